@@ -1,0 +1,5 @@
+package contracttest
+
+import "testing"
+
+func TestSpike(t *testing.T) { New(t) }

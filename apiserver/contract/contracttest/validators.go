@@ -1,0 +1,124 @@
+package contracttest
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/openapi3filter"
+	"github.com/getkin/kin-openapi/routers"
+	"github.com/getkin/kin-openapi/routers/gorillamux"
+	"github.com/pb33f/libopenapi"
+	validator "github.com/pb33f/libopenapi-validator"
+	"github.com/pb33f/libopenapi-validator/config"
+)
+
+// transportHeaders belong to HTTP or to every answer alike, so the document leaves them out.
+var transportHeaders = []string{
+	"Access-Control-Expose-Headers", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Date",
+	"Transfer-Encoding", "Vary", "X-Content-Type-Options",
+}
+
+// documentedRequest returns the request under which the document lists the response.
+func documentedRequest(req *http.Request, res *http.Response) (*http.Request, error) {
+	switch {
+	case req.Method == http.MethodOptions:
+		return nil, errors.New("OPTIONS stands in no document")
+	case req.Method == http.MethodGet, req.Method == http.MethodHead:
+	case res.StatusCode != http.StatusMethodNotAllowed:
+		return nil, fmt.Errorf("%s must be answered 405", req.Method)
+	}
+	// Scheme and host are the test server's; the document has neither.
+	target := &url.URL{Path: req.URL.Path, RawPath: req.URL.RawPath, RawQuery: req.URL.RawQuery}
+	asGet := &http.Request{Method: http.MethodGet, URL: target, Header: req.Header.Clone(), Body: http.NoBody}
+	return asGet.WithContext(req.Context()), nil
+}
+
+type kinValidator struct {
+	doc    *openapi3.T
+	router routers.Router
+}
+
+func newKin(source []byte) (*kinValidator, error) {
+	doc, err := openapi3.NewLoader().LoadFromData(source)
+	if err != nil {
+		return nil, err
+	}
+	if err := doc.Validate(context.Background()); err != nil {
+		return nil, err
+	}
+	router, err := gorillamux.NewRouter(doc)
+	if err != nil {
+		return nil, err
+	}
+	return &kinValidator{doc: doc, router: router}, nil
+}
+
+func (v *kinValidator) route(req *http.Request) (*routers.Route, error) {
+	route, _, err := v.router.FindRoute(req)
+	return route, err
+}
+
+func (v *kinValidator) verify(route *routers.Route, req *http.Request, res *http.Response, body []byte, bodiless bool) error {
+	return openapi3filter.ValidateResponse(req.Context(), &openapi3filter.ResponseValidationInput{
+		RequestValidationInput: &openapi3filter.RequestValidationInput{Request: req, Route: route},
+		Status:                 res.StatusCode,
+		Header:                 res.Header,
+		Body:                   io.NopCloser(bytes.NewReader(body)),
+		Options: &openapi3filter.Options{
+			IncludeResponseStatus: true,
+			ExcludeResponseBody:   bodiless,
+			MultiError:            true,
+		},
+	})
+}
+
+// pb33fValidator runs in strict mode: members and headers that the document does not name are findings, although its
+// schemas are open to clients.
+type pb33fValidator struct {
+	whole    validator.Validator
+	bodiless validator.Validator
+}
+
+func newPB33F(source []byte) (*pb33fValidator, error) {
+	doc, err := libopenapi.NewDocument(source)
+	if err != nil {
+		return nil, err
+	}
+	options := []config.Option{
+		config.WithFormatAssertions(),
+		config.WithStrictMode(),
+		config.WithStrictIgnoredHeaders(transportHeaders...),
+	}
+	whole, errs := validator.NewValidator(doc, options...)
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	if ok, findings := whole.ValidateDocument(); !ok {
+		return nil, joinFindings(findings)
+	}
+	bodiless, errs := validator.NewValidator(doc, append(options, config.WithoutResponseBodyValidation())...)
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return &pb33fValidator{whole: whole, bodiless: bodiless}, nil
+}
+
+func (v *pb33fValidator) verify(req *http.Request, res *http.Response, body []byte, bodiless bool) error {
+	check := v.whole
+	if bodiless {
+		check = v.bodiless
+	}
+	// The validator reads the body, so it gets a response of its own.
+	own := *res
+	own.Body = io.NopCloser(bytes.NewReader(body))
+	if ok, findings := check.ValidateHttpResponse(req, &own); !ok {
+		return joinFindings(findings)
+	}
+	return nil
+}

@@ -1,0 +1,139 @@
+package simnet
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// Behaviour is what is peculiar about a token.
+type Behaviour string
+
+const (
+	Wrapped       Behaviour = "wrapped native" // deposits and withdrawals emit no Transfer
+	Stable        Behaviour = "stable"
+	Plain         Behaviour = "plain"
+	FeeOnTransfer Behaviour = "fee on transfer" // 3 % of each transfer goes to the deployer
+	Rebasing      Behaviour = "rebasing"        // balances change without Transfer events
+	Markup        Behaviour = "markup"          // HTML, bidi overrides and emoji in name and symbol
+	Collision     Behaviour = "collision"       // one of two tokens with the same symbol
+	Bytes32       Behaviour = "bytes32"         // name() and symbol() return bytes32
+	NoLiquidity   Behaviour = "no liquidity"    // in no pool at all
+	Worthless     Behaviour = "worthless"       // both sides of a pool without any quote asset
+)
+
+// Token is an ERC-20 contract of the world.
+type Token struct {
+	Address  string
+	Name     string
+	Symbol   string
+	Decimals int
+	// Behaviour tells what is peculiar about it.
+	Behaviour Behaviour
+	// USD is what one token is worth when its pools open; 0 if nothing is paid for it.
+	USD float64
+}
+
+// ordinaryNames are invented; a seed picks among them, so that two chains don't look alike.
+var ordinaryNames = []struct{ name, symbol string }{
+	{"Harbor Cat", "HCAT"}, {"Pier Pigeon", "PIGEON"}, {"Saltwater", "SALT"}, {"Lantern", "LNTN"},
+	{"Gull Money", "GULL"}, {"Tidepool", "TIDE"}, {"Carousel", "CRSL"}, {"Kettle Corn", "KETTLE"},
+	{"Driftwood", "DRIFT"}, {"Anchor Frog", "AFROG"}, {"Boardshorts", "BRDS"}, {"Ferris", "FERRIS"},
+	{"Moon Jelly", "JELLY"}, {"Crab Walk", "CRAB"}, {"Sandbar", "BAR"}, {"Neon Squid", "SQUID"},
+}
+
+type tokenPlan struct {
+	Token
+	contract string
+	// supply is in whole tokens; each trader is given holderShare of it.
+	supply float64
+}
+
+// holderShare is the part of a token's supply that each trader starts with.
+const holderShare = 0.005
+
+// traderDollars is what each trader starts with of each stable. At some thousand dollars a trade and
+// 0.3 % a swap it lasts for months.
+const traderDollars = 20_000_000
+
+// planTokens is the list of tokens for a seed, the stables first. Addresses come with deployment.
+func planTokens(seed uint64) []tokenPlan {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	plans := []tokenPlan{
+		{Token{Name: "USD Coin", Symbol: "USDC", Decimals: 6, Behaviour: Stable, USD: 1}, "Token", 4e9},
+		{Token{Name: "Tether USD", Symbol: "USDT", Decimals: 18, Behaviour: Stable, USD: 1}, "Token", 4e9},
+	}
+	names := rng.Perm(len(ordinaryNames))
+	for i, decimals := range []int{18, 18, 18, 18, 6, 8} {
+		name := ordinaryNames[names[i]]
+		// From a twentieth of a cent to a few cents: a valuation of 0.5 to 30 million dollars.
+		usd := 0.0005 * pow10(rng.Float64()*1.8)
+		plans = append(plans, tokenPlan{Token{Name: name.name, Symbol: name.symbol, Decimals: decimals, Behaviour: Plain, USD: usd}, "Token", 1e9})
+	}
+	return append(plans,
+		tokenPlan{Token{Name: "Toll Bridge", Symbol: "TOLL", Decimals: 18, Behaviour: FeeOnTransfer, USD: 0.004}, "FeeToken", 1e9},
+		tokenPlan{Token{Name: "Breathing Supply", Symbol: "BREATH", Decimals: 18, Behaviour: Rebasing, USD: 0.9}, "RebasingToken", 5e6},
+		tokenPlan{Token{Name: "<img src=x onerror=alert(1)>\u202Eknalb\u202C & \"quoted\" 🐸🏴‍☠️</script>", Symbol: "<b>RUG</b>\u202E🐸", Decimals: 18, Behaviour: Markup, USD: 0.002}, "Token", 1e9},
+		tokenPlan{Token{Name: "Twin", Symbol: "TWIN", Decimals: 18, Behaviour: Collision, USD: 0.02}, "Token", 1e9},
+		tokenPlan{Token{Name: "Twin Classic", Symbol: "TWIN", Decimals: 18, Behaviour: Collision, USD: 0.0007}, "Token", 1e9},
+		tokenPlan{Token{Name: "Governance of 2017", Symbol: "GOV", Decimals: 18, Behaviour: Bytes32, USD: 12}, "Bytes32Token", 1e6},
+		tokenPlan{Token{Name: "Shelf Warmer", Symbol: "SHELF", Decimals: 18, Behaviour: NoLiquidity}, "Token", 1e9},
+		tokenPlan{Token{Name: "Trillion Dollar Coin", Symbol: "TRIL", Decimals: 18, Behaviour: Worthless}, "Token", 1e9},
+		tokenPlan{Token{Name: "Play Money", Symbol: "PLAY", Decimals: 18, Behaviour: Worthless}, "Token", 1e15},
+	)
+}
+
+// poolPlan is a pool to open: a token against a quote, by their places in the token list.
+type poolPlan struct {
+	protocol     Protocol
+	token, quote int
+	// fee is in hundredths of a basis point; 0 for V2.
+	fee int
+	// depthUSD is what the pool holds on each side.
+	depthUSD float64
+}
+
+// planPools opens every token that has a price against the native asset or a stable.
+func planPools(tokens []Token, seed uint64) []poolPlan {
+	rng := rand.New(rand.NewPCG(seed, 2))
+	const native, usdc, usdt = 0, 1, 2 // the order of planTokens, after the wrapped native asset
+	plans := []poolPlan{
+		{UniswapV2, native, usdc, 0, 1_500_000},
+		{UniswapV3, native, usdc, 500, 3_000_000},
+		{UniswapV3, native, usdc, 3000, 1_000_000},
+		{UniswapV2, native, usdt, 0, 600_000},
+		{UniswapV3, native, usdt, 500, 1_200_000},
+		{UniswapV3, usdc, usdt, 100, 2_000_000},
+	}
+	plain := 0
+	for i, token := range tokens {
+		depth := 40_000 * pow10(rng.Float64())
+		switch token.Behaviour {
+		case Plain:
+			plans = append(plans, poolPlan{UniswapV2, i, native, 0, depth})
+			switch {
+			case token.Decimals == 6:
+				plans = append(plans, poolPlan{UniswapV3, i, usdc, 3000, depth * 1.3})
+			case token.Decimals == 8:
+				plans = append(plans, poolPlan{UniswapV2, i, usdt, 0, depth * 0.6})
+			case plain%2 == 0:
+				plans = append(plans, poolPlan{UniswapV3, i, native, 3000, depth * 1.5})
+			default:
+				plans = append(plans, poolPlan{UniswapV3, i, native, 10000, depth * 0.8})
+			}
+			plain++
+		case FeeOnTransfer, Rebasing, Markup:
+			plans = append(plans, poolPlan{UniswapV2, i, native, 0, depth})
+		case Collision:
+			if token.Name == "Twin" {
+				plans = append(plans, poolPlan{UniswapV2, i, native, 0, depth})
+			} else {
+				plans = append(plans, poolPlan{UniswapV3, i, native, 10000, depth})
+			}
+		case Bytes32:
+			plans = append(plans, poolPlan{UniswapV2, i, usdc, 0, depth}, poolPlan{UniswapV3, i, native, 3000, depth})
+		}
+	}
+	return plans
+}
+
+func pow10(exponent float64) float64 { return math.Pow(10, exponent) }

@@ -1,0 +1,8 @@
+// Package simnet is a local world for tests and demonstrations: anvil chains with the real exchange
+// contracts, a dozen tokens that misbehave in the ways tokens do, and seeded traders who leave behind
+// the truth about what they did.
+//
+// The chain node, the Solidity compiler and the exchanges' contracts come from npm at run time
+// (npm/package-lock.json pins them) and are never part of this repository; contracts/ holds only what
+// is written here. Nothing in this package knows about the indexer or the API.
+package simnet

@@ -1,0 +1,319 @@
+package simnet
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+)
+
+//go:embed npm/package.json npm/package-lock.json npm/.npmrc contracts/*.sol
+var bundled embed.FS
+
+// Tools is what a simnet runs with once it is installed.
+type Tools struct {
+	// Anvil is the path of the chain node's binary.
+	Anvil string
+	// Code is contract creation code by contract name, our own and the exchanges'.
+	Code map[string][]byte
+}
+
+// externalArtifacts says which npm file holds which contract.
+var externalArtifacts = map[string]string{
+	"WETH9":                      "@uniswap/v2-periphery/build/WETH9.json",
+	"UniswapV2Factory":           "@uniswap/v2-core/build/UniswapV2Factory.json",
+	"UniswapV2Router02":          "@uniswap/v2-periphery/build/UniswapV2Router02.json",
+	"UniswapV3Factory":           "@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json",
+	"SwapRouter":                 "@uniswap/v3-periphery/artifacts/contracts/SwapRouter.sol/SwapRouter.json",
+	"NonfungiblePositionManager": "@uniswap/v3-periphery/artifacts/contracts/NonfungiblePositionManager.sol/NonfungiblePositionManager.json",
+}
+
+var installed struct {
+	sync.Mutex
+	tools *Tools
+}
+
+// Install makes sure that the node packages are there and the contracts are compiled. Both are kept
+// under $BOARDWALK_CACHE, or the user's cache directory, by the hash of what they were made from; the
+// first run needs npm and its registry and takes some ten seconds, later ones read one file. Several
+// processes may call it at once.
+func Install(ctx context.Context) (Tools, error) {
+	installed.Lock()
+	defer installed.Unlock()
+	if installed.tools != nil {
+		return *installed.tools, nil
+	}
+	tools, err := install(ctx)
+	if err != nil {
+		return Tools{}, fmt.Errorf("simnet: install: %w", err)
+	}
+	installed.tools = &tools
+	return tools, nil
+}
+
+func install(ctx context.Context) (Tools, error) {
+	cache, err := cacheDir()
+	if err != nil {
+		return Tools{}, err
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return Tools{}, fmt.Errorf("%w (set BOARDWALK_CACHE to a directory that can be written)", err)
+	}
+	lock, err := bundled.ReadFile("npm/package-lock.json")
+	if err != nil {
+		return Tools{}, err
+	}
+	packages := filepath.Join(cache, "simnet-"+shortHash(lock))
+	sources, err := ownSources()
+	if err != nil {
+		return Tools{}, err
+	}
+	external, err := json.Marshal(externalArtifacts)
+	if err != nil {
+		return Tools{}, err
+	}
+	hashed, err := json.Marshal(sources)
+	if err != nil {
+		return Tools{}, err
+	}
+	codeFile := filepath.Join(packages, "code-"+shortHash(hashed, external)+".json")
+
+	if _, err := os.Stat(codeFile); err != nil {
+		unlock, err := lockFile(ctx, packages+".lock")
+		if err != nil {
+			return Tools{}, err
+		}
+		defer unlock()
+		if err := installPackages(ctx, packages); err != nil {
+			return Tools{}, err
+		}
+		if err := compile(ctx, packages, sources, codeFile); err != nil {
+			return Tools{}, err
+		}
+	}
+	return loadTools(packages, codeFile)
+}
+
+func cacheDir() (string, error) {
+	if dir := os.Getenv("BOARDWALK_CACHE"); dir != "" {
+		return filepath.Abs(dir)
+	}
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return "", fmt.Errorf("%w (set BOARDWALK_CACHE)", err)
+	}
+	return filepath.Join(dir, "boardwalk"), nil
+}
+
+func shortHash(parts ...[]byte) string {
+	hash := sha256.New()
+	for _, part := range parts {
+		hash.Write(part)
+	}
+	return hex.EncodeToString(hash.Sum(nil))[:12]
+}
+
+// installPackages runs npm in a directory beside the final one and renames it, so that a half
+// finished installation is never taken for a whole one.
+func installPackages(ctx context.Context, dir string) error {
+	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err == nil {
+		return nil
+	}
+	if _, err := exec.LookPath("npm"); err != nil {
+		return errors.New("npm is not on PATH: install Node.js 20 or newer, which brings it")
+	}
+	work, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".part-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(work)
+	for _, name := range []string{"package.json", "package-lock.json", ".npmrc"} {
+		content, err := bundled.ReadFile("npm/" + name)
+		if err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(work, name), content, 0o644); err != nil {
+			return err
+		}
+	}
+	npm := exec.CommandContext(ctx, "npm", "ci", "--loglevel=error")
+	npm.Dir = work
+	if output, err := npm.CombinedOutput(); err != nil {
+		if len(output) > 1000 {
+			output = append(output[:1000], "...\n"...)
+		}
+		return fmt.Errorf("npm ci: %w\n%s(the packages come from npm's registry: is it reachable?)", err, output)
+	}
+	if err := os.Chmod(work, 0o755); err != nil {
+		return err
+	}
+	if err := os.RemoveAll(dir); err != nil {
+		return err
+	}
+	return os.Rename(work, dir)
+}
+
+func ownSources() (map[string]string, error) {
+	names, err := fs.Glob(bundled, "contracts/*.sol")
+	if err != nil {
+		return nil, err
+	}
+	sources := make(map[string]string, len(names))
+	for _, name := range names {
+		content, err := bundled.ReadFile(name)
+		if err != nil {
+			return nil, err
+		}
+		sources[name] = string(content)
+	}
+	return sources, nil
+}
+
+// solcDriver reads a standard JSON input and writes the standard JSON output.
+const solcDriver = `const solc = require('solc');
+process.stdout.write(solc.compile(require('fs').readFileSync(0, 'utf8')));`
+
+// compile writes one file with the creation code of every contract, by name.
+func compile(ctx context.Context, packages string, sources map[string]string, codeFile string) error {
+	code := make(map[string]string)
+	for name, path := range externalArtifacts {
+		bytecode, err := externalCode(filepath.Join(packages, "node_modules", filepath.FromSlash(path)))
+		if err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		code[name] = bytecode
+	}
+
+	type content struct {
+		Content string `json:"content"`
+	}
+	input := map[string]any{
+		"language": "Solidity",
+		"settings": map[string]any{
+			"optimizer":       map[string]any{"enabled": true, "runs": 200},
+			"viaIR":           true,
+			"evmVersion":      "cancun",
+			"metadata":        map[string]any{"bytecodeHash": "none"},
+			"outputSelection": map[string]any{"*": map[string]any{"*": []string{"evm.bytecode.object"}}},
+		},
+	}
+	files := make(map[string]content)
+	for name, source := range sources {
+		files[name] = content{source}
+	}
+	input["sources"] = files
+	encoded, err := json.Marshal(input)
+	if err != nil {
+		return err
+	}
+	if _, err := exec.LookPath("node"); err != nil {
+		return errors.New("node is not on PATH: install Node.js 20 or newer")
+	}
+	var stderr bytes.Buffer
+	node := exec.CommandContext(ctx, "node", "-e", solcDriver)
+	node.Dir, node.Stdin, node.Stderr = packages, bytes.NewReader(encoded), &stderr
+	raw, err := node.Output()
+	if err != nil {
+		return fmt.Errorf("solc: %w\n%s", err, stderr.String())
+	}
+	var output struct {
+		Errors []struct {
+			Severity         string
+			FormattedMessage string
+		}
+		Contracts map[string]map[string]struct {
+			Evm struct{ Bytecode struct{ Object string } }
+		}
+	}
+	if err := json.Unmarshal(raw, &output); err != nil {
+		return fmt.Errorf("solc output: %w", err)
+	}
+	for _, problem := range output.Errors {
+		if problem.Severity == "error" {
+			return fmt.Errorf("solc: %s", problem.FormattedMessage)
+		}
+	}
+	for _, contracts := range output.Contracts {
+		for name, contract := range contracts {
+			if contract.Evm.Bytecode.Object != "" {
+				code[name] = contract.Evm.Bytecode.Object
+			}
+		}
+	}
+	file, err := json.Marshal(code)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(codeFile+".part", file, 0o644); err != nil {
+		return err
+	}
+	return os.Rename(codeFile+".part", codeFile)
+}
+
+// externalCode reads the three artifact layouts in use: a hexadecimal string with or without 0x
+// (Hardhat, Waffle), or an object (Foundry).
+func externalCode(path string) (string, error) {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return "", err
+	}
+	var artifact struct{ Bytecode json.RawMessage }
+	if err := json.Unmarshal(content, &artifact); err != nil {
+		return "", err
+	}
+	var code string
+	if json.Unmarshal(artifact.Bytecode, &code) != nil {
+		var foundry struct{ Object string }
+		if err := json.Unmarshal(artifact.Bytecode, &foundry); err != nil {
+			return "", fmt.Errorf("no bytecode in %s: %w", path, err)
+		}
+		code = foundry.Object
+	}
+	return strings.TrimPrefix(code, "0x"), nil
+}
+
+func loadTools(packages, codeFile string) (Tools, error) {
+	content, err := os.ReadFile(codeFile)
+	if err != nil {
+		return Tools{}, err
+	}
+	var encoded map[string]string
+	if err := json.Unmarshal(content, &encoded); err != nil {
+		return Tools{}, fmt.Errorf("%s: %w (remove it and try again)", codeFile, err)
+	}
+	tools := Tools{Code: make(map[string][]byte, len(encoded))}
+	for name, text := range encoded {
+		if tools.Code[name], err = hex.DecodeString(text); err != nil {
+			return Tools{}, fmt.Errorf("code of %s: %w", name, err)
+		}
+	}
+	tools.Anvil, err = findAnvil(packages)
+	return tools, err
+}
+
+// findAnvil prefers the pinned package and falls back to PATH, for platforms whose package the lock
+// file doesn't list.
+func findAnvil(packages string) (string, error) {
+	arch := map[string]string{"amd64": "amd64", "arm64": "arm64"}[runtime.GOARCH]
+	pinned := filepath.Join(packages, "node_modules", "@foundry-rs", "anvil-"+runtime.GOOS+"-"+arch, "bin", "anvil")
+	if _, err := os.Stat(pinned); err == nil {
+		return pinned, nil
+	}
+	path, err := exec.LookPath("anvil")
+	if err != nil {
+		return "", fmt.Errorf("no anvil for %s/%s: its npm package is not in the lock file; install Foundry so that anvil is on PATH",
+			runtime.GOOS, runtime.GOARCH)
+	}
+	return path, nil
+}

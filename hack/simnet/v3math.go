@@ -1,0 +1,66 @@
+package simnet
+
+import (
+	"math"
+	"math/big"
+)
+
+// tickSpacings of the fee tiers, in hundredths of a basis point.
+var tickSpacings = map[int]int{100: 1, 500: 10, 3000: 60, 10000: 200}
+
+// maxTick is the largest tick of Uniswap V3 (TickMath.MAX_TICK).
+const maxTick = 887272
+
+// q96 is the scale of square root prices.
+var q96 = new(big.Float).SetInt(new(big.Int).Lsh(big.NewInt(1), 96))
+
+// sqrtPriceX96 is the square root of a price, token1 per token0 in smallest units, as Q64.96.
+func sqrtPriceX96(price float64) *big.Int {
+	root := new(big.Float).SetPrec(200).SetFloat64(price)
+	root.Sqrt(root).Mul(root, q96)
+	n, _ := root.Int(nil)
+	return n
+}
+
+// priceOf is the reverse of sqrtPriceX96.
+func priceOf(sqrtPrice *big.Int) float64 {
+	root := new(big.Float).SetPrec(200).SetInt(sqrtPrice)
+	value, _ := root.Quo(root, q96).Float64()
+	return value * value
+}
+
+// tickOf is the tick of a price: its logarithm to the base 1.0001.
+func tickOf(price float64) int { return int(math.Floor(math.Log(price) / math.Log(1.0001))) }
+
+// alignTick rounds a tick down to a multiple of the spacing, within the range of ticks.
+func alignTick(tick, spacing int) int {
+	aligned := int(math.Floor(float64(tick)/float64(spacing))) * spacing
+	limit := maxTick / spacing * spacing
+	return max(-limit, min(limit, aligned))
+}
+
+type v3Position struct {
+	lower, upper int
+	// share is the part of the pool's depth on each side that goes into the position.
+	share float64
+}
+
+// v3Positions is how a pool's liquidity is spread: over all prices, so that it never runs dry, around
+// the price in two widths, and waiting on either side of it.
+func v3Positions(price float64, spacing int) []v3Position {
+	limit := maxTick / spacing * spacing
+	at := alignTick(tickOf(price), spacing)
+	around := func(width float64) (int, int) {
+		ticks := tickOf(1 + width)
+		return alignTick(at-ticks, spacing), alignTick(at+ticks, spacing) + spacing
+	}
+	wideLower, wideUpper := around(0.5)
+	narrowLower, narrowUpper := around(0.08)
+	return []v3Position{
+		{-limit, limit, 0.45},
+		{wideLower, wideUpper, 0.3},
+		{narrowLower, narrowUpper, 0.15},
+		{narrowUpper, wideUpper, 0.05},
+		{wideLower, narrowLower, 0.05},
+	}
+}

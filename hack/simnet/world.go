@@ -1,0 +1,209 @@
+package simnet
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+)
+
+// Protocol is a kind of exchange, spelled as in a Chain's spec.exchanges.
+type Protocol string
+
+const (
+	UniswapV2     Protocol = "UniswapV2"
+	UniswapV3     Protocol = "UniswapV3"
+	UniswapV4     Protocol = "UniswapV4"
+	PancakeSwapV3 Protocol = "PancakeSwapV3"
+)
+
+// Pool is a place where two tokens are swapped. Token0 is the lower address.
+type Pool struct {
+	Protocol Protocol
+	// Address is the pool's contract; empty on Uniswap V4, whose pools have an ID instead.
+	Address string
+	ID      string
+	Token0  string
+	Token1  string
+	// Fee is in hundredths of a basis point: 3000 is 0.3 %.
+	Fee         int
+	TickSpacing int
+	Hooks       string
+	// Factory is the contract that announced the pool; on Uniswap V4 the PoolManager.
+	Factory string
+	// Trap is empty for honest pools and else tells what the pool is there to catch.
+	Trap Trap
+}
+
+// Trap is the trick that a pool plays.
+type Trap string
+
+// TrapUnquoted is a pool of two undeclared tokens, at a price that makes one look like a fortune.
+const TrapUnquoted Trap = "unquoted"
+
+// Native is a chain's own currency.
+type Native struct {
+	Symbol        string
+	WrappedName   string
+	WrappedSymbol string
+	USD           float64
+}
+
+// Routers are the contracts that users call. V3Positions is the NFT position manager.
+type Routers struct {
+	UniswapV2   string
+	UniswapV3   string
+	V3Positions string
+}
+
+// World is one chain with everything that Deploy put there. Addresses are lower-case hexadecimal
+// with 0x.
+type World struct {
+	Node    *Node
+	ChainID uint64
+	Native  Native
+
+	Wrapped     string
+	StableUSDC6 string // USDC, 6 decimals
+	StableUSD18 string // USDT, 18 decimals
+
+	UniswapV2Factory string
+	UniswapV3Factory string
+	Routers          Routers
+
+	// Tokens begins with the wrapped native asset, USDC and USDT.
+	Tokens []Token
+	Pools  []Pool
+
+	// Accounts are all unlocked accounts: the deployer, who provides most liquidity and collects
+	// transfer fees, the traders, and the spare ones, which nothing here uses after deployment.
+	Accounts []string
+	Deployer string
+	Traders  []string
+	Spare    []string
+
+	pools []poolPlan // of Pools, by index; the trap pools have none
+}
+
+const (
+	accountCount = 40
+	accountEther = 1_000_000
+	spareCount   = 5
+)
+
+// Token finds a token by address.
+func (w *World) Token(address string) (Token, bool) {
+	for _, token := range w.Tokens {
+		if token.Address == address {
+			return token, true
+		}
+	}
+	return Token{}, false
+}
+
+// TokensLike are the tokens of one behaviour.
+func (w *World) TokensLike(behaviour Behaviour) []Token {
+	var found []Token
+	for _, token := range w.Tokens {
+		if token.Behaviour == behaviour {
+			found = append(found, token)
+		}
+	}
+	return found
+}
+
+// transaction is one to be sent from an unlocked account.
+type transaction struct {
+	from, to string // to is empty for a creation
+	data     []byte
+	value    *big.Int
+	gas      uint64 // 0 is defaultGas
+}
+
+// defaultGas covers every swap here; stating a limit saves the node an estimation per transaction.
+const defaultGas = 1_500_000
+
+// send submits transactions in order, without mining, and returns their hashes.
+func (w *World) send(ctx context.Context, transactions []transaction) ([]string, error) {
+	nonces, err := w.nonces(ctx, transactions)
+	if err != nil {
+		return nil, err
+	}
+	hashes := make([]string, len(transactions))
+	requests := make([]Request, len(transactions))
+	for i, tx := range transactions {
+		gas := tx.gas
+		if gas == 0 {
+			gas = defaultGas
+		}
+		call := map[string]string{
+			"from": tx.from, "data": toHex(tx.data), "gas": hexOf(gas), "gasPrice": "0x0",
+			"nonce": hexOf(nonces[tx.from]),
+		}
+		if tx.to != "" {
+			call["to"] = tx.to
+		}
+		if tx.value != nil {
+			call["value"] = "0x" + tx.value.Text(16)
+		}
+		nonces[tx.from]++
+		requests[i] = Request{Method: "eth_sendTransaction", Params: []any{call}, Result: &hashes[i]}
+	}
+	if err := w.Node.Batch(ctx, requests); err != nil {
+		return nil, err
+	}
+	return hashes, firstError(requests)
+}
+
+// nonces asks each time, because a reorg takes transactions back.
+func (w *World) nonces(ctx context.Context, transactions []transaction) (map[string]uint64, error) {
+	var senders []string
+	seen := make(map[string]bool)
+	for _, tx := range transactions {
+		if !seen[tx.from] {
+			seen[tx.from] = true
+			senders = append(senders, tx.from)
+		}
+	}
+	counts := make([]string, len(senders))
+	requests := make([]Request, len(senders))
+	for i, sender := range senders {
+		requests[i] = Request{Method: "eth_getTransactionCount", Params: []any{sender, "pending"}, Result: &counts[i]}
+	}
+	if err := w.Node.Batch(ctx, requests); err != nil {
+		return nil, err
+	}
+	nonces := make(map[string]uint64, len(senders))
+	for i, sender := range senders {
+		nonces[sender] = hexUint(counts[i])
+	}
+	return nonces, firstError(requests)
+}
+
+// settle sends transactions, mines them in one block a second later and requires that all succeed.
+func (w *World) settle(ctx context.Context, transactions []transaction) error {
+	hashes, err := w.send(ctx, transactions)
+	if err != nil {
+		return err
+	}
+	if err := w.mineNext(ctx); err != nil {
+		return err
+	}
+	receipts, err := w.Node.Receipts(ctx, hashes)
+	if err != nil {
+		return err
+	}
+	for i, receipt := range receipts {
+		if !receipt.Succeeded() {
+			return fmt.Errorf("simnet: transaction %d of %d to %q reverted (%s)", i+1, len(receipts), transactions[i].to, hashes[i])
+		}
+	}
+	return nil
+}
+
+// units is an amount of whole tokens in a token's smallest unit. It is exact to 15 digits.
+func units(amount float64, decimals int) *big.Int {
+	scaled := new(big.Float).SetPrec(200).SetFloat64(amount)
+	scaled.Mul(scaled, new(big.Float).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil)))
+	n, _ := scaled.Int(nil)
+	return n
+}

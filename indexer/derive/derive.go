@@ -1,0 +1,252 @@
+// Package derive turns a chain's events into what is served: pools with their prices, trades, candles, balances and
+// holders. It is pure: the same events on the same state give the same changes, whatever the size of a batch. It
+// reads no clock; time is that of the blocks.
+//
+// A batch goes through Keys, Put, MoreKeys, Put, Apply, Flush. Everything it writes is an absolute value.
+package derive
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+const (
+	// referenceBlocks is for how many blocks another pool must have been referenceRatio times as deep before it
+	// becomes the one that prices a token.
+	referenceBlocks = 10
+	referenceRatio  = 1.5
+	windowSeconds   = 24 * 60 * 60
+)
+
+// Machine is the rules of one chain, made from its chainconfig document.
+type Machine struct {
+	wrapped   market.Address
+	quotes    []quote
+	quoteRank map[market.Address]int
+	majors    map[market.Address]bool
+	factories map[market.Address]*factory
+	followAll bool
+	minUSD    float64
+}
+
+type quote struct {
+	asset market.Address
+	peg   float64
+	bound float64 // as a fraction
+}
+
+type factory struct {
+	protocol market.Protocol
+	hooks    map[market.Address]bool
+	feePips  uint32
+}
+
+// New checks what derivation needs of a chain document.
+func New(c *chainconfig.Chain) (*Machine, error) {
+	m := &Machine{
+		quoteRank: make(map[market.Address]int), majors: make(map[market.Address]bool),
+		factories: make(map[market.Address]*factory),
+		followAll: c.Tracking.Holders == chainconfig.HoldersAll, minUSD: c.Tracking.MinLiquidityUSD,
+	}
+	var errs []error
+	parse := func(what, s string) market.Address {
+		a, err := market.ParseEVMAddress(s)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("chain %s: %s: %w", c.ID, what, err))
+		}
+		return a
+	}
+	m.wrapped = parse("native.wrapped", c.Native.Wrapped)
+	for i, q := range c.Quotes {
+		a := parse("quotes."+q.Symbol, q.Address)
+		m.quotes = append(m.quotes, quote{asset: a, peg: q.PegUSD, bound: q.PegBoundPct / 100})
+		m.quoteRank[a] = i
+	}
+	for _, j := range c.Majors {
+		m.majors[parse("majors."+j.Asset, j.Address)] = true
+	}
+	for _, x := range c.Exchanges {
+		f := &factory{protocol: x.Protocol, feePips: x.FeePips, hooks: make(map[market.Address]bool)}
+		for _, h := range x.Hooks {
+			f.hooks[parse("exchanges."+x.Name+".hooks", h)] = true
+		}
+		m.factories[parse("exchanges."+x.Name, x.Factory)] = f
+	}
+	return m, errors.Join(errs...)
+}
+
+// Follows reports whether the token's balances are followed.
+func (m *Machine) Follows(token market.Address) bool { return m.followAll || m.majors[token] }
+
+// Believes reports whether a pool's creation is from a declared factory of its protocol. Any contract can log one.
+func (m *Machine) Believes(e market.PoolCreated) bool { return m.believes(e) }
+
+func (m *Machine) believes(e market.PoolCreated) bool {
+	f := m.factories[e.Factory]
+	return f != nil && f.protocol == e.Protocol
+}
+
+// Tracked reports whether a pool of these tokens is tracked: one side is a declared quote asset.
+func (m *Machine) Tracked(token0, token1 market.Address) bool {
+	_, ok0 := m.quoteRank[m.canonical(token0)]
+	_, ok1 := m.quoteRank[m.canonical(token1)]
+	return ok0 || ok1
+}
+
+// canonical is the token that stands for an address: Uniswap V4 trades the native coin as the zero address, which is
+// priced as its wrapped form.
+func (m *Machine) canonical(token market.Address) market.Address {
+	if token.IsZeroEVM() {
+		return m.wrapped
+	}
+	return token
+}
+
+// Apply derives blocks, which are in order and newer than the state's last block, and then moves the state on to
+// until. The rows that Keys and MoreKeys name must have been put in.
+func (m *Machine) Apply(s *State, blocks []market.Block, until market.Header) error {
+	for i := range blocks {
+		b := &blocks[i]
+		if b.Number <= s.last.Number && !s.last.Hash.IsZero() {
+			return fmt.Errorf("derive block %d after block %d", b.Number, s.last.Number)
+		}
+		if len(b.Txs) == 0 && len(b.Facts) == 0 {
+			continue
+		}
+		m.advance(s, b.Number-1, b.Time)
+		m.apply(s, b)
+		s.last = b.Header
+	}
+	m.advance(s, until.Number, until.Time)
+	s.last = until
+	return nil
+}
+
+// advance does what the passing of blocks and time does by itself: buckets leave the window, and reference pools that
+// were waited for change hands.
+func (m *Machine) advance(s *State, through uint64, now int64) {
+	if s.last.Time > 0 {
+		for open := minute(s.last.Time) - windowSeconds + 60; open <= minute(now)-windowSeconds; open += 60 {
+			for _, id := range s.minutes[open] {
+				m.expire(s, market.CandleKey{Pool: id, Interval: 60, Open: open})
+			}
+			delete(s.minutes, open)
+			if len(s.minutes) == 0 {
+				break
+			}
+		}
+	}
+	for mint, due := range s.pending {
+		if due <= through {
+			m.adopt(s, mint)
+		}
+	}
+}
+
+// run is the work of one block.
+type run struct {
+	*Machine
+	s *State
+	b *market.Block
+	// touched are the pools whose state changed, in the order of their first change.
+	touched   []market.Address
+	isTouched map[market.Address]bool
+	// swaps wait for the block's close to be valued.
+	swaps     []market.Trade
+	transfers uint32
+}
+
+func (m *Machine) apply(s *State, b *market.Block) {
+	r := &run{Machine: m, s: s, b: b, isTouched: make(map[market.Address]bool)}
+	for _, f := range b.Facts {
+		switch f := f.(type) {
+		case market.TokenFact:
+			r.tokenFact(f)
+		case market.PoolFact:
+			if f.Known {
+				r.poolKnown(f.Info, false)
+			}
+		}
+	}
+	for i := range b.Txs {
+		tx := &b.Txs[i]
+		for j := range tx.Logs {
+			r.event(tx, j)
+		}
+	}
+	for _, f := range b.Facts {
+		switch f := f.(type) {
+		case market.TokenFact:
+			if t := s.tokens.get(f.Token); t != nil && f.HasSupply {
+				r.supply(f.Token, f.Supply)
+			}
+		case market.SupplyFact:
+			r.supply(f.Token, f.Supply)
+		case market.BalanceFact:
+			r.sample(f)
+		}
+	}
+	r.close()
+}
+
+func (r *run) event(tx *market.Tx, i int) {
+	switch e := tx.Logs[i].Event.(type) {
+	case market.Transfer:
+		r.transfer(e)
+	case market.Wrap:
+		r.wrap(tx, e)
+	case market.PoolCreated:
+		if r.believes(e) {
+			r.poolKnown(e, true)
+		}
+	case market.Reserves:
+		if p := r.touch(e.Pool); p != nil {
+			p.Reserve0, p.Reserve1 = e.Reserve0, e.Reserve1
+		}
+	case market.PoolPriced:
+		if p := r.touch(e.Pool); p != nil {
+			p.SqrtPriceX96, p.Tick = e.SqrtPriceX96, e.Tick
+		}
+	case market.RangeLiquidity:
+		r.rangeLiquidity(e)
+	case market.Swap:
+		r.swap(tx, i, e)
+	}
+}
+
+// touch is the tracked pool for changing; nil for one that isn't tracked.
+func (r *run) touch(id market.Address) *market.Pool {
+	if r.s.pools.get(id) == nil {
+		return nil
+	}
+	if !r.isTouched[id] {
+		r.isTouched[id] = true
+		r.touched = append(r.touched, id)
+	}
+	return r.s.pools.edit(id)
+}
+
+// token is the token's row for changing; it is made on the token's first mention.
+func (r *run) token(mint market.Address) *market.Token {
+	if t := r.s.tokens.get(mint); t != nil {
+		return r.s.tokens.edit(mint)
+	}
+	t := r.s.tokens.edit(mint)
+	*t = market.Token{Mint: mint, FirstBlock: r.b.Number, FirstSeenAt: r.b.Time}
+	if r.Follows(mint) {
+		t.Holders.Status = market.HoldersIndexing
+	}
+	return t
+}
+
+func (r *run) tokenFact(f market.TokenFact) {
+	isNew := r.s.tokens.get(f.Token) == nil
+	t := r.token(f.Token)
+	t.Name, t.Symbol, t.HasDecimals, t.Decimals = f.Name, f.Symbol, f.HasDecimals, f.Decimals
+	if isNew && f.FromCreation && t.Holders.Status == market.HoldersIndexing {
+		t.Holders.Status = market.HoldersCurrent
+	}
+}

@@ -1,0 +1,142 @@
+package derive
+
+import "github.com/boardwalkhq/boardwalk/internal/market"
+
+func (r *run) transfer(e market.Transfer) {
+	if r.s.pools.get(e.Token) != nil {
+		return // a pair's own liquidity token
+	}
+	t := r.s.tokens.get(e.Token)
+	if t == nil {
+		if !r.Follows(e.Token) {
+			return
+		}
+		t = r.token(e.Token)
+	}
+	if t.HasSupply && e.From != e.To {
+		switch {
+		case e.From.IsZeroEVM():
+			t = r.s.tokens.edit(e.Token)
+			t.Supply.Add(&t.Supply, &e.Amount)
+		case e.To.IsZeroEVM():
+			t = r.s.tokens.edit(e.Token)
+			t.Supply.Sub(&t.Supply, &e.Amount)
+		}
+	}
+	r.move(t, e)
+}
+
+// move books a transfer of a followed token, or queues it while the token's past is still being read.
+func (r *run) move(t *market.Token, e market.Transfer) {
+	switch t.Holders.Status {
+	case market.HoldersIndexing:
+		r.s.queued = append(r.s.queued, market.QueuedTransfer{
+			Token: e.Token, From: e.From, To: e.To, Amount: e.Amount, Block: r.b.Number, Seq: r.transfers,
+		})
+		r.transfers++
+	case market.HoldersCurrent:
+		if !e.From.IsZeroEVM() {
+			r.debit(e.Token, e.From, &e.Amount)
+		}
+		if !e.To.IsZeroEVM() {
+			r.credit(e.Token, e.To, &e.Amount)
+		}
+	case market.HoldersNone, market.HoldersUnavailable:
+	}
+}
+
+func (r *run) debit(token, account market.Address, amount *market.Amount) {
+	if amount.IsZero() {
+		return
+	}
+	key := market.BalanceKey{Token: token, Account: account}
+	if b := r.s.balances.get(key); b == nil || b.Amount.Lt(amount) {
+		r.giveUp(token, market.ReasonNegative)
+		return
+	}
+	b := r.s.balances.edit(key)
+	b.Amount.Sub(&b.Amount, amount)
+	if b.Amount.IsZero() && !b.Excluded {
+		r.s.balances.remove(key)
+		r.s.tokens.edit(token).Holders.Count--
+	}
+}
+
+func (r *run) credit(token, account market.Address, amount *market.Amount) {
+	if amount.IsZero() || r.s.tokens.get(token).Holders.Status != market.HoldersCurrent {
+		return
+	}
+	key := market.BalanceKey{Token: token, Account: account}
+	isNew := r.s.balances.get(key) == nil
+	b := r.s.balances.edit(key)
+	if isNew {
+		b.Excluded = r.factories[account] != nil
+		if !b.Excluded {
+			r.s.tokens.edit(token).Holders.Count++
+		}
+	}
+	b.Amount.Add(&b.Amount, amount)
+}
+
+// wrap books a deposit or withdrawal of the declared wrapped native coin. Some deployments log a Transfer from or to
+// the zero address beside it, which has been booked then.
+func (r *run) wrap(tx *market.Tx, e market.Wrap) {
+	if e.Token != r.wrapped {
+		return
+	}
+	for i := range tx.Logs {
+		if t, ok := tx.Logs[i].Event.(market.Transfer); ok && t.Token == e.Token && t.Amount == e.Amount &&
+			((!e.Unwrap && t.From.IsZeroEVM() && t.To == e.Account) || (e.Unwrap && t.To.IsZeroEVM() && t.From == e.Account)) {
+			return
+		}
+	}
+	t := market.Transfer{Token: e.Token, From: market.ZeroEVM, To: e.Account, Amount: e.Amount}
+	if e.Unwrap {
+		t.From, t.To = t.To, t.From
+	}
+	r.transfer(t)
+}
+
+// excludeHolder marks a pool's account so that it isn't counted among a token's holders.
+func (r *run) excludeHolder(token, account market.Address) {
+	if !r.Follows(token) {
+		return
+	}
+	r.token(token)
+	key := market.BalanceKey{Token: token, Account: account}
+	if b := r.s.balances.get(key); b != nil {
+		if b.Excluded {
+			return
+		}
+		r.s.tokens.edit(token).Holders.Count--
+	}
+	r.s.balances.edit(key).Excluded = true
+}
+
+// giveUp ends a token's holder count for good. Its balances stay as they were and mean nothing any more.
+func (r *run) giveUp(token market.Address, why market.HolderReason) {
+	t := r.s.tokens.edit(token)
+	t.Holders = market.Holders{Status: market.HoldersUnavailable, Reason: why}
+}
+
+// sample holds a derived balance against what the contract answered at the end of this block.
+func (r *run) sample(f market.BalanceFact) {
+	t := r.s.tokens.get(f.Token)
+	if t == nil || t.Holders.Status != market.HoldersCurrent {
+		return
+	}
+	var derived market.Amount
+	if b := r.s.balances.get(market.BalanceKey{Token: f.Token, Account: f.Account}); b != nil {
+		derived = b.Amount
+	}
+	if derived != f.Amount {
+		r.giveUp(f.Token, market.ReasonSample)
+	}
+}
+
+func (r *run) supply(token market.Address, supply market.Amount) {
+	if t := r.s.tokens.get(token); t != nil && (!t.HasSupply || t.Supply != supply) {
+		t = r.s.tokens.edit(token)
+		t.HasSupply, t.Supply = true, supply
+	}
+}

@@ -1,0 +1,218 @@
+package derive
+
+import (
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/price"
+)
+
+// poolKnown starts to track a pool. complete says that its whole history lies in what is read, from creation on.
+func (r *run) poolKnown(c market.PoolCreated, complete bool) {
+	token0, token1 := r.canonical(c.Token0), r.canonical(c.Token1)
+	r.excludeHolder(token0, c.Pool)
+	r.excludeHolder(token1, c.Pool)
+	if r.s.pools.get(c.Pool) != nil || !r.Tracked(token0, token1) {
+		return
+	}
+	p := r.s.pools.edit(c.Pool)
+	*p = market.Pool{
+		ID: c.Pool, Protocol: c.Protocol, Factory: c.Factory, Token0: c.Token0, Token1: c.Token1,
+		FeePips: c.FeePips, TickSpacing: c.TickSpacing, Hooks: c.Hooks, Stable: c.Stable,
+	}
+	f := r.factories[c.Factory]
+	if p.FeePips == 0 {
+		p.FeePips = f.feePips
+	}
+	if complete {
+		p.CreatedBlock, p.CreatedAt = r.b.Number, r.b.Time
+	}
+	p.Base, p.Quote, p.BaseIs0 = token1, token0, false
+	rank0, ok0 := r.quoteRank[token0]
+	rank1, ok1 := r.quoteRank[token1]
+	if !ok0 || (ok1 && rank1 < rank0) {
+		p.Base, p.Quote, p.BaseIs0 = token0, token1, true
+	}
+	switch {
+	case !c.Hooks.IsNone() && !f.hooks[c.Hooks]:
+		p.Untrusted = market.UntrustedHook
+	case c.Protocol.Concentrated() && !complete:
+		p.Untrusted = market.UntrustedTicks
+	}
+	r.token(p.Base)
+	r.token(p.Quote)
+	r.s.byBase[p.Base] = append(r.s.byBase[p.Base], p.ID)
+	r.touch(p.ID)
+}
+
+func (r *run) rangeLiquidity(e market.RangeLiquidity) {
+	p := r.touch(e.Pool)
+	if p == nil {
+		return
+	}
+	t := r.s.ticks.edit(e.Pool)
+	*t = t.AddRange(e.TickLower, e.TickUpper, e.Delta)
+	if e.TickLower <= p.Tick && p.Tick < e.TickUpper {
+		sum := market.SignedAmount{Abs: p.Liquidity}.Add(e.Delta)
+		if sum.Neg {
+			// Less than nothing can only follow from history we never saw.
+			p.Untrusted, sum = market.UntrustedTicks, market.SignedAmount{}
+		}
+		p.Liquidity = sum.Abs
+	}
+}
+
+// reprice recomputes a pool's price and depth from its state.
+func (r *run) reprice(p *market.Pool) {
+	base, quoteToken := r.s.tokens.get(p.Base), r.s.tokens.get(p.Quote)
+	if base == nil || quoteToken == nil || !base.HasDecimals || !quoteToken.HasDecimals {
+		p.Price, p.Depth, p.Locked = 0, 0, 0
+		return
+	}
+	if p.Protocol.Concentrated() {
+		c := price.Concentrated{
+			SqrtPriceX96: &p.SqrtPriceX96, Liquidity: &p.Liquidity, Tick: p.Tick, BaseIs0: p.BaseIs0,
+			BaseDecimals: base.Decimals, QuoteDecimals: quoteToken.Decimals,
+		}
+		if t := r.s.ticks.get(p.ID); t != nil {
+			c.Ticks = *t
+		}
+		p.Price = c.Price()
+		p.Depth, p.Locked = c.DepthAndLocked()
+		return
+	}
+	reserves := price.Reserves{
+		Base: price.Whole(&p.Reserve0, base.Decimals), Quote: price.Whole(&p.Reserve1, quoteToken.Decimals),
+	}
+	if !p.BaseIs0 {
+		reserves = price.Reserves{
+			Base: price.Whole(&p.Reserve1, base.Decimals), Quote: price.Whole(&p.Reserve0, quoteToken.Decimals),
+		}
+	}
+	if p.Stable {
+		p.Price, p.Depth, p.Locked = price.StableCurve(reserves)
+		return
+	}
+	p.Price, p.Depth, p.Locked = price.ConstantProduct(reserves)
+}
+
+// close ends the block: pools are priced at its close, then quote assets, then the references are looked at, and only
+// then is each trade valued.
+func (r *run) close() {
+	bases := newSet(func(market.Address) bool { return false })
+	for _, id := range r.touched {
+		p := r.s.pools.edit(id)
+		r.reprice(p)
+		bases.add(p.Base)
+	}
+	// Quote assets come first, by rank: what they are worth weighs the depth of everybody else's pools.
+	for _, q := range r.quotes {
+		if _, ok := bases.seen[q.asset]; ok {
+			r.chooseReference(q.asset)
+		}
+		r.priceQuote(q)
+	}
+	for _, mint := range bases.list {
+		if _, isQuote := r.quoteRank[mint]; !isQuote {
+			r.chooseReference(mint)
+		}
+	}
+	r.valueSwaps()
+}
+
+// priceQuote sets a quote asset's USD price: its peg while that stands, else its reference pool's price in a pegged
+// asset, so that a token is at most two hops from the dollar.
+func (r *run) priceQuote(q quote) {
+	next := market.QuotePrice{Asset: q.asset, USD: q.peg, Pegged: q.peg > 0}
+	if own := r.ownPrice(q.asset); own > 0 {
+		off := q.peg == 0
+		if !off && q.bound > 0 {
+			off = own < q.peg*(1-q.bound) || own > q.peg*(1+q.bound)
+		}
+		if off {
+			next.USD, next.Pegged = own, false
+		}
+	}
+	if now := r.s.quotes.get(q.asset); now != nil && *now == next {
+		return
+	}
+	*r.s.quotes.edit(q.asset) = next
+}
+
+// ownPrice is what a quote asset's reference pool says in USD; 0 when there is none.
+func (r *run) ownPrice(asset market.Address) float64 {
+	t := r.s.tokens.get(asset)
+	if t == nil || t.Pool.IsNone() {
+		return 0
+	}
+	p := r.s.pools.get(t.Pool)
+	if p == nil {
+		return 0
+	}
+	return p.Price * r.usd(p.Quote)
+}
+
+// usd is a quote asset's USD price; 0 while unknown.
+func (r *run) usd(asset market.Address) float64 {
+	if q := r.s.quotes.get(asset); q != nil {
+		return q.USD
+	}
+	return 0
+}
+
+// weight is a pool's depth in USD as far as it may price its base; 0 when it may not.
+func (r *run) weight(p *market.Pool) float64 {
+	if p.Untrusted != market.Trusted || p.Price <= 0 {
+		return 0
+	}
+	if _, isQuote := r.quoteRank[p.Base]; isQuote && r.quotes[r.quoteRank[p.Quote]].peg == 0 {
+		// A quote asset is priced by pegged ones alone: that keeps everything within two hops.
+		return 0
+	}
+	return p.Depth * r.usd(p.Quote)
+}
+
+// chooseReference looks at which pool prices a token after its pools changed.
+func (r *run) chooseReference(mint market.Address) {
+	t := r.s.tokens.get(mint)
+	if t == nil {
+		return
+	}
+	var best market.Address
+	var bestWeight, referenceWeight float64
+	for _, id := range r.s.byBase[mint] {
+		p := r.s.pools.get(id)
+		if p == nil {
+			continue
+		}
+		w := r.weight(p)
+		if id == t.Pool {
+			referenceWeight = w
+		} else if w > bestWeight || (w == bestWeight && w > 0 && id.Compare(best) < 0) {
+			best, bestWeight = id, w
+		}
+	}
+	switch {
+	case t.Pool.IsNone():
+		if bestWeight > 0 {
+			r.s.tokens.edit(mint).Pool = best
+		}
+	case bestWeight > 0 && bestWeight >= referenceRatio*referenceWeight:
+		if t.Candidate != best {
+			t = r.s.tokens.edit(mint)
+			t.Candidate, t.CandidateSince = best, r.b.Number
+			r.s.pending[mint] = r.b.Number + referenceBlocks
+		} else if r.s.pending[mint] <= r.b.Number {
+			r.adopt(r.s, mint)
+		}
+	case !t.Candidate.IsNone():
+		t = r.s.tokens.edit(mint)
+		t.Candidate, t.CandidateSince = market.Address{}, 0
+		delete(r.s.pending, mint)
+	}
+}
+
+// adopt makes a token's candidate its reference pool.
+func (m *Machine) adopt(s *State, mint market.Address) {
+	t := s.tokens.edit(mint)
+	t.Pool, t.Candidate, t.CandidateSince = t.Candidate, market.Address{}, 0
+	delete(s.pending, mint)
+}

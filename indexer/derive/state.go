@@ -1,0 +1,87 @@
+package derive
+
+import (
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// State is what the next blocks build on: a bounded cache of the derived rows, and the little that is always there.
+// It belongs to one chain and one goroutine.
+type State struct {
+	last     market.Header // the newest block that was applied
+	tokens   *table[market.Address, market.Token]
+	pools    *table[market.Address, market.Pool]
+	ticks    *table[market.Address, market.TickMap]
+	candles  *table[market.CandleKey, market.Candle]
+	balances *table[market.BalanceKey, market.Balance]
+	quotes   *table[market.Address, market.QuotePrice]
+	// byBase lists all pools of a base token; a base that isn't in it has to be loaded.
+	byBase map[market.Address][]market.Address
+	// pending are the tokens with a candidate for their reference pool, and the block that decides.
+	pending map[market.Address]uint64
+	// minutes are the pools with a 1-minute candle that opens at the key: those loaded because they leave the window,
+	// and those made since the last flush.
+	minutes map[int64][]market.Address
+
+	trades []market.Trade
+	queued []market.QueuedTransfer
+}
+
+// NewState starts from the newest committed block (zero before the first), the pending reference changes and the
+// prices of the quote assets; everything else is loaded as it is needed.
+func NewState(last market.Header, pending []market.Token, quotes []market.QuotePrice) *State {
+	s := &State{
+		last:     last,
+		tokens:   newTable[market.Address](same[market.Token]),
+		pools:    newTable[market.Address](same[market.Pool]),
+		ticks:    newTable[market.Address](func(a, b *market.TickMap) bool { return slices.Equal(*a, *b) }),
+		candles:  newTable[market.CandleKey](same[market.Candle]),
+		balances: newTable[market.BalanceKey](same[market.Balance]),
+		quotes:   newTable[market.Address](same[market.QuotePrice]),
+		byBase:   make(map[market.Address][]market.Address),
+		pending:  make(map[market.Address]uint64),
+		minutes:  make(map[int64][]market.Address),
+	}
+	for i := range pending {
+		s.pending[pending[i].Mint] = pending[i].CandidateSince + referenceBlocks
+		s.tokens.put(pending[i].Mint, &pending[i])
+	}
+	for i := range quotes {
+		s.quotes.put(quotes[i].Asset, &quotes[i])
+	}
+	return s
+}
+
+// Last is the newest block that was applied.
+func (s *State) Last() market.Header { return s.last }
+
+// Token is a cached token, for the caller that decides what to ask about it; nil when it isn't cached or not there.
+func (s *State) Token(mint market.Address) *market.Token { return s.tokens.get(mint) }
+
+// Pool is a cached pool; nil when it isn't cached or not there.
+func (s *State) Pool(id market.Address) *market.Pool { return s.pools.get(id) }
+
+// Balance is a cached balance; zero when it isn't cached or not there.
+func (s *State) Balance(k market.BalanceKey) market.Amount {
+	if b := s.balances.get(k); b != nil {
+		return b.Amount
+	}
+	return market.Amount{}
+}
+
+// Flush takes what changed since the last Flush and drops cached rows above limit (per table).
+func (s *State) Flush(limit int) market.Changes {
+	c := market.Changes{
+		Tokens: s.tokens.flush(), Pools: s.pools.flush(), Ticks: s.ticks.flush(), Candles: s.candles.flush(),
+		Balances: s.balances.flush(), Quotes: s.quotes.flush(), Trades: s.trades, Queued: s.queued,
+	}
+	s.trades, s.queued = nil, nil
+	clear(s.minutes)
+	s.tokens.trim(limit, nil)
+	s.pools.trim(limit, func(_ market.Address, p *market.Pool) { delete(s.byBase, p.Base) })
+	s.ticks.trim(limit, nil)
+	s.candles.trim(limit, nil)
+	s.balances.trim(limit, nil)
+	return c
+}

@@ -1,0 +1,153 @@
+// Package chainconfig is the plain document that one indexer runs on: a chain, resolved and checked. The operator
+// hands it over in a ConfigMap; `boardwalk up` makes the same one in memory from the same manifests.
+package chainconfig
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Chain is everything an indexer needs to know. Addresses are in the text form of market.Address.
+type Chain struct {
+	ID     string `json:"id"`
+	Label  string `json:"label"`
+	Family Family `json:"family"`
+	// EVMChainID is what eth_chainId must answer; 0 on other families.
+	EVMChainID uint64 `json:"evm_chain_id,omitempty"`
+	// MinTradeUSD is the smallest trade that the platform offers, in USD.
+	MinTradeUSD float64 `json:"min_trade_usd"`
+	// BlockTime is the usual time between blocks: the pace at which the head is read.
+	BlockTime Duration `json:"block_time"`
+
+	Native    Native     `json:"native"`
+	Quotes    []Quote    `json:"quotes"`
+	Majors    []Major    `json:"majors"`
+	Exchanges []Exchange `json:"exchanges"`
+
+	Endpoints []Endpoint `json:"endpoints"`
+	Start     Start      `json:"start"`
+	Tracking  Tracking   `json:"tracking"`
+	Retention Retention  `json:"retention"`
+	// ReorgBlocks is the undo horizon: the deepest reorg that can be rewound.
+	ReorgBlocks uint64 `json:"reorg_blocks"`
+	// FinalityDepth is used as the finality label where the node knows no finalized tag; in blocks.
+	FinalityDepth uint64 `json:"finality_depth"`
+}
+
+// Family is the kind of chain.
+type Family string
+
+// The chain families.
+const (
+	EVM    Family = "EVM"
+	Solana Family = "Solana"
+)
+
+// Native is the chain's own coin and the contract that wraps it.
+type Native struct {
+	Symbol  string `json:"symbol"`
+	Wrapped string `json:"wrapped"`
+}
+
+// Quote is a declared quote asset; the order of a chain's list is the order of preference.
+type Quote struct {
+	Symbol  string `json:"symbol"`
+	Address string `json:"address"`
+	// PegUSD is the declared price in USD; 0 when the asset is priced by its pools alone.
+	PegUSD float64 `json:"peg_usd,omitempty"`
+	// PegBoundPct is how far, in percent, its own pools may price it from the peg before they are believed instead.
+	PegBoundPct float64 `json:"peg_bound_pct,omitempty"`
+}
+
+// Major is a large token that the majors list shows under the code of its unwrapped asset.
+type Major struct {
+	Asset   string `json:"asset"`
+	Address string `json:"address"`
+}
+
+// Exchange is a deployment of a pool protocol. Uniswap V4's factory is its PoolManager.
+type Exchange struct {
+	Name     string          `json:"name"`
+	Protocol market.Protocol `json:"protocol"`
+	Factory  string          `json:"factory"`
+	// Hooks are the V4 hook contracts whose pools may price a token.
+	Hooks []string `json:"hooks,omitempty"`
+	// FeePips is the fee of pools whose creation event doesn't carry one, in hundredths of a basis point.
+	FeePips uint32 `json:"fee_pips,omitempty"`
+}
+
+// Endpoint is one RPC endpoint. Exactly one of URL and URLFile is set: a file is read again when it changes.
+type Endpoint struct {
+	URL     string `json:"url,omitempty"`
+	URLFile string `json:"url_file,omitempty"`
+	// Weight is the share of requests among healthy endpoints.
+	Weight int `json:"weight"`
+	// RequestsPerDay is a hard cap; 0 is none.
+	RequestsPerDay int64 `json:"requests_per_day,omitempty"`
+}
+
+// Start says from which block on the chain is indexed.
+type Start struct {
+	// Now starts at the head as it is when the indexer first runs.
+	Now   bool   `json:"now,omitempty"`
+	Block uint64 `json:"block,omitempty"`
+}
+
+// Tracking bounds what is kept.
+type Tracking struct {
+	// MinLiquidityUSD is the liquidity from which on a pool's trades and candles are kept.
+	MinLiquidityUSD float64 `json:"min_liquidity_usd"`
+	Holders         Holders `json:"holders"`
+}
+
+// Holders says which tokens have their balances followed.
+type Holders string
+
+// HoldersDeclared follows majors and launches; HoldersAll follows every token that is seen, for small chains.
+const (
+	HoldersDeclared Holders = "Declared"
+	HoldersAll      Holders = "All"
+)
+
+// Retention is how long, in chain time, rows are kept; 0 keeps them for good.
+type Retention struct {
+	Trades        Duration `json:"trades,omitempty"`
+	MinuteCandles Duration `json:"minute_candles,omitempty"`
+}
+
+// Duration is a time.Duration written as text ("2s").
+type Duration time.Duration
+
+// MarshalText writes the duration as time.Duration does.
+func (d Duration) MarshalText() ([]byte, error) { return []byte(time.Duration(d).String()), nil }
+
+// UnmarshalText reads what time.ParseDuration reads.
+func (d *Duration) UnmarshalText(b []byte) error {
+	v, err := time.ParseDuration(string(b))
+	if err != nil {
+		return fmt.Errorf("read duration: %w", err)
+	}
+	*d = Duration(v)
+	return nil
+}
+
+// Load reads the JSON document at path.
+func Load(path string) (*Chain, error) {
+	raw, err := os.ReadFile(path) //nolint:gosec // the operator's user names the file
+	if err != nil {
+		return nil, fmt.Errorf("read chain document: %w", err)
+	}
+	var c Chain
+	if err := json.Unmarshal(raw, &c); err != nil {
+		return nil, fmt.Errorf("chain document %s: %w", path, err)
+	}
+	if c.ID == "" {
+		return nil, errors.New("chain document " + path + " has no id: write it with the operator or with `boardwalk up`")
+	}
+	return &c, nil
+}

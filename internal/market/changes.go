@@ -1,0 +1,55 @@
+package market
+
+// Change is one row before and after a commit. A nil Before means that the row is new, a nil After that it goes.
+type Change[K comparable, V any] struct {
+	Key           K
+	Before, After *V
+}
+
+// Balance is an account's derived balance of a token. Excluded accounts (pools) are not counted as holders; their row
+// stays when it is empty.
+type Balance struct {
+	Amount   Amount
+	Excluded bool
+}
+
+// QueuedTransfer is a transfer of a token whose history is still being read; it waits for the merge.
+type QueuedTransfer struct {
+	Token, From, To Address
+	Block           uint64
+	Seq             uint32 // its order in the block
+	Amount          Amount
+}
+
+// Changes is everything that one commit writes. Values are absolute.
+type Changes struct {
+	Tokens   []Change[Address, Token]
+	Pools    []Change[Address, Pool]
+	Ticks    []Change[Address, TickMap]
+	Candles  []Change[CandleKey, Candle]
+	Balances []Change[BalanceKey, Balance]
+	Quotes   []Change[Address, QuotePrice]
+	Trades   []Trade
+	Queued   []QueuedTransfer
+}
+
+// Wanted names the rows that must be loaded before blocks can be applied.
+type Wanted struct {
+	Pools    []Address // by id, each with its tick map
+	PoolsOf  []Address // every pool of these base tokens, with tick maps
+	Tokens   []Address
+	Candles  []CandleKey
+	Balances []BalanceKey
+	// Expire is the range of 1-minute candles (bucket opens, both inclusive) that leave the 24 h window; empty when
+	// ExpireFrom > ExpireTo.
+	ExpireFrom, ExpireTo int64
+}
+
+// Rows are loaded rows. What was wanted and isn't here doesn't exist.
+type Rows struct {
+	Pools    []Pool
+	Ticks    map[Address]TickMap
+	Tokens   []Token
+	Candles  []Candle
+	Balances map[BalanceKey]Balance
+}

@@ -1,0 +1,155 @@
+package market
+
+// Header identifies a block. Time is in unix seconds.
+type Header struct {
+	Number uint64
+	Hash   Hash
+	Parent Hash
+	Time   int64
+}
+
+// Block is what a chain's block means to us: the events decoded from its logs, in log order, grouped by transaction,
+// and the facts that calls pinned to this block answered.
+type Block struct {
+	Header
+	Txs   []Tx
+	Facts []Fact
+}
+
+// Tx is one transaction's decoded logs in log order. Transactions without any are left out of a block.
+type Tx struct {
+	Hash Hash
+	Logs []Log
+}
+
+// Log is one decoded log. Index is the log's position in its block.
+type Log struct {
+	Index uint32
+	Event Event
+}
+
+// Event is one of the event types of this file.
+type Event interface{ isEvent() }
+
+// Transfer moves Amount of Token. From or To is ZeroEVM for a mint or a burn.
+type Transfer struct {
+	Token, From, To Address
+	Amount          Amount
+}
+
+// Wrap is a deposit into, or (Unwrap) a withdrawal from, a wrapped native coin of the WETH9 kind, which logs neither
+// as a Transfer.
+type Wrap struct {
+	Token, Account Address
+	Amount         Amount
+	Unwrap         bool
+}
+
+// PoolCreated announces a pool. Pair contracts and V3 pools are named by address, V4 pools by id.
+type PoolCreated struct {
+	Protocol Protocol
+	// Factory is the contract that logged it; Uniswap V4's is the PoolManager. Whether it may be believed is not
+	// the decoder's to say.
+	Factory        Address
+	Pool           Address
+	Token0, Token1 Address
+	// FeePips is the swap fee in hundredths of a basis point; 0 where the log doesn't carry it.
+	FeePips     uint32
+	TickSpacing int32
+	// Hooks is the V4 hook contract; none where there is no hook.
+	Hooks Address
+	// Stable marks a Solidly pool on the x³y+y³x curve.
+	Stable bool
+}
+
+// Reserves sets a V2-like pool's reserves (Sync).
+type Reserves struct {
+	Pool               Address
+	Reserve0, Reserve1 Amount
+}
+
+// PoolPriced sets the first price of a V3-like pool (Initialize). SqrtPriceX96 is the Q64.96 square root of the raw
+// price of token0 in token1.
+type PoolPriced struct {
+	Pool         Address
+	SqrtPriceX96 Amount
+	Tick         int32
+}
+
+// Swap is one trade against a pool. Amounts are from the pool's view: positive went in.
+type Swap struct {
+	Pool              Address
+	Sender, Recipient Address
+	Amount0, Amount1  SignedAmount
+	// SqrtPriceX96, Liquidity and Tick are the state after the swap, of V3-like pools alone (SqrtPriceX96 non-zero).
+	SqrtPriceX96 Amount
+	Liquidity    Amount
+	Tick         int32
+}
+
+// RangeLiquidity adds Delta to the liquidity of [TickLower, TickUpper) of a V3-like pool.
+type RangeLiquidity struct {
+	Pool                 Address
+	TickLower, TickUpper int32
+	Delta                SignedAmount
+}
+
+// PairLiquidity is a V2-like pool's Mint, or (Burn) its Burn; the reserves follow in their own event.
+type PairLiquidity struct {
+	Pool             Address
+	Amount0, Amount1 Amount
+	Burn             bool
+}
+
+func (Transfer) isEvent()       {}
+func (Wrap) isEvent()           {}
+func (PoolCreated) isEvent()    {}
+func (Reserves) isEvent()       {}
+func (PoolPriced) isEvent()     {}
+func (Swap) isEvent()           {}
+func (RangeLiquidity) isEvent() {}
+func (PairLiquidity) isEvent()  {}
+
+// Fact is one of the fact types of this file: what no log tells, asked of a node at a block and then kept with it.
+type Fact interface{ isFact() }
+
+// TokenFact is what a token contract answered about itself.
+type TokenFact struct {
+	Token        Address
+	Name, Symbol string
+	// HasDecimals is false when decimals() reverted or answered nonsense; such a token has no price.
+	HasDecimals bool
+	Decimals    uint8
+	// HasSupply is false when totalSupply() could not be had at the block.
+	HasSupply bool
+	Supply    Amount
+	// FromCreation is true when the contract did not exist before our first block that mentions it, so that its
+	// whole history of transfers is in what we read.
+	FromCreation bool
+}
+
+// PoolFact is what an already existing pool answered about itself on its first swap, or that it is none: then
+// Known is false and the reason is kept so that it isn't asked again.
+type PoolFact struct {
+	Pool   Address
+	Known  bool
+	Reason string
+	Info   PoolCreated
+}
+
+// BalanceFact is what balanceOf answered at the end of the block, to hold a derived balance against.
+type BalanceFact struct {
+	Token, Account Address
+	Amount         Amount
+}
+
+// SupplyFact is what totalSupply answered at the end of the block.
+type SupplyFact struct {
+	Token  Address
+	Supply Amount
+}
+
+func (TokenFact) isFact()   {}
+func (PoolFact) isFact()    {}
+func (BalanceFact) isFact() {}
+func (SupplyFact) isFact()  {}

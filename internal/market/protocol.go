@@ -1,0 +1,21 @@
+package market
+
+// Protocol is the kind of a pool: how its price and depth follow from its events.
+type Protocol string
+
+// The pool protocols that have a decoder.
+const (
+	UniswapV2     Protocol = "UniswapV2"
+	UniswapV3     Protocol = "UniswapV3"
+	UniswapV4     Protocol = "UniswapV4"
+	PancakeSwapV3 Protocol = "PancakeSwapV3"
+	Solidly       Protocol = "Solidly"
+)
+
+// Protocols lists every known protocol, for messages that name what is allowed.
+var Protocols = []Protocol{UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3, Solidly}
+
+// Concentrated reports whether the protocol keeps liquidity in tick ranges.
+func (p Protocol) Concentrated() bool {
+	return p == UniswapV3 || p == UniswapV4 || p == PancakeSwapV3
+}

@@ -1,0 +1,170 @@
+package market
+
+// Token is a token's derived state.
+type Token struct {
+	Mint         Address
+	Name, Symbol string
+	// HasDecimals is false until they are known; such a token has no price.
+	HasDecimals bool
+	Decimals    uint8
+	HasSupply   bool
+	Supply      Amount
+	// FirstBlock and FirstSeenAt (unix seconds) are those of the first block that brought the token to our notice.
+	FirstBlock  uint64
+	FirstSeenAt int64
+	// Pool is the reference pool, which prices the token; none without one.
+	Pool Address
+	// Candidate is a pool that has been 1.5 times as deep as the reference since block CandidateSince.
+	Candidate      Address
+	CandidateSince uint64
+	Holders        Holders
+}
+
+// Holders is how far a token's holder count can be believed.
+type Holders struct {
+	Status HolderStatus
+	// Reason says why the count is unavailable; empty otherwise.
+	Reason HolderReason
+	// Count is the number of accounts with a balance, without pools and the zero address.
+	Count int64
+}
+
+// HolderStatus is the state of a token's holder count.
+type HolderStatus string
+
+// The holder states. HoldersNone is a token whose balances are not followed.
+const (
+	HoldersNone        HolderStatus = ""
+	HoldersIndexing    HolderStatus = "indexing"
+	HoldersCurrent     HolderStatus = "current"
+	HoldersUnavailable HolderStatus = "unavailable"
+)
+
+// HolderReason is why a token's holders are unavailable for good.
+type HolderReason string
+
+// The reasons of HoldersUnavailable.
+const (
+	ReasonNegative HolderReason = "derived_balance_negative"
+	ReasonSample   HolderReason = "balance_sample_differs"
+)
+
+// Pool is a pool's derived state.
+type Pool struct {
+	ID             Address
+	Protocol       Protocol
+	Factory        Address
+	Token0, Token1 Address
+	FeePips        uint32
+	TickSpacing    int32
+	Hooks          Address
+	Stable         bool
+	CreatedBlock   uint64
+	CreatedAt      int64 // unix seconds; 0 when the pool is older than our index
+
+	// Base is the priced side and Quote the declared one; BaseIs0 says which is token0.
+	Base, Quote Address
+	BaseIs0     bool
+	// Untrusted says why the pool may not price its base; empty when it may.
+	Untrusted UntrustedReason
+
+	Reserve0, Reserve1 Amount
+	SqrtPriceX96       Amount
+	Liquidity          Amount
+	Tick               int32
+
+	// Price is of one whole base in whole quotes at the last block's close; 0 while unknown.
+	Price float64
+	// Depth is the quote, in whole units, that sellers can take out within 2 % of the price.
+	Depth float64
+	// Locked is the pool's liquidity in whole quotes: the quote side and the base side at the pool's price, the
+	// latter counted no higher than the former.
+	Locked float64
+
+	LastTradeAt int64 // unix seconds
+	Day         Window
+}
+
+// UntrustedReason is why a pool prices nothing.
+type UntrustedReason string
+
+// The reasons of Pool.Untrusted.
+const (
+	Trusted          UntrustedReason = ""
+	UntrustedFactory UntrustedReason = "factory_not_declared"
+	UntrustedHook    UntrustedReason = "hook_not_declared"
+	UntrustedTicks   UntrustedReason = "ticks_unknown"
+)
+
+// Window is a pool's rolling sum over the last 24 hours of chain time, to the minute.
+type Window struct {
+	VolumeUSD   Amount // in 1e-9 USD
+	Buys, Sells int64
+	// ReferenceUSD is the price before the window, or the first one ever while the pool is younger than it.
+	ReferenceUSD float64
+}
+
+// Trade is a swap of a tracked pool.
+type Trade struct {
+	Block    uint64
+	LogIndex uint32
+	Time     int64 // unix seconds
+	Tx       Hash
+	Pool     Address
+	Base     Address
+	Trader   Address
+	Sell     bool
+	// BaseAmount and QuoteAmount are raw.
+	BaseAmount, QuoteAmount Amount
+	// NanoUSD is the trade's value in 1e-9 USD, rounded once; HasUSD is false when the quote had no price.
+	NanoUSD int64
+	HasUSD  bool
+	// CloseUSD and CloseNative are the pool's price at the close of the trade's block, in USD and in the chain's
+	// native coin; 0 when unknown.
+	CloseUSD, CloseNative float64
+}
+
+// CandleKey names a stored candle. Open is the unix second at which its bucket opens.
+type CandleKey struct {
+	Pool     Address
+	Interval int32 // seconds: 60, 300, 3600 or 86400
+	Open     int64
+}
+
+// Candle is a bucket of a pool's trades. Its prices are those at the close of the blocks in which the pool traded, so
+// that what happens inside one block moves no candle.
+type Candle struct {
+	CandleKey
+	USD, Native OHLC
+	// VolumeUSD is in 1e-9 USD, VolumeQuote and VolumeBase are raw.
+	VolumeUSD, VolumeQuote, VolumeBase Amount
+	Buys, Sells                        int64
+	// LastBlock is the newest block in it.
+	LastBlock uint64
+}
+
+// OHLC is open, high, low and close.
+type OHLC struct{ Open, High, Low, Close float64 }
+
+// Add takes p as the next price.
+func (o *OHLC) Add(p float64) {
+	if o.Open == 0 {
+		*o = OHLC{p, p, p, p}
+		return
+	}
+	o.High, o.Low, o.Close = max(o.High, p), min(o.Low, p), p
+}
+
+// StoredIntervals are the candle widths that are kept, in seconds.
+var StoredIntervals = [...]int32{60, 300, 3600, 86400}
+
+// BalanceKey names a balance.
+type BalanceKey struct{ Token, Account Address }
+
+// QuotePrice is the USD price of a declared quote asset at the last block's close; USD 0 while unknown.
+type QuotePrice struct {
+	Asset Address
+	USD   float64
+	// Pegged is true while the declared peg stands.
+	Pegged bool
+}

@@ -1,0 +1,151 @@
+// Package price turns pool states into prices and depths. Everything here is pure arithmetic in float64: inputs are
+// exact integers, results carry a relative error below 1e-12.
+package price
+
+import (
+	"math"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// DepthMove is the price move within which a pool's depth is measured: 2 %.
+const DepthMove = 0.02
+
+const q96 = 1 << 96
+
+// Pow10 is 10^d for a token's decimals.
+func Pow10(d uint8) float64 { return math.Pow10(int(d)) }
+
+// Whole is a raw amount in whole tokens.
+func Whole(raw *market.Amount, decimals uint8) float64 { return raw.Float64() / Pow10(decimals) }
+
+// Reserves is a V2-like pool seen from its base token. Amounts are whole tokens.
+type Reserves struct{ Base, Quote float64 }
+
+// ConstantProduct is price, depth and locked liquidity of an x·y=k pool (Uniswap V2 whitepaper, section 3). Price is 0
+// for an empty pool.
+func ConstantProduct(r Reserves) (price, depth, locked float64) {
+	if r.Base <= 0 || r.Quote <= 0 {
+		return 0, 0, 0
+	}
+	return r.Quote / r.Base, r.Quote * (1 - math.Sqrt(1-DepthMove)), 2 * r.Quote
+}
+
+// StableCurve is the same for Solidly's x³y+y³x=k (Solidly, BaseV1Pair._k). The marginal price is the ratio of the
+// partial derivatives; the depth is that of a constant-product pool, which a stable pool exceeds.
+func StableCurve(r Reserves) (price, depth, locked float64) {
+	if r.Base <= 0 || r.Quote <= 0 {
+		return 0, 0, 0
+	}
+	x, y := r.Base, r.Quote
+	price = (3*x*x*y + y*y*y) / (x*x*x + 3*y*y*x)
+	return price, y * (1 - math.Sqrt(1-DepthMove)), y + min(y, x*price)
+}
+
+// Concentrated is a V3-like pool.
+type Concentrated struct {
+	SqrtPriceX96                *market.Amount
+	Liquidity                   *market.Amount
+	Tick                        int32
+	Ticks                       market.TickMap
+	BaseIs0                     bool
+	BaseDecimals, QuoteDecimals uint8
+}
+
+// Price is quote per base in whole tokens, from the square root of the raw price (Uniswap V3 whitepaper, section 6.1).
+func (c Concentrated) Price() float64 {
+	s := c.SqrtPriceX96.Float64() / q96
+	if s == 0 {
+		return 0
+	}
+	raw := s * s // token1 per token0
+	if !c.BaseIs0 {
+		raw = 1 / raw
+	}
+	return raw * Pow10(c.BaseDecimals) / Pow10(c.QuoteDecimals)
+}
+
+// DepthAndLocked walks the tick map from the current price. Depth is the quote that comes out while the base's price
+// falls by DepthMove; locked is all quote in range positions on the quote's side plus the base's side at the current
+// price, the latter capped at the former. Both in whole quotes.
+func (c Concentrated) DepthAndLocked() (depth, locked float64) {
+	s := c.SqrtPriceX96.Float64() / q96
+	if s == 0 {
+		return 0, 0
+	}
+	// token1 lies below the current price and token0 above it.
+	quoteUnit, baseUnit := Pow10(c.QuoteDecimals), Pow10(c.BaseDecimals)
+	var quoteSide, baseSide float64
+	if c.BaseIs0 {
+		floor := s * math.Sqrt(1-DepthMove)
+		depth, quoteSide = c.below(s, floor)
+		_, baseSide = c.above(s, math.Inf(1))
+	} else {
+		ceil := s / math.Sqrt(1-DepthMove)
+		depth, quoteSide = c.above(s, ceil)
+		_, baseSide = c.below(s, 0)
+	}
+	depth, quoteSide = depth/quoteUnit, quoteSide/quoteUnit
+	return depth, quoteSide + min(quoteSide, baseSide/baseUnit*c.Price())
+}
+
+// below sums token1 between the current price s and the lowest tick; near is the part down to limit.
+func (c Concentrated) below(s, limit float64) (near, all float64) {
+	l := c.Liquidity.Float64()
+	top := s
+	for i := len(c.Ticks) - 1; i >= 0 && l >= 0; i-- {
+		t := c.Ticks[i]
+		if t.Tick > c.Tick {
+			continue
+		}
+		low := min(sqrtAt(t.Tick), top)
+		all += l * (top - low)
+		if top > limit {
+			near += l * (top - max(low, limit))
+		}
+		top = low
+		l -= signed(t.Net)
+	}
+	return near, all
+}
+
+// above sums token0 between the current price s and the highest tick; near is the part up to limit.
+func (c Concentrated) above(s, limit float64) (near, all float64) {
+	l := c.Liquidity.Float64()
+	bottom := s
+	for _, t := range c.Ticks {
+		if t.Tick <= c.Tick || l < 0 {
+			continue
+		}
+		high := max(sqrtAt(t.Tick), bottom)
+		all += l * (1/bottom - 1/high)
+		if bottom < limit {
+			near += l * (1/bottom - 1/min(high, limit))
+		}
+		bottom = high
+		l += signed(t.Net)
+	}
+	return near, all
+}
+
+func sqrtAt(tick int32) float64 { return math.Pow(1.0001, float64(tick)/2) }
+
+func signed(a market.SignedAmount) float64 {
+	if a.Neg {
+		return -a.Abs.Float64()
+	}
+	return a.Abs.Float64()
+}
+
+// NanoUSD is the value of a raw quote amount in 1e-9 USD, rounded half to even once. ok is false when the price is
+// unknown or the value does not fit 63 bits (9.2 billion USD): no honest trade is that large.
+func NanoUSD(quote *market.Amount, decimals uint8, usd float64) (nano int64, ok bool) {
+	if usd <= 0 {
+		return 0, false
+	}
+	v := math.RoundToEven(Whole(quote, decimals) * usd * 1e9)
+	if math.IsNaN(v) || v >= math.MaxInt64 {
+		return 0, false
+	}
+	return int64(v), true
+}
