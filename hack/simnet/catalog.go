@@ -93,9 +93,9 @@ type poolPlan struct {
 }
 
 // planPools opens every token that has a price against the native asset or a stable.
-func planPools(tokens []Token, seed uint64) []poolPlan {
+func planPools(tokens []tokenPlan, seed uint64) []poolPlan {
 	rng := rand.New(rand.NewPCG(seed, 2))
-	const native, usdc, usdt = 0, 1, 2 // the order of planTokens, after the wrapped native asset
+	const native, usdc, usdt = 0, 1, 2 // their places in the list
 	plans := []poolPlan{
 		{UniswapV2, native, usdc, 0, 1_500_000},
 		{UniswapV3, native, usdc, 500, 3_000_000},
@@ -106,7 +106,8 @@ func planPools(tokens []Token, seed uint64) []poolPlan {
 	}
 	plain := 0
 	for i, token := range tokens {
-		depth := 40_000 * pow10(rng.Float64())
+		// 40,000 to 400,000 dollars, but no more than the deployer's part of a small token allows.
+		depth := min(40_000*pow10(rng.Float64()), 0.12*token.USD*token.supply)
 		switch token.Behaviour {
 		case Plain:
 			plans = append(plans, poolPlan{UniswapV2, i, native, 0, depth})

@@ -58,6 +58,7 @@ func Deploy(ctx context.Context, node *Node, options DeployOptions) (*World, err
 // before they are mined.
 type deployment struct {
 	*World
+	plans   []tokenPlan // of Tokens, by index
 	pending []transaction
 	nonce   uint64
 }
@@ -153,10 +154,11 @@ func (d *deployment) operators() []string {
 }
 
 func (d *deployment) tokens(ctx context.Context, seed uint64) error {
-	d.Tokens = []Token{{
+	wrapped := Token{
 		Address: d.Wrapped, Name: d.Native.WrappedName, Symbol: d.Native.WrappedSymbol, Decimals: 18,
 		Behaviour: Wrapped, USD: d.Native.USD,
-	}}
+	}
+	d.Tokens, d.plans = []Token{wrapped}, []tokenPlan{{Token: wrapped}}
 	for _, plan := range planTokens(seed) {
 		each := plan.supply * holderShare
 		if plan.Behaviour == Stable {
@@ -167,7 +169,7 @@ func (d *deployment) tokens(ctx context.Context, seed uint64) error {
 			"((string,string,uint8,uint256,address[],uint256,address[]))",
 			tuple{plan.Name, plan.Symbol, plan.Decimals, units(rest, plan.Decimals),
 				d.Traders, units(each, plan.Decimals), d.operators()})
-		d.Tokens = append(d.Tokens, plan.Token)
+		d.Tokens, d.plans = append(d.Tokens, plan.Token), append(d.plans, plan)
 	}
 	d.StableUSDC6, d.StableUSD18 = d.Tokens[1].Address, d.Tokens[2].Address
 	return d.flush(ctx)
@@ -195,7 +197,7 @@ func (d *deployment) funds(ctx context.Context) error {
 }
 
 func (d *deployment) openPools(ctx context.Context, seed uint64) error {
-	plans := planPools(d.Tokens, seed)
+	plans := planPools(d.plans, seed)
 	for _, plan := range plans {
 		d.openPool(plan)
 	}

@@ -32,9 +32,10 @@ type NodeOptions struct {
 	LogFile string
 	// LoadState is a file that DumpState wrote.
 	LoadState string
-	// PruneHistory keeps the state of only the newest so many blocks; 0 keeps all. Blocks, receipts
-	// and logs are always kept.
-	PruneHistory int
+	// KeepStates bounds for how many blocks back eth_call works. 0 is some 4,000 blocks, of which all
+	// but the newest 500 lie on disk (2 MB each, in a temporary directory); another number is kept in
+	// memory (nearly 1 MB each), which is faster. Blocks, receipts and logs are always kept.
+	KeepStates int
 }
 
 // Node is a running anvil. It ends with Close or Kill, with the context that it was started with, and
@@ -77,8 +78,15 @@ func StartNode(ctx context.Context, options NodeOptions) (*Node, error) {
 		}
 	}
 
+	var states string
+	if options.KeepStates == 0 {
+		// Else anvil leaves gigabytes under the home directory when it is killed.
+		if states, err = os.MkdirTemp("", "simnet-"); err != nil {
+			return nil, fmt.Errorf("simnet: %w", err)
+		}
+	}
 	lifetime, stop := context.WithCancel(ctx)
-	command := exec.CommandContext(lifetime, tools.Anvil, anvilFlags(options)...)
+	command := exec.CommandContext(lifetime, tools.Anvil, anvilFlags(options, states)...)
 	command.SysProcAttr = dieWithParent()
 	command.WaitDelay = 5 * time.Second
 	output, outputWriter := io.Pipe()
@@ -106,6 +114,7 @@ func StartNode(ctx context.Context, options NodeOptions) (*Node, error) {
 		}
 		outputWriter.Close()
 		<-drained
+		_ = os.RemoveAll(states) // a temporary directory: the system clears it too
 		close(n.ended)
 	}()
 	if err := <-started; err != nil {
@@ -140,7 +149,7 @@ func StartNode(ctx context.Context, options NodeOptions) (*Node, error) {
 // anvilFlags make the chain a pure function of the transactions: no fees, first come first served,
 // a fixed hard fork. Cancun has the transient storage that Uniswap V4 needs and no limit on a
 // transaction's gas.
-func anvilFlags(o NodeOptions) []string {
+func anvilFlags(o NodeOptions, states string) []string {
 	flags := []string{
 		"--host", "127.0.0.1", "--port", strconv.Itoa(o.Port),
 		"--chain-id", strconv.FormatUint(o.ChainID, 10),
@@ -155,8 +164,10 @@ func anvilFlags(o NodeOptions) []string {
 	} else {
 		flags = append(flags, "--no-mining")
 	}
-	if o.PruneHistory > 0 {
-		flags = append(flags, "--prune-history", strconv.Itoa(o.PruneHistory))
+	if o.KeepStates > 0 {
+		flags = append(flags, "--prune-history", strconv.Itoa(o.KeepStates))
+	} else {
+		flags = append(flags, "--cache-path", states)
 	}
 	if o.LoadState != "" {
 		flags = append(flags, "--load-state", o.LoadState)

@@ -80,8 +80,6 @@ type World struct {
 	Deployer string
 	Traders  []string
 	Spare    []string
-
-	pools []poolPlan // of Pools, by index; the trap pools have none
 }
 
 const (

@@ -78,23 +78,29 @@ func (r *run) credit(token, account market.Address, amount *market.Amount) {
 	b.Amount.Add(&b.Amount, amount)
 }
 
-// wrap books a deposit or withdrawal of the declared wrapped native coin. Some deployments log a Transfer from or to
-// the zero address beside it, which has been booked then.
+// wrap books a deposit or withdrawal of the declared wrapped native coin.
 func (r *run) wrap(tx *market.Tx, e market.Wrap) {
-	if e.Token != r.wrapped {
-		return
+	if t, ok := r.asTransfer(tx, e); ok {
+		r.transfer(t)
 	}
-	for i := range tx.Logs {
-		if t, ok := tx.Logs[i].Event.(market.Transfer); ok && t.Token == e.Token && t.Amount == e.Amount &&
-			((!e.Unwrap && t.From.IsZeroEVM() && t.To == e.Account) || (e.Unwrap && t.To.IsZeroEVM() && t.From == e.Account)) {
-			return
-		}
+}
+
+// asTransfer is a deposit or withdrawal as the mint or burn that it amounts to. Some deployments log that Transfer
+// beside it, which counts then instead.
+func (m *Machine) asTransfer(tx *market.Tx, e market.Wrap) (t market.Transfer, ok bool) {
+	if e.Token != m.wrapped {
+		return t, false
 	}
-	t := market.Transfer{Token: e.Token, From: market.ZeroEVM, To: e.Account, Amount: e.Amount}
+	t = market.Transfer{Token: e.Token, From: market.ZeroEVM, To: e.Account, Amount: e.Amount}
 	if e.Unwrap {
 		t.From, t.To = t.To, t.From
 	}
-	r.transfer(t)
+	for i := range tx.Logs {
+		if logged, isTransfer := tx.Logs[i].Event.(market.Transfer); isTransfer && logged == t {
+			return t, false
+		}
+	}
+	return t, true
 }
 
 // excludeHolder marks a pool's account so that it isn't counted among a token's holders.

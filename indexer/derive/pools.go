@@ -17,6 +17,7 @@ func (r *run) poolKnown(c market.PoolCreated, complete bool) {
 	*p = market.Pool{
 		ID: c.Pool, Protocol: c.Protocol, Factory: c.Factory, Token0: c.Token0, Token1: c.Token1,
 		FeePips: c.FeePips, TickSpacing: c.TickSpacing, Hooks: c.Hooks, Stable: c.Stable,
+		SqrtPriceX96: c.SqrtPriceX96, Tick: c.Tick,
 	}
 	f := r.factories[c.Factory]
 	if p.FeePips == 0 {

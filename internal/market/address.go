@@ -105,6 +105,19 @@ func (a Address) String() string {
 	return string(hex.AppendEncode(out, a.b[:a.n]))
 }
 
+// MarshalText is String.
+func (a Address) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
+
+// UnmarshalText reads what MarshalText wrote.
+func (a *Address) UnmarshalText(b []byte) (err error) {
+	if len(b) == 0 {
+		*a = Address{}
+		return nil
+	}
+	*a, err = ParsePool(string(b))
+	return err
+}
+
 // Hash is a block or transaction hash.
 type Hash [32]byte
 

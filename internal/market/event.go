@@ -60,6 +60,9 @@ type PoolCreated struct {
 	Hooks Address
 	// Stable marks a Solidly pool on the x³y+y³x curve.
 	Stable bool
+	// SqrtPriceX96 and Tick are the first price where the same log sets it (V4); zero elsewhere.
+	SqrtPriceX96 Amount
+	Tick         int32
 }
 
 // Reserves sets a V2-like pool's reserves (Sync).

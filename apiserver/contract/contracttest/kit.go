@@ -1,5 +1,6 @@
-// Package contracttest holds an HTTP server to the public document. Two validators that share no code must both accept
-// every response: kin-openapi and libopenapi-validator. Only tests import this package.
+// Package contracttest holds an HTTP server to the public document. Two validators must both accept every response,
+// kin-openapi with its own schema engine and libopenapi-validator with that of santhosh-tekuri/jsonschema; only keywords
+// that are new in JSON Schema 2020-12 (if, const, unevaluated…) go to the latter in both. Only tests import this package.
 package contracttest
 
 import (
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/getkin/kin-openapi/routers"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 )
@@ -90,6 +92,24 @@ func (k *Kit) Check(t testing.TB, req *http.Request, res *http.Response, body []
 	}
 }
 
+// CheckUnrouted fails the test unless a path that stands in no document is answered as NotFound is documented.
+func (k *Kit) CheckUnrouted(t testing.TB, req *http.Request, res *http.Response, body []byte) {
+	t.Helper()
+	if route, err := k.kin.route(req); err == nil {
+		t.Errorf("%s is documented: %s", req.URL.Path, route.Operation.OperationID)
+		return
+	}
+	ref := k.doc.Components.Responses["NotFound"]
+	route := &routers.Route{Spec: k.doc, Operation: &openapi3.Operation{
+		Responses: openapi3.NewResponses(openapi3.WithStatus(http.StatusNotFound, ref)),
+	}}
+	bodiless := req.Method == http.MethodHead
+	err := errors.Join(undeclared(ref.Value, res.Header, body), k.kin.verify(route, req, res, body, bodiless))
+	if err != nil {
+		t.Errorf("%s %s answered %d\n%v\nbody: %s", req.Method, req.URL, res.StatusCode, err, clip(body))
+	}
+}
+
 // Verify is Check with an error, which joins all findings. A response without findings counts as seen.
 func (k *Kit) Verify(req *http.Request, res *http.Response, body []byte) error {
 	bodiless := req.Method == http.MethodHead || res.StatusCode == http.StatusNotModified
@@ -103,7 +123,8 @@ func (k *Kit) Verify(req *http.Request, res *http.Response, body []byte) error {
 	}
 	id := route.Operation.OperationID
 	status := Status{Operation: id, Code: res.StatusCode}
-	if route.Operation.Responses.Status(res.StatusCode) == nil {
+	response := route.Operation.Responses.Status(res.StatusCode)
+	if response == nil {
 		return fmt.Errorf("undocumented status: %s", status)
 	}
 	var found []error
@@ -112,6 +133,7 @@ func (k *Kit) Verify(req *http.Request, res *http.Response, body []byte) error {
 	}
 	found = append(found,
 		k.checkCache(id, res),
+		undeclared(response.Value, res.Header, body),
 		wrap("kin-openapi", k.kin.verify(route, asGet, res, body, bodiless)),
 		wrap("libopenapi-validator", k.pb33f.verify(asGet, res, body, bodiless)),
 	)

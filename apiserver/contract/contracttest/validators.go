@@ -12,17 +12,10 @@ import (
 	"github.com/getkin/kin-openapi/openapi3"
 	"github.com/getkin/kin-openapi/openapi3filter"
 	"github.com/getkin/kin-openapi/routers"
-	"github.com/getkin/kin-openapi/routers/gorillamux"
 	"github.com/pb33f/libopenapi"
 	validator "github.com/pb33f/libopenapi-validator"
 	"github.com/pb33f/libopenapi-validator/config"
 )
-
-// transportHeaders belong to HTTP or to every answer alike, so the document leaves them out.
-var transportHeaders = []string{
-	"Access-Control-Expose-Headers", "Connection", "Content-Encoding", "Content-Length", "Content-Type", "Date",
-	"Transfer-Encoding", "Vary", "X-Content-Type-Options",
-}
 
 // documentedRequest returns the request under which the document lists the response.
 func documentedRequest(req *http.Request, res *http.Response) (*http.Request, error) {
@@ -39,10 +32,7 @@ func documentedRequest(req *http.Request, res *http.Response) (*http.Request, er
 	return asGet.WithContext(req.Context()), nil
 }
 
-type kinValidator struct {
-	doc    *openapi3.T
-	router routers.Router
-}
+type kinValidator struct{ doc *openapi3.T }
 
 func newKin(source []byte) (*kinValidator, error) {
 	doc, err := openapi3.NewLoader().LoadFromData(source)
@@ -52,16 +42,7 @@ func newKin(source []byte) (*kinValidator, error) {
 	if err := doc.Validate(context.Background()); err != nil {
 		return nil, err
 	}
-	router, err := gorillamux.NewRouter(doc)
-	if err != nil {
-		return nil, err
-	}
-	return &kinValidator{doc: doc, router: router}, nil
-}
-
-func (v *kinValidator) route(req *http.Request) (*routers.Route, error) {
-	route, _, err := v.router.FindRoute(req)
-	return route, err
+	return &kinValidator{doc: doc}, nil
 }
 
 func (v *kinValidator) verify(route *routers.Route, req *http.Request, res *http.Response, body []byte, bodiless bool) error {
@@ -78,8 +59,6 @@ func (v *kinValidator) verify(route *routers.Route, req *http.Request, res *http
 	})
 }
 
-// pb33fValidator runs in strict mode: members and headers that the document does not name are findings, although its
-// schemas are open to clients.
 type pb33fValidator struct {
 	whole    validator.Validator
 	bodiless validator.Validator
@@ -90,19 +69,14 @@ func newPB33F(source []byte) (*pb33fValidator, error) {
 	if err != nil {
 		return nil, err
 	}
-	options := []config.Option{
-		config.WithFormatAssertions(),
-		config.WithStrictMode(),
-		config.WithStrictIgnoredHeaders(transportHeaders...),
-	}
-	whole, errs := validator.NewValidator(doc, options...)
+	whole, errs := validator.NewValidator(doc, config.WithFormatAssertions())
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}
 	if ok, findings := whole.ValidateDocument(); !ok {
 		return nil, joinFindings(findings)
 	}
-	bodiless, errs := validator.NewValidator(doc, append(options, config.WithoutResponseBodyValidation())...)
+	bodiless, errs := validator.NewValidator(doc, config.WithoutResponseBodyValidation())
 	if len(errs) > 0 {
 		return nil, errors.Join(errs...)
 	}

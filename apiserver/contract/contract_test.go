@@ -1,0 +1,137 @@
+package contract_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+)
+
+func TestOperations(t *testing.T) {
+	t.Parallel()
+	want := []struct{ id, path, cache string }{
+		{"getMarketLive", "/api/market/live", "public, max-age=5, stale-while-revalidate=30"},
+		{"getTokenInfo", "/api/token/info/{mint_address}", "public, max-age=5, stale-while-revalidate=60"},
+		{"getChart", "/api/chart/{mint}", "public, max-age=2, stale-while-revalidate=10"},
+		{"getTokenCandles", "/api/token/{mint}/candles", "public, max-age=5, stale-while-revalidate=30"},
+		{"getHeartbeat", "/api/status/heartbeat", "no-cache"},
+		{"getVersion", "/api/version", "public, max-age=30, stale-while-revalidate=60"},
+		{"getOpenAPI", "/openapi.json", "public, max-age=300"},
+	}
+	got := contract.Operations()
+	if len(got) != len(want) {
+		t.Fatalf("%d operations, want %d", len(got), len(want))
+	}
+	for i, op := range got {
+		if op.ID != want[i].id || op.Method != http.MethodGet || op.Path != want[i].path || op.Cache.Header() != want[i].cache {
+			t.Errorf("got %+v (%s), want %v", op, op.Cache.Header(), want[i])
+		}
+	}
+	if closed := got[2].Cache.ClosedHeader(); closed != "public, max-age=86400, immutable" {
+		t.Errorf("closed series: %s", closed)
+	}
+	if closed := got[0].Cache.ClosedHeader(); closed != got[0].Cache.Header() {
+		t.Errorf("live list: %s", closed)
+	}
+	got[0].ID = "changed"
+	if contract.Operations()[0].ID != "getMarketLive" {
+		t.Error("callers share the list")
+	}
+}
+
+func TestJSON(t *testing.T) {
+	t.Parallel()
+	text, err := contract.JSON("0123456")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.HasPrefix(text, []byte(`{"openapi":"3.1.0","info":{"title":"Boardwalk API","version":"0123456",`)) {
+		t.Errorf("starts with %.100s", text)
+	}
+	again, err := contract.JSON("0123456")
+	if err != nil || !bytes.Equal(text, again) {
+		t.Errorf("not the same bytes: %v", err)
+	}
+
+	// Apart from the version it says what the YAML says.
+	var got, want any
+	if err := json.Unmarshal(text, &got); err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(contract.Document(), &want); err != nil {
+		t.Fatal(err)
+	}
+	plain, err := json.Marshal(want)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(plain, &want); err != nil {
+		t.Fatal(err)
+	}
+	want.(map[string]any)["info"].(map[string]any)["version"] = "0123456"
+	if !reflect.DeepEqual(got, want) {
+		t.Error("JSON and YAML differ")
+	}
+
+	// A version that looks like a number stays text.
+	if text, err = contract.JSON("1234567"); err != nil || !bytes.Contains(text, []byte(`"version":"1234567"`)) {
+		t.Errorf("digits: %v", err)
+	}
+	if text, err = contract.JSON("12345e7"); err != nil || !bytes.Contains(text, []byte(`"version":"12345e7"`)) {
+		t.Errorf("exponent: %v", err)
+	}
+}
+
+// Booleans in place of schemas trip one of the validators.
+func TestNoBooleanSchemas(t *testing.T) {
+	t.Parallel()
+	for _, key := range []string{"additionalProperties: true", "additionalProperties: false", "unevaluatedProperties: false", "items: true"} {
+		if strings.Contains(string(contract.Document()), key) {
+			t.Errorf("the document has %q", key)
+		}
+	}
+}
+
+func TestUnknownIsNull(t *testing.T) {
+	t.Parallel()
+	text, err := json.Marshal(contract.TokenInfo{AsOf: contract.At(time.Unix(0, 0))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var members map[string]any
+	if err := json.Unmarshal(text, &members); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{
+		"price", "change_24h_pct", "liquidity", "volume", "pair", "market_cap", "fdv", "supply_basis", "image_url",
+		"created_at", "launch",
+	} {
+		if value, there := members[name]; !there || value != nil {
+			t.Errorf("%s is %v, there %v; want null", name, value, there)
+		}
+	}
+}
+
+func TestTimestamp(t *testing.T) {
+	t.Parallel()
+	east := time.FixedZone("", 2*60*60)
+	stamp := contract.Timestamp{Time: time.Date(2026, 3, 2, 14, 0, 5, 999, east)}
+	text, err := json.Marshal(stamp)
+	if err != nil || string(text) != `"2026-03-02T12:00:05Z"` {
+		t.Errorf("%s, %v", text, err)
+	}
+	var back contract.Timestamp
+	if err := json.Unmarshal([]byte(`"2026-03-02T14:00:05.5+02:00"`), &back); err != nil || !back.Equal(contract.At(stamp.Time).Time) {
+		t.Errorf("%s, %v", back, err)
+	}
+	if text, err := json.Marshal(contract.Timestamp{}); err == nil {
+		t.Errorf("zero is %s", text)
+	}
+}

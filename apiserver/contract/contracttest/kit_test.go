@@ -1,0 +1,333 @@
+package contracttest
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+)
+
+// recorder takes the place of a test that is meant to fail.
+type recorder struct {
+	testing.TB
+	errors []string
+}
+
+func (r *recorder) Helper()           {}
+func (r *recorder) Error(args ...any) { r.errors = append(r.errors, fmt.Sprint(args...)) }
+func (r *recorder) Errorf(f string, args ...any) {
+	r.errors = append(r.errors, fmt.Sprintf(f, args...))
+}
+func (r *recorder) mentions(parts ...string) bool {
+	all := strings.Join(r.errors, "\n")
+	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(all, part) })
+}
+
+// answer is what the local handler sends; the kit's own tests bend one.
+type answer struct {
+	code   int
+	header http.Header
+	body   []byte
+}
+
+// documentedAnswer is the example of the document, with the headers that it asks for.
+func documentedAnswer(t *testing.T, kit *Kit, path string, code int) answer {
+	t.Helper()
+	response := kit.doc.Paths.Value(path).Get.Responses.Status(code).Value
+	a := answer{code: code, header: http.Header{}}
+	for name, header := range response.Headers {
+		a.header.Set(name, fmt.Sprint(header.Value.Example))
+	}
+	if code < 400 {
+		a.header.Set("Cache-Control", kit.operations[kit.doc.Paths.Value(path).Get.OperationID].Cache.Header())
+	}
+	for contentType, media := range response.Content {
+		a.header.Set("Content-Type", contentType)
+		example := media.Example
+		if path == "/openapi.json" && code == http.StatusOK {
+			text, err := contract.JSON("0123abc")
+			if err != nil {
+				t.Fatal(err)
+			}
+			example = json.RawMessage(text)
+		}
+		body, err := json.Marshal(example)
+		if err != nil {
+			t.Fatal(err)
+		}
+		a.body = body
+	}
+	return a
+}
+
+// with returns a with one member of the body replaced; a nil value removes it. Steps go into objects by name, into
+// lists by number.
+func (a answer) with(t *testing.T, value any, steps ...string) answer {
+	t.Helper()
+	var root any
+	if err := json.Unmarshal(a.body, &root); err != nil {
+		t.Fatal(err)
+	}
+	node := root
+	for _, step := range steps[:len(steps)-1] {
+		if list, ok := node.([]any); ok {
+			i, err := strconv.Atoi(step)
+			if err != nil {
+				t.Fatal(err)
+			}
+			node = list[i]
+			continue
+		}
+		node = node.(map[string]any)[step]
+	}
+	last, object := steps[len(steps)-1], node.(map[string]any)
+	if value == nil {
+		delete(object, last)
+	} else {
+		object[last] = value
+	}
+	var err error
+	if a.body, err = json.Marshal(root); err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func (a answer) withHeader(name, value string) answer {
+	a.header = a.header.Clone()
+	a.header.Del(name)
+	if value != "" {
+		a.header.Set(name, value)
+	}
+	return a
+}
+
+// exchange sends one request through a real server that gives the answer.
+func exchange(t *testing.T, method, target string, a answer) (*http.Request, *http.Response, []byte) {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		for name, values := range a.header {
+			w.Header()[name] = values
+		}
+		w.WriteHeader(a.code)
+		if r.Method != http.MethodHead && a.code != http.StatusNotModified {
+			_, _ = w.Write(a.body)
+		}
+	}))
+	defer server.Close()
+	req, err := http.NewRequestWithContext(t.Context(), method, server.URL+target, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := server.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return req, res, bytes.TrimSpace(body)
+}
+
+const (
+	liveTarget  = "/api/market/live"
+	chartTarget = "/api/chart/So11111111111111111111111111111111111111112?tf=1h&unknown=x"
+	infoTarget  = "/api/token/info/So11111111111111111111111111111111111111112"
+)
+
+// Every example of the document, with its headers, satisfies both validators, and together they are all statuses.
+func TestExamplesPass(t *testing.T) {
+	t.Parallel()
+	kit := New(t)
+	mint := strings.NewReplacer("{mint}", "So11111111111111111111111111111111111111112",
+		"{mint_address}", "So11111111111111111111111111111111111111112")
+	for _, status := range kit.documented() {
+		path := kit.operations[status.Operation].Path
+		a := documentedAnswer(t, kit, path, status.Code)
+		method := http.MethodGet
+		if status.Code == http.StatusMethodNotAllowed {
+			method = http.MethodPost
+		}
+		req, res, body := exchange(t, method, mint.Replace(path), a)
+		kit.Check(t, req, res, body)
+		if method == http.MethodGet {
+			req, res, body = exchange(t, http.MethodHead, mint.Replace(path), a)
+			kit.Check(t, req, res, body)
+		}
+	}
+	kit.RequireAllStatuses(t)
+	kit.RouteParity(t, contract.Operations())
+}
+
+func TestPlantedFaultsFail(t *testing.T) {
+	t.Parallel()
+	kit := New(t)
+	live := documentedAnswer(t, kit, "/api/market/live", 200)
+	chart := documentedAnswer(t, kit, "/api/chart/{mint}", 200)
+	info := documentedAnswer(t, kit, "/api/token/info/{mint_address}", 200)
+	notFound := documentedAnswer(t, kit, "/api/token/info/{mint_address}", 404)
+	unavailable := documentedAnswer(t, kit, "/api/chart/{mint}", 503)
+	const kin, pb33f = "kin-openapi", "libopenapi-validator"
+	null := json.RawMessage("null")
+	teapot := live
+	teapot.code = http.StatusTeapot
+
+	for _, test := range []struct {
+		name   string
+		method string
+		target string
+		answer answer
+		want   []string
+	}{
+		{"required member missing", "GET", liveTarget, live.with(t, nil, "as_of"), []string{kin, pb33f, "as_of"}},
+		{"required member of an item missing", "GET", liveTarget, live.with(t, nil, "tokens", "0", "price"), []string{kin, pb33f, "price"}},
+		{"required member of the extension missing", "GET", liveTarget, live.with(t, nil, "tokens", "0", "chain_rank"), []string{kin, pb33f, "chain_rank"}},
+		{"null where there is none", "GET", chartTarget, chart.with(t, null, "candles", "0", "c"), []string{kin, pb33f}},
+		{"null list", "GET", liveTarget, live.with(t, null, "empty_chains"), []string{kin, pb33f}},
+		{"null map", "GET", liveTarget, live.with(t, null, "tokens", "0", "unknown_reasons"), []string{kin, pb33f}},
+		{"number as text", "GET", infoTarget, info.with(t, "142.3", "price"), []string{kin, pb33f}},
+		{"negative price", "GET", infoTarget, info.with(t, -1, "price"), []string{kin, pb33f}},
+		{"value outside an enum", "GET", chartTarget, chart.with(t, "2m", "tf"), []string{kin, pb33f}},
+		{"value outside a nullable enum", "GET", infoTarget, info.with(t, "diluted", "supply_basis"), []string{kin, pb33f}},
+		{"unknown reason of unknown", "GET", infoTarget, info.with(t, "because", "unknown_reasons", "price"), []string{kin, pb33f}},
+		{"fractions of a second", "GET", infoTarget, info.with(t, "2026-03-02T12:00:05.5Z", "as_of"), []string{kin, pb33f}},
+		{"no calendar date", "GET", infoTarget, info.with(t, "2026-13-02T12:00:05Z", "as_of"), []string{pb33f}},
+		{"wrong null branch", "GET", infoTarget, info.with(t, map[string]any{"launchpad": "x"}, "launch"), []string{kin, pb33f}},
+		{"undocumented member", "GET", liveTarget, live.with(t, 1, "extra"), []string{"undocumented member $.extra"}},
+		{"undocumented member of an item", "GET", liveTarget, live.with(t, 1, "tokens", "0", "extra"), []string{"undocumented member $.tokens[0].extra"}},
+		{"undocumented member of a nested object", "GET", liveTarget, live.with(t, 1, "tokens", "0", "traction", "parts", "extra"), []string{"undocumented member $.tokens[0].traction.parts.extra"}},
+		{"undocumented status", "GET", liveTarget, teapot, []string{"undocumented status", "418"}},
+		{"undocumented route", "GET", "/api/nothing", live, []string{"no such path"}},
+		{"undocumented header", "GET", liveTarget, live.withHeader("X-Secret", "1"), []string{"undocumented header X-Secret"}},
+		{"undocumented cookie", "GET", liveTarget, live.withHeader("Set-Cookie", "a=b"), []string{"undocumented header Set-Cookie"}},
+		{"required header missing", "GET", liveTarget, live.withHeader("ETag", ""), []string{kin, pb33f, "ETag"}},
+		{"header missing from 304", "GET", liveTarget, documentedAnswer(t, kit, "/api/market/live", 304).withHeader("ETag", ""), []string{pb33f, "ETag"}},
+		{"header missing from HEAD", "HEAD", liveTarget, live.withHeader("ETag", ""), []string{kin, pb33f, "ETag"}},
+		{"header of another type", "GET", chartTarget, unavailable.withHeader("Retry-After", "soon"), []string{kin, pb33f}},
+		{"strong ETag", "GET", liveTarget, live.withHeader("ETag", `"9f86d081884c7d659a2feaa0c55ad015"`), []string{kin, pb33f}},
+		{"another origin", "GET", liveTarget, live.withHeader("Access-Control-Allow-Origin", "https://a.example"), []string{kin, pb33f}},
+		{"cached error", "GET", infoTarget, notFound.withHeader("Cache-Control", "public, max-age=5"), []string{kin, pb33f}},
+		{"another cache policy", "GET", liveTarget, live.withHeader("Cache-Control", "public, max-age=6, stale-while-revalidate=30"), []string{"x-cache"}},
+		{"another content type", "GET", infoTarget, notFound.withHeader("Content-Type", "application/json"), []string{kin, pb33f}},
+		{"problem of no known shape", "GET", infoTarget, notFound.with(t, "about:blank", "type"), []string{kin, pb33f}},
+		{"POST served", "POST", liveTarget, live, []string{"must be answered 405"}},
+		{"OPTIONS", "OPTIONS", liveTarget, live, []string{"OPTIONS"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			req, res, body := exchange(t, test.method, test.target, test.answer)
+			r := &recorder{TB: t}
+			kit.Check(r, req, res, body)
+			if len(r.errors) == 0 {
+				t.Fatal("passed")
+			}
+			if !r.mentions(test.want...) {
+				t.Errorf("want findings that mention %q, got\n%s", test.want, strings.Join(r.errors, "\n"))
+			}
+		})
+	}
+}
+
+func TestBodyOfHEADFails(t *testing.T) {
+	t.Parallel()
+	kit := New(t)
+	live := documentedAnswer(t, kit, "/api/market/live", 200)
+	req, res, _ := exchange(t, http.MethodHead, liveTarget, live)
+	if err := kit.Verify(req, res, live.body); err == nil {
+		t.Error("passed")
+	}
+}
+
+func TestUnrouted(t *testing.T) {
+	t.Parallel()
+	kit := New(t)
+	notFound := documentedAnswer(t, kit, "/api/chart/{mint}", 404)
+	req, res, body := exchange(t, http.MethodGet, "/api/nothing", notFound)
+	kit.CheckUnrouted(t, req, res, body)
+
+	for target, a := range map[string]answer{
+		liveTarget:       notFound,
+		"/api/nothing/1": documentedAnswer(t, kit, "/api/market/live", 200),
+		"/api/nothing/2": notFound.with(t, nil, "title"),
+		"/api/nothing/3": notFound.with(t, 1, "extra"),
+	} {
+		req, res, body := exchange(t, http.MethodGet, target, a)
+		r := &recorder{TB: t}
+		if kit.CheckUnrouted(r, req, res, body); len(r.errors) == 0 {
+			t.Errorf("%s passed", target)
+		}
+	}
+}
+
+func TestRequireAllStatuses(t *testing.T) {
+	t.Parallel()
+	kit := New(t)
+	all := kit.documented()
+	unseen, err := kit.Unseen()
+	if err != nil || len(unseen) != len(all) {
+		t.Fatalf("unseen %d of %d, %v", len(unseen), len(all), err)
+	}
+	req, res, body := exchange(t, http.MethodGet, liveTarget, documentedAnswer(t, kit, "/api/market/live", 200))
+	kit.Check(t, req, res, body)
+	// A response that fails its check doesn't count.
+	req, res, body = exchange(t, http.MethodGet, liveTarget, documentedAnswer(t, kit, "/api/market/live", 503).withHeader("Retry-After", ""))
+	kit.Check(&recorder{TB: t}, req, res, body)
+
+	r := &recorder{TB: t}
+	kit.RequireAllStatuses(r, Status{Code: 500}, Status{Operation: "getVersion", Code: 503}, Status{Operation: "getMarketLive", Code: 200})
+	if !r.mentions("getMarketLive 503", "getChart 404", `skip "getMarketLive 200" is not needed`) {
+		t.Error(r.errors)
+	}
+	if r.mentions("produced it: getMarketLive 200") || r.mentions("getVersion 503") || r.mentions("getChart 500") {
+		t.Error(r.errors)
+	}
+}
+
+func TestRouteParity(t *testing.T) {
+	t.Parallel()
+	kit := New(t)
+	routes := contract.Operations()
+	routes[0].Path += "/"
+	routes = append(routes[:len(routes)-1], contract.Operation{ID: "getSecret", Method: "GET", Path: "/secret"}, routes[1])
+	r := &recorder{TB: t}
+	kit.RouteParity(r, routes)
+	if len(r.errors) != 5 || !r.mentions(
+		"served, but not documented: getMarketLive GET /api/market/live/",
+		"documented, but not served: getMarketLive GET /api/market/live",
+		"served, but not documented: getSecret GET /secret",
+		"documented, but not served: getOpenAPI GET /openapi.json",
+		"served twice: getTokenInfo") {
+		t.Error(strings.Join(r.errors, "\n"))
+	}
+}
+
+func TestRouteOfInfo(t *testing.T) {
+	t.Parallel()
+	kit := New(t)
+	for target, want := range map[string]string{
+		"/api/token/info/candles": "getTokenInfo",
+		"/api/token/abc/candles":  "getTokenCandles",
+		"/api/token/info/%2F":     "getTokenInfo",
+		"/api/token//candles":     "",
+		"/api/version/":           "",
+	} {
+		route, err := kit.kin.route(httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil))
+		if got := ""; err == nil {
+			if got = route.Operation.OperationID; got != want {
+				t.Errorf("%s is %s, want %s", target, got, want)
+			}
+		} else if want != "" {
+			t.Errorf("%s: %v", target, err)
+		}
+	}
+}

@@ -1,5 +1,0 @@
-package contracttest
-
-import "testing"
-
-func TestSpike(t *testing.T) { New(t) }

@@ -1,0 +1,193 @@
+// Command simnet runs two local chains with real exchange contracts, a day of history and traders who
+// never stop.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet"
+)
+
+const usage = `simnet runs a local world: two anvil chains with real Uniswap contracts, tokens that misbehave
+in the ways tokens do, a day of trading history, and traders who go on until it is told to end.
+
+  simnet --dir DIR [flags]
+
+It writes DIR/base.yaml and DIR/bsc.yaml, a Chain resource each, prints "simnet ready" when both
+chains have caught up with the clock, and ends on SIGINT or SIGTERM. Nothing is kept: the next run
+starts a new world. It needs Node.js 20 or newer with npm; the first run downloads the chain node,
+the compiler and the contracts into $BOARDWALK_CACHE or the user's cache directory.
+
+Flags:
+`
+
+type settings struct {
+	dir               string
+	basePort, bscPort int
+	span              time.Duration
+	blocks            int
+	txPerBlock        float64
+	seed              uint64
+	keepStates        int
+	logs              bool
+}
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "simnet:", strings.TrimPrefix(err.Error(), "simnet: "))
+		os.Exit(1)
+	}
+}
+
+func run(args []string) error {
+	var s settings
+	flags := flag.NewFlagSet("simnet", flag.ContinueOnError)
+	flags.StringVar(&s.dir, "dir", "", "directory for the Chain resources (required)")
+	flags.IntVar(&s.basePort, "base-port", 18545, "port of the chain base")
+	flags.IntVar(&s.bscPort, "bsc-port", 18546, "port of the chain bsc")
+	flags.DurationVar(&s.span, "span", 26*time.Hour, "how far history reaches back")
+	flags.IntVar(&s.blocks, "blocks", 1500, "blocks of history on each chain")
+	flags.Float64Var(&s.txPerBlock, "tx-per-block", 5, "mean number of transactions in a block")
+	flags.Uint64Var(&s.seed, "seed", 1, "seed of names, prices and trades")
+	flags.IntVar(&s.keepStates, "keep-states", 1000, "for how many blocks back eth_call works, nearly 1 MB of memory each;\n0 is some 4,000 blocks, mostly on disk at 2 MB each")
+	flags.BoolVar(&s.logs, "logs", false, "write what the chain nodes print to DIR/<chain>.log")
+	flags.Usage = func() {
+		fmt.Fprint(flags.Output(), usage)
+		flags.PrintDefaults()
+	}
+	if err := flags.Parse(args); err != nil {
+		if errors.Is(err, flag.ErrHelp) {
+			return nil
+		}
+		return err
+	}
+	if flags.NArg() > 0 {
+		return fmt.Errorf("%q is no argument of simnet, see simnet --help", flags.Arg(0))
+	}
+	if s.dir == "" {
+		return errors.New("say where the Chain resources go: simnet --dir DIR (see simnet --help)")
+	}
+	if s.blocks < 1 || s.span <= 0 || s.txPerBlock < 0 {
+		return errors.New("--blocks and --span must be positive, --tx-per-block not negative")
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	if err := runChains(ctx, s); err != nil && ctx.Err() == nil {
+		return err
+	}
+	fmt.Println("simnet ended")
+	return nil
+}
+
+type chain struct {
+	manifest simnet.ManifestOptions
+	chainID  uint64
+	port     int
+	flag     string
+	seed     uint64
+
+	world  *simnet.World
+	trader *simnet.Trader
+}
+
+func runChains(ctx context.Context, s settings) error {
+	if err := os.MkdirAll(s.dir, 0o755); err != nil {
+		return err
+	}
+	fmt.Println("tools: installing if needed")
+	if _, err := simnet.Install(ctx); err != nil {
+		return err
+	}
+	fmt.Println("tools: ready")
+	chains := []*chain{
+		{manifest: simnet.ManifestOptions{ID: "base", Label: "Base", BlockTime: 2 * time.Second}, chainID: 8453, port: s.basePort, flag: "--base-port", seed: 2 * s.seed},
+		{manifest: simnet.ManifestOptions{ID: "bsc", Label: "BNB Chain", BlockTime: time.Second}, chainID: 56, port: s.bscPort, flag: "--bsc-port", seed: 2*s.seed + 1},
+	}
+	// The nodes outlive the signal, so that they end after the traders do.
+	nodes, endNodes := context.WithCancel(context.WithoutCancel(ctx))
+	defer endNodes()
+	for _, c := range chains {
+		if err := c.start(nodes, s); err != nil {
+			return fmt.Errorf("chain %s (%s %d): %w", c.manifest.ID, c.flag, c.port, err)
+		}
+		defer c.world.Node.Close()
+	}
+
+	err := together(ctx, chains, func(ctx context.Context, c *chain) error { return c.history(ctx, s) })
+	if err != nil {
+		return err
+	}
+	for _, c := range chains {
+		path, err := c.world.WriteManifest(s.dir, c.manifest)
+		if err != nil {
+			return err
+		}
+		fmt.Printf("%s: wrote %s\n", c.manifest.ID, path)
+	}
+	fmt.Println("simnet ready")
+	return together(ctx, chains, func(ctx context.Context, c *chain) error {
+		return c.world.Live(ctx, c.trader, simnet.LiveOptions{
+			BlockTime: c.manifest.BlockTime, TxPerBlock: s.txPerBlock, Seed: c.seed,
+		})
+	})
+}
+
+// together does the same for all chains at once, until all are done or one fails.
+func together(ctx context.Context, chains []*chain, do func(context.Context, *chain) error) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	ends := make(chan error)
+	for _, c := range chains {
+		go func() { ends <- do(ctx, c) }()
+	}
+	var first error
+	for range chains {
+		if err := <-ends; err != nil && first == nil {
+			first = err
+			cancel()
+		}
+	}
+	return first
+}
+
+// start starts a chain's node and deploys its world.
+func (c *chain) start(ctx context.Context, s settings) error {
+	options := simnet.NodeOptions{ChainID: c.chainID, Port: c.port, Timestamp: simnet.GenesisFor(s.span), KeepStates: s.keepStates}
+	if s.logs {
+		options.LogFile = filepath.Join(s.dir, c.manifest.ID+".log")
+	}
+	node, err := simnet.StartNode(ctx, options)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("%s: chain %d at %s\n", c.manifest.ID, c.chainID, node.URL())
+	if c.world, err = simnet.Deploy(ctx, node, simnet.DeployOptions{Seed: c.seed}); err != nil {
+		node.Kill()
+		return err
+	}
+	c.trader = simnet.NewTrader(c.world, c.seed)
+	fmt.Printf("%s: deployed %d tokens, %d pools\n", c.manifest.ID, len(c.world.Tokens), len(c.world.Pools))
+	return nil
+}
+
+func (c *chain) history(ctx context.Context, s settings) error {
+	shown := 0
+	return c.world.History(ctx, c.trader, simnet.HistoryOptions{
+		Span: s.span, Blocks: s.blocks, BlockTime: c.manifest.BlockTime, TxPerBlock: s.txPerBlock, Seed: c.seed,
+		OnBlock: func(done float64, _ []simnet.Truth) {
+			if percent := int(done*10) * 10; percent > shown {
+				shown = percent
+				fmt.Printf("%s: history %d%%\n", c.manifest.ID, percent)
+			}
+		},
+	})
+}

@@ -1,0 +1,269 @@
+package simnet
+
+import (
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// startWorld starts a chain of a test's own, at a fixed time, and deploys to it.
+func startWorld(t *testing.T, chainID, seed uint64) *World {
+	t.Helper()
+	node, err := StartNode(t.Context(), NodeOptions{ChainID: chainID, Timestamp: time.Unix(1760000000, 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { node.Close() })
+	world, err := Deploy(t.Context(), node, DeployOptions{Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return world
+}
+
+func TestTraderTellsTheTruth(t *testing.T) {
+	t.Parallel()
+	world := startWorld(t, 8453, 1)
+	trader := NewTrader(world, 1)
+	seen := make(map[Kind]int)
+	for range 30 {
+		truths, err := trader.Step(t.Context(), 30)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := world.mineNext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		hashes := make([]string, len(truths))
+		for i, truth := range truths {
+			hashes[i] = truth.TxHash
+		}
+		receipts, err := world.Node.Receipts(t.Context(), hashes)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, truth := range truths {
+			seen[truth.Kind]++
+			if !receipts[i].Succeeded() {
+				t.Errorf("reverted: %+v", truth)
+				continue
+			}
+			checkTruth(t, world, truth, receipts[i])
+		}
+	}
+	for _, kind := range []Kind{SwapV2, SwapV2Path, SwapV2Taxed, SwapV3, SwapV3Path, Transfer, Wrap, Unwrap, AddV2, RemoveV2, AddV3, RemoveV3, Rebase} {
+		if seen[kind] == 0 {
+			t.Errorf("no %q in %v", kind, seen)
+		}
+	}
+}
+
+// checkTruth compares what the receipt's Transfers moved with what the trader is said to have done.
+func checkTruth(t *testing.T, world *World, truth Truth, receipt Receipt) {
+	t.Helper()
+	if receipt.From != truth.Sender {
+		t.Errorf("%s: sent by %s, truth says %s", truth.Kind, receipt.From, truth.Sender)
+	}
+	net := make(map[string]*big.Int) // of the trader, by token
+	for _, log := range receipt.Logs {
+		if log.Topics[0] != transferTopic || len(log.Topics) != 3 {
+			continue
+		}
+		if net[log.Address] == nil {
+			net[log.Address] = new(big.Int)
+		}
+		value := new(big.Int).SetBytes(fromHex(log.Data))
+		if addressAt(fromHex(log.Topics[1]), 0) == truth.Trader {
+			net[log.Address].Sub(net[log.Address], value)
+		}
+		if addressAt(fromHex(log.Topics[2]), 0) == truth.Trader {
+			net[log.Address].Add(net[log.Address], value)
+		}
+	}
+	sign := func(token string) int {
+		if net[token] == nil {
+			return 0
+		}
+		return net[token].Sign()
+	}
+	swap := strings.Contains(string(truth.Kind), "swap")
+	if (swap && !truth.NativeIn || truth.Kind == Transfer) && sign(truth.TokenIn) >= 0 {
+		t.Errorf("%s: trader gave no %s: %+v", truth.Kind, truth.TokenIn, truth)
+	}
+	if swap && !truth.NativeOut && sign(truth.TokenOut) <= 0 {
+		t.Errorf("%s: trader got no %s: %+v", truth.Kind, truth.TokenOut, truth)
+	}
+}
+
+const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+
+func TestSameSeedSameBlocks(t *testing.T) {
+	t.Parallel()
+	var heads []string
+	for range 2 {
+		world := startWorld(t, 56, 7)
+		trader := NewTrader(world, 7)
+		err := world.History(t.Context(), trader, HistoryOptions{Blocks: 40, Span: time.Hour, End: time.Unix(1760003600, 0)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		latest, err := world.Node.Latest(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if age := time.Unix(1760003600, 0).Sub(latest.Timestamp); age != 0 {
+			t.Errorf("history ends %s early", age)
+		}
+		heads = append(heads, latest.Hash)
+	}
+	if heads[0] != heads[1] {
+		t.Errorf("head %s, then %s", heads[0], heads[1])
+	}
+}
+
+func TestTradingGoesOnAfterReorg(t *testing.T) {
+	t.Parallel()
+	world := startWorld(t, 8453, 3)
+	trader := NewTrader(world, 3)
+	step := func() {
+		t.Helper()
+		if _, err := trader.Step(t.Context(), 10); err != nil {
+			t.Fatal(err)
+		}
+		if err := world.mineNext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 5 {
+		step()
+	}
+	before, err := world.Node.Latest(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := world.Node.Reorg(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	after, err := world.Node.Latest(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after.Number != before.Number || after.Hash == before.Hash {
+		t.Errorf("reorg turned block %d %s into %d %s", before.Number, before.Hash, after.Number, after.Hash)
+	}
+	step()
+	if err := world.Node.Rollback(t.Context(), 2); err != nil {
+		t.Fatal(err)
+	}
+	rolled, err := world.Node.Latest(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rolled.Number != after.Number-1 {
+		t.Errorf("rolled back from %d to %d", after.Number+1, rolled.Number)
+	}
+	step()
+}
+
+func TestDumpedStateLoads(t *testing.T) {
+	t.Parallel()
+	world := startWorld(t, 8453, 4)
+	before, err := world.Node.Latest(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "state.json")
+	if err := world.Node.DumpState(t.Context(), file); err != nil {
+		t.Fatal(err)
+	}
+	node, err := StartNode(t.Context(), NodeOptions{ChainID: 8453, LoadState: file})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer node.Close()
+	after, err := node.Latest(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if after != before {
+		t.Errorf("dumped at %v, loaded at %v", before, after)
+	}
+}
+
+func TestManifest(t *testing.T) {
+	t.Parallel()
+	world := startWorld(t, 56, 5)
+	path, err := world.WriteManifest(t.TempDir(), ManifestOptions{ID: "bsc", Label: "BNB Chain", BlockTime: time.Second})
+	if err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"metadata: {name: bsc}",
+		`  label: "BNB Chain"`,
+		"  chainID: 56",
+		"  blockTime: 1s",
+		`  nativeAsset: {symbol: BNB, wrapped: "` + world.Wrapped + `"}`,
+		`  - {symbol: WBNB, address: "` + world.Wrapped + `"}`,
+		`  - {name: uniswap-v2, protocol: UniswapV2, factory: "` + world.UniswapV2Factory + `"}`,
+		`  rpc: {endpoints: [{url: "` + world.Node.URL() + `"}]}`,
+	} {
+		if !strings.Contains(string(content), line+"\n") {
+			t.Errorf("no line %q in\n%s", line, content)
+		}
+	}
+}
+
+func TestPortInUse(t *testing.T) {
+	t.Parallel()
+	world := startWorld(t, 8453, 6)
+	_, err := StartNode(t.Context(), NodeOptions{Port: world.Node.port})
+	if err == nil || !strings.Contains(err.Error(), "is not free") {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCreateAddress(t *testing.T) {
+	t.Parallel()
+	// The well-known first contracts of anvil's first account.
+	sender := "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
+	for nonce, want := range map[uint64]string{
+		0: "0x5fbdb2315678afecb367f032d93f642f64180aa3",
+		1: "0xe7f1725e7734ce288f8367e1bb143e90bb3f0512",
+	} {
+		if got := createAddress(sender, nonce); got != want {
+			t.Errorf("nonce %d: %s, want %s", nonce, got, want)
+		}
+	}
+}
+
+func TestEncodeCall(t *testing.T) {
+	t.Parallel()
+	// The examples of the contract ABI specification.
+	for _, c := range []struct {
+		got, want string
+	}{
+		{toHex(encodeCall("baz(uint32,bool)", 69, true)), "0xcdcd77c0" +
+			strings.Repeat("0", 62) + "45" + strings.Repeat("0", 63) + "1"},
+		{toHex(encodeCall("sam(bytes,bool,uint256[])", []byte("dave"), true, []any{1, 2, 3})), "0xa5643bf2" +
+			"0000000000000000000000000000000000000000000000000000000000000060" +
+			"0000000000000000000000000000000000000000000000000000000000000001" +
+			"00000000000000000000000000000000000000000000000000000000000000a0" +
+			"0000000000000000000000000000000000000000000000000000000000000004" +
+			"6461766500000000000000000000000000000000000000000000000000000000" +
+			"0000000000000000000000000000000000000000000000000000000000000003" +
+			"0000000000000000000000000000000000000000000000000000000000000001" +
+			"0000000000000000000000000000000000000000000000000000000000000002" +
+			"0000000000000000000000000000000000000000000000000000000000000003"},
+	} {
+		if c.got != c.want {
+			t.Errorf("got %s\nwant %s", c.got, c.want)
+		}
+	}
+}

@@ -1,0 +1,117 @@
+package simnet
+
+import (
+	"context"
+	"math/big"
+)
+
+// The functions here build swaps through the exchanges' own routers. Amounts are chosen by
+// Trader.decide; no minimum is asked for, as nobody races anybody.
+
+func actSwapV2(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, Truth, error) {
+	tokenIn, tokenOut, amount := t.decide(m, in.pool, in.trader)
+	if amount == nil {
+		return nil, Truth{}, nil
+	}
+	truth := Truth{Kind: SwapV2, Trader: in.trader, TokenIn: tokenIn, TokenOut: tokenOut, Pools: []string{in.pool.Address}}
+	suffix := "("
+	if t.taxed(in.pool) {
+		truth.Kind, suffix = SwapV2Taxed, "SupportingFeeOnTransferTokens("
+	}
+	tx := transaction{from: in.trader, to: t.world.Routers.UniswapV2}
+	path := []string{tokenIn, tokenOut}
+	native := t.rng.IntN(2) == 0
+	switch {
+	case native && tokenIn == t.world.Wrapped:
+		truth.NativeIn = true
+		tx.value = amount
+		tx.data = encodeCall("swapExactETHForTokens"+suffix+"uint256,address[],address,uint256)", 0, path, in.trader, deadline)
+	case native && tokenOut == t.world.Wrapped:
+		truth.NativeOut = true
+		tx.data = encodeCall("swapExactTokensForETH"+suffix+"uint256,uint256,address[],address,uint256)", amount, 0, path, in.trader, deadline)
+	default:
+		tx.data = encodeCall("swapExactTokensForTokens"+suffix+"uint256,uint256,address[],address,uint256)", amount, 0, path, in.trader, deadline)
+	}
+	return []transaction{tx}, truth, nil
+}
+
+func actPathV2(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, Truth, error) {
+	from, to, amount := t.decidePath(m, in)
+	if amount == nil {
+		return nil, Truth{}, nil
+	}
+	tx := transaction{from: in.trader, to: t.world.Routers.UniswapV2,
+		data: encodeCall("swapExactTokensForTokens(uint256,uint256,address[],address,uint256)",
+			amount, 0, []string{from, t.world.Wrapped, to}, in.trader, deadline)}
+	return []transaction{tx}, pathTruth(SwapV2Path, in, from, to), nil
+}
+
+func actSwapV3(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, Truth, error) {
+	tokenIn, tokenOut, amount := t.decide(m, in.pool, in.trader)
+	if amount == nil {
+		return nil, Truth{}, nil
+	}
+	truth := Truth{Kind: SwapV3, Trader: in.trader, TokenIn: tokenIn, TokenOut: tokenOut, Pools: []string{in.pool.Address}}
+	tx := transaction{from: in.trader, to: t.world.Routers.UniswapV3}
+	single := func(recipient string) []byte {
+		return encodeCall("exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))",
+			tuple{tokenIn, tokenOut, in.pool.Fee, recipient, deadline, amount, 0, 0})
+	}
+	native := t.rng.IntN(3) == 0
+	switch {
+	case native && tokenIn == t.world.Wrapped:
+		truth.NativeIn = true
+		tx.value, tx.data = amount, single(in.trader)
+	case native && tokenOut == t.world.Wrapped:
+		// The router keeps the wrapped asset (recipient 0 means itself) and then unwraps it.
+		truth.NativeOut = true
+		tx.data = encodeCall("multicall(bytes[])", [][]byte{
+			single(zeroAddress), encodeCall("unwrapWETH9(uint256,address)", 0, in.trader)})
+	default:
+		tx.data = single(in.trader)
+	}
+	return []transaction{tx}, truth, nil
+}
+
+func actPathV3(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, Truth, error) {
+	from, to, amount := t.decidePath(m, in)
+	if amount == nil {
+		return nil, Truth{}, nil
+	}
+	path := fromHex(from)
+	path = append(path, uint24(in.pool.Fee)...)
+	path = append(path, fromHex(t.world.Wrapped)...)
+	path = append(path, uint24(in.second.Fee)...)
+	path = append(path, fromHex(to)...)
+	tx := transaction{from: in.trader, to: t.world.Routers.UniswapV3,
+		data: encodeCall("exactInput((bytes,address,uint256,uint256,uint256))", tuple{path, in.trader, deadline, amount, 0})}
+	return []transaction{tx}, pathTruth(SwapV3Path, in, from, to), nil
+}
+
+// decidePath sizes a sale of the first pool's token for the second pool's, by the shallower pool.
+func (t *Trader) decidePath(m *market, in *intent) (from, to string, amount *big.Int) {
+	from, to = t.world.other(in.pool), t.world.other(in.second)
+	native := m.reserveOf(in.pool, t.world.Wrapped)
+	shallow := min(native, m.reserveOf(in.second, t.world.Wrapped)) / native
+	wish := largestPart / 4 * t.rng.Float64() * shallow * m.reserveOf(in.pool, from)
+	have := balancePart * toFloat(m.balances[[2]string{in.trader, from}])
+	if have < wish/20 || wish < 1 {
+		return "", "", nil
+	}
+	amount, _ = big.NewFloat(min(wish, have)).Int(nil)
+	m.spend(in.trader, from, amount)
+	return from, to, amount
+}
+
+func (m *market) reserveOf(pool Pool, token string) float64 {
+	if token == pool.Token0 {
+		return m.pools[pool.Address].reserve0
+	}
+	return m.pools[pool.Address].reserve1
+}
+
+func pathTruth(kind Kind, in *intent, from, to string) Truth {
+	return Truth{Kind: kind, Trader: in.trader, TokenIn: from, TokenOut: to, Pools: []string{in.pool.Address, in.second.Address}}
+}
+
+func uint24(n int) []byte { return []byte{byte(n >> 16), byte(n >> 8), byte(n)} }

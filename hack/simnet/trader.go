@@ -1,0 +1,364 @@
+package simnet
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"slices"
+)
+
+// Kind is what a transaction was for.
+type Kind string
+
+const (
+	SwapV2      Kind = "v2 swap"
+	SwapV2Path  Kind = "v2 multi-hop swap"
+	SwapV2Taxed Kind = "v2 swap of a taxed or rebasing token"
+	SwapV3      Kind = "v3 swap"
+	SwapV3Path  Kind = "v3 multi-hop swap"
+	Transfer    Kind = "transfer"
+	Wrap        Kind = "wrap"
+	Unwrap      Kind = "unwrap"
+	AddV2       Kind = "v2 add liquidity"
+	RemoveV2    Kind = "v2 remove liquidity"
+	AddV3       Kind = "v3 add liquidity"
+	RemoveV3    Kind = "v3 remove liquidity"
+	Rebase      Kind = "rebase"
+)
+
+// Truth is what really happened in a transaction, for tests to compare with what the chain's logs
+// are taken to mean.
+type Truth struct {
+	TxHash string
+	Kind   Kind
+	// Sender is the transaction's from; Trader is whose holdings it changes. They differ where a
+	// contract acts for somebody.
+	Sender string
+	Trader string
+	// TokenIn is what the trader gave and TokenOut what he got, by address; a transfer has only
+	// TokenIn. NativeIn and NativeOut say that it was the native asset, wrapped on the way: the wrapped
+	// token then has no Transfer from or to the trader.
+	TokenIn, TokenOut   string
+	NativeIn, NativeOut bool
+	// To is the recipient of a transfer.
+	To string
+	// Pools are the addresses, or Uniswap V4 ids, of the pools swapped through or added to, in order.
+	Pools []string
+}
+
+// Trader acts for all the world's traders. Prices follow a random walk that returns: each token has
+// a target, trades push its pools towards it, and amounts are small parts of pools and of balances,
+// so that nobody runs out and pools stay sane for as long as it runs. It is not safe for concurrent use.
+type Trader struct {
+	world *World
+	rng   *rand.Rand
+	// drift is the logarithm of target over opening price, by token.
+	drift map[string]float64
+	// opening is the first price seen of pools whose tokens have none.
+	opening map[string]float64
+	// index is the logarithm of the rebasing token's index.
+	index float64
+	// provided is the V2 pool that a trader last added to.
+	provided map[string]Pool
+}
+
+// NewTrader makes a trader. The same seed on the same chain does the same things.
+func NewTrader(world *World, seed uint64) *Trader {
+	return &Trader{
+		world: world, rng: rand.New(rand.NewPCG(seed, 7)),
+		drift: make(map[string]float64), opening: make(map[string]float64), provided: make(map[string]Pool),
+	}
+}
+
+const (
+	// driftStep and driftReturn give a token's target a standard deviation of 25 % around its opening
+	// price (step/√(2·return)) and a memory of some thousand steps.
+	driftStep   = 0.005
+	driftReturn = 0.0002
+	// nativeCalm makes the native asset an eighth as volatile.
+	nativeCalm = 0.125
+	// stableCalm keeps a pool of two stables within some tenths of a percent.
+	stableCalm = 50
+	// largestPart bounds an amount, as a part of the pool's depth: 1.2 % moves the price by 2.4 %.
+	largestPart = 0.012
+	// balancePart bounds an amount, as a part of the trader's balance.
+	balancePart = 0.25
+)
+
+// Step submits about n transactions without mining them. A transaction that the node refuses is an
+// error; that a mined one is reverted is not expected and shows in its receipt only.
+func (t *Trader) Step(ctx context.Context, n int) ([]Truth, error) {
+	t.wander()
+	intents := make([]*intent, n)
+	for i := range intents {
+		intents[i] = t.intend()
+	}
+	m, err := t.look(ctx, intents)
+	if err != nil {
+		return nil, err
+	}
+	var transactions []transaction
+	var truths []Truth
+	var last []int // the transaction that a truth is about
+	for _, in := range intents {
+		sent, truth, err := in.act(ctx, t, m, in)
+		if err != nil {
+			return nil, fmt.Errorf("simnet: %w", err)
+		}
+		if len(sent) == 0 {
+			continue
+		}
+		transactions = append(transactions, sent...)
+		truth.Sender = sent[len(sent)-1].from
+		truths, last = append(truths, truth), append(last, len(transactions)-1)
+	}
+	hashes, err := t.world.send(ctx, transactions)
+	if err != nil {
+		return nil, err
+	}
+	for i := range truths {
+		truths[i].TxHash = hashes[last[i]]
+	}
+	return truths, nil
+}
+
+// wander moves the targets one step.
+func (t *Trader) wander() {
+	for _, token := range t.world.Tokens {
+		step := driftStep * t.rng.NormFloat64()
+		switch token.Behaviour {
+		case Stable:
+			continue
+		case Wrapped:
+			step *= nativeCalm
+		}
+		t.drift[token.Address] += step - driftReturn*t.drift[token.Address]
+	}
+}
+
+// intent is a transaction before its amounts are known.
+type intent struct {
+	act    action
+	trader string
+	pool   Pool
+	second Pool  // of a multi-hop swap
+	token  Token // of a transfer
+}
+
+// action turns an intent into transactions of one sender; none when there is nothing to do.
+type action func(context.Context, *Trader, *market, *intent) ([]transaction, Truth, error)
+
+// mix is how often what happens.
+var mix = []struct {
+	weight int
+	choose func(*Trader) *intent
+}{
+	{70, (*Trader).intendSwap},
+	{8, (*Trader).intendPath},
+	{11, (*Trader).intendTransfer},
+	{3, func(t *Trader) *intent { return &intent{act: actWrap, pool: t.world.Pools[0]} }},
+	{3, func(t *Trader) *intent { return t.intendLiquidity(UniswapV2, actLiquidityV2) }},
+	{2, func(t *Trader) *intent { return t.intendLiquidity(UniswapV3, actLiquidityV3) }},
+	{1, func(*Trader) *intent { return &intent{act: actRebase} }},
+}
+
+func (t *Trader) intend() *intent {
+	total := 0
+	for _, entry := range mix {
+		total += entry.weight
+	}
+	at := t.rng.IntN(total)
+	for _, entry := range mix {
+		if at -= entry.weight; at < 0 {
+			in := entry.choose(t)
+			// Squared, so that some wallets trade much more than others.
+			in.trader = t.world.Traders[int(math.Pow(t.rng.Float64(), 2)*float64(len(t.world.Traders)))]
+			return in
+		}
+	}
+	panic("unreachable")
+}
+
+func (t *Trader) intendSwap() *intent {
+	pool := t.choosePool(func(Pool) bool { return true })
+	if pool.Protocol == UniswapV3 {
+		return &intent{act: actSwapV3, pool: pool}
+	}
+	return &intent{act: actSwapV2, pool: pool}
+}
+
+// intendPath goes from one token to another through the wrapped native asset.
+func (t *Trader) intendPath() *intent {
+	protocol, act := UniswapV2, action(actPathV2)
+	if t.rng.IntN(2) == 0 {
+		protocol, act = UniswapV3, actPathV3
+	}
+	through := func(pool Pool) bool {
+		return pool.Protocol == protocol && (pool.Token0 == t.world.Wrapped || pool.Token1 == t.world.Wrapped) && !t.taxed(pool)
+	}
+	first := t.choosePool(through)
+	second := t.choosePool(func(pool Pool) bool {
+		return through(pool) && t.world.other(pool) != t.world.other(first)
+	})
+	return &intent{act: act, pool: first, second: second}
+}
+
+func (t *Trader) intendTransfer() *intent {
+	return &intent{act: actTransfer, token: t.world.Tokens[t.rng.IntN(len(t.world.Tokens))]}
+}
+
+func (t *Trader) intendLiquidity(protocol Protocol, act action) *intent {
+	return &intent{act: act, pool: t.choosePool(func(pool Pool) bool { return pool.Protocol == protocol && !t.taxed(pool) })}
+}
+
+// choosePool takes an ordinary pool, evenly, and the trap of two undeclared tokens now and then.
+func (t *Trader) choosePool(fits func(Pool) bool) Pool {
+	pools := slices.DeleteFunc(slices.Clone(t.world.Pools), func(pool Pool) bool {
+		rare := pool.Trap != "" && t.rng.IntN(4) > 0
+		return rare || !fits(pool)
+	})
+	return pools[t.rng.IntN(len(pools))]
+}
+
+// taxed tells whether a pool's token arrives in other amounts than were sent.
+func (t *Trader) taxed(pool Pool) bool {
+	for _, address := range []string{pool.Token0, pool.Token1} {
+		if token, _ := t.world.Token(address); token.Behaviour == FeeOnTransfer || token.Behaviour == Rebasing {
+			return true
+		}
+	}
+	return false
+}
+
+// pegged tells whether both sides of a pool are stables.
+func (t *Trader) pegged(pool Pool) bool {
+	token0, _ := t.world.Token(pool.Token0)
+	token1, _ := t.world.Token(pool.Token1)
+	return token0.Behaviour == Stable && token1.Behaviour == Stable
+}
+
+// other is a pool's token beside the wrapped native asset.
+func (w *World) other(pool Pool) string {
+	if pool.Token0 == w.Wrapped {
+		return pool.Token1
+	}
+	return pool.Token0
+}
+
+// market is what the traders see before they act.
+type market struct {
+	pools    map[string]poolState // by address
+	balances map[[2]string]*big.Int
+}
+
+// poolState is a pool's reserves as a constant product would have them: real on V2, virtual on V3
+// (L/√P and L·√P).
+type poolState struct {
+	reserve0, reserve1 float64
+	sqrtPrice          *big.Int // V3
+}
+
+// price is token1 per token0, in smallest units.
+func (s poolState) price() float64 { return s.reserve1 / s.reserve0 }
+
+// look reads all pools, and the balances that the intents may need, in one batch.
+func (t *Trader) look(ctx context.Context, intents []*intent) (*market, error) {
+	m := &market{make(map[string]poolState), make(map[[2]string]*big.Int)}
+	pools := t.world.Pools
+	answers := make([]hexBytes, 2*len(pools))
+	var requests []Request
+	for i, pool := range pools {
+		if pool.Protocol == UniswapV3 {
+			requests = append(requests, view(pool.Address, &answers[2*i], "slot0()"), view(pool.Address, &answers[2*i+1], "liquidity()"))
+		} else {
+			requests = append(requests, view(pool.Address, &answers[2*i], "getReserves()"))
+		}
+	}
+	balances := make(map[[2]string]*hexBytes)
+	for _, in := range intents {
+		for _, token := range []string{in.pool.Token0, in.pool.Token1, in.token.Address} {
+			key := [2]string{in.trader, token}
+			if token != "" && balances[key] == nil {
+				balances[key] = new(hexBytes)
+				requests = append(requests, view(token, balances[key], "balanceOf(address)", in.trader))
+			}
+		}
+	}
+	if err := t.world.Node.Batch(ctx, requests); err != nil {
+		return nil, err
+	}
+	if err := firstError(requests); err != nil {
+		return nil, err
+	}
+	for i, pool := range pools {
+		m.pools[pool.Address] = readPool(pool, answers[2*i], answers[2*i+1])
+	}
+	for key, answer := range balances {
+		m.balances[key] = wordAt(*answer, 0)
+	}
+	return m, nil
+}
+
+func readPool(pool Pool, first, second []byte) poolState {
+	if pool.Protocol == UniswapV2 {
+		return poolState{reserve0: toFloat(wordAt(first, 0)), reserve1: toFloat(wordAt(first, 1))}
+	}
+	state := poolState{sqrtPrice: wordAt(first, 0)}
+	liquidity, root := toFloat(wordAt(second, 0)), math.Sqrt(priceOf(state.sqrtPrice))
+	state.reserve0, state.reserve1 = liquidity/root, liquidity*root
+	return state
+}
+
+// target is the price that a pool should have, token1 per token0 in smallest units.
+func (t *Trader) target(pool Pool, state poolState) float64 {
+	token0, _ := t.world.Token(pool.Token0)
+	token1, _ := t.world.Token(pool.Token1)
+	ratio := pow10(float64(token1.Decimals-token0.Decimals)) * token0.USD / token1.USD
+	if token0.USD == 0 || token1.USD == 0 {
+		if t.opening[pool.Address] == 0 {
+			t.opening[pool.Address] = state.price()
+		}
+		ratio = t.opening[pool.Address]
+	}
+	return ratio * math.Exp(t.drift[pool.Token0]-t.drift[pool.Token1])
+}
+
+// decide chooses which token a trader gives to a pool and how much. The amount is nil if he has
+// neither.
+func (t *Trader) decide(m *market, pool Pool, trader string) (tokenIn, tokenOut string, amount *big.Int) {
+	state := m.pools[pool.Address]
+	gap := math.Log(t.target(pool, state) / state.price())
+	part := min(largestPart, 0.002*math.Exp(t.rng.NormFloat64()))
+	if t.pegged(pool) {
+		gap, part = gap*stableCalm, part/stableCalm
+	}
+	give1 := t.rng.Float64() < 0.5+max(-0.45, min(0.45, 10*gap))
+	for range 2 {
+		tokenIn, tokenOut, reserve := pool.Token0, pool.Token1, state.reserve0
+		if give1 {
+			tokenIn, tokenOut, reserve = pool.Token1, pool.Token0, state.reserve1
+		}
+		wish := part * reserve
+		have := balancePart * toFloat(m.balances[[2]string{trader, tokenIn}])
+		if have > wish/20 {
+			amount, _ := big.NewFloat(min(wish, have)).Int(nil)
+			m.spend(trader, tokenIn, amount)
+			return tokenIn, tokenOut, amount
+		}
+		give1 = !give1
+	}
+	return "", "", nil
+}
+
+// spend takes an amount off what is known of a balance, for further intents in the same step.
+func (m *market) spend(trader, token string, amount *big.Int) {
+	key := [2]string{trader, token}
+	m.balances[key] = new(big.Int).Sub(m.balances[key], amount)
+}
+
+func toFloat(n *big.Int) float64 {
+	f, _ := new(big.Float).SetInt(n).Float64()
+	return f
+}

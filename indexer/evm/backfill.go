@@ -1,0 +1,298 @@
+package evm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"sync"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Batch is a stretch of the past: the blocks with events in (…, Last], in order.
+type Batch struct {
+	Blocks []market.Block
+	Last   Header
+}
+
+// workersPerEndpoint keeps a node busy while its answers are decoded.
+const workersPerEndpoint = 2
+
+// Backfill reads the blocks from first to last, which must be beyond the reach of reorgs, in order. Ranges are read in
+// parallel over the endpoints, each as wide as its endpoint allows. It ends with the first error that no endpoint is
+// free of, or when the caller stops.
+func (s *Source) Backfill(ctx context.Context, first, last uint64) iter.Seq2[Batch, error] {
+	return func(yield func(Batch, error) bool) {
+		ctx, stop := context.WithCancel(ctx)
+		var running sync.WaitGroup
+		defer running.Wait()
+		defer stop()
+		plan := &plan{next: first, last: last}
+		workers := workersPerEndpoint * len(s.pool.list)
+		// Each pending range is a channel in the order of the chain; the bound keeps the read-ahead small.
+		order := make(chan chan ranged, workers)
+		tickets := make(chan struct{}, workers)
+		go func() {
+			defer close(order)
+			for {
+				select {
+				case tickets <- struct{}{}:
+				case <-ctx.Done():
+					return
+				}
+				from, to, ok := plan.take(s.rangeLen())
+				if !ok {
+					return
+				}
+				out := make(chan ranged, 1)
+				order <- out
+				running.Go(func() {
+					b, err := s.read(ctx, from, to)
+					out <- ranged{b, err}
+				})
+			}
+		}()
+		for out := range order {
+			var r ranged
+			select {
+			case r = <-out:
+			case <-ctx.Done():
+				yield(Batch{}, ctx.Err())
+				return
+			}
+			<-tickets
+			if !yield(r.batch, r.err) || r.err != nil {
+				return
+			}
+		}
+	}
+}
+
+type ranged struct {
+	batch Batch
+	err   error
+}
+
+// plan deals out the ranges of a backfill.
+type plan struct{ next, last uint64 }
+
+func (p *plan) take(n uint64) (from, to uint64, ok bool) {
+	if p.next > p.last {
+		return 0, 0, false
+	}
+	from, to = p.next, min(p.next+n-1, p.last)
+	p.next = to + 1
+	return from, to, true
+}
+
+// rangeLen is what the endpoint with the widest range takes at the moment.
+func (s *Source) rangeLen() uint64 {
+	n := uint64(1)
+	for _, e := range s.pool.list {
+		e.mu.Lock()
+		n = max(n, e.rangeLen)
+		e.mu.Unlock()
+	}
+	return n
+}
+
+// read reads and decodes one range, in as many pieces as the endpoint that serves it needs.
+func (s *Source) read(ctx context.Context, from, to uint64) (Batch, error) {
+	var out Batch
+	for from <= to {
+		var piece Batch
+		var upTo uint64
+		err := s.pool.try(ctx, 2, nil, func(ctx context.Context, e *endpoint) error {
+			for {
+				e.mu.Lock()
+				upTo = min(to, from+e.rangeLen-1)
+				e.mu.Unlock()
+				logs, last, err := e.logRange(ctx, s, from, upTo)
+				if err == nil {
+					e.fitted(len(logs), upTo-from+1)
+					piece, err = s.assemble(ctx, e, logs, last)
+					return err
+				}
+				var narrow *rangeError
+				if err = asRangeError(err); !errors.As(err, &narrow) || upTo == from {
+					return err
+				}
+				e.tooWide(narrow.fits, upTo-from+1)
+			}
+		})
+		if err != nil {
+			return out, err
+		}
+		out.Blocks, out.Last = append(out.Blocks, piece.Blocks...), piece.Last
+		from = upTo + 1
+	}
+	return out, nil
+}
+
+func (e *endpoint) fitted(logs int, blocks uint64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if blocks < e.rangeLen {
+		return // the end of the chain says nothing about the limit
+	}
+	switch {
+	case logs < wantedLogs/2:
+		e.rangeLen = min(e.rangeLen*2, longestRange)
+	case logs > 2*wantedLogs:
+		e.rangeLen = max(e.rangeLen/2, 1)
+	}
+}
+
+func (e *endpoint) tooWide(fits, asked uint64) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.rangeLen = max(min(asked/2, e.rangeLen), 1)
+	if fits > 0 && fits < asked {
+		e.rangeLen = fits
+	}
+}
+
+// logRange reads the logs of a range and the header of its last block.
+func (e *endpoint) logRange(ctx context.Context, s *Source, from, to uint64) ([]Log, Header, error) {
+	var last Header
+	if err := e.do(ctx, headerRequest(to, &last)); err != nil {
+		return nil, last, err
+	}
+	if err := isNumber(&last, to); err != nil {
+		return nil, last, err
+	}
+	logs, err := e.logs(ctx, filter(map[string]any{"fromBlock": hexQuantity(from), "toBlock": hexQuantity(to)}, s.topics))
+	if err != nil {
+		return nil, last, err
+	}
+	for i := range logs {
+		l := &logs[i]
+		switch {
+		case l.Block < from || l.Block > to || l.Removed:
+			return nil, last, fmt.Errorf("%w: asked for blocks %d to %d, got a log of block %d", errGarbage, from, to, l.Block)
+		case i > 0 && l.Block < logs[i-1].Block:
+			return nil, last, fmt.Errorf("%w: the logs of blocks %d to %d are out of order", errGarbage, from, to)
+		case l.Block == to && l.BlockHash != last.Hash:
+			return nil, last, fmt.Errorf("%w: block %d has two hashes", errGarbage, to)
+		}
+	}
+	if len(logs) == 0 && last.mayHold(s.topics) {
+		return nil, last, fmt.Errorf("%w: no logs in blocks %d to %d, but the last one's bloom has some", errGarbage, from, to)
+	}
+	return logs, last, nil
+}
+
+// assemble groups logs by block, finds the blocks' times and decodes.
+func (s *Source) assemble(ctx context.Context, e *endpoint, logs []Log, last Header) (Batch, error) {
+	out := Batch{Last: last}
+	headers, err := e.times(ctx, logs)
+	if err != nil {
+		return out, err
+	}
+	for i := 0; i < len(logs); {
+		j := i + 1
+		for j < len(logs) && logs[j].Block == logs[i].Block {
+			if logs[j].BlockHash != logs[i].BlockHash {
+				return out, fmt.Errorf("%w: block %d has two hashes", errGarbage, logs[i].Block)
+			}
+			j++
+		}
+		h := market.Header{Number: logs[i].Block, Hash: logs[i].BlockHash, Time: logs[i].BlockTime}
+		if known, ok := headers[h.Number]; ok {
+			if known.Hash != h.Hash {
+				return out, fmt.Errorf("%w: block %d has two hashes", errGarbage, h.Number)
+			}
+			h = known.Header
+		}
+		b, err := s.decode(h, logs[i:j])
+		if err != nil {
+			return out, err
+		}
+		if len(b.Txs) > 0 {
+			out.Blocks = append(out.Blocks, b)
+		}
+		i = j
+	}
+	return out, nil
+}
+
+// times reads the headers of blocks whose logs carry no time: many nodes put it there, many don't.
+func (e *endpoint) times(ctx context.Context, logs []Log) (map[uint64]Header, error) {
+	var missing []uint64
+	for i := range logs {
+		if logs[i].BlockTime == 0 && (len(missing) == 0 || missing[len(missing)-1] != logs[i].Block) {
+			missing = append(missing, logs[i].Block)
+		}
+	}
+	const atOnce = 100
+	out := make(map[uint64]Header, len(missing))
+	for len(missing) > 0 {
+		n := min(atOnce, len(missing))
+		headers := make([]Header, n)
+		reqs := make([]*request, n)
+		for i, number := range missing[:n] {
+			reqs[i] = headerRequest(number, &headers[i])
+		}
+		if err := e.do(ctx, reqs...); err != nil {
+			return nil, err
+		}
+		for i, number := range missing[:n] {
+			if err := isNumber(&headers[i], number); err != nil {
+				return nil, err
+			}
+			out[number] = headers[i]
+		}
+		missing = missing[n:]
+	}
+	return out, nil
+}
+
+// TransfersOf reads one token's transfers (and, of the wrapped native coin, its deposits and withdrawals) in a range,
+// for a holder backfill. It gives the events in order and the last block of the range that it got to.
+func (s *Source) TransfersOf(ctx context.Context, token market.Address, from, to uint64) (txs []market.Tx, upTo uint64, err error) {
+	topics := [][32]byte{topicTransfer, topicDeposit, topicWithdrawal}
+	err = s.pool.try(ctx, 1, nil, func(ctx context.Context, e *endpoint) error {
+		for width := to - from + 1; ; {
+			upTo = from + width - 1
+			logs, err := e.logs(ctx, filter(map[string]any{
+				"fromBlock": hexQuantity(from), "toBlock": hexQuantity(upTo), "address": token.String(),
+			}, topics))
+			var narrow *rangeError
+			switch err = asRangeError(err); {
+			case errors.As(err, &narrow) && width > 1:
+				if width /= 2; narrow.fits > 0 && narrow.fits < width {
+					width = narrow.fits
+				}
+				continue
+			case err != nil:
+				return err
+			}
+			txs, err = s.transfers(token, logs, from, upTo)
+			return err
+		}
+	})
+	return txs, upTo, err
+}
+
+func (s *Source) transfers(token market.Address, logs []Log, from, to uint64) ([]market.Tx, error) {
+	var out []market.Tx
+	for i := 0; i < len(logs); {
+		j := i
+		for ; j < len(logs) && logs[j].Block == logs[i].Block; j++ {
+			if addressOf(logs[j].Address) != token || logs[j].Block < from || logs[j].Block > to {
+				return nil, fmt.Errorf("%w: a log that wasn't asked for", errGarbage)
+			}
+		}
+		if i > 0 && logs[i].Block < logs[i-1].Block {
+			return nil, fmt.Errorf("%w: logs out of order", errGarbage)
+		}
+		b, err := s.decode(market.Header{Number: logs[i].Block}, logs[i:j])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, b.Txs...)
+		i = j
+	}
+	return out, nil
+}

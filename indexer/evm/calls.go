@@ -1,0 +1,286 @@
+package evm
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"math/bits"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+const (
+	// maxCallAnswer bounds what a contract may answer.
+	maxCallAnswer = 64 << 10
+	// maxText bounds a token's name and symbol, in bytes.
+	maxText = 256
+	// callsAtOnce is the number of calls in one batch.
+	callsAtOnce = 100
+)
+
+// BlockRef is the block that a call is pinned to.
+type BlockRef struct {
+	Number uint64
+	Hash   market.Hash
+}
+
+// selector is the first four bytes of the Keccak-256 of a function's signature.
+func selector(signature string) string {
+	t := topic(signature)
+	return "0x" + hex.EncodeToString(t[:4])
+}
+
+var (
+	callName        = selector("name()")
+	callSymbol      = selector("symbol()")
+	callDecimals    = selector("decimals()")
+	callSupply      = selector("totalSupply()")
+	callBalanceOf   = selector("balanceOf(address)")
+	callFactory     = selector("factory()")
+	callToken0      = selector("token0()")
+	callToken1      = selector("token1()")
+	callFee         = selector("fee()")
+	callTickSpacing = selector("tickSpacing()")
+	callStable      = selector("stable()")
+	callGetPair     = selector("getPair(address,address)")
+	callGetPoolFee  = selector("getPool(address,address,uint24)")
+	callGetPoolKind = selector("getPool(address,address,bool)")
+)
+
+// call is one eth_call; answer is nil when the contract refused or answered beyond reason.
+type call struct {
+	to     market.Address
+	data   string
+	answer []byte
+	ok     bool
+}
+
+// calls runs eth_calls at a block, as the block's hash names it. gone reports that no node keeps that block's state;
+// then the answers are of the newest block.
+func (s *Source) calls(ctx context.Context, at BlockRef, list []*call) (gone bool, err error) {
+	pinned := map[string]any{"blockHash": at.Hash.String(), "requireCanonical": true}
+	err = s.callsAt(ctx, pinned, list)
+	if err != nil && stateMissing(err) {
+		return true, s.callsAt(ctx, "latest", list)
+	}
+	return false, err
+}
+
+func (s *Source) callsAt(ctx context.Context, block any, list []*call) error {
+	for len(list) > 0 {
+		n := min(callsAtOnce, len(list))
+		part := list[:n]
+		err := s.pool.try(ctx, n, nil, func(ctx context.Context, e *endpoint) error {
+			reqs := make([]*request, n)
+			for i, c := range part {
+				c.answer, c.ok = nil, false
+				reqs[i] = &request{
+					method: "eth_call", optional: true,
+					params: []any{map[string]any{"to": c.to.String(), "data": c.data, "gas": "0x989680"}, block}, take: c.take,
+				}
+			}
+			if err := e.do(ctx, reqs...); err != nil {
+				return err
+			}
+			for _, r := range reqs {
+				if r.err != nil && !reverted(r.err) {
+					return r.err
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		list = list[n:]
+	}
+	return nil
+}
+
+func (c *call) take(raw json.RawMessage) error {
+	if len(raw) < 4 || raw[0] != '"' || len(raw) > 2*maxCallAnswer+4 {
+		return nil // too long an answer counts as none
+	}
+	b, err := hex.DecodeString(string(raw[3 : len(raw)-1]))
+	if err != nil {
+		return fmt.Errorf("%w: an unreadable eth_call answer", errGarbage)
+	}
+	c.answer, c.ok = b, true
+	return nil
+}
+
+func (c *call) uint() (v market.Amount, ok bool) {
+	if !c.ok || len(c.answer) < 32 {
+		return v, false
+	}
+	v.SetBytes32(c.answer[:32])
+	return v, true
+}
+
+func (c *call) address() (market.Address, bool) {
+	if !c.ok || len(c.answer) < 32 {
+		return market.Address{}, false
+	}
+	return market.EVMAddress([32]byte(c.answer[:32])), true
+}
+
+// text reads an ABI string or, as older tokens have it, a bytes32 padded with zeros.
+func (c *call) text() string {
+	b := c.answer
+	if !c.ok || len(b) < 32 {
+		return ""
+	}
+	if len(b) == 32 {
+		return clean(strings.TrimRight(string(b), "\x00"))
+	}
+	var offset, length market.Amount
+	offset.SetBytes32(b[:32])
+	if !offset.IsUint64() || offset.Uint64() > uint64(len(b)-32) {
+		return ""
+	}
+	b = b[offset.Uint64():]
+	length.SetBytes32(b[:32])
+	b = b[32:]
+	if !length.IsUint64() || length.Uint64() > uint64(len(b)) {
+		return ""
+	}
+	return clean(string(b[:length.Uint64()]))
+}
+
+// clean makes a token's text fit to be stored: valid UTF-8, no control characters, of bounded length. What else it
+// holds, markup and bidirectional overrides included, is the token's name and is escaped where it is shown.
+func clean(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, s)
+	if len(s) > maxText {
+		s = strings.ToValidUTF8(s[:maxText], "")
+	}
+	return strings.TrimSpace(s)
+}
+
+// TokenFacts asks tokens about themselves at a block. Where its state is gone, the answers are the newest ones, without
+// a supply.
+func (s *Source) TokenFacts(ctx context.Context, at BlockRef, tokens []market.Address) ([]market.TokenFact, error) {
+	list := make([]*call, 0, 4*len(tokens))
+	for _, t := range tokens {
+		for _, data := range []string{callName, callSymbol, callDecimals, callSupply} {
+			list = append(list, &call{to: t, data: data})
+		}
+	}
+	gone, err := s.calls(ctx, at, list)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]market.TokenFact, len(tokens))
+	for i, t := range tokens {
+		c := list[4*i:]
+		f := market.TokenFact{Token: t, Name: c[0].text(), Symbol: c[1].text()}
+		if d, ok := c[2].uint(); ok && d.IsUint64() && d.Uint64() <= maxDecimals {
+			f.HasDecimals, f.Decimals = true, uint8(d.Uint64()) //nolint:gosec // at most maxDecimals
+		}
+		if !gone {
+			f.Supply, f.HasSupply = c[3].uint()
+		}
+		out[i] = f
+	}
+	return out, nil
+}
+
+// maxDecimals is beyond what any token means in earnest.
+const maxDecimals = 64
+
+// Supplies asks tokens for their total supply at the end of a block; those that don't answer are left out, all of them
+// when the block's state is gone.
+func (s *Source) Supplies(ctx context.Context, at BlockRef, tokens []market.Address) ([]market.SupplyFact, error) {
+	list := make([]*call, len(tokens))
+	for i, t := range tokens {
+		list[i] = &call{to: t, data: callSupply}
+	}
+	gone, err := s.calls(ctx, at, list)
+	if err != nil || gone {
+		return nil, err
+	}
+	var out []market.SupplyFact
+	for i, t := range tokens {
+		if v, ok := list[i].uint(); ok {
+			out = append(out, market.SupplyFact{Token: t, Supply: v})
+		}
+	}
+	return out, nil
+}
+
+// Balances asks tokens for accounts' balances at the end of a block; those that don't answer are left out, all of them
+// when the block's state is gone.
+func (s *Source) Balances(ctx context.Context, at BlockRef, keys []market.BalanceKey) ([]market.BalanceFact, error) {
+	list := make([]*call, len(keys))
+	for i, k := range keys {
+		list[i] = &call{to: k.Token, data: callBalanceOf + word(k.Account)}
+	}
+	gone, err := s.calls(ctx, at, list)
+	if err != nil || gone {
+		return nil, err
+	}
+	var out []market.BalanceFact
+	for i, k := range keys {
+		if v, ok := list[i].uint(); ok {
+			out = append(out, market.BalanceFact{Token: k.Token, Account: k.Account, Amount: v})
+		}
+	}
+	return out, nil
+}
+
+// word is an address as an ABI argument.
+func word(a market.Address) string {
+	return strings.Repeat("0", 24) + strings.TrimPrefix(a.String(), "0x")
+}
+
+// Exists reports whether a contract had code at a block; known is false when no node keeps that block's state.
+func (s *Source) Exists(ctx context.Context, contract market.Address, number uint64) (exists, known bool, err error) {
+	var code string
+	err = s.pool.try(ctx, 1, nil, func(ctx context.Context, e *endpoint) error {
+		return e.do(ctx, &request{method: "eth_getCode", params: []any{contract.String(), hexQuantity(number)},
+			take: func(raw json.RawMessage) error {
+				if err := json.Unmarshal(raw, &code); err != nil {
+					return fmt.Errorf("%w: an unreadable code", errGarbage)
+				}
+				return nil
+			}})
+	})
+	if err != nil && stateMissing(err) {
+		return false, false, nil
+	}
+	return len(code) > 2, true, err
+}
+
+// CreatedAt finds the first block at which a contract has code, by bisection in [0, last]. It is 0 when the nodes
+// don't keep old state: then all of the past has to be read.
+func (s *Source) CreatedAt(ctx context.Context, contract market.Address, last uint64) (uint64, error) {
+	low, high := uint64(0), last
+	for range bits.Len64(last) + 1 {
+		if low >= high {
+			break
+		}
+		mid := low + (high-low)/2
+		exists, known, err := s.Exists(ctx, contract, mid)
+		if err != nil {
+			return 0, err
+		}
+		if !known {
+			return 0, nil
+		}
+		if exists {
+			high = mid
+		} else {
+			low = mid + 1
+		}
+	}
+	return low, nil
+}

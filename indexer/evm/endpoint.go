@@ -1,0 +1,212 @@
+package evm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+)
+
+const (
+	firstPause   = 500 * time.Millisecond
+	longestPause = 30 * time.Second
+	firstRange   = 64
+	longestRange = 10_000
+	// wantedLogs is how many logs an answer to a range should have: enough to spread a request's cost, few enough for
+	// every provider's limit.
+	wantedLogs = 8_000
+)
+
+// endpoint is one node as it has behaved so far.
+type endpoint struct {
+	client
+	name   string
+	weight int
+	perDay int64
+
+	mu       sync.Mutex
+	checked  bool // it answered the right chain id
+	pause    time.Duration
+	until    time.Time // left aside until then
+	day      int64
+	used     int64
+	inFlight int
+	rangeLen uint64
+}
+
+// ErrWrongChain means that an endpoint serves another chain than the declared one.
+var ErrWrongChain = errors.New("the endpoint serves another chain")
+
+// errBudget means that an endpoint's requests of the day are spent.
+var errBudget = errors.New("the endpoint's requests per day are spent")
+
+func newEndpoint(i int, e chainconfig.Endpoint) (*endpoint, error) {
+	out := &endpoint{
+		name: fmt.Sprintf("endpoint %d", i+1), weight: max(e.Weight, 1), perDay: e.RequestsPerDay, rangeLen: firstRange,
+	}
+	out.http = newHTTPClient()
+	switch {
+	case e.URL != "":
+		u, err := url.Parse(e.URL)
+		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
+			return nil, fmt.Errorf("%s: its URL must be http:// or https:// with a host", out.name)
+		}
+		out.url = func() (string, error) { return e.URL, nil }
+	case e.URLFile != "":
+		out.url = func() (string, error) {
+			raw, err := os.ReadFile(e.URLFile)
+			if err != nil {
+				return "", fmt.Errorf("read the endpoint's URL from its file: %w", err)
+			}
+			return strings.TrimSpace(string(raw)), nil
+		}
+	default:
+		return nil, fmt.Errorf("%s: it needs a URL or a file with one", out.name)
+	}
+	return out, nil
+}
+
+// take reserves n calls of the day's budget.
+func (e *endpoint) take(now time.Time, n int) error {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if day := now.Unix() / 86400; day != e.day {
+		e.day, e.used = day, 0
+	}
+	if e.perDay > 0 && e.used+int64(n) > e.perDay {
+		return errBudget
+	}
+	e.used += int64(n)
+	return nil
+}
+
+// failed leaves the endpoint aside for a while, longer each time.
+func (e *endpoint) failed(now time.Time) time.Duration {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.pause = min(max(2*e.pause, firstPause), longestPause)
+	e.until = now.Add(e.pause)
+	return e.pause
+}
+
+func (e *endpoint) worked() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.pause, e.until = 0, time.Time{}
+}
+
+// endpoints share the calls to a chain's nodes.
+type endpoints struct {
+	chain   string
+	chainID uint64
+	list    []*endpoint
+	now     func() time.Time
+	log     *slog.Logger
+	observe func(endpoint string, calls int, err error)
+}
+
+// candidates are the endpoints to try now, best first: healthy ones by load per weight, then those that are left
+// aside, so that a chain with nothing else still gets an answer.
+func (p *endpoints) candidates(except *endpoint) []*endpoint {
+	now := p.now()
+	var ready, aside []*endpoint
+	load := map[*endpoint]float64{}
+	for _, e := range p.list {
+		e.mu.Lock()
+		load[e] = float64(e.inFlight+1) / float64(e.weight)
+		healthy := !now.Before(e.until)
+		e.mu.Unlock()
+		if e == except {
+			continue
+		}
+		if healthy {
+			ready = append(ready, e)
+		} else {
+			aside = append(aside, e)
+		}
+	}
+	for i := 1; i < len(ready); i++ {
+		for j := i; j > 0 && load[ready[j]] < load[ready[j-1]]; j-- {
+			ready[j], ready[j-1] = ready[j-1], ready[j]
+		}
+	}
+	return append(ready, aside...)
+}
+
+// try runs call on one endpoint after the other until one answers. calls is what it costs of the budget. An error of
+// the node itself that isn't about the node (asked says so) is final: another would answer the same.
+func (p *endpoints) try(ctx context.Context, calls int, except *endpoint, call func(context.Context, *endpoint) error) error {
+	var errs []error
+	for _, e := range p.candidates(except) {
+		err := p.on(ctx, e, calls, call)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", e.name, err))
+	}
+	if len(errs) == 0 {
+		return fmt.Errorf("chain %s: no other endpoint", p.chain)
+	}
+	return fmt.Errorf("chain %s: no endpoint answers: %w", p.chain, errors.Join(errs...))
+}
+
+// on runs call on one endpoint and remembers how it went.
+func (p *endpoints) on(ctx context.Context, e *endpoint, calls int, call func(context.Context, *endpoint) error) error {
+	if err := e.take(p.now(), calls); err != nil {
+		return err
+	}
+	e.mu.Lock()
+	e.inFlight++
+	checked := e.checked
+	e.mu.Unlock()
+	defer func() {
+		e.mu.Lock()
+		e.inFlight--
+		e.mu.Unlock()
+	}()
+	err := error(nil)
+	if !checked {
+		err = p.check(ctx, e)
+	}
+	if err == nil {
+		err = call(ctx, e)
+	}
+	if p.observe != nil {
+		p.observe(e.name, calls, err)
+	}
+	var narrow *rangeError
+	switch {
+	case err == nil, errors.As(err, &narrow):
+		e.worked()
+	case ctx.Err() == nil:
+		pause := e.failed(p.now())
+		p.log.WarnContext(ctx, "endpoint left aside", "endpoint", e.name, "for_s", pause.Seconds(), "err", err.Error())
+	}
+	return err
+}
+
+// check holds an endpoint's chain id against the declared one, once.
+func (p *endpoints) check(ctx context.Context, e *endpoint) error {
+	var id uint64
+	if err := e.do(ctx, &request{method: "eth_chainId", take: quantity(&id)}); err != nil {
+		return err
+	}
+	if id != p.chainID {
+		return fmt.Errorf("%w: its eth_chainId is %d, and chain %s is declared with chainID %d: mend the URL or the manifest",
+			ErrWrongChain, id, p.chain, p.chainID)
+	}
+	e.mu.Lock()
+	e.checked = true
+	e.mu.Unlock()
+	return nil
+}

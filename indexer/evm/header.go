@@ -1,0 +1,184 @@
+package evm
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"golang.org/x/crypto/sha3"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Header is a block header with what its logs bloom says.
+type Header struct {
+	market.Header
+	bloom [256]byte
+}
+
+// mayHold reports whether the bloom allows a log with one of the topics (yellow paper, section 4.3.1).
+func (h *Header) mayHold(topics [][32]byte) bool {
+	for i := range topics {
+		k := sha3.NewLegacyKeccak256()
+		_, _ = k.Write(topics[i][:])
+		sum := k.Sum(nil)
+		all := true
+		for j := 0; j < 6 && all; j += 2 {
+			bit := (uint(sum[j])<<8 | uint(sum[j+1])) & 2047
+			all = h.bloom[255-bit/8]&(1<<(bit%8)) != 0
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
+
+type wireHeader struct {
+	Number    json.RawMessage `json:"number"`
+	Hash      string          `json:"hash"`
+	Parent    string          `json:"parentHash"`
+	Timestamp json.RawMessage `json:"timestamp"`
+	Bloom     string          `json:"logsBloom"`
+}
+
+// errNoBlock means that a node doesn't have the block (yet).
+var errNoBlock = errors.New("the node doesn't have the block")
+
+// maxTime is the year 9999; anything later is garbage.
+const maxTime = 253402300799
+
+func parseHeader(raw json.RawMessage) (h Header, err error) {
+	if len(raw) == 0 || string(raw) == "null" {
+		return h, errNoBlock
+	}
+	var w wireHeader
+	if err := json.Unmarshal(raw, &w); err != nil {
+		return h, fmt.Errorf("%w: an unreadable block", errGarbage)
+	}
+	if h.Number, err = parseQuantity(w.Number); err != nil {
+		return h, err
+	}
+	t, err := parseQuantity(w.Timestamp)
+	if err != nil {
+		return h, err
+	}
+	if t > maxTime {
+		return h, fmt.Errorf("%w: a block of the time %d", errGarbage, t)
+	}
+	h.Time = int64(t)
+	if h.Hash, err = market.ParseHash(w.Hash); err == nil {
+		h.Parent, err = market.ParseHash(w.Parent)
+	}
+	if err != nil {
+		return h, fmt.Errorf("%w: %w", errGarbage, err)
+	}
+	if len(w.Bloom) == 2+512 {
+		if _, err := hex.Decode(h.bloom[:], []byte(w.Bloom[2:])); err != nil {
+			return h, fmt.Errorf("%w: an unreadable logs bloom", errGarbage)
+		}
+	}
+	return h, nil
+}
+
+func takeHeader(h *Header) func(json.RawMessage) error {
+	return func(raw json.RawMessage) (err error) {
+		*h, err = parseHeader(raw)
+		return err
+	}
+}
+
+// errBehind means that a node's head is far below what another announced.
+var errBehind = errors.New("the node is behind")
+
+// Head is what the nodes announce.
+type Head struct {
+	Header
+	Safe, Final uint64
+}
+
+// Head asks for the newest, the safe and the final block. Where the node knows no final tag, it is depth blocks back.
+func (s *Source) Head(ctx context.Context) (head Head, err error) {
+	err = s.pool.try(ctx, 3, nil, func(ctx context.Context, e *endpoint) error {
+		var latest, safe, final Header
+		tag := func(name string, h *Header, optional bool) *request {
+			return &request{method: "eth_getBlockByNumber", params: []any{name, false}, optional: optional,
+				take: func(raw json.RawMessage) error {
+					if err := takeHeader(h)(raw); err != nil && (!optional || !errors.Is(err, errNoBlock)) {
+						return err
+					}
+					return nil
+				}}
+		}
+		err := e.do(ctx, tag("latest", &latest, false), tag("safe", &safe, true), tag("finalized", &final, true))
+		if err != nil {
+			return err
+		}
+		if latest.Number+behind < s.seen.Load() {
+			return fmt.Errorf("%w: its head is %d, others had %d", errBehind, latest.Number, s.seen.Load())
+		}
+		head = Head{Header: latest, Safe: safe.Number, Final: final.Number}
+		if head.Final == 0 && latest.Number > s.finalityDepth {
+			head.Final = latest.Number - s.finalityDepth
+		}
+		head.Safe = max(head.Safe, head.Final)
+		return nil
+	})
+	if errors.Is(err, errBehind) {
+		s.seen.Store(0) // nobody has that head any more: the next answer counts
+	}
+	if err == nil {
+		for seen := s.seen.Load(); head.Number > seen && !s.seen.CompareAndSwap(seen, head.Number); {
+			seen = s.seen.Load()
+		}
+	}
+	return head, err
+}
+
+// Header reads one header by number. ErrNoBlock is in the error's tree when no node has it.
+func (s *Source) Header(ctx context.Context, number uint64) (h Header, err error) {
+	err = s.pool.try(ctx, 1, nil, func(ctx context.Context, e *endpoint) error {
+		if err := e.do(ctx, headerRequest(number, &h)); err != nil {
+			return err
+		}
+		return isNumber(&h, number)
+	})
+	return h, err
+}
+
+// Headers reads several headers in one batch, in order and linked to each other.
+func (s *Source) Headers(ctx context.Context, first, last uint64) (out []Header, err error) {
+	err = s.pool.try(ctx, int(last-first+1), nil, func(ctx context.Context, e *endpoint) error {
+		out = make([]Header, last-first+1)
+		reqs := make([]*request, len(out))
+		for i := range out {
+			reqs[i] = headerRequest(first+uint64(i), &out[i])
+		}
+		if err := e.do(ctx, reqs...); err != nil {
+			return err
+		}
+		for i := range out {
+			if err := isNumber(&out[i], first+uint64(i)); err != nil {
+				return err
+			}
+			if i > 0 && out[i].Parent != out[i-1].Hash {
+				return fmt.Errorf("%w: block %d is not the child of the one before", errGarbage, out[i].Number)
+			}
+		}
+		return nil
+	})
+	return out, err
+}
+
+func headerRequest(number uint64, h *Header) *request {
+	return &request{method: "eth_getBlockByNumber", params: []any{hexQuantity(number), false}, take: takeHeader(h)}
+}
+
+func isNumber(h *Header, number uint64) error {
+	if h.Number != number {
+		return fmt.Errorf("%w: asked for block %d, got %d", errGarbage, number, h.Number)
+	}
+	return nil
+}

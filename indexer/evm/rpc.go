@@ -1,0 +1,201 @@
+package evm
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strconv"
+	"time"
+)
+
+// maxAnswer is the largest answer that is read: providers cap theirs at 150 MB.
+const maxAnswer = 160 << 20
+
+// RPCError is an error that a node answered with.
+type RPCError struct {
+	Code    int             `json:"code"`
+	Message string          `json:"message"`
+	Data    json.RawMessage `json:"data"`
+}
+
+func (e *RPCError) Error() string { return fmt.Sprintf("node answered %d: %.200s", e.Code, e.Message) }
+
+// errHTTPStatus is an answer that is no JSON-RPC.
+type errHTTPStatus struct{ code int }
+
+func (e errHTTPStatus) Error() string { return "node answered HTTP " + strconv.Itoa(e.code) }
+
+// errGarbage marks answers that no honest node gives.
+var errGarbage = errors.New("the node's answer makes no sense")
+
+// request is one JSON-RPC call; result is decoded by take.
+type request struct {
+	method string
+	params []any
+	take   func(json.RawMessage) error
+	// optional calls may be refused (a revert, an unknown method): err keeps the refusal.
+	optional bool
+	err      error
+}
+
+// client speaks JSON-RPC over HTTP to one node. It never puts the URL, which may carry a key, into an error.
+type client struct {
+	http *http.Client
+	url  func() (string, error)
+}
+
+func newHTTPClient() *http.Client {
+	return &http.Client{
+		Timeout: 60 * time.Second,
+		Transport: &http.Transport{
+			DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
+			MaxIdleConnsPerHost:   16,
+			IdleConnTimeout:       time.Minute,
+			ResponseHeaderTimeout: 30 * time.Second,
+			ForceAttemptHTTP2:     true,
+		},
+	}
+}
+
+// post sends a body and reads the whole answer.
+func (c *client) post(ctx context.Context, body []byte) ([]byte, error) {
+	u, err := c.url()
+	if err != nil {
+		return nil, err
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, u, bytes.NewReader(body))
+	if err != nil {
+		return nil, errors.New("the endpoint's URL can't be used; its form is https://HOST/PATH")
+	}
+	req.Header.Set("Content-Type", "application/json")
+	res, err := c.http.Do(req)
+	if err != nil {
+		var ue *url.Error
+		if errors.As(err, &ue) {
+			err = ue.Err
+		}
+		return nil, fmt.Errorf("reach the node: %w", err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	var buf bytes.Buffer
+	if n := res.ContentLength; n > 0 && n < maxAnswer {
+		buf.Grow(int(n) + bytes.MinRead)
+	}
+	if _, err := buf.ReadFrom(io.LimitReader(res.Body, maxAnswer+1)); err != nil {
+		return nil, fmt.Errorf("read the node's answer: %w", err)
+	}
+	if buf.Len() > maxAnswer {
+		return nil, fmt.Errorf("%w: more than %d bytes", errGarbage, maxAnswer)
+	}
+	if res.StatusCode != http.StatusOK && !(buf.Len() > 0 && buf.Bytes()[0] == '{') {
+		return nil, errHTTPStatus{res.StatusCode}
+	}
+	return buf.Bytes(), nil
+}
+
+type wireRequest struct {
+	Version string `json:"jsonrpc"`
+	ID      int    `json:"id"`
+	Method  string `json:"method"`
+	Params  []any  `json:"params"`
+}
+
+type wireAnswer struct {
+	ID     *int            `json:"id"`
+	Result json.RawMessage `json:"result"`
+	Error  *RPCError       `json:"error"`
+}
+
+// do sends calls as one batch (a single one alone) and hands each result to its take.
+func (c *client) do(ctx context.Context, reqs ...*request) error {
+	wire := make([]wireRequest, len(reqs))
+	for i, r := range reqs {
+		if r.params == nil {
+			r.params = []any{}
+		}
+		wire[i] = wireRequest{"2.0", i, r.method, r.params}
+	}
+	var body []byte
+	var err error
+	if len(reqs) == 1 {
+		body, err = json.Marshal(wire[0])
+	} else {
+		body, err = json.Marshal(wire)
+	}
+	if err != nil {
+		return fmt.Errorf("encode the request: %w", err)
+	}
+	raw, err := c.post(ctx, body)
+	if err != nil {
+		return err
+	}
+	var answers []wireAnswer
+	if len(reqs) == 1 || (len(raw) > 0 && raw[0] == '{') {
+		answers = make([]wireAnswer, 1)
+		err = json.Unmarshal(raw, &answers[0])
+	} else {
+		err = json.Unmarshal(raw, &answers)
+	}
+	if err != nil {
+		return fmt.Errorf("%w: %.100s", errGarbage, err.Error())
+	}
+	return match(reqs, answers)
+}
+
+func match(reqs []*request, answers []wireAnswer) error {
+	seen := make([]bool, len(reqs))
+	for _, a := range answers {
+		if a.ID == nil || *a.ID < 0 || *a.ID >= len(reqs) {
+			if a.Error != nil {
+				return a.Error
+			}
+			return fmt.Errorf("%w: an answer to no request", errGarbage)
+		}
+		r := reqs[*a.ID]
+		seen[*a.ID] = true
+		switch {
+		case a.Error != nil && r.optional:
+			r.err = a.Error
+		case a.Error != nil:
+			return a.Error
+		default:
+			if err := r.take(a.Result); err != nil {
+				return err
+			}
+		}
+	}
+	for i, ok := range seen {
+		if !ok {
+			return fmt.Errorf("%w: no answer to %s", errGarbage, reqs[i].method)
+		}
+	}
+	return nil
+}
+
+// quantity reads "0x…" into v.
+func quantity(v *uint64) func(json.RawMessage) error {
+	return func(raw json.RawMessage) error {
+		n, err := parseQuantity(raw)
+		*v = n
+		return err
+	}
+}
+
+func parseQuantity(raw []byte) (uint64, error) {
+	if len(raw) < 5 || raw[0] != '"' || raw[1] != '0' || raw[2] != 'x' {
+		return 0, fmt.Errorf("%w: %.40q is no quantity", errGarbage, raw)
+	}
+	n, err := strconv.ParseUint(string(raw[3:len(raw)-1]), 16, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%w: %.40q is no quantity", errGarbage, raw)
+	}
+	return n, nil
+}
+
+func hexQuantity(n uint64) string { return "0x" + strconv.FormatUint(n, 16) }

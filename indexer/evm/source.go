@@ -1,0 +1,206 @@
+package evm
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"slices"
+	"strconv"
+	"sync/atomic"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// behind is how many blocks an endpoint's head may be below the highest one seen before it is left aside.
+const behind = 8
+
+// Source reads one EVM chain through its endpoints.
+type Source struct {
+	pool          *endpoints
+	decoder       *Decoder
+	topics        [][32]byte
+	finalityDepth uint64
+	seen          atomic.Uint64 // the highest head that any endpoint announced
+}
+
+// Options are a source's surroundings.
+type Options struct {
+	Log *slog.Logger
+	Now func() time.Time
+	// Observe is told of every call to an endpoint; it may be nil.
+	Observe func(endpoint string, calls int, err error)
+}
+
+// NewSource checks the chain document's endpoints and exchanges; it opens no connection.
+func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
+	d, err := NewDecoder(c)
+	if err != nil {
+		return nil, err
+	}
+	s := &Source{
+		pool:    &endpoints{chain: c.ID, chainID: c.EVMChainID, now: o.Now, log: o.Log, observe: o.Observe},
+		decoder: d, topics: d.Topics(), finalityDepth: c.FinalityDepth,
+	}
+	for i, e := range c.Endpoints {
+		p, err := newEndpoint(i, e)
+		if err != nil {
+			return nil, fmt.Errorf("chain %s: %w", c.ID, err)
+		}
+		s.pool.list = append(s.pool.list, p)
+	}
+	if len(s.pool.list) == 0 {
+		return nil, fmt.Errorf("chain %s: no RPC endpoint: add one under spec.rpc.endpoints, or suspend the chain", c.ID)
+	}
+	return s, nil
+}
+
+// Check asks every endpoint for its chain id. ErrWrongChain is in the error's tree when one serves another chain; nodes
+// that don't answer are no error here.
+func (s *Source) Check(ctx context.Context) error {
+	var errs []error
+	for _, e := range s.pool.list {
+		err := s.pool.on(ctx, e, 1, func(context.Context, *endpoint) error { return nil })
+		if errors.Is(err, ErrWrongChain) {
+			errs = append(errs, fmt.Errorf("%s: %w", e.name, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// rangeError says that a range of blocks is too much for an endpoint; fits is how many it suggested, 0 if none.
+type rangeError struct {
+	fits uint64
+	err  error
+}
+
+func (e *rangeError) Error() string { return e.err.Error() }
+func (e *rangeError) Unwrap() error { return e.err }
+
+var (
+	tooMuch   = regexp.MustCompile(`(?i)range|too many|more than|limit|exceed|too large|response size|timeout|timed out`)
+	tooOften  = regexp.MustCompile(`(?i)rate|requests|throttl|capacity|per second|quota`)
+	suggested = regexp.MustCompile(`\[(0x[0-9a-fA-F]+), ?(0x[0-9a-fA-F]+)\]`)
+)
+
+// asRangeError tells a refusal of too wide a range from other errors: providers agree on no code.
+func asRangeError(err error) error {
+	var rpc *RPCError
+	if !errors.As(err, &rpc) || !tooMuch.MatchString(rpc.Message) || tooOften.MatchString(rpc.Message) {
+		return err
+	}
+	out := &rangeError{err: err}
+	if m := suggested.FindStringSubmatch(rpc.Message); m != nil {
+		from, err0 := strconv.ParseUint(m[1], 0, 64)
+		to, err1 := strconv.ParseUint(m[2], 0, 64)
+		if err0 == nil && err1 == nil && to >= from {
+			out.fits = to - from + 1
+		}
+	}
+	return out
+}
+
+// filter is the parameter of eth_getLogs.
+func filter(where map[string]any, topics [][32]byte) []any {
+	list := make([]string, len(topics))
+	for i, t := range topics {
+		list[i] = "0x" + hex.EncodeToString(t[:])
+	}
+	slices.Sort(list)
+	where["topics"] = []any{list}
+	return []any{where}
+}
+
+func (e *endpoint) logs(ctx context.Context, params []any) ([]Log, error) {
+	body, err := json.Marshal(wireRequest{"2.0", 0, "eth_getLogs", params})
+	if err != nil {
+		return nil, fmt.Errorf("encode the request: %w", err)
+	}
+	raw, err := e.post(ctx, body)
+	if err != nil {
+		return nil, err
+	}
+	return parseLogs(raw)
+}
+
+// Block reads the logs of one block by its hash and decodes them. Every log must name that hash; no logs at all under
+// a bloom that allows some are asked for again elsewhere, and believed the second time.
+func (s *Source) Block(ctx context.Context, h Header) (market.Block, error) {
+	var logs []Log
+	params := filter(map[string]any{"blockHash": h.Hash.String()}, s.topics)
+	read := func(by **endpoint) func(context.Context, *endpoint) error {
+		return func(ctx context.Context, e *endpoint) (err error) {
+			*by = e
+			if logs, err = e.logs(ctx, params); err != nil {
+				return err
+			}
+			for i := range logs {
+				if logs[i].BlockHash != h.Hash || logs[i].Block != h.Number || logs[i].Removed {
+					return fmt.Errorf("%w: asked for the logs of block %s, got one of %s", errGarbage, h.Hash, logs[i].BlockHash)
+				}
+			}
+			return nil
+		}
+	}
+	var first, second *endpoint
+	if err := s.pool.try(ctx, 1, nil, read(&first)); err != nil {
+		return market.Block{}, err
+	}
+	if len(logs) == 0 && h.mayHold(s.topics) {
+		except := first
+		if len(s.pool.list) == 1 {
+			except = nil
+		}
+		if err := s.pool.try(ctx, 1, except, read(&second)); err != nil {
+			return market.Block{}, err
+		}
+	}
+	return s.decode(h.Header, logs)
+}
+
+// decode groups a block's logs by transaction. Logs may come in any order.
+func (s *Source) decode(h market.Header, logs []Log) (market.Block, error) {
+	b := market.Block{Header: h}
+	byIndex := func(x, y Log) int { return int(x.Index) - int(y.Index) }
+	if !slices.IsSortedFunc(logs, byIndex) {
+		slices.SortFunc(logs, byIndex)
+	}
+	for i := range logs {
+		l := &logs[i]
+		if i > 0 && l.Index == logs[i-1].Index {
+			return b, fmt.Errorf("%w: block %d has two logs %d", errGarbage, h.Number, l.Index)
+		}
+		e := s.decoder.Decode(l)
+		if e == nil {
+			continue
+		}
+		if n := len(b.Txs); n == 0 || b.Txs[n-1].Hash != l.TxHash {
+			b.Txs = append(b.Txs, market.Tx{Hash: l.TxHash})
+		}
+		tx := &b.Txs[len(b.Txs)-1]
+		tx.Logs = append(tx.Logs, market.Log{Index: l.Index, Event: e})
+	}
+	return b, nil
+}
+
+// revertText are words by which nodes say that a contract, not the node, refused a call.
+var revertText = regexp.MustCompile(`(?i)revert|invalid opcode|out of gas|stack|bad instruction|invalid jump|opcode`)
+
+func reverted(err error) bool {
+	var rpc *RPCError
+	return errors.As(err, &rpc) && (rpc.Code == 3 || revertText.MatchString(rpc.Message))
+}
+
+// stateGone are words by which nodes say that they don't keep the state of a block.
+var stateGone = regexp.MustCompile(`(?i)missing trie node|not available|pruned|header not found|unknown block|` +
+	`historical|resource not found|state .*not found|block.*not found|unsupported`)
+
+func stateMissing(err error) bool {
+	var rpc *RPCError
+	return errors.As(err, &rpc) && !reverted(err) && stateGone.MatchString(rpc.Message)
+}

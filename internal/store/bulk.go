@@ -1,0 +1,238 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/schema"
+)
+
+// transaction is one write transaction with a bulk path: COPY on PostgreSQL, prepared multi-row statements on SQLite.
+type transaction struct {
+	bun.Tx
+	conn     bun.Conn
+	postgres bool
+}
+
+// inTransaction runs f and commits; it rolls back when f fails.
+func (s *Store) inTransaction(ctx context.Context, f func(*transaction) error) (err error) {
+	conn, err := s.write.Conn(ctx)
+	if err != nil {
+		return fmt.Errorf("database: %w", err)
+	}
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	tx, err := conn.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("database: begin: %w", err)
+	}
+	if err := f(&transaction{Tx: tx, conn: conn, postgres: s.postgres}); err != nil {
+		return errors.Join(err, tx.Rollback())
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("database: commit: %w", err)
+	}
+	return nil
+}
+
+// copyFrom is the number of rows from which on COPY beats one statement.
+const copyFrom = 64
+
+// sqliteRows is the number of rows per statement on SQLite; its parameters stay far below the limit of 32,766.
+const sqliteRows = 50
+
+// insert adds rows that are not there yet.
+func insert[R any](ctx context.Context, tx *transaction, rows []R) error {
+	return writeRows(ctx, tx, rows, false)
+}
+
+// upsert adds rows or replaces those with the same key.
+func upsert[R any](ctx context.Context, tx *transaction, rows []R) error {
+	return writeRows(ctx, tx, rows, true)
+}
+
+func writeRows[R any](ctx context.Context, tx *transaction, rows []R, replace bool) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	t := tx.Dialect().Tables().Get(reflect.TypeFor[R]())
+	var err error
+	switch {
+	case !tx.postgres:
+		err = writeStatements(ctx, tx, t, rows, replace, sqliteRows, func(int) string { return "?" })
+	case len(rows) < copyFrom:
+		err = writeStatements(ctx, tx, t, rows, replace, copyFrom, func(n int) string { return fmt.Sprintf("$%d", n) })
+	default:
+		err = copyRows(ctx, tx, t, rows, replace)
+	}
+	if err != nil {
+		return fmt.Errorf("database: write %d rows of %s: %w", len(rows), t.Name, err)
+	}
+	return nil
+}
+
+func writeStatements[R any](ctx context.Context, tx *transaction, t *schema.Table, rows []R, replace bool, chunk int,
+	mark func(int) string,
+) error {
+	args := make([]any, 0, min(chunk, len(rows))*len(t.Fields))
+	for len(rows) > 0 {
+		n := min(chunk, len(rows))
+		var q strings.Builder
+		q.WriteString("INSERT INTO " + t.Name + " (" + columnList(t, "") + ") VALUES ")
+		args = args[:0]
+		for i := range n {
+			v := reflect.ValueOf(&rows[i]).Elem()
+			for j, f := range t.Fields {
+				switch {
+				case j > 0:
+					q.WriteString(",")
+				case i > 0:
+					q.WriteString("),(")
+				default:
+					q.WriteString("(")
+				}
+				args = append(args, f.Value(v).Interface())
+				q.WriteString(mark(len(args)))
+			}
+		}
+		q.WriteString(")" + conflict(t, replace))
+		if _, err := tx.Tx.Tx.ExecContext(ctx, q.String(), args...); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+// copyRows sends rows by COPY: straight into the table, or by way of a temporary one where they may replace others.
+func copyRows[R any](ctx context.Context, tx *transaction, t *schema.Table, rows []R, replace bool) error {
+	into := t.Name
+	if replace {
+		into = "stage_" + t.Name
+		create := "CREATE TEMP TABLE IF NOT EXISTS " + into + " (LIKE " + t.Name + ") ON COMMIT DELETE ROWS"
+		if _, err := tx.Tx.Tx.ExecContext(ctx, create); err != nil {
+			return err
+		}
+	}
+	names := make([]string, len(t.Fields))
+	for i, f := range t.Fields {
+		names[i] = f.Name
+	}
+	source := pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
+		v := reflect.ValueOf(&rows[i]).Elem()
+		out := make([]any, len(t.Fields))
+		for j, f := range t.Fields {
+			out[j] = f.Value(v).Interface()
+		}
+		return out, nil
+	})
+	err := tx.conn.Raw(func(driver any) error {
+		c, ok := driver.(*stdlib.Conn)
+		if !ok {
+			return fmt.Errorf("the driver is a %T, not pgx", driver)
+		}
+		_, err := c.Conn().CopyFrom(ctx, pgx.Identifier{into}, names, source)
+		return err
+	})
+	if err != nil || !replace {
+		return err
+	}
+	_, err = tx.Tx.Tx.ExecContext(ctx, "INSERT INTO "+t.Name+" ("+columnList(t, "")+") SELECT "+columnList(t, "")+
+		" FROM "+into+conflict(t, true))
+	if err == nil {
+		_, err = tx.Tx.Tx.ExecContext(ctx, "TRUNCATE "+into)
+	}
+	return err
+}
+
+func columnList(t *schema.Table, prefix string) string {
+	names := make([]string, len(t.Fields))
+	for i, f := range t.Fields {
+		names[i] = prefix + f.Name
+	}
+	return strings.Join(names, ",")
+}
+
+func conflict(t *schema.Table, replace bool) string {
+	if !replace {
+		return ""
+	}
+	keys := make([]string, len(t.PKs))
+	for i, f := range t.PKs {
+		keys[i] = f.Name
+	}
+	sets := make([]string, len(t.DataFields))
+	for i, f := range t.DataFields {
+		sets[i] = f.Name + "=excluded." + f.Name
+	}
+	return " ON CONFLICT (" + strings.Join(keys, ",") + ") DO UPDATE SET " + strings.Join(sets, ",")
+}
+
+// remove deletes the rows with the keys of rows.
+func remove[R any](ctx context.Context, tx *transaction, rows []R) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	t := tx.Dialect().Tables().Get(reflect.TypeFor[R]())
+	names := make([]string, len(t.PKs))
+	for i, f := range t.PKs {
+		names[i] = f.Name
+	}
+	keys := make([]any, 0, len(rows))
+	for i := range rows {
+		v := reflect.ValueOf(&rows[i]).Elem()
+		key := make([]any, len(t.PKs))
+		for j, f := range t.PKs {
+			key[j] = f.Value(v).Interface()
+		}
+		keys = append(keys, key)
+	}
+	for len(keys) > 0 {
+		n := min(loadKeys, len(keys))
+		q := tx.NewDelete().Table(t.Name).Where("("+strings.Join(names, ",")+") IN (?)", among(tx.postgres, keys[:n]))
+		if _, err := q.Exec(ctx); err != nil {
+			return fmt.Errorf("database: delete rows of %s: %w", t.Name, err)
+		}
+		keys = keys[n:]
+	}
+	return nil
+}
+
+// among formats a list of keys for IN (?). A key of several columns is a []any; SQLite takes such rows only behind
+// VALUES, where PostgreSQL would lose the type of a literal.
+func among(postgres bool, keys []any) schema.QueryAppender {
+	return keyList{values: !postgres, keys: keys}
+}
+
+type keyList struct {
+	values bool
+	keys   []any
+}
+
+// AppendQuery writes the list as SQL.
+func (l keyList) AppendQuery(gen schema.QueryGen, b []byte) ([]byte, error) {
+	for i, k := range l.keys {
+		row, isRow := k.([]any)
+		switch {
+		case i > 0:
+			b = append(b, ',')
+		case isRow && l.values:
+			b = append(b, "VALUES "...)
+		}
+		if !isRow {
+			b = gen.Append(b, k)
+			continue
+		}
+		for j, v := range row {
+			b = append(b, "(,"[min(j, 1)])
+			b = gen.Append(b, v)
+		}
+		b = append(b, ')')
+	}
+	return b, nil
+}

@@ -1,0 +1,198 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Commit is what one transaction writes: derived rows, the facts they rest on, and the cursor that says so.
+type Commit struct {
+	// Last is the newest block that the changes contain.
+	Last market.Header
+	// Blocks are the headers to remember for finding a reorg's fork, Last among them.
+	Blocks []market.Header
+	// Undo keeps the rows' former images under Last's number, so that Rewind can take this commit back. It is set for
+	// commits of a single block within the undo horizon.
+	Undo bool
+	// Horizon is the oldest block that a reorg may reach: headers and images below it are dropped.
+	Horizon uint64
+	Head    HeadStatus
+	Changes market.Changes
+	Facts   []StoredFact
+	// Merged are the tokens whose holder backfill the changes contain; its rows go.
+	Merged []market.Address
+}
+
+type blockRow struct {
+	bun.BaseModel `bun:"table:blocks"`
+
+	Chain  string `bun:",pk"`
+	Number int64  `bun:",pk"`
+	Hash   []byte
+	Parent []byte
+	Time   int64
+}
+
+func blockToRow(chain string, h market.Header) blockRow {
+	return blockRow{Chain: chain, Number: int64(h.Number), Hash: h.Hash[:], Parent: h.Parent[:], Time: h.Time}
+}
+
+// Commit writes c under the chain's next commit number, in one transaction. ErrLeaseLost leaves everything as it was.
+func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
+	return s.inTransaction(ctx, func(tx *transaction) error {
+		no, err := s.advance(ctx, tx, l, c)
+		if err != nil {
+			return err
+		}
+		if err := s.writeChanges(ctx, tx, l.Chain, no, c); err != nil {
+			return err
+		}
+		if err := upsert(ctx, tx, factsToRows(l.Chain, c.Facts)); err != nil {
+			return err
+		}
+		rows := make([]blockRow, 0, len(c.Blocks))
+		for _, h := range c.Blocks {
+			rows = append(rows, blockToRow(l.Chain, h))
+		}
+		if err := upsert(ctx, tx, rows); err != nil {
+			return err
+		}
+		for _, table := range []string{"blocks WHERE number", "undo WHERE block"} {
+			if _, err := tx.NewRaw("DELETE FROM "+table+" < ? AND chain = ?", int64(c.Horizon), l.Chain).Exec(ctx); err != nil {
+				return fmt.Errorf("database: drop what is below the undo horizon: %w", err)
+			}
+		}
+		return nil
+	})
+}
+
+// advance moves the cursor and gives the commit's number.
+func (s *Store) advance(ctx context.Context, tx *transaction, l *Lease, c *Commit) (int64, error) {
+	err := s.fenced(ctx, tx, l, "number = ?, hash = ?, parent = ?, block_time = ?, commit_no = commit_no + 1, "+
+		"head_number = ?, head_time = ?, safe_number = ?, final_number = ?",
+		int64(c.Last.Number), c.Last.Hash[:], c.Last.Parent[:], c.Last.Time,
+		int64(c.Head.Number), c.Head.Time, int64(c.Head.Safe), int64(c.Head.Final))
+	if err != nil {
+		return 0, err
+	}
+	return s.commitNo(ctx, tx, l.Chain)
+}
+
+func (s *Store) commitNo(ctx context.Context, tx *transaction, chain string) (int64, error) {
+	var no int64
+	if err := tx.NewRaw("SELECT commit_no FROM chains WHERE id = ?", chain).Scan(ctx, &no); err != nil {
+		return 0, fmt.Errorf("database: read the commit number of %s: %w", chain, err)
+	}
+	return no, nil
+}
+
+func (s *Store) writeChanges(ctx context.Context, tx *transaction, chain string, no int64, c *Commit) error {
+	u := &undoLog{}
+	if c.Undo {
+		u.chain, u.block = chain, int64(c.Last.Number)
+	}
+	ch := &c.Changes
+	if err := apply(ctx, tx, u, ch.Tokens, func(k market.Address, v *market.Token) tokenRow {
+		if v == nil {
+			v = &market.Token{Mint: k}
+		}
+		return tokenToRow(chain, v, no)
+	}); err != nil {
+		return err
+	}
+	if err := apply(ctx, tx, u, ch.Pools, func(k market.Address, v *market.Pool) poolRow {
+		if v == nil {
+			v = &market.Pool{ID: k}
+		}
+		return poolToRow(chain, v, no)
+	}); err != nil {
+		return err
+	}
+	if err := apply(ctx, tx, u, ch.Ticks, func(k market.Address, v *market.TickMap) ticksRow {
+		if v == nil {
+			v = &market.TickMap{}
+		}
+		return ticksToRow(chain, k, *v)
+	}); err != nil {
+		return err
+	}
+	if err := apply(ctx, tx, u, ch.Candles, func(k market.CandleKey, v *market.Candle) candleRow {
+		if v == nil {
+			v = &market.Candle{CandleKey: k}
+		}
+		return candleToRow(chain, v)
+	}); err != nil {
+		return err
+	}
+	if err := apply(ctx, tx, u, ch.Balances, func(k market.BalanceKey, v *market.Balance) balanceRow {
+		if v == nil {
+			v = &market.Balance{}
+		}
+		return balanceToRow(chain, k, v)
+	}); err != nil {
+		return err
+	}
+	if err := apply(ctx, tx, u, ch.Quotes, func(k market.Address, v *market.QuotePrice) quoteRow {
+		if v == nil {
+			v = &market.QuotePrice{Asset: k}
+		}
+		return quoteToRow(chain, v, no)
+	}); err != nil {
+		return err
+	}
+	trades := make([]tradeRow, 0, len(ch.Trades))
+	for i := range ch.Trades {
+		trades = append(trades, tradeToRow(chain, &ch.Trades[i]))
+	}
+	if err := add(ctx, tx, u, trades); err != nil {
+		return err
+	}
+	queued := make([]queuedRow, 0, len(ch.Queued))
+	for i := range ch.Queued {
+		queued = append(queued, queuedToRow(chain, &ch.Queued[i]))
+	}
+	if err := add(ctx, tx, u, queued); err != nil {
+		return err
+	}
+	for _, token := range c.Merged {
+		if err := dropHolderJob(ctx, tx, u, chain, token); err != nil {
+			return err
+		}
+	}
+	return u.write(ctx, tx)
+}
+
+// apply writes changed rows and deletes gone ones, noting the former image of each.
+func apply[K comparable, V, R any](ctx context.Context, tx *transaction, u *undoLog, changes []market.Change[K, V],
+	row func(K, *V) R,
+) error {
+	var set, gone []R
+	for _, c := range changes {
+		if c.After != nil {
+			set = append(set, row(c.Key, c.After))
+		} else {
+			gone = append(gone, row(c.Key, nil))
+		}
+		if err := note(u, row(c.Key, c.Before), c.Before != nil); err != nil {
+			return err
+		}
+	}
+	if err := upsert(ctx, tx, set); err != nil {
+		return err
+	}
+	return remove(ctx, tx, gone)
+}
+
+// add inserts rows that are never changed afterwards.
+func add[R any](ctx context.Context, tx *transaction, u *undoLog, rows []R) error {
+	for i := range rows {
+		if err := note(u, rows[i], false); err != nil {
+			return err
+		}
+	}
+	return insert(ctx, tx, rows)
+}

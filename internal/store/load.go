@@ -1,0 +1,142 @@
+package store
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// loadKeys is the number of keys in one query.
+const loadKeys = 2000
+
+// Load reads the rows that a batch needs, one query per table (and per 2,000 keys). It reads through the writer's
+// connection, so that it sees the last commit.
+func (s *Store) Load(ctx context.Context, chain string, w market.Wanted) (market.Rows, error) {
+	out := market.Rows{Ticks: map[market.Address]market.TickMap{}, Balances: map[market.BalanceKey]market.Balance{}}
+	var pools []poolRow
+	if err := s.in(ctx, &pools, chain, "id", addressKeys(w.Pools)); err != nil {
+		return out, err
+	}
+	if err := s.in(ctx, &pools, chain, "base", addressKeys(w.PoolsOf)); err != nil {
+		return out, err
+	}
+	var err error
+	if out.Pools, err = rowsTo(pools, (*poolRow).pool); err != nil {
+		return out, err
+	}
+	if err := s.loadTicks(ctx, chain, &out); err != nil {
+		return out, err
+	}
+	var tokens []tokenRow
+	if err := s.in(ctx, &tokens, chain, "mint", addressKeys(w.Tokens)); err != nil {
+		return out, err
+	}
+	if out.Tokens, err = rowsTo(tokens, (*tokenRow).token); err != nil {
+		return out, err
+	}
+	if err := s.loadCandles(ctx, chain, w, &out); err != nil {
+		return out, err
+	}
+	return out, s.loadBalances(ctx, chain, w.Balances, &out)
+}
+
+func addressKeys(list []market.Address) []any {
+	keys := make([]any, len(list))
+	for i, a := range list {
+		keys[i] = a.Bytes()
+	}
+	return keys
+}
+
+// in appends to rows those of a table whose column (or list of columns, in parentheses) is among keys.
+func (s *Store) in(ctx context.Context, rows any, chain, column string, keys []any) error {
+	for len(keys) > 0 {
+		n := min(loadKeys, len(keys))
+		err := s.write.NewSelect().Model(rows).Where("chain = ?", chain).Where(column+" IN (?)", among(s.postgres, keys[:n])).Scan(ctx)
+		if err != nil {
+			return fmt.Errorf("database: load by %s: %w", column, err)
+		}
+		keys = keys[n:]
+	}
+	return nil
+}
+
+func (s *Store) loadTicks(ctx context.Context, chain string, out *market.Rows) error {
+	var keys []any
+	for i := range out.Pools {
+		if out.Pools[i].Protocol.Concentrated() {
+			keys = append(keys, out.Pools[i].ID.Bytes())
+		}
+	}
+	var rows []ticksRow
+	if err := s.in(ctx, &rows, chain, "pool", keys); err != nil {
+		return err
+	}
+	for i := range rows {
+		pool, ticks, err := rows[i].ticks()
+		if err != nil {
+			return err
+		}
+		out.Ticks[pool] = ticks
+	}
+	return nil
+}
+
+func (s *Store) loadCandles(ctx context.Context, chain string, w market.Wanted, out *market.Rows) error {
+	var rows []candleRow
+	if w.ExpireFrom <= w.ExpireTo {
+		err := s.write.NewSelect().Model(&rows).Where("chain = ? AND interval_s = 60", chain).
+			Where("open_at BETWEEN ? AND ?", w.ExpireFrom, w.ExpireTo).Scan(ctx)
+		if err != nil {
+			return fmt.Errorf("database: load the minutes that leave the window: %w", err)
+		}
+	}
+	keys := make([]any, len(w.Candles))
+	for i, k := range w.Candles {
+		keys[i] = []any{k.Pool.Bytes(), k.Interval, k.Open}
+	}
+	if err := s.in(ctx, &rows, chain, "(pool, interval_s, open_at)", keys); err != nil {
+		return err
+	}
+	var err error
+	out.Candles, err = rowsTo(rows, (*candleRow).candle)
+	return err
+}
+
+func (s *Store) loadBalances(ctx context.Context, chain string, wanted []market.BalanceKey, out *market.Rows) error {
+	keys := make([]any, len(wanted))
+	for i, k := range wanted {
+		keys[i] = []any{k.Token.Bytes(), k.Account.Bytes()}
+	}
+	var rows []balanceRow
+	if err := s.in(ctx, &rows, chain, "(token, account)", keys); err != nil {
+		return err
+	}
+	for i := range rows {
+		k, b, err := rows[i].balance()
+		if err != nil {
+			return err
+		}
+		out.Balances[k] = b
+	}
+	return nil
+}
+
+// Beginning reads what an indexer starts with: the quote assets' prices and the tokens that wait for another
+// reference pool.
+func (s *Store) Beginning(ctx context.Context, chain string) (pending []market.Token, quotes []market.QuotePrice, err error) {
+	var tokens []tokenRow
+	if err := s.write.NewSelect().Model(&tokens).Where("chain = ? AND candidate IS NOT NULL", chain).Scan(ctx); err != nil {
+		return nil, nil, fmt.Errorf("database: read tokens that wait for a reference pool: %w", err)
+	}
+	var rows []quoteRow
+	if err := s.write.NewSelect().Model(&rows).Where("chain = ?", chain).Scan(ctx); err != nil {
+		return nil, nil, fmt.Errorf("database: read quote prices: %w", err)
+	}
+	if pending, err = rowsTo(tokens, (*tokenRow).token); err != nil {
+		return nil, nil, err
+	}
+	quotes, err = rowsTo(rows, (*quoteRow).quote)
+	return pending, quotes, err
+}

@@ -1,0 +1,89 @@
+package store
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"testing/fstest"
+
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+// schemaVersion is the newest schema that this binary knows.
+const schemaVersion = 1
+
+//go:embed migrations/*.sql
+var migrations embed.FS
+
+// The two databases differ in a few words; everything else is one text.
+var (
+	postgresWords = strings.NewReplacer("{{bytes}}", "BYTEA", "{{clustered}}", "",
+		"{{partitioned}}", "PARTITION BY LIST (chain)")
+	sqliteWords = strings.NewReplacer("{{bytes}}", "BLOB", "{{clustered}}", "WITHOUT ROWID",
+		"{{partitioned}}", "WITHOUT ROWID", "DOUBLE PRECISION", "REAL", "BIGINT", "INTEGER")
+)
+
+func (s *Store) migrate(ctx context.Context) error {
+	if err := s.checkReader(ctx); err != nil {
+		return err
+	}
+	words, dialect := sqliteWords, goose.DialectSQLite3
+	var opts []goose.ProviderOption
+	if s.postgres {
+		words, dialect = postgresWords, goose.DialectPostgres
+		locker, err := lock.NewPostgresSessionLocker()
+		if err != nil {
+			return fmt.Errorf("database: prepare the migration lock: %w", err)
+		}
+		opts = append(opts, goose.WithSessionLocker(locker))
+	}
+	files := fstest.MapFS{}
+	err := fs.WalkDir(migrations, "migrations", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		raw, err := migrations.ReadFile(path)
+		if err == nil {
+			files[d.Name()] = &fstest.MapFile{Data: []byte(words.Replace(string(raw)))}
+		}
+		return err
+	})
+	if err != nil {
+		return fmt.Errorf("database: read the migrations: %w", err)
+	}
+	p, err := goose.NewProvider(dialect, s.write.DB, files, opts...)
+	if err != nil {
+		return fmt.Errorf("database: prepare the migrations: %w", err)
+	}
+	if _, err := p.Up(ctx); err != nil {
+		return fmt.Errorf("database: migrate: %w", err)
+	}
+	return nil
+}
+
+// checkReader refuses a database whose oldest reader is newer than this binary. A database without the table is new.
+func (s *Store) checkReader(ctx context.Context) error {
+	query := "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_reader'"
+	if s.postgres {
+		query = "SELECT count(*) FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = 'schema_reader'"
+	}
+	var tables, oldest int
+	if err := s.write.QueryRowContext(ctx, query).Scan(&tables); err != nil {
+		return fmt.Errorf("database: look for its schema: %w", err)
+	}
+	if tables == 0 {
+		return nil
+	}
+	if err := s.write.QueryRowContext(ctx, "SELECT oldest FROM schema_reader").Scan(&oldest); err != nil {
+		return fmt.Errorf("database: read its schema's version: %w", err)
+	}
+	if oldest > schemaVersion {
+		return errors.Join(ErrNewerSchema, fmt.Errorf(
+			"database: it needs a boardwalk that knows schema %d and this one knows %d: upgrade the binary", oldest, schemaVersion))
+	}
+	return nil
+}

@@ -1,0 +1,66 @@
+package store
+
+import (
+	"fmt"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// The helpers of this file turn columns into domain values and back. Amounts are 32 bytes, big-endian: exact, and
+// sorted as numbers sort.
+
+func bytesOf(a *market.Amount) []byte {
+	b := a.Bytes32()
+	return b[:]
+}
+
+// columns collects the first error while a row is read.
+type columns struct {
+	table string
+	err   error
+}
+
+func (c *columns) address(b []byte) market.Address {
+	if len(b) == 0 {
+		return market.Address{}
+	}
+	a, err := market.AddressFromBytes(b)
+	if err != nil && c.err == nil {
+		c.err = fmt.Errorf("database: a row of %s: %w", c.table, err)
+	}
+	return a
+}
+
+func (c *columns) amount(b []byte) market.Amount {
+	var v market.Amount
+	if len(b) != 32 {
+		if c.err == nil {
+			c.err = fmt.Errorf("database: a row of %s: an amount of %d bytes", c.table, len(b))
+		}
+		return v
+	}
+	v.SetBytes32(b)
+	return v
+}
+
+func (c *columns) hash(b []byte) market.Hash {
+	var h market.Hash
+	if len(b) != 0 && len(b) != len(h) && c.err == nil {
+		c.err = fmt.Errorf("database: a row of %s: a hash of %d bytes", c.table, len(b))
+	}
+	copy(h[:], b)
+	return h
+}
+
+// rowsTo maps rows with one of the to… functions below.
+func rowsTo[R, V any](rows []R, to func(*R) (V, error)) ([]V, error) {
+	out := make([]V, 0, len(rows))
+	for i := range rows {
+		v, err := to(&rows[i])
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, v)
+	}
+	return out, nil
+}

@@ -1,0 +1,133 @@
+// Package store keeps what is derived, in PostgreSQL or SQLite, through one set of models. It returns and takes
+// values of internal/market; nothing here decides anything.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
+)
+
+// Store is an open database. Reads go to many connections; on SQLite all writes share one.
+type Store struct {
+	read     *bun.DB
+	write    *bun.DB // the same as read on PostgreSQL
+	postgres bool
+	unlock   func() error
+}
+
+// ErrNewerSchema is returned by Open when the database has been migrated beyond what this binary may read.
+var ErrNewerSchema = errors.New("the database was written by a newer boardwalk")
+
+// ErrLocked is returned by Open when another process has the SQLite file.
+var ErrLocked = errors.New("the database file is in use by another boardwalk process")
+
+// Open opens and migrates the database that dsn names: "postgres://…" or "sqlite:PATH". Nothing is written before the
+// database is known to be readable by this binary.
+func Open(ctx context.Context, dsn string) (*Store, error) {
+	switch {
+	case strings.HasPrefix(dsn, "postgres://"), strings.HasPrefix(dsn, "postgresql://"):
+		return openPostgres(ctx, dsn)
+	case strings.HasPrefix(dsn, "sqlite:"):
+		return openSQLite(ctx, strings.TrimPrefix(dsn, "sqlite:"))
+	default:
+		return nil, errors.New("database: the address must begin with postgres:// or sqlite: (as in sqlite:boardwalk.db)")
+	}
+}
+
+func openPostgres(ctx context.Context, dsn string) (*Store, error) {
+	cfg, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		// The parser's own text can repeat the password.
+		return nil, errors.New("database: the postgres:// address can't be read; " +
+			"its form is postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=…")
+	}
+	db := stdlib.OpenDB(*cfg)
+	db.SetMaxOpenConns(4 * runtime.GOMAXPROCS(0))
+	db.SetMaxIdleConns(4 * runtime.GOMAXPROCS(0))
+	db.SetConnMaxIdleTime(5 * time.Minute)
+	if err := db.PingContext(ctx); err != nil {
+		return nil, errors.Join(fmt.Errorf("database: no connection to PostgreSQL at %s:%d, database %q: "+
+			"check that it runs and that user and password are right: %w", cfg.Host, cfg.Port, cfg.Database, err), db.Close())
+	}
+	b := bun.NewDB(db, pgdialect.New())
+	s := &Store{read: b, write: b, postgres: true, unlock: func() error { return nil }}
+	if err := s.migrate(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func openSQLite(ctx context.Context, path string) (*Store, error) {
+	if path == "" {
+		return nil, errors.New("database: sqlite: needs a file, as in sqlite:boardwalk.db")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return nil, fmt.Errorf("database: make the folder of %s: %w", path, err)
+	}
+	unlock, err := lockFile(path + ".lock")
+	if err != nil {
+		return nil, fmt.Errorf("database: %s: %w", path, err)
+	}
+	open := func(conns int, pragmas ...string) (*bun.DB, error) {
+		q := url.Values{}
+		for _, p := range append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)",
+			"temp_store(MEMORY)", "cache_size(-65536)"}, pragmas...) {
+			q.Add("_pragma", p)
+		}
+		q.Set("_txlock", "immediate")
+		db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+q.Encode())
+		if err != nil {
+			return nil, fmt.Errorf("database: open %s: %w", path, err)
+		}
+		db.SetMaxOpenConns(conns)
+		db.SetMaxIdleConns(conns)
+		return bun.NewDB(db, sqlitedialect.New()), nil
+	}
+	s := &Store{unlock: unlock}
+	if s.write, err = open(1); err == nil {
+		s.read, err = open(2*runtime.GOMAXPROCS(0), "query_only(1)")
+	}
+	if err == nil {
+		if err = s.write.PingContext(ctx); err != nil {
+			err = fmt.Errorf("database: %s can't be opened as SQLite; check the path, its permissions and free disk space: %w",
+				path, err)
+		}
+	}
+	if err == nil {
+		err = s.migrate(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Close closes every connection and frees the file lock.
+func (s *Store) Close() error {
+	var errs []error
+	if s.read != nil && s.read != s.write {
+		errs = append(errs, s.read.Close())
+	}
+	if s.write != nil {
+		errs = append(errs, s.write.Close())
+	}
+	return errors.Join(append(errs, s.unlock())...)
+}
+
+// Ping tells whether the database answers.
+func (s *Store) Ping(ctx context.Context) error { return s.read.PingContext(ctx) }

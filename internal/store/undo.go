@@ -1,0 +1,178 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// undoRow is what a row was before a block's commit changed it.
+type undoRow struct {
+	bun.BaseModel `bun:"table:undo"`
+
+	Chain   string `bun:",pk"`
+	Block   int64  `bun:",pk"`
+	Seq     int64  `bun:",pk"`
+	Tbl     string
+	Existed bool
+	// Image is the row as JSON; of a row that did not exist only the key matters.
+	Image []byte
+}
+
+// undoLog collects the former images of one commit; without a block it collects nothing.
+type undoLog struct {
+	chain string
+	block int64
+	rows  []undoRow
+}
+
+func note[R any](u *undoLog, row R, existed bool) error {
+	if u.chain == "" {
+		return nil
+	}
+	image, err := json.Marshal(row)
+	if err != nil {
+		return fmt.Errorf("database: keep the former %T: %w", row, err)
+	}
+	u.rows = append(u.rows, undoRow{
+		Chain: u.chain, Block: u.block, Seq: int64(len(u.rows)), Tbl: tableOf[R](), Existed: existed, Image: image,
+	})
+	return nil
+}
+
+func (u *undoLog) write(ctx context.Context, tx *transaction) error { return insert(ctx, tx, u.rows) }
+
+func tableOf[R any]() string { return reflect.TypeFor[R]().Name() }
+
+// restorers put former images back, by the name of the row's type.
+var restorers = map[string]func(context.Context, *transaction, []undoRow, int64) error{
+	tableOf[tokenRow]():   restore(func(r *tokenRow, no int64) { r.CommitNo = no }),
+	tableOf[poolRow]():    restore(func(r *poolRow, no int64) { r.CommitNo = no }),
+	tableOf[ticksRow]():   restore[ticksRow](nil),
+	tableOf[candleRow]():  restore[candleRow](nil),
+	tableOf[balanceRow](): restore[balanceRow](nil),
+	tableOf[quoteRow]():   restore(func(r *quoteRow, no int64) { r.CommitNo = no }),
+	tableOf[tradeRow]():   restore[tradeRow](nil),
+	tableOf[queuedRow]():  restore[queuedRow](nil),
+	tableOf[jobRow]():     restore[jobRow](nil),
+	tableOf[stagingRow](): restore[stagingRow](nil),
+}
+
+// restore undoes one block's changes of one table.
+func restore[R any](stamp func(*R, int64)) func(context.Context, *transaction, []undoRow, int64) error {
+	return func(ctx context.Context, tx *transaction, undo []undoRow, no int64) error {
+		var back, gone []R
+		for i := range undo {
+			var r R
+			if err := json.Unmarshal(undo[i].Image, &r); err != nil {
+				return fmt.Errorf("database: read the former %s: %w", undo[i].Tbl, err)
+			}
+			if stamp != nil {
+				stamp(&r, no)
+			}
+			if undo[i].Existed {
+				back = append(back, r)
+			} else {
+				gone = append(gone, r)
+			}
+		}
+		if err := upsert(ctx, tx, back); err != nil {
+			return err
+		}
+		return remove(ctx, tx, gone)
+	}
+}
+
+// ErrBelowHorizon means that a reorg reaches below what can be undone.
+var ErrBelowHorizon = errors.New("the reorg is deeper than the undo horizon")
+
+// Rewind takes every commit above block to back, in one transaction and under a commit number of its own.
+// ErrBelowHorizon leaves everything as it was.
+func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) error {
+	return s.inTransaction(ctx, func(tx *transaction) error {
+		if err := s.fenced(ctx, tx, l, "commit_no = commit_no + 1, rewinds = rewinds + 1"); err != nil {
+			return err
+		}
+		no, err := s.commitNo(ctx, tx, l.Chain)
+		if err != nil {
+			return err
+		}
+		target, err := s.block(ctx, tx, l.Chain, to)
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrBelowHorizon
+		}
+		if err != nil {
+			return err
+		}
+		var blocks []int64
+		if err := tx.NewRaw("SELECT number FROM blocks WHERE chain = ? AND number > ? ORDER BY number DESC", l.Chain,
+			int64(to)).Scan(ctx, &blocks); err != nil {
+			return fmt.Errorf("database: list the blocks to undo: %w", err)
+		}
+		for _, number := range blocks {
+			if err := undoBlock(ctx, tx, l.Chain, number, no); err != nil {
+				return err
+			}
+		}
+		for _, table := range []string{"undo WHERE block", "blocks WHERE number", "facts WHERE block"} {
+			if _, err := tx.NewRaw("DELETE FROM "+table+" > ? AND chain = ?", int64(to), l.Chain).Exec(ctx); err != nil {
+				return fmt.Errorf("database: forget the lost branch: %w", err)
+			}
+		}
+		return s.fenced(ctx, tx, l, "number = ?, hash = ?, parent = ?, block_time = ?", int64(target.Number),
+			target.Hash[:], target.Parent[:], target.Time)
+	})
+}
+
+func undoBlock(ctx context.Context, tx *transaction, chain string, number, no int64) error {
+	var rows []undoRow
+	err := tx.NewSelect().Model(&rows).Where("chain = ? AND block = ?", chain, number).Order("seq DESC").Scan(ctx)
+	if err != nil {
+		return fmt.Errorf("database: read what block %d changed: %w", number, err)
+	}
+	for len(rows) > 0 {
+		n := 1
+		for n < len(rows) && rows[n].Tbl == rows[0].Tbl {
+			n++
+		}
+		f, ok := restorers[rows[0].Tbl]
+		if !ok {
+			return fmt.Errorf("database: block %d changed a %s, which this binary can't undo", number, rows[0].Tbl)
+		}
+		if err := f(ctx, tx, rows[:n], no); err != nil {
+			return err
+		}
+		rows = rows[n:]
+	}
+	return nil
+}
+
+func (s *Store) block(ctx context.Context, db bun.IDB, chain string, number uint64) (market.Header, error) {
+	var row blockRow
+	err := db.NewSelect().Model(&row).Where("chain = ? AND number = ?", chain, int64(number)).Scan(ctx)
+	if err != nil {
+		return market.Header{}, fmt.Errorf("database: read block %d: %w", number, err)
+	}
+	return row.header()
+}
+
+func (r *blockRow) header() (market.Header, error) {
+	c := columns{table: "blocks"}
+	return market.Header{Number: uint64(r.Number), Hash: c.hash(r.Hash), Parent: c.hash(r.Parent), Time: r.Time}, c.err
+}
+
+// RecentBlocks lists the remembered headers, newest first.
+func (s *Store) RecentBlocks(ctx context.Context, chain string) ([]market.Header, error) {
+	var rows []blockRow
+	if err := s.write.NewSelect().Model(&rows).Where("chain = ?", chain).Order("number DESC").Scan(ctx); err != nil {
+		return nil, fmt.Errorf("database: read recent blocks: %w", err)
+	}
+	return rowsTo(rows, (*blockRow).header)
+}
