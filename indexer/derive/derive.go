@@ -91,14 +91,14 @@ func (m *Machine) believes(e market.PoolCreated) bool {
 
 // Tracked reports whether a pool of these tokens is tracked: one side is a declared quote asset.
 func (m *Machine) Tracked(token0, token1 market.Address) bool {
-	_, ok0 := m.quoteRank[m.canonical(token0)]
-	_, ok1 := m.quoteRank[m.canonical(token1)]
+	_, ok0 := m.quoteRank[m.Canonical(token0)]
+	_, ok1 := m.quoteRank[m.Canonical(token1)]
 	return ok0 || ok1
 }
 
-// canonical is the token that stands for an address: Uniswap V4 trades the native coin as the zero address, which is
+// Canonical is the token that stands for an address: Uniswap V4 trades the native coin as the zero address, which is
 // priced as its wrapped form.
-func (m *Machine) canonical(token market.Address) market.Address {
+func (m *Machine) Canonical(token market.Address) market.Address {
 	if token.IsZeroEVM() {
 		return m.wrapped
 	}

@@ -58,7 +58,7 @@ func (m *Machine) MoreKeys(s *State, blocks []market.Block, until market.Header)
 		}
 	}
 	created := func(c market.PoolCreated) {
-		c.Token0, c.Token1 = m.canonical(c.Token0), m.canonical(c.Token1)
+		c.Token0, c.Token1 = m.Canonical(c.Token0), m.Canonical(c.Token1)
 		base(c.Token0)
 		base(c.Token1)
 		balance(c.Token0, c.Pool)

@@ -7,7 +7,7 @@ import (
 
 // poolKnown starts to track a pool. complete says that its whole history lies in what is read, from creation on.
 func (r *run) poolKnown(c market.PoolCreated, complete bool) {
-	token0, token1 := r.canonical(c.Token0), r.canonical(c.Token1)
+	token0, token1 := r.Canonical(c.Token0), r.Canonical(c.Token1)
 	r.excludeHolder(token0, c.Pool)
 	r.excludeHolder(token1, c.Pool)
 	if r.s.pools.get(c.Pool) != nil || !r.Tracked(token0, token1) {

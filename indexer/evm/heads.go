@@ -1,0 +1,81 @@
+package evm
+
+import (
+	"context"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// subscribe is the one request that goes over a WebSocket.
+const subscribe = `{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["newHeads"]}`
+
+// Heads tells of new blocks by subscription, where an endpoint has one. It is a hint: whoever listens reads the head
+// itself, and has a clock beside it. The channel is never closed.
+func (s *Source) Heads(ctx context.Context) <-chan struct{} {
+	out := make(chan struct{}, 1)
+	for _, e := range s.pool.list {
+		go s.listen(ctx, e, out)
+	}
+	return out
+}
+
+func (s *Source) listen(ctx context.Context, e *endpoint, out chan<- struct{}) {
+	pause := firstPause
+	for ctx.Err() == nil {
+		began := s.pool.now()
+		err := e.subscription(ctx, out)
+		if ctx.Err() != nil {
+			return
+		}
+		if s.pool.now().Sub(began) > longestPause {
+			pause = firstPause
+		}
+		s.pool.log.DebugContext(ctx, "no subscription to heads", "endpoint", e.name, "err", err.Error())
+		t := time.NewTimer(pause)
+		select {
+		case <-ctx.Done():
+		case <-t.C:
+		}
+		t.Stop()
+		// An endpoint without WebSocket is asked ever more rarely.
+		pause = min(2*pause, 64*longestPause)
+	}
+}
+
+func (e *endpoint) subscription(ctx context.Context, out chan<- struct{}) error {
+	raw, err := e.url()
+	if err != nil {
+		return err
+	}
+	u, err := url.Parse(raw)
+	if err != nil {
+		return errGarbage
+	}
+	u.Scheme = strings.Replace(u.Scheme, "http", "ws", 1)
+	dial, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	c, res, err := websocket.Dial(dial, u.String(), nil)
+	if err != nil {
+		return err
+	}
+	if res != nil && res.Body != nil {
+		_ = res.Body.Close()
+	}
+	defer func() { _ = c.CloseNow() }()
+	c.SetReadLimit(1 << 20)
+	if err := c.Write(ctx, websocket.MessageText, []byte(subscribe)); err != nil {
+		return err
+	}
+	for {
+		if _, _, err := c.Read(ctx); err != nil {
+			return err
+		}
+		select {
+		case out <- struct{}{}:
+		default:
+		}
+	}
+}

@@ -1,0 +1,484 @@
+// Package indexer runs one chain: it reads blocks, asks what logs don't tell, derives, and commits; on a reorg it goes
+// back. It is the only program that talks to a chain's nodes.
+package indexer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+	"log/slog"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/derive"
+	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+const (
+	// cachedRows bounds each table of the state between commits.
+	cachedRows = 200_000
+	leaseTTL   = 15 * time.Second
+	// backfillEvents is how many events a commit of the past gathers.
+	backfillEvents = 20_000
+	// headersAtOnce is how many headers are read at once when catching up within the undo horizon.
+	headersAtOnce = 20
+)
+
+// source is what the loop needs of a chain's nodes.
+type source interface {
+	Check(ctx context.Context) error
+	Head(ctx context.Context) (evm.Head, error)
+	Header(ctx context.Context, number uint64) (evm.Header, error)
+	Headers(ctx context.Context, first, last uint64) ([]evm.Header, error)
+	Block(ctx context.Context, h evm.Header) (market.Block, error)
+	Backfill(ctx context.Context, first, last uint64) iter.Seq2[evm.Batch, error]
+	TransfersOf(ctx context.Context, token market.Address, from, to uint64) ([]market.Tx, uint64, error)
+	TokenFacts(ctx context.Context, at evm.BlockRef, tokens []market.Address) ([]market.TokenFact, error)
+	Supplies(ctx context.Context, at evm.BlockRef, tokens []market.Address) ([]market.SupplyFact, error)
+	Balances(ctx context.Context, at evm.BlockRef, keys []market.BalanceKey) ([]market.BalanceFact, error)
+	PoolFacts(ctx context.Context, at evm.BlockRef, exchanges []chainconfig.Exchange, pools []market.Address) ([]market.PoolFact, error)
+	Exists(ctx context.Context, contract market.Address, number uint64) (exists, known bool, err error)
+	CreatedAt(ctx context.Context, contract market.Address, last uint64) (uint64, error)
+	Heads(ctx context.Context) <-chan struct{}
+}
+
+var _ source = (*evm.Source)(nil)
+
+// Progress is how far the reading of the past has come.
+type Progress struct {
+	Chain string
+	// First, Done and Last are block numbers: where this run began, where it is, where the past ends.
+	First, Done, Last uint64
+	Events            int
+}
+
+// Options are an indexer's surroundings.
+type Options struct {
+	Log *slog.Logger
+	Now func() time.Time
+	// Holder names this process in the chain's lease.
+	Holder string
+	// Progress is told after each commit of the past; it may be nil.
+	Progress func(Progress)
+	Metrics  *Metrics
+	// CachedRows bounds each table of the state between commits; 0 is the default.
+	CachedRows int
+}
+
+// Indexer is one chain's indexer.
+type Indexer struct {
+	cfg     *chainconfig.Chain
+	store   *store.Store
+	source  source
+	machine *derive.Machine
+	o       Options
+	log     *slog.Logger
+
+	lease *store.Lease
+	state *derive.State
+	// head is what the nodes announced last.
+	head evm.Head
+	// notPools are contracts that swapped and turned out to be no pool of ours.
+	notPools map[market.Address]bool
+	// short counts reads of the head in a row that were below the cursor.
+	short   int
+	holders holderBackfill
+}
+
+// ErrHalted means that the chain needs a human; the error says for what. The chain's state says so too.
+var ErrHalted = errors.New("the chain is halted")
+
+// New checks the chain document. It opens no connection.
+func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
+	if cfg.Family != chainconfig.EVM {
+		return nil, fmt.Errorf("chain %s: family %s has no indexer yet: suspend the chain", cfg.ID, cfg.Family)
+	}
+	o.Log = o.Log.With("chain", cfg.ID)
+	m, err := derive.New(cfg)
+	if err != nil {
+		return nil, err
+	}
+	src, err := evm.NewSource(cfg, evm.Options{Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID)})
+	if err != nil {
+		return nil, err
+	}
+	if o.CachedRows == 0 {
+		o.CachedRows = cachedRows
+	}
+	ix := &Indexer{cfg: cfg, store: st, source: src, machine: m, o: o, log: o.Log, notPools: map[market.Address]bool{}}
+	ix.holders = holderBackfill{cfg: cfg, store: st, source: src, machine: m, log: o.Log, wake: make(chan struct{}, 1)}
+	return ix, nil
+}
+
+// Check asks the nodes for their chain id and writes nothing. Nodes that don't answer are no error.
+func (ix *Indexer) Check(ctx context.Context) error { return ix.source.Check(ctx) }
+
+// Run indexes until ctx ends, which is no error, or until the chain halts. Everything else is tried again.
+func (ix *Indexer) Run(ctx context.Context) error {
+	pause := retryPause{}
+	for {
+		err := ix.session(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case errors.Is(err, ErrHalted), errors.Is(err, evm.ErrWrongChain):
+			ix.log.ErrorContext(ctx, "chain halted", "err", err.Error())
+			return err
+		}
+		wait := pause.next(ix.o.Now())
+		ix.log.WarnContext(ctx, "indexing interrupted", "err", err.Error(), "retry_in_s", wait.Seconds())
+		if !sleep(ctx, wait) {
+			return nil
+		}
+	}
+}
+
+// session holds the lease and indexes until something fails.
+func (ix *Indexer) session(ctx context.Context) (err error) {
+	if err := ix.source.Check(ctx); err != nil {
+		return err
+	}
+	if ix.lease, err = ix.acquire(ctx); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		cancel(ix.keepLease(ctx))
+	}()
+	holders := make(chan struct{})
+	go func() {
+		defer close(holders)
+		ix.holders.run(ctx, ix.lease)
+	}()
+	err = ix.index(ctx)
+	if ctx.Err() != nil {
+		err = context.Cause(ctx)
+	}
+	cancel(err)
+	<-done
+	<-holders
+	// The program may be ending: what is left to say gets a moment of its own.
+	last, end := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
+	defer end()
+	if errors.Is(err, ErrHalted) {
+		err = errors.Join(err, ix.store.SetState(last, ix.lease, store.ChainHalted, err.Error()))
+	}
+	if e := ix.store.Release(last, ix.lease); e != nil && !errors.Is(e, store.ErrLeaseLost) {
+		err = errors.Join(err, e)
+	}
+	return err
+}
+
+func (ix *Indexer) acquire(ctx context.Context) (*store.Lease, error) {
+	waiting := false
+	for {
+		l, err := ix.store.Acquire(ctx, ix.cfg.ID, ix.o.Holder, leaseTTL)
+		if !errors.Is(err, store.ErrLeaseHeld) {
+			return l, err
+		}
+		if !waiting {
+			ix.log.InfoContext(ctx, "another indexer has the chain; waiting for its lease")
+			waiting = true
+		}
+		if !sleep(ctx, leaseTTL/10) {
+			return nil, ctx.Err()
+		}
+	}
+}
+
+func (ix *Indexer) keepLease(ctx context.Context) error {
+	for {
+		if !sleep(ctx, leaseTTL/3) {
+			return ctx.Err()
+		}
+		if err := ix.store.Renew(ctx, ix.lease); errors.Is(err, store.ErrLeaseLost) {
+			return err
+		} else if err != nil && ctx.Err() == nil {
+			// The next commit finds out whether the lease is still ours.
+			ix.log.WarnContext(ctx, "lease not renewed", "err", err.Error())
+		}
+	}
+}
+
+// index reads the past and then follows the head, until something fails.
+func (ix *Indexer) index(ctx context.Context) error {
+	if err := ix.resume(ctx); err != nil {
+		return err
+	}
+	heads := ix.source.Heads(ctx)
+	running := false
+	for {
+		if err := ix.readHead(ctx); err != nil {
+			return err
+		}
+		if err := ix.begin(ctx); err != nil {
+			return err
+		}
+		caughtUp, err := ix.catchUp(ctx)
+		if err != nil {
+			return err
+		}
+		if caughtUp && !running {
+			running = true
+			if err := ix.store.SetState(ctx, ix.lease, store.ChainRunning, ""); err != nil {
+				return err
+			}
+		}
+		if caughtUp && !ix.awaitHead(ctx, heads) {
+			return ctx.Err()
+		}
+	}
+}
+
+// awaitHead waits for the next block: until a node announces it, or for a block's time, at most a second.
+func (ix *Indexer) awaitHead(ctx context.Context, heads <-chan struct{}) bool {
+	wait := max(min(time.Duration(ix.cfg.BlockTime), time.Second), 200*time.Millisecond)
+	t := time.NewTimer(wait)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-heads:
+	case <-t.C:
+	}
+	return true
+}
+
+func (ix *Indexer) readHead(ctx context.Context) error {
+	head, err := ix.source.Head(ctx)
+	if err != nil {
+		ix.degraded(ctx, err)
+		return err
+	}
+	changed := head.Hash != ix.head.Hash
+	ix.head = head
+	ix.o.Metrics.head(ix.cfg.ID, head.Number)
+	ix.holders.see(head.Final)
+	if changed && head.Number > ix.state.Last().Number+1 {
+		return ix.store.SetHead(ctx, ix.lease, ix.status())
+	}
+	return nil
+}
+
+func (ix *Indexer) status() store.HeadStatus {
+	return store.HeadStatus{Number: ix.head.Number, Time: ix.head.Time, Safe: ix.head.Safe, Final: ix.head.Final}
+}
+
+// degraded records that the chain's nodes fail, if the database can be told.
+func (ix *Indexer) degraded(ctx context.Context, why error) {
+	if ctx.Err() != nil {
+		return
+	}
+	if err := ix.store.SetState(ctx, ix.lease, store.ChainDegraded, why.Error()); err != nil {
+		ix.log.WarnContext(ctx, "state not recorded", "err", err.Error())
+	}
+}
+
+// resume loads where the chain was left.
+func (ix *Indexer) resume(ctx context.Context) error {
+	status, _, err := ix.store.Chain(ctx, ix.cfg.ID)
+	if err != nil {
+		return err
+	}
+	if status.State == store.ChainHalted {
+		ix.log.WarnContext(ctx, "the chain was halted; trying again", "reason", status.Reason)
+	}
+	pending, quotes, err := ix.store.Beginning(ctx, ix.cfg.ID)
+	if err != nil {
+		return err
+	}
+	ix.state = derive.NewState(status.Last, pending, quotes)
+	return nil
+}
+
+// begin sets the first block of a chain that was never indexed.
+func (ix *Indexer) begin(ctx context.Context) error {
+	if !ix.state.Last().Hash.IsZero() || ix.cfg.Start.Block == 0 && !ix.cfg.Start.Now {
+		return nil
+	}
+	before := ix.head.Header.Header
+	if !ix.cfg.Start.Now {
+		if ix.cfg.Start.Block > ix.head.Number {
+			return fmt.Errorf("chain %s: start block %d is above the head %d", ix.cfg.ID, ix.cfg.Start.Block, ix.head.Number)
+		}
+		h, err := ix.source.Header(ctx, ix.cfg.Start.Block-1)
+		if err != nil {
+			return err
+		}
+		before = h.Header
+	}
+	return ix.commit(ctx, nil, before, false)
+}
+
+// catchUp indexes up to the head that was read last; it reports whether nothing is left to do.
+func (ix *Indexer) catchUp(ctx context.Context) (bool, error) {
+	last := ix.state.Last()
+	next := last.Number + 1
+	if last.Hash.IsZero() {
+		next = 0
+	}
+	if past := ix.head.Number; past > ix.cfg.ReorgBlocks && next <= past-ix.cfg.ReorgBlocks {
+		return false, ix.backfill(ctx, next, past-ix.cfg.ReorgBlocks)
+	}
+	if ix.head.Number < last.Number {
+		return true, ix.belowCursor(ctx)
+	}
+	ix.short = 0
+	if ix.head.Number == last.Number {
+		if ix.head.Hash != last.Hash {
+			return false, ix.rewind(ctx)
+		}
+		return true, nil
+	}
+	return false, ix.follow(ctx, next)
+}
+
+// backfill reads blocks that no reorg reaches, many per commit.
+func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
+	p := Progress{Chain: ix.cfg.ID, First: first, Last: last}
+	var blocks []market.Block
+	events := 0
+	for batch, err := range ix.source.Backfill(ctx, first, last) {
+		if err != nil {
+			ix.degraded(ctx, err)
+			return err
+		}
+		for i := range batch.Blocks {
+			for j := range batch.Blocks[i].Txs {
+				events += len(batch.Blocks[i].Txs[j].Logs)
+			}
+		}
+		blocks = append(blocks, batch.Blocks...)
+		if events < backfillEvents && batch.Last.Number < last {
+			continue
+		}
+		if err := ix.commit(ctx, blocks, batch.Last.Header, false); err != nil {
+			return err
+		}
+		p.Done, p.Events = batch.Last.Number, p.Events+events
+		if ix.o.Progress != nil {
+			ix.o.Progress(p)
+		}
+		blocks, events = nil, 0
+	}
+	return ctx.Err()
+}
+
+// follow indexes the blocks within the undo horizon, one per commit.
+func (ix *Indexer) follow(ctx context.Context, next uint64) error {
+	var headers []evm.Header
+	if next == ix.head.Number {
+		headers = []evm.Header{ix.head.Header}
+	} else {
+		var err error
+		if headers, err = ix.source.Headers(ctx, next, min(ix.head.Number, next+headersAtOnce-1)); err != nil {
+			ix.degraded(ctx, err)
+			return err
+		}
+	}
+	for _, h := range headers {
+		if last := ix.state.Last(); !last.Hash.IsZero() && h.Parent != last.Hash {
+			return ix.rewind(ctx)
+		}
+		b, err := ix.source.Block(ctx, h)
+		if err != nil {
+			ix.degraded(ctx, err)
+			return err
+		}
+		if err := ix.commit(ctx, []market.Block{b}, h.Header, true); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// belowCursor decides what a head below the cursor means: nodes that are late, or a chain that became shorter.
+func (ix *Indexer) belowCursor(ctx context.Context) error {
+	last := ix.state.Last()
+	h, err := ix.source.Header(ctx, last.Number)
+	if err == nil && h.Hash == last.Hash {
+		ix.short = 0
+		return nil
+	}
+	const enough = 3
+	if ix.short++; err == nil || ix.short >= enough {
+		ix.short = 0
+		return ix.rewind(ctx)
+	}
+	return nil
+}
+
+// rewind goes back to the newest block that the nodes still have.
+func (ix *Indexer) rewind(ctx context.Context) error {
+	known, err := ix.store.RecentBlocks(ctx, ix.cfg.ID)
+	if err != nil {
+		return err
+	}
+	last := ix.state.Last()
+	for _, b := range known {
+		if b.Number > ix.head.Number {
+			continue
+		}
+		h, err := ix.source.Header(ctx, b.Number)
+		if err != nil {
+			return err
+		}
+		if h.Hash != b.Hash {
+			continue
+		}
+		if b.Number == last.Number {
+			return nil // the nodes changed their mind once more
+		}
+		if err := ix.store.Rewind(ctx, ix.lease, b.Number); err != nil {
+			return err
+		}
+		ix.log.InfoContext(ctx, "reorg undone", "from", last.Number, "to", b.Number, "depth", last.Number-b.Number)
+		ix.o.Metrics.reorg(ix.cfg.ID, last.Number-b.Number)
+		return ix.resume(ctx)
+	}
+	return fmt.Errorf("%w: a reorg reaches below block %d, deeper than reorgBlocks (%d) can undo: raise reorgBlocks, "+
+		"delete the rows of chain %s and let it be indexed anew", ErrHalted, last.Number-min(last.Number, ix.cfg.ReorgBlocks),
+		ix.cfg.ReorgBlocks, ix.cfg.ID)
+}
+
+// commit derives blocks up to until and writes what changed.
+func (ix *Indexer) commit(ctx context.Context, blocks []market.Block, until market.Header, undo bool) error {
+	began := ix.o.Now()
+	facts, merged, err := ix.prepare(ctx, blocks, until, undo)
+	if err != nil {
+		return errors.Join(err, ix.reset(ctx))
+	}
+	if err := ix.machine.Apply(ix.state, blocks, until); err != nil {
+		return errors.Join(err, ix.reset(ctx))
+	}
+	c := &store.Commit{
+		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.status(), Facts: facts, Merged: merged,
+		Changes: ix.state.Flush(ix.o.CachedRows),
+	}
+	// What was read as the past can't be undone: nothing below it may be kept as a place to go back to.
+	c.Horizon = until.Number
+	if undo {
+		c.Horizon -= min(until.Number, ix.cfg.ReorgBlocks)
+	}
+	if err := ix.store.Commit(ctx, ix.lease, c); err != nil {
+		return errors.Join(err, ix.reset(ctx))
+	}
+	if len(merged) > 0 {
+		ix.holders.nudge()
+	}
+	ix.o.Metrics.commit(ix.cfg.ID, until, len(c.Changes.Trades), ix.o.Now().Sub(began))
+	return nil
+}
+
+// reset drops the state after a failure: it may hold what was never committed. The next session loads it again.
+func (ix *Indexer) reset(ctx context.Context) error {
+	if ctx.Err() != nil {
+		return nil
+	}
+	return ix.resume(ctx)
+}

@@ -1,0 +1,82 @@
+package indexer
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Metrics are what the indexers of a process report. A nil one reports nothing.
+type Metrics struct {
+	heads, blocks, times *prometheus.GaugeVec
+	calls, failures      *prometheus.CounterVec
+	trades, reorgs       *prometheus.CounterVec
+	reorgDepth, commits  *prometheus.HistogramVec
+}
+
+// NewMetrics registers the indexers' metrics.
+func NewMetrics(r prometheus.Registerer) *Metrics {
+	gauge := func(name, help string, labels ...string) *prometheus.GaugeVec {
+		g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+		r.MustRegister(g)
+		return g
+	}
+	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+		r.MustRegister(c)
+		return c
+	}
+	histogram := func(name, help string, buckets []float64) *prometheus.HistogramVec {
+		h := prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, []string{"chain"})
+		r.MustRegister(h)
+		return h
+	}
+	return &Metrics{
+		heads:      gauge("boardwalk_chain_head_block", "Newest block that the chain's nodes announced.", "chain"),
+		blocks:     gauge("boardwalk_indexed_block", "Newest indexed block.", "chain"),
+		times:      gauge("boardwalk_indexed_block_time_seconds", "Unix time of the newest indexed block.", "chain"),
+		calls:      counter("boardwalk_rpc_calls_total", "JSON-RPC calls sent.", "chain", "endpoint"),
+		failures:   counter("boardwalk_rpc_failures_total", "Requests to an endpoint that failed.", "chain", "endpoint"),
+		trades:     counter("boardwalk_trades_total", "Trades committed.", "chain"),
+		reorgs:     counter("boardwalk_reorgs_total", "Reorgs undone.", "chain"),
+		reorgDepth: histogram("boardwalk_reorg_depth_blocks", "Blocks undone by a reorg.", []float64{1, 2, 4, 8, 16, 32, 64, 128}),
+		commits: histogram("boardwalk_commit_seconds", "From a block at hand to its commit.",
+			[]float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}),
+	}
+}
+
+func (m *Metrics) rpc(chain string) func(endpoint string, calls int, err error) {
+	if m == nil {
+		return nil
+	}
+	return func(endpoint string, calls int, err error) {
+		m.calls.WithLabelValues(chain, endpoint).Add(float64(calls))
+		if err != nil {
+			m.failures.WithLabelValues(chain, endpoint).Inc()
+		}
+	}
+}
+
+func (m *Metrics) head(chain string, number uint64) {
+	if m != nil {
+		m.heads.WithLabelValues(chain).Set(float64(number))
+	}
+}
+
+func (m *Metrics) reorg(chain string, depth uint64) {
+	if m != nil {
+		m.reorgs.WithLabelValues(chain).Inc()
+		m.reorgDepth.WithLabelValues(chain).Observe(float64(depth))
+	}
+}
+
+func (m *Metrics) commit(chain string, last market.Header, trades int, took time.Duration) {
+	if m != nil {
+		m.blocks.WithLabelValues(chain).Set(float64(last.Number))
+		m.times.WithLabelValues(chain).Set(float64(last.Time))
+		m.trades.WithLabelValues(chain).Add(float64(trades))
+		m.commits.WithLabelValues(chain).Observe(took.Seconds())
+	}
+}
