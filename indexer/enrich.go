@@ -130,7 +130,7 @@ func (e *enrichment) tokens() error {
 			}
 		}
 		pool := func(c market.PoolCreated) {
-			pools[c.Pool] = true
+			pools[c.Pool] = pools[c.Pool] || e.machine.Tracked(c.Token0, c.Token1)
 			for _, mint := range []market.Address{c.Token0, c.Token1} {
 				if e.machine.Tracked(c.Token0, c.Token1) || e.machine.Follows(e.machine.Canonical(mint)) {
 					need(mint)

@@ -1,0 +1,192 @@
+package indexer_test
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/indexer"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+// world is a fresh chain with contracts, a trader and some history.
+type world struct {
+	*simnet.World
+	node   *simnet.Node
+	trader *simnet.Trader
+	truths []simnet.Truth
+}
+
+func newWorld(t *testing.T, blocks int) *world {
+	t.Helper()
+	ctx := t.Context()
+	const span = 25 * time.Hour
+	node, err := simnet.StartNode(ctx, simnet.NodeOptions{ChainID: 31337, Timestamp: simnet.GenesisFor(span)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = node.Close() })
+	w, err := simnet.Deploy(ctx, node, simnet.DeployOptions{Seed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := &world{World: w, node: node, trader: simnet.NewTrader(w, 1)}
+	err = w.History(ctx, out.trader, simnet.HistoryOptions{
+		Span: span, Blocks: blocks, BlockTime: 2 * time.Second, TxPerBlock: 4, Seed: 1,
+		OnBlock: func(_ float64, truths []simnet.Truth) { out.truths = append(out.truths, truths...) },
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+// trade mines n blocks of trades.
+func (w *world) trade(t *testing.T, n int) {
+	t.Helper()
+	for range n {
+		truths, err := w.trader.Step(t.Context(), 4)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.truths = append(w.truths, truths...)
+		if err := w.node.Mine(t.Context(), 1, 2*time.Second); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func (w *world) config() *chainconfig.Chain {
+	c := &chainconfig.Chain{
+		ID: "base", Label: "Base", Family: chainconfig.EVM, EVMChainID: w.ChainID, MinTradeUSD: 2,
+		BlockTime: chainconfig.Duration(200 * time.Millisecond),
+		Native:    chainconfig.Native{Symbol: "ETH", Wrapped: w.Wrapped},
+		Quotes: []chainconfig.Quote{
+			{Symbol: "USDC", Address: w.StableUSDC6, PegUSD: 1, PegBoundPct: 5},
+			{Symbol: "USDT", Address: w.StableUSD18, PegUSD: 1, PegBoundPct: 5},
+			{Symbol: "WETH", Address: w.Wrapped},
+		},
+		Majors:      []chainconfig.Major{{Asset: "ETH", Address: w.Wrapped}},
+		Endpoints:   []chainconfig.Endpoint{{URL: w.node.URL(), Weight: 1}},
+		Tracking:    chainconfig.Tracking{Holders: chainconfig.HoldersAll},
+		ReorgBlocks: 32, FinalityDepth: 32,
+	}
+	for _, x := range w.Exchanges() {
+		c.Exchanges = append(c.Exchanges, chainconfig.Exchange{
+			Name: x.Name, Protocol: market.Protocol(x.Protocol), Factory: x.Factory,
+		})
+	}
+	return c
+}
+
+func logger(t *testing.T) *slog.Logger {
+	t.Helper()
+	var w io.Writer = io.Discard
+	if os.Getenv("BOARDWALK_TEST_LOGS") != "" {
+		w = os.Stderr
+	}
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
+}
+
+func openSQLite(t *testing.T) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "test.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// run starts an indexer; stop ends it and waits.
+func run(t *testing.T, cfg *chainconfig.Chain, st *store.Store, cachedRows int) (stop func()) {
+	t.Helper()
+	ix, err := indexer.New(cfg, st, indexer.Options{Log: logger(t), Now: time.Now, Holder: t.Name(), CachedRows: cachedRows})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- ix.Run(ctx) }()
+	stop = func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	return stop
+}
+
+// await waits until the store has indexed the node's head.
+func (w *world) await(t *testing.T, st *store.Store) {
+	t.Helper()
+	var head struct{ Number, Hash string }
+	deadline := time.Now().Add(90 * time.Second)
+	var last store.ChainStatus
+	for time.Now().Before(deadline) {
+		if err := w.node.Call(t.Context(), &head, "eth_getBlockByNumber", "latest", false); err != nil {
+			t.Fatal(err)
+		}
+		s, ok, err := st.Chain(t.Context(), "base")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last = s; ok && s.Last.Hash.String() == head.Hash {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatalf("the index did not reach the head %s %s: it is at %+v", head.Number, head.Hash, last)
+}
+
+// ethCall asks a contract at a block.
+func (w *world) ethCall(t *testing.T, to, data string, block uint64) []byte {
+	t.Helper()
+	var out string
+	err := w.node.Call(t.Context(), &out, "eth_call", map[string]string{"to": to, "data": data}, "0x"+big.NewInt(int64(block)).Text(16))
+	if err != nil {
+		t.Fatalf("eth_call %s %s at %d: %v", to, data, block, err)
+	}
+	b, ok := new(big.Int).SetString(strings.TrimPrefix(out, "0x"), 16)
+	if !ok {
+		return nil
+	}
+	raw := make([]byte, (len(out)-2)/2)
+	return b.FillBytes(raw)
+}
+
+func TestIndexesARealChain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 150)
+	st := openSQLite(t)
+	stop := run(t, w.config(), st, 0)
+	w.await(t, st)
+	w.trade(t, 20)
+	w.await(t, st)
+	defer stop()
+
+	tokens, err := st.TokensSince(t.Context(), "base", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pools, err := st.PoolsSince(t.Context(), "base", 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d tokens, %d pools", len(tokens), len(pools))
+	for _, tok := range tokens {
+		t.Logf("%s %.20q dec=%d pool=%s holders=%+v", tok.Mint, tok.Symbol, tok.Decimals, tok.Pool, tok.Holders)
+	}
+	for _, p := range pools {
+		t.Logf("%s %s price=%g depth=%g locked=%g day=%v trust=%q", p.ID, p.Protocol, p.Price, p.Depth, p.Locked, p.Day.VolumeUSD.Dec(), p.Untrusted)
+	}
+}

@@ -1,0 +1,133 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// TokensSince lists a chain's tokens that changed after commit number seen.
+func (s *Store) TokensSince(ctx context.Context, chain string, seen int64) ([]market.Token, error) {
+	var rows []tokenRow
+	if err := s.read.NewSelect().Model(&rows).Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx); err != nil {
+		return nil, fmt.Errorf("database: read changed tokens: %w", err)
+	}
+	return rowsTo(rows, (*tokenRow).token)
+}
+
+// PoolsSince lists a chain's pools that changed after commit number seen.
+func (s *Store) PoolsSince(ctx context.Context, chain string, seen int64) ([]market.Pool, error) {
+	var rows []poolRow
+	if err := s.read.NewSelect().Model(&rows).Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx); err != nil {
+		return nil, fmt.Errorf("database: read changed pools: %w", err)
+	}
+	return rowsTo(rows, (*poolRow).pool)
+}
+
+// Quotes lists a chain's quote prices.
+func (s *Store) Quotes(ctx context.Context, chain string) ([]market.QuotePrice, error) {
+	var rows []quoteRow
+	if err := s.read.NewSelect().Model(&rows).Where("chain = ?", chain).Scan(ctx); err != nil {
+		return nil, fmt.Errorf("database: read quote prices: %w", err)
+	}
+	return rowsTo(rows, (*quoteRow).quote)
+}
+
+// Candles lists a pool's stored candles of one width that open in [from, to), oldest first.
+func (s *Store) Candles(ctx context.Context, chain string, pool market.Address, interval int32, from, to int64,
+) ([]market.Candle, error) {
+	var rows []candleRow
+	err := s.read.NewSelect().Model(&rows).Where("chain = ? AND pool = ? AND interval_s = ?", chain, pool.Bytes(), interval).
+		Where("open_at >= ? AND open_at < ?", from, to).Order("open_at").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("database: read candles: %w", err)
+	}
+	return rowsTo(rows, (*candleRow).candle)
+}
+
+// CandleBefore is the newest stored candle of one width that opens before t; ok is false when there is none.
+func (s *Store) CandleBefore(ctx context.Context, chain string, pool market.Address, interval int32, t int64,
+) (c market.Candle, ok bool, err error) {
+	var row candleRow
+	err = s.read.NewSelect().Model(&row).Where("chain = ? AND pool = ? AND interval_s = ?", chain, pool.Bytes(), interval).
+		Where("open_at < ?", t).Order("open_at DESC").Limit(1).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return c, false, nil
+	}
+	if err != nil {
+		return c, false, fmt.Errorf("database: read candles: %w", err)
+	}
+	c, err = row.candle()
+	return c, true, err
+}
+
+// Trades lists a pool's trades with a time in [from, to), oldest first, at most limit of them.
+func (s *Store) Trades(ctx context.Context, chain string, pool market.Address, from, to, limit int64,
+) ([]market.Trade, error) {
+	var rows []tradeRow
+	err := s.read.NewSelect().Model(&rows).Where("chain = ? AND pool = ? AND time >= ? AND time < ?", chain, pool.Bytes(),
+		from, to).Order("time", "block", "log_index").Limit(limit).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("database: read trades: %w", err)
+	}
+	return rowsTo(rows, (*tradeRow).trade)
+}
+
+// ChainTrades lists all of a chain's trades with a time of at least from, oldest first.
+func (s *Store) ChainTrades(ctx context.Context, chain string, from int64) ([]market.Trade, error) {
+	var rows []tradeRow
+	err := s.read.NewSelect().Model(&rows).Where("chain = ? AND time >= ?", chain, from).Order("block", "log_index").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("database: read trades: %w", err)
+	}
+	return rowsTo(rows, (*tradeRow).trade)
+}
+
+// Balances lists a token's accounts with their derived balances.
+func (s *Store) Balances(ctx context.Context, chain string, token market.Address) (map[market.Address]market.Balance, error) {
+	var rows []balanceRow
+	err := s.read.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("database: read balances: %w", err)
+	}
+	out := make(map[market.Address]market.Balance, len(rows))
+	for i := range rows {
+		k, b, err := rows[i].balance()
+		if err != nil {
+			return nil, err
+		}
+		out[k.Account] = b
+	}
+	return out, nil
+}
+
+// derived are the tables that a fresh index of the same blocks arrives at again, with the order of their rows.
+var derived = map[string]string{
+	"tokens": "mint", "pools": "id", "pool_ticks": "pool", "quote_prices": "asset", "trades": "block, log_index",
+	"candles": "pool, interval_s, open_at", "balances": "token, account",
+}
+
+// Derived writes a chain's derived rows as text, a table after the other and each in the order of its key, so that
+// two indexes of the same blocks can be compared. Commit numbers, which tell of the way there, are left out.
+func (s *Store) Derived(ctx context.Context, chain string) (map[string][]string, error) {
+	out := make(map[string][]string, len(derived))
+	for table, order := range derived {
+		var rows []map[string]any
+		err := s.write.NewSelect().TableExpr("?", bun.Ident(table)).Where("chain = ?", chain).OrderExpr(order).Scan(ctx, &rows)
+		if err != nil {
+			return nil, fmt.Errorf("database: read %s: %w", table, err)
+		}
+		lines := make([]string, len(rows))
+		for i, r := range rows {
+			delete(r, "commit_no")
+			lines[i] = fmt.Sprintf("%x", r) // maps print in the order of their keys
+		}
+		out[table] = lines
+	}
+	return out, nil
+}
