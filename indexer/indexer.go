@@ -113,8 +113,14 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	return ix, nil
 }
 
-// Check asks the nodes for their chain id and writes nothing. Nodes that don't answer are no error.
-func (ix *Indexer) Check(ctx context.Context) error { return ix.source.Check(ctx) }
+// Check asks a chain's nodes for their chain id and writes nothing. Nodes that don't answer are no error.
+func Check(ctx context.Context, cfg *chainconfig.Chain, o Options) error {
+	src, err := evm.NewSource(cfg, evm.Options{Log: o.Log, Now: o.Now})
+	if err != nil {
+		return err
+	}
+	return src.Check(ctx)
+}
 
 // Run indexes until ctx ends, which is no error, or until the chain halts. Everything else is tried again.
 func (ix *Indexer) Run(ctx context.Context) error {
@@ -266,7 +272,8 @@ func (ix *Indexer) readHead(ctx context.Context) error {
 }
 
 func (ix *Indexer) status() store.HeadStatus {
-	return store.HeadStatus{Number: ix.head.Number, Time: ix.head.Time, Safe: ix.head.Safe, Final: ix.head.Final}
+	return store.HeadStatus{Number: ix.head.Number, Time: ix.head.Time, Safe: ix.head.Safe, Final: ix.head.Final,
+		FinalTime: ix.head.FinalTime}
 }
 
 // degraded records that the chain's nodes fail, if the database can be told.

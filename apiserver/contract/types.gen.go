@@ -517,7 +517,9 @@ type TokenInfo struct {
 
 	// CreatedAt When the token was created.
 	CreatedAt *Timestamp `json:"created_at"`
-	Decimals  int        `json:"decimals"`
+
+	// Decimals Null when the contract does not say; such a token has no price.
+	Decimals *int `json:"decimals"`
 
 	// Launch Null for a token without a launch on record.
 	Launch *TokenLaunch `json:"launch"`

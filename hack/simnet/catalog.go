@@ -84,25 +84,35 @@ func planTokens(seed uint64) []tokenPlan {
 
 // poolPlan is a pool to open: a token against a quote, by their places in the token list.
 type poolPlan struct {
-	protocol     Protocol
+	protocol Protocol
+	// quote may be coin.
 	token, quote int
 	// fee is in hundredths of a basis point; 0 for V2.
 	fee int
 	// depthUSD is what the pool holds on each side.
 	depthUSD float64
+	hooked   bool
 }
+
+// coin is the native currency itself, which has no place in the token list.
+const coin = -1
 
 // planPools opens every token that has a price against the native asset or a stable.
 func planPools(tokens []tokenPlan, seed uint64) []poolPlan {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	const native, usdc, usdt = 0, 1, 2 // their places in the list
 	plans := []poolPlan{
-		{UniswapV2, native, usdc, 0, 1_500_000},
-		{UniswapV3, native, usdc, 500, 3_000_000},
-		{UniswapV3, native, usdc, 3000, 1_000_000},
-		{UniswapV2, native, usdt, 0, 600_000},
-		{UniswapV3, native, usdt, 500, 1_200_000},
-		{UniswapV3, usdc, usdt, 100, 2_000_000},
+		{protocol: UniswapV2, token: native, quote: usdc, depthUSD: 1_500_000},
+		{protocol: UniswapV3, token: native, quote: usdc, fee: 500, depthUSD: 3_000_000},
+		{protocol: UniswapV3, token: native, quote: usdc, fee: 3000, depthUSD: 1_000_000},
+		{protocol: UniswapV2, token: native, quote: usdt, depthUSD: 600_000},
+		{protocol: UniswapV3, token: native, quote: usdt, fee: 500, depthUSD: 1_200_000},
+		{protocol: UniswapV3, token: usdc, quote: usdt, fee: 100, depthUSD: 2_000_000},
+		{protocol: UniswapV4, token: usdc, quote: coin, fee: 500, depthUSD: 2_000_000},
+		{protocol: PancakeSwapV3, token: native, quote: usdt, fee: 500, depthUSD: 1_000_000},
+	}
+	add := func(protocol Protocol, token, quote, fee int, depthUSD float64) {
+		plans = append(plans, poolPlan{protocol: protocol, token: token, quote: quote, fee: fee, depthUSD: depthUSD})
 	}
 	plain := 0
 	for i, token := range tokens {
@@ -110,28 +120,42 @@ func planPools(tokens []tokenPlan, seed uint64) []poolPlan {
 		depth := min(40_000*pow10(rng.Float64()), 0.12*token.USD*token.supply)
 		switch token.Behaviour {
 		case Plain:
-			plans = append(plans, poolPlan{UniswapV2, i, native, 0, depth})
+			add(UniswapV2, i, native, 0, depth)
 			switch {
 			case token.Decimals == 6:
-				plans = append(plans, poolPlan{UniswapV3, i, usdc, 3000, depth * 1.3})
+				add(UniswapV3, i, usdc, 3000, depth*1.3)
 			case token.Decimals == 8:
-				plans = append(plans, poolPlan{UniswapV2, i, usdt, 0, depth * 0.6})
+				add(UniswapV2, i, usdt, 0, depth*0.6)
 			case plain%2 == 0:
-				plans = append(plans, poolPlan{UniswapV3, i, native, 3000, depth * 1.5})
+				add(UniswapV3, i, native, 3000, depth*1.5)
 			default:
-				plans = append(plans, poolPlan{UniswapV3, i, native, 10000, depth * 0.8})
+				add(UniswapV3, i, native, 10000, depth*0.8)
+			}
+			// The fourth and the fifth stay on Uniswap V2 and V3.
+			switch plain {
+			case 0:
+				add(UniswapV4, i, coin, 3000, depth*1.2)
+				add(PancakeSwapV3, i, native, 2500, depth)
+			case 1:
+				add(UniswapV4, i, usdc, 3000, depth*0.7)
+			case 2:
+				add(PancakeSwapV3, i, usdt, 2500, depth*0.9)
+			case 5:
+				add(UniswapV4, i, coin, 10000, depth*0.5)
 			}
 			plain++
 		case FeeOnTransfer, Rebasing, Markup:
-			plans = append(plans, poolPlan{UniswapV2, i, native, 0, depth})
+			add(UniswapV2, i, native, 0, depth)
 		case Collision:
 			if token.Name == "Twin" {
-				plans = append(plans, poolPlan{UniswapV2, i, native, 0, depth})
+				add(UniswapV2, i, native, 0, depth)
+				plans = append(plans, poolPlan{protocol: UniswapV4, token: i, quote: coin, fee: 3000, depthUSD: depth, hooked: true})
 			} else {
-				plans = append(plans, poolPlan{UniswapV3, i, native, 10000, depth})
+				add(UniswapV3, i, native, 10000, depth)
 			}
 		case Bytes32:
-			plans = append(plans, poolPlan{UniswapV2, i, usdc, 0, depth}, poolPlan{UniswapV3, i, native, 3000, depth})
+			add(UniswapV2, i, usdc, 0, depth)
+			add(UniswapV3, i, native, 3000, depth)
 		}
 	}
 	return plans

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"math/big"
+	"slices"
 	"time"
 )
 
@@ -15,6 +16,8 @@ type DeployOptions struct {
 	Seed uint64
 	// Native defaults to BNB on chain 56 and to ETH elsewhere.
 	Native Native
+	// Classic deploys Uniswap V2 and V3 alone: no V4, PancakeSwap, aggregator or smart accounts.
+	Classic bool
 }
 
 const (
@@ -42,7 +45,7 @@ func Deploy(ctx context.Context, node *Node, options DeployOptions) (*World, err
 		run  func(context.Context) error
 	}{
 		{"accounts", d.accounts},
-		{"exchanges", d.exchanges},
+		{"exchanges", func(ctx context.Context) error { return d.exchanges(ctx, options.Classic) }},
 		{"tokens", func(ctx context.Context) error { return d.tokens(ctx, options.Seed) }},
 		{"funds", d.funds},
 		{"pools", func(ctx context.Context) error { return d.openPools(ctx, options.Seed) }},
@@ -115,7 +118,7 @@ func (d *deployment) flush(ctx context.Context) error {
 	return d.settle(ctx, pending)
 }
 
-func (d *deployment) exchanges(ctx context.Context) error {
+func (d *deployment) exchanges(ctx context.Context, classic bool) error {
 	d.Wrapped = d.create("WETH9", "")
 	d.UniswapV2Factory = d.create("UniswapV2Factory", "(address)", d.Deployer)
 	d.UniswapV3Factory = d.create("UniswapV3Factory", "")
@@ -125,6 +128,11 @@ func (d *deployment) exchanges(ctx context.Context) error {
 	d.Routers.V3Positions = d.create("NonfungiblePositionManager", "(address,address,address)",
 		d.UniswapV3Factory, d.Wrapped, zeroAddress)
 	d.call(d.UniswapV3Factory, "enableFeeAmount(uint24,int24)", 100, 1)
+	if !classic {
+		d.uniswapV4()
+		d.pancakeSwapV3()
+		d.intermediaries()
+	}
 	if err := d.flush(ctx); err != nil {
 		return err
 	}
@@ -150,7 +158,9 @@ func shortString(text string) []byte {
 
 // operators may move the tokens of simnet's own contracts without allowance.
 func (d *deployment) operators() []string {
-	return []string{d.Routers.UniswapV2, d.Routers.UniswapV3, d.Routers.V3Positions}
+	all := []string{d.Routers.UniswapV2, d.Routers.UniswapV3, d.Routers.V3Positions,
+		d.Routers.UniswapV4, d.Routers.PancakeSwapV3, d.Routers.Aggregator, d.pump}
+	return slices.DeleteFunc(all, func(address string) bool { return address == "" })
 }
 
 func (d *deployment) tokens(ctx context.Context, seed uint64) error {
@@ -160,15 +170,15 @@ func (d *deployment) tokens(ctx context.Context, seed uint64) error {
 	}
 	d.Tokens, d.plans = []Token{wrapped}, []tokenPlan{{Token: wrapped}}
 	for _, plan := range planTokens(seed) {
-		each := plan.supply * holderShare
+		each, holders := plan.supply*holderShare, slices.Concat(d.Traders, d.SmartAccounts)
 		if plan.Behaviour == Stable {
-			each = traderDollars
+			each, holders = traderDollars, append(holders, d.Spare...)
 		}
-		rest := plan.supply - each*float64(len(d.Traders))
+		rest := plan.supply - each*float64(len(holders))
 		plan.Address = d.create(plan.contract,
 			"((string,string,uint8,uint256,address[],uint256,address[]))",
 			tuple{plan.Name, plan.Symbol, plan.Decimals, units(rest, plan.Decimals),
-				d.Traders, units(each, plan.Decimals), d.operators()})
+				holders, units(each, plan.Decimals), d.operators()})
 		d.Tokens, d.plans = append(d.Tokens, plan.Token), append(d.plans, plan)
 	}
 	d.StableUSDC6, d.StableUSD18 = d.Tokens[1].Address, d.Tokens[2].Address
@@ -193,81 +203,55 @@ func (d *deployment) funds(ctx context.Context) error {
 		return err
 	}
 	d.nonce += uint64(1 + len(d.operators()))
-	return nil
+	for _, account := range d.SmartAccounts {
+		d.call(d.Wrapped, "transfer(address,uint256)", account, units(traderWrapped, 18))
+	}
+	return d.flush(ctx)
 }
 
 func (d *deployment) openPools(ctx context.Context, seed uint64) error {
-	plans := planPools(d.plans, seed)
-	for _, plan := range plans {
-		d.openPool(plan)
+	for _, plan := range planPools(d.plans, seed) {
+		if d.factory(plan.protocol) == "" {
+			continue
+		}
+		quote, hooks := zeroAddress, ""
+		if plan.quote != coin {
+			quote = d.Tokens[plan.quote].Address
+		}
+		if plan.hooked {
+			hooks = d.Hook
+		}
+		pool := d.newPool(plan.protocol, d.Tokens[plan.token].Address, quote, plan.fee, hooks)
+		d.open(pool, opening{d.asset(pool.Token0).USD, d.asset(pool.Token1).USD, plan.depthUSD})
 	}
+	// One token at a million of another that nobody pays for either.
 	worthless := d.TokensLike(Worthless)
-	d.openWorthless(worthless[0], worthless[1])
+	pool := d.newPool(UniswapV2, worthless[0].Address, worthless[1].Address, 0, "")
+	pool.Trap = TrapUnquoted
+	rich := opening{1, 1e-6, 1e6}
+	if pool.Token0 != worthless[0].Address {
+		rich.usd0, rich.usd1 = rich.usd1, rich.usd0
+	}
+	d.open(pool, rich)
 	if err := d.flush(ctx); err != nil {
 		return err
 	}
-	return d.findPools(ctx, plans, worthless)
-}
-
-func (d *deployment) openPool(plan poolPlan) {
-	token, other := d.Tokens[plan.token], d.Tokens[plan.quote]
-	if plan.protocol == UniswapV2 {
-		d.call(d.Routers.UniswapV2, "addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)",
-			token.Address, other.Address,
-			units(plan.depthUSD/token.USD, token.Decimals), units(plan.depthUSD/other.USD, other.Decimals),
-			0, 0, d.Deployer, deadline)
-		return
-	}
-	if token.Address > other.Address {
-		token, other = other, token
-	}
-	ratio := token.USD / other.USD * pow10(float64(other.Decimals-token.Decimals))
-	d.call(d.Routers.V3Positions, "createAndInitializePoolIfNecessary(address,address,uint24,uint160)",
-		token.Address, other.Address, plan.fee, sqrtPriceX96(ratio))
-	for _, position := range v3Positions(ratio, tickSpacings[plan.fee]) {
-		d.call(d.Routers.V3Positions,
-			"mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))",
-			tuple{token.Address, other.Address, plan.fee, position.lower, position.upper,
-				units(plan.depthUSD*position.share/token.USD, token.Decimals),
-				units(plan.depthUSD*position.share/other.USD, other.Decimals),
-				0, 0, d.Deployer, deadline})
-	}
-}
-
-// openWorthless prices one token at a million of another that nobody pays for either.
-func (d *deployment) openWorthless(rich, poor Token) {
-	d.call(d.Routers.UniswapV2, "addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)",
-		rich.Address, poor.Address, units(1e6, rich.Decimals), units(1e12, poor.Decimals), 0, 0, d.Deployer, deadline)
-}
-
-// findPools asks the factories where the pools are.
-func (d *deployment) findPools(ctx context.Context, plans []poolPlan, worthless []Token) error {
-	found := make([]hexBytes, len(plans)+1)
-	requests := make([]Request, len(plans)+1)
-	for i, plan := range plans {
-		token, other := d.Tokens[plan.token].Address, d.Tokens[plan.quote].Address
-		pool := Pool{Protocol: plan.protocol, Token0: min(token, other), Token1: max(token, other), Factory: d.UniswapV2Factory, Fee: 3000}
-		if plan.protocol == UniswapV2 {
-			requests[i] = view(d.UniswapV2Factory, &found[i], "getPair(address,address)", token, other)
-		} else {
-			pool.Factory, pool.Fee, pool.TickSpacing = d.UniswapV3Factory, plan.fee, tickSpacings[plan.fee]
-			requests[i] = view(d.UniswapV3Factory, &found[i], "getPool(address,address,uint24)", token, other, plan.fee)
-		}
-		d.Pools = append(d.Pools, pool)
-	}
-	rich, poor := worthless[0].Address, worthless[1].Address
-	requests[len(plans)] = view(d.UniswapV2Factory, &found[len(plans)], "getPair(address,address)", rich, poor)
-	d.Pools = append(d.Pools, Pool{Protocol: UniswapV2, Token0: min(rich, poor), Token1: max(rich, poor),
-		Factory: d.UniswapV2Factory, Fee: 3000, Trap: TrapUnquoted})
-	if err := d.Node.Batch(ctx, requests); err != nil {
+	if err := d.locate(ctx, d.Pools); err != nil {
 		return err
 	}
-	for i := range d.Pools {
-		if d.Pools[i].Address = addressAt(found[i], 0); d.Pools[i].Address == zeroAddress {
+	for i, pool := range d.Pools {
+		if pool.key() == "" {
 			return fmt.Errorf("pool %d was not created", i)
 		}
 	}
-	return firstError(requests)
+	return nil
+}
+
+func (d *deployment) open(pool Pool, with opening) {
+	for _, tx := range d.openPool(pool, with) {
+		d.add(tx)
+	}
+	d.Pools = append(d.Pools, pool)
 }
 
 // mineNext mines one block, a second after the newest one.

@@ -17,7 +17,7 @@ func outsider(i int) string {
 	return toHex(keccak([]byte("simnet outsider"), binary.BigEndian.AppendUint64(nil, uint64(i)))[12:])
 }
 
-func actTransfer(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, Truth, error) {
+func actTransfer(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
 	to := outsider(t.rng.IntN(outsiders))
 	if t.rng.IntN(3) == 0 {
 		to = t.world.Traders[t.rng.IntN(len(t.world.Traders))]
@@ -25,28 +25,28 @@ func actTransfer(_ context.Context, t *Trader, m *market, in *intent) ([]transac
 	part := 0.002 * math.Exp(t.rng.NormFloat64())
 	amount, _ := big.NewFloat(min(part, 0.02) * toFloat(m.balances[[2]string{in.trader, in.token.Address}])).Int(nil)
 	if amount.Sign() == 0 || to == in.trader {
-		return nil, Truth{}, nil
+		return nil, nil, nil
 	}
 	m.spend(in.trader, in.token.Address, amount)
 	tx := transaction{from: in.trader, to: in.token.Address, data: encodeCall("transfer(address,uint256)", to, amount)}
-	return []transaction{tx}, Truth{Kind: Transfer, Trader: in.trader, TokenIn: in.token.Address, To: to}, nil
+	return []transaction{tx}, []Truth{{Kind: Transfer, Trader: in.trader, TokenIn: in.token.Address, To: to}}, nil
 }
 
 // actWrap deposits or withdraws, whichever brings the wrapped balance back to what it was at first.
-func actWrap(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, Truth, error) {
+func actWrap(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
 	amount := units(10*t.rng.Float64(), 18)
 	wrapped := t.world.Wrapped
 	if m.balances[[2]string{in.trader, wrapped}].Cmp(units(traderWrapped, 18)) < 0 {
 		tx := transaction{from: in.trader, to: wrapped, data: encodeCall("deposit()"), value: amount}
-		return []transaction{tx}, Truth{Kind: Wrap, Trader: in.trader, TokenIn: wrapped, TokenOut: wrapped, NativeIn: true}, nil
+		return []transaction{tx}, []Truth{{Kind: Wrap, Trader: in.trader, TokenIn: wrapped, TokenOut: wrapped, NativeIn: true}}, nil
 	}
 	m.spend(in.trader, wrapped, amount)
 	tx := transaction{from: in.trader, to: wrapped, data: encodeCall("withdraw(uint256)", amount)}
-	return []transaction{tx}, Truth{Kind: Unwrap, Trader: in.trader, TokenIn: wrapped, TokenOut: wrapped, NativeOut: true}, nil
+	return []transaction{tx}, []Truth{{Kind: Unwrap, Trader: in.trader, TokenIn: wrapped, TokenOut: wrapped, NativeOut: true}}, nil
 }
 
 // actRebase moves the rebasing token's index by some tenths of a percent, within 10 %.
-func actRebase(_ context.Context, t *Trader, _ *market, _ *intent) ([]transaction, Truth, error) {
+func actRebase(_ context.Context, t *Trader, _ *market, _ *intent) ([]transaction, []Truth, error) {
 	token := t.world.TokensLike(Rebasing)[0]
 	t.index = max(-0.1, min(0.1, t.index+0.004*t.rng.NormFloat64()-0.02*t.index))
 	var pairs []string
@@ -57,12 +57,15 @@ func actRebase(_ context.Context, t *Trader, _ *market, _ *intent) ([]transactio
 	}
 	tx := transaction{from: t.world.Deployer, to: token.Address,
 		data: encodeCall("rebase(uint256,address[])", units(math.Exp(t.index), 18), pairs)}
-	return []transaction{tx}, Truth{Kind: Rebase, Trader: t.world.Deployer, TokenIn: token.Address, Pools: pairs}, nil
+	return []transaction{tx}, []Truth{{Kind: Rebase, Trader: t.world.Deployer, TokenIn: token.Address, Pools: pairs}}, nil
 }
 
 // shares are the amounts of both sides of a small addition to a pool; nil if the trader lacks one.
 func (t *Trader) shares(m *market, in *intent) (amount0, amount1 *big.Int) {
-	state, part := m.pools[in.pool.Address], 0.001+0.004*t.rng.Float64()
+	state, part := m.pools[in.pool.key()], 0.001+0.004*t.rng.Float64()
+	if state.empty() {
+		return nil, nil
+	}
 	have0 := balancePart * toFloat(m.balances[[2]string{in.trader, in.pool.Token0}])
 	have1 := balancePart * toFloat(m.balances[[2]string{in.trader, in.pool.Token1}])
 	part = min(part, have0/state.reserve0, have1/state.reserve1)
@@ -77,52 +80,52 @@ func (t *Trader) shares(m *market, in *intent) (amount0, amount1 *big.Int) {
 }
 
 // actLiquidityV2 takes out what the trader put in last time, or else puts something in.
-func actLiquidityV2(ctx context.Context, t *Trader, m *market, in *intent) ([]transaction, Truth, error) {
+func actLiquidityV2(ctx context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
 	router := t.world.Routers.UniswapV2
 	if pool, found := t.provided[in.trader]; found {
 		delete(t.provided, in.trader)
 		held, err := t.read(ctx, pool.Address, "balanceOf(address)", in.trader)
 		if err != nil {
-			return nil, Truth{}, err
+			return nil, nil, err
 		}
 		if shares := wordAt(held, 0); shares.Sign() > 0 { // none after a reorg, or before the addition is mined
 			return []transaction{
 				{from: in.trader, to: pool.Address, data: encodeCall("approve(address,uint256)", router, shares)},
 				{from: in.trader, to: router, data: encodeCall("removeLiquidity(address,address,uint256,uint256,uint256,address,uint256)",
 					pool.Token0, pool.Token1, shares, 0, 0, in.trader, deadline)},
-			}, Truth{Kind: RemoveV2, Trader: in.trader, Pools: []string{pool.Address}}, nil
+			}, []Truth{{Kind: RemoveV2, Trader: in.trader, Pools: []string{pool.Address}}}, nil
 		}
 	}
 	amount0, amount1 := t.shares(m, in)
 	if amount0 == nil {
-		return nil, Truth{}, nil
+		return nil, nil, nil
 	}
 	t.provided[in.trader] = in.pool
 	tx := transaction{from: in.trader, to: router,
 		data: encodeCall("addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)",
 			in.pool.Token0, in.pool.Token1, amount0, amount1, 0, 0, in.trader, deadline)}
-	return []transaction{tx}, Truth{Kind: AddV2, Trader: in.trader, Pools: []string{in.pool.Address}}, nil
+	return []transaction{tx}, []Truth{{Kind: AddV2, Trader: in.trader, Pools: []string{in.pool.Address}}}, nil
 }
 
 // actLiquidityV3 closes a position of the trader's if he has one, or else opens one in this pool.
-func actLiquidityV3(ctx context.Context, t *Trader, m *market, in *intent) ([]transaction, Truth, error) {
+func actLiquidityV3(ctx context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
 	truth := Truth{Kind: RemoveV3, Trader: in.trader}
 	manager := t.world.Routers.V3Positions
 	count, err := t.read(ctx, manager, "balanceOf(address)", in.trader)
 	if err != nil {
-		return nil, truth, err
+		return nil, nil, err
 	}
 	key := [2]string{in.trader, "positions"}
 	if wordAt(count, 0).Sign() > 0 && m.balances[key] == nil {
 		m.balances[key] = wordAt(count, 0)
 		tx, pool, err := t.closePosition(ctx, in.trader)
 		truth.Pools = []string{pool}
-		return []transaction{tx}, truth, err
+		return []transaction{tx}, []Truth{truth}, err
 	}
 	truth.Kind, truth.Pools = AddV3, []string{in.pool.Address}
 	amount0, amount1 := t.shares(m, in)
 	if amount0 == nil {
-		return nil, truth, nil
+		return nil, nil, nil
 	}
 	spacing := in.pool.TickSpacing
 	at := alignTick(tickOf(priceOf(m.pools[in.pool.Address].sqrtPrice)), spacing)
@@ -133,7 +136,7 @@ func actLiquidityV3(ctx context.Context, t *Trader, m *market, in *intent) ([]tr
 		data: encodeCall("mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))",
 			tuple{in.pool.Token0, in.pool.Token1, in.pool.Fee, at - reach, at + reach + spacing,
 				amount0, amount1, 0, 0, in.trader, deadline})}
-	return []transaction{tx}, truth, nil
+	return []transaction{tx}, []Truth{truth}, nil
 }
 
 // closePosition takes everything out of a trader's first position and burns it.

@@ -37,6 +37,10 @@ var externalArtifacts = map[string]string{
 	"UniswapV3Factory":           "@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/UniswapV3Factory.json",
 	"SwapRouter":                 "@uniswap/v3-periphery/artifacts/contracts/SwapRouter.sol/SwapRouter.json",
 	"NonfungiblePositionManager": "@uniswap/v3-periphery/artifacts/contracts/NonfungiblePositionManager.sol/NonfungiblePositionManager.json",
+	"PoolManager":                "@uniswap/v4-core/out/PoolManager.sol/PoolManager.json",
+	"PancakeV3Factory":           "@pancakeswap/v3-core/artifacts/contracts/PancakeV3Factory.sol/PancakeV3Factory.json",
+	"PancakeV3Pool":              "@pancakeswap/v3-core/artifacts/contracts/PancakeV3Pool.sol/PancakeV3Pool.json",
+	"EntryPoint":                 "@account-abstraction/contracts/artifacts/EntryPoint.json",
 }
 
 var installed struct {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 	"time"
@@ -53,10 +54,13 @@ type Exchange struct {
 
 // Exchanges are those deployed on this chain.
 func (w *World) Exchanges() []Exchange {
-	return []Exchange{
+	all := []Exchange{
 		{"uniswap-v2", UniswapV2, w.UniswapV2Factory},
 		{"uniswap-v3", UniswapV3, w.UniswapV3Factory},
+		{"uniswap-v4", UniswapV4, w.UniswapV4PoolManager},
+		{"pancakeswap-v3", PancakeSwapV3, w.PancakeSwapV3Factory},
 	}
+	return slices.DeleteFunc(all, func(e Exchange) bool { return e.Factory == "" })
 }
 
 // Manifest is the world's Chain resource as YAML.

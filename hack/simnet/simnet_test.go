@@ -54,7 +54,7 @@ func TestTraderTellsTheTruth(t *testing.T) {
 			checkTruth(t, world, truth, receipts[i])
 		}
 	}
-	for _, kind := range []Kind{SwapV2, SwapV2Path, SwapV2Taxed, SwapV3, SwapV3Path, Transfer, Wrap, Unwrap, AddV2, RemoveV2, AddV3, RemoveV3, Rebase} {
+	for _, kind := range []Kind{SwapV2, SwapV2Path, SwapV2Taxed, SwapV3, SwapV3Path, SwapV4, SwapPancake, SwapSplit, SwapBundled, Transfer, Wrap, Unwrap, AddV2, RemoveV2, AddV3, RemoveV3, Rebase} {
 		if seen[kind] == 0 {
 			t.Errorf("no %q in %v", kind, seen)
 		}
@@ -92,6 +92,9 @@ func checkTruth(t *testing.T, world *World, truth Truth, receipt Receipt) {
 	swap := strings.Contains(string(truth.Kind), "swap")
 	if (swap && !truth.NativeIn || truth.Kind == Transfer) && sign(truth.TokenIn) >= 0 {
 		t.Errorf("%s: trader gave no %s: %+v", truth.Kind, truth.TokenIn, truth)
+	}
+	if swap && !truth.NativeIn && truth.Kind != SwapV2Taxed && new(big.Int).Add(net[truth.TokenIn], truth.AmountIn).Sign() != 0 {
+		t.Errorf("%s: trader gave %s, truth says %s: %+v", truth.Kind, net[truth.TokenIn], truth.AmountIn, truth)
 	}
 	if swap && !truth.NativeOut && sign(truth.TokenOut) <= 0 {
 		t.Errorf("%s: trader got no %s: %+v", truth.Kind, truth.TokenOut, truth)
@@ -212,6 +215,8 @@ func TestManifest(t *testing.T) {
 		`  nativeAsset: {symbol: BNB, wrapped: "` + world.Wrapped + `"}`,
 		`  - {symbol: WBNB, address: "` + world.Wrapped + `"}`,
 		`  - {name: uniswap-v2, protocol: UniswapV2, factory: "` + world.UniswapV2Factory + `"}`,
+		`  - {name: uniswap-v4, protocol: UniswapV4, factory: "` + world.UniswapV4PoolManager + `"}`,
+		`  - {name: pancakeswap-v3, protocol: PancakeSwapV3, factory: "` + world.PancakeSwapV3Factory + `"}`,
 		`  rpc: {endpoints: [{url: "` + world.Node.URL() + `"}]}`,
 	} {
 		if !strings.Contains(string(content), line+"\n") {

@@ -8,12 +8,12 @@ import (
 // The functions here build swaps through the exchanges' own routers. Amounts are chosen by
 // Trader.decide; no minimum is asked for, as nobody races anybody.
 
-func actSwapV2(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, Truth, error) {
+func actSwapV2(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
 	tokenIn, tokenOut, amount := t.decide(m, in.pool, in.trader)
 	if amount == nil {
-		return nil, Truth{}, nil
+		return nil, nil, nil
 	}
-	truth := Truth{Kind: SwapV2, Trader: in.trader, TokenIn: tokenIn, TokenOut: tokenOut, Pools: []string{in.pool.Address}}
+	truth := Truth{Kind: SwapV2, Trader: in.trader, TokenIn: tokenIn, TokenOut: tokenOut, AmountIn: amount, Pools: []string{in.pool.Address}}
 	suffix := "("
 	if t.taxed(in.pool) {
 		truth.Kind, suffix = SwapV2Taxed, "SupportingFeeOnTransferTokens("
@@ -32,26 +32,26 @@ func actSwapV2(_ context.Context, t *Trader, m *market, in *intent) ([]transacti
 	default:
 		tx.data = encodeCall("swapExactTokensForTokens"+suffix+"uint256,uint256,address[],address,uint256)", amount, 0, path, in.trader, deadline)
 	}
-	return []transaction{tx}, truth, nil
+	return []transaction{tx}, []Truth{truth}, nil
 }
 
-func actPathV2(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, Truth, error) {
+func actPathV2(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
 	from, to, amount := t.decidePath(m, in)
 	if amount == nil {
-		return nil, Truth{}, nil
+		return nil, nil, nil
 	}
 	tx := transaction{from: in.trader, to: t.world.Routers.UniswapV2,
 		data: encodeCall("swapExactTokensForTokens(uint256,uint256,address[],address,uint256)",
 			amount, 0, []string{from, t.world.Wrapped, to}, in.trader, deadline)}
-	return []transaction{tx}, pathTruth(SwapV2Path, in, from, to), nil
+	return []transaction{tx}, pathTruth(SwapV2Path, in, from, to, amount), nil
 }
 
-func actSwapV3(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, Truth, error) {
+func actSwapV3(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
 	tokenIn, tokenOut, amount := t.decide(m, in.pool, in.trader)
 	if amount == nil {
-		return nil, Truth{}, nil
+		return nil, nil, nil
 	}
-	truth := Truth{Kind: SwapV3, Trader: in.trader, TokenIn: tokenIn, TokenOut: tokenOut, Pools: []string{in.pool.Address}}
+	truth := Truth{Kind: SwapV3, Trader: in.trader, TokenIn: tokenIn, TokenOut: tokenOut, AmountIn: amount, Pools: []string{in.pool.Address}}
 	tx := transaction{from: in.trader, to: t.world.Routers.UniswapV3}
 	single := func(recipient string) []byte {
 		return encodeCall("exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))",
@@ -70,13 +70,13 @@ func actSwapV3(_ context.Context, t *Trader, m *market, in *intent) ([]transacti
 	default:
 		tx.data = single(in.trader)
 	}
-	return []transaction{tx}, truth, nil
+	return []transaction{tx}, []Truth{truth}, nil
 }
 
-func actPathV3(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, Truth, error) {
+func actPathV3(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
 	from, to, amount := t.decidePath(m, in)
 	if amount == nil {
-		return nil, Truth{}, nil
+		return nil, nil, nil
 	}
 	path := fromHex(from)
 	path = append(path, uint24(in.pool.Fee)...)
@@ -85,11 +85,41 @@ func actPathV3(_ context.Context, t *Trader, m *market, in *intent) ([]transacti
 	path = append(path, fromHex(to)...)
 	tx := transaction{from: in.trader, to: t.world.Routers.UniswapV3,
 		data: encodeCall("exactInput((bytes,address,uint256,uint256,uint256))", tuple{path, in.trader, deadline, amount, 0})}
-	return []transaction{tx}, pathTruth(SwapV3Path, in, from, to), nil
+	return []transaction{tx}, pathTruth(SwapV3Path, in, from, to, amount), nil
+}
+
+func actSwapV4(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
+	tx, truth := t.swapDirectly(SwapV4, m, in)
+	return tx, truth, nil
+}
+
+func actSwapPancake(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
+	tx, truth := t.swapDirectly(SwapPancake, m, in)
+	return tx, truth, nil
+}
+
+// swapDirectly swaps in one pool through simnet's own routers.
+func (t *Trader) swapDirectly(kind Kind, m *market, in *intent) ([]transaction, []Truth) {
+	tokenIn, tokenOut, amount := t.decide(m, in.pool, in.trader)
+	if amount == nil {
+		return nil, nil
+	}
+	tx := transaction{from: in.trader}
+	tx.to, tx.data = t.world.swapCall(in.pool, tokenIn, amount, in.trader)
+	if tokenIn == zeroAddress {
+		tx.value = amount
+	}
+	return []transaction{tx}, []Truth{{
+		Kind: kind, Trader: in.trader, TokenIn: tokenIn, TokenOut: tokenOut, AmountIn: amount,
+		NativeIn: tokenIn == zeroAddress, NativeOut: tokenOut == zeroAddress, Pools: []string{in.pool.key()},
+	}}
 }
 
 // decidePath sizes a sale of the first pool's token for the second pool's, by the shallower pool.
 func (t *Trader) decidePath(m *market, in *intent) (from, to string, amount *big.Int) {
+	if m.pools[in.pool.key()].empty() || m.pools[in.second.key()].empty() {
+		return "", "", nil
+	}
 	from, to = t.world.other(in.pool), t.world.other(in.second)
 	native := m.reserveOf(in.pool, t.world.Wrapped)
 	shallow := min(native, m.reserveOf(in.second, t.world.Wrapped)) / native
@@ -104,14 +134,12 @@ func (t *Trader) decidePath(m *market, in *intent) (from, to string, amount *big
 }
 
 func (m *market) reserveOf(pool Pool, token string) float64 {
-	if token == pool.Token0 {
-		return m.pools[pool.Address].reserve0
-	}
-	return m.pools[pool.Address].reserve1
+	return m.pools[pool.key()].reserveOf(pool, token)
 }
 
-func pathTruth(kind Kind, in *intent, from, to string) Truth {
-	return Truth{Kind: kind, Trader: in.trader, TokenIn: from, TokenOut: to, Pools: []string{in.pool.Address, in.second.Address}}
+func pathTruth(kind Kind, in *intent, from, to string, amount *big.Int) []Truth {
+	return []Truth{{Kind: kind, Trader: in.trader, TokenIn: from, TokenOut: to, AmountIn: amount,
+		Pools: []string{in.pool.Address, in.second.Address}}}
 }
 
 func uint24(n int) []byte { return []byte{byte(n >> 16), byte(n >> 8), byte(n)} }

@@ -18,6 +18,10 @@ const (
 	SwapV2Taxed Kind = "v2 swap of a taxed or rebasing token"
 	SwapV3      Kind = "v3 swap"
 	SwapV3Path  Kind = "v3 multi-hop swap"
+	SwapV4      Kind = "v4 swap"
+	SwapPancake Kind = "pancakeswap v3 swap"
+	SwapSplit   Kind = "swap split by the aggregator"
+	SwapBundled Kind = "swap in a bundle of user operations"
 	Transfer    Kind = "transfer"
 	Wrap        Kind = "wrap"
 	Unwrap      Kind = "unwrap"
@@ -29,7 +33,7 @@ const (
 )
 
 // Truth is what really happened in a transaction, for tests to compare with what the chain's logs
-// are taken to mean.
+// are taken to mean. A bundle of user operations has one for each, with the same hash.
 type Truth struct {
 	TxHash string
 	Kind   Kind
@@ -38,10 +42,13 @@ type Truth struct {
 	Sender string
 	Trader string
 	// TokenIn is what the trader gave and TokenOut what he got, by address; a transfer has only
-	// TokenIn. NativeIn and NativeOut say that it was the native asset, wrapped on the way: the wrapped
-	// token then has no Transfer from or to the trader.
+	// TokenIn. NativeIn and NativeOut say that it was the native asset. Uniswap V4 takes it as it is, by
+	// the address 0; elsewhere it is wrapped on the way and the wrapped token has no Transfer from or
+	// to the trader.
 	TokenIn, TokenOut   string
 	NativeIn, NativeOut bool
+	// AmountIn is what the trader gave of TokenIn, in its smallest unit; nil where it isn't a swap.
+	AmountIn *big.Int
 	// To is the recipient of a transfer.
 	To string
 	// Pools are the addresses, or Uniswap V4 ids, of the pools swapped through or added to, in order.
@@ -52,8 +59,9 @@ type Truth struct {
 // a target, trades push its pools towards it, and amounts are small parts of pools and of balances,
 // so that nobody runs out and pools stay sane for as long as it runs. It is not safe for concurrent use.
 type Trader struct {
-	world *World
-	rng   *rand.Rand
+	world  *World
+	rng    *rand.Rand
+	habits []habit
 	// drift is the logarithm of target over opening price, by token.
 	drift map[string]float64
 	// opening is the first price seen of pools whose tokens have none.
@@ -66,10 +74,14 @@ type Trader struct {
 
 // NewTrader makes a trader. The same seed on the same chain does the same things.
 func NewTrader(world *World, seed uint64) *Trader {
-	return &Trader{
-		world: world, rng: rand.New(rand.NewPCG(seed, 7)),
+	t := &Trader{
+		world: world, rng: rand.New(rand.NewPCG(seed, 7)), habits: habits,
 		drift: make(map[string]float64), opening: make(map[string]float64), provided: make(map[string]Pool),
 	}
+	if world.EntryPoint != "" {
+		t.habits = slices.Concat(habits, newerHabits)
+	}
+	return t
 }
 
 const (
@@ -103,16 +115,15 @@ func (t *Trader) Step(ctx context.Context, n int) ([]Truth, error) {
 	var truths []Truth
 	var last []int // the transaction that a truth is about
 	for _, in := range intents {
-		sent, truth, err := in.act(ctx, t, m, in)
+		sent, told, err := in.act(ctx, t, m, in)
 		if err != nil {
 			return nil, fmt.Errorf("simnet: %w", err)
 		}
-		if len(sent) == 0 {
-			continue
-		}
 		transactions = append(transactions, sent...)
-		truth.Sender = sent[len(sent)-1].from
-		truths, last = append(truths, truth), append(last, len(transactions)-1)
+		for _, truth := range told {
+			truth.Sender = sent[len(sent)-1].from
+			truths, last = append(truths, truth), append(last, len(transactions)-1)
+		}
 	}
 	hashes, err := t.world.send(ctx, transactions)
 	if err != nil {
@@ -143,18 +154,24 @@ type intent struct {
 	act    action
 	trader string
 	pool   Pool
-	second Pool  // of a multi-hop swap
+	second Pool  // of a multi-hop or split swap
 	token  Token // of a transfer
+	// accounts are the smart ones of a bundle.
+	accounts []string
 }
 
-// action turns an intent into transactions of one sender; none when there is nothing to do.
-type action func(context.Context, *Trader, *market, *intent) ([]transaction, Truth, error)
+// action turns an intent into transactions of one sender, of which the last is what the truths are
+// about; none when there is nothing to do.
+type action func(context.Context, *Trader, *market, *intent) ([]transaction, []Truth, error)
 
-// mix is how often what happens.
-var mix = []struct {
+// habit is how often something happens.
+type habit struct {
 	weight int
 	choose func(*Trader) *intent
-}{
+}
+
+// habits are of ordinary days.
+var habits = []habit{
 	{70, (*Trader).intendSwap},
 	{8, (*Trader).intendPath},
 	{11, (*Trader).intendTransfer},
@@ -164,13 +181,19 @@ var mix = []struct {
 	{1, func(*Trader) *intent { return &intent{act: actRebase} }},
 }
 
+// newerHabits come on top where the contracts are there.
+var newerHabits = []habit{
+	{5, (*Trader).intendSplit},
+	{4, (*Trader).intendBundle},
+}
+
 func (t *Trader) intend() *intent {
 	total := 0
-	for _, entry := range mix {
+	for _, entry := range t.habits {
 		total += entry.weight
 	}
 	at := t.rng.IntN(total)
-	for _, entry := range mix {
+	for _, entry := range t.habits {
 		if at -= entry.weight; at < 0 {
 			in := entry.choose(t)
 			// Squared, so that some wallets trade much more than others.
@@ -183,10 +206,8 @@ func (t *Trader) intend() *intent {
 
 func (t *Trader) intendSwap() *intent {
 	pool := t.choosePool(func(Pool) bool { return true })
-	if pool.Protocol == UniswapV3 {
-		return &intent{act: actSwapV3, pool: pool}
-	}
-	return &intent{act: actSwapV2, pool: pool}
+	act := map[Protocol]action{UniswapV2: actSwapV2, UniswapV3: actSwapV3, UniswapV4: actSwapV4, PancakeSwapV3: actSwapPancake}
+	return &intent{act: act[pool.Protocol], pool: pool}
 }
 
 // intendPath goes from one token to another through the wrapped native asset.
@@ -225,7 +246,7 @@ func (t *Trader) choosePool(fits func(Pool) bool) Pool {
 // taxed tells whether a pool's token arrives in other amounts than were sent.
 func (t *Trader) taxed(pool Pool) bool {
 	for _, address := range []string{pool.Token0, pool.Token1} {
-		if token, _ := t.world.Token(address); token.Behaviour == FeeOnTransfer || token.Behaviour == Rebasing {
+		if token := t.world.asset(address); token.Behaviour == FeeOnTransfer || token.Behaviour == Rebasing {
 			return true
 		}
 	}
@@ -234,8 +255,7 @@ func (t *Trader) taxed(pool Pool) bool {
 
 // pegged tells whether both sides of a pool are stables.
 func (t *Trader) pegged(pool Pool) bool {
-	token0, _ := t.world.Token(pool.Token0)
-	token1, _ := t.world.Token(pool.Token1)
+	token0, token1 := t.world.asset(pool.Token0), t.world.asset(pool.Token1)
 	return token0.Behaviour == Stable && token1.Behaviour == Stable
 }
 
@@ -249,19 +269,9 @@ func (w *World) other(pool Pool) string {
 
 // market is what the traders see before they act.
 type market struct {
-	pools    map[string]poolState // by address
+	pools    map[string]poolState // by address or V4 id
 	balances map[[2]string]*big.Int
 }
-
-// poolState is a pool's reserves as a constant product would have them: real on V2, virtual on V3
-// (L/√P and L·√P).
-type poolState struct {
-	reserve0, reserve1 float64
-	sqrtPrice          *big.Int // V3
-}
-
-// price is token1 per token0, in smallest units.
-func (s poolState) price() float64 { return s.reserve1 / s.reserve0 }
 
 // look reads all pools, and the balances that the intents may need, in one batch.
 func (t *Trader) look(ctx context.Context, intents []*intent) (*market, error) {
@@ -270,19 +280,22 @@ func (t *Trader) look(ctx context.Context, intents []*intent) (*market, error) {
 	answers := make([]hexBytes, 2*len(pools))
 	var requests []Request
 	for i, pool := range pools {
-		if pool.Protocol == UniswapV3 {
-			requests = append(requests, view(pool.Address, &answers[2*i], "slot0()"), view(pool.Address, &answers[2*i+1], "liquidity()"))
-		} else {
-			requests = append(requests, view(pool.Address, &answers[2*i], "getReserves()"))
-		}
+		requests = append(requests, stateRequests(pool, &answers[2*i], &answers[2*i+1])...)
 	}
 	balances := make(map[[2]string]*hexBytes)
 	for _, in := range intents {
-		for _, token := range []string{in.pool.Token0, in.pool.Token1, in.token.Address} {
-			key := [2]string{in.trader, token}
-			if token != "" && balances[key] == nil {
+		for _, holder := range append([]string{in.trader}, in.accounts...) {
+			for _, token := range []string{in.pool.Token0, in.pool.Token1, in.token.Address} {
+				key := [2]string{holder, token}
+				if token == "" || balances[key] != nil {
+					continue
+				}
 				balances[key] = new(hexBytes)
-				requests = append(requests, view(token, balances[key], "balanceOf(address)", in.trader))
+				if token == zeroAddress {
+					requests = append(requests, Request{Method: "eth_getBalance", Params: []any{holder, "latest"}, Result: balances[key]})
+				} else {
+					requests = append(requests, view(token, balances[key], "balanceOf(address)", holder))
+				}
 			}
 		}
 	}
@@ -293,42 +306,41 @@ func (t *Trader) look(ctx context.Context, intents []*intent) (*market, error) {
 		return nil, err
 	}
 	for i, pool := range pools {
-		m.pools[pool.Address] = readPool(pool, answers[2*i], answers[2*i+1])
+		m.pools[pool.key()] = readPool(pool, answers[2*i], answers[2*i+1])
 	}
 	for key, answer := range balances {
-		m.balances[key] = wordAt(*answer, 0)
+		m.balances[key] = new(big.Int).SetBytes(*answer)
 	}
 	return m, nil
 }
 
-func readPool(pool Pool, first, second []byte) poolState {
-	if pool.Protocol == UniswapV2 {
-		return poolState{reserve0: toFloat(wordAt(first, 0)), reserve1: toFloat(wordAt(first, 1))}
-	}
-	state := poolState{sqrtPrice: wordAt(first, 0)}
-	liquidity, root := toFloat(wordAt(second, 0)), math.Sqrt(priceOf(state.sqrtPrice))
-	state.reserve0, state.reserve1 = liquidity/root, liquidity*root
-	return state
-}
-
 // target is the price that a pool should have, token1 per token0 in smallest units.
 func (t *Trader) target(pool Pool, state poolState) float64 {
-	token0, _ := t.world.Token(pool.Token0)
-	token1, _ := t.world.Token(pool.Token1)
+	token0, token1 := t.world.asset(pool.Token0), t.world.asset(pool.Token1)
 	ratio := pow10(float64(token1.Decimals-token0.Decimals)) * token0.USD / token1.USD
 	if token0.USD == 0 || token1.USD == 0 {
-		if t.opening[pool.Address] == 0 {
-			t.opening[pool.Address] = state.price()
+		if t.opening[pool.key()] == 0 {
+			t.opening[pool.key()] = state.price()
 		}
-		ratio = t.opening[pool.Address]
+		ratio = t.opening[pool.key()]
 	}
-	return ratio * math.Exp(t.drift[pool.Token0]-t.drift[pool.Token1])
+	return ratio * math.Exp(t.driftOf(pool.Token0)-t.driftOf(pool.Token1))
+}
+
+func (t *Trader) driftOf(token string) float64 {
+	if token == zeroAddress {
+		token = t.world.Wrapped
+	}
+	return t.drift[token]
 }
 
 // decide chooses which token a trader gives to a pool and how much. The amount is nil if he has
 // neither.
 func (t *Trader) decide(m *market, pool Pool, trader string) (tokenIn, tokenOut string, amount *big.Int) {
-	state := m.pools[pool.Address]
+	state := m.pools[pool.key()]
+	if state.empty() {
+		return "", "", nil
+	}
 	gap := math.Log(t.target(pool, state) / state.price())
 	part := min(largestPart, 0.002*math.Exp(t.rng.NormFloat64()))
 	if t.pegged(pool) {

@@ -5,8 +5,8 @@ import (
 	"math/big"
 )
 
-// tickSpacings of the fee tiers, in hundredths of a basis point.
-var tickSpacings = map[int]int{100: 1, 500: 10, 3000: 60, 10000: 200}
+// tickSpacings of the fee tiers, in hundredths of a basis point. 2500 is PancakeSwap's, 3000 Uniswap's.
+var tickSpacings = map[int]int{100: 1, 500: 10, 2500: 50, 3000: 60, 10000: 200}
 
 // maxTick is the largest tick of Uniswap V3 (TickMath.MAX_TICK).
 const maxTick = 887272
@@ -24,9 +24,15 @@ func sqrtPriceX96(price float64) *big.Int {
 
 // priceOf is the reverse of sqrtPriceX96.
 func priceOf(sqrtPrice *big.Int) float64 {
+	root := rootOf(sqrtPrice)
+	return root * root
+}
+
+// rootOf is the square root of a price whose Q64.96 form this is.
+func rootOf(sqrtPrice *big.Int) float64 {
 	root := new(big.Float).SetPrec(200).SetInt(sqrtPrice)
 	value, _ := root.Quo(root, q96).Float64()
-	return value * value
+	return value
 }
 
 // tickOf is the tick of a price: its logarithm to the base 1.0001.
@@ -63,4 +69,20 @@ func v3Positions(price float64, spacing int) []v3Position {
 		{narrowUpper, wideUpper, 0.05},
 		{wideLower, narrowLower, 0.05},
 	}
+}
+
+// liquidityFor is how much liquidity amounts of both tokens give between two ticks at a price, all in
+// smallest units (Uniswap V3 whitepaper, section 6.2).
+func liquidityFor(price float64, lower, upper int, amount0, amount1 float64) *big.Int {
+	low, high := math.Pow(1.0001, float64(lower)/2), math.Pow(1.0001, float64(upper)/2)
+	at := max(low, min(high, math.Sqrt(price)))
+	liquidity := math.Inf(1)
+	if at < high {
+		liquidity = min(liquidity, amount0/(1/at-1/high))
+	}
+	if at > low {
+		liquidity = min(liquidity, amount1/(at-low))
+	}
+	n, _ := big.NewFloat(liquidity).Int(nil)
+	return n
 }

@@ -16,7 +16,8 @@ const (
 	PancakeSwapV3 Protocol = "PancakeSwapV3"
 )
 
-// Pool is a place where two tokens are swapped. Token0 is the lower address.
+// Pool is a place where two tokens are swapped. Token0 is the lower address; on Uniswap V4 it may be
+// 0, the native currency.
 type Pool struct {
 	Protocol Protocol
 	// Address is the pool's contract; empty on Uniswap V4, whose pools have an ID instead.
@@ -37,8 +38,29 @@ type Pool struct {
 // Trap is the trick that a pool plays.
 type Trap string
 
-// TrapUnquoted is a pool of two undeclared tokens, at a price that makes one look like a fortune.
-const TrapUnquoted Trap = "unquoted"
+const (
+	// TrapUnquoted is a pool of two undeclared tokens, at a price that makes one look like a fortune.
+	TrapUnquoted Trap = "unquoted"
+	// TrapHook is a Uniswap V4 pool whose hook nobody declared.
+	TrapHook Trap = "hook"
+	// TrapOneTick is a pool whose little money lies in one tick, at an absurd price.
+	TrapOneTick Trap = "one tick"
+	// TrapOneSided is a pool that holds only its own token, at an absurd price.
+	TrapOneSided Trap = "one-sided"
+	// TrapThin is a shallow pool at an absurd price beside the token's honest one.
+	TrapThin Trap = "thin"
+)
+
+// key is what names the pool on its chain, its address or its V4 id.
+func (p Pool) key() string {
+	if p.Protocol == UniswapV4 {
+		return p.ID
+	}
+	return p.Address
+}
+
+// has tells whether a token is one side of the pool.
+func (p Pool) has(token string) bool { return p.Token0 == token || p.Token1 == token }
 
 // Native is a chain's own currency.
 type Native struct {
@@ -48,11 +70,16 @@ type Native struct {
 	USD           float64
 }
 
-// Routers are the contracts that users call. V3Positions is the NFT position manager.
+// Routers are the contracts that users call. V3Positions is the NFT position manager. Those of Uniswap
+// V4 and of PancakeSwap V3 are simnet's own.
 type Routers struct {
-	UniswapV2   string
-	UniswapV3   string
-	V3Positions string
+	UniswapV2     string
+	UniswapV3     string
+	V3Positions   string
+	UniswapV4     string
+	PancakeSwapV3 string
+	// Aggregator splits trades over several pools. It holds the tokens itself in between.
+	Aggregator string
 }
 
 // World is one chain with everything that Deploy put there. Addresses are lower-case hexadecimal
@@ -66,9 +93,18 @@ type World struct {
 	StableUSDC6 string // USDC, 6 decimals
 	StableUSD18 string // USDT, 18 decimals
 
-	UniswapV2Factory string
-	UniswapV3Factory string
-	Routers          Routers
+	// The factories of exchanges that were not deployed are empty (DeployOptions.Classic).
+	UniswapV2Factory     string
+	UniswapV3Factory     string
+	UniswapV4PoolManager string
+	PancakeSwapV3Factory string
+	Routers              Routers
+	// Hook is of Uniswap V4 pools that nobody should trust.
+	Hook string
+	// EntryPoint is ERC-4337's. SmartAccounts trade through it, in bundles that traders send.
+	EntryPoint    string
+	SmartAccounts []string
+	pump          string
 
 	// Tokens begins with the wrapped native asset, USDC and USDT.
 	Tokens []Token
@@ -96,6 +132,17 @@ func (w *World) Token(address string) (Token, bool) {
 		}
 	}
 	return Token{}, false
+}
+
+// asset is Token for the sides of pools, one of which may be the native currency.
+func (w *World) asset(address string) Token {
+	if address == zeroAddress {
+		native := w.Tokens[0]
+		native.Address, native.Name, native.Symbol = zeroAddress, w.Native.Symbol, w.Native.Symbol
+		return native
+	}
+	token, _ := w.Token(address)
+	return token
 }
 
 // TokensLike are the tokens of one behaviour.

@@ -97,6 +97,7 @@ var errBehind = errors.New("the node is behind")
 type Head struct {
 	Header
 	Safe, Final uint64
+	FinalTime   int64 // unix seconds
 }
 
 // Head asks for the newest, the safe and the final block. Where the node knows no final tag, it is depth blocks back.
@@ -119,10 +120,12 @@ func (s *Source) Head(ctx context.Context) (head Head, err error) {
 		if latest.Number+behind < s.seen.Load() {
 			return fmt.Errorf("%w: its head is %d, others had %d", errBehind, latest.Number, s.seen.Load())
 		}
-		head = Head{Header: latest, Safe: safe.Number, Final: final.Number}
-		if head.Final == 0 && latest.Number > s.finalityDepth {
-			head.Final = latest.Number - s.finalityDepth
+		if final.Number == 0 && latest.Number > s.finalityDepth {
+			if err := e.do(ctx, headerRequest(latest.Number-s.finalityDepth, &final)); err != nil {
+				return err
+			}
 		}
+		head = Head{Header: latest, Safe: safe.Number, Final: final.Number, FinalTime: final.Time}
 		head.Safe = max(head.Safe, head.Final)
 		return nil
 	})

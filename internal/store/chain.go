@@ -28,6 +28,7 @@ type chainRow struct {
 	HeadTime       int64
 	SafeNumber     int64
 	FinalNumber    int64
+	FinalTime      int64
 	State          string
 	StateReason    string
 	LeaseEpoch     int64
@@ -64,6 +65,7 @@ type HeadStatus struct {
 	Number      uint64
 	Time        int64 // unix seconds
 	Safe, Final uint64
+	FinalTime   int64 // of the final block; unix seconds
 }
 
 func (r *chainRow) status() (ChainStatus, error) {
@@ -76,6 +78,7 @@ func (r *chainRow) status() (ChainStatus, error) {
 		StartBlock: uint64(r.StartBlock), CommitNo: r.CommitNo, Rewinds: r.Rewinds,
 		Head: HeadStatus{
 			Number: uint64(r.HeadNumber), Time: r.HeadTime, Safe: uint64(r.SafeNumber), Final: uint64(r.FinalNumber),
+			FinalTime: r.FinalTime,
 		},
 		State: ChainState(r.State), Reason: r.StateReason,
 	}, c.err
@@ -167,8 +170,8 @@ func (s *Store) Release(ctx context.Context, l *Lease) error {
 
 // SetHead records what the chain's nodes announce, between commits.
 func (s *Store) SetHead(ctx context.Context, l *Lease, h HeadStatus) error {
-	return s.fenced(ctx, s.write, l, "head_number = ?, head_time = ?, safe_number = ?, final_number = ?",
-		int64(h.Number), h.Time, int64(h.Safe), int64(h.Final))
+	return s.fenced(ctx, s.write, l, "head_number = ?, head_time = ?, safe_number = ?, final_number = ?, "+
+		"final_time = ?", int64(h.Number), h.Time, int64(h.Safe), int64(h.Final), h.FinalTime)
 }
 
 // SetState records what the indexer is doing and why.

@@ -29,6 +29,39 @@ func (s *Store) PoolsSince(ctx context.Context, chain string, seen int64) ([]mar
 	return rowsTo(rows, (*poolRow).pool)
 }
 
+// ChainToken is a token with the chain it is on.
+type ChainToken struct {
+	Chain string
+	market.Token
+}
+
+// TokensByMint lists the tokens at an address, on every chain.
+func (s *Store) TokensByMint(ctx context.Context, mint market.Address) ([]ChainToken, error) {
+	var rows []tokenRow
+	if err := s.read.NewSelect().Model(&rows).Where("mint = ?", mint.Bytes()).Order("chain").Scan(ctx); err != nil {
+		return nil, fmt.Errorf("database: read token: %w", err)
+	}
+	out := make([]ChainToken, 0, len(rows))
+	for i := range rows {
+		t, err := rows[i].token()
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, ChainToken{rows[i].Chain, t})
+	}
+	return out, nil
+}
+
+// PoolsOf lists the pools of a base token.
+func (s *Store) PoolsOf(ctx context.Context, chain string, base market.Address) ([]market.Pool, error) {
+	var rows []poolRow
+	err := s.read.NewSelect().Model(&rows).Where("chain = ? AND base = ?", chain, base.Bytes()).Order("id").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("database: read pools: %w", err)
+	}
+	return rowsTo(rows, (*poolRow).pool)
+}
+
 // Quotes lists a chain's quote prices.
 func (s *Store) Quotes(ctx context.Context, chain string) ([]market.QuotePrice, error) {
 	var rows []quoteRow
@@ -66,6 +99,19 @@ func (s *Store) CandleBefore(ctx context.Context, chain string, pool market.Addr
 	return c, true, err
 }
 
+// FirstCandle is the open of a pool's oldest stored candle of one width; ok is false when there is none.
+func (s *Store) FirstCandle(ctx context.Context, chain string, pool market.Address, interval int32) (open int64, ok bool, err error) {
+	err = s.read.NewSelect().Model((*candleRow)(nil)).Column("open_at").
+		Where("chain = ? AND pool = ? AND interval_s = ?", chain, pool.Bytes(), interval).Order("open_at").Limit(1).Scan(ctx, &open)
+	if errors.Is(err, sql.ErrNoRows) {
+		return 0, false, nil
+	}
+	if err != nil {
+		return 0, false, fmt.Errorf("database: read candles: %w", err)
+	}
+	return open, true, nil
+}
+
 // Trades lists a pool's trades with a time in [from, to), oldest first, at most limit of them.
 func (s *Store) Trades(ctx context.Context, chain string, pool market.Address, from, to, limit int64,
 ) ([]market.Trade, error) {
@@ -78,10 +124,11 @@ func (s *Store) Trades(ctx context.Context, chain string, pool market.Address, f
 	return rowsTo(rows, (*tradeRow).trade)
 }
 
-// ChainTrades lists all of a chain's trades with a time of at least from, oldest first.
-func (s *Store) ChainTrades(ctx context.Context, chain string, from int64) ([]market.Trade, error) {
+// ChainTrades lists a chain's trades from a block on with a time of at least since, oldest first.
+func (s *Store) ChainTrades(ctx context.Context, chain string, block uint64, since int64) ([]market.Trade, error) {
 	var rows []tradeRow
-	err := s.read.NewSelect().Model(&rows).Where("chain = ? AND time >= ?", chain, from).Order("block", "log_index").Scan(ctx)
+	err := s.read.NewSelect().Model(&rows).Where("chain = ? AND block >= ? AND time >= ?", chain, int64(block), since).
+		Order("block", "log_index").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read trades: %w", err)
 	}

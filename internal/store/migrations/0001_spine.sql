@@ -18,6 +18,7 @@ CREATE TABLE chains (
     head_time        BIGINT NOT NULL DEFAULT 0,
     safe_number      BIGINT NOT NULL DEFAULT 0,
     final_number     BIGINT NOT NULL DEFAULT 0,
+    final_time       BIGINT NOT NULL DEFAULT 0,
     state            TEXT NOT NULL DEFAULT 'starting',
     state_reason     TEXT NOT NULL DEFAULT '',
     lease_epoch      BIGINT NOT NULL DEFAULT 0,

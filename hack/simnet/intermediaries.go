@@ -1,0 +1,113 @@
+package simnet
+
+import (
+	"context"
+	"encoding/binary"
+	"math/big"
+)
+
+// smartAccountCount is how many accounts trade in bundles.
+const smartAccountCount = 4
+
+func (d *deployment) intermediaries() {
+	d.Routers.Aggregator = d.create("Aggregator", "")
+	d.pump = d.create("Pump", "")
+	d.EntryPoint = d.create("EntryPoint", "")
+	for range smartAccountCount {
+		d.SmartAccounts = append(d.SmartAccounts,
+			d.create("SmartAccount", "(address,address,address[])", d.EntryPoint, d.Wrapped, d.operators()))
+	}
+}
+
+// intendSplit takes two pools of the same two tokens.
+func (t *Trader) intendSplit() *intent {
+	first := t.choosePool(func(pool Pool) bool { return t.divisible(pool) && t.twin(pool) })
+	second := t.choosePool(func(pool Pool) bool {
+		return t.divisible(pool) && pool.Token0 == first.Token0 && pool.Token1 == first.Token1 && pool.key() != first.key()
+	})
+	return &intent{act: actSplit, pool: first, second: second}
+}
+
+// divisible tells whether intermediaries can trade on a pool: what they send arrives, and all of it
+// is tokens.
+func (t *Trader) divisible(pool Pool) bool {
+	return pool.Trap == "" && pool.Token0 != zeroAddress && !t.taxed(pool)
+}
+
+// twin tells whether the pool's tokens have another pool.
+func (t *Trader) twin(pool Pool) bool {
+	for _, other := range t.world.Pools {
+		if other.Trap == "" && other.key() != pool.key() && other.Token0 == pool.Token0 && other.Token1 == pool.Token1 {
+			return true
+		}
+	}
+	return false
+}
+
+// actSplit sends a part through each of two pools, as an aggregator does.
+func actSplit(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
+	tokenIn, tokenOut, amount := t.decide(m, in.pool, in.trader)
+	if amount == nil || m.pools[in.second.key()].empty() {
+		return nil, nil, nil
+	}
+	percent := int64(30 + t.rng.IntN(41))
+	part := new(big.Int).Div(new(big.Int).Mul(amount, big.NewInt(percent)), big.NewInt(100))
+	var legs []tuple
+	for i, pool := range []Pool{in.pool, in.second} {
+		if i == 1 {
+			part = new(big.Int).Sub(amount, part)
+		}
+		router, data := t.world.swapCall(pool, tokenIn, part, t.world.Routers.Aggregator)
+		legs = append(legs, tuple{router, part, data})
+	}
+	tx := transaction{from: in.trader, to: t.world.Routers.Aggregator,
+		data: encodeCall("trade(address,address,uint256,(address,uint256,bytes)[])", tokenIn, tokenOut, amount, legs)}
+	return []transaction{tx}, []Truth{{
+		Kind: SwapSplit, Trader: in.trader, TokenIn: tokenIn, TokenOut: tokenOut, AmountIn: amount,
+		Pools: []string{in.pool.key(), in.second.key()},
+	}}, nil
+}
+
+// intendBundle lets two smart accounts trade on the same pool at once.
+func (t *Trader) intendBundle() *intent {
+	pool := t.choosePool(t.divisible)
+	chosen := t.rng.Perm(len(t.world.SmartAccounts))[:2]
+	return &intent{act: actBundle, pool: pool,
+		accounts: []string{t.world.SmartAccounts[chosen[0]], t.world.SmartAccounts[chosen[1]]}}
+}
+
+const (
+	// operationGas is what each phase of a user operation may use.
+	operationGas = 600_000
+	bundleGas    = 6_000_000
+)
+
+// actBundle sends a user operation of each account in one transaction of the trader's, who is merely
+// the bundler.
+func actBundle(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
+	var operations []tuple
+	var truths []Truth
+	for _, account := range in.accounts {
+		tokenIn, tokenOut, amount := t.decide(m, in.pool, account)
+		if amount == nil {
+			continue
+		}
+		router, data := t.world.swapCall(in.pool, tokenIn, amount, account)
+		// A nonce is a key of 192 bits and a count under that key; a new key needs no look at the chain.
+		nonce := new(big.Int).Lsh(new(big.Int).SetUint64(t.rng.Uint64()), 64)
+		gas := append(make([]byte, 8), binary.BigEndian.AppendUint64(nil, operationGas)...)
+		operations = append(operations, tuple{
+			account, nonce, []byte{}, encodeCall("execute(address,uint256,bytes)", router, 0, data),
+			append(gas, gas...), 0, make([]byte, 32), []byte{}, []byte{},
+		})
+		truths = append(truths, Truth{
+			Kind: SwapBundled, Trader: account, TokenIn: tokenIn, TokenOut: tokenOut, AmountIn: amount, Pools: []string{in.pool.key()},
+		})
+	}
+	if len(operations) == 0 {
+		return nil, nil, nil
+	}
+	tx := transaction{from: in.trader, to: t.world.EntryPoint, gas: bundleGas,
+		data: encodeCall("handleOps((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes)[],address)", operations, in.trader)}
+	return []transaction{tx}, truths, nil
+}

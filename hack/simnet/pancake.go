@@ -1,0 +1,16 @@
+package simnet
+
+import "math/big"
+
+func (d *deployment) pancakeSwapV3() {
+	// A contract whose code is the pools' creation code: PUSH2 size, DUP1, PUSH1 10, PUSH0, CODECOPY,
+	// PUSH0, RETURN.
+	code := d.Node.tools.Code["PancakeV3Pool"]
+	size := big.NewInt(int64(len(code))).FillBytes(make([]byte, 2))
+	stored := createAddress(d.Deployer, d.nonce)
+	d.add(transaction{data: append([]byte{0x61, size[0], size[1], 0x80, 0x60, 0x0a, 0x5f, 0x39, 0x5f, 0xf3}, code...)})
+
+	deployer := d.create("PancakeDeployer", "(address)", stored)
+	d.PancakeSwapV3Factory = d.create("PancakeV3Factory", "(address)", deployer)
+	d.Routers.PancakeSwapV3 = d.create("PancakeRouter", "(address)", d.PancakeSwapV3Factory)
+}

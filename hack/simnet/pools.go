@@ -1,0 +1,208 @@
+package simnet
+
+import (
+	"context"
+	"math/big"
+)
+
+// factory is the contract that announces a protocol's pools; empty if it isn't deployed.
+func (w *World) factory(protocol Protocol) string {
+	switch protocol {
+	case UniswapV2:
+		return w.UniswapV2Factory
+	case UniswapV3:
+		return w.UniswapV3Factory
+	case UniswapV4:
+		return w.UniswapV4PoolManager
+	case PancakeSwapV3:
+		return w.PancakeSwapV3Factory
+	}
+	return ""
+}
+
+// newPool describes a pool of two tokens. Its address is found by locate; a V4 pool's id follows from
+// what it is.
+func (w *World) newPool(protocol Protocol, tokenA, tokenB string, fee int, hooks string) Pool {
+	pool := Pool{
+		Protocol: protocol, Token0: min(tokenA, tokenB), Token1: max(tokenA, tokenB),
+		Fee: fee, TickSpacing: tickSpacings[fee], Hooks: hooks, Factory: w.factory(protocol),
+	}
+	if hooks != "" {
+		pool.Trap = TrapHook
+	}
+	switch protocol {
+	case UniswapV2:
+		pool.Fee = 3000
+	case UniswapV4:
+		pool.ID = toHex(keccak(encodeArgs("("+v4KeyType+")", v4Key(pool))))
+	}
+	return pool
+}
+
+// opening says with what a pool begins: what a whole token of either side counts for, and how much
+// there is of each.
+type opening struct {
+	usd0, usd1 float64
+	depthUSD   float64
+}
+
+// openPool creates a pool and gives it the deployer's liquidity, in order, in one block.
+func (w *World) openPool(pool Pool, with opening) []transaction {
+	token0, token1 := w.asset(pool.Token0), w.asset(pool.Token1)
+	whole0, whole1 := with.depthUSD/with.usd0, with.depthUSD/with.usd1
+	if pool.Protocol == UniswapV2 {
+		return []transaction{w.addV2(pool, units(whole0, token0.Decimals), units(whole1, token1.Decimals))}
+	}
+	ratio := with.usd0 / with.usd1 * pow10(float64(token1.Decimals-token0.Decimals))
+	transactions := []transaction{w.initialize(pool, sqrtPriceX96(ratio))}
+	for _, p := range v3Positions(ratio, pool.TickSpacing) {
+		transactions = append(transactions, w.addRange(pool, ratio, p.lower, p.upper,
+			units(whole0*p.share, token0.Decimals), units(whole1*p.share, token1.Decimals)))
+	}
+	return transactions
+}
+
+// addV2 creates the pair if there is none yet.
+func (w *World) addV2(pool Pool, amount0, amount1 *big.Int) transaction {
+	return transaction{from: w.Deployer, to: w.Routers.UniswapV2, gas: deployGas,
+		data: encodeCall("addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)",
+			pool.Token0, pool.Token1, amount0, amount1, 0, 0, w.Deployer, deadline)}
+}
+
+// initialize creates a pool of V3's or V4's kind at a price.
+func (w *World) initialize(pool Pool, sqrtPrice *big.Int) transaction {
+	tx := transaction{from: w.Deployer, gas: deployGas}
+	switch pool.Protocol {
+	case UniswapV4:
+		tx.to = w.UniswapV4PoolManager
+		tx.data = encodeCall("initialize("+v4KeyType+",uint160)", v4Key(pool), sqrtPrice)
+	case PancakeSwapV3:
+		tx.to = w.Routers.PancakeSwapV3
+		tx.data = encodeCall("open(address,address,uint24,uint160)", pool.Token0, pool.Token1, pool.Fee, sqrtPrice)
+	default:
+		tx.to = w.Routers.V3Positions
+		tx.data = encodeCall("createAndInitializePoolIfNecessary(address,address,uint24,uint160)",
+			pool.Token0, pool.Token1, pool.Fee, sqrtPrice)
+	}
+	return tx
+}
+
+// addRange opens a position of the deployer's, with at most these amounts but for rounding.
+func (w *World) addRange(pool Pool, price float64, lower, upper int, amount0, amount1 *big.Int) transaction {
+	tx := transaction{from: w.Deployer, gas: deployGas}
+	liquidity := liquidityFor(price, lower, upper, toFloat(amount0), toFloat(amount1))
+	switch pool.Protocol {
+	case UniswapV4:
+		tx.to = w.Routers.UniswapV4
+		tx.data = encodeCall("modifyLiquidity("+v4KeyType+",int24,int24,int256)", v4Key(pool), lower, upper, liquidity)
+		if pool.Token0 == zeroAddress {
+			tx.value = new(big.Int).Add(amount0, new(big.Int).Div(amount0, big.NewInt(100))) // the rest comes back
+		}
+	case PancakeSwapV3:
+		tx.to = w.Routers.PancakeSwapV3
+		tx.data = encodeCall("mint(address,address,uint24,int24,int24,uint128)",
+			pool.Token0, pool.Token1, pool.Fee, lower, upper, liquidity)
+	default:
+		tx.to = w.Routers.V3Positions
+		tx.data = encodeCall("mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))",
+			tuple{pool.Token0, pool.Token1, pool.Fee, lower, upper, amount0, amount1, 0, 0, w.Deployer, deadline})
+	}
+	return tx
+}
+
+// locate asks the factories for the addresses of pools. A pool that doesn't exist keeps none.
+func (w *World) locate(ctx context.Context, pools []Pool) error {
+	found := make([]hexBytes, len(pools))
+	var requests []Request
+	for i, pool := range pools {
+		switch pool.Protocol {
+		case UniswapV2:
+			requests = append(requests, view(pool.Factory, &found[i], "getPair(address,address)", pool.Token0, pool.Token1))
+		case UniswapV3, PancakeSwapV3:
+			requests = append(requests, view(pool.Factory, &found[i], "getPool(address,address,uint24)", pool.Token0, pool.Token1, pool.Fee))
+		}
+	}
+	if err := w.Node.Batch(ctx, requests); err != nil {
+		return err
+	}
+	for i := range pools {
+		if address := addressAt(found[i], 0); address != zeroAddress {
+			pools[i].Address = address
+		}
+	}
+	return firstError(requests)
+}
+
+// swapCall swaps an exact amount through the pool's own router, tokens only. The data makes whoever
+// sends it pay.
+func (w *World) swapCall(pool Pool, tokenIn string, amount *big.Int, recipient string) (router string, data []byte) {
+	tokenOut := pool.Token0
+	if tokenIn == pool.Token0 {
+		tokenOut = pool.Token1
+	}
+	switch pool.Protocol {
+	case UniswapV3:
+		return w.Routers.UniswapV3, encodeCall("exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))",
+			tuple{tokenIn, tokenOut, pool.Fee, recipient, deadline, amount, 0, 0})
+	case UniswapV4:
+		return w.Routers.UniswapV4, encodeCall("swap("+v4KeyType+",bool,uint256,address)", v4Key(pool), tokenIn == pool.Token0, amount, recipient)
+	case PancakeSwapV3:
+		return w.Routers.PancakeSwapV3, encodeCall("swap(address,address,uint24,uint256,address)", tokenIn, tokenOut, pool.Fee, amount, recipient)
+	default:
+		return w.Routers.UniswapV2, encodeCall("swapExactTokensForTokens(uint256,uint256,address[],address,uint256)",
+			amount, 0, []string{tokenIn, tokenOut}, recipient, deadline)
+	}
+}
+
+// poolState is a pool's reserves as a constant product would have them: real on V2, virtual on V3 and
+// V4 (L/√P and L·√P).
+type poolState struct {
+	reserve0, reserve1 float64
+	sqrtPrice          *big.Int // not on V2
+}
+
+// price is token1 per token0, in smallest units.
+func (s poolState) price() float64 { return s.reserve1 / s.reserve0 }
+
+// empty tells that there is nothing to trade with, or no pool any more after a reorg.
+func (s poolState) empty() bool { return !(s.reserve0 >= 1 && s.reserve1 >= 1) }
+
+func (s poolState) reserveOf(pool Pool, token string) float64 {
+	if token == pool.Token0 {
+		return s.reserve0
+	}
+	return s.reserve1
+}
+
+// stateRequests are the calls whose answers readPool understands.
+func stateRequests(pool Pool, first, second *hexBytes) []Request {
+	switch pool.Protocol {
+	case UniswapV2:
+		return []Request{view(pool.Address, first, "getReserves()")}
+	case UniswapV4:
+		slot := v4Slot(pool)
+		return []Request{
+			view(pool.Factory, first, "extsload(bytes32)", word(slot)),
+			view(pool.Factory, second, "extsload(bytes32)", word(new(big.Int).Add(slot, big.NewInt(v4LiquidityOffset)))),
+		}
+	default:
+		return []Request{view(pool.Address, first, "slot0()"), view(pool.Address, second, "liquidity()")}
+	}
+}
+
+func readPool(pool Pool, first, second []byte) poolState {
+	if pool.Protocol == UniswapV2 {
+		return poolState{reserve0: toFloat(wordAt(first, 0)), reserve1: toFloat(wordAt(first, 1))}
+	}
+	price := wordAt(first, 0)
+	if pool.Protocol == UniswapV4 { // the tick and the fees share the word
+		price.And(price, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 160), big.NewInt(1)))
+	}
+	state := poolState{sqrtPrice: price}
+	if price.Sign() == 0 {
+		return state
+	}
+	liquidity, root := toFloat(wordAt(second, 0)), rootOf(price)
+	state.reserve0, state.reserve1 = liquidity/root, liquidity*root
+	return state
+}

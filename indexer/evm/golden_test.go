@@ -1,0 +1,651 @@
+package evm
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"io/fs"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// recordings lie beside the module: public chain data that other projects recorded, with the truth, computed by
+// another decoder, next to each.
+const recordings = "../../../shared/facts/recorded"
+
+// recordedPath is a file below the recordings. A checkout without them fails: a decoder that nothing real was held
+// against is not tested.
+func recordedPath(t *testing.T, parts ...string) string {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(recordings, "INDEX.json")); err != nil {
+		t.Fatalf("the recorded chain data is not there: these tests read it from %s, relative to this package, and "+
+			"mean nothing without it (%v)", recordings, err)
+	}
+	return filepath.Join(append([]string{recordings}, parts...)...)
+}
+
+func readJSON(t *testing.T, path string, v any) {
+	t.Helper()
+	raw, err := os.ReadFile(path) //nolint:gosec // a path below the recordings
+	if err == nil {
+		err = json.Unmarshal(raw, v)
+	}
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+}
+
+// readLines reads a file of one JSON document per line.
+func readLines[T any](t *testing.T, path string) (out []T) {
+	t.Helper()
+	f, err := os.Open(path) //nolint:gosec // a path below the recordings
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = f.Close() }()
+	d := json.NewDecoder(bufio.NewReader(f))
+	for {
+		var v T
+		if err := d.Decode(&v); errors.Is(err, io.EOF) {
+			return out
+		} else if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		out = append(out, v)
+	}
+}
+
+// chains are the recorded chains: the wrapped native coin and the PoolManager where there is one. The factories are
+// Uniswap's on Ethereum everywhere, since no recorded transaction creates a pool.
+var chains = map[string]struct{ wrapped, poolManager string }{
+	"ethereum": {"0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2", "0x000000000004444c5dc75cB358380D2e3dE08A90"},
+	"base":     {"0x4200000000000000000000000000000000000006", "0x498581ff718922c3f8e6a244956af099b2652b2b"},
+	"bsc":      {"0xbb4CdB9CBd36B01bD1cBaEBF2De08d9173bc095c", "0x28e2ea090877bf75740558f6bfb36a5ffee9e9df"},
+	"arbitrum": {"0x82aF49447D8a07e3bd95BD0d56f35241523fBab1", "0x360e68faccca8ca495c1b759fd9eee466db9fb32"},
+	"polygon":  {"0x0d500B1d8E8eF31E21C99d1Db9A6444d3ADf1270", "0x67366782805870060151383f4bbff9dab53e5cd6"},
+	"hyperevm": {"0x5555555555555555555555555555555555555555", ""},
+}
+
+func chainDocument(t testing.TB, chain string) *chainconfig.Chain {
+	t.Helper()
+	c, ok := chains[chain]
+	if !ok {
+		t.Fatalf("recordings of a chain that this test does not know: %q", chain)
+	}
+	doc := &chainconfig.Chain{
+		ID: chain, Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "N", Wrapped: c.wrapped},
+		Exchanges: []chainconfig.Exchange{
+			{Name: "v2", Protocol: market.UniswapV2, Factory: "0x5C69bEe701ef814a2B6a3EDD4B1652CB9cc5aA6f"},
+			{Name: "v3", Protocol: market.UniswapV3, Factory: "0x1F98431c8aD98523631AE4a59f267346ea31F984"},
+			{Name: "pancake", Protocol: market.PancakeSwapV3, Factory: "0x0BFbCF9fa4f9C56B0F40a671Ad40E0805A091865"},
+			{Name: "solidly", Protocol: market.Solidly, Factory: "0x420DD381b31aEf6683db6B902084cB0FFECe40Da"},
+		},
+	}
+	if c.poolManager != "" {
+		doc.Exchanges = append(doc.Exchanges,
+			chainconfig.Exchange{Name: "v4", Protocol: market.UniswapV4, Factory: c.poolManager})
+	}
+	return doc
+}
+
+func testDecoder(t testing.TB, chain string) *Decoder {
+	t.Helper()
+	d, err := NewDecoder(chainDocument(t, chain))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// wantSwap is a swap as the recordings' own decoder saw it.
+type wantSwap struct {
+	LogIndex   uint32 `json:"log_index"`
+	Kind       string `json:"kind"`
+	Pool       string `json:"pool"`
+	PoolID     string `json:"pool_id"`
+	Sender     string `json:"sender"`
+	Recipient  string `json:"recipient"`
+	Amount0    string `json:"amount0"`
+	Amount1    string `json:"amount1"`
+	Amount0In  string `json:"amount0_in"`
+	Amount1In  string `json:"amount1_in"`
+	Amount0Out string `json:"amount0_out"`
+	Amount1Out string `json:"amount1_out"`
+	SqrtPrice  string `json:"sqrtPriceX96"`
+	Liquidity  string `json:"liquidity"`
+	Tick       *int32 `json:"tick"`
+	Reserve0   string `json:"reserve0_after"`
+	Reserve1   string `json:"reserve1_after"`
+	Token0     string `json:"token0"`
+	Token1     string `json:"token1"`
+	TokenIn    string `json:"token_in"`
+	TokenOut   string `json:"token_out"`
+}
+
+type wantTx struct {
+	Chain    string `json:"chain"`
+	Tx       string `json:"tx"`
+	Block    uint64 `json:"block"`
+	Time     int64  `json:"block_timestamp"`
+	From     string `json:"from"`
+	To       string `json:"to"`
+	Computed struct {
+		Swaps     []wantSwap                   `json:"swaps"`
+		Net       map[string]map[string]string `json:"erc20_net_balance_delta_raw"`
+		Transfers int                          `json:"erc20_transfer_count"`
+		Other     map[string]int               `json:"other_events"`
+	} `json:"computed_from_logs"`
+}
+
+func bigInt(t *testing.T, s string) *big.Int {
+	t.Helper()
+	v, ok := new(big.Int).SetString(s, 10)
+	if !ok {
+		t.Fatalf("%q is no number", s)
+	}
+	return v
+}
+
+func signedBig(s market.SignedAmount) *big.Int {
+	v := s.Abs.ToBig()
+	if s.Neg {
+		v.Neg(v)
+	}
+	return v
+}
+
+// amountsInto are a wanted swap's amounts from the pool's view.
+func (w *wantSwap) amountsInto(t *testing.T) (a0, a1 *big.Int) {
+	t.Helper()
+	switch w.Kind {
+	case "v2", "solidly":
+		a0 = new(big.Int).Sub(bigInt(t, w.Amount0In), bigInt(t, w.Amount0Out))
+		a1 = new(big.Int).Sub(bigInt(t, w.Amount1In), bigInt(t, w.Amount1Out))
+	case "v3", "pcs3":
+		a0, a1 = bigInt(t, w.Amount0), bigInt(t, w.Amount1)
+	case "v4": // recorded as logged: from the swapper's view
+		a0, a1 = new(big.Int).Neg(bigInt(t, w.Amount0)), new(big.Int).Neg(bigInt(t, w.Amount1))
+	default:
+		t.Fatalf("a kind of swap that this test does not know: %q", w.Kind)
+	}
+	return a0, a1
+}
+
+func compareSwap(t *testing.T, w *wantSwap, got market.Swap) {
+	t.Helper()
+	pool, recipient := w.Pool, w.Recipient
+	if w.Kind == "v4" {
+		pool, recipient = w.PoolID, w.Sender // the log names no recipient
+	}
+	same := func(what, want, got string) {
+		t.Helper()
+		if got != want {
+			t.Errorf("log %d (%s): %s is %s, want %s", w.LogIndex, w.Kind, what, got, want)
+		}
+	}
+	a0, a1 := w.amountsInto(t)
+	same("pool", pool, got.Pool.String())
+	same("sender", w.Sender, got.Sender.String())
+	same("recipient", recipient, got.Recipient.String())
+	same("amount0", a0.String(), signedBig(got.Amount0).String())
+	same("amount1", a1.String(), signedBig(got.Amount1).String())
+	if w.Tick == nil {
+		if !got.SqrtPriceX96.IsZero() || !got.Liquidity.IsZero() || got.Tick != 0 {
+			t.Errorf("log %d (%s) has a square root price, liquidity or tick", w.LogIndex, w.Kind)
+		}
+		return
+	}
+	same("sqrtPriceX96", w.SqrtPrice, got.SqrtPriceX96.Dec())
+	same("liquidity", w.Liquidity, got.Liquidity.Dec())
+	same("tick", strconv.Itoa(int(*w.Tick)), strconv.Itoa(int(got.Tick)))
+}
+
+// compareReserves holds the Sync before a V2 swap against the recording.
+func compareReserves(t *testing.T, w *wantSwap, logs []market.Log) {
+	t.Helper()
+	if w.Reserve0 == "" {
+		return
+	}
+	var last *market.Reserves
+	for _, l := range logs {
+		if r, ok := l.Event.(market.Reserves); ok && l.Index < w.LogIndex && r.Pool.String() == w.Pool {
+			last = &r
+		}
+	}
+	switch {
+	case last == nil:
+		t.Errorf("log %d: no reserves of %s before it", w.LogIndex, w.Pool)
+	case last.Reserve0.Dec() != w.Reserve0 || last.Reserve1.Dec() != w.Reserve1:
+		t.Errorf("log %d: reserves %s, %s; want %s, %s", w.LogIndex, last.Reserve0.Dec(), last.Reserve1.Dec(),
+			w.Reserve0, w.Reserve1)
+	}
+}
+
+func swapsOf(logs []market.Log) map[uint32]market.Swap {
+	out := map[uint32]market.Swap{}
+	for _, l := range logs {
+		if s, ok := l.Event.(market.Swap); ok {
+			out[l.Index] = s
+		}
+	}
+	return out
+}
+
+func compareSwaps(t *testing.T, want []wantSwap, logs []market.Log) {
+	t.Helper()
+	got := swapsOf(logs)
+	for i := range want {
+		w := &want[i]
+		s, ok := got[w.LogIndex]
+		if !ok {
+			t.Errorf("log %d: no swap, want one of %s (%s)", w.LogIndex, w.Pool, w.Kind)
+			continue
+		}
+		compareSwap(t, w, s)
+		compareReserves(t, w, logs)
+		delete(got, w.LogIndex)
+	}
+	for i, s := range got {
+		t.Errorf("log %d: a swap of %s that is none", i, s.Pool)
+	}
+}
+
+// netByTransfers is each account's change of each token by Transfer events, without those that come to nought.
+func netByTransfers(logs []market.Log) (net map[string]map[string]*big.Int, transfers int) {
+	net = map[string]map[string]*big.Int{}
+	add := func(token, account market.Address, v *big.Int) {
+		byAccount := net[token.String()]
+		if byAccount == nil {
+			byAccount = map[string]*big.Int{}
+			net[token.String()] = byAccount
+		}
+		sum := byAccount[account.String()]
+		if sum == nil {
+			sum = new(big.Int)
+			byAccount[account.String()] = sum
+		}
+		sum.Add(sum, v)
+	}
+	for _, l := range logs {
+		if e, ok := l.Event.(market.Transfer); ok {
+			transfers++
+			add(e.Token, e.From, new(big.Int).Neg(e.Amount.ToBig()))
+			add(e.Token, e.To, e.Amount.ToBig())
+		}
+	}
+	for token, byAccount := range net {
+		for account, sum := range byAccount {
+			if sum.Sign() == 0 {
+				delete(byAccount, account)
+			}
+		}
+		if len(byAccount) == 0 {
+			delete(net, token)
+		}
+	}
+	return net, transfers
+}
+
+func compareNet(t *testing.T, want map[string]map[string]string, logs []market.Log) {
+	t.Helper()
+	got, _ := netByTransfers(logs)
+	for token, byAccount := range want {
+		for account, sum := range byAccount {
+			g := got[token][account]
+			if g == nil {
+				g = new(big.Int)
+			}
+			if g.String() != sum {
+				t.Errorf("token %s: %s changed by %s, want %s", token, account, g, sum)
+			}
+		}
+	}
+	for token, byAccount := range got {
+		for account, sum := range byAccount {
+			if _, ok := want[token][account]; !ok {
+				t.Errorf("token %s: %s changed by %s, want no change", token, account, sum)
+			}
+		}
+	}
+}
+
+// compareWraps counts deposits and withdrawals. The recordings count them of any contract, and no other than the
+// wrapped native coin logs any there.
+func compareWraps(t *testing.T, want map[string]int, logs []market.Log) (wraps int) {
+	t.Helper()
+	var in, out int
+	for _, l := range logs {
+		if w, ok := l.Event.(market.Wrap); ok {
+			if w.Unwrap {
+				out++
+			} else {
+				in++
+			}
+		}
+	}
+	if in != want["WETH Deposit"] || out != want["WETH Withdrawal"] {
+		t.Errorf("%d deposits and %d withdrawals, want %d and %d", in, out, want["WETH Deposit"], want["WETH Withdrawal"])
+	}
+	return in + out
+}
+
+// recordedTx decodes one recorded transaction the way the source does: the receipt's logs as a node's answer to
+// eth_getLogs, read by the hand-written scanner, grouped and decoded.
+func recordedTx(t *testing.T, dir string) (wantTx, []Log, market.Block) {
+	t.Helper()
+	var want wantTx
+	readJSON(t, recordedPath(t, dir, "expected.json"), &want)
+	var receipt struct {
+		Result struct {
+			BlockHash string          `json:"blockHash"`
+			Logs      json.RawMessage `json:"logs"`
+		} `json:"result"`
+	}
+	readJSON(t, recordedPath(t, dir, "eth_getTransactionReceipt.json"), &receipt)
+	logs, err := parseLogs([]byte(`{"jsonrpc":"2.0","id":1,"result":` + string(receipt.Result.Logs) + `}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range logs {
+		l := &logs[i]
+		if l.Block != want.Block || l.BlockHash.String() != receipt.Result.BlockHash || l.TxHash.String() != want.Tx ||
+			(l.BlockTime != 0 && l.BlockTime != want.Time) || l.Removed {
+			t.Fatalf("log %d is of block %d %s, time %d, transaction %s", l.Index, l.Block, l.BlockHash, l.BlockTime, l.TxHash)
+		}
+	}
+	s := &Source{decoder: testDecoder(t, want.Chain)}
+	b, err := s.decode(market.Header{Number: want.Block, Time: want.Time}, logs)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(b.Txs) > 1 || (len(b.Txs) == 1 && b.Txs[0].Hash.String() != want.Tx) {
+		t.Fatalf("decoded into %d transactions", len(b.Txs))
+	}
+	return want, logs, b
+}
+
+type indexEntry struct {
+	Path  string `json:"path"`
+	Chain string `json:"chain"`
+	Swaps int    `json:"n_swaps"`
+}
+
+func recordedIndex(t *testing.T, prefix string) (out []indexEntry) {
+	t.Helper()
+	var all []indexEntry
+	readJSON(t, recordedPath(t, "INDEX.json"), &all)
+	for _, e := range all {
+		if strings.HasPrefix(e.Path, prefix) {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+func TestRecordedTransactions(t *testing.T) {
+	t.Parallel()
+	index := recordedIndex(t, "evm/")
+	folders := 0
+	err := filepath.WalkDir(recordedPath(t, "evm"), func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Name() == "expected.json" {
+			folders++
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if folders != len(index) || folders < 93 {
+		t.Fatalf("%d recorded transactions, the index lists %d: want all of them, and at least 93", folders, len(index))
+	}
+	kinds := map[string]int{}
+	swaps, listed, transfers, wraps, reserves := 0, 0, 0, 0, 0
+	for _, e := range index {
+		listed += e.Swaps
+		t.Run(e.Chain+"/"+filepath.Base(e.Path)[:12], func(t *testing.T) {
+			want, _, b := recordedTx(t, e.Path)
+			if len(want.Computed.Swaps) != e.Swaps {
+				t.Errorf("the index lists %d swaps, the recording has %d", e.Swaps, len(want.Computed.Swaps))
+			}
+			var logs []market.Log
+			if len(b.Txs) > 0 {
+				logs = b.Txs[0].Logs
+			}
+			compareSwaps(t, want.Computed.Swaps, logs)
+			compareNet(t, want.Computed.Net, logs)
+			if _, n := netByTransfers(logs); n != want.Computed.Transfers {
+				t.Errorf("%d transfers, want %d", n, want.Computed.Transfers)
+			}
+			wraps += compareWraps(t, want.Computed.Other, logs)
+			transfers += want.Computed.Transfers
+			for _, w := range want.Computed.Swaps {
+				kinds[w.Kind]++
+				swaps++
+				if w.Reserve0 != "" {
+					reserves++
+				}
+			}
+		})
+	}
+	if swaps != listed {
+		t.Errorf("%d swaps were compared, the index lists %d", swaps, listed)
+	}
+	atLeast := map[string]int{"v2": 47, "v3": 99, "pcs3": 10, "v4": 13, "solidly": 6}
+	for kind, n := range atLeast {
+		if kinds[kind] < n {
+			t.Errorf("%d swaps of kind %s were compared, want at least %d", kinds[kind], kind, n)
+		}
+	}
+	if transfers < 600 || wraps < 68 || reserves < 46 {
+		t.Errorf("%d transfers, %d wraps and %d reserves were compared, want at least 600, 68 and 46", transfers, wraps, reserves)
+	}
+	t.Logf("%d transactions, %d swaps %v, %d transfers, %d wraps, %d reserves", folders, swaps, kinds, transfers, wraps, reserves)
+}
+
+// etlLog is a log in ethereum-etl's row format: numbers are decimal.
+type etlLog struct {
+	Index     uint64   `json:"log_index"`
+	TxHash    string   `json:"transaction_hash"`
+	TxIndex   uint64   `json:"transaction_index"`
+	Address   string   `json:"address"`
+	Data      string   `json:"data"`
+	Topics    []string `json:"topics"`
+	Block     uint64   `json:"block_number"`
+	Time      uint64   `json:"block_timestamp"`
+	BlockHash string   `json:"block_hash"`
+}
+
+// wireLog is a log as a node reports it.
+type wireLog struct {
+	Address   string   `json:"address"`
+	Topics    []string `json:"topics"`
+	Data      string   `json:"data"`
+	Block     string   `json:"blockNumber"`
+	TxHash    string   `json:"transactionHash"`
+	TxIndex   string   `json:"transactionIndex"`
+	BlockHash string   `json:"blockHash"`
+	Index     string   `json:"logIndex"`
+	Time      string   `json:"blockTimestamp,omitempty"`
+	Removed   bool     `json:"removed"`
+}
+
+func (l *etlLog) wire() wireLog {
+	topics := l.Topics
+	if topics == nil {
+		topics = []string{}
+	}
+	return wireLog{
+		Address: l.Address, Topics: topics, Data: l.Data, Block: hexQuantity(l.Block), TxHash: l.TxHash,
+		TxIndex: hexQuantity(l.TxIndex), BlockHash: l.BlockHash, Index: hexQuantity(l.Index), Time: hexQuantity(l.Time),
+	}
+}
+
+const twoBlocks = "evm-blocks/ethereum-17173049-17173050"
+
+// TestRecordedBlocks decodes two whole blocks. Their transfers were listed by ethereum-etl, their swaps by the
+// recordings' own decoder.
+func TestRecordedBlocks(t *testing.T) {
+	t.Parallel()
+	var want struct {
+		Logs      int `json:"log_count"`
+		Transfers int `json:"token_transfer_rows_by_ethereum_etl"`
+		Swaps     int `json:"swap_count"`
+		ByTx      []struct {
+			Tx    string     `json:"tx"`
+			Swaps []wantSwap `json:"swaps"`
+		} `json:"swaps_by_tx"`
+	}
+	readJSON(t, recordedPath(t, twoBlocks, "expected.json"), &want)
+	rows := readLines[etlLog](t, recordedPath(t, twoBlocks, "expected_logs.json"))
+	if len(rows) != want.Logs || want.Logs < 681 || want.Swaps < 79 {
+		t.Fatalf("%d logs, want %d and at least 681; %d swaps, want at least 79", len(rows), want.Logs, want.Swaps)
+	}
+	wire := make([]wireLog, len(rows))
+	for i := range rows {
+		wire[i] = rows[i].wire()
+	}
+	body, err := json.Marshal(map[string]any{"jsonrpc": "2.0", "id": 1, "result": wire})
+	if err != nil {
+		t.Fatal(err)
+	}
+	logs, err := parseLogs(body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := &Source{decoder: testDecoder(t, "ethereum")}
+	byTx := map[string][]market.Log{}
+	for i := 0; i < len(logs); {
+		j := i
+		for j < len(logs) && logs[j].Block == logs[i].Block {
+			j++
+		}
+		b, err := s.decode(market.Header{Number: logs[i].Block, Time: logs[i].BlockTime}, logs[i:j])
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, tx := range b.Txs {
+			if _, again := byTx[tx.Hash.String()]; again {
+				t.Errorf("transaction %s was decoded twice", tx.Hash)
+			}
+			byTx[tx.Hash.String()] = tx.Logs
+		}
+		i = j
+	}
+	swaps := 0
+	for _, w := range want.ByTx {
+		compareSwaps(t, w.Swaps, byTx[w.Tx])
+		swaps += len(w.Swaps)
+	}
+	got := 0
+	for _, l := range byTx {
+		got += len(swapsOf(l))
+	}
+	if swaps != want.Swaps || got != want.Swaps {
+		t.Errorf("%d swaps compared and %d decoded, want %d", swaps, got, want.Swaps)
+	}
+	compareTransfers(t, rows, byTx, want.Transfers)
+}
+
+// compareTransfers holds every ERC-20 transfer against ethereum-etl's. Its rows of ERC-721 transfers, which have four
+// topics, are the ones that must not be decoded.
+func compareTransfers(t *testing.T, rows []etlLog, byTx map[string][]market.Log, total int) {
+	t.Helper()
+	type key struct {
+		tx    string
+		index uint32
+	}
+	topics := map[key]int{}
+	for i := range rows {
+		topics[key{rows[i].TxHash, uint32(rows[i].Index)}] = len(rows[i].Topics)
+	}
+	got := map[key]market.Transfer{}
+	for tx, logs := range byTx {
+		for _, l := range logs {
+			if e, ok := l.Event.(market.Transfer); ok {
+				got[key{tx, l.Index}] = e
+			}
+		}
+	}
+	type etlTransfer struct {
+		Token string      `json:"token_address"`
+		From  string      `json:"from_address"`
+		To    string      `json:"to_address"`
+		Value json.Number `json:"value"`
+		Tx    string      `json:"transaction_hash"`
+		Index uint32      `json:"log_index"`
+	}
+	want := readLines[etlTransfer](t, recordedPath(t, twoBlocks, "expected_token_transfers.json"))
+	if len(want) != total || total < 291 {
+		t.Fatalf("%d recorded transfers, want %d and at least 291", len(want), total)
+	}
+	nfts := 0
+	for _, w := range want {
+		k := key{w.Tx, w.Index}
+		e, ok := got[k]
+		if topics[k] == 4 {
+			nfts++
+			if ok {
+				t.Errorf("%s log %d: an ERC-721 transfer was decoded as ERC-20", w.Tx, w.Index)
+			}
+			continue
+		}
+		if !ok || e.Token.String() != w.Token || e.From.String() != w.From || e.To.String() != w.To || e.Amount.Dec() != w.Value.String() {
+			t.Errorf("%s log %d: got %+v, want %+v", w.Tx, w.Index, e, w)
+		}
+		delete(got, k)
+	}
+	for k, e := range got {
+		t.Errorf("%s log %d: %+v, which ethereum-etl does not list", k.tx, k.index, e)
+	}
+	t.Logf("%d transfers compared, %d of them ERC-721", len(want), nfts)
+}
+
+// TestRecordedHeaders reads the recorded block headers; each one's bloom must allow the topics of its own logs.
+func TestRecordedHeaders(t *testing.T) {
+	t.Parallel()
+	read := 0
+	for _, e := range recordedIndex(t, "evm/") {
+		path := recordedPath(t, e.Path, "eth_getBlockByNumber.json")
+		raw, err := os.ReadFile(path) //nolint:gosec // a path below the recordings
+		if errors.Is(err, fs.ErrNotExist) {
+			continue
+		} else if err != nil {
+			t.Fatal(err)
+		}
+		var answer struct {
+			Result json.RawMessage `json:"result"`
+		}
+		if err := json.Unmarshal(raw, &answer); err != nil {
+			t.Fatal(err)
+		}
+		h, err := parseHeader(answer.Result)
+		if err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		read++
+		want, logs, _ := recordedTx(t, e.Path)
+		if h.Number != want.Block || h.Time != want.Time {
+			t.Errorf("%s: block %d of %d, want %d of %d", path, h.Number, h.Time, want.Block, want.Time)
+		}
+		for i := range logs {
+			if h.Hash != logs[i].BlockHash {
+				t.Errorf("%s: hash %s, its logs say %s", path, h.Hash, logs[i].BlockHash)
+			}
+			if bytes.Contains(answer.Result, []byte("logsBloom")) && logs[i].NumTopics > 0 && !h.mayHold(logs[i].Topics[:1]) {
+				t.Errorf("%s: the bloom denies topic %x, which log %d has", path, logs[i].Topics[0], logs[i].Index)
+			}
+		}
+	}
+	if read < 20 {
+		t.Errorf("%d recorded headers were read, want at least 20", read)
+	}
+}

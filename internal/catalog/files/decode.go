@@ -1,0 +1,191 @@
+package files
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	strictjson "sigs.k8s.io/json"
+
+	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
+)
+
+// durationFields are read before the rest, because a duration's own decoder can't say which field it is in.
+var durationFields = []string{"spec.blockTime", "spec.retention.trades", "spec.retention.minuteCandles"}
+
+// metadata.name is what Kubernetes takes: a DNS subdomain.
+var objectName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
+
+// decode reads the documents of a file; empty ones are skipped. A document that isn't well-formed ends the file.
+func decode(file string, raw []byte) ([]Manifest, error) {
+	var (
+		chains []Manifest
+		errs   []error
+	)
+	d := yaml.NewDecoder(bytes.NewReader(raw))
+	for {
+		var node yaml.Node
+		if err := d.Decode(&node); errors.Is(err, io.EOF) {
+			break
+		} else if err != nil {
+			return nil, errors.Join(append(errs, fmt.Errorf("%s: %w", file, err))...)
+		}
+		root := node.Content[0]
+		if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
+			continue
+		}
+		m := Manifest{File: file, Line: root.Line}
+		if err := decodeChain(file, root, &m.Chain); err != nil {
+			errs = append(errs, err)
+			continue
+		}
+		chains = append(chains, m)
+	}
+	return chains, errors.Join(errs...)
+}
+
+func decodeChain(file string, root *yaml.Node, into *v1alpha1.Chain) error {
+	if root.Kind != yaml.MappingNode {
+		return fmt.Errorf("%s:%d: is no manifest: it must begin with apiVersion: %s and kind: %s", file, root.Line,
+			v1alpha1.GroupVersion, v1alpha1.ChainKind)
+	}
+	if err := checkKind(file, root); err != nil {
+		return err
+	}
+	// Into plain values first: this resolves anchors, within the library's bound, and refuses duplicate keys.
+	var plain map[string]any
+	if err := root.Decode(&plain); err != nil {
+		return fmt.Errorf("%s: %w", file, err)
+	}
+	for _, path := range durationFields {
+		if n := find(root, path); n != nil {
+			if _, err := time.ParseDuration(n.Value); err != nil {
+				return fmt.Errorf("%s:%d: %s: %.80q is no duration; allowed: a number with a unit, such as 2s, 750ms or 720h",
+					file, n.Line, path, n.Value)
+			}
+		}
+	}
+	asJSON, err := json.Marshal(plain)
+	if err != nil {
+		return fmt.Errorf("%s:%d: %w; all keys must be text and all numbers finite", file, root.Line, err)
+	}
+	unknown, err := strictjson.UnmarshalStrict(asJSON, into)
+	if err != nil {
+		return wrongType(file, root, err)
+	}
+	errs := make([]error, 0, len(unknown))
+	for _, u := range unknown {
+		errs = append(errs, unknownField(file, root, u))
+	}
+	if len(into.Name) > 253 || !objectName.MatchString(into.Name) {
+		errs = append(errs, fmt.Errorf("%s:%d: metadata.name: %.80q is no name; allowed: up to 253 of a-z, 0-9, - and ., "+
+			"a letter or digit at both ends", file, root.Line, into.Name))
+	}
+	return errors.Join(errs...)
+}
+
+func checkKind(file string, root *yaml.Node) error {
+	version, kind, line := "", "", root.Line
+	if n := find(root, "apiVersion"); n != nil {
+		version = n.Value
+	}
+	if n := find(root, "kind"); n != nil {
+		kind, line = n.Value, n.Line
+	}
+	want := v1alpha1.GroupVersion.String()
+	switch {
+	case kind == v1alpha1.ChainKind && version == want:
+		return nil
+	case kind == "LaunchVenue" && strings.HasPrefix(version, v1alpha1.GroupVersion.Group+"/"):
+		return fmt.Errorf("%s:%d: kind LaunchVenue isn't known to this version of boardwalk yet; allowed: %s. Move the file out "+
+			"of the directory", file, line, v1alpha1.ChainKind)
+	case kind == v1alpha1.ChainKind:
+		return fmt.Errorf("%s:%d: apiVersion %.80q isn't known; allowed: %s", file, line, version, want)
+	default:
+		return fmt.Errorf("%s:%d: kind %.80q of apiVersion %.80q isn't read here; allowed: kind %s of %s", file, line, kind,
+			version, v1alpha1.ChainKind, want)
+	}
+}
+
+func unknownField(file string, root *yaml.Node, err error) error {
+	var field strictjson.FieldError
+	if !errors.As(err, &field) {
+		return fmt.Errorf("%s:%d: %w", file, root.Line, err)
+	}
+	path := field.FieldPath()
+	line := root.Line
+	if n := find(root, path); n != nil {
+		line = n.Line
+	}
+	return fmt.Errorf("%s:%d: %s: no such field in a %s of %s; look for a typo, upper and lower case matter", file, line, path,
+		v1alpha1.ChainKind, v1alpha1.GroupVersion)
+}
+
+// wrongType names the field and what it takes. The most common slip is a decimal without quotes.
+func wrongType(file string, root *yaml.Node, err error) error {
+	var wrong *json.UnmarshalTypeError
+	if !errors.As(err, &wrong) {
+		return fmt.Errorf("%s:%d: %w", file, root.Line, err)
+	}
+	takes := "a " + wrong.Type.Kind().String()
+	switch wrong.Type.Kind().String() {
+	case "string":
+		takes = "text: put it in quotes"
+	case "int32", "int64":
+		takes = "a whole number without quotes"
+	case "bool":
+		takes = "true or false"
+	case "slice":
+		takes = "a list"
+	case "struct", "map":
+		takes = "fields of its own"
+	}
+	line := root.Line
+	if n := find(root, wrong.Field); n != nil {
+		line = n.Line
+	}
+	return fmt.Errorf("%s:%d: %s: is a %s; it takes %s", file, line, wrong.Field, wrong.Value, takes)
+}
+
+// find gives the value at a path such as spec.exchanges[2].factory; nil when there is none, or when an anchor or a key
+// with a dot is in the way. A list without an index (as encoding/json writes paths) is nil too.
+func find(root *yaml.Node, path string) *yaml.Node {
+	n := root
+	for part := range strings.SplitSeq(path, ".") {
+		key, rest, _ := strings.Cut(part, "[")
+		n = child(n, key)
+		for rest != "" && n != nil {
+			var index string
+			index, rest, _ = strings.Cut(rest, "]")
+			rest = strings.TrimPrefix(rest, "[")
+			i, err := strconv.Atoi(index)
+			if err != nil || n.Kind != yaml.SequenceNode || i < 0 || i >= len(n.Content) {
+				return nil
+			}
+			n = n.Content[i]
+		}
+		if n == nil {
+			return nil
+		}
+	}
+	return n
+}
+
+func child(n *yaml.Node, key string) *yaml.Node {
+	if n.Kind != yaml.MappingNode {
+		return nil
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		if n.Content[i].Value == key {
+			return n.Content[i+1]
+		}
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package resolve
+
+import (
+	"encoding/hex"
+	"math/big"
+	"strings"
+
+	"golang.org/x/crypto/sha3"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// address gives the form in which addresses are kept: lower case on EVM, base58 as it is on Solana. It is empty when
+// there is no telling.
+func (r *report) address(path string, family chainconfig.Family, s string) string {
+	switch family {
+	case chainconfig.EVM:
+		return r.evmAddress(path, s)
+	case chainconfig.Solana:
+		if !isSolanaKey(s) {
+			r.add(path, "%.80q is no Solana address; allowed: a base58 key of 32 bytes, 32 to 44 characters", s)
+			return ""
+		}
+		return s
+	default:
+		return ""
+	}
+}
+
+func (r *report) evmAddress(path, s string) string {
+	a, err := market.ParseEVMAddress(s)
+	if err != nil || !strings.HasPrefix(s, "0x") {
+		r.add(path, "%.80q is no EVM address; allowed: 0x and 40 hexadecimal digits", s)
+		return ""
+	}
+	if a.IsZeroEVM() {
+		r.add(path, "the zero address is no contract; write the deployed one (the wrapped coin for the native coin), or leave the entry out")
+		return ""
+	}
+	if digits := s[2:]; digits != strings.ToLower(digits) && digits != strings.ToUpper(digits) && s != checksummed(a) {
+		r.add(path, "%q has a wrong checksum, %s would be right; look for a typo, or write it in lower case", s, checksummed(a))
+		return ""
+	}
+	return a.String()
+}
+
+// checksummed is EIP-55's form: a letter is in upper case where the hash of the lower-case digits has a nibble of 8 or
+// more.
+func checksummed(a market.Address) string {
+	out := []byte(a.String())
+	h := sha3.NewLegacyKeccak256()
+	_, _ = h.Write(out[2:])
+	nibbles := hex.EncodeToString(h.Sum(nil))
+	for i := range out[2:] {
+		if c := out[2+i]; c >= 'a' && nibbles[i] >= '8' {
+			out[2+i] = c - 'a' + 'A'
+		}
+	}
+	return string(out)
+}
+
+const base58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
+
+// isSolanaKey reports whether s is base58 for 32 bytes. A leading 1 stands for a zero byte.
+func isSolanaKey(s string) bool {
+	if len(s) < 32 || len(s) > 44 {
+		return false
+	}
+	n, radix := new(big.Int), big.NewInt(int64(len(base58)))
+	for i := range len(s) {
+		digit := strings.IndexByte(base58, s[i])
+		if digit < 0 {
+			return false
+		}
+		n.Add(n.Mul(n, radix), big.NewInt(int64(digit)))
+	}
+	zeros := len(s) - len(strings.TrimLeft(s, "1"))
+	return zeros+(n.BitLen()+7)/8 == 32
+}

@@ -1,0 +1,84 @@
+package resolve
+
+import (
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"strings"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
+)
+
+const (
+	maxURL  = 2048
+	maxName = 253 // of a Kubernetes object, and of a key in a Secret
+)
+
+var (
+	secretNamePattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
+	// No dot in front, so that a key is never "." or ".." when it becomes a file's name.
+	secretKeyPattern = regexp.MustCompile(`^[-_a-zA-Z0-9][-._a-zA-Z0-9]*$`)
+)
+
+// SecretFile is the file below secretDir that holds a Secret's key: whoever mounts Secrets for an indexer mounts each at
+// <secretDir>/<its name>.
+func SecretFile(secretDir string, ref v1alpha1.SecretKeyRef) string {
+	return filepath.Join(secretDir, ref.Name, ref.Key)
+}
+
+func resolveEndpoints(r *report, s *v1alpha1.ChainSpec, secretDir string) []chainconfig.Endpoint {
+	const path = "spec.rpc.endpoints"
+	list := s.RPC.Endpoints
+	if len(list) == 0 && !s.Suspend {
+		r.add(path, "is empty; add a node's url, or write spec.suspend: true for a chain without one")
+	}
+	r.length(path, len(list), 8)
+	out := make([]chainconfig.Endpoint, 0, len(list))
+	for i := range list {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		e := &list[i]
+		endpoint := chainconfig.Endpoint{
+			Weight:         int(r.integer(at+".weight", widen(e.Weight), 1, 1000, int64(v1alpha1.DefaultWeight))),
+			RequestsPerDay: r.integer(at+".requestsPerDay", e.RequestsPerDay, 1, 10_000_000_000, 0),
+		}
+		switch {
+		case (e.URL == "") == (e.URLFrom == nil):
+			r.add(at, "needs exactly one of url and urlFrom.secretKeyRef")
+			continue
+		case e.URL != "":
+			resolveURL(r, at+".url", e.URL)
+			endpoint.URL = e.URL
+		case secretDir == "":
+			resolveSecretRef(r, at+".urlFrom.secretKeyRef", e.URLFrom.SecretKeyRef)
+			if !s.Suspend {
+				r.add(at+".urlFrom", "a Secret can't be read outside a cluster; write url instead, or spec.suspend: true")
+			}
+			continue
+		default:
+			resolveSecretRef(r, at+".urlFrom.secretKeyRef", e.URLFrom.SecretKeyRef)
+			endpoint.URLFile = SecretFile(secretDir, e.URLFrom.SecretKeyRef)
+		}
+		out = append(out, endpoint)
+	}
+	return out
+}
+
+// resolveURL never repeats the URL: providers put keys into it, and messages end in logs.
+func resolveURL(r *report, path, text string) {
+	u, err := url.Parse(text)
+	lower := strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
+	if err != nil || !lower || u.Host == "" || len(text) > maxURL || strings.ContainsAny(text, " \t\r\n") {
+		r.add(path, "is no URL of a node; allowed: http:// or https:// with a host, up to %d characters", maxURL)
+	}
+}
+
+func resolveSecretRef(r *report, path string, ref v1alpha1.SecretKeyRef) {
+	if len(ref.Name) > maxName || !secretNamePattern.MatchString(ref.Name) {
+		r.add(path+".name", "%.80q is no Secret's name; allowed: 1 to %d of a-z, 0-9, - and ., a letter or digit at both ends", ref.Name, maxName)
+	}
+	if len(ref.Key) > maxName || !secretKeyPattern.MatchString(ref.Key) {
+		r.add(path+".key", "%.80q is no key of a Secret; allowed: 1 to %d of letters, digits, -, _ and ., no . in front", ref.Key, maxName)
+	}
+}

@@ -1,0 +1,304 @@
+// Package resolve turns resources into plain documents: a Chain into the chainconfig document that its indexer runs on,
+// all Chains into the catalog that is served. It checks in Go what the CRD states in its schema and CEL rules, because
+// manifests that are read from files pass no API server, and what those can't state: checksums, and rules across chains.
+//
+// Errors are joined, and each names the field, what is wrong with it and what is allowed.
+package resolve
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/catalog"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
+)
+
+// Chain checks a chain and gives its document with the defaults filled in.
+//
+// secretDir is where the Secrets of spec.rpc are mounted (see SecretFile). With an empty one, as outside a cluster, an
+// endpoint with urlFrom is an error on a running chain and left out of a suspended one.
+func Chain(c *v1alpha1.Chain, secretDir string) (*chainconfig.Chain, error) {
+	r := &report{}
+	out := resolveSpec(r, &c.Spec, secretDir)
+	if err := r.err(); err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+// Catalog checks all chains, alone and against each other, and gives what is served, in the order of the argument.
+// Each chain's errors come under its name.
+func Catalog(chains []v1alpha1.Chain) (*catalog.Catalog, error) {
+	out := &catalog.Catalog{Chains: make([]catalog.Chain, 0, len(chains))}
+	var errs []error
+	byID, byChainID := map[string]string{}, map[int64]string{}
+	for i := range chains {
+		c := &chains[i]
+		name := displayName(c)
+		// The catalog has no endpoints, so any directory does.
+		doc, err := Chain(c, ".")
+		if err != nil {
+			errs = append(errs, fmt.Errorf("chain %s: %w", name, err))
+			continue
+		}
+		if other, ok := byID[doc.ID]; ok {
+			errs = append(errs, fmt.Errorf("chains %s and %s: both have spec.id %q; give one of them another id", other, name, doc.ID))
+		}
+		byID[doc.ID] = name
+		if id := c.Spec.ChainID; id != nil {
+			if other, ok := byChainID[*id]; ok {
+				errs = append(errs, fmt.Errorf("chains %s and %s: both have spec.chainID %d; declare each network once", other, name, *id))
+			}
+			byChainID[*id] = name
+		}
+		out.Chains = append(out.Chains, served(doc, c.Spec.Suspend))
+	}
+	if len(errs) > 0 {
+		return nil, errors.Join(errs...)
+	}
+	return out, nil
+}
+
+func displayName(c *v1alpha1.Chain) string {
+	if c.Namespace == "" {
+		return fmt.Sprintf("%q", c.Name)
+	}
+	return fmt.Sprintf("%q", c.Namespace+"/"+c.Name)
+}
+
+func served(doc *chainconfig.Chain, suspended bool) catalog.Chain {
+	out := catalog.Chain{
+		ID: doc.ID, Label: doc.Label, Family: doc.Family, EVMChainID: doc.EVMChainID, MinTradeUSD: doc.MinTradeUSD,
+		Suspended: suspended, Native: doc.Native, Quotes: doc.Quotes, Majors: doc.Majors,
+	}
+	for _, x := range doc.Exchanges {
+		out.Exchanges = append(out.Exchanges, catalog.Exchange{Name: x.Name, Protocol: x.Protocol, Factory: x.Factory})
+	}
+	return out
+}
+
+func resolveSpec(r *report, s *v1alpha1.ChainSpec, secretDir string) *chainconfig.Chain {
+	family := resolveFamily(r, s.Family)
+	out := &chainconfig.Chain{
+		ID:            resolveID(r, s.ID),
+		Label:         s.Label,
+		Family:        family,
+		EVMChainID:    resolveChainID(r, family, s.ChainID),
+		MinTradeUSD:   r.decimal("spec.minTradeUSD", s.MinTradeUSD, bounds{max: 1e6}),
+		BlockTime:     chainconfig.Duration(s.BlockTime.Duration),
+		Native:        resolveNative(r, family, s.NativeAsset),
+		Quotes:        resolveQuotes(r, family, s.QuoteAssets),
+		Majors:        resolveMajors(r, family, s.Majors),
+		Exchanges:     resolveExchanges(r, family, s.Exchanges),
+		Endpoints:     resolveEndpoints(r, s, secretDir),
+		Start:         resolveStart(r, s.Start),
+		Tracking:      resolveTracking(r, s.Tracking),
+		Retention:     resolveRetention(r, s.Retention),
+		ReorgBlocks:   uint64(r.integer("spec.reorgBlocks", s.ReorgBlocks, 1, 10_000, v1alpha1.DefaultReorgBlocks)),
+		FinalityDepth: uint64(r.integer("spec.finalityDepth", s.FinalityDepth, 1, 1_000_000, v1alpha1.DefaultFinalityDepth)),
+	}
+	switch {
+	case s.Label == "":
+		r.add("spec.label", "is missing: write the name that people read, such as \"BNB Chain\"")
+	case len([]rune(s.Label)) > 48 || !labelPattern.MatchString(s.Label):
+		r.add("spec.label", "%.80q is no label; allowed: 1 to 48 characters, none of them a control character, no space at either end", s.Label)
+	}
+	if d := s.BlockTime.Duration; d < 50*time.Millisecond || d > 5*time.Minute {
+		r.add("spec.blockTime", "is %s; allowed: 50ms to 5m, such as 2s", d)
+	}
+	return out
+}
+
+func resolveID(r *report, id string) string {
+	r.name("spec.id", id)
+	if id == "all" {
+		r.add("spec.id", "\"all\" means every chain in the public API; choose another id")
+	}
+	return id
+}
+
+var families = []string{string(chainconfig.EVM), string(chainconfig.Solana)}
+
+func resolveFamily(r *report, f v1alpha1.Family) chainconfig.Family {
+	r.choice("spec.family", string(f), families)
+	return chainconfig.Family(f)
+}
+
+func resolveChainID(r *report, family chainconfig.Family, id *int64) uint64 {
+	const path = "spec.chainID"
+	switch {
+	case family == chainconfig.EVM && id == nil:
+		r.add(path, "is missing: an EVM chain needs the number that its nodes answer to eth_chainId, 8453 for Base")
+	case family == chainconfig.Solana && id != nil:
+		r.add(path, "is for family EVM alone; leave it out")
+	case id != nil:
+		return uint64(r.integer(path, id, 1, maxInteger, 0))
+	}
+	return 0
+}
+
+func resolveNative(r *report, family chainconfig.Family, n v1alpha1.NativeAsset) chainconfig.Native {
+	r.symbol("spec.nativeAsset.symbol", n.Symbol)
+	return chainconfig.Native{
+		Symbol:  string(n.Symbol),
+		Wrapped: r.address("spec.nativeAsset.wrapped", family, string(n.Wrapped)),
+	}
+}
+
+func resolveQuotes(r *report, family chainconfig.Family, list []v1alpha1.QuoteAsset) []chainconfig.Quote {
+	const path = "spec.quoteAssets"
+	if len(list) == 0 {
+		r.add(path, "is empty; declare at least one asset against which tokens are priced, such as the wrapped native coin")
+	}
+	r.length(path, len(list), 16)
+	symbols, addresses := r.unique(), r.unique()
+	out := make([]chainconfig.Quote, 0, len(list))
+	for i, q := range list {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		r.symbol(at+".symbol", q.Symbol)
+		symbols.see(at+".symbol", string(q.Symbol))
+		quote := chainconfig.Quote{Symbol: string(q.Symbol), Address: r.address(at+".address", family, string(q.Address))}
+		addresses.see(at+".address", quote.Address)
+		if q.Peg != nil {
+			quote.PegUSD = r.decimal(at+".peg.usd", q.Peg.USD, bounds{above0: true, max: 1e6})
+			quote.PegBoundPct = r.decimal(at+".peg.maxDeviationPct", q.Peg.MaxDeviationPct, bounds{above0: true, max: 50})
+		}
+		out = append(out, quote)
+	}
+	return out
+}
+
+func resolveMajors(r *report, family chainconfig.Family, list []v1alpha1.Major) []chainconfig.Major {
+	const path = "spec.majors"
+	r.length(path, len(list), 64)
+	assets, addresses := r.unique(), r.unique()
+	out := make([]chainconfig.Major, 0, len(list))
+	for i, m := range list {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		r.symbol(at+".asset", m.Asset)
+		assets.see(at+".asset", strings.ToLower(string(m.Asset)))
+		major := chainconfig.Major{Asset: string(m.Asset), Address: r.address(at+".address", family, string(m.Address))}
+		addresses.see(at+".address", major.Address)
+		out = append(out, major)
+	}
+	return out
+}
+
+func resolveExchanges(r *report, family chainconfig.Family, list []v1alpha1.Exchange) []chainconfig.Exchange {
+	const path = "spec.exchanges"
+	if family == chainconfig.Solana && len(list) > 0 {
+		r.add(path, "every known protocol is of family EVM; leave exchanges out")
+		return nil
+	}
+	r.length(path, len(list), 32)
+	names, factories := r.unique(), r.unique()
+	out := make([]chainconfig.Exchange, 0, len(list))
+	for i, x := range list {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		r.name(at+".name", x.Name)
+		names.see(at+".name", x.Name)
+		exchange := chainconfig.Exchange{
+			Name: x.Name, Protocol: market.Protocol(x.Protocol), Factory: r.address(at+".factory", chainconfig.EVM, string(x.Factory)),
+		}
+		factories.see(at+".factory", exchange.Factory)
+		if r.choice(at+".protocol", string(x.Protocol), protocols()) {
+			exchange.Hooks = resolveHooks(r, at+".hooks", exchange.Protocol, x.Hooks)
+			exchange.FeePips = resolveFee(r, at+".feePips", exchange.Protocol, x.FeePips)
+		}
+		out = append(out, exchange)
+	}
+	return out
+}
+
+func protocols() []string {
+	out := make([]string, len(market.Protocols))
+	for i, p := range market.Protocols {
+		out[i] = string(p)
+	}
+	return out
+}
+
+func resolveHooks(r *report, path string, p market.Protocol, list []v1alpha1.EVMAddress) []string {
+	if len(list) > 0 && p != market.UniswapV4 {
+		r.add(path, "are for protocol UniswapV4 alone, this is %s; leave them out", p)
+		return nil
+	}
+	r.length(path, len(list), 64)
+	seen := r.unique()
+	var out []string
+	for i, h := range list {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		out = append(out, r.address(at, chainconfig.EVM, string(h)))
+		seen.see(at, out[i])
+	}
+	return out
+}
+
+// resolveFee gives the fee of pools whose creation event carries none; 0 where it carries one, and on Solidly, whose
+// pools have fees of their own.
+func resolveFee(r *report, path string, p market.Protocol, fee *int32) uint32 {
+	var absent int64
+	switch p {
+	case market.UniswapV2:
+		absent = int64(v1alpha1.DefaultUniswapV2FeePips)
+	case market.Solidly:
+	case market.UniswapV3, market.UniswapV4, market.PancakeSwapV3:
+		if fee != nil {
+			r.add(path, "is for protocols UniswapV2 and Solidly alone, pools of %s say their fee; leave it out", p)
+			return 0
+		}
+	}
+	return uint32(r.integer(path, widen(fee), 1, 100_000, absent)) //nolint:gosec // at most 100,000
+}
+
+func resolveStart(r *report, s *v1alpha1.Start) chainconfig.Start {
+	switch {
+	case s == nil || s.Now && s.Block == nil:
+		return chainconfig.Start{Now: true}
+	case s.Block == nil || s.Now:
+		r.add("spec.start", "needs exactly one of its two: write {block: N} or {now: true}")
+		return chainconfig.Start{}
+	default:
+		return chainconfig.Start{Block: uint64(r.integer("spec.start.block", s.Block, 0, maxInteger, 0))}
+	}
+}
+
+var holders = []string{string(chainconfig.HoldersDeclared), string(chainconfig.HoldersAll)}
+
+func resolveTracking(r *report, t v1alpha1.Tracking) chainconfig.Tracking {
+	if t.MinLiquidityUSD == "" {
+		t.MinLiquidityUSD = v1alpha1.DefaultMinLiquidityUSD
+	}
+	if t.Holders == "" {
+		t.Holders = v1alpha1.DefaultHolders
+	}
+	r.choice("spec.tracking.holders", string(t.Holders), holders)
+	return chainconfig.Tracking{
+		MinLiquidityUSD: r.decimal("spec.tracking.minLiquidityUSD", t.MinLiquidityUSD, bounds{max: 1e9}),
+		Holders:         chainconfig.Holders(t.Holders),
+	}
+}
+
+func resolveRetention(r *report, t v1alpha1.Retention) chainconfig.Retention {
+	return chainconfig.Retention{
+		Trades:        r.retention("spec.retention.trades", t.Trades),
+		MinuteCandles: r.retention("spec.retention.minuteCandles", t.MinuteCandles),
+	}
+}
+
+func (r *report) choice(path, value string, allowed []string) bool {
+	switch {
+	case slices.Contains(allowed, value):
+		return true
+	case value == "":
+		r.add(path, "is missing; allowed: %s", strings.Join(allowed, ", "))
+	default:
+		r.add(path, "%.80q is not known; allowed: %s", value, strings.Join(allowed, ", "))
+	}
+	return false
+}

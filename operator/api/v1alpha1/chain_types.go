@@ -1,0 +1,430 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ChainKind is the kind of a Chain's manifest.
+const ChainKind = "Chain"
+
+// What an omitted field means; the fields' markers say the same to the API server.
+const (
+	DefaultMinLiquidityUSD  Decimal = "1000"
+	DefaultHolders          Holders = HoldersDeclared
+	DefaultReorgBlocks      int64   = 64
+	DefaultFinalityDepth    int64   = 64
+	DefaultWeight           int32   = 1
+	DefaultUniswapV2FeePips int32   = 3000
+)
+
+// Chain declares one chain: what it is called, where its nodes are, which of its assets and exchanges are believed, and
+// how much of it is kept. One indexer runs per Chain that isn't suspended.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories=boardwalk
+// +kubebuilder:printcolumn:name="ID",type=string,JSONPath=`.spec.id`
+// +kubebuilder:printcolumn:name="Family",type=string,JSONPath=`.spec.family`
+// +kubebuilder:printcolumn:name="Chain ID",type=integer,JSONPath=`.spec.chainID`
+// +kubebuilder:printcolumn:name="Suspended",type=boolean,JSONPath=`.spec.suspend`
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type Chain struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	Spec ChainSpec `json:"spec"`
+	// +optional
+	Status ChainStatus `json:"status,omitzero"`
+}
+
+// ChainList is a list of chains.
+//
+// +kubebuilder:object:root=true
+type ChainList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+
+	Items []Chain `json:"items"`
+}
+
+// ChainSpec is what a platform team says about a chain.
+//
+// +kubebuilder:validation:XValidation:rule="self.family != 'EVM' || has(self.chainID)",message="an EVM chain needs chainID: write the number that its nodes answer to eth_chainId, 8453 for Base"
+// +kubebuilder:validation:XValidation:rule="self.family == 'EVM' || !has(self.chainID)",message="chainID is for family EVM alone: leave it out"
+// +kubebuilder:validation:XValidation:rule="self.family == oldSelf.family",message="family can't change: delete this Chain and declare another with a new id"
+// +kubebuilder:validation:XValidation:rule="!has(self.chainID) || !has(oldSelf.chainID) || self.chainID == oldSelf.chainID",message="chainID can't change: delete this Chain and declare another with a new id"
+// +kubebuilder:validation:XValidation:rule="(self.family == 'EVM') == self.nativeAsset.wrapped.startsWith('0x')",message="nativeAsset.wrapped must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana"
+// +kubebuilder:validation:XValidation:rule="self.quoteAssets.all(q, (self.family == 'EVM') == q.address.startsWith('0x'))",message="every quoteAssets[].address must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana"
+// +kubebuilder:validation:XValidation:rule="!has(self.majors) || self.majors.all(m, (self.family == 'EVM') == m.address.startsWith('0x'))",message="every majors[].address must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana"
+// +kubebuilder:validation:XValidation:rule="self.family == 'EVM' || !has(self.exchanges) || size(self.exchanges) == 0",message="every known exchange protocol is of family EVM: leave exchanges out"
+// +kubebuilder:validation:XValidation:rule="(has(self.suspend) && self.suspend) || (has(self.rpc) && has(self.rpc.endpoints) && size(self.rpc.endpoints) > 0)",message="a running chain needs a node: add one under rpc.endpoints, or write suspend: true"
+type ChainSpec struct {
+	// ID names the chain in the public API ("base") and in the database. It can't change.
+	//
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="id can't change: delete this Chain and declare another"
+	// +kubebuilder:validation:XValidation:rule="self != 'all'",message="all means every chain in the public API: choose another id"
+	ID string `json:"id"`
+
+	// Label is the name that people read ("BNB Chain").
+	//
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=48
+	// +kubebuilder:validation:Pattern=`^[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$`
+	Label string `json:"label"`
+
+	// Family is the kind of chain; it can't change.
+	Family Family `json:"family"`
+
+	// ChainID is what an EVM chain's nodes answer to eth_chainId; left out on other families. It can't change.
+	//
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=9007199254740991
+	// +optional
+	ChainID *int64 `json:"chainID,omitempty"`
+
+	// MinTradeUSD is the smallest trade that the platform offers on this chain, in USD, up to 1000000.
+	//
+	// +kubebuilder:validation:XValidation:rule="double(self) <= 1000000.0",message="minTradeUSD must be at most 1000000"
+	MinTradeUSD Decimal `json:"minTradeUSD"`
+
+	// BlockTime is the usual time between blocks, 50ms to 5m: the pace at which the head is read.
+	//
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('50ms') && duration(self) <= duration('5m')",message="blockTime must be from 50ms to 5m"
+	BlockTime metav1.Duration `json:"blockTime"`
+
+	NativeAsset NativeAsset `json:"nativeAsset"`
+
+	// QuoteAssets are the assets against which tokens are priced, in order of preference. A pool is followed only if one
+	// of its sides is among them.
+	//
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.address.lowerAscii() == a.address.lowerAscii()))",message="two quote assets have one address: keep one of them"
+	// +listType=map
+	// +listMapKey=symbol
+	QuoteAssets []QuoteAsset `json:"quoteAssets"`
+
+	// Majors are the large tokens that the majors list shows; their holders are counted.
+	//
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.address.lowerAscii() == a.address.lowerAscii()))",message="two majors have one address: keep one of them"
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.asset.lowerAscii() == a.asset.lowerAscii()))",message="two majors have one asset code (upper or lower case doesn't matter): rename one of them"
+	// +listType=map
+	// +listMapKey=asset
+	// +optional
+	Majors []Major `json:"majors,omitempty"`
+
+	// Exchanges are the deployments whose pools are believed. Pools of any other factory are ignored.
+	//
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.factory.lowerAscii() == a.factory.lowerAscii()))",message="two exchanges have one factory: keep one of them"
+	// +listType=map
+	// +listMapKey=name
+	// +optional
+	Exchanges []Exchange `json:"exchanges,omitempty"`
+
+	// RPC says where the chain's nodes are. Only a suspended chain can do without.
+	//
+	// +optional
+	RPC RPC `json:"rpc,omitzero"`
+
+	// Start says from where on the chain is read; it counts when the chain is indexed for the first time. Left out, it
+	// is the head as it is then.
+	//
+	// +kubebuilder:default={now: true}
+	// +optional
+	Start *Start `json:"start,omitempty"`
+
+	// Tracking bounds what is kept.
+	//
+	// +kubebuilder:default={}
+	// +optional
+	Tracking Tracking `json:"tracking,omitzero"`
+
+	// Retention is how long rows are kept.
+	//
+	// +optional
+	Retention Retention `json:"retention,omitzero"`
+
+	// ReorgBlocks is the deepest reorganisation that can be undone, in blocks. Deeper ones stop the chain's indexer until
+	// a human acts. Every block of it costs rows.
+	//
+	// +kubebuilder:default=64
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000
+	// +optional
+	ReorgBlocks *int64 `json:"reorgBlocks,omitempty"`
+
+	// FinalityDepth is how many blocks below the head a block is called final where the node knows no finalized tag. On
+	// rollups that is thousands of blocks.
+	//
+	// +kubebuilder:default=64
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	// +optional
+	FinalityDepth *int64 `json:"finalityDepth,omitempty"`
+
+	// Suspend stops the chain's indexer. The chain stays in the public API, with what was indexed before.
+	//
+	// +optional
+	Suspend bool `json:"suspend,omitempty"`
+}
+
+// Family is a kind of chain.
+//
+// +kubebuilder:validation:Enum=EVM;Solana
+type Family string
+
+// The families.
+const (
+	FamilyEVM    Family = "EVM"
+	FamilySolana Family = "Solana"
+)
+
+// Decimal is a number that isn't negative, written as text: up to 10 digits, a point and up to 9 more.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=20
+// +kubebuilder:validation:Pattern=`^(0|[1-9][0-9]{0,9})(\.[0-9]{1,9})?$`
+type Decimal string
+
+// Address is a contract: 0x and 40 hexadecimal digits on an EVM chain, in one case or with a right EIP-55 checksum; a
+// base58 key of 32 bytes on Solana.
+//
+// +kubebuilder:validation:MinLength=32
+// +kubebuilder:validation:MaxLength=44
+// +kubebuilder:validation:Pattern=`^(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$`
+// +kubebuilder:validation:XValidation:rule="self != '0x0000000000000000000000000000000000000000'",message="the zero address is no contract: write the wrapped coin's address for the native coin, and leave out what has none"
+type Address string
+
+// EVMAddress is a contract on an EVM chain: 0x and 40 hexadecimal digits, in one case or with a right EIP-55 checksum.
+//
+// +kubebuilder:validation:MinLength=42
+// +kubebuilder:validation:MaxLength=42
+// +kubebuilder:validation:Pattern=`^0x[0-9a-fA-F]{40}$`
+// +kubebuilder:validation:XValidation:rule="self != '0x0000000000000000000000000000000000000000'",message="the zero address is no contract: write the deployed one, and leave out what has none"
+type EVMAddress string
+
+// Symbol is a short code of an asset.
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=16
+// +kubebuilder:validation:Pattern=`^[A-Za-z0-9._-]+$`
+type Symbol string
+
+// NativeAsset is the chain's own coin.
+type NativeAsset struct {
+	// Symbol of the coin itself ("ETH").
+	Symbol Symbol `json:"symbol"`
+	// Wrapped is the contract or mint that stands for the coin in pools (WETH).
+	Wrapped Address `json:"wrapped"`
+}
+
+// QuoteAsset is an asset against which tokens are priced.
+type QuoteAsset struct {
+	// Symbol of the token itself ("WETH", "USDC").
+	Symbol  Symbol  `json:"symbol"`
+	Address Address `json:"address"`
+	// Peg declares the asset's price. Without it the asset is priced by its own pools.
+	//
+	// +optional
+	Peg *Peg `json:"peg,omitempty"`
+}
+
+// Peg is a declared price with the bound beyond which it isn't believed.
+type Peg struct {
+	// USD is the price of one whole token, above 0 and up to 1000000.
+	//
+	// +kubebuilder:validation:XValidation:rule="double(self) > 0.0 && double(self) <= 1000000.0",message="peg.usd must be above 0 and at most 1000000; leave peg out for an asset without one"
+	USD Decimal `json:"usd"`
+	// MaxDeviationPct is how far, in percent, the asset's own pools may be from the peg before they are believed
+	// instead: above 0 and up to 50.
+	//
+	// +kubebuilder:validation:XValidation:rule="double(self) > 0.0 && double(self) <= 50.0",message="peg.maxDeviationPct must be above 0 and at most 50"
+	MaxDeviationPct Decimal `json:"maxDeviationPct"`
+}
+
+// Major is a large token, shown under the code of the asset that it stands for.
+type Major struct {
+	// Asset is the code ("ETH" for WETH); upper or lower case doesn't matter.
+	Asset   Symbol  `json:"asset"`
+	Address Address `json:"address"`
+}
+
+// Exchange is one deployment of a pool protocol.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.hooks) || size(self.hooks) == 0 || self.protocol == 'UniswapV4'",message="hooks are for protocol UniswapV4 alone: leave them out"
+// +kubebuilder:validation:XValidation:rule="!has(self.feePips) || self.protocol == 'UniswapV2' || self.protocol == 'Solidly'",message="feePips is for protocols UniswapV2 and Solidly alone, the others' pools say their fee: leave it out"
+type Exchange struct {
+	// Name identifies the exchange within the chain ("uniswap-v3").
+	//
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`
+	Name string `json:"name"`
+	// Protocol says how its pools work. A fork has its original's: PancakeSwap V2 is UniswapV2. PancakeSwap V3 differs
+	// from UniswapV3.
+	Protocol Protocol `json:"protocol"`
+	// Factory is the contract that announces pools; on UniswapV4 the PoolManager.
+	Factory EVMAddress `json:"factory"`
+	// Hooks are the UniswapV4 hook contracts whose pools may price a token. Pools without a hook always may.
+	//
+	// +kubebuilder:validation:MaxItems=64
+	// +listType=set
+	// +optional
+	Hooks []EVMAddress `json:"hooks,omitempty"`
+	// FeePips is the fee of UniswapV2 and Solidly pools, in hundredths of a basis point: 2500 is 0.25 %. Left out it is
+	// 3000 for UniswapV2.
+	//
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	// +optional
+	FeePips *int32 `json:"feePips,omitempty"`
+}
+
+// Protocol is the kind of an exchange's pools.
+//
+// +kubebuilder:validation:Enum=UniswapV2;UniswapV3;UniswapV4;PancakeSwapV3;Solidly
+type Protocol string
+
+// RPC is the chain's nodes.
+type RPC struct {
+	// Endpoints share the requests by weight; one that fails is left aside for a while.
+	//
+	// +kubebuilder:validation:MaxItems=8
+	// +listType=atomic
+	// +optional
+	Endpoints []Endpoint `json:"endpoints,omitempty"`
+}
+
+// Endpoint is a node or a provider.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.urlFrom)",message="write either url or urlFrom.secretKeyRef, exactly one of the two"
+type Endpoint struct {
+	// URL of the JSON-RPC service, http or https. Use urlFrom for one that contains a key.
+	//
+	// +kubebuilder:validation:MaxLength=2048
+	// +kubebuilder:validation:Pattern=`^https?://[^\s/]+\S*$`
+	// +optional
+	URL string `json:"url,omitempty"`
+	// URLFrom takes the URL from a Secret in the Chain's namespace; a change is noticed without a restart.
+	//
+	// +optional
+	URLFrom *URLSource `json:"urlFrom,omitempty"`
+	// Weight is the share of requests that this endpoint gets.
+	//
+	// +kubebuilder:default=1
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000
+	// +optional
+	Weight *int32 `json:"weight,omitempty"`
+	// RequestsPerDay is a hard cap, counted in calls per UTC day. Left out there is none.
+	//
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000000000
+	// +optional
+	RequestsPerDay *int64 `json:"requestsPerDay,omitempty"`
+}
+
+// URLSource is where a URL is kept.
+type URLSource struct {
+	SecretKeyRef SecretKeyRef `json:"secretKeyRef"`
+}
+
+// SecretKeyRef is one key of a Secret in the Chain's namespace.
+type SecretKeyRef struct {
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	Name string `json:"name"`
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[-_a-zA-Z0-9]([-._a-zA-Z0-9]*)$`
+	Key string `json:"key"`
+}
+
+// Start is a block or the head.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.block) != (has(self.now) && self.now)",message="write either {block: N} or {now: true}, exactly one of the two"
+type Start struct {
+	// Block is the first block that is read; 0 reads the whole chain.
+	//
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=9007199254740991
+	// +optional
+	Block *int64 `json:"block,omitempty"`
+	// Now starts at the head as it is when the chain is indexed for the first time.
+	//
+	// +optional
+	Now bool `json:"now,omitempty"`
+}
+
+// Tracking bounds what is kept of a chain.
+type Tracking struct {
+	// MinLiquidityUSD is the liquidity, in USD, from which on a pool's trades and candles are kept; launches are kept
+	// whatever they have. Up to 1000000000.
+	//
+	// +kubebuilder:default="1000"
+	// +kubebuilder:validation:XValidation:rule="double(self) <= 1000000000.0",message="tracking.minLiquidityUSD must be at most 1000000000"
+	// +optional
+	MinLiquidityUSD Decimal `json:"minLiquidityUSD,omitempty"`
+	// Holders says whose balances are followed: Declared follows majors and launches, All follows every token that is
+	// seen, which only small chains can afford.
+	//
+	// +kubebuilder:default=Declared
+	// +optional
+	Holders Holders `json:"holders,omitempty"`
+}
+
+// Holders says which tokens have their balances followed.
+//
+// +kubebuilder:validation:Enum=Declared;All
+type Holders string
+
+// The choices of Holders.
+const (
+	HoldersDeclared Holders = "Declared"
+	HoldersAll      Holders = "All"
+)
+
+// Retention is how long rows are kept, in the chain's own time; what is left out is kept for good. Members' trades are
+// always kept.
+type Retention struct {
+	// Trades, at least 24h.
+	//
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('24h')",message="retention.trades must be at least 24h; leave it out to keep trades for good"
+	// +optional
+	Trades *metav1.Duration `json:"trades,omitempty"`
+	// MinuteCandles, at least 24h. Longer candles are kept for good.
+	//
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('24h')",message="retention.minuteCandles must be at least 24h; leave it out to keep them for good"
+	// +optional
+	MinuteCandles *metav1.Duration `json:"minuteCandles,omitempty"`
+}
+
+// ChainStatus is what the operator has seen.
+type ChainStatus struct {
+	// ObservedGeneration is the generation of the spec that the conditions are about.
+	//
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Conditions of the chain.
+	//
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}

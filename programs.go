@@ -1,0 +1,120 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/boardwalkhq/boardwalk/indexer"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry"
+)
+
+func indexerCommand() *cobra.Command {
+	var c common
+	var config string
+	cmd := &cobra.Command{
+		Use: "indexer --config FILE", Short: "Run one chain's indexer", Args: cobra.NoArgs,
+		Long: "Run the indexer of one chain, from its chain document (JSON), until it is stopped or the chain halts.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			log, err := telemetry.NewLog(cmd.ErrOrStderr(), c.logLevel, c.logJSON)
+			if err != nil {
+				return err
+			}
+			cfg, err := chainconfig.Load(config)
+			if err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			l, err := telemetry.Listen(ctx, "operations", c.operations)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = l.Close() }()
+			if err := checkChains(ctx, []*chainconfig.Chain{cfg}, log); err != nil {
+				return err
+			}
+			st, err := store.Open(ctx, c.dsn(cmd))
+			if err != nil {
+				return err
+			}
+			defer func() { _ = st.Close() }()
+			registry := telemetry.NewRegistry()
+			p := newProgress(cmd.ErrOrStderr(), log, now)
+			defer p.close()
+			ix, err := indexer.New(cfg, st, indexer.Options{
+				Log: log, Now: now, Holder: holder(), Progress: p.report, Metrics: indexer.NewMetrics(registry),
+			})
+			if err != nil {
+				return err
+			}
+			g, ctx := errgroup.WithContext(ctx)
+			g.Go(func() error { return ix.Run(ctx) })
+			g.Go(func() error {
+				ready := func(ctx context.Context) error { return st.Ping(ctx) }
+				return telemetry.Serve(ctx, l, telemetry.Operations(registry, ready, c.pprof), time.Second, log)
+			})
+			return g.Wait()
+		},
+	}
+	c.register(cmd, "127.0.0.1:8081")
+	cmd.Flags().StringVar(&config, "config", "", "the chain document")
+	_ = cmd.MarkFlagRequired("config")
+	return cmd
+}
+
+func apiserverCommand() *cobra.Command {
+	var c common
+	var dirs []string
+	var listen, docs string
+	cmd := &cobra.Command{
+		Use: "apiserver -f DIR", Short: "Run the public API", Args: cobra.NoArgs,
+		Long: "Answer the public from what the indexers of the declared chains wrote to the database.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			log, err := telemetry.NewLog(cmd.ErrOrStderr(), c.logLevel, c.logJSON)
+			if err != nil {
+				return err
+			}
+			cat, _, err := declared(dirs)
+			if err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			public, err := telemetry.Listen(ctx, "the API", listen)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = public.Close() }()
+			operations, err := telemetry.Listen(ctx, "operations", c.operations)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = operations.Close() }()
+			st, err := store.Open(ctx, c.dsn(cmd))
+			if err != nil {
+				return err
+			}
+			defer func() { _ = st.Close() }()
+			registry := telemetry.NewRegistry()
+			server, err := newServer(st, cat, docs, log, registry)
+			if err != nil {
+				return err
+			}
+			g, ctx := errgroup.WithContext(ctx)
+			g.Go(func() error { return server.Run(ctx, public) })
+			g.Go(func() error {
+				return telemetry.Serve(ctx, operations, telemetry.Operations(registry, server.Ready, c.pprof), time.Second, log)
+			})
+			return g.Wait()
+		},
+	}
+	c.register(cmd, "127.0.0.1:8082")
+	cmd.Flags().StringArrayVarP(&dirs, "filename", "f", nil, "folder with Chain manifests; may be given several times")
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8080", "address of the public API")
+	cmd.Flags().StringVar(&docs, "docs-url", "/docs", "address of the documentation site, which problems link to")
+	_ = cmd.MarkFlagRequired("filename")
+	return cmd
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/boardwalkhq/boardwalk/apiserver"
+	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/indexer"
+	"github.com/boardwalkhq/boardwalk/internal/catalog"
+	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry"
+)
+
+// common are the flags that every program has.
+type common struct {
+	database, operations, logLevel string
+	logJSON, pprof                 bool
+}
+
+func (c *common) register(cmd *cobra.Command, operations string) {
+	f := cmd.Flags()
+	f.StringVar(&c.database, "db", "sqlite:data/boardwalk.db",
+		"database: sqlite:PATH or postgres://…; BOARDWALK_DB is used when the flag isn't given")
+	f.StringVar(&c.operations, "operations", operations, "address for /livez, /readyz and /metrics")
+	f.StringVar(&c.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.BoolVar(&c.logJSON, "log-json", false, "write the log as JSON")
+	f.BoolVar(&c.pprof, "pprof", false, "serve /debug/pprof on the operations address")
+}
+
+// dsn is the database's address: the environment's keeps a password out of the process list.
+func (c *common) dsn(cmd *cobra.Command) string {
+	if env := os.Getenv("BOARDWALK_DB"); env != "" && !cmd.Flags().Changed("db") {
+		return env
+	}
+	return c.database
+}
+
+// now is the programs' one clock.
+var now = time.Now //nolint:forbidigo // everything else is given this one
+
+func holder() string {
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	return host + " " + uuid.NewString()
+}
+
+func upCommand() *cobra.Command {
+	var c common
+	var dirs []string
+	var listen, docs string
+	cmd := &cobra.Command{
+		Use:   "up -f DIR",
+		Short: "Run everything in one process: an indexer per chain and the API",
+		Long: `Run an indexer for every chain that the manifests declare and don't suspend, and the API, in one process.
+
+The manifests are the Chain resources of config/samples. With several -f, a later folder's chain replaces an earlier
+one's with the same id.`,
+		Example: "  boardwalk up -f config/samples -f my-chains", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			log, err := telemetry.NewLog(cmd.ErrOrStderr(), c.logLevel, c.logJSON)
+			if err != nil {
+				return err
+			}
+			u := &up{common: c, dsn: c.dsn(cmd), listen: listen, docs: docs, log: log, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()}
+			return u.run(cmd.Context(), dirs)
+		},
+	}
+	c.register(cmd, "127.0.0.1:8081")
+	cmd.Flags().StringArrayVarP(&dirs, "filename", "f", nil, "folder with Chain manifests; may be given several times")
+	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8080", "address of the public API")
+	cmd.Flags().StringVar(&docs, "docs-url", "/docs", "address of the documentation site, which problems link to")
+	_ = cmd.MarkFlagRequired("filename")
+	return cmd
+}
+
+// up is everything in one process.
+type up struct {
+	common
+
+	dsn, listen, docs string
+	log               *slog.Logger
+	out, err          io.Writer
+}
+
+// run checks everything that can be checked before it writes anything: manifests, ports, chain ids, the database.
+func (u *up) run(ctx context.Context, dirs []string) error {
+	cat, chains, err := declared(dirs)
+	if err != nil {
+		return err
+	}
+	public, err := telemetry.Listen(ctx, "the API", u.listen)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = public.Close() }()
+	operations, err := telemetry.Listen(ctx, "operations", u.operations)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = operations.Close() }()
+	if err := checkChains(ctx, chains, u.log); err != nil {
+		return err
+	}
+	st, err := store.Open(ctx, u.dsn)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	return u.serve(ctx, cat, chains, st, public, operations)
+}
+
+func (u *up) serve(ctx context.Context, cat *catalog.Catalog, chains []*chainconfig.Chain, st *store.Store,
+	public, operations net.Listener,
+) error {
+	registry := telemetry.NewRegistry()
+	metrics := indexer.NewMetrics(registry)
+	progress := newProgress(u.err, u.log, now)
+	defer progress.close()
+	var indexers []*indexer.Indexer
+	for _, c := range chains {
+		ix, err := indexer.New(c, st, indexer.Options{
+			Log: u.log, Now: now, Holder: holder(), Progress: progress.report, Metrics: metrics,
+		})
+		if err != nil {
+			return err
+		}
+		indexers = append(indexers, ix)
+	}
+	server, err := newServer(st, cat, u.docs, u.log, registry)
+	if err != nil {
+		return err
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	for _, ix := range indexers {
+		// A chain that halts has said why, in its state and the log; the others go on.
+		g.Go(func() error {
+			if err := ix.Run(ctx); err != nil {
+				u.log.ErrorContext(ctx, "a chain is no longer indexed; the others go on", "err", err.Error())
+			}
+			return nil
+		})
+	}
+	g.Go(func() error { return server.Run(ctx, public) })
+	g.Go(func() error {
+		return telemetry.Serve(ctx, operations, telemetry.Operations(registry, server.Ready, u.pprof), time.Second, u.log)
+	})
+	g.Go(func() error { return u.announce(ctx, st, server, chains, public.Addr()) })
+	return g.Wait()
+}
+
+// announce prints the ready line once the API answers and every chain is at its head, or has a reason not to be.
+func (u *up) announce(ctx context.Context, st *store.Store, server *apiserver.Server, chains []*chainconfig.Chain, at net.Addr) error {
+	for {
+		if server.Ready(ctx) == nil && settled(ctx, st, chains) {
+			_, err := fmt.Fprintf(u.out, "ready: http://%s\n", at)
+			return err
+		}
+		t := time.NewTimer(200 * time.Millisecond)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return nil
+		case <-t.C:
+		}
+	}
+}
+
+func settled(ctx context.Context, st *store.Store, chains []*chainconfig.Chain) bool {
+	statuses, err := st.Chains(ctx)
+	if err != nil {
+		return false
+	}
+	for _, c := range chains {
+		i := slices.IndexFunc(statuses, func(s store.ChainStatus) bool { return s.ID == c.ID })
+		if i < 0 || statuses[i].State == store.ChainStarting {
+			return false
+		}
+	}
+	return true
+}
+
+// declared reads the manifests: the catalogue of all chains, and the documents of those that are to be indexed.
+func declared(dirs []string) (*catalog.Catalog, []*chainconfig.Chain, error) {
+	manifests, err := files.Load(dirs...)
+	if err != nil {
+		return nil, nil, err
+	}
+	chains, cat, err := manifests.Resolve()
+	return cat, chains, err
+}
+
+// checkChains asks every chain's nodes which chain they serve. Nodes that don't answer are no error: they may yet.
+func checkChains(ctx context.Context, chains []*chainconfig.Chain, log *slog.Logger) error {
+	ctx, cancel := context.WithTimeout(ctx, 5*time.Second)
+	defer cancel()
+	errs := make([]error, len(chains))
+	var g errgroup.Group
+	for i, c := range chains {
+		g.Go(func() error {
+			errs[i] = indexer.Check(ctx, c, indexer.Options{Log: log, Now: now})
+			return nil
+		})
+	}
+	_ = g.Wait()
+	return errors.Join(errs...)
+}
+
+func newServer(st *store.Store, cat *catalog.Catalog, docs string, log *slog.Logger, r prometheus.Registerer,
+) (*apiserver.Server, error) {
+	return apiserver.New(apiserver.Options{
+		Store: st, Catalog: cat, Build: build(), DocsURL: docs, Now: now, Log: log, Metrics: httpapi.NewMetrics(r),
+	})
+}
