@@ -9,7 +9,7 @@ import (
 
 // The functions here build what isn't a swap: transfers, wrapping, liquidity, rebases.
 
-// outsiders is how many wallets, besides the traders, receive transfers and never send any.
+// outsiders is how many wallets, besides the traders, receive transfers and never send any, by default.
 const outsiders = 400
 
 // outsider is the address of the i-th of them; nobody has its key.
@@ -18,7 +18,7 @@ func outsider(i int) string {
 }
 
 func actTransfer(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
-	to := outsider(t.rng.IntN(outsiders))
+	to := outsider(t.rng.IntN(t.outsiders))
 	if t.rng.IntN(3) == 0 {
 		to = t.world.Traders[t.rng.IntN(len(t.world.Traders))]
 	}
@@ -51,7 +51,7 @@ func actRebase(_ context.Context, t *Trader, _ *market, _ *intent) ([]transactio
 	t.index = max(-0.1, min(0.1, t.index+0.004*t.rng.NormFloat64()-0.02*t.index))
 	var pairs []string
 	for _, pool := range t.world.Pools {
-		if pool.Protocol == UniswapV2 && (pool.Token0 == token.Address || pool.Token1 == token.Address) {
+		if pool.Protocol == UniswapV2 && pool.has(token.Address) {
 			pairs = append(pairs, pool.Address)
 		}
 	}

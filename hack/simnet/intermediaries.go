@@ -92,6 +92,9 @@ func actBundle(_ context.Context, t *Trader, m *market, in *intent) ([]transacti
 		if amount == nil {
 			continue
 		}
+		if len(truths) > 0 && truths[0].AmountIn.Cmp(amount) == 0 {
+			amount.Sub(amount, big.NewInt(1)) // amounts tell the operations apart
+		}
 		router, data := t.world.swapCall(in.pool, tokenIn, amount, account)
 		// A nonce is a key of 192 bits and a count under that key; a new key needs no look at the chain.
 		nonce := new(big.Int).Lsh(new(big.Int).SetUint64(t.rng.Uint64()), 64)

@@ -16,6 +16,8 @@ type ManifestOptions struct {
 	ID        string // also the file's name
 	Label     string
 	BlockTime time.Duration
+	// Endpoint is where the chain is to be reached; empty is where it runs now.
+	Endpoint string
 }
 
 var manifest = template.Must(template.New("chain").Parse(`apiVersion: boardwalk.dev/v1alpha1
@@ -39,7 +41,7 @@ spec:
 {{- range .World.Exchanges}}
   - {name: {{.Name}}, protocol: {{.Protocol}}, factory: "{{.Factory}}"}
 {{- end}}
-  rpc: {endpoints: [{url: "{{.World.Node.URL}}"}]}
+  rpc: {endpoints: [{url: "{{.Endpoint}}"}]}
   start: {block: 0}
   tracking: {minLiquidityUSD: "100", holders: All}
   reorgBlocks: 64
@@ -67,6 +69,9 @@ func (w *World) Exchanges() []Exchange {
 func (w *World) Manifest(o ManifestOptions) ([]byte, error) {
 	if strings.ContainsAny(o.ID, " /\\:\"") || o.ID == "" {
 		return nil, fmt.Errorf("simnet: %q is no chain id", o.ID)
+	}
+	if o.Endpoint == "" {
+		o.Endpoint = w.Node.URL()
 	}
 	var out bytes.Buffer
 	err := manifest.Execute(&out, struct {

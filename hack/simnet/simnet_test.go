@@ -101,7 +101,12 @@ func checkTruth(t *testing.T, world *World, truth Truth, receipt Receipt) {
 	}
 }
 
-const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+// Topics of the events that tests look for.
+const (
+	transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+	syncTopic     = "0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
+	v3SwapTopic   = "0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67"
+)
 
 func TestSameSeedSameBlocks(t *testing.T) {
 	t.Parallel()
@@ -222,6 +227,41 @@ func TestManifest(t *testing.T) {
 		if !strings.Contains(string(content), line+"\n") {
 			t.Errorf("no line %q in\n%s", line, content)
 		}
+	}
+}
+
+func TestBench(t *testing.T) {
+	t.Parallel()
+	var heads []string
+	for range 2 {
+		node, err := StartNode(t.Context(), BenchNode())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer node.Close()
+		world, err := Bench(t.Context(), node, BenchOptions{Blocks: 20, Txs: 500, Seed: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		latest, err := node.Latest(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		heads = append(heads, latest.Hash)
+		census, err := node.Census(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		swaps := census.ByEvent["V2 Swap"] + census.ByEvent["V3 Swap"]
+		if census.Reverted != 0 || swaps < 200 || swaps > 300 || census.ByEvent["other"] > census.Logs/100 {
+			t.Errorf("unexpected census: %+v", census)
+		}
+		if exchanges := world.Exchanges(); len(exchanges) != 2 {
+			t.Errorf("exchanges: %v", exchanges)
+		}
+	}
+	if heads[0] != heads[1] {
+		t.Errorf("head %s, then %s", heads[0], heads[1])
 	}
 }
 

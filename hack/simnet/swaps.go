@@ -120,7 +120,7 @@ func (t *Trader) decidePath(m *market, in *intent) (from, to string, amount *big
 	if m.pools[in.pool.key()].empty() || m.pools[in.second.key()].empty() {
 		return "", "", nil
 	}
-	from, to = t.world.other(in.pool), t.world.other(in.second)
+	from, to = in.pool.other(t.world.Wrapped), in.second.other(t.world.Wrapped)
 	native := m.reserveOf(in.pool, t.world.Wrapped)
 	shallow := min(native, m.reserveOf(in.second, t.world.Wrapped)) / native
 	wish := largestPart / 4 * t.rng.Float64() * shallow * m.reserveOf(in.pool, from)

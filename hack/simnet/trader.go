@@ -62,6 +62,8 @@ type Trader struct {
 	world  *World
 	rng    *rand.Rand
 	habits []habit
+	// outsiders is how many wallets receive transfers.
+	outsiders int
 	// drift is the logarithm of target over opening price, by token.
 	drift map[string]float64
 	// opening is the first price seen of pools whose tokens have none.
@@ -75,7 +77,7 @@ type Trader struct {
 // NewTrader makes a trader. The same seed on the same chain does the same things.
 func NewTrader(world *World, seed uint64) *Trader {
 	t := &Trader{
-		world: world, rng: rand.New(rand.NewPCG(seed, 7)), habits: habits,
+		world: world, rng: rand.New(rand.NewPCG(seed, 7)), habits: habits, outsiders: outsiders,
 		drift: make(map[string]float64), opening: make(map[string]float64), provided: make(map[string]Pool),
 	}
 	if world.EntryPoint != "" {
@@ -205,7 +207,14 @@ func (t *Trader) intend() *intent {
 }
 
 func (t *Trader) intendSwap() *intent {
-	pool := t.choosePool(func(Pool) bool { return true })
+	return t.swapOn(t.choosePool(func(Pool) bool { return true }))
+}
+
+func (t *Trader) intendSwapOn(protocol Protocol) *intent {
+	return t.swapOn(t.choosePool(func(pool Pool) bool { return pool.Protocol == protocol }))
+}
+
+func (t *Trader) swapOn(pool Pool) *intent {
 	act := map[Protocol]action{UniswapV2: actSwapV2, UniswapV3: actSwapV3, UniswapV4: actSwapV4, PancakeSwapV3: actSwapPancake}
 	return &intent{act: act[pool.Protocol], pool: pool}
 }
@@ -217,11 +226,11 @@ func (t *Trader) intendPath() *intent {
 		protocol, act = UniswapV3, actPathV3
 	}
 	through := func(pool Pool) bool {
-		return pool.Protocol == protocol && (pool.Token0 == t.world.Wrapped || pool.Token1 == t.world.Wrapped) && !t.taxed(pool)
+		return pool.Protocol == protocol && pool.has(t.world.Wrapped) && !t.taxed(pool)
 	}
 	first := t.choosePool(through)
 	second := t.choosePool(func(pool Pool) bool {
-		return through(pool) && t.world.other(pool) != t.world.other(first)
+		return through(pool) && pool.other(t.world.Wrapped) != first.other(t.world.Wrapped)
 	})
 	return &intent{act: act, pool: first, second: second}
 }
@@ -257,14 +266,6 @@ func (t *Trader) taxed(pool Pool) bool {
 func (t *Trader) pegged(pool Pool) bool {
 	token0, token1 := t.world.asset(pool.Token0), t.world.asset(pool.Token1)
 	return token0.Behaviour == Stable && token1.Behaviour == Stable
-}
-
-// other is a pool's token beside the wrapped native asset.
-func (w *World) other(pool Pool) string {
-	if pool.Token0 == w.Wrapped {
-		return pool.Token1
-	}
-	return pool.Token0
 }
 
 // market is what the traders see before they act.

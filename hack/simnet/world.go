@@ -105,6 +105,7 @@ type World struct {
 	EntryPoint    string
 	SmartAccounts []string
 	pump          string
+	traps         []Pool // V4 pools of fixtures
 
 	// Tokens begins with the wrapped native asset, USDC and USDT.
 	Tokens []Token

@@ -301,7 +301,7 @@ func toWire(l *Log) wireLog {
 	}
 }
 
-// looseLog takes any JSON for the fields of a log; strict then tells whether they are as the protocol has them.
+// looseAnswer is an answer as encoding/json reads it, with any JSON for the fields of a log.
 type looseAnswer struct {
 	Result *[]map[string]json.RawMessage `json:"result"`
 	Error  json.RawMessage               `json:"error"`

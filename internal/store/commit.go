@@ -51,7 +51,11 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 		if err := s.writeChanges(ctx, tx, l.Chain, no, c); err != nil {
 			return err
 		}
-		if err := upsert(ctx, tx, factsToRows(l.Chain, c.Facts)); err != nil {
+		facts, err := factsToRows(l.Chain, c.Facts)
+		if err != nil {
+			return err
+		}
+		if err := upsert(ctx, tx, facts); err != nil {
 			return err
 		}
 		rows := make([]blockRow, 0, len(c.Blocks))

@@ -28,26 +28,36 @@ type factRow struct {
 	Body  []byte
 }
 
-func factsToRows(chain string, facts []StoredFact) []factRow {
+func factsToRows(chain string, facts []StoredFact) (_ []factRow, err error) {
 	rows := make([]factRow, 0, len(facts))
 	for _, f := range facts {
 		r := factRow{Chain: chain, Block: int64(f.Block), Hash: f.Hash[:]}
+		// An amount marshals as a number only when it is reached through a pointer.
 		switch v := f.Fact.(type) {
 		case market.TokenFact:
-			r.Kind, r.Ref = "token", v.Token.Bytes()
+			r.Kind, r.Ref, err = "token", v.Token.Bytes(), encodeFact(&r, &v)
 		case market.PoolFact:
-			r.Kind, r.Ref = "pool", v.Pool.Bytes()
+			r.Kind, r.Ref, err = "pool", v.Pool.Bytes(), encodeFact(&r, &v)
 		case market.SupplyFact:
-			r.Kind, r.Ref = "supply", v.Token.Bytes()
+			r.Kind, r.Ref, err = "supply", v.Token.Bytes(), encodeFact(&r, &v)
 		case market.BalanceFact:
-			r.Kind, r.Ref = "balance", v.Account.AppendTo(v.Token.Bytes())
+			r.Kind, r.Ref, err = "balance", v.Account.AppendTo(v.Token.Bytes()), encodeFact(&r, &v)
 		default:
-			continue
+			err = fmt.Errorf("database: facts: a %T has no row", f.Fact)
 		}
-		r.Body, _ = json.Marshal(f.Fact) //nolint:errchkjson // plain structs
+		if err != nil {
+			return nil, err
+		}
 		rows = append(rows, r)
 	}
-	return rows
+	return rows, nil
+}
+
+func encodeFact(r *factRow, fact any) (err error) {
+	if r.Body, err = json.Marshal(fact); err != nil {
+		return fmt.Errorf("database: facts: %w", err)
+	}
+	return nil
 }
 
 func (r *factRow) fact() (StoredFact, error) {

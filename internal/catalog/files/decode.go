@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"reflect"
 	"regexp"
 	"strconv"
 	"strings"
@@ -65,11 +66,13 @@ func decodeChain(file string, root *yaml.Node, into *v1alpha1.Chain) error {
 		return fmt.Errorf("%s: %w", file, err)
 	}
 	for _, path := range durationFields {
-		if n := find(root, path); n != nil {
-			if _, err := time.ParseDuration(n.Value); err != nil {
-				return fmt.Errorf("%s:%d: %s: %.80q is no duration; allowed: a number with a unit, such as 2s, 750ms or 720h",
-					file, n.Line, path, n.Value)
-			}
+		at, ok := find(root, path)
+		if !ok {
+			continue
+		}
+		if _, err := time.ParseDuration(at.value.Value); err != nil {
+			return fmt.Errorf("%s:%d: %s: %.80q is no duration; allowed: a number with a unit, such as 2s, 750ms or 720h",
+				file, at.line, path, at.value.Value)
 		}
 	}
 	asJSON, err := json.Marshal(plain)
@@ -93,11 +96,11 @@ func decodeChain(file string, root *yaml.Node, into *v1alpha1.Chain) error {
 
 func checkKind(file string, root *yaml.Node) error {
 	version, kind, line := "", "", root.Line
-	if n := find(root, "apiVersion"); n != nil {
-		version = n.Value
+	if at, ok := find(root, "apiVersion"); ok {
+		version = at.value.Value
 	}
-	if n := find(root, "kind"); n != nil {
-		kind, line = n.Value, n.Line
+	if at, ok := find(root, "kind"); ok {
+		kind, line = at.value.Value, at.line
 	}
 	want := v1alpha1.GroupVersion.String()
 	switch {
@@ -115,17 +118,13 @@ func checkKind(file string, root *yaml.Node) error {
 }
 
 func unknownField(file string, root *yaml.Node, err error) error {
-	var field strictjson.FieldError
-	if !errors.As(err, &field) {
+	var at strictjson.FieldError
+	if !errors.As(err, &at) {
 		return fmt.Errorf("%s:%d: %w", file, root.Line, err)
 	}
-	path := field.FieldPath()
-	line := root.Line
-	if n := find(root, path); n != nil {
-		line = n.Line
-	}
-	return fmt.Errorf("%s:%d: %s: no such field in a %s of %s; look for a typo, upper and lower case matter", file, line, path,
-		v1alpha1.ChainKind, v1alpha1.GroupVersion)
+	path := at.FieldPath()
+	return fmt.Errorf("%s:%d: %s: no such field in a %s of %s; look for a typo, upper and lower case matter", file,
+		lineOf(root, path), path, v1alpha1.ChainKind, v1alpha1.GroupVersion)
 }
 
 // wrongType names the field and what it takes. The most common slip is a decimal without quotes.
@@ -134,58 +133,74 @@ func wrongType(file string, root *yaml.Node, err error) error {
 	if !errors.As(err, &wrong) {
 		return fmt.Errorf("%s:%d: %w", file, root.Line, err)
 	}
-	takes := "a " + wrong.Type.Kind().String()
-	switch wrong.Type.Kind().String() {
-	case "string":
+	var takes string
+	switch wrong.Type.Kind() {
+	case reflect.String:
 		takes = "text: put it in quotes"
-	case "int32", "int64":
+	case reflect.Int32, reflect.Int64:
 		takes = "a whole number without quotes"
-	case "bool":
+	case reflect.Bool:
 		takes = "true or false"
-	case "slice":
+	case reflect.Slice:
 		takes = "a list"
-	case "struct", "map":
+	default:
 		takes = "fields of its own"
 	}
-	line := root.Line
-	if n := find(root, wrong.Field); n != nil {
-		line = n.Line
-	}
-	return fmt.Errorf("%s:%d: %s: is a %s; it takes %s", file, line, wrong.Field, wrong.Value, takes)
+	return fmt.Errorf("%s:%d: %s: is a %s; it takes %s", file, lineOf(root, wrong.Field), wrong.Field, wrong.Value, takes)
 }
 
-// find gives the value at a path such as spec.exchanges[2].factory; nil when there is none, or when an anchor or a key
-// with a dot is in the way. A list without an index (as encoding/json writes paths) is nil too.
-func find(root *yaml.Node, path string) *yaml.Node {
-	n := root
+// field is a place in a document; line is that of its key.
+type field struct {
+	value *yaml.Node
+	line  int
+}
+
+// find gives the place of a path such as spec.exchanges[2].factory, and false when there is none, or when a key with a dot
+// is in the way. Type errors have paths without indexes (spec.exchanges.factory): they are found down to the list.
+func find(root *yaml.Node, path string) (field, bool) {
+	at := field{root, root.Line}
 	for part := range strings.SplitSeq(path, ".") {
 		key, rest, _ := strings.Cut(part, "[")
-		n = child(n, key)
-		for rest != "" && n != nil {
+		next, ok := child(at.value, key)
+		if !ok {
+			return at, false
+		}
+		at = next
+		for rest != "" {
 			var index string
 			index, rest, _ = strings.Cut(rest, "]")
 			rest = strings.TrimPrefix(rest, "[")
 			i, err := strconv.Atoi(index)
-			if err != nil || n.Kind != yaml.SequenceNode || i < 0 || i >= len(n.Content) {
-				return nil
+			if err != nil || at.value.Kind != yaml.SequenceNode || i < 0 || i >= len(at.value.Content) {
+				return at, false
 			}
-			n = n.Content[i]
-		}
-		if n == nil {
-			return nil
+			at = field{at.value.Content[i], at.value.Content[i].Line}
 		}
 	}
-	return n
+	return at, true
 }
 
-func child(n *yaml.Node, key string) *yaml.Node {
+// lineOf is where a path is, or where the nearest thing above it is.
+func lineOf(root *yaml.Node, path string) int {
+	at, _ := find(root, path)
+	return at.line
+}
+
+func child(n *yaml.Node, key string) (field, bool) {
+	if n.Kind == yaml.AliasNode {
+		n = n.Alias
+	}
 	if n.Kind != yaml.MappingNode {
-		return nil
+		return field{}, false
 	}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		if n.Content[i].Value == key {
-			return n.Content[i+1]
+			value := n.Content[i+1]
+			if value.Kind == yaml.AliasNode {
+				value = value.Alias
+			}
+			return field{value, n.Content[i].Line}, true
 		}
 	}
-	return nil
+	return field{}, false
 }

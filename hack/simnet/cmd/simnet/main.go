@@ -21,11 +21,13 @@ const usage = `simnet runs a local world: two anvil chains with real Uniswap con
 in the ways tokens do, a day of trading history, and traders who go on until it is told to end.
 
   simnet --dir DIR [flags]
+  simnet bench --dump FILE [flags]
 
 It writes DIR/base.yaml and DIR/bsc.yaml, a Chain resource each, prints "simnet ready" when both
 chains have caught up with the clock, and ends on SIGINT or SIGTERM. Nothing is kept: the next run
 starts a new world. It needs Node.js 20 or newer with npm; the first run downloads the chain node,
-the compiler and the contracts into $BOARDWALK_CACHE or the user's cache directory.
+the compiler and the contracts into $BOARDWALK_CACHE or the user's cache directory. simnet bench
+makes a large chain for measurements instead, see simnet bench --help.
 
 Flags:
 `
@@ -49,6 +51,9 @@ func main() {
 }
 
 func run(args []string) error {
+	if len(args) > 0 && args[0] == "bench" {
+		return runBench(args[1:])
+	}
 	var s settings
 	flags := flag.NewFlagSet("simnet", flag.ContinueOnError)
 	flags.StringVar(&s.dir, "dir", "", "directory for the Chain resources (required)")

@@ -1,0 +1,50 @@
+# Every target that a developer needs. `make help` lists them.
+SHELL := /bin/bash
+.DEFAULT_GOAL := help
+
+COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
+BUILT := $(shell git log -1 --format=%cI 2>/dev/null)
+LDFLAGS := -X main.commit=$(COMMIT) -X main.built=$(BUILT)
+LINT := go tool -modfile=hack/tools/go.mod golangci-lint
+DATA ?= data
+
+.PHONY: help
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | awk -F':.*## ' '{printf "  %-10s %s\n", $$1, $$2}'
+
+.PHONY: build
+build: ## Build bin/boardwalk
+	go build -ldflags '$(LDFLAGS)' -o bin/boardwalk .
+
+.PHONY: run
+run: build ## Start two local chains with real contracts and traffic, and Boardwalk on them
+	go build -o bin/simnet ./hack/simnet/cmd/simnet
+	DATA='$(DATA)' hack/run.sh
+
+.PHONY: setup
+setup: ## Install what the tests need (Debian packages, npm packages)
+	hack/setup.sh
+
+.PHONY: test
+test: setup verify lint ## Install what the tests need, then check and test everything
+	go test -count=1 -timeout 30m ./...
+
+.PHONY: lint
+lint: ## Run the linters, import rules included
+	$(LINT) config verify
+	$(LINT) run ./...
+
+.PHONY: generate
+generate: ## Make the generated files anew
+	go generate ./...
+
+.PHONY: verify
+verify: generate ## Check that generated files are current and the module is tidy
+	go mod tidy -diff
+	@changed=$$(git status --porcelain -- '*.gen.go' '*zz_generated*' config/crd); \
+	if [ -n "$$changed" ] && [ -n "$$CI" ]; then echo "generated files are not current: run make generate"; echo "$$changed"; exit 1; fi
+
+.PHONY: fuzz
+fuzz: ## Fuzz the decoders and the log scanner for a minute each
+	go test -run '^$$' -fuzz FuzzParseLogs -fuzztime 60s ./indexer/evm
+	go test -run '^$$' -fuzz FuzzDecode -fuzztime 60s ./indexer/evm

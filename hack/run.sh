@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Starts the local world and Boardwalk on it; ends both together.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+data=${DATA:-data}
+mkdir -p "$data/manifests"
+# The local chains begin anew each time, so what was indexed of the last ones means nothing.
+rm -f "$data"/run.db "$data"/run.db-wal "$data"/run.db-shm
+
+bin/simnet --dir "$data/manifests" >"$data/simnet.log" 2>&1 &
+simnet=$!
+trap 'kill "$simnet" 2>/dev/null || true; wait "$simnet" 2>/dev/null || true' EXIT
+echo "starting two local chains (log: $data/simnet.log)"
+shown=0
+until grep -q '^simnet ready' "$data/simnet.log"; do
+  if ! kill -0 "$simnet" 2>/dev/null; then cat "$data/simnet.log" >&2; exit 1; fi
+  lines=$(wc -l <"$data/simnet.log")
+  if [ "$lines" -gt "$shown" ]; then tail -n +$((shown + 1)) "$data/simnet.log" | head -n $((lines - shown)); shown=$lines; fi
+  sleep 0.3
+done
+bin/boardwalk up -f config/samples -f "$data/manifests" --db "sqlite:$data/run.db" &
+up=$!
+trap 'kill "$up" "$simnet" 2>/dev/null || true; wait "$up" 2>/dev/null || true; wait "$simnet" 2>/dev/null || true' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+wait "$up"

@@ -1,0 +1,23 @@
+#!/usr/bin/env bash
+# Installs what the tests need and a Debian or Ubuntu machine with Go, Node.js and make may lack.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+need() { command -v "$1" >/dev/null || { echo "$1 is needed: install $2 and run this again" >&2; exit 1; }; }
+need go "Go (https://go.dev/dl)"
+need node "Node.js 20 or newer"
+need npm "npm"
+
+if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then
+  sudo=""
+  if [ "$(id -u)" != 0 ]; then sudo=sudo; fi
+  echo "installing PostgreSQL"
+  $sudo apt-get update -qq
+  # The tests start clusters of their own: the package's must not run.
+  $sudo mkdir -p /etc/postgresql-common
+  [ -e /etc/postgresql-common/createcluster.conf ] ||
+    echo "create_main_cluster = false" | $sudo tee /etc/postgresql-common/createcluster.conf >/dev/null
+  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends postgresql >/dev/null
+fi
+
+go mod download

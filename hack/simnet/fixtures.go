@@ -1,0 +1,254 @@
+package simnet
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/big"
+	"slices"
+)
+
+// Fixture is an attempt to make a token look like something it isn't. Its transactions are sent and
+// not mined: the caller mines them, in one block if the fixture says so.
+type Fixture struct {
+	// Pool is where the attempt takes place. It does not become one of the world's pools, so that no
+	// trader spoils it.
+	Pool  Pool
+	Token string
+	// Reference is the deepest honest pool of the token.
+	Reference Pool
+	// TxHashes are the transactions in the order in which they will be mined.
+	TxHashes []string
+}
+
+const (
+	// absurd is how many times the honest price a trap shows.
+	absurd = 1000
+	// washUSD is what a trap's maker trades with himself, so that there is a swap at that price.
+	washUSD = 5
+)
+
+// quotes are the assets that a Chain resource declares, by which tokens are priced.
+func (w *World) quotes() []string {
+	return []string{w.StableUSDC6, w.StableUSD18, w.Wrapped, zeroAddress}
+}
+
+// attacker is the account behind the fixtures.
+func (w *World) attacker() string { return w.Spare[0] }
+
+// reference is the deepest honest pool of a token against a quote asset, among protocols, with what
+// it holds of the quote, in smallest units; on V3 and V4 in the virtual sense of poolState.
+func (w *World) reference(ctx context.Context, address string, protocols ...Protocol) (Pool, float64, error) {
+	token, found := w.Token(address)
+	if !found || token.USD == 0 || token.Behaviour == Stable || token.Behaviour == Wrapped ||
+		token.Behaviour == FeeOnTransfer || token.Behaviour == Rebasing {
+		return Pool{}, 0, fmt.Errorf("simnet: %s is no token with a price and plain transfers", address)
+	}
+	answers := make([]hexBytes, 2*len(w.Pools))
+	var requests []Request
+	for i, pool := range w.Pools {
+		requests = append(requests, stateRequests(pool, &answers[2*i], &answers[2*i+1])...)
+	}
+	if err := w.Node.Batch(ctx, requests); err != nil {
+		return Pool{}, 0, err
+	}
+	var best Pool
+	var bestUSD, bestReserve float64
+	for i, pool := range w.Pools {
+		quote := pool.other(address)
+		if pool.Trap != "" || !pool.has(address) || !slices.Contains(w.quotes(), quote) || !slices.Contains(protocols, pool.Protocol) {
+			continue
+		}
+		reserve := readPool(pool, answers[2*i], answers[2*i+1]).reserveOf(pool, quote)
+		asset := w.asset(quote)
+		if usd := reserve * asset.USD / pow10(float64(asset.Decimals)); usd > bestUSD {
+			best, bestUSD, bestReserve = pool, usd, reserve
+		}
+	}
+	if bestUSD == 0 {
+		return Pool{}, 0, fmt.Errorf("simnet: %s (%s) has no honest pool among %v", token.Symbol, address, protocols)
+	}
+	return best, bestReserve, firstError(requests)
+}
+
+// other is the pool's other side.
+func (p Pool) other(token string) string {
+	if p.Token0 == token {
+		return p.Token1
+	}
+	return p.Token0
+}
+
+// FlashPump buys a token with many times what its deepest Uniswap V2 or V3 pool holds and sells all of
+// it again. Mine both transactions in one block: the price is hundreds of times higher between them
+// and, but for the pool's fees, the same after them.
+func (w *World) FlashPump(ctx context.Context, token string) (Fixture, error) {
+	if w.pump == "" {
+		return Fixture{}, errClassic
+	}
+	pool, reserve, err := w.reference(ctx, token, UniswapV2, UniswapV3)
+	if err != nil {
+		return Fixture{}, err
+	}
+	quote := pool.other(token)
+	var balance hexBytes
+	if err := w.Node.Batch(ctx, []Request{view(quote, &balance, "balanceOf(address)", w.attacker())}); err != nil {
+		return Fixture{}, err
+	}
+	times, router, fee := 20.0, w.Routers.UniswapV2, 0
+	if pool.Protocol == UniswapV3 {
+		times, router, fee = 5, w.Routers.UniswapV3, pool.Fee
+	}
+	amount, _ := big.NewFloat(min(times*reserve, 0.9*toFloat(wordAt(balance, 0)))).Int(nil)
+	hashes, err := w.send(ctx, []transaction{
+		{from: w.attacker(), to: w.pump, data: encodeCall("buy(address,address,address,uint24,uint256)", router, quote, token, fee, amount)},
+		{from: w.attacker(), to: w.pump, data: encodeCall("sellAll(address,address,address,uint24)", router, token, quote, fee)},
+	})
+	return Fixture{Pool: pool, Token: token, Reference: pool, TxHashes: hashes}, err
+}
+
+// OneTickPool opens a Uniswap V3 pool at a thousand times the token's price, with very little money,
+// all of it in one tick: its liquidity looks many times deeper than the reference pool, and
+// what can be had within 2 % is a fraction of what the reference pool gives. One small swap follows.
+func (w *World) OneTickPool(ctx context.Context, token string) (Fixture, error) {
+	reference, reserve, err := w.reference(ctx, token, UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3)
+	if err != nil {
+		return Fixture{}, err
+	}
+	asset := w.asset(reference.other(token))
+	depthUSD := 0.002 * reserve * asset.USD / pow10(float64(asset.Decimals))
+	pool, err := w.unused(ctx, UniswapV3, token, w.StableUSDC6, "", TrapOneTick)
+	if err != nil {
+		return Fixture{}, err
+	}
+	usd0, usd1 := w.absurdPrices(pool, token)
+	token0, token1 := w.asset(pool.Token0), w.asset(pool.Token1)
+	ratio := usd0 / usd1 * pow10(float64(token1.Decimals-token0.Decimals))
+	tick := alignTick(tickOf(ratio), pool.TickSpacing)
+	ratio = math.Pow(1.0001, float64(tick)+float64(pool.TickSpacing)/2)
+	return w.trap(ctx, pool, token, reference, depthUSD/40, []transaction{
+		w.initialize(pool, sqrtPriceX96(ratio)),
+		w.addRange(pool, ratio, tick, tick+pool.TickSpacing,
+			units(depthUSD/usd0, token0.Decimals), units(depthUSD/usd1, token1.Decimals)),
+	})
+}
+
+// OneSidedPool opens a Uniswap V3 pool at a thousand times the token's price that holds a twentieth of
+// the token's supply and nothing of the quote asset. Nobody swaps in it: a purchase would bring quote.
+func (w *World) OneSidedPool(ctx context.Context, token string) (Fixture, error) {
+	reference, _, err := w.reference(ctx, token, UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3)
+	if err != nil {
+		return Fixture{}, err
+	}
+	pool, err := w.unused(ctx, UniswapV3, token, w.StableUSDC6, "", TrapOneSided)
+	if err != nil {
+		return Fixture{}, err
+	}
+	var supply hexBytes
+	if err := w.Node.Batch(ctx, []Request{view(token, &supply, "totalSupply()")}); err != nil {
+		return Fixture{}, err
+	}
+	amount := new(big.Int).Div(wordAt(supply, 0), big.NewInt(20))
+	usd0, usd1 := w.absurdPrices(pool, token)
+	token0, token1 := w.asset(pool.Token0), w.asset(pool.Token1)
+	ratio := usd0 / usd1 * pow10(float64(token1.Decimals-token0.Decimals))
+	// Token0 waits above the price and token1 below it.
+	tick, limit := alignTick(tickOf(ratio), pool.TickSpacing), maxTick/pool.TickSpacing*pool.TickSpacing
+	lower, upper, amount0, amount1 := tick+pool.TickSpacing, limit, amount, new(big.Int)
+	if pool.Token1 == token {
+		lower, upper, amount0, amount1 = -limit, tick, new(big.Int), amount
+	}
+	return w.trap(ctx, pool, token, reference, 0, []transaction{
+		w.initialize(pool, sqrtPriceX96(ratio)),
+		w.addRange(pool, ratio, lower, upper, amount0, amount1),
+	})
+}
+
+// HookPool opens a Uniswap V4 pool with an undeclared hook at a thousand times the token's price, far
+// deeper than any other of its pools. One small swap follows.
+func (w *World) HookPool(ctx context.Context, token string) (Fixture, error) {
+	if w.Hook == "" {
+		return Fixture{}, errClassic
+	}
+	reference, _, err := w.reference(ctx, token, UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3)
+	if err != nil {
+		return Fixture{}, err
+	}
+	pool, err := w.unused(ctx, UniswapV4, token, w.StableUSDC6, w.Hook, TrapHook)
+	if err != nil {
+		return Fixture{}, err
+	}
+	usd0, usd1 := w.absurdPrices(pool, token)
+	return w.trap(ctx, pool, token, reference, washUSD, w.openPool(pool, opening{usd0, usd1, 5_000_000}))
+}
+
+// ThinTakeover opens a second pool of the token, a Uniswap V2 pair against a quote asset that it has
+// none with, with 300 dollars a side at a thousand times the price. One small swap follows.
+func (w *World) ThinTakeover(ctx context.Context, token string) (Fixture, error) {
+	reference, _, err := w.reference(ctx, token, UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3)
+	if err != nil {
+		return Fixture{}, err
+	}
+	for _, quote := range []string{w.StableUSDC6, w.StableUSD18, w.Wrapped} {
+		pool, err := w.unused(ctx, UniswapV2, token, quote, "", TrapThin)
+		if err != nil {
+			continue
+		}
+		usd0, usd1 := w.absurdPrices(pool, token)
+		return w.trap(ctx, pool, token, reference, washUSD, w.openPool(pool, opening{usd0, usd1, 300}))
+	}
+	return Fixture{}, fmt.Errorf("simnet: %s has a pair with every quote asset already", token)
+}
+
+var errClassic = fmt.Errorf("simnet: a classic world has no contracts for that")
+
+// absurdPrices are the sides' prices with the token's a thousand times too high.
+func (w *World) absurdPrices(pool Pool, token string) (usd0, usd1 float64) {
+	usd0, usd1 = w.asset(pool.Token0).USD, w.asset(pool.Token1).USD
+	if pool.Token0 == token {
+		return usd0 * absurd, usd1
+	}
+	return usd0, usd1 * absurd
+}
+
+// unused describes a pool that neither the world nor an earlier fixture has, with the address that it
+// will have.
+func (w *World) unused(ctx context.Context, protocol Protocol, token, quote, hooks string, trap Trap) (Pool, error) {
+	for _, fee := range []int{100, 500, 3000, 10000} {
+		pool := w.newPool(protocol, token, quote, fee, hooks)
+		pool.Trap = trap
+		if protocol == UniswapV4 {
+			if !slices.ContainsFunc(slices.Concat(w.Pools, w.traps), func(p Pool) bool { return p.ID == pool.ID }) {
+				w.traps = append(w.traps, pool)
+				return pool, nil
+			}
+			continue
+		}
+		var address hexBytes
+		creation := view(pool.Factory, &address, "createPool(address,address,uint24)", token, quote, fee)
+		if protocol == UniswapV2 {
+			creation = view(pool.Factory, &address, "createPair(address,address)", token, quote)
+		}
+		requests := []Request{creation}
+		if err := w.Node.Batch(ctx, requests); err != nil {
+			return Pool{}, err
+		}
+		if requests[0].Err == nil { // else it exists
+			pool.Address = addressAt(address, 0)
+			return pool, nil
+		}
+	}
+	return Pool{}, fmt.Errorf("simnet: %s has every kind of %s pool with %s already", token, protocol, quote)
+}
+
+// trap sends what opens a pool, and a purchase of the token for some dollars.
+func (w *World) trap(ctx context.Context, pool Pool, token string, reference Pool, wash float64, open []transaction) (Fixture, error) {
+	if wash > 0 {
+		quote := w.asset(pool.other(token))
+		tx := transaction{from: w.attacker()}
+		tx.to, tx.data = w.swapCall(pool, quote.Address, units(wash/quote.USD, quote.Decimals), w.attacker())
+		open = append(open, tx)
+	}
+	hashes, err := w.send(ctx, open)
+	return Fixture{Pool: pool, Token: token, Reference: reference, TxHashes: hashes}, err
+}

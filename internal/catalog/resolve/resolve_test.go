@@ -1,0 +1,305 @@
+package resolve_test
+
+import (
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/boardwalkhq/boardwalk/internal/catalog"
+	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
+	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve"
+	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
+)
+
+const weth = "0x4200000000000000000000000000000000000006"
+
+func read(t *testing.T, manifest string) *v1alpha1.Chain {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "chain.yaml"), []byte(manifest), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	m, err := files.Load(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &m.Chains[0].Chain
+}
+
+func TestChainGivesEveryField(t *testing.T) {
+	t.Parallel()
+	got, err := resolve.Chain(read(t, resolvetest.Good), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &chainconfig.Chain{
+		ID: "base", Label: "Base", Family: chainconfig.EVM, EVMChainID: 8453, MinTradeUSD: 2,
+		BlockTime: chainconfig.Duration(2 * time.Second),
+		Native:    chainconfig.Native{Symbol: "ETH", Wrapped: weth},
+		Quotes: []chainconfig.Quote{
+			{Symbol: "USDC", Address: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", PegUSD: 1, PegBoundPct: 2.5},
+			{Symbol: "WETH", Address: weth},
+		},
+		Majors: []chainconfig.Major{{Asset: "ETH", Address: weth}},
+		Exchanges: []chainconfig.Exchange{
+			{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: "0x8909dc15e40173ff4699343b6eb8132c65e18ec6", FeePips: 2500},
+			{
+				Name: "uniswap-v4", Protocol: market.UniswapV4, Factory: "0x498581ff718922c3f8e6a244956af099b2652b2b",
+				Hooks: []string{"0x33128a8fc17869897dce68ed026d694621f6fdfd"},
+			},
+		},
+		Endpoints: []chainconfig.Endpoint{{URL: "https://node.example/rpc", Weight: 3, RequestsPerDay: 100_000}},
+		Start:     chainconfig.Start{Block: 17},
+		Tracking:  chainconfig.Tracking{MinLiquidityUSD: 500.5, Holders: chainconfig.HoldersAll},
+		Retention: chainconfig.Retention{
+			Trades: chainconfig.Duration(720 * time.Hour), MinuteCandles: chainconfig.Duration(48 * time.Hour),
+		},
+		ReorgBlocks: 32, FinalityDepth: 600,
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestChainFillsInDefaults(t *testing.T) {
+	t.Parallel()
+	c := read(t, resolvetest.Good)
+	c.Spec.Start, c.Spec.Tracking, c.Spec.Retention = nil, v1alpha1.Tracking{}, v1alpha1.Retention{}
+	c.Spec.ReorgBlocks, c.Spec.FinalityDepth, c.Spec.Exchanges[0].FeePips = nil, nil, nil
+	c.Spec.RPC.Endpoints = []v1alpha1.Endpoint{{URL: "http://127.0.0.1:8545"}}
+	got, err := resolve.Chain(c, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Start != (chainconfig.Start{Now: true}) {
+		t.Errorf("start %+v", got.Start)
+	}
+	if got.Tracking != (chainconfig.Tracking{MinLiquidityUSD: 1000, Holders: chainconfig.HoldersDeclared}) {
+		t.Errorf("tracking %+v", got.Tracking)
+	}
+	if got.Retention != (chainconfig.Retention{}) {
+		t.Errorf("retention %+v", got.Retention)
+	}
+	if got.ReorgBlocks != 64 || got.FinalityDepth != 64 || got.Exchanges[0].FeePips != 3000 || got.Endpoints[0].Weight != 1 {
+		t.Errorf("reorg %d, finality %d, fee %d, weight %d", got.ReorgBlocks, got.FinalityDepth, got.Exchanges[0].FeePips,
+			got.Endpoints[0].Weight)
+	}
+}
+
+func TestChainRefuses(t *testing.T) {
+	t.Parallel()
+	for _, tt := range resolvetest.Cases() {
+		t.Run(tt.Name, func(t *testing.T) {
+			t.Parallel()
+			if tt.Manifest == resolvetest.Good || tt.Manifest == resolvetest.GoodSolana {
+				t.Fatal("the case changes nothing")
+			}
+			_, err := resolve.Chain(read(t, tt.Manifest), "secrets")
+			if err == nil {
+				t.Fatal("it was accepted")
+			}
+			for _, want := range tt.Want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is not in:\n%v", want, err)
+				}
+			}
+			if lines := strings.Count(err.Error(), "\n") + 1; lines > 1 {
+				t.Errorf("one slip gave %d lines:\n%v", lines, err)
+			}
+		})
+	}
+}
+
+func TestChainNamesEverythingAtOnce(t *testing.T) {
+	t.Parallel()
+	c := read(t, resolvetest.Good)
+	c.Spec.ID, c.Spec.MinTradeUSD, c.Spec.Exchanges[1].Protocol = "", "x", "y"
+	_, err := resolve.Chain(c, "")
+	for _, want := range []string{"spec.id: ", "spec.minTradeUSD: ", "spec.exchanges[1].protocol: "} {
+		if err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in: %v", want, err)
+		}
+	}
+}
+
+func TestChainKeepsURLsOutOfMessages(t *testing.T) {
+	t.Parallel()
+	for _, url := range []string{"ftp://u:hunter2@node.example", "https://node.example/hunter2 x", "http://%hunter2", "hunter2"} {
+		c := read(t, resolvetest.Good)
+		c.Spec.RPC.Endpoints[0].URL = url
+		if _, err := resolve.Chain(c, ""); err == nil || strings.Contains(err.Error(), "hunter2") {
+			t.Errorf("%s: %v", url, err)
+		}
+	}
+}
+
+func TestChainWithSecret(t *testing.T) {
+	t.Parallel()
+	c := read(t, resolvetest.Good)
+	ref := v1alpha1.SecretKeyRef{Name: "rpc-base", Key: "url"}
+	c.Spec.RPC.Endpoints = []v1alpha1.Endpoint{{URLFrom: &v1alpha1.URLSource{SecretKeyRef: ref}}}
+
+	doc, err := resolve.Chain(c, "/etc/boardwalk/rpc")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := (chainconfig.Endpoint{URLFile: "/etc/boardwalk/rpc/rpc-base/url", Weight: 1}); doc.Endpoints[0] != want {
+		t.Errorf("got %+v, want %+v", doc.Endpoints[0], want)
+	}
+
+	_, err = resolve.Chain(c, "")
+	if err == nil || !strings.Contains(err.Error(), "spec.rpc.endpoints[0].urlFrom: ") || !strings.Contains(err.Error(), "write url instead") {
+		t.Errorf("outside a cluster: %v", err)
+	}
+
+	c.Spec.Suspend = true
+	if doc, err = resolve.Chain(c, ""); err != nil || len(doc.Endpoints) != 0 {
+		t.Errorf("suspended outside a cluster: %+v, %v", doc, err)
+	}
+}
+
+func TestCatalog(t *testing.T) {
+	t.Parallel()
+	got, err := resolve.Catalog([]v1alpha1.Chain{*read(t, resolvetest.GoodSolana), *read(t, resolvetest.Good)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ids := got.IDs(); !slices.Equal(ids, []string{"solana", "base"}) {
+		t.Errorf("order %v", ids)
+	}
+	base, ok := got.Chain("base")
+	if !ok || base.Label != "Base" || base.EVMChainID != 8453 || base.MinTradeUSD != 2 || base.Suspended || len(base.Quotes) != 2 ||
+		base.Exchanges[1] != (catalog.Exchange{Name: "uniswap-v4", Protocol: market.UniswapV4, Factory: "0x498581ff718922c3f8e6a244956af099b2652b2b"}) {
+		t.Errorf("base %+v", base)
+	}
+	if solana, ok := got.Chain("solana"); !ok || !solana.Suspended || solana.Native.Wrapped != "So11111111111111111111111111111111111111112" {
+		t.Errorf("solana %+v", solana)
+	}
+	if _, ok := got.Chain("nowhere"); ok {
+		t.Error("found a chain that isn't declared")
+	}
+}
+
+func TestCatalogRefuses(t *testing.T) {
+	t.Parallel()
+	tests := []struct {
+		name   string
+		change func(*v1alpha1.Chain)
+		want   string
+	}{
+		{"one id twice", func(c *v1alpha1.Chain) { *c.Spec.ChainID = 1 }, `chains "base" and "team/other": both have spec.id "base"`},
+		{"one chain id twice", func(c *v1alpha1.Chain) { c.Spec.ID = "other" }, `chains "base" and "team/other": both have spec.chainID 8453`},
+		{"a bad chain", func(c *v1alpha1.Chain) { c.Spec.ID = "x y" }, `chain "team/other": spec.id: "x y" is no name`},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			other := read(t, resolvetest.Good)
+			other.Namespace, other.Name = "team", "other"
+			tt.change(other)
+			_, err := resolve.Catalog([]v1alpha1.Chain{*read(t, resolvetest.Good), *other})
+			if err == nil || !strings.Contains(err.Error(), tt.want) {
+				t.Errorf("got %v, want %q in it", err, tt.want)
+			}
+		})
+	}
+}
+
+// The CRD says in its schema what resolve says in Go: the lists of choices and the defaults are compared here, the rest
+// by resolvetest's cases.
+func TestSchemaAgrees(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("../../../config/crd/bases/boardwalk.dev_chains.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var crd struct {
+		Spec struct {
+			Versions []struct {
+				Schema struct {
+					OpenAPIV3Schema schema `yaml:"openAPIV3Schema"`
+				}
+			}
+		}
+	}
+	if err := yaml.Unmarshal(raw, &crd); err != nil {
+		t.Fatal(err)
+	}
+	spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+
+	enum := spec.Properties["exchanges"].Items.Properties["protocol"].Enum
+	if want := make([]string, 0, 8); !slices.Equal(enum, appendProtocols(want)) {
+		t.Errorf("protocols: the schema has %v, market has %v", enum, market.Protocols)
+	}
+	tracking := spec.Properties["tracking"].Properties
+	for name, pair := range map[string][2]any{
+		"reorgBlocks":     {spec.Properties["reorgBlocks"].Default, int(v1alpha1.DefaultReorgBlocks)},
+		"finalityDepth":   {spec.Properties["finalityDepth"].Default, int(v1alpha1.DefaultFinalityDepth)},
+		"minLiquidityUSD": {tracking["minLiquidityUSD"].Default, string(v1alpha1.DefaultMinLiquidityUSD)},
+		"holders":         {tracking["holders"].Default, string(v1alpha1.DefaultHolders)},
+		"weight": {
+			spec.Properties["rpc"].Properties["endpoints"].Items.Properties["weight"].Default, int(v1alpha1.DefaultWeight),
+		},
+	} {
+		if pair[0] != pair[1] {
+			t.Errorf("default of %s: the schema has %v, Go has %v", name, pair[0], pair[1])
+		}
+	}
+	walk(t, "spec", spec)
+}
+
+type schema struct {
+	Type       string
+	Properties map[string]schema
+	Items      *schema
+	Enum       []string
+	Default    any
+	MaxLength  *int     `yaml:"maxLength"`
+	MaxItems   *int     `yaml:"maxItems"`
+	Maximum    *float64 `yaml:"maximum"`
+}
+
+// walk checks that every list, string and number of the spec is bounded.
+func walk(t *testing.T, path string, s schema) {
+	t.Helper()
+	switch {
+	case s.Type == "string" && s.MaxLength == nil && len(s.Enum) == 0,
+		s.Type == "array" && s.MaxItems == nil,
+		s.Type == "integer" && s.Maximum == nil:
+		t.Errorf("%s: the %s has no bound in the schema", path, s.Type)
+	}
+	for name, p := range s.Properties {
+		walk(t, path+"."+name, p)
+	}
+	if s.Items != nil {
+		walk(t, path+"[]", *s.Items)
+	}
+}
+
+func appendProtocols(to []string) []string {
+	for _, p := range market.Protocols {
+		to = append(to, string(p))
+	}
+	return to
+}
+
+func TestDeepCopyIsApart(t *testing.T) {
+	t.Parallel()
+	a := read(t, resolvetest.Good)
+	b := a.DeepCopy()
+	*b.Spec.ChainID, b.Spec.Retention.Trades.Duration = 1, time.Hour
+	b.Status.Conditions = append(b.Status.Conditions, metav1.Condition{})
+	if *a.Spec.ChainID != 8453 || a.Spec.Retention.Trades.Duration != 720*time.Hour || len(a.Status.Conditions) != 0 {
+		t.Error("a change of the copy changed the original")
+	}
+}

@@ -1,0 +1,659 @@
+package price
+
+import (
+	"math"
+	"math/big"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// The truth is computed with 400 bits; the package promises a relative error below 1e-12.
+const (
+	precision = 400
+	promised  = 1e-12
+)
+
+func exact(v float64) *big.Float { return new(big.Float).SetPrec(precision).SetFloat64(v) }
+
+func whole(n int64) *big.Float { return new(big.Float).SetPrec(precision).SetInt64(n) }
+
+func quo(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(precision).Quo(a, b) }
+
+func mul(a *big.Float, more ...*big.Float) *big.Float {
+	out := new(big.Float).SetPrec(precision).Set(a)
+	for _, b := range more {
+		out.Mul(out, b)
+	}
+	return out
+}
+
+func add(a *big.Float, more ...*big.Float) *big.Float {
+	out := new(big.Float).SetPrec(precision).Set(a)
+	for _, b := range more {
+		out.Add(out, b)
+	}
+	return out
+}
+
+func sub(a, b *big.Float) *big.Float { return new(big.Float).SetPrec(precision).Sub(a, b) }
+
+func root(a *big.Float) *big.Float { return new(big.Float).SetPrec(precision).Sqrt(a) }
+
+func power(base *big.Float, n int) *big.Float {
+	out := whole(1)
+	for range n {
+		out.Mul(out, base)
+	}
+	return out
+}
+
+// minimum is the smaller of two.
+func minimum(a, b *big.Float) *big.Float {
+	if a.Cmp(b) < 0 {
+		return a
+	}
+	return b
+}
+
+func maximum(a, b *big.Float) *big.Float {
+	if a.Cmp(b) > 0 {
+		return a
+	}
+	return b
+}
+
+// sqrtAtTick is 1.0001^(tick/2), exactly enough.
+func sqrtAtTick(tick int32) *big.Float {
+	n := int(tick)
+	if n < 0 {
+		n = -n
+	}
+	out, square := whole(1), quo(whole(10001), whole(10000))
+	for ; n > 0; n >>= 1 {
+		if n&1 == 1 {
+			out.Mul(out, square)
+		}
+		square = mul(square, square)
+	}
+	out = root(out)
+	if tick < 0 {
+		return quo(whole(1), out)
+	}
+	return out
+}
+
+// relative is |got/want - 1|; 0 when both are nought.
+func relative(got float64, want *big.Float) float64 {
+	if want.Sign() == 0 {
+		return math.Abs(got)
+	}
+	d, _ := sub(quo(exact(got), want), whole(1)).Float64()
+	return math.Abs(d)
+}
+
+type tester interface {
+	Helper()
+	Errorf(format string, args ...any)
+}
+
+func within(t tester, what string, got float64, want *big.Float, tolerance float64) {
+	t.Helper()
+	if math.IsNaN(got) || math.IsInf(got, 0) {
+		t.Errorf("%s is %v, want %s", what, got, want.Text('g', 20))
+	} else if e := relative(got, want); e > tolerance {
+		t.Errorf("%s is %v, want %s: a relative error of %.2g, above %.0g", what, got, want.Text('g', 20), e, tolerance)
+	}
+}
+
+// kept is what is left of a price after DepthMove, which no double is.
+func kept() *big.Float { return quo(whole(98), whole(100)) }
+
+func drawAmount(t *rapid.T, label string, bits int) *market.Amount {
+	n := rapid.IntRange(1, bits).Draw(t, label+" bits")
+	raw := rapid.SliceOfN(rapid.Byte(), (n+7)/8, (n+7)/8).Draw(t, label)
+	v := new(market.Amount).SetBytes(raw)
+	if v.IsZero() {
+		v.SetUint64(1)
+	}
+	return v
+}
+
+func amountFloat(v *market.Amount) *big.Float {
+	return new(big.Float).SetPrec(precision).SetInt(v.ToBig())
+}
+
+func amountOf(t tester, v *big.Float) *market.Amount {
+	t.Helper()
+	n, _ := v.Int(nil)
+	out := new(market.Amount)
+	if out.SetFromBig(n) {
+		t.Errorf("%s does not fit 256 bits", n)
+	}
+	return out
+}
+
+func TestWhole(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		v := drawAmount(t, "raw", 256)
+		d := rapid.Uint8Range(0, 64).Draw(t, "decimals")
+		within(t, "the whole amount", Whole(v, d), quo(amountFloat(v), power(whole(10), int(d))), promised)
+	})
+}
+
+func TestConstantProduct(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		base, quote := drawAmount(t, "base", 112), drawAmount(t, "quote", 112)
+		baseDecimals, quoteDecimals := rapid.Uint8Range(0, 24).Draw(t, "base decimals"), rapid.Uint8Range(0, 24).Draw(t, "quote decimals")
+		price, depth, locked := ConstantProduct(Reserves{Base: Whole(base, baseDecimals), Quote: Whole(quote, quoteDecimals)})
+		b := quo(amountFloat(base), power(whole(10), int(baseDecimals)))
+		q := quo(amountFloat(quote), power(whole(10), int(quoteDecimals)))
+		within(t, "price", price, quo(q, b), promised)
+		// x·y=k: the price falls to p' when the quote falls by the square root of p'/p.
+		within(t, "depth", depth, mul(q, sub(whole(1), root(kept()))), promised)
+		within(t, "locked", locked, mul(whole(2), q), promised)
+	})
+}
+
+func TestEmptyPools(t *testing.T) {
+	t.Parallel()
+	for name, curve := range map[string]func(Reserves) (price, depth, locked float64){
+		"constant product": ConstantProduct, "stable": StableCurve,
+	} {
+		for _, r := range []Reserves{{}, {Base: 1}, {Quote: 1}} {
+			if price, depth, locked := curve(r); price != 0 || depth != 0 || locked != 0 {
+				t.Errorf("%s of %+v: %v, %v, %v; want nought", name, r, price, depth, locked)
+			}
+		}
+	}
+	zero := new(market.Amount)
+	c := Concentrated{SqrtPriceX96: zero, Liquidity: zero}
+	if depth, locked := c.DepthAndLocked(); c.Price() != 0 || depth != 0 || locked != 0 {
+		t.Errorf("a pool without a price has the price %v, depth %v, locked %v", c.Price(), depth, locked)
+	}
+}
+
+// stableK is x³y + y³x.
+func stableK(x, y *big.Float) *big.Float { return add(mul(x, x, x, y), mul(y, y, y, x)) }
+
+// stablePrice is the marginal price of x in y.
+func stablePrice(x, y *big.Float) *big.Float {
+	return quo(add(mul(whole(3), x, x, y), mul(y, y, y)), add(mul(x, x, x), mul(whole(3), y, y, x)))
+}
+
+// stableY is the reserve y that goes with x on the curve k.
+func stableY(x, k *big.Float) *big.Float {
+	low, high := whole(0), add(whole(1), quo(k, mul(x, x, x)))
+	for range 200 {
+		mid := quo(add(low, high), whole(2))
+		if stableK(x, mid).Cmp(k) < 0 {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return low
+}
+
+// stableDepth is what y comes out until the price of x has fallen to the part of it that is kept.
+func stableDepth(x, y *big.Float) *big.Float {
+	k, target := stableK(x, y), mul(stablePrice(x, y), kept())
+	low, high := x, mul(x, whole(2))
+	for stablePrice(high, stableY(high, k)).Cmp(target) > 0 {
+		high = mul(high, whole(2))
+	}
+	for range 120 {
+		mid := quo(add(low, high), whole(2))
+		if stablePrice(mid, stableY(mid, k)).Cmp(target) > 0 {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	return sub(y, stableY(low, k))
+}
+
+func TestStableCurve(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		base := rapid.Float64Range(1e-3, 1e12).Draw(t, "base")
+		quote := base * math.Exp(rapid.Float64Range(-5, 5).Draw(t, "skew"))
+		price, _, locked := StableCurve(Reserves{Base: base, Quote: quote})
+		x, y := exact(base), exact(quote)
+		p := stablePrice(x, y)
+		within(t, "price", price, p, promised)
+		within(t, "locked", locked, add(y, minimum(y, mul(x, p))), promised)
+	})
+}
+
+// A pool must not look deeper than it is: depth decides who prices a token.
+func TestStableDepthIsNotTooMuch(t *testing.T) {
+	t.Parallel()
+	for _, quote := range []float64{1e6, 1.1e6, 1.5e6, 2e6, 5e6, 2e7, 1e8, 9e5, 5e5, 1e5, 1e4} {
+		_, depth, _ := StableCurve(Reserves{Base: 1e6, Quote: quote})
+		truth, _ := stableDepth(exact(1e6), exact(quote)).Float64()
+		if depth > truth*(1+1e-9) {
+			t.Errorf("a stable pool of 1,000,000 and %.0f has the depth %.2f, which is %.2f times the %.2f that come out "+
+				"within 2 %%", quote, depth, depth/truth, truth)
+		}
+	}
+}
+
+func TestConcentratedPrice(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		s := drawAmount(t, "square root", 160)
+		c := Concentrated{
+			SqrtPriceX96: s, Liquidity: new(market.Amount), BaseIs0: rapid.Bool().Draw(t, "base is token0"),
+			BaseDecimals: rapid.Uint8Range(0, 24).Draw(t, "base decimals"), QuoteDecimals: rapid.Uint8Range(0, 24).Draw(t, "quote decimals"),
+		}
+		want := quo(amountFloat(s), power(whole(2), 96))
+		want = mul(want, want)
+		if !c.BaseIs0 {
+			want = quo(whole(1), want)
+		}
+		want = quo(mul(want, power(whole(10), int(c.BaseDecimals))), power(whole(10), int(c.QuoteDecimals)))
+		within(t, "price", c.Price(), want, promised)
+	})
+}
+
+// WETH at 2,500 USDC, from both sides.
+func TestConcentratedPriceOfWETH(t *testing.T) {
+	t.Parallel()
+	// token0 is USDC (6 decimals), token1 WETH (18): the raw price of token0 is 1e12/2500.
+	s := amountOf(t, mul(root(quo(whole(1e12), whole(2500))), power(whole(2), 96)))
+	c := Concentrated{SqrtPriceX96: s, Liquidity: new(market.Amount), BaseDecimals: 18, QuoteDecimals: 6}
+	within(t, "price", c.Price(), whole(2500), promised)
+	c = Concentrated{SqrtPriceX96: s, Liquidity: new(market.Amount), BaseIs0: true, BaseDecimals: 6, QuoteDecimals: 18}
+	within(t, "price", c.Price(), quo(whole(1), whole(2500)), promised)
+}
+
+// position is liquidity in a range.
+type position struct {
+	lower, upper int32
+	liquidity    *market.Amount
+}
+
+const (
+	minTick = -887272
+	maxTick = 887272
+)
+
+// pool is a V3 pool at the given square root price with positions.
+func pool(s *market.Amount, tick int32, positions []position, baseIs0 bool) Concentrated {
+	c := Concentrated{SqrtPriceX96: s, Liquidity: new(market.Amount), Tick: tick, BaseIs0: baseIs0}
+	for _, p := range positions {
+		c.Ticks = c.Ticks.AddRange(p.lower, p.upper, market.SignedAmount{Abs: *p.liquidity})
+		if p.lower <= tick && tick < p.upper {
+			c.Liquidity.Add(c.Liquidity, p.liquidity)
+		}
+	}
+	return c
+}
+
+// truth is depth and locked by the whitepaper's formulas (section 6.29, 6.30), position by position.
+func truth(c *Concentrated, positions []position) (depth, locked *big.Float) {
+	s := quo(amountFloat(c.SqrtPriceX96), power(whole(2), 96))
+	token0, token1, near := whole(0), whole(0), whole(0)
+	for _, p := range positions {
+		l := amountFloat(p.liquidity)
+		low, high := sqrtAtTick(p.lower), sqrtAtTick(p.upper)
+		at := minimum(maximum(s, low), high)
+		token1 = add(token1, mul(l, sub(at, low)))
+		token0 = add(token0, mul(l, sub(quo(whole(1), at), quo(whole(1), high))))
+		if c.BaseIs0 { // quote is token1: down to s·√0.98
+			floor := minimum(maximum(mul(s, root(kept())), low), high)
+			near = add(near, mul(l, sub(at, floor)))
+		} else {
+			ceil := minimum(maximum(quo(s, root(kept())), low), high)
+			near = add(near, mul(l, sub(quo(whole(1), at), quo(whole(1), ceil))))
+		}
+	}
+	quoteUnit := power(whole(10), int(c.QuoteDecimals))
+	quote, base, price := token1, token0, mul(s, s)
+	if !c.BaseIs0 {
+		quote, base, price = token0, token1, quo(whole(1), price)
+	}
+	inQuote := quo(mul(base, price), quoteUnit) // base·price·10^(bd-qd)/10^bd
+	quote = quo(quote, quoteUnit)
+	return quo(near, quoteUnit), add(quote, minimum(quote, inQuote))
+}
+
+func drawPool(t *rapid.T, widest int32, atLeast int) (Concentrated, []position) {
+	tick := rapid.Int32Range(-400_000, 400_000).Draw(t, "tick")
+	// Somewhere inside the tick.
+	s := amountOf(t, mul(sqrtAtTick(tick), power(whole(2), 96), exact(1+4.9e-5*rapid.Float64Range(0.01, 0.99).Draw(t, "inside"))))
+	n := rapid.IntRange(atLeast, 6).Draw(t, "positions")
+	positions := make([]position, n)
+	for i := range positions {
+		lower := max(tick+rapid.Int32Range(-widest, widest).Draw(t, "lower"), minTick)
+		positions[i] = position{
+			lower: lower, upper: min(lower+rapid.Int32Range(1, widest).Draw(t, "width"), maxTick),
+			liquidity: drawAmount(t, "liquidity", 100),
+		}
+	}
+	c := pool(s, tick, positions, rapid.Bool().Draw(t, "base is token0"))
+	c.BaseDecimals, c.QuoteDecimals = rapid.Uint8Range(0, 18).Draw(t, "base decimals"), rapid.Uint8Range(0, 18).Draw(t, "quote decimals")
+	return c, positions
+}
+
+func TestConcentratedDepth(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		c, positions := drawPool(t, 2000, 1)
+		depth, locked := c.DepthAndLocked()
+		wantDepth, wantLocked := truth(&c, positions)
+		// A position's edge is a difference of neighbouring square roots: what the doubles lose there is weighed
+		// against the pool's active and neighbouring liquidity, not against what is left of it.
+		all := whole(0)
+		for _, p := range positions {
+			all = add(all, amountFloat(p.liquidity))
+		}
+		s := quo(amountFloat(c.SqrtPriceX96), power(whole(2), 96))
+		scale := mul(all, s)
+		if !c.BaseIs0 {
+			scale = quo(all, s)
+		}
+		scale = quo(scale, power(whole(10), int(c.QuoteDecimals)))
+		check := func(what string, got float64, want *big.Float) {
+			t.Helper()
+			off, _ := quo(sub(exact(got), want), scale).Float64()
+			if math.Abs(off) > promised {
+				t.Errorf("%s is %v, want %s: off by %.2g of the liquidity's unit", what, got, want.Text('g', 20), off)
+			}
+		}
+		check("depth", depth, wantDepth)
+		check("locked", locked, wantLocked)
+	})
+}
+
+// The edges of positions far from tick 0 are as exact as those near it.
+func TestTickRoots(t *testing.T) {
+	t.Parallel()
+	worst, worstTick := 0.0, int32(0)
+	for _, tick := range []int32{0, 1, -1, 10, -1000, 60000, -76012, 200000, -200000, 276324, -276324, 400000, -400000, minTick, maxTick} {
+		if e := relative(sqrtAt(tick), sqrtAtTick(tick)); e > worst {
+			worst, worstTick = e, tick
+		}
+	}
+	if worst > promised {
+		t.Errorf("the square root price of tick %d has a relative error of %.2g, above the promised %.0g", worstTick, worst, promised)
+	}
+}
+
+// A position of one tick is as deep as the tokens in it, wherever it lies.
+func TestOneTickPosition(t *testing.T) {
+	t.Parallel()
+	for _, tick := range []int32{0, -1, 1234, -76012, 200310, -276325, 399999} {
+		for _, baseIs0 := range []bool{true, false} {
+			s := amountOf(t, mul(sqrtAtTick(tick), power(whole(2), 96), exact(1+2.5e-5)))
+			positions := []position{{tick, tick + 1, new(market.Amount).Lsh(market1(), 90)}}
+			c := pool(s, tick, positions, baseIs0)
+			depth, locked := c.DepthAndLocked()
+			wantDepth, wantLocked := truth(&c, positions)
+			// The whole position lies within 2 %: all of its quote is depth. It is worth two ten-thousandths of
+			// its liquidity, so the doubles lose four digits.
+			within(t, "depth", depth, wantDepth, 1e-8)
+			within(t, "locked", locked, wantLocked, 1e-8)
+			if depth > locked {
+				t.Errorf("tick %d: depth %v is more than the locked %v", tick, depth, locked)
+			}
+		}
+	}
+}
+
+func market1() *market.Amount { return new(market.Amount).SetUint64(1) }
+
+// A position over the full range is Uniswap V2.
+func TestFullRangeIsConstantProduct(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		tick := rapid.Int32Range(-300_000, 300_000).Draw(t, "tick")
+		inside := exact(1 + 4.9e-5*rapid.Float64Range(0.01, 0.99).Draw(t, "inside"))
+		s := amountOf(t, mul(sqrtAtTick(tick), power(whole(2), 96), inside))
+		l := new(market.Amount).Lsh(market1(), uint(rapid.IntRange(60, 110).Draw(t, "liquidity bits")))
+		c := pool(s, tick, []position{{minTick, maxTick, l}}, rapid.Bool().Draw(t, "base is token0"))
+		c.BaseDecimals, c.QuoteDecimals = rapid.Uint8Range(0, 18).Draw(t, "base decimals"), rapid.Uint8Range(0, 18).Draw(t, "quote decimals")
+		root := quo(amountFloat(s), power(whole(2), 96))
+		token0, token1 := quo(amountFloat(l), root), mul(amountFloat(l), root)
+		base, quote := token0, token1
+		if !c.BaseIs0 {
+			base, quote = token1, token0
+		}
+		b, _ := quo(base, power(whole(10), int(c.BaseDecimals))).Float64()
+		q, _ := quo(quote, power(whole(10), int(c.QuoteDecimals))).Float64()
+		price, depth, locked := ConstantProduct(Reserves{Base: b, Quote: q})
+		gotDepth, gotLocked := c.DepthAndLocked()
+		within(t, "price", c.Price(), exact(price), 1e-9)
+		within(t, "depth", gotDepth, exact(depth), 1e-9)
+		// The range ends somewhere, V2 does not.
+		within(t, "locked", gotLocked, exact(locked), 1e-5)
+	})
+}
+
+// A pool whose liquidity is all of its own token gives sellers nothing.
+func TestOneSidedPool(t *testing.T) {
+	t.Parallel()
+	for _, baseIs0 := range []bool{true, false} {
+		const tick = 100
+		s := amountOf(t, mul(sqrtAtTick(tick), power(whole(2), 96), exact(1+1e-5)))
+		// token0 lies above the price and token1 below it.
+		own := position{tick + 1, tick + 20_000, new(market.Amount).Lsh(market1(), 100)}
+		if !baseIs0 {
+			own.lower, own.upper = tick-20_000, tick
+		}
+		c := pool(s, tick, []position{own}, baseIs0)
+		if depth, locked := c.DepthAndLocked(); depth != 0 || locked != 0 {
+			t.Errorf("base is token0 %v: depth %v and locked %v, want nought", baseIs0, depth, locked)
+		}
+		// The other side alone is quote: all there is, and nothing of it counts twice.
+		other := position{tick - 50, tick, own.liquidity}
+		if !baseIs0 {
+			other.lower, other.upper = tick+1, tick+51
+		}
+		c = pool(s, tick, []position{other}, baseIs0)
+		if depth, locked := c.DepthAndLocked(); depth <= 0 || math.Abs(locked/depth-1) > 1e-9 {
+			t.Errorf("base is token0 %v: depth %v and locked %v, want both alike", baseIs0, depth, locked)
+		}
+	}
+}
+
+// Far liquidity is locked, but no depth.
+func TestFarLiquidityIsNoDepth(t *testing.T) {
+	t.Parallel()
+	s := amountOf(t, mul(sqrtAtTick(0), power(whole(2), 96), exact(1+1e-5)))
+	// 2 % is about 202 ticks.
+	c := pool(s, 0, []position{{-5000, -203, new(market.Amount).Lsh(market1(), 100)}}, true)
+	if depth, locked := c.DepthAndLocked(); depth != 0 || locked <= 0 {
+		t.Errorf("depth %v and locked %v, want none and some", depth, locked)
+	}
+}
+
+// Ticks unknown: an empty map has no depth whatever the active liquidity.
+func TestNoTicksNoDepth(t *testing.T) {
+	t.Parallel()
+	c := Concentrated{SqrtPriceX96: new(market.Amount).Lsh(market1(), 96), Liquidity: new(market.Amount).Lsh(market1(), 100), BaseIs0: true}
+	if depth, locked := c.DepthAndLocked(); depth != 0 || locked != 0 {
+		t.Errorf("depth %v and locked %v, want nought", depth, locked)
+	}
+}
+
+// On the boundary of two ranges the pool's tick is one below when the price came from above: both views are one state.
+func TestBoundary(t *testing.T) {
+	t.Parallel()
+	const edge = 600
+	s := amountOf(t, add(mul(sqrtAtTick(edge), power(whole(2), 96)), whole(1)))
+	positions := []position{
+		{0, edge, new(market.Amount).Lsh(market1(), 90)},
+		{edge, 1200, new(market.Amount).Lsh(market1(), 91)},
+	}
+	for _, baseIs0 := range []bool{true, false} {
+		above, below := pool(s, edge, positions, baseIs0), pool(s, edge-1, positions, baseIs0)
+		d0, l0 := above.DepthAndLocked()
+		d1, l1 := below.DepthAndLocked()
+		within(t, "depth", d1, exact(d0), 1e-9)
+		within(t, "locked", l1, exact(l0), 1e-9)
+	}
+}
+
+// More liquidity is never less depth, and depth is never more than what is locked.
+func TestDepthIsMonotonic(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		c, positions := drawPool(t, 5000, 2)
+		depth, locked := c.DepthAndLocked()
+		fewer := pool(c.SqrtPriceX96, c.Tick, positions[1:], c.BaseIs0)
+		fewer.BaseDecimals, fewer.QuoteDecimals = c.BaseDecimals, c.QuoteDecimals
+		lessDepth, lessLocked := fewer.DepthAndLocked()
+		// What one double can lose of the sum.
+		const slack = 1e-9
+		if depth < lessDepth*(1-slack) || locked < lessLocked*(1-slack) {
+			t.Errorf("another position turns depth %v into %v and locked %v into %v", lessDepth, depth, lessLocked, locked)
+		}
+		if depth < 0 || locked < 0 || depth > locked*(1+slack) {
+			t.Errorf("depth %v, locked %v", depth, locked)
+		}
+	})
+}
+
+// The order in which positions came does not matter.
+func TestDepthHasNoOrder(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		c, positions := drawPool(t, 3000, 2)
+		depth, locked := c.DepthAndLocked()
+		slices.Reverse(positions)
+		other := pool(c.SqrtPriceX96, c.Tick, positions, c.BaseIs0)
+		other.BaseDecimals, other.QuoteDecimals = c.BaseDecimals, c.QuoteDecimals
+		if d, l := other.DepthAndLocked(); d != depth || l != locked {
+			t.Errorf("depth %v and locked %v; the other way round %v and %v", depth, locked, d, l)
+		}
+	})
+}
+
+func TestNanoUSD(t *testing.T) {
+	t.Parallel()
+	amount := func(s string) *market.Amount {
+		v := new(market.Amount)
+		if err := v.SetFromDecimal(s); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	tests := []struct {
+		name     string
+		quote    string
+		decimals uint8
+		usd      float64
+		want     int64
+		ok       bool
+	}{
+		{"a dollar", "1000000", 6, 1, 1e9, true},
+		{"one unit of USDC", "1", 6, 1, 1000, true},
+		{"one ETH", "1000000000000000000", 18, 2500, 2500e9, true},
+		{"one wei", "1", 18, 2500, 0, true},
+		{"nothing", "0", 18, 2500, 0, true},
+		{"half a nano is even nought", "5", 10, 1, 0, true},
+		{"one and a half is two", "15", 10, 1, 2, true},
+		{"two and a half is two", "25", 10, 1, 2, true},
+		{"three and a half is four", "35", 10, 1, 4, true},
+		{"a quarter of a dollar's nano", "1", 9, 0.25, 0, true},
+		{"one and a half by price", "3", 9, 0.5, 2, true},
+		{"two and a half by price", "5", 9, 0.5, 2, true},
+		{"no price", "1000000", 6, 0, 0, false},
+		{"a negative price", "1000000", 6, -1, 0, false},
+		{"a price that is no number", "1000000", 6, math.NaN(), 0, false},
+		{"an infinite price", "1000000", 6, math.Inf(1), 0, false},
+		{"nothing at an infinite price", "0", 6, math.Inf(1), 0, false},
+		{"nine billion dollars", "9000000000000000", 6, 1, 9_000_000_000_000_000_000, true},
+		{"2^63 nano", "9223372036854775808", 9, 1, 0, false},
+		{"the largest amount", "115792089237316195423570985008687907853269984665640564039457584007913129639935", 0, 1e300, 0, false},
+		{"the largest amount of a token of 64 decimals", "115792089237316195423570985008687907853269984665640564039457584007913129639935", 64, 1, 0, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			got, ok := NanoUSD(amount(tt.quote), tt.decimals, tt.usd)
+			if got != tt.want || ok != tt.ok {
+				t.Errorf("got %d, %v; want %d, %v", got, ok, tt.want, tt.ok)
+			}
+		})
+	}
+}
+
+// Ties are the cases in which "half to even" means something: an amount of 10 decimals whose last digit is 5.
+func TestNanoUSDTies(t *testing.T) {
+	t.Parallel()
+	wrong := 0
+	first := uint64(0)
+	for n := range uint64(100_000) {
+		want := n // n and a half
+		if n%2 == 1 {
+			want++
+		}
+		v := new(market.Amount).SetUint64(10*n + 5)
+		if got, ok := NanoUSD(v, 10, 1); !ok || uint64(got) != want { //nolint:gosec // never negative
+			if wrong == 0 {
+				first = n
+			}
+			wrong++
+		}
+	}
+	if wrong > 0 {
+		t.Errorf("%d of 100,000 ties are not rounded to even, the first one at %d.5", wrong, first)
+	}
+}
+
+func TestNanoUSDIsNear(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		quote := drawAmount(t, "quote", 128)
+		decimals := rapid.Uint8Range(0, 24).Draw(t, "decimals")
+		usd := math.Exp(rapid.Float64Range(-30, 30).Draw(t, "log price"))
+		got, ok := NanoUSD(quote, decimals, usd)
+		want := mul(quo(amountFloat(quote), power(whole(10), int(decimals))), exact(usd), whole(1e9))
+		if !ok {
+			if want.Cmp(exact(math.MaxInt64*(1-1e-12))) < 0 {
+				t.Errorf("%s nano do not fit", want.Text('g', 20))
+			}
+			return
+		}
+		off, _ := sub(whole(got), want).Float64()
+		size, _ := want.Float64()
+		if math.Abs(off) > 0.5000001+size*promised {
+			t.Errorf("got %d, want %s", got, want.Text('f', 3))
+		}
+	})
+}
+
+// Between two ranges there may be nothing. What lies beyond such a gap counts like anything else, also when the sums
+// of liquidity have more digits than a double.
+func TestLiquidityBeyondAGap(t *testing.T) {
+	t.Parallel()
+	amount := func(s string) *market.Amount {
+		v := new(market.Amount)
+		if err := v.SetFromDecimal(s); err != nil {
+			t.Fatal(err)
+		}
+		return v
+	}
+	positions := []position{
+		{-10, 10, amount("9007199254740992")}, // 2^53: one more is lost in a double
+		{-20, 20, amount("1")},
+		{-60, -40, amount("9007199254740992")},
+		{40, 60, amount("9007199254740992")},
+	}
+	s := amountOf(t, mul(power(whole(2), 96), exact(1+1e-5)))
+	for _, baseIs0 := range []bool{true, false} {
+		c := pool(s, 0, positions, baseIs0)
+		depth, locked := c.DepthAndLocked()
+		wantDepth, wantLocked := truth(&c, positions)
+		within(t, "depth", depth, wantDepth, 1e-9)
+		within(t, "locked", locked, wantLocked, 1e-9)
+	}
+}

@@ -1,0 +1,461 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+// conformance runs a test against both databases.
+func conformance(t *testing.T, f func(t *testing.T, s *store.Store)) {
+	t.Helper()
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			f(t, storetest.Open(t, kind))
+		})
+	}
+}
+
+func address(n int) market.Address {
+	var w [32]byte
+	w[0], w[30], w[31] = 0xff, byte(n>>8), byte(n)
+	return market.EVMAddress(w)
+}
+
+func poolID(n int) market.Address {
+	var w [32]byte
+	w[0], w[30], w[31] = 0xee, byte(n>>8), byte(n)
+	return market.PoolID(w)
+}
+
+func hash(n int) (h market.Hash) {
+	h[0], h[30], h[31] = 0xdd, byte(n>>8), byte(n)
+	return h
+}
+
+func amount(n uint64) (a market.Amount) {
+	a.SetUint64(n)
+	return a
+}
+
+// huge is 2^256 - 1 - n.
+func huge(n uint64) (a market.Amount) {
+	a.SetAllOne()
+	b := amount(n)
+	a.Sub(&a, &b)
+	return a
+}
+
+func header(n int) market.Header {
+	return market.Header{Number: uint64(n), Hash: hash(n), Parent: hash(n - 1), Time: 1_700_000_000 + int64(n)}
+}
+
+func lease(t *testing.T, s *store.Store) *store.Lease {
+	t.Helper()
+	l, err := s.Acquire(t.Context(), "base", "test", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// commitOf makes a commit of block n that sets a row of each kind, k rows wide.
+func commitOf(n, k int, before map[string]*market.Changes) *store.Commit {
+	c := &store.Commit{Last: header(n), Blocks: []market.Header{header(n)}, Undo: true, Head: store.HeadStatus{Number: uint64(n)}}
+	old := before["last"]
+	for i := range k {
+		tok := &market.Token{Mint: address(i), Name: "n\u202e<b>\"'😀", Symbol: fmt.Sprint(n), HasDecimals: true, Decimals: 18,
+			HasSupply: true, Supply: huge(uint64(n)), FirstBlock: 1, FirstSeenAt: 2, Pool: poolID(i), Candidate: poolID(i + 1),
+			CandidateSince: uint64(n), Holders: market.Holders{Status: market.HoldersCurrent, Count: int64(n)}}
+		pool := &market.Pool{ID: poolID(i), Protocol: market.UniswapV4, Factory: address(900), Token0: address(i), Token1: address(i + 1),
+			FeePips: 3000, TickSpacing: -60, Hooks: address(7), CreatedBlock: 4, CreatedAt: 5, Base: address(i), Quote: address(i + 1),
+			BaseIs0: true, Untrusted: market.UntrustedHook, Reserve0: huge(1), Reserve1: amount(uint64(n)), SqrtPriceX96: huge(2),
+			Liquidity: amount(3), Tick: -887272, Price: 1.0 / 3, Depth: 1e-300, Locked: 1e300, LastTradeAt: int64(n),
+			Day: market.Window{VolumeUSD: huge(9), Buys: 1, Sells: 2, ReferenceUSD: float64(n)}}
+		ticks := market.TickMap{{Tick: -10, Net: market.SignedAmount{Abs: amount(uint64(n))}}, {Tick: 10, Net: market.SignedAmount{Abs: amount(uint64(n)), Neg: true}}}
+		candle := &market.Candle{CandleKey: market.CandleKey{Pool: poolID(i), Interval: 60, Open: 1_700_000_000 - 1_700_000_000%60},
+			USD: market.OHLC{Open: 1, High: float64(n), Low: 0.1, Close: 2}, VolumeUSD: huge(3), VolumeQuote: amount(4), VolumeBase: amount(5),
+			Buys: int64(n), LastBlock: uint64(n)}
+		balance := &market.Balance{Amount: huge(uint64(n)), Excluded: i%2 == 0}
+		quote := &market.QuotePrice{Asset: address(i), USD: float64(n), Pegged: true}
+		c.Changes.Tokens = append(c.Changes.Tokens, market.Change[market.Address, market.Token]{Key: tok.Mint, After: tok})
+		c.Changes.Pools = append(c.Changes.Pools, market.Change[market.Address, market.Pool]{Key: pool.ID, After: pool})
+		c.Changes.Ticks = append(c.Changes.Ticks, market.Change[market.Address, market.TickMap]{Key: pool.ID, After: &ticks})
+		c.Changes.Candles = append(c.Changes.Candles, market.Change[market.CandleKey, market.Candle]{Key: candle.CandleKey, After: candle})
+		key := market.BalanceKey{Token: address(i), Account: address(i + 500)}
+		c.Changes.Balances = append(c.Changes.Balances, market.Change[market.BalanceKey, market.Balance]{Key: key, After: balance})
+		c.Changes.Quotes = append(c.Changes.Quotes, market.Change[market.Address, market.QuotePrice]{Key: quote.Asset, After: quote})
+		c.Changes.Trades = append(c.Changes.Trades, market.Trade{Block: uint64(n), LogIndex: uint32(i), Time: header(n).Time, Tx: hash(i),
+			Pool: poolID(i), Base: address(i), Trader: address(i + 600), Sell: i%2 == 1, BaseAmount: huge(5), QuoteAmount: amount(6),
+			NanoUSD: 7, HasUSD: i%3 != 0, CloseUSD: 0.5, CloseNative: 0.25})
+		c.Changes.Queued = append(c.Changes.Queued, market.QueuedTransfer{Token: address(i), From: address(1), To: address(2), Block: uint64(n), Seq: uint32(i), Amount: huge(8)})
+		if old != nil {
+			c.Changes.Tokens[i].Before, c.Changes.Pools[i].Before = old.Tokens[i].After, old.Pools[i].After
+			c.Changes.Ticks[i].Before, c.Changes.Candles[i].Before = old.Ticks[i].After, old.Candles[i].After
+			c.Changes.Balances[i].Before, c.Changes.Quotes[i].Before = old.Balances[i].After, old.Quotes[i].After
+		}
+	}
+	before["last"] = &c.Changes
+	return c
+}
+
+func derivedRows(t *testing.T, s *store.Store) map[string][]string {
+	t.Helper()
+	rows, err := s.Derived(t.Context(), "base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func equalRows(a, b map[string][]string) bool { return maps.EqualFunc(a, b, slices.Equal) }
+
+// TestCommitAndLoad writes rows of every kind, few and many, and reads them back to the bit.
+func TestCommitAndLoad(t *testing.T) {
+	conformance(t, func(t *testing.T, s *store.Store) {
+		l := lease(t, s)
+		for n, k := range map[int]int{1: 3, 2: 300} {
+			c := commitOf(n, k, map[string]*market.Changes{})
+			c.Undo = false
+			if n == 2 {
+				if err := s.Rewind(t.Context(), l, 9); !errors.Is(err, store.ErrBelowHorizon) {
+					t.Fatalf("rewind to an unknown block: %v", err)
+				}
+			}
+			if err := s.Commit(t.Context(), l, c); err != nil {
+				t.Fatal(err)
+			}
+			w := market.Wanted{ExpireFrom: 0, ExpireTo: 2_000_000_000}
+			for i := range k {
+				w.Tokens = append(w.Tokens, address(i))
+				w.Pools = append(w.Pools, poolID(i))
+				w.Balances = append(w.Balances, market.BalanceKey{Token: address(i), Account: address(i + 500)})
+			}
+			w.Tokens = append(w.Tokens, address(12345))
+			rows, err := s.Load(t.Context(), "base", w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(rows.Tokens) != k || len(rows.Pools) != k || len(rows.Balances) != k || len(rows.Ticks) != k {
+				t.Fatalf("loaded %d tokens, %d pools, %d balances, %d tick maps; want %d of each", len(rows.Tokens), len(rows.Pools),
+					len(rows.Balances), len(rows.Ticks), k)
+			}
+			for _, got := range rows.Tokens {
+				i := slices.IndexFunc(c.Changes.Tokens, func(ch market.Change[market.Address, market.Token]) bool { return ch.Key == got.Mint })
+				if want := *c.Changes.Tokens[i].After; got != want {
+					t.Errorf("token came back as %+v, was %+v", got, want)
+				}
+			}
+			for _, got := range rows.Pools {
+				i := slices.IndexFunc(c.Changes.Pools, func(ch market.Change[market.Address, market.Pool]) bool { return ch.Key == got.ID })
+				if want := *c.Changes.Pools[i].After; got != want {
+					t.Errorf("pool came back as %+v, was %+v", got, want)
+				}
+			}
+			for _, ch := range c.Changes.Balances {
+				if got := rows.Balances[ch.Key]; got != *ch.After {
+					t.Errorf("balance came back as %+v, was %+v", got, *ch.After)
+				}
+			}
+			byKey, err := s.Load(t.Context(), "base", market.Wanted{ExpireFrom: 1, Candles: []market.CandleKey{c.Changes.Candles[0].Key},
+				PoolsOf: []market.Address{address(1)}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(byKey.Candles) != 1 || byKey.Candles[0] != *c.Changes.Candles[0].After || len(byKey.Pools) != 1 {
+				t.Errorf("by key came back %+v, pools %d", byKey.Candles, len(byKey.Pools))
+			}
+			trades, err := s.ChainTrades(t.Context(), "base", uint64(n), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range trades {
+				want := c.Changes.Trades[i]
+				if !want.HasUSD {
+					want.NanoUSD = 0
+				}
+				if trades[i] != want {
+					t.Errorf("trade came back as %+v, was %+v", trades[i], want)
+				}
+			}
+		}
+		if status, ok, err := s.Chain(t.Context(), "base"); err != nil || !ok || status.CommitNo != 2 {
+			t.Errorf("the chain's status is %+v, %v, %v; want two commits", status, ok, err)
+		}
+	})
+}
+
+// TestRewindRestoresEveryTable commits blocks on top of each other and takes them back one by one.
+func TestRewindRestoresEveryTable(t *testing.T) {
+	conformance(t, func(t *testing.T, s *store.Store) {
+		l := lease(t, s)
+		before := map[string]*market.Changes{}
+		var states []map[string][]string
+		for n := 1; n <= 5; n++ {
+			c := commitOf(n, 70, before)
+			if n == 5 { // the last one only deletes
+				for i := range c.Changes.Balances {
+					c.Changes.Balances[i].After = nil
+					c.Changes.Tokens[i].After = nil
+				}
+			}
+			if err := s.Commit(t.Context(), l, c); err != nil {
+				t.Fatal(err)
+			}
+			states = append(states, derivedRows(t, s))
+		}
+		for n := 4; n >= 1; n-- {
+			if err := s.Rewind(t.Context(), l, uint64(n)); err != nil {
+				t.Fatal(err)
+			}
+			if got := derivedRows(t, s); !equalRows(got, states[n-1]) {
+				t.Fatalf("after going back to block %d the rows differ from what they were", n)
+			}
+			status, _, err := s.Chain(t.Context(), "base")
+			if err != nil || status.Last != header(n) || status.Rewinds != int64(5-n) {
+				t.Fatalf("after going back to block %d the chain is at %+v, %v", n, status, err)
+			}
+		}
+		if err := s.Rewind(t.Context(), l, 0); !errors.Is(err, store.ErrBelowHorizon) {
+			t.Errorf("going back below the horizon: %v", err)
+		}
+	})
+}
+
+// TestLeaseFences has a second indexer take a chain over: what the first holds can't be committed any more.
+func TestLeaseFences(t *testing.T) {
+	conformance(t, func(t *testing.T, s *store.Store) {
+		first, err := s.Acquire(t.Context(), "base", "first", time.Millisecond)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var second *store.Lease
+		for second == nil { // the first's time is up at once
+			if second, err = s.Acquire(t.Context(), "base", "second", time.Minute); err != nil && !errors.Is(err, store.ErrLeaseHeld) {
+				t.Fatal(err)
+			}
+		}
+		if _, err := s.Acquire(t.Context(), "base", "third", time.Minute); !errors.Is(err, store.ErrLeaseHeld) {
+			t.Errorf("a third one got the lease: %v", err)
+		}
+		c := commitOf(1, 1, map[string]*market.Changes{})
+		for what, err := range map[string]error{
+			"commit": s.Commit(t.Context(), first, c), "rewind": s.Rewind(t.Context(), first, 0), "renew": s.Renew(t.Context(), first),
+			"holder job": s.SaveHolderJob(t.Context(), first, &store.HolderJob{Token: address(1)}, nil),
+		} {
+			if !errors.Is(err, store.ErrLeaseLost) {
+				t.Errorf("%s with a lost lease: %v", what, err)
+			}
+		}
+		if rows := derivedRows(t, s); len(rows["tokens"]) != 0 {
+			t.Error("the fenced commit left rows behind")
+		}
+		if err := s.Commit(t.Context(), second, c); err != nil {
+			t.Error(err)
+		}
+		if err := s.Release(t.Context(), second); err != nil {
+			t.Error(err)
+		}
+		if _, err := s.Acquire(t.Context(), "base", "third", time.Minute); err != nil {
+			t.Errorf("the released lease was not free: %v", err)
+		}
+	})
+}
+
+// TestHolderJobs walks a job through its life, merge and undo included.
+func TestHolderJobs(t *testing.T) {
+	conformance(t, func(t *testing.T, s *store.Store) {
+		ctx := t.Context()
+		l := lease(t, s)
+		c := commitOf(1, 2, map[string]*market.Changes{})
+		for i := range c.Changes.Tokens {
+			c.Changes.Tokens[i].After.Holders = market.Holders{Status: market.HoldersIndexing}
+		}
+		if err := s.Commit(ctx, l, c); err != nil {
+			t.Fatal(err)
+		}
+		if open, err := s.TokensToBackfill(ctx, "base"); err != nil || len(open) != 2 {
+			t.Fatalf("tokens to backfill: %v, %v; want 2", open, err)
+		}
+		job := &store.HolderJob{Token: address(1), Final: 100, Next: 0}
+		staged := map[market.Address]market.Amount{address(10): amount(5), address(11): huge(1)}
+		if err := s.SaveHolderJob(ctx, l, job, staged); err != nil {
+			t.Fatal(err)
+		}
+		job.Next = 101
+		if err := s.SaveHolderJob(ctx, l, job, map[market.Address]market.Amount{address(10): {}}); err != nil {
+			t.Fatal(err)
+		}
+		if got, err := s.Staged(ctx, "base", address(1), nil); err != nil || len(got) != 1 || got[address(11)] != huge(1) {
+			t.Fatalf("staged: %v, %v", got, err)
+		}
+		if got, err := s.Staged(ctx, "base", address(1), []market.Address{address(11), address(12)}); err != nil || len(got) != 1 {
+			t.Fatalf("staged of two: %v, %v", got, err)
+		}
+		jobs, err := s.HolderJobs(ctx, "base")
+		if err != nil || len(jobs) != 1 || !jobs[0].Done() || jobs[0] != *job {
+			t.Fatalf("jobs: %+v, %v", jobs, err)
+		}
+		if q, err := s.Queued(ctx, "base", address(1)); err != nil || len(q) != 1 || q[0].Amount != huge(8) {
+			t.Fatalf("queued: %+v, %v", q, err)
+		}
+		merge := &store.Commit{Last: header(2), Blocks: []market.Header{header(2)}, Undo: true, Merged: []market.Address{address(1)}}
+		if err := s.Commit(ctx, l, merge); err != nil {
+			t.Fatal(err)
+		}
+		if jobs, err := s.HolderJobs(ctx, "base"); err != nil || len(jobs) != 0 {
+			t.Fatalf("after the merge: %+v, %v", jobs, err)
+		}
+		if err := s.Rewind(ctx, l, 1); err != nil {
+			t.Fatal(err)
+		}
+		jobs, err = s.HolderJobs(ctx, "base")
+		if err != nil || len(jobs) != 1 || jobs[0] != *job {
+			t.Fatalf("after undoing the merge: %+v, %v", jobs, err)
+		}
+		if q, err := s.Queued(ctx, "base", address(1)); err != nil || len(q) != 1 {
+			t.Fatalf("after undoing the merge, queued: %+v, %v", q, err)
+		}
+	})
+}
+
+// TestFactsComeBack stores every kind of fact.
+func TestFactsComeBack(t *testing.T) {
+	conformance(t, func(t *testing.T, s *store.Store) {
+		l := lease(t, s)
+		facts := []market.Fact{
+			market.TokenFact{Token: address(1), Name: "\u202e<script>", Symbol: "😀", HasDecimals: true, Decimals: 6, HasSupply: true, Supply: huge(0), FromCreation: true},
+			market.PoolFact{Pool: address(2), Known: true, Info: market.PoolCreated{Protocol: market.Solidly, Factory: address(3), Pool: address(2), Token0: address(4), Token1: address(5), Stable: true}},
+			market.SupplyFact{Token: address(1), Supply: amount(9)},
+			market.BalanceFact{Token: address(1), Account: address(6), Amount: huge(3)},
+		}
+		c := commitOf(1, 1, map[string]*market.Changes{})
+		for _, f := range facts {
+			c.Facts = append(c.Facts, store.StoredFact{Block: 1, Hash: hash(1), Fact: f})
+		}
+		if err := s.Commit(t.Context(), l, c); err != nil {
+			t.Fatal(err)
+		}
+		got, err := s.Facts(t.Context(), "base", 0, 10)
+		if err != nil || len(got) != len(facts) {
+			t.Fatalf("facts: %+v, %v", got, err)
+		}
+		for _, f := range facts {
+			if !slices.ContainsFunc(got, func(g store.StoredFact) bool { return g.Fact == f && g.Hash == hash(1) }) {
+				t.Errorf("fact %+v did not come back", f)
+			}
+		}
+	})
+}
+
+// TestSequencesAreInCommitOrder has two writers take numbers and commit in reverse order: the second waits, so that no
+// reader sees a later number before an earlier one.
+func TestSequencesAreInCommitOrder(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, "postgres")
+	ctx := t.Context()
+	firstHas, firstMayCommit, order := make(chan struct{}), make(chan struct{}), make(chan int64, 2)
+	var both sync.WaitGroup
+	both.Go(func() {
+		err := s.InSequence(ctx, store.StreamTrades, 3, func(_ context.Context, first int64) error {
+			close(firstHas)
+			<-firstMayCommit
+			order <- first
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-firstHas
+	waiting := make(chan struct{})
+	both.Go(func() {
+		close(waiting)
+		err := s.InSequence(ctx, store.StreamTrades, 2, func(_ context.Context, first int64) error {
+			order <- first
+			return nil
+		})
+		if err != nil {
+			t.Error(err)
+		}
+	})
+	<-waiting
+	time.Sleep(100 * time.Millisecond) // time enough for the second to overtake, were it able to
+	close(firstMayCommit)
+	both.Wait()
+	if a, b := <-order, <-order; a != 1 || b != 4 {
+		t.Errorf("numbers were taken in the order %d, %d; want 1, 4", a, b)
+	}
+}
+
+func TestOpenRefusesWhatItMustNotTouch(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			dsn := storetest.DSN(t, kind)
+			s, err := store.Open(t.Context(), dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			driver, address := "pgx", dsn
+			if kind == "sqlite" {
+				driver, address = "sqlite", strings.TrimPrefix(dsn, "sqlite:")
+			}
+			db, err := sql.Open(driver, address)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := db.ExecContext(t.Context(), "UPDATE schema_reader SET oldest = 1000"); err != nil {
+				t.Fatal(err)
+			}
+			_ = db.Close()
+			if _, err := store.Open(t.Context(), dsn); !errors.Is(err, store.ErrNewerSchema) || !strings.Contains(err.Error(), "upgrade") {
+				t.Errorf("a newer schema: %v", err)
+			}
+		})
+	}
+	t.Run("locked file", func(t *testing.T) {
+		t.Parallel()
+		dsn := storetest.DSN(t, "sqlite")
+		s, err := store.Open(t.Context(), dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		if _, err := store.Open(t.Context(), dsn); !errors.Is(err, store.ErrLocked) {
+			t.Errorf("the file was opened twice: %v", err)
+		}
+	})
+	for dsn, want := range map[string]string{
+		"mysql://x": "postgres:// or sqlite:",
+		"sqlite:":   "needs a file",
+		"sqlite:" + filepath.Join("/proc", "nowhere", "x.db"): "folder",
+		"postgres://u:secret@127.0.0.1:1/x?connect_timeout=1": "check that it runs",
+		"postgres://u:secret@127.0.0.1:notaport/x":            "its form is",
+	} {
+		_, err := store.Open(t.Context(), dsn)
+		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
+			t.Errorf("opening %q: %v; want it to say %q and no password", dsn, err, want)
+		}
+	}
+}

@@ -1,0 +1,187 @@
+// Package storetest gives tests real databases: a PostgreSQL cluster of their own, started once per test process, and
+// SQLite files. Nothing of it is linked into the program.
+package storetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+// Both are the databases that everything runs on.
+var Both = []string{"sqlite", "postgres"}
+
+// Open gives an empty database of a kind; it is closed with the test.
+func Open(t *testing.T, kind string) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), DSN(t, kind))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s
+}
+
+var databases atomic.Int64
+
+// DSN is the address of an empty database of a kind.
+func DSN(t *testing.T, kind string) string {
+	t.Helper()
+	if kind == "sqlite" {
+		return "sqlite:" + filepath.Join(t.TempDir(), "test.db")
+	}
+	c, err := cluster()
+	if err != nil {
+		t.Fatalf("no PostgreSQL for the tests: %v\nrun hack/setup.sh, which installs it", err)
+	}
+	name := fmt.Sprintf("test_%d", databases.Add(1))
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	conn, err := pgx.Connect(ctx, c.dsn("postgres"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(ctx) }()
+	if _, err := conn.Exec(ctx, "CREATE DATABASE "+name); err != nil {
+		t.Fatal(err)
+	}
+	return c.dsn(name)
+}
+
+// postgres is a running cluster.
+type postgres struct {
+	dir  string
+	port int
+	cmd  *exec.Cmd
+}
+
+func (p *postgres) dsn(database string) string {
+	q := url.Values{"sslmode": {"disable"}}
+	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Host: "127.0.0.1:" + strconv.Itoa(p.port), Path: database, RawQuery: q.Encode()}
+	return u.String()
+}
+
+var cluster = sync.OnceValues(startCluster)
+
+// Main runs a package's tests and ends the cluster that they may have started.
+func Main(m *testing.M) {
+	code := m.Run()
+	stop()
+	os.Exit(code)
+}
+
+var running *postgres
+
+func stop() {
+	if running != nil {
+		_ = running.cmd.Process.Signal(syscall.SIGINT) // fast shutdown
+		_ = running.cmd.Wait()
+		_ = os.RemoveAll(running.dir)
+	}
+}
+
+func startCluster() (*postgres, error) {
+	bins, err := filepath.Glob("/usr/lib/postgresql/*/bin")
+	if err != nil || len(bins) == 0 {
+		return nil, errors.New("it is not installed")
+	}
+	bin := bins[len(bins)-1]
+	dir, err := os.MkdirTemp("", "boardwalk-postgres-")
+	if err != nil {
+		return nil, err
+	}
+	attr, err := credential(dir)
+	if err != nil {
+		return nil, err
+	}
+	data := filepath.Join(dir, "data")
+	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
+	initdb.SysProcAttr, initdb.Dir = attr, dir
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	p := &postgres{dir: dir, port: port}
+	p.cmd = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port), "-k", dir,
+		"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200",
+		"-c", "shared_buffers=256MB")
+	p.cmd.SysProcAttr, p.cmd.Dir = attr, dir
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		return nil, err
+	}
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	running = p
+	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		conn, err := pgx.Connect(ctx, p.dsn("postgres"))
+		if err == nil {
+			_ = conn.Close(ctx)
+			cancel()
+			return p, nil
+		}
+		cancel()
+	}
+	return nil, fmt.Errorf("it did not answer within 30 s; its log is in %s", dir)
+}
+
+// credential runs PostgreSQL as its own user when the tests run as root, which it refuses.
+func credential(dir string) (*syscall.SysProcAttr, error) {
+	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	if os.Getuid() != 0 {
+		return attr, nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		return nil, err
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	return attr, os.Chown(dir, int(uid), int(gid))
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = l.Close() }()
+	a, ok := l.Addr().(*net.TCPAddr)
+	if !ok {
+		return 0, errors.New("no TCP port")
+	}
+	return a.Port, nil
+}
