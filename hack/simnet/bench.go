@@ -39,7 +39,7 @@ func Bench(ctx context.Context, node *Node, o BenchOptions) (*World, error) {
 		return nil, err
 	}
 	trader := NewTrader(world, o.Seed)
-	trader.habits, trader.outsiders = benchHabits, benchOutsiders
+	trader.habits, trader.outsiders, trader.coins = benchHabits, benchOutsiders, 0.2
 	latest, err := node.Latest(ctx)
 	if err != nil {
 		return nil, err

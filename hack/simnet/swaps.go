@@ -20,7 +20,7 @@ func actSwapV2(_ context.Context, t *Trader, m *market, in *intent) ([]transacti
 	}
 	tx := transaction{from: in.trader, to: t.world.Routers.UniswapV2}
 	path := []string{tokenIn, tokenOut}
-	native := t.rng.IntN(2) == 0
+	native := t.rng.Float64() < t.coins/2
 	switch {
 	case native && tokenIn == t.world.Wrapped:
 		truth.NativeIn = true
@@ -57,7 +57,7 @@ func actSwapV3(_ context.Context, t *Trader, m *market, in *intent) ([]transacti
 		return encodeCall("exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))",
 			tuple{tokenIn, tokenOut, in.pool.Fee, recipient, deadline, amount, 0, 0})
 	}
-	native := t.rng.IntN(3) == 0
+	native := t.rng.Float64() < t.coins/3
 	switch {
 	case native && tokenIn == t.world.Wrapped:
 		truth.NativeIn = true

@@ -64,6 +64,8 @@ type Trader struct {
 	habits []habit
 	// outsiders is how many wallets receive transfers.
 	outsiders int
+	// coins is how often traders pay or are paid in the native currency, where they can; 1 is usual.
+	coins float64
 	// drift is the logarithm of target over opening price, by token.
 	drift map[string]float64
 	// opening is the first price seen of pools whose tokens have none.
@@ -77,7 +79,7 @@ type Trader struct {
 // NewTrader makes a trader. The same seed on the same chain does the same things.
 func NewTrader(world *World, seed uint64) *Trader {
 	t := &Trader{
-		world: world, rng: rand.New(rand.NewPCG(seed, 7)), habits: habits, outsiders: outsiders,
+		world: world, rng: rand.New(rand.NewPCG(seed, 7)), habits: habits, outsiders: outsiders, coins: 1,
 		drift: make(map[string]float64), opening: make(map[string]float64), provided: make(map[string]Pool),
 	}
 	if world.EntryPoint != "" {

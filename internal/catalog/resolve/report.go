@@ -102,6 +102,15 @@ func (r *report) integer(path string, v *int64, least, most, omitted int64) int6
 	return *v
 }
 
+// natural is integer for what is never below 0.
+func (r *report) natural(path string, v *int64, least, most, omitted int64) uint64 {
+	n := r.integer(path, v, least, most, omitted)
+	if n < 0 {
+		return 0
+	}
+	return uint64(n)
+}
+
 func widen(v *int32) *int64 {
 	if v == nil {
 		return nil

@@ -99,8 +99,8 @@ func resolveSpec(r *report, s *v1alpha1.ChainSpec, secretDir string) *chainconfi
 		Start:         resolveStart(r, s.Start),
 		Tracking:      resolveTracking(r, s.Tracking),
 		Retention:     resolveRetention(r, s.Retention),
-		ReorgBlocks:   uint64(r.integer("spec.reorgBlocks", s.ReorgBlocks, 1, 10_000, v1alpha1.DefaultReorgBlocks)),
-		FinalityDepth: uint64(r.integer("spec.finalityDepth", s.FinalityDepth, 1, 1_000_000, v1alpha1.DefaultFinalityDepth)),
+		ReorgBlocks:   r.natural("spec.reorgBlocks", s.ReorgBlocks, 1, 10_000, v1alpha1.DefaultReorgBlocks),
+		FinalityDepth: r.natural("spec.finalityDepth", s.FinalityDepth, 1, 1_000_000, v1alpha1.DefaultFinalityDepth),
 	}
 	switch {
 	case s.Label == "":
@@ -137,7 +137,7 @@ func resolveChainID(r *report, family chainconfig.Family, id *int64) uint64 {
 	case family == chainconfig.Solana && id != nil:
 		r.add(path, "is for family EVM alone; leave it out")
 	case id != nil:
-		return uint64(r.integer(path, id, 1, maxInteger, 0))
+		return r.natural(path, id, 1, maxInteger, 0)
 	}
 	return 0
 }
@@ -264,7 +264,7 @@ func resolveStart(r *report, s *v1alpha1.Start) chainconfig.Start {
 		r.add("spec.start", "needs exactly one of its two: write {block: N} or {now: true}")
 		return chainconfig.Start{}
 	default:
-		return chainconfig.Start{Block: uint64(r.integer("spec.start.block", s.Block, 0, maxInteger, 0))}
+		return chainconfig.Start{Block: r.natural("spec.start.block", s.Block, 0, maxInteger, 0)}
 	}
 }
 

@@ -6,7 +6,6 @@ import (
 	"log/slog"
 	"math/big"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +15,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
 // world is a fresh chain with contracts, a trader and some history.
@@ -25,6 +25,8 @@ type world struct {
 	trader *simnet.Trader
 	truths []simnet.Truth
 }
+
+func TestMain(m *testing.M) { storetest.Main(m) }
 
 func newWorld(t *testing.T, blocks int) *world {
 	t.Helper()
@@ -90,21 +92,11 @@ func (w *world) config() *chainconfig.Chain {
 
 func logger(t *testing.T) *slog.Logger {
 	t.Helper()
-	var w io.Writer = io.Discard
+	w := io.Discard
 	if os.Getenv("BOARDWALK_TEST_LOGS") != "" {
 		w = os.Stderr
 	}
 	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelDebug}))
-}
-
-func openSQLite(t *testing.T) *store.Store {
-	t.Helper()
-	s, err := store.Open(t.Context(), "sqlite:"+filepath.Join(t.TempDir(), "test.db"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
 }
 
 // run starts an indexer; stop ends it and waits.
@@ -162,31 +154,4 @@ func (w *world) ethCall(t *testing.T, to, data string, block uint64) []byte {
 	}
 	raw := make([]byte, (len(out)-2)/2)
 	return b.FillBytes(raw)
-}
-
-func TestIndexesARealChain(t *testing.T) {
-	t.Parallel()
-	w := newWorld(t, 150)
-	st := openSQLite(t)
-	stop := run(t, w.config(), st, 0)
-	w.await(t, st)
-	w.trade(t, 20)
-	w.await(t, st)
-	defer stop()
-
-	tokens, err := st.TokensSince(t.Context(), "base", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	pools, err := st.PoolsSince(t.Context(), "base", 0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Logf("%d tokens, %d pools", len(tokens), len(pools))
-	for _, tok := range tokens {
-		t.Logf("%s %.20q dec=%d pool=%s holders=%+v", tok.Mint, tok.Symbol, tok.Decimals, tok.Pool, tok.Holders)
-	}
-	for _, p := range pools {
-		t.Logf("%s %s price=%g depth=%g locked=%g day=%v trust=%q", p.ID, p.Protocol, p.Price, p.Depth, p.Locked, p.Day.VolumeUSD.Dec(), p.Untrusted)
-	}
 }

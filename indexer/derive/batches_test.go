@@ -1,0 +1,373 @@
+package derive_test
+
+import (
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// story draws a chain: pools of every kind that come and trade, transfers, deposits, facts, quiet days.
+type story struct {
+	t         *rapid.T
+	chain     *chain
+	mentioned map[market.Address]bool
+	known     map[market.Address]bool // pools that were created, or told by a fact
+	balances  map[market.BalanceKey]market.Amount
+	positions []market.RangeLiquidity
+	followed  bool
+}
+
+type poolKind struct {
+	market.PoolCreated
+	// late is a pool that is older than what is read: a fact tells it.
+	late bool
+}
+
+var kinds = []poolKind{
+	{PoolCreated: created(market.UniswapV2, v2, poolD, weth, usdc)},
+	{PoolCreated: created(market.UniswapV2, v2, poolA, dog, weth)},
+	{PoolCreated: created(market.UniswapV2, v2, poolB, usdc, dog)},
+	{PoolCreated: created(market.UniswapV2, v2, poolC, cat, dog)},            // not tracked
+	{PoolCreated: created(market.UniswapV2, v2, address(65), poolA, weth)},   // a pair's own token, traded
+	{PoolCreated: created(market.UniswapV2, v2, address(66), usdt, usdc)},    // moves a peg
+	{PoolCreated: created(market.UniswapV2, carol, address(67), frog, usdc)}, // nobody's factory
+	{PoolCreated: created(market.UniswapV3, v3, address(68), dog, weth)},     // V3
+	{PoolCreated: created(market.UniswapV3, v3, address(69), usdc, cat)},     // V3, base is token1
+	{PoolCreated: created(market.UniswapV3, v3, address(70), weth, usdt)},    // V3, a second price of WETH
+	{PoolCreated: created(market.UniswapV2, v2, address(71), cat, usdt), late: true},
+	{PoolCreated: created(market.UniswapV3, v3, address(72), cat, weth), late: true},
+	{PoolCreated: market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(1), Token0: zero, Token1: dog, SqrtPriceX96: sqrtPrice(0), TickSpacing: 60}},
+	{PoolCreated: market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(2), Token0: zero, Token1: usdc, Hooks: badHook, SqrtPriceX96: sqrtPrice(0)}},
+	{PoolCreated: market.PoolCreated{Protocol: market.Solidly, Factory: solidly, Pool: address(73), Token0: usdt, Token1: usdc, Stable: true}},
+}
+
+// sqrtPrice is the X96 square root price of a multiple of 600 ticks, near enough.
+func sqrtPrice(tick int32) market.Amount {
+	// 1.0001^300 is 1.03044.
+	v := new(market.Amount).Lsh(ref(raw(1)), 96)
+	for range max(tick, -tick) / 600 {
+		if tick > 0 {
+			v.Mul(v, ref(raw(103044)))
+			v.Div(v, ref(raw(100000)))
+		} else {
+			v.Mul(v, ref(raw(100000)))
+			v.Div(v, ref(raw(103044)))
+		}
+	}
+	return *v
+}
+
+func ref(v market.Amount) *market.Amount { return &v }
+
+var accounts = []market.Address{alice, bob, carol, router, poolA, poolB, v4, zero}
+
+func (s *story) mention(b *market.Block, tokens ...market.Address) {
+	for _, token := range tokens {
+		if token.IsZeroEVM() {
+			token = weth
+		}
+		if s.mentioned[token] {
+			continue
+		}
+		s.mentioned[token] = true
+		f, _ := fact(token).(market.TokenFact)
+		f.FromCreation = rapid.IntRange(0, 3).Draw(s.t, "from creation") > 0
+		f.HasDecimals = rapid.IntRange(0, 9).Draw(s.t, "decimals") > 0
+		f.HasSupply = rapid.Bool().Draw(s.t, "supply")
+		f.Supply = raw(1_000_000)
+		b.Facts = append(b.Facts, f)
+	}
+}
+
+func (s *story) amount(label string) market.Amount {
+	return units(uint64(rapid.IntRange(0, 5000).Draw(s.t, label)), rapid.SampledFrom([]uint8{0, 6, 12, 18}).Draw(s.t, label+" unit"))
+}
+
+func (s *story) account(label string) market.Address {
+	return rapid.SampledFrom(accounts).Draw(s.t, label)
+}
+
+// begin makes a pool known, by its factory's event or by a fact.
+func (s *story) begin(b *market.Block, tx *market.Tx, k *poolKind) {
+	if s.known[k.Pool] {
+		return
+	}
+	s.known[k.Pool] = true
+	if k.late {
+		b.Facts = append(b.Facts, market.PoolFact{Pool: k.Pool, Known: true, Info: k.PoolCreated})
+	} else {
+		s.add(tx, k.PoolCreated)
+	}
+	s.mention(b, k.Token0, k.Token1)
+}
+
+func (s *story) add(tx *market.Tx, e market.Event) {
+	tx.Logs = append(tx.Logs, market.Log{Event: e})
+}
+
+func (s *story) trade(b *market.Block, tx *market.Tx, k *poolKind) {
+	if !s.known[k.Pool] && rapid.Bool().Draw(s.t, "known first") {
+		s.begin(b, tx, k)
+	}
+	a0, a1 := in(s.amount("amount0")), out(s.amount("amount1"))
+	if rapid.Bool().Draw(s.t, "the other way") {
+		a0, a1 = a0.Negate(), a1.Negate()
+	}
+	trader := s.account("trader")
+	for i, token := range []market.Address{k.Token0, k.Token1} {
+		if a := []market.SignedAmount{a0, a1}[i]; rapid.Bool().Draw(s.t, "with its transfer") && !token.IsZeroEVM() {
+			from, to := trader, k.Pool
+			if a.Neg {
+				from, to = to, from
+			}
+			s.transfer(b, tx, token, from, to, a.Abs)
+		}
+	}
+	e := market.Swap{Pool: k.Pool, Sender: router, Recipient: trader, Amount0: a0, Amount1: a1}
+	if k.Protocol.Concentrated() {
+		e.Tick = int32(rapid.IntRange(-5, 5).Draw(s.t, "tick")) * 600
+		e.SqrtPriceX96, e.Liquidity = sqrtPrice(e.Tick), s.amount("liquidity")
+	} else if rapid.IntRange(0, 4).Draw(s.t, "synced") > 0 {
+		s.add(tx, synced(k.Pool, s.amount("reserve0"), s.amount("reserve1")))
+	}
+	s.add(tx, e)
+}
+
+func (s *story) liquidity(tx *market.Tx, k *poolKind) {
+	if !k.Protocol.Concentrated() {
+		s.add(tx, synced(k.Pool, s.amount("reserve0"), s.amount("reserve1")))
+		s.add(tx, market.PairLiquidity{Pool: k.Pool})
+		return
+	}
+	if n := len(s.positions); n > 0 && rapid.Bool().Draw(s.t, "burn") {
+		p := s.positions[rapid.IntRange(0, n-1).Draw(s.t, "position")]
+		p.Delta = p.Delta.Negate()
+		s.add(tx, p)
+		return
+	}
+	lower := int32(rapid.IntRange(-6, 5).Draw(s.t, "lower"))
+	p := market.RangeLiquidity{
+		Pool: k.Pool, TickLower: lower * 600, TickUpper: (lower + int32(rapid.IntRange(1, 6).Draw(s.t, "width"))) * 600,
+		Delta: in(e18(uint64(rapid.IntRange(1, 1000).Draw(s.t, "delta")))),
+	}
+	s.positions = append(s.positions, p)
+	s.add(tx, p)
+}
+
+// transfer moves what is there, and sometimes more.
+func (s *story) transfer(b *market.Block, tx *market.Tx, token, from, to market.Address, amount market.Amount) {
+	fromKey, toKey := market.BalanceKey{Token: token, Account: from}, market.BalanceKey{Token: token, Account: to}
+	if have := s.balances[fromKey]; have.Lt(&amount) && !from.IsZeroEVM() {
+		if rapid.IntRange(0, 19).Draw(s.t, "out of nothing") > 0 {
+			s.transfer(b, tx, token, zero, from, amount)
+		}
+	}
+	if s.followed {
+		s.mention(b, token)
+	}
+	have := s.balances[fromKey]
+	s.balances[fromKey] = *have.Sub(&have, &amount)
+	have = s.balances[toKey]
+	s.balances[toKey] = *have.Add(&have, &amount)
+	s.add(tx, moved(token, from, to, amount))
+}
+
+func (s *story) wrap(b *market.Block, tx *market.Tx) {
+	account := rapid.SampledFrom([]market.Address{alice, router}).Draw(s.t, "wrapper")
+	amount := s.amount("wrapped")
+	unwrap := rapid.Bool().Draw(s.t, "unwrap")
+	k := market.BalanceKey{Token: weth, Account: account}
+	have := s.balances[k]
+	if unwrap && have.Lt(&amount) {
+		unwrap = false
+	}
+	if s.followed {
+		s.mention(b, weth)
+	}
+	from, to := zero, account
+	if unwrap {
+		from, to = to, from
+		s.balances[k] = *have.Sub(&have, &amount)
+		s.add(tx, unwrapped(account, amount))
+	} else {
+		s.balances[k] = *have.Add(&have, &amount)
+		s.add(tx, wrapped(account, amount))
+	}
+	if rapid.IntRange(0, 2).Draw(s.t, "logged as a transfer too") == 0 {
+		s.add(tx, moved(weth, from, to, amount))
+	}
+}
+
+func (s *story) event(b *market.Block, tx *market.Tx) {
+	k := &kinds[rapid.IntRange(0, len(kinds)-1).Draw(s.t, "pool")]
+	switch rapid.SampledFrom([]string{"begin", "trade", "trade", "trade", "liquidity", "liquidity", "transfer", "wrap", "priced"}).Draw(s.t, "event") {
+	case "begin":
+		s.begin(b, tx, k)
+	case "trade":
+		s.trade(b, tx, k)
+	case "liquidity":
+		s.liquidity(tx, k)
+	case "transfer":
+		token := rapid.SampledFrom([]market.Address{dog, cat, frog, weth, poolA}).Draw(s.t, "token")
+		s.transfer(b, tx, token, s.account("from"), s.account("to"), s.amount("moved"))
+	case "wrap":
+		s.wrap(b, tx)
+	case "priced":
+		if k.Protocol == market.UniswapV3 {
+			s.add(tx, market.PoolPriced{Pool: k.Pool, SqrtPriceX96: sqrtPrice(600), Tick: 600})
+		}
+	}
+}
+
+func (s *story) endFacts(b *market.Block) {
+	token := rapid.SampledFrom([]market.Address{dog, cat, weth}).Draw(s.t, "sampled")
+	account := rapid.SampledFrom([]market.Address{alice, bob, router}).Draw(s.t, "sampled account")
+	switch rapid.IntRange(0, 12).Draw(s.t, "fact") {
+	case 0:
+		b.Facts = append(b.Facts, market.SupplyFact{Token: token, Supply: s.amount("supply")})
+	case 1:
+		b.Facts = append(b.Facts, market.BalanceFact{
+			Token: token, Account: account, Amount: s.balances[market.BalanceKey{Token: token, Account: account}],
+		})
+	}
+}
+
+// write draws the whole chain, quiet blocks included.
+func (s *story) write() {
+	steps := []int64{0, 1, 12, 12, 12, 45, 61, 3600, 40_000, 90_000, 200_000}
+	for range rapid.IntRange(1, 25).Draw(s.t, "blocks") {
+		seconds := rapid.SampledFrom(steps).Draw(s.t, "seconds")
+		for range rapid.SampledFrom([]int{0, 0, 0, 1, 4, 12}).Draw(s.t, "quiet blocks") {
+			s.chain.block(1, nil)
+		}
+		b := s.chain.block(seconds, nil)
+		index := uint32(0)
+		for i := range rapid.IntRange(0, 3).Draw(s.t, "transactions") {
+			tx := market.Tx{Hash: market.Hash{2, byte(b.Number >> 8), byte(b.Number), byte(i)}}
+			for range rapid.IntRange(1, 3).Draw(s.t, "events") {
+				s.event(&b, &tx)
+			}
+			for k := range tx.Logs {
+				tx.Logs[k].Index = index
+				index++
+			}
+			if len(tx.Logs) > 0 {
+				b.Txs = append(b.Txs, tx)
+			}
+		}
+		s.endFacts(&b)
+		s.chain.blocks[len(s.chain.blocks)-1] = b
+	}
+}
+
+func drawStory(t *rapid.T) ([]market.Block, *chainconfig.Chain) {
+	s := &story{
+		t: t, chain: newChain(), mentioned: map[market.Address]bool{}, known: map[market.Address]bool{},
+		balances: map[market.BalanceKey]market.Amount{}, followed: rapid.Bool().Draw(t, "all holders"),
+	}
+	c := config(func(c *chainconfig.Chain) {
+		if s.followed {
+			c.Tracking.Holders = chainconfig.HoldersAll
+		} else if rapid.Bool().Draw(t, "major") {
+			c.Majors = []chainconfig.Major{{Asset: "ETH", Address: weth.String()}}
+		}
+		if rapid.Bool().Draw(t, "minimum liquidity") {
+			c.Tracking.MinLiquidityUSD = 100
+		}
+	})
+	s.write()
+	return s.chain.blocks, c
+}
+
+// batched applies blocks in batches of the given lengths (the last one repeats). Blocks without events are left out of
+// batches of more than one, as a source of the past does.
+func batched(t fataler, x *indexer, blocks []market.Block, lengths func() int, restart bool) {
+	t.Helper()
+	for len(blocks) > 0 {
+		n := min(max(lengths(), 1), len(blocks))
+		batch := blocks[:n]
+		blocks = blocks[n:]
+		until := batch[n-1].Header
+		var withEvents []market.Block
+		for i := range batch {
+			if n == 1 || len(batch[i].Txs) > 0 || len(batch[i].Facts) > 0 {
+				withEvents = append(withEvents, batch[i])
+			}
+		}
+		x.apply(t, withEvents, until)
+		if restart {
+			x.restart(until)
+		}
+	}
+}
+
+// TestBatchesDoNotMatter: the same chain gives the same rows, however it is cut into batches, however small the cache
+// is, and however often the program starts again.
+func TestBatchesDoNotMatter(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		blocks, c := drawStory(t)
+		whole := newIndexer(t, c, 100_000)
+		batched(t, whole, blocks, func() int { return len(blocks) }, false)
+		some := func() int { return rapid.IntRange(1, 9).Draw(t, "batch") }
+		one := func() int { return 1 }
+		for _, variant := range []struct {
+			name    string
+			limit   int
+			lengths func() int
+			restart bool
+		}{
+			{"block by block", 100_000, one, false},
+			{"block by block with 10 rows", 10, one, false},
+			{"block by block with no rows", 0, one, false},
+			{"block by block, restarting", 100_000, one, true},
+			{"in some batches", 100_000, some, false},
+			{"in some batches with 10 rows", 10, some, false},
+			{"in some batches, restarting", 10, some, true},
+		} {
+			x := newIndexer(t, c, variant.limit)
+			batched(t, x, blocks, variant.lengths, variant.restart)
+			if d := whole.db.differences(x.db); len(d) > 0 {
+				t.Fatalf("all at once and %s give other rows:\n%s", variant.name, strings.Join(d, "\n"))
+			}
+		}
+	})
+}
+
+// TestReorgs: blocks that were undone by the before-images and read again leave the rows that they would have left the
+// first time.
+func TestReorgs(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		blocks, c := drawStory(t)
+		straight := newIndexer(t, c, 100_000)
+		batched(t, straight, blocks, func() int { return 1 }, false)
+		x := newIndexer(t, c, rapid.SampledFrom([]int{0, 10, 100_000}).Draw(t, "limit"))
+		var commits []market.Changes
+		for i := 0; i < len(blocks); {
+			commits = append(commits, x.apply(t, blocks[i:i+1], blocks[i].Header))
+			i++
+			if rapid.IntRange(0, 5).Draw(t, "reorg") > 0 {
+				continue
+			}
+			depth := rapid.IntRange(1, min(8, i)).Draw(t, "depth")
+			for range depth {
+				i--
+				x.db.undo(t, &commits[len(commits)-1])
+				commits = commits[:len(commits)-1]
+			}
+			last := genesis
+			if i > 0 {
+				last = blocks[i-1].Header
+			}
+			x.restart(last)
+		}
+		if d := straight.db.differences(x.db); len(d) > 0 {
+			t.Fatalf("straight on and after reorgs the rows differ:\n%s", strings.Join(d, "\n"))
+		}
+	})
+}
