@@ -46,7 +46,7 @@ func indexerCommand() *cobra.Command {
 			p := newProgress(cmd.ErrOrStderr(), log, now)
 			defer p.close()
 			ix, err := indexer.New(cfg, st, indexer.Options{
-				Log: log, Now: now, Holder: holder(), Progress: p.report, Metrics: indexer.NewMetrics(registry),
+				Log: log, Now: now, Holder: holder(c.dsn(cmd)), Progress: p.report, Metrics: indexer.NewMetrics(registry),
 			})
 			if err != nil {
 				return err

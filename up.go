@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -53,7 +54,12 @@ func (c *common) dsn(cmd *cobra.Command) string {
 // now is the programs' one clock.
 var now = time.Now //nolint:forbidigo // everything else is given this one
 
-func holder() string {
+// holder names this process in the chains' leases. An SQLite file has one process, which its lock sees to: the next
+// one need not wait for the lease of one that was killed.
+func holder(dsn string) string {
+	if strings.HasPrefix(dsn, "sqlite:") {
+		return "embedded"
+	}
 	host, err := os.Hostname()
 	if err != nil {
 		host = "unknown host"
@@ -136,7 +142,7 @@ func (u *up) serve(ctx context.Context, cat *catalog.Catalog, chains []*chaincon
 	var indexers []*indexer.Indexer
 	for _, c := range chains {
 		ix, err := indexer.New(c, st, indexer.Options{
-			Log: u.log, Now: now, Holder: holder(), Progress: progress.report, Metrics: metrics,
+			Log: u.log, Now: now, Holder: holder(u.dsn), Progress: progress.report, Metrics: metrics,
 		})
 		if err != nil {
 			return err

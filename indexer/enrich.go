@@ -11,7 +11,7 @@ import (
 
 const (
 	// sampleBlocks is how far apart the blocks are at whose end derived balances are held against the contracts'.
-	sampleBlocks = 64
+	sampleBlocks = 32
 	// samples is the most tokens that are sampled at one block.
 	samples = 8
 	// notPoolsKept bounds the memory of contracts that are no pools.

@@ -26,7 +26,13 @@ type world struct {
 	truths []simnet.Truth
 }
 
-func TestMain(m *testing.M) { storetest.Main(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(childConfig) != "" {
+		child()
+		return
+	}
+	storetest.Main(m)
+}
 
 func newWorld(t *testing.T, blocks int) *world {
 	t.Helper()

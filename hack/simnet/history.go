@@ -125,6 +125,11 @@ type LiveOptions struct {
 	Seed       uint64
 	// OnBlock, if set, hears of each block's truths before it is mined.
 	OnBlock func(truths []Truth)
+	// LaunchEvery is about how often a new token with a pool appears, on each exchange in turn; 0 is
+	// never. The world's Tokens and Pools then change while it lives: nobody else may use them.
+	LaunchEvery time.Duration
+	// OnLaunch, if set, hears of each new token after it is mined.
+	OnLaunch func(Token, Pool)
 }
 
 // Live mines a block every block time, at the wall clock's time, with the trader's transactions in
@@ -134,6 +139,7 @@ func (w *World) Live(ctx context.Context, trader *Trader, o LiveOptions) error {
 		return fmt.Errorf("simnet: block time %s is not a number of whole seconds", o.BlockTime)
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 17))
+	launcher := newLauncher(w, o)
 	for {
 		next := time.Now().Truncate(o.BlockTime).Add(o.BlockTime)
 		select {
@@ -143,7 +149,14 @@ func (w *World) Live(ctx context.Context, trader *Trader, o LiveOptions) error {
 			return fmt.Errorf("simnet: chain %d: the node has ended", w.ChainID)
 		case <-time.After(time.Until(next)):
 		}
-		if err := w.liveBlock(ctx, trader, next, poisson(rng, o.TxPerBlock), o.OnBlock); err != nil {
+		err := launcher.send(ctx, next)
+		if err == nil {
+			err = w.liveBlock(ctx, trader, next, poisson(rng, o.TxPerBlock), o.OnBlock)
+		}
+		if err == nil {
+			err = launcher.adopt(ctx)
+		}
+		if err != nil {
 			if ctx.Err() != nil {
 				return nil
 			}

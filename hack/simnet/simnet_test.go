@@ -1,6 +1,7 @@
 package simnet
 
 import (
+	"context"
 	"math/big"
 	"os"
 	"path/filepath"
@@ -227,6 +228,39 @@ func TestManifest(t *testing.T) {
 		if !strings.Contains(string(content), line+"\n") {
 			t.Errorf("no line %q in\n%s", line, content)
 		}
+	}
+}
+
+func TestLaunchesWhileLive(t *testing.T) {
+	t.Parallel()
+	world := startWorld(t, 56, 8)
+	tokens, pools := len(world.Tokens), len(world.Pools)
+	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
+	defer stop()
+	launched := make(map[Protocol]bool)
+	err := world.Live(ctx, NewTrader(world, 8), LiveOptions{
+		BlockTime: time.Second, TxPerBlock: 5, Seed: 8, LaunchEvery: time.Second,
+		OnLaunch: func(_ Token, pool Pool) {
+			launched[pool.Protocol] = true
+			if state := poolNow(t, world, pool); state.empty() {
+				t.Errorf("empty: %+v", pool)
+			}
+			if len(launched) == 2 {
+				// Traders must get along with a token that was never there.
+				if err := world.Node.Reorg(t.Context(), 1); err != nil {
+					t.Error(err)
+				}
+			}
+			if len(launched) == 4 {
+				stop()
+			}
+		},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(launched) != 4 || len(world.Tokens) < tokens+4 || len(world.Pools) < pools+4 {
+		t.Errorf("launched on %v, %d tokens, %d pools", launched, len(world.Tokens), len(world.Pools))
 	}
 }
 

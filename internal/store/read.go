@@ -172,6 +172,14 @@ func (s *Store) Derived(ctx context.Context, chain string) (map[string][]string,
 		lines := make([]string, len(rows))
 		for i, r := range rows {
 			delete(r, "commit_no")
+			for column, v := range r {
+				if b, ok := v.(bool); ok { // SQLite has them as numbers
+					r[column] = int64(0)
+					if b {
+						r[column] = int64(1)
+					}
+				}
+			}
 			lines[i] = fmt.Sprintf("%x", r) // maps print in the order of their keys
 		}
 		out[table] = lines

@@ -39,6 +39,7 @@ type settings struct {
 	blocks            int
 	txPerBlock        float64
 	seed              uint64
+	launchEvery       time.Duration
 	keepStates        int
 	logs              bool
 }
@@ -63,6 +64,7 @@ func run(args []string) error {
 	flags.IntVar(&s.blocks, "blocks", 1500, "blocks of history on each chain")
 	flags.Float64Var(&s.txPerBlock, "tx-per-block", 5, "mean number of transactions in a block")
 	flags.Uint64Var(&s.seed, "seed", 1, "seed of names, prices and trades")
+	flags.DurationVar(&s.launchEvery, "launch-every", 2*time.Minute, "about how often a new token appears on each chain; 0 is never")
 	flags.IntVar(&s.keepStates, "keep-states", 1000, "for how many blocks back eth_call works, nearly 1 MB of memory each;\n0 is some 4,000 blocks, mostly on disk at 2 MB each")
 	flags.BoolVar(&s.logs, "logs", false, "write what the chain nodes print to DIR/<chain>.log")
 	flags.Usage = func() {
@@ -141,7 +143,10 @@ func runChains(ctx context.Context, s settings) error {
 	fmt.Println("simnet ready")
 	return together(ctx, chains, func(ctx context.Context, c *chain) error {
 		return c.world.Live(ctx, c.trader, simnet.LiveOptions{
-			BlockTime: c.manifest.BlockTime, TxPerBlock: s.txPerBlock, Seed: c.seed,
+			BlockTime: c.manifest.BlockTime, TxPerBlock: s.txPerBlock, Seed: c.seed, LaunchEvery: s.launchEvery,
+			OnLaunch: func(token simnet.Token, pool simnet.Pool) {
+				fmt.Printf("%s: new token %s (%s) on %s\n", c.manifest.ID, token.Symbol, token.Address, pool.Protocol)
+			},
 		})
 	})
 }

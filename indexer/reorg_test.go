@@ -1,0 +1,242 @@
+package indexer_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+// The test binary becomes an indexer of its own when these are set, so that a test can kill it.
+const (
+	childConfig = "BOARDWALK_TEST_CHILD_CONFIG"
+	childDSN    = "BOARDWALK_TEST_CHILD_DSN"
+)
+
+func child() {
+	var cfg chainconfig.Chain
+	if err := json.Unmarshal([]byte(os.Getenv(childConfig)), &cfg); err != nil {
+		panic(err)
+	}
+	// The one before may have been killed a moment ago.
+	var st *store.Store
+	for range 100 {
+		var err error
+		if st, err = store.Open(context.Background(), os.Getenv(childDSN)); err == nil {
+			break
+		} else if !errors.Is(err, store.ErrLocked) {
+			panic(err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	ix, err := indexer.New(&cfg, st, indexer.Options{Log: log, Now: time.Now, Holder: "child", CachedRows: 1000})
+	if err != nil {
+		panic(err)
+	}
+	if err := ix.Run(context.Background()); err != nil {
+		panic(err)
+	}
+}
+
+// startChild runs an indexer as a process of its own.
+func startChild(t *testing.T, cfg *chainconfig.Chain, dsn string) (kill func()) {
+	t.Helper()
+	raw, err := json.Marshal(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])
+	cmd.Env = append(os.Environ(), childConfig+"="+string(raw), childDSN+"="+dsn)
+	var out strings.Builder
+	cmd.Stderr = &out
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		_ = cmd.Process.Kill()
+		_ = cmd.Wait()
+		if strings.Contains(out.String(), "panic") {
+			t.Errorf("the indexer failed: %s", out.String())
+		}
+	}
+}
+
+func seed(t *testing.T) uint64 {
+	t.Helper()
+	s := uint64(time.Now().UnixNano())
+	if env := os.Getenv("BOARDWALK_TEST_SEED"); env != "" {
+		var err error
+		if s, err = strconv.ParseUint(env, 10, 64); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("seed: BOARDWALK_TEST_SEED=%d", s)
+	return s
+}
+
+// compare holds an index against one that was made from scratch.
+func (w *world) compare(t *testing.T, got *store.Store, cfg *chainconfig.Chain) {
+	t.Helper()
+	fresh := storetest.Open(t, "sqlite")
+	stop := run(t, cfg, fresh, 0)
+	w.await(t, fresh)
+	stop()
+	want := derivedRows(t, fresh)
+	have := derivedRows(t, got)
+	for table := range want {
+		if len(want[table]) == 0 {
+			t.Errorf("a fresh index has no rows of %s: the comparison shows nothing", table)
+		}
+		differ := 0
+		for i := range max(len(want[table]), len(have[table])) {
+			a, b := at(have[table], i), at(want[table], i)
+			if a != b {
+				if differ++; differ <= 2 {
+					t.Errorf("%s row %d is\n  %s\na fresh index has\n  %s", table, i, a, b)
+				}
+			}
+		}
+		if differ > 0 {
+			t.Errorf("%d rows of %s differ (%d rows, fresh %d)", differ, table, len(have[table]), len(want[table]))
+		}
+	}
+}
+
+func at(rows []string, i int) string {
+	if i < len(rows) {
+		return rows[i]
+	}
+	return "(none)"
+}
+
+func derivedRows(t *testing.T, st *store.Store) map[string][]string {
+	t.Helper()
+	rows, err := st.Derived(t.Context(), "base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+// TestSurvivesReorgsAndKills plays a random sequence of trading, reorgs, rollbacks and kill -9 against a running
+// indexer with a small cache, and wants the rows of a fresh index at the end.
+func TestSurvivesReorgsAndKills(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			rng := rand.New(rand.NewPCG(seed(t), 0))
+			w := newWorld(t, 60)
+			cfg := w.config()
+			dsn := storetest.DSN(t, kind)
+			kill := startChild(t, cfg, dsn)
+			var played []string
+			for range 25 {
+				switch n := rng.IntN(10); {
+				case n < 4:
+					w.trade(t, 1+rng.IntN(4))
+					played = append(played, "trade")
+				case n < 6:
+					depth := 1 + rng.IntN(int(cfg.ReorgBlocks)/2)
+					if err := w.node.Reorg(t.Context(), depth); err != nil {
+						t.Fatal(err)
+					}
+					played = append(played, fmt.Sprint("reorg ", depth))
+				case n < 7:
+					depth := 1 + rng.IntN(int(cfg.ReorgBlocks)/2)
+					if err := w.node.Rollback(t.Context(), depth); err != nil {
+						t.Fatal(err)
+					}
+					w.trade(t, 1+rng.IntN(depth+3))
+					played = append(played, fmt.Sprint("rollback ", depth))
+				case n < 8:
+					kill()
+					kill = startChild(t, cfg, dsn)
+					played = append(played, "kill")
+				default:
+					time.Sleep(time.Duration(rng.IntN(400)) * time.Millisecond)
+					played = append(played, "wait")
+				}
+			}
+			t.Log(strings.Join(played, ", "))
+			w.trade(t, 40) // whatever the last step was, the chain is longer than ever now
+			func() {
+				// A second connection to the file would be refused while the child has it.
+				deadline := time.Now().Add(60 * time.Second)
+				for time.Now().Before(deadline) {
+					time.Sleep(2 * time.Second)
+					kill()
+					st, err := store.Open(t.Context(), dsn)
+					if err != nil {
+						t.Fatal(err)
+					}
+					s, _, err := st.Chain(t.Context(), "base")
+					if err != nil {
+						t.Fatal(err)
+					}
+					var head struct{ Hash string }
+					if err := w.node.Call(t.Context(), &head, "eth_getBlockByNumber", "latest", false); err != nil {
+						t.Fatal(err)
+					}
+					if s.Last.Hash.String() == head.Hash {
+						defer func() { _ = st.Close() }()
+						w.compare(t, st, cfg)
+						return
+					}
+					_ = st.Close()
+					kill = startChild(t, cfg, dsn)
+				}
+				t.Error("the indexer did not arrive at the head")
+			}()
+		})
+	}
+}
+
+// TestReorgBelowTheHorizonHalts makes a reorg that can't be undone: the chain stops and says so.
+func TestReorgBelowTheHorizonHalts(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 60)
+	cfg := w.config()
+	cfg.ReorgBlocks = 4
+	st := storetest.Open(t, "sqlite")
+	ix, err := indexer.New(cfg, st, indexer.Options{Log: logger(t), Now: time.Now, Holder: "test"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- ix.Run(t.Context()) }()
+	w.await(t, st)
+	if err := w.node.Reorg(t.Context(), 12); err != nil {
+		t.Fatal(err)
+	}
+	w.trade(t, 2)
+	select {
+	case err := <-done:
+		if !errors.Is(err, indexer.ErrHalted) || !strings.Contains(err.Error(), "raise reorgBlocks") {
+			t.Errorf("it ended with %v; want ErrHalted and what to do", err)
+		}
+	case <-time.After(30 * time.Second):
+		t.Fatal("it goes on as if nothing had happened")
+	}
+	s, _, err := st.Chain(t.Context(), "base")
+	if err != nil || s.State != store.ChainHalted || !strings.Contains(s.Reason, "reorg") {
+		t.Errorf("the chain's state is %+v, %v", s, err)
+	}
+}
