@@ -330,6 +330,12 @@ func (ix *Indexer) catchUp(ctx context.Context) (bool, error) {
 		next = 0
 	}
 	if past := ix.head.Number; past > ix.cfg.ReorgBlocks && next <= past-ix.cfg.ReorgBlocks {
+		// Nothing checks the parents of blocks this far back, so the one to build on is checked here.
+		if lost, err := ix.lost(ctx, last); err != nil {
+			return false, err
+		} else if lost {
+			return false, ix.rewind(ctx)
+		}
 		return false, ix.backfill(ctx, next, past-ix.cfg.ReorgBlocks)
 	}
 	if ix.head.Number < last.Number {
@@ -343,6 +349,19 @@ func (ix *Indexer) catchUp(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	return false, ix.follow(ctx, next)
+}
+
+// lost reports whether the chain has moved off the block that was indexed last, while nobody looked.
+func (ix *Indexer) lost(ctx context.Context, last market.Header) (bool, error) {
+	if last.Hash.IsZero() {
+		return false, nil
+	}
+	h, err := ix.source.Header(ctx, last.Number)
+	if err != nil {
+		ix.degraded(ctx, err)
+		return false, err
+	}
+	return h.Hash != last.Hash, nil
 }
 
 // backfill reads blocks that no reorg reaches, many per commit.
@@ -478,6 +497,8 @@ func (ix *Indexer) commit(ctx context.Context, blocks []market.Block, until mark
 	if len(merged) > 0 {
 		ix.holders.nudge()
 	}
+	ix.log.DebugContext(ctx, "committed", "block", until.Number, "hash", until.Hash.String(), "undo", undo,
+		"trades", len(c.Changes.Trades), "facts", len(facts))
 	ix.o.Metrics.commit(ix.cfg.ID, until, len(c.Changes.Trades), ix.o.Now().Sub(began))
 	return nil
 }

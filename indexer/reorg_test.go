@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -43,7 +44,7 @@ func child() {
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))
+	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	ix, err := indexer.New(&cfg, st, indexer.Options{Log: log, Now: time.Now, Holder: "child", CachedRows: 1000})
 	if err != nil {
 		panic(err)
@@ -75,6 +76,9 @@ func startChild(t *testing.T, cfg *chainconfig.Chain, dsn string) (kill func()) 
 		if strings.Contains(out.String(), "panic") {
 			t.Errorf("the indexer failed: %s", out.String())
 		}
+		if os.Getenv("BOARDWALK_TEST_LOGS") != "" {
+			t.Logf("the killed indexer's log:\n%s", out.String())
+		}
 	}
 }
 
@@ -98,6 +102,10 @@ func (w *world) compare(t *testing.T, got *store.Store, cfg *chainconfig.Chain) 
 	stop := run(t, cfg, fresh, 0)
 	w.await(t, fresh)
 	stop()
+	// No sample need have found the rebasing token out yet.
+	rebasing := w.TokensLike(simnet.Rebasing)[0].Address
+	t.Run("balances of the fresh index", func(t *testing.T) { w.checkBalances(t, fresh, rebasing) })
+	t.Run("balances", func(t *testing.T) { w.checkBalances(t, got, rebasing) })
 	want := derivedRows(t, fresh)
 	have := derivedRows(t, got)
 	for table := range want {
@@ -148,19 +156,35 @@ func TestSurvivesReorgsAndKills(t *testing.T) {
 			dsn := storetest.DSN(t, kind)
 			kill := startChild(t, cfg, dsn)
 			var played []string
+			top := uint64(0)
 			for range 25 {
-				switch n := rng.IntN(10); {
+				// However the steps add up, the fork stays within what the highest block allows to be undone.
+				var head string
+				if err := w.node.Call(t.Context(), &head, "eth_blockNumber"); err != nil {
+					t.Fatal(err)
+				}
+				number, err := strconv.ParseUint(head, 0, 64)
+				if err != nil {
+					t.Fatal(err)
+				}
+				top = max(top, number)
+				room := int(number - (top - cfg.ReorgBlocks))
+				n := rng.IntN(10)
+				if n >= 4 && n < 7 && room < 1 {
+					n = 0
+				}
+				switch {
 				case n < 4:
 					w.trade(t, 1+rng.IntN(4))
 					played = append(played, "trade")
 				case n < 6:
-					depth := 1 + rng.IntN(int(cfg.ReorgBlocks)/2)
+					depth := 1 + rng.IntN(room)
 					if err := w.node.Reorg(t.Context(), depth); err != nil {
 						t.Fatal(err)
 					}
 					played = append(played, fmt.Sprint("reorg ", depth))
 				case n < 7:
-					depth := 1 + rng.IntN(int(cfg.ReorgBlocks)/2)
+					depth := 1 + rng.IntN(room)
 					if err := w.node.Rollback(t.Context(), depth); err != nil {
 						t.Fatal(err)
 					}

@@ -1,6 +1,7 @@
 // Package simnet is a local world for tests and demonstrations: anvil chains with the real exchange
-// contracts, a dozen tokens that misbehave in the ways tokens do, and seeded traders who leave behind
-// the truth about what they did.
+// contracts (Uniswap V2, V3 and V4, PancakeSwap V3) and ERC-4337's entry point, a dozen tokens that
+// misbehave in the ways tokens do, and seeded traders who leave behind the truth about what they did.
+// Fixtures are attempts to manipulate a price; Bench makes a large chain for measurements.
 //
 // The chain node, the Solidity compiler and the exchanges' contracts come from npm at run time
 // (npm/package-lock.json pins them) and are never part of this repository; contracts/ holds only what

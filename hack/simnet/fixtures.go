@@ -2,6 +2,7 @@ package simnet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/big"
@@ -81,7 +82,8 @@ func (p Pool) other(token string) string {
 
 // FlashPump buys a token with many times what its deepest Uniswap V2 or V3 pool holds and sells all of
 // it again. Mine both transactions in one block: the price is hundreds of times higher between them
-// and, but for the pool's fees, the same after them.
+// and, but for the pool's fees, the same after them. Take a token without deeper pools elsewhere if
+// its pump should hit the reference: the fourth and fifth plain tokens are on no other exchange.
 func (w *World) FlashPump(ctx context.Context, token string) (Fixture, error) {
 	if w.pump == "" {
 		return Fixture{}, errClassic
@@ -200,7 +202,7 @@ func (w *World) ThinTakeover(ctx context.Context, token string) (Fixture, error)
 	return Fixture{}, fmt.Errorf("simnet: %s has a pair with every quote asset already", token)
 }
 
-var errClassic = fmt.Errorf("simnet: a classic world has no contracts for that")
+var errClassic = errors.New("simnet: a classic world has no contracts for that")
 
 // absurdPrices are the sides' prices with the token's a thousand times too high.
 func (w *World) absurdPrices(pool Pool, token string) (usd0, usd1 float64) {

@@ -2,10 +2,7 @@ package simnet
 
 import (
 	"bufio"
-	"bytes"
-	"compress/gzip"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -256,24 +253,6 @@ func (n *Node) Revert(ctx context.Context, id string) error {
 		return fmt.Errorf("simnet: there is no snapshot %s", id)
 	}
 	return nil
-}
-
-// DumpState writes the chain with its blocks, receipts and logs to a file for NodeOptions.LoadState.
-func (n *Node) DumpState(ctx context.Context, path string) error {
-	var dumped hexBytes
-	if err := n.Call(ctx, &dumped, "anvil_dumpState"); err != nil {
-		return err
-	}
-	content, err := gzip.NewReader(bytes.NewReader(dumped))
-	if err != nil {
-		return fmt.Errorf("simnet: dumped state: %w", err)
-	}
-	file, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	_, err = io.Copy(file, content)
-	return errors.Join(err, file.Close())
 }
 
 // Kill ends the node at once, as a crash would, and waits for its end.

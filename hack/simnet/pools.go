@@ -30,10 +30,10 @@ func (w *World) newPool(protocol Protocol, tokenA, tokenB string, fee int, hooks
 	if hooks != "" {
 		pool.Trap = TrapHook
 	}
-	switch protocol {
-	case UniswapV2:
+	if protocol == UniswapV2 {
 		pool.Fee = 3000
-	case UniswapV4:
+	}
+	if protocol == UniswapV4 {
 		pool.ID = toHex(keccak(encodeArgs("("+v4KeyType+")", v4Key(pool))))
 	}
 	return pool
@@ -79,7 +79,7 @@ func (w *World) initialize(pool Pool, sqrtPrice *big.Int) transaction {
 	case PancakeSwapV3:
 		tx.to = w.Routers.PancakeSwapV3
 		tx.data = encodeCall("open(address,address,uint24,uint160)", pool.Token0, pool.Token1, pool.Fee, sqrtPrice)
-	default:
+	case UniswapV2, UniswapV3:
 		tx.to = w.Routers.V3Positions
 		tx.data = encodeCall("createAndInitializePoolIfNecessary(address,address,uint24,uint160)",
 			pool.Token0, pool.Token1, pool.Fee, sqrtPrice)
@@ -93,16 +93,12 @@ func (w *World) addRange(pool Pool, price float64, lower, upper int, amount0, am
 	liquidity := liquidityFor(price, lower, upper, toFloat(amount0), toFloat(amount1))
 	switch pool.Protocol {
 	case UniswapV4:
-		tx.to = w.Routers.UniswapV4
-		tx.data = encodeCall("modifyLiquidity("+v4KeyType+",int24,int24,int256)", v4Key(pool), lower, upper, liquidity)
-		if pool.Token0 == zeroAddress {
-			tx.value = new(big.Int).Add(amount0, new(big.Int).Div(amount0, big.NewInt(100))) // the rest comes back
-		}
+		return w.changeV4(w.Deployer, pool, lower, upper, liquidity, amount0)
 	case PancakeSwapV3:
 		tx.to = w.Routers.PancakeSwapV3
 		tx.data = encodeCall("mint(address,address,uint24,int24,int24,uint128)",
 			pool.Token0, pool.Token1, pool.Fee, lower, upper, liquidity)
-	default:
+	case UniswapV2, UniswapV3:
 		tx.to = w.Routers.V3Positions
 		tx.data = encodeCall("mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))",
 			tuple{pool.Token0, pool.Token1, pool.Fee, lower, upper, amount0, amount1, 0, 0, w.Deployer, deadline})
@@ -120,6 +116,7 @@ func (w *World) locate(ctx context.Context, pools []Pool) error {
 			requests = append(requests, view(pool.Factory, &found[i], "getPair(address,address)", pool.Token0, pool.Token1))
 		case UniswapV3, PancakeSwapV3:
 			requests = append(requests, view(pool.Factory, &found[i], "getPool(address,address,uint24)", pool.Token0, pool.Token1, pool.Fee))
+		case UniswapV4:
 		}
 	}
 	if err := w.Node.Batch(ctx, requests); err != nil {
@@ -141,17 +138,20 @@ func (w *World) swapCall(pool Pool, tokenIn string, amount *big.Int, recipient s
 		tokenOut = pool.Token1
 	}
 	switch pool.Protocol {
+	case UniswapV2:
+		return w.Routers.UniswapV2, encodeCall("swapExactTokensForTokens(uint256,uint256,address[],address,uint256)",
+			amount, 0, []string{tokenIn, tokenOut}, recipient, deadline)
 	case UniswapV3:
 		return w.Routers.UniswapV3, encodeCall("exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))",
 			tuple{tokenIn, tokenOut, pool.Fee, recipient, deadline, amount, 0, 0})
 	case UniswapV4:
-		return w.Routers.UniswapV4, encodeCall("swap("+v4KeyType+",bool,uint256,address)", v4Key(pool), tokenIn == pool.Token0, amount, recipient)
+		return w.Routers.UniswapV4, encodeCall("swap("+v4KeyType+",bool,uint256,address)",
+			v4Key(pool), tokenIn == pool.Token0, amount, recipient)
 	case PancakeSwapV3:
-		return w.Routers.PancakeSwapV3, encodeCall("swap(address,address,uint24,uint256,address)", tokenIn, tokenOut, pool.Fee, amount, recipient)
-	default:
-		return w.Routers.UniswapV2, encodeCall("swapExactTokensForTokens(uint256,uint256,address[],address,uint256)",
-			amount, 0, []string{tokenIn, tokenOut}, recipient, deadline)
+		return w.Routers.PancakeSwapV3, encodeCall("swap(address,address,uint24,uint256,address)",
+			tokenIn, tokenOut, pool.Fee, amount, recipient)
 	}
+	panic("simnet: no router of " + pool.Protocol)
 }
 
 // poolState is a pool's reserves as a constant product would have them: real on V2, virtual on V3 and
@@ -165,7 +165,7 @@ type poolState struct {
 func (s poolState) price() float64 { return s.reserve1 / s.reserve0 }
 
 // empty tells that there is nothing to trade with, or no pool any more after a reorg.
-func (s poolState) empty() bool { return !(s.reserve0 >= 1 && s.reserve1 >= 1) }
+func (s poolState) empty() bool { return s.reserve0 < 1 || s.reserve1 < 1 }
 
 func (s poolState) reserveOf(pool Pool, token string) float64 {
 	if token == pool.Token0 {
@@ -185,9 +185,9 @@ func stateRequests(pool Pool, first, second *hexBytes) []Request {
 			view(pool.Factory, first, "extsload(bytes32)", word(slot)),
 			view(pool.Factory, second, "extsload(bytes32)", word(new(big.Int).Add(slot, big.NewInt(v4LiquidityOffset)))),
 		}
-	default:
-		return []Request{view(pool.Address, first, "slot0()"), view(pool.Address, second, "liquidity()")}
+	case UniswapV3, PancakeSwapV3:
 	}
+	return []Request{view(pool.Address, first, "slot0()"), view(pool.Address, second, "liquidity()")}
 }
 
 func readPool(pool Pool, first, second []byte) poolState {

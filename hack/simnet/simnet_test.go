@@ -5,6 +5,8 @@ import (
 	"math/big"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -30,7 +32,7 @@ func TestTraderTellsTheTruth(t *testing.T) {
 	world := startWorld(t, 8453, 1)
 	trader := NewTrader(world, 1)
 	seen := make(map[Kind]int)
-	for range 30 {
+	for range 40 {
 		truths, err := trader.Step(t.Context(), 30)
 		if err != nil {
 			t.Fatal(err)
@@ -55,7 +57,7 @@ func TestTraderTellsTheTruth(t *testing.T) {
 			checkTruth(t, world, truth, receipts[i])
 		}
 	}
-	for _, kind := range []Kind{SwapV2, SwapV2Path, SwapV2Taxed, SwapV3, SwapV3Path, SwapV4, SwapPancake, SwapSplit, SwapBundled, Transfer, Wrap, Unwrap, AddV2, RemoveV2, AddV3, RemoveV3, Rebase} {
+	for _, kind := range []Kind{SwapV2, SwapV2Path, SwapV2Taxed, SwapV3, SwapV3Path, SwapV4, SwapPancake, SwapSplit, SwapBundled, Transfer, Wrap, Unwrap, AddV2, RemoveV2, AddV3, RemoveV3, AddV4, RemoveV4, Rebase} {
 		if seen[kind] == 0 {
 			t.Errorf("no %q in %v", kind, seen)
 		}
@@ -91,6 +93,13 @@ func checkTruth(t *testing.T, world *World, truth Truth, receipt Receipt) {
 		return net[token].Sign()
 	}
 	swap := strings.Contains(string(truth.Kind), "swap")
+	for _, pool := range truth.Pools {
+		if truth.Kind != Rebase && !slices.ContainsFunc(receipt.Logs, func(log Log) bool {
+			return log.Address == pool || log.Address == world.UniswapV4PoolManager && len(log.Topics) > 1 && log.Topics[1] == pool
+		}) {
+			t.Errorf("%s: no event of pool %s: %+v", truth.Kind, pool, truth)
+		}
+	}
 	if (swap && !truth.NativeIn || truth.Kind == Transfer) && sign(truth.TokenIn) >= 0 {
 		t.Errorf("%s: trader gave no %s: %+v", truth.Kind, truth.TokenIn, truth)
 	}
@@ -188,7 +197,7 @@ func TestDumpedStateLoads(t *testing.T) {
 	if err := world.Node.DumpState(t.Context(), file); err != nil {
 		t.Fatal(err)
 	}
-	node, err := StartNode(t.Context(), NodeOptions{ChainID: 8453, LoadState: file})
+	node, err := StartNode(t.Context(), NodeOptions{ChainID: 8453, Timestamp: time.Unix(1760000000, 0), LoadState: file})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -199,6 +208,31 @@ func TestDumpedStateLoads(t *testing.T) {
 	}
 	if after != before {
 		t.Errorf("dumped at %v, loaded at %v", before, after)
+	}
+	was, err := world.Node.Census(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	is, err := node.Census(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(was, is) {
+		t.Errorf("dumped %+v, loaded %+v", was, is)
+	}
+	// The chain goes on where it was.
+	world.Node = node
+	trader := NewTrader(world, 4)
+	for range 3 {
+		if _, err := trader.Step(t.Context(), 10); err != nil {
+			t.Fatal(err)
+		}
+		if err := world.mineNext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := node.Reorg(t.Context(), 2); err != nil {
+		t.Fatal(err)
 	}
 }
 

@@ -29,6 +29,8 @@ const (
 	RemoveV2    Kind = "v2 remove liquidity"
 	AddV3       Kind = "v3 add liquidity"
 	RemoveV3    Kind = "v3 remove liquidity"
+	AddV4       Kind = "v4 add liquidity"
+	RemoveV4    Kind = "v4 remove liquidity"
 	Rebase      Kind = "rebase"
 )
 
@@ -74,13 +76,15 @@ type Trader struct {
 	index float64
 	// provided is the V2 pool that a trader last added to.
 	provided map[string]Pool
+	// ranges is the V4 position that a trader last opened.
+	ranges map[string]v4Position
 }
 
 // NewTrader makes a trader. The same seed on the same chain does the same things.
 func NewTrader(world *World, seed uint64) *Trader {
 	t := &Trader{
 		world: world, rng: rand.New(rand.NewPCG(seed, 7)), habits: habits, outsiders: outsiders, coins: 1,
-		drift: make(map[string]float64), opening: make(map[string]float64), provided: make(map[string]Pool),
+		drift: make(map[string]float64), opening: make(map[string]float64), provided: make(map[string]Pool), ranges: make(map[string]v4Position),
 	}
 	if world.EntryPoint != "" {
 		t.habits = slices.Concat(habits, newerHabits)
@@ -189,6 +193,7 @@ var habits = []habit{
 var newerHabits = []habit{
 	{5, (*Trader).intendSplit},
 	{4, (*Trader).intendBundle},
+	{2, func(t *Trader) *intent { return t.intendLiquidity(UniswapV4, actLiquidityV4) }},
 }
 
 func (t *Trader) intend() *intent {

@@ -1,6 +1,9 @@
 package simnet
 
-import "math/big"
+import (
+	"context"
+	"math/big"
+)
 
 // v4KeyType is the struct PoolKey.
 const v4KeyType = "(address,address,uint24,int24,address)"
@@ -15,10 +18,11 @@ func v4Key(pool Pool) tuple {
 }
 
 const (
-	// v4PoolsSlot is where the PoolManager keeps its mapping of pools, and v4LiquidityOffset where a
-	// pool keeps its liquidity (V4's StateLibrary).
+	// v4PoolsSlot is where the PoolManager keeps its mapping of pools, and the offsets are where a pool
+	// keeps its liquidity and its mapping of positions (V4's StateLibrary).
 	v4PoolsSlot       = 6
 	v4LiquidityOffset = 3
+	v4PositionsOffset = 6
 )
 
 func v4Slot(pool Pool) *big.Int {
@@ -54,4 +58,59 @@ func findHookSalt(codeHash []byte) (salt []byte, address string) {
 			return salt, toHex(hash[12:])
 		}
 	}
+}
+
+// changeV4 adds liquidity to a position or takes it away. Of the native currency, up to a hundredth
+// more than the amount is sent along, and what is not needed comes back.
+func (w *World) changeV4(from string, pool Pool, lower, upper int, liquidity, amount0 *big.Int) transaction {
+	tx := transaction{from: from, to: w.Routers.UniswapV4, gas: deployGas,
+		data: encodeCall("modifyLiquidity("+v4KeyType+",int24,int24,int256)", v4Key(pool), lower, upper, liquidity)}
+	if pool.Token0 == zeroAddress && liquidity.Sign() > 0 {
+		tx.value = new(big.Int).Add(amount0, new(big.Int).Div(amount0, big.NewInt(100)))
+	}
+	return tx
+}
+
+// v4Position is what a trader put into a V4 pool.
+type v4Position struct {
+	pool         Pool
+	lower, upper int
+}
+
+// slot is where the PoolManager keeps the position's liquidity (V4's Position.calculatePositionKey).
+// The router owns all positions, under their providers' addresses.
+func (p v4Position) slot(router, provider string) *big.Int {
+	key := keccak(fromHex(router), word(big.NewInt(int64(p.lower)))[29:], word(big.NewInt(int64(p.upper)))[29:],
+		make([]byte, 12), fromHex(provider))
+	mapping := new(big.Int).Add(v4Slot(p.pool), big.NewInt(v4PositionsOffset))
+	return new(big.Int).SetBytes(keccak(key, word(mapping)))
+}
+
+// actLiquidityV4 takes out what the trader put in last time, or else puts something in.
+func actLiquidityV4(ctx context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
+	router := t.world.Routers.UniswapV4
+	if position, found := t.ranges[in.trader]; found {
+		delete(t.ranges, in.trader)
+		held, err := t.read(ctx, position.pool.Factory, "extsload(bytes32)", word(position.slot(router, in.trader)))
+		if err != nil {
+			return nil, nil, err
+		}
+		if liquidity := wordAt(held, 0); liquidity.Sign() > 0 { // none after a reorg, or before the addition is mined
+			tx := t.world.changeV4(in.trader, position.pool, position.lower, position.upper, new(big.Int).Neg(liquidity), nil)
+			return []transaction{tx}, []Truth{{Kind: RemoveV4, Trader: in.trader, Pools: []string{position.pool.ID}}}, nil
+		}
+	}
+	amount0, amount1 := t.shares(m, in)
+	if amount0 == nil {
+		return nil, nil, nil
+	}
+	price, spacing := priceOf(m.pools[in.pool.ID].sqrtPrice), in.pool.TickSpacing
+	at := alignTick(tickOf(price), spacing)
+	reach := alignTick(600+t.rng.IntN(1200), spacing) // as in actLiquidityV3
+	position := v4Position{in.pool, at - reach, at + reach + spacing}
+	liquidity := liquidityFor(price, position.lower, position.upper, toFloat(amount0), toFloat(amount1))
+	t.ranges[in.trader] = position
+	// The price may move before this is mined, by a percent or two, and change comes back.
+	tx := t.world.changeV4(in.trader, in.pool, position.lower, position.upper, liquidity, new(big.Int).Mul(amount0, big.NewInt(2)))
+	return []transaction{tx}, []Truth{{Kind: AddV4, Trader: in.trader, Pools: []string{in.pool.ID}}}, nil
 }

@@ -111,8 +111,9 @@ type World struct {
 	Tokens []Token
 	Pools  []Pool
 
-	// Accounts are all unlocked accounts: the deployer, who provides most liquidity and collects
-	// transfer fees, the traders, and the spare ones, which nothing here uses after deployment.
+	// Accounts are all unlocked accounts: the deployer, who provides most liquidity, collects transfer
+	// fees and launches tokens, the traders, and the spare ones, of which the first is behind the
+	// fixtures and nothing here uses the others after deployment.
 	Accounts []string
 	Deployer string
 	Traders  []string

@@ -48,20 +48,18 @@ var kinds = []poolKind{
 // sqrtPrice is the X96 square root price of a multiple of 600 ticks, near enough.
 func sqrtPrice(tick int32) market.Amount {
 	// 1.0001^300 is 1.03044.
-	v := new(market.Amount).Lsh(ref(raw(1)), 96)
+	v := new(market.Amount).Lsh(new(raw(1)), 96)
 	for range max(tick, -tick) / 600 {
 		if tick > 0 {
-			v.Mul(v, ref(raw(103044)))
-			v.Div(v, ref(raw(100000)))
+			v.Mul(v, new(raw(103044)))
+			v.Div(v, new(raw(100000)))
 		} else {
-			v.Mul(v, ref(raw(100000)))
-			v.Div(v, ref(raw(103044)))
+			v.Mul(v, new(raw(100000)))
+			v.Div(v, new(raw(103044)))
 		}
 	}
 	return *v
 }
-
-func ref(v market.Amount) *market.Amount { return &v }
 
 var accounts = []market.Address{alice, bob, carol, router, poolA, poolB, v4, zero}
 

@@ -79,8 +79,11 @@ func (s *State) Flush(limit int) market.Changes {
 	s.trades, s.queued = nil, nil
 	clear(s.minutes)
 	s.tokens.trim(limit, nil)
-	s.pools.trim(limit, func(_ market.Address, p *market.Pool) { delete(s.byBase, p.Base) })
-	s.ticks.trim(limit, nil)
+	// A pool's tick map goes with it and not before: it is loaded with it.
+	s.pools.trim(limit, func(id market.Address, p *market.Pool) {
+		delete(s.byBase, p.Base)
+		delete(s.ticks.rows, id)
+	})
 	s.candles.trim(limit, nil)
 	s.balances.trim(limit, nil)
 	return c

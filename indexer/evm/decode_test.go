@@ -13,36 +13,36 @@ import (
 )
 
 // hexWord is a 32-byte word from hexadecimal digits, padded on the left.
-func hexWord(t testing.TB, digits string) (w [32]byte) {
-	t.Helper()
+func hexWord(tb testing.TB, digits string) (w [32]byte) {
+	tb.Helper()
 	raw, err := hex.DecodeString(strings.Repeat("0", 64-len(digits)) + digits)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	copy(w[:], raw)
 	return w
 }
 
-func hexAddress(t testing.TB, s string) market.Address {
-	t.Helper()
+func hexAddress(tb testing.TB, s string) market.Address {
+	tb.Helper()
 	a, err := market.ParsePool(s)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return a
 }
 
 // testLog is a log of a contract with topics and data words given as hexadecimal digits.
-func testLog(t testing.TB, contract string, topic0 [32]byte, topics, data []string) *Log {
-	t.Helper()
+func testLog(tb testing.TB, contract string, topic0 [32]byte, topics, data []string) *Log {
+	tb.Helper()
 	l := &Log{NumTopics: 1 + len(topics)}
-	copy(l.Address[:], hexAddress(t, contract).Bytes())
+	copy(l.Address[:], hexAddress(tb, contract).Bytes())
 	l.Topics[0] = topic0
 	for i, s := range topics {
-		l.Topics[i+1] = hexWord(t, s)
+		l.Topics[i+1] = hexWord(tb, s)
 	}
 	for _, s := range data {
-		w := hexWord(t, s)
+		w := hexWord(tb, s)
 		l.Data = append(l.Data, w[:]...)
 	}
 	return l

@@ -297,7 +297,7 @@ func toWire(l *Log) wireLog {
 		Address: "0x" + hex.EncodeToString(l.Address[:]), Topics: topics, Data: "0x" + hex.EncodeToString(l.Data),
 		Block: hexQuantity(l.Block), TxHash: l.TxHash.String(), BlockHash: l.BlockHash.String(),
 		TxIndex: hexQuantity(uint64(l.TxIndex)), Index: hexQuantity(uint64(l.Index)),
-		Time: hexQuantity(uint64(l.BlockTime)), Removed: l.Removed, //nolint:gosec // never negative here
+		Time: hexQuantity(uint64(l.BlockTime)), Removed: l.Removed,
 	}
 }
 

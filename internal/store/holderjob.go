@@ -111,7 +111,7 @@ func (s *Store) Staged(ctx context.Context, chain string, token market.Address, 
 		for i, a := range accounts {
 			keys[i] = []any{token.Bytes(), a.Bytes()}
 		}
-		err = s.in(ctx, &rows, chain, "(token, account)", keys)
+		rows, err = in[stagingRow](ctx, s, chain, "(token, account)", keys)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("database: read staged balances: %w", err)

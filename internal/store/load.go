@@ -14,28 +14,28 @@ const loadKeys = 2000
 // connection, so that it sees the last commit.
 func (s *Store) Load(ctx context.Context, chain string, w market.Wanted) (market.Rows, error) {
 	out := market.Rows{Ticks: map[market.Address]market.TickMap{}, Balances: map[market.BalanceKey]market.Balance{}}
-	var pools []poolRow
-	if err := s.in(ctx, &pools, chain, "id", addressKeys(w.Pools)); err != nil {
+	pools, err := in[poolRow](ctx, s, chain, "id", addressKeys(w.Pools))
+	if err != nil {
 		return out, err
 	}
-	if err := s.in(ctx, &pools, chain, "base", addressKeys(w.PoolsOf)); err != nil {
+	ofBases, err := in[poolRow](ctx, s, chain, "base", addressKeys(w.PoolsOf))
+	if err != nil {
 		return out, err
 	}
-	var err error
-	if out.Pools, err = rowsTo(pools, (*poolRow).pool); err != nil {
+	if out.Pools, err = rowsTo(append(pools, ofBases...), (*poolRow).pool); err != nil {
 		return out, err
 	}
-	if err := s.loadTicks(ctx, chain, &out); err != nil {
+	if err = s.loadTicks(ctx, chain, &out); err != nil {
 		return out, err
 	}
-	var tokens []tokenRow
-	if err := s.in(ctx, &tokens, chain, "mint", addressKeys(w.Tokens)); err != nil {
+	tokens, err := in[tokenRow](ctx, s, chain, "mint", addressKeys(w.Tokens))
+	if err != nil {
 		return out, err
 	}
 	if out.Tokens, err = rowsTo(tokens, (*tokenRow).token); err != nil {
 		return out, err
 	}
-	if err := s.loadCandles(ctx, chain, w, &out); err != nil {
+	if err = s.loadCandles(ctx, chain, w, &out); err != nil {
 		return out, err
 	}
 	return out, s.loadBalances(ctx, chain, w.Balances, &out)
@@ -49,17 +49,21 @@ func addressKeys(list []market.Address) []any {
 	return keys
 }
 
-// in appends to rows those of a table whose column (or list of columns, in parentheses) is among keys.
-func (s *Store) in(ctx context.Context, rows any, chain, column string, keys []any) error {
+// in reads the rows of a table whose column (or list of columns, in parentheses) is among keys.
+func in[R any](ctx context.Context, s *Store, chain, column string, keys []any) ([]R, error) {
+	var out []R
 	for len(keys) > 0 {
 		n := min(loadKeys, len(keys))
-		err := s.write.NewSelect().Model(rows).Where("chain = ?", chain).Where(column+" IN (?)", among(s.postgres, keys[:n])).Scan(ctx)
+		var part []R // a scan begins its slice anew
+		err := s.write.NewSelect().Model(&part).Where("chain = ?", chain).Where(column+" IN (?)", among(s.postgres, keys[:n])).
+			Scan(ctx)
 		if err != nil {
-			return fmt.Errorf("database: load by %s: %w", column, err)
+			return nil, fmt.Errorf("database: load by %s: %w", column, err)
 		}
+		out = append(out, part...)
 		keys = keys[n:]
 	}
-	return nil
+	return out, nil
 }
 
 func (s *Store) loadTicks(ctx context.Context, chain string, out *market.Rows) error {
@@ -69,8 +73,8 @@ func (s *Store) loadTicks(ctx context.Context, chain string, out *market.Rows) e
 			keys = append(keys, out.Pools[i].ID.Bytes())
 		}
 	}
-	var rows []ticksRow
-	if err := s.in(ctx, &rows, chain, "pool", keys); err != nil {
+	rows, err := in[ticksRow](ctx, s, chain, "pool", keys)
+	if err != nil {
 		return err
 	}
 	for i := range rows {
@@ -96,11 +100,11 @@ func (s *Store) loadCandles(ctx context.Context, chain string, w market.Wanted, 
 	for i, k := range w.Candles {
 		keys[i] = []any{k.Pool.Bytes(), k.Interval, k.Open}
 	}
-	if err := s.in(ctx, &rows, chain, "(pool, interval_s, open_at)", keys); err != nil {
+	byKey, err := in[candleRow](ctx, s, chain, "(pool, interval_s, open_at)", keys)
+	if err != nil {
 		return err
 	}
-	var err error
-	out.Candles, err = rowsTo(rows, (*candleRow).candle)
+	out.Candles, err = rowsTo(append(rows, byKey...), (*candleRow).candle)
 	return err
 }
 
@@ -109,8 +113,8 @@ func (s *Store) loadBalances(ctx context.Context, chain string, wanted []market.
 	for i, k := range wanted {
 		keys[i] = []any{k.Token.Bytes(), k.Account.Bytes()}
 	}
-	var rows []balanceRow
-	if err := s.in(ctx, &rows, chain, "(token, account)", keys); err != nil {
+	rows, err := in[balanceRow](ctx, s, chain, "(token, account)", keys)
+	if err != nil {
 		return err
 	}
 	for i := range rows {

@@ -173,6 +173,18 @@ func TestCommitAndLoad(t *testing.T) {
 					t.Errorf("balance came back as %+v, was %+v", got, *ch.After)
 				}
 			}
+			// More keys than one query takes, by two ways at once: nothing of one may displace the other.
+			wide := market.Wanted{ExpireFrom: 0, ExpireTo: 2_000_000_000, Candles: []market.CandleKey{c.Changes.Candles[0].Key}}
+			for i := range 5000 {
+				wide.Pools = append(wide.Pools, poolID(i+2))
+			}
+			wide.PoolsOf = []market.Address{address(0)}
+			if rows, err = s.Load(t.Context(), "base", wide); err != nil {
+				t.Fatal(err)
+			}
+			if len(rows.Pools) != k-1 || len(rows.Candles) < k {
+				t.Errorf("loaded %d pools and %d candles in two ways, want %d and at least %d", len(rows.Pools), len(rows.Candles), k-1, k)
+			}
 			byKey, err := s.Load(t.Context(), "base", market.Wanted{ExpireFrom: 1, Candles: []market.CandleKey{c.Changes.Candles[0].Key},
 				PoolsOf: []market.Address{address(1)}})
 			if err != nil {

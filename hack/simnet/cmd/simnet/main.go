@@ -17,8 +17,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 )
 
-const usage = `simnet runs a local world: two anvil chains with real Uniswap contracts, tokens that misbehave
-in the ways tokens do, a day of trading history, and traders who go on until it is told to end.
+const usage = `simnet runs a local world: two anvil chains with the real contracts of Uniswap and PancakeSwap,
+tokens that misbehave in the ways tokens do, a day of trading history, and traders who go on until it
+is told to end. A new token appears now and then.
 
   simnet --dir DIR [flags]
   simnet bench --dump FILE [flags]

@@ -1,0 +1,59 @@
+// Command bench measures Boardwalk against its alternatives: how much work the reading of a chain's past is, beside
+// Ponder and beside a program that only decodes and copies. docs/benchmarks.md has the results.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const usage = `bench measures Boardwalk against its alternatives on this machine.
+
+  go run ./hack/bench backfill [flags]    read a chain's past: the indexer, Ponder, and the floor
+
+Each measurement checks that everybody arrived at the same rows before it says who was faster. Progress goes to
+stderr, the result to stdout as Markdown. See bench backfill --help.
+`
+
+// now is the program's one clock.
+var now = time.Now //nolint:forbidigo // everything else uses this one
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:])
+	stop()
+	if err != nil && !errors.Is(err, flag.ErrHelp) {
+		fmt.Fprintln(os.Stderr, "bench: "+strings.TrimPrefix(err.Error(), "simnet: "))
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string) error {
+	command := "help"
+	if len(args) > 0 {
+		command = args[0]
+	}
+	switch command {
+	case "backfill":
+		return backfillCommand(ctx, args[1:])
+	case "floor": // what backfill runs as a process of its own, so that it can be measured
+		return floorCommand(ctx, args[1:])
+	case "help", "-h", "-help", "--help":
+		_, err := fmt.Fprint(os.Stdout, usage)
+		return err
+	default:
+		return fmt.Errorf("%q is no measurement: the one that exists is backfill (see go run ./hack/bench --help)", command)
+	}
+}
+
+// say writes a line of progress.
+func say(format string, args ...any) {
+	fmt.Fprintf(os.Stderr, now().Format("15:04:05")+" "+format+"\n", args...)
+}

@@ -1,0 +1,195 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"os/user"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+)
+
+// postgres is a server of the measurement's own, with a database per run.
+type postgres struct {
+	cmd   *exec.Cmd
+	dir   string
+	port  int
+	count int
+	admin *pgx.Conn
+}
+
+// startPostgres starts an empty server with the distribution's settings, but for what waits for the disk: that would
+// measure the disk.
+func startPostgres(ctx context.Context, dir string) (*postgres, error) {
+	bins, err := filepath.Glob("/usr/lib/postgresql/*/bin")
+	if err != nil || len(bins) == 0 {
+		return nil, errors.New("PostgreSQL is not installed: run hack/setup.sh, which installs it")
+	}
+	bin := bins[len(bins)-1]
+	p := &postgres{dir: filepath.Join(dir, "postgres")}
+	if err := os.Mkdir(p.dir, 0o700); err != nil {
+		return nil, err
+	}
+	attr, err := asPostgresUser(dir, p.dir)
+	if err != nil {
+		return nil, err
+	}
+	data := filepath.Join(p.dir, "data")
+	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8", //nolint:gosec // the distribution's
+		"--locale=C.UTF-8", "-N")
+	initdb.SysProcAttr, initdb.Dir = attr, p.dir
+	if out, err := initdb.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("initdb: %w: %s", err, out)
+	}
+	if p.port, err = freePort(ctx); err != nil {
+		return nil, err
+	}
+	p.cmd = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(p.port), "-k", p.dir, //nolint:gosec,noctx // ended by stop, after everything else
+		"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off",
+		"-c", "shared_buffers=512MB", "-c", "max_wal_size=4GB")
+	p.cmd.SysProcAttr, p.cmd.Dir = attr, p.dir
+	log, err := os.Create(filepath.Join(p.dir, "log"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = log.Close() }()
+	p.cmd.Stdout, p.cmd.Stderr = log, log
+	if err := p.cmd.Start(); err != nil {
+		return nil, err
+	}
+	for deadline := now().Add(30 * time.Second); ; {
+		if p.admin, err = pgx.Connect(ctx, p.dsn("postgres")); err == nil {
+			return p, nil
+		}
+		if ctx.Err() != nil || now().After(deadline) {
+			p.stop()
+			return nil, fmt.Errorf("PostgreSQL did not answer within 30 s: %w", err)
+		}
+		pause(ctx, 50*time.Millisecond)
+	}
+}
+
+func (p *postgres) dsn(database string) string {
+	u := url.URL{
+		Scheme: "postgres", User: url.User("postgres"), Host: "127.0.0.1:" + strconv.Itoa(p.port), Path: database,
+		RawQuery: "sslmode=disable",
+	}
+	return u.String()
+}
+
+// create makes an empty database; drop is called when it has served.
+func (p *postgres) create(ctx context.Context) (dsn string, drop func(context.Context) error, err error) {
+	p.count++
+	name := fmt.Sprintf("run_%d", p.count)
+	if _, err := p.admin.Exec(ctx, "CREATE DATABASE "+name); err != nil {
+		return "", nil, fmt.Errorf("create a database: %w", err)
+	}
+	return p.dsn(name), func(ctx context.Context) error {
+		_, err := p.admin.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)")
+		if err == nil {
+			// What one run wrote is not to be flushed during the next.
+			_, err = p.admin.Exec(ctx, "CHECKPOINT")
+		}
+		return err
+	}, nil
+}
+
+func (p *postgres) stop() {
+	_ = p.cmd.Process.Signal(syscall.SIGINT) // fast shutdown
+	_ = p.cmd.Wait()
+}
+
+// cpu is what the server and all its processes have used so far; 0 where there is no /proc.
+func (p *postgres) cpu() time.Duration {
+	own := readStat(p.cmd.Process.Pid)
+	total := own.user + own.system + own.childUser + own.childSystem
+	all, _ := filepath.Glob("/proc/[0-9]*/stat")
+	for _, path := range all {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
+		if err != nil {
+			continue
+		}
+		if s := readStat(pid); s.parent == p.cmd.Process.Pid {
+			total += s.user + s.system
+		}
+	}
+	const ticksPerSecond = 100 // USER_HZ, on every Linux that Go runs on
+	return time.Duration(total) * time.Second / ticksPerSecond
+}
+
+type stat struct {
+	parent                               int
+	user, system, childUser, childSystem int64
+}
+
+func readStat(pid int) (s stat) {
+	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		return s
+	}
+	// The name, in parentheses, may have spaces; what follows it has not.
+	fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])
+	if len(fields) < 15 {
+		return s
+	}
+	number := func(i int) int64 { n, _ := strconv.ParseInt(string(fields[i]), 10, 64); return n }
+	return stat{int(number(1)), number(11), number(12), number(13), number(14)}
+}
+
+// asPostgresUser lets the server run as its own user when we are root, which it refuses.
+func asPostgresUser(parent, dir string) (*syscall.SysProcAttr, error) {
+	attr := dieWithParent()
+	if os.Getuid() != 0 {
+		return attr, nil
+	}
+	u, err := user.Lookup("postgres")
+	if err != nil {
+		return nil, err
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	gid, err := strconv.ParseUint(u.Gid, 10, 32)
+	if err != nil {
+		return nil, err
+	}
+	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
+	// The parent may be entered, not read.
+	return attr, errors.Join(os.Chmod(parent, 0o711), os.Chown(dir, int(uid), int(gid))) //nolint:gosec // see above
+}
+
+func freePort(ctx context.Context) (int, error) {
+	var c net.ListenConfig
+	l, err := c.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { _ = l.Close() }()
+	a, ok := l.Addr().(*net.TCPAddr)
+	if !ok {
+		return 0, errors.New("no TCP port")
+	}
+	return a.Port, nil
+}
+
+// pause waits; it reports whether ctx is still alive.
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
+	}
+}

@@ -1,0 +1,336 @@
+package derive_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+func (b *bench) wantHolders(token market.Address, status market.HolderStatus, reason market.HolderReason, count int64) {
+	b.t.Helper()
+	want := market.Holders{Status: status, Reason: reason, Count: count}
+	if got := b.db.tokens[token].Holders; got != want {
+		b.t.Errorf("block %d: the holders are %+v, want %+v", b.last.Number, got, want)
+	}
+}
+
+func (b *bench) wantBalance(token, account market.Address, want market.Amount) {
+	b.t.Helper()
+	if got := b.db.balances[market.BalanceKey{Token: token, Account: account}].Amount; got != want {
+		b.t.Errorf("block %d: the balance of %s is %s, want %s", b.last.Number, who(account), got.Dec(), want.Dec())
+	}
+}
+
+func current(b *bench, token market.Address, count int64) {
+	b.t.Helper()
+	b.wantHolders(token, market.HoldersCurrent, "", count)
+}
+
+func TestHolders(t *testing.T) {
+	t.Parallel()
+	b := stage(t, followAll)
+	current(b, dog, 0)
+	b.next(12, nil, tx(moved(dog, zero, alice, e18(100))))
+	current(b, dog, 1)
+	b.next(12, nil, tx(moved(dog, alice, bob, e18(40)), moved(dog, alice, carol, e18(60))))
+	current(b, dog, 2)
+	b.wantBalance(dog, alice, raw(0))
+	if _, ok := b.db.balances[market.BalanceKey{Token: dog, Account: alice}]; ok {
+		t.Error("an empty balance is kept")
+	}
+	b.next(12, nil, tx(moved(dog, bob, bob, e18(40)))) // to oneself, all of it
+	current(b, dog, 2)
+	b.wantBalance(dog, bob, e18(40))
+	b.next(12, nil, tx(moved(dog, bob, zero, e18(40))))
+	current(b, dog, 1)
+	b.next(12, nil, tx(moved(dog, alice, bob, raw(0)), moved(dog, zero, zero, e18(1)))) // nothing, and out of nothing into it
+	current(b, dog, 1)
+	b.wantBalance(dog, carol, e18(60))
+}
+
+// Pools hold tokens and are no holders; neither is the PoolManager.
+func TestPoolsAreNoHolders(t *testing.T) {
+	t.Parallel()
+	b := stage(t, followAll)
+	b.next(12, nil, tx(moved(dog, zero, alice, e18(100)), moved(dog, alice, poolA, e18(10)), moved(dog, alice, v4, e18(5))))
+	current(b, dog, 2) // poolA is not known for a pool yet; v4 is declared
+	b.next(12, nil, tx(pair(poolA, dog, weth)))
+	current(b, dog, 1)
+	b.next(12, nil, tx(moved(dog, alice, poolA, e18(10)), moved(dog, poolA, bob, e18(20))))
+	current(b, dog, 2)
+	b.wantBalance(dog, poolA, raw(0))
+	b.next(12, nil, tx(moved(dog, bob, poolA, e18(20))))
+	current(b, dog, 1)
+	b.wantBalance(dog, poolA, e18(20))
+	// A pair that is not tracked is no holder either.
+	b.next(12, nil, tx(pair(poolB, dog, cat), moved(dog, poolA, poolB, e18(20))))
+	current(b, dog, 1)
+	// A pool that is announced twice counts once.
+	b.next(12, nil, tx(pair(poolA, dog, weth), pair(poolB, dog, cat)))
+	current(b, dog, 1)
+}
+
+// A pair's own liquidity token is no token of ours.
+func TestLiquidityTokens(t *testing.T) {
+	t.Parallel()
+	b := stage(t, followAll)
+	b.next(12, nil, tx(pair(poolA, dog, weth), moved(poolA, zero, alice, e18(1)), moved(poolA, alice, bob, e18(1))))
+	b.next(12, nil, tx(moved(poolA, alice, bob, e18(1))))
+	if _, ok := b.db.tokens[poolA]; ok {
+		t.Error("it has become one")
+	}
+}
+
+// A token whose transfers don't add up has no holders that anyone could tell.
+func TestNegativeBalance(t *testing.T) {
+	t.Parallel()
+	b := stage(t, followAll)
+	b.next(12, nil, tx(moved(dog, zero, alice, e18(100)), moved(dog, alice, bob, e18(1))))
+	b.next(12, nil, tx(moved(dog, bob, carol, e18(2))))
+	b.wantHolders(dog, market.HoldersUnavailable, market.ReasonNegative, 0)
+	b.wantBalance(dog, carol, raw(0))
+	b.next(12, nil, tx(moved(dog, alice, bob, e18(1)), moved(dog, zero, carol, e18(1))))
+	b.wantHolders(dog, market.HoldersUnavailable, market.ReasonNegative, 0)
+	// It stays so when what holds some of it turns out to be a pool.
+	b.next(12, nil, tx(pair(bob, dog, weth)))
+	b.wantHolders(dog, market.HoldersUnavailable, market.ReasonNegative, 0)
+	b.next(12, []market.Fact{market.BalanceFact{Token: dog, Account: alice, Amount: e18(7)}}, tx(moved(dog, alice, bob, e18(1))))
+	b.wantHolders(dog, market.HoldersUnavailable, market.ReasonNegative, 0)
+}
+
+func TestBalanceSample(t *testing.T) {
+	t.Parallel()
+	sample := func(account market.Address, amount market.Amount) []market.Fact {
+		return []market.Fact{market.BalanceFact{Token: dog, Account: account, Amount: amount}}
+	}
+	b := stage(t, followAll)
+	b.next(12, nil, tx(moved(dog, zero, alice, e18(100))))
+	// The sample is of the end of its block.
+	b.next(12, sample(alice, e18(99)), tx(moved(dog, alice, bob, e18(1))))
+	current(b, dog, 2)
+	b.next(12, sample(carol, raw(0)), tx())
+	current(b, dog, 2)
+	b.next(12, sample(bob, raw(1)), tx())
+	b.wantHolders(dog, market.HoldersUnavailable, market.ReasonSample, 0)
+}
+
+func TestSupply(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, followAll)
+	supply := func(want market.Amount) {
+		t.Helper()
+		if got := b.db.tokens[dog]; !got.HasSupply || got.Supply != want {
+			t.Errorf("block %d: the supply is %s (known: %v), want %s", b.last.Number, got.Supply.Dec(), got.HasSupply, want.Dec())
+		}
+	}
+	f := market.TokenFact{Token: dog, HasDecimals: true, Decimals: 18, HasSupply: true, Supply: e18(100), FromCreation: true}
+	// What the fact tells is of the end of the block, its mint included.
+	b.next(12, []market.Fact{f}, tx(moved(dog, zero, alice, e18(100))))
+	supply(e18(100))
+	b.next(12, nil, tx(moved(dog, zero, alice, e18(20)), moved(dog, alice, zero, e18(5)), moved(dog, alice, bob, e18(5))))
+	supply(e18(115))
+	b.next(12, []market.Fact{market.SupplyFact{Token: dog, Supply: e18(50)}}, tx(moved(dog, zero, alice, e18(1))))
+	supply(e18(50))
+	b.next(12, nil, tx(moved(dog, zero, zero, e18(1))))
+	supply(e18(50))
+}
+
+// A token that burns more than there is has a supply that nobody knows, but not one near 2^256.
+func TestBurnBeyondTheSupply(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	f := market.TokenFact{Token: dog, HasDecimals: true, Decimals: 18, HasSupply: true, Supply: e18(1)}
+	b.next(12, append(facts(usdc), f), tx(pair(poolA, dog, usdc)))
+	b.next(12, nil, tx(moved(dog, alice, zero, e18(2))))
+	if got := b.db.tokens[dog]; got.HasSupply && got.Supply.Gt(new(e18(1))) {
+		t.Errorf("a burn of 2 from a supply of 1 leaves %s", got.Supply.Dec())
+	}
+}
+
+// The supply of a token does not hang on what is cached: a pair's liquidity token that trades elsewhere is a token.
+func TestSupplyOfATradedLiquidityToken(t *testing.T) {
+	t.Parallel()
+	supply := func(limit int) market.Amount {
+		b := stage(t)
+		b.limit = limit
+		f := market.TokenFact{Token: poolA, HasDecimals: true, Decimals: 18, HasSupply: true, Supply: e18(1)}
+		b.next(12, nil, tx(pair(poolA, dog, usdt)))
+		b.next(12, []market.Fact{f}, tx(pair(poolB, poolA, weth), synced(poolB, e18(1), e18(1))))
+		b.idle(3, 12)
+		b.next(12, nil, tx(moved(poolA, zero, alice, e18(1))))
+		return b.db.tokens[poolA].Supply
+	}
+	if cached, dropped := supply(100_000), supply(0); cached != dropped {
+		t.Errorf("the supply is %s with the pair in the cache and %s without", cached.Dec(), dropped.Dec())
+	}
+}
+
+// Deposits into the wrapped native coin are mints, withdrawals burns, whether it logs them as such or not.
+func TestWrappedNative(t *testing.T) {
+	t.Parallel()
+	for name, logs := range map[string]func(e, same market.Event) []market.Event{
+		"WETH9, which logs no transfer":       func(e, _ market.Event) []market.Event { return tx(e) },
+		"one that logs the transfer too":      func(e, same market.Event) []market.Event { return tx(e, same) },
+		"one that logs the transfer before":   func(e, same market.Event) []market.Event { return tx(same, e) },
+		"one that logs the transfer alone":    func(_, same market.Event) []market.Event { return tx(same) },
+		"one that logs both twice, each once": func(e, same market.Event) []market.Event { return tx(same, e, moved(weth, alice, alice, raw(0))) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := stage(t, followAll)
+			supply := market.SupplyFact{Token: weth, Supply: e18(5)} // at the end of the block
+			b.next(12, []market.Fact{supply}, logs(wrapped(alice, e18(5)), moved(weth, zero, alice, e18(5))))
+			b.next(12, nil, tx(moved(weth, alice, bob, e18(2))))
+			current(b, weth, 2)
+			b.next(12, nil, logs(unwrapped(bob, e18(2)), moved(weth, bob, zero, e18(2))))
+			current(b, weth, 1)
+			b.wantBalance(weth, alice, e18(3))
+			if got := b.db.tokens[weth].Supply; got != e18(3) {
+				t.Errorf("the supply is %s, want 3e18", got.Dec())
+			}
+		})
+	}
+}
+
+// A deposit and a withdrawal of anything but the declared coin are nobody's business.
+func TestWrapOfAnotherToken(t *testing.T) {
+	t.Parallel()
+	b := stage(t, followAll)
+	b.next(12, nil, tx(market.Wrap{Token: dog, Account: alice, Amount: e18(5)}))
+	current(b, dog, 0)
+}
+
+func TestMajorsAloneAreFollowed(t *testing.T) {
+	t.Parallel()
+	b := stage(t, func(c *chainconfig.Chain) { c.Majors = []chainconfig.Major{{Asset: "ETH", Address: weth.String()}} })
+	b.next(12, nil, tx(wrapped(alice, e18(5)), moved(dog, zero, alice, e18(5)), moved(cat, alice, bob, e18(5))))
+	current(b, weth, 1)
+	b.wantHolders(dog, market.HoldersNone, "", 0)
+	if len(b.db.balances) != 2 { // alice's, and the empty one of the pair of WETH and USDC
+		t.Errorf("%d balances: %v", len(b.db.balances), b.db.balances)
+	}
+}
+
+// A token that is older than what is read waits in a queue for its past, and then both become one.
+func TestMerge(t *testing.T) {
+	t.Parallel()
+	begin := func(t *testing.T) *bench {
+		t.Helper()
+		b := newBench(t, followAll)
+		f := market.TokenFact{Token: dog, HasDecimals: true, Decimals: 18}
+		b.next(12, []market.Fact{f, fact(weth)}, tx(moved(dog, alice, bob, e18(10)))) // block 100
+		b.wantHolders(dog, market.HoldersIndexing, "", 0)
+		b.next(12, nil, tx(pair(poolA, dog, weth), moved(dog, bob, poolA, e18(4)), moved(dog, bob, carol, e18(6))))
+		b.next(12, nil, tx(moved(dog, carol, v4, e18(1))))
+		b.wantHolders(dog, market.HoldersIndexing, "", 0)
+		if len(b.db.queued) != 4 {
+			t.Fatalf("%d transfers are queued, want 4", len(b.db.queued))
+		}
+		return b
+	}
+	past := func() map[market.Address]market.Amount {
+		return map[market.Address]market.Amount{alice: e18(90), bob: e18(10), carol: {}}
+	}
+	t.Run("past and queue", func(t *testing.T) {
+		t.Parallel()
+		b := begin(t)
+		// The past was read to the end of block 100: its transfer is in the queue and in the past, and counts once.
+		b.merge(t, dog, 100, past(), false)
+		current(b, dog, 2)
+		b.wantBalance(dog, alice, e18(90))
+		b.wantBalance(dog, bob, raw(0))
+		b.wantBalance(dog, carol, e18(5))
+		b.wantBalance(dog, poolA, e18(4))
+		b.wantBalance(dog, v4, e18(1))
+		b.next(12, nil, tx(moved(dog, poolA, bob, e18(4)), moved(dog, carol, alice, e18(5))))
+		current(b, dog, 2)
+		if len(b.db.queued) != 4 {
+			t.Errorf("a transfer was queued after the merge")
+		}
+		b.wantBalance(dog, alice, e18(95))
+	})
+	t.Run("all of it in the past", func(t *testing.T) {
+		t.Parallel()
+		b := begin(t)
+		b.merge(t, dog, b.last.Number, map[market.Address]market.Amount{alice: e18(90), carol: e18(5), poolA: e18(4), v4: e18(1)}, false)
+		current(b, dog, 2)
+	})
+	t.Run("a past that does not add up", func(t *testing.T) {
+		t.Parallel()
+		b := begin(t)
+		b.merge(t, dog, 100, past(), true)
+		b.wantHolders(dog, market.HoldersUnavailable, market.ReasonNegative, 0)
+	})
+	t.Run("a queue that does not add up", func(t *testing.T) {
+		t.Parallel()
+		b := begin(t)
+		b.merge(t, dog, 100, map[market.Address]market.Amount{alice: e18(90)}, false)
+		b.wantHolders(dog, market.HoldersUnavailable, market.ReasonNegative, 0)
+		for k, v := range b.db.balances {
+			if k.Token == dog && !v.Amount.IsZero() {
+				t.Errorf("a balance %v of %+v", k, v)
+			}
+		}
+	})
+	t.Run("a second time", func(t *testing.T) {
+		t.Parallel()
+		b := begin(t)
+		b.merge(t, dog, 100, past(), false)
+		b.merge(t, dog, 100, past(), false)
+		current(b, dog, 2)
+	})
+}
+
+// TestStageIsTransfers: what is read as the past gives the balances that reading it block by block gives.
+func TestStageIsTransfers(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		x := newIndexer(t, config(followAll), 100_000)
+		c := newChain()
+		c.block(12, facts(weth))
+		var txs []market.Tx
+		for range rapid.IntRange(1, 12).Draw(t, "transactions") {
+			var events []market.Event
+			for range rapid.IntRange(1, 4).Draw(t, "events") {
+				from := rapid.SampledFrom([]market.Address{zero, zero, alice, bob}).Draw(t, "from")
+				to := rapid.SampledFrom([]market.Address{zero, alice, bob, carol}).Draw(t, "to")
+				amount := raw(uint64(rapid.IntRange(0, 3).Draw(t, "amount")))
+				switch rapid.IntRange(0, 3).Draw(t, "kind") {
+				case 0:
+					events = append(events, wrapped(alice, amount))
+				case 1:
+					events = append(events, unwrapped(alice, amount))
+				default:
+					events = append(events, moved(weth, from, to, amount))
+				}
+			}
+			b := c.block(12, nil, events)
+			txs = append(txs, b.Txs...)
+		}
+		x.apply(t, c.blocks, c.last)
+		balances := map[market.Address]market.Amount{}
+		ok := x.machine.Stage(weth, txs, balances)
+		holders := x.db.tokens[weth].Holders
+		if ok != (holders.Status == market.HoldersCurrent) {
+			t.Fatalf("the past adds up: %v; the holders are %+v", ok, holders)
+		}
+		if !ok {
+			return
+		}
+		count := int64(0)
+		for account, amount := range balances {
+			if got := x.db.balances[market.BalanceKey{Token: weth, Account: account}].Amount; got != amount {
+				t.Fatalf("%s has %s, staged %s", who(account), got.Dec(), amount.Dec())
+			}
+			if !amount.IsZero() {
+				count++
+			}
+		}
+		if holders.Count != count {
+			t.Fatalf("%d holders, staged %d", holders.Count, count)
+		}
+	})
+}

@@ -1,0 +1,185 @@
+package derive_test
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"math/big"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// recordings lie beside the module: public chain data that other projects recorded, with the truth next to each.
+const recordings = "../../../shared/facts/recorded"
+
+func readJSON(t *testing.T, v any, parts ...string) {
+	t.Helper()
+	path := filepath.Join(append([]string{recordings}, parts...)...)
+	raw, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("the recorded chain data is not there: this test reads it from %s, relative to this package, and means "+
+			"nothing without it (%v)", recordings, err)
+	}
+	if err := json.Unmarshal(raw, v); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+}
+
+var wrappedNative = map[string]string{
+	"ethereum": "0xc02aaa39b223fe8d0a0e5c4f27ead9083c756cc2",
+	"base":     "0x4200000000000000000000000000000000000006",
+	"bsc":      "0xbb4cdb9cbd36b01bd1cbaebf2de08d9173bc095c",
+	"arbitrum": "0x82af49447d8a07e3bd95bd0d56f35241523fbab1",
+	"polygon":  "0x0d500b1d8e8ef31e21c99d1db9a6444d3adf1270",
+	"hyperevm": "0x5555555555555555555555555555555555555555",
+}
+
+// recordedSwap and recordedTx are what the recordings' own decoder computed.
+type recordedSwap struct {
+	Index  uint32 `json:"log_index"`
+	Kind   string `json:"kind"`
+	Pool   string `json:"pool"`
+	Token0 string `json:"token0"`
+	Token1 string `json:"token1"`
+}
+
+type recordedTx struct {
+	From     string `json:"from"`
+	Computed struct {
+		Swaps []recordedSwap               `json:"swaps"`
+		Net   map[string]map[string]string `json:"erc20_net_balance_delta_raw"`
+	} `json:"computed_from_logs"`
+}
+
+type receiptLog struct {
+	Address string   `json:"address"`
+	Data    string   `json:"data"`
+	Index   string   `json:"logIndex"`
+	Topics  []string `json:"topics"`
+}
+
+func unhex(t *testing.T, s string) []byte {
+	t.Helper()
+	b, err := hex.DecodeString(strings.TrimPrefix(s, "0x"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+func parsed(t *testing.T, s string) market.Address {
+	t.Helper()
+	a, err := market.ParseEVMAddress(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func decodeReceipt(t *testing.T, c *chainconfig.Chain, path string) (out []market.Log) {
+	t.Helper()
+	d, err := evm.NewDecoder(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var receipt struct {
+		Result struct {
+			Logs []receiptLog `json:"logs"`
+		} `json:"result"`
+	}
+	readJSON(t, &receipt, path, "eth_getTransactionReceipt.json")
+	for _, l := range receipt.Result.Logs {
+		e := evm.Log{NumTopics: len(l.Topics), Data: unhex(t, l.Data)}
+		copy(e.Address[:], unhex(t, l.Address))
+		for i := range l.Topics {
+			copy(e.Topics[i][:], unhex(t, l.Topics[i]))
+		}
+		n, err := strconv.ParseUint(l.Index, 0, 32)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if event := d.Decode(&e); event != nil {
+			out = append(out, market.Log{Index: uint32(n), Event: event})
+		}
+	}
+	return out
+}
+
+// replay derives a recorded transaction's trades. Its pools are made known as pairs, in which the wrapped native coin,
+// else token1, is a quote asset: who traded does not hang on more.
+func replay(t *testing.T, chain, path string, want *recordedTx) []market.Trade {
+	t.Helper()
+	c := config(func(c *chainconfig.Chain) { c.Native.Wrapped, c.Quotes = wrappedNative[chain], nil })
+	var pairs []market.Event
+	var tokens []market.Fact
+	pools, quotes := map[string]bool{}, map[string]bool{}
+	for _, s := range want.Computed.Swaps {
+		if s.Kind == "v4" || pools[s.Pool] { // which tokens a V4 pool has is not recorded
+			continue
+		}
+		pools[s.Pool] = true
+		quote := s.Token1
+		if s.Token0 == c.Native.Wrapped {
+			quote = s.Token0
+		}
+		if !quotes[quote] {
+			quotes[quote] = true
+			c.Quotes = append(c.Quotes, chainconfig.Quote{Symbol: "Q", Address: quote, PegUSD: 1})
+			tokens = append(tokens, fact(parsed(t, quote)))
+		}
+		pairs = append(pairs, pair(parsed(t, s.Pool), parsed(t, s.Token0), parsed(t, s.Token1)))
+	}
+	b := &bench{chain: newChain(), indexer: newIndexer(t, c, 100_000), t: t}
+	b.next(1, tokens, pairs)
+	block := b.block(1, nil)
+	block.Txs = []market.Tx{{Logs: decodeReceipt(t, c, path)}}
+	b.apply(t, []market.Block{block}, block.Header)
+	return b.db.trades
+}
+
+// TestRecordedTraders: where the account that sent a transaction ends it with at least half of what a swap moved, in
+// the swap's direction, it is the trader. What routers keep as crumbs or fees does not make them one.
+func TestRecordedTraders(t *testing.T) {
+	t.Parallel()
+	var index []struct {
+		Path  string `json:"path"`
+		Chain string `json:"chain"`
+	}
+	readJSON(t, &index, "INDEX.json")
+	trades, plain, right := 0, 0, 0
+	for _, e := range index {
+		if !strings.HasPrefix(e.Path, "evm/") {
+			continue
+		}
+		var want recordedTx
+		readJSON(t, &want, e.Path, "expected.json")
+		for _, trade := range replay(t, e.Chain, e.Path, &want) {
+			trades++
+			net, ok := new(big.Int).SetString(want.Computed.Net[trade.Base.String()][want.From], 10)
+			if !ok || (net.Sign() < 0) != trade.Sell {
+				continue
+			}
+			if twice := new(big.Int).Lsh(new(big.Int).Abs(net), 1); twice.Cmp(trade.BaseAmount.ToBig()) < 0 {
+				continue
+			}
+			plain++
+			if trade.Trader.String() == want.From {
+				right++
+				continue
+			}
+			kept := want.Computed.Net[trade.Base.String()][trade.Trader.String()]
+			t.Errorf("%s log %d: the trader is %s, who has %s of %s in the end; the sender %s has %s", e.Path, trade.LogIndex,
+				trade.Trader, kept, trade.Base, want.From, net)
+		}
+	}
+	if trades < 140 || plain < 60 {
+		t.Errorf("%d trades, %d of them plain; want at least 140 and 60", trades, plain)
+	}
+	t.Logf("%d trades, %d of them plain, %d right", trades, plain, right)
+}

@@ -1,0 +1,194 @@
+package derive_test
+
+import (
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// TestTrader: the trader of a swap is the account, neither pool nor router, whose balance of the token really changed.
+// In every case poolA is a V2 pair of dog (token0) and WETH, poolB one of cat (token0) and WETH, poolC one of dog
+// (token0) and USDC. poolID(1) is a V4 pool of the native coin and dog, poolID(2) one of the native coin and USDC, with
+// WETH as the base.
+func TestTrader(t *testing.T) {
+	t.Parallel()
+	buyDog := func(recipient market.Address) market.Event {
+		return swapped(poolA, out(e18(100)), in(e18(1)), router, recipient)
+	}
+	sellDog := func(recipient market.Address) market.Event {
+		return swapped(poolA, in(e18(100)), out(e18(1)), router, recipient)
+	}
+	v4Swap := func(id market.Address, amount0, amount1 market.SignedAmount) market.Event {
+		return market.Swap{
+			Pool: id, Sender: router, Recipient: router, Amount0: amount0, Amount1: amount1,
+			SqrtPriceX96: sqrtPrice(0), Liquidity: e18(1),
+		}
+	}
+	tests := []struct {
+		name   string
+		events []market.Event
+		want   []market.Address
+	}{
+		{"a direct buy", tx(
+			moved(weth, alice, poolA, e18(1)), moved(dog, poolA, alice, e18(100)), buyDog(alice),
+		), []market.Address{alice}},
+		{"a direct sell", tx(
+			moved(dog, alice, poolA, e18(100)), moved(weth, poolA, alice, e18(1)), sellDog(alice),
+		), []market.Address{alice}},
+		{"a V3 pool, which pays out before it is paid", tx(
+			moved(dog, poolA, alice, e18(100)), moved(weth, alice, poolA, e18(1)), buyDog(alice),
+		), []market.Address{alice}},
+		{"a buy with the native coin, wrapped by the router", tx(
+			wrapped(router, e18(1)), moved(weth, router, poolA, e18(1)), moved(dog, poolA, alice, e18(100)), buyDog(alice),
+		), []market.Address{alice}},
+		{"a sell for the native coin, unwrapped by the router", tx(
+			moved(dog, alice, poolA, e18(100)), moved(weth, poolA, router, e18(1)), sellDog(router), unwrapped(router, e18(1)),
+		), []market.Address{alice}},
+		{"a buy that the router passes on", tx(
+			moved(weth, alice, router, e18(1)), moved(weth, router, poolA, e18(1)), moved(dog, poolA, router, e18(100)),
+			buyDog(router), moved(dog, router, alice, e18(100)),
+		), []market.Address{alice}},
+		{"a sell through the router", tx(
+			moved(dog, alice, router, e18(100)), moved(dog, router, poolA, e18(100)), moved(weth, poolA, router, e18(1)),
+			sellDog(router), moved(weth, router, alice, e18(1)),
+		), []market.Address{alice}},
+		{"a buy through an aggregator and its executor", tx(
+			moved(weth, alice, aggregator, e18(1)), moved(weth, aggregator, solver, e18(1)), moved(weth, solver, poolA, e18(1)),
+			moved(dog, poolA, solver, e18(100)), buyDog(solver), moved(dog, solver, aggregator, e18(100)),
+			moved(dog, aggregator, alice, e18(100)),
+		), []market.Address{alice}},
+		{"a gift: the recipient has the tokens", tx(
+			moved(weth, alice, poolA, e18(1)), moved(dog, poolA, bob, e18(100)), buyDog(bob),
+		), []market.Address{bob}},
+		{"two hops, dog to cat over WETH, straight from pool to pool", tx(
+			moved(dog, alice, poolA, e18(100)), moved(weth, poolA, poolB, e18(1)), sellDog(poolB),
+			moved(cat, poolB, alice, e18(50)), swapped(poolB, out(e18(50)), in(e18(1)), router, alice),
+		), []market.Address{alice, alice}},
+		{"two hops over the router", tx(
+			moved(dog, alice, router, e18(100)), moved(dog, router, poolA, e18(100)), moved(weth, poolA, router, e18(1)), sellDog(router),
+			moved(weth, router, poolB, e18(1)), moved(cat, poolB, router, e18(50)), swapped(poolB, out(e18(50)), in(e18(1)), router, router),
+			moved(cat, router, alice, e18(50)),
+		), []market.Address{alice, alice}},
+		{"an order split over two pools of one token", tx(
+			moved(weth, alice, aggregator, e18(1)), moved(usdc, alice, aggregator, e6(2000)),
+			moved(weth, aggregator, poolA, e18(1)), moved(dog, poolA, aggregator, e18(100)), buyDog(aggregator),
+			moved(usdc, aggregator, poolC, e6(2000)), moved(dog, poolC, aggregator, e18(90)), swapped(poolC, out(e18(90)), in(e6(2000)), aggregator, aggregator),
+			moved(dog, aggregator, alice, e18(190)),
+		), []market.Address{alice, alice}},
+		{"an arbitrage between two pools leaves nobody with the token: the quote's gain tells", tx(
+			moved(dog, poolA, poolC, e18(100)), moved(weth, solver, poolA, e18(1)), buyDog(poolC),
+			moved(usdc, poolC, solver, e6(2100)), swapped(poolC, in(e18(100)), out(e6(2100)), solver, solver),
+		), []market.Address{solver, solver}},
+		{"two users of a bundler in one transaction", tx(
+			moved(weth, alice, poolA, e18(1)), moved(dog, poolA, alice, e18(100)), buyDog(alice),
+			moved(weth, bob, poolA, e18(1)), moved(dog, poolA, bob, e18(99)), swapped(poolA, out(e18(99)), in(e18(1)), router, bob),
+		), []market.Address{alice, bob}},
+		{"two users who get the same amount", tx(
+			moved(weth, alice, poolA, e18(1)), moved(dog, poolA, alice, e18(100)), buyDog(alice),
+			moved(weth, bob, poolA, e18(1)), moved(dog, poolA, bob, e18(100)), buyDog(bob),
+		), []market.Address{alice, bob}},
+		{"two users who sell the same amount", tx(
+			moved(dog, alice, poolA, e18(100)), moved(weth, poolA, alice, e18(1)), sellDog(alice),
+			moved(dog, bob, poolA, e18(100)), moved(weth, poolA, bob, e18(1)), sellDog(bob),
+		), []market.Address{alice, bob}},
+		{"one buys and another sells", tx(
+			moved(weth, alice, poolA, e18(1)), moved(dog, poolA, alice, e18(100)), buyDog(alice),
+			moved(dog, bob, poolA, e18(100)), moved(weth, poolA, bob, e18(1)), sellDog(bob),
+		), []market.Address{alice, bob}},
+		{"two users through one router", tx(
+			moved(weth, alice, router, e18(1)), moved(weth, router, poolA, e18(1)), moved(dog, poolA, router, e18(100)), buyDog(router),
+			moved(dog, router, alice, e18(100)),
+			moved(weth, bob, router, e18(1)), moved(weth, router, poolA, e18(1)), moved(dog, poolA, router, e18(98)),
+			swapped(poolA, out(e18(98)), in(e18(1)), router, router), moved(dog, router, bob, e18(98)),
+		), []market.Address{alice, bob}},
+		{"a fee on transfer, taken first", tx(
+			moved(weth, alice, poolA, e18(1)), moved(dog, poolA, collector, e18(5)), moved(dog, poolA, alice, e18(95)), buyDog(alice),
+		), []market.Address{alice}},
+		{"a fee on transfer, taken last", tx(
+			moved(weth, alice, poolA, e18(1)), moved(dog, poolA, alice, e18(95)), moved(dog, poolA, collector, e18(5)), buyDog(alice),
+		), []market.Address{alice}},
+		{"a fee on transfer in a sell", tx(
+			moved(dog, alice, collector, e18(5)), moved(dog, alice, poolA, e18(100)), moved(weth, poolA, alice, e18(1)), sellDog(alice),
+		), []market.Address{alice}},
+		{"a fee on transfer that the pool pays on", tx(
+			moved(dog, alice, poolA, e18(95)), moved(dog, alice, collector, e18(10)), moved(weth, poolA, alice, e18(1)),
+			swapped(poolA, in(e18(95)), out(e18(1)), router, alice),
+		), []market.Address{alice}},
+		{"a router that keeps a fee of the token", tx(
+			moved(weth, alice, router, e18(1)), moved(weth, router, poolA, e18(1)), moved(dog, poolA, router, e18(100)), buyDog(router),
+			moved(dog, router, collector, e18(1)), moved(dog, router, alice, e18(99)),
+		), []market.Address{alice}},
+		{"a router that keeps crumbs", tx(
+			moved(weth, alice, router, e18(1)), moved(weth, router, poolA, e18(1)), moved(dog, poolA, router, e18(100)), buyDog(router),
+			moved(dog, router, alice, units(99_999, 15)),
+		), []market.Address{alice}},
+		{"no transfers at all: the recipient", tx(buyDog(carol)), []market.Address{carol}},
+		{"V4: a buy for the native coin", tx(
+			moved(dog, v4, alice, e18(100)), v4Swap(poolID(1), in(e18(1)), out(e18(100))),
+		), []market.Address{alice}},
+		{"V4: a sell for the native coin", tx(
+			moved(dog, alice, v4, e18(100)), v4Swap(poolID(1), out(e18(1)), in(e18(100))),
+		), []market.Address{alice}},
+		{"V4: the swap is logged before its settlement", tx(
+			v4Swap(poolID(1), in(e18(1)), out(e18(100))), moved(dog, v4, router, e18(100)), moved(dog, router, alice, e18(100)),
+		), []market.Address{alice}},
+		{"V4: WETH bought with USDC, wrapped by the router", tx(
+			moved(usdc, alice, v4, e6(2000)), v4Swap(poolID(2), out(e18(1)), in(e6(2000))),
+			wrapped(router, e18(1)), moved(weth, router, alice, e18(1)),
+		), []market.Address{alice}},
+		{"V4: the native coin bought with USDC", tx(
+			moved(usdc, alice, v4, e6(2000)), v4Swap(poolID(2), out(e18(1)), in(e6(2000))),
+		), []market.Address{alice}},
+		{"V4: the native coin sold for USDC", tx(
+			v4Swap(poolID(2), in(e18(1)), out(e6(2000))), moved(usdc, v4, alice, e6(2000)),
+		), []market.Address{alice}},
+		// Arbitrum's WETH logs a mint beside each deposit, and a burn beside each withdrawal.
+		{"V4: WETH bought with USDC where deposits are logged twice", tx(
+			moved(usdc, alice, v4, e6(2000)), v4Swap(poolID(2), out(e18(1)), in(e6(2000))),
+			moved(weth, zero, router, e18(1)), wrapped(router, e18(1)), moved(weth, router, alice, e18(1)),
+		), []market.Address{alice}},
+		{"V4: WETH sold for USDC where withdrawals are logged twice", tx(
+			moved(weth, alice, router, e18(1)), moved(weth, router, zero, e18(1)), unwrapped(router, e18(1)),
+			v4Swap(poolID(2), in(e18(1)), out(e6(2000))), moved(usdc, v4, alice, e6(2000)),
+		), []market.Address{alice}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := stage(t)
+			native := market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(1), Token0: zero, Token1: dog, SqrtPriceX96: sqrtPrice(0)}
+			dollars := native
+			dollars.Pool, dollars.Token1 = poolID(2), usdc
+			b.next(12, nil, tx(
+				pair(poolA, dog, weth), synced(poolA, e18(100_000), e18(1000)),
+				pair(poolB, cat, weth), synced(poolB, e18(100_000), e18(1000)),
+				pair(poolC, dog, usdc), synced(poolC, e18(100_000), e6(2_000_000)), native, dollars,
+			))
+			b.next(12, nil, tt.events)
+			var got []market.Address
+			for _, trade := range b.db.trades {
+				got = append(got, trade.Trader)
+			}
+			if len(got) != len(tt.want) {
+				t.Fatalf("%d trades, want %d", len(got), len(tt.want))
+			}
+			for i := range got {
+				if got[i] != tt.want[i] {
+					t.Errorf("swap %d: the trader is %s, want %s", i+1, who(got[i]), who(tt.want[i]))
+				}
+			}
+		})
+	}
+}
+
+func who(a market.Address) string {
+	for name, x := range map[string]market.Address{
+		"alice": alice, "bob": bob, "carol": carol, "the router": router, "the aggregator": aggregator, "the solver": solver,
+		"the collector of fees": collector, "pool A": poolA, "pool B": poolB, "pool C": poolC, "the PoolManager": v4,
+	} {
+		if a == x {
+			return name
+		}
+	}
+	return a.String()
+}
