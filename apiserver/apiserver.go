@@ -70,11 +70,14 @@ func (s *Server) Ready(ctx context.Context) error {
 	return s.o.Store.Ping(ctx)
 }
 
+// Refresh keeps the snapshots fresh until ctx ends.
+func (s *Server) Refresh(ctx context.Context) { s.view.Run(ctx) }
+
 // Run keeps the snapshots fresh and answers on l until ctx ends.
 func (s *Server) Run(ctx context.Context, l net.Listener) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		s.view.Run(ctx)
+		s.Refresh(ctx)
 		return nil
 	})
 	g.Go(func() error { return telemetry.Serve(ctx, l, s.handler, drain, s.o.Log) })

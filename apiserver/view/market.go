@@ -11,9 +11,9 @@ import (
 
 // Token is a token of one chain with everything its figures follow from.
 type Token struct {
-	Chain  string
-	Token  market.Token
-	Pools  []market.Pool // those it is the base of
+	Chain string
+	Token market.Token
+	Pools []market.Pool // those it is the base of
 	// AsOf and FinalAt are the times (unix seconds) of the newest indexed and of the newest final block.
 	AsOf, FinalAt int64
 	// USD are the prices of the chain's quote assets.

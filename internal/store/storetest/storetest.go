@@ -86,13 +86,14 @@ var cluster = sync.OnceValues(startCluster)
 // Main runs a package's tests and ends the cluster that they may have started.
 func Main(m *testing.M) {
 	code := m.Run()
-	stop()
+	Stop()
 	os.Exit(code)
 }
 
 var running *postgres
 
-func stop() {
+// Stop ends the cluster that the tests may have started.
+func Stop() {
 	if running != nil {
 		_ = running.cmd.Process.Signal(syscall.SIGINT) // fast shutdown
 		_ = running.cmd.Wait()
