@@ -36,7 +36,9 @@ func TestMain(m *testing.M) {
 	code := m.Run()
 	if code == 0 {
 		// Nothing can make these answer 503: they read no store, or say so in a 200.
-		unseen, err := kit.Unseen(contracttest.Status{Operation: "getHeartbeat", Code: 503}, contracttest.Status{Operation: "getVersion", Code: 503},
+		// Nor can these fail inside: they write what was encoded at the start.
+		unseen, err := kit.Unseen(contracttest.Status{Operation: "getVersion", Code: 500}, contracttest.Status{Operation: "getOpenAPI", Code: 500},
+			contracttest.Status{Operation: "getHeartbeat", Code: 503}, contracttest.Status{Operation: "getVersion", Code: 503},
 			contracttest.Status{Operation: "getOpenAPI", Code: 503})
 		if err != nil {
 			panic(err)

@@ -101,26 +101,7 @@ func (s *Source) rangeLen() uint64 {
 func (s *Source) read(ctx context.Context, from, to uint64) (Batch, error) {
 	var out Batch
 	for from <= to {
-		var piece Batch
-		var upTo uint64
-		err := s.pool.try(ctx, 2, nil, func(ctx context.Context, e *endpoint) error {
-			for {
-				e.mu.Lock()
-				upTo = min(to, from+e.rangeLen-1)
-				e.mu.Unlock()
-				logs, last, err := e.logRange(ctx, s, from, upTo)
-				if err == nil {
-					e.fitted(len(logs), upTo-from+1)
-					piece, err = s.assemble(ctx, e, logs, last)
-					return err
-				}
-				var narrow *rangeError
-				if err = asRangeError(err); !errors.As(err, &narrow) || upTo == from {
-					return err
-				}
-				e.tooWide(narrow.fits, upTo-from+1)
-			}
-		})
+		piece, upTo, err := s.readPiece(ctx, from, to, nil)
 		if err != nil {
 			return out, err
 		}
@@ -128,6 +109,37 @@ func (s *Source) read(ctx context.Context, from, to uint64) (Batch, error) {
 		from = upTo + 1
 	}
 	return out, nil
+}
+
+// readPiece reads as much of a range as the endpoint that serves it takes at once. An empty answer is asked for again
+// elsewhere, where there is an elsewhere: a range without any event is rare, a node without its logs is not.
+func (s *Source) readPiece(ctx context.Context, from, to uint64, except *endpoint) (piece Batch, upTo uint64, err error) {
+	var by *endpoint
+	err = s.pool.try(ctx, 2, except, func(ctx context.Context, e *endpoint) error {
+		for by = e; ; {
+			e.mu.Lock()
+			upTo = min(to, from+e.rangeLen-1)
+			e.mu.Unlock()
+			logs, last, err := e.logRange(ctx, s, from, upTo)
+			if err == nil {
+				e.fitted(len(logs), upTo-from+1)
+				piece, err = s.assemble(ctx, e, logs, last)
+				return err
+			}
+			var narrow *rangeError
+			if err = asRangeError(err); !errors.As(err, &narrow) || upTo == from {
+				return err
+			}
+			e.tooWide(narrow.fits, upTo-from+1)
+		}
+	})
+	if err == nil && len(piece.Blocks) == 0 && except == nil && len(s.pool.list) > 1 {
+		if second, secondTo, e := s.readPiece(ctx, from, upTo, by); e == nil && len(second.Blocks) > 0 {
+			by.failed(s.pool.now())
+			return second, secondTo, nil
+		}
+	}
+	return piece, upTo, err
 }
 
 func (e *endpoint) fitted(logs int, blocks uint64) {

@@ -1,0 +1,87 @@
+package indexer_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+// lateConfig starts in the middle of the chain and follows a few tokens that are older.
+func (w *world) lateConfig() *chainconfig.Chain {
+	cfg := w.config()
+	cfg.Start.Block = 60
+	cfg.Tracking.Holders = chainconfig.HoldersDeclared
+	for _, tok := range w.TokensLike(simnet.Plain)[:3] {
+		cfg.Majors = append(cfg.Majors, chainconfig.Major{Asset: tok.Symbol, Address: tok.Address})
+	}
+	return cfg
+}
+
+// followed are the tokens whose holders are followed, by state.
+func followed(t *testing.T, st *store.Store) map[market.HolderStatus]int {
+	t.Helper()
+	out := map[market.HolderStatus]int{}
+	for _, tok := range tokens(t, st) {
+		if tok.Holders.Status != market.HoldersNone {
+			out[tok.Holders.Status]++
+		}
+	}
+	return out
+}
+
+// TestHoldersAreFilledInFromBeforeTheStart starts late: the past of followed tokens is read apart from the head, while
+// trading goes on and the indexer is killed again and again, and ends in the contracts' own balances.
+func TestHoldersAreFilledInFromBeforeTheStart(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 120)
+			cfg := w.lateConfig()
+			dsn := storetest.DSN(t, kind)
+			for range 6 {
+				kill := startChild(t, cfg, dsn)
+				w.trade(t, 4)
+				time.Sleep(150 * time.Millisecond)
+				kill()
+			}
+			st, err := store.Open(t.Context(), dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = st.Close() }()
+			stop := run(t, cfg, st, 0)
+			defer stop()
+			for deadline := time.Now().Add(60 * time.Second); ; {
+				w.trade(t, 2)
+				w.await(t, st)
+				state := followed(t, st)
+				if state[market.HoldersCurrent] == 4 {
+					break
+				}
+				if time.Now().After(deadline) {
+					t.Fatalf("the followed tokens' holders are %v; want 4 current", state)
+				}
+			}
+			w.trade(t, 3)
+			w.await(t, st)
+			var others []string
+			for mint, tok := range tokens(t, st) {
+				if tok.Holders.Status == market.HoldersNone {
+					others = append(others, mint.String())
+				}
+			}
+			if current, _ := w.checkBalances(t, st, others...); current != 4 {
+				t.Errorf("%d tokens were checked, want 4", current)
+			}
+			if jobs, err := st.HolderJobs(t.Context(), "base"); err != nil || len(jobs) != 0 {
+				t.Errorf("jobs are left: %+v, %v", jobs, err)
+			}
+		})
+	}
+}
