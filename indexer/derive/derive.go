@@ -18,7 +18,9 @@ const (
 	// becomes the one that prices a token.
 	referenceBlocks = 10
 	referenceRatio  = 1.5
-	windowSeconds   = 24 * 60 * 60
+	// quoteDepthUSD is the least depth at which a pool may price a quote asset, or break its peg.
+	quoteDepthUSD = 1000
+	windowSeconds = 24 * 60 * 60
 )
 
 // Machine is the rules of one chain, made from its chainconfig document.
@@ -62,6 +64,10 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 	m.wrapped = parse("native.wrapped", c.Native.Wrapped)
 	for i, q := range c.Quotes {
 		a := parse("quotes."+q.Symbol, q.Address)
+		if n := len(m.quotes); n > 0 && q.PegUSD > 0 && m.quotes[n-1].peg == 0 {
+			errs = append(errs, fmt.Errorf("chain %s: quotes: %s has a peg and stands after %s, which has none: list pegged assets first",
+				c.ID, q.Symbol, c.Quotes[i-1].Symbol))
+		}
 		m.quotes = append(m.quotes, quote{asset: a, peg: q.PegUSD, bound: q.PegBoundPct / 100})
 		m.quoteRank[a] = i
 	}

@@ -3,8 +3,8 @@ package derive
 import "github.com/boardwalkhq/boardwalk/internal/market"
 
 func (r *run) transfer(e market.Transfer) {
-	if r.s.pools.get(e.Token) != nil {
-		return // a pair's own liquidity token
+	if r.followAll && r.s.pools.get(e.Token) != nil {
+		return // a pair's own liquidity token; Keys loads the pool for this question alone
 	}
 	t := r.s.tokens.get(e.Token)
 	if t == nil {
@@ -20,7 +20,9 @@ func (r *run) transfer(e market.Transfer) {
 			t.Supply.Add(&t.Supply, &e.Amount)
 		case e.To.IsZeroEVM():
 			t = r.s.tokens.edit(e.Token)
-			t.Supply.Sub(&t.Supply, &e.Amount)
+			if _, under := t.Supply.SubOverflow(&t.Supply, &e.Amount); under {
+				t.HasSupply, t.Supply = false, market.Amount{}
+			}
 		}
 	}
 	r.move(t, e)
@@ -114,7 +116,9 @@ func (r *run) excludeHolder(token, account market.Address) {
 		if b.Excluded {
 			return
 		}
-		r.s.tokens.edit(token).Holders.Count--
+		if t := r.s.tokens.edit(token); t.Holders.Status == market.HoldersCurrent {
+			t.Holders.Count--
+		}
 	}
 	r.s.balances.edit(key).Excluded = true
 }

@@ -164,11 +164,15 @@ func (r *run) weight(p *market.Pool) float64 {
 	if p.Untrusted != market.Trusted || p.Price <= 0 {
 		return 0
 	}
-	if _, isQuote := r.quoteRank[p.Base]; isQuote && r.quotes[r.quoteRank[p.Quote]].peg == 0 {
-		// A quote asset is priced by pegged ones alone: that keeps everything within two hops.
-		return 0
+	weight := p.Depth * r.usd(p.Quote)
+	if _, isQuote := r.quoteRank[p.Base]; isQuote {
+		// A quote asset is priced by pegged ones alone, which keeps everything within two hops; and what everything is
+		// counted in takes more than pocket money to move.
+		if r.quotes[r.quoteRank[p.Quote]].peg == 0 || weight < quoteDepthUSD {
+			return 0
+		}
 	}
-	return p.Depth * r.usd(p.Quote)
+	return weight
 }
 
 // chooseReference looks at which pool prices a token after its pools changed.

@@ -403,7 +403,7 @@ func TestTwoHops(t *testing.T) {
 		t.Errorf("a trade without a price is %+v", got)
 	}
 	// With a pool of its own against a pegged asset it is one hop, and dog two.
-	b.next(12, nil, tx(pair(poolC, frog, usdc), synced(poolC, e18(1000), e6(5000))))
+	b.next(12, nil, tx(pair(poolC, frog, usdc), synced(poolC, e18(1_000_000), e6(5_000_000))))
 	if got := b.db.quotes[frog].USD; !near(got, 5) {
 		t.Errorf("FROG is at %v USD, want 5", got)
 	}

@@ -57,7 +57,7 @@ func (r *run) netChanges(tx *market.Tx, token market.Address) []netChange {
 				add(e.To, market.SignedAmount{Abs: e.Amount})
 			}
 		case market.Wrap:
-			if e.Token == token {
+			if _, counts := r.asTransfer(tx, e); counts && e.Token == token {
 				add(e.Account, market.SignedAmount{Abs: e.Amount, Neg: e.Unwrap && !e.Amount.IsZero()})
 			}
 		}
@@ -82,10 +82,14 @@ func tradesIn(tx *market.Tx, account market.Address) bool {
 	return false
 }
 
-func changeOf(net []netChange, a market.Address, negative bool) bool {
+// reallyChanged reports whether an account's balance changed, in one direction, by at least half of what the swap moved.
+// Routers keep crumbs and fee collectors take their share: neither is the trader.
+func reallyChanged(net []netChange, a market.Address, negative bool, moved *market.Amount) bool {
+	var half market.Amount
+	half.Rsh(moved, 1)
 	for _, n := range net {
 		if n.account == a {
-			return n.sum.Neg == negative
+			return n.sum.Neg == negative && !n.sum.Abs.Lt(&half)
 		}
 	}
 	return false
@@ -105,19 +109,18 @@ func (r *run) largest(net []netChange, negative bool) (market.Address, bool) {
 	return net[best].account, true
 }
 
-// follow traces the token away from the pool (a buy) or back from it (a sell). The pool's own transfer is the one of
-// the exact amount, else the one nearest to the swap's log.
+// follow traces the token away from the pool (a buy) or back from it (a sell).
 func follow(tx *market.Tx, swap int, token, pool market.Address, moved *market.Amount, buy bool,
 	net []netChange,
 ) (market.Address, bool) {
-	at, ok := nearest(tx, swap, token, pool, moved, buy)
+	at, ok := poolTransfer(tx, swap, token, pool, moved, buy)
 	for hop := 0; ok && hop < maxHops; hop++ {
-		t := tx.Logs[at].Event.(market.Transfer) //nolint:errcheck,forcetypeassert // nearest and next find transfers alone
+		t, _ := transferAt(tx, at, token)
 		account := t.From
 		if buy {
 			account = t.To
 		}
-		if changeOf(net, account, !buy) {
+		if reallyChanged(net, account, !buy, moved) {
 			return account, true
 		}
 		at, ok = next(tx, at, token, account, buy)
@@ -125,34 +128,63 @@ func follow(tx *market.Tx, swap int, token, pool market.Address, moved *market.A
 	return market.Address{}, false
 }
 
-func nearest(tx *market.Tx, swap int, token, pool market.Address, moved *market.Amount, buy bool) (int, bool) {
-	best, bestExact := -1, false
-	distance := func(k int) int { return max(k-swap, swap-k) }
-	for k := range tx.Logs {
-		t, ok := tx.Logs[k].Event.(market.Transfer)
-		if !ok || t.Token != token || (buy && t.From != pool) || (!buy && t.To != pool) {
-			continue
-		}
-		exact := t.Amount == *moved
-		if best < 0 || (exact && !bestExact) || (exact == bestExact && distance(k) < distance(best)) {
-			best, bestExact = k, exact
-		}
-	}
-	return best, best >= 0
+func transferAt(tx *market.Tx, k int, token market.Address) (market.Transfer, bool) {
+	t, ok := tx.Logs[k].Event.(market.Transfer)
+	return t, ok && t.Token == token
 }
 
-// next is the transfer by which account passes the token on (a buy: the first after at) or got it (a sell: the last
-// before at).
-func next(tx *market.Tx, at int, token, account market.Address, buy bool) (int, bool) {
+// poolTransfer is the transfer by which the pool paid (a buy) or was paid (a sell): one of the exact amount, the nearest
+// to the swap's log and rather before it, as pools settle before they log and V4's after; else the largest.
+func poolTransfer(tx *market.Tx, swap int, token, pool market.Address, moved *market.Amount, buy bool) (int, bool) {
+	distance := func(k int) int {
+		if k > swap {
+			return len(tx.Logs) + k - swap
+		}
+		return swap - k
+	}
+	exact, largest := -1, -1
+	var most market.Amount
+	for k := range tx.Logs {
+		t, ok := transferAt(tx, k, token)
+		if !ok || (buy && t.From != pool) || (!buy && t.To != pool) {
+			continue
+		}
+		if t.Amount == *moved && (exact < 0 || distance(k) < distance(exact)) {
+			exact = k
+		}
+		if largest < 0 || most.Lt(&t.Amount) {
+			largest, most = k, t.Amount
+		}
+	}
+	if exact >= 0 {
+		return exact, true
+	}
+	return largest, largest >= 0
+}
+
+// next is the transfer by which account passed the token on (a buy: after at) or got it (a sell: before at): the largest
+// of them until the account deals in the token again, which is another swap's business.
+func next(tx *market.Tx, at int, token, account market.Address, buy bool) (best int, found bool) {
 	step, end := 1, len(tx.Logs)
 	if !buy {
 		step, end = -1, -1
 	}
+	var most market.Amount
 	for k := at + step; k != end; k += step {
-		t, ok := tx.Logs[k].Event.(market.Transfer)
-		if ok && t.Token == token && ((buy && t.From == account) || (!buy && t.To == account)) {
-			return k, true
+		t, ok := transferAt(tx, k, token)
+		if !ok {
+			continue
+		}
+		on, back := t.From == account, t.To == account
+		if !buy {
+			on, back = back, on
+		}
+		switch {
+		case on && (!found || most.Lt(&t.Amount)):
+			best, found, most = k, true, t.Amount
+		case back && !on && found:
+			return best, true
 		}
 	}
-	return 0, false
+	return best, found
 }

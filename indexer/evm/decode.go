@@ -122,7 +122,7 @@ func uintOf(w [32]byte) (v market.Amount) {
 // int24Of reads a sign-extended tick. ok is false for a word that is no int24.
 func int24Of(w [32]byte) (int32, bool) {
 	s := market.SignedFromWord(w)
-	if !s.Abs.IsUint64() || s.Abs.Uint64() > 1<<23 {
+	if !s.Abs.IsUint64() || s.Abs.Uint64() > 1<<23 || (s.Abs.Uint64() == 1<<23 && !s.Neg) {
 		return 0, false
 	}
 	n := int32(s.Abs.Uint64()) //nolint:gosec // at most 2^23

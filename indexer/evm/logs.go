@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 
@@ -49,7 +50,7 @@ func parseLogs(raw []byte) ([]Log, error) {
 			p.skip()
 		}
 	})
-	if p.failed {
+	if p.space(); p.failed || p.i != len(raw) {
 		return nil, fmt.Errorf("%w: bad JSON near byte %d", errGarbage, p.i)
 	}
 	if len(nodeErr) > 0 && string(nodeErr) != "null" {
@@ -195,20 +196,22 @@ func (p *scanner) skip() {
 	case '[':
 		p.array(p.skip)
 	default:
-		for p.i < len(p.b) {
-			switch p.b[p.i] {
-			case ',', '}', ']', ' ', '\n', '\t', '\r':
-				return
-			}
+		start := p.i
+		for p.i < len(p.b) && !bytes.ContainsRune([]byte(",}] \n\t\r"), rune(p.b[p.i])) {
 			p.i++
+		}
+		if !json.Valid(p.b[start:p.i]) {
+			p.fail()
 		}
 	}
 }
 
 func (p *scanner) logs() []Log {
 	p.space()
-	if p.i < len(p.b) && p.b[p.i] == 'n' { // null
-		p.skip()
+	if p.i < len(p.b) && p.b[p.i] == 'n' {
+		if string(p.raw()) != "null" {
+			p.fail()
+		}
 		return nil
 	}
 	// A log is some 700 bytes of JSON.

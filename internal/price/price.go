@@ -31,16 +31,27 @@ func ConstantProduct(r Reserves) (price, depth, locked float64) {
 	return r.Quote / r.Base, r.Quote * (1 - math.Sqrt(1-DepthMove)), 2 * r.Quote
 }
 
-// StableCurve is the same for Solidly's x³y+y³x=k (Solidly, BaseV1Pair._k). The marginal price is the ratio of the
-// partial derivatives; the depth is that of a constant-product pool, which a stable pool exceeds.
+// StableCurve is the same for Solidly's x³y+y³x=k (Solidly, BaseV1Pair._k). The marginal price, the ratio of the partial
+// derivatives, hangs on r = y/x alone, and with k = x⁴(r+r³) so does the point at which it has fallen by DepthMove.
 func StableCurve(r Reserves) (price, depth, locked float64) {
 	if r.Base <= 0 || r.Quote <= 0 {
 		return 0, 0, 0
 	}
-	x, y := r.Base, r.Quote
-	price = (3*x*x*y + y*y*y) / (x*x*x + 3*y*y*x)
-	return price, y * (1 - math.Sqrt(1-DepthMove)), y + min(y, x*price)
+	ratio := r.Quote / r.Base
+	price = marginalPrice(ratio)
+	low, high := 0.0, ratio
+	for range 100 {
+		if mid := (low + high) / 2; marginalPrice(mid) < price*(1-DepthMove) {
+			low = mid
+		} else {
+			high = mid
+		}
+	}
+	moved := r.Base * math.Pow((ratio+ratio*ratio*ratio)/(high+high*high*high), 0.25)
+	return price, max(r.Quote-high*moved, 0), r.Quote + min(r.Quote, r.Base*price)
 }
+
+func marginalPrice(r float64) float64 { return (3*r + r*r*r) / (1 + 3*r*r) }
 
 // Concentrated is a V3-like pool.
 type Concentrated struct {
@@ -89,53 +100,49 @@ func (c Concentrated) DepthAndLocked() (depth, locked float64) {
 	return depth, quoteSide + min(quoteSide, baseSide/baseUnit*c.Price())
 }
 
-// below sums token1 between the current price s and the lowest tick; near is the part down to limit.
+// below sums token1 between the current price s and the lowest tick; near is the part down to limit. Liquidity is summed
+// as an integer: where it is nought, a residue of rounding must not pass for more or for less than nothing.
 func (c Concentrated) below(s, limit float64) (near, all float64) {
-	l := c.Liquidity.Float64()
+	active := market.SignedAmount{Abs: *c.Liquidity}
 	top := s
-	for i := len(c.Ticks) - 1; i >= 0 && l >= 0; i-- {
+	for i := len(c.Ticks) - 1; i >= 0 && !active.Neg; i-- {
 		t := c.Ticks[i]
 		if t.Tick > c.Tick {
 			continue
 		}
-		low := min(sqrtAt(t.Tick), top)
+		low, l := min(sqrtAt(t.Tick), top), active.Abs.Float64()
 		all += l * (top - low)
 		if top > limit {
 			near += l * (top - max(low, limit))
 		}
-		top = low
-		l -= signed(t.Net)
+		top, active = low, active.Add(t.Net.Negate())
 	}
 	return near, all
 }
 
 // above sums token0 between the current price s and the highest tick; near is the part up to limit.
 func (c Concentrated) above(s, limit float64) (near, all float64) {
-	l := c.Liquidity.Float64()
+	active := market.SignedAmount{Abs: *c.Liquidity}
 	bottom := s
 	for _, t := range c.Ticks {
-		if t.Tick <= c.Tick || l < 0 {
+		if t.Tick <= c.Tick || active.Neg {
 			continue
 		}
-		high := max(sqrtAt(t.Tick), bottom)
+		high, l := max(sqrtAt(t.Tick), bottom), active.Abs.Float64()
 		all += l * (1/bottom - 1/high)
 		if bottom < limit {
 			near += l * (1/bottom - 1/min(high, limit))
 		}
-		bottom = high
-		l += signed(t.Net)
+		bottom, active = high, active.Add(t.Net)
 	}
 	return near, all
 }
 
-func sqrtAt(tick int32) float64 { return math.Pow(1.0001, float64(tick)/2) }
+// lnTickBase is ln 1.0001, which is exact where 1.0001 itself is no double.
+const lnTickBase = 9.99950003333083353331667e-05
 
-func signed(a market.SignedAmount) float64 {
-	if a.Neg {
-		return -a.Abs.Float64()
-	}
-	return a.Abs.Float64()
-}
+// sqrtAt is the square root of the price at a tick: 1.0001^(tick/2).
+func sqrtAt(tick int32) float64 { return math.Exp(float64(tick) * (lnTickBase / 2)) }
 
 // NanoUSD is the value of a raw quote amount in 1e-9 USD, rounded half to even once. ok is false when the price is
 // unknown or the value does not fit 63 bits (9.2 billion USD): no honest trade is that large.
@@ -143,7 +150,7 @@ func NanoUSD(quote *market.Amount, decimals uint8, usd float64) (nano int64, ok 
 	if usd <= 0 {
 		return 0, false
 	}
-	v := math.RoundToEven(Whole(quote, decimals) * usd * 1e9)
+	v := math.RoundToEven(quote.Float64() * usd * 1e9 / Pow10(decimals))
 	if math.IsNaN(v) || v >= math.MaxInt64 {
 		return 0, false
 	}
