@@ -60,24 +60,24 @@ func (p *progress) report(r indexer.Progress) {
 				}), decor.Name("  ETA "), decor.AverageETA(decor.ET_STYLE_GO)))
 		}
 	}
-	done := r.Done - r.First + 1
 	if took := p.now().Sub(c.began).Seconds(); took > 0 {
-		c.rate = float64(done) / took
+		c.rate = float64(r.Blocks) / took
 	}
 	if c.bar != nil {
-		c.bar.SetCurrent(int64(done)) //nolint:gosec // block numbers fit
+		c.bar.SetCurrent(int64(r.Blocks)) //nolint:gosec // block numbers fit
 		return
 	}
-	if r.Done < r.Last && p.now().Sub(c.logged) < logEvery {
+	total := r.Last - r.First + 1
+	if r.Blocks == 0 || r.Blocks < total && p.now().Sub(c.logged) < logEvery {
 		return
 	}
 	c.logged = p.now()
 	eta := time.Duration(0)
 	if c.rate > 0 {
-		eta = time.Duration(float64(r.Last-r.Done) / c.rate * float64(time.Second)).Round(time.Second)
+		eta = time.Duration(float64(total-r.Blocks) / c.rate * float64(time.Second)).Round(time.Second)
 	}
-	p.log.InfoContext(context.Background(), "reading the past", "chain", r.Chain, "block", r.Done,
-		"percent", fmt.Sprintf("%.1f", 100*float64(done)/float64(r.Last-r.First+1)),
+	p.log.InfoContext(context.Background(), "reading the past", "chain", r.Chain, "block", r.First+r.Blocks-1,
+		"percent", fmt.Sprintf("%.1f", 100*float64(r.Blocks)/float64(total)),
 		"blocks_per_s", fmt.Sprintf("%.0f", c.rate), "eta", eta.String(), "events", r.Events)
 }
 

@@ -108,8 +108,10 @@ func seeded(t *testing.T, kind string) *store.Store {
 		ch := &c.Changes
 		tok := func(mint, name string, pool market.Address, decimals bool) {
 			a := address(t, mint)
-			ch.Tokens = append(ch.Tokens, set(a, market.Token{Mint: a, Name: name, Symbol: name, HasDecimals: decimals, Decimals: 18,
-				HasSupply: decimals, Supply: amount("1000000000000000000000000"), FirstSeenAt: now - 7200, Pool: pool}))
+			ch.Tokens = append(ch.Tokens, set(a, market.Token{
+				Mint: a, Name: name, Symbol: name, HasDecimals: decimals, Decimals: 18,
+				HasSupply: decimals, Supply: amount("1000000000000000000000000"), FirstSeenAt: now - 7200, Pool: pool,
+			}))
 		}
 		tok(token, hostile, pool.ID, true)
 		tok(weth, "WETH", market.Address{}, true)
@@ -121,8 +123,10 @@ func seeded(t *testing.T, kind string) *store.Store {
 		for n, ago := range []int64{86_000, 600, 120, 0} {
 			at := now - ago
 			price := 1 + float64(n)/10
-			tr := market.Trade{Block: uint64(97 + n), Time: at, Pool: pool.ID, Base: pool.Base, Trader: address(t, native), Sell: n == 1,
-				BaseAmount: amount("1000"), QuoteAmount: amount("2000"), NanoUSD: 5_000_000_000, HasUSD: true, CloseUSD: price, CloseNative: price / 2000}
+			tr := market.Trade{
+				Block: uint64(97 + n), Time: at, Pool: pool.ID, Base: pool.Base, Trader: address(t, native), Sell: n == 1,
+				BaseAmount: amount("1000"), QuoteAmount: amount("2000"), NanoUSD: 5_000_000_000, HasUSD: true, CloseUSD: price, CloseNative: price / 2000,
+			}
 			tr.Trader = address(t, "0x90000000000000000000000000000000000000"+string(rune('0'+n))+"0")
 			ch.Trades = append(ch.Trades, tr)
 			for _, interval := range market.StoredIntervals {

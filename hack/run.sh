@@ -7,7 +7,7 @@ mkdir -p "$data/manifests"
 # The local chains begin anew each time, so what was indexed of the last ones means nothing.
 rm -f "$data"/run.db "$data"/run.db-wal "$data"/run.db-shm
 
-bin/simnet --dir "$data/manifests" >"$data/simnet.log" 2>&1 &
+bin/simnet --blocks 900 --dir "$data/manifests" >"$data/simnet.log" 2>&1 &
 simnet=$!
 trap 'kill "$simnet" 2>/dev/null || true; wait "$simnet" 2>/dev/null || true' EXIT
 echo "starting two local chains (log: $data/simnet.log)"

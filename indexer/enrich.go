@@ -76,25 +76,10 @@ func ref(b *market.Block) evm.BlockRef { return evm.BlockRef{Number: b.Number, H
 
 // pools asks about contracts that swap like a pool and whose creation was not seen.
 func (e *enrichment) pools() error {
-	created := map[market.Address]bool{}
+	settled := map[market.Address]bool{} // created or asked about
 	for i := range e.blocks {
 		b := &e.blocks[i]
-		var unknown []market.Address
-		for _, tx := range b.Txs {
-			for _, l := range tx.Logs {
-				switch ev := l.Event.(type) {
-				case market.PoolCreated:
-					created[ev.Pool] = true
-				case market.Swap:
-					id := ev.Pool
-					if created[id] || e.notPools[id] || e.state.Pool(id) != nil || len(id.Bytes()) != market.EVMAddressLen {
-						continue
-					}
-					created[id] = true
-					unknown = append(unknown, id)
-				}
-			}
-		}
+		unknown := e.unknownPools(b, settled)
 		if len(unknown) == 0 {
 			continue
 		}
@@ -116,55 +101,95 @@ func (e *enrichment) pools() error {
 	return nil
 }
 
+// unknownPools are the contracts that swap in a block and are neither settled nor known; it settles them.
+func (e *enrichment) unknownPools(b *market.Block, settled map[market.Address]bool) (unknown []market.Address) {
+	for _, tx := range b.Txs {
+		for _, l := range tx.Logs {
+			switch ev := l.Event.(type) {
+			case market.PoolCreated:
+				settled[ev.Pool] = true
+			case market.Swap:
+				id := ev.Pool
+				if settled[id] || e.notPools[id] || e.state.Pool(id) != nil || len(id.Bytes()) != market.EVMAddressLen {
+					continue
+				}
+				settled[id] = true
+				unknown = append(unknown, id)
+			}
+		}
+	}
+	return unknown
+}
+
 // tokens asks tokens about themselves at the first block that brings them up.
 func (e *enrichment) tokens() error {
-	asked := map[market.Address]bool{}
-	pools := map[market.Address]bool{} // a pair's liquidity token is no token to us
+	n := newcomers{enrichment: e, asked: map[market.Address]bool{}, pools: map[market.Address]bool{}}
 	for i := range e.blocks {
 		b := &e.blocks[i]
-		var unknown []market.Address
-		need := func(mint market.Address) {
-			if mint = e.machine.Canonical(mint); !asked[mint] && !pools[mint] && e.state.Token(mint) == nil && e.state.Pool(mint) == nil {
-				asked[mint] = true
-				unknown = append(unknown, mint)
-			}
-		}
-		pool := func(c market.PoolCreated) {
-			pools[c.Pool] = pools[c.Pool] || e.machine.Tracked(c.Token0, c.Token1)
-			for _, mint := range []market.Address{c.Token0, c.Token1} {
-				if e.machine.Tracked(c.Token0, c.Token1) || e.machine.Follows(e.machine.Canonical(mint)) {
-					need(mint)
-				}
-			}
-		}
-		for _, f := range b.Facts {
-			if p, ok := f.(market.PoolFact); ok && p.Known {
-				pool(p.Info)
-			}
-		}
-		for _, tx := range b.Txs {
-			for _, l := range tx.Logs {
-				switch ev := l.Event.(type) {
-				case market.PoolCreated:
-					if e.machine.Believes(ev) {
-						pool(ev)
-					}
-				case market.Transfer:
-					if e.machine.Follows(ev.Token) {
-						need(ev.Token)
-					}
-				case market.Wrap:
-					if e.machine.Follows(ev.Token) {
-						need(ev.Token)
-					}
-				}
-			}
-		}
-		if err := e.ask(b, unknown); err != nil {
+		if err := e.ask(b, n.of(b)); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// newcomers finds the tokens that a batch's blocks bring up for the first time.
+type newcomers struct {
+	*enrichment
+
+	asked map[market.Address]bool
+	pools map[market.Address]bool // a pair's liquidity token is no token to us
+	found []market.Address
+}
+
+// of gives a block's newcomers.
+func (n *newcomers) of(b *market.Block) []market.Address {
+	n.found = nil
+	for _, f := range b.Facts {
+		if p, ok := f.(market.PoolFact); ok && p.Known {
+			n.pool(p.Info)
+		}
+	}
+	for _, tx := range b.Txs {
+		for _, l := range tx.Logs {
+			switch ev := l.Event.(type) {
+			case market.PoolCreated:
+				if n.machine.Believes(ev) {
+					n.pool(ev)
+				}
+			case market.Transfer:
+				n.moved(ev.Token)
+			case market.Wrap:
+				n.moved(ev.Token)
+			}
+		}
+	}
+	return n.found
+}
+
+func (n *newcomers) pool(c market.PoolCreated) {
+	tracked := n.machine.Tracked(c.Token0, c.Token1)
+	n.pools[c.Pool] = n.pools[c.Pool] || tracked
+	for _, mint := range []market.Address{c.Token0, c.Token1} {
+		if tracked || n.machine.Follows(n.machine.Canonical(mint)) {
+			n.need(mint)
+		}
+	}
+}
+
+func (n *newcomers) moved(mint market.Address) {
+	if n.machine.Follows(mint) {
+		n.need(mint)
+	}
+}
+
+func (n *newcomers) need(mint market.Address) {
+	mint = n.machine.Canonical(mint)
+	if n.asked[mint] || n.pools[mint] || n.state.Token(mint) != nil || n.state.Pool(mint) != nil {
+		return
+	}
+	n.asked[mint] = true
+	n.found = append(n.found, mint)
 }
 
 func (e *enrichment) ask(b *market.Block, tokens []market.Address) error {
@@ -196,44 +221,61 @@ func (e *enrichment) samples() error {
 		if b.Number%sampleBlocks != 0 {
 			continue
 		}
-		last := map[market.Address]market.BalanceKey{}
-		var tokens []market.Address
-		for _, tx := range b.Txs {
-			for _, l := range tx.Logs {
-				t, ok := l.Event.(market.Transfer)
-				if !ok || t.To.IsZeroEVM() || !e.followed(t.Token) {
-					continue
-				}
-				if _, seen := last[t.Token]; !seen {
-					tokens = append(tokens, t.Token)
-				}
-				last[t.Token] = market.BalanceKey{Token: t.Token, Account: t.To}
+		if keys := e.sampled(b); len(keys) > 0 {
+			if err := e.sample(b, keys); err != nil {
+				return err
 			}
 		}
-		if len(tokens) == 0 {
-			continue
+	}
+	return nil
+}
+
+// sampled draws tokens that a block moves, each with the account that received it last.
+func (e *enrichment) sampled(b *market.Block) []market.BalanceKey {
+	last := map[market.Address]market.BalanceKey{}
+	var tokens []market.Address
+	for _, tx := range b.Txs {
+		for _, l := range tx.Logs {
+			t, ok := l.Event.(market.Transfer)
+			if !ok || t.To.IsZeroEVM() || !e.followed(t.Token) {
+				continue
+			}
+			if _, seen := last[t.Token]; !seen {
+				tokens = append(tokens, t.Token)
+			}
+			last[t.Token] = market.BalanceKey{Token: t.Token, Account: t.To}
 		}
-		first := int(binary.BigEndian.Uint32(b.Hash[:]) % uint32(len(tokens))) //nolint:gosec // a block's tokens fit
-		var keys []market.BalanceKey
-		var mints []market.Address
-		for k := range min(samples, len(tokens)) {
-			mint := tokens[(first+k)%len(tokens)]
-			keys, mints = append(keys, last[mint]), append(mints, mint)
-		}
-		balances, err := e.source.Balances(e.ctx, ref(b), keys)
-		if err != nil {
-			return err
-		}
-		for _, f := range balances {
-			e.add(b, f)
-		}
-		supplies, err := e.source.Supplies(e.ctx, ref(b), mints)
-		if err != nil {
-			return err
-		}
-		for _, f := range supplies {
-			e.add(b, f)
-		}
+	}
+	if len(tokens) == 0 {
+		return nil
+	}
+	first := int(binary.BigEndian.Uint32(b.Hash[:]) % uint32(len(tokens)))
+	keys := make([]market.BalanceKey, min(samples, len(tokens)))
+	for k := range keys {
+		keys[k] = last[tokens[(first+k)%len(tokens)]]
+	}
+	return keys
+}
+
+// sample asks for balances at the end of a block, and for the supplies of their tokens.
+func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey) error {
+	mints := make([]market.Address, len(keys))
+	for i, k := range keys {
+		mints[i] = k.Token
+	}
+	balances, err := e.source.Balances(e.ctx, ref(b), keys)
+	if err != nil {
+		return err
+	}
+	for _, f := range balances {
+		e.add(b, f)
+	}
+	supplies, err := e.source.Supplies(e.ctx, ref(b), mints)
+	if err != nil {
+		return err
+	}
+	for _, f := range supplies {
+		e.add(b, f)
 	}
 	return nil
 }

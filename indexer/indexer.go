@@ -23,6 +23,8 @@ const (
 	leaseTTL   = 15 * time.Second
 	// backfillEvents is how many events a commit of the past gathers.
 	backfillEvents = 20_000
+	// shortPast is the number of blocks up to which reading them isn't worth a progress report.
+	shortPast = 100
 	// headersAtOnce is how many headers are read at once when catching up within the undo horizon.
 	headersAtOnce = 20
 )
@@ -50,9 +52,9 @@ var _ source = (*evm.Source)(nil)
 // Progress is how far the reading of the past has come.
 type Progress struct {
 	Chain string
-	// First, Done and Last are block numbers: where this run began, where it is, where the past ends.
-	First, Done, Last uint64
-	Events            int
+	// First and Last are the numbers of the first and the last block to read; Blocks is how many are read.
+	First, Last, Blocks uint64
+	Events              int
 }
 
 // Options are an indexer's surroundings.
@@ -61,7 +63,7 @@ type Options struct {
 	Now func() time.Time
 	// Holder names this process in the chain's lease.
 	Holder string
-	// Progress is told after each commit of the past; it may be nil.
+	// Progress is told when the reading of a longer past begins and after each of its commits; it may be nil.
 	Progress func(Progress)
 	Metrics  *Metrics
 	// CachedRows bounds each table of the state between commits; 0 is the default.
@@ -272,8 +274,10 @@ func (ix *Indexer) readHead(ctx context.Context) error {
 }
 
 func (ix *Indexer) status() store.HeadStatus {
-	return store.HeadStatus{Number: ix.head.Number, Time: ix.head.Time, Safe: ix.head.Safe, Final: ix.head.Final,
-		FinalTime: ix.head.FinalTime}
+	return store.HeadStatus{
+		Number: ix.head.Number, Time: ix.head.Time, Safe: ix.head.Safe, Final: ix.head.Final,
+		FinalTime: ix.head.FinalTime,
+	}
 }
 
 // degraded records that the chain's nodes fail, if the database can be told.
@@ -367,6 +371,12 @@ func (ix *Indexer) lost(ctx context.Context, last market.Header) (bool, error) {
 // backfill reads blocks that no reorg reaches, many per commit.
 func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 	p := Progress{Chain: ix.cfg.ID, First: first, Last: last}
+	report := func() {
+		if ix.o.Progress != nil && last-first >= shortPast {
+			ix.o.Progress(p)
+		}
+	}
+	report()
 	var blocks []market.Block
 	events := 0
 	for batch, err := range ix.source.Backfill(ctx, first, last) {
@@ -386,10 +396,8 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 		if err := ix.commit(ctx, blocks, batch.Last.Header, false); err != nil {
 			return err
 		}
-		p.Done, p.Events = batch.Last.Number, p.Events+events
-		if ix.o.Progress != nil {
-			ix.o.Progress(p)
-		}
+		p.Blocks, p.Events = batch.Last.Number-first+1, p.Events+events
+		report()
 		blocks, events = nil, 0
 	}
 	return ctx.Err()

@@ -278,8 +278,10 @@ func (w *world) checkVolume(t *testing.T, st *store.Store) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	err = w.node.Call(t.Context(), &logs, "eth_getLogs", map[string]any{"fromBlock": "0x0",
-		"toBlock": "0x" + strconv.FormatUint(status.Last.Number, 16), "topics": []any{[]string{v2, v3, pancake, v4}}})
+	err = w.node.Call(t.Context(), &logs, "eth_getLogs", map[string]any{
+		"fromBlock": "0x0",
+		"toBlock":   "0x" + strconv.FormatUint(status.Last.Number, 16), "topics": []any{[]string{v2, v3, pancake, v4}},
+	})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -16,12 +16,21 @@ var widths = []struct {
 	tf contract.Timeframe
 	w  candle.Width
 }{
-	{contract.TimeframeS1, 1}, {contract.TimeframeS15, 15}, {contract.TimeframeS30, 30},
-	{contract.TimeframeM1, candle.Minute}, {contract.TimeframeM3, 3 * candle.Minute}, {contract.TimeframeM5, 5 * candle.Minute},
-	{contract.TimeframeM15, 15 * candle.Minute}, {contract.TimeframeM30, 30 * candle.Minute},
-	{contract.TimeframeH1, candle.Hour}, {contract.TimeframeH2, 2 * candle.Hour}, {contract.TimeframeH4, 4 * candle.Hour},
-	{contract.TimeframeH6, 6 * candle.Hour}, {contract.TimeframeH12, 12 * candle.Hour},
-	{contract.TimeframeD1, candle.Day}, {contract.TimeframeW1, candle.Week},
+	{contract.TimeframeS1, 1},
+	{contract.TimeframeS15, 15},
+	{contract.TimeframeS30, 30},
+	{contract.TimeframeM1, candle.Minute},
+	{contract.TimeframeM3, 3 * candle.Minute},
+	{contract.TimeframeM5, 5 * candle.Minute},
+	{contract.TimeframeM15, 15 * candle.Minute},
+	{contract.TimeframeM30, 30 * candle.Minute},
+	{contract.TimeframeH1, candle.Hour},
+	{contract.TimeframeH2, 2 * candle.Hour},
+	{contract.TimeframeH4, 4 * candle.Hour},
+	{contract.TimeframeH6, 6 * candle.Hour},
+	{contract.TimeframeH12, 12 * candle.Hour},
+	{contract.TimeframeD1, candle.Day},
+	{contract.TimeframeW1, candle.Week},
 }
 
 // ranges are the windows of the candles endpoint with the timeframe that fits each.

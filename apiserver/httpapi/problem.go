@@ -104,8 +104,10 @@ func (a *API) unsupportedChain(id string) error {
 	p := newProblem(http.StatusBadRequest, "unsupported-chain", "Unknown chain",
 		"chain "+strconv.Quote(clip(id))+" is not served.")
 	p.Chains = a.chainIDs(nil)
-	p.Errors = []contract.ParameterError{{In: contract.ParameterErrorInQuery, Name: "chain", Reason: "is not a served chain",
-		Allowed: p.Chains}}
+	p.Errors = []contract.ParameterError{{
+		In: contract.ParameterErrorInQuery, Name: "chain", Reason: "is not a served chain",
+		Allowed: p.Chains,
+	}}
 	return p
 }
 

@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"syscall"
 	"time"
 
@@ -98,6 +99,10 @@ func (l *lab) measure(ctx context.Context, c *contender, cmd *exec.Cmd, conn *pg
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
+	peak := make(chan int64, 1)
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() { peak <- watchPeak(watching, cmd.Process.Pid) }()
 	beside := make(chan error, 1)
 	if c.beside != nil {
 		go func() { beside <- c.beside(ctx) }()
@@ -112,6 +117,7 @@ func (l *lab) measure(ctx context.Context, c *contender, cmd *exec.Cmd, conn *pg
 		err = await(ctx, conn, c.finished, ended)
 		u.wall = now().Sub(began)
 		err = errors.Join(err, <-beside)
+		stop()
 		if err == nil && c.after != nil {
 			err = c.after(ctx)
 		}
@@ -121,15 +127,32 @@ func (l *lab) measure(ctx context.Context, c *contender, cmd *exec.Cmd, conn *pg
 	if ctx.Err() != nil {
 		err = fmt.Errorf("it was not done after %s: %w", u.wall.Round(time.Second), context.Cause(ctx))
 	}
+	stop()
+	pause(ctx, 300*time.Millisecond) // the server's process ends a little after its client
 	u.database = l.postgres.cpu() - database
 	if err != nil {
 		return u, fmt.Errorf("%w; it said last:\n%s", err, tail(output.Name()))
 	}
 	u.cpu = cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	if r, ok := cmd.ProcessState.SysUsage().(*syscall.Rusage); ok {
-		u.peak = r.Maxrss * rssUnit
-	}
+	u.peak = <-peak
 	return u, nil
+}
+
+// watchPeak gives a process's peak memory. The kernel's own figure, of rusage, has in it what this program used when it
+// started the process. 0 where there is no /proc.
+func watchPeak(ctx context.Context, pid int) (peak int64) {
+	for again := true; again; again = pause(ctx, 20*time.Millisecond) {
+		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+		if err != nil {
+			return peak
+		}
+		_, after, _ := strings.Cut(string(raw), "VmHWM:")
+		kilobytes, _, _ := strings.Cut(strings.TrimSpace(after), " ")
+		if n, err := strconv.ParseInt(kilobytes, 10, 64); err == nil {
+			peak = n << 10
+		}
+	}
+	return peak
 }
 
 // await asks the database until the contender is done. It costs the server little: one row, 20 times a second.

@@ -4,6 +4,3 @@ import "syscall"
 
 // dieWithParent makes the kernel end the child when the thread that started it ends.
 func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM} }
-
-// rssUnit is the unit of rusage's peak, in bytes.
-const rssUnit = 1024

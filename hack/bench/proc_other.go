@@ -5,6 +5,3 @@ package main
 import "syscall"
 
 func dieWithParent() *syscall.SysProcAttr { return &syscall.SysProcAttr{} }
-
-// rssUnit is the unit of rusage's peak, in bytes.
-const rssUnit = 1

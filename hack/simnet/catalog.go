@@ -35,10 +35,22 @@ type Token struct {
 
 // ordinaryNames are invented; a seed picks among them, so that two chains don't look alike.
 var ordinaryNames = []struct{ name, symbol string }{
-	{"Harbor Cat", "HCAT"}, {"Pier Pigeon", "PIGEON"}, {"Saltwater", "SALT"}, {"Lantern", "LNTN"},
-	{"Gull Money", "GULL"}, {"Tidepool", "TIDE"}, {"Carousel", "CRSL"}, {"Kettle Corn", "KETTLE"},
-	{"Driftwood", "DRIFT"}, {"Anchor Frog", "AFROG"}, {"Boardshorts", "BRDS"}, {"Ferris", "FERRIS"},
-	{"Moon Jelly", "JELLY"}, {"Crab Walk", "CRAB"}, {"Sandbar", "BAR"}, {"Neon Squid", "SQUID"},
+	{"Harbor Cat", "HCAT"},
+	{"Pier Pigeon", "PIGEON"},
+	{"Saltwater", "SALT"},
+	{"Lantern", "LNTN"},
+	{"Gull Money", "GULL"},
+	{"Tidepool", "TIDE"},
+	{"Carousel", "CRSL"},
+	{"Kettle Corn", "KETTLE"},
+	{"Driftwood", "DRIFT"},
+	{"Anchor Frog", "AFROG"},
+	{"Boardshorts", "BRDS"},
+	{"Ferris", "FERRIS"},
+	{"Moon Jelly", "JELLY"},
+	{"Crab Walk", "CRAB"},
+	{"Sandbar", "BAR"},
+	{"Neon Squid", "SQUID"},
 }
 
 type tokenPlan struct {

@@ -158,8 +158,10 @@ func shortString(text string) []byte {
 
 // operators may move the tokens of simnet's own contracts without allowance.
 func (d *deployment) operators() []string {
-	all := []string{d.Routers.UniswapV2, d.Routers.UniswapV3, d.Routers.V3Positions,
-		d.Routers.UniswapV4, d.Routers.PancakeSwapV3, d.Routers.Aggregator, d.pump}
+	all := []string{
+		d.Routers.UniswapV2, d.Routers.UniswapV3, d.Routers.V3Positions,
+		d.Routers.UniswapV4, d.Routers.PancakeSwapV3, d.Routers.Aggregator, d.pump,
+	}
 	return slices.DeleteFunc(all, func(address string) bool { return address == "" })
 }
 
@@ -177,8 +179,10 @@ func (d *deployment) tokens(ctx context.Context, seed uint64) error {
 		rest := plan.supply - each*float64(len(holders))
 		plan.Address = d.create(plan.contract,
 			"((string,string,uint8,uint256,address[],uint256,address[]))",
-			tuple{plan.Name, plan.Symbol, plan.Decimals, units(rest, plan.Decimals),
-				holders, units(each, plan.Decimals), d.operators()})
+			tuple{
+				plan.Name, plan.Symbol, plan.Decimals, units(rest, plan.Decimals),
+				holders, units(each, plan.Decimals), d.operators(),
+			})
 		d.Tokens, d.plans = append(d.Tokens, plan.Token), append(d.plans, plan)
 	}
 	d.StableUSDC6, d.StableUSD18 = d.Tokens[1].Address, d.Tokens[2].Address
@@ -195,8 +199,10 @@ func (d *deployment) funds(ctx context.Context) error {
 		}
 		transactions = append(transactions, transaction{from: account, to: d.Wrapped, data: encodeCall("deposit()"), value: amount})
 		for _, operator := range d.operators() {
-			transactions = append(transactions, transaction{from: account, to: d.Wrapped,
-				data: encodeCall("approve(address,uint256)", operator, maxUint256)})
+			transactions = append(transactions, transaction{
+				from: account, to: d.Wrapped,
+				data: encodeCall("approve(address,uint256)", operator, maxUint256),
+			})
 		}
 	}
 	if err := d.settle(ctx, transactions); err != nil {

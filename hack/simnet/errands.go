@@ -55,8 +55,10 @@ func actRebase(_ context.Context, t *Trader, _ *market, _ *intent) ([]transactio
 			pairs = append(pairs, pool.Address)
 		}
 	}
-	tx := transaction{from: t.world.Deployer, to: token.Address,
-		data: encodeCall("rebase(uint256,address[])", units(math.Exp(t.index), 18), pairs)}
+	tx := transaction{
+		from: t.world.Deployer, to: token.Address,
+		data: encodeCall("rebase(uint256,address[])", units(math.Exp(t.index), 18), pairs),
+	}
 	return []transaction{tx}, []Truth{{Kind: Rebase, Trader: t.world.Deployer, TokenIn: token.Address, Pools: pairs}}, nil
 }
 
@@ -101,9 +103,11 @@ func actLiquidityV2(ctx context.Context, t *Trader, m *market, in *intent) ([]tr
 		return nil, nil, nil
 	}
 	t.provided[in.trader] = in.pool
-	tx := transaction{from: in.trader, to: router,
+	tx := transaction{
+		from: in.trader, to: router,
 		data: encodeCall("addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)",
-			in.pool.Token0, in.pool.Token1, amount0, amount1, 0, 0, in.trader, deadline)}
+			in.pool.Token0, in.pool.Token1, amount0, amount1, 0, 0, in.trader, deadline),
+	}
 	return []transaction{tx}, []Truth{{Kind: AddV2, Trader: in.trader, Pools: []string{in.pool.Address}}}, nil
 }
 
@@ -132,10 +136,14 @@ func actLiquidityV3(ctx context.Context, t *Trader, m *market, in *intent) ([]tr
 	// 6 to 18 % to either side. Narrower ones would make the pool look far deeper than it is a little
 	// away from the price, and amounts follow its looks.
 	reach := alignTick(600+t.rng.IntN(1200), spacing)
-	tx := transaction{from: in.trader, to: manager,
+	tx := transaction{
+		from: in.trader, to: manager,
 		data: encodeCall("mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))",
-			tuple{in.pool.Token0, in.pool.Token1, in.pool.Fee, at - reach, at + reach + spacing,
-				amount0, amount1, 0, 0, in.trader, deadline})}
+			tuple{
+				in.pool.Token0, in.pool.Token1, in.pool.Fee, at - reach, at + reach + spacing,
+				amount0, amount1, 0, 0, in.trader, deadline,
+			}),
+	}
 	return []transaction{tx}, []Truth{truth}, nil
 }
 

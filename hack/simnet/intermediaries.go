@@ -60,8 +60,10 @@ func actSplit(_ context.Context, t *Trader, m *market, in *intent) ([]transactio
 		router, data := t.world.swapCall(pool, tokenIn, part, t.world.Routers.Aggregator)
 		legs = append(legs, tuple{router, part, data})
 	}
-	tx := transaction{from: in.trader, to: t.world.Routers.Aggregator,
-		data: encodeCall("trade(address,address,uint256,(address,uint256,bytes)[])", tokenIn, tokenOut, amount, legs)}
+	tx := transaction{
+		from: in.trader, to: t.world.Routers.Aggregator,
+		data: encodeCall("trade(address,address,uint256,(address,uint256,bytes)[])", tokenIn, tokenOut, amount, legs),
+	}
 	return []transaction{tx}, []Truth{{
 		Kind: SwapSplit, Trader: in.trader, TokenIn: tokenIn, TokenOut: tokenOut, AmountIn: amount,
 		Pools: []string{in.pool.key(), in.second.key()},
@@ -72,8 +74,10 @@ func actSplit(_ context.Context, t *Trader, m *market, in *intent) ([]transactio
 func (t *Trader) intendBundle() *intent {
 	pool := t.choosePool(t.divisible)
 	chosen := t.rng.Perm(len(t.world.SmartAccounts))[:2]
-	return &intent{act: actBundle, pool: pool,
-		accounts: []string{t.world.SmartAccounts[chosen[0]], t.world.SmartAccounts[chosen[1]]}}
+	return &intent{
+		act: actBundle, pool: pool,
+		accounts: []string{t.world.SmartAccounts[chosen[0]], t.world.SmartAccounts[chosen[1]]},
+	}
 }
 
 const (
@@ -100,8 +104,12 @@ func actBundle(_ context.Context, t *Trader, m *market, in *intent) ([]transacti
 		nonce := new(big.Int).Lsh(new(big.Int).SetUint64(t.rng.Uint64()), 64)
 		gas := append(make([]byte, 8), binary.BigEndian.AppendUint64(nil, operationGas)...)
 		operations = append(operations, tuple{
-			account, nonce, []byte{}, encodeCall("execute(address,uint256,bytes)", router, 0, data),
-			append(gas, gas...), 0, make([]byte, 32), []byte{}, []byte{},
+			account, nonce,
+			[]byte{},
+			encodeCall("execute(address,uint256,bytes)", router, 0, data),
+			append(gas, gas...), 0, make([]byte, 32),
+			[]byte{},
+			[]byte{},
 		})
 		truths = append(truths, Truth{
 			Kind: SwapBundled, Trader: account, TokenIn: tokenIn, TokenOut: tokenOut, AmountIn: amount, Pools: []string{in.pool.key()},
@@ -110,7 +118,9 @@ func actBundle(_ context.Context, t *Trader, m *market, in *intent) ([]transacti
 	if len(operations) == 0 {
 		return nil, nil, nil
 	}
-	tx := transaction{from: in.trader, to: t.world.EntryPoint, gas: bundleGas,
-		data: encodeCall("handleOps((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes)[],address)", operations, in.trader)}
+	tx := transaction{
+		from: in.trader, to: t.world.EntryPoint, gas: bundleGas,
+		data: encodeCall("handleOps((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes)[],address)", operations, in.trader),
+	}
 	return []transaction{tx}, truths, nil
 }

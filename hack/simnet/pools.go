@@ -64,9 +64,11 @@ func (w *World) openPool(pool Pool, with opening) []transaction {
 
 // addV2 creates the pair if there is none yet.
 func (w *World) addV2(pool Pool, amount0, amount1 *big.Int) transaction {
-	return transaction{from: w.Deployer, to: w.Routers.UniswapV2, gas: deployGas,
+	return transaction{
+		from: w.Deployer, to: w.Routers.UniswapV2, gas: deployGas,
 		data: encodeCall("addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)",
-			pool.Token0, pool.Token1, amount0, amount1, 0, 0, w.Deployer, deadline)}
+			pool.Token0, pool.Token1, amount0, amount1, 0, 0, w.Deployer, deadline),
+	}
 }
 
 // initialize creates a pool of V3's or V4's kind at a price.

@@ -40,9 +40,11 @@ func actPathV2(_ context.Context, t *Trader, m *market, in *intent) ([]transacti
 	if amount == nil {
 		return nil, nil, nil
 	}
-	tx := transaction{from: in.trader, to: t.world.Routers.UniswapV2,
+	tx := transaction{
+		from: in.trader, to: t.world.Routers.UniswapV2,
 		data: encodeCall("swapExactTokensForTokens(uint256,uint256,address[],address,uint256)",
-			amount, 0, []string{from, t.world.Wrapped, to}, in.trader, deadline)}
+			amount, 0, []string{from, t.world.Wrapped, to}, in.trader, deadline),
+	}
 	return []transaction{tx}, pathTruth(SwapV2Path, in, from, to, amount), nil
 }
 
@@ -66,7 +68,8 @@ func actSwapV3(_ context.Context, t *Trader, m *market, in *intent) ([]transacti
 		// The router keeps the wrapped asset (recipient 0 means itself) and then unwraps it.
 		truth.NativeOut = true
 		tx.data = encodeCall("multicall(bytes[])", [][]byte{
-			single(zeroAddress), encodeCall("unwrapWETH9(uint256,address)", 0, in.trader)})
+			single(zeroAddress), encodeCall("unwrapWETH9(uint256,address)", 0, in.trader),
+		})
 	default:
 		tx.data = single(in.trader)
 	}
@@ -83,8 +86,10 @@ func actPathV3(_ context.Context, t *Trader, m *market, in *intent) ([]transacti
 	path = append(path, fromHex(t.world.Wrapped)...)
 	path = append(path, uint24(in.second.Fee)...)
 	path = append(path, fromHex(to)...)
-	tx := transaction{from: in.trader, to: t.world.Routers.UniswapV3,
-		data: encodeCall("exactInput((bytes,address,uint256,uint256,uint256))", tuple{path, in.trader, deadline, amount, 0})}
+	tx := transaction{
+		from: in.trader, to: t.world.Routers.UniswapV3,
+		data: encodeCall("exactInput((bytes,address,uint256,uint256,uint256))", tuple{path, in.trader, deadline, amount, 0}),
+	}
 	return []transaction{tx}, pathTruth(SwapV3Path, in, from, to, amount), nil
 }
 
@@ -138,8 +143,10 @@ func (m *market) reserveOf(pool Pool, token string) float64 {
 }
 
 func pathTruth(kind Kind, in *intent, from, to string, amount *big.Int) []Truth {
-	return []Truth{{Kind: kind, Trader: in.trader, TokenIn: from, TokenOut: to, AmountIn: amount,
-		Pools: []string{in.pool.Address, in.second.Address}}}
+	return []Truth{{
+		Kind: kind, Trader: in.trader, TokenIn: from, TokenOut: to, AmountIn: amount,
+		Pools: []string{in.pool.Address, in.second.Address},
+	}}
 }
 
 func uint24(n int) []byte { return []byte{byte(n >> 16), byte(n >> 8), byte(n)} }

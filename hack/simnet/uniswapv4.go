@@ -63,8 +63,10 @@ func findHookSalt(codeHash []byte) (salt []byte, address string) {
 // changeV4 adds liquidity to a position or takes it away. Of the native currency, up to a hundredth
 // more than the amount is sent along, and what is not needed comes back.
 func (w *World) changeV4(from string, pool Pool, lower, upper int, liquidity, amount0 *big.Int) transaction {
-	tx := transaction{from: from, to: w.Routers.UniswapV4, gas: deployGas,
-		data: encodeCall("modifyLiquidity("+v4KeyType+",int24,int24,int256)", v4Key(pool), lower, upper, liquidity)}
+	tx := transaction{
+		from: from, to: w.Routers.UniswapV4, gas: deployGas,
+		data: encodeCall("modifyLiquidity("+v4KeyType+",int24,int24,int256)", v4Key(pool), lower, upper, liquidity),
+	}
 	if pool.Token0 == zeroAddress && liquidity.Sign() > 0 {
 		tx.value = new(big.Int).Add(amount0, new(big.Int).Div(amount0, big.NewInt(100)))
 	}

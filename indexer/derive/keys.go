@@ -1,6 +1,8 @@
 package derive
 
 import (
+	"slices"
+
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -29,100 +31,138 @@ func (m *Machine) Keys(s *State, blocks []market.Block, until market.Header) mar
 
 // MoreKeys names what follows from the rows of the first load: the second.
 func (m *Machine) MoreKeys(s *State, blocks []market.Block, until market.Header) market.Wanted {
-	w := market.Wanted{ExpireFrom: 1, ExpireTo: 0}
-	tokens := newSet(func(a market.Address) bool { return s.tokens.cached(a) })
-	bases := newSet(func(a market.Address) bool { _, ok := s.byBase[a]; return ok })
-	pools := newSet(func(a market.Address) bool { return s.pools.cached(a) })
-	candles := newSet(func(k market.CandleKey) bool { return s.candles.cached(k) })
-	balances := newSet(func(k market.BalanceKey) bool { return s.balances.cached(k) })
-	for mint := range s.pending {
-		tokens.add(mint)
-	}
-	for _, q := range m.quotes {
-		tokens.add(q.asset)
-		bases.add(q.asset)
-	}
-	for _, ids := range s.minutes {
-		for _, id := range ids {
-			pools.add(id)
-		}
-	}
-	base := func(mint market.Address) {
-		tokens.add(mint)
-		bases.add(mint)
-	}
-	balance := func(token, account market.Address) {
-		if m.Follows(token) && !account.IsZeroEVM() {
-			tokens.add(token)
-			balances.add(market.BalanceKey{Token: token, Account: account})
-		}
-	}
-	created := func(c market.PoolCreated) {
-		c.Token0, c.Token1 = m.Canonical(c.Token0), m.Canonical(c.Token1)
-		base(c.Token0)
-		base(c.Token1)
-		balance(c.Token0, c.Pool)
-		balance(c.Token1, c.Pool)
-	}
+	k := newKeys(m, s)
+	k.held()
 	for i := range blocks {
 		b := &blocks[i]
 		for _, f := range b.Facts {
-			switch f := f.(type) {
-			case market.PoolFact:
-				if f.Known {
-					created(f.Info)
-				}
-			case market.TokenFact:
-				tokens.add(f.Token)
-			case market.SupplyFact:
-				tokens.add(f.Token)
-			case market.BalanceFact:
-				balance(f.Token, f.Account)
-			}
+			k.fact(f)
 		}
 		for _, tx := range b.Txs {
 			for _, l := range tx.Logs {
-				switch e := l.Event.(type) {
-				case market.Transfer:
-					balance(e.Token, e.From)
-					balance(e.Token, e.To)
-					if e.From.IsZeroEVM() || e.To.IsZeroEVM() {
-						tokens.add(e.Token)
-					}
-				case market.Wrap:
-					if e.Token == m.wrapped {
-						balance(e.Token, e.Account)
-						tokens.add(e.Token)
-					}
-				case market.PoolCreated:
-					if m.believes(e) {
-						created(e)
-					}
-				default:
-					id, ok := poolOf(e)
-					if !ok {
-						continue
-					}
-					p := s.pools.get(id)
-					if p == nil {
-						continue
-					}
-					base(p.Base)
-					tokens.add(p.Quote)
-					if _, swapped := e.(market.Swap); swapped {
-						for _, interval := range market.StoredIntervals {
-							k := candleKey(id, interval, b.Time)
-							if k.Open <= p.LastTradeAt {
-								candles.add(k)
-							}
-						}
-					}
-				}
+				k.event(l.Event, b.Time)
 			}
 		}
 	}
-	w.Tokens, w.PoolsOf, w.Pools, w.Candles, w.Balances = tokens.list, bases.list, pools.list, candles.list, balances.list
-	return w
+	return market.Wanted{
+		ExpireFrom: 1, ExpireTo: 0,
+		Tokens: k.tokens.list, PoolsOf: k.bases.list, Pools: k.pools.list, Candles: k.candles.list, Balances: k.balances.list,
+	}
+}
+
+// keys collects what the state lacks of the rows that blocks touch.
+type keys struct {
+	m        *Machine
+	s        *State
+	tokens   *set[market.Address]
+	bases    *set[market.Address]
+	pools    *set[market.Address]
+	candles  *set[market.CandleKey]
+	balances *set[market.BalanceKey]
+}
+
+func newKeys(m *Machine, s *State) *keys {
+	return &keys{
+		m: m, s: s,
+		tokens:   newSet(func(a market.Address) bool { return s.tokens.cached(a) }),
+		bases:    newSet(func(a market.Address) bool { _, ok := s.byBase[a]; return ok }),
+		pools:    newSet(func(a market.Address) bool { return s.pools.cached(a) }),
+		candles:  newSet(func(k market.CandleKey) bool { return s.candles.cached(k) }),
+		balances: newSet(func(k market.BalanceKey) bool { return s.balances.cached(k) }),
+	}
+}
+
+// held wants what every batch needs, whatever its events: pending tokens, the quotes, pools with minutes that expire.
+func (k *keys) held() {
+	for mint := range k.s.pending {
+		k.tokens.add(mint)
+	}
+	for _, q := range k.m.quotes {
+		k.base(q.asset)
+	}
+	for _, ids := range k.s.minutes {
+		for _, id := range ids {
+			k.pools.add(id)
+		}
+	}
+}
+
+func (k *keys) fact(f market.Fact) {
+	switch f := f.(type) {
+	case market.PoolFact:
+		if f.Known {
+			k.created(f.Info)
+		}
+	case market.TokenFact:
+		k.tokens.add(f.Token)
+	case market.SupplyFact:
+		k.tokens.add(f.Token)
+	case market.BalanceFact:
+		k.balance(f.Token, f.Account)
+	}
+}
+
+// event wants the rows that an event of a block at that time changes.
+func (k *keys) event(e market.Event, at int64) {
+	switch e := e.(type) {
+	case market.Transfer:
+		k.balance(e.Token, e.From)
+		k.balance(e.Token, e.To)
+		if e.From.IsZeroEVM() || e.To.IsZeroEVM() {
+			k.tokens.add(e.Token)
+		}
+	case market.Wrap:
+		if e.Token == k.m.wrapped {
+			k.balance(e.Token, e.Account)
+			k.tokens.add(e.Token)
+		}
+	case market.PoolCreated:
+		if k.m.believes(e) {
+			k.created(e)
+		}
+	default:
+		k.poolEvent(e, at)
+	}
+}
+
+func (k *keys) poolEvent(e market.Event, at int64) {
+	id, ok := poolOf(e)
+	if !ok {
+		return
+	}
+	p := k.s.pools.get(id)
+	if p == nil {
+		return
+	}
+	k.base(p.Base)
+	k.tokens.add(p.Quote)
+	if _, swapped := e.(market.Swap); !swapped {
+		return
+	}
+	for _, interval := range market.StoredIntervals {
+		if c := candleKey(id, interval, at); c.Open <= p.LastTradeAt {
+			k.candles.add(c)
+		}
+	}
+}
+
+func (k *keys) created(c market.PoolCreated) {
+	for _, mint := range []market.Address{k.m.Canonical(c.Token0), k.m.Canonical(c.Token1)} {
+		k.base(mint)
+		k.balance(mint, c.Pool)
+	}
+}
+
+func (k *keys) base(mint market.Address) {
+	k.tokens.add(mint)
+	k.bases.add(mint)
+}
+
+func (k *keys) balance(token, account market.Address) {
+	if k.m.Follows(token) && !account.IsZeroEVM() {
+		k.tokens.add(token)
+		k.balances.add(market.BalanceKey{Token: token, Account: account})
+	}
 }
 
 // Put takes loaded rows into the state: what was wanted and isn't among them doesn't exist.
@@ -144,7 +184,7 @@ func (s *State) Put(w market.Wanted, rows market.Rows) {
 	}
 	for i := range rows.Pools {
 		p := &rows.Pools[i]
-		if list, ok := s.byBase[p.Base]; ok && !contains(list, p.ID) {
+		if list, ok := s.byBase[p.Base]; ok && !slices.Contains(list, p.ID) {
 			s.byBase[p.Base] = append(list, p.ID)
 		}
 	}
@@ -195,15 +235,6 @@ func candleKey(pool market.Address, interval int32, t int64) market.CandleKey {
 }
 
 func minute(t int64) int64 { return t - t%60 }
-
-func contains(list []market.Address, a market.Address) bool {
-	for _, x := range list {
-		if x == a {
-			return true
-		}
-	}
-	return false
-}
 
 // set collects keys once, without those that skip reports.
 type set[K comparable] struct {

@@ -56,7 +56,7 @@ func (r *run) book(t *market.Trade) {
 	p := r.s.pools.edit(t.Pool)
 	var nano market.Amount
 	if t.HasUSD {
-		nano.SetUint64(uint64(t.NanoUSD)) //nolint:gosec // never negative
+		nano.SetUint64(uint64(t.NanoUSD))
 	}
 	for _, interval := range market.StoredIntervals {
 		key := candleKey(t.Pool, interval, t.Time)

@@ -184,7 +184,7 @@ func (s *Source) TokenFacts(ctx context.Context, at BlockRef, tokens []market.Ad
 		c := list[4*i:]
 		f := market.TokenFact{Token: t, Name: c[0].text(), Symbol: c[1].text()}
 		if d, ok := c[2].uint(); ok && d.IsUint64() && d.Uint64() <= maxDecimals {
-			f.HasDecimals, f.Decimals = true, uint8(d.Uint64()) //nolint:gosec // at most maxDecimals
+			f.HasDecimals, f.Decimals = true, uint8(d.Uint64())
 		}
 		if !gone {
 			f.Supply, f.HasSupply = c[3].uint()
@@ -246,13 +246,15 @@ func word(a market.Address) string {
 func (s *Source) Exists(ctx context.Context, contract market.Address, number uint64) (exists, known bool, err error) {
 	var code string
 	err = s.pool.try(ctx, 1, nil, func(ctx context.Context, e *endpoint) error {
-		return e.do(ctx, &request{method: "eth_getCode", params: []any{contract.String(), hexQuantity(number)},
+		return e.do(ctx, &request{
+			method: "eth_getCode", params: []any{contract.String(), hexQuantity(number)},
 			take: func(raw json.RawMessage) error {
 				if err := json.Unmarshal(raw, &code); err != nil {
 					return fmt.Errorf("%w: an unreadable code", errGarbage)
 				}
 				return nil
-			}})
+			},
+		})
 	})
 	if err != nil && stateMissing(err) {
 		return false, false, nil

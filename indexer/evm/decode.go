@@ -125,7 +125,7 @@ func int24Of(w [32]byte) (int32, bool) {
 	if !s.Abs.IsUint64() || s.Abs.Uint64() > 1<<23 || (s.Abs.Uint64() == 1<<23 && !s.Neg) {
 		return 0, false
 	}
-	n := int32(s.Abs.Uint64()) //nolint:gosec // at most 2^23
+	n := int32(s.Abs.Uint64())
 	if s.Neg {
 		n = -n
 	}

@@ -186,8 +186,8 @@ func (p *endpoints) on(ctx context.Context, e *endpoint, calls int, call func(co
 	}
 	var narrow *rangeError
 	switch {
-	case err == nil, errors.As(err, &narrow):
-		e.worked()
+	case err == nil, errors.As(err, &narrow), errors.Is(err, errNoBlock), stateMissing(err):
+		e.worked() // what it doesn't have, or doesn't keep, is no fault
 	case ctx.Err() == nil:
 		pause := e.failed(p.now())
 		p.log.WarnContext(ctx, "endpoint left aside", "endpoint", e.name, "for_s", pause.Seconds(), "err", err.Error())

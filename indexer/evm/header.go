@@ -105,13 +105,15 @@ func (s *Source) Head(ctx context.Context) (head Head, err error) {
 	err = s.pool.try(ctx, 3, nil, func(ctx context.Context, e *endpoint) error {
 		var latest, safe, final Header
 		tag := func(name string, h *Header, optional bool) *request {
-			return &request{method: "eth_getBlockByNumber", params: []any{name, false}, optional: optional,
+			return &request{
+				method: "eth_getBlockByNumber", params: []any{name, false}, optional: optional,
 				take: func(raw json.RawMessage) error {
 					if err := takeHeader(h)(raw); err != nil && (!optional || !errors.Is(err, errNoBlock)) {
 						return err
 					}
 					return nil
-				}}
+				},
+			}
 		}
 		err := e.do(ctx, tag("latest", &latest, false), tag("safe", &safe, true), tag("finalized", &final, true))
 		if err != nil {

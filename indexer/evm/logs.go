@@ -245,13 +245,13 @@ func (p *scanner) logField(l *Log, key []byte) {
 	case "blockHash":
 		p.fixed(l.BlockHash[:])
 	case "blockTimestamp":
-		l.BlockTime = int64(p.number()) //nolint:gosec // a time far beyond ours is refused with its header
+		l.BlockTime = int64(p.number())
 	case "transactionHash":
 		p.fixed(l.TxHash[:])
 	case "transactionIndex":
-		l.TxIndex = uint32(p.number()) //nolint:gosec // a block has fewer
+		l.TxIndex = uint32(p.number())
 	case "logIndex":
-		l.Index = uint32(p.number()) //nolint:gosec // a block has fewer
+		l.Index = uint32(p.number())
 	case "removed":
 		l.Removed = string(p.raw()) == "true"
 	default:

@@ -75,7 +75,7 @@ func describe(pool market.Address, c []*call, exchanges []chainconfig.Exchange) 
 			if !ok || !ok1 || !fee.IsUint64() || fee.Uint64() >= 1<<24 || !spacing.IsUint64() || spacing.Uint64() >= 1<<23 {
 				return info, "", "it answers no fee or tick spacing"
 			}
-			info.FeePips, info.TickSpacing = uint32(fee.Uint64()), int32(spacing.Uint64()) //nolint:gosec // below 2^24
+			info.FeePips, info.TickSpacing = uint32(fee.Uint64()), int32(spacing.Uint64())
 			return info, callGetPoolFee + word(token0) + word(token1) + fmt.Sprintf("%064x", fee.Uint64()), ""
 		case market.Solidly:
 			stable, ok := c[5].uint()

@@ -198,7 +198,7 @@ func reverted(err error) bool {
 
 // stateGone are words by which nodes say that they don't keep the state of a block.
 var stateGone = regexp.MustCompile(`(?i)missing trie node|not available|pruned|header not found|unknown block|` +
-	`historical|resource not found|state .*not found|block.*not found|unsupported`)
+	`historical|resource not found|state .*not found|block.*not found|out ?of ?range|unsupported`)
 
 func stateMissing(err error) bool {
 	var rpc *RPCError

@@ -32,7 +32,7 @@ func decodeV3PoolCreated(l *Log, protocol market.Protocol) market.Event {
 	return market.PoolCreated{
 		Protocol: protocol, Factory: addressOf(l.Address), Pool: market.EVMAddress(w[1]),
 		Token0: market.EVMAddress(l.Topics[1]), Token1: market.EVMAddress(l.Topics[2]),
-		FeePips: uint32(fee.Uint64()), TickSpacing: spacing, //nolint:gosec // below 2^24
+		FeePips: uint32(fee.Uint64()), TickSpacing: spacing,
 	}
 }
 

@@ -36,7 +36,7 @@ func decodeV4Initialize(l *Log) market.Event {
 		TickSpacing: spacing, SqrtPriceX96: uintOf(w[3]), Tick: tick,
 	}
 	if fee.Uint64() != dynamicFee {
-		created.FeePips = uint32(fee.Uint64()) //nolint:gosec // below 2^24
+		created.FeePips = uint32(fee.Uint64())
 	}
 	if hooks := market.EVMAddress(w[2]); !hooks.IsZeroEVM() {
 		created.Hooks = hooks

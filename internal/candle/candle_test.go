@@ -37,8 +37,10 @@ func TestOpenIsAlignedToUTC(t *testing.T) {
 
 func TestStoredIsTheWidestThatDivides(t *testing.T) {
 	t.Parallel()
-	for w, want := range map[Width]int32{1: 0, 15: 0, 60: 60, 180: 60, 300: 300, 900: 300, 1800: 300, Hour: 3600, 12 * Hour: 3600,
-		Day: 86400, Week: 86400} {
+	for w, want := range map[Width]int32{
+		1: 0, 15: 0, 60: 60, 180: 60, 300: 300, 900: 300, 1800: 300, Hour: 3600, 12 * Hour: 3600,
+		Day: 86400, Week: 86400,
+	} {
 		if got := w.Stored(); got != want {
 			t.Errorf("width %d is made of %d, want %d", w, got, want)
 		}

@@ -44,7 +44,7 @@ const tickBytes = 4 + 1 + 16
 func (m TickMap) Marshal() []byte {
 	out := make([]byte, 0, len(m)*tickBytes)
 	for _, n := range m {
-		out = binary.BigEndian.AppendUint32(out, uint32(n.Tick)) //nolint:gosec // two's complement, read back the same way
+		out = binary.BigEndian.AppendUint32(out, uint32(n.Tick))
 		sign := byte(0)
 		if n.Net.Neg {
 			sign = 1
@@ -63,7 +63,7 @@ func UnmarshalTickMap(b []byte) (TickMap, error) {
 	}
 	m := make(TickMap, 0, len(b)/tickBytes)
 	for ; len(b) > 0; b = b[tickBytes:] {
-		n := TickNet{Tick: int32(binary.BigEndian.Uint32(b))} //nolint:gosec // two's complement
+		n := TickNet{Tick: int32(binary.BigEndian.Uint32(b))}
 		n.Net.Neg = b[4] == 1
 		n.Net.Abs.SetBytes(b[5:tickBytes])
 		m = append(m, n)

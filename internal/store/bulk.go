@@ -114,7 +114,7 @@ func copyRows[R any](ctx context.Context, tx *transaction, t *schema.Table, rows
 	into := t.Name
 	if replace {
 		into = "stage_" + t.Name
-		create := "CREATE TEMP TABLE IF NOT EXISTS " + into + " (LIKE " + t.Name + ") ON COMMIT DELETE ROWS"
+		create := "CREATE TEMP TABLE IF NOT EXISTS " + into + " (LIKE " + t.Name + ") ON COMMIT DELETE ROWS" //nolint:gosec // the name is that of a row type of this package
 		if _, err := tx.Tx.Tx.ExecContext(ctx, create); err != nil {
 			return err
 		}
@@ -142,8 +142,8 @@ func copyRows[R any](ctx context.Context, tx *transaction, t *schema.Table, rows
 	if err != nil || !replace {
 		return err
 	}
-	_, err = tx.Tx.Tx.ExecContext(ctx, "INSERT INTO "+t.Name+" ("+columnList(t, "")+") SELECT "+columnList(t, "")+
-		" FROM "+into+conflict(t, true))
+	move := "INSERT INTO " + t.Name + " (" + columnList(t, "") + ") SELECT " + columnList(t, "") + " FROM " + into + conflict(t, true) //nolint:gosec // the same
+	_, err = tx.Tx.Tx.ExecContext(ctx, move)
 	if err == nil {
 		_, err = tx.Tx.Tx.ExecContext(ctx, "TRUNCATE "+into)
 	}

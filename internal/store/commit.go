@@ -100,7 +100,22 @@ func (s *Store) writeChanges(ctx context.Context, tx *transaction, chain string,
 	if c.Undo {
 		u.chain, u.block = chain, int64(c.Last.Number)
 	}
-	ch := &c.Changes
+	if err := applyRows(ctx, tx, u, chain, no, &c.Changes); err != nil {
+		return err
+	}
+	if err := addRows(ctx, tx, u, chain, &c.Changes); err != nil {
+		return err
+	}
+	for _, token := range c.Merged {
+		if err := dropHolderJob(ctx, tx, u, chain, token); err != nil {
+			return err
+		}
+	}
+	return u.write(ctx, tx)
+}
+
+// applyRows writes the tables whose rows change.
+func applyRows(ctx context.Context, tx *transaction, u *undoLog, chain string, no int64, ch *market.Changes) error {
 	if err := apply(ctx, tx, u, ch.Tokens, func(k market.Address, v *market.Token) tokenRow {
 		if v == nil {
 			v = &market.Token{Mint: k}
@@ -141,14 +156,16 @@ func (s *Store) writeChanges(ctx context.Context, tx *transaction, chain string,
 	}); err != nil {
 		return err
 	}
-	if err := apply(ctx, tx, u, ch.Quotes, func(k market.Address, v *market.QuotePrice) quoteRow {
+	return apply(ctx, tx, u, ch.Quotes, func(k market.Address, v *market.QuotePrice) quoteRow {
 		if v == nil {
 			v = &market.QuotePrice{Asset: k}
 		}
 		return quoteToRow(chain, v, no)
-	}); err != nil {
-		return err
-	}
+	})
+}
+
+// addRows writes the tables whose rows never change.
+func addRows(ctx context.Context, tx *transaction, u *undoLog, chain string, ch *market.Changes) error {
 	trades := make([]tradeRow, 0, len(ch.Trades))
 	for i := range ch.Trades {
 		trades = append(trades, tradeToRow(chain, &ch.Trades[i]))
@@ -160,15 +177,7 @@ func (s *Store) writeChanges(ctx context.Context, tx *transaction, chain string,
 	for i := range ch.Queued {
 		queued = append(queued, queuedToRow(chain, &ch.Queued[i]))
 	}
-	if err := add(ctx, tx, u, queued); err != nil {
-		return err
-	}
-	for _, token := range c.Merged {
-		if err := dropHolderJob(ctx, tx, u, chain, token); err != nil {
-			return err
-		}
-	}
-	return u.write(ctx, tx)
+	return add(ctx, tx, u, queued)
 }
 
 // apply writes changed rows and deletes gone ones, noting the former image of each.

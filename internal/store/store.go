@@ -85,8 +85,10 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 	}
 	open := func(conns int, pragmas ...string) (*bun.DB, error) {
 		q := url.Values{}
-		for _, p := range append([]string{"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)",
-			"temp_store(MEMORY)", "cache_size(-65536)"}, pragmas...) {
+		for _, p := range append([]string{
+			"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)",
+			"temp_store(MEMORY)", "cache_size(-65536)",
+		}, pragmas...) {
 			q.Add("_pragma", p)
 		}
 		q.Set("_txlock", "immediate")

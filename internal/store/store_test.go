@@ -80,18 +80,24 @@ func commitOf(n, k int, before map[string]*market.Changes) *store.Commit {
 	c := &store.Commit{Last: header(n), Blocks: []market.Header{header(n)}, Undo: true, Head: store.HeadStatus{Number: uint64(n)}}
 	old := before["last"]
 	for i := range k {
-		tok := &market.Token{Mint: address(i), Name: "n\u202e<b>\"'😀", Symbol: fmt.Sprint(n), HasDecimals: true, Decimals: 18,
+		tok := &market.Token{
+			Mint: address(i), Name: "n\u202e<b>\"'😀", Symbol: fmt.Sprint(n), HasDecimals: true, Decimals: 18,
 			HasSupply: true, Supply: huge(uint64(n)), FirstBlock: 1, FirstSeenAt: 2, Pool: poolID(i), Candidate: poolID(i + 1),
-			CandidateSince: uint64(n), Holders: market.Holders{Status: market.HoldersCurrent, Count: int64(n)}}
-		pool := &market.Pool{ID: poolID(i), Protocol: market.UniswapV4, Factory: address(900), Token0: address(i), Token1: address(i + 1),
+			CandidateSince: uint64(n), Holders: market.Holders{Status: market.HoldersCurrent, Count: int64(n)},
+		}
+		pool := &market.Pool{
+			ID: poolID(i), Protocol: market.UniswapV4, Factory: address(900), Token0: address(i), Token1: address(i + 1),
 			FeePips: 3000, TickSpacing: -60, Hooks: address(7), CreatedBlock: 4, CreatedAt: 5, Base: address(i), Quote: address(i + 1),
 			BaseIs0: true, Untrusted: market.UntrustedHook, Reserve0: huge(1), Reserve1: amount(uint64(n)), SqrtPriceX96: huge(2),
 			Liquidity: amount(3), Tick: -887272, Price: 1.0 / 3, Depth: 1e-300, Locked: 1e300, LastTradeAt: int64(n),
-			Day: market.Window{VolumeUSD: huge(9), Buys: 1, Sells: 2, ReferenceUSD: float64(n)}}
+			Day: market.Window{VolumeUSD: huge(9), Buys: 1, Sells: 2, ReferenceUSD: float64(n)},
+		}
 		ticks := market.TickMap{{Tick: -10, Net: market.SignedAmount{Abs: amount(uint64(n))}}, {Tick: 10, Net: market.SignedAmount{Abs: amount(uint64(n)), Neg: true}}}
-		candle := &market.Candle{CandleKey: market.CandleKey{Pool: poolID(i), Interval: 60, Open: 1_700_000_000 - 1_700_000_000%60},
-			USD: market.OHLC{Open: 1, High: float64(n), Low: 0.1, Close: 2}, VolumeUSD: huge(3), VolumeQuote: amount(4), VolumeBase: amount(5),
-			Buys: int64(n), LastBlock: uint64(n)}
+		candle := &market.Candle{
+			CandleKey: market.CandleKey{Pool: poolID(i), Interval: 60, Open: 1_700_000_000 - 1_700_000_000%60},
+			USD:       market.OHLC{Open: 1, High: float64(n), Low: 0.1, Close: 2}, VolumeUSD: huge(3), VolumeQuote: amount(4), VolumeBase: amount(5),
+			Buys: int64(n), LastBlock: uint64(n),
+		}
 		balance := &market.Balance{Amount: huge(uint64(n)), Excluded: i%2 == 0}
 		quote := &market.QuotePrice{Asset: address(i), USD: float64(n), Pegged: true}
 		c.Changes.Tokens = append(c.Changes.Tokens, market.Change[market.Address, market.Token]{Key: tok.Mint, After: tok})
@@ -101,9 +107,11 @@ func commitOf(n, k int, before map[string]*market.Changes) *store.Commit {
 		key := market.BalanceKey{Token: address(i), Account: address(i + 500)}
 		c.Changes.Balances = append(c.Changes.Balances, market.Change[market.BalanceKey, market.Balance]{Key: key, After: balance})
 		c.Changes.Quotes = append(c.Changes.Quotes, market.Change[market.Address, market.QuotePrice]{Key: quote.Asset, After: quote})
-		c.Changes.Trades = append(c.Changes.Trades, market.Trade{Block: uint64(n), LogIndex: uint32(i), Time: header(n).Time, Tx: hash(i),
+		c.Changes.Trades = append(c.Changes.Trades, market.Trade{
+			Block: uint64(n), LogIndex: uint32(i), Time: header(n).Time, Tx: hash(i),
 			Pool: poolID(i), Base: address(i), Trader: address(i + 600), Sell: i%2 == 1, BaseAmount: huge(5), QuoteAmount: amount(6),
-			NanoUSD: 7, HasUSD: i%3 != 0, CloseUSD: 0.5, CloseNative: 0.25})
+			NanoUSD: 7, HasUSD: i%3 != 0, CloseUSD: 0.5, CloseNative: 0.25,
+		})
 		c.Changes.Queued = append(c.Changes.Queued, market.QueuedTransfer{Token: address(i), From: address(1), To: address(2), Block: uint64(n), Seq: uint32(i), Amount: huge(8)})
 		if old != nil {
 			c.Changes.Tokens[i].Before, c.Changes.Pools[i].Before = old.Tokens[i].After, old.Pools[i].After
@@ -185,8 +193,10 @@ func TestCommitAndLoad(t *testing.T) {
 			if len(rows.Pools) != k-1 || len(rows.Candles) < k {
 				t.Errorf("loaded %d pools and %d candles in two ways, want %d and at least %d", len(rows.Pools), len(rows.Candles), k-1, k)
 			}
-			byKey, err := s.Load(t.Context(), "base", market.Wanted{ExpireFrom: 1, Candles: []market.CandleKey{c.Changes.Candles[0].Key},
-				PoolsOf: []market.Address{address(1)}})
+			byKey, err := s.Load(t.Context(), "base", market.Wanted{
+				ExpireFrom: 1, Candles: []market.CandleKey{c.Changes.Candles[0].Key},
+				PoolsOf: []market.Address{address(1)},
+			})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -26,6 +26,7 @@ func (r *recorder) Error(args ...any) { r.errors = append(r.errors, fmt.Sprint(a
 func (r *recorder) Errorf(f string, args ...any) {
 	r.errors = append(r.errors, fmt.Sprintf(f, args...))
 }
+
 func (r *recorder) mentions(parts ...string) bool {
 	all := strings.Join(r.errors, "\n")
 	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(all, part) })

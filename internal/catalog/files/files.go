@@ -158,7 +158,7 @@ func duplicates(chains []Manifest) (errs []error) {
 }
 
 func readFile(path string) ([]Manifest, error) {
-	f, err := os.Open(path) //nolint:gosec // the operator's user names the directory
+	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read manifest: %w", err)
 	}

@@ -236,8 +236,15 @@ func TestSamples(t *testing.T) {
 		id, label string
 		minTrade  float64
 	}{
-		{"solana", "Solana", 2}, {"base", "Base", 2}, {"bsc", "BNB Chain", 2}, {"arbitrum", "Arbitrum", 2}, {"polygon", "Polygon", 2},
-		{"robinhood", "Robinhood", 2}, {"ethereum", "Ethereum", 25}, {"monad", "Monad", 2}, {"hyperevm", "HyperEVM", 2},
+		{"solana", "Solana", 2},
+		{"base", "Base", 2},
+		{"bsc", "BNB Chain", 2},
+		{"arbitrum", "Arbitrum", 2},
+		{"polygon", "Polygon", 2},
+		{"robinhood", "Robinhood", 2},
+		{"ethereum", "Ethereum", 25},
+		{"monad", "Monad", 2},
+		{"hyperevm", "HyperEVM", 2},
 	}
 	if len(served.Chains) != len(want) {
 		t.Fatalf("%d chains", len(served.Chains))

@@ -167,6 +167,9 @@ func resolveQuotes(r *report, family chainconfig.Family, list []v1alpha1.QuoteAs
 		if q.Peg != nil {
 			quote.PegUSD = r.decimal(at+".peg.usd", q.Peg.USD, bounds{above0: true, max: 1e6})
 			quote.PegBoundPct = r.decimal(at+".peg.maxDeviationPct", q.Peg.MaxDeviationPct, bounds{above0: true, max: 50})
+			if i > 0 && list[i-1].Peg == nil {
+				r.add(at, "has a peg and stands after one that has none; list pegged assets first: the others are priced in them")
+			}
 		}
 		out = append(out, quote)
 	}
@@ -253,7 +256,7 @@ func resolveFee(r *report, path string, p market.Protocol, fee *int32) uint32 {
 			return 0
 		}
 	}
-	return uint32(r.integer(path, widen(fee), 1, 100_000, absent)) //nolint:gosec // at most 100,000
+	return uint32(r.integer(path, widen(fee), 1, 100_000, absent))
 }
 
 func resolveStart(r *report, s *v1alpha1.Start) chainconfig.Start {

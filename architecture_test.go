@@ -1,0 +1,58 @@
+package main
+
+import (
+	"bytes"
+	"os/exec"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/boardwalkhq/boardwalk/"
+
+// TestNobodyReachesWhatTheyMustNot holds the transitive import rules of docs/architecture.md; the linter sees direct
+// imports alone. A forbidden entry ending in a slash stands for everything below it.
+func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
+	t.Parallel()
+	programs := []string{module + "operator/", module + "indexer", module + "apiserver", module + "renderer"}
+	kubernetes := []string{"k8s.io/", "sigs.k8s.io/controller-runtime"}
+	// Not database/sql: uint256 itself names its driver.Valuer.
+	sql := []string{"github.com/uptrace/bun/", "github.com/jackc/pgx/", "modernc.org/sqlite"}
+	for from, forbidden := range map[string][][]string{
+		"internal/market":      {{module}, sql, {"net/http"}, kubernetes},
+		"internal/chainconfig": {programs, sql, {"net/http"}, kubernetes, {module + "internal/store", module + "internal/catalog"}},
+		"internal/price":       {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
+		"internal/candle":      {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
+		"internal/traction":    {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
+		"internal/catalog":     {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
+		"internal/store":       {programs, kubernetes, {module + "internal/catalog"}},
+		"indexer/derive":       {{module + "apiserver", module + "operator/"}, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
+		"indexer/evm":          {{module + "apiserver", module + "operator/"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
+		"indexer":              {{module + "apiserver", module + "operator/", module + "internal/catalog"}, kubernetes},
+		"apiserver":            {{module + "indexer", module + "operator/"}, kubernetes},
+		"operator/api/v1alpha1": {{module + "indexer", module + "apiserver", module + "internal/store"}, sql,
+			{"sigs.k8s.io/controller-runtime"}},
+	} {
+		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./"+from).Output()
+		if err != nil {
+			t.Fatalf("go list -deps ./%s: %v", from, err)
+		}
+		deps := 0
+		for dep := range bytes.Lines(out) {
+			d := strings.TrimSpace(string(dep))
+			if d == module+from {
+				continue
+			}
+			deps++
+			for _, group := range forbidden {
+				for _, f := range group {
+					if d == f || strings.HasPrefix(d, strings.TrimSuffix(f, "/")+"/") {
+						t.Errorf("%s reaches %s, by whatever way; forbidden is %s", from, d, f)
+					}
+				}
+			}
+		}
+		if deps == 0 {
+			t.Errorf("%s has no dependencies at all: the list was not read", from)
+		}
+	}
+}

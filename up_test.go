@@ -1,0 +1,356 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+// output collects what a program prints.
+type output struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (o *output) Write(b []byte) (int, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.Write(b)
+}
+
+func (o *output) String() string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.buf.String()
+}
+
+// running is `boardwalk up` inside the test.
+type running struct {
+	url  string
+	stop func(t *testing.T)
+}
+
+func startUp(t *testing.T, dsn string, dirs ...string) *running {
+	t.Helper()
+	var out output
+	u := &up{
+		common: common{operations: "127.0.0.1:0"}, dsn: dsn, listen: "127.0.0.1:0", docs: "/docs",
+		log: slog.New(slog.DiscardHandler), out: &out, err: io.Discard,
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- u.run(ctx, dirs) }()
+	var once sync.Once
+	r := &running{stop: func(t *testing.T) {
+		t.Helper()
+		once.Do(func() {
+			cancel()
+			select {
+			case err := <-done:
+				if err != nil {
+					t.Error(err)
+				}
+			case <-time.After(10 * time.Second):
+				t.Error("10 s after it was told to end, it runs on")
+			}
+		})
+	}}
+	t.Cleanup(func() { r.stop(t) })
+	for deadline := time.Now().Add(60 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		if line := out.String(); strings.HasPrefix(line, "ready: ") {
+			r.url = strings.TrimSpace(strings.TrimPrefix(line, "ready: "))
+			return r
+		}
+		select {
+		case err := <-done:
+			t.Fatalf("it ended before it was ready: %v", err)
+		default:
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it is not ready after a minute; it printed %q", out.String())
+		}
+	}
+}
+
+func (r *running) get(t *testing.T, path string, into any) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s", path, res.Status)
+	}
+	if err := json.NewDecoder(res.Body).Decode(into); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// localChain is a chain with history; trade mines more of it.
+type localChain struct {
+	*simnet.World
+	trader *simnet.Trader
+}
+
+func newLocalChain(t *testing.T, id string, evmID uint64, dir string) *localChain {
+	t.Helper()
+	const span = 25 * time.Hour
+	node, err := simnet.StartNode(t.Context(), simnet.NodeOptions{ChainID: evmID, Timestamp: simnet.GenesisFor(span)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = node.Close() })
+	w, err := simnet.Deploy(t.Context(), node, simnet.DeployOptions{Seed: evmID})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &localChain{w, simnet.NewTrader(w, evmID)}
+	if err := w.History(t.Context(), c.trader, simnet.HistoryOptions{Span: span, Blocks: 120, BlockTime: time.Second, TxPerBlock: 4, Seed: evmID}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := w.WriteManifest(dir, simnet.ManifestOptions{ID: id, Label: id, BlockTime: time.Second}); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (c *localChain) trade(t *testing.T) {
+	t.Helper()
+	for range 5 {
+		if _, err := c.trader.Step(t.Context(), 6); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Node.MineAt(t.Context(), time.Now()); err != nil {
+			// Two blocks can't have one second.
+			if err := c.Node.Mine(t.Context(), 1, time.Second); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestUpServesLiveChains is the main job from end to end: two real chains, the nine declared, prices that move, and a
+// restart that goes on where it was.
+func TestUpServesLiveChains(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	base, bsc := newLocalChain(t, "base", 8453, dir), newLocalChain(t, "bsc", 56, dir)
+	dsn := "sqlite:" + filepath.Join(t.TempDir(), "up.db")
+	r := startUp(t, dsn, "config/samples", dir)
+
+	var live contract.MarketLive
+	r.get(t, "/api/market/live?per_chain=50", &live)
+	priced := map[string]map[string]float64{}
+	for _, tok := range live.Tokens {
+		if priced[tok.Chain] == nil {
+			priced[tok.Chain] = map[string]float64{}
+		}
+		priced[tok.Chain][tok.Mint] = *tok.Price
+		if *tok.Price <= 0 || *tok.Liquidity <= 0 {
+			t.Errorf("%s on %s is listed at %v with liquidity %v", tok.Symbol, tok.Chain, *tok.Price, *tok.Liquidity)
+		}
+	}
+	if len(priced["base"]) < 5 || len(priced["bsc"]) < 5 || len(live.EmptyChains) != 7 {
+		t.Fatalf("priced tokens: %v; empty chains: %v", priced, live.EmptyChains)
+	}
+
+	base.trade(t)
+	bsc.trade(t)
+	moved := func(r *running) map[string]int {
+		out := map[string]int{}
+		var now contract.MarketLive
+		r.get(t, "/api/market/live?per_chain=50", &now)
+		for _, tok := range now.Tokens {
+			if before, ok := priced[tok.Chain][tok.Mint]; ok && before != *tok.Price {
+				out[tok.Chain]++
+			}
+		}
+		return out
+	}
+	for deadline := time.Now().Add(20 * time.Second); ; time.Sleep(50 * time.Millisecond) {
+		if m := moved(r); m["base"] > 0 && m["bsc"] > 0 {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("prices stand still: %v", moved(r))
+		}
+	}
+	r.stop(t)
+
+	before := status(t, dsn)
+	base.trade(t)
+	again := startUp(t, dsn, "config/samples", dir)
+	again.stop(t)
+	after := status(t, dsn)
+	if after["base"].Last.Number <= before["base"].Last.Number || after["base"].Rewinds != before["base"].Rewinds {
+		t.Errorf("after a restart base went from %+v to %+v", before["base"], after["base"])
+	}
+}
+
+func status(t *testing.T, dsn string) map[string]store.ChainStatus {
+	t.Helper()
+	st, err := store.Open(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = st.Close() }()
+	list, err := st.Chains(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]store.ChainStatus{}
+	for _, s := range list {
+		out[s.ID] = s
+	}
+	return out
+}
+
+// TestOneDeadChainDegradesAlone has a chain whose node never answers beside one that does.
+func TestOneDeadChainDegradesAlone(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	newLocalChain(t, "base", 8453, dir)
+	raw, err := os.ReadFile(filepath.Join(dir, "base.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dead := l.Addr().String()
+	_ = l.Close()
+	text := strings.NewReplacer("id: base", "id: bsc", "name: base", "name: bsc", "chainID: 8453", "chainID: 56").Replace(string(raw))
+	i := strings.Index(text, "http://127.0.0.1:")
+	j := i + strings.IndexAny(text[i:], "\"'}\n ")
+	if err := os.WriteFile(filepath.Join(dir, "bsc.yaml"), []byte(text[:i]+"http://"+dead+text[j:]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := startUp(t, "sqlite:"+filepath.Join(t.TempDir(), "up.db"), dir)
+	var live contract.MarketLive
+	r.get(t, "/api/market/live", &live)
+	if len(live.Tokens) < 5 || len(live.EmptyChains) != 1 || live.EmptyChains[0] != "bsc" {
+		t.Errorf("%d tokens, empty chains %v", len(live.Tokens), live.EmptyChains)
+	}
+	var beat contract.Heartbeat
+	r.get(t, "/api/status/heartbeat", &beat)
+	for _, c := range beat.Chains {
+		want := contract.HeartbeatStatusOk
+		if c.ID == "bsc" {
+			want = contract.HeartbeatStatusDown
+		}
+		if c.Status != want {
+			t.Errorf("chain %s is %s, want %s", c.ID, c.Status, want)
+		}
+	}
+}
+
+// TestUpRefusesBeforeItWrites gives it what can't work: each error says what to do, and no database is made.
+func TestUpRefusesBeforeItWrites(t *testing.T) {
+	t.Parallel()
+	good := t.TempDir()
+	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":0,"result":"0x1"}`)
+	}))
+	defer node.Close()
+	manifest := `apiVersion: boardwalk.dev/v1alpha1
+kind: Chain
+metadata: {name: base}
+spec:
+  id: base
+  label: Base
+  family: EVM
+  chainID: 8453
+  minTradeUSD: "2.0"
+  blockTime: 2s
+  nativeAsset: {symbol: ETH, wrapped: "0x4200000000000000000000000000000000000006"}
+  quoteAssets:
+  - {symbol: WETH, address: "0x4200000000000000000000000000000000000006"}
+  rpc: {endpoints: [{url: "` + node.URL + `"}]}
+  start: {block: 0}
+`
+	write := func(dir, text string) string {
+		if err := os.WriteFile(filepath.Join(dir, "base.yaml"), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return dir
+	}
+	write(good, manifest)
+	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	for name, c := range map[string]struct {
+		dir, dsn, listen string
+		want             []string
+	}{
+		"no manifests":        {dir: t.TempDir(), want: []string{"Chain"}},
+		"an unknown field":    {dir: write(t.TempDir(), manifest+"  colour: blue\n"), want: []string{"colour"}},
+		"an unknown family":   {dir: write(t.TempDir(), strings.Replace(manifest, "EVM", "Move", 1)), want: []string{"family", "EVM", "Solana"}},
+		"a bad address":       {dir: write(t.TempDir(), strings.Replace(manifest, "0x42", "0xzz", 1)), want: []string{"wrapped"}},
+		"a port in use":       {dir: good, listen: taken.Addr().String(), want: []string{"in use", "flag"}},
+		"a wrong chain id":    {dir: good, want: []string{"eth_chainId is 1", "8453", "mend"}},
+		"an unknown database": {dir: good, dsn: "oracle:x", want: []string{"eth_chainId"}},
+	} {
+		db := filepath.Join(t.TempDir(), "sub", "up.db")
+		dsn := "sqlite:" + db
+		if c.dsn != "" {
+			dsn = c.dsn
+		}
+		listen := "127.0.0.1:0"
+		if c.listen != "" {
+			listen = c.listen
+		}
+		u := &up{common: common{operations: "127.0.0.1:0"}, dsn: dsn, listen: listen, docs: "/docs", log: slog.New(slog.DiscardHandler), out: io.Discard, err: io.Discard}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		err := u.run(ctx, []string{c.dir})
+		cancel()
+		if err == nil {
+			t.Errorf("%s: it ran", name)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: the error is %q; want %q in it", name, err, want)
+			}
+		}
+		if _, err := os.Stat(filepath.Dir(db)); !errors.Is(err, os.ErrNotExist) {
+			t.Errorf("%s: the database's folder was made", name)
+		}
+	}
+}
+
+func TestHelpReadsWell(t *testing.T) {
+	t.Parallel()
+	for _, args := range [][]string{{"--help"}, {"up", "--help"}, {"indexer", "--help"}, {"apiserver", "--help"}, {"version"}} {
+		c := command()
+		var out bytes.Buffer
+		c.SetOut(&out)
+		c.SetArgs(args)
+		if err := c.ExecuteContext(t.Context()); err != nil || out.Len() < 40 {
+			t.Errorf("%v: %v, %q", args, err, out.String())
+		}
+	}
+}
