@@ -48,3 +48,7 @@ verify: generate ## Check that generated files are current and the module is tid
 fuzz: ## Fuzz the decoders and the log scanner for a minute each
 	go test -run '^$$' -fuzz FuzzParseLogs -fuzztime 60s ./indexer/evm
 	go test -run '^$$' -fuzz FuzzDecode -fuzztime 60s ./indexer/evm
+
+.PHONY: bench
+bench: build ## Measure the backfill against Ponder and against the floor (docs/benchmarks.md)
+	go run ./hack/bench backfill
