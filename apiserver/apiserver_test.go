@@ -188,13 +188,17 @@ func start(t *testing.T, st *store.Store) *client {
 	return &client{s.Handler()}
 }
 
-// do sends a request and has the kit check the response.
-func (c *client) do(t *testing.T, method, target string, header http.Header) (*http.Response, []byte) {
+// reply is what there is to a response beside its body.
+type reply struct {
+	StatusCode int
+	Header     http.Header
+}
+
+// do sends a request and has the kit check the response, whose body it reads.
+func (c *client) do(t *testing.T, method, target string, header http.Header) (reply, []byte) {
 	t.Helper()
 	req := httptest.NewRequestWithContext(t.Context(), method, target, nil)
-	for k, v := range header {
-		req.Header[k] = v
-	}
+	maps.Copy(req.Header, header)
 	w := httptest.NewRecorder()
 	c.h.ServeHTTP(w, req)
 	res := w.Result()
@@ -207,7 +211,7 @@ func (c *client) do(t *testing.T, method, target string, header http.Header) (*h
 		t.Errorf("%s %s: Access-Control-Allow-Origin is %q", method, target, got)
 	}
 	kit.Check(t, req, res, body)
-	return res, body
+	return reply{res.StatusCode, res.Header}, body
 }
 
 func get[V any](t *testing.T, c *client, target string) V {
@@ -275,8 +279,8 @@ func TestAnswers(t *testing.T) {
 			if len(sparse.Candles) != 3 || sparse.GapsFilled {
 				t.Errorf("unfilled, it has %d candles; want 3", len(sparse.Candles))
 			}
-			if any := get[contract.CandleSeries](t, c, "/api/chart/"+token); any.Chain != "base" || len(any.ChainCandidates) != 2 {
-				t.Errorf("without a chain it is of %s, candidates %v; want base, which is deeper, and both", any.Chain, any.ChainCandidates)
+			if deepest := get[contract.CandleSeries](t, c, "/api/chart/"+token); deepest.Chain != "base" || len(deepest.ChainCandidates) != 2 {
+				t.Errorf("without a chain it is of %s, candidates %v; want base, which is deeper, and both", deepest.Chain, deepest.ChainCandidates)
 			}
 			seconds := get[contract.CandleSeries](t, c, "/api/chart/"+token+"?tf=1s&limit=5&chain=base")
 			if n := len(seconds.Candles); n == 0 || seconds.Candles[n-1].C != 1.3 {
@@ -358,7 +362,7 @@ func TestBadRequestsNameWhatIsWrong(t *testing.T) {
 	c := start(t, seeded(t, "sqlite"))
 	for _, bad := range kit.BadRequests() {
 		res, body := c.do(t, http.MethodGet, bad.Target, nil)
-		kit.RequireBadRequest(t, bad, res, body)
+		kit.RequireBadRequest(t, bad, res.StatusCode, body)
 	}
 	for target, want := range map[string]struct {
 		status int

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/binary"
 
+	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -123,7 +124,7 @@ func (e *enrichment) unknownPools(b *market.Block, settled map[market.Address]bo
 
 // tokens asks tokens about themselves at the first block that brings them up.
 func (e *enrichment) tokens() error {
-	n := newcomers{enrichment: e, asked: map[market.Address]bool{}, pools: map[market.Address]bool{}}
+	n := newcomers{machine: e.machine, state: e.state, asked: map[market.Address]bool{}, pairs: map[market.Address]bool{}}
 	for i := range e.blocks {
 		b := &e.blocks[i]
 		if err := e.ask(b, n.of(b)); err != nil {
@@ -135,11 +136,11 @@ func (e *enrichment) tokens() error {
 
 // newcomers finds the tokens that a batch's blocks bring up for the first time.
 type newcomers struct {
-	*enrichment
-
-	asked map[market.Address]bool
-	pools map[market.Address]bool // a pair's liquidity token is no token to us
-	found []market.Address
+	machine *derive.Machine
+	state   *derive.State
+	asked   map[market.Address]bool
+	pairs   map[market.Address]bool // a pair's liquidity token is no token to us
+	found   []market.Address
 }
 
 // of gives a block's newcomers.
@@ -169,7 +170,7 @@ func (n *newcomers) of(b *market.Block) []market.Address {
 
 func (n *newcomers) pool(c market.PoolCreated) {
 	tracked := n.machine.Tracked(c.Token0, c.Token1)
-	n.pools[c.Pool] = n.pools[c.Pool] || tracked
+	n.pairs[c.Pool] = n.pairs[c.Pool] || tracked
 	for _, mint := range []market.Address{c.Token0, c.Token1} {
 		if tracked || n.machine.Follows(n.machine.Canonical(mint)) {
 			n.need(mint)
@@ -185,7 +186,7 @@ func (n *newcomers) moved(mint market.Address) {
 
 func (n *newcomers) need(mint market.Address) {
 	mint = n.machine.Canonical(mint)
-	if n.asked[mint] || n.pools[mint] || n.state.Token(mint) != nil || n.state.Pool(mint) != nil {
+	if n.asked[mint] || n.pairs[mint] || n.state.Token(mint) != nil || n.state.Pool(mint) != nil {
 		return
 	}
 	n.asked[mint] = true

@@ -130,7 +130,7 @@ func (ix *Indexer) Run(ctx context.Context) error {
 	for {
 		err := ix.session(ctx)
 		switch {
-		case ctx.Err() != nil:
+		case ended(ctx):
 			return nil
 		case errors.Is(err, ErrHalted), errors.Is(err, evm.ErrWrongChain):
 			ix.log.ErrorContext(ctx, "chain halted", "err", err.Error())
@@ -355,19 +355,6 @@ func (ix *Indexer) catchUp(ctx context.Context) (bool, error) {
 	return false, ix.follow(ctx, next)
 }
 
-// lost reports whether the chain has moved off the block that was indexed last, while nobody looked.
-func (ix *Indexer) lost(ctx context.Context, last market.Header) (bool, error) {
-	if last.Hash.IsZero() {
-		return false, nil
-	}
-	h, err := ix.source.Header(ctx, last.Number)
-	if err != nil {
-		ix.degraded(ctx, err)
-		return false, err
-	}
-	return h.Hash != last.Hash, nil
-}
-
 // backfill reads blocks that no reorg reaches, many per commit.
 func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 	p := Progress{Chain: ix.cfg.ID, First: first, Last: last}
@@ -431,55 +418,6 @@ func (ix *Indexer) follow(ctx context.Context, next uint64) error {
 	return nil
 }
 
-// belowCursor decides what a head below the cursor means: nodes that are late, or a chain that became shorter.
-func (ix *Indexer) belowCursor(ctx context.Context) error {
-	last := ix.state.Last()
-	h, err := ix.source.Header(ctx, last.Number)
-	if err == nil && h.Hash == last.Hash {
-		ix.short = 0
-		return nil
-	}
-	const enough = 3
-	if ix.short++; err == nil || ix.short >= enough {
-		ix.short = 0
-		return ix.rewind(ctx)
-	}
-	return nil
-}
-
-// rewind goes back to the newest block that the nodes still have.
-func (ix *Indexer) rewind(ctx context.Context) error {
-	known, err := ix.store.RecentBlocks(ctx, ix.cfg.ID)
-	if err != nil {
-		return err
-	}
-	last := ix.state.Last()
-	for _, b := range known {
-		if b.Number > ix.head.Number {
-			continue
-		}
-		h, err := ix.source.Header(ctx, b.Number)
-		if err != nil {
-			return err
-		}
-		if h.Hash != b.Hash {
-			continue
-		}
-		if b.Number == last.Number {
-			return nil // the nodes changed their mind once more
-		}
-		if err := ix.store.Rewind(ctx, ix.lease, b.Number); err != nil {
-			return err
-		}
-		ix.log.InfoContext(ctx, "reorg undone", "from", last.Number, "to", b.Number, "depth", last.Number-b.Number)
-		ix.o.Metrics.reorg(ix.cfg.ID, last.Number-b.Number)
-		return ix.resume(ctx)
-	}
-	return fmt.Errorf("%w: a reorg reaches below block %d, deeper than reorgBlocks (%d) can undo: raise reorgBlocks, "+
-		"delete the rows of chain %s and let it be indexed anew", ErrHalted, last.Number-min(last.Number, ix.cfg.ReorgBlocks),
-		ix.cfg.ReorgBlocks, ix.cfg.ID)
-}
-
 // commit derives blocks up to until and writes what changed.
 func (ix *Indexer) commit(ctx context.Context, blocks []market.Block, until market.Header, undo bool) error {
 	began := ix.o.Now()
@@ -513,7 +451,7 @@ func (ix *Indexer) commit(ctx context.Context, blocks []market.Block, until mark
 
 // reset drops the state after a failure: it may hold what was never committed. The next session loads it again.
 func (ix *Indexer) reset(ctx context.Context) error {
-	if ctx.Err() != nil {
+	if ended(ctx) {
 		return nil
 	}
 	return ix.resume(ctx)

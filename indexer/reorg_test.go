@@ -9,11 +9,14 @@ import (
 	"math/rand/v2"
 	"os"
 	"os/exec"
+	"os/signal"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"github.com/jackc/pgx/v5"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/indexer"
@@ -26,12 +29,20 @@ import (
 const (
 	childConfig = "BOARDWALK_TEST_CHILD_CONFIG"
 	childDSN    = "BOARDWALK_TEST_CHILD_DSN"
+	// childFileSize is the largest file that it may write, in bytes: a disk that fills up.
+	childFileSize = "BOARDWALK_TEST_CHILD_FILE_SIZE"
 )
 
 func child() {
 	var cfg chainconfig.Chain
 	if err := json.Unmarshal([]byte(os.Getenv(childConfig)), &cfg); err != nil {
 		panic(err)
+	}
+	if limit, err := strconv.ParseUint(os.Getenv(childFileSize), 10, 64); err == nil {
+		signal.Ignore(syscall.SIGXFSZ)
+		if err := syscall.Setrlimit(syscall.RLIMIT_FSIZE, &syscall.Rlimit{Cur: limit, Max: limit}); err != nil {
+			panic(err)
+		}
 	}
 	// The one before may have been killed a moment ago.
 	var st *store.Store
@@ -55,14 +66,14 @@ func child() {
 }
 
 // startChild runs an indexer as a process of its own.
-func startChild(t *testing.T, cfg *chainconfig.Chain, dsn string) (kill func()) {
+func startChild(t *testing.T, cfg *chainconfig.Chain, dsn string, env ...string) (kill func()) {
 	t.Helper()
 	raw, err := json.Marshal(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	cmd := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0])
-	cmd.Env = append(os.Environ(), childConfig+"="+string(raw), childDSN+"="+dsn)
+	cmd.Env = append(append(os.Environ(), childConfig+"="+string(raw), childDSN+"="+dsn), env...)
 	var out strings.Builder
 	cmd.Stderr = &out
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -194,6 +205,9 @@ func TestSurvivesReorgsAndKills(t *testing.T) {
 					kill()
 					kill = startChild(t, cfg, dsn)
 					played = append(played, "kill")
+				case n < 9 && kind == "postgres":
+					cutConnections(t, dsn)
+					played = append(played, "cut connections")
 				default:
 					time.Sleep(time.Duration(rng.IntN(400)) * time.Millisecond)
 					played = append(played, "wait")
@@ -231,6 +245,55 @@ func TestSurvivesReorgsAndKills(t *testing.T) {
 			}()
 		})
 	}
+}
+
+// cutConnections ends every connection to a PostgreSQL database, as a restart of the server does.
+func cutConnections(t *testing.T, dsn string) {
+	t.Helper()
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(t.Context()) }()
+	_, err = conn.Exec(t.Context(), "SELECT pg_terminate_backend(pid) FROM pg_stat_activity "+
+		"WHERE datname = current_database() AND pid <> pg_backend_pid()")
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestFullDisk lets the database's files grow no further, makes room again, and wants the rows of a fresh index.
+func TestFullDisk(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 60)
+	cfg := w.config()
+	dsn := storetest.DSN(t, "sqlite")
+	kill := startChild(t, cfg, dsn, childFileSize+"="+strconv.Itoa(400<<10))
+	w.trade(t, 10)
+	time.Sleep(2 * time.Second)
+	kill()
+	func() {
+		st, err := store.Open(t.Context(), dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = st.Close() }()
+		var head string
+		if err := w.node.Call(t.Context(), &head, "eth_blockNumber"); err != nil {
+			t.Fatal(err)
+		}
+		number, err := strconv.ParseUint(head, 0, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s, _, err := st.Chain(t.Context(), "base"); err != nil || s.Last.Number >= number {
+			t.Fatalf("the disk never was full: the index is at %+v, %v", s, err)
+		}
+		stop := run(t, cfg, st, 0)
+		w.await(t, st)
+		stop()
+		w.compare(t, st, cfg)
+	}()
 }
 
 // TestReorgBelowTheHorizonHalts makes a reorg that can't be undone: the chain stops and says so.

@@ -4,6 +4,7 @@ package contract
 
 import (
 	_ "embed"
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -33,7 +34,7 @@ func JSON(version string) ([]byte, error) {
 	}
 	placeholder := lookup(lookup(root.Content[0], "info"), "version")
 	if placeholder == nil {
-		return nil, fmt.Errorf("contract: document has no info.version")
+		return nil, errors.New("contract: document has no info.version")
 	}
 	placeholder.SetString(version)
 	return appendJSON(nil, root.Content[0])
@@ -74,17 +75,14 @@ func (c Cache) ClosedHeader() string {
 	return fmt.Sprintf("public, max-age=%d, immutable", c.ClosedMaxAge)
 }
 
-// Operations returns the documented operations in the order of the document. The document is read once; a broken one
-// panics, which the tests of this package rule out.
-func Operations() []Operation { return slices.Clone(operations()) }
+// Operations returns the documented operations in the order of the document, which is read once. It fails only on a
+// document that is broken, which the tests of this package rule out.
+func Operations() ([]Operation, error) {
+	ops, err := operations()
+	return slices.Clone(ops), err
+}
 
-var operations = sync.OnceValue(func() []Operation {
-	ops, err := readOperations(document)
-	if err != nil {
-		panic(err)
-	}
-	return ops
-})
+var operations = sync.OnceValues(func() ([]Operation, error) { return readOperations(document) })
 
 var methods = []string{
 	http.MethodGet, http.MethodPut, http.MethodPost, http.MethodDelete,

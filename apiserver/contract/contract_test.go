@@ -25,7 +25,10 @@ func TestOperations(t *testing.T) {
 		{"getVersion", "/api/version", "public, max-age=30, stale-while-revalidate=60"},
 		{"getOpenAPI", "/openapi.json", "public, max-age=300"},
 	}
-	got := contract.Operations()
+	got, err := contract.Operations()
+	if err != nil {
+		t.Fatal(err)
+	}
 	if len(got) != len(want) {
 		t.Fatalf("%d operations, want %d", len(got), len(want))
 	}
@@ -41,7 +44,7 @@ func TestOperations(t *testing.T) {
 		t.Errorf("live list: %s", closed)
 	}
 	got[0].ID = "changed"
-	if contract.Operations()[0].ID != "getMarketLive" {
+	if again, err := contract.Operations(); err != nil || again[0].ID != "getMarketLive" {
 		t.Error("callers share the list")
 	}
 }
@@ -75,7 +78,12 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal(plain, &want); err != nil {
 		t.Fatal(err)
 	}
-	want.(map[string]any)["info"].(map[string]any)["version"] = "0123456"
+	root, _ := want.(map[string]any)
+	info, ok := root["info"].(map[string]any)
+	if !ok {
+		t.Fatalf("info is %v", root["info"])
+	}
+	info["version"] = "0123456"
 	if !reflect.DeepEqual(got, want) {
 		t.Error("JSON and YAML differ")
 	}

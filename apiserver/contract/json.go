@@ -67,9 +67,9 @@ func appendJSON(out []byte, node *yaml.Node) ([]byte, error) {
 			return nil, fmt.Errorf("contract: line %d: %w", node.Line, err)
 		}
 		return appendValue(out, value)
-	default: // an alias: OpenAPI has $ref for that
-		return nil, fmt.Errorf("contract: line %d: anchors and aliases are not used here", node.Line)
+	case yaml.DocumentNode, yaml.AliasNode: // the first stands above the root; for the second OpenAPI has $ref
 	}
+	return nil, fmt.Errorf("contract: line %d: anchors and aliases are not used here", node.Line)
 }
 
 func appendValue(out []byte, value any) ([]byte, error) {

@@ -2,7 +2,7 @@ package contract
 
 import (
 	"encoding/json"
-	"fmt"
+	"errors"
 	"time"
 )
 
@@ -21,7 +21,7 @@ var (
 // MarshalJSON fails on the zero time: what is unknown is null, a *Timestamp that is nil.
 func (t Timestamp) MarshalJSON() ([]byte, error) {
 	if t.IsZero() {
-		return nil, fmt.Errorf("contract: zero timestamp")
+		return nil, errors.New("contract: zero timestamp")
 	}
 	return At(t.Time).Time.MarshalJSON()
 }

@@ -28,8 +28,12 @@ var routes = []route{
 
 // Operations lists the operations that have a route.
 func Operations() ([]contract.Operation, error) {
-	documented := make(map[string]contract.Operation)
-	for _, o := range contract.Operations() {
+	all, err := contract.Operations()
+	if err != nil {
+		return nil, err
+	}
+	documented := make(map[string]contract.Operation, len(all))
+	for _, o := range all {
 		documented[o.ID] = o
 	}
 	out := make([]contract.Operation, 0, len(routes))
@@ -53,8 +57,8 @@ func (a *API) handler() (http.Handler, error) {
 	for i, o := range operations {
 		m.Handle(o.Path, a.operation(o, routes[i].handle)).Methods(http.MethodGet, http.MethodHead)
 	}
-	m.NotFoundHandler = a.failing(func(r *http.Request) error { return routeNotFound(r) })
-	m.MethodNotAllowedHandler = a.failing(func(r *http.Request) error { return methodNotAllowed(r) })
+	m.NotFoundHandler = a.failing(routeNotFound)
+	m.MethodNotAllowedHandler = a.failing(methodNotAllowed)
 
 	var h http.Handler = m
 	h = preflight(h)

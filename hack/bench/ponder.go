@@ -152,10 +152,11 @@ func installPonder(ctx context.Context) (string, error) {
 	if err := writeProject(part); err != nil {
 		return "", err
 	}
-	npm := exec.CommandContext(ctx, "npm", "ci", "--loglevel=error")
+	// Not npm ci: that wants every platform's optional packages in the lock file.
+	npm := exec.CommandContext(ctx, "npm", "install", "--loglevel=error")
 	npm.Dir = part
 	if out, err := npm.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("npm ci: %w\n%.1000s\n(the packages come from npm's registry: is it reachable?)", err, out)
+		return "", fmt.Errorf("npm install: %w\n%.1000s\n(the packages come from npm's registry: is it reachable?)", err, out)
 	}
 	return dir, os.Rename(part, dir)
 }

@@ -109,23 +109,32 @@ func encodeValue(t abiType, value any) []byte {
 		}
 		return append(word(big.NewInt(int64(len(values)))), encodeFields(types, values)...)
 	case t.name == "":
-		return encodeFields(t.fields, value.(tuple))
+		return encodeFields(t.fields, as[tuple](value))
 	case t.name == "bytes":
-		return encodeBytes(value.([]byte))
+		return encodeBytes(as[[]byte](value))
 	case t.name == "string":
-		return encodeBytes([]byte(value.(string)))
+		return encodeBytes([]byte(as[string](value)))
 	case t.name == "bytes32":
-		return append(make([]byte, 0, 32), value.([]byte)[:32]...)
+		return append(make([]byte, 0, 32), as[[]byte](value)[:32]...)
 	case t.name == "address":
-		return word(new(big.Int).SetBytes(fromHex(value.(string))))
+		return word(new(big.Int).SetBytes(fromHex(as[string](value))))
 	case t.name == "bool":
-		if value.(bool) {
+		if as[bool](value) {
 			return word(big.NewInt(1))
 		}
 		return word(new(big.Int))
 	default:
 		return word(toInt(value))
 	}
+}
+
+// as is a value as the Go type that stands for its ABI type.
+func as[T any](value any) T {
+	v, ok := value.(T)
+	if !ok {
+		panic(fmt.Sprintf("simnet: %T where the ABI type takes %T", value, v))
+	}
+	return v
 }
 
 func encodeBytes(value []byte) []byte {

@@ -8,6 +8,7 @@ import (
 // Behaviour is what is peculiar about a token.
 type Behaviour string
 
+// Each of these is in every world; what makes a reader of its logs stumble stands beside it.
 const (
 	Wrapped       Behaviour = "wrapped native" // deposits and withdrawals emit no Transfer
 	Stable        Behaviour = "stable"
@@ -168,6 +169,8 @@ func planPools(tokens []tokenPlan, seed uint64) []poolPlan {
 		case Bytes32:
 			add(UniswapV2, i, usdc, 0, depth)
 			add(UniswapV3, i, native, 3000, depth)
+		case Wrapped, Stable: // their pools stand above
+		case NoLiquidity, Worthless: // never traded for anything of value
 		}
 	}
 	return plans

@@ -140,7 +140,7 @@ func (w *World) Live(ctx context.Context, trader *Trader, o LiveOptions) error {
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 17))
 	launcher := newLauncher(w, o)
-	for {
+	for ctx.Err() == nil {
 		next := time.Now().Truncate(o.BlockTime).Add(o.BlockTime)
 		select {
 		case <-ctx.Done():
@@ -156,13 +156,11 @@ func (w *World) Live(ctx context.Context, trader *Trader, o LiveOptions) error {
 		if err == nil {
 			err = launcher.adopt(ctx)
 		}
-		if err != nil {
-			if ctx.Err() != nil {
-				return nil
-			}
+		if err != nil && ctx.Err() == nil {
 			return fmt.Errorf("simnet: chain %d: %w", w.ChainID, err)
 		}
 	}
+	return nil
 }
 
 func (w *World) liveBlock(ctx context.Context, trader *Trader, at time.Time, n int, onBlock func([]Truth)) error {

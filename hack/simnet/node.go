@@ -65,7 +65,7 @@ func StartNode(ctx context.Context, options NodeOptions) (*Node, error) {
 	if options.Timestamp.IsZero() {
 		options.Timestamp = time.Now()
 	}
-	if err := portFree(options.Port); err != nil {
+	if err := portFree(ctx, options.Port); err != nil {
 		return nil, err
 	}
 	log := io.WriteCloser(discard{})
@@ -172,11 +172,12 @@ func anvilFlags(o NodeOptions, states string) []string {
 	return flags
 }
 
-func portFree(port int) error {
+func portFree(ctx context.Context, port int) error {
 	if port == 0 {
 		return nil
 	}
-	listener, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	var c net.ListenConfig
+	listener, err := c.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
 		return fmt.Errorf("simnet: port %d is not free (end the program that listens there, or choose another port): %w", port, err)
 	}

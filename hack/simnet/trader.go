@@ -12,6 +12,7 @@ import (
 // Kind is what a transaction was for.
 type Kind string
 
+// A long enough history has some of each where the newer contracts are there.
 const (
 	SwapV2      Kind = "v2 swap"
 	SwapV2Path  Kind = "v2 multi-hop swap"
@@ -152,6 +153,7 @@ func (t *Trader) wander() {
 			continue
 		case Wrapped:
 			step *= nativeCalm
+		case Plain, FeeOnTransfer, Rebasing, Markup, Collision, Bytes32, NoLiquidity, Worthless:
 		}
 		t.drift[token.Address] += step - driftReturn*t.drift[token.Address]
 	}

@@ -9,6 +9,7 @@ import (
 // Protocol is a kind of exchange, spelled as in a Chain's spec.exchanges.
 type Protocol string
 
+// The protocols that a world can have contracts of.
 const (
 	UniswapV2     Protocol = "UniswapV2"
 	UniswapV3     Protocol = "UniswapV3"

@@ -26,10 +26,10 @@ type RPCError struct {
 
 func (e *RPCError) Error() string { return fmt.Sprintf("node answered %d: %.200s", e.Code, e.Message) }
 
-// errHTTPStatus is an answer that is no JSON-RPC.
-type errHTTPStatus struct{ code int }
+// httpStatusError is an answer that is no JSON-RPC.
+type httpStatusError struct{ code int }
 
-func (e errHTTPStatus) Error() string { return "node answered HTTP " + strconv.Itoa(e.code) }
+func (e httpStatusError) Error() string { return "node answered HTTP " + strconv.Itoa(e.code) }
 
 // errGarbage marks answers that no honest node gives.
 var errGarbage = errors.New("the node's answer makes no sense")
@@ -76,8 +76,7 @@ func (c *client) post(ctx context.Context, body []byte) ([]byte, error) {
 	req.Header.Set("Content-Type", "application/json")
 	res, err := c.http.Do(req)
 	if err != nil {
-		var ue *url.Error
-		if errors.As(err, &ue) {
+		if ue, ok := errors.AsType[*url.Error](err); ok {
 			err = ue.Err
 		}
 		return nil, fmt.Errorf("reach the node: %w", err)
@@ -93,8 +92,8 @@ func (c *client) post(ctx context.Context, body []byte) ([]byte, error) {
 	if buf.Len() > maxAnswer {
 		return nil, fmt.Errorf("%w: more than %d bytes", errGarbage, maxAnswer)
 	}
-	if res.StatusCode != http.StatusOK && !(buf.Len() > 0 && buf.Bytes()[0] == '{') {
-		return nil, errHTTPStatus{res.StatusCode}
+	if res.StatusCode != http.StatusOK && (buf.Len() == 0 || buf.Bytes()[0] != '{') {
+		return nil, httpStatusError{res.StatusCode}
 	}
 	return buf.Bytes(), nil
 }

@@ -170,11 +170,13 @@ func (s *Source) decode(h market.Header, logs []Log) (market.Block, error) {
 	if !slices.IsSortedFunc(logs, byIndex) {
 		slices.SortFunc(logs, byIndex)
 	}
+	var last *Log
 	for i := range logs {
 		l := &logs[i]
-		if i > 0 && l.Index == logs[i-1].Index {
+		if last != nil && l.Index == last.Index {
 			return b, fmt.Errorf("%w: block %d has two logs %d", errGarbage, h.Number, l.Index)
 		}
+		last = l
 		e := s.decoder.Decode(l)
 		if e == nil {
 			continue

@@ -83,7 +83,7 @@ func writeStatements[R any](ctx context.Context, tx *transaction, t *schema.Tabl
 	for len(rows) > 0 {
 		n := min(chunk, len(rows))
 		var q strings.Builder
-		q.WriteString("INSERT INTO " + t.Name + " (" + columnList(t, "") + ") VALUES ")
+		q.WriteString(insertInto(t) + "VALUES ")
 		args = args[:0]
 		for i := range n {
 			v := reflect.ValueOf(&rows[i]).Elem()
@@ -114,7 +114,7 @@ func copyRows[R any](ctx context.Context, tx *transaction, t *schema.Table, rows
 	into := t.Name
 	if replace {
 		into = "stage_" + t.Name
-		create := "CREATE TEMP TABLE IF NOT EXISTS " + into + " (LIKE " + t.Name + ") ON COMMIT DELETE ROWS" //nolint:gosec // the name is that of a row type of this package
+		create := "CREATE TEMP TABLE IF NOT EXISTS " + into + " (LIKE " + t.Name + ") ON COMMIT DELETE ROWS" //nolint:gosec // t is a row type of this package
 		if _, err := tx.Tx.Tx.ExecContext(ctx, create); err != nil {
 			return err
 		}
@@ -142,13 +142,14 @@ func copyRows[R any](ctx context.Context, tx *transaction, t *schema.Table, rows
 	if err != nil || !replace {
 		return err
 	}
-	move := "INSERT INTO " + t.Name + " (" + columnList(t, "") + ") SELECT " + columnList(t, "") + " FROM " + into + conflict(t, true) //nolint:gosec // the same
-	_, err = tx.Tx.Tx.ExecContext(ctx, move)
+	_, err = tx.Tx.Tx.ExecContext(ctx, insertInto(t)+"SELECT "+columnList(t, "")+" FROM "+into+conflict(t, true))
 	if err == nil {
 		_, err = tx.Tx.Tx.ExecContext(ctx, "TRUNCATE "+into)
 	}
 	return err
 }
+
+func insertInto(t *schema.Table) string { return "INSERT INTO " + t.Name + " (" + columnList(t, "") + ") " }
 
 func columnList(t *schema.Table, prefix string) string {
 	names := make([]string, len(t.Fields))

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -19,18 +20,6 @@ import (
 )
 
 func TestMain(m *testing.M) { storetest.Main(m) }
-
-// conformance runs a test against both databases.
-func conformance(t *testing.T, f func(t *testing.T, s *store.Store)) {
-	t.Helper()
-	t.Parallel()
-	for _, kind := range storetest.Both {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			f(t, storetest.Open(t, kind))
-		})
-	}
-}
 
 func address(n int) market.Address {
 	var w [32]byte
@@ -81,7 +70,7 @@ func commitOf(n, k int, before map[string]*market.Changes) *store.Commit {
 	old := before["last"]
 	for i := range k {
 		tok := &market.Token{
-			Mint: address(i), Name: "n\u202e<b>\"'😀", Symbol: fmt.Sprint(n), HasDecimals: true, Decimals: 18,
+			Mint: address(i), Name: "n\u202e<b>\"'😀", Symbol: strconv.Itoa(n), HasDecimals: true, Decimals: 18,
 			HasSupply: true, Supply: huge(uint64(n)), FirstBlock: 1, FirstSeenAt: 2, Pool: poolID(i), Candidate: poolID(i + 1),
 			CandidateSince: uint64(n), Holders: market.Holders{Status: market.HoldersCurrent, Count: int64(n)},
 		}
@@ -136,254 +125,279 @@ func equalRows(a, b map[string][]string) bool { return maps.EqualFunc(a, b, slic
 
 // TestCommitAndLoad writes rows of every kind, few and many, and reads them back to the bit.
 func TestCommitAndLoad(t *testing.T) {
-	conformance(t, func(t *testing.T, s *store.Store) {
-		l := lease(t, s)
-		for n, k := range map[int]int{1: 3, 2: 300} {
-			c := commitOf(n, k, map[string]*market.Changes{})
-			c.Undo = false
-			if n == 2 {
-				if err := s.Rewind(t.Context(), l, 9); !errors.Is(err, store.ErrBelowHorizon) {
-					t.Fatalf("rewind to an unknown block: %v", err)
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			l := lease(t, s)
+			for n, k := range map[int]int{1: 3, 2: 300} {
+				c := commitOf(n, k, map[string]*market.Changes{})
+				c.Undo = false
+				if n == 2 {
+					if err := s.Rewind(t.Context(), l, 9); !errors.Is(err, store.ErrBelowHorizon) {
+						t.Fatalf("rewind to an unknown block: %v", err)
+					}
+				}
+				if err := s.Commit(t.Context(), l, c); err != nil {
+					t.Fatal(err)
+				}
+				w := market.Wanted{ExpireFrom: 0, ExpireTo: 2_000_000_000}
+				for i := range k {
+					w.Tokens = append(w.Tokens, address(i))
+					w.Pools = append(w.Pools, poolID(i))
+					w.Balances = append(w.Balances, market.BalanceKey{Token: address(i), Account: address(i + 500)})
+				}
+				w.Tokens = append(w.Tokens, address(12345))
+				rows, err := s.Load(t.Context(), "base", w)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(rows.Tokens) != k || len(rows.Pools) != k || len(rows.Balances) != k || len(rows.Ticks) != k {
+					t.Fatalf("loaded %d tokens, %d pools, %d balances, %d tick maps; want %d of each", len(rows.Tokens), len(rows.Pools),
+						len(rows.Balances), len(rows.Ticks), k)
+				}
+				for _, got := range rows.Tokens {
+					i := slices.IndexFunc(c.Changes.Tokens, func(ch market.Change[market.Address, market.Token]) bool { return ch.Key == got.Mint })
+					if want := *c.Changes.Tokens[i].After; got != want {
+						t.Errorf("token came back as %+v, was %+v", got, want)
+					}
+				}
+				for _, got := range rows.Pools {
+					i := slices.IndexFunc(c.Changes.Pools, func(ch market.Change[market.Address, market.Pool]) bool { return ch.Key == got.ID })
+					if want := *c.Changes.Pools[i].After; got != want {
+						t.Errorf("pool came back as %+v, was %+v", got, want)
+					}
+				}
+				for _, ch := range c.Changes.Balances {
+					if got := rows.Balances[ch.Key]; got != *ch.After {
+						t.Errorf("balance came back as %+v, was %+v", got, *ch.After)
+					}
+				}
+				// More keys than one query takes, by two ways at once: nothing of one may displace the other.
+				wide := market.Wanted{ExpireFrom: 0, ExpireTo: 2_000_000_000, Candles: []market.CandleKey{c.Changes.Candles[0].Key}}
+				for i := range 5000 {
+					wide.Pools = append(wide.Pools, poolID(i+2))
+				}
+				wide.PoolsOf = []market.Address{address(0)}
+				if rows, err = s.Load(t.Context(), "base", wide); err != nil {
+					t.Fatal(err)
+				}
+				if len(rows.Pools) != k-1 || len(rows.Candles) < k {
+					t.Errorf("loaded %d pools and %d candles in two ways, want %d and at least %d", len(rows.Pools), len(rows.Candles), k-1, k)
+				}
+				byKey, err := s.Load(t.Context(), "base", market.Wanted{
+					ExpireFrom: 1, Candles: []market.CandleKey{c.Changes.Candles[0].Key},
+					PoolsOf: []market.Address{address(1)},
+				})
+				if err != nil {
+					t.Fatal(err)
+				}
+				if len(byKey.Candles) != 1 || byKey.Candles[0] != *c.Changes.Candles[0].After || len(byKey.Pools) != 1 {
+					t.Errorf("by key came back %+v, pools %d", byKey.Candles, len(byKey.Pools))
+				}
+				trades, err := s.ChainTrades(t.Context(), "base", uint64(n), 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for i := range trades {
+					want := c.Changes.Trades[i]
+					if !want.HasUSD {
+						want.NanoUSD = 0
+					}
+					if trades[i] != want {
+						t.Errorf("trade came back as %+v, was %+v", trades[i], want)
+					}
 				}
 			}
-			if err := s.Commit(t.Context(), l, c); err != nil {
-				t.Fatal(err)
+			if status, ok, err := s.Chain(t.Context(), "base"); err != nil || !ok || status.CommitNo != 2 {
+				t.Errorf("the chain's status is %+v, %v, %v; want two commits", status, ok, err)
 			}
-			w := market.Wanted{ExpireFrom: 0, ExpireTo: 2_000_000_000}
-			for i := range k {
-				w.Tokens = append(w.Tokens, address(i))
-				w.Pools = append(w.Pools, poolID(i))
-				w.Balances = append(w.Balances, market.BalanceKey{Token: address(i), Account: address(i + 500)})
-			}
-			w.Tokens = append(w.Tokens, address(12345))
-			rows, err := s.Load(t.Context(), "base", w)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(rows.Tokens) != k || len(rows.Pools) != k || len(rows.Balances) != k || len(rows.Ticks) != k {
-				t.Fatalf("loaded %d tokens, %d pools, %d balances, %d tick maps; want %d of each", len(rows.Tokens), len(rows.Pools),
-					len(rows.Balances), len(rows.Ticks), k)
-			}
-			for _, got := range rows.Tokens {
-				i := slices.IndexFunc(c.Changes.Tokens, func(ch market.Change[market.Address, market.Token]) bool { return ch.Key == got.Mint })
-				if want := *c.Changes.Tokens[i].After; got != want {
-					t.Errorf("token came back as %+v, was %+v", got, want)
-				}
-			}
-			for _, got := range rows.Pools {
-				i := slices.IndexFunc(c.Changes.Pools, func(ch market.Change[market.Address, market.Pool]) bool { return ch.Key == got.ID })
-				if want := *c.Changes.Pools[i].After; got != want {
-					t.Errorf("pool came back as %+v, was %+v", got, want)
-				}
-			}
-			for _, ch := range c.Changes.Balances {
-				if got := rows.Balances[ch.Key]; got != *ch.After {
-					t.Errorf("balance came back as %+v, was %+v", got, *ch.After)
-				}
-			}
-			// More keys than one query takes, by two ways at once: nothing of one may displace the other.
-			wide := market.Wanted{ExpireFrom: 0, ExpireTo: 2_000_000_000, Candles: []market.CandleKey{c.Changes.Candles[0].Key}}
-			for i := range 5000 {
-				wide.Pools = append(wide.Pools, poolID(i+2))
-			}
-			wide.PoolsOf = []market.Address{address(0)}
-			if rows, err = s.Load(t.Context(), "base", wide); err != nil {
-				t.Fatal(err)
-			}
-			if len(rows.Pools) != k-1 || len(rows.Candles) < k {
-				t.Errorf("loaded %d pools and %d candles in two ways, want %d and at least %d", len(rows.Pools), len(rows.Candles), k-1, k)
-			}
-			byKey, err := s.Load(t.Context(), "base", market.Wanted{
-				ExpireFrom: 1, Candles: []market.CandleKey{c.Changes.Candles[0].Key},
-				PoolsOf: []market.Address{address(1)},
-			})
-			if err != nil {
-				t.Fatal(err)
-			}
-			if len(byKey.Candles) != 1 || byKey.Candles[0] != *c.Changes.Candles[0].After || len(byKey.Pools) != 1 {
-				t.Errorf("by key came back %+v, pools %d", byKey.Candles, len(byKey.Pools))
-			}
-			trades, err := s.ChainTrades(t.Context(), "base", uint64(n), 0)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for i := range trades {
-				want := c.Changes.Trades[i]
-				if !want.HasUSD {
-					want.NanoUSD = 0
-				}
-				if trades[i] != want {
-					t.Errorf("trade came back as %+v, was %+v", trades[i], want)
-				}
-			}
-		}
-		if status, ok, err := s.Chain(t.Context(), "base"); err != nil || !ok || status.CommitNo != 2 {
-			t.Errorf("the chain's status is %+v, %v, %v; want two commits", status, ok, err)
-		}
-	})
+		})
+	}
 }
 
 // TestRewindRestoresEveryTable commits blocks on top of each other and takes them back one by one.
 func TestRewindRestoresEveryTable(t *testing.T) {
-	conformance(t, func(t *testing.T, s *store.Store) {
-		l := lease(t, s)
-		before := map[string]*market.Changes{}
-		var states []map[string][]string
-		for n := 1; n <= 5; n++ {
-			c := commitOf(n, 70, before)
-			if n == 5 { // the last one only deletes
-				for i := range c.Changes.Balances {
-					c.Changes.Balances[i].After = nil
-					c.Changes.Tokens[i].After = nil
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			l := lease(t, s)
+			before := map[string]*market.Changes{}
+			var states []map[string][]string
+			for n := 1; n <= 5; n++ {
+				c := commitOf(n, 70, before)
+				if n == 5 { // the last one only deletes
+					for i := range c.Changes.Balances {
+						c.Changes.Balances[i].After = nil
+						c.Changes.Tokens[i].After = nil
+					}
+				}
+				if err := s.Commit(t.Context(), l, c); err != nil {
+					t.Fatal(err)
+				}
+				states = append(states, derivedRows(t, s))
+			}
+			for n := 4; n >= 1; n-- {
+				if err := s.Rewind(t.Context(), l, uint64(n)); err != nil {
+					t.Fatal(err)
+				}
+				if got := derivedRows(t, s); !equalRows(got, states[n-1]) {
+					t.Fatalf("after going back to block %d the rows differ from what they were", n)
+				}
+				status, _, err := s.Chain(t.Context(), "base")
+				if err != nil || status.Last != header(n) || status.Rewinds != int64(5-n) {
+					t.Fatalf("after going back to block %d the chain is at %+v, %v", n, status, err)
 				}
 			}
-			if err := s.Commit(t.Context(), l, c); err != nil {
-				t.Fatal(err)
+			if err := s.Rewind(t.Context(), l, 0); !errors.Is(err, store.ErrBelowHorizon) {
+				t.Errorf("going back below the horizon: %v", err)
 			}
-			states = append(states, derivedRows(t, s))
-		}
-		for n := 4; n >= 1; n-- {
-			if err := s.Rewind(t.Context(), l, uint64(n)); err != nil {
-				t.Fatal(err)
-			}
-			if got := derivedRows(t, s); !equalRows(got, states[n-1]) {
-				t.Fatalf("after going back to block %d the rows differ from what they were", n)
-			}
-			status, _, err := s.Chain(t.Context(), "base")
-			if err != nil || status.Last != header(n) || status.Rewinds != int64(5-n) {
-				t.Fatalf("after going back to block %d the chain is at %+v, %v", n, status, err)
-			}
-		}
-		if err := s.Rewind(t.Context(), l, 0); !errors.Is(err, store.ErrBelowHorizon) {
-			t.Errorf("going back below the horizon: %v", err)
-		}
-	})
+		})
+	}
 }
 
 // TestLeaseFences has a second indexer take a chain over: what the first holds can't be committed any more.
 func TestLeaseFences(t *testing.T) {
-	conformance(t, func(t *testing.T, s *store.Store) {
-		first, err := s.Acquire(t.Context(), "base", "first", time.Millisecond)
-		if err != nil {
-			t.Fatal(err)
-		}
-		var second *store.Lease
-		for second == nil { // the first's time is up at once
-			if second, err = s.Acquire(t.Context(), "base", "second", time.Minute); err != nil && !errors.Is(err, store.ErrLeaseHeld) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			first, err := s.Acquire(t.Context(), "base", "first", time.Millisecond)
+			if err != nil {
 				t.Fatal(err)
 			}
-		}
-		if _, err := s.Acquire(t.Context(), "base", "third", time.Minute); !errors.Is(err, store.ErrLeaseHeld) {
-			t.Errorf("a third one got the lease: %v", err)
-		}
-		c := commitOf(1, 1, map[string]*market.Changes{})
-		for what, err := range map[string]error{
-			"commit": s.Commit(t.Context(), first, c), "rewind": s.Rewind(t.Context(), first, 0), "renew": s.Renew(t.Context(), first),
-			"holder job": s.SaveHolderJob(t.Context(), first, &store.HolderJob{Token: address(1)}, nil),
-		} {
-			if !errors.Is(err, store.ErrLeaseLost) {
-				t.Errorf("%s with a lost lease: %v", what, err)
+			var second *store.Lease
+			for second == nil { // the first's time is up at once
+				if second, err = s.Acquire(t.Context(), "base", "second", time.Minute); err != nil && !errors.Is(err, store.ErrLeaseHeld) {
+					t.Fatal(err)
+				}
 			}
-		}
-		if rows := derivedRows(t, s); len(rows["tokens"]) != 0 {
-			t.Error("the fenced commit left rows behind")
-		}
-		if err := s.Commit(t.Context(), second, c); err != nil {
-			t.Error(err)
-		}
-		if err := s.Release(t.Context(), second); err != nil {
-			t.Error(err)
-		}
-		if _, err := s.Acquire(t.Context(), "base", "third", time.Minute); err != nil {
-			t.Errorf("the released lease was not free: %v", err)
-		}
-	})
+			if _, err := s.Acquire(t.Context(), "base", "third", time.Minute); !errors.Is(err, store.ErrLeaseHeld) {
+				t.Errorf("a third one got the lease: %v", err)
+			}
+			c := commitOf(1, 1, map[string]*market.Changes{})
+			for what, err := range map[string]error{
+				"commit": s.Commit(t.Context(), first, c), "rewind": s.Rewind(t.Context(), first, 0), "renew": s.Renew(t.Context(), first),
+				"holder job": s.SaveHolderJob(t.Context(), first, &store.HolderJob{Token: address(1)}, nil),
+			} {
+				if !errors.Is(err, store.ErrLeaseLost) {
+					t.Errorf("%s with a lost lease: %v", what, err)
+				}
+			}
+			if rows := derivedRows(t, s); len(rows["tokens"]) != 0 {
+				t.Error("the fenced commit left rows behind")
+			}
+			if err := s.Commit(t.Context(), second, c); err != nil {
+				t.Error(err)
+			}
+			if err := s.Release(t.Context(), second); err != nil {
+				t.Error(err)
+			}
+			if _, err := s.Acquire(t.Context(), "base", "third", time.Minute); err != nil {
+				t.Errorf("the released lease was not free: %v", err)
+			}
+		})
+	}
 }
 
 // TestHolderJobs walks a job through its life, merge and undo included.
 func TestHolderJobs(t *testing.T) {
-	conformance(t, func(t *testing.T, s *store.Store) {
-		ctx := t.Context()
-		l := lease(t, s)
-		c := commitOf(1, 2, map[string]*market.Changes{})
-		for i := range c.Changes.Tokens {
-			c.Changes.Tokens[i].After.Holders = market.Holders{Status: market.HoldersIndexing}
-		}
-		if err := s.Commit(ctx, l, c); err != nil {
-			t.Fatal(err)
-		}
-		if open, err := s.TokensToBackfill(ctx, "base"); err != nil || len(open) != 2 {
-			t.Fatalf("tokens to backfill: %v, %v; want 2", open, err)
-		}
-		job := &store.HolderJob{Token: address(1), Final: 100, Next: 0}
-		staged := map[market.Address]market.Amount{address(10): amount(5), address(11): huge(1)}
-		if err := s.SaveHolderJob(ctx, l, job, staged); err != nil {
-			t.Fatal(err)
-		}
-		job.Next = 101
-		if err := s.SaveHolderJob(ctx, l, job, map[market.Address]market.Amount{address(10): {}}); err != nil {
-			t.Fatal(err)
-		}
-		if got, err := s.Staged(ctx, "base", address(1), nil); err != nil || len(got) != 1 || got[address(11)] != huge(1) {
-			t.Fatalf("staged: %v, %v", got, err)
-		}
-		if got, err := s.Staged(ctx, "base", address(1), []market.Address{address(11), address(12)}); err != nil || len(got) != 1 {
-			t.Fatalf("staged of two: %v, %v", got, err)
-		}
-		jobs, err := s.HolderJobs(ctx, "base")
-		if err != nil || len(jobs) != 1 || !jobs[0].Done() || jobs[0] != *job {
-			t.Fatalf("jobs: %+v, %v", jobs, err)
-		}
-		if q, err := s.Queued(ctx, "base", address(1)); err != nil || len(q) != 1 || q[0].Amount != huge(8) {
-			t.Fatalf("queued: %+v, %v", q, err)
-		}
-		merge := &store.Commit{Last: header(2), Blocks: []market.Header{header(2)}, Undo: true, Merged: []market.Address{address(1)}}
-		if err := s.Commit(ctx, l, merge); err != nil {
-			t.Fatal(err)
-		}
-		if jobs, err := s.HolderJobs(ctx, "base"); err != nil || len(jobs) != 0 {
-			t.Fatalf("after the merge: %+v, %v", jobs, err)
-		}
-		if err := s.Rewind(ctx, l, 1); err != nil {
-			t.Fatal(err)
-		}
-		jobs, err = s.HolderJobs(ctx, "base")
-		if err != nil || len(jobs) != 1 || jobs[0] != *job {
-			t.Fatalf("after undoing the merge: %+v, %v", jobs, err)
-		}
-		if q, err := s.Queued(ctx, "base", address(1)); err != nil || len(q) != 1 {
-			t.Fatalf("after undoing the merge, queued: %+v, %v", q, err)
-		}
-	})
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			ctx := t.Context()
+			l := lease(t, s)
+			c := commitOf(1, 2, map[string]*market.Changes{})
+			for i := range c.Changes.Tokens {
+				c.Changes.Tokens[i].After.Holders = market.Holders{Status: market.HoldersIndexing}
+			}
+			if err := s.Commit(ctx, l, c); err != nil {
+				t.Fatal(err)
+			}
+			if open, err := s.TokensToBackfill(ctx, "base"); err != nil || len(open) != 2 {
+				t.Fatalf("tokens to backfill: %v, %v; want 2", open, err)
+			}
+			job := &store.HolderJob{Token: address(1), Final: 100, Next: 0}
+			staged := map[market.Address]market.Amount{address(10): amount(5), address(11): huge(1)}
+			if err := s.SaveHolderJob(ctx, l, job, staged); err != nil {
+				t.Fatal(err)
+			}
+			job.Next = 101
+			if err := s.SaveHolderJob(ctx, l, job, map[market.Address]market.Amount{address(10): {}}); err != nil {
+				t.Fatal(err)
+			}
+			if got, err := s.Staged(ctx, "base", address(1), nil); err != nil || len(got) != 1 || got[address(11)] != huge(1) {
+				t.Fatalf("staged: %v, %v", got, err)
+			}
+			if got, err := s.Staged(ctx, "base", address(1), []market.Address{address(11), address(12)}); err != nil || len(got) != 1 {
+				t.Fatalf("staged of two: %v, %v", got, err)
+			}
+			jobs, err := s.HolderJobs(ctx, "base")
+			if err != nil || len(jobs) != 1 || !jobs[0].Done() || jobs[0] != *job {
+				t.Fatalf("jobs: %+v, %v", jobs, err)
+			}
+			if q, err := s.Queued(ctx, "base", address(1)); err != nil || len(q) != 1 || q[0].Amount != huge(8) {
+				t.Fatalf("queued: %+v, %v", q, err)
+			}
+			merge := &store.Commit{Last: header(2), Blocks: []market.Header{header(2)}, Undo: true, Merged: []market.Address{address(1)}}
+			if err := s.Commit(ctx, l, merge); err != nil {
+				t.Fatal(err)
+			}
+			if left, err := s.HolderJobs(ctx, "base"); err != nil || len(left) != 0 {
+				t.Fatalf("after the merge: %+v, %v", left, err)
+			}
+			if err := s.Rewind(ctx, l, 1); err != nil {
+				t.Fatal(err)
+			}
+			jobs, err = s.HolderJobs(ctx, "base")
+			if err != nil || len(jobs) != 1 || jobs[0] != *job {
+				t.Fatalf("after undoing the merge: %+v, %v", jobs, err)
+			}
+			if q, err := s.Queued(ctx, "base", address(1)); err != nil || len(q) != 1 {
+				t.Fatalf("after undoing the merge, queued: %+v, %v", q, err)
+			}
+		})
+	}
 }
 
 // TestFactsComeBack stores every kind of fact.
 func TestFactsComeBack(t *testing.T) {
-	conformance(t, func(t *testing.T, s *store.Store) {
-		l := lease(t, s)
-		facts := []market.Fact{
-			market.TokenFact{Token: address(1), Name: "\u202e<script>", Symbol: "😀", HasDecimals: true, Decimals: 6, HasSupply: true, Supply: huge(0), FromCreation: true},
-			market.PoolFact{Pool: address(2), Known: true, Info: market.PoolCreated{Protocol: market.Solidly, Factory: address(3), Pool: address(2), Token0: address(4), Token1: address(5), Stable: true}},
-			market.SupplyFact{Token: address(1), Supply: amount(9)},
-			market.BalanceFact{Token: address(1), Account: address(6), Amount: huge(3)},
-		}
-		c := commitOf(1, 1, map[string]*market.Changes{})
-		for _, f := range facts {
-			c.Facts = append(c.Facts, store.StoredFact{Block: 1, Hash: hash(1), Fact: f})
-		}
-		if err := s.Commit(t.Context(), l, c); err != nil {
-			t.Fatal(err)
-		}
-		got, err := s.Facts(t.Context(), "base", 0, 10)
-		if err != nil || len(got) != len(facts) {
-			t.Fatalf("facts: %+v, %v", got, err)
-		}
-		for _, f := range facts {
-			if !slices.ContainsFunc(got, func(g store.StoredFact) bool { return g.Fact == f && g.Hash == hash(1) }) {
-				t.Errorf("fact %+v did not come back", f)
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			l := lease(t, s)
+			facts := []market.Fact{
+				market.TokenFact{Token: address(1), Name: "\u202e<script>", Symbol: "😀", HasDecimals: true, Decimals: 6, HasSupply: true, Supply: huge(0), FromCreation: true},
+				market.PoolFact{Pool: address(2), Known: true, Info: market.PoolCreated{Protocol: market.Solidly, Factory: address(3), Pool: address(2), Token0: address(4), Token1: address(5), Stable: true}},
+				market.SupplyFact{Token: address(1), Supply: amount(9)},
+				market.BalanceFact{Token: address(1), Account: address(6), Amount: huge(3)},
 			}
-		}
-	})
+			c := commitOf(1, 1, map[string]*market.Changes{})
+			for _, f := range facts {
+				c.Facts = append(c.Facts, store.StoredFact{Block: 1, Hash: hash(1), Fact: f})
+			}
+			if err := s.Commit(t.Context(), l, c); err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.Facts(t.Context(), "base", 0, 10)
+			if err != nil || len(got) != len(facts) {
+				t.Fatalf("facts: %+v, %v", got, err)
+			}
+			for _, f := range facts {
+				if !slices.ContainsFunc(got, func(g store.StoredFact) bool { return g.Fact == f && g.Hash == hash(1) }) {
+					t.Errorf("fact %+v did not come back", f)
+				}
+			}
+		})
+	}
 }
 
 // TestSequencesAreInCommitOrder has two writers take numbers and commit in reverse order: the second waits, so that no

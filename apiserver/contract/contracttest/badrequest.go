@@ -32,22 +32,22 @@ func (b BadRequest) Name() string { return b.Operation + "/" + b.Param + "/" + b
 
 // RequireBadRequest fails unless the response to b is a 400 whose errors name the parameter. It doesn't check the
 // response otherwise: that is for Check.
-func (k *Kit) RequireBadRequest(t testing.TB, b BadRequest, res *http.Response, body []byte) {
-	t.Helper()
-	if res.StatusCode != http.StatusBadRequest {
-		t.Errorf("GET %s answered %d, want 400: %s %s", b.Target, res.StatusCode, b.Param, b.Why)
+func (k *Kit) RequireBadRequest(tb testing.TB, b BadRequest, status int, body []byte) {
+	tb.Helper()
+	if status != http.StatusBadRequest {
+		tb.Errorf("GET %s answered %d, want 400: %s %s", b.Target, status, b.Param, b.Why)
 		return
 	}
 	var problem contract.Problem
 	if err := json.Unmarshal(body, &problem); err != nil {
-		t.Errorf("GET %s: %v", b.Target, err)
+		tb.Errorf("GET %s: %v", b.Target, err)
 		return
 	}
 	named := slices.ContainsFunc(problem.Errors, func(e contract.ParameterError) bool {
 		return e.Name == b.Param && string(e.In) == b.In
 	})
 	if !named {
-		t.Errorf("GET %s: errors don't name %s in %s: %s", b.Target, b.Param, b.In, clip(body))
+		tb.Errorf("GET %s: errors don't name %s in %s: %s", b.Target, b.Param, b.In, clip(body))
 	}
 }
 
@@ -150,9 +150,10 @@ func target(path string, params openapi3.Parameters, fault *openapi3.Parameter, 
 		default:
 			text = exampleOf(param)
 		}
-		if param.In == openapi3.ParameterInPath {
+		switch param.In {
+		case openapi3.ParameterInPath:
 			path = strings.ReplaceAll(path, "{"+param.Name+"}", url.PathEscape(text))
-		} else if param.In == openapi3.ParameterInQuery {
+		case openapi3.ParameterInQuery:
 			query.Set(param.Name, text)
 		}
 	}

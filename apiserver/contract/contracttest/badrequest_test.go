@@ -97,9 +97,9 @@ func TestRequireBadRequest(t *testing.T) {
 		"another status":    {documentedAnswer(t, kit, "/api/chart/{mint}", 404), false},
 		"no JSON":           {answer{code: 400, body: []byte("oops")}, false},
 	} {
-		_, res, body := exchange(t, http.MethodGet, bad.Target, test.answer)
+		e := exchange(t, http.MethodGet, bad.Target, test.answer)
 		r := &recorder{TB: t}
-		kit.RequireBadRequest(r, bad, res, body)
+		kit.RequireBadRequest(r, bad, e.res.StatusCode, e.body)
 		if passed := len(r.errors) == 0; passed != test.passes {
 			t.Errorf("%s: passed %v, want %v: %v", name, passed, test.passes, r.errors)
 		}

@@ -45,17 +45,23 @@ func (s Status) String() string {
 }
 
 // New returns a kit for the document of package contract; a broken document fails the test.
-func New(t testing.TB) *Kit {
-	t.Helper()
+func New(tb testing.TB) *Kit {
+	tb.Helper()
 	kit, err := Load()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return kit
 }
 
 // Load is New for where there is no test yet, as in TestMain.
-func Load() (*Kit, error) { return load(contract.Document(), contract.Operations()) }
+func Load() (*Kit, error) {
+	operations, err := contract.Operations()
+	if err != nil {
+		return nil, err
+	}
+	return load(contract.Document(), operations)
+}
 
 func load(source []byte, operations []contract.Operation) (*Kit, error) {
 	kin, err := newKin(source)
@@ -85,18 +91,18 @@ func load(source []byte, operations []contract.Operation) (*Kit, error) {
 // Check fails the test for each way in which a response is not as documented: route, status, headers or body. A HEAD
 // request is held to the operation's GET without a body; a method that the path does not have must be answered 405.
 // OPTIONS stands in no document, so preflights are tested elsewhere.
-func (k *Kit) Check(t testing.TB, req *http.Request, res *http.Response, body []byte) {
-	t.Helper()
+func (k *Kit) Check(tb testing.TB, req *http.Request, res *http.Response, body []byte) {
+	tb.Helper()
 	if err := k.Verify(req, res, body); err != nil {
-		t.Errorf("%s %s answered %d\n%v\nbody: %s", req.Method, req.URL, res.StatusCode, err, clip(body))
+		tb.Errorf("%s %s answered %d\n%v\nbody: %s", req.Method, req.URL, res.StatusCode, err, clip(body))
 	}
 }
 
 // CheckUnrouted fails the test unless a path that stands in no document is answered as NotFound is documented.
-func (k *Kit) CheckUnrouted(t testing.TB, req *http.Request, res *http.Response, body []byte) {
-	t.Helper()
+func (k *Kit) CheckUnrouted(tb testing.TB, req *http.Request, res *http.Response, body []byte) {
+	tb.Helper()
 	if route, err := k.kin.route(req); err == nil {
-		t.Errorf("%s is documented: %s", req.URL.Path, route.Operation.OperationID)
+		tb.Errorf("%s is documented: %s", req.URL.Path, route.Operation.OperationID)
 		return
 	}
 	ref := k.doc.Components.Responses["NotFound"]
@@ -106,7 +112,7 @@ func (k *Kit) CheckUnrouted(t testing.TB, req *http.Request, res *http.Response,
 	bodiless := req.Method == http.MethodHead
 	err := errors.Join(undeclared(ref.Value, res.Header, body), k.kin.verify(route, req, res, body, bodiless))
 	if err != nil {
-		t.Errorf("%s %s answered %d\n%v\nbody: %s", req.Method, req.URL, res.StatusCode, err, clip(body))
+		tb.Errorf("%s %s answered %d\n%v\nbody: %s", req.Method, req.URL, res.StatusCode, err, clip(body))
 	}
 }
 
@@ -187,14 +193,14 @@ func (k *Kit) Unseen(skip ...Status) ([]Status, error) {
 }
 
 // RequireAllStatuses fails when a documented status was never seen by Check, or a skip is not needed.
-func (k *Kit) RequireAllStatuses(t testing.TB, skip ...Status) {
-	t.Helper()
+func (k *Kit) RequireAllStatuses(tb testing.TB, skip ...Status) {
+	tb.Helper()
 	unseen, err := k.Unseen(skip...)
 	if err != nil {
-		t.Error(err)
+		tb.Error(err)
 	}
 	for _, status := range unseen {
-		t.Errorf("documented, but no test produced it: %s", status)
+		tb.Errorf("documented, but no test produced it: %s", status)
 	}
 }
 
@@ -218,22 +224,22 @@ func (k *Kit) documented() []Status {
 
 // RouteParity fails for each route that is not documented and each documented operation that has no route, compared by
 // id, method and path template.
-func (k *Kit) RouteParity(t testing.TB, routes []contract.Operation) {
-	t.Helper()
+func (k *Kit) RouteParity(tb testing.TB, routes []contract.Operation) {
+	tb.Helper()
 	served := map[contract.Operation]bool{}
 	for _, route := range routes {
 		key := bare(route)
 		if served[key] {
-			t.Errorf("served twice: %s %s %s", key.ID, key.Method, key.Path)
+			tb.Errorf("served twice: %s %s %s", key.ID, key.Method, key.Path)
 		}
 		served[key] = true
 		if documented, ok := k.operations[key.ID]; !ok || bare(documented) != key {
-			t.Errorf("served, but not documented: %s %s %s", key.ID, key.Method, key.Path)
+			tb.Errorf("served, but not documented: %s %s %s", key.ID, key.Method, key.Path)
 		}
 	}
 	for _, op := range k.operations {
 		if !served[bare(op)] {
-			t.Errorf("documented, but not served: %s %s %s", op.ID, op.Method, op.Path)
+			tb.Errorf("documented, but not served: %s %s %s", op.ID, op.Method, op.Path)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"slices"
@@ -87,19 +88,28 @@ func (a answer) with(t *testing.T, value any, steps ...string) answer {
 			node = list[i]
 			continue
 		}
-		node = node.(map[string]any)[step]
+		node = object(t, node)[step]
 	}
-	last, object := steps[len(steps)-1], node.(map[string]any)
+	last, members := steps[len(steps)-1], object(t, node)
 	if value == nil {
-		delete(object, last)
+		delete(members, last)
 	} else {
-		object[last] = value
+		members[last] = value
 	}
 	var err error
 	if a.body, err = json.Marshal(root); err != nil {
 		t.Fatal(err)
 	}
 	return a
+}
+
+func object(t *testing.T, node any) map[string]any {
+	t.Helper()
+	members, ok := node.(map[string]any)
+	if !ok {
+		t.Fatalf("%v is no object", node)
+	}
+	return members
 }
 
 func (a answer) withHeader(name, value string) answer {
@@ -111,13 +121,18 @@ func (a answer) withHeader(name, value string) answer {
 	return a
 }
 
+// exchanged is a request and its response, the body of which was read.
+type exchanged struct {
+	req  *http.Request
+	res  *http.Response
+	body []byte
+}
+
 // exchange sends one request through a real server that gives the answer.
-func exchange(t *testing.T, method, target string, a answer) (*http.Request, *http.Response, []byte) {
+func exchange(t *testing.T, method, target string, a answer) exchanged {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		for name, values := range a.header {
-			w.Header()[name] = values
-		}
+		maps.Copy(w.Header(), a.header)
 		w.WriteHeader(a.code)
 		if r.Method != http.MethodHead && a.code != http.StatusNotModified {
 			_, _ = w.Write(a.body)
@@ -137,7 +152,7 @@ func exchange(t *testing.T, method, target string, a answer) (*http.Request, *ht
 	if err != nil {
 		t.Fatal(err)
 	}
-	return req, res, bytes.TrimSpace(body)
+	return exchanged{req, res, bytes.TrimSpace(body)}
 }
 
 const (
@@ -145,6 +160,15 @@ const (
 	chartTarget = "/api/chart/So11111111111111111111111111111111111111112?tf=1h&unknown=x"
 	infoTarget  = "/api/token/info/So11111111111111111111111111111111111111112"
 )
+
+func operations(t *testing.T) []contract.Operation {
+	t.Helper()
+	all, err := contract.Operations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
 
 // Every example of the document, with its headers, satisfies both validators, and together they are all statuses.
 func TestExamplesPass(t *testing.T) {
@@ -159,15 +183,15 @@ func TestExamplesPass(t *testing.T) {
 		if status.Code == http.StatusMethodNotAllowed {
 			method = http.MethodPost
 		}
-		req, res, body := exchange(t, method, mint.Replace(path), a)
-		kit.Check(t, req, res, body)
+		e := exchange(t, method, mint.Replace(path), a)
+		kit.Check(t, e.req, e.res, e.body)
 		if method == http.MethodGet {
-			req, res, body = exchange(t, http.MethodHead, mint.Replace(path), a)
-			kit.Check(t, req, res, body)
+			e = exchange(t, http.MethodHead, mint.Replace(path), a)
+			kit.Check(t, e.req, e.res, e.body)
 		}
 	}
 	kit.RequireAllStatuses(t)
-	kit.RouteParity(t, contract.Operations())
+	kit.RouteParity(t, operations(t))
 }
 
 func TestPlantedFaultsFail(t *testing.T) {
@@ -226,9 +250,9 @@ func TestPlantedFaultsFail(t *testing.T) {
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			t.Parallel()
-			req, res, body := exchange(t, test.method, test.target, test.answer)
+			e := exchange(t, test.method, test.target, test.answer)
 			r := &recorder{TB: t}
-			kit.Check(r, req, res, body)
+			kit.Check(r, e.req, e.res, e.body)
 			if len(r.errors) == 0 {
 				t.Fatal("passed")
 			}
@@ -243,8 +267,8 @@ func TestBodyOfHEADFails(t *testing.T) {
 	t.Parallel()
 	kit := New(t)
 	live := documentedAnswer(t, kit, "/api/market/live", 200)
-	req, res, _ := exchange(t, http.MethodHead, liveTarget, live)
-	if err := kit.Verify(req, res, live.body); err == nil {
+	e := exchange(t, http.MethodHead, liveTarget, live)
+	if err := kit.Verify(e.req, e.res, live.body); err == nil {
 		t.Error("passed")
 	}
 }
@@ -253,8 +277,8 @@ func TestUnrouted(t *testing.T) {
 	t.Parallel()
 	kit := New(t)
 	notFound := documentedAnswer(t, kit, "/api/chart/{mint}", 404)
-	req, res, body := exchange(t, http.MethodGet, "/api/nothing", notFound)
-	kit.CheckUnrouted(t, req, res, body)
+	e := exchange(t, http.MethodGet, "/api/nothing", notFound)
+	kit.CheckUnrouted(t, e.req, e.res, e.body)
 
 	for target, a := range map[string]answer{
 		liveTarget:       notFound,
@@ -262,9 +286,9 @@ func TestUnrouted(t *testing.T) {
 		"/api/nothing/2": notFound.with(t, nil, "title"),
 		"/api/nothing/3": notFound.with(t, 1, "extra"),
 	} {
-		req, res, body := exchange(t, http.MethodGet, target, a)
+		e := exchange(t, http.MethodGet, target, a)
 		r := &recorder{TB: t}
-		if kit.CheckUnrouted(r, req, res, body); len(r.errors) == 0 {
+		if kit.CheckUnrouted(r, e.req, e.res, e.body); len(r.errors) == 0 {
 			t.Errorf("%s passed", target)
 		}
 	}
@@ -278,11 +302,11 @@ func TestRequireAllStatuses(t *testing.T) {
 	if err != nil || len(unseen) != len(all) {
 		t.Fatalf("unseen %d of %d, %v", len(unseen), len(all), err)
 	}
-	req, res, body := exchange(t, http.MethodGet, liveTarget, documentedAnswer(t, kit, "/api/market/live", 200))
-	kit.Check(t, req, res, body)
+	e := exchange(t, http.MethodGet, liveTarget, documentedAnswer(t, kit, "/api/market/live", 200))
+	kit.Check(t, e.req, e.res, e.body)
 	// A response that fails its check doesn't count.
-	req, res, body = exchange(t, http.MethodGet, liveTarget, documentedAnswer(t, kit, "/api/market/live", 503).withHeader("Retry-After", ""))
-	kit.Check(&recorder{TB: t}, req, res, body)
+	e = exchange(t, http.MethodGet, liveTarget, documentedAnswer(t, kit, "/api/market/live", 503).withHeader("Retry-After", ""))
+	kit.Check(&recorder{TB: t}, e.req, e.res, e.body)
 
 	r := &recorder{TB: t}
 	kit.RequireAllStatuses(r, Status{Code: 500}, Status{Operation: "getVersion", Code: 503}, Status{Operation: "getMarketLive", Code: 200})
@@ -297,7 +321,7 @@ func TestRequireAllStatuses(t *testing.T) {
 func TestRouteParity(t *testing.T) {
 	t.Parallel()
 	kit := New(t)
-	routes := contract.Operations()
+	routes := operations(t)
 	routes[0].Path += "/"
 	routes = append(routes[:len(routes)-1], contract.Operation{ID: "getSecret", Method: "GET", Path: "/secret"}, routes[1])
 	r := &recorder{TB: t}

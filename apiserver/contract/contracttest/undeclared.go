@@ -79,9 +79,7 @@ type declared struct {
 
 func (d *declared) add(ref *openapi3.SchemaRef) {
 	schema := ref.Value
-	for name, member := range schema.Properties {
-		d.members[name] = member
-	}
+	maps.Copy(d.members, schema.Properties)
 	if others := schema.AdditionalProperties.Schema; others != nil {
 		d.others = others
 	}

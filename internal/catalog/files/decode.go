@@ -127,23 +127,23 @@ func unknownField(file string, root *yaml.Node, err error) error {
 		lineOf(root, path), path, v1alpha1.ChainKind, v1alpha1.GroupVersion)
 }
 
+// takesOf says what a field of a kind takes; any other kind has fields of its own.
+var takesOf = map[reflect.Kind]string{
+	reflect.String: "text: put it in quotes",
+	reflect.Int32:  "a whole number without quotes",
+	reflect.Int64:  "a whole number without quotes",
+	reflect.Bool:   "true or false",
+	reflect.Slice:  "a list",
+}
+
 // wrongType names the field and what it takes. The most common slip is a decimal without quotes.
 func wrongType(file string, root *yaml.Node, err error) error {
 	var wrong *json.UnmarshalTypeError
 	if !errors.As(err, &wrong) {
 		return fmt.Errorf("%s:%d: %w", file, root.Line, err)
 	}
-	var takes string
-	switch wrong.Type.Kind() {
-	case reflect.String:
-		takes = "text: put it in quotes"
-	case reflect.Int32, reflect.Int64:
-		takes = "a whole number without quotes"
-	case reflect.Bool:
-		takes = "true or false"
-	case reflect.Slice:
-		takes = "a list"
-	default:
+	takes, plain := takesOf[wrong.Type.Kind()]
+	if !plain {
 		takes = "fields of its own"
 	}
 	return fmt.Errorf("%s:%d: %s: is a %s; it takes %s", file, lineOf(root, wrong.Field), wrong.Field, wrong.Value, takes)

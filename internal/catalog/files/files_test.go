@@ -34,17 +34,18 @@ func dir(t *testing.T, pairs ...string) string {
 }
 
 func replace(from, to string) string {
-	if !strings.Contains(resolvetest.Good, from) {
+	before, after, found := strings.Cut(resolvetest.Good, from)
+	if !found {
 		return "not in the manifest: " + from
 	}
-	return strings.Replace(resolvetest.Good, from, to, 1)
+	return before + to + after
 }
 
 // another is the good manifest under other names.
 func another(id string, chainID int) string {
 	s := strings.Replace(resolvetest.Good, "name: base", "name: "+id, 1)
 	s = strings.Replace(s, "id: base", "id: "+id, 1)
-	return strings.Replace(s, "8453", fmt.Sprint(chainID), 1)
+	return strings.Replace(s, "8453", strconv.Itoa(chainID), 1)
 }
 
 func ids(m files.Manifests) (out []string) {
@@ -158,7 +159,7 @@ func TestLoadRefuses(t *testing.T) {
 
 func bomb() string {
 	var b strings.Builder
-	b.WriteString("apiVersion: boardwalk.dev/v1alpha1\nkind: Chain\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n")
+	b.WriteString("apiVersion: boardwalk.dev/v1alpha1\nkind: Chain\na0: &a0 [" + strings.Repeat("x, ", 9) + "x]\n")
 	for i := range 9 {
 		fmt.Fprintf(&b, "a%d: &a%d [%s*a%d]\n", i+1, i+1, strings.Repeat(fmt.Sprintf("*a%d, ", i), 9), i)
 	}
@@ -326,9 +327,9 @@ func durations(path string, t reflect.Type) (out []string) {
 	if t.Kind() != reflect.Struct {
 		return nil
 	}
-	for i := range t.NumField() {
-		name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ",")
-		out = append(out, durations(path+"."+name, t.Field(i).Type)...)
+	for f := range t.Fields() {
+		name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+		out = append(out, durations(path+"."+name, f.Type)...)
 	}
 	return out
 }

@@ -83,11 +83,10 @@ func (p *postgres) dsn(database string) string {
 
 var cluster = sync.OnceValues(startCluster)
 
-// Main runs a package's tests and ends the cluster that they may have started.
+// Main runs a package's tests and ends the cluster that they may have started. The package's TestMain returns after it.
 func Main(m *testing.M) {
-	code := m.Run()
+	m.Run()
 	Stop()
-	os.Exit(code)
 }
 
 var running *postgres
@@ -115,18 +114,19 @@ func startCluster() (*postgres, error) {
 	if err != nil {
 		return nil, err
 	}
+	ctx := context.Background() // the cluster outlives the test that happens to start it
 	data := filepath.Join(dir, "data")
-	initdb := exec.Command(filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
+	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
 	initdb.SysProcAttr, initdb.Dir = attr, dir
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
-	port, err := freePort()
+	port, err := freePort(ctx)
 	if err != nil {
 		return nil, err
 	}
 	p := &postgres{dir: dir, port: port}
-	p.cmd = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port), "-k", dir,
+	p.cmd = exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port), "-k", dir,
 		"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200",
 		"-c", "shared_buffers=256MB")
 	p.cmd.SysProcAttr, p.cmd.Dir = attr, dir
@@ -140,7 +140,7 @@ func startCluster() (*postgres, error) {
 	}
 	running = p
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
 		conn, err := pgx.Connect(ctx, p.dsn("postgres"))
 		if err == nil {
 			_ = conn.Close(ctx)
@@ -174,8 +174,9 @@ func credential(dir string) (*syscall.SysProcAttr, error) {
 	return attr, os.Chown(dir, int(uid), int(gid))
 }
 
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+func freePort(ctx context.Context) (int, error) {
+	var c net.ListenConfig
+	l, err := c.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
 		return 0, err
 	}
