@@ -85,6 +85,8 @@ type Indexer struct {
 	head evm.Head
 	// notPools are contracts that swapped and turned out to be no pool of ours.
 	notPools map[market.Address]bool
+	// pruned is the chain's hour up to which retention has been applied.
+	pruned int64
 	// short counts reads of the head in a row that were below the cursor.
 	short   int
 	holders holderBackfill
@@ -229,6 +231,9 @@ func (ix *Indexer) index(ctx context.Context) error {
 		}
 		caughtUp, err := ix.catchUp(ctx)
 		if err != nil {
+			return err
+		}
+		if err := ix.prune(ctx); err != nil {
 			return err
 		}
 		if caughtUp && !running {

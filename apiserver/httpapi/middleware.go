@@ -71,15 +71,18 @@ func withDeadline(next http.Handler) http.Handler {
 // recovered turns a panic into a 500 that tells the request id and nothing of the inside.
 func (a *API) recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer func() {
-			if p := recover(); p != nil {
-				a.Log.ErrorContext(r.Context(), "handler panicked", "request_id", requestID(r), "panic", fmt.Sprint(p),
-					"stack", string(debug.Stack()))
-				a.fail(w, r, errInternal)
-			}
-		}()
+		defer a.answerPanic(w, r)
 		next.ServeHTTP(w, r)
 	})
+}
+
+// answerPanic must be deferred itself: recover works nowhere deeper.
+func (a *API) answerPanic(w http.ResponseWriter, r *http.Request) {
+	if p := recover(); p != nil {
+		a.Log.ErrorContext(r.Context(), "handler panicked", "request_id", requestID(r), "panic", fmt.Sprint(p),
+			"stack", string(debug.Stack()))
+		a.fail(w, r, errInternal)
+	}
 }
 
 // operation serves one documented operation.

@@ -15,6 +15,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/jackc/pgx/v5"
+
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 )
 
@@ -63,6 +65,7 @@ func backfillCommand(ctx context.Context, args []string) error {
 	flags.StringVar(&s.binary, "boardwalk", "", "boardwalk's binary; else it is built from this checkout")
 	flags.StringVar(&s.cpuProfile, "cpuprofile", "", "file for a CPU profile of the indexer")
 	flags.StringVar(&s.memory, "memprofile", "", "file for a profile of the indexer's allocations")
+	flags.StringVar(&s.statements, "statements", "", "file for the statements of the indexer that the database spent most time on")
 	flags.DurationVar(&s.timeout, "timeout", 15*time.Minute, "the longest that one run may take")
 	flags.IntVar(&s.size.Blocks, "blocks", 2000, "blocks of the chain that is made")
 	flags.IntVar(&s.size.Txs, "txs", 104_000, "transactions of the chain that is made")
@@ -120,7 +123,7 @@ func backfill(ctx context.Context, s settings) (err error) {
 		return fmt.Errorf("count: %w", err)
 	}
 	say("count: %d logs, %d transfers, %d trades", counted.logs, counted.transfers, counted.trades)
-	if l.postgres, err = startPostgres(ctx, dir); err != nil {
+	if l.postgres, err = startPostgres(ctx, dir, s.statements != ""); err != nil {
 		return err
 	}
 	defer l.postgres.stop()
@@ -211,7 +214,7 @@ func (l *lab) contenders(ctx context.Context, s *settings, counted *census) ([]*
 
 // profiles runs the indexer once more, watched.
 func (l *lab) profiles(ctx context.Context, s *settings, counted *census, runs map[string][]usageOf) error {
-	if s.cpuProfile == "" && s.memory == "" {
+	if s.cpuProfile == "" && s.memory == "" && s.statements == "" {
 		return nil
 	}
 	port, err := freePort(ctx)
@@ -239,6 +242,15 @@ func (l *lab) profiles(ctx context.Context, s *settings, counted *census, runs m
 			return profile(ctx, fmt.Sprintf("http://%s/debug/pprof/allocs", operations), s.memory)
 		}
 	}
+	if s.statements != "" {
+		check := c.check
+		c.check = func(ctx context.Context, conn *pgx.Conn) (*rows, error) {
+			if err := l.postgres.slowest(ctx, conn, s.statements); err != nil {
+				return nil, err
+			}
+			return check(ctx, conn)
+		}
+	}
 	say("profile: running the indexer once more")
 	if _, _, err := l.run(ctx, c); err != nil {
 		return err
@@ -247,6 +259,9 @@ func (l *lab) profiles(ctx context.Context, s *settings, counted *census, runs m
 		if path != "" {
 			say("profile: wrote %s; read it with: go tool pprof -top %s", path, path)
 		}
+	}
+	if s.statements != "" {
+		say("profile: wrote %s", s.statements)
 	}
 	return nil
 }

@@ -29,7 +29,8 @@ type postgres struct {
 
 // startPostgres starts an empty server with the distribution's settings, but for what waits for the disk: that would
 // measure the disk.
-func startPostgres(ctx context.Context, dir string) (*postgres, error) {
+// With statements it also counts what each statement takes.
+func startPostgres(ctx context.Context, dir string, statements bool) (*postgres, error) {
 	bins, err := filepath.Glob("/usr/lib/postgresql/*/bin")
 	if err != nil || len(bins) == 0 {
 		return nil, errors.New("PostgreSQL is not installed: run hack/setup.sh, which installs it")
@@ -56,6 +57,9 @@ func startPostgres(ctx context.Context, dir string) (*postgres, error) {
 	p.cmd = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(p.port), "-k", p.dir, //nolint:gosec,noctx // ended by stop, after everything else
 		"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off",
 		"-c", "shared_buffers=512MB", "-c", "max_wal_size=4GB")
+	if statements {
+		p.cmd.Args = append(p.cmd.Args, "-c", "shared_preload_libraries=pg_stat_statements", "-c", "pg_stat_statements.track_planning=on")
+	}
 	p.cmd.SysProcAttr, p.cmd.Dir = attr, p.dir
 	log, err := os.Create(filepath.Join(p.dir, "log"))
 	if err != nil {
@@ -106,6 +110,32 @@ func (p *postgres) create(ctx context.Context) (dsn string, drop func(context.Co
 func (p *postgres) stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGINT) // fast shutdown
 	_ = p.cmd.Wait()
+}
+
+// slowest writes the statements that the server spent most time on in the database of dsn, with planning and execution
+// apart. Statements that differ only behind their first words, such as in how many keys they name, are counted together.
+func (p *postgres) slowest(ctx context.Context, conn *pgx.Conn, path string) error {
+	if _, err := conn.Exec(ctx, "CREATE EXTENSION pg_stat_statements"); err != nil {
+		return fmt.Errorf("--statements: %w", err)
+	}
+	list, err := conn.Query(ctx, `SELECT sum(total_plan_time + total_exec_time), sum(total_plan_time), sum(calls)::bigint, sum(rows)::bigint,
+		regexp_replace(left(query, 110), '\s+', ' ', 'g') FROM pg_stat_statements s JOIN pg_database d ON d.oid = s.dbid
+		WHERE d.datname = current_database() GROUP BY 5 ORDER BY 1 DESC LIMIT 25`)
+	if err != nil {
+		return fmt.Errorf("--statements: %w", err)
+	}
+	var b bytes.Buffer
+	b.WriteString("total_ms   plan_ms    calls     rows  statement\n")
+	for list.Next() {
+		var total, plan float64
+		var calls, rows int64
+		var query string
+		if err := list.Scan(&total, &plan, &calls, &rows, &query); err != nil {
+			return fmt.Errorf("--statements: %w", err)
+		}
+		fmt.Fprintf(&b, "%8.1f  %8.1f  %7d  %7d  %s\n", total, plan, calls, rows, query)
+	}
+	return errors.Join(list.Err(), os.WriteFile(path, b.Bytes(), 0o600))
 }
 
 // cpu is what the server and all its processes have used so far; 0 where there is no /proc.

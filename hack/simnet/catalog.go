@@ -170,7 +170,7 @@ func planPools(tokens []tokenPlan, seed uint64) []poolPlan {
 			add(UniswapV2, i, usdc, 0, depth)
 			add(UniswapV3, i, native, 3000, depth)
 		case Wrapped, Stable: // their pools stand above
-		case NoLiquidity, Worthless: // never traded for anything of value
+		case NoLiquidity, Worthless: // in no pool, or only in one with each other
 		}
 	}
 	return plans

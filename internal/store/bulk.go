@@ -149,7 +149,9 @@ func copyRows[R any](ctx context.Context, tx *transaction, t *schema.Table, rows
 	return err
 }
 
-func insertInto(t *schema.Table) string { return "INSERT INTO " + t.Name + " (" + columnList(t, "") + ") " }
+func insertInto(t *schema.Table) string {
+	return "INSERT INTO " + t.Name + " (" + columnList(t, "") + ") "
+}
 
 func columnList(t *schema.Table, prefix string) string {
 	names := make([]string, len(t.Fields))

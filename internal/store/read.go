@@ -126,8 +126,12 @@ func (s *Store) Trades(ctx context.Context, chain string, pool market.Address, f
 
 // ChainTrades lists a chain's trades from a block on with a time of at least since, oldest first.
 func (s *Store) ChainTrades(ctx context.Context, chain string, block uint64, since int64) ([]market.Trade, error) {
+	first, err := firstTradeBlock(ctx, s.read, chain, since)
+	if err != nil {
+		return nil, err
+	}
 	var rows []tradeRow
-	err := s.read.NewSelect().Model(&rows).Where("chain = ? AND block >= ? AND time >= ?", chain, int64(block), since).
+	err = s.read.NewSelect().Model(&rows).Where("chain = ? AND block >= ?", chain, max(first, int64(block))).
 		Order("block", "log_index").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read trades: %w", err)

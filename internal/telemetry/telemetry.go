@@ -90,6 +90,8 @@ func Serve(ctx context.Context, l net.Listener, h http.Handler, drain time.Durat
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = s.Close() // what is still open after the drain is cut off
 	}
-	_ = <-failed // it says that the server was shut down
+	if served := <-failed; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
 	return err
 }
