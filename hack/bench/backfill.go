@@ -49,6 +49,7 @@ type settings struct {
 	rounds              int
 	only, chain, binary string
 	cpuProfile, memory  string
+	statements          string
 	timeout             time.Duration
 	size                simnet.BenchOptions
 	wanted              []string
