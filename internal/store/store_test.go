@@ -130,7 +130,8 @@ func TestCommitAndLoad(t *testing.T) {
 			t.Parallel()
 			s := storetest.Open(t, kind)
 			l := lease(t, s)
-			for n, k := range map[int]int{1: 3, 2: 300} {
+			for i, k := range []int{3, 300} {
+			n := i + 1
 				c := commitOf(n, k, map[string]*market.Changes{})
 				c.Undo = false
 				if n == 2 {
