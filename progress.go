@@ -38,7 +38,7 @@ type chainProgress struct {
 
 func newProgress(w io.Writer, log *slog.Logger, now func() time.Time) *progress {
 	p := &progress{log: log, now: now, chains: map[string]*chainProgress{}}
-	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) { //nolint:gosec // a file descriptor fits an int
+	if f, ok := w.(*os.File); ok && term.IsTerminal(int(f.Fd())) {
 		p.bars = mpb.New(mpb.WithOutput(w), mpb.WithWidth(40))
 	}
 	return p
@@ -53,8 +53,8 @@ func (p *progress) report(r indexer.Progress) {
 		c = &chainProgress{first: r.First, began: p.now(), logged: p.now()}
 		p.chains[r.Chain] = c
 		if p.bars != nil {
-			c.bar = p.bars.AddBar(int64(r.Last-r.First+1), //nolint:gosec // block numbers fit
-				mpb.PrependDecorators(decor.Name(r.Chain+" ")),
+			c.bar = p.bars.AddBar(int64(r.Last-r.First+1),
+				mpb.PrependDecorators(decor.Name(r.Chain, decor.WCSyncSpaceR)),
 				mpb.AppendDecorators(decor.Percentage(), decor.Any(func(decor.Statistics) string {
 					return fmt.Sprintf("  %.0f blocks/s", c.rate)
 				}), decor.Name("  ETA "), decor.AverageETA(decor.ET_STYLE_GO)))
@@ -64,7 +64,7 @@ func (p *progress) report(r indexer.Progress) {
 		c.rate = float64(r.Blocks) / took
 	}
 	if c.bar != nil {
-		c.bar.SetCurrent(int64(r.Blocks)) //nolint:gosec // block numbers fit
+		c.bar.SetCurrent(int64(r.Blocks))
 		return
 	}
 	total := r.Last - r.First + 1

@@ -3,6 +3,7 @@ package indexer
 import (
 	"context"
 	"encoding/binary"
+	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
@@ -66,6 +67,45 @@ type enrichment struct {
 	ctx    context.Context //nolint:containedctx // lives for one call of prepare
 	blocks []market.Block
 	facts  []store.StoredFact
+	// kept are the facts that an earlier index kept of these blocks, by block; nil until they are looked up.
+	kept map[uint64][]store.StoredFact
+}
+
+// recorded are the facts that an earlier index of the same block kept, so that indexing anew needs no node that still
+// has the block's state.
+func (e *enrichment) recorded(b *market.Block) ([]market.Fact, error) {
+	if e.kept == nil {
+		e.kept = map[uint64][]store.StoredFact{}
+		facts, err := e.store.Facts(e.ctx, e.cfg.ID, e.blocks[0].Number, e.blocks[len(e.blocks)-1].Number)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range facts {
+			e.kept[f.Block] = append(e.kept[f.Block], f)
+		}
+	}
+	var out []market.Fact
+	for _, f := range e.kept[b.Number] {
+		if f.Hash == b.Hash {
+			out = append(out, f.Fact)
+		}
+	}
+	return out, nil
+}
+
+// recall takes recorded facts about contracts and gives those that are left to ask about.
+func (e *enrichment) recall(b *market.Block, contracts []market.Address, about func(market.Fact) (market.Address, bool),
+) (left []market.Address, err error) {
+	facts, err := e.recorded(b)
+	left = slices.Clone(contracts)
+	for _, f := range facts {
+		contract, ok := about(f)
+		if i := slices.Index(left, contract); ok && i >= 0 {
+			e.add(b, f)
+			left = slices.Delete(left, i, i+1)
+		}
+	}
+	return left, err
 }
 
 func (e *enrichment) add(b *market.Block, f market.Fact) {
@@ -84,22 +124,41 @@ func (e *enrichment) pools() error {
 		if len(unknown) == 0 {
 			continue
 		}
+		unknown, err := e.recall(b, unknown, func(f market.Fact) (market.Address, bool) {
+			p, ok := f.(market.PoolFact)
+			return p.Pool, ok
+		})
+		if err != nil {
+			return err
+		}
+		e.rememberNotPools(b)
+		if len(unknown) == 0 {
+			continue
+		}
 		facts, err := e.source.PoolFacts(e.ctx, ref(b), e.cfg.Exchanges, unknown)
 		if err != nil {
 			return err
 		}
 		for _, f := range facts {
-			if f.Known && e.machine.Tracked(f.Info.Token0, f.Info.Token1) {
-				e.add(b, f)
-				continue
-			}
-			if len(e.notPools) >= notPoolsKept {
-				clear(e.notPools)
-			}
-			e.notPools[f.Pool] = true
+			e.add(b, f)
 		}
+		e.rememberNotPools(b)
 	}
 	return nil
+}
+
+// rememberNotPools spares asking again about contracts that are no pools to us.
+func (e *enrichment) rememberNotPools(b *market.Block) {
+	for _, f := range b.Facts {
+		p, ok := f.(market.PoolFact)
+		if !ok || (p.Known && e.machine.Tracked(p.Info.Token0, p.Info.Token1)) {
+			continue
+		}
+		if len(e.notPools) >= notPoolsKept {
+			clear(e.notPools)
+		}
+		e.notPools[p.Pool] = true
+	}
 }
 
 // unknownPools are the contracts that swap in a block and are neither settled nor known; it settles them.
@@ -197,6 +256,13 @@ func (e *enrichment) ask(b *market.Block, tokens []market.Address) error {
 	if len(tokens) == 0 {
 		return nil
 	}
+	tokens, err := e.recall(b, tokens, func(f market.Fact) (market.Address, bool) {
+		t, ok := f.(market.TokenFact)
+		return t.Token, ok
+	})
+	if err != nil || len(tokens) == 0 {
+		return err
+	}
 	facts, err := e.source.TokenFacts(e.ctx, ref(b), tokens)
 	if err != nil {
 		return err
@@ -260,6 +326,21 @@ func (e *enrichment) sampled(b *market.Block) []market.BalanceKey {
 
 // sample asks for balances at the end of a block, and for the supplies of their tokens.
 func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey) error {
+	known, err := e.recorded(b)
+	if err != nil {
+		return err
+	}
+	recalled := false
+	for _, f := range known {
+		switch f.(type) {
+		case market.BalanceFact, market.SupplyFact:
+			e.add(b, f)
+			recalled = true
+		}
+	}
+	if recalled {
+		return nil
+	}
 	mints := make([]market.Address, len(keys))
 	for i, k := range keys {
 		mints[i] = k.Token

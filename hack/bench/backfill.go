@@ -34,8 +34,8 @@ Contenders, each cold (an empty database, no cache), one after the other, in rou
   floor-replay      node, so that its pace plays no part
 
 CPU is user and system time of the contender's own processes. Every run's rows are held against a count that is made
-from the logs alone; when they differ, the command fails. Profiles are of one more run, which isn't counted, on
-recorded answers; read them with go tool pprof -top FILE.
+from the logs alone; when they differ, the command fails. --cpuprofile, --memprofile and --statements are of one more
+run, which isn't counted, on recorded answers; read the profiles with go tool pprof -top FILE.
 
 It needs PostgreSQL (hack/setup.sh installs it) and Node.js with npm (it downloads the chain node, the contracts and
 Ponder once, into $BOARDWALK_CACHE or the user's cache directory).
@@ -61,12 +61,12 @@ func backfillCommand(ctx context.Context, args []string) error {
 	var s settings
 	flags := flag.NewFlagSet("bench backfill", flag.ContinueOnError)
 	flags.IntVar(&s.rounds, "rounds", 3, "rounds; each has every contender once")
-	flags.StringVar(&s.only, "only", "", "some contenders alone, separated by commas")
-	flags.StringVar(&s.chain, "chain", "", "directory of a chain that `simnet bench --dump DIR/state.json` made, instead of the cached one")
-	flags.StringVar(&s.binary, "boardwalk", "", "boardwalk's binary; else it is built from this checkout")
-	flags.StringVar(&s.cpuProfile, "cpuprofile", "", "file for a CPU profile of the indexer")
-	flags.StringVar(&s.memory, "memprofile", "", "file for a profile of the indexer's allocations")
-	flags.StringVar(&s.statements, "statements", "", "file for the statements of the indexer that the database spent most time on")
+	flags.StringVar(&s.only, "only", "", "`NAMES` of some contenders alone, separated by commas")
+	flags.StringVar(&s.chain, "chain", "", "`DIR` of a chain that simnet bench --dump DIR/state.json made, instead of the cached one")
+	flags.StringVar(&s.binary, "boardwalk", "", "boardwalk's binary `FILE`; else it is built from this checkout")
+	flags.StringVar(&s.cpuProfile, "cpuprofile", "", "`FILE` for a CPU profile of the indexer")
+	flags.StringVar(&s.memory, "memprofile", "", "`FILE` for a profile of the indexer's allocations")
+	flags.StringVar(&s.statements, "statements", "", "`FILE` for the statements of the indexer that the database spent most time on")
 	flags.DurationVar(&s.timeout, "timeout", 15*time.Minute, "the longest that one run may take")
 	flags.IntVar(&s.size.Blocks, "blocks", 2000, "blocks of the chain that is made")
 	flags.IntVar(&s.size.Txs, "txs", 104_000, "transactions of the chain that is made")

@@ -59,7 +59,7 @@ func eventTopic(signature string) string {
 	return "0x" + hex.EncodeToString(h.Sum(nil))
 }
 
-func countChain(ctx context.Context, c *theChain) (*census, error) {
+func newCensus(c *theChain) *census {
 	n := &census{
 		theChain: c, quotes: map[string]bool{}, factories: map[string]market.Protocol{},
 		wrapped: strings.ToLower(c.cfg.Native.Wrapped), tracked: map[string]*censusPool{}, tokens: map[string]bool{},
@@ -71,6 +71,11 @@ func countChain(ctx context.Context, c *theChain) (*census, error) {
 	for _, x := range c.cfg.Exchanges {
 		n.factories[strings.ToLower(x.Factory)] = x.Protocol
 	}
+	return n
+}
+
+func countChain(ctx context.Context, c *theChain) (*census, error) {
+	n := newCensus(c)
 	const blocksAtOnce = 50
 	for from := uint64(0); from <= c.head; from += blocksAtOnce {
 		var logs []rawLog
@@ -86,11 +91,15 @@ func countChain(ctx context.Context, c *theChain) (*census, error) {
 			n.log(&logs[i])
 		}
 	}
-	// A pair's own liquidity token is no token here.
+	n.dropPairTokens()
+	return n, nil
+}
+
+// dropPairTokens forgets pairs' own liquidity tokens, which are no tokens here.
+func (n *census) dropPairTokens() {
 	for pool := range n.tracked {
 		delete(n.tokens, pool)
 	}
-	return n, nil
 }
 
 func (n *census) log(l *rawLog) {

@@ -42,7 +42,7 @@ func chainDir(ctx context.Context, dir string, o simnet.BenchOptions) (string, e
 		say("chain: %s, made earlier (remove it to make it anew)", dir)
 		return dir, nil
 	}
-	if err := os.MkdirAll(cache, 0o755); err != nil { //nolint:gosec // a cache, as others are
+	if err := os.MkdirAll(cache, 0o755); err != nil {
 		return "", fmt.Errorf("%w (set BOARDWALK_CACHE to a directory that can be written)", err)
 	}
 	part, err := os.MkdirTemp(cache, filepath.Base(dir)+".part-")

@@ -99,13 +99,13 @@ func (l *lab) measure(ctx context.Context, c *contender, cmd *exec.Cmd, conn *pg
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- cmd.Wait() }()
-	peak := make(chan int64, 1)
 	watching, stop := context.WithCancel(ctx)
 	defer stop()
+	peak := make(chan int64, 1)
 	go func() { peak <- watchPeak(watching, cmd.Process.Pid) }()
 	beside := make(chan error, 1)
 	if c.beside != nil {
-		go func() { beside <- c.beside(ctx) }()
+		go func() { beside <- c.beside(watching) }()
 	} else {
 		beside <- nil
 	}
@@ -116,13 +116,17 @@ func (l *lab) measure(ctx context.Context, c *contender, cmd *exec.Cmd, conn *pg
 	} else {
 		err = await(ctx, conn, c.finished, ended)
 		u.wall = now().Sub(began)
+		if err != nil {
+			stop()
+		}
 		err = errors.Join(err, <-beside)
-		stop()
 		if err == nil && c.after != nil {
 			err = c.after(ctx)
 		}
 		_ = cmd.Process.Signal(syscall.SIGTERM)
-		<-ended // how it ends by our signal is no matter
+		if e := <-ended; err != nil { // else it ends by our signal, and how is no matter
+			err = errors.Join(err, e)
+		}
 	}
 	if ctx.Err() != nil {
 		err = fmt.Errorf("it was not done after %s: %w", u.wall.Round(time.Second), context.Cause(ctx))
@@ -176,7 +180,7 @@ func await(ctx context.Context, conn *pgx.Conn, finished func(context.Context, *
 
 // tail is the end of what a program printed.
 func tail(path string) []byte {
-	raw, err := os.ReadFile(path) //nolint:gosec // our own file
+	raw, err := os.ReadFile(path)
 	if err != nil {
 		return []byte(err.Error())
 	}
@@ -193,7 +197,7 @@ func (l *lab) boardwalk(binary, operations string, counted *rows) *contender {
 			if err != nil {
 				return nil, err
 			}
-			cmd := exec.CommandContext(ctx, binary, "indexer", "--config", config, //nolint:gosec // our own binary
+			cmd := exec.CommandContext(ctx, binary, "indexer", "--config", config,
 				"--operations", operations, "--pprof")
 			cmd.Env = append(os.Environ(), "BOARDWALK_DB="+dsn)
 			return cmd, nil
@@ -203,7 +207,7 @@ func (l *lab) boardwalk(binary, operations string, counted *rows) *contender {
 			if err := conn.QueryRow(ctx, "SELECT number FROM chains").Scan(&number); err != nil {
 				return false, notYet(err)
 			}
-			return number >= int64(l.chain.head), nil //nolint:gosec // a block number fits
+			return number >= int64(l.chain.head), nil
 		},
 		check: func(ctx context.Context, conn *pgx.Conn) (*rows, error) {
 			r, err := boardwalkRows(ctx, conn)
@@ -248,7 +252,7 @@ func profile(ctx context.Context, url, path string) error {
 }
 
 func save(from io.Reader, path string) (err error) {
-	f, err := os.Create(path) //nolint:gosec // the user names it
+	f, err := os.Create(path)
 	if err != nil {
 		return err
 	}
@@ -270,7 +274,7 @@ func (l *lab) floor(counted *census) *contender {
 			if err != nil {
 				return nil, err
 			}
-			cmd := exec.CommandContext(ctx, self, "floor", "--config", config, "--head", strconv.FormatUint(l.chain.head, 10)) //nolint:gosec // ourselves
+			cmd := exec.CommandContext(ctx, self, "floor", "--config", config, "--head", strconv.FormatUint(l.chain.head, 10))
 			cmd.Env = append(os.Environ(), "BOARDWALK_DB="+dsn)
 			return cmd, nil
 		},

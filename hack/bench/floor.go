@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
@@ -81,7 +80,8 @@ type floorTable struct {
 
 var floorTables = []floorTable{
 	{
-		"transfers", "token BYTEA, sender BYTEA, recipient BYTEA, amount BYTEA", []string{"token", "sender", "recipient", "amount"},
+		"transfers", "token BYTEA, sender BYTEA, recipient BYTEA, amount BYTEA",
+		[]string{"token", "sender", "recipient", "amount"},
 		func(r *floorRow, e market.Event) bool {
 			t, ok := e.(market.Transfer)
 			if ok {
@@ -92,7 +92,8 @@ var floorTables = []floorTable{
 		},
 	},
 	{
-		"wraps", "token BYTEA, account BYTEA, amount BYTEA, unwrap BOOLEAN", []string{"token", "account", "amount", "unwrap"},
+		"wraps", "token BYTEA, account BYTEA, amount BYTEA, unwrap BOOLEAN",
+		[]string{"token", "account", "amount", "unwrap"},
 		func(r *floorRow, e market.Event) bool {
 			w, ok := e.(market.Wrap)
 			if ok {
@@ -116,7 +117,8 @@ var floorTables = []floorTable{
 		},
 	},
 	{
-		"reserves", "pool BYTEA, reserve0 BYTEA, reserve1 BYTEA", []string{"pool", "reserve0", "reserve1"},
+		"reserves", "pool BYTEA, reserve0 BYTEA, reserve1 BYTEA",
+		[]string{"pool", "reserve0", "reserve1"},
 		func(r *floorRow, e market.Event) bool {
 			s, ok := e.(market.Reserves)
 			if ok {
@@ -127,7 +129,8 @@ var floorTables = []floorTable{
 		},
 	},
 	{
-		"prices", "pool BYTEA, sqrt_price_x96 BYTEA, tick INTEGER", []string{"pool", "sqrt_price_x96", "tick"},
+		"prices", "pool BYTEA, sqrt_price_x96 BYTEA, tick INTEGER",
+		[]string{"pool", "sqrt_price_x96", "tick"},
 		func(r *floorRow, e market.Event) bool {
 			p, ok := e.(market.PoolPriced)
 			if ok {
@@ -171,7 +174,8 @@ var floorTables = []floorTable{
 		},
 	},
 	{
-		"liquidity", "pool BYTEA, amount0 BYTEA, amount1 BYTEA, burn BOOLEAN", []string{"pool", "amount0", "amount1", "burn"},
+		"liquidity", "pool BYTEA, amount0 BYTEA, amount1 BYTEA, burn BOOLEAN",
+		[]string{"pool", "amount0", "amount1", "burn"},
 		func(r *floorRow, e market.Event) bool {
 			l, ok := e.(market.PairLiquidity)
 			if ok {
@@ -224,7 +228,7 @@ func copyEvents(ctx context.Context, conn *pgx.Conn, t *floorTable, blocks []mar
 			}
 			l := &b.Txs[tx].Logs[log]
 			log++
-			r.values = append(r.values[:0], int64(b.Number), int64(l.Index), b.Time, b.Txs[tx].Hash[:]) //nolint:gosec // a block number fits
+			r.values = append(r.values[:0], int64(b.Number), int64(l.Index), b.Time, b.Txs[tx].Hash[:])
 			r.bytes = r.bytes[:0]
 			if t.row(r, l.Event) {
 				return r.values, nil
@@ -247,7 +251,7 @@ func floorRows(ctx context.Context, conn *pgx.Conn, counted *census) error {
 		return fmt.Errorf("floor: %w", err)
 	}
 	if transfers != counted.transfers {
-		return errors.New(fmt.Sprint("transfers: ", transfers, ", counted from the logs: ", counted.transfers))
+		return fmt.Errorf("transfers: %d, counted from the logs: %d", transfers, counted.transfers)
 	}
 	return nil
 }

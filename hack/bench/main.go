@@ -23,7 +23,7 @@ stderr, the result to stdout as Markdown. See bench backfill --help.
 `
 
 // now is the program's one clock.
-var now = time.Now //nolint:forbidigo // everything else uses this one
+var now = time.Now
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)

@@ -51,7 +51,7 @@ func (l *lab) ponder(ctx context.Context, counted *rows) (*contender, error) {
 			if err != nil {
 				return nil, err
 			}
-			cmd := exec.CommandContext(ctx, "node", filepath.Join(packages, "node_modules/ponder/dist/esm/bin/ponder.js"), //nolint:gosec // pinned
+			cmd := exec.CommandContext(ctx, "node", filepath.Join(packages, "node_modules/ponder/dist/esm/bin/ponder.js"),
 				"start", "--root", dir, "--schema", "bench", "--hostname", "127.0.0.1", "--port", strconv.Itoa(port))
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), "DATABASE_URL="+dsn, "BENCH_CHAIN="+chain, "PONDER_TELEMETRY_DISABLED=1", "NO_COLOR=1")

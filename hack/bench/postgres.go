@@ -45,7 +45,7 @@ func startPostgres(ctx context.Context, dir string, statements bool) (*postgres,
 		return nil, err
 	}
 	data := filepath.Join(p.dir, "data")
-	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8", //nolint:gosec // the distribution's
+	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8",
 		"--locale=C.UTF-8", "-N")
 	initdb.SysProcAttr, initdb.Dir = attr, p.dir
 	if out, err := initdb.CombinedOutput(); err != nil {
@@ -54,7 +54,7 @@ func startPostgres(ctx context.Context, dir string, statements bool) (*postgres,
 	if p.port, err = freePort(ctx); err != nil {
 		return nil, err
 	}
-	p.cmd = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(p.port), "-k", p.dir, //nolint:gosec,noctx // ended by stop, after everything else
+	p.cmd = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(p.port), "-k", p.dir, //nolint:noctx // ended by stop, after everything else
 		"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off",
 		"-c", "shared_buffers=512MB", "-c", "max_wal_size=4GB")
 	if statements {
@@ -195,7 +195,7 @@ func asPostgresUser(parent, dir string) (*syscall.SysProcAttr, error) {
 	}
 	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	// The parent may be entered, not read.
-	return attr, errors.Join(os.Chmod(parent, 0o711), os.Chown(dir, int(uid), int(gid))) //nolint:gosec // see above
+	return attr, errors.Join(os.Chmod(parent, 0o711), os.Chown(dir, int(uid), int(gid)))
 }
 
 func freePort(ctx context.Context) (int, error) {

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"strconv"
 	"sync"
 	"time"
 )
@@ -100,7 +101,7 @@ func (r *replay) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		add([]byte("]"))
 	}
 	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Content-Length", fmt.Sprint(size))
+	w.Header().Set("Content-Length", strconv.Itoa(size))
 	for _, p := range parts {
 		if _, err := w.Write(p); err != nil {
 			return // the client is gone

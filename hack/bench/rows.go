@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math/big"
+	"strconv"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -28,7 +29,7 @@ var rowNames = []string{
 
 // values are in the order of rowNames; of a sum the last digits tell enough.
 func (r *rows) values() []string {
-	out := []string{fmt.Sprint(r.trades), fmt.Sprint(r.candles), fmt.Sprint(r.balances), fmt.Sprint(r.tokens)}
+	out := []string{strconv.Itoa(r.trades), strconv.Itoa(r.candles), strconv.Itoa(r.balances), strconv.Itoa(r.tokens)}
 	for _, sum := range []*big.Int{&r.base, &r.quote, &r.volume, &r.held} {
 		s := sum.String()
 		if len(s) > 12 {

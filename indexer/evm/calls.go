@@ -59,15 +59,22 @@ type call struct {
 	ok     bool
 }
 
-// calls runs eth_calls at a block, as the block's hash names it. gone reports that no node keeps that block's state;
-// then the answers are of the newest block.
+// calls runs eth_calls at a block, as the block's hash names it. gone reports that no node keeps that block's state; then
+// there are no answers.
 func (s *Source) calls(ctx context.Context, at BlockRef, list []*call) (gone bool, err error) {
-	pinned := map[string]any{"blockHash": at.Hash.String(), "requireCanonical": true}
-	err = s.callsAt(ctx, pinned, list)
+	err = s.callsAt(ctx, map[string]any{"blockHash": at.Hash.String(), "requireCanonical": true}, list)
 	if err != nil && stateMissing(err) {
-		return true, s.callsAt(ctx, "latest", list)
+		return true, nil
 	}
 	return false, err
+}
+
+// callsOrLatest asks the newest block instead when the block's state is gone: for what hardly ever changes.
+func (s *Source) callsOrLatest(ctx context.Context, at BlockRef, list []*call) (gone bool, err error) {
+	if gone, err = s.calls(ctx, at, list); gone {
+		err = s.callsAt(ctx, "latest", list)
+	}
+	return gone, err
 }
 
 func (s *Source) callsAt(ctx context.Context, block any, list []*call) error {
@@ -175,7 +182,7 @@ func (s *Source) TokenFacts(ctx context.Context, at BlockRef, tokens []market.Ad
 			list = append(list, &call{to: t, data: data})
 		}
 	}
-	gone, err := s.calls(ctx, at, list)
+	gone, err := s.callsOrLatest(ctx, at, list)
 	if err != nil {
 		return nil, err
 	}

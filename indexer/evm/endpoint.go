@@ -87,13 +87,14 @@ func (e *endpoint) take(now time.Time, n int) error {
 	return nil
 }
 
-// failed leaves the endpoint aside for a while, longer each time.
-func (e *endpoint) failed(now time.Time) time.Duration {
+// failed leaves the endpoint aside for a while, longer each time; first says that it was well before.
+func (e *endpoint) failed(now time.Time) (pause time.Duration, first bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	first = e.pause == 0
 	e.pause = min(max(2*e.pause, firstPause), longestPause)
 	e.until = now.Add(e.pause)
-	return e.pause
+	return e.pause, first
 }
 
 func (e *endpoint) worked() {
@@ -189,8 +190,12 @@ func (p *endpoints) on(ctx context.Context, e *endpoint, calls int, call func(co
 	case err == nil, errors.As(err, &narrow), errors.Is(err, errNoBlock), stateMissing(err):
 		e.worked() // what it doesn't have, or doesn't keep, is no fault
 	case ctx.Err() == nil:
-		pause := e.failed(p.now())
-		p.log.WarnContext(ctx, "endpoint left aside", "endpoint", e.name, "for_s", pause.Seconds(), "err", err.Error())
+		pause, first := e.failed(p.now())
+		level := slog.LevelDebug
+		if first {
+			level = slog.LevelWarn
+		}
+		p.log.Log(ctx, level, "endpoint left aside", "endpoint", e.name, "for_s", pause.Seconds(), "err", err.Error())
 	}
 	return err
 }

@@ -19,7 +19,7 @@ func (s *Source) PoolFacts(ctx context.Context, at BlockRef, exchanges []chainco
 			list = append(list, &call{to: p, data: data})
 		}
 	}
-	if _, err := s.calls(ctx, at, list); err != nil {
+	if _, err := s.callsOrLatest(ctx, at, list); err != nil {
 		return nil, err
 	}
 	out := make([]market.PoolFact, len(pools))
@@ -38,7 +38,7 @@ func (s *Source) PoolFacts(ctx context.Context, at BlockRef, exchanges []chainco
 		confirm = append(confirm, q)
 		confirmed[i] = q
 	}
-	if _, err := s.calls(ctx, at, confirm); err != nil {
+	if _, err := s.callsOrLatest(ctx, at, confirm); err != nil {
 		return nil, err
 	}
 	for i, q := range confirmed {

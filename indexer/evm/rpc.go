@@ -144,6 +144,9 @@ func (c *client) do(ctx context.Context, reqs ...*request) error {
 	if err != nil {
 		return fmt.Errorf("%w: %.100s", errGarbage, err.Error())
 	}
+	if len(reqs) > 1 && len(answers) == 1 && answers[0].Error != nil {
+		return answers[0].Error // the batch as a whole was refused
+	}
 	return match(reqs, answers)
 }
 

@@ -90,6 +90,20 @@ func decodeFact[F market.Fact](body []byte) (market.Fact, error) {
 	return f, nil
 }
 
+// KeepFacts adds facts of blocks that are not indexed yet: those of an earlier index, for one that begins anew.
+func (s *Store) KeepFacts(ctx context.Context, l *Lease, facts []StoredFact) error {
+	return s.inTransaction(ctx, func(tx *transaction) error {
+		if err := s.fenced(ctx, tx, l, "lease_holder = lease_holder"); err != nil {
+			return err
+		}
+		rows, err := factsToRows(l.Chain, facts)
+		if err != nil {
+			return err
+		}
+		return upsert(ctx, tx, rows)
+	})
+}
+
 // Facts lists what is known about the blocks from first to last, in order.
 func (s *Store) Facts(ctx context.Context, chain string, first, last uint64) ([]StoredFact, error) {
 	var rows []factRow

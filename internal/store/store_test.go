@@ -131,7 +131,7 @@ func TestCommitAndLoad(t *testing.T) {
 			s := storetest.Open(t, kind)
 			l := lease(t, s)
 			for i, k := range []int{3, 300} {
-			n := i + 1
+				n := i + 1
 				c := commitOf(n, k, map[string]*market.Changes{})
 				c.Undo = false
 				if n == 2 {

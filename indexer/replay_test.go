@@ -1,0 +1,70 @@
+package indexer_test
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+// TestReplayNeedsNoOldState indexes a chain, hands the facts to a new database, and indexes again by a node that has lost
+// all state: the rows are the same.
+func TestReplayNeedsNoOldState(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 60)
+	first := storetest.Open(t, "sqlite")
+	stop := run(t, w.config(), first, 0)
+	w.await(t, first)
+	stop()
+	facts, err := first.Facts(t.Context(), "base", 0, 1<<40)
+	if err != nil || len(facts) < 15 {
+		t.Fatalf("%d facts were kept, %v", len(facts), err)
+	}
+
+	node := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		if bytes.Contains(body, []byte(`"eth_call"`)) {
+			_, _ = io.WriteString(rw, `{"jsonrpc":"2.0","id":0,"error":{"code":-32000,"message":"missing trie node"}}`)
+			return
+		}
+		req, err := http.NewRequestWithContext(r.Context(), http.MethodPost, w.node.URL(), bytes.NewReader(body))
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		defer func() { _ = res.Body.Close() }()
+		_, _ = io.Copy(rw, res.Body)
+	}))
+	defer node.Close()
+	cfg := w.config()
+	cfg.Endpoints = []chainconfig.Endpoint{{URL: node.URL, Weight: 1}}
+	second := storetest.Open(t, "sqlite")
+	l, err := second.Acquire(t.Context(), "base", t.Name(), 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := second.KeepFacts(t.Context(), l, facts); err != nil {
+		t.Fatal(err)
+	}
+	stop = run(t, cfg, second, 0)
+	w.await(t, second)
+	stop()
+	want, got := derivedRows(t, first), derivedRows(t, second)
+	for table := range want {
+		if strings.Join(want[table], "\n") != strings.Join(got[table], "\n") {
+			t.Errorf("%s differs", table)
+		}
+	}
+}
