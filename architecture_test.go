@@ -29,8 +29,11 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"indexer/evm":          {{module + "apiserver", module + "operator/"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
 		"indexer":              {{module + "apiserver", module + "operator/", module + "internal/catalog"}, kubernetes},
 		"apiserver":            {{module + "indexer", module + "operator/"}, kubernetes},
-		"operator/api/v1alpha1": {{module + "indexer", module + "apiserver", module + "internal/store"}, sql,
-			{"sigs.k8s.io/controller-runtime"}},
+		"operator/api/v1alpha1": {
+			{module + "indexer", module + "apiserver", module + "internal/store"},
+			sql,
+			{"sigs.k8s.io/controller-runtime"},
+		},
 	} {
 		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./"+from).Output()
 		if err != nil {
