@@ -76,8 +76,7 @@ func startChild(t *testing.T, cfg *chainconfig.Chain, dsn string, env ...string)
 	cmd.Env = append(append(os.Environ(), childConfig+"="+string(raw), childDSN+"="+dsn), env...)
 	var out strings.Builder
 	cmd.Stderr = &out
-	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	if err := cmd.Start(); err != nil {
+	if err := storetest.Start(cmd); err != nil {
 		t.Fatal(err)
 	}
 	return func() {

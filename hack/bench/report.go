@@ -60,14 +60,14 @@ func report(w io.Writer, list []*contender, runs map[string][]usageOf) error {
 		var each []string
 		for i := range n {
 			ratios = append(ratios, over[i].cpu.Seconds()/max(under[i].cpu, time.Millisecond).Seconds())
-			each = append(each, fmt.Sprintf("%.2f", ratios[i]))
+			each = append(each, fmt.Sprintf("%.3g", ratios[i]))
 		}
 		m := median(ratios, func(a, b float64) float64 { return (a + b) / 2 })
 		verdict := "met"
 		if m > r.most {
 			verdict = "**missed**"
 		}
-		fmt.Fprintf(&b, "| %s / %s | at most %g | %.2f | %s | %s |\n", r.over, r.under, r.most, m, strings.Join(each, ", "), verdict)
+		fmt.Fprintf(&b, "| %s / %s | at most %g | %.3g | %s | %s |\n", r.over, r.under, r.most, m, strings.Join(each, ", "), verdict)
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

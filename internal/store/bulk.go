@@ -206,15 +206,16 @@ func remove[R any](ctx context.Context, tx *transaction, rows []R) error {
 	return nil
 }
 
-// among formats a list of keys for IN (?). A key of several columns is a []any; SQLite takes such rows only behind
-// VALUES, where PostgreSQL would lose the type of a literal.
+// among formats a list of keys for IN (?). A key of several columns is a []any and stands behind VALUES: SQLite takes it
+// nowhere else, and PostgreSQL joins against VALUES where it would try 2,000 alternatives one by one. It has to be told
+// there what a literal of bytes is.
 func among(postgres bool, keys []any) schema.QueryAppender {
-	return keyList{values: !postgres, keys: keys}
+	return keyList{casts: postgres, keys: keys}
 }
 
 type keyList struct {
-	values bool
-	keys   []any
+	casts bool
+	keys  []any
 }
 
 // AppendQuery writes the list as SQL.
@@ -224,7 +225,7 @@ func (l keyList) AppendQuery(gen schema.QueryGen, b []byte) ([]byte, error) {
 		switch {
 		case i > 0:
 			b = append(b, ',')
-		case isRow && l.values:
+		case isRow:
 			b = append(b, "VALUES "...)
 		}
 		if !isRow {
@@ -234,6 +235,9 @@ func (l keyList) AppendQuery(gen schema.QueryGen, b []byte) ([]byte, error) {
 		for j, v := range row {
 			b = append(b, "(,"[min(j, 1)])
 			b = gen.Append(b, v)
+			if _, isBytes := v.([]byte); isBytes && i == 0 && l.casts {
+				b = append(b, "::bytea"...)
+			}
 		}
 		b = append(b, ')')
 	}

@@ -12,6 +12,7 @@ import (
 	"os/exec"
 	"os/user"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -135,7 +136,7 @@ func startCluster() (*postgres, error) {
 		return nil, err
 	}
 	p.cmd.Stdout, p.cmd.Stderr = log, log
-	if err := p.cmd.Start(); err != nil {
+	if err := Start(p.cmd); err != nil {
 		return nil, err
 	}
 	running = p
@@ -152,9 +153,29 @@ func startCluster() (*postgres, error) {
 	return nil, fmt.Errorf("it did not answer within 30 s; its log is in %s", dir)
 }
 
+// Start starts a command that is killed when this process ends, however it ends. The kernel ties that to the thread that
+// starts it, and Go ends threads as it likes; so one is kept for it.
+func Start(cmd *exec.Cmd) error {
+	if cmd.SysProcAttr == nil {
+		cmd.SysProcAttr = &syscall.SysProcAttr{}
+	}
+	cmd.SysProcAttr.Pdeathsig = syscall.SIGKILL
+	started := make(chan error, 1)
+	go func() {
+		runtime.LockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			select {} // the thread stays
+		}
+		runtime.UnlockOSThread()
+	}()
+	return <-started
+}
+
 // credential runs PostgreSQL as its own user when the tests run as root, which it refuses.
 func credential(dir string) (*syscall.SysProcAttr, error) {
-	attr := &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+	attr := &syscall.SysProcAttr{}
 	if os.Getuid() != 0 {
 		return attr, nil
 	}
