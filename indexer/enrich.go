@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// sampleBlocks is how far apart the blocks are at whose end derived balances are held against the contracts'.
+	// sampleBlocks is how far apart the blocks are before which derived balances are held against the contracts'.
 	sampleBlocks = 32
 	// samples is the most tokens that are sampled at one block.
 	samples = 8
@@ -114,6 +114,9 @@ func (e *enrichment) add(b *market.Block, f market.Fact) {
 }
 
 func ref(b *market.Block) evm.BlockRef { return evm.BlockRef{Number: b.Number, Hash: b.Hash} }
+
+// before is a block's parent; below the undo horizon, where nothing is replaced any more, its hash may be unknown.
+func before(b *market.Block) evm.BlockRef { return evm.BlockRef{Number: b.Number - 1, Hash: b.Parent} }
 
 // pools asks about contracts that swap like a pool and whose creation was not seen.
 func (e *enrichment) pools() error {
@@ -285,7 +288,7 @@ func (e *enrichment) ask(b *market.Block, tokens []market.Address) error {
 func (e *enrichment) samples() error {
 	for i := range e.blocks {
 		b := &e.blocks[i]
-		if b.Number%sampleBlocks != 0 {
+		if b.Number == 0 || b.Number%sampleBlocks != 0 {
 			continue
 		}
 		if keys := e.sampled(b); len(keys) > 0 {
@@ -297,20 +300,24 @@ func (e *enrichment) samples() error {
 	return nil
 }
 
-// sampled draws tokens that a block moves, each with the account that received it last.
+// sampled draws tokens that a block moves, each with an account that it was moved from or to.
 func (e *enrichment) sampled(b *market.Block) []market.BalanceKey {
 	last := map[market.Address]market.BalanceKey{}
 	var tokens []market.Address
 	for _, tx := range b.Txs {
 		for _, l := range tx.Logs {
 			t, ok := l.Event.(market.Transfer)
-			if !ok || t.To.IsZeroEVM() || !e.followed(t.Token) {
+			if !ok || !e.followed(t.Token) {
 				continue
+			}
+			account := t.From
+			if account.IsZeroEVM() {
+				account = t.To
 			}
 			if _, seen := last[t.Token]; !seen {
 				tokens = append(tokens, t.Token)
 			}
-			last[t.Token] = market.BalanceKey{Token: t.Token, Account: t.To}
+			last[t.Token] = market.BalanceKey{Token: t.Token, Account: account}
 		}
 	}
 	if len(tokens) == 0 {
@@ -324,7 +331,8 @@ func (e *enrichment) sampled(b *market.Block) []market.BalanceKey {
 	return keys
 }
 
-// sample asks for balances at the end of a block, and for the supplies of their tokens.
+// sample asks for balances in the state before a block, and for the supplies of their tokens. Not after it: a node can
+// answer for its newest block out of the state of the one that it is making.
 func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey) error {
 	known, err := e.recorded(b)
 	if err != nil {
@@ -345,14 +353,14 @@ func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey) error {
 	for i, k := range keys {
 		mints[i] = k.Token
 	}
-	balances, err := e.source.Balances(e.ctx, ref(b), keys)
+	balances, err := e.source.Balances(e.ctx, before(b), keys)
 	if err != nil {
 		return err
 	}
 	for _, f := range balances {
 		e.add(b, f)
 	}
-	supplies, err := e.source.Supplies(e.ctx, ref(b), mints)
+	supplies, err := e.source.Supplies(e.ctx, before(b), mints)
 	if err != nil {
 		return err
 	}

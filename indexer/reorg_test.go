@@ -44,16 +44,17 @@ func child() {
 			panic(err)
 		}
 	}
-	// The one before may have been killed a moment ago.
+	// The one before may have been killed a moment ago, or the database may be starting anew.
 	var st *store.Store
+	var err error
 	for range 100 {
-		var err error
 		if st, err = store.Open(context.Background(), os.Getenv(childDSN)); err == nil {
 			break
-		} else if !errors.Is(err, store.ErrLocked) {
-			panic(err)
 		}
 		time.Sleep(20 * time.Millisecond)
+	}
+	if err != nil {
+		panic(err)
 	}
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	ix, err := indexer.New(&cfg, st, indexer.Options{Log: log, Now: time.Now, Holder: "child", CachedRows: 1000})

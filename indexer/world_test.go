@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 func newWorld(t *testing.T, blocks int) *world {
 	t.Helper()
 	ctx := t.Context()
-	const span = 25 * time.Hour
+	const span = 27 * time.Hour
 	node, err := simnet.StartNode(ctx, simnet.NodeOptions{ChainID: 31337, Timestamp: simnet.GenesisFor(span)})
 	if err != nil {
 		t.Fatal(err)

@@ -175,6 +175,10 @@ func (m *Machine) apply(s *State, b *market.Block) {
 			if f.Known {
 				r.poolKnown(f.Info, false)
 			}
+		case market.SupplyFact:
+			r.supply(f.Token, f.Supply)
+		case market.BalanceFact:
+			r.sample(f)
 		}
 	}
 	for i := range b.Txs {
@@ -184,15 +188,8 @@ func (m *Machine) apply(s *State, b *market.Block) {
 		}
 	}
 	for _, f := range b.Facts {
-		switch f := f.(type) {
-		case market.TokenFact:
-			if t := s.tokens.get(f.Token); t != nil && f.HasSupply {
-				r.supply(f.Token, f.Supply)
-			}
-		case market.SupplyFact:
+		if f, ok := f.(market.TokenFact); ok && f.HasSupply {
 			r.supply(f.Token, f.Supply)
-		case market.BalanceFact:
-			r.sample(f)
 		}
 	}
 	r.close()

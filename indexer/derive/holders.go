@@ -129,7 +129,11 @@ func (r *run) giveUp(token market.Address, why market.HolderReason) {
 	t.Holders = market.Holders{Status: market.HoldersUnavailable, Reason: why}
 }
 
-// sample holds a derived balance against what the contract answered at the end of this block.
+// strikes is how many samples in a row a contract must contradict before its token's holders are given up: one could be
+// a node's fault.
+const strikes = 2
+
+// sample holds a derived balance against what the contract answered for the state before this block.
 func (r *run) sample(f market.BalanceFact) {
 	t := r.s.tokens.get(f.Token)
 	if t == nil || t.Holders.Status != market.HoldersCurrent {
@@ -139,9 +143,17 @@ func (r *run) sample(f market.BalanceFact) {
 	if b := r.s.balances.get(market.BalanceKey{Token: f.Token, Account: f.Account}); b != nil {
 		derived = b.Amount
 	}
-	if derived != f.Amount {
-		r.giveUp(f.Token, market.ReasonSample)
+	if derived == f.Amount {
+		if t.Holders.Strikes > 0 {
+			r.s.tokens.edit(f.Token).Holders.Strikes = 0
+		}
+		return
 	}
+	if t = r.s.tokens.edit(f.Token); t.Holders.Strikes+1 < strikes {
+		t.Holders.Strikes++
+		return
+	}
+	r.giveUp(f.Token, market.ReasonSample)
 }
 
 func (r *run) supply(token market.Address, supply market.Amount) {

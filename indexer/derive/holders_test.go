@@ -108,11 +108,21 @@ func TestBalanceSample(t *testing.T) {
 	}
 	b := stage(t, followAll)
 	b.next(12, nil, tx(moved(dog, zero, alice, e18(100))))
-	// The sample is of the end of its block.
-	b.next(12, sample(alice, e18(99)), tx(moved(dog, alice, bob, e18(1))))
+	// The sample is of the state before its block.
+	b.next(12, sample(alice, e18(100)), tx(moved(dog, alice, bob, e18(1))))
 	current(b, dog, 2)
 	b.next(12, sample(carol, raw(0)), tx())
 	current(b, dog, 2)
+	// One contradiction can be a node's mistake, and a right answer clears it; two in a row can't.
+	b.next(12, sample(bob, raw(1)), tx())
+	if got := b.db.tokens[dog].Holders; got.Status != market.HoldersCurrent || got.Strikes != 1 {
+		t.Errorf("after one contradiction the holders are %+v", got)
+	}
+	b.next(12, sample(carol, raw(0)), tx())
+	if got := b.db.tokens[dog].Holders; got.Strikes != 0 {
+		t.Errorf("after a right answer the holders are %+v", got)
+	}
+	b.next(12, sample(bob, raw(1)), tx())
 	b.next(12, sample(bob, raw(1)), tx())
 	b.wantHolders(dog, market.HoldersUnavailable, market.ReasonSample, 0)
 }
@@ -132,10 +142,11 @@ func TestSupply(t *testing.T) {
 	supply(e18(100))
 	b.next(12, nil, tx(moved(dog, zero, alice, e18(20)), moved(dog, alice, zero, e18(5)), moved(dog, alice, bob, e18(5))))
 	supply(e18(115))
+	// A sampled supply is of the state before its block.
 	b.next(12, []market.Fact{market.SupplyFact{Token: dog, Supply: e18(50)}}, tx(moved(dog, zero, alice, e18(1))))
-	supply(e18(50))
+	supply(e18(51))
 	b.next(12, nil, tx(moved(dog, zero, zero, e18(1))))
-	supply(e18(50))
+	supply(e18(51))
 }
 
 // A token that burns more than there is has a supply that nobody knows, but not one near 2^256.
@@ -181,7 +192,7 @@ func TestWrappedNative(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			b := stage(t, followAll)
-			supply := market.SupplyFact{Token: weth, Supply: e18(5)} // at the end of the block
+			supply := market.SupplyFact{Token: weth} // none before the block
 			b.next(12, []market.Fact{supply}, logs(wrapped(alice, e18(5)), moved(weth, zero, alice, e18(5))))
 			b.next(12, nil, tx(moved(weth, alice, bob, e18(2))))
 			current(b, weth, 2)

@@ -22,7 +22,7 @@ const (
 	callsAtOnce = 100
 )
 
-// BlockRef is the block that a call is pinned to.
+// BlockRef is the block after which a call sees the chain. It is named by its number where its hash is zero.
 type BlockRef struct {
 	Number uint64
 	Hash   market.Hash
@@ -62,7 +62,11 @@ type call struct {
 // calls runs eth_calls at a block, as the block's hash names it. gone reports that no node keeps that block's state; then
 // there are no answers.
 func (s *Source) calls(ctx context.Context, at BlockRef, list []*call) (gone bool, err error) {
-	err = s.callsAt(ctx, map[string]any{"blockHash": at.Hash.String(), "requireCanonical": true}, list)
+	var block any = hexQuantity(at.Number)
+	if !at.Hash.IsZero() {
+		block = map[string]any{"blockHash": at.Hash.String(), "requireCanonical": true}
+	}
+	err = s.callsAt(ctx, block, list)
 	if err != nil && stateMissing(err) {
 		return true, nil
 	}

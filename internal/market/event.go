@@ -123,7 +123,7 @@ type TokenFact struct {
 	// HasDecimals is false when decimals() reverted or answered nonsense; such a token has no price.
 	HasDecimals bool
 	Decimals    uint8
-	// HasSupply is false when totalSupply() could not be had at the block.
+	// HasSupply is false when totalSupply() could not be had for the state after the block.
 	HasSupply bool
 	Supply    Amount
 	// FromCreation is true when the contract did not exist before our first block that mentions it, so that its
@@ -140,13 +140,13 @@ type PoolFact struct {
 	Info   PoolCreated
 }
 
-// BalanceFact is what balanceOf answered at the end of the block, to hold a derived balance against.
+// BalanceFact is what balanceOf answered for the state before the block, to hold a derived balance against.
 type BalanceFact struct {
 	Token, Account Address
 	Amount         Amount
 }
 
-// SupplyFact is what totalSupply answered at the end of the block.
+// SupplyFact is what totalSupply answered for the state before the block.
 type SupplyFact struct {
 	Token  Address
 	Supply Amount

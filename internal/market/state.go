@@ -27,6 +27,8 @@ type Holders struct {
 	Reason HolderReason
 	// Count is the number of accounts with a balance, without pools and the zero address.
 	Count int64
+	// Strikes is how many samples in a row the contract contradicted.
+	Strikes int32
 }
 
 // HolderStatus is the state of a token's holder count.

@@ -25,6 +25,7 @@ type tokenRow struct {
 	HoldersStatus  string
 	HoldersReason  string
 	Holders        int64
+	HoldersStrikes int32
 	CommitNo       int64
 }
 
@@ -35,7 +36,8 @@ func tokenToRow(chain string, t *market.Token, commitNo int64) tokenRow {
 		FirstBlock: int64(t.FirstBlock), FirstSeenAt: t.FirstSeenAt,
 		Pool: t.Pool.Bytes(), Candidate: t.Candidate.Bytes(), CandidateSince: int64(t.CandidateSince),
 		HoldersStatus: string(t.Holders.Status), HoldersReason: string(t.Holders.Reason), Holders: t.Holders.Count,
-		CommitNo: commitNo,
+		HoldersStrikes: t.Holders.Strikes,
+		CommitNo:       commitNo,
 	}
 }
 
@@ -48,6 +50,7 @@ func (r *tokenRow) token() (market.Token, error) {
 		Pool: c.address(r.Pool), Candidate: c.address(r.Candidate), CandidateSince: uint64(r.CandidateSince),
 		Holders: market.Holders{
 			Status: market.HolderStatus(r.HoldersStatus), Reason: market.HolderReason(r.HoldersReason), Count: r.Holders,
+			Strikes: r.HoldersStrikes,
 		},
 	}
 	return t, c.err

@@ -72,6 +72,7 @@ CREATE TABLE tokens (
     holders_status  TEXT NOT NULL,
     holders_reason  TEXT NOT NULL,
     holders         BIGINT NOT NULL,
+    holders_strikes INTEGER NOT NULL,
     commit_no       BIGINT NOT NULL,
     PRIMARY KEY (chain, mint)
 ) {{clustered}};
