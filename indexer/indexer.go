@@ -109,6 +109,7 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	if err != nil {
 		return nil, err
 	}
+	o.Metrics.budget(cfg)
 	if o.CachedRows == 0 {
 		o.CachedRows = cachedRows
 	}

@@ -5,12 +5,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // Metrics are what the indexers of a process report. A nil one reports nothing.
 type Metrics struct {
 	heads, blocks, times *prometheus.GaugeVec
+	budgets              *prometheus.GaugeVec
 	calls, failures      *prometheus.CounterVec
 	trades, reorgs       *prometheus.CounterVec
 	reorgDepth, commits  *prometheus.HistogramVec
@@ -37,6 +40,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		heads:      gauge("boardwalk_chain_head_block", "Newest block that the chain's nodes announced.", "chain"),
 		blocks:     gauge("boardwalk_indexed_block", "Newest indexed block.", "chain"),
 		times:      gauge("boardwalk_indexed_block_time_seconds", "Unix time of the newest indexed block.", "chain"),
+		budgets:    gauge("boardwalk_rpc_budget_calls", "Calls that an endpoint may be sent in a day (UTC); absent without a cap.", "chain", "endpoint"),
 		calls:      counter("boardwalk_rpc_calls_total", "JSON-RPC calls sent.", "chain", "endpoint"),
 		failures:   counter("boardwalk_rpc_failures_total", "Requests to an endpoint that failed.", "chain", "endpoint"),
 		trades:     counter("boardwalk_trades_total", "Trades committed.", "chain"),
@@ -55,6 +59,18 @@ func (m *Metrics) rpc(chain string) func(endpoint string, calls int, err error) 
 		m.calls.WithLabelValues(chain, endpoint).Add(float64(calls))
 		if err != nil {
 			m.failures.WithLabelValues(chain, endpoint).Inc()
+		}
+	}
+}
+
+// budget tells the endpoints' daily caps.
+func (m *Metrics) budget(c *chainconfig.Chain) {
+	if m == nil {
+		return
+	}
+	for i, e := range c.Endpoints {
+		if e.RequestsPerDay > 0 {
+			m.budgets.WithLabelValues(c.ID, evm.EndpointName(i)).Set(float64(e.RequestsPerDay))
 		}
 	}
 }

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// refreshEvery is the pace at which commits are looked for.
-	refreshEvery = 250 * time.Millisecond
+	// refreshEvery is the pace at which commits are looked for when nothing hints at one.
+	refreshEvery = 500 * time.Millisecond
 	// rankEvery is the pace at which scores, which decay by themselves, are computed anew.
 	rankEvery = 15 * time.Second
 	// liveDepth is the most tokens of one chain that the live list can show.
@@ -71,6 +71,7 @@ func (v *View) Live() *Live { return v.live.snapshot.Load() }
 // Run keeps the snapshots fresh until ctx ends. While the database is away the last ones stay.
 func (v *View) Run(ctx context.Context) {
 	failing := false
+	hints := v.store.Hints(ctx)
 	for {
 		if err := v.refresh(ctx); err != nil && ctx.Err() == nil {
 			if !failing {
@@ -85,8 +86,10 @@ func (v *View) Run(ctx context.Context) {
 		case <-ctx.Done():
 			t.Stop()
 			return
+		case <-hints:
 		case <-t.C:
 		}
+		t.Stop()
 	}
 }
 

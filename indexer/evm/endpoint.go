@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -17,6 +18,10 @@ import (
 const (
 	firstPause   = 500 * time.Millisecond
 	longestPause = 30 * time.Second
+	// fastest is the latency in seconds below which endpoints count as equally fast; smoothing is the weight of the
+	// newest answer in their average.
+	fastest      = 0.05
+	smoothing    = 0.2
 	firstRange   = 64
 	longestRange = 10_000
 	// wantedLogs is how many logs an answer to a range should have: enough to spread a request's cost, few enough for
@@ -39,6 +44,8 @@ type endpoint struct {
 	used     int64
 	inFlight int
 	rangeLen uint64
+	// latency is how long its answers took lately, in seconds: a moving average.
+	latency float64
 }
 
 // ErrWrongChain means that an endpoint serves another chain than the declared one.
@@ -47,9 +54,12 @@ var ErrWrongChain = errors.New("the endpoint serves another chain")
 // errBudget means that an endpoint's requests of the day are spent.
 var errBudget = errors.New("the endpoint's requests per day are spent")
 
+// EndpointName is what the i-th endpoint of a chain, from 0, is called in logs, errors and metrics: its URL may be secret.
+func EndpointName(i int) string { return "endpoint " + strconv.Itoa(i+1) }
+
 func newEndpoint(i int, e chainconfig.Endpoint) (*endpoint, error) {
 	out := &endpoint{
-		name: fmt.Sprintf("endpoint %d", i+1), weight: max(e.Weight, 1), perDay: e.RequestsPerDay, rangeLen: firstRange,
+		name: EndpointName(i), weight: max(e.Weight, 1), perDay: e.RequestsPerDay, rangeLen: firstRange,
 	}
 	out.http = newHTTPClient()
 	switch {
@@ -97,6 +107,13 @@ func (e *endpoint) failed(now time.Time) (pause time.Duration, first bool) {
 	return e.pause, first
 }
 
+// took notes how long an answer, or the lack of one, took: an endpoint that limps is asked less.
+func (e *endpoint) took(d time.Duration) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.latency += smoothing * (d.Seconds() - e.latency)
+}
+
 func (e *endpoint) worked() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -113,7 +130,7 @@ type endpoints struct {
 	observe func(endpoint string, calls int, err error)
 }
 
-// candidates are the endpoints to try now, best first: healthy ones by load per weight, then those that are left
+// candidates are the endpoints to try now, best first: healthy ones by load, latency and weight, then those that are left
 // aside, so that a chain with nothing else still gets an answer.
 func (p *endpoints) candidates(except *endpoint) []*endpoint {
 	now := p.now()
@@ -121,7 +138,7 @@ func (p *endpoints) candidates(except *endpoint) []*endpoint {
 	load := map[*endpoint]float64{}
 	for _, e := range p.list {
 		e.mu.Lock()
-		load[e] = float64(e.inFlight+1) / float64(e.weight)
+		load[e] = float64(e.inFlight+1) * max(e.latency, fastest) / float64(e.weight)
 		healthy := !now.Before(e.until)
 		e.mu.Unlock()
 		if e == except {
@@ -175,6 +192,7 @@ func (p *endpoints) on(ctx context.Context, e *endpoint, calls int, call func(co
 		e.inFlight--
 		e.mu.Unlock()
 	}()
+	began := p.now()
 	err := error(nil)
 	if !checked {
 		err = p.check(ctx, e)
@@ -182,6 +200,7 @@ func (p *endpoints) on(ctx context.Context, e *endpoint, calls int, call func(co
 	if err == nil {
 		err = call(ctx, e)
 	}
+	e.took(p.now().Sub(began))
 	if p.observe != nil {
 		p.observe(e.name, calls, err)
 	}

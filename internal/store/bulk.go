@@ -31,7 +31,7 @@ func (s *Store) inTransaction(ctx context.Context, f func(*transaction) error) (
 	if err != nil {
 		return fmt.Errorf("database: begin: %w", err)
 	}
-	if err := f(&transaction{Tx: tx, conn: conn, postgres: s.postgres}); err != nil {
+	if err := f(&transaction{Tx: tx, conn: conn, postgres: s.postgres != nil}); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
 	if err := tx.Commit(); err != nil {

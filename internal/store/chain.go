@@ -124,7 +124,7 @@ type Lease struct {
 
 // nowMS is the database's own clock in unix milliseconds: the only one that all holders share.
 func (s *Store) nowMS() string {
-	if s.postgres {
+	if s.postgres != nil {
 		return "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 	}
 	return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
@@ -196,7 +196,7 @@ func (s *Store) fenced(ctx context.Context, db bun.IDB, l *Lease, set string, ar
 
 // partition makes a chain's partitions of the big tables.
 func (s *Store) partition(ctx context.Context, chain string) error {
-	if !s.postgres {
+	if s.postgres == nil {
 		return nil
 	}
 	for _, t := range []string{"trades", "candles", "balances"} {

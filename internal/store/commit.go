@@ -43,7 +43,7 @@ func blockToRow(chain string, h market.Header) blockRow {
 
 // Commit writes c under the chain's next commit number, in one transaction. ErrLeaseLost leaves everything as it was.
 func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
-	return s.inTransaction(ctx, func(tx *transaction) error {
+	err := s.inTransaction(ctx, func(tx *transaction) error {
 		no, err := s.advance(ctx, tx, l, c)
 		if err != nil {
 			return err
@@ -72,6 +72,10 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 		}
 		return nil
 	})
+	if err == nil {
+		s.hint(ctx, l.Chain)
+	}
+	return err
 }
 
 // advance moves the cursor and gives the commit's number.

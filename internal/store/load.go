@@ -55,7 +55,7 @@ func in[R any](ctx context.Context, s *Store, chain, column string, keys []any) 
 	for len(keys) > 0 {
 		n := min(loadKeys, len(keys))
 		var part []R // a scan begins its slice anew
-		err := s.write.NewSelect().Model(&part).Where("chain = ?", chain).Where(column+" IN (?)", among(s.postgres, keys[:n])).
+		err := s.write.NewSelect().Model(&part).Where("chain = ?", chain).Where(column+" IN (?)", among(s.postgres != nil, keys[:n])).
 			Scan(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("database: load by %s: %w", column, err)

@@ -33,7 +33,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	}
 	words, dialect := sqliteWords, goose.DialectSQLite3
 	var opts []goose.ProviderOption
-	if s.postgres {
+	if s.postgres != nil {
 		words, dialect = postgresWords, goose.DialectPostgres
 		locker, err := lock.NewPostgresSessionLocker()
 		if err != nil {
@@ -68,7 +68,7 @@ func (s *Store) migrate(ctx context.Context) error {
 // checkReader refuses a database whose oldest reader is newer than this binary. A database without the table is new.
 func (s *Store) checkReader(ctx context.Context) error {
 	query := "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_reader'"
-	if s.postgres {
+	if s.postgres != nil {
 		query = "SELECT count(*) FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = 'schema_reader'"
 	}
 	var tables, oldest int

@@ -24,9 +24,11 @@ import (
 
 // Store is an open database. Reads go to many connections; on SQLite all writes share one.
 type Store struct {
-	read     *bun.DB
-	write    *bun.DB // the same as read on PostgreSQL
-	postgres bool
+	read  *bun.DB
+	write *bun.DB // the same as read on PostgreSQL
+	// postgres is how to connect to PostgreSQL; nil on SQLite.
+	postgres *pgx.ConnConfig
+	hints    *hints
 	unlock   func() error
 }
 
@@ -65,7 +67,7 @@ func openPostgres(ctx context.Context, dsn string) (*Store, error) {
 			"check that it runs and that user and password are right: %w", cfg.Host, cfg.Port, cfg.Database, err), db.Close())
 	}
 	b := bun.NewDB(db, pgdialect.New())
-	s := &Store{read: b, write: b, postgres: true, unlock: func() error { return nil }}
+	s := &Store{read: b, write: b, postgres: cfg, hints: newHints(), unlock: func() error { return nil }}
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -100,7 +102,7 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 		db.SetMaxIdleConns(conns)
 		return bun.NewDB(db, sqlitedialect.New()), nil
 	}
-	s := &Store{unlock: unlock}
+	s := &Store{unlock: unlock, hints: newHints()}
 	if s.write, err = open(1); err == nil {
 		s.read, err = open(2*runtime.GOMAXPROCS(0), "query_only(1)")
 	}

@@ -495,3 +495,40 @@ func TestOpenRefusesWhatItMustNotTouch(t *testing.T) {
 		}
 	}
 }
+
+// TestHintsReachOtherProcesses commits through one store and listens through another of the same database.
+func TestHintsReachOtherProcesses(t *testing.T) {
+	t.Parallel()
+	dsn := storetest.DSN(t, "postgres")
+	var stores []*store.Store
+	for range 2 {
+		s, err := store.Open(t.Context(), dsn)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = s.Close() }()
+		stores = append(stores, s)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	here, there := stores[0].Hints(ctx), stores[1].Hints(ctx)
+	l := lease(t, stores[0])
+	heardHere, heardThere := false, false
+	for n := 1; n < 200 && (!heardHere || !heardThere); n++ { // the listener may not be connected at first
+		c := commitOf(n, 1, map[string]*market.Changes{})
+		c.Changes = market.Changes{}
+		if err := stores[0].Commit(t.Context(), l, c); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-here:
+			heardHere = true
+		case <-there:
+			heardThere = true
+		case <-time.After(100 * time.Millisecond):
+		}
+	}
+	if !heardHere || !heardThere {
+		t.Errorf("heard in the same process: %v, in another: %v", heardHere, heardThere)
+	}
+}

@@ -96,7 +96,7 @@ var ErrBelowHorizon = errors.New("the reorg is deeper than the undo horizon")
 // Rewind takes every commit above block to back, in one transaction and under a commit number of its own.
 // ErrBelowHorizon leaves everything as it was.
 func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) error {
-	return s.inTransaction(ctx, func(tx *transaction) error {
+	err := s.inTransaction(ctx, func(tx *transaction) error {
 		if err := s.fenced(ctx, tx, l, "commit_no = commit_no + 1, rewinds = rewinds + 1"); err != nil {
 			return err
 		}
@@ -129,6 +129,10 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) error {
 		return s.fenced(ctx, tx, l, "number = ?, hash = ?, parent = ?, block_time = ?", int64(target.Number),
 			target.Hash[:], target.Parent[:], target.Time)
 	})
+	if err == nil {
+		s.hint(ctx, l.Chain)
+	}
+	return err
 }
 
 func undoBlock(ctx context.Context, tx *transaction, chain string, number, no int64) error {

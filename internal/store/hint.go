@@ -1,0 +1,107 @@
+package store
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"golang.org/x/time/rate"
+)
+
+const (
+	hintChannel = "boardwalk_commits"
+	// hintsPerSecond bounds the notifications of one chain.
+	hintsPerSecond = 4
+	// relisten is the pause before a lost listener connects again.
+	relisten = time.Second
+)
+
+// hints tell readers that something was committed, so that they need not wait for their next look. They may get lost:
+// whoever waits for one looks by the clock as well.
+type hints struct {
+	mu        sync.Mutex
+	limiters  map[string]*rate.Limiter
+	listeners map[chan struct{}]struct{}
+}
+
+func newHints() *hints {
+	return &hints{limiters: map[string]*rate.Limiter{}, listeners: map[chan struct{}]struct{}{}}
+}
+
+// allow reports whether a chain may hint again.
+func (h *hints) allow(chain string) bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	l := h.limiters[chain]
+	if l == nil {
+		l = rate.NewLimiter(hintsPerSecond, 1)
+		h.limiters[chain] = l
+	}
+	return l.Allow()
+}
+
+func (h *hints) tell() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	for l := range h.listeners {
+		select {
+		case l <- struct{}{}:
+		default:
+		}
+	}
+}
+
+// hint tells readers of a commit: those of this process, and through PostgreSQL those of others. It stands outside the
+// transaction, whose lock it would prolong.
+func (s *Store) hint(ctx context.Context, chain string) {
+	if !s.hints.allow(chain) {
+		return
+	}
+	s.hints.tell()
+	if s.postgres != nil {
+		// A lost hint costs the readers a moment; the commit stands.
+		_, _ = s.write.ExecContext(ctx, "SELECT pg_notify(?, ?)", hintChannel, chain)
+	}
+}
+
+// Hints tells of commits until ctx ends. It is never closed.
+func (s *Store) Hints(ctx context.Context) <-chan struct{} {
+	out := make(chan struct{}, 1)
+	s.hints.mu.Lock()
+	s.hints.listeners[out] = struct{}{}
+	s.hints.mu.Unlock()
+	context.AfterFunc(ctx, func() {
+		s.hints.mu.Lock()
+		defer s.hints.mu.Unlock()
+		delete(s.hints.listeners, out)
+	})
+	if s.postgres != nil {
+		go s.listen(ctx, out)
+	}
+	return out
+}
+
+// listen passes PostgreSQL's notifications on, over a connection of its own.
+func (s *Store) listen(ctx context.Context, out chan<- struct{}) {
+	for ctx.Err() == nil {
+		if conn, err := pgx.ConnectConfig(ctx, s.postgres.Copy()); err == nil {
+			_, err = conn.Exec(ctx, "LISTEN "+hintChannel)
+			for err == nil {
+				if _, err = conn.WaitForNotification(ctx); err == nil {
+					select {
+					case out <- struct{}{}:
+					default:
+					}
+				}
+			}
+			_ = conn.Close(context.WithoutCancel(ctx)) // it is broken, or nobody listens any more
+		}
+		t := time.NewTimer(relisten)
+		select {
+		case <-ctx.Done():
+		case <-t.C:
+		}
+		t.Stop()
+	}
+}
