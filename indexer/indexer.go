@@ -25,6 +25,9 @@ const (
 	backfillEvents = 20_000
 	// shortPast is the number of blocks up to which reading them isn't worth a progress report.
 	shortPast = 100
+	// shortestWait and longestWait bound the time between two looks for the head.
+	shortestWait = 200 * time.Millisecond
+	longestWait  = 10 * time.Second
 	// headersAtOnce is how many headers are read at once when catching up within the undo horizon.
 	headersAtOnce = 20
 )
@@ -87,6 +90,8 @@ type Indexer struct {
 	notPools map[market.Address]bool
 	// pruned is the chain's hour up to which retention has been applied.
 	pruned int64
+	// announced is when a node last told of a block by itself.
+	announced time.Time
 	// short counts reads of the head in a row that were below the cursor.
 	short   int
 	holders holderBackfill
@@ -249,15 +254,21 @@ func (ix *Indexer) index(ctx context.Context) error {
 	}
 }
 
-// awaitHead waits for the next block: until a node announces it, or for a block's time, at most a second.
+// awaitHead waits for the next block: until a node announces it, or for a block's time, at most a second. While
+// announcements come, the clock is only there to notice when they stop.
 func (ix *Indexer) awaitHead(ctx context.Context, heads <-chan struct{}) bool {
-	wait := max(min(time.Duration(ix.cfg.BlockTime), time.Second), 200*time.Millisecond)
+	block := time.Duration(ix.cfg.BlockTime)
+	wait := max(min(block, time.Second), shortestWait)
+	if ix.o.Now().Sub(ix.announced) < 4*block+longestWait {
+		wait = min(2*block+time.Second, longestWait)
+	}
 	t := time.NewTimer(wait)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():
 		return false
 	case <-heads:
+		ix.announced = ix.o.Now()
 	case <-t.C:
 	}
 	return true

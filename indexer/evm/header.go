@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"sync"
+	"time"
 
 	"golang.org/x/crypto/sha3"
 
@@ -100,46 +102,78 @@ type Head struct {
 	FinalTime   int64 // unix seconds
 }
 
-// Head asks for the newest, the safe and the final block. Where the node knows no final tag, it is depth blocks back.
+// finalityEvery is the pace at which the safe and the final block are asked for: they move slowly, and calls cost.
+const finalityEvery = 6 * time.Second
+
+// finality is what the nodes last said is safe and final.
+type finality struct {
+	mu          sync.Mutex
+	at          time.Time
+	safe, final Header
+}
+
+// Head asks for the newest block, and now and then for the safe and the final one. Where a node knows no final tag, the
+// final block is as many back as the chain document says.
 func (s *Source) Head(ctx context.Context) (head Head, err error) {
-	err = s.pool.try(ctx, 3, nil, func(ctx context.Context, e *endpoint) error {
+	s.finality.mu.Lock()
+	defer s.finality.mu.Unlock()
+	due := s.pool.now().Sub(s.finality.at) >= finalityEvery
+	calls := 1
+	if due {
+		calls = 3
+	}
+	err = s.pool.try(ctx, calls, nil, func(ctx context.Context, e *endpoint) error {
 		var latest, safe, final Header
-		tag := func(name string, h *Header, optional bool) *request {
-			return &request{
-				method: "eth_getBlockByNumber", params: []any{name, false}, optional: optional,
-				take: func(raw json.RawMessage) error {
-					if err := takeHeader(h)(raw); err != nil && (!optional || !errors.Is(err, errNoBlock)) {
-						return err
-					}
-					return nil
-				},
-			}
+		reqs := []*request{tagRequest("latest", &latest)}
+		if due {
+			reqs = append(reqs, optional(tagRequest("safe", &safe)), optional(tagRequest("finalized", &final)))
 		}
-		err := e.do(ctx, tag("latest", &latest, false), tag("safe", &safe, true), tag("finalized", &final, true))
-		if err != nil {
+		if err := e.do(ctx, reqs...); err != nil {
 			return err
 		}
 		if latest.Number+behind < s.seen.Load() {
 			return fmt.Errorf("%w: its head is %d, others had %d", errBehind, latest.Number, s.seen.Load())
 		}
-		if final.Number == 0 && latest.Number > s.finalityDepth {
-			if err := e.do(ctx, headerRequest(latest.Number-s.finalityDepth, &final)); err != nil {
-				return err
+		if due {
+			if final.Number == 0 && latest.Number > s.finalityDepth {
+				if err := e.do(ctx, headerRequest(latest.Number-s.finalityDepth, &final)); err != nil {
+					return err
+				}
 			}
+			s.finality.at, s.finality.safe, s.finality.final = s.pool.now(), safe, final
 		}
-		head = Head{Header: latest, Safe: safe.Number, Final: final.Number, FinalTime: final.Time}
-		head.Safe = max(head.Safe, head.Final)
+		head = Head{Header: latest}
 		return nil
 	})
 	if errors.Is(err, errBehind) {
 		s.seen.Store(0) // nobody has that head any more: the next answer counts
 	}
-	if err == nil {
-		for seen := s.seen.Load(); head.Number > seen && !s.seen.CompareAndSwap(seen, head.Number); {
-			seen = s.seen.Load()
-		}
+	if err != nil {
+		return head, err
 	}
-	return head, err
+	for seen := s.seen.Load(); head.Number > seen && !s.seen.CompareAndSwap(seen, head.Number); {
+		seen = s.seen.Load()
+	}
+	head.Final, head.FinalTime = s.finality.final.Number, s.finality.final.Time
+	head.Safe = max(s.finality.safe.Number, head.Final)
+	return head, nil
+}
+
+func tagRequest(tag string, h *Header) *request {
+	return &request{method: "eth_getBlockByNumber", params: []any{tag, false}, take: takeHeader(h)}
+}
+
+// optional lets a node know nothing of a tag.
+func optional(r *request) *request {
+	take := r.take
+	r.optional = true
+	r.take = func(raw json.RawMessage) error {
+		if err := take(raw); err != nil && !errors.Is(err, errNoBlock) {
+			return err
+		}
+		return nil
+	}
+	return r
 }
 
 // Header reads one header by number. ErrNoBlock is in the error's tree when no node has it.

@@ -27,6 +27,7 @@ type Source struct {
 	topics        [][32]byte
 	finalityDepth uint64
 	seen          atomic.Uint64 // the highest head that any endpoint announced
+	finality      finality
 }
 
 // Options are a source's surroundings.
