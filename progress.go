@@ -50,6 +50,9 @@ func (p *progress) report(r indexer.Progress) {
 	defer p.mu.Unlock()
 	c := p.chains[r.Chain]
 	if c == nil || c.first != r.First {
+		if c != nil && c.bar != nil {
+			c.bar.Abort(true) // an interrupted reading that goes on elsewhere
+		}
 		c = &chainProgress{first: r.First, began: p.now(), logged: p.now()}
 		p.chains[r.Chain] = c
 		if p.bars != nil {
@@ -88,6 +91,6 @@ func (p *progress) close() {
 			c.bar.Abort(false)
 		}
 		p.mu.Unlock()
-		p.bars.Wait()
+		p.bars.Shutdown()
 	}
 }

@@ -167,14 +167,15 @@ func (u *up) serve(ctx context.Context, cat *catalog.Catalog, chains []*chaincon
 	g.Go(func() error {
 		return telemetry.Serve(ctx, operations, telemetry.Operations(registry, server.Ready, u.pprof), time.Second, u.log)
 	})
-	g.Go(func() error { return u.announce(ctx, st, server, chains, public.Addr()) })
+	g.Go(func() error { return u.announce(ctx, server, indexers, public.Addr()) })
 	return g.Wait()
 }
 
 // announce prints the ready line once the API answers and every chain is at its head, or has a reason not to be.
-func (u *up) announce(ctx context.Context, st *store.Store, server *apiserver.Server, chains []*chainconfig.Chain, at net.Addr) error {
+func (u *up) announce(ctx context.Context, server *apiserver.Server, indexers []*indexer.Indexer, at net.Addr) error {
+	behind := func(ix *indexer.Indexer) bool { return !ix.Settled() }
 	for {
-		if server.Ready(ctx) == nil && settled(ctx, st, chains) {
+		if server.Ready(ctx) == nil && !slices.ContainsFunc(indexers, behind) {
 			_, err := fmt.Fprintf(u.out, "ready: http://%s\n", at)
 			return err
 		}
@@ -186,20 +187,6 @@ func (u *up) announce(ctx context.Context, st *store.Store, server *apiserver.Se
 		case <-t.C:
 		}
 	}
-}
-
-func settled(ctx context.Context, st *store.Store, chains []*chainconfig.Chain) bool {
-	statuses, err := st.Chains(ctx)
-	if err != nil {
-		return false
-	}
-	for _, c := range chains {
-		i := slices.IndexFunc(statuses, func(s store.ChainStatus) bool { return s.ID == c.ID })
-		if i < 0 || statuses[i].State == store.ChainStarting {
-			return false
-		}
-	}
-	return true
 }
 
 // declared reads the manifests: the catalogue of all chains, and the documents of those that are to be indexed.

@@ -307,7 +307,7 @@ func TestAnswers(t *testing.T) {
 			if v := get[contract.Version](t, c, "/api/version"); v.Commit != strings.Repeat("ab", 20) || v.Short != "ababababab" {
 				t.Errorf("the version is %+v", v)
 			}
-			res, _ := c.do(t, http.MethodGet, "/api/chart/"+token+"?tf=1m&chain=base&to=1000000", nil)
+			res, _ := c.do(t, http.MethodGet, "/api/chart/"+token+"?tf=1m&chain=base&pair="+pairID+"&to=1000000", nil)
 			if got := res.Header.Get("Cache-Control"); !strings.Contains(got, "immutable") {
 				t.Errorf("a closed chart is cached by %q", got)
 			}

@@ -4,10 +4,12 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 data=${DATA:-data}
 mkdir -p "$data/manifests"
+exec 9>"$data/run.lock"
+flock -n 9 || { echo "another make run uses $data: end it, or choose another folder with DATA=…" >&2; exit 1; }
 # The local chains begin anew each time, so what was indexed of the last ones means nothing.
 rm -f "$data"/run.db "$data"/run.db-wal "$data"/run.db-shm
 
-bin/simnet --blocks 900 --dir "$data/manifests" >"$data/simnet.log" 2>&1 &
+bin/simnet --blocks 900 --dir "$data/manifests" >"$data/simnet.log" 2>&1 9>&- &
 simnet=$!
 trap 'kill "$simnet" 2>/dev/null || true; wait "$simnet" 2>/dev/null || true' EXIT
 echo "starting two local chains (log: $data/simnet.log)"
@@ -18,7 +20,7 @@ until grep -q '^simnet ready' "$data/simnet.log"; do
   if [ "$lines" -gt "$shown" ]; then tail -n +$((shown + 1)) "$data/simnet.log" | head -n $((lines - shown)); shown=$lines; fi
   sleep 0.3
 done
-bin/boardwalk up -f config/samples -f "$data/manifests" --db "sqlite:$data/run.db" &
+bin/boardwalk up -f config/samples -f "$data/manifests" --db "sqlite:$data/run.db" 9>&- &
 up=$!
 trap 'kill "$up" "$simnet" 2>/dev/null || true; wait "$up" 2>/dev/null || true; wait "$simnet" 2>/dev/null || true' EXIT
 trap 'exit 130' INT

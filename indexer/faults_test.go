@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -184,4 +185,108 @@ func TestWrongChainIsRefused(t *testing.T) {
 	if chains, err := st.Chains(t.Context()); err != nil || len(chains) != 0 {
 		t.Errorf("it wrote %+v, %v", chains, err)
 	}
+}
+
+// TestNodesThatAreFarBehindHaltNothing takes away more blocks than could be undone and puts no others in their place: the
+// nodes lack blocks, and nothing says that ours are wrong.
+func TestNodesThatAreFarBehindHaltNothing(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 60)
+	cfg := w.config()
+	cfg.ReorgBlocks = 4
+	st := storetest.Open(t, "sqlite")
+	defer run(t, cfg, st, 0)() // fails the test if the indexer ends by itself
+	w.await(t, st)
+	before, _, err := st.Chain(t.Context(), "base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := w.node.Rollback(t.Context(), 30); err != nil {
+		t.Fatal(err)
+	}
+	for deadline := time.Now().Add(40 * time.Second); ; time.Sleep(20 * time.Millisecond) {
+		s, _, err := st.Chain(t.Context(), "base")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.State == store.ChainDegraded && strings.Contains(s.Reason, "behind") {
+			if s.Last != before.Last {
+				t.Errorf("it went from block %d to %d", before.Last.Number, s.Last.Number)
+			}
+			return
+		}
+		if s.State == store.ChainHalted || time.Now().After(deadline) {
+			t.Fatalf("the chain is %+v", s)
+		}
+	}
+}
+
+// TestStartNowSurvivesAReorgOfItsFirstHead begins at the head, which is then replaced.
+func TestStartNowSurvivesAReorgOfItsFirstHead(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 60)
+	cfg := w.config()
+	cfg.Start = chainconfig.Start{Now: true}
+	st := storetest.Open(t, "sqlite")
+	defer run(t, cfg, st, 0)()
+	w.await(t, st)
+	if err := w.node.Reorg(t.Context(), 3); err != nil {
+		t.Fatal(err)
+	}
+	w.trade(t, 2)
+	w.await(t, st)
+	if s, _, err := st.Chain(t.Context(), "base"); err != nil || s.Rewinds != 1 {
+		t.Errorf("the chain is %+v, %v; want one rewind", s, err)
+	}
+}
+
+// TestNoURLInTheLog indexes through an endpoint whose path is a key and that knows no WebSocket.
+func TestNoURLInTheLog(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 10)
+	m, url := w.behind(t, 0)
+	cfg := w.config()
+	cfg.Endpoints = []chainconfig.Endpoint{{URL: url + "/secret-key", Weight: 1}}
+	var log lockedBuffer
+	st := storetest.Open(t, "sqlite")
+	ix, err := indexer.New(cfg, st, indexer.Options{
+		Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})), Now: time.Now, Holder: "test",
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- ix.Run(ctx) }()
+	w.await(t, st)
+	m.down.Store(true)
+	for deadline := time.Now().Add(20 * time.Second); !strings.Contains(log.String(), "interrupted"); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the dead node was not noticed")
+		}
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Error(err)
+	}
+	if text := log.String(); !strings.Contains(text, "no subscription") || strings.Contains(text, "secret-key") {
+		t.Errorf("the log has the key, or nothing of the WebSocket:\n%s", text)
+	}
+}
+
+type lockedBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
 }

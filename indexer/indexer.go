@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"iter"
 	"log/slog"
+	"sync/atomic"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
@@ -35,6 +36,7 @@ const (
 // source is what the loop needs of a chain's nodes.
 type source interface {
 	Check(ctx context.Context) error
+	AllWrong() bool
 	Head(ctx context.Context) (evm.Head, error)
 	Header(ctx context.Context, number uint64) (evm.Header, error)
 	Headers(ctx context.Context, first, last uint64) ([]evm.Header, error)
@@ -84,6 +86,10 @@ type Indexer struct {
 
 	lease *store.Lease
 	state *derive.State
+	// progressed is set by each commit: what fails after one starts with a short pause again.
+	progressed bool
+	// settled is set once this run is at the head, or has a reason not to be.
+	settled atomic.Bool
 	// head is what the nodes announced last.
 	head evm.Head
 	// notPools are contracts that swapped and turned out to be no pool of ours.
@@ -132,11 +138,15 @@ func Check(ctx context.Context, cfg *chainconfig.Chain, o Options) error {
 	return src.Check(ctx)
 }
 
+// Settled reports whether this run has arrived at the head, or has a reason not to be there.
+func (ix *Indexer) Settled() bool { return ix.settled.Load() }
+
 // Run indexes until ctx ends, which is no error, or until the chain halts. Everything else is tried again.
 func (ix *Indexer) Run(ctx context.Context) error {
 	pause := retryPause{}
 	for {
 		err := ix.session(ctx)
+		ix.settled.Store(true)
 		switch {
 		case ended(ctx):
 			return nil
@@ -144,7 +154,10 @@ func (ix *Indexer) Run(ctx context.Context) error {
 			ix.log.ErrorContext(ctx, "chain halted", "err", err.Error())
 			return err
 		}
-		wait := pause.next(ix.o.Now())
+		if ix.progressed {
+			pause, ix.progressed = retryPause{}, false
+		}
+		wait := pause.next()
 		ix.log.WarnContext(ctx, "indexing interrupted", "err", err.Error(), "retry_in_s", wait.Seconds())
 		if !sleep(ctx, wait) {
 			return nil
@@ -154,7 +167,7 @@ func (ix *Indexer) Run(ctx context.Context) error {
 
 // session holds the lease and indexes until something fails.
 func (ix *Indexer) session(ctx context.Context) (err error) {
-	if err := ix.source.Check(ctx); err != nil {
+	if err := ix.source.Check(ctx); err != nil && ix.source.AllWrong() {
 		return err
 	}
 	if ix.lease, err = ix.acquire(ctx); err != nil {
@@ -244,6 +257,7 @@ func (ix *Indexer) index(ctx context.Context) error {
 		}
 		if caughtUp && !running {
 			running = true
+			ix.settled.Store(true)
 			if err := ix.store.SetState(ctx, ix.lease, store.ChainRunning, ""); err != nil {
 				return err
 			}
@@ -324,23 +338,24 @@ func (ix *Indexer) resume(ctx context.Context) error {
 	return nil
 }
 
-// begin sets the first block of a chain that was never indexed.
+// begin sets the first block of a chain that was never indexed. It lies beyond the reach of reorgs even where the head was
+// asked for: there would be no block to go back to.
 func (ix *Indexer) begin(ctx context.Context) error {
 	if !ix.state.Last().Hash.IsZero() || ix.cfg.Start.Block == 0 && !ix.cfg.Start.Now {
 		return nil
 	}
-	before := ix.head.Header.Header
-	if !ix.cfg.Start.Now {
-		if ix.cfg.Start.Block > ix.head.Number {
-			return fmt.Errorf("chain %s: start block %d is above the head %d", ix.cfg.ID, ix.cfg.Start.Block, ix.head.Number)
-		}
-		h, err := ix.source.Header(ctx, ix.cfg.Start.Block-1)
-		if err != nil {
-			return err
-		}
-		before = h.Header
+	if ix.cfg.Start.Block > ix.head.Number {
+		return fmt.Errorf("chain %s: start block %d is above the head %d", ix.cfg.ID, ix.cfg.Start.Block, ix.head.Number)
 	}
-	return ix.commit(ctx, nil, before, false)
+	safe := ix.head.Number - min(ix.head.Number, ix.cfg.ReorgBlocks)
+	if !ix.cfg.Start.Now {
+		safe = min(safe, ix.cfg.Start.Block-1)
+	}
+	h, err := ix.source.Header(ctx, safe)
+	if err != nil {
+		return err
+	}
+	return ix.commit(ctx, nil, h.Header, false)
 }
 
 // catchUp indexes up to the head that was read last; it reports whether nothing is left to do.
@@ -457,6 +472,7 @@ func (ix *Indexer) commit(ctx context.Context, blocks []market.Block, until mark
 	if err := ix.store.Commit(ctx, ix.lease, c); err != nil {
 		return errors.Join(err, ix.reset(ctx))
 	}
+	ix.progressed = true
 	if len(merged) > 0 {
 		ix.holders.nudge()
 	}

@@ -2,8 +2,10 @@ package indexer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -24,25 +26,33 @@ func (ix *Indexer) lost(ctx context.Context, last market.Header) (bool, error) {
 func (ix *Indexer) belowCursor(ctx context.Context) error {
 	last := ix.state.Last()
 	h, err := ix.source.Header(ctx, last.Number)
-	if err == nil && h.Hash == last.Hash {
+	switch {
+	case err == nil && h.Hash == last.Hash:
 		ix.short = 0
 		return nil
-	}
-	const enough = 3
-	if ix.short++; err == nil || ix.short >= enough {
+	case err == nil:
 		ix.short = 0
 		return ix.rewind(ctx)
+	case !errors.Is(err, evm.ErrNoBlock):
+		return err // nobody says that the block is gone
 	}
-	return nil
+	const enough = 3
+	if ix.short++; ix.short < enough {
+		return nil
+	}
+	ix.short = 0
+	return ix.rewind(ctx)
 }
 
-// rewind goes back to the newest block that the nodes still have.
+// rewind goes back to the newest block that the nodes still have. The chain halts only when they have other blocks where
+// ours are; nodes that merely lack them are behind.
 func (ix *Indexer) rewind(ctx context.Context) error {
 	known, err := ix.store.RecentBlocks(ctx, ix.cfg.ID)
 	if err != nil {
 		return err
 	}
 	last := ix.state.Last()
+	differs := false
 	for _, b := range known {
 		if b.Number > ix.head.Number {
 			continue
@@ -52,6 +62,7 @@ func (ix *Indexer) rewind(ctx context.Context) error {
 			return err
 		}
 		if h.Hash != b.Hash {
+			differs = true
 			continue
 		}
 		if b.Number == last.Number {
@@ -63,6 +74,12 @@ func (ix *Indexer) rewind(ctx context.Context) error {
 		ix.log.InfoContext(ctx, "reorg undone", "from", last.Number, "to", b.Number, "depth", last.Number-b.Number)
 		ix.o.Metrics.reorg(ix.cfg.ID, last.Number-b.Number)
 		return ix.resume(ctx)
+	}
+	if !differs {
+		err := fmt.Errorf("chain %s: the nodes' head is %d, below every indexed block that could be undone: they are behind",
+			ix.cfg.ID, ix.head.Number)
+		ix.degraded(ctx, err)
+		return err
 	}
 	return fmt.Errorf("%w: a reorg reaches below block %d, deeper than reorgBlocks (%d) can undo: raise reorgBlocks, "+
 		"delete the rows of chain %s and let it be indexed anew", ErrHalted, last.Number-min(last.Number, ix.cfg.ReorgBlocks),

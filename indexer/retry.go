@@ -5,23 +5,16 @@ import (
 	"time"
 )
 
-// retryPause grows from failure to failure, and starts anew after a quiet while.
-type retryPause struct {
-	pause time.Duration
-	last  time.Time
-}
+// retryPause grows from failure to failure.
+type retryPause struct{ pause time.Duration }
 
 const (
 	shortestRetry = 250 * time.Millisecond
 	longestRetry  = 15 * time.Second
 )
 
-func (p *retryPause) next(now time.Time) time.Duration {
-	if now.Sub(p.last) > 2*longestRetry {
-		p.pause = 0
-	}
+func (p *retryPause) next() time.Duration {
 	p.pause = min(max(2*p.pause, shortestRetry), longestRetry)
-	p.last = now
 	return p.pause
 }
 

@@ -92,7 +92,8 @@ func (a *API) chart(r *http.Request) (*answer, error) {
 	}
 	out, err := encode(series)
 	if err == nil {
-		out.closed = to <= s.FinalAt
+		// The default pair and chain can change, an answer of a named pair's past can't.
+		out.closed = pair != "" && q.values.Get("chain") != "" && to <= s.finalAt()
 	}
 	return out, err
 }
@@ -140,6 +141,9 @@ func (s *subject) pair(id string) (*market.Pool, error) {
 	return nil, pairNotFound(s.Token.Token.Mint.String(), s.Chain)
 }
 
+// finalAt is the time up to which nothing changes any more: final, and indexed.
+func (s *subject) finalAt() int64 { return min(s.FinalAt, s.AsOf) }
+
 func (a *API) series(ctx context.Context, s *subject, pool *market.Pool, tf contract.Timeframe, w candle.Width,
 	from, to int64, fill bool,
 ) (contract.CandleSeries, error) {
@@ -168,7 +172,7 @@ func (a *API) series(ctx context.Context, s *subject, pool *market.Pool, tf cont
 	for _, b := range bars {
 		out.Candles = append(out.Candles, contract.Candle{
 			T: b.Open, O: rounded(b.OHLC.Open), H: rounded(b.High), L: rounded(b.Low), C: rounded(b.Close),
-			V: rounded(b.VolumeUSD), N: int(b.Trades), Fill: b.Filled, Final: b.Open+int64(w) <= s.FinalAt,
+			V: rounded(b.VolumeUSD), N: int(b.Trades), Fill: b.Filled, Final: b.Open+int64(w) <= s.finalAt(),
 		})
 	}
 	return out, nil

@@ -167,20 +167,22 @@ func (v *View) take(ctx context.Context, id string, l *liveChain, status store.C
 }
 
 // rank makes the next snapshot. A token is listed when a trusted pool of at least some liquidity prices it and it
-// traded within the window of the score.
+// traded within the window of the score. What stands still is no trend: a stale chain shows nothing beside others that
+// aren't, and when all are stale the list says so.
 func (v *View) rank() {
 	v.live.version++
 	next := &Live{Version: v.live.version, Stale: len(v.live.chains) > 0}
+	for _, l := range v.live.chains {
+		next.Stale = next.Stale && v.stale(l.status)
+	}
 	for _, c := range v.catalog.Chains {
 		l := v.live.chains[c.ID]
-		if l == nil {
+		if l == nil || (v.stale(l.status) && !next.Stale) {
 			next.Chains = append(next.Chains, LiveChain{ID: c.ID})
 			continue
 		}
-		stale := v.stale(l.status)
-		next.Stale = next.Stale && stale
 		next.AsOf = max(next.AsOf, l.status.Last.Time)
-		next.Chains = append(next.Chains, LiveChain{ID: c.ID, Tokens: l.rank(c.ID, stale)})
+		next.Chains = append(next.Chains, LiveChain{ID: c.ID, Tokens: l.rank(c.ID, v.stale(l.status))})
 	}
 	v.live.snapshot.Store(next)
 }

@@ -163,6 +163,7 @@ type run struct {
 	// swaps wait for the block's close to be valued.
 	swaps     []market.Trade
 	transfers uint32
+	ledger    ledger
 }
 
 func (m *Machine) apply(s *State, b *market.Block) {

@@ -38,16 +38,43 @@ type netChange struct {
 	sum     market.SignedAmount
 }
 
+// ledger is what a transaction's transfers amount to: worked out once per token, however many swaps ask.
+type ledger struct {
+	tx *market.Tx
+	// traded are the pools that swapped, or changed their reserves, in the transaction. Only what the transaction shows
+	// tells a pool, so that the answer does not hang on what is cached.
+	traded map[market.Address]bool
+	net    map[market.Address][]netChange
+}
+
 func (r *run) netChanges(tx *market.Tx, token market.Address) []netChange {
-	var out []netChange
-	add := func(a market.Address, amount market.SignedAmount) {
-		for k := range out {
-			if out[k].account == a {
-				out[k].sum = out[k].sum.Add(amount)
-				return
+	if r.ledger.tx != tx {
+		r.ledger = ledger{tx: tx, traded: make(map[market.Address]bool), net: make(map[market.Address][]netChange)}
+		for k := range tx.Logs {
+			if id, ok := poolOf(tx.Logs[k].Event); ok {
+				r.ledger.traded[id] = true
 			}
 		}
-		out = append(out, netChange{a, amount})
+	}
+	net, ok := r.ledger.net[token]
+	if !ok {
+		net = r.workOut(tx, token)
+		r.ledger.net[token] = net
+	}
+	return net
+}
+
+func (r *run) workOut(tx *market.Tx, token market.Address) []netChange {
+	var out []netChange
+	at := make(map[market.Address]int)
+	add := func(a market.Address, amount market.SignedAmount) {
+		k, ok := at[a]
+		if !ok {
+			k = len(out)
+			at[a] = k
+			out = append(out, netChange{account: a})
+		}
+		out[k].sum = out[k].sum.Add(amount)
 	}
 	for k := range tx.Logs {
 		switch e := tx.Logs[k].Event.(type) {
@@ -57,29 +84,21 @@ func (r *run) netChanges(tx *market.Tx, token market.Address) []netChange {
 				add(e.To, market.SignedAmount{Abs: e.Amount})
 			}
 		case market.Wrap:
-			if _, counts := r.asTransfer(tx, e); counts && e.Token == token {
+			if e.Token != token {
+				continue
+			}
+			if _, counts := r.asTransfer(tx, e); counts {
 				add(e.Account, market.SignedAmount{Abs: e.Amount, Neg: e.Unwrap && !e.Amount.IsZero()})
 			}
 		}
 	}
-	// Only what this transaction shows tells a pool, so that the answer does not hang on what is cached.
 	kept := out[:0]
 	for _, n := range out {
-		if !n.sum.IsZero() && !n.account.IsZeroEVM() && r.factories[n.account] == nil && !tradesIn(tx, n.account) {
+		if !n.sum.IsZero() && !n.account.IsZeroEVM() && r.factories[n.account] == nil && !r.ledger.traded[n.account] {
 			kept = append(kept, n)
 		}
 	}
 	return kept
-}
-
-// tradesIn reports whether account is a pool that swapped, or changed its reserves, in the transaction.
-func tradesIn(tx *market.Tx, account market.Address) bool {
-	for k := range tx.Logs {
-		if id, ok := poolOf(tx.Logs[k].Event); ok && id == account {
-			return true
-		}
-	}
-	return false
 }
 
 // reallyChanged reports whether an account's balance changed, in one direction, by at least half of what the swap moved.

@@ -33,12 +33,14 @@ func (s *Source) Backfill(ctx context.Context, first, last uint64) iter.Seq2[Bat
 		// Each pending range is a channel in the order of the chain; the bound keeps the read-ahead small.
 		order := make(chan chan ranged, workers)
 		tickets := make(chan struct{}, workers)
-		go func() {
+		running.Go(func() {
 			defer close(order)
 			for {
 				select {
 				case tickets <- struct{}{}:
 				case <-ctx.Done():
+				}
+				if ctx.Err() != nil {
 					return
 				}
 				from, to, ok := plan.take(s.rangeLen())
@@ -52,7 +54,7 @@ func (s *Source) Backfill(ctx context.Context, first, last uint64) iter.Seq2[Bat
 					out <- ranged{b, err}
 				})
 			}
-		}()
+		})
 		for out := range order {
 			var r ranged
 			select {
@@ -115,7 +117,7 @@ func (s *Source) read(ctx context.Context, from, to uint64) (Batch, error) {
 // elsewhere, where there is an elsewhere: a range without any event is rare, a node without its logs is not.
 func (s *Source) readPiece(ctx context.Context, from, to uint64, except *endpoint) (piece Batch, upTo uint64, err error) {
 	var by *endpoint
-	err = s.pool.try(ctx, 2, except, func(ctx context.Context, e *endpoint) error {
+	err = s.pool.try(ctx, except, func(ctx context.Context, e *endpoint) error {
 		for by = e; ; {
 			e.mu.Lock()
 			upTo = min(to, from+e.rangeLen-1)
@@ -189,16 +191,13 @@ func (e *endpoint) logRange(ctx context.Context, s *Source, from, to uint64) ([]
 			return nil, last, fmt.Errorf("%w: block %d has two hashes", errGarbage, to)
 		}
 	}
-	if len(logs) == 0 && last.mayHold(s.topics) {
-		return nil, last, fmt.Errorf("%w: no logs in blocks %d to %d, but the last one's bloom has some", errGarbage, from, to)
-	}
 	return logs, last, nil
 }
 
 // assemble groups logs by block, finds the blocks' times and decodes.
 func (s *Source) assemble(ctx context.Context, e *endpoint, logs []Log, last Header) (Batch, error) {
 	out := Batch{Last: last}
-	headers, err := e.times(ctx, logs)
+	headers, err := e.times(ctx, logs, last.Time)
 	if err != nil {
 		return out, err
 	}
@@ -229,11 +228,14 @@ func (s *Source) assemble(ctx context.Context, e *endpoint, logs []Log, last Hea
 	return out, nil
 }
 
-// times reads the headers of blocks whose logs carry no time: many nodes put it there, many don't.
-func (e *endpoint) times(ctx context.Context, logs []Log) (map[uint64]Header, error) {
+// times reads the headers of blocks whose logs carry no time, or none that can be: many nodes put it there, many don't.
+func (e *endpoint) times(ctx context.Context, logs []Log, latest int64) (map[uint64]Header, error) {
 	var missing []uint64
 	for i := range logs {
-		if logs[i].BlockTime == 0 && (len(missing) == 0 || missing[len(missing)-1] != logs[i].Block) {
+		if t := logs[i].BlockTime; t > 0 && t <= latest && (i == 0 || t >= logs[i-1].BlockTime) {
+			continue
+		}
+		if len(missing) == 0 || missing[len(missing)-1] != logs[i].Block {
 			missing = append(missing, logs[i].Block)
 		}
 	}
@@ -263,8 +265,21 @@ func (e *endpoint) times(ctx context.Context, logs []Log) (map[uint64]Header, er
 // TransfersOf reads one token's transfers (and, of the wrapped native coin, its deposits and withdrawals) in a range,
 // for a holder backfill. It gives the events in order and the last block of the range that it got to.
 func (s *Source) TransfersOf(ctx context.Context, token market.Address, from, to uint64) (txs []market.Tx, upTo uint64, err error) {
+	txs, upTo, by, err := s.transfersBy(ctx, token, from, to, nil)
+	if err == nil && len(txs) == 0 && len(s.pool.list) > 1 {
+		// A node that has dropped old logs says "none" as well.
+		if second, secondTo, _, e := s.transfersBy(ctx, token, from, upTo, by); e == nil && len(second) > 0 {
+			return second, secondTo, nil
+		}
+	}
+	return txs, upTo, err
+}
+
+func (s *Source) transfersBy(ctx context.Context, token market.Address, from, to uint64, except *endpoint,
+) (txs []market.Tx, upTo uint64, by *endpoint, err error) {
 	topics := [][32]byte{topicTransfer, topicDeposit, topicWithdrawal}
-	err = s.pool.try(ctx, 1, nil, func(ctx context.Context, e *endpoint) error {
+	err = s.pool.try(ctx, except, func(ctx context.Context, e *endpoint) error {
+		by = e
 		for width := to - from + 1; ; {
 			upTo = from + width - 1
 			logs, err := e.logs(ctx, filter(map[string]any{
@@ -284,7 +299,7 @@ func (s *Source) TransfersOf(ctx context.Context, token market.Address, from, to
 			return err
 		}
 	})
-	return txs, upTo, err
+	return txs, upTo, by, err
 }
 
 func (s *Source) transfers(token market.Address, logs []Log, from, to uint64) ([]market.Tx, error) {

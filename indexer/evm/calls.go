@@ -67,11 +67,15 @@ func (s *Source) calls(ctx context.Context, at BlockRef, list []*call) (gone boo
 		block = map[string]any{"blockHash": at.Hash.String(), "requireCanonical": true}
 	}
 	err = s.callsAt(ctx, block, list)
-	if err != nil && stateMissing(err) {
+	// A node that is a block late says much the same of a block that it doesn't have yet: that is no reason to give up.
+	if err != nil && stateMissing(err) && at.Number+stateKept <= s.seen.Load() {
 		return true, nil
 	}
 	return false, err
 }
+
+// stateKept is the number of newest blocks whose state every node keeps.
+const stateKept = 64
 
 // callsOrLatest asks the newest block instead when the block's state is gone: for what hardly ever changes.
 func (s *Source) callsOrLatest(ctx context.Context, at BlockRef, list []*call) (gone bool, err error) {
@@ -85,7 +89,7 @@ func (s *Source) callsAt(ctx context.Context, block any, list []*call) error {
 	for len(list) > 0 {
 		n := min(callsAtOnce, len(list))
 		part := list[:n]
-		err := s.pool.try(ctx, n, nil, func(ctx context.Context, e *endpoint) error {
+		err := s.pool.try(ctx, nil, func(ctx context.Context, e *endpoint) error {
 			reqs := make([]*request, n)
 			for i, c := range part {
 				c.answer, c.ok = nil, false
@@ -256,7 +260,7 @@ func word(a market.Address) string {
 // Exists reports whether a contract had code at a block; known is false when no node keeps that block's state.
 func (s *Source) Exists(ctx context.Context, contract market.Address, number uint64) (exists, known bool, err error) {
 	var code string
-	err = s.pool.try(ctx, 1, nil, func(ctx context.Context, e *endpoint) error {
+	err = s.pool.try(ctx, nil, func(ctx context.Context, e *endpoint) error {
 		return e.do(ctx, &request{
 			method: "eth_getCode", params: []any{contract.String(), hexQuantity(number)},
 			take: func(raw json.RawMessage) error {

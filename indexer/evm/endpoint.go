@@ -20,8 +20,10 @@ const (
 	longestPause = 30 * time.Second
 	// fastest is the latency in seconds below which endpoints count as equally fast; smoothing is the weight of the
 	// newest answer in their average.
-	fastest      = 0.05
-	smoothing    = 0.2
+	fastest   = 0.05
+	smoothing = 0.2
+	// forgetting is what is left of a latency after each choice among endpoints.
+	forgetting   = 0.995
 	firstRange   = 64
 	longestRange = 10_000
 	// wantedLogs is how many logs an answer to a range should have: enough to spread a request's cost, few enough for
@@ -35,9 +37,13 @@ type endpoint struct {
 	name   string
 	weight int
 	perDay int64
+	now    func() time.Time
+	// observe is told of every request; it may be nil.
+	observe func(endpoint string, calls int, err error)
 
 	mu       sync.Mutex
 	checked  bool // it answered the right chain id
+	wrong    bool // it answered another chain's, and is left alone
 	pause    time.Duration
 	until    time.Time // left aside until then
 	day      int64
@@ -83,11 +89,27 @@ func newEndpoint(i int, e chainconfig.Endpoint) (*endpoint, error) {
 	return out, nil
 }
 
+// do sends calls as far as the day's budget goes.
+func (e *endpoint) do(ctx context.Context, reqs ...*request) error {
+	if err := e.take(len(reqs)); err != nil {
+		return err
+	}
+	err := e.client.do(ctx, reqs...)
+	e.sent(len(reqs), err)
+	return err
+}
+
+func (e *endpoint) sent(calls int, err error) {
+	if e.observe != nil {
+		e.observe(e.name, calls, err)
+	}
+}
+
 // take reserves n calls of the day's budget.
-func (e *endpoint) take(now time.Time, n int) error {
+func (e *endpoint) take(n int) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if day := now.Unix() / 86400; day != e.day {
+	if day := e.now().Unix() / 86400; day != e.day {
 		e.day, e.used = day, 0
 	}
 	if e.perDay > 0 && e.used+int64(n) > e.perDay {
@@ -127,7 +149,6 @@ type endpoints struct {
 	list    []*endpoint
 	now     func() time.Time
 	log     *slog.Logger
-	observe func(endpoint string, calls int, err error)
 }
 
 // candidates are the endpoints to try now, best first: healthy ones by load, latency and weight, then those that are left
@@ -139,9 +160,10 @@ func (p *endpoints) candidates(except *endpoint) []*endpoint {
 	for _, e := range p.list {
 		e.mu.Lock()
 		load[e] = float64(e.inFlight+1) * max(e.latency, fastest) / float64(e.weight)
-		healthy := !now.Before(e.until)
+		e.latency *= forgetting // so that one slow moment is not held against it for good
+		healthy, wrong := !now.Before(e.until), e.wrong
 		e.mu.Unlock()
-		if e == except {
+		if e == except || wrong {
 			continue
 		}
 		if healthy {
@@ -158,12 +180,11 @@ func (p *endpoints) candidates(except *endpoint) []*endpoint {
 	return append(ready, aside...)
 }
 
-// try runs call on one endpoint after the other until one answers. calls is what it costs of the budget. An error of
-// the node itself that isn't about the node (asked says so) is final: another would answer the same.
-func (p *endpoints) try(ctx context.Context, calls int, except *endpoint, call func(context.Context, *endpoint) error) error {
+// try runs call on one endpoint after the other until one answers.
+func (p *endpoints) try(ctx context.Context, except *endpoint, call func(context.Context, *endpoint) error) error {
 	var errs []error
 	for _, e := range p.candidates(except) {
-		err := p.on(ctx, e, calls, call)
+		err := p.on(ctx, e, call)
 		if err == nil {
 			return nil
 		}
@@ -173,16 +194,13 @@ func (p *endpoints) try(ctx context.Context, calls int, except *endpoint, call f
 		errs = append(errs, fmt.Errorf("%s: %w", e.name, err))
 	}
 	if len(errs) == 0 {
-		return fmt.Errorf("chain %s: no other endpoint", p.chain)
+		return fmt.Errorf("chain %s: no endpoint is left to ask", p.chain)
 	}
 	return fmt.Errorf("chain %s: no endpoint answers: %w", p.chain, errors.Join(errs...))
 }
 
 // on runs call on one endpoint and remembers how it went.
-func (p *endpoints) on(ctx context.Context, e *endpoint, calls int, call func(context.Context, *endpoint) error) error {
-	if err := e.take(p.now(), calls); err != nil {
-		return err
-	}
+func (p *endpoints) on(ctx context.Context, e *endpoint, call func(context.Context, *endpoint) error) error {
 	e.mu.Lock()
 	e.inFlight++
 	checked := e.checked
@@ -201,12 +219,9 @@ func (p *endpoints) on(ctx context.Context, e *endpoint, calls int, call func(co
 		err = call(ctx, e)
 	}
 	e.took(p.now().Sub(began))
-	if p.observe != nil {
-		p.observe(e.name, calls, err)
-	}
 	var narrow *rangeError
 	switch {
-	case err == nil, errors.As(err, &narrow), errors.Is(err, errNoBlock), stateMissing(err):
+	case err == nil, errors.As(err, &narrow), errors.Is(err, ErrNoBlock), stateMissing(err):
 		e.worked() // what it doesn't have, or doesn't keep, is no fault
 	case ctx.Err() == nil:
 		pause, first := e.failed(p.now())
@@ -226,6 +241,9 @@ func (p *endpoints) check(ctx context.Context, e *endpoint) error {
 		return err
 	}
 	if id != p.chainID {
+		e.mu.Lock()
+		e.wrong = true
+		e.mu.Unlock()
 		return fmt.Errorf("%w: its eth_chainId is %d, and chain %s is declared with chainID %d: mend the URL or the manifest",
 			ErrWrongChain, id, p.chain, p.chainID)
 	}

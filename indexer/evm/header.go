@@ -46,15 +46,15 @@ type wireHeader struct {
 	Bloom     string          `json:"logsBloom"`
 }
 
-// errNoBlock means that a node doesn't have the block (yet).
-var errNoBlock = errors.New("the node doesn't have the block")
+// ErrNoBlock means that a node doesn't have the block (yet).
+var ErrNoBlock = errors.New("the node doesn't have the block")
 
 // maxTime is the year 9999; anything later is garbage.
 const maxTime = 253402300799
 
 func parseHeader(raw json.RawMessage) (h Header, err error) {
 	if len(raw) == 0 || string(raw) == "null" {
-		return h, errNoBlock
+		return h, ErrNoBlock
 	}
 	var w wireHeader
 	if err := json.Unmarshal(raw, &w); err != nil {
@@ -118,11 +118,8 @@ func (s *Source) Head(ctx context.Context) (head Head, err error) {
 	s.finality.mu.Lock()
 	defer s.finality.mu.Unlock()
 	due := s.pool.now().Sub(s.finality.at) >= finalityEvery
-	calls := 1
-	if due {
-		calls = 3
-	}
-	err = s.pool.try(ctx, calls, nil, func(ctx context.Context, e *endpoint) error {
+	late := 0
+	err = s.pool.try(ctx, nil, func(ctx context.Context, e *endpoint) error {
 		var latest, safe, final Header
 		reqs := []*request{tagRequest("latest", &latest)}
 		if due {
@@ -132,6 +129,7 @@ func (s *Source) Head(ctx context.Context) (head Head, err error) {
 			return err
 		}
 		if latest.Number+behind < s.seen.Load() {
+			late++
 			return fmt.Errorf("%w: its head is %d, others had %d", errBehind, latest.Number, s.seen.Load())
 		}
 		if due {
@@ -145,7 +143,7 @@ func (s *Source) Head(ctx context.Context) (head Head, err error) {
 		head = Head{Header: latest}
 		return nil
 	})
-	if errors.Is(err, errBehind) {
+	if late == len(s.pool.list) {
 		s.seen.Store(0) // nobody has that head any more: the next answer counts
 	}
 	if err != nil {
@@ -168,7 +166,7 @@ func optional(r *request) *request {
 	take := r.take
 	r.optional = true
 	r.take = func(raw json.RawMessage) error {
-		if err := take(raw); err != nil && !errors.Is(err, errNoBlock) {
+		if err := take(raw); err != nil && !errors.Is(err, ErrNoBlock) {
 			return err
 		}
 		return nil
@@ -178,7 +176,7 @@ func optional(r *request) *request {
 
 // Header reads one header by number. ErrNoBlock is in the error's tree when no node has it.
 func (s *Source) Header(ctx context.Context, number uint64) (h Header, err error) {
-	err = s.pool.try(ctx, 1, nil, func(ctx context.Context, e *endpoint) error {
+	err = s.pool.try(ctx, nil, func(ctx context.Context, e *endpoint) error {
 		if err := e.do(ctx, headerRequest(number, &h)); err != nil {
 			return err
 		}
@@ -189,7 +187,7 @@ func (s *Source) Header(ctx context.Context, number uint64) (h Header, err error
 
 // Headers reads several headers in one batch, in order and linked to each other.
 func (s *Source) Headers(ctx context.Context, first, last uint64) (out []Header, err error) {
-	err = s.pool.try(ctx, int(last-first+1), nil, func(ctx context.Context, e *endpoint) error {
+	err = s.pool.try(ctx, nil, func(ctx context.Context, e *endpoint) error {
 		out = make([]Header, last-first+1)
 		reqs := make([]*request, len(out))
 		for i := range out {

@@ -2,6 +2,8 @@ package evm
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/url"
 	"strings"
 	"time"
@@ -59,7 +61,10 @@ func (e *endpoint) subscription(ctx context.Context, out chan<- struct{}) error 
 	defer cancel()
 	c, res, err := websocket.Dial(dial, u.String(), nil)
 	if err != nil {
-		return err
+		if secret, ok := errors.AsType[*url.Error](err); ok {
+			err = secret.Err // without the URL, which may carry a key
+		}
+		return fmt.Errorf("dial: %w", err)
 	}
 	if res != nil && res.Body != nil {
 		_ = res.Body.Close()

@@ -31,6 +31,9 @@ type httpStatusError struct{ code int }
 
 func (e httpStatusError) Error() string { return "node answered HTTP " + strconv.Itoa(e.code) }
 
+// errTooLong is an answer beyond maxAnswer.
+var errTooLong = fmt.Errorf("the node's answer has more than %d bytes", maxAnswer)
+
 // errGarbage marks answers that no honest node gives.
 var errGarbage = errors.New("the node's answer makes no sense")
 
@@ -90,7 +93,7 @@ func (c *client) post(ctx context.Context, body []byte) ([]byte, error) {
 		return nil, fmt.Errorf("read the node's answer: %w", err)
 	}
 	if buf.Len() > maxAnswer {
-		return nil, fmt.Errorf("%w: more than %d bytes", errGarbage, maxAnswer)
+		return nil, errTooLong
 	}
 	if res.StatusCode != http.StatusOK && (buf.Len() == 0 || buf.Bytes()[0] != '{') {
 		return nil, httpStatusError{res.StatusCode}

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
+	"net/http"
 	"regexp"
 	"slices"
 	"strconv"
@@ -45,7 +47,7 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 		return nil, err
 	}
 	s := &Source{
-		pool:    &endpoints{chain: c.ID, chainID: c.EVMChainID, now: o.Now, log: o.Log, observe: o.Observe},
+		pool:    &endpoints{chain: c.ID, chainID: c.EVMChainID, now: o.Now, log: o.Log},
 		decoder: d, topics: d.Topics(), finalityDepth: c.FinalityDepth,
 	}
 	for i, e := range c.Endpoints {
@@ -53,6 +55,7 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("chain %s: %w", c.ID, err)
 		}
+		p.now, p.observe = o.Now, o.Observe
 		s.pool.list = append(s.pool.list, p)
 	}
 	if len(s.pool.list) == 0 {
@@ -61,12 +64,25 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 	return s, nil
 }
 
+// AllWrong reports whether every endpoint has turned out to serve another chain.
+func (s *Source) AllWrong() bool {
+	for _, e := range s.pool.list {
+		e.mu.Lock()
+		wrong := e.wrong
+		e.mu.Unlock()
+		if !wrong {
+			return false
+		}
+	}
+	return true
+}
+
 // Check asks every endpoint for its chain id. ErrWrongChain is in the error's tree when one serves another chain; nodes
 // that don't answer are no error here.
 func (s *Source) Check(ctx context.Context) error {
 	var errs []error
 	for _, e := range s.pool.list {
-		err := s.pool.on(ctx, e, 1, func(context.Context, *endpoint) error { return nil })
+		err := s.pool.on(ctx, e, func(context.Context, *endpoint) error { return nil })
 		if errors.Is(err, ErrWrongChain) {
 			errs = append(errs, fmt.Errorf("%s: %w", e.name, err))
 		}
@@ -84,26 +100,38 @@ func (e *rangeError) Error() string { return e.err.Error() }
 func (e *rangeError) Unwrap() error { return e.err }
 
 var (
-	tooMuch   = regexp.MustCompile(`(?i)range|too many|more than|limit|exceed|too large|response size|timeout|timed out`)
-	tooOften  = regexp.MustCompile(`(?i)rate|requests|throttl|capacity|per second|quota`)
+	tooMuch   = regexp.MustCompile(`(?i)range|too many|more than|limit|exceed|too large|size|results|timeout|timed out`)
+	tooOften  = regexp.MustCompile(`(?i)rate.?limit|too many requests|per second|throttl|quota|capacity|credits`)
 	suggested = regexp.MustCompile(`\[(0x[0-9a-fA-F]+), ?(0x[0-9a-fA-F]+)\]`)
 )
 
 // asRangeError tells a refusal of too wide a range from other errors: providers agree on no code.
 func asRangeError(err error) error {
 	var rpc *RPCError
-	if !errors.As(err, &rpc) || !tooMuch.MatchString(rpc.Message) || tooOften.MatchString(rpc.Message) {
+	var status httpStatusError
+	var network net.Error
+	switch {
+	case errors.As(err, &rpc):
+		// A text that names a range that works is never about rates, whatever else it says.
+		m := suggested.FindStringSubmatch(rpc.Message)
+		if m == nil && (!tooMuch.MatchString(rpc.Message) || tooOften.MatchString(rpc.Message)) {
+			return err
+		}
+		out := &rangeError{err: err}
+		if m != nil {
+			from, err0 := strconv.ParseUint(m[1], 0, 64)
+			to, err1 := strconv.ParseUint(m[2], 0, 64)
+			if err0 == nil && err1 == nil && to >= from {
+				out.fits = to - from + 1
+			}
+		}
+		return out
+	case errors.As(err, &status) && (status.code == http.StatusRequestEntityTooLarge || status.code == http.StatusGatewayTimeout),
+		errors.Is(err, errTooLong), errors.As(err, &network) && network.Timeout():
+		return &rangeError{err: err}
+	default:
 		return err
 	}
-	out := &rangeError{err: err}
-	if m := suggested.FindStringSubmatch(rpc.Message); m != nil {
-		from, err0 := strconv.ParseUint(m[1], 0, 64)
-		to, err1 := strconv.ParseUint(m[2], 0, 64)
-		if err0 == nil && err1 == nil && to >= from {
-			out.fits = to - from + 1
-		}
-	}
-	return out
 }
 
 // filter is the parameter of eth_getLogs.
@@ -122,7 +150,11 @@ func (e *endpoint) logs(ctx context.Context, params []any) ([]Log, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the request: %w", err)
 	}
+	if err := e.take(1); err != nil {
+		return nil, err
+	}
 	raw, err := e.post(ctx, body)
+	e.sent(1, err)
 	if err != nil {
 		return nil, err
 	}
@@ -149,7 +181,7 @@ func (s *Source) Block(ctx context.Context, h Header) (market.Block, error) {
 		}
 	}
 	var first, second *endpoint
-	if err := s.pool.try(ctx, 1, nil, read(&first)); err != nil {
+	if err := s.pool.try(ctx, nil, read(&first)); err != nil {
 		return market.Block{}, err
 	}
 	if len(logs) == 0 && h.mayHold(s.topics) {
@@ -157,7 +189,11 @@ func (s *Source) Block(ctx context.Context, h Header) (market.Block, error) {
 		if len(s.pool.list) == 1 {
 			except = nil
 		}
-		if err := s.pool.try(ctx, 1, except, read(&second)); err != nil {
+		err := s.pool.try(ctx, except, read(&second))
+		if err != nil && except != nil {
+			err = s.pool.try(ctx, nil, read(&second)) // nobody else answers: the first has to say it twice
+		}
+		if err != nil {
 			return market.Block{}, err
 		}
 	}

@@ -56,9 +56,9 @@ type stagingRow struct {
 // TokensToBackfill lists tokens whose holders wait for a job that does not exist yet.
 func (s *Store) TokensToBackfill(ctx context.Context, chain string) ([]market.Token, error) {
 	var rows []tokenRow
-	err := s.write.NewSelect().Model(&rows).Where("chain = ? AND holders_status = ?", chain, string(market.HoldersIndexing)).
-		Where("NOT EXISTS (SELECT 1 FROM holder_jobs j WHERE j.chain = token_row.chain AND j.token = token_row.mint)").
-		Scan(ctx)
+	err := s.write.NewSelect().Model(&rows).Where("chain = ? AND holders_status = 'indexing'", chain). // as its index has it
+														Where("NOT EXISTS (SELECT 1 FROM holder_jobs j WHERE j.chain = token_row.chain AND j.token = token_row.mint)").
+														Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: list tokens without holders: %w", err)
 	}

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"github.com/uptrace/bun"
@@ -39,7 +40,8 @@ func (s *Store) Prune(ctx context.Context, l *Lease, tradesBefore, minutesBefore
 // ordered by block and time rises with it, so that a bisection by the primary key spares an index on time.
 func firstTradeBlock(ctx context.Context, db bun.IDB, chain string, t int64) (int64, error) {
 	var low, high sql.NullInt64
-	err := db.NewRaw("SELECT min(block), max(block) + 1 FROM trades WHERE chain = ?", chain).Scan(ctx, &low, &high)
+	err := db.NewRaw("SELECT (SELECT min(block) FROM trades WHERE chain = ?), "+
+		"(SELECT max(block) + 1 FROM trades WHERE chain = ?)", chain, chain).Scan(ctx, &low, &high)
 	if err != nil {
 		return 0, fmt.Errorf("database: find the first trade of a time: %w", err)
 	}
@@ -48,6 +50,10 @@ func firstTradeBlock(ctx context.Context, db bun.IDB, chain string, t int64) (in
 		var block, time int64
 		err := db.NewRaw("SELECT block, time FROM trades WHERE chain = ? AND block >= ? ORDER BY block LIMIT 1", chain, mid).
 			Scan(ctx, &block, &time)
+		if errors.Is(err, sql.ErrNoRows) { // a reorg took them meanwhile
+			high.Int64 = mid
+			continue
+		}
 		if err != nil {
 			return 0, fmt.Errorf("database: find the first trade of a time: %w", err)
 		}

@@ -3,6 +3,8 @@ package store
 import (
 	"context"
 	"fmt"
+
+	"github.com/uptrace/bun"
 )
 
 // Stream is a sequence that clients read by cursor.
@@ -15,15 +17,15 @@ const (
 	StreamCalls    Stream = "calls"
 )
 
-// InSequence takes the next n numbers of a stream and runs f with the first of them, in one transaction. The stream's
+// InSequence takes the next n numbers of a stream and runs f with the first of them, in one transaction, which f writes to. The stream's
 // counter stays locked until the commit: numbers are visible in their order, so that no reader ever skips one.
-func (s *Store) InSequence(ctx context.Context, stream Stream, n int64, f func(ctx context.Context, first int64) error) error {
+func (s *Store) InSequence(ctx context.Context, stream Stream, n int64, f func(ctx context.Context, db bun.IDB, first int64) error) error {
 	return s.inTransaction(ctx, func(tx *transaction) error {
 		last, err := takeNumbers(ctx, tx, stream, n)
 		if err != nil {
 			return err
 		}
-		return f(ctx, last-n+1)
+		return f(ctx, tx, last-n+1)
 	})
 }
 

@@ -13,6 +13,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/uptrace/bun"
+
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
@@ -409,7 +411,7 @@ func TestSequencesAreInCommitOrder(t *testing.T) {
 	firstHas, firstMayCommit, order := make(chan struct{}), make(chan struct{}), make(chan int64, 2)
 	var both sync.WaitGroup
 	both.Go(func() {
-		err := s.InSequence(ctx, store.StreamTrades, 3, func(_ context.Context, first int64) error {
+		err := s.InSequence(ctx, store.StreamTrades, 3, func(_ context.Context, _ bun.IDB, first int64) error {
 			close(firstHas)
 			<-firstMayCommit
 			order <- first
@@ -423,7 +425,7 @@ func TestSequencesAreInCommitOrder(t *testing.T) {
 	waiting := make(chan struct{})
 	both.Go(func() {
 		close(waiting)
-		err := s.InSequence(ctx, store.StreamTrades, 2, func(_ context.Context, first int64) error {
+		err := s.InSequence(ctx, store.StreamTrades, 2, func(_ context.Context, _ bun.IDB, first int64) error {
 			order <- first
 			return nil
 		})

@@ -78,6 +78,7 @@ CREATE TABLE tokens (
 ) {{clustered}};
 CREATE INDEX tokens_mint ON tokens (mint);
 CREATE INDEX tokens_commit ON tokens (chain, commit_no);
+CREATE INDEX tokens_indexing ON tokens (chain) WHERE holders_status = 'indexing';
 CREATE INDEX tokens_pending ON tokens (chain) WHERE candidate IS NOT NULL;
 
 CREATE TABLE pools (

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/url"
 	"os"
 	"os/exec"
@@ -71,15 +70,14 @@ func DSN(t *testing.T, kind string) string {
 
 // postgres is a running cluster.
 type postgres struct {
-	dir  string
-	port int
-	cmd  *exec.Cmd
+	dir string
+	cmd *exec.Cmd
 }
 
+// dsn goes by the cluster's socket: no port that another package's tests could have taken.
 func (p *postgres) dsn(database string) string {
-	q := url.Values{"sslmode": {"disable"}}
-	u := url.URL{Scheme: "postgres", User: url.User("postgres"), Host: "127.0.0.1:" + strconv.Itoa(p.port), Path: database, RawQuery: q.Encode()}
-	return u.String()
+	q := url.Values{"host": {p.dir}, "user": {"postgres"}, "sslmode": {"disable"}}
+	return (&url.URL{Scheme: "postgres", Path: "/" + database, RawQuery: q.Encode()}).String()
 }
 
 var cluster = sync.OnceValues(startCluster)
@@ -122,13 +120,9 @@ func startCluster() (*postgres, error) {
 	if out, err := initdb.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
-	port, err := freePort(ctx)
-	if err != nil {
-		return nil, err
-	}
-	p := &postgres{dir: dir, port: port}
-	p.cmd = exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(port), "-k", dir,
-		"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200",
+	p := &postgres{dir: dir}
+	p.cmd = exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "-D", data, "-k", dir,
+		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200",
 		"-c", "shared_buffers=256MB")
 	p.cmd.SysProcAttr, p.cmd.Dir = attr, dir
 	log, err := os.Create(filepath.Join(dir, "log"))
@@ -193,18 +187,4 @@ func credential(dir string) (*syscall.SysProcAttr, error) {
 	}
 	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
 	return attr, os.Chown(dir, int(uid), int(gid))
-}
-
-func freePort(ctx context.Context) (int, error) {
-	var c net.ListenConfig
-	l, err := c.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, err
-	}
-	defer func() { _ = l.Close() }()
-	a, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		return 0, errors.New("no TCP port")
-	}
-	return a.Port, nil
 }
