@@ -67,15 +67,14 @@ func (s *Source) calls(ctx context.Context, at BlockRef, list []*call) (gone boo
 		block = map[string]any{"blockHash": at.Hash.String(), "requireCanonical": true}
 	}
 	err = s.callsAt(ctx, block, list)
-	// A node that is a block late says much the same of a block that it doesn't have yet: that is no reason to give up.
-	if err != nil && stateMissing(err) && at.Number+stateKept <= s.seen.Load() {
+	if err != nil && stateMissing(err, at.Number+lateBlocks > s.seen.Load()) {
 		return true, nil
 	}
 	return false, err
 }
 
-// stateKept is the number of newest blocks whose state every node keeps.
-const stateKept = 64
+// lateBlocks is how far below the highest head a block is new: a node that doesn't know it may be late.
+const lateBlocks = 64
 
 // callsOrLatest asks the newest block instead when the block's state is gone: for what hardly ever changes.
 func (s *Source) callsOrLatest(ctx context.Context, at BlockRef, list []*call) (gone bool, err error) {
@@ -271,7 +270,7 @@ func (s *Source) Exists(ctx context.Context, contract market.Address, number uin
 			},
 		})
 	})
-	if err != nil && stateMissing(err) {
+	if err != nil && stateMissing(err, number+lateBlocks > s.seen.Load()) {
 		return false, false, nil
 	}
 	return len(code) > 2, true, err

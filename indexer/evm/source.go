@@ -235,11 +235,19 @@ func reverted(err error) bool {
 	return errors.As(err, &rpc) && (rpc.Code == 3 || revertText.MatchString(rpc.Message))
 }
 
-// stateGone are words by which nodes say that they don't keep the state of a block.
-var stateGone = regexp.MustCompile(`(?i)missing trie node|not available|pruned|header not found|unknown block|` +
-	`historical|resource not found|state .*not found|block.*not found|out ?of ?range|unsupported`)
+// stateGone are words by which nodes say that they don't keep the state of a block; blockGone are words that may mean as
+// much, or that the node doesn't have the block yet.
+var (
+	stateGone = regexp.MustCompile(`(?i)missing trie node|pruned|historical|state .*not (found|available)|out ?of ?range|unsupported`)
+	blockGone = regexp.MustCompile(`(?i)not available|header not found|unknown block|resource not found|block.*not found`)
+)
 
-func stateMissing(err error) bool {
+// stateMissing reports whether a call failed for want of a block's state. recent says that the block is new enough that a
+// node may simply be late.
+func stateMissing(err error, recent bool) bool {
 	var rpc *RPCError
-	return errors.As(err, &rpc) && !reverted(err) && stateGone.MatchString(rpc.Message)
+	if !errors.As(err, &rpc) || reverted(err) {
+		return false
+	}
+	return stateGone.MatchString(rpc.Message) || (!recent && blockGone.MatchString(rpc.Message))
 }
