@@ -40,6 +40,7 @@ type source interface {
 	Head(ctx context.Context) (evm.Head, error)
 	Header(ctx context.Context, number uint64) (evm.Header, error)
 	Headers(ctx context.Context, first, last uint64) ([]evm.Header, error)
+	AnyHas(ctx context.Context, block market.Header) bool
 	Block(ctx context.Context, h evm.Header) (market.Block, error)
 	Backfill(ctx context.Context, first, last uint64) iter.Seq2[evm.Batch, error]
 	TransfersOf(ctx context.Context, token market.Address, from, to uint64) ([]market.Tx, uint64, error)

@@ -81,6 +81,12 @@ func (ix *Indexer) rewind(ctx context.Context) error {
 		ix.degraded(ctx, err)
 		return err
 	}
+	if oldest := known[len(known)-1]; ix.source.AnyHas(ctx, oldest) {
+		err := fmt.Errorf("chain %s: the nodes disagree on block %d: one is on a fork deeper than can be undone", ix.cfg.ID,
+			oldest.Number)
+		ix.degraded(ctx, err)
+		return err
+	}
 	return fmt.Errorf("%w: a reorg reaches below block %d, deeper than reorgBlocks (%d) can undo: raise reorgBlocks, "+
 		"delete the rows of chain %s and let it be indexed anew", ErrHalted, last.Number-min(last.Number, ix.cfg.ReorgBlocks),
 		ix.cfg.ReorgBlocks, ix.cfg.ID)

@@ -185,6 +185,32 @@ func (s *Source) Header(ctx context.Context, number uint64) (h Header, err error
 	return h, err
 }
 
+// AnyHas reports whether an endpoint still has a block. Endpoints that have another in its place are then left aside: they
+// are on a fork of their own.
+func (s *Source) AnyHas(ctx context.Context, block market.Header) bool {
+	var others []*endpoint
+	has := false
+	for _, e := range s.pool.list {
+		var h Header
+		err := s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) error {
+			return e.do(ctx, headerRequest(block.Number, &h))
+		})
+		switch {
+		case err != nil:
+		case h.Hash == block.Hash:
+			has = true
+		default:
+			others = append(others, e)
+		}
+	}
+	for _, e := range others {
+		if has {
+			e.failed(s.pool.now())
+		}
+	}
+	return has
+}
+
 // Headers reads several headers in one batch, in order and linked to each other.
 func (s *Source) Headers(ctx context.Context, first, last uint64) (out []Header, err error) {
 	err = s.pool.try(ctx, nil, func(ctx context.Context, e *endpoint) error {
