@@ -1,12 +1,14 @@
 package evm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"net/url"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -172,11 +174,7 @@ func (p *endpoints) candidates(except *endpoint) []*endpoint {
 			aside = append(aside, e)
 		}
 	}
-	for i := 1; i < len(ready); i++ {
-		for j := i; j > 0 && load[ready[j]] < load[ready[j-1]]; j-- {
-			ready[j], ready[j-1] = ready[j-1], ready[j]
-		}
-	}
+	slices.SortStableFunc(ready, func(a, b *endpoint) int { return cmp.Compare(load[a], load[b]) })
 	return append(ready, aside...)
 }
 

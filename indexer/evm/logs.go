@@ -33,8 +33,8 @@ func (l *Log) word(i int) (w [32]byte, ok bool) {
 	return w, true
 }
 
-// parseLogs reads a whole JSON-RPC answer to eth_getLogs. encoding/json spends eight times the work of everything that
-// follows on it, so this reads the one shape it needs by hand; fields that it doesn't know are skipped.
+// parseLogs reads a whole JSON-RPC answer to eth_getLogs. Reading logs is the largest part of a backfill's work (see
+// docs/benchmarks.md), so this reads the one shape it needs by hand; fields that it doesn't know are skipped.
 func parseLogs(raw []byte) ([]Log, error) {
 	p := &scanner{b: raw}
 	var logs []Log

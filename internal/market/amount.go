@@ -54,6 +54,3 @@ func (s SignedAmount) Add(o SignedAmount) SignedAmount {
 	diff.Sub(&s.Abs, &o.Abs)
 	return SignedAmount{Abs: diff, Neg: s.Neg && !diff.IsZero()}
 }
-
-// Float64 is the nearest double of v, correctly rounded up to one unit in the last place.
-func Float64(v *Amount) float64 { return v.Float64() }
