@@ -38,6 +38,21 @@ func (e CandleRange) Valid() bool {
 	}
 }
 
+// Defines values for ChainNative.
+const (
+	ChainNativeEmpty ChainNative = ""
+)
+
+// Valid indicates whether the value is a known member of the ChainNative enum.
+func (e ChainNative) Valid() bool {
+	switch e {
+	case ChainNativeEmpty:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for Currency.
 const (
 	CurrencyNative Currency = "native"
@@ -50,6 +65,42 @@ func (e Currency) Valid() bool {
 	case CurrencyNative:
 		return true
 	case CurrencyUSD:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DexSearchSchemaVersion.
+const (
+	DexSearchSchemaVersionN100 DexSearchSchemaVersion = "1.0.0"
+)
+
+// Valid indicates whether the value is a known member of the DexSearchSchemaVersion enum.
+func (e DexSearchSchemaVersion) Valid() bool {
+	switch e {
+	case DexSearchSchemaVersionN100:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for Finality.
+const (
+	FinalityFinal  Finality = "final"
+	FinalityLatest Finality = "latest"
+	FinalitySafe   Finality = "safe"
+)
+
+// Valid indicates whether the value is a known member of the Finality enum.
+func (e Finality) Valid() bool {
+	switch e {
+	case FinalityFinal:
+		return true
+	case FinalityLatest:
+		return true
+	case FinalitySafe:
 		return true
 	default:
 		return false
@@ -113,6 +164,57 @@ func (e ParameterErrorIn) Valid() bool {
 	case ParameterErrorInPath:
 		return true
 	case ParameterErrorInQuery:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for PriceSource.
+const (
+	PriceSourceCurve PriceSource = "curve"
+	PriceSourcePeg   PriceSource = "peg"
+	PriceSourcePool  PriceSource = "pool"
+)
+
+// Valid indicates whether the value is a known member of the PriceSource enum.
+func (e PriceSource) Valid() bool {
+	switch e {
+	case PriceSourceCurve:
+		return true
+	case PriceSourcePeg:
+		return true
+	case PriceSourcePool:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ResourceKind.
+const (
+	ResourceKindBlog       ResourceKind = "blog"
+	ResourceKindChangelog  ResourceKind = "changelog"
+	ResourceKindDevelopers ResourceKind = "developers"
+	ResourceKindDocs       ResourceKind = "docs"
+	ResourceKindStatus     ResourceKind = "status"
+	ResourceKindSupport    ResourceKind = "support"
+)
+
+// Valid indicates whether the value is a known member of the ResourceKind enum.
+func (e ResourceKind) Valid() bool {
+	switch e {
+	case ResourceKindBlog:
+		return true
+	case ResourceKindChangelog:
+		return true
+	case ResourceKindDevelopers:
+		return true
+	case ResourceKindDocs:
+		return true
+	case ResourceKindStatus:
+		return true
+	case ResourceKindSupport:
 		return true
 	default:
 		return false
@@ -194,6 +296,24 @@ func (e Timeframe) Valid() bool {
 	}
 }
 
+// Defines values for UDFHistoryS.
+const (
+	UDFHistorySNoData UDFHistoryS = "no_data"
+	UDFHistorySOk     UDFHistoryS = "ok"
+)
+
+// Valid indicates whether the value is a known member of the UDFHistoryS enum.
+func (e UDFHistoryS) Valid() bool {
+	switch e {
+	case UDFHistorySNoData:
+		return true
+	case UDFHistorySOk:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UnknownReason.
 const (
 	UnknownReasonIndexing      UnknownReason = "indexing"
@@ -217,6 +337,18 @@ func (e UnknownReason) Valid() bool {
 		return false
 	}
 }
+
+// BlockRef defines model for BlockRef.
+type BlockRef struct {
+	// Finality How sure a block is: `latest` can still be replaced, `safe` is unlikely to be, `final` cannot be any more.
+	Finality Finality `json:"finality"`
+
+	// Number Number of the newest block in the answer; a slot on Solana.
+	Number int64 `json:"number"`
+}
+
+// Blocks By chain, the newest block in the answer.
+type Blocks map[string]BlockRef
 
 // Candle defines model for Candle.
 type Candle struct {
@@ -256,8 +388,11 @@ type CandleSeries struct {
 	// AsOf RFC 3339 in UTC with whole seconds.
 	//
 	// Examples: 2026-03-02T12:00:05Z
-	AsOf    Timestamp `json:"as_of"`
-	Candles []Candle  `json:"candles"`
+	AsOf Timestamp `json:"as_of"`
+
+	// Blocks By chain, the newest block in the answer.
+	Blocks  Blocks   `json:"blocks,omitempty"`
+	Candles []Candle `json:"candles"`
 
 	// Chain Id of a chain that the deployment declares.
 	//
@@ -299,7 +434,28 @@ type CandleSeries struct {
 
 	// To End of the window in unix seconds, exclusive.
 	To int64 `json:"to"`
+
+	// UnknownReasons For each figure of the same object that is null, by its name, the reason.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }
+
+// Chain Constants of a chain.
+type Chain struct {
+	// ID Id of a chain that the deployment declares.
+	//
+	// Examples: solana, base
+	ID    ChainID `json:"id"`
+	Label string  `json:"label"`
+
+	// MinTradeUSD Smallest trade in USD.
+	MinTradeUSD float64 `json:"min_trade_usd"`
+
+	// Native Always empty.
+	Native ChainNative `json:"native"`
+}
+
+// ChainNative Always empty.
+type ChainNative string
 
 // ChainHeartbeat defines model for ChainHeartbeat.
 type ChainHeartbeat struct {
@@ -311,6 +467,9 @@ type ChainHeartbeat struct {
 	// Examples: solana, base
 	ID     ChainID         `json:"id"`
 	Status HeartbeatStatus `json:"status"`
+
+	// UnknownReasons For each figure of the same object that is null, by its name, the reason.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }
 
 // ChainID Id of a chain that the deployment declares.
@@ -321,14 +480,122 @@ type ChainID = string
 // Currency What the prices of a series are counted in.
 type Currency string
 
+// DexInfo defines model for DexInfo.
+type DexInfo struct {
+	ImageURL *string      `json:"imageUrl,omitempty"`
+	Socials  *[]DexSocial `json:"socials,omitempty"`
+	Websites *[]DexLink   `json:"websites,omitempty"`
+}
+
+// DexLink defines model for DexLink.
+type DexLink struct {
+	Label string `json:"label"`
+	URL   string `json:"url"`
+}
+
+// DexLiquidity What is in the pair, in USD and in whole tokens of both sides.
+type DexLiquidity struct {
+	Base  float64 `json:"base"`
+	Quote float64 `json:"quote"`
+	USD   float64 `json:"usd"`
+}
+
+// DexPair A pair in DexScreener's shape. What is not known is left out.
+type DexPair struct {
+	BaseToken DexToken `json:"baseToken"`
+
+	// ChainID Id of a chain that the deployment declares.
+	//
+	// Examples: solana, base
+	ChainID ChainID `json:"chainId"`
+
+	// DexID Name of the exchange as declared.
+	DexID  string   `json:"dexId"`
+	FDV    *float64 `json:"fdv,omitempty"`
+	Info   *DexInfo `json:"info,omitempty"`
+	Labels []string `json:"labels,omitempty"`
+
+	// Liquidity What is in the pair, in USD and in whole tokens of both sides.
+	Liquidity   *DexLiquidity `json:"liquidity,omitempty"`
+	MarketCap   *float64      `json:"marketCap,omitempty"`
+	PairAddress string        `json:"pairAddress"`
+
+	// PairCreatedAt Unix time in milliseconds.
+	PairCreatedAt int64 `json:"pairCreatedAt,omitempty"`
+
+	// PriceChange A figure of the last 5 minutes, 1 hour, 6 hours and 24 hours.
+	PriceChange DexWindowFigures `json:"priceChange"`
+
+	// PriceNative Price in the quote token.
+	PriceNative string   `json:"priceNative"`
+	PriceUSD    string   `json:"priceUsd,omitempty"`
+	QuoteToken  DexToken `json:"quoteToken"`
+
+	// Txns Trades of the last 5 minutes, 1 hour, 6 hours and 24 hours.
+	Txns DexWindowTxns `json:"txns"`
+
+	// URL Share link of the token.
+	URL string `json:"url"`
+
+	// Volume A figure of the last 5 minutes, 1 hour, 6 hours and 24 hours.
+	Volume DexWindowFigures `json:"volume"`
+}
+
+// DexSearch defines model for DexSearch.
+type DexSearch struct {
+	Pairs         []DexPair              `json:"pairs"`
+	SchemaVersion DexSearchSchemaVersion `json:"schemaVersion"`
+}
+
+// DexSearchSchemaVersion defines model for DexSearch.SchemaVersion.
+type DexSearchSchemaVersion string
+
+// DexSocial defines model for DexSocial.
+type DexSocial struct {
+	Type string `json:"type"`
+	URL  string `json:"url"`
+}
+
+// DexToken defines model for DexToken.
+type DexToken struct {
+	Address string `json:"address"`
+	Name    string `json:"name"`
+	Symbol  string `json:"symbol"`
+}
+
+// DexTxns defines model for DexTxns.
+type DexTxns struct {
+	Buys  int `json:"buys"`
+	Sells int `json:"sells"`
+}
+
+// DexWindowFigures A figure of the last 5 minutes, 1 hour, 6 hours and 24 hours.
+type DexWindowFigures struct {
+	H1  *float64 `json:"h1,omitempty"`
+	H24 *float64 `json:"h24,omitempty"`
+	H6  *float64 `json:"h6,omitempty"`
+	M5  *float64 `json:"m5,omitempty"`
+}
+
+// DexWindowTxns Trades of the last 5 minutes, 1 hour, 6 hours and 24 hours.
+type DexWindowTxns struct {
+	H1  DexTxns `json:"h1"`
+	H24 DexTxns `json:"h24"`
+	H6  DexTxns `json:"h6"`
+	M5  DexTxns `json:"m5"`
+}
+
 // FigureSource Where a figure comes from. An open list; known values are `chain_transfers`, `chain_swaps`, `pool_reserves`,
-// `curve_state`, `rpc_accounts` and `market`.
+// `curve_state`, `declared_peg`, `rpc_accounts` and `market`.
 //
 // Examples: chain_swaps
 type FigureSource = string
 
 // FigureSources For figures of the same object, by name, where they come from.
 type FigureSources map[string]FigureSource
+
+// Finality How sure a block is: `latest` can still be replaced, `safe` is unlikely to be, `final` cannot be any more.
+type Finality string
 
 // Graduation defines model for Graduation.
 type Graduation struct {
@@ -341,6 +608,9 @@ type Graduation struct {
 	// State `curve`: trades on its curve; `completed`: the curve is full, the pool not yet made; `graduated`: trades in its
 	// pool; `not_applicable`: never had a curve.
 	State GraduationState `json:"state"`
+
+	// UnknownReasons For each figure of the same object that is null, by its name, the reason.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }
 
 // GraduationState `curve`: trades on its curve; `completed`: the curve is full, the pool not yet made; `graduated`: trades in its
@@ -358,6 +628,9 @@ type Heartbeat struct {
 	// LatencyMs 95th percentile of recent answer times in milliseconds.
 	LatencyMs *float64        `json:"latency_ms"`
 	Status    HeartbeatStatus `json:"status"`
+
+	// UnknownReasons For each figure of the same object that is null, by its name, the reason.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }
 
 // HeartbeatStatus defines model for HeartbeatStatus.
@@ -378,12 +651,67 @@ type LiveToken struct {
 	Traction Traction `json:"traction"`
 }
 
+// Major A large token, listed as its wrapped contract.
+type Major struct {
+	// Embedded struct due to allOf(#/components/schemas/MarketToken)
+	MarketToken `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// Asset Code of the asset that the contract wraps.
+	//
+	// Examples: ETH
+	Asset string `json:"asset"`
+
+	// Wrapped Always true.
+	Wrapped bool `json:"wrapped"`
+}
+
+// MajorCandles A series with the asset that it is of.
+type MajorCandles struct {
+	// Embedded struct due to allOf(#/components/schemas/CandleSeries)
+	CandleSeries `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// Asset Code of the asset, as declared.
+	//
+	// Examples: ETH
+	Asset string `json:"asset"`
+}
+
+// Majors defines model for Majors.
+type Majors struct {
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf Timestamp `json:"as_of"`
+
+	// Blocks By chain, the newest block in the answer.
+	Blocks Blocks  `json:"blocks,omitempty"`
+	Majors []Major `json:"majors"`
+
+	// Stale True when the answer is an old one, served because there is no new one for now.
+	Stale bool `json:"stale,omitempty"`
+}
+
+// MarketChain defines model for MarketChain.
+type MarketChain struct {
+	// ID Id of a chain that the deployment declares.
+	//
+	// Examples: solana, base
+	ID    ChainID `json:"id"`
+	Label string  `json:"label"`
+
+	// MinBuyUSD Smallest buy in USD.
+	MinBuyUSD float64 `json:"min_buy_usd"`
+}
+
 // MarketLive defines model for MarketLive.
 type MarketLive struct {
 	// AsOf RFC 3339 in UTC with whole seconds.
 	//
 	// Examples: 2026-03-02T12:00:05Z
 	AsOf Timestamp `json:"as_of"`
+
+	// Blocks By chain, the newest block in the answer.
+	Blocks Blocks `json:"blocks,omitempty"`
 
 	// EmptyChains Declared chains that have no token in the list.
 	EmptyChains []ChainID `json:"empty_chains"`
@@ -448,6 +776,26 @@ type Mint = string
 // MintParameter A token's address as a caller may write it; the hex digits may have any case.
 type MintParameter = string
 
+// MobileHealth defines model for MobileHealth.
+type MobileHealth struct {
+	Chains []Chain `json:"chains"`
+
+	// FeeBpsPerLeg Platform fee of a buy or a sell, in hundredths of a percent.
+	FeeBpsPerLeg int           `json:"fee_bps_per_leg"`
+	FeePctPerLeg float64       `json:"fee_pct_per_leg"`
+	LaunchFeeUSD float64       `json:"launch_fee_usd"`
+	MarketChains []MarketChain `json:"market_chains"`
+
+	// Minimums By chain, the smallest trade in USD.
+	Minimums map[string]float64 `json:"minimums"`
+
+	// Resources The help menu in its order, then the changelog, newest entry first.
+	Resources []Resource `json:"resources"`
+
+	// RoundTripPct Platform fee of a buy and a sell together, in percent.
+	RoundTripPct float64 `json:"round_trip_pct"`
+}
+
 // PairAddress Address of a pool or a curve, or the 32-byte id of a pool that has no address of its own.
 type PairAddress = string
 
@@ -465,6 +813,60 @@ type ParameterError struct {
 // ParameterErrorIn defines model for ParameterError.In.
 type ParameterErrorIn string
 
+// PriceSource What gives a price: `pool`, the deepest pool; `curve`, the curve of a token that has not graduated; `peg`, the
+// declared peg of a stable coin while its pools stand near it.
+type PriceSource string
+
+// PriceView What is known of a token's price.
+type PriceView struct {
+	// Block Number of the block that the price is of; a slot on Solana.
+	Block *int64 `json:"block"`
+
+	// Chain Id of a chain that the deployment declares.
+	//
+	// Examples: solana, base
+	Chain ChainID `json:"chain"`
+
+	// ChainCandidates Present when no chain was asked for and more than one has a token at this address.
+	ChainCandidates []ChainID `json:"chain_candidates,omitempty"`
+
+	// Change24HPct Change of the price over the last 24 hours, in percent.
+	Change24HPct *float64 `json:"change_24h_pct"`
+
+	// FigureSources For figures of the same object, by name, where they come from.
+	FigureSources FigureSources `json:"figure_sources"`
+
+	// Liquidity Liquidity of the token's pools in USD.
+	Liquidity *float64 `json:"liquidity"`
+
+	// MarketCap Price times supply in USD; `supply_basis` says which supply was used.
+	MarketCap *float64 `json:"market_cap"`
+	Name      string   `json:"name"`
+
+	// Pair The pair that gives the price.
+	Pair *string `json:"pair"`
+
+	// Price USD per whole token.
+	Price       *float64     `json:"price"`
+	PriceSource *PriceSource `json:"price_source"`
+
+	// Stale True when the price is an old one, because its chain stands still.
+	Stale       bool         `json:"stale"`
+	SupplyBasis *SupplyBasis `json:"supply_basis"`
+	Symbol      string       `json:"symbol"`
+
+	// UnknownReasons For each figure of the same object that is null, by its name, the reason.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+
+	// UpdatedAt RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	UpdatedAt Timestamp `json:"updated_at"`
+
+	// Volume Volume of the last 24 hours in USD.
+	Volume *float64 `json:"volume"`
+}
+
 // Problem An error after RFC 9457. The members below `instance` are there where they apply.
 type Problem struct {
 	// Chain The chain that was looked at.
@@ -475,19 +877,57 @@ type Problem struct {
 	Detail string    `json:"detail,omitempty"`
 
 	// Errors The parameters at fault.
-	Errors   []ParameterError `json:"errors,omitempty"`
-	Instance string           `json:"instance,omitempty"`
+	Errors []ParameterError `json:"errors,omitempty"`
+
+	// Got Items that the list has.
+	Got      int    `json:"got,omitempty"`
+	Instance string `json:"instance,omitempty"`
+
+	// Max Most items that a list may have.
+	Max int `json:"max,omitempty"`
 
 	// Mint The address that was looked up.
 	Mint string `json:"mint,omitempty"`
 
 	// RequestID Name of this answer in the logs of the service.
 	RequestID string `json:"request_id,omitempty"`
-	Status    int    `json:"status"`
-	Title     string `json:"title"`
+
+	// RetryAfterS Seconds to wait before the next try, as in Retry-After.
+	RetryAfterS int    `json:"retry_after_s,omitempty"`
+	Status      int    `json:"status"`
+	Title       string `json:"title"`
 
 	// Type Names the kind of problem by its last segment, and documents it.
 	Type string `json:"type"`
+
+	// ViolatedPolicies Limits that are used up; operation ids.
+	ViolatedPolicies []string `json:"violated-policies,omitempty"`
+}
+
+// Resource A link of the help menu, or an entry of the changelog.
+type Resource struct {
+	// At Day of a changelog entry.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	At    *Timestamp   `json:"at,omitempty"`
+	ID    string       `json:"id"`
+	Kind  ResourceKind `json:"kind"`
+	Label string       `json:"label"`
+	URL   string       `json:"url"`
+}
+
+// ResourceKind defines model for ResourceKind.
+type ResourceKind string
+
+// SignInProvider defines model for SignInProvider.
+type SignInProvider struct {
+	ID    string `json:"id"`
+	Label string `json:"label"`
+}
+
+// SignInProviders defines model for SignInProviders.
+type SignInProviders struct {
+	Providers []SignInProvider `json:"providers"`
 }
 
 // SupplyBasis The supply behind `market_cap`.
@@ -514,6 +954,9 @@ type TokenInfo struct {
 	//
 	// Examples: 2026-03-02T12:00:05Z
 	AsOf Timestamp `json:"as_of"`
+
+	// Blocks By chain, the newest block in the answer.
+	Blocks Blocks `json:"blocks,omitempty"`
 
 	// CreatedAt When the token was created.
 	CreatedAt *Timestamp `json:"created_at"`
@@ -545,8 +988,34 @@ type TokenLaunch struct {
 // TokenLinks Links that the token's metadata states; null where it states none.
 type TokenLinks struct {
 	Telegram *string `json:"telegram"`
-	Website  *string `json:"website"`
-	X        *string `json:"x"`
+
+	// UnknownReasons For each figure of the same object that is null, by its name, the reason.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+	Website        *string        `json:"website"`
+	X              *string        `json:"x"`
+}
+
+// TokenParameter A token's address as a caller may write it, a contract address with its chain before it or not.
+type TokenParameter = string
+
+// TokenPrices defines model for TokenPrices.
+type TokenPrices struct {
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf Timestamp `json:"as_of"`
+
+	// Blocks By chain, the newest block in the answer.
+	Blocks Blocks `json:"blocks,omitempty"`
+
+	// Missing Items that no chain has, in the spelling and order of the request.
+	Missing []string `json:"missing"`
+
+	// Prices By the spelling of the request.
+	Prices map[string]PriceView `json:"prices"`
+
+	// Stale True when the answer is an old one, served because there is no new one for now.
+	Stale bool `json:"stale,omitempty"`
 }
 
 // Traction How much a token is sought after.
@@ -584,6 +1053,27 @@ type TractionParts struct {
 	Wash *float64 `json:"wash"`
 }
 
+// UDFColumn defines model for UDFColumn.
+type UDFColumn = []float64
+
+// UDFHistory A series in columns, oldest first, as the Universal Data Feed of charting libraries has it. `s` is `no_data` when
+// no candle opens in the window; `nextTime` is then the newest candle before it, where there is one.
+type UDFHistory struct {
+	C        UDFColumn   `json:"c"`
+	H        UDFColumn   `json:"h"`
+	L        UDFColumn   `json:"l"`
+	NextTime *int64      `json:"nextTime,omitempty"`
+	O        UDFColumn   `json:"o"`
+	S        UDFHistoryS `json:"s"`
+
+	// T Opens of the buckets in unix seconds.
+	T []int64   `json:"t"`
+	V UDFColumn `json:"v"`
+}
+
+// UDFHistoryS defines model for UDFHistory.S.
+type UDFHistoryS string
+
 // UnixSeconds Unix time in seconds.
 type UnixSeconds = int64
 
@@ -605,4 +1095,7 @@ type Version struct {
 	// Examples: 3.1.0
 	Openapi string `json:"openapi"`
 	Short   string `json:"short"`
+
+	// UnknownReasons For each figure of the same object that is null, by its name, the reason.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }

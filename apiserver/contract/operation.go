@@ -1,0 +1,140 @@
+package contract
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// Operation is one documented operation.
+type Operation struct {
+	ID         string // operationId
+	Method     string // upper case
+	Path       string // template, with parameters in braces
+	Cache      Cache
+	Limit      Limit
+	Parameters []*Parameter // those of path and query, in the order of the document
+}
+
+// Cache says how long a 200 or 304 of an operation may be reused (x-cache).
+type Cache struct {
+	MaxAge               int `yaml:"max_age"`        // seconds
+	StaleWhileRevalidate int `yaml:"swr"`            // seconds
+	ClosedMaxAge         int `yaml:"closed_max_age"` // seconds, for a series that can't change any more; 0: none
+}
+
+// Header returns the value of Cache-Control. A Cache without any time asks for revalidation on every use.
+func (c Cache) Header() string {
+	if c.MaxAge == 0 {
+		return "no-cache"
+	}
+	if c.StaleWhileRevalidate == 0 {
+		return fmt.Sprintf("public, max-age=%d", c.MaxAge)
+	}
+	return fmt.Sprintf("public, max-age=%d, stale-while-revalidate=%d", c.MaxAge, c.StaleWhileRevalidate)
+}
+
+// ClosedHeader returns the value of Cache-Control for an answer that can't change any more, or that of Header where
+// the operation has no such answers.
+func (c Cache) ClosedHeader() string {
+	if c.ClosedMaxAge == 0 {
+		return c.Header()
+	}
+	return fmt.Sprintf("public, max-age=%d, immutable", c.ClosedMaxAge)
+}
+
+// Limit is how often one client may ask an operation (x-rate-limit): never more than Requests in any WindowS seconds.
+type Limit struct {
+	Name     string `yaml:"name"` // the operationId where the document gives none
+	Requests int    `yaml:"requests"`
+	WindowS  int    `yaml:"window_s"`
+}
+
+// Window is the limit's window.
+func (l Limit) Window() time.Duration { return time.Duration(l.WindowS) * time.Second }
+
+// Operations returns the documented operations in the order of the document, which is read once. It fails only on a
+// document that is broken, which the tests of this package rule out.
+func Operations() ([]Operation, error) {
+	ops, err := operations()
+	return slices.Clone(ops), err
+}
+
+var operations = sync.OnceValues(func() ([]Operation, error) { return readOperations(document) })
+
+// UnroutedLimit is the limit of the paths that are no operation, all of them together.
+func UnroutedLimit() (Limit, error) {
+	var doc struct {
+		Unrouted struct {
+			Limit Limit `yaml:"rate_limit"`
+		} `yaml:"x-unrouted"`
+	}
+	if err := yaml.Unmarshal(document, &doc); err != nil {
+		return Limit{}, fmt.Errorf("contract: read document: %w", err)
+	}
+	return doc.Unrouted.Limit, nil
+}
+
+var methods = []string{
+	http.MethodGet, http.MethodPut, http.MethodPost, http.MethodDelete,
+	http.MethodOptions, http.MethodHead, http.MethodPatch, http.MethodTrace,
+}
+
+func readOperations(source []byte) ([]Operation, error) {
+	var doc struct {
+		Paths      yaml.Node  `yaml:"paths"`
+		Components components `yaml:"components"`
+	}
+	if err := yaml.Unmarshal(source, &doc); err != nil {
+		return nil, fmt.Errorf("contract: read document: %w", err)
+	}
+	var ops []Operation
+	for path, item := range pairs(&doc.Paths) {
+		for key, node := range pairs(item) {
+			method := strings.ToUpper(key)
+			if !slices.Contains(methods, method) {
+				continue // a member of the path item that is no operation
+			}
+			op, err := readOperation(node, &doc.Components)
+			if err != nil {
+				return nil, fmt.Errorf("contract: %s %s: %w", method, path, err)
+			}
+			op.Method, op.Path = method, path
+			ops = append(ops, op)
+		}
+	}
+	return ops, nil
+}
+
+func readOperation(node *yaml.Node, c *components) (Operation, error) {
+	var raw struct {
+		ID         string         `yaml:"operationId"`
+		Cache      Cache          `yaml:"x-cache"`
+		Limit      Limit          `yaml:"x-rate-limit"`
+		Parameters []rawParameter `yaml:"parameters"`
+	}
+	if err := node.Decode(&raw); err != nil {
+		return Operation{}, err
+	}
+	op := Operation{ID: raw.ID, Cache: raw.Cache, Limit: raw.Limit}
+	if op.ID == "" {
+		return op, fmt.Errorf("line %d: no operationId", node.Line)
+	}
+	if op.Limit.Requests <= 0 || op.Limit.WindowS <= 0 {
+		return op, fmt.Errorf("%s has no x-rate-limit", op.ID)
+	}
+	op.Limit.Name = op.ID
+	for i := range raw.Parameters {
+		p, err := raw.Parameters[i].resolve(c)
+		if err != nil {
+			return op, fmt.Errorf("%s: %w", op.ID, err)
+		}
+		op.Parameters = append(op.Parameters, p)
+	}
+	return op, nil
+}
