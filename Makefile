@@ -22,7 +22,7 @@ run: build ## Start two local chains with real contracts and traffic, and Boardw
 	DATA='$(DATA)' hack/run.sh
 
 .PHONY: setup
-setup: ## Install what the tests need (PostgreSQL; they install their npm packages themselves)
+setup: ## Install what the tests need (PostgreSQL, Redis, Chromium; they install their npm packages themselves)
 	hack/setup.sh
 
 .PHONY: test

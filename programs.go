@@ -68,8 +68,8 @@ func indexerCommand() *cobra.Command {
 
 func apiserverCommand() *cobra.Command {
 	var c common
+	var p public
 	var dirs []string
-	var listen, docs string
 	cmd := &cobra.Command{
 		Use: "apiserver -f DIR", Short: "Run the public API", Args: cobra.NoArgs,
 		Long: "Answer the public from what the indexers of the declared chains wrote to the database.",
@@ -78,16 +78,17 @@ func apiserverCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			p.environment(cmd)
 			cat, _, err := declared(dirs)
 			if err != nil {
 				return err
 			}
 			ctx := cmd.Context()
-			public, err := telemetry.Listen(ctx, "the API", listen)
+			listener, err := telemetry.Listen(ctx, "the API", p.listen)
 			if err != nil {
 				return err
 			}
-			defer func() { _ = public.Close() }()
+			defer func() { _ = listener.Close() }()
 			operations, err := telemetry.Listen(ctx, "operations", c.operations)
 			if err != nil {
 				return err
@@ -99,12 +100,13 @@ func apiserverCommand() *cobra.Command {
 			}
 			defer func() { _ = st.Close() }()
 			registry := telemetry.NewRegistry()
-			server, err := newServer(st, cat, docs, log, registry)
+			server, closing, err := p.server(listener.Addr(), st, cat, log, registry)
 			if err != nil {
 				return err
 			}
+			defer closing()
 			g, ctx := errgroup.WithContext(ctx)
-			g.Go(func() error { return server.Run(ctx, public) })
+			g.Go(func() error { return server.Run(ctx, listener) })
 			g.Go(func() error {
 				return telemetry.Serve(ctx, operations, telemetry.Operations(registry, server.Ready, c.pprof), time.Second, log)
 			})
@@ -113,8 +115,7 @@ func apiserverCommand() *cobra.Command {
 	}
 	c.register(cmd, "127.0.0.1:8082")
 	cmd.Flags().StringArrayVarP(&dirs, "filename", "f", nil, "folder with Chain manifests; may be given several times")
-	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8080", "address of the public API")
-	cmd.Flags().StringVar(&docs, "docs-url", "/docs", "address of the documentation site, which problems link to")
+	p.register(cmd)
 	_ = cmd.MarkFlagRequired("filename")
 	return cmd
 }

@@ -13,12 +13,10 @@ import (
 	"time"
 
 	"github.com/google/uuid"
-	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
@@ -69,8 +67,8 @@ func holder(dsn string) string {
 
 func upCommand() *cobra.Command {
 	var c common
+	var p public
 	var dirs []string
-	var listen, docs string
 	cmd := &cobra.Command{
 		Use:   "up -f DIR",
 		Short: "Run everything in one process: an indexer per chain and the API",
@@ -84,14 +82,14 @@ one's with the same id.`,
 			if err != nil {
 				return err
 			}
-			u := &up{common: c, dsn: c.dsn(cmd), listen: listen, docs: docs, log: log, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()}
+			p.environment(cmd)
+			u := &up{common: c, public: p, dsn: c.dsn(cmd), log: log, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()}
 			return u.run(cmd.Context(), dirs)
 		},
 	}
 	c.register(cmd, "127.0.0.1:8081")
 	cmd.Flags().StringArrayVarP(&dirs, "filename", "f", nil, "folder with Chain manifests; may be given several times")
-	cmd.Flags().StringVar(&listen, "listen", "127.0.0.1:8080", "address of the public API")
-	cmd.Flags().StringVar(&docs, "docs-url", "/docs", "address of the documentation site, which problems link to")
+	p.register(cmd)
 	_ = cmd.MarkFlagRequired("filename")
 	return cmd
 }
@@ -99,10 +97,11 @@ one's with the same id.`,
 // up is everything in one process.
 type up struct {
 	common
+	public
 
-	dsn, listen, docs string
-	log               *slog.Logger
-	out, err          io.Writer
+	dsn      string
+	log      *slog.Logger
+	out, err io.Writer
 }
 
 // run checks everything that can be checked before it writes anything: manifests, ports, chain ids, the database.
@@ -111,11 +110,11 @@ func (u *up) run(ctx context.Context, dirs []string) error {
 	if err != nil {
 		return err
 	}
-	public, err := telemetry.Listen(ctx, "the API", u.listen)
+	listener, err := telemetry.Listen(ctx, "the API", u.listen)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = public.Close() }()
+	defer func() { _ = listener.Close() }()
 	operations, err := telemetry.Listen(ctx, "operations", u.operations)
 	if err != nil {
 		return err
@@ -129,11 +128,11 @@ func (u *up) run(ctx context.Context, dirs []string) error {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	return u.serve(ctx, cat, chains, st, public, operations)
+	return u.serve(ctx, cat, chains, st, listener, operations)
 }
 
 func (u *up) serve(ctx context.Context, cat *catalog.Catalog, chains []*chainconfig.Chain, st *store.Store,
-	public, operations net.Listener,
+	listener, operations net.Listener,
 ) error {
 	registry := telemetry.NewRegistry()
 	metrics := indexer.NewMetrics(registry)
@@ -149,10 +148,11 @@ func (u *up) serve(ctx context.Context, cat *catalog.Catalog, chains []*chaincon
 		}
 		indexers = append(indexers, ix)
 	}
-	server, err := newServer(st, cat, u.docs, u.log, registry)
+	server, closing, err := u.server(listener.Addr(), st, cat, u.log, registry)
 	if err != nil {
 		return err
 	}
+	defer closing()
 	g, ctx := errgroup.WithContext(ctx)
 	for _, ix := range indexers {
 		// A chain that halts has said why, in its state and the log; the others go on.
@@ -163,11 +163,11 @@ func (u *up) serve(ctx context.Context, cat *catalog.Catalog, chains []*chaincon
 			return nil
 		})
 	}
-	g.Go(func() error { return server.Run(ctx, public) })
+	g.Go(func() error { return server.Run(ctx, listener) })
 	g.Go(func() error {
 		return telemetry.Serve(ctx, operations, telemetry.Operations(registry, server.Ready, u.pprof), time.Second, u.log)
 	})
-	g.Go(func() error { return u.announce(ctx, server, indexers, public.Addr()) })
+	g.Go(func() error { return u.announce(ctx, server, indexers, listener.Addr()) })
 	return g.Wait()
 }
 
@@ -213,11 +213,4 @@ func checkChains(ctx context.Context, chains []*chainconfig.Chain, log *slog.Log
 	}
 	_ = g.Wait()
 	return errors.Join(errs...)
-}
-
-func newServer(st *store.Store, cat *catalog.Catalog, docs string, log *slog.Logger, r prometheus.Registerer,
-) (*apiserver.Server, error) {
-	return apiserver.New(apiserver.Options{
-		Store: st, Catalog: cat, Build: build(), DocsURL: docs, Now: now, Log: log, Metrics: httpapi.NewMetrics(r),
-	})
 }

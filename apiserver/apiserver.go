@@ -3,34 +3,58 @@ package apiserver
 
 import (
 	"context"
-	"errors"
+	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
+	"runtime"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/boardwalkhq/boardwalk/apiserver/caller"
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/docs"
 	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/limit"
+	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/apiserver/view"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
 
-// drain is how long requests in flight may take when the server ends.
-const drain = 5 * time.Second
+const (
+	// drain is how long requests in flight may take when the server ends.
+	drain = 5 * time.Second
+	// inFlightPerCore bounds the requests that are worked on at once. Each takes some milliseconds of a core or waits for
+	// the database, so that those admitted are answered within a few tens of them.
+	inFlightPerCore = 32
+)
 
 // Options are a server's surroundings.
 type Options struct {
 	Store   *store.Store
 	Catalog *catalog.Catalog
+	Site    *site.Site
 	Build   httpapi.Build
-	DocsURL string
-	Now     func() time.Time
-	Log     *slog.Logger
-	Metrics *httpapi.Metrics
+	// BaseURL is where the public reaches the service, DocsURL where it finds the documentation: by default /docs, which
+	// the server answers itself.
+	BaseURL, DocsURL string
+	// TrustedProxies are the peers whose X-Forwarded-For counts.
+	TrustedProxies []netip.Prefix
+	// Keys are the builder keys that are known; nil is none.
+	Keys    *caller.Keys
+	Limiter limit.Limiter
+	// MaxInFlight bounds the requests that are worked on at once; 0 is a default by the number of cores.
+	MaxInFlight int
+	AccessLog   bool
+	Now         func() time.Time
+	Log         *slog.Logger
+	Metrics     *httpapi.Metrics
 }
 
 // Server is the API server.
@@ -42,12 +66,31 @@ type Server struct {
 
 // New makes a server; Run starts it.
 func New(o Options) (*Server, error) {
-	v := view.New(o.Store, o.Catalog, o.Now, o.Log)
-	c := httpapi.Config{
-		Tokens: v, Series: v, Market: v, Health: v, Build: o.Build, DocsURL: o.DocsURL, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
+	v, err := view.New(o.Store, o.Catalog, o.Now, o.Log)
+	if err != nil {
+		return nil, err
 	}
-	for _, chain := range o.Catalog.Chains {
-		c.Chains = append(c.Chains, httpapi.Chain{ID: chain.ID, EVM: chain.Family == chainconfig.EVM})
+	if o.DocsURL == "" {
+		o.DocsURL = "/docs"
+	}
+	if o.MaxInFlight == 0 {
+		o.MaxInFlight = inFlightPerCore * runtime.GOMAXPROCS(0)
+	}
+	pages, err := documentation(o)
+	if err != nil {
+		return nil, err
+	}
+	c := httpapi.Config{
+		Tokens: v, Series: v, Snapshots: v, Health: v, Site: o.Site, Build: o.Build, BaseURL: o.BaseURL, DocsURL: o.DocsURL,
+		Docs: pages, Callers: caller.NewResolver(o.TrustedProxies, o.Keys), Limiter: o.Limiter, MaxInFlight: o.MaxInFlight,
+		AccessLog: o.AccessLog, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
+	}
+	for i := range o.Catalog.Chains {
+		chain, err := publicChain(&o.Catalog.Chains[i])
+		if err != nil {
+			return nil, err
+		}
+		c.Chains = append(c.Chains, chain)
 	}
 	h, err := httpapi.New(c)
 	if err != nil {
@@ -56,22 +99,62 @@ func New(o Options) (*Server, error) {
 	return &Server{o: o, view: v, handler: h}, nil
 }
 
+// publicChain is what the API says of a chain.
+func publicChain(c *catalog.Chain) (httpapi.Chain, error) {
+	out := httpapi.Chain{
+		ID: c.ID, Label: c.Label, EVM: c.Family == chainconfig.EVM, MinTradeUSD: c.MinTradeUSD,
+		Exchanges: make(map[market.Address]string, len(c.Exchanges)),
+	}
+	for _, e := range c.Exchanges {
+		factory, err := market.ParseEVMAddress(e.Factory)
+		if err != nil {
+			return out, fmt.Errorf("chain %s: exchange %s: factory: %w", c.ID, e.Name, err)
+		}
+		out.Exchanges[factory] = e.Name
+	}
+	return out, nil
+}
+
+// documentation makes the pages below /docs.
+func documentation(o Options) (http.Handler, error) {
+	types, err := contract.ProblemTypes()
+	if err != nil {
+		return nil, err
+	}
+	c := docs.Config{DocsURL: o.DocsURL, Changelog: o.Site.Changelog}
+	for _, t := range types {
+		p := docs.Problem{Slug: t.Slug, Status: t.Status, Title: t.Title, When: t.When, Do: t.Do, Type: t.Type, Example: t.Example}
+		for _, m := range t.Members {
+			p.Members = append(p.Members, docs.Member{Name: m.Name, Meaning: m.Meaning})
+		}
+		c.Problems = append(c.Problems, p)
+	}
+	return docs.New(c)
+}
+
 // Handler is the public handler.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// errNotReady means that the first snapshot hasn't been made.
-var errNotReady = errors.New("the first snapshot is being made")
-
 // Ready says why the server can't answer yet, or nil.
 func (s *Server) Ready(ctx context.Context) error {
-	if s.view.Live() == nil {
-		return errNotReady
+	if err := s.view.Ready(); err != nil {
+		return err
 	}
 	return s.o.Store.Ping(ctx)
 }
 
-// Refresh keeps the snapshots fresh until ctx ends.
-func (s *Server) Refresh(ctx context.Context) { s.view.Run(ctx) }
+// Refresh keeps snapshots and keys fresh until ctx ends.
+func (s *Server) Refresh(ctx context.Context) {
+	var g errgroup.Group
+	if s.o.Keys != nil {
+		g.Go(func() error {
+			s.o.Keys.Run(ctx)
+			return nil
+		})
+	}
+	s.view.Run(ctx)
+	_ = g.Wait()
+}
 
 // Run keeps the snapshots fresh and answers on l until ctx ends.
 func (s *Server) Run(ctx context.Context, l net.Listener) error {
@@ -80,6 +163,8 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 		s.Refresh(ctx)
 		return nil
 	})
-	g.Go(func() error { return telemetry.Serve(ctx, l, s.handler, drain, s.o.Log) })
+	g.Go(func() error {
+		return telemetry.Serve(ctx, httpapi.Listener(l, s.o.DocsURL), s.handler, drain, s.o.Log)
+	})
 	return g.Wait()
 }

@@ -8,17 +8,22 @@ need go "Go (https://go.dev/dl)"
 need node "Node.js 20 or newer"
 need npm "npm"
 
-if ! ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1; then
+packages=()
+ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || packages+=(postgresql)
+command -v redis-server >/dev/null || packages+=(redis-server)
+command -v chromium-headless-shell >/dev/null || packages+=(chromium-headless-shell)
+
+if [ ${#packages[@]} -gt 0 ]; then
   sudo=""
   if [ "$(id -u)" != 0 ]; then sudo=sudo; fi
-  echo "installing PostgreSQL"
+  echo "installing ${packages[*]}"
   $sudo apt-get update -qq
-  # The tests start clusters of their own: the package's must not run.
+  # The tests start servers of their own: the packages' must not run.
   $sudo mkdir -p /etc/postgresql-common
   [ -e /etc/postgresql-common/createcluster.conf ] ||
     echo "create_main_cluster = false" | $sudo tee /etc/postgresql-common/createcluster.conf >/dev/null
-  $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends \
-    -o Dpkg::Options::=--force-confold postgresql >/dev/null
+  $sudo env DEBIAN_FRONTEND=noninteractive RUNLEVEL=1 apt-get install -y -qq --no-install-recommends \
+    -o Dpkg::Options::=--force-confold "${packages[@]}" >/dev/null
 fi
 
 go mod download

@@ -16,14 +16,22 @@ import (
 
 func TestOperations(t *testing.T) {
 	t.Parallel()
-	want := []struct{ id, path, cache string }{
-		{"getMarketLive", "/api/market/live", "public, max-age=5, stale-while-revalidate=30"},
-		{"getTokenInfo", "/api/token/info/{mint_address}", "public, max-age=5, stale-while-revalidate=60"},
-		{"getChart", "/api/chart/{mint}", "public, max-age=2, stale-while-revalidate=10"},
-		{"getTokenCandles", "/api/token/{mint}/candles", "public, max-age=5, stale-while-revalidate=30"},
-		{"getHeartbeat", "/api/status/heartbeat", "no-cache"},
-		{"getVersion", "/api/version", "public, max-age=30, stale-while-revalidate=60"},
-		{"getOpenAPI", "/openapi.json", "public, max-age=300"},
+	want := []struct {
+		id, path, cache string
+		requests        int
+	}{
+		{"getMarketLive", "/api/market/live", "public, max-age=5, stale-while-revalidate=30", 60},
+		{"getTokenPrices", "/api/market/token-prices", "public, max-age=2, stale-while-revalidate=10", 120},
+		{"getMajors", "/api/majors", "public, max-age=5, stale-while-revalidate=30", 60},
+		{"searchPairs", "/api/dexscreener/search", "public, max-age=5, stale-while-revalidate=30", 90},
+		{"getTokenInfo", "/api/token/info/{mint_address}", "public, max-age=5, stale-while-revalidate=60", 120},
+		{"getChart", "/api/chart/{mint}", "public, max-age=2, stale-while-revalidate=10", 120},
+		{"getTokenCandles", "/api/token/{mint}/candles", "public, max-age=5, stale-while-revalidate=30", 120},
+		{"getHeartbeat", "/api/status/heartbeat", "no-cache", 120},
+		{"getMobileHealth", "/api/v1/mobile/health", "public, max-age=300, stale-while-revalidate=3600", 60},
+		{"getSignInProviders", "/api/auth/social/providers", "public, max-age=60, stale-while-revalidate=300", 60},
+		{"getVersion", "/api/version", "public, max-age=30, stale-while-revalidate=60", 120},
+		{"getOpenAPI", "/openapi.json", "public, max-age=300", 60},
 	}
 	got, err := contract.Operations()
 	if err != nil {
@@ -32,20 +40,91 @@ func TestOperations(t *testing.T) {
 	if len(got) != len(want) {
 		t.Fatalf("%d operations, want %d", len(got), len(want))
 	}
+	byID := map[string]contract.Operation{}
 	for i, op := range got {
-		if op.ID != want[i].id || op.Method != http.MethodGet || op.Path != want[i].path || op.Cache.Header() != want[i].cache {
+		byID[op.ID] = op
+		if op.ID != want[i].id || op.Method != http.MethodGet || op.Path != want[i].path || op.Cache.Header() != want[i].cache ||
+			op.Limit != (contract.Limit{Name: op.ID, Requests: want[i].requests, WindowS: 60}) {
 			t.Errorf("got %+v (%s), want %v", op, op.Cache.Header(), want[i])
 		}
 	}
-	if closed := got[2].Cache.ClosedHeader(); closed != "public, max-age=86400, immutable" {
+	if closed := byID["getChart"].Cache.ClosedHeader(); closed != "public, max-age=86400, immutable" {
 		t.Errorf("closed series: %s", closed)
 	}
 	if closed := got[0].Cache.ClosedHeader(); closed != got[0].Cache.Header() {
 		t.Errorf("live list: %s", closed)
 	}
+	if all := byID["getMajors"].Cache.Headers(); all[len(all)-1] != "public, max-age=2, stale-while-revalidate=10" {
+		t.Errorf("the candles of a major: %v", all)
+	}
 	got[0].ID = "changed"
 	if again, err := contract.Operations(); err != nil || again[0].ID != "getMarketLive" {
 		t.Error("callers share the list")
+	}
+}
+
+func TestParameters(t *testing.T) {
+	t.Parallel()
+	all, err := contract.Operations()
+	if err != nil {
+		t.Fatal(err)
+	}
+	find := func(operation, name string) *contract.Parameter {
+		for _, o := range all {
+			for _, p := range o.Parameters {
+				if o.ID == operation && p.Name == name {
+					return p
+				}
+			}
+		}
+		t.Fatalf("%s has no %s", operation, name)
+		return nil
+	}
+	if p := find("getChart", "limit"); p.Type != "integer" || *p.Minimum != 1 || *p.Maximum != 1000 || p.Default != "300" || p.Required {
+		t.Errorf("limit is %+v", p)
+	}
+	if p := find("getChart", "tf"); p.Type != "string" || len(p.Enum) != 15 || p.Default != "15m" {
+		t.Errorf("tf, a reference with a default beside it, is %+v", p)
+	}
+	if p := find("getChart", "mint"); p.In != "path" || !p.Required || p.Pattern == nil || p.Expected == "" {
+		t.Errorf("mint, a reference to a parameter, is %+v", p)
+	}
+	if p := find("getTokenPrices", "mints"); p.Type != "array" || p.MaxItems != 100 || p.Items.Pattern == nil || p.Items.Expected == "" {
+		t.Errorf("mints is %+v", p)
+	}
+	if p := find("getChart", "fill"); p.Type != "boolean" || p.Default != "true" {
+		t.Errorf("fill is %+v", p)
+	}
+	for _, o := range all {
+		for _, p := range o.Parameters {
+			for rule := p; rule != nil; rule = rule.Items {
+				if rule.Pattern != nil && rule.Expected == "" {
+					t.Errorf("%s: the pattern of %s has no words (x-expected)", o.ID, p.Name)
+				}
+			}
+		}
+	}
+}
+
+func TestProblemTypes(t *testing.T) {
+	t.Parallel()
+	types, err := contract.ProblemTypes()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range types {
+		var example map[string]any
+		if err := json.Unmarshal([]byte(p.Example), &example); err != nil || example["title"] != p.Title || example["status"] != float64(p.Status) {
+			t.Errorf("%s: the example is %s: %v", p.Slug, p.Example, err)
+		}
+		for _, m := range p.Members {
+			if _, there := example[m.Name]; !there && p.Status != 431 {
+				t.Errorf("%s: the example has no %s", p.Slug, m.Name)
+			}
+		}
+	}
+	if limit, err := contract.UnroutedLimit(); err != nil || limit.Requests != 120 || limit.WindowS != 60 || limit.Name != "unrouted" {
+		t.Errorf("unrouted paths: %+v, %v", limit, err)
 	}
 }
 

@@ -26,6 +26,8 @@ type Cache struct {
 	MaxAge               int `yaml:"max_age"`        // seconds
 	StaleWhileRevalidate int `yaml:"swr"`            // seconds
 	ClosedMaxAge         int `yaml:"closed_max_age"` // seconds, for a series that can't change any more; 0: none
+	// Series is for the series that the operation answers with beside what the rest is for; nil: none.
+	Series *Cache `yaml:"series"`
 }
 
 // Header returns the value of Cache-Control. A Cache without any time asks for revalidation on every use.
@@ -46,6 +48,15 @@ func (c Cache) ClosedHeader() string {
 		return c.Header()
 	}
 	return fmt.Sprintf("public, max-age=%d, immutable", c.ClosedMaxAge)
+}
+
+// Headers returns the values of Cache-Control that the operation may answer with.
+func (c Cache) Headers() []string {
+	out := []string{c.Header(), c.ClosedHeader()}
+	if c.Series != nil {
+		out = append(out, c.Series.Header())
+	}
+	return out
 }
 
 // Limit is how often one client may ask an operation (x-rate-limit): never more than Requests in any WindowS seconds.

@@ -19,6 +19,7 @@ type Parameter struct {
 
 	Enum                 []string
 	Pattern              *regexp.Regexp // nil is none
+	Expected             string         // what the pattern means, in words (x-expected)
 	MinLength, MaxLength int            // in characters; MaxLength 0 is none
 	Minimum, Maximum     *int64
 	MinItems, MaxItems   int        // of an array, which a query separates by commas
@@ -48,6 +49,7 @@ type rawSchema struct {
 	Enum      []string   `yaml:"enum"`
 	Default   any        `yaml:"default"`
 	Pattern   string     `yaml:"pattern"`
+	Expected  string     `yaml:"x-expected"`
 	MinLength int        `yaml:"minLength"`
 	MaxLength int        `yaml:"maxLength"`
 	Minimum   *int64     `yaml:"minimum"`
@@ -102,7 +104,7 @@ func (p *Parameter) read(s *rawSchema, c *components) error {
 		if err != nil {
 			return err
 		}
-		p.Pattern = pattern
+		p.Pattern, p.Expected = pattern, s.Expected
 	}
 	p.MinLength, p.MaxLength = max(p.MinLength, s.MinLength), max(p.MaxLength, s.MaxLength)
 	p.MinItems, p.MaxItems = max(p.MinItems, s.MinItems), max(p.MaxItems, s.MaxItems)

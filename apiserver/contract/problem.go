@@ -19,6 +19,8 @@ type ProblemType struct {
 	Do     string `yaml:"do"`   // what a client does then
 	// Members are the members that it has beside those of RFC 9457, in the order of the document.
 	Members []ProblemMember `yaml:"-"`
+	// Example is a body without its type, a JSON object.
+	Example string `yaml:"-"`
 }
 
 // ProblemMember is a member of a problem's body.
@@ -47,7 +49,28 @@ var problemTypes = sync.OnceValues(func() ([]ProblemType, error) {
 		for name, meaning := range pairs(lookup(node, "members")) {
 			p.Members = append(p.Members, ProblemMember{name, meaning.Value})
 		}
+		example, err := p.example(lookup(node, "example"))
+		if err != nil {
+			return nil, fmt.Errorf("contract: problem %s: %w", slug, err)
+		}
+		p.Example = example
 		out = append(out, p)
 	}
 	return out, nil
 })
+
+// example is the example of the document with what every body of the type says before it.
+func (p *ProblemType) example(rest *yaml.Node) (string, error) {
+	body := fmt.Appendf(nil, `{"title":%q,"status":%d`, p.Title, p.Status)
+	var err error
+	for name, value := range pairs(rest) {
+		body = append(body, ',')
+		if body, err = appendValue(body, name); err != nil {
+			return "", err
+		}
+		if body, err = appendJSON(append(body, ':'), value); err != nil {
+			return "", err
+		}
+	}
+	return string(append(body, '}')), nil
+}

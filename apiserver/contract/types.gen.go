@@ -493,11 +493,12 @@ type DexLink struct {
 	URL   string `json:"url"`
 }
 
-// DexLiquidity What is in the pair, in USD and in whole tokens of both sides.
+// DexLiquidity What is in the pair, in USD and in whole tokens of both sides; pools that keep liquidity in ranges of prices tell
+// no amounts.
 type DexLiquidity struct {
-	Base  float64 `json:"base"`
-	Quote float64 `json:"quote"`
-	USD   float64 `json:"usd"`
+	Base  *float64 `json:"base,omitempty"`
+	Quote *float64 `json:"quote,omitempty"`
+	USD   float64  `json:"usd"`
 }
 
 // DexPair A pair in DexScreener's shape. What is not known is left out.
@@ -515,7 +516,8 @@ type DexPair struct {
 	Info   *DexInfo `json:"info,omitempty"`
 	Labels []string `json:"labels,omitempty"`
 
-	// Liquidity What is in the pair, in USD and in whole tokens of both sides.
+	// Liquidity What is in the pair, in USD and in whole tokens of both sides; pools that keep liquidity in ranges of prices tell
+	// no amounts.
 	Liquidity   *DexLiquidity `json:"liquidity,omitempty"`
 	MarketCap   *float64      `json:"marketCap,omitempty"`
 	PairAddress string        `json:"pairAddress"`

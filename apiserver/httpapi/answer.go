@@ -9,17 +9,49 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 )
 
-// answer is an encoded body with its ETag. It is never changed once made, so that many requests can share it.
+// answer is an encoded body with its ETag. It is never changed once made, so that many requests can share it, and each
+// compressed form of it.
 type answer struct {
-	body []byte
-	etag string
-	// closed says that the body can't change any more.
-	closed bool
+	body   []byte
+	etag   []string
+	length []string
+	// freshness picks the Cache-Control.
+	freshness freshness
+	// asOf is X-Data-As-Of; nil is none.
+	asOf []string
+
+	compressed [encodings]struct {
+		once   sync.Once
+		body   []byte // nil when it would not be shorter
+		length []string
+	}
+}
+
+// freshness says how long an answer may be reused.
+type freshness int
+
+const (
+	ordinary freshness = iota
+	series             // of an operation that answers with series among other things
+	closed             // can't change any more
+	freshnesses
+)
+
+// policies are an operation's values of Cache-Control by freshness.
+type policies [freshnesses][]string
+
+func newPolicies(c contract.Cache) policies {
+	p := policies{ordinary: {c.Header()}, series: {c.Header()}, closed: {c.ClosedHeader()}}
+	if c.Series != nil {
+		p[series] = []string{c.Series.Header()}
+	}
+	return p
 }
 
 // encode makes the answer of a value. Text is escaped so that it is inert even inside an HTML page.
@@ -33,42 +65,90 @@ func encode(v any) (*answer, error) {
 
 func newAnswer(body []byte) *answer {
 	sum := sha256.Sum256(body)
-	return &answer{body: body, etag: `W/"` + hex.EncodeToString(sum[:16]) + `"`}
+	return &answer{
+		body: body, length: []string{strconv.Itoa(len(body))}, etag: []string{`W/"` + hex.EncodeToString(sum[:16]) + `"`},
+	}
 }
 
+var (
+	varyByEncoding = []string{"Accept-Encoding"}
+	jsonType       = []string{"application/json"}
+)
+
 // write sends the answer, or 304 when the client has it already, and gives the status.
-func (a *answer) write(w http.ResponseWriter, r *http.Request, c contract.Cache) int {
+func (a *answer) write(w http.ResponseWriter, r *http.Request, cache *policies) int {
 	h := w.Header()
-	h.Set("ETag", a.etag)
-	h.Set("Vary", "Accept-Encoding")
-	h.Set("Cache-Control", c.Header())
-	if a.closed {
-		h.Set("Cache-Control", c.ClosedHeader())
+	h["Etag"] = a.etag
+	h["Vary"] = varyByEncoding
+	h["Cache-Control"] = cache[a.freshness]
+	if a.asOf != nil {
+		h["X-Data-As-Of"] = a.asOf
 	}
-	if known(r.Header.Get("If-None-Match"), a.etag) {
+	if known(r.Header["If-None-Match"], a.etag[0]) {
 		w.WriteHeader(http.StatusNotModified)
 		return http.StatusNotModified
 	}
-	h.Set("Content-Type", "application/json")
-	h.Set("Content-Length", strconv.Itoa(len(a.body)))
+	body, length := a.body, a.length
+	if e := negotiate(r.Header["Accept-Encoding"]); e != identity {
+		if c, l := a.in(e); c != nil {
+			body, length = c, l
+			h["Content-Encoding"] = encodingNames[e]
+		}
+	}
+	h["Content-Type"] = jsonType
+	h["Content-Length"] = length
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(a.body) // the client may be gone
+		_, _ = w.Write(body) // the client may be gone
 	}
 	return http.StatusOK
 }
 
 // known reports whether an If-None-Match names the tag; the comparison is weak (RFC 9110, section 13.1.2).
-func known(ifNoneMatch, etag string) bool {
-	if ifNoneMatch == "*" {
-		return true
-	}
+func known(ifNoneMatch []string, etag string) bool {
 	bare := strings.TrimPrefix(etag, "W/")
-	for part := range strings.SplitSeq(ifNoneMatch, ",") {
-		if strings.TrimPrefix(strings.TrimSpace(part), "W/") == bare {
-			return true
+	for _, line := range ifNoneMatch {
+		for part := range strings.SplitSeq(line, ",") {
+			if part = strings.TrimSpace(part); part == "*" || strings.TrimPrefix(part, "W/") == bare {
+				return true
+			}
 		}
 	}
 	return false
+}
+
+// bodies keeps the encoded answers of one version of a snapshot, by what their parameters select.
+type bodies[K comparable] struct {
+	mu      sync.RWMutex
+	version int64
+	made    map[K]*answer
+}
+
+// mostBodies bounds the answers that are kept of one version.
+const mostBodies = 512
+
+// get gives the answer for key of a version, made by make unless it is there already. A reader that is late with an older
+// version gets an answer of its own.
+func (b *bodies[K]) get(version int64, key K, make func() any) (*answer, error) {
+	b.mu.RLock()
+	hit := b.made[key]
+	current := b.version == version
+	b.mu.RUnlock()
+	if hit != nil && current {
+		return hit, nil
+	}
+	ans, err := encode(make())
+	if err != nil {
+		return nil, err
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if version > b.version || b.made == nil || len(b.made) >= mostBodies {
+		b.version, b.made = max(version, b.version), map[K]*answer{}
+	}
+	if version == b.version {
+		b.made[key] = ans
+	}
+	return ans, nil
 }
 
 // digits is how many significant digits a number has at most.
@@ -91,5 +171,8 @@ func rounded(v float64) float64 {
 	}
 	return n
 }
+
+// decimal is v with 15 significant digits as a string without an exponent.
+func decimal(v float64) string { return strconv.FormatFloat(rounded(v), 'f', -1, 64) }
 
 func timestamp(unix int64) contract.Timestamp { return contract.At(time.Unix(unix, 0)) }

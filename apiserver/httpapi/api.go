@@ -8,6 +8,9 @@ import (
 	"net/http"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/apiserver/caller"
+	"github.com/boardwalkhq/boardwalk/apiserver/limit"
+	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/apiserver/view"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -17,27 +20,39 @@ import (
 type TokenReader interface {
 	// Tokens lists the tokens at an address on all chains, the one with the deepest liquidity first.
 	Tokens(ctx context.Context, mint market.Address) ([]view.Token, error)
+	// TokensAt is Tokens for several addresses.
+	TokensAt(ctx context.Context, mints []market.Address) (map[market.Address][]view.Token, error)
+	// Search finds pairs by a name, a ticker or an address.
+	Search(ctx context.Context, query string) (*view.Found, error)
 }
 
 // SeriesReader makes series of a pool's prices.
 type SeriesReader interface {
+	// Bars are those in [from, to), and the newest one before; its close is 0 when there is none.
 	Bars(ctx context.Context, chain string, pool market.Address, w candle.Width, from, to int64, in candle.Currency) (
-		bars []candle.Bar, before float64, err error)
+		bars []candle.Bar, before candle.Bar, err error)
 	FirstCandle(ctx context.Context, chain string, pool market.Address) (open int64, ok bool, err error)
 }
 
-// LiveReader has the live list; nil before the first.
-type LiveReader interface{ Live() *view.Live }
+// SnapshotReader has what is hot; nil before the first.
+type SnapshotReader interface {
+	Live() *view.Live
+	Majors() *view.Majors
+}
 
 // HealthReader tells how chains are doing.
 type HealthReader interface {
-	Health(ctx context.Context) ([]view.ChainHealth, error)
+	// Health is as of the last look; an error says that there is no newer one.
+	Health() ([]view.ChainHealth, error)
 }
 
-// Chain is a declared chain as far as parameters go.
+// Chain is what the API says of a declared chain.
 type Chain struct {
-	ID  string
-	EVM bool
+	ID, Label   string
+	EVM         bool
+	MinTradeUSD float64
+	// Exchanges are the names of its exchanges by their factories.
+	Exchanges map[market.Address]string
 }
 
 // Build is what is running.
@@ -49,14 +64,26 @@ type Build struct {
 
 // Config is an API's surroundings.
 type Config struct {
-	Tokens TokenReader
-	Series SeriesReader
-	Market LiveReader
-	Health HealthReader
-	Chains []Chain // in the order in which they are declared
-	Build  Build
-	// DocsURL is the address of the documentation site, without a slash at its end.
-	DocsURL string
+	Tokens    TokenReader
+	Series    SeriesReader
+	Snapshots SnapshotReader
+	Health    HealthReader
+	Chains    []Chain // in the order in which they are declared
+	Site      *site.Site
+	Build     Build
+	// BaseURL and DocsURL are the addresses of the service and of its documentation, without a slash at their ends.
+	BaseURL, DocsURL string
+	// Docs answers below /docs.
+	Docs http.Handler
+
+	// Callers tells who asks, Limiter how often they may.
+	Callers *caller.Resolver
+	Limiter limit.Limiter
+	// MaxInFlight bounds the requests that are worked on at once; what comes on top is answered 503 without waiting.
+	MaxInFlight int
+	// AccessLog writes a line for each answer.
+	AccessLog bool
+
 	Now     func() time.Time
 	Log     *slog.Logger
 	Metrics *Metrics
@@ -65,15 +92,24 @@ type Config struct {
 // API answers the public.
 type API struct {
 	Config
-	openAPI   document
-	live      liveBodies
+
+	started   time.Time
+	inFlight  chan struct{}
+	openAPI   *answer
+	health    *answer
+	live      bodies[int64]
+	majors    bodies[majorsKey]
 	latencies latencies
 }
 
 // New makes the handler.
 func New(c Config) (http.Handler, error) {
-	a := &API{Config: c}
-	if err := a.openAPI.load(c.Build.short()); err != nil {
+	a := &API{Config: c, started: c.Now(), inFlight: make(chan struct{}, c.MaxInFlight)}
+	var err error
+	if a.openAPI, err = document(c.Build.short()); err != nil {
+		return nil, err
+	}
+	if a.health, err = a.constants(); err != nil {
 		return nil, err
 	}
 	return a.handler()

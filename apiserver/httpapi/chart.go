@@ -2,100 +2,93 @@ package httpapi
 
 import (
 	"context"
-	"net/http"
-
-	"github.com/gorilla/mux"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// widths are the served timeframes, in the order of the document.
-var widths = []struct {
-	tf contract.Timeframe
-	w  candle.Width
-}{
-	{contract.TimeframeS1, 1},
-	{contract.TimeframeS15, 15},
-	{contract.TimeframeS30, 30},
-	{contract.TimeframeM1, candle.Minute},
-	{contract.TimeframeM3, 3 * candle.Minute},
-	{contract.TimeframeM5, 5 * candle.Minute},
-	{contract.TimeframeM15, 15 * candle.Minute},
-	{contract.TimeframeM30, 30 * candle.Minute},
-	{contract.TimeframeH1, candle.Hour},
-	{contract.TimeframeH2, 2 * candle.Hour},
-	{contract.TimeframeH4, 4 * candle.Hour},
-	{contract.TimeframeH6, 6 * candle.Hour},
-	{contract.TimeframeH12, 12 * candle.Hour},
-	{contract.TimeframeD1, candle.Day},
-	{contract.TimeframeW1, candle.Week},
+// widths are the widths of the timeframes.
+var widths = map[contract.Timeframe]candle.Width{
+	contract.TimeframeS1: 1, contract.TimeframeS15: 15, contract.TimeframeS30: 30,
+	contract.TimeframeM1: candle.Minute, contract.TimeframeM3: 3 * candle.Minute, contract.TimeframeM5: 5 * candle.Minute,
+	contract.TimeframeM15: 15 * candle.Minute, contract.TimeframeM30: 30 * candle.Minute,
+	contract.TimeframeH1: candle.Hour, contract.TimeframeH2: 2 * candle.Hour, contract.TimeframeH4: 4 * candle.Hour,
+	contract.TimeframeH6: 6 * candle.Hour, contract.TimeframeH12: 12 * candle.Hour,
+	contract.TimeframeD1: candle.Day, contract.TimeframeW1: candle.Week,
 }
 
-// ranges are the windows of the candles endpoint with the timeframe that fits each.
-var ranges = []struct {
-	name  contract.CandleRange
+// ranges are the windows of the candles endpoint: the timeframe that fits each, and how many buckets that makes.
+var ranges = map[contract.CandleRange]struct {
 	tf    contract.Timeframe
-	w     candle.Width
 	count int64
 }{
-	{contract.CandleRangeH1, contract.TimeframeM1, candle.Minute, 60},
-	{contract.CandleRangeH6, contract.TimeframeM5, 5 * candle.Minute, 72},
-	{contract.CandleRangeH24, contract.TimeframeM15, 15 * candle.Minute, 96},
-	{contract.CandleRangeD7, contract.TimeframeH1, candle.Hour, 168},
-	{contract.CandleRangeD30, contract.TimeframeH4, 4 * candle.Hour, 180},
-	{contract.CandleRangeD90, contract.TimeframeH12, 12 * candle.Hour, 180},
-	{contract.CandleRangeY1, contract.TimeframeD1, candle.Day, 365},
-	{contract.CandleRangeAll, contract.TimeframeD1, candle.Day, 0},
+	contract.CandleRangeH1:  {contract.TimeframeM1, 60},
+	contract.CandleRangeH6:  {contract.TimeframeM5, 72},
+	contract.CandleRangeH24: {contract.TimeframeM15, 96},
+	contract.CandleRangeD7:  {contract.TimeframeH1, 168},
+	contract.CandleRangeD30: {contract.TimeframeH4, 180},
+	contract.CandleRangeD90: {contract.TimeframeH12, 180},
+	contract.CandleRangeY1:  {contract.TimeframeD1, 365},
 }
 
-func pathVar(r *http.Request, name string) string { return mux.Vars(r)[name] }
+// span is what a series is to cover: whole buckets in [from, to), unix seconds.
+type span struct {
+	tf       contract.Timeframe
+	width    candle.Width
+	from, to int64
+	fill     bool
+}
 
-// latestSecond is the end of the year 9999.
-const latestSecond = 253402300799
+// newSpan is a filled span of a documented timeframe, its ends still open.
+func newSpan(tf string) span {
+	return span{tf: contract.Timeframe(tf), width: widths[contract.Timeframe(tf)], fill: true}
+}
 
-func (a *API) chart(r *http.Request) (*answer, error) {
-	q := newQuery(r)
-	names := make([]string, len(widths))
-	for i := range widths {
-		names[i] = string(widths[i].tf)
-	}
-	tf := q.choice("tf", string(contract.TimeframeM15), names)
-	from, to := q.integer("from", -1, 0, latestSecond), q.integer("to", -1, 0, latestSecond)
-	limit, fill := q.integer("limit", 300, 1, candle.MaxBars), q.boolean("fill", true)
-	pair := q.values.Get("pair")
-	if pair != "" && !pairPattern.MatchString(pair) {
-		q.bad("pair", "must be the address of a pair")
-	}
+func (a *API) chart(r *request) (*answer, error) {
+	from, to := optional(r, "from"), optional(r, "to")
 	if from >= 0 && to >= 0 && from > to {
-		q.bad("from", "must not be after to")
+		return nil, badParameters(contract.ParameterError{
+			In: contract.ParameterErrorInQuery, Name: "from", Reason: "must not be after to", Max: new(float64(to)),
+		})
 	}
-	s, err := a.subject(r, "mint", q)
+	s, err := a.subject(r, "mint")
 	if err != nil {
 		return nil, err
 	}
-	pool, err := s.pair(pair)
+	pool, err := s.pair(r.text("pair"))
 	if err != nil {
 		return nil, err
 	}
-	var w candle.Width
-	for i := range widths {
-		if string(widths[i].tf) == tf {
-			w = widths[i].w
-		}
+	span := newSpan(r.text("tf"))
+	span.from, span.to = window(span.width, from, to, r.number("limit"), s.AsOf)
+	span.fill = r.flag("fill")
+	in := candle.USD
+	if contract.Currency(r.text("currency")) == contract.CurrencyNative {
+		in = candle.Native
 	}
-	from, to = window(w, from, to, limit, s.AsOf)
-	series, err := a.series(r.Context(), s, pool, contract.Timeframe(tf), w, from, to, fill)
+	bars, err := a.bars(r.Context(), s, pool, span, in)
 	if err != nil {
 		return nil, err
 	}
-	out, err := encode(series)
-	if err == nil {
-		// The default pair and chain can change, an answer of a named pair's past can't.
-		out.closed = pair != "" && q.values.Get("chain") != "" && to <= s.finalAt()
+	body := any(bars.json())
+	if r.text("format") == "udf" {
+		body = bars.udf()
+	}
+	out, err := encode(body)
+	// The default pair and chain can change, an answer of a named pair's past can't.
+	if err == nil && r.given("pair") && r.given("chain") && span.to <= s.finalAt() {
+		out.freshness = closed
 	}
 	return out, err
+}
+
+// optional is a number that may be left out, then -1.
+func optional(r *request, name string) int64 {
+	if !r.given(name) {
+		return -1
+	}
+	return r.number(name)
 }
 
 // window is the range of whole buckets that is meant, at most limit of them; -1 is not given.
@@ -138,95 +131,130 @@ func (s *subject) pair(id string) (*market.Pool, error) {
 			}
 		}
 	}
-	return nil, pairNotFound(s.Token.Token.Mint.String(), s.Chain)
+	return nil, pairNotFound(s.Token.Token.Mint.String(), s.Chain, "The token has no such pair.")
 }
 
 // finalAt is the time up to which nothing changes any more: final, and indexed.
 func (s *subject) finalAt() int64 { return min(s.FinalAt, s.AsOf) }
 
-func (a *API) series(ctx context.Context, s *subject, pool *market.Pool, tf contract.Timeframe, w candle.Width,
-	from, to int64, fill bool,
-) (contract.CandleSeries, error) {
-	out := contract.CandleSeries{
-		Mint: s.Token.Token.Mint.String(), Chain: s.Chain, ChainCandidates: s.candidates, Symbol: s.Token.Token.Symbol,
-		Currency: contract.CurrencyUSD, Tf: tf, IntervalS: int(w), From: from, To: to, GapsFilled: fill,
-		AsOf: timestamp(s.AsOf), Stale: s.Stale, Candles: []contract.Candle{},
-		FigureSources: contract.FigureSources{"candles": "chain_swaps"},
-	}
+// bars are the bars of a subject's pool over a span.
+type bars struct {
+	span
+
+	of   *subject
+	pool *market.Pool // nil when the token has none
+	in   candle.Currency
+	list []candle.Bar
+	// before is the newest bar before the span; its close is 0 when there is none.
+	before candle.Bar
+}
+
+func (a *API) bars(ctx context.Context, s *subject, pool *market.Pool, over span, in candle.Currency) (*bars, error) {
+	out := &bars{span: over, of: s, pool: pool, in: in}
 	if pool == nil {
 		return out, nil
 	}
-	id := pool.ID.String()
-	out.Pair = &id
 	// Nothing is known of buckets that have not begun.
-	end := min(to, w.Open(s.AsOf)+int64(w))
-	bars, before, err := a.Series.Bars(ctx, s.Chain, pool.ID, w, from, end, candle.USD)
+	end := min(over.to, over.width.Open(s.AsOf)+int64(over.width))
+	if end <= over.from {
+		return out, nil
+	}
+	var err error
+	out.list, out.before, err = a.Series.Bars(ctx, s.Chain, pool.ID, over.width, over.from, end, in)
 	if err != nil {
-		return out, unavailable(err)
+		return nil, unavailable(err)
 	}
-	if fill && end > from {
-		if bars, err = candle.Fill(bars, w, from, end, before); err != nil {
-			return out, err
-		}
+	if over.fill {
+		out.list, err = candle.Fill(out.list, over.width, over.from, end, out.before.Close)
 	}
-	for _, b := range bars {
-		out.Candles = append(out.Candles, contract.Candle{
-			T: b.Open, O: rounded(b.OHLC.Open), H: rounded(b.High), L: rounded(b.Low), C: rounded(b.Close),
-			V: rounded(b.VolumeUSD), N: int(b.Trades), Fill: b.Filled, Final: b.Open+int64(w) <= s.finalAt(),
-		})
-	}
-	return out, nil
+	return out, err
 }
 
-func (a *API) tokenCandles(r *http.Request) (*answer, error) {
-	q := newQuery(r)
-	names := make([]string, len(ranges))
-	for i := range ranges {
-		names[i] = string(ranges[i].name)
+// json is the series in the API's own shape.
+func (b *bars) json() contract.CandleSeries {
+	s := b.of
+	why := newFigures(&s.Token)
+	out := contract.CandleSeries{
+		Mint: s.Token.Token.Mint.String(), Chain: s.Chain, ChainCandidates: s.candidates, Symbol: s.Token.Token.Symbol,
+		Currency: contract.CurrencyUSD, Tf: b.tf, IntervalS: int(b.width), From: b.from, To: b.to, GapsFilled: b.fill,
+		AsOf: timestamp(s.AsOf), Stale: s.Stale, Blocks: blocks(&s.Token), Candles: make([]contract.Candle, 0, len(b.list)),
+		FigureSources: why.sources, UnknownReasons: why.unknown,
 	}
-	name := q.choice("range", string(contract.CandleRangeH24), names)
-	s, err := a.subject(r, "mint", q)
+	if b.in == candle.Native {
+		out.Currency = contract.CurrencyNative
+	}
+	why.note("candles", true, "chain_swaps")
+	if b.pool != nil {
+		out.Pair = new(b.pool.ID.String())
+	}
+	why.note("pair", out.Pair != nil, "")
+	for i := range b.list {
+		bar := &b.list[i]
+		out.Candles = append(out.Candles, contract.Candle{
+			T: bar.Open, O: rounded(bar.OHLC.Open), H: rounded(bar.High), L: rounded(bar.Low), C: rounded(bar.Close),
+			V: rounded(bar.VolumeUSD), N: int(bar.Trades), Fill: bar.Filled, Final: bar.Open+int64(b.width) <= s.finalAt(),
+		})
+	}
+	return out
+}
+
+// udf is the series in the columns of the Universal Data Feed.
+func (b *bars) udf() contract.UDFHistory {
+	out := contract.UDFHistory{
+		S: contract.UDFHistorySNoData, T: []int64{}, O: []float64{}, H: []float64{}, L: []float64{}, C: []float64{}, V: []float64{},
+	}
+	for i := range b.list {
+		bar := &b.list[i]
+		out.S = contract.UDFHistorySOk
+		out.T = append(out.T, bar.Open)
+		out.O = append(out.O, rounded(bar.OHLC.Open))
+		out.H = append(out.H, rounded(bar.High))
+		out.L = append(out.L, rounded(bar.Low))
+		out.C = append(out.C, rounded(bar.Close))
+		out.V = append(out.V, rounded(bar.VolumeUSD))
+	}
+	if len(b.list) == 0 && b.before.Close > 0 {
+		out.NextTime = &b.before.Open
+	}
+	return out
+}
+
+func (a *API) tokenCandles(r *request) (*answer, error) {
+	s, err := a.subject(r, "mint")
 	if err != nil {
 		return nil, err
 	}
-	pool := s.Reference()
-	for _, c := range ranges {
-		if string(c.name) != name {
-			continue
-		}
-		tf, w, count := c.tf, c.w, c.count
-		if c.name == contract.CandleRangeAll {
-			if tf, w, count, err = a.allBuckets(r.Context(), s, pool); err != nil {
-				return nil, err
-			}
-		}
-		from, to := window(w, -1, -1, count, s.AsOf)
-		series, err := a.series(r.Context(), s, pool, tf, w, from, to, true)
-		if err != nil {
+	name, pool := contract.CandleRange(r.text("range")), s.Reference()
+	fits, count := ranges[name].tf, ranges[name].count
+	if name == contract.CandleRangeAll {
+		if fits, count, err = a.allBuckets(r.Context(), s, pool); err != nil {
 			return nil, err
 		}
-		return encode(contract.TokenCandles{CandleSeries: series, Range: c.name})
 	}
-	return nil, errInternal
+	span := newSpan(string(fits))
+	span.from, span.to = window(span.width, -1, -1, count, s.AsOf)
+	bars, err := a.bars(r.Context(), s, pool, span, candle.USD)
+	if err != nil {
+		return nil, err
+	}
+	return encode(contract.TokenCandles{CandleSeries: bars.json(), Range: name})
 }
 
 // allBuckets is how all of a pool's past is cut: in days, up to 1000 of them, else in weeks.
-func (a *API) allBuckets(ctx context.Context, s *subject, pool *market.Pool) (contract.Timeframe, candle.Width, int64, error) {
+func (a *API) allBuckets(ctx context.Context, s *subject, pool *market.Pool) (contract.Timeframe, int64, error) {
 	if pool == nil {
-		return contract.TimeframeD1, candle.Day, 1, nil
+		return contract.TimeframeD1, 1, nil
 	}
 	first, ok, err := a.Series.FirstCandle(ctx, s.Chain, pool.ID)
 	if err != nil {
-		return "", 0, 0, unavailable(err)
+		return "", 0, unavailable(err)
 	}
 	if !ok {
 		first = s.AsOf
 	}
-	tf, w := contract.TimeframeD1, candle.Day
-	count := (w.Open(s.AsOf)-w.Open(first))/int64(w) + 1
-	if count > candle.MaxBars {
-		tf, w = contract.TimeframeW1, candle.Week
-		count = min((w.Open(s.AsOf)-w.Open(first))/int64(w)+1, candle.MaxBars)
+	buckets := func(w candle.Width) int64 { return (w.Open(s.AsOf)-w.Open(first))/int64(w) + 1 }
+	if days := buckets(candle.Day); days <= candle.MaxBars {
+		return contract.TimeframeD1, days, nil
 	}
-	return tf, w, count, nil
+	return contract.TimeframeW1, min(buckets(candle.Week), candle.MaxBars), nil
 }

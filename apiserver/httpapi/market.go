@@ -2,8 +2,6 @@ package httpapi
 
 import (
 	"errors"
-	"net/http"
-	"sync"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/view"
@@ -12,93 +10,98 @@ import (
 
 var errNoSnapshot = errors.New("nothing has been read yet")
 
+// figures gathers where a body's figures come from, and why others are unknown.
+type figures struct {
+	sources contract.FigureSources
+	unknown contract.UnknownReasons
+	// missing is the reason of what this token just doesn't have.
+	missing contract.UnknownReason
+}
+
+func newFigures(t *view.Token) figures {
+	f := figures{contract.FigureSources{}, contract.UnknownReasons{}, contract.UnknownReasonUnavailable}
+	if len(t.Pools) == 0 {
+		f.missing = contract.UnknownReasonNotApplicable
+	}
+	return f
+}
+
+// note says of a figure where it comes from, or why it is unknown.
+func (f *figures) note(name string, known bool, source contract.FigureSource) {
+	switch {
+	case !known:
+		f.unknown[name] = f.missing
+	case source != "":
+		f.sources[name] = source
+	}
+}
+
+func priceSource(f view.Figures) contract.FigureSource {
+	if f.Pegged {
+		return "declared_peg"
+	}
+	return "pool_reserves"
+}
+
 // marketToken is the wire form of a token's figures; each unknown one has its reason.
 func marketToken(t *view.Token, f view.Figures) contract.MarketToken {
+	why := newFigures(t)
 	out := contract.MarketToken{
 		Mint: t.Token.Mint.String(), Chain: t.Chain, Name: t.Token.Name, Symbol: t.Token.Symbol,
 		Price: number(f.Price), Change24HPct: number(f.Change24hPct), Liquidity: number(f.LiquidityUSD),
-		Volume: number(f.VolumeUSD), MarketCap: number(f.FDV), FDV: number(f.FDV),
-		FigureSources: contract.FigureSources{}, UnknownReasons: contract.UnknownReasons{},
+		Volume: number(f.VolumeUSD), MarketCap: number(f.FDV), FDV: number(f.FDV), Pair: pairOf(t), SupplyBasis: supplyBasis(f),
+		FigureSources: why.sources, UnknownReasons: why.unknown,
 	}
-	if p := t.Reference(); p != nil {
-		pair := p.ID.String()
-		out.Pair = &pair
-	}
-	if out.MarketCap != nil {
-		// No chain tells which of the supply circulates, so all of it counts, and the basis says so.
-		basis := contract.SupplyBasisTotal
-		out.SupplyBasis = &basis
-	}
-	missing := contract.UnknownReasonUnavailable
-	if len(t.Pools) == 0 {
-		missing = contract.UnknownReasonNotApplicable
-	}
-	figure := func(name string, v *float64, source contract.FigureSource, why contract.UnknownReason) {
-		if v != nil {
-			out.FigureSources[name] = source
-		} else {
-			out.UnknownReasons[name] = why
-		}
-	}
-	figure("price", out.Price, "pool_reserves", missing)
-	figure("change_24h_pct", out.Change24HPct, "chain_swaps", missing)
-	figure("liquidity", out.Liquidity, "pool_reserves", missing)
-	figure("volume", out.Volume, "chain_swaps", missing)
-	figure("market_cap", out.MarketCap, "pool_reserves", missing)
-	figure("fdv", out.FDV, "pool_reserves", missing)
-	if out.Pair == nil {
-		out.UnknownReasons["pair"] = missing
-	}
-	if out.SupplyBasis == nil {
-		out.UnknownReasons["supply_basis"] = missing
-	}
-	out.UnknownReasons["image_url"] = contract.UnknownReasonUnavailable
+	price := priceSource(f)
+	why.note("price", out.Price != nil, price)
+	why.note("change_24h_pct", out.Change24HPct != nil, "chain_swaps")
+	why.note("liquidity", out.Liquidity != nil, "pool_reserves")
+	why.note("volume", out.Volume != nil, "chain_swaps")
+	why.note("market_cap", out.MarketCap != nil, price)
+	why.note("fdv", out.FDV != nil, price)
+	why.note("pair", out.Pair != nil, "")
+	why.note("supply_basis", out.SupplyBasis != nil, "")
+	why.unknown["image_url"] = contract.UnknownReasonUnavailable
 	return out
 }
 
-// liveBodies keeps the encoded live list by its only parameter, for one version of the list.
-type liveBodies struct {
-	mu      sync.Mutex
-	version int64
-	byWidth map[int]*answer
+func pairOf(t *view.Token) *string {
+	if p := t.Reference(); p != nil {
+		return new(p.ID.String())
+	}
+	return nil
 }
 
-func (a *API) marketLive(r *http.Request) (*answer, error) {
-	q := newQuery(r)
-	perChain := int(q.integer("per_chain", 12, 1, 50))
-	if err := q.err(); err != nil {
-		return nil, err
+// supplyBasis is the supply behind a market cap. No chain tells which of the supply circulates, so all of it counts, and
+// the basis says so.
+func supplyBasis(f view.Figures) *contract.SupplyBasis {
+	if number(f.FDV) == nil {
+		return nil
 	}
-	list := a.Market.Live()
+	return new(contract.SupplyBasisTotal)
+}
+
+func (a *API) marketLive(r *request) (*answer, error) {
+	perChain := r.number("per_chain")
+	list := a.Snapshots.Live()
 	if list == nil {
 		return nil, unavailable(errNoSnapshot)
 	}
-	a.live.mu.Lock()
-	defer a.live.mu.Unlock()
-	if a.live.version != list.Version || a.live.byWidth == nil {
-		a.live.version, a.live.byWidth = list.Version, make(map[int]*answer)
-	}
-	if hit := a.live.byWidth[perChain]; hit != nil {
-		return hit, nil
-	}
-	made, err := encode(a.liveList(list, perChain))
-	if err == nil {
-		a.live.byWidth[perChain] = made
-	}
-	return made, err
+	return a.live.get(list.Version, perChain, func() any { return a.liveList(list, int(perChain)) })
 }
 
 // liveList deals the chains' tokens round-robin by their rank on their chain.
 func (a *API) liveList(list *view.Live, perChain int) contract.MarketLive {
-	out := contract.MarketLive{PerChain: perChain, Stale: list.Stale, EmptyChains: []string{}, Tokens: []contract.LiveToken{}}
-	asOf := list.AsOf
-	if asOf == 0 {
-		asOf = a.Now().Unix()
+	out := contract.MarketLive{
+		AsOf: a.asOf(list.AsOf), PerChain: perChain, Stale: list.Stale, EmptyChains: []string{}, Tokens: []contract.LiveToken{},
+		Blocks: contract.Blocks{},
 	}
-	out.AsOf = timestamp(asOf)
 	for _, c := range list.Chains {
 		if len(c.Tokens) == 0 {
 			out.EmptyChains = append(out.EmptyChains, c.ID)
+		}
+		if c.Indexed {
+			out.Blocks[c.ID] = blockRef(c.Block)
 		}
 	}
 	for rank := range perChain {
@@ -130,31 +133,32 @@ func liveTraction(t *view.Ranked) contract.Traction {
 	}
 }
 
-func (a *API) tokenInfo(r *http.Request) (*answer, error) {
+func (a *API) tokenInfo(r *request) (*answer, error) {
 	const param = "mint_address"
-	q := newQuery(r)
-	if mint := pathVar(r, param); mintPattern.MatchString(mint) && isEVM(mint) && q.values.Get("chain") == "" {
-		return nil, a.unsupportedAddress(param, "Without chain Solana is meant, and a 0x address is no Solana mint: name its chain.",
-			func(c Chain) bool { return c.EVM })
+	if isEVM(r.text(param)) && !r.given("chain") {
+		return nil, a.unsupportedAddress(contract.ParameterErrorInPath, param,
+			"is no Solana mint, and without chain Solana is meant: name its chain", onEVM)
 	}
-	s, err := a.subject(r, param, q)
+	s, err := a.subject(r, param)
 	if err != nil {
 		return nil, err
 	}
+	none := contract.UnknownReasonUnavailable
 	out := contract.TokenInfo{
-		MarketToken: marketToken(&s.Token, s.Figures()), AsOf: timestamp(s.AsOf), Stale: s.Stale,
+		MarketToken: marketToken(&s.Token, s.Figures()), AsOf: timestamp(s.AsOf), Stale: s.Stale, Blocks: blocks(&s.Token),
+		Links: contract.TokenLinks{UnknownReasons: contract.UnknownReasons{"website": none, "x": none, "telegram": none}},
 	}
 	if s.Token.Token.HasDecimals {
-		d := int(s.Token.Token.Decimals)
-		out.Decimals = &d
+		out.Decimals = new(int(s.Token.Token.Decimals))
 	} else {
-		out.UnknownReasons["decimals"] = contract.UnknownReasonUnavailable
+		out.UnknownReasons["decimals"] = none
 	}
 	for i := range s.Pools {
 		if s.Pools[i].Untrusted == market.Trusted && s.Pools[i].Price > 0 {
 			out.LiquidityPairs++
 		}
 	}
-	out.UnknownReasons["created_at"] = contract.UnknownReasonUnavailable
+	out.UnknownReasons["created_at"] = none
+	out.UnknownReasons["launch"] = contract.UnknownReasonNotApplicable
 	return encode(out)
 }

@@ -1,6 +1,8 @@
 package httpapi
 
 import (
+	"net/http"
+	"strconv"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -19,8 +21,26 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	return m
 }
 
-func (m *Metrics) request(operation, status string, took time.Duration) {
-	if m != nil {
-		m.requests.WithLabelValues(operation, status).Observe(took.Seconds())
+// observers are one operation's histograms by status, looked up once. A nil one observes nothing.
+type observers map[int]prometheus.Observer
+
+// of makes the observers of an operation.
+func (m *Metrics) of(operation string) observers {
+	if m == nil {
+		return nil
+	}
+	out := make(observers)
+	for _, status := range []int{
+		http.StatusOK, http.StatusNotModified, http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed,
+		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable,
+	} {
+		out[status] = m.requests.WithLabelValues(operation, strconv.Itoa(status))
+	}
+	return out
+}
+
+func (o observers) observe(status int, took time.Duration) {
+	if histogram := o[status]; histogram != nil {
+		histogram.Observe(took.Seconds())
 	}
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
@@ -10,42 +9,52 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/apiserver/caller"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/limit"
 )
 
-// answerTime bounds the work on one request.
-const answerTime = 10 * time.Second
-
-type requestIDKey struct{}
+// Values of headers that many answers share. Headers are set by their canonical keys, past Header.Set, which would make a
+// slice for each.
+var (
+	anyone         = []string{"*"}
+	nosniff        = []string{"nosniff"}
+	exposed        = []string{"RateLimit, RateLimit-Policy, Retry-After, ETag, X-Data-As-Of, X-Request-Id, X-Api-Key-Status"}
+	allowedMethods = []string{"GET, HEAD, OPTIONS"}
+	allowedHeaders = []string{"X-Api-Key, If-None-Match, Last-Event-ID"}
+	oneDay         = []string{"86400"}
+	keyKnown       = []string{"known"}
+	keyUnknown     = []string{"unknown"}
+)
 
 // withRequestID gives each request an id of its own, which its answer, its log line and a problem carry.
 func withRequestID(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var b [8]byte
-		_, _ = rand.Read(b[:]) // never fails
-		id := "req-" + hex.EncodeToString(b[:])
-		w.Header().Set("X-Request-Id", id)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), requestIDKey{}, id)))
+		w.Header()["X-Request-Id"] = []string{newRequestID()}
+		next.ServeHTTP(w, r)
 	})
 }
 
-func requestID(r *http.Request) string {
-	id, _ := r.Context().Value(requestIDKey{}).(string)
-	return id
+func newRequestID() string {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // never fails
+	return "req-" + hex.EncodeToString(b[:])
 }
+
+func requestID(w http.ResponseWriter) string { return w.Header().Get("X-Request-Id") }
 
 // anyOrigin lets pages of every origin read every answer.
 func anyOrigin(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
-		h.Set("Access-Control-Allow-Origin", "*")
-		h.Set("Access-Control-Expose-Headers", "Retry-After, ETag, X-Request-Id")
-		h.Set("X-Content-Type-Options", "nosniff")
+		h["Access-Control-Allow-Origin"] = anyone
+		h["Access-Control-Expose-Headers"] = exposed
+		h["X-Content-Type-Options"] = nosniff
 		next.ServeHTTP(w, r)
 	})
 }
 
-// preflight answers OPTIONS everywhere.
+// preflight answers OPTIONS everywhere. It counts for no limit.
 func preflight(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method != http.MethodOptions {
@@ -53,18 +62,10 @@ func preflight(next http.Handler) http.Handler {
 			return
 		}
 		h := w.Header()
-		h.Set("Access-Control-Allow-Methods", "GET, HEAD, OPTIONS")
-		h.Set("Access-Control-Allow-Headers", "X-Api-Key, If-None-Match, Last-Event-ID")
-		h.Set("Access-Control-Max-Age", "86400")
+		h["Access-Control-Allow-Methods"] = allowedMethods
+		h["Access-Control-Allow-Headers"] = allowedHeaders
+		h["Access-Control-Max-Age"] = oneDay
 		w.WriteHeader(http.StatusNoContent)
-	})
-}
-
-func withDeadline(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), answerTime)
-		defer cancel()
-		next.ServeHTTP(w, r.WithContext(ctx))
 	})
 }
 
@@ -79,36 +80,141 @@ func (a *API) recovered(next http.Handler) http.Handler {
 // answerPanic must be deferred itself: recover works nowhere deeper.
 func (a *API) answerPanic(w http.ResponseWriter, r *http.Request) {
 	if p := recover(); p != nil {
-		a.Log.ErrorContext(r.Context(), "handler panicked", "request_id", requestID(r), "panic", fmt.Sprint(p),
-			"stack", string(debug.Stack()))
+		a.logPanic(w, r, p)
 		a.fail(w, r, errInternal)
 	}
 }
 
-// operation serves one documented operation.
-func (a *API) operation(o contract.Operation, handle func(*API, *http.Request) (*answer, error)) http.Handler {
+func (a *API) logPanic(w http.ResponseWriter, r *http.Request, p any) {
+	a.Log.ErrorContext(r.Context(), "handler panicked", "request_id", requestID(w), "panic", fmt.Sprint(p),
+		"stack", string(debug.Stack()))
+}
+
+// handler makes the answer to a request whose parameters have been read.
+type handler func(*API, *request) (*answer, error)
+
+// operation is a documented operation made ready to be served.
+type operation struct {
+	id       string
+	rules    rules
+	policy   limit.Policy
+	quota    []string // RateLimit-Policy
+	cache    policies
+	handle   handler
+	requests observers
+}
+
+// exchange is one request on its way through the steps of serve.
+type exchange struct {
+	request
+
+	op *operation
+	w  http.ResponseWriter
+}
+
+// operation is the handler of one documented operation.
+func (a *API) operation(o contract.Operation, handle handler) (http.Handler, error) {
+	r, err := newRules(o.Parameters)
+	if err != nil {
+		return nil, fmt.Errorf("httpapi: %s: %w", o.ID, err)
+	}
+	op := newOperation(o.Limit, handle)
+	op.rules, op.cache, op.requests = r, newPolicies(o.Cache), a.Metrics.of(o.ID)
+	return a.handling(op), nil
+}
+
+// unrouted answers paths that are no operation; they share one limit.
+func (a *API) unrouted() (http.Handler, error) {
+	l, err := contract.UnroutedLimit()
+	if err != nil {
+		return nil, err
+	}
+	op := newOperation(l, func(*API, *request) (*answer, error) { return nil, routeNotFound() })
+	op.requests = a.Metrics.of(l.Name)
+	return a.handling(op), nil
+}
+
+func newOperation(l contract.Limit, handle handler) *operation {
+	return &operation{
+		id: l.Name, handle: handle, policy: limit.Policy{Name: l.Name, Quota: l.Requests, Window: l.Window()},
+		quota: []string{fmt.Sprintf("%q;q=%d;w=%d", l.Name, l.Requests, l.WindowS)},
+	}
+}
+
+// handling serves an operation, and counts and logs what came of it.
+func (a *API) handling(op *operation) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := a.Now()
-		status := a.serve(w, r, o, handle)
+		x := &exchange{op: op, w: w, request: request{Request: r}}
+		status := a.respond(x)
 		took := a.Now().Sub(began)
 		a.latencies.add(took)
-		a.Metrics.request(o.ID, strconv.Itoa(status), took)
-		a.Log.DebugContext(r.Context(), "request", "operation", o.ID, "status", status, "request_id", requestID(r),
-			"took_ms", float64(took.Microseconds())/1000)
+		op.requests.observe(status, took)
+		if a.AccessLog {
+			a.Log.InfoContext(r.Context(), "request", "operation", op.id, "method", r.Method, "status", status,
+				"request_id", requestID(w), "took_ms", float64(took.Microseconds())/1000)
+		}
 	})
 }
 
-func (a *API) serve(w http.ResponseWriter, r *http.Request, o contract.Operation,
-	handle func(*API, *http.Request) (*answer, error),
-) int {
-	ans, err := handle(a, r)
+// respond writes what the steps came to, and gives the status.
+func (a *API) respond(x *exchange) (status int) {
+	wrote := false
+	defer func() {
+		if p := recover(); p != nil {
+			a.logPanic(x.w, x.Request, p)
+			if status = http.StatusInternalServerError; !wrote {
+				a.fail(x.w, x.Request, errInternal)
+			}
+		}
+	}()
+	ans, err := a.serve(x)
+	wrote = true
 	if err != nil {
-		return a.fail(w, r, err)
+		return a.fail(x.w, x.Request, err)
 	}
-	return ans.write(w, r, o.Cache)
+	return ans.write(x.w, x.Request, &x.op.cache)
 }
 
-// failing answers every request with the problem that f makes of it.
-func (a *API) failing(f func(*http.Request) error) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { a.fail(w, r, f(r)) })
+// withinLimit counts the request for its client and says in the headers where the client stands.
+func (a *API) withinLimit(x *exchange) error {
+	who := a.Callers.Identify(x.Request)
+	h := x.w.Header()
+	switch who.Key {
+	case caller.KeyKnown:
+		h["X-Api-Key-Status"] = keyKnown
+	case caller.KeyUnknown:
+		h["X-Api-Key-Status"] = keyUnknown
+	case caller.KeyNone:
+	}
+	d := a.Limiter.Take(x.Context(), who.Client, &x.op.policy)
+	seconds := max(int64((d.Reset+time.Second-1)/time.Second), 1)
+	var room [64]byte
+	b := strconv.AppendQuote(room[:0], x.op.id)
+	b = strconv.AppendInt(append(b, ";r="...), int64(d.Remaining), 10)
+	b = strconv.AppendInt(append(b, ";t="...), seconds, 10)
+	h["Ratelimit"] = []string{string(b)}
+	h["Ratelimit-Policy"] = x.op.quota
+	if !d.Allowed {
+		return tooManyRequests(x.op.id, int(seconds))
+	}
+	return nil
+}
+
+func readOnly(r *http.Request) error {
+	if r.Method != http.MethodGet && r.Method != http.MethodHead {
+		return methodNotAllowed(r)
+	}
+	return nil
+}
+
+// enter lets a request in while fewer than MaxInFlight are being worked on. Nobody waits: work that piles up would make
+// all of it late. Writing the answer is not counted, so that slow readers take no one's place.
+func (a *API) enter() (leave func(), err error) {
+	select {
+	case a.inFlight <- struct{}{}:
+		return func() { <-a.inFlight }, nil
+	default:
+		return nil, tooBusy()
+	}
 }

@@ -1,178 +1,283 @@
 package httpapi
 
 import (
-	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
 	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/gorilla/mux"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/view"
-	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// query reads a request's query parameters and gathers what is wrong with them. An empty value counts as omitted.
-type query struct {
-	values url.Values
-	errs   []contract.ParameterError
+// request is a request whose parameters have been read by the rules of the document.
+type request struct {
+	*http.Request
+
+	values map[string]value
 }
 
-func newQuery(r *http.Request) *query { return &query{values: r.URL.Query()} }
-
-func (q *query) bad(name, reason string, allowed ...string) {
-	q.errs = append(q.errs, contract.ParameterError{
-		In: contract.ParameterErrorInQuery, Name: name, Reason: reason, Allowed: allowed,
-	})
+// value is what a parameter says.
+type value struct {
+	given  bool
+	text   string
+	number int64
+	flag   bool
+	list   []string
 }
 
-// err is the problem with all that is wrong; nil when nothing is.
-func (q *query) err() error {
-	if len(q.errs) == 0 {
+func (r *request) given(name string) bool    { return r.values[name].given }
+func (r *request) text(name string) string   { return r.values[name].text }
+func (r *request) number(name string) int64  { return r.values[name].number }
+func (r *request) flag(name string) bool     { return r.values[name].flag }
+func (r *request) list(name string) []string { return r.values[name].list }
+
+// rules are the parameters of an operation.
+type rules struct {
+	path, query []*contract.Parameter
+	// defaults are the values of a request without a query.
+	defaults map[string]value
+}
+
+func newRules(parameters []*contract.Parameter) (rules, error) {
+	r := rules{defaults: make(map[string]value)}
+	for _, p := range parameters {
+		if p.In == string(contract.ParameterErrorInPath) {
+			r.path = append(r.path, p)
+			continue
+		}
+		r.query = append(r.query, p)
+		if p.Default == "" {
+			continue
+		}
+		v, err := read(p, p.Default)
+		if err != nil {
+			return r, fmt.Errorf("the default of %s %w", p.Name, err)
+		}
+		v.given = false
+		r.defaults[p.Name] = v
+	}
+	return r, nil
+}
+
+// readParameters reads path and query. All that is wrong is told at once; the first fault gives the problem its type.
+func (x *exchange) readParameters() error {
+	rules := &x.op.rules
+	x.values = rules.defaults
+	if len(rules.path) == 0 && x.URL.RawQuery == "" && !slices.ContainsFunc(rules.query, isRequired) {
 		return nil
 	}
-	return badParameters(q.errs...)
+	f := findings{values: make(map[string]value, len(rules.path)+len(rules.query))}
+	for name, v := range rules.defaults {
+		f.values[name] = v
+	}
+	vars := mux.Vars(x.Request)
+	for _, p := range rules.path {
+		text, err := url.PathUnescape(vars[p.Name])
+		if err != nil {
+			f.add(p, errors.New("is not valid percent-encoding"))
+			continue
+		}
+		f.read(p, text)
+	}
+	f.query(rules.query, x.URL.RawQuery)
+	x.values = f.values
+	return f.err()
 }
 
-// integer reads a whole number within [low, high]; fallback stands for an omitted one.
-func (q *query) integer(name string, fallback, low, high int64) int64 {
-	s := q.values.Get(name)
-	if s == "" {
-		return fallback
-	}
-	n, err := strconv.ParseInt(s, 10, 64)
-	if err != nil || n < low || n > high {
-		lowest, highest := float64(low), float64(high)
-		q.errs = append(q.errs, contract.ParameterError{
-			In: contract.ParameterErrorInQuery, Name: name, Reason: fmt.Sprintf("must be a whole number from %d to %d", low, high),
-			Min: &lowest, Max: &highest,
-		})
-		return fallback
-	}
-	return n
+func isRequired(p *contract.Parameter) bool { return p.Required }
+
+// findings gathers values, and what is wrong with them.
+type findings struct {
+	values map[string]value
+	slug   string
+	errs   []contract.ParameterError
+	most   int // of a list that is too long
+	got    int
 }
 
-func (q *query) boolean(name string, fallback bool) bool {
-	switch q.values.Get(name) {
-	case "":
-		return fallback
-	case "true":
-		return true
-	case "false":
-		return false
-	default:
-		q.bad(name, "must be true or false", "true", "false")
-		return fallback
+func (f *findings) err() error {
+	if len(f.errs) == 0 {
+		return nil
 	}
+	p := faults(f.slug, f.errs)
+	if f.slug == tooManyItems {
+		p.Max, p.Got = f.most, f.got
+	}
+	return p
 }
 
-// choice reads one of the keys of a table.
-func (q *query) choice(name, fallback string, allowed []string) string {
-	s := q.values.Get(name)
-	switch {
-	case s == "":
-		return fallback
-	case !slices.Contains(allowed, s):
-		q.bad(name, "must be one of the allowed values", allowed...)
-		return fallback
-	default:
-		return s
-	}
-}
-
-var (
-	mintPattern    = regexp.MustCompile(`^(0x[0-9a-fA-F]{40}|[1-9A-HJ-NP-Za-km-z]{32,44})$`)
-	pairPattern    = regexp.MustCompile(`^(0x[0-9a-fA-F]{40}([0-9a-fA-F]{24})?|[1-9A-HJ-NP-Za-km-z]{32,44})$`)
-	chainIDPattern = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
+const (
+	invalidParameter = "invalid-parameter"
+	missingParameter = "missing-parameter"
+	tooManyItems     = "too-many-items"
 )
 
-func isEVM(address string) bool { return len(address) > 2 && address[:2] == "0x" }
+// add notes a fault.
+func (f *findings) add(p *contract.Parameter, err error) {
+	slug := invalidParameter
+	e := contract.ParameterError{In: contract.ParameterErrorIn(p.In), Name: p.Name, Reason: err.Error()}
+	var long *tooLong
+	switch {
+	case errors.Is(err, errMissing):
+		slug = missingParameter
+	case errors.As(err, &long):
+		slug, f.most, f.got = tooManyItems, long.max, long.got
+	}
+	if len(p.Enum) > 0 {
+		e.Allowed = p.Enum
+	}
+	if p.Minimum != nil {
+		e.Min = new(float64(*p.Minimum))
+	}
+	if p.Maximum != nil {
+		e.Max = new(float64(*p.Maximum))
+	}
+	if p.MaxItems > 0 {
+		e.Max = new(float64(p.MaxItems))
+	}
+	if f.slug == "" {
+		f.slug = slug
+	}
+	f.errs = append(f.errs, e)
+}
 
-func (a *API) chainIDs(fits func(Chain) bool) []string {
-	out := []string{}
-	for _, c := range a.Chains {
-		if fits == nil || fits(c) {
-			out = append(out, c.ID)
+func (f *findings) read(p *contract.Parameter, text string) {
+	v, err := read(p, text)
+	if err != nil {
+		f.add(p, err)
+		return
+	}
+	f.values[p.Name] = v
+}
+
+// query reads a query string. A parameter that the document doesn't know is nobody's business; an empty one counts as
+// omitted; one that is given twice is a fault, but for lists, which are joined.
+func (f *findings) query(parameters []*contract.Parameter, raw string) {
+	given := make(map[string][]string, len(parameters))
+	broken := make(map[string]bool)
+	for pair := range strings.SplitSeq(raw, "&") {
+		key, text, _ := strings.Cut(pair, "=")
+		name, err := url.QueryUnescape(key)
+		if err != nil || !slices.ContainsFunc(parameters, func(p *contract.Parameter) bool { return p.Name == name }) {
+			continue
+		}
+		if text, err = url.QueryUnescape(text); err != nil {
+			broken[name] = true
+		} else if text != "" {
+			given[name] = append(given[name], text)
 		}
 	}
-	return out
-}
-
-// subject is the token that a request is about.
-type subject struct {
-	view.Token
-	// candidates are the chains that have a token at the address, when none was asked for and there are several.
-	candidates []string
-}
-
-// subject finds the token that the path parameter names, on the chain of the query or else where its liquidity is
-// deepest.
-func (a *API) subject(r *http.Request, param string, q *query) (*subject, error) {
-	mint := mux.Vars(r)[param]
-	if !mintPattern.MatchString(mint) {
-		return nil, badParameters(append([]contract.ParameterError{{
-			In: contract.ParameterErrorInPath, Name: param,
-			Reason: "must be a Solana mint (32 to 44 base58 characters) or 0x and 40 hexadecimal digits",
-		}}, q.errs...)...)
-	}
-	chain, err := a.chain(param, mint, q)
-	if err != nil {
-		return nil, err
-	}
-	if !isEVM(mint) {
-		return nil, tokenNotFound(mint, chain) // no Solana chain is indexed yet
-	}
-	return a.find(r.Context(), mint, chain)
-}
-
-// chain is the chain that the query names; empty when it names none.
-func (a *API) chain(param, mint string, q *query) (string, error) {
-	id := q.values.Get("chain")
-	if id == "" {
-		return "", q.err()
-	}
-	i := slices.IndexFunc(a.Chains, func(c Chain) bool { return c.ID == id })
-	if i < 0 || !chainIDPattern.MatchString(id) {
-		return "", a.unsupportedChain(id)
-	}
-	if err := q.err(); err != nil {
-		return "", err
-	}
-	if a.Chains[i].EVM != isEVM(mint) {
-		return "", a.unsupportedAddress(param, "The address is not one of chain "+id+".",
-			func(c Chain) bool { return c.EVM == isEVM(mint) })
-	}
-	return id, nil
-}
-
-func (a *API) find(ctx context.Context, mint, chain string) (*subject, error) {
-	address, err := market.ParseEVMAddress(mint)
-	if err != nil {
-		return nil, badParameters(contract.ParameterError{In: contract.ParameterErrorInPath, Name: "mint", Reason: err.Error()})
-	}
-	tokens, err := a.Tokens.Tokens(ctx, address)
-	if err != nil {
-		return nil, unavailable(err)
-	}
-	if chain != "" {
-		i := slices.IndexFunc(tokens, func(t view.Token) bool { return t.Chain == chain })
-		if i < 0 {
-			return nil, tokenNotFound(address.String(), chain)
-		}
-		return &subject{Token: tokens[i]}, nil
-	}
-	if len(tokens) == 0 {
-		return nil, tokenNotFound(address.String(), "")
-	}
-	s := &subject{Token: tokens[0]}
-	if len(tokens) > 1 {
-		for i := range tokens {
-			s.candidates = append(s.candidates, tokens[i].Chain)
+	for _, p := range parameters {
+		texts := given[p.Name]
+		switch {
+		case broken[p.Name]:
+			f.add(p, errors.New("is not valid percent-encoding"))
+		case len(texts) == 0 && p.Required:
+			f.add(p, errMissing)
+		case len(texts) == 0:
+		case len(texts) > 1 && p.Type != "array":
+			f.add(p, errors.New("must be given once"))
+		default:
+			f.read(p, strings.Join(texts, ","))
 		}
 	}
-	return s, nil
+}
+
+var errMissing = errors.New("is required and must not be empty")
+
+// tooLong is a list with too many items.
+type tooLong struct{ max, got int }
+
+func (e *tooLong) Error() string {
+	return fmt.Sprintf("must have at most %d items, not %d", e.max, e.got)
+}
+
+// read reads a parameter's text by its rule. The error says what is allowed.
+func read(p *contract.Parameter, text string) (value, error) {
+	v := value{given: true, text: text}
+	var err error
+	switch p.Type {
+	case "integer":
+		v.number, err = readInteger(p, text)
+	case "boolean":
+		if v.flag = text == "true"; !v.flag && text != "false" {
+			err = errors.New("must be true or false")
+		}
+	case "array":
+		v.list, err = readList(p, text)
+	default:
+		v.text, err = readString(p, text)
+		v.given = v.text != "" || p.Required
+	}
+	return v, err
+}
+
+func readInteger(p *contract.Parameter, text string) (int64, error) {
+	n, err := strconv.ParseInt(text, 10, 64)
+	low, high := p.Minimum == nil || n >= *p.Minimum, p.Maximum == nil || n <= *p.Maximum
+	switch {
+	case err == nil && low && high:
+		return n, nil
+	case p.Minimum != nil && p.Maximum != nil:
+		return 0, fmt.Errorf("must be a whole number from %d to %d", *p.Minimum, *p.Maximum)
+	default:
+		return 0, errors.New("must be a whole number within 64 bits")
+	}
+}
+
+// readList reads items between commas, each once.
+func readList(p *contract.Parameter, text string) ([]string, error) {
+	var out []string
+	seen := make(map[string]bool)
+	for item := range strings.SplitSeq(text, ",") {
+		if item == "" || seen[item] {
+			continue
+		}
+		seen[item] = true
+		if _, err := readString(p.Items, item); err != nil {
+			return nil, fmt.Errorf("has an item, %s, that %w", strconv.Quote(clip(strings.ToValidUTF8(item, "?"))), err)
+		}
+		out = append(out, item)
+	}
+	switch {
+	case len(out) == 0 && p.Required:
+		return nil, errMissing
+	case p.MaxItems > 0 && len(out) > p.MaxItems:
+		return nil, &tooLong{p.MaxItems, len(out)}
+	default:
+		return out, nil
+	}
+}
+
+// readString holds a text to its rule. Where that gives no pattern, spaces around it don't count.
+func readString(p *contract.Parameter, text string) (string, error) {
+	switch {
+	case !utf8.ValidString(text):
+		return "", errors.New("must be valid UTF-8")
+	case strings.ContainsFunc(text, unicode.IsControl):
+		return "", errors.New("must have no control characters")
+	}
+	if p.Pattern == nil && p.Enum == nil {
+		text = strings.TrimSpace(text)
+	}
+	n := utf8.RuneCountInString(text)
+	switch {
+	case p.Enum != nil && !slices.Contains(p.Enum, text):
+		return "", errors.New("must be one of the allowed values")
+	case n == 0 && p.MinLength > 0:
+		return "", errMissing
+	case p.Pattern != nil && !p.Pattern.MatchString(text):
+		return "", errors.New("must be " + p.Expected)
+	case n < p.MinLength || (p.MaxLength > 0 && n > p.MaxLength):
+		return "", fmt.Errorf("must have %d to %d characters", p.MinLength, p.MaxLength)
+	default:
+		return text, nil
+	}
 }

@@ -2,7 +2,6 @@ package httpapi
 
 import (
 	"fmt"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -20,27 +19,28 @@ const (
 )
 
 // heartbeat answers 200 in all three states; that the store can't be reached is one of them.
-func (a *API) heartbeat(r *http.Request) (*answer, error) {
-	out := contract.Heartbeat{Status: contract.HeartbeatStatusOk, Chains: []contract.ChainHeartbeat{}}
-	p95 := a.latencies.p95()
-	out.LatencyMs = number(p95)
-	slow := p95 != nil && *p95 >= okLatencyMS
-	chains, err := a.Health.Health(r.Context())
-	if err != nil {
-		if r.Context().Err() == nil {
-			a.Log.WarnContext(r.Context(), "store not reached", "request_id", requestID(r), "err", err.Error())
-		}
-		out.Status, out.AsOf = contract.HeartbeatStatusDown, timestamp(a.Now().Unix())
-		return encode(out)
+func (a *API) heartbeat(*request) (*answer, error) {
+	out := contract.Heartbeat{
+		Status: contract.HeartbeatStatusOk, Chains: []contract.ChainHeartbeat{}, UnknownReasons: contract.UnknownReasons{},
 	}
+	p95 := a.latencies.p95()
+	if out.LatencyMs = number(p95); p95 == nil {
+		out.UnknownReasons["latency_ms"] = contract.UnknownReasonUnavailable
+	}
+	slow := p95 != nil && *p95 >= okLatencyMS
+	chains, err := a.Health.Health()
 	var asOf int64
 	down := 0
 	for _, c := range chains {
 		status := chainStatus(c)
-		h := contract.ChainHeartbeat{ID: c.ID, Status: status}
+		if err != nil {
+			status = contract.HeartbeatStatusDown
+		}
+		h := contract.ChainHeartbeat{ID: c.ID, Status: status, UnknownReasons: contract.UnknownReasons{}}
 		if c.Indexed {
-			lag := float64(c.LagS)
-			h.HeadLagS = &lag
+			h.HeadLagS = new(float64(c.LagS))
+		} else {
+			h.UnknownReasons["head_lag_s"] = contract.UnknownReasonIndexing
 		}
 		out.Chains = append(out.Chains, h)
 		asOf = max(asOf, c.AsOf)
@@ -50,15 +50,12 @@ func (a *API) heartbeat(r *http.Request) (*answer, error) {
 		}
 	}
 	switch {
-	case 2*down > len(chains):
+	case err != nil, 2*down > len(chains):
 		out.Status = contract.HeartbeatStatusDown
 	case slow:
 		out.Status = contract.HeartbeatStatusSlow
 	}
-	if asOf == 0 {
-		asOf = a.Now().Unix()
-	}
-	out.AsOf = timestamp(asOf)
+	out.AsOf = a.asOf(asOf)
 	return encode(out)
 }
 
@@ -73,28 +70,65 @@ func chainStatus(c view.ChainHealth) contract.HeartbeatStatus {
 	}
 }
 
-func (a *API) version(*http.Request) (*answer, error) {
-	out := contract.Version{Commit: a.Build.Commit, Short: a.Build.short(), Openapi: "3.1.0"}
-	if !a.Build.Built.IsZero() {
-		at := contract.At(a.Build.Built)
-		out.BuiltAt = &at
+func (a *API) version(*request) (*answer, error) {
+	out := contract.Version{Commit: a.Build.Commit, Short: a.Build.short(), Openapi: "3.1.0", UnknownReasons: contract.UnknownReasons{}}
+	if a.Build.Built.IsZero() {
+		out.UnknownReasons["built_at"] = contract.UnknownReasonUnavailable
+	} else {
+		out.BuiltAt = new(contract.At(a.Build.Built))
 	}
 	return encode(out)
 }
 
 // document is the OpenAPI document as it is served.
-type document struct{ *answer }
-
-func (d *document) load(version string) error {
+func document(version string) (*answer, error) {
 	body, err := contract.JSON(version)
 	if err != nil {
-		return fmt.Errorf("httpapi: %w", err)
+		return nil, fmt.Errorf("httpapi: %w", err)
 	}
-	d.answer = newAnswer(body)
-	return nil
+	return newAnswer(body), nil
 }
 
-func (a *API) openAPIDocument(*http.Request) (*answer, error) { return a.openAPI.answer, nil }
+func (a *API) openAPIDocument(*request) (*answer, error) { return a.openAPI, nil }
+
+// The platform's fees. A leg is a buy or a sell.
+const (
+	feeBpsPerLeg = 80
+	launchFeeUSD = 0
+)
+
+// constants are what the health operation tells; they change with the configuration alone.
+func (a *API) constants() (*answer, error) {
+	out := contract.MobileHealth{
+		FeeBpsPerLeg: feeBpsPerLeg, FeePctPerLeg: feeBpsPerLeg / 100.0, RoundTripPct: 2 * feeBpsPerLeg / 100.0,
+		LaunchFeeUSD: launchFeeUSD, Chains: []contract.Chain{}, Minimums: map[string]float64{},
+		MarketChains: []contract.MarketChain{}, Resources: []contract.Resource{},
+	}
+	for _, c := range a.Chains {
+		out.Chains = append(out.Chains, contract.Chain{ID: c.ID, Label: c.Label, MinTradeUSD: c.MinTradeUSD})
+		out.Minimums[c.ID] = c.MinTradeUSD
+		out.MarketChains = append(out.MarketChains, contract.MarketChain{ID: c.ID, Label: c.Label, MinBuyUSD: c.MinTradeUSD})
+	}
+	for _, r := range a.Site.Resources {
+		out.Resources = append(out.Resources, contract.Resource{ID: r.ID, Label: r.Label, URL: r.URL, Kind: contract.ResourceKind(r.Kind)})
+	}
+	for _, e := range a.Site.Changelog {
+		out.Resources = append(out.Resources, contract.Resource{
+			ID: e.ID, Label: e.Label, Kind: contract.ResourceKindChangelog, URL: a.DocsURL + "/changelog#" + e.ID, At: new(contract.At(e.At)),
+		})
+	}
+	return encode(out)
+}
+
+func (a *API) mobileHealth(*request) (*answer, error) { return a.health, nil }
+
+func (a *API) signInProviders(*request) (*answer, error) {
+	out := contract.SignInProviders{Providers: []contract.SignInProvider{}}
+	for _, p := range a.Site.Providers() {
+		out.Providers = append(out.Providers, contract.SignInProvider{ID: p.ID, Label: p.Label})
+	}
+	return encode(out)
+}
 
 // latencies remembers how long the last answers took.
 type latencies struct {

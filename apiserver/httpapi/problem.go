@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"slices"
 	"strconv"
+	"sync"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 )
@@ -15,7 +17,7 @@ type problem struct {
 	contract.Problem
 
 	slug       string
-	allow      string
+	allow      []string
 	retryAfter int // seconds
 	cause      error
 }
@@ -29,8 +31,22 @@ func (p *problem) Error() string {
 
 func (p *problem) Unwrap() error { return p.cause }
 
-func newProblem(status int, slug, title, detail string) *problem {
-	return &problem{Problem: contract.Problem{Status: status, Title: title, Detail: detail}, slug: slug}
+var problemTypes = sync.OnceValue(func() []contract.ProblemType {
+	types, err := contract.ProblemTypes()
+	if err != nil {
+		panic(err) // the document is part of the program, and tested
+	}
+	return types
+})
+
+// newProblem makes a problem of a documented type; status and title are the document's.
+func newProblem(slug, detail string) *problem {
+	i := slices.IndexFunc(problemTypes(), func(t contract.ProblemType) bool { return t.Slug == slug })
+	if i < 0 {
+		panic("httpapi: no problem type " + slug)
+	}
+	t := problemTypes()[i]
+	return &problem{slug: slug, Problem: contract.Problem{Type: t.Type, Status: t.Status, Title: t.Title, Detail: detail}}
 }
 
 var errInternal = errors.New("internal error")
@@ -39,46 +55,66 @@ var errInternal = errors.New("internal error")
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) int {
 	var p *problem
 	if !errors.As(err, &p) {
-		a.Log.ErrorContext(r.Context(), "request failed", "request_id", requestID(r), "err", err.Error())
-		p = newProblem(http.StatusInternalServerError, "internal", "Internal error", "The fault is ours; tell us the request id.")
+		a.Log.ErrorContext(r.Context(), "request failed", "request_id", requestID(w), "err", err.Error())
+		p = newProblem("internal", "The fault is ours; tell us the request id.")
 	} else if p.cause != nil {
-		a.Log.WarnContext(r.Context(), "request not answered", "request_id", requestID(r), "err", err.Error())
-	}
-	out := p.Problem
-	out.Type = a.DocsURL + "/problems/" + p.slug
-	if out.Status >= http.StatusInternalServerError {
-		out.RequestID = requestID(r)
+		a.Log.WarnContext(r.Context(), "request not answered", "request_id", requestID(w), "err", err.Error())
 	}
 	h := w.Header()
 	h.Del("ETag")
-	if p.allow != "" {
-		h.Set("Allow", p.allow)
+	if p.allow != nil {
+		h["Allow"] = p.allow
 	}
 	if p.retryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(p.retryAfter))
+		h["Retry-After"] = []string{strconv.Itoa(p.retryAfter)}
 	}
-	body, err := json.Marshal(out)
-	if err != nil {
-		body = []byte(`{"type":"about:blank","title":"Internal error","status":500}`)
-	}
-	h.Set("Cache-Control", "no-store")
-	h.Set("Content-Type", "application/problem+json")
-	h.Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(out.Status)
+	body := p.encode(a.DocsURL, clip(r.URL.EscapedPath()), requestID(w))
+	h["Cache-Control"] = []string{"no-store"}
+	h["Content-Type"] = []string{"application/problem+json"}
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.WriteHeader(p.Status)
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body) // the client may be gone
 	}
-	return out.Status
+	return p.Status
 }
 
-func routeNotFound(*http.Request) error {
-	return newProblem(http.StatusNotFound, "route-not-found", "No such route", "The routes are listed in /openapi.json.")
+// encode is the body of the problem.
+func (p *problem) encode(docsURL, instance, id string) []byte {
+	out := p.Problem
+	out.Instance = instance
+	if out.Type == "" {
+		out.Type = docsURL + "/problems/" + p.slug
+	}
+	if out.Status >= http.StatusInternalServerError {
+		out.RequestID = id
+	}
+	body, err := json.Marshal(out)
+	if err != nil {
+		return []byte(`{"type":"about:blank","title":"Internal error","status":500}`)
+	}
+	return body
+}
+
+func routeNotFound() error {
+	return newProblem("route-not-found", "The routes are listed in /openapi.json.")
 }
 
 func methodNotAllowed(r *http.Request) error {
-	p := newProblem(http.StatusMethodNotAllowed, "method-not-allowed", "Method not allowed",
-		"This is a read-only API: use GET, HEAD or OPTIONS, not "+strconv.Quote(r.Method)+".")
-	p.allow = "GET, HEAD, OPTIONS"
+	p := newProblem("method-not-allowed", "This is a read-only API: use GET, HEAD or OPTIONS, not "+strconv.Quote(clip(r.Method))+".")
+	p.allow = allowedMethods
+	return p
+}
+
+func tooManyRequests(operation string, seconds int) error {
+	p := newProblem("quota-exceeded", "The limit of "+operation+" is used up for the next "+strconv.Itoa(seconds)+" s.")
+	p.ViolatedPolicies, p.RetryAfterS, p.retryAfter = []string{operation}, seconds, seconds
+	return p
+}
+
+func tooBusy() error {
+	p := newProblem("temporary-reduced-capacity", "Try again after the time in Retry-After.")
+	p.retryAfter = 1
 	return p
 }
 
@@ -87,54 +123,52 @@ func unavailable(cause error) error {
 	if errors.Is(cause, context.Canceled) {
 		return cause
 	}
-	p := newProblem(http.StatusServiceUnavailable, "unavailable", "Temporarily unavailable",
-		"The data can't be read at the moment. Try again after the time in Retry-After.")
+	p := newProblem("unavailable", "The data can't be read at the moment. Try again after the time in Retry-After.")
 	p.retryAfter, p.cause = 2, cause
 	return p
 }
 
 // badParameters says what is wrong with parameters and what is allowed.
-func badParameters(errs ...contract.ParameterError) error {
-	p := newProblem(http.StatusBadRequest, "invalid-parameter", "Invalid parameter", errs[0].Name+" "+errs[0].Reason)
+func badParameters(errs ...contract.ParameterError) error { return faults("invalid-parameter", errs) }
+
+func faults(slug string, errs []contract.ParameterError) *problem {
+	p := newProblem(slug, errs[0].Name+" "+errs[0].Reason)
 	p.Errors = errs
 	return p
 }
 
-func (a *API) unsupportedChain(id string) error {
-	p := newProblem(http.StatusBadRequest, "unsupported-chain", "Unknown chain",
-		"chain "+strconv.Quote(clip(id))+" is not served.")
-	p.Chains = a.chainIDs(nil)
-	p.Errors = []contract.ParameterError{{
-		In: contract.ParameterErrorInQuery, Name: "chain", Reason: "is not a served chain",
-		Allowed: p.Chains,
-	}}
+func (a *API) unsupportedChain(param, id string) error {
+	p := faults("unsupported-chain", []contract.ParameterError{{
+		In: contract.ParameterErrorInQuery, Name: param, Reason: "names the chain " + strconv.Quote(clip(id)) + ", which is not served",
+		Allowed: a.chainIDs(nil),
+	}})
+	p.Chains = p.Errors[0].Allowed
 	return p
 }
 
-func (a *API) unsupportedAddress(param, detail string, fits func(Chain) bool) error {
-	p := newProblem(http.StatusBadRequest, "unsupported-address", "Address does not fit the chain", detail)
+func (a *API) unsupportedAddress(in contract.ParameterErrorIn, param, reason string, fits func(Chain) bool) error {
+	p := faults("unsupported-address", []contract.ParameterError{{In: in, Name: param, Reason: reason}})
 	p.Chains = a.chainIDs(fits)
-	p.Errors = []contract.ParameterError{{In: contract.ParameterErrorInPath, Name: param, Reason: "does not fit the chain"}}
 	return p
 }
 
 func tokenNotFound(mint, chain string) error {
-	p := newProblem(http.StatusNotFound, "token-not-found", "No such token", "No indexed chain that was looked at has this token.")
+	p := newProblem("token-not-found", "No indexed chain that was looked at has this token.")
 	p.Mint, p.Chain = mint, chain
 	return p
 }
 
-func pairNotFound(mint, chain string) error {
-	p := newProblem(http.StatusNotFound, "pair-not-found", "No such pair", "The token has no such pair.")
+func pairNotFound(mint, chain, detail string) error {
+	p := newProblem("pair-not-found", detail)
 	p.Mint, p.Chain = mint, chain
 	return p
 }
 
 // clip shortens a caller's text for a message.
 func clip(s string) string {
-	const most = 64
+	const most = 256
 	if len(s) > most {
-		return s[:most] + "…"
+		return s[:most] + "..."
 	}
 	return s
 }

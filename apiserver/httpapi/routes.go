@@ -9,24 +9,31 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 )
 
-// route ties a documented operation to its handler. Path and cache policy stand in the document alone.
+// route ties a documented operation to its handler. Path, parameters, limit and cache policy stand in the document alone.
 type route struct {
 	operation string
-	handle    func(*API, *http.Request) (*answer, error)
+	handle    handler
+	// alias is a second path; "" is none.
+	alias string
 }
 
 // routes is the whole route table. The first match wins: literal paths stand before those with parameters.
 var routes = []route{
-	{"getMarketLive", (*API).marketLive},
-	{"getTokenInfo", (*API).tokenInfo},
-	{"getTokenCandles", (*API).tokenCandles},
-	{"getChart", (*API).chart},
-	{"getHeartbeat", (*API).heartbeat},
-	{"getVersion", (*API).version},
-	{"getOpenAPI", (*API).openAPIDocument},
+	{operation: "getMarketLive", handle: (*API).marketLive},
+	{operation: "getTokenPrices", handle: (*API).tokenPrices},
+	{operation: "getMajors", handle: (*API).majorsOrCandles},
+	{operation: "searchPairs", handle: (*API).searchPairs, alias: "/api/dexscreener/search/"}, // as DexScreener's clients write it
+	{operation: "getTokenInfo", handle: (*API).tokenInfo},
+	{operation: "getTokenCandles", handle: (*API).tokenCandles},
+	{operation: "getChart", handle: (*API).chart},
+	{operation: "getHeartbeat", handle: (*API).heartbeat},
+	{operation: "getMobileHealth", handle: (*API).mobileHealth},
+	{operation: "getSignInProviders", handle: (*API).signInProviders},
+	{operation: "getVersion", handle: (*API).version},
+	{operation: "getOpenAPI", handle: (*API).openAPIDocument},
 }
 
-// Operations lists the operations that have a route.
+// Operations lists the operations that have a route, in the order of the table.
 func Operations() ([]contract.Operation, error) {
 	all, err := contract.Operations()
 	if err != nil {
@@ -47,24 +54,54 @@ func Operations() ([]contract.Operation, error) {
 	return out, nil
 }
 
-// handler is the whole middleware chain, outermost first.
+// handler is the way of every request: these, outermost last, then the steps of serve.
 func (a *API) handler() (http.Handler, error) {
-	operations, err := Operations()
+	documented, err := Operations()
 	if err != nil {
 		return nil, err
 	}
-	m := mux.NewRouter().SkipClean(true)
-	for i, o := range operations {
-		m.Handle(o.Path, a.operation(o, routes[i].handle)).Methods(http.MethodGet, http.MethodHead)
+	m := mux.NewRouter().SkipClean(true).UseEncodedPath()
+	for i, o := range documented {
+		op, err := a.operation(o, routes[i].handle)
+		if err != nil {
+			return nil, err
+		}
+		m.Handle(o.Path, op)
+		if routes[i].alias != "" {
+			m.Handle(routes[i].alias, op)
+		}
 	}
-	m.NotFoundHandler = a.failing(routeNotFound)
-	m.MethodNotAllowedHandler = a.failing(methodNotAllowed)
+	if a.Docs != nil {
+		m.Handle("/docs", a.Docs)
+		m.PathPrefix("/docs/").Handler(a.Docs)
+	}
+	if m.NotFoundHandler, err = a.unrouted(); err != nil {
+		return nil, err
+	}
 
 	var h http.Handler = m
-	h = preflight(h)
 	h = a.recovered(h)
-	h = withDeadline(h)
+	h = preflight(h)
 	h = anyOrigin(h)
 	h = withRequestID(h)
 	return h, nil
+}
+
+// serve answers a request to an operation, step by step. What a step refuses is the error of the ones after it.
+func (a *API) serve(x *exchange) (*answer, error) {
+	if err := a.withinLimit(x); err != nil {
+		return nil, err
+	}
+	if err := readOnly(x.Request); err != nil {
+		return nil, err
+	}
+	if err := x.readParameters(); err != nil {
+		return nil, err
+	}
+	leave, err := a.enter()
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	return x.op.handle(a, &x.request)
 }

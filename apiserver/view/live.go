@@ -1,7 +1,9 @@
 package view
 
 import (
+	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -12,12 +14,12 @@ import (
 )
 
 const (
-	// refreshEvery is the pace at which commits are looked for when nothing hints at one.
-	refreshEvery = 500 * time.Millisecond
 	// rankEvery is the pace at which scores, which decay by themselves, are computed anew.
 	rankEvery = 15 * time.Second
 	// liveDepth is the most tokens of one chain that the live list can show.
 	liveDepth = 50
+	// tokensAtOnce bounds the tokens that are read by one query.
+	tokensAtOnce = 1000
 )
 
 // Ranked is a token with what its place in a list follows from.
@@ -40,11 +42,15 @@ type Live struct {
 
 // LiveChain is one chain's part, in the order of the catalogue.
 type LiveChain struct {
-	ID     string
-	Tokens []Ranked
+	ID string
+	// Block is its newest indexed one, where it is Indexed and shown.
+	Block   uint64
+	Indexed bool
+	Tokens  []Ranked
 }
 
-// liveList keeps, per chain, what ranking needs, and the list that follows.
+// liveList keeps, per chain, what ranking needs, and the list that follows. Its cost follows what trades, not what there
+// is.
 type liveList struct {
 	chains   map[string]*liveChain
 	snapshot atomic.Pointer[Live]
@@ -55,12 +61,13 @@ type liveList struct {
 type liveChain struct {
 	seen, rewinds int64
 	status        store.ChainStatus
+	stale         bool
 	native        market.Address
-	pools         map[market.Address]market.Pool
-	tokens        map[market.Address]market.Token
 	usd           map[market.Address]market.QuotePrice
-	flows         map[market.Address][]traction.Flow
-	nextTrades    uint64 // the first block whose trades are not in flows
+	flows         map[market.Address][]traction.Flow // of the score's window, oldest first
+	tokens        map[market.Address]Token           // of the flows: rows alone
+	nextTrades    uint64                             // the first block whose trades are not in flows
+	ranked        []Ranked
 }
 
 func newLiveList() liveList { return liveList{chains: make(map[string]*liveChain)} }
@@ -68,150 +75,180 @@ func newLiveList() liveList { return liveList{chains: make(map[string]*liveChain
 // Live is the current list; nil before the first.
 func (v *View) Live() *Live { return v.live.snapshot.Load() }
 
-// Run keeps the snapshots fresh until ctx ends. While the database is away the last ones stay.
-func (v *View) Run(ctx context.Context) {
-	failing := false
-	hints := v.store.Hints(ctx)
-	for {
-		if err := v.refresh(ctx); err != nil && ctx.Err() == nil {
-			if !failing {
-				v.log.WarnContext(ctx, "snapshots not refreshed", "err", err.Error())
-			}
-			failing = true
-		} else {
-			failing = false
-		}
-		t := time.NewTimer(refreshEvery)
-		select {
-		case <-ctx.Done():
-			t.Stop()
-			return
-		case <-hints:
-		case <-t.C:
-		}
-		t.Stop()
-	}
-}
-
-// refresh takes in what was committed since, and ranks again when something was or when it is time.
-func (v *View) refresh(ctx context.Context) error {
-	chains, err := v.chains(ctx)
-	if err != nil {
-		return err
-	}
-	changed := v.live.snapshot.Load() == nil
-	for id, c := range chains {
+// refreshLive takes in what was committed since and ranks the chains that it changed, and all of them when it is time:
+// scores decay by themselves.
+func (v *View) refreshLive(ctx context.Context, w *world) error {
+	now := v.now()
+	last := v.live.snapshot.Load()
+	everything := last == nil || last.Stale || now.Sub(v.live.ranked) >= rankEvery
+	changed := everything
+	for id, status := range w.statuses {
 		l := v.live.chains[id]
-		if l == nil || l.rewinds != c.status.Rewinds {
-			l = &liveChain{
-				rewinds: c.status.Rewinds, native: c.native, pools: map[market.Address]market.Pool{},
-				tokens: map[market.Address]market.Token{}, flows: map[market.Address][]traction.Flow{},
-			}
+		if l == nil || l.rewinds != status.Rewinds {
+			l = &liveChain{native: v.natives[id], rewinds: status.Rewinds, flows: map[market.Address][]traction.Flow{}}
 			v.live.chains[id] = l
 		}
-		if l.seen != c.status.CommitNo {
-			if err := v.take(ctx, id, l, c.status); err != nil {
+		fresh := l.seen != status.CommitNo
+		if fresh {
+			if err := v.take(ctx, l, status); err != nil {
+				delete(v.live.chains, id) // half taken in
 				return err
 			}
+		}
+		if stale := v.stale(status); fresh || everything || stale != l.stale {
+			l.status, l.stale = status, stale
+			l.ranked = l.rank(id)
 			changed = true
 		}
-		l.status = c.status
 	}
 	for id := range v.live.chains {
-		if _, ok := chains[id]; !ok {
+		if _, ok := w.statuses[id]; !ok {
 			delete(v.live.chains, id)
 			changed = true
 		}
 	}
-	if now := v.now(); changed || now.Sub(v.live.ranked) >= rankEvery {
+	if everything {
 		v.live.ranked = now
-		v.rank()
+	}
+	if changed {
+		v.deal()
 	}
 	return nil
 }
 
-// take reads what a chain's commits changed.
-func (v *View) take(ctx context.Context, id string, l *liveChain, status store.ChainStatus) error {
-	tokens, err := v.store.TokensSince(ctx, id, l.seen)
-	if err != nil {
-		return err
+// take reads what a chain's commits changed, of the tokens that traded within the window of the score.
+func (v *View) take(ctx context.Context, l *liveChain, status store.ChainStatus) error {
+	for f, err := range v.store.Flows(ctx, status.ID, l.nextTrades, status.Last.Time-traction.Window) {
+		if err != nil {
+			return err
+		}
+		l.nextTrades = max(l.nextTrades, f.Block+1)
+		l.flows[f.Base] = append(l.flows[f.Base], traction.Flow{
+			Wallet: f.Trader, Time: f.Time, Sell: f.Sell, USD: float64(f.NanoUSD) / 1e9,
+		})
 	}
-	pools, err := v.store.PoolsSince(ctx, id, l.seen)
-	if err != nil {
-		return err
-	}
-	trades, err := v.store.ChainTrades(ctx, id, l.nextTrades, status.Last.Time-traction.Window)
-	if err != nil {
-		return err
-	}
-	if l.usd, err = v.quotes(ctx, id); err != nil {
-		return err
-	}
-	for i := range tokens {
-		l.tokens[tokens[i].Mint] = tokens[i]
-	}
-	for i := range pools {
-		l.pools[pools[i].ID] = pools[i]
-	}
-	for i := range trades {
-		t := &trades[i]
-		l.nextTrades = max(l.nextTrades, t.Block+1)
-		if t.HasUSD {
-			l.flows[t.Base] = append(l.flows[t.Base], traction.Flow{
-				Wallet: t.Trader, Time: t.Time, Sell: t.Sell, USD: float64(t.NanoUSD) / 1e9,
-			})
+	for mint, flows := range l.flows {
+		old := 0
+		for old < len(flows) && flows[old].Time <= status.Last.Time-traction.Window {
+			old++
+		}
+		if old == len(flows) {
+			delete(l.flows, mint)
+		} else {
+			l.flows[mint] = flows[old:]
 		}
 	}
-	l.seen = status.CommitNo
+	return v.takeTokens(ctx, l, status)
+}
+
+// takeTokens reads the tokens of the flows that are new here, and those whose rows changed.
+func (v *View) takeTokens(ctx context.Context, l *liveChain, status store.ChainStatus) error {
+	wanted := make(map[market.Address]bool)
+	if l.seen > 0 {
+		changed, err := v.store.ChangedTokens(ctx, status.ID, l.seen)
+		if err != nil {
+			return err
+		}
+		for _, mint := range changed {
+			if _, traded := l.flows[mint]; traded {
+				wanted[mint] = true
+			}
+		}
+	}
+	kept := make(map[market.Address]Token, len(l.flows))
+	for mint := range l.flows {
+		if t, known := l.tokens[mint]; known && !wanted[mint] {
+			kept[mint] = t
+		} else {
+			wanted[mint] = true
+		}
+	}
+	usd, err := v.quotes(ctx)
+	if err != nil {
+		return err
+	}
+	l.usd = usd[status.ID]
+	mints := slices.SortedFunc(maps.Keys(wanted), market.Address.Compare)
+	for part := range slices.Chunk(mints, tokensAtOnce) {
+		tokens, pools, err := v.rowsOf(ctx, status.ID, part)
+		if err != nil {
+			return err
+		}
+		for i := range tokens {
+			if t := &tokens[i]; t.Chain == status.ID {
+				kept[t.Mint] = Token{Token: t.Token, Pools: pools[t.Mint]}
+			}
+		}
+	}
+	l.tokens, l.seen = kept, status.CommitNo
 	return nil
 }
 
-// rank makes the next snapshot. A token is listed when a trusted pool of at least some liquidity prices it and it
-// traded within the window of the score. What stands still is no trend: a stale chain shows nothing beside others that
-// aren't, and when all are stale the list says so.
-func (v *View) rank() {
+func (v *View) rowsOf(ctx context.Context, chain string, mints []market.Address,
+) (tokens []store.ChainToken, pools map[market.Address][]market.Pool, err error) {
+	if tokens, err = v.store.TokensByMints(ctx, mints); err != nil {
+		return nil, nil, err
+	}
+	keys := make([]store.TokenKey, len(mints))
+	for i, mint := range mints {
+		keys[i] = store.TokenKey{Chain: chain, Mint: mint}
+	}
+	list, err := v.store.PoolsOfTokens(ctx, keys)
+	if err != nil {
+		return nil, nil, err
+	}
+	pools = make(map[market.Address][]market.Pool)
+	for i := range list {
+		pools[list[i].Base] = append(pools[list[i].Base], list[i].Pool)
+	}
+	return tokens, pools, nil
+}
+
+// deal makes the next snapshot of the chains' ranked tokens. What stands still is no trend: a stale chain shows nothing
+// beside others that aren't, and when all are stale the list says so.
+func (v *View) deal() {
 	v.live.version++
 	next := &Live{Version: v.live.version, Stale: len(v.live.chains) > 0}
 	for _, l := range v.live.chains {
-		next.Stale = next.Stale && v.stale(l.status)
+		next.Stale = next.Stale && l.stale
 	}
 	for _, c := range v.catalog.Chains {
 		l := v.live.chains[c.ID]
-		if l == nil || (v.stale(l.status) && !next.Stale) {
+		if l == nil || (l.stale && !next.Stale) {
 			next.Chains = append(next.Chains, LiveChain{ID: c.ID})
 			continue
 		}
 		next.AsOf = max(next.AsOf, l.status.Last.Time)
-		next.Chains = append(next.Chains, LiveChain{ID: c.ID, Tokens: l.rank(c.ID, v.stale(l.status))})
+		next.Chains = append(next.Chains, LiveChain{ID: c.ID, Block: l.status.Last.Number, Indexed: true, Tokens: l.ranked})
 	}
 	v.live.snapshot.Store(next)
 }
 
-func (l *liveChain) rank(id string, stale bool) []Ranked {
-	now := l.status.Last.Time
-	pools := make(map[market.Address][]market.Pool, len(l.flows))
-	for _, p := range l.pools {
-		if _, traded := l.flows[p.Base]; traded {
-			pools[p.Base] = append(pools[p.Base], p)
-		}
+// lost makes the list a stale one.
+func (l *liveList) lost() {
+	last := l.snapshot.Load()
+	if last == nil || last.Stale {
+		return
 	}
+	l.version++
+	next := *last
+	next.Stale, next.Version = true, l.version
+	l.snapshot.Store(&next)
+}
+
+// rank orders a chain's tokens. A token is listed when a trusted pool of some liquidity prices it and it traded within
+// the window of the score.
+func (l *liveChain) rank(id string) []Ranked {
+	now := l.status.Last.Time
 	var out []Ranked
 	for mint, flows := range l.flows {
-		flows = slices.DeleteFunc(flows, func(f traction.Flow) bool { return f.Time <= now-traction.Window })
-		if len(flows) == 0 {
-			delete(l.flows, mint)
-			continue
-		}
-		l.flows[mint] = flows
-		if q, isQuote := l.usd[mint]; isQuote && q.Pegged {
+		t, known := l.tokens[mint]
+		if q, isQuote := l.usd[mint]; !known || (isQuote && q.Pegged) {
 			continue // money is no trend
 		}
-		of := pools[mint]
-		slices.SortFunc(of, func(a, b market.Pool) int { return a.ID.Compare(b.ID) })
-		r := Ranked{Token: Token{
-			Chain: id, Token: l.tokens[mint], Pools: of, USD: l.usd, Native: l.native,
-			AsOf: l.status.Last.Time, FinalAt: l.status.Head.FinalTime, Stale: stale,
-		}}
+		t.Chain, t.USD, t.Native, t.Stale = id, l.usd, l.native, l.stale
+		t.Block, t.AsOf, t.FinalAt = l.status.Last.Number, now, l.status.Head.FinalTime
+		r := Ranked{Token: t}
 		if r.Figures = r.Token.Figures(); r.Figures.Price == nil || r.Figures.LiquidityUSD == nil {
 			continue
 		}
@@ -221,16 +258,8 @@ func (l *liveChain) rank(id string, stale bool) []Ranked {
 		out = append(out, r)
 	}
 	slices.SortFunc(out, func(a, b Ranked) int {
-		switch {
-		case a.Score > b.Score:
-			return -1
-		case a.Score < b.Score:
-			return 1
-		case a.Token.Token.FirstSeenAt != b.Token.Token.FirstSeenAt:
-			return int(a.Token.Token.FirstSeenAt - b.Token.Token.FirstSeenAt)
-		default:
-			return a.Token.Token.Mint.Compare(b.Token.Token.Mint)
-		}
+		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Token.Token.FirstSeenAt, b.Token.Token.FirstSeenAt),
+			a.Token.Token.Mint.Compare(b.Token.Token.Mint))
 	})
 	return out[:min(len(out), liveDepth)]
 }

@@ -14,6 +14,8 @@ type Token struct {
 	Chain string
 	Token market.Token
 	Pools []market.Pool // those it is the base of
+	// Block is the newest indexed block of its chain; a slot on Solana.
+	Block uint64
 	// AsOf and FinalAt are the times (unix seconds) of the newest indexed and of the newest final block.
 	AsOf, FinalAt int64
 	// USD are the prices of the chain's quote assets.
@@ -37,6 +39,8 @@ func (t *Token) Reference() *market.Pool {
 // Figures are a token's figures in USD; nil is unknown.
 type Figures struct {
 	Price, Change24hPct, LiquidityUSD, VolumeUSD, FDV *float64
+	// Pegged is true when the price is the declared peg.
+	Pegged bool
 }
 
 // Figures computes the token's figures. Only trusted pools count.
@@ -53,7 +57,7 @@ func (t *Token) Figures() Figures {
 	}
 	// A quote asset is worth what everything else is counted in, which is its peg while that stands.
 	if q, ok := t.USD[t.Token.Mint]; ok && q.USD > 0 {
-		f.Price = &q.USD
+		f.Price, f.Pegged = &q.USD, q.Pegged
 	}
 	var liquidity, volume float64
 	trusted := false

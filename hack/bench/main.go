@@ -1,5 +1,6 @@
 // Command bench measures Boardwalk against its alternatives: how much work the reading of a chain's past is, beside
-// Ponder and beside a program that only decodes and copies. docs/benchmarks.md has the results.
+// Ponder and beside a program that only decodes and copies; how much the API adds to a bare router and to the database
+// alone. docs/benchmarks.md has the results.
 package main
 
 import (
@@ -17,9 +18,13 @@ import (
 const usage = `bench measures Boardwalk against its alternatives on this machine.
 
   go run ./hack/bench backfill [flags]    read a chain's past: the indexer, Ponder, and the floor
+  go run ./hack/bench hot [flags]         answers from memory: the API server, and a bare router
+  go run ./hack/bench tokens [flags]      answers about a token, on a big database: the server, and the database alone
+  go run ./hack/bench search [flags]      search among a million tokens
+  go run ./hack/bench overload [flags]    twice the load that the server carries
 
-Each measurement checks that everybody arrived at the same rows before it says who was faster. Progress goes to
-stderr, the result to stdout as Markdown. See bench backfill --help.
+Each measurement checks that everybody arrived at the same rows, or wrote the same bytes, before it says who was faster.
+Progress goes to stderr, the result to stdout as Markdown. See bench backfill --help, and so on.
 `
 
 // now is the program's one clock.
@@ -43,13 +48,24 @@ func run(ctx context.Context, args []string) error {
 	switch command {
 	case "backfill":
 		return backfillCommand(ctx, args[1:])
+	case "hot":
+		return hotCommand(ctx, args[1:])
+	case "tokens":
+		return tokensCommand(ctx, args[1:])
+	case "search":
+		return searchCommand(ctx, args[1:])
+	case "overload":
+		return overloadCommand(ctx, args[1:])
+	case "serve": // what the measurements of the API run as a process of its own
+		return serveCommand(ctx, args[1:])
 	case "floor": // what backfill runs as a process of its own, so that it can be measured
 		return floorCommand(ctx, args[1:])
 	case "help", "-h", "-help", "--help":
 		_, err := fmt.Fprint(os.Stdout, usage)
 		return err
 	default:
-		return fmt.Errorf("%q is no measurement: the one that exists is backfill (see go run ./hack/bench --help)", command)
+		return fmt.Errorf("%q is no measurement: those that exist are backfill, hot, tokens, search and overload "+
+			"(see go run ./hack/bench --help)", command)
 	}
 }
 

@@ -27,9 +27,8 @@ type postgres struct {
 	admin *pgx.Conn
 }
 
-// startPostgres starts an empty server with the distribution's settings, but for what waits for the disk: that would
-// measure the disk.
-// With statements it also counts what each statement takes.
+// startPostgres starts a server on a directory, with the distribution's settings, but for what waits for the disk: that
+// would measure the disk. It is empty unless one ran there before. With statements it also counts what each takes.
 func startPostgres(ctx context.Context, dir string, statements bool) (*postgres, error) {
 	bins, err := filepath.Glob("/usr/lib/postgresql/*/bin")
 	if err != nil || len(bins) == 0 {
@@ -37,7 +36,7 @@ func startPostgres(ctx context.Context, dir string, statements bool) (*postgres,
 	}
 	bin := bins[len(bins)-1]
 	p := &postgres{dir: filepath.Join(dir, "postgres")}
-	if err := os.Mkdir(p.dir, 0o700); err != nil {
+	if err := os.MkdirAll(p.dir, 0o700); err != nil {
 		return nil, err
 	}
 	attr, err := asPostgresUser(dir, p.dir)
@@ -45,17 +44,19 @@ func startPostgres(ctx context.Context, dir string, statements bool) (*postgres,
 		return nil, err
 	}
 	data := filepath.Join(p.dir, "data")
-	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8",
-		"--locale=C.UTF-8", "-N")
-	initdb.SysProcAttr, initdb.Dir = attr, p.dir
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initdb: %w: %s", err, out)
+	if _, err := os.Stat(data); errors.Is(err, os.ErrNotExist) {
+		initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8",
+			"--locale=C.UTF-8", "-N")
+		initdb.SysProcAttr, initdb.Dir = attr, p.dir
+		if out, err := initdb.CombinedOutput(); err != nil {
+			return nil, fmt.Errorf("initdb: %w: %s", err, out)
+		}
 	}
 	if p.port, err = freePort(ctx); err != nil {
 		return nil, err
 	}
-	p.cmd = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(p.port), "-k", p.dir, //nolint:noctx // ended by stop, after everything else
-		"-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off",
+	p.cmd = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(p.port), //nolint:noctx // ended by stop, after everything else
+		"-c", "unix_socket_directories=", "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off",
 		"-c", "shared_buffers=512MB", "-c", "max_wal_size=4GB")
 	if statements {
 		p.cmd.Args = append(p.cmd.Args, "-c", "shared_preload_libraries=pg_stat_statements", "-c", "pg_stat_statements.track_planning=on")

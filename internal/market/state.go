@@ -133,6 +133,12 @@ type CandleKey struct {
 	Open     int64
 }
 
+// CandleSpan is a stretch of stored candles of one width: those that open in [From, To), unix seconds.
+type CandleSpan struct {
+	Interval int32
+	From, To int64
+}
+
 // Candle is a bucket of a pool's trades. Its prices are those at the close of the blocks in which the pool traded, so
 // that what happens inside one block moves no candle.
 type Candle struct {

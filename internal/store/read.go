@@ -29,39 +29,6 @@ func (s *Store) PoolsSince(ctx context.Context, chain string, seen int64) ([]mar
 	return rowsTo(rows, (*poolRow).pool)
 }
 
-// ChainToken is a token with the chain it is on.
-type ChainToken struct {
-	Chain string
-	market.Token
-}
-
-// TokensByMint lists the tokens at an address, on every chain.
-func (s *Store) TokensByMint(ctx context.Context, mint market.Address) ([]ChainToken, error) {
-	var rows []tokenRow
-	if err := s.read.NewSelect().Model(&rows).Where("mint = ?", mint.Bytes()).Order("chain").Scan(ctx); err != nil {
-		return nil, fmt.Errorf("database: read token: %w", err)
-	}
-	out := make([]ChainToken, 0, len(rows))
-	for i := range rows {
-		t, err := rows[i].token()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, ChainToken{rows[i].Chain, t})
-	}
-	return out, nil
-}
-
-// PoolsOf lists the pools of a base token.
-func (s *Store) PoolsOf(ctx context.Context, chain string, base market.Address) ([]market.Pool, error) {
-	var rows []poolRow
-	err := s.read.NewSelect().Model(&rows).Where("chain = ? AND base = ?", chain, base.Bytes()).Order("id").Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("database: read pools: %w", err)
-	}
-	return rowsTo(rows, (*poolRow).pool)
-}
-
 // Quotes lists a chain's quote prices.
 func (s *Store) Quotes(ctx context.Context, chain string) ([]market.QuotePrice, error) {
 	var rows []quoteRow

@@ -2,13 +2,9 @@ package contracttest
 
 import (
 	"encoding/json"
-	"fmt"
-	"math"
 	"net/http"
 	"net/url"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -25,17 +21,31 @@ type BadRequest struct {
 	In        string // "query" or "path"
 	Why       string // what is wrong with it
 	Target    string // path and query, escaped
+
+	Slugs    []string // problem types that say so; empty is invalid-parameter
+	Max, Got int      // of a list that is too long; else 0
 }
 
 // Name tells bad requests of a kit apart, as the name of a subtest.
 func (b BadRequest) Name() string { return b.Operation + "/" + b.Param + "/" + b.Why }
 
-// RequireBadRequest fails unless the response to b is a 400 whose errors name the parameter. It doesn't check the
-// response otherwise: that is for Check.
+// The problem types of a bad parameter.
+const (
+	invalidParameter   = "invalid-parameter"
+	missingParameter   = "missing-parameter"
+	tooManyItems       = "too-many-items"
+	unsupportedChain   = "unsupported-chain"
+	unsupportedAddress = "unsupported-address"
+)
+
+// RequireBadRequest fails unless the response to b is a 400 whose errors name the parameter, and of a type that says
+// what is wrong with it: missing-parameter for one that is required and absent or empty; too-many-items, with how many
+// there may be and how many there were; unsupported-chain or unsupported-address, which a chain or an address may get
+// instead; else invalid-parameter. It doesn't check the response otherwise: that is for Check.
 func (k *Kit) RequireBadRequest(tb testing.TB, b BadRequest, status int, body []byte) {
 	tb.Helper()
 	if status != http.StatusBadRequest {
-		tb.Errorf("GET %s answered %d, want 400: %s %s", b.Target, status, b.Param, b.Why)
+		tb.Errorf("GET %s answered %d, want 400: %s %s: %s", b.Target, status, b.Param, b.Why, clip(body))
 		return
 	}
 	var problem contract.Problem
@@ -49,11 +59,26 @@ func (k *Kit) RequireBadRequest(tb testing.TB, b BadRequest, status int, body []
 	if !named {
 		tb.Errorf("GET %s: errors don't name %s in %s: %s", b.Target, b.Param, b.In, clip(body))
 	}
+	slugs := b.Slugs
+	if len(slugs) == 0 {
+		slugs = []string{invalidParameter}
+	}
+	if slug := problem.Type[strings.LastIndex(problem.Type, "/")+1:]; !slices.Contains(slugs, slug) {
+		tb.Errorf("GET %s: the problem is %q, want %q: %s", b.Target, slug, slugs, b.Why)
+	}
+	if b.Max > 0 {
+		// As they stand in the body: a member that is missing is not 0.
+		var counts struct{ Max, Got *int }
+		if err := json.Unmarshal(body, &counts); err != nil || counts.Max == nil || counts.Got == nil || *counts.Max != b.Max || *counts.Got != b.Got {
+			tb.Errorf("GET %s: want max %d and got %d: %s", b.Target, b.Max, b.Got, clip(body))
+		}
+	}
 }
 
 // BadRequests derives from the document, for each path and query parameter: left out where it is required; of another
-// type; outside its enum, range, pattern or length. It panics where the document gives a required parameter no example,
-// since then nothing valid can stand beside the fault.
+// type; outside its enum, range, pattern or length, which counts characters and not bytes; of more items than a list
+// may have; given twice where it is no list; text that is no text. It panics where the document gives a required
+// parameter no example, since then nothing valid can stand beside the fault.
 func (k *Kit) BadRequests() []BadRequest {
 	var all []BadRequest
 	for _, path := range k.doc.Paths.InMatchingOrder() {
@@ -61,115 +86,64 @@ func (k *Kit) BadRequests() []BadRequest {
 		if op == nil {
 			continue
 		}
-		params := append(slices.Clone(k.doc.Paths.Value(path).Parameters), op.Parameters...)
-		for _, ref := range params {
-			param := ref.Value
-			if param.In != openapi3.ParameterInPath && param.In != openapi3.ParameterInQuery {
-				continue
-			}
-			add := func(why string, value *string) {
-				all = append(all, BadRequest{op.OperationID, param.Name, param.In, why, target(path, params, param, value)})
-			}
-			if param.In == openapi3.ParameterInQuery && param.Required {
-				add("omitted", nil)
-				add("empty", new(""))
-			}
+		params := parameters(k.doc.Paths.Value(path), op)
+		for _, param := range params {
 			for _, bad := range badValues(param) {
-				add(bad.why, &bad.value)
+				all = append(all, BadRequest{
+					Operation: op.OperationID, Param: param.Name, In: param.In, Why: bad.why,
+					Target: target(path, params, param, bad.raw), Slugs: bad.slugs, Max: bad.max, Got: bad.got,
+				})
 			}
 		}
 	}
 	return all
 }
 
-type badValue struct{ why, value string }
-
-func badValues(param *openapi3.Parameter) []badValue {
-	schema := param.Schema.Value
-	switch {
-	case len(schema.Enum) > 0:
-		return []badValue{{"outside its enum", "no-such-value"}}
-	case schema.Type.Is(openapi3.TypeBoolean):
-		return []badValue{{"no boolean", "maybe"}}
-	case schema.Type.Is(openapi3.TypeInteger):
-		bad := []badValue{{"no number", "abc"}, {"no integer", "1.5"}, {"beyond 64 bits", "99999999999999999999"}}
-		return append(bad, outsideRange(schema)...)
-	case schema.Type.Is(openapi3.TypeNumber):
-		return append([]badValue{{"no number", "abc"}, {"not finite", "NaN"}}, outsideRange(schema)...)
-	case schema.Type.Is(openapi3.TypeString):
-		return badStrings(param)
+// parameters are those of path and query.
+func parameters(item *openapi3.PathItem, op *openapi3.Operation) []*openapi3.Parameter {
+	var params []*openapi3.Parameter
+	for _, ref := range slices.Concat(item.Parameters, op.Parameters) {
+		if ref.Value.In == openapi3.ParameterInPath || ref.Value.In == openapi3.ParameterInQuery {
+			params = append(params, ref.Value)
+		}
 	}
-	return nil
+	return params
 }
 
-func outsideRange(schema *openapi3.Schema) []badValue {
-	var bad []badValue
-	if schema.Min != nil {
-		bad = append(bad, badValue{"under its minimum", decimal(math.Ceil(*schema.Min) - 1)})
-	}
-	if schema.Max != nil {
-		bad = append(bad, badValue{"over its maximum", decimal(math.Floor(*schema.Max) + 1)})
-	}
-	return bad
-}
-
-func decimal(x float64) string { return strconv.FormatFloat(x, 'f', -1, 64) }
-
-func badStrings(param *openapi3.Parameter) []badValue {
-	schema := param.Schema.Value
-	var bad []badValue
-	if schema.Pattern != "" {
-		pattern := regexp.MustCompile(schema.Pattern)
-		example := exampleOf(param)
-		for _, c := range []badValue{
-			{"against its pattern", "!"},
-			{"with a head against its pattern", "!" + example},
-			{"with a tail against its pattern", example + "!"},
-		} {
-			if !pattern.MatchString(c.value) {
-				bad = append(bad, c)
+// target is path with an example for each required parameter, and the raw values, which are escaped already, for the
+// one at fault: one for each time that it is given.
+func target(path string, params []*openapi3.Parameter, fault *openapi3.Parameter, raw []string) string {
+	var query []string
+	for _, param := range params {
+		values := raw
+		if param != fault {
+			if !param.Required {
+				continue
 			}
+			values = []string{escape(param, exampleOf(param))}
 		}
-	}
-	if schema.MaxLength != nil {
-		bad = append(bad, badValue{"over its length", strings.Repeat("a", int(*schema.MaxLength)+1)})
-	}
-	return bad
-}
-
-// target is path with an example for each required parameter, and value for the one at fault; nil leaves that one out.
-func target(path string, params openapi3.Parameters, fault *openapi3.Parameter, value *string) string {
-	query := url.Values{}
-	for _, ref := range params {
-		param, text := ref.Value, ""
-		switch {
-		case param == fault && value == nil, param != fault && !param.Required:
-			continue
-		case param == fault:
-			text = *value
-		default:
-			text = exampleOf(param)
-		}
-		switch param.In {
-		case openapi3.ParameterInPath:
-			path = strings.ReplaceAll(path, "{"+param.Name+"}", url.PathEscape(text))
-		case openapi3.ParameterInQuery:
-			query.Set(param.Name, text)
+		for _, value := range values {
+			if param.In == openapi3.ParameterInPath {
+				path = strings.ReplaceAll(path, "{"+param.Name+"}", value)
+			} else {
+				query = append(query, param.Name+"="+value)
+			}
 		}
 	}
 	if len(query) == 0 {
 		return path
 	}
-	return path + "?" + query.Encode()
+	return path + "?" + strings.Join(query, "&")
 }
 
-// exampleOf returns the example of a parameter, "" for an optional one without any.
-func exampleOf(param *openapi3.Parameter) string {
-	if param.Example != nil {
-		return fmt.Sprint(param.Example)
+// escape writes a value as it stands in a target. The commas of a list stay as they are.
+func escape(param *openapi3.Parameter, value string) string {
+	if param.In == openapi3.ParameterInPath {
+		return url.PathEscape(value)
 	}
-	if param.Required {
-		panic(fmt.Sprintf("contracttest: the document gives %s in %s no example", param.Name, param.In))
+	escaped := url.QueryEscape(value)
+	if isList(param) {
+		escaped = strings.ReplaceAll(escaped, "%2C", ",")
 	}
-	return ""
+	return escaped
 }

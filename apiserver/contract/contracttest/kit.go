@@ -1,6 +1,8 @@
 // Package contracttest holds an HTTP server to the public document. Two validators must both accept every response,
 // kin-openapi with its own schema engine and libopenapi-validator with that of santhosh-tekuri/jsonschema; only keywords
-// that are new in JSON Schema 2020-12 (if, const, unevaluated…) go to the latter in both. Only tests import this package.
+// that are new in JSON Schema 2020-12 (if, const, unevaluated…) go to the latter in both. What no schema can say is
+// checked beside them: headers that hang together, problem types, and why a figure is unknown. Only tests import this
+// package.
 package contracttest
 
 import (
@@ -10,6 +12,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 
@@ -19,16 +22,19 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 )
 
-// Kit checks responses against the document and remembers which documented statuses it has seen. It is safe for
-// parallel tests.
+// Kit checks responses against the document. It remembers which documented statuses it has seen, and the bodies that
+// ETags stood for. It is safe for parallel tests.
 type Kit struct {
 	doc        *openapi3.T
 	operations map[string]contract.Operation // by operationId
+	problems   map[string]problemType        // by slug
+	unrouted   contract.Limit
 	kin        *kinValidator
 	pb33f      *pb33fValidator
 
-	mu   sync.Mutex
-	seen map[Status]bool
+	mu       sync.Mutex
+	seen     map[Status]bool
+	versions versions
 }
 
 // Status is one documented answer of an operation.
@@ -78,6 +84,7 @@ func load(source []byte, operations []contract.Operation) (*Kit, error) {
 		kin:        kin,
 		pb33f:      pb33f,
 		seen:       map[Status]bool{},
+		versions:   versions{},
 	}
 	for _, op := range operations {
 		if _, double := kit.operations[op.ID]; double {
@@ -85,10 +92,16 @@ func load(source []byte, operations []contract.Operation) (*Kit, error) {
 		}
 		kit.operations[op.ID] = op
 	}
+	if kit.problems, err = readProblems(kin.doc); err != nil {
+		return nil, err
+	}
+	if kit.unrouted, err = readUnrouted(kin.doc); err != nil {
+		return nil, err
+	}
 	return kit, nil
 }
 
-// Check fails the test for each way in which a response is not as documented: route, status, headers or body. A HEAD
+// Check fails the test for each way in which a response is not as documented; Verify says what it looks at. A HEAD
 // request is held to the operation's GET without a body; a method that the path does not have must be answered 405.
 // OPTIONS stands in no document, so preflights are tested elsewhere.
 func (k *Kit) Check(tb testing.TB, req *http.Request, res *http.Response, body []byte) {
@@ -98,53 +111,81 @@ func (k *Kit) Check(tb testing.TB, req *http.Request, res *http.Response, body [
 	}
 }
 
-// CheckUnrouted fails the test unless a path that stands in no document is answered as NotFound is documented.
+// CheckUnrouted fails the test unless a path that stands in no document is answered 404 route-not-found, with
+// everything that every answer has, counted by the limit that such paths share (x-unrouted).
 func (k *Kit) CheckUnrouted(tb testing.TB, req *http.Request, res *http.Response, body []byte) {
 	tb.Helper()
-	if route, err := k.kin.route(req); err == nil {
-		tb.Errorf("%s is documented: %s", req.URL.Path, route.Operation.OperationID)
-		return
-	}
-	ref := k.doc.Components.Responses["NotFound"]
-	route := &routers.Route{Spec: k.doc, Operation: &openapi3.Operation{
-		Responses: openapi3.NewResponses(openapi3.WithStatus(http.StatusNotFound, ref)),
-	}}
-	bodiless := req.Method == http.MethodHead
-	err := errors.Join(undeclared(ref.Value, res.Header, body), k.kin.verify(route, req, res, body, bodiless))
-	if err != nil {
+	if err := k.verifyUnrouted(req, res, body); err != nil {
 		tb.Errorf("%s %s answered %d\n%v\nbody: %s", req.Method, req.URL, res.StatusCode, err, clip(body))
 	}
 }
 
-// Verify is Check with an error, which joins all findings. A response without findings counts as seen.
+func (k *Kit) verifyUnrouted(req *http.Request, res *http.Response, body []byte) error {
+	if route, err := k.kin.route(req); err == nil {
+		return rule("route", fmt.Errorf("%s is documented: %s", req.URL.Path, route.Operation.OperationID))
+	}
+	ref := k.doc.Components.Responses["NotFound"]
+	if res.StatusCode != http.StatusNotFound {
+		return rule("status", fmt.Errorf("%d for a path that stands in no document, want 404", res.StatusCode))
+	}
+	route := &routers.Route{Spec: k.doc, Operation: &openapi3.Operation{
+		Responses: openapi3.NewResponses(openapi3.WithStatus(http.StatusNotFound, ref)),
+	}}
+	r := newReply(req, res, body)
+	return errors.Join(
+		k.common(r, route.Operation, k.unrouted),
+		rule("problem", requireSlug(r, routeNotFound)),
+		rule("undeclared", undeclared(ref.Value, r)),
+		rule("kin-openapi", k.kin.verify(route, req, r)),
+	)
+}
+
+// Verify is Check with an error, which joins all findings. A response without findings counts as seen. It looks at
+//   - route, status, headers and body, by both validators, and at headers and members that the document doesn't name;
+//   - the headers of every answer: any origin, no cookie, Vary, Cache-Control by x-cache or no-store, the limit by
+//     x-rate-limit, and on 429 that header and body say the same;
+//   - ETag: of its form, and the same for the same bytes of a path and query, compressed or not, and for no others;
+//   - a problem: of the table x-problems, with no members beyond those of its type, and request_id on 500 and 503;
+//   - the figures of a 200: numbers, and why those are null that are.
+//
+// A body may be compressed as Content-Encoding says: gzip or zstd.
 func (k *Kit) Verify(req *http.Request, res *http.Response, body []byte) error {
-	bodiless := req.Method == http.MethodHead || res.StatusCode == http.StatusNotModified
 	asGet, err := documentedRequest(req, res)
 	if err != nil {
-		return err
+		return rule("route", err)
 	}
 	route, err := k.kin.route(asGet)
 	if err != nil {
-		return fmt.Errorf("no such route in the document: %w", err)
+		return rule("route", fmt.Errorf("no such route in the document: %w", err))
 	}
 	id := route.Operation.OperationID
 	status := Status{Operation: id, Code: res.StatusCode}
 	response := route.Operation.Responses.Status(res.StatusCode)
 	if response == nil {
-		return fmt.Errorf("undocumented status: %s", status)
+		return rule("status", fmt.Errorf("undocumented status: %s", status))
 	}
-	var found []error
-	if bodiless && len(body) > 0 {
-		found = append(found, fmt.Errorf("%d bytes of body where there is none", len(body)))
+	r := newReply(req, res, body)
+	limit := k.operations[id].Limit
+	if slug := r.slug(); slug == routeNotFound {
+		limit = k.unrouted
+		if !ambiguous(asGet.URL) {
+			err = fmt.Errorf("%s for a path of the document", slug)
+		}
+	} else if ambiguous(asGet.URL) && strings.Contains(r.header.Get("RateLimit-Policy"), strconv.Quote(k.unrouted.Name)) {
+		limit = k.unrouted
 	}
-	found = append(found,
-		k.checkCache(id, res),
-		undeclared(response.Value, res.Header, body),
-		wrap("kin-openapi", k.kin.verify(route, asGet, res, body, bodiless)),
-		wrap("libopenapi-validator", k.pb33f.verify(asGet, res, body, bodiless)),
+	found := errors.Join(
+		rule("route", err),
+		k.common(r, route.Operation, limit),
+		rule("Cache-Control", checkCache(k.operations[id].Cache, r)),
+		rule("ETag", k.checkETag(r)),
+		rule("figures", checkFigures(response.Value, r)),
+		rule("undeclared", undeclared(response.Value, r)),
+		rule("kin-openapi", k.kin.verify(route, asGet, r)),
+		rule("libopenapi-validator", k.pb33f.verify(k.plain(route), r)),
 	)
-	if err := errors.Join(found...); err != nil {
-		return err
+	if found != nil {
+		return found
 	}
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -152,16 +193,21 @@ func (k *Kit) Verify(req *http.Request, res *http.Response, body []byte) error {
 	return nil
 }
 
-// checkCache holds Cache-Control to x-cache, which no validator reads. Errors are held to no-store by their schema.
-func (k *Kit) checkCache(id string, res *http.Response) error {
-	if res.StatusCode != http.StatusOK && res.StatusCode != http.StatusNotModified {
-		return nil
+// common checks what every answer has, on a path of the document or elsewhere.
+func (k *Kit) common(r *reply, op *openapi3.Operation, limit contract.Limit) error {
+	var found error
+	if r.bodiless && r.undecoded == nil && len(r.wire) > 0 {
+		found = fmt.Errorf("%d bytes of body where there is none", len(r.wire))
 	}
-	cache, got := k.operations[id].Cache, res.Header.Get("Cache-Control")
-	if got != cache.Header() && got != cache.ClosedHeader() {
-		return fmt.Errorf("Cache-Control is %q, x-cache says %q", got, cache.Header())
-	}
-	return nil
+	return errors.Join(
+		rule("body", found),
+		rule("Content-Encoding", r.undecoded),
+		rule("origin", checkOrigin(r.header)),
+		rule("Vary", checkVary(r)),
+		rule("limit", checkLimit(limit, r)),
+		rule("X-Api-Key-Status", checkKeyStatus(r)),
+		rule("problem", k.checkProblem(r, op)),
+	)
 }
 
 // Unseen returns the documented statuses that no response had, less those of skip. The error names each skip that was
@@ -226,15 +272,17 @@ func (k *Kit) documented() []Status {
 // id, method and path template.
 func (k *Kit) RouteParity(tb testing.TB, routes []contract.Operation) {
 	tb.Helper()
-	served := map[routeKey]bool{}
+	type key struct{ id, method, path string }
+	bare := func(op contract.Operation) key { return key{op.ID, op.Method, op.Path} }
+	served := map[key]bool{}
 	for _, route := range routes {
-		key := bare(route)
-		if served[key] {
-			tb.Errorf("served twice: %s %s %s", key.ID, key.Method, key.Path)
+		r := bare(route)
+		if served[r] {
+			tb.Errorf("served twice: %s %s %s", r.id, r.method, r.path)
 		}
-		served[key] = true
-		if documented, ok := k.operations[key.ID]; !ok || bare(documented) != key {
-			tb.Errorf("served, but not documented: %s %s %s", key.ID, key.Method, key.Path)
+		served[r] = true
+		if documented, ok := k.operations[r.id]; !ok || bare(documented) != r {
+			tb.Errorf("served, but not documented: %s %s %s", r.id, r.method, r.path)
 		}
 	}
 	for _, op := range k.operations {
@@ -242,17 +290,6 @@ func (k *Kit) RouteParity(tb testing.TB, routes []contract.Operation) {
 			tb.Errorf("documented, but not served: %s %s %s", op.ID, op.Method, op.Path)
 		}
 	}
-}
-
-type routeKey struct{ ID, Method, Path string }
-
-func bare(op contract.Operation) routeKey { return routeKey{op.ID, op.Method, op.Path} }
-
-func wrap(validator string, err error) error {
-	if err == nil {
-		return nil
-	}
-	return fmt.Errorf("%s: %w", validator, err)
 }
 
 func clip(body []byte) []byte {

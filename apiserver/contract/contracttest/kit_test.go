@@ -2,6 +2,7 @@ package contracttest
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
@@ -33,6 +35,21 @@ func (r *recorder) mentions(parts ...string) bool {
 	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(all, part) })
 }
 
+var loaded = sync.OnceValues(Load)
+
+// fresh is a kit of the document that has seen nothing. Reading the document is what takes long, so that is done once.
+func fresh(t *testing.T) *Kit {
+	t.Helper()
+	kit, err := loaded()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Kit{
+		doc: kit.doc, operations: kit.operations, problems: kit.problems, unrouted: kit.unrouted, kin: kit.kin, pb33f: kit.pb33f,
+		seen: map[Status]bool{}, versions: versions{},
+	}
+}
+
 // answer is what the local handler sends; the kit's own tests bend one.
 type answer struct {
 	code   int
@@ -43,13 +60,17 @@ type answer struct {
 // documentedAnswer is the example of the document, with the headers that it asks for.
 func documentedAnswer(t *testing.T, kit *Kit, path string, code int) answer {
 	t.Helper()
-	response := kit.doc.Paths.Value(path).Get.Responses.Status(code).Value
-	a := answer{code: code, header: http.Header{}}
+	op := kit.doc.Paths.Value(path).Get
+	response := op.Responses.Status(code).Value
+	a := answer{code: code, header: commonHeaders(kit.operations[op.OperationID].Limit)}
 	for name, header := range response.Headers {
-		a.header.Set(name, fmt.Sprint(header.Value.Example))
+		if a.header.Get(name) == "" && name != "X-Api-Key-Status" {
+			a.header.Set(name, fmt.Sprint(header.Value.Example))
+		}
 	}
 	if code < 400 {
-		a.header.Set("Cache-Control", kit.operations[kit.doc.Paths.Value(path).Get.OperationID].Cache.Header())
+		a.header.Set("Cache-Control", kit.operations[op.OperationID].Cache.Header())
+		a.header.Set("Vary", "Accept-Encoding")
 	}
 	for contentType, media := range response.Content {
 		a.header.Set("Content-Type", contentType)
@@ -67,11 +88,39 @@ func documentedAnswer(t *testing.T, kit *Kit, path string, code int) answer {
 		}
 		a.body = body
 	}
+	if code == http.StatusOK {
+		a.header.Set("ETag", tagOf(a.body))
+	}
+	// One example stands for all operations.
+	if code == http.StatusBadRequest {
+		p := op.Parameters[0].Value
+		a = a.with(t, []any{map[string]any{"name": p.Name, "in": p.In, "reason": "is wrong"}}, "errors")
+	}
+	if code == http.StatusTooManyRequests {
+		a = a.with(t, []string{op.OperationID}, "violated-policies").with(t, 12, "retry_after_s").withHeader("Retry-After", "12")
+		a.header.Set("RateLimit", strings.Replace(a.header.Get("RateLimit"), "r=37", "r=0", 1))
+	}
 	return a
 }
 
-// with returns a with one member of the body replaced; a nil value removes it. Steps go into objects by name, into
-// lists by number.
+// commonHeaders are those that every answer has.
+func commonHeaders(limit contract.Limit) http.Header {
+	return http.Header{
+		"Access-Control-Allow-Origin":   {"*"},
+		"Access-Control-Expose-Headers": {exposed},
+		"Ratelimit":                     {fmt.Sprintf("%q;r=37;t=12", limit.Name)},
+		"Ratelimit-Policy":              {fmt.Sprintf("%q;q=%d;w=%d", limit.Name, limit.Requests, limit.WindowS)},
+	}
+}
+
+// tagOf is the ETag of a body.
+func tagOf(body []byte) string {
+	sum := sha256.Sum256(body)
+	return fmt.Sprintf(`W/"%x"`, sum[:16])
+}
+
+// with returns a with one member of the body replaced, and the ETag of that; a nil value removes it. Steps go into
+// objects by name, into lists by number.
 func (a answer) with(t *testing.T, value any, steps ...string) answer {
 	t.Helper()
 	var root any
@@ -100,7 +149,19 @@ func (a answer) with(t *testing.T, value any, steps ...string) answer {
 	if a.body, err = json.Marshal(root); err != nil {
 		t.Fatal(err)
 	}
+	if a.code == http.StatusOK {
+		a = a.withHeader("ETag", tagOf(a.body))
+	}
 	return a
+}
+
+// verify holds an answer to the kit, without a server in between.
+func (a answer) verify(kit *Kit, req *http.Request) error {
+	body := a.body
+	if req.Method == http.MethodHead || a.code == http.StatusNotModified {
+		body = nil
+	}
+	return kit.Verify(req, &http.Response{StatusCode: a.code, Header: a.header}, body)
 }
 
 func object(t *testing.T, node any) map[string]any {
@@ -196,7 +257,7 @@ func TestExamplesPass(t *testing.T) {
 
 func TestPlantedFaultsFail(t *testing.T) {
 	t.Parallel()
-	kit := New(t)
+	kit := fresh(t)
 	live := documentedAnswer(t, kit, "/api/market/live", 200)
 	chart := documentedAnswer(t, kit, "/api/chart/{mint}", 200)
 	info := documentedAnswer(t, kit, "/api/token/info/{mint_address}", 200)
@@ -242,7 +303,7 @@ func TestPlantedFaultsFail(t *testing.T) {
 		{"strong ETag", "GET", liveTarget, live.withHeader("ETag", `"9f86d081884c7d659a2feaa0c55ad015"`), []string{kin, pb33f}},
 		{"another origin", "GET", liveTarget, live.withHeader("Access-Control-Allow-Origin", "https://a.example"), []string{kin, pb33f}},
 		{"cached error", "GET", infoTarget, notFound.withHeader("Cache-Control", "public, max-age=5"), []string{kin, pb33f}},
-		{"another cache policy", "GET", liveTarget, live.withHeader("Cache-Control", "public, max-age=6, stale-while-revalidate=30"), []string{"x-cache"}},
+		{"another cache policy", "GET", liveTarget, live.withHeader("Cache-Control", "public, max-age=6, stale-while-revalidate=30"), []string{"Cache-Control"}},
 		{"another content type", "GET", infoTarget, notFound.withHeader("Content-Type", "application/json"), []string{kin, pb33f}},
 		{"problem of no known shape", "GET", infoTarget, notFound.with(t, "about:blank", "type"), []string{kin, pb33f}},
 		{"POST served", "POST", liveTarget, live, []string{"must be answered 405"}},
@@ -265,7 +326,7 @@ func TestPlantedFaultsFail(t *testing.T) {
 
 func TestBodyOfHEADFails(t *testing.T) {
 	t.Parallel()
-	kit := New(t)
+	kit := fresh(t)
 	live := documentedAnswer(t, kit, "/api/market/live", 200)
 	e := exchange(t, http.MethodHead, liveTarget, live)
 	if err := kit.Verify(e.req, e.res, live.body); err == nil {
@@ -273,18 +334,34 @@ func TestBodyOfHEADFails(t *testing.T) {
 	}
 }
 
+// unroutedAnswer is that to a path which stands in no document.
+func unroutedAnswer(t *testing.T, kit *Kit) answer {
+	t.Helper()
+	a := documentedAnswer(t, kit, "/api/chart/{mint}", 404)
+	maps.Copy(a.header, commonHeaders(kit.unrouted))
+	return a.with(t, "https://docs.example.com/problems/route-not-found", "type").with(t, "No such route", "title").
+		with(t, nil, "mint").with(t, nil, "chain")
+}
+
 func TestUnrouted(t *testing.T) {
 	t.Parallel()
-	kit := New(t)
-	notFound := documentedAnswer(t, kit, "/api/chart/{mint}", 404)
-	e := exchange(t, http.MethodGet, "/api/nothing", notFound)
-	kit.CheckUnrouted(t, e.req, e.res, e.body)
+	kit := fresh(t)
+	notFound := unroutedAnswer(t, kit)
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		e := exchange(t, method, "/api/nothing", notFound)
+		kit.CheckUnrouted(t, e.req, e.res, e.body)
+	}
 
 	for target, a := range map[string]answer{
 		liveTarget:       notFound,
 		"/api/nothing/1": documentedAnswer(t, kit, "/api/market/live", 200),
 		"/api/nothing/2": notFound.with(t, nil, "title"),
 		"/api/nothing/3": notFound.with(t, 1, "extra"),
+		"/api/nothing/4": notFound.withHeader("RateLimit-Policy", `"getChart";q=120;w=60`),
+		"/api/nothing/5": notFound.withHeader("RateLimit", ""),
+		"/api/nothing/6": notFound.withHeader("Access-Control-Allow-Origin", ""),
+		"/api/nothing/7": notFound.with(t, "https://docs.example.com/problems/token-not-found", "type").with(t, "No such token", "title"),
+		"/api/nothing/8": notFound.withHeader("Cache-Control", "public, max-age=5"),
 	} {
 		e := exchange(t, http.MethodGet, target, a)
 		r := &recorder{TB: t}
@@ -296,7 +373,7 @@ func TestUnrouted(t *testing.T) {
 
 func TestRequireAllStatuses(t *testing.T) {
 	t.Parallel()
-	kit := New(t)
+	kit := fresh(t)
 	all := kit.documented()
 	unseen, err := kit.Unseen()
 	if err != nil || len(unseen) != len(all) {
@@ -320,10 +397,12 @@ func TestRequireAllStatuses(t *testing.T) {
 
 func TestRouteParity(t *testing.T) {
 	t.Parallel()
-	kit := New(t)
+	kit := fresh(t)
 	routes := operations(t)
+	kit.RouteParity(t, routes)
+	again := routes[slices.IndexFunc(routes, func(op contract.Operation) bool { return op.ID == "getTokenInfo" })]
 	routes[0].Path += "/"
-	routes = append(routes[:len(routes)-1], contract.Operation{ID: "getSecret", Method: "GET", Path: "/secret"}, routes[1])
+	routes = append(routes[:len(routes)-1], contract.Operation{ID: "getSecret", Method: "GET", Path: "/secret"}, again)
 	r := &recorder{TB: t}
 	kit.RouteParity(r, routes)
 	if len(r.errors) != 5 || !r.mentions(
@@ -338,7 +417,7 @@ func TestRouteParity(t *testing.T) {
 
 func TestRouteOfInfo(t *testing.T) {
 	t.Parallel()
-	kit := New(t)
+	kit := fresh(t)
 	for target, want := range map[string]string{
 		"/api/token/info/candles": "getTokenInfo",
 		"/api/token/abc/candles":  "getTokenCandles",

@@ -9,8 +9,9 @@ import (
 	"github.com/getkin/kin-openapi/routers"
 )
 
-// route finds the operation of a request by its escaped path. Where two templates match, the one with the earlier
-// literal wins: /api/token/info/candles is the info of a token named candles. kin-openapi's routers decide otherwise.
+// route finds the operation of a request by its escaped path; a HEAD has that of GET. Where two templates match, the one
+// with the earlier literal wins: /api/token/info/candles is the info of a token named candles. kin-openapi's routers
+// decide otherwise.
 func (v *kinValidator) route(req *http.Request) (*routers.Route, error) {
 	segments := strings.Split(req.URL.EscapedPath(), "/")
 	var best []string
@@ -25,11 +26,15 @@ func (v *kinValidator) route(req *http.Request) (*routers.Route, error) {
 	}
 	path := strings.Join(best, "/")
 	item := v.doc.Paths.Value(path)
-	operation := item.GetOperation(req.Method)
-	if operation == nil {
-		return nil, fmt.Errorf("%s has no %s", path, req.Method)
+	method := req.Method
+	if method == http.MethodHead {
+		method = http.MethodGet
 	}
-	return &routers.Route{Spec: v.doc, Path: path, PathItem: item, Method: req.Method, Operation: operation}, nil
+	operation := item.GetOperation(method)
+	if operation == nil {
+		return nil, fmt.Errorf("%s has no %s", path, method)
+	}
+	return &routers.Route{Spec: v.doc, Path: path, PathItem: item, Method: method, Operation: operation}, nil
 }
 
 func matches(template, segments []string) bool {

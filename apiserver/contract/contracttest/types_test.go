@@ -13,7 +13,7 @@ import (
 // The generated types and the document are the same contract: each example goes through its type without loss.
 func TestTypesHoldExamples(t *testing.T) {
 	t.Parallel()
-	kit := New(t)
+	kit := fresh(t)
 	types := map[string]any{
 		"getMarketLive":   &contract.MarketLive{},
 		"getTokenInfo":    &contract.TokenInfo{},

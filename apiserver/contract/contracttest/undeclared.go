@@ -5,9 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"mime"
-	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/getkin/kin-openapi/openapi3"
@@ -24,45 +23,39 @@ var transportHeaders = []string{
 }
 
 // undeclared reports the headers and the members of a JSON body that the document doesn't name.
-func undeclared(response *openapi3.Response, header http.Header, body []byte) error {
+func undeclared(response *openapi3.Response, r *reply) error {
 	var found []error
 	known := slices.Concat(transportHeaders, slices.Collect(maps.Keys(response.Headers)))
-	for name := range header {
+	for _, name := range sortedKeys(r.header) {
 		if !slices.ContainsFunc(known, func(k string) bool { return strings.EqualFold(k, name) }) {
 			found = append(found, fmt.Errorf("undocumented header %s", name))
 		}
 	}
-	mediaType, _, _ := mime.ParseMediaType(header.Get("Content-Type"))
-	media := response.Content.Get(mediaType)
-	if media == nil || media.Schema == nil || !strings.HasSuffix(mediaType, "json") {
+	media := jsonOf(response, r.header)
+	if media == nil {
 		return errors.Join(found...)
 	}
 	var value any
-	if err := json.Unmarshal(body, &value); err == nil { // a body that is no JSON is for the validators
-		found = append(found, undeclaredMembers(media.Schema, value, "$")...)
+	if err := json.Unmarshal(r.body, &value); err == nil { // a body that is no JSON is for the validators
+		found = append(found, undeclaredMembers(openapi3.SchemaRefs{media.Schema}, value, "$")...)
 	}
 	return errors.Join(found...)
 }
 
-func undeclaredMembers(schema *openapi3.SchemaRef, value any, at string) []error {
+func undeclaredMembers(schemas openapi3.SchemaRefs, value any, at string) []error {
 	var found []error
+	schemas = flat(schemas)
 	switch value := value.(type) {
 	case []any:
+		items := itemsOf(schemas)
 		for i, item := range value {
-			for _, items := range itemsOf(schema) {
-				found = append(found, undeclaredMembers(items, item, fmt.Sprintf("%s[%d]", at, i))...)
-			}
+			found = append(found, undeclaredMembers(items, item, at+"["+strconv.Itoa(i)+"]")...)
 		}
 	case map[string]any:
-		d := declared{members: map[string]*openapi3.SchemaRef{}}
-		d.add(schema)
-		for name, member := range value {
-			next, ok := d.members[name]
-			if !ok {
-				next = d.others
-			}
-			if next != nil {
-				found = append(found, undeclaredMembers(next, member, at+"."+name)...)
+		d := membersOf(schemas)
+		for _, name := range sortedKeys(value) {
+			if next := d.of(name); next != nil {
+				found = append(found, undeclaredMembers(next, value[name], at+"."+name)...)
 			} else if len(d.members) > 0 {
 				found = append(found, fmt.Errorf("undocumented member %s.%s", at, name))
 			}
@@ -73,32 +66,53 @@ func undeclaredMembers(schema *openapi3.SchemaRef, value any, at string) []error
 
 // declared is what the parts of a schema say together about the members of an object.
 type declared struct {
-	members map[string]*openapi3.SchemaRef
-	others  *openapi3.SchemaRef // additionalProperties
+	members map[string]openapi3.SchemaRefs
+	others  openapi3.SchemaRefs // additionalProperties
 }
 
-func (d *declared) add(ref *openapi3.SchemaRef) {
-	schema := ref.Value
-	maps.Copy(d.members, schema.Properties)
-	if others := schema.AdditionalProperties.Schema; others != nil {
-		d.others = others
+// of is what is said about one member; nil when it isn't declared.
+func (d declared) of(name string) openapi3.SchemaRefs {
+	if schemas, ok := d.members[name]; ok {
+		return schemas
 	}
-	for _, part := range partsOf(schema) {
-		d.add(part)
-	}
+	return d.others
 }
 
-func itemsOf(ref *openapi3.SchemaRef) []*openapi3.SchemaRef {
-	var items []*openapi3.SchemaRef
-	if ref.Value.Items != nil {
-		items = append(items, ref.Value.Items)
+func membersOf(schemas openapi3.SchemaRefs) declared {
+	d := declared{members: map[string]openapi3.SchemaRefs{}}
+	for _, ref := range schemas {
+		for name, member := range ref.Value.Properties {
+			d.members[name] = append(d.members[name], member)
+		}
+		if others := ref.Value.AdditionalProperties.Schema; others != nil {
+			d.others = append(d.others, others)
+		}
 	}
-	for _, part := range partsOf(ref.Value) {
-		items = append(items, itemsOf(part)...)
+	return d
+}
+
+func itemsOf(schemas openapi3.SchemaRefs) openapi3.SchemaRefs {
+	var items openapi3.SchemaRefs
+	for _, ref := range schemas {
+		if ref.Value.Items != nil {
+			items = append(items, ref.Value.Items)
+		}
 	}
 	return items
 }
 
-func partsOf(schema *openapi3.Schema) openapi3.SchemaRefs {
-	return slices.Concat(schema.AllOf, schema.OneOf, schema.AnyOf)
+// flat is the schemas with all that they are made of.
+func flat(schemas openapi3.SchemaRefs) openapi3.SchemaRefs {
+	var all openapi3.SchemaRefs
+	for _, ref := range schemas {
+		all = append(all, ref)
+		all = append(all, flat(slices.Concat(ref.Value.AllOf, ref.Value.OneOf, ref.Value.AnyOf))...)
+	}
+	return all
+}
+
+// describes reports whether a schema says anything at all.
+func describes(ref *openapi3.SchemaRef) bool {
+	s := ref.Value
+	return s.Type != nil || len(s.Enum) > 0 || len(s.Properties) > 0 || s.AdditionalProperties.Schema != nil
 }

@@ -1,0 +1,212 @@
+package contracttest
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+)
+
+// exposed are the headers that a page on another origin may read.
+const exposed = "RateLimit, RateLimit-Policy, Retry-After, ETag, X-Data-As-Of, X-Request-Id, X-Api-Key-Status"
+
+// once is an error unless a header is there exactly once with the value.
+func once(h http.Header, name, want string) error {
+	if got := h.Values(name); len(got) != 1 || got[0] != want {
+		return fmt.Errorf("%s is %q, want once %q", name, got, want)
+	}
+	return nil
+}
+
+// checkOrigin has any page read the answer, without anything that belongs to a user.
+func checkOrigin(h http.Header) error {
+	found := []error{
+		once(h, "Access-Control-Allow-Origin", "*"),
+		once(h, "Access-Control-Expose-Headers", exposed),
+	}
+	for _, name := range []string{"Access-Control-Allow-Credentials", "Set-Cookie", "Set-Cookie2"} {
+		if h.Values(name) != nil {
+			found = append(found, fmt.Errorf("%s is there", name))
+		}
+	}
+	return errors.Join(found...)
+}
+
+// checkVary wants Accept-Encoding alone where a cache may keep the answer. Origin would make every page fill a cache of
+// its own.
+func checkVary(r *reply) error {
+	if r.status == http.StatusOK || r.status == http.StatusNotModified || len(r.header.Values("Vary")) > 0 {
+		return once(r.header, "Vary", "Accept-Encoding")
+	}
+	return nil
+}
+
+// checkCache holds Cache-Control to x-cache, which no validator reads. Only a body that can't change any more may be
+// called immutable.
+func checkCache(cache contract.Cache, r *reply) error {
+	if r.status >= http.StatusBadRequest {
+		return once(r.header, "Cache-Control", "no-store")
+	}
+	open := once(r.header, "Cache-Control", cache.Header())
+	if cache.Series != nil && open != nil {
+		open = once(r.header, "Cache-Control", cache.Series.Header())
+	}
+	if open == nil || cache.ClosedMaxAge == 0 || once(r.header, "Cache-Control", cache.ClosedHeader()) != nil {
+		return open
+	}
+	if bytes.Contains(r.body, []byte(`"final":false`)) {
+		return errors.New("a candle that is not final is in an answer that is called immutable")
+	}
+	return nil
+}
+
+// checkKeyStatus wants the header exactly when the request had a key.
+func checkKeyStatus(r *reply) error {
+	const name = "X-Api-Key-Status"
+	asked, told := r.req.Header.Get("X-Api-Key") != "", len(r.header.Values(name))
+	switch {
+	case asked && told != 1:
+		return fmt.Errorf("it is there %d times in the answer to a request with a key", told)
+	case told > 0 && r.req.Header.Values("X-Api-Key") == nil:
+		return errors.New("it is in the answer to a request without a key")
+	}
+	return nil
+}
+
+var limitPattern = regexp.MustCompile(`^"([A-Za-z]+)";r=([0-9]{1,9});t=([0-9]{1,9})$`)
+
+// checkLimit holds the headers to the limit that counts the request, and on 429 to each other and to the body.
+func checkLimit(limit contract.Limit, r *reply) error {
+	if limit.Requests == 0 {
+		return errors.New("the document gives no limit")
+	}
+	name := limit.Name
+	found := []error{once(r.header, "RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%d", name, limit.Requests, limit.WindowS))}
+	parts := limitPattern.FindStringSubmatch(r.header.Get("RateLimit"))
+	if parts == nil || len(r.header.Values("RateLimit")) != 1 {
+		return errors.Join(append(found, fmt.Errorf("RateLimit is %q", r.header.Values("RateLimit")))...)
+	}
+	left, _ := strconv.Atoi(parts[2]) // the pattern allows nothing else
+	wait, _ := strconv.Atoi(parts[3])
+	if parts[1] != name {
+		found = append(found, fmt.Errorf("RateLimit is of %q, want %q", parts[1], name))
+	}
+	if left >= limit.Requests {
+		found = append(found, fmt.Errorf("%d are left after a request, of %d", left, limit.Requests))
+	}
+	if wait == 0 || wait > limit.WindowS {
+		found = append(found, fmt.Errorf("t is %d, want 1 to %d", wait, limit.WindowS))
+	}
+	if r.status == http.StatusTooManyRequests {
+		found = append(found, checkQuota(name, left, wait, r))
+	}
+	return errors.Join(found...)
+}
+
+// checkQuota wants a 429 to say one thing in four places.
+func checkQuota(name string, left, wait int, r *reply) error {
+	var found []error
+	if left != 0 {
+		found = append(found, fmt.Errorf("%d are left", left))
+	}
+	if got := r.header.Get("Retry-After"); got != strconv.Itoa(wait) {
+		found = append(found, fmt.Errorf("Retry-After is %q, t is %d", got, wait))
+	}
+	if r.bodiless {
+		return errors.Join(found...)
+	}
+	body := r.object()
+	if got := body["retry_after_s"]; got != float64(wait) {
+		found = append(found, fmt.Errorf("retry_after_s is %v, t is %d", got, wait))
+	}
+	if got, ok := body["violated-policies"].([]any); !ok || len(got) != 1 || got[0] != name {
+		found = append(found, fmt.Errorf("violated-policies is %v, want [%s]", body["violated-policies"], name))
+	}
+	return errors.Join(found...)
+}
+
+var etagPattern = regexp.MustCompile(`^W/"[0-9a-f]{32}"$`)
+
+// versions remembers what each ETag of a path and query stood for, and the other way round.
+type versions map[version][sha256.Size]byte
+
+type version struct {
+	target string
+	etag   string            // empty for the way back:
+	sum    [sha256.Size]byte // bodies lead to the hash of their ETag
+}
+
+// checkETag holds ETag to its form, and to be a hash of the body: the same bytes have the same tag, others another.
+func (k *Kit) checkETag(r *reply) error {
+	if r.status >= http.StatusBadRequest {
+		return nil
+	}
+	tags := r.header.Values("ETag")
+	if len(tags) != 1 || !etagPattern.MatchString(tags[0]) {
+		return fmt.Errorf(`it is %q, want once W/"<32 hex digits>"`, tags)
+	}
+	if r.bodiless {
+		return nil
+	}
+	body, tag := sha256.Sum256(r.body), sha256.Sum256([]byte(tags[0]))
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if !k.versions.same(version{target: r.target, etag: tags[0]}, body) {
+		return fmt.Errorf("%s stood for another body", tags[0])
+	}
+	if !k.versions.same(version{target: r.target, sum: body}, tag) {
+		return fmt.Errorf("%s is not the tag that the same body had", tags[0])
+	}
+	return nil
+}
+
+// same reports whether v stands for the sum; what is new stands for it from now on.
+func (known versions) same(v version, sum [sha256.Size]byte) bool {
+	before, ok := known[v]
+	if !ok {
+		known[v] = sum
+	}
+	return !ok || before == sum
+}
+
+// accepts reports whether an Accept-Encoding allows a coding (RFC 9110, section 12.5.3). A weight that can't be read
+// allows it: what a server makes of that is its own affair.
+func accepts(header []string, coding string) bool {
+	allowed := map[string]bool{}
+	for part := range strings.SplitSeq(strings.Join(header, ","), ",") {
+		name, weight, _ := strings.Cut(strings.ToLower(strings.TrimSpace(part)), ";")
+		_, q, _ := strings.Cut(strings.ReplaceAll(weight, " ", ""), "q=")
+		w, err := strconv.ParseFloat(q, 64)
+		allowed[strings.TrimSpace(name)] = err != nil || w > 0
+	}
+	for _, name := range []string{coding, "*"} {
+		if ok, there := allowed[name]; there {
+			return ok
+		}
+	}
+	return false
+}
+
+// unlike lists the headers in which two answers differ, sorted.
+func unlike(a, b http.Header, but ...string) []string {
+	var names []string
+	for i := range but {
+		but[i] = http.CanonicalHeaderKey(but[i])
+	}
+	for _, pair := range [][2]http.Header{{a, b}, {b, a}} {
+		for name, values := range pair[0] {
+			if !slices.Equal(values, pair[1][name]) && !slices.Contains(but, name) {
+				names = append(names, name)
+			}
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}

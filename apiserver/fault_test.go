@@ -1,0 +1,309 @@
+package apiserver_test
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/boardwalkhq/boardwalk/apiserver"
+	"github.com/boardwalkhq/boardwalk/apiserver/caller"
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/internal/candle"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+// operationTargets are a request to each operation that answers it with 200.
+var operationTargets = []string{
+	"/api/market/live", "/api/market/token-prices?mints=" + token, "/api/majors", "/api/majors?chain=base&pair=ETH&tf=1h",
+	"/api/dexscreener/search?q=pepe", "/api/token/info/" + token + "?chain=base", "/api/chart/" + token,
+	"/api/token/" + token + "/candles", "/api/status/heartbeat", "/api/v1/mobile/health", "/api/auth/social/providers",
+	"/api/version", "/openapi.json",
+}
+
+// gate stands between the server and a database that can be cut off and be there again.
+type gate struct {
+	net.Listener
+
+	to    string
+	mu    sync.Mutex
+	shut  bool
+	conns []net.Conn
+}
+
+// openGate listens on a socket of its own and passes everything on to the database's.
+func openGate(t *testing.T, to string) (*gate, string) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "gate") // a socket's path must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	l, err := net.Listen("unix", filepath.Join(dir, filepath.Base(to)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := &gate{Listener: l, to: to}
+	t.Cleanup(func() { _ = l.Close(); g.set(true) })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			g.pass(c)
+		}
+	}()
+	return g, dir
+}
+
+func (g *gate) pass(c net.Conn) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	there, err := net.Dial("unix", g.to)
+	if g.shut || err != nil {
+		_ = c.Close()
+		return
+	}
+	g.conns = append(g.conns, c, there)
+	go func() { _, _ = io.Copy(there, c); _ = there.Close() }()
+	go func() { _, _ = io.Copy(c, there); _ = c.Close() }()
+}
+
+// set shuts the gate, which cuts every connection, or opens it.
+func (g *gate) set(shut bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.shut = shut
+	for _, c := range g.conns {
+		_ = c.Close()
+	}
+	g.conns = nil
+}
+
+// TestDatabaseGoneAndBack cuts the server off from a real PostgreSQL: hot answers go on and say that they are stale, what
+// was asked before stands in for itself, cold ones are 503, the heartbeat says down; and everything is as before when it
+// is back.
+func TestDatabaseGoneAndBack(t *testing.T) {
+	t.Parallel()
+	dsn := storetest.DSN(t, "postgres")
+	st, err := store.Open(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	fill(t, st)
+	if err := st.Close(); err != nil {
+		t.Fatal(err)
+	}
+	u, err := url.Parse(dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := u.Query()
+	port := cmp.Or(q.Get("port"), u.Port(), "5432")
+	g, dir := openGate(t, filepath.Join(q.Get("host"), ".s.PGSQL."+port))
+	q.Set("host", dir)
+	u.RawQuery = q.Encode()
+	gated, err := store.Open(t.Context(), u.String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = gated.Close() })
+	o := options(t, gated)
+	began := time.Now()
+	o.Now = func() time.Time { return clock.Add(time.Since(began)) } // what is cached must age
+	c := startWith(t, o)
+	asked := "/api/token/info/" + token + "?chain=base"
+	if info := get[contract.TokenInfo](t, c, asked); info.Stale {
+		t.Fatalf("it is stale from the start: %+v", info)
+	}
+	g.set(true)
+	eventually(t, "the heartbeat says down", func() bool {
+		return get[contract.Heartbeat](t, c, "/api/status/heartbeat").Status == contract.HeartbeatStatusDown
+	})
+	if live := get[contract.MarketLive](t, c, "/api/market/live"); !live.Stale || len(live.Tokens) != 2 {
+		t.Errorf("the live list is %+v", live)
+	}
+	if majors := get[contract.Majors](t, c, "/api/majors"); !majors.Stale || len(majors.Majors) != 4 {
+		t.Errorf("the majors are %+v", majors)
+	}
+	if info := get[contract.TokenInfo](t, c, asked); !info.Stale || !near(info.Price, 2) {
+		t.Errorf("a token that was asked for before is %+v", info)
+	}
+	if prices := get[contract.TokenPrices](t, c, "/api/market/token-prices?mints="+token); !prices.Stale || !prices.Prices[token].Stale {
+		t.Errorf("its price is %+v", prices)
+	}
+	for _, target := range []string{
+		"/api/token/info/" + bare + "?chain=base", "/api/chart/" + token, "/api/token/" + token + "/candles", "/api/dexscreener/search?q=pepe",
+		"/api/market/token-prices?mints=" + bare, "/api/majors?chain=base&pair=ETH&tf=1h",
+	} {
+		res, body := c.do(t, http.MethodGet, target, nil)
+		if target == "/api/majors?chain=base&pair=ETH&tf=1h" && res.StatusCode == http.StatusOK {
+			continue // it has no pool, so no candles to read
+		}
+		if res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" ||
+			strings.Contains(string(body), "PGSQL") || strings.Contains(string(body), dir) {
+			t.Errorf("%s: %d %s", target, res.StatusCode, body)
+		}
+	}
+	g.set(false)
+	eventually(t, "the heartbeat says ok again", func() bool {
+		return get[contract.Heartbeat](t, c, "/api/status/heartbeat").Status != contract.HeartbeatStatusDown
+	})
+	for _, target := range operationTargets {
+		if res, body := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusOK || strings.Contains(string(body), `"stale":true`) {
+			t.Errorf("with the database back, %s: %d %s", target, res.StatusCode, body)
+		}
+	}
+}
+
+// TestBeforeTheFirstSnapshot asks a server that has read nothing yet.
+func TestBeforeTheFirstSnapshot(t *testing.T) {
+	t.Parallel()
+	s, err := apiserver.New(options(t, storetest.Open(t, "sqlite")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &client{s.Handler()}
+	for _, target := range []string{"/api/market/live", "/api/majors", "/api/dexscreener/search?q=x"} {
+		if res, _ := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusServiceUnavailable {
+			t.Errorf("%s: %d", target, res.StatusCode)
+		}
+	}
+}
+
+// TestTooBusy fills all places with requests that wait: the next is answered at once, 503, and when one is done so is the
+// next that comes.
+func TestTooBusy(t *testing.T) {
+	t.Parallel()
+	release := make(chan struct{})
+	slow := &waiting{began: make(chan struct{}), release: release}
+	c := apiOf(t, slow, 2)
+	var g errgroup.Group
+	for range 2 {
+		g.Go(func() error {
+			if res, body := c.do(t, http.MethodGet, "/api/market/live", nil); res.StatusCode != http.StatusOK {
+				return fmt.Errorf("%d %s", res.StatusCode, body)
+			}
+			return nil
+		})
+		<-slow.began
+	}
+	for _, target := range operationTargets {
+		res, body := c.do(t, http.MethodGet, target, nil)
+		var p contract.Problem
+		if err := json.Unmarshal(body, &p); err != nil || res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") != "1" ||
+			!strings.HasSuffix(p.Type, "#temporary-reduced-capacity") {
+			t.Errorf("%s with every place taken: %d %s", target, res.StatusCode, body)
+		}
+	}
+	close(release)
+	if err := g.Wait(); err != nil {
+		t.Error(err)
+	}
+	if res, body := c.do(t, http.MethodGet, "/api/version", nil); res.StatusCode != http.StatusOK {
+		t.Errorf("with places free again: %d %s", res.StatusCode, body)
+	}
+}
+
+// waiting makes readers of snapshots wait.
+type waiting struct {
+	broken
+
+	began   chan struct{}
+	release chan struct{}
+}
+
+func (w *waiting) Live() *view.Live {
+	w.began <- struct{}{}
+	<-w.release
+	return &view.Live{Version: 1}
+}
+
+// reader is all that the API reads through.
+type reader interface {
+	httpapi.TokenReader
+	httpapi.SeriesReader
+	httpapi.SnapshotReader
+	httpapi.HealthReader
+}
+
+// apiOf is an API on a reader that stands in for a view.
+func apiOf(t *testing.T, r reader, places int) *client {
+	t.Helper()
+	o := options(t, nil)
+	h, err := httpapi.New(httpapi.Config{
+		Tokens: r, Series: r, Snapshots: r, Health: r, Chains: []httpapi.Chain{{ID: "base", EVM: true}}, Site: o.Site, Build: o.Build,
+		DocsURL: "/docs", Callers: caller.NewResolver(o.TrustedProxies, nil), Limiter: o.Limiter, MaxInFlight: places, Now: o.Now, Log: o.Log,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &client{h}
+}
+
+// broken fails in every way that a bug can.
+type broken struct{}
+
+const secret = "secret of the inside"
+
+func (broken) Live() *view.Live     { panic(secret) }
+func (broken) Majors() *view.Majors { panic(secret) }
+
+func (broken) Tokens(context.Context, market.Address) ([]view.Token, error) { panic(secret) }
+
+func (broken) TokensAt(context.Context, []market.Address) (map[market.Address][]view.Token, error) {
+	panic(secret)
+}
+
+func (broken) Search(_ context.Context, query string) (*view.Found, error) {
+	if query == "panic" {
+		panic(secret)
+	}
+	return nil, errors.New(secret)
+}
+
+func (broken) Bars(context.Context, string, market.Address, candle.Width, int64, int64, candle.Currency,
+) ([]candle.Bar, candle.Bar, error) {
+	panic(secret)
+}
+
+func (broken) FirstCandle(context.Context, string, market.Address) (int64, bool, error) {
+	panic(secret)
+}
+
+func (broken) Health() ([]view.ChainHealth, error) { panic(secret) }
+
+// TestFaultsStayInside has the readers panic and fail: a 500 or 503 with the request id, and nothing of the inside.
+func TestFaultsStayInside(t *testing.T) {
+	t.Parallel()
+	c := apiOf(t, broken{}, 8)
+	for _, target := range append(slices.Clone(operationTargets[:len(operationTargets)-4]), "/api/dexscreener/search?q=panic") {
+		res, body := c.do(t, http.MethodGet, target, nil)
+		want := http.StatusInternalServerError
+		if strings.Contains(target, "q=pepe") {
+			want = http.StatusServiceUnavailable
+		}
+		if res.StatusCode != want || strings.Contains(string(body), "secret") || !strings.Contains(string(body), res.Header.Get("X-Request-Id")) {
+			t.Errorf("%s: %d %s", target, res.StatusCode, body)
+		}
+	}
+}

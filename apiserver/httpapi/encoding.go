@@ -1,0 +1,107 @@
+package httpapi
+
+import (
+	"bytes"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+// encoding is a content coding (RFC 9110, section 8.4.1).
+type encoding int
+
+const (
+	identity encoding = iota
+	gzipped
+	zstandard
+	encodings
+)
+
+var encodingNames = [encodings][]string{gzipped: {"gzip"}, zstandard: {"zstd"}}
+
+// worthwhile is the size in bytes from which on a body is compressed: less than that travels in one packet anyway.
+const worthwhile = 1024
+
+// negotiate picks the coding that the client likes best, zstd before gzip where it likes both. What it refuses is not
+// used, save that identity is the last resort even for who refuses it.
+func negotiate(accept []string) encoding {
+	q := [encodings]float64{gzipped: -1, zstandard: -1}
+	other := -1.0
+	for _, line := range accept {
+		for part := range strings.SplitSeq(line, ",") {
+			name, weight := coding(part)
+			switch name {
+			case "gzip", "x-gzip":
+				q[gzipped] = weight
+			case "zstd":
+				q[zstandard] = weight
+			case "*":
+				other = weight
+			}
+		}
+	}
+	best := identity
+	for _, e := range []encoding{zstandard, gzipped} {
+		if q[e] < 0 {
+			q[e] = max(other, 0)
+		}
+		if q[e] > q[best] {
+			best = e
+		}
+	}
+	return best
+}
+
+// coding reads one member of Accept-Encoding. A weight that is none counts as a refusal.
+func coding(part string) (name string, weight float64) {
+	name, parameters, _ := strings.Cut(part, ";")
+	weight = 1
+	if _, text, ok := strings.Cut(parameters, "="); ok {
+		var err error
+		if weight, err = strconv.ParseFloat(strings.TrimSpace(text), 64); err != nil || !(weight >= 0 && weight <= 1) {
+			weight = 0
+		}
+	}
+	return strings.ToLower(strings.TrimSpace(name)), weight
+}
+
+var (
+	gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
+	zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
+		if err != nil {
+			panic(err) // the options are constants
+		}
+		return e
+	})
+)
+
+// in is the body in a coding, made once; nil where that would not be shorter.
+func (a *answer) in(e encoding) (body []byte, length []string) {
+	c := &a.compressed[e]
+	c.once.Do(func() {
+		if len(a.body) < worthwhile {
+			return
+		}
+		if b := compress(a.body, e); len(b) < len(a.body) {
+			c.body, c.length = b, []string{strconv.Itoa(len(b))}
+		}
+	})
+	return c.body, c.length
+}
+
+func compress(body []byte, e encoding) []byte {
+	if e == zstandard {
+		return zstdEncoder().EncodeAll(body, make([]byte, 0, len(body)/3))
+	}
+	w, _ := gzipWriters.Get().(*gzip.Writer)
+	defer gzipWriters.Put(w)
+	var out bytes.Buffer
+	w.Reset(&out)
+	_, _ = w.Write(body) // a buffer takes everything
+	_ = w.Close()
+	return out.Bytes()
+}

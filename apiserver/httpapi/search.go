@@ -1,0 +1,93 @@
+package httpapi
+
+import (
+	"net/url"
+	"strings"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/price"
+)
+
+// searchPairs answers in DexScreener's shape, in which what is unknown is left out.
+func (a *API) searchPairs(r *request) (*answer, error) {
+	found, err := a.Tokens.Search(r.Context(), norm.NFKC.String(r.text("q")))
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	out := contract.DexSearch{SchemaVersion: "1.0.0", Pairs: make([]contract.DexPair, 0, len(found.Pairs))}
+	for i := range found.Pairs {
+		out.Pairs = append(out.Pairs, a.dexPair(&found.Pairs[i]))
+	}
+	ans, err := encode(out)
+	if err == nil {
+		ans.asOf = []string{a.asOf(found.AsOf).Format("2006-01-02T15:04:05Z")}
+	}
+	return ans, err
+}
+
+// versions are the labels of the protocols that DexScreener's clients tell apart.
+var versions = map[market.Protocol]string{
+	market.UniswapV2: "v2", market.UniswapV3: "v3", market.UniswapV4: "v4", market.PancakeSwapV3: "v3",
+}
+
+func (a *API) dexPair(p *view.Pair) contract.DexPair {
+	t, pool := &p.Token, p.Pool
+	mint := t.Token.Mint.String()
+	out := contract.DexPair{
+		ChainID: t.Chain, DexID: a.exchange(t.Chain, pool), PairAddress: pool.ID.String(),
+		URL:         a.BaseURL + "/t/" + mint + "?chain=" + url.QueryEscape(t.Chain),
+		BaseToken:   contract.DexToken{Address: mint, Name: t.Token.Name, Symbol: t.Token.Symbol},
+		QuoteToken:  contract.DexToken{Address: pool.Quote.String(), Name: p.Quote.Name, Symbol: p.Quote.Symbol},
+		PriceNative: decimal(pool.Price), PairCreatedAt: pool.CreatedAt * 1000,
+	}
+	if v := versions[pool.Protocol]; v != "" {
+		out.Labels = []string{v}
+	}
+	txns := [...]*contract.DexTxns{&out.Txns.M5, &out.Txns.H1, &out.Txns.H6, &out.Txns.H24}
+	volume := [...]**float64{&out.Volume.M5, &out.Volume.H1, &out.Volume.H6, &out.Volume.H24}
+	change := [...]**float64{&out.PriceChange.M5, &out.PriceChange.H1, &out.PriceChange.H6, &out.PriceChange.H24}
+	for i, w := range p.Windows {
+		*txns[i] = contract.DexTxns{Buys: int(w.Buys), Sells: int(w.Sells)}
+		*volume[i] = number(&w.VolumeUSD)
+		*change[i] = number(w.ChangePct)
+	}
+	usd := p.PriceUSD()
+	if usd == nil {
+		return out
+	}
+	out.PriceUSD = decimal(*usd)
+	out.Liquidity = liquidity(p)
+	if t.Token.HasSupply && t.Token.HasDecimals {
+		fdv := price.Whole(&t.Token.Supply, t.Token.Decimals) * *usd
+		out.FDV, out.MarketCap = number(&fdv), number(&fdv)
+	}
+	return out
+}
+
+// liquidity is what is in a pair. Only pools that hold reserves tell the amounts of both sides.
+func liquidity(p *view.Pair) *contract.DexLiquidity {
+	out := &contract.DexLiquidity{USD: rounded(p.LiquidityUSD)}
+	base, quote := &p.Pool.Reserve0, &p.Pool.Reserve1
+	if !p.Pool.BaseIs0 {
+		base, quote = quote, base
+	}
+	if !p.Pool.Protocol.Concentrated() && p.Quote.HasDecimals {
+		b, q := price.Whole(base, p.Token.Token.Decimals), price.Whole(quote, p.Quote.Decimals)
+		out.Base, out.Quote = number(&b), number(&q)
+	}
+	return out
+}
+
+// exchange is the name under which a pool's exchange is declared; failing that its protocol's.
+func (a *API) exchange(chain string, pool *market.Pool) string {
+	for i := range a.Chains {
+		if name := a.Chains[i].Exchanges[pool.Factory]; a.Chains[i].ID == chain && name != "" {
+			return name
+		}
+	}
+	return strings.ToLower(string(pool.Protocol))
+}

@@ -1,0 +1,116 @@
+package httpapi
+
+import (
+	"context"
+	"slices"
+	"strings"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+func isEVM(address string) bool { return strings.HasPrefix(address, "0x") }
+
+func onEVM(c Chain) bool { return c.EVM }
+
+func (a *API) chainIDs(fits func(Chain) bool) []string {
+	out := []string{}
+	for _, c := range a.Chains {
+		if fits == nil || fits(c) {
+			out = append(out, c.ID)
+		}
+	}
+	return out
+}
+
+// chainOf checks a chain that a parameter names, and that an address is one of its addresses.
+func (a *API) chainOf(in contract.ParameterErrorIn, param, address, chainParam, id string) error {
+	i := slices.IndexFunc(a.Chains, func(c Chain) bool { return c.ID == id })
+	if i < 0 {
+		return a.unsupportedChain(chainParam, id)
+	}
+	if a.Chains[i].EVM != isEVM(address) {
+		return a.unsupportedAddress(in, param, "is no address of chain "+id, func(c Chain) bool { return c.EVM == isEVM(address) })
+	}
+	return nil
+}
+
+// subject is the token that a request is about.
+type subject struct {
+	view.Token
+	// candidates are the chains that have a token at the address, when none was asked for and there are several.
+	candidates []string
+}
+
+// subject finds the token that a path parameter names, on the chain of the query or else where its liquidity is deepest.
+func (a *API) subject(r *request, param string) (*subject, error) {
+	mint, chain := r.text(param), r.text("chain")
+	if chain != "" {
+		if err := a.chainOf(contract.ParameterErrorInPath, param, mint, "chain", chain); err != nil {
+			return nil, err
+		}
+	}
+	if !isEVM(mint) {
+		return nil, tokenNotFound(mint, chain) // no Solana chain is indexed yet
+	}
+	address, err := market.ParseEVMAddress(mint)
+	if err != nil {
+		return nil, err // the pattern was checked
+	}
+	return a.find(r.Context(), address, chain)
+}
+
+func (a *API) find(ctx context.Context, mint market.Address, chain string) (*subject, error) {
+	tokens, err := a.Tokens.Tokens(ctx, mint)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	if s := choose(tokens, chain); s != nil {
+		return s, nil
+	}
+	return nil, tokenNotFound(mint.String(), chain)
+}
+
+// choose picks the token of a chain, or without one the first, which has the deepest liquidity.
+func choose(tokens []view.Token, chain string) *subject {
+	if chain != "" {
+		i := slices.IndexFunc(tokens, func(t view.Token) bool { return t.Chain == chain })
+		if i < 0 {
+			return nil
+		}
+		return &subject{Token: tokens[i]}
+	}
+	if len(tokens) == 0 {
+		return nil
+	}
+	s := &subject{Token: tokens[0]}
+	if len(tokens) > 1 {
+		for i := range tokens {
+			s.candidates = append(s.candidates, tokens[i].Chain)
+		}
+	}
+	return s
+}
+
+// blocks names the newest block of each token's chain.
+func blocks(tokens ...*view.Token) contract.Blocks {
+	out := contract.Blocks{}
+	for _, t := range tokens {
+		out[t.Chain] = blockRef(max(t.Block, uint64(out[t.Chain].Number)))
+	}
+	return out
+}
+
+// blockRef is a newest indexed block: nothing says that it stays.
+func blockRef(number uint64) contract.BlockRef {
+	return contract.BlockRef{Number: int64(number), Finality: contract.FinalityLatest}
+}
+
+// asOf is when the newest data is of; before there is any, it is when the program began.
+func (a *API) asOf(unix int64) contract.Timestamp {
+	if unix == 0 {
+		return contract.At(a.started)
+	}
+	return timestamp(unix)
+}

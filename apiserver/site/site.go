@@ -1,0 +1,123 @@
+// Package site holds the deployment's own words, read from one YAML file: its help menu, its changelog, its sign-in
+// providers and the names of outside sources. It knows no route and no page.
+package site
+
+import (
+	_ "embed"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"time"
+)
+
+// maxFileBytes is far above any such file: a hundred long changelog entries have some 100 KiB.
+const maxFileBytes = 1 << 20
+
+// Site is what the file says. It is a plain value; nobody changes it once it is read.
+type Site struct {
+	// Resources are the help menu, in its order.
+	Resources []Resource
+	// Changelog is newest first; entries of one day are ordered by id. No id is also that of a resource, because apps draw
+	// both in one menu.
+	Changelog []Entry
+	// SignIn are the declared providers, whether or not their credentials are there; Providers tells which are.
+	SignIn []SignInProvider
+	// FigureSources are the outside names of the open list of figure sources.
+	FigureSources FigureSources
+}
+
+// Resource is one line of the help menu.
+type Resource struct {
+	ID    string // ^[a-z0-9][a-z0-9-]{0,47}$
+	Label string
+	Kind  Kind
+	// URL is an http or https address, or a path of this deployment that begins with one slash.
+	URL string
+}
+
+// Kind is what a resource is.
+type Kind string
+
+// The kinds that a help menu knows.
+const (
+	Docs       Kind = "docs"
+	Developers Kind = "developers"
+	Blog       Kind = "blog"
+	Status     Kind = "status"
+	Support    Kind = "support"
+)
+
+// Entry is one change of the product.
+type Entry struct {
+	ID    string    // as Resource.ID; links to the entry end in it
+	At    time.Time // the day, at midnight UTC
+	Label string    // one line
+	Text  string    // plain text, "" if the label says it all; an empty line parts paragraphs
+}
+
+// Paragraphs are the entry's text, cut at its empty lines and unwrapped.
+func (e Entry) Paragraphs() []string {
+	var out []string
+	var paragraph []string
+	for line := range strings.Lines(e.Text + "\n\n") {
+		words := strings.Fields(line)
+		if len(words) == 0 && len(paragraph) > 0 {
+			out = append(out, strings.Join(paragraph, " "))
+			paragraph = nil
+		}
+		paragraph = append(paragraph, words...)
+	}
+	return out
+}
+
+// SignInProvider is an outside identity provider that the deployment may have credentials for.
+type SignInProvider struct {
+	Provider
+
+	// CredentialsFile is an absolute path. Only whether it holds something is looked at here.
+	CredentialsFile string
+}
+
+// Provider is a sign-in provider as clients see it.
+type Provider struct {
+	ID    string // as Resource.ID
+	Label string
+}
+
+// FigureSources name the data provider and the venue API that figures may come from; "" where there is none.
+type FigureSources struct{ DataProvider, VenueAPI string }
+
+// Providers lists the providers whose credentials file exists and isn't empty, as it is now: a Secret may be mounted or
+// taken away while the program runs. It costs one stat for each of the at most four declared.
+func (s Site) Providers() []Provider {
+	out := make([]Provider, 0, len(s.SignIn))
+	for _, p := range s.SignIn {
+		if file, err := os.Stat(p.CredentialsFile); err == nil && file.Mode().IsRegular() && file.Size() > 0 {
+			out = append(out, p.Provider)
+		}
+	}
+	return out
+}
+
+// Load reads the file. Its error names each mistake on a line of its own, with file, line, path, what is wrong and what is
+// allowed.
+func Load(path string) (Site, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return Site{}, fmt.Errorf("site file: %w", err)
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
+	if err != nil {
+		return Site{}, fmt.Errorf("site file: %w", err)
+	}
+	return Parse(path, raw)
+}
+
+//go:embed default.yaml
+var defaults []byte
+
+// Default is what a deployment without a site file says. It fails only on an embedded file that is broken, which the tests
+// of this package rule out.
+func Default() (Site, error) { return Parse("default.yaml", defaults) }

@@ -1,0 +1,168 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/internal/candle"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+// Pair is a pool of a token with what happened in it lately.
+type Pair struct {
+	Token        Token
+	Pool         *market.Pool
+	LiquidityUSD float64 // 0 when unknown
+	// Quote is the token that the price is in; its name is empty when the index has not met it.
+	Quote market.Token
+	// Windows are those of PairWindows.
+	Windows [len(PairWindows)]PairWindow
+}
+
+// PairWindows are the windows of a pair in seconds: 5 minutes, 1, 6 and 24 hours.
+var PairWindows = [...]int64{300, 3600, 6 * 3600, 24 * 3600}
+
+// PairWindow is what happened in a pair within a window, to the minute.
+type PairWindow struct {
+	Buys, Sells int64
+	VolumeUSD   float64
+	// ChangePct is the change of the price in USD; nil when it isn't known what it was before.
+	ChangePct *float64
+}
+
+// pairs lists the token's priced pools, the most liquid first. A pool that isn't trusted comes last, without a
+// liquidity.
+func (t *Token) pairs() []Pair {
+	var out []Pair
+	for i := range t.Pools {
+		p := &t.Pools[i]
+		if p.Price <= 0 {
+			continue
+		}
+		pair := Pair{Token: *t, Pool: p}
+		if p.Untrusted == market.Trusted {
+			pair.LiquidityUSD = p.Locked * t.USD[p.Quote].USD
+		}
+		out = append(out, pair)
+	}
+	slices.SortStableFunc(out, func(a, b Pair) int { return cmp.Compare(b.LiquidityUSD, a.LiquidityUSD) })
+	return out
+}
+
+// PriceUSD is the pair's own price; nil when its quote has none or it isn't trusted.
+func (p *Pair) PriceUSD() *float64 {
+	if usd := p.Pool.Price * p.Token.USD[p.Pool.Quote].USD; usd > 0 && p.Pool.Untrusted == market.Trusted {
+		return &usd
+	}
+	return nil
+}
+
+// measure fills in the quotes and the windows of pairs.
+func (v *View) measure(ctx context.Context, pairs []Pair) error {
+	byChain := make(map[string][]*Pair)
+	var quotes []market.Address
+	for i := range pairs {
+		p := &pairs[i]
+		byChain[p.Token.Chain] = append(byChain[p.Token.Chain], p)
+		quotes = append(quotes, p.Pool.Quote)
+	}
+	slices.SortFunc(quotes, market.Address.Compare)
+	names, err := v.store.TokensByMints(ctx, slices.Compact(quotes))
+	if err != nil {
+		return err
+	}
+	for i := range pairs {
+		p := &pairs[i]
+		p.Quote.Mint = p.Pool.Quote
+		for j := range names {
+			if names[j].Chain == p.Token.Chain && names[j].Mint == p.Pool.Quote {
+				p.Quote = names[j].Token
+			}
+		}
+	}
+	for chain, list := range byChain {
+		if err := v.measureChain(ctx, chain, list); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// measureChain fills in the windows of one chain's pairs. The last 24 hours stand in the pool itself; the shorter windows
+// are summed from candles, of those pools alone that traded within them.
+func (v *View) measureChain(ctx context.Context, chain string, pairs []*Pair) error {
+	const day = len(PairWindows) - 1
+	now := pairs[0].Token.AsOf
+	end := candle.Minute.Open(now) + 60
+	var busy []market.Address
+	var moments []store.PoolTime
+	var starts [day]int64
+	for w := range starts {
+		starts[w] = end - PairWindows[w]
+	}
+	for _, p := range pairs {
+		d := &p.Pool.Day
+		p.Windows[day] = PairWindow{Buys: d.Buys, Sells: d.Sells, VolumeUSD: d.VolumeUSD.Float64() / 1e9}
+		p.change(day, d.ReferenceUSD)
+		traded := false
+		for w, start := range starts {
+			if p.Pool.LastTradeAt >= start {
+				traded = true
+				moments = append(moments, store.PoolTime{Pool: p.Pool.ID, At: start})
+			} else {
+				p.Windows[w].ChangePct = new(float64) // nothing happened
+			}
+		}
+		if traded {
+			busy = append(busy, p.Pool.ID)
+		}
+	}
+	var spans []market.CandleSpan
+	from := starts[day-1]
+	for w := day - 2; w >= 0; w-- {
+		spans = append(spans, candle.Cover(from, starts[w], candle.Hour)...)
+		from = starts[w]
+	}
+	spans = append(spans, candle.Cover(from, end, candle.Hour)...)
+	candles, err := v.store.SpanCandles(ctx, chain, busy, spans)
+	if err != nil {
+		return err
+	}
+	before, err := v.store.ClosesBefore(ctx, chain, moments)
+	if err != nil {
+		return err
+	}
+	for _, p := range pairs {
+		for i := range candles {
+			if candles[i].Pool == p.Pool.ID {
+				p.add(&candles[i], starts[:])
+			}
+		}
+		for w, start := range starts {
+			if close, ok := before[store.PoolTime{Pool: p.Pool.ID, At: start}]; ok {
+				p.change(w, close)
+			}
+		}
+	}
+	return nil
+}
+
+// add counts a candle in each window that it lies in.
+func (p *Pair) add(c *market.Candle, starts []int64) {
+	for w, start := range starts {
+		if c.Open >= start {
+			p.Windows[w].Buys += c.Buys
+			p.Windows[w].Sells += c.Sells
+			p.Windows[w].VolumeUSD += c.VolumeUSD.Float64() / 1e9
+		}
+	}
+}
+
+func (p *Pair) change(window int, before float64) {
+	if now := p.PriceUSD(); now != nil && before > 0 {
+		pct := (*now/before - 1) * 100
+		p.Windows[window].ChangePct = &pct
+	}
+}

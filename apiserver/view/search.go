@@ -1,0 +1,245 @@
+package view
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/search"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+const (
+	// foundPairs bounds the pairs of one answer, pairsOfToken those of one token in it that isn't named by its address.
+	foundPairs, pairsOfToken = 30, 3
+	// searchTTL is how long what was found is the answer again.
+	searchTTL = time.Second
+	// cachedSearches bounds the answers remembered that long.
+	cachedSearches = 2048
+	// listingsAtOnce bounds what the index takes in at once, so that searches go on.
+	listingsAtOnce = 500
+)
+
+// Found is what a search found.
+type Found struct {
+	Pairs []Pair
+	// AsOf is the time of the newest block in it; unix seconds, 0 when nothing is indexed.
+	AsOf int64
+}
+
+// searcher keeps the search index in step with the store, and remembers recent answers.
+type searcher struct {
+	index  *search.Index
+	loaded atomic.Bool
+	seen   map[string]int64 // commit numbers by chain
+
+	flight  singleflight.Group
+	mu      sync.Mutex
+	answers map[string]cachedSearch
+}
+
+type cachedSearch struct {
+	found *Found
+	at    time.Time
+}
+
+func newSearcher(index *search.Index) searcher {
+	return searcher{index: index, seen: make(map[string]int64), answers: make(map[string]cachedSearch)}
+}
+
+// run takes in what is committed until ctx ends. A chain that fails is tried again with the next commit.
+func (s *searcher) run(ctx context.Context, v *View, committed <-chan struct{}) {
+	failing := false
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-committed:
+		}
+		w := v.world.Load()
+		if w == nil || w.failing {
+			continue
+		}
+		err := s.takeAll(ctx, v, w)
+		if err != nil && ctx.Err() == nil && !failing {
+			v.log.WarnContext(ctx, "search index not refreshed", "err", err.Error())
+		}
+		failing = err != nil
+		if !failing {
+			s.loaded.Store(true)
+		}
+	}
+}
+
+func (s *searcher) takeAll(ctx context.Context, v *View, w *world) error {
+	for id := range s.seen {
+		if _, there := w.statuses[id]; !there {
+			s.index.RemoveChain(id)
+			delete(s.seen, id)
+		}
+	}
+	for id, status := range w.statuses {
+		if seen, known := s.seen[id]; known && seen == status.CommitNo {
+			continue
+		}
+		if err := s.take(ctx, v, id); err != nil {
+			return err
+		}
+		s.seen[id] = status.CommitNo
+	}
+	return nil
+}
+
+// take reads the listings of a chain that changed. What a reorg took back is found until somebody looks for it: then its
+// rows are missing, and it leaves the index.
+func (s *searcher) take(ctx context.Context, v *View, chain string) error {
+	batch := make([]search.Token, 0, listingsAtOnce)
+	for l, err := range v.store.Listings(ctx, chain, s.seen[chain]) {
+		if err != nil {
+			return err
+		}
+		if !l.Listed {
+			s.index.Remove(chain, l.Mint)
+			continue
+		}
+		batch = append(batch, search.Token{
+			Chain: chain, Mint: l.Mint, Name: l.Name, Symbol: l.Symbol, LiquidityUSD: l.LiquidityUSD,
+		})
+		if len(batch) == cap(batch) {
+			s.index.Put(batch)
+			batch = batch[:0]
+		}
+	}
+	s.index.Put(batch)
+	return nil
+}
+
+// Search finds pairs by a name, a ticker or an address. Answers are shared and must not be changed.
+func (v *View) Search(ctx context.Context, query string) (*Found, error) {
+	if !v.search.loaded.Load() {
+		return nil, ErrUnread
+	}
+	key := search.Normalise(query)
+	if isEVMAddress(query) {
+		key = query
+	}
+	v.search.mu.Lock()
+	hit, ok := v.search.answers[key]
+	v.search.mu.Unlock()
+	if ok && v.now().Sub(hit.at) < searchTTL {
+		return hit.found, nil
+	}
+	out, err, _ := v.search.flight.Do(key, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
+		defer cancel()
+		return v.find(ctx, query)
+	})
+	if err != nil {
+		return nil, err
+	}
+	found, _ := out.(*Found)
+	v.search.mu.Lock()
+	defer v.search.mu.Unlock()
+	if len(v.search.answers) >= cachedSearches {
+		clear(v.search.answers)
+	}
+	v.search.answers[key] = cachedSearch{found, v.now()}
+	return found, nil
+}
+
+func isEVMAddress(s string) bool {
+	_, err := market.ParseEVMAddress(s)
+	return err == nil
+}
+
+func (v *View) find(ctx context.Context, query string) (*Found, error) {
+	hits := v.search.index.Search(query, foundPairs)
+	pairs, err := v.pairsOf(ctx, hits)
+	if err != nil {
+		return nil, err
+	}
+	if len(pairs) == 0 || hits[0].Match != search.Address {
+		byID, err := v.pairsAt(ctx, query)
+		if err != nil {
+			return nil, err
+		}
+		pairs = append(byID, pairs...)
+	}
+	pairs = pairs[:min(len(pairs), foundPairs)]
+	found := &Found{Pairs: pairs}
+	for i := range pairs {
+		found.AsOf = max(found.AsOf, pairs[i].Token.AsOf)
+	}
+	if w := v.world.Load(); found.AsOf == 0 && w != nil {
+		for _, s := range w.statuses {
+			found.AsOf = max(found.AsOf, s.Last.Time)
+		}
+	}
+	return found, v.measure(ctx, pairs)
+}
+
+// pairsOf lists the pairs of tokens in their order, the most liquid of each first.
+func (v *View) pairsOf(ctx context.Context, hits []search.Hit) ([]Pair, error) {
+	mints := make([]market.Address, 0, len(hits))
+	for _, h := range hits {
+		mints = append(mints, h.Mint)
+	}
+	tokens, err := v.TokensAt(ctx, mints)
+	if err != nil {
+		return nil, err
+	}
+	var out []Pair
+	for _, h := range hits {
+		i := slices.IndexFunc(tokens[h.Mint], func(t Token) bool { return t.Chain == h.Chain })
+		if i < 0 {
+			v.search.index.Remove(h.Chain, h.Mint) // a reorg took it back
+			continue
+		}
+		list := tokens[h.Mint][i].pairs()
+		if h.Match != search.Address {
+			list = list[:min(len(list), pairsOfToken)]
+		}
+		out = append(out, list...)
+	}
+	return out[:min(len(out), foundPairs)], nil
+}
+
+// pairsAt lists the pairs whose own address or id the query is.
+func (v *View) pairsAt(ctx context.Context, query string) ([]Pair, error) {
+	id, err := market.ParsePool(query)
+	if err != nil {
+		return nil, nil //nolint:nilerr // it is no address: nothing is at it
+	}
+	chains := make([]string, 0, len(v.natives))
+	for chain := range v.natives {
+		chains = append(chains, chain)
+	}
+	pools, err := v.store.PoolsByID(ctx, chains, id)
+	if err != nil {
+		return nil, err
+	}
+	var out []Pair
+	for i := range pools {
+		tokens, err := v.Tokens(ctx, pools[i].Base)
+		if err != nil {
+			return nil, err
+		}
+		for _, t := range tokens {
+			if t.Chain != pools[i].Chain {
+				continue
+			}
+			for _, p := range t.pairs() {
+				if p.Pool.ID == id {
+					out = append(out, p)
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(out, func(a, b Pair) int { return cmp.Compare(b.LiquidityUSD, a.LiquidityUSD) })
+	return out, nil
+}

@@ -1,0 +1,201 @@
+package view
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+const (
+	// tokenTTL is how long what is known of one token is used again: about the pace of the fastest blocks.
+	tokenTTL = 250 * time.Millisecond
+	// cachedTokens bounds the tokens that are remembered, those of the last while among them that stand in for the
+	// database while it is away.
+	cachedTokens = 16384
+)
+
+// tokenCache remembers tokens in two generations: when the younger one is full it becomes the older one, so that what is
+// asked for stays and what isn't goes.
+type tokenCache struct {
+	mu         sync.Mutex
+	young, old map[market.Address]cachedToken
+	flight     singleflight.Group
+}
+
+type cachedToken struct {
+	tokens []Token
+	at     time.Time
+}
+
+func newTokenCache() tokenCache { return tokenCache{young: make(map[market.Address]cachedToken)} }
+
+func (c *tokenCache) get(mint market.Address) (cachedToken, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	hit, ok := c.young[mint]
+	if !ok {
+		hit, ok = c.old[mint]
+	}
+	return hit, ok
+}
+
+func (c *tokenCache) put(mint market.Address, t cachedToken) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.young) >= cachedTokens/2 {
+		c.young, c.old = make(map[market.Address]cachedToken, cachedTokens/2), c.young
+	}
+	c.young[mint] = t
+}
+
+// Tokens lists the tokens at an address on all chains, the one with the deepest liquidity first. Answers are shared
+// and must not be changed. While the database can't be read, what was read last stands in for it, and is stale.
+func (v *View) Tokens(ctx context.Context, mint market.Address) ([]Token, error) {
+	if hit, ok := v.tokens.get(mint); ok && v.now().Sub(hit.at) < tokenTTL {
+		return hit.tokens, nil
+	}
+	out, err, _ := v.tokens.flight.Do(string(mint.Bytes()), func() (any, error) {
+		// The first caller's going away must not take the answer from the others.
+		found, err := v.readInto(context.WithoutCancel(ctx), []market.Address{mint})
+		return found[mint], err
+	})
+	if err != nil {
+		return nil, err
+	}
+	tokens, ok := out.([]Token)
+	if !ok {
+		return nil, fmt.Errorf("view: a token lookup gave a %T", out)
+	}
+	return tokens, nil
+}
+
+// TokensAt is Tokens for several addresses, which are read together.
+func (v *View) TokensAt(ctx context.Context, mints []market.Address) (map[market.Address][]Token, error) {
+	out := make(map[market.Address][]Token, len(mints))
+	var missing []market.Address
+	for _, mint := range mints {
+		if hit, ok := v.tokens.get(mint); ok && v.now().Sub(hit.at) < tokenTTL {
+			out[mint] = hit.tokens
+		} else {
+			missing = append(missing, mint)
+		}
+	}
+	if len(missing) == 0 {
+		return out, nil
+	}
+	found, err := v.readInto(ctx, missing)
+	if err != nil {
+		return nil, err
+	}
+	for mint, tokens := range found {
+		out[mint] = tokens
+	}
+	return out, nil
+}
+
+// readInto reads tokens into the cache. When the database fails and all of them are remembered from before, those are
+// the answer.
+func (v *View) readInto(ctx context.Context, mints []market.Address) (map[market.Address][]Token, error) {
+	ctx, cancel := context.WithTimeout(ctx, readTime)
+	defer cancel()
+	found, err := v.readTokens(ctx, mints)
+	if err == nil {
+		for _, mint := range mints {
+			v.tokens.put(mint, cachedToken{found[mint], v.now()})
+		}
+		return found, nil
+	}
+	if errors.Is(err, context.Canceled) {
+		return nil, err
+	}
+	last := make(map[market.Address][]Token, len(mints))
+	for _, mint := range mints {
+		hit, ok := v.tokens.get(mint)
+		if !ok {
+			return nil, err
+		}
+		stale := make([]Token, len(hit.tokens))
+		for i, t := range hit.tokens {
+			t.Stale = true
+			stale[i] = t
+		}
+		last[mint] = stale
+	}
+	return last, nil
+}
+
+func (v *View) readTokens(ctx context.Context, mints []market.Address) (map[market.Address][]Token, error) {
+	found, err := v.store.TokensByMints(ctx, mints)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	// The chains are read before the rows that they tell the age of: those can only be newer.
+	list, err := v.store.Chains(ctx)
+	if err != nil {
+		return nil, err
+	}
+	statuses := make(map[string]store.ChainStatus, len(list))
+	for _, s := range list {
+		statuses[s.ID] = s
+	}
+	keys := make([]store.TokenKey, 0, len(found))
+	for i := range found {
+		keys = append(keys, store.TokenKey{Chain: found[i].Chain, Mint: found[i].Mint})
+	}
+	pools, err := v.store.PoolsOfTokens(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	quotes, err := v.quotes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	byToken := make(map[store.TokenKey][]market.Pool, len(found))
+	for i := range pools {
+		k := store.TokenKey{Chain: pools[i].Chain, Mint: pools[i].Base}
+		byToken[k] = append(byToken[k], pools[i].Pool)
+	}
+	out := make(map[market.Address][]Token, len(mints))
+	for i, f := range found {
+		s, indexed := statuses[f.Chain]
+		if _, declared := v.natives[f.Chain]; !indexed || !declared {
+			continue // its chain is not declared any more
+		}
+		out[f.Mint] = append(out[f.Mint], v.token(s, f.Token, byToken[keys[i]], quotes[f.Chain]))
+	}
+	for mint := range out {
+		deepest(out[mint])
+	}
+	return out, nil
+}
+
+// token is a token as of its chain's status.
+func (v *View) token(s store.ChainStatus, t market.Token, pools []market.Pool, usd map[market.Address]market.QuotePrice) Token {
+	return Token{
+		Chain: s.ID, Token: t, Pools: pools, USD: usd, Native: v.natives[s.ID], Block: s.Last.Number,
+		AsOf: s.Last.Time, FinalAt: s.Head.FinalTime, Stale: v.stale(s),
+	}
+}
+
+func (v *View) quotes(ctx context.Context) (map[string]map[market.Address]market.QuotePrice, error) {
+	lists, err := v.store.ChainQuotes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]map[market.Address]market.QuotePrice, len(lists))
+	for chain, list := range lists {
+		byAsset := make(map[market.Address]market.QuotePrice, len(list))
+		for _, q := range list {
+			byAsset[q.Asset] = q
+		}
+		out[chain] = byAsset
+	}
+	return out, nil
+}

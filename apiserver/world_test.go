@@ -1,0 +1,307 @@
+package apiserver_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"flag"
+	"io"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/apiserver"
+	"github.com/boardwalkhq/boardwalk/apiserver/caller"
+	"github.com/boardwalkhq/boardwalk/apiserver/contract/contracttest"
+	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/limit"
+	"github.com/boardwalkhq/boardwalk/apiserver/site"
+	"github.com/boardwalkhq/boardwalk/internal/catalog"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+// kit sees every response of every test in this package; at the end it must have seen every documented status.
+var kit *contracttest.Kit
+
+func TestMain(m *testing.M) {
+	var err error
+	if kit, err = contracttest.Load(); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	if whole := flag.Lookup("test.run").Value.String() == ""; code == 0 && whole {
+		// These can't fail inside: they write what was encoded at the start, or constants.
+		var sure []contracttest.Status
+		for _, id := range []string{"getVersion", "getOpenAPI", "getMobileHealth", "getSignInProviders"} {
+			sure = append(sure, contracttest.Status{Operation: id, Code: http.StatusInternalServerError})
+		}
+		unseen, err := kit.Unseen(sure...)
+		if err != nil {
+			panic(err)
+		}
+		for _, s := range unseen {
+			_, _ = io.WriteString(os.Stderr, "documented and never produced by a test: "+s.String()+"\n")
+			code = 1
+		}
+	}
+	storetest.Stop()
+	os.Exit(code)
+}
+
+const (
+	weth       = "0x4200000000000000000000000000000000000006"
+	usdc       = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
+	token      = "0xabcdef0000000000000000000000000000000001"
+	bare       = "0x2000000000000000000000000000000000000002"
+	pairID     = "0x3000000000000000000000000000000000000003"
+	native     = "0x5000000000000000000000000000000000000005"
+	unmet      = "0x6000000000000000000000000000000000000006"
+	solMint    = "So11111111111111111111111111111111111111112"
+	builderKey = "a-builder's-own-key"
+)
+
+// hostile is a name that wants to be more than text.
+const hostile = "<script>alert(1)</script>\u202e\"';--😀"
+
+var clock = time.Date(2026, 3, 4, 12, 0, 30, 0, time.UTC)
+
+func address(t *testing.T, s string) market.Address {
+	t.Helper()
+	a, err := market.ParsePool(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+func amount(s string) (a market.Amount) {
+	if err := a.SetFromDecimal(s); err != nil {
+		panic(err)
+	}
+	return a
+}
+
+func set[K comparable, V any](k K, v V) market.Change[K, V] {
+	return market.Change[K, V]{Key: k, After: &v}
+}
+
+// seeded is a store with the test's world in it.
+func seeded(t *testing.T, kind string) *store.Store {
+	t.Helper()
+	st := storetest.Open(t, kind)
+	fill(t, st)
+	return st
+}
+
+// fill writes two chains: on each a token with a pool, one without any, and namesakes.
+func fill(t *testing.T, st *store.Store) {
+	t.Helper()
+	for i, chain := range []string{"base", "bsc"} {
+		l, err := st.Acquire(t.Context(), chain, "test", time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := clock.Unix() - 2
+		pool := market.Pool{
+			ID: address(t, pairID), Protocol: market.UniswapV2, Factory: address(t, native), Token0: address(t, token), Token1: address(t, weth),
+			Base: address(t, token), Quote: address(t, weth), BaseIs0: true, Price: 0.001 * float64(i+1), Depth: 1, Locked: 100 / float64(i+1), LastTradeAt: now,
+			Day: market.Window{VolumeUSD: amount("123456789000000"), Buys: 3, Sells: 1, ReferenceUSD: 1.5},
+		}
+		c := &store.Commit{
+			Last: market.Header{Number: 100, Hash: market.Hash{1}, Time: now}, Blocks: []market.Header{{Number: 100, Hash: market.Hash{1}, Time: now}},
+			Head: store.HeadStatus{Number: 101, Time: now + 1, Safe: 90, Final: 80, FinalTime: now - 60},
+		}
+		ch := &c.Changes
+		tok := func(mint, name string, pool market.Address, decimals bool) {
+			a := address(t, mint)
+			ch.Tokens = append(ch.Tokens, set(a, market.Token{
+				Mint: a, Name: name, Symbol: name, HasDecimals: decimals, Decimals: 18,
+				HasSupply: decimals, Supply: amount("1000000000000000000000000"), FirstSeenAt: now - 7200, Pool: pool,
+			}))
+		}
+		tok(token, hostile, pool.ID, true)
+		tok(weth, "WETH", market.Address{}, true)
+		tok(bare, "", market.Address{}, false)
+		ch.Pools = append(ch.Pools, set(pool.ID, pool))
+		// Namesakes with pools of their own, the third the most liquid, and one that is only like them.
+		for n, name := range []string{"PEPE", "pepe", "ＰＥＰＥ", "PEPPE"} {
+			mint := "0x700000000000000000000000000000000000000" + strconv.Itoa(n)
+			other := pool
+			other.ID, other.Base, other.Token0 = address(t, "0x800000000000000000000000000000000000000"+strconv.Itoa(n)), address(t, mint), address(t, mint)
+			other.Locked, other.LastTradeAt, other.CreatedAt = float64(1+n%3), 0, now-3600
+			tok(mint, name, other.ID, true)
+			ch.Pools = append(ch.Pools, set(other.ID, other))
+		}
+		for asset, usd := range map[string]float64{weth: 2000, usdc: 1} {
+			ch.Quotes = append(ch.Quotes, set(address(t, asset), market.QuotePrice{Asset: address(t, asset), USD: usd, Pegged: usd == 1}))
+		}
+		for n, ago := range []int64{86_000, 600, 120, 0} {
+			at := now - ago
+			price := 1 + float64(n)/10
+			tr := market.Trade{
+				Block: uint64(97 + n), Time: at, Pool: pool.ID, Base: pool.Base, Trader: address(t, native), Sell: n == 1,
+				BaseAmount: amount("1000"), QuoteAmount: amount("2000"), NanoUSD: 5_000_000_000, HasUSD: true, CloseUSD: price, CloseNative: price / 2000,
+			}
+			tr.Trader = address(t, "0x90000000000000000000000000000000000000"+string(rune('0'+n))+"0")
+			ch.Trades = append(ch.Trades, tr)
+			for _, interval := range market.StoredIntervals {
+				k := market.CandleKey{Pool: pool.ID, Interval: interval, Open: at - at%int64(interval)}
+				k2 := market.Candle{CandleKey: k, USD: market.OHLC{Open: price, High: price, Low: price, Close: price}, VolumeUSD: amount("5000000000"), Buys: 1, LastBlock: tr.Block}
+				dup := false
+				for j := range ch.Candles {
+					if ch.Candles[j].Key == k {
+						dup = true
+						ch.Candles[j].After.USD.Add(price)
+						ch.Candles[j].After.Buys++
+					}
+				}
+				if !dup {
+					ch.Candles = append(ch.Candles, set(k, k2))
+				}
+			}
+		}
+		if err := st.Commit(t.Context(), l, c); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func chains() *catalog.Catalog {
+	c := &catalog.Catalog{Chains: []catalog.Chain{{ID: "solana", Family: chainconfig.Solana, Suspended: true}}}
+	for _, id := range []string{"base", "bsc"} {
+		c.Chains = append(c.Chains, catalog.Chain{
+			ID: id, Label: strings.ToUpper(id), Family: chainconfig.EVM, Native: chainconfig.Native{Wrapped: weth}, MinTradeUSD: 2,
+			Majors:    []chainconfig.Major{{Asset: "ETH", Address: weth}, {Asset: "LATE", Address: unmet}},
+			Exchanges: []catalog.Exchange{{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: native}},
+		})
+	}
+	return c
+}
+
+// options are those of a server on a store. Every request of a test comes through a trusted proxy, from a client of its
+// own unless the test says otherwise, so that limits are met only where a test wants to.
+func options(t *testing.T, st *store.Store) apiserver.Options {
+	t.Helper()
+	words, err := site.Default()
+	if err != nil {
+		t.Fatal(err)
+	}
+	keys := filepath.Join(t.TempDir(), "keys")
+	sum := sha256.Sum256([]byte(builderKey))
+	if err := os.WriteFile(keys, []byte(hex.EncodeToString(sum[:])+" a builder\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	known, err := caller.OpenKeys(keys, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := func() time.Time { return clock }
+	return apiserver.Options{
+		Store: st, Catalog: chains(), Site: &words, Build: httpapi.Build{Commit: strings.Repeat("ab", 20), Built: clock},
+		BaseURL: "https://api.example", DocsURL: "https://docs.example/x", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")},
+		Keys: known, Limiter: limit.NewMemory(now, 100_000), Now: now, Log: slog.New(slog.DiscardHandler),
+	}
+}
+
+type client struct {
+	h http.Handler
+}
+
+func start(t *testing.T, st *store.Store) *client {
+	t.Helper()
+	return startWith(t, options(t, st))
+}
+
+func startWith(t *testing.T, o apiserver.Options) *client {
+	t.Helper()
+	s, err := apiserver.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.Refresh(ctx)
+	}()
+	t.Cleanup(func() { cancel(); <-done })
+	eventually(t, "it is ready", func() bool { return s.Ready(t.Context()) == nil })
+	return &client{s.Handler()}
+}
+
+// eventually waits for what happens beside the requests.
+func eventually(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it never came about that " + what)
+		}
+	}
+}
+
+var strangers atomic.Int64
+
+// stranger is the address of a client that has asked nothing yet.
+func stranger() string {
+	n := strangers.Add(1)
+	return netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)}).String()
+}
+
+// reply is what there is to a response beside its body.
+type reply struct {
+	StatusCode int
+	Header     http.Header
+}
+
+// do sends a request and has the kit check the response, whose body it reads.
+func (c *client) do(t *testing.T, method, target string, header http.Header) (reply, []byte) {
+	t.Helper()
+	req := httptest.NewRequestWithContext(t.Context(), method, target, nil)
+	maps.Copy(req.Header, header)
+	res, body := c.send(t, req)
+	kit.Check(t, req, res, body)
+	return reply{res.StatusCode, res.Header}, body
+}
+
+// send sends a request as a stranger, unless it says who it is.
+func (c *client) send(t testing.TB, req *http.Request) (*http.Response, []byte) {
+	t.Helper()
+	if req.Header.Get("X-Forwarded-For") == "" {
+		req.Header.Set("X-Forwarded-For", stranger())
+	}
+	w := httptest.NewRecorder()
+	c.h.ServeHTTP(w, req)
+	res := w.Result()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_ = res.Body.Close()
+	return res, body
+}
+
+func get[V any](t *testing.T, c *client, target string) V {
+	t.Helper()
+	res, body := c.do(t, http.MethodGet, target, nil)
+	if res.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d %s", target, res.StatusCode, body)
+	}
+	var v V
+	if err := json.Unmarshal(body, &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}

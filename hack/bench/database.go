@@ -1,0 +1,228 @@
+package main
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/user"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+
+	"github.com/jackc/pgx/v5"
+	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
+
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+// seedVersion changes with what a seed makes.
+const seedVersion = 1
+
+// seeded is what a kept database was made from; one that differs is made anew.
+type seeded struct {
+	Size    marketSize
+	Version int
+	// Schema is the version of the tables. Those that a later migration adds would be empty.
+	Schema int64
+}
+
+const (
+	seedFile   = "seed.json"
+	sqliteFile = "market.db"
+	sqliteKind = "sqlite"
+	pgKind     = "postgres"
+)
+
+var bothKinds = []string{sqliteKind, pgKind}
+
+// kindsOf reads --db.
+func kindsOf(flag string) ([]string, error) {
+	switch {
+	case flag == "both":
+		return bothKinds, nil
+	case slices.Contains(bothKinds, flag):
+		return []string{flag}, nil
+	default:
+		return nil, fmt.Errorf("--db: %q is no kind of database; they are sqlite, postgres, both", flag)
+	}
+}
+
+// database is a seeded database that is ready to be opened.
+type database struct {
+	kind, dsn string
+	postgres  *postgres // nil on SQLite
+}
+
+// close ends its server.
+func (d *database) close() {
+	if d.postgres != nil {
+		d.postgres.stop()
+	}
+}
+
+// seededDatabase opens the world's database of a kind. It is made when it isn't kept yet, or was made otherwise, or
+// again is set.
+func seededDatabase(ctx context.Context, kind string, w *world, again bool) (_ *database, err error) {
+	cache, err := seedCache(kind)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := newestSchema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	want := seeded{w.size, seedVersion, schema}
+	dir := filepath.Join(cache, fmt.Sprintf("market-%s-%d-%d-%d", kind, w.size.Tokens, w.size.Trades, w.size.Seed))
+	var kept seeded
+	raw, err := os.ReadFile(filepath.Join(dir, seedFile))
+	if err == nil && !again && json.Unmarshal(raw, &kept) == nil && kept == want {
+		say("%s: %s, in %s, made earlier", kind, w.size, dir)
+		return openKept(ctx, kind, dir)
+	}
+	if err := os.MkdirAll(cache, 0o755); err != nil {
+		return nil, fmt.Errorf("%w (set BOARDWALK_CACHE to a directory that can be written)", err)
+	}
+	part, err := os.MkdirTemp(cache, "part-")
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(part)) }()
+	say("%s: making %s, once, in %s", kind, w.size, dir)
+	if err := makeDatabase(ctx, kind, part, w); err != nil {
+		return nil, fmt.Errorf("seed the %s database: %w", kind, err)
+	}
+	if raw, err = json.Marshal(want); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(os.WriteFile(filepath.Join(part, seedFile), raw, 0o600), os.RemoveAll(dir), os.Rename(part, dir)); err != nil {
+		return nil, err
+	}
+	return openKept(ctx, kind, dir)
+}
+
+// openKept starts what a kept database needs.
+func openKept(ctx context.Context, kind, dir string) (*database, error) {
+	if kind == sqliteKind {
+		return &database{kind: kind, dsn: "sqlite:" + filepath.Join(dir, sqliteFile)}, nil
+	}
+	p, err := startPostgres(ctx, dir, false)
+	if err != nil {
+		return nil, err
+	}
+	return &database{kind: kind, dsn: p.dsn("market"), postgres: p}, nil
+}
+
+func makeDatabase(ctx context.Context, kind, dir string, w *world) (err error) {
+	dsn := "sqlite:" + filepath.Join(dir, sqliteFile)
+	if kind == pgKind {
+		p, err := startPostgres(ctx, dir, false)
+		if err != nil {
+			return err
+		}
+		defer p.stop()
+		if _, err := p.admin.Exec(ctx, "CREATE DATABASE market"); err != nil {
+			return err
+		}
+		// What the server does by itself after so many writes is not to be done while something is measured.
+		defer func() {
+			if err == nil {
+				err = p.settle(ctx)
+			}
+		}()
+		dsn = p.dsn("market")
+	}
+	st, err := store.Open(ctx, dsn)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, st.Close()) }()
+	return seed(ctx, w, st, kind == pgKind, "seed "+kind)
+}
+
+// settle does what autovacuum would do later.
+func (p *postgres) settle(ctx context.Context) error {
+	conn, err := pgx.Connect(ctx, p.dsn("market"))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	say("seed postgres: vacuum")
+	for _, statement := range []string{"VACUUM (ANALYZE, FREEZE)", "CHECKPOINT"} {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newestSchema is the version of the tables that this program's store makes.
+func newestSchema(ctx context.Context) (version int64, err error) {
+	dir, err := os.MkdirTemp("", "boardwalk-bench-")
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+	path := filepath.Join(dir, sqliteFile)
+	st, err := store.Open(ctx, "sqlite:"+path)
+	if err != nil {
+		return 0, err
+	}
+	if err := st.Close(); err != nil {
+		return 0, err
+	}
+	db, err := sql.Open("sqlite", "file:"+path)
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, db.Close()) }()
+	err = db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version").Scan(&version)
+	return version, err
+}
+
+// seedCache is where seeded databases are kept.
+func seedCache(kind string) (string, error) {
+	cache, err := cacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir := filepath.Join(cache, "bench")
+	if kind == pgKind && os.Getuid() == 0 && !enterable(cache, "postgres") {
+		// Under root's own folder, where the server's user can't go.
+		dir = filepath.Join("/var/tmp", "boardwalk-bench")
+	}
+	return dir, nil
+}
+
+// enterable reports whether a user may pass through every folder above a path that exists.
+func enterable(path, name string) bool {
+	u, err := user.Lookup(name)
+	if err != nil {
+		return false
+	}
+	uid, err := strconv.ParseUint(u.Uid, 10, 32)
+	if err != nil {
+		return false
+	}
+	for dir := path; ; dir = filepath.Dir(dir) {
+		info, err := os.Stat(dir)
+		if err == nil {
+			const byOwner, byAll = 0o100, 0o001
+			owner, ok := info.Sys().(*syscall.Stat_t)
+			if info.Mode()&byAll == 0 && (!ok || uint64(owner.Uid) != uid || info.Mode()&byOwner == 0) {
+				return false
+			}
+		}
+		if dir == filepath.Dir(dir) {
+			return true
+		}
+	}
+}
+
+// String names it in a sentence.
+func (d *database) String() string {
+	return map[string]string{sqliteKind: "SQLite", pgKind: "PostgreSQL"}[d.kind]
+}

@@ -1,0 +1,161 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// The functions of this file make rows of a world.
+
+// blockAt is the number of the block at a time.
+func blockAt(t int64) uint64 { return uint64((t - worldEnd + worldAge) / blockTime) }
+
+// raw is an amount of whole units in the smallest ones.
+func raw(whole float64, decimals uint8) (a market.Amount) {
+	v := whole * math.Pow(10, float64(decimals))
+	if v < 1<<53 {
+		a.SetUint64(uint64(max(v, 0)))
+		return a
+	}
+	fraction, exponent := math.Frexp(v)
+	a.SetUint64(uint64(fraction * (1 << 53)))
+	a.Lsh(&a, uint(exponent-53))
+	return a
+}
+
+func (w *world) header() market.Header {
+	return market.Header{Number: blockAt(worldEnd), Hash: market.Hash{1}, Parent: market.Hash{2}, Time: worldEnd}
+}
+
+func (w *world) chainOf(p *worldPool) *worldChain { return &worldChains[w.tokens[p.token].chain] }
+
+func (c *worldChain) quoteUSD(native bool) float64 {
+	if native {
+		return c.nativeUSD
+	}
+	return 1
+}
+
+func (w *world) tokenRow(i int) market.Token {
+	t := &w.tokens[i]
+	rng := rand.New(rand.NewPCG(w.size.Seed, 4<<40|uint64(i)))
+	return market.Token{
+		Mint: t.mint, Name: t.name, Symbol: t.symbol, HasDecimals: true, Decimals: t.decimals, HasSupply: true,
+		Supply:     raw(math.Pow(10, 6+float64(rng.IntN(7))), t.decimals),
+		FirstBlock: blockAt(t.born), FirstSeenAt: t.born, Pool: w.pools[t.firstPool].id,
+	}
+}
+
+func (w *world) poolRow(i int) market.Pool {
+	p := &w.pools[i]
+	t, c := &w.tokens[p.token], w.chainOf(p)
+	quote, digits := c.usd, c.usdDigits
+	if p.native {
+		quote, digits = c.native, 18
+	}
+	price := p.price / c.quoteUSD(p.native)
+	locked := p.lockedUSD / c.quoteUSD(p.native)
+	row := market.Pool{
+		ID: p.id, Protocol: market.UniswapV2, Factory: c.v2, Token0: t.mint, Token1: quote, FeePips: 3000,
+		CreatedBlock: blockAt(t.born), CreatedAt: t.born, Base: t.mint, Quote: quote, BaseIs0: true,
+		Price: price, Depth: locked / 100, Locked: locked, LastTradeAt: p.lastTrade, Day: p.day,
+		Reserve0: raw(locked/2/price, t.decimals), Reserve1: raw(locked/2, digits),
+	}
+	if p.v3 {
+		row.Protocol, row.Factory, row.TickSpacing = market.UniswapV3, c.v3, 60
+		root := math.Sqrt(price * math.Pow(10, float64(digits)-float64(t.decimals)))
+		row.SqrtPriceX96, row.Tick = raw(math.Ldexp(root, 96), 0), int32(2*math.Log(root)/math.Log(1.0001))
+		row.Liquidity = raw(locked, 15)
+	}
+	if row.Token1.Compare(row.Token0) < 0 {
+		row.Token0, row.Token1, row.BaseIs0 = row.Token1, row.Token0, false
+		row.Reserve0, row.Reserve1 = row.Reserve1, row.Reserve0
+	}
+	return row
+}
+
+// quoteRows are the prices of a chain's quote assets.
+func (w *world) quoteRows(chain int) []market.QuotePrice {
+	c := &worldChains[chain]
+	return []market.QuotePrice{{Asset: c.usd, USD: 1, Pegged: true}, {Asset: c.native, USD: c.nativeUSD}}
+}
+
+// tradeRow makes a trade's row, but for its place in the block.
+func (w *world) tradeRow(t *worldTrade) market.Trade {
+	p := &w.pools[t.pool]
+	c, token := w.chainOf(p), &w.tokens[p.token]
+	digits := c.usdDigits
+	if p.native {
+		digits = 18
+	}
+	return market.Trade{
+		Block: blockAt(t.time()), Time: t.time(), Pool: p.id, Base: token.mint, Trader: w.address(5, int(t.trader)), Sell: t.sell,
+		BaseAmount: raw(float64(t.usd)/t.price, token.decimals), QuoteAmount: raw(float64(t.usd)/c.quoteUSD(p.native), digits),
+		NanoUSD: nano(t.usd), HasUSD: true, CloseUSD: t.price, CloseNative: t.price / c.nativeUSD,
+	}
+}
+
+// folder makes candles of all stored widths of trades that come in the order of their time.
+type folder struct {
+	open map[int32]*[len(market.StoredIntervals)]market.Candle
+	emit func(market.Candle) error
+}
+
+func newFolder(emit func(market.Candle) error) *folder {
+	return &folder{map[int32]*[len(market.StoredIntervals)]market.Candle{}, emit}
+}
+
+// add takes the next trade; candles that it closes are emitted.
+func (f *folder) add(pool int32, t *market.Trade) error {
+	candles := f.open[pool]
+	if candles == nil {
+		candles = new([len(market.StoredIntervals)]market.Candle)
+		f.open[pool] = candles
+	}
+	var usd market.Amount
+	usd.SetUint64(uint64(t.NanoUSD))
+	for i, interval := range market.StoredIntervals {
+		c := &candles[i]
+		key := market.CandleKey{Pool: t.Pool, Interval: interval, Open: t.Time - t.Time%int64(interval)}
+		if c.CandleKey != key {
+			if err := f.close(c); err != nil {
+				return err
+			}
+			*c = market.Candle{CandleKey: key}
+		}
+		c.USD.Add(t.CloseUSD)
+		c.Native.Add(t.CloseNative)
+		c.VolumeUSD.Add(&c.VolumeUSD, &usd)
+		c.VolumeQuote.Add(&c.VolumeQuote, &t.QuoteAmount)
+		c.VolumeBase.Add(&c.VolumeBase, &t.BaseAmount)
+		c.LastBlock = t.Block
+		if t.Sell {
+			c.Sells++
+		} else {
+			c.Buys++
+		}
+	}
+	return nil
+}
+
+func (f *folder) close(c *market.Candle) error {
+	if c.Interval == 0 {
+		return nil
+	}
+	return f.emit(*c)
+}
+
+// flush emits the candles that are still open.
+func (f *folder) flush() error {
+	for pool, candles := range f.open {
+		for i := range candles {
+			if err := f.close(&candles[i]); err != nil {
+				return err
+			}
+		}
+		delete(f.open, pool)
+	}
+	return nil
+}

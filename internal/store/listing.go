@@ -1,0 +1,113 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Listing is what a search needs to know of a token.
+type Listing struct {
+	Mint         market.Address
+	Name, Symbol string
+	// LiquidityUSD is that of its trusted pools.
+	LiquidityUSD float64
+	// Listed is false when no pool has a price for it.
+	Listed bool
+}
+
+// Listings walks a chain's tokens that changed after commit number seen, or whose pools did; with 0 all that are
+// listed. Rows are read as they are wanted, so that a big chain costs no memory.
+func (s *Store) Listings(ctx context.Context, chain string, seen int64) iter.Seq2[Listing, error] {
+	const liquidity = "SUM(CASE WHEN p.untrusted = '' THEN p.locked * q.usd ELSE 0 END)"
+	all := s.read.NewRaw("SELECT t.mint, t.name, t.symbol, l.usd FROM tokens t JOIN (SELECT p.base, "+liquidity+
+		" AS usd FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
+		"WHERE p.chain = ? AND p.price > 0 GROUP BY p.base) l ON l.base = t.mint WHERE t.chain = ?", chain, chain)
+	changed := s.read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
+		" FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
+		"WHERE p.chain = t.chain AND p.base = t.mint AND p.price > 0) AS usd FROM (SELECT base AS mint FROM pools "+
+		"WHERE chain = ? AND commit_no > ? UNION SELECT mint FROM tokens WHERE chain = ? AND commit_no > ?) c "+
+		"JOIN tokens t ON t.chain = ? AND t.mint = c.mint", chain, seen, chain, seen, chain)
+	q := changed
+	if seen == 0 {
+		q = all
+	}
+	return walk(ctx, s.read, q, "listings", func(rows *sql.Rows) (Listing, error) {
+		var mint []byte
+		var usd sql.NullFloat64
+		var l Listing
+		if err := rows.Scan(&mint, &l.Name, &l.Symbol, &usd); err != nil {
+			return l, err
+		}
+		c := columns{table: "tokens"}
+		l.Mint, l.LiquidityUSD, l.Listed = c.address(mint), usd.Float64, usd.Valid
+		return l, c.err
+	})
+}
+
+// Flow is a trade as far as a ranking goes.
+type Flow struct {
+	Block   uint64
+	Time    int64 // unix seconds
+	Base    market.Address
+	Trader  market.Address
+	Sell    bool
+	NanoUSD int64 // in 1e-9 USD
+}
+
+// Flows walks a chain's valued trades from a block on with a time of at least since, oldest first.
+func (s *Store) Flows(ctx context.Context, chain string, block uint64, since int64) iter.Seq2[Flow, error] {
+	return func(yield func(Flow, error) bool) {
+		first, err := firstTradeBlock(ctx, s.read, chain, since)
+		if err != nil {
+			yield(Flow{}, err)
+			return
+		}
+		q := s.read.NewRaw("SELECT block, time, base, trader, sell, nano_usd FROM trades WHERE chain = ? AND block >= ? "+
+			"AND nano_usd IS NOT NULL ORDER BY block, log_index", chain, max(first, int64(block)))
+		walk(ctx, s.read, q, "trades", func(rows *sql.Rows) (Flow, error) {
+			var base, trader []byte
+			var number int64
+			var f Flow
+			if err := rows.Scan(&number, &f.Time, &base, &trader, &f.Sell, &f.NanoUSD); err != nil {
+				return f, err
+			}
+			c := columns{table: "trades"}
+			f.Block, f.Base, f.Trader = uint64(number), c.address(base), c.address(trader)
+			return f, c.err
+		})(yield)
+	}
+}
+
+// walk reads a query's rows one by one.
+func walk[V any](ctx context.Context, db *bun.DB, q *bun.RawQuery, what string, scan func(*sql.Rows) (V, error),
+) iter.Seq2[V, error] {
+	return func(yield func(V, error) bool) {
+		var none V
+		rows, err := db.QueryContext(ctx, q.String())
+		if err != nil {
+			yield(none, fmt.Errorf("database: read %s: %w", what, err))
+			return
+		}
+		defer func() { _ = rows.Close() }()
+		for rows.Next() {
+			v, err := scan(rows)
+			if err != nil {
+				yield(none, fmt.Errorf("database: read %s: %w", what, err))
+				return
+			}
+			if !yield(v, nil) {
+				return
+			}
+		}
+		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+			yield(none, fmt.Errorf("database: read %s: %w", what, err))
+		}
+	}
+}

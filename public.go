@@ -1,0 +1,101 @@
+package main
+
+import (
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/redis/go-redis/v9"
+	"github.com/spf13/cobra"
+
+	"github.com/boardwalkhq/boardwalk/apiserver"
+	"github.com/boardwalkhq/boardwalk/apiserver/caller"
+	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/limit"
+	"github.com/boardwalkhq/boardwalk/apiserver/site"
+	"github.com/boardwalkhq/boardwalk/internal/catalog"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+// limitedClients bounds the clients, each once for every operation that it asks, whose requests are counted in memory.
+const limitedClients = 1_000_000
+
+// public are the flags of whoever serves the public API.
+type public struct {
+	listen, baseURL, docsURL, site, keys, redis string
+	proxies                                     []string
+	inFlight                                    int
+	accessLog                                   bool
+}
+
+func (p *public) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&p.listen, "listen", "127.0.0.1:8080", "address of the public API")
+	f.StringVar(&p.baseURL, "base-url", "", "where the public reaches the API, as in https://api.example.com; share links begin with it")
+	f.StringVar(&p.docsURL, "docs-url", "/docs", "where the documentation is; the API itself answers /docs")
+	f.StringVar(&p.site, "site", "", "YAML file with the help menu, the changelog and the sign-in providers (docs/api.md)")
+	f.StringVar(&p.keys, "builder-keys", "", "file with the SHA-256 hashes of known builder keys, one a line; it is read again when it changes")
+	f.StringVar(&p.redis, "redis", "", "share request limits through this Redis: redis://…, rediss://… or unix://…; "+
+		"BOARDWALK_REDIS is used when the flag isn't given")
+	f.StringArrayVar(&p.proxies, "trusted-proxy", nil, "address or CIDR of a proxy whose X-Forwarded-For tells the client; may be given several times")
+	f.IntVar(&p.inFlight, "max-in-flight", 0, "most requests that are worked on at once, the rest is answered 503; 0 is 32 for each core")
+	f.BoolVar(&p.accessLog, "access-log", false, "write a log line for each answer")
+}
+
+// environment reads what wasn't given by a flag, so that a password doesn't show in the process list.
+func (p *public) environment(cmd *cobra.Command) {
+	if env := os.Getenv("BOARDWALK_REDIS"); env != "" && !cmd.Flags().Changed("redis") {
+		p.redis = env
+	}
+}
+
+// server makes the API server that is to answer at an address. Everything that the flags name is read before it is made;
+// closing ends the connections to Redis.
+func (p *public) server(at net.Addr, st *store.Store, cat *catalog.Catalog, log *slog.Logger,
+	r prometheus.Registerer,
+) (server *apiserver.Server, closing func(), err error) {
+	closing = func() {}
+	base := p.baseURL
+	if base == "" {
+		base = "http://" + at.String()
+	}
+	o := apiserver.Options{
+		Store: st, Catalog: cat, Build: build(), BaseURL: strings.TrimRight(base, "/"), DocsURL: strings.TrimRight(p.docsURL, "/"),
+		MaxInFlight: p.inFlight, AccessLog: p.accessLog, Now: now, Log: log, Metrics: httpapi.NewMetrics(r),
+	}
+	if o.Site, err = loadSite(p.site); err != nil {
+		return nil, closing, err
+	}
+	if o.TrustedProxies, err = caller.ParsePrefixes(p.proxies); err != nil {
+		return nil, closing, err
+	}
+	if p.keys != "" {
+		if o.Keys, err = caller.OpenKeys(p.keys, log); err != nil {
+			return nil, closing, err
+		}
+	}
+	memory := limit.NewMemory(now, limitedClients)
+	o.Limiter = memory
+	metrics := limit.NewMetrics(r, memory)
+	if p.redis != "" {
+		var rdb *redis.Client
+		if rdb, err = limit.OpenRedis(p.redis); err != nil {
+			return nil, closing, err
+		}
+		closing = func() { _ = rdb.Close() }
+		o.Limiter = limit.NewRedis(rdb, memory, limit.RedisOptions{Metrics: metrics, Log: log})
+	}
+	server, err = apiserver.New(o)
+	return server, closing, err
+}
+
+func loadSite(path string) (*site.Site, error) {
+	load := site.Default
+	if path != "" {
+		load = func() (site.Site, error) { return site.Load(path) }
+	}
+	s, err := load()
+	return &s, err
+}
