@@ -204,8 +204,8 @@ func TestSearch(t *testing.T) {
 			if tx := pair.Txns; tx.H24 != (contract.DexTxns{Buys: 3, Sells: 1}) || tx.M5.Buys != 2 || tx.H1.Buys != 3 || tx.H6.Buys != 3 {
 				t.Errorf("its transactions are %+v", tx)
 			}
-			if v := pair.Volume; !near(v.H24, 123456.789) || !near(v.M5, 10) || !near(v.H1, 15) {
-				t.Errorf("its volume is %v %v %v", *v.M5, *v.H1, *v.H24)
+			if v := pair.Volume; !near(&v.H24, 123456.789) || !near(&v.M5, 10) || !near(&v.H1, 15) {
+				t.Errorf("its volume is %+v", v)
 			}
 			// It cost 1.1 before the last 5 minutes, 1 before the last hour and 1.5 a day ago.
 			if p := pair.PriceChange; !near(p.M5, 100*(2/1.1-1)) || !near(p.H1, 100) || !near(p.H24, 100*(2/1.5-1)) {

@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/klauspost/compress/gzhttp"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
@@ -129,7 +130,11 @@ func documentation(o Options) (http.Handler, error) {
 		}
 		c.Problems = append(c.Problems, p)
 	}
-	return docs.New(c)
+	pages, err := docs.New(c)
+	if err != nil {
+		return nil, err
+	}
+	return gzhttp.GzipHandler(pages), nil
 }
 
 // Handler is the public handler.

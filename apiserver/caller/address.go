@@ -26,7 +26,7 @@ func (r *Resolver) Address(req *http.Request) netip.Addr {
 	if !r.trusts(client) {
 		return client
 	}
-	for _, rest := range slices.All(req.Header[forwardedFor]) {
+	for _, rest := range slices.Backward(req.Header[forwardedFor]) {
 		for more := true; more; {
 			hop := rest
 			if comma := strings.LastIndexByte(rest, ','); comma >= 0 {

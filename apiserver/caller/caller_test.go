@@ -157,7 +157,7 @@ func TestIdentify(t *testing.T) {
 		{"an unknown key", keys, "the key ", Caller{address, KeyUnknown}},
 		{"the SHA-256 of a known key", keys, sumOf("the key"), Caller{address, KeyUnknown}},
 		{"the longest key", keysOf(t, longest), longest, Caller{limit.KeyClient(sha256.Sum256([]byte(longest))), KeyKnown}},
-		{"a longer key", keysOf(t, longest+"k"), longest + "k", Caller{address, KeyUnknown}},
+		{"a longer key", keysOf(t, longest, longest+"k"), longest + "k", Caller{address, KeyUnknown}},
 		{"no key where none is known", nil, "", Caller{address, KeyNone}},
 		{"a key where none is known", nil, "the key", Caller{address, KeyUnknown}},
 	} {

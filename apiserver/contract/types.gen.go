@@ -525,8 +525,8 @@ type DexPair struct {
 	// PairCreatedAt Unix time in milliseconds.
 	PairCreatedAt int64 `json:"pairCreatedAt,omitempty"`
 
-	// PriceChange A figure of the last 5 minutes, 1 hour, 6 hours and 24 hours.
-	PriceChange DexWindowFigures `json:"priceChange"`
+	// PriceChange Change of the price in USD, in percent, over the last 5 minutes, 1 hour, 6 hours and 24 hours.
+	PriceChange DexWindowChange `json:"priceChange"`
 
 	// PriceNative Price in the quote token.
 	PriceNative string   `json:"priceNative"`
@@ -539,8 +539,8 @@ type DexPair struct {
 	// URL Share link of the token.
 	URL string `json:"url"`
 
-	// Volume A figure of the last 5 minutes, 1 hour, 6 hours and 24 hours.
-	Volume DexWindowFigures `json:"volume"`
+	// Volume Volume in USD of the last 5 minutes, 1 hour, 6 hours and 24 hours.
+	Volume DexWindowVolume `json:"volume"`
 }
 
 // DexSearch defines model for DexSearch.
@@ -571,8 +571,8 @@ type DexTxns struct {
 	Sells int `json:"sells"`
 }
 
-// DexWindowFigures A figure of the last 5 minutes, 1 hour, 6 hours and 24 hours.
-type DexWindowFigures struct {
+// DexWindowChange Change of the price in USD, in percent, over the last 5 minutes, 1 hour, 6 hours and 24 hours.
+type DexWindowChange struct {
 	H1  *float64 `json:"h1,omitempty"`
 	H24 *float64 `json:"h24,omitempty"`
 	H6  *float64 `json:"h6,omitempty"`
@@ -585,6 +585,14 @@ type DexWindowTxns struct {
 	H24 DexTxns `json:"h24"`
 	H6  DexTxns `json:"h6"`
 	M5  DexTxns `json:"m5"`
+}
+
+// DexWindowVolume Volume in USD of the last 5 minutes, 1 hour, 6 hours and 24 hours.
+type DexWindowVolume struct {
+	H1  float64 `json:"h1"`
+	H24 float64 `json:"h24"`
+	H6  float64 `json:"h6"`
+	M5  float64 `json:"m5"`
 }
 
 // FigureSource Where a figure comes from. An open list; known values are `chain_transfers`, `chain_swaps`, `pool_reserves`,

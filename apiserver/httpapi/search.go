@@ -48,11 +48,11 @@ func (a *API) dexPair(p *view.Pair) contract.DexPair {
 		out.Labels = []string{v}
 	}
 	txns := [...]*contract.DexTxns{&out.Txns.M5, &out.Txns.H1, &out.Txns.H6, &out.Txns.H24}
-	volume := [...]**float64{&out.Volume.M5, &out.Volume.H1, &out.Volume.H6, &out.Volume.H24}
+	volume := [...]*float64{&out.Volume.M5, &out.Volume.H1, &out.Volume.H6, &out.Volume.H24}
 	change := [...]**float64{&out.PriceChange.M5, &out.PriceChange.H1, &out.PriceChange.H6, &out.PriceChange.H24}
 	for i, w := range p.Windows {
 		*txns[i] = contract.DexTxns{Buys: int(w.Buys), Sells: int(w.Sells)}
-		*volume[i] = number(&w.VolumeUSD)
+		*volume[i] = rounded(w.VolumeUSD)
 		*change[i] = number(w.ChangePct)
 	}
 	usd := p.PriceUSD()

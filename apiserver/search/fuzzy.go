@@ -158,5 +158,5 @@ func (w worth) sieve(score uint32) sieve {
 
 func (s sieve) passes(four uint64) bool {
 	all, open := four&(eachAll*laneAll), four>>laneOpen&(eachAll*laneAll)
-	return (all+s.all|open+s.open)&eighth != 0
+	return ((all+s.all)|(open+s.open))&eighth != 0
 }

@@ -16,6 +16,8 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+
+	"github.com/boardwalkhq/boardwalk/internal/npmcache"
 )
 
 //go:embed npm/package.json npm/package-lock.json npm/.npmrc contracts/*.sol
@@ -67,18 +69,14 @@ func Install(ctx context.Context) (Tools, error) {
 }
 
 func install(ctx context.Context) (Tools, error) {
-	cache, err := cacheDir()
+	npm, err := fs.Sub(bundled, "npm")
 	if err != nil {
 		return Tools{}, err
 	}
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return Tools{}, fmt.Errorf("%w (set BOARDWALK_CACHE to a directory that can be written)", err)
-	}
-	lock, err := bundled.ReadFile("npm/package-lock.json")
+	packages, err := npmcache.Install(ctx, "simnet", npm)
 	if err != nil {
 		return Tools{}, err
 	}
-	packages := filepath.Join(cache, "simnet-"+shortHash(lock))
 	sources, err := ownSources()
 	if err != nil {
 		return Tools{}, err
@@ -94,30 +92,18 @@ func install(ctx context.Context) (Tools, error) {
 	codeFile := filepath.Join(packages, "code-"+shortHash(hashed, external)+".json")
 
 	if _, err := os.Stat(codeFile); err != nil {
-		unlock, err := lockFile(ctx, packages+".lock")
+		unlock, err := npmcache.Lock(ctx, codeFile+".lock")
 		if err != nil {
 			return Tools{}, err
 		}
 		defer unlock()
-		if err := installPackages(ctx, packages); err != nil {
-			return Tools{}, err
-		}
-		if err := compile(ctx, packages, sources, codeFile); err != nil {
-			return Tools{}, err
+		if _, err := os.Stat(codeFile); err != nil { // nobody compiled while we waited
+			if err := compile(ctx, packages, sources, codeFile); err != nil {
+				return Tools{}, err
+			}
 		}
 	}
 	return loadTools(packages, codeFile)
-}
-
-func cacheDir() (string, error) {
-	if dir := os.Getenv("BOARDWALK_CACHE"); dir != "" {
-		return filepath.Abs(dir)
-	}
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("%w (set BOARDWALK_CACHE)", err)
-	}
-	return filepath.Join(dir, "boardwalk"), nil
 }
 
 func shortHash(parts ...[]byte) string {
@@ -126,46 +112,6 @@ func shortHash(parts ...[]byte) string {
 		hash.Write(part)
 	}
 	return hex.EncodeToString(hash.Sum(nil))[:12]
-}
-
-// installPackages runs npm in a directory beside the final one and renames it, so that a half
-// finished installation is never taken for a whole one.
-func installPackages(ctx context.Context, dir string) error {
-	if _, err := os.Stat(filepath.Join(dir, "node_modules")); err == nil {
-		return nil
-	}
-	if _, err := exec.LookPath("npm"); err != nil {
-		return errors.New("npm is not on PATH: install Node.js 20 or newer, which brings it")
-	}
-	work, err := os.MkdirTemp(filepath.Dir(dir), filepath.Base(dir)+".part-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(work)
-	for _, name := range []string{"package.json", "package-lock.json", ".npmrc"} {
-		content, err := bundled.ReadFile("npm/" + name)
-		if err != nil {
-			return err
-		}
-		if err := os.WriteFile(filepath.Join(work, name), content, 0o644); err != nil {
-			return err
-		}
-	}
-	npm := exec.CommandContext(ctx, "npm", "ci", "--loglevel=error")
-	npm.Dir = work
-	if output, err := npm.CombinedOutput(); err != nil {
-		if len(output) > 1000 {
-			output = append(output[:1000], "...\n"...)
-		}
-		return fmt.Errorf("npm ci: %w\n%s(the packages come from npm's registry: is it reachable?)", err, output)
-	}
-	if err := os.Chmod(work, 0o755); err != nil {
-		return err
-	}
-	if err := os.RemoveAll(dir); err != nil {
-		return err
-	}
-	return os.Rename(work, dir)
 }
 
 func ownSources() (map[string]string, error) {

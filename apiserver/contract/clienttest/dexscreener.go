@@ -20,7 +20,7 @@ type Pair struct {
 	PriceNative   string             `json:"priceNative"`
 	PriceUSD      *string            `json:"priceUsd"`
 	Txns          map[string]Txns    `json:"txns"`        // m5, h1, h6 and h24
-	Volume        map[string]float64 `json:"volume"`      // some of m5, h1, h6 and h24
+	Volume        map[string]float64 `json:"volume"`      // m5, h1, h6 and h24
 	PriceChange   map[string]float64 `json:"priceChange"` // some of m5, h1, h6 and h24
 	Liquidity     *Liquidity         `json:"liquidity"`
 	FDV           *float64           `json:"fdv"`

@@ -54,6 +54,8 @@ func (k *Kit) Fuzz(tb testing.TB, do func(*http.Request) (*http.Response, []byte
 			f.operations = append(f.operations, slices.Repeat([]operation{o}, 1+len(o.params))...)
 		}
 	}
+	// Those that come first are drawn most.
+	slices.SortStableFunc(f.operations, func(a, b operation) int { return cmp.Compare(len(b.params), len(a.params)) })
 	attempts := rapid.SliceOfN(rapid.Custom(f.attempt), 1, 8)
 	rapid.Check(tb, func(t *rapid.T) {
 		for _, a := range attempts.Draw(t, "requests") {

@@ -4,11 +4,14 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"io"
 	"maps"
 	"net/http"
 	"net/http/httptest"
+	"os"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,16 +21,52 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 )
 
+// TestMain keeps rapid from leaving files behind when it finds a planted fault, and from looking for the smallest
+// request for long.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "300ms"} {
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
 // recorder takes the place of a test that is meant to fail.
 type recorder struct {
 	testing.TB
+
 	errors []string
+	logs   []string
 }
 
 func (r *recorder) Helper()           {}
+func (r *recorder) Log(args ...any)   { r.logs = append(r.logs, fmt.Sprint(args...)) }
 func (r *recorder) Error(args ...any) { r.errors = append(r.errors, fmt.Sprint(args...)) }
-func (r *recorder) Errorf(f string, args ...any) {
-	r.errors = append(r.errors, fmt.Sprintf(f, args...))
+func (r *recorder) Failed() bool      { return len(r.errors) > 0 }
+func (r *recorder) FailNow()          { runtime.Goexit() }
+
+func (r *recorder) Logf(f string, args ...any) { r.Log(fmt.Sprintf(f, args...)) }
+
+func (r *recorder) Errorf(f string, args ...any) { r.Error(fmt.Sprintf(f, args...)) }
+
+func (r *recorder) Fatalf(f string, args ...any) {
+	r.Error(fmt.Sprintf(f, args...))
+	r.FailNow()
+}
+
+// record runs a test that is meant to fail to its end.
+func record(t *testing.T, test func(tb testing.TB)) *recorder {
+	t.Helper()
+	r := &recorder{TB: t}
+	done := make(chan struct{})
+	go func() { // FailNow ends the goroutine
+		defer close(done)
+		test(r)
+	}()
+	<-done
+	return r
 }
 
 func (r *recorder) mentions(parts ...string) bool {

@@ -215,7 +215,7 @@ function dexPair(pair: Schemas['DexPair']): unknown[] {
     Number.parseFloat(pair.priceNative),
     pair.priceUsd === undefined ? '' : Number.parseFloat(pair.priceUsd),
     [pair.txns.m5, pair.txns.h1, pair.txns.h6, pair.txns.h24].map((txns) => count(txns.buys + txns.sells)),
-    [pair.volume.m5, pair.volume.h1, pair.volume.h6, pair.volume.h24].map(left),
+    [pair.volume.m5, pair.volume.h1, pair.volume.h6, pair.volume.h24],
     [pair.priceChange.m5, pair.priceChange.h1, pair.priceChange.h6, pair.priceChange.h24].map(left),
     pair.liquidity === undefined ? '' : [count(pair.liquidity.usd), left(pair.liquidity.base), left(pair.liquidity.quote)],
     left(pair.fdv),

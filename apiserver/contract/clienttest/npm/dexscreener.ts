@@ -8,8 +8,7 @@ export type TheirPair = SearchResponse['pairs'][number];
  * doesn't have, as we do.
  */
 export type Answer = Omit<SearchResponse, 'pairs'> & {
-  pairs: (Omit<TheirPair, 'volume' | 'priceChange' | 'liquidity'> & {
-    volume: Partial<TheirPair['volume']>;
+  pairs: (Omit<TheirPair, 'priceChange' | 'liquidity'> & {
     priceChange: Partial<TheirPair['priceChange']>;
     liquidity?: Partial<NonNullable<TheirPair['liquidity']>>;
   })[];
