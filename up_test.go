@@ -52,7 +52,7 @@ func startUp(t *testing.T, dsn string, dirs ...string) *running {
 	u := &up{
 		common: common{operations: "127.0.0.1:0"}, dsn: dsn,
 		public: public{listen: "127.0.0.1:0", docsURL: "/docs"},
-		log: slog.New(slog.DiscardHandler), out: &out, err: io.Discard,
+		log:    slog.New(slog.DiscardHandler), out: &out, err: io.Discard,
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -95,7 +96,7 @@ func TestHeadIsGetWithoutABody(t *testing.T) {
 		for _, h := range []http.Header{get.Header, head.Header} {
 			h.Del("X-Request-Id")
 		}
-		if !maps.EqualFunc(get.Header, head.Header, slices.Equal) || get.Header.Get("Content-Length") != fmt.Sprint(len(body)) {
+		if !maps.EqualFunc(get.Header, head.Header, slices.Equal) || get.Header.Get("Content-Length") != strconv.Itoa(len(body)) {
 			t.Errorf("HEAD %s has %v, GET %v", target, head.Header, get.Header)
 		}
 	}
@@ -157,7 +158,7 @@ func TestCompression(t *testing.T) {
 			got := res.Header.Get("Content-Encoding")
 			unpacked, err := decode[got](packed)
 			if err != nil || got != want || !bytes.Equal(unpacked, body) || res.Header.Get("ETag") != plain.Header.Get("ETag") ||
-				res.Header.Get("Vary") != "Accept-Encoding" || res.Header.Get("Content-Length") != fmt.Sprint(len(packed)) {
+				res.Header.Get("Vary") != "Accept-Encoding" || res.Header.Get("Content-Length") != strconv.Itoa(len(packed)) {
 				t.Errorf("%s, accepting %q: %q with %d bytes of %d, %v", target, accept, got, len(packed), len(body), err)
 			}
 		}
@@ -398,10 +399,11 @@ func TestBadRequestsNameWhatIsWrong(t *testing.T) {
 		res, body := c.do(t, http.MethodGet, bad.Target, nil)
 		kit.RequireBadRequest(t, bad, res.StatusCode, body)
 	}
-	many := strings.Repeat(token+",", 100)
-	for n := range 101 {
-		many += fmt.Sprintf("0x%040x,", n+1)
+	items := make([]string, 101)
+	for n := range items {
+		items[n] = fmt.Sprintf("0x%040x", n+1)
 	}
+	many := strings.Repeat(token+",", 100) + strings.Join(items, ",")
 	for target, want := range map[string]struct {
 		status int
 		slug   string

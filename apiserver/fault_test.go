@@ -52,33 +52,34 @@ type gate struct {
 // openGate listens on a socket of its own and passes everything on to the database's.
 func openGate(t *testing.T, to string) (*gate, string) {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "gate") // a socket's path must be short
+	dir, err := os.MkdirTemp("", "gate") //nolint:usetesting // the path of a socket must be short
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	l, err := net.Listen("unix", filepath.Join(dir, filepath.Base(to)))
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "unix", filepath.Join(dir, filepath.Base(to)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	g := &gate{Listener: l, to: to}
 	t.Cleanup(func() { _ = l.Close(); g.set(true) })
+	ctx := t.Context()
 	go func() {
 		for {
 			c, err := l.Accept()
 			if err != nil {
 				return
 			}
-			g.pass(c)
+			g.pass(ctx, c)
 		}
 	}()
 	return g, dir
 }
 
-func (g *gate) pass(c net.Conn) {
+func (g *gate) pass(ctx context.Context, c net.Conn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	there, err := net.Dial("unix", g.to)
+	there, err := (&net.Dialer{}).DialContext(ctx, "unix", g.to)
 	if g.shut || err != nil {
 		_ = c.Close()
 		return

@@ -264,6 +264,7 @@ func stranger() string {
 type reply struct {
 	StatusCode int
 	Header     http.Header
+	whole      *http.Response // its body has been read
 }
 
 // do sends a request and has the kit check the response, whose body it reads.
@@ -272,12 +273,12 @@ func (c *client) do(t *testing.T, method, target string, header http.Header) (re
 	req := httptest.NewRequestWithContext(t.Context(), method, target, nil)
 	maps.Copy(req.Header, header)
 	res, body := c.send(t, req)
-	kit.Check(t, req, res, body)
-	return reply{res.StatusCode, res.Header}, body
+	kit.Check(t, req, res.whole, body)
+	return res, body
 }
 
 // send sends a request as a stranger, unless it says who it is.
-func (c *client) send(t testing.TB, req *http.Request) (*http.Response, []byte) {
+func (c *client) send(t *testing.T, req *http.Request) (reply, []byte) {
 	t.Helper()
 	if req.Header.Get("X-Forwarded-For") == "" {
 		req.Header.Set("X-Forwarded-For", stranger())
@@ -290,7 +291,7 @@ func (c *client) send(t testing.TB, req *http.Request) (*http.Response, []byte) 
 		t.Fatal(err)
 	}
 	_ = res.Body.Close()
-	return res, body
+	return reply{res.StatusCode, res.Header, res}, body
 }
 
 func get[V any](t *testing.T, c *client, target string) V {

@@ -36,4 +36,3 @@ func JSON(version string) ([]byte, error) {
 	placeholder.SetString(version)
 	return appendJSON(nil, root.Content[0])
 }
-

@@ -126,9 +126,9 @@ type bodies[K comparable] struct {
 // mostBodies bounds the answers that are kept of one version.
 const mostBodies = 512
 
-// get gives the answer for key of a version, made by make unless it is there already. A reader that is late with an older
+// get gives the answer for key of a version, made of body unless it is there already. A reader that is late with an older
 // version gets an answer of its own.
-func (b *bodies[K]) get(version int64, key K, make func() any) (*answer, error) {
+func (b *bodies[K]) get(version int64, key K, body func() any) (*answer, error) {
 	b.mu.RLock()
 	hit := b.made[key]
 	current := b.version == version
@@ -136,7 +136,7 @@ func (b *bodies[K]) get(version int64, key K, make func() any) (*answer, error) 
 	if hit != nil && current {
 		return hit, nil
 	}
-	ans, err := encode(make())
+	ans, err := encode(body())
 	if err != nil {
 		return nil, err
 	}

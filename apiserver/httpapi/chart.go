@@ -60,14 +60,14 @@ func (a *API) chart(r *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	span := newSpan(r.text("tf"))
-	span.from, span.to = window(span.width, from, to, r.number("limit"), s.AsOf)
-	span.fill = r.flag("fill")
+	over := newSpan(r.text("tf"))
+	over.from, over.to = window(over.width, from, to, r.number("limit"), s.AsOf)
+	over.fill = r.flag("fill")
 	in := candle.USD
 	if contract.Currency(r.text("currency")) == contract.CurrencyNative {
 		in = candle.Native
 	}
-	bars, err := a.bars(r.Context(), s, pool, span, in)
+	bars, err := a.bars(r.Context(), s, pool, over, in)
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ func (a *API) chart(r *request) (*answer, error) {
 	}
 	out, err := encode(body)
 	// The default pair and chain can change, an answer of a named pair's past can't.
-	if err == nil && r.given("pair") && r.given("chain") && span.to <= s.finalAt() {
+	if err == nil && r.given("pair") && r.given("chain") && over.to <= s.finalAt() {
 		out.freshness = closed
 	}
 	return out, err
@@ -231,9 +231,9 @@ func (a *API) tokenCandles(r *request) (*answer, error) {
 			return nil, err
 		}
 	}
-	span := newSpan(string(fits))
-	span.from, span.to = window(span.width, -1, -1, count, s.AsOf)
-	bars, err := a.bars(r.Context(), s, pool, span, candle.USD)
+	over := newSpan(string(fits))
+	over.from, over.to = window(over.width, -1, -1, count, s.AsOf)
+	bars, err := a.bars(r.Context(), s, pool, over, candle.USD)
 	if err != nil {
 		return nil, err
 	}

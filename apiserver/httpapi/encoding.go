@@ -34,7 +34,7 @@ func negotiate(accept []string) encoding {
 		for part := range strings.SplitSeq(line, ",") {
 			name, weight := coding(part)
 			switch name {
-			case "gzip", "x-gzip":
+			case "gzip":
 				q[gzipped] = weight
 			case "zstd":
 				q[zstandard] = weight
@@ -70,12 +70,8 @@ func coding(part string) (name string, weight float64) {
 
 var (
 	gzipWriters = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
-	zstdEncoder = sync.OnceValue(func() *zstd.Encoder {
-		e, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
-		if err != nil {
-			panic(err) // the options are constants
-		}
-		return e
+	zstdEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
+		return zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest))
 	})
 )
 
@@ -86,16 +82,21 @@ func (a *answer) in(e encoding) (body []byte, length []string) {
 		if len(a.body) < worthwhile {
 			return
 		}
-		if b := compress(a.body, e); len(b) < len(a.body) {
+		if b := compress(a.body, e); b != nil && len(b) < len(a.body) {
 			c.body, c.length = b, []string{strconv.Itoa(len(b))}
 		}
 	})
 	return c.body, c.length
 }
 
+// compress gives nil where a coding isn't to be had.
 func compress(body []byte, e encoding) []byte {
 	if e == zstandard {
-		return zstdEncoder().EncodeAll(body, make([]byte, 0, len(body)/3))
+		encoder, err := zstdEncoder()
+		if err != nil {
+			return nil
+		}
+		return encoder.EncodeAll(body, make([]byte, 0, len(body)/3))
 	}
 	w, _ := gzipWriters.Get().(*gzip.Writer)
 	defer gzipWriters.Put(w)

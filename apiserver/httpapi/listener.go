@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"slices"
+	"strconv"
 )
 
 // Listener makes a problem of what net/http answers when what came is no request that could reach the handler: a head
@@ -43,7 +45,7 @@ func (c *conn) Write(b []byte) (int, error) {
 		return c.Conn.Write(b)
 	}
 	slug := "malformed-request"
-	if bytes.HasPrefix(b, fmt.Append(httpVersion[:len(httpVersion):len(httpVersion)], http.StatusRequestHeaderFieldsTooLarge)) {
+	if bytes.HasPrefix(b, fmt.Append(slices.Clip(httpVersion), http.StatusRequestHeaderFieldsTooLarge)) {
 		slug = "headers-too-large"
 	}
 	if _, err := c.Conn.Write(refusal(slug, c.docsURL)); err != nil {
@@ -70,7 +72,7 @@ func refusal(slug, docsURL string) []byte {
 	for name, value := range map[string]string{
 		"Access-Control-Allow-Origin": anyone[0], "Access-Control-Expose-Headers": exposed[0], "X-Content-Type-Options": nosniff[0],
 		"Cache-Control": "no-store", "Content-Type": "application/problem+json", "X-Request-Id": id, "Connection": "close",
-		"Content-Length": fmt.Sprint(len(body)),
+		"Content-Length": strconv.Itoa(len(body)),
 	} {
 		fmt.Fprintf(&out, "%s: %s\r\n", name, value)
 	}

@@ -80,9 +80,9 @@ func (a *API) majorCandles(r *request, list *view.Majors) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	span := newSpan(r.text("tf"))
-	span.from, span.to = window(span.width, -1, -1, r.number("limit"), s.AsOf)
-	bars, err := a.bars(r.Context(), s, s.Reference(), span, candle.USD)
+	over := newSpan(r.text("tf"))
+	over.from, over.to = window(over.width, -1, -1, r.number("limit"), s.AsOf)
+	bars, err := a.bars(r.Context(), s, s.Reference(), over, candle.USD)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"crypto/rand"
 	"encoding/hex"
 	"fmt"
@@ -146,7 +147,7 @@ func (a *API) handling(op *operation) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began := a.Now()
 		x := &exchange{op: op, w: w, request: request{Request: r}}
-		status := a.respond(x)
+		status := a.respond(r.Context(), x)
 		took := a.Now().Sub(began)
 		a.latencies.add(took)
 		op.requests.observe(status, took)
@@ -158,7 +159,7 @@ func (a *API) handling(op *operation) http.Handler {
 }
 
 // respond writes what the steps came to, and gives the status.
-func (a *API) respond(x *exchange) (status int) {
+func (a *API) respond(ctx context.Context, x *exchange) (status int) {
 	wrote := false
 	defer func() {
 		if p := recover(); p != nil {
@@ -168,7 +169,7 @@ func (a *API) respond(x *exchange) (status int) {
 			}
 		}
 	}()
-	ans, err := a.serve(x)
+	ans, err := a.serve(ctx, x)
 	wrote = true
 	if err != nil {
 		return a.fail(x.w, x.Request, err)
@@ -177,7 +178,7 @@ func (a *API) respond(x *exchange) (status int) {
 }
 
 // withinLimit counts the request for its client and says in the headers where the client stands.
-func (a *API) withinLimit(x *exchange) error {
+func (a *API) withinLimit(ctx context.Context, x *exchange) error {
 	who := a.Callers.Identify(x.Request)
 	h := x.w.Header()
 	switch who.Key {
@@ -187,7 +188,7 @@ func (a *API) withinLimit(x *exchange) error {
 		h["X-Api-Key-Status"] = keyUnknown
 	case caller.KeyNone:
 	}
-	d := a.Limiter.Take(x.Context(), who.Client, &x.op.policy)
+	d := a.Limiter.Take(ctx, who.Client, &x.op.policy)
 	seconds := max(int64((d.Reset+time.Second-1)/time.Second), 1)
 	var room [64]byte
 	b := strconv.AppendQuote(room[:0], x.op.id)

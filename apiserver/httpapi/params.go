@@ -3,6 +3,7 @@ package httpapi
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -74,9 +75,7 @@ func (x *exchange) readParameters() error {
 		return nil
 	}
 	f := findings{values: make(map[string]value, len(rules.path)+len(rules.query))}
-	for name, v := range rules.defaults {
-		f.values[name] = v
-	}
+	maps.Copy(f.values, rules.defaults)
 	vars := mux.Vars(x.Request)
 	for _, p := range rules.path {
 		text, err := url.PathUnescape(vars[p.Name])
@@ -123,7 +122,7 @@ const (
 func (f *findings) add(p *contract.Parameter, err error) {
 	slug := invalidParameter
 	e := contract.ParameterError{In: contract.ParameterErrorIn(p.In), Name: p.Name, Reason: err.Error()}
-	var long *tooLong
+	var long *tooLongError
 	switch {
 	case errors.Is(err, errMissing):
 		slug = missingParameter
@@ -192,10 +191,10 @@ func (f *findings) query(parameters []*contract.Parameter, raw string) {
 
 var errMissing = errors.New("is required and must not be empty")
 
-// tooLong is a list with too many items.
-type tooLong struct{ max, got int }
+// tooLongError is a list with too many items.
+type tooLongError struct{ max, got int }
 
-func (e *tooLong) Error() string {
+func (e *tooLongError) Error() string {
 	return fmt.Sprintf("must have at most %d items, not %d", e.max, e.got)
 }
 
@@ -250,7 +249,7 @@ func readList(p *contract.Parameter, text string) ([]string, error) {
 	case len(out) == 0 && p.Required:
 		return nil, errMissing
 	case p.MaxItems > 0 && len(out) > p.MaxItems:
-		return nil, &tooLong{p.MaxItems, len(out)}
+		return nil, &tooLongError{p.MaxItems, len(out)}
 	default:
 		return out, nil
 	}

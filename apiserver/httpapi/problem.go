@@ -7,7 +7,6 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
-	"sync"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 )
@@ -31,21 +30,13 @@ func (p *problem) Error() string {
 
 func (p *problem) Unwrap() error { return p.cause }
 
-var problemTypes = sync.OnceValue(func() []contract.ProblemType {
-	types, err := contract.ProblemTypes()
-	if err != nil {
-		panic(err) // the document is part of the program, and tested
-	}
-	return types
-})
-
 // newProblem makes a problem of a documented type; status and title are the document's.
 func newProblem(slug, detail string) *problem {
-	i := slices.IndexFunc(problemTypes(), func(t contract.ProblemType) bool { return t.Slug == slug })
-	if i < 0 {
-		panic("httpapi: no problem type " + slug)
+	t := contract.ProblemType{Status: http.StatusInternalServerError, Title: "Internal error"} // of a type that isn't documented
+	types, err := contract.ProblemTypes()
+	if i := slices.IndexFunc(types, func(t contract.ProblemType) bool { return t.Slug == slug }); err == nil && i >= 0 {
+		t = types[i]
 	}
-	t := problemTypes()[i]
 	return &problem{slug: slug, Problem: contract.Problem{Type: t.Type, Status: t.Status, Title: t.Title, Detail: detail}}
 }
 
@@ -74,7 +65,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) int {
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(p.Status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) // the client may be gone
+		_, _ = w.Write(body) //nolint:gosec // JSON with nosniff, its text escaped; the client may be gone
 	}
 	return p.Status
 }

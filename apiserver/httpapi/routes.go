@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 
@@ -88,8 +89,8 @@ func (a *API) handler() (http.Handler, error) {
 }
 
 // serve answers a request to an operation, step by step. What a step refuses is the error of the ones after it.
-func (a *API) serve(x *exchange) (*answer, error) {
-	if err := a.withinLimit(x); err != nil {
+func (a *API) serve(ctx context.Context, x *exchange) (*answer, error) {
+	if err := a.withinLimit(ctx, x); err != nil {
 		return nil, err
 	}
 	if err := readOnly(x.Request); err != nil {

@@ -10,13 +10,11 @@ import (
 // many of those that the query would have inside of a longer text. The first one forgives typos. The second finds what
 // begins or ends within a word, where the trigrams of beginning and end can't agree. A token has the trigrams of the
 // words of its ticker and of its name. What else it has doesn't count against it: liquidity says more than a name's
-// length.
+// length. A query all of whose words are shorter than three characters has nothing to be similar by.
 const (
 	// similarNum / similarDen is the least similarity of a match. Two fifths is what two neighbours swapped at the end
 	// of a word of four letters leave ("elno" has 2 of the 5 trigrams of "elon").
 	similarNum, similarDen = 2, 5
-	// fuzzyRunes is the least length of a query that is looked for by similarity. Shorter ones have no trigram inside.
-	fuzzyRunes = 3
 	// postingsRead bounds the work for a query. Its trigrams are read from the rarest on; those with which the sum goes
 	// beyond the bound count neither for nor against a token. Only long queries made of frequent trigrams reach it.
 	postingsRead = 2_000_000
@@ -65,9 +63,12 @@ func (x *Index) fuzzy(s *scratch, key []byte) {
 
 // choose picks the trigrams to read, and says what each is worth.
 func (x *Index) choose(s *scratch, key []byte) worth {
-	s.trigrams = appendTrigrams(s.trigrams[:0], key)
-	s.open = distinct(append(s.open[:0], open(s.trigrams, key)...))
 	s.wanted = s.wanted[:0]
+	s.trigrams = appendTrigrams(s.trigrams[:0], key)
+	if !slices.ContainsFunc(s.trigrams, trigram.inside) {
+		return worth{}
+	}
+	s.open = distinct(append(s.open[:0], open(s.trigrams, key)...))
 	for _, t := range distinct(s.trigrams) {
 		_, isOpen := slices.BinarySearch(s.open, t)
 		s.wanted = append(s.wanted, wanted{t, x.posts.count(t), isOpen})
@@ -77,7 +78,7 @@ func (x *Index) choose(s *scratch, key []byte) worth {
 	})
 	sum, all, opens := 0, 0, 0
 	for i, w := range s.wanted {
-		if sum += w.count; sum > postingsRead && i > 0 {
+		if sum += w.count; sum > x.reads && i > 0 {
 			break
 		}
 		if all++; w.open {

@@ -75,6 +75,8 @@ type Index struct {
 	words   prefixes
 	posts   postings
 	scratch sync.Pool
+	// reads is postingsRead.
+	reads int
 	// trigrams is room for those of the token that is being written.
 	trigrams []trigram
 }
@@ -85,7 +87,7 @@ const lockedTokens = 16
 // New is an empty index.
 func New() *Index {
 	recs := &records{freed: noID}
-	return &Index{recs: recs, mints: newMints(recs), words: prefixes{recs: recs}}
+	return &Index{recs: recs, mints: newMints(recs), words: prefixes{recs: recs}, reads: postingsRead}
 }
 
 // Len is the number of tokens.

@@ -104,19 +104,18 @@ func (x *prefixes) seek(p place) position {
 	return position{i - 1, at}
 }
 
-// each calls do for every offset at which id's text is entered: the ticker, and the beginnings of words of both. What a
-// search for the ticker's beginnings finds anyway is left out.
+// each calls do for every offset at which id's text is entered: the beginnings of the ticker, the name, and their words.
+// What a search for the beginnings of an earlier one finds anyway is left out.
 func (x *prefixes) each(id uint32, do func(off uint8)) {
 	text, n := x.recs.text(id)
-	ticker, name := text[:n], text[n:]
-	x.offs = appendStarts(x.offs[:0], ticker)
-	for _, off := range x.offs {
-		do(off)
-	}
-	x.offs = appendStarts(x.offs[:0], name)
-	for _, off := range x.offs {
-		if !bytes.HasPrefix(ticker, name[off:]) {
-			do(off + uint8(n))
+	x.offs = appendStarts(x.offs[:0], text[:n], 0)
+	x.offs = appendStarts(x.offs, text[n:], uint8(n))
+	for i, off := range x.offs {
+		suffix := x.recs.suffix(id, off)
+		if !slices.ContainsFunc(x.offs[:i], func(earlier uint8) bool {
+			return bytes.HasPrefix(x.recs.suffix(id, earlier), suffix)
+		}) {
+			do(off)
 		}
 	}
 }
@@ -240,23 +239,24 @@ func (x *prefixes) merge(i int) {
 	}
 }
 
-// tickers is the range of the entries whose ticker is text.
-func (x *prefixes) tickers(text []byte) (from, to position) {
-	return x.seek(placeOf(text, false, 0)), x.seek(placeOf(text, true, 0))
+// stretch is a run of entries: from the first on, before the second.
+type stretch struct{ from, to position }
+
+// tickers is the entries of the tokens whose ticker is text.
+func (x *prefixes) tickers(text []byte) stretch {
+	return stretch{x.seek(placeOf(text, false, 0)), x.seek(placeOf(text, true, 0))}
 }
 
-// beginnings is the range of the entries that begin with text.
-func (x *prefixes) beginnings(text []byte) (from, to position) {
+// beginnings is the entries that begin with text.
+func (x *prefixes) beginnings(text []byte) stretch {
 	// No text has a byte 0xff, so that this one stands behind all that begin so.
 	end := append(slices.Clone(text), 0xff)
-	return x.seek(placeOf(text, false, 0)), x.seek(placeOf(end, false, 0))
+	return stretch{x.seek(placeOf(text, false, 0)), x.seek(placeOf(end, false, 0))}
 }
 
-// best offers t what it needs to know the best tokens of a range.
-func (x *prefixes) best(t *top, from, to position) {
-	if from == to {
-		return
-	}
+// best offers t what it needs to know the best tokens of a stretch.
+func (x *prefixes) best(t *top, of stretch) {
+	from, to := of.from, of.to
 	if from.span == to.span {
 		x.offer(t, from.span, from.at, to.at)
 		return
@@ -266,9 +266,7 @@ func (x *prefixes) best(t *top, from, to position) {
 		x.offer(t, first, from.at, len(x.spans[first].entries))
 		first++
 	}
-	if to.at > 0 {
-		x.offer(t, to.span, 0, to.at)
-	}
+	x.offer(t, to.span, 0, to.at)
 	// The best of each span first: they leave few spans that could have a better one than the last of those kept.
 	whole := x.spans[first:to.span]
 	for i := range whole {
@@ -281,7 +279,11 @@ func (x *prefixes) best(t *top, from, to position) {
 	}
 }
 
+// offer offers t the entries of a span from one index to another. Where there are none, the span need not exist.
 func (x *prefixes) offer(t *top, span, from, to int) {
+	if from == to {
+		return
+	}
 	for _, e := range x.spans[span].entries[from:to] {
 		id := e.token()
 		t.offer(candidate{usd: *x.recs.usd.at(id), id: id})

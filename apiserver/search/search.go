@@ -1,8 +1,6 @@
 package search
 
 import (
-	"unicode/utf8"
-
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -21,19 +19,14 @@ type scratch struct {
 //  2. Tickers that q is.
 //  3. Tickers, names and words of either that begin with q. A name that q is has no precedence: names cost nothing to
 //     copy, and liquidity does.
-//  4. Tickers and names similar to q, most similar first, if q has three characters or more.
+//  4. Tickers and names similar to q, most similar first, if q has a word of three characters or more.
 //
 // Within these, more liquid tokens stand first, then it goes by chain and mint. Dollar signs before q are left out unless
 // there is nothing else. A token is found once, for the best reason. The work is bounded, whatever q is.
 func (x *Index) Search(q string, limit int) []Hit {
 	limit = min(limit, MaxHits)
-	if limit <= 0 {
-		return nil
-	}
-	mint, isAddress := parseAddress(q)
-	key := []byte(cut(withoutDollar(Normalise(head(q))), nameRunes, nameBytes))
-	ticker := []byte(tickerKey(q))
-	if len(key) == 0 {
+	want := queryOf(q)
+	if limit <= 0 || len(want.text) == 0 {
 		return nil
 	}
 	s, _ := x.scratch.Get().(*scratch)
@@ -45,40 +38,50 @@ func (x *Index) Search(q string, limit int) []Hit {
 
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	if isAddress {
-		return x.atAddress(s, mint, limit)
-	}
-	hits := make([]Hit, 0, limit)
-	for _, class := range []struct {
-		match Match
-		offer func()
-	}{
-		{Ticker, func() { x.among(&s.top, x.words.tickers, ticker) }},
-		{Prefix, func() { x.among(&s.top, x.words.beginnings, key) }},
-		{Fuzzy, func() {
-			if utf8.RuneCount(key) >= fuzzyRunes {
-				x.fuzzy(s, key)
-			}
-		}},
-	} {
+	var hits []Hit
+	for _, m := range want.classes {
 		s.top.reset(x.recs, limit-len(hits))
-		class.offer()
-		if hits = s.top.take(hits, class.match); len(hits) == limit {
+		x.offer(s, m, want)
+		if hits = s.top.take(hits, m); len(hits) == limit {
 			break
 		}
 	}
 	return hits
 }
 
-func (x *Index) among(t *top, within func([]byte) (from, to position), text []byte) {
-	from, to := within(text)
-	x.words.best(t, from, to)
+// query is what is looked for.
+type query struct {
+	classes []Match
+	mint    market.Address
+	// ticker and text are cut as tickers and names are.
+	ticker, text []byte
 }
 
-func (x *Index) atAddress(s *scratch, mint market.Address, limit int) []Hit {
-	s.top.reset(x.recs, limit)
-	for id := range x.mints.all(mint.AppendTo(nil)) {
-		s.top.offer(candidate{usd: *x.recs.usd.at(id), id: id})
+func queryOf(q string) query {
+	text := withoutDollar(Normalise(head(q)))
+	out := query{
+		classes: []Match{Ticker, Prefix, Fuzzy},
+		ticker:  []byte(cut(text, tickerRunes, tickerBytes)),
+		text:    []byte(cut(text, nameRunes, nameBytes)),
 	}
-	return s.top.take(nil, Address)
+	if mint, ok := parseAddress(q); ok {
+		out.classes, out.mint = []Match{Address}, mint
+	}
+	return out
+}
+
+// offer offers s.top the matches of a class.
+func (x *Index) offer(s *scratch, m Match, q query) {
+	switch m {
+	case Address:
+		for id := range x.mints.all(q.mint.AppendTo(nil)) {
+			s.top.offer(candidate{usd: *x.recs.usd.at(id), id: id})
+		}
+	case Ticker:
+		x.words.best(&s.top, x.words.tickers(q.ticker))
+	case Prefix:
+		x.words.best(&s.top, x.words.beginnings(q.text))
+	case Fuzzy:
+		x.fuzzy(s, q.text)
+	}
 }

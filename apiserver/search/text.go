@@ -91,15 +91,15 @@ func classOf(r rune) class {
 	return letter
 }
 
-// appendStarts appends the offsets in s at which a prefix may be found: its beginning, the beginnings of its words, and
-// every character of a script without spaces; the first wordsKept of them.
-func appendStarts(dst []uint8, s []byte) []uint8 {
+// appendStarts appends the offsets in s at which a prefix may be found, counted from base: its beginning, the beginnings
+// of its words, and every character of a script without spaces; the first wordsKept of them.
+func appendStarts(dst []uint8, s []byte, base uint8) []uint8 {
 	kept, before := 0, separator
 	for i := 0; i < len(s) && kept < wordsKept; {
 		r, width := utf8.DecodeRune(s[i:])
 		c := classOf(r)
 		if i == 0 || c == alone || c == letter && before != letter {
-			dst = append(dst, uint8(i))
+			dst = append(dst, base+uint8(i))
 			kept++
 		}
 		if c != mark {

@@ -41,6 +41,9 @@ func appendTrigrams(dst []trigram, s []byte) []trigram {
 	return dst
 }
 
+// inside reports whether t lies within a word. The others tell how words begin and end.
+func (t trigram) inside() bool { return t>>(2*runeBits) != pad && t&runeMask != pad }
+
 // open is those of the trigrams of s, which are ts in their order, that any text has that s is a part of: not the ones
 // that tell that s begins where a word does, and ends where one does.
 func open(ts []trigram, s []byte) []trigram {

@@ -126,7 +126,7 @@ func (v *View) measureChain(ctx context.Context, chain string, pairs []*Pair) er
 		from = starts[w]
 	}
 	spans = append(spans, candle.Cover(from, end, candle.Hour)...)
-	candles, err := v.store.SpanCandles(ctx, chain, busy, spans)
+	active, err := v.store.Activities(ctx, chain, busy, spans)
 	if err != nil {
 		return err
 	}
@@ -135,27 +135,27 @@ func (v *View) measureChain(ctx context.Context, chain string, pairs []*Pair) er
 		return err
 	}
 	for _, p := range pairs {
-		for i := range candles {
-			if candles[i].Pool == p.Pool.ID {
-				p.add(&candles[i], starts[:])
+		for i := range active {
+			if active[i].Pool == p.Pool.ID {
+				p.add(&active[i], starts[:])
 			}
 		}
 		for w, start := range starts {
-			if close, ok := before[store.PoolTime{Pool: p.Pool.ID, At: start}]; ok {
-				p.change(w, close)
+			if last, ok := before[store.PoolTime{Pool: p.Pool.ID, At: start}]; ok {
+				p.change(w, last)
 			}
 		}
 	}
 	return nil
 }
 
-// add counts a candle in each window that it lies in.
-func (p *Pair) add(c *market.Candle, starts []int64) {
+// add counts what happened in a candle in each window that it lies in.
+func (p *Pair) add(a *store.Activity, starts []int64) {
 	for w, start := range starts {
-		if c.Open >= start {
-			p.Windows[w].Buys += c.Buys
-			p.Windows[w].Sells += c.Sells
-			p.Windows[w].VolumeUSD += c.VolumeUSD.Float64() / 1e9
+		if a.Open >= start {
+			p.Windows[w].Buys += a.Buys
+			p.Windows[w].Sells += a.Sells
+			p.Windows[w].VolumeUSD += a.VolumeUSD.Float64() / 1e9
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"time"
 
@@ -94,9 +95,7 @@ func (v *View) TokensAt(ctx context.Context, mints []market.Address) (map[market
 	if err != nil {
 		return nil, err
 	}
-	for mint, tokens := range found {
-		out[mint] = tokens
-	}
+	maps.Copy(out, found)
 	return out, nil
 }
 

@@ -2,7 +2,9 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
 	"database/sql"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,7 +16,6 @@ import (
 	"syscall"
 
 	"github.com/jackc/pgx/v5"
-	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
@@ -26,8 +27,8 @@ const seedVersion = 1
 type seeded struct {
 	Size    marketSize
 	Version int
-	// Schema is the version of the tables. Those that a later migration adds would be empty.
-	Schema int64
+	// Schema is a digest of the tables. What a later migration adds would be empty.
+	Schema string
 }
 
 const (
@@ -159,28 +160,31 @@ func (p *postgres) settle(ctx context.Context) error {
 	return nil
 }
 
-// newestSchema is the version of the tables that this program's store makes.
-func newestSchema(ctx context.Context) (version int64, err error) {
+// newestSchema is a digest of the tables and indexes that this program's store makes, on either database: both come
+// from the same text.
+func newestSchema(ctx context.Context) (digest string, err error) {
 	dir, err := os.MkdirTemp("", "boardwalk-bench-")
 	if err != nil {
-		return 0, err
+		return "", err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
 	path := filepath.Join(dir, sqliteFile)
 	st, err := store.Open(ctx, "sqlite:"+path)
 	if err != nil {
-		return 0, err
+		return "", err
 	}
 	if err := st.Close(); err != nil {
-		return 0, err
+		return "", err
 	}
 	db, err := sql.Open("sqlite", "file:"+path)
 	if err != nil {
-		return 0, err
+		return "", err
 	}
 	defer func() { err = errors.Join(err, db.Close()) }()
-	err = db.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version").Scan(&version)
-	return version, err
+	var text string
+	err = db.QueryRowContext(ctx, "SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name)").Scan(&text)
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:8]), err
 }
 
 // seedCache is where seeded databases are kept.

@@ -8,8 +8,16 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// SpanCandles lists the candles of some pools of a chain in some spans, in no order.
-func (s *Store) SpanCandles(ctx context.Context, chain string, pools []market.Address, spans []market.CandleSpan) ([]market.Candle, error) {
+// Activity is how much a pool was traded in one stored candle.
+type Activity struct {
+	Pool        market.Address
+	Open        int64         // unix seconds
+	VolumeUSD   market.Amount // in 1e-9 USD
+	Buys, Sells int64
+}
+
+// Activities lists what the candles of some pools of a chain in some spans tell, in no order.
+func (s *Store) Activities(ctx context.Context, chain string, pools []market.Address, spans []market.CandleSpan) ([]Activity, error) {
 	if len(pools) == 0 || len(spans) == 0 {
 		return nil, nil
 	}
@@ -17,14 +25,26 @@ func (s *Store) SpanCandles(ctx context.Context, chain string, pools []market.Ad
 	parts := make([]string, len(spans))
 	args := make([]any, 0, 5*len(spans))
 	for i, span := range spans {
-		parts[i] = "SELECT * FROM candles WHERE chain = ? AND pool IN (?) AND interval_s = ? AND open_at >= ? AND open_at < ?"
+		parts[i] = "SELECT pool, open_at, volume_usd, buys, sells FROM candles " +
+			"WHERE chain = ? AND pool IN (?) AND interval_s = ? AND open_at >= ? AND open_at < ?"
 		args = append(args, chain, among(s.postgres != nil, addressKeys(pools)), span.Interval, span.From, span.To)
 	}
-	var rows []candleRow
+	var rows []struct {
+		Pool      []byte
+		OpenAt    int64
+		VolumeUSD []byte
+		Buys      int64
+		Sells     int64
+	}
 	if err := s.read.NewRaw(strings.Join(parts, " UNION ALL "), args...).Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("database: read candles: %w", err)
 	}
-	return rowsTo(rows, (*candleRow).candle)
+	c := columns{table: "candles"}
+	out := make([]Activity, 0, len(rows))
+	for _, r := range rows {
+		out = append(out, Activity{c.address(r.Pool), r.OpenAt, c.amount(r.VolumeUSD), r.Buys, r.Sells})
+	}
+	return out, c.err
 }
 
 // PoolTime names a moment of a pool.
