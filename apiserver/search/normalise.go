@@ -51,7 +51,7 @@ func normaliseASCII(s string) (string, bool) {
 		}
 		space = c == ' '
 	}
-	if clean && !(space && s != "") {
+	if clean && (s == "" || !space) {
 		return s, true
 	}
 	out := make([]byte, 0, len(s))
@@ -71,7 +71,7 @@ func normaliseASCII(s string) (string, bool) {
 	return strings.TrimSuffix(string(out), " "), true
 }
 
-// squeeze drops what can't be seen, collapses whitespace, and thins floods of combining marks.
+// squeeze drops what can't be seen, collapses whitespace, thins floods of combining marks, and folds Cherokee.
 func squeeze(s string) string {
 	var out strings.Builder
 	out.Grow(len(s))
@@ -95,9 +95,17 @@ func squeeze(s string) string {
 			out.WriteByte(' ')
 			space = false
 		}
-		out.WriteRune(r)
+		out.WriteRune(foldCherokee(r))
 	}
 	return out.String()
+}
+
+// foldCherokee is what package cases lacks: small Cherokee letters fold to capitals, the only ones that do.
+func foldCherokee(r rune) rune {
+	if 0xab70 <= r && r <= 0xabbf || 0x13f8 <= r && r <= 0x13fd {
+		return unicode.ToUpper(r)
+	}
+	return r
 }
 
 // invisible reports whether r is a control or format character, a variation selector, a filler that is drawn as

@@ -51,7 +51,7 @@ type found struct {
 }
 
 func (r reference) search(q string, limit int) []Hit {
-	text := cut(withoutDollar(Normalise(head(q))), nameRunes, nameBytes)
+	text := nameKey(q)
 	if text == "" {
 		return nil
 	}
@@ -68,7 +68,7 @@ func (r reference) search(q string, limit int) []Hit {
 				f.Match = Address
 			}
 		} else {
-			f.Match, f.score = judge(text, wanted, open, tickerKey(t.Symbol), nameKey(t.Name))
+			f.Match, f.score = judge(text, tickerKey(q), wanted, open, tickerKey(t.Symbol), nameKey(t.Name))
 		}
 		if f.Match != 0 {
 			all = append(all, f)
@@ -119,8 +119,8 @@ func trigramsOf(ticker, name string) map[string]bool {
 	return set(append(pieces(ticker, true), pieces(name, true)...))
 }
 
-func judge(q string, wanted, open map[string]bool, ticker, name string) (Match, int) {
-	if ticker != "" && ticker == cut(q, tickerRunes, tickerBytes) {
+func judge(q, asTicker string, wanted, open map[string]bool, ticker, name string) (Match, int) {
+	if ticker != "" && ticker == asTicker {
 		return Ticker, 0
 	}
 	for _, text := range []string{ticker, name} {

@@ -21,8 +21,8 @@ type scratch struct {
 //     copy, and liquidity does.
 //  4. Tickers and names similar to q, most similar first, if q has a word of three characters or more.
 //
-// Within these, more liquid tokens stand first, then it goes by chain and mint. Dollar signs before q are left out unless
-// there is nothing else. A token is found once, for the best reason. The work is bounded, whatever q is.
+// Within these, more liquid tokens stand first, then it goes by chain and mint. Dollar signs before q, a ticker or
+// a name are left out unless there is nothing else. A token is found once, for the best reason. The work is bounded, whatever q is.
 func (x *Index) Search(q string, limit int) []Hit {
 	limit = min(limit, MaxHits)
 	want := queryOf(q)
@@ -53,16 +53,15 @@ func (x *Index) Search(q string, limit int) []Hit {
 type query struct {
 	classes []Match
 	mint    market.Address
-	// ticker and text are cut as tickers and names are.
+	// ticker and text are q as a ticker and as a name would be indexed.
 	ticker, text []byte
 }
 
 func queryOf(q string) query {
-	text := withoutDollar(Normalise(head(q)))
 	out := query{
 		classes: []Match{Ticker, Prefix, Fuzzy},
-		ticker:  []byte(cut(text, tickerRunes, tickerBytes)),
-		text:    []byte(cut(text, nameRunes, nameBytes)),
+		ticker:  []byte(tickerKey(q)),
+		text:    []byte(nameKey(q)),
 	}
 	if mint, ok := parseAddress(q); ok {
 		out.classes, out.mint = []Match{Address}, mint

@@ -19,23 +19,22 @@ const (
 	wordsKept = 16
 )
 
-// tickerKey is what is indexed of a ticker: normalised, without leading dollar signs, cut.
-func tickerKey(s string) string {
-	return cut(withoutDollar(Normalise(head(s))), tickerRunes, tickerBytes)
-}
+// tickerKey is what is indexed of a ticker.
+func tickerKey(s string) string { return cut(bare(s), tickerRunes, tickerBytes) }
 
 // nameKey is what is indexed of a name, and looked for of a query.
-func nameKey(s string) string { return cut(Normalise(head(s)), nameRunes, nameBytes) }
+func nameKey(s string) string { return cut(bare(s), nameRunes, nameBytes) }
 
-func head(s string) string { return s[:min(len(s), rawBytes)] }
-
-// withoutDollar is s without the dollar signs before it, unless there is nothing else.
-func withoutDollar(s string) string {
-	if bare := strings.TrimLeft(s, "$ "); bare != "" {
-		return bare
+// bare is s, as far as it is looked at, normalised and without the dollar signs before it, unless there is nothing else.
+func bare(s string) string {
+	s = Normalise(head(s))
+	if rest := strings.TrimLeft(s, "$ "); rest != "" {
+		return rest
 	}
 	return s
 }
+
+func head(s string) string { return s[:min(len(s), rawBytes)] }
 
 // cut is the longest beginning of s within both bounds, in whole characters and trimmed.
 func cut(s string, runes, bytes int) string {

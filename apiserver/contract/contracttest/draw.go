@@ -124,27 +124,41 @@ func (f *fuzzer) give(t *rapid.T, param *openapi3.Parameter, hostile bool) given
 		return g
 	}
 	good := escape(param, f.good(t, param))
-	odd := url.QueryEscape(rapid.SampledFrom(hostileText).Draw(t, "text"))
-	switch rapid.IntRange(0, 8).Draw(t, "kind") {
-	case 0:
+	odd := f.odd(t, param)
+	if isList(param) {
+		odd = rapid.SampledFrom([]string{odd, good + "," + odd, odd + "," + good, good + "," + odd + "," + good}).Draw(t, "where")
+	}
+	switch rapid.IntRange(0, 5).Draw(t, "kind") {
+	case 0, 1:
 		g.raw = []string{odd}
-	case 1:
-		g.raw = []string{rapid.SampledFrom(hostileRaw).Draw(t, "raw")}
 	case 2:
-		g.raw = []string{good + rapid.SampledFrom(hostileRaw).Draw(t, "tail")}
+		g.raw = []string{good, rapid.SampledFrom([]string{good, odd}).Draw(t, "again")}
 	case 3:
-		g.raw = []string{good, good}
+		g.raw = []string{good + rapid.SampledFrom([]string{";x=1", "%00", "%ff", "%zz", "%20", "%0a", ",", odd}).Draw(t, "tail")}
 	case 4:
-		g.raw = []string{good, odd}
-	case 5:
-		g.raw = []string{good + "," + odd}
-	case 6:
-		g.raw = []string{good + ";x=1"}
-	case 7:
 		g.extra = []string{param.Name + rapid.SampledFrom([]string{"[]=", "[0]=", "[a]=", "%5B%5D="}).Draw(t, "brackets") + good}
-	case 8: // left out, even if it is required
+	case 5: // left out, even if it is required
 	}
 	return g
+}
+
+// odd draws a value that the document rules out, or one that is strange, escaped.
+func (f *fuzzer) odd(t *rapid.T, param *openapi3.Parameter) string {
+	switch rapid.IntRange(0, 2).Draw(t, "oddity") {
+	case 0:
+		if wrong := wrongScalars(scalarOf(param), f.goodScalar(param).Draw(t, param.Name)); len(wrong) > 0 {
+			values := make([]string, len(wrong))
+			for i := range wrong {
+				values[i] = url.QueryEscape(wrong[i].value)
+			}
+			return rapid.SampledFrom(values).Draw(t, "wrong")
+		}
+		fallthrough
+	case 1:
+		return url.QueryEscape(rapid.SampledFrom(hostileText).Draw(t, "text"))
+	default:
+		return rapid.SampledFrom(hostileRaw).Draw(t, "raw")
+	}
 }
 
 // good draws a value that the document allows.

@@ -50,8 +50,11 @@ func (k *Kit) Fuzz(tb testing.TB, do func(*http.Request) (*http.Response, []byte
 	for _, path := range k.doc.Paths.InMatchingOrder() {
 		if op := k.doc.Paths.Value(path).Get; op != nil {
 			o := operation{op.OperationID, path, parameters(k.doc.Paths.Value(path), op)}
-			// The more parameters, the more there is to get wrong.
-			f.operations = append(f.operations, slices.Repeat([]operation{o}, 1+len(o.params))...)
+			weight := 1
+			if len(o.params) > 0 { // the more parameters, the more there is to get wrong
+				weight = 3 + len(o.params)
+			}
+			f.operations = append(f.operations, slices.Repeat([]operation{o}, weight)...)
 		}
 	}
 	// Those that come first are drawn most.

@@ -101,7 +101,6 @@ func TestFuzzFindsPlantedFaults(t *testing.T) {
 			}
 		}), "body"},
 		"ETag that changes":       {sentTag(func(n int) string { return tagOf([]byte{byte(n)}) }), "ETag"},
-		"one ETag for everything": {only("getHeartbeat", 200, func(a *answer) { a.header.Set("ETag", tagOf(nil)) }), "ETag"},
 		"ETag of the coding": {sent(func(_ *http.Request, a *answer) {
 			if a.header.Get("Content-Encoding") == "gzip" {
 				a.header.Set("ETag", tagOf(a.body))
@@ -124,7 +123,6 @@ func TestFuzzFindsPlantedFaults(t *testing.T) {
 		"gzip of other bytes": {sent(func(r *http.Request, a *answer) {
 			if a.header.Get("Content-Encoding") == "gzip" && r.Method == http.MethodGet {
 				*a = a.compressed(t, "gzip", []byte(`{"providers":[]}`))
-				a.header.Set("Content-Length", "1")
 			}
 		}), "ETag"},
 		"gzip that is none": {sent(func(r *http.Request, a *answer) {
@@ -184,8 +182,8 @@ func TestFuzzFindsPlantedFaults(t *testing.T) {
 			}
 		}), "kin-openapi, libopenapi-validator"},
 		"query in the answer": {fault{answer: func(r *http.Request, id string, a *answer) {
-			if id == "getMarketLive" && a.code == http.StatusOK && strings.Contains(r.URL.RawQuery, "callback") {
-				a.body = replaced(a.body, "Degen", "callback")
+			if id == "getMarketLive" && a.code == http.StatusOK && strings.Contains(r.URL.RawQuery, "unknown") {
+				a.body = replaced(a.body, "Degen", "unknown")
 				a.header.Set("ETag", tagOf(a.body))
 			}
 		}}, "unchanged"},
