@@ -19,8 +19,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
-// limitedClients bounds the clients, each once for every operation that it asks, whose requests are counted in memory.
-const limitedClients = 1_000_000
+// limitedClients bounds the clients, each once for every operation that it asks, whose requests are counted in memory: at
+// most some 240 MB, when all of them use up their limits.
+const limitedClients = 200_000
 
 // public are the flags of whoever serves the public API.
 type public struct {

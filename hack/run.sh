@@ -9,6 +9,7 @@ flock -n 9 || { echo "another make run uses $data: end it, or choose another fol
 # The local chains begin anew each time, so what was indexed of the last ones means nothing.
 rm -f "$data"/run.db "$data"/run.db-wal "$data"/run.db-shm
 
+: >"$data/simnet.log" # there before it is looked into
 bin/simnet --blocks 900 --dir "$data/manifests" >"$data/simnet.log" 2>&1 9>&- &
 simnet=$!
 trap 'kill "$simnet" 2>/dev/null || true; wait "$simnet" 2>/dev/null || true' EXIT

@@ -30,16 +30,20 @@ func (a *API) majorsOrCandles(r *request) (*answer, error) {
 }
 
 func (a *API) majorsList(list *view.Majors, key majorsKey) contract.Majors {
-	out := contract.Majors{AsOf: a.asOf(list.AsOf), Stale: list.Stale, Majors: []contract.Major{}, Blocks: contract.Blocks{}}
+	out := contract.Majors{Stale: list.Stale, Majors: []contract.Major{}, Blocks: contract.Blocks{}}
+	var newest int64
 	for i := range list.List {
 		m := &list.List[i]
+		if (key.chain != "" && key.chain != m.Chain) || !contains(key.query, m.Asset, m.Token.Token.Symbol, m.Token.Token.Name) {
+			continue
+		}
+		out.Majors = append(out.Majors, major(m))
 		if m.Known {
 			out.Blocks[m.Chain] = blockRef(m.Block)
-		}
-		if (key.chain == "" || key.chain == m.Chain) && contains(key.query, m.Asset, m.Token.Token.Symbol, m.Token.Token.Name) {
-			out.Majors = append(out.Majors, major(m))
+			newest = max(newest, m.AsOf)
 		}
 	}
+	out.AsOf = a.asOf(newest)
 	return out
 }
 

@@ -292,6 +292,47 @@ func BenchmarkSearch(b *testing.B) {
 	}
 }
 
+// BenchmarkSearchBesideWrites is what a search takes, waiting included, while liquidity is put without a pause.
+func BenchmarkSearchBesideWrites(b *testing.B) {
+	m := million()
+	qs := queries()["ticker"]
+	done := make(chan struct{})
+	var writer sync.WaitGroup
+	writer.Go(func() {
+		rng := rand.New(rand.NewPCG(5, 5))
+		for {
+			select {
+			case <-done:
+				return
+			default:
+				m.index.Put(m.revalued(rng))
+			}
+		}
+	})
+	var took []time.Duration
+	for i := 0; b.Loop(); i++ {
+		start := time.Now()
+		m.index.Search(qs[i%len(qs)], 30)
+		took = append(took, time.Since(start))
+	}
+	close(done)
+	writer.Wait()
+	slices.Sort(took)
+	b.ReportMetric(float64(took[len(took)/2]), "p50-ns")
+	b.ReportMetric(float64(took[len(took)*99/100]), "p99-ns")
+}
+
+// revalued is 500 tokens of the index with another liquidity.
+func (m *built) revalued(rng *rand.Rand) []Token {
+	batch := make([]Token, 500)
+	for i := range batch {
+		j := rng.IntN(len(m.sampled))
+		m.sampled[j].LiquidityUSD = math.Exp(rng.NormFloat64()*2 + 7)
+		batch[i] = m.sampled[j]
+	}
+	return batch
+}
+
 func BenchmarkBuild(b *testing.B) {
 	m := million()
 	for b.Loop() {
@@ -313,14 +354,9 @@ func BenchmarkBuild(b *testing.B) {
 func BenchmarkPutLiquidity(b *testing.B) {
 	m := million()
 	rng := rand.New(rand.NewPCG(3, 3))
-	batch := make([]Token, 500)
 	for b.Loop() {
 		b.StopTimer()
-		for i := range batch {
-			j := rng.IntN(len(m.sampled))
-			m.sampled[j].LiquidityUSD = math.Exp(rng.NormFloat64()*2 + 7)
-			batch[i] = m.sampled[j]
-		}
+		batch := m.revalued(rng)
 		b.StartTimer()
 		m.index.Put(batch)
 	}

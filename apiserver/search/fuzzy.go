@@ -90,7 +90,7 @@ func (x *Index) choose(s *scratch, key []byte) worth {
 }
 
 // lanes count the trigrams of the tokens of a block: per token 16 bits, the number of all trigrams in the lower half and
-// that of open ones in the upper. Both stay below 128, because a query of 64 characters has at most 96 trigrams. They
+// that of open ones in the upper. Both stay below 128, because a query of 64 characters has at most 65 trigrams. They
 // are bytes so that four lanes can be read in one go.
 type lanes [laneBytes * blockLen]byte
 

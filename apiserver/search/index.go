@@ -61,14 +61,12 @@ type Hit struct {
 	Match Match
 }
 
-// Index finds tokens. All its methods can be called at the same time; those that write wait for each other. Searches
-// wait only while a few tokens are written, so that one that runs beside a large Put, or a RemoveChain, finds a part of
-// the change.
+// Index finds tokens. All its methods can be called at the same time. None is kept waiting for longer than the searches
+// under way take, and the writing of a few tokens: what runs beside a large Put, or a RemoveChain, finds a part of the
+// change.
 //
 // What is found depends on the tokens alone, not on the order in which they were put.
 type Index struct {
-	// writing is held by a writer throughout, mu only while it changes what searches read.
-	writing sync.Mutex
 	mu      sync.RWMutex
 	recs    *records
 	mints   mints
@@ -100,8 +98,6 @@ func (x *Index) Len() int {
 // Put adds tokens, or replaces those known by chain and mint; of one token given twice, the last holds. Where nothing
 // but the liquidity is new, it costs a fraction of adding a token; where nothing is, next to nothing.
 func (x *Index) Put(tokens []Token) {
-	x.writing.Lock()
-	defer x.writing.Unlock()
 	type texts struct{ ticker, name string }
 	keys := make([]texts, 0, lockedTokens)
 	for some := range slices.Chunk(tokens, lockedTokens) {
@@ -162,8 +158,6 @@ func (x *Index) remove(id uint32) {
 
 // Remove forgets a token, if it is known.
 func (x *Index) Remove(chain string, mint market.Address) {
-	x.writing.Lock()
-	defer x.writing.Unlock()
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	if c, ok := x.recs.chainNumber(chain); ok {
@@ -173,30 +167,28 @@ func (x *Index) Remove(chain string, mint market.Address) {
 	}
 }
 
-// RemoveChain forgets all tokens of a chain. It takes about as long as putting them did.
+// RemoveChain forgets all tokens that a chain has when it is called; of those put meanwhile, any number. It takes about as
+// long as putting them did.
 func (x *Index) RemoveChain(chain string) {
-	x.writing.Lock()
-	defer x.writing.Unlock()
+	for id, more := uint32(0), true; more; {
+		id, more = x.removeSome(chain, id)
+	}
+}
+
+// removeSome forgets a few of a chain's tokens, from an id on, and says where to go on.
+func (x *Index) removeSome(chain string, from uint32) (next uint32, more bool) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
 	number, ok := x.recs.chainNumber(chain)
 	if !ok {
-		return
+		return from, false
 	}
-	some := make([]uint32, 0, lockedTokens)
-	flush := func() {
-		x.mu.Lock()
-		defer x.mu.Unlock()
-		for _, id := range some {
-			x.remove(id)
-		}
-		some = some[:0]
-	}
-	for id := range x.recs.next {
-		if x.recs.recs.at(id).chain != number {
-			continue
-		}
-		if some = append(some, id); len(some) == lockedTokens {
-			flush()
+	end, removed := min(x.recs.next, from+pageLen), 0
+	for next = from; next < end && removed < lockedTokens; next++ {
+		if x.recs.recs.at(next).chain == number {
+			x.remove(next)
+			removed++
 		}
 	}
-	flush()
+	return next, next < x.recs.next
 }

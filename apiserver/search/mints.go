@@ -3,6 +3,7 @@ package search
 import (
 	"bytes"
 	"hash/maphash"
+	"iter"
 )
 
 // mints finds tokens by mint: open addressing with linear probing, split into shards so that growing moves few tokens at
@@ -39,7 +40,7 @@ func (m *mints) find(chain uint16, mint []byte) (uint32, bool) {
 }
 
 // all yields the ids of the tokens with this mint, one per chain, in no order.
-func (m *mints) all(mint []byte) func(func(uint32) bool) {
+func (m *mints) all(mint []byte) iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		s, h := m.home(mint)
 		if s.used == 0 {

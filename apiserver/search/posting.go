@@ -1,6 +1,7 @@
 package search
 
 import (
+	"iter"
 	"slices"
 	"sort"
 )
@@ -84,7 +85,7 @@ func (c *chunk) run(t trigram) (i, from, to int) {
 }
 
 // tokens yields the tokens that have t, some at a time, in order.
-func (b *block) tokens(t trigram) func(func([]uint16) bool) {
+func (b *block) tokens(t trigram) iter.Seq[[]uint16] {
 	return func(yield func([]uint16) bool) {
 		for i := b.find(t, 0); i < len(b.chunks) && b.chunks[i].tri <= t; i++ {
 			c := &b.chunks[i]

@@ -143,15 +143,16 @@ func TestLargerWorld(t *testing.T) {
 			t.Fatal(when, err)
 		}
 		for _, q := range queries {
+			want := ref.search(q, 200)
 			for _, limit := range []int{1, 30, 200} {
-				if got, want := x.Search(q, limit), ref.search(q, limit); !slices.Equal(got, want) {
-					t.Fatalf("%s: Search(%.60q, %d) is\n%v\nand should be\n%v", when, q, limit, got, want)
+				if got := x.Search(q, limit); !slices.Equal(got, want[:min(limit, len(want))]) {
+					t.Fatalf("%s: Search(%q, %d) is\n%v\nand should be\n%v", when, q, limit, got, want)
 				}
 			}
 		}
 	}
 	var tokens []Token
-	for range 4000 {
+	for range 2500 {
 		tokens = append(tokens, random())
 	}
 	x.Put(tokens)
@@ -169,7 +170,7 @@ func TestLargerWorld(t *testing.T) {
 	ref.put(tokens...)
 	compare("after replacing")
 	rng.Shuffle(len(tokens), func(i, j int) { tokens[i], tokens[j] = tokens[j], tokens[i] })
-	for _, token := range tokens[:3000] {
+	for _, token := range tokens[:1900] {
 		x.Remove(token.Chain, token.Mint)
 		delete(ref.tokens, identity{token.Chain, token.Mint})
 	}

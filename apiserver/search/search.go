@@ -4,7 +4,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// scratch is the room that one search needs.
+// scratch is the room that one search needs, most of it lanes: 128 KiB for each of those that run at the same time.
 type scratch struct {
 	top      top
 	trigrams []trigram

@@ -163,8 +163,8 @@ func TestRoomIsUsedAgain(t *testing.T) {
 		return [4]int{int(x.recs.next), len(x.recs.arena.slabs), len(x.words.spans), chunks}
 	}
 	var first [4]int
-	for round := range 30 {
-		tokens := make([]Token, 0, 2000)
+	for round := range 12 {
+		tokens := make([]Token, 0, 1000)
 		for i := range cap(tokens) {
 			b := make([]byte, market.PoolIDLen)
 			b[0], b[1], b[2] = byte(round), byte(i>>8), byte(i)
@@ -187,7 +187,7 @@ func TestRoomIsUsedAgain(t *testing.T) {
 		}
 	}
 	if got := size(); got[0] != first[0] || got[1] > first[1]+1 || got[2] > 0 || got[3] > 0 {
-		t.Errorf("ids, slabs, spans and chunks were %v after one round and are %v after thirty, all removed", first, got)
+		t.Errorf("ids, slabs, spans and chunks were %v after one round and are %v after twelve, all removed", first, got)
 	}
 }
 
@@ -229,7 +229,7 @@ func TestSearchesRunBesideWrites(t *testing.T) {
 			}
 		})
 	}
-	for round := range 60 {
+	for round := range 40 {
 		x.Put(batch(round))
 		x.Remove("a", mint(byte(round)))
 		if round%20 == 19 {

@@ -9,8 +9,6 @@ import (
 
 // Majors is the list of majors at one moment, in the order in which they are declared.
 type Majors struct {
-	// AsOf is the time of the newest block in it; unix seconds, 0 when nothing is indexed.
-	AsOf int64
 	// Version changes with the list.
 	Version int64
 	Stale   bool
@@ -75,7 +73,6 @@ func (v *View) refreshMajors(ctx context.Context, w *world) error {
 		for _, t := range found[d.mint] {
 			if t.Chain == d.chain {
 				m.Token, m.Figures, m.Known = t, t.Figures(), true
-				next.AsOf = max(next.AsOf, t.AsOf)
 			}
 		}
 		next.List = append(next.List, m)

@@ -21,11 +21,13 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 )
 
-// TestMain keeps rapid from leaving files behind when it finds a planted fault, and from looking for the smallest
-// request for long.
+// TestMain has the fuzzer find each planted fault in each run: with more draws than it takes, and always the same. It
+// keeps rapid from leaving files behind, and from looking for the smallest request for long. Flags that are given win.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "300ms"} {
+	values := map[string]string{"rapid.seed": "1", "rapid.checks": "300", "rapid.nofailfile": "true", "rapid.shrinktime": "300ms"}
+	flag.Visit(func(f *flag.Flag) { delete(values, f.Name) })
+	for name, value := range values {
 		if err := flag.Set(name, value); err != nil {
 			panic(err)
 		}
