@@ -17,7 +17,7 @@ const (
 	similarNum, similarDen = 2, 5
 	// postingsRead bounds the work for a query. Its trigrams are read from the rarest on; those with which the sum goes
 	// beyond the bound count neither for nor against a token. Only long queries made of frequent trigrams reach it.
-	postingsRead = 2_000_000
+	postingsRead = 1_000_000
 )
 
 // wanted is a trigram of a query.

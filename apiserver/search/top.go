@@ -67,6 +67,7 @@ func (t *top) offer(c candidate) {
 
 // take appends the kept tokens to hits and counts them as taken.
 func (t *top) take(hits []Hit, m Match) []Hit {
+	hits = slices.Grow(hits, len(t.best))
 	for _, c := range t.best {
 		hits = append(hits, t.recs.hit(c.id, m))
 		t.taken = append(t.taken, c.id)

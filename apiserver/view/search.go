@@ -124,17 +124,13 @@ func (v *View) Search(ctx context.Context, query string) (*Found, error) {
 	if !v.search.loaded.Load() {
 		return nil, ErrUnread
 	}
-	key := search.Normalise(query)
-	if isEVMAddress(query) {
-		key = query
-	}
 	v.search.mu.Lock()
-	hit, ok := v.search.answers[key]
+	hit, ok := v.search.answers[query]
 	v.search.mu.Unlock()
 	if ok && v.now().Sub(hit.at) < searchTTL {
 		return hit.found, nil
 	}
-	out, err, _ := v.search.flight.Do(key, func() (any, error) {
+	out, err, _ := v.search.flight.Do(query, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
 		defer cancel()
 		return v.find(ctx, query)
@@ -148,13 +144,8 @@ func (v *View) Search(ctx context.Context, query string) (*Found, error) {
 	if len(v.search.answers) >= cachedSearches {
 		clear(v.search.answers)
 	}
-	v.search.answers[key] = cachedSearch{found, v.now()}
+	v.search.answers[query] = cachedSearch{found, v.now()}
 	return found, nil
-}
-
-func isEVMAddress(s string) bool {
-	_, err := market.ParseEVMAddress(s)
-	return err == nil
 }
 
 func (v *View) find(ctx context.Context, query string) (*Found, error) {
