@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 )
@@ -59,7 +60,7 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) int {
 	if p.retryAfter > 0 {
 		h["Retry-After"] = []string{strconv.Itoa(p.retryAfter)}
 	}
-	body := p.encode(a.DocsURL, clip(r.URL.EscapedPath()), requestID(w))
+	body := p.encode(a.DocsURL, instance(r), requestID(w))
 	h["Cache-Control"] = []string{"no-store"}
 	h["Content-Type"] = []string{"application/problem+json"}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
@@ -68,6 +69,20 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) int {
 		_, _ = w.Write(body) //nolint:gosec // JSON with nosniff, its text escaped; the client may be gone
 	}
 	return p.Status
+}
+
+// instance is the path of the request, cut to what a body should repeat, and never within an escape.
+func instance(r *http.Request) string {
+	const most = 256
+	path := r.URL.EscapedPath()
+	if len(path) <= most {
+		return path
+	}
+	path = path[:most]
+	if i := strings.LastIndexByte(path, '%'); i > most-3 {
+		path = path[:i]
+	}
+	return path
 }
 
 // encode is the body of the problem.
@@ -157,7 +172,7 @@ func pairNotFound(mint, chain, detail string) error {
 
 // clip shortens a caller's text for a message.
 func clip(s string) string {
-	const most = 256
+	const most = 64
 	if len(s) > most {
 		return s[:most] + "..."
 	}

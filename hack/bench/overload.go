@@ -39,6 +39,7 @@ type overloadRun struct {
 	carried float64 // requests/s
 	run     *openRun
 	cpu     float64 // cores that the server used
+	rows    float64 // and a database server
 	others  float64 // and that others did
 	peak    int64
 }
@@ -124,7 +125,8 @@ func (o *overloadOptions) round(ctx context.Context, d *database, dir string, w 
 	if err != nil {
 		return nil, err
 	}
-	r.cpu, r.peak, r.others = used.server.Seconds()/o.duration.Seconds(), used.ended.Peak, used.others
+	r.cpu, r.rows = used.server.Seconds()/o.duration.Seconds(), used.database.Seconds()/o.duration.Seconds()
+	r.peak, r.others = used.ended.Peak, used.others
 	const unanswered = 0
 	if err := r.run.statuses().only(http.StatusOK, refused, unanswered); err != nil {
 		return nil, err
@@ -179,6 +181,7 @@ func overloadReport(runs []overloadRun) error {
 	row("last third, p99 ms", "%.1f", at(0.99, http.StatusOK, 2, 3))
 	row("most requests that waited for a connection", "%.0f", func(r *overloadRun) float64 { return float64(r.run.waiting) })
 	row("server's cores", "%.2f", func(r *overloadRun) float64 { return r.cpu })
+	row("database server's cores", "%.2f", func(r *overloadRun) float64 { return r.rows })
 	row("server's peak MB", "%.0f", func(r *overloadRun) float64 { return float64(r.peak) / 1e6 })
 	row("others' cores", "%.2f", func(r *overloadRun) float64 { return r.others })
 	return t.write(os.Stdout)
