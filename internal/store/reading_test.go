@@ -1,0 +1,133 @@
+package store_test
+
+import (
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+// listed is what TestListings expects of a listing.
+type listed struct {
+	usd float64
+	ok  bool
+}
+
+// TestListings reads what a search knows of tokens: all of them, and those that a commit changed.
+func TestListings(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			l := lease(t, s)
+			const quote = 900
+			token := func(n int) market.Change[market.Address, market.Token] {
+				return market.Change[market.Address, market.Token]{Key: address(n), After: &market.Token{Mint: address(n), Symbol: "T", FirstBlock: 1}}
+			}
+			pool := func(n, base int, price, locked float64, untrusted market.UntrustedReason) market.Change[market.Address, market.Pool] {
+				return market.Change[market.Address, market.Pool]{Key: poolID(n), After: &market.Pool{
+					ID: poolID(n), Factory: address(901), Token0: address(base), Token1: address(quote), Base: address(base), Quote: address(quote),
+					Price: price, Locked: locked, Untrusted: untrusted,
+				}}
+			}
+			first := &store.Commit{Last: header(1), Blocks: []market.Header{header(1)}}
+			for n := range 5 {
+				first.Changes.Tokens = append(first.Changes.Tokens, token(n))
+			}
+			first.Changes.Quotes = append(first.Changes.Quotes, market.Change[market.Address, market.QuotePrice]{
+				Key: address(quote), After: &market.QuotePrice{Asset: address(quote), USD: 2},
+			})
+			first.Changes.Pools = append(first.Changes.Pools,
+				pool(0, 0, 1, 10, market.Trusted), pool(1, 0, 1, 5, market.Trusted), // two of one token
+				pool(2, 1, 1, 100, market.UntrustedHook), // listed, and worth nothing
+				pool(3, 2, 0, 100, market.Trusted))       // without a price
+			if err := s.Commit(t.Context(), l, first); err != nil {
+				t.Fatal(err)
+			}
+			read := func(seen int64) map[market.Address]listed {
+				out := map[market.Address]listed{}
+				for row, err := range s.Listings(t.Context(), "base", seen) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					out[row.Mint] = listed{row.LiquidityUSD, row.Listed}
+				}
+				return out
+			}
+			if got, want := read(0), (map[market.Address]listed{address(0): {30, true}, address(1): {0, true}}); !maps.Equal(got, want) {
+				t.Errorf("all: %v, want %v", got, want)
+			}
+			second := &store.Commit{Last: header(2), Blocks: []market.Header{header(2)}}
+			second.Changes.Pools = append(second.Changes.Pools, pool(3, 2, 1, 100, market.Trusted), pool(2, 1, 0, 100, market.UntrustedHook))
+			second.Changes.Tokens = append(second.Changes.Tokens, token(4))
+			if err := s.Commit(t.Context(), l, second); err != nil {
+				t.Fatal(err)
+			}
+			want := map[market.Address]listed{address(2): {200, true}, address(1): {0, false}, address(4): {0, false}}
+			if got := read(1); !maps.Equal(got, want) {
+				t.Errorf("what changed: %v, want %v", got, want)
+			}
+			changed, err := s.ChangedTokens(t.Context(), "base", 1)
+			slices.SortFunc(changed, market.Address.Compare)
+			if err != nil || !slices.Equal(changed, []market.Address{address(1), address(2), address(4)}) {
+				t.Errorf("changed tokens: %v, %v", changed, err)
+			}
+			if got := read(2); len(got) != 0 {
+				t.Errorf("when nothing changed: %v", got)
+			}
+		})
+	}
+}
+
+// TestWindows reads candles by spans, and the closes before moments.
+func TestWindows(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			c := &store.Commit{Last: header(1), Blocks: []market.Header{header(1)}}
+			for pool := range 3 {
+				for _, open := range []int64{60, 120, 300, 3600} {
+					for _, interval := range []int32{60, 300} {
+						if open%int64(interval) != 0 {
+							continue
+						}
+						k := market.Candle{
+							CandleKey: market.CandleKey{Pool: poolID(pool), Interval: interval, Open: open}, USD: market.OHLC{Close: float64(open)},
+							VolumeUSD: huge(uint64(pool)), Buys: open, Sells: 1,
+						}
+						c.Changes.Candles = append(c.Changes.Candles, market.Change[market.CandleKey, market.Candle]{Key: k.CandleKey, After: &k})
+					}
+				}
+			}
+			if err := s.Commit(t.Context(), lease(t, s), c); err != nil {
+				t.Fatal(err)
+			}
+			got, err := s.Activities(t.Context(), "base", []market.Address{poolID(0), poolID(2), poolID(7)},
+				[]market.CandleSpan{{Interval: 60, From: 60, To: 300}, {Interval: 300, From: 300, To: 3600}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			sums := map[market.Address]int64{}
+			for _, a := range got {
+				sums[a.Pool] += a.Buys
+				if a.Sells != 1 || a.VolumeUSD.IsZero() {
+					t.Errorf("a candle tells %+v", a)
+				}
+			}
+			if want := map[market.Address]int64{poolID(0): 480, poolID(2): 480}; !maps.Equal(sums, want) {
+				t.Errorf("sums are %v, want %v", sums, want)
+			}
+			moments := []store.PoolTime{{Pool: poolID(0), At: 60}, {Pool: poolID(0), At: 61}, {Pool: poolID(1), At: 3600}, {Pool: poolID(7), At: 3600}}
+			closes, err := s.ClosesBefore(t.Context(), "base", moments)
+			if want := map[store.PoolTime]float64{moments[1]: 60, moments[2]: 300}; err != nil || !maps.Equal(closes, want) {
+				t.Errorf("closes are %v, %v; want %v", closes, err, want)
+			}
+		})
+	}
+}
