@@ -259,7 +259,8 @@ func TestConstants(t *testing.T) {
 		h.Chains[1] != (contract.Chain{ID: "base", Label: "BASE", MinTradeUSD: 2}) || h.Minimums["bsc"] != 2 || h.MarketChains[2].MinBuyUSD != 2 {
 		t.Errorf("the constants are %+v", h)
 	}
-	if len(h.Resources) != 3 || h.Resources[0].Kind != contract.ResourceKindDocs || h.Resources[1].ID != "b" ||
+	if len(h.Resources) != 3 || h.Resources[0].Kind != contract.ResourceKindDocs ||
+		h.Resources[0].URL != "https://api.example/docs" || h.Resources[1].ID != "b" ||
 		h.Resources[1].URL != "https://docs.example/x/changelog#b" || h.Resources[2].At == nil {
 		t.Errorf("the resources are %+v", h.Resources)
 	}

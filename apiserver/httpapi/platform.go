@@ -3,6 +3,7 @@ package httpapi
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -110,14 +111,22 @@ func (a *API) constants() (*answer, error) {
 		out.MarketChains = append(out.MarketChains, contract.MarketChain{ID: c.ID, Label: c.Label, MinBuyUSD: c.MinTradeUSD})
 	}
 	for _, r := range a.Site.Resources {
-		out.Resources = append(out.Resources, contract.Resource{ID: r.ID, Label: r.Label, URL: r.URL, Kind: contract.ResourceKind(r.Kind)})
+		out.Resources = append(out.Resources, contract.Resource{ID: r.ID, Label: r.Label, URL: a.absolute(r.URL), Kind: contract.ResourceKind(r.Kind)})
 	}
 	for _, e := range a.Site.Changelog {
 		out.Resources = append(out.Resources, contract.Resource{
-			ID: e.ID, Label: e.Label, Kind: contract.ResourceKindChangelog, URL: a.DocsURL + "/changelog#" + e.ID, At: new(contract.At(e.At)),
+			ID: e.ID, Label: e.Label, Kind: contract.ResourceKindChangelog, URL: a.absolute(a.DocsURL + "/changelog#" + e.ID), At: new(contract.At(e.At)),
 		})
 	}
 	return encode(out)
+}
+
+// absolute is an address as apps need it, which have no page that it could be relative to.
+func (a *API) absolute(address string) string {
+	if strings.HasPrefix(address, "/") {
+		return a.BaseURL + address
+	}
+	return address
 }
 
 func (a *API) mobileHealth(*request) (*answer, error) { return a.health, nil }
