@@ -31,9 +31,9 @@ import (
 const (
 	// drain is how long requests in flight may take when the server ends.
 	drain = 5 * time.Second
-	// inFlightPerCore bounds the requests that are worked on at once. Each takes some milliseconds of a core or waits for
-	// the database, so that those admitted are answered within a few tens of them.
-	inFlightPerCore = 32
+	// inFlightPerCore bounds the requests that are worked on at once. Each takes a few milliseconds of a core, here or in the
+	// database, so that those admitted are answered within a few tens of them.
+	inFlightPerCore = 10
 )
 
 // Options are a server's surroundings.

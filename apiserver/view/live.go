@@ -19,7 +19,7 @@ const (
 	// liveDepth is the most tokens of one chain that the live list can show.
 	liveDepth = 50
 	// tokensAtOnce bounds the tokens that are read by one query.
-	tokensAtOnce = 1000
+	tokensAtOnce = 512
 )
 
 // Ranked is a token with what its place in a list follows from.
@@ -95,7 +95,7 @@ func (v *View) refreshLive(ctx context.Context, w *world) error {
 				return err
 			}
 		}
-		if stale := v.stale(status); fresh || everything || stale != l.stale {
+		if stale := v.stale(status.State, status.Last.Time); fresh || everything || stale != l.stale {
 			l.status, l.stale = status, stale
 			l.ranked = l.rank(id)
 			changed = true
@@ -170,38 +170,20 @@ func (v *View) takeTokens(ctx context.Context, l *liveChain, status store.ChainS
 	l.usd = usd[status.ID]
 	mints := slices.SortedFunc(maps.Keys(wanted), market.Address.Compare)
 	for part := range slices.Chunk(mints, tokensAtOnce) {
-		tokens, pools, err := v.rowsOf(ctx, status.ID, part)
+		found, err := v.readTokens(ctx, part)
 		if err != nil {
 			return err
 		}
-		for i := range tokens {
-			if t := &tokens[i]; t.Chain == status.ID {
-				kept[t.Mint] = Token{Token: t.Token, Pools: pools[t.Mint]}
+		for mint, tokens := range found {
+			for _, t := range tokens {
+				if t.Chain == status.ID {
+					kept[mint] = t
+				}
 			}
 		}
 	}
 	l.tokens, l.seen = kept, status.CommitNo
 	return nil
-}
-
-func (v *View) rowsOf(ctx context.Context, chain string, mints []market.Address,
-) (tokens []store.ChainToken, pools map[market.Address][]market.Pool, err error) {
-	if tokens, err = v.store.TokensByMints(ctx, mints); err != nil {
-		return nil, nil, err
-	}
-	keys := make([]store.TokenKey, len(mints))
-	for i, mint := range mints {
-		keys[i] = store.TokenKey{Chain: chain, Mint: mint}
-	}
-	list, err := v.store.PoolsOfTokens(ctx, keys)
-	if err != nil {
-		return nil, nil, err
-	}
-	pools = make(map[market.Address][]market.Pool)
-	for i := range list {
-		pools[list[i].Base] = append(pools[list[i].Base], list[i].Pool)
-	}
-	return tokens, pools, nil
 }
 
 // deal makes the next snapshot of the chains' ranked tokens. What stands still is no trend: a stale chain shows nothing

@@ -56,7 +56,7 @@ func (v *View) refreshMajors(ctx context.Context, w *world) error {
 			continue
 		}
 		mints = append(mints, d.mint)
-		seen[d.chain] = majorSeen{status.CommitNo, v.stale(status)}
+		seen[d.chain] = majorSeen{status.CommitNo, v.stale(status.State, status.Last.Time)}
 		changed = changed || v.majors.seen[d.chain] != seen[d.chain]
 	}
 	if !changed && len(seen) == len(v.majors.seen) {

@@ -69,7 +69,7 @@ func (v *View) measure(ctx context.Context, pairs []Pair) error {
 		quotes = append(quotes, p.Pool.Quote)
 	}
 	slices.SortFunc(quotes, market.Address.Compare)
-	names, err := v.store.TokensByMints(ctx, slices.Compact(quotes))
+	names, err := v.store.TokensNow(ctx, slices.Compact(quotes))
 	if err != nil {
 		return err
 	}

@@ -26,14 +26,14 @@ func (v *View) Bars(ctx context.Context, chain string, pool market.Address, w ca
 		bars = candle.FromTrades(trades, w, in)
 		interval = market.StoredIntervals[0]
 	} else {
-		stored, err := v.store.Candles(ctx, chain, pool, interval, from, to)
+		stored, err := v.store.Series(ctx, chain, pool, interval, from, to, in == candle.Native)
 		if err != nil {
 			return nil, before, err
 		}
 		bars = candle.Fold(stored, w, in)
 	}
 	// The minute that from lies in may have closed after it: the one before has not.
-	last, ok, err := v.store.CandleBefore(ctx, chain, pool, interval, candle.Width(interval).Open(from))
+	last, ok, err := v.store.SeriesBefore(ctx, chain, pool, interval, candle.Width(interval).Open(from), in == candle.Native)
 	if err != nil || !ok {
 		return bars, before, err
 	}

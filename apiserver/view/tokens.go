@@ -130,44 +130,21 @@ func (v *View) readInto(ctx context.Context, mints []market.Address) (map[market
 	return last, nil
 }
 
+// readTokens reads tokens with their chains' state, and then their pools, which can only be newer.
 func (v *View) readTokens(ctx context.Context, mints []market.Address) (map[market.Address][]Token, error) {
-	found, err := v.store.TokensByMints(ctx, mints)
+	found, err := v.store.TokensNow(ctx, mints)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	// The chains are read before the rows that they tell the age of: those can only be newer.
-	list, err := v.store.Chains(ctx)
+	pools, err := v.store.PoolsNow(ctx, mints)
 	if err != nil {
 		return nil, err
-	}
-	statuses := make(map[string]store.ChainStatus, len(list))
-	for _, s := range list {
-		statuses[s.ID] = s
-	}
-	keys := make([]store.TokenKey, 0, len(found))
-	for i := range found {
-		keys = append(keys, store.TokenKey{Chain: found[i].Chain, Mint: found[i].Mint})
-	}
-	pools, err := v.store.PoolsOfTokens(ctx, keys)
-	if err != nil {
-		return nil, err
-	}
-	quotes, err := v.quotes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	byToken := make(map[store.TokenKey][]market.Pool, len(found))
-	for i := range pools {
-		k := store.TokenKey{Chain: pools[i].Chain, Mint: pools[i].Base}
-		byToken[k] = append(byToken[k], pools[i].Pool)
 	}
 	out := make(map[market.Address][]Token, len(mints))
-	for i, f := range found {
-		s, indexed := statuses[f.Chain]
-		if _, declared := v.natives[f.Chain]; !indexed || !declared {
-			continue // its chain is not declared any more
+	for i := range found {
+		if native, declared := v.natives[found[i].Chain]; declared { // else its chain isn't any more
+			out[found[i].Mint] = append(out[found[i].Mint], v.token(&found[i], native, pools))
 		}
-		out[f.Mint] = append(out[f.Mint], v.token(s, f.Token, byToken[keys[i]], quotes[f.Chain]))
 	}
 	for mint := range out {
 		deepest(out[mint])
@@ -175,12 +152,22 @@ func (v *View) readTokens(ctx context.Context, mints []market.Address) (map[mark
 	return out, nil
 }
 
-// token is a token as of its chain's status.
-func (v *View) token(s store.ChainStatus, t market.Token, pools []market.Pool, usd map[market.Address]market.QuotePrice) Token {
-	return Token{
-		Chain: s.ID, Token: t, Pools: pools, USD: usd, Native: v.natives[s.ID], Block: s.Last.Number,
-		AsOf: s.Last.Time, FinalAt: s.Head.FinalTime, Stale: v.stale(s),
+// token is a token with those of some pools that are its own.
+func (v *View) token(t *store.TokenNow, native market.Address, pools []store.PoolNow) Token {
+	out := Token{
+		Chain: t.Chain, Token: t.Token, USD: make(map[market.Address]market.QuotePrice, 2), Native: native, Block: t.Block,
+		AsOf: t.Time, FinalAt: t.FinalTime, Stale: v.stale(t.State, t.Time),
 	}
+	for i := range pools {
+		if p := &pools[i]; p.Chain == t.Chain && p.Base == t.Mint {
+			out.Pools = append(out.Pools, p.Pool)
+			out.USD[p.Quote] = p.QuotePrice
+		}
+	}
+	if t.Quote != nil {
+		out.USD[t.Mint] = *t.Quote
+	}
+	return out
 }
 
 func (v *View) quotes(ctx context.Context) (map[string]map[market.Address]market.QuotePrice, error) {

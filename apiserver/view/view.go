@@ -163,8 +163,8 @@ func (v *View) lost(ctx context.Context, err error) {
 }
 
 // stale reports whether a chain's figures are those of a while ago: its indexer or its nodes stand still.
-func (v *View) stale(s store.ChainStatus) bool {
-	return s.State == store.ChainHalted || v.now().Unix()-s.Last.Time > staleAfter
+func (v *View) stale(state store.ChainState, newest int64) bool {
+	return state == store.ChainHalted || v.now().Unix()-newest > staleAfter
 }
 
 // Ready says why requests can't be answered yet, or nil.
@@ -209,7 +209,7 @@ func (v *View) Health() ([]ChainHealth, error) {
 		if w != nil {
 			if s, ok := w.statuses[c.ID]; ok {
 				h = ChainHealth{
-					ID: c.ID, Indexed: true, AsOf: s.Last.Time, LagS: max(s.Head.Time-s.Last.Time, 0), Silent: v.stale(s),
+					ID: c.ID, Indexed: true, AsOf: s.Last.Time, LagS: max(s.Head.Time-s.Last.Time, 0), Silent: v.stale(s.State, s.Last.Time),
 				}
 			}
 		}

@@ -75,19 +75,17 @@ func (w *world) named(token int, query string) string {
 	return t.mint.String() + "?chain=" + worldChains[t.chain].id + query
 }
 
-// aloneTokens reads tokens with their pools, in the order of the answer.
-func aloneTokens(ctx context.Context, st *store.Store, w *world, tokens []int) ([]store.ChainToken, error) {
-	mints, keys := make([]market.Address, len(tokens)), make([]store.TokenKey, len(tokens))
+// aloneTokens reads tokens with their pools.
+func aloneTokens(ctx context.Context, st *store.Store, w *world, tokens []int) ([]store.TokenNow, error) {
+	mints := make([]market.Address, len(tokens))
 	for i, token := range tokens {
-		t := &w.tokens[token]
-		mints[i] = t.mint
-		keys[i] = store.TokenKey{Chain: worldChains[t.chain].id, Mint: t.mint}
+		mints[i] = w.tokens[token].mint
 	}
-	found, err := st.TokensByMints(ctx, mints)
+	found, err := st.TokensNow(ctx, mints)
 	if err != nil {
 		return nil, err
 	}
-	pools, err := st.PoolsOfTokens(ctx, keys)
+	pools, err := st.PoolsNow(ctx, mints)
 	if err != nil {
 		return nil, err
 	}
@@ -106,11 +104,11 @@ func aloneBars(ctx context.Context, st *store.Store, w *world, token int, width 
 	t := &found[0]
 	to := width.Open(worldEnd) + int64(width)
 	from := to - count*int64(width)
-	rows, err := st.Candles(ctx, t.Chain, t.Pool, width.Stored(), from, to)
+	rows, err := st.Series(ctx, t.Chain, t.Pool, width.Stored(), from, to, false)
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := st.CandleBefore(ctx, t.Chain, t.Pool, width.Stored(), from); err != nil {
+	if _, _, err := st.SeriesBefore(ctx, t.Chain, t.Pool, width.Stored(), from, false); err != nil {
 		return nil, err
 	}
 	return candle.Fold(rows, width, candle.USD), nil

@@ -14,7 +14,9 @@ type apiOptions struct {
 	command          string
 	rounds           int
 	duration, warmUp time.Duration
-	cpuProfile       string
+	// runs is how many of them one server goes through.
+	runs       int
+	cpuProfile string
 	// db is "sqlite", "postgres" or "both".
 	db       string
 	kinds    []string
@@ -62,8 +64,9 @@ func (o *apiOptions) parse(args []string, usage string, more func(*flag.FlagSet)
 		return errors.New("--rounds and --duration must be positive")
 	}
 	// The server's clock moves on while the newest block stays where it is.
-	if o.duration+o.warmUp > longestRun {
-		return fmt.Errorf("--duration and --warmup together must be at most %s, else the chains would be stale", longestRun)
+	if serves := time.Duration(max(o.runs, 1)) * (o.duration + o.warmUp); serves > longestServed {
+		return fmt.Errorf("with --duration %s and --warmup %s one server serves for %s; its chains would be stale after %s",
+			o.duration, o.warmUp, serves, longestServed)
 	}
 	if o.size.Tokens < 100 || o.size.Trades < 0 {
 		return errors.New("--tokens must be at least 100 and --trades not negative")
@@ -77,8 +80,8 @@ func (o *apiOptions) parse(args []string, usage string, more func(*flag.FlagSet)
 	return err
 }
 
-// longestRun of one server, after which its chains would be stale.
-const longestRun = 90 * time.Second
+// longestServed is for how long a server's chains are not stale, less the time that it takes to begin.
+const longestServed = 100 * time.Second
 
 // fresh is the same number of clients, none of which has sent anything.
 func (o *apiOptions) fresh() *clients {

@@ -46,7 +46,7 @@ type overloadRun struct {
 
 func overloadCommand(ctx context.Context, args []string) error {
 	o := overloadOptions{apiOptions: bigMarket("overload")}
-	o.duration = 20 * time.Second
+	o.duration, o.runs = 20*time.Second, 2
 	if err := o.parse(args, overloadUsage, func(f *flag.FlagSet) {
 		f.Float64Var(&o.zipf, "zipf", 1, "exponent of Zipf's law, by which tokens are drawn")
 		f.Float64Var(&o.times, "times", 2, "multiple of what the server carries")

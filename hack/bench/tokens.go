@@ -8,6 +8,7 @@ import (
 	"net/http"
 	"os"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -51,6 +52,7 @@ type roundRun struct{ server, alone *reading }
 
 func tokensCommand(ctx context.Context, args []string) error {
 	o := bigMarket("tokens")
+	o.runs = len(perToken)
 	if err := o.parse(args, tokensUsage, o.openFlags); err != nil {
 		return err
 	}
@@ -322,7 +324,7 @@ func tokenReport(list []endpoint, runs map[string][]tokenRun, rounds []roundRun)
 		t.add(list[i].operation, at(0.5, server), at(0.99, server), at(0.5, alone), at(0.99, alone), fmt.Sprintf("%.2f", middle(ratios)),
 			each(ratios, "%.2f"), cpu(func(r *tokenRun) time.Duration { return r.serverCPU }),
 			cpu(func(r *tokenRun) time.Duration { return r.aloneCPU }), at(0.99, func(r *tokenRun) []time.Duration { return r.late }),
-			fmt.Sprint(turnedAway), verdict(middle(ratios) <= wantedRatio && p99 < milliseconds(wantedP99) && turnedAway == 0))
+			strconv.Itoa(turnedAway), verdict(middle(ratios) <= wantedRatio && p99 < milliseconds(wantedP99) && turnedAway == 0))
 	}
 	if err := t.write(os.Stdout); err != nil {
 		return err

@@ -29,6 +29,7 @@ type Store struct {
 	// postgres is how to connect to PostgreSQL; nil on SQLite.
 	postgres *pgx.ConnConfig
 	hints    *hints
+	prepared prepared
 	unlock   func() error
 }
 
@@ -104,7 +105,8 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 	}
 	s := &Store{unlock: unlock, hints: newHints()}
 	if s.write, err = open(1); err == nil {
-		s.read, err = open(2*runtime.GOMAXPROCS(0), "query_only(1)")
+		// Each reader has a cache of its own: what several read at once is in the operating system's all the same.
+		s.read, err = open(2*runtime.GOMAXPROCS(0), "query_only(1)", "cache_size(-8192)")
 	}
 	if err == nil {
 		if err = s.write.PingContext(ctx); err != nil {

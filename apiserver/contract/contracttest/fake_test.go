@@ -81,8 +81,8 @@ func (s *fake) respond(r *http.Request) answer {
 		a.header.Set("ETag", tagOf(a.body))
 		a.header.Set("Vary", "Accept-Encoding")
 	}
-	if s.fault.answer != nil {
-		s.fault.answer(r, operation, &a)
+	if s.answer != nil {
+		s.answer(r, operation, &a)
 	}
 	s.encode(r, &a)
 	if s.sent != nil {

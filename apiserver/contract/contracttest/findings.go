@@ -30,10 +30,11 @@ func rule(name string, err error) error {
 // rulesOf lists the names of the rules that err breaks, sorted.
 func rulesOf(err error) []string {
 	var names []string
-	if f, ok := err.(*finding); ok { //nolint:errorlint // the tree is walked by hand
-		names = append(names, f.rule)
-	} else if joined, ok := err.(interface{ Unwrap() []error }); ok { //nolint:errorlint // as above
-		for _, part := range joined.Unwrap() {
+	switch e := err.(type) { //nolint:errorlint // every branch of the tree is walked, not the first that fits
+	case *finding:
+		names = append(names, e.rule)
+	case interface{ Unwrap() []error }:
+		for _, part := range e.Unwrap() {
 			names = append(names, rulesOf(part)...)
 		}
 	}

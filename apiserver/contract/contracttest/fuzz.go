@@ -2,7 +2,6 @@ package contracttest
 
 import (
 	"cmp"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,8 +60,13 @@ func (k *Kit) Fuzz(tb testing.TB, do func(*http.Request) (*http.Response, []byte
 	slices.SortStableFunc(f.operations, func(a, b operation) int { return cmp.Compare(len(b.params), len(a.params)) })
 	attempts := rapid.SliceOfN(rapid.Custom(f.attempt), 1, 12)
 	rapid.Check(tb, func(t *rapid.T) {
+		f.drawn = newMemory()
 		for _, a := range attempts.Draw(t, "requests") {
 			f.run(t, a)
+		}
+		if err := k.answered.addAll(f.drawn); err != nil {
+			t.Logf("%v", err)
+			t.Fatalf("the answer breaks the contract: ETag")
 		}
 	})
 	tb.Logf("answers: %s", f.tally())
@@ -74,6 +78,9 @@ type fuzzer struct {
 	seeds      Seeds
 	operations []operation
 	answered   map[Status]int
+	// drawn is what ETags stood for in this draw alone: that of all draws would have a failure look like another one
+	// when rapid tries it again.
+	drawn *memory
 }
 
 type operation struct {
@@ -100,28 +107,36 @@ type twist struct {
 
 // The kinds of twists.
 const (
-	plain     = "alone"
-	asHead    = "as HEAD"
-	known     = "If-None-Match that names the answer"
-	unknown   = "If-None-Match that doesn't"
-	coded     = "Accept-Encoding"
-	padded    = "parameters that change nothing"
+	plain     = "nothing"
+	asHead    = "HEAD"
+	known     = "If-None-Match, which names the answer:"
+	unknown   = "If-None-Match, which doesn't:"
+	coded     = "Accept-Encoding:"
+	padded    = "with a parameter that changes nothing:"
 	namedETag = "<ETag>" // in the value of If-None-Match
 )
 
-// GoString is how a failed attempt is shown.
+// GoString is how rapid shows an attempt; the one that failed is logged in full besides.
 func (a attempt) GoString() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "\n%s %s", a.method, a.target)
+	fmt.Fprintf(&b, "\n%s %s", a.method, shortened(a.target))
 	for _, name := range sortedKeys(a.header) {
 		for _, value := range a.header[name] {
-			fmt.Fprintf(&b, "\n    %s: %s", name, value)
+			fmt.Fprintf(&b, "\n    %s: %s", name, shortened(value))
 		}
 	}
 	if a.twist.kind != plain {
-		fmt.Fprintf(&b, "\n  then %s: %q", a.twist.kind, a.twist.value)
+		fmt.Fprintf(&b, "\n  then %s %s", a.twist.kind, shortened(a.twist.value))
 	}
 	return b.String()
+}
+
+func shortened(s string) string {
+	const most = 200
+	if len(s) <= most {
+		return s
+	}
+	return fmt.Sprintf("%s... (%d bytes)", s[:most], len(s))
 }
 
 // run sends an attempt and holds its answers to the contract.
@@ -129,7 +144,7 @@ func (f *fuzzer) run(t *rapid.T, a attempt) {
 	t.Helper()
 	first := f.send(t, a, a.method, a.target, a.header)
 	f.judge(t, a, first)
-	if first.status == http.StatusTooManyRequests {
+	if limited(first) {
 		return
 	}
 	switch a.twist.kind {
@@ -162,7 +177,7 @@ func (f *fuzzer) moving(a attempt) bool { return slices.Contains(f.seeds.Moving,
 func (f *fuzzer) head(t *rapid.T, a attempt, get *reply) {
 	t.Helper()
 	head := f.send(t, a, http.MethodHead, a.target, a.header)
-	if f.limited(head) || f.moving(a) && get.status == head.status {
+	if limited(head) || f.moving(a) && get.status == head.status {
 		return
 	}
 	if get.status != head.status {
@@ -179,7 +194,7 @@ func (f *fuzzer) revalidate(t *rapid.T, a attempt, first *reply) {
 	tag := strings.ReplaceAll(a.twist.value, namedETag, strings.TrimPrefix(first.header.Get("ETag"), "W/"))
 	second := f.send(t, a, a.twist.method, a.target, with(a.header, "If-None-Match", tag))
 	switch {
-	case f.limited(second):
+	case limited(second):
 	case first.status != http.StatusOK: // an error has no ETag, and the condition doesn't matter
 		f.unchanged(t, a, first, second)
 	case second.status == http.StatusNotModified:
@@ -194,7 +209,7 @@ func (f *fuzzer) revalidate(t *rapid.T, a attempt, first *reply) {
 // unchanged compares two answers that must be the same but for how they are encoded.
 func (f *fuzzer) unchanged(t *rapid.T, a attempt, first, second *reply) {
 	t.Helper()
-	if f.limited(second) {
+	if limited(second) {
 		return
 	}
 	if first.status != second.status {
@@ -215,13 +230,13 @@ func (f *fuzzer) unchanged(t *rapid.T, a attempt, first, second *reply) {
 	}
 }
 
-func (f *fuzzer) limited(r *reply) bool { return r.status == http.StatusTooManyRequests }
+func limited(r *reply) bool { return r.status == http.StatusTooManyRequests }
 
 // judge holds the status to what the document says of the values.
 func (f *fuzzer) judge(t *rapid.T, a attempt, r *reply) {
 	t.Helper()
 	route, err := f.kit.kin.route(r.req)
-	if err != nil || route.Operation.OperationID != a.operation || f.limited(r) {
+	if err != nil || route.Operation.OperationID != a.operation || limited(r) {
 		return // what was drawn for the path made it another one
 	}
 	if ambiguous(r.req.URL) && r.status == http.StatusNotFound {
@@ -248,27 +263,26 @@ func (f *fuzzer) send(t *rapid.T, a attempt, method, target string, header http.
 	if err != nil {
 		t.Fatalf("contracttest: drew a request that is none: %v", err)
 	}
-	// It outlives this draw in nothing: do has returned the whole body.
 	req := (&http.Request{
 		Method: method, URL: u, RequestURI: target, Host: "example.com", RemoteAddr: "192.0.2.1:1234",
 		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, Header: header.Clone(), Body: http.NoBody,
-	}).WithContext(context.WithoutCancel(t.Context()))
+	}).WithContext(t.Context())
 	if req.Header == nil {
 		req.Header = http.Header{}
 	}
-	res, body := f.do(req)
+	res, body := f.do(req) //nolint:bodyclose // do has read it
 	r := newReply(req, res, body)
 	f.answered[Status{a.operation, r.status}]++
 	switch {
 	case r.status >= http.StatusInternalServerError:
 		err = rule("5xx", errors.New("the server failed"))
-	case f.limited(r) && !f.seeds.Allow429:
+	case limited(r) && !f.seeds.Allow429:
 		err = rule("429", errors.New("the limit was reached"))
 	default:
 		if _, unrouted := f.kit.kin.route(req); unrouted != nil {
 			err = f.kit.verifyUnrouted(req, res, body)
 		} else {
-			err = f.kit.Verify(req, res, body)
+			err = f.kit.verify(req, res, body, f.drawn)
 		}
 	}
 	if err != nil {
@@ -281,9 +295,12 @@ func (f *fuzzer) send(t *rapid.T, a attempt, method, target string, header http.
 // for two faults; the log has the rest.
 func (f *fuzzer) fail(t *rapid.T, r *reply, err error) {
 	t.Helper()
-	var head strings.Builder
-	_ = r.req.Header.Write(&head)
-	t.Logf("%s %s\n%sanswered %d %v\n%s\n%v", r.req.Method, r.target, head.String(), r.status, r.header, clip(r.body), err)
+	var text strings.Builder
+	fmt.Fprintf(&text, "%s %s\n", r.req.Method, r.target)
+	_ = r.req.Header.Write(&text) // a Builder takes everything
+	fmt.Fprintf(&text, "\nanswered %d\n", r.status)
+	_ = r.header.Write(&text)
+	t.Logf("%s\n%s\n\n%v", text.String(), clip(r.body), err)
 	t.Fatalf("the answer breaks the contract: %s", strings.Join(rulesOf(err), ", "))
 }
 

@@ -1,6 +1,7 @@
 package contracttest
 
 import (
+	"flag"
 	"net/http"
 	"regexp"
 	"slices"
@@ -18,6 +19,13 @@ func worldSeeds() Seeds {
 			"chain": {"base", "bsc"},
 		},
 		Moving: []string{"getHeartbeat"},
+	}
+}
+
+func fuzzing(kit *Kit, s *fake, seeds Seeds) func(tb testing.TB) {
+	return func(tb testing.TB) {
+		tb.Helper()
+		kit.Fuzz(tb, s.do, seeds)
 	}
 }
 
@@ -54,7 +62,7 @@ func TestFuzzFindsPlantedFaults(t *testing.T) {
 	t.Parallel()
 	for name, test := range map[string]struct {
 		fault fault
-		want  string // the rule
+		want  string // the rules that it breaks, or may be seen to break first
 	}{
 		"500 for one number": {fault{before: func(r *http.Request) *answer {
 			if r.URL.Query().Get("limit") == "1000" {
@@ -79,7 +87,7 @@ func TestFuzzFindsPlantedFaults(t *testing.T) {
 		"wrong quota": {only("searchPairs", 400, func(a *answer) {
 			a.header.Set("RateLimit-Policy", `"searchPairs";q=91;w=60`)
 		}), "limit"},
-		"unrouted without a limit": {only("", 404, func(a *answer) { a.header.Del("RateLimit") }), "limit"},
+		"unrouted without a limit": {only("", 404, func(a *answer) { a.header.Del("RateLimit") }), "limit or kin-openapi, limit"},
 		"unrouted as text": {only("", 404, func(a *answer) {
 			a.body = []byte("404 page not found")
 			a.header.Set("Content-Type", "text/plain")
@@ -91,21 +99,22 @@ func TestFuzzFindsPlantedFaults(t *testing.T) {
 			}
 		}), "HEAD"},
 		"HEAD with another status": {sent(func(r *http.Request, a *answer) {
-			if r.Method == http.MethodHead && a.code == http.StatusBadRequest {
-				a.code = http.StatusNotFound
+			if r.Method == http.MethodHead && a.code == http.StatusOK {
+				a.code = http.StatusNotModified
 			}
-		}), "HEAD"},
+		}), "HEAD or unchanged"},
 		"HEAD with a body": {sent(func(r *http.Request, a *answer) {
 			if r.Method == http.MethodHead && a.code == http.StatusBadRequest {
 				a.body = []byte("{}")
 			}
 		}), "body"},
-		"ETag that changes": {sentTag(func(n int) string { return tagOf([]byte{byte(n)}) }), "ETag"},
+		"ETag that changes":     {sentTag(func(n int) string { return tagOf([]byte{byte(n)}) }), "ETag or unchanged or If-None-Match"},
+		"one ETag for all data": {only("getHeartbeat", 200, func(a *answer) { a.header.Set("ETag", tagOf(nil)) }), "ETag"},
 		"ETag of the coding": {sent(func(_ *http.Request, a *answer) {
 			if a.header.Get("Content-Encoding") == "gzip" {
 				a.header.Set("ETag", tagOf(a.body))
 			}
-		}), "ETag"},
+		}), "ETag or HEAD or unchanged or If-None-Match"},
 		"ETag that nobody knows":  {fault{matching: func(_, _ string) bool { return false }}, "If-None-Match"},
 		"ETags compared strongly": {fault{matching: func(given, etag string) bool { return given == "*" || strings.Contains(given, etag) }}, "If-None-Match"},
 		"first ETag alone":        {fault{matching: func(given, etag string) bool { first, _, _ := strings.Cut(given, ","); return namesTag(first, etag) }}, "If-None-Match"},
@@ -199,24 +208,91 @@ func TestFuzzFindsPlantedFaults(t *testing.T) {
 			t.Parallel()
 			kit := fresh(t)
 			s := newFake(t, kit, test.fault)
-			r := record(t, func(tb testing.TB) { kit.Fuzz(tb, s.do, worldSeeds()) })
-			if !r.mentions(test.want) {
-				t.Errorf("want %q, got\n%s", test.want, strings.Join(r.errors, "\n"))
+			r := record(t, fuzzing(kit, s, worldSeeds()))
+			var got string
+			for _, message := range r.errors {
+				if m := broken.FindStringSubmatch(message); m != nil {
+					got = m[1] + m[2]
+				}
+			}
+			if !slices.Contains(strings.Split(test.want, " or "), got) {
+				t.Errorf("breaks %q, want %s\n%s", got, test.want, strings.Join(r.errors, "\n"))
 			}
 		})
 	}
 }
 
-var _ = slices.Contains[[]int]
+// broken finds the rules in the message of a failed draw.
+var broken = regexp.MustCompile(`\[rapid\] (?:failed after \d+ tests: the answer breaks the contract: (.*)\n|panic after \d+ tests: (the inside)\n)`)
 
-// sentTag gives each answer an ETag of its own.
+// What a failure says is short, and enough to send the request again. It is not parallel: the flag is everyone's.
+func TestFuzzShrinks(t *testing.T) { //nolint:paralleltest // see above
+	limited := flag.Lookup("rapid.shrinktime").Value.String()
+	if err := flag.Set("rapid.shrinktime", "30s"); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = flag.Set("rapid.shrinktime", limited) }()
+	kit := fresh(t)
+	s := newFake(t, kit, fault{before: func(r *http.Request) *answer {
+		if strings.Contains(r.URL.RawQuery, "limit=1000") && r.Header.Get("Origin") != "" {
+			return &answer{code: http.StatusInternalServerError, header: http.Header{}}
+		}
+		return nil
+	}})
+	r := record(t, fuzzing(kit, s, worldSeeds()))
+	const draw = `draw requests: []contracttest.attempt{
+GET /api/chart/0x4ed4e862860bed51a9570b96d89af5e1b0efefed?limit=1000
+    Origin: https://app.example.com}`
+	if all := strings.Join(r.logs, "\n"); !strings.Contains(all, draw) || !strings.Contains(all, "answered 500") {
+		t.Errorf("it says\n%s\n%s", strings.Join(r.errors, "\n"), all)
+	}
+}
+
+// Operations whose data moves are not compared, when they are named; 429 is no answer, unless it is allowed.
+func TestSeedsAllow(t *testing.T) {
+	t.Parallel()
+	kit := fresh(t)
+	still := worldSeeds()
+	still.Moving = nil
+	r := record(t, fuzzing(kit, newFake(t, kit, fault{}), still))
+	if !r.mentions("breaks the contract") {
+		t.Error("data that moves is not seen")
+	}
+
+	limited := fault{before: func(req *http.Request) *answer {
+		route, err := kit.kin.route(req)
+		if err != nil || route.Operation.OperationID != "searchPairs" {
+			return nil
+		}
+		a := documentedAnswer(t, kit, route.Path, http.StatusTooManyRequests)
+		if req.Header.Get("X-Api-Key") != "" {
+			a.header.Set("X-Api-Key-Status", "unknown")
+		}
+		if req.Method == http.MethodHead {
+			a.body = nil
+		}
+		return &a
+	}}
+	seeds := worldSeeds()
+	r = record(t, fuzzing(kit, newFake(t, kit, limited), seeds))
+	if !r.mentions("breaks the contract: 429") {
+		t.Errorf("429 passed: %v", r.errors)
+	}
+	seeds.Allow429 = true
+	kit.Fuzz(t, newFake(t, kit, limited).do, seeds)
+}
+
+// sentTag gives each GET an ETag of its own, and a HEAD that of the GET before it.
 func sentTag(tag func(n int) string) fault {
 	n := 0
-	return sent(func(_ *http.Request, a *answer) {
-		if a.header.Get("ETag") != "" {
-			n++
-			a.header.Set("ETag", tag(n))
+	return sent(func(r *http.Request, a *answer) {
+		if a.header.Get("ETag") == "" {
+			return
 		}
+		if r.Method == http.MethodGet {
+			n++
+		}
+		a.header.Set("ETag", tag(n))
 	})
 }
 

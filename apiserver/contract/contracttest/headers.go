@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 )
@@ -48,15 +49,19 @@ func checkVary(r *reply) error {
 	return nil
 }
 
-// checkCache holds Cache-Control to x-cache, which no validator reads. Only a body that can't change any more may be
-// called immutable.
+// checkCache holds Cache-Control to x-cache, which no validator reads. Where a series has a policy of its own, that goes
+// with a body of candles and the other with any other body; a reply without a body may have either. Only a body that
+// can't change any more may be called immutable.
 func checkCache(cache contract.Cache, r *reply) error {
 	if r.status >= http.StatusBadRequest {
 		return once(r.header, "Cache-Control", "no-store")
 	}
 	open := once(r.header, "Cache-Control", cache.Header())
-	if cache.Series != nil && open != nil {
-		open = once(r.header, "Cache-Control", cache.Series.Header())
+	if cache.Series != nil {
+		series := once(r.header, "Cache-Control", cache.Series.Header())
+		if _, candles := r.object()["candles"]; candles || r.bodiless && open != nil {
+			open = series
+		}
 	}
 	if open == nil || cache.ClosedMaxAge == 0 || once(r.header, "Cache-Control", cache.ClosedHeader()) != nil {
 		return open
@@ -134,17 +139,8 @@ func checkQuota(name string, left, wait int, r *reply) error {
 
 var etagPattern = regexp.MustCompile(`^W/"[0-9a-f]{32}"$`)
 
-// versions remembers what each ETag of a path and query stood for, and the other way round.
-type versions map[version][sha256.Size]byte
-
-type version struct {
-	target string
-	etag   string            // empty for the way back:
-	sum    [sha256.Size]byte // bodies lead to the hash of their ETag
-}
-
 // checkETag holds ETag to its form, and to be a hash of the body: the same bytes have the same tag, others another.
-func (k *Kit) checkETag(r *reply) error {
+func checkETag(r *reply, known *memory) error {
 	if r.status >= http.StatusBadRequest {
 		return nil
 	}
@@ -155,25 +151,54 @@ func (k *Kit) checkETag(r *reply) error {
 	if r.bodiless {
 		return nil
 	}
-	body, tag := sha256.Sum256(r.body), sha256.Sum256([]byte(tags[0]))
-	k.mu.Lock()
-	defer k.mu.Unlock()
-	if !k.versions.same(version{target: r.target, etag: tags[0]}, body) {
-		return fmt.Errorf("%s stood for another body", tags[0])
+	return known.add(version{r.target, tags[0], sha256.Sum256(r.body)})
+}
+
+// version is what was answered once.
+type version struct {
+	target, etag string
+	body         [sha256.Size]byte
+}
+
+// memory is of the versions that were answered. It is safe for parallel tests.
+type memory struct {
+	mu     sync.Mutex
+	bodies map[version]version // of a version without its body, the version
+	tags   map[version]version // of a version without its tag, the version
+}
+
+func newMemory() *memory { return &memory{bodies: map[version]version{}, tags: map[version]version{}} }
+
+// mostVersions bounds the memory of a long run of the fuzzer, which then starts anew.
+const mostVersions = 100_000
+
+// add remembers a version, unless it is at odds with one that was answered before.
+func (m *memory) add(v version) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	tagged, bare := version{target: v.target, etag: v.etag}, version{target: v.target, body: v.body}
+	if before, ok := m.bodies[tagged]; ok && before != v {
+		return fmt.Errorf("%s stood for another body of %s", v.etag, v.target)
 	}
-	if !k.versions.same(version{target: r.target, sum: body}, tag) {
-		return fmt.Errorf("%s is not the tag that the same body had", tags[0])
+	if before, ok := m.tags[bare]; ok && before != v {
+		return fmt.Errorf("the same body of %s had %s, and now %s", v.target, before.etag, v.etag)
 	}
+	if len(m.bodies) >= mostVersions {
+		clear(m.bodies)
+		clear(m.tags)
+	}
+	m.bodies[tagged], m.tags[bare] = v, v
 	return nil
 }
 
-// same reports whether v stands for the sum; what is new stands for it from now on.
-func (known versions) same(v version, sum [sha256.Size]byte) bool {
-	before, ok := known[v]
-	if !ok {
-		known[v] = sum
+// addAll remembers the versions of another memory.
+func (m *memory) addAll(other *memory) error {
+	for _, v := range other.bodies {
+		if err := m.add(v); err != nil {
+			return err
+		}
 	}
-	return !ok || before == sum
+	return nil
 }
 
 // accepts reports whether an Accept-Encoding allows a coding (RFC 9110, section 12.5.3). A weight that can't be read

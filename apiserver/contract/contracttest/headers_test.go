@@ -23,6 +23,11 @@ func TestPlantedFaultsInHeadersFail(t *testing.T) {
 	limited := documentedAnswer(t, kit, "/api/market/live", 429)
 	closed := chart.withHeader("Cache-Control", "public, max-age=86400, immutable")
 	final := closed.with(t, []any{}, "candles")
+	majors := documentedAnswer(t, kit, "/api/majors", 200)
+	const ofList, ofSeries = "public, max-age=5, stale-while-revalidate=30", "public, max-age=2, stale-while-revalidate=10"
+	candles := majors
+	candles.body = chart.body
+	candles = candles.with(t, "ETH", "asset").withHeader("Cache-Control", ofSeries)
 	const policy, limit = "RateLimit-Policy", "RateLimit"
 	const both = "kin-openapi libopenapi-validator "
 
@@ -36,6 +41,10 @@ func TestPlantedFaultsInHeadersFail(t *testing.T) {
 		"as documented, 400":             {liveTarget, bad, ""},
 		"as documented, 429":             {liveTarget, limited, ""},
 		"as documented, closed":          {chartTarget, final, ""},
+		"as documented, list":            {"/api/majors", majors, ""},
+		"as documented, series":          {"/api/majors", candles, ""},
+		"list cached as a series":        {"/api/majors", majors.withHeader("Cache-Control", ofSeries), "Cache-Control"},
+		"series cached as a list":        {"/api/majors", candles.withHeader("Cache-Control", ofList), "Cache-Control"},
 		"policy of another operation":    {liveTarget, live.withHeader(policy, `"getVersion";q=60;w=60`), "limit"},
 		"policy of another quota":        {liveTarget, live.withHeader(policy, `"getMarketLive";q=61;w=60`), "limit"},
 		"policy of another window":       {liveTarget, live.withHeader(policy, `"getMarketLive";q=60;w=61`), "limit"},

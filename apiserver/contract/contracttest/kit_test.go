@@ -25,7 +25,7 @@ import (
 // keeps rapid from leaving files behind, and from looking for the smallest request for long. Flags that are given win.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	values := map[string]string{"rapid.seed": "1", "rapid.checks": "300", "rapid.nofailfile": "true", "rapid.shrinktime": "300ms"}
+	values := map[string]string{"rapid.seed": "1", "rapid.checks": "300", "rapid.nofailfile": "true", "rapid.shrinktime": "20ms"}
 	flag.Visit(func(f *flag.Flag) { delete(values, f.Name) })
 	for name, value := range values {
 		if err := flag.Set(name, value); err != nil {
@@ -87,7 +87,7 @@ func fresh(t *testing.T) *Kit {
 	}
 	return &Kit{
 		doc: kit.doc, operations: kit.operations, problems: kit.problems, unrouted: kit.unrouted, kin: kit.kin, pb33f: kit.pb33f,
-		seen: map[Status]bool{}, versions: versions{},
+		answered: newMemory(), seen: map[Status]bool{},
 	}
 }
 

@@ -59,14 +59,11 @@ func decoded(coding string, body []byte) ([]byte, error) {
 	}
 }
 
-// response is the reply as a response whose body is not encoded and not read yet, for a validator.
-func (r *reply) response() *http.Response {
+// plainHeader is the header of the body when it isn't encoded.
+func (r *reply) plainHeader() http.Header {
 	header := r.header.Clone()
 	header.Del("Content-Encoding")
-	return &http.Response{
-		StatusCode: r.status, Header: header, Body: io.NopCloser(bytes.NewReader(r.body)),
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-	}
+	return header
 }
 
 // object is the body as a JSON object; nil when it isn't one.

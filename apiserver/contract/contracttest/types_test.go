@@ -15,12 +15,22 @@ func TestTypesHoldExamples(t *testing.T) {
 	t.Parallel()
 	kit := fresh(t)
 	types := map[string]any{
-		"getMarketLive":   &contract.MarketLive{},
-		"getTokenInfo":    &contract.TokenInfo{},
-		"getChart":        &contract.CandleSeries{},
-		"getTokenCandles": &contract.TokenCandles{},
-		"getHeartbeat":    &contract.Heartbeat{},
-		"getVersion":      &contract.Version{},
+		"getMarketLive":      &contract.MarketLive{},
+		"getTokenPrices":     &contract.TokenPrices{},
+		"getMajors":          &contract.Majors{},
+		"searchPairs":        &contract.DexSearch{},
+		"getTokenInfo":       &contract.TokenInfo{},
+		"getChart":           &contract.CandleSeries{},
+		"getTokenCandles":    &contract.TokenCandles{},
+		"getHeartbeat":       &contract.Heartbeat{},
+		"getMobileHealth":    &contract.MobileHealth{},
+		"getSignInProviders": &contract.SignInProviders{},
+		"getVersion":         &contract.Version{},
+	}
+	for id := range kit.operations {
+		if types[id] == nil && id != "getOpenAPI" { // the document itself has no type
+			t.Errorf("%s has no type here", id)
+		}
 	}
 	for _, status := range kit.documented() {
 		var into any = &contract.Problem{}

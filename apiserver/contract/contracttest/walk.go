@@ -57,12 +57,14 @@ func PathTricks() []PathTrick {
 	return all
 }
 
-// Walk sends every path trick and fails for each that is answered otherwise than it must be. send writes the target
-// as it is, as Raw does.
-func (k *Kit) Walk(tb testing.TB, send func(target string) (*http.Response, []byte)) {
+// Send asks for a target as it stands, and returns the response with its whole body.
+type Send func(target string) (*http.Response, []byte)
+
+// Walk sends every path trick and fails for each that is answered otherwise than it must be.
+func (k *Kit) Walk(tb testing.TB, send Send) {
 	tb.Helper()
 	for _, trick := range PathTricks() {
-		res, body := send(trick.Target)
+		res, body := send(trick.Target) //nolint:bodyclose // send has read it
 		k.RequireTricked(tb, trick, res, body)
 	}
 }
@@ -122,7 +124,7 @@ func (k *Kit) verifyMalformed(res *http.Response, body []byte) error {
 
 // Raw returns a sender for Walk that writes a request line of its own to the server at a TCP address, which no client
 // of net/http would do for every target.
-func Raw(tb testing.TB, address string) func(target string) (*http.Response, []byte) {
+func Raw(tb testing.TB, address string) Send {
 	tb.Helper()
 	return func(target string) (*http.Response, []byte) {
 		tb.Helper()

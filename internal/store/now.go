@@ -1,0 +1,164 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// TokenNow is a token with the state of its chain, both of one moment.
+type TokenNow struct {
+	Chain string
+	market.Token
+	// Block and Time (unix seconds) are those of the chain's newest indexed block, FinalTime that of its final one.
+	Block           uint64
+	Time, FinalTime int64
+	State           ChainState
+	// Quote is its own price where it is a quote asset.
+	Quote *market.QuotePrice
+}
+
+// PoolNow is a pool with the price of its quote, both of one moment.
+type PoolNow struct {
+	Chain string
+	market.Pool
+	QuotePrice market.QuotePrice // USD 0 while unknown
+}
+
+// TokensNow lists the tokens at some addresses, on every chain, by chain and mint.
+func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenNow, error) {
+	if len(mints) == 0 {
+		return nil, nil
+	}
+	type row struct {
+		tokenRow `bun:",extend"`
+
+		Number      int64
+		BlockTime   int64
+		FinalTime   int64
+		State       string
+		QuoteUSD    *float64 `bun:"quote_usd"`
+		QuotePegged *bool
+	}
+	marks, args := list(addressKeys(mints))
+	rows, err := s.ask(ctx, "SELECT "+columnsOf[tokenRow](s.read, "t")+", c.number, c.block_time, c.final_time, c.state, "+
+		"q.usd AS quote_usd, q.pegged AS quote_pegged FROM tokens t JOIN chains c ON c.id = t.chain "+
+		"LEFT JOIN quote_prices q ON q.chain = t.chain AND q.asset = t.mint WHERE t.mint IN ("+marks+") ORDER BY t.chain, t.mint", args...)
+	found, err := scanAll[row](ctx, s.read, rows, err)
+	if err != nil {
+		return nil, fmt.Errorf("database: read tokens: %w", err)
+	}
+	return rowsTo(found, func(r *row) (TokenNow, error) {
+		t, err := r.token()
+		out := TokenNow{
+			Chain: r.Chain, Token: t, Block: uint64(r.Number), Time: r.BlockTime, FinalTime: r.FinalTime, State: ChainState(r.State),
+		}
+		if r.QuoteUSD != nil && r.QuotePegged != nil {
+			out.Quote = &market.QuotePrice{Asset: t.Mint, USD: *r.QuoteUSD, Pegged: *r.QuotePegged}
+		}
+		return out, err
+	})
+}
+
+// PoolsNow lists the pools of some base tokens, on every chain, by chain and id.
+func (s *Store) PoolsNow(ctx context.Context, bases []market.Address) ([]PoolNow, error) {
+	if len(bases) == 0 {
+		return nil, nil
+	}
+	marks, args := list(addressKeys(bases))
+	return s.poolsNow(ctx, "p.base IN ("+marks+")", args)
+}
+
+// PoolsByID lists the pools with an id on some chains, by chain.
+func (s *Store) PoolsByID(ctx context.Context, chains []string, id market.Address) ([]PoolNow, error) {
+	if len(chains) == 0 {
+		return nil, nil
+	}
+	keys := make([]any, len(chains))
+	for i, c := range chains {
+		keys[i] = c
+	}
+	marks, args := list(keys)
+	return s.poolsNow(ctx, "p.chain IN ("+marks+") AND p.id = ?", append(args, id.Bytes()))
+}
+
+func (s *Store) poolsNow(ctx context.Context, where string, args []any) ([]PoolNow, error) {
+	type row struct {
+		poolRow `bun:",extend"`
+
+		QuoteUSD    *float64 `bun:"quote_usd"`
+		QuotePegged *bool
+	}
+	rows, err := s.ask(ctx, "SELECT "+columnsOf[poolRow](s.read, "p")+", q.usd AS quote_usd, q.pegged AS quote_pegged "+
+		"FROM pools p LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE "+where+" ORDER BY p.chain, p.id", args...)
+	found, err := scanAll[row](ctx, s.read, rows, err)
+	if err != nil {
+		return nil, fmt.Errorf("database: read pools: %w", err)
+	}
+	return rowsTo(found, func(r *row) (PoolNow, error) {
+		p, err := r.pool()
+		out := PoolNow{Chain: r.Chain, Pool: p, QuotePrice: market.QuotePrice{Asset: p.Quote}}
+		if r.QuoteUSD != nil && r.QuotePegged != nil {
+			out.QuotePrice.USD, out.QuotePrice.Pegged = *r.QuoteUSD, *r.QuotePegged
+		}
+		return out, err
+	})
+}
+
+// The columns of candles that a series of prices in one currency is made of.
+const (
+	usdColumns    = "open_at, open_usd, high_usd, low_usd, close_usd, volume_usd, buys, sells"
+	nativeColumns = "open_at, open_native, high_native, low_native, close_native, volume_usd, buys, sells"
+)
+
+// Series lists a pool's stored candles of one width that open in [from, to), oldest first, with prices in USD or in the
+// native coin, volume in USD and the trades; nothing else of them is read.
+func (s *Store) Series(ctx context.Context, chain string, pool market.Address, interval int32, from, to int64, native bool,
+) ([]market.Candle, error) {
+	return s.series(ctx, native, pool, "open_at >= ? AND open_at < ? ORDER BY open_at", chain, pool.Bytes(), interval, from, to)
+}
+
+// SeriesBefore is the newest such candle that opens before t; ok is false when there is none.
+func (s *Store) SeriesBefore(ctx context.Context, chain string, pool market.Address, interval int32, t int64, native bool,
+) (c market.Candle, ok bool, err error) {
+	list, err := s.series(ctx, native, pool, "open_at < ? ORDER BY open_at DESC LIMIT 1", chain, pool.Bytes(), interval, t)
+	if err != nil || len(list) == 0 {
+		return c, false, err
+	}
+	return list[0], true, nil
+}
+
+func (s *Store) series(ctx context.Context, native bool, pool market.Address, where string, args ...any) (out []market.Candle, err error) {
+	names := usdColumns
+	if native {
+		names = nativeColumns
+	}
+	rows, err := s.ask(ctx, "SELECT "+names+" FROM candles WHERE chain = ? AND pool = ? AND interval_s = ? AND "+where, args...)
+	if err != nil {
+		return nil, fmt.Errorf("database: read candles: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var volume sql.RawBytes
+	for rows.Next() {
+		c := market.Candle{CandleKey: market.CandleKey{Pool: pool}}
+		price := &c.USD
+		if native {
+			price = &c.Native
+		}
+		if err := rows.Scan(&c.Open, &price.Open, &price.High, &price.Low, &price.Close, &volume, &c.Buys, &c.Sells); err != nil {
+			return nil, fmt.Errorf("database: read candles: %w", err)
+		}
+		col := columns{table: "candles"}
+		if c.VolumeUSD = col.amount(volume); col.err != nil {
+			return nil, col.err
+		}
+		out = append(out, c)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, fmt.Errorf("database: read candles: %w", err)
+	}
+	return out, nil
+}

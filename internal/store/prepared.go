@@ -1,0 +1,98 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math/bits"
+	"reflect"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/uptrace/bun"
+)
+
+// prepared are the statements that requests come down to. A text that is asked again and again is read and planned once
+// for each connection, which costs more than most of these statements do themselves.
+type prepared struct {
+	mu  sync.Mutex
+	all map[string]*sql.Stmt
+}
+
+// ask runs a fixed statement, with ? for its arguments, on the readers. The rows are the caller's to close.
+func (s *Store) ask(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+	stmt, err := s.statement(ctx, text)
+	if err != nil {
+		return nil, err
+	}
+	return stmt.QueryContext(ctx, args...)
+}
+
+func (s *Store) statement(ctx context.Context, text string) (*sql.Stmt, error) {
+	s.prepared.mu.Lock()
+	defer s.prepared.mu.Unlock()
+	if stmt := s.prepared.all[text]; stmt != nil {
+		return stmt, nil
+	}
+	stmt, err := s.read.DB.PrepareContext(ctx, s.numbered(text)) //nolint:sqlclosecheck // it lives as long as the store
+	if err != nil {
+		return nil, err
+	}
+	if s.prepared.all == nil {
+		s.prepared.all = make(map[string]*sql.Stmt)
+	}
+	s.prepared.all[text] = stmt
+	return stmt, nil
+}
+
+// numbered writes the arguments as the database wants them.
+func (s *Store) numbered(text string) string {
+	if s.postgres == nil {
+		return text
+	}
+	var b strings.Builder
+	n := 0
+	for _, r := range text {
+		if r == '?' {
+			n++
+			b.WriteString("$" + strconv.Itoa(n))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}
+
+// list makes the ?s and the arguments of a list of keys. Its length is rounded up to a power of two by repeating the last
+// key, so that lists of any length come down to few statements.
+func list(keys []any) (marks string, args []any) {
+	n := 1 << bits.Len(uint(len(keys)-1))
+	args = append(make([]any, 0, n), keys...)
+	for len(args) < n {
+		args = append(args, keys[len(keys)-1])
+	}
+	return strings.Repeat("?,", n-1) + "?", args
+}
+
+// columnsOf names the columns of a model, each behind the alias of its table.
+func columnsOf[R any](db *bun.DB, alias string) string {
+	var names []string
+	for _, f := range db.Table(reflect.TypeFor[R]()).Fields {
+		names = append(names, alias+"."+f.Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// scanAll reads the rows of a statement into models, and closes them.
+func scanAll[R any](ctx context.Context, db *bun.DB, rows *sql.Rows, err error) ([]R, error) {
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	var out []R
+	if err := db.ScanRows(ctx, rows, &out); err != nil {
+		return nil, fmt.Errorf("scan: %w", err)
+	}
+	return out, nil
+}
