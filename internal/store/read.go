@@ -29,15 +29,6 @@ func (s *Store) PoolsSince(ctx context.Context, chain string, seen int64) ([]mar
 	return rowsTo(rows, (*poolRow).pool)
 }
 
-// Quotes lists a chain's quote prices.
-func (s *Store) Quotes(ctx context.Context, chain string) ([]market.QuotePrice, error) {
-	var rows []quoteRow
-	if err := s.read.NewSelect().Model(&rows).Where("chain = ?", chain).Scan(ctx); err != nil {
-		return nil, fmt.Errorf("database: read quote prices: %w", err)
-	}
-	return rowsTo(rows, (*quoteRow).quote)
-}
-
 // Candles lists a pool's stored candles of one width that open in [from, to), oldest first.
 func (s *Store) Candles(ctx context.Context, chain string, pool market.Address, interval int32, from, to int64,
 ) ([]market.Candle, error) {
@@ -48,22 +39,6 @@ func (s *Store) Candles(ctx context.Context, chain string, pool market.Address, 
 		return nil, fmt.Errorf("database: read candles: %w", err)
 	}
 	return rowsTo(rows, (*candleRow).candle)
-}
-
-// CandleBefore is the newest stored candle of one width that opens before t; ok is false when there is none.
-func (s *Store) CandleBefore(ctx context.Context, chain string, pool market.Address, interval int32, t int64,
-) (c market.Candle, ok bool, err error) {
-	var row candleRow
-	err = s.read.NewSelect().Model(&row).Where("chain = ? AND pool = ? AND interval_s = ?", chain, pool.Bytes(), interval).
-		Where("open_at < ?", t).Order("open_at DESC").Limit(1).Scan(ctx)
-	if errors.Is(err, sql.ErrNoRows) {
-		return c, false, nil
-	}
-	if err != nil {
-		return c, false, fmt.Errorf("database: read candles: %w", err)
-	}
-	c, err = row.candle()
-	return c, true, err
 }
 
 // FirstCandle is the open of a pool's oldest stored candle of one width; ok is false when there is none.
