@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"bytes"
 	"maps"
 	"math"
 	"net/http"
@@ -233,7 +234,11 @@ func TestSearch(t *testing.T) {
 			if none := find("nothing of the kind"); none == nil || len(none) != 0 {
 				t.Errorf("what is not there: %+v", none)
 			}
-			res, _ := c.do(t, http.MethodGet, "/api/dexscreener/search?q=pepe", nil)
+			_, body := c.do(t, http.MethodGet, "/api/dexscreener/search?q=pepe", nil)
+			res, same := c.do(t, http.MethodGet, "/api/dexscreener/search/?q=pepe", nil)
+			if !bytes.Equal(body, same) {
+				t.Errorf("with a slash at the end of the path: %s", same)
+			}
 			if got := res.Header.Get("X-Data-As-Of"); got != clock.Add(-2*time.Second).Format(time.RFC3339) {
 				t.Errorf("X-Data-As-Of is %q", got)
 			}

@@ -16,6 +16,7 @@ type Operation struct {
 	ID         string // operationId
 	Method     string // upper case
 	Path       string // template, with parameters in braces
+	Alias      string // a second path of the same operation (x-alias); "" is none
 	Cache      Cache
 	Limit      Limit
 	Parameters []*Parameter // those of path and query, in the order of the document
@@ -125,6 +126,7 @@ func readOperations(source []byte) ([]Operation, error) {
 func readOperation(node *yaml.Node, c *components) (Operation, error) {
 	var raw struct {
 		ID         string         `yaml:"operationId"`
+		Alias      string         `yaml:"x-alias"`
 		Cache      Cache          `yaml:"x-cache"`
 		Limit      Limit          `yaml:"x-rate-limit"`
 		Parameters []rawParameter `yaml:"parameters"`
@@ -132,7 +134,7 @@ func readOperation(node *yaml.Node, c *components) (Operation, error) {
 	if err := node.Decode(&raw); err != nil {
 		return Operation{}, err
 	}
-	op := Operation{ID: raw.ID, Cache: raw.Cache, Limit: raw.Limit}
+	op := Operation{ID: raw.ID, Alias: raw.Alias, Cache: raw.Cache, Limit: raw.Limit}
 	if op.ID == "" {
 		return op, fmt.Errorf("line %d: no operationId", node.Line)
 	}

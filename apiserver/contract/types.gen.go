@@ -435,7 +435,8 @@ type CandleSeries struct {
 	// To End of the window in unix seconds, exclusive.
 	To int64 `json:"to"`
 
-	// UnknownReasons For each figure of the same object that is null, by its name, the reason.
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
 	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }
 
@@ -468,7 +469,8 @@ type ChainHeartbeat struct {
 	ID     ChainID         `json:"id"`
 	Status HeartbeatStatus `json:"status"`
 
-	// UnknownReasons For each figure of the same object that is null, by its name, the reason.
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
 	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }
 
@@ -619,7 +621,8 @@ type Graduation struct {
 	// pool; `not_applicable`: never had a curve.
 	State GraduationState `json:"state"`
 
-	// UnknownReasons For each figure of the same object that is null, by its name, the reason.
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
 	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }
 
@@ -639,7 +642,8 @@ type Heartbeat struct {
 	LatencyMs *float64        `json:"latency_ms"`
 	Status    HeartbeatStatus `json:"status"`
 
-	// UnknownReasons For each figure of the same object that is null, by its name, the reason.
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
 	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }
 
@@ -771,7 +775,8 @@ type MarketToken struct {
 	SupplyBasis *SupplyBasis `json:"supply_basis"`
 	Symbol      string       `json:"symbol"`
 
-	// UnknownReasons For each figure of the same object that is null, by its name, the reason.
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
 	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 
 	// Volume Volume of the last 24 hours in USD.
@@ -865,7 +870,8 @@ type PriceView struct {
 	SupplyBasis *SupplyBasis `json:"supply_basis"`
 	Symbol      string       `json:"symbol"`
 
-	// UnknownReasons For each figure of the same object that is null, by its name, the reason.
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
 	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 
 	// UpdatedAt RFC 3339 in UTC with whole seconds.
@@ -999,7 +1005,8 @@ type TokenLaunch struct {
 type TokenLinks struct {
 	Telegram *string `json:"telegram"`
 
-	// UnknownReasons For each figure of the same object that is null, by its name, the reason.
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
 	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 	Website        *string        `json:"website"`
 	X              *string        `json:"x"`
@@ -1034,7 +1041,8 @@ type Traction struct {
 	Parts TractionParts `json:"parts"`
 	Score float64       `json:"score"`
 
-	// UnknownReasons For each figure of the same object that is null, by its name, the reason.
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
 	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }
 
@@ -1091,7 +1099,8 @@ type UnixSeconds = int64
 // answer or does not have it; `not_applicable`: the token has no such figure.
 type UnknownReason string
 
-// UnknownReasons For each figure of the same object that is null, by its name, the reason.
+// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+// their own.
 type UnknownReasons map[string]UnknownReason
 
 // Version defines model for Version.
@@ -1106,6 +1115,7 @@ type Version struct {
 	Openapi string `json:"openapi"`
 	Short   string `json:"short"`
 
-	// UnknownReasons For each figure of the same object that is null, by its name, the reason.
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
 	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }

@@ -14,24 +14,22 @@ import (
 type route struct {
 	operation string
 	handle    handler
-	// alias is a second path; "" is none.
-	alias string
 }
 
 // routes is the whole route table. The first match wins: literal paths stand before those with parameters.
 var routes = []route{
-	{operation: "getMarketLive", handle: (*API).marketLive},
-	{operation: "getTokenPrices", handle: (*API).tokenPrices},
-	{operation: "getMajors", handle: (*API).majorsOrCandles},
-	{operation: "searchPairs", handle: (*API).searchPairs, alias: "/api/dexscreener/search/"}, // as DexScreener's clients write it
-	{operation: "getTokenInfo", handle: (*API).tokenInfo},
-	{operation: "getTokenCandles", handle: (*API).tokenCandles},
-	{operation: "getChart", handle: (*API).chart},
-	{operation: "getHeartbeat", handle: (*API).heartbeat},
-	{operation: "getMobileHealth", handle: (*API).mobileHealth},
-	{operation: "getSignInProviders", handle: (*API).signInProviders},
-	{operation: "getVersion", handle: (*API).version},
-	{operation: "getOpenAPI", handle: (*API).openAPIDocument},
+	{"getMarketLive", (*API).marketLive},
+	{"getTokenPrices", (*API).tokenPrices},
+	{"getMajors", (*API).majorsOrCandles},
+	{"searchPairs", (*API).searchPairs},
+	{"getTokenInfo", (*API).tokenInfo},
+	{"getTokenCandles", (*API).tokenCandles},
+	{"getChart", (*API).chart},
+	{"getHeartbeat", (*API).heartbeat},
+	{"getMobileHealth", (*API).mobileHealth},
+	{"getSignInProviders", (*API).signInProviders},
+	{"getVersion", (*API).version},
+	{"getOpenAPI", (*API).openAPIDocument},
 }
 
 // Operations lists the operations that have a route, in the order of the table.
@@ -68,8 +66,8 @@ func (a *API) handler() (http.Handler, error) {
 			return nil, err
 		}
 		m.Handle(o.Path, op)
-		if routes[i].alias != "" {
-			m.Handle(routes[i].alias, op)
+		if o.Alias != "" {
+			m.Handle(o.Alias, op)
 		}
 	}
 	if a.Docs != nil {

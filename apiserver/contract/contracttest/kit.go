@@ -160,6 +160,11 @@ func (k *Kit) verify(req *http.Request, res *http.Response, body []byte, known *
 	if err != nil {
 		return rule("route", err)
 	}
+	for _, op := range k.operations {
+		if op.Alias != "" && asGet.URL.Path == op.Alias {
+			asGet.URL.Path, asGet.URL.RawPath = op.Path, ""
+		}
+	}
 	route, err := k.kin.route(asGet)
 	if err != nil {
 		return rule("route", fmt.Errorf("no such route in the document: %w", err))
