@@ -78,7 +78,9 @@ func apiserverCommand() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			p.environment(cmd)
+			if err := p.prepare(cmd); err != nil {
+				return err
+			}
 			cat, _, err := declared(dirs)
 			if err != nil {
 				return err

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"fmt"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"strings"
 
@@ -41,15 +43,30 @@ func (p *public) register(cmd *cobra.Command) {
 	f.StringVar(&p.redis, "redis", "", "share request limits through this Redis: redis://…, rediss://… or unix://…; "+
 		"BOARDWALK_REDIS is used when the flag isn't given")
 	f.StringArrayVar(&p.proxies, "trusted-proxy", nil, "address or CIDR of a proxy whose X-Forwarded-For tells the client; may be given several times")
-	f.IntVar(&p.inFlight, "max-in-flight", 0, "most requests that are worked on at once, the rest is answered 503; 0 is 10 for each core")
+	f.IntVar(&p.inFlight, "max-in-flight", 0, "most requests that read the database at once, the rest is answered 503; 0 is 10 for each core")
 	f.BoolVar(&p.accessLog, "access-log", false, "write a log line for each answer")
 }
 
-// environment reads what wasn't given by a flag, so that a password doesn't show in the process list.
-func (p *public) environment(cmd *cobra.Command) {
+// prepare reads what wasn't given by a flag, so that a password doesn't show in the process list, and checks all of it.
+func (p *public) prepare(cmd *cobra.Command) error {
 	if env := os.Getenv("BOARDWALK_REDIS"); env != "" && !cmd.Flags().Changed("redis") {
 		p.redis = env
 	}
+	return p.check()
+}
+
+// check refuses what can't work, before anything is begun.
+func (p *public) check() error {
+	if p.inFlight < 0 {
+		return fmt.Errorf("--max-in-flight %d: allowed is a number from 0, which means the default", p.inFlight)
+	}
+	if u, err := url.Parse(p.baseURL); p.baseURL != "" && (err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "") {
+		return fmt.Errorf("--base-url %q: allowed is an http:// or https:// address, as in https://api.example.com", p.baseURL)
+	}
+	if u, err := url.Parse(p.docsURL); err != nil || (!strings.HasPrefix(p.docsURL, "/") && (u.Host == "" || (u.Scheme != "http" && u.Scheme != "https"))) {
+		return fmt.Errorf("--docs-url %q: allowed is an http:// or https:// address, or a path that begins with /", p.docsURL)
+	}
+	return nil
 }
 
 // server makes the API server that is to answer at an address. Everything that the flags name is read before it is made;
@@ -61,6 +78,9 @@ func (p *public) server(at net.Addr, st *store.Store, cat *catalog.Catalog, log 
 	base := p.baseURL
 	if base == "" {
 		base = "http://" + at.String()
+		if a, ok := at.(*net.TCPAddr); ok && a.IP.IsUnspecified() {
+			log.Warn("links in answers lead to "+base+", which others can't reach: give --base-url", "listen", p.listen)
+		}
 	}
 	o := apiserver.Options{
 		Store: st, Catalog: cat, Build: build(), BaseURL: strings.TrimRight(base, "/"), DocsURL: strings.TrimRight(p.docsURL, "/"),

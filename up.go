@@ -82,7 +82,9 @@ one's with the same id.`,
 			if err != nil {
 				return err
 			}
-			p.environment(cmd)
+			if err := p.prepare(cmd); err != nil {
+				return err
+			}
 			u := &up{common: c, public: p, dsn: c.dsn(cmd), log: log, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()}
 			return u.run(cmd.Context(), dirs)
 		},

@@ -11,7 +11,6 @@ import (
 	"runtime"
 	"time"
 
-	"github.com/klauspost/compress/gzhttp"
 	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
@@ -31,7 +30,7 @@ import (
 const (
 	// drain is how long requests in flight may take when the server ends.
 	drain = 5 * time.Second
-	// inFlightPerCore bounds the requests that are worked on at once. Each takes a few milliseconds of a core, here or in the
+	// inFlightPerCore bounds the requests that read the database at once. Each takes a few milliseconds of a core, here or in the
 	// database, so that those admitted are answered within a few tens of them.
 	inFlightPerCore = 10
 )
@@ -50,7 +49,7 @@ type Options struct {
 	// Keys are the builder keys that are known; nil is none.
 	Keys    *caller.Keys
 	Limiter limit.Limiter
-	// MaxInFlight bounds the requests that are worked on at once; 0 is a default by the number of cores.
+	// MaxInFlight bounds the requests that read the database at once; 0 is a default by the number of cores.
 	MaxInFlight int
 	AccessLog   bool
 	Now         func() time.Time
@@ -130,11 +129,7 @@ func documentation(o Options) (http.Handler, error) {
 		}
 		c.Problems = append(c.Problems, p)
 	}
-	pages, err := docs.New(c)
-	if err != nil {
-		return nil, err
-	}
-	return gzhttp.GzipHandler(pages), nil
+	return docs.New(c)
 }
 
 // Handler is the public handler.

@@ -191,24 +191,28 @@ func TestBeforeTheFirstSnapshot(t *testing.T) {
 	}
 }
 
-// TestTooBusy fills all places with requests that wait: the next is answered at once, 503, and when one is done so is the
-// next that comes.
+// TestTooBusy fills all places with reads that wait: whatever else would read the database is answered 503 at once, what
+// is in memory goes on, and when a read is done the next one may begin.
 func TestTooBusy(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	slow := &waiting{began: make(chan struct{}), release: release}
 	c := apiOf(t, slow, 2)
+	info := "/api/token/info/" + token + "?chain=base"
 	var g errgroup.Group
 	for range 2 {
 		g.Go(func() error {
-			if res, body := c.do(t, http.MethodGet, "/api/market/live", nil); res.StatusCode != http.StatusOK {
+			if res, body := c.do(t, http.MethodGet, info, nil); res.StatusCode != http.StatusNotFound {
 				return fmt.Errorf("%d %s", res.StatusCode, body)
 			}
 			return nil
 		})
 		<-slow.began
 	}
-	for _, target := range operationTargets {
+	for _, target := range []string{
+		info, "/api/chart/" + token, "/api/token/" + token + "/candles", "/api/market/token-prices?mints=" + token,
+		"/api/dexscreener/search?q=pepe",
+	} {
 		res, body := c.do(t, http.MethodGet, target, nil)
 		var p contract.Problem
 		if err := json.Unmarshal(body, &p); err != nil || res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") != "1" ||
@@ -216,16 +220,22 @@ func TestTooBusy(t *testing.T) {
 			t.Errorf("%s with every place taken: %d %s", target, res.StatusCode, body)
 		}
 	}
+	for _, target := range []string{"/api/market/live", "/api/majors", "/api/status/heartbeat", "/api/v1/mobile/health", "/api/version", "/openapi.json"} {
+		if res, body := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusOK {
+			t.Errorf("%s, which reads no database: %d %s", target, res.StatusCode, body)
+		}
+	}
 	close(release)
 	if err := g.Wait(); err != nil {
 		t.Error(err)
 	}
-	if res, body := c.do(t, http.MethodGet, "/api/version", nil); res.StatusCode != http.StatusOK {
+	go func() { <-slow.began }()
+	if res, body := c.do(t, http.MethodGet, info, nil); res.StatusCode != http.StatusNotFound {
 		t.Errorf("with places free again: %d %s", res.StatusCode, body)
 	}
 }
 
-// waiting makes readers of snapshots wait.
+// waiting makes readers of tokens wait.
 type waiting struct {
 	broken
 
@@ -233,11 +243,15 @@ type waiting struct {
 	release chan struct{}
 }
 
-func (w *waiting) Live() *view.Live {
+func (w *waiting) Tokens(context.Context, market.Address) ([]view.Token, error) {
 	w.began <- struct{}{}
 	<-w.release
-	return &view.Live{Version: 1}
+	return nil, nil
 }
+
+func (*waiting) Live() *view.Live                    { return &view.Live{Version: 1} }
+func (*waiting) Majors() *view.Majors                { return &view.Majors{Version: 1} }
+func (*waiting) Health() ([]view.ChainHealth, error) { return nil, nil }
 
 // reader is all that the API reads through.
 type reader interface {

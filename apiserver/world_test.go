@@ -46,8 +46,11 @@ func TestMain(m *testing.M) {
 		// These can't fail inside: they write what was encoded at the start, or constants.
 		var sure []contracttest.Status
 		for _, id := range []string{"getVersion", "getOpenAPI", "getMobileHealth", "getSignInProviders"} {
-			sure = append(sure, contracttest.Status{Operation: id, Code: http.StatusInternalServerError})
+			sure = append(sure, contracttest.Status{Operation: id, Code: http.StatusInternalServerError},
+				contracttest.Status{Operation: id, Code: http.StatusServiceUnavailable})
 		}
+		// And the heartbeat tells of whatever is wrong with the database in a 200.
+		sure = append(sure, contracttest.Status{Operation: "getHeartbeat", Code: http.StatusServiceUnavailable})
 		unseen, err := kit.Unseen(sure...)
 		if err != nil {
 			panic(err)

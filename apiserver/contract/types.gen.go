@@ -675,6 +675,9 @@ type Major struct {
 	// Examples: ETH
 	Asset string `json:"asset"`
 
+	// Stale True when the figures are old ones, because the chain stands still.
+	Stale bool `json:"stale,omitempty"`
+
 	// Wrapped Always true.
 	Wrapped bool `json:"wrapped"`
 }
@@ -755,7 +758,7 @@ type MarketToken struct {
 	FigureSources FigureSources `json:"figure_sources"`
 	ImageURL      *string       `json:"image_url"`
 
-	// Liquidity Liquidity of the token's pools in USD.
+	// Liquidity Liquidity of the token's pools in USD, of the 64 most liquid where it has more.
 	Liquidity *float64 `json:"liquidity"`
 
 	// MarketCap Price times circulating supply in USD; `supply_basis` says which supply was used.
@@ -851,7 +854,7 @@ type PriceView struct {
 	// FigureSources For figures of the same object, by name, where they come from.
 	FigureSources FigureSources `json:"figure_sources"`
 
-	// Liquidity Liquidity of the token's pools in USD.
+	// Liquidity Liquidity of the token's pools in USD, of the 64 most liquid where it has more.
 	Liquidity *float64 `json:"liquidity"`
 
 	// MarketCap Price times supply in USD; `supply_basis` says which supply was used.

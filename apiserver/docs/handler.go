@@ -2,6 +2,7 @@ package docs
 
 import (
 	"bytes"
+	"compress/gzip"
 	"crypto/sha256"
 	"encoding/hex"
 	"net/http"
@@ -31,6 +32,7 @@ const (
 // file is a body as it is served. It is never changed once made.
 type file struct {
 	body        []byte
+	gzipped     []byte // the same, compressed once
 	etag        string
 	contentType string
 	cache       string
@@ -48,10 +50,32 @@ var contentTypes = map[string]string{
 func newFile(name string, body []byte, cache string) file {
 	sum := sha256.Sum256(body)
 	return file{
-		body: body, cache: cache, policy: policy, contentType: contentTypes[path.Ext(name)],
-		// Weak, because what stands in front may compress the body.
+		body: body, gzipped: compress(body), cache: cache, policy: policy, contentType: contentTypes[path.Ext(name)],
+		// Weak, because it is that of the compressed body as well.
 		etag: `W/"` + hex.EncodeToString(sum[:16]) + `"`,
 	}
+}
+
+func compress(body []byte) []byte {
+	var out bytes.Buffer
+	w := gzip.NewWriter(&out)
+	_, _ = w.Write(body) // a buffer takes everything
+	_ = w.Close()
+	return out.Bytes()
+}
+
+// takesGzip reports whether a client names gzip without refusing it. Parts of a file are of the file as it is.
+func takesGzip(r *http.Request) bool {
+	if r.Header.Get("Range") != "" {
+		return false
+	}
+	for part := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
+		name, weight, _ := strings.Cut(part, ";")
+		if strings.EqualFold(strings.TrimSpace(name), "gzip") {
+			return !strings.HasPrefix(strings.ReplaceAll(weight, " ", ""), "q=0") || strings.Contains(weight, "0.")
+		}
+	}
+	return false
 }
 
 // handler picks a file by the path as it was sent: nothing is cleaned, joined or looked up on a disk.
@@ -92,7 +116,13 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		header.Set("Content-Type", f.contentType)
 		header.Set("Cache-Control", f.cache)
 		header.Set("ETag", f.etag)
-		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(f.body))
+		header.Set("Vary", "Accept-Encoding")
+		body := f.body
+		if takesGzip(r) {
+			header.Set("Content-Encoding", "gzip")
+			body = f.gzipped
+		}
+		http.ServeContent(w, r, "", time.Time{}, bytes.NewReader(body))
 		return
 	}
 	f := h.missing

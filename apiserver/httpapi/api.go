@@ -79,7 +79,8 @@ type Config struct {
 	// Callers tells who asks, Limiter how often they may.
 	Callers *caller.Resolver
 	Limiter limit.Limiter
-	// MaxInFlight bounds the requests that are worked on at once; what comes on top is answered 503 without waiting.
+	// MaxInFlight bounds the reads of Tokens and Series that are under way at once; what comes on top is answered 503 without
+	// waiting.
 	MaxInFlight int
 	// AccessLog writes a line for each answer.
 	AccessLog bool
@@ -94,7 +95,6 @@ type API struct {
 	Config
 
 	started   time.Time
-	inFlight  chan struct{}
 	openAPI   *answer
 	health    *answer
 	live      bodies[int64]
@@ -104,7 +104,9 @@ type API struct {
 
 // New makes the handler.
 func New(c Config) (http.Handler, error) {
-	a := &API{Config: c, started: c.Now(), inFlight: make(chan struct{}, c.MaxInFlight)}
+	admitted := &admission{tokens: c.Tokens, series: c.Series, places: make(chan struct{}, c.MaxInFlight)}
+	c.Tokens, c.Series = admitted, admitted
+	a := &API{Config: c, started: c.Now()}
 	var err error
 	if a.openAPI, err = document(c.Build.short()); err != nil {
 		return nil, err

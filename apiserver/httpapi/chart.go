@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/view"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -77,7 +78,7 @@ func (a *API) chart(r *request) (*answer, error) {
 	}
 	out, err := encode(body)
 	// The default pair and chain can change, an answer of a named pair's past can't.
-	if err == nil && r.given("pair") && r.given("chain") && over.to <= s.finalAt() {
+	if err == nil && r.given("pair") && r.given("chain") && over.to <= s.finalAt() && over.width >= candle.Minute && !s.Stale {
 		out.freshness = closed
 	}
 	return out, err
@@ -156,16 +157,17 @@ func (a *API) bars(ctx context.Context, s *subject, pool *market.Pool, over span
 	}
 	// Nothing is known of buckets that have not begun.
 	end := min(over.to, over.width.Open(s.AsOf)+int64(over.width))
-	if end <= over.from {
+	out.from = max(over.from, min(view.TicksFrom(over.width, s.AsOf), over.to))
+	if end <= out.from {
 		return out, nil
 	}
 	var err error
-	out.list, out.before, err = a.Series.Bars(ctx, s.Chain, pool.ID, over.width, over.from, end, in)
+	out.list, out.before, err = a.Series.Bars(ctx, s.Chain, pool.ID, over.width, out.from, end, in)
 	if err != nil {
 		return nil, unavailable(err)
 	}
 	if over.fill {
-		out.list, err = candle.Fill(out.list, over.width, over.from, end, out.before.Close)
+		out.list, err = candle.Fill(out.list, over.width, out.from, end, out.before.Close)
 	}
 	return out, err
 }

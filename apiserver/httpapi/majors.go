@@ -54,7 +54,7 @@ func contains(query string, texts ...string) bool {
 
 // major is the wire form of a major. One that the index has not met has no figures yet.
 func major(m *view.Major) contract.Major {
-	out := contract.Major{MarketToken: marketToken(&m.Token, m.Figures), Asset: m.Asset, Wrapped: true}
+	out := contract.Major{MarketToken: marketToken(&m.Token, m.Figures), Asset: m.Asset, Wrapped: true, Stale: m.Stale}
 	if !m.Known {
 		for name := range out.UnknownReasons {
 			out.UnknownReasons[name] = contract.UnknownReasonIndexing

@@ -5,7 +5,6 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/view"
-	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 var errNoSnapshot = errors.New("nothing has been read yet")
@@ -143,20 +142,16 @@ func (a *API) tokenInfo(r *request) (*answer, error) {
 	if err != nil {
 		return nil, err
 	}
+	f := s.Figures()
 	none := contract.UnknownReasonUnavailable
 	out := contract.TokenInfo{
-		MarketToken: marketToken(&s.Token, s.Figures()), AsOf: timestamp(s.AsOf), Stale: s.Stale, Blocks: blocks(&s.Token),
+		MarketToken: marketToken(&s.Token, f), LiquidityPairs: f.Pairs, AsOf: timestamp(s.AsOf), Stale: s.Stale, Blocks: blocks(&s.Token),
 		Links: contract.TokenLinks{UnknownReasons: contract.UnknownReasons{"website": none, "x": none, "telegram": none}},
 	}
 	if s.Token.Token.HasDecimals {
 		out.Decimals = new(int(s.Token.Token.Decimals))
 	} else {
 		out.UnknownReasons["decimals"] = none
-	}
-	for i := range s.Pools {
-		if s.Pools[i].Untrusted == market.Trusted && s.Pools[i].Price > 0 {
-			out.LiquidityPairs++
-		}
 	}
 	out.UnknownReasons["created_at"] = none
 	out.UnknownReasons["launch"] = contract.UnknownReasonNotApplicable

@@ -32,7 +32,7 @@ func (m *Metrics) of(operation string) observers {
 	out := make(observers)
 	for _, status := range []int{
 		http.StatusOK, http.StatusNotModified, http.StatusBadRequest, http.StatusNotFound, http.StatusMethodNotAllowed,
-		http.StatusTooManyRequests, http.StatusInternalServerError, http.StatusServiceUnavailable,
+		http.StatusTooManyRequests, statusClientGone, http.StatusInternalServerError, http.StatusServiceUnavailable,
 	} {
 		out[status] = m.requests.WithLabelValues(operation, strconv.Itoa(status))
 	}

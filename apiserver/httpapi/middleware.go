@@ -124,15 +124,26 @@ func (a *API) operation(o contract.Operation, handle handler) (http.Handler, err
 	return a.handling(op), nil
 }
 
-// unrouted answers paths that are no operation; they share one limit.
-func (a *API) unrouted() (http.Handler, error) {
+// unrouted is what answers paths that are no operation. They share one limit.
+func (a *API) unrouted() (*operation, error) {
 	l, err := contract.UnroutedLimit()
 	if err != nil {
 		return nil, err
 	}
 	op := newOperation(l, func(*API, *request) (*answer, error) { return nil, routeNotFound() })
 	op.requests = a.Metrics.of(l.Name)
-	return a.handling(op), nil
+	return op, nil
+}
+
+// limited lets a handler that is no operation answer within the limit of an operation.
+func (a *API) limited(op *operation, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := a.withinLimit(r.Context(), &exchange{op: op, w: w, request: request{Request: r}}); err != nil {
+			a.fail(w, r, err)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
 }
 
 func newOperation(l contract.Limit, handle handler) *operation {
@@ -207,15 +218,4 @@ func readOnly(r *http.Request) error {
 		return methodNotAllowed(r)
 	}
 	return nil
-}
-
-// enter lets a request in while fewer than MaxInFlight are being worked on. Nobody waits: work that piles up would make
-// all of it late. Writing the answer is not counted, so that slow readers take no one's place.
-func (a *API) enter() (leave func(), err error) {
-	select {
-	case a.inFlight <- struct{}{}:
-		return func() { <-a.inFlight }, nil
-	default:
-		return nil, tooBusy()
-	}
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"net/http"
@@ -41,11 +40,18 @@ func newProblem(slug, detail string) *problem {
 	return &problem{slug: slug, Problem: contract.Problem{Type: t.Type, Status: t.Status, Title: t.Title, Detail: detail}}
 }
 
+// statusClientGone is what other servers count a request as whose client went away; it is sent to nobody.
+const statusClientGone = 499
+
 var errInternal = errors.New("internal error")
 
 // fail writes an error as a problem. An error that is no problem says "internal error" outside and everything inside.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) int {
 	var p *problem
+	if r.Context().Err() != nil { // nobody is there any more
+		a.Log.DebugContext(r.Context(), "the client went away", "request_id", requestID(w), "err", err.Error())
+		return statusClientGone
+	}
 	if !errors.As(err, &p) {
 		a.Log.ErrorContext(r.Context(), "request failed", "request_id", requestID(w), "err", err.Error())
 		p = newProblem("internal", "The fault is ours; tell us the request id.")
@@ -126,8 +132,9 @@ func tooBusy() error {
 
 // unavailable says that what the answer needs can't be read for now.
 func unavailable(cause error) error {
-	if errors.Is(cause, context.Canceled) {
-		return cause
+	var busy *problem
+	if errors.As(cause, &busy) {
+		return busy
 	}
 	p := newProblem("unavailable", "The data can't be read at the moment. Try again after the time in Retry-After.")
 	p.retryAfter, p.cause = 2, cause

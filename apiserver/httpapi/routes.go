@@ -70,12 +70,14 @@ func (a *API) handler() (http.Handler, error) {
 			m.Handle(o.Alias, op)
 		}
 	}
-	if a.Docs != nil {
-		m.Handle("/docs", a.Docs)
-		m.PathPrefix("/docs/").Handler(a.Docs)
-	}
-	if m.NotFoundHandler, err = a.unrouted(); err != nil {
+	rest, err := a.unrouted()
+	if err != nil {
 		return nil, err
+	}
+	m.NotFoundHandler = a.handling(rest)
+	if a.Docs != nil {
+		m.Handle("/docs", a.limited(rest, a.Docs))
+		m.PathPrefix("/docs/").Handler(a.limited(rest, a.Docs))
 	}
 
 	var h http.Handler = m
@@ -86,7 +88,7 @@ func (a *API) handler() (http.Handler, error) {
 	return h, nil
 }
 
-// serve answers a request to an operation, step by step. What a step refuses is the error of the ones after it.
+// serve answers a request to an operation, step by step. Where a handler reads the database it passes through admission.
 func (a *API) serve(ctx context.Context, x *exchange) (*answer, error) {
 	if err := a.withinLimit(ctx, x); err != nil {
 		return nil, err
@@ -97,10 +99,5 @@ func (a *API) serve(ctx context.Context, x *exchange) (*answer, error) {
 	if err := x.readParameters(); err != nil {
 		return nil, err
 	}
-	leave, err := a.enter()
-	if err != nil {
-		return nil, err
-	}
-	defer leave()
 	return x.op.handle(a, &x.request)
 }

@@ -107,8 +107,16 @@ func blockRef(number uint64) contract.BlockRef {
 	return contract.BlockRef{Number: int64(number), Finality: contract.FinalityLatest}
 }
 
-// asOf is when the newest data is of; before there is any, it is when the program began.
+// asOf is when the newest data of an answer is of; of an answer without any, the newest indexed block of all chains; before
+// there is one, it is when the program began.
 func (a *API) asOf(unix int64) contract.Timestamp {
+	if unix > 0 {
+		return timestamp(unix)
+	}
+	chains, _ := a.Health.Health() // as of the last look, however long ago
+	for _, c := range chains {
+		unix = max(unix, c.AsOf)
+	}
 	if unix == 0 {
 		return contract.At(a.started)
 	}

@@ -3,6 +3,8 @@ package view
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"maps"
 	"slices"
 	"sync/atomic"
@@ -56,13 +58,13 @@ type liveList struct {
 	snapshot atomic.Pointer[Live]
 	version  int64
 	ranked   time.Time
+	wasLost  bool // the snapshot is stale because the database went away
 }
 
 type liveChain struct {
 	seen, rewinds int64
 	status        store.ChainStatus
 	stale         bool
-	native        market.Address
 	usd           map[market.Address]market.QuotePrice
 	flows         map[market.Address][]traction.Flow // of the score's window, oldest first
 	tokens        map[market.Address]Token           // of the flows: rows alone
@@ -76,26 +78,28 @@ func newLiveList() liveList { return liveList{chains: make(map[string]*liveChain
 func (v *View) Live() *Live { return v.live.snapshot.Load() }
 
 // refreshLive takes in what was committed since and ranks the chains that it changed, and all of them when it is time:
-// scores decay by themselves.
+// scores decay by themselves. A chain that can't be read is stale, and the others go on; it fails when none can.
 func (v *View) refreshLive(ctx context.Context, w *world) error {
 	now := v.now()
 	last := v.live.snapshot.Load()
-	everything := last == nil || last.Stale || now.Sub(v.live.ranked) >= rankEvery
+	everything := last == nil || v.live.wasLost || now.Sub(v.live.ranked) >= rankEvery
 	changed := everything
+	var failed []error
 	for id, status := range w.statuses {
 		l := v.live.chains[id]
 		if l == nil || l.rewinds != status.Rewinds {
-			l = &liveChain{native: v.natives[id], rewinds: status.Rewinds, flows: map[market.Address][]traction.Flow{}}
+			l = &liveChain{rewinds: status.Rewinds, flows: map[market.Address][]traction.Flow{}}
 			v.live.chains[id] = l
 		}
+		stale := v.stale(status.State, status.Last.Time)
 		fresh := l.seen != status.CommitNo
 		if fresh {
 			if err := v.take(ctx, l, status); err != nil {
-				delete(v.live.chains, id) // half taken in
-				return err
+				failed = append(failed, fmt.Errorf("chain %s: %w", id, err))
+				stale, fresh = true, false
 			}
 		}
-		if stale := v.stale(status.State, status.Last.Time); fresh || everything || stale != l.stale {
+		if fresh || everything || stale != l.stale {
 			l.status, l.stale = status, stale
 			l.ranked = l.rank(id)
 			changed = true
@@ -107,8 +111,14 @@ func (v *View) refreshLive(ctx context.Context, w *world) error {
 			changed = true
 		}
 	}
+	if len(failed) > 0 && len(failed) == len(w.statuses) {
+		return errors.Join(failed...)
+	}
+	if len(failed) > 0 {
+		v.log.WarnContext(ctx, "chains not refreshed", "err", errors.Join(failed...).Error())
+	}
 	if everything {
-		v.live.ranked = now
+		v.live.ranked, v.live.wasLost = now, false
 	}
 	if changed {
 		v.deal()
@@ -116,17 +126,35 @@ func (v *View) refreshLive(ctx context.Context, w *world) error {
 	return nil
 }
 
-// take reads what a chain's commits changed, of the tokens that traded within the window of the score.
+// take reads what a chain's commits changed, of the tokens that traded within the window of the score. When it fails, what
+// it read of whole blocks is kept for the next time.
 func (v *View) take(ctx context.Context, l *liveChain, status store.ChainStatus) error {
-	for f, err := range v.store.Flows(ctx, status.ID, l.nextTrades, status.Last.Time-traction.Window) {
+	limit := refreshTime
+	if l.seen == 0 {
+		limit = firstTime
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	var block []store.Flow
+	book := func() {
+		for _, f := range block {
+			l.nextTrades = f.Block + 1
+			l.flows[f.Base] = append(l.flows[f.Base], traction.Flow{
+				Wallet: f.Trader, Time: f.Time, Sell: f.Sell, USD: float64(f.NanoUSD) / 1e9,
+			})
+		}
+		block = block[:0]
+	}
+	for f, err := range v.looks.Flows(ctx, status.ID, l.nextTrades, status.Last.Time-traction.Window) {
 		if err != nil {
 			return err
 		}
-		l.nextTrades = max(l.nextTrades, f.Block+1)
-		l.flows[f.Base] = append(l.flows[f.Base], traction.Flow{
-			Wallet: f.Trader, Time: f.Time, Sell: f.Sell, USD: float64(f.NanoUSD) / 1e9,
-		})
+		if len(block) > 0 && block[0].Block != f.Block {
+			book()
+		}
+		block = append(block, f)
 	}
+	book()
 	for mint, flows := range l.flows {
 		old := 0
 		for old < len(flows) && flows[old].Time <= status.Last.Time-traction.Window {
@@ -145,7 +173,7 @@ func (v *View) take(ctx context.Context, l *liveChain, status store.ChainStatus)
 func (v *View) takeTokens(ctx context.Context, l *liveChain, status store.ChainStatus) error {
 	wanted := make(map[market.Address]bool)
 	if l.seen > 0 {
-		changed, err := v.store.ChangedTokens(ctx, status.ID, l.seen)
+		changed, err := v.looks.ChangedTokens(ctx, status.ID, l.seen)
 		if err != nil {
 			return err
 		}
@@ -170,7 +198,7 @@ func (v *View) takeTokens(ctx context.Context, l *liveChain, status store.ChainS
 	l.usd = usd[status.ID]
 	mints := slices.SortedFunc(maps.Keys(wanted), market.Address.Compare)
 	for part := range slices.Chunk(mints, tokensAtOnce) {
-		found, err := v.readTokens(ctx, part)
+		found, err := v.readTokens(ctx, v.looks, part)
 		if err != nil {
 			return err
 		}
@@ -209,10 +237,11 @@ func (v *View) deal() {
 // lost makes the list a stale one.
 func (l *liveList) lost() {
 	last := l.snapshot.Load()
-	if last == nil || last.Stale {
+	if last == nil || l.wasLost {
 		return
 	}
 	l.version++
+	l.wasLost = true
 	next := *last
 	next.Stale, next.Version = true, l.version
 	l.snapshot.Store(&next)
@@ -228,7 +257,7 @@ func (l *liveChain) rank(id string) []Ranked {
 		if q, isQuote := l.usd[mint]; !known || (isQuote && q.Pegged) {
 			continue // money is no trend
 		}
-		t.Chain, t.USD, t.Native, t.Stale = id, l.usd, l.native, l.stale
+		t.Chain, t.USD, t.Stale = id, l.usd, l.stale
 		t.Block, t.AsOf, t.FinalAt = l.status.Last.Number, now, l.status.Head.FinalTime
 		r := Ranked{Token: t}
 		if r.Figures = r.Token.Figures(); r.Figures.Price == nil || r.Figures.LiquidityUSD == nil {

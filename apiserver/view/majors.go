@@ -33,6 +33,7 @@ type majorsList struct {
 	seen     map[string]majorSeen
 	snapshot atomic.Pointer[Majors]
 	version  int64
+	wasLost  bool // the snapshot is stale because the database went away
 }
 
 // majorSeen is what a chain's majors in the snapshot follow from.
@@ -48,7 +49,7 @@ func (v *View) Majors() *Majors { return v.majors.snapshot.Load() }
 func (v *View) refreshMajors(ctx context.Context, w *world) error {
 	last := v.majors.snapshot.Load()
 	seen := make(map[string]majorSeen)
-	changed := last == nil || last.Stale
+	changed := last == nil || v.majors.wasLost
 	var mints []market.Address
 	for _, d := range v.majors.declared {
 		status, indexed := w.statuses[d.chain]
@@ -62,12 +63,15 @@ func (v *View) refreshMajors(ctx context.Context, w *world) error {
 	if !changed && len(seen) == len(v.majors.seen) {
 		return nil
 	}
-	found, err := v.readTokens(ctx, mints)
+	found, err := v.readMajors(ctx, mints)
 	if err != nil {
 		return err
 	}
 	v.majors.version++
-	next := &Majors{Version: v.majors.version, List: make([]Major, 0, len(v.majors.declared))}
+	next := &Majors{Version: v.majors.version, Stale: len(seen) > 0, List: make([]Major, 0, len(v.majors.declared))}
+	for _, s := range seen {
+		next.Stale = next.Stale && s.stale
+	}
 	for _, d := range v.majors.declared {
 		m := Major{Asset: d.asset, Token: Token{Chain: d.chain, Token: market.Token{Mint: d.mint}}}
 		for _, t := range found[d.mint] {
@@ -77,18 +81,25 @@ func (v *View) refreshMajors(ctx context.Context, w *world) error {
 		}
 		next.List = append(next.List, m)
 	}
-	v.majors.seen = seen
+	v.majors.seen, v.majors.wasLost = seen, false
 	v.majors.snapshot.Store(next)
 	return nil
+}
+
+func (v *View) readMajors(ctx context.Context, mints []market.Address) (map[market.Address][]Token, error) {
+	ctx, cancel := context.WithTimeout(ctx, refreshTime)
+	defer cancel()
+	return v.readTokens(ctx, v.looks, mints)
 }
 
 // lost makes the list a stale one.
 func (m *majorsList) lost() {
 	last := m.snapshot.Load()
-	if last == nil || last.Stale {
+	if last == nil || m.wasLost {
 		return
 	}
 	m.version++
+	m.wasLost = true
 	next := *last
 	next.Stale, next.Version = true, m.version
 	m.snapshot.Store(&next)

@@ -20,8 +20,6 @@ type Token struct {
 	AsOf, FinalAt int64
 	// USD are the prices of the chain's quote assets.
 	USD map[market.Address]market.QuotePrice
-	// Native is the chain's wrapped native coin.
-	Native market.Address
 	// Stale is true while the chain's figures are those of a while ago.
 	Stale bool
 }
@@ -39,6 +37,8 @@ func (t *Token) Reference() *market.Pool {
 // Figures are a token's figures in USD; nil is unknown.
 type Figures struct {
 	Price, Change24hPct, LiquidityUSD, VolumeUSD, FDV *float64
+	// Pairs is how many pools liquidity and volume are summed over.
+	Pairs int
 	// Pegged is true when the price is the declared peg.
 	Pegged bool
 }
@@ -60,16 +60,15 @@ func (t *Token) Figures() Figures {
 		f.Price, f.Pegged = &q.USD, q.Pegged
 	}
 	var liquidity, volume float64
-	trusted := false
 	for i := range t.Pools {
 		p := &t.Pools[i]
 		if usd := t.USD[p.Quote].USD; p.Untrusted == market.Trusted && usd > 0 {
-			trusted = true
+			f.Pairs++
 			liquidity += p.Locked * usd
 			volume += p.Day.VolumeUSD.Float64() / 1e9
 		}
 	}
-	if trusted {
+	if f.Pairs > 0 {
 		f.LiquidityUSD, f.VolumeUSD = &liquidity, &volume
 	}
 	if f.Price != nil && t.Token.HasSupply && t.Token.HasDecimals {
@@ -79,11 +78,14 @@ func (t *Token) Figures() Figures {
 	return f
 }
 
-// deepest sorts tokens with the same address by the liquidity of their trusted pools, most first.
+// deepest sorts tokens with the same address by the liquidity of their trusted pools, most first. What stands still comes
+// last.
 func deepest(tokens []Token) {
 	sort.SliceStable(tokens, func(i, j int) bool {
 		a, b := tokens[i].Figures().LiquidityUSD, tokens[j].Figures().LiquidityUSD
 		switch {
+		case tokens[i].Stale != tokens[j].Stale:
+			return tokens[j].Stale
 		case a == nil:
 			return false
 		case b == nil:

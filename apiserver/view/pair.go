@@ -107,12 +107,11 @@ func (v *View) measureChain(ctx context.Context, chain string, pairs []*Pair) er
 		p.Windows[day] = PairWindow{Buys: d.Buys, Sells: d.Sells, VolumeUSD: d.VolumeUSD.Float64() / 1e9}
 		p.change(day, d.ReferenceUSD)
 		traded := false
-		for w, start := range starts {
+		for _, start := range starts {
+			// Where it was not traded the price moved with its quote alone: by how much isn't known.
 			if p.Pool.LastTradeAt >= start {
 				traded = true
 				moments = append(moments, store.PoolTime{Pool: p.Pool.ID, At: start})
-			} else {
-				p.Windows[w].ChangePct = new(float64) // nothing happened
 			}
 		}
 		if traded {

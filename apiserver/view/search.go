@@ -3,6 +3,9 @@ package view
 import (
 	"cmp"
 	"context"
+	"errors"
+	"iter"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -12,6 +15,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/search"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
 const (
@@ -20,7 +24,14 @@ const (
 	// searchTTL is how long what was found is the answer again.
 	searchTTL = time.Second
 	// cachedSearches bounds the answers remembered that long.
-	cachedSearches = 2048
+	cachedSearches = 256
+	// walkEvery is the pace at which the index reads a chain's listings anew: a liquidity in USD moves with the price of its
+	// quote, which changes no row of the token.
+	walkEvery = 15 * time.Minute
+	// walkTime bounds reading all listings of a chain.
+	walkTime = 5 * time.Minute
+	// doubted bounds the tokens that wait to be looked at again.
+	doubted = 1000
 	// listingsAtOnce bounds what the index takes in at once, so that searches go on.
 	listingsAtOnce = 500
 )
@@ -34,13 +45,23 @@ type Found struct {
 
 // searcher keeps the search index in step with the store, and remembers recent answers.
 type searcher struct {
-	index  *search.Index
+	index  *search.Index // written by run alone
 	loaded atomic.Bool
-	seen   map[string]int64 // commit numbers by chain
+	chains map[string]searchedChain
+
+	// doubts are tokens that were found and aren't there: a reorg took them back, or they are too new to be read.
+	doubtMu sync.Mutex
+	doubts  map[string]map[market.Address]bool
 
 	flight  singleflight.Group
 	mu      sync.Mutex
 	answers map[string]cachedSearch
+}
+
+// searchedChain is how far a chain is in the index.
+type searchedChain struct {
+	seen   int64 // its commit number
+	walked time.Time
 }
 
 type cachedSearch struct {
@@ -49,10 +70,13 @@ type cachedSearch struct {
 }
 
 func newSearcher(index *search.Index) searcher {
-	return searcher{index: index, seen: make(map[string]int64), answers: make(map[string]cachedSearch)}
+	return searcher{
+		index: index, chains: make(map[string]searchedChain), doubts: make(map[string]map[market.Address]bool),
+		answers: make(map[string]cachedSearch),
+	}
 }
 
-// run takes in what is committed until ctx ends. A chain that fails is tried again with the next commit.
+// run takes in what is committed until ctx ends. A chain that fails is tried again with the next commit; the others go on.
 func (s *searcher) run(ctx context.Context, v *View, committed <-chan struct{}) {
 	failing := false
 	for {
@@ -69,37 +93,47 @@ func (s *searcher) run(ctx context.Context, v *View, committed <-chan struct{}) 
 		if err != nil && ctx.Err() == nil && !failing {
 			v.log.WarnContext(ctx, "search index not refreshed", "err", err.Error())
 		}
-		failing = err != nil
-		if !failing {
+		if failing = err != nil; !failing {
 			s.loaded.Store(true)
 		}
 	}
 }
 
 func (s *searcher) takeAll(ctx context.Context, v *View, w *world) error {
-	for id := range s.seen {
+	for id := range s.chains {
 		if _, there := w.statuses[id]; !there {
 			s.index.RemoveChain(id)
-			delete(s.seen, id)
+			delete(s.chains, id)
 		}
 	}
+	var errs []error
 	for id, status := range w.statuses {
-		if seen, known := s.seen[id]; known && seen == status.CommitNo {
-			continue
+		c := s.chains[id]
+		walk := c.seen == 0 || v.now().Sub(c.walked) >= walkEvery
+		if walk {
+			c = searchedChain{walked: v.now()}
 		}
-		if err := s.take(ctx, v, id); err != nil {
-			return err
+		if c.seen != status.CommitNo {
+			if err := s.take(ctx, v.looks.Listings, id, c.seen); err != nil {
+				errs = append(errs, err)
+				continue
+			}
+			c.seen = status.CommitNo
+			s.chains[id] = c
 		}
-		s.seen[id] = status.CommitNo
+		errs = append(errs, s.settle(ctx, v, id))
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
-// take reads the listings of a chain that changed. What a reorg took back is found until somebody looks for it: then its
-// rows are missing, and it leaves the index.
-func (s *searcher) take(ctx context.Context, v *View, chain string) error {
+// take reads the listings of a chain that changed since a commit.
+func (s *searcher) take(ctx context.Context, listings func(context.Context, string, int64) iter.Seq2[store.Listing, error],
+	chain string, seen int64,
+) error {
+	ctx, cancel := context.WithTimeout(ctx, walkTime)
+	defer cancel()
 	batch := make([]search.Token, 0, listingsAtOnce)
-	for l, err := range v.store.Listings(ctx, chain, s.seen[chain]) {
+	for l, err := range listings(ctx, chain, seen) {
 		if err != nil {
 			return err
 		}
@@ -107,15 +141,55 @@ func (s *searcher) take(ctx context.Context, v *View, chain string) error {
 			s.index.Remove(chain, l.Mint)
 			continue
 		}
-		batch = append(batch, search.Token{
-			Chain: chain, Mint: l.Mint, Name: l.Name, Symbol: l.Symbol, LiquidityUSD: l.LiquidityUSD,
-		})
+		batch = append(batch, indexed(chain, l))
 		if len(batch) == cap(batch) {
 			s.index.Put(batch)
 			batch = batch[:0]
 		}
 	}
 	s.index.Put(batch)
+	return nil
+}
+
+func indexed(chain string, l store.Listing) search.Token {
+	return search.Token{Chain: chain, Mint: l.Mint, Name: l.Name, Symbol: l.Symbol, LiquidityUSD: l.LiquidityUSD}
+}
+
+// doubt has a token looked at again.
+func (s *searcher) doubt(chain string, mint market.Address) {
+	s.doubtMu.Lock()
+	defer s.doubtMu.Unlock()
+	if s.doubts[chain] == nil {
+		s.doubts[chain] = make(map[market.Address]bool)
+	}
+	if len(s.doubts[chain]) < doubted {
+		s.doubts[chain][mint] = true
+	}
+}
+
+// settle looks at the doubted tokens of a chain: what is gone leaves the index.
+func (s *searcher) settle(ctx context.Context, v *View, chain string) error {
+	s.doubtMu.Lock()
+	gone := s.doubts[chain]
+	delete(s.doubts, chain)
+	s.doubtMu.Unlock()
+	if len(gone) == 0 {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, refreshTime)
+	defer cancel()
+	for l, err := range v.looks.ListingsOf(ctx, chain, slices.Collect(maps.Keys(gone))) {
+		if err != nil {
+			return err
+		}
+		if l.Listed {
+			delete(gone, l.Mint)
+			s.index.Put([]search.Token{indexed(chain, l)})
+		}
+	}
+	for mint := range gone {
+		s.index.Remove(chain, mint)
+	}
 	return nil
 }
 
@@ -188,7 +262,7 @@ func (v *View) pairsOf(ctx context.Context, hits []search.Hit) ([]Pair, error) {
 	for _, h := range hits {
 		i := slices.IndexFunc(tokens[h.Mint], func(t Token) bool { return t.Chain == h.Chain })
 		if i < 0 {
-			v.search.index.Remove(h.Chain, h.Mint) // a reorg took it back
+			v.search.doubt(h.Chain, h.Mint)
 			continue
 		}
 		list := tokens[h.Mint][i].pairs()
@@ -206,11 +280,7 @@ func (v *View) pairsAt(ctx context.Context, query string) ([]Pair, error) {
 	if err != nil {
 		return nil, nil //nolint:nilerr // it is no address: nothing is at it
 	}
-	chains := make([]string, 0, len(v.natives))
-	for chain := range v.natives {
-		chains = append(chains, chain)
-	}
-	pools, err := v.store.PoolsByID(ctx, chains, id)
+	pools, err := v.store.PoolsByID(ctx, slices.Sorted(maps.Keys(v.evm)), id)
 	if err != nil {
 		return nil, err
 	}

@@ -7,8 +7,19 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// maxTrades bounds the trades that bars below a minute are made of.
-const maxTrades = 100_000
+const (
+	// maxTicks bounds the trades that bars below a minute are made of, ticksSince how far back those go, in seconds.
+	maxTicks, ticksSince = 20_000, 24 * 3600
+)
+
+// TicksFrom is the time from which on bars of a width can be had at a moment: those below a minute are made of the trades of
+// the last day.
+func TicksFrom(w candle.Width, now int64) int64 {
+	if w.Stored() > 0 {
+		return 0
+	}
+	return w.Open(now - ticksSince)
+}
 
 // Bars makes a pool's bars of width w in [from, to), and gives the newest bar before from that has a price; its close
 // is 0 if there is none.
@@ -19,12 +30,25 @@ func (v *View) Bars(ctx context.Context, chain string, pool market.Address, w ca
 	defer cancel()
 	interval := w.Stored()
 	if interval == 0 {
-		trades, err := v.store.Trades(ctx, chain, pool, from, to, maxTrades)
+		interval = market.StoredIntervals[0]
+		ticks, err := v.store.Ticks(ctx, chain, pool, candle.Width(interval).Open(from), to, in == candle.Native, maxTicks)
 		if err != nil {
 			return nil, before, err
 		}
-		bars = candle.FromTrades(trades, w, in)
-		interval = market.StoredIntervals[0]
+		bars = candle.FromTicks(ticks, w)
+		if len(ticks) == maxTicks && len(bars) > 0 {
+			bars = bars[1:] // the oldest of them may lack trades
+			if len(bars) > 0 {
+				from = max(from, bars[0].Open)
+			}
+		}
+		// The minute that from lies in has trades before it.
+		for len(bars) > 0 && bars[0].Open < from {
+			before, bars = bars[0], bars[1:]
+		}
+		if before.Close > 0 {
+			return bars, before, nil
+		}
 	} else {
 		stored, err := v.store.Series(ctx, chain, pool, interval, from, to, in == candle.Native)
 		if err != nil {
@@ -32,7 +56,6 @@ func (v *View) Bars(ctx context.Context, chain string, pool market.Address, w ca
 		}
 		bars = candle.Fold(stored, w, in)
 	}
-	// The minute that from lies in may have closed after it: the one before has not.
 	last, ok, err := v.store.SeriesBefore(ctx, chain, pool, interval, candle.Width(interval).Open(from), in == candle.Native)
 	if err != nil || !ok {
 		return bars, before, err

@@ -2,7 +2,6 @@ package view
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
 	"sync"
@@ -59,8 +58,8 @@ func (c *tokenCache) put(mint market.Address, t cachedToken) {
 // Tokens lists the tokens at an address on all chains, the one with the deepest liquidity first. Answers are shared
 // and must not be changed. While the database can't be read, what was read last stands in for it, and is stale.
 func (v *View) Tokens(ctx context.Context, mint market.Address) ([]Token, error) {
-	if hit, ok := v.tokens.get(mint); ok && v.now().Sub(hit.at) < tokenTTL {
-		return hit.tokens, nil
+	if hit, ok := v.remembered(mint); ok {
+		return hit, nil
 	}
 	out, err, _ := v.tokens.flight.Do(string(mint.Bytes()), func() (any, error) {
 		// The first caller's going away must not take the answer from the others.
@@ -82,8 +81,8 @@ func (v *View) TokensAt(ctx context.Context, mints []market.Address) (map[market
 	out := make(map[market.Address][]Token, len(mints))
 	var missing []market.Address
 	for _, mint := range mints {
-		if hit, ok := v.tokens.get(mint); ok && v.now().Sub(hit.at) < tokenTTL {
-			out[mint] = hit.tokens
+		if hit, ok := v.remembered(mint); ok {
+			out[mint] = hit
 		} else {
 			missing = append(missing, mint)
 		}
@@ -99,20 +98,39 @@ func (v *View) TokensAt(ctx context.Context, mints []market.Address) (map[market
 	return out, nil
 }
 
-// readInto reads tokens into the cache. When the database fails and all of them are remembered from before, those are
-// the answer.
+// remembered are the tokens at an address as they were just read; while the database is known to be away, as they were
+// read last, and stale.
+func (v *View) remembered(mint market.Address) ([]Token, bool) {
+	hit, ok := v.tokens.get(mint)
+	if !ok || v.now().Sub(hit.at) < tokenTTL {
+		return hit.tokens, ok
+	}
+	if w := v.world.Load(); w == nil || !w.failing {
+		return nil, false
+	}
+	return stale(hit.tokens), true
+}
+
+func stale(tokens []Token) []Token {
+	out := make([]Token, len(tokens))
+	for i, t := range tokens {
+		t.Stale = true
+		out[i] = t
+	}
+	return out
+}
+
+// readInto reads tokens into the cache; an address without any is not remembered. When the database fails and all of them
+// are remembered from before, those are the answer.
 func (v *View) readInto(ctx context.Context, mints []market.Address) (map[market.Address][]Token, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	found, err := v.readTokens(ctx, mints)
+	found, err := v.readTokens(ctx, v.store, mints)
 	if err == nil {
-		for _, mint := range mints {
-			v.tokens.put(mint, cachedToken{found[mint], v.now()})
+		for mint, tokens := range found {
+			v.tokens.put(mint, cachedToken{tokens, v.now()})
 		}
 		return found, nil
-	}
-	if errors.Is(err, context.Canceled) {
-		return nil, err
 	}
 	last := make(map[market.Address][]Token, len(mints))
 	for _, mint := range mints {
@@ -120,30 +138,35 @@ func (v *View) readInto(ctx context.Context, mints []market.Address) (map[market
 		if !ok {
 			return nil, err
 		}
-		stale := make([]Token, len(hit.tokens))
-		for i, t := range hit.tokens {
-			t.Stale = true
-			stale[i] = t
-		}
-		last[mint] = stale
+		last[mint] = stale(hit.tokens)
 	}
 	return last, nil
 }
 
 // readTokens reads tokens with their chains' state, and then their pools, which can only be newer.
-func (v *View) readTokens(ctx context.Context, mints []market.Address) (map[market.Address][]Token, error) {
-	found, err := v.store.TokensNow(ctx, mints)
+func (v *View) readTokens(ctx context.Context, st *store.Store, mints []market.Address) (map[market.Address][]Token, error) {
+	found, err := st.TokensNow(ctx, mints)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	pools, err := v.store.PoolsNow(ctx, mints)
+	pools, err := st.PoolsNow(ctx, mints)
 	if err != nil {
 		return nil, err
 	}
+	type key struct {
+		chain string
+		mint  market.Address
+	}
+	byToken := make(map[key][]*store.PoolNow, len(found))
+	for i := range pools {
+		k := key{pools[i].Chain, pools[i].Base}
+		byToken[k] = append(byToken[k], &pools[i])
+	}
 	out := make(map[market.Address][]Token, len(mints))
 	for i := range found {
-		if native, declared := v.natives[found[i].Chain]; declared { // else its chain isn't any more
-			out[found[i].Mint] = append(out[found[i].Mint], v.token(&found[i], native, pools))
+		if v.evm[found[i].Chain] { // else its chain isn't declared any more
+			k := key{found[i].Chain, found[i].Mint}
+			out[found[i].Mint] = append(out[found[i].Mint], v.token(&found[i], byToken[k]))
 		}
 	}
 	for mint := range out {
@@ -152,17 +175,15 @@ func (v *View) readTokens(ctx context.Context, mints []market.Address) (map[mark
 	return out, nil
 }
 
-// token is a token with those of some pools that are its own.
-func (v *View) token(t *store.TokenNow, native market.Address, pools []store.PoolNow) Token {
+// token is a token with its pools.
+func (v *View) token(t *store.TokenNow, pools []*store.PoolNow) Token {
 	out := Token{
-		Chain: t.Chain, Token: t.Token, USD: make(map[market.Address]market.QuotePrice, 2), Native: native, Block: t.Block,
+		Chain: t.Chain, Token: t.Token, USD: make(map[market.Address]market.QuotePrice, 2), Block: t.Block,
 		AsOf: t.Time, FinalAt: t.FinalTime, Stale: v.stale(t.State, t.Time),
 	}
-	for i := range pools {
-		if p := &pools[i]; p.Chain == t.Chain && p.Base == t.Mint {
-			out.Pools = append(out.Pools, p.Pool)
-			out.USD[p.Quote] = p.QuotePrice
-		}
+	for _, p := range pools {
+		out.Pools = append(out.Pools, p.Pool)
+		out.USD[p.Quote] = p.QuotePrice
 	}
 	if t.Quote != nil {
 		out.USD[t.Mint] = *t.Quote
@@ -171,7 +192,7 @@ func (v *View) token(t *store.TokenNow, native market.Address, pools []store.Poo
 }
 
 func (v *View) quotes(ctx context.Context) (map[string]map[market.Address]market.QuotePrice, error) {
-	lists, err := v.store.ChainQuotes(ctx)
+	lists, err := v.looks.ChainQuotes(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -22,8 +22,11 @@ const (
 	refreshEvery = 500 * time.Millisecond
 	// refreshApart is the least time between two looks, however many hints there are.
 	refreshApart = 100 * time.Millisecond
-	// refreshTime bounds one look, so that a database that hangs is noticed. The first one of a chain has longer.
+	// refreshTime bounds what is read at one look of a chain, so that a database that hangs is noticed; the first look of a
+	// chain has longer.
 	refreshTime, firstTime = 5 * time.Second, 2 * time.Minute
+	// staleLook is the age of the last look from which on the database counts as away.
+	staleLook = 15 * time.Second
 	// readTime bounds what is read for one request.
 	readTime = 5 * time.Second
 	// staleAfter is the age of a chain's newest indexed block, in seconds, from which on its figures are stale.
@@ -35,12 +38,14 @@ var ErrUnread = errors.New("view: the database can't be read")
 
 // View reads the store for the handlers: what is hot from memory, the rest through a short cache.
 type View struct {
-	store   *store.Store
+	store *store.Store
+	// looks is the store for what goes on beside the requests.
+	looks   *store.Store
 	catalog *catalog.Catalog
 	now     func() time.Time
 	log     *slog.Logger
-	// natives are the wrapped native coins by chain.
-	natives map[string]market.Address
+	// evm are the declared chains of that family.
+	evm map[string]bool
 
 	world  atomic.Pointer[world]
 	tokens tokenCache
@@ -60,7 +65,7 @@ type world struct {
 // New makes a view. Run keeps its snapshots fresh. It fails on a catalogue with an address that is none.
 func New(st *store.Store, c *catalog.Catalog, now func() time.Time, log *slog.Logger) (*View, error) {
 	v := &View{
-		store: st, catalog: c, now: now, log: log, natives: make(map[string]market.Address), tokens: newTokenCache(),
+		store: st, looks: st.Reserved(), catalog: c, now: now, log: log, evm: make(map[string]bool), tokens: newTokenCache(),
 		live: newLiveList(), search: newSearcher(search.New()),
 	}
 	var majors []declaredMajor
@@ -69,11 +74,7 @@ func New(st *store.Store, c *catalog.Catalog, now func() time.Time, log *slog.Lo
 		if chain.Family != chainconfig.EVM {
 			continue
 		}
-		native, err := market.ParseEVMAddress(chain.Native.Wrapped)
-		if err != nil {
-			return nil, fmt.Errorf("chain %s: native.wrapped: %w", chain.ID, err)
-		}
-		v.natives[chain.ID] = native
+		v.evm[chain.ID] = true
 		for _, m := range chain.Majors {
 			mint, err := market.ParseEVMAddress(m.Address)
 			if err != nil {
@@ -122,13 +123,7 @@ func pause(ctx context.Context, d time.Duration, hints <-chan struct{}) {
 
 // refresh takes in what was committed since the last time.
 func (v *View) refresh(ctx context.Context) error {
-	limit := refreshTime
-	if v.world.Load() == nil {
-		limit = firstTime
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	list, err := v.store.Chains(ctx)
+	list, err := v.readChains(ctx)
 	if err != nil {
 		return err
 	}
@@ -146,6 +141,12 @@ func (v *View) refresh(ctx context.Context) error {
 	}
 	v.world.Store(next)
 	return nil
+}
+
+func (v *View) readChains(ctx context.Context) ([]store.ChainStatus, error) {
+	ctx, cancel := context.WithTimeout(ctx, refreshTime)
+	defer cancel()
+	return v.looks.Chains(ctx)
 }
 
 // lost marks everything stale that is still served while the database is away.
@@ -197,7 +198,7 @@ type ChainHealth struct {
 func (v *View) Health() ([]ChainHealth, error) {
 	var err error
 	w := v.world.Load()
-	if w == nil || w.failing || v.now().Sub(w.readAt) > 2*refreshTime {
+	if w == nil || w.failing || v.now().Sub(w.readAt) > staleLook {
 		err = ErrUnread
 	}
 	var out []ChainHealth

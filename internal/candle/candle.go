@@ -77,15 +77,11 @@ func Fold(candles []market.Candle, w Width, in Currency) []Bar {
 	return out
 }
 
-// FromTrades makes bars of width w from trades, oldest first. A trade counts with its block's closing price.
-func FromTrades(trades []market.Trade, w Width, in Currency) []Bar {
+// FromTicks makes bars of width w from ticks, oldest first.
+func FromTicks(ticks []market.Tick, w Width) []Bar {
 	var out []Bar
-	for i := range trades {
-		t := &trades[i]
-		p := t.CloseUSD
-		if in == Native {
-			p = t.CloseNative
-		}
+	for _, t := range ticks {
+		p := t.Price
 		out = add(out, w.Open(t.Time), market.OHLC{Open: p, High: p, Low: p, Close: p}, float64(t.NanoUSD)/1e9, 1)
 	}
 	return out

@@ -126,6 +126,13 @@ type Trade struct {
 	CloseUSD, CloseNative float64
 }
 
+// Tick is what a trade adds to a series of prices in one currency.
+type Tick struct {
+	Time    int64   // unix seconds
+	Price   float64 // at the close of its block; 0 when unknown
+	NanoUSD int64   // in 1e-9 USD
+}
+
 // CandleKey names a stored candle. Open is the unix second at which its bucket opens.
 type CandleKey struct {
 	Pool     Address

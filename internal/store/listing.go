@@ -22,10 +22,12 @@ type Listing struct {
 	Listed bool
 }
 
+// liquidity sums the USD in the trusted pools p of a token, whose quotes are q.
+const liquidity = "SUM(CASE WHEN p.untrusted = '' THEN p.locked * q.usd ELSE 0 END)"
+
 // Listings walks a chain's tokens that changed after commit number seen, or whose pools did; with 0 all that are
 // listed. Rows are read as they are wanted, so that a big chain costs no memory.
 func (s *Store) Listings(ctx context.Context, chain string, seen int64) iter.Seq2[Listing, error] {
-	const liquidity = "SUM(CASE WHEN p.untrusted = '' THEN p.locked * q.usd ELSE 0 END)"
 	all := s.read.NewRaw("SELECT t.mint, t.name, t.symbol, l.usd FROM tokens t JOIN (SELECT p.base, "+liquidity+
 		" AS usd FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
 		"WHERE p.chain = ? AND p.price > 0 GROUP BY p.base) l ON l.base = t.mint WHERE t.chain = ?", chain, chain)
@@ -34,10 +36,21 @@ func (s *Store) Listings(ctx context.Context, chain string, seen int64) iter.Seq
 		"WHERE p.chain = t.chain AND p.base = t.mint AND p.price > 0) AS usd FROM (SELECT base AS mint FROM pools "+
 		"WHERE chain = ? AND commit_no > ? UNION SELECT mint FROM tokens WHERE chain = ? AND commit_no > ?) c "+
 		"JOIN tokens t ON t.chain = ? AND t.mint = c.mint", chain, seen, chain, seen, chain)
-	q := changed
 	if seen == 0 {
-		q = all
+		return s.listings(ctx, all)
 	}
+	return s.listings(ctx, changed)
+}
+
+// ListingsOf walks some tokens of a chain; those that are gone are left out.
+func (s *Store) ListingsOf(ctx context.Context, chain string, mints []market.Address) iter.Seq2[Listing, error] {
+	return s.listings(ctx, s.read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
+		" FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
+		"WHERE p.chain = t.chain AND p.base = t.mint AND p.price > 0) AS usd FROM tokens t WHERE t.chain = ? AND t.mint IN (?)",
+		chain, among(s.postgres != nil, addressKeys(mints))))
+}
+
+func (s *Store) listings(ctx context.Context, q *bun.RawQuery) iter.Seq2[Listing, error] {
 	return walk(ctx, s.read, q, "listings", func(rows *sql.Rows) (Listing, error) {
 		var mint []byte
 		var usd sql.NullFloat64
@@ -61,16 +74,19 @@ type Flow struct {
 	NanoUSD int64 // in 1e-9 USD
 }
 
-// Flows walks a chain's valued trades from a block on with a time of at least since, oldest first.
+// Flows walks a chain's valued trades from a block on, or with block 0 those with a time of at least since; oldest first.
 func (s *Store) Flows(ctx context.Context, chain string, block uint64, since int64) iter.Seq2[Flow, error] {
 	return func(yield func(Flow, error) bool) {
-		first, err := firstTradeBlock(ctx, s.read, chain, since)
-		if err != nil {
-			yield(Flow{}, err)
-			return
+		first := int64(block)
+		if block == 0 {
+			var err error
+			if first, err = firstTradeBlock(ctx, s.read, chain, since); err != nil {
+				yield(Flow{}, err)
+				return
+			}
 		}
 		q := s.read.NewRaw("SELECT block, time, base, trader, sell, nano_usd FROM trades WHERE chain = ? AND block >= ? "+
-			"AND nano_usd IS NOT NULL ORDER BY block, log_index", chain, max(first, int64(block)))
+			"AND nano_usd IS NOT NULL ORDER BY block, log_index", chain, first)
 		walk(ctx, s.read, q, "trades", func(rows *sql.Rows) (Flow, error) {
 			var base, trader []byte
 			var number int64

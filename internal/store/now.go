@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strconv"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -63,13 +65,20 @@ func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenN
 	})
 }
 
-// PoolsNow lists the pools of some base tokens, on every chain, by chain and id.
+// PoolsOfToken bounds the pools of one token that are read: anyone can make thousands.
+const PoolsOfToken = 64
+
+// PoolsNow lists the pools of some base tokens on every chain, of each token the one that prices it and the
+// most liquid trusted ones, PoolsOfToken at most; by chain and id.
 func (s *Store) PoolsNow(ctx context.Context, bases []market.Address) ([]PoolNow, error) {
 	if len(bases) == 0 {
 		return nil, nil
 	}
 	marks, args := list(addressKeys(bases))
-	return s.poolsNow(ctx, "p.base IN ("+marks+")", args)
+	ranked := "SELECT p.chain, p.id, ROW_NUMBER() OVER (PARTITION BY p.chain, p.base ORDER BY p.id = t.pool DESC, " +
+		"p.untrusted = '' DESC, p.locked * COALESCE(q.usd, 0) DESC, p.id) AS place FROM pools p " +
+		"JOIN tokens t ON t.chain = p.chain AND t.mint = p.base LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.base IN (" + marks + ")"
+	return s.poolsNow(ctx, "(p.chain, p.id) IN (SELECT r.chain, r.id FROM ("+ranked+") r WHERE r.place <= "+strconv.Itoa(PoolsOfToken)+")", args)
 }
 
 // PoolsByID lists the pools with an id on some chains, by chain.
@@ -106,6 +115,34 @@ func (s *Store) poolsNow(ctx context.Context, where string, args []any) ([]PoolN
 		}
 		return out, err
 	})
+}
+
+// Ticks lists the newest trades of a pool with a time in [from, to), oldest first and at most limit of them, with prices
+// in USD or in the native coin.
+func (s *Store) Ticks(ctx context.Context, chain string, pool market.Address, from, to int64, native bool, limit int) ([]market.Tick, error) {
+	name := "close_usd"
+	if native {
+		name = "close_native"
+	}
+	rows, err := s.ask(ctx, "SELECT time, "+name+", COALESCE(nano_usd, 0) FROM trades WHERE chain = ? AND pool = ? AND time >= ? "+
+		"AND time < ? ORDER BY time DESC, block DESC, log_index DESC LIMIT ?", chain, pool.Bytes(), from, to, limit)
+	if err != nil {
+		return nil, fmt.Errorf("database: read trades: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var out []market.Tick
+	for rows.Next() {
+		var t market.Tick
+		if err := rows.Scan(&t.Time, &t.Price, &t.NanoUSD); err != nil {
+			return nil, fmt.Errorf("database: read trades: %w", err)
+		}
+		out = append(out, t)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, fmt.Errorf("database: read trades: %w", err)
+	}
+	slices.Reverse(out)
+	return out, nil
 }
 
 // The columns of candles that a series of prices in one currency is made of.

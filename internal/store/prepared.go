@@ -31,19 +31,26 @@ func (s *Store) ask(ctx context.Context, text string, args ...any) (*sql.Rows, e
 
 func (s *Store) statement(ctx context.Context, text string) (*sql.Stmt, error) {
 	s.prepared.mu.Lock()
-	defer s.prepared.mu.Unlock()
-	if stmt := s.prepared.all[text]; stmt != nil {
+	stmt := s.prepared.all[text]
+	s.prepared.mu.Unlock()
+	if stmt != nil {
 		return stmt, nil
 	}
-	stmt, err := s.read.DB.PrepareContext(ctx, s.numbered(text)) //nolint:sqlclosecheck // it lives as long as the store
+	// Without the lock: what waits for a connection here must not hold up who has a statement already.
+	made, err := s.read.DB.PrepareContext(ctx, s.numbered(text)) //nolint:sqlclosecheck // it lives as long as the store
 	if err != nil {
 		return nil, err
+	}
+	s.prepared.mu.Lock()
+	defer s.prepared.mu.Unlock()
+	if stmt := s.prepared.all[text]; stmt != nil { // another was faster
+		return stmt, made.Close()
 	}
 	if s.prepared.all == nil {
 		s.prepared.all = make(map[string]*sql.Stmt)
 	}
-	s.prepared.all[text] = stmt
-	return stmt, nil
+	s.prepared.all[text] = made
+	return made, nil
 }
 
 // numbered writes the arguments as the database wants them.

@@ -26,6 +26,8 @@ import (
 type Store struct {
 	read  *bun.DB
 	write *bun.DB // the same as read on PostgreSQL
+	// reserve are a few readers that requests don't use.
+	reserve *bun.DB
 	// postgres is how to connect to PostgreSQL; nil on SQLite.
 	postgres *pgx.ConnConfig
 	hints    *hints
@@ -59,16 +61,23 @@ func openPostgres(ctx context.Context, dsn string) (*Store, error) {
 		return nil, errors.New("database: the postgres:// address can't be read; " +
 			"its form is postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=…")
 	}
-	db := stdlib.OpenDB(*cfg)
-	db.SetMaxOpenConns(4 * runtime.GOMAXPROCS(0))
-	db.SetMaxIdleConns(4 * runtime.GOMAXPROCS(0))
-	db.SetConnMaxIdleTime(5 * time.Minute)
+	open := func(conns int) *sql.DB {
+		db := stdlib.OpenDB(*cfg)
+		db.SetMaxOpenConns(conns)
+		db.SetMaxIdleConns(conns)
+		db.SetConnMaxIdleTime(5 * time.Minute)
+		return db
+	}
+	db := open(4 * runtime.GOMAXPROCS(0))
 	if err := db.PingContext(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("database: no connection to PostgreSQL at %s:%d, database %q: "+
 			"check that it runs and that user and password are right: %w", cfg.Host, cfg.Port, cfg.Database, err), db.Close())
 	}
 	b := bun.NewDB(db, pgdialect.New())
-	s := &Store{read: b, write: b, postgres: cfg, hints: newHints(), unlock: func() error { return nil }}
+	s := &Store{
+		read: b, write: b, reserve: bun.NewDB(open(reserved), pgdialect.New()), postgres: cfg, hints: newHints(),
+		unlock: func() error { return nil },
+	}
 	if err := s.migrate(ctx); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -109,6 +118,9 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 		s.read, err = open(2*runtime.GOMAXPROCS(0), "query_only(1)", "cache_size(-8192)")
 	}
 	if err == nil {
+		s.reserve, err = open(reserved, "query_only(1)", "cache_size(-8192)")
+	}
+	if err == nil {
 		if err = s.write.PingContext(ctx); err != nil {
 			err = fmt.Errorf("database: %s can't be opened as SQLite; check the path, its permissions and free disk space: %w",
 				path, err)
@@ -123,6 +135,15 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 	return s, nil
 }
 
+// reserved is how many connections stand apart.
+const reserved = 3
+
+// Reserved is the same store read through connections of its own, for whoever must go on reading however many requests
+// there are. It is closed with the store.
+func (s *Store) Reserved() *Store {
+	return &Store{read: s.reserve, write: s.write, postgres: s.postgres, hints: s.hints}
+}
+
 // Close closes every connection and frees the file lock.
 func (s *Store) Close() error {
 	var errs []error
@@ -131,6 +152,9 @@ func (s *Store) Close() error {
 	}
 	if s.write != nil {
 		errs = append(errs, s.write.Close())
+	}
+	if s.reserve != nil {
+		errs = append(errs, s.reserve.Close())
 	}
 	return errors.Join(append(errs, s.unlock())...)
 }

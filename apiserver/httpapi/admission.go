@@ -1,0 +1,70 @@
+package httpapi
+
+import (
+	"context"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/internal/candle"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// admission lets a read of the database begin while fewer than so many are under way. Nobody waits: work that piles up
+// would make all of it late. What is answered from memory, and the writing of answers, takes no place, so that neither a
+// database that hangs nor slow clients keep others from what can be had.
+type admission struct {
+	tokens TokenReader
+	series SeriesReader
+	places chan struct{}
+}
+
+func (g *admission) enter() error {
+	select {
+	case g.places <- struct{}{}:
+		return nil
+	default:
+		return tooBusy()
+	}
+}
+
+func (g *admission) leave() { <-g.places }
+
+func (g *admission) Tokens(ctx context.Context, mint market.Address) ([]view.Token, error) {
+	if err := g.enter(); err != nil {
+		return nil, err
+	}
+	defer g.leave()
+	return g.tokens.Tokens(ctx, mint)
+}
+
+func (g *admission) TokensAt(ctx context.Context, mints []market.Address) (map[market.Address][]view.Token, error) {
+	if err := g.enter(); err != nil {
+		return nil, err
+	}
+	defer g.leave()
+	return g.tokens.TokensAt(ctx, mints)
+}
+
+func (g *admission) Search(ctx context.Context, query string) (*view.Found, error) {
+	if err := g.enter(); err != nil {
+		return nil, err
+	}
+	defer g.leave()
+	return g.tokens.Search(ctx, query)
+}
+
+func (g *admission) Bars(ctx context.Context, chain string, pool market.Address, w candle.Width, from, to int64, in candle.Currency,
+) (bars []candle.Bar, before candle.Bar, err error) {
+	if err := g.enter(); err != nil {
+		return nil, before, err
+	}
+	defer g.leave()
+	return g.series.Bars(ctx, chain, pool, w, from, to, in)
+}
+
+func (g *admission) FirstCandle(ctx context.Context, chain string, pool market.Address) (open int64, ok bool, err error) {
+	if err := g.enter(); err != nil {
+		return 0, false, err
+	}
+	defer g.leave()
+	return g.series.FirstCandle(ctx, chain, pool)
+}
