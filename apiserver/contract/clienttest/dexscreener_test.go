@@ -106,6 +106,10 @@ func TestWhatTheDexScreenerClientNotices(t *testing.T) {
 			types: "Property 'h24' is missing",
 		},
 		{
+			name: "a window without a volume", body: spoilt(func(_, pair object) { delete(pair.at("volume"), "h24") }),
+			types: "Property 'h24' is missing",
+		},
+		{
 			name: "a pair without its token", body: spoilt(func(_, pair object) { delete(pair, "baseToken") }),
 			types: "Property 'baseToken' is missing",
 		},
@@ -120,7 +124,6 @@ func TestWhatTheDexScreenerClientNotices(t *testing.T) {
 				pair["priceUsd"] = "1e-9x"
 				pair["pairCreatedAt"] = 1704716400 // seconds
 				pair["marketCap"] = "much"
-				pair["volume"] = object{}
 			}),
 		},
 	}

@@ -142,7 +142,7 @@ function majors(answer: Answer<'getMajors'>): unknown[] {
   if ('majors' in answer) {
     return [
       freshness(answer.as_of, answer.stale, answer.blocks),
-      answer.majors.map((major) => [marketToken(major), word(major.asset), flag(major.wrapped)]),
+      answer.majors.map((major) => [marketToken(major), word(major.asset), flag(major.wrapped), flag(major.stale ?? false)]),
     ];
   }
   return [series(answer), word(answer.asset)];
