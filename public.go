@@ -79,7 +79,7 @@ func (p *public) server(at net.Addr, st *store.Store, cat *catalog.Catalog, log 
 	if base == "" {
 		base = "http://" + at.String()
 		if a, ok := at.(*net.TCPAddr); ok && a.IP.IsUnspecified() {
-			log.Warn("links in answers lead to "+base+", which others can't reach: give --base-url", "listen", p.listen)
+			log.Warn("links in answers lead where others can't reach them: give --base-url", "base_url", base)
 		}
 	}
 	o := apiserver.Options{

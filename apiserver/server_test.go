@@ -70,7 +70,7 @@ func TestFuzz(t *testing.T) {
 
 func TestPathTricks(t *testing.T) {
 	t.Parallel()
-	kit.Walk(t, contracttest.Raw(t, listening(t, options(t, seeded(t, "sqlite"))))) //nolint:bodyclose // Raw closes it
+	kit.Walk(t, contracttest.Raw(t, listening(t, options(t, seeded(t, "sqlite")))))
 }
 
 // exchange sends bytes on a connection of their own and reads the answer.

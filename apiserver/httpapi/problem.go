@@ -132,8 +132,7 @@ func tooBusy() error {
 
 // unavailable says that what the answer needs can't be read for now.
 func unavailable(cause error) error {
-	var busy *problem
-	if errors.As(cause, &busy) {
+	if busy, ok := errors.AsType[*problem](cause); ok {
 		return busy
 	}
 	p := newProblem("unavailable", "The data can't be read at the moment. Try again after the time in Retry-After.")

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"sync/atomic"
 	"time"
@@ -171,24 +170,23 @@ func (v *View) take(ctx context.Context, l *liveChain, status store.ChainStatus)
 
 // takeTokens reads the tokens of the flows that are new here, and those whose rows changed.
 func (v *View) takeTokens(ctx context.Context, l *liveChain, status store.ChainStatus) error {
-	wanted := make(map[market.Address]bool)
+	changed := make(map[market.Address]bool)
 	if l.seen > 0 {
-		changed, err := v.looks.ChangedTokens(ctx, status.ID, l.seen)
+		list, err := v.looks.ChangedTokens(ctx, status.ID, l.seen)
 		if err != nil {
 			return err
 		}
-		for _, mint := range changed {
-			if _, traded := l.flows[mint]; traded {
-				wanted[mint] = true
-			}
+		for _, mint := range list {
+			changed[mint] = true
 		}
 	}
 	kept := make(map[market.Address]Token, len(l.flows))
+	var wanted []market.Address
 	for mint := range l.flows {
-		if t, known := l.tokens[mint]; known && !wanted[mint] {
+		if t, known := l.tokens[mint]; known && !changed[mint] {
 			kept[mint] = t
 		} else {
-			wanted[mint] = true
+			wanted = append(wanted, mint)
 		}
 	}
 	usd, err := v.quotes(ctx)
@@ -196,8 +194,7 @@ func (v *View) takeTokens(ctx context.Context, l *liveChain, status store.ChainS
 		return err
 	}
 	l.usd = usd[status.ID]
-	mints := slices.SortedFunc(maps.Keys(wanted), market.Address.Compare)
-	for part := range slices.Chunk(mints, tokensAtOnce) {
+	for part := range slices.Chunk(wanted, tokensAtOnce) {
 		found, err := v.readTokens(ctx, v.looks, part)
 		if err != nil {
 			return err
