@@ -638,7 +638,7 @@ type Heartbeat struct {
 	AsOf   Timestamp        `json:"as_of"`
 	Chains []ChainHeartbeat `json:"chains"`
 
-	// LatencyMs 95th percentile of recent answer times in milliseconds.
+	// LatencyMs 95th percentile of the answer times of the last minute in milliseconds.
 	LatencyMs *float64        `json:"latency_ms"`
 	Status    HeartbeatStatus `json:"status"`
 

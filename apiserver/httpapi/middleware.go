@@ -159,8 +159,11 @@ func (a *API) handling(op *operation) http.Handler {
 		began := a.Now()
 		x := &exchange{op: op, w: w, request: request{Request: r}}
 		status := a.respond(r.Context(), x)
-		took := a.Now().Sub(began)
-		a.latencies.add(took)
+		ended := a.Now()
+		took := ended.Sub(began)
+		if status != http.StatusTooManyRequests && op.cache[ordinary] != nil { // what is refused or no operation is quick
+			a.latencies.add(ended, took)
+		}
 		op.requests.observe(status, took)
 		if a.AccessLog {
 			a.Log.InfoContext(r.Context(), "request", "operation", op.id, "method", r.Method, "status", status,

@@ -13,10 +13,10 @@ import (
 
 // The heartbeat's bounds, in seconds and milliseconds.
 const (
-	okLagS       = 15
-	downLagS     = 120
-	okLatencyMS  = 500
-	keptDuration = 1024
+	okLagS        = 15
+	downLagS      = 120
+	okLatencyMS   = 500
+	keptLatencies = 1024
 )
 
 // heartbeat answers 200 in all three states; that the store can't be reached is one of them.
@@ -24,7 +24,7 @@ func (a *API) heartbeat(*request) (*answer, error) {
 	out := contract.Heartbeat{
 		Status: contract.HeartbeatStatusOk, Chains: []contract.ChainHeartbeat{}, UnknownReasons: contract.UnknownReasons{},
 	}
-	p95 := a.latencies.p95()
+	p95 := a.latencies.p95(a.Now())
 	if out.LatencyMs = number(p95); p95 == nil {
 		out.UnknownReasons["latency_ms"] = contract.UnknownReasonUnavailable
 	}
@@ -139,33 +139,43 @@ func (a *API) signInProviders(*request) (*answer, error) {
 	return encode(out)
 }
 
-// latencies remembers how long the last answers took.
+// latencies remembers how long the answers of the last minute took, the newest keptLatencies of them.
 type latencies struct {
 	mu   sync.Mutex
-	kept []time.Duration
+	kept []latency
 	next int
 }
 
-func (l *latencies) add(d time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.kept) < keptDuration {
-		l.kept = append(l.kept, d)
-		return
-	}
-	l.kept[l.next] = d
-	l.next = (l.next + 1) % keptDuration
+type latency struct {
+	at   time.Time
+	took time.Duration
 }
 
-// p95 is the 95th percentile in milliseconds; nil before the first answer.
-func (l *latencies) p95() *float64 {
+func (l *latencies) add(at time.Time, took time.Duration) {
 	l.mu.Lock()
-	sorted := slices.Clone(l.kept)
+	defer l.mu.Unlock()
+	if len(l.kept) < keptLatencies {
+		l.kept = append(l.kept, latency{at, took})
+		return
+	}
+	l.kept[l.next] = latency{at, took}
+	l.next = (l.next + 1) % keptLatencies
+}
+
+// p95 is the 95th percentile in milliseconds; nil when there was no answer lately.
+func (l *latencies) p95(now time.Time) *float64 {
+	l.mu.Lock()
+	var lately []time.Duration
+	for _, k := range l.kept {
+		if now.Sub(k.at) < time.Minute {
+			lately = append(lately, k.took)
+		}
+	}
 	l.mu.Unlock()
-	if len(sorted) == 0 {
+	if len(lately) == 0 {
 		return nil
 	}
-	slices.Sort(sorted)
-	ms := float64(sorted[(len(sorted)*95-1)/100].Microseconds()) / 1000
+	slices.Sort(lately)
+	ms := float64(lately[(len(lately)*95-1)/100].Microseconds()) / 1000
 	return &ms
 }
