@@ -75,10 +75,13 @@ func (s *Store) PoolsNow(ctx context.Context, bases []market.Address) ([]PoolNow
 		return nil, nil
 	}
 	marks, args := list(addressKeys(bases))
-	ranked := "SELECT p.chain, p.id, ROW_NUMBER() OVER (PARTITION BY p.chain, p.base ORDER BY p.id = t.pool DESC, " +
-		"p.untrusted = '' DESC, p.locked * COALESCE(q.usd, 0) DESC, p.id) AS place FROM pools p " +
-		"JOIN tokens t ON t.chain = p.chain AND t.mint = p.base LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.base IN (" + marks + ")"
-	return s.poolsNow(ctx, "(p.chain, p.id) IN (SELECT r.chain, r.id FROM ("+ranked+") r WHERE r.place <= "+strconv.Itoa(PoolsOfToken)+")", args)
+	// Ranked where they are read: a second look at the table by key would leave the planner a choice.
+	inner := "SELECT " + columnsOf[poolRow](s.read, "p") + ", q.usd AS quote_usd, q.pegged AS quote_pegged, " +
+		"ROW_NUMBER() OVER (PARTITION BY p.chain, p.base ORDER BY p.id = t.pool DESC, p.untrusted = '' DESC, " +
+		"p.locked * COALESCE(q.usd, 0) DESC, p.id) AS place FROM pools p JOIN tokens t ON t.chain = p.chain AND t.mint = p.base " +
+		"LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.base IN (" + marks + ")"
+	return s.poolsNow(ctx, "SELECT "+columnsOf[poolRow](s.read, "r")+", r.quote_usd, r.quote_pegged FROM ("+inner+") r WHERE r.place <= "+
+		strconv.Itoa(PoolsOfToken)+" ORDER BY r.chain, r.id", args)
 }
 
 // PoolsByID lists the pools with an id on some chains, by chain.
@@ -91,18 +94,19 @@ func (s *Store) PoolsByID(ctx context.Context, chains []string, id market.Addres
 		keys[i] = c
 	}
 	marks, args := list(keys)
-	return s.poolsNow(ctx, "p.chain IN ("+marks+") AND p.id = ?", append(args, id.Bytes()))
+	return s.poolsNow(ctx, "SELECT "+columnsOf[poolRow](s.read, "p")+", q.usd AS quote_usd, q.pegged AS quote_pegged "+
+		"FROM pools p LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.chain IN ("+marks+") AND p.id = ? "+
+		"ORDER BY p.chain, p.id", append(args, id.Bytes()))
 }
 
-func (s *Store) poolsNow(ctx context.Context, where string, args []any) ([]PoolNow, error) {
+func (s *Store) poolsNow(ctx context.Context, text string, args []any) ([]PoolNow, error) {
 	type row struct {
 		poolRow `bun:",extend"`
 
 		QuoteUSD    *float64 `bun:"quote_usd"`
 		QuotePegged *bool
 	}
-	rows, err := s.ask(ctx, "SELECT "+columnsOf[poolRow](s.read, "p")+", q.usd AS quote_usd, q.pegged AS quote_pegged "+
-		"FROM pools p LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE "+where+" ORDER BY p.chain, p.id", args...)
+	rows, err := s.ask(ctx, text, args...)
 	found, err := scanAll[row](ctx, s.read, rows, err)
 	if err != nil {
 		return nil, fmt.Errorf("database: read pools: %w", err)
