@@ -50,5 +50,5 @@ fuzz: ## Fuzz the decoders and the log scanner for a minute each
 	go test -run '^$$' -fuzz FuzzDecode -fuzztime 60s ./indexer/evm
 
 .PHONY: bench
-bench: build ## Measure the backfill against Ponder and against the floor (docs/benchmarks.md)
+bench: build ## Measure the backfill; the other benchmarks are in docs/benchmarks.md
 	go run ./hack/bench backfill

@@ -43,7 +43,7 @@ func (p *public) register(cmd *cobra.Command) {
 	f.StringVar(&p.redis, "redis", "", "share request limits through this Redis: redis://…, rediss://… or unix://…; "+
 		"BOARDWALK_REDIS is used when the flag isn't given")
 	f.StringArrayVar(&p.proxies, "trusted-proxy", nil, "address or CIDR of a proxy whose X-Forwarded-For tells the client; may be given several times")
-	f.IntVar(&p.inFlight, "max-in-flight", 0, "most requests that read the database at once, the rest is answered 503; 0 is 10 for each core")
+	f.IntVar(&p.inFlight, "max-in-flight", 0, "most requests that read the database at once, the rest is answered 503; 0 is 16 for each core")
 	f.BoolVar(&p.accessLog, "access-log", false, "write a log line for each answer")
 }
 

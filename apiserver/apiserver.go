@@ -32,7 +32,7 @@ const (
 	drain = 5 * time.Second
 	// inFlightPerCore bounds the requests that read the database at once. Each takes a few milliseconds of a core, here or in the
 	// database, so that those admitted are answered within a few tens of them.
-	inFlightPerCore = 10
+	inFlightPerCore = 16
 )
 
 // Options are a server's surroundings.
