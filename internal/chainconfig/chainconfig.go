@@ -28,6 +28,8 @@ type Chain struct {
 	Quotes    []Quote    `json:"quotes"`
 	Majors    []Major    `json:"majors"`
 	Exchanges []Exchange `json:"exchanges"`
+	// Venues are the launch venues on the chain, open ones and closed ones: tokens of a closed venue trade on.
+	Venues []Venue `json:"venues,omitempty"`
 
 	Endpoints []Endpoint `json:"endpoints"`
 	Start     Start      `json:"start"`

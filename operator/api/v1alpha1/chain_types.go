@@ -1,6 +1,8 @@
 package v1alpha1
 
 import (
+	"time"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
@@ -15,6 +17,8 @@ const (
 	DefaultFinalityDepth    int64   = 64
 	DefaultWeight           int32   = 1
 	DefaultUniswapV2FeePips int32   = 3000
+	DefaultOrder            int32   = 1000
+	DefaultMaxLag                   = 2 * time.Minute
 )
 
 // Chain declares one chain: what it is called, where its nodes are, which of its assets and exchanges are believed, and
@@ -22,11 +26,15 @@ const (
 //
 // +kubebuilder:object:root=true
 // +kubebuilder:subresource:status
-// +kubebuilder:resource:scope=Namespaced,categories=boardwalk
+// +kubebuilder:resource:scope=Namespaced,categories=boardwalk,shortName=bwc
 // +kubebuilder:printcolumn:name="ID",type=string,JSONPath=`.spec.id`
 // +kubebuilder:printcolumn:name="Family",type=string,JSONPath=`.spec.family`
-// +kubebuilder:printcolumn:name="Chain ID",type=integer,JSONPath=`.spec.chainID`
-// +kubebuilder:printcolumn:name="Suspended",type=boolean,JSONPath=`.spec.suspend`
+// +kubebuilder:printcolumn:name="Chain ID",type=integer,JSONPath=`.spec.chainID`,priority=1
+// +kubebuilder:printcolumn:name="Ready",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].status`
+// +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`
+// +kubebuilder:printcolumn:name="Lag",type=string,JSONPath=`.status.lag`
+// +kubebuilder:printcolumn:name="Suspended",type=boolean,JSONPath=`.spec.suspend`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
 // +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
 type Chain struct {
 	metav1.TypeMeta   `json:",inline"`
@@ -106,6 +114,7 @@ type ChainSpec struct {
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.address.lowerAscii() == a.address.lowerAscii()))",message="two quote assets have one address: keep one of them"
+	// +kubebuilder:validation:XValidation:rule="self.map(q, has(q.peg) ? 0 : 1).isSorted()",message="a quote asset with a peg stands after one that has none: list pegged assets first, the others are priced in them"
 	// +listType=map
 	// +listMapKey=symbol
 	QuoteAssets []QuoteAsset `json:"quoteAssets"`
@@ -169,6 +178,19 @@ type ChainSpec struct {
 	// +kubebuilder:validation:Maximum=1000000
 	// +optional
 	FinalityDepth *int64 `json:"finalityDepth,omitempty"`
+
+	// Order is the chain's place in lists: lower comes first. Chains of one order are listed by age, then by name.
+	//
+	// +kubebuilder:default=1000
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000
+	// +optional
+	Order *int32 `json:"order,omitempty"`
+
+	// Indexer is what the chain's indexer gets of the cluster, and what is asked of it.
+	//
+	// +optional
+	Indexer Indexer `json:"indexer,omitzero"`
 
 	// Suspend stops the chain's indexer. The chain stays in the public API, with what was indexed before.
 	//
@@ -276,6 +298,7 @@ type Exchange struct {
 	// Hooks are the UniswapV4 hook contracts whose pools may price a token. Pools without a hook always may.
 	//
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.lowerAscii() == a.lowerAscii()))",message="a hook is listed twice: keep one of them"
 	// +listType=set
 	// +optional
 	Hooks []EVMAddress `json:"hooks,omitempty"`
@@ -414,17 +437,188 @@ type Retention struct {
 	MinuteCandles *metav1.Duration `json:"minuteCandles,omitempty"`
 }
 
+// Indexer is what a chain's indexer gets of the cluster, and what is asked of it. Outside a cluster only MaxLag counts.
+type Indexer struct {
+	// MaxLag is how far the indexer may be behind its chain before the chain isn't ready and its venues close: 15s to 24h,
+	// 2m when it is left out.
+	//
+	// +kubebuilder:validation:Type=string
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^([0-9]+(\.[0-9]+)?(ms|s|m|h))+$`
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('15s') && duration(self) <= duration('24h')",message="indexer.maxLag must be from 15s to 24h"
+	// +optional
+	MaxLag *metav1.Duration `json:"maxLag,omitempty"`
+	// Resources of the indexer's container. What is left out has the operator's default.
+	//
+	// +optional
+	Resources Resources `json:"resources,omitzero"`
+	// NodeSelector places the indexer on nodes with these labels.
+	//
+	// +kubebuilder:validation:MaxProperties=16
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) <= 317 && k.matches('^([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?$'))",message="a nodeSelector key must be a label's name, such as kubernetes.io/arch"
+	// +optional
+	NodeSelector map[string]LabelValue `json:"nodeSelector,omitempty"`
+	// Tolerations let the indexer run on tainted nodes.
+	//
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=atomic
+	// +optional
+	Tolerations []Toleration `json:"tolerations,omitempty"`
+	// PriorityClassName of the indexer's pod.
+	//
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	// +optional
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+}
+
+// MaxLag is spec.indexer.maxLag, or the default.
+func (c *Chain) MaxLag() time.Duration {
+	if c.Spec.Indexer.MaxLag == nil {
+		return DefaultMaxLag
+	}
+	return c.Spec.Indexer.MaxLag.Duration
+}
+
+// Resources are what a container asks for and what it may have at most.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || !has(self.requests.cpu) || !has(self.limits.cpu) || quantity(self.requests.cpu).compareTo(quantity(self.limits.cpu)) <= 0",message="resources.requests.cpu is above resources.limits.cpu: lower one or raise the other"
+// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || !has(self.requests.memory) || !has(self.limits.memory) || quantity(self.requests.memory).compareTo(quantity(self.limits.memory)) <= 0",message="resources.requests.memory is above resources.limits.memory: lower one or raise the other"
+type Resources struct {
+	// +optional
+	Requests Amounts `json:"requests,omitzero"`
+	// +optional
+	Limits Amounts `json:"limits,omitzero"`
+}
+
+// Amounts are of processor time and memory.
+type Amounts struct {
+	// CPU in cores, such as 500m.
+	//
+	// +optional
+	CPU Quantity `json:"cpu,omitempty"`
+	// Memory in bytes, such as 512Mi.
+	//
+	// +optional
+	Memory Quantity `json:"memory,omitempty"`
+}
+
+// Quantity is an amount as Kubernetes writes it, in quotes where it is a plain number: 500m, 512Mi, "1".
+//
+// +kubebuilder:validation:MinLength=1
+// +kubebuilder:validation:MaxLength=16
+// +kubebuilder:validation:Pattern=`^[0-9]{1,12}(\.[0-9]{1,9})?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$`
+type Quantity string
+
+// LabelValue is the value of a label.
+//
+// +kubebuilder:validation:MaxLength=63
+// +kubebuilder:validation:Pattern=`^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$`
+type LabelValue string
+
+// Toleration is a taint that the indexer bears.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || self.operator != 'Exists' || !has(self.value)",message="operator Exists takes no value: leave value out, or write operator: Equal"
+// +kubebuilder:validation:XValidation:rule="(has(self.key) && self.key != '') || (has(self.operator) && self.operator == 'Exists')",message="a toleration needs the taint's key; without one, operator: Exists bears every taint"
+type Toleration struct {
+	// Key of the taint; without one, operator Exists bears every taint.
+	//
+	// +kubebuilder:validation:MaxLength=317
+	// +kubebuilder:validation:Pattern=`^(([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$`
+	// +optional
+	Key string `json:"key,omitempty"`
+	// Operator is Equal, which compares the value, or Exists.
+	//
+	// +kubebuilder:validation:Enum=Equal;Exists
+	// +optional
+	Operator string `json:"operator,omitempty"`
+	// +optional
+	Value LabelValue `json:"value,omitempty"`
+	// Effect of the taint; left out it is every effect.
+	//
+	// +kubebuilder:validation:Enum=NoSchedule;PreferNoSchedule;NoExecute
+	// +optional
+	Effect string `json:"effect,omitempty"`
+}
+
 // ChainStatus is what the operator has seen.
 type ChainStatus struct {
 	// ObservedGeneration is the generation of the spec that the conditions are about.
 	//
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions of the chain.
+	// Conditions of the chain: Accepted, Available, Synced, and Ready, which sums them up.
 	//
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=map
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// Lag is roughly how far the indexer is behind the chain; blocks and seconds are in its metrics.
+	//
+	// +optional
+	Lag Lag `json:"lag,omitempty"`
 }
+
+// Lag is a rough distance, so that it doesn't change with every block.
+//
+// +kubebuilder:validation:Enum="<15s";"<2m";more
+type Lag string
+
+// The lags.
+const (
+	LagUnder15s Lag = "<15s"
+	LagUnder2m  Lag = "<2m"
+	LagMore     Lag = "more"
+)
+
+// Conditions of a Chain.
+const (
+	// ConditionAccepted says whether the chain is run at all: its spec makes sense, and no older Chain has its id.
+	// LaunchVenues have it too.
+	ConditionAccepted = "Accepted"
+	// ConditionAvailable says whether the chain's indexer runs.
+	ConditionAvailable = "Available"
+	// ConditionSynced says whether the indexer is as close to the chain's head as spec.indexer.maxLag asks.
+	ConditionSynced = "Synced"
+	// ConditionReady is true when all of the above are, and has the reason of the first that isn't.
+	ConditionReady = "Ready"
+)
+
+// Reasons of a Chain's conditions.
+const (
+	// ReasonAccepted: the chain is run.
+	ReasonAccepted = "Accepted"
+	// ReasonInvalid: the spec makes no sense in a way that the schema can't state; the message says what to write.
+	ReasonInvalid = "Invalid"
+	// ReasonDuplicateID: an older Chain or LaunchVenue of the namespace has the same spec.id. The oldest wins.
+	ReasonDuplicateID = "DuplicateID"
+	// ReasonDuplicateChainID: an older Chain of the namespace has the same spec.chainID. The oldest wins.
+	ReasonDuplicateChainID = "DuplicateChainID"
+	// ReasonNotAccepted: nothing runs, as Accepted is false.
+	ReasonNotAccepted = "NotAccepted"
+	// ReasonSuspended: spec.suspend is true.
+	ReasonSuspended = "Suspended"
+	// ReasonConflict: an object of the name that the indexer's would have isn't the operator's.
+	ReasonConflict = "Conflict"
+	// ReasonApplyFailed: the API server refused one of the indexer's objects; the message repeats why.
+	ReasonApplyFailed = "ApplyFailed"
+	// ReasonIndexerRunning: the indexer's pod is ready.
+	ReasonIndexerRunning = "IndexerRunning"
+	// ReasonIndexerStarting: the indexer's pod isn't ready yet.
+	ReasonIndexerStarting = "IndexerStarting"
+	// ReasonIndexerUnavailable: the indexer's pod is gone or doesn't get ready; `kubectl describe pod` says more.
+	ReasonIndexerUnavailable = "IndexerUnavailable"
+	// ReasonAtHead: the indexer is within spec.indexer.maxLag of the head.
+	ReasonAtHead = "AtHead"
+	// ReasonCatchingUp: the indexer reads the chain's past.
+	ReasonCatchingUp = "CatchingUp"
+	// ReasonBehind: the indexer is further behind than spec.indexer.maxLag.
+	ReasonBehind = "Behind"
+	// ReasonHalted: the indexer has stopped and needs a human; the message says for what.
+	ReasonHalted = "Halted"
+	// ReasonUnreachable: the indexer's operations endpoint doesn't answer the operator.
+	ReasonUnreachable = "Unreachable"
+	// ReasonReady: the chain is served.
+	ReasonReady = "Ready"
+)

@@ -1,4 +1,4 @@
-// Package v1alpha1 has the resources that a platform team writes: Chain. Types, defaults and rules live here; what is
+// Package v1alpha1 has the resources that a platform team writes: Chain and LaunchVenue. Types, defaults and rules live here; what is
 // made of them lives in internal/catalog/resolve (plain documents) and in the operator (workloads).
 //
 // +kubebuilder:object:generate=true
@@ -23,7 +23,7 @@ var schemeBuilder = runtime.NewSchemeBuilder(addKnownTypes)
 var AddToScheme = schemeBuilder.AddToScheme
 
 func addKnownTypes(scheme *runtime.Scheme) error {
-	scheme.AddKnownTypes(GroupVersion, &Chain{}, &ChainList{})
+	scheme.AddKnownTypes(GroupVersion, &Chain{}, &ChainList{}, &LaunchVenue{}, &LaunchVenueList{})
 	metav1.AddToGroupVersion(scheme, GroupVersion)
 	return nil
 }

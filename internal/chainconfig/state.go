@@ -1,0 +1,96 @@
+package chainconfig
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"time"
+)
+
+// StatePath is where an indexer's operations listener answers with its State.
+const StatePath = "/state"
+
+// State is what an indexer says of itself. All its times are of the indexer's own clock or its chain's.
+type State struct {
+	// Chain is the id of the chain, Document the Hash of the document that the indexer runs on.
+	Chain    string `json:"chain"`
+	Document string `json:"document"`
+	Phase    Phase  `json:"phase"`
+	// Message says why, in the phases that need a reason.
+	Message string `json:"message,omitempty"`
+	// At is when the state was told.
+	At time.Time `json:"at"`
+	// Head is the newest announced block and HeadReadAt when it was read; nil and zero before the first.
+	Head       *Block    `json:"head,omitempty"`
+	HeadReadAt time.Time `json:"head_read_at,omitzero"`
+	// Indexed is the newest block that is in the database.
+	Indexed *Block `json:"indexed,omitempty"`
+	// Venues are the venues of the document, with what the chain says of their contracts.
+	Venues []VenueState `json:"venues"`
+}
+
+// Block is a block's place and its time on the chain.
+type Block struct {
+	Number uint64    `json:"number"`
+	Time   time.Time `json:"time"`
+}
+
+// VenueState is what the chain says of a venue's contracts.
+type VenueState struct {
+	ID string `json:"id"`
+	// Checked says whether the contracts could be asked. What follows means nothing until they could.
+	Checked bool `json:"checked"`
+	// Missing are the contracts at whose address there is no code, Paused those that say that they are paused. A contract
+	// that can't be paused isn't.
+	Missing []string `json:"missing,omitempty"`
+	Paused  []string `json:"paused,omitempty"`
+}
+
+// Phase is what an indexer is doing.
+type Phase string
+
+// The phases.
+const (
+	// PhaseStarting: nothing is known yet.
+	PhaseStarting Phase = "Starting"
+	// PhaseWaiting: another process has the chain's lease.
+	PhaseWaiting Phase = "Waiting"
+	// PhaseBackfilling: the past is being read.
+	PhaseBackfilling Phase = "Backfilling"
+	// PhaseFollowing: every block is indexed as it comes.
+	PhaseFollowing Phase = "Following"
+	// PhaseFailing: indexing was interrupted and is tried again.
+	PhaseFailing Phase = "Failing"
+	// PhaseHalted: a human is needed.
+	PhaseHalted Phase = "Halted"
+)
+
+// Lag is how far what is indexed may be behind the chain: the distance from the newest announced block to the newest
+// indexed one, and the time since an announcement was last read, as nobody knows what came since. It isn't known before
+// both blocks are.
+func (s *State) Lag() (lag time.Duration, known bool) {
+	if s.Head == nil || s.Indexed == nil {
+		return 0, false
+	}
+	return max(0, s.Head.Time.Sub(s.Indexed.Time)) + max(0, s.At.Sub(s.HeadReadAt)), true
+}
+
+// Venue finds a venue by its id.
+func (s *State) Venue(id string) (VenueState, bool) {
+	for _, v := range s.Venues {
+		if v.ID == id {
+			return v, true
+		}
+	}
+	return VenueState{}, false
+}
+
+// Encode gives the document as it is handed over, and its hash: equal documents have equal bytes.
+func (c *Chain) Encode() (document []byte, hash string, err error) {
+	document, err = json.MarshalIndent(c, "", "  ")
+	if err != nil {
+		return nil, "", err
+	}
+	sum := sha256.Sum256(document)
+	return document, hex.EncodeToString(sum[:16]), nil
+}

@@ -1,0 +1,318 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// LaunchVenueKind is the kind of a LaunchVenue's manifest.
+const LaunchVenueKind = "LaunchVenue"
+
+// LaunchVenue declares where tokens are launched: what the venue is called, how its contracts speak, and on which chains
+// it is to be open.
+//
+// +kubebuilder:object:root=true
+// +kubebuilder:subresource:status
+// +kubebuilder:resource:scope=Namespaced,categories=boardwalk,shortName=bwv
+// +kubebuilder:printcolumn:name="ID",type=string,JSONPath=`.spec.id`
+// +kubebuilder:printcolumn:name="Ownership",type=string,JSONPath=`.spec.ownership`
+// +kubebuilder:printcolumn:name="Protocol",type=string,JSONPath=`.spec.protocol`
+// +kubebuilder:printcolumn:name="Open",type=string,JSONPath=`.status.open`
+// +kubebuilder:printcolumn:name="Closed on",type=string,JSONPath=`.status.closedOn`
+// +kubebuilder:printcolumn:name="Default",type=boolean,JSONPath=`.spec.default`,priority=1
+// +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +kubebuilder:printcolumn:name="Age",type=date,JSONPath=`.metadata.creationTimestamp`
+type LaunchVenue struct {
+	metav1.TypeMeta   `json:",inline"`
+	metav1.ObjectMeta `json:"metadata,omitzero"`
+
+	Spec LaunchVenueSpec `json:"spec"`
+	// +optional
+	Status LaunchVenueStatus `json:"status,omitzero"`
+}
+
+// LaunchVenueList is a list of venues.
+//
+// +kubebuilder:object:root=true
+type LaunchVenueList struct {
+	metav1.TypeMeta `json:",inline"`
+	metav1.ListMeta `json:"metadata,omitzero"`
+
+	Items []LaunchVenue `json:"items"`
+}
+
+// LaunchVenueSpec is what a platform team says about a venue.
+//
+// +kubebuilder:validation:XValidation:rule="(self.ownership == 'Own') != has(self.filterValue)",message="own venues stand under the filter value ours and have no filterValue; every other venue needs one, such as pump-fun"
+// +kubebuilder:validation:XValidation:rule="self.ownership != 'Outside' || has(self.badge)",message="an outside venue's tokens carry its badge: write one under badge"
+// +kubebuilder:validation:XValidation:rule="self.ownership != 'Own' || !has(self.badge)",message="own venues carry no badge: leave badge out"
+// +kubebuilder:validation:XValidation:rule="!has(self.default) || !self.default || self.ownership == 'Own'",message="only an own venue can be the default: leave default out, or write ownership: Own"
+// +kubebuilder:validation:XValidation:rule="(self.marketModel == 'LivePool') == (self.protocol in ['ClankerV3', 'ClankerV4'])",message="marketModel doesn't fit the protocol: tokens of ClankerV3 and ClankerV4 are live pools without a curve (LivePool), those of every other protocol start on a curve (BondingCurve)"
+// +kubebuilder:validation:XValidation:rule="self.ownership == 'Outside' || self.chains.all(c, c.tradesInApp)",message="tokens of own and further venues trade in the app on every chain: write tradesInApp: true"
+// +kubebuilder:validation:XValidation:rule="!(self.protocol in ['PumpFun', 'MeteoraDBC', 'RaydiumLaunchLab']) || self.chains.all(c, !has(c.contracts))",message="this protocol is of Solana: write programAccounts in place of contracts"
+// +kubebuilder:validation:XValidation:rule="self.protocol in ['PumpFun', 'MeteoraDBC', 'RaydiumLaunchLab'] || self.chains.all(c, !has(c.programAccounts))",message="this protocol is of EVM chains: write contracts in place of programAccounts"
+type LaunchVenueSpec struct {
+	// ID names the venue in the public API and in the database. It can't change.
+	//
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="id can't change: delete this LaunchVenue and declare another"
+	ID string `json:"id"`
+
+	// Label is the name that people read ("four.meme").
+	//
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=48
+	// +kubebuilder:validation:Pattern=`^[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$`
+	Label string `json:"label"`
+
+	// Ownership says whose venue it is: Own (the platform's), Further (a further family that the platform offers, listed
+	// as an outside launchpad) or Outside.
+	Ownership Ownership `json:"ownership"`
+
+	// Protocol says how the venue's contracts speak; it can't change.
+	//
+	// +kubebuilder:validation:XValidation:rule="self == oldSelf",message="protocol can't change: delete this LaunchVenue and declare another with a new id"
+	Protocol VenueProtocol `json:"protocol"`
+
+	// FilterValue is the value of the launch board's launchpad parameter under which the venue's tokens are found. Several
+	// venues may share one. Own venues have none: theirs is "ours".
+	//
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=32
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="!(self in ['all', 'ours'])",message="all and ours have a meaning of their own in the public API: choose another filterValue"
+	// +optional
+	FilterValue string `json:"filterValue,omitempty"`
+
+	// Badge is the short text on the cards of the venue's tokens.
+	//
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$`
+	// +optional
+	Badge string `json:"badge,omitempty"`
+
+	// MarketModel says what a token's first market is: BondingCurve, or LivePool where it is a pool from its first block.
+	MarketModel MarketModel `json:"marketModel"`
+
+	// Default marks the own venue that new launches go to when nobody chose another: one for each family of chains. Of two,
+	// the oldest is it.
+	//
+	// +optional
+	Default bool `json:"default,omitempty"`
+
+	// Order is the venue's place in lists: lower comes first. Venues of one order are listed by age, then by name.
+	//
+	// +kubebuilder:default=1000
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=10000
+	// +optional
+	Order *int32 `json:"order,omitempty"`
+
+	// Chains are where the venue is.
+	//
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=map
+	// +listMapKey=chain
+	Chains []VenueChain `json:"chains"`
+}
+
+// Ownership says whose a venue is.
+//
+// +kubebuilder:validation:Enum=Own;Further;Outside
+type Ownership string
+
+// The ownerships.
+const (
+	OwnershipOwn     Ownership = "Own"
+	OwnershipFurther Ownership = "Further"
+	OwnershipOutside Ownership = "Outside"
+)
+
+// VenueProtocol is how a venue's contracts speak. BoardwalkCurve is the platform's own family on EVM chains; PumpFun,
+// MeteoraDBC and RaydiumLaunchLab are of Solana.
+//
+// +kubebuilder:validation:Enum=BoardwalkCurve;FourMemeV1;FourMemeV2;Flap;PonsV2;NadFun;ClankerV3;ClankerV4;PumpFun;MeteoraDBC;RaydiumLaunchLab
+type VenueProtocol string
+
+// MarketModel is a token's first market.
+//
+// +kubebuilder:validation:Enum=BondingCurve;LivePool
+type MarketModel string
+
+// The market models.
+const (
+	MarketModelBondingCurve MarketModel = "BondingCurve"
+	MarketModelLivePool     MarketModel = "LivePool"
+)
+
+// VenueState says whether tokens can be launched.
+//
+// +kubebuilder:validation:Enum=Open;Closed
+type VenueState string
+
+// The states.
+const (
+	VenueOpen   VenueState = "Open"
+	VenueClosed VenueState = "Closed"
+)
+
+// VenueChain is a venue on one chain.
+//
+// +kubebuilder:validation:XValidation:rule="self.tradesInApp || has(self.linkTemplate)",message="tokens that don't trade in the app need a place to trade: write linkTemplate, such as https://four.meme/token/{mint}"
+type VenueChain struct {
+	// Chain is the name of a Chain of this namespace.
+	//
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`
+	Chain string `json:"chain"`
+
+	// WantedState is Open or Closed. An open venue still closes while its chain can't be served; a closed one is still
+	// indexed: its tokens trade on.
+	//
+	// +kubebuilder:default=Open
+	// +optional
+	WantedState VenueState `json:"wantedState,omitempty"`
+
+	// Contracts of the venue on an EVM chain. Events of any other contract don't count.
+	//
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.lowerAscii() == a.lowerAscii()))",message="a contract is listed twice: keep one of them"
+	// +listType=atomic
+	// +optional
+	Contracts []EVMAddress `json:"contracts,omitempty"`
+
+	// ProgramAccounts are the accounts that make a Solana program's launches the venue's: its program, or the configuration
+	// accounts that launches refer to.
+	//
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=set
+	// +optional
+	ProgramAccounts []SolanaAddress `json:"programAccounts,omitempty"`
+
+	// TradesInApp says whether the app trades the venue's tokens before they graduate. Where it doesn't, cards link out.
+	//
+	// +kubebuilder:default=false
+	// +optional
+	TradesInApp bool `json:"tradesInApp"`
+
+	// LinkTemplate is the token's page at the venue, with {mint} where the token's address goes.
+	//
+	// +kubebuilder:validation:MaxLength=256
+	// +kubebuilder:validation:Pattern=`^https://[^\x00-\x20\x7f/?#{}]+/([^\x00-\x20\x7f{}]|\{mint\})*$`
+	// +kubebuilder:validation:XValidation:rule="self.contains('{mint}')",message="linkTemplate must say with {mint} where the token's address goes, as in https://four.meme/token/{mint}"
+	// +optional
+	LinkTemplate string `json:"linkTemplate,omitempty"`
+}
+
+// SolanaAddress is a base58 key of 32 bytes.
+//
+// +kubebuilder:validation:MinLength=32
+// +kubebuilder:validation:MaxLength=44
+// +kubebuilder:validation:Pattern=`^[1-9A-HJ-NP-Za-km-z]{32,44}$`
+type SolanaAddress string
+
+// LaunchVenueStatus is what the operator has seen.
+type LaunchVenueStatus struct {
+	// ObservedGeneration is the generation of the spec that the status is about.
+	//
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Conditions of the venue: Accepted; Default where spec.default is true; and Ready, which is true when the venue is
+	// open wherever it is wanted open.
+	//
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// Chains has the venue's state on each of its chains.
+	//
+	// +kubebuilder:validation:MaxItems=32
+	// +listType=map
+	// +listMapKey=chain
+	// +optional
+	Chains []VenueChainStatus `json:"chains,omitempty"`
+	// Open is how many of the chains on which it is wanted open it is open on, as in 2/3.
+	//
+	// +kubebuilder:validation:MaxLength=8
+	// +optional
+	Open string `json:"open,omitempty"`
+	// ClosedOn names the chains on which it is closed, with the reason.
+	//
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	ClosedOn string `json:"closedOn,omitempty"`
+}
+
+// VenueChainStatus is a venue's state on one chain.
+type VenueChainStatus struct {
+	// Chain is the name of the Chain.
+	//
+	// +kubebuilder:validation:MaxLength=253
+	Chain string     `json:"chain"`
+	State VenueState `json:"state"`
+	// Reason is one word: that of the first check that failed, or Open.
+	//
+	// +kubebuilder:validation:MaxLength=64
+	Reason string `json:"reason"`
+	// Message says the same to a human, and what to do.
+	//
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	Message string `json:"message,omitempty"`
+	// LastTransitionTime is when State last changed.
+	LastTransitionTime metav1.Time `json:"lastTransitionTime"`
+}
+
+// ConditionDefault of a LaunchVenue with spec.default says whether it is the default of its family of chains.
+const ConditionDefault = "Default"
+
+// Reasons of a LaunchVenue's conditions, besides those that a Chain has too: Accepted, Invalid, DuplicateID.
+const (
+	// ReasonDefault: the venue is its family's default.
+	ReasonDefault = "Default"
+	// ReasonDuplicateDefault: an older venue is the default of the same family of chains. The oldest wins.
+	ReasonDuplicateDefault = "DuplicateDefault"
+	// ReasonOpen: the venue is open wherever it is wanted open.
+	ReasonOpen = "Open"
+	// ReasonSomeClosed: the venue is closed on some chain on which it is wanted open; status.chains says why.
+	ReasonSomeClosed = "SomeClosed"
+	// ReasonAllClosed: the venue is closed on every chain on which it is wanted open.
+	ReasonAllClosed = "AllClosed"
+	// ReasonWantedClosed: the venue is wanted open nowhere. As a reason in status.chains: not on this chain.
+	ReasonWantedClosed = "WantedClosed"
+)
+
+// Further reasons in a LaunchVenue's status.chains, in the order in which they are looked for.
+const (
+	// ReasonVenueNotAccepted: the venue's condition Accepted is false.
+	ReasonVenueNotAccepted = "VenueNotAccepted"
+	// ReasonChainNotFound: the namespace has no Chain of the name.
+	ReasonChainNotFound = "ChainNotFound"
+	// ReasonWrongFamily: the protocol isn't one of the chain's family.
+	ReasonWrongFamily = "WrongFamily"
+	// ReasonChainNotAccepted: the Chain's condition Accepted is false.
+	ReasonChainNotAccepted = "ChainNotAccepted"
+	// ReasonChainSuspended: the Chain is suspended.
+	ReasonChainSuspended = "ChainSuspended"
+	// ReasonNoContracts: neither contracts nor programAccounts are declared.
+	ReasonNoContracts = "NoContracts"
+	// ReasonIndexerDown: the chain's indexer hasn't answered for some time.
+	ReasonIndexerDown = "IndexerDown"
+	// ReasonIndexerHalted: the chain's indexer needs a human.
+	ReasonIndexerHalted = "IndexerHalted"
+	// ReasonIndexerOutdated: the indexer doesn't know of the venue yet.
+	ReasonIndexerOutdated = "IndexerOutdated"
+	// ReasonIndexerBehind: the indexer is further behind than the chain's spec.indexer.maxLag.
+	ReasonIndexerBehind = "IndexerBehind"
+	// ReasonContractUnknown: the nodes haven't told yet whether a contract is paused, or there is no contract.
+	ReasonContractUnknown = "ContractUnknown"
+	// ReasonContractPaused: a contract of the venue says that it is paused.
+	ReasonContractPaused = "ContractPaused"
+)
