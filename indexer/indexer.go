@@ -51,6 +51,7 @@ type source interface {
 	Exists(ctx context.Context, contract market.Address, number uint64) (exists, known bool, err error)
 	CreatedAt(ctx context.Context, contract market.Address, last uint64) (uint64, error)
 	Heads(ctx context.Context) <-chan struct{}
+	Paused(ctx context.Context, contracts []market.Address) ([]bool, error)
 }
 
 var _ source = (*evm.Source)(nil)
@@ -74,6 +75,8 @@ type Options struct {
 	Metrics  *Metrics
 	// CachedRows bounds each table of the state between commits; 0 is the default.
 	CachedRows int
+	// VenuePause is the time between two looks at the venues' contracts; 0 is the default.
+	VenuePause time.Duration
 }
 
 // Indexer is one chain's indexer.
@@ -102,6 +105,8 @@ type Indexer struct {
 	// short counts reads of the head in a row that were below the cursor.
 	short   int
 	holders holderBackfill
+	venues  *venueWatch
+	account account
 }
 
 // ErrHalted means that the chain needs a human; the error says for what. The chain's state says so too.
@@ -127,7 +132,15 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	}
 	ix := &Indexer{cfg: cfg, store: st, source: src, machine: m, o: o, log: o.Log, notPools: map[market.Address]bool{}}
 	ix.holders = holderBackfill{cfg: cfg, store: st, source: src, machine: m, log: o.Log, wake: make(chan struct{}, 1)}
-	return ix, nil
+	_, hash, err := cfg.Encode()
+	if err != nil {
+		return nil, fmt.Errorf("chain %s: encode its document: %w", cfg.ID, err)
+	}
+	ix.account = account{now: o.Now, state: chainconfig.State{Chain: cfg.ID, Document: hash, Phase: chainconfig.PhaseStarting}}
+	ix.venues, err = newVenueWatch(cfg, src, o, func(v []chainconfig.VenueState) {
+		ix.account.update(func(s *chainconfig.State) { s.Venues = v })
+	})
+	return ix, err
 }
 
 // Check asks a chain's nodes for their chain id and writes nothing. Nodes that don't answer are no error.
@@ -142,8 +155,17 @@ func Check(ctx context.Context, cfg *chainconfig.Chain, o Options) error {
 // Settled reports whether this run has arrived at the head, or has a reason not to be there.
 func (ix *Indexer) Settled() bool { return ix.settled.Load() }
 
-// Run indexes until ctx ends, which is no error, or until the chain halts. Everything else is tried again.
+// Run indexes until ctx ends, which is no error, or until the chain halts: then it may be run again, to see whether what
+// halted it is mended. Everything else is tried again.
 func (ix *Indexer) Run(ctx context.Context) error {
+	ix.account.begun(chainconfig.PhaseStarting)
+	watching, stop := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		ix.venues.run(watching)
+	}()
+	defer func() { stop(); <-done }()
 	pause := retryPause{}
 	for {
 		err := ix.session(ctx)
@@ -153,8 +175,10 @@ func (ix *Indexer) Run(ctx context.Context) error {
 			return nil
 		case errors.Is(err, ErrHalted), errors.Is(err, evm.ErrWrongChain):
 			ix.log.ErrorContext(ctx, "chain halted", "err", err.Error())
+			ix.account.phase(chainconfig.PhaseHalted, err.Error())
 			return err
 		}
+		ix.account.phase(chainconfig.PhaseFailing, err.Error())
 		if ix.progressed {
 			pause, ix.progressed = retryPause{}, false
 		}
@@ -213,6 +237,7 @@ func (ix *Indexer) acquire(ctx context.Context) (*store.Lease, error) {
 		}
 		if !waiting {
 			ix.log.InfoContext(ctx, "another indexer has the chain; waiting for its lease")
+			ix.account.begun(chainconfig.PhaseWaiting)
 			waiting = true
 		}
 		if !sleep(ctx, leaseTTL/10) {
@@ -256,6 +281,9 @@ func (ix *Indexer) index(ctx context.Context) error {
 		if err := ix.prune(ctx); err != nil {
 			return err
 		}
+		if caughtUp {
+			ix.account.phase(chainconfig.PhaseFollowing, "")
+		}
 		if caughtUp && !running {
 			running = true
 			ix.settled.Store(true)
@@ -298,6 +326,7 @@ func (ix *Indexer) readHead(ctx context.Context) error {
 	changed := head.Hash != ix.head.Hash
 	ix.head = head
 	ix.o.Metrics.head(ix.cfg.ID, head.Number)
+	ix.account.head(head.Header.Header)
 	ix.holders.see(head.Final)
 	if changed && head.Number > ix.state.Last().Number+1 {
 		return ix.store.SetHead(ctx, ix.lease, ix.status())
@@ -336,6 +365,7 @@ func (ix *Indexer) resume(ctx context.Context) error {
 		return err
 	}
 	ix.state = derive.NewState(status.Last, pending, quotes)
+	ix.account.indexed(status.Last)
 	return nil
 }
 
@@ -397,6 +427,9 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 		}
 	}
 	report()
+	if last-first >= shortPast {
+		ix.account.phase(chainconfig.PhaseBackfilling, "")
+	}
 	var blocks []market.Block
 	events := 0
 	for batch, err := range ix.source.Backfill(ctx, first, last) {
@@ -474,6 +507,7 @@ func (ix *Indexer) commit(ctx context.Context, blocks []market.Block, until mark
 		return errors.Join(err, ix.reset(ctx))
 	}
 	ix.progressed = true
+	ix.account.indexed(until)
 	if len(merged) > 0 {
 		ix.holders.nudge()
 	}

@@ -38,8 +38,9 @@ func NewRegistry() *prometheus.Registry {
 	return r
 }
 
-// Operations is the handler of the operations listener. ready says why the program is not ready, or nil.
-func Operations(r *prometheus.Registry, ready func(context.Context) error, withPprof bool) http.Handler {
+// Operations is the handler of the operations listener, to which a program may add paths of its own. ready says why the
+// program is not ready, or nil.
+func Operations(r prometheus.Gatherer, ready func(context.Context) error, withPprof bool) *http.ServeMux {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	m.HandleFunc("GET /readyz", func(w http.ResponseWriter, req *http.Request) {

@@ -1,0 +1,30 @@
+package evm
+
+import (
+	"context"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// callPaused is what OpenZeppelin's Pausable answers, and what most pausable contracts have by that name.
+var callPaused = selector("paused()")
+
+// Paused asks contracts at the newest block whether they are paused: the answers are in the contracts' order. One without the
+// function, or without code, isn't paused.
+func (s *Source) Paused(ctx context.Context, contracts []market.Address) ([]bool, error) {
+	list := make([]*call, len(contracts))
+	for i, c := range contracts {
+		list[i] = &call{to: c, data: callPaused}
+	}
+	if err := s.callsAt(ctx, "latest", list); err != nil {
+		return nil, err
+	}
+	paused := make([]bool, len(list))
+	for i, c := range list {
+		// A fallback function may answer anything: only a true boolean counts.
+		if v, ok := c.uint(); ok && len(c.answer) == 32 {
+			paused[i] = v.IsUint64() && v.Uint64() == 1
+		}
+	}
+	return paused, nil
+}
