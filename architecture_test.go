@@ -17,6 +17,9 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 	kubernetes := []string{"k8s.io/", "sigs.k8s.io/controller-runtime"}
 	// Not database/sql: uint256 itself names its driver.Valuer.
 	sql := []string{"github.com/uptrace/bun/", "github.com/jackc/pgx/", "modernc.org/sqlite"}
+	// What talks to an API server, as opposed to what is only its values.
+	clients := []string{"sigs.k8s.io/controller-runtime", "k8s.io/client-go/kubernetes/", "k8s.io/client-go/rest", "k8s.io/client-go/tools/cache"}
+	others := []string{module + "indexer", module + "apiserver", module + "renderer", module + "internal/store"}
 	for from, forbidden := range map[string][][]string{
 		"internal/market":      {{module}, sql, {"net/http"}, kubernetes},
 		"internal/chainconfig": {programs, sql, {"net/http"}, kubernetes, {module + "internal/store", module + "internal/catalog"}},
@@ -29,11 +32,15 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"indexer/evm":          {{module + "apiserver", module + "operator/"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
 		"indexer":              {{module + "apiserver", module + "operator/", module + "internal/catalog"}, kubernetes},
 		"apiserver":            {{module + "indexer", module + "operator/"}, kubernetes},
-		"operator/api/v1alpha1": {
+		"internal/catalog/cluster": {
 			{module + "indexer", module + "apiserver", module + "internal/store"},
+			{module + "operator/controller", module + "operator/workload", module + "operator/venue"},
 			sql,
-			{"sigs.k8s.io/controller-runtime"},
 		},
+		"operator/controller":   {others, sql},
+		"operator/workload":     {others, sql, clients},
+		"operator/venue":        {others, sql, clients},
+		"operator/api/v1alpha1": {others, sql, clients},
 	} {
 		out, err := exec.CommandContext(t.Context(), "go", "list", "-deps", "./"+from).Output()
 		if err != nil {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	_ "golang.org/x/crypto/x509roots/fallback" // for images without certificates of their own
 
 	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
 )
@@ -35,12 +36,13 @@ func command() *cobra.Command {
 		Long: `Boardwalk indexes declared chains and serves what it derives from them: prices, candles, trending tokens.
 
   boardwalk up -f DIR   everything in one process, on an embedded database
+  boardwalk operator    the Kubernetes operator: an indexer for each declared chain
   boardwalk indexer     one chain's indexer
   boardwalk apiserver   the public API, from what the indexers wrote`,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.AddCommand(upCommand(), indexerCommand(), apiserverCommand(), versionCommand())
+	root.AddCommand(upCommand(), operatorCommand(), indexerCommand(), apiserverCommand(), versionCommand())
 	return root
 }
 

@@ -8,6 +8,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/indexer"
+	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
@@ -18,7 +19,10 @@ func indexerCommand() *cobra.Command {
 	var config string
 	cmd := &cobra.Command{
 		Use: "indexer --config FILE", Short: "Run one chain's indexer", Args: cobra.NoArgs,
-		Long: "Run the indexer of one chain, from its chain document (JSON), until it is stopped or the chain halts.",
+		Long: `Run the indexer of one chain, from its chain document (JSON), until it is stopped.
+
+When the chain halts, because it needs a human, the program stays and says so in its log and at /state of the operations
+address; it looks every minute whether what halted it is mended.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log, err := telemetry.NewLog(cmd.ErrOrStderr(), c.logLevel, c.logJSON)
 			if err != nil {
@@ -29,14 +33,11 @@ func indexerCommand() *cobra.Command {
 				return err
 			}
 			ctx := cmd.Context()
-			l, err := telemetry.Listen(ctx, "operations", c.operations)
+			l, err := telemetry.Listen(ctx, "operations", c.address)
 			if err != nil {
 				return err
 			}
 			defer func() { _ = l.Close() }()
-			if err := checkChains(ctx, []*chainconfig.Chain{cfg}, log); err != nil {
-				return err
-			}
 			st, err := store.Open(ctx, c.dsn(cmd))
 			if err != nil {
 				return err
@@ -52,10 +53,11 @@ func indexerCommand() *cobra.Command {
 				return err
 			}
 			g, ctx := errgroup.WithContext(ctx)
-			g.Go(func() error { return ix.Run(ctx) })
+			g.Go(func() error { return runIndexer(ctx, ix) })
 			g.Go(func() error {
-				ready := func(ctx context.Context) error { return st.Ping(ctx) }
-				return telemetry.Serve(ctx, l, telemetry.Operations(registry, ready, c.pprof), time.Second, log)
+				operations := telemetry.Operations(registry, st.Ping, c.pprof)
+				operations.Handle("GET "+chainconfig.StatePath, ix.StateHandler())
+				return telemetry.Serve(ctx, l, operations, time.Second, log)
 			})
 			return g.Wait()
 		},
@@ -64,6 +66,23 @@ func indexerCommand() *cobra.Command {
 	cmd.Flags().StringVar(&config, "config", "", "the chain document")
 	_ = cmd.MarkFlagRequired("config")
 	return cmd
+}
+
+// haltedPause is the time after which a halted chain is tried again.
+const haltedPause = time.Minute
+
+// runIndexer keeps a program whose chain is halted running, so that it can be asked why.
+func runIndexer(ctx context.Context, ix *indexer.Indexer) error {
+	for ix.Run(ctx) != nil { // the indexer has logged why
+		t := time.NewTimer(haltedPause)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return nil
+		case <-t.C:
+		}
+	}
+	return nil
 }
 
 func apiserverCommand() *cobra.Command {
@@ -81,7 +100,11 @@ func apiserverCommand() *cobra.Command {
 			if err := p.prepare(cmd); err != nil {
 				return err
 			}
-			cat, _, err := declared(dirs)
+			declared, err := declared(dirs)
+			if err != nil {
+				return err
+			}
+			cat, err := declared.Catalog()
 			if err != nil {
 				return err
 			}
@@ -91,7 +114,7 @@ func apiserverCommand() *cobra.Command {
 				return err
 			}
 			defer func() { _ = listener.Close() }()
-			operations, err := telemetry.Listen(ctx, "operations", c.operations)
+			operations, err := telemetry.Listen(ctx, "operations", c.address)
 			if err != nil {
 				return err
 			}
@@ -102,7 +125,7 @@ func apiserverCommand() *cobra.Command {
 			}
 			defer func() { _ = st.Close() }()
 			registry := telemetry.NewRegistry()
-			server, closing, err := p.server(listener.Addr(), st, cat, log, registry)
+			server, closing, err := p.server(listener.Addr(), st, catalog.NewLive(cat), log, registry)
 			if err != nil {
 				return err
 			}

@@ -71,7 +71,7 @@ func (p *public) check() error {
 
 // server makes the API server that is to answer at an address. Everything that the flags name is read before it is made;
 // closing ends the connections to Redis.
-func (p *public) server(at net.Addr, st *store.Store, cat *catalog.Catalog, log *slog.Logger,
+func (p *public) server(at net.Addr, st *store.Store, live *catalog.Live, log *slog.Logger,
 	r prometheus.Registerer,
 ) (server *apiserver.Server, closing func(), err error) {
 	closing = func() {}
@@ -83,7 +83,7 @@ func (p *public) server(at net.Addr, st *store.Store, cat *catalog.Catalog, log 
 		}
 	}
 	o := apiserver.Options{
-		Store: st, Catalog: cat, Build: build(), BaseURL: strings.TrimRight(base, "/"), DocsURL: strings.TrimRight(p.docsURL, "/"),
+		Store: st, Catalog: live, Build: build(), BaseURL: strings.TrimRight(base, "/"), DocsURL: strings.TrimRight(p.docsURL, "/"),
 		MaxInFlight: p.inFlight, AccessLog: p.accessLog, Now: now, Log: log, Metrics: httpapi.NewMetrics(r),
 	}
 	if o.Site, err = loadSite(p.site); err != nil {

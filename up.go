@@ -25,20 +25,31 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
 
-// common are the flags that every program has.
-type common struct {
-	database, operations, logLevel string
-	logJSON, pprof                 bool
+// operations are the flags that every program has.
+type operations struct {
+	address, logLevel string
+	logJSON, pprof    bool
 }
 
-func (c *common) register(cmd *cobra.Command, operations string) {
+func (o *operations) register(cmd *cobra.Command, address string) {
 	f := cmd.Flags()
-	f.StringVar(&c.database, "db", "sqlite:data/boardwalk.db",
+	f.StringVar(&o.address, "operations", address, "address for /livez, /readyz and /metrics")
+	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.BoolVar(&o.logJSON, "log-json", false, "write the log as JSON")
+	f.BoolVar(&o.pprof, "pprof", false, "serve /debug/pprof on the operations address")
+}
+
+// common are the flags of every program with a database.
+type common struct {
+	operations
+
+	database string
+}
+
+func (c *common) register(cmd *cobra.Command, address string) {
+	c.operations.register(cmd, address)
+	cmd.Flags().StringVar(&c.database, "db", "sqlite:data/boardwalk.db",
 		"database: sqlite:PATH or postgres://…; BOARDWALK_DB is used when the flag isn't given")
-	f.StringVar(&c.operations, "operations", operations, "address for /livez, /readyz and /metrics")
-	f.StringVar(&c.logLevel, "log-level", "info", "debug, info, warn or error")
-	f.BoolVar(&c.logJSON, "log-json", false, "write the log as JSON")
-	f.BoolVar(&c.pprof, "pprof", false, "serve /debug/pprof on the operations address")
 }
 
 // dsn is the database's address: the environment's keeps a password out of the process list.
@@ -108,7 +119,7 @@ type up struct {
 
 // run checks everything that can be checked before it writes anything: manifests, ports, chain ids, the database.
 func (u *up) run(ctx context.Context, dirs []string) error {
-	cat, chains, err := declared(dirs)
+	declared, err := declared(dirs)
 	if err != nil {
 		return err
 	}
@@ -117,12 +128,12 @@ func (u *up) run(ctx context.Context, dirs []string) error {
 		return err
 	}
 	defer func() { _ = listener.Close() }()
-	operations, err := telemetry.Listen(ctx, "operations", u.operations)
+	operations, err := telemetry.Listen(ctx, "operations", u.address)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = operations.Close() }()
-	if err := checkChains(ctx, chains, u.log); err != nil {
+	if err := checkChains(ctx, declared.Running, u.log); err != nil {
 		return err
 	}
 	st, err := store.Open(ctx, u.dsn)
@@ -130,18 +141,20 @@ func (u *up) run(ctx context.Context, dirs []string) error {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	return u.serve(ctx, cat, chains, st, listener, operations)
+	return u.serve(ctx, declared, st, listener, operations)
 }
 
-func (u *up) serve(ctx context.Context, cat *catalog.Catalog, chains []*chainconfig.Chain, st *store.Store,
-	listener, operations net.Listener,
-) error {
+func (u *up) serve(ctx context.Context, declared *files.Declared, st *store.Store, listener, operations net.Listener) error {
+	cat, err := declared.Catalog()
+	if err != nil {
+		return err
+	}
 	registry := telemetry.NewRegistry()
 	metrics := indexer.NewMetrics(registry)
 	progress := newProgress(u.err, u.log, now)
 	defer progress.close()
 	var indexers []*indexer.Indexer
-	for _, c := range chains {
+	for _, c := range declared.Running {
 		ix, err := indexer.New(c, st, indexer.Options{
 			Log: u.log, Now: now, Holder: holder(u.dsn), Progress: progress.report, Metrics: metrics,
 		})
@@ -150,7 +163,8 @@ func (u *up) serve(ctx context.Context, cat *catalog.Catalog, chains []*chaincon
 		}
 		indexers = append(indexers, ix)
 	}
-	server, closing, err := u.server(listener.Addr(), st, cat, u.log, registry)
+	live := catalog.NewLive(cat)
+	server, closing, err := u.server(listener.Addr(), st, live, u.log, registry)
 	if err != nil {
 		return err
 	}
@@ -165,6 +179,8 @@ func (u *up) serve(ctx context.Context, cat *catalog.Catalog, chains []*chaincon
 			return nil
 		})
 	}
+	desk := &venueDesk{declared: declared, indexers: indexers, live: live, log: u.log}
+	g.Go(func() error { return desk.run(ctx) })
 	g.Go(func() error { return server.Run(ctx, listener) })
 	g.Go(func() error {
 		return telemetry.Serve(ctx, operations, telemetry.Operations(registry, server.Ready, u.pprof), time.Second, u.log)
@@ -191,14 +207,13 @@ func (u *up) announce(ctx context.Context, server *apiserver.Server, indexers []
 	}
 }
 
-// declared reads the manifests: the catalogue of all chains, and the documents of those that are to be indexed.
-func declared(dirs []string) (*catalog.Catalog, []*chainconfig.Chain, error) {
+// declared reads and checks the manifests.
+func declared(dirs []string) (*files.Declared, error) {
 	manifests, err := files.Load(dirs...)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	chains, cat, err := manifests.Resolve()
-	return cat, chains, err
+	return manifests.Resolve()
 }
 
 // checkChains asks every chain's nodes which chain they serve. Nodes that don't answer are no error: they may yet.

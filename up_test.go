@@ -50,7 +50,7 @@ func startUp(t *testing.T, dsn string, dirs ...string) *running {
 	t.Helper()
 	var out output
 	u := &up{
-		common: common{operations: "127.0.0.1:0"}, dsn: dsn,
+		common: common{operations: operations{address: "127.0.0.1:0"}}, dsn: dsn,
 		public: public{listen: "127.0.0.1:0", docsURL: "/docs"},
 		log:    slog.New(slog.DiscardHandler), out: &out, err: io.Discard,
 	}
@@ -324,7 +324,7 @@ spec:
 		if c.listen != "" {
 			listen = c.listen
 		}
-		u := &up{common: common{operations: "127.0.0.1:0"}, dsn: dsn, public: public{listen: listen, docsURL: "/docs"}, log: slog.New(slog.DiscardHandler), out: io.Discard, err: io.Discard}
+		u := &up{common: common{operations: operations{address: "127.0.0.1:0"}}, dsn: dsn, public: public{listen: listen, docsURL: "/docs"}, log: slog.New(slog.DiscardHandler), out: io.Discard, err: io.Discard}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		err := u.run(ctx, []string{c.dir})
 		cancel()

@@ -87,14 +87,14 @@ func serveChain(ctx context.Context, dir string) (*theChain, error) {
 	if err != nil {
 		return nil, err
 	}
-	chains, _, err := manifests.Resolve()
+	declared, err := manifests.Resolve()
 	if err != nil {
 		return nil, err
 	}
-	if len(chains) != 1 {
-		return nil, fmt.Errorf("%s declares %d chains: it must be one", dir, len(chains))
+	if n := len(declared.Running); n != 1 {
+		return nil, fmt.Errorf("%s declares %d chains: it must be one", dir, n)
 	}
-	c := &theChain{cfg: chains[0]}
+	c := &theChain{cfg: declared.Running[0]}
 	o := simnet.BenchNode()
 	o.ChainID, o.LoadState = c.cfg.EVMChainID, filepath.Join(dir, stateFile)
 	say("node: loading the chain")

@@ -1,8 +1,11 @@
-// Package catalog has the chains as the running system serves them: plain values, whatever they were declared in. Where
-// they come from is the business of the packages below: resolve (from resources), files (from manifests).
+// Package catalog has the chains and the launch venues as the running system serves them: plain values, whatever they
+// were declared in. Where they come from is the business of the packages below: resolve (from resources), files (from
+// manifests), cluster (from Kubernetes).
 package catalog
 
 import (
+	"time"
+
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -11,6 +14,10 @@ import (
 type Catalog struct {
 	// Chains are in the order in which they are declared, which is the order in which they are listed.
 	Chains []Chain
+	// Venues are in the order in which they are listed.
+	Venues []Venue
+	// ChangedAt is when the newest of all this was written, the states of venues among it; zero when nobody knows.
+	ChangedAt time.Time
 }
 
 // Chain is a declared chain. Addresses on EVM chains are in lower case.
@@ -36,6 +43,46 @@ type Exchange struct {
 	Name     string
 	Protocol market.Protocol
 	Factory  string
+}
+
+// Venue is a declared launch venue.
+type Venue struct {
+	ID        string
+	Label     string
+	Ownership Ownership
+	Protocol  chainconfig.VenueProtocol
+	// Filter is the value of the launch board's launchpad parameter; FilterOurs for own venues.
+	Filter string
+	// Badge is empty for own venues.
+	Badge string
+	// Chains are those of the venue's declaration that are in the catalogue, in its order.
+	Chains []VenueChain
+}
+
+// FilterOurs is the launch board's filter for own venues.
+const FilterOurs = "ours"
+
+// Ownership says whose a venue is, in the words of the public API.
+type Ownership string
+
+// The ownerships.
+const (
+	Own     Ownership = "own"
+	Further Ownership = "further"
+	Outside Ownership = "outside"
+)
+
+// VenueChain is a venue on one chain.
+type VenueChain struct {
+	// Chain is the chain's id.
+	Chain string
+	// Open says whether tokens can be launched now.
+	Open bool
+	// Default marks the venue that launches go to when nobody chose another.
+	Default     bool
+	TradesInApp bool
+	// LinkTemplate is the token's page at the venue, with {mint} where its address goes; may be empty.
+	LinkTemplate string
 }
 
 // Chain finds a chain by its id.

@@ -19,47 +19,55 @@ import (
 )
 
 // durationFields are read before the rest, because a duration's own decoder can't say which field it is in.
-var durationFields = []string{"spec.blockTime", "spec.retention.trades", "spec.retention.minuteCandles"}
+var durationFields = []string{"spec.blockTime", "spec.retention.trades", "spec.retention.minuteCandles", "spec.indexer.maxLag"}
 
 // metadata.name is what Kubernetes takes: a DNS subdomain.
 var objectName = regexp.MustCompile(`^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`)
 
-// decode reads the documents of a file; empty ones are skipped. A document that isn't well-formed ends the file.
-func decode(file string, raw []byte) ([]Manifest, error) {
-	var (
-		chains []Manifest
-		errs   []error
-	)
+// decode adds the documents of a file to what was found; empty ones are skipped. A document that isn't well-formed ends the
+// file.
+func decode(file string, raw []byte, into *Manifests) error {
+	var errs []error
 	d := yaml.NewDecoder(bytes.NewReader(raw))
 	for {
 		var node yaml.Node
 		if err := d.Decode(&node); errors.Is(err, io.EOF) {
 			break
 		} else if err != nil {
-			return nil, errors.Join(append(errs, fmt.Errorf("%s: %w", file, err))...)
+			return errors.Join(append(errs, fmt.Errorf("%s: %w", file, err))...)
 		}
 		root := node.Content[0]
 		if root.Kind == yaml.ScalarNode && root.Tag == "!!null" {
 			continue
 		}
-		m := Manifest{File: file, Line: root.Line}
-		if err := decodeChain(file, root, &m.Chain); err != nil {
-			errs = append(errs, err)
-			continue
+		kind, err := kindOf(file, root)
+		switch {
+		case err != nil:
+		case kind == v1alpha1.ChainKind:
+			into.Chains, err = decodeResource(into.Chains, file, kind, root, chainPlace)
+		default:
+			into.Venues, err = decodeResource(into.Venues, file, kind, root, venuePlace)
 		}
-		chains = append(chains, m)
+		if err != nil {
+			errs = append(errs, err)
+		}
 	}
-	return chains, errors.Join(errs...)
+	return errors.Join(errs...)
 }
 
-func decodeChain(file string, root *yaml.Node, into *v1alpha1.Chain) error {
-	if root.Kind != yaml.MappingNode {
-		return fmt.Errorf("%s:%d: is no manifest: it must begin with apiVersion: %s and kind: %s", file, root.Line,
-			v1alpha1.GroupVersion, v1alpha1.ChainKind)
+func decodeResource[T any](all []Manifest[T], file, kind string, root *yaml.Node, at func(*T) place) ([]Manifest[T], error) {
+	m := Manifest[T]{File: file, Line: root.Line}
+	if err := decodeInto(file, kind, root, &m.Resource); err != nil {
+		return all, err
 	}
-	if err := checkKind(file, root); err != nil {
-		return err
+	if name := at(&m.Resource).name; len(name) > 253 || !objectName.MatchString(name) {
+		return all, fmt.Errorf("%s:%d: metadata.name: %.80q is no name; allowed: up to 253 of a-z, 0-9, - and ., "+
+			"a letter or digit at both ends", file, root.Line, name)
 	}
+	return append(all, m), nil
+}
+
+func decodeInto(file, kind string, root *yaml.Node, into any) error {
 	// Into plain values first: this resolves anchors, within the library's bound, and refuses duplicate keys.
 	var plain map[string]any
 	if err := root.Decode(&plain); err != nil {
@@ -85,16 +93,18 @@ func decodeChain(file string, root *yaml.Node, into *v1alpha1.Chain) error {
 	}
 	errs := make([]error, 0, len(unknown))
 	for _, u := range unknown {
-		errs = append(errs, unknownField(file, root, u))
-	}
-	if len(into.Name) > 253 || !objectName.MatchString(into.Name) {
-		errs = append(errs, fmt.Errorf("%s:%d: metadata.name: %.80q is no name; allowed: up to 253 of a-z, 0-9, - and ., "+
-			"a letter or digit at both ends", file, root.Line, into.Name))
+		errs = append(errs, unknownField(file, kind, root, u))
 	}
 	return errors.Join(errs...)
 }
 
-func checkKind(file string, root *yaml.Node) error {
+// kindOf is Chain or LaunchVenue; any other document is an error.
+func kindOf(file string, root *yaml.Node) (string, error) {
+	want := v1alpha1.GroupVersion.String()
+	if root.Kind != yaml.MappingNode {
+		return "", fmt.Errorf("%s:%d: is no manifest: it must begin with apiVersion: %s and kind: %s or %s", file, root.Line,
+			want, v1alpha1.ChainKind, v1alpha1.LaunchVenueKind)
+	}
 	version, kind, line := "", "", root.Line
 	if at, ok := find(root, "apiVersion"); ok {
 		version = at.value.Value
@@ -102,29 +112,26 @@ func checkKind(file string, root *yaml.Node) error {
 	if at, ok := find(root, "kind"); ok {
 		kind, line = at.value.Value, at.line
 	}
-	want := v1alpha1.GroupVersion.String()
+	known := kind == v1alpha1.ChainKind || kind == v1alpha1.LaunchVenueKind
 	switch {
-	case kind == v1alpha1.ChainKind && version == want:
-		return nil
-	case kind == "LaunchVenue" && strings.HasPrefix(version, v1alpha1.GroupVersion.Group+"/"):
-		return fmt.Errorf("%s:%d: kind LaunchVenue isn't known to this version of boardwalk yet; allowed: %s. Move the file out "+
-			"of the directory", file, line, v1alpha1.ChainKind)
-	case kind == v1alpha1.ChainKind:
-		return fmt.Errorf("%s:%d: apiVersion %.80q isn't known; allowed: %s", file, line, version, want)
+	case known && version == want:
+		return kind, nil
+	case known:
+		return "", fmt.Errorf("%s:%d: apiVersion %.80q isn't known; allowed: %s", file, line, version, want)
 	default:
-		return fmt.Errorf("%s:%d: kind %.80q of apiVersion %.80q isn't read here; allowed: kind %s of %s", file, line, kind,
-			version, v1alpha1.ChainKind, want)
+		return "", fmt.Errorf("%s:%d: kind %.80q of apiVersion %.80q isn't read here; allowed: kinds %s and %s of %s", file, line, kind,
+			version, v1alpha1.ChainKind, v1alpha1.LaunchVenueKind, want)
 	}
 }
 
-func unknownField(file string, root *yaml.Node, err error) error {
+func unknownField(file, kind string, root *yaml.Node, err error) error {
 	var at strictjson.FieldError
 	if !errors.As(err, &at) {
 		return fmt.Errorf("%s:%d: %w", file, root.Line, err)
 	}
 	path := at.FieldPath()
 	return fmt.Errorf("%s:%d: %s: no such field in a %s of %s; look for a typo, upper and lower case matter", file,
-		lineOf(root, path), path, v1alpha1.ChainKind, v1alpha1.GroupVersion)
+		lineOf(root, path), path, kind, v1alpha1.GroupVersion)
 }
 
 // takesOf says what a field of a kind takes; any other kind has fields of its own.

@@ -22,25 +22,27 @@ const maxFileBytes = 1 << 20
 
 // Manifests is what directories declare.
 type Manifests struct {
-	// Chains are in declared order: see Load.
-	Chains []Manifest
+	// Chains and Venues are in declared order: see Load.
+	Chains []Manifest[v1alpha1.Chain]
+	Venues []Manifest[v1alpha1.LaunchVenue]
 }
 
 // Manifest is one document of a file.
-type Manifest struct {
-	File  string
-	Line  int
-	Chain v1alpha1.Chain
+type Manifest[T any] struct {
+	File     string
+	Line     int
+	Resource T
 }
 
-func (m *Manifest) where() string { return fmt.Sprintf("%s:%d", m.File, m.Line) }
+func (m *Manifest[T]) where() string { return fmt.Sprintf("%s:%d", m.File, m.Line) }
 
 // Load reads every *.yaml and *.yml of the directories; subdirectories and names with a leading dot are left alone. The
-// order of the result is that of file names within a directory and of documents within a file. A chain of a later
-// directory replaces the one of an earlier directory with the same spec.id, in its place; others come after.
+// order of the result is that of file names within a directory and of documents within a file. A chain or venue of a later
+// directory replaces the one of an earlier directory with the same spec.id, in its place and, if it says nothing else, with
+// its spec.order; others come after.
 //
-// A directory without a manifest is an error, as are two chains of one directory with the same spec.id or name.
-// Whether a chain makes sense is for Resolve to say.
+// A directory without a manifest is an error, as are two resources of one kind with the same spec.id in one directory, or with
+// the same name in whatever directories; namespaces don't count. Whether a resource makes sense is for Resolve to say.
 func Load(dirs ...string) (Manifests, error) {
 	var all Manifests
 	if len(dirs) == 0 {
@@ -48,130 +50,222 @@ func Load(dirs ...string) (Manifests, error) {
 	}
 	var errs []error
 	for _, dir := range dirs {
-		chains, err := readDir(dir)
+		found, err := readDir(dir)
 		if err != nil {
 			errs = append(errs, err)
 			continue
 		}
-		all.override(chains)
+		all.Chains = override(all.Chains, found.Chains, chainPlace)
+		all.Venues = override(all.Venues, found.Venues, venuePlace)
 	}
+	errs = append(errs, duplicates(all.Chains, chainPlace, byName)...)
+	errs = append(errs, duplicates(all.Venues, venuePlace, byName)...)
 	if err := errors.Join(errs...); err != nil {
 		return Manifests{}, err
 	}
 	return all, nil
 }
 
-func (m *Manifests) override(later []Manifest) {
-	for _, c := range later {
-		i := slices.IndexFunc(m.Chains, func(o Manifest) bool { return o.Chain.Spec.ID == c.Chain.Spec.ID })
-		if i < 0 {
-			m.Chains = append(m.Chains, c)
-		} else {
-			m.Chains[i] = c
-		}
-	}
+// place is what Load looks at in a resource.
+type place struct {
+	id, name string
+	order    **int32
 }
 
-// Resolve checks all chains and gives the documents of those that run, and the catalog of all. Errors are joined, one
-// per field, each after its file.
-func (m Manifests) Resolve() ([]*chainconfig.Chain, *catalog.Catalog, error) {
-	var (
-		running []*chainconfig.Chain
-		errs    []error
-		chains  = make([]v1alpha1.Chain, len(m.Chains))
-	)
+func chainPlace(c *v1alpha1.Chain) place { return place{c.Spec.ID, c.Name, &c.Spec.Order} }
+
+func venuePlace(v *v1alpha1.LaunchVenue) place { return place{v.Spec.ID, v.Name, &v.Spec.Order} }
+
+func override[T any](all, later []Manifest[T], at func(*T) place) []Manifest[T] {
+	for _, m := range later {
+		l := at(&m.Resource)
+		i := slices.IndexFunc(all, func(o Manifest[T]) bool { return l.id != "" && at(&o.Resource).id == l.id })
+		if i < 0 {
+			all = append(all, m)
+			continue
+		}
+		if *l.order == nil {
+			*l.order = *at(&all[i].Resource).order
+		}
+		all[i] = m
+	}
+	return all
+}
+
+// Declared is what manifests say, checked.
+type Declared struct {
+	// Running are the documents of the chains that aren't suspended.
+	Running []*chainconfig.Chain
+	// Chains and Venues are the resources, for whoever decides which venue is open.
+	Chains []v1alpha1.Chain
+	Venues []v1alpha1.LaunchVenue
+}
+
+// Catalog is the catalogue of all chains and venues. Venues are open where their status says so, which manifests don't have.
+func (d *Declared) Catalog() (*catalog.Catalog, error) { return resolve.Catalog(d.Chains, d.Venues) }
+
+// Resolve checks all chains and venues. Errors are joined, one per field, each after its file.
+func (m Manifests) Resolve() (*Declared, error) {
+	out := &Declared{}
 	for i := range m.Chains {
-		chains[i] = m.Chains[i].Chain
-		doc, err := resolve.Chain(&chains[i], "")
+		out.Chains = append(out.Chains, m.Chains[i].Resource)
+	}
+	for i := range m.Venues {
+		out.Venues = append(out.Venues, m.Venues[i].Resource)
+	}
+	var errs []error
+	add := func(file string, err error) {
 		for _, e := range each(err) {
-			errs = append(errs, fmt.Errorf("%s: %w", m.Chains[i].File, e))
+			errs = append(errs, fmt.Errorf("%s: %w", file, e))
 		}
-		if err == nil && !chains[i].Spec.Suspend {
-			running = append(running, doc)
+	}
+	for i := range out.Chains {
+		c := &out.Chains[i]
+		doc, err := resolve.Chain(c, out.Venues, "")
+		if err == nil {
+			err = refused(resolve.RefuseChain(c, out.Chains))
 		}
+		add(m.Chains[i].File, err)
+		if !c.Spec.Suspend {
+			out.Running = append(out.Running, doc)
+		}
+	}
+	for i := range out.Venues {
+		v := &out.Venues[i]
+		err := resolve.Venue(v)
+		if err == nil {
+			err = errors.Join(refused(resolve.RefuseVenue(v, out.Venues)), out.placed(v), out.onlyDefault(v))
+		}
+		add(m.Venues[i].File, err)
 	}
 	if err := errors.Join(errs...); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	served, err := resolve.Catalog(chains)
-	if err != nil {
-		return nil, nil, err
+	return out, nil
+}
+
+func refused(no *resolve.Refusal) error {
+	if no == nil {
+		return nil
 	}
-	return running, served, nil
+	return errors.New(no.Message)
+}
+
+// placed refuses a venue on a chain that isn't declared or can't have it. In a cluster, where the chain may come later, this is
+// a state of the venue.
+func (d *Declared) placed(v *v1alpha1.LaunchVenue) error {
+	names := make([]string, len(d.Chains))
+	for i := range d.Chains {
+		names[i] = d.Chains[i].Name
+	}
+	family := chainconfig.VenueProtocol(v.Spec.Protocol).Family()
+	var errs []error
+	for i := range v.Spec.Chains {
+		name := v.Spec.Chains[i].Chain
+		switch at := slices.Index(names, name); {
+		case at < 0:
+			errs = append(errs, fmt.Errorf("spec.chains[%d].chain: no Chain has the name %q; declared: %s", i, name, strings.Join(names, ", ")))
+		case string(d.Chains[at].Spec.Family) != string(family):
+			errs = append(errs, fmt.Errorf("spec.chains[%d].chain: Chain %s is of family %s, and protocol %s is of family %s; leave it out",
+				i, name, d.Chains[at].Spec.Family, v.Spec.Protocol, family))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// onlyDefault refuses a second default of a family of chains. In a cluster, the older one is it.
+func (d *Declared) onlyDefault(v *v1alpha1.LaunchVenue) error {
+	other := resolve.OlderDefault(v, d.Venues)
+	if !v.Spec.Default || other == nil {
+		return nil
+	}
+	return fmt.Errorf("spec.default: LaunchVenue %s is the default of family %s too; leave default out of one of them",
+		other.Name, resolve.DefaultFamily(v))
 }
 
 // each takes joined errors apart, so that every line gets its file.
-func each(err error) []error {
+func each(err error) (all []error) {
 	var joined interface{ Unwrap() []error }
-	if errors.As(err, &joined) {
-		return joined.Unwrap()
+	switch {
+	case err == nil:
+	case errors.As(err, &joined):
+		for _, e := range joined.Unwrap() {
+			all = append(all, each(e)...)
+		}
+	default:
+		all = append(all, err)
 	}
-	if err == nil {
-		return nil
-	}
-	return []error{err}
+	return all
 }
 
-func readDir(dir string) ([]Manifest, error) {
+func readDir(dir string) (Manifests, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return nil, fmt.Errorf("read the directory of manifests: %w", err)
+		return Manifests{}, fmt.Errorf("read the directory of manifests: %w", err)
 	}
 	var (
-		chains []Manifest
-		errs   []error
+		found Manifests
+		errs  []error
 	)
 	for _, e := range entries {
 		ext := filepath.Ext(e.Name())
 		if e.IsDir() || strings.HasPrefix(e.Name(), ".") || ext != ".yaml" && ext != ".yml" {
 			continue
 		}
-		found, err := readFile(filepath.Join(dir, e.Name()))
-		if err != nil {
+		if err := readFile(filepath.Join(dir, e.Name()), &found); err != nil {
 			errs = append(errs, err)
 		}
-		chains = append(chains, found...)
 	}
-	if len(errs) == 0 && len(chains) == 0 {
-		return nil, fmt.Errorf("no manifest in %s: put a file such as base.yaml there with one document of kind %s per chain; "+
+	if len(errs) == 0 && len(found.Chains)+len(found.Venues) == 0 {
+		return found, fmt.Errorf("no manifest in %s: put a file such as base.yaml there with one document of kind %s per chain; "+
 			"config/samples has some to start from", dir, v1alpha1.ChainKind)
 	}
-	return chains, errors.Join(append(errs, duplicates(chains)...)...)
+	errs = append(errs, duplicates(found.Chains, chainPlace, byID)...)
+	return found, errors.Join(append(errs, duplicates(found.Venues, venuePlace, byID)...)...)
 }
 
-func duplicates(chains []Manifest) (errs []error) {
-	ids, names := map[string]*Manifest{}, map[string]*Manifest{}
-	for i := range chains {
-		c := &chains[i]
-		if first, ok := ids[c.Chain.Spec.ID]; ok && c.Chain.Spec.ID != "" {
-			errs = append(errs, fmt.Errorf("%s and %s both declare spec.id %q; keep one of them, or put the one that should win "+
-				"into a directory that is read later", first.where(), c.where(), c.Chain.Spec.ID))
+// key is something that no two resources of a kind may share.
+type key struct {
+	of         func(place) string
+	field, fix string
+}
+
+var (
+	byID = key{
+		func(p place) string { return p.id }, "spec.id",
+		"keep one of them, or put the one that should win into a directory that is read later",
+	}
+	byName = key{func(p place) string { return p.name }, "metadata.name", "rename one of them"}
+)
+
+func duplicates[T any](all []Manifest[T], at func(*T) place, by key) (errs []error) {
+	seen := map[string]*Manifest[T]{}
+	for i := range all {
+		m := &all[i]
+		value := by.of(at(&m.Resource))
+		if first, ok := seen[value]; ok && value != "" {
+			errs = append(errs, fmt.Errorf("%s and %s both have %s %q; %s", first.where(), m.where(), by.field, value, by.fix))
 		}
-		ids[c.Chain.Spec.ID] = c
-		name := c.Chain.Namespace + "/" + c.Chain.Name
-		if first, ok := names[name]; ok {
-			errs = append(errs, fmt.Errorf("%s and %s both have metadata.name %q; rename one of them", first.where(), c.where(), c.Chain.Name))
-		}
-		names[name] = c
+		seen[value] = m
 	}
 	return errs
 }
 
-func readFile(path string) ([]Manifest, error) {
+func readFile(path string, into *Manifests) error {
 	f, err := os.Open(path)
 	if err != nil {
-		return nil, fmt.Errorf("read manifest: %w", err)
+		return fmt.Errorf("read manifest: %w", err)
 	}
 	defer func() { _ = f.Close() }()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return nil, fmt.Errorf("%s: is no regular file; a manifest must be one", path)
+		return fmt.Errorf("%s: is no regular file; a manifest must be one", path)
 	}
 	raw, err := io.ReadAll(io.LimitReader(f, maxFileBytes+1))
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", path, err)
+		return fmt.Errorf("%s: %w", path, err)
 	}
 	if len(raw) > maxFileBytes {
-		return nil, fmt.Errorf("%s: is larger than %d bytes; split it into one file per chain", path, maxFileBytes)
+		return fmt.Errorf("%s: is larger than %d bytes; split it into one file per chain", path, maxFileBytes)
 	}
-	return decode(path, raw)
+	return decode(path, raw, into)
 }

@@ -13,14 +13,10 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
-
-const samples = "../../../config/samples"
 
 // dir writes files from pairs of name and content.
 func dir(t *testing.T, pairs ...string) string {
@@ -49,9 +45,22 @@ func another(id string, chainID int) string {
 	return strings.Replace(s, "8453", strconv.Itoa(chainID), 1)
 }
 
+// anotherVenue is the further family's manifest under another name.
+func anotherVenue(id string) string {
+	s := strings.Replace(resolvetest.GoodFurtherVenue, "name: clanker", "name: "+id, 1)
+	return strings.Replace(s, "id: clanker", "id: "+id, 1)
+}
+
 func ids(m files.Manifests) (out []string) {
 	for i := range m.Chains {
-		out = append(out, m.Chains[i].Chain.Spec.ID)
+		out = append(out, m.Chains[i].Resource.Spec.ID)
+	}
+	return out
+}
+
+func venueIDs(m files.Manifests) (out []string) {
+	for i := range m.Venues {
+		out = append(out, m.Venues[i].Resource.Spec.ID)
 	}
 	return out
 }
@@ -60,7 +69,8 @@ func TestLoadOrder(t *testing.T) {
 	t.Parallel()
 	d := dir(t,
 		"20.yml", "# nothing\n---\n"+another("c", 3)+"---\n---\n"+another("b", 2)+"---\n# the end\n",
-		"10.yaml", another("d", 4),
+		"10.yaml", another("d", 4)+"---\n"+anotherVenue("v2"),
+		"15.yaml", anotherVenue("v1"),
 		"30.yaml", "# a comment alone\n",
 		"README.md", "no manifest", ".hidden.yaml", "no manifest", "e.yaml.part", "no manifest")
 	if err := os.Mkdir(filepath.Join(d, "sub.yaml"), 0o700); err != nil {
@@ -73,6 +83,9 @@ func TestLoadOrder(t *testing.T) {
 	if got := ids(m); !slices.Equal(got, []string{"d", "c", "b"}) {
 		t.Errorf("order %v", got)
 	}
+	if got := venueIDs(m); !slices.Equal(got, []string{"v2", "v1"}) {
+		t.Errorf("order of venues %v", got)
+	}
 	if at := m.Chains[1]; filepath.Base(at.File) != "20.yml" || at.Line != 3 {
 		t.Errorf("found at %s:%d", at.File, at.Line)
 	}
@@ -80,8 +93,13 @@ func TestLoadOrder(t *testing.T) {
 
 func TestLoadOverrides(t *testing.T) {
 	t.Parallel()
-	first := dir(t, "1.yaml", another("a", 1), "2.yaml", another("b", 2), "3.yaml", another("c", 3))
-	second := dir(t, "1.yaml", another("x", 9), "2.yaml", strings.Replace(another("b", 2), "label: Base", "label: Other", 1))
+	first := dir(t, "1.yaml", another("a", 1), "2.yaml", another("b", 2), "3.yaml", another("c", 3),
+		"4.yaml", strings.Replace(anotherVenue("v"), "  label:", "  order: 7\n  label:", 1)+"---\n"+anotherVenue("w"))
+	// One says where it wants to be, the others don't.
+	elsewhere := strings.NewReplacer("label: Base", "label: Other", "order: 20", "order: 3").Replace(another("b", 2))
+	silent := strings.Replace(another("c", 3), "  order: 20\n", "", 1)
+	second := dir(t, "1.yaml", another("x", 9), "2.yaml", elsewhere, "3.yaml", silent,
+		"4.yaml", strings.Replace(anotherVenue("v"), "label: Clanker", "label: Other", 1))
 	m, err := files.Load(first, second)
 	if err != nil {
 		t.Fatal(err)
@@ -89,14 +107,24 @@ func TestLoadOverrides(t *testing.T) {
 	if got := ids(m); !slices.Equal(got, []string{"a", "b", "c", "x"}) {
 		t.Errorf("order %v", got)
 	}
-	if m.Chains[1].Chain.Spec.Label != "Other" || m.Chains[0].Chain.Spec.Label != "Base" {
-		t.Errorf("labels %q, %q", m.Chains[0].Chain.Spec.Label, m.Chains[1].Chain.Spec.Label)
+	if got := venueIDs(m); !slices.Equal(got, []string{"v", "w"}) {
+		t.Errorf("order of venues %v", got)
+	}
+	b, c, v := m.Chains[1].Resource.Spec, m.Chains[2].Resource.Spec, m.Venues[0].Resource.Spec
+	if m.Chains[0].Resource.Spec.Label != "Base" || b.Label != "Other" || v.Label != "Other" {
+		t.Errorf("labels %q, %q, %q", m.Chains[0].Resource.Spec.Label, b.Label, v.Label)
+	}
+	if *b.Order != 3 || *c.Order != 20 || *v.Order != 7 || m.Venues[1].Resource.Spec.Order != nil {
+		t.Errorf("orders %d, %d, %d", *b.Order, *c.Order, *v.Order)
+	}
+	if m.Chains[1].File != filepath.Join(second, "2.yaml") {
+		t.Errorf("found in %s", m.Chains[1].File)
 	}
 }
 
 func TestLoadRefuses(t *testing.T) {
 	t.Parallel()
-	good := resolvetest.Good
+	good, venue := resolvetest.Good, resolvetest.GoodVenue
 	tests := []struct {
 		name  string
 		files []string
@@ -108,16 +136,32 @@ func TestLoadRefuses(t *testing.T) {
 		}},
 		{"unknown field with fields", []string{"a.yaml", replace("  rpc:\n", "  RPC:\n")}, []string{"a.yaml:33: spec.RPC: no such field"}},
 		{"unknown field in the second document", []string{"a.yaml", good + "---\n" + strings.Replace(another("b", 2), "label: Base", "lable: Base", 1)}, []string{
-			"a.yaml:51: spec.lable: no such field",
+			"a.yaml:62: spec.lable: no such field",
 		}},
 		{"duplicate field", []string{"a.yaml", replace("  label: Base", "  label: Base\n  label: Bass")}, []string{"a.yaml: ", "line 8", `"label" already defined at line 7`}},
 		{"no YAML", []string{"a.yaml", "spec: {\n"}, []string{"a.yaml: ", "line "}},
 		{"no mapping", []string{"a.yaml", "- 1\n"}, []string{"a.yaml:1: is no manifest", "apiVersion: boardwalk.dev/v1alpha1"}},
 		{"keys that aren't text", []string{"a.yaml", replace("  label: Base", "  1: {2: 3}")}, []string{"a.yaml:1: ", "all keys must be text"}},
-		{"other kind", []string{"a.yaml", "apiVersion: v1\nkind: ConfigMap\n"}, []string{"a.yaml:2: kind \"ConfigMap\"", "allowed: kind Chain of boardwalk.dev/v1alpha1"}},
-		{"no kind", []string{"a.yaml", "a: 1\n"}, []string{"a.yaml:1: kind \"\"", "allowed: kind Chain"}},
-		{"launch venue", []string{"a.yaml", "apiVersion: boardwalk.dev/v1alpha1\nkind: LaunchVenue\n"}, []string{
-			"a.yaml:2: kind LaunchVenue isn't known to this version", "allowed: Chain",
+		{"other kind", []string{"a.yaml", "apiVersion: v1\nkind: ConfigMap\n"}, []string{"a.yaml:2: kind \"ConfigMap\"", "allowed: kinds Chain and LaunchVenue of boardwalk.dev/v1alpha1"}},
+		{"no kind", []string{"a.yaml", "a: 1\n"}, []string{"a.yaml:1: kind \"\"", "allowed: kinds Chain and LaunchVenue"}},
+		{"other version of a venue", []string{"a.yaml", strings.Replace(venue, "v1alpha1", "v1", 1)}, []string{
+			"a.yaml:2: apiVersion \"boardwalk.dev/v1\" isn't known", "allowed: boardwalk.dev/v1alpha1",
+		}},
+		{"unknown field of a venue", []string{"a.yaml", strings.Replace(venue, "wantedState: Closed", "state: Closed", 1)}, []string{
+			"a.yaml:16: spec.chains[0].state: no such field in a LaunchVenue of boardwalk.dev/v1alpha1",
+		}},
+		{"text for true or false in a venue", []string{"a.yaml", strings.Replace(venue, "tradesInApp: true", "tradesInApp: sometimes", 1)}, []string{
+			"a.yaml:14: spec.chains.tradesInApp: is a string", "true or false",
+		}},
+		{"number for a venue's text", []string{"a.yaml", strings.Replace(venue, "badge: four.meme", "badge: 4", 1)}, []string{
+			"a.yaml:11: spec.badge: is a number", "put it in quotes",
+		}},
+		{"venue without a name", []string{"a.yaml", strings.Replace(venue, "  name: four-meme", "  labels: {}", 1)}, []string{"a.yaml:1: metadata.name: "}},
+		{"one venue id in two files", []string{"a.yaml", venue, "b.yml", strings.Replace(venue, "name: four-meme", "name: other", 1)}, []string{
+			"a.yaml:1 and ", `b.yml:1 both have spec.id "four-meme"`, "a directory that is read later",
+		}},
+		{"one venue name in two files", []string{"a.yaml", venue, "b.yml", strings.Replace(venue, "id: four-meme", "id: other", 1)}, []string{
+			"a.yaml:1 and ", `b.yml:1 both have metadata.name "four-meme"`, "rename one of them",
 		}},
 		{"other version", []string{"a.yaml", replace("v1alpha1", "v1")}, []string{"apiVersion \"boardwalk.dev/v1\"", "allowed: boardwalk.dev/v1alpha1"}},
 		{"number for text", []string{"a.yaml", replace(`minTradeUSD: "2.0"`, "minTradeUSD: 2.0")}, []string{"a.yaml:10: spec.minTradeUSD: is a number", "put it in quotes"}},
@@ -134,10 +178,10 @@ func TestLoadRefuses(t *testing.T) {
 		{"nested duration", []string{"a.yaml", replace("trades: 720h", "trades: 30d")}, []string{`spec.retention.trades: "30d" is no duration`, "720h"}},
 		{"no name", []string{"a.yaml", replace("  name: base", "  labels: {}")}, []string{"a.yaml:1: metadata.name: "}},
 		{"one id in two files", []string{"a.yaml", good, "b.yml", strings.Replace(good, "name: base", "name: other", 1)}, []string{
-			"a.yaml:1 and ", `b.yml:1 both declare spec.id "base"`,
+			"a.yaml:1 and ", `b.yml:1 both have spec.id "base"`,
 		}},
 		{"one name in two documents", []string{"a.yaml", good + "---\n" + strings.Replace(good, "id: base", "id: other", 1)}, []string{
-			"a.yaml:1 and ", `a.yaml:45 both have metadata.name "base"`,
+			"a.yaml:1 and ", `a.yaml:56 both have metadata.name "base"`,
 		}},
 		{"too large", []string{"a.yaml", good + "#" + strings.Repeat("x", 1<<20)}, []string{"a.yaml: is larger than 1048576 bytes"}},
 		{"anchors that explode", []string{"a.yaml", bomb()}, []string{"a.yaml: ", "excessive aliasing"}},
@@ -187,7 +231,7 @@ func TestLoadReadsAnchors(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := m.Chains[0].Chain.Spec.Retention.MinuteCandles.Duration; got != 720*time.Hour {
+	if got := m.Chains[0].Resource.Spec.Retention.MinuteCandles.Duration; got != 720*time.Hour {
 		t.Errorf("got %s", got)
 	}
 }
@@ -200,7 +244,7 @@ func TestResolveNamesFileAndField(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, _, err = m.Resolve()
+	_, err = m.Resolve()
 	for _, want := range []string{
 		`base.yaml: spec.exchanges[1].protocol: "UniV4" is not known; allowed: UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3, Solidly`,
 		"base.yaml: spec.rpc.endpoints[0].weight: is 0; allowed: 1 to 1000",
@@ -210,110 +254,113 @@ func TestResolveNamesFileAndField(t *testing.T) {
 			t.Errorf("%q is not in:\n%v", want, err)
 		}
 	}
-
-	m, err = files.Load(dir(t, "a.yaml", another("a", 7), "b.yaml", another("b", 7)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, _, err = m.Resolve(); err == nil || !strings.Contains(err.Error(), `chains "a" and "b": both have spec.chainID 7`) {
-		t.Errorf("one chain id twice: %v", err)
-	}
 }
 
-// The samples are the chains of the service document, in its order, with its minimums.
-func TestSamples(t *testing.T) {
+// What only several manifests together can get wrong.
+func TestResolveRefusesAcrossManifests(t *testing.T) {
 	t.Parallel()
-	m, err := files.Load(samples)
-	if err != nil {
-		t.Fatal(err)
-	}
-	running, served, err := m.Resolve()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(running) != 0 {
-		t.Errorf("%d samples run, without a node", len(running))
-	}
-	want := []struct {
-		id, label string
-		minTrade  float64
+	good, solana, further := resolvetest.Good, resolvetest.GoodSolana, resolvetest.GoodFurtherVenue
+	second := strings.NewReplacer("boardwalk-dbc", "second", "MeteoraDBC", "RaydiumLaunchLab").Replace(resolvetest.GoodOwnVenue)
+	tests := []struct {
+		name  string
+		files []string
+		want  []string
 	}{
-		{"solana", "Solana", 2},
-		{"base", "Base", 2},
-		{"bsc", "BNB Chain", 2},
-		{"arbitrum", "Arbitrum", 2},
-		{"polygon", "Polygon", 2},
-		{"robinhood", "Robinhood", 2},
-		{"ethereum", "Ethereum", 25},
-		{"monad", "Monad", 2},
-		{"hyperevm", "HyperEVM", 2},
+		{"one chain id twice", []string{"a.yaml", another("a", 7), "b.yaml", another("b", 7)}, []string{
+			"b.yaml: Chain a has the same spec.chainID 7", "declare each network once",
+		}},
+		{"a venue on a chain that isn't there", []string{"a.yaml", good, "v.yaml", resolvetest.GoodVenue}, []string{
+			`v.yaml: spec.chains[0].chain: no Chain has the name "bsc"; declared: base`,
+		}},
+		{"a venue on a chain of another family", []string{"a.yaml", good, "v.yaml", strings.Replace(resolvetest.GoodOwnVenue, "chain: solana", "chain: base", 1)}, []string{
+			"v.yaml: spec.chains[0].chain: Chain base is of family EVM, and protocol MeteoraDBC is of family Solana; leave it out",
+		}},
+		{"two defaults", []string{"a.yaml", solana, "v.yaml", resolvetest.GoodOwnVenue, "w.yaml", second}, []string{
+			"w.yaml: spec.default: LaunchVenue boardwalk-dbc is the default of family Solana too",
+		}},
+		{"several at once", []string{
+			"a.yaml", good, "v.yaml", strings.Replace(further, "  - chain: base", "  - {chain: x, tradesInApp: true}\n  - {chain: y, tradesInApp: true}\n  - chain: base", 1),
+			"w.yaml", strings.NewReplacer("name: clanker", "name: w", "id: clanker", "id: w", "label: Clanker", `label: ""`).Replace(further),
+		}, []string{
+			`v.yaml: spec.chains[0].chain: no Chain has the name "x"`, `v.yaml: spec.chains[1].chain: no Chain has the name "y"`,
+			"w.yaml: spec.label: is missing",
+		}},
 	}
-	if len(served.Chains) != len(want) {
-		t.Fatalf("%d chains", len(served.Chains))
-	}
-	for i, w := range want {
-		c := served.Chains[i]
-		if c.ID != w.id || c.Label != w.label || c.MinTradeUSD != w.minTrade || !c.Suspended {
-			t.Errorf("%d: got %s, %q, %v, suspended %t; want %+v", i, c.ID, c.Label, c.MinTradeUSD, c.Suspended, w)
-		}
-		if last := c.Quotes[len(c.Quotes)-1]; last.Address != c.Native.Wrapped || last.PegUSD != 0 {
-			t.Errorf("%s: the wrapped coin is no quote asset: %+v", c.ID, c.Quotes)
-		}
-		for _, q := range c.Quotes[:len(c.Quotes)-1] {
-			if q.PegUSD != 1 || q.PegBoundPct != 2 {
-				t.Errorf("%s: %s has peg %v ± %v %%", c.ID, q.Symbol, q.PegUSD, q.PegBoundPct)
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			m, err := files.Load(dir(t, tt.files...))
+			if err != nil {
+				t.Fatal(err)
 			}
-		}
+			_, err = m.Resolve()
+			if err == nil {
+				t.Fatal("it was accepted")
+			}
+			for _, want := range tt.want {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q is not in:\n%v", want, err)
+				}
+			}
+			if lines := strings.Count(err.Error(), "\n") + 1; lines != strings.Count(strings.Join(tt.want, "\n"), ".yaml: ") {
+				t.Errorf("%d lines:\n%v", lines, err)
+			}
+		})
 	}
 }
 
-// A local world's chains take the place of the samples, as in `make run`.
-func TestSamplesUnderSimnet(t *testing.T) {
+// Two directories may have one name for two chains; a venue could mean either.
+func TestLoadRefusesOneNameInTwoDirectories(t *testing.T) {
 	t.Parallel()
-	world := simnet.World{
-		Node: &simnet.Node{}, ChainID: 8453, Native: simnet.Native{Symbol: "ETH", WrappedSymbol: "WETH"},
-		Wrapped: fake(1), StableUSDC6: fake(2), StableUSD18: fake(3), UniswapV2Factory: fake(4), UniswapV3Factory: fake(5),
-		UniswapV4PoolManager: fake(6), PancakeSwapV3Factory: fake(7),
+	_, err := files.Load(dir(t, "a.yaml", another("a", 1)), dir(t, "b.yaml", strings.Replace(another("b", 2), "name: b", "name: a", 1)))
+	if err == nil || !strings.Contains(err.Error(), `b.yaml:1 both have metadata.name "a"; rename one of them`) {
+		t.Errorf("got %v", err)
 	}
-	d := t.TempDir()
-	if _, err := world.WriteManifest(d, simnet.ManifestOptions{ID: "base", Label: "Base", BlockTime: 2 * time.Second}); err != nil {
-		t.Fatal(err)
-	}
-	m, err := files.Load(samples, d)
+}
+
+func TestResolveGivesVenuesToTheirChains(t *testing.T) {
+	t.Parallel()
+	m, err := files.Load(dir(t, "base.yaml", resolvetest.Good, "bsc.yaml", another("bsc", 56), "four.yaml", resolvetest.GoodVenue,
+		"solana.yaml", resolvetest.GoodSolana+"---\n"+resolvetest.GoodOwnVenue))
 	if err != nil {
 		t.Fatal(err)
 	}
-	running, served, err := m.Resolve()
+	d, err := m.Resolve()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(running) != 1 || len(served.Chains) != 9 || served.Chains[1].ID != "base" || served.Chains[1].Suspended {
-		t.Fatalf("%d run, %v are served", len(running), served.IDs())
+	if len(d.Running) != 2 || len(d.Chains) != 3 || len(d.Venues) != 2 || len(d.Running[0].Venues) != 1 || d.Running[1].Venues[0].ID != "four-meme" {
+		t.Errorf("got %+v", d)
 	}
-	base := running[0]
-	if base.Native.Wrapped != fake(1) || base.Start != (chainconfig.Start{}) || base.Tracking.Holders != chainconfig.HoldersAll ||
-		base.Tracking.MinLiquidityUSD != 100 || base.Quotes[0].PegBoundPct != 5 || len(base.Endpoints) != 1 ||
-		len(base.Exchanges) != 4 ||
-		base.Exchanges[0].FeePips != 3000 || base.FinalityDepth != 64 {
-		t.Errorf("base %+v", base)
+	// A venue opens when its status says so, as in a cluster.
+	cat, err := d.Catalog()
+	if err != nil || cat.Venues[0].Chains[0].Open {
+		t.Errorf("got %+v, %v", cat, err)
+	}
+	d.Venues[0].Status.Chains = []v1alpha1.VenueChainStatus{{Chain: "bsc", State: v1alpha1.VenueOpen}}
+	if cat, err = d.Catalog(); err != nil || !cat.Venues[0].Chains[0].Open || cat.Venues[0].Chains[1].Open {
+		t.Errorf("got %+v, %v", cat, err)
 	}
 }
 
 func fake(n int) string { return fmt.Sprintf("0x%040x", n) }
 
-// Every duration of a Chain must be on the list of fields that are read beforehand, or its errors name no field.
+// Every duration must be on the list of fields that are read beforehand, or its errors name no field.
 func TestEveryDurationIsNamed(t *testing.T) {
 	t.Parallel()
-	for _, path := range durations("spec", reflect.TypeFor[v1alpha1.ChainSpec]()) {
-		keys := strings.Split(path, ".")
-		doc := "x"
-		for _, k := range slices.Backward(keys) {
-			doc = "{" + k + ": " + doc + "}"
-		}
-		doc = "apiVersion: boardwalk.dev/v1alpha1\nkind: Chain\nmetadata: {name: a}\nspec: " + strings.TrimSuffix(strings.TrimPrefix(doc, "{spec: "), "}") + "\n"
-		_, err := files.Load(dir(t, "a.yaml", doc))
-		if err == nil || !strings.Contains(err.Error(), path+`: "x" is no duration`) {
-			t.Errorf("%s: %v", path, err)
+	for kind, spec := range map[string]reflect.Type{
+		v1alpha1.ChainKind: reflect.TypeFor[v1alpha1.ChainSpec](), v1alpha1.LaunchVenueKind: reflect.TypeFor[v1alpha1.LaunchVenueSpec](),
+	} {
+		for _, path := range durations("spec", spec) {
+			doc := "x"
+			for _, key := range slices.Backward(strings.Split(strings.TrimPrefix(path, "spec."), ".")) {
+				doc = "{" + key + ": " + doc + "}"
+			}
+			doc = "apiVersion: boardwalk.dev/v1alpha1\nkind: " + kind + "\nmetadata: {name: a}\nspec: " + doc + "\n"
+			_, err := files.Load(dir(t, "a.yaml", doc))
+			if err == nil || !strings.Contains(err.Error(), path+`: "x" is no duration`) {
+				t.Errorf("%s of a %s: %v", path, kind, err)
+			}
 		}
 	}
 }

@@ -12,15 +12,12 @@ import (
 )
 
 const (
-	maxURL  = 2048
-	maxName = 253 // of a Kubernetes object, and of a key in a Secret
+	maxURL = 2048
+	maxKey = 253 // characters of a key in a Secret
 )
 
-var (
-	secretNamePattern = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
-	// No dot in front, so that a key is never "." or ".." when it becomes a file's name.
-	secretKeyPattern = regexp.MustCompile(`^[-_a-zA-Z0-9][-._a-zA-Z0-9]*$`)
-)
+// No dot in front, so that a key is never "." or ".." when it becomes a file's name.
+var secretKeyPattern = regexp.MustCompile(`^[-_a-zA-Z0-9][-._a-zA-Z0-9]*$`)
 
 // SecretFile is the file below secretDir that holds a Secret's key: whoever mounts Secrets for an indexer mounts each at
 // <secretDir>/<its name>.
@@ -75,10 +72,8 @@ func resolveURL(r *report, path, text string) {
 }
 
 func resolveSecretRef(r *report, path string, ref v1alpha1.SecretKeyRef) {
-	if len(ref.Name) > maxName || !secretNamePattern.MatchString(ref.Name) {
-		r.add(path+".name", "%.80q is no Secret's name; allowed: 1 to %d of a-z, 0-9, - and ., a letter or digit at both ends", ref.Name, maxName)
-	}
-	if len(ref.Key) > maxName || !secretKeyPattern.MatchString(ref.Key) {
-		r.add(path+".key", "%.80q is no key of a Secret; allowed: 1 to %d of letters, digits, -, _ and ., no . in front", ref.Key, maxName)
+	r.object(path+".name", "a Secret", ref.Name)
+	if len(ref.Key) > maxKey || !secretKeyPattern.MatchString(ref.Key) {
+		r.add(path+".key", "%.80q is no key of a Secret; allowed: 1 to %d of letters, digits, -, _ and ., no . in front", ref.Key, maxKey)
 	}
 }

@@ -19,11 +19,13 @@ var (
 	labelPattern   = regexp.MustCompile(`^[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$`)
 	symbolPattern  = regexp.MustCompile(`^[A-Za-z0-9._-]{1,16}$`)
 	decimalPattern = regexp.MustCompile(`^(0|[1-9][0-9]{0,9})(\.[0-9]{1,9})?$`)
+	objectPattern  = regexp.MustCompile(`^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$`)
 )
 
 const (
 	// maxInteger is the largest integer that every JSON reader keeps exact.
 	maxInteger   = 1<<53 - 1
+	maxObject    = 253 // characters in the name of a Kubernetes object
 	minRetention = 24 * time.Hour
 )
 
@@ -50,6 +52,22 @@ func (r *report) name(path, s string) {
 		r.add(path, "is missing; allowed: 1 to 32 of a-z, 0-9 and -, a letter or digit at both ends")
 	case len(s) > 32 || !namePattern.MatchString(s):
 		r.add(path, "%.80q is no name; allowed: 1 to 32 of a-z, 0-9 and -, a letter or digit at both ends", s)
+	}
+}
+
+// object checks the name of another object; what says of which kind, with its article.
+func (r *report) object(path, what, s string) {
+	if len(s) > maxObject || !objectPattern.MatchString(s) {
+		r.add(path, "%.80q is no name of %s; allowed: 1 to %d of a-z, 0-9, - and ., a letter or digit at both ends", s, what, maxObject)
+	}
+}
+
+func (r *report) label(path, s string, most int) {
+	switch {
+	case s == "":
+		r.add(path, "is missing: write the name that people read, such as \"BNB Chain\"")
+	case len([]rune(s)) > most || !labelPattern.MatchString(s):
+		r.add(path, "%.80q is no label; allowed: 1 to %d characters, none of them a control character, no space at either end", s, most)
 	}
 }
 

@@ -1,85 +1,35 @@
-// Package resolve turns resources into plain documents: a Chain into the chainconfig document that its indexer runs on,
-// all Chains into the catalog that is served. It checks in Go what the CRD states in its schema and CEL rules, because
-// manifests that are read from files pass no API server, and what those can't state: checksums, and rules across chains.
+// Package resolve turns resources into plain documents: a Chain and the LaunchVenues on it into the chainconfig document that
+// its indexer runs on, all of them into the catalogue that is served. It checks in Go what the CRDs state in their schema and
+// CEL rules, because manifests that are read from files pass no API server, and what those can't state: checksums, and rules
+// across resources.
 //
 // Errors are joined, and each names the field, what is wrong with it and what is allowed.
 package resolve
 
 import (
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
 
-// Chain checks a chain and gives its document with the defaults filled in.
+// Chain checks a chain and gives its document with the defaults filled in. Of the venues, which are checked already, it takes
+// those that are on the chain and speak a protocol of its family.
 //
 // secretDir is where the Secrets of spec.rpc are mounted (see SecretFile). With an empty one, as outside a cluster, an
 // endpoint with urlFrom is an error on a running chain and left out of a suspended one.
-func Chain(c *v1alpha1.Chain, secretDir string) (*chainconfig.Chain, error) {
+func Chain(c *v1alpha1.Chain, venues []v1alpha1.LaunchVenue, secretDir string) (*chainconfig.Chain, error) {
 	r := &report{}
 	out := resolveSpec(r, &c.Spec, secretDir)
 	if err := r.err(); err != nil {
 		return nil, err
 	}
+	out.Venues = venuesOn(c.Name, out.Family, venues)
 	return out, nil
-}
-
-// Catalog checks all chains, alone and against each other, and gives what is served, in the order of the argument.
-// Each chain's errors come under its name.
-func Catalog(chains []v1alpha1.Chain) (*catalog.Catalog, error) {
-	out := &catalog.Catalog{Chains: make([]catalog.Chain, 0, len(chains))}
-	var errs []error
-	byID, byChainID := map[string]string{}, map[int64]string{}
-	for i := range chains {
-		c := &chains[i]
-		name := displayName(c)
-		// The catalog has no endpoints, so any directory does.
-		doc, err := Chain(c, ".")
-		if err != nil {
-			errs = append(errs, fmt.Errorf("chain %s: %w", name, err))
-			continue
-		}
-		if other, ok := byID[doc.ID]; ok {
-			errs = append(errs, fmt.Errorf("chains %s and %s: both have spec.id %q; give one of them another id", other, name, doc.ID))
-		}
-		byID[doc.ID] = name
-		if id := c.Spec.ChainID; id != nil {
-			if other, ok := byChainID[*id]; ok {
-				errs = append(errs, fmt.Errorf("chains %s and %s: both have spec.chainID %d; declare each network once", other, name, *id))
-			}
-			byChainID[*id] = name
-		}
-		out.Chains = append(out.Chains, served(doc, c.Spec.Suspend))
-	}
-	if len(errs) > 0 {
-		return nil, errors.Join(errs...)
-	}
-	return out, nil
-}
-
-func displayName(c *v1alpha1.Chain) string {
-	if c.Namespace == "" {
-		return fmt.Sprintf("%q", c.Name)
-	}
-	return fmt.Sprintf("%q", c.Namespace+"/"+c.Name)
-}
-
-func served(doc *chainconfig.Chain, suspended bool) catalog.Chain {
-	out := catalog.Chain{
-		ID: doc.ID, Label: doc.Label, Family: doc.Family, EVMChainID: doc.EVMChainID, MinTradeUSD: doc.MinTradeUSD,
-		Suspended: suspended, Native: doc.Native, Quotes: doc.Quotes, Majors: doc.Majors,
-	}
-	for _, x := range doc.Exchanges {
-		out.Exchanges = append(out.Exchanges, catalog.Exchange{Name: x.Name, Protocol: x.Protocol, Factory: x.Factory})
-	}
-	return out
 }
 
 func resolveSpec(r *report, s *v1alpha1.ChainSpec, secretDir string) *chainconfig.Chain {
@@ -102,15 +52,12 @@ func resolveSpec(r *report, s *v1alpha1.ChainSpec, secretDir string) *chainconfi
 		ReorgBlocks:   r.natural("spec.reorgBlocks", s.ReorgBlocks, 1, 10_000, v1alpha1.DefaultReorgBlocks),
 		FinalityDepth: r.natural("spec.finalityDepth", s.FinalityDepth, 1, 1_000_000, v1alpha1.DefaultFinalityDepth),
 	}
-	switch {
-	case s.Label == "":
-		r.add("spec.label", "is missing: write the name that people read, such as \"BNB Chain\"")
-	case len([]rune(s.Label)) > 48 || !labelPattern.MatchString(s.Label):
-		r.add("spec.label", "%.80q is no label; allowed: 1 to 48 characters, none of them a control character, no space at either end", s.Label)
-	}
+	r.label("spec.label", s.Label, 48)
 	if d := s.BlockTime.Duration; d < 50*time.Millisecond || d > 5*time.Minute {
 		r.add("spec.blockTime", "is %s; allowed: 50ms to 5m, such as 2s", d)
 	}
+	checkIndexer(r, &s.Indexer)
+	r.integer("spec.order", widen(s.Order), 0, 10_000, 0)
 	return out
 }
 

@@ -9,10 +9,8 @@ import (
 	"testing"
 	"time"
 
-	"go.yaml.in/yaml/v3"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
@@ -23,22 +21,32 @@ import (
 
 const weth = "0x4200000000000000000000000000000000000006"
 
-func read(t *testing.T, manifest string) *v1alpha1.Chain {
+func load(t *testing.T, manifest string) files.Manifests {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "chain.yaml"), []byte(manifest), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, "one.yaml"), []byte(manifest), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	m, err := files.Load(dir)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &m.Chains[0].Chain
+	return m
+}
+
+func read(t *testing.T, manifest string) *v1alpha1.Chain {
+	t.Helper()
+	return &load(t, manifest).Chains[0].Resource
+}
+
+func readVenue(t *testing.T, manifest string) *v1alpha1.LaunchVenue {
+	t.Helper()
+	return &load(t, manifest).Venues[0].Resource
 }
 
 func TestChainGivesEveryField(t *testing.T) {
 	t.Parallel()
-	got, err := resolve.Chain(read(t, resolvetest.Good), "")
+	got, err := resolve.Chain(read(t, resolvetest.Good), nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -77,7 +85,7 @@ func TestChainFillsInDefaults(t *testing.T) {
 	c.Spec.Start, c.Spec.Tracking, c.Spec.Retention = nil, v1alpha1.Tracking{}, v1alpha1.Retention{}
 	c.Spec.ReorgBlocks, c.Spec.FinalityDepth, c.Spec.Exchanges[0].FeePips = nil, nil, nil
 	c.Spec.RPC.Endpoints = []v1alpha1.Endpoint{{URL: "http://127.0.0.1:8545"}}
-	got, err := resolve.Chain(c, "")
+	got, err := resolve.Chain(c, nil, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,25 +106,34 @@ func TestChainFillsInDefaults(t *testing.T) {
 
 func TestChainRefuses(t *testing.T) {
 	t.Parallel()
-	for _, tt := range resolvetest.Cases() {
+	for _, tt := range resolvetest.Chains() {
 		t.Run(tt.Name, func(t *testing.T) {
 			t.Parallel()
-			if tt.Manifest == resolvetest.Good || tt.Manifest == resolvetest.GoodSolana {
-				t.Fatal("the case changes nothing")
-			}
-			_, err := resolve.Chain(read(t, tt.Manifest), "secrets")
-			if err == nil {
-				t.Fatal("it was accepted")
-			}
-			for _, want := range tt.Want {
-				if !strings.Contains(err.Error(), want) {
-					t.Errorf("%q is not in:\n%v", want, err)
-				}
-			}
-			if lines := strings.Count(err.Error(), "\n") + 1; lines > 1 {
-				t.Errorf("one slip gave %d lines:\n%v", lines, err)
-			}
+			refuses(t, tt, func() error {
+				_, err := resolve.Chain(read(t, tt.Manifest), nil, "secrets")
+				return err
+			})
 		})
+	}
+}
+
+// refuses checks that one slip gives one line with everything that is wanted of it.
+func refuses(t *testing.T, tt resolvetest.Refused, try func() error) {
+	t.Helper()
+	if slices.Contains(resolvetest.AllGood(), tt.Manifest) {
+		t.Fatal("the case changes nothing")
+	}
+	err := try()
+	if err == nil {
+		t.Fatal("it was accepted")
+	}
+	for _, want := range tt.Want {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("%q is not in:\n%v", want, err)
+		}
+	}
+	if lines := strings.Count(err.Error(), "\n") + 1; lines > 1 {
+		t.Errorf("one slip gave %d lines:\n%v", lines, err)
 	}
 }
 
@@ -124,7 +141,7 @@ func TestChainNamesEverythingAtOnce(t *testing.T) {
 	t.Parallel()
 	c := read(t, resolvetest.Good)
 	c.Spec.ID, c.Spec.MinTradeUSD, c.Spec.Exchanges[1].Protocol = "", "x", "y"
-	_, err := resolve.Chain(c, "")
+	_, err := resolve.Chain(c, nil, "")
 	for _, want := range []string{"spec.id: ", "spec.minTradeUSD: ", "spec.exchanges[1].protocol: "} {
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q is not in: %v", want, err)
@@ -137,7 +154,7 @@ func TestChainKeepsURLsOutOfMessages(t *testing.T) {
 	for _, url := range []string{"ftp://u:hunter2@node.example", "https://node.example/hunter2 x", "http://%hunter2", "hunter2"} {
 		c := read(t, resolvetest.Good)
 		c.Spec.RPC.Endpoints[0].URL = url
-		if _, err := resolve.Chain(c, ""); err == nil || strings.Contains(err.Error(), "hunter2") {
+		if _, err := resolve.Chain(c, nil, ""); err == nil || strings.Contains(err.Error(), "hunter2") {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
@@ -149,7 +166,7 @@ func TestChainWithSecret(t *testing.T) {
 	ref := v1alpha1.SecretKeyRef{Name: "rpc-base", Key: "url"}
 	c.Spec.RPC.Endpoints = []v1alpha1.Endpoint{{URLFrom: &v1alpha1.URLSource{SecretKeyRef: ref}}}
 
-	doc, err := resolve.Chain(c, "/etc/boardwalk/rpc")
+	doc, err := resolve.Chain(c, nil, "/etc/boardwalk/rpc")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,140 +174,15 @@ func TestChainWithSecret(t *testing.T) {
 		t.Errorf("got %+v, want %+v", doc.Endpoints[0], want)
 	}
 
-	_, err = resolve.Chain(c, "")
+	_, err = resolve.Chain(c, nil, "")
 	if err == nil || !strings.Contains(err.Error(), "spec.rpc.endpoints[0].urlFrom: ") || !strings.Contains(err.Error(), "write url instead") {
 		t.Errorf("outside a cluster: %v", err)
 	}
 
 	c.Spec.Suspend = true
-	if doc, err = resolve.Chain(c, ""); err != nil || len(doc.Endpoints) != 0 {
+	if doc, err = resolve.Chain(c, nil, ""); err != nil || len(doc.Endpoints) != 0 {
 		t.Errorf("suspended outside a cluster: %+v, %v", doc, err)
 	}
-}
-
-func TestCatalog(t *testing.T) {
-	t.Parallel()
-	got, err := resolve.Catalog([]v1alpha1.Chain{*read(t, resolvetest.GoodSolana), *read(t, resolvetest.Good)})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if ids := got.IDs(); !slices.Equal(ids, []string{"solana", "base"}) {
-		t.Errorf("order %v", ids)
-	}
-	base, ok := got.Chain("base")
-	if !ok || base.Label != "Base" || base.EVMChainID != 8453 || base.MinTradeUSD != 2 || base.Suspended || len(base.Quotes) != 2 ||
-		base.Exchanges[1] != (catalog.Exchange{Name: "uniswap-v4", Protocol: market.UniswapV4, Factory: "0x498581ff718922c3f8e6a244956af099b2652b2b"}) {
-		t.Errorf("base %+v", base)
-	}
-	if solana, ok := got.Chain("solana"); !ok || !solana.Suspended || solana.Native.Wrapped != "So11111111111111111111111111111111111111112" {
-		t.Errorf("solana %+v", solana)
-	}
-	if _, ok := got.Chain("nowhere"); ok {
-		t.Error("found a chain that isn't declared")
-	}
-}
-
-func TestCatalogRefuses(t *testing.T) {
-	t.Parallel()
-	tests := []struct {
-		name   string
-		change func(*v1alpha1.Chain)
-		want   string
-	}{
-		{"one id twice", func(c *v1alpha1.Chain) { *c.Spec.ChainID = 1 }, `chains "base" and "team/other": both have spec.id "base"`},
-		{"one chain id twice", func(c *v1alpha1.Chain) { c.Spec.ID = "other" }, `chains "base" and "team/other": both have spec.chainID 8453`},
-		{"a bad chain", func(c *v1alpha1.Chain) { c.Spec.ID = "x y" }, `chain "team/other": spec.id: "x y" is no name`},
-	}
-	for _, tt := range tests {
-		t.Run(tt.name, func(t *testing.T) {
-			t.Parallel()
-			other := read(t, resolvetest.Good)
-			other.Namespace, other.Name = "team", "other"
-			tt.change(other)
-			_, err := resolve.Catalog([]v1alpha1.Chain{*read(t, resolvetest.Good), *other})
-			if err == nil || !strings.Contains(err.Error(), tt.want) {
-				t.Errorf("got %v, want %q in it", err, tt.want)
-			}
-		})
-	}
-}
-
-// The CRD says in its schema what resolve says in Go: the lists of choices and the defaults are compared here, the rest
-// by resolvetest's cases.
-func TestSchemaAgrees(t *testing.T) {
-	t.Parallel()
-	raw, err := os.ReadFile("../../../config/crd/bases/boardwalk.dev_chains.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var crd struct {
-		Spec struct {
-			Versions []struct {
-				Schema struct {
-					OpenAPIV3Schema schema `yaml:"openAPIV3Schema"`
-				}
-			}
-		}
-	}
-	if err := yaml.Unmarshal(raw, &crd); err != nil {
-		t.Fatal(err)
-	}
-	spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
-
-	enum := spec.Properties["exchanges"].Items.Properties["protocol"].Enum
-	if want := make([]string, 0, 8); !slices.Equal(enum, appendProtocols(want)) {
-		t.Errorf("protocols: the schema has %v, market has %v", enum, market.Protocols)
-	}
-	tracking := spec.Properties["tracking"].Properties
-	for name, pair := range map[string][2]any{
-		"reorgBlocks":     {spec.Properties["reorgBlocks"].Default, int(v1alpha1.DefaultReorgBlocks)},
-		"finalityDepth":   {spec.Properties["finalityDepth"].Default, int(v1alpha1.DefaultFinalityDepth)},
-		"minLiquidityUSD": {tracking["minLiquidityUSD"].Default, string(v1alpha1.DefaultMinLiquidityUSD)},
-		"holders":         {tracking["holders"].Default, string(v1alpha1.DefaultHolders)},
-		"weight": {
-			spec.Properties["rpc"].Properties["endpoints"].Items.Properties["weight"].Default, int(v1alpha1.DefaultWeight),
-		},
-	} {
-		if pair[0] != pair[1] {
-			t.Errorf("default of %s: the schema has %v, Go has %v", name, pair[0], pair[1])
-		}
-	}
-	walk(t, "spec", spec)
-}
-
-type schema struct {
-	Type       string
-	Properties map[string]schema
-	Items      *schema
-	Enum       []string
-	Default    any
-	MaxLength  *int     `yaml:"maxLength"`
-	MaxItems   *int     `yaml:"maxItems"`
-	Maximum    *float64 `yaml:"maximum"`
-}
-
-// walk checks that every list, string and number of the spec is bounded.
-func walk(t *testing.T, path string, s schema) {
-	t.Helper()
-	switch {
-	case s.Type == "string" && s.MaxLength == nil && len(s.Enum) == 0,
-		s.Type == "array" && s.MaxItems == nil,
-		s.Type == "integer" && s.Maximum == nil:
-		t.Errorf("%s: the %s has no bound in the schema", path, s.Type)
-	}
-	for name, p := range s.Properties {
-		walk(t, path+"."+name, p)
-	}
-	if s.Items != nil {
-		walk(t, path+"[]", *s.Items)
-	}
-}
-
-func appendProtocols(to []string) []string {
-	for _, p := range market.Protocols {
-		to = append(to, string(p))
-	}
-	return to
 }
 
 func TestDeepCopyIsApart(t *testing.T) {
@@ -301,5 +193,11 @@ func TestDeepCopyIsApart(t *testing.T) {
 	b.Status.Conditions = append(b.Status.Conditions, metav1.Condition{})
 	if *a.Spec.ChainID != 8453 || a.Spec.Retention.Trades.Duration != 720*time.Hour || len(a.Status.Conditions) != 0 {
 		t.Error("a change of the copy changed the original")
+	}
+	v := readVenue(t, resolvetest.GoodVenue)
+	w := v.DeepCopy()
+	w.Spec.Chains[0].Contracts[0] = "0x"
+	if v.Spec.Chains[0].Contracts[0] == "0x" {
+		t.Error("a change of the copied venue changed the original")
 	}
 }

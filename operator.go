@@ -1,0 +1,120 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	"github.com/boardwalkhq/boardwalk/internal/telemetry"
+	"github.com/boardwalkhq/boardwalk/operator/controller"
+	"github.com/boardwalkhq/boardwalk/operator/workload"
+)
+
+// cluster are the flags of whoever reads resources from Kubernetes.
+type cluster struct {
+	namespace, kubeconfig string
+}
+
+func (c *cluster) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.StringVar(&c.namespace, "namespace", "", "namespace of the resources; the pod's own when it isn't given")
+	f.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig file, to run outside a cluster; KUBECONFIG is used when the flag isn't given")
+}
+
+// podNamespace is where a pod finds the name of its own namespace.
+const podNamespace = "/var/run/secrets/kubernetes.io/serviceaccount/namespace"
+
+// connect gives the API server's address and the namespace.
+func (c *cluster) connect() (*rest.Config, string, error) {
+	file := c.kubeconfig
+	if file == "" {
+		file = os.Getenv(clientcmd.RecommendedConfigPathEnvVar)
+	}
+	cfg, err := clientcmd.BuildConfigFromFlags("", file)
+	if err != nil && file == "" {
+		return nil, "", errors.New("no Kubernetes cluster is known: run in a pod, or give --kubeconfig")
+	} else if err != nil {
+		return nil, "", fmt.Errorf("read --kubeconfig %s: %w", file, err)
+	}
+	if c.namespace != "" {
+		return cfg, c.namespace, nil
+	}
+	own, err := os.ReadFile(podNamespace)
+	if err != nil {
+		return nil, "", errors.New("--namespace is missing: outside a pod there is no namespace of one's own")
+	}
+	return cfg, strings.TrimSpace(string(own)), nil
+}
+
+// pullPolicies are what a pod may have; empty is the cluster's default.
+var pullPolicies = map[string]bool{"": true, "Always": true, "IfNotPresent": true, "Never": true}
+
+func operatorCommand() *cobra.Command {
+	var (
+		cl          cluster
+		ops         operations
+		settings    workload.Settings
+		leaderElect bool
+	)
+	cmd := &cobra.Command{
+		Use: "operator --indexer-image IMAGE --database-secret NAME", Short: "Run the Kubernetes operator", Args: cobra.NoArgs,
+		Long: `Keep an indexer running for each Chain of a namespace, and say which LaunchVenue is open on which chain.
+
+It needs a Role in that namespace alone, and never reads a Secret: the indexers' pods get the database's address and the
+nodes' URLs from theirs.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if !pullPolicies[settings.PullPolicy] {
+				return fmt.Errorf("--indexer-image-pull-policy %q is not known; allowed: Always, IfNotPresent, Never", settings.PullPolicy)
+			}
+			log, err := telemetry.NewLog(cmd.ErrOrStderr(), ops.logLevel, ops.logJSON)
+			if err != nil {
+				return err
+			}
+			cfg, namespace, err := cl.connect()
+			if err != nil {
+				return err
+			}
+			ctx := cmd.Context()
+			l, err := telemetry.Listen(ctx, "operations", ops.address)
+			if err != nil {
+				return err
+			}
+			defer func() { _ = l.Close() }()
+			registry := telemetry.NewRegistry()
+			op, err := controller.New(cfg, controller.Options{
+				Namespace: namespace, Workload: settings, LeaderElection: leaderElect, Metrics: registry, Now: now, Log: log,
+			})
+			if err != nil {
+				return err
+			}
+			g, ctx := errgroup.WithContext(ctx)
+			g.Go(func() error { return op.Run(ctx) })
+			g.Go(func() error {
+				all := prometheus.Gatherers{registry, ctrlmetrics.Registry}
+				return telemetry.Serve(ctx, l, telemetry.Operations(all, op.Ready, ops.pprof), time.Second, log)
+			})
+			return g.Wait()
+		},
+	}
+	cl.register(cmd)
+	ops.register(cmd, "127.0.0.1:8081")
+	f := cmd.Flags()
+	f.StringVar(&settings.Image, "indexer-image", "", "image of the indexers, which is the operator's own")
+	f.StringVar(&settings.PullPolicy, "indexer-image-pull-policy", "", "Always, IfNotPresent or Never")
+	f.StringArrayVar(&settings.PullSecrets, "indexer-image-pull-secret", nil, "Secret to pull the image with; may be given several times")
+	f.StringVar(&settings.DatabaseSecret, "database-secret", "", "Secret with the address of the indexers' database")
+	f.StringVar(&settings.DatabaseKey, "database-secret-key", "uri", "key of that Secret")
+	f.BoolVar(&leaderElect, "leader-elect", true, "let one of several operators act")
+	_ = cmd.MarkFlagRequired("indexer-image")
+	_ = cmd.MarkFlagRequired("database-secret")
+	return cmd
+}

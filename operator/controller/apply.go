@@ -1,0 +1,92 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
+	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
+	"github.com/boardwalkhq/boardwalk/operator/workload"
+)
+
+// FieldOwner is the operator's name in server-side apply.
+const FieldOwner = "boardwalk-operator"
+
+// errForeign means that an object of the name isn't the operator's.
+var errForeign = errors.New("isn't Boardwalk's")
+
+// apply makes the objects of an indexer what they should be and gives its Deployment as it was before. An object that is what
+// it should be costs no request.
+func apply(ctx context.Context, c client.Client, key types.NamespacedName, o *workload.Objects) (*appsv1.Deployment, error) {
+	deployment := &appsv1.Deployment{}
+	return deployment, errors.Join(
+		ensure(ctx, c, key, &corev1.ConfigMap{}, o.Document, corev1ac.ExtractConfigMap),
+		ensure(ctx, c, key, &corev1.ServiceAccount{}, o.ServiceAccount, corev1ac.ExtractServiceAccount),
+		ensure(ctx, c, key, &corev1.Service{}, o.Service, corev1ac.ExtractService),
+		ensure(ctx, c, key, &networkingv1.NetworkPolicy{}, o.NetworkPolicy, networkingv1ac.ExtractNetworkPolicy),
+		ensure(ctx, c, key, &policyv1.PodDisruptionBudget{}, o.Budget, policyv1ac.ExtractPodDisruptionBudget),
+		ensure(ctx, c, key, deployment, o.Deployment, appsv1ac.ExtractDeployment),
+	)
+}
+
+// ensure applies what is wanted of one object, unless the live one has it already. live is filled with the object as the cache
+// has it.
+func ensure[L client.Object, A runtime.ApplyConfiguration](ctx context.Context, c client.Client, key types.NamespacedName, live L,
+	wanted A, extract func(L, string) (A, error),
+) error {
+	kind := reflect.TypeOf(live).Elem().Name()
+	switch err := c.Get(ctx, key, live); {
+	case apierrors.IsNotFound(err):
+	case err != nil:
+		return fmt.Errorf("read %s %s: %w", kind, key.Name, err)
+	case !ours(live):
+		return fmt.Errorf("%s %s %w: rename or delete it", kind, key.Name, errForeign)
+	default:
+		// What the operator's earlier applies still own, with the values that the object has now.
+		has, err := extract(live, FieldOwner)
+		if err == nil && equal(has, wanted) {
+			return nil
+		}
+	}
+	if err := c.Apply(ctx, wanted, client.FieldOwner(FieldOwner), client.ForceOwnership); err != nil {
+		return fmt.Errorf("apply %s %s: %w", kind, key.Name, err)
+	}
+	return nil
+}
+
+// ours reports whether an object is an indexer's. Either mark will do: the other may have been taken away by hand.
+func ours(o client.Object) bool {
+	if o.GetLabels()[workload.LabelManagedBy] == workload.ManagedBy {
+		return true
+	}
+	owner := metav1.GetControllerOf(o)
+	return owner != nil && owner.Kind == v1alpha1.ChainKind && owner.APIVersion == v1alpha1.GroupVersion.String()
+}
+
+// equal compares what two configurations say.
+func equal(a, b any) bool {
+	var values [2]any
+	for i, v := range []any{a, b} {
+		raw, err := json.Marshal(v)
+		if err != nil || json.Unmarshal(raw, &values[i]) != nil {
+			return false
+		}
+	}
+	return reflect.DeepEqual(values[0], values[1])
+}

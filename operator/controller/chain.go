@@ -1,0 +1,201 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/events"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/builder"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
+	"github.com/boardwalkhq/boardwalk/operator/venue"
+	"github.com/boardwalkhq/boardwalk/operator/workload"
+)
+
+// lagPause is the least time between two writes of a status in which no condition became true or false.
+const lagPause = 30 * time.Second
+
+// chainReconciler keeps one indexer per Chain running and says how it is.
+type chainReconciler struct {
+	client.Client
+
+	find     directory
+	prober   *prober
+	recorder events.EventRecorder
+	settings workload.Settings
+	stateURL func(*v1alpha1.Chain) string
+	now      func() time.Time
+
+	mu sync.Mutex
+	// written is when a chain's status was written last.
+	written map[types.NamespacedName]time.Time
+}
+
+func (r *chainReconciler) setUp(mgr ctrl.Manager) error {
+	// Status is the operator's own: it wakes nobody.
+	changed := builder.WithPredicates(predicate.GenerationChangedPredicate{})
+	return ctrl.NewControllerManagedBy(mgr).Named("chain").
+		For(&v1alpha1.Chain{}, changed).
+		Owns(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).
+		Owns(&networkingv1.NetworkPolicy{}).Owns(&policyv1.PodDisruptionBudget{}).
+		Watches(&v1alpha1.Chain{}, handler.EnqueueRequestsFromMapFunc(r.namesakes), changed).
+		Watches(&v1alpha1.LaunchVenue{}, handler.EnqueueRequestsFromMapFunc(r.chainsOfVenue), changed).
+		WatchesRawSource(source.Channel(r.prober.chains, &handler.EnqueueRequestForObject{})).
+		WithOptions(controller.Options{MaxConcurrentReconciles: 4}).
+		Complete(r)
+}
+
+// namesakes are the other chains for which it matters that this one comes, changes or goes.
+func (r *chainReconciler) namesakes(ctx context.Context, o client.Object) []reconcile.Request {
+	c, ok := o.(*v1alpha1.Chain)
+	if !ok {
+		return nil
+	}
+	same, err := r.find.namesakes(ctx, c)
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "chains with the same id not found", "chain", c.Name)
+	}
+	var out []reconcile.Request
+	for i := range same {
+		if same[i].Name != c.Name {
+			out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&same[i])})
+		}
+	}
+	return out
+}
+
+// chainsOfVenue are the chains in whose documents the venue is, or its namesakes are.
+func (r *chainReconciler) chainsOfVenue(ctx context.Context, o client.Object) []reconcile.Request {
+	v, ok := o.(*v1alpha1.LaunchVenue)
+	if !ok {
+		return nil
+	}
+	same, err := r.find.venues(ctx, v.Namespace, byID, v.Spec.ID)
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "venues with the same id not found", "venue", v.Name)
+	}
+	var out []reconcile.Request
+	for _, name := range chainsOf(v) {
+		out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: v.Namespace, Name: name}})
+	}
+	for i := range same {
+		for _, name := range chainsOf(&same[i]) {
+			out = append(out, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: v.Namespace, Name: name}})
+		}
+	}
+	return out
+}
+
+// Reconcile makes one chain's indexer what the Chain says.
+func (r *chainReconciler) Reconcile(ctx context.Context, req reconcile.Request) (reconcile.Result, error) {
+	var c v1alpha1.Chain
+	if err := r.Get(ctx, req.NamespacedName, &c); apierrors.IsNotFound(err) || err == nil && !c.DeletionTimestamp.IsZero() {
+		r.gone(req.NamespacedName) // the garbage collector takes what it owned
+		return reconcile.Result{}, nil
+	} else if err != nil {
+		return reconcile.Result{}, err
+	}
+	refusal, err := r.find.refuseChain(ctx, &c)
+	if err != nil {
+		return reconcile.Result{}, err
+	}
+	seen := observation{refusal: refusal, now: r.now()}
+	var failed error
+	if refusal == nil {
+		seen.deployment, failed = r.run(ctx, &c)
+		seen.failed = failed
+	}
+	if refusal != nil || c.Spec.Suspend {
+		r.prober.forget(req.NamespacedName)
+	} else {
+		r.prober.follow(req.NamespacedName, c.Spec.ID, r.stateURL(&c), c.MaxLag())
+	}
+	seen.chain = known(&c, refusal)
+	seen.silence = r.prober.look(req.NamespacedName, seen.chain)
+	wait, err := r.write(ctx, &c, chainStatus(&c, &seen))
+	// Only what a human has to mend is not worth trying again at once: a change of it wakes the controller.
+	if errors.Is(failed, errForeign) {
+		failed = nil
+		wait = lagPause
+	}
+	return reconcile.Result{RequeueAfter: wait}, errors.Join(failed, err)
+}
+
+// run applies the objects of an accepted chain and gives its Deployment.
+func (r *chainReconciler) run(ctx context.Context, c *v1alpha1.Chain) (*appsv1.Deployment, error) {
+	venues, err := r.find.accepted(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	doc, err := resolve.Chain(c, venues, workload.SecretDir)
+	if err != nil {
+		return nil, err
+	}
+	objects, err := workload.Build(c, doc, r.settings)
+	if err != nil {
+		return nil, err
+	}
+	key := types.NamespacedName{Namespace: c.Namespace, Name: workload.ObjectName(doc.ID)}
+	return apply(ctx, r.Client, key, objects)
+}
+
+// write patches the status if it differs, and says when to look again if it had to wait.
+func (r *chainReconciler) write(ctx context.Context, c *v1alpha1.Chain, status v1alpha1.ChainStatus) (time.Duration, error) {
+	if equality.Semantic.DeepEqual(c.Status, status) {
+		return 0, nil
+	}
+	key := client.ObjectKeyFromObject(c)
+	now := r.now()
+	r.mu.Lock()
+	wait := r.written[key].Add(lagPause).Sub(now)
+	r.mu.Unlock()
+	if wait > 0 && sameTruths(c.Status.Conditions, status.Conditions) && c.Status.ObservedGeneration == status.ObservedGeneration {
+		return wait, nil
+	}
+	before := c.DeepCopy()
+	c.Status = status
+	if err := r.Status().Patch(ctx, c, client.MergeFrom(before), client.FieldOwner(FieldOwner)); err != nil {
+		return 0, client.IgnoreNotFound(fmt.Errorf("write the status: %w", err))
+	}
+	r.mu.Lock()
+	r.written[key] = now
+	r.mu.Unlock()
+	announce(r.recorder, c, before.Status.Conditions, status.Conditions)
+	return 0, nil
+}
+
+func (r *chainReconciler) gone(name types.NamespacedName) {
+	r.prober.forget(name)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	delete(r.written, name)
+}
+
+// known is what the resource itself says of a chain.
+func known(c *v1alpha1.Chain, refusal *resolve.Refusal) *venue.Chain {
+	out := &venue.Chain{Name: c.Name, Family: chainconfig.Family(c.Spec.Family), Suspended: c.Spec.Suspend, MaxLag: c.MaxLag()}
+	if refusal != nil {
+		out.Refused = fmt.Sprintf("Chain %s isn't accepted: %s", c.Name, strings.TrimSpace(refusal.Message))
+	}
+	return out
+}

@@ -1,0 +1,105 @@
+// Package controller is the control plane: it keeps an indexer running for each Chain and says which LaunchVenue is open where.
+// What is to be run is decided in operator/workload, what is open in operator/venue; here is what fetches, applies and writes.
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/prometheus/client_golang/prometheus"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/klog/v2"
+	ctrl "sigs.k8s.io/controller-runtime"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
+	"github.com/boardwalkhq/boardwalk/operator/workload"
+)
+
+// LeaseName is the name of the Lease that the acting operator holds.
+const LeaseName = "boardwalk-operator"
+
+// Options are an operator's surroundings.
+type Options struct {
+	// Namespace is the only one that is looked at.
+	Namespace string
+	// Workload is what the indexers are made of.
+	Workload workload.Settings
+	// LeaderElection is needed where several operators may run.
+	LeaderElection bool
+	// StateURL is where the state of a chain's indexer is to be had; nil is the Service that is made for it.
+	StateURL func(*v1alpha1.Chain) string
+	Metrics  prometheus.Registerer
+	Now      func() time.Time
+	Log      *slog.Logger
+}
+
+// Operator runs the controllers.
+type Operator struct {
+	mgr ctrl.Manager
+}
+
+// New connects to no one: Run does.
+func New(cfg *rest.Config, o Options) (*Operator, error) {
+	log := logr.FromSlogHandler(o.Log.Handler())
+	ctrl.SetLogger(log)
+	klog.SetLogger(log)
+	scheme := runtime.NewScheme()
+	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
+		return nil, fmt.Errorf("know the resources: %w", err)
+	}
+	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
+		Scheme: scheme, Logger: log,
+		Cache:                         cache.Options{DefaultNamespaces: map[string]cache.Config{o.Namespace: {}}},
+		Metrics:                       metricsserver.Options{BindAddress: "0"}, // they are on the operations listener
+		LeaderElection:                o.LeaderElection,
+		LeaderElectionID:              LeaseName,
+		LeaderElectionNamespace:       o.Namespace,
+		LeaderElectionReleaseOnCancel: true,
+	})
+	if err != nil {
+		return nil, fmt.Errorf("make the operator: %w", err)
+	}
+	if err := indexFields(context.Background(), mgr.GetFieldIndexer()); err != nil {
+		return nil, fmt.Errorf("index the resources: %w", err)
+	}
+	if o.StateURL == nil {
+		o.StateURL = serviceURL
+	}
+	p := newProber(o.Metrics, o.Now, probePause)
+	find := directory{mgr.GetClient()}
+	recorder := mgr.GetEventRecorder("boardwalk-operator")
+	chains := &chainReconciler{
+		Client: mgr.GetClient(), find: find, prober: p, recorder: recorder, settings: o.Workload, stateURL: o.StateURL, now: o.Now,
+		written: map[types.NamespacedName]time.Time{},
+	}
+	venues := &venueReconciler{Client: mgr.GetClient(), find: find, prober: p, recorder: recorder, now: o.Now}
+	if err := errors.Join(mgr.Add(p), chains.setUp(mgr), venues.setUp(mgr)); err != nil {
+		return nil, fmt.Errorf("set up the controllers: %w", err)
+	}
+	return &Operator{mgr: mgr}, nil
+}
+
+// Run runs until ctx ends.
+func (o *Operator) Run(ctx context.Context) error { return o.mgr.Start(ctx) }
+
+// Ready is nil once the resources have been read.
+func (o *Operator) Ready(ctx context.Context) error {
+	if !o.mgr.GetCache().WaitForCacheSync(ctx) {
+		return errors.New("the resources haven't been read yet")
+	}
+	return nil
+}
+
+func serviceURL(c *v1alpha1.Chain) string {
+	return fmt.Sprintf("http://%s.%s.svc:%d%s", workload.ObjectName(c.Spec.ID), c.Namespace, workload.OperationsPort, chainconfig.StatePath)
+}

@@ -1,0 +1,144 @@
+package controller
+
+import (
+	"context"
+	"strconv"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve"
+	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
+)
+
+// The fields by which the cache finds resources, so that the work after one change doesn't grow with the number of objects.
+const (
+	byID      = "spec.id"
+	byChainID = "spec.chainID"
+	byChain   = "spec.chains.chain"
+	byDefault = "spec.default"
+)
+
+// indexFields must run before the cache starts.
+func indexFields(ctx context.Context, x client.FieldIndexer) error {
+	chain := func(value func(c *v1alpha1.Chain) []string) client.IndexerFunc {
+		return func(o client.Object) []string {
+			if c, ok := o.(*v1alpha1.Chain); ok {
+				return value(c)
+			}
+			return nil
+		}
+	}
+	launchVenue := func(value func(v *v1alpha1.LaunchVenue) []string) client.IndexerFunc {
+		return func(o client.Object) []string {
+			if v, ok := o.(*v1alpha1.LaunchVenue); ok {
+				return value(v)
+			}
+			return nil
+		}
+	}
+	for _, f := range []struct {
+		object  client.Object
+		field   string
+		extract client.IndexerFunc
+	}{
+		{&v1alpha1.Chain{}, byID, chain(func(c *v1alpha1.Chain) []string { return []string{c.Spec.ID} })},
+		{&v1alpha1.Chain{}, byChainID, chain(chainID)},
+		{&v1alpha1.LaunchVenue{}, byID, launchVenue(func(v *v1alpha1.LaunchVenue) []string { return []string{v.Spec.ID} })},
+		{&v1alpha1.LaunchVenue{}, byChain, launchVenue(chainsOf)},
+		{&v1alpha1.LaunchVenue{}, byDefault, launchVenue(defaultOf)},
+	} {
+		if err := x.IndexField(ctx, f.object, f.field, f.extract); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func chainID(c *v1alpha1.Chain) []string {
+	if c.Spec.ChainID == nil {
+		return nil
+	}
+	return []string{strconv.FormatInt(*c.Spec.ChainID, 10)}
+}
+
+func chainsOf(v *v1alpha1.LaunchVenue) []string {
+	out := make([]string, len(v.Spec.Chains))
+	for i := range v.Spec.Chains {
+		out[i] = v.Spec.Chains[i].Chain
+	}
+	return out
+}
+
+func defaultOf(v *v1alpha1.LaunchVenue) []string {
+	if !v.Spec.Default {
+		return nil
+	}
+	return []string{string(resolve.DefaultFamily(v))}
+}
+
+// directory finds resources in the cache.
+type directory struct{ client.Reader }
+
+func (d directory) chains(ctx context.Context, namespace, field, value string) ([]v1alpha1.Chain, error) {
+	var l v1alpha1.ChainList
+	err := d.List(ctx, &l, client.InNamespace(namespace), client.MatchingFields{field: value})
+	return l.Items, err
+}
+
+func (d directory) venues(ctx context.Context, namespace, field, value string) ([]v1alpha1.LaunchVenue, error) {
+	var l v1alpha1.LaunchVenueList
+	err := d.List(ctx, &l, client.InNamespace(namespace), client.MatchingFields{field: value})
+	return l.Items, err
+}
+
+// namesakes are the chains that have the chain's id or chain id, itself among them.
+func (d directory) namesakes(ctx context.Context, c *v1alpha1.Chain) ([]v1alpha1.Chain, error) {
+	out, err := d.chains(ctx, c.Namespace, byID, c.Spec.ID)
+	if err != nil {
+		return nil, err
+	}
+	for _, id := range chainID(c) {
+		same, err := d.chains(ctx, c.Namespace, byChainID, id)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, same...)
+	}
+	return out, nil
+}
+
+// refuseChain says why a chain isn't accepted; nil when it is.
+func (d directory) refuseChain(ctx context.Context, c *v1alpha1.Chain) (*resolve.Refusal, error) {
+	peers, err := d.namesakes(ctx, c)
+	if err != nil {
+		return nil, err
+	}
+	return resolve.RefuseChain(c, peers), nil
+}
+
+func (d directory) refuseVenue(ctx context.Context, v *v1alpha1.LaunchVenue) (*resolve.Refusal, error) {
+	peers, err := d.venues(ctx, v.Namespace, byID, v.Spec.ID)
+	if err != nil {
+		return nil, err
+	}
+	return resolve.RefuseVenue(v, peers), nil
+}
+
+// accepted are the accepted venues on a chain.
+func (d directory) accepted(ctx context.Context, c *v1alpha1.Chain) ([]v1alpha1.LaunchVenue, error) {
+	venues, err := d.venues(ctx, c.Namespace, byChain, c.Name)
+	if err != nil {
+		return nil, err
+	}
+	out := venues[:0]
+	for i := range venues {
+		no, err := d.refuseVenue(ctx, &venues[i])
+		if err != nil {
+			return nil, err
+		}
+		if no == nil {
+			out = append(out, venues[i])
+		}
+	}
+	return out, nil
+}

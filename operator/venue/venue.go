@@ -1,0 +1,171 @@
+// Package venue decides whether a launch venue is open on a chain: rules over what was seen and the clock, without any of the
+// cluster's machinery, so that `boardwalk up` says the same without one.
+package venue
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
+)
+
+// Patience is how long an indexer may be silent before it counts as down: longer than a pod takes to be replaced in order.
+const Patience = 20 * time.Second
+
+// Chain is what is known of a chain when a venue on it is looked at.
+type Chain struct {
+	Name   string
+	Family chainconfig.Family
+	// Refused says why the chain isn't accepted; empty when it is.
+	Refused   string
+	Suspended bool
+	MaxLag    time.Duration
+	// State is what the chain's indexer said last and SeenAt when, by the clock of whoever asked; nil if it never did.
+	State  *chainconfig.State
+	SeenAt time.Time
+	// Asked says that the indexer's silence means something: it has been asked for some time. Before that, as after a start of
+	// the operator, what was decided earlier stands.
+	Asked bool
+}
+
+// Down says whether the indexer has been silent for too long.
+func (c *Chain) Down(now time.Time) bool { return c.State == nil || now.Sub(c.SeenAt) > Patience }
+
+// Lag is how far the indexer may be behind its chain now; known is false when it can't be said.
+func (c *Chain) Lag(now time.Time) (lag time.Duration, known bool) {
+	if c.State == nil {
+		return 0, false
+	}
+	lag, known = c.State.Lag()
+	return lag + max(0, now.Sub(c.SeenAt)), known
+}
+
+// Behind says whether the indexer is further behind than the chain allows, or can't say how far it is.
+func (c *Chain) Behind(now time.Time) bool {
+	lag, known := c.Lag(now)
+	return !known || lag > c.MaxLag
+}
+
+// Facts are everything on which it depends whether a venue is open on a chain.
+type Facts struct {
+	Venue    string
+	Protocol chainconfig.VenueProtocol
+	// Refused says why the venue isn't accepted; empty when it is.
+	Refused string
+	On      v1alpha1.VenueChain
+	// Before is what was decided last, or nil.
+	Before *v1alpha1.VenueChainStatus
+	// Chain is nil where there is none of the name.
+	Chain *Chain
+}
+
+// check is one thing that must be so. fails gives the reason that people read, empty when all is well: it has no figure that
+// changes with time, so that a status isn't written again and again.
+type check struct {
+	reason string
+	fails  func(f *Facts, now time.Time) string
+}
+
+// The checks are in order: each may take for granted what those before it say. The declared ones need no indexer.
+var declared = []check{
+	{v1alpha1.ReasonWantedClosed, func(f *Facts, _ time.Time) string {
+		if f.On.WantedState == v1alpha1.VenueClosed {
+			return "it is wanted closed: write wantedState: Open to open it"
+		}
+		return ""
+	}},
+	{v1alpha1.ReasonVenueNotAccepted, func(f *Facts, _ time.Time) string { return f.Refused }},
+	{v1alpha1.ReasonChainNotFound, func(f *Facts, _ time.Time) string {
+		if f.Chain == nil {
+			return fmt.Sprintf("the namespace has no Chain of the name %s: apply one, or mend spec.chains", f.On.Chain)
+		}
+		return ""
+	}},
+	{v1alpha1.ReasonChainNotAccepted, func(f *Facts, _ time.Time) string { return f.Chain.Refused }},
+	{v1alpha1.ReasonWrongFamily, func(f *Facts, _ time.Time) string {
+		if family := f.Protocol.Family(); family != f.Chain.Family {
+			return fmt.Sprintf("protocol %s is of family %s, Chain %s is of family %s: take the chain out of spec.chains", f.Protocol,
+				family, f.Chain.Name, f.Chain.Family)
+		}
+		return ""
+	}},
+	{v1alpha1.ReasonChainSuspended, func(f *Facts, _ time.Time) string {
+		if f.Chain.Suspended {
+			return fmt.Sprintf("Chain %s is suspended: drop its spec.suspend", f.Chain.Name)
+		}
+		return ""
+	}},
+	{v1alpha1.ReasonNoContracts, func(f *Facts, _ time.Time) string {
+		if len(f.On.Contracts)+len(f.On.ProgramAccounts) == 0 {
+			return "no contract is declared: write the venue's contracts (programAccounts on Solana) under spec.chains"
+		}
+		return ""
+	}},
+}
+
+var observed = []check{
+	{v1alpha1.ReasonIndexerDown, func(f *Facts, now time.Time) string {
+		if f.Chain.Down(now) {
+			return fmt.Sprintf("the indexer of Chain %s doesn't answer: `kubectl describe chain %s` says more", f.Chain.Name, f.Chain.Name)
+		}
+		return ""
+	}},
+	{v1alpha1.ReasonIndexerHalted, func(f *Facts, _ time.Time) string {
+		if f.Chain.State.Phase == chainconfig.PhaseHalted {
+			return f.Chain.State.Message
+		}
+		return ""
+	}},
+	{v1alpha1.ReasonIndexerOutdated, func(f *Facts, _ time.Time) string {
+		if _, known := f.Chain.State.Venue(f.Venue); !known {
+			return fmt.Sprintf("the indexer of Chain %s is about to learn of the venue", f.Chain.Name)
+		}
+		return ""
+	}},
+	{v1alpha1.ReasonIndexerBehind, func(f *Facts, now time.Time) string {
+		if f.Chain.Behind(now) {
+			return fmt.Sprintf("the indexer is more than %s behind the chain, or hasn't read a block yet", f.Chain.MaxLag)
+		}
+		return ""
+	}},
+	{v1alpha1.ReasonContractUnknown, func(f *Facts, _ time.Time) string {
+		switch v, _ := f.Chain.State.Venue(f.Venue); {
+		case !v.Checked:
+			return "the chain's nodes haven't told yet whether the contracts are there"
+		case len(v.Missing) > 0:
+			return "there is no contract at " + strings.Join(v.Missing, ", ")
+		}
+		return ""
+	}},
+	{v1alpha1.ReasonContractPaused, func(f *Facts, _ time.Time) string {
+		if v, _ := f.Chain.State.Venue(f.Venue); len(v.Paused) > 0 {
+			return "paused: " + strings.Join(v.Paused, ", ")
+		}
+		return ""
+	}},
+}
+
+// Decide says whether the venue is open on the chain: closed with the reason of the first check that fails.
+func Decide(f Facts, now time.Time) (state v1alpha1.VenueState, reason, message string) {
+	if reason, message = first(declared, &f, now); reason != "" {
+		return v1alpha1.VenueClosed, reason, message
+	}
+	if f.Chain.State == nil && !f.Chain.Asked && f.Before != nil && f.Before.State == v1alpha1.VenueOpen {
+		return f.Before.State, f.Before.Reason, f.Before.Message
+	}
+	if reason, message = first(observed, &f, now); reason != "" {
+		return v1alpha1.VenueClosed, reason, message
+	}
+	return v1alpha1.VenueOpen, v1alpha1.ReasonOpen, ""
+}
+
+func first(checks []check, f *Facts, now time.Time) (reason, message string) {
+	for _, c := range checks {
+		if why := c.fails(f, now); why != "" {
+			return c.reason, why
+		}
+	}
+	return "", ""
+}

@@ -1,0 +1,252 @@
+// Package workload makes the objects that run a chain's indexer: a Chain and its document in, what is to be applied out. It
+// talks to nobody.
+package workload
+
+import (
+	"fmt"
+	"slices"
+
+	core "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	appsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1 "k8s.io/client-go/applyconfigurations/meta/v1"
+	networkingv1 "k8s.io/client-go/applyconfigurations/networking/v1"
+	policyv1 "k8s.io/client-go/applyconfigurations/policy/v1"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
+)
+
+// Labels of all that belongs to an indexer.
+const (
+	LabelName      = "app.kubernetes.io/name"
+	LabelComponent = "app.kubernetes.io/component"
+	LabelManagedBy = "app.kubernetes.io/managed-by"
+	// LabelChain has the chain's id.
+	LabelChain = "boardwalk.dev/chain"
+	// LabelScrape, "true" on a namespace, lets its pods read the indexers' metrics.
+	LabelScrape = "boardwalk.dev/scrape"
+
+	Name      = "boardwalk"
+	Indexer   = "indexer"
+	Operator  = "operator"
+	ManagedBy = "boardwalk-operator"
+)
+
+// AnnotationDocument has the hash of the document that a pod runs on: a new one starts a new pod.
+const AnnotationDocument = "boardwalk.dev/document"
+
+const (
+	// OperationsPort is where an indexer answers /livez, /readyz, /metrics and its state.
+	OperationsPort = 8081
+	// SecretDir is where the Secrets with the nodes' URLs are mounted.
+	SecretDir = "/etc/boardwalk/rpc"
+
+	documentDir  = "/etc/boardwalk/chain"
+	documentFile = "chain.json"
+	// user is the image's.
+	user = 65532
+)
+
+// Settings are what the operator knows and no resource says.
+type Settings struct {
+	// Image is the indexers', which is Boardwalk's one.
+	Image string
+	// PullPolicy and PullSecrets are those of the pods; empty ones are the cluster's defaults.
+	PullPolicy  string
+	PullSecrets []string
+	// DatabaseSecret and DatabaseKey name the Secret's key that has the database's address.
+	DatabaseSecret, DatabaseKey string
+}
+
+// Objects run one indexer. All have the name that ObjectName gives.
+type Objects struct {
+	Document       *corev1.ConfigMapApplyConfiguration
+	ServiceAccount *corev1.ServiceAccountApplyConfiguration
+	Service        *corev1.ServiceApplyConfiguration
+	NetworkPolicy  *networkingv1.NetworkPolicyApplyConfiguration
+	Budget         *policyv1.PodDisruptionBudgetApplyConfiguration
+	Deployment     *appsv1.DeploymentApplyConfiguration
+}
+
+// ObjectName is the name of the objects of the chain with an id.
+func ObjectName(chainID string) string { return Name + "-" + Indexer + "-" + chainID }
+
+// Build makes the objects of a chain that is accepted; doc is its document.
+func Build(c *v1alpha1.Chain, doc *chainconfig.Chain, s Settings) (*Objects, error) {
+	document, hash, err := doc.Encode()
+	if err != nil {
+		return nil, fmt.Errorf("encode the document of chain %s: %w", doc.ID, err)
+	}
+	b := builder{chain: c, settings: s, name: ObjectName(doc.ID)}
+	b.labels = map[string]string{LabelName: Name, LabelComponent: Indexer, LabelManagedBy: ManagedBy, LabelChain: doc.ID}
+	b.owner = metav1.OwnerReference().WithAPIVersion(v1alpha1.GroupVersion.String()).WithKind(v1alpha1.ChainKind).
+		WithName(c.Name).WithUID(c.UID).WithController(true)
+	return &Objects{
+		Document: corev1.ConfigMap(b.name, c.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
+			WithData(map[string]string{documentFile: string(document) + "\n"}),
+		ServiceAccount: corev1.ServiceAccount(b.name, c.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
+			WithAutomountServiceAccountToken(false),
+		Service:       b.service(),
+		NetworkPolicy: b.networkPolicy(),
+		Budget:        b.budget(),
+		Deployment:    b.deployment(hash),
+	}, nil
+}
+
+type builder struct {
+	chain    *v1alpha1.Chain
+	settings Settings
+	name     string
+	labels   map[string]string
+	owner    *metav1.OwnerReferenceApplyConfiguration
+}
+
+// selector is less than all labels: it can't change later.
+func (b *builder) selector() map[string]string {
+	return map[string]string{LabelName: Name, LabelComponent: Indexer, LabelChain: b.labels[LabelChain]}
+}
+
+// service has no address of its own and shows pods that aren't ready too: an indexer whose database is gone can still say so.
+func (b *builder) service() *corev1.ServiceApplyConfiguration {
+	return corev1.Service(b.name, b.chain.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
+		WithSpec(corev1.ServiceSpec().WithClusterIP("None").WithPublishNotReadyAddresses(true).WithSelector(b.selector()).
+			WithPorts(corev1.ServicePort().WithName("operations").WithProtocol("TCP").WithPort(OperationsPort)))
+}
+
+// budget lets the one pod be evicted: an indexer goes on where it was, and a node must be drainable.
+func (b *builder) budget() *policyv1.PodDisruptionBudgetApplyConfiguration {
+	return policyv1.PodDisruptionBudget(b.name, b.chain.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
+		WithSpec(policyv1.PodDisruptionBudgetSpec().WithMaxUnavailable(intstr.FromInt32(1)).WithUnhealthyPodEvictionPolicy("AlwaysAllow").
+			WithSelector(metav1.LabelSelector().WithMatchLabels(b.selector())))
+}
+
+func (b *builder) deployment(hash string) *appsv1.DeploymentApplyConfiguration {
+	replicas := int32(1)
+	if b.chain.Spec.Suspend {
+		replicas = 0
+	}
+	return appsv1.Deployment(b.name, b.chain.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
+		WithSpec(appsv1.DeploymentSpec().WithReplicas(replicas).WithRevisionHistoryLimit(3).WithProgressDeadlineSeconds(120).
+			WithSelector(metav1.LabelSelector().WithMatchLabels(b.selector())).
+			// A chain has one writer: a second pod would only wait for the first one's lease.
+			WithStrategy(appsv1.DeploymentStrategy().WithType("Recreate")).
+			WithTemplate(corev1.PodTemplateSpec().WithLabels(b.labels).WithAnnotations(map[string]string{AnnotationDocument: hash}).
+				WithSpec(b.pod())))
+}
+
+func (b *builder) pod() *corev1.PodSpecApplyConfiguration {
+	placement := &b.chain.Spec.Indexer
+	pod := corev1.PodSpec().
+		WithServiceAccountName(b.name).WithAutomountServiceAccountToken(false).WithEnableServiceLinks(false).
+		WithTerminationGracePeriodSeconds(30).
+		WithSecurityContext(corev1.PodSecurityContext().WithRunAsNonRoot(true).WithRunAsUser(user).WithRunAsGroup(user).WithFSGroup(user).
+			WithSeccompProfile(corev1.SeccompProfile().WithType("RuntimeDefault"))).
+		WithContainers(b.container()).
+		WithVolumes(b.volumes()...)
+	for _, s := range b.settings.PullSecrets {
+		pod.WithImagePullSecrets(corev1.LocalObjectReference().WithName(s))
+	}
+	if placement.PriorityClassName != "" {
+		pod.WithPriorityClassName(placement.PriorityClassName)
+	}
+	for k, v := range placement.NodeSelector {
+		pod.WithNodeSelector(map[string]string{k: string(v)})
+	}
+	for i := range placement.Tolerations {
+		pod.WithTolerations(toleration(&placement.Tolerations[i]))
+	}
+	return pod
+}
+
+func (b *builder) container() *corev1.ContainerApplyConfiguration {
+	probe := func(path string) *corev1.ProbeApplyConfiguration {
+		return corev1.Probe().WithHTTPGet(corev1.HTTPGetAction().WithPath(path).WithPort(intstr.FromInt32(OperationsPort))).WithTimeoutSeconds(3)
+	}
+	requests, limits := requirements(b.chain.Spec.Indexer.Resources)
+	c := corev1.Container().WithName(Indexer).WithImage(b.settings.Image).
+		WithArgs("indexer", "--config="+documentDir+"/"+documentFile, fmt.Sprintf("--operations=:%d", OperationsPort), "--log-json").
+		WithEnv(
+			corev1.EnvVar().WithName("BOARDWALK_DB").WithValueFrom(corev1.EnvVarSource().WithSecretKeyRef(
+				corev1.SecretKeySelector().WithName(b.settings.DatabaseSecret).WithKey(b.settings.DatabaseKey)))).
+		WithPorts(corev1.ContainerPort().WithName("operations").WithContainerPort(OperationsPort).WithProtocol("TCP")).
+		WithStartupProbe(probe("/livez").WithPeriodSeconds(1).WithFailureThreshold(60)).
+		WithLivenessProbe(probe("/livez").WithPeriodSeconds(10).WithFailureThreshold(6)).
+		WithReadinessProbe(probe("/readyz").WithPeriodSeconds(5).WithFailureThreshold(3)).
+		WithResources(corev1.ResourceRequirements().WithRequests(requests).WithLimits(limits)).
+		WithSecurityContext(corev1.SecurityContext().WithAllowPrivilegeEscalation(false).WithReadOnlyRootFilesystem(true).
+			WithCapabilities(corev1.Capabilities().WithDrop("ALL"))).
+		WithVolumeMounts(corev1.VolumeMount().WithName("chain").WithMountPath(documentDir).WithReadOnly(true))
+	if b.settings.PullPolicy != "" {
+		c.WithImagePullPolicy(core.PullPolicy(b.settings.PullPolicy))
+	}
+	if memory, ok := limits[core.ResourceMemory]; ok {
+		// The collector works harder before the kernel ends the process.
+		c.WithEnv(corev1.EnvVar().WithName("GOMEMLIMIT").WithValue(fmt.Sprint(memory.Value() / 10 * 9)))
+	}
+	for i, s := range b.secrets() {
+		c.WithVolumeMounts(corev1.VolumeMount().WithName(volumeName(i)).WithMountPath(SecretDir + "/" + s.name).WithReadOnly(true))
+	}
+	return c
+}
+
+func (b *builder) volumes() []*corev1.VolumeApplyConfiguration {
+	out := []*corev1.VolumeApplyConfiguration{
+		corev1.Volume().WithName("chain").WithConfigMap(corev1.ConfigMapVolumeSource().WithName(b.name)),
+	}
+	for i, s := range b.secrets() {
+		// Optional: without it the indexer starts and says which one is missing, where a pod that doesn't start says nothing.
+		source := corev1.SecretVolumeSource().WithSecretName(s.name).WithOptional(true)
+		for _, k := range s.keys {
+			source.WithItems(corev1.KeyToPath().WithKey(k).WithPath(k))
+		}
+		out = append(out, corev1.Volume().WithName(volumeName(i)).WithSecret(source))
+	}
+	return out
+}
+
+func volumeName(i int) string { return fmt.Sprintf("rpc-%d", i) }
+
+// secret is a Secret with the keys of it that are used.
+type secret struct {
+	name string
+	keys []string
+}
+
+// secrets are those of the chain's endpoints, in the order in which they first appear.
+func (b *builder) secrets() []secret {
+	var out []secret
+	for i := range b.chain.Spec.RPC.Endpoints {
+		from := b.chain.Spec.RPC.Endpoints[i].URLFrom
+		if from == nil {
+			continue
+		}
+		ref := from.SecretKeyRef
+		at := slices.IndexFunc(out, func(s secret) bool { return s.name == ref.Name })
+		if at < 0 {
+			at, out = len(out), append(out, secret{name: ref.Name})
+		}
+		if !slices.Contains(out[at].keys, ref.Key) {
+			out[at].keys = append(out[at].keys, ref.Key)
+		}
+	}
+	return out
+}
+
+func toleration(t *v1alpha1.Toleration) *corev1.TolerationApplyConfiguration {
+	out := corev1.Toleration()
+	if t.Key != "" {
+		out.WithKey(t.Key)
+	}
+	if t.Operator != "" {
+		out.WithOperator(core.TolerationOperator(t.Operator))
+	}
+	if t.Value != "" {
+		out.WithValue(string(t.Value))
+	}
+	if t.Effect != "" {
+		out.WithEffect(core.TaintEffect(t.Effect))
+	}
+	return out
+}
