@@ -22,12 +22,21 @@ run: build ## Start two local chains with real contracts and traffic, and Boardw
 	DATA='$(DATA)' hack/run.sh
 
 .PHONY: setup
-setup: ## Install what the tests need (PostgreSQL, Redis, Chromium; they install their npm packages themselves)
+setup: ## Install what the tests need: Debian packages, and Kubernetes and Helm from source; npm packages come with the tests
 	hack/setup.sh
 
 .PHONY: test
 test: setup verify lint ## Install what the tests need, then check and test everything
 	go test -count=1 -timeout 30m ./...
+
+.PHONY: e2e
+e2e: ## Install the chart on a real Kubernetes node on this machine, as root, and watch chains and venues come and go
+	hack/setup.sh node
+	go test -tags e2e -count=1 -timeout 30m -v ./hack/e2e/...
+
+.PHONY: images
+images: ## Build OCI images for amd64 and arm64 into dist/, without a daemon
+	go run ./hack/images -o dist
 
 .PHONY: lint
 lint: ## Run the linters, import rules included
@@ -37,11 +46,12 @@ lint: ## Run the linters, import rules included
 .PHONY: generate
 generate: ## Make the generated files anew
 	go generate ./...
+	cp config/crd/bases/*.yaml charts/boardwalk/files/crds/
 
 .PHONY: verify
 verify: generate ## Check that generated files are current and the module is tidy
 	go mod tidy -diff
-	@changed=$$(git status --porcelain -- '*.gen.go' '*zz_generated*' config/crd); \
+	@changed=$$(git status --porcelain -- '*.gen.go' '*zz_generated*' config/crd/bases charts/boardwalk/files/crds); \
 	if [ -n "$$changed" ] && [ -n "$$CI" ]; then echo "generated files are not current: run make generate"; echo "$$changed"; exit 1; fi
 
 .PHONY: fuzz

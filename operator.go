@@ -116,5 +116,24 @@ nodes' URLs from theirs.`,
 	f.BoolVar(&leaderElect, "leader-elect", true, "let one of several operators act")
 	_ = cmd.MarkFlagRequired("indexer-image")
 	_ = cmd.MarkFlagRequired("database-secret")
+	cmd.AddCommand(removeIndexersCommand())
+	return cmd
+}
+
+func removeIndexersCommand() *cobra.Command {
+	var cl cluster
+	cmd := &cobra.Command{
+		Use: "remove-indexers", Short: "Delete the indexers of all chains, as when the operator is uninstalled", Args: cobra.NoArgs,
+		Long: `Delete what an operator has made in a namespace: Deployments and all that belongs to them. Chains, LaunchVenues and the
+database stay. The operator must have ended, or it makes them again.`,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			cfg, namespace, err := cl.connect()
+			if err != nil {
+				return err
+			}
+			return controller.RemoveIndexers(cmd.Context(), cfg, namespace)
+		},
+	}
+	cl.register(cmd)
 	return cmd
 }

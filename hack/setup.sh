@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Installs what the tests need and a Debian or Ubuntu machine with Go, Node.js and make may lack.
+# Installs what the tests need and a Debian or Ubuntu machine with Go, Node.js and make may lack. With "node", what a real
+# Kubernetes node needs besides.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -12,6 +13,14 @@ packages=()
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || packages+=(postgresql)
 command -v redis-server >/dev/null || packages+=(redis-server)
 command -v chromium-headless-shell >/dev/null || packages+=(chromium-headless-shell)
+if [ "${1:-}" = node ]; then
+  # package:what it has
+  for p in containerd:/usr/bin/containerd runc:/usr/sbin/runc containernetworking-plugins:/usr/lib/cni/bridge \
+    iptables:/usr/sbin/iptables nftables:/usr/sbin/nft conntrack:/usr/sbin/conntrack iproute2:/usr/sbin/ip \
+    mount:/usr/bin/mount mmdebstrap:/usr/bin/mmdebstrap; do
+    [ -e "${p#*:}" ] || packages+=("${p%%:*}")
+  done
+fi
 
 if [ ${#packages[@]} -gt 0 ]; then
   sudo=""
@@ -27,3 +36,5 @@ if [ ${#packages[@]} -gt 0 ]; then
 fi
 
 go mod download
+echo "building Kubernetes and Helm for the tests, where they aren't cached"
+go run ./internal/kubetest/cmd/kubetools
