@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strconv"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
@@ -138,7 +139,7 @@ func chainID(c *v1alpha1.Chain) string {
 	if c.Spec.ChainID == nil {
 		return ""
 	}
-	return fmt.Sprint(*c.Spec.ChainID)
+	return strconv.FormatInt(*c.Spec.ChainID, 10)
 }
 
 func displayName(o metav1.Object) string {

@@ -149,13 +149,17 @@ func TestCatalogLeavesOut(t *testing.T) {
 		{"nothing", nil, nil, "", nil},
 		{
 			"one id twice",
-			[]v1alpha1.Chain{chainAs(t, "young", 2, "base", 1), chainAs(t, "old", 1, "base", 8453)}, nil,
-			"base", []string{`chain "young": Chain old has the same spec.id "base"`},
+			[]v1alpha1.Chain{chainAs(t, "young", 2, "base", 1), chainAs(t, "old", 1, "base", 8453)},
+			nil,
+			"base",
+			[]string{`chain "young": Chain old has the same spec.id "base"`},
 		},
 		{
 			"one chain id twice",
-			[]v1alpha1.Chain{chainAs(t, "old", 1, "base", 8453), chainAs(t, "young", 2, "other", 8453)}, nil,
-			"base", []string{`chain "young": Chain old has the same spec.chainID 8453`},
+			[]v1alpha1.Chain{chainAs(t, "old", 1, "base", 8453), chainAs(t, "young", 2, "other", 8453)},
+			nil,
+			"base",
+			[]string{`chain "young": Chain old has the same spec.chainID 8453`},
 		},
 		{
 			"a chain that makes no sense, and the venue on it",
@@ -163,19 +167,22 @@ func TestCatalogLeavesOut(t *testing.T) {
 			[]v1alpha1.LaunchVenue{onBase("v", 1, func(v *v1alpha1.LaunchVenue) {
 				v.Spec.Chains = append(v.Spec.Chains, v1alpha1.VenueChain{Chain: "bsc", TradesInApp: true})
 			}), onBase("w", 1, func(*v1alpha1.LaunchVenue) {})},
-			"bsc v[bsc] w[]", []string{`chain "base": spec.id: "x y" is no name`},
+			"bsc v[bsc] w[]",
+			[]string{`chain "base": spec.id: "x y" is no name`},
 		},
 		{
 			"one venue twice",
 			[]v1alpha1.Chain{chainAs(t, "base", 1, "base", 8453)},
 			[]v1alpha1.LaunchVenue{onBase("young", 2, func(v *v1alpha1.LaunchVenue) { v.Spec.ID = "old" }), onBase("old", 1, func(*v1alpha1.LaunchVenue) {})},
-			"base old[base]", []string{`venue "young": LaunchVenue old has the same spec.id "old"`},
+			"base old[base]",
+			[]string{`venue "young": LaunchVenue old has the same spec.id "old"`},
 		},
 		{
 			"a venue that makes no sense",
 			[]v1alpha1.Chain{chainAs(t, "base", 1, "base", 8453)},
 			[]v1alpha1.LaunchVenue{onBase("v", 1, func(v *v1alpha1.LaunchVenue) { v.Namespace, v.Spec.FilterValue = "team", "" })},
-			"base", []string{`venue "team/v": spec.filterValue: is missing`},
+			"base",
+			[]string{`venue "team/v": spec.filterValue: is missing`},
 		},
 		{
 			"two defaults of a family, and one of another",
@@ -184,13 +191,15 @@ func TestCatalogLeavesOut(t *testing.T) {
 				onBase("young", 2, own), onBase("old", 1, own),
 				venueAs(t, resolvetest.GoodOwnVenue, "dbc", 3, "dbc"),
 			},
-			"base solana old[base*] young[base] dbc[solana*]", []string{`venue "young": "old" is the default of family EVM already`},
+			"base solana old[base*] young[base] dbc[solana*]",
+			[]string{`venue "young": "old" is the default of family EVM already`},
 		},
 		{
 			"everything at once",
 			[]v1alpha1.Chain{chainAs(t, "a", 1, "", 8453), chainAs(t, "b", 1, "b", 0)},
 			[]v1alpha1.LaunchVenue{onBase("c", 1, func(v *v1alpha1.LaunchVenue) { v.Spec.Label = "" })},
-			"", []string{`chain "a": spec.id: is missing`, `chain "b": spec.chainID: is 0`, `venue "c": spec.label: is missing`},
+			"",
+			[]string{`chain "a": spec.id: is missing`, `chain "b": spec.chainID: is 0`, `venue "c": spec.label: is missing`},
 		},
 	}
 	for _, tt := range tests {
@@ -232,6 +241,32 @@ func summary(c *catalog.Catalog) string {
 		out = append(out, fmt.Sprintf("%s[%s]", v.ID, strings.Join(on, " ")))
 	}
 	return strings.Join(out, " ")
+}
+
+// What people see changes when a resource is written or a venue opens or closes, not with the rest of a status.
+func TestCatalogChangedAt(t *testing.T) {
+	t.Parallel()
+	c, v := chainAs(t, "base", 1, "base", 8453), venueAs(t, resolvetest.GoodFurtherVenue, "v", 2, "clanker")
+	changed := func(want int) {
+		t.Helper()
+		got, err := resolve.Catalog([]v1alpha1.Chain{c}, []v1alpha1.LaunchVenue{v})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if wanted := at(want); !got.ChangedAt.Equal(wanted.Time) || got.ChangedAt.Location() != time.UTC {
+			t.Errorf("got %v, want %v", got.ChangedAt, wanted)
+		}
+	}
+	changed(2)
+	three, four := at(3), at(4)
+	c.ManagedFields = []metav1.ManagedFieldsEntry{{Time: &three}, {Time: &four, Subresource: "status"}, {}}
+	changed(3)
+	v.Status.Chains = []v1alpha1.VenueChainStatus{{Chain: "base", State: v1alpha1.VenueOpen, LastTransitionTime: at(5)}}
+	changed(5)
+	none, err := resolve.Catalog(nil, nil)
+	if err != nil || !none.ChangedAt.IsZero() {
+		t.Errorf("of nothing: %v, %v", none.ChangedAt, err)
+	}
 }
 
 // TestCatalogOfAnything declares worlds at random: many resources share few names, ids, ages and slips. The catalogue of each
@@ -316,7 +351,7 @@ func checkWhole(t *testing.T, c *catalog.Catalog) {
 }
 
 func byID(c *catalog.Catalog) catalog.Catalog {
-	out := catalog.Catalog{Chains: slices.Clone(c.Chains), Venues: slices.Clone(c.Venues)}
+	out := catalog.Catalog{Chains: slices.Clone(c.Chains), Venues: slices.Clone(c.Venues), ChangedAt: c.ChangedAt}
 	slices.SortFunc(out.Chains, func(a, b catalog.Chain) int { return strings.Compare(a.ID, b.ID) })
 	slices.SortFunc(out.Venues, func(a, b catalog.Venue) int { return strings.Compare(a.ID, b.ID) })
 	return out

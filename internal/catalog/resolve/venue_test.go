@@ -85,7 +85,7 @@ func TestChainHasItsVenues(t *testing.T) {
 			"0xec4549cadce5da21df6e6422d448034b5233bfbc", "0xf251f83e40a78868fcfa3fa4599dad6494e46034",
 		}},
 	}
-	for range len(venues) { // whatever their order
+	for range venues { // whatever their order
 		got, err := resolve.Chain(read(t, resolvetest.Good), venues, "")
 		if err != nil {
 			t.Fatal(err)

@@ -57,15 +57,15 @@ type ChainList struct {
 
 // ChainSpec is what a platform team says about a chain.
 //
-// +kubebuilder:validation:XValidation:rule="self.family != 'EVM' || has(self.chainID)",message="an EVM chain needs chainID: write the number that its nodes answer to eth_chainId, 8453 for Base"
-// +kubebuilder:validation:XValidation:rule="self.family == 'EVM' || !has(self.chainID)",message="chainID is for family EVM alone: leave it out"
-// +kubebuilder:validation:XValidation:rule="self.family == oldSelf.family",message="family can't change: delete this Chain and declare another with a new id"
-// +kubebuilder:validation:XValidation:rule="!has(self.chainID) || !has(oldSelf.chainID) || self.chainID == oldSelf.chainID",message="chainID can't change: delete this Chain and declare another with a new id"
-// +kubebuilder:validation:XValidation:rule="(self.family == 'EVM') == self.nativeAsset.wrapped.startsWith('0x')",message="nativeAsset.wrapped must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana"
-// +kubebuilder:validation:XValidation:rule="self.quoteAssets.all(q, (self.family == 'EVM') == q.address.startsWith('0x'))",message="every quoteAssets[].address must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana"
-// +kubebuilder:validation:XValidation:rule="!has(self.majors) || self.majors.all(m, (self.family == 'EVM') == m.address.startsWith('0x'))",message="every majors[].address must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana"
-// +kubebuilder:validation:XValidation:rule="self.family == 'EVM' || !has(self.exchanges) || size(self.exchanges) == 0",message="every known exchange protocol is of family EVM: leave exchanges out"
-// +kubebuilder:validation:XValidation:rule="(has(self.suspend) && self.suspend) || (has(self.rpc) && has(self.rpc.endpoints) && size(self.rpc.endpoints) > 0)",message="a running chain needs a node: add one under rpc.endpoints, or write suspend: true"
+// +kubebuilder:validation:XValidation:rule="self.family != 'EVM' || has(self.chainID)",message="an EVM chain needs chainID: write the number that its nodes answer to eth_chainId, 8453 for Base",fieldPath=".chainID"
+// +kubebuilder:validation:XValidation:rule="self.family == 'EVM' || !has(self.chainID)",message="chainID is for family EVM alone: leave it out",fieldPath=".chainID"
+// +kubebuilder:validation:XValidation:rule="self.family == oldSelf.family",message="family can't change: delete this Chain and declare another with a new id",fieldPath=".family"
+// +kubebuilder:validation:XValidation:rule="!has(self.chainID) || !has(oldSelf.chainID) || self.chainID == oldSelf.chainID",message="chainID can't change: delete this Chain and declare another with a new id",fieldPath=".chainID"
+// +kubebuilder:validation:XValidation:rule="(self.family == 'EVM') == self.nativeAsset.wrapped.startsWith('0x')",message="nativeAsset.wrapped must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".nativeAsset.wrapped"
+// +kubebuilder:validation:XValidation:rule="self.quoteAssets.all(q, (self.family == 'EVM') == q.address.startsWith('0x'))",message="every quoteAssets[].address must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".quoteAssets"
+// +kubebuilder:validation:XValidation:rule="!has(self.majors) || self.majors.all(m, (self.family == 'EVM') == m.address.startsWith('0x'))",message="every majors[].address must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".majors"
+// +kubebuilder:validation:XValidation:rule="self.family == 'EVM' || !has(self.exchanges) || size(self.exchanges) == 0",message="every known exchange protocol is of family EVM: leave exchanges out",fieldPath=".exchanges"
+// +kubebuilder:validation:XValidation:rule="(has(self.suspend) && self.suspend) || (has(self.rpc) && has(self.rpc.endpoints) && size(self.rpc.endpoints) > 0)",message="a running chain needs a node: add one under rpc.endpoints, or write suspend: true",fieldPath=".rpc.endpoints"
 type ChainSpec struct {
 	// ID names the chain in the public API ("base") and in the database. It can't change.
 	//
@@ -81,6 +81,7 @@ type ChainSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=48
 	// +kubebuilder:validation:Pattern=`^[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$`
+	// +kubebuilder:validation:XValidation:rule=`!self.matches(r'^\s|\s$|[\x00-\x1f\x7f]')`,message="a label has no space at either end and no control character"
 	Label string `json:"label"`
 
 	// Family is the kind of chain; it can't change.
@@ -214,6 +215,7 @@ const (
 // +kubebuilder:validation:MinLength=1
 // +kubebuilder:validation:MaxLength=20
 // +kubebuilder:validation:Pattern=`^(0|[1-9][0-9]{0,9})(\.[0-9]{1,9})?$`
+// +kubebuilder:validation:XValidation:rule=`self.matches(r'^[0-9]+(\.[0-9]+)?$')`,message=`write a number in quotes that has neither sign nor exponent, such as "2.0"`
 type Decimal string
 
 // Address is a contract: 0x and 40 hexadecimal digits on an EVM chain, in one case or with a right EIP-55 checksum; a
@@ -281,8 +283,8 @@ type Major struct {
 
 // Exchange is one deployment of a pool protocol.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.hooks) || size(self.hooks) == 0 || self.protocol == 'UniswapV4'",message="hooks are for protocol UniswapV4 alone: leave them out"
-// +kubebuilder:validation:XValidation:rule="!has(self.feePips) || self.protocol == 'UniswapV2' || self.protocol == 'Solidly'",message="feePips is for protocols UniswapV2 and Solidly alone, the others' pools say their fee: leave it out"
+// +kubebuilder:validation:XValidation:rule="!has(self.hooks) || size(self.hooks) == 0 || self.protocol == 'UniswapV4'",message="hooks are for protocol UniswapV4 alone: leave them out",fieldPath=".hooks"
+// +kubebuilder:validation:XValidation:rule="!has(self.feePips) || self.protocol == 'UniswapV2' || self.protocol == 'Solidly'",message="feePips is for protocols UniswapV2 and Solidly alone, the others' pools say their fee: leave it out",fieldPath=".feePips"
 type Exchange struct {
 	// Name identifies the exchange within the chain ("uniswap-v3").
 	//
@@ -518,13 +520,14 @@ type LabelValue string
 
 // Toleration is a taint that the indexer bears.
 //
-// +kubebuilder:validation:XValidation:rule="!has(self.operator) || self.operator != 'Exists' || !has(self.value)",message="operator Exists takes no value: leave value out, or write operator: Equal"
-// +kubebuilder:validation:XValidation:rule="(has(self.key) && self.key != '') || (has(self.operator) && self.operator == 'Exists')",message="a toleration needs the taint's key; without one, operator: Exists bears every taint"
+// +kubebuilder:validation:XValidation:rule="!has(self.operator) || self.operator != 'Exists' || !has(self.value)",message="operator Exists takes no value: leave value out, or write operator: Equal",fieldPath=".value"
+// +kubebuilder:validation:XValidation:rule="(has(self.key) && size(self.key) > 0) || (has(self.operator) && self.operator == 'Exists')",message="a toleration needs the taint's key; without one, operator: Exists bears every taint",fieldPath=".key"
 type Toleration struct {
 	// Key of the taint; without one, operator Exists bears every taint.
 	//
 	// +kubebuilder:validation:MaxLength=317
 	// +kubebuilder:validation:Pattern=`^(([a-z0-9]([-a-z0-9.]*[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?)?$`
+	// +kubebuilder:validation:XValidation:rule=`!self.matches('[^-A-Za-z0-9_./]')`,message="a taint's key is a label's name, such as example.com/dedicated"
 	// +optional
 	Key string `json:"key,omitempty"`
 	// Operator is Equal, which compares the value, or Exists.

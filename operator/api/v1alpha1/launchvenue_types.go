@@ -42,14 +42,14 @@ type LaunchVenueList struct {
 
 // LaunchVenueSpec is what a platform team says about a venue.
 //
-// +kubebuilder:validation:XValidation:rule="(self.ownership == 'Own') != has(self.filterValue)",message="own venues stand under the filter value ours and have no filterValue; every other venue needs one, such as pump-fun"
-// +kubebuilder:validation:XValidation:rule="self.ownership != 'Outside' || has(self.badge)",message="an outside venue's tokens carry its badge: write one under badge"
-// +kubebuilder:validation:XValidation:rule="self.ownership != 'Own' || !has(self.badge)",message="own venues carry no badge: leave badge out"
-// +kubebuilder:validation:XValidation:rule="!has(self.default) || !self.default || self.ownership == 'Own'",message="only an own venue can be the default: leave default out, or write ownership: Own"
-// +kubebuilder:validation:XValidation:rule="(self.marketModel == 'LivePool') == (self.protocol in ['ClankerV3', 'ClankerV4'])",message="marketModel doesn't fit the protocol: tokens of ClankerV3 and ClankerV4 are live pools without a curve (LivePool), those of every other protocol start on a curve (BondingCurve)"
-// +kubebuilder:validation:XValidation:rule="self.ownership == 'Outside' || self.chains.all(c, c.tradesInApp)",message="tokens of own and further venues trade in the app on every chain: write tradesInApp: true"
-// +kubebuilder:validation:XValidation:rule="!(self.protocol in ['PumpFun', 'MeteoraDBC', 'RaydiumLaunchLab']) || self.chains.all(c, !has(c.contracts))",message="this protocol is of Solana: write programAccounts in place of contracts"
-// +kubebuilder:validation:XValidation:rule="self.protocol in ['PumpFun', 'MeteoraDBC', 'RaydiumLaunchLab'] || self.chains.all(c, !has(c.programAccounts))",message="this protocol is of EVM chains: write contracts in place of programAccounts"
+// +kubebuilder:validation:XValidation:rule="(self.ownership == 'Own') != has(self.filterValue)",message="own venues stand under the filter value ours and have no filterValue; every other venue needs one, such as pump-fun",fieldPath=".filterValue"
+// +kubebuilder:validation:XValidation:rule="self.ownership != 'Outside' || has(self.badge)",message="an outside venue's tokens carry its badge: write one under badge",fieldPath=".badge"
+// +kubebuilder:validation:XValidation:rule="self.ownership != 'Own' || !has(self.badge)",message="own venues carry no badge: leave badge out",fieldPath=".badge"
+// +kubebuilder:validation:XValidation:rule="!has(self.default) || !self.default || self.ownership == 'Own'",message="only an own venue can be the default: leave default out, or write ownership: Own",fieldPath=".default"
+// +kubebuilder:validation:XValidation:rule="(self.marketModel == 'LivePool') == (self.protocol in ['ClankerV3', 'ClankerV4'])",message="marketModel doesn't fit the protocol: tokens of ClankerV3 and ClankerV4 are live pools without a curve (LivePool), those of every other protocol start on a curve (BondingCurve)",fieldPath=".marketModel"
+// +kubebuilder:validation:XValidation:rule="self.ownership == 'Outside' || self.chains.all(c, c.tradesInApp)",message="tokens of own and further venues trade in the app on every chain: write tradesInApp: true",fieldPath=".chains"
+// +kubebuilder:validation:XValidation:rule="!(self.protocol in ['PumpFun', 'MeteoraDBC', 'RaydiumLaunchLab']) || self.chains.all(c, !has(c.contracts) || size(c.contracts) == 0)",message="this protocol is of Solana: write programAccounts in place of contracts",fieldPath=".chains"
+// +kubebuilder:validation:XValidation:rule="self.protocol in ['PumpFun', 'MeteoraDBC', 'RaydiumLaunchLab'] || self.chains.all(c, !has(c.programAccounts) || size(c.programAccounts) == 0)",message="this protocol is of EVM chains: write contracts in place of programAccounts",fieldPath=".chains"
 type LaunchVenueSpec struct {
 	// ID names the venue in the public API and in the database. It can't change.
 	//
@@ -64,6 +64,7 @@ type LaunchVenueSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=48
 	// +kubebuilder:validation:Pattern=`^[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$`
+	// +kubebuilder:validation:XValidation:rule=`!self.matches(r'^\s|\s$|[\x00-\x1f\x7f]')`,message="a label has no space at either end and no control character"
 	Label string `json:"label"`
 
 	// Ownership says whose venue it is: Own (the platform's), Further (a further family that the platform offers, listed
@@ -90,6 +91,7 @@ type LaunchVenueSpec struct {
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=16
 	// +kubebuilder:validation:Pattern=`^[^\s\x00-\x1f\x7f]([^\x00-\x1f\x7f]*[^\s\x00-\x1f\x7f])?$`
+	// +kubebuilder:validation:XValidation:rule=`!self.matches(r'^\s|\s$|[\x00-\x1f\x7f]')`,message="a badge has no space at either end and no control character"
 	// +optional
 	Badge string `json:"badge,omitempty"`
 
@@ -161,7 +163,7 @@ const (
 
 // VenueChain is a venue on one chain.
 //
-// +kubebuilder:validation:XValidation:rule="self.tradesInApp || has(self.linkTemplate)",message="tokens that don't trade in the app need a place to trade: write linkTemplate, such as https://four.meme/token/{mint}"
+// +kubebuilder:validation:XValidation:rule="self.tradesInApp || has(self.linkTemplate)",message="tokens that don't trade in the app need a place to trade: write linkTemplate, such as https://four.meme/token/{mint}",fieldPath=".linkTemplate"
 type VenueChain struct {
 	// Chain is the name of a Chain of this namespace.
 	//
@@ -179,7 +181,6 @@ type VenueChain struct {
 
 	// Contracts of the venue on an EVM chain. Events of any other contract don't count.
 	//
-	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.lowerAscii() == a.lowerAscii()))",message="a contract is listed twice: keep one of them"
 	// +listType=atomic
@@ -189,7 +190,6 @@ type VenueChain struct {
 	// ProgramAccounts are the accounts that make a Solana program's launches the venue's: its program, or the configuration
 	// accounts that launches refer to.
 	//
-	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=set
 	// +optional
@@ -205,7 +205,7 @@ type VenueChain struct {
 	//
 	// +kubebuilder:validation:MaxLength=256
 	// +kubebuilder:validation:Pattern=`^https://[^\x00-\x20\x7f/?#{}]+/([^\x00-\x20\x7f{}]|\{mint\})*$`
-	// +kubebuilder:validation:XValidation:rule="self.contains('{mint}')",message="linkTemplate must say with {mint} where the token's address goes, as in https://four.meme/token/{mint}"
+	// +kubebuilder:validation:XValidation:rule=`self.matches('^https://[^/{}]+/') && self.contains('{mint}') && !self.replace('{mint}', '').matches('[{}]')`,message="linkTemplate must be https:// with a host and a path, with {mint} where the token's address goes and no other braces, as in https://four.meme/token/{mint}"
 	// +optional
 	LinkTemplate string `json:"linkTemplate,omitempty"`
 }

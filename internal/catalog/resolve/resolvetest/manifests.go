@@ -165,16 +165,25 @@ func from(good string) func(name, part, with string, want ...string) Refused {
 	}
 }
 
+// What the API server says of names that don't match their pattern.
+const (
+	matchName   = "should match '^[a-z0-9]([a-z0-9-]*[a-z0-9])?$'"
+	matchObject = "should match '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$'"
+)
+
 // server adds what the API server says.
 func (r Refused) server(want ...string) Refused {
 	r.Server = want
 	return r
 }
 
-// cut replaces what is from the one mark up to the other.
+// cut replaces what is from the one mark up to the other, or to the end where that is empty.
 func cut(manifest, from, to, with string) string {
-	before, _, _ := strings.Cut(manifest, from)
-	_, after, _ := strings.Cut(manifest, to)
+	before, rest, _ := strings.Cut(manifest, from)
+	if to == "" {
+		return before + with
+	}
+	_, after, _ := strings.Cut(rest, to)
 	return before + with + to + after
 }
 
