@@ -79,6 +79,7 @@ nodes' URLs from theirs.`,
 			if err != nil {
 				return err
 			}
+			controller.SetLog(log)
 			cfg, namespace, err := cl.connect()
 			if err != nil {
 				return err

@@ -8,7 +8,6 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/indexer"
-	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
@@ -88,10 +87,15 @@ func runIndexer(ctx context.Context, ix *indexer.Indexer) error {
 func apiserverCommand() *cobra.Command {
 	var c common
 	var p public
-	var dirs []string
+	var d declaration
 	cmd := &cobra.Command{
-		Use: "apiserver -f DIR", Short: "Run the public API", Args: cobra.NoArgs,
-		Long: "Answer the public from what the indexers of the declared chains wrote to the database.",
+		Use: "apiserver -f DIR | --from-cluster", Short: "Run the public API", Args: cobra.NoArgs,
+		Long: `Answer the public from what the indexers of the declared chains wrote to the database.
+
+Chains and venues are declared in manifests (-f), which are read once, or as resources in a Kubernetes namespace
+(--from-cluster), whose changes show within a second. That needs list and watch on both kinds there. While Kubernetes is
+away the API goes on with what was read last.`,
+		Example: "  boardwalk apiserver -f config/samples\n  boardwalk apiserver --from-cluster --kubeconfig ~/.kube/config --namespace boardwalk",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log, err := telemetry.NewLog(cmd.ErrOrStderr(), c.logLevel, c.logJSON)
 			if err != nil {
@@ -100,11 +104,8 @@ func apiserverCommand() *cobra.Command {
 			if err := p.prepare(cmd); err != nil {
 				return err
 			}
-			declared, err := declared(dirs)
-			if err != nil {
-				return err
-			}
-			cat, err := declared.Catalog()
+			registry := telemetry.NewRegistry()
+			from, err := d.open(log, registry)
 			if err != nil {
 				return err
 			}
@@ -124,23 +125,32 @@ func apiserverCommand() *cobra.Command {
 				return err
 			}
 			defer func() { _ = st.Close() }()
-			registry := telemetry.NewRegistry()
-			server, closing, err := p.server(listener.Addr(), st, catalog.NewLive(cat), log, registry)
+			server, closing, err := p.server(listener.Addr(), st, from.Catalog(), log, registry)
 			if err != nil {
 				return err
 			}
 			defer closing()
 			g, ctx := errgroup.WithContext(ctx)
-			g.Go(func() error { return server.Run(ctx, listener) })
 			g.Go(func() error {
-				return telemetry.Serve(ctx, operations, telemetry.Operations(registry, server.Ready, c.pprof), time.Second, log)
+				if err := from.Start(ctx); err != nil {
+					return err
+				}
+				return server.Run(ctx, listener)
+			})
+			g.Go(func() error {
+				ready := func(ctx context.Context) error {
+					if err := from.Ready(); err != nil {
+						return err
+					}
+					return server.Ready(ctx)
+				}
+				return telemetry.Serve(ctx, operations, telemetry.Operations(registry, ready, c.pprof), time.Second, log)
 			})
 			return g.Wait()
 		},
 	}
 	c.register(cmd, "127.0.0.1:8082")
-	cmd.Flags().StringArrayVarP(&dirs, "filename", "f", nil, "folder with Chain manifests; may be given several times")
+	d.register(cmd)
 	p.register(cmd)
-	_ = cmd.MarkFlagRequired("filename")
 	return cmd
 }

@@ -17,6 +17,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
+	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -277,5 +278,30 @@ func TestConstants(t *testing.T) {
 	}
 	if p := get[contract.SignInProviders](t, c, "/api/auth/social/providers"); len(p.Providers) != 1 || p.Providers[0].ID != "one" {
 		t.Errorf("with one's credentials there are the providers %+v", p)
+	}
+}
+
+// TestLaunchStatus reads the answer by the contract's table: a row for each venue and chain, in declared order, and every
+// chain; one without an open venue is closed.
+func TestLaunchStatus(t *testing.T) {
+	t.Parallel()
+	c := start(t, seeded(t, "sqlite"))
+	res, body := c.do(t, http.MethodGet, "/api/launch/status", nil)
+	want := `{"as_of":"2026-03-04T11:00:30Z","chains":[` +
+		`{"id":"solana","label":"Solana","state":"closed"},{"id":"base","label":"BASE","state":"open"},{"id":"bsc","label":"BSC","state":"closed"}],` +
+		`"launch_fee_usd":0,"venues":[` +
+		`{"chain":"base","default":true,"family":"own","id":"boardwalk","label":"Boardwalk","state":"open","trades_in_app":true},` +
+		`{"chain":"bsc","default":true,"family":"own","id":"boardwalk","label":"Boardwalk","state":"closed","trades_in_app":true},` +
+		`{"chain":"base","default":false,"family":"further","id":"clanker","label":"Clanker","state":"closed","trades_in_app":true},` +
+		`{"chain":"solana","default":false,"family":"outside","id":"pump-fun","label":"pump.fun","state":"closed","trades_in_app":false}]}` + "\n"
+	if string(body) != want || res.Header.Get("Cache-Control") != "public, max-age=30, stale-while-revalidate=300" || res.Header.Get("ETag") == "" {
+		t.Errorf("%v\n%s, want\n%s", res.Header, body, want)
+	}
+
+	o := options(t, seeded(t, "sqlite"))
+	o.Catalog = catalog.NewLive(&catalog.Catalog{})
+	if none := get[contract.LaunchStatus](t, startWith(t, o), "/api/launch/status"); none.Venues == nil || none.Chains == nil ||
+		len(none.Venues)+len(none.Chains) != 0 || !none.AsOf.Equal(clock) {
+		t.Errorf("with nothing declared: %+v", none)
 	}
 }

@@ -3,7 +3,6 @@ package apiserver
 
 import (
 	"context"
-	"fmt"
 	"log/slog"
 	"net"
 	"net/http"
@@ -21,8 +20,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/apiserver/view"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
-	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
@@ -37,8 +34,9 @@ const (
 
 // Options are a server's surroundings.
 type Options struct {
-	Store   *store.Store
-	Catalog *catalog.Catalog
+	Store *store.Store
+	// Catalog is what is declared. Answers follow it at once.
+	Catalog *catalog.Live
 	Site    *site.Site
 	Build   httpapi.Build
 	// BaseURL is where the public reaches the service, DocsURL where it finds the documentation: by default /docs, which
@@ -81,38 +79,15 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	c := httpapi.Config{
-		Tokens: v, Series: v, Snapshots: v, Health: v, Site: o.Site, Build: o.Build, BaseURL: o.BaseURL, DocsURL: o.DocsURL,
+		Tokens: v, Series: v, Snapshots: v, Site: o.Site, Build: o.Build, BaseURL: o.BaseURL, DocsURL: o.DocsURL,
 		Docs: pages, Callers: caller.NewResolver(o.TrustedProxies, o.Keys), Limiter: o.Limiter, MaxInFlight: o.MaxInFlight,
 		AccessLog: o.AccessLog, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
-	}
-	for i := range o.Catalog.Chains {
-		chain, err := publicChain(&o.Catalog.Chains[i])
-		if err != nil {
-			return nil, err
-		}
-		c.Chains = append(c.Chains, chain)
 	}
 	h, err := httpapi.New(c)
 	if err != nil {
 		return nil, err
 	}
 	return &Server{o: o, view: v, handler: h}, nil
-}
-
-// publicChain is what the API says of a chain.
-func publicChain(c *catalog.Chain) (httpapi.Chain, error) {
-	out := httpapi.Chain{
-		ID: c.ID, Label: c.Label, EVM: c.Family == chainconfig.EVM, MinTradeUSD: c.MinTradeUSD,
-		Exchanges: make(map[market.Address]string, len(c.Exchanges)),
-	}
-	for _, e := range c.Exchanges {
-		factory, err := market.ParseEVMAddress(e.Factory)
-		if err != nil {
-			return out, fmt.Errorf("chain %s: exchange %s: factory: %w", c.ID, e.Name, err)
-		}
-		out.Exchanges[factory] = e.Name
-	}
-	return out, nil
 }
 
 // documentation makes the pages below /docs.

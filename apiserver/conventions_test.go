@@ -210,7 +210,7 @@ func TestOtherMethodsAreRefused(t *testing.T) {
 // quotas are the limits of the service document and of the contract, here a second time on purpose.
 var quotas = map[string]int{
 	"getMarketLive": 60, "getTokenPrices": 120, "getMajors": 60, "searchPairs": 90, "getTokenInfo": 120, "getTokenCandles": 120,
-	"getChart": 120, "getHeartbeat": 120, "getMobileHealth": 60, "getSignInProviders": 60, "getVersion": 120, "getOpenAPI": 60,
+	"getChart": 120, "getLaunchStatus": 60, "getHeartbeat": 120, "getMobileHealth": 60, "getSignInProviders": 60, "getVersion": 120, "getOpenAPI": 60,
 }
 
 // TestLimits uses up each operation's limit, with GET, HEAD and requests that are answered 304, 400 and 405 counting

@@ -12,7 +12,6 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -35,8 +34,8 @@ import (
 var operationTargets = []string{
 	"/api/market/live", "/api/market/token-prices?mints=" + token, "/api/majors", "/api/majors?chain=base&pair=ETH&tf=1h",
 	"/api/dexscreener/search?q=pepe", "/api/token/info/" + token + "?chain=base", "/api/chart/" + token,
-	"/api/token/" + token + "/candles", "/api/status/heartbeat", "/api/v1/mobile/health", "/api/auth/social/providers",
-	"/api/version", "/openapi.json",
+	"/api/token/" + token + "/candles", "/api/launch/status", "/api/status/heartbeat", "/api/v1/mobile/health",
+	"/api/auth/social/providers", "/api/version", "/openapi.json",
 }
 
 // gate stands between the server and a database that can be cut off and be there again.
@@ -196,7 +195,9 @@ func TestBeforeTheFirstSnapshot(t *testing.T) {
 func TestTooBusy(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
-	slow := &waiting{began: make(chan struct{}), release: release}
+	hot := *catalogAlone(t)
+	hot.Live, hot.Majors = &view.Live{Version: 1}, &view.Majors{Version: 1}
+	slow := &waiting{broken: broken{&hot}, began: make(chan struct{}), release: release}
 	c := apiOf(t, slow, 2)
 	info := "/api/token/info/" + token + "?chain=base"
 	var g errgroup.Group
@@ -220,7 +221,9 @@ func TestTooBusy(t *testing.T) {
 			t.Errorf("%s with every place taken: %d %s", target, res.StatusCode, body)
 		}
 	}
-	for _, target := range []string{"/api/market/live", "/api/majors", "/api/status/heartbeat", "/api/v1/mobile/health", "/api/version", "/openapi.json"} {
+	for _, target := range []string{
+		"/api/market/live", "/api/majors", "/api/launch/status", "/api/status/heartbeat", "/api/v1/mobile/health", "/api/version", "/openapi.json",
+	} {
 		if res, body := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusOK {
 			t.Errorf("%s, which reads no database: %d %s", target, res.StatusCode, body)
 		}
@@ -249,16 +252,21 @@ func (w *waiting) Tokens(context.Context, market.Address) ([]view.Token, error) 
 	return nil, nil
 }
 
-func (*waiting) Live() *view.Live                    { return &view.Live{Version: 1} }
-func (*waiting) Majors() *view.Majors                { return &view.Majors{Version: 1} }
-func (*waiting) Health() ([]view.ChainHealth, error) { return nil, nil }
+// catalogAlone is a snapshot without anything from a database.
+func catalogAlone(t *testing.T) *view.Snapshot {
+	t.Helper()
+	c, err := view.NewCatalog(chains())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &view.Snapshot{Catalog: c}
+}
 
 // reader is all that the API reads through.
 type reader interface {
 	httpapi.TokenReader
 	httpapi.SeriesReader
 	httpapi.SnapshotReader
-	httpapi.HealthReader
 }
 
 // apiOf is an API on a reader that stands in for a view.
@@ -266,7 +274,7 @@ func apiOf(t *testing.T, r reader, places int) *client {
 	t.Helper()
 	o := options(t, nil)
 	h, err := httpapi.New(httpapi.Config{
-		Tokens: r, Series: r, Snapshots: r, Health: r, Chains: []httpapi.Chain{{ID: "base", EVM: true}}, Site: o.Site, Build: o.Build,
+		Tokens: r, Series: r, Snapshots: r, Site: o.Site, Build: o.Build,
 		DocsURL: "/docs", Callers: caller.NewResolver(o.TrustedProxies, nil), Limiter: o.Limiter, MaxInFlight: places, Now: o.Now, Log: o.Log,
 	})
 	if err != nil {
@@ -275,13 +283,17 @@ func apiOf(t *testing.T, r reader, places int) *client {
 	return &client{h}
 }
 
-// broken fails in every way that a bug can.
-type broken struct{}
+// broken fails in every way that a bug can, after the snapshot or there already.
+type broken struct{ now *view.Snapshot }
 
 const secret = "secret of the inside"
 
-func (broken) Live() *view.Live     { panic(secret) }
-func (broken) Majors() *view.Majors { panic(secret) }
+func (b broken) Snapshot() *view.Snapshot {
+	if b.now == nil {
+		panic(secret)
+	}
+	return b.now
+}
 
 func (broken) Tokens(context.Context, market.Address) ([]view.Token, error) { panic(secret) }
 
@@ -289,7 +301,7 @@ func (broken) TokensAt(context.Context, []market.Address) (map[market.Address][]
 	panic(secret)
 }
 
-func (broken) Search(_ context.Context, query string) (*view.Found, error) {
+func (broken) Search(_ context.Context, _ *view.Catalog, query string) (*view.Found, error) {
 	if query == "panic" {
 		panic(secret)
 	}
@@ -305,20 +317,26 @@ func (broken) FirstCandle(context.Context, string, market.Address) (int64, bool,
 	panic(secret)
 }
 
-func (broken) Health() ([]view.ChainHealth, error) { panic(secret) }
-
 // TestFaultsStayInside has the readers panic and fail: a 500 or 503 with the request id, and nothing of the inside.
 func TestFaultsStayInside(t *testing.T) {
 	t.Parallel()
-	c := apiOf(t, broken{}, 8)
-	for _, target := range append(slices.Clone(operationTargets[:len(operationTargets)-4]), "/api/dexscreener/search?q=panic") {
+	fails := func(c *client, target string, want int) {
+		t.Helper()
 		res, body := c.do(t, http.MethodGet, target, nil)
-		want := http.StatusInternalServerError
-		if strings.Contains(target, "q=pepe") {
-			want = http.StatusServiceUnavailable
-		}
 		if res.StatusCode != want || strings.Contains(string(body), "secret") || !strings.Contains(string(body), res.Header.Get("X-Request-Id")) {
-			t.Errorf("%s: %d %s", target, res.StatusCode, body)
+			t.Errorf("%s: %d %s, want %d", target, res.StatusCode, body, want)
 		}
 	}
+	c := apiOf(t, broken{}, 8)
+	for _, target := range operationTargets {
+		fails(c, target, http.StatusInternalServerError)
+	}
+	c = apiOf(t, broken{catalogAlone(t)}, 8)
+	for _, target := range []string{
+		"/api/market/token-prices?mints=" + token, "/api/dexscreener/search?q=panic", "/api/token/info/" + token + "?chain=base",
+		"/api/chart/" + token, "/api/token/" + token + "/candles",
+	} {
+		fails(c, target, http.StatusInternalServerError)
+	}
+	fails(c, "/api/dexscreener/search?q=pepe", http.StatusServiceUnavailable)
 }

@@ -27,6 +27,7 @@ func TestOperations(t *testing.T) {
 		{"getTokenInfo", "/api/token/info/{mint_address}", "public, max-age=5, stale-while-revalidate=60", 120},
 		{"getChart", "/api/chart/{mint}", "public, max-age=2, stale-while-revalidate=10", 120},
 		{"getTokenCandles", "/api/token/{mint}/candles", "public, max-age=5, stale-while-revalidate=30", 120},
+		{"getLaunchStatus", "/api/launch/status", "public, max-age=30, stale-while-revalidate=300", 60},
 		{"getHeartbeat", "/api/status/heartbeat", "no-cache", 120},
 		{"getMobileHealth", "/api/v1/mobile/health", "public, max-age=300, stale-while-revalidate=3600", 60},
 		{"getSignInProviders", "/api/auth/social/providers", "public, max-age=60, stale-while-revalidate=300", 60},

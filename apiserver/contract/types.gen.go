@@ -152,6 +152,24 @@ func (e HeartbeatStatus) Valid() bool {
 	}
 }
 
+// Defines values for LaunchState.
+const (
+	LaunchStateClosed LaunchState = "closed"
+	LaunchStateOpen   LaunchState = "open"
+)
+
+// Valid indicates whether the value is a known member of the LaunchState enum.
+func (e LaunchState) Valid() bool {
+	switch e {
+	case LaunchStateClosed:
+		return true
+	case LaunchStateOpen:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ParameterErrorIn.
 const (
 	ParameterErrorInPath  ParameterErrorIn = "path"
@@ -332,6 +350,27 @@ func (e UnknownReason) Valid() bool {
 	case UnknownReasonStale:
 		return true
 	case UnknownReasonUnavailable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for VenueFamily.
+const (
+	VenueFamilyFurther VenueFamily = "further"
+	VenueFamilyOutside VenueFamily = "outside"
+	VenueFamilyOwn     VenueFamily = "own"
+)
+
+// Valid indicates whether the value is a known member of the VenueFamily enum.
+func (e VenueFamily) Valid() bool {
+	switch e {
+	case VenueFamilyFurther:
+		return true
+	case VenueFamilyOutside:
+		return true
+	case VenueFamilyOwn:
 		return true
 	default:
 		return false
@@ -649,6 +688,52 @@ type Heartbeat struct {
 
 // HeartbeatStatus defines model for HeartbeatStatus.
 type HeartbeatStatus string
+
+// LaunchChain A chain; open when a venue is open on it.
+type LaunchChain struct {
+	// ID Id of a chain that the deployment declares.
+	//
+	// Examples: solana, base
+	ID    ChainID     `json:"id"`
+	Label string      `json:"label"`
+	State LaunchState `json:"state"`
+}
+
+// LaunchState defines model for LaunchState.
+type LaunchState string
+
+// LaunchStatus defines model for LaunchStatus.
+type LaunchStatus struct {
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf   Timestamp     `json:"as_of"`
+	Chains []LaunchChain `json:"chains"`
+
+	// LaunchFeeUSD What a launch costs.
+	LaunchFeeUSD float64       `json:"launch_fee_usd"`
+	Venues       []LaunchVenue `json:"venues"`
+}
+
+// LaunchVenue A launch venue on one chain.
+type LaunchVenue struct {
+	// Chain Id of a chain that the deployment declares.
+	//
+	// Examples: solana, base
+	Chain ChainID `json:"chain"`
+
+	// Default Whether launches go to this venue when nobody chose another.
+	Default bool `json:"default"`
+
+	// Family Whose a venue is; the platform's, a further family that it offers, or an outside launchpad.
+	Family VenueFamily `json:"family"`
+	ID     string      `json:"id"`
+	Label  string      `json:"label"`
+	State  LaunchState `json:"state"`
+
+	// TradesInApp Whether the venue's tokens trade in the app before they graduate. Where they don't, cards link out.
+	TradesInApp bool `json:"trades_in_app"`
+}
 
 // LiveToken A token with its places in the live list.
 type LiveToken struct {
@@ -1105,6 +1190,9 @@ type UnknownReason string
 // UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
 // their own.
 type UnknownReasons map[string]UnknownReason
+
+// VenueFamily Whose a venue is; the platform's, a further family that it offers, or an outside launchpad.
+type VenueFamily string
 
 // Version defines model for Version.
 type Version struct {

@@ -44,12 +44,12 @@ func (g *admission) TokensAt(ctx context.Context, mints []market.Address) (map[m
 	return g.tokens.TokensAt(ctx, mints)
 }
 
-func (g *admission) Search(ctx context.Context, query string) (*view.Found, error) {
+func (g *admission) Search(ctx context.Context, in *view.Catalog, query string) (*view.Found, error) {
 	if err := g.enter(); err != nil {
 		return nil, err
 	}
 	defer g.leave()
-	return g.tokens.Search(ctx, query)
+	return g.tokens.Search(ctx, in, query)
 }
 
 func (g *admission) Bars(ctx context.Context, chain string, pool market.Address, w candle.Width, from, to int64, in candle.Currency,

@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"sync/atomic"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
@@ -18,12 +19,12 @@ import (
 
 // TokenReader finds tokens.
 type TokenReader interface {
-	// Tokens lists the tokens at an address on all chains, the one with the deepest liquidity first.
+	// Tokens lists the tokens at an address on all chains, declared or not, the one with the deepest liquidity first.
 	Tokens(ctx context.Context, mint market.Address) ([]view.Token, error)
 	// TokensAt is Tokens for several addresses.
 	TokensAt(ctx context.Context, mints []market.Address) (map[market.Address][]view.Token, error)
-	// Search finds pairs by a name, a ticker or an address.
-	Search(ctx context.Context, query string) (*view.Found, error)
+	// Search finds pairs by a name, a ticker or an address on the chains of a catalogue.
+	Search(ctx context.Context, in *view.Catalog, query string) (*view.Found, error)
 }
 
 // SeriesReader makes series of a pool's prices.
@@ -34,25 +35,9 @@ type SeriesReader interface {
 	FirstCandle(ctx context.Context, chain string, pool market.Address) (open int64, ok bool, err error)
 }
 
-// SnapshotReader has what is hot; nil before the first.
+// SnapshotReader has what is in memory: the catalogue and what is hot.
 type SnapshotReader interface {
-	Live() *view.Live
-	Majors() *view.Majors
-}
-
-// HealthReader tells how chains are doing.
-type HealthReader interface {
-	// Health is as of the last look; an error says that there is no newer one.
-	Health() ([]view.ChainHealth, error)
-}
-
-// Chain is what the API says of a declared chain.
-type Chain struct {
-	ID, Label   string
-	EVM         bool
-	MinTradeUSD float64
-	// Exchanges are the names of its exchanges by their factories.
-	Exchanges map[market.Address]string
+	Snapshot() *view.Snapshot
 }
 
 // Build is what is running.
@@ -67,8 +52,6 @@ type Config struct {
 	Tokens    TokenReader
 	Series    SeriesReader
 	Snapshots SnapshotReader
-	Health    HealthReader
-	Chains    []Chain // in the order in which they are declared
 	Site      *site.Site
 	Build     Build
 	// BaseURL and DocsURL are the addresses of the service and of its documentation, without a slash at their ends.
@@ -96,7 +79,7 @@ type API struct {
 
 	started   time.Time
 	openAPI   *answer
-	health    *answer
+	declared  atomic.Pointer[declared]
 	live      bodies[int64]
 	majors    bodies[majorsKey]
 	latencies latencies
@@ -109,9 +92,6 @@ func New(c Config) (http.Handler, error) {
 	a := &API{Config: c, started: c.Now()}
 	var err error
 	if a.openAPI, err = document(c.Build.short()); err != nil {
-		return nil, err
-	}
-	if a.health, err = a.constants(); err != nil {
 		return nil, err
 	}
 	return a.handler()

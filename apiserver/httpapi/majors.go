@@ -14,22 +14,22 @@ type majorsKey struct{ query, chain string }
 
 // majorsOrCandles is the list, or with a pair and a timeframe the candles of one major.
 func (a *API) majorsOrCandles(r *request) (*answer, error) {
-	list := a.Snapshots.Majors()
+	list := r.seen.Majors
 	if list == nil {
 		return nil, unavailable(errNoSnapshot)
 	}
 	chain := r.text("chain")
-	if chain != "" && !slices.Contains(a.chainIDs(nil), chain) {
-		return nil, a.unsupportedChain("chain", chain)
+	if chain != "" && r.seen.Catalog.Chain(chain) == nil {
+		return nil, r.unsupportedChain("chain", chain)
 	}
 	if r.given("pair") || r.given("tf") {
 		return a.majorCandles(r, list)
 	}
 	key := majorsKey{strings.ToLower(r.text("q")), chain}
-	return a.majors.get(list.Version, key, func() any { return a.majorsList(list, key) })
+	return a.majors.get(list.Version, key, func() any { return a.majorsList(r, list, key) })
 }
 
-func (a *API) majorsList(list *view.Majors, key majorsKey) contract.Majors {
+func (a *API) majorsList(r *request, list *view.Majors, key majorsKey) contract.Majors {
 	out := contract.Majors{Stale: list.Stale, Majors: []contract.Major{}, Blocks: contract.Blocks{}}
 	var newest int64
 	for i := range list.List {
@@ -43,7 +43,7 @@ func (a *API) majorsList(list *view.Majors, key majorsKey) contract.Majors {
 			newest = max(newest, m.AsOf)
 		}
 	}
-	out.AsOf = a.asOf(newest)
+	out.AsOf = a.asOf(r, newest)
 	return out
 }
 
@@ -80,7 +80,7 @@ func (a *API) majorCandles(r *request, list *view.Majors) (*answer, error) {
 	if i < 0 || !list.List[i].Known {
 		return nil, pairNotFound("", chain, "The chain has no such major.")
 	}
-	s, err := a.find(r.Context(), list.List[i].Token.Token.Mint, chain)
+	s, err := a.find(r, list.List[i].Token.Token.Mint, chain)
 	if err != nil {
 		return nil, err
 	}

@@ -82,17 +82,17 @@ func supplyBasis(f view.Figures) *contract.SupplyBasis {
 
 func (a *API) marketLive(r *request) (*answer, error) {
 	perChain := r.number("per_chain")
-	list := a.Snapshots.Live()
+	list := r.seen.Live
 	if list == nil {
 		return nil, unavailable(errNoSnapshot)
 	}
-	return a.live.get(list.Version, perChain, func() any { return a.liveList(list, int(perChain)) })
+	return a.live.get(list.Version, perChain, func() any { return a.liveList(r, list, int(perChain)) })
 }
 
 // liveList deals the chains' tokens round-robin by their rank on their chain.
-func (a *API) liveList(list *view.Live, perChain int) contract.MarketLive {
+func (a *API) liveList(r *request, list *view.Live, perChain int) contract.MarketLive {
 	out := contract.MarketLive{
-		AsOf: a.asOf(list.AsOf), PerChain: perChain, Stale: list.Stale, EmptyChains: []string{}, Tokens: []contract.LiveToken{},
+		AsOf: a.asOf(r, list.AsOf), PerChain: perChain, Stale: list.Stale, EmptyChains: []string{}, Tokens: []contract.LiveToken{},
 		Blocks: contract.Blocks{},
 	}
 	for _, c := range list.Chains {
@@ -135,7 +135,7 @@ func liveTraction(t *view.Ranked) contract.Traction {
 func (a *API) tokenInfo(r *request) (*answer, error) {
 	const param = "mint_address"
 	if isEVM(r.text(param)) && !r.given("chain") {
-		return nil, a.unsupportedAddress(contract.ParameterErrorInPath, param,
+		return nil, r.unsupportedAddress(contract.ParameterErrorInPath, param,
 			"is no Solana mint, and without chain Solana is meant: name its chain", onEVM)
 	}
 	s, err := a.subject(r, param)

@@ -15,6 +15,7 @@ import (
 	"github.com/gorilla/mux"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/view"
 )
 
 // request is a request whose parameters have been read by the rules of the document.
@@ -22,6 +23,8 @@ type request struct {
 	*http.Request
 
 	values map[string]value
+	// seen is all that the answer takes from memory, the catalogue among it.
+	seen *view.Snapshot
 }
 
 // value is what a parameter says.

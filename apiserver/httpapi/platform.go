@@ -20,16 +20,17 @@ const (
 )
 
 // heartbeat answers 200 in all three states; that the store can't be reached is one of them.
-func (a *API) heartbeat(*request) (*answer, error) {
+func (a *API) heartbeat(r *request) (*answer, error) {
 	out := contract.Heartbeat{
 		Status: contract.HeartbeatStatusOk, Chains: []contract.ChainHeartbeat{}, UnknownReasons: contract.UnknownReasons{},
 	}
-	p95 := a.latencies.p95(a.Now())
+	now := a.Now()
+	p95 := a.latencies.p95(now)
 	if out.LatencyMs = number(p95); p95 == nil {
 		out.UnknownReasons["latency_ms"] = contract.UnknownReasonUnavailable
 	}
 	slow := p95 != nil && *p95 >= okLatencyMS
-	chains, err := a.Health.Health()
+	chains, err := r.seen.Health(now)
 	var asOf int64
 	down := 0
 	for _, c := range chains {
@@ -56,7 +57,7 @@ func (a *API) heartbeat(*request) (*answer, error) {
 	case slow:
 		out.Status = contract.HeartbeatStatusSlow
 	}
-	out.AsOf = a.asOf(asOf)
+	out.AsOf = a.asOf(r, asOf)
 	return encode(out)
 }
 
@@ -98,14 +99,15 @@ const (
 	launchFeeUSD = 0
 )
 
-// constants are what the health operation tells; they change with the configuration alone.
-func (a *API) constants() (*answer, error) {
+// constants are what the health operation tells.
+func (a *API) constants(in *view.Catalog) contract.MobileHealth {
 	out := contract.MobileHealth{
 		FeeBpsPerLeg: feeBpsPerLeg, FeePctPerLeg: feeBpsPerLeg / 100.0, RoundTripPct: 2 * feeBpsPerLeg / 100.0,
 		LaunchFeeUSD: launchFeeUSD, Chains: []contract.Chain{}, Minimums: map[string]float64{},
 		MarketChains: []contract.MarketChain{}, Resources: []contract.Resource{},
 	}
-	for _, c := range a.Chains {
+	for i := range in.Chains {
+		c := &in.Chains[i]
 		out.Chains = append(out.Chains, contract.Chain{ID: c.ID, Label: c.Label, MinTradeUSD: c.MinTradeUSD})
 		out.Minimums[c.ID] = c.MinTradeUSD
 		out.MarketChains = append(out.MarketChains, contract.MarketChain{ID: c.ID, Label: c.Label, MinBuyUSD: c.MinTradeUSD})
@@ -118,7 +120,7 @@ func (a *API) constants() (*answer, error) {
 			ID: e.ID, Label: e.Label, Kind: contract.ResourceKindChangelog, URL: a.absolute(a.DocsURL + "/changelog#" + e.ID), At: new(contract.At(e.At)),
 		})
 	}
-	return encode(out)
+	return out
 }
 
 // absolute is an address as apps need it, which have no page that it could be relative to.
@@ -129,7 +131,10 @@ func (a *API) absolute(address string) string {
 	return address
 }
 
-func (a *API) mobileHealth(*request) (*answer, error) { return a.health, nil }
+func (a *API) mobileHealth(r *request) (*answer, error) {
+	d, err := a.declaredIn(r.seen.Catalog)
+	return d.health, err
+}
 
 func (a *API) signInProviders(*request) (*answer, error) {
 	out := contract.SignInProviders{Providers: []contract.SignInProvider{}}

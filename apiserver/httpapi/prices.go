@@ -15,14 +15,14 @@ type asked struct {
 }
 
 // askedTokens reads the items of a list; each may have its chain before it.
-func (a *API) askedTokens(param string, items []string) ([]asked, error) {
+func (r *request) askedTokens(param string, items []string) ([]asked, error) {
 	out := make([]asked, 0, len(items))
 	for _, item := range items {
 		q := asked{item: item}
 		address := item
 		if chain, rest, ok := strings.Cut(item, ":"); ok {
 			q.chain, address = chain, rest
-			if err := a.chainOf(contract.ParameterErrorInQuery, param, address, param, chain); err != nil {
+			if err := r.chainOf(contract.ParameterErrorInQuery, param, address, param, chain); err != nil {
 				return nil, err
 			}
 		}
@@ -38,7 +38,7 @@ func (a *API) askedTokens(param string, items []string) ([]asked, error) {
 }
 
 func (a *API) tokenPrices(r *request) (*answer, error) {
-	wanted, err := a.askedTokens("mints", r.list("mints"))
+	wanted, err := r.askedTokens("mints", r.list("mints"))
 	if err != nil {
 		return nil, err
 	}
@@ -55,7 +55,7 @@ func (a *API) tokenPrices(r *request) (*answer, error) {
 	out := contract.TokenPrices{Prices: map[string]contract.PriceView{}, Missing: []string{}, Blocks: contract.Blocks{}}
 	var newest int64
 	for _, q := range wanted {
-		s := choose(found[q.mint], q.chain)
+		s := r.choose(found[q.mint], q.chain)
 		if !q.evm || s == nil {
 			out.Missing = append(out.Missing, q.item)
 			continue
@@ -65,7 +65,7 @@ func (a *API) tokenPrices(r *request) (*answer, error) {
 		out.Blocks[s.Chain] = blockRef(max(s.Block, uint64(out.Blocks[s.Chain].Number)))
 		newest = max(newest, s.AsOf)
 	}
-	out.AsOf = a.asOf(newest)
+	out.AsOf = a.asOf(r, newest)
 	return encode(out)
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/view"
 )
 
 // problem is an error with the answer that it is to a client (RFC 9457). cause stays inside.
@@ -149,18 +150,18 @@ func faults(slug string, errs []contract.ParameterError) *problem {
 	return p
 }
 
-func (a *API) unsupportedChain(param, id string) error {
+func (r *request) unsupportedChain(param, id string) error {
 	p := faults("unsupported-chain", []contract.ParameterError{{
 		In: contract.ParameterErrorInQuery, Name: param, Reason: "names the chain " + strconv.Quote(clip(id)) + ", which is not served",
-		Allowed: a.chainIDs(nil),
+		Allowed: r.seen.Catalog.ChainIDs(nil),
 	}})
 	p.Chains = p.Errors[0].Allowed
 	return p
 }
 
-func (a *API) unsupportedAddress(in contract.ParameterErrorIn, param, reason string, fits func(Chain) bool) error {
+func (r *request) unsupportedAddress(in contract.ParameterErrorIn, param, reason string, fits func(*view.Chain) bool) error {
 	p := faults("unsupported-address", []contract.ParameterError{{In: in, Name: param, Reason: reason}})
-	p.Chains = a.chainIDs(fits)
+	p.Chains = r.seen.Catalog.ChainIDs(fits)
 	return p
 }
 

@@ -25,6 +25,7 @@ var routes = []route{
 	{"getTokenInfo", (*API).tokenInfo},
 	{"getTokenCandles", (*API).tokenCandles},
 	{"getChart", (*API).chart},
+	{"getLaunchStatus", (*API).launchStatus},
 	{"getHeartbeat", (*API).heartbeat},
 	{"getMobileHealth", (*API).mobileHealth},
 	{"getSignInProviders", (*API).signInProviders},
@@ -99,5 +100,6 @@ func (a *API) serve(ctx context.Context, x *exchange) (*answer, error) {
 	if err := x.readParameters(); err != nil {
 		return nil, err
 	}
+	x.seen = a.Snapshots.Snapshot()
 	return x.op.handle(a, &x.request)
 }

@@ -14,17 +14,17 @@ import (
 
 // searchPairs answers in DexScreener's shape, in which what is unknown is left out.
 func (a *API) searchPairs(r *request) (*answer, error) {
-	found, err := a.Tokens.Search(r.Context(), norm.NFKC.String(r.text("q")))
+	found, err := a.Tokens.Search(r.Context(), r.seen.Catalog, norm.NFKC.String(r.text("q")))
 	if err != nil {
 		return nil, unavailable(err)
 	}
 	out := contract.DexSearch{SchemaVersion: "1.0.0", Pairs: make([]contract.DexPair, 0, len(found.Pairs))}
 	for i := range found.Pairs {
-		out.Pairs = append(out.Pairs, a.dexPair(&found.Pairs[i]))
+		out.Pairs = append(out.Pairs, a.dexPair(r.seen.Catalog, &found.Pairs[i]))
 	}
 	ans, err := encode(out)
 	if err == nil {
-		ans.asOf = []string{a.asOf(found.AsOf).Format("2006-01-02T15:04:05Z")}
+		ans.asOf = []string{a.asOf(r, found.AsOf).Format("2006-01-02T15:04:05Z")}
 	}
 	return ans, err
 }
@@ -34,11 +34,11 @@ var versions = map[market.Protocol]string{
 	market.UniswapV2: "v2", market.UniswapV3: "v3", market.UniswapV4: "v4", market.PancakeSwapV3: "v3",
 }
 
-func (a *API) dexPair(p *view.Pair) contract.DexPair {
+func (a *API) dexPair(in *view.Catalog, p *view.Pair) contract.DexPair {
 	t, pool := &p.Token, p.Pool
 	mint := t.Token.Mint.String()
 	out := contract.DexPair{
-		ChainID: t.Chain, DexID: a.exchange(t.Chain, pool), PairAddress: pool.ID.String(),
+		ChainID: t.Chain, DexID: exchangeName(in.Chain(t.Chain), pool), PairAddress: pool.ID.String(),
 		URL:         a.BaseURL + "/t/" + mint + "?chain=" + url.QueryEscape(t.Chain),
 		BaseToken:   contract.DexToken{Address: mint, Name: t.Token.Name, Symbol: t.Token.Symbol},
 		QuoteToken:  contract.DexToken{Address: pool.Quote.String(), Name: p.Quote.Name, Symbol: p.Quote.Symbol},
@@ -82,12 +82,10 @@ func liquidity(p *view.Pair) *contract.DexLiquidity {
 	return out
 }
 
-// exchange is the name under which a pool's exchange is declared; failing that its protocol's.
-func (a *API) exchange(chain string, pool *market.Pool) string {
-	for i := range a.Chains {
-		if name := a.Chains[i].Exchanges[pool.Factory]; a.Chains[i].ID == chain && name != "" {
-			return name
-		}
+// exchangeName is the name under which a pool's exchange is declared; failing that its protocol's.
+func exchangeName(on *view.Chain, pool *market.Pool) string {
+	if name := on.Exchanges[pool.Factory]; name != "" {
+		return name
 	}
 	return strings.ToLower(string(pool.Protocol))
 }

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"context"
 	"slices"
 	"strings"
 
@@ -12,26 +11,16 @@ import (
 
 func isEVM(address string) bool { return strings.HasPrefix(address, "0x") }
 
-func onEVM(c Chain) bool { return c.EVM }
-
-func (a *API) chainIDs(fits func(Chain) bool) []string {
-	out := []string{}
-	for _, c := range a.Chains {
-		if fits == nil || fits(c) {
-			out = append(out, c.ID)
-		}
-	}
-	return out
-}
+func onEVM(c *view.Chain) bool { return c.EVM }
 
 // chainOf checks a chain that a parameter names, and that an address is one of its addresses.
-func (a *API) chainOf(in contract.ParameterErrorIn, param, address, chainParam, id string) error {
-	i := slices.IndexFunc(a.Chains, func(c Chain) bool { return c.ID == id })
-	if i < 0 {
-		return a.unsupportedChain(chainParam, id)
+func (r *request) chainOf(in contract.ParameterErrorIn, param, address, chainParam, id string) error {
+	chain := r.seen.Catalog.Chain(id)
+	if chain == nil {
+		return r.unsupportedChain(chainParam, id)
 	}
-	if a.Chains[i].EVM != isEVM(address) {
-		return a.unsupportedAddress(in, param, "is no address of chain "+id, func(c Chain) bool { return c.EVM == isEVM(address) })
+	if chain.EVM != isEVM(address) {
+		return r.unsupportedAddress(in, param, "is no address of chain "+id, func(c *view.Chain) bool { return c.EVM == isEVM(address) })
 	}
 	return nil
 }
@@ -47,7 +36,7 @@ type subject struct {
 func (a *API) subject(r *request, param string) (*subject, error) {
 	mint, chain := r.text(param), r.text("chain")
 	if chain != "" {
-		if err := a.chainOf(contract.ParameterErrorInPath, param, mint, "chain", chain); err != nil {
+		if err := r.chainOf(contract.ParameterErrorInPath, param, mint, "chain", chain); err != nil {
 			return nil, err
 		}
 	}
@@ -58,22 +47,26 @@ func (a *API) subject(r *request, param string) (*subject, error) {
 	if err != nil {
 		return nil, err // the pattern was checked
 	}
-	return a.find(r.Context(), address, chain)
+	return a.find(r, address, chain)
 }
 
-func (a *API) find(ctx context.Context, mint market.Address, chain string) (*subject, error) {
-	tokens, err := a.Tokens.Tokens(ctx, mint)
+func (a *API) find(r *request, mint market.Address, chain string) (*subject, error) {
+	tokens, err := a.Tokens.Tokens(r.Context(), mint)
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	if s := choose(tokens, chain); s != nil {
+	if s := r.choose(tokens, chain); s != nil {
 		return s, nil
 	}
 	return nil, tokenNotFound(mint.String(), chain)
 }
 
-// choose picks the token of a chain, or without one the first, which has the deepest liquidity.
-func choose(tokens []view.Token, chain string) *subject {
+// choose picks the token of a chain, or without one the first of a declared chain, which has the deepest liquidity.
+func (r *request) choose(tokens []view.Token, chain string) *subject {
+	gone := func(t view.Token) bool { return r.seen.Catalog.Chain(t.Chain) == nil }
+	if slices.ContainsFunc(tokens, gone) {
+		tokens = slices.DeleteFunc(slices.Clone(tokens), gone)
+	}
 	if chain != "" {
 		i := slices.IndexFunc(tokens, func(t view.Token) bool { return t.Chain == chain })
 		if i < 0 {
@@ -109,13 +102,9 @@ func blockRef(number uint64) contract.BlockRef {
 
 // asOf is when the newest data of an answer is of; of an answer without any, the newest indexed block of all chains; before
 // there is one, it is when the program began.
-func (a *API) asOf(unix int64) contract.Timestamp {
-	if unix > 0 {
-		return timestamp(unix)
-	}
-	chains, _ := a.Health.Health() // as of the last look, however long ago
-	for _, c := range chains {
-		unix = max(unix, c.AsOf)
+func (a *API) asOf(r *request, unix int64) contract.Timestamp {
+	if unix == 0 {
+		unix = r.seen.Newest()
 	}
 	if unix == 0 {
 		return contract.At(a.started)

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -50,45 +49,46 @@ type LiveChain struct {
 	Tokens  []Ranked
 }
 
-// liveList keeps, per chain, what ranking needs, and the list that follows. Its cost follows what trades, not what there
-// is.
-type liveList struct {
-	chains   map[string]*liveChain
-	snapshot atomic.Pointer[Live]
-	version  int64
-	ranked   time.Time
-	wasLost  bool // the snapshot is stale because the database went away
+// ranker keeps, per chain, what ranking needs. Its cost follows what trades, not what there is.
+type ranker struct {
+	chains map[string]*liveChain
+	last   *ranking
+	at     time.Time
+}
+
+// ranking has the indexed chains' tokens, best first, as of one look. It is never changed.
+type ranking struct{ chains map[string]rankedChain }
+
+type rankedChain struct {
+	status store.ChainStatus
+	stale  bool
+	tokens []Ranked
 }
 
 type liveChain struct {
 	seen, rewinds int64
-	status        store.ChainStatus
-	stale         bool
 	usd           map[market.Address]market.QuotePrice
 	flows         map[market.Address][]traction.Flow // of the score's window, oldest first
 	tokens        map[market.Address]Token           // of the flows: rows alone
 	nextTrades    uint64                             // the first block whose trades are not in flows
-	ranked        []Ranked
+	ranked        rankedChain
 }
 
-func newLiveList() liveList { return liveList{chains: make(map[string]*liveChain)} }
-
-// Live is the current list; nil before the first.
-func (v *View) Live() *Live { return v.live.snapshot.Load() }
+func newRanker() ranker { return ranker{chains: make(map[string]*liveChain)} }
 
 // refreshLive takes in what was committed since and ranks the chains that it changed, and all of them when it is time:
 // scores decay by themselves. A chain that can't be read is stale, and the others go on; it fails when none can.
-func (v *View) refreshLive(ctx context.Context, w *world) error {
-	now := v.now()
-	last := v.live.snapshot.Load()
-	everything := last == nil || v.live.wasLost || now.Sub(v.live.ranked) >= rankEvery
+func (v *View) refreshLive(ctx context.Context, s *Snapshot) (*ranking, error) {
+	now, r := v.now(), &v.ranks
+	statuses := s.statuses()
+	everything := r.last == nil || now.Sub(r.at) >= rankEvery
 	changed := everything
 	var failed []error
-	for id, status := range w.statuses {
-		l := v.live.chains[id]
+	for id, status := range statuses {
+		l := r.chains[id]
 		if l == nil || l.rewinds != status.Rewinds {
 			l = &liveChain{rewinds: status.Rewinds, flows: map[market.Address][]traction.Flow{}}
-			v.live.chains[id] = l
+			r.chains[id] = l
 		}
 		stale := v.stale(status.State, status.Last.Time)
 		fresh := l.seen != status.CommitNo
@@ -98,31 +98,33 @@ func (v *View) refreshLive(ctx context.Context, w *world) error {
 				stale, fresh = true, false
 			}
 		}
-		if fresh || everything || stale != l.stale {
-			l.status, l.stale = status, stale
-			l.ranked = l.rank(id)
+		if fresh || everything || stale != l.ranked.stale {
+			l.rank(status, stale)
 			changed = true
 		}
 	}
-	for id := range v.live.chains {
-		if _, ok := w.statuses[id]; !ok {
-			delete(v.live.chains, id)
+	for id := range r.chains {
+		if _, ok := statuses[id]; !ok {
+			delete(r.chains, id)
 			changed = true
 		}
 	}
-	if len(failed) > 0 && len(failed) == len(w.statuses) {
-		return errors.Join(failed...)
+	if len(failed) > 0 && len(failed) == len(statuses) {
+		return nil, errors.Join(failed...)
 	}
 	if len(failed) > 0 {
 		v.log.WarnContext(ctx, "chains not refreshed", "err", errors.Join(failed...).Error())
 	}
 	if everything {
-		v.live.ranked, v.live.wasLost = now, false
+		r.at = now
 	}
 	if changed {
-		v.deal()
+		r.last = &ranking{chains: make(map[string]rankedChain, len(r.chains))}
+		for id, l := range r.chains {
+			r.last.chains[id] = l.ranked
+		}
 	}
-	return nil
+	return r.last, nil
 }
 
 // take reads what a chain's commits changed, of the tokens that traded within the window of the score. When it fails, what
@@ -211,51 +213,42 @@ func (v *View) takeTokens(ctx context.Context, l *liveChain, status store.ChainS
 	return nil
 }
 
-// deal makes the next snapshot of the chains' ranked tokens. What stands still is no trend: a stale chain shows nothing
-// beside others that aren't, and when all are stale the list says so.
-func (v *View) deal() {
-	v.live.version++
-	next := &Live{Version: v.live.version, Stale: len(v.live.chains) > 0}
-	for _, l := range v.live.chains {
-		next.Stale = next.Stale && l.stale
+// deal makes the list of the chains' ranked tokens. What stands still is no trend: a stale chain shows nothing beside others
+// that aren't, and when all are stale the list says so.
+func (s *Snapshot) deal(version int64) *Live {
+	next := &Live{Version: version}
+	var shown []rankedChain
+	for _, id := range s.Catalog.ChainIDs(nil) {
+		if l, ok := s.ranking.chains[id]; ok {
+			shown = append(shown, l)
+		}
 	}
-	for _, c := range v.catalog.Chains {
-		l := v.live.chains[c.ID]
-		if l == nil || (l.stale && !next.Stale) {
-			next.Chains = append(next.Chains, LiveChain{ID: c.ID})
+	standing := len(shown) > 0 && !slices.ContainsFunc(shown, func(l rankedChain) bool { return !l.stale })
+	for _, id := range s.Catalog.ChainIDs(nil) {
+		l, ok := s.ranking.chains[id]
+		if !ok || (l.stale && !standing) {
+			next.Chains = append(next.Chains, LiveChain{ID: id})
 			continue
 		}
 		next.AsOf = max(next.AsOf, l.status.Last.Time)
-		next.Chains = append(next.Chains, LiveChain{ID: c.ID, Block: l.status.Last.Number, Indexed: true, Tokens: l.ranked})
+		next.Chains = append(next.Chains, LiveChain{ID: id, Block: l.status.Last.Number, Indexed: true, Tokens: l.tokens})
 	}
-	v.live.snapshot.Store(next)
-}
-
-// lost makes the list a stale one.
-func (l *liveList) lost() {
-	last := l.snapshot.Load()
-	if last == nil || l.wasLost {
-		return
-	}
-	l.version++
-	l.wasLost = true
-	next := *last
-	next.Stale, next.Version = true, l.version
-	l.snapshot.Store(&next)
+	next.Stale = standing || s.failing()
+	return next
 }
 
 // rank orders a chain's tokens. A token is listed when a trusted pool of some liquidity prices it and it traded within
 // the window of the score.
-func (l *liveChain) rank(id string) []Ranked {
-	now := l.status.Last.Time
+func (l *liveChain) rank(status store.ChainStatus, stale bool) {
+	now := status.Last.Time
 	var out []Ranked
 	for mint, flows := range l.flows {
 		t, known := l.tokens[mint]
 		if q, isQuote := l.usd[mint]; !known || (isQuote && q.Pegged) {
 			continue // money is no trend
 		}
-		t.Chain, t.USD, t.Stale = id, l.usd, l.stale
-		t.Block, t.AsOf, t.FinalAt = l.status.Last.Number, now, l.status.Head.FinalTime
+		t.Chain, t.USD, t.Stale = status.ID, l.usd, stale
+		t.Block, t.AsOf, t.FinalAt = status.Last.Number, now, status.Head.FinalTime
 		r := Ranked{Token: t}
 		if r.Figures = r.Token.Figures(); r.Figures.Price == nil || r.Figures.LiquidityUSD == nil {
 			continue
@@ -269,5 +262,5 @@ func (l *liveChain) rank(id string) []Ranked {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Token.Token.FirstSeenAt, b.Token.Token.FirstSeenAt),
 			a.Token.Token.Mint.Compare(b.Token.Token.Mint))
 	})
-	return out[:min(len(out), liveDepth)]
+	l.ranked = rankedChain{status, stale, out[:min(len(out), liveDepth)]}
 }

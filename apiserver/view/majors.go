@@ -2,7 +2,8 @@ package view
 
 import (
 	"context"
-	"sync/atomic"
+	"maps"
+	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -28,79 +29,58 @@ type declaredMajor struct {
 	mint         market.Address
 }
 
-type majorsList struct {
+// foundMajors are the tokens at the majors' addresses as of one look, with how their chains stood. It is never changed.
+type foundMajors struct {
 	declared []declaredMajor
-	seen     map[string]majorSeen
-	snapshot atomic.Pointer[Majors]
-	version  int64
-	wasLost  bool // the snapshot is stale because the database went away
+	chains   map[string]majorsChain
+	tokens   map[market.Address][]Token
 }
 
-// majorSeen is what a chain's majors in the snapshot follow from.
-type majorSeen struct {
+// majorsChain is what the figures of a chain's majors follow from.
+type majorsChain struct {
 	commit int64
 	stale  bool
 }
 
-// Majors is the current list; nil before the first.
-func (v *View) Majors() *Majors { return v.majors.snapshot.Load() }
-
-// refreshMajors makes the next snapshot when a chain with majors has changed.
-func (v *View) refreshMajors(ctx context.Context, w *world) error {
-	last := v.majors.snapshot.Load()
-	seen := make(map[string]majorSeen)
-	changed := last == nil || v.majors.wasLost
+// refreshMajors reads the majors when a chain that has some has changed, or others are declared.
+func (v *View) refreshMajors(ctx context.Context, s *Snapshot) (*foundMajors, error) {
+	next := &foundMajors{declared: s.Catalog.majors, chains: make(map[string]majorsChain)}
 	var mints []market.Address
-	for _, d := range v.majors.declared {
-		status, indexed := w.statuses[d.chain]
-		if !indexed {
-			continue
+	for _, d := range next.declared {
+		if status, indexed := s.status(d.chain); indexed {
+			mints = append(mints, d.mint)
+			next.chains[d.chain] = majorsChain{status.CommitNo, v.stale(status.State, status.Last.Time)}
 		}
-		mints = append(mints, d.mint)
-		seen[d.chain] = majorSeen{status.CommitNo, v.stale(status.State, status.Last.Time)}
-		changed = changed || v.majors.seen[d.chain] != seen[d.chain]
 	}
-	if !changed && len(seen) == len(v.majors.seen) {
-		return nil
+	if last := v.majors; last != nil && slices.Equal(next.declared, last.declared) && maps.Equal(next.chains, last.chains) {
+		return last, nil
 	}
-	found, err := v.readMajors(ctx, mints)
-	if err != nil {
-		return err
+	ctx, cancel := context.WithTimeout(ctx, refreshTime)
+	defer cancel()
+	var err error
+	if next.tokens, err = v.readTokens(ctx, v.looks, mints); err != nil {
+		return nil, err
 	}
-	v.majors.version++
-	next := &Majors{Version: v.majors.version, Stale: len(seen) > 0, List: make([]Major, 0, len(v.majors.declared))}
-	for _, s := range seen {
-		next.Stale = next.Stale && s.stale
-	}
-	for _, d := range v.majors.declared {
+	v.majors = next
+	return next, nil
+}
+
+// listMajors makes the list of the catalogue's majors. One that is declared since the last look isn't known yet.
+func (s *Snapshot) listMajors(version int64) *Majors {
+	next := &Majors{Version: version, List: make([]Major, 0, len(s.Catalog.majors))}
+	indexed, standing := false, true
+	for _, d := range s.Catalog.majors {
 		m := Major{Asset: d.asset, Token: Token{Chain: d.chain, Token: market.Token{Mint: d.mint}}}
-		for _, t := range found[d.mint] {
+		for _, t := range s.found.tokens[d.mint] {
 			if t.Chain == d.chain {
 				m.Token, m.Figures, m.Known = t, t.Figures(), true
 			}
 		}
 		next.List = append(next.List, m)
+		if c, ok := s.found.chains[d.chain]; ok {
+			indexed, standing = true, standing && c.stale
+		}
 	}
-	v.majors.seen, v.majors.wasLost = seen, false
-	v.majors.snapshot.Store(next)
-	return nil
-}
-
-func (v *View) readMajors(ctx context.Context, mints []market.Address) (map[market.Address][]Token, error) {
-	ctx, cancel := context.WithTimeout(ctx, refreshTime)
-	defer cancel()
-	return v.readTokens(ctx, v.looks, mints)
-}
-
-// lost makes the list a stale one.
-func (m *majorsList) lost() {
-	last := m.snapshot.Load()
-	if last == nil || m.wasLost {
-		return
-	}
-	m.version++
-	m.wasLost = true
-	next := *last
-	next.Stale, next.Version = true, m.version
-	m.snapshot.Store(&next)
+	next.Stale = (indexed && standing) || s.failing()
+	return next
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"maps"
 	"slices"
@@ -39,7 +40,7 @@ const (
 // Found is what a search found.
 type Found struct {
 	Pairs []Pair
-	// AsOf is the time of the newest block in it; unix seconds, 0 when nothing is indexed.
+	// AsOf is the time of the newest block in it; unix seconds, 0 when nothing was found.
 	AsOf int64
 }
 
@@ -66,6 +67,7 @@ type searchedChain struct {
 
 type cachedSearch struct {
 	found *Found
+	in    *Catalog
 	at    time.Time
 }
 
@@ -85,11 +87,11 @@ func (s *searcher) run(ctx context.Context, v *View, committed <-chan struct{}) 
 			return
 		case <-committed:
 		}
-		w := v.world.Load()
-		if w == nil || w.failing {
+		now := v.snapshot.Load()
+		if now.world == nil || now.failing() {
 			continue
 		}
-		err := s.takeAll(ctx, v, w)
+		err := s.takeAll(ctx, v, now.statuses())
 		if err != nil && ctx.Err() == nil && !failing {
 			v.log.WarnContext(ctx, "search index not refreshed", "err", err.Error())
 		}
@@ -99,15 +101,15 @@ func (s *searcher) run(ctx context.Context, v *View, committed <-chan struct{}) 
 	}
 }
 
-func (s *searcher) takeAll(ctx context.Context, v *View, w *world) error {
+func (s *searcher) takeAll(ctx context.Context, v *View, statuses map[string]store.ChainStatus) error {
 	for id := range s.chains {
-		if _, there := w.statuses[id]; !there {
+		if _, there := statuses[id]; !there {
 			s.index.RemoveChain(id)
 			delete(s.chains, id)
 		}
 	}
 	var errs []error
-	for id, status := range w.statuses {
+	for id, status := range statuses {
 		c := s.chains[id]
 		walk := c.seen == 0 || v.now().Sub(c.walked) >= walkEvery
 		if walk {
@@ -193,21 +195,21 @@ func (s *searcher) settle(ctx context.Context, v *View, chain string) error {
 	return nil
 }
 
-// Search finds pairs by a name, a ticker or an address. Answers are shared and must not be changed.
-func (v *View) Search(ctx context.Context, query string) (*Found, error) {
+// Search finds pairs by a name, a ticker or an address on the chains of a catalogue. Answers are shared and must not be changed.
+func (v *View) Search(ctx context.Context, in *Catalog, query string) (*Found, error) {
 	if !v.search.loaded.Load() {
 		return nil, ErrUnread
 	}
 	v.search.mu.Lock()
 	hit, ok := v.search.answers[query]
 	v.search.mu.Unlock()
-	if ok && v.now().Sub(hit.at) < searchTTL {
+	if ok && hit.in == in && v.now().Sub(hit.at) < searchTTL {
 		return hit.found, nil
 	}
-	out, err, _ := v.search.flight.Do(query, func() (any, error) {
+	out, err, _ := v.search.flight.Do(fmt.Sprintf("%p %s", in, query), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
 		defer cancel()
-		return v.find(ctx, query)
+		return v.find(ctx, in, query)
 	})
 	if err != nil {
 		return nil, err
@@ -218,18 +220,18 @@ func (v *View) Search(ctx context.Context, query string) (*Found, error) {
 	if len(v.search.answers) >= cachedSearches {
 		clear(v.search.answers)
 	}
-	v.search.answers[query] = cachedSearch{found, v.now()}
+	v.search.answers[query] = cachedSearch{found, in, v.now()}
 	return found, nil
 }
 
-func (v *View) find(ctx context.Context, query string) (*Found, error) {
-	hits := v.search.index.Search(query, foundPairs)
+func (v *View) find(ctx context.Context, in *Catalog, query string) (*Found, error) {
+	hits := v.hits(in, query)
 	pairs, err := v.pairsOf(ctx, hits)
 	if err != nil {
 		return nil, err
 	}
 	if len(pairs) == 0 || hits[0].Match != search.Address {
-		byID, err := v.pairsAt(ctx, query)
+		byID, err := v.pairsAt(ctx, in, query)
 		if err != nil {
 			return nil, err
 		}
@@ -240,12 +242,18 @@ func (v *View) find(ctx context.Context, query string) (*Found, error) {
 	for i := range pairs {
 		found.AsOf = max(found.AsOf, pairs[i].Token.AsOf)
 	}
-	if w := v.world.Load(); found.AsOf == 0 && w != nil {
-		for _, s := range w.statuses {
-			found.AsOf = max(found.AsOf, s.Last.Time)
-		}
-	}
 	return found, v.measure(ctx, pairs)
+}
+
+// hits are the tokens found on the chains of a catalogue. Those of a chain that isn't declared any more leave the index one by
+// one; while some are found, more is looked for.
+func (v *View) hits(in *Catalog, query string) []search.Hit {
+	gone := func(h search.Hit) bool { return in.Chain(h.Chain) == nil }
+	hits := v.search.index.Search(query, foundPairs)
+	if slices.ContainsFunc(hits, gone) {
+		hits = slices.DeleteFunc(v.search.index.Search(query, search.MaxHits), gone)
+	}
+	return hits[:min(len(hits), foundPairs)]
 }
 
 // pairsOf lists the pairs of tokens in their order, the most liquid of each first.
@@ -275,12 +283,12 @@ func (v *View) pairsOf(ctx context.Context, hits []search.Hit) ([]Pair, error) {
 }
 
 // pairsAt lists the pairs whose own address or id the query is.
-func (v *View) pairsAt(ctx context.Context, query string) ([]Pair, error) {
+func (v *View) pairsAt(ctx context.Context, in *Catalog, query string) ([]Pair, error) {
 	id, err := market.ParsePool(query)
 	if err != nil {
 		return nil, nil //nolint:nilerr // it is no address: nothing is at it
 	}
-	pools, err := v.store.PoolsByID(ctx, slices.Sorted(maps.Keys(v.evm)), id)
+	pools, err := v.store.PoolsByID(ctx, in.ChainIDs(func(c *Chain) bool { return c.EVM }), id)
 	if err != nil {
 		return nil, err
 	}

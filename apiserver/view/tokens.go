@@ -55,8 +55,8 @@ func (c *tokenCache) put(mint market.Address, t cachedToken) {
 	c.young[mint] = t
 }
 
-// Tokens lists the tokens at an address on all chains, the one with the deepest liquidity first. Answers are shared
-// and must not be changed. While the database can't be read, what was read last stands in for it, and is stale.
+// Tokens lists the tokens at an address on all chains, those that aren't declared any more among them, the one with the deepest
+// liquidity first. Answers are shared and must not be changed. While the database can't be read, what was read last stands in for it, and is stale.
 func (v *View) Tokens(ctx context.Context, mint market.Address) ([]Token, error) {
 	if hit, ok := v.remembered(mint); ok {
 		return hit, nil
@@ -105,7 +105,7 @@ func (v *View) remembered(mint market.Address) ([]Token, bool) {
 	if !ok || v.now().Sub(hit.at) < tokenTTL {
 		return hit.tokens, ok
 	}
-	if w := v.world.Load(); w == nil || !w.failing {
+	if !v.snapshot.Load().failing() {
 		return nil, false
 	}
 	return stale(hit.tokens), true
@@ -164,10 +164,8 @@ func (v *View) readTokens(ctx context.Context, st *store.Store, mints []market.A
 	}
 	out := make(map[market.Address][]Token, len(mints))
 	for i := range found {
-		if v.evm[found[i].Chain] { // else its chain isn't declared any more
-			k := key{found[i].Chain, found[i].Mint}
-			out[found[i].Mint] = append(out[found[i].Mint], v.token(&found[i], byToken[k]))
-		}
+		k := key{found[i].Chain, found[i].Mint}
+		out[found[i].Mint] = append(out[found[i].Mint], v.token(&found[i], byToken[k]))
 	}
 	for mint := range out {
 		deepest(out[mint])

@@ -3,8 +3,8 @@ package view
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -12,8 +12,6 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/search"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
-	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
@@ -40,54 +38,36 @@ var ErrUnread = errors.New("view: the database can't be read")
 type View struct {
 	store *store.Store
 	// looks is the store for what goes on beside the requests.
-	looks   *store.Store
-	catalog *catalog.Catalog
-	now     func() time.Time
-	log     *slog.Logger
-	// evm are the declared chains of that family.
-	evm map[string]bool
+	looks *store.Store
+	live  *catalog.Live
+	now   func() time.Time
+	log   *slog.Logger
 
-	world  atomic.Pointer[world]
+	snapshot atomic.Pointer[Snapshot]
+	showing  sync.Mutex // held by show
+	version  int64      // of the newest list; show's
+
 	tokens tokenCache
-	live   liveList
-	majors majorsList
+	ranks  ranker
+	majors *foundMajors // of the last look
 	search searcher
 }
 
-// world is what was true of the chains at one look. It is never changed.
-type world struct {
-	statuses map[string]store.ChainStatus
-	readAt   time.Time
-	// failing is true while the database can't be read; then the rest is that of the last time.
-	failing bool
-}
-
-// New makes a view. Run keeps its snapshots fresh. It fails on a catalogue with an address that is none.
-func New(st *store.Store, c *catalog.Catalog, now func() time.Time, log *slog.Logger) (*View, error) {
+// New makes a view. Run keeps it fresh. It fails on a catalogue with an address that is none.
+func New(st *store.Store, live *catalog.Live, now func() time.Time, log *slog.Logger) (*View, error) {
+	c, err := NewCatalog(live.Now())
+	if err != nil {
+		return nil, err
+	}
 	v := &View{
-		store: st, looks: st.Reserved(), catalog: c, now: now, log: log, evm: make(map[string]bool), tokens: newTokenCache(),
-		live: newLiveList(), search: newSearcher(search.New()),
+		store: st, looks: st.Reserved(), live: live, now: now, log: log, tokens: newTokenCache(), ranks: newRanker(),
+		search: newSearcher(search.New()),
 	}
-	var majors []declaredMajor
-	for i := range c.Chains {
-		chain := &c.Chains[i]
-		if chain.Family != chainconfig.EVM {
-			continue
-		}
-		v.evm[chain.ID] = true
-		for _, m := range chain.Majors {
-			mint, err := market.ParseEVMAddress(m.Address)
-			if err != nil {
-				return nil, fmt.Errorf("chain %s: major %s: %w", chain.ID, m.Asset, err)
-			}
-			majors = append(majors, declaredMajor{chain: chain.ID, asset: m.Asset, mint: mint})
-		}
-	}
-	v.majors.declared = majors
+	v.snapshot.Store(&Snapshot{Catalog: c})
 	return v, nil
 }
 
-// Run keeps the snapshots fresh until ctx ends. While the database is away the last ones stay, and say so.
+// Run keeps the snapshot fresh until ctx ends. While the database is away the last one stays, and says so.
 func (v *View) Run(ctx context.Context) {
 	hints := v.store.Hints(ctx)
 	committed := make(chan struct{}, 1)
@@ -95,6 +75,17 @@ func (v *View) Run(ctx context.Context) {
 	g.Go(func() error {
 		v.search.run(ctx, v, committed)
 		return nil
+	})
+	changed := v.adopt(ctx)
+	g.Go(func() error {
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-changed:
+				changed = v.adopt(ctx)
+			}
+		}
 	})
 	for ctx.Err() == nil {
 		if err := v.refresh(ctx); err != nil && ctx.Err() == nil {
@@ -108,6 +99,21 @@ func (v *View) Run(ctx context.Context) {
 		pause(ctx, refreshEvery-refreshApart, hints)
 	}
 	_ = g.Wait()
+}
+
+// adopt takes over the newest catalogue, whatever the database does: what goes, goes at once, and what is new is filled in by
+// the next look. The channel is closed when there is a newer one.
+func (v *View) adopt(ctx context.Context) <-chan struct{} {
+	newest, changed := v.live.Changed()
+	if newest == v.snapshot.Load().Catalog.of {
+		return changed
+	}
+	if c, err := NewCatalog(newest); err != nil {
+		v.log.ErrorContext(ctx, "a new catalogue can't be served; the last one is", "err", err.Error())
+	} else {
+		v.show(func(s *Snapshot) { s.Catalog = c })
+	}
+	return changed
 }
 
 // pause waits for d, for a hint or for the end of ctx.
@@ -127,19 +133,21 @@ func (v *View) refresh(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	next := &world{statuses: make(map[string]store.ChainStatus, len(list)), readAt: v.now()}
+	next := &Snapshot{
+		Catalog: v.snapshot.Load().Catalog, world: &world{statuses: make(map[string]store.ChainStatus, len(list)), readAt: v.now()},
+	}
 	for _, s := range list {
-		if _, declared := v.catalog.Chain(s.ID); declared && !s.Last.Hash.IsZero() {
-			next.statuses[s.ID] = s
+		if !s.Last.Hash.IsZero() {
+			next.world.statuses[s.ID] = s
 		}
 	}
-	if err := v.refreshLive(ctx, next); err != nil {
+	if next.ranking, err = v.refreshLive(ctx, next); err != nil {
 		return err
 	}
-	if err := v.refreshMajors(ctx, next); err != nil {
+	if next.found, err = v.refreshMajors(ctx, next); err != nil {
 		return err
 	}
-	v.world.Store(next)
+	v.show(func(s *Snapshot) { s.world, s.ranking, s.found = next.world, next.ranking, next.found })
 	return nil
 }
 
@@ -151,70 +159,31 @@ func (v *View) readChains(ctx context.Context) ([]store.ChainStatus, error) {
 
 // lost marks everything stale that is still served while the database is away.
 func (v *View) lost(ctx context.Context, err error) {
-	if w := v.world.Load(); w == nil || !w.failing {
+	if !v.snapshot.Load().failing() {
 		v.log.WarnContext(ctx, "snapshots not refreshed", "err", err.Error())
 	}
-	next := &world{failing: true}
-	if w := v.world.Load(); w != nil {
-		next.statuses, next.readAt = w.statuses, w.readAt
-	}
-	v.world.Store(next)
-	v.live.lost()
-	v.majors.lost()
+	v.show(func(s *Snapshot) {
+		next := world{failing: true}
+		if s.world != nil {
+			next.statuses, next.readAt = s.world.statuses, s.world.readAt
+		}
+		s.world = &next
+	})
 }
 
-// stale reports whether a chain's figures are those of a while ago: its indexer or its nodes stand still.
+// stale is isStale now.
 func (v *View) stale(state store.ChainState, newest int64) bool {
-	return state == store.ChainHalted || v.now().Unix()-newest > staleAfter
+	return isStale(state, newest, v.now())
 }
 
 // Ready says why requests can't be answered yet, or nil.
 func (v *View) Ready() error {
-	switch {
-	case v.live.snapshot.Load() == nil || v.majors.snapshot.Load() == nil:
+	switch s := v.snapshot.Load(); {
+	case s.Live == nil || s.Majors == nil:
 		return errors.New("the first snapshot is being made")
 	case !v.search.loaded.Load():
 		return errors.New("the search index is being filled")
 	default:
 		return nil
 	}
-}
-
-// ChainHealth is how a declared chain is doing.
-type ChainHealth struct {
-	ID string
-	// Indexed is false while nothing of the chain has been committed; then there is no lag.
-	Indexed bool
-	// LagS is the time of the newest announced block less that of the newest indexed one, in seconds.
-	LagS int64
-	// AsOf is the time of the newest indexed block; unix seconds.
-	AsOf int64
-	// Silent is true when the chain is halted or its nodes have announced nothing for a while.
-	Silent bool
-}
-
-// Health lists the chains that are not suspended, in the order of the catalogue, as they were at the last look. The error
-// is ErrUnread when that look failed or is long ago.
-func (v *View) Health() ([]ChainHealth, error) {
-	var err error
-	w := v.world.Load()
-	if w == nil || w.failing || v.now().Sub(w.readAt) > staleLook {
-		err = ErrUnread
-	}
-	var out []ChainHealth
-	for _, c := range v.catalog.Chains {
-		if c.Suspended {
-			continue
-		}
-		h := ChainHealth{ID: c.ID}
-		if w != nil {
-			if s, ok := w.statuses[c.ID]; ok {
-				h = ChainHealth{
-					ID: c.ID, Indexed: true, AsOf: s.Last.Time, LagS: max(s.Head.Time-s.Last.Time, 0), Silent: v.stale(s.State, s.Last.Time),
-				}
-			}
-		}
-		out = append(out, h)
-	}
-	return out, err
 }

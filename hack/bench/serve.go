@@ -28,6 +28,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
+	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
@@ -109,7 +110,7 @@ func apiServer(st *store.Store, clock func() time.Time, at net.Addr, log *slog.L
 	limiter := limit.NewMemory(clock, limitedClients)
 	limit.NewMetrics(registry, limiter)
 	return apiserver.New(apiserver.Options{
-		Store: st, Catalog: worldCatalog(), Site: &words, Build: httpapi.Build{Commit: strings.Repeat("0", 40)},
+		Store: st, Catalog: catalog.NewLive(worldCatalog()), Site: &words, Build: httpapi.Build{Commit: strings.Repeat("0", 40)},
 		BaseURL: "http://" + at.String(), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Limiter: limiter,
 		Now: clock, Log: log, Metrics: httpapi.NewMetrics(registry),
 	})

@@ -22,6 +22,7 @@ func TestTypesHoldExamples(t *testing.T) {
 		"getTokenInfo":       &contract.TokenInfo{},
 		"getChart":           &contract.CandleSeries{},
 		"getTokenCandles":    &contract.TokenCandles{},
+		"getLaunchStatus":    &contract.LaunchStatus{},
 		"getHeartbeat":       &contract.Heartbeat{},
 		"getMobileHealth":    &contract.MobileHealth{},
 		"getSignInProviders": &contract.SignInProviders{},

@@ -264,6 +264,19 @@ function heartbeat(answer: Answer<'getHeartbeat'>): unknown[] {
   ];
 }
 
+const families: Record<Schemas['VenueFamily'], string> = { own: 'ours', further: 'ours too', outside: 'theirs' };
+const doors: Record<Schemas['LaunchState'], string> = { open: 'come in', closed: 'another time' };
+
+function launchStatus(answer: Answer<'getLaunchStatus'>): unknown[] {
+  return [
+    time(answer.as_of),
+    count(answer.launch_fee_usd),
+    answer.venues.map((venue) => [word(venue.id), word(venue.label), families[venue.family], word(venue.chain), doors[venue.state]]),
+    answer.venues.map((venue) => [flag(venue.default), flag(venue.trades_in_app)]),
+    answer.chains.map((chain) => [word(chain.id), word(chain.label), doors[chain.state]]),
+  ];
+}
+
 const icons: Record<Schemas['ResourceKind'], string> = {
   docs: 'book', developers: 'braces', blog: 'pen', status: 'light', support: 'hand', changelog: 'clock',
 };
@@ -305,6 +318,7 @@ export const readers: { [Op in Operation]: (answer: Answer<Op>) => unknown[] } =
   getTokenInfo: tokenInfo,
   getChart: chart,
   getTokenCandles: tokenCandles,
+  getLaunchStatus: launchStatus,
   getHeartbeat: heartbeat,
   getMobileHealth: mobileHealth,
   getSignInProviders: signInProviders,

@@ -1,0 +1,125 @@
+package view
+
+import (
+	"slices"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+// Snapshot is all that is served from memory, as it was at one moment. A request reads one, so that everything in its answer
+// is of one catalogue. It is never changed.
+type Snapshot struct {
+	Catalog *Catalog
+	// Live and Majors are of the chains of the catalogue; nil before the first look at the database.
+	Live   *Live
+	Majors *Majors
+
+	// What the lists are made of.
+	world   *world // nil before the first look
+	ranking *ranking
+	found   *foundMajors
+}
+
+// world is what was true of the chains at one look, of those that aren't declared too. It is never changed.
+type world struct {
+	statuses map[string]store.ChainStatus
+	readAt   time.Time
+	// failing is true while the database can't be read; then the rest is that of the last time.
+	failing bool
+}
+
+func (s *Snapshot) failing() bool { return s.world != nil && s.world.failing }
+
+// statuses are those of the declared chains of which there is something in the database.
+func (s *Snapshot) statuses() map[string]store.ChainStatus {
+	out := make(map[string]store.ChainStatus, len(s.Catalog.Chains))
+	for i := range s.Catalog.Chains {
+		if status, ok := s.status(s.Catalog.Chains[i].ID); ok {
+			out[status.ID] = status
+		}
+	}
+	return out
+}
+
+func (s *Snapshot) status(chain string) (store.ChainStatus, bool) {
+	if s.world == nil {
+		return store.ChainStatus{}, false
+	}
+	status, ok := s.world.statuses[chain]
+	return status, ok
+}
+
+// Newest is the time of the newest indexed block of the declared chains; unix seconds, 0 when nothing is indexed.
+func (s *Snapshot) Newest() (at int64) {
+	for i := range s.Catalog.Chains {
+		if status, ok := s.status(s.Catalog.Chains[i].ID); ok {
+			at = max(at, status.Last.Time)
+		}
+	}
+	return at
+}
+
+// ChainHealth is how a declared chain is doing.
+type ChainHealth struct {
+	ID string
+	// Indexed is false while nothing of the chain has been committed; then there is no lag.
+	Indexed bool
+	// LagS is the time of the newest announced block less that of the newest indexed one, in seconds.
+	LagS int64
+	// AsOf is the time of the newest indexed block; unix seconds.
+	AsOf int64
+	// Silent is true when the chain is halted or its nodes have announced nothing for a while.
+	Silent bool
+}
+
+// Health lists the chains that are not suspended, in the order of the catalogue, as they were at the last look. The error
+// is ErrUnread when that look failed or is long ago.
+func (s *Snapshot) Health(now time.Time) ([]ChainHealth, error) {
+	var err error
+	if s.world == nil || s.world.failing || now.Sub(s.world.readAt) > staleLook {
+		err = ErrUnread
+	}
+	var out []ChainHealth
+	for i := range s.Catalog.Chains {
+		c := &s.Catalog.Chains[i]
+		if c.Suspended {
+			continue
+		}
+		h := ChainHealth{ID: c.ID}
+		if status, ok := s.status(c.ID); ok {
+			h.Indexed, h.AsOf, h.LagS = true, status.Last.Time, max(status.Head.Time-status.Last.Time, 0)
+			h.Silent = isStale(status.State, status.Last.Time, now)
+		}
+		out = append(out, h)
+	}
+	return out, err
+}
+
+// isStale reports whether a chain's figures are those of a while ago: its indexer or its nodes stand still.
+func isStale(state store.ChainState, newest int64, now time.Time) bool {
+	return state == store.ChainHalted || now.Unix()-newest > staleAfter
+}
+
+// Snapshot is the current one.
+func (v *View) Snapshot() *Snapshot { return v.snapshot.Load() }
+
+// show puts a changed snapshot in the place of the current one. Of the lists it makes those anew that the change concerns.
+// Nothing is read meanwhile, so that neither a new catalogue nor a look at the database waits for the other.
+func (v *View) show(change func(*Snapshot)) {
+	v.showing.Lock()
+	defer v.showing.Unlock()
+	last := v.snapshot.Load()
+	next := *last
+	change(&next)
+	lost := next.failing() != last.failing()
+	if next.ranking != nil && (lost || next.ranking != last.ranking || !sameChains(next.Catalog, last.Catalog)) {
+		v.version++
+		next.Live = next.deal(v.version)
+	}
+	if next.found != nil && (lost || next.found != last.found || !slices.Equal(next.Catalog.majors, last.Catalog.majors)) {
+		v.version++
+		next.Majors = next.listMajors(v.version)
+	}
+	v.snapshot.Store(&next)
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/dynamic"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
+	"github.com/boardwalkhq/boardwalk/internal/kubetest"
+	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
+)
+
+// TestWhereChainsAreDeclared gives the flags that can't be meant.
+func TestWhereChainsAreDeclared(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		given declaration
+		want  []string
+	}{
+		"neither":            {declaration{}, []string{"-f DIR", "--from-cluster"}},
+		"both":               {declaration{dirs: []string{"config/samples"}, fromCluster: true}, []string{"-f and --from-cluster exclude each other"}},
+		"-f and a namespace": {declaration{dirs: []string{"config/samples"}, cluster: cluster{namespace: "x"}}, []string{"--namespace", "for --from-cluster"}},
+		"no such kubeconfig": {declaration{fromCluster: true, cluster: cluster{kubeconfig: "nowhere"}}, []string{"--kubeconfig nowhere"}},
+		"no manifests":       {declaration{dirs: []string{t.TempDir()}}, []string{"no manifest"}},
+	} {
+		_, err := c.given.open(slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+		if err == nil {
+			t.Errorf("%s: it is taken", name)
+			continue
+		}
+		for _, want := range c.want {
+			if !strings.Contains(err.Error(), want) {
+				t.Errorf("%s: %v, want %q in it", name, err, want)
+			}
+		}
+	}
+	from, err := (&declaration{dirs: []string{"config/samples"}}).open(slog.New(slog.DiscardHandler), prometheus.NewRegistry())
+	if err != nil || len(from.Catalog().Now().Chains) != 9 || from.Ready() != nil {
+		t.Errorf("the samples: %v", err)
+	}
+}
+
+// TestAPIServerFollowsACluster runs the program on a real Kubernetes: it is ready when the resources are read, tells their
+// changes, and goes on without the cluster.
+func TestAPIServerFollowsACluster(t *testing.T) {
+	t.Parallel()
+	kube, err := kubetest.Start(t.Context(), kubetest.Options{CRDs: []string{"config/crd/bases"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(kube.Stop)
+	client, err := dynamic.NewForConfig(kube.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	namespace := kube.Namespace(t)
+	chains := client.Resource(v1alpha1.GroupVersion.WithResource("chains")).Namespace(namespace)
+	create(t, chains, resolvetest.Good)
+	create(t, client.Resource(v1alpha1.GroupVersion.WithResource("launchvenues")).Namespace(namespace), resolvetest.GoodVenue)
+
+	api, operations := freeAddress(t), freeAddress(t)
+	c := command()
+	c.SetOut(io.Discard)
+	var log output
+	c.SetErr(&log)
+	c.SetArgs([]string{
+		"apiserver", "--from-cluster", "--kubeconfig", kube.Kubeconfig, "--namespace", namespace,
+		"--db", "sqlite:" + filepath.Join(t.TempDir(), "api.db"), "--listen", api, "--operations", operations,
+		"--trusted-proxy", "127.0.0.1",
+	})
+	ctx, stop := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- c.ExecuteContext(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-done; err != nil {
+			t.Errorf("%v\n%s", err, log.String())
+		}
+	})
+	until(t, "it is ready", func() bool { return fetch(t, "http://"+operations+"/readyz", nil) == http.StatusOK })
+	status := func() (s contract.LaunchStatus) {
+		fetch(t, "http://"+api+"/api/launch/status", &s)
+		return s
+	}
+	if s := status(); len(s.Chains) != 1 || s.Chains[0].Label != "Base" || len(s.Venues) != 1 || s.Venues[0].State != contract.LaunchStateClosed {
+		t.Errorf("it says %+v", s)
+	}
+	patch := func(label string) {
+		_, err := chains.Patch(t.Context(), "base", types.MergePatchType, []byte(`{"spec":{"label":"`+label+`"}}`), metav1.PatchOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	patch("Grundlage")
+	until(t, "it tells the new label", func() bool { return status().Chains[0].Label == "Grundlage" })
+	kube.StopAPIServer()
+	until(t, "it notices that the cluster is away", func() bool { return strings.Contains(log.String(), "Kubernetes can't be read") })
+	if code := fetch(t, "http://"+operations+"/readyz", nil); code != http.StatusOK || status().Chains[0].Label != "Grundlage" {
+		t.Errorf("without the cluster: %d, %+v", code, status())
+	}
+	if err := kube.StartAPIServer(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	patch("Base again")
+	until(t, "it follows again", func() bool { return status().Chains[0].Label == "Base again" })
+	if strings.Contains(log.String(), "https://") {
+		t.Errorf("an address is in the log: %s", log.String())
+	}
+}
+
+func create(t *testing.T, in dynamic.ResourceInterface, manifest string) {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(manifest), &u.Object); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := in.Create(t.Context(), u, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// freeAddress is one that nobody listens at for now.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = l.Close() }()
+	return l.Addr().String()
+}
+
+var asked atomic.Int64
+
+// fetch reads an answer, 0 when there is none, and what is in it where that is wanted.
+func fetch(t *testing.T, url string, into any) (code int) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Every request is another client's, so that no limit is met.
+	n := asked.Add(1)
+	req.Header.Set("X-Forwarded-For", netip.AddrFrom4([4]byte{10, byte(n >> 16), byte(n >> 8), byte(n)}).String())
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		return 0
+	}
+	defer func() { _ = res.Body.Close() }()
+	if into != nil {
+		if err := json.NewDecoder(res.Body).Decode(into); err != nil {
+			t.Fatalf("%s: %s, %v", url, res.Status, err)
+		}
+	}
+	return res.StatusCode
+}
+
+func until(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("it never came about that " + what)
+		}
+	}
+}
