@@ -90,7 +90,8 @@ nodes' URLs from theirs.`,
 				return err
 			}
 			defer func() { _ = l.Close() }()
-			registry := telemetry.NewRegistry()
+			// The runtime's metrics are in controller-runtime's registry.
+			registry := prometheus.NewRegistry()
 			op, err := controller.New(cfg, controller.Options{
 				Namespace: namespace, Workload: settings, LeaderElection: leaderElect, Metrics: registry, Now: now, Log: log,
 			})

@@ -1,0 +1,166 @@
+{{/* The beginning of every name. 36 characters leave room for what the cluster itself appends. */}}
+{{- define "boardwalk.fullname" -}}
+{{- if .Values.fullnameOverride -}}
+{{- .Values.fullnameOverride -}}
+{{- else if contains "boardwalk" .Release.Name -}}
+{{- .Release.Name | trunc 36 | trimSuffix "-" -}}
+{{- else -}}
+{{- printf "%s-boardwalk" (.Release.Name | trunc 26 | trimSuffix "-") -}}
+{{- end -}}
+{{- end -}}
+
+{{/* What selects a component's pods: (dict "root" $ "component" "operator"). The operator makes the indexers' network
+policies let in pods of this name and component, so neither can be set. */}}
+{{- define "boardwalk.selector" -}}
+app.kubernetes.io/name: boardwalk
+app.kubernetes.io/instance: {{ .root.Release.Name }}
+app.kubernetes.io/component: {{ .component }}
+{{- end -}}
+
+{{/* Pods don't carry the chart's version: it would start them anew without a reason. */}}
+{{- define "boardwalk.podLabels" -}}
+{{ include "boardwalk.selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+{{- with .values.podLabels }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{- define "boardwalk.labels" -}}
+{{ include "boardwalk.selector" . }}
+app.kubernetes.io/version: {{ .root.Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .root.Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace "+" "_" }}
+{{- end -}}
+
+{{- define "boardwalk.image" -}}
+{{- $tag := ternary "" (printf ":%s" (.Values.image.tag | default .Chart.AppVersion)) (and (ne .Values.image.digest "") (eq .Values.image.tag "")) -}}
+{{- $digest := ternary "" (printf "@%s" .Values.image.digest) (eq .Values.image.digest "") -}}
+{{- printf "%s%s%s" .Values.image.repository $tag $digest -}}
+{{- end -}}
+
+{{/* The Secret that holds the database's address, and its key. */}}
+{{- define "boardwalk.databaseSecret" -}}
+{{- if .Values.database.evaluation.enabled -}}
+{{ include "boardwalk.fullname" . }}-evaluation-db
+{{- else -}}
+{{ .Values.database.existingSecret.name }}
+{{- end -}}
+{{- end -}}
+{{- define "boardwalk.databaseSecretKey" -}}
+{{ ternary "uri" .Values.database.existingSecret.key .Values.database.evaluation.enabled }}
+{{- end -}}
+
+{{- define "boardwalk.baseURL" -}}
+{{- if .Values.apiserver.baseUrl -}}
+{{ .Values.apiserver.baseUrl }}
+{{- else if and .Values.ingress.enabled .Values.ingress.hosts -}}
+{{ ternary "https" "http" (gt (len .Values.ingress.tls) 0) }}://{{ first .Values.ingress.hosts }}
+{{- else -}}
+http://localhost:8080
+{{- end -}}
+{{- end -}}
+
+{{/* What holds for every pod: (dict "root" $ "component" … "values" .Values.operator "user" 65532). */}}
+{{- define "boardwalk.pod" -}}
+enableServiceLinks: false
+securityContext:
+  runAsNonRoot: true
+  {{- with .user }}
+  runAsUser: {{ . | int64 }}
+  runAsGroup: {{ . | int64 }}
+  fsGroup: {{ . | int64 }}
+  fsGroupChangePolicy: OnRootMismatch
+  {{- end }}
+  seccompProfile:
+    type: RuntimeDefault
+{{- with .root.Values.imagePullSecrets }}
+imagePullSecrets:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.priorityClassName }}
+priorityClassName: {{ . | quote }}
+{{- end }}
+{{- with .values.nodeSelector }}
+nodeSelector:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.tolerations }}
+tolerations:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.affinity }}
+affinity:
+  {{- toYaml . | nindent 2 }}
+{{- end }}
+{{- with .values.topologySpread }}
+topologySpreadConstraints:
+  {{- range . }}
+  - {{ toYaml . | nindent 4 | trim }}
+    labelSelector:
+      matchLabels:
+        {{- include "boardwalk.selector" $ | nindent 8 }}
+    matchLabelKeys: [pod-template-hash]
+  {{- end }}
+{{- end }}
+{{- end -}}
+
+{{- define "boardwalk.containerSecurityContext" -}}
+allowPrivilegeEscalation: false
+readOnlyRootFilesystem: true
+capabilities:
+  drop: [ALL]
+{{- end -}}
+
+{{/* One egress rule: (dict "cidrs" … "ports" …); no CIDRs is everywhere. */}}
+{{- define "boardwalk.egress" -}}
+- ports:
+  {{- range .ports }}
+  - {protocol: TCP, port: {{ . | int64 }}}
+  {{- end }}
+  {{- with .cidrs }}
+  to:
+  {{- range . }}
+  - ipBlock: {cidr: {{ . | quote }}}
+  {{- end }}
+  {{- end }}
+{{- end -}}
+
+{{/* Egress that operator and API server share: names, the Kubernetes API, what was added by hand. */}}
+{{- define "boardwalk.commonEgress" -}}
+- ports:
+  {{- range .Values.networkPolicy.dns.ports }}
+  - {protocol: UDP, port: {{ . | int64 }}}
+  - {protocol: TCP, port: {{ . | int64 }}}
+  {{- end }}
+{{ include "boardwalk.egress" .Values.networkPolicy.kubernetes }}
+{{- with .Values.networkPolicy.extraEgress }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}
+
+{{/* Ingress of whoever collects metrics; the same rule as the indexers have. */}}
+{{- define "boardwalk.scrapeIngress" -}}
+- from:
+  - namespaceSelector:
+      matchLabels:
+        boardwalk.dev/scrape: "true"
+  ports:
+  - {protocol: TCP, port: {{ . }}}
+{{- end -}}
+
+{{/* A container's environment: (dict "env" … "resources" …). The collector of Go's runtime is told to work harder before the
+kernel ends the process at its limit. */}}
+{{- define "boardwalk.goEnv" -}}
+{{- $limit := dig "limits" "memory" "" .resources | toString -}}
+{{- $said := false -}}
+{{- range .env -}}{{- if eq .name "GOMEMLIMIT" -}}{{- $said = true -}}{{- end -}}{{- end -}}
+{{- if and (regexMatch "^[0-9]+[MG]i$" $limit) (not $said) -}}
+{{- $mib := mul (ternary 1024 1 (hasSuffix "Gi" $limit)) (trimSuffix "Gi" $limit | trimSuffix "Mi" | int) }}
+- name: GOMEMLIMIT
+  value: {{ div (mul $mib 9) 10 }}MiB
+{{- end }}
+{{- with .env }}
+{{ toYaml . }}
+{{- end }}
+{{- end -}}

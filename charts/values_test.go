@@ -1,0 +1,204 @@
+package charts_test
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/yaml"
+)
+
+// TestMistakesAreRefused: a mistake in the values is told with the value's name and what to write instead, before anything
+// reaches a cluster, and no password is repeated.
+func TestMistakesAreRefused(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct{ values, want string }{
+		"misspelt":              {`replica: 2`, `additional properties 'replica' not allowed`},
+		"misspelt below":        {`apiserver: {replica: 2}`, `at '/apiserver': additional properties 'replica' not allowed`},
+		"misspelt in a Secret":  {`database: {existingSecret: {nam: x}}`, `at '/database/existingSecret': additional properties 'nam' not allowed`},
+		"misspelt resources":    {`apiserver: {resources: {limit: {cpu: 1}}}`, `at '/apiserver/resources': additional properties 'limit' not allowed`},
+		"text for a number":     {`apiserver: {replicas: two}`, `at '/apiserver/replicas': got string, want null or integer`},
+		"number for a text":     {`image: {tag: 1.10}`, `at '/image/tag': got number, want string`},
+		"text for a switch":     {`apiserver: {accessLog: "yes"}`, `at '/apiserver/accessLog': got string, want boolean`},
+		"bad digest":            {`image: {digest: abc}`, `at '/image/digest': 'abc' does not match pattern '^(sha256:[0-9a-f]{64})?$'`},
+		"tag in the repository": {`image: {repository: "registry.example.com/boardwalk:v1"}`, `at '/image/repository'`},
+		"unknown pull policy":   {`image: {pullPolicy: Sometimes}`, `at '/image/pullPolicy': value must be one of 'Always', 'IfNotPresent', 'Never'`},
+		"pull secret as text":   {`imagePullSecrets: [registry]`, `at '/imagePullSecrets/0': got string, want object`},
+		"root":                  {`runAsUser: 0`, `at '/runAsUser': minimum: got 0, want 1`},
+		"upper case":            {`fullnameOverride: Markets`, `at '/fullnameOverride': 'Markets' does not match pattern`},
+		"too long":              {`fullnameOverride: a-name-of-more-than-thirty-six-letters`, `at '/fullnameOverride': maxLength: got 38, want 36`},
+
+		"no database": {`database: {evaluation: {enabled: false}}`, `write the name of a Secret with a postgresql://… address into database.existingSecret.name`},
+		"two databases": {
+			`database: {existingSecret: {name: db}}`,
+			`To use the Secret "db", write database.evaluation.enabled: false`,
+		},
+		"short password": {`database: {evaluation: {password: hunter2}}`, `database.evaluation.password: write 16 to 64 letters and digits`},
+		"bad size":       {`database: {evaluation: {persistence: {size: 10 GB}}}`, `at '/database/evaluation/persistence/size'`},
+		"bad retention":  {`database: {evaluation: {persistence: {whenDeleted: Keep}}}`, `value must be one of 'Retain', 'Delete'`},
+		"two Redis": {
+			`redis: {url: "redis://a.example.com", existingSecret: {name: redis}}`,
+			`redis: two addresses are named. Keep redis.existingSecret.name`,
+		},
+		"Redis password":   {`redis: {url: "redis://:hunter2@redis.example.com:6379"}`, `write its name into redis.existingSecret.name`},
+		"other than Redis": {`redis: {url: redis.example.com}`, `at '/redis/url': 'redis.example.com' does not match pattern '^(rediss?://`},
+
+		"no host":        {`ingress: {enabled: true}`, `Write ingress.hosts: [api.example.com]`},
+		"address a host": {`ingress: {hosts: ["https://api.example.com"]}`, `at '/ingress/hosts/0': 'https://api.example.com' does not match pattern`},
+		"host as base":   {`apiserver: {baseUrl: api.example.com}`, `at '/apiserver/baseUrl': 'api.example.com' does not match pattern '^(https?://`},
+		"named proxy":    {`apiserver: {trustedProxies: [proxy.example.com]}`, `at '/apiserver/trustedProxies/0': 'proxy.example.com' does not match pattern`},
+		"negative":       {`apiserver: {maxInFlight: -1}`, `at '/apiserver/maxInFlight': minimum: got -1, want 0`},
+		"unknown level":  {`operator: {logLevel: verbose}`, `at '/operator/logLevel': value must be one of 'debug', 'info', 'warn', 'error'`},
+		"unknown type":   {`apiserver: {service: {type: ExternalName}}`, `value must be one of 'ClusterIP', 'NodePort', 'LoadBalancer'`},
+		"policy without a way in": {
+			`apiserver: {service: {externalTrafficPolicy: Local}}`,
+			`externalTrafficPolicy is for the types NodePort and LoadBalancer alone; leave it out`,
+		},
+		"turned round":            {`apiserver: {autoscaling: {enabled: true, minReplicas: 9}}`, `minReplicas 9 is above maxReplicas 6`},
+		"no target":               {`apiserver: {autoscaling: {enabled: true, targetCPU: null}}`, `Write targetCPU or targetMemory`},
+		"no time":                 {`apiserver: {drainSeconds: 50}`, `write at least drainSeconds + 10 = 60`},
+		"nothing may go":          {`operator: {podDisruptionBudget: {maxUnavailable: 0}}`, `at '/operator/podDisruptionBudget/maxUnavailable': minimum: got 0, want 1`},
+		"argument without a flag": {`operator: {extraArgs: [pprof]}`, `at '/operator/extraArgs/0': 'pprof' does not match pattern '^--[a-z]'`},
+		"database as a flag": {
+			`apiserver: {extraArgs: ["--db=postgres://u:hunter2@h/d"]}`,
+			`apiserver.extraArgs: an address with a password would show in the list of processes; write database.existingSecret.name`,
+		},
+		"database as a variable": {
+			`apiserver: {extraEnv: [{name: BOARDWALK_DB, value: "postgres://u:hunter2@h/d"}]}`,
+			`apiserver.extraEnv: BOARDWALK_DB comes from a Secret; write database.existingSecret.name`,
+		},
+		"the chart's label":  {`operator: {podLabels: {app.kubernetes.io/name: x}}`, `operator.podLabels: app.kubernetes.io/name is the chart's own`},
+		"the chart's folder": {`apiserver: {secretMounts: [{name: a, mountPath: /etc/boardwalk/site}]}`, `/etc/boardwalk/site is the chart's own; choose another folder`},
+		"the token's folder": {
+			`apiserver: {secretMounts: [{name: a, mountPath: /var/run/secrets/kubernetes.io/serviceaccount}]}`,
+			`is the chart's own; choose another folder`,
+		},
+		"own selector": {
+			`apiserver: {topologySpread: [{topologyKey: zone, maxSkew: 1, whenUnsatisfiable: DoNotSchedule, labelSelector: {}}]}`,
+			`at '/apiserver/topologySpread/0': additional properties 'labelSelector' not allowed`,
+		},
+		"day of the changelog": {`apiserver: {site: {changelog: [{id: a, at: March, label: x}]}}`, `at '/apiserver/site/changelog/0/at': 'March' does not match pattern`},
+		"kind of a resource":   {`apiserver: {site: {resources: [{id: a, label: A, kind: forum, url: /}]}}`, `value must be one of 'docs', 'developers', 'blog', 'status', 'support'`},
+		"address without a length": {
+			`networkPolicy: {kubernetes: {cidrs: [10.0.0.1]}}`,
+			`at '/networkPolicy/kubernetes/cidrs/0': '10.0.0.1' does not match pattern`,
+		},
+		"all ports by mistake": {`networkPolicy: {dns: {ports: null}}`, `networkPolicy.dns.ports: none is named, which a network policy takes for all`},
+		"unknown peer":         {`networkPolicy: {from: [{podselector: {}}]}`, `at '/networkPolicy/from/0': additional properties 'podselector' not allowed`},
+		"bare number of time":  {`metrics: {serviceMonitor: {interval: 30}}`, `at '/metrics/serviceMonitor/interval': got number, want string`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			values := filepath.Join(t.TempDir(), "values.yaml")
+			if err := os.WriteFile(values, []byte(c.values), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			for _, helm := range helms {
+				_, _, err := run(t.Context(), t, "", "", helm, "template", "boardwalk", chart, "-f", values)
+				if err == nil {
+					t.Errorf("%s renders it", helm)
+					continue
+				}
+				if got := err.Error(); !strings.Contains(strings.ToLower(got), strings.ToLower(c.want)) || strings.Contains(got, "hunter2") {
+					t.Errorf("%s says\n%s\nwanted %q, and no password", helm, got, c.want)
+				}
+			}
+		})
+	}
+}
+
+// TestValuesSchemaAndReadmeAgree: each has what the others have.
+func TestValuesSchemaAndReadmeAgree(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile(filepath.Join(chart, "values.schema.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var root schema
+	if err := json.Unmarshal(raw, &root); err != nil {
+		t.Fatal(err)
+	}
+	raw, err = os.ReadFile(filepath.Join(chart, "values.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var values map[string]any
+	if err := yaml.Unmarshal(raw, &values); err != nil {
+		t.Fatal(err)
+	}
+	delete(root.Properties, "global") // Helm's
+	root.compare(t, root.Definitions, "", values)
+
+	var readme []byte
+	if readme, err = os.ReadFile(filepath.Join(chart, "README.md")); err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range regexp.MustCompile("`([a-z][A-Za-z]*(?:\\.[A-Za-z]+)+)`").FindAllStringSubmatch(string(readme), -1) {
+		if file := filepath.Join(chart, path[1]); strings.HasPrefix(path[1], "values.") || exists(file) {
+			continue
+		}
+		var v any = values
+		for name := range strings.SplitSeq(path[1], ".") {
+			m, _ := v.(map[string]any)
+			var ok bool
+			if v, ok = m[name]; !ok {
+				t.Errorf("README.md tells of %s, which values.yaml doesn't have", path[1])
+				break
+			}
+		}
+	}
+}
+
+func exists(file string) bool {
+	_, err := os.Stat(file)
+	return err == nil
+}
+
+// schema is what a JSON schema says of the members of an object.
+type schema struct {
+	Ref         string            `json:"$ref"`
+	Properties  map[string]schema `json:"properties"`
+	Additional  any               `json:"additionalProperties"`
+	Definitions map[string]schema `json:"definitions"`
+}
+
+// optional are values whose members aren't given in values.yaml: they are those of Kubernetes, or shown in docs/api.md.
+var optional = []string{
+	".apiserver.site", ".apiserver.autoscaling.behavior",
+	".operator.resources.requests", ".operator.resources.limits", ".apiserver.resources.requests", ".apiserver.resources.limits",
+}
+
+func (s schema) compare(t *testing.T, definitions map[string]schema, at string, value any) {
+	t.Helper()
+	if s.Ref != "" {
+		s = definitions[strings.TrimPrefix(s.Ref, "#/definitions/")]
+	}
+	if len(s.Properties) == 0 || slices.Contains(optional, at) {
+		return
+	}
+	if s.Additional != false {
+		t.Errorf("values.schema.json lets %s have any member", at)
+	}
+	members, ok := value.(map[string]any)
+	if !ok {
+		t.Errorf("values.yaml has no %s", at)
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
+		if v, there := members[name]; there {
+			s.Properties[name].compare(t, definitions, at+"."+name, v)
+		} else {
+			t.Errorf("values.yaml lacks %s.%s, which the schema allows", at, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if _, there := s.Properties[name]; !there {
+			t.Errorf("values.schema.json lacks %s.%s, which values.yaml has", at, name)
+		}
+	}
+}
