@@ -36,7 +36,7 @@ e2e: ## Install the chart on a real Kubernetes node on this machine, as root, an
 
 .PHONY: images
 images: ## Build OCI images for amd64 and arm64 into dist/, without a daemon
-	go run ./hack/images -o dist
+	go run ./hack/images -o dist -tag boardwalk:$(shell sed -n 's/^appVersion: *//p' charts/boardwalk/Chart.yaml)
 
 .PHONY: lint
 lint: ## Run the linters, import rules included
@@ -46,7 +46,7 @@ lint: ## Run the linters, import rules included
 .PHONY: generate
 generate: ## Make the generated files anew
 	go generate ./...
-	cp config/crd/bases/*.yaml charts/boardwalk/files/crds/
+	rm -f charts/boardwalk/files/crds/*.yaml && cp config/crd/bases/*.yaml charts/boardwalk/files/crds/
 
 .PHONY: verify
 verify: generate ## Check that generated files are current and the module is tidy

@@ -2,6 +2,8 @@ package main
 
 import (
 	"context"
+	"errors"
+	"log/slog"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -12,6 +14,28 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
+
+// databasePatience is how long a program waits for a database that isn't there yet: as long as one that is started at the same
+// time takes.
+const databasePatience = time.Minute
+
+// openStore opens the database, and waits for it when nobody answers.
+func openStore(ctx context.Context, dsn string, log *slog.Logger) (*store.Store, error) {
+	for until := now().Add(databasePatience); ; {
+		st, err := store.Open(ctx, dsn)
+		if !errors.Is(err, store.ErrUnreachable) || now().After(until) {
+			return st, err
+		}
+		log.WarnContext(ctx, "waiting for the database", "err", err.Error())
+		t := time.NewTimer(2 * time.Second)
+		select {
+		case <-ctx.Done():
+			t.Stop()
+			return nil, err
+		case <-t.C:
+		}
+	}
+}
 
 func indexerCommand() *cobra.Command {
 	var c common
@@ -37,7 +61,7 @@ address; it looks every minute whether what halted it is mended.`,
 				return err
 			}
 			defer func() { _ = l.Close() }()
-			st, err := store.Open(ctx, c.dsn(cmd))
+			st, err := openStore(ctx, c.dsn(cmd), log)
 			if err != nil {
 				return err
 			}
@@ -120,7 +144,7 @@ away the API goes on with what was read last.`,
 				return err
 			}
 			defer func() { _ = operations.Close() }()
-			st, err := store.Open(ctx, c.dsn(cmd))
+			st, err := openStore(ctx, c.dsn(cmd), log)
 			if err != nil {
 				return err
 			}

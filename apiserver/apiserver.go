@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"net/netip"
 	"runtime"
 	"time"
@@ -60,6 +61,7 @@ type Server struct {
 	o       Options
 	view    *view.View
 	handler http.Handler
+	ready   atomic.Bool
 }
 
 // New makes a server; Run starts it.
@@ -110,12 +112,20 @@ func documentation(o Options) (http.Handler, error) {
 // Handler is the public handler.
 func (s *Server) Handler() http.Handler { return s.handler }
 
-// Ready says why the server can't answer yet, or nil.
+// Ready says why the server can't answer yet, or nil. Once it could it stays ready, whatever becomes of the database: what is
+// hot and what was asked before is still answered, which nobody would get if every server withdrew at once.
 func (s *Server) Ready(ctx context.Context) error {
+	if s.ready.Load() {
+		return nil
+	}
 	if err := s.view.Ready(); err != nil {
 		return err
 	}
-	return s.o.Store.Ping(ctx)
+	if err := s.o.Store.Ping(ctx); err != nil {
+		return err
+	}
+	s.ready.Store(true)
+	return nil
 }
 
 // Refresh keeps snapshots and keys fresh until ctx ends.

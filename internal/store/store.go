@@ -7,6 +7,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"net"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
@@ -41,8 +43,20 @@ var ErrNewerSchema = errors.New("the database was written by a newer boardwalk")
 // ErrLocked is returned by Open when another process has the SQLite file.
 var ErrLocked = errors.New("the database file is in use by another boardwalk process")
 
+// ErrUnreachable means that nobody answers where the database should be, or that it is only just starting.
+var ErrUnreachable = errors.New("the database isn't there yet")
+
+// unreachable reports whether a connection failed before the database had a say in it.
+func unreachable(err error) bool {
+	const cannotConnectNow = "57P03"
+	var network *net.OpError
+	var name *net.DNSError
+	var pg *pgconn.PgError
+	return errors.As(err, &network) || errors.As(err, &name) || errors.As(err, &pg) && pg.Code == cannotConnectNow
+}
+
 // Open opens and migrates the database that dsn names: "postgres://…" or "sqlite:PATH". Nothing is written before the
-// database is known to be readable by this binary.
+// database is known to be readable by this binary. The error of a PostgreSQL that isn't there is ErrUnreachable.
 func Open(ctx context.Context, dsn string) (*Store, error) {
 	switch {
 	case strings.HasPrefix(dsn, "postgres://"), strings.HasPrefix(dsn, "postgresql://"):
@@ -70,6 +84,9 @@ func openPostgres(ctx context.Context, dsn string) (*Store, error) {
 	}
 	db := open(4 * runtime.GOMAXPROCS(0))
 	if err := db.PingContext(ctx); err != nil {
+		if unreachable(err) {
+			err = fmt.Errorf("%w: %w", ErrUnreachable, err)
+		}
 		return nil, errors.Join(fmt.Errorf("database: no connection to PostgreSQL at %s:%d, database %q: "+
 			"check that it runs and that user and password are right: %w", cfg.Host, cfg.Port, cfg.Database, err), db.Close())
 	}

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"errors"
 	"maps"
+	"net"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -532,5 +533,29 @@ func TestHintsReachOtherProcesses(t *testing.T) {
 	}
 	if !heardHere || !heardThere {
 		t.Errorf("heard in the same process: %v, in another: %v", heardHere, heardThere)
+	}
+}
+
+// TestOpenTellsAbsenceFromRefusal matters to whoever starts together with the database: it may wait for the first, not for the
+// second.
+func TestOpenTellsAbsenceFromRefusal(t *testing.T) {
+	t.Parallel()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	nobody := l.Addr().String()
+	if err := l.Close(); err != nil {
+		t.Fatal(err)
+	}
+	for dsn, absent := range map[string]bool{
+		"postgres://u:hunter2@" + nobody + "/d":                              true,
+		"postgres://u:hunter2@name.invalid/d":                                true,
+		strings.Replace(storetest.DSN(t, "postgres"), "/test_", "/gone_", 1): false,
+	} {
+		_, err := store.Open(t.Context(), dsn)
+		if err == nil || errors.Is(err, store.ErrUnreachable) != absent || strings.Contains(err.Error(), "u:hunter2") {
+			t.Errorf("absent %v: %v", absent, err)
+		}
 	}
 }
