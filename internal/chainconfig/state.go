@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"math"
 	"time"
 )
 
@@ -72,7 +73,8 @@ func (s *State) Lag() (lag time.Duration, known bool) {
 	if s.Head == nil || s.Indexed == nil {
 		return 0, false
 	}
-	return max(0, s.Head.Time.Sub(s.Indexed.Time)) + max(0, s.At.Sub(s.HeadReadAt)), true
+	behind, silent := max(0, s.Head.Time.Sub(s.Indexed.Time)), max(0, s.At.Sub(s.HeadReadAt))
+	return behind + min(silent, math.MaxInt64-behind), true // a time that was left out is centuries ago
 }
 
 // Venue finds a venue by its id.

@@ -6,6 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
+	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -31,18 +34,73 @@ const FieldOwner = "boardwalk-operator"
 // errForeign means that an object of the name isn't the operator's.
 var errForeign = errors.New("isn't Boardwalk's")
 
+// applyErrors are all that went wrong with an indexer's objects, in one line: conditions are read in tables.
+type applyErrors []error
+
+func (e applyErrors) Error() string {
+	texts := make([]string, len(e))
+	for i, err := range e {
+		texts[i] = err.Error()
+	}
+	return strings.Join(texts, "; ")
+}
+
+func (e applyErrors) Unwrap() []error { return e }
+
 // apply makes the objects of an indexer what they should be and gives its Deployment as it was before. An object that is what
 // it should be costs no request.
 func apply(ctx context.Context, c client.Client, key types.NamespacedName, o *workload.Objects) (*appsv1.Deployment, error) {
 	deployment := &appsv1.Deployment{}
-	return deployment, errors.Join(
+	var failed applyErrors
+	for _, err := range []error{
 		ensure(ctx, c, key, &corev1.ConfigMap{}, o.Document, corev1ac.ExtractConfigMap),
 		ensure(ctx, c, key, &corev1.ServiceAccount{}, o.ServiceAccount, corev1ac.ExtractServiceAccount),
 		ensure(ctx, c, key, &corev1.Service{}, o.Service, corev1ac.ExtractService),
 		ensure(ctx, c, key, &networkingv1.NetworkPolicy{}, o.NetworkPolicy, networkingv1ac.ExtractNetworkPolicy),
 		ensure(ctx, c, key, &policyv1.PodDisruptionBudget{}, o.Budget, policyv1ac.ExtractPodDisruptionBudget),
 		ensure(ctx, c, key, deployment, o.Deployment, appsv1ac.ExtractDeployment),
-	)
+	} {
+		if err != nil {
+			failed = append(failed, err)
+		}
+	}
+	if failed == nil {
+		return deployment, nil
+	}
+	return deployment, failed
+}
+
+// onlyForeign reports whether all that failed is what a human has to mend.
+func onlyForeign(err error) bool {
+	all, ok := errors.AsType[applyErrors](err)
+	return ok && !slices.ContainsFunc(all, func(err error) bool { return !errors.Is(err, errForeign) })
+}
+
+// passing reports whether something failed that says nothing of the chain: the API server is away or overloaded, rather than
+// against it.
+func passing(err error) bool {
+	if err == nil {
+		return false
+	}
+	if all, ok := errors.AsType[applyErrors](err); ok {
+		return slices.ContainsFunc(all, passing)
+	}
+	var status apierrors.APIStatus
+	return !errors.Is(err, errForeign) && !errors.As(err, &status) || apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) ||
+		apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err)
+}
+
+// patchStatus writes a resource's status, unless the resource has changed since it was read into before, or is gone: then wait says
+// when to look again.
+func patchStatus(ctx context.Context, c client.Client, o, before client.Object) (wait time.Duration, err error) {
+	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
+	switch err := c.Status().Patch(ctx, o, patch, client.FieldOwner(FieldOwner)); {
+	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
+		return stalePause, nil
+	case err != nil:
+		return 0, fmt.Errorf("write the status: %w", err)
+	}
+	return 0, nil
 }
 
 // ensure applies what is wanted of one object, unless the live one has it already. live is filled with the object as the cache

@@ -16,10 +16,11 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/util/workqueue"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -32,7 +33,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
 
-// lagPause is the least time between two writes of a status in which no condition became true or false.
+// lagPause is the least time between two writes of a Chain's status in which no condition has another status or reason.
 const lagPause = 30 * time.Second
 
 // chainReconciler keeps one indexer per Chain running and says how it is.
@@ -52,17 +53,36 @@ type chainReconciler struct {
 }
 
 func (r *chainReconciler) setUp(mgr ctrl.Manager) error {
-	// Status is the operator's own: it wakes nobody.
+	// A status that was written wakes the one that it is of: by the next look, the cache had not seen it perhaps, and took what
+	// it had for right. Nobody else needs to know.
 	changed := builder.WithPredicates(predicate.GenerationChangedPredicate{})
+	named := handler.EnqueueRequestsFromMapFunc(r.chainsOfObject)
 	return ctrl.NewControllerManagedBy(mgr).Named("chain").
-		For(&v1alpha1.Chain{}, changed).
-		Owns(&appsv1.Deployment{}).Owns(&corev1.ConfigMap{}).Owns(&corev1.ServiceAccount{}).Owns(&corev1.Service{}).
-		Owns(&networkingv1.NetworkPolicy{}).Owns(&policyv1.PodDisruptionBudget{}).
+		For(&v1alpha1.Chain{}).
+		Watches(&appsv1.Deployment{}, named).Watches(&corev1.ConfigMap{}, named).Watches(&corev1.ServiceAccount{}, named).
+		Watches(&corev1.Service{}, named).Watches(&networkingv1.NetworkPolicy{}, named).Watches(&policyv1.PodDisruptionBudget{}, named).
 		Watches(&v1alpha1.Chain{}, handler.EnqueueRequestsFromMapFunc(r.namesakes), changed).
-		Watches(&v1alpha1.LaunchVenue{}, handler.EnqueueRequestsFromMapFunc(r.chainsOfVenue), changed).
+		Watches(&v1alpha1.LaunchVenue{}, later(r.chainsOfVenue), changed).
 		WatchesRawSource(source.Channel(r.prober.chains, &handler.EnqueueRequestForObject{})).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 4}).
+		WithOptions(options()).
 		Complete(r)
+}
+
+// chainsOfObject are the chains whose indexer's object it would be by its name, whosever it is: one that is in the way counts too.
+func (r *chainReconciler) chainsOfObject(ctx context.Context, o client.Object) []reconcile.Request {
+	id, ok := strings.CutPrefix(o.GetName(), workload.ObjectName(""))
+	if !ok {
+		return nil
+	}
+	chains, err := r.find.chains(ctx, o.GetNamespace(), byID, id)
+	if err != nil {
+		ctrl.LoggerFrom(ctx).Error(err, "the chain of an object not found", "object", o.GetName())
+	}
+	var out []reconcile.Request
+	for i := range chains {
+		out = append(out, reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&chains[i])})
+	}
+	return out
 }
 
 // namesakes are the other chains for which it matters that this one comes, changes or goes.
@@ -82,6 +102,32 @@ func (r *chainReconciler) namesakes(ctx context.Context, o client.Object) []reco
 		}
 	}
 	return out
+}
+
+// venuePause is the time that changes of venues are gathered for: each new document starts an indexer anew, and venues are often
+// applied many at once.
+const venuePause = time.Second
+
+// later enqueues what a change concerns after venuePause, once for all changes of that time.
+func later(concerned handler.MapFunc) handler.EventHandler {
+	add := func(ctx context.Context, q workqueue.TypedRateLimitingInterface[reconcile.Request], objects ...client.Object) {
+		for _, o := range objects {
+			for _, req := range concerned(ctx, o) {
+				q.AddAfter(req, venuePause)
+			}
+		}
+	}
+	return handler.Funcs{
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			add(ctx, q, e.Object)
+		},
+		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			add(ctx, q, e.ObjectOld, e.ObjectNew)
+		},
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q workqueue.TypedRateLimitingInterface[reconcile.Request]) {
+			add(ctx, q, e.Object)
+		},
+	}
 }
 
 // chainsOfVenue are the chains in whose documents the venue is, or its namesakes are.
@@ -119,26 +165,24 @@ func (r *chainReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	seen := observation{refusal: refusal, now: r.now()}
-	var failed error
-	if refusal == nil {
-		seen.deployment, failed = r.run(ctx, &c)
-		seen.failed = failed
-	}
 	if refusal != nil || c.Spec.Suspend {
 		r.prober.forget(req.NamespacedName)
 	} else {
 		r.prober.follow(req.NamespacedName, c.Spec.ID, r.stateURL(&c), c.MaxLag())
 	}
-	seen.chain = known(&c, refusal)
+	seen := observation{refusal: refusal, now: r.now(), chain: known(&c, refusal)}
 	seen.silence = r.prober.look(req.NamespacedName, seen.chain)
-	wait, err := r.write(ctx, &c, chainStatus(&c, &seen))
-	// Only what a human has to mend is not worth trying again at once: a change of it wakes the controller.
-	if errors.Is(failed, errForeign) {
-		failed = nil
-		wait = lagPause
+	if refusal == nil {
+		seen.deployment, seen.failed = r.run(ctx, &c)
 	}
-	return reconcile.Result{RequeueAfter: wait}, errors.Join(failed, err)
+	if passing(seen.failed) {
+		return reconcile.Result{}, seen.failed
+	}
+	wait, err := r.write(ctx, &c, chainStatus(&c, &seen))
+	if onlyForeign(seen.failed) {
+		return reconcile.Result{RequeueAfter: wait}, err // its going wakes the controller
+	}
+	return reconcile.Result{RequeueAfter: wait}, errors.Join(seen.failed, err)
 }
 
 // run applies the objects of an accepted chain and gives its Deployment.
@@ -169,13 +213,13 @@ func (r *chainReconciler) write(ctx context.Context, c *v1alpha1.Chain, status v
 	r.mu.Lock()
 	wait := r.written[key].Add(lagPause).Sub(now)
 	r.mu.Unlock()
-	if wait > 0 && sameTruths(c.Status.Conditions, status.Conditions) && c.Status.ObservedGeneration == status.ObservedGeneration {
+	if wait > 0 && sameVerdicts(c.Status.Conditions, status.Conditions) && c.Status.ObservedGeneration == status.ObservedGeneration {
 		return wait, nil
 	}
 	before := c.DeepCopy()
 	c.Status = status
-	if err := r.Status().Patch(ctx, c, client.MergeFrom(before), client.FieldOwner(FieldOwner)); err != nil {
-		return 0, client.IgnoreNotFound(fmt.Errorf("write the status: %w", err))
+	if wait, err := patchStatus(ctx, r.Client, c, before); wait > 0 || err != nil {
+		return wait, err
 	}
 	r.mu.Lock()
 	r.written[key] = now

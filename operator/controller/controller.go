@@ -3,6 +3,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,14 +16,27 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/operator/workload"
+)
+
+const (
+	// action is the verb of the operator's Events.
+	action = "Observe"
+	// retryPause is the longest time between two tries of what failed, stalePause the one before what was decided by an older
+	// state of a resource is decided again.
+	retryPause = 30 * time.Second
+	stalePause = 100 * time.Millisecond
 )
 
 // LeaseName is the name of the Lease that the acting operator holds.
@@ -41,6 +55,9 @@ type Options struct {
 	Metrics  prometheus.Registerer
 	Now      func() time.Time
 	Log      *slog.Logger
+
+	// probePause is another time between two rounds of the prober; 0 is the usual one.
+	probePause time.Duration
 }
 
 // Operator runs the controllers.
@@ -48,19 +65,21 @@ type Operator struct {
 	mgr ctrl.Manager
 }
 
-// New connects to no one: Run does.
+// New asks the API server for no more than which resources it knows.
 func New(cfg *rest.Config, o Options) (*Operator, error) {
 	log := logr.FromSlogHandler(o.Log.Handler())
-	ctrl.SetLogger(log)
-	klog.SetLogger(log)
 	scheme := runtime.NewScheme()
 	if err := errors.Join(clientgoscheme.AddToScheme(scheme), v1alpha1.AddToScheme(scheme)); err != nil {
 		return nil, fmt.Errorf("know the resources: %w", err)
 	}
+	// The API server itself shares out what it can bear; client-go's own limit would make a first rollout take minutes.
+	cfg = rest.CopyConfig(cfg)
+	cfg.QPS = -1
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme: scheme, Logger: log,
 		Cache:                         cache.Options{DefaultNamespaces: map[string]cache.Config{o.Namespace: {}}},
-		Metrics:                       metricsserver.Options{BindAddress: "0"}, // they are on the operations listener
+		Controller:                    config.Controller{SkipNameValidation: new(true)}, // several operators may be in one process
+		Metrics:                       metricsserver.Options{BindAddress: "0"},          // they are on the operations listener
 		LeaderElection:                o.LeaderElection,
 		LeaderElectionID:              LeaseName,
 		LeaderElectionNamespace:       o.Namespace,
@@ -75,7 +94,10 @@ func New(cfg *rest.Config, o Options) (*Operator, error) {
 	if o.StateURL == nil {
 		o.StateURL = serviceURL
 	}
-	p := newProber(o.Metrics, o.Now, probePause)
+	p, err := newProber(o.Metrics, o.Now, cmp.Or(o.probePause, probePause))
+	if err != nil {
+		return nil, fmt.Errorf("register the metrics: %w", err)
+	}
 	find := directory{mgr.GetClient()}
 	recorder := mgr.GetEventRecorder("boardwalk-operator")
 	chains := &chainReconciler{
@@ -87,6 +109,21 @@ func New(cfg *rest.Config, o Options) (*Operator, error) {
 		return nil, fmt.Errorf("set up the controllers: %w", err)
 	}
 	return &Operator{mgr: mgr}, nil
+}
+
+// options are those of both controllers. Without a bound near, one that failed for some minutes would sleep for more of them.
+func options() controller.Options {
+	return controller.Options{
+		MaxConcurrentReconciles: 4,
+		RateLimiter:             workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](50*time.Millisecond, retryPause),
+	}
+}
+
+// SetLog makes the libraries below write to a log. They have one for the process, so main calls it before anything else.
+func SetLog(log *slog.Logger) {
+	l := logr.FromSlogHandler(log.Handler())
+	ctrl.SetLogger(l)
+	klog.SetLogger(l)
 }
 
 // Run runs until ctx ends.

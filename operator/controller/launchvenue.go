@@ -2,18 +2,19 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/builder"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -37,11 +38,11 @@ type venueReconciler struct {
 func (r *venueReconciler) setUp(mgr ctrl.Manager) error {
 	changed := builder.WithPredicates(predicate.GenerationChangedPredicate{})
 	return ctrl.NewControllerManagedBy(mgr).Named("launchvenue").
-		For(&v1alpha1.LaunchVenue{}, changed).
+		For(&v1alpha1.LaunchVenue{}). // with its status, as for Chains
 		Watches(&v1alpha1.LaunchVenue{}, handler.EnqueueRequestsFromMapFunc(r.namesakes), changed).
 		Watches(&v1alpha1.Chain{}, handler.EnqueueRequestsFromMapFunc(r.venuesOn), changed).
 		WatchesRawSource(source.Channel(r.prober.venues, handler.EnqueueRequestsFromMapFunc(r.venuesOn))).
-		WithOptions(controller.Options{MaxConcurrentReconciles: 4}).
+		WithOptions(options()).
 		Complete(r)
 }
 
@@ -54,7 +55,7 @@ func (r *venueReconciler) namesakes(ctx context.Context, o client.Object) []reco
 	same, err := r.find.venues(ctx, v.Namespace, byID, v.Spec.ID)
 	// Whether or not this one is a default now, it may have been.
 	defaults, err2 := r.find.venues(ctx, v.Namespace, byDefault, string(resolve.DefaultFamily(v)))
-	if err != nil || err2 != nil {
+	if err := errors.Join(err, err2); err != nil {
 		ctrl.LoggerFrom(ctx).Error(err, "venues with the same id or default not found", "venue", v.Name)
 	}
 	var out []reconcile.Request
@@ -115,8 +116,8 @@ func (r *venueReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	}
 	before := v.DeepCopy()
 	v.Status = status
-	if err := r.Status().Patch(ctx, &v, client.MergeFrom(before), client.FieldOwner(FieldOwner)); err != nil {
-		return reconcile.Result{}, client.IgnoreNotFound(fmt.Errorf("write the status: %w", err))
+	if wait, err := patchStatus(ctx, r.Client, &v, before); wait > 0 || err != nil {
+		return reconcile.Result{RequeueAfter: wait}, err
 	}
 	r.announce(&v, before.Status.Chains, status.Chains)
 	return reconcile.Result{}, nil
@@ -155,6 +156,11 @@ func (r *venueReconciler) world(ctx context.Context, v *v1alpha1.LaunchVenue) (w
 	return w, nil
 }
 
+// on is what an Event of the venue is related to: those that are alike in that too are told as one.
+func on(v *v1alpha1.LaunchVenue, chain string) *v1alpha1.Chain {
+	return &v1alpha1.Chain{ObjectMeta: metav1.ObjectMeta{Namespace: v.Namespace, Name: chain}}
+}
+
 // announce writes an Event for each chain on which the venue opened or closed.
 func (r *venueReconciler) announce(v *v1alpha1.LaunchVenue, before, after []v1alpha1.VenueChainStatus) {
 	was := map[string]v1alpha1.VenueState{}
@@ -165,9 +171,10 @@ func (r *venueReconciler) announce(v *v1alpha1.LaunchVenue, before, after []v1al
 		switch old, known := was[s.Chain]; {
 		case known && old == s.State:
 		case s.State == v1alpha1.VenueOpen:
-			r.recorder.Eventf(v, nil, corev1.EventTypeNormal, "Opened", "Observe", "open on %s", s.Chain)
+			r.recorder.Eventf(v, on(v, s.Chain), corev1.EventTypeNormal, "Opened", action, "open on %s", s.Chain)
 		case known:
-			r.recorder.Eventf(v, nil, corev1.EventTypeWarning, "Closed", "Observe", "closed on %s: %s: %s", s.Chain, s.Reason, s.Message)
+			r.recorder.Eventf(v, on(v, s.Chain), corev1.EventTypeWarning, "Closed", action, "%s",
+				note(fmt.Sprintf("closed on %s: %s: %s", s.Chain, s.Reason, s.Message)))
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/url"
 	"sync"
 	"time"
 
@@ -26,12 +27,15 @@ const (
 	probePause   = 3 * time.Second
 	probeTimeout = 2 * time.Second
 	probesAtOnce = 16
-	// maxState bounds an indexer's answer, in bytes.
-	maxState = 1 << 20
+	// maxState and maxHeader bound an indexer's answer, in bytes, maxFailure what is told of a bad one, in characters.
+	maxState   = 1 << 20
+	maxHeader  = 64 << 10
+	maxFailure = 200
 )
 
 // prober asks the indexers for their state, all at one pace, and wakes the controllers when something changed that they would
-// write: not with every block.
+// write: not with every block. What they see by look is what was known when the indexer was asked last, and they were told of
+// that: a lag that grows between two questions changes nothing that nobody would be told of.
 type prober struct {
 	client *http.Client
 	now    func() time.Time
@@ -46,26 +50,25 @@ type prober struct {
 
 // target is an indexer.
 type target struct {
-	id, url string
-	maxLag  time.Duration
-	since   time.Time
-	state   *chainconfig.State
-	seenAt  time.Time
+	id, url         string
+	maxLag          time.Duration
+	since           time.Time
+	state           *chainconfig.State
+	seenAt, askedAt time.Time
+	// failure is why it didn't answer when it was asked last.
 	failure string
 	// told are the views that the controllers were last woken for.
 	toldChain, toldVenue any
 }
 
-func newProber(r prometheus.Registerer, now func() time.Time, pause time.Duration) *prober {
+func newProber(r prometheus.Registerer, now func() time.Time, pause time.Duration) (*prober, error) {
 	gauge := func(name, help string) *prometheus.GaugeVec {
-		g := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"chain"})
-		r.MustRegister(g)
-		return g
+		return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, []string{"chain"})
 	}
-	return &prober{
+	p := &prober{
 		client: &http.Client{
 			Timeout:       probeTimeout,
-			Transport:     &http.Transport{MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute},
+			Transport:     &http.Transport{MaxIdleConnsPerHost: 1, IdleConnTimeout: time.Minute, MaxResponseHeaderBytes: maxHeader},
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 		now: now, pause: pause, targets: map[types.NamespacedName]*target{},
@@ -73,23 +76,32 @@ func newProber(r prometheus.Registerer, now func() time.Time, pause time.Duratio
 		lag: gauge("boardwalk_chain_lag_seconds", "How far a chain's indexer may be behind it."),
 		up:  gauge("boardwalk_indexer_up", "Whether a chain's indexer answers the operator (1) or has been silent for too long (0)."),
 	}
+	return p, errors.Join(r.Register(p.lag), r.Register(p.up))
 }
 
 // follow asks the indexer at a URL from now on.
-func (p *prober) follow(name types.NamespacedName, id, url string, maxLag time.Duration) {
+func (p *prober) follow(name types.NamespacedName, id, address string, maxLag time.Duration) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.targets[name]
-	if t == nil || t.url != url {
-		t = &target{url: url, since: p.now()}
+	if t == nil || t.url != address || t.id != id {
+		p.drop(name)
+		t = &target{id: id, url: address, maxLag: maxLag, since: p.now()}
 		p.targets[name] = t
 	}
-	t.id, t.maxLag = id, maxLag
+	if t.maxLag != maxLag {
+		// Somebody may have looked by the new measure already.
+		t.maxLag, t.toldChain, t.toldVenue = maxLag, nil, nil
+	}
 }
 
 func (p *prober) forget(name types.NamespacedName) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	p.drop(name)
+}
+
+func (p *prober) drop(name types.NamespacedName) {
 	if t := p.targets[name]; t != nil {
 		p.lag.DeleteLabelValues(t.id)
 		p.up.DeleteLabelValues(t.id)
@@ -105,18 +117,19 @@ func (p *prober) look(name types.NamespacedName, c *venue.Chain) (failure string
 	if t == nil {
 		return ""
 	}
-	t.fill(c, p.now())
+	t.fill(c)
 	return t.failure
 }
 
-func (t *target) fill(c *venue.Chain, now time.Time) {
-	c.State, c.SeenAt, c.Asked = t.state, t.seenAt, now.Sub(t.since) > venue.Patience
+func (t *target) fill(c *venue.Chain) {
+	c.State, c.SeenAt, c.AskedAt, c.Asked = t.state, t.seenAt, t.askedAt, t.askedAt.Sub(t.since) > venue.Patience
 }
 
 // Start runs until ctx ends.
 func (p *prober) Start(ctx context.Context) error {
 	tick := time.NewTicker(p.pause)
 	defer tick.Stop()
+	defer p.client.CloseIdleConnections()
 	for {
 		p.round(ctx)
 		select {
@@ -153,8 +166,8 @@ func (p *prober) round(ctx context.Context) {
 	wg.Wait()
 }
 
-func (p *prober) ask(ctx context.Context, url string) (*chainconfig.State, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+func (p *prober) ask(ctx context.Context, address string) (*chainconfig.State, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, address, http.NoBody)
 	if err != nil {
 		return nil, err
 	}
@@ -164,63 +177,76 @@ func (p *prober) ask(ctx context.Context, url string) (*chainconfig.State, error
 	}
 	defer func() { _ = res.Body.Close() }()
 	if res.StatusCode != http.StatusOK {
-		return nil, fmt.Errorf("the indexer answers %s", res.Status)
+		return nil, fmt.Errorf("it answers %s, where its state should be", res.Status)
 	}
+	body := io.LimitedReader{R: res.Body, N: maxState}
 	var s chainconfig.State
-	if err := json.NewDecoder(io.LimitReader(res.Body, maxState)).Decode(&s); err != nil {
-		return nil, fmt.Errorf("the indexer's state can't be read: %w", err)
+	switch err := json.NewDecoder(&body).Decode(&s); {
+	case err != nil && body.N == 0:
+		return nil, fmt.Errorf("its state is longer than %d bytes", maxState)
+	case err != nil:
+		return nil, fmt.Errorf("its state can't be read: %w", err)
 	}
 	return &s, nil
 }
 
-// brief is why nobody answered, without the ports that differ each time.
+// brief is why there is no answer, without the ports that differ each time.
 func brief(err error) string {
 	var dns *net.DNSError
 	var op *net.OpError
 	var timeout interface{ Timeout() bool }
+	var request *url.Error
+	text := err.Error()
 	switch {
 	case errors.As(err, &dns):
-		return dns.Name + ": " + dns.Err
+		text = dns.Name + ": " + dns.Err
 	case errors.As(err, &timeout) && timeout.Timeout():
-		return "no answer within " + probeTimeout.String()
+		text = "no answer within " + probeTimeout.String()
 	case errors.As(err, &op):
-		return op.Err.Error()
+		text = op.Err.Error()
+	case errors.As(err, &request):
+		text = request.Err.Error()
 	}
-	return err.Error()
+	return clip(text, maxFailure)
 }
 
-// chainView is what the controller of chains writes something about. It is woken when that changes.
+// chainView is what the controller of chains writes. It is woken when that changes.
 type chainView struct {
-	down    bool
-	phase   chainconfig.Phase
-	message string
-	lag     v1alpha1.Lag
-	behind  bool
+	synced condition
+	lag    v1alpha1.Lag
 }
 
-func (p *prober) record(name types.NamespacedName, url string, state *chainconfig.State, err error) {
-	now := p.now()
+// venueView is all that venues depend on.
+type venueView struct {
+	down, behind bool
+	halted       string
+	venues       string
+}
+
+func (p *prober) record(name types.NamespacedName, address string, state *chainconfig.State, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	t := p.targets[name]
-	if t == nil || t.url != url {
+	if t == nil || t.url != address {
 		return // it was forgotten in the meantime
 	}
+	now := p.now()
+	t.askedAt = now
 	switch {
 	case err != nil:
 		t.failure = brief(err)
 	case state.Chain != t.id:
-		t.failure = fmt.Sprintf("another program answers at %s: it says that its chain is %.40q", url, state.Chain)
+		t.failure = fmt.Sprintf("another one answers in its place: it says that its chain is %.40q", state.Chain)
 	default:
 		t.failure, t.state, t.seenAt = "", state, now
 	}
 	c := venue.Chain{MaxLag: t.maxLag}
-	t.fill(&c, now)
-	p.measure(t, &c, now)
+	t.fill(&c)
 	if c.State == nil && !c.Asked {
 		return // too early to say anything
 	}
-	chain, venues := views(&c, now)
+	p.measure(t, &c)
+	chain, venues := t.views(&c)
 	object := &v1alpha1.Chain{ObjectMeta: metav1.ObjectMeta{Namespace: name.Namespace, Name: name.Name}}
 	if chain != t.toldChain && wake(p.chains, object) {
 		t.toldChain = chain
@@ -230,18 +256,15 @@ func (p *prober) record(name types.NamespacedName, url string, state *chainconfi
 	}
 }
 
-func views(c *venue.Chain, now time.Time) (chain, venues any) {
-	v := chainView{down: c.Down(now), behind: c.Behind(now), lag: coarse(c, now)}
-	told := ""
+func (t *target) views(c *venue.Chain) (chain, venues any) {
+	v := venueView{down: c.Down(), behind: c.Behind()}
 	if c.State != nil {
-		v.phase, v.message = c.State.Phase, c.State.Message
-		told = fmt.Sprint(c.State.Venues)
+		v.venues = fmt.Sprint(c.State.Venues)
+		if c.State.Phase == chainconfig.PhaseHalted {
+			v.halted = "halted: " + c.State.Message
+		}
 	}
-	halted := ""
-	if v.phase == chainconfig.PhaseHalted {
-		halted = "halted: " + v.message
-	}
-	return v, fmt.Sprint(v.down, v.behind, halted, told)
+	return chainView{syncedBy(c, t.failure), coarse(c)}, v
 }
 
 // wake reports whether the controller could be told; else it is told in the next round.
@@ -254,20 +277,22 @@ func wake(ch chan<- event.GenericEvent, c *v1alpha1.Chain) bool {
 	}
 }
 
-func (p *prober) measure(t *target, c *venue.Chain, now time.Time) {
-	if lag, known := c.Lag(now); known {
+func (p *prober) measure(t *target, c *venue.Chain) {
+	if lag, known := c.Lag(); known {
 		p.lag.WithLabelValues(t.id).Set(lag.Seconds())
+	} else {
+		p.lag.DeleteLabelValues(t.id)
 	}
 	up := 1.0
-	if c.Down(now) {
+	if c.Down() {
 		up = 0
 	}
 	p.up.WithLabelValues(t.id).Set(up)
 }
 
 // coarse is the lag that is written down; empty when it isn't known.
-func coarse(c *venue.Chain, now time.Time) v1alpha1.Lag {
-	switch lag, known := c.Lag(now); {
+func coarse(c *venue.Chain) v1alpha1.Lag {
+	switch lag, known := c.Lag(); {
 	case !known:
 		return ""
 	case lag < 15*time.Second:

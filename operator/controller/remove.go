@@ -10,6 +10,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -24,15 +25,30 @@ func RemoveIndexers(ctx context.Context, cfg *rest.Config, namespace string) err
 		return fmt.Errorf("connect to the API server: %w", err)
 	}
 	var errs []error
-	for _, kind := range []client.Object{
-		&appsv1.Deployment{}, &corev1.Service{}, &corev1.ConfigMap{}, &corev1.ServiceAccount{}, &networkingv1.NetworkPolicy{},
-		&policyv1.PodDisruptionBudget{},
+	for _, kind := range []schema.GroupVersionKind{
+		appsv1.SchemeGroupVersion.WithKind("Deployment"), corev1.SchemeGroupVersion.WithKind("Service"),
+		corev1.SchemeGroupVersion.WithKind("ConfigMap"), corev1.SchemeGroupVersion.WithKind("ServiceAccount"),
+		networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy"), policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"),
 	} {
-		err := c.DeleteAllOf(ctx, kind, client.InNamespace(namespace), client.PropagationPolicy(metav1.DeletePropagationBackground),
-			client.MatchingLabels{workload.LabelManagedBy: workload.ManagedBy, workload.LabelComponent: workload.Indexer})
-		if err != nil {
-			errs = append(errs, fmt.Errorf("delete the indexers' objects: %w", err))
-		}
+		errs = append(errs, removeIndexers(ctx, c, namespace, kind))
 	}
 	return errors.Join(errs...)
+}
+
+// removeIndexers deletes one by one: to delete a collection takes a verb that the operator hasn't got.
+func removeIndexers(ctx context.Context, c client.Client, namespace string, kind schema.GroupVersionKind) error {
+	var list metav1.PartialObjectMetadataList
+	list.SetGroupVersionKind(kind)
+	err := c.List(ctx, &list, client.InNamespace(namespace),
+		client.MatchingLabels{workload.LabelManagedBy: workload.ManagedBy, workload.LabelComponent: workload.Indexer})
+	if err != nil {
+		return fmt.Errorf("list the indexers' %ss: %w", kind.Kind, err)
+	}
+	for i := range list.Items {
+		err := c.Delete(ctx, &list.Items[i], client.PropagationPolicy(metav1.DeletePropagationBackground))
+		if client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("delete %s %s: %w", kind.Kind, list.Items[i].Name, err)
+		}
+	}
+	return nil
 }

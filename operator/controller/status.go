@@ -1,9 +1,11 @@
 package controller
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -19,8 +21,14 @@ import (
 	"github.com/boardwalkhq/boardwalk/operator/venue"
 )
 
-// maxMessage bounds a condition's message, in characters.
-const maxMessage = 1024
+const (
+	// maxMessage bounds a condition's message, in characters, maxNote an Event's, in bytes: a longer one is refused.
+	maxMessage = 1024
+	maxNote    = 1024
+
+	// notAccepted leaves open whether one runs: a chain that was accepted before keeps the indexer that it has.
+	notAccepted = "the chain isn't accepted: no indexer is started or changed for it"
+)
 
 // observation is all that a Chain's status depends on besides its spec.
 type observation struct {
@@ -38,15 +46,16 @@ type observation struct {
 func chainStatus(c *v1alpha1.Chain, o *observation) v1alpha1.ChainStatus {
 	out := v1alpha1.ChainStatus{ObservedGeneration: c.Generation, Conditions: slices.Clone(c.Status.Conditions)}
 	if !c.Spec.Suspend && o.refusal == nil {
-		out.Lag = coarse(o.chain, o.now)
+		out.Lag = coarse(o.chain)
 		if o.chain.State == nil && !o.chain.Asked {
 			out.Lag = c.Status.Lag
 		}
 	}
 	ready := condition{v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonReady, ""}
 	synced := o.synced(c)
-	if before := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionSynced); synced.status == metav1.ConditionUnknown && before != nil {
-		// As after a start of the operator: what was decided earlier stands until the indexer had time to answer.
+	if before := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionSynced); synced.status == metav1.ConditionUnknown &&
+		before != nil && before.Reason != v1alpha1.ReasonNotAccepted && before.Reason != v1alpha1.ReasonSuspended {
+		// As after a start of the operator: what the indexer made known earlier stands until it had time to answer.
 		synced.status, synced.reason, synced.message = before.Status, before.Reason, before.Message
 	}
 	for _, x := range []condition{o.accepted(), o.available(c), synced} {
@@ -68,11 +77,8 @@ type condition struct {
 }
 
 func (x condition) set(s *v1alpha1.ChainStatus, c *v1alpha1.Chain, now time.Time) {
-	if r := []rune(x.message); len(r) > maxMessage {
-		x.message = string(r[:maxMessage-1]) + "…"
-	}
 	meta.SetStatusCondition(&s.Conditions, metav1.Condition{
-		Type: x.name, Status: x.status, Reason: x.reason, Message: x.message, ObservedGeneration: c.Generation,
+		Type: x.name, Status: x.status, Reason: x.reason, Message: clip(x.message, maxMessage), ObservedGeneration: c.Generation,
 		LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)),
 	})
 }
@@ -91,14 +97,14 @@ func (o *observation) available(c *v1alpha1.Chain) condition {
 	d := o.deployment
 	switch {
 	case o.refusal != nil:
-		return no(v1alpha1.ReasonNotAccepted, "no indexer is run for a chain that isn't accepted")
+		return no(v1alpha1.ReasonNotAccepted, notAccepted)
 	case errors.Is(o.failed, errForeign):
 		return no(v1alpha1.ReasonConflict, o.failed.Error())
 	case o.failed != nil:
 		return no(v1alpha1.ReasonApplyFailed, o.failed.Error())
 	case c.Spec.Suspend:
 		return no(v1alpha1.ReasonSuspended, "spec.suspend is true: no indexer runs, what was indexed is still served")
-	case d.Status.ObservedGeneration >= d.Generation && d.Status.AvailableReplicas > 0:
+	case d.Status.AvailableReplicas > 0:
 		return condition{v1alpha1.ConditionAvailable, metav1.ConditionTrue, v1alpha1.ReasonIndexerRunning, ""}
 	}
 	if why := deploymentSays(d, appsv1.DeploymentReplicaFailure, corev1.ConditionTrue); why != "" {
@@ -120,46 +126,47 @@ func deploymentSays(d *appsv1.Deployment, t appsv1.DeploymentConditionType, s co
 	return ""
 }
 
-// synced is Unknown while nothing can be said.
 func (o *observation) synced(c *v1alpha1.Chain) condition {
-	with := func(status metav1.ConditionStatus, reason, message string) condition {
-		return condition{v1alpha1.ConditionSynced, status, reason, message}
-	}
-	state := o.chain.State
 	switch {
 	case o.refusal != nil:
-		return with(metav1.ConditionFalse, v1alpha1.ReasonNotAccepted, "no indexer is run for a chain that isn't accepted")
+		return condition{v1alpha1.ConditionSynced, metav1.ConditionFalse, v1alpha1.ReasonNotAccepted, notAccepted}
 	case c.Spec.Suspend:
-		return with(metav1.ConditionFalse, v1alpha1.ReasonSuspended, "spec.suspend is true: nothing new is read")
-	case state == nil && !o.chain.Asked:
+		return condition{v1alpha1.ConditionSynced, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "spec.suspend is true: nothing new is read"}
+	default:
+		return syncedBy(o.chain, o.silence)
+	}
+}
+
+// syncedBy is what is said of an indexer that should run: Unknown while nothing can be said. silence is why it didn't answer
+// last.
+func syncedBy(c *venue.Chain, silence string) condition {
+	with := func(status metav1.ConditionStatus, reason, message string) condition {
+		return condition{v1alpha1.ConditionSynced, status, reason, clip(message, maxMessage)}
+	}
+	switch {
+	case c.State == nil && !c.Asked:
 		return with(metav1.ConditionUnknown, v1alpha1.ReasonIndexerStarting, "the indexer hasn't answered yet")
-	case o.chain.Down(o.now):
-		return with(metav1.ConditionFalse, v1alpha1.ReasonUnreachable, "the indexer doesn't answer: "+o.silence)
-	case state.Phase == chainconfig.PhaseHalted:
-		return with(metav1.ConditionFalse, v1alpha1.ReasonHalted, state.Message)
-	case !o.chain.Behind(o.now):
+	case c.Down():
+		return with(metav1.ConditionFalse, v1alpha1.ReasonUnreachable, "the indexer doesn't answer: "+silence)
+	case c.State.Phase == chainconfig.PhaseHalted:
+		return with(metav1.ConditionFalse, v1alpha1.ReasonHalted, c.State.Message)
+	case !c.Behind():
 		return with(metav1.ConditionTrue, v1alpha1.ReasonAtHead, "")
-	case state.Phase == chainconfig.PhaseBackfilling:
+	case c.State.Phase == chainconfig.PhaseBackfilling:
 		return with(metav1.ConditionFalse, v1alpha1.ReasonCatchingUp, "the indexer reads the chain's past")
 	}
-	message := fmt.Sprintf("the indexer is more than %s behind, or hasn't read a block yet", o.chain.MaxLag)
-	if state.Message != "" {
-		message += ": " + state.Message
+	message := fmt.Sprintf("the indexer is more than %s behind, or hasn't read a block yet", c.MaxLag)
+	if c.State.Message != "" {
+		message += ": " + c.State.Message
 	}
 	return with(metav1.ConditionFalse, v1alpha1.ReasonBehind, message)
 }
 
-// sameTruths reports whether the same conditions are true.
-func sameTruths(a, b []metav1.Condition) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if x := meta.FindStatusCondition(b, a[i].Type); x == nil || x.Status != a[i].Status {
-			return false
-		}
-	}
-	return true
+// sameVerdicts reports whether the conditions say the same, for the same reasons.
+func sameVerdicts(a, b []metav1.Condition) bool {
+	return slices.EqualFunc(a, b, func(a, b metav1.Condition) bool {
+		return a.Type == b.Type && a.Status == b.Status && a.Reason == b.Reason
+	})
 }
 
 // announce writes an Event when Ready became true or false, or when the first verdict is a bad one.
@@ -170,15 +177,27 @@ func announce(r events.EventRecorder, o runtime.Object, before, after []metav1.C
 	}
 	switch {
 	case is.Status == metav1.ConditionTrue:
-		r.Eventf(o, nil, corev1.EventTypeNormal, is.Reason, "Observe", "%s", orElse(is.Message, "ready"))
+		r.Eventf(o, nil, corev1.EventTypeNormal, is.Reason, action, "%s", note(cmp.Or(is.Message, "ready")))
 	case was != nil || is.Reason != v1alpha1.ReasonIndexerStarting:
-		r.Eventf(o, nil, corev1.EventTypeWarning, is.Reason, "Observe", "%s", orElse(is.Message, "not ready"))
+		r.Eventf(o, nil, corev1.EventTypeWarning, is.Reason, action, "%s", note(cmp.Or(is.Message, "not ready")))
 	}
 }
 
-func orElse(s, other string) string {
-	if s == "" {
-		return other
+// note is a text that an Event may have.
+func note(text string) string {
+	if len(text) <= maxNote {
+		return text
 	}
-	return s
+	const more = "…"
+	return strings.ToValidUTF8(text[:maxNote-len(more)], "") + more
+}
+
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
+	}
+	return text
 }

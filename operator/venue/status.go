@@ -38,7 +38,7 @@ func Status(v *v1alpha1.LaunchVenue, w World, now time.Time) v1alpha1.LaunchVenu
 		accepted.Status, accepted.Reason, accepted.Message = metav1.ConditionFalse, w.Refusal.Reason, w.Refusal.Message
 	}
 	set := func(c metav1.Condition) {
-		c.ObservedGeneration, c.LastTransitionTime = v.Generation, metav1.NewTime(now)
+		c.Message, c.ObservedGeneration, c.LastTransitionTime = clip(c.Message), v.Generation, metav1.NewTime(now.Truncate(time.Second))
 		meta.SetStatusCondition(&out.Conditions, c)
 	}
 	set(accepted)
@@ -54,7 +54,7 @@ func Status(v *v1alpha1.LaunchVenue, w World, now time.Time) v1alpha1.LaunchVenu
 		s.State, s.Reason, s.Message = Decide(Facts{
 			Venue: v.Spec.ID, Protocol: chainconfig.VenueProtocol(v.Spec.Protocol), Refused: refused, On: *on, Before: before,
 			Chain: w.Chain(on.Chain),
-		}, now)
+		})
 		s.Message, s.LastTransitionTime = clip(s.Message), metav1.NewTime(now.Truncate(time.Second))
 		if before != nil && before.State == s.State {
 			s.LastTransitionTime = before.LastTransitionTime

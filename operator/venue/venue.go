@@ -1,9 +1,10 @@
-// Package venue decides whether a launch venue is open on a chain: rules over what was seen and the clock, without any of the
-// cluster's machinery, so that `boardwalk up` says the same without one.
+// Package venue decides whether a launch venue is open on a chain: rules over what was seen, without any of the cluster's
+// machinery, so that `boardwalk up` says the same without one.
 package venue
 
 import (
 	"fmt"
+	"math"
 	"strings"
 	"time"
 
@@ -22,29 +23,34 @@ type Chain struct {
 	Refused   string
 	Suspended bool
 	MaxLag    time.Duration
-	// State is what the chain's indexer said last and SeenAt when, by the clock of whoever asked; nil if it never did.
-	State  *chainconfig.State
-	SeenAt time.Time
+	// State is what the chain's indexer said last and SeenAt when; nil if it never did. AskedAt is when it was asked last: all
+	// that is said of the chain is said of that moment, so that whoever looks before the next question sees the same. The times
+	// are by the clock of whoever asks.
+	State           *chainconfig.State
+	SeenAt, AskedAt time.Time
 	// Asked says that the indexer's silence means something: it has been asked for some time. Before that, as after a start of
 	// the operator, what was decided earlier stands.
 	Asked bool
 }
 
 // Down says whether the indexer has been silent for too long.
-func (c *Chain) Down(now time.Time) bool { return c.State == nil || now.Sub(c.SeenAt) > Patience }
+func (c *Chain) Down() bool { return c.State == nil || c.AskedAt.Sub(c.SeenAt) > Patience }
 
-// Lag is how far the indexer may be behind its chain now; known is false when it can't be said.
-func (c *Chain) Lag(now time.Time) (lag time.Duration, known bool) {
+// Lag is how far the indexer may be behind its chain; known is false when it can't be said.
+func (c *Chain) Lag() (lag time.Duration, known bool) {
 	if c.State == nil {
 		return 0, false
 	}
-	lag, known = c.State.Lag()
-	return lag + max(0, now.Sub(c.SeenAt)), known
+	if lag, known = c.State.Lag(); !known {
+		return 0, false
+	}
+	silence := max(0, c.AskedAt.Sub(c.SeenAt))
+	return lag + min(silence, math.MaxInt64-lag), true
 }
 
 // Behind says whether the indexer is further behind than the chain allows, or can't say how far it is.
-func (c *Chain) Behind(now time.Time) bool {
-	lag, known := c.Lag(now)
+func (c *Chain) Behind() bool {
+	lag, known := c.Lag()
 	return !known || lag > c.MaxLag
 }
 
@@ -65,39 +71,39 @@ type Facts struct {
 // changes with time, so that a status isn't written again and again.
 type check struct {
 	reason string
-	fails  func(f *Facts, now time.Time) string
+	fails  func(f *Facts) string
 }
 
 // The checks are in order: each may take for granted what those before it say. The declared ones need no indexer.
 var declared = []check{
-	{v1alpha1.ReasonWantedClosed, func(f *Facts, _ time.Time) string {
+	{v1alpha1.ReasonWantedClosed, func(f *Facts) string {
 		if f.On.WantedState == v1alpha1.VenueClosed {
 			return "it is wanted closed: write wantedState: Open to open it"
 		}
 		return ""
 	}},
-	{v1alpha1.ReasonVenueNotAccepted, func(f *Facts, _ time.Time) string { return f.Refused }},
-	{v1alpha1.ReasonChainNotFound, func(f *Facts, _ time.Time) string {
+	{v1alpha1.ReasonVenueNotAccepted, func(f *Facts) string { return f.Refused }},
+	{v1alpha1.ReasonChainNotFound, func(f *Facts) string {
 		if f.Chain == nil {
 			return fmt.Sprintf("the namespace has no Chain of the name %s: apply one, or mend spec.chains", f.On.Chain)
 		}
 		return ""
 	}},
-	{v1alpha1.ReasonChainNotAccepted, func(f *Facts, _ time.Time) string { return f.Chain.Refused }},
-	{v1alpha1.ReasonWrongFamily, func(f *Facts, _ time.Time) string {
+	{v1alpha1.ReasonChainNotAccepted, func(f *Facts) string { return f.Chain.Refused }},
+	{v1alpha1.ReasonWrongFamily, func(f *Facts) string {
 		if family := f.Protocol.Family(); family != f.Chain.Family {
 			return fmt.Sprintf("protocol %s is of family %s, Chain %s is of family %s: take the chain out of spec.chains", f.Protocol,
 				family, f.Chain.Name, f.Chain.Family)
 		}
 		return ""
 	}},
-	{v1alpha1.ReasonChainSuspended, func(f *Facts, _ time.Time) string {
+	{v1alpha1.ReasonChainSuspended, func(f *Facts) string {
 		if f.Chain.Suspended {
 			return fmt.Sprintf("Chain %s is suspended: drop its spec.suspend", f.Chain.Name)
 		}
 		return ""
 	}},
-	{v1alpha1.ReasonNoContracts, func(f *Facts, _ time.Time) string {
+	{v1alpha1.ReasonNoContracts, func(f *Facts) string {
 		if len(f.On.Contracts)+len(f.On.ProgramAccounts) == 0 {
 			return "no contract is declared: write the venue's contracts (programAccounts on Solana) under spec.chains"
 		}
@@ -106,31 +112,31 @@ var declared = []check{
 }
 
 var observed = []check{
-	{v1alpha1.ReasonIndexerDown, func(f *Facts, now time.Time) string {
-		if f.Chain.Down(now) {
+	{v1alpha1.ReasonIndexerDown, func(f *Facts) string {
+		if f.Chain.Down() {
 			return fmt.Sprintf("the indexer of Chain %s doesn't answer: `kubectl describe chain %s` says more", f.Chain.Name, f.Chain.Name)
 		}
 		return ""
 	}},
-	{v1alpha1.ReasonIndexerHalted, func(f *Facts, _ time.Time) string {
+	{v1alpha1.ReasonIndexerHalted, func(f *Facts) string {
 		if f.Chain.State.Phase == chainconfig.PhaseHalted {
 			return f.Chain.State.Message
 		}
 		return ""
 	}},
-	{v1alpha1.ReasonIndexerOutdated, func(f *Facts, _ time.Time) string {
+	{v1alpha1.ReasonIndexerOutdated, func(f *Facts) string {
 		if _, known := f.Chain.State.Venue(f.Venue); !known {
 			return fmt.Sprintf("the indexer of Chain %s is about to learn of the venue", f.Chain.Name)
 		}
 		return ""
 	}},
-	{v1alpha1.ReasonIndexerBehind, func(f *Facts, now time.Time) string {
-		if f.Chain.Behind(now) {
+	{v1alpha1.ReasonIndexerBehind, func(f *Facts) string {
+		if f.Chain.Behind() {
 			return fmt.Sprintf("the indexer is more than %s behind the chain, or hasn't read a block yet", f.Chain.MaxLag)
 		}
 		return ""
 	}},
-	{v1alpha1.ReasonContractUnknown, func(f *Facts, _ time.Time) string {
+	{v1alpha1.ReasonContractUnknown, func(f *Facts) string {
 		switch v, _ := f.Chain.State.Venue(f.Venue); {
 		case !v.Checked:
 			return "the chain's nodes haven't told yet whether the contracts are there"
@@ -139,7 +145,7 @@ var observed = []check{
 		}
 		return ""
 	}},
-	{v1alpha1.ReasonContractPaused, func(f *Facts, _ time.Time) string {
+	{v1alpha1.ReasonContractPaused, func(f *Facts) string {
 		if v, _ := f.Chain.State.Venue(f.Venue); len(v.Paused) > 0 {
 			return "paused: " + strings.Join(v.Paused, ", ")
 		}
@@ -148,22 +154,22 @@ var observed = []check{
 }
 
 // Decide says whether the venue is open on the chain: closed with the reason of the first check that fails.
-func Decide(f Facts, now time.Time) (state v1alpha1.VenueState, reason, message string) {
-	if reason, message = first(declared, &f, now); reason != "" {
+func Decide(f Facts) (state v1alpha1.VenueState, reason, message string) {
+	if reason, message = first(declared, &f); reason != "" {
 		return v1alpha1.VenueClosed, reason, message
 	}
 	if f.Chain.State == nil && !f.Chain.Asked && f.Before != nil && f.Before.State == v1alpha1.VenueOpen {
 		return f.Before.State, f.Before.Reason, f.Before.Message
 	}
-	if reason, message = first(observed, &f, now); reason != "" {
+	if reason, message = first(observed, &f); reason != "" {
 		return v1alpha1.VenueClosed, reason, message
 	}
 	return v1alpha1.VenueOpen, v1alpha1.ReasonOpen, ""
 }
 
-func first(checks []check, f *Facts, now time.Time) (reason, message string) {
+func first(checks []check, f *Facts) (reason, message string) {
 	for _, c := range checks {
-		if why := c.fails(f, now); why != "" {
+		if why := c.fails(f); why != "" {
 			return c.reason, why
 		}
 	}

@@ -2,8 +2,8 @@ package workload
 
 import (
 	"k8s.io/apimachinery/pkg/util/intstr"
-	metav1 "k8s.io/client-go/applyconfigurations/meta/v1"
-	networkingv1 "k8s.io/client-go/applyconfigurations/networking/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
 )
 
 // metadataServices are those of the clouds, which would hand out the node's credentials. The rest of the link-local network has
@@ -15,20 +15,20 @@ var metadataServices = map[string][]string{
 
 // networkPolicy lets in the operator, which asks for the state, and whoever may read metrics. Out it lets everything but the
 // clouds' metadata services: chains' nodes may be anywhere, inside the cluster too.
-func (b *builder) networkPolicy() *networkingv1.NetworkPolicyApplyConfiguration {
-	operations := networkingv1.NetworkPolicyPort().WithProtocol("TCP").WithPort(intstr.FromInt32(OperationsPort))
-	operator := metav1.LabelSelector().WithMatchLabels(map[string]string{LabelName: Name, LabelComponent: Operator})
-	scrapers := metav1.LabelSelector().WithMatchLabels(map[string]string{LabelScrape: "true"})
-	out := networkingv1.NetworkPolicyEgressRule().WithTo(networkingv1.NetworkPolicyPeer().WithNamespaceSelector(metav1.LabelSelector()))
+func (b *builder) networkPolicy() *networkingv1ac.NetworkPolicyApplyConfiguration {
+	operations := networkingv1ac.NetworkPolicyPort().WithProtocol("TCP").WithPort(intstr.FromInt32(OperationsPort))
+	operator := metav1ac.LabelSelector().WithMatchLabels(map[string]string{LabelName: Name, LabelComponent: Operator})
+	scrapers := metav1ac.LabelSelector().WithMatchLabels(map[string]string{LabelScrape: "true"})
+	out := networkingv1ac.NetworkPolicyEgressRule().WithTo(networkingv1ac.NetworkPolicyPeer().WithNamespaceSelector(metav1ac.LabelSelector()))
 	for _, all := range []string{"0.0.0.0/0", "::/0"} {
-		out.WithTo(networkingv1.NetworkPolicyPeer().WithIPBlock(networkingv1.IPBlock().WithCIDR(all).WithExcept(metadataServices[all]...)))
+		out.WithTo(networkingv1ac.NetworkPolicyPeer().WithIPBlock(networkingv1ac.IPBlock().WithCIDR(all).WithExcept(metadataServices[all]...)))
 	}
-	return networkingv1.NetworkPolicy(b.name, b.chain.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
-		WithSpec(networkingv1.NetworkPolicySpec().
-			WithPodSelector(metav1.LabelSelector().WithMatchLabels(b.selector())).
+	return networkingv1ac.NetworkPolicy(b.name, b.chain.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
+		WithSpec(networkingv1ac.NetworkPolicySpec().
+			WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(b.selector())).
 			WithPolicyTypes("Ingress", "Egress").
-			WithIngress(networkingv1.NetworkPolicyIngressRule().WithPorts(operations).WithFrom(
-				networkingv1.NetworkPolicyPeer().WithPodSelector(operator),
-				networkingv1.NetworkPolicyPeer().WithNamespaceSelector(scrapers))).
+			WithIngress(networkingv1ac.NetworkPolicyIngressRule().WithPorts(operations).WithFrom(
+				networkingv1ac.NetworkPolicyPeer().WithPodSelector(operator),
+				networkingv1ac.NetworkPolicyPeer().WithNamespaceSelector(scrapers))).
 			WithEgress(out))
 }

@@ -48,6 +48,7 @@ func requirements(declared v1alpha1.Resources) (requests, limits corev1.Resource
 func quantity(values ...v1alpha1.Quantity) (resource.Quantity, bool) {
 	for _, v := range values {
 		if q, err := resource.ParseQuantity(string(v)); err == nil {
+			q.RoundUp(resource.Milli) // as the API server does
 			return q, true
 		}
 	}

@@ -5,14 +5,15 @@ package workload
 import (
 	"fmt"
 	"slices"
+	"strconv"
 
-	core "k8s.io/api/core/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	appsv1 "k8s.io/client-go/applyconfigurations/apps/v1"
-	corev1 "k8s.io/client-go/applyconfigurations/core/v1"
-	metav1 "k8s.io/client-go/applyconfigurations/meta/v1"
-	networkingv1 "k8s.io/client-go/applyconfigurations/networking/v1"
-	policyv1 "k8s.io/client-go/applyconfigurations/policy/v1"
+	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	networkingv1ac "k8s.io/client-go/applyconfigurations/networking/v1"
+	policyv1ac "k8s.io/client-go/applyconfigurations/policy/v1"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
@@ -41,7 +42,7 @@ const (
 	// OperationsPort is where an indexer answers /livez, /readyz, /metrics and its state.
 	OperationsPort = 8081
 	// SecretDir is where the Secrets with the nodes' URLs are mounted.
-	SecretDir = "/etc/boardwalk/rpc"
+	SecretDir = "/etc/boardwalk/rpc" //nolint:gosec // a directory, no credential
 
 	documentDir  = "/etc/boardwalk/chain"
 	documentFile = "chain.json"
@@ -62,12 +63,12 @@ type Settings struct {
 
 // Objects run one indexer. All have the name that ObjectName gives.
 type Objects struct {
-	Document       *corev1.ConfigMapApplyConfiguration
-	ServiceAccount *corev1.ServiceAccountApplyConfiguration
-	Service        *corev1.ServiceApplyConfiguration
-	NetworkPolicy  *networkingv1.NetworkPolicyApplyConfiguration
-	Budget         *policyv1.PodDisruptionBudgetApplyConfiguration
-	Deployment     *appsv1.DeploymentApplyConfiguration
+	Document       *corev1ac.ConfigMapApplyConfiguration
+	ServiceAccount *corev1ac.ServiceAccountApplyConfiguration
+	Service        *corev1ac.ServiceApplyConfiguration
+	NetworkPolicy  *networkingv1ac.NetworkPolicyApplyConfiguration
+	Budget         *policyv1ac.PodDisruptionBudgetApplyConfiguration
+	Deployment     *appsv1ac.DeploymentApplyConfiguration
 }
 
 // ObjectName is the name of the objects of the chain with an id.
@@ -81,12 +82,12 @@ func Build(c *v1alpha1.Chain, doc *chainconfig.Chain, s Settings) (*Objects, err
 	}
 	b := builder{chain: c, settings: s, name: ObjectName(doc.ID)}
 	b.labels = map[string]string{LabelName: Name, LabelComponent: Indexer, LabelManagedBy: ManagedBy, LabelChain: doc.ID}
-	b.owner = metav1.OwnerReference().WithAPIVersion(v1alpha1.GroupVersion.String()).WithKind(v1alpha1.ChainKind).
+	b.owner = metav1ac.OwnerReference().WithAPIVersion(v1alpha1.GroupVersion.String()).WithKind(v1alpha1.ChainKind).
 		WithName(c.Name).WithUID(c.UID).WithController(true)
 	return &Objects{
-		Document: corev1.ConfigMap(b.name, c.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
+		Document: corev1ac.ConfigMap(b.name, c.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
 			WithData(map[string]string{documentFile: string(document) + "\n"}),
-		ServiceAccount: corev1.ServiceAccount(b.name, c.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
+		ServiceAccount: corev1ac.ServiceAccount(b.name, c.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
 			WithAutomountServiceAccountToken(false),
 		Service:       b.service(),
 		NetworkPolicy: b.networkPolicy(),
@@ -100,7 +101,7 @@ type builder struct {
 	settings Settings
 	name     string
 	labels   map[string]string
-	owner    *metav1.OwnerReferenceApplyConfiguration
+	owner    *metav1ac.OwnerReferenceApplyConfiguration
 }
 
 // selector is less than all labels: it can't change later.
@@ -109,44 +110,44 @@ func (b *builder) selector() map[string]string {
 }
 
 // service has no address of its own and shows pods that aren't ready too: an indexer whose database is gone can still say so.
-func (b *builder) service() *corev1.ServiceApplyConfiguration {
-	return corev1.Service(b.name, b.chain.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
-		WithSpec(corev1.ServiceSpec().WithClusterIP("None").WithPublishNotReadyAddresses(true).WithSelector(b.selector()).
-			WithPorts(corev1.ServicePort().WithName("operations").WithProtocol("TCP").WithPort(OperationsPort)))
+func (b *builder) service() *corev1ac.ServiceApplyConfiguration {
+	return corev1ac.Service(b.name, b.chain.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
+		WithSpec(corev1ac.ServiceSpec().WithClusterIP("None").WithPublishNotReadyAddresses(true).WithSelector(b.selector()).
+			WithPorts(corev1ac.ServicePort().WithName("operations").WithProtocol("TCP").WithPort(OperationsPort)))
 }
 
 // budget lets the one pod be evicted: an indexer goes on where it was, and a node must be drainable.
-func (b *builder) budget() *policyv1.PodDisruptionBudgetApplyConfiguration {
-	return policyv1.PodDisruptionBudget(b.name, b.chain.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
-		WithSpec(policyv1.PodDisruptionBudgetSpec().WithMaxUnavailable(intstr.FromInt32(1)).WithUnhealthyPodEvictionPolicy("AlwaysAllow").
-			WithSelector(metav1.LabelSelector().WithMatchLabels(b.selector())))
+func (b *builder) budget() *policyv1ac.PodDisruptionBudgetApplyConfiguration {
+	return policyv1ac.PodDisruptionBudget(b.name, b.chain.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
+		WithSpec(policyv1ac.PodDisruptionBudgetSpec().WithMaxUnavailable(intstr.FromInt32(1)).WithUnhealthyPodEvictionPolicy("AlwaysAllow").
+			WithSelector(metav1ac.LabelSelector().WithMatchLabels(b.selector())))
 }
 
-func (b *builder) deployment(hash string) *appsv1.DeploymentApplyConfiguration {
+func (b *builder) deployment(hash string) *appsv1ac.DeploymentApplyConfiguration {
 	replicas := int32(1)
 	if b.chain.Spec.Suspend {
 		replicas = 0
 	}
-	return appsv1.Deployment(b.name, b.chain.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
-		WithSpec(appsv1.DeploymentSpec().WithReplicas(replicas).WithRevisionHistoryLimit(3).WithProgressDeadlineSeconds(120).
-			WithSelector(metav1.LabelSelector().WithMatchLabels(b.selector())).
+	return appsv1ac.Deployment(b.name, b.chain.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
+		WithSpec(appsv1ac.DeploymentSpec().WithReplicas(replicas).WithRevisionHistoryLimit(3).WithProgressDeadlineSeconds(120).
+			WithSelector(metav1ac.LabelSelector().WithMatchLabels(b.selector())).
 			// A chain has one writer: a second pod would only wait for the first one's lease.
-			WithStrategy(appsv1.DeploymentStrategy().WithType("Recreate")).
-			WithTemplate(corev1.PodTemplateSpec().WithLabels(b.labels).WithAnnotations(map[string]string{AnnotationDocument: hash}).
+			WithStrategy(appsv1ac.DeploymentStrategy().WithType("Recreate")).
+			WithTemplate(corev1ac.PodTemplateSpec().WithLabels(b.labels).WithAnnotations(map[string]string{AnnotationDocument: hash}).
 				WithSpec(b.pod())))
 }
 
-func (b *builder) pod() *corev1.PodSpecApplyConfiguration {
+func (b *builder) pod() *corev1ac.PodSpecApplyConfiguration {
 	placement := &b.chain.Spec.Indexer
-	pod := corev1.PodSpec().
+	pod := corev1ac.PodSpec().
 		WithServiceAccountName(b.name).WithAutomountServiceAccountToken(false).WithEnableServiceLinks(false).
 		WithTerminationGracePeriodSeconds(30).
-		WithSecurityContext(corev1.PodSecurityContext().WithRunAsNonRoot(true).WithRunAsUser(user).WithRunAsGroup(user).WithFSGroup(user).
-			WithSeccompProfile(corev1.SeccompProfile().WithType("RuntimeDefault"))).
+		WithSecurityContext(corev1ac.PodSecurityContext().WithRunAsNonRoot(true).WithRunAsUser(user).WithRunAsGroup(user).WithFSGroup(user).
+			WithSeccompProfile(corev1ac.SeccompProfile().WithType("RuntimeDefault"))).
 		WithContainers(b.container()).
 		WithVolumes(b.volumes()...)
 	for _, s := range b.settings.PullSecrets {
-		pod.WithImagePullSecrets(corev1.LocalObjectReference().WithName(s))
+		pod.WithImagePullSecrets(corev1ac.LocalObjectReference().WithName(s))
 	}
 	if placement.PriorityClassName != "" {
 		pod.WithPriorityClassName(placement.PriorityClassName)
@@ -160,48 +161,48 @@ func (b *builder) pod() *corev1.PodSpecApplyConfiguration {
 	return pod
 }
 
-func (b *builder) container() *corev1.ContainerApplyConfiguration {
-	probe := func(path string) *corev1.ProbeApplyConfiguration {
-		return corev1.Probe().WithHTTPGet(corev1.HTTPGetAction().WithPath(path).WithPort(intstr.FromInt32(OperationsPort))).WithTimeoutSeconds(3)
+func (b *builder) container() *corev1ac.ContainerApplyConfiguration {
+	probe := func(path string) *corev1ac.ProbeApplyConfiguration {
+		return corev1ac.Probe().WithHTTPGet(corev1ac.HTTPGetAction().WithPath(path).WithPort(intstr.FromInt32(OperationsPort))).WithTimeoutSeconds(3)
 	}
 	requests, limits := requirements(b.chain.Spec.Indexer.Resources)
-	c := corev1.Container().WithName(Indexer).WithImage(b.settings.Image).
+	c := corev1ac.Container().WithName(Indexer).WithImage(b.settings.Image).
 		WithArgs("indexer", "--config="+documentDir+"/"+documentFile, fmt.Sprintf("--operations=:%d", OperationsPort), "--log-json").
 		WithEnv(
-			corev1.EnvVar().WithName("BOARDWALK_DB").WithValueFrom(corev1.EnvVarSource().WithSecretKeyRef(
-				corev1.SecretKeySelector().WithName(b.settings.DatabaseSecret).WithKey(b.settings.DatabaseKey)))).
-		WithPorts(corev1.ContainerPort().WithName("operations").WithContainerPort(OperationsPort).WithProtocol("TCP")).
+			corev1ac.EnvVar().WithName("BOARDWALK_DB").WithValueFrom(corev1ac.EnvVarSource().WithSecretKeyRef(
+				corev1ac.SecretKeySelector().WithName(b.settings.DatabaseSecret).WithKey(b.settings.DatabaseKey)))).
+		WithPorts(corev1ac.ContainerPort().WithName("operations").WithContainerPort(OperationsPort).WithProtocol("TCP")).
 		WithStartupProbe(probe("/livez").WithPeriodSeconds(1).WithFailureThreshold(60)).
 		WithLivenessProbe(probe("/livez").WithPeriodSeconds(10).WithFailureThreshold(6)).
 		WithReadinessProbe(probe("/readyz").WithPeriodSeconds(5).WithFailureThreshold(3)).
-		WithResources(corev1.ResourceRequirements().WithRequests(requests).WithLimits(limits)).
-		WithSecurityContext(corev1.SecurityContext().WithAllowPrivilegeEscalation(false).WithReadOnlyRootFilesystem(true).
-			WithCapabilities(corev1.Capabilities().WithDrop("ALL"))).
-		WithVolumeMounts(corev1.VolumeMount().WithName("chain").WithMountPath(documentDir).WithReadOnly(true))
+		WithResources(corev1ac.ResourceRequirements().WithRequests(requests).WithLimits(limits)).
+		WithSecurityContext(corev1ac.SecurityContext().WithAllowPrivilegeEscalation(false).WithReadOnlyRootFilesystem(true).
+			WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))).
+		WithVolumeMounts(corev1ac.VolumeMount().WithName("chain").WithMountPath(documentDir).WithReadOnly(true))
 	if b.settings.PullPolicy != "" {
-		c.WithImagePullPolicy(core.PullPolicy(b.settings.PullPolicy))
+		c.WithImagePullPolicy(corev1.PullPolicy(b.settings.PullPolicy))
 	}
-	if memory, ok := limits[core.ResourceMemory]; ok {
+	if memory, ok := limits[corev1.ResourceMemory]; ok && memory.Value() >= 10 { // 0 is no limit
 		// The collector works harder before the kernel ends the process.
-		c.WithEnv(corev1.EnvVar().WithName("GOMEMLIMIT").WithValue(fmt.Sprint(memory.Value() / 10 * 9)))
+		c.WithEnv(corev1ac.EnvVar().WithName("GOMEMLIMIT").WithValue(strconv.FormatInt(memory.Value()/10*9, 10)))
 	}
 	for i, s := range b.secrets() {
-		c.WithVolumeMounts(corev1.VolumeMount().WithName(volumeName(i)).WithMountPath(SecretDir + "/" + s.name).WithReadOnly(true))
+		c.WithVolumeMounts(corev1ac.VolumeMount().WithName(volumeName(i)).WithMountPath(SecretDir + "/" + s.name).WithReadOnly(true))
 	}
 	return c
 }
 
-func (b *builder) volumes() []*corev1.VolumeApplyConfiguration {
-	out := []*corev1.VolumeApplyConfiguration{
-		corev1.Volume().WithName("chain").WithConfigMap(corev1.ConfigMapVolumeSource().WithName(b.name)),
+func (b *builder) volumes() []*corev1ac.VolumeApplyConfiguration {
+	out := []*corev1ac.VolumeApplyConfiguration{
+		corev1ac.Volume().WithName("chain").WithConfigMap(corev1ac.ConfigMapVolumeSource().WithName(b.name)),
 	}
 	for i, s := range b.secrets() {
 		// Optional: without it the indexer starts and says which one is missing, where a pod that doesn't start says nothing.
-		source := corev1.SecretVolumeSource().WithSecretName(s.name).WithOptional(true)
+		source := corev1ac.SecretVolumeSource().WithSecretName(s.name).WithOptional(true)
 		for _, k := range s.keys {
-			source.WithItems(corev1.KeyToPath().WithKey(k).WithPath(k))
+			source.WithItems(corev1ac.KeyToPath().WithKey(k).WithPath(k))
 		}
-		out = append(out, corev1.Volume().WithName(volumeName(i)).WithSecret(source))
+		out = append(out, corev1ac.Volume().WithName(volumeName(i)).WithSecret(source))
 	}
 	return out
 }
@@ -234,19 +235,19 @@ func (b *builder) secrets() []secret {
 	return out
 }
 
-func toleration(t *v1alpha1.Toleration) *corev1.TolerationApplyConfiguration {
-	out := corev1.Toleration()
+func toleration(t *v1alpha1.Toleration) *corev1ac.TolerationApplyConfiguration {
+	out := corev1ac.Toleration()
 	if t.Key != "" {
 		out.WithKey(t.Key)
 	}
 	if t.Operator != "" {
-		out.WithOperator(core.TolerationOperator(t.Operator))
+		out.WithOperator(corev1.TolerationOperator(t.Operator))
 	}
 	if t.Value != "" {
 		out.WithValue(string(t.Value))
 	}
 	if t.Effect != "" {
-		out.WithEffect(core.TaintEffect(t.Effect))
+		out.WithEffect(corev1.TaintEffect(t.Effect))
 	}
 	return out
 }

@@ -1,0 +1,190 @@
+package controller
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/boardwalkhq/boardwalk/operator/workload"
+)
+
+// essence is an object without what the API server keeps of its history.
+func essence(t *testing.T, o client.Object) map[string]any {
+	t.Helper()
+	raw, err := json.Marshal(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out map[string]any
+	if err := json.Unmarshal(raw, &out); err != nil {
+		t.Fatal(err)
+	}
+	delete(out, "status")
+	metadata, ok := out["metadata"].(map[string]any)
+	if !ok {
+		t.Fatalf("%s has no metadata", raw)
+	}
+	for _, k := range []string{"uid", "resourceVersion", "generation", "creationTimestamp", "managedFields", "annotations"} {
+		delete(metadata, k)
+	}
+	return out
+}
+
+func TestDriftIsPutRight(t *testing.T) {
+	w := newWorld(t)
+	w.run()
+	w.indexers.says("base")
+	c := w.chain("base", 8453)
+	w.become(c, "Ready True Ready")
+	edits := []struct {
+		name string
+		do   func(o client.Object)
+	}{
+		{"contents", func(o client.Object) {
+			switch o := o.(type) {
+			case *corev1.ConfigMap:
+				o.Data["chain.json"] = "{}"
+			case *corev1.ServiceAccount:
+				yes := true
+				o.AutomountServiceAccountToken = &yes
+			case *corev1.Service:
+				o.Spec.Selector["boardwalk.dev/chain"] = "bsc"
+			case *networkingv1.NetworkPolicy:
+				o.Spec.Ingress = []networkingv1.NetworkPolicyIngressRule{{}}
+			case *policyv1.PodDisruptionBudget:
+				none := intstr.FromInt32(0)
+				o.Spec.MaxUnavailable = &none
+			case *appsv1.Deployment:
+				replicas := int32(3)
+				o.Spec.Replicas = &replicas
+				o.Spec.Template.Spec.Containers[0].Image = "none.invalid/other"
+			}
+		}},
+		{"labels", func(o client.Object) { o.SetLabels(map[string]string{}) }},
+		{"owner", func(o client.Object) { o.SetOwnerReferences(nil) }},
+	}
+	for i, o := range w.objectsOf("base") {
+		if err := w.get(o); err != nil {
+			t.Fatal(err)
+		}
+		want := essence(t, o)
+		right := func(what string) {
+			t.Helper()
+			eventually(t, func() error {
+				live := w.objectsOf("base")[i]
+				if err := w.get(live); err != nil {
+					return err
+				}
+				if got := essence(t, live); !reflect.DeepEqual(got, want) {
+					return fmt.Errorf("after %s the %T is %v; want %v", what, live, got, want)
+				}
+				return nil
+			})
+		}
+		for _, edit := range edits {
+			eventually(t, func() error { // Kubernetes' own controllers write too
+				live := w.objectsOf("base")[i]
+				if err := w.get(live); err != nil {
+					return err
+				}
+				edit.do(live)
+				return w.Update(t.Context(), live)
+			})
+			right(edit.name)
+		}
+		w.remove(o)
+		eventually(t, func() error {
+			live := w.objectsOf("base")[i]
+			if err := w.get(live); err != nil {
+				return err
+			}
+			if live.GetUID() == o.GetUID() {
+				return errors.New("it is still there")
+			}
+			return nil
+		})
+		right("deletion")
+	}
+	w.become(c, "Ready True Ready")
+}
+
+// What others manage of the operator's fields is taken back, what they add stays.
+func TestAnotherFieldManagerIsOverruled(t *testing.T) {
+	w := newWorld(t)
+	op := w.run()
+	w.indexers.says("base")
+	c := w.chain("base", 8453)
+	w.become(c, "Ready True Ready")
+	name := workload.ObjectName("base")
+	other := fmt.Sprintf(`{"apiVersion":"apps/v1","kind":"Deployment","metadata":{"name":%q,"annotations":{"example.com/note":"mine"}},
+		"spec":{"replicas":3,"template":{"metadata":{"annotations":{"example.com/note":"mine"}}}}}`, name)
+	d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}}
+	err := w.Patch(t.Context(), d, client.RawPatch(types.ApplyPatchType, []byte(other)), client.FieldOwner("other"), client.ForceOwnership)
+	if err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, func() error {
+		if err := w.get(d); err != nil {
+			return err
+		}
+		if *d.Spec.Replicas != 1 {
+			return fmt.Errorf("%d replicas", *d.Spec.Replicas)
+		}
+		return nil
+	})
+	if d.Annotations["example.com/note"] != "mine" || d.Spec.Template.Annotations["example.com/note"] != "mine" {
+		t.Errorf("what another one added is gone: %v, %v", d.Annotations, d.Spec.Template.Annotations)
+	}
+	w.become(c, "Ready True Ready")
+	before := op.to("/deployments/" + name)
+	w.indexers.rounds(t, "base", 10)
+	if after := op.to("/deployments/" + name); before != 2 || after != before {
+		t.Errorf("the Deployment was applied %d times, then %d times; want it made and put right once", before, after)
+	}
+}
+
+func TestWhichFailuresPassByThemselves(t *testing.T) {
+	t.Parallel()
+	resource := schema.GroupResource{Resource: "deployments"}
+	foreign := fmt.Errorf("ConfigMap x %w", errForeign)
+	refused := apierrors.NewForbidden(resource, "x", errors.New("exceeded quota"))
+	for _, tt := range []struct {
+		name          string
+		err           error
+		passes, human bool
+	}{
+		{"nothing", nil, false, false},
+		{"foreign", applyErrors{foreign, foreign}, false, true},
+		{"refused", applyErrors{fmt.Errorf("apply: %w", refused)}, false, false},
+		{"both", applyErrors{foreign, refused}, false, false},
+		{"away", applyErrors{refused, errors.New("connection refused")}, true, false},
+		{"overloaded", applyErrors{apierrors.NewTooManyRequests("later", 1)}, true, false},
+		{"timeout", applyErrors{apierrors.NewTimeoutError("slow", 1)}, true, false},
+		{"a webhook that fails", applyErrors{apierrors.NewInternalError(errors.New("failed calling webhook"))}, false, false},
+		{"before anything was applied", errors.New("the cache isn't there"), true, false},
+	} {
+		if got := passing(tt.err); got != tt.passes {
+			t.Errorf("%s passes: %v", tt.name, got)
+		}
+		if got := onlyForeign(tt.err); got != tt.human {
+			t.Errorf("%s is for a human alone: %v", tt.name, got)
+		}
+	}
+	if text := (applyErrors{foreign, refused}).Error(); strings.Contains(text, "\n") || !strings.Contains(text, "; ") {
+		t.Errorf("two errors are %q; want one line", text)
+	}
+}

@@ -1,0 +1,420 @@
+package controller
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/kubetest"
+	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
+	"github.com/boardwalkhq/boardwalk/operator/workload"
+)
+
+// objectsOf are the objects of a chain's indexer, to be read.
+func (w *world) objectsOf(id string) []client.Object {
+	m := metav1.ObjectMeta{Namespace: w.namespace, Name: workload.ObjectName(id)}
+	return []client.Object{
+		&corev1.ConfigMap{ObjectMeta: m}, &corev1.ServiceAccount{ObjectMeta: m}, &corev1.Service{ObjectMeta: m},
+		&networkingv1.NetworkPolicy{ObjectMeta: m}, &policyv1.PodDisruptionBudget{ObjectMeta: m}, &appsv1.Deployment{ObjectMeta: m},
+	}
+}
+
+// owned waits until a chain has all its objects.
+func (w *world) owned(c *v1alpha1.Chain) {
+	w.t.Helper()
+	eventually(w.t, func() error {
+		for _, o := range w.objectsOf(c.Spec.ID) {
+			if err := w.get(o); err != nil {
+				return err
+			}
+			if owner := metav1.GetControllerOf(o); owner == nil || owner.UID != c.UID {
+				return fmt.Errorf("%T belongs to %+v", o, owner)
+			}
+		}
+		return nil
+	})
+}
+
+func TestAChainGetsAnIndexerAndBecomesReady(t *testing.T) {
+	w := newWorld(t)
+	op := w.run()
+	w.indexers.says("base")
+	c := w.chain("base", 8453)
+	w.owned(c)
+	w.kubectl("wait", "--for=condition=Ready", "chain/base", "--timeout="+limit.String())
+	w.become(c, "Accepted True Accepted", "Available True IndexerRunning", "Synced True AtHead", "Ready True Ready")
+	if c.Status.Lag != v1alpha1.LagUnder15s || c.Status.ObservedGeneration != c.Generation {
+		t.Errorf("the status is %+v", c.Status)
+	}
+	if up := op.metric(t, "boardwalk_indexer_up"); up["base"] != 1 {
+		t.Errorf("up: %v", up)
+	}
+
+	// Another document rolls the Deployment once, a change of something else doesn't.
+	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: workload.ObjectName("base")}}
+	replicaSets := func() int {
+		var l appsv1.ReplicaSetList
+		if err := w.List(t.Context(), &l, client.InNamespace(w.namespace)); err != nil {
+			t.Fatal(err)
+		}
+		return len(l.Items)
+	}
+	if err := w.get(deployment); err != nil {
+		t.Fatal(err)
+	}
+	document := deployment.Spec.Template.Annotations[workload.AnnotationDocument]
+	w.patch(c, `{"spec":{"order":7}}`)
+	w.become(c, "Ready True Ready")
+	w.patch(c, `{"spec":{"rpc":{"endpoints":[{"url":"https://other.example"}]}}}`)
+	eventually(t, func() error {
+		if err := w.get(deployment); err != nil {
+			return err
+		}
+		if d := deployment.Status; deployment.Spec.Template.Annotations[workload.AnnotationDocument] == document ||
+			d.ObservedGeneration != deployment.Generation || d.UpdatedReplicas != 1 || d.AvailableReplicas != 1 || d.Replicas != 1 {
+			return fmt.Errorf("generation %d: %+v", deployment.Generation, d)
+		}
+		return nil
+	})
+	w.become(c, "Ready True Ready")
+	if n := replicaSets(); n != 2 {
+		t.Errorf("%d ReplicaSets; want 2", n)
+	}
+}
+
+func (w *world) kubectl(args ...string) {
+	w.t.Helper()
+	path, err := kubetest.Tool(w.t.Context(), "kubectl")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	command := exec.CommandContext(w.t.Context(), path, append(args, "--kubeconfig="+w.cluster.Kubeconfig, "--namespace="+w.namespace)...)
+	command.Env = []string{"HOME=" + filepath.Dir(w.cluster.Kubeconfig)}
+	if out, err := command.CombinedOutput(); err != nil {
+		w.t.Fatalf("kubectl %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+}
+
+func TestConditionsOfAChain(t *testing.T) {
+	w := newWorld(t)
+	tests := []struct {
+		id     string
+		change func(c *v1alpha1.Chain)
+		says   []func(s *chainconfig.State)
+		silent bool
+		lag    v1alpha1.Lag
+		want   []string
+	}{
+		{
+			id: "ready", lag: v1alpha1.LagUnder15s,
+			want: []string{"Accepted True Accepted", "Available True IndexerRunning", "Synced True AtHead", "Ready True Ready"},
+		},
+		{
+			id: "checksum", change: func(c *v1alpha1.Chain) { c.Spec.QuoteAssets[0].Address = "0x833589FCD6eDb6E08f4c7C32D4f71b54bdA02913" },
+			want: []string{
+				"Accepted False Invalid 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913 would be right", "Available False NotAccepted",
+				"Synced False NotAccepted", "Ready False Invalid",
+			},
+		},
+		{
+			id: "suspended", change: func(c *v1alpha1.Chain) { c.Spec.Suspend = true },
+			want: []string{"Accepted True Accepted", "Available False Suspended", "Synced False Suspended", "Ready False Suspended"},
+		},
+		{
+			id: "nowhere", change: func(c *v1alpha1.Chain) { c.Spec.Indexer.NodeSelector = map[string]v1alpha1.LabelValue{"nowhere": "x"} },
+			lag:  v1alpha1.LagUnder15s,
+			want: []string{"Available False IndexerStarting", "Synced True AtHead", "Ready False IndexerStarting"},
+		},
+		{
+			id: "halted", says: []func(s *chainconfig.State){inPhase(chainconfig.PhaseHalted, "reorg deeper than 64 blocks")}, lag: v1alpha1.LagUnder15s,
+			want: []string{"Available True IndexerRunning", "Synced False Halted reorg deeper than 64 blocks", "Ready False Halted"},
+		},
+		{
+			id: "behind", says: []func(s *chainconfig.State){behindBy(time.Hour), inPhase(chainconfig.PhaseFailing, "no node answers")},
+			lag:  v1alpha1.LagMore,
+			want: []string{"Available True IndexerRunning", "Synced False Behind no node answers", "Ready False Behind more than 2m0s behind"},
+		},
+		{
+			id: "near", says: []func(s *chainconfig.State){behindBy(time.Minute)}, lag: v1alpha1.LagUnder2m,
+			want: []string{"Synced True AtHead", "Ready True Ready"},
+		},
+		{
+			id:     "strict",
+			change: func(c *v1alpha1.Chain) { c.Spec.Indexer.MaxLag = &metav1.Duration{Duration: 30 * time.Second} },
+			says:   []func(s *chainconfig.State){behindBy(time.Minute)}, lag: v1alpha1.LagUnder2m,
+			want: []string{"Synced False Behind more than 30s behind", "Ready False Behind"},
+		},
+		{
+			id: "past", says: []func(s *chainconfig.State){behindBy(time.Hour), inPhase(chainconfig.PhaseBackfilling, "")}, lag: v1alpha1.LagMore,
+			want: []string{"Synced False CatchingUp", "Ready False CatchingUp"},
+		},
+		{
+			id: "young", says: []func(s *chainconfig.State){func(s *chainconfig.State) { s.Phase, s.Head, s.Indexed = chainconfig.PhaseStarting, nil, nil }},
+			want: []string{"Available True IndexerRunning", "Synced False Behind hasn't read a block yet", "Ready False Behind"},
+		},
+		{
+			id: "silent", silent: true,
+			want: []string{"Available True IndexerRunning", "Synced False Unreachable the indexer doesn't answer: EOF", "Ready False Unreachable"},
+		},
+	}
+	w.run()
+	chains := make([]*v1alpha1.Chain, len(tests))
+	for i, tt := range tests {
+		if !tt.silent {
+			w.indexers.says(tt.id, tt.says...)
+		}
+		chains[i] = w.chain(tt.id, int64(i+1), func(c *v1alpha1.Chain) {
+			if tt.change != nil {
+				tt.change(c)
+			}
+		})
+	}
+	w.runOutOfPatience("silent")
+	for i, tt := range tests {
+		w.become(chains[i], tt.want...)
+		eventually(t, func() error {
+			if err := w.get(chains[i]); err != nil {
+				return err
+			}
+			if got := chains[i].Status.Lag; got != tt.lag {
+				return fmt.Errorf("the lag of %s is %q; want %q", tt.id, got, tt.lag)
+			}
+			return nil
+		})
+	}
+	for _, o := range w.objectsOf("checksum") {
+		if err := w.gone(o); err != nil {
+			t.Errorf("a chain that isn't accepted has objects: %v", err)
+		}
+	}
+	suspended := w.objectsOf("suspended")[5].(*appsv1.Deployment) //nolint:errcheck // it is what it was made
+	if err := w.get(suspended); err != nil || *suspended.Spec.Replicas != 0 {
+		t.Errorf("a suspended chain's Deployment: %v, %+v", err, suspended.Spec.Replicas)
+	}
+	if n := w.indexers.times("suspended") + w.indexers.times("checksum"); n > 0 {
+		t.Errorf("indexers that don't run were asked %d times", n)
+	}
+}
+
+func TestHostileIndexers(t *testing.T) {
+	w := newWorld(t)
+	redirected := w.indexers.URL + "/elsewhere"
+	tests := []struct {
+		id     string
+		answer http.HandlerFunc
+		want   string
+	}{
+		{"huge", func(w http.ResponseWriter, _ *http.Request) { write(w, `{"chain":"`+strings.Repeat("x", 5<<20)) }, "its state is longer than 1048576 bytes"},
+		{"garbage", func(w http.ResponseWriter, _ *http.Request) { write(w, `<html>`) }, "its state can't be read: invalid character"},
+		{"types", func(w http.ResponseWriter, _ *http.Request) { write(w, `{"chain":7}`) }, "its state can't be read: json: cannot unmarshal"},
+		{"empty", func(http.ResponseWriter, *http.Request) {}, "its state can't be read: EOF"},
+		{"other", func(w http.ResponseWriter, _ *http.Request) { write(w, `{"chain":"bsc"}`) }, `another one answers in its place: it says that its chain is "bsc"`},
+		{"redirect", func(w http.ResponseWriter, r *http.Request) { http.Redirect(w, r, redirected, http.StatusFound) }, "it answers 302 Found"},
+		{"broken", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusInternalServerError) }, "it answers 500"},
+		{"headers", func(w http.ResponseWriter, _ *http.Request) { w.Header().Set("X", strings.Repeat("x", 1<<20)) }, "net/http: HTTP/1.x transport connection broken: net/http: server response headers exceeded 65536 bytes"},
+		{"hang", func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }, "no answer within 2s"},
+	}
+	w.run()
+	ids := make([]string, len(tests))
+	chains := make([]*v1alpha1.Chain, len(tests))
+	for i, tt := range tests {
+		w.indexers.does(tt.id, tt.answer)
+		ids[i], chains[i] = tt.id, w.chain(tt.id, int64(i+1))
+	}
+	w.indexers.says("fine")
+	fine := w.chain("fine", 99)
+	w.become(fine, "Ready True Ready")
+	w.runOutOfPatience(ids...)
+	for i, tt := range tests {
+		w.become(chains[i], "Synced False Unreachable the indexer doesn't answer: "+tt.want)
+		if m := (*conditions(chains[i]))[2].Message; len(m) > 300 {
+			t.Errorf("%s: the message has %d bytes", tt.id, len(m))
+		}
+	}
+	w.become(fine, "Ready True Ready")
+	if n := w.indexers.times("elsewhere"); n > 0 {
+		t.Error("a redirection was followed")
+	}
+}
+
+func TestTheOldestOfTwoWinsAndTheYoungerTakesOver(t *testing.T) {
+	for _, tt := range []struct {
+		reason  string
+		id      string
+		number  int64
+		message string
+	}{
+		{v1alpha1.ReasonDuplicateID, "base", 1, `Chain a-older has the same spec.id "base" and was there first`},
+		{v1alpha1.ReasonDuplicateChainID, "other", 8453, "Chain a-older has the same spec.chainID 8453 and was there first"},
+	} {
+		t.Run(tt.reason, func(t *testing.T) {
+			w := newWorld(t)
+			w.run()
+			w.indexers.says("base")
+			w.indexers.says("other")
+			older := w.chain("base", 8453, func(c *v1alpha1.Chain) { c.Name = "a-older" })
+			younger := w.chain(tt.id, tt.number, func(c *v1alpha1.Chain) { c.Name = "b-younger" })
+			w.become(younger, "Accepted False "+tt.reason+" "+tt.message, "Available False NotAccepted", "Ready False "+tt.reason)
+			w.become(older, "Ready True Ready")
+			w.owned(older)
+			v := w.venue("four-meme", []string{"a-older", "b-younger"})
+			w.stand(v, "a-older Open", "b-younger ChainNotAccepted Chain b-younger isn't accepted: Chain a-older has the same")
+
+			w.remove(older)
+			w.become(younger, "Accepted True Accepted", "Ready True Ready")
+			w.owned(younger)
+			w.stand(v, "a-older ChainNotFound", "b-younger Open")
+		})
+	}
+}
+
+func TestAForeignObjectInTheWayIsLeftAloneAndReported(t *testing.T) {
+	w := newWorld(t)
+	op := w.run()
+	w.indexers.says("base")
+	foreign := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: workload.ObjectName("base")}, Data: map[string]string{"mine": "yes"}}
+	w.create(foreign)
+	c := w.chain("base", 8453)
+	w.become(c, "Accepted True Accepted", "Available False Conflict ConfigMap boardwalk-indexer-base isn't Boardwalk's: rename or delete it",
+		"Ready False Conflict")
+	w.indexers.rounds(t, "base", 5)
+	if err := w.get(foreign); err != nil || foreign.Data["mine"] != "yes" || len(foreign.Data) != 1 || len(foreign.OwnerReferences) > 0 {
+		t.Errorf("%v: it has become %+v", err, foreign)
+	}
+	if n := op.to("/base/status"); n > 5 {
+		t.Errorf("the status was written %d times", n)
+	}
+	w.remove(foreign)
+	w.owned(c)
+	w.become(c, "Ready True Ready")
+}
+
+func TestWhatTheAPIServerRefusesIsReportedAndTriedAgain(t *testing.T) {
+	w := newWorld(t)
+	w.run()
+	w.indexers.says("base")
+	quota := w.quota("count/services")
+	c := w.chain("base", 8453)
+	w.become(c, "Accepted True Accepted", "Available False ApplyFailed exceeded quota: none", "Ready False ApplyFailed apply Service boardwalk-indexer-base")
+	if m := (*conditions(c))[1].Message; strings.Contains(m, "\n") {
+		t.Errorf("the message has several lines: %q", m)
+	}
+	w.remove(quota)
+	w.owned(c)
+	w.become(c, "Ready True Ready")
+}
+
+// quota allows none of something, as soon as it returns.
+func (w *world) quota(of corev1.ResourceName) *corev1.ResourceQuota {
+	w.t.Helper()
+	q := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Name: "none"}, Spec: corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{of: resource.MustParse("0")}},
+	}
+	w.create(q)
+	eventually(w.t, func() error {
+		if err := w.get(q); err != nil || len(q.Status.Hard) == 0 || len(q.Status.Used) == 0 {
+			return errors.Join(err, errors.New("the quota isn't counted yet"))
+		}
+		return nil
+	})
+	return q
+}
+
+func TestAnIndexerWhosePodIsRefusedIsUnavailable(t *testing.T) {
+	w := newWorld(t)
+	w.run()
+	w.indexers.says("base")
+	w.quota("pods")
+	c := w.chain("base", 8453)
+	w.become(c, "Available False IndexerUnavailable exceeded quota: none", "Synced True AtHead", "Ready False IndexerUnavailable")
+}
+
+func TestADeletedChainTakesItsObjectsAlongAndNothingElse(t *testing.T) {
+	w := newWorld(t)
+	op := w.run()
+	w.indexers.says("base")
+	w.indexers.says("bsc")
+	base, bsc := w.chain("base", 8453), w.chain("bsc", 56)
+	bystander := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: workload.ObjectName("base") + "-notes"}}
+	w.create(bystander)
+	w.become(base, "Ready True Ready")
+	w.become(bsc, "Ready True Ready")
+	w.remove(base)
+	eventually(t, func() error {
+		for _, o := range w.objectsOf("base") {
+			if err := w.gone(o); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	w.owned(bsc)
+	w.become(bsc, "Ready True Ready")
+	if err := w.get(bystander); err != nil {
+		t.Error(err)
+	}
+	// Nobody asks it any longer, nor is it measured.
+	eventually(t, func() error {
+		if up := op.metric(t, "boardwalk_indexer_up"); len(up) != 1 || up["bsc"] != 1 {
+			return fmt.Errorf("up: %v", up)
+		}
+		return nil
+	})
+	w.indexers.rounds(t, "bsc", 2)
+	before := w.indexers.times("base")
+	w.indexers.rounds(t, "bsc", 3)
+	if after := w.indexers.times("base"); after != before {
+		t.Errorf("the indexer was asked %d times after its chain had gone", after-before)
+	}
+}
+
+func TestSuspendingStopsTheIndexerAndItComesBack(t *testing.T) {
+	w := newWorld(t)
+	w.run()
+	w.indexers.says("base")
+	c := w.chain("base", 8453)
+	v := w.venue("four-meme", []string{"base"})
+	w.become(c, "Ready True Ready")
+	w.stand(v, "base Open")
+	w.patch(c, `{"spec":{"suspend":true}}`)
+	w.become(c, "Available False Suspended", "Synced False Suspended", "Ready False Suspended")
+	w.stand(v, "base ChainSuspended")
+	w.indexers.does("base", nil)
+	w.patch(c, `{"spec":{"suspend":false}}`)
+	w.become(c, "Available True IndexerRunning", "Synced Unknown IndexerStarting", "Ready False IndexerStarting")
+	w.indexers.says("base")
+	w.become(c, "Ready True Ready")
+	w.stand(v, "base Open")
+}
+
+// An edit that makes no sense leaves what runs as it is.
+func TestAnAcceptedChainThatIsSpoiltKeepsItsIndexer(t *testing.T) {
+	w := newWorld(t)
+	w.run()
+	w.indexers.says("base")
+	c := w.chain("base", 8453)
+	w.become(c, "Ready True Ready")
+	good := string(c.Spec.QuoteAssets[0].Address)
+	assets := func(first string) string {
+		return `{"spec":{"quoteAssets":[{"symbol":"USDC","address":"` + first + `"}]}}`
+	}
+	w.patch(c, assets("0x833589FCD6eDb6E08f4c7C32D4f71b54bdA02913"))
+	w.become(c, "Accepted False Invalid", "Available False NotAccepted no indexer is started or changed", "Ready False Invalid")
+	w.owned(c)
+	w.patch(c, assets(good))
+	w.become(c, "Ready True Ready")
+}

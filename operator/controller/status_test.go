@@ -1,0 +1,260 @@
+package controller
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
+	"github.com/boardwalkhq/boardwalk/operator/venue"
+)
+
+// moves makes an indexer index a block with each answer, at some distance from the head.
+func (f *fakeIndexers) moves(id string, lag func(block uint64) time.Duration) {
+	var blocks atomic.Uint64
+	f.does(id, func(w http.ResponseWriter, _ *http.Request) {
+		n := blocks.Add(1)
+		s := atHead(id)
+		now := s.At.Add(time.Duration(n) * 2 * time.Second)
+		s.At, s.HeadReadAt = now, now
+		s.Head = &chainconfig.Block{Number: 1000 + n, Time: now}
+		s.Indexed = &chainconfig.Block{Number: 1000 + n, Time: now.Add(-lag(n))}
+		_ = json.NewEncoder(w).Encode(s)
+	})
+}
+
+func TestNothingIsWrittenWhileBlocksMoveOn(t *testing.T) {
+	w := newWorld(t)
+	op := w.run()
+	w.indexers.moves("base", func(n uint64) time.Duration { return time.Duration(n%5) * time.Second })
+	c := w.chain("base", 8453)
+	v := w.venue("four-meme", []string{"base", "elsewhere"})
+	w.become(c, "Ready True Ready")
+	w.stand(v, "base Open")
+	w.indexers.rounds(t, "base", 5) // what was woken meanwhile is done
+	before := len(op.all())
+	w.indexers.rounds(t, "base", 60)
+	if after := op.all(); len(after) != before {
+		t.Errorf("the operator wrote at rest: %v", after[before:])
+	}
+}
+
+func TestALagAloneIsWrittenOnceInHalfAMinute(t *testing.T) {
+	w := newWorld(t)
+	op := w.run()
+	w.indexers.says("base")
+	c := w.chain("base", 8453)
+	w.become(c, "Ready True Ready")
+	w.indexers.rounds(t, "base", 5)
+	w.clock.advance(lagPause)
+	flap := func(n uint64) time.Duration { return time.Duration(n%2) * 20 * time.Second }
+	for range 3 {
+		before := op.to("/base/status")
+		w.indexers.moves("base", flap)
+		eventually(t, func() error {
+			if n := op.to("/base/status"); n == before {
+				return fmt.Errorf("no lag was written: %d", n)
+			}
+			return nil
+		})
+		w.indexers.rounds(t, "base", 40)
+		if n := op.to("/base/status") - before; n != 1 {
+			t.Errorf("%d writes in a moment; want 1", n)
+		}
+		w.clock.advance(lagPause)
+	}
+	if n := op.to("/events"); n != 1 {
+		t.Errorf("%d Events; want the one of the first Ready", n)
+	}
+}
+
+// What had to wait is written later, although nothing else happens.
+func TestALagThatHadToWaitIsWritten(t *testing.T) {
+	w := newWorld(t)
+	w.run()
+	w.indexers.says("base")
+	c := w.chain("base", 8453)
+	w.become(c, "Ready True Ready")
+	w.indexers.rounds(t, "base", 5)
+	w.indexers.says("base", behindBy(time.Minute))
+	w.indexers.rounds(t, "base", 5)
+	if err := w.get(c); err != nil || c.Status.Lag != v1alpha1.LagUnder15s {
+		t.Errorf("%v: the lag is %s although it was written a moment ago", err, c.Status.Lag)
+	}
+	w.clock.advance(lagPause)
+	eventually(t, func() error {
+		if err := w.get(c); err != nil || c.Status.Lag != v1alpha1.LagUnder2m {
+			return fmt.Errorf("%w: the lag is %s", err, c.Status.Lag)
+		}
+		return nil
+	})
+}
+
+// The clock stands: whatever is written here didn't wait.
+func TestAnotherConditionIsWrittenAtOnceAndToldOnce(t *testing.T) {
+	w := newWorld(t)
+	op := w.run()
+	w.indexers.says("base")
+	c := w.chain("base", 8453)
+	w.become(c, "Ready True Ready")
+	w.indexers.says("base", behindBy(time.Hour))
+	w.become(c, "Synced False Behind", "Ready False Behind")
+	w.indexers.says("base", inPhase(chainconfig.PhaseHalted, "disk full"))
+	w.become(c, "Synced False Halted disk full", "Ready False Halted disk full")
+	w.indexers.says("base")
+	w.become(c, "Ready True Ready")
+	w.told(c, map[string]int{
+		"Normal Ready ready": 2, "Warning Behind the indexer is more than 2m0s behind, or hasn't read a block yet": 1,
+	})
+	if n := op.to("/base/status"); n > 10 {
+		t.Errorf("the status was written %d times", n)
+	}
+}
+
+// What is longer than an Event may be must be told all the same.
+func TestALongMessageIsTold(t *testing.T) {
+	w := newWorld(t)
+	w.run()
+	long := strings.Repeat("é", 3000)
+	w.indexers.says("base")
+	c := w.chain("base", 8453)
+	v := w.venue("four-meme", []string{"base"})
+	w.become(c, "Ready True Ready")
+	w.stand(v, "base Open")
+	w.indexers.says("base", inPhase(chainconfig.PhaseHalted, long))
+	w.become(c, "Ready False Halted "+long[:100])
+	w.stand(v, "base IndexerHalted "+long[:100])
+	told := map[string]int{"Normal Ready ready": 1, "Warning Halted " + strings.Repeat("é", 510) + "…": 1}
+	w.told(c, told)
+	eventually(t, func() error {
+		if got := w.events(v); len(got) != 2 {
+			return fmt.Errorf("Events are %v", got)
+		}
+		return nil
+	})
+}
+
+func TestNotesAndMessagesAreCutBetweenCharacters(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"", "short", strings.Repeat("x", 1024), strings.Repeat("é", 511), strings.Repeat("é", 600), "x" + strings.Repeat("…", 700)} {
+		if n := note(text); len(n) > maxNote || !utf8.ValidString(n) || len(text) <= maxNote && n != text || len(n) < min(len(text), maxNote-4) {
+			t.Errorf("%d bytes become %d: %q", len(text), len(n), n)
+		}
+		if m := clip(text, 500); utf8.RuneCountInString(m) != min(500, utf8.RuneCountInString(text)) || !utf8.ValidString(m) {
+			t.Errorf("%d characters become %d", utf8.RuneCountInString(text), utf8.RuneCountInString(m))
+		}
+	}
+}
+
+func TestWhatADeploymentSaysOfTheIndexer(t *testing.T) {
+	t.Parallel()
+	condition := func(kind appsv1.DeploymentConditionType, status corev1.ConditionStatus) appsv1.DeploymentStatus {
+		return appsv1.DeploymentStatus{Conditions: []appsv1.DeploymentCondition{{Type: kind, Status: status, Message: "so it says"}}}
+	}
+	available := condition(appsv1.DeploymentProgressing, corev1.ConditionFalse)
+	available.AvailableReplicas = 1
+	for _, tt := range []struct {
+		name         string
+		status       appsv1.DeploymentStatus
+		reason, part string
+	}{
+		{"new", appsv1.DeploymentStatus{}, v1alpha1.ReasonIndexerStarting, "isn't ready yet"},
+		{"progressing", condition(appsv1.DeploymentProgressing, corev1.ConditionTrue), v1alpha1.ReasonIndexerStarting, ""},
+		{"stuck", condition(appsv1.DeploymentProgressing, corev1.ConditionFalse), v1alpha1.ReasonIndexerUnavailable, "`kubectl logs -l boardwalk.dev/chain=base`"},
+		{"refused", condition(appsv1.DeploymentReplicaFailure, corev1.ConditionTrue), v1alpha1.ReasonIndexerUnavailable, "so it says"},
+		{"available", available, v1alpha1.ReasonIndexerRunning, ""},
+	} {
+		c := &v1alpha1.Chain{Spec: v1alpha1.ChainSpec{ID: "base"}}
+		o := observation{chain: &venue.Chain{}, deployment: &appsv1.Deployment{Status: tt.status}}
+		if got := o.available(c); got.reason != tt.reason || !strings.Contains(got.message, tt.part) {
+			t.Errorf("%s: %+v; want %s, …%s…", tt.name, got, tt.reason, tt.part)
+		}
+	}
+}
+
+// A status is decided by what the cache has. If that is old, the decision must not be written over a newer one.
+func TestAStatusIsNotWrittenOverANewerOne(t *testing.T) {
+	w := newWorld(t)
+	c := w.chain("base", 8453)
+	old := c.DeepCopy()
+	r := &chainReconciler{Client: w.Client, now: w.clock.Now, written: map[types.NamespacedName]time.Time{}, recorder: noEvents{}}
+	status := func(c *v1alpha1.Chain, value metav1.ConditionStatus) v1alpha1.ChainStatus {
+		out := v1alpha1.ChainStatus{}
+		condition{v1alpha1.ConditionReady, value, "Because", ""}.set(&out, c, w.clock.Now())
+		return out
+	}
+	if wait, err := r.write(t.Context(), c, status(c, metav1.ConditionTrue)); wait != 0 || err != nil {
+		t.Fatalf("first write: %s, %v", wait, err)
+	}
+	w.clock.advance(time.Minute)
+	if wait, err := r.write(t.Context(), old, status(old, metav1.ConditionFalse)); wait != stalePause || err != nil {
+		t.Errorf("write by an old one: %s, %v; want another look in %s", wait, err, stalePause)
+	}
+	w.become(c, "Ready True Because")
+	w.remove(c)
+	w.clock.advance(time.Minute)
+	if wait, err := r.write(t.Context(), c, status(c, metav1.ConditionFalse)); wait != stalePause || err != nil {
+		t.Errorf("write of one that is gone: %s, %v", wait, err)
+	}
+}
+
+// The time to wait is what is left of the pause.
+func TestTheThrottleSaysWhenToLookAgain(t *testing.T) {
+	w := newWorld(t)
+	c := w.chain("base", 8453)
+	r := &chainReconciler{Client: w.Client, now: w.clock.Now, written: map[types.NamespacedName]time.Time{}, recorder: noEvents{}}
+	for _, tt := range []struct {
+		after  time.Duration
+		lag    v1alpha1.Lag
+		wait   time.Duration
+		inside v1alpha1.Lag
+	}{
+		{0, v1alpha1.LagUnder15s, 0, v1alpha1.LagUnder15s},
+		{10 * time.Second, v1alpha1.LagUnder2m, 20 * time.Second, v1alpha1.LagUnder15s},
+		{10 * time.Second, v1alpha1.LagUnder15s, 0, v1alpha1.LagUnder15s}, // nothing to write any longer
+		{9 * time.Second, v1alpha1.LagMore, time.Second, v1alpha1.LagUnder15s},
+		{time.Second, v1alpha1.LagMore, 0, v1alpha1.LagMore},
+		{29 * time.Second, v1alpha1.LagUnder2m, time.Second, v1alpha1.LagMore},
+	} {
+		w.clock.advance(tt.after)
+		wait, err := r.write(t.Context(), c, v1alpha1.ChainStatus{Lag: tt.lag})
+		if err != nil || wait != tt.wait {
+			t.Errorf("%+v: wait %s, %v", tt, wait, err)
+		}
+		if err := w.get(c); err != nil || c.Status.Lag != tt.inside {
+			t.Errorf("%+v: %v, %s is written", tt, err, c.Status.Lag)
+		}
+	}
+}
+
+// The cache may be behind what the operator itself has written: what looks right there may be wrong.
+func TestAStatusThatIsSpoiltIsPutRight(t *testing.T) {
+	w := newWorld(t)
+	w.run()
+	w.indexers.says("base")
+	c := w.chain("base", 8453)
+	v := w.venue("four-meme", []string{"base"})
+	w.become(c, "Ready True Ready")
+	w.stand(v, "base Open")
+	w.clock.advance(lagPause)
+	for _, o := range []client.Object{c, v} {
+		if err := w.Status().Patch(t.Context(), o, client.RawPatch(types.MergePatchType, []byte(`{"status":null}`))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	w.become(c, "Ready True Ready")
+	w.become(v, "Ready True Open")
+	w.stand(v, "base Open")
+}
