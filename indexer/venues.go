@@ -26,14 +26,14 @@ type venueWatch struct {
 }
 
 type watchedVenue struct {
-	id        string
+	declared  chainconfig.Venue
 	contracts []market.Address
 }
 
 func newVenueWatch(cfg *chainconfig.Chain, src source, o Options, tell func([]chainconfig.VenueState)) (*venueWatch, error) {
 	w := &venueWatch{source: src, log: o.Log, pause: cmp.Or(o.VenuePause, venuePause), tell: tell, there: map[market.Address]bool{}}
 	for _, v := range cfg.Venues {
-		watched := watchedVenue{id: v.ID}
+		watched := watchedVenue{declared: v}
 		for _, c := range v.Contracts {
 			a, err := market.ParseEVMAddress(c)
 			if err != nil {
@@ -50,7 +50,7 @@ func newVenueWatch(cfg *chainconfig.Chain, src source, o Options, tell func([]ch
 func (w *venueWatch) unchecked() []chainconfig.VenueState {
 	out := make([]chainconfig.VenueState, len(w.venues))
 	for i, v := range w.venues {
-		out[i].ID = v.id
+		out[i].ID, out[i].Contracts = v.declared.ID, v.declared.Contracts
 	}
 	return out
 }

@@ -17,7 +17,8 @@ type State struct {
 	Chain    string `json:"chain"`
 	Document string `json:"document"`
 	Phase    Phase  `json:"phase"`
-	// Message says why, in the phases that need a reason.
+	// Message says why, in the phases that need a reason. It has no figure that changes while the reason stays: whoever
+	// repeats it would do so again and again.
 	Message string `json:"message,omitempty"`
 	// At is when the state was told.
 	At time.Time `json:"at"`
@@ -39,6 +40,8 @@ type Block struct {
 // VenueState is what the chain says of a venue's contracts.
 type VenueState struct {
 	ID string `json:"id"`
+	// Contracts are those of the document.
+	Contracts []string `json:"contracts,omitempty"`
 	// Checked says whether the contracts could be asked. What follows means nothing until they could.
 	Checked bool `json:"checked"`
 	// Missing are the contracts at whose address there is no code, Paused those that say that they are paused. A contract

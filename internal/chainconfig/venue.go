@@ -33,12 +33,10 @@ var VenueProtocols = []VenueProtocol{
 
 // Family is the kind of chain that the protocol is of.
 func (p VenueProtocol) Family() Family {
-	switch p {
-	case PumpFun, MeteoraDBC, RaydiumLaunchLab:
+	if p == PumpFun || p == MeteoraDBC || p == RaydiumLaunchLab {
 		return Solana
-	default:
-		return EVM
 	}
+	return EVM
 }
 
 // HasCurve says whether tokens start on a bonding curve. The others are live pools from their first block.

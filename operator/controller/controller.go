@@ -12,6 +12,7 @@ import (
 
 	"github.com/go-logr/logr"
 	"github.com/prometheus/client_golang/prometheus"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -20,6 +21,7 @@ import (
 	"k8s.io/klog/v2"
 	ctrl "sigs.k8s.io/controller-runtime"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
@@ -77,7 +79,10 @@ func New(cfg *rest.Config, o Options) (*Operator, error) {
 	cfg.QPS = -1
 	mgr, err := ctrl.NewManager(cfg, ctrl.Options{
 		Scheme: scheme, Logger: log,
-		Cache:                         cache.Options{DefaultNamespaces: map[string]cache.Config{o.Namespace: {}}},
+		Cache: cache.Options{
+			DefaultNamespaces: map[string]cache.Config{o.Namespace: {}},
+			ByObject:          map[client.Object]cache.ByObject{&corev1.ConfigMap{}: {Transform: forgetForeign}},
+		},
 		Controller:                    config.Controller{SkipNameValidation: new(true)}, // several operators may be in one process
 		Metrics:                       metricsserver.Options{BindAddress: "0"},          // they are on the operations listener
 		LeaderElection:                o.LeaderElection,
@@ -135,6 +140,14 @@ func (o *Operator) Ready(ctx context.Context) error {
 		return errors.New("the resources haven't been read yet")
 	}
 	return nil
+}
+
+// forgetForeign keeps of the ConfigMaps that aren't indexers' only that they are there.
+func forgetForeign(o any) (any, error) {
+	if c, ok := o.(*corev1.ConfigMap); ok && !ours(c) {
+		c.Data, c.BinaryData, c.ManagedFields = nil, nil, nil
+	}
+	return o, nil
 }
 
 func serviceURL(c *v1alpha1.Chain) string {

@@ -160,6 +160,8 @@ func TestRemoveIndexers(t *testing.T) {
 	}
 	stranger := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "mine", Labels: map[string]string{workload.LabelName: workload.Name}}}
 	w.create(stranger)
+	lease := &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: LeaseName}}
+	w.create(lease)
 	remover := w.remover()
 	for range 2 { // none left is no error
 		if err := RemoveIndexers(t.Context(), remover, w.namespace); err != nil {
@@ -181,6 +183,9 @@ func TestRemoveIndexers(t *testing.T) {
 	if err := w.get(stranger); err != nil {
 		t.Error(err)
 	}
+	if err := w.gone(lease); err != nil {
+		t.Error(err)
+	}
 	w.run()
 	w.owned(c)
 	w.become(c, "Ready True Ready")
@@ -197,6 +202,9 @@ func (w *world) remover() *rest.Config {
 	} {
 		role.Rules = append(role.Rules, rbacv1.PolicyRule{APIGroups: []string{group}, Resources: resources, Verbs: []string{"list", "delete"}})
 	}
+	role.Rules = append(role.Rules, rbacv1.PolicyRule{
+		APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, ResourceNames: []string{LeaseName}, Verbs: []string{"delete"},
+	})
 	w.create(&corev1.ServiceAccount{ObjectMeta: m})
 	w.create(role)
 	w.create(&rbacv1.RoleBinding{

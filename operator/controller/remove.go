@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
@@ -17,8 +18,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
 
-// RemoveIndexers deletes the objects of all indexers in a namespace. Chains stay: the next operator runs their indexers again.
-// None may be running meanwhile.
+// RemoveIndexers deletes what operators have made in a namespace: the objects of all indexers and the operators' Lease. Chains
+// stay: the next operator runs their indexers again. None may be running meanwhile.
 func RemoveIndexers(ctx context.Context, cfg *rest.Config, namespace string) error {
 	c, err := client.New(cfg, client.Options{})
 	if err != nil {
@@ -31,6 +32,11 @@ func RemoveIndexers(ctx context.Context, cfg *rest.Config, namespace string) err
 		networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy"), policyv1.SchemeGroupVersion.WithKind("PodDisruptionBudget"),
 	} {
 		errs = append(errs, removeIndexers(ctx, c, namespace, kind))
+	}
+	lease := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: LeaseName}}
+	lease.SetGroupVersionKind(coordinationv1.SchemeGroupVersion.WithKind("Lease"))
+	if err := c.Delete(ctx, lease); client.IgnoreNotFound(err) != nil {
+		errs = append(errs, fmt.Errorf("delete Lease %s: %w", LeaseName, err))
 	}
 	return errors.Join(errs...)
 }

@@ -178,6 +178,8 @@ func announce(r events.EventRecorder, o runtime.Object, before, after []metav1.C
 	switch {
 	case is.Status == metav1.ConditionTrue:
 		r.Eventf(o, nil, corev1.EventTypeNormal, is.Reason, action, "%s", note(cmp.Or(is.Message, "ready")))
+	case is.Reason == v1alpha1.ReasonSuspended:
+		r.Eventf(o, nil, corev1.EventTypeNormal, is.Reason, action, "%s", note(is.Message))
 	case was != nil || is.Reason != v1alpha1.ReasonIndexerStarting:
 		r.Eventf(o, nil, corev1.EventTypeWarning, is.Reason, action, "%s", note(cmp.Or(is.Message, "not ready")))
 	}

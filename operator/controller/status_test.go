@@ -248,6 +248,7 @@ func TestAStatusThatIsSpoiltIsPutRight(t *testing.T) {
 	v := w.venue("four-meme", []string{"base"})
 	w.become(c, "Ready True Ready")
 	w.stand(v, "base Open")
+	w.indexers.rounds(t, "base", 20) // nothing else wakes anybody
 	w.clock.advance(lagPause)
 	for _, o := range []client.Object{c, v} {
 		if err := w.Status().Patch(t.Context(), o, client.RawPatch(types.MergePatchType, []byte(`{"status":null}`))); err != nil {

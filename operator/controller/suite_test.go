@@ -178,7 +178,7 @@ func atHead(id string, change ...func(s *chainconfig.State)) *chainconfig.State 
 	s := &chainconfig.State{
 		Chain: id, Phase: chainconfig.PhaseFollowing, At: at, HeadReadAt: at,
 		Head: &chainconfig.Block{Number: 100, Time: at}, Indexed: &chainconfig.Block{Number: 100, Time: at},
-		Venues: []chainconfig.VenueState{{ID: "four-meme", Checked: true}},
+		Venues: []chainconfig.VenueState{{ID: "four-meme", Contracts: []string{contract}, Checked: true}},
 	}
 	for _, c := range change {
 		c(s)

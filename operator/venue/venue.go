@@ -5,9 +5,11 @@ package venue
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
@@ -125,8 +127,8 @@ var observed = []check{
 		return ""
 	}},
 	{v1alpha1.ReasonIndexerOutdated, func(f *Facts) string {
-		if _, known := f.Chain.State.Venue(f.Venue); !known {
-			return fmt.Sprintf("the indexer of Chain %s is about to learn of the venue", f.Chain.Name)
+		if v, known := f.Chain.State.Venue(f.Venue); !known || !slices.Equal(v.Contracts, resolve.Contracts(&f.On)) {
+			return fmt.Sprintf("the indexer of Chain %s is about to learn of the venue, or of its contracts", f.Chain.Name)
 		}
 		return ""
 	}},

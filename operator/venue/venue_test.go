@@ -35,7 +35,7 @@ func open(now time.Time) venue.Facts {
 			State: &chainconfig.State{
 				Chain: "bsc", Phase: chainconfig.PhaseFollowing, At: now, HeadReadAt: now,
 				Head: &chainconfig.Block{Number: 100, Time: now}, Indexed: &chainconfig.Block{Number: 100, Time: now},
-				Venues: []chainconfig.VenueState{{ID: "other"}, {ID: "four-meme", Checked: true}},
+				Venues: []chainconfig.VenueState{{ID: "other"}, {ID: "four-meme", Contracts: []string{contract}, Checked: true}},
 			},
 		},
 	}
@@ -361,8 +361,8 @@ func TestTheSummarySaysWhereItIsClosedAndWhy(t *testing.T) {
 		{"open, and closed as wanted", []v1alpha1.VenueChain{here.On, closed}, "1/1", "base (WantedClosed)", v1alpha1.ReasonOpen, metav1.ConditionTrue},
 		{"wanted nowhere", []v1alpha1.VenueChain{closed}, "0/0", "base (WantedClosed)", v1alpha1.ReasonWantedClosed, metav1.ConditionTrue},
 		{
-			"open on some", []v1alpha1.VenueChain{here.On, elsewhere, closed}, "1/2", "polygon (ChainNotFound), base (WantedClosed)",
-			v1alpha1.ReasonSomeClosed, metav1.ConditionFalse,
+			name: "open on some", chains: []v1alpha1.VenueChain{here.On, elsewhere, closed}, open: "1/2",
+			closedOn: "polygon (ChainNotFound), base (WantedClosed)", reason: v1alpha1.ReasonSomeClosed, ready: metav1.ConditionFalse,
 		},
 		{"open on none", []v1alpha1.VenueChain{elsewhere}, "0/1", "polygon (ChainNotFound)", v1alpha1.ReasonAllClosed, metav1.ConditionFalse},
 	} {

@@ -142,7 +142,7 @@ func venuesOn(chain string, family chainconfig.Family, venues []v1alpha1.LaunchV
 		}
 		for j := range s.Chains {
 			if c := &s.Chains[j]; c.Chain == chain {
-				out = append(out, chainconfig.Venue{ID: s.ID, Protocol: protocol, Contracts: contracts(c)})
+				out = append(out, chainconfig.Venue{ID: s.ID, Protocol: protocol, Contracts: Contracts(c)})
 			}
 		}
 	}
@@ -150,7 +150,8 @@ func venuesOn(chain string, family chainconfig.Family, venues []v1alpha1.LaunchV
 	return out
 }
 
-func contracts(c *v1alpha1.VenueChain) []string {
+// Contracts are a venue's contracts or program accounts on a chain, as a document has them.
+func Contracts(c *v1alpha1.VenueChain) []string {
 	var out []string
 	for _, a := range c.Contracts {
 		out = append(out, strings.ToLower(string(a)))

@@ -598,7 +598,7 @@ const (
 	ReasonDuplicateID = "DuplicateID"
 	// ReasonDuplicateChainID: an older Chain of the namespace has the same spec.chainID. The oldest wins.
 	ReasonDuplicateChainID = "DuplicateChainID"
-	// ReasonNotAccepted: nothing runs, as Accepted is false.
+	// ReasonNotAccepted: Accepted is false, so that no indexer is started or changed. One that ran before runs on.
 	ReasonNotAccepted = "NotAccepted"
 	// ReasonSuspended: spec.suspend is true.
 	ReasonSuspended = "Suspended"

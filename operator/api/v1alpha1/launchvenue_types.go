@@ -295,10 +295,10 @@ const (
 	ReasonVenueNotAccepted = "VenueNotAccepted"
 	// ReasonChainNotFound: the namespace has no Chain of the name.
 	ReasonChainNotFound = "ChainNotFound"
-	// ReasonWrongFamily: the protocol isn't one of the chain's family.
-	ReasonWrongFamily = "WrongFamily"
 	// ReasonChainNotAccepted: the Chain's condition Accepted is false.
 	ReasonChainNotAccepted = "ChainNotAccepted"
+	// ReasonWrongFamily: the protocol isn't one of the chain's family.
+	ReasonWrongFamily = "WrongFamily"
 	// ReasonChainSuspended: the Chain is suspended.
 	ReasonChainSuspended = "ChainSuspended"
 	// ReasonNoContracts: neither contracts nor programAccounts are declared.
@@ -307,7 +307,7 @@ const (
 	ReasonIndexerDown = "IndexerDown"
 	// ReasonIndexerHalted: the chain's indexer needs a human.
 	ReasonIndexerHalted = "IndexerHalted"
-	// ReasonIndexerOutdated: the indexer doesn't know of the venue yet.
+	// ReasonIndexerOutdated: the indexer doesn't know of the venue, or of its contracts, yet.
 	ReasonIndexerOutdated = "IndexerOutdated"
 	// ReasonIndexerBehind: the indexer is further behind than the chain's spec.indexer.maxLag.
 	ReasonIndexerBehind = "IndexerBehind"

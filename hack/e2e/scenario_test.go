@@ -1,0 +1,47 @@
+//go:build e2e && linux
+
+package e2e
+
+import "testing"
+
+// namespace is where all of it happens. Its pods must be restricted ones.
+const namespace = "boardwalk"
+
+// TestBoardwalkOnARealNode goes through what a platform team does with Boardwalk, from the installation to its end.
+func TestBoardwalkOnARealNode(t *testing.T) {
+	c := newCluster(t)
+	for _, s := range []struct {
+		name string
+		do   func(step)
+	}{
+		{"the namespace refuses what isn't restricted", step.testNamespace},
+		{"a chain runs in the cluster", step.testAnvil},
+		{"the image runs and names are found", step.testSmoke},
+		{"the chain has a past", step.testPast},
+
+		{"the chart installs", step.testInstall},
+		{"a Chain gets an indexer", step.testChain},
+		{"the indexer follows the chain", step.testFollowing},
+		{"the API answers from what was indexed", step.testAPI},
+		{"a trade shows in the API", step.testTrade},
+		{"strangers reach what is public alone", step.testNetwork},
+
+		{"venues open", step.testVenuesOpen},
+		{"suspending the chain closes them", step.testSuspend},
+		{"an outage of the chain's nodes closes them", step.testOutage},
+		{"an indexer that hangs closes them", step.testHang},
+		{"a paused contract closes its venue alone", step.testPaused},
+
+		{"an upgrade keeps the data", step.testUpgrade},
+		{"a rollback keeps the data", step.testRollback},
+		{"the database's pod may be replaced", step.testDatabaseRestart},
+
+		{"a deleted Chain leaves nothing", step.testChainDeleted},
+		{"a Chain that comes back goes on where it was", step.testChainBack},
+		{"nobody crashed or asked for what it may not", step.testConduct},
+		{"uninstalling leaves what can't be had again", step.testUninstall},
+		{"another installation goes on where the last one was", step.testReinstall},
+	} {
+		c.run(t, s.name, s.do)
+	}
+}
