@@ -34,6 +34,10 @@ e2e: ## Install the chart on a real Kubernetes node on this machine, as root, an
 	hack/setup.sh node
 	go test -tags e2e -count=1 -timeout 30m -v ./hack/e2e/...
 
+.PHONY: e2e-kwok
+e2e-kwok: setup ## The same as far as it goes on simulated nodes, for machines that can't run a real one: no image is pulled, no program runs
+	go test -count=1 -timeout 20m -v -run 'TestADeploymentRollsOut|TestAChainGetsAnIndexer|TestADeletedChain|TestInstallUpgrade' ./internal/kubetest ./operator/controller ./charts
+
 .PHONY: images
 images: ## Build OCI images for amd64 and arm64 into dist/, without a daemon
 	go run ./hack/images -o dist -tag boardwalk:$(shell sed -n 's/^appVersion: *//p' charts/boardwalk/Chart.yaml)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
@@ -23,6 +24,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/kubetest"
 	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
@@ -177,6 +179,28 @@ func until(t *testing.T, what string, is func() bool) {
 	for deadline := time.Now().Add(time.Minute); !is(); time.Sleep(10 * time.Millisecond) {
 		if time.Now().After(deadline) {
 			t.Fatal("it never came about that " + what)
+		}
+	}
+}
+
+// TestAnIndexerRefusesAnOlderDocument gives one the hash of a document that its node hasn't got yet.
+func TestAnIndexerRefusesAnOlderDocument(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "chain.json")
+	document, hash, err := (&chainconfig.Chain{ID: "base", Family: chainconfig.Solana}).Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(file, append(document, '\n'), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for given, want := range map[string]string{"0123": "is an older copy", hash: "family Solana has no indexer yet", "": "family Solana has no indexer yet"} {
+		cmd := command()
+		cmd.SetArgs([]string{
+			"indexer", "--config", file, "--document-hash=" + given, "--operations=127.0.0.1:0", "--db=sqlite:" + filepath.Join(t.TempDir(), "x.db"),
+		})
+		if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("with the hash %q: %v", given, err)
 		}
 	}
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"time"
 
@@ -39,7 +40,7 @@ func openStore(ctx context.Context, dsn string, log *slog.Logger) (*store.Store,
 
 func indexerCommand() *cobra.Command {
 	var c common
-	var config string
+	var config, hash string
 	cmd := &cobra.Command{
 		Use: "indexer --config FILE", Short: "Run one chain's indexer", Args: cobra.NoArgs,
 		Long: `Run the indexer of one chain, from its chain document (JSON), until it is stopped.
@@ -54,6 +55,10 @@ address; it looks every minute whether what halted it is mended.`,
 			cfg, err := chainconfig.Load(config)
 			if err != nil {
 				return err
+			}
+			if _, has, err := cfg.Encode(); hash != "" && (err != nil || has != hash) {
+				return fmt.Errorf("chain document %s has the hash %s, not %s: it is an older copy; a newer one comes within a minute or two",
+					config, has, hash)
 			}
 			ctx := cmd.Context()
 			l, err := telemetry.Listen(ctx, "operations", c.address)
@@ -87,6 +92,7 @@ address; it looks every minute whether what halted it is mended.`,
 	}
 	c.register(cmd, "127.0.0.1:8081")
 	cmd.Flags().StringVar(&config, "config", "", "the chain document")
+	cmd.Flags().StringVar(&hash, "document-hash", "", "refuse a chain document with another hash, as an older copy on a cluster's node has")
 	_ = cmd.MarkFlagRequired("config")
 	return cmd
 }
@@ -118,7 +124,8 @@ func apiserverCommand() *cobra.Command {
 
 Chains and venues are declared in manifests (-f), which are read once, or as resources in a Kubernetes namespace
 (--from-cluster), whose changes show within a second. That needs list and watch on both kinds there. While Kubernetes is
-away the API goes on with what was read last.`,
+away the API goes on with what was read last. Which venue is open is decided by the operator, or by ` + "`boardwalk up`" + `: with
+-f alone every venue shows as closed.`,
 		Example: "  boardwalk apiserver -f config/samples\n  boardwalk apiserver --from-cluster --kubeconfig ~/.kube/config --namespace boardwalk",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log, err := telemetry.NewLog(cmd.ErrOrStderr(), c.logLevel, c.logJSON)

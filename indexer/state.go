@@ -3,6 +3,7 @@ package indexer
 import (
 	"encoding/json"
 	"net/http"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,8 +43,9 @@ func (a *account) update(change func(s *chainconfig.State)) {
 	change(&a.state)
 }
 
+// phase takes a message of several lines as one: it is read in tables.
 func (a *account) phase(p chainconfig.Phase, message string) {
-	a.update(func(s *chainconfig.State) { s.Phase, s.Message = p, message })
+	a.update(func(s *chainconfig.State) { s.Phase, s.Message = p, strings.ReplaceAll(message, "\n", "; ") })
 }
 
 // begun says that a run has begun, unless what halted the last one is still to be found mended.

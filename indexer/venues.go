@@ -14,6 +14,9 @@ import (
 // venuePause is the time between two looks at the venues' contracts: each costs a call per contract.
 const venuePause = 15 * time.Second
 
+// codesAtOnce bounds how many contracts are asked for their code in one look. Missing ones are asked each time.
+const codesAtOnce = 100
+
 // venueWatch asks the venues' contracts, beside the loop, whether they are there and whether they are paused.
 type venueWatch struct {
 	source source
@@ -21,7 +24,7 @@ type venueWatch struct {
 	pause  time.Duration
 	venues []watchedVenue
 	tell   func([]chainconfig.VenueState)
-	// there are the contracts that have been seen to have code. It can't be lost in practice.
+	// there are the contracts that have been seen to have code, which they don't lose in practice.
 	there map[market.Address]bool
 }
 
@@ -60,50 +63,80 @@ func (w *venueWatch) run(ctx context.Context) {
 	if len(w.venues) == 0 {
 		return
 	}
+	failing := false
 	for {
-		if states, err := w.look(ctx); err == nil {
+		states, err := w.look(ctx)
+		switch {
+		case err == nil:
 			w.tell(states)
-		} else if ctx.Err() == nil {
+		case ctx.Err() == nil && !failing:
 			w.log.WarnContext(ctx, "venue contracts not checked", "err", err.Error())
 		}
+		failing = err != nil
 		if !sleep(ctx, w.pause) {
 			return
 		}
 	}
 }
 
+// look asks all contracts at once whether they are paused, and those whose code hasn't been seen yet for it.
 func (w *venueWatch) look(ctx context.Context) ([]chainconfig.VenueState, error) {
-	head, err := w.source.Head(ctx)
+	var contracts []market.Address
+	for _, v := range w.venues {
+		contracts = append(contracts, v.contracts...)
+	}
+	paused, err := w.source.Paused(ctx, contracts)
+	if err != nil {
+		return nil, err
+	}
+	unknown, err := w.lookForCode(ctx, contracts)
 	if err != nil {
 		return nil, err
 	}
 	out := w.unchecked()
-	for i, v := range w.venues {
-		paused, err := w.source.Paused(ctx, v.contracts)
-		if err != nil {
-			return nil, err
-		}
-		out[i].Checked = true
-		for j, c := range v.contracts {
-			if paused[j] {
-				out[i].Paused = append(out[i].Paused, c.String())
+	i := 0
+	for n, v := range w.venues {
+		out[n].Checked = true
+		for _, c := range v.contracts {
+			switch {
+			case unknown[c]:
+				out[n].Checked = false
+			case !w.there[c]:
+				out[n].Missing = append(out[n].Missing, c.String())
+			case paused[i]:
+				out[n].Paused = append(out[n].Paused, c.String())
 			}
-			if w.there[c] {
-				continue
-			}
-			exists, known, err := w.source.Exists(ctx, c, head.Number)
-			if err != nil {
-				return nil, err
-			}
-			if !known {
-				out[i].Checked = false
-				continue
-			}
-			if !exists {
-				out[i].Missing = append(out[i].Missing, c.String())
-			}
-			w.there[c] = exists
+			i++
 		}
 	}
 	return out, nil
+}
+
+// lookForCode notes which contracts have code. It gives those of which the nodes can't say, or weren't asked in this look.
+func (w *venueWatch) lookForCode(ctx context.Context, contracts []market.Address) (unknown map[market.Address]bool, err error) {
+	unknown = map[market.Address]bool{}
+	var head uint64
+	asked := 0
+	for _, c := range contracts {
+		if w.there[c] {
+			continue
+		}
+		if asked++; asked > codesAtOnce {
+			unknown[c] = true
+			continue
+		}
+		if head == 0 {
+			h, err := w.source.Head(ctx)
+			if err != nil {
+				return nil, err
+			}
+			head = h.Number
+		}
+		exists, known, err := w.source.Exists(ctx, c, head)
+		if err != nil {
+			return nil, err
+		}
+		unknown[c], w.there[c] = !known, exists
+	}
+	return unknown, nil
 }

@@ -2,7 +2,6 @@ package evm
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/url"
 	"strings"
@@ -61,10 +60,7 @@ func (e *endpoint) subscription(ctx context.Context, out chan<- struct{}) error 
 	defer cancel()
 	c, res, err := websocket.Dial(dial, u.String(), nil)
 	if err != nil {
-		if secret, ok := errors.AsType[*url.Error](err); ok {
-			err = secret.Err // without the URL, which may carry a key
-		}
-		return fmt.Errorf("dial: %w", err)
+		return fmt.Errorf("dial: %w", withoutURL(raw, err))
 	}
 	if res != nil && res.Body != nil {
 		_ = res.Body.Close()

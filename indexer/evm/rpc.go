@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/url"
 	"strconv"
 	"time"
 )
@@ -56,6 +55,8 @@ type client struct {
 func newHTTPClient() *http.Client {
 	return &http.Client{
 		Timeout: 60 * time.Second,
+		// A node doesn't lead elsewhere, and a key must not be carried there.
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{
 			DialContext:           (&net.Dialer{Timeout: 5 * time.Second}).DialContext,
 			MaxIdleConnsPerHost:   16,
@@ -79,10 +80,7 @@ func (c *client) post(ctx context.Context, body []byte) ([]byte, error) {
 	req.Header.Set("Content-Type", "application/json")
 	res, err := c.http.Do(req)
 	if err != nil {
-		if ue, ok := errors.AsType[*url.Error](err); ok {
-			err = ue.Err
-		}
-		return nil, fmt.Errorf("reach the node: %w", err)
+		return nil, fmt.Errorf("reach the node: %w", withoutURL(u, err))
 	}
 	defer func() { _ = res.Body.Close() }()
 	var buf bytes.Buffer
@@ -90,7 +88,7 @@ func (c *client) post(ctx context.Context, body []byte) ([]byte, error) {
 		buf.Grow(int(n) + bytes.MinRead)
 	}
 	if _, err := buf.ReadFrom(io.LimitReader(res.Body, maxAnswer+1)); err != nil {
-		return nil, fmt.Errorf("read the node's answer: %w", err)
+		return nil, fmt.Errorf("read the node's answer: %w", withoutURL(u, err))
 	}
 	if buf.Len() > maxAnswer {
 		return nil, errTooLong
@@ -147,10 +145,26 @@ func (c *client) do(ctx context.Context, reqs ...*request) error {
 	if err != nil {
 		return fmt.Errorf("%w: %.100s", errGarbage, err.Error())
 	}
+	for i := range answers {
+		c.withoutURL(answers[i].Error)
+	}
 	if len(reqs) > 1 && len(answers) == 1 && answers[0].Error != nil {
 		return answers[0].Error // the batch as a whole was refused
 	}
 	return match(reqs, answers)
+}
+
+// withoutURL takes the URL out of what a node says, if it says something: some repeat what they were asked for.
+func (c *client) withoutURL(e *RPCError) {
+	if e == nil {
+		return
+	}
+	u, err := c.url()
+	if err != nil {
+		e.Message = ""
+		return
+	}
+	e.Message = redact(u, e.Message)
 }
 
 func match(reqs []*request, answers []wireAnswer) error {

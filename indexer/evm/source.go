@@ -158,7 +158,11 @@ func (e *endpoint) logs(ctx context.Context, params []any) ([]Log, error) {
 	if err != nil {
 		return nil, err
 	}
-	return parseLogs(raw)
+	logs, err := parseLogs(raw)
+	if rpc, ok := errors.AsType[*RPCError](err); ok {
+		e.withoutURL(rpc)
+	}
+	return logs, err
 }
 
 // Block reads the logs of one block by its hash and decodes them. Every log must name that hash; no logs at all under

@@ -14,6 +14,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/client-go/util/workqueue"
@@ -172,8 +173,11 @@ func (r *chainReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	}
 	seen := observation{refusal: refusal, now: r.now(), chain: known(&c, refusal)}
 	seen.silence = r.prober.look(req.NamespacedName, seen.chain)
-	if refusal == nil {
+	switch {
+	case refusal == nil:
 		seen.deployment, seen.failed = r.run(ctx, &c)
+	case c.Spec.Suspend:
+		seen.failed = r.stop(ctx, &c)
 	}
 	if passing(seen.failed) {
 		return reconcile.Result{}, seen.failed
@@ -201,6 +205,20 @@ func (r *chainReconciler) run(ctx context.Context, c *v1alpha1.Chain) (*appsv1.D
 	}
 	key := types.NamespacedName{Namespace: c.Namespace, Name: workload.ObjectName(doc.ID)}
 	return apply(ctx, r.Client, key, objects)
+}
+
+// stop ends the indexer of a chain that ran and whose spec makes no sense any more: no document is needed for that.
+func (r *chainReconciler) stop(ctx context.Context, c *v1alpha1.Chain) error {
+	var d appsv1.Deployment
+	err := r.Get(ctx, types.NamespacedName{Namespace: c.Namespace, Name: workload.ObjectName(c.Spec.ID)}, &d)
+	if apierrors.IsNotFound(err) || err == nil && (!metav1.IsControlledBy(&d, c) || d.Spec.Replicas != nil && *d.Spec.Replicas == 0) {
+		return nil
+	} else if err != nil {
+		return err
+	}
+	before := d.DeepCopy()
+	d.Spec.Replicas = new(int32(0))
+	return client.IgnoreNotFound(r.Patch(ctx, &d, client.MergeFrom(before), client.FieldOwner(FieldOwner)))
 }
 
 // write patches the status if it differs, and says when to look again if it had to wait.

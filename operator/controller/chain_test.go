@@ -401,7 +401,7 @@ func TestSuspendingStopsTheIndexerAndItComesBack(t *testing.T) {
 	w.stand(v, "base Open")
 }
 
-// An edit that makes no sense leaves what runs as it is.
+// An edit that makes no sense leaves what runs as it is, unless it is to be suspended.
 func TestAnAcceptedChainThatIsSpoiltKeepsItsIndexer(t *testing.T) {
 	w := newWorld(t)
 	w.run()
@@ -415,6 +415,18 @@ func TestAnAcceptedChainThatIsSpoiltKeepsItsIndexer(t *testing.T) {
 	w.patch(c, assets("0x833589FCD6eDb6E08f4c7C32D4f71b54bdA02913"))
 	w.become(c, "Accepted False Invalid", "Available False NotAccepted no indexer is started or changed", "Ready False Invalid")
 	w.owned(c)
+	w.patch(c, `{"spec":{"suspend":true}}`)
+	eventually(t, func() error {
+		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: workload.ObjectName("base")}}
+		if err := w.get(d); err != nil {
+			return err
+		}
+		if n := *d.Spec.Replicas; n != 0 {
+			return fmt.Errorf("%d replicas are wanted", n)
+		}
+		return nil
+	})
+	w.patch(c, `{"spec":{"suspend":false}}`)
 	w.patch(c, assets(good))
 	w.become(c, "Ready True Ready")
 }

@@ -38,7 +38,7 @@ const (
 	// retryPause is the longest time between two tries of what failed, stalePause the one before what was decided by an older
 	// state of a resource is decided again.
 	retryPause = 30 * time.Second
-	stalePause = 100 * time.Millisecond
+	stalePause = time.Second
 )
 
 // LeaseName is the name of the Lease that the acting operator holds.

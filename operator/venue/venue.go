@@ -160,13 +160,22 @@ func Decide(f Facts) (state v1alpha1.VenueState, reason, message string) {
 	if reason, message = first(declared, &f); reason != "" {
 		return v1alpha1.VenueClosed, reason, message
 	}
-	if f.Chain.State == nil && !f.Chain.Asked && f.Before != nil && f.Before.State == v1alpha1.VenueOpen {
-		return f.Before.State, f.Before.Reason, f.Before.Message
+	if f.Chain.State == nil && !f.Chain.Asked {
+		return f.undecided()
 	}
 	if reason, message = first(observed, &f); reason != "" {
 		return v1alpha1.VenueClosed, reason, message
 	}
 	return v1alpha1.VenueOpen, v1alpha1.ReasonOpen, ""
+}
+
+// undecided is what stands while the indexer hadn't time to answer: what was seen of it last, if anything was.
+func (f *Facts) undecided() (state v1alpha1.VenueState, reason, message string) {
+	seen := func(c check) bool { return c.reason == f.Before.Reason }
+	if f.Before != nil && (f.Before.State == v1alpha1.VenueOpen || slices.ContainsFunc(observed, seen)) {
+		return f.Before.State, f.Before.Reason, f.Before.Message
+	}
+	return v1alpha1.VenueClosed, v1alpha1.ReasonIndexerStarting, fmt.Sprintf("the indexer of Chain %s hasn't answered yet", f.Chain.Name)
 }
 
 func first(checks []check, f *Facts) (reason, message string) {

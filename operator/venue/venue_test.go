@@ -186,7 +186,8 @@ func TestHowFarAndHowLongIsTooMuch(t *testing.T) {
 func TestUntilTheIndexerHadTimeToAnswerAnOpenVenueStaysOpen(t *testing.T) {
 	t.Parallel()
 	wasOpen := &v1alpha1.VenueChainStatus{Chain: "bsc", State: v1alpha1.VenueOpen, Reason: v1alpha1.ReasonOpen}
-	wasClosed := &v1alpha1.VenueChainStatus{Chain: "bsc", State: v1alpha1.VenueClosed, Reason: v1alpha1.ReasonIndexerBehind, Message: "behind"}
+	wasPaused := &v1alpha1.VenueChainStatus{Chain: "bsc", State: v1alpha1.VenueClosed, Reason: v1alpha1.ReasonContractPaused, Message: "paused"}
+	wasClosed := &v1alpha1.VenueChainStatus{Chain: "bsc", State: v1alpha1.VenueClosed, Reason: v1alpha1.ReasonWantedClosed, Message: "wanted"}
 	suspend := func(f *venue.Facts) { f.Chain.Suspended = true }
 	for _, tt := range []struct {
 		name   string
@@ -199,8 +200,10 @@ func TestUntilTheIndexerHadTimeToAnswerAnOpenVenueStaysOpen(t *testing.T) {
 		{"open before", wasOpen, false, nil, v1alpha1.VenueOpen, v1alpha1.ReasonOpen},
 		{"open before, asked for long enough", wasOpen, true, nil, v1alpha1.VenueClosed, v1alpha1.ReasonIndexerDown},
 		{"open before, and now suspended", wasOpen, false, suspend, v1alpha1.VenueClosed, v1alpha1.ReasonChainSuspended},
-		{"closed before", wasClosed, false, nil, v1alpha1.VenueClosed, v1alpha1.ReasonIndexerDown},
-		{"never looked at", nil, false, nil, v1alpha1.VenueClosed, v1alpha1.ReasonIndexerDown},
+		{"paused before", wasPaused, false, nil, v1alpha1.VenueClosed, v1alpha1.ReasonContractPaused},
+		{"paused before, asked for long enough", wasPaused, true, nil, v1alpha1.VenueClosed, v1alpha1.ReasonIndexerDown},
+		{"closed before, for what is declared", wasClosed, false, nil, v1alpha1.VenueClosed, v1alpha1.ReasonIndexerStarting},
+		{"never looked at", nil, false, nil, v1alpha1.VenueClosed, v1alpha1.ReasonIndexerStarting},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()

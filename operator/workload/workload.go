@@ -44,6 +44,9 @@ const (
 	// SecretDir is where the Secrets with the nodes' URLs are mounted.
 	SecretDir = "/etc/boardwalk/rpc" //nolint:gosec // a directory, no credential
 
+	// startupSeconds is how long an indexer may take to start, a migration of the database included.
+	startupSeconds = 300
+
 	documentDir  = "/etc/boardwalk/chain"
 	documentFile = "chain.json"
 	// user is the image's.
@@ -80,7 +83,7 @@ func Build(c *v1alpha1.Chain, doc *chainconfig.Chain, s Settings) (*Objects, err
 	if err != nil {
 		return nil, fmt.Errorf("encode the document of chain %s: %w", doc.ID, err)
 	}
-	b := builder{chain: c, settings: s, name: ObjectName(doc.ID)}
+	b := builder{chain: c, settings: s, name: ObjectName(doc.ID), hash: hash}
 	b.labels = map[string]string{LabelName: Name, LabelComponent: Indexer, LabelManagedBy: ManagedBy, LabelChain: doc.ID}
 	b.owner = metav1ac.OwnerReference().WithAPIVersion(v1alpha1.GroupVersion.String()).WithKind(v1alpha1.ChainKind).
 		WithName(c.Name).WithUID(c.UID).WithController(true)
@@ -92,7 +95,7 @@ func Build(c *v1alpha1.Chain, doc *chainconfig.Chain, s Settings) (*Objects, err
 		Service:       b.service(),
 		NetworkPolicy: b.networkPolicy(),
 		Budget:        b.budget(),
-		Deployment:    b.deployment(hash),
+		Deployment:    b.deployment(),
 	}, nil
 }
 
@@ -100,6 +103,7 @@ type builder struct {
 	chain    *v1alpha1.Chain
 	settings Settings
 	name     string
+	hash     string
 	labels   map[string]string
 	owner    *metav1ac.OwnerReferenceApplyConfiguration
 }
@@ -123,7 +127,7 @@ func (b *builder) budget() *policyv1ac.PodDisruptionBudgetApplyConfiguration {
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(b.selector())))
 }
 
-func (b *builder) deployment(hash string) *appsv1ac.DeploymentApplyConfiguration {
+func (b *builder) deployment() *appsv1ac.DeploymentApplyConfiguration {
 	replicas := int32(1)
 	if b.chain.Spec.Suspend {
 		replicas = 0
@@ -133,7 +137,7 @@ func (b *builder) deployment(hash string) *appsv1ac.DeploymentApplyConfiguration
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(b.selector())).
 			// A chain has one writer: a second pod would only wait for the first one's lease.
 			WithStrategy(appsv1ac.DeploymentStrategy().WithType("Recreate")).
-			WithTemplate(corev1ac.PodTemplateSpec().WithLabels(b.labels).WithAnnotations(map[string]string{AnnotationDocument: hash}).
+			WithTemplate(corev1ac.PodTemplateSpec().WithLabels(b.labels).WithAnnotations(map[string]string{AnnotationDocument: b.hash}).
 				WithSpec(b.pod())))
 }
 
@@ -167,12 +171,13 @@ func (b *builder) container() *corev1ac.ContainerApplyConfiguration {
 	}
 	requests, limits := requirements(b.chain.Spec.Indexer.Resources)
 	c := corev1ac.Container().WithName(Indexer).WithImage(b.settings.Image).
-		WithArgs("indexer", "--config="+documentDir+"/"+documentFile, fmt.Sprintf("--operations=:%d", OperationsPort), "--log-json").
+		WithArgs("indexer", "--config="+documentDir+"/"+documentFile, "--document-hash="+b.hash,
+			fmt.Sprintf("--operations=:%d", OperationsPort), "--log-json").
 		WithEnv(
 			corev1ac.EnvVar().WithName("BOARDWALK_DB").WithValueFrom(corev1ac.EnvVarSource().WithSecretKeyRef(
 				corev1ac.SecretKeySelector().WithName(b.settings.DatabaseSecret).WithKey(b.settings.DatabaseKey)))).
 		WithPorts(corev1ac.ContainerPort().WithName("operations").WithContainerPort(OperationsPort).WithProtocol("TCP")).
-		WithStartupProbe(probe("/livez").WithPeriodSeconds(1).WithFailureThreshold(60)).
+		WithStartupProbe(probe("/livez").WithPeriodSeconds(1).WithFailureThreshold(startupSeconds)).
 		WithLivenessProbe(probe("/livez").WithPeriodSeconds(10).WithFailureThreshold(6)).
 		WithReadinessProbe(probe("/readyz").WithPeriodSeconds(5).WithFailureThreshold(3)).
 		WithResources(corev1ac.ResourceRequirements().WithRequests(requests).WithLimits(limits)).

@@ -160,7 +160,13 @@ func TestTheIndexerReadsItsDocument(t *testing.T) {
 
 	p := pod(t, c)
 	i := p.Containers[0]
-	same(t, "arguments", i.Args, []string{"indexer", "--config=/etc/boardwalk/chain/chain.json", "--operations=:8081", "--log-json"})
+	_, hash, err := got.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	same(t, "arguments", i.Args, []string{
+		"indexer", "--config=/etc/boardwalk/chain/chain.json", "--document-hash=" + hash, "--operations=:8081", "--log-json",
+	})
 	same(t, "volume", p.Volumes[0].ConfigMap.Name, "boardwalk-indexer-base")
 	same(t, "mount", i.VolumeMounts[0], corev1.VolumeMount{Name: p.Volumes[0].Name, MountPath: "/etc/boardwalk/chain", ReadOnly: true})
 	same(t, "image", i.Image, settings.Image)

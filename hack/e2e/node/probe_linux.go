@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"syscall"
 
@@ -154,19 +153,16 @@ func probeOverlay(dir string) error {
 			return err
 		}
 	}
-	result := make(chan error, 1)
-	go func() {
-		runtime.LockOSThread() // and never unlocked
-		err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS)
-		if err == nil {
-			err = unix.Mount("none", "/", "", unix.MS_REC|unix.MS_PRIVATE, "")
+	err := onOwnThread(func() error {
+		if err := unix.Unshare(unix.CLONE_FS | unix.CLONE_NEWNS); err != nil {
+			return err
 		}
-		if err == nil {
-			err = mountOverlay(filepath.Join(dir, "lower"), dir, filepath.Join(dir, "merged"))
+		if err := unix.Mount("none", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
+			return err
 		}
-		result <- err
-	}()
-	if err := <-result; err != nil {
+		return mountOverlay(filepath.Join(dir, "lower"), dir, filepath.Join(dir, "merged"))
+	})
+	if err != nil {
 		return fmt.Errorf("overlayfs can't be mounted in %s: %w (set TMPDIR to a directory on ext4 or xfs)", filepath.Dir(dir), err)
 	}
 	return nil

@@ -20,12 +20,12 @@ import (
 // one, and mounts and network with the last process that uses them. The first process ends with this one, however this one
 // ends. So nothing needs to be found again to be taken down.
 type sandbox struct {
-	init  *exec.Cmd
-	ended chan struct{} // closed when no process is left in it
-	// namespaces are open files. A process enters the mounts' last: they hide /proc.
+	init       *exec.Cmd
+	ended      chan struct{} // closed when no process is left in it
 	namespaces []namespace
 }
 
+// namespace is one that a thread can enter.
 type namespace struct {
 	file *os.File
 	kind int
@@ -75,13 +75,24 @@ func (s *sandbox) close() {
 	}
 }
 
-// within runs do on a thread that is in the sandbox's namespaces of these kinds. The thread is thrown away afterwards. Of the
-// PID namespace only the children that do starts are.
+// within runs do in the sandbox's namespaces of these kinds. Of the PID namespace only the children that do starts are.
 func (s *sandbox) within(kinds int, do func() error) error {
+	return onOwnThread(func() error { return s.enterAnd(kinds, do) })
+}
+
+// onOwnThread runs do on a thread that is thrown away afterwards, so that do may change the thread's namespaces.
+func onOwnThread(do func() error) error {
 	result := make(chan error, 1)
 	go func() {
-		runtime.LockOSThread() // and never unlocked: the thread ends with the goroutine
-		result <- s.enterAnd(kinds, do)
+		runtime.LockOSThread() // and not unlocked: the thread ends with the goroutine
+		if unix.Gettid() == unix.Getpid() {
+			// But not the process's first one: that would stay where do left it, and /proc/self with it. While this goroutine
+			// holds it, another one can't be on it.
+			result <- onOwnThread(do)
+			runtime.UnlockOSThread()
+			return
+		}
+		result <- do()
 	}()
 	return <-result
 }

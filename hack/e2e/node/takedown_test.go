@@ -13,8 +13,11 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // asChild makes the test binary a program that starts a node with a pod on it, says so, and waits for its end.
@@ -165,6 +168,25 @@ func TestAddressesOfTheNodeAreNotTheMachines(t *testing.T) {
 	if after := runtime.NumGoroutine(); after > before+10 {
 		t.Errorf("%d goroutines, there were %d", after, before)
 	}
+}
+
+// TestOwnThreadIsNeverTheFirst: the first thread can't be thrown away.
+func TestOwnThreadIsNeverTheFirst(t *testing.T) {
+	t.Parallel()
+	var wg sync.WaitGroup
+	for range 200 {
+		wg.Go(func() {
+			if err := onOwnThread(func() error {
+				if unix.Gettid() == unix.Getpid() {
+					return errors.New("this is the process's first thread")
+				}
+				return nil
+			}); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func await(t *testing.T, ask func() error) {

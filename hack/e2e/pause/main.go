@@ -1,3 +1,5 @@
+//go:build unix
+
 // Command pause does nothing until it is told to end, and buries the dead meanwhile. It is the first process of each pod,
 // which holds the pod's namespaces, and of the test's node.
 package main

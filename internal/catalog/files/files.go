@@ -108,10 +108,14 @@ func (d *Declared) Catalog() (*catalog.Catalog, error) { return resolve.Catalog(
 func (m Manifests) Resolve() (*Declared, error) {
 	out := &Declared{}
 	for i := range m.Chains {
-		out.Chains = append(out.Chains, m.Chains[i].Resource)
+		c := m.Chains[i].Resource
+		c.Status = v1alpha1.ChainStatus{} // what a cluster's resource was saved with
+		out.Chains = append(out.Chains, c)
 	}
 	for i := range m.Venues {
-		out.Venues = append(out.Venues, m.Venues[i].Resource)
+		v := m.Venues[i].Resource
+		v.Status = v1alpha1.LaunchVenueStatus{}
+		out.Venues = append(out.Venues, v)
 	}
 	var errs []error
 	add := func(file string, err error) {

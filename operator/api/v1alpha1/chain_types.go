@@ -330,9 +330,11 @@ type RPC struct {
 
 // Endpoint is a node or a provider.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.url) || !self.url.matches('^https?://[^/?#]*@')",fieldPath=".url",message="url has a user or password, which everybody sees who may read the resource: put it into a Secret and write urlFrom"
 // +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.urlFrom)",message="write either url or urlFrom.secretKeyRef, exactly one of the two"
 type Endpoint struct {
-	// URL of the JSON-RPC service, http or https. Use urlFrom for one that contains a key.
+	// URL of the JSON-RPC service, http or https. Whoever may read the Chain, or the ConfigMap that is made of it, sees it: use
+	// urlFrom for one that contains a key.
 	//
 	// +kubebuilder:validation:MaxLength=2048
 	// +kubebuilder:validation:Pattern=`^https?://[^\s/]+\S*$`

@@ -303,6 +303,8 @@ const (
 	ReasonChainSuspended = "ChainSuspended"
 	// ReasonNoContracts: neither contracts nor programAccounts are declared.
 	ReasonNoContracts = "NoContracts"
+	// ReasonIndexerStarting, which a Chain has too: the chain's indexer hasn't answered yet.
+
 	// ReasonIndexerDown: the chain's indexer hasn't answered for some time.
 	ReasonIndexerDown = "IndexerDown"
 	// ReasonIndexerHalted: the chain's indexer needs a human.

@@ -152,6 +152,8 @@ func Chains() []Refused {
 			server(`spec.rpc.endpoints[0].url in body should match '^https?://[^\s/]+\S*$'`),
 		edit("url without a host", `https://node.example/rpc`, `https:///rpc`, "spec.rpc.endpoints[0].url: ", "with a host").
 			server(`spec.rpc.endpoints[0].url in body should match '^https?://[^\s/]+\S*$'`),
+		edit("url with a password", `https://node.example/rpc`, `https://u:p@node.example/rpc`, "spec.rpc.endpoints[0].url: has a user or password", "write urlFrom").
+			server("spec.rpc.endpoints[0].url", "url has a user or password", "write urlFrom"),
 		edit("url with a broken escape", `https://node.example/rpc`, `https://node.example/%zz`, "spec.rpc.endpoints[0].url: ", "is no URL of a node"),
 		edit("key of a Secret that leaves its directory", `url: https://node.example/rpc`, `urlFrom: {secretKeyRef: {name: rpc, key: ..}}`,
 			`spec.rpc.endpoints[0].urlFrom.secretKeyRef.key: ".." is no key`, "no . in front").
