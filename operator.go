@@ -26,7 +26,7 @@ type cluster struct {
 
 func (c *cluster) register(cmd *cobra.Command) {
 	f := cmd.Flags()
-	f.StringVar(&c.namespace, "namespace", "", "namespace of the resources; the pod's own when it isn't given")
+	f.StringVar(&c.namespace, "namespace", "", "namespace of the resources; the pod's own when it isn't given, never that of a kubeconfig's context")
 	f.StringVar(&c.kubeconfig, "kubeconfig", "", "kubeconfig file, to run outside a cluster; KUBECONFIG is used when the flag isn't given")
 }
 
@@ -39,11 +39,9 @@ func (c *cluster) connect() (*rest.Config, string, error) {
 	if file == "" {
 		file = os.Getenv(clientcmd.RecommendedConfigPathEnvVar)
 	}
-	cfg, err := clientcmd.BuildConfigFromFlags("", file)
-	if err != nil && file == "" {
-		return nil, "", errors.New("no Kubernetes cluster is known: run in a pod, or give --kubeconfig")
-	} else if err != nil {
-		return nil, "", fmt.Errorf("read --kubeconfig %s: %w", file, err)
+	cfg, err := c.config(file)
+	if err != nil {
+		return nil, "", err
 	}
 	if c.namespace != "" {
 		return cfg, c.namespace, nil
@@ -53,6 +51,21 @@ func (c *cluster) connect() (*rest.Config, string, error) {
 		return nil, "", errors.New("--namespace is missing: outside a pod there is no namespace of one's own")
 	}
 	return cfg, strings.TrimSpace(string(own)), nil
+}
+
+func (c *cluster) config(file string) (*rest.Config, error) {
+	if file == "" {
+		cfg, err := rest.InClusterConfig()
+		if errors.Is(err, rest.ErrNotInCluster) {
+			err = errors.New("no Kubernetes cluster is known: run in a pod, or give --kubeconfig")
+		}
+		return cfg, err
+	}
+	cfg, err := clientcmd.BuildConfigFromFlags("", file)
+	if err != nil {
+		return nil, fmt.Errorf("read --kubeconfig %s: %w", file, err)
+	}
+	return cfg, nil
 }
 
 // pullPolicies are what a pod may have; empty is the cluster's default.

@@ -15,9 +15,8 @@ command -v redis-server >/dev/null || packages+=(redis-server)
 command -v chromium-headless-shell >/dev/null || packages+=(chromium-headless-shell)
 if [ "${1:-}" = node ]; then
   # package:what it has
-  for p in containerd:/usr/bin/containerd runc:/usr/sbin/runc containernetworking-plugins:/usr/lib/cni/bridge \
-    iptables:/usr/sbin/iptables nftables:/usr/sbin/nft conntrack:/usr/sbin/conntrack iproute2:/usr/sbin/ip \
-    mount:/usr/bin/mount mmdebstrap:/usr/bin/mmdebstrap; do
+  for p in containerd:/usr/bin/containerd runc:/usr/sbin/runc containernetworking-plugins:/usr/lib/cni/ptp \
+    nftables:/usr/sbin/nft iproute2:/usr/sbin/ip mount:/usr/bin/mount mmdebstrap:/usr/bin/mmdebstrap; do
     [ -e "${p#*:}" ] || packages+=("${p%%:*}")
   done
 fi
