@@ -85,8 +85,8 @@ func upCommand() *cobra.Command {
 		Short: "Run everything in one process: an indexer per chain and the API",
 		Long: `Run an indexer for every chain that the manifests declare and don't suspend, and the API, in one process.
 
-The manifests are the Chain resources of config/samples. With several -f, a later folder's chain replaces an earlier
-one's with the same id.`,
+The manifests are Chain and LaunchVenue resources, as in config/samples. With several -f, a later folder's chain or venue
+replaces an earlier one's with the same id.`,
 		Example: "  boardwalk up -f config/samples -f my-chains", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			log, err := telemetry.NewLog(cmd.ErrOrStderr(), c.logLevel, c.logJSON)
@@ -101,7 +101,7 @@ one's with the same id.`,
 		},
 	}
 	c.register(cmd, "127.0.0.1:8081")
-	cmd.Flags().StringArrayVarP(&dirs, "filename", "f", nil, "folder with Chain manifests; may be given several times")
+	cmd.Flags().StringArrayVarP(&dirs, "filename", "f", nil, "folder with manifests of chains and venues; may be given several times")
 	p.register(cmd)
 	_ = cmd.MarkFlagRequired("filename")
 	return cmd

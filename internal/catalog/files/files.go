@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve"
@@ -204,6 +205,9 @@ func each(err error) (all []error) {
 
 func readDir(dir string) (Manifests, error) {
 	entries, err := os.ReadDir(dir)
+	if errors.Is(err, syscall.ENOTDIR) {
+		return Manifests{}, fmt.Errorf("%s is a file: name the folder that it is in, all of whose manifests are read", dir)
+	}
 	if err != nil {
 		return Manifests{}, fmt.Errorf("read the directory of manifests: %w", err)
 	}
