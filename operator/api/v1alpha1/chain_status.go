@@ -1,0 +1,87 @@
+package v1alpha1
+
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// ChainStatus is what the operator has seen.
+type ChainStatus struct {
+	// ObservedGeneration is the generation of the spec that the conditions are about.
+	//
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+	// Conditions of the chain: Accepted, Available, Synced, and Ready, which sums them up.
+	//
+	// +kubebuilder:validation:MaxItems=16
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+	// Lag is roughly how far the indexer is behind the chain; blocks and seconds are in its metrics.
+	//
+	// +optional
+	Lag Lag `json:"lag,omitempty"`
+}
+
+// Lag is a rough distance, so that it doesn't change with every block.
+//
+// +kubebuilder:validation:Enum="<15s";"<2m";more
+type Lag string
+
+// The lags.
+const (
+	LagUnder15s Lag = "<15s"
+	LagUnder2m  Lag = "<2m"
+	LagMore     Lag = "more"
+)
+
+// Conditions of a Chain.
+const (
+	// ConditionAccepted says whether the chain is run at all: its spec makes sense, and no older Chain has its id.
+	// LaunchVenues have it too.
+	ConditionAccepted = "Accepted"
+	// ConditionAvailable says whether the chain's indexer runs.
+	ConditionAvailable = "Available"
+	// ConditionSynced says whether the indexer is as close to the chain's head as spec.indexer.maxLag asks.
+	ConditionSynced = "Synced"
+	// ConditionReady is true when all of the above are, and has the reason of the first that isn't.
+	ConditionReady = "Ready"
+)
+
+// Reasons of a Chain's conditions.
+const (
+	// ReasonAccepted: the chain is run.
+	ReasonAccepted = "Accepted"
+	// ReasonInvalid: the spec makes no sense in a way that the schema can't state; the message says what to write.
+	ReasonInvalid = "Invalid"
+	// ReasonDuplicateID: an older Chain or LaunchVenue of the namespace has the same spec.id. The oldest wins.
+	ReasonDuplicateID = "DuplicateID"
+	// ReasonDuplicateChainID: an older Chain of the namespace has the same spec.chainID. The oldest wins.
+	ReasonDuplicateChainID = "DuplicateChainID"
+	// ReasonNotAccepted: Accepted is false, so that no indexer is started or changed. One that ran before runs on.
+	ReasonNotAccepted = "NotAccepted"
+	// ReasonSuspended: spec.suspend is true.
+	ReasonSuspended = "Suspended"
+	// ReasonConflict: an object of the name that the indexer's would have isn't the operator's.
+	ReasonConflict = "Conflict"
+	// ReasonApplyFailed: the API server refused one of the indexer's objects; the message repeats why.
+	ReasonApplyFailed = "ApplyFailed"
+	// ReasonIndexerRunning: the indexer's pod is ready.
+	ReasonIndexerRunning = "IndexerRunning"
+	// ReasonIndexerStarting: the indexer's pod isn't ready yet.
+	ReasonIndexerStarting = "IndexerStarting"
+	// ReasonIndexerUnavailable: the indexer's pod is gone or doesn't get ready; `kubectl describe pod` says more.
+	ReasonIndexerUnavailable = "IndexerUnavailable"
+	// ReasonAtHead: the indexer is within spec.indexer.maxLag of the head.
+	ReasonAtHead = "AtHead"
+	// ReasonCatchingUp: the indexer reads the chain's past.
+	ReasonCatchingUp = "CatchingUp"
+	// ReasonBehind: the indexer is further behind than spec.indexer.maxLag.
+	ReasonBehind = "Behind"
+	// ReasonHalted: the indexer has stopped and needs a human; the message says for what.
+	ReasonHalted = "Halted"
+	// ReasonUnreachable: the indexer's operations endpoint doesn't answer the operator.
+	ReasonUnreachable = "Unreachable"
+	// ReasonReady: the chain is served.
+	ReasonReady = "Ready"
+)
