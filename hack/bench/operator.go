@@ -39,7 +39,6 @@ type operatorOptions struct {
 	large, small siteSize
 	rounds       int
 	rest         time.Duration
-	qps          float64
 	nodes        int
 	cpuProfile   string
 	only         string
@@ -56,7 +55,6 @@ func operatorCommand(ctx context.Context, args []string) error {
 	flags.IntVar(&o.small.venues, "small-venues", 50, "venues of the small size")
 	flags.IntVar(&o.rounds, "rounds", 3, "rounds of changes")
 	flags.DurationVar(&o.rest, "rest", time.Minute, "how long it is watched at rest")
-	flags.Float64Var(&o.qps, "qps", 0, "requests per second that the operator's client allows itself; 0 is what `boardwalk operator` has, -1 no limit")
 	flags.IntVar(&o.nodes, "nodes", 3, "nodes")
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "`FILE` for a CPU profile of the large operator while it converges")
 	flags.StringVar(&o.only, "only", "", "make those changes alone that have this `TEXT` in their names; some undo the one before")
@@ -108,14 +106,14 @@ func (o *operatorOptions) measure(ctx context.Context, dir string) error {
 		return err
 	}
 	defer indexers.close()
-	about := fmt.Sprintf("Each venue is on %d chains. %d round(s) of changes, medians. The operator's client: %s.", chainsOfAVenue, o.rounds, o.limit())
+	about := fmt.Sprintf("Each venue is on %d chains. %d round(s) of changes, medians.", chainsOfAVenue, o.rounds)
 	if err := heading(os.Stdout, "operator", o.args, about); err != nil {
 		return err
 	}
 	r := &operatorReport{sizes: []siteSize{o.small, o.large}, made: o.changes, load: startLoad()}
 	var sites []*operatorSite
 	for _, size := range r.sizes {
-		s, err := newSite(ctx, cluster, indexers, dir, size, o.qps)
+		s, err := newSite(ctx, cluster, indexers, dir, size)
 		if err != nil {
 			return err
 		}
@@ -142,16 +140,6 @@ func (o *operatorOptions) measure(ctx context.Context, dir string) error {
 		}
 	}
 	return errors.Join(agreed, r.write(os.Stdout))
-}
-
-func (o *operatorOptions) limit() string {
-	switch {
-	case o.qps < 0:
-		return "no limit of requests per second"
-	case o.qps == 0:
-		return "the limit of requests per second that the program has"
-	}
-	return fmt.Sprintf("%g requests per second of each resource", o.qps)
 }
 
 func (o *operatorOptions) converge(ctx context.Context, s *operatorSite, r *operatorReport) error {

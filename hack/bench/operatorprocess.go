@@ -11,7 +11,6 @@ import (
 	"log/slog"
 	"net/http"
 	"os"
-	"os/exec"
 	"regexp"
 	"strconv"
 	"strings"
@@ -37,7 +36,6 @@ func operateCommand(ctx context.Context, args []string) error {
 	kubeconfig := flags.String("kubeconfig", "", "who the operator is")
 	namespace := flags.String("namespace", "", "where it looks")
 	indexers := flags.String("indexers", "", "address of the stand-ins")
-	qps := flags.Float64("qps", 0, "requests per second that it allows itself")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -45,7 +43,6 @@ func operateCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	cfg.QPS = float32(*qps)
 	registry := prometheus.NewRegistry() // controller-runtime's has the runtime's metrics
 	cfg.Wrap(countRequests(registry))
 	log := complaints()
@@ -151,34 +148,8 @@ func whatIsAsked(r *http.Request) (verb, resource string) {
 }
 
 // startOperator starts the operator as a child of this process.
-func startOperator(ctx context.Context, dir, kubeconfig, namespace, indexers string, qps float64) (*served, error) {
-	self, err := os.Executable()
-	if err != nil {
-		return nil, err
-	}
-	log, err := os.CreateTemp(dir, "operator-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = log.Close() }() // the child has it by then
-	s := &served{log: log.Name(), cmd: exec.CommandContext(ctx, self, "operate", "--kubeconfig", kubeconfig, "--namespace", namespace,
-		"--indexers", indexers, "--qps", strconv.FormatFloat(qps, 'g', -1, 64))}
-	s.cmd.Stderr = log
-	if s.in, err = s.cmd.StdinPipe(); err != nil {
-		return nil, err
-	}
-	out, err := s.cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	s.out = json.NewDecoder(out)
-	if err := s.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start the operator: %w", err)
-	}
-	if err := s.out.Decode(&s.address); err != nil {
-		return nil, errors.Join(fmt.Errorf("the operator did not start: %w", err), s.stop())
-	}
-	return s, nil
+func startOperator(ctx context.Context, dir, kubeconfig, namespace, indexers string) (*served, error) {
+	return startChild(ctx, dir, "operator", "operate", "--kubeconfig", kubeconfig, "--namespace", namespace, "--indexers", indexers)
 }
 
 // operatorCounts are what an operator has done up to now, or between two moments.

@@ -46,7 +46,7 @@ type operatorSite struct {
 const operatorRole = "config/rbac/operator_role.yaml"
 
 // newSite makes the namespace, and a user in it that has the operator's role and no other right.
-func newSite(ctx context.Context, c *kubetest.Cluster, x *standInIndexers, dir string, size siteSize, qps float64) (_ *operatorSite, err error) {
+func newSite(ctx context.Context, c *kubetest.Cluster, x *standInIndexers, dir string, size siteSize) (_ *operatorSite, err error) {
 	scheme, err := operatorScheme()
 	if err != nil {
 		return nil, err
@@ -97,7 +97,7 @@ func newSite(ctx context.Context, c *kubetest.Cluster, x *standInIndexers, dir s
 	if err := kubetest.WriteKubeconfig(kubeconfig, cfg); err != nil {
 		return nil, err
 	}
-	s.operator, err = startOperator(ctx, dir, kubeconfig, s.namespace, x.address, qps)
+	s.operator, err = startOperator(ctx, dir, kubeconfig, s.namespace, x.address)
 	return s, err
 }
 

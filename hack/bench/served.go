@@ -41,17 +41,23 @@ func serveBare(ctx context.Context, dir string, a *bareAnswer) (*served, error) 
 	return startServed(ctx, dir, "--bare", path)
 }
 
-func startServed(ctx context.Context, dir string, args ...string) (_ *served, err error) {
+func startServed(ctx context.Context, dir string, args ...string) (*served, error) {
+	return startChild(ctx, dir, "server", append([]string{"serve"}, args...)...)
+}
+
+// startChild starts this program again with another command, and waits until it says where it is. what is what it is called in
+// errors and in the name of its log.
+func startChild(ctx context.Context, dir, what string, args ...string) (_ *served, err error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
-	log, err := os.CreateTemp(dir, "server-")
+	log, err := os.CreateTemp(dir, what+"-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = log.Close() }() // the child has it by then
-	s := &served{cmd: exec.CommandContext(ctx, self, append([]string{"serve"}, args...)...), log: log.Name()}
+	s := &served{cmd: exec.CommandContext(ctx, self, args...), log: log.Name()}
 	s.cmd.Stderr = log
 	if s.in, err = s.cmd.StdinPipe(); err != nil {
 		return nil, err
@@ -62,10 +68,10 @@ func startServed(ctx context.Context, dir string, args ...string) (_ *served, er
 	}
 	s.out = json.NewDecoder(out)
 	if err := s.cmd.Start(); err != nil {
-		return nil, fmt.Errorf("start the server: %w", err)
+		return nil, fmt.Errorf("start the %s: %w", what, err)
 	}
 	if err := s.out.Decode(&s.address); err != nil {
-		return nil, errors.Join(fmt.Errorf("the server did not start: %w", err), s.stop())
+		return nil, errors.Join(fmt.Errorf("the %s did not start: %w", what, err), s.stop())
 	}
 	return s, nil
 }
