@@ -164,7 +164,7 @@ func TestConditionsOfAChain(t *testing.T) {
 		},
 		{
 			id: "young", says: []func(s *chainconfig.State){func(s *chainconfig.State) { s.Phase, s.Head, s.Indexed = chainconfig.PhaseStarting, nil, nil }},
-			want: []string{"Available True IndexerRunning", "Synced False Behind hasn't read a block yet", "Ready False Behind"},
+			want: []string{"Available True IndexerRunning", "Synced False IndexerStarting hasn't read a block yet", "Ready False IndexerStarting"},
 		},
 		{
 			id: "silent", silent: true,

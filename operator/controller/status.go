@@ -152,6 +152,8 @@ func syncedBy(c *venue.Chain, silence string) condition {
 		return with(metav1.ConditionFalse, v1alpha1.ReasonHalted, c.State.Message)
 	case !c.Behind():
 		return with(metav1.ConditionTrue, v1alpha1.ReasonAtHead, "")
+	case c.Unread():
+		return with(metav1.ConditionFalse, v1alpha1.ReasonIndexerStarting, "the indexer hasn't read a block yet")
 	case c.State.Phase == chainconfig.PhaseBackfilling:
 		return with(metav1.ConditionFalse, v1alpha1.ReasonCatchingUp, "the indexer reads the chain's past")
 	}

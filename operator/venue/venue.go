@@ -56,6 +56,12 @@ func (c *Chain) Behind() bool {
 	return !known || lag > c.MaxLag
 }
 
+// Unread says whether the indexer has only just started and read no block.
+func (c *Chain) Unread() bool {
+	_, known := c.Lag()
+	return !known && c.State.Phase == chainconfig.PhaseStarting
+}
+
 // Facts are everything on which it depends whether a venue is open on a chain.
 type Facts struct {
 	Venue    string
@@ -129,6 +135,12 @@ var observed = []check{
 	{v1alpha1.ReasonIndexerOutdated, func(f *Facts) string {
 		if v, known := f.Chain.State.Venue(f.Venue); !known || !slices.Equal(v.Contracts, resolve.Contracts(&f.On)) {
 			return fmt.Sprintf("the indexer of Chain %s is about to learn of the venue, or of its contracts", f.Chain.Name)
+		}
+		return ""
+	}},
+	{v1alpha1.ReasonIndexerStarting, func(f *Facts) string {
+		if f.Chain.Unread() {
+			return fmt.Sprintf("the indexer of Chain %s hasn't read a block yet", f.Chain.Name)
 		}
 		return ""
 	}},

@@ -62,6 +62,9 @@ var breaks = []struct {
 		f.Chain.State.Phase, f.Chain.State.Message = chainconfig.PhaseHalted, "reorg deeper than 64 blocks"
 	}},
 	{v1alpha1.ReasonIndexerOutdated, "about to learn of the venue", func(f *venue.Facts) { f.Chain.State.Venues = nil }},
+	{v1alpha1.ReasonIndexerStarting, "hasn't read a block yet", func(f *venue.Facts) {
+		f.Chain.State.Phase, f.Chain.State.Head = chainconfig.PhaseStarting, nil
+	}},
 	{v1alpha1.ReasonIndexerBehind, "more than 2m0s behind", func(f *venue.Facts) {
 		f.Chain.State.Indexed.Time = f.Chain.State.Indexed.Time.Add(-maxLag - time.Second)
 	}},

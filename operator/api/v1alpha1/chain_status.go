@@ -68,7 +68,7 @@ const (
 	ReasonApplyFailed = "ApplyFailed"
 	// ReasonIndexerRunning: the indexer's pod is ready.
 	ReasonIndexerRunning = "IndexerRunning"
-	// ReasonIndexerStarting: the indexer's pod isn't ready yet.
+	// ReasonIndexerStarting: the indexer's pod isn't ready yet, or the indexer hasn't read a block yet.
 	ReasonIndexerStarting = "IndexerStarting"
 	// ReasonIndexerUnavailable: the indexer's pod is gone or doesn't get ready; `kubectl describe pod` says more.
 	ReasonIndexerUnavailable = "IndexerUnavailable"

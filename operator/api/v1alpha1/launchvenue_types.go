@@ -303,14 +303,14 @@ const (
 	ReasonChainSuspended = "ChainSuspended"
 	// ReasonNoContracts: neither contracts nor programAccounts are declared.
 	ReasonNoContracts = "NoContracts"
-	// ReasonIndexerStarting, which a Chain has too: the chain's indexer hasn't answered yet.
-
 	// ReasonIndexerDown: the chain's indexer hasn't answered for some time.
 	ReasonIndexerDown = "IndexerDown"
 	// ReasonIndexerHalted: the chain's indexer needs a human.
 	ReasonIndexerHalted = "IndexerHalted"
 	// ReasonIndexerOutdated: the indexer doesn't know of the venue, or of its contracts, yet.
 	ReasonIndexerOutdated = "IndexerOutdated"
+	// ReasonIndexerStarting, which a Chain has too: the chain's indexer hasn't answered yet, or hasn't read a block yet.
+
 	// ReasonIndexerBehind: the indexer is further behind than the chain's spec.indexer.maxLag.
 	ReasonIndexerBehind = "IndexerBehind"
 	// ReasonContractUnknown: the nodes haven't told yet whether a contract is paused, or there is no contract.
