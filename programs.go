@@ -28,13 +28,21 @@ func openStore(ctx context.Context, dsn string, log *slog.Logger) (*store.Store,
 			return st, err
 		}
 		log.WarnContext(ctx, "waiting for the database", "err", err.Error())
-		t := time.NewTimer(2 * time.Second)
-		select {
-		case <-ctx.Done():
-			t.Stop()
+		if !sleep(ctx, 2*time.Second) {
 			return nil, err
-		case <-t.C:
 		}
+	}
+}
+
+// sleep reports whether d passed before ctx ended.
+func sleep(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return false
+	case <-t.C:
+		return true
 	}
 }
 
@@ -103,12 +111,8 @@ const haltedPause = time.Minute
 // runIndexer keeps a program whose chain is halted running, so that it can be asked why.
 func runIndexer(ctx context.Context, ix *indexer.Indexer) error {
 	for ix.Run(ctx) != nil { // the indexer has logged why
-		t := time.NewTimer(haltedPause)
-		select {
-		case <-ctx.Done():
-			t.Stop()
+		if !sleep(ctx, haltedPause) {
 			return nil
-		case <-t.C:
 		}
 	}
 	return nil

@@ -197,12 +197,8 @@ func (u *up) announce(ctx context.Context, server *apiserver.Server, indexers []
 			_, err := fmt.Fprintf(u.out, "ready: http://%s\n", at)
 			return err
 		}
-		t := time.NewTimer(200 * time.Millisecond)
-		select {
-		case <-ctx.Done():
-			t.Stop()
+		if !sleep(ctx, 200*time.Millisecond) {
 			return nil
-		case <-t.C:
 		}
 	}
 }

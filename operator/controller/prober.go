@@ -207,7 +207,7 @@ func brief(err error) string {
 	case errors.As(err, &request):
 		text = request.Err.Error()
 	}
-	return clip(text, maxFailure)
+	return venue.Clip(text, maxFailure)
 }
 
 // chainView is what the controller of chains writes. It is woken when that changes.

@@ -22,9 +22,8 @@ import (
 )
 
 const (
-	// maxMessage bounds a condition's message, in characters, maxNote an Event's, in bytes: a longer one is refused.
-	maxMessage = 1024
-	maxNote    = 1024
+	// maxNote bounds an Event's text, in bytes: a longer one is refused.
+	maxNote = 1024
 
 	// notAccepted leaves open whether one runs: a chain that was accepted before keeps the indexer that it has.
 	notAccepted = "the chain isn't accepted: no indexer is started or changed for it"
@@ -78,7 +77,7 @@ type condition struct {
 
 func (x condition) set(s *v1alpha1.ChainStatus, c *v1alpha1.Chain, now time.Time) {
 	meta.SetStatusCondition(&s.Conditions, metav1.Condition{
-		Type: x.name, Status: x.status, Reason: x.reason, Message: clip(x.message, maxMessage), ObservedGeneration: c.Generation,
+		Type: x.name, Status: x.status, Reason: x.reason, Message: venue.Clip(x.message, venue.MaxMessage), ObservedGeneration: c.Generation,
 		LastTransitionTime: metav1.NewTime(now.Truncate(time.Second)),
 	})
 }
@@ -141,7 +140,7 @@ func (o *observation) synced(c *v1alpha1.Chain) condition {
 // last.
 func syncedBy(c *venue.Chain, silence string) condition {
 	with := func(status metav1.ConditionStatus, reason, message string) condition {
-		return condition{v1alpha1.ConditionSynced, status, reason, clip(message, maxMessage)}
+		return condition{v1alpha1.ConditionSynced, status, reason, venue.Clip(message, venue.MaxMessage)}
 	}
 	switch {
 	case c.State == nil && !c.Asked:
@@ -194,14 +193,4 @@ func note(text string) string {
 	}
 	const more = "…"
 	return strings.ToValidUTF8(text[:maxNote-len(more)], "") + more
-}
-
-func clip(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	if r := []rune(text); len(r) > most {
-		return string(r[:most-1]) + "…"
-	}
-	return text
 }

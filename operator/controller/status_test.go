@@ -152,7 +152,7 @@ func TestNotesAndMessagesAreCutBetweenCharacters(t *testing.T) {
 		if n := note(text); len(n) > maxNote || !utf8.ValidString(n) || len(text) <= maxNote && n != text || len(n) < min(len(text), maxNote-4) {
 			t.Errorf("%d bytes become %d: %q", len(text), len(n), n)
 		}
-		if m := clip(text, 500); utf8.RuneCountInString(m) != min(500, utf8.RuneCountInString(text)) || !utf8.ValidString(m) {
+		if m := venue.Clip(text, 500); utf8.RuneCountInString(m) != min(500, utf8.RuneCountInString(text)) || !utf8.ValidString(m) {
 			t.Errorf("%d characters become %d", utf8.RuneCountInString(text), utf8.RuneCountInString(m))
 		}
 	}

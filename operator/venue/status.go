@@ -25,8 +25,8 @@ type World struct {
 	Chain func(name string) *Chain
 }
 
-// maxMessage bounds a message in the status, in characters.
-const maxMessage = 1024
+// MaxMessage bounds a message in a status, in characters.
+const MaxMessage = 1024
 
 // Status gives a venue's status. What didn't change since v.Status keeps its time, so that an equal status has nothing to write.
 func Status(v *v1alpha1.LaunchVenue, w World, now time.Time) v1alpha1.LaunchVenueStatus {
@@ -38,7 +38,7 @@ func Status(v *v1alpha1.LaunchVenue, w World, now time.Time) v1alpha1.LaunchVenu
 		accepted.Status, accepted.Reason, accepted.Message = metav1.ConditionFalse, w.Refusal.Reason, w.Refusal.Message
 	}
 	set := func(c metav1.Condition) {
-		c.Message, c.ObservedGeneration, c.LastTransitionTime = clip(c.Message), v.Generation, metav1.NewTime(now.Truncate(time.Second))
+		c.Message, c.ObservedGeneration, c.LastTransitionTime = Clip(c.Message, MaxMessage), v.Generation, metav1.NewTime(now.Truncate(time.Second))
 		meta.SetStatusCondition(&out.Conditions, c)
 	}
 	set(accepted)
@@ -55,7 +55,7 @@ func Status(v *v1alpha1.LaunchVenue, w World, now time.Time) v1alpha1.LaunchVenu
 			Venue: v.Spec.ID, Protocol: chainconfig.VenueProtocol(v.Spec.Protocol), Refused: refused, On: *on, Before: before,
 			Chain: w.Chain(on.Chain),
 		})
-		s.Message, s.LastTransitionTime = clip(s.Message), metav1.NewTime(now.Truncate(time.Second))
+		s.Message, s.LastTransitionTime = Clip(s.Message, MaxMessage), metav1.NewTime(now.Truncate(time.Second))
 		if before != nil && before.State == s.State {
 			s.LastTransitionTime = before.LastTransitionTime
 		}
@@ -90,7 +90,7 @@ func summarise(out *v1alpha1.LaunchVenueStatus, v *v1alpha1.LaunchVenue, set fun
 		}
 		closed = append(closed, s.Chain+" ("+s.Reason+")")
 	}
-	out.Open, out.ClosedOn = fmt.Sprintf("%d/%d", open, wanted), clip(strings.Join(closed, ", "))
+	out.Open, out.ClosedOn = fmt.Sprintf("%d/%d", open, wanted), Clip(strings.Join(closed, ", "), MaxMessage)
 	ready := metav1.Condition{Type: v1alpha1.ConditionReady, Status: metav1.ConditionFalse}
 	switch {
 	case meta.IsStatusConditionFalse(out.Conditions, v1alpha1.ConditionAccepted):
@@ -117,9 +117,10 @@ func find(list []v1alpha1.VenueChainStatus, chain string) *v1alpha1.VenueChainSt
 	return nil
 }
 
-func clip(s string) string {
-	if r := []rune(s); len(r) > maxMessage {
-		return string(r[:maxMessage-1]) + "…"
+// Clip cuts a text between characters, to at most so many.
+func Clip(text string, most int) string {
+	if r := []rune(text); len(r) > most {
+		return string(r[:most-1]) + "…"
 	}
-	return s
+	return text
 }
