@@ -29,6 +29,7 @@ type Changes struct {
 	Candles  []Change[CandleKey, Candle]
 	Balances []Change[BalanceKey, Balance]
 	Quotes   []Change[Address, QuotePrice]
+	Launches []Change[Address, Launch]
 	Trades   []Trade
 	Queued   []QueuedTransfer
 }
@@ -40,6 +41,7 @@ type Wanted struct {
 	Tokens   []Address
 	Candles  []CandleKey
 	Balances []BalanceKey
+	Launches []Address // by mint
 	// Expire is the range of 1-minute candles (bucket opens, both inclusive) that leave the 24 h window; empty when
 	// ExpireFrom > ExpireTo.
 	ExpireFrom, ExpireTo int64
@@ -51,5 +53,6 @@ type Rows struct {
 	Ticks    map[Address]TickMap
 	Tokens   []Token
 	Candles  []Candle
+	Launches []Launch
 	Balances map[BalanceKey]Balance
 }

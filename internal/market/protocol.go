@@ -12,7 +12,10 @@ const (
 	Solidly       Protocol = "Solidly"
 )
 
-// Protocols lists every known protocol, for messages that name what is allowed.
+// BondingCurve is a launch venue's curve. It stands among the pools under its CurveID and is never declared.
+const BondingCurve Protocol = "BondingCurve"
+
+// Protocols lists every protocol that can be declared, for messages that name what is allowed.
 var Protocols = []Protocol{UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3, Solidly}
 
 // Concentrated reports whether the protocol keeps liquidity in tick ranges.

@@ -1,6 +1,11 @@
 package store
 
 import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -26,6 +31,41 @@ func (r *balanceRow) balance() (market.BalanceKey, market.Balance, error) {
 	c := columns{table: "balances"}
 	return market.BalanceKey{Token: c.address(r.Token), Account: c.address(r.Account)},
 		market.Balance{Amount: c.amount(r.Amount), Excluded: r.Excluded}, c.err
+}
+
+// HolderShare is what one account holds of a token.
+type HolderShare struct {
+	Account market.Address
+	Amount  market.Amount
+}
+
+// TopHolders lists a token's n largest holders, the largest first; accounts that don't count as holders are left out.
+func (s *Store) TopHolders(ctx context.Context, chain string, token market.Address, n int) ([]HolderShare, error) {
+	rows, err := s.ask(ctx, "SELECT "+columnsOf[balanceRow](s.read, "b")+" FROM balances b WHERE b.chain = ? AND b.token = ? "+
+		"AND NOT b.excluded ORDER BY b.amount DESC, b.account LIMIT ?", chain, token.Bytes(), n)
+	found, err := scanAll[balanceRow](ctx, s.read, rows, err)
+	if err != nil {
+		return nil, fmt.Errorf("database: read a token's largest holders: %w", err)
+	}
+	return rowsTo(found, func(r *balanceRow) (HolderShare, error) {
+		k, b, err := r.balance()
+		return HolderShare{Account: k.Account, Amount: b.Amount}, err
+	})
+}
+
+// BalanceOf is an account's derived balance of a token; 0 when it has none or the token's balances aren't kept.
+func (s *Store) BalanceOf(ctx context.Context, chain string, token, account market.Address) (market.Amount, error) {
+	var raw []byte
+	err := s.askOne(ctx, []any{&raw}, "SELECT amount FROM balances WHERE chain = ? AND token = ? AND account = ?",
+		chain, token.Bytes(), account.Bytes())
+	if errors.Is(err, sql.ErrNoRows) {
+		return market.Amount{}, nil
+	}
+	if err != nil {
+		return market.Amount{}, fmt.Errorf("database: read a balance: %w", err)
+	}
+	c := columns{table: "balances"}
+	return c.amount(raw), c.err
 }
 
 type queuedRow struct {

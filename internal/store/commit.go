@@ -107,6 +107,9 @@ func (s *Store) writeChanges(ctx context.Context, tx *transaction, chain string,
 	if err := applyRows(ctx, tx, u, chain, no, &c.Changes); err != nil {
 		return err
 	}
+	if err := applyLaunches(ctx, tx, u, chain, no, c.Changes.Launches); err != nil {
+		return err
+	}
 	if err := addRows(ctx, tx, u, chain, &c.Changes); err != nil {
 		return err
 	}

@@ -2,7 +2,9 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
+	"errors"
 	"fmt"
 
 	"github.com/uptrace/bun"
@@ -113,4 +115,23 @@ func (s *Store) Facts(ctx context.Context, chain string, first, last uint64) ([]
 		return nil, fmt.Errorf("database: read facts: %w", err)
 	}
 	return rowsTo(rows, (*factRow).fact)
+}
+
+// The chain is written so that it can't be looked up: SQLite would take it for the best start and walk all of its facts.
+const firstTokenFact = "SELECT body FROM facts WHERE kind = 'token' AND ref = ? AND chain || '' = ? ORDER BY block LIMIT 1"
+
+// FirstTokenFact is the oldest that is kept of a token; ok is false when there is none.
+func (s *Store) FirstTokenFact(ctx context.Context, chain string, token market.Address) (f market.TokenFact, ok bool, err error) {
+	var body []byte
+	err = s.askOne(ctx, []any{&body}, firstTokenFact, token.Bytes(), chain)
+	if errors.Is(err, sql.ErrNoRows) {
+		return f, false, nil
+	}
+	if err != nil {
+		return f, false, fmt.Errorf("database: read a token's first fact: %w", err)
+	}
+	if err := json.Unmarshal(body, &f); err != nil {
+		return f, false, fmt.Errorf("database: facts: %w", err)
+	}
+	return f, true, nil
 }

@@ -72,9 +72,12 @@ type Flow struct {
 	Trader  market.Address
 	Sell    bool
 	NanoUSD int64 // in 1e-9 USD
+	// CloseUSD is the token's price when its block ended; 0 while unknown, and for trades of pools that don't price it.
+	CloseUSD float64
 }
 
-// Flows walks a chain's valued trades from a block on, or with block 0 those with a time of at least since; oldest first.
+// Flows walks a chain's valued trades in trusted pools from a block on, or with block 0 those with a time of at least since;
+// oldest first. What anybody can make a pool say of itself is no trade to a ranking.
 func (s *Store) Flows(ctx context.Context, chain string, block uint64, since int64) iter.Seq2[Flow, error] {
 	return func(yield func(Flow, error) bool) {
 		first := int64(block)
@@ -85,13 +88,16 @@ func (s *Store) Flows(ctx context.Context, chain string, block uint64, since int
 				return
 			}
 		}
-		q := s.read.NewRaw("SELECT block, time, base, trader, sell, nano_usd FROM trades WHERE chain = ? AND block >= ? "+
-			"AND nano_usd IS NOT NULL ORDER BY block, log_index", chain, first)
+		// CROSS JOIN has SQLite go by the trades' order.
+		q := s.read.NewRaw("SELECT t.block, t.time, t.base, t.trader, t.sell, t.nano_usd, "+
+			"CASE WHEN p.id = k.pool OR p.protocol = ? THEN t.close_usd ELSE 0 END FROM trades t CROSS JOIN pools p "+
+			"CROSS JOIN tokens k WHERE t.chain = ? AND t.block >= ? AND t.nano_usd IS NOT NULL AND p.chain = t.chain AND p.id = t.pool "+
+			"AND p.untrusted = '' AND k.chain = t.chain AND k.mint = t.base ORDER BY t.block, t.log_index", string(market.BondingCurve), chain, first)
 		walk(ctx, s.read, q, "trades", func(rows *sql.Rows) (Flow, error) {
 			var base, trader []byte
 			var number int64
 			var f Flow
-			if err := rows.Scan(&number, &f.Time, &base, &trader, &f.Sell, &f.NanoUSD); err != nil {
+			if err := rows.Scan(&number, &f.Time, &base, &trader, &f.Sell, &f.NanoUSD, &f.CloseUSD); err != nil {
 				return f, err
 			}
 			c := columns{table: "trades"}

@@ -35,6 +35,13 @@ func (s *Store) Load(ctx context.Context, chain string, w market.Wanted) (market
 	if out.Tokens, err = rowsTo(tokens, (*tokenRow).token); err != nil {
 		return out, err
 	}
+	launches, err := in[launchRow](ctx, s, chain, "mint", addressKeys(w.Launches))
+	if err != nil {
+		return out, err
+	}
+	if out.Launches, err = rowsTo(launches, (*launchRow).launch); err != nil {
+		return out, err
+	}
 	if err = s.loadCandles(ctx, chain, w, &out); err != nil {
 		return out, err
 	}

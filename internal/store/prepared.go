@@ -29,6 +29,15 @@ func (s *Store) ask(ctx context.Context, text string, args ...any) (*sql.Rows, e
 	return stmt.QueryContext(ctx, args...)
 }
 
+// askOne is ask for a statement that gives one row at most; without any the error is sql.ErrNoRows.
+func (s *Store) askOne(ctx context.Context, dest []any, text string, args ...any) error {
+	stmt, err := s.statement(ctx, text) //nolint:sqlclosecheck // it lives as long as the store
+	if err != nil {
+		return err
+	}
+	return stmt.QueryRowContext(ctx, args...).Scan(dest...)
+}
+
 func (s *Store) statement(ctx context.Context, text string) (*sql.Stmt, error) {
 	s.prepared.mu.Lock()
 	stmt := s.prepared.all[text]

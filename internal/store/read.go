@@ -102,33 +102,65 @@ func (s *Store) Balances(ctx context.Context, chain string, token market.Address
 // derived are the tables that a fresh index of the same blocks arrives at again, with the order of their rows.
 var derived = map[string]string{
 	"tokens": "mint", "pools": "id", "pool_ticks": "pool", "quote_prices": "asset", "trades": "block, log_index",
-	"candles": "pool, interval_s, open_at", "balances": "token, account",
+	"candles": "pool, interval_s, open_at", "balances": "token, account", "launches": "mint",
 }
 
+// notDerived are the columns of those tables that may differ all the same.
+var notDerived = []string{"commit_no", "has_metadata", "checked_at"}
+
 // Derived writes a chain's derived rows as text, a table after the other and each in the order of its key, so that
-// two indexes of the same blocks can be compared. Commit numbers, which tell of the way there, are left out.
+// two indexes of the same blocks can be compared. Left out are commit numbers, which tell of the way there, and what isn't
+// derived.
 func (s *Store) Derived(ctx context.Context, chain string) (map[string][]string, error) {
 	out := make(map[string][]string, len(derived))
 	for table, order := range derived {
-		var rows []map[string]any
-		err := s.write.NewSelect().TableExpr("?", bun.Ident(table)).Where("chain = ?", chain).OrderExpr(order).Scan(ctx, &rows)
+		lines, err := s.lines(ctx, table, order, chain)
 		if err != nil {
 			return nil, fmt.Errorf("database: read %s: %w", table, err)
-		}
-		lines := make([]string, len(rows))
-		for i, r := range rows {
-			delete(r, "commit_no")
-			for column, v := range r {
-				if b, ok := v.(bool); ok { // SQLite has them as numbers
-					r[column] = int64(0)
-					if b {
-						r[column] = int64(1)
-					}
-				}
-			}
-			lines[i] = fmt.Sprintf("%x", r) // maps print in the order of their keys
 		}
 		out[table] = lines
 	}
 	return out, nil
+}
+
+// lines scans for itself: bun takes the type of a column from the first row, where it may be NULL.
+func (s *Store) lines(ctx context.Context, table, order, chain string) ([]string, error) {
+	rows, err := s.write.NewSelect().TableExpr("?", bun.Ident(table)).Where("chain = ?", chain).OrderExpr(order).Rows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = rows.Close() }()
+	columns, err := rows.Columns()
+	if err != nil {
+		return nil, err
+	}
+	var lines []string
+	for rows.Next() {
+		values, dest := make([]any, len(columns)), make([]any, len(columns))
+		for i := range dest {
+			dest[i] = &values[i]
+		}
+		if err := rows.Scan(dest...); err != nil {
+			return nil, err
+		}
+		row := make(map[string]any, len(columns))
+		for i, column := range columns {
+			switch v := values[i].(type) {
+			case bool: // SQLite has them as numbers
+				row[column] = int64(0)
+				if v {
+					row[column] = int64(1)
+				}
+			case []byte:
+				row[column] = string(v) // and texts as bytes
+			default:
+				row[column] = v
+			}
+		}
+		for _, column := range notDerived {
+			delete(row, column)
+		}
+		lines = append(lines, fmt.Sprintf("%x", row)) // maps print in the order of their keys
+	}
+	return lines, rows.Err()
 }

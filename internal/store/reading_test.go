@@ -131,3 +131,59 @@ func TestWindows(t *testing.T) {
 		})
 	}
 }
+
+// TestFlows reads the trades in trusted pools that have a value, with the price that their block closed at where the pool
+// prices the token.
+func TestFlows(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			l := lease(t, s)
+			for n := 1; n <= 3; n++ {
+				c := &store.Commit{Last: header(n), Blocks: []market.Header{header(n)}}
+				c.Changes.Tokens = []market.Change[market.Address, market.Token]{
+					{Key: address(n), After: &market.Token{Mint: address(n), Pool: poolID(4 * n)}},
+				}
+				for i, trader := range []int{50, 51, 52, 53} { // in the reference, without a value, in another pool, in an untrusted one
+					pool := &market.Pool{ID: poolID(4*n + i), Factory: address(8), Token0: address(n), Token1: address(9), Base: address(n), Quote: address(9)}
+					if i == 3 {
+						pool.Untrusted = market.UntrustedHook
+					}
+					c.Changes.Pools = append(c.Changes.Pools, market.Change[market.Address, market.Pool]{Key: pool.ID, After: pool})
+					c.Changes.Trades = append(c.Changes.Trades, market.Trade{
+						Block: uint64(n), LogIndex: uint32(i), Time: header(n).Time, Pool: pool.ID, Base: address(n), Trader: address(trader), Sell: n == 2,
+						NanoUSD: int64(n), HasUSD: i != 1, CloseUSD: float64(n) / 8,
+					})
+				}
+				if err := s.Commit(t.Context(), l, c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			read := func(block uint64, since int64) (out []store.Flow) {
+				for f, err := range s.Flows(t.Context(), "base", block, since) {
+					if err != nil {
+						t.Fatal(err)
+					}
+					out = append(out, f)
+				}
+				return out
+			}
+			var want []store.Flow
+			for n := 2; n <= 3; n++ {
+				want = append(want, store.Flow{
+					Block: uint64(n), Time: header(n).Time, Base: address(n), Trader: address(50), Sell: n == 2, NanoUSD: int64(n), CloseUSD: float64(n) / 8,
+				}, store.Flow{
+					Block: uint64(n), Time: header(n).Time, Base: address(n), Trader: address(52), Sell: n == 2, NanoUSD: int64(n),
+				})
+			}
+			if got := read(2, 0); !slices.Equal(got, want) {
+				t.Errorf("from block 2 on: %+v, want %+v", got, want)
+			}
+			if got := read(0, header(3).Time); !slices.Equal(got, want[2:]) {
+				t.Errorf("since block 3's time: %+v, want %+v", got, want[2:])
+			}
+		})
+	}
+}

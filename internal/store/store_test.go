@@ -2,14 +2,10 @@ package store_test
 
 import (
 	"context"
-	"database/sql"
 	"errors"
 	"maps"
-	"net"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -98,6 +94,14 @@ func commitOf(n, k int, before map[string]*market.Changes) *store.Commit {
 		key := market.BalanceKey{Token: address(i), Account: address(i + 500)}
 		c.Changes.Balances = append(c.Changes.Balances, market.Change[market.BalanceKey, market.Balance]{Key: key, After: balance})
 		c.Changes.Quotes = append(c.Changes.Quotes, market.Change[market.Address, market.QuotePrice]{Key: quote.Asset, After: quote})
+		launch := &market.Launch{
+			Mint: address(i), Venue: "four-meme", Creator: address(i % 3), Name: "n\u202e<b>\"'😀", Symbol: "S", Metadata: "ipfs://m", Image: "i",
+			Block: 1, LogIndex: uint32(i), CreatedAt: 3, Tx: hash(i), Curve: address(800), Quote: market.ZeroEVM, SaleBase: huge(4),
+			Rules:    market.CurveRules{Pricing: market.PriceReserves, Basis: market.TokensSold, FillsUp: true},
+			Reserves: market.CurveReserves{VirtualBase: huge(uint64(n)), RealQuote: amount(uint64(n))}, Traded: true,
+			Progress: 100.0 / float64(n+2), HasProgress: true, State: market.LaunchOnCurve,
+		}
+		c.Changes.Launches = append(c.Changes.Launches, market.Change[market.Address, market.Launch]{Key: launch.Mint, After: launch})
 		c.Changes.Trades = append(c.Changes.Trades, market.Trade{
 			Block: uint64(n), LogIndex: uint32(i), Time: header(n).Time, Tx: hash(i),
 			Pool: poolID(i), Base: address(i), Trader: address(i + 600), Sell: i%2 == 1, BaseAmount: huge(5), QuoteAmount: amount(6),
@@ -108,6 +112,7 @@ func commitOf(n, k int, before map[string]*market.Changes) *store.Commit {
 			c.Changes.Tokens[i].Before, c.Changes.Pools[i].Before = old.Tokens[i].After, old.Pools[i].After
 			c.Changes.Ticks[i].Before, c.Changes.Candles[i].Before = old.Ticks[i].After, old.Candles[i].After
 			c.Changes.Balances[i].Before, c.Changes.Quotes[i].Before = old.Balances[i].After, old.Quotes[i].After
+			c.Changes.Launches[i].Before = old.Launches[i].After
 		}
 	}
 	before["last"] = &c.Changes
@@ -236,6 +241,7 @@ func TestRewindRestoresEveryTable(t *testing.T) {
 					for i := range c.Changes.Balances {
 						c.Changes.Balances[i].After = nil
 						c.Changes.Tokens[i].After = nil
+						c.Changes.Launches[i].After = nil
 					}
 				}
 				if err := s.Commit(t.Context(), l, c); err != nil {
@@ -286,6 +292,8 @@ func TestLeaseFences(t *testing.T) {
 			for what, err := range map[string]error{
 				"commit": s.Commit(t.Context(), first, c), "rewind": s.Rewind(t.Context(), first, 0), "renew": s.Renew(t.Context(), first),
 				"holder job": s.SaveHolderJob(t.Context(), first, &store.HolderJob{Token: address(1)}, nil),
+				"metadata":   s.SaveMetadata(t.Context(), first, []store.TokenMetadata{{Mint: address(1)}}),
+				"trust":      s.SaveTrust(t.Context(), first, []store.TrustRow{{Mint: address(1), Report: []byte("{}")}}),
 			} {
 				if !errors.Is(err, store.ErrLeaseLost) {
 					t.Errorf("%s with a lost lease: %v", what, err)
@@ -440,122 +448,5 @@ func TestSequencesAreInCommitOrder(t *testing.T) {
 	both.Wait()
 	if a, b := <-order, <-order; a != 1 || b != 4 {
 		t.Errorf("numbers were taken in the order %d, %d; want 1, 4", a, b)
-	}
-}
-
-func TestOpenRefusesWhatItMustNotTouch(t *testing.T) {
-	t.Parallel()
-	for _, kind := range storetest.Both {
-		t.Run(kind, func(t *testing.T) {
-			t.Parallel()
-			dsn := storetest.DSN(t, kind)
-			s, err := store.Open(t.Context(), dsn)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if err := s.Close(); err != nil {
-				t.Fatal(err)
-			}
-			driver, address := "pgx", dsn
-			if kind == "sqlite" {
-				driver, address = "sqlite", strings.TrimPrefix(dsn, "sqlite:")
-			}
-			db, err := sql.Open(driver, address)
-			if err != nil {
-				t.Fatal(err)
-			}
-			if _, err := db.ExecContext(t.Context(), "UPDATE schema_reader SET oldest = 1000"); err != nil {
-				t.Fatal(err)
-			}
-			_ = db.Close()
-			if _, err := store.Open(t.Context(), dsn); !errors.Is(err, store.ErrNewerSchema) || !strings.Contains(err.Error(), "upgrade") {
-				t.Errorf("a newer schema: %v", err)
-			}
-		})
-	}
-	t.Run("locked file", func(t *testing.T) {
-		t.Parallel()
-		dsn := storetest.DSN(t, "sqlite")
-		s, err := store.Open(t.Context(), dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = s.Close() }()
-		if _, err := store.Open(t.Context(), dsn); !errors.Is(err, store.ErrLocked) {
-			t.Errorf("the file was opened twice: %v", err)
-		}
-	})
-	for dsn, want := range map[string]string{
-		"mysql://x": "postgres:// or sqlite:",
-		"sqlite:":   "needs a file",
-		"sqlite:" + filepath.Join("/proc", "nowhere", "x.db"): "folder",
-		"postgres://u:secret@127.0.0.1:1/x?connect_timeout=1": "check that it runs",
-		"postgres://u:secret@127.0.0.1:notaport/x":            "its form is",
-	} {
-		_, err := store.Open(t.Context(), dsn)
-		if err == nil || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "secret") {
-			t.Errorf("opening %q: %v; want it to say %q and no password", dsn, err, want)
-		}
-	}
-}
-
-// TestHintsReachOtherProcesses commits through one store and listens through another of the same database.
-func TestHintsReachOtherProcesses(t *testing.T) {
-	t.Parallel()
-	dsn := storetest.DSN(t, "postgres")
-	var stores []*store.Store
-	for range 2 {
-		s, err := store.Open(t.Context(), dsn)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = s.Close() }()
-		stores = append(stores, s)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	here, there := stores[0].Hints(ctx), stores[1].Hints(ctx)
-	l := lease(t, stores[0])
-	heardHere, heardThere := false, false
-	for n := 1; n < 200 && (!heardHere || !heardThere); n++ { // the listener may not be connected at first
-		c := commitOf(n, 1, map[string]*market.Changes{})
-		c.Changes = market.Changes{}
-		if err := stores[0].Commit(t.Context(), l, c); err != nil {
-			t.Fatal(err)
-		}
-		select {
-		case <-here:
-			heardHere = true
-		case <-there:
-			heardThere = true
-		case <-time.After(100 * time.Millisecond):
-		}
-	}
-	if !heardHere || !heardThere {
-		t.Errorf("heard in the same process: %v, in another: %v", heardHere, heardThere)
-	}
-}
-
-// TestOpenTellsAbsenceFromRefusal matters to whoever starts together with the database: it may wait for the first, not for the
-// second.
-func TestOpenTellsAbsenceFromRefusal(t *testing.T) {
-	t.Parallel()
-	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	nobody := l.Addr().String()
-	if err := l.Close(); err != nil {
-		t.Fatal(err)
-	}
-	for dsn, absent := range map[string]bool{
-		"postgres://u:hunter2@" + nobody + "/d":                              true,
-		"postgres://u:hunter2@name.invalid/d":                                true,
-		strings.Replace(storetest.DSN(t, "postgres"), "/test_", "/gone_", 1): false,
-	} {
-		_, err := store.Open(t.Context(), dsn)
-		if err == nil || errors.Is(err, store.ErrUnreachable) != absent || strings.Contains(err.Error(), "u:hunter2") {
-			t.Errorf("absent %v: %v", absent, err)
-		}
 	}
 }

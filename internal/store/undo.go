@@ -59,6 +59,7 @@ var restorers = map[string]func(context.Context, *transaction, []undoRow, int64)
 	tableOf[candleRow]():  restore[candleRow](nil),
 	tableOf[balanceRow](): restore[balanceRow](nil),
 	tableOf[quoteRow]():   restore(func(r *quoteRow, no int64) { r.CommitNo = no }),
+	tableOf[launchRow]():  restore(func(r *launchRow, no int64) { r.CommitNo = no }),
 	tableOf[tradeRow]():   restore[tradeRow](nil),
 	tableOf[queuedRow]():  restore[queuedRow](nil),
 	tableOf[jobRow]():     restore[jobRow](nil),

@@ -1,10 +1,9 @@
-// Package traction scores how sought after a token is, so that money alone can't buy the top: the formula traction-v1.
-// It is pure; the caller says what time it is.
+// Package traction scores how sought after a token is, so that money alone can't buy the top: the formula traction-v1, which
+// docs/ranking.md explains. It is pure; the caller says what time it is.
 package traction
 
 import (
 	"math"
-	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -47,74 +46,7 @@ type Flow struct {
 	Wallet market.Address
 	Time   int64 // unix seconds
 	Sell   bool
-	USD    float64
+	USD    float64 // finite, not negative
+	// CloseUSD is the token's price at the close of the trade's block; 0 when unknown.
+	CloseUSD float64
 }
-
-// Measure sets the parts that follow from a token's trades. LiquidityUSD must be set before.
-func (p *Parts) Measure(flows []Flow, now int64) {
-	type wallet struct{ buy, sell float64 }
-	wallets := make(map[market.Address]*wallet)
-	var order []*wallet // sums of floats hang on their order
-	for _, f := range flows {
-		if f.Time <= now-Window {
-			continue
-		}
-		w := wallets[f.Wallet]
-		if w == nil {
-			w = &wallet{}
-			wallets[f.Wallet] = w
-			order = append(order, w)
-		}
-		weighed := f.USD * decay(now-f.Time)
-		if f.Sell {
-			w.sell += weighed
-		} else {
-			w.buy += weighed
-		}
-	}
-	ceiling := max(250, 0.05*p.LiquidityUSD)
-	var raw, round float64
-	organic := make([]float64, 0, len(order))
-	p.Buyers, p.VolumeUSD = 0, 0
-	for _, w := range order {
-		volume, back := w.buy+w.sell, 2*min(w.buy, w.sell)
-		raw += volume
-		round += back
-		if w.buy > w.sell && back < 0.8*volume {
-			// A wallet that bought long ago fades like everything else.
-			p.Buyers += min(1, (w.buy-w.sell)/walletUSD)
-		}
-		if o := min(volume-back, ceiling); o > 0 {
-			organic = append(organic, o)
-		}
-	}
-	slices.SortFunc(organic, func(a, b float64) int {
-		switch {
-		case a > b:
-			return -1
-		case a < b:
-			return 1
-		}
-		return 0
-	})
-	var top float64
-	for i, o := range organic {
-		p.VolumeUSD += o
-		if i < 5 {
-			top += o
-		}
-	}
-	p.Wash, p.Concentration = 0, 0
-	if raw > 0 {
-		p.Wash = round / raw
-	}
-	if p.VolumeUSD > 0 {
-		p.Concentration = max(0, (top/p.VolumeUSD-0.5)/0.5)
-	}
-}
-
-// walletUSD is the decayed purchase in USD from which on a wallet counts as a whole buyer: the smallest trade that the
-// platform itself takes. Below it the wallet counts in part, so that dust buys no place.
-const walletUSD = 2
-
-func decay(age int64) float64 { return math.Exp2(-float64(max(age, 0)) / HalfLife) }

@@ -197,7 +197,7 @@ func resolveFee(r *report, path string, p market.Protocol, fee *int32) uint32 {
 	case market.UniswapV2:
 		absent = int64(v1alpha1.DefaultUniswapV2FeePips)
 	case market.Solidly:
-	case market.UniswapV3, market.UniswapV4, market.PancakeSwapV3:
+	case market.UniswapV3, market.UniswapV4, market.PancakeSwapV3, market.BondingCurve:
 		if fee != nil {
 			r.add(path, "is for protocols UniswapV2 and Solidly alone, pools of %s say their fee; leave it out", p)
 			return 0

@@ -1,0 +1,24 @@
+package board
+
+import "github.com/boardwalkhq/boardwalk/internal/market"
+
+// Hold keeps a card of the Running sort from flickering: once in, it leaves only after it failed the gate twice in a row. The
+// zero value is a card that isn't in.
+type Hold struct{ passed bool }
+
+// Tick takes what the card fails now, once per re-rank. A card that is held passes and shows no failures.
+func (h *Hold) Tick(fails []string) (pass bool, shown []string) {
+	held := h.passed
+	h.passed = len(fails) == 0
+	if h.passed || held {
+		return true, []string{}
+	}
+	return false, fails
+}
+
+// BuyExternal reports whether a token is bought at its launchpad's own site and not in the app: an ungraduated one of an
+// outside curve launchpad that the app doesn't trade with on its chain.
+func BuyExternal(outside, hasCurve bool, state market.LaunchState, tradesInApp bool) bool {
+	onCurve := state == market.LaunchOnCurve || state == market.LaunchCompleted
+	return outside && hasCurve && onCurve && !tradesInApp
+}

@@ -1,0 +1,38 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"strings"
+)
+
+// Plans tells how SQLite would run the queries that must not walk what is launched, by name.
+func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
+	out := map[string]string{}
+	for name, q := range map[string]struct {
+		text string
+		args []any
+	}{
+		"launches all":     {"SELECT venue" + launchesAll, []any{"base"}},
+		"launches changed": {"SELECT venue" + launchesChanged, []any{"base", 1}},
+		"creator":          {creatorRecord, []any{"base", []byte{1}}},
+		"metadata new":     {metadataNew, []any{"base", 10}},
+		"metadata again":   {metadataAgain, []any{"base", 1, 10}},
+		"trust":            {trustDue, []any{"base", 1, make([]byte, 32), "base", 1, 10}},
+		"first fact":       {firstTokenFact, []any{[]byte{1}, "base"}},
+	} {
+		var rows []struct {
+			ID, Parent, Notused int64
+			Detail              string
+		}
+		if err := s.read.NewRaw("EXPLAIN QUERY PLAN "+q.text, q.args...).Scan(ctx, &rows); err != nil {
+			return nil, fmt.Errorf("explain %s: %w", name, err)
+		}
+		var lines []string
+		for _, r := range rows {
+			lines = append(lines, r.Detail)
+		}
+		out[name] = strings.Join(lines, "\n")
+	}
+	return out, nil
+}

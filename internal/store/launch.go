@@ -1,0 +1,202 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+
+	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+type launchRow struct {
+	bun.BaseModel `bun:"table:launches"`
+
+	Chain        string `bun:",pk"`
+	Mint         []byte `bun:",pk"`
+	Venue        string
+	Creator      []byte
+	Block        int64
+	LogIndex     int64
+	CreatedAt    int64
+	Tx           []byte
+	Curve        []byte
+	Pricing      string
+	Basis        string
+	FillsUp      bool
+	Quote        []byte
+	SaleBase     []byte
+	TargetQuote  []byte
+	FeeBps       int64
+	VirtualBase  []byte
+	VirtualQuote []byte
+	RealBase     []byte
+	RealQuote    []byte
+	Price        []byte
+	Traded       bool
+	Progress     float64
+	HasProgress  bool
+	State        string
+	CompletedAt  int64
+	GraduatedAt  int64
+	GraduatedTx  []byte
+	Pool         []byte
+	CommitNo     int64
+	Name         string
+	Symbol       string
+	Metadata     string
+	Image        string
+}
+
+func launchToRow(chain string, l *market.Launch, commitNo int64) launchRow {
+	r := launchRow{
+		Chain: chain, Mint: l.Mint.Bytes(), Venue: l.Venue, Creator: l.Creator.Bytes(),
+		Block: int64(l.Block), LogIndex: int64(l.LogIndex), CreatedAt: l.CreatedAt, Tx: l.Tx[:],
+		Curve: l.Curve.Bytes(), Pricing: string(l.Rules.Pricing), Basis: string(l.Rules.Basis), FillsUp: l.Rules.FillsUp,
+		Quote: l.Quote.Bytes(), SaleBase: bytesOf(&l.SaleBase), TargetQuote: bytesOf(&l.TargetQuote), FeeBps: int64(l.FeeBps),
+		VirtualBase: bytesOf(&l.Reserves.VirtualBase), VirtualQuote: bytesOf(&l.Reserves.VirtualQuote),
+		RealBase: bytesOf(&l.Reserves.RealBase), RealQuote: bytesOf(&l.Reserves.RealQuote), Price: bytesOf(&l.Reserves.Price),
+		Traded: l.Traded, Progress: l.Progress, HasProgress: l.HasProgress,
+		State: string(l.State), CompletedAt: l.CompletedAt, GraduatedAt: l.GraduatedAt, Pool: l.Pool.Bytes(),
+		CommitNo: commitNo, Name: l.Name, Symbol: l.Symbol, Metadata: l.Metadata, Image: l.Image,
+	}
+	if !l.GraduatedTx.IsZero() {
+		r.GraduatedTx = l.GraduatedTx[:]
+	}
+	return r
+}
+
+func (r *launchRow) launch() (market.Launch, error) {
+	c := columns{table: "launches"}
+	l := market.Launch{
+		Mint: c.address(r.Mint), Venue: r.Venue, Creator: c.address(r.Creator),
+		Name: r.Name, Symbol: r.Symbol, Metadata: r.Metadata, Image: r.Image,
+		Block: uint64(r.Block), LogIndex: uint32(r.LogIndex), CreatedAt: r.CreatedAt, Tx: c.hash(r.Tx),
+		Curve: c.address(r.Curve),
+		Rules: market.CurveRules{
+			Pricing: market.CurvePricing(r.Pricing), Basis: market.ProgressBasis(r.Basis), FillsUp: r.FillsUp,
+		},
+		Quote: c.address(r.Quote), SaleBase: c.amount(r.SaleBase), TargetQuote: c.amount(r.TargetQuote), FeeBps: uint32(r.FeeBps),
+		Reserves: market.CurveReserves{
+			VirtualBase: c.amount(r.VirtualBase), VirtualQuote: c.amount(r.VirtualQuote),
+			RealBase: c.amount(r.RealBase), RealQuote: c.amount(r.RealQuote), Price: c.amount(r.Price),
+		},
+		Traded: r.Traded, Progress: r.Progress, HasProgress: r.HasProgress,
+		State: market.LaunchState(r.State), CompletedAt: r.CompletedAt, GraduatedAt: r.GraduatedAt,
+		GraduatedTx: c.hash(r.GraduatedTx), Pool: c.address(r.Pool),
+	}
+	return l, c.err
+}
+
+// applyLaunches writes the launches that changed.
+func applyLaunches(ctx context.Context, tx *transaction, u *undoLog, chain string, no int64,
+	changes []market.Change[market.Address, market.Launch],
+) error {
+	return apply(ctx, tx, u, changes, func(k market.Address, v *market.Launch) launchRow {
+		if v == nil {
+			v = &market.Launch{Mint: k}
+		}
+		return launchToRow(chain, v, no)
+	})
+}
+
+// LaunchNow is a launch with its chain.
+type LaunchNow struct {
+	Chain string
+	market.Launch
+}
+
+// LaunchesAt lists the launches of the tokens at some addresses, on every chain, by chain and mint.
+func (s *Store) LaunchesAt(ctx context.Context, mints []market.Address) ([]LaunchNow, error) {
+	if len(mints) == 0 {
+		return nil, nil
+	}
+	marks, args := list(addressKeys(mints))
+	rows, err := s.ask(ctx, "SELECT "+columnsOf[launchRow](s.read, "l")+" FROM launches l WHERE l.mint IN ("+marks+
+		") ORDER BY l.chain, l.mint", args...)
+	found, err := scanAll[launchRow](ctx, s.read, rows, err)
+	if err != nil {
+		return nil, fmt.Errorf("database: read launches: %w", err)
+	}
+	return rowsTo(found, func(r *launchRow) (LaunchNow, error) {
+		l, err := r.launch()
+		return LaunchNow{Chain: r.Chain, Launch: l}, err
+	})
+}
+
+const (
+	launchesAll = " FROM launches l WHERE l.chain = ? ORDER BY l.block, l.log_index"
+	// The signs keep SQLite from walking all launches in their order, to spare itself sorting the few.
+	launchesChanged = " FROM launches l WHERE l.chain = ? AND l.commit_no > ? ORDER BY +l.block, +l.log_index"
+)
+
+// LaunchesSince walks a chain's launches that changed after commit number seen, with 0 all of them; by block and log
+// index. Rows are read as they are wanted, so that a big chain costs no memory.
+func (s *Store) LaunchesSince(ctx context.Context, chain string, seen int64) iter.Seq2[market.Launch, error] {
+	names := columnsOf[launchRow](s.read, "l")
+	q := s.read.NewRaw("SELECT "+names+launchesAll, chain)
+	if seen > 0 {
+		q = s.read.NewRaw("SELECT "+names+launchesChanged, chain, seen)
+	}
+	return walk(ctx, s.read, q, "launches", func(rows *sql.Rows) (market.Launch, error) {
+		var r launchRow
+		if err := s.read.ScanRow(ctx, rows, &r); err != nil {
+			return market.Launch{}, err
+		}
+		return r.launch()
+	})
+}
+
+// LaunchRef is a launched token and the contract that holds its curve; none for a live pool.
+type LaunchRef struct {
+	Mint, Curve market.Address
+}
+
+// LaunchRefs walks a chain's launches in no order. It holds the writer's connection until the walk ends: on SQLite
+// nothing can be written meanwhile.
+func (s *Store) LaunchRefs(ctx context.Context, chain string) iter.Seq2[LaunchRef, error] {
+	q := s.write.NewRaw("SELECT mint, curve FROM launches WHERE chain = ?", chain)
+	return walk(ctx, s.write, q, "launches", func(rows *sql.Rows) (LaunchRef, error) {
+		var mint, curve sql.RawBytes
+		if err := rows.Scan(&mint, &curve); err != nil {
+			return LaunchRef{}, err
+		}
+		c := columns{table: "launches"}
+		return LaunchRef{Mint: c.address(mint), Curve: c.address(curve)}, c.err
+	})
+}
+
+const creatorRecord = "SELECT count(*), count(CASE WHEN state = 'graduated' THEN 1 END) FROM launches WHERE chain = ? AND creator = ?"
+
+// CreatorRecord counts a creator's launches on a chain, and those of them that graduated.
+func (s *Store) CreatorRecord(ctx context.Context, chain string, creator market.Address) (launches, graduated int64, err error) {
+	err = s.askOne(ctx, []any{&launches, &graduated}, creatorRecord, chain, creator.Bytes())
+	if err != nil {
+		return 0, 0, fmt.Errorf("database: count a creator's launches: %w", err)
+	}
+	return launches, graduated, nil
+}
+
+// siblingsAmong is how many of a chain's newest launches are looked through for those of one venue.
+const siblingsAmong = 2000
+
+// Siblings lists up to limit other tokens of a launch's venue, among the chain's newest launches: those of other creators
+// first, then the newest.
+func (s *Store) Siblings(ctx context.Context, chain string, l *market.Launch, limit int) ([]market.Address, error) {
+	var rows [][]byte
+	err := s.read.NewRaw("SELECT mint FROM (SELECT mint, venue, creator, block, log_index FROM launches WHERE chain = ? "+
+		"ORDER BY block DESC, log_index DESC LIMIT ?) n WHERE n.venue = ? AND n.mint <> ? "+
+		"ORDER BY n.creator = ?, n.block DESC, n.log_index DESC LIMIT ?",
+		chain, siblingsAmong, l.Venue, l.Mint.Bytes(), l.Creator.Bytes(), limit).Scan(ctx, &rows)
+	if err != nil {
+		return nil, fmt.Errorf("database: read a venue's launches: %w", err)
+	}
+	c := columns{table: "launches"}
+	out := make([]market.Address, len(rows))
+	for i := range rows {
+		out[i] = c.address(rows[i])
+	}
+	return out, c.err
+}

@@ -1,0 +1,389 @@
+package store_test
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"pgregory.net/rapid"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+// text has everything that PostgreSQL can hold: not NUL.
+var text = rapid.OneOf(rapid.SampledFrom([]string{"", `{"a":"<\u0026>"}`, "\u202e'\"\\?", "line\u2028\r\n\t", "😀", "$1 ? :x"}),
+	rapid.StringOf(rapid.RuneFrom(nil, unicode.L, unicode.S, unicode.P, unicode.Zs)))
+
+func genAmount() *rapid.Generator[market.Amount] {
+	return rapid.Custom(func(t *rapid.T) (a market.Amount) {
+		for i := range a {
+			a[i] = rapid.Uint64().Draw(t, "limb")
+		}
+		return a
+	})
+}
+
+func genAddress(lengths ...int) *rapid.Generator[market.Address] {
+	return rapid.Custom(func(t *rapid.T) (a market.Address) {
+		n := rapid.SampledFrom(lengths).Draw(t, "length")
+		if n == 0 {
+			return a
+		}
+		a, err := market.AddressFromBytes(rapid.SliceOfN(rapid.Byte(), n, n).Draw(t, "bytes"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return a
+	})
+}
+
+func genHash() *rapid.Generator[market.Hash] {
+	return rapid.Map(rapid.SliceOfN(rapid.Byte(), 32, 32), func(b []byte) market.Hash { return market.Hash(b) })
+}
+
+// genLaunch draws any value of every field; a few mints come again and again.
+func genLaunch() *rapid.Generator[market.Launch] {
+	when := rapid.Int64Range(0, math.MaxInt64)
+	return rapid.Custom(func(t *rapid.T) market.Launch {
+		return market.Launch{
+			Mint:  rapid.OneOf(rapid.Map(rapid.IntRange(0, 3), address), genAddress(20)).Draw(t, "mint"),
+			Venue: text.Draw(t, "venue"), Creator: genAddress(0, 20).Draw(t, "creator"),
+			Name: text.Draw(t, "name"), Symbol: text.Draw(t, "symbol"), Metadata: text.Draw(t, "metadata"), Image: text.Draw(t, "image"),
+			Block: uint64(when.Draw(t, "block")), LogIndex: rapid.Uint32().Draw(t, "log index"), CreatedAt: when.Draw(t, "created"),
+			Tx: genHash().Draw(t, "tx"), Curve: genAddress(0, 20).Draw(t, "curve"),
+			Rules: market.CurveRules{
+				Pricing: rapid.SampledFrom([]market.CurvePricing{"", market.PriceReserves, market.PricePosted, market.PriceExecuted}).Draw(t, "pricing"),
+				Basis:   rapid.SampledFrom([]market.ProgressBasis{"", market.TokensSold, market.FundsRaised}).Draw(t, "basis"),
+				FillsUp: rapid.Bool().Draw(t, "fills up"),
+			},
+			Quote:    rapid.OneOf(rapid.Just(market.ZeroEVM), genAddress(0, 20)).Draw(t, "quote"),
+			SaleBase: genAmount().Draw(t, "sale"), TargetQuote: genAmount().Draw(t, "target"), FeeBps: rapid.Uint32().Draw(t, "fee"),
+			Reserves: market.CurveReserves{
+				VirtualBase: genAmount().Draw(t, "virtual base"), VirtualQuote: genAmount().Draw(t, "virtual quote"),
+				RealBase: genAmount().Draw(t, "real base"), RealQuote: genAmount().Draw(t, "real quote"), Price: genAmount().Draw(t, "price"),
+			},
+			Traded: rapid.Bool().Draw(t, "traded"), Progress: rapid.Float64Range(0, 100).Draw(t, "progress"), HasProgress: rapid.Bool().Draw(t, "known"),
+			State: rapid.SampledFrom([]market.LaunchState{market.LaunchLive, market.LaunchOnCurve, market.LaunchCompleted, market.LaunchGraduated}).
+				Draw(t, "state"),
+			CompletedAt: when.Draw(t, "completed"), GraduatedAt: when.Draw(t, "graduated"),
+			GraduatedTx: rapid.OneOf(rapid.Just(market.Hash{}), genHash()).Draw(t, "graduated by"), Pool: genAddress(0, 20, 32).Draw(t, "pool"),
+		}
+	})
+}
+
+// TestLaunchesComeBack writes any launches on top of each other, takes the last block back, and reads every one in each way.
+func TestLaunchesComeBack(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			l := lease(t, s)
+			block, truth := 0, map[market.Address]market.Launch{}
+			rapid.Check(t, func(r *rapid.T) {
+				block++
+				list := rapid.SliceOfNDistinct(genLaunch(), 1, 4, func(l market.Launch) market.Address { return l.Mint }).Draw(r, "launches")
+				c := launchCommit(block, truth, list...)
+				status, _, err := s.Chain(t.Context(), "base")
+				if err != nil {
+					r.Fatal(err)
+				}
+				if err := s.Commit(t.Context(), l, c); err != nil {
+					r.Fatal(err)
+				}
+				same(r, s, status.CommitNo, list)
+				if block > 1 && rapid.Bool().Draw(r, "reorg") {
+					if err := s.Rewind(t.Context(), l, uint64(block-1)); err != nil {
+						r.Fatal(err)
+					}
+					block--
+					var back []market.Launch
+					for _, ch := range c.Changes.Launches {
+						delete(truth, ch.Key)
+						if ch.Before != nil {
+							truth[ch.Key] = *ch.Before
+							back = append(back, *ch.Before)
+						}
+					}
+					same(r, s, status.CommitNo+1, back) // what came back counts as changed
+				}
+				all := make([]market.Launch, 0, len(truth))
+				for _, l := range truth {
+					all = append(all, l)
+				}
+				same(r, s, 0, all)
+			})
+		})
+	}
+}
+
+// launchCommit is a commit of block n that writes launches, whose former rows are in truth, which it brings up to date.
+func launchCommit(n int, truth map[market.Address]market.Launch, list ...market.Launch) *store.Commit {
+	c := &store.Commit{Last: header(n), Blocks: []market.Header{header(n)}, Undo: true}
+	for _, l := range list {
+		ch := market.Change[market.Address, market.Launch]{Key: l.Mint, After: &l}
+		if before, ok := truth[l.Mint]; ok {
+			ch.Before = &before
+		}
+		truth[l.Mint] = l
+		c.Changes.Launches = append(c.Changes.Launches, ch)
+	}
+	return c
+}
+
+// same reads the launches that changed after seen, by all ways, and wants exactly some.
+func same(t *rapid.T, s *store.Store, seen int64, want []market.Launch) {
+	var got []market.Launch
+	for l, err := range s.LaunchesSince(t.Context(), "base", seen) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, l)
+	}
+	inOrder := func(a, b market.Launch) int {
+		if a.Block != b.Block {
+			return int(min(max(int64(a.Block)-int64(b.Block), -1), 1))
+		}
+		return int(int64(a.LogIndex) - int64(b.LogIndex))
+	}
+	if !slices.IsSortedFunc(got, inOrder) {
+		t.Fatal("the launches are not in the chain's order")
+	}
+	byMint := func(a, b market.Launch) int { return a.Mint.Compare(b.Mint) }
+	slices.SortFunc(got, byMint)
+	slices.SortFunc(want, byMint)
+	if !slices.Equal(got, want) {
+		t.Fatalf("changed since %d: %+v, want %+v", seen, got, want)
+	}
+	w := market.Wanted{ExpireFrom: 1, Launches: []market.Address{address(12345)}}
+	for _, l := range want {
+		w.Launches = append(w.Launches, l.Mint)
+	}
+	rows, err := s.Load(t.Context(), "base", w)
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(rows.Launches, byMint)
+	if !slices.Equal(rows.Launches, want) {
+		t.Fatalf("loaded %+v, want %+v", rows.Launches, want)
+	}
+	at, err := s.LaunchesAt(t.Context(), w.Launches)
+	if err != nil || !slices.EqualFunc(at, want, func(n store.LaunchNow, l market.Launch) bool { return n.Chain == "base" && n.Launch == l }) {
+		t.Fatalf("at their addresses: %+v, %v; want %+v", at, err, want)
+	}
+}
+
+// TestLaunchesOfSeveralChains keeps chains apart, and a creator's record with them.
+func TestLaunchesOfSeveralChains(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			ctx := t.Context()
+			for _, chain := range []string{"robinhood", "base", "bsc"} {
+				l, err := s.Acquire(ctx, chain, "test", time.Minute)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var list []market.Launch
+				for i := range 4 {
+					launch := market.Launch{Mint: address(i), Venue: "on-" + chain, Creator: address(i % 2), Block: 1, LogIndex: uint32(9 - i), State: market.LaunchOnCurve}
+					if i > 1 {
+						launch.State, launch.Curve = market.LaunchGraduated, address(90+i)
+					}
+					list = append(list, launch)
+				}
+				if err := s.Commit(ctx, l, launchCommit(1, map[market.Address]market.Launch{}, list...)); err != nil {
+					t.Fatal(err)
+				}
+			}
+			at, err := s.LaunchesAt(ctx, []market.Address{address(2), address(77), address(0)})
+			var got []string
+			for _, l := range at {
+				got = append(got, fmt.Sprint(l.Chain, " ", l.Venue, " ", l.LogIndex))
+			}
+			want := []string{
+				"base on-base 9", "base on-base 7", "bsc on-bsc 9", "bsc on-bsc 7", "robinhood on-robinhood 9", "robinhood on-robinhood 7",
+			}
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("launches at two addresses: %q, %v; want %q", got, err, want)
+			}
+			if none, err := s.LaunchesAt(ctx, nil); err != nil || none != nil {
+				t.Errorf("launches at no address: %v, %v", none, err)
+			}
+			refs := map[market.Address]market.Address{}
+			for ref, err := range s.LaunchRefs(ctx, "bsc") {
+				if err != nil {
+					t.Fatal(err)
+				}
+				refs[ref.Mint] = ref.Curve
+			}
+			if len(refs) != 4 || refs[address(0)] != (market.Address{}) || refs[address(3)] != address(93) {
+				t.Errorf("launches and their curves: %v", refs)
+			}
+			for creator, want := range map[market.Address][2]int64{address(0): {2, 1}, address(5): {}} {
+				launches, graduated, err := s.CreatorRecord(ctx, "base", creator)
+				if err != nil || [2]int64{launches, graduated} != want {
+					t.Errorf("the record of %s is %d, %d, %v; want %v", creator, launches, graduated, err, want)
+				}
+			}
+		})
+	}
+}
+
+// TestHoldersOfAToken reads the largest ones and single balances, and the oldest fact of the token.
+func TestHoldersOfAToken(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			ctx := t.Context()
+			l := lease(t, s)
+			c := &store.Commit{Last: header(7), Blocks: []market.Header{header(7)}}
+			for account, b := range map[int]market.Balance{
+				1: {Amount: amount(255)}, 2: {Amount: huge(0), Excluded: true}, 3: {Amount: amount(256)}, 4: {Amount: huge(1)}, 6: {Amount: amount(255)},
+				5: {Excluded: true},
+			} {
+				for token := range 2 {
+					c.Changes.Balances = append(c.Changes.Balances, market.Change[market.BalanceKey, market.Balance]{
+						Key: market.BalanceKey{Token: address(token), Account: address(account)}, After: &b,
+					})
+				}
+			}
+			for block, supply := range map[uint64]uint64{5: 50, 3: 30, 4: 40} {
+				c.Facts = append(c.Facts,
+					store.StoredFact{Block: block, Fact: market.TokenFact{Token: address(1), HasSupply: true, Supply: amount(supply)}},
+					store.StoredFact{Block: block - 1, Fact: market.SupplyFact{Token: address(1), Supply: amount(1)}},
+					store.StoredFact{Block: block - 2, Fact: market.TokenFact{Token: address(2), Name: "another"}})
+			}
+			if err := s.Commit(ctx, l, c); err != nil {
+				t.Fatal(err)
+			}
+			want := []store.HolderShare{
+				{Account: address(4), Amount: huge(1)},
+				{Account: address(3), Amount: amount(256)},
+				{Account: address(1), Amount: amount(255)},
+				{Account: address(6), Amount: amount(255)},
+			}
+			for n := range 6 {
+				got, err := s.TopHolders(ctx, "base", address(1), n)
+				if err != nil || !slices.Equal(got, want[:min(n, len(want))]) {
+					t.Errorf("the %d largest: %v, %v; want %v", n, got, err, want[:min(n, len(want))])
+				}
+			}
+			for account, want := range map[int]market.Amount{4: huge(1), 2: huge(0), 5: {}, 99: {}} {
+				if got, err := s.BalanceOf(ctx, "base", address(1), address(account)); err != nil || got != want {
+					t.Errorf("account %d holds %v, %v; want %v", account, got, err, want)
+				}
+			}
+			f, ok, err := s.FirstTokenFact(ctx, "base", address(1))
+			if err != nil || !ok || f.Token != address(1) || f.Supply != amount(30) {
+				t.Errorf("the first fact is %+v, %v, %v", f, ok, err)
+			}
+			if _, ok, err := s.FirstTokenFact(ctx, "bsc", address(1)); ok || err != nil {
+				t.Errorf("the first fact of a token without any: %v, %v", ok, err)
+			}
+		})
+	}
+}
+
+// TestPlans has SQLite, which keeps no statistics here, say that it goes by the index that each query is meant for.
+func TestPlans(t *testing.T) {
+	t.Parallel()
+	plans, err := storetest.Open(t, "sqlite").Plans(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for query, want := range map[string][]string{
+		"launches all": {"INDEX launches_order (chain=?)"}, "launches changed": {"INDEX launches_commit (chain=? AND commit_no>?)"},
+		"creator":        {"COVERING INDEX launches_creator (chain=? AND creator=?)"},
+		"metadata new":   {"INDEX launches_waiting (chain=?)"},
+		"metadata again": {"INDEX token_metadata_next (chain=? AND next_at>? AND next_at<?)", "SEARCH l USING"},
+		"trust":          {"INDEX pools_traded (chain=? AND last_trade_at>?)", "SEARCH l USING"},
+		"first fact":     {"INDEX facts_token (ref=?)"},
+	} {
+		for _, part := range want {
+			if !strings.Contains(plans[query], part) {
+				t.Errorf("%s: the plan has no %q:\n%s", query, part, plans[query])
+			}
+		}
+	}
+	for _, query := range []string{"launches all", "metadata new", "first fact"} {
+		if strings.Contains(plans[query], "TEMP B-TREE") {
+			t.Errorf("%s is sorted:\n%s", query, plans[query])
+		}
+	}
+}
+
+// TestMigrationKeepsWhatIsThere begins with a database of the schema before launches.
+func TestMigrationKeepsWhatIsThere(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			dsn := storetest.DSN(t, kind)
+			s, err := store.Open(t.Context(), dsn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			old := map[string]*market.Changes{}
+			c := commitOf(1, 3, old)
+			c.Changes.Launches = nil
+			c.Facts = []store.StoredFact{{Block: 1, Hash: hash(1), Fact: market.TokenFact{Token: address(2), Name: "old"}}}
+			if err := s.Commit(t.Context(), lease(t, s), c); err != nil {
+				t.Fatal(err)
+			}
+			before := derivedRows(t, s)
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			db := raw(t, kind, dsn)
+			for _, q := range []string{
+				"DROP TABLE launches", "DROP TABLE token_metadata", "DROP TABLE trust_reports", "DROP INDEX pools_traded", "DROP INDEX facts_token",
+				"DELETE FROM goose_db_version WHERE version_id > 2",
+			} {
+				if _, err := db.ExecContext(t.Context(), q); err != nil {
+					t.Fatal(q, err)
+				}
+			}
+			if err := db.Close(); err != nil {
+				t.Fatal(err)
+			}
+			if s, err = store.Open(t.Context(), dsn); err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = s.Close() }()
+			if got := derivedRows(t, s); !equalRows(got, before) {
+				t.Error("the rows of before are not there any more")
+			}
+			old["last"].Launches = make([]market.Change[market.Address, market.Launch], 3)
+			l := lease(t, s)
+			if err := s.Commit(t.Context(), l, commitOf(2, 3, old)); err != nil {
+				t.Fatal(err)
+			}
+			if due, err := s.TrustDue(t.Context(), "base", 1, 2, market.Amount{}, 9); err != nil || len(due) != 3 {
+				t.Errorf("to be checked: %v, %v; want three", due, err)
+			}
+			if f, ok, err := s.FirstTokenFact(t.Context(), "base", address(2)); err != nil || !ok || f.Name != "old" {
+				t.Errorf("the first fact is %+v, %v, %v", f, ok, err)
+			}
+			for _, to := range []uint64{1, 0} {
+				if err := s.Rewind(t.Context(), l, to); err != nil && (to > 0 || !errors.Is(err, store.ErrBelowHorizon)) {
+					t.Fatal(err)
+				}
+			}
+			if got := derivedRows(t, s); !equalRows(got, before) {
+				t.Error("going back over the migration gives other rows")
+			}
+		})
+	}
+}

@@ -1,0 +1,99 @@
+package traction
+
+import "slices"
+
+// walletSums is what a wallet did. It has 32 bytes, and there are millions of them.
+type walletSums struct {
+	key               uint64
+	buy, sell         float64 // USD, as at the tape's epoch
+	lastBuy, lastSell uint32  // unix seconds, up to the year 2106; 0 for never
+}
+
+// silent reports whether the wallet's last trade is out of the window.
+func (w *walletSums) silent(now int64) bool { return now-int64(max(w.lastBuy, w.lastSell)) >= Window }
+
+// wallets is a table of sums by key. A Go map would take twice the memory, and its order, which sums of floats hang on,
+// differs from run to run; the list is in order of the wallets' first trades.
+type wallets struct {
+	list []walletSums
+	// slots has positions in the list plus 1, 0 for none, at the place that the key names or the next free one after it. Its
+	// length is a power of two. Below scanned wallets there is none.
+	slots []uint32
+}
+
+// scanned is how many wallets are looked through faster than hashed: most tokens have fewer.
+const scanned = 16
+
+// find is the wallet with the key, nil if there is none. It is valid until the next get or keep.
+func (s *wallets) find(key uint64) *walletSums {
+	if s.slots == nil {
+		for i := range s.list {
+			if s.list[i].key == key {
+				return &s.list[i]
+			}
+		}
+		return nil
+	}
+	if at := s.slots[s.slot(key)]; at > 0 {
+		return &s.list[at-1]
+	}
+	return nil
+}
+
+// slot is where the key stands, or would.
+func (s *wallets) slot(key uint64) int {
+	mask := len(s.slots) - 1
+	for i := int(key) & mask; ; i = (i + 1) & mask {
+		if at := s.slots[i]; at == 0 || s.list[at-1].key == key {
+			return i
+		}
+	}
+}
+
+// get is find, with a new wallet if there was none.
+func (s *wallets) get(key uint64) *walletSums {
+	if w := s.find(key); w != nil {
+		return w
+	}
+	s.list = append(s.list, walletSums{key: key})
+	if n := len(s.list); n > scanned && 4*n > 3*len(s.slots) {
+		s.index()
+	} else if s.slots != nil {
+		s.slots[s.slot(key)] = uint32(n)
+	}
+	return &s.list[len(s.list)-1]
+}
+
+// index makes the slots anew, at most three quarters full.
+func (s *wallets) index() {
+	s.slots = nil
+	if len(s.list) <= scanned {
+		return
+	}
+	size := 2 * scanned
+	for 4*len(s.list) > 3*size {
+		size *= 2
+	}
+	s.slots = make([]uint32, size)
+	for i := range s.list {
+		s.slots[s.slot(s.list[i].key)] = uint32(i + 1)
+	}
+}
+
+// keep drops the others, and the memory that this frees.
+func (s *wallets) keep(wanted func(*walletSums) bool) {
+	before, kept := len(s.list), 0
+	for i := range s.list { // slices.DeleteFunc would copy each to the heap
+		if wanted(&s.list[i]) {
+			s.list[kept] = s.list[i]
+			kept++
+		}
+	}
+	if s.list = s.list[:kept]; kept == before {
+		return
+	}
+	if cap(s.list) > 2*len(s.list) {
+		s.list = slices.Clone(s.list)
+	}
+	s.index()
+}
