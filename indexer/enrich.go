@@ -186,23 +186,51 @@ func (e *enrichment) unknownPools(b *market.Block, settled map[market.Address]bo
 
 // tokens asks tokens about themselves at the first block that brings them up.
 func (e *enrichment) tokens() error {
-	n := newcomers{machine: e.machine, state: e.state, asked: map[market.Address]bool{}, pairs: map[market.Address]bool{}}
+	n := newcomers{
+		machine: e.machine, state: e.state, asked: map[market.Address]bool{}, mute: map[market.Address]bool{},
+		pairs: map[market.Address]bool{}, launched: launches{},
+	}
 	for i := range e.blocks {
 		b := &e.blocks[i]
-		if err := e.ask(b, n.of(b)); err != nil {
+		n.launched.see(b)
+		if err := e.ask(b, n.of(b), n.launched); err != nil {
 			return err
 		}
+		n.learn(b)
 	}
 	return nil
 }
 
+// launches are the tokens that a batch launches, as far as it has been seen; the state knows those of earlier batches.
+type launches map[market.Address]bool
+
+func (l launches) see(b *market.Block) {
+	for _, tx := range b.Txs {
+		for _, log := range tx.Logs {
+			if e, ok := log.Event.(market.Launched); ok {
+				l[e.Token] = true
+			}
+		}
+	}
+}
+
 // newcomers finds the tokens that a batch's blocks bring up for the first time.
 type newcomers struct {
-	machine *derive.Machine
-	state   *derive.State
-	asked   map[market.Address]bool
-	pairs   map[market.Address]bool // a pair's liquidity token is no token to us
-	found   []market.Address
+	machine  *derive.Machine
+	state    *derive.State
+	launched launches
+	asked    map[market.Address]bool
+	mute     map[market.Address]bool // asked in this batch; true for those that told no decimals
+	pairs    map[market.Address]bool // a pair's liquidity token is no token to us
+	found    []market.Address
+}
+
+func (n *newcomers) learn(b *market.Block) {
+	for _, f := range b.Facts {
+		if t, ok := f.(market.TokenFact); ok {
+			n.mute[t.Token] = !t.HasDecimals
+		}
+	}
 }
 
 // of gives a block's newcomers.
@@ -220,6 +248,9 @@ func (n *newcomers) of(b *market.Block) []market.Address {
 				if n.machine.Believes(ev) {
 					n.pool(ev)
 				}
+			case market.Launched:
+				n.need(ev.Token)
+				n.again(ev.Token)
 			case market.Transfer:
 				n.moved(ev.Token)
 			case market.Wrap:
@@ -234,16 +265,20 @@ func (n *newcomers) pool(c market.PoolCreated) {
 	tracked := n.machine.Tracked(c.Token0, c.Token1)
 	n.pairs[c.Pool] = n.pairs[c.Pool] || tracked
 	for _, mint := range []market.Address{c.Token0, c.Token1} {
-		if tracked || n.machine.Follows(n.machine.Canonical(mint)) {
+		if tracked || n.follows(n.machine.Canonical(mint)) {
 			n.need(mint)
 		}
 	}
 }
 
 func (n *newcomers) moved(mint market.Address) {
-	if n.machine.Follows(mint) {
+	if n.follows(mint) {
 		n.need(mint)
 	}
+}
+
+func (n *newcomers) follows(mint market.Address) bool {
+	return n.launched[mint] || n.machine.Follows(n.state, mint)
 }
 
 func (n *newcomers) need(mint market.Address) {
@@ -255,7 +290,19 @@ func (n *newcomers) need(mint market.Address) {
 	n.found = append(n.found, mint)
 }
 
-func (e *enrichment) ask(b *market.Block, tokens []market.Address) error {
+// again asks a token at its launch that told nothing when it was asked before: anybody can make a pool for the address that a
+// launchpad's next token will have, where there is no contract yet.
+func (n *newcomers) again(mint market.Address) {
+	mute, asked := n.mute[mint]
+	if t := n.state.Token(mint); !asked && t != nil {
+		mute = !t.HasDecimals
+	}
+	if mute && !n.pairs[mint] && !slices.Contains(n.found, mint) {
+		n.found = append(n.found, mint)
+	}
+}
+
+func (e *enrichment) ask(b *market.Block, tokens []market.Address, launched launches) error {
 	if len(tokens) == 0 {
 		return nil
 	}
@@ -271,7 +318,7 @@ func (e *enrichment) ask(b *market.Block, tokens []market.Address) error {
 		return err
 	}
 	for _, f := range facts {
-		if f.FromCreation = e.cfg.Start.Block == 0 && !e.cfg.Start.Now; !f.FromCreation && e.machine.Follows(f.Token) {
+		if f.FromCreation = e.cfg.Start.Block == 0 && !e.cfg.Start.Now; !f.FromCreation && (launched[f.Token] || e.machine.Follows(e.state, f.Token)) {
 			exists, known, err := e.source.Exists(e.ctx, f.Token, b.Number-1)
 			if err != nil {
 				return err
@@ -286,12 +333,16 @@ func (e *enrichment) ask(b *market.Block, tokens []market.Address) error {
 // samples asks some tokens, at some blocks, for a balance that was just moved and for their supply. Which ones follows
 // from the block's hash: nobody can tell in advance, and every index asks the same.
 func (e *enrichment) samples() error {
+	launched := launches{}
 	for i := range e.blocks {
 		b := &e.blocks[i]
+		if i > 0 {
+			launched.see(&e.blocks[i-1])
+		}
 		if b.Number == 0 || b.Number%sampleBlocks != 0 {
 			continue
 		}
-		if keys := e.sampled(b); len(keys) > 0 {
+		if keys := e.sampled(b, launched); len(keys) > 0 {
 			if err := e.sample(b, keys); err != nil {
 				return err
 			}
@@ -300,14 +351,15 @@ func (e *enrichment) samples() error {
 	return nil
 }
 
-// sampled draws tokens that a block moves, each with an account that it was moved from or to.
-func (e *enrichment) sampled(b *market.Block) []market.BalanceKey {
+// sampled draws tokens that a block moves, each with an account that it was moved from or to. Of launched tokens those count
+// that were launched in an earlier block.
+func (e *enrichment) sampled(b *market.Block, launched launches) []market.BalanceKey {
 	last := map[market.Address]market.BalanceKey{}
 	var tokens []market.Address
 	for _, tx := range b.Txs {
 		for _, l := range tx.Logs {
 			t, ok := l.Event.(market.Transfer)
-			if !ok || !e.followed(t.Token) {
+			if !ok || (!launched[t.Token] && !e.followed(t.Token)) {
 				continue
 			}
 			account := t.From
@@ -372,5 +424,5 @@ func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey) error {
 
 // followed reports whether a token's derived balances can be sampled: not on its first mention in the same batch.
 func (e *enrichment) followed(mint market.Address) bool {
-	return e.machine.Follows(mint) && e.state.Pool(mint) == nil
+	return e.machine.Follows(e.state, mint) && e.state.Pool(mint) == nil
 }

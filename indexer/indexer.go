@@ -3,16 +3,20 @@
 package indexer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
+	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/metadata"
+	"github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -75,8 +79,11 @@ type Options struct {
 	Metrics  *Metrics
 	// CachedRows bounds each table of the state between commits; 0 is the default.
 	CachedRows int
-	// VenuePause is the time between two looks at the venues' contracts; 0 is the default.
-	VenuePause time.Duration
+	// VenuePause is the time between two looks at the venues' contracts, SweepPause that between two tokens checked unasked; 0 is
+	// the default.
+	VenuePause, SweepPause time.Duration
+	// Fetcher gets launched tokens' metadata from the outside; nil leaves it alone.
+	Fetcher *metadata.Fetcher
 }
 
 // Indexer is one chain's indexer.
@@ -106,6 +113,8 @@ type Indexer struct {
 	short   int
 	holders holderBackfill
 	venues  *venueWatch
+	checker *trust.Checker
+	sweep   sweep
 	account account
 }
 
@@ -137,6 +146,14 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 		return nil, fmt.Errorf("chain %s: encode its document: %w", cfg.ID, err)
 	}
 	ix.account = account{now: o.Now, state: chainconfig.State{Chain: cfg.ID, Document: hash, Phase: chainconfig.PhaseStarting}}
+	known, err := newKnowledge(cfg, st)
+	if err != nil {
+		return nil, fmt.Errorf("chain %s: quotes: %w", cfg.ID, err)
+	}
+	if ix.checker, err = trust.New(cfg, src, known, trust.Options{Log: o.Log, Now: o.Now}); err != nil {
+		return nil, err
+	}
+	ix.sweep = sweep{checker: ix.checker, store: st, now: o.Now, log: o.Log, pause: cmp.Or(o.SweepPause, sweepPause)}
 	ix.venues, err = newVenueWatch(cfg, src, o, func(v []chainconfig.VenueState) {
 		ix.account.update(func(s *chainconfig.State) { s.Venues = v })
 	})
@@ -204,18 +221,17 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 		defer close(done)
 		cancel(ix.keepLease(ctx))
 	}()
-	holders := make(chan struct{})
-	go func() {
-		defer close(holders)
-		ix.holders.run(ctx, ix.lease)
-	}()
+	var beside sync.WaitGroup
+	for _, run := range []func(context.Context, *store.Lease){ix.holders.run, ix.describe, ix.sweep.run} {
+		beside.Go(func() { run(ctx, ix.lease) })
+	}
 	err = ix.index(ctx)
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
 	cancel(err)
 	<-done
-	<-holders
+	beside.Wait()
 	// The program may be ending: what is left to say gets a moment of its own.
 	last, end := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer end()
@@ -365,6 +381,12 @@ func (ix *Indexer) resume(ctx context.Context) error {
 		return err
 	}
 	ix.state = derive.NewState(status.Last, pending, quotes)
+	for l, err := range ix.store.LaunchRefs(ctx, ix.cfg.ID) {
+		if err != nil {
+			return err
+		}
+		ix.machine.KnowLaunch(ix.state, l.Mint, l.Curve)
+	}
 	ix.account.indexed(status.Last)
 	return nil
 }

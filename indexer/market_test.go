@@ -160,6 +160,8 @@ func (w *world) rawPrice(t *testing.T, p *market.Pool, block uint64) *big.Float 
 		b := w.ethCall(t, p.Factory.String(), selector("extsload(bytes32)")+hex.EncodeToString(slot), block)
 		mask := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 160), big.NewInt(1))
 		sqrt = new(big.Int).And(word(b, 0), mask)
+	case market.BondingCurve:
+		t.Fatalf("pool %s is a curve, of which this world has none", p.ID)
 	case market.UniswapV3, market.PancakeSwapV3:
 		sqrt = word(w.ethCall(t, p.ID.String(), selector("slot0()"), block), 0)
 	}

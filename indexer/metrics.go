@@ -6,6 +6,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/metadata"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -17,6 +18,7 @@ type Metrics struct {
 	calls, failures      *prometheus.CounterVec
 	trades, reorgs       *prometheus.CounterVec
 	reorgDepth, commits  *prometheus.HistogramVec
+	described            *prometheus.CounterVec
 }
 
 // NewMetrics registers the indexers' metrics.
@@ -45,6 +47,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		failures:   counter("boardwalk_rpc_failures_total", "Requests to an endpoint that failed.", "chain", "endpoint"),
 		trades:     counter("boardwalk_trades_total", "Trades committed.", "chain"),
 		reorgs:     counter("boardwalk_reorgs_total", "Reorgs undone.", "chain"),
+		described:  counter("boardwalk_metadata_total", "Launched tokens whose metadata was fetched, or why not.", "chain", "outcome"),
 		reorgDepth: histogram("boardwalk_reorg_depth_blocks", "Blocks undone by a reorg.", []float64{1, 2, 4, 8, 16, 32, 64, 128}),
 		commits: histogram("boardwalk_commit_seconds", "From a block at hand to its commit.",
 			[]float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}),
@@ -61,6 +64,13 @@ func (m *Metrics) rpc(chain string) func(endpoint string, calls int, err error) 
 			m.failures.WithLabelValues(chain, endpoint).Inc()
 		}
 	}
+}
+
+func (m *Metrics) metadata(chain string) func(metadata.Outcome) {
+	if m == nil {
+		return nil
+	}
+	return func(o metadata.Outcome) { m.described.WithLabelValues(chain, string(o)).Inc() }
 }
 
 // budget tells the endpoints' daily caps.

@@ -120,7 +120,7 @@ func (w *world) compare(t *testing.T, got *store.Store, cfg *chainconfig.Chain) 
 	want := derivedRows(t, fresh)
 	have := derivedRows(t, got)
 	for table := range want {
-		if len(want[table]) == 0 {
+		if len(want[table]) == 0 && (table != "launches" || len(w.Venues) > 0) {
 			t.Errorf("a fresh index has no rows of %s: the comparison shows nothing", table)
 		}
 		differ := 0
@@ -162,7 +162,8 @@ func TestSurvivesReorgsAndKills(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed(t), 0))
-			w := newWorld(t, 60)
+			w := newWorld(t, 60, simnet.BoardwalkCurve, simnet.PonsV2, simnet.FourMemeV2, simnet.ClankerV4)
+			w.desk = simnet.NewLaunchDesk(w.World, simnet.DeskOptions{Seed: 1, Every: 4 * time.Second})
 			cfg := w.config()
 			dsn := storetest.DSN(t, kind)
 			kill := startChild(t, cfg, dsn)

@@ -24,6 +24,8 @@ type world struct {
 	node   *simnet.Node
 	trader *simnet.Trader
 	truths []simnet.Truth
+	// desk, if set, launches tokens while the trader trades.
+	desk *simnet.LaunchDesk
 }
 
 func TestMain(m *testing.M) {
@@ -34,7 +36,8 @@ func TestMain(m *testing.M) {
 	storetest.Main(m)
 }
 
-func newWorld(t *testing.T, blocks int) *world {
+// newWorld has launch venues besides where some are named.
+func newWorld(t *testing.T, blocks int, venues ...simnet.VenueProtocol) *world {
 	t.Helper()
 	ctx := t.Context()
 	const span = 27 * time.Hour
@@ -43,7 +46,7 @@ func newWorld(t *testing.T, blocks int) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = node.Close() })
-	w, err := simnet.Deploy(ctx, node, simnet.DeployOptions{Seed: 1})
+	w, err := simnet.Deploy(ctx, node, simnet.DeployOptions{Seed: 1, Venues: venues})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -62,6 +65,15 @@ func newWorld(t *testing.T, blocks int) *world {
 func (w *world) trade(t *testing.T, n int) {
 	t.Helper()
 	for range n {
+		if w.desk != nil {
+			latest, err := w.node.Latest(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := w.desk.Step(t.Context(), latest.Timestamp.Add(2*time.Second)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		truths, err := w.trader.Step(t.Context(), 4)
 		if err != nil {
 			t.Fatal(err)
@@ -92,6 +104,9 @@ func (w *world) config() *chainconfig.Chain {
 		c.Exchanges = append(c.Exchanges, chainconfig.Exchange{
 			Name: x.Name, Protocol: market.Protocol(x.Protocol), Factory: x.Factory,
 		})
+	}
+	for _, v := range w.Venues {
+		c.Venues = append(c.Venues, chainconfig.Venue{ID: v.ID, Protocol: chainconfig.VenueProtocol(v.Protocol), Contracts: v.Contracts})
 	}
 	return c
 }

@@ -89,6 +89,93 @@ func (s *story) account(label string) market.Address {
 	return rapid.SampledFrom(accounts).Draw(s.t, label)
 }
 
+var (
+	launchable = []market.Address{pup, kit, frog, dog}
+	venues     = []string{"pad", "other", ""}
+	holders    = []market.Address{pad, otherPad, ownCurve, carol}
+)
+
+// launch announces a token, with a curve or as a live pool; now and then one that was launched or traded before.
+func (s *story) launch(b *market.Block, tx *market.Tx) {
+	token := rapid.SampledFrom(launchable).Draw(s.t, "launched")
+	e := market.Launched{
+		Venue: rapid.SampledFrom(venues[:2]).Draw(s.t, "venue"), Token: token, Creator: s.account("creator"), Name: "n",
+	}
+	if rapid.IntRange(0, 3).Draw(s.t, "live") > 0 {
+		e.Curve = rapid.SampledFrom(holders[:3]).Draw(s.t, "curve")
+		e.Rules = market.CurveRules{
+			Pricing: rapid.SampledFrom([]market.CurvePricing{market.PriceReserves, market.PricePosted, market.PriceExecuted}).Draw(s.t, "pricing"),
+			Basis:   rapid.SampledFrom([]market.ProgressBasis{market.TokensSold, market.FundsRaised, ""}).Draw(s.t, "basis"),
+			FillsUp: rapid.Bool().Draw(s.t, "fills up"),
+		}
+		e.Quote = rapid.SampledFrom([]market.Address{{}, zero, usdc, frog}).Draw(s.t, "quote")
+		e.SaleBase, e.TargetQuote = s.amount("sale"), s.amount("target")
+		e.Reserves, e.Tells = s.reserves()
+	} else {
+		k := &kinds[rapid.IntRange(0, len(kinds)-1).Draw(s.t, "pool")]
+		if rapid.Bool().Draw(s.t, "with its pool") {
+			s.begin(b, tx, k)
+		}
+		e.Pool, e.Hooks = k.Pool, k.Hooks
+		if rapid.Bool().Draw(s.t, "pool not named") {
+			e.Pool = market.Address{}
+		}
+	}
+	s.mention(b, token)
+	if rapid.Bool().Draw(s.t, "minted before the log") {
+		s.transfer(b, tx, token, zero, pad, s.amount("minted"))
+	}
+	s.add(tx, e)
+}
+
+func (s *story) reserves() (market.CurveReserves, market.CurveField) {
+	return market.CurveReserves{
+		VirtualBase: s.amount("virtual base"), VirtualQuote: s.amount("virtual quote"), RealBase: s.amount("real base"),
+		RealQuote: s.amount("real quote"), Price: s.amount("price"),
+	}, market.CurveField(rapid.IntRange(0, 15).Draw(s.t, "tells"))
+}
+
+// curve adds what a curve logs, true or not.
+func (s *story) curve(b *market.Block, tx *market.Tx) {
+	token := rapid.SampledFrom(launchable).Draw(s.t, "launched")
+	venue := rapid.SampledFrom(venues).Draw(s.t, "venue")
+	contract := rapid.SampledFrom(holders).Draw(s.t, "curve")
+	switch rapid.IntRange(0, 6).Draw(s.t, "logged") {
+	case 0:
+		e := market.CurveSet{
+			Venue: venue, Curve: contract, Token: token, Quote: rapid.SampledFrom([]market.Address{{}, zero, usdt, frog}).Draw(s.t, "quote"),
+			SaleBase: s.amount("sale"), TargetQuote: s.amount("target"),
+		}
+		e.State, e.Tells = s.reserves()
+		s.add(tx, e)
+	case 1:
+		s.add(tx, market.CurveCompleted{Venue: venue, Curve: contract, Token: token})
+	case 2:
+		e := market.Graduated{Venue: venue, Curve: contract, Token: token}
+		k := &kinds[rapid.IntRange(0, len(kinds)-1).Draw(s.t, "pool")]
+		if rapid.Bool().Draw(s.t, "with its pool") {
+			s.begin(b, tx, k)
+		}
+		if rapid.Bool().Draw(s.t, "pool named") {
+			e.Pool = k.Pool
+		}
+		s.add(tx, e)
+	default:
+		e := market.CurveTrade{
+			Venue: venue, Curve: contract, Token: token, Trader: s.account("trader"), Sell: rapid.Bool().Draw(s.t, "sell"),
+			BaseAmount: s.amount("base"), QuoteAmount: s.amount("quote"), Raised: s.amount("raised"),
+		}
+		e.After, e.Tells = s.reserves()
+		if rapid.Bool().Draw(s.t, "paid in a token") {
+			s.transfer(b, tx, rapid.SampledFrom([]market.Address{usdc, cat}).Draw(s.t, "paid"), e.Trader, contract, e.QuoteAmount)
+		}
+		if rapid.Bool().Draw(s.t, "delivered") {
+			s.transfer(b, tx, token, contract, e.Trader, e.BaseAmount)
+		}
+		s.add(tx, e)
+	}
+}
+
 // begin makes a pool known, by its factory's event or by a fact.
 func (s *story) begin(b *market.Block, tx *market.Tx, k *poolKind) {
 	if s.known[k.Pool] {
@@ -202,7 +289,7 @@ func (s *story) wrap(b *market.Block, tx *market.Tx) {
 
 func (s *story) event(b *market.Block, tx *market.Tx) {
 	k := &kinds[rapid.IntRange(0, len(kinds)-1).Draw(s.t, "pool")]
-	switch rapid.SampledFrom([]string{"begin", "trade", "trade", "trade", "liquidity", "liquidity", "transfer", "wrap", "priced"}).Draw(s.t, "event") {
+	switch rapid.SampledFrom([]string{"begin", "trade", "trade", "trade", "liquidity", "liquidity", "transfer", "wrap", "priced", "launch", "curve", "curve"}).Draw(s.t, "event") {
 	case "begin":
 		s.begin(b, tx, k)
 	case "trade":
@@ -214,6 +301,10 @@ func (s *story) event(b *market.Block, tx *market.Tx) {
 		s.transfer(b, tx, token, s.account("from"), s.account("to"), s.amount("moved"))
 	case "wrap":
 		s.wrap(b, tx)
+	case "launch":
+		s.launch(b, tx)
+	case "curve":
+		s.curve(b, tx)
 	case "priced":
 		if k.Protocol == market.UniswapV3 {
 			s.add(tx, market.PoolPriced{Pool: k.Pool, SqrtPriceX96: sqrtPrice(600), Tick: 600})

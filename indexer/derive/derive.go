@@ -32,6 +32,8 @@ type Machine struct {
 	factories map[market.Address]*factory
 	followAll bool
 	minUSD    float64
+	// venueContracts are those that launch venues declare. They hold tokens without being holders.
+	venueContracts map[market.Address]bool
 }
 
 type quote struct {
@@ -50,7 +52,7 @@ type factory struct {
 func New(c *chainconfig.Chain) (*Machine, error) {
 	m := &Machine{
 		quoteRank: make(map[market.Address]int), majors: make(map[market.Address]bool),
-		factories: make(map[market.Address]*factory),
+		factories: make(map[market.Address]*factory), venueContracts: make(map[market.Address]bool),
 		followAll: c.Tracking.Holders == chainconfig.HoldersAll, minUSD: c.Tracking.MinLiquidityUSD,
 	}
 	var errs []error
@@ -81,11 +83,25 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 		}
 		m.factories[parse("exchanges."+x.Name, x.Factory)] = f
 	}
+	for _, v := range c.Venues {
+		for _, contract := range v.Contracts {
+			m.venueContracts[parse("venues."+v.ID+".contracts", contract)] = true
+		}
+	}
 	return m, errors.Join(errs...)
 }
 
-// Follows reports whether the token's balances are followed.
-func (m *Machine) Follows(token market.Address) bool { return m.followAll || m.majors[token] }
+// Follows reports whether the token's balances are followed: of majors, of launched tokens, and of all where the chain
+// document says so.
+func (m *Machine) Follows(s *State, token market.Address) bool {
+	return m.followAll || m.majors[token] || s.Launched(token)
+}
+
+// uncounted reports whether an account holds tokens without being a holder, whatever the token: pools have their own mark.
+func (m *Machine) uncounted(s *State, account market.Address) bool {
+	_, isCurve := s.launched.curves[account]
+	return isCurve || m.factories[account] != nil || m.venueContracts[account]
+}
 
 // Believes reports whether a pool's creation is from a declared factory of its protocol. Any contract can log one.
 func (m *Machine) Believes(e market.PoolCreated) bool { return m.believes(e) }
@@ -164,10 +180,13 @@ type run struct {
 	swaps     []market.Trade
 	transfers uint32
 	ledger    ledger
+	announced []announced
+	told      map[market.Address]told
 }
 
 func (m *Machine) apply(s *State, b *market.Block) {
-	r := &run{Machine: m, s: s, b: b, isTouched: make(map[market.Address]bool)}
+	r := &run{Machine: m, s: s, b: b, isTouched: make(map[market.Address]bool), told: make(map[market.Address]told)}
+	r.announce()
 	for _, f := range b.Facts {
 		switch f := f.(type) {
 		case market.TokenFact:
@@ -218,6 +237,8 @@ func (r *run) event(tx *market.Tx, i int) {
 		r.rangeLiquidity(e)
 	case market.Swap:
 		r.swap(tx, i, e)
+	default:
+		r.launchEvent(tx, i)
 	}
 }
 
@@ -240,17 +261,16 @@ func (r *run) token(mint market.Address) *market.Token {
 	}
 	t := r.s.tokens.edit(mint)
 	*t = market.Token{Mint: mint, FirstBlock: r.b.Number, FirstSeenAt: r.b.Time}
-	if r.Follows(mint) {
+	if r.Follows(r.s, mint) {
 		t.Holders.Status = market.HoldersIndexing
 	}
 	return t
 }
 
 func (r *run) tokenFact(f market.TokenFact) {
-	isNew := r.s.tokens.get(f.Token) == nil
 	t := r.token(f.Token)
 	t.Name, t.Symbol, t.HasDecimals, t.Decimals = f.Name, f.Symbol, f.HasDecimals, f.Decimals
-	if isNew && f.FromCreation && t.Holders.Status == market.HoldersIndexing {
+	if t.FirstBlock == r.b.Number && f.FromCreation && t.Holders.Status == market.HoldersIndexing {
 		t.Holders.Status = market.HoldersCurrent
 	}
 }

@@ -22,6 +22,7 @@ type database struct {
 	candles  map[market.CandleKey]market.Candle
 	balances map[market.BalanceKey]market.Balance
 	quotes   map[market.Address]market.QuotePrice
+	launches map[market.Address]market.Launch
 	trades   []market.Trade
 	queued   []market.QueuedTransfer
 }
@@ -31,6 +32,7 @@ func newDatabase() *database {
 		tokens: map[market.Address]market.Token{}, pools: map[market.Address]market.Pool{},
 		ticks: map[market.Address]market.TickMap{}, candles: map[market.CandleKey]market.Candle{},
 		balances: map[market.BalanceKey]market.Balance{}, quotes: map[market.Address]market.QuotePrice{},
+		launches: map[market.Address]market.Launch{},
 	}
 }
 
@@ -72,6 +74,11 @@ func (d *database) load(w market.Wanted) market.Rows {
 			out.Candles = append(out.Candles, c)
 		}
 	}
+	for _, mint := range w.Launches {
+		if l, ok := d.launches[mint]; ok {
+			out.Launches = append(out.Launches, l)
+		}
+	}
 	for _, k := range w.Balances {
 		if b, ok := d.balances[k]; ok {
 			out.Balances[k] = b
@@ -94,6 +101,7 @@ func (d *database) commit(t fataler, c *market.Changes) {
 	write(t, "candle", d.candles, c.Candles, false)
 	write(t, "balance", d.balances, c.Balances, false)
 	write(t, "quote", d.quotes, c.Quotes, false)
+	write(t, "launch", d.launches, c.Launches, false)
 	d.trades, d.queued = append(d.trades, c.Trades...), append(d.queued, c.Queued...)
 }
 
@@ -106,6 +114,7 @@ func (d *database) undo(t fataler, c *market.Changes) {
 	write(t, "candle", d.candles, c.Candles, true)
 	write(t, "balance", d.balances, c.Balances, true)
 	write(t, "quote", d.quotes, c.Quotes, true)
+	write(t, "launch", d.launches, c.Launches, true)
 	d.trades = d.trades[:len(d.trades)-len(c.Trades)]
 	d.queued = d.queued[:len(d.queued)-len(c.Queued)]
 }
@@ -142,6 +151,7 @@ func (d *database) differences(o *database) (out []string) {
 	out = append(out, rowDifferences("candle", d.candles, o.candles)...)
 	out = append(out, rowDifferences("balance", d.balances, o.balances)...)
 	out = append(out, rowDifferences("quote", d.quotes, o.quotes)...)
+	out = append(out, rowDifferences("launch", d.launches, o.launches)...)
 	for i := range max(len(d.trades), len(o.trades)) {
 		switch {
 		case i >= len(d.trades) || i >= len(o.trades):
@@ -207,6 +217,9 @@ func (x *indexer) restart(last market.Header) {
 		}
 	}
 	x.state = derive.NewState(last, pending, slices.Collect(maps.Values(x.db.quotes)))
+	for _, l := range x.db.launches {
+		x.machine.KnowLaunch(x.state, l.Mint, l.Curve)
+	}
 }
 
 // load is the two loads before a batch.
@@ -274,6 +287,8 @@ var (
 	v2, v3, v4, solidly        = address(41), address(42), address(43), address(44)
 	goodHook, badHook          = address(51), address(52)
 	poolA, poolB, poolC, poolD = address(61), address(62), address(63), address(64)
+	pad, otherPad, ownCurve    = address(81), address(82), address(83)
+	pup, kit                   = address(14), address(15)
 	zero                       = market.ZeroEVM
 )
 
@@ -290,6 +305,10 @@ func config(change ...func(*chainconfig.Chain)) *chainconfig.Chain {
 			{Name: "v3", Protocol: market.UniswapV3, Factory: v3.String()},
 			{Name: "v4", Protocol: market.UniswapV4, Factory: v4.String(), Hooks: []string{goodHook.String()}},
 			{Name: "solidly", Protocol: market.Solidly, Factory: solidly.String()},
+		},
+		Venues: []chainconfig.Venue{
+			{ID: "pad", Protocol: chainconfig.BoardwalkCurve, Contracts: []string{pad.String()}},
+			{ID: "other", Protocol: chainconfig.FourMemeV2, Contracts: []string{otherPad.String()}},
 		},
 		Tracking: chainconfig.Tracking{Holders: chainconfig.HoldersDeclared},
 	}

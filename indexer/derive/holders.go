@@ -8,7 +8,7 @@ func (r *run) transfer(e market.Transfer) {
 	}
 	t := r.s.tokens.get(e.Token)
 	if t == nil {
-		if !r.Follows(e.Token) {
+		if !r.Follows(r.s, e.Token) {
 			return
 		}
 		t = r.token(e.Token)
@@ -72,7 +72,7 @@ func (r *run) credit(token, account market.Address, amount *market.Amount) {
 	isNew := r.s.balances.get(key) == nil
 	b := r.s.balances.edit(key)
 	if isNew {
-		b.Excluded = r.factories[account] != nil
+		b.Excluded = r.uncounted(r.s, account)
 		if !b.Excluded {
 			r.s.tokens.edit(token).Holders.Count++
 		}
@@ -107,7 +107,7 @@ func (m *Machine) asTransfer(tx *market.Tx, e market.Wrap) (t market.Transfer, o
 
 // excludeHolder marks a pool's account so that it isn't counted among a token's holders.
 func (r *run) excludeHolder(token, account market.Address) {
-	if !r.Follows(token) {
+	if !r.Follows(r.s, token) {
 		return
 	}
 	r.token(token)

@@ -14,11 +14,14 @@ func (m *Machine) Keys(s *State, blocks []market.Block, until market.Header) mar
 		w.ExpireFrom, w.ExpireTo = minute(s.last.Time)-windowSeconds+60, minute(until.Time)-windowSeconds
 	}
 	pools := newSet(func(a market.Address) bool { return s.pools.cached(a) })
+	fresh := newcomers(blocks)
 	for i := range blocks {
 		for _, tx := range blocks[i].Txs {
 			for _, l := range tx.Logs {
 				if id, ok := poolOf(l.Event); ok {
 					pools.add(id)
+				} else if mint, ok := fresh.launchOf(s, l.Event); ok {
+					pools.add(market.CurveID(mint))
 				} else if t, ok := l.Event.(market.Transfer); ok && m.followAll {
 					pools.add(t.Token) // it may be a pair's own liquidity token
 				}
@@ -31,7 +34,7 @@ func (m *Machine) Keys(s *State, blocks []market.Block, until market.Header) mar
 
 // MoreKeys names what follows from the rows of the first load: the second.
 func (m *Machine) MoreKeys(s *State, blocks []market.Block, until market.Header) market.Wanted {
-	k := newKeys(m, s)
+	k := newKeys(m, s, blocks)
 	k.held()
 	for i := range blocks {
 		b := &blocks[i]
@@ -47,6 +50,7 @@ func (m *Machine) MoreKeys(s *State, blocks []market.Block, until market.Header)
 	return market.Wanted{
 		ExpireFrom: 1, ExpireTo: 0,
 		Tokens: k.tokens.list, PoolsOf: k.bases.list, Pools: k.pools.list, Candles: k.candles.list, Balances: k.balances.list,
+		Launches: k.launches.list,
 	}
 }
 
@@ -59,11 +63,14 @@ type keys struct {
 	pools    *set[market.Address]
 	candles  *set[market.CandleKey]
 	balances *set[market.BalanceKey]
+	launches *set[market.Address]
+	fresh    newcomer
 }
 
-func newKeys(m *Machine, s *State) *keys {
+func newKeys(m *Machine, s *State, blocks []market.Block) *keys {
 	return &keys{
-		m: m, s: s,
+		m: m, s: s, fresh: newcomers(blocks),
+		launches: newSet(func(a market.Address) bool { return s.launches.cached(a) }),
 		tokens:   newSet(func(a market.Address) bool { return s.tokens.cached(a) }),
 		bases:    newSet(func(a market.Address) bool { _, ok := s.byBase[a]; return ok }),
 		pools:    newSet(func(a market.Address) bool { return s.pools.cached(a) }),
@@ -121,7 +128,36 @@ func (k *keys) event(e market.Event, at int64) {
 			k.created(e)
 		}
 	default:
+		if mint, ok := k.fresh.launchOf(k.s, e); ok {
+			k.launchEvent(mint, e, at)
+			return
+		}
 		k.poolEvent(e, at)
+	}
+}
+
+// launchEvent wants the rows of a launched token, of its curve's pool and of the pool that it begins in or moves to.
+func (k *keys) launchEvent(mint market.Address, e market.Event, at int64) {
+	k.base(mint)
+	k.launches.add(mint)
+	if p := k.s.pools.get(market.CurveID(mint)); p != nil {
+		k.tokens.add(p.Quote)
+	}
+	switch e := e.(type) {
+	case market.Launched:
+		k.pool(e.Pool)
+		if !e.Quote.IsNone() {
+			k.tokens.add(k.m.Canonical(e.Quote))
+		}
+		k.balance(mint, e.Curve)
+	case market.CurveSet:
+		if !e.Quote.IsNone() {
+			k.tokens.add(k.m.Canonical(e.Quote))
+		}
+	case market.Graduated:
+		k.pool(e.Pool)
+	case market.CurveTrade:
+		k.candlesOf(k.s.pools.get(market.CurveID(mint)), at)
 	}
 }
 
@@ -139,8 +175,23 @@ func (k *keys) poolEvent(e market.Event, at int64) {
 	if _, swapped := e.(market.Swap); !swapped {
 		return
 	}
+	k.candlesOf(p, at)
+}
+
+func (k *keys) pool(id market.Address) {
+	if !id.IsNone() {
+		k.pools.add(id)
+	}
+}
+
+// candlesOf wants the candles that a trade of a pool, which may be none, adds to; a younger one than its last trade can't
+// be there.
+func (k *keys) candlesOf(p *market.Pool, at int64) {
+	if p == nil {
+		return
+	}
 	for _, interval := range market.StoredIntervals {
-		if c := candleKey(id, interval, at); c.Open <= p.LastTradeAt {
+		if c := candleKey(p.ID, interval, at); c.Open <= p.LastTradeAt {
 			k.candles.add(c)
 		}
 	}
@@ -156,10 +207,16 @@ func (k *keys) created(c market.PoolCreated) {
 func (k *keys) base(mint market.Address) {
 	k.tokens.add(mint)
 	k.bases.add(mint)
+	if k.s.Launched(mint) || k.fresh.mints[mint] {
+		k.launches.add(mint)
+	}
 }
 
 func (k *keys) balance(token, account market.Address) {
-	if k.m.Follows(token) && !account.IsZeroEVM() {
+	if account.IsNone() || account.IsZeroEVM() {
+		return
+	}
+	if k.m.Follows(k.s, token) || k.fresh.mints[token] {
 		k.tokens.add(token)
 		k.balances.add(market.BalanceKey{Token: token, Account: account})
 	}
@@ -204,12 +261,58 @@ func (s *State) Put(w market.Wanted, rows market.Rows) {
 	for _, k := range w.Candles {
 		s.candles.put(k, nil)
 	}
+	for i := range rows.Launches {
+		s.launches.put(rows.Launches[i].Mint, &rows.Launches[i])
+	}
+	for _, mint := range w.Launches {
+		s.launches.put(mint, nil)
+	}
 	for k, b := range rows.Balances {
 		s.balances.put(k, &b)
 	}
 	for _, k := range w.Balances {
 		s.balances.put(k, nil)
 	}
+}
+
+// newcomer are the launches that a batch announces, which the state doesn't know yet.
+type newcomer struct {
+	mints  map[market.Address]bool
+	curves map[market.Address]market.Address
+}
+
+func newcomers(blocks []market.Block) (n newcomer) {
+	for i := range blocks {
+		for _, tx := range blocks[i].Txs {
+			for _, l := range tx.Logs {
+				e, ok := l.Event.(market.Launched)
+				if !ok {
+					continue
+				}
+				if n.mints == nil {
+					n.mints, n.curves = map[market.Address]bool{}, map[market.Address]market.Address{}
+				}
+				n.mints[e.Token] = true
+				if _, claimed := n.curves[e.Curve]; !claimed {
+					n.curves[e.Curve] = e.Token
+				}
+			}
+		}
+	}
+	return n
+}
+
+// launchOf is State.launchOf, the batch's own launches among them.
+func (n newcomer) launchOf(s *State, e market.Event) (mint market.Address, ok bool) {
+	if mint, ok = s.launchOf(e); ok {
+		return mint, ok
+	}
+	venue, curve, mint := curveOf(e)
+	if venue == "" {
+		mint, ok = n.curves[curve]
+		return mint, ok && !curve.IsNone()
+	}
+	return mint, n.mints[mint]
 }
 
 // poolOf is the pool whose state an event changes.

@@ -73,7 +73,7 @@ func (m *Machine) Merge(s *State, token market.Address, final uint64, balances m
 		known := s.balances.get(key) != nil
 		b := s.balances.edit(key)
 		if !known {
-			b.Excluded = m.factories[account] != nil
+			b.Excluded = m.uncounted(s, account)
 		}
 		b.Amount = amount
 		if !b.Excluded {

@@ -80,6 +80,10 @@ func (r *run) reprice(p *market.Pool) {
 		p.Depth, p.Locked = c.DepthAndLocked()
 		return
 	}
+	if p.Protocol == market.BondingCurve {
+		r.repriceCurve(p, base.Decimals, quoteToken.Decimals)
+		return
+	}
 	reserves := price.Reserves{
 		Base: price.Whole(&p.Reserve0, base.Decimals), Quote: price.Whole(&p.Reserve1, quoteToken.Decimals),
 	}
@@ -98,6 +102,7 @@ func (r *run) reprice(p *market.Pool) {
 // close ends the block: pools are priced at its close, then quote assets, then the references are looked at, and only
 // then is each trade valued.
 func (r *run) close() {
+	r.settleLaunches()
 	bases := newSet(func(market.Address) bool { return false })
 	for _, id := range r.touched {
 		p := r.s.pools.edit(id)
@@ -194,6 +199,9 @@ func (r *run) chooseReference(mint market.Address) {
 		} else if w > bestWeight || (w == bestWeight && w > 0 && id.Compare(best) < 0) {
 			best, bestWeight = id, w
 		}
+	}
+	if r.launchReference(t, best) {
+		return
 	}
 	switch {
 	case t.Pool.IsNone():

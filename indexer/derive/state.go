@@ -16,6 +16,8 @@ type State struct {
 	candles  *table[market.CandleKey, market.Candle]
 	balances *table[market.BalanceKey, market.Balance]
 	quotes   *table[market.Address, market.QuotePrice]
+	launches *table[market.Address, market.Launch]
+	launched launchIndex
 	// byBase lists all pools of a base token; a base that isn't in it has to be loaded.
 	byBase map[market.Address][]market.Address
 	// pending are the tokens with a candidate for their reference pool, and the block that decides.
@@ -29,7 +31,7 @@ type State struct {
 }
 
 // NewState starts from the newest committed block (zero before the first), the pending reference changes and the
-// prices of the quote assets; everything else is loaded as it is needed.
+// prices of the quote assets, and then from KnowLaunch; everything else is loaded as it is needed.
 func NewState(last market.Header, pending []market.Token, quotes []market.QuotePrice) *State {
 	s := &State{
 		last:     last,
@@ -39,6 +41,8 @@ func NewState(last market.Header, pending []market.Token, quotes []market.QuoteP
 		candles:  newTable[market.CandleKey](same[market.Candle]),
 		balances: newTable[market.BalanceKey](same[market.Balance]),
 		quotes:   newTable[market.Address](same[market.QuotePrice]),
+		launches: newTable[market.Address](same[market.Launch]),
+		launched: launchIndex{mints: make(map[market.Address]bool), curves: make(map[market.Address]market.Address)},
 		byBase:   make(map[market.Address][]market.Address),
 		pending:  make(map[market.Address]uint64),
 		minutes:  make(map[int64][]market.Address),
@@ -74,7 +78,7 @@ func (s *State) Balance(k market.BalanceKey) market.Amount {
 func (s *State) Flush(limit int) market.Changes {
 	c := market.Changes{
 		Tokens: s.tokens.flush(), Pools: s.pools.flush(), Ticks: s.ticks.flush(), Candles: s.candles.flush(),
-		Balances: s.balances.flush(), Quotes: s.quotes.flush(), Trades: s.trades, Queued: s.queued,
+		Balances: s.balances.flush(), Quotes: s.quotes.flush(), Launches: s.launches.flush(), Trades: s.trades, Queued: s.queued,
 	}
 	s.trades, s.queued = nil, nil
 	clear(s.minutes)
@@ -86,5 +90,6 @@ func (s *State) Flush(limit int) market.Changes {
 	})
 	s.candles.trim(limit, nil)
 	s.balances.trim(limit, nil)
+	s.launches.trim(limit, nil)
 	return c
 }

@@ -35,7 +35,7 @@ func (r *run) valueSwaps() {
 		p := r.s.pools.get(t.Pool)
 		quoteToken := r.s.tokens.get(p.Quote)
 		quoteUSD := r.usd(p.Quote)
-		if quoteToken == nil || !quoteToken.HasDecimals || p.Locked*quoteUSD < r.minUSD {
+		if quoteToken == nil || !quoteToken.HasDecimals || (p.Locked*quoteUSD < r.minUSD && (p.Untrusted != market.Trusted || !r.s.Launched(p.Base))) {
 			continue
 		}
 		t.NanoUSD, t.HasUSD = price.NanoUSD(&t.QuoteAmount, quoteToken.Decimals, quoteUSD)

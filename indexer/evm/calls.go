@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"math/bits"
 	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -168,12 +166,7 @@ func (c *call) text() string {
 // clean makes a token's text fit to be stored: valid UTF-8, no control characters, of bounded length. What else it
 // holds, markup and bidirectional overrides included, is the token's name and is escaped where it is shown.
 func clean(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == utf8.RuneError {
-			return -1
-		}
-		return r
-	}, s)
+	s = strings.Map(printable, s)
 	if len(s) > maxText {
 		s = strings.ToValidUTF8(s[:maxText], "")
 	}

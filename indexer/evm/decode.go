@@ -26,7 +26,8 @@ type source struct {
 	topic    [32]byte
 }
 
-// NewDecoder binds the protocols' events to the contracts that the chain document declares.
+// NewDecoder binds the protocols' events to the contracts that the chain document declares: the wrapped native coin, exchanges'
+// factories and launch venues.
 func NewDecoder(c *chainconfig.Chain) (*Decoder, error) {
 	d := &Decoder{anywhere: map[[32]byte]decode{topicTransfer: decodeTransfer}, at: map[source]decode{}}
 	wrapped, err := contract(c.Native.Wrapped)
@@ -51,10 +52,15 @@ func NewDecoder(c *chainconfig.Chain) (*Decoder, error) {
 			d.uniswapV4(factory)
 		case market.Solidly:
 			d.solidly(factory)
+		case market.BondingCurve: // a launch venue's, no exchange's
+			fallthrough
 		default:
 			return nil, fmt.Errorf("chain %s: exchange %s: unknown protocol %q; known are %v", c.ID, x.Name, x.Protocol,
 				market.Protocols)
 		}
+	}
+	if err := d.venues(c); err != nil {
+		return nil, err
 	}
 	return d, nil
 }

@@ -84,7 +84,7 @@ func describe(pool market.Address, c []*call, exchanges []chainconfig.Exchange) 
 			}
 			info.Stable = !stable.IsZero()
 			return info, callGetPoolKind + word(token0) + word(token1) + fmt.Sprintf("%064x", min(stable.Uint64(), 1)), ""
-		case market.UniswapV4:
+		case market.UniswapV4, market.BondingCurve:
 		}
 	}
 	return info, "", "its factory is not declared"

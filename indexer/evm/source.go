@@ -30,6 +30,7 @@ type Source struct {
 	finalityDepth uint64
 	seen          atomic.Uint64 // the highest head that any endpoint announced
 	finality      finality
+	overrides     overrides
 }
 
 // Options are a source's surroundings.

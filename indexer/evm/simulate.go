@@ -1,0 +1,329 @@
+package evm
+
+import (
+	"cmp"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// QuestionKind is what a question asks for.
+type QuestionKind uint8
+
+// The kinds.
+const (
+	AskCall     QuestionKind = iota // eth_call
+	AskCode                         // eth_getCode
+	AskStorage                      // eth_getStorageAt
+	AskGasPrice                     // eth_gasPrice, whatever the block
+)
+
+// Override is what a call finds at an account instead of the chain's state.
+type Override struct {
+	Account market.Address
+	Code    []byte         // nil leaves the code
+	Balance *market.Amount // nil leaves the balance
+}
+
+// Question is asked of a node at a block; the fields from Answer on are what came back.
+type Question struct {
+	Kind QuestionKind
+	To   market.Address
+	// Slot is what AskStorage reads.
+	Slot [32]byte
+
+	// From is none for the zero address. Data, Gas and GasPrice are an AskCall's; a gas of 0 is that of a plain view.
+	From     market.Address
+	Data     []byte
+	Gas      uint64
+	GasPrice uint64
+	// Overrides make the call a simulation, which only some endpoints can do.
+	Overrides []Override
+
+	// Answer is nil unless OK.
+	Answer []byte
+	OK     bool
+	// Reverted says that the contract refused the call, Failed that the node did, for whatever reason.
+	Reverted, Failed bool
+}
+
+// viewGas bounds what a plain view may burn, and with it how long an answer a hostile contract can make.
+const viewGas = 1_000_000
+
+// ErrNoOverride means that no endpoint simulates calls with state overrides.
+var ErrNoOverride = errors.New("no endpoint takes state overrides")
+
+// ErrStateGone means that no endpoint keeps the state after the block, or that the block is no longer the chain's.
+var ErrStateGone = errors.New("no endpoint has the state after the block")
+
+// overrideRetry is how long an endpoint that was found without state overrides is left at that.
+const overrideRetry = 10 * time.Minute
+
+// overrides is which endpoints simulate calls with state overrides.
+type overrides struct {
+	mu    sync.Mutex
+	known map[*endpoint]overrideState
+}
+
+type overrideState struct {
+	can bool
+	at  time.Time
+}
+
+// Overrides says of each endpoint that has been asked whether it simulates calls with state overrides, by its name.
+func (s *Source) Overrides() map[string]bool {
+	s.overrides.mu.Lock()
+	defer s.overrides.mu.Unlock()
+	out := make(map[string]bool, len(s.overrides.known))
+	for e, k := range s.overrides.known {
+		out[e.name] = k.can
+	}
+	return out
+}
+
+// Ask sends all questions as one batch to one endpoint, at a block. A contract's or a node's refusal of one of them is no error.
+// ErrNoOverride and ErrStateGone are in the error's tree where they are the reason; then there are no answers.
+func (s *Source) Ask(ctx context.Context, at BlockRef, questions []*Question) error {
+	simulates := false
+	for _, q := range questions {
+		simulates = simulates || len(q.Overrides) > 0
+	}
+	var errs []error
+	gone, incapable := 0, 0
+	candidates := s.pool.candidates(nil)
+	for _, e := range candidates {
+		if simulates {
+			can, err := s.canOverride(ctx, e)
+			if err != nil {
+				errs = append(errs, fmt.Errorf("%s: %w", e.name, err))
+				continue
+			}
+			if !can {
+				incapable++
+				continue
+			}
+		}
+		var refusal error
+		err := s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
+			refusal, err = askAll(ctx, e, at, questions)
+			return err
+		})
+		err = cmp.Or(err, refusal)
+		switch {
+		case err == nil:
+			if simulates {
+				s.doubt(e, questions)
+			}
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case stateMissing(err, false):
+			gone++
+		}
+		errs = append(errs, fmt.Errorf("%s: %w", e.name, err))
+	}
+	switch {
+	case gone > 0 && gone == len(errs):
+		errs = append(errs, ErrStateGone)
+	case incapable > 0 && len(errs) == 0:
+		errs = append(errs, ErrNoOverride)
+	}
+	return fmt.Errorf("chain %s: no endpoint answers: %w", s.pool.chain, errors.Join(errs...))
+}
+
+// doubt forgets that an endpoint simulates once it answered as if it had no overrides: the next simulation probes it again.
+func (s *Source) doubt(e *endpoint, questions []*Question) {
+	for _, q := range questions {
+		if len(q.Overrides) > 0 && (q.Failed || (q.OK && len(q.Answer) == 0)) {
+			s.overrides.mu.Lock()
+			delete(s.overrides.known, e)
+			s.overrides.mu.Unlock()
+			return
+		}
+	}
+}
+
+// selfBalance is runtime code that returns its account's balance: what a probe is answered with shows that both the code
+// and the balance were taken. SELFBALANCE is as old as the oldest chain here.
+var selfBalance = []byte{0x47, 0x60, 0x00, 0x52, 0x60, 0x20, 0x60, 0x00, 0xf3}
+
+// canOverride is what is known of an endpoint, or what a trivial simulation shows. An error says that it couldn't be asked.
+func (s *Source) canOverride(ctx context.Context, e *endpoint) (bool, error) {
+	s.overrides.mu.Lock()
+	k, known := s.overrides.known[e]
+	s.overrides.mu.Unlock()
+	if known && (k.can || s.pool.now().Sub(k.at) < overrideRetry) {
+		return k.can, nil
+	}
+	account, err := market.AddressFromBytes([]byte("boardwalk probes it:"))
+	if err != nil {
+		return false, err
+	}
+	var balance market.Amount
+	balance.SetBytes([]byte("boardwalk"))
+	q := &Question{
+		To: account, From: account,
+		Overrides: []Override{{Account: account, Code: selfBalance, Balance: &balance}},
+	}
+	err = s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) error {
+		r := q.request("latest")
+		r.optional = true
+		if err := e.do(ctx, r); err != nil {
+			return err
+		}
+		q.settle(r.err)
+		return nil
+	})
+	if err != nil {
+		return false, err
+	}
+	got, ok := q.Uint()
+	can := ok && got == balance
+	s.overrides.mu.Lock()
+	if s.overrides.known == nil {
+		s.overrides.known = map[*endpoint]overrideState{}
+	}
+	s.overrides.known[e] = overrideState{can, s.pool.now()}
+	s.overrides.mu.Unlock()
+	return can, nil
+}
+
+// askAll gives as refusal what a node said that refused every question: that may be a hostile contract's doing, so that the
+// endpoint isn't left aside for it.
+func askAll(ctx context.Context, e *endpoint, at BlockRef, questions []*Question) (refusal, err error) {
+	var block any = hexQuantity(at.Number)
+	if !at.Hash.IsZero() {
+		block = map[string]any{"blockHash": at.Hash.String(), "requireCanonical": true}
+	}
+	reqs := make([]*request, len(questions))
+	for i, q := range questions {
+		q.Answer, q.OK, q.Reverted, q.Failed = nil, false, false, false
+		reqs[i] = q.request(block)
+		reqs[i].optional = true
+	}
+	if len(reqs) == 0 {
+		return nil, nil
+	}
+	if err := e.do(ctx, reqs...); err != nil {
+		return nil, err
+	}
+	refused := 0
+	for i, q := range questions {
+		q.settle(reqs[i].err)
+		if q.Failed {
+			refused++
+		}
+		if stateMissing(reqs[i].err, false) {
+			return nil, reqs[i].err
+		}
+	}
+	if refused == len(questions) {
+		return reqs[0].err, nil
+	}
+	return nil, nil
+}
+
+// settle notes why there is no answer. Only the kind of the refusal is kept: a node may put anything into its text.
+func (q *Question) settle(err error) {
+	switch {
+	case err == nil:
+	case reverted(err):
+		q.Reverted = true
+	default:
+		q.Failed = true
+	}
+}
+
+func (q *Question) request(block any) *request {
+	r := &request{take: q.take}
+	switch q.Kind {
+	case AskCode:
+		r.method, r.params = "eth_getCode", []any{q.To.String(), block}
+	case AskStorage:
+		r.method, r.params = "eth_getStorageAt", []any{q.To.String(), "0x" + hex.EncodeToString(q.Slot[:]), block}
+	case AskGasPrice:
+		r.method = "eth_gasPrice"
+	case AskCall:
+		gas := q.Gas
+		if gas == 0 {
+			gas = viewGas
+		}
+		call := map[string]any{"to": q.To.String(), "data": "0x" + hex.EncodeToString(q.Data), "gas": hexQuantity(gas)}
+		if !q.From.IsNone() {
+			call["from"] = q.From.String()
+		}
+		if q.GasPrice > 0 {
+			call["gasPrice"] = hexQuantity(q.GasPrice)
+		}
+		r.method, r.params = "eth_call", []any{call, block}
+		if len(q.Overrides) > 0 {
+			r.params = append(r.params, overrideParam(q.Overrides))
+		}
+	}
+	return r
+}
+
+func overrideParam(list []Override) map[string]any {
+	out := make(map[string]any, len(list))
+	for _, o := range list {
+		account := map[string]any{}
+		if o.Code != nil {
+			account["code"] = "0x" + hex.EncodeToString(o.Code)
+		}
+		if o.Balance != nil {
+			account["balance"] = o.Balance.Hex()
+		}
+		out[o.Account.String()] = account
+	}
+	return out
+}
+
+// take keeps an answer of at most 64 KiB; a longer one counts as refused. An EVM's code is never longer than that here.
+func (q *Question) take(raw json.RawMessage) error {
+	if len(raw) < 4 || raw[0] != '"' || len(raw) > 2*maxCallAnswer+4 {
+		q.Failed = q.Kind != AskCall
+		q.Reverted = !q.Failed
+		return nil
+	}
+	digits := strings.TrimPrefix(string(raw[1:len(raw)-1]), "0x")
+	if (q.Kind == AskStorage || q.Kind == AskGasPrice) && len(digits) < 64 { // some nodes leave out leading zeros
+		digits = strings.Repeat("0", 64-len(digits)) + digits
+	}
+	b, err := hex.DecodeString(digits)
+	if err != nil {
+		return fmt.Errorf("%w: an unreadable answer", errGarbage)
+	}
+	q.Answer, q.OK = b, true
+	return nil
+}
+
+// Word is the i-th 32-byte word of the answer; ok is false where it has none.
+func (q *Question) Word(i int) (w [32]byte, ok bool) {
+	if !q.OK || i < 0 || len(q.Answer) < 32*(i+1) {
+		return w, false
+	}
+	return [32]byte(q.Answer[32*i : 32*(i+1)]), true
+}
+
+// Uint is the first word of the answer as an amount.
+func (q *Question) Uint() (v market.Amount, ok bool) {
+	w, ok := q.Word(0)
+	v.SetBytes32(w[:])
+	return v, ok
+}
+
+// Address is the first word of the answer as an address; ok is false where it can't be one.
+func (q *Question) Address() (a market.Address, ok bool) {
+	w, ok := q.Word(0)
+	if !ok || [12]byte(w[:12]) != [12]byte{} {
+		return market.Address{}, false
+	}
+	return market.EVMAddress(w), true
+}

@@ -1,0 +1,344 @@
+// Package trust checks tokens: what a node and the index can tell of whether one can be bought, sold and kept. Trades are
+// simulated with the contract of its folder probe, by eth_call with state overrides; nothing is ever sent. Only tokens that the
+// index knows are looked at, so many at once and a second. What the findings amount to is internal/trust's to say.
+//
+// A simulated account has code, and trades both ways in one block. A token that refuses the one or the other is found unknown or
+// unsellable, though people can trade it; one that is kind to such accounts alone deceives the simulation.
+package trust
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+	"golang.org/x/time/rate"
+
+	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/trust/probe"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/trust"
+)
+
+// Version changes with what the checks find.
+const Version = "1"
+
+const (
+	checkerID = "boardwalk-evm"
+	// keep is how long a report stands, keepPartial one that lacks what a node would have told.
+	keep        = 60 * time.Second
+	keepPartial = 5 * time.Second
+	// kept bounds the reports in memory.
+	kept = 10_000
+)
+
+// The errors of Check.
+var (
+	// ErrNotIndexed: the index doesn't know the token.
+	ErrNotIndexed = errors.New("the token isn't indexed")
+	// ErrNoCode: there is no contract at the address.
+	ErrNoCode = errors.New("there is no contract at the token's address")
+	// ErrBusy: more checks were asked for than are allowed.
+	ErrBusy = errors.New("too many checks")
+	// ErrUnavailable: no check could be made.
+	ErrUnavailable = errors.New("no check can be made")
+)
+
+// Node is what the checks need of a chain's nodes.
+type Node interface {
+	// Ask sends questions as one batch, to be answered by the state after a block. See evm.ErrNoOverride and evm.ErrStateGone.
+	Ask(ctx context.Context, at evm.BlockRef, questions []*evm.Question) error
+	Head(ctx context.Context) (evm.Head, error)
+}
+
+var _ Node = (*evm.Source)(nil)
+
+// Index is what the checks need of what is indexed.
+type Index interface {
+	// Known is all that the index has of a token; ok is false for a token that it doesn't have.
+	Known(ctx context.Context, mint market.Address) (k Known, ok bool, err error)
+}
+
+// Known is a token as it is indexed.
+type Known struct {
+	Token market.Token
+	// Block is the newest indexed block.
+	Block market.Header
+	// Launch is nil for a token that no declared venue launched.
+	Launch *market.Launch
+	// Pools are those whose base is the token, its curve among them.
+	Pools []market.Pool
+	// NativePools are those of the wrapped or native coin and another declared quote asset, whichever is the base. The
+	// simulation gets in them what the token's own market takes.
+	NativePools []market.Pool
+	// USD is the price of the declared quote assets; one that has none is left out.
+	USD map[market.Address]float64
+	// Holders are the 32 largest of those that count as holders, the largest first.
+	Holders []Holding
+	// CreatorLaunches are the creator's launches, this one among them; CreatorGraduated is how many of them left their curve.
+	CreatorLaunches, CreatorGraduated int64
+	// First is the oldest that is kept of what the token said of itself; nil when nothing is.
+	First *market.TokenFact
+	// FirstTrades are the trades of the launch's block, in the launch's curve or pool; HasFirstTrades is false when trades as
+	// old are no longer kept.
+	FirstTrades    []market.Trade
+	HasFirstTrades bool
+	// Siblings are up to four other tokens of the same venue, preferably by other creators.
+	Siblings []market.Address
+}
+
+// Holding is an account's balance.
+type Holding struct {
+	Account market.Address
+	Amount  market.Amount
+}
+
+// Options are a checker's surroundings. Zero values take the default.
+type Options struct {
+	Log *slog.Logger
+	Now func() time.Time
+	// AtOnce and PerSecond cap the checks that are under way and begin.
+	AtOnce    int
+	PerSecond float64
+	// Deadline bounds one check.
+	Deadline time.Duration
+	// Lockers are contracts that hold liquidity for good or for a stated time.
+	Lockers []market.Address
+	// Rand gives the accounts that trade in simulations: nobody may know them beforehand. The default is crypto/rand.
+	Rand io.Reader
+}
+
+// Checker checks the tokens of one chain.
+type Checker struct {
+	cfg       *chainconfig.Chain
+	node      Node
+	index     Index
+	o         Options
+	wrapped   market.Address
+	venues    map[string]venue
+	contracts map[market.Address]string // the venues' ids by contract
+	managers  map[market.Address]bool
+	code      []byte
+
+	limit  *rate.Limiter
+	slots  chan struct{}
+	flight singleflight.Group
+
+	mu      sync.Mutex
+	reports map[market.Address]entry
+}
+
+type venue struct {
+	protocol  chainconfig.VenueProtocol
+	contracts []market.Address
+}
+
+type entry struct {
+	report *trust.Report
+	until  time.Time
+}
+
+// New checks the chain document's addresses. It asks nobody anything.
+func New(cfg *chainconfig.Chain, node Node, index Index, o Options) (*Checker, error) {
+	if o.AtOnce <= 0 {
+		o.AtOnce = 4
+	}
+	if o.PerSecond <= 0 {
+		o.PerSecond = 10
+	}
+	if o.Deadline <= 0 {
+		o.Deadline = 5 * time.Second
+	}
+	if o.Rand == nil {
+		o.Rand = rand.Reader
+	}
+	code, err := probe.Code()
+	if err != nil {
+		return nil, fmt.Errorf("the probe's code: %w", err)
+	}
+	c := &Checker{
+		cfg: cfg, node: node, index: index, o: o, code: code, venues: map[string]venue{},
+		contracts: map[market.Address]string{}, managers: map[market.Address]bool{}, reports: map[market.Address]entry{},
+		limit: rate.NewLimiter(rate.Limit(o.PerSecond), max(o.AtOnce, int(o.PerSecond))), slots: make(chan struct{}, o.AtOnce),
+	}
+	if c.wrapped, err = market.ParseEVMAddress(cfg.Native.Wrapped); err != nil {
+		return nil, fmt.Errorf("chain %s: native.wrapped: %w", cfg.ID, err)
+	}
+	for _, v := range cfg.Venues {
+		out := venue{protocol: v.Protocol}
+		for _, text := range v.Contracts {
+			a, err := market.ParseEVMAddress(text)
+			if err != nil {
+				return nil, fmt.Errorf("chain %s: venue %s: contract: %w", cfg.ID, v.ID, err)
+			}
+			out.contracts = append(out.contracts, a)
+			c.contracts[a] = v.ID
+		}
+		c.venues[v.ID] = out
+	}
+	for _, x := range cfg.Exchanges {
+		a, err := market.ParseEVMAddress(x.Factory)
+		if err != nil {
+			return nil, fmt.Errorf("chain %s: exchange %s: factory: %w", cfg.ID, x.Name, err)
+		}
+		c.managers[a] = x.Protocol == market.UniswapV4
+	}
+	return c, nil
+}
+
+// Check is the token's report, at most a minute old. The error is one of the package's, or the context's.
+func (c *Checker) Check(ctx context.Context, mint market.Address) (*trust.Report, error) {
+	return c.ask(ctx, mint, c.guarded)
+}
+
+// CheckUnasked is Check for the indexer itself, which checks one token at a time: the caps are for what others ask, and must
+// not keep it from its own.
+func (c *Checker) CheckUnasked(ctx context.Context, mint market.Address) (*trust.Report, error) {
+	return c.ask(ctx, mint, c.bounded)
+}
+
+// guarded makes a check if the caps allow one.
+func (c *Checker) guarded(ctx context.Context, mint market.Address) (*trust.Report, error) {
+	if !c.limit.AllowN(c.o.Now(), 1) {
+		return nil, ErrBusy
+	}
+	select {
+	case c.slots <- struct{}{}:
+	default:
+		return nil, ErrBusy
+	}
+	defer func() { <-c.slots }()
+	return c.bounded(ctx, mint)
+}
+
+func (c *Checker) bounded(ctx context.Context, mint market.Address) (*trust.Report, error) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), c.o.Deadline)
+	defer cancel()
+	return c.check(ctx, mint)
+}
+
+func (c *Checker) ask(ctx context.Context, mint market.Address, check func(context.Context, market.Address) (*trust.Report, error),
+) (*trust.Report, error) {
+	if r := c.recall(mint); r != nil {
+		return r, nil
+	}
+	// Whoever asked first may leave: the others still wait.
+	done := c.flight.DoChan(mint.String(), func() (any, error) {
+		if r := c.recall(mint); r != nil {
+			return r, nil
+		}
+		return check(ctx, mint)
+	})
+	select {
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case res := <-done:
+		if res.Err != nil {
+			return nil, res.Err
+		}
+		r, ok := res.Val.(*trust.Report)
+		if !ok {
+			return nil, ErrUnavailable
+		}
+		return r, nil
+	}
+}
+
+func (c *Checker) recall(mint market.Address) *trust.Report {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if e, ok := c.reports[mint]; ok && c.o.Now().Before(e.until) {
+		return e.report
+	}
+	return nil
+}
+
+func (c *Checker) remember(mint market.Address, r *trust.Report, whole bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.o.Now()
+	if len(c.reports) >= kept {
+		for m, e := range c.reports {
+			// What is left is whatever the map gives first.
+			if !now.Before(e.until) || len(c.reports) >= kept {
+				delete(c.reports, m)
+			}
+		}
+	}
+	until := now.Add(keep)
+	if !whole {
+		until = now.Add(keepPartial)
+	}
+	c.reports[mint] = entry{r, until}
+}
+
+func (c *Checker) check(ctx context.Context, mint market.Address) (*trust.Report, error) {
+	known, ok, err := c.index.Known(ctx, mint)
+	if err != nil {
+		c.o.Log.WarnContext(ctx, "token not checked", "mint", mint.String(), "err", err.Error())
+		return nil, ErrUnavailable
+	}
+	if !ok {
+		return nil, ErrNotIndexed
+	}
+	l := &look{c: c, mint: mint, known: &known}
+	l.findMarket()
+	if err := l.read(ctx); err != nil {
+		return nil, err
+	}
+	r := l.report()
+	if s := r.Summary(); s.Unknown == len(r.Checks) {
+		return nil, ErrUnavailable
+	}
+	c.remember(mint, r, !l.failed)
+	return r, nil
+}
+
+// Handler answers GET /trust/{mint} with the report as JSON. 400 is no address, 404 a token that isn't indexed or has no
+// contract, 503 that no check can be made, or with Retry-After that too many are; the body of these is one word in the field
+// "reason".
+func (c *Checker) Handler() http.Handler {
+	m := http.NewServeMux()
+	m.HandleFunc("GET /trust/{mint}", func(w http.ResponseWriter, req *http.Request) {
+		mint, err := market.ParseEVMAddress(req.PathValue("mint"))
+		if err != nil {
+			answer(w, http.StatusBadRequest, "no_address")
+			return
+		}
+		r, err := c.Check(req.Context(), mint)
+		switch {
+		case errors.Is(err, ErrNotIndexed):
+			answer(w, http.StatusNotFound, "not_indexed")
+		case errors.Is(err, ErrNoCode):
+			answer(w, http.StatusNotFound, "no_code")
+		case errors.Is(err, ErrBusy):
+			w.Header().Set("Retry-After", "1")
+			answer(w, http.StatusServiceUnavailable, "busy")
+		case err != nil:
+			answer(w, http.StatusServiceUnavailable, "unavailable")
+		default:
+			body, err := json.Marshal(r)
+			if err != nil {
+				answer(w, http.StatusInternalServerError, "internal")
+				return
+			}
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = w.Write(body)
+		}
+	})
+	return m
+}
+
+func answer(w http.ResponseWriter, status int, reason string) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(`{"reason":"` + reason + `"}` + "\n"))
+}
