@@ -21,7 +21,7 @@ until grep -q '^simnet ready' "$data/simnet.log"; do
   if [ "$lines" -gt "$shown" ]; then tail -n +$((shown + 1)) "$data/simnet.log" | head -n $((lines - shown)); shown=$lines; fi
   sleep 0.3
 done
-echo "starting Boardwalk; the sample venues stay closed here: their contracts are on the real networks"
+echo "starting Boardwalk; the launch venues here are local ones, those of Solana and of chains that do not run stay closed"
 bin/boardwalk up -f config/samples -f "$data/manifests" --db "sqlite:$data/run.db" 9>&- &
 up=$!
 trap 'kill "$up" "$simnet" 2>/dev/null || true; wait "$up" 2>/dev/null || true; wait "$simnet" 2>/dev/null || true' EXIT

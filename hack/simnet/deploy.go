@@ -18,6 +18,9 @@ type DeployOptions struct {
 	Native Native
 	// Classic deploys Uniswap V2 and V3 alone: no V4, PancakeSwap, aggregator or smart accounts.
 	Classic bool
+	// Venues are the launch venues to deploy, and with them the wallets that trade on launches. A classic
+	// world can have none.
+	Venues []VenueProtocol
 }
 
 const (
@@ -49,6 +52,7 @@ func Deploy(ctx context.Context, node *Node, options DeployOptions) (*World, err
 		{"tokens", func(ctx context.Context) error { return d.tokens(ctx, options.Seed) }},
 		{"funds", d.funds},
 		{"pools", func(ctx context.Context) error { return d.openPools(ctx, options.Seed) }},
+		{"venues", func(ctx context.Context) error { return d.openVenues(ctx, options) }},
 	} {
 		if err := step.run(ctx); err != nil {
 			return nil, fmt.Errorf("simnet: deploy %s: %w", step.name, err)

@@ -21,6 +21,8 @@ type HistoryOptions struct {
 	TxPerBlock float64
 	// Seed of the spacing of the older blocks.
 	Seed uint64
+	// Desk, if set, makes launches besides, as its PlanHistory says.
+	Desk *LaunchDesk
 	// End is when history ends; the zero time is now, as of the last block.
 	End time.Time
 	// OnBlock, if set, hears of each step's truths before its block is mined, with done in [0, 1].
@@ -57,9 +59,12 @@ func (w *World) History(ctx context.Context, trader *Trader, o HistoryOptions) e
 		return err
 	}
 	times := historyTimes(latest.Timestamp, end, o)
+	if o.Desk != nil {
+		o.Desk.PlanHistory(times[0], end)
+	}
 	rng := rand.New(rand.NewPCG(o.Seed, 11))
 	step := func(at time.Time, done float64) error {
-		truths, err := trader.Step(ctx, poisson(rng, o.TxPerBlock))
+		truths, err := w.stepAll(ctx, trader, o.Desk, at, poisson(rng, o.TxPerBlock))
 		if err != nil {
 			return fmt.Errorf("history: %w", err)
 		}
@@ -83,6 +88,19 @@ func (w *World) History(ctx context.Context, trader *Trader, o HistoryOptions) e
 		}
 	}
 	return nil
+}
+
+// stepAll submits what the block at this time is to have of the desk's, if there is one, and of the trader's.
+func (w *World) stepAll(ctx context.Context, trader *Trader, desk *LaunchDesk, at time.Time, n int) ([]Truth, error) {
+	var launches []Truth
+	if desk != nil {
+		var err error
+		if launches, err = desk.Step(ctx, at); err != nil {
+			return nil, err
+		}
+	}
+	truths, err := trader.Step(ctx, n)
+	return append(launches, truths...), err
 }
 
 // historyTimes are strictly increasing whole seconds between the newest block and the end.
@@ -130,6 +148,8 @@ type LiveOptions struct {
 	LaunchEvery time.Duration
 	// OnLaunch, if set, hears of each new token after it is mined.
 	OnLaunch func(Token, Pool)
+	// Desk, if set, goes on with launches on the world's venues. It is apart from LaunchEvery.
+	Desk *LaunchDesk
 }
 
 // Live mines a block every block time, at the wall clock's time, with the trader's transactions in
@@ -151,7 +171,7 @@ func (w *World) Live(ctx context.Context, trader *Trader, o LiveOptions) error {
 		}
 		err := launcher.send(ctx, next)
 		if err == nil {
-			err = w.liveBlock(ctx, trader, next, poisson(rng, o.TxPerBlock), o.OnBlock)
+			err = w.liveBlock(ctx, trader, next, poisson(rng, o.TxPerBlock), o)
 		}
 		if err == nil {
 			err = launcher.adopt(ctx)
@@ -163,13 +183,13 @@ func (w *World) Live(ctx context.Context, trader *Trader, o LiveOptions) error {
 	return nil
 }
 
-func (w *World) liveBlock(ctx context.Context, trader *Trader, at time.Time, n int, onBlock func([]Truth)) error {
-	truths, err := trader.Step(ctx, n)
+func (w *World) liveBlock(ctx context.Context, trader *Trader, at time.Time, n int, o LiveOptions) error {
+	truths, err := w.stepAll(ctx, trader, o.Desk, at, n)
 	if err != nil {
 		return err
 	}
-	if onBlock != nil {
-		onBlock(truths)
+	if o.OnBlock != nil {
+		o.OnBlock(truths)
 	}
 	latest, err := w.Node.Latest(ctx)
 	if err != nil {

@@ -1,13 +1,11 @@
 package simnet
 
 import (
-	"bytes"
 	"context"
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -52,7 +50,7 @@ var installed struct {
 
 // Install makes sure that the node packages are there and the contracts are compiled. Both are kept
 // under $BOARDWALK_CACHE, or the user's cache directory, by the hash of what they were made from; the
-// first run needs npm and its registry and takes some ten seconds, later ones read one file. Several
+// first run needs npm and its registry and takes half a minute, later ones read one file. Several
 // processes may call it at once.
 func Install(ctx context.Context) (Tools, error) {
 	installed.Lock()
@@ -130,10 +128,6 @@ func ownSources() (map[string]string, error) {
 	return sources, nil
 }
 
-// solcDriver reads a standard JSON input and writes the standard JSON output.
-const solcDriver = `const solc = require('solc');
-process.stdout.write(solc.compile(require('fs').readFileSync(0, 'utf8')));`
-
 // compile writes one file with the creation code of every contract, by name.
 func compile(ctx context.Context, packages string, sources map[string]string, codeFile string) error {
 	code := make(map[string]string)
@@ -145,61 +139,12 @@ func compile(ctx context.Context, packages string, sources map[string]string, co
 		code[name] = bytecode
 	}
 
-	type content struct {
-		Content string `json:"content"`
-	}
-	input := map[string]any{
-		"language": "Solidity",
-		"settings": map[string]any{
-			"optimizer":       map[string]any{"enabled": true, "runs": 200},
-			"viaIR":           true,
-			"evmVersion":      "cancun",
-			"metadata":        map[string]any{"bytecodeHash": "none"},
-			"outputSelection": map[string]any{"*": map[string]any{"*": []string{"evm.bytecode.object"}}},
-		},
-	}
-	files := make(map[string]content)
-	for name, source := range sources {
-		files[name] = content{source}
-	}
-	input["sources"] = files
-	encoded, err := json.Marshal(input)
+	compiled, err := runSolc(ctx, packages, "cancun", sources)
 	if err != nil {
 		return err
 	}
-	if _, err := exec.LookPath("node"); err != nil {
-		return errors.New("node is not on PATH: install Node.js 20 or newer")
-	}
-	var stderr bytes.Buffer
-	node := exec.CommandContext(ctx, "node", "-e", solcDriver)
-	node.Dir, node.Stdin, node.Stderr = packages, bytes.NewReader(encoded), &stderr
-	raw, err := node.Output()
-	if err != nil {
-		return fmt.Errorf("solc: %w\n%s", err, stderr.String())
-	}
-	var output struct {
-		Errors []struct {
-			Severity         string
-			FormattedMessage string
-		}
-		Contracts map[string]map[string]struct {
-			Evm struct{ Bytecode struct{ Object string } }
-		}
-	}
-	if err := json.Unmarshal(raw, &output); err != nil {
-		return fmt.Errorf("solc output: %w", err)
-	}
-	for _, problem := range output.Errors {
-		if problem.Severity == "error" {
-			return fmt.Errorf("solc: %s", problem.FormattedMessage)
-		}
-	}
-	for _, contracts := range output.Contracts {
-		for name, contract := range contracts {
-			if contract.Evm.Bytecode.Object != "" {
-				code[name] = contract.Evm.Bytecode.Object
-			}
-		}
+	for name, contract := range compiled {
+		code[name] = hex.EncodeToString(contract.Creation)
 	}
 	file, err := json.Marshal(code)
 	if err != nil {

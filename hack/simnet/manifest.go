@@ -3,8 +3,6 @@ package simnet
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"text/template"
@@ -88,12 +86,5 @@ func (w *World) WriteManifest(dir string, o ManifestOptions) (path string, err e
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return "", err
-	}
-	path = filepath.Join(dir, o.ID+".yaml")
-	if err := os.WriteFile(path+".part", content, 0o644); err != nil {
-		return "", err
-	}
-	return path, os.Rename(path+".part", path)
+	return writeManifest(dir, o.ID, content)
 }

@@ -56,6 +56,8 @@ type Truth struct {
 	To string
 	// Pools are the addresses, or Uniswap V4 ids, of the pools swapped through or added to, in order.
 	Pools []string
+	// Venue is the id of the launch venue of the token, where the transaction is a LaunchDesk's.
+	Venue string
 }
 
 // Trader acts for all the world's traders. Prices follow a random walk that returns: each token has

@@ -43,18 +43,18 @@ func (d *deployment) uniswapV4() {
 	d.Routers.UniswapV4 = d.create("V4Router", "(address)", d.UniswapV4PoolManager)
 
 	code := d.Node.tools.Code["SilentHook"]
-	salt, address := findHookSalt(keccak(code))
+	salt, address := findHookSalt(keccak(code), v4BeforeSwap)
 	d.Hook = address
 	d.add(transaction{to: create2Deployer, data: append(salt, code...)})
 }
 
-// findHookSalt tries salts until the CREATE2 address (EIP-1014) has the flags of SilentHook and no
-// others: some 16,000 times.
-func findHookSalt(codeHash []byte) (salt []byte, address string) {
+// findHookSalt tries salts until the CREATE2 address (EIP-1014) has these flags and no others: some
+// 16,000 times.
+func findHookSalt(codeHash []byte, wanted int) (salt []byte, address string) {
 	for i := int64(0); ; i++ {
 		salt = word(big.NewInt(i))
 		hash := keccak([]byte{0xff}, fromHex(create2Deployer), salt, codeHash)
-		if flags := int(hash[30])<<8 | int(hash[31]); flags&v4HookFlags == v4BeforeSwap {
+		if flags := int(hash[30])<<8 | int(hash[31]); flags&v4HookFlags == wanted {
 			return salt, toHex(hash[12:])
 		}
 	}

@@ -38,6 +38,9 @@ func rootOf(sqrtPrice *big.Int) float64 {
 // tickOf is the tick of a price: its logarithm to the base 1.0001.
 func tickOf(price float64) int { return int(math.Floor(math.Log(price) / math.Log(1.0001))) }
 
+// priceAtTick is the reverse of tickOf.
+func priceAtTick(tick int) float64 { return math.Pow(1.0001, float64(tick)) }
+
 // alignTick rounds a tick down to a multiple of the spacing, within the range of ticks.
 func alignTick(tick, spacing int) int {
 	aligned := int(math.Floor(float64(tick)/float64(spacing))) * spacing

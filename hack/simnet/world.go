@@ -119,6 +119,13 @@ type World struct {
 	Deployer string
 	Traders  []string
 	Spare    []string
+
+	// Venues are the launch venues, VenueOwner is who deployed them and gets their fees, and Wallets are who launches and
+	// trades there. These accounts are impersonated: the node takes their transactions unsigned, and eth_accounts doesn't
+	// list them.
+	Venues     []Venue
+	VenueOwner string
+	Wallets    []string
 }
 
 const (
@@ -229,23 +236,29 @@ func (w *World) nonces(ctx context.Context, transactions []transaction) (map[str
 
 // settle sends transactions, mines them in one block a second later and requires that all succeed.
 func (w *World) settle(ctx context.Context, transactions []transaction) error {
+	_, err := w.settled(ctx, transactions)
+	return err
+}
+
+// settled is settle with the receipts, those of reverted transactions included.
+func (w *World) settled(ctx context.Context, transactions []transaction) ([]Receipt, error) {
 	hashes, err := w.send(ctx, transactions)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := w.mineNext(ctx); err != nil {
-		return err
+		return nil, err
 	}
 	receipts, err := w.Node.Receipts(ctx, hashes)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	for i, receipt := range receipts {
 		if !receipt.Succeeded() {
-			return fmt.Errorf("simnet: transaction %d of %d to %q reverted (%s)", i+1, len(receipts), transactions[i].to, hashes[i])
+			return receipts, fmt.Errorf("simnet: transaction %d of %d to %q reverted (%s)", i+1, len(receipts), transactions[i].to, hashes[i])
 		}
 	}
-	return nil
+	return receipts, nil
 }
 
 // units is an amount of whole tokens in a token's smallest unit. It is exact to 15 digits.

@@ -27,6 +27,8 @@ struct SwapOrder {
 }
 
 interface IPoolManager {
+    function initialize(PoolKey calldata key, uint160 sqrtPriceX96) external returns (int24 tick);
+    function extsload(bytes32 slot) external view returns (bytes32);
     function unlock(bytes calldata data) external returns (bytes memory);
     function modifyLiquidity(PoolKey calldata key, LiquidityChange calldata change, bytes calldata hookData)
         external

@@ -1,5 +1,5 @@
-// Command simnet runs two local chains with real exchange contracts, a day of history and traders who
-// never stop.
+// Command simnet runs two local chains with real exchange contracts, launch venues, a day of history and
+// traders who never stop.
 package main
 
 import (
@@ -18,14 +18,16 @@ import (
 )
 
 const usage = `simnet runs a local world: two anvil chains with the real contracts of Uniswap and PancakeSwap,
-tokens that misbehave in the ways tokens do, a day of trading history, and traders who go on until it
-is told to end. A new token appears now and then.
+Boardwalk's own launch venue and contracts that stand in for other launchpads, tokens that misbehave in
+the ways tokens do, a day of history, and traders who go on until it is told to end. Tokens are
+launched all the time; some graduate after six to eight minutes, some fade, a few are traps.
 
   simnet --dir DIR [flags]
   simnet bench --dump FILE [flags]
 
-It writes DIR/base.yaml and DIR/bsc.yaml, a Chain resource each, prints "simnet ready" when both
-chains have caught up with the clock, and ends on SIGINT or SIGTERM. Nothing is kept: the next run
+It writes DIR/base.yaml and DIR/bsc.yaml, a Chain resource each, and DIR/venues.yaml with the
+LaunchVenue resources, prints "simnet ready" when both chains have caught up with the clock, and
+ends on SIGINT or SIGTERM. Nothing is kept: the next run
 starts a new world. It needs Node.js 20 or newer with npm; the first run downloads the chain node,
 the compiler and the contracts into $BOARDWALK_CACHE or the user's cache directory. simnet bench
 makes a large chain for measurements instead, see simnet bench --help.
@@ -41,6 +43,7 @@ type settings struct {
 	txPerBlock        float64
 	seed              uint64
 	launchEvery       time.Duration
+	poolEvery         time.Duration
 	keepStates        int
 	logs              bool
 }
@@ -65,7 +68,8 @@ func run(args []string) error {
 	flags.IntVar(&s.blocks, "blocks", 1500, "blocks of history on each chain")
 	flags.Float64Var(&s.txPerBlock, "tx-per-block", 5, "mean number of transactions in a block")
 	flags.Uint64Var(&s.seed, "seed", 1, "seed of names, prices and trades")
-	flags.DurationVar(&s.launchEvery, "launch-every", 2*time.Minute, "about how often a new token appears on each chain; 0 is never")
+	flags.DurationVar(&s.launchEvery, "launch-every", 40*time.Second, "about how often a token is launched on each chain's venues; 0 is no venues")
+	flags.DurationVar(&s.poolEvery, "pool-every", 2*time.Minute, "about how often a new token with a pool appears on each chain besides; 0 is never")
 	flags.IntVar(&s.keepStates, "keep-states", 1000, "for how many blocks back eth_call works, nearly 1 MB of memory each;\n0 is some 4,000 blocks, mostly on disk at 2 MB each")
 	flags.BoolVar(&s.logs, "logs", false, "write what the chain nodes print to DIR/<chain>.log")
 	flags.Usage = func() {
@@ -84,8 +88,8 @@ func run(args []string) error {
 	if s.dir == "" {
 		return errors.New("say where the Chain resources go: simnet --dir DIR (see simnet --help)")
 	}
-	if s.blocks < 1 || s.span <= 0 || s.txPerBlock < 0 {
-		return errors.New("--blocks and --span must be positive, --tx-per-block not negative")
+	if s.blocks < 1 || s.span <= 0 || s.txPerBlock < 0 || s.launchEvery < 0 {
+		return errors.New("--blocks and --span must be positive, --tx-per-block and --launch-every not negative")
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
@@ -105,6 +109,7 @@ type chain struct {
 
 	world  *simnet.World
 	trader *simnet.Trader
+	desk   *simnet.LaunchDesk // nil without venues
 }
 
 func runChains(ctx context.Context, s settings) error {
@@ -134,17 +139,24 @@ func runChains(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
+	worlds := make(map[string]*simnet.World)
 	for _, c := range chains {
 		path, err := c.world.WriteManifest(s.dir, c.manifest)
 		if err != nil {
 			return err
 		}
 		fmt.Printf("%s: wrote %s\n", c.manifest.ID, path)
+		worlds[c.manifest.ID] = c.world
+	}
+	if path, err := simnet.WriteVenueManifests(s.dir, worlds); err != nil {
+		return err
+	} else if path != "" {
+		fmt.Printf("venues: wrote %s\n", path)
 	}
 	fmt.Println("simnet ready")
 	return together(ctx, chains, func(ctx context.Context, c *chain) error {
 		return c.world.Live(ctx, c.trader, simnet.LiveOptions{
-			BlockTime: c.manifest.BlockTime, TxPerBlock: s.txPerBlock, Seed: c.seed, LaunchEvery: s.launchEvery,
+			BlockTime: c.manifest.BlockTime, TxPerBlock: s.txPerBlock, Seed: c.seed, LaunchEvery: s.poolEvery, Desk: c.desk,
 			OnLaunch: func(token simnet.Token, pool simnet.Pool) {
 				fmt.Printf("%s: new token %s (%s) on %s\n", c.manifest.ID, token.Symbol, token.Address, pool.Protocol)
 			},
@@ -181,19 +193,32 @@ func (c *chain) start(ctx context.Context, s settings) error {
 		return err
 	}
 	fmt.Printf("%s: chain %d at %s\n", c.manifest.ID, c.chainID, node.URL())
-	if c.world, err = simnet.Deploy(ctx, node, simnet.DeployOptions{Seed: c.seed}); err != nil {
+	var venues []simnet.VenueProtocol
+	if s.launchEvery > 0 {
+		venues = simnet.UsualVenues(c.chainID)
+	}
+	if c.world, err = simnet.Deploy(ctx, node, simnet.DeployOptions{Seed: c.seed, Venues: venues}); err != nil {
 		node.Kill()
 		return err
 	}
 	c.trader = simnet.NewTrader(c.world, c.seed)
-	fmt.Printf("%s: deployed %d tokens, %d pools\n", c.manifest.ID, len(c.world.Tokens), len(c.world.Pools))
+	if len(venues) > 0 {
+		c.desk = simnet.NewLaunchDesk(c.world, simnet.DeskOptions{Seed: c.seed, Every: s.launchEvery, OnLaunch: c.tell})
+	}
+	fmt.Printf("%s: deployed %d tokens, %d pools, %d launch venues\n",
+		c.manifest.ID, len(c.world.Tokens), len(c.world.Pools), len(c.world.Venues))
 	return nil
+}
+
+// tell prints a launch. What it is called may be hostile to a terminal.
+func (c *chain) tell(launch *simnet.Launch) {
+	fmt.Printf("%s: launch of %q (%s) on %s\n", c.manifest.ID, launch.Symbol, launch.Token, launch.Venue.ID)
 }
 
 func (c *chain) history(ctx context.Context, s settings) error {
 	shown := 0
 	return c.world.History(ctx, c.trader, simnet.HistoryOptions{
-		Span: s.span, Blocks: s.blocks, BlockTime: c.manifest.BlockTime, TxPerBlock: s.txPerBlock, Seed: c.seed,
+		Span: s.span, Blocks: s.blocks, BlockTime: c.manifest.BlockTime, TxPerBlock: s.txPerBlock, Seed: c.seed, Desk: c.desk,
 		OnBlock: func(done float64, _ []simnet.Truth) {
 			if percent := int(done*10) * 10; percent > shown {
 				shown = percent

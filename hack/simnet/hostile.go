@@ -1,0 +1,257 @@
+package simnet
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+	"slices"
+)
+
+// Trick is what is wrong with a token.
+type Trick string
+
+// The tricks. The tokens of all but the last three misbehave by their own code (contracts/HostileTokens.sol).
+const (
+	// TrickHoneypot can be bought by all and sold by exempt accounts alone.
+	TrickHoneypot Trick = "honeypot"
+	// TrickBackdoor lets its owner make more of it.
+	TrickBackdoor Trick = "mint backdoor"
+	// TrickSellTax takes 40 % of each sale.
+	TrickSellTax Trick = "sell tax"
+	// TrickUpgradeable is an ERC-1967 proxy whose admin, an ordinary account, can change what it does.
+	TrickUpgradeable Trick = "upgradeable"
+	// TrickBlacklist lets its owner stop all transfers, or those of an account.
+	TrickBlacklist Trick = "blacklist"
+	// TrickUnlocked is a plain token whose owner can take its liquidity away.
+	TrickUnlocked Trick = "unlocked liquidity"
+	// TrickBurned is a plain token with an owner, whose liquidity is burned.
+	TrickBurned Trick = "burned liquidity"
+	// TrickNone is a plain token without an owner, whose liquidity is burned.
+	TrickNone Trick = "none"
+)
+
+// Tricks are all of them.
+var Tricks = []Trick{
+	TrickHoneypot, TrickBackdoor, TrickSellTax, TrickUpgradeable, TrickBlacklist, TrickUnlocked, TrickBurned, TrickNone,
+}
+
+// HostileToken is a token with a trick, and what it takes to play it.
+type HostileToken struct {
+	Trick Trick
+	Token string
+	// Owner made it. After TrickNone he has renounced.
+	Owner string
+	// Exempt is an account besides the owner that may sell a honeypot and pays no tax.
+	Exempt string
+	// Admin can upgrade a TrickUpgradeable, to Upgrade; empty with the others.
+	Admin, Upgrade string
+	// Pool is its Uniswap V2 pair with the wrapped native asset; its key is empty for a token of a launch.
+	Pool Pool
+	// Launch is the launch that it is the token of, else nil.
+	Launch *Launch
+}
+
+// burner is where burned things go.
+const burner = "0x000000000000000000000000000000000000dead"
+
+var trickContracts = map[Trick]string{
+	TrickHoneypot: "HoneypotToken", TrickBackdoor: "BackdoorToken", TrickSellTax: "SellTaxToken", TrickUpgradeable: "UpgradeableToken",
+	TrickBlacklist: "BlacklistToken", TrickUnlocked: "OwnedToken", TrickBurned: "OwnedToken", TrickNone: "OwnedToken",
+}
+
+// creation creates a contract. It must be its sender's transaction of that nonce.
+func (w *World) creation(from string, nonce uint64, contract, constructor string, args ...any) (transaction, string) {
+	code, found := w.Node.tools.Code[contract]
+	if !found {
+		panic("simnet: no code for " + contract)
+	}
+	if constructor != "" {
+		code = slices.Concat(code, encodeArgs(constructor, args...))
+	}
+	return transaction{from: from, data: code, gas: launchGas}, createAddress(from, nonce)
+}
+
+// hostile is what creates a token with a trick: the owner's transactions from a nonce on.
+func (w *World) hostile(trick Trick, name, symbol, owner string, nonce uint64) ([]transaction, *HostileToken) {
+	h := &HostileToken{Trick: trick, Owner: owner, Exempt: w.Spare[1]}
+	var made []transaction
+	create := func(contract, constructor string, args ...any) string {
+		tx, address := w.creation(owner, nonce, contract, constructor, args...)
+		made, nonce = append(made, tx), nonce+1
+		return address
+	}
+	if trick == TrickUpgradeable {
+		h.Admin = w.Spare[2]
+		logic := create("TokenLogic", "")
+		h.Upgrade = create("TokenLogicV2", "")
+		h.Token = create(trickContracts[trick], "(address,address,bytes)", logic, h.Admin,
+			encodeCall("initialize(string,string,address)", name, symbol, owner))
+	} else {
+		h.Token = create(trickContracts[trick], "(string,string,address)", name, symbol, owner)
+	}
+	return append(made, h.call("setExempt(address,bool)", h.Exempt, true)), h
+}
+
+// call is the owner's call of the token.
+func (h *HostileToken) call(signature string, args ...any) transaction {
+	return transaction{from: h.Owner, to: h.Token, data: encodeCall(signature, args...), gas: tradeGas}
+}
+
+// nonce is the next nonce of an account.
+func (w *World) nonce(ctx context.Context, account string) (uint64, error) {
+	nonces, err := w.nonces(ctx, []transaction{{from: account}})
+	return nonces[account], err
+}
+
+// HostilePool makes a token with a trick and a Uniswap V2 pair with half of its supply and an amount of the native
+// coin, and mines them. The pool does not become one of the world's, so that no trader falls for it.
+func (w *World) HostilePool(ctx context.Context, trick Trick, owner string, coins *big.Int) (*HostileToken, error) {
+	nonce, err := w.nonce(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	transactions, h := w.hostile(trick, "Token with "+string(trick), "TRICK", owner, nonce)
+	pair := transaction{
+		from: owner, to: w.UniswapV2Factory, data: encodeCall("createPair(address,address)", h.Token, w.Wrapped), gas: launchGas,
+	}
+	if err := w.settle(ctx, append(transactions, pair)); err != nil {
+		return nil, err
+	}
+	pools := []Pool{w.newPool(UniswapV2, h.Token, w.Wrapped, 0, "")}
+	if err := w.locate(ctx, pools); err != nil {
+		return nil, err
+	}
+	h.Pool = pools[0]
+	half := units(supplyWhole/2, 18)
+	err = w.settle(ctx, []transaction{
+		h.call("setMarket(address,bool)", h.Pool.Address, true),
+		h.call("approve(address,uint256)", w.Routers.UniswapV2, half),
+		{
+			from: owner, to: w.Routers.UniswapV2, value: coins, gas: launchGas,
+			data: encodeCall("addLiquidityETH(address,uint256,uint256,uint256,address,uint256)", h.Token, half, 0, 0, owner, deadline),
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return h, w.lockUp(ctx, h)
+}
+
+// lockUp burns the liquidity and renounces the token, where the trick is that there is none.
+func (w *World) lockUp(ctx context.Context, h *HostileToken) error {
+	if h.Trick != TrickBurned && h.Trick != TrickNone {
+		return nil
+	}
+	shares, err := w.BalanceOf(ctx, h.Pool.Address, h.Owner)
+	if err != nil {
+		return err
+	}
+	transactions := []transaction{{
+		from: h.Owner, to: h.Pool.Address, data: encodeCall("transfer(address,uint256)", burner, shares), gas: tradeGas,
+	}}
+	if h.Trick == TrickNone {
+		transactions = append(transactions, h.call("renounceOwnership()"))
+	}
+	return w.settle(ctx, transactions)
+}
+
+// adoptCalls create a token with a trick and launch it on a venue: the owner's transactions from a nonce on, the launch
+// last. The venue's own transfers are exempt, so that the token can graduate.
+func (w *World) adoptCalls(venue Venue, trick Trick, order *LaunchOrder, nonce uint64) ([]transaction, *HostileToken) {
+	transactions, h := w.hostile(trick, order.Name, order.Symbol, order.Creator, nonce)
+	order.Adopted = h.Token
+	contract := venue.Contracts[0]
+	return append(transactions,
+		h.call("setExempt(address,bool)", contract, true),
+		h.call("setMarket(address,bool)", contract, true),
+		h.call("approve(address,uint256)", contract, units(supplyWhole, 18)),
+		launchCall(venue, *order)), h
+}
+
+// HostileLaunch makes a token with a trick and launches it on a venue that adopts tokens (see LaunchOrder.Adopted), and
+// mines it. Tricks of liquidity make no difference there.
+func (w *World) HostileLaunch(ctx context.Context, trick Trick, venueID string, order LaunchOrder) (*HostileToken, error) {
+	venue, found := w.Venue(venueID)
+	if !found {
+		return nil, fmt.Errorf("simnet: no launch venue %q on chain %d", venueID, w.ChainID)
+	}
+	nonce, err := w.nonce(ctx, order.Creator)
+	if err != nil {
+		return nil, err
+	}
+	transactions, h := w.adoptCalls(venue, trick, &order, nonce)
+	receipts, err := w.settled(ctx, transactions)
+	if err != nil {
+		return nil, err
+	}
+	if h.Launch, err = w.launched(venue, order, receipts[len(receipts)-1]); err != nil {
+		return nil, err
+	}
+	if h.Launch.Curve == venue.Contracts[0] {
+		return h, nil
+	}
+	return h, w.MarkMarket(ctx, h, h.Launch.Curve)
+}
+
+// MarkMarket tells the token that people sell to a contract, such as the pool that it graduated to, and mines it.
+func (w *World) MarkMarket(ctx context.Context, h *HostileToken, contract string) error {
+	return w.settle(ctx, []transaction{
+		h.call("setMarket(address,bool)", contract, true),
+		h.call("setExempt(address,bool)", contract, true),
+	})
+}
+
+// springCalls play the trick: the backdoor makes half as much again for the owner, the proxy gets a logic without
+// sales, the blacklisting token stops. Nil for tricks that need nothing.
+func (h *HostileToken) springCalls() []transaction {
+	switch h.Trick {
+	case TrickBackdoor:
+		return []transaction{h.call("mint(address,uint256)", h.Owner, units(supplyWhole/2, 18))}
+	case TrickUpgradeable:
+		return []transaction{{from: h.Admin, to: h.Token, data: encodeCall("upgradeTo(address)", h.Upgrade), gas: tradeGas}}
+	case TrickBlacklist:
+		return []transaction{h.call("pause(bool)", true)}
+	case TrickHoneypot, TrickSellTax, TrickUnlocked, TrickBurned, TrickNone:
+	}
+	return nil
+}
+
+// Spring plays the token's trick, and mines it: see springCalls. With unlocked liquidity the owner takes it away.
+func (w *World) Spring(ctx context.Context, h *HostileToken) error {
+	calls := h.springCalls()
+	if h.Trick == TrickUnlocked {
+		shares, err := w.BalanceOf(ctx, h.Pool.Address, h.Owner)
+		if err != nil {
+			return err
+		}
+		calls = []transaction{
+			approval(h.Pool.Address, h.Owner, w.Routers.UniswapV2, shares),
+			{
+				from: h.Owner, to: w.Routers.UniswapV2, gas: tradeGas,
+				data: encodeCall("removeLiquidityETH(address,uint256,uint256,uint256,address,uint256)", h.Token, shares, 0, 0, h.Owner, deadline),
+			},
+		}
+	}
+	if len(calls) == 0 {
+		return nil
+	}
+	return w.settle(ctx, calls)
+}
+
+// SwapBuy buys a token in a pool for an amount of the native coin, and mines it.
+func (w *World) SwapBuy(ctx context.Context, pool Pool, token, account string, quote *big.Int) (Receipt, error) {
+	receipts, err := w.settled(ctx, []transaction{w.poolBuy(pool, token, account, quote)})
+	if err != nil {
+		return Receipt{}, err
+	}
+	return receipts[0], nil
+}
+
+// SwapSell approves and sells a token in a pool, and mines both. An error says that the sale was reverted.
+func (w *World) SwapSell(ctx context.Context, pool Pool, token, account string, base *big.Int) (Receipt, error) {
+	receipts, err := w.settled(ctx, w.poolSell(pool, token, account, base))
+	if err != nil {
+		return Receipt{}, err
+	}
+	return receipts[1], nil
+}

@@ -1,0 +1,172 @@
+package simnet
+
+import (
+	"math/big"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// ownerOf asks a token that has the function.
+func ownerOf(t *testing.T, world *World, token string) string {
+	t.Helper()
+	return addressAt(word(read(t, world, token, "owner()")), 0)
+}
+
+// slotOf reads a contract's storage.
+func slotOf(t *testing.T, world *World, contract, slot string) string {
+	t.Helper()
+	var value hexBytes
+	if err := world.Node.Call(t.Context(), &value, "eth_getStorageAt", contract, slot, "latest"); err != nil {
+		t.Fatal(err)
+	}
+	return addressAt(value, 0)
+}
+
+// Every token with a trick can be bought in its pool, and does what the trick says and nothing else.
+func TestHostilePools(t *testing.T) {
+	t.Parallel()
+	world := startVenues(t, 56, 41, BoardwalkCurve)
+	buyer := world.Wallets[50]
+	for i, trick := range Tricks {
+		h, err := world.HostilePool(t.Context(), trick, world.Wallets[i], units(20, 18))
+		if err != nil {
+			t.Fatalf("%s: %v", trick, err)
+		}
+		if _, err := world.SwapBuy(t.Context(), h.Pool, h.Token, buyer, units(1, 18)); err != nil {
+			t.Fatalf("%s: can't be bought: %v", trick, err)
+		}
+		held, err := world.BalanceOf(t.Context(), h.Token, buyer)
+		if err != nil {
+			t.Fatal(err)
+		}
+		quarter := portion(held, 0.25)
+		arrived, sold := sellIn(t, world, h, buyer, quarter)
+		if sold == (trick == TrickHoneypot) {
+			t.Errorf("%s: sold %t", trick, sold)
+		}
+		want := quarter
+		if trick == TrickSellTax {
+			tax := new(big.Int).Mul(quarter, big.NewInt(40))
+			want = new(big.Int).Sub(quarter, tax.Div(tax, big.NewInt(100)))
+		}
+		if sold && arrived.Cmp(want) != 0 {
+			t.Errorf("%s: %s of %s arrived in the pool", trick, arrived, quarter)
+		}
+		if err := world.settle(t.Context(), []transaction{
+			{from: buyer, to: h.Token, data: encodeCall("transfer(address,uint256)", h.Exempt, quarter), gas: tradeGas},
+		}); err != nil {
+			t.Errorf("%s: can't be sent: %v", trick, err)
+		}
+		if arrived, sold := sellIn(t, world, h, h.Exempt, quarter); !sold || arrived.Cmp(quarter) != 0 {
+			t.Errorf("%s: the exempt account sold %t, %s arrived", trick, sold, arrived)
+		}
+		checkSprung(t, world, h, buyer)
+	}
+}
+
+// sellIn sells in the token's pool and tells how much of it arrived there.
+func sellIn(t *testing.T, world *World, h *HostileToken, account string, amount *big.Int) (arrived *big.Int, sold bool) {
+	t.Helper()
+	before, err := world.BalanceOf(t.Context(), h.Token, h.Pool.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := world.SwapSell(t.Context(), h.Pool, h.Token, account, amount); err != nil {
+		if !strings.Contains(err.Error(), "reverted") {
+			t.Fatal(err)
+		}
+		return nil, false
+	}
+	after, err := world.BalanceOf(t.Context(), h.Token, h.Pool.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return after.Sub(after, before), true
+}
+
+// The slots of ERC-1967.
+const (
+	logicSlot = "0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc"
+	adminSlot = "0xb53127684a568b3173ae13b9f8a6016e243e63b6e8ee1178d6a717850b5d6103"
+)
+
+// checkSprung plays the trick and sees what came of it.
+func checkSprung(t *testing.T, world *World, h *HostileToken, buyer string) {
+	t.Helper()
+	supply, shares := read(t, world, h.Token, "totalSupply()"), read(t, world, h.Pool.Address, "balanceOf(address)", burner)
+	logic := slotOf(t, world, h.Token, logicSlot)
+	if err := world.Spring(t.Context(), h); err != nil {
+		t.Fatalf("%s: %v", h.Trick, err)
+	}
+	held := read(t, world, h.Token, "balanceOf(address)", buyer)
+	_, sold := sellIn(t, world, h, buyer, portion(held, 0.1))
+	stops := []Trick{TrickHoneypot, TrickUpgradeable, TrickBlacklist, TrickUnlocked} // the last as nothing to speak of is left
+	if sold == slices.Contains(stops, h.Trick) && h.Trick != TrickUnlocked {
+		t.Errorf("%s: sold %t after the trick", h.Trick, sold)
+	}
+	if more := read(t, world, h.Token, "totalSupply()"); (more.Cmp(supply) > 0) != (h.Trick == TrickBackdoor) {
+		t.Errorf("%s: the supply went from %s to %s", h.Trick, supply, more)
+	}
+	if burned := h.Trick == TrickBurned || h.Trick == TrickNone; (shares.Sign() > 0) != burned {
+		t.Errorf("%s: %s shares of the pool are burned", h.Trick, shares)
+	}
+	if owner := ownerOf(t, world, h.Token); (owner == zeroAddress) != (h.Trick == TrickNone) {
+		t.Errorf("%s: its owner is %s", h.Trick, owner)
+	}
+	proxy := h.Trick == TrickUpgradeable
+	if (logic != zeroAddress) != proxy || (slotOf(t, world, h.Token, adminSlot) == h.Admin) != proxy {
+		t.Errorf("%s: logic %s, admin %s", h.Trick, logic, slotOf(t, world, h.Token, adminSlot))
+	}
+	if after := slotOf(t, world, h.Token, logicSlot); proxy && (after == logic || after != h.Upgrade) {
+		t.Errorf("%s: the logic went from %s to %s", h.Trick, logic, after)
+	}
+	if state := poolNow(t, world, h.Pool); (state.reserve1 < 1e15) != (h.Trick == TrickUnlocked) {
+		t.Errorf("%s: the pool has %+v", h.Trick, state)
+	}
+}
+
+// A token with a trick can be a launch, goes all the way to a pool, and keeps its trick there.
+func TestHostileLaunches(t *testing.T) {
+	t.Parallel()
+	world := startVenues(t, 8453, 42, FourMemeV2, Flap, PonsV2, NadFun)
+	buyer := world.Wallets[50]
+	for i, venue := range world.Venues {
+		for j, trick := range []Trick{TrickHoneypot, TrickSellTax} {
+			order := LaunchOrder{Creator: world.Wallets[2*i+j], Name: "Trap", Symbol: "TRAP"}
+			h, err := world.HostileLaunch(t.Context(), trick, venue.ID, order)
+			if err != nil {
+				t.Fatalf("%s on %s: %v", trick, venue.ID, err)
+			}
+			if _, err := world.Buy(t.Context(), h.Launch, buyer, units(0.5, 18)); err != nil {
+				t.Fatalf("%s on %s: can't be bought: %v", trick, venue.ID, err)
+			}
+			held := read(t, world, h.Token, "balanceOf(address)", buyer)
+			before := coinsOf(t, world, buyer)
+			if _, err := world.Sell(t.Context(), h.Launch, buyer, portion(held, 0.1)); (err == nil) == (trick == TrickHoneypot) {
+				t.Errorf("%s on %s: sale: %v", trick, venue.ID, err)
+			}
+			if trick == TrickSellTax { // the dearest tenth of what 0.5 bought, less two fees and the tax
+				if got := toFloat(new(big.Int).Sub(coinsOf(t, world, buyer), before)) / 1e18; got < 0.05*0.6 || got > 0.06*0.6 {
+					t.Errorf("%s on %s: a sale gave %g", trick, venue.ID, got)
+				}
+			}
+			if _, err := world.Complete(t.Context(), h.Launch, buyer); err != nil {
+				t.Fatalf("%s on %s: %v", trick, venue.ID, err)
+			}
+			if venue.Waits() {
+				if _, err := world.Graduate(t.Context(), h.Launch, buyer); err != nil {
+					t.Fatalf("%s on %s: %v", trick, venue.ID, err)
+				}
+			}
+			if err := world.MarkMarket(t.Context(), h, h.Launch.Pool.Address); err != nil {
+				t.Fatal(err)
+			}
+			// Uniswap V3 takes no token of which less arrives than was sent.
+			stuck := trick == TrickHoneypot || h.Launch.Pool.Protocol == UniswapV3
+			if _, err := world.Sell(t.Context(), h.Launch, buyer, portion(held, 0.1)); (err != nil) != stuck {
+				t.Errorf("%s on %s: sale in the pool: %v", trick, venue.ID, err)
+			}
+		}
+	}
+}

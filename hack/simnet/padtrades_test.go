@@ -1,0 +1,143 @@
+package simnet
+
+import (
+	"math/big"
+	"math/rand/v2"
+	"testing"
+)
+
+// padTrades are the calls by which people buy and sell on the launchpads themselves, for whoever makes them. least is what they
+// want at the least; four.meme's sale doesn't ask.
+var padTrades = map[VenueProtocol]struct {
+	buy, sell func(l *Launch, wallet string, amount, least *big.Int) []byte
+	// refused are sales that the launchpad refuses though the seller has the tokens.
+	refused func(l *Launch, wallet string, amount *big.Int) []byte
+}{
+	FourMemeV2: {
+		func(l *Launch, _ string, amount, least *big.Int) []byte {
+			return encodeCall("buyTokenAMAP(address,uint256,uint256)", l.Token, amount, least)
+		},
+		func(l *Launch, _ string, amount, _ *big.Int) []byte {
+			return encodeCall("sellToken(address,uint256)", l.Token, amount)
+		},
+		func(l *Launch, _ string, amount *big.Int) []byte { // finer than it takes
+			return encodeCall("sellToken(address,uint256)", l.Token, new(big.Int).Sub(amount, big.NewInt(1)))
+		},
+	},
+	Flap: {
+		func(l *Launch, _ string, amount, least *big.Int) []byte {
+			return encodeCall(flapSwap, tuple{zeroAddress, l.Token, amount, least, []byte{}})
+		},
+		func(l *Launch, _ string, amount, least *big.Int) []byte {
+			return encodeCall(flapSwap, tuple{l.Token, zeroAddress, amount, least, []byte{}})
+		},
+		func(l *Launch, _ string, amount *big.Int) []byte { // for another token
+			return encodeCall(flapSwap, tuple{l.Token, l.Token, amount, 0, []byte{}})
+		},
+	},
+	PonsV2: {
+		func(_ *Launch, wallet string, amount, least *big.Int) []byte {
+			return encodeCall("buy(uint256,uint256,address)", amount, least, wallet)
+		},
+		func(_ *Launch, wallet string, amount, least *big.Int) []byte {
+			return encodeCall("sell(uint256,uint256,address)", amount, least, wallet)
+		},
+		func(_ *Launch, wallet string, amount *big.Int) []byte { // for more than there is
+			return encodeCall("sell(uint256,uint256,address)", amount, units(supplyWhole, 18), wallet)
+		},
+	},
+}
+
+const flapSwap = "swapExactInput((address,address,uint256,uint256,bytes))"
+
+// The launchpads' own functions trade as those that are the same everywhere: for the same amounts, with the same logs.
+func TestPadTrades(t *testing.T) {
+	t.Parallel()
+	world := startVenues(t, 56, 24, FourMemeV2, Flap, PonsV2)
+	for i, venue := range world.Venues {
+		for round := range 2 { // Pons' second token has a tax
+			l := launchOn(t, world, venue, round)
+			c := &curveCheck{world, l, rand.New(rand.NewPCG(uint64(round), 24)), l.shape.fresh(), make(map[string]*big.Int), nil, make(map[string]bool)}
+			wallet := world.Wallets[20+2*i+round]
+			for range 3 {
+				c.padBuy(t, wallet, units(0.7, 18))
+				c.padSell(t, wallet)
+			}
+			// The last purchase is cut, and what is left of the coins comes back.
+			c.padBuy(t, wallet, new(big.Int).Mul(l.shape.target(), big.NewInt(2)))
+			if !c.want.Completed {
+				t.Errorf("%s: not full", venue.ID)
+			}
+		}
+	}
+}
+
+// padBuy buys by the launchpad's function, and holds tokens, coins, log and curve against the model.
+func (c *curveCheck) padBuy(t *testing.T, wallet string, value *big.Int) {
+	t.Helper()
+	fill, after, err := c.launch.shape.buy(c.want, value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := padTrades[c.launch.Venue.Protocol]
+	call := transaction{from: wallet, to: c.launch.Curve, value: value, gas: launchGas}
+	more := new(big.Int).Add(fill.Base, big.NewInt(1))
+	if call.data = calls.buy(c.launch, wallet, value, more); c.world.settle(t.Context(), []transaction{call}) == nil {
+		t.Fatalf("%s: fewer tokens than were asked for", c.launch.Venue.ID)
+	}
+	if call.data = calls.buy(c.launch, wallet, new(big.Int).Add(value, big.NewInt(1)), fill.Base); c.world.settle(t.Context(), []transaction{call}) == nil {
+		t.Fatalf("%s: bought for more than was sent", c.launch.Venue.ID)
+	}
+	call.data = calls.buy(c.launch, wallet, value, fill.Base)
+	c.padTrade(t, wallet, []transaction{call}, false, fill, after)
+}
+
+// padSell sells half of what the wallet has by the launchpad's function, in thousand millions of units.
+func (c *curveCheck) padSell(t *testing.T, wallet string) {
+	t.Helper()
+	amount := new(big.Int).Div(read(t, c.world, c.launch.Token, "balanceOf(address)", wallet), big.NewInt(2e9))
+	amount.Mul(amount, big.NewInt(1e9))
+	fill, after, err := c.launch.shape.sell(c.want, amount)
+	if err != nil {
+		t.Fatal(err)
+	}
+	calls := padTrades[c.launch.Venue.Protocol]
+	sale := transaction{from: wallet, to: c.launch.Curve, gas: tradeGas, data: calls.refused(c.launch, wallet, amount)}
+	approved := approval(c.launch.Token, wallet, c.launch.Curve, amount)
+	if c.world.settle(t.Context(), []transaction{approved, sale}) == nil {
+		t.Fatalf("%s: sold what it doesn't take", c.launch.Venue.ID)
+	}
+	sale.data = calls.sell(c.launch, wallet, amount, fill.Got())
+	c.padTrade(t, wallet, []transaction{approved, sale}, true, fill, after)
+}
+
+// padTrade mines a trade, the last of the transactions, and holds it against the model.
+func (c *curveCheck) padTrade(t *testing.T, wallet string, transactions []transaction, sells bool, fill Fill, after CurveState) {
+	t.Helper()
+	l := c.launch
+	tokens, coins := read(t, c.world, l.Token, "balanceOf(address)", wallet), coinsOf(t, c.world, wallet)
+	receipts, err := c.world.settled(t.Context(), transactions)
+	if err != nil {
+		t.Fatalf("%s: %v", l.Venue.ID, err)
+	}
+	c.want = after
+	tokens.Sub(read(t, c.world, l.Token, "balanceOf(address)", wallet), tokens)
+	coins.Sub(coinsOf(t, c.world, wallet), coins)
+	base, quote := fill.Base, new(big.Int).Neg(fill.Paid())
+	if sells {
+		base, quote = new(big.Int).Neg(fill.Base), fill.Got()
+	}
+	if tokens.Cmp(base) != 0 || coins.Cmp(quote) != 0 {
+		t.Errorf("%s: sale %t: %s tokens for %s coins, want %s for %s", l.Venue.ID, sells, tokens, coins, base, quote)
+	}
+	if topics, words := c.tradeLog(wallet, sells, fill); !logged(receipts[len(receipts)-1], l.Curve, topics, words) {
+		t.Errorf("%s: sale %t: no log with %v and %v in\n%+v", l.Venue.ID, sells, topics, words, receipts[len(receipts)-1].Logs)
+	}
+	got, err := c.world.Curve(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.VirtualBase.Cmp(after.VirtualBase) != 0 || got.VirtualQuote.Cmp(after.VirtualQuote) != 0 || got.Completed != after.Completed {
+		t.Errorf("%s: sale %t: curve %v, want %v", l.Venue.ID, sells, got, after)
+	}
+}
