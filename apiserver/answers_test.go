@@ -293,6 +293,8 @@ func TestLaunchStatus(t *testing.T) {
 		`{"chain":"base","default":true,"family":"own","id":"boardwalk","label":"Boardwalk","state":"open","trades_in_app":true},` +
 		`{"chain":"bsc","default":true,"family":"own","id":"boardwalk","label":"Boardwalk","state":"closed","trades_in_app":true},` +
 		`{"chain":"base","default":false,"family":"further","id":"clanker","label":"Clanker","state":"closed","trades_in_app":true},` +
+		`{"chain":"base","default":false,"family":"outside","id":"four-meme","label":"four.meme","state":"closed","trades_in_app":false},` +
+		`{"chain":"bsc","default":false,"family":"outside","id":"four-meme","label":"four.meme","state":"closed","trades_in_app":true},` +
 		`{"chain":"solana","default":false,"family":"outside","id":"pump-fun","label":"pump.fun","state":"closed","trades_in_app":false}]}` + "\n"
 	if string(body) != want || res.Header.Get("Cache-Control") != "public, max-age=30, stale-while-revalidate=300" || res.Header.Get("ETag") == "" {
 		t.Errorf("%v\n%s, want\n%s", res.Header, body, want)

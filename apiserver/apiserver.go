@@ -4,22 +4,27 @@ package apiserver
 import (
 	"context"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 	"net/netip"
 	"runtime"
+	"slices"
+	"strconv"
 	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
+	"github.com/boardwalkhq/boardwalk/apiserver/checker"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/docs"
 	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
@@ -48,6 +53,8 @@ type Options struct {
 	// Keys are the builder keys that are known; nil is none.
 	Keys    *caller.Keys
 	Limiter limit.Limiter
+	// Checker makes trust checks; without one the last stored reports are answered.
+	Checker checker.Checker
 	// MaxInFlight bounds the requests that read the database at once; 0 is a default by the number of cores.
 	MaxInFlight int
 	AccessLog   bool
@@ -66,7 +73,7 @@ type Server struct {
 
 // New makes a server; Run starts it.
 func New(o Options) (*Server, error) {
-	v, err := view.New(o.Store, o.Catalog, o.Now, o.Log)
+	v, err := view.New(o.Store, o.Catalog, o.Site.LaunchGate(), o.Now, o.Log)
 	if err != nil {
 		return nil, err
 	}
@@ -81,7 +88,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	c := httpapi.Config{
-		Tokens: v, Series: v, Snapshots: v, Site: o.Site, Build: o.Build, BaseURL: o.BaseURL, DocsURL: o.DocsURL,
+		Tokens: v, Launches: v, Series: v, Snapshots: v, Checker: o.Checker, Site: o.Site, Build: o.Build, BaseURL: o.BaseURL, DocsURL: o.DocsURL,
 		Docs: pages, Callers: caller.NewResolver(o.TrustedProxies, o.Keys), Limiter: o.Limiter, MaxInFlight: o.MaxInFlight,
 		AccessLog: o.AccessLog, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
 	}
@@ -98,7 +105,8 @@ func documentation(o Options) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := docs.Config{DocsURL: o.DocsURL, Changelog: o.Site.Changelog}
+	gate := o.Site.LaunchGate()
+	c := docs.Config{DocsURL: o.DocsURL, Changelog: o.Site.Changelog, Gate: gateBounds(&gate)}
 	for _, t := range types {
 		p := docs.Problem{Slug: t.Slug, Status: t.Status, Title: t.Title, When: t.When, Do: t.Do, Type: t.Type, Example: t.Example}
 		for _, m := range t.Members {
@@ -107,6 +115,27 @@ func documentation(o Options) (http.Handler, error) {
 		c.Problems = append(c.Problems, p)
 	}
 	return docs.New(c)
+}
+
+// gateBounds are the bounds of the quality bar, by the names that answers have for them.
+func gateBounds(g *board.Gate) []docs.Bound {
+	number := func(v float64) string { return strconv.FormatFloat(v, 'f', -1, 64) }
+	whole := func(v int64) string { return strconv.FormatInt(v, 10) }
+	out := []docs.Bound{{Field: "liquidity_usd_min", Value: number(g.LiquidityUSDMin), Meaning: "of tokens in a pool"}}
+	for _, chain := range slices.Sorted(maps.Keys(g.LiquidityUSDMinByChain)) {
+		out = append(out, docs.Bound{
+			Field: "liquidity_usd_min_by_chain." + chain, Value: number(g.LiquidityUSDMinByChain[chain]), Meaning: "the same on `" + chain + "`",
+		})
+	}
+	return append(
+		out,
+		docs.Bound{Field: "volume_24h_usd_min", Value: number(g.Volume24hUSDMin), Meaning: "of all tokens"},
+		docs.Bound{Field: "age_s_min", Value: whole(g.AgeSMin), Meaning: "of all tokens, in seconds"},
+		docs.Bound{Field: "age_s_max", Value: whole(g.AgeSMax), Meaning: "of all tokens, in seconds"},
+		docs.Bound{Field: "holders_min", Value: whole(g.HoldersMin), Meaning: "of all tokens"},
+		docs.Bound{Field: "curve.progress_pct_min", Value: number(g.ProgressPctMin), Meaning: "of tokens on a curve"},
+		docs.Bound{Field: "curve.buyers_1h_min", Value: whole(g.Buyers1hMin), Meaning: "of tokens on a curve: distinct wallets of the last hour"},
+	)
 }
 
 // Handler is the public handler.

@@ -210,7 +210,7 @@ func TestOtherMethodsAreRefused(t *testing.T) {
 // quotas are the limits of the service document and of the contract, here a second time on purpose.
 var quotas = map[string]int{
 	"getMarketLive": 60, "getTokenPrices": 120, "getMajors": 60, "searchPairs": 90, "getTokenInfo": 120, "getTokenCandles": 120,
-	"getChart": 120, "getLaunchStatus": 60, "getHeartbeat": 120, "getMobileHealth": 60, "getSignInProviders": 60, "getVersion": 120, "getOpenAPI": 60,
+	"getChart": 120, "getTokenTrust": 30, "getLaunchBoard": 90, "getLaunchedToken": 60, "getLaunchStatus": 60, "getHeartbeat": 120, "getMobileHealth": 60, "getSignInProviders": 60, "getVersion": 120, "getOpenAPI": 60,
 }
 
 // TestLimits uses up each operation's limit, with GET, HEAD and requests that are answered 304, 400 and 405 counting
@@ -435,6 +435,20 @@ func TestBadRequestsNameWhatIsWrong(t *testing.T) {
 		"/api/dexscreener/search?q=a%00b":                                   {400, "invalid-parameter"},
 		"/api/dexscreener/search?q=" + strings.Repeat("%C3%A9", 101):        {400, "invalid-parameter"},
 		"/api/majors?chain=nowhere":                                         {400, "unsupported-chain"},
+		"/api/launch/launches?sort=oldest":                                  {400, "invalid-parameter"},
+		"/api/launch/launches?launchpad=nowhere":                            {400, "invalid-parameter"},
+		"/api/launch/launches?chain=nowhere":                                {400, "unsupported-chain"},
+		"/api/launch/launches?before=nonsense":                              {400, "cursor-invalid"},
+		"/api/launch/launches?before=" + boardCursor:                        {400, "cursor-invalid"},
+		"/api/launch/token/" + native:                                       {404, "launch-not-found"},
+		"/api/launch/token/" + bare:                                         {404, "launch-not-found"},
+		"/api/launch/token/" + solMint:                                      {404, "launch-not-found"},
+		"/api/launch/token/" + token + "?chain=solana":                      {400, "unsupported-address"},
+		"/api/launch/token/" + token + "?chain=nowhere":                     {400, "unsupported-chain"},
+		"/api/token/" + native + "/trust":                                   {404, "token-not-found"},
+		"/api/token/" + token + "/trust?chain=solana":                       {400, "unsupported-address"},
+		"/api/token/" + token + "/trust?pair_created_at=1772712031000":      {400, "invalid-parameter"},
+		"/api/token/" + token + "/trust?pair_created_at=1230767999999":      {400, "invalid-parameter"},
 	} {
 		res, body := c.do(t, http.MethodGet, target, nil)
 		var p contract.Problem

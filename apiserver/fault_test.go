@@ -28,13 +28,15 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
 // operationTargets are a request to each operation that answers it with 200.
 var operationTargets = []string{
 	"/api/market/live", "/api/market/token-prices?mints=" + token, "/api/majors", "/api/majors?chain=base&pair=ETH&tf=1h",
 	"/api/dexscreener/search?q=pepe", "/api/token/info/" + token + "?chain=base", "/api/chart/" + token,
-	"/api/token/" + token + "/candles", "/api/launch/status", "/api/status/heartbeat", "/api/v1/mobile/health",
+	"/api/token/" + token + "/candles", "/api/token/" + token + "/trust", "/api/launch/launches", "/api/launch/launches?sort=new&limit=1",
+	"/api/launch/token/" + token, "/api/launch/status", "/api/status/heartbeat", "/api/v1/mobile/health",
 	"/api/auth/social/providers", "/api/version", "/openapi.json",
 }
 
@@ -135,6 +137,9 @@ func TestDatabaseGoneAndBack(t *testing.T) {
 	if info := get[contract.TokenInfo](t, c, asked); info.Stale {
 		t.Fatalf("it is stale from the start: %+v", info)
 	}
+	if l := get[contract.LaunchedToken](t, c, "/api/launch/token/"+token); l.Stale {
+		t.Fatalf("its launch is stale from the start: %+v", l)
+	}
 	g.set(true)
 	eventually(t, "the heartbeat says down", func() bool {
 		return get[contract.Heartbeat](t, c, "/api/status/heartbeat").Status == contract.HeartbeatStatusDown
@@ -148,12 +153,19 @@ func TestDatabaseGoneAndBack(t *testing.T) {
 	if info := get[contract.TokenInfo](t, c, asked); !info.Stale || !near(info.Price, 2) {
 		t.Errorf("a token that was asked for before is %+v", info)
 	}
+	if page := cards(t, c, "sort=new"); !page.Stale || len(page.Launches) != 2 {
+		t.Errorf("the launch board is %+v", page)
+	}
+	if l := get[contract.LaunchedToken](t, c, "/api/launch/token/"+token); !l.Stale || l.Creator.Launches != 1 {
+		t.Errorf("its launch is %+v", l)
+	}
 	if prices := get[contract.TokenPrices](t, c, "/api/market/token-prices?mints="+token); !prices.Stale || !prices.Prices[token].Stale {
 		t.Errorf("its price is %+v", prices)
 	}
 	for _, target := range []string{
 		"/api/token/info/" + bare + "?chain=base", "/api/chart/" + token, "/api/token/" + token + "/candles", "/api/dexscreener/search?q=pepe",
-		"/api/market/token-prices?mints=" + bare, "/api/majors?chain=base&pair=ETH&tf=1h",
+		"/api/market/token-prices?mints=" + bare, "/api/majors?chain=base&pair=ETH&tf=1h", "/api/launch/token/" + bare,
+		"/api/token/" + bare + "/trust",
 	} {
 		res, body := c.do(t, http.MethodGet, target, nil)
 		if target == "/api/majors?chain=base&pair=ETH&tf=1h" && res.StatusCode == http.StatusOK {
@@ -183,7 +195,7 @@ func TestBeforeTheFirstSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &client{s.Handler()}
-	for _, target := range []string{"/api/market/live", "/api/majors", "/api/dexscreener/search?q=x"} {
+	for _, target := range []string{"/api/market/live", "/api/majors", "/api/dexscreener/search?q=x", "/api/launch/launches"} {
 		if res, _ := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("%s: %d", target, res.StatusCode)
 		}
@@ -196,7 +208,7 @@ func TestTooBusy(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	hot := *catalogAlone(t)
-	hot.Live, hot.Majors = &view.Live{Version: 1}, &view.Majors{Version: 1}
+	hot.Live, hot.Majors, hot.Board = &view.Live{Version: 1}, &view.Majors{Version: 1}, view.EmptyBoard(1)
 	slow := &waiting{broken: broken{&hot}, began: make(chan struct{}), release: release}
 	c := apiOf(t, slow, 2)
 	info := "/api/token/info/" + token + "?chain=base"
@@ -212,7 +224,7 @@ func TestTooBusy(t *testing.T) {
 	}
 	for _, target := range []string{
 		info, "/api/chart/" + token, "/api/token/" + token + "/candles", "/api/market/token-prices?mints=" + token,
-		"/api/dexscreener/search?q=pepe",
+		"/api/dexscreener/search?q=pepe", "/api/launch/token/" + token, "/api/token/" + token + "/trust",
 	} {
 		res, body := c.do(t, http.MethodGet, target, nil)
 		var p contract.Problem
@@ -222,7 +234,7 @@ func TestTooBusy(t *testing.T) {
 		}
 	}
 	for _, target := range []string{
-		"/api/market/live", "/api/majors", "/api/launch/status", "/api/status/heartbeat", "/api/v1/mobile/health", "/api/version", "/openapi.json",
+		"/api/market/live", "/api/majors", "/api/launch/launches", "/api/launch/status", "/api/status/heartbeat", "/api/v1/mobile/health", "/api/version", "/openapi.json",
 	} {
 		if res, body := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusOK {
 			t.Errorf("%s, which reads no database: %d %s", target, res.StatusCode, body)
@@ -265,6 +277,7 @@ func catalogAlone(t *testing.T) *view.Snapshot {
 // reader is all that the API reads through.
 type reader interface {
 	httpapi.TokenReader
+	httpapi.LaunchReader
 	httpapi.SeriesReader
 	httpapi.SnapshotReader
 }
@@ -274,8 +287,8 @@ func apiOf(t *testing.T, r reader, places int) *client {
 	t.Helper()
 	o := options(t, nil)
 	h, err := httpapi.New(httpapi.Config{
-		Tokens: r, Series: r, Snapshots: r, Site: o.Site, Build: o.Build,
-		DocsURL: "/docs", Callers: caller.NewResolver(o.TrustedProxies, nil), Limiter: o.Limiter, MaxInFlight: places, Now: o.Now, Log: o.Log,
+		Tokens: r, Launches: r, Series: r, Snapshots: r, Site: o.Site, Build: o.Build,
+		BaseURL: o.BaseURL, DocsURL: "/docs", Callers: caller.NewResolver(o.TrustedProxies, nil), Limiter: o.Limiter, MaxInFlight: places, Now: o.Now, Log: o.Log,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -313,6 +326,18 @@ func (broken) Bars(context.Context, string, market.Address, candle.Width, int64,
 	panic(secret)
 }
 
+func (broken) LaunchesAt(context.Context, market.Address) ([]view.LaunchNow, error) { panic(secret) }
+
+func (broken) BesideLaunch(context.Context, *view.LaunchNow) (*view.Beside, error) { panic(secret) }
+
+func (broken) CardNow(*view.Snapshot, *view.LaunchNow, *view.Token, *view.Beside) (view.Shown, bool) {
+	panic(secret)
+}
+
+func (broken) LastReport(context.Context, string, market.Address) (*trust.Report, bool, error) {
+	return nil, false, errors.New(secret)
+}
+
 func (broken) FirstCandle(context.Context, string, market.Address) (int64, bool, error) {
 	panic(secret)
 }
@@ -334,7 +359,7 @@ func TestFaultsStayInside(t *testing.T) {
 	c = apiOf(t, broken{catalogAlone(t)}, 8)
 	for _, target := range []string{
 		"/api/market/token-prices?mints=" + token, "/api/dexscreener/search?q=panic", "/api/token/info/" + token + "?chain=base",
-		"/api/chart/" + token, "/api/token/" + token + "/candles",
+		"/api/chart/" + token, "/api/token/" + token + "/candles", "/api/launch/token/" + token, "/api/token/" + token + "/trust",
 	} {
 		fails(c, target, http.StatusInternalServerError)
 	}

@@ -62,7 +62,7 @@ func TestFuzz(t *testing.T) {
 	}, contracttest.Seeds{
 		Values: map[string][]string{
 			"mint": {token, bare, weth, unmet, solMint}, "mint_address": {token, bare, weth, solMint}, "pair": {pairID, "ETH"},
-			"chain": {"base", "bsc", "solana"}, "mints": {token, "bsc:" + token, bare, unmet, solMint}, "q": {"pepe", token, pairID, hostile, "ＰＥ"},
+			"chain": {"base", "bsc", "solana", "all"}, "launchpad": {"all", "ours", "four-meme", "clanker"}, "before": {boardCursor}, "mints": {token, "bsc:" + token, bare, unmet, solMint}, "q": {"pepe", token, pairID, hostile, "ＰＥ"},
 		},
 		Moving: []string{"getHeartbeat"},
 	})
@@ -210,7 +210,7 @@ func TestDocsBesideTheAPI(t *testing.T) {
 	if err := json.Unmarshal(body, &p); err != nil {
 		t.Fatal(err)
 	}
-	for _, target := range []string{"/docs/", "/docs/changelog", "/docs/problems/", p.Type} {
+	for _, target := range []string{"/docs/", "/docs/changelog", "/docs/problems/", "/docs/ranking", p.Type} {
 		req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
 		req.Header.Set("Accept-Encoding", "gzip")
 		res, _ := c.send(t, req)

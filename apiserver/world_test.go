@@ -69,6 +69,8 @@ const (
 	pairID     = "0x3000000000000000000000000000000000000003"
 	native     = "0x5000000000000000000000000000000000000005"
 	unmet      = "0x6000000000000000000000000000000000000006"
+	creator    = "0xc000000000000000000000000000000000000001"
+	curves     = "0xc100000000000000000000000000000000000001"
 	solMint    = "So11111111111111111111111111111111111111112"
 	builderKey = "a-builder's-own-key"
 )
@@ -136,6 +138,20 @@ func fill(t *testing.T, st *store.Store) {
 		tok(weth, "WETH", market.Address{}, true)
 		tok(bare, "", market.Address{}, false)
 		ch.Pools = append(ch.Pools, set(pool.ID, pool))
+		// The same address was launched on both chains, here and there in another way.
+		launched := market.Launch{
+			Mint: pool.Base, Venue: "clanker", Creator: address(t, creator), Block: 50, CreatedAt: now - 7200, State: market.LaunchLive, Pool: pool.ID,
+		}
+		if chain == "bsc" {
+			launched = market.Launch{
+				Mint: pool.Base, Venue: "four-meme", Creator: address(t, creator), Block: 50, CreatedAt: now - 7200, Curve: address(t, curves),
+				Rules: market.CurveRules{Pricing: market.PriceExecuted, Basis: market.TokensSold}, Quote: address(t, weth),
+				SaleBase: amount("1000"), TargetQuote: amount("18000"), Reserves: market.CurveReserves{RealQuote: amount("18000"), Price: amount("9")},
+				Progress: 100, HasProgress: true, State: market.LaunchGraduated, CompletedAt: now - 900, GraduatedAt: now - 600,
+				GraduatedTx: market.Hash{9}, Pool: pool.ID, FeeBps: 100, Traded: true,
+			}
+		}
+		ch.Launches = append(ch.Launches, set(pool.Base, launched))
 		// Namesakes with pools of their own, the third the most liquid, and one that is only like them.
 		for n, name := range []string{"PEPE", "pepe", "ＰＥＰＥ", "PEPPE"} {
 			mint := "0x700000000000000000000000000000000000000" + strconv.Itoa(n)
@@ -189,6 +205,9 @@ func chains() *catalog.Catalog {
 			{ID: "clanker", Label: "Clanker", Ownership: catalog.Further, Filter: "clanker", Chains: []catalog.VenueChain{
 				{Chain: "base", TradesInApp: true},
 			}},
+			{ID: "four-meme", Label: "four.meme", Ownership: catalog.Outside, Filter: "four-meme", Badge: "four.meme", Chains: []catalog.VenueChain{
+				{Chain: "base", LinkTemplate: "https://four.example/{mint}?from=boardwalk"}, {Chain: "bsc", TradesInApp: true},
+			}},
 			{ID: "pump-fun", Label: "pump.fun", Ownership: catalog.Outside, Filter: "pump-fun", Badge: "pump", Chains: []catalog.VenueChain{
 				{Chain: "solana", LinkTemplate: "https://pump.example/{mint}"},
 			}},
@@ -197,7 +216,7 @@ func chains() *catalog.Catalog {
 	}
 	for _, id := range []string{"base", "bsc"} {
 		c.Chains = append(c.Chains, catalog.Chain{
-			ID: id, Label: strings.ToUpper(id), Family: chainconfig.EVM, Native: chainconfig.Native{Wrapped: weth}, MinTradeUSD: 2,
+			ID: id, Label: strings.ToUpper(id), Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "ETH", Wrapped: weth}, MinTradeUSD: 2,
 			Majors:    []chainconfig.Major{{Asset: "ETH", Address: weth}, {Asset: "LATE", Address: unmet}},
 			Exchanges: []catalog.Exchange{{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: native}},
 		})
@@ -226,7 +245,7 @@ func options(t *testing.T, st *store.Store) apiserver.Options {
 	return apiserver.Options{
 		Store: st, Catalog: catalog.NewLive(chains()), Site: &words, Build: httpapi.Build{Commit: strings.Repeat("ab", 20), Built: clock},
 		BaseURL: "https://api.example", DocsURL: "https://docs.example/x", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")},
-		Keys: known, Limiter: limit.NewMemory(now, 100_000), Now: now, Log: slog.New(slog.DiscardHandler),
+		Checker: &checks{}, Keys: known, Limiter: limit.NewMemory(now, 100_000), Now: now, Log: slog.New(slog.DiscardHandler),
 	}
 }
 

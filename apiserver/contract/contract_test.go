@@ -27,7 +27,10 @@ func TestOperations(t *testing.T) {
 		{"getTokenInfo", "/api/token/info/{mint_address}", "public, max-age=5, stale-while-revalidate=60", 120},
 		{"getChart", "/api/chart/{mint}", "public, max-age=2, stale-while-revalidate=10", 120},
 		{"getTokenCandles", "/api/token/{mint}/candles", "public, max-age=5, stale-while-revalidate=30", 120},
+		{"getTokenTrust", "/api/token/{mint}/trust", "public, max-age=60, stale-while-revalidate=300", 30},
+		{"getLaunchBoard", "/api/launch/launches", "public, max-age=3, stale-while-revalidate=15", 90},
 		{"getLaunchStatus", "/api/launch/status", "public, max-age=30, stale-while-revalidate=300", 60},
+		{"getLaunchedToken", "/api/launch/token/{mint}", "public, max-age=3, stale-while-revalidate=15", 60},
 		{"getHeartbeat", "/api/status/heartbeat", "no-cache", 120},
 		{"getMobileHealth", "/api/v1/mobile/health", "public, max-age=300, stale-while-revalidate=3600", 60},
 		{"getSignInProviders", "/api/auth/social/providers", "public, max-age=60, stale-while-revalidate=300", 60},
@@ -57,6 +60,9 @@ func TestOperations(t *testing.T) {
 	}
 	if all := byID["getMajors"].Cache.Headers(); all[len(all)-1] != "public, max-age=2, stale-while-revalidate=10" {
 		t.Errorf("the candles of a major: %v", all)
+	}
+	if all := byID["getTokenTrust"].Cache.Headers(); all[len(all)-1] != "public, max-age=3600" {
+		t.Errorf("an unchecked token: %v", all)
 	}
 	got[0].ID = "changed"
 	if again, err := contract.Operations(); err != nil || again[0].ID != "getMarketLive" {

@@ -73,7 +73,7 @@ var conventions = []struct {
 	{regexp.MustCompile(`_pct$`), []string{"number"}},
 	{regexp.MustCompile(`(_usd|^price|^liquidity|^volume|^market_cap|^fdv)$`), []string{"number"}},
 	{regexp.MustCompile(`_s$`), []string{"integer", "number"}},
-	{regexp.MustCompile(`^(t|from|to|block|number)$`), []string{"integer", "array"}}, // arrays are columns
+	{regexp.MustCompile(`^(t|from|to|block|number)$`), []string{"integer", "array", "TrustBlock"}}, // arrays are columns
 	{regexp.MustCompile(`^stale$`), []string{"boolean"}},
 	{regexp.MustCompile(`^chain$`), []string{"ChainID", "string"}},
 	{regexp.MustCompile(`^unknown_reasons$`), []string{"UnknownReasons"}},

@@ -29,6 +29,8 @@ type Cache struct {
 	ClosedMaxAge         int `yaml:"closed_max_age"` // seconds, for a series that can't change any more; 0: none
 	// Series is for the series that the operation answers with beside what the rest is for; nil: none.
 	Series *Cache `yaml:"series"`
+	// Unchecked is for an answer that says that there is nothing to check; nil: none.
+	Unchecked *Cache `yaml:"unchecked"`
 }
 
 // Header returns the value of Cache-Control. A Cache without any time asks for revalidation on every use.
@@ -54,8 +56,10 @@ func (c Cache) ClosedHeader() string {
 // Headers returns the values of Cache-Control that the operation may answer with.
 func (c Cache) Headers() []string {
 	out := []string{c.Header(), c.ClosedHeader()}
-	if c.Series != nil {
-		out = append(out, c.Series.Header())
+	for _, other := range []*Cache{c.Series, c.Unchecked} {
+		if other != nil {
+			out = append(out, other.Header())
+		}
 	}
 	return out
 }

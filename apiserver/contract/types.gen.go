@@ -2,6 +2,24 @@
 
 package contract
 
+// Defines values for BuyMode.
+const (
+	BuyModeExternal BuyMode = "external"
+	BuyModeSheet    BuyMode = "sheet"
+)
+
+// Valid indicates whether the value is a known member of the BuyMode enum.
+func (e BuyMode) Valid() bool {
+	switch e {
+	case BuyModeExternal:
+		return true
+	case BuyModeSheet:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CandleRange.
 const (
 	CandleRangeAll CandleRange = "all"
@@ -71,6 +89,24 @@ func (e Currency) Valid() bool {
 	}
 }
 
+// Defines values for CurveBasis.
+const (
+	CurveBasisFundsRaised CurveBasis = "funds_raised"
+	CurveBasisTokensSold  CurveBasis = "tokens_sold"
+)
+
+// Valid indicates whether the value is a known member of the CurveBasis enum.
+func (e CurveBasis) Valid() bool {
+	switch e {
+	case CurveBasisFundsRaised:
+		return true
+	case CurveBasisTokensSold:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DexSearchSchemaVersion.
 const (
 	DexSearchSchemaVersionN100 DexSearchSchemaVersion = "1.0.0"
@@ -101,6 +137,36 @@ func (e Finality) Valid() bool {
 	case FinalityLatest:
 		return true
 	case FinalitySafe:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FormulaID.
+const (
+	FormulaIDTractionV1 FormulaID = "traction-v1"
+)
+
+// Valid indicates whether the value is a known member of the FormulaID enum.
+func (e FormulaID) Valid() bool {
+	switch e {
+	case FormulaIDTractionV1:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GateUnknownHolders.
+const (
+	GateUnknownHoldersFail GateUnknownHolders = "fail"
+)
+
+// Valid indicates whether the value is a known member of the GateUnknownHolders enum.
+func (e GateUnknownHolders) Valid() bool {
+	switch e {
+	case GateUnknownHoldersFail:
 		return true
 	default:
 		return false
@@ -146,6 +212,75 @@ func (e HeartbeatStatus) Valid() bool {
 	case HeartbeatStatusOk:
 		return true
 	case HeartbeatStatusSlow:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for HoldersSource.
+const (
+	HoldersSourceIndexing    HoldersSource = "indexing"
+	HoldersSourceStale       HoldersSource = "stale"
+	HoldersSourceUnavailable HoldersSource = "unavailable"
+)
+
+// Valid indicates whether the value is a known member of the HoldersSource enum.
+func (e HoldersSource) Valid() bool {
+	switch e {
+	case HoldersSourceIndexing:
+		return true
+	case HoldersSourceStale:
+		return true
+	case HoldersSourceUnavailable:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LaunchBaseHoldersExcluded.
+const (
+	LaunchBaseHoldersExcludedLaunchpad   LaunchBaseHoldersExcluded = "launchpad"
+	LaunchBaseHoldersExcludedPool        LaunchBaseHoldersExcluded = "pool"
+	LaunchBaseHoldersExcludedZeroAddress LaunchBaseHoldersExcluded = "zero_address"
+)
+
+// Valid indicates whether the value is a known member of the LaunchBaseHoldersExcluded enum.
+func (e LaunchBaseHoldersExcluded) Valid() bool {
+	switch e {
+	case LaunchBaseHoldersExcludedLaunchpad:
+		return true
+	case LaunchBaseHoldersExcludedPool:
+		return true
+	case LaunchBaseHoldersExcludedZeroAddress:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LaunchSort.
+const (
+	LaunchSortGraduated LaunchSort = "graduated"
+	LaunchSortNew       LaunchSort = "new"
+	LaunchSortProgress  LaunchSort = "progress"
+	LaunchSortRunning   LaunchSort = "running"
+	LaunchSortTrending  LaunchSort = "trending"
+)
+
+// Valid indicates whether the value is a known member of the LaunchSort enum.
+func (e LaunchSort) Valid() bool {
+	switch e {
+	case LaunchSortGraduated:
+		return true
+	case LaunchSortNew:
+		return true
+	case LaunchSortProgress:
+		return true
+	case LaunchSortRunning:
+		return true
+	case LaunchSortTrending:
 		return true
 	default:
 		return false
@@ -314,6 +449,141 @@ func (e Timeframe) Valid() bool {
 	}
 }
 
+// Defines values for TrustEvidenceKind.
+const (
+	TrustEvidenceKindAccount    TrustEvidenceKind = "account"
+	TrustEvidenceKindCall       TrustEvidenceKind = "call"
+	TrustEvidenceKindIndex      TrustEvidenceKind = "index"
+	TrustEvidenceKindLog        TrustEvidenceKind = "log"
+	TrustEvidenceKindSimulation TrustEvidenceKind = "simulation"
+)
+
+// Valid indicates whether the value is a known member of the TrustEvidenceKind enum.
+func (e TrustEvidenceKind) Valid() bool {
+	switch e {
+	case TrustEvidenceKindAccount:
+		return true
+	case TrustEvidenceKindCall:
+		return true
+	case TrustEvidenceKindIndex:
+		return true
+	case TrustEvidenceKindLog:
+		return true
+	case TrustEvidenceKindSimulation:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TrustReportReason.
+const (
+	TrustReportReasonNoChecker TrustReportReason = "no_checker"
+)
+
+// Valid indicates whether the value is a known member of the TrustReportReason enum.
+func (e TrustReportReason) Valid() bool {
+	switch e {
+	case TrustReportReasonNoChecker:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TrustReportStatus.
+const (
+	TrustReportStatusChecked   TrustReportStatus = "checked"
+	TrustReportStatusUnchecked TrustReportStatus = "unchecked"
+)
+
+// Valid indicates whether the value is a known member of the TrustReportStatus enum.
+func (e TrustReportStatus) Valid() bool {
+	switch e {
+	case TrustReportStatusChecked:
+		return true
+	case TrustReportStatusUnchecked:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TrustResult.
+const (
+	TrustResultFail    TrustResult = "fail"
+	TrustResultPass    TrustResult = "pass"
+	TrustResultUnknown TrustResult = "unknown"
+	TrustResultWarn    TrustResult = "warn"
+)
+
+// Valid indicates whether the value is a known member of the TrustResult enum.
+func (e TrustResult) Valid() bool {
+	switch e {
+	case TrustResultFail:
+		return true
+	case TrustResultPass:
+		return true
+	case TrustResultUnknown:
+		return true
+	case TrustResultWarn:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TrustSeverity.
+const (
+	TrustSeverityCritical TrustSeverity = "critical"
+	TrustSeverityHigh     TrustSeverity = "high"
+	TrustSeverityInfo     TrustSeverity = "info"
+	TrustSeverityLow      TrustSeverity = "low"
+	TrustSeverityMedium   TrustSeverity = "medium"
+)
+
+// Valid indicates whether the value is a known member of the TrustSeverity enum.
+func (e TrustSeverity) Valid() bool {
+	switch e {
+	case TrustSeverityCritical:
+		return true
+	case TrustSeverityHigh:
+		return true
+	case TrustSeverityInfo:
+		return true
+	case TrustSeverityLow:
+		return true
+	case TrustSeverityMedium:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TrustVerdict.
+const (
+	TrustVerdictCaution TrustVerdict = "caution"
+	TrustVerdictDanger  TrustVerdict = "danger"
+	TrustVerdictOk      TrustVerdict = "ok"
+	TrustVerdictUnknown TrustVerdict = "unknown"
+)
+
+// Valid indicates whether the value is a known member of the TrustVerdict enum.
+func (e TrustVerdict) Valid() bool {
+	switch e {
+	case TrustVerdictCaution:
+		return true
+	case TrustVerdictDanger:
+		return true
+	case TrustVerdictOk:
+		return true
+	case TrustVerdictUnknown:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UDFHistoryS.
 const (
 	UDFHistorySNoData UDFHistoryS = "no_data"
@@ -388,6 +658,9 @@ type BlockRef struct {
 
 // Blocks By chain, the newest block in the answer.
 type Blocks map[string]BlockRef
+
+// BuyMode `sheet` where the token trades in the app, `external` where it links out.
+type BuyMode string
 
 // Candle defines model for Candle.
 type Candle struct {
@@ -518,8 +791,53 @@ type ChainHeartbeat struct {
 // Examples: solana, base
 type ChainID = string
 
+// CreatorRecord Who launched a token, and what else.
+type CreatorRecord struct {
+	// Embedded struct due to allOf(#/components/schemas/LaunchCreator)
+	LaunchCreator `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// Graduated Those of them that graduated.
+	Graduated int64 `json:"graduated"`
+
+	// HoldsPct Share of the supply that the creator holds, in percent.
+	HoldsPct *float64 `json:"holds_pct"`
+
+	// Launches Launches of this creator on this chain, this one among them.
+	Launches int64 `json:"launches"`
+}
+
 // Currency What the prices of a series are counted in.
 type Currency string
+
+// CurveBasis What a curve's progress counts.
+type CurveBasis string
+
+// CurveDetail A curve's own state, in the smallest units of the token (`base`) and of what the curve takes (`quote`). What a
+// launchpad's curve doesn't have, or doesn't tell, is null.
+type CurveDetail struct {
+	// FeeBps The curve's fee in hundredths of a percent.
+	FeeBps *int `json:"fee_bps"`
+
+	// PriceNative Price of a whole token in what the curve takes.
+	PriceNative *float64 `json:"price_native"`
+
+	// QuoteSymbol Ticker of what the curve takes.
+	QuoteSymbol *string `json:"quote_symbol"`
+
+	// RealBase Tokens that are left for sale.
+	RealBase *RawAmount `json:"real_base"`
+
+	// RealQuote What is raised.
+	RealQuote *RawAmount `json:"real_quote"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+
+	// VirtualBase Virtual reserves; the price is `virtual_quote` over `virtual_base`.
+	VirtualBase  *RawAmount `json:"virtual_base"`
+	VirtualQuote *RawAmount `json:"virtual_quote"`
+}
 
 // DexInfo defines model for DexInfo.
 type DexInfo struct {
@@ -636,8 +954,14 @@ type DexWindowVolume struct {
 	M5  float64 `json:"m5"`
 }
 
+// FamilyHolders Members who hold a token.
+type FamilyHolders struct {
+	Count   int      `json:"count"`
+	Handles []string `json:"handles"`
+}
+
 // FigureSource Where a figure comes from. An open list; known values are `chain_transfers`, `chain_swaps`, `pool_reserves`,
-// `curve_state`, `declared_peg`, `rpc_accounts` and `market`.
+// `curve_state`, `declared_peg`, `rpc_accounts`, `rpc_simulation` and `market`.
 //
 // Examples: chain_swaps
 type FigureSource = string
@@ -647,6 +971,47 @@ type FigureSources map[string]FigureSource
 
 // Finality How sure a block is: `latest` can still be replaced, `safe` is unlikely to be, `final` cannot be any more.
 type Finality string
+
+// Formula How the score is computed.
+type Formula struct {
+	Doc string    `json:"doc"`
+	ID  FormulaID `json:"id"`
+}
+
+// FormulaID defines model for Formula.ID.
+type FormulaID string
+
+// Gate The quality bar of `running`. A token passes at the very value of each bound. One in a pool needs liquidity, volume,
+// age and holders; one on a curve needs volume, age, holders, and what `curve` says.
+type Gate struct {
+	AgeSMax int64 `json:"age_s_max"`
+	AgeSMin int64 `json:"age_s_min"`
+
+	// Curve What a token on a curve needs in place of liquidity.
+	Curve           GateCurve `json:"curve"`
+	HoldersMin      int64     `json:"holders_min"`
+	LiquidityUSDMin float64   `json:"liquidity_usd_min"`
+
+	// LiquidityUSDMinByChain For some chains another `liquidity_usd_min`.
+	LiquidityUSDMinByChain map[string]float64 `json:"liquidity_usd_min_by_chain"`
+
+	// UnknownHolders What a token does whose holders aren't known.
+	UnknownHolders GateUnknownHolders `json:"unknown_holders"`
+
+	// Version Names the values of the bar.
+	Version         string  `json:"version"`
+	Volume24HUSDMin float64 `json:"volume_24h_usd_min"`
+}
+
+// GateUnknownHolders What a token does whose holders aren't known.
+type GateUnknownHolders string
+
+// GateCurve What a token on a curve needs in place of liquidity.
+type GateCurve struct {
+	// Buyers1HMin Distinct wallets that bought in the last hour.
+	Buyers1HMin    int64   `json:"buyers_1h_min"`
+	ProgressPctMin float64 `json:"progress_pct_min"`
+}
 
 // Graduation defines model for Graduation.
 type Graduation struct {
@@ -689,6 +1054,168 @@ type Heartbeat struct {
 // HeartbeatStatus defines model for HeartbeatStatus.
 type HeartbeatStatus string
 
+// HoldersSource Why a count of holders is null.
+type HoldersSource string
+
+// LaunchBase What a launched token's card and its own answer have in common. `gate_pass`, `gate_fails`, `traction` and the figures of the last hour are as of the last ranking,
+// at most 15 seconds ago.
+type LaunchBase struct {
+	// AgeS Age in seconds at `as_of`.
+	AgeS int64 `json:"age_s"`
+
+	// Badge How an outside launchpad is marked; null for own venues.
+	Badge *string `json:"badge"`
+
+	// Buy Where a token is bought. `url` is there for `external` alone: the token's page at its launchpad, or its share link
+	// where the launchpad has no such pages.
+	Buy LaunchBuy `json:"buy"`
+
+	// Buyers1H Distinct wallets that bought in the last hour; the creator, pools and the launchpad's contracts don't count.
+	Buyers1H *int64 `json:"buyers_1h"`
+
+	// Chain Id of a chain that the deployment declares.
+	//
+	// Examples: solana, base
+	Chain ChainID `json:"chain"`
+
+	// Change1HPct Change of the price over the last hour, or since the first trade of a younger token, in percent.
+	Change1HPct *float64 `json:"change_1h_pct"`
+
+	// Change24HPct Change of the price over the last 24 hours, in percent.
+	Change24HPct *float64 `json:"change_24h_pct"`
+
+	// CreatedAt RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	CreatedAt Timestamp `json:"created_at"`
+
+	// Curve Null for a token without a curve, and while its progress isn't known.
+	Curve *LaunchCurve `json:"curve"`
+
+	// FigureSources For figures of the same object, by name, where they come from.
+	FigureSources FigureSources `json:"figure_sources"`
+
+	// GateFails What it fails: `liquidity_usd`, `volume_24h_usd`, `age_s_min`, `age_s_max`, `holders`, `curve.progress_pct`,
+	// `curve.buyers_1h` and `trust`, in this order. An open list.
+	GateFails []string `json:"gate_fails"`
+
+	// GatePass Whether the card clears the quality bar of `gate`.
+	GatePass bool `json:"gate_pass"`
+
+	// Holders Addresses with a balance; null while the count is not current, then `holders_source` says why.
+	Holders *int64 `json:"holders"`
+
+	// HoldersExcluded On EVM chains, the kinds of address that are not counted.
+	HoldersExcluded []LaunchBaseHoldersExcluded `json:"holders_excluded,omitempty"`
+
+	// HoldersSource Why a count of holders is null.
+	HoldersSource HoldersSource `json:"holders_source,omitempty"`
+
+	// ImageURL Picture that the token's metadata names.
+	ImageURL *string `json:"image_url"`
+
+	// Launchpad The filter value of a launchpad, or the id of one of the service's own venues.
+	//
+	// Examples: four-meme
+	Launchpad Launchpad `json:"launchpad"`
+
+	// LiquidityUSD Liquidity of the token's pools in USD; of a curve, twice what it holds.
+	LiquidityUSD float64 `json:"liquidity_usd"`
+
+	// MarketCapUSD Price times total supply in USD.
+	MarketCapUSD *float64 `json:"market_cap_usd"`
+
+	// Members Members who hold the token, up to five of them by handle.
+	Members FamilyHolders `json:"members"`
+
+	// Mint A token's address. A Solana mint as it is, a contract address in lower case.
+	//
+	// Examples: So11111111111111111111111111111111111111112, 0x4ed4e862860bed51a9570b96d89af5e1b0efefed
+	Mint Mint   `json:"mint"`
+	Name string `json:"name"`
+
+	// Own Whether the venue is one of the service's own.
+	Own bool `json:"own"`
+
+	// PriceUSD USD per whole token.
+	PriceUSD *float64 `json:"price_usd"`
+
+	// Sellers1H Distinct wallets that sold in the last hour.
+	Sellers1H *int64          `json:"sellers_1h"`
+	Symbol    string          `json:"symbol"`
+	Traction  *LaunchTraction `json:"traction"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+	Volume1HUSD    float64        `json:"volume_1h_usd"`
+	Volume24HUSD   float64        `json:"volume_24h_usd"`
+}
+
+// LaunchBaseHoldersExcluded defines model for LaunchBase.HoldersExcluded.
+type LaunchBaseHoldersExcluded string
+
+// LaunchBoard defines model for LaunchBoard.
+type LaunchBoard struct {
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf Timestamp `json:"as_of"`
+
+	// Blocks By chain, the newest block in the answer.
+	Blocks Blocks `json:"blocks,omitempty"`
+
+	// Chain The parameter as it was applied; `all` or a chain.
+	//
+	// Examples: solana, base
+	Chain ChainID `json:"chain"`
+
+	// Formula How the score is computed.
+	Formula Formula `json:"formula"`
+
+	// Gate The quality bar of `running`. A token passes at the very value of each bound. One in a pool needs liquidity, volume,
+	// age and holders; one on a curve needs volume, age, holders, and what `curve` says.
+	Gate     Gate         `json:"gate"`
+	Launches []LaunchCard `json:"launches"`
+
+	// Launchpad The parameter as it was applied.
+	Launchpad string `json:"launchpad"`
+
+	// NextBefore `before` of the next page; null at the end.
+	NextBefore *string `json:"next_before"`
+
+	// Sort An order of the launch board.
+	Sort LaunchSort `json:"sort"`
+
+	// Stale True when the answer is an old one, served because there is no new one for now.
+	Stale bool `json:"stale,omitempty"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+}
+
+// LaunchBuy Where a token is bought. `url` is there for `external` alone: the token's page at its launchpad, or its share link
+// where the launchpad has no such pages.
+type LaunchBuy struct {
+	// Mode `sheet` where the token trades in the app, `external` where it links out.
+	Mode BuyMode `json:"mode"`
+	URL  string  `json:"url,omitempty"`
+}
+
+// LaunchCard A launched token on the board.
+type LaunchCard struct {
+	// Embedded struct due to allOf(#/components/schemas/LaunchBase)
+	LaunchBase `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// Clones On `sort=new` alone, how many launches of the same name or ticker are folded into this one.
+	Clones *int `json:"clones,omitempty"`
+
+	// Creator Who launched a token.
+	Creator    LaunchCreator `json:"creator"`
+	Graduation Graduation    `json:"graduation"`
+}
+
 // LaunchChain A chain; open when a venue is open on it.
 type LaunchChain struct {
 	// ID Id of a chain that the deployment declares.
@@ -698,6 +1225,55 @@ type LaunchChain struct {
 	Label string      `json:"label"`
 	State LaunchState `json:"state"`
 }
+
+// LaunchCreator Who launched a token.
+type LaunchCreator struct {
+	// Address A token's address. A Solana mint as it is, a contract address in lower case.
+	//
+	// Examples: So11111111111111111111111111111111111111112, 0x4ed4e862860bed51a9570b96d89af5e1b0efefed
+	Address Mint `json:"address"`
+
+	// Handle Only where it is a member who made the wallet public.
+	Handle *string `json:"handle"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+}
+
+// LaunchCurve How far a bonding curve is.
+type LaunchCurve struct {
+	// Basis What a curve's progress counts.
+	Basis       CurveBasis `json:"basis"`
+	ProgressPct float64    `json:"progress_pct"`
+
+	// RaisedNative What the curve holds, in the smallest unit of what it takes, which is mostly the native coin.
+	//
+	// Examples: 7512000000000000000
+	RaisedNative RawAmount `json:"raised_native"`
+
+	// TargetNative What it holds when it is full, in the same unit.
+	TargetNative *RawAmount `json:"target_native"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+}
+
+// LaunchGraduation How far a launched token is, and where to.
+type LaunchGraduation struct {
+	// Embedded struct due to allOf(#/components/schemas/Graduation)
+	Graduation `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// ThresholdNative What the curve raises until it is full, in the smallest unit of what it takes.
+	ThresholdNative *RawAmount `json:"threshold_native"`
+
+	// Tx Hash of the transaction that moved it to its pool.
+	Tx *string `json:"tx"`
+}
+
+// LaunchSort An order of the launch board.
+type LaunchSort string
 
 // LaunchState defines model for LaunchState.
 type LaunchState string
@@ -713,6 +1289,15 @@ type LaunchStatus struct {
 	// LaunchFeeUSD What a launch costs.
 	LaunchFeeUSD float64       `json:"launch_fee_usd"`
 	Venues       []LaunchVenue `json:"venues"`
+}
+
+// LaunchTraction A score of the formula traction-v1, rounded to a tenth, as of the last ranking.
+type LaunchTraction struct {
+	// Embedded struct due to allOf(#/components/schemas/Traction)
+	Traction `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// Rank Place in Running over all launchpads and chains, from 1; null where it isn't in.
+	Rank *int `json:"rank"`
 }
 
 // LaunchVenue A launch venue on one chain.
@@ -734,6 +1319,43 @@ type LaunchVenue struct {
 	// TradesInApp Whether the venue's tokens trade in the app before they graduate. Where they don't, cards link out.
 	TradesInApp bool `json:"trades_in_app"`
 }
+
+// LaunchedToken A launched token with its curve, its creator and who holds it.
+type LaunchedToken struct {
+	// Embedded struct due to allOf(#/components/schemas/LaunchBase)
+	LaunchBase `yaml:",inline"`
+	// Embedded fields due to inline allOf schema
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf Timestamp `json:"as_of"`
+
+	// Blocks By chain, the newest block in the answer.
+	Blocks Blocks `json:"blocks,omitempty"`
+
+	// ChainCandidates Present when no chain was asked for and more than one has a launch at this address.
+	ChainCandidates []ChainID `json:"chain_candidates,omitempty"`
+
+	// Creator Who launched a token, and what else.
+	Creator CreatorRecord `json:"creator"`
+
+	// CurveDetail Null for a token without a curve.
+	CurveDetail *CurveDetail `json:"curve_detail"`
+
+	// Family Members who hold a token.
+	Family FamilyHolders `json:"family"`
+
+	// Graduation How far a launched token is, and where to.
+	Graduation LaunchGraduation `json:"graduation"`
+
+	// Stale True when the figures are old ones, because the chain stands still.
+	Stale bool `json:"stale,omitempty"`
+}
+
+// Launchpad The filter value of a launchpad, or the id of one of the service's own venues.
+//
+// Examples: four-meme
+type Launchpad = string
 
 // LiveToken A token with its places in the live list.
 type LiveToken struct {
@@ -1008,6 +1630,11 @@ type Problem struct {
 	ViolatedPolicies []string `json:"violated-policies,omitempty"`
 }
 
+// RawAmount An amount in the smallest unit of what it is of, in decimal digits.
+//
+// Examples: 7512000000000000000
+type RawAmount = string
+
 // Resource A link of the help menu, or an entry of the changelog.
 type Resource struct {
 	// At Day of a changelog entry.
@@ -1158,6 +1785,144 @@ type TractionParts struct {
 	// Wash Share of round trips in the raw volume, 0 to 1.
 	Wash *float64 `json:"wash"`
 }
+
+// TrustBlock The block that the checks saw the chain after.
+type TrustBlock struct {
+	Hash   string `json:"hash"`
+	Number int64  `json:"number"`
+}
+
+// TrustCheck defines model for TrustCheck.
+type TrustCheck struct {
+	Evidence []TrustEvidence `json:"evidence"`
+
+	// ID Name of the check. An open list.
+	//
+	// Examples: honeypot_sell
+	ID     string      `json:"id"`
+	Result TrustResult `json:"result"`
+
+	// Severity How bad it is when a check fails.
+	Severity TrustSeverity `json:"severity"`
+
+	// Source Where a figure comes from. An open list; known values are `chain_transfers`, `chain_swaps`, `pool_reserves`,
+	// `curve_state`, `declared_peg`, `rpc_accounts`, `rpc_simulation` and `market`.
+	//
+	//
+	// Examples: chain_swaps
+	Source FigureSource `json:"source"`
+
+	// Threshold What `value` was compared with.
+	Threshold *any    `json:"threshold"`
+	Title     string  `json:"title"`
+	Unit      *string `json:"unit"`
+
+	// UnknownReason Why `result` is `unknown`, as `rpc_capability` where the chain's nodes can't simulate. An open list.
+	UnknownReason string `json:"unknown_reason,omitempty"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+
+	// Value What was measured, in `unit`.
+	Value *any `json:"value"`
+}
+
+// TrustChecker What made a report; `none` on a chain without a checker.
+type TrustChecker struct {
+	ID      string `json:"id"`
+	Version string `json:"version"`
+}
+
+// TrustEvidence Where a check's value was read.
+type TrustEvidence struct {
+	Block  int64             `json:"block"`
+	Detail string            `json:"detail"`
+	Kind   TrustEvidenceKind `json:"kind"`
+
+	// Ref The address, transaction or index entry that was looked at.
+	Ref string `json:"ref"`
+}
+
+// TrustEvidenceKind defines model for TrustEvidence.Kind.
+type TrustEvidenceKind string
+
+// TrustReport Safety checks of a token.
+type TrustReport struct {
+	// AgeS Age of the pair in seconds.
+	AgeS *int64 `json:"age_s"`
+
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf  Timestamp   `json:"as_of"`
+	Block *TrustBlock `json:"block"`
+
+	// Chain Id of a chain that the deployment declares.
+	//
+	// Examples: solana, base
+	Chain ChainID `json:"chain"`
+
+	// ChainCandidates Present when no chain was asked for and more than one has a token at this address.
+	ChainCandidates []ChainID `json:"chain_candidates,omitempty"`
+
+	// Checker What made a report; `none` on a chain without a checker.
+	Checker TrustChecker `json:"checker"`
+	Checks  []TrustCheck `json:"checks"`
+
+	// Mint A token's address. A Solana mint as it is, a contract address in lower case.
+	//
+	// Examples: So11111111111111111111111111111111111111112, 0x4ed4e862860bed51a9570b96d89af5e1b0efefed
+	Mint Mint `json:"mint"`
+
+	// Pair The pair that the simulation traded with.
+	Pair *string `json:"pair"`
+
+	// Reason Why it is `unchecked`.
+	Reason TrustReportReason `json:"reason,omitempty"`
+
+	// Score 100 less 40, 20, 10 and 3 for each failure of critical, high, medium and low severity, half for a warning.
+	Score *int `json:"score"`
+
+	// Stale True when the report is an old one, because the checker can't be asked for now.
+	Stale  bool              `json:"stale,omitempty"`
+	Status TrustReportStatus `json:"status"`
+
+	// Summary How many checks came to what.
+	Summary TrustSummary `json:"summary"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+
+	// Verdict `danger`: a check of severity high or critical fails; `caution`: another fails, or one of at least medium severity
+	// warns; `unknown`: more than half of the critical checks are; else `ok`.
+	Verdict TrustVerdict `json:"verdict"`
+}
+
+// TrustReportReason Why it is `unchecked`.
+type TrustReportReason string
+
+// TrustReportStatus defines model for TrustReport.Status.
+type TrustReportStatus string
+
+// TrustResult defines model for TrustResult.
+type TrustResult string
+
+// TrustSeverity How bad it is when a check fails.
+type TrustSeverity string
+
+// TrustSummary How many checks came to what.
+type TrustSummary struct {
+	Fail    int `json:"fail"`
+	Pass    int `json:"pass"`
+	Unknown int `json:"unknown"`
+	Warn    int `json:"warn"`
+}
+
+// TrustVerdict `danger`: a check of severity high or critical fails; `caution`: another fails, or one of at least medium severity
+// warns; `unknown`: more than half of the critical checks are; else `ok`.
+type TrustVerdict string
 
 // UDFColumn defines model for UDFColumn.
 type UDFColumn = []float64

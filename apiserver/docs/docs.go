@@ -1,5 +1,5 @@
-// Package docs serves the documentation under /docs: the OpenAPI document in a viewer, a page for every type of problem,
-// and the changelog. Every page is made once, when the handler is; a request only picks one. What the pages say is given
+// Package docs serves the documentation under /docs: the OpenAPI document in a viewer, a page for every type of problem, how
+// the launch board is ranked, and the changelog. Every page is made once, when the handler is; a request only picks one. What the pages say is given
 // to it; it reads no document and no file.
 package docs
 
@@ -23,7 +23,12 @@ type Config struct {
 	Problems []Problem
 	// Changelog is newest first.
 	Changelog []site.Entry
+	// Gate is the quality bar of the launch board, in the order in which it is shown.
+	Gate []Bound
 }
+
+// Bound is one bound of the quality bar. Text in backticks is set as code in Meaning.
+type Bound struct{ Field, Value, Meaning string }
 
 // Problem is one type of problem (RFC 9457). Text in backticks is set as code in When, Do and meanings.
 type Problem struct {

@@ -39,6 +39,7 @@ func table() Config {
 			},
 			{Slug: "token-not-found", Status: 404, Title: "No such token", When: "No chain has it.", Do: "Check the address."},
 		},
+		Gate: []Bound{{"holders_min", "50", "of <all> tokens, by `holders`"}},
 		Changelog: []site.Entry{
 			{ID: "second", At: time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC), Label: "The second", Text: "One.\n\nTwo."},
 			{ID: "also-second", At: time.Date(2026, 11, 2, 0, 0, 0, 0, time.UTC), Label: "The same day"},
@@ -74,7 +75,7 @@ func read(t *testing.T, h http.Handler, path string) string {
 }
 
 var pagePaths = []string{
-	"/docs/", "/docs/problems/", "/docs/problems/invalid-parameter", "/docs/problems/quota-exceeded", "/docs/changelog",
+	"/docs/", "/docs/problems/", "/docs/problems/invalid-parameter", "/docs/problems/quota-exceeded", "/docs/ranking", "/docs/changelog",
 }
 
 func TestPagesAreCached(t *testing.T) {
@@ -324,6 +325,17 @@ func TestTextIsInert(t *testing.T) {
 	for _, path := range []string{"/docs/", "/docs/problems/", "/docs/problems/bad", "/docs/changelog", "/docs/problems/" + "none"} {
 		if page := read(t, h, path); strings.Contains(page, "<script>") || strings.Contains(page, "<img") {
 			t.Errorf("%s has markup of others:\n%s", path, page)
+		}
+	}
+}
+
+// TestRankingHasTheBarInForce reads the page that explains the score: it has the bounds that it was given, as text.
+func TestRankingHasTheBarInForce(t *testing.T) {
+	t.Parallel()
+	page := read(t, newHandler(t, table()), "/docs/ranking")
+	for _, want := range []string{"<code>holders_min</code></dt> <dd>50, of &lt;all&gt; tokens, by <code>holders</code></dd>", "traction-v1"} {
+		if !strings.Contains(page, want) {
+			t.Errorf("the page lacks %s", want)
 		}
 	}
 }

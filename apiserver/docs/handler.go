@@ -16,6 +16,7 @@ import (
 const (
 	assetsPath   = "/docs/assets/"
 	problemsPath = "/docs/problems/"
+	rankingPath  = "/docs/ranking"
 
 	versionDigits = 16
 
@@ -90,7 +91,7 @@ var _ http.Handler = (*handler)(nil)
 
 // moved are the addresses that people type for others.
 var moved = map[string]string{
-	"/docs": "/docs/", "/docs/problems": problemsPath, "/docs/changelog/": "/docs/changelog",
+	"/docs": "/docs/", "/docs/problems": problemsPath, "/docs/changelog/": "/docs/changelog", "/docs/ranking/": rankingPath,
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

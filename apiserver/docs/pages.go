@@ -128,6 +128,20 @@ type missingBody struct {
 	Problem bool // asked for was a problem
 }
 
+// boundView is a Bound as its page shows it.
+type boundView struct {
+	Field, Value string
+	Meaning      []piece
+}
+
+func bounds(gate []Bound) []boundView {
+	out := make([]boundView, len(gate))
+	for i, b := range gate {
+		out[i] = boundView{b.Field, b.Value, prose(b.Meaning)}
+	}
+	return out
+}
+
 // addPages makes every page.
 func (h *handler) addPages(c Config, assets string) error {
 	groups := c.groups()
@@ -142,6 +156,10 @@ func (h *handler) addPages(c Config, assets string) error {
 		{problemsPath, "problems", page{
 			Title: "Problems", Section: "problems", Body: problemBody{Groups: groups},
 			Description: "Every type of problem that the Boardwalk API answers with.",
+		}},
+		{rankingPath, "ranking", page{
+			Title: "Ranking", Section: "ranking", Body: struct{ Gate []boundView }{bounds(c.Gate)},
+			Description: "How the launch board is ranked: its quality bar and its score.",
 		}},
 		{"/docs/changelog", "changelog", page{
 			Title: "Changelog", Section: "changelog", Body: struct{ Days []day }{days(c.Changelog)},

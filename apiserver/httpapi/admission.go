@@ -6,12 +6,15 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/view"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
 // admission lets a read of the database begin while fewer than so many are under way. Nobody waits: work that piles up
 // would make all of it late. What is answered from memory, and the writing of answers, takes no place, so that neither a
 // database that hangs nor slow clients keep others from what can be had.
 type admission struct {
+	LaunchReader
+
 	tokens TokenReader
 	series SeriesReader
 	places chan struct{}
@@ -67,4 +70,28 @@ func (g *admission) FirstCandle(ctx context.Context, chain string, pool market.A
 	}
 	defer g.leave()
 	return g.series.FirstCandle(ctx, chain, pool)
+}
+
+func (g *admission) LaunchesAt(ctx context.Context, mint market.Address) ([]view.LaunchNow, error) {
+	if err := g.enter(); err != nil {
+		return nil, err
+	}
+	defer g.leave()
+	return g.LaunchReader.LaunchesAt(ctx, mint)
+}
+
+func (g *admission) BesideLaunch(ctx context.Context, l *view.LaunchNow) (*view.Beside, error) {
+	if err := g.enter(); err != nil {
+		return nil, err
+	}
+	defer g.leave()
+	return g.LaunchReader.BesideLaunch(ctx, l)
+}
+
+func (g *admission) LastReport(ctx context.Context, chain string, mint market.Address) (r *trust.Report, ok bool, err error) {
+	if err := g.enter(); err != nil {
+		return nil, false, err
+	}
+	defer g.leave()
+	return g.LaunchReader.LastReport(ctx, chain, mint)
 }

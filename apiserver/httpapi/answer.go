@@ -37,9 +37,10 @@ type answer struct {
 type freshness int
 
 const (
-	ordinary freshness = iota
-	series             // of an operation that answers with series among other things
-	closed             // can't change any more
+	ordinary  freshness = iota
+	series              // of an operation that answers with series among other things
+	closed              // can't change any more
+	unchecked           // says that there is nothing to check
 	freshnesses
 )
 
@@ -47,9 +48,12 @@ const (
 type policies [freshnesses][]string
 
 func newPolicies(c contract.Cache) policies {
-	p := policies{ordinary: {c.Header()}, series: {c.Header()}, closed: {c.ClosedHeader()}}
+	p := policies{ordinary: {c.Header()}, series: {c.Header()}, closed: {c.ClosedHeader()}, unchecked: {c.Header()}}
 	if c.Series != nil {
 		p[series] = []string{c.Series.Header()}
+	}
+	if c.Unchecked != nil {
+		p[unchecked] = []string{c.Unchecked.Header()}
 	}
 	return p
 }
@@ -121,14 +125,15 @@ type bodies[K comparable] struct {
 	mu      sync.RWMutex
 	version int64
 	made    map[K]*answer
+	bytes   int // of the bodies, as they are
 }
 
-// mostBodies bounds the answers that are kept of one version.
-const mostBodies = 512
+// mostBodies and mostBytes bound the answers that are kept of one version.
+const mostBodies, mostBytes = 512, 16 << 20
 
-// get gives the answer for key of a version, made of body unless it is there already. A reader that is late with an older
-// version gets an answer of its own.
-func (b *bodies[K]) get(version int64, key K, body func() any) (*answer, error) {
+// get gives the answer for key of a version, encoded unless it is there already. A reader that is late with an older version
+// gets an answer of its own.
+func (b *bodies[K]) get(version int64, key K, encoded func() (*answer, error)) (*answer, error) {
 	b.mu.RLock()
 	hit := b.made[key]
 	current := b.version == version
@@ -136,17 +141,18 @@ func (b *bodies[K]) get(version int64, key K, body func() any) (*answer, error) 
 	if hit != nil && current {
 		return hit, nil
 	}
-	ans, err := encode(body())
+	ans, err := encoded()
 	if err != nil {
 		return nil, err
 	}
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if version > b.version || b.made == nil || len(b.made) >= mostBodies {
-		b.version, b.made = max(version, b.version), map[K]*answer{}
+	if version > b.version || b.made == nil || len(b.made) >= mostBodies || b.bytes >= mostBytes {
+		b.version, b.made, b.bytes = max(version, b.version), map[K]*answer{}, 0
 	}
 	if version == b.version {
 		b.made[key] = ans
+		b.bytes += len(ans.body)
 	}
 	return ans, nil
 }

@@ -10,11 +10,14 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
+	"github.com/boardwalkhq/boardwalk/apiserver/checker"
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/apiserver/view"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
 // TokenReader finds tokens.
@@ -25,6 +28,17 @@ type TokenReader interface {
 	TokensAt(ctx context.Context, mints []market.Address) (map[market.Address][]view.Token, error)
 	// Search finds pairs by a name, a ticker or an address on the chains of a catalogue.
 	Search(ctx context.Context, in *view.Catalog, query string) (*view.Found, error)
+}
+
+// LaunchReader reads what is known of launches.
+type LaunchReader interface {
+	// LaunchesAt lists the launches of the tokens at an address on all chains, declared or not.
+	LaunchesAt(ctx context.Context, mint market.Address) ([]view.LaunchNow, error)
+	BesideLaunch(ctx context.Context, l *view.LaunchNow) (*view.Beside, error)
+	// CardNow is the card of a launch; ok is false when its venue isn't declared.
+	CardNow(s *view.Snapshot, l *view.LaunchNow, t *view.Token, beside *view.Beside) (card view.Shown, ok bool)
+	// LastReport is a token's stored trust report; ok is false when there is none.
+	LastReport(ctx context.Context, chain string, mint market.Address) (r *trust.Report, ok bool, err error)
 }
 
 // SeriesReader makes series of a pool's prices.
@@ -50,10 +64,13 @@ type Build struct {
 // Config is an API's surroundings.
 type Config struct {
 	Tokens    TokenReader
+	Launches  LaunchReader
 	Series    SeriesReader
 	Snapshots SnapshotReader
-	Site      *site.Site
-	Build     Build
+	// Checker makes trust checks; nil is one that can't be reached.
+	Checker checker.Checker
+	Site    *site.Site
+	Build   Build
 	// BaseURL and DocsURL are the addresses of the service and of its documentation, without a slash at their ends.
 	BaseURL, DocsURL string
 	// Docs answers below /docs.
@@ -82,14 +99,21 @@ type API struct {
 	declared  atomic.Pointer[declared]
 	live      bodies[int64]
 	majors    bodies[majorsKey]
+	boards    bodies[boardKey]
+	gate      contract.Gate
+	checks    checks
 	latencies latencies
 }
 
 // New makes the handler.
 func New(c Config) (http.Handler, error) {
-	admitted := &admission{tokens: c.Tokens, series: c.Series, places: make(chan struct{}, c.MaxInFlight)}
-	c.Tokens, c.Series = admitted, admitted
-	a := &API{Config: c, started: c.Now()}
+	admitted := &admission{tokens: c.Tokens, LaunchReader: c.Launches, series: c.Series, places: make(chan struct{}, c.MaxInFlight)}
+	c.Tokens, c.Launches, c.Series = admitted, admitted, admitted
+	gate := c.Site.LaunchGate()
+	a := &API{
+		Config: c, started: c.Now(), gate: gateBody(&gate),
+		checks: checks{Checker: c.Checker, places: make(chan struct{}, checksInFlight)},
+	}
 	var err error
 	if a.openAPI, err = document(c.Build.short()); err != nil {
 		return nil, err

@@ -26,7 +26,7 @@ func (a *API) majorsOrCandles(r *request) (*answer, error) {
 		return a.majorCandles(r, list)
 	}
 	key := majorsKey{strings.ToLower(r.text("q")), chain}
-	return a.majors.get(list.Version, key, func() any { return a.majorsList(r, list, key) })
+	return a.majors.get(list.Version, key, func() (*answer, error) { return encode(a.majorsList(r, list, key)) })
 }
 
 func (a *API) majorsList(r *request, list *view.Majors, key majorsKey) contract.Majors {
@@ -54,7 +54,7 @@ func contains(query string, texts ...string) bool {
 
 // major is the wire form of a major. One that the index has not met has no figures yet.
 func major(m *view.Major) contract.Major {
-	out := contract.Major{MarketToken: marketToken(&m.Token, m.Figures), Asset: m.Asset, Wrapped: true, Stale: m.Stale}
+	out := contract.Major{MarketToken: marketToken(&m.Token, m.Figures, nil, false), Asset: m.Asset, Wrapped: true, Stale: m.Stale}
 	if !m.Known {
 		for name := range out.UnknownReasons {
 			out.UnknownReasons[name] = contract.UnknownReasonIndexing

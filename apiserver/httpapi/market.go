@@ -2,9 +2,12 @@ package httpapi
 
 import (
 	"errors"
+	"net/url"
+	"strings"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/internal/traction"
 )
 
 var errNoSnapshot = errors.New("nothing has been read yet")
@@ -35,15 +38,46 @@ func (f *figures) note(name string, known bool, source contract.FigureSource) {
 	}
 }
 
-func priceSource(f view.Figures) contract.FigureSource {
-	if f.Pegged {
-		return "declared_peg"
+// image is the picture that a token's metadata names. Where there may be metadata that nobody has fetched yet, launched says
+// so.
+func (f *figures) image(m *view.Metadata, launched bool) *string {
+	switch {
+	case m == nil && launched:
+		f.unknown["image_url"] = contract.UnknownReasonIndexing
+	case m == nil, link(m.ImageURL) == nil:
+		f.unknown["image_url"] = contract.UnknownReasonUnavailable
+	default:
+		return &m.ImageURL
 	}
-	return "pool_reserves"
+	return nil
 }
 
-// marketToken is the wire form of a token's figures; each unknown one has its reason.
-func marketToken(t *view.Token, f view.Figures) contract.MarketToken {
+// maxLink is the longest address that is repeated, in bytes.
+const maxLink = 2048
+
+// link is an address of the web that a token's metadata names; nil for what is none, or nothing to send anybody to.
+func link(text string) *string {
+	u, err := url.Parse(text)
+	if err != nil || len(text) > maxLink || (u.Scheme != "http" && u.Scheme != "https") || u.Hostname() == "" || u.User != nil ||
+		strings.ContainsFunc(text, func(r rune) bool { return r <= ' ' || r > '~' || strings.ContainsRune("<>\"\\^`{|}", r) }) {
+		return nil
+	}
+	return &text
+}
+
+func priceSource(f view.Figures) contract.FigureSource {
+	switch {
+	case f.Pegged:
+		return "declared_peg"
+	case f.OnCurve:
+		return curveState
+	default:
+		return "pool_reserves"
+	}
+}
+
+// marketToken is the wire form of a token's figures; each unknown one has its reason. A launched token may have metadata.
+func marketToken(t *view.Token, f view.Figures, m *view.Metadata, launched bool) contract.MarketToken {
 	why := newFigures(t)
 	out := contract.MarketToken{
 		Mint: t.Token.Mint.String(), Chain: t.Chain, Name: t.Token.Name, Symbol: t.Token.Symbol,
@@ -60,7 +94,7 @@ func marketToken(t *view.Token, f view.Figures) contract.MarketToken {
 	why.note("fdv", out.FDV != nil, price)
 	why.note("pair", out.Pair != nil, "")
 	why.note("supply_basis", out.SupplyBasis != nil, "")
-	why.unknown["image_url"] = contract.UnknownReasonUnavailable
+	out.ImageURL = why.image(m, launched)
 	return out
 }
 
@@ -86,7 +120,7 @@ func (a *API) marketLive(r *request) (*answer, error) {
 	if list == nil {
 		return nil, unavailable(errNoSnapshot)
 	}
-	return a.live.get(list.Version, perChain, func() any { return a.liveList(r, list, int(perChain)) })
+	return a.live.get(list.Version, perChain, func() (*answer, error) { return encode(a.liveList(r, list, int(perChain))) })
 }
 
 // liveList deals the chains' tokens round-robin by their rank on their chain.
@@ -108,7 +142,7 @@ func (a *API) liveList(r *request, list *view.Live, perChain int) contract.Marke
 			if tokens := list.Chains[i].Tokens; rank < len(tokens) {
 				t := &tokens[rank]
 				out.Tokens = append(out.Tokens, contract.LiveToken{
-					MarketToken: marketToken(&t.Token, t.Figures), Rank: len(out.Tokens) + 1, ChainRank: rank + 1,
+					MarketToken: marketToken(&t.Token, t.Figures, t.Metadata, t.Metadata != nil), Rank: len(out.Tokens) + 1, ChainRank: rank + 1,
 					Traction: liveTraction(t),
 				})
 			}
@@ -117,13 +151,13 @@ func (a *API) liveList(r *request, list *view.Live, perChain int) contract.Marke
 	return out
 }
 
-func liveTraction(t *view.Ranked) contract.Traction {
-	p := t.Parts
-	age := int64(p.AgeS)
+func liveTraction(t *view.Ranked) contract.Traction { return tractionOf(&t.Parts, rounded(t.Score)) }
+
+func tractionOf(p *traction.Parts, score float64) contract.Traction {
 	return contract.Traction{
-		Score: rounded(t.Score),
+		Score: score,
 		Parts: contract.TractionParts{
-			Buyers: number(&p.Buyers), VolumeUSD: number(&p.VolumeUSD), LiquidityUSD: number(&p.LiquidityUSD), AgeS: &age,
+			Buyers: number(&p.Buyers), VolumeUSD: number(&p.VolumeUSD), LiquidityUSD: number(&p.LiquidityUSD), AgeS: new(int64(p.AgeS)),
 			Wash: number(&p.Wash), Concentration: number(&p.Concentration),
 		},
 		UnknownReasons: contract.UnknownReasons{
@@ -143,17 +177,46 @@ func (a *API) tokenInfo(r *request) (*answer, error) {
 		return nil, err
 	}
 	f := s.Figures()
-	none := contract.UnknownReasonUnavailable
+	c, launched := r.seen.Launched(s.Chain, s.Token.Token.Mint)
+	var metadata *view.Metadata
+	if launched {
+		metadata = c.Metadata
+	}
 	out := contract.TokenInfo{
-		MarketToken: marketToken(&s.Token, f), LiquidityPairs: f.Pairs, AsOf: timestamp(s.AsOf), Stale: s.Stale, Blocks: blocks(&s.Token),
-		Links: contract.TokenLinks{UnknownReasons: contract.UnknownReasons{"website": none, "x": none, "telegram": none}},
+		MarketToken: marketToken(&s.Token, f, metadata, launched), LiquidityPairs: f.Pairs, AsOf: timestamp(s.AsOf), Stale: s.Stale,
+		Blocks: blocks(&s.Token), Links: links(metadata, launched),
 	}
 	if s.Token.Token.HasDecimals {
 		out.Decimals = new(int(s.Token.Token.Decimals))
 	} else {
-		out.UnknownReasons["decimals"] = none
+		out.UnknownReasons["decimals"] = contract.UnknownReasonUnavailable
 	}
-	out.UnknownReasons["created_at"] = none
-	out.UnknownReasons["launch"] = contract.UnknownReasonNotApplicable
+	if launched {
+		out.CreatedAt = new(timestamp(c.Launch.CreatedAt))
+		out.Launch = &contract.TokenLaunch{Launchpad: launchpadOf(c.Venue), Graduation: graduation(c.Launch)}
+	} else {
+		out.UnknownReasons["created_at"] = contract.UnknownReasonUnavailable
+		out.UnknownReasons["launch"] = contract.UnknownReasonNotApplicable
+	}
 	return encode(out)
+}
+
+// links are those that a token's metadata names.
+func links(m *view.Metadata, launched bool) contract.TokenLinks {
+	out := contract.TokenLinks{UnknownReasons: contract.UnknownReasons{}}
+	none := contract.UnknownReasonUnavailable
+	if m == nil {
+		if m = (&view.Metadata{}); launched {
+			none = contract.UnknownReasonIndexing
+		}
+	}
+	for _, l := range []struct {
+		name, url string
+		into      **string
+	}{{"website", m.Website, &out.Website}, {"x", m.X, &out.X}, {"telegram", m.Telegram, &out.Telegram}} {
+		if *l.into = link(l.url); *l.into == nil {
+			out.UnknownReasons[l.name] = none
+		}
+	}
+	return out
 }

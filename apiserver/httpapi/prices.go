@@ -88,9 +88,13 @@ func priceView(s *subject) contract.PriceView {
 	why.note("pair", out.Pair != nil, "")
 	why.note("price_source", out.Price != nil, "")
 	if out.Price != nil {
-		out.PriceSource = new(contract.PriceSourcePool)
-		if f.Pegged {
+		switch {
+		case f.Pegged:
 			out.PriceSource = new(contract.PriceSourcePeg)
+		case f.OnCurve:
+			out.PriceSource = new(contract.PriceSourceCurve)
+		default:
+			out.PriceSource = new(contract.PriceSourcePool)
 		}
 	}
 	return out

@@ -141,6 +141,14 @@ func unavailable(cause error) error {
 	return p
 }
 
+// notValued says that a launch has no figures yet: nothing that is declared prices what its curve or pool takes, or nobody has
+// traded in it.
+func notValued() error {
+	p := newProblem("unavailable", "The launch has no value in USD yet. Try again after the time in Retry-After.")
+	p.retryAfter = 15
+	return p
+}
+
 // badParameters says what is wrong with parameters and what is allowed.
 func badParameters(errs ...contract.ParameterError) error { return faults("invalid-parameter", errs) }
 
@@ -150,12 +158,32 @@ func faults(slug string, errs []contract.ParameterError) *problem {
 	return p
 }
 
-func (r *request) unsupportedChain(param, id string) error {
+// allowing adds what the catalogue allows to faults that the document alone has found.
+func (r *request) allowing(err error) error {
+	var p *problem
+	if !errors.As(err, &p) {
+		return err
+	}
+	for i := range p.Errors {
+		switch e := &p.Errors[i]; {
+		case e.In != contract.ParameterErrorInQuery:
+		case e.Name == "chain":
+			e.Allowed = r.seen.Catalog.ChainIDs(nil)
+		case e.Name == "launchpad":
+			e.Allowed = r.seen.Catalog.Launchpads()
+		}
+	}
+	return err
+}
+
+// unsupportedChain says which chains there are, and which other values the parameter takes.
+func (r *request) unsupportedChain(param, id string, others ...string) error {
+	chains := r.seen.Catalog.ChainIDs(nil)
 	p := faults("unsupported-chain", []contract.ParameterError{{
 		In: contract.ParameterErrorInQuery, Name: param, Reason: "names the chain " + strconv.Quote(clip(id)) + ", which is not served",
-		Allowed: r.seen.Catalog.ChainIDs(nil),
+		Allowed: slices.Concat(others, chains),
 	}})
-	p.Chains = p.Errors[0].Allowed
+	p.Chains = chains
 	return p
 }
 
@@ -167,6 +195,12 @@ func (r *request) unsupportedAddress(in contract.ParameterErrorIn, param, reason
 
 func tokenNotFound(mint, chain string) error {
 	p := newProblem("token-not-found", "No indexed chain that was looked at has this token.")
+	p.Mint, p.Chain = mint, chain
+	return p
+}
+
+func launchNotFound(mint, chain string) error {
+	p := newProblem("launch-not-found", "No indexed chain that was looked at has this launch.")
 	p.Mint, p.Chain = mint, chain
 	return p
 }

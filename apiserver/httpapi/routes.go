@@ -25,7 +25,10 @@ var routes = []route{
 	{"getTokenInfo", (*API).tokenInfo},
 	{"getTokenCandles", (*API).tokenCandles},
 	{"getChart", (*API).chart},
+	{"getTokenTrust", (*API).tokenTrust},
+	{"getLaunchBoard", (*API).launchBoard},
 	{"getLaunchStatus", (*API).launchStatus},
+	{"getLaunchedToken", (*API).launchedToken},
 	{"getHeartbeat", (*API).heartbeat},
 	{"getMobileHealth", (*API).mobileHealth},
 	{"getSignInProviders", (*API).signInProviders},
@@ -97,9 +100,9 @@ func (a *API) serve(ctx context.Context, x *exchange) (*answer, error) {
 	if err := readOnly(x.Request); err != nil {
 		return nil, err
 	}
-	if err := x.readParameters(); err != nil {
-		return nil, err
-	}
 	x.seen = a.Snapshots.Snapshot()
+	if err := x.readParameters(); err != nil {
+		return nil, x.allowing(err)
+	}
 	return x.op.handle(a, &x.request)
 }

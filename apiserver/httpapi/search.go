@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"net/url"
 	"strings"
 
 	"golang.org/x/text/unicode/norm"
@@ -20,7 +19,7 @@ func (a *API) searchPairs(r *request) (*answer, error) {
 	}
 	out := contract.DexSearch{SchemaVersion: "1.0.0", Pairs: make([]contract.DexPair, 0, len(found.Pairs))}
 	for i := range found.Pairs {
-		out.Pairs = append(out.Pairs, a.dexPair(r.seen.Catalog, &found.Pairs[i]))
+		out.Pairs = append(out.Pairs, a.dexPair(r.seen, &found.Pairs[i]))
 	}
 	ans, err := encode(out)
 	if err == nil {
@@ -34,18 +33,24 @@ var versions = map[market.Protocol]string{
 	market.UniswapV2: "v2", market.UniswapV3: "v3", market.UniswapV4: "v4", market.PancakeSwapV3: "v3",
 }
 
-func (a *API) dexPair(in *view.Catalog, p *view.Pair) contract.DexPair {
+func (a *API) dexPair(seen *view.Snapshot, p *view.Pair) contract.DexPair {
 	t, pool := &p.Token, p.Pool
 	mint := t.Token.Mint.String()
 	out := contract.DexPair{
-		ChainID: t.Chain, DexID: exchangeName(in.Chain(t.Chain), pool), PairAddress: pool.ID.String(),
-		URL:         a.BaseURL + "/t/" + mint + "?chain=" + url.QueryEscape(t.Chain),
+		ChainID: t.Chain, DexID: exchangeName(seen.Catalog.Chain(t.Chain), pool), PairAddress: pool.ID.String(),
+		URL:         a.shareLink(mint, t.Chain),
 		BaseToken:   contract.DexToken{Address: mint, Name: t.Token.Name, Symbol: t.Token.Symbol},
 		QuoteToken:  contract.DexToken{Address: pool.Quote.String(), Name: p.Quote.Name, Symbol: p.Quote.Symbol},
 		PriceNative: decimal(pool.Price), PairCreatedAt: pool.CreatedAt * 1000,
 	}
 	if v := versions[pool.Protocol]; v != "" {
 		out.Labels = []string{v}
+	}
+	if c, ok := seen.Launched(t.Chain, t.Token.Mint); ok {
+		out.Info = dexInfo(c.Metadata)
+		if pool.Protocol == market.BondingCurve {
+			out.DexID = c.Venue.ID
+		}
 	}
 	txns := [...]*contract.DexTxns{&out.Txns.M5, &out.Txns.H1, &out.Txns.H6, &out.Txns.H24}
 	volume := [...]*float64{&out.Volume.M5, &out.Volume.H1, &out.Volume.H6, &out.Volume.H24}
@@ -66,6 +71,32 @@ func (a *API) dexPair(in *view.Catalog, p *view.Pair) contract.DexPair {
 		out.FDV, out.MarketCap = number(&fdv), number(&fdv)
 	}
 	return out
+}
+
+// dexInfo is what a token's metadata says; nil when that is nothing.
+func dexInfo(m *view.Metadata) *contract.DexInfo {
+	if m == nil {
+		return nil
+	}
+	var out contract.DexInfo
+	out.ImageURL = link(m.ImageURL)
+	if website := link(m.Website); website != nil {
+		out.Websites = &[]contract.DexLink{{Label: "Website", URL: *website}}
+	}
+	var socials []contract.DexSocial
+	if x := link(m.X); x != nil {
+		socials = append(socials, contract.DexSocial{Type: "twitter", URL: *x})
+	}
+	if telegram := link(m.Telegram); telegram != nil {
+		socials = append(socials, contract.DexSocial{Type: "telegram", URL: *telegram})
+	}
+	if socials != nil {
+		out.Socials = &socials
+	}
+	if out == (contract.DexInfo{}) {
+		return nil
+	}
+	return &out
 }
 
 // liquidity is what is in a pair. Only pools that hold reserves tell the amounts of both sides.

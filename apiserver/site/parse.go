@@ -15,6 +15,8 @@ import (
 	"unicode"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/boardwalkhq/boardwalk/internal/board"
 )
 
 // The most there may be of each thing: what an app's menu, a page and a sign-in screen can show.
@@ -87,7 +89,7 @@ func Parse(name string, raw []byte) (Site, error) {
 
 func (r *reader) site(root *yaml.Node) Site {
 	var s Site
-	top := r.object(root, "", "resources", "changelog", "signInProviders", "figureSources")
+	top := r.object(root, "", "resources", "changelog", "signInProviders", "figureSources", "launchBoard")
 	menu := map[string]string{}
 	for _, o := range r.objects(top, "resources", maxResources, "id", "label", "kind", "url") {
 		s.Resources = append(s.Resources, Resource{
@@ -116,7 +118,37 @@ func (r *reader) site(root *yaml.Node) Site {
 			r.fail(n, "figureSources", "dataProvider and venueAPI are both %q; allowed: two different names", d)
 		}
 	}
+	if n, ok := top.fields["launchBoard"]; ok && !isNull(n) {
+		if gate, ok := r.object(n, "launchBoard", "gate").fields["gate"]; ok && !isNull(gate) {
+			s.Gate = r.gate(gate, "launchBoard.gate")
+		}
+	}
 	return s
+}
+
+// gate reads a quality bar, which has the names of the API. What is left out is as in the default one.
+func (r *reader) gate(n *yaml.Node, path string) *board.Gate {
+	g := board.DefaultGate()
+	o := r.object(n, path, "liquidity_usd_min", "liquidity_usd_min_by_chain", "volume_24h_usd_min", "age_s_min", "age_s_max", "holders_min", "curve")
+	r.number(o, "liquidity_usd_min", &g.LiquidityUSDMin)
+	r.number(o, "volume_24h_usd_min", &g.Volume24hUSDMin)
+	r.whole(o, "age_s_min", &g.AgeSMin)
+	r.whole(o, "age_s_max", &g.AgeSMax)
+	r.whole(o, "holders_min", &g.HoldersMin)
+	if chains := o.fields["liquidity_usd_min_by_chain"]; !isNull(chains) {
+		g.LiquidityUSDMinByChain = r.amounts(chains, join(path, "liquidity_usd_min_by_chain"))
+	}
+	if fields := o.fields["curve"]; !isNull(fields) {
+		curve := r.object(fields, join(path, "curve"), "progress_pct_min", "buyers_1h_min")
+		r.number(curve, "progress_pct_min", &g.ProgressPctMin)
+		r.whole(curve, "buyers_1h_min", &g.Buyers1hMin)
+	}
+	if len(r.errs) == 0 { // else it may be what was not read
+		if err := g.Check(); err != nil {
+			r.fail(n, "launchBoard", "%s", err)
+		}
+	}
+	return &g
 }
 
 // unique reads an object's id, which must not be that of another object seen.

@@ -132,6 +132,46 @@ func (r *reader) optional(o object, key string, is rule) string {
 	return ""
 }
 
+// number reads a number that may be left out.
+func (r *reader) number(o object, key string, into *float64) {
+	n := o.fields[key]
+	if !isNull(n) && (!isNumber(n) || n.Decode(into) != nil) {
+		r.fail(n, join(o.path, key), "is %s; allowed: a number", kindOf(n))
+	}
+}
+
+// whole reads a number without a fraction that may be left out.
+func (r *reader) whole(o object, key string, into *int64) {
+	n := o.fields[key]
+	// Decode would cut a fraction off.
+	if !isNull(n) && (!isNumber(n) || n.Tag != "!!int" || n.Decode(into) != nil) {
+		r.fail(n, join(o.path, key), "is %s; allowed: a whole number", kindOf(n))
+	}
+}
+
+func isNumber(n *yaml.Node) bool {
+	return n.Kind == yaml.ScalarNode && (n.Tag == "!!int" || n.Tag == "!!float")
+}
+
+// amounts reads a mapping of chains to numbers.
+func (r *reader) amounts(n *yaml.Node, path string) map[string]float64 {
+	out := map[string]float64{}
+	if n.Kind != yaml.MappingNode {
+		r.fail(n, path, "is %s; allowed: a mapping of chain ids to numbers", kindOf(n))
+		return out
+	}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		var usd float64
+		key := n.Content[i]
+		if _, twice := out[key.Value]; twice {
+			r.fail(key, path+"."+key.Value, "stands twice; allowed: once")
+		}
+		r.number(object{node: n, path: path, fields: map[string]*yaml.Node{key.Value: n.Content[i+1]}}, key.Value, &usd)
+		out[key.Value] = usd
+	}
+	return out
+}
+
 func isNull(n *yaml.Node) bool { return n == nil || n.Kind == yaml.ScalarNode && n.Tag == "!!null" }
 
 func join(path, key string) string {

@@ -1,5 +1,5 @@
 // Package site holds the deployment's own words, read from one YAML file: its help menu, its changelog, its sign-in
-// providers and the names of outside sources. It knows no route and no page.
+// providers, the names of outside sources and the launch board's quality bar. It knows no route and no page.
 package site
 
 import (
@@ -9,6 +9,8 @@ import (
 	"os"
 	"strings"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/board"
 )
 
 // maxFileBytes is far above any such file: a hundred long changelog entries have some 100 KiB.
@@ -25,6 +27,16 @@ type Site struct {
 	SignIn []SignInProvider
 	// FigureSources are the outside names of the open list of figure sources.
 	FigureSources FigureSources
+	// Gate is the quality bar of the launch board; nil is the default one.
+	Gate *board.Gate
+}
+
+// LaunchGate is the quality bar of the launch board.
+func (s *Site) LaunchGate() board.Gate {
+	if s.Gate == nil {
+		return board.DefaultGate()
+	}
+	return *s.Gate
 }
 
 // Resource is one line of the help menu.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/board"
 )
 
 const full = `
@@ -257,5 +259,56 @@ func write(t *testing.T, file, text string) {
 	t.Helper()
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestLaunchGate reads a quality bar: what is left out is as in the default one, and what makes no sense is named.
+func TestLaunchGate(t *testing.T) {
+	t.Parallel()
+	usual := board.DefaultGate()
+	for text, want := range map[string]board.Gate{
+		"":                          usual,
+		"launchBoard: {}":           usual,
+		"launchBoard: {gate: null}": usual,
+		"launchBoard: {gate: {holders_min: 7, curve: {progress_pct_min: 12.5}, liquidity_usd_min_by_chain: {base: 10}}}": func() board.Gate {
+			g := board.DefaultGate()
+			g.HoldersMin, g.ProgressPctMin, g.LiquidityUSDMinByChain = 7, 12.5, map[string]float64{"base": 10}
+			return g
+		}(),
+		"launchBoard:\n  gate:\n    liquidity_usd_min: 1\n    volume_24h_usd_min: 2.5\n    age_s_min: 3\n    age_s_max: 4\n    curve: {buyers_1h_min: 5}": func() board.Gate {
+			g := board.DefaultGate()
+			g.LiquidityUSDMin, g.Volume24hUSDMin, g.AgeSMin, g.AgeSMax, g.Buyers1hMin = 1, 2.5, 3, 4, 5
+			return g
+		}(),
+	} {
+		got, err := Parse("site.yaml", []byte(text))
+		if err != nil || !reflect.DeepEqual(got.LaunchGate(), want) {
+			t.Errorf("%q: %+v, %v; want %+v", text, got.LaunchGate(), err, want)
+		}
+	}
+	for text, want := range map[string]string{
+		"launchBoard: {bar: {}}":                                                     `site.yaml:1: launchBoard: has no key "bar"; allowed: gate`,
+		"launchBoard: []":                                                            "site.yaml:1: launchBoard: is a list; allowed: a mapping with gate",
+		"launchBoard: {gate: {holders: 1}}":                                          `launchBoard.gate: has no key "holders"; allowed: liquidity_usd_min,`,
+		"launchBoard: {gate: {holders_min: many}}":                                   "launchBoard.gate.holders_min: is text; allowed: a whole number",
+		"launchBoard: {gate: {holders_min: 1.5}}":                                    "launchBoard.gate.holders_min: is a number; allowed: a whole number",
+		"launchBoard: {gate: {liquidity_usd_min: '5'}}":                              "launchBoard.gate.liquidity_usd_min: is text; allowed: a number",
+		"launchBoard:\n  gate: {curve: {progress_pct_min: 101}}":                     "site.yaml:2: launchBoard: gate: curve.progress_pct_min is 101: it must be from 0 to 100",
+		"launchBoard: {gate: {age_s_max: 10}}":                                       "gate: age_s_max is 10: it must be more than age_s_min",
+		"launchBoard: {gate: {liquidity_usd_min: .nan}}":                             "gate: liquidity_usd_min is NaN",
+		"launchBoard: {gate: {liquidity_usd_min_by_chain: 1}}":                       "liquidity_usd_min_by_chain: is a number; allowed: a mapping of chain ids to numbers",
+		"launchBoard: {gate: {liquidity_usd_min_by_chain: {Base: 1}}}":               "is no chain id",
+		"launchBoard: {gate: {liquidity_usd_min_by_chain: {base: x}}}":               "liquidity_usd_min_by_chain.base: is text; allowed: a number",
+		"launchBoard: {gate: {liquidity_usd_min_by_chain: {base: 1, base: 2}}}":      "liquidity_usd_min_by_chain.base: stands twice; allowed: once",
+		"launchBoard: {gate: {curve: 1}}":                                            "launchBoard.gate.curve: is a number; allowed: a mapping with progress_pct_min, buyers_1h_min",
+		"launchBoard: {gate: {holders_min: 99999999999999999999}}":                   "launchBoard.gate.holders_min: is a number; allowed: a whole number",
+		"launchBoard: {gate: {holders_min: 1, holders_min: 2}}":                      "launchBoard.gate.holders_min: stands twice; allowed: once",
+		"launchBoard: {gate: {volume_24h_usd_min: -1}}":                              "gate: volume_24h_usd_min is -1",
+		"launchBoard: {gate: {curve: {buyers_1h_min: -1}}}":                          "gate: curve.buyers_1h_min is -1",
+		"launchBoard: {gate: {curve: {buyers_1h_min: true, progress_pct_min: [1]}}}": "launchBoard.gate.curve.progress_pct_min: is a list; allowed: a number",
+	} {
+		if got, err := Parse("site.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %+v\n got %v\nwant %s", text, got.Gate, err, want)
+		}
 	}
 }

@@ -21,7 +21,18 @@ type Catalog struct {
 	of     *catalog.Catalog
 	byID   map[string]*Chain
 	majors []declaredMajor
+	venues map[venueOn]Venue
 }
+
+// Venue is a declared venue on one of its chains.
+type Venue struct {
+	*catalog.Venue
+
+	On *catalog.VenueChain
+}
+
+// venueOn names a venue on a chain by their ids.
+type venueOn struct{ venue, chain string }
 
 // Chain is what the API says of a declared chain.
 type Chain struct {
@@ -29,6 +40,9 @@ type Chain struct {
 	EVM         bool
 	Suspended   bool
 	MinTradeUSD float64
+	// NativeSymbol is the ticker of its own coin, Wrapped the contract that wraps it.
+	NativeSymbol string
+	Wrapped      market.Address
 	// Exchanges are the names of its exchanges by their factories.
 	Exchanges map[market.Address]string
 }
@@ -37,13 +51,19 @@ type Chain struct {
 func NewCatalog(c *catalog.Catalog) (*Catalog, error) {
 	out := &Catalog{
 		Chains: make([]Chain, 0, len(c.Chains)), Venues: c.Venues, ChangedAt: c.ChangedAt,
-		of: c, byID: make(map[string]*Chain, len(c.Chains)),
+		of: c, byID: make(map[string]*Chain, len(c.Chains)), venues: make(map[venueOn]Venue),
+	}
+	for i := range c.Venues {
+		for j := range c.Venues[i].Chains {
+			on := &c.Venues[i].Chains[j]
+			out.venues[venueOn{c.Venues[i].ID, on.Chain}] = Venue{&c.Venues[i], on}
+		}
 	}
 	for i := range c.Chains {
 		declared := &c.Chains[i]
 		chain := Chain{
 			ID: declared.ID, Label: declared.Label, EVM: declared.Family == chainconfig.EVM, Suspended: declared.Suspended,
-			MinTradeUSD: declared.MinTradeUSD, Exchanges: make(map[market.Address]string, len(declared.Exchanges)),
+			MinTradeUSD: declared.MinTradeUSD, NativeSymbol: declared.Native.Symbol, Exchanges: make(map[market.Address]string, len(declared.Exchanges)),
 		}
 		for _, e := range declared.Exchanges {
 			factory, err := market.ParseEVMAddress(e.Factory)
@@ -56,6 +76,13 @@ func NewCatalog(c *catalog.Catalog) (*Catalog, error) {
 		out.byID[chain.ID] = &out.Chains[i]
 		if !chain.EVM {
 			continue // no other family is indexed yet
+		}
+		if declared.Native.Wrapped != "" {
+			wrapped, err := market.ParseEVMAddress(declared.Native.Wrapped)
+			if err != nil {
+				return nil, fmt.Errorf("chain %s: native.wrapped: %w", chain.ID, err)
+			}
+			out.Chains[i].Wrapped = wrapped
 		}
 		for _, m := range declared.Majors {
 			mint, err := market.ParseEVMAddress(m.Address)
@@ -70,6 +97,36 @@ func NewCatalog(c *catalog.Catalog) (*Catalog, error) {
 
 // Chain finds a chain by its id; nil when it isn't declared.
 func (c *Catalog) Chain(id string) *Chain { return c.byID[id] }
+
+// VenueOn finds a venue on a chain by their ids; ok is false when it isn't declared there.
+func (c *Catalog) VenueOn(venue, chain string) (v Venue, ok bool) {
+	v, ok = c.venues[venueOn{venue, chain}]
+	return v, ok && c.byID[chain] != nil
+}
+
+// The values of the launch board's launchpad parameter beside the filters of outside venues.
+const (
+	AllLaunchpads  = "all"
+	OurLaunchpads  = catalog.FilterOurs
+	AllBoardChains = "all"
+)
+
+// The ownerships of venues, as their cards tell them.
+const (
+	OwnVenue     = catalog.Own
+	OutsideVenue = catalog.Outside
+)
+
+// Launchpads lists the legal values of the launch board's launchpad parameter.
+func (c *Catalog) Launchpads() []string {
+	out := []string{AllLaunchpads, OurLaunchpads}
+	for i := range c.Venues {
+		if f := c.Venues[i].Filter; !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
 
 // ChainIDs lists the chains that fit, in declared order; nil fits all.
 func (c *Catalog) ChainIDs(fits func(*Chain) bool) []string {

@@ -6,8 +6,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/traction"
@@ -28,6 +30,8 @@ type Ranked struct {
 	Figures Figures
 	Parts   traction.Parts
 	Score   float64
+	// Metadata is nil while none was fetched.
+	Metadata *Metadata
 }
 
 // Live is the live list at one moment: the tokens of each chain, best first.
@@ -51,9 +55,14 @@ type LiveChain struct {
 
 // ranker keeps, per chain, what ranking needs. Its cost follows what trades, not what there is.
 type ranker struct {
-	chains map[string]*liveChain
-	last   *ranking
-	at     time.Time
+	gate  board.Gate
+	books map[string]*book
+	// reading are the books that take the place of others after a reorg, when they are read.
+	reading map[string]*reading
+	last    *ranking
+	shelves *shelves
+	in      *Catalog // of the last look
+	at      time.Time
 }
 
 // ranking has the indexed chains' tokens, best first, as of one look. It is never changed.
@@ -65,52 +74,51 @@ type rankedChain struct {
 	tokens []Ranked
 }
 
-type liveChain struct {
-	seen, rewinds int64
-	usd           map[market.Address]market.QuotePrice
-	flows         map[market.Address][]traction.Flow // of the score's window, oldest first
-	tokens        map[market.Address]Token           // of the flows: rows alone
-	nextTrades    uint64                             // the first block whose trades are not in flows
-	ranked        rankedChain
+// reading is a book that is read beside the looks. done is closed when it is.
+type reading struct {
+	book *book
+	err  error
+	done chan struct{}
 }
 
-func newRanker() ranker { return ranker{chains: make(map[string]*liveChain)} }
+func newRanker(gate board.Gate) ranker {
+	return ranker{gate: gate, books: make(map[string]*book), reading: make(map[string]*reading)}
+}
 
-// refreshLive takes in what was committed since and ranks the chains that it changed, and all of them when it is time:
-// scores decay by themselves. A chain that can't be read is stale, and the others go on; it fails when none can.
-func (v *View) refreshLive(ctx context.Context, s *Snapshot) (*ranking, error) {
+// refreshRanks takes in what was committed since and ranks the chains that it changed, and all of them when it is time: scores
+// decay by themselves. A chain that can't be read is stale, and the others go on; it fails when none can.
+func (v *View) refreshRanks(ctx context.Context, s *Snapshot) error {
 	now, r := v.now(), &v.ranks
 	statuses := s.statuses()
 	everything := r.last == nil || now.Sub(r.at) >= rankEvery
-	changed := everything
+	lists := make(map[string]rankedChain, len(statuses))
+	changed, running := everything, everything || r.in != s.Catalog
 	var failed []error
 	for id, status := range statuses {
-		l := r.chains[id]
-		if l == nil || l.rewinds != status.Rewinds {
-			l = &liveChain{rewinds: status.Rewinds, flows: map[market.Address][]traction.Flow{}}
-			r.chains[id] = l
-		}
+		b, anew := v.bookOf(ctx, id, status)
 		stale := v.stale(status.State, status.Last.Time)
-		fresh := l.seen != status.CommitNo
+		fresh := b.seen != status.CommitNo && !b.lapsed
 		if fresh {
-			if err := v.take(ctx, l, status); err != nil {
+			if err := b.read(ctx, v, status); err != nil { // what was read all the same is taken in
 				failed = append(failed, fmt.Errorf("chain %s: %w", id, err))
-				stale, fresh = true, false
+				stale = true
 			}
 		}
-		if fresh || everything || stale != l.ranked.stale {
-			l.rank(status, stale)
+		if fresh || everything || anew || stale != b.stale {
+			running = running || stale != b.stale
+			b.stale = stale
+			running = b.settle(&r.gate, everything || anew) || running
+			lists[id] = rankedChain{b.status, stale, b.live()}
 			changed = true
+		} else {
+			lists[id] = r.last.chains[id]
 		}
 	}
-	for id := range r.chains {
-		if _, ok := statuses[id]; !ok {
-			delete(r.chains, id)
-			changed = true
-		}
+	if r.forget(statuses) {
+		changed, running = true, true
 	}
 	if len(failed) > 0 && len(failed) == len(statuses) {
-		return nil, errors.Join(failed...)
+		return errors.Join(failed...)
 	}
 	if len(failed) > 0 {
 		v.log.WarnContext(ctx, "chains not refreshed", "err", errors.Join(failed...).Error())
@@ -118,99 +126,131 @@ func (v *View) refreshLive(ctx context.Context, s *Snapshot) (*ranking, error) {
 	if everything {
 		r.at = now
 	}
-	if changed {
-		r.last = &ranking{chains: make(map[string]rankedChain, len(r.chains))}
-		for id, l := range r.chains {
-			r.last.chains[id] = l.ranked
-		}
+	if running {
+		rankRunning(r.books, s.Catalog)
 	}
-	return r.last, nil
-}
-
-// take reads what a chain's commits changed, of the tokens that traded within the window of the score. When it fails, what
-// it read of whole blocks is kept for the next time.
-func (v *View) take(ctx context.Context, l *liveChain, status store.ChainStatus) error {
-	limit := refreshTime
-	if l.seen == 0 {
-		limit = firstTime
+	if r.in = s.Catalog; changed || running {
+		r.last, r.shelves = &ranking{lists}, r.stack(everything)
 	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	var block []store.Flow
-	book := func() {
-		for _, f := range block {
-			l.nextTrades = f.Block + 1
-			l.flows[f.Base] = append(l.flows[f.Base], traction.Flow{
-				Wallet: f.Trader, Time: f.Time, Sell: f.Sell, USD: float64(f.NanoUSD) / 1e9,
-			})
-		}
-		block = block[:0]
-	}
-	for f, err := range v.looks.Flows(ctx, status.ID, l.nextTrades, status.Last.Time-traction.Window) {
-		if err != nil {
-			return err
-		}
-		if len(block) > 0 && block[0].Block != f.Block {
-			book()
-		}
-		block = append(block, f)
-	}
-	book()
-	for mint, flows := range l.flows {
-		old := 0
-		for old < len(flows) && flows[old].Time <= status.Last.Time-traction.Window {
-			old++
-		}
-		if old == len(flows) {
-			delete(l.flows, mint)
-		} else {
-			l.flows[mint] = flows[old:]
-		}
-	}
-	return v.takeTokens(ctx, l, status)
-}
-
-// takeTokens reads the tokens of the flows that are new here, and those whose rows changed.
-func (v *View) takeTokens(ctx context.Context, l *liveChain, status store.ChainStatus) error {
-	changed := make(map[market.Address]bool)
-	if l.seen > 0 {
-		list, err := v.looks.ChangedTokens(ctx, status.ID, l.seen)
-		if err != nil {
-			return err
-		}
-		for _, mint := range list {
-			changed[mint] = true
-		}
-	}
-	kept := make(map[market.Address]Token, len(l.flows))
-	var wanted []market.Address
-	for mint := range l.flows {
-		if t, known := l.tokens[mint]; known && !changed[mint] {
-			kept[mint] = t
-		} else {
-			wanted = append(wanted, mint)
-		}
-	}
-	usd, err := v.quotes(ctx)
-	if err != nil {
-		return err
-	}
-	l.usd = usd[status.ID]
-	for part := range slices.Chunk(wanted, tokensAtOnce) {
-		found, err := v.readTokens(ctx, v.looks, part)
-		if err != nil {
-			return err
-		}
-		for mint, tokens := range found {
-			for _, t := range tokens {
-				if t.Chain == status.ID {
-					kept[mint] = t
-				}
-			}
-		}
-	}
-	l.tokens, l.seen = kept, status.CommitNo
 	return nil
+}
+
+// forget drops the books of chains that have no status any more, and reports whether there were any.
+func (r *ranker) forget(statuses map[string]store.ChainStatus) (gone bool) {
+	for id := range r.books {
+		if _, ok := statuses[id]; !ok {
+			delete(r.books, id)
+			gone = true
+		}
+	}
+	return gone
+}
+
+// bookOf is the book of a chain. After a reorg, or when the database was restored to what it was before, another is read from
+// the beginning while the last one stays; anew says that it has taken the place.
+func (v *View) bookOf(ctx context.Context, id string, status store.ChainStatus) (b *book, anew bool) {
+	r := &v.ranks
+	if b = r.books[id]; b == nil {
+		b = newBook(id, status.Rewinds)
+		r.books[id] = b
+		return b, true
+	}
+	b.lapsed = b.lapsed || b.rewinds != status.Rewinds || status.CommitNo < b.seen
+	if !b.lapsed {
+		return b, false
+	}
+	next := r.reading[id]
+	if next == nil {
+		next = &reading{book: newBook(id, status.Rewinds), done: make(chan struct{})}
+		r.reading[id] = next
+		v.readings.Go(func() {
+			defer close(next.done)
+			next.err = next.book.read(ctx, v, status)
+		})
+	}
+	select {
+	case <-next.done:
+	default:
+		return b, false
+	}
+	delete(r.reading, id)
+	if next.err != nil || next.book.rewinds != status.Rewinds || status.CommitNo < next.book.seen {
+		if next.err != nil {
+			v.log.WarnContext(ctx, "a chain was not read anew", "chain", id, "err", next.err.Error())
+		}
+		return b, false
+	}
+	next.book.inherit(b)
+	r.books[id] = next.book
+	return next.book, true
+}
+
+// stack makes the board of the books; all cards are made anew at a ranking.
+func (r *ranker) stack(everything bool) *shelves {
+	next := &shelves{chains: make(map[string]*BoardChain, len(r.books)), cells: make(map[venueOn]*shelf)}
+	if next.room = new(atomic.Int64); everything || r.shelves == nil {
+		next.room.Store(cardRoom)
+	} else {
+		next.room = r.shelves.room
+	}
+	for id, b := range r.books {
+		b.deck()
+		next.chains[id] = &BoardChain{
+			ID: id, Block: b.status.Last.Number, AsOf: b.status.Last.Time, Stale: b.stale, tag: chainTag(id), index: b.index,
+			usd: b.usd, usdNo: b.usdNo,
+		}
+		for venue, c := range b.cells {
+			next.cells[venueOn{venue, id}] = c.publish()
+		}
+	}
+	return next
+}
+
+// live lists a chain's tokens, best first. A token is listed when a trusted pool of some liquidity prices it and it traded
+// within the window of the score.
+func (b *book) live() []Ranked {
+	var best []*entry // sorted
+	for _, e := range b.entries {
+		if e.tape == nil || !e.worth.valued() || e.worth.pegged {
+			continue // money is no trend
+		}
+		if len(best) == liveDepth && compareLive(e, best[liveDepth-1]) > 0 {
+			continue
+		}
+		i, _ := slices.BinarySearchFunc(best, e, compareLive)
+		best = slices.Insert(best[:min(len(best), liveDepth-1)], min(i, liveDepth-1), e)
+	}
+	parts := make(map[*entry]traction.Parts, len(best))
+	for _, e := range best {
+		parts[e] = b.measure(e) // what wasn't touched has decayed since
+	}
+	slices.SortFunc(best, compareLive)
+	out := make([]Ranked, len(best))
+	for i, e := range best {
+		out[i] = Ranked{Token: b.token(e), Figures: e.facts.figures(b.usd), Parts: parts[e], Score: e.score, Metadata: e.meta}
+	}
+	return out
+}
+
+func compareLive(a, b *entry) int {
+	return cmp.Or(cmp.Compare(b.score, a.score), cmp.Compare(a.facts.firstSeenAt, b.facts.firstSeenAt), a.mint.Compare(b.mint))
+}
+
+// token is an entry as lists show it; of its pools there is what figures follow from.
+func (b *book) token(e *entry) Token {
+	f := e.facts
+	t := Token{
+		Chain: b.chain, Token: market.Token{Mint: e.mint, Name: f.name, Symbol: f.symbol, FirstSeenAt: f.firstSeenAt}, USD: b.usd,
+		Block: b.status.Last.Number, AsOf: b.status.Last.Time, FinalAt: b.status.Head.FinalTime, Stale: b.stale,
+	}
+	for i := range f.pools {
+		p := &f.pools[i]
+		t.Pools = append(t.Pools, market.Pool{ID: p.id, Base: e.mint, Quote: p.quote, Price: p.price, Locked: p.locked})
+		if i == f.reference {
+			t.Token.Pool = p.id
+		}
+	}
+	return t
 }
 
 // deal makes the list of the chains' ranked tokens. What stands still is no trend: a stale chain shows nothing beside others
@@ -235,32 +275,4 @@ func (s *Snapshot) deal(version int64) *Live {
 	}
 	next.Stale = standing || s.failing()
 	return next
-}
-
-// rank orders a chain's tokens. A token is listed when a trusted pool of some liquidity prices it and it traded within
-// the window of the score.
-func (l *liveChain) rank(status store.ChainStatus, stale bool) {
-	now := status.Last.Time
-	var out []Ranked
-	for mint, flows := range l.flows {
-		t, known := l.tokens[mint]
-		if q, isQuote := l.usd[mint]; !known || (isQuote && q.Pegged) {
-			continue // money is no trend
-		}
-		t.Chain, t.USD, t.Stale = status.ID, l.usd, stale
-		t.Block, t.AsOf, t.FinalAt = status.Last.Number, now, status.Head.FinalTime
-		r := Ranked{Token: t}
-		if r.Figures = r.Token.Figures(); r.Figures.Price == nil || r.Figures.LiquidityUSD == nil {
-			continue
-		}
-		r.Parts = traction.Parts{LiquidityUSD: *r.Figures.LiquidityUSD, AgeS: float64(now - r.Token.Token.FirstSeenAt)}
-		r.Parts.Measure(flows, now)
-		r.Score = traction.Score(r.Parts)
-		out = append(out, r)
-	}
-	slices.SortFunc(out, func(a, b Ranked) int {
-		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Token.Token.FirstSeenAt, b.Token.Token.FirstSeenAt),
-			a.Token.Token.Mint.Compare(b.Token.Token.Mint))
-	})
-	l.ranked = rankedChain{status, stale, out[:min(len(out), liveDepth)]}
 }

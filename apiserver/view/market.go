@@ -6,7 +6,6 @@ import (
 	"sort"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
-	"github.com/boardwalkhq/boardwalk/internal/price"
 )
 
 // Token is a token of one chain with everything its figures follow from.
@@ -41,41 +40,14 @@ type Figures struct {
 	Pairs int
 	// Pegged is true when the price is the declared peg.
 	Pegged bool
+	// OnCurve is true when the price is that of a bonding curve.
+	OnCurve bool
 }
 
 // Figures computes the token's figures. Only trusted pools count.
 func (t *Token) Figures() Figures {
-	var f Figures
-	if p := t.Reference(); p != nil {
-		if usd := p.Price * t.USD[p.Quote].USD; usd > 0 {
-			f.Price = &usd
-			if before := p.Day.ReferenceUSD; before > 0 {
-				change := (usd/before - 1) * 100
-				f.Change24hPct = &change
-			}
-		}
-	}
-	// A quote asset is worth what everything else is counted in, which is its peg while that stands.
-	if q, ok := t.USD[t.Token.Mint]; ok && q.USD > 0 {
-		f.Price, f.Pegged = &q.USD, q.Pegged
-	}
-	var liquidity, volume float64
-	for i := range t.Pools {
-		p := &t.Pools[i]
-		if usd := t.USD[p.Quote].USD; p.Untrusted == market.Trusted && usd > 0 {
-			f.Pairs++
-			liquidity += p.Locked * usd
-			volume += p.Day.VolumeUSD.Float64() / 1e9
-		}
-	}
-	if f.Pairs > 0 {
-		f.LiquidityUSD, f.VolumeUSD = &liquidity, &volume
-	}
-	if f.Price != nil && t.Token.HasSupply && t.Token.HasDecimals {
-		fdv := price.Whole(&t.Token.Supply, t.Token.Decimals) * *f.Price
-		f.FDV = &fdv
-	}
-	return f
+	f := newFacts(t)
+	return f.figures(t.USD)
 }
 
 // deepest sorts tokens with the same address by the liquidity of their trusted pools, most first. What stands still comes

@@ -111,6 +111,10 @@ func (s *searcher) takeAll(ctx context.Context, v *View, statuses map[string]sto
 	var errs []error
 	for id, status := range statuses {
 		c := s.chains[id]
+		if status.CommitNo < c.seen { // another database, or an older state of it
+			c = searchedChain{}
+			s.chains[id] = c
+		}
 		walk := c.seen == 0 || v.now().Sub(c.walked) >= walkEvery
 		if walk {
 			c = searchedChain{walked: v.now()}

@@ -11,13 +11,15 @@ import (
 // is of one catalogue. It is never changed.
 type Snapshot struct {
 	Catalog *Catalog
-	// Live and Majors are of the chains of the catalogue; nil before the first look at the database.
+	// Live and Majors are of the chains of the catalogue; nil before the first look at the database, as is Board.
 	Live   *Live
 	Majors *Majors
+	Board  *Board
 
 	// What the lists are made of.
 	world   *world // nil before the first look
 	ranking *ranking
+	shelves *shelves
 	found   *foundMajors
 }
 
@@ -120,6 +122,10 @@ func (v *View) show(change func(*Snapshot)) {
 	if next.found != nil && (lost || next.found != last.found || !slices.Equal(next.Catalog.majors, last.Catalog.majors)) {
 		v.version++
 		next.Majors = next.listMajors(v.version)
+	}
+	if next.shelves != nil && (lost || next.shelves != last.shelves || next.Catalog != last.Catalog) {
+		v.version++
+		next.Board = &Board{v.version, next.shelves}
 	}
 	v.snapshot.Store(&next)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -21,38 +20,15 @@ const (
 	cachedTokens = 16384
 )
 
-// tokenCache remembers tokens in two generations: when the younger one is full it becomes the older one, so that what is
-// asked for stays and what isn't goes.
+// tokenCache remembers tokens by their addresses.
 type tokenCache struct {
-	mu         sync.Mutex
-	young, old map[market.Address]cachedToken
-	flight     singleflight.Group
+	recent[market.Address, []Token]
+
+	flight singleflight.Group
 }
 
-type cachedToken struct {
-	tokens []Token
-	at     time.Time
-}
-
-func newTokenCache() tokenCache { return tokenCache{young: make(map[market.Address]cachedToken)} }
-
-func (c *tokenCache) get(mint market.Address) (cachedToken, bool) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	hit, ok := c.young[mint]
-	if !ok {
-		hit, ok = c.old[mint]
-	}
-	return hit, ok
-}
-
-func (c *tokenCache) put(mint market.Address, t cachedToken) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if len(c.young) >= cachedTokens/2 {
-		c.young, c.old = make(map[market.Address]cachedToken, cachedTokens/2), c.young
-	}
-	c.young[mint] = t
+func newTokenCache() tokenCache {
+	return tokenCache{recent: newRecent[market.Address, []Token](cachedTokens)}
 }
 
 // Tokens lists the tokens at an address on all chains, those that aren't declared any more among them, the one with the deepest
@@ -103,12 +79,12 @@ func (v *View) TokensAt(ctx context.Context, mints []market.Address) (map[market
 func (v *View) remembered(mint market.Address) ([]Token, bool) {
 	hit, ok := v.tokens.get(mint)
 	if !ok || v.now().Sub(hit.at) < tokenTTL {
-		return hit.tokens, ok
+		return hit.value, ok
 	}
 	if !v.snapshot.Load().failing() {
 		return nil, false
 	}
-	return stale(hit.tokens), true
+	return stale(hit.value), true
 }
 
 func stale(tokens []Token) []Token {
@@ -128,7 +104,7 @@ func (v *View) readInto(ctx context.Context, mints []market.Address) (map[market
 	found, err := v.readTokens(ctx, v.store, mints)
 	if err == nil {
 		for mint, tokens := range found {
-			v.tokens.put(mint, cachedToken{tokens, v.now()})
+			v.tokens.put(mint, tokens, v.now())
 		}
 		return found, nil
 	}
@@ -138,7 +114,7 @@ func (v *View) readInto(ctx context.Context, mints []market.Address) (map[market
 		if !ok {
 			return nil, err
 		}
-		last[mint] = stale(hit.tokens)
+		last[mint] = stale(hit.value)
 	}
 	return last, nil
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/search"
+	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
@@ -47,20 +48,23 @@ type View struct {
 	showing  sync.Mutex // held by show
 	version  int64      // of the newest list; show's
 
-	tokens tokenCache
-	ranks  ranker
-	majors *foundMajors // of the last look
-	search searcher
+	tokens   tokenCache
+	launches launchCache
+	ranks    ranker
+	// readings are the books that are read beside the looks.
+	readings sync.WaitGroup
+	majors   *foundMajors // of the last look
+	search   searcher
 }
 
-// New makes a view. Run keeps it fresh. It fails on a catalogue with an address that is none.
-func New(st *store.Store, live *catalog.Live, now func() time.Time, log *slog.Logger) (*View, error) {
+// New makes a view, whose launch board has a quality bar. Run keeps it fresh. It fails on a catalogue with an address that is none.
+func New(st *store.Store, live *catalog.Live, gate board.Gate, now func() time.Time, log *slog.Logger) (*View, error) {
 	c, err := NewCatalog(live.Now())
 	if err != nil {
 		return nil, err
 	}
 	v := &View{
-		store: st, looks: st.Reserved(), live: live, now: now, log: log, tokens: newTokenCache(), ranks: newRanker(),
+		store: st, looks: st.Reserved(), live: live, now: now, log: log, tokens: newTokenCache(), launches: newLaunchCache(), ranks: newRanker(gate),
 		search: newSearcher(search.New()),
 	}
 	v.snapshot.Store(&Snapshot{Catalog: c})
@@ -98,6 +102,7 @@ func (v *View) Run(ctx context.Context) {
 		pause(ctx, refreshApart, nil)
 		pause(ctx, refreshEvery-refreshApart, hints)
 	}
+	v.readings.Wait()
 	_ = g.Wait()
 }
 
@@ -141,13 +146,15 @@ func (v *View) refresh(ctx context.Context) error {
 			next.world.statuses[s.ID] = s
 		}
 	}
-	if next.ranking, err = v.refreshLive(ctx, next); err != nil {
+	if err = v.refreshRanks(ctx, next); err != nil {
 		return err
 	}
 	if next.found, err = v.refreshMajors(ctx, next); err != nil {
 		return err
 	}
-	v.show(func(s *Snapshot) { s.world, s.ranking, s.found = next.world, next.ranking, next.found })
+	v.show(func(s *Snapshot) {
+		s.world, s.ranking, s.shelves, s.found = next.world, v.ranks.last, v.ranks.shelves, next.found
+	})
 	return nil
 }
 
@@ -179,7 +186,7 @@ func (v *View) stale(state store.ChainState, newest int64) bool {
 // Ready says why requests can't be answered yet, or nil.
 func (v *View) Ready() error {
 	switch s := v.snapshot.Load(); {
-	case s.Live == nil || s.Majors == nil:
+	case s.Live == nil || s.Majors == nil || s.Board == nil:
 		return errors.New("the first snapshot is being made")
 	case !v.search.loaded.Load():
 		return errors.New("the search index is being filled")

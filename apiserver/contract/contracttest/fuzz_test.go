@@ -240,10 +240,11 @@ func TestFuzzShrinks(t *testing.T) { //nolint:paralleltest // see above
 		return nil
 	}})
 	r := record(t, fuzzing(kit, s, worldSeeds()))
-	const draw = `draw requests: []contracttest.attempt{
-GET /api/chart/0x4ed4e862860bed51a9570b96d89af5e1b0efefed?limit=1000
-    Origin: https://app.example.com}`
-	if all := strings.Join(r.logs, "\n"); !strings.Contains(all, draw) || !strings.Contains(all, "answered 500") {
+	// One request with one header. That the parameter may be given twice is as far as shrinking gets.
+	draw := regexp.MustCompile(`draw requests: \[\]contracttest.attempt{
+GET /api/chart/0x4ed4e862860bed51a9570b96d89af5e1b0efefed\?limit=1000(&limit=1000)?
+    Origin: https://app.example.com}`)
+	if all := strings.Join(r.logs, "\n"); !draw.MatchString(all) || !strings.Contains(all, "answered 500") {
 		t.Errorf("it says\n%s\n%s", strings.Join(r.errors, "\n"), all)
 	}
 }

@@ -50,17 +50,21 @@ func checkVary(r *reply) error {
 }
 
 // checkCache holds Cache-Control to x-cache, which no validator reads. Where a series has a policy of its own, that goes
-// with a body of candles and the other with any other body; a reply without a body may have either. Only a body that
+// with a body of candles and the other with any other body, and so does that of what is unchecked with a body that says so;
+// a reply without a body may have either. Only a body that
 // can't change any more may be called immutable.
 func checkCache(cache contract.Cache, r *reply) error {
 	if r.status >= http.StatusBadRequest {
 		return once(r.header, "Cache-Control", "no-store")
 	}
 	open := once(r.header, "Cache-Control", cache.Header())
-	if cache.Series != nil {
-		series := once(r.header, "Cache-Control", cache.Series.Header())
-		if _, candles := r.object()["candles"]; candles || r.bodiless && open != nil {
-			open = series
+	_, candles := r.object()["candles"]
+	for _, own := range []struct {
+		policy *contract.Cache
+		is     bool
+	}{{cache.Series, candles}, {cache.Unchecked, r.object()["status"] == "unchecked"}} {
+		if own.policy != nil && (own.is || r.bodiless && open != nil) {
+			open = once(r.header, "Cache-Control", own.policy.Header())
 		}
 	}
 	if open == nil || cache.ClosedMaxAge == 0 || once(r.header, "Cache-Control", cache.ClosedHeader()) != nil {

@@ -28,6 +28,9 @@ func TestPlantedFaultsInHeadersFail(t *testing.T) {
 	candles := majors
 	candles.body = chart.body
 	candles = candles.with(t, "ETH", "asset").withHeader("Cache-Control", ofSeries)
+	checked := documentedAnswer(t, kit, "/api/token/{mint}/trust", 200)
+	const trustTarget, ofUnchecked = "/api/token/0x8f3a5c1e07b94d26a1c0e5f7d8b293641a0c7d55/trust", "public, max-age=3600"
+	unchecked := checked.with(t, "unchecked", "status").withHeader("Cache-Control", ofUnchecked)
 	const policy, limit = "RateLimit-Policy", "RateLimit"
 	const both = "kin-openapi libopenapi-validator "
 
@@ -43,6 +46,9 @@ func TestPlantedFaultsInHeadersFail(t *testing.T) {
 		"as documented, closed":          {chartTarget, final, ""},
 		"as documented, list":            {"/api/majors", majors, ""},
 		"as documented, series":          {"/api/majors", candles, ""},
+		"as documented, unchecked":       {trustTarget, unchecked, ""},
+		"a report cached as unchecked":   {trustTarget, checked.withHeader("Cache-Control", ofUnchecked), "Cache-Control"},
+		"unchecked cached as a report":   {trustTarget, checked.with(t, "unchecked", "status"), "Cache-Control"},
 		"list cached as a series":        {"/api/majors", majors.withHeader("Cache-Control", ofSeries), "Cache-Control"},
 		"series cached as a list":        {"/api/majors", candles.withHeader("Cache-Control", ofList), "Cache-Control"},
 		"policy of another operation":    {liveTarget, live.withHeader(policy, `"getVersion";q=60;w=60`), "limit"},
@@ -51,10 +57,10 @@ func TestPlantedFaultsInHeadersFail(t *testing.T) {
 		"policy with more":               {liveTarget, live.withHeader(policy, `"getMarketLive";q=60;w=60;pk=:eA==:`), both + "limit"},
 		"two policies":                   {liveTarget, live.adding(policy, `"unrouted";q=120;w=60`), "limit"},
 		"policy of unrouted paths":       {liveTarget, live.withHeader(policy, `"unrouted";q=120;w=60`).withHeader(limit, `"unrouted";r=1;t=1`), "limit"},
-		"limit of another operation":     {liveTarget, live.withHeader(limit, `"getVersion";r=37;t=12`), "limit"},
+		"limit of another operation":     {liveTarget, live.withHeader(limit, `"getVersion";r=17;t=12`), "limit"},
 		"nothing counted":                {liveTarget, live.withHeader(limit, `"getMarketLive";r=60;t=12`), "limit"},
-		"window over":                    {liveTarget, live.withHeader(limit, `"getMarketLive";r=37;t=0`), "limit"},
-		"longer than the window":         {liveTarget, live.withHeader(limit, `"getMarketLive";r=37;t=61`), "limit"},
+		"window over":                    {liveTarget, live.withHeader(limit, `"getMarketLive";r=17;t=0`), "limit"},
+		"longer than the window":         {liveTarget, live.withHeader(limit, `"getMarketLive";r=17;t=61`), "limit"},
 		"limit on 304":                   {liveTarget, unchanged.withHeader(limit, `"getMarketLive";r=60;t=12`), "limit"},
 		"some left on 429":               {liveTarget, limited.withHeader(limit, `"getMarketLive";r=1;t=12`), "limit"},
 		"another Retry-After":            {liveTarget, limited.withHeader("Retry-After", "13"), "limit"},

@@ -139,7 +139,7 @@ func documentedAnswer(t *testing.T, kit *Kit, path string, code int) answer {
 	}
 	if code == http.StatusTooManyRequests {
 		a = a.with(t, []string{op.OperationID}, "violated-policies").with(t, 12, "retry_after_s").withHeader("Retry-After", "12")
-		a.header.Set("RateLimit", strings.Replace(a.header.Get("RateLimit"), "r=37", "r=0", 1))
+		a.header.Set("RateLimit", strings.Replace(a.header.Get("RateLimit"), "r=17", "r=0", 1))
 	}
 	return a
 }
@@ -149,7 +149,7 @@ func commonHeaders(limit contract.Limit) http.Header {
 	return http.Header{
 		"Access-Control-Allow-Origin":   {"*"},
 		"Access-Control-Expose-Headers": {exposed},
-		"Ratelimit":                     {fmt.Sprintf("%q;r=37;t=12", limit.Name)},
+		"Ratelimit":                     {fmt.Sprintf("%q;r=17;t=12", limit.Name)},
 		"Ratelimit-Policy":              {fmt.Sprintf("%q;q=%d;w=%d", limit.Name, limit.Requests, limit.WindowS)},
 	}
 }
@@ -258,9 +258,11 @@ func exchange(t *testing.T, method, target string, a answer) exchanged {
 }
 
 const (
-	liveTarget  = "/api/market/live"
-	chartTarget = "/api/chart/So11111111111111111111111111111111111111112?tf=1h&unknown=x"
-	infoTarget  = "/api/token/info/So11111111111111111111111111111111111111112"
+	liveTarget     = "/api/market/live"
+	chartTarget    = "/api/chart/So11111111111111111111111111111111111111112?tf=1h&unknown=x"
+	infoTarget     = "/api/token/info/So11111111111111111111111111111111111111112"
+	boardTarget    = "/api/launch/launches"
+	launchedTarget = "/api/launch/token/0x8f3a5c1e07b94d26a1c0e5f7d8b293641a0c7d55"
 )
 
 func operations(t *testing.T) []contract.Operation {
@@ -302,6 +304,8 @@ func TestPlantedFaultsFail(t *testing.T) {
 	live := documentedAnswer(t, kit, "/api/market/live", 200)
 	chart := documentedAnswer(t, kit, "/api/chart/{mint}", 200)
 	info := documentedAnswer(t, kit, "/api/token/info/{mint_address}", 200)
+	board := documentedAnswer(t, kit, "/api/launch/launches", 200)
+	launched := documentedAnswer(t, kit, "/api/launch/token/{mint}", 200)
 	notFound := documentedAnswer(t, kit, "/api/token/info/{mint_address}", 404)
 	unavailable := documentedAnswer(t, kit, "/api/chart/{mint}", 503)
 	const kin, pb33f = "kin-openapi", "libopenapi-validator"
@@ -330,6 +334,15 @@ func TestPlantedFaultsFail(t *testing.T) {
 		{"fractions of a second", "GET", infoTarget, info.with(t, "2026-03-02T12:00:05.5Z", "as_of"), []string{kin, pb33f}},
 		{"no calendar date", "GET", infoTarget, info.with(t, "2026-13-02T12:00:05Z", "as_of"), []string{pb33f}},
 		{"wrong null branch", "GET", infoTarget, info.with(t, map[string]any{"launchpad": "x"}, "launch"), []string{kin, pb33f}},
+		// What follows from another member only the second validator knows.
+		{"holders null without a source", "GET", boardTarget, board.with(t, null, "launches", "0", "holders"), []string{pb33f, "holders"}},
+		{"a source beside holders", "GET", boardTarget, board.with(t, "stale", "launches", "0", "holders_source"), []string{pb33f}},
+		{"the same of one token", "GET", launchedTarget, launched.with(t, "stale", "holders_source"), []string{pb33f}},
+		{"clones on another sort", "GET", boardTarget, board.with(t, 1, "launches", "0", "clones"), []string{pb33f}},
+		{"no clones on new", "GET", boardTarget, board.with(t, "new", "sort"), []string{pb33f, "clones"}},
+		{"external without a link", "GET", boardTarget, board.with(t, "external", "launches", "0", "buy", "mode"), []string{pb33f, "url"}},
+		{"a link of the app", "GET", boardTarget, board.with(t, "https://a.example", "launches", "0", "buy", "url"), []string{pb33f}},
+		{"no gate", "GET", boardTarget, board.with(t, nil, "gate"), []string{kin, pb33f, "gate"}},
 		{"undocumented member", "GET", liveTarget, live.with(t, 1, "extra"), []string{"undocumented member $.extra"}},
 		{"undocumented member of an item", "GET", liveTarget, live.with(t, 1, "tokens", "0", "extra"), []string{"undocumented member $.tokens[0].extra"}},
 		{"undocumented member of a nested object", "GET", liveTarget, live.with(t, 1, "tokens", "0", "traction", "parts", "extra"), []string{"undocumented member $.tokens[0].traction.parts.extra"}},

@@ -249,8 +249,11 @@ function links(of: Schemas['TokenLinks']): string[] {
 }
 
 function launch(of: Schemas['TokenLaunch']): unknown[] {
-  const past = of.graduation;
-  return [word(of.launchpad), graduations[past.state], timeOf(past.at) ?? why(past.unknown_reasons.at), text(past.pool)];
+  return [word(of.launchpad), graduation(of.graduation)];
+}
+
+function graduation(past: Schemas['Graduation']): unknown[] {
+  return [graduations[past.state], timeOf(past.at) ?? why(past.unknown_reasons.at), text(past.pool)];
 }
 
 const lights: Record<Schemas['HeartbeatStatus'], string> = { ok: 'green', slow: 'yellow', down: 'red' };
@@ -276,6 +279,155 @@ function launchStatus(answer: Answer<'getLaunchStatus'>): unknown[] {
     answer.chains.map((chain) => [word(chain.id), word(chain.label), doors[chain.state]]),
   ];
 }
+
+const sorts: Record<Schemas['LaunchSort'], string> = {
+  running: 'Running', new: 'New', trending: 'Hot', progress: 'Near graduation', graduated: 'Graduated',
+};
+
+function launchBoard(answer: Answer<'getLaunchBoard'>): unknown[] {
+  const next: string | null = answer.next_before;
+  return [
+    freshness(answer.as_of, answer.stale, answer.blocks),
+    sorts[answer.sort],
+    word(answer.launchpad),
+    word(answer.chain),
+    gate(answer.gate),
+    [word(answer.formula.id), word(answer.formula.doc)],
+    answer.launches.map(launchCard),
+    next === null ? why(answer.unknown_reasons.next_before) : word(next),
+  ];
+}
+
+function gate(of: Schemas['Gate']): unknown[] {
+  const fail: 'fail' = of.unknown_holders;
+  const byChain: Record<string, number> = of.liquidity_usd_min_by_chain;
+  return [
+    word(of.version),
+    [of.liquidity_usd_min, of.volume_24h_usd_min, of.age_s_min, of.age_s_max, of.holders_min].map(count),
+    Object.entries(byChain).map(([chain, usd]) => [word(chain), count(usd)]),
+    count(of.curve.progress_pct_min + of.curve.buyers_1h_min),
+    fail,
+  ];
+}
+
+const pasts: Record<Schemas['HoldersSource'], string> = { indexing: 'counting', stale: 'too old', unavailable: 'unknown' };
+const modes: Record<Schemas['BuyMode'], string> = { sheet: 'here', external: 'there' };
+const progressBases: Record<Schemas['CurveBasis'], string> = { tokens_sold: 'sold', funds_raised: 'raised' };
+
+function launchCard(card: Schemas['LaunchCard']): unknown[] {
+  return [launchBase(card), creator(card.creator), graduation(card.graduation), count(card.clones ?? 0)];
+}
+
+function launchBase(card: Schemas['LaunchBase']): unknown[] {
+  const unknown = card.unknown_reasons;
+  return [
+    [card.mint, card.chain, card.name, card.symbol, card.launchpad].map(word),
+    [text(card.image_url), text(card.badge), flag(card.own)],
+    [time(card.created_at), count(card.age_s)],
+    figure(card.price_usd, unknown.price_usd),
+    figure(card.change_1h_pct, unknown.change_1h_pct),
+    figure(card.change_24h_pct, unknown.change_24h_pct),
+    figure(card.market_cap_usd, unknown.market_cap_usd),
+    [card.liquidity_usd, card.volume_24h_usd, card.volume_1h_usd].map(count),
+    figure(card.buyers_1h, unknown.buyers_1h),
+    figure(card.sellers_1h, unknown.sellers_1h),
+    card.holders === null ? pasts[card.holders_source ?? 'unavailable'] : count(card.holders),
+    words(card.holders_excluded ?? []),
+    card.curve === null ? why(unknown.curve) : curve(card.curve),
+    [flag(card.gate_pass), words(card.gate_fails)],
+    card.traction === null ? why(unknown.traction) : [traction(card.traction), figure(card.traction.rank, card.traction.unknown_reasons.rank)],
+    family(card.members),
+    [modes[card.buy.mode], word(card.buy.url ?? '')],
+    sources(card.figure_sources),
+  ];
+}
+
+function creator(of: Schemas['LaunchCreator']): string[] {
+  return [word(of.address), of.handle === null ? why(of.unknown_reasons.handle) : word(of.handle)];
+}
+
+function raw(value: string | null, reason: Schemas['UnknownReason'] | undefined): string {
+  return value === null ? why(reason) : BigInt(value).toString();
+}
+
+function curve(of: Schemas['LaunchCurve']): unknown[] {
+  return [
+    count(of.progress_pct), progressBases[of.basis], BigInt(of.raised_native), raw(of.target_native, of.unknown_reasons.target_native),
+  ];
+}
+
+function family(of: Schemas['FamilyHolders']): string[] {
+  return [count(of.count), words(of.handles)];
+}
+
+function launchedToken(answer: Answer<'getLaunchedToken'>): unknown[] {
+  return [
+    launchBase(answer),
+    record(answer.creator),
+    moved(answer.graduation),
+    freshness(answer.as_of, answer.stale, answer.blocks),
+    words(answer.chain_candidates ?? []),
+    answer.curve_detail === null ? why(answer.unknown_reasons.curve_detail) : curveDetail(answer.curve_detail),
+    family(answer.family),
+  ];
+}
+
+function record(of: Schemas['CreatorRecord']): unknown[] {
+  return [creator(of), count(of.launches), count(of.graduated), figure(of.holds_pct, of.unknown_reasons.holds_pct)];
+}
+
+function moved(of: Schemas['LaunchGraduation']): unknown[] {
+  return [graduation(of), text(of.tx), raw(of.threshold_native, of.unknown_reasons.threshold_native)];
+}
+
+function curveDetail(of: Schemas['CurveDetail']): unknown[] {
+  const unknown = of.unknown_reasons;
+  return [
+    raw(of.virtual_base, unknown.virtual_base),
+    raw(of.virtual_quote, unknown.virtual_quote),
+    raw(of.real_base, unknown.real_base),
+    raw(of.real_quote, unknown.real_quote),
+    text(of.quote_symbol),
+    figure(of.price_native, unknown.price_native),
+    figure(of.fee_bps, unknown.fee_bps),
+  ];
+}
+
+const verdicts: Record<Schemas['TrustVerdict'], string> = { ok: 'fine', caution: 'careful', danger: 'no', unknown: 'who knows' };
+const results: Record<Schemas['TrustResult'], string> = { pass: '+', warn: '!', fail: '-', unknown: '?' };
+const severities: Record<Schemas['TrustSeverity'], number> = { info: 0, low: 1, medium: 2, high: 3, critical: 4 };
+
+function tokenTrust(answer: Answer<'getTokenTrust'>): unknown[] {
+  const status: 'checked' | 'unchecked' = answer.status;
+  const reason: 'no_checker' | undefined = answer.reason;
+  return [
+    [word(answer.mint), word(answer.chain), words(answer.chain_candidates ?? [])],
+    [status, reason ?? ''],
+    verdicts[answer.verdict],
+    figure(answer.score, answer.unknown_reasons.score),
+    answer.checks.map(trustCheck),
+    count(answer.summary.pass + answer.summary.warn + answer.summary.fail + answer.summary.unknown),
+    figure(answer.age_s, answer.unknown_reasons.age_s),
+    answer.pair === null ? why(answer.unknown_reasons.pair) : word(answer.pair),
+    [word(answer.checker.id), word(answer.checker.version)],
+    freshness(answer.as_of, answer.stale, undefined),
+    answer.block === null ? why(answer.unknown_reasons.block) : [count(answer.block.number), word(answer.block.hash)],
+  ];
+}
+
+function trustCheck(of: Schemas['TrustCheck']): unknown[] {
+  const measured = (value: number | string | boolean | null): string =>
+    typeof value === 'number' ? count(value) : typeof value === 'string' ? word(value) : value === null ? '' : flag(value);
+  const unit: 'pct' | 'usd' | 's' | 'bool' | 'address' | null = of.unit;
+  return [
+    [word(of.id), word(of.title), results[of.result], severities[of.severity]],
+    [measured(of.value), unit ?? why(of.unknown_reasons.unit), measured(of.threshold), word(of.unknown_reason ?? '')],
+    of.evidence.map((seen) => [evidence(seen.kind), word(seen.ref), count(seen.block), word(seen.detail)]),
+    word(of.source),
+  ];
+}
+
+const evidence = (kind: 'account' | 'call' | 'simulation' | 'log' | 'index'): string => kind;
 
 const icons: Record<Schemas['ResourceKind'], string> = {
   docs: 'book', developers: 'braces', blog: 'pen', status: 'light', support: 'hand', changelog: 'clock',
@@ -318,7 +470,10 @@ export const readers: { [Op in Operation]: (answer: Answer<Op>) => unknown[] } =
   getTokenInfo: tokenInfo,
   getChart: chart,
   getTokenCandles: tokenCandles,
+  getTokenTrust: tokenTrust,
+  getLaunchBoard: launchBoard,
   getLaunchStatus: launchStatus,
+  getLaunchedToken: launchedToken,
   getHeartbeat: heartbeat,
   getMobileHealth: mobileHealth,
   getSignInProviders: signInProviders,
@@ -338,6 +493,9 @@ export const queries: { [Op in Operation]?: [Query<Op>, Query<Op>] } = {
     {},
   ],
   getTokenCandles: [{ chain: 'base', range: '7d' }, {}],
+  getTokenTrust: [{ chain: 'base', pair_created_at: 1772452800000 }, {}],
+  getLaunchBoard: [{ sort: 'new', limit: 10, launchpad: 'ours', chain: 'base', before: 'x' }, {}],
+  getLaunchedToken: [{ chain: 'base' }, {}],
 };
 
 /** Every error of every operation is the same problem. */

@@ -1,0 +1,190 @@
+package httpapi
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// launched is the launch that a request is about.
+type launched struct {
+	*view.LaunchNow
+
+	token  view.Token
+	beside *view.Beside
+	card   view.Shown
+	// candidates are the chains that have a launch at the address, when none was asked for and there are several.
+	candidates []string
+}
+
+func (a *API) launchedToken(r *request) (*answer, error) {
+	l, err := a.launched(r)
+	if err != nil {
+		return nil, err
+	}
+	if !l.card.Listed {
+		return nil, notValued()
+	}
+	t := &l.token
+	out := contract.LaunchedToken{
+		LaunchBase: a.launchBase(&l.card, max(t.AsOf-l.CreatedAt, 0)), AsOf: timestamp(t.AsOf), Stale: t.Stale, Blocks: blocks(t),
+		ChainCandidates: l.candidates, Family: contract.FamilyHolders{Handles: []string{}},
+		Creator: l.creator(), Graduation: l.graduation(),
+	}
+	if l.card.Launch.HasCurve {
+		out.CurveDetail = l.curve(r.seen.Catalog.Chain(l.Chain))
+		out.FigureSources["curve_detail"] = curveState
+	} else {
+		out.UnknownReasons["curve_detail"] = contract.UnknownReasonNotApplicable
+	}
+	return encode(out)
+}
+
+// launched finds the launch that the path names, on the chain of the query or else where its liquidity is deepest.
+func (a *API) launched(r *request) (*launched, error) {
+	text, chain := r.text("mint"), r.text("chain")
+	if chain != "" {
+		if err := r.chainOf(contract.ParameterErrorInPath, "mint", text, "chain", chain); err != nil {
+			return nil, err
+		}
+	}
+	if !isEVM(text) {
+		return nil, launchNotFound(text, chain) // no Solana chain is indexed yet
+	}
+	mint, err := market.ParseEVMAddress(text)
+	if err != nil {
+		return nil, err // the pattern was checked
+	}
+	all, err := a.Launches.LaunchesAt(r.Context(), mint)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	launches := slices.DeleteFunc(slices.Clone(all), func(l view.LaunchNow) bool {
+		_, declared := r.seen.Catalog.VenueOn(l.Venue, l.Chain)
+		return !declared || (chain != "" && chain != l.Chain)
+	})
+	if len(launches) == 0 {
+		return nil, launchNotFound(mint.String(), chain)
+	}
+	tokens, err := a.Tokens.Tokens(r.Context(), mint)
+	if err != nil {
+		return nil, unavailable(err)
+	}
+	l := choose(launches, tokens)
+	if l == nil {
+		return nil, notValued()
+	}
+	if l.beside, err = a.Launches.BesideLaunch(r.Context(), l.LaunchNow); err != nil {
+		return nil, unavailable(err)
+	}
+	var ok bool
+	if l.card, ok = a.Launches.CardNow(r.seen, l.LaunchNow, &l.token, l.beside); !ok {
+		return nil, launchNotFound(mint.String(), chain)
+	}
+	return l, nil
+}
+
+// choose picks the first of some tokens, the one with the deepest liquidity, that was launched; nil when none was.
+func choose(launches []view.LaunchNow, tokens []view.Token) *launched {
+	var out *launched
+	for i := range tokens {
+		j := slices.IndexFunc(launches, func(l view.LaunchNow) bool { return l.Chain == tokens[i].Chain })
+		if j >= 0 && out == nil {
+			out = &launched{LaunchNow: &launches[j], token: tokens[i]}
+		}
+	}
+	if out != nil && len(launches) > 1 {
+		out.candidates = append(out.candidates, out.Chain)
+		for i := range launches {
+			if launches[i].Chain != out.Chain {
+				out.candidates = append(out.candidates, launches[i].Chain)
+			}
+		}
+	}
+	return out
+}
+
+// creator is who launched the token, what else, and how much of it is left there.
+func (l *launched) creator() contract.CreatorRecord {
+	out := contract.CreatorRecord{
+		LaunchCreator: launchCreator(l.card.Launch), Launches: l.beside.Launches, Graduated: l.beside.Graduated,
+	}
+	_, known, status := l.card.Holders(l.card.On)
+	t := &l.token.Token
+	switch {
+	case known && t.HasSupply && !t.Supply.IsZero():
+		share := 100 * l.beside.Holds.Float64() / t.Supply.Float64()
+		out.HoldsPct = number(&share)
+	case l.card.On.Stale:
+		out.UnknownReasons["holds_pct"] = contract.UnknownReasonStale
+	case status == market.HoldersIndexing:
+		out.UnknownReasons["holds_pct"] = contract.UnknownReasonIndexing
+	default:
+		out.UnknownReasons["holds_pct"] = contract.UnknownReasonUnavailable
+	}
+	return out
+}
+
+func (l *launched) graduation() contract.LaunchGraduation {
+	out := contract.LaunchGraduation{Graduation: graduation(l.card.Launch)}
+	switch {
+	case !l.GraduatedTx.IsZero():
+		out.Tx = new(l.GraduatedTx.String())
+	case l.State == market.LaunchGraduated:
+		out.UnknownReasons["tx"] = contract.UnknownReasonUnavailable
+	default:
+		out.UnknownReasons["tx"] = contract.UnknownReasonNotApplicable
+	}
+	switch {
+	case !l.TargetQuote.IsZero():
+		out.ThresholdNative = new(l.TargetQuote.Dec())
+	case l.card.Launch.HasCurve:
+		out.UnknownReasons["threshold_native"] = contract.UnknownReasonUnavailable
+	default:
+		out.UnknownReasons["threshold_native"] = contract.UnknownReasonNotApplicable
+	}
+	return out
+}
+
+// curve is the state of the launch's curve. Which reserves a curve has follows from its rules.
+func (l *launched) curve(on *view.Chain) *contract.CurveDetail {
+	c := &l.Reserves
+	out := &contract.CurveDetail{RealQuote: new(c.RealQuote.Dec()), UnknownReasons: contract.UnknownReasons{}}
+	if l.Rules.Pricing == market.PriceReserves && !c.VirtualBase.IsZero() {
+		out.VirtualBase, out.VirtualQuote = new(c.VirtualBase.Dec()), new(c.VirtualQuote.Dec())
+	}
+	if !l.SaleBase.IsZero() {
+		out.RealBase = new(c.RealBase.Dec())
+	}
+	if l.FeeBps > 0 {
+		out.FeeBps = new(int(l.FeeBps))
+	}
+	switch {
+	case !l.Quote.IsNone() && l.Quote == on.Wrapped && on.NativeSymbol != "":
+		out.QuoteSymbol = &on.NativeSymbol
+	case l.beside.Quote.Symbol != "":
+		out.QuoteSymbol = &l.beside.Quote.Symbol
+	}
+	for i := range l.token.Pools {
+		if p := &l.token.Pools[i]; p.ID == market.CurveID(l.Mint) && p.Price > 0 {
+			out.PriceNative = number(&p.Price)
+		}
+	}
+	for name, known := range map[string]bool{
+		"virtual_base": out.VirtualBase != nil, "virtual_quote": out.VirtualQuote != nil, "real_base": out.RealBase != nil,
+		"fee_bps": out.FeeBps != nil, "quote_symbol": out.QuoteSymbol != nil, "price_native": out.PriceNative != nil,
+	} {
+		if !known {
+			out.UnknownReasons[name] = contract.UnknownReasonUnavailable
+		}
+	}
+	if l.Rules.Pricing != market.PriceReserves {
+		maps.Copy(out.UnknownReasons, contract.UnknownReasons{
+			"virtual_base": contract.UnknownReasonNotApplicable, "virtual_quote": contract.UnknownReasonNotApplicable,
+		})
+	}
+	return out
+}

@@ -1,0 +1,305 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/internal/board"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// formulaID names the score that the board is ranked by, which the documentation explains.
+const formulaID = contract.FormulaIDTractionV1
+
+// boardSorts are the orders by their names.
+var boardSorts = map[contract.LaunchSort]view.Sort{
+	contract.LaunchSortRunning: view.SortRunning, contract.LaunchSortNew: view.SortNew, contract.LaunchSortTrending: view.SortTrending,
+	contract.LaunchSortProgress: view.SortProgress, contract.LaunchSortGraduated: view.SortGraduated,
+}
+
+// boardKey selects a page of the board.
+type boardKey struct {
+	sort, launchpad, chain, before string
+	limit                          int64
+}
+
+func (a *API) launchBoard(r *request) (*answer, error) {
+	key := boardKey{r.text("sort"), r.text("launchpad"), r.text("chain"), r.text("before"), r.number("limit")}
+	if key.chain != view.AllBoardChains && r.seen.Catalog.Chain(key.chain) == nil {
+		return nil, r.unsupportedChain("chain", key.chain, view.AllBoardChains)
+	}
+	if key.launchpad != view.AllLaunchpads && key.launchpad != view.OurLaunchpads {
+		if legal := r.seen.Catalog.Launchpads(); !slices.Contains(legal, key.launchpad) {
+			return nil, badParameters(contract.ParameterError{
+				In: contract.ParameterErrorInQuery, Name: "launchpad", Reason: "must be one of the allowed values", Allowed: legal,
+			})
+		}
+	}
+	q := view.PageQuery{
+		Sort: boardSorts[contract.LaunchSort(key.sort)], Launchpad: key.launchpad, Chain: key.chain, Limit: int(key.limit),
+	}
+	if key.before != "" {
+		after, ok := view.ParseCursor(key.before, q.Sort)
+		if !ok {
+			return nil, newProblem("cursor-invalid", "before is no cursor of sort "+key.sort+".")
+		}
+		q.After = after
+	}
+	if r.seen.Board == nil {
+		return nil, unavailable(errNoSnapshot)
+	}
+	return a.boards.get(r.seen.Board.Version, key, func() (*answer, error) { return a.boardPage(r, &key, q) })
+}
+
+// boardPage puts a page together from cards that are encoded already, but for their age.
+func (a *API) boardPage(r *request, key *boardKey, q view.PageQuery) (*answer, error) {
+	page := r.seen.Page(q)
+	out := contract.LaunchBoard{
+		AsOf: a.asOf(r, page.AsOf), Stale: page.Stale, Blocks: contract.Blocks{}, Sort: contract.LaunchSort(key.sort),
+		Launchpad: key.launchpad, Chain: key.chain, Gate: a.gate, Formula: contract.Formula{ID: formulaID, Doc: a.absolute(a.DocsURL + "/ranking")},
+		Launches: []contract.LaunchCard{}, UnknownReasons: contract.UnknownReasons{},
+	}
+	for _, c := range page.Chains {
+		out.Blocks[c.ID] = blockRef(c.Block)
+	}
+	if page.Next != nil {
+		out.NextBefore = new(page.Next.String())
+	} else {
+		out.UnknownReasons["next_before"] = contract.UnknownReasonNotApplicable
+	}
+	frame, err := json.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("httpapi: encode a page of the board: %w", err)
+	}
+	head, tail, ok := bytes.Cut(frame, noLaunches)
+	if !ok {
+		return nil, errors.New("httpapi: a page of the board has no place for launches")
+	}
+	body := slices.Concat(head, noLaunches[:len(noLaunches)-1])
+	for i := range page.Cards {
+		c := &page.Cards[i]
+		card, err := c.Encoded(q.Sort == view.SortNew, func() ([]byte, error) { return a.encodeCard(c, q.Sort == view.SortNew) })
+		if err != nil {
+			return nil, err
+		}
+		if i > 0 {
+			body = append(body, ',')
+		}
+		body = append(body, cardBeforeAge...)
+		body = strconv.AppendInt(body, max(page.AsOf-c.Launch.CreatedAt, 0), 10)
+		body = append(body, card...)
+	}
+	return newAnswer(append(append(append(body, ']'), tail...), '\n')), nil
+}
+
+var (
+	noLaunches = []byte(`"launches":[]`)
+	// A card begins with its age, which is the one thing in it that time alone changes.
+	cardBeforeAge = []byte(`{"age_s":`)
+	cardNewborn   = []byte(`{"age_s":0`)
+)
+
+// encodeCard is a card's body from after its age on.
+func (a *API) encodeCard(c *view.Shown, withClones bool) ([]byte, error) {
+	card := contract.LaunchCard{LaunchBase: a.launchBase(c, 0), Creator: launchCreator(c.Launch), Graduation: graduation(c.Launch)}
+	if withClones {
+		card.Clones = new(int(c.Clones))
+	}
+	body, err := json.Marshal(card)
+	if err != nil {
+		return nil, fmt.Errorf("httpapi: encode a card: %w", err)
+	}
+	rest, ok := bytes.CutPrefix(body, cardNewborn)
+	if !ok {
+		return nil, errors.New("httpapi: a card doesn't begin with its age")
+	}
+	return slices.Clone(rest), nil
+}
+
+// launchBase is the wire form of what a card and the answer about one launch have in common.
+func (a *API) launchBase(c *view.Shown, ageS int64) contract.LaunchBase {
+	l, f := c.Launch, c.Figures(c.On)
+	name, symbol := c.Names()
+	why := figures{contract.FigureSources{}, contract.UnknownReasons{}, contract.UnknownReasonUnavailable}
+	out := contract.LaunchBase{
+		Mint: l.Mint.String(), Chain: c.Chain, Name: name, Symbol: symbol, Launchpad: launchpadOf(c.Venue), Own: isOwn(c.Venue),
+		CreatedAt: timestamp(l.CreatedAt), AgeS: ageS, PriceUSD: number(f.Price),
+		Change24HPct: number(f.Change24hPct), MarketCapUSD: number(f.FDV), Volume1HUSD: rounded(c.Hour.VolumeUSD),
+		Buyers1H: &c.Hour.Buyers, Sellers1H: &c.Hour.Sellers, Curve: launchCurve(l),
+		GatePass: c.Pass, GateFails: c.Fails, Traction: boardTraction(c), Members: contract.FamilyHolders{Handles: []string{}},
+		Buy: a.buy(c), FigureSources: why.sources, UnknownReasons: why.unknown,
+	}
+	if f.LiquidityUSD != nil {
+		out.LiquidityUSD, out.Volume24HUSD = rounded(*f.LiquidityUSD), rounded(*f.VolumeUSD)
+	}
+	if now, before := f.Price, c.Hour.ReferenceUSD; now != nil && before > 0 {
+		change := (*now/before - 1) * 100
+		out.Change1HPct = number(&change)
+	}
+	if c.Venue.Badge != "" {
+		out.Badge = &c.Venue.Badge
+	} else {
+		why.unknown["badge"] = contract.UnknownReasonNotApplicable
+	}
+	price := priceSource(f)
+	why.note("price_usd", out.PriceUSD != nil, price)
+	why.note("market_cap_usd", out.MarketCapUSD != nil, price)
+	why.note("change_1h_pct", out.Change1HPct != nil, "chain_swaps")
+	why.note("change_24h_pct", out.Change24HPct != nil, "chain_swaps")
+	why.note("liquidity_usd", true, liquiditySource(l))
+	for _, name := range []string{"volume_24h_usd", "volume_1h_usd", "buyers_1h", "sellers_1h"} {
+		why.note(name, true, "chain_swaps")
+	}
+	switch {
+	case out.Curve != nil:
+		why.sources["curve"] = curveState
+	case l.HasCurve:
+		why.unknown["curve"] = contract.UnknownReasonUnavailable
+	default:
+		why.unknown["curve"] = contract.UnknownReasonNotApplicable
+	}
+	out.ImageURL = why.image(c.Metadata, true)
+	a.holders(c, &out)
+	return out
+}
+
+// curveState is the source of what a bonding curve tells.
+const curveState contract.FigureSource = "curve_state"
+
+func liquiditySource(l *view.Launched) contract.FigureSource {
+	if l.State == market.LaunchOnCurve || l.State == market.LaunchCompleted {
+		return curveState
+	}
+	return "pool_reserves"
+}
+
+func isOwn(v view.Venue) bool { return v.Ownership == view.OwnVenue }
+
+// launchpadOf is a venue's filter value; that of own venues is one for all of them, so there it is the venue's id.
+func launchpadOf(v view.Venue) string {
+	if isOwn(v) {
+		return v.ID
+	}
+	return v.Filter
+}
+
+// launchCreator is who launched a token. Nobody who made a wallet public is known yet.
+func launchCreator(l *view.Launched) contract.LaunchCreator {
+	return contract.LaunchCreator{
+		Address: l.Creator.String(), UnknownReasons: contract.UnknownReasons{"handle": contract.UnknownReasonNotApplicable},
+	}
+}
+
+// launchCurve is nil where there is no curve, and while nothing is known of its progress.
+func launchCurve(l *view.Launched) *contract.LaunchCurve {
+	if !l.HasCurve || !l.HasProgress {
+		return nil
+	}
+	out := &contract.LaunchCurve{
+		ProgressPct: rounded(l.Progress), Basis: contract.CurveBasis(l.Basis), RaisedNative: l.Raised.Dec(), UnknownReasons: contract.UnknownReasons{},
+	}
+	if l.Target.IsZero() {
+		out.UnknownReasons["target_native"] = contract.UnknownReasonUnavailable
+	} else {
+		out.TargetNative = new(l.Target.Dec())
+	}
+	return out
+}
+
+// graduation is how far a launched token is. A live pool began where others graduate to.
+func graduation(l *view.Launched) contract.Graduation {
+	out := contract.Graduation{State: contract.GraduationState(l.State), UnknownReasons: contract.UnknownReasons{}}
+	none := contract.UnknownReasonNotApplicable
+	if l.State == market.LaunchGraduated {
+		none = contract.UnknownReasonUnavailable
+	}
+	if l.GraduatedAt > 0 {
+		out.At = new(timestamp(l.GraduatedAt))
+	} else {
+		out.UnknownReasons["at"] = none
+	}
+	switch {
+	case !l.Pool.IsNone():
+		out.Pool = new(l.Pool.String())
+	case l.State == market.LaunchLive:
+		out.UnknownReasons["pool"] = contract.UnknownReasonUnavailable
+	default:
+		out.UnknownReasons["pool"] = none
+	}
+	return out
+}
+
+// boardTraction is a card's score, rounded to a tenth.
+func boardTraction(c *view.Shown) *contract.LaunchTraction {
+	out := &contract.LaunchTraction{Traction: tractionOf(&c.Parts, math.Round(c.Score*10)/10)}
+	if c.Rank > 0 {
+		out.Rank = new(int(c.Rank))
+	} else {
+		out.UnknownReasons["rank"] = contract.UnknownReasonNotApplicable
+	}
+	return out
+}
+
+// buy says where a token is bought: at its launchpad while it is on an outside curve that the app doesn't trade with. One
+// whose launchpad has no page for it leads to its share link.
+func (a *API) buy(c *view.Shown) contract.LaunchBuy {
+	l := c.Launch
+	outside := c.Venue.Ownership == view.OutsideVenue
+	if !board.BuyExternal(outside, l.HasCurve, l.State, c.Venue.On.TradesInApp) {
+		return contract.LaunchBuy{Mode: contract.BuyModeSheet}
+	}
+	out := contract.LaunchBuy{Mode: contract.BuyModeExternal, URL: strings.ReplaceAll(c.Venue.On.LinkTemplate, "{mint}", l.Mint.String())}
+	out.URL = cmp.Or(out.URL, a.shareLink(l.Mint.String(), c.Chain))
+	return out
+}
+
+// shareLink is the page that opens a token in the app.
+func (a *API) shareLink(mint, chain string) string {
+	return a.BaseURL + "/t/" + mint + "?chain=" + url.QueryEscape(chain)
+}
+
+// holders tells the count of holders, or why there is none.
+func (a *API) holders(c *view.Shown, out *contract.LaunchBase) {
+	count, known, status := c.Holders(c.On)
+	switch {
+	case known:
+		out.Holders = &count
+		out.FigureSources["holders"] = "chain_transfers"
+	case c.On.Stale:
+		out.HoldersSource = contract.HoldersSourceStale
+	case status == market.HoldersIndexing:
+		out.HoldersSource = contract.HoldersSourceIndexing
+	default:
+		out.HoldersSource = contract.HoldersSourceUnavailable
+	}
+	out.HoldersExcluded = excludedHolders
+}
+
+// excludedHolders are the kinds of address that the indexers of EVM chains, which are all that there are, leave out.
+var excludedHolders = []contract.LaunchBaseHoldersExcluded{
+	contract.LaunchBaseHoldersExcludedPool, contract.LaunchBaseHoldersExcludedLaunchpad, contract.LaunchBaseHoldersExcludedZeroAddress,
+}
+
+// gateBody is the quality bar as the board states it.
+func gateBody(g *board.Gate) contract.Gate {
+	out := contract.Gate{
+		Version: g.Version(), LiquidityUSDMin: rounded(g.LiquidityUSDMin), LiquidityUSDMinByChain: map[string]float64{},
+		Volume24HUSDMin: rounded(g.Volume24hUSDMin), AgeSMin: g.AgeSMin, AgeSMax: g.AgeSMax, HoldersMin: g.HoldersMin,
+		Curve:          contract.GateCurve{ProgressPctMin: rounded(g.ProgressPctMin), Buyers1HMin: g.Buyers1hMin},
+		UnknownHolders: contract.GateUnknownHoldersFail,
+	}
+	for chain, usd := range g.LiquidityUSDMinByChain {
+		out.LiquidityUSDMinByChain[chain] = rounded(usd)
+	}
+	return out
+}

@@ -1,0 +1,137 @@
+package apiserver_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/checker"
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/trust"
+)
+
+// checks stands in for the indexers' checkers.
+type checks struct {
+	err   error
+	asked atomic.Int64
+	made  *trust.Report
+}
+
+func (c *checks) Check(_ context.Context, chain string, mint market.Address) (*trust.Report, error) {
+	c.asked.Add(1)
+	if c.err != nil {
+		return nil, c.err
+	}
+	if c.made != nil {
+		return c.made, nil
+	}
+	return report(chain, mint.String(), trust.Pass), nil
+}
+
+// report has one check that came to something.
+func report(chain, mint string, result trust.Result) *trust.Report {
+	rule, _ := trust.RuleOf(trust.HoneypotSell)
+	sell := rule.Judge(result, trust.Critical, result == trust.Pass)
+	sell.Evidence = []trust.Evidence{{Kind: "simulation", Ref: pairID, Block: 100, Detail: hostile}}
+	sell.Source = "market"
+	age, _ := trust.RuleOf(trust.PairAge)
+	old := age.Unknown(trust.NotIndexed)
+	old.Source = "chain_swaps"
+	return &trust.Report{
+		Chain: chain, Mint: mint, Pair: pairID, Checks: []trust.Check{sell, old}, Block: trust.Block{Number: 100, Hash: market.Hash{1}.String()},
+		At: time.Unix(chainTime, 0), CheckedAt: clock, Checker: trust.Checker{ID: "evm", Version: "1"},
+	}
+}
+
+// TestTrust asks for checks that are made, that aren't, and that can't be.
+func TestTrust(t *testing.T) {
+	t.Parallel()
+	st := seeded(t, "sqlite")
+	o := options(t, st)
+	made := &checks{}
+	o.Checker = made
+	c := startWith(t, o)
+	target := "/api/token/" + token + "/trust"
+	r := get[contract.TrustReport](t, c, target)
+	if r.Status != contract.TrustReportStatusChecked || r.Chain != "base" || len(r.ChainCandidates) != 2 || r.Verdict != contract.TrustVerdictOk || *r.Score != 100 ||
+		r.Summary != (contract.TrustSummary{Pass: 1, Unknown: 1}) || r.AgeS != nil || *r.Pair != pairID || r.Stale || !r.AsOf.Equal(time.Unix(chainTime, 0)) ||
+		r.Checks[0].ID != trust.HoneypotSell || *r.Checks[0].Value != true || r.Checks[1].UnknownReason != trust.NotIndexed {
+		t.Errorf("the report is %+v", r)
+	}
+	made.made = report("bsc", token, trust.Fail)
+	if bad := get[contract.TrustReport](t, c, target+"?chain=bsc"); bad.Verdict != contract.TrustVerdictDanger || *bad.Score != 60 || bad.Chain != "bsc" || bad.ChainCandidates != nil {
+		t.Errorf("one that can't be sold is %+v", bad)
+	}
+	day := strconv.FormatInt(clock.Add(-24*time.Hour).UnixMilli(), 10)
+	if aged := get[contract.TrustReport](t, c, target+"?pair_created_at="+day); aged.AgeS == nil || *aged.AgeS != 86_400 || aged.Checks[1].Source != "caller" {
+		t.Errorf("with the caller's age it is %+v", aged)
+	}
+	res, body := c.do(t, http.MethodGet, "/api/token/"+solMint+"/trust", nil)
+	var none contract.TrustReport
+	if err := json.Unmarshal(body, &none); err != nil || none.Status != contract.TrustReportStatusUnchecked || none.Reason != contract.TrustReportReasonNoChecker ||
+		none.Verdict != contract.TrustVerdictUnknown || none.Chain != "solana" || len(none.Checks) != 0 || res.Header.Get("Cache-Control") != "public, max-age=3600" {
+		t.Errorf("without a checker: %v %s", res.Header, body)
+	}
+	asked := made.asked.Load()
+	for _, unknown := range []string{unmet, native} {
+		if res, _ := c.do(t, http.MethodGet, "/api/token/"+unknown+"/trust", nil); res.StatusCode != http.StatusNotFound {
+			t.Errorf("a token that isn't indexed: %d", res.StatusCode)
+		}
+	}
+	if made.asked.Load() != asked {
+		t.Error("a stranger's address was passed on")
+	}
+	made.err = checker.ErrNotIndexed
+	if res, _ := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusNotFound {
+		t.Errorf("one that the indexer doesn't know: %d", res.StatusCode)
+	}
+	made.err = checker.ErrBusy
+	if res, body := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
+		t.Errorf("a busy checker: %d %s", res.StatusCode, body)
+	}
+	l, err := st.Acquire(t.Context(), "base", "test", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	last, err := json.Marshal(report("base", token, trust.Fail))
+	if err != nil {
+		t.Fatal(err)
+	}
+	nothing := []store.TrustRow{{Mint: address(t, token), CheckedAt: chainTime, Verdict: "unknown", Report: []byte("null")}}
+	if err := st.SaveTrust(t.Context(), l, nothing); err != nil {
+		t.Fatal(err)
+	}
+	if res, _ := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("with a report that says that there was nothing to check it is %d", res.StatusCode)
+	}
+	if err := st.SaveTrust(t.Context(), l, []store.TrustRow{{Mint: address(t, token), CheckedAt: chainTime, Critical: true, Verdict: "danger", Report: last}}); err != nil {
+		t.Fatal(err)
+	}
+	made.err = errors.New("no route to " + secret)
+	if kept := get[contract.TrustReport](t, c, target); !kept.Stale || kept.Verdict != contract.TrustVerdictDanger {
+		t.Errorf("while nobody can be asked it is %+v", kept)
+	}
+	made.err, made.made = nil, report("base", token, trust.Unknown)
+	made.made.Checks = made.made.Checks[1:]
+	if res, body := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("when no check can be made: %d %s", res.StatusCode, body)
+	}
+}
+
+// TestTrustWithoutACheckersAddress has nobody to ask.
+func TestTrustWithoutACheckersAddress(t *testing.T) {
+	t.Parallel()
+	o := options(t, seeded(t, "sqlite"))
+	o.Checker = nil
+	c := startWith(t, o)
+	if res, body := c.do(t, http.MethodGet, "/api/token/"+token+"/trust", nil); res.StatusCode != http.StatusServiceUnavailable {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+}

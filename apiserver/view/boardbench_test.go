@@ -1,0 +1,162 @@
+package view
+
+import (
+	"fmt"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/board"
+	"github.com/boardwalkhq/boardwalk/internal/catalog"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/traction"
+)
+
+const (
+	benchChains   = 9
+	benchLaunches = 100_000
+	benchVenues   = 4
+)
+
+// benchRanker is a board of 100,000 launches on 9 chains. A third of them trade, a few with many wallets.
+func benchRanker(tb testing.TB) (*ranker, *Catalog, int64) {
+	tb.Helper()
+	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC).Unix()
+	r := newRanker(board.DefaultGate())
+	c := &catalog.Catalog{}
+	for v := range benchVenues {
+		c.Venues = append(c.Venues, catalog.Venue{ID: fmt.Sprint("venue-", v), Filter: fmt.Sprint("venue-", v)})
+	}
+	for n := range benchChains {
+		id := fmt.Sprint("chain-", n)
+		c.Chains = append(c.Chains, catalog.Chain{ID: id, Family: chainconfig.EVM})
+		for v := range c.Venues {
+			c.Venues[v].Chains = append(c.Venues[v].Chains, catalog.VenueChain{Chain: id})
+		}
+		b := newBook(id, 0)
+		b.status.Last = market.Header{Number: 1, Time: now}
+		b.usd = map[market.Address]market.QuotePrice{evm(wrapped): {USD: 2000}}
+		for i := range benchLaunches / benchChains {
+			benchEntry(b, i, now)
+		}
+		r.books[id] = b
+	}
+	in, err := NewCatalog(c)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return &r, in, now
+}
+
+func benchEntry(b *book, i int, now int64) {
+	mint := evm(fmt.Sprintf("0xa0%038x", i))
+	e := b.at(mint)
+	e.isUnread = false
+	e.facts = &facts{
+		mint: mint, name: fmt.Sprint("Token ", i), symbol: fmt.Sprint("T", i), holders: int64(i % 200), status: market.HoldersCurrent, tradedAt: now,
+		pooled: true, hasSupply: true, supply: 1e9,
+		pools: []poolFacts{{id: market.CurveID(mint), quote: evm(wrapped), curve: true, trusted: true, price: 1e-5, locked: float64(i%50) / 5, volumeUSD: float64(i%40) * 1000}},
+	}
+	b.take(e, &Launched{
+		Mint: mint, Creator: mint, Venue: fmt.Sprint("venue-", i%benchVenues), Name: e.facts.name, Symbol: e.facts.symbol, block: uint64(i), HasCurve: true,
+		CreatedAt: now - int64(benchLaunches/benchChains-i)*60, State: market.LaunchOnCurve, Progress: float64(i % 100), HasProgress: true, Basis: market.TokensSold,
+	})
+	wallets := 0
+	switch {
+	case i%1000 == 0:
+		wallets = 3000
+	case i%3 == 0:
+		wallets = 20
+	}
+	if wallets > 0 {
+		e.tape = &traction.Tape{}
+	}
+	for w := range wallets {
+		e.flowAt = now
+		e.tape.Add(traction.Flow{Wallet: evm(fmt.Sprintf("0xb0%038x", w)), Time: now - 3000 + int64(w), USD: 20, CloseUSD: 0.02, Sell: w%5 == 0})
+	}
+}
+
+// rankAll is what a ranking does, every 15 seconds.
+func rankAll(r *ranker, in *Catalog) {
+	for _, b := range r.books {
+		b.settle(&r.gate, true)
+		b.live()
+	}
+	rankRunning(r.books, in)
+	r.shelves = r.stack(true)
+}
+
+// BenchmarkRank ranks everything anew.
+func BenchmarkRank(b *testing.B) { benchRank(b, false) }
+
+// BenchmarkRankRefold folds all launches anew at each ranking, too.
+func BenchmarkRankRefold(b *testing.B) { benchRank(b, true) }
+
+func benchRank(b *testing.B, refold bool) {
+	b.Helper()
+	r, in, now := benchRanker(b)
+	rankAll(r, in)
+	b.ReportAllocs()
+	for b.Loop() {
+		now += 15
+		for _, k := range r.books {
+			k.status.Last.Time, k.refold = now, refold
+		}
+		rankAll(r, in)
+	}
+	b.StopTimer()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	b.ReportMetric(float64(m.HeapAlloc)/(1<<20), "MB-heap")
+	runtime.KeepAlive(r)
+}
+
+// BenchmarkLook takes in the trades of half a second, 1,000 of them, between two rankings.
+func BenchmarkLook(b *testing.B) {
+	r, in, now := benchRanker(b)
+	rankAll(r, in)
+	n := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		running := false
+		for _, k := range r.books {
+			for range 1000 / benchChains {
+				e := k.entries[evm(fmt.Sprintf("0xa0%038x", n*7%(benchLaunches/benchChains)))]
+				l := *e.launch
+				l.Progress = float64(n*31%1000) / 10
+				k.take(e, &l)
+				n++
+			}
+			k.status.Last.Time = now
+			running = k.settle(&r.gate, false) || running
+			k.live()
+		}
+		if running {
+			rankRunning(r.books, in)
+		}
+		r.shelves = r.stack(false)
+	}
+}
+
+// BenchmarkPage deals a default page, and one of a filter.
+func BenchmarkPage(b *testing.B) {
+	r, in, _ := benchRanker(b)
+	rankAll(r, in)
+	s := &Snapshot{Catalog: in, Board: &Board{1, r.shelves}}
+	for name, q := range map[string]PageQuery{
+		"default": {Sort: SortRunning, Launchpad: AllLaunchpads, Chain: AllBoardChains, Limit: 30},
+		"new":     {Sort: SortNew, Launchpad: AllLaunchpads, Chain: AllBoardChains, Limit: 100},
+		"filter":  {Sort: SortTrending, Launchpad: "venue-1", Chain: "chain-3", Limit: 30},
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				if p := s.Page(q); len(p.Cards) == 0 {
+					b.Fatal("no cards")
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,131 @@
+package view
+
+import (
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/price"
+)
+
+// facts are what a token's figures follow from: a tenth of the rows that they are taken from, which is what 100,000 tokens
+// in memory need. They are never changed.
+type facts struct {
+	mint         market.Address
+	name, symbol string
+	firstSeenAt  int64
+	supply       float64 // whole tokens, where it is known
+	hasSupply    bool
+	holders      int64
+	status       market.HolderStatus
+	// pools are those that count: the trusted ones and the reference. pooled says that there is any at all.
+	pools  []poolFacts
+	pooled bool
+	// reference is the place in pools of the one that prices the token; -1 without one.
+	reference int
+	// tradedAt is when the curve or a trusted pool was traded last; unix seconds, 0 for never.
+	tradedAt int64
+}
+
+// poolFacts are what a pool adds.
+type poolFacts struct {
+	id, quote market.Address
+	curve     bool // a bonding curve
+	trusted   bool
+	price     float64 // in whole quotes, as the rest that is not in USD
+	locked    float64
+	volumeUSD float64 // of the last 24 hours
+	beforeUSD float64 // the price before them; 0 when unknown
+}
+
+// dayS is the window of a token's figures, in seconds.
+const dayS = 24 * 60 * 60
+
+func newFacts(t *Token) facts {
+	f := facts{
+		mint: t.Token.Mint, name: t.Token.Name, symbol: t.Token.Symbol, firstSeenAt: t.Token.FirstSeenAt,
+		holders: t.Token.Holders.Count, status: t.Token.Holders.Status, pooled: len(t.Pools) > 0, reference: -1,
+	}
+	if t.Token.HasSupply && t.Token.HasDecimals {
+		f.hasSupply, f.supply = true, price.Whole(&t.Token.Supply, t.Token.Decimals)
+	}
+	var young bool // the reference is
+	var onCurveUSD float64
+	for i := range t.Pools {
+		p := &t.Pools[i]
+		isReference, trusted := p.ID == t.Token.Pool, p.Untrusted == market.Trusted
+		if trusted || p.Protocol == market.BondingCurve {
+			f.tradedAt = max(f.tradedAt, p.LastTradeAt)
+		}
+		if !isReference && !trusted {
+			continue
+		}
+		if isReference {
+			f.reference = len(f.pools)
+			young = p.Protocol != market.BondingCurve && p.CreatedAt > t.AsOf-dayS
+		}
+		if p.Protocol == market.BondingCurve {
+			onCurveUSD = p.Day.ReferenceUSD
+		}
+		f.pools = append(f.pools, poolFacts{
+			id: p.ID, quote: p.Quote, curve: p.Protocol == market.BondingCurve, trusted: trusted, price: p.Price, locked: p.Locked,
+			volumeUSD: p.Day.VolumeUSD.Float64() / 1e9, beforeUSD: p.Day.ReferenceUSD,
+		})
+	}
+	if young && onCurveUSD > 0 {
+		f.pools[f.reference].beforeUSD = onCurveUSD // a day ago the token was on its curve, or not there yet
+	}
+	return f
+}
+
+// worth is what a token's figures come to in USD. What isn't known is 0 where 0 is no figure, and said where it is one.
+type worth struct {
+	price             float64 // 0 when unknown
+	beforeUSD         float64 // the price 24 hours ago; 0 when unknown
+	liquidity, volume float64 // unknown while pairs is 0
+	pairs             int
+	pegged, onCurve   bool
+}
+
+// valued says that a trusted pool of some liquidity prices the token.
+func (w *worth) valued() bool { return w.price > 0 && w.pairs > 0 }
+
+// worth values the token at the prices of its chain's quote assets.
+func (f *facts) worth(usd map[market.Address]market.QuotePrice) (w worth) {
+	if f.reference >= 0 {
+		p := &f.pools[f.reference]
+		if at := p.price * usd[p.quote].USD; at > 0 {
+			w.price, w.beforeUSD, w.onCurve = at, p.beforeUSD, p.curve
+		}
+	}
+	// A quote asset is worth what everything else is counted in, which is its peg while that stands.
+	if q, ok := usd[f.mint]; ok && q.USD > 0 {
+		w.price, w.pegged = q.USD, q.Pegged
+	}
+	for i := range f.pools {
+		p := &f.pools[i]
+		if at := usd[p.quote].USD; p.trusted && at > 0 {
+			w.pairs++
+			w.liquidity += p.locked * at
+			w.volume += p.volumeUSD
+		}
+	}
+	return w
+}
+
+// figures are the worth as it is told.
+func (f *facts) figures(usd map[market.Address]market.QuotePrice) Figures {
+	w := f.worth(usd)
+	out := Figures{Pairs: w.pairs, Pegged: w.pegged, OnCurve: w.onCurve && !w.pegged}
+	if w.beforeUSD > 0 {
+		p := &f.pools[f.reference]
+		out.Change24hPct = new((p.price*usd[p.quote].USD/w.beforeUSD - 1) * 100)
+	}
+	if w.price > 0 {
+		out.Price = &w.price
+		if f.hasSupply {
+			out.FDV = new(f.supply * w.price)
+		}
+	}
+	if w.pairs > 0 {
+		out.LiquidityUSD, out.VolumeUSD = &w.liquidity, &w.volume
+	}
+	return out
+}
