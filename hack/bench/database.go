@@ -8,11 +8,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/user"
 	"path/filepath"
 	"slices"
 	"strconv"
+	"strings"
 	"syscall"
 
 	"github.com/jackc/pgx/v5"
@@ -22,6 +24,30 @@ import (
 
 // seedVersion changes with what a seed makes.
 const seedVersion = 1
+
+// seedling is what a database is made of.
+type seedling struct {
+	// name tells worlds of one size apart.
+	name    string
+	size    marketSize
+	version int
+	// fill writes everything into an empty database. With byTime set, candles come in the order of time.
+	fill func(ctx context.Context, st *store.Store, byTime bool, what string) error
+}
+
+func (w *world) seedling() *seedling {
+	return &seedling{"market", w.size, seedVersion, func(ctx context.Context, st *store.Store, byTime bool, what string) error {
+		return seed(ctx, w, st, byTime, what)
+	}}
+}
+
+// folder is the name of the directory where the database is kept.
+func (s *seedling) folder(kind string) string {
+	if s.size.Launches > 0 {
+		return fmt.Sprintf("%s-%s-%d-%d-%d", s.name, kind, s.size.Launches, s.size.Trades, s.size.Seed)
+	}
+	return fmt.Sprintf("%s-%s-%d-%d-%d", s.name, kind, s.size.Tokens, s.size.Trades, s.size.Seed)
+}
 
 // seeded is what a kept database was made from; one that differs is made anew.
 type seeded struct {
@@ -55,7 +81,9 @@ func kindsOf(flag string) ([]string, error) {
 // database is a seeded database that is ready to be opened.
 type database struct {
 	kind, dsn string
-	postgres  *postgres // nil on SQLite
+	// reader is how another process opens it beside a writer; empty where none does.
+	reader   string
+	postgres *postgres // nil on SQLite
 }
 
 // close ends its server.
@@ -65,9 +93,52 @@ func (d *database) close() {
 	}
 }
 
-// seededDatabase opens the world's database of a kind. It is made when it isn't kept yet, or was made otherwise, or
+// copied makes a copy that can be written to, in dir on SQLite and on the same server on PostgreSQL. drop is for when it has
+// served.
+func (d *database) copied(ctx context.Context, dir string) (c *database, drop func(context.Context) error, err error) {
+	if d.postgres != nil {
+		const name = "written"
+		for _, statement := range []string{"DROP DATABASE IF EXISTS " + name, "CREATE DATABASE " + name + " TEMPLATE market"} {
+			if _, err := d.postgres.admin.Exec(ctx, statement); err != nil {
+				return nil, nil, fmt.Errorf("copy the database: %w", err)
+			}
+		}
+		c = &database{kind: d.kind, dsn: d.postgres.dsn(name), reader: d.postgres.dsn(name), postgres: d.postgres}
+		return c, func(ctx context.Context) error {
+			_, err := d.postgres.admin.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)")
+			return err
+		}, nil
+	}
+	written, beside := filepath.Join(dir, sqliteFile), filepath.Join(dir, "reader.db")
+	if err := copyFile(written, strings.TrimPrefix(d.dsn, "sqlite:")); err != nil {
+		return nil, nil, fmt.Errorf("copy the database: %w", err)
+	}
+	// The store lets one process have a file. SQLite itself lets several; by another name the second process gets past the lock.
+	if err := os.Symlink(written, beside); err != nil {
+		return nil, nil, err
+	}
+	c = &database{kind: d.kind, dsn: "sqlite:" + written, reader: "sqlite:" + beside}
+	return c, func(context.Context) error { return nil }, nil
+}
+
+func copyFile(to, from string) (err error) {
+	in, err := os.Open(from)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, in.Close()) }()
+	out, err := os.Create(to)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	_, err = io.Copy(out, in)
+	return err
+}
+
+// seededDatabase opens a world's database of a kind. It is made when it isn't kept yet, or was made otherwise, or
 // again is set.
-func seededDatabase(ctx context.Context, kind string, w *world, again bool) (_ *database, err error) {
+func seededDatabase(ctx context.Context, kind string, w *seedling, again bool) (_ *database, err error) {
 	cache, err := seedCache(kind)
 	if err != nil {
 		return nil, err
@@ -76,8 +147,8 @@ func seededDatabase(ctx context.Context, kind string, w *world, again bool) (_ *
 	if err != nil {
 		return nil, err
 	}
-	want := seeded{w.size, seedVersion, schema}
-	dir := filepath.Join(cache, fmt.Sprintf("market-%s-%d-%d-%d", kind, w.size.Tokens, w.size.Trades, w.size.Seed))
+	want := seeded{w.size, w.version, schema}
+	dir := filepath.Join(cache, w.folder(kind))
 	var kept seeded
 	raw, err := os.ReadFile(filepath.Join(dir, seedFile))
 	if err == nil && !again && json.Unmarshal(raw, &kept) == nil && kept == want {
@@ -117,7 +188,7 @@ func openKept(ctx context.Context, kind, dir string) (*database, error) {
 	return &database{kind: kind, dsn: p.dsn("market"), postgres: p}, nil
 }
 
-func makeDatabase(ctx context.Context, kind, dir string, w *world) (err error) {
+func makeDatabase(ctx context.Context, kind, dir string, w *seedling) (err error) {
 	dsn := "sqlite:" + filepath.Join(dir, sqliteFile)
 	if kind == pgKind {
 		p, err := startPostgres(ctx, dir, false)
@@ -141,7 +212,7 @@ func makeDatabase(ctx context.Context, kind, dir string, w *world) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	return seed(ctx, w, st, kind == pgKind, "seed "+kind)
+	return w.fill(ctx, st, kind == pgKind, "seed "+kind)
 }
 
 // settle does what autovacuum would do later.

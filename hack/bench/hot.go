@@ -32,15 +32,12 @@ of the server's process alone.
 Flags:
 `
 
-// hotPaths are the answers that the server has in memory. Those that it has no route for are left out, and named.
+// hotPaths are the answers that the server has in memory, but for those of the launch board: see bench board. Those that it
+// has no route for are left out, and named.
 var hotPaths = []string{
 	"/api/market/live",
 	"/api/majors",
 	"/api/majors?chain=base",
-	"/api/launch/board",
-	"/api/launch/board?chain=base",
-	"/api/launch/board?sort=new",
-	"/api/launch/board?sort=volume&chain=bsc",
 }
 
 // hotRun is one run of one contender.
@@ -196,7 +193,7 @@ func (o *hotOptions) run(ctx context.Context, d *database, dir, name, target str
 	if err := loop.statuses.only(http.StatusOK); err != nil {
 		return nil, err
 	}
-	if err := o.same(ctx, s, target, sample, loop); err != nil {
+	if err := sameBytes(ctx, s, target, sample, loop); err != nil {
 		return nil, err
 	}
 	r := &hotRun{
@@ -206,8 +203,8 @@ func (o *hotOptions) run(ctx context.Context, d *database, dir, name, target str
 	return r, s.stop()
 }
 
-// same fails unless everybody wrote the same bytes.
-func (o *hotOptions) same(ctx context.Context, s *served, target string, sample *answerOf, loop *closedRun) error {
+// sameBytes fails unless everybody wrote the same bytes.
+func sameBytes(ctx context.Context, s *served, target string, sample *answerOf, loop *closedRun) error {
 	if err := s.silent(); err != nil {
 		return err
 	}

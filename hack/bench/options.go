@@ -37,7 +37,11 @@ func (o *apiOptions) parse(args []string, usage string, more func(*flag.FlagSet)
 	flags.DurationVar(&o.warmUp, "warmup", o.warmUp, "how long it runs before that")
 	flags.StringVar(&o.cpuProfile, "cpuprofile", "", "`FILE` for a CPU profile of the server, of one more run that isn't counted")
 	flags.StringVar(&o.db, "db", o.db, "database: sqlite, postgres or both")
-	flags.IntVar(&o.size.Tokens, "tokens", o.size.Tokens, "tokens in the database")
+	if o.size.Launches > 0 {
+		flags.IntVar(&o.size.Launches, "launches", o.size.Launches, "launches in the database")
+	} else {
+		flags.IntVar(&o.size.Tokens, "tokens", o.size.Tokens, "tokens in the database")
+	}
 	flags.IntVar(&o.size.Trades, "trades", o.size.Trades, "trades in the database")
 	flags.Uint64Var(&o.size.Seed, "world", 1, "seed of what is in the database")
 	flags.BoolVar(&o.onlySeed, "seed", false, "make the database if it isn't kept yet, and end")
@@ -68,8 +72,8 @@ func (o *apiOptions) parse(args []string, usage string, more func(*flag.FlagSet)
 		return fmt.Errorf("with --duration %s and --warmup %s one server serves for %s; its chains would be stale after %s",
 			o.duration, o.warmUp, serves, longestServed)
 	}
-	if o.size.Tokens < 100 || o.size.Trades < 0 {
-		return errors.New("--tokens must be at least 100 and --trades not negative")
+	if (o.size.Tokens < 100 && o.size.Launches < 1000) || o.size.Trades < 0 {
+		return errors.New("--tokens must be at least 100, --launches at least 1000 and --trades not negative")
 	}
 	if o.clients.Together < 1 || o.clients.Each < 1 {
 		return errors.New("--clients and --per-client must be positive")
@@ -100,7 +104,7 @@ func scratch(f func(dir string) error) (err error) {
 
 // withDatabase runs f on the seeded database of a kind, unless that was all.
 func (o *apiOptions) withDatabase(ctx context.Context, kind string, w *world, f func(*database) error) error {
-	d, err := seededDatabase(ctx, kind, w, o.again)
+	d, err := seededDatabase(ctx, kind, w.seedling(), o.again)
 	if err != nil {
 		return err
 	}

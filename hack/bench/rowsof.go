@@ -114,30 +114,40 @@ func (f *folder) add(pool int32, t *market.Trade) error {
 		candles = new([len(market.StoredIntervals)]market.Candle)
 		f.open[pool] = candles
 	}
-	var usd market.Amount
-	usd.SetUint64(uint64(t.NanoUSD))
 	for i, interval := range market.StoredIntervals {
 		c := &candles[i]
-		key := market.CandleKey{Pool: t.Pool, Interval: interval, Open: t.Time - t.Time%int64(interval)}
+		key := candleKey(t, interval)
 		if c.CandleKey != key {
 			if err := f.close(c); err != nil {
 				return err
 			}
 			*c = market.Candle{CandleKey: key}
 		}
-		c.USD.Add(t.CloseUSD)
-		c.Native.Add(t.CloseNative)
-		c.VolumeUSD.Add(&c.VolumeUSD, &usd)
-		c.VolumeQuote.Add(&c.VolumeQuote, &t.QuoteAmount)
-		c.VolumeBase.Add(&c.VolumeBase, &t.BaseAmount)
-		c.LastBlock = t.Block
-		if t.Sell {
-			c.Sells++
-		} else {
-			c.Buys++
-		}
+		fold(c, t)
 	}
 	return nil
+}
+
+// candleKey names the candle of a width that a trade is in.
+func candleKey(t *market.Trade, interval int32) market.CandleKey {
+	return market.CandleKey{Pool: t.Pool, Interval: interval, Open: t.Time - t.Time%int64(interval)}
+}
+
+// fold adds a trade to a candle.
+func fold(c *market.Candle, t *market.Trade) {
+	var usd market.Amount
+	usd.SetUint64(uint64(t.NanoUSD))
+	c.USD.Add(t.CloseUSD)
+	c.Native.Add(t.CloseNative)
+	c.VolumeUSD.Add(&c.VolumeUSD, &usd)
+	c.VolumeQuote.Add(&c.VolumeQuote, &t.QuoteAmount)
+	c.VolumeBase.Add(&c.VolumeBase, &t.BaseAmount)
+	c.LastBlock = t.Block
+	if t.Sell {
+		c.Sells++
+	} else {
+		c.Buys++
+	}
 }
 
 func (f *folder) close(c *market.Candle) error {

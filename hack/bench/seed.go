@@ -25,6 +25,8 @@ type seeder struct {
 	// done and all count work, in trades.
 	progress *progressOf
 
+	// last is the block under which everything is written.
+	last    market.Header
 	lease   *store.Lease
 	changes market.Changes
 	rows    int
@@ -33,7 +35,7 @@ type seeder struct {
 // seed writes everything.
 func seed(ctx context.Context, w *world, st *store.Store, byTime bool, what string) error {
 	const candleWork, tradeWork, tokenWork = 3, 1, 2 // about how long they take
-	s := &seeder{world: w, store: st, byTime: byTime, progress: newProgress(what,
+	s := &seeder{world: w, store: st, byTime: byTime, last: w.header(), progress: newProgress(what,
 		int64(w.size.Trades)*(candleWork+tradeWork)+int64(w.size.Tokens)*tokenWork)}
 	for chain := range worldChains {
 		var err error
@@ -66,7 +68,7 @@ func (s *seeder) commit(ctx context.Context, always bool) error {
 	if s.rows == 0 || !always && s.rows < rowsPerCommit {
 		return nil
 	}
-	last := s.world.header()
+	last := s.last
 	err := s.store.Commit(ctx, s.lease, &store.Commit{
 		Last: last, Blocks: []market.Header{last}, Horizon: last.Number, Changes: s.changes,
 		Head: store.HeadStatus{

@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"net/netip"
 	"os"
+	"runtime"
 	"runtime/metrics"
 	"runtime/pprof"
 	"strconv"
@@ -47,6 +48,7 @@ func serveCommand(ctx context.Context, args []string) error {
 	flags := flag.NewFlagSet("serve", flag.ContinueOnError)
 	db := flags.String("db", "", "database of the API server")
 	at := flags.Int64("now", 0, "unix second at which the API server's clock begins")
+	board := flags.Bool("board", false, "declare the chains and venues of the launch board's world")
 	bare := flags.String("bare", "", "file with the answer of a bare server, which is run instead")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -75,7 +77,11 @@ func serveCommand(ctx context.Context, args []string) error {
 			return err
 		}
 		defer func() { _ = st.Close() }()
-		s, err := apiServer(st, clock, l.Addr(), log)
+		declared := worldCatalog()
+		if *board {
+			declared = boardCatalog()
+		}
+		s, err := apiServer(st, declared, clock, l.Addr(), log)
 		if err != nil {
 			return err
 		}
@@ -101,7 +107,7 @@ const limitedClients = 1_000_000
 
 // apiServer is the API server as it is run in earnest, but for its clock: the limiter is on, and believes a proxy on this
 // machine about who asks.
-func apiServer(st *store.Store, clock func() time.Time, at net.Addr, log *slog.Logger) (*apiserver.Server, error) {
+func apiServer(st *store.Store, declared *catalog.Catalog, clock func() time.Time, at net.Addr, log *slog.Logger) (*apiserver.Server, error) {
 	words, err := site.Default()
 	if err != nil {
 		return nil, err
@@ -110,7 +116,7 @@ func apiServer(st *store.Store, clock func() time.Time, at net.Addr, log *slog.L
 	limiter := limit.NewMemory(clock, limitedClients)
 	limit.NewMetrics(registry, limiter)
 	return apiserver.New(apiserver.Options{
-		Store: st, Catalog: catalog.NewLive(worldCatalog()), Site: &words, Build: httpapi.Build{Commit: strings.Repeat("0", 40)},
+		Store: st, Catalog: catalog.NewLive(declared), Site: &words, Build: httpapi.Build{Commit: strings.Repeat("0", 40)},
 		BaseURL: "http://" + at.String(), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Limiter: limiter,
 		Now: clock, Log: log, Metrics: httpapi.NewMetrics(registry),
 	})
@@ -183,7 +189,17 @@ func kilobytes(status []byte, name string) int64 {
 	return n << 10
 }
 
-// obey does what the lines say, one answer each: "usage", "profile FILE", "profiled".
+// writeHeap writes what lives on the heap after a collection.
+func writeHeap(path string) error {
+	f, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	runtime.GC()
+	return errors.Join(pprof.Lookup("heap").WriteTo(f, 0), f.Close())
+}
+
+// obey does what the lines say, one answer each: "usage", "profile FILE", "profiled", "heap FILE".
 func obey(in io.Reader, out io.Writer) error {
 	answers := json.NewEncoder(out)
 	var profile *os.File
@@ -202,6 +218,8 @@ func obey(in io.Reader, out io.Writer) error {
 		case "profiled":
 			pprof.StopCPUProfile()
 			err = profile.Close()
+		case "heap":
+			err = writeHeap(path)
 		default:
 			err = fmt.Errorf("%q is no command", word)
 		}

@@ -28,6 +28,12 @@ func serveAPI(ctx context.Context, dir, dsn string) (*served, error) {
 	return startServed(ctx, dir, "--db", dsn, "--now", strconv.FormatInt(worldEnd+1, 10))
 }
 
+// serveBoard starts the API server on a database of the board's world. Its clock begins with the chains'.
+func serveBoard(ctx context.Context, dir, dsn string, clock *boardClock) (*served, error) {
+	clock.start()
+	return startServed(ctx, dir, "--board", "--db", dsn, "--now", strconv.FormatInt(clock.now().Unix(), 10))
+}
+
 // serveBare starts a router with one route that writes an answer.
 func serveBare(ctx context.Context, dir string, a *bareAnswer) (*served, error) {
 	raw, err := json.Marshal(a)
@@ -104,6 +110,20 @@ func (s *served) profiled(path string, f func() error) error {
 		return err
 	}
 	say("profile: wrote %s; read it with: go tool pprof -top %s", path, path)
+	return nil
+}
+
+// heap writes a profile of what lives on the server's heap.
+func (s *served) heap(path string) error {
+	path, err := filepath.Abs(path)
+	if err != nil {
+		return err
+	}
+	var done string
+	if err := s.ask("heap "+path, &done); err != nil {
+		return err
+	}
+	say("profile: wrote %s; read it with: go tool pprof -sample_index=inuse_space -top %s", path, path)
 	return nil
 }
 

@@ -32,10 +32,15 @@ const (
 // marketSize is what a world follows from.
 type marketSize struct {
 	Tokens, Trades int
-	Seed           uint64
+	// Launches is what the launch board's world has in place of Tokens.
+	Launches int `json:",omitempty"`
+	Seed     uint64
 }
 
 func (s marketSize) String() string {
+	if s.Launches > 0 {
+		return fmt.Sprintf("%s launches, %s trades, seed %d", thousands(s.Launches), thousands(s.Trades), s.Seed)
+	}
 	return fmt.Sprintf("%s tokens, %s trades, seed %d", thousands(s.Tokens), thousands(s.Trades), s.Seed)
 }
 
@@ -88,22 +93,26 @@ func onEVM(s string) market.Address {
 func worldCatalog() *catalog.Catalog {
 	c := &catalog.Catalog{}
 	for i := range worldChains {
-		w := &worldChains[i]
-		c.Chains = append(c.Chains, catalog.Chain{
-			ID: w.id, Label: w.id, Family: chainconfig.EVM, EVMChainID: w.evmChainID, MinTradeUSD: 2,
-			Native: chainconfig.Native{Symbol: w.coin, Wrapped: w.native.String()},
-			Quotes: []chainconfig.Quote{
-				{Symbol: "USD", Address: w.usd.String(), PegUSD: 1, PegBoundPct: 5},
-				{Symbol: "W" + w.coin, Address: w.native.String()},
-			},
-			Majors: []chainconfig.Major{{Asset: w.coin, Address: w.native.String()}},
-			Exchanges: []catalog.Exchange{
-				{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: w.v2.String()},
-				{Name: "uniswap-v3", Protocol: market.UniswapV3, Factory: w.v3.String()},
-			},
-		})
+		c.Chains = append(c.Chains, worldChains[i].declared())
 	}
 	return c
+}
+
+// declared is the chain as the catalogue has it.
+func (c *worldChain) declared() catalog.Chain {
+	return catalog.Chain{
+		ID: c.id, Label: c.id, Family: chainconfig.EVM, EVMChainID: c.evmChainID, MinTradeUSD: 2,
+		Native: chainconfig.Native{Symbol: c.coin, Wrapped: c.native.String()},
+		Quotes: []chainconfig.Quote{
+			{Symbol: "USD", Address: c.usd.String(), PegUSD: 1, PegBoundPct: 5},
+			{Symbol: "W" + c.coin, Address: c.native.String()},
+		},
+		Majors: []chainconfig.Major{{Asset: c.coin, Address: c.native.String()}},
+		Exchanges: []catalog.Exchange{
+			{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: c.v2.String()},
+			{Name: "uniswap-v3", Protocol: market.UniswapV3, Factory: c.v3.String()},
+		},
+	}
 }
 
 // worldToken is a token. Tokens are in the order of their activity; the first of each chain is its wrapped coin.
@@ -180,8 +189,11 @@ func newWorld(size marketSize) *world {
 }
 
 // address is the i-th of a kind.
-func (w *world) address(kind, i int) market.Address {
-	rng := rand.New(rand.NewPCG(w.size.Seed, uint64(kind)<<40|uint64(i)))
+func (w *world) address(kind, i int) market.Address { return seededAddress(w.size.Seed, kind, i) }
+
+// seededAddress is the i-th of a kind that follows from a seed.
+func seededAddress(seed uint64, kind, i int) market.Address {
+	rng := rand.New(rand.NewPCG(seed, uint64(kind)<<40|uint64(i)))
 	var b [24]byte
 	for at := 0; at < len(b); at += 8 {
 		binary.BigEndian.PutUint64(b[at:], rng.Uint64())

@@ -1,0 +1,201 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/trust"
+)
+
+// boardVersion changes with what a seed makes.
+const boardVersion = 2
+
+// metadataAtOnce is how many tokens' metadata one commit of the seeding writes.
+const metadataAtOnce = 1000
+
+func (w *boardWorld) seedling() *seedling {
+	return &seedling{"board", w.size, boardVersion, func(ctx context.Context, st *store.Store, _ bool, what string) error {
+		return seedBoard(ctx, w, st, what)
+	}}
+}
+
+// seedBoard writes everything: launches, their tokens and pools, what was fetched and checked of them, and the trades that
+// the scores look at. It writes no candles of those: nothing that is measured reads them.
+func seedBoard(ctx context.Context, w *boardWorld, st *store.Store, what string) error {
+	progress := newProgress(what, int64(w.size.Launches+w.size.Trades))
+	for i := range w.chains {
+		p := &w.chains[i]
+		lease, err := st.Acquire(ctx, p.id, "bench", time.Hour)
+		if err != nil {
+			return err
+		}
+		s := &seeder{store: st, progress: progress, lease: lease, last: p.header(p.blockAt(worldEnd * 1000))}
+		trades := w.tradesOf(i)
+		for _, step := range []func() error{
+			func() error { return s.launches(ctx, p) },
+			func() error { return s.boardTrades(ctx, w, p, trades) },
+			func() error { return s.beside(ctx, p, w.size.Seed) },
+			func() error { return st.SetState(ctx, lease, store.ChainRunning, "") },
+			func() error { return st.Release(ctx, lease) },
+		} {
+			if err := step(); err != nil {
+				return fmt.Errorf("chain %s: %w", p.id, err)
+			}
+		}
+	}
+	progress.end()
+	return nil
+}
+
+// changed adds a row to a list of changes.
+func changed[K comparable, V any](list *[]market.Change[K, V], key K, row V) {
+	*list = append(*list, market.Change[K, V]{Key: key, After: &row})
+}
+
+// quoteRows are the chain's wrapped coin and its stable as tokens, the pool between them, and their prices.
+func (p *boardPart) quoteRows(to *market.Changes, nativeUSD float64, at int64) (rows int) {
+	for i, mint := range []market.Address{p.native, p.usd} {
+		t := market.Token{
+			Mint: mint, Symbol: p.coin, HasDecimals: true, Decimals: 18, FirstBlock: 1, FirstSeenAt: p.timeOf(1),
+			Pool: seededAddress(p.evmChainID, 16, 0),
+		}
+		if t.Name = "Wrapped " + p.coin; i == 1 {
+			t.Name, t.Symbol, t.Decimals, t.Pool = "USD", "USD", p.usdDigits, market.Address{}
+		}
+		changed(&to.Tokens, mint, t)
+	}
+	pool := p.nativePool(nativeUSD, at)
+	changed(&to.Pools, pool.ID, pool)
+	changed(&to.Quotes, p.usd, market.QuotePrice{Asset: p.usd, USD: 1, Pegged: true})
+	changed(&to.Quotes, p.native, market.QuotePrice{Asset: p.native, USD: nativeUSD})
+	return 5
+}
+
+// nativePool is the pool that prices the chain's coin.
+func (p *boardPart) nativePool(usd float64, at int64) market.Pool {
+	const locked = 2e7
+	return market.Pool{
+		ID: seededAddress(p.evmChainID, 16, 0), Protocol: market.UniswapV2, Factory: p.v2, Token0: p.native, Token1: p.usd, FeePips: 3000,
+		CreatedBlock: 1, CreatedAt: p.timeOf(1), Base: p.native, Quote: p.usd, BaseIs0: true, Price: usd, Depth: locked / 100, Locked: locked,
+		Reserve0: raw(locked/2/usd, 18), Reserve1: raw(locked/2, p.usdDigits), LastTradeAt: at,
+		Day: market.Window{ReferenceUSD: p.nativeUSD},
+	}
+}
+
+// launches writes a chain's launches with their tokens and pools, in the order of their keys.
+func (s *seeder) launches(ctx context.Context, p *boardPart) error {
+	s.rows += p.quoteRows(&s.changes, p.nativeUSD, worldEnd)
+	list := slices.Clone(p.launches)
+	slices.SortFunc(list, func(a, b *boardLaunch) int { return cmp.Compare(firstWord(a.mint), firstWord(b.mint)) })
+	for _, l := range list {
+		changed(&s.changes.Launches, l.mint, l.row())
+		changed(&s.changes.Tokens, l.mint, l.token())
+		changed(&s.changes.Pools, l.poolID(), l.poolRow())
+		if s.rows += 3; l.state == market.LaunchGraduated {
+			changed(&s.changes.Pools, market.CurveID(l.mint), l.emptied())
+			s.rows++
+		}
+		if err := s.commit(ctx, false); err != nil {
+			return err
+		}
+		s.progress.add(1)
+	}
+	return s.commit(ctx, true)
+}
+
+// boardTrades writes a chain's trades.
+func (s *seeder) boardTrades(ctx context.Context, w *boardWorld, p *boardPart, trades []boardTrade) error {
+	var last uint64
+	index := uint32(0)
+	for i := range trades {
+		t := &trades[i]
+		number := p.blockAt(t.ms)
+		if index++; number != last {
+			last, index = number, 0
+		}
+		row := t.launch.tradeRow(number, t.usd/p.nativeUSD/t.launch.price(), t.usd/p.nativeUSD, p.nativeUSD, w.wallet(p, int(t.trader)), t.sell)
+		row.LogIndex, row.Tx = index, txOf(number, index)
+		s.changes.Trades = append(s.changes.Trades, row)
+		s.rows++
+		if err := s.commit(ctx, false); err != nil {
+			return err
+		}
+		s.progress.add(1)
+	}
+	return s.commit(ctx, true)
+}
+
+// wallet is the n-th of a chain.
+func (w *boardWorld) wallet(p *boardPart, n int) market.Address {
+	return seededAddress(w.size.Seed, 24, p.index<<24|n)
+}
+
+func txOf(number uint64, index uint32) (h market.Hash) {
+	binary.BigEndian.PutUint64(h[8:], number*0x9e3779b97f4a7c15)
+	binary.BigEndian.PutUint32(h[28:], index)
+	return h
+}
+
+// beside writes what was fetched of nine in ten launches and what was checked of some.
+func (s *seeder) beside(ctx context.Context, p *boardPart, seed uint64) error {
+	rng := rand.New(rand.NewPCG(seed, 33<<40|uint64(p.index)))
+	for part := range slices.Chunk(p.launches, metadataAtOnce) {
+		var list []store.TokenMetadata
+		var reports []store.TrustRow
+		for rank, l := range part {
+			if rng.IntN(10) > 0 {
+				list = append(list, l.metadata(rng, worldEnd-60))
+			}
+			if rank < len(part)/boardActive && l.traded {
+				reports = append(reports, l.report(rng, worldEnd-60))
+			}
+		}
+		if err := errors.Join(s.store.SaveMetadata(ctx, s.lease, list), s.store.SaveTrust(ctx, s.lease, reports)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// metadata is what fetching it gave: for one in ten nothing.
+func (l *boardLaunch) metadata(rng *rand.Rand, at int64) store.TokenMetadata {
+	m := store.TokenMetadata{Mint: l.mint, Status: store.MetadataFetched, Attempts: 1, FetchedAt: at}
+	if rng.IntN(10) == 0 {
+		m.Status, m.Reason = store.MetadataFailed, "not_found"
+		return m
+	}
+	m.ImageURL = "https://bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi.example/" + l.mint.String() + ".png"
+	m.Description = l.name + " is a token on " + l.part.id + "."
+	if rng.IntN(2) == 0 {
+		m.X = "https://x.com/" + l.symbol
+	}
+	if rng.IntN(3) == 0 {
+		m.Telegram = "https://t.me/" + l.symbol
+	}
+	if rng.IntN(4) == 0 {
+		m.Website = "https://" + l.mint.String() + ".example/"
+	}
+	return m
+}
+
+// report is what checking it gave: of one in fifty that it is dangerous.
+func (l *boardLaunch) report(rng *rand.Rand, at int64) store.TrustRow {
+	row := store.TrustRow{Mint: l.mint, CheckedAt: at, Verdict: string(trust.OK)}
+	if rng.IntN(50) == 0 {
+		row.Critical, row.Verdict = true, string(trust.Danger)
+	}
+	row.Report, _ = json.Marshal(trust.Report{ // its values are texts and numbers
+		Chain: l.part.id, Mint: l.mint.String(), At: time.Unix(at, 0).UTC(), CheckedAt: time.Unix(at, 0).UTC(),
+		Checks: []trust.Check{}, Checker: trust.Checker{ID: "bench", Version: "1"},
+	})
+	return row
+}
