@@ -218,7 +218,7 @@ func TestFlags(t *testing.T) {
 	pod, _ = template(one(t, all, "Deployment", "boardwalk-apiserver"))
 	server := container(t, pod, "apiserver")
 	if got, want := args(t, server), []string{
-		"apiserver", "--from-cluster", "--listen=:8080", "--operations=:8082", "--log-json", "--log-level=info",
+		"apiserver", "--from-cluster", "--indexers=http://boardwalk-indexer-{chain}:8081", "--listen=:8080", "--operations=:8082", "--log-json", "--log-level=info",
 		"--base-url=https://api.example.com", "--trusted-proxy=10.0.0.0/8",
 	}; !slices.Equal(got, want) {
 		t.Errorf("the API server has %q, wanted %q", got, want)
@@ -239,7 +239,7 @@ func TestFlags(t *testing.T) {
 	all = render(t, "helm", "-f", filepath.Join(chart, "ci", "everything.yaml"))
 	pod, _ = template(one(t, all, "Deployment", "markets-apiserver"))
 	if got, want := args(t, container(t, pod, "apiserver")), []string{
-		"apiserver", "--from-cluster", "--listen=:8080", "--operations=:8082", "--log-json", "--log-level=warn",
+		"apiserver", "--from-cluster", "--indexers=http://boardwalk-indexer-{chain}:8081", "--listen=:8080", "--operations=:8082", "--log-json", "--log-level=warn",
 		"--base-url=https://api.example.com", "--docs-url=https://docs.example.com/boardwalk",
 		"--trusted-proxy=10.0.0.0/8", "--trusted-proxy=192.0.2.7", "--trusted-proxy=2001:db8::/32",
 		"--site=/etc/boardwalk/site/site.yaml", "--builder-keys=/etc/boardwalk/builder-keys/hashes.txt",

@@ -11,6 +11,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet"
 )
 
 // indexerObject is the name of all that the operator makes for the chain.
@@ -145,6 +147,26 @@ func (s step) testAPI() {
 		s.Errorf("%d trades are in the database, an hour of them was made", trades)
 	}
 	s.checkPrice()
+}
+
+// testTrust goes through the network policies of API server and indexer, to a simulation on the chain's state.
+func (s step) testTrust() {
+	token := s.world.TokensLike(simnet.Plain)[0].Address
+	s.eventually(20*time.Second, func() error {
+		var report struct {
+			Status string
+			Checks []struct{ ID, Result string }
+		}
+		if err := s.api("/api/token/"+token+"/trust?chain=base", &report); err != nil {
+			return err
+		}
+		for _, c := range report.Checks {
+			if c.ID == "honeypot_sell" && c.Result == "pass" {
+				return nil
+			}
+		}
+		return fmt.Errorf("the report of %s is %+v", token, report)
+	})
 }
 
 // price is what the API says of wrapped ether.

@@ -24,6 +24,7 @@ func TestBoardwalkOnARealNode(t *testing.T) {
 		{"the indexer follows the chain", step.testFollowing},
 		{"the API answers from what was indexed", step.testAPI},
 		{"a trade shows in the API", step.testTrade},
+		{"the API has the indexer check a token", step.testTrust},
 		{"strangers reach what is public alone", step.testNetwork},
 
 		{"venues open", step.testVenuesOpen},

@@ -13,11 +13,15 @@ var metadataServices = map[string][]string{
 	"::/0":      {"fd00:ec2::/32"},
 }
 
-// networkPolicy lets in the operator, which asks for the state, and whoever may read metrics. Out it lets everything but the
+// networkPolicy lets in the operator, which asks for the state, the API server, which asks for trust checks, and whoever may
+// read metrics. Out it lets everything but the
 // clouds' metadata services: chains' nodes may be anywhere, inside the cluster too.
 func (b *builder) networkPolicy() *networkingv1ac.NetworkPolicyApplyConfiguration {
 	operations := networkingv1ac.NetworkPolicyPort().WithProtocol("TCP").WithPort(intstr.FromInt32(OperationsPort))
-	operator := metav1ac.LabelSelector().WithMatchLabels(map[string]string{LabelName: Name, LabelComponent: Operator})
+	component := func(name string) *networkingv1ac.NetworkPolicyPeerApplyConfiguration {
+		return networkingv1ac.NetworkPolicyPeer().WithPodSelector(
+			metav1ac.LabelSelector().WithMatchLabels(map[string]string{LabelName: Name, LabelComponent: name}))
+	}
 	scrapers := metav1ac.LabelSelector().WithMatchLabels(map[string]string{LabelScrape: "true"})
 	out := networkingv1ac.NetworkPolicyEgressRule().WithTo(networkingv1ac.NetworkPolicyPeer().WithNamespaceSelector(metav1ac.LabelSelector()))
 	for _, all := range []string{"0.0.0.0/0", "::/0"} {
@@ -28,7 +32,7 @@ func (b *builder) networkPolicy() *networkingv1ac.NetworkPolicyApplyConfiguratio
 			WithPodSelector(metav1ac.LabelSelector().WithMatchLabels(b.selector())).
 			WithPolicyTypes("Ingress", "Egress").
 			WithIngress(networkingv1ac.NetworkPolicyIngressRule().WithPorts(operations).WithFrom(
-				networkingv1ac.NetworkPolicyPeer().WithPodSelector(operator),
+				component(Operator), component(APIServer),
 				networkingv1ac.NetworkPolicyPeer().WithNamespaceSelector(scrapers))).
 			WithEgress(out))
 }

@@ -32,6 +32,7 @@ const (
 	Name      = "boardwalk"
 	Indexer   = "indexer"
 	Operator  = "operator"
+	APIServer = "apiserver"
 	ManagedBy = "boardwalk-operator"
 )
 

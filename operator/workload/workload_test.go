@@ -218,11 +218,13 @@ func TestWhoReachesTheIndexerAndWhomItReaches(t *testing.T) {
 		t.Fatalf("ingress %+v; want the operations' port alone", p.Ingress)
 	}
 	from := p.Ingress[0].From
-	same(t, "who asks", len(from), 2)
-	same(t, "the operator of the namespace", from[0], networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{
-		MatchLabels: map[string]string{"app.kubernetes.io/name": "boardwalk", "app.kubernetes.io/component": "operator"},
-	}})
-	same(t, "who reads metrics", from[1], networkingv1.NetworkPolicyPeer{NamespaceSelector: &metav1.LabelSelector{
+	same(t, "who asks", len(from), 3)
+	for i, component := range []string{"operator", "apiserver"} {
+		same(t, "the "+component+" of the namespace", from[i], networkingv1.NetworkPolicyPeer{PodSelector: &metav1.LabelSelector{
+			MatchLabels: map[string]string{"app.kubernetes.io/name": "boardwalk", "app.kubernetes.io/component": component},
+		}})
+	}
+	same(t, "who reads metrics", from[2], networkingv1.NetworkPolicyPeer{NamespaceSelector: &metav1.LabelSelector{
 		MatchLabels: map[string]string{"boardwalk.dev/scrape": "true"},
 	}})
 	var blocked []string
