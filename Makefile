@@ -61,7 +61,8 @@ verify: generate ## Check that generated files are current and the module is tid
 .PHONY: fuzz
 fuzz: ## Fuzz the decoders and the log scanner for a minute each
 	go test -run '^$$' -fuzz FuzzParseLogs -fuzztime 60s ./indexer/evm
-	go test -run '^$$' -fuzz FuzzDecode -fuzztime 60s ./indexer/evm
+	go test -run '^$$' -fuzz 'FuzzDecode$$' -fuzztime 60s ./indexer/evm
+	go test -run '^$$' -fuzz FuzzDecodeLaunch -fuzztime 60s ./indexer/evm
 
 .PHONY: bench
 bench: build ## Measure the backfill; the other benchmarks are in docs/benchmarks.md

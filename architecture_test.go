@@ -26,6 +26,8 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"internal/price":       {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/candle":      {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/traction":    {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
+		"internal/board":       {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
+		"internal/trust":       {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/catalog":     {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/store":       {programs, kubernetes, {module + "internal/catalog"}},
 		"indexer/derive":       {{module + "apiserver", module + "operator/"}, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
