@@ -10,6 +10,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/boardwalkhq/boardwalk/apiserver/checker"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -48,6 +49,7 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 func indexerCommand() *cobra.Command {
 	var c common
+	var out outside
 	var config, hash string
 	cmd := &cobra.Command{
 		Use: "indexer --config FILE", Short: "Run one chain's indexer", Args: cobra.NoArgs,
@@ -68,6 +70,10 @@ address; it looks every minute whether what halted it is mended.`,
 				return fmt.Errorf("chain document %s has the hash %s, not %s: it is an older copy; a newer one comes within a minute or two",
 					config, has, hash)
 			}
+			fetcher, err := out.fetcher()
+			if err != nil {
+				return err
+			}
 			ctx := cmd.Context()
 			l, err := telemetry.Listen(ctx, "operations", c.address)
 			if err != nil {
@@ -84,6 +90,7 @@ address; it looks every minute whether what halted it is mended.`,
 			defer p.close()
 			ix, err := indexer.New(cfg, st, indexer.Options{
 				Log: log, Now: now, Holder: holder(c.dsn(cmd)), Progress: p.report, Metrics: indexer.NewMetrics(registry),
+				Fetcher: fetcher,
 			})
 			if err != nil {
 				return err
@@ -93,12 +100,14 @@ address; it looks every minute whether what halted it is mended.`,
 			g.Go(func() error {
 				operations := telemetry.Operations(registry, st.Ping, c.pprof)
 				operations.Handle("GET "+chainconfig.StatePath, ix.StateHandler())
+				operations.Handle("GET /trust/{mint}", ix.ChecksHandler())
 				return telemetry.Serve(ctx, l, operations, time.Second, log)
 			})
 			return g.Wait()
 		},
 	}
 	c.register(cmd, "127.0.0.1:8081")
+	out.register(cmd)
 	cmd.Flags().StringVar(&config, "config", "", "the chain document")
 	cmd.Flags().StringVar(&hash, "document-hash", "", "refuse a chain document with another hash, as an older copy on a cluster's node has")
 	_ = cmd.MarkFlagRequired("config")
@@ -122,6 +131,7 @@ func apiserverCommand() *cobra.Command {
 	var c common
 	var p public
 	var d declaration
+	var indexers string
 	cmd := &cobra.Command{
 		Use: "apiserver -f DIR | --from-cluster", Short: "Run the public API", Args: cobra.NoArgs,
 		Long: `Answer the public from what the indexers of the declared chains wrote to the database.
@@ -137,6 +147,10 @@ away the API goes on with what was read last. Which venue is open is decided by 
 				return err
 			}
 			if err := p.prepare(cmd); err != nil {
+				return err
+			}
+			checks, err := indexersAt(indexers)
+			if err != nil {
 				return err
 			}
 			registry := telemetry.NewRegistry()
@@ -160,7 +174,7 @@ away the API goes on with what was read last. Which venue is open is decided by 
 				return err
 			}
 			defer func() { _ = st.Close() }()
-			server, closing, err := p.server(listener.Addr(), st, from.Catalog(), log, registry)
+			server, closing, err := p.server(listener.Addr(), st, from.Catalog(), checks, log, registry)
 			if err != nil {
 				return err
 			}
@@ -187,5 +201,19 @@ away the API goes on with what was read last. Which venue is open is decided by 
 	c.register(cmd, "127.0.0.1:8082")
 	d.register(cmd)
 	p.register(cmd)
+	cmd.Flags().StringVar(&indexers, "indexers", "", "operations address of the chains' indexers, with {chain} for a chain's id, as in "+
+		"http://boardwalk-indexer-{chain}:8081; they make the trust checks, without it only what they stored is answered")
 	return cmd
+}
+
+// indexersAt is nil without an address.
+func indexersAt(address string) (checker.Checker, error) {
+	if address == "" {
+		return nil, nil //nolint:nilnil // none is what was asked for
+	}
+	c, err := checker.NewClient(address)
+	if err != nil {
+		return nil, fmt.Errorf("--indexers: %w", err)
+	}
+	return c, nil
 }

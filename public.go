@@ -14,6 +14,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
+	"github.com/boardwalkhq/boardwalk/apiserver/checker"
 	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
@@ -71,7 +72,7 @@ func (p *public) check() error {
 
 // server makes the API server that is to answer at an address. Everything that the flags name is read before it is made;
 // closing ends the connections to Redis.
-func (p *public) server(at net.Addr, st *store.Store, live *catalog.Live, log *slog.Logger,
+func (p *public) server(at net.Addr, st *store.Store, live *catalog.Live, checks checker.Checker, log *slog.Logger,
 	r prometheus.Registerer,
 ) (server *apiserver.Server, closing func(), err error) {
 	closing = func() {}
@@ -84,6 +85,7 @@ func (p *public) server(at net.Addr, st *store.Store, live *catalog.Live, log *s
 	}
 	o := apiserver.Options{
 		Store: st, Catalog: live, Build: build(), BaseURL: strings.TrimRight(base, "/"), DocsURL: strings.TrimRight(p.docsURL, "/"),
+		Checker:     checks,
 		MaxInFlight: p.inFlight, AccessLog: p.accessLog, Now: now, Log: log, Metrics: httpapi.NewMetrics(r),
 	}
 	if o.Site, err = loadSite(p.site); err != nil {

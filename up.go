@@ -18,6 +18,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
 	"github.com/boardwalkhq/boardwalk/indexer"
+	"github.com/boardwalkhq/boardwalk/indexer/metadata"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -79,6 +80,7 @@ func holder(dsn string) string {
 func upCommand() *cobra.Command {
 	var c common
 	var p public
+	var out outside
 	var dirs []string
 	cmd := &cobra.Command{
 		Use:   "up -f DIR",
@@ -96,13 +98,18 @@ replaces an earlier one's with the same id.`,
 			if err := p.prepare(cmd); err != nil {
 				return err
 			}
-			u := &up{common: c, public: p, dsn: c.dsn(cmd), log: log, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()}
+			fetcher, err := out.fetcher()
+			if err != nil {
+				return err
+			}
+			u := &up{common: c, public: p, fetcher: fetcher, dsn: c.dsn(cmd), log: log, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()}
 			return u.run(cmd.Context(), dirs)
 		},
 	}
 	c.register(cmd, "127.0.0.1:8081")
 	cmd.Flags().StringArrayVarP(&dirs, "filename", "f", nil, "folder with manifests of chains and venues; may be given several times")
 	p.register(cmd)
+	out.register(cmd)
 	_ = cmd.MarkFlagRequired("filename")
 	return cmd
 }
@@ -113,6 +120,7 @@ type up struct {
 	public
 
 	dsn      string
+	fetcher  *metadata.Fetcher
 	log      *slog.Logger
 	out, err io.Writer
 }
@@ -157,6 +165,7 @@ func (u *up) serve(ctx context.Context, declared *files.Declared, st *store.Stor
 	for _, c := range declared.Running {
 		ix, err := indexer.New(c, st, indexer.Options{
 			Log: u.log, Now: now, Holder: holder(u.dsn), Progress: progress.report, Metrics: metrics,
+			Fetcher: u.fetcher,
 		})
 		if err != nil {
 			return err
@@ -164,7 +173,7 @@ func (u *up) serve(ctx context.Context, declared *files.Declared, st *store.Stor
 		indexers = append(indexers, ix)
 	}
 	live := catalog.NewLive(cat)
-	server, closing, err := u.server(listener.Addr(), st, live, u.log, registry)
+	server, closing, err := u.server(listener.Addr(), st, live, checksHere(indexers), u.log, registry)
 	if err != nil {
 		return err
 	}

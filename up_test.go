@@ -49,8 +49,12 @@ type running struct {
 func startUp(t *testing.T, dsn string, dirs ...string) *running {
 	t.Helper()
 	var out output
+	fetcher, err := (&outside{fetch: true}).fetcher()
+	if err != nil {
+		t.Fatal(err)
+	}
 	u := &up{
-		common: common{operations: operations{address: "127.0.0.1:0"}}, dsn: dsn,
+		common: common{operations: operations{address: "127.0.0.1:0"}}, dsn: dsn, fetcher: fetcher,
 		public: public{listen: "127.0.0.1:0", docsURL: "/docs"},
 		log:    slog.New(slog.DiscardHandler), out: &out, err: io.Discard,
 	}

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/boardwalkhq/boardwalk/indexer/metadata"
+)
+
+// outside are the flags of whatever fetches launched tokens' metadata, which is anywhere.
+type outside struct {
+	fetch         bool
+	ipfs, arweave []string
+}
+
+func (o *outside) register(cmd *cobra.Command) {
+	f := cmd.Flags()
+	f.BoolVar(&o.fetch, "fetch-metadata", true, "fetch launched tokens' descriptions and pictures, from public addresses alone")
+	f.StringArrayVar(&o.ipfs, "ipfs-gateway", nil, "https:// base of a public IPFS gateway, in place of well-known ones; may be given several times")
+	f.StringArrayVar(&o.arweave, "arweave-gateway", nil, "the same for Arweave")
+}
+
+// fetcher is nil when nothing is to be fetched.
+func (o *outside) fetcher() (*metadata.Fetcher, error) {
+	if !o.fetch {
+		return nil, nil //nolint:nilnil // none is what was asked for
+	}
+	f, err := metadata.New(metadata.Options{Now: now, IPFS: o.ipfs, Arweave: o.arweave})
+	if err != nil {
+		return nil, fmt.Errorf("--ipfs-gateway, --arweave-gateway: %w", err)
+	}
+	return f, nil
+}
