@@ -39,6 +39,7 @@ type LaunchDesk struct {
 
 	plans   []plan    // of history, by time
 	next    time.Time // of the next launch beyond them
+	clock   time.Time // of the step before
 	count   int
 	tricks  int
 	pending []*run // launched, but not seen mined yet
@@ -195,9 +196,13 @@ func (d *LaunchDesk) launchDue(ctx context.Context, at time.Time) ([]act, error)
 	if len(d.world.Venues) == 0 {
 		return nil, nil
 	}
-	if d.next.IsZero() || d.next.Sub(at) > 2*d.every { // so far ahead only where a reorg turned the clock back
+	if d.next.IsZero() {
 		d.next = at
 	}
+	if back := d.clock.Sub(at); back > 0 && !d.clock.IsZero() { // a reorg turned the clock back
+		d.next = d.next.Add(-back)
+	}
+	d.clock = at
 	var due []plan
 	for len(d.plans) > 0 && !d.plans[0].start.After(at) {
 		due, d.plans = append(due, d.plans[0]), d.plans[1:]
