@@ -32,7 +32,7 @@ func (ix *Indexer) prepare(ctx context.Context, blocks []market.Block, until mar
 		return nil, nil, err
 	}
 	e := &enrichment{Indexer: ix, ctx: ctx, blocks: blocks}
-	for _, step := range []func() error{e.pools, e.tokens, e.samples} {
+	for _, step := range []func() error{e.pools, e.curves, e.tokens, e.samples} {
 		n := len(e.facts)
 		if err := step(); err != nil {
 			return nil, nil, err
@@ -184,6 +184,63 @@ func (e *enrichment) unknownPools(b *market.Block, settled map[market.Address]bo
 	return unknown
 }
 
+// curves asks the contracts of new curves what they take, where the launch's log doesn't tell.
+func (e *enrichment) curves() error {
+	seen := launches{}
+	for i := range e.blocks {
+		b := &e.blocks[i]
+		contract, tokens := e.untold(b, seen)
+		if len(tokens) == 0 {
+			continue
+		}
+		tokens, err := e.recall(b, tokens, func(f market.Fact) (market.Address, bool) {
+			c, ok := f.(market.CurveFact)
+			return c.Token, ok && contract[c.Token] == c.Curve
+		})
+		if err != nil {
+			return err
+		}
+		if len(tokens) == 0 {
+			continue
+		}
+		keys := make([]market.CurveKey, len(tokens))
+		for k, t := range tokens {
+			keys[k] = market.CurveKey{Curve: contract[t], Token: t}
+		}
+		facts, err := e.source.CurveFacts(e.ctx, ref(b), keys)
+		if err != nil {
+			return err
+		}
+		for _, f := range facts {
+			e.add(b, f)
+		}
+	}
+	return nil
+}
+
+// untold are the tokens that a block launches on a curve of which no log tells what it takes, with the curves' contracts. A
+// token's first launch counts; seen are those of the batch so far.
+func (e *enrichment) untold(b *market.Block, seen launches) (contract map[market.Address]market.Address, tokens []market.Address) {
+	for _, tx := range b.Txs {
+		for _, l := range tx.Logs {
+			ev, ok := l.Event.(market.Launched)
+			if !ok || seen[ev.Token] || e.state.Launched(ev.Token) {
+				continue
+			}
+			seen[ev.Token] = true
+			if ev.Curve.IsNone() || !ev.Quote.IsNone() {
+				continue
+			}
+			if contract == nil {
+				contract = map[market.Address]market.Address{}
+			}
+			contract[ev.Token] = ev.Curve
+			tokens = append(tokens, ev.Token)
+		}
+	}
+	return contract, tokens
+}
+
 // tokens asks tokens about themselves at the first block that brings them up.
 func (e *enrichment) tokens() error {
 	n := newcomers{
@@ -237,8 +294,13 @@ func (n *newcomers) learn(b *market.Block) {
 func (n *newcomers) of(b *market.Block) []market.Address {
 	n.found = nil
 	for _, f := range b.Facts {
-		if p, ok := f.(market.PoolFact); ok && p.Known {
-			n.pool(p.Info)
+		switch f := f.(type) {
+		case market.PoolFact:
+			if f.Known {
+				n.pool(f.Info)
+			}
+		case market.CurveFact:
+			n.taken(f.Quote)
 		}
 	}
 	for _, tx := range b.Txs {
@@ -251,6 +313,9 @@ func (n *newcomers) of(b *market.Block) []market.Address {
 			case market.Launched:
 				n.need(ev.Token)
 				n.again(ev.Token)
+				n.taken(ev.Quote)
+			case market.CurveSet:
+				n.taken(ev.Quote)
 			case market.Transfer:
 				n.moved(ev.Token)
 			case market.Wrap:
@@ -268,6 +333,13 @@ func (n *newcomers) pool(c market.PoolCreated) {
 		if tracked || n.follows(n.machine.Canonical(mint)) {
 			n.need(mint)
 		}
+	}
+}
+
+// taken asks what a curve takes: without its decimals, which no pool may have brought up yet, the curve has no price.
+func (n *newcomers) taken(quote market.Address) {
+	if !quote.IsNone() && n.machine.Tracked(quote, quote) {
+		n.need(quote)
 	}
 }
 
@@ -317,14 +389,10 @@ func (e *enrichment) ask(b *market.Block, tokens []market.Address, launched laun
 	if err != nil {
 		return err
 	}
+	if err := e.sinceCreation(b, facts, launched); err != nil {
+		return err
+	}
 	for _, f := range facts {
-		if f.FromCreation = e.cfg.Start.Block == 0 && !e.cfg.Start.Now; !f.FromCreation && (launched[f.Token] || e.machine.Follows(e.state, f.Token)) {
-			exists, known, err := e.source.Exists(e.ctx, f.Token, b.Number-1)
-			if err != nil {
-				return err
-			}
-			f.FromCreation = known && !exists
-		}
 		e.add(b, f)
 	}
 	return nil

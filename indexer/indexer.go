@@ -51,8 +51,10 @@ type source interface {
 	TokenFacts(ctx context.Context, at evm.BlockRef, tokens []market.Address) ([]market.TokenFact, error)
 	Supplies(ctx context.Context, at evm.BlockRef, tokens []market.Address) ([]market.SupplyFact, error)
 	Balances(ctx context.Context, at evm.BlockRef, keys []market.BalanceKey) ([]market.BalanceFact, error)
+	CurveFacts(ctx context.Context, at evm.BlockRef, curves []market.CurveKey) ([]market.CurveFact, error)
 	PoolFacts(ctx context.Context, at evm.BlockRef, exchanges []chainconfig.Exchange, pools []market.Address) ([]market.PoolFact, error)
 	Exists(ctx context.Context, contract market.Address, number uint64) (exists, known bool, err error)
+	AllExist(ctx context.Context, contracts []market.Address, number uint64) (exist []bool, known bool, err error)
 	CreatedAt(ctx context.Context, contract market.Address, last uint64) (uint64, error)
 	Heads(ctx context.Context) <-chan struct{}
 	Paused(ctx context.Context, contracts []market.Address) ([]bool, error)
@@ -343,7 +345,7 @@ func (ix *Indexer) readHead(ctx context.Context) error {
 	ix.head = head
 	ix.o.Metrics.head(ix.cfg.ID, head.Number)
 	ix.account.head(head.Header.Header)
-	ix.holders.see(head.Final)
+	ix.holders.see(head.Number, head.Final)
 	if changed && head.Number > ix.state.Last().Number+1 {
 		return ix.store.SetHead(ctx, ix.lease, ix.status())
 	}
@@ -530,6 +532,9 @@ func (ix *Indexer) commit(ctx context.Context, blocks []market.Block, until mark
 	}
 	ix.progressed = true
 	ix.account.indexed(until)
+	if undo {
+		ix.holders.indexed.Store(until.Number)
+	}
 	if len(merged) > 0 {
 		ix.holders.nudge()
 	}

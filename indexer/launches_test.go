@@ -131,6 +131,9 @@ func (w *world) holdCurve(t *testing.T, st *store.Store, l *simnet.Launch) {
 	if got.Rules.Basis == market.TokensSold && !got.SaleBase.IsZero() {
 		same("left for sale", &r.RealBase, want.RealBase)
 	}
+	if got.Quote.String() != strings.ToLower(w.Wrapped) { // whether its launch told or its contract was asked
+		t.Errorf("%s: the curve takes %q, want the native coin", l.Venue.ID, got.Quote)
+	}
 	if got.State != market.LaunchOnCurve || got.Creator.String() != w.Wallets[0] || got.Venue != l.Venue.ID {
 		t.Errorf("%s: %+v", l.Venue.ID, got)
 	}
@@ -338,7 +341,30 @@ func TestPairBeforeTheLaunch(t *testing.T) {
 	}
 	w.await(t, st)
 	l := w.launch(t, venue)
-	if got, token := w.indexed(t, st, l); !strings.EqualFold(l.Token, "0x"+next) || !token.HasDecimals || token.Symbol != "LAMP" || token.FirstBlock >= got.Block {
+	if got, token := w.indexed(t, st, l); !strings.EqualFold(l.Token, "0x"+next) || !token.HasDecimals || token.Symbol != "LAMP" ||
+		token.FirstBlock >= got.Block || token.Holders.Status != market.HoldersCurrent {
 		t.Errorf("0x%s was launched as %s, %+v", next, l.Token, token.Token)
+	}
+}
+
+// TestQuoteWithoutPools: what a curve takes is asked for its decimals although no pool brings it up.
+func TestQuoteWithoutPools(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 3, simnet.BoardwalkCurve, simnet.FourMemeV2)
+	cfg := w.config()
+	cfg.Exchanges, cfg.Majors, cfg.Tracking.Holders = nil, nil, chainconfig.HoldersDeclared
+	cfg.Quotes = []chainconfig.Quote{{Symbol: "WETH", Address: w.Wrapped, PegUSD: 2000, PegBoundPct: 5}}
+	st := storetest.Open(t, "sqlite")
+	t.Cleanup(run(t, cfg, st, 0))
+	for _, v := range w.Venues {
+		l := w.launch(t, v)
+		if _, err := w.Buy(t.Context(), l, w.Wallets[10], big.NewInt(1e17)); err != nil {
+			t.Fatalf("%s: %v", v.ID, err)
+		}
+		_, token := w.indexed(t, st, l)
+		pools, err := st.PoolsNow(t.Context(), []market.Address{token.Mint})
+		if err != nil || len(pools) != 1 || pools[0].Price <= 0 || token.Pool != pools[0].ID {
+			t.Errorf("%s: %s prices the token, its pools are %+v, error %v", v.ID, token.Pool, pools, err)
+		}
 	}
 }

@@ -3,12 +3,17 @@ package indexer_test
 import (
 	"bytes"
 	"io"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -16,7 +21,11 @@ import (
 // all state: the rows are the same.
 func TestReplayNeedsNoOldState(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 60)
+	w := newWorld(t, 60, simnet.FourMemeV2)
+	launch := w.launch(t, w.Venues[0])
+	if _, err := w.Buy(t.Context(), launch, w.Wallets[10], big.NewInt(1e18)); err != nil {
+		t.Fatal(err)
+	}
 	first := storetest.Open(t, "sqlite")
 	stop := run(t, w.config(), first, 0)
 	w.await(t, first)
@@ -24,6 +33,12 @@ func TestReplayNeedsNoOldState(t *testing.T) {
 	facts, err := first.Facts(t.Context(), "base", 0, 1<<40)
 	if err != nil || len(facts) < 15 {
 		t.Fatalf("%d facts were kept, %v", len(facts), err)
+	}
+	if !slices.ContainsFunc(facts, func(f store.StoredFact) bool {
+		c, ok := f.Fact.(market.CurveFact)
+		return ok && c.Known && c.Token.String() == strings.ToLower(launch.Token) && c.Quote.IsZeroEVM()
+	}) {
+		t.Error("what the launch's curve takes was not kept")
 	}
 
 	node := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {

@@ -3,6 +3,7 @@ package simnet
 import (
 	"math/big"
 	"math/rand/v2"
+	"slices"
 	"testing"
 )
 
@@ -139,5 +140,41 @@ func (c *curveCheck) padTrade(t *testing.T, wallet string, transactions []transa
 	}
 	if got.VirtualBase.Cmp(after.VirtualBase) != 0 || got.VirtualQuote.Cmp(after.VirtualQuote) != 0 || got.Completed != after.Completed {
 		t.Errorf("%s: sale %t: curve %v, want %v", l.Venue.ID, sells, got, after)
+	}
+}
+
+// A stand-in's record of a token is that of TokenManager2: thirteen words, all zeros of a token that it doesn't have.
+func TestFourMemeRecord(t *testing.T) {
+	t.Parallel()
+	world := startVenues(t, 56, 26, FourMemeV2)
+	l := launchOn(t, world, world.Venues[0], 0)
+	if _, err := world.Buy(t.Context(), l, world.Wallets[10], units(1, 18)); err != nil {
+		t.Fatal(err)
+	}
+	curve, err := world.Curve(t.Context(), l)
+	if err != nil {
+		t.Fatal(err)
+	}
+	token, none := new(big.Int).SetBytes(fromHex(l.Token)), new(big.Int)
+	for asked, want := range map[string][]*big.Int{
+		l.Token: {
+			token, none, none, units(supplyWhole, 18), l.shape.saleBase, l.shape.target(), none, curve.RealBase, curve.RealQuote,
+			curve.Price(), none, none, none,
+		},
+		world.Wrapped: slices.Repeat([]*big.Int{none}, 13),
+	} {
+		var answer hexBytes
+		request := []Request{view(l.Curve, &answer, "_tokenInfos(address)", asked)}
+		if err := world.Node.Batch(t.Context(), request); err != nil || request[0].Err != nil {
+			t.Fatal(err, request[0].Err)
+		}
+		if len(answer) != 32*len(want) {
+			t.Fatalf("%d bytes, want %d words", len(answer), len(want))
+		}
+		for i, word := range want {
+			if got := wordAt(answer, i); got.Cmp(word) != 0 {
+				t.Errorf("word %d of %s is %s, want %s", i, asked, got, word)
+			}
+		}
 	}
 }

@@ -111,6 +111,12 @@ func (s *story) launch(b *market.Block, tx *market.Tx) {
 		e.Quote = rapid.SampledFrom([]market.Address{{}, zero, usdc, frog}).Draw(s.t, "quote")
 		e.SaleBase, e.TargetQuote = s.amount("sale"), s.amount("target")
 		e.Reserves, e.Tells = s.reserves()
+		if e.Quote.IsNone() && rapid.Bool().Draw(s.t, "quote answered") {
+			b.Facts = append(b.Facts, market.CurveFact{
+				CurveKey: market.CurveKey{Curve: e.Curve, Token: token}, Known: true,
+				Quote: rapid.SampledFrom([]market.Address{zero, usdt, cat}).Draw(s.t, "answer"),
+			})
+		}
 	} else {
 		k := &kinds[rapid.IntRange(0, len(kinds)-1).Draw(s.t, "pool")]
 		if rapid.Bool().Draw(s.t, "with its pool") {
@@ -164,6 +170,7 @@ func (s *story) curve(b *market.Block, tx *market.Tx) {
 		e := market.CurveTrade{
 			Venue: venue, Curve: contract, Token: token, Trader: s.account("trader"), Sell: rapid.Bool().Draw(s.t, "sell"),
 			BaseAmount: s.amount("base"), QuoteAmount: s.amount("quote"), Raised: s.amount("raised"),
+			Buyback: rapid.IntRange(0, 9).Draw(s.t, "buyback") == 0,
 		}
 		e.After, e.Tells = s.reserves()
 		if rapid.Bool().Draw(s.t, "paid in a token") {

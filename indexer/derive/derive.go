@@ -8,6 +8,8 @@ package derive
 import (
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -20,6 +22,11 @@ const (
 	referenceRatio  = 1.5
 	// quoteDepthUSD is the least depth at which a pool may price a quote asset, or break its peg.
 	quoteDepthUSD = 1000
+	// launchDepthUSD is the least depth at which a pool that a venue didn't choose may price a token that has left its curve:
+	// that of some 10,000 USD over all prices.
+	launchDepthUSD = 100
+	// movedShare is the least share of what a curve has raised that the pool must be as deep as to which its token moved.
+	movedShare    = 0.25
 	windowSeconds = 24 * 60 * 60
 )
 
@@ -94,8 +101,14 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 // Follows reports whether the token's balances are followed: of majors, of launched tokens, and of all where the chain
 // document says so.
 func (m *Machine) Follows(s *State, token market.Address) bool {
-	return m.followAll || m.majors[token] || s.Launched(token)
+	return m.FollowsUnlaunched(token) || s.Launched(token)
 }
+
+// FollowsUnlaunched reports whether the token's balances are followed from its first transfer on, launched or not.
+func (m *Machine) FollowsUnlaunched(token market.Address) bool { return m.followAll || m.majors[token] }
+
+// Majors are the tokens that the chain document names, in no order.
+func (m *Machine) Majors() []market.Address { return slices.Collect(maps.Keys(m.majors)) }
 
 // uncounted reports whether an account holds tokens without being a holder, whatever the token: pools have their own mark.
 func (m *Machine) uncounted(s *State, account market.Address) bool {
@@ -176,16 +189,26 @@ type run struct {
 	// touched are the pools whose state changed, in the order of their first change.
 	touched   []market.Address
 	isTouched map[market.Address]bool
+	// begun are the tokens whose transfers are followed from this block on.
+	begun map[market.Address]bool
 	// swaps wait for the block's close to be valued.
 	swaps     []market.Trade
 	transfers uint32
 	ledger    ledger
 	announced []announced
+	vouched   []vouched
+	named     map[market.Address]bool // tokens with a graduation whose log names the pool
 	told      map[market.Address]told
+	// taken is what curves take, as their contracts answered.
+	taken map[market.CurveKey]market.Address
 }
 
 func (m *Machine) apply(s *State, b *market.Block) {
-	r := &run{Machine: m, s: s, b: b, isTouched: make(map[market.Address]bool), told: make(map[market.Address]told)}
+	r := &run{
+		Machine: m, s: s, b: b, isTouched: make(map[market.Address]bool), told: make(map[market.Address]told),
+		begun: make(map[market.Address]bool), named: make(map[market.Address]bool),
+		taken: make(map[market.CurveKey]market.Address),
+	}
 	r.announce()
 	for _, f := range b.Facts {
 		switch f := f.(type) {
@@ -199,10 +222,15 @@ func (m *Machine) apply(s *State, b *market.Block) {
 			r.supply(f.Token, f.Supply)
 		case market.BalanceFact:
 			r.sample(f)
+		case market.CurveFact:
+			if f.Known {
+				r.taken[f.CurveKey] = f.Quote
+			}
 		}
 	}
 	for i := range b.Txs {
 		tx := &b.Txs[i]
+		r.launches(tx)
 		for j := range tx.Logs {
 			r.event(tx, j)
 		}
@@ -262,15 +290,21 @@ func (r *run) token(mint market.Address) *market.Token {
 	t := r.s.tokens.edit(mint)
 	*t = market.Token{Mint: mint, FirstBlock: r.b.Number, FirstSeenAt: r.b.Time}
 	if r.Follows(r.s, mint) {
-		t.Holders.Status = market.HoldersIndexing
+		r.follow(t)
 	}
 	return t
+}
+
+// follow begins to queue a token's transfers, with this block's first.
+func (r *run) follow(t *market.Token) {
+	t.Holders.Status = market.HoldersIndexing
+	r.begun[t.Mint] = true
 }
 
 func (r *run) tokenFact(f market.TokenFact) {
 	t := r.token(f.Token)
 	t.Name, t.Symbol, t.HasDecimals, t.Decimals = f.Name, f.Symbol, f.HasDecimals, f.Decimals
-	if t.FirstBlock == r.b.Number && f.FromCreation && t.Holders.Status == market.HoldersIndexing {
+	if r.begun[f.Token] && f.FromCreation && t.Holders.Status == market.HoldersIndexing {
 		t.Holders.Status = market.HoldersCurrent
 	}
 }

@@ -5,6 +5,7 @@ import (
 
 	"pgregory.net/rapid"
 
+	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -342,6 +343,78 @@ func TestStageIsTransfers(t *testing.T) {
 		}
 		if holders.Count != count {
 			t.Fatalf("%d holders, staged %d", holders.Count, count)
+		}
+	})
+}
+
+// A token that somebody made a pair for ahead of its launch, when nobody kept its balances, is followed from its launch on; it
+// is current at once where it is new.
+func TestLaunchOfAKnownToken(t *testing.T) {
+	t.Parallel()
+	for status, isNew := range map[market.HolderStatus]bool{market.HoldersCurrent: true, market.HoldersIndexing: false} {
+		t.Run(string(status), func(t *testing.T) {
+			t.Parallel()
+			b := stage(t)
+			b.next(12, nil, tx(pair(poolA, pup, weth), moved(pup, zero, alice, raw(0))))
+			b.wantHolders(pup, market.HoldersNone, "", 0)
+			f := market.TokenFact{Token: pup, HasDecimals: true, Decimals: 18, FromCreation: isNew}
+			b.next(12, []market.Fact{f}, tx(moved(pup, zero, alice, e18(1000)), moved(pup, alice, poolA, e18(1)), launched()))
+			b.wantHolders(pup, status, "", map[bool]int64{true: 1}[isNew])
+			if queued := len(b.db.queued); (queued == 0) != isNew {
+				t.Errorf("%d transfers wait", queued)
+			}
+			// What is said of a token later doesn't make up for what wasn't seen.
+			b.next(12, []market.Fact{f}, tx(moved(pup, alice, bob, e18(1))))
+			b.wantHolders(pup, status, "", map[bool]int64{true: 2}[isNew])
+		})
+	}
+}
+
+// TestTransfersExplainTheSupply: the newest transfers of a token leave exactly its supply if and only if nobody had any before.
+func TestTransfersExplainTheSupply(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		accounts := []market.Address{zero, alice, bob, carol}
+		machine := newIndexer(t, config(), 100_000).machine
+		has := map[market.Address]uint64{}
+		var all []market.QueuedTransfer
+		var held []bool // whether anybody had some ahead of each transfer
+		supply := uint64(0)
+		for range rapid.IntRange(0, 10).Draw(t, "transfers") {
+			held = append(held, supply > 0)
+			from := rapid.SampledFrom(accounts).Draw(t, "from")
+			to := rapid.SampledFrom(accounts).Draw(t, "to")
+			amount := uint64(rapid.IntRange(0, 3).Draw(t, "amount"))
+			if from != zero {
+				amount = min(amount, has[from])
+				has[from] -= amount
+				supply -= amount
+			}
+			if to != zero {
+				has[to] += amount
+				supply += amount
+			}
+			if from == zero && to == zero {
+				amount = 0
+			}
+			all = append(all, market.QueuedTransfer{Token: dog, From: from, To: to, Amount: raw(amount)})
+		}
+		held = append(held, supply > 0)
+		cut := rapid.IntRange(0, len(all)).Draw(t, "seen from")
+		var tally derive.Tally
+		var events []market.Event
+		for i := range all[cut:] {
+			q := &all[cut+i]
+			tally.Add(q)
+			events = append(events, moved(q.Token, q.From, q.To, q.Amount))
+		}
+		total := raw(supply)
+		if got := tally.Explains(&total); got == held[cut] {
+			t.Fatalf("%v after somebody had some: %v", got, held[cut])
+		}
+		b := newChain().block(12, nil, events)
+		if got := machine.Explains(dog, b.Txs, &total); got == held[cut] {
+			t.Fatalf("in one block: %v after somebody had some: %v", got, held[cut])
 		}
 	})
 }

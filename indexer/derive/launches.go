@@ -2,6 +2,7 @@ package derive
 
 import (
 	"math"
+	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/price"
@@ -71,7 +72,7 @@ func (r *run) announce() {
 			}
 			r.KnowLaunch(r.s, e.Token, e.Curve)
 			if t := r.token(e.Token); t.Holders.Status == market.HoldersNone {
-				t.Holders.Status = market.HoldersIndexing
+				r.follow(t)
 				// Anybody can make a pool of a token before it is launched, when nobody kept its balances.
 				for _, id := range r.s.byBase[e.Token] {
 					r.excludeHolder(e.Token, id)
@@ -89,11 +90,21 @@ func (r *run) isQuote(mint market.Address) bool {
 	return ok
 }
 
+// launches takes the tokens in that a transaction launches, before anything else of it: a curve may log its first trade ahead
+// of its venue.
+func (r *run) launches(tx *market.Tx) {
+	for i := range tx.Logs {
+		if e, ok := tx.Logs[i].Event.(market.Launched); ok {
+			r.launch(tx, i, e)
+		}
+	}
+}
+
 // launchEvent books what a venue logged.
 func (r *run) launchEvent(tx *market.Tx, i int) {
 	switch e := tx.Logs[i].Event.(type) {
 	case market.Launched:
-		r.launch(tx, i, e)
+		r.findLivePool(tx, i, e.Token)
 	case market.CurveTrade:
 		r.curveTrade(tx, i, e)
 	case market.CurveSet:
@@ -152,16 +163,28 @@ func (r *run) launch(tx *market.Tx, i int, e market.Launched) {
 	}
 	r.announced = append(r.announced, announced{e.Token, e.Hooks})
 	if e.Curve.IsNone() {
-		if l.Pool.IsNone() {
-			l.Pool = r.poolMade(tx, i, e.Token)
-		}
 		return
 	}
 	l.State = market.LaunchOnCurve
-	if !e.Quote.IsNone() {
-		l.Quote = r.Canonical(e.Quote)
+	quote := e.Quote
+	if quote.IsNone() {
+		quote = r.taken[market.CurveKey{Curve: e.Curve, Token: e.Token}]
+	}
+	if !quote.IsNone() {
+		l.Quote = r.Canonical(quote)
 	}
 	l.Begin(&e)
+}
+
+// findLivePool finds the pool of a token without a curve whose launch, the i-th log, doesn't name it.
+func (r *run) findLivePool(tx *market.Tx, i int, mint market.Address) {
+	l := r.s.launches.get(mint)
+	if l == nil || l.State != market.LaunchLive || !l.Pool.IsNone() || l.Block != r.b.Number || l.LogIndex != tx.Logs[i].Index {
+		return
+	}
+	if pool := r.poolMade(tx, i, mint); !pool.IsNone() {
+		r.s.launches.edit(mint).Pool = pool
+	}
 }
 
 // setCurve takes parameters that the announcement left open. What a curve takes can't change once it was traded.
@@ -197,9 +220,6 @@ func (r *run) curveTrade(tx *market.Tx, i int, e market.CurveTrade) {
 	if l == nil || e.BaseAmount.IsZero() {
 		return
 	}
-	if l.Quote.IsNone() {
-		l.Quote = r.paidIn(tx, l.Mint, &e)
-	}
 	l.Book(&e)
 	if t := r.told[l.Mint]; t.tx == tx {
 		l.Tell(t.state, t.tells&^e.Tells) // what a trade's own log tells is newer than what was told before the first trade
@@ -208,30 +228,13 @@ func (r *run) curveTrade(tx *market.Tx, i int, e market.CurveTrade) {
 		r.complete(l)
 	}
 	p := r.curvePool(l)
-	if p == nil || e.QuoteAmount.IsZero() {
+	if p == nil || e.QuoteAmount.IsZero() || e.Buyback {
 		return
 	}
 	r.swaps = append(r.swaps, market.Trade{
 		Block: r.b.Number, LogIndex: tx.Logs[i].Index, Time: r.b.Time, Tx: tx.Hash, Pool: p.ID, Base: l.Mint,
 		Trader: r.curveTrader(tx, &e, l.Mint), Sell: e.Sell, BaseAmount: e.BaseAmount, QuoteAmount: e.QuoteAmount,
 	})
-}
-
-// paidIn is what a curve takes, as its first trade shows: the token other than its own that moved between the curve and
-// somebody, and failing that the native coin, which leaves no transfer.
-func (r *run) paidIn(tx *market.Tx, mint market.Address, e *market.CurveTrade) market.Address {
-	found := r.wrapped
-	for i := range tx.Logs {
-		t, ok := tx.Logs[i].Event.(market.Transfer)
-		if !ok || t.Token == mint || (t.To != e.Curve && t.From != e.Curve) {
-			continue
-		}
-		if t.Amount == e.QuoteAmount || t.Amount == e.Raised {
-			return r.Canonical(t.Token)
-		}
-		found = r.Canonical(t.Token)
-	}
-	return found
 }
 
 // curveTrader is the account behind a trade with a curve: the one that the log names if its balance changed by it, else
@@ -257,19 +260,44 @@ func (r *run) complete(l *market.Launch) {
 func (r *run) graduate(tx *market.Tx, i int, l *market.Launch, e market.Graduated) {
 	r.complete(l)
 	l.State, l.GraduatedAt, l.GraduatedTx, l.Pool = market.LaunchGraduated, r.b.Time, tx.Hash, e.Pool
-	if l.Pool.IsNone() {
+	named := !l.Pool.IsNone()
+	if !named {
 		l.Pool = r.poolMade(tx, i, l.Mint)
+	}
+	r.named[l.Mint] = named
+	if named || r.makes(tx.Logs[:i], l.Pool) {
+		r.vouched = append(r.vouched, vouched{l.Mint, l.Pool})
 	}
 }
 
-// namePool takes the pool from a second log of the graduation that names it.
+// namePool takes the pool from a second log of the graduation that names it, by the contract that holds the curve. What the
+// first one named stays, but for an address that a pool's id follows: that is the contract which holds the pool.
 func (r *run) namePool(tx *market.Tx, mint market.Address, e market.Graduated) {
 	l := r.s.launches.get(mint)
 	if l == nil || l.Venue != e.Venue || l.State != market.LaunchGraduated || l.GraduatedTx != tx.Hash || e.Pool.IsNone() {
 		return
 	}
+	if !e.Curve.IsNone() && e.Curve != l.Curve {
+		return
+	}
+	if r.named[mint] && (isID(l.Pool) || !isID(e.Pool)) {
+		return
+	}
 	r.s.launches.edit(mint).Pool = e.Pool
+	r.named[mint] = true
+	r.vouched = append(r.vouched, vouched{mint, e.Pool})
 	r.touch(market.CurveID(mint))
+}
+
+// isID reports whether a pool has an id in a contract of many instead of an address of its own.
+func isID(pool market.Address) bool { return len(pool.Bytes()) == market.PoolIDLen }
+
+// makes reports whether one of the logs announces the making of a pool.
+func (r *run) makes(logs []market.Log, pool market.Address) bool {
+	return slices.ContainsFunc(logs, func(l market.Log) bool {
+		c, ok := l.Event.(market.PoolCreated)
+		return ok && c.Pool == pool && r.believes(c)
+	})
 }
 
 // poolMade is the pool of a token that a transaction made or filled last before its i-th log, a venue's, or else first after
@@ -302,8 +330,12 @@ func (r *run) poolAt(e market.Event, mint market.Address) (id market.Address, ok
 // announced is a token that this block launched, with the hook that its venue vouches for.
 type announced struct{ mint, hooks market.Address }
 
-// settleLaunches ends a block's launches: curves get their place among the pools, and the hook of a live pool is as good
-// as the venue that chose it.
+// vouched is a pool that a graduation's log names, or that its transaction made before that log: whoever has the venue do it
+// has no say in between.
+type vouched struct{ mint, pool market.Address }
+
+// settleLaunches ends a block's launches and graduations: curves get their place among the pools, and the hook of a pool is as
+// good as the venue that chose it.
 func (r *run) settleLaunches() {
 	for _, a := range r.announced {
 		l := r.s.launches.get(a.mint)
@@ -312,6 +344,12 @@ func (r *run) settleLaunches() {
 			continue
 		}
 		if p := r.s.pools.get(l.Pool); p != nil && p.Untrusted == market.UntrustedHook && p.Hooks == a.hooks && p.Base == a.mint {
+			r.touch(p.ID).Untrusted = market.Trusted
+		}
+	}
+	for _, v := range r.vouched {
+		p := r.s.pools.get(v.pool)
+		if p != nil && p.Untrusted == market.UntrustedHook && p.Base == v.mint && r.s.launches.get(v.mint).Pool == v.pool {
 			r.touch(p.ID).Untrusted = market.Trusted
 		}
 	}
@@ -359,31 +397,46 @@ func (r *run) repriceCurve(p *market.Pool, baseDecimals, quoteDecimals uint8) {
 	}
 }
 
-// launchReference prices a token by its curve while it has one, whatever pools others made, and by a pool from the block
-// of its graduation on. It reports whether the ordinary rule has nothing left to say.
-func (r *run) launchReference(t *market.Token, best market.Address) bool {
+// launchReference prices a token by its curve while it has one, whatever pools others made, and from the block of its
+// graduation on by the pool that it moved to, once that holds the funds. It reports whether the ordinary rule has nothing left
+// to say, and, where it has, the least depth in USD that it takes: above 0 while the token is left without either.
+func (r *run) launchReference(t *market.Token) (decided bool, least float64) {
 	l := r.s.launches.get(t.Mint)
 	if l == nil || l.Curve.IsNone() {
-		return false
+		return false, 0
 	}
 	curve := market.CurveID(t.Mint)
 	next := t.Pool
 	switch p := r.s.pools.get(curve); {
 	case l.OnCurve() && p != nil && p.Price > 0:
 		next = curve
-	case l.OnCurve() || t.Pool != curve:
-		return false
-	default:
-		if own := r.s.pools.get(l.Pool); own != nil && own.Base == t.Mint && r.weight(own) > 0 {
-			next = l.Pool
-		} else if !best.IsNone() {
-			next = best
+	case !t.Pool.IsNone() && t.Pool != curve:
+		return false, 0 // it has another pool since before its launch, or has one by now
+	case !l.OnCurve():
+		if own := r.s.pools.get(l.Pool); own == nil || own.Base != t.Mint || !r.funded(l, own) {
+			return false, launchDepthUSD
 		}
+		next = l.Pool
 	}
 	if next != t.Pool || !t.Candidate.IsNone() {
 		t = r.s.tokens.edit(t.Mint)
 		t.Pool, t.Candidate, t.CandidateSince = next, market.Address{}, 0
 		delete(r.s.pending, t.Mint)
 	}
-	return true
+	return true, 0
+}
+
+// funded reports whether a pool is about as deep as what a curve has raised makes it. What a graduation doesn't name may be a
+// thin pool of somebody who made it in the same transaction, where the venue's own can't be seen.
+func (r *run) funded(l *market.Launch, p *market.Pool) bool {
+	weight := r.weight(p)
+	if !r.isQuote(l.Quote) {
+		return weight >= launchDepthUSD
+	}
+	raised := 0.0
+	if quote := r.s.tokens.get(l.Quote); quote != nil && quote.HasDecimals {
+		raised = price.Whole(&l.Reserves.RealQuote, quote.Decimals)
+	}
+	_, depth, _ := price.ConstantProduct(price.Reserves{Base: 1, Quote: raised})
+	return weight > 0 && weight >= movedShare*depth*r.usd(l.Quote)
 }

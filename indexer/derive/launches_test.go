@@ -231,46 +231,6 @@ func TestCurveOfItsOwn(t *testing.T) {
 	}
 }
 
-// TestQuoteOfACurve: what a curve takes follows from its first trade where its venue doesn't say.
-func TestQuoteOfACurve(t *testing.T) {
-	t.Parallel()
-	untold := func(e *market.Launched) {
-		e.Venue, e.Curve, e.Quote = "other", otherPad, market.Address{}
-		e.Rules = market.CurveRules{Pricing: market.PricePosted, Basis: market.TokensSold}
-		e.Reserves, e.Tells, e.SaleBase = market.CurveReserves{}, 0, raw(0)
-	}
-	trade := market.CurveTrade{
-		Venue: "other", Curve: otherPad, Token: pup, Trader: bob, BaseAmount: e18(200), QuoteAmount: e6(101), Raised: e6(100),
-		After: market.CurveReserves{RealBase: e18(600), RealQuote: e6(100), Price: e6(2)}, Tells: market.TellsBase | market.TellsQuote | market.TellsPrice,
-	}
-	for name, c := range map[string]struct {
-		also  []market.Event
-		quote market.Address
-		usd   float64
-	}{
-		"nothing moved: the native coin": {nil, weth, 2e-12 * 2000},
-		"the exact amount":               {tx(moved(usdc, bob, otherPad, e6(101))), usdc, 2},
-		"what is left of a fee":          {tx(moved(usdc, bob, router, e6(101)), moved(usdc, router, otherPad, e6(100))), usdc, 2},
-		"another amount":                 {tx(moved(usdc, bob, otherPad, e6(99))), usdc, 2},
-		"the token itself":               {tx(moved(pup, bob, otherPad, e6(101))), weth, 2e-12 * 2000},
-		"an undeclared token":            {tx(moved(frog, bob, otherPad, e6(101))), frog, 0},
-	} {
-		b := stage(t)
-		b.launchPup(untold)
-		if got := b.db.tokens[pup].Pool; !got.IsNone() {
-			t.Errorf("%s: %s prices a curve that takes nobody knows what", name, got)
-		}
-		b.next(12, nil, append(c.also, trade))
-		l := b.db.launches[pup]
-		if l.Quote != c.quote || l.SaleBase != e18(800) || l.Progress != 25 {
-			t.Errorf("%s: takes %s and sells %s, %v %% sold; want %s, 800 and 25 %%", name, l.Quote, l.SaleBase.Dec(), l.Progress, c.quote)
-		}
-		if got := b.usd(pup); got < c.usd*(1-1e-12) || got > c.usd*(1+1e-12) {
-			t.Errorf("%s: a pup is at %v USD, want %v", name, got, c.usd)
-		}
-	}
-}
-
 // TestCurveTrader: routers are named by a venue's log, holders are meant.
 func TestCurveTrader(t *testing.T) {
 	t.Parallel()

@@ -45,6 +45,40 @@ func stage(from, to market.Address, amount *market.Amount, balances map[market.A
 	return true
 }
 
+// Tally adds up transfers of a token, to find whether they are all that there ever were. The zero value is ready.
+type Tally struct {
+	balances map[market.Address]market.Amount
+	broken   bool
+}
+
+// Add takes the next transfer.
+func (t *Tally) Add(q *market.QueuedTransfer) {
+	if t.balances == nil {
+		t.balances = map[market.Address]market.Amount{}
+	}
+	t.broken = t.broken || !stage(q.From, q.To, &q.Amount, t.balances)
+}
+
+// Explains reports whether the transfers leave exactly the token's supply: before the first of them nobody had any, since
+// what anybody had would be part of the supply and of no balance here.
+func (t *Tally) Explains(supply *market.Amount) bool { return !t.broken && addUp(t.balances, supply) }
+
+// Explains reports whether a token's transfers in these transactions alone leave exactly its supply, as Tally does.
+func (m *Machine) Explains(token market.Address, txs []market.Tx, supply *market.Amount) bool {
+	balances := map[market.Address]market.Amount{}
+	return m.Stage(token, txs, balances) && addUp(balances, supply)
+}
+
+func addUp(balances map[market.Address]market.Amount, supply *market.Amount) bool {
+	var sum market.Amount
+	for _, b := range balances {
+		if _, over := sum.AddOverflow(&sum, &b); over {
+			return false
+		}
+	}
+	return sum == *supply
+}
+
 // Merge ends a holder backfill: balances as they were at the end of block final, and then what has queued since. The
 // token's row and its accounts' balances must have been put in.
 func (m *Machine) Merge(s *State, token market.Address, final uint64, balances map[market.Address]market.Amount,

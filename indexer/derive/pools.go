@@ -200,11 +200,15 @@ func (r *run) chooseReference(mint market.Address) {
 			best, bestWeight = id, w
 		}
 	}
-	if r.launchReference(t, best) {
+	decided, least := r.launchReference(t)
+	if decided {
 		return
 	}
+	if bestWeight < least {
+		bestWeight = 0
+	}
 	switch {
-	case t.Pool.IsNone():
+	case t.Pool.IsNone() && least == 0:
 		if bestWeight > 0 {
 			r.s.tokens.edit(mint).Pool = best
 		}

@@ -251,22 +251,44 @@ func word(a market.Address) string {
 
 // Exists reports whether a contract had code at a block; known is false when no node keeps that block's state.
 func (s *Source) Exists(ctx context.Context, contract market.Address, number uint64) (exists, known bool, err error) {
-	var code string
-	err = s.pool.try(ctx, nil, func(ctx context.Context, e *endpoint) error {
-		return e.do(ctx, &request{
-			method: "eth_getCode", params: []any{contract.String(), hexQuantity(number)},
-			take: func(raw json.RawMessage) error {
-				if err := json.Unmarshal(raw, &code); err != nil {
-					return fmt.Errorf("%w: an unreadable code", errGarbage)
-				}
-				return nil
-			},
+	exist, known, err := s.AllExist(ctx, []market.Address{contract}, number)
+	return known && exist[0], known, err
+}
+
+// AllExist is Exists for many contracts at once; exist is nil where known is false.
+func (s *Source) AllExist(ctx context.Context, contracts []market.Address, number uint64) (exist []bool, known bool, err error) {
+	exist = make([]bool, len(contracts))
+	for first := 0; first < len(contracts); first += callsAtOnce {
+		part := contracts[first:min(first+callsAtOnce, len(contracts))]
+		err := s.pool.try(ctx, nil, func(ctx context.Context, e *endpoint) error {
+			reqs := make([]*request, len(part))
+			for i, c := range part {
+				reqs[i] = codeRequest(c, number, &exist[first+i])
+			}
+			return e.do(ctx, reqs...)
 		})
-	})
-	if err != nil && stateMissing(err, number+lateBlocks > s.seen.Load()) {
-		return false, false, nil
+		switch {
+		case err != nil && stateMissing(err, number+lateBlocks > s.seen.Load()):
+			return nil, false, nil
+		case err != nil:
+			return nil, false, err
+		}
 	}
-	return len(code) > 2, true, err
+	return exist, true, nil
+}
+
+func codeRequest(contract market.Address, number uint64, exists *bool) *request {
+	return &request{
+		method: "eth_getCode", params: []any{contract.String(), hexQuantity(number)},
+		take: func(raw json.RawMessage) error {
+			var code string
+			if err := json.Unmarshal(raw, &code); err != nil {
+				return fmt.Errorf("%w: an unreadable code", errGarbage)
+			}
+			*exists = len(code) > len("0x")
+			return nil
+		},
+	}
 }
 
 // CreatedAt finds the first block at which a contract has code, by bisection in [0, last]. It is 0 when the nodes

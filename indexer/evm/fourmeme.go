@@ -1,9 +1,13 @@
 package evm
 
-import "github.com/boardwalkhq/boardwalk/internal/market"
+import (
+	"context"
 
-// four.meme's TokenManager (V1, no new tokens since September 2024) and TokenManager2 (V2). No field is indexed, and no log
-// but LiquidityAdded names the quote: a token may be quoted in a BEP-20 token.
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// four.meme's TokenManager (V1, no new tokens since September 2024) and TokenManager2 (V2). No field is indexed. V1 takes the
+// native coin alone; a curve of V2 takes that or a BEP-20 token, which its contract tells and no log before LiquidityAdded.
 var (
 	topicFourV1Create      = topic("TokenCreate(address,address,uint256,string,string,uint256,uint256)")
 	topicFourV1Purchase    = topic("TokenPurchase(address,address,uint256,uint256)")
@@ -25,7 +29,7 @@ var (
 )
 
 func (d *Decoder) fourMemeV1(v venue) {
-	create := decodeFourCreate(fourMemeV1Rules)
+	create := decodeFourCreate(fourMemeV1Rules, market.ZeroEVM)
 	d.launch(v, topicFourV1Create, 1, create)
 	d.launch(v, topicFourCreate, 1, create)
 	d.launch(v, topicFourV1Purchase, 1, decodeFourV1Trade(false))
@@ -37,7 +41,7 @@ func (d *Decoder) fourMemeV1(v venue) {
 }
 
 func (d *Decoder) fourMemeV2(v venue) {
-	d.launch(v, topicFourCreate, 1, decodeFourCreate(fourMemeV2Rules))
+	d.launch(v, topicFourCreate, 1, decodeFourCreate(fourMemeV2Rules, market.Address{}))
 	d.launch(v, topicFourPurchase, 1, decodeFourTrade(false))
 	d.launch(v, topicFourSale, 1, decodeFourTrade(true))
 	d.launch(v, topicFourStop, 1, decodeFourStop)
@@ -46,11 +50,11 @@ func (d *Decoder) fourMemeV2(v venue) {
 
 // decodeFourCreate reads (creator, token, requestId, name, symbol, totalSupply, launchTime), and a launchFee that is no matter
 // of ours.
-func decodeFourCreate(rules market.CurveRules) launchDecode {
+func decodeFourCreate(rules market.CurveRules, quote market.Address) launchDecode {
 	return func(r *launchLog, venue string) market.Event {
 		return market.Launched{
 			Venue: venue, Creator: r.address(0), Token: r.named(r.address(1)), Name: r.name(3), Symbol: r.name(4),
-			Curve: r.contract(), Rules: rules,
+			Curve: r.contract(), Rules: rules, Quote: quote,
 		}
 	}
 }
@@ -95,4 +99,46 @@ func decodeFourStop(r *launchLog, venue string) market.Event {
 func decodeFourLiquidity(r *launchLog, venue string) market.Event {
 	_ = r.word(3)
 	return market.Graduated{Venue: venue, Curve: r.contract(), Token: r.named(r.address(0))}
+}
+
+// callFourInfo is TokenManager2's record of a token: (base, quote, template, totalSupply, ...), thirteen words in all.
+var callFourInfo = selector("_tokenInfos(address)")
+
+// CurveFacts asks the contracts of four.meme's curves what the curves take: the facts are in the curves' order. A curve's quote
+// never changes, so that the newest answer does where the block's state is gone.
+func (s *Source) CurveFacts(ctx context.Context, at BlockRef, curves []market.CurveKey) ([]market.CurveFact, error) {
+	list := make([]*call, len(curves))
+	for i, c := range curves {
+		list[i] = &call{to: c.Curve, data: callFourInfo + word(c.Token)}
+	}
+	if _, err := s.callsOrLatest(ctx, at, list); err != nil {
+		return nil, err
+	}
+	out := make([]market.CurveFact, len(curves))
+	for i, c := range curves {
+		out[i] = market.CurveFact{CurveKey: c}
+		if out[i].Quote, out[i].Reason = list[i].fourQuote(c.Token); out[i].Reason == "" {
+			out[i].Known = true
+		}
+	}
+	return out, nil
+}
+
+// fourQuote reads a token's quote from its record; reason is why it can't be believed. The record of a token that the contract
+// doesn't have is all zeros, which would be the native coin.
+func (c *call) fourQuote(token market.Address) (quote market.Address, reason string) {
+	const words = 2
+	if !c.ok || len(c.answer) < words*32 {
+		return quote, "its contract has no record of it"
+	}
+	base, taken := [32]byte(c.answer[:32]), [32]byte(c.answer[32:64])
+	switch {
+	case !isAddress(base) || market.EVMAddress(base) != token:
+		return quote, "its contract has no record of it"
+	case !isAddress(taken):
+		return quote, "its contract's record names no address"
+	case market.EVMAddress(taken) == token:
+		return quote, "its contract says that it takes the token itself"
+	}
+	return market.EVMAddress(taken), ""
 }

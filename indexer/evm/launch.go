@@ -95,8 +95,11 @@ func (r *launchLog) word(i int) [32]byte {
 	return w
 }
 
+// isAddress reports whether a word has no more than the 20 bytes of an address.
+func isAddress(w [32]byte) bool { return [12]byte(w[:12]) == [12]byte{} }
+
 func (r *launchLog) addressIn(w [32]byte) market.Address {
-	if [12]byte(w[:12]) != [12]byte{} {
+	if !isAddress(w) {
 		r.bad = true
 	}
 	return market.EVMAddress(w)
@@ -150,7 +153,7 @@ func poolIn(w [32]byte) market.Address {
 	switch {
 	case w == [32]byte{}:
 		return market.Address{}
-	case [12]byte(w[:12]) == [12]byte{}:
+	case isAddress(w):
 		return market.EVMAddress(w)
 	}
 	return market.PoolID(w)

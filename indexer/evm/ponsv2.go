@@ -57,7 +57,7 @@ func decodePonsSell(r *launchLog, _ string) market.Event {
 func decodePonsBuyback(r *launchLog, _ string) market.Event {
 	spent := r.amount(0)
 	return market.CurveTrade{
-		Curve: r.contract(), Trader: r.contract(), BaseAmount: r.amount(1), QuoteAmount: spent, Raised: spent,
+		Curve: r.contract(), Trader: r.contract(), BaseAmount: r.amount(1), QuoteAmount: spent, Raised: spent, Buyback: true,
 	}
 }
 

@@ -42,6 +42,7 @@ func ponsCases(tb testing.TB) []launchCase {
 		{"a Pons curve's CurveSell", "", venueLog(tb, own, topicPonsSell, []string{aTrader, aMaker}, "0a", "64", "01", "02"), trade(true, 103)},
 		{"a Pons curve's BuybackLocked", "", venueLog(tb, own, topicPonsBuyback, nil, "64", "0a"), market.CurveTrade{
 			Curve: curve, Trader: curve, BaseAmount: number(10), QuoteAmount: number(100), Raised: number(100),
+			Buyback: true,
 		}},
 	}
 }

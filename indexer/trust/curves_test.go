@@ -136,21 +136,7 @@ func TestOutsideCurves(t *testing.T) {
 			t.Run(string(protocol)+" "+contract, func(t *testing.T) {
 				t.Parallel()
 				token := w.deploy(t, contract)
-				curve := w.deploy(t, "OutsideCurve", probe.Address(token))
-				w.setPair(t, token, curve)
-				w.send(t, map[string]string{"to": token.String(), "data": calldata("transfer(address,uint256)", probe.Address(curve), tokens(900_000_000))})
-				cfg := w.config()
-				cfg.Venues = []chainconfig.Venue{{ID: "outside", Protocol: protocol, Contracts: []string{curve.String()}}}
-				k := w.known(t, token)
-				k.Launch = &market.Launch{
-					Mint: token, Venue: "outside", Creator: address(t, w.Spare[1]), State: market.LaunchOnCurve, Curve: curve,
-					CreatedAt: w.head(t).Time - 7200,
-				}
-				c, _ := w.checkerOf(t, cfg, w.source(t, cfg), trust.Options{}, k)
-				r, err := c.Check(t.Context(), token)
-				if err != nil {
-					t.Fatal(err)
-				}
+				r := w.checkOutside(t, token, protocol, market.ZeroEVM)
 				all := launched(others)
 				all[report.Ownership], all[report.CodeKnown], all[report.LiquidityDepth] = report.Unknown, report.Unknown, report.Unknown
 				if protocol == chainconfig.NadFun || protocol == chainconfig.FourMemeV1 {
@@ -163,6 +149,39 @@ func TestOutsideCurves(t *testing.T) {
 				}
 				expect(t, r, all)
 			})
+		}
+	}
+}
+
+// checkOutside puts a token on a curve of an outside venue and checks it.
+func (w *world) checkOutside(t *testing.T, token market.Address, protocol chainconfig.VenueProtocol, quote market.Address) *report.Report {
+	t.Helper()
+	curve := w.deploy(t, "OutsideCurve", probe.Address(token))
+	w.setPair(t, token, curve)
+	w.send(t, map[string]string{"to": token.String(), "data": calldata("transfer(address,uint256)", probe.Address(curve), tokens(900_000_000))})
+	cfg := w.config()
+	cfg.Venues = []chainconfig.Venue{{ID: "outside", Protocol: protocol, Contracts: []string{curve.String()}}}
+	k := w.known(t, token)
+	k.Launch = &market.Launch{
+		Mint: token, Venue: "outside", Creator: address(t, w.Spare[1]), State: market.LaunchOnCurve, Curve: curve, Quote: quote,
+		CreatedAt: w.head(t).Time - 7200,
+	}
+	c, _ := w.checkerOf(t, cfg, w.source(t, cfg), trust.Options{}, k)
+	r, err := c.Check(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
+}
+
+// TestCurveOfAnUnknownQuote: a curve that takes nobody knows what isn't traded with the native coin to see what happens.
+func TestCurveOfAnUnknownQuote(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	r := w.checkOutside(t, w.deploy(t, "Clean"), chainconfig.FourMemeV2, market.Address{})
+	for _, id := range []string{report.HoneypotSell, report.BuyTax, report.SellTax, report.TransferTax} {
+		if got := r.Find(id); got.Result != report.Unknown || got.UnknownReason != report.VenueNotSimulated {
+			t.Errorf("%s: %+v", id, got)
 		}
 	}
 }

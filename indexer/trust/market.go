@@ -77,7 +77,7 @@ func (l *look) findCurve(launch *market.Launch) {
 		l.pool = &l.known.Pools[i]
 	}
 	kind, ok := curveKinds[l.c.venues[launch.Venue].protocol]
-	native := launch.Quote.IsNone() || launch.Quote.IsZeroEVM() || launch.Quote == l.c.wrapped
+	native := launch.Quote.IsZeroEVM() || launch.Quote == l.c.wrapped
 	switch {
 	case launch.State == market.LaunchCompleted:
 		l.noMarket = trust.NoPool // full, and the pool isn't there yet

@@ -126,8 +126,8 @@ type TokenFact struct {
 	// HasSupply is false when totalSupply() could not be had for the state after the block.
 	HasSupply bool
 	Supply    Amount
-	// FromCreation is true when the contract did not exist before our first block that mentions it, so that its
-	// whole history of transfers is in what we read.
+	// FromCreation is true when nobody held any before this block, so that its whole history of transfers is in what we
+	// read: the contract did not exist, or its supply is what the block's own transfers leave.
 	FromCreation bool
 }
 

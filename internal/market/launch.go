@@ -15,7 +15,7 @@ type Launched struct {
 	// Curve is the contract that holds the bonding curve; none for a live pool. The rest describes the curve.
 	Curve Address
 	Rules CurveRules
-	// Quote is what the curve takes: ZeroEVM for the native coin, none when the log doesn't tell.
+	// Quote is what the curve takes: ZeroEVM for the native coin, none when the log doesn't tell. Then a CurveFact does.
 	Quote Address
 	// SaleBase is what the curve sells in all and TargetQuote what it wants to raise; 0 when unknown.
 	SaleBase, TargetQuote Amount
@@ -43,6 +43,8 @@ type CurveTrade struct {
 	// After is the curve after the trade as far as Tells says.
 	After CurveReserves
 	Tells CurveField
+	// Buyback is a trade of the curve with itself: it moves the curve, and is nobody's trade.
+	Buyback bool
 }
 
 // CurveSet sets what a curve's announcement left open; what is none or 0 stays.
@@ -72,6 +74,21 @@ type Graduated struct {
 	// Pool is none where the log doesn't name it.
 	Pool Address
 }
+
+// CurveKey names the curve of one token in the contract that holds it.
+type CurveKey struct{ Curve, Token Address }
+
+// CurveFact is what the contract of a curve answered about what the curve takes, where no log tells.
+type CurveFact struct {
+	CurveKey
+	// Known is false where the answer can't be believed, and Reason says why: what the curve takes stays unknown.
+	Known  bool
+	Reason string
+	// Quote is ZeroEVM for the native coin. It need not be declared on the chain.
+	Quote Address
+}
+
+func (CurveFact) isFact() {}
 
 func (Launched) isEvent()       {}
 func (CurveTrade) isEvent()     {}

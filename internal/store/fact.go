@@ -2,9 +2,7 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
-	"errors"
 	"fmt"
 
 	"github.com/uptrace/bun"
@@ -42,6 +40,8 @@ func factsToRows(chain string, facts []StoredFact) (_ []factRow, err error) {
 			r.Kind, r.Ref, err = "pool", v.Pool.Bytes(), encodeFact(&r, &v)
 		case market.SupplyFact:
 			r.Kind, r.Ref, err = "supply", v.Token.Bytes(), encodeFact(&r, &v)
+		case market.CurveFact:
+			r.Kind, r.Ref, err = "curve", v.Token.Bytes(), encodeFact(&r, &v)
 		case market.BalanceFact:
 			r.Kind, r.Ref, err = "balance", v.Account.AppendTo(v.Token.Bytes()), encodeFact(&r, &v)
 		default:
@@ -78,6 +78,8 @@ func (r *factRow) fact() (StoredFact, error) {
 		f.Fact, err = decodeFact[market.SupplyFact](r.Body)
 	case "balance":
 		f.Fact, err = decodeFact[market.BalanceFact](r.Body)
+	case "curve":
+		f.Fact, err = decodeFact[market.CurveFact](r.Body)
 	default:
 		err = fmt.Errorf("database: facts: unknown kind %q", r.Kind)
 	}
@@ -117,21 +119,33 @@ func (s *Store) Facts(ctx context.Context, chain string, first, last uint64) ([]
 	return rowsTo(rows, (*factRow).fact)
 }
 
-// The chain is written so that it can't be looked up: SQLite would take it for the best start and walk all of its facts.
-const firstTokenFact = "SELECT body FROM facts WHERE kind = 'token' AND ref = ? AND chain || '' = ? ORDER BY block LIMIT 1"
+// The chain is written so that it can't be looked up: SQLite would take it for the best start and walk all of its facts. A token
+// has very few.
+const firstTokenFact = "SELECT body FROM facts WHERE kind = 'token' AND ref = ? AND chain || '' = ? ORDER BY block"
 
-// FirstTokenFact is the oldest that is kept of a token; ok is false when there is none.
+// FirstTokenFact is the oldest fact of a token that has a supply, and where none has, the oldest: anybody can have a token asked
+// that isn't there yet. ok is false when there is none.
 func (s *Store) FirstTokenFact(ctx context.Context, chain string, token market.Address) (f market.TokenFact, ok bool, err error) {
-	var body []byte
-	err = s.askOne(ctx, []any{&body}, firstTokenFact, token.Bytes(), chain)
-	if errors.Is(err, sql.ErrNoRows) {
-		return f, false, nil
-	}
+	rows, err := s.ask(ctx, firstTokenFact, token.Bytes(), chain)
 	if err != nil {
 		return f, false, fmt.Errorf("database: read a token's first fact: %w", err)
 	}
-	if err := json.Unmarshal(body, &f); err != nil {
-		return f, false, fmt.Errorf("database: facts: %w", err)
+	defer func() { _ = rows.Close() }()
+	for rows.Next() && !f.HasSupply {
+		var body []byte
+		if err := rows.Scan(&body); err != nil {
+			return f, false, fmt.Errorf("database: read a token's first fact: %w", err)
+		}
+		var next market.TokenFact
+		if err := json.Unmarshal(body, &next); err != nil {
+			return f, false, fmt.Errorf("database: facts: %w", err)
+		}
+		if !ok || next.HasSupply {
+			f, ok = next, true
+		}
 	}
-	return f, true, nil
+	if err := rows.Err(); err != nil {
+		return f, false, fmt.Errorf("database: read a token's first fact: %w", err)
+	}
+	return f, ok, nil
 }

@@ -265,6 +265,7 @@ func TestHoldersOfAToken(t *testing.T) {
 					store.StoredFact{Block: block - 1, Fact: market.SupplyFact{Token: address(1), Supply: amount(1)}},
 					store.StoredFact{Block: block - 2, Fact: market.TokenFact{Token: address(2), Name: "another"}})
 			}
+			c.Facts = append(c.Facts, store.StoredFact{Block: 2, Fact: market.TokenFact{Token: address(1), Name: "not there yet"}})
 			if err := s.Commit(ctx, l, c); err != nil {
 				t.Fatal(err)
 			}
@@ -289,6 +290,9 @@ func TestHoldersOfAToken(t *testing.T) {
 			if err != nil || !ok || f.Token != address(1) || f.Supply != amount(30) {
 				t.Errorf("the first fact is %+v, %v, %v", f, ok, err)
 			}
+			if f, ok, err := s.FirstTokenFact(ctx, "base", address(2)); err != nil || !ok || f.Name != "another" || f.HasSupply {
+				t.Errorf("the first fact of a token without a supply is %+v, %v, %v", f, ok, err)
+			}
 			if _, ok, err := s.FirstTokenFact(ctx, "bsc", address(1)); ok || err != nil {
 				t.Errorf("the first fact of a token without any: %v, %v", ok, err)
 			}
@@ -305,11 +309,18 @@ func TestPlans(t *testing.T) {
 	}
 	for query, want := range map[string][]string{
 		"launches all": {"INDEX launches_order (chain=?)"}, "launches changed": {"INDEX launches_commit (chain=? AND commit_no>?)"},
+		"changed": {
+			"INDEX tokens_commit (chain=? AND commit_no>?)", "INDEX pools_commit (chain=? AND commit_no>?)",
+			"INDEX launches_commit (chain=? AND commit_no>?)", "INDEX token_metadata_commit (chain=? AND commit_no>?)",
+			"INDEX trust_reports_commit (chain=? AND commit_no>?)", "SEARCH quote_prices EXISTS USING PRIMARY KEY (chain=?)",
+		},
 		"creator":        {"COVERING INDEX launches_creator (chain=? AND creator=?)"},
 		"metadata new":   {"INDEX launches_waiting (chain=?)"},
 		"metadata again": {"INDEX token_metadata_next (chain=? AND next_at>? AND next_at<?)", "SEARCH l USING"},
 		"trust":          {"INDEX pools_traded (chain=? AND last_trade_at>?)", "SEARCH l USING"},
 		"first fact":     {"INDEX facts_token (ref=?)"},
+		"wallet traded":  {"COVERING INDEX trades_trader (trader>? AND trader<?)"},
+		"wallet trades":  {"INDEX trades_trader (trader=?)", "SEARCH p USING PRIMARY KEY (chain=? AND id=?)"},
 	} {
 		for _, part := range want {
 			if !strings.Contains(plans[query], part) {
@@ -317,7 +328,7 @@ func TestPlans(t *testing.T) {
 			}
 		}
 	}
-	for _, query := range []string{"launches all", "metadata new", "first fact"} {
+	for _, query := range []string{"launches all", "metadata new", "first fact", "wallet traded", "wallet trades"} {
 		if strings.Contains(plans[query], "TEMP B-TREE") {
 			t.Errorf("%s is sorted:\n%s", query, plans[query])
 		}
@@ -349,6 +360,7 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 			db := raw(t, kind, dsn)
 			for _, q := range []string{
 				"DROP TABLE launches", "DROP TABLE token_metadata", "DROP TABLE trust_reports", "DROP INDEX pools_traded", "DROP INDEX facts_token",
+				"DROP INDEX trades_trader",
 				"DELETE FROM goose_db_version WHERE version_id > 2",
 			} {
 				if _, err := db.ExecContext(t.Context(), q); err != nil {

@@ -331,8 +331,8 @@ func TestHolderJobs(t *testing.T) {
 			if err := s.Commit(ctx, l, c); err != nil {
 				t.Fatal(err)
 			}
-			if open, err := s.TokensToBackfill(ctx, "base"); err != nil || len(open) != 2 {
-				t.Fatalf("tokens to backfill: %v, %v; want 2", open, err)
+			if gaps, err := s.HolderGaps(ctx, "base", 1, nil, 10); err != nil || len(gaps) != 2 {
+				t.Fatalf("gaps: %v, %v; want 2", gaps, err)
 			}
 			job := &store.HolderJob{Token: address(1), Final: 100, Next: 0}
 			staged := map[market.Address]market.Amount{address(10): amount(5), address(11): huge(1)}
@@ -390,6 +390,8 @@ func TestFactsComeBack(t *testing.T) {
 				market.PoolFact{Pool: address(2), Known: true, Info: market.PoolCreated{Protocol: market.Solidly, Factory: address(3), Pool: address(2), Token0: address(4), Token1: address(5), Stable: true}},
 				market.SupplyFact{Token: address(1), Supply: amount(9)},
 				market.BalanceFact{Token: address(1), Account: address(6), Amount: huge(3)},
+				market.CurveFact{CurveKey: market.CurveKey{Curve: address(7), Token: address(1)}, Known: true, Quote: market.ZeroEVM},
+				market.CurveFact{CurveKey: market.CurveKey{Curve: address(7), Token: address(2)}, Reason: "no record"},
 			}
 			c := commitOf(1, 1, map[string]*market.Changes{})
 			for _, f := range facts {

@@ -3,6 +3,23 @@ pragma solidity ^0.8.28;
 
 import "./CurveStandIn.sol";
 
+/// TokenManager2's record of a token.
+struct FourMemeInfo {
+    address base;
+    address quote; // 0 for the native coin
+    uint256 template;
+    uint256 totalSupply;
+    uint256 maxOffers;
+    uint256 maxRaising;
+    uint256 launchTime;
+    uint256 offers;
+    uint256 funds;
+    uint256 lastPrice;
+    uint256 k;
+    uint256 t;
+    uint256 status;
+}
+
 /// Stands in for four.meme's TokenManager2. What its events mean: amount is of tokens; cost is what the curve's funds rise or
 /// fall by, and fee comes on top of a purchase and off a sale; price is that of 10^18 base units after the trade; offers
 /// are the tokens left for sale and funds the quote raised, both after the trade. TradeStop comes with the purchase that fills a
@@ -59,6 +76,15 @@ contract FourMemeV2StandIn is CurveStandIn {
 
     function announce(address token, string calldata name, string calldata symbol) private {
         emit TokenCreate(msg.sender, token, ++requests, name, symbol, SUPPLY, block.timestamp, 0);
+    }
+
+    /// What the real one keeps of a token, all zeros of one that it doesn't have. Of template, launchTime, k, t and status nothing
+    /// is kept here.
+    function _tokenInfos(address token) external view returns (FourMemeInfo memory info) {
+        Curve storage c = curveOf[token];
+        if (c.virtualBase == 0) return info;
+        (info.base, info.totalSupply, info.maxOffers, info.maxRaising) = (token, SUPPLY, saleBase, targetQuote);
+        (info.offers, info.funds, info.lastPrice) = (left(c), raised(c), price(token));
     }
 
     function buy(address token, uint256 minBase, address recipient) public payable returns (uint256) {
