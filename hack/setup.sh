@@ -13,6 +13,13 @@ packages=()
 ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || packages+=(postgresql)
 command -v redis-server >/dev/null || packages+=(redis-server)
 command -v chromium-headless-shell >/dev/null || packages+=(chromium-headless-shell)
+# The faces that cards are drawn with. package:what it has
+for p in fonts-inter:/usr/share/fonts/opentype/inter/InterDisplay-Bold.otf \
+  fonts-noto-core:/usr/share/fonts/truetype/noto/NotoSansArabic-Regular.ttf \
+  fonts-noto-cjk:/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc \
+  fonts-noto-color-emoji:/usr/share/fonts/truetype/noto/NotoColorEmoji.ttf; do
+  [ -e "${p#*:}" ] || packages+=("${p%%:*}")
+done
 if [ "${1:-}" = node ]; then
   # package:what it has
   for p in containerd:/usr/bin/containerd runc:/usr/sbin/runc containernetworking-plugins:/usr/lib/cni/ptp \

@@ -21,7 +21,7 @@ const (
 
 // Size of the pictures on a card in pixels: the renderer scales what it is given to just these.
 const (
-	PictureSize = 112
+	PictureSize = 96
 	FaceSize    = 44
 )
 
@@ -117,6 +117,9 @@ type Launch struct {
 	// Creator is an address, and CreatorHandle its member's name where the member shows the wallet.
 	Creator       string `json:"creator"`
 	CreatorHandle string `json:"creator_handle"`
+	// Day is the price in USD over the last 24 hours, oldest first, evenly spaced; empty if unknown. It is drawn for a
+	// graduated or live launch; the others show their curve.
+	Day []float64 `json:"day"`
 }
 
 // Stage of a launch.

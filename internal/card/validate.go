@@ -51,6 +51,7 @@ func (l *Launch) Validate() error {
 	}
 	v.text("creator", l.Creator, MaxAddress)
 	v.text("creator_handle", l.CreatorHandle, MaxText)
+	v.line("day", l.Day)
 	return v.err()
 }
 

@@ -1,0 +1,160 @@
+package card
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/base64"
+	"errors"
+	"math"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/html"
+
+	"github.com/boardwalkhq/boardwalk/internal/card"
+)
+
+// allowed are the elements of a document with the attributes that they may have.
+var allowed = map[string]string{
+	"html": "lang", "head": "", "title": "", "meta": "charset http-equiv content", "style": "", "body": "class",
+	"header": "class", "main": "class", "footer": "class", "section": "class", "div": "class", "p": "class", "span": "class",
+	"i": "", "h1": "class dir lang", "bdi": "class lang", "img": "class src width height alt",
+	"svg": "class viewbox width height", "path": "class d clip-path", "circle": "class cx cy r", "rect": "x y width height",
+	"text": "x y text-anchor dominant-baseline", "clippath": "id",
+}
+
+func TestNamesAddNothingToADocument(t *testing.T) {
+	t.Parallel()
+	for called, c := range drawnCards(t) {
+		root, err := html.Parse(bytes.NewReader(document(t, c)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for n := range root.Descendants() {
+			if n.Type == html.ElementNode {
+				inspect(t, called, n)
+			}
+			if n.Type == html.CommentNode {
+				t.Errorf("%s: a comment %q", called, n.Data)
+			}
+		}
+	}
+}
+
+func inspect(t *testing.T, called string, n *html.Node) {
+	t.Helper()
+	attributes, known := allowed[strings.ToLower(n.Data)]
+	if !known {
+		t.Errorf("%s: an element %s", called, n.Data)
+	}
+	for _, a := range n.Attr {
+		if !strings.Contains(" "+attributes+" ", " "+strings.ToLower(a.Key)+" ") {
+			t.Errorf("%s: an attribute %s=%q of %s", called, a.Key, a.Val, n.Data)
+		}
+		if a.Key == "src" && !strings.HasPrefix(a.Val, "data:image/png;base64,") {
+			t.Errorf("%s: a picture from %q", called, a.Val)
+		}
+		if a.Key == "clip-path" && !strings.HasPrefix(a.Val, "url(#") {
+			t.Errorf("%s: a clip from %q", called, a.Val)
+		}
+	}
+}
+
+func TestHostileTextIsThereAsText(t *testing.T) {
+	t.Parallel()
+	got := string(document(t, hostileToken(t)))
+	if !strings.Contains(got, "&lt;script&gt;alert(1)&lt;/script&gt;") {
+		t.Error("the name is not written as text")
+	}
+	for _, bad := range []string{"<script", "ZgotmplZ", "\u202e", "\u200b", "\x00", "\x1b", "http://", "https://", "@import"} {
+		if strings.Contains(got, bad) {
+			t.Errorf("the document has %q", bad)
+		}
+	}
+}
+
+func TestThePolicyAllowsTheStyleSheetAlone(t *testing.T) {
+	t.Parallel()
+	root, err := html.Parse(bytes.NewReader(document(t, normalToken(t))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var policy, style string
+	for n := range root.Descendants() {
+		switch {
+		case n.Data == "meta" && len(n.Attr) == 2 && n.Attr[0].Val == "Content-Security-Policy":
+			policy = n.Attr[1].Val
+		case n.Data == "style":
+			style = n.FirstChild.Data
+		}
+	}
+	sum := sha256.Sum256([]byte(style))
+	want := "default-src 'none'; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+		"'; img-src data:; base-uri 'none'; form-action 'none'"
+	if policy != want {
+		t.Errorf("the policy is %q, %q is wanted", policy, want)
+	}
+}
+
+func TestEqualCardsGiveEqualBytes(t *testing.T) {
+	t.Parallel()
+	again := drawnCards(t)
+	for called, c := range drawnCards(t) {
+		if !bytes.Equal(document(t, c), document(t, again[called])) {
+			t.Errorf("%s: two documents differ", called)
+		}
+	}
+}
+
+func TestAnInvalidCardHasNoDocument(t *testing.T) {
+	t.Parallel()
+	for called, c := range map[string]card.Card{
+		"no mint":        &card.Token{},
+		"not a number":   &card.Token{Asset: card.Asset{Mint: wif}, PriceUSD: new(math.NaN())},
+		"too many faces": &card.Token{Asset: card.Asset{Mint: wif}, Members: &card.Members{Faces: make([][]byte, card.MaxFaces+1)}},
+		"no stage":       &card.Launch{Asset: card.Asset{Mint: wif}},
+		"endless day":    &card.Launch{Asset: card.Asset{Mint: wif}, Stage: card.StageLive, Day: []float64{1, math.Inf(1)}},
+		"no wallet":      &card.Trader{},
+	} {
+		if got, err := Document(c); !errors.Is(err, card.ErrInvalid) || got != nil {
+			t.Errorf("%s: %d bytes and %v, ErrInvalid is wanted", called, len(got), err)
+		}
+	}
+}
+
+// What is unknown is said to be; a figure of zero is a figure.
+func TestUnknownIsNotZero(t *testing.T) {
+	t.Parallel()
+	asset := card.Asset{Mint: wif, Symbol: "WIF"}
+	none := string(document(t, &card.Token{Asset: asset}))
+	for _, want := range []string{notPriced, unknown, "price is not known yet"} {
+		if !strings.Contains(none, want) {
+			t.Errorf("a card that knows nothing doesn't say %q", want)
+		}
+	}
+	for _, bad := range []string{"$0", ">0<", "Members"} {
+		if strings.Contains(none, bad) {
+			t.Errorf("a card that knows nothing says %q", bad)
+		}
+	}
+	zero := string(document(t, &card.Token{
+		Asset: asset, PriceUSD: new(0.0), Change24hPct: new(0.0), LiquidityUSD: new(0.0), Volume24hUSD: new(0.0), MarketCapUSD: new(0.0), Pools: new(0),
+		Members: &card.Members{}, Day: make([]float64, 288),
+	}))
+	if strings.Contains(zero, "not known") || strings.Contains(zero, notPriced) || strings.Count(zero, "$0") != 4 {
+		t.Error("figures of zero are not drawn as figures")
+	}
+}
+
+func BenchmarkDocument(b *testing.B) {
+	for called, c := range map[string]card.Card{"pictures": normalToken(b), "none": rtlToken()} {
+		b.Run(called, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := Document(c); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,118 @@
+package card
+
+import "github.com/boardwalkhq/boardwalk/internal/card"
+
+func launchSheet(l *card.Launch) sheet {
+	s := sheet{Head: assetHead(&l.Asset)}
+	if venue := named(l.Venue); venue.Text != "" {
+		s.Head.Tag = &tag{Text: venue, Own: l.Own}
+	}
+	cost := priceHero(l.PriceUSD, rightXL, rightL, rightM)
+	dir := flat
+	if l.Change24hPct != nil {
+		var pct string
+		pct, dir = move(*l.Change24hPct)
+		cost.Move, cost.Note = &moved{Text: pct, Dir: dir}, text("24 h")
+	}
+	switch l.Stage {
+	case card.StageCurve, card.StageCompleted:
+		s.Heroes = []hero{curveHero(l), cost}
+		s.Band = curveBand(curveDone(l), launchBand)
+	case card.StageGraduated, card.StageLive:
+		s.Heroes = []hero{poolHero(l), cost}
+		s.Band = priceBand(l.Day, dir, launchBand)
+		if s.Band.Look == bandUnknown && l.Stage == card.StageGraduated {
+			s.Band = curveBand(curveDone(l), launchBand)
+		}
+	}
+	s.Stats = []stat{
+		usdStat("Market cap", l.MarketCapUSD),
+		countStat("Holders", l.Holders),
+		ageStat(l),
+		gateStat(l),
+		creatorStat(l),
+	}
+	return s
+}
+
+// curveDone is how many per cent of the curve are done; nil is unknown.
+func curveDone(l *card.Launch) *float64 {
+	switch {
+	case l.Stage == card.StageCompleted, l.Stage == card.StageGraduated:
+		return new(100.0)
+	case l.Curve != nil:
+		return &l.Curve.ProgressPct
+	default:
+		return nil
+	}
+}
+
+func curveHero(l *card.Launch) hero {
+	h := hero{Label: "Curve sold", Dir: flat, Unknown: unknown}
+	if l.Curve != nil {
+		if l.Curve.Basis == "funds_raised" {
+			h.Label = "Curve funded"
+		}
+		if raised, target := clean(l.Curve.Raised), clean(l.Curve.Target); raised != "" {
+			note := isolated(raised)
+			if target != "" {
+				note += " of " + isolated(target)
+			}
+			h.Note = text(note + " raised")
+		}
+	}
+	if l.Stage == card.StageCompleted {
+		h.Label, h.Note = "Curve complete", text("its pool is next")
+	}
+	if done := curveDone(l); done != nil {
+		h.Text, h.Size, h.Unknown = progress(*done), sizeXL, ""
+	}
+	return h
+}
+
+func poolHero(l *card.Launch) hero {
+	h := hero{Label: "In the pool", Note: text("live from the start"), Dir: flat, Unknown: unknown}
+	if l.Stage == card.StageGraduated {
+		h.Note = text("graduated")
+	}
+	if l.LiquidityUSD != nil {
+		if v, ok := dollars(*l.LiquidityUSD); ok {
+			h.Text, h.Size, h.Unknown = v, sizeXL, ""
+		}
+	}
+	return h
+}
+
+func ageStat(l *card.Launch) stat {
+	s := stat{Label: "Age", Unknown: unknown}
+	if l.CreatedAt > 0 {
+		if v, ok := age(l.AgeS); ok {
+			s.Value, s.Unknown = text(v), ""
+		}
+	}
+	return s
+}
+
+// gateStat says whether the launch clears the board's bar, or what it misses.
+func gateStat(l *card.Launch) stat {
+	if l.GatePass {
+		return stat{Label: "Quality bar", Value: text("Cleared"), Dir: up, Mark: pass}
+	}
+	if len(l.GateFails) == 0 {
+		return stat{Label: "Quality bar", Value: text("Not cleared"), Dir: down, Mark: fail}
+	}
+	return stat{Label: "Below the bar", Value: text(listed(l.GateFails, 2)), Dir: down, Mark: fail, Wide: true}
+}
+
+func creatorStat(l *card.Launch) stat {
+	s := stat{Label: "Creator", Value: named(l.CreatorHandle)}
+	switch {
+	case s.Value.Text != "":
+		s.Prefix, s.Wide = "@", true
+	case clean(l.Creator) != "":
+		s.Value = text(shortAddress(l.Creator))
+	default:
+		s.Unknown = unknown
+	}
+	return s
+}

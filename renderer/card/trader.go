@@ -1,0 +1,101 @@
+package card
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/boardwalkhq/boardwalk/internal/card"
+)
+
+// mostFacts is how many characters of a whole address and what stands behind it fit on a line.
+const mostFacts = 60
+
+func traderSheet(t *card.Trader) sheet {
+	handle, wallet, chains := named(t.Handle), clean(t.Wallet), listed(t.Chains, 3)
+	if utf8.RuneCountInString(wallet+chains) > mostFacts {
+		wallet = shortAddress(t.Wallet)
+	}
+	h := head{Title: handle, Facts: present([]name{text(wallet), text(chains)})}
+	if handle.Text == "" {
+		h.Title = text(shortAddress(t.Wallet))
+	}
+	h.Badge = picture(t.Face, card.PictureSize, handle.Text, t.Wallet)
+	h.Size = sizeFor(h.Title.Text, 13, 18, 22)
+	s := sheet{
+		Head:   h,
+		Heroes: pair(profitHero("Realised, 24 h", &t.Day), profitHero("Realised, 7 d", &t.Week)),
+		Band:   profitBand(t.Line, traderBand),
+		Stats:  []stat{winsStat(&t.Week), bestStat(t.Best)},
+	}
+	if s.Band.Look == bandProfit && t.Week.RealisedUSD != nil {
+		_, s.Band.Dir = profit(*t.Week.RealisedUSD)
+	}
+	last := stat{Label: "Last trade", Value: text(moment(t.LastTradeAt, dayLayout))}
+	if last.Value.Text == "" {
+		last.Unknown = unknown
+	}
+	s.Stats = append(s.Stats, last)
+	if left, ok := dollars(t.Week.ExcludedUSD); ok && t.Week.ExcludedUSD > 0 {
+		s.Stats = append(s.Stats, stat{Label: "Uncounted sales", Value: text(left)})
+	}
+	return s
+}
+
+// pair gives two figures of one kind one size, on which both fit beside each other.
+func pair(a, b hero) []hero {
+	a.Size = sizeFor(a.Text+b.Text, pairXL, pairL, pairM)
+	b.Size = a.Size
+	return []hero{a, b}
+}
+
+// profitHero is what a window realised, with what gas leaves of it as the second line.
+func profitHero(label string, p *card.Profit) hero {
+	h := hero{Label: label, Dir: flat, Unknown: unknown, Below: []string{}}
+	if p.RealisedUSD == nil {
+		return h
+	}
+	h.Text, h.Dir = profit(*p.RealisedUSD)
+	h.Unknown = ""
+	if p.RealisedPct != nil {
+		pct, dir := move(*p.RealisedPct)
+		h.Move = &moved{Text: pct, Dir: dir}
+	}
+	switch {
+	case p.NetUSD != nil:
+		net, _ := profit(*p.NetUSD)
+		h.Below = append(h.Below, net+" after gas")
+	case p.Sells > 0:
+		h.Below = append(h.Below, "gas not known yet")
+	default:
+		h.Below = append(h.Below, "no sales")
+	}
+	return h
+}
+
+func winsStat(p *card.Profit) stat {
+	s := stat{Label: "Win rate, 7 d"}
+	if p.Sells == 0 {
+		s.Unknown = "no sales"
+		return s
+	}
+	won, _ := count(p.Wins)
+	s.Note = text(won + " of " + things(p.Sells, "sale", "sales"))
+	s.Value = text(percent(100 * float64(p.Wins) / float64(p.Sells)))
+	s.Value.Text = strings.Replace(s.Value.Text, ".0"+thin, thin, 1)
+	return s
+}
+
+func bestStat(b *card.Best) stat {
+	s := stat{Label: "Best sale, 7 d", Wide: true}
+	if b == nil {
+		s.Unknown = "none"
+		return s
+	}
+	gain, dir := profit(b.PnLUSD)
+	s.Value, s.Dir, s.Note = text(gain), dir, named(b.Symbol)
+	if b.PnLPct != nil {
+		pct, _ := move(*b.PnLPct)
+		s.More = pct
+	}
+	return s
+}
