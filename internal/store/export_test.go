@@ -15,11 +15,14 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 	}{
 		"launches all":     {"SELECT venue" + launchesAll, []any{"base"}},
 		"launches changed": {"SELECT venue" + launchesChanged, []any{"base", 1}},
+		"changed":          {changedOf(0), []any{"base", 1, "base", 1, "base", 1, "base", 1, "base", 1, "base", 1}},
 		"creator":          {creatorRecord, []any{"base", []byte{1}}},
 		"metadata new":     {metadataNew, []any{"base", 10}},
 		"metadata again":   {metadataAgain, []any{"base", 1, 10}},
 		"trust":            {trustDue, []any{"base", 1, make([]byte, 32), "base", 1, 10}},
 		"first fact":       {firstTokenFact, []any{[]byte{1}, "base"}},
+		"wallet traded":    {walletTraded + "('base', 'bsc')" + walletBeyond, []any{[]byte{1}, []byte{1}, 0}},
+		"wallet trades":    {walletTrades + "('base', 'bsc')" + walletOrder, []any{[]byte{1}, 1000}},
 	} {
 		var rows []struct {
 			ID, Parent, Notused int64

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"github.com/uptrace/bun"
@@ -9,10 +10,10 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// HolderJob reads a token's past transfers, up to a final block, beside the head.
+// HolderJob reads a token's past transfers beside the head.
 type HolderJob struct {
 	Token market.Address
-	// Final is the last block that the job reads; transfers after it wait in the queue.
+	// Final is the last block that the job reads, beyond the reach of reorgs; transfers after it wait in the queue.
 	Final uint64
 	// Next is the first block not read yet; the job is done when it is above Final.
 	Next uint64
@@ -53,16 +54,78 @@ type stagingRow struct {
 	Amount  []byte
 }
 
-// TokensToBackfill lists tokens whose holders wait for a job that does not exist yet.
-func (s *Store) TokensToBackfill(ctx context.Context, chain string) ([]market.Token, error) {
-	var rows []tokenRow
-	err := s.write.NewSelect().Model(&rows).Where("chain = ? AND holders_status = 'indexing'", chain). // as its index has it
-														Where("NOT EXISTS (SELECT 1 FROM holder_jobs j WHERE j.chain = token_row.chain AND j.token = token_row.mint)").
-														Scan(ctx)
-	if err != nil {
+// HolderGap is a token whose holders wait for a job that doesn't exist yet.
+type HolderGap struct {
+	Token market.Address
+	// First is the first block that mentions the token: nothing is queued from before it.
+	First uint64
+	// Since is the block from which on every transfer is queued: the first, or that of the launch for which alone a token is
+	// followed that was known before.
+	Since uint64
+}
+
+// HolderGaps lists up to limit tokens without a job whose transfers are queued since a final block: no reorg moves its
+// beginning any more. only names the tokens that are looked at; nil is all.
+func (s *Store) HolderGaps(ctx context.Context, chain string, final uint64, only []market.Address, limit int64) ([]HolderGap, error) {
+	if only != nil && len(only) == 0 {
+		return nil, nil
+	}
+	const since = "CASE WHEN l.block > t.first_block THEN l.block ELSE t.first_block END"
+	q := s.write.NewSelect().TableExpr("tokens t").Join("LEFT JOIN launches l ON l.chain = t.chain AND l.mint = t.mint").
+		ColumnExpr("t.mint AS token, t.first_block AS first, "+since+" AS since").
+		Where("t.chain = ? AND t.holders_status = 'indexing'", chain). // as its index has it
+		Where("NOT EXISTS (SELECT 1 FROM holder_jobs j WHERE j.chain = t.chain AND j.token = t.mint)").
+		Where(since+" <= ?", int64(final)).Order("t.mint").Limit(limit)
+	if only != nil {
+		q = q.Where("t.mint IN (?)", among(s.postgres != nil, addressKeys(only)))
+	}
+	var rows []struct {
+		Token        []byte
+		First, Since int64
+	}
+	if err := q.Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("database: list tokens without holders: %w", err)
 	}
-	return rowsTo(rows, (*tokenRow).token)
+	out := make([]HolderGap, len(rows))
+	c := columns{table: "tokens"}
+	for i, r := range rows {
+		out[i] = HolderGap{Token: c.address(r.Token), First: uint64(r.First), Since: uint64(r.Since)}
+	}
+	return out, c.err
+}
+
+// QueuedBefore walks the waiting transfers of some tokens up to the block before a chain's newest one, of each token the oldest
+// first, and gives that newest block. All of it is of one moment.
+func (s *Store) QueuedBefore(ctx context.Context, chain string, tokens []market.Address, each func(*market.QueuedTransfer)) (market.Header, error) {
+	marks, args := list(addressKeys(tokens))
+	rows, err := s.ask(ctx, "SELECT c.number, c.hash, c.parent, c.block_time, q.token, q.block, q.seq, q.sender, q.recipient, q.amount "+
+		"FROM chains c LEFT JOIN holder_queue q ON q.chain = c.id AND q.block < c.number AND q.token IN ("+marks+") "+
+		"WHERE c.id = ? ORDER BY q.token, q.block, q.seq", append(args, chain)...)
+	if err != nil {
+		return market.Header{}, fmt.Errorf("database: read queued transfers: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var b blockRow
+	for rows.Next() {
+		var q queuedRow
+		var block, seq sql.NullInt64
+		if err := rows.Scan(&b.Number, &b.Hash, &b.Parent, &b.Time, &q.Token, &block, &seq, &q.Sender, &q.Recipient, &q.Amount); err != nil {
+			return market.Header{}, fmt.Errorf("database: read queued transfers: %w", err)
+		}
+		if !block.Valid {
+			continue // nothing waits
+		}
+		q.Block, q.Seq = block.Int64, seq.Int64
+		t, err := q.queued()
+		if err != nil {
+			return market.Header{}, err
+		}
+		each(&t)
+	}
+	if err := rows.Err(); err != nil {
+		return market.Header{}, fmt.Errorf("database: read queued transfers: %w", err)
+	}
+	return b.header()
 }
 
 // HolderJobs lists a chain's jobs.
@@ -72,6 +135,20 @@ func (s *Store) HolderJobs(ctx context.Context, chain string) ([]HolderJob, erro
 		return nil, fmt.Errorf("database: list holder jobs: %w", err)
 	}
 	return rowsTo(rows, (*jobRow).job)
+}
+
+// BeginHolderJobs writes new jobs.
+func (s *Store) BeginHolderJobs(ctx context.Context, l *Lease, jobs []HolderJob) error {
+	return s.inTransaction(ctx, func(tx *transaction) error {
+		if err := s.fenced(ctx, tx, l, "lease_holder = lease_holder"); err != nil {
+			return err
+		}
+		rows := make([]jobRow, len(jobs))
+		for i := range jobs {
+			rows[i] = jobToRow(l.Chain, &jobs[i])
+		}
+		return upsert(ctx, tx, rows)
+	})
 }
 
 // SaveHolderJob writes a job's cursor together with the balances (absolute) that it arrived at.

@@ -23,19 +23,3 @@ func (s *Store) ChainQuotes(ctx context.Context) (map[string][]market.QuotePrice
 	}
 	return out, nil
 }
-
-// ChangedTokens lists a chain's tokens whose rows, or whose pools' rows, changed after commit number seen.
-func (s *Store) ChangedTokens(ctx context.Context, chain string, seen int64) ([]market.Address, error) {
-	var rows [][]byte
-	err := s.read.NewRaw("SELECT base FROM pools WHERE chain = ? AND commit_no > ? "+
-		"UNION SELECT mint FROM tokens WHERE chain = ? AND commit_no > ?", chain, seen, chain, seen).Scan(ctx, &rows)
-	if err != nil {
-		return nil, fmt.Errorf("database: read changed tokens: %w", err)
-	}
-	c := columns{table: "tokens"}
-	out := make([]market.Address, len(rows))
-	for i := range rows {
-		out[i] = c.address(rows[i])
-	}
-	return out, c.err
-}

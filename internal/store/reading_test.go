@@ -71,11 +71,6 @@ func TestListings(t *testing.T) {
 			if got := read(1); !maps.Equal(got, want) {
 				t.Errorf("what changed: %v, want %v", got, want)
 			}
-			changed, err := s.ChangedTokens(t.Context(), "base", 1)
-			slices.SortFunc(changed, market.Address.Compare)
-			if err != nil || !slices.Equal(changed, []market.Address{address(1), address(2), address(4)}) {
-				t.Errorf("changed tokens: %v, %v", changed, err)
-			}
 			if got := read(2); len(got) != 0 {
 				t.Errorf("when nothing changed: %v", got)
 			}

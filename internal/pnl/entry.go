@@ -1,0 +1,68 @@
+package pnl
+
+import "github.com/boardwalkhq/boardwalk/internal/market"
+
+// Token is a token of a chain.
+type Token struct {
+	Chain string
+	Mint  market.Address
+}
+
+// Position is what one wallet has of one token.
+type Position struct {
+	Wallet market.Address
+	Token
+}
+
+// Kind is what happens to a position.
+type Kind uint8
+
+// The kinds. A swap of one token for another is a Sell and a Buy of the same value.
+const (
+	Buy Kind = iota
+	Sell
+	// In is a transfer from elsewhere, an airdrop, a mint, a creator's own allocation: nothing was paid for it.
+	In
+	// Out is a transfer to elsewhere.
+	Out
+)
+
+// Entry is one thing that happened to a position.
+type Entry struct {
+	Position
+	Kind Kind
+	At   int64 // unix seconds
+	// Tx groups sales: those of one position in one transaction are one sale, as a router may have split it. Sales without a
+	// transaction stand alone.
+	Tx market.Hash
+	// Amount is raw: what arrived in the wallet or left it. Without an amount nothing happened.
+	Amount market.Amount
+	// NanoUSD is what a Buy or Sell was worth in 1e-9 USD, without the platform's fee. Its value is unknown while HasUSD is
+	// false.
+	NanoUSD int64
+	HasUSD  bool
+	// FeeBps is the platform's fee on top of a Buy or out of a Sell, in basis points; 0 for what did not go through the
+	// platform.
+	FeeBps uint16
+	// GasNanoUSD is what the transaction cost in 1e-9 USD, if HasGas.
+	GasNanoUSD int64
+	HasGas     bool
+	// Ineligible marks a Sell that moves the position as ever and counts for nothing, as in a pool that was too shallow.
+	Ineligible bool
+	// To is the wallet that an Out goes to, if it is the same member's: the basis goes with it, and no In is to follow. It is
+	// none where the receiver is a stranger.
+	To market.Address
+}
+
+// TradeOf is a wallet's trade as an index of its chain knows it. Gas is unknown; there is no platform fee in it, because
+// nothing on the chain tells which trades went through the platform.
+func TradeOf(chain string, t *market.Trade) Entry {
+	e := Entry{
+		Position: Position{Wallet: t.Trader, Token: Token{Chain: chain, Mint: t.Base}},
+		At:       t.Time, Tx: t.Tx, Amount: t.BaseAmount, NanoUSD: t.NanoUSD, HasUSD: t.HasUSD,
+	}
+	if t.Sell {
+		e.Kind = Sell
+	}
+	return e
+}

@@ -1,0 +1,119 @@
+package pnl
+
+// Window is what the sales of a stretch of time came to. Sums are of sales that have a basis and are eligible, where nothing
+// else is said. Realised = Proceeds - Cost.
+type Window struct {
+	// From is exclusive and To inclusive, unix seconds.
+	From, To int64
+	Realised USD
+	// Cost is what the quantity sold had cost, with the platform's fees of the time.
+	Cost USD
+	// Proceeds are what the quantity sold brought, less the platform's fees.
+	Proceeds USD
+	// Excluded is what sales brought of quantity without basis, less the platform's fees. It is no profit.
+	Excluded USD
+	// Fees are the platform's, of every valued Buy and Sell of the window. Cost and Proceeds have them in them already.
+	Fees USD
+	// Gas is beside: it is in no other figure. WithoutGas counts the trades whose gas is unknown.
+	Gas        USD
+	WithoutGas int
+	// Volume is of every valued Buy and Sell, without fees.
+	Volume USD
+	// MovedOut is what the quantity sent to strangers had cost.
+	MovedOut USD
+	// Trades counts the window's Buys and Sells, and Unvalued those whose value is unknown.
+	Trades, Unvalued int
+	// Sales counts sales with a basis, Wins those that brought more than they had cost and Losses those that brought less.
+	Sales, Wins, Losses int
+	// IneligibleSells counts what was left out for that.
+	IneligibleSells int
+	// Best is the sale with the highest gain; nil when there was no gain.
+	Best *Sale
+	// Line is what was realised from From up to each of the points, which are evenly spaced: the first stands at From and is
+	// nought, the last at To and is Realised. It is nil unless points are wanted.
+	Line []USD
+}
+
+// Sale is what a wallet realised by selling one token in one transaction.
+type Sale struct {
+	Position
+	At       int64 // unix seconds
+	Realised USD
+}
+
+// oneUSD is the cost below which a percentage says nothing.
+var oneUSD = Nano(1e9)
+
+// RealisedPct is what was realised in percent of what it had cost; ok is false when that is below 1 USD.
+func (w *Window) RealisedPct() (pct float64, ok bool) {
+	if w.Cost.Cmp(oneUSD) < 0 {
+		return 0, false
+	}
+	return 100 * w.Realised.Dollars() / w.Cost.Dollars(), true
+}
+
+// WinRatePct is how many of 100 sales were wins; ok is false without any.
+func (w *Window) WinRatePct() (pct float64, ok bool) {
+	if w.Sales == 0 {
+		return 0, false
+	}
+	return 100 * float64(w.Wins) / float64(w.Sales), true
+}
+
+// movedOutShare is the part of the volume, as one in so many, that may be moved out before it counts as hiding losses.
+const movedOutShare = 5
+
+// MovesAway reports whether more than a fifth of the volume was sent to strangers, at cost: losses would be hidden by moving
+// them away.
+func (w *Window) MovesAway() bool {
+	moved := w.MovedOut
+	for range movedOutShare - 1 {
+		moved = moved.Add(w.MovedOut)
+	}
+	return moved.Cmp(w.Volume) > 0
+}
+
+func (w *Window) holds(at int64) bool { return at > w.From && at <= w.To }
+
+// realise books what a valued, eligible sell of a quantity with basis brought.
+func (w *Window) realise(at int64, proceeds, cost USD) {
+	gain := proceeds.Sub(cost)
+	w.Proceeds, w.Cost, w.Realised = w.Proceeds.Add(proceeds), w.Cost.Add(cost), w.Realised.Add(gain)
+	if n := int64(len(w.Line)) - 1; n > 0 {
+		// The first point that the sell isn't after.
+		i := ceilShare(at-w.From, n, w.To-w.From)
+		w.Line[i] = w.Line[i].Add(gain)
+	}
+}
+
+// conclude counts a whole sale.
+func (w *Window) conclude(s *Sale) {
+	w.Sales++
+	switch s.Realised.Sign() {
+	case 1:
+		w.Wins++
+	case -1:
+		w.Losses++
+	}
+	if s.Realised.Sign() > 0 && (w.Best == nil || better(s, w.Best)) {
+		best := *s
+		w.Best = &best
+	}
+}
+
+// better orders sales by gain; the earlier of two equal ones is the better, and then the one whose token comes first.
+func better(a, b *Sale) bool {
+	if c := a.Realised.Cmp(b.Realised); c != 0 {
+		return c > 0
+	}
+	if a.At != b.At {
+		return a.At < b.At
+	}
+	if a.Chain != b.Chain {
+		return a.Chain < b.Chain
+	}
+	if c := a.Mint.Compare(b.Mint); c != 0 {
+		return c < 0
+	}
+	return a.Wallet.Compare(b.Wallet) < 0
+}

@@ -1,0 +1,105 @@
+package store_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+// TestHolderGaps: a token that was known before its launch is followed since the launch, others since they were first seen.
+func TestHolderGaps(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			ctx := t.Context()
+			l := lease(t, s)
+			c := &store.Commit{Last: header(90), Blocks: []market.Header{header(90)}}
+			token := func(n int, status market.HolderStatus, first uint64) {
+				c.Changes.Tokens = append(c.Changes.Tokens, market.Change[market.Address, market.Token]{
+					Key: address(n), After: &market.Token{Mint: address(n), FirstBlock: first, Holders: market.Holders{Status: status}},
+				})
+			}
+			launch := func(n int, block uint64) {
+				c.Changes.Launches = append(c.Changes.Launches, market.Change[market.Address, market.Launch]{
+					Key: address(n), After: &market.Launch{Mint: address(n), Block: block},
+				})
+			}
+			token(1, market.HoldersIndexing, 10)
+			token(2, market.HoldersIndexing, 20)
+			launch(2, 50)
+			token(3, market.HoldersIndexing, 60)
+			launch(3, 60)
+			token(4, market.HoldersCurrent, 5)
+			token(5, market.HoldersIndexing, 5) // has a job
+			if err := s.Commit(ctx, l, c); err != nil {
+				t.Fatal(err)
+			}
+			if err := s.BeginHolderJobs(ctx, l, []store.HolderJob{{Token: address(5), Final: 4}}); err != nil {
+				t.Fatal(err)
+			}
+			one, two, three := store.HolderGap{Token: address(1), First: 10, Since: 10},
+				store.HolderGap{Token: address(2), First: 20, Since: 50}, store.HolderGap{Token: address(3), First: 60, Since: 60}
+			for what, test := range map[string]struct {
+				final uint64
+				only  []market.Address
+				limit int64
+				want  []store.HolderGap
+			}{
+				"all":                     {80, nil, 10, []store.HolderGap{one, two, three}},
+				"some":                    {80, nil, 2, []store.HolderGap{one, two}},
+				"those that are final":    {59, nil, 10, []store.HolderGap{one, two}},
+				"not before the launch":   {49, nil, 10, []store.HolderGap{one}},
+				"those that are named":    {80, []market.Address{address(2), address(4), address(5)}, 10, []store.HolderGap{two}},
+				"none, where none is":     {80, []market.Address{}, 10, nil},
+				"none that is not final":  {9, nil, 10, nil},
+				"none at the first block": {0, nil, 10, nil},
+			} {
+				got, err := s.HolderGaps(ctx, "base", test.final, test.only, test.limit)
+				if err != nil || !slices.Equal(got, test.want) {
+					t.Errorf("%s: %+v, %v; want %+v", what, got, err, test.want)
+				}
+			}
+		})
+	}
+}
+
+// TestQueuedBefore: the newest block's own transfers are left out, and it is named whether anything waits or not.
+func TestQueuedBefore(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			ctx := t.Context()
+			l := lease(t, s)
+			queued := func(n int, block uint64, seq uint32) market.QueuedTransfer {
+				return market.QueuedTransfer{Token: address(n), From: address(8), To: address(9), Block: block, Seq: seq, Amount: huge(uint64(seq))}
+			}
+			rows := []market.QueuedTransfer{queued(1, 5, 0), queued(1, 5, 10), queued(1, 6, 2), queued(2, 5, 3), queued(3, 5, 4), queued(1, 7, 5)}
+			c := &store.Commit{Last: header(7), Blocks: []market.Header{header(7)}}
+			c.Changes.Queued = rows
+			if err := s.Commit(ctx, l, c); err != nil {
+				t.Fatal(err)
+			}
+			read := func(tokens ...market.Address) (out []market.QueuedTransfer) {
+				t.Helper()
+				newest, err := s.QueuedBefore(ctx, "base", tokens, func(q *market.QueuedTransfer) { out = append(out, *q) })
+				if err != nil || newest != header(7) {
+					t.Errorf("the newest block is %+v, %v", newest, err)
+				}
+				return out
+			}
+			if got := read(address(1), address(2)); !slices.Equal(got, rows[:4]) {
+				t.Errorf("of two tokens: %+v", got)
+			}
+			if got := read(address(4)); got != nil {
+				t.Errorf("of a token without any: %+v", got)
+			}
+		})
+	}
+}

@@ -1,0 +1,116 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// ErrTooManyTrades means that a wallet has more trades than are to be read.
+var ErrTooManyTrades = errors.New("the wallet has too many trades")
+
+// WalletTrade is a trade of a wallet.
+type WalletTrade struct {
+	Chain string
+	market.Trade
+	// Untrusted is set where the trade's pool may not price its base, so that nobody need believe what was paid.
+	Untrusted bool
+}
+
+// The chain is written so that it can't be looked up: SQLite would walk all trades of it, as they are in the wanted order.
+// walletTraded asks for an ordered range of one trader: for an equal one PostgreSQL would collect all trades before the first.
+const (
+	walletTraded = "SELECT 1 FROM trades t WHERE t.trader BETWEEN ? AND ? AND t.chain || '' IN "
+	walletTrades = "SELECT t.chain, t.block, t.log_index, t.time, t.tx, t.pool, t.base, t.sell, t.base_amount, t.quote_amount, t.nano_usd, " +
+		"t.close_usd, t.close_native, p.untrusted <> '' FROM trades t CROSS JOIN pools p " +
+		"WHERE t.trader = ? AND p.chain = t.chain AND p.id = t.pool AND t.chain || '' IN "
+	walletBeyond = " ORDER BY t.trader LIMIT 1 OFFSET ?"
+	walletOrder  = " ORDER BY t.chain, t.block, t.log_index LIMIT ?"
+)
+
+// WalletTraded reports whether a wallet has a trade on any of some chains.
+func (s *Store) WalletTraded(ctx context.Context, wallet market.Address, chains []string) (bool, error) {
+	return s.walletHas(ctx, wallet, chains, 0)
+}
+
+// walletHas reports whether a wallet has more than n trades.
+func (s *Store) walletHas(ctx context.Context, wallet market.Address, chains []string, n int) (bool, error) {
+	if len(chains) == 0 {
+		return false, nil
+	}
+	marks, args := list(chainKeys(chains))
+	var one int
+	err := s.askOne(ctx, []any{&one}, walletTraded+"("+marks+")"+walletBeyond,
+		slices.Concat([]any{wallet.Bytes(), wallet.Bytes()}, args, []any{n})...)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("database: look for a wallet's trades: %w", err)
+	}
+	return true, nil
+}
+
+// WalletTrades walks a wallet's trades on some chains, chain by chain, each in the chain's order. A wallet with more than limit
+// gives ErrTooManyTrades, however many more: before any of them, unless the one too many came just then. That costs a look at
+// so many entries of an index.
+func (s *Store) WalletTrades(ctx context.Context, wallet market.Address, chains []string, limit int) iter.Seq2[WalletTrade, error] {
+	return func(yield func(WalletTrade, error) bool) {
+		beyond, err := s.walletHas(ctx, wallet, chains, limit)
+		if err == nil && beyond {
+			err = tooMany(limit)
+		}
+		if err != nil {
+			yield(WalletTrade{}, err)
+			return
+		}
+		if len(chains) == 0 {
+			return
+		}
+		q := s.read.NewRaw(walletTrades+"(?)"+walletOrder, wallet.Bytes(), among(false, chainKeys(chains)), limit+1)
+		n := 0
+		for trade, err := range walk(ctx, s.read, q, "trades", func(rows *sql.Rows) (WalletTrade, error) {
+			return scanWalletTrade(rows, wallet)
+		}) {
+			if n++; n > limit && err == nil { // it came since the look
+				trade, err = WalletTrade{}, tooMany(limit)
+			}
+			if !yield(trade, err) {
+				return
+			}
+		}
+	}
+}
+
+func tooMany(limit int) error {
+	return fmt.Errorf("database: %w: more than %d", ErrTooManyTrades, limit)
+}
+
+func scanWalletTrade(rows *sql.Rows, wallet market.Address) (WalletTrade, error) {
+	t := WalletTrade{Trade: market.Trade{Trader: wallet}}
+	var tx, pool, base, baseAmount, quoteAmount sql.RawBytes
+	var number, index int64
+	var nano sql.NullInt64
+	err := rows.Scan(&t.Chain, &number, &index, &t.Time, &tx, &pool, &base, &t.Sell, &baseAmount, &quoteAmount, &nano,
+		&t.CloseUSD, &t.CloseNative, &t.Untrusted)
+	if err != nil {
+		return t, err
+	}
+	c := columns{table: "trades"}
+	t.Block, t.LogIndex, t.Tx, t.Pool, t.Base = uint64(number), uint32(index), c.hash(tx), c.address(pool), c.address(base)
+	t.BaseAmount, t.QuoteAmount, t.NanoUSD, t.HasUSD = c.amount(baseAmount), c.amount(quoteAmount), nano.Int64, nano.Valid
+	return t, c.err
+}
+
+func chainKeys(chains []string) []any {
+	keys := make([]any, len(chains))
+	for i, c := range chains {
+		keys[i] = c
+	}
+	return keys
+}
