@@ -8,16 +8,28 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
+	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
-// holderRange is the most blocks of a token's past that are read at once.
-const holderRange = 10_000
+const (
+	// holderRange is the most blocks of a token's past that are read at once.
+	holderRange = 10_000
+	// gapsAtOnce is how many tokens are looked at together: their supplies are one batch to a node.
+	gapsAtOnce = 100
+	// nearHead is how far below the head the index may be for a node, which may keep the newest states alone, to answer for it.
+	nearHead = 16
+	// mergesAtOnce bounds the tokens whose past one commit takes in.
+	mergesAtOnce = 100
+	// patience is how often in a row no supply at all may be answered, by a node that is late perhaps, before pasts are read.
+	patience = 5
+)
 
-// holderBackfill reads, beside the head, the past transfers of tokens that were followed too late. Up to a block that
-// was final when it began; what comes after waits in a queue, and the loop merges both.
+// holderBackfill finds, beside the head, what tokens that are followed since some block had before it. Most of those that were
+// launched since had nothing: then their supply is what their queued transfers leave, and nothing is read. Of the others the
+// past transfers are read, up to the block before. What comes after waits in a queue, and the loop merges both.
 type holderBackfill struct {
 	cfg     *chainconfig.Chain
 	store   *store.Store
@@ -25,14 +37,25 @@ type holderBackfill struct {
 	machine *derive.Machine
 	log     *slog.Logger
 	final   atomic.Uint64
+	head    atomic.Uint64
+	indexed atomic.Uint64 // the newest block that was committed within reach of reorgs
 	wake    chan struct{}
+	silent  int // how often in a row no supply was answered
 }
 
-// see tells of a newer final block.
-func (h *holderBackfill) see(final uint64) {
+// see tells of a newer head and final block. What counts as final here can't be undone either, whatever a node calls final.
+func (h *holderBackfill) see(head, final uint64) {
+	h.head.Store(head)
+	final = min(final, head-min(head, h.cfg.ReorgBlocks))
 	if h.final.Swap(final) == 0 && final > 0 {
 		h.nudge()
 	}
+}
+
+// atHead reports whether nodes still answer for the newest indexed block.
+func (h *holderBackfill) atHead() bool {
+	indexed := h.indexed.Load()
+	return indexed > 0 && indexed+nearHead >= h.head.Load()
 }
 
 // nudge makes it look for work now.
@@ -45,11 +68,15 @@ func (h *holderBackfill) nudge() {
 
 func (h *holderBackfill) run(ctx context.Context, l *store.Lease) {
 	for ctx.Err() == nil {
-		if err := h.pass(ctx, l); err != nil && ctx.Err() == nil {
+		more, err := h.pass(ctx, l)
+		if err != nil && ctx.Err() == nil {
 			h.log.WarnContext(ctx, "holder backfill interrupted", "err", err.Error())
 			if errors.Is(err, store.ErrLeaseLost) {
 				return
 			}
+		}
+		if more && err == nil {
+			continue
 		}
 		t := time.NewTimer(2 * time.Second)
 		select {
@@ -61,45 +88,118 @@ func (h *holderBackfill) run(ctx context.Context, l *store.Lease) {
 	}
 }
 
-// pass begins jobs for new tokens and brings each open one forward by one range, so that a long past holds nobody up.
-func (h *holderBackfill) pass(ctx context.Context, l *store.Lease) error {
-	final := h.final.Load()
-	if final == 0 {
-		return nil
+// pass begins jobs for new tokens and brings each open one forward by one range, so that a long past holds nobody up. It
+// reports whether there is more to do at once.
+func (h *holderBackfill) pass(ctx context.Context, l *store.Lease) (more bool, err error) {
+	began, err := h.begin(ctx, l)
+	jobs, e := h.store.HolderJobs(ctx, h.cfg.ID)
+	if err = errors.Join(err, e); e != nil {
+		return false, err
 	}
-	tokens, err := h.store.TokensToBackfill(ctx, h.cfg.ID)
-	if err != nil {
-		return err
-	}
-	for i := range tokens {
-		if t := &tokens[i]; t.FirstBlock <= final+1 { // else something between the two would be lost
-			created, err := h.source.CreatedAt(ctx, t.Mint, final)
-			if err != nil {
-				return err
+	for i := range jobs {
+		if j := &jobs[i]; !j.Done() {
+			if e := h.step(ctx, l, j); e != nil {
+				return false, errors.Join(err, e)
 			}
-			job := &store.HolderJob{Token: t.Mint, Final: final, Next: created}
-			if err := h.store.SaveHolderJob(ctx, l, job, nil); err != nil {
-				return err
-			}
-			h.log.InfoContext(ctx, "holder backfill begun", "token", t.Mint.String(), "from", created, "final", final)
+			more = more || !j.Done()
 		}
 	}
-	for again := true; again && ctx.Err() == nil; {
-		jobs, err := h.store.HolderJobs(ctx, h.cfg.ID)
+	return more || began, err
+}
+
+// begin gives tokens without a job one. Until the index is at the head that is for majors alone, which are older than most
+// indexes: the others' supplies are of use only with all that is queued.
+func (h *holderBackfill) begin(ctx context.Context, l *store.Lease) (began bool, err error) {
+	final, only, atHead := h.final.Load(), h.machine.Majors(), h.atHead()
+	if final == 0 || !atHead && len(only) == 0 {
+		return false, nil
+	}
+	if atHead {
+		final, only = min(final, h.indexed.Load()-1), nil // supplies are asked for at the block before
+	}
+	gaps, err := h.store.HolderGaps(ctx, h.cfg.ID, final, only, gapsAtOnce)
+	if err != nil || len(gaps) == 0 {
+		return false, err
+	}
+	var whole map[market.Address]bool
+	if atHead {
+		if whole, err = h.whole(ctx, gaps); err != nil {
+			return false, err
+		}
+		if h.silent++; len(whole) == 0 && h.silent < patience {
+			return false, nil
+		}
+		h.silent = 0
+	}
+	var known []store.HolderJob
+	for _, g := range gaps {
+		if whole[g.Token] {
+			known = append(known, nothingBefore(g))
+		}
+	}
+	if err := h.store.BeginHolderJobs(ctx, l, known); err != nil {
+		return false, err
+	}
+	if len(known) > 0 {
+		h.log.InfoContext(ctx, "holders are known without a look at the past", "tokens", len(known))
+	}
+	for _, g := range gaps {
+		if whole[g.Token] {
+			continue
+		}
+		if err := h.beginReading(ctx, l, g); err != nil {
+			return false, err
+		}
+	}
+	return true, nil
+}
+
+// beginReading gives a token a job that reads its past.
+func (h *holderBackfill) beginReading(ctx context.Context, l *store.Lease, g store.HolderGap) error {
+	job := nothingBefore(g)
+	if g.Since > 0 {
+		created, err := h.source.CreatedAt(ctx, g.Token, g.Since-1)
 		if err != nil {
 			return err
 		}
-		again = false
-		for i := range jobs {
-			if j := &jobs[i]; !j.Done() {
-				if err := h.step(ctx, l, j); err != nil {
-					return err
-				}
-				again = again || !j.Done()
-			}
-		}
+		job.Next, job.Final = created, g.Since-1
 	}
-	return ctx.Err()
+	if err := h.store.BeginHolderJobs(ctx, l, []store.HolderJob{job}); err != nil {
+		return err
+	}
+	h.log.InfoContext(ctx, "holder backfill begun", "token", g.Token.String(), "from", job.Next, "to", job.Final)
+	return nil
+}
+
+// nothingBefore is the job of a token whose queue is all that there is.
+func nothingBefore(g store.HolderGap) store.HolderJob {
+	j := store.HolderJob{Token: g.Token, Final: max(g.First, 1) - 1}
+	j.Next = j.Final + 1
+	return j
+}
+
+// whole tells of tokens whether their queued transfers are all that there ever were, as their supply shows; those that don't
+// answer for it are left out. It is asked for at the block before the newest indexed one: for its newest block a node can answer
+// out of the state of the one that it is making.
+func (h *holderBackfill) whole(ctx context.Context, gaps []store.HolderGap) (map[market.Address]bool, error) {
+	tokens := make([]market.Address, len(gaps))
+	tallies := make(map[market.Address]*derive.Tally, len(gaps))
+	for i, g := range gaps {
+		tokens[i], tallies[g.Token] = g.Token, &derive.Tally{}
+	}
+	newest, err := h.store.QueuedBefore(ctx, h.cfg.ID, tokens, func(q *market.QueuedTransfer) { tallies[q.Token].Add(q) })
+	if err != nil || newest.Number == 0 {
+		return nil, err
+	}
+	supplies, err := h.source.Supplies(ctx, evm.BlockRef{Number: newest.Number - 1, Hash: newest.Parent}, tokens)
+	if err != nil {
+		return nil, err
+	}
+	whole := make(map[market.Address]bool, len(supplies))
+	for _, s := range supplies {
+		whole[s.Token] = tallies[s.Token].Explains(&s.Supply)
+	}
+	return whole, nil
 }
 
 func (h *holderBackfill) step(ctx context.Context, l *store.Lease, j *store.HolderJob) error {
@@ -152,6 +252,9 @@ func (ix *Indexer) mergeHolders(ctx context.Context) ([]market.Address, error) {
 	var merged []market.Address
 	for i := range jobs {
 		j := &jobs[i]
+		if len(merged) == mergesAtOnce {
+			break
+		}
 		if !j.Done() || ix.state.Last().Number < j.Final {
 			continue
 		}

@@ -39,9 +39,15 @@ func TestMain(m *testing.M) {
 // newWorld has launch venues besides where some are named.
 func newWorld(t *testing.T, blocks int, venues ...simnet.VenueProtocol) *world {
 	t.Helper()
+	return newWorldOn(t, 0, blocks, venues...)
+}
+
+// newWorldOn has a node that keeps as many states, 0 for all.
+func newWorldOn(t *testing.T, states, blocks int, venues ...simnet.VenueProtocol) *world {
+	t.Helper()
 	ctx := t.Context()
 	const span = 27 * time.Hour
-	node, err := simnet.StartNode(ctx, simnet.NodeOptions{ChainID: 31337, Timestamp: simnet.GenesisFor(span)})
+	node, err := simnet.StartNode(ctx, simnet.NodeOptions{ChainID: 31337, Timestamp: simnet.GenesisFor(span), KeepStates: states})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -230,10 +230,12 @@ func (m *Machine) apply(s *State, b *market.Block) {
 	}
 	for i := range b.Txs {
 		tx := &b.Txs[i]
+		swaps := len(r.swaps)
 		r.launches(tx)
 		for j := range tx.Logs {
 			r.event(tx, j)
 		}
+		r.settle(tx, swaps)
 	}
 	for _, f := range b.Facts {
 		if f, ok := f.(market.TokenFact); ok && f.HasSupply {
@@ -305,6 +307,6 @@ func (r *run) tokenFact(f market.TokenFact) {
 	t := r.token(f.Token)
 	t.Name, t.Symbol, t.HasDecimals, t.Decimals = f.Name, f.Symbol, f.HasDecimals, f.Decimals
 	if r.begun[f.Token] && f.FromCreation && t.Holders.Status == market.HoldersIndexing {
-		t.Holders.Status = market.HoldersCurrent
+		t.Holders.Status, t.SinceCreation = market.HoldersCurrent, true
 	}
 }
