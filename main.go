@@ -38,11 +38,12 @@ func command() *cobra.Command {
   boardwalk up -f DIR   everything in one process, on an embedded database
   boardwalk operator    the Kubernetes operator: an indexer for each declared chain
   boardwalk indexer     one chain's indexer
-  boardwalk apiserver   the public API, from what the indexers wrote`,
+  boardwalk apiserver   the public API, from what the indexers wrote
+  boardwalk renderer    the cards' pictures, for the API`,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.AddCommand(upCommand(), operatorCommand(), indexerCommand(), apiserverCommand(), versionCommand())
+	root.AddCommand(upCommand(), operatorCommand(), indexerCommand(), apiserverCommand(), rendererCommand(), versionCommand())
 	return root
 }
 

@@ -140,9 +140,12 @@ func (s *Supervisor) try(ctx context.Context, slot int, html []byte, last bool) 
 		return nil, err
 	}
 	deadline, _ := ctx.Deadline()
-	if !last {
-		now := s.o.Now()
-		deadline = now.Add(deadline.Sub(now) / 2)
+	if now := s.o.Now(); !last {
+		half := deadline.Sub(now) / 2
+		deadline = now.Add(half)
+		// A browser that hangs is found out before the half is over, which leaves more for the next one to start.
+		early := time.AfterFunc(half/2, func() { s.ask(i) })
+		defer early.Stop()
 	}
 	png, err := i.tabs[slot].draw(ctx, html, deadline)
 	if err == nil {
@@ -177,8 +180,7 @@ func (s *Supervisor) mend(i *instance, slot int) bool {
 	if i.over() {
 		return false // it is being replaced already
 	}
-	if err := i.answers(s.o.Patience / 40); err != nil {
-		i.fault(reasonOf(err))
+	if !s.ask(i) {
 		return false
 	}
 	go i.tabs[slot].close() // it waits for the tab's end, which a hung one puts off
@@ -189,6 +191,15 @@ func (s *Supervisor) mend(i *instance, slot int) bool {
 	}
 	i.tabs[slot] = t
 	return true
+}
+
+// ask tells whether the browser answers; one that doesn't is replaced.
+func (s *Supervisor) ask(i *instance) bool {
+	err := i.answers(s.o.Patience / 20)
+	if err != nil {
+		i.fault(reasonOf(err))
+	}
+	return err == nil
 }
 
 // suspect keeps pictures from a browser that may hang as a whole, until it has shown that it doesn't.

@@ -151,11 +151,11 @@ func TestADocumentReadsNoFiles(t *testing.T) {
 	if err := png.Encode(&red, picture); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(path, red.Bytes(), 0o644); err != nil { //nolint:gosec // the browser's user may read it
+	if err := os.WriteFile(path, red.Bytes(), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	for dir := filepath.Dir(path); dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
-		if err := os.Chmod(dir, 0o755); err != nil { //nolint:gosec // the same
+		if err := os.Chmod(dir, 0o755); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -98,7 +98,7 @@ func TestATabThatIsKilledCostsNoPicture(t *testing.T) {
 }
 
 func TestABrowserThatHangsCostsNoPicture(t *testing.T) {
-	w := begin(t, Options{Tabs: 2, Deadline: 10 * time.Second, Patience: 20 * time.Second, HealthEvery: time.Hour})
+	w := begin(t, Options{Tabs: 2, Deadline: 20 * time.Second, Patience: 20 * time.Second, HealthEvery: time.Hour})
 	w.mustDraw(sample(1))
 	i := w.running()
 	w.signal(syscall.SIGSTOP, i.pid)
