@@ -8,7 +8,6 @@ import (
 	"math"
 	"slices"
 	"sync"
-	"sync/atomic"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -25,15 +24,11 @@ type Board struct {
 type shelves struct {
 	chains map[string]*BoardChain
 	cells  map[venueOn]*shelf
-	// room is how many bytes of encoded cards may still be kept until the next ranking, which makes all cards anew.
-	room *atomic.Int64
+	bodies *cardBodies
 }
 
 // EmptyBoard is a board of nothing.
-func EmptyBoard(version int64) *Board { return &Board{version, &shelves{room: new(atomic.Int64)}} }
-
-// cardRoom bounds the encoded cards of one ranking that are kept, in bytes.
-const cardRoom = 32 << 20
+func EmptyBoard(version int64) *Board { return &Board{version, &shelves{bodies: newCardBodies()}} }
 
 // BoardChain is a chain as its cards need it.
 type BoardChain struct {
@@ -42,85 +37,11 @@ type BoardChain struct {
 	AsOf  int64 // time of the newest indexed block; unix seconds
 	Stale bool
 
-	tag   uint32 // chainTag of ID
-	index *boardIndex
-	usd   map[market.Address]market.QuotePrice
-	usdNo int64
-}
-
-// Card is a launch as the board has it. It is never changed: a change makes another.
-type Card struct {
-	Standing
-
-	Chain  string
-	Launch *Launched
-	// Metadata is nil while none was fetched.
-	Metadata *Metadata
-	// Listed is false while the launch isn't valued in USD; then it is on no board.
-	Listed bool
-
-	facts   *facts
-	encoded [2]atomic.Pointer[encodedCard] // with clones and without
-}
-
-type encodedCard struct {
-	usdNo int64
-	stale bool
-	in    *Catalog
-	body  []byte
-}
-
-func (b *book) card(e *entry) *Card {
-	return &Card{Standing: e.shown, Chain: b.chain, Launch: e.launch, Metadata: e.meta, Listed: e.listed, facts: e.facts}
-}
-
-// Names are the launch's own, or else the token's.
-func (c *Card) Names() (name, symbol string) { return namesOf(c.Launch, c.facts) }
-
-// Figures are the token's at the prices of the chain.
-func (c *Card) Figures(on *BoardChain) Figures {
-	if c.facts == nil {
-		return Figures{}
-	}
-	return c.facts.figures(on.usd)
-}
-
-// Holders is the count of holders; known is false while it isn't current, and status says how far it is.
-func (c *Card) Holders(on *BoardChain) (count int64, known bool, status market.HolderStatus) {
-	if c.facts == nil {
-		return 0, false, market.HoldersNone
-	}
-	return c.facts.holders, c.facts.status == market.HoldersCurrent && !on.Stale, c.facts.status
-}
-
-// Shown is a card with what its answer follows from beside it.
-type Shown struct {
-	*Card
-
-	On    *BoardChain
-	Venue Venue
-	in    *Catalog
-	room  *atomic.Int64
-}
-
-// Encoded is the card's body, made by encode once for each change of what it follows from. It must not be changed.
-func (c *Shown) Encoded(withClones bool, encode func() ([]byte, error)) ([]byte, error) {
-	kept := &c.encoded[0]
-	if withClones {
-		kept = &c.encoded[1]
-	}
-	last := kept.Load()
-	if last != nil && last.usdNo == c.On.usdNo && last.stale == c.On.Stale && last.in == c.in {
-		return last.body, nil
-	}
-	body, err := encode()
-	if err != nil {
-		return nil, err
-	}
-	if last != nil || c.room.Add(-int64(len(body))) >= 0 {
-		kept.Store(&encodedCard{c.On.usdNo, c.On.Stale, c.in, body})
-	}
-	return body, nil
+	rankedAt int64  // AsOf of the last ranking
+	tag      uint32 // chainTag of ID
+	index    *boardIndex
+	usd      map[market.Address]market.QuotePrice
+	usdNo    int64
 }
 
 // PageQuery selects a page of the board.
@@ -156,12 +77,13 @@ type stack struct {
 
 // at is the place of a row.
 func (s *stack) at(r row) Cursor {
-	return Cursor{key: r.key, created: r.created, mint: s.shelf.cards[r.place].Launch.Mint, chain: s.on.tag}
+	return Cursor{key: r.key, created: r.created, mint: s.shelf.cards.at(r.place).Launch.Mint, chain: s.on.tag}
 }
 
 // Page deals the orders of the cells that are asked for into one.
 func (s *Snapshot) Page(q PageQuery) Page {
 	var out Page
+	var last Cursor
 	stacks := s.stacks(q, s.dealt(q, &out))
 	for len(stacks) > 0 {
 		best := 0
@@ -171,12 +93,13 @@ func (s *Snapshot) Page(q PageQuery) Page {
 			}
 		}
 		if len(out.Cards) == q.Limit {
-			last := &out.Cards[q.Limit-1]
-			out.Next = new(cursorOf(q.Sort, last.Card))
+			last.sort = q.Sort
+			out.Next = &last
 			break
 		}
 		b := &stacks[best]
-		out.Cards = append(out.Cards, Shown{b.shelf.cards[b.rows[0].place], b.on, b.venue, s.Catalog, s.Board.room})
+		last = b.head
+		out.Cards = append(out.Cards, s.shown(b.shelf.cards.at(b.rows[0].place), b.on, b.venue))
 		if b.rows = b.rows[1:]; len(b.rows) == 0 {
 			stacks = slices.Delete(stacks, best, best+1)
 		} else {
@@ -262,47 +185,67 @@ func (s *Snapshot) Launched(chain string, mint market.Address) (c Shown, ok bool
 	at, known := on.index.find(mint)
 	shelf := s.Board.cells[venueOn{at.venue, chain}]
 	venue, declared := s.Catalog.VenueOn(at.venue, chain)
-	if !known || !declared || shelf == nil || int(at.place) >= len(shelf.cards) {
+	if !known || !declared || shelf == nil {
 		return c, false
 	}
-	card := shelf.cards[at.place]
+	card := shelf.cards.at(at.place)
 	if card == nil || card.Launch.Mint != mint {
 		return c, false // it has come or gone since
 	}
-	return Shown{card, s.asOfNow(on), venue, s.Catalog, s.Board.room}, true
+	return s.shown(card, s.asOfNow(on), venue), true
 }
 
-// boardIndex says where the launches of a book stand. It is read while the book goes on; another book of the chain has
-// another one, so that the shelves that are shown keep theirs until the next are.
+// boardIndex has the entries of a book, and says where the launches among them stand. It is read while the book goes on; another
+// book of the chain has another one, so that the shelves that are shown keep theirs until the next are. Its book reads it without
+// the lock, which it takes to change where an entry stands.
 type boardIndex struct {
-	mu     sync.RWMutex
-	places map[market.Address]placeOf
+	mu      sync.RWMutex
+	entries map[market.Address]*entry
 }
 
+// placeOf is where a launch stands.
 type placeOf struct {
 	venue string
 	place int32
 }
 
-func newBoardIndex() *boardIndex { return &boardIndex{places: make(map[market.Address]placeOf)} }
+func newBoardIndex() *boardIndex { return &boardIndex{entries: make(map[market.Address]*entry)} }
 
-func (x *boardIndex) find(mint market.Address) (placeOf, bool) {
+// find says where a launch stands. Any goroutine may ask.
+func (x *boardIndex) find(mint market.Address) (at placeOf, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
-	at, ok := x.places[mint]
-	return at, ok
+	e := x.entries[mint]
+	if e == nil || e.cell == nil {
+		return at, false
+	}
+	return placeOf{e.cell.venue, e.place}, true
 }
 
-func (x *boardIndex) put(e *entry) {
+func (x *boardIndex) add(e *entry) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.places[e.mint] = placeOf{e.cell.venue, e.place}
+	x.entries[e.mint] = e
 }
 
-func (x *boardIndex) drop(mint market.Address) {
+func (x *boardIndex) remove(mint market.Address) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	delete(x.places, mint)
+	delete(x.entries, mint)
+}
+
+// put gives an entry a place in a cell.
+func (x *boardIndex) put(e *entry, c *cell) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	c.put(e)
+}
+
+// drop takes an entry's place away. It must be in no order any more.
+func (x *boardIndex) drop(e *entry) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	e.cell.drop(e)
 }
 
 // Cursor is a place in an order of the board: just after the card that it names.
@@ -312,22 +255,6 @@ type Cursor struct {
 	created uint32
 	mint    market.Address
 	chain   uint32
-}
-
-func cursorOf(by Sort, c *Card) Cursor {
-	out := Cursor{sort: by, created: uint32(c.Launch.CreatedAt), mint: c.Launch.Mint, chain: chainTag(c.Chain)}
-	switch by {
-	case SortRunning, SortTrending:
-		out.key = c.Score
-	case SortNew:
-		out.key = float64(c.Launch.CreatedAt)
-	case SortProgress:
-		out.key = c.Launch.Progress
-	case SortGraduated:
-		out.key = float64(c.Launch.GraduatedAt)
-	case sorts: // how many there are
-	}
-	return out
 }
 
 // compare orders as the board does, over all cells.

@@ -38,6 +38,14 @@ type ledger struct {
 	leases map[string]*store.Lease
 	// births are where launches were announced, which stays whatever becomes of them.
 	births map[besideKey]birth
+	// rows are what each block of a chain left, so that a commit says what it replaces, which is what a reorg brings back.
+	rows map[string][]ledgerRows
+}
+
+type ledgerRows struct {
+	launches map[market.Address]market.Launch
+	pools    map[market.Address]market.Pool
+	tokens   map[market.Address]market.Token
 }
 
 type birth struct {
@@ -55,14 +63,14 @@ func newLedger(t *testing.T) *ledger {
 	t.Helper()
 	w := &ledger{
 		t: t, st: storetest.Open(t, "sqlite"), now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC).Unix(), blocks: map[string]uint64{},
-		mints: map[string][]market.Address{}, leases: map[string]*store.Lease{}, births: map[besideKey]birth{},
+		mints: map[string][]market.Address{}, leases: map[string]*store.Lease{}, births: map[besideKey]birth{}, rows: map[string][]ledgerRows{},
 	}
 	for _, chain := range ledgerChains {
 		l, err := w.st.Acquire(t.Context(), chain, "test", time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}
-		w.leases[chain] = l
+		w.leases[chain], w.rows[chain] = l, make([]ledgerRows, 1)
 		w.commit(chain, func(ch *market.Changes) {
 			ch.Quotes = append(ch.Quotes, changed(evm(wrapped), market.QuotePrice{Asset: evm(wrapped), USD: 2000}))
 		})
@@ -89,9 +97,36 @@ func (w *ledger) commit(chain string, change func(*market.Changes)) {
 	h := market.Header{Number: n, Hash: market.Hash{byte(n), byte(n >> 8), 1}, Parent: market.Hash{byte(n - 1), byte((n - 1) >> 8), 1}, Time: w.now}
 	c := &store.Commit{Last: h, Blocks: []market.Header{h}, Undo: true, Head: store.HeadStatus{Number: n, Time: w.now, Final: 1, FinalTime: w.now}}
 	change(&c.Changes)
+	before := w.rows[chain][n-1]
+	w.rows[chain] = append(w.rows[chain], ledgerRows{
+		replaced(before.launches, c.Changes.Launches), replaced(before.pools, c.Changes.Pools), replaced(before.tokens, c.Changes.Tokens),
+	})
 	if err := w.st.Commit(w.t.Context(), w.leases[chain], c); err != nil {
 		w.t.Fatal(err)
 	}
+}
+
+// replaced notes in changes what they replace, and gives the rows with them.
+func replaced[V any](rows map[market.Address]V, changes []market.Change[market.Address, V]) map[market.Address]V {
+	next := make(map[market.Address]V, len(rows)+len(changes))
+	maps.Copy(next, rows)
+	for i := range changes {
+		if was, ok := rows[changes[i].Key]; ok {
+			changes[i].Before = &was
+		}
+		next[changes[i].Key] = *changes[i].After
+	}
+	return next
+}
+
+// rewind takes back the blocks after a number.
+func (w *ledger) rewind(chain string, to uint64) {
+	w.t.Helper()
+	if err := w.st.Rewind(w.t.Context(), w.leases[chain], to); err != nil {
+		w.t.Fatal(err)
+	}
+	w.blocks[chain], w.rows[chain] = to, w.rows[chain][:to+1]
+	maps.DeleteFunc(w.births, func(k besideKey, b birth) bool { return k.chain == chain && b.block > to })
 }
 
 // launched is what a test decides about a launch.
@@ -126,6 +161,7 @@ func (w *ledger) set(ch *market.Changes, chain string, mint market.Address, log 
 	row := market.Launch{
 		Mint: mint, Venue: l.venue, Creator: evm(wrapped), Name: l.name, Symbol: l.symbol, Block: born.block, LogIndex: born.log, CreatedAt: born.createdAt,
 		State: l.state, Curve: evm(wrapped), Rules: market.CurveRules{Basis: market.TokensSold}, Progress: l.progress, HasProgress: true,
+		Traded: l.buyers > 0,
 	}
 	if l.state == market.LaunchGraduated {
 		row.GraduatedAt = w.now
@@ -187,8 +223,20 @@ func listing(s *Snapshot, by Sort) []string {
 	}
 }
 
+// liveListing writes the live list as text.
+func liveListing(s *Snapshot) []string {
+	var out []string
+	for _, c := range s.Live.Chains {
+		for i := range c.Tokens {
+			t := &c.Tokens[i]
+			out = append(out, fmt.Sprintf("%s %s %s score %.6f buyers %.6f price %v", c.ID, t.Token.Token.Mint, t.Token.Token.Name, t.Score, t.Parts.Buyers, *t.Figures.Price))
+		}
+	}
+	return out
+}
+
 // TestBoardIsWhatARebuildGives changes a world at random, with a view that follows it: after two rankings every order, rank and
-// clone is what another view makes of the same rows from the beginning.
+// clone, and the live list, is what another view makes of the same rows from the beginning.
 func TestBoardIsWhatARebuildGives(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
@@ -208,12 +256,7 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 			chain := rapid.SampledFrom(ledgerChains).Draw(rt, "chain")
 			switch step := rapid.IntRange(0, 9).Draw(rt, "step"); {
 			case step == 0 && w.blocks[chain] > 3:
-				to := w.blocks[chain] - uint64(rapid.IntRange(1, 2).Draw(rt, "depth"))
-				if err := w.st.Rewind(t.Context(), w.leases[chain], to); err != nil {
-					rt.Fatal(err)
-				}
-				w.blocks[chain] = to
-				maps.DeleteFunc(w.births, func(k besideKey, b birth) bool { return k.chain == chain && b.block > to })
+				w.rewind(chain, w.blocks[chain]-uint64(rapid.IntRange(1, 2).Draw(rt, "depth")))
 			case step == 1:
 				w.now += rapid.SampledFrom([]int64{1, 20, 4000, 90_000, 3 * 86_400, 8 * 86_400, 31 * 86_400}).Draw(rt, "time")
 				for _, c := range ledgerChains {
@@ -271,10 +314,23 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 				rt.Fatalf("sort %d:\n%s\na rebuild gives\n%s", by, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		}
-		if got, want := len(following.ranks.books["base"].index.places), len(fresh.ranks.books["base"].index.places); got != want {
+		if got, want := liveListing(following.Snapshot()), liveListing(fresh.Snapshot()); !slices.Equal(got, want) {
+			rt.Fatalf("live:\n%s\na rebuild gives\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+		}
+		if got, want := following.ranks.books["base"].placed(), fresh.ranks.books["base"].placed(); got != want {
 			rt.Fatalf("the index has %d launches, a rebuild's %d", got, want)
 		}
 	})
+}
+
+// placed counts the launches that have a place.
+func (b *book) placed() (n int) {
+	for mint := range b.index.entries {
+		if _, ok := b.index.find(mint); ok {
+			n++
+		}
+	}
+	return n
 }
 
 // TestCursors goes there and back, and refuses what is none.
@@ -412,46 +468,6 @@ func TestHoldersWhileTheDatabaseIsAway(t *testing.T) {
 	}
 }
 
-// TestABookOfAnotherDatabase has a launch taken back by a reorg, or the database know less than it did: the card stays until
-// there is another book, which has another index.
-func TestABookOfAnotherDatabase(t *testing.T) {
-	t.Parallel()
-	_, v, mint := oneLaunch(t)
-	b := v.ranks.books["base"]
-	b.seen += 100 // as if the database had been restored
-	for i := range 3 {
-		if err := v.refresh(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		v.readings.Wait()
-		if _, ok := v.Snapshot().Launched("base", mint); !ok {
-			t.Errorf("the launch is gone at look %d", i)
-		}
-	}
-	next := v.ranks.books["base"]
-	if next == b || next.index == b.index || next.seen >= b.seen {
-		t.Error("the book of what the database had stays")
-	}
-	if _, ok := b.index.find(mint); !ok {
-		t.Error("the index of the shelves before has lost the launch")
-	}
-}
-
-// TestSearchOfAnotherDatabase walks all listings again.
-func TestSearchOfAnotherDatabase(t *testing.T) {
-	t.Parallel()
-	_, v, _ := oneLaunch(t)
-	statuses := v.Snapshot().statuses()
-	seen := statuses["base"].CommitNo
-	v.search.chains["base"] = searchedChain{seen: seen + 100, walked: v.now()}
-	if err := v.search.takeAll(t.Context(), v, statuses); err != nil {
-		t.Fatal(err)
-	}
-	if got := v.search.chains["base"].seen; got != seen || v.search.index.Len() == 0 {
-		t.Errorf("it is at %d of %d, with %d tokens", got, seen, v.search.index.Len())
-	}
-}
-
 // oneLaunch is a view of a board of one launch.
 func oneLaunch(t *testing.T) (*ledger, *View, market.Address) {
 	t.Helper()
@@ -468,26 +484,4 @@ func oneLaunch(t *testing.T) (*ledger, *View, market.Address) {
 		t.Fatal(err)
 	}
 	return w, v, mint
-}
-
-// TestWhatTheBoardKeeps goes by age and trades alone.
-func TestWhatTheBoardKeeps(t *testing.T) {
-	t.Parallel()
-	const day, now = 86_400, 1_700_000_000 - 1_700_000_000%cutoffStep
-	b := newBook("base", 0)
-	b.status.Last.Time = now
-	for _, c := range []struct {
-		age, tradedAgo int64 // in days; -1 never
-		keeps          bool
-	}{{1, -1, true}, {2, -1, false}, {29, 20, true}, {31, 6, true}, {31, 8, false}, {400, 0, true}} {
-		tradedAt := int64(0)
-		if c.tradedAgo >= 0 {
-			tradedAt = now - c.tradedAgo*day
-		}
-		for _, state := range []market.LaunchState{market.LaunchOnCurve, market.LaunchCompleted, market.LaunchGraduated} {
-			if got := b.keeps(&Launched{State: state, CreatedAt: now - c.age*day}, tradedAt); got != c.keeps {
-				t.Errorf("one (%s) of %d days, traded %d days ago, is kept: %v", state, c.age, c.tradedAgo, got)
-			}
-		}
-	}
 }

@@ -34,7 +34,7 @@ func benchRanker(tb testing.TB) (*ranker, *Catalog, int64) {
 		for v := range c.Venues {
 			c.Venues[v].Chains = append(c.Venues[v].Chains, catalog.VenueChain{Chain: id})
 		}
-		b := newBook(id, 0)
+		b := newBook(id, 0, launchesPerChain)
 		b.status.Last = market.Header{Number: 1, Time: now}
 		b.usd = map[market.Address]market.QuotePrice{evm(wrapped): {USD: 2000}}
 		for i := range benchLaunches / benchChains {
@@ -54,7 +54,7 @@ func benchEntry(b *book, i int, now int64) {
 	e := b.at(mint)
 	e.isUnread = false
 	e.facts = &facts{
-		mint: mint, name: fmt.Sprint("Token ", i), symbol: fmt.Sprint("T", i), holders: int64(i % 200), status: market.HoldersCurrent, tradedAt: now,
+		name: fmt.Sprint("Token ", i), symbol: fmt.Sprint("T", i), holders: int64(i % 200), status: market.HoldersCurrent, tradedAt: now,
 		pooled: true, hasSupply: true, supply: 1e9,
 		pools: []poolFacts{{id: market.CurveID(mint), quote: evm(wrapped), curve: true, trusted: true, price: 1e-5, locked: float64(i%50) / 5, volumeUSD: float64(i%40) * 1000}},
 	}
@@ -73,7 +73,7 @@ func benchEntry(b *book, i int, now int64) {
 		e.tape = &traction.Tape{}
 	}
 	for w := range wallets {
-		e.flowAt = now
+		e.flowAt = uint32(now)
 		e.tape.Add(traction.Flow{Wallet: evm(fmt.Sprintf("0xb0%038x", w)), Time: now - 3000 + int64(w), USD: 20, CloseUSD: 0.02, Sell: w%5 == 0})
 	}
 }
@@ -82,7 +82,7 @@ func benchEntry(b *book, i int, now int64) {
 func rankAll(r *ranker, in *Catalog) {
 	for _, b := range r.books {
 		b.settle(&r.gate, true)
-		b.live()
+		b.live(true)
 	}
 	rankRunning(r.books, in)
 	r.shelves = r.stack(true)
@@ -124,7 +124,7 @@ func BenchmarkLook(b *testing.B) {
 		running := false
 		for _, k := range r.books {
 			for range 1000 / benchChains {
-				e := k.entries[evm(fmt.Sprintf("0xa0%038x", n*7%(benchLaunches/benchChains)))]
+				e := k.entry(evm(fmt.Sprintf("0xa0%038x", n*7%(benchLaunches/benchChains))))
 				l := *e.launch
 				l.Progress = float64(n*31%1000) / 10
 				k.take(e, &l)
@@ -132,7 +132,7 @@ func BenchmarkLook(b *testing.B) {
 			}
 			k.status.Last.Time = now
 			running = k.settle(&r.gate, false) || running
-			k.live()
+			k.live(false)
 		}
 		if running {
 			rankRunning(r.books, in)

@@ -36,11 +36,9 @@ type cell struct {
 	venue   string
 	entries []*entry // by place; nil is free
 	free    []int32
-	cards   []*Card // by place
+	cards   cardTable
 	orders  [sorts][]row
-	// out says that cards are shared with readers, shelf is what they have; nil when it isn't that any more.
-	out   bool
-	shelf *shelf
+	shelf   *shelf // what readers have; nil when it isn't that any more
 
 	touched []*entry
 	isTouch []bool // by place: it is among touched
@@ -49,8 +47,50 @@ type cell struct {
 
 // shelf is a cell as readers have it. It is never changed.
 type shelf struct {
-	cards  []*Card
+	cards  cards
 	orders [sorts][]row
+}
+
+// cards are cards by place, in parts, so that changing a few doesn't copy all.
+type cards []*[cardsInPart]*Card
+
+const cardsInPart = 256
+
+// at is the card at a place; nil where there is none.
+func (c cards) at(place int32) *Card {
+	if part := int(place) / cardsInPart; part < len(c) {
+		return c[part][place%cardsInPart]
+	}
+	return nil
+}
+
+// cardTable are cards that change. Parts that readers have are replaced.
+type cardTable struct {
+	cards
+
+	shared bool   // readers have the parts
+	own    []bool // by part: it was made since, so that no reader has it
+}
+
+func (t *cardTable) set(place int32, c *Card) {
+	if t.shared {
+		t.cards, t.shared = slices.Clone(t.cards), false
+		clear(t.own)
+	}
+	part := int(place) / cardsInPart
+	for part >= len(t.cards) {
+		t.cards, t.own = append(t.cards, new([cardsInPart]*Card)), append(t.own, true)
+	}
+	if !t.own[part] {
+		t.cards[part], t.own[part] = new(*t.cards[part]), true
+	}
+	t.cards[part][place%cardsInPart] = c
+}
+
+// share gives the cards as they are now.
+func (t *cardTable) share() cards {
+	t.shared = true
+	return t.cards
 }
 
 // put gives an entry a place.
@@ -77,13 +117,7 @@ func (c *cell) drop(e *entry) {
 
 // set puts a card in its place.
 func (c *cell) set(place int32, card *Card) {
-	if c.out {
-		c.cards, c.out = slices.Clone(c.cards), false
-	}
-	for int(place) >= len(c.cards) {
-		c.cards = append(c.cards, nil)
-	}
-	c.cards[place] = card
+	c.cards.set(place, card)
 	c.shelf = nil
 }
 
@@ -169,11 +203,11 @@ func (e *entry) member(s Sort) (key float64, in bool) {
 	}
 	switch s {
 	case SortRunning:
-		return e.shown.Score, e.shown.Pass
+		return e.rankedScore, e.pass
 	case SortNew:
 		return float64(l.CreatedAt), e.fold == aHead
 	case SortTrending:
-		return e.shown.Score, e.worth.liquidity >= trendingUSD
+		return e.rankedScore, e.worthUSD >= trendingUSD
 	case SortProgress:
 		return l.Progress, l.State == market.LaunchOnCurve && l.HasProgress && l.Progress < 100
 	case SortGraduated:
@@ -186,8 +220,7 @@ func (e *entry) member(s Sort) (key float64, in bool) {
 // publish is the cell as readers get it.
 func (c *cell) publish() *shelf {
 	if c.shelf == nil {
-		c.shelf = &shelf{c.cards, c.orders}
-		c.out = true
+		c.shelf = &shelf{c.cards.share(), c.orders}
 	}
 	return c.shelf
 }

@@ -2,6 +2,7 @@ package view
 
 import (
 	"cmp"
+	"hash/maphash"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/board"
@@ -11,35 +12,22 @@ import (
 
 // standing is an entry's place on the board.
 type standing struct {
-	cell  *cell // nil without a launch
-	place int32
-	in    [sorts]bool
-	keys  [sorts]float64
-	// listed says that it is valued in USD, so that it is on the board.
-	listed bool
-	hold   board.Hold
-	judged bool
-	shown  Standing
-	fold   foldState
-	head   *entry // of a clone
-	// foldedAt is when the launch that was folded was made (unix seconds), and these are its names then.
-	foldedAt             int64
-	foldedName, foldedAs string
-	foldedBy             board.Keys // of these names: long ones take a while, and at times all launches are folded anew
-}
+	verdict
 
-// Standing is what the last ranking said of a card.
-type Standing struct {
-	Parts traction.Parts
-	Score float64
-	Hour  traction.Hour
-	// Pass and Fails are what the quality bar says; a card that is held passes and fails nothing.
-	Pass  bool
-	Fails []string
-	// Rank is its place in Running over all launchpads and chains, from 1; 0 when it isn't in.
-	Rank int32
-	// Clones is how many launches are folded into it.
-	Clones int32
+	rankedScore float64 // as of the last ranking
+	cell        *cell   // nil without a launch
+	keys        [sorts]float64
+	place       int32
+	in          [sorts]bool
+	fold        foldState
+	hold        board.Hold
+	judged      bool
+	head        *entry // of a clone
+	// foldedAt is when the launch that was folded was made (unix seconds), foldedBy are the keys of what it is called, whose hash is
+	// foldedNames: the keys of long names take a while, and at times all launches are folded anew.
+	foldedAt    int64
+	foldedNames uint64
+	foldedBy    board.Keys
 }
 
 // foldWindow is the time in seconds within which board.Folder makes clones.
@@ -57,38 +45,40 @@ const (
 // shelving is the board's part of a book.
 type shelving struct {
 	cells  map[string]*cell // by venue
-	index  *boardIndex
 	folder *board.Folder
 	// last is the newest launch in folder; refold says that folder has seen what isn't on the board any more, or has missed
 	// an older launch.
 	last   *Launched
 	refold bool
+	seed   maphash.Seed // of foldedNames
 }
 
 func newShelving() shelving {
-	return shelving{cells: make(map[string]*cell), index: newBoardIndex(), folder: board.NewFolder()}
+	return shelving{cells: make(map[string]*cell), folder: board.NewFolder(), seed: maphash.MakeSeed()}
 }
 
 // settle measures what was touched, or everything when it is time to rank anew, and brings it to its places. It reports
 // whether Running changed.
 func (b *book) settle(gate *board.Gate, everything bool) (running bool) {
 	if everything {
+		b.rankedAt = b.status.Last.Time
 		b.tidy()
-		for _, e := range b.entries {
+		for _, e := range b.index.entries {
 			b.touch(e)
 		}
 	}
 	for _, e := range b.touched { // heads that are touched meanwhile have not moved
-		parts := b.measure(e)
-		if e.listed = e.launch != nil && e.worth.valued(); !e.listed {
+		m := b.measure(e)
+		if e.launch == nil || !e.valued {
 			b.leave(e)
 			continue
 		}
-		if name, symbol := e.names(); e.fold != unfolded && (name != e.foldedName || symbol != e.foldedAs) {
-			b.unfold(e) // the token told its name later
+		e.listed = true
+		if e.isReread {
+			b.rename(e)
 		}
 		if everything || !e.judged {
-			b.judge(e, gate, parts)
+			b.judge(e, gate, &m)
 		}
 	}
 	b.foldNew(everything)
@@ -96,15 +86,21 @@ func (b *book) settle(gate *board.Gate, everything bool) (running bool) {
 }
 
 // judge holds a card to the quality bar, once per ranking, and when it comes.
-func (b *book) judge(e *entry, gate *board.Gate, parts traction.Parts) {
-	e.shown.Parts, e.shown.Score, e.shown.Hour = parts, e.score, traction.Hour{}
+func (b *book) judge(e *entry, gate *board.Gate, m *measured) {
+	var hour traction.Hour
+	e.traded = nil
 	if e.tape != nil {
-		e.shown.Hour = e.tape.Hour(b.status.Last.Time)
+		hour = e.tape.Hour(b.status.Last.Time)
+		e.traded = &traded{m.parts, e.score, hour}
+	}
+	e.rankedScore, e.liquidity = e.score, m.worth.liquidity
+	if !e.judged {
+		e.judgedAt = uint32(b.status.Last.Time)
 	}
 	l := e.launch
 	c := board.Candidate{
-		Chain: b.chain, OnCurve: l.onCurve(), LiquidityUSD: e.worth.liquidity, Volume24hUSD: e.worth.volume, AgeS: int64(parts.AgeS),
-		Buyers1h: &e.shown.Hour.Buyers, TrustCritical: e.checked,
+		Chain: b.chain, OnCurve: l.onCurve(), LiquidityUSD: m.worth.liquidity, Volume24hUSD: m.worth.volume, AgeS: int64(m.parts.AgeS),
+		Buyers1h: &hour.Buyers, TrustCritical: e.checked,
 	}
 	if e.facts.status == market.HoldersCurrent && !b.stale {
 		c.Holders = &e.facts.holders
@@ -112,12 +108,8 @@ func (b *book) judge(e *entry, gate *board.Gate, parts traction.Parts) {
 	if l.HasProgress {
 		c.ProgressPct = &l.Progress
 	}
-	pass, fails := e.hold.Tick(gate.Fails(c))
-	if e.shown.Pass = pass; !e.judged || !slices.Equal(fails, e.shown.Fails) {
-		e.shown.Fails = fails
-	}
-	if !pass {
-		e.shown.Rank = 0
+	if e.pass, e.fails = e.hold.Tick(gate.Fails(c)); !e.pass {
+		e.rank = 0
 	}
 	e.judged = true
 }
@@ -125,19 +117,29 @@ func (b *book) judge(e *entry, gate *board.Gate, parts traction.Parts) {
 // leave takes a card off the board.
 func (b *book) leave(e *entry) {
 	b.unfold(e)
-	e.hold, e.judged, e.shown = board.Hold{}, false, Standing{}
+	e.hold, e.judged, e.verdict, e.rankedScore = board.Hold{}, false, verdict{}, 0
 }
 
 // unfold takes a card out of what it is folded with.
 func (b *book) unfold(e *entry) {
 	switch {
 	case e.fold == aClone && e.head.fold == aHead:
-		e.head.shown.Clones--
+		e.head.clones--
 		b.touch(e.head)
-	case e.fold == aHead && (e.shown.Clones > 0 || b.last.CreatedAt-e.foldedAt < foldWindow):
+	case e.fold == aHead && (e.clones > 0 || b.last.CreatedAt-e.foldedAt < foldWindow):
 		b.refold = true // its clones have no head, or others may still become its clones
 	}
-	e.fold, e.head, e.shown.Clones = unfolded, nil, 0
+	e.fold, e.head, e.clones = unfolded, nil, 0
+}
+
+// rename takes a launch out of what it is folded with if it isn't called what it was: a token may tell its name later.
+func (b *book) rename(e *entry) {
+	e.isReread = false
+	name, symbol := namesOf(e.launch, e.facts)
+	if by := maphash.Comparable(b.seed, [2]string{name, symbol}); by != e.foldedNames {
+		b.unfold(e)
+		e.foldedNames, e.foldedBy = by, b.folder.Keys(name, symbol)
+	}
 }
 
 // foldNew folds the launches that came. One that is older than another before it waits until all are folded anew, which is
@@ -154,7 +156,7 @@ func (b *book) foldNew(everything bool) {
 		b.refold, b.last = false, nil
 		b.folder.Reset()
 		for _, e := range list {
-			e.fold, e.head, e.shown.Clones = unfolded, nil, 0
+			e.fold, e.head, e.clones = unfolded, nil, 0
 		}
 	}
 	slices.SortFunc(list, func(a, b *entry) int { return a.launch.compare(b.launch) })
@@ -164,36 +166,17 @@ func (b *book) foldNew(everything bool) {
 			continue
 		}
 		b.last, e.foldedAt = e.launch, e.launch.CreatedAt
-		if name, symbol := e.names(); name != e.foldedName || symbol != e.foldedAs {
-			e.foldedName, e.foldedAs, e.foldedBy = name, symbol, b.folder.Keys(name, symbol)
-		}
 		e.fold = aHead
 		if head, isClone := b.folder.AddKeys(e.launch.CreatedAt, e.mint, e.foldedBy); isClone {
-			if h := b.entries[head]; h != nil && h.fold == aHead {
+			if h := b.entry(head); h != nil && h.fold == aHead {
 				e.fold, e.head = aClone, h
-				h.shown.Clones++
+				h.clones++
 				b.touch(h)
 			} else {
 				b.refold = true
 			}
 		}
 	}
-}
-
-// compare orders launches as the chain has them.
-func (l *Launched) compare(o *Launched) int {
-	return cmp.Or(cmp.Compare(l.block, o.block), cmp.Compare(l.logIndex, o.logIndex))
-}
-
-// names are a launch's own, or else its token's.
-func (e *entry) names() (name, symbol string) { return namesOf(e.launch, e.facts) }
-
-func namesOf(l *Launched, f *facts) (name, symbol string) {
-	name, symbol = l.Name, l.Symbol
-	if f != nil {
-		name, symbol = cmp.Or(name, f.name), cmp.Or(symbol, f.symbol)
-	}
-	return name, symbol
 }
 
 // place gives the touched launches their places.
@@ -209,8 +192,7 @@ func (b *book) place() (running bool) {
 				c = &cell{venue: e.launch.Venue}
 				b.cells[c.venue] = c
 			}
-			c.put(e)
-			b.index.put(e)
+			b.index.put(e, c)
 		}
 		if len(c.touched) == 0 {
 			cells = append(cells, c)
@@ -221,8 +203,7 @@ func (b *book) place() (running bool) {
 		running = c.reorder() || running
 		for _, e := range c.touched {
 			if e.launch == nil {
-				c.drop(e)
-				b.index.drop(e.mint)
+				b.index.drop(e)
 			}
 		}
 		c.touched = c.touched[:0]
@@ -230,11 +211,15 @@ func (b *book) place() (running bool) {
 	return running
 }
 
-// deck makes the cards of what was touched anew, and is done with it.
+// deck makes the cards anew of what was touched and isn't as it was, and is done with it. Most launches rest, and have the same
+// card from one ranking to the next.
 func (b *book) deck() {
 	for _, e := range b.touched {
 		if e.cell != nil {
-			e.cell.set(e.place, b.card(e))
+			next := Card{Launch: e.launch, Metadata: e.meta, facts: e.facts, verdict: e.verdict}
+			if last := e.cell.cards.at(e.place); last == nil || *last != next {
+				e.cell.set(e.place, &next)
+			}
 		}
 		e.isTouched = false
 	}
@@ -244,9 +229,9 @@ func (b *book) deck() {
 
 // inherit takes over from the book before a reorg how its launches stood, so that one does not shake Running.
 func (b *book) inherit(old *book) {
-	for mint, e := range b.entries {
-		if o := old.entries[mint]; o != nil && o.judged && e.launch != nil {
-			e.hold, e.shown.Pass, e.shown.Fails = o.hold, o.shown.Pass, o.shown.Fails
+	for mint, e := range b.index.entries {
+		if o := old.entry(mint); o != nil && o.judged && e.launch != nil {
+			e.hold, e.pass, e.fails = o.hold, o.pass, o.fails
 		}
 	}
 }
@@ -271,8 +256,8 @@ func rankRunning(books map[string]*book, in *Catalog) {
 			for _, r := range c.orders[SortRunning] {
 				if e := c.entries[r.place]; counts {
 					all = append(all, place{r, e, id})
-				} else if e.shown.Rank != 0 {
-					e.shown.Rank = 0
+				} else if e.rank != 0 {
+					e.rank = 0
 					b.touch(e)
 				}
 			}
@@ -283,8 +268,8 @@ func rankRunning(books map[string]*book, in *Catalog) {
 			cmp.Compare(chainTag(a.chain), chainTag(b.chain)))
 	})
 	for i := range all {
-		if p := &all[i]; p.e.shown.Rank != int32(i+1) {
-			p.e.shown.Rank = int32(i + 1)
+		if p := &all[i]; p.e.rank != int32(i+1) {
+			p.e.rank = int32(i + 1)
 			books[p.chain].touch(p.e)
 		}
 	}

@@ -8,20 +8,18 @@ import (
 // facts are what a token's figures follow from: a tenth of the rows that they are taken from, which is what 100,000 tokens
 // in memory need. They are never changed.
 type facts struct {
-	mint         market.Address
 	name, symbol string
-	firstSeenAt  int64
-	supply       float64 // whole tokens, where it is known
-	hasSupply    bool
-	holders      int64
 	status       market.HolderStatus
-	// pools are those that count: the trusted ones and the reference. pooled says that there is any at all.
-	pools  []poolFacts
-	pooled bool
-	// reference is the place in pools of the one that prices the token; -1 without one.
-	reference int
+	// pools are those that count: the trusted ones and the reference.
+	pools                []poolFacts
+	firstSeenAt, holders int64
 	// tradedAt is when the curve or a trusted pool was traded last; unix seconds, 0 for never.
 	tradedAt int64
+	supply   float64 // whole tokens, where it is known
+	// reference is the place in pools of the one that prices the token; -1 without one.
+	reference int8
+	hasSupply bool
+	pooled    bool // it has any pool at all
 }
 
 // poolFacts are what a pool adds.
@@ -40,13 +38,13 @@ const dayS = 24 * 60 * 60
 
 func newFacts(t *Token) facts {
 	f := facts{
-		mint: t.Token.Mint, name: t.Token.Name, symbol: t.Token.Symbol, firstSeenAt: t.Token.FirstSeenAt,
+		name: t.Token.Name, symbol: t.Token.Symbol, firstSeenAt: t.Token.FirstSeenAt,
 		holders: t.Token.Holders.Count, status: t.Token.Holders.Status, pooled: len(t.Pools) > 0, reference: -1,
 	}
 	if t.Token.HasSupply && t.Token.HasDecimals {
 		f.hasSupply, f.supply = true, price.Whole(&t.Token.Supply, t.Token.Decimals)
 	}
-	var young bool // the reference is
+	var young bool // the reference prices the token since less than a day, whenever its pool was made
 	var onCurveUSD float64
 	for i := range t.Pools {
 		p := &t.Pools[i]
@@ -58,8 +56,8 @@ func newFacts(t *Token) facts {
 			continue
 		}
 		if isReference {
-			f.reference = len(f.pools)
-			young = p.Protocol != market.BondingCurve && p.CreatedAt > t.AsOf-dayS
+			f.reference = int8(len(f.pools)) // of store.PoolsOfToken at most
+			young = p.Protocol != market.BondingCurve && t.GraduatedAt > t.AsOf-dayS
 		}
 		if p.Protocol == market.BondingCurve {
 			onCurveUSD = p.Day.ReferenceUSD
@@ -88,7 +86,7 @@ type worth struct {
 func (w *worth) valued() bool { return w.price > 0 && w.pairs > 0 }
 
 // worth values the token at the prices of its chain's quote assets.
-func (f *facts) worth(usd map[market.Address]market.QuotePrice) (w worth) {
+func (f *facts) worth(mint market.Address, usd map[market.Address]market.QuotePrice) (w worth) {
 	if f.reference >= 0 {
 		p := &f.pools[f.reference]
 		if at := p.price * usd[p.quote].USD; at > 0 {
@@ -96,7 +94,7 @@ func (f *facts) worth(usd map[market.Address]market.QuotePrice) (w worth) {
 		}
 	}
 	// A quote asset is worth what everything else is counted in, which is its peg while that stands.
-	if q, ok := usd[f.mint]; ok && q.USD > 0 {
+	if q, ok := usd[mint]; ok && q.USD > 0 {
 		w.price, w.pegged = q.USD, q.Pegged
 	}
 	for i := range f.pools {
@@ -111,8 +109,8 @@ func (f *facts) worth(usd map[market.Address]market.QuotePrice) (w worth) {
 }
 
 // figures are the worth as it is told.
-func (f *facts) figures(usd map[market.Address]market.QuotePrice) Figures {
-	w := f.worth(usd)
+func (f *facts) figures(mint market.Address, usd map[market.Address]market.QuotePrice) Figures {
+	w := f.worth(mint, usd)
 	out := Figures{Pairs: w.pairs, Pegged: w.pegged, OnCurve: w.onCurve && !w.pegged}
 	if w.beforeUSD > 0 {
 		p := &f.pools[f.reference]

@@ -11,7 +11,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
-	"github.com/boardwalkhq/boardwalk/internal/traction"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
@@ -144,20 +143,22 @@ func (v *View) CardNow(s *Snapshot, l *LaunchNow, t *Token, beside *Beside) (c S
 	}
 	f := newFacts(t)
 	on := &BoardChain{ID: t.Chain, Block: t.Block, AsOf: t.AsOf, Stale: t.Stale, usd: t.USD}
-	card := &Card{Chain: l.Chain, Launch: NewLaunched(&l.Launch), Metadata: beside.Metadata, facts: &f}
-	w := f.worth(t.USD)
-	card.Listed = w.valued()
-	if kept, there := s.Launched(l.Chain, l.Mint); there && kept.Listed {
-		card.Standing = kept.Standing
-	} else {
-		e := entry{facts: &f, launch: card.Launch, checked: beside.Critical, worth: w}
-		parts := traction.Parts{AgeS: float64(max(t.AsOf-l.CreatedAt, 0)), LiquidityUSD: w.liquidity}
-		e.score = traction.Score(parts)
-		judging := book{chain: l.Chain, status: store.ChainStatus{Last: market.Header{Time: t.AsOf}}, stale: t.Stale}
-		judging.judge(&e, &v.ranks.gate, parts)
-		card.Standing = e.shown
+	c = Shown{
+		Card:  &Card{Launch: NewLaunched(&l.Launch), Metadata: beside.Metadata, facts: &f},
+		Chain: l.Chain, On: on, Venue: venue, in: s.Catalog, bodies: newCardBodies(),
 	}
-	return Shown{Card: card, On: on, Venue: venue, in: s.Catalog}, true
+	w := f.worth(l.Mint, t.USD)
+	if kept, there := s.Launched(l.Chain, l.Mint); there && kept.Listed {
+		c.Standing = kept.Standing
+	} else {
+		e := entry{facts: &f, launch: c.Launch, checked: beside.Critical}
+		judging := book{chain: l.Chain, status: store.ChainStatus{Last: market.Header{Time: t.AsOf}}, stale: t.Stale}
+		judging.judge(&e, &v.ranks.gate, &measured{w, resting(c.Launch, w.liquidity, t.AsOf)})
+		c.verdict = e.verdict
+		c.Standing = c.standing(t.AsOf)
+	}
+	c.Listed = w.valued()
+	return c, true
 }
 
 // Gate is the quality bar of the launch board.

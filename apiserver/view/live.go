@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/board"
@@ -56,6 +55,7 @@ type LiveChain struct {
 // ranker keeps, per chain, what ranking needs. Its cost follows what trades, not what there is.
 type ranker struct {
 	gate  board.Gate
+	most  int // launches of one chain that are kept
 	books map[string]*book
 	// reading are the books that take the place of others after a reorg, when they are read.
 	reading map[string]*reading
@@ -82,7 +82,16 @@ type reading struct {
 }
 
 func newRanker(gate board.Gate) ranker {
-	return ranker{gate: gate, books: make(map[string]*book), reading: make(map[string]*reading)}
+	return ranker{gate: gate, most: launchesPerChain, books: make(map[string]*book), reading: make(map[string]*reading)}
+}
+
+// look is what a look at the database finds of one chain.
+type look struct {
+	id     string
+	status store.ChainStatus
+	book   *book
+	// anew says that the book is another one, fresh that there is something to read.
+	anew, fresh bool
 }
 
 // refreshRanks takes in what was committed since and ranks the chains that it changed, and all of them when it is time: scores
@@ -93,31 +102,31 @@ func (v *View) refreshRanks(ctx context.Context, s *Snapshot) error {
 	everything := r.last == nil || now.Sub(r.at) >= rankEvery
 	lists := make(map[string]rankedChain, len(statuses))
 	changed, running := everything, everything || r.in != s.Catalog
+	looks := v.looksAt(ctx, statuses)
+	changes, unread := v.changes(ctx, looks)
 	var failed []error
-	for id, status := range statuses {
-		b, anew := v.bookOf(ctx, id, status)
+	for i := range looks {
+		l := &looks[i]
+		b, status := l.book, l.status
 		stale := v.stale(status.State, status.Last.Time)
-		fresh := b.seen != status.CommitNo && !b.lapsed
-		if fresh {
-			if err := b.read(ctx, v, status); err != nil { // what was read all the same is taken in
-				failed = append(failed, fmt.Errorf("chain %s: %w", id, err))
-				stale = true
-			}
+		if err := v.take(ctx, l, changes[l.id], unread); err != nil { // what was read all the same is taken in
+			failed = append(failed, fmt.Errorf("chain %s: %w", l.id, err))
+			stale = true
 		}
-		if fresh || everything || anew || stale != b.stale {
+		if l.fresh || everything || l.anew || stale != b.stale {
 			running = running || stale != b.stale
 			b.stale = stale
-			running = b.settle(&r.gate, everything || anew) || running
-			lists[id] = rankedChain{b.status, stale, b.live()}
+			running = b.settle(&r.gate, everything || l.anew) || running
+			lists[l.id] = rankedChain{b.status, stale, b.live(everything || l.anew)}
 			changed = true
 		} else {
-			lists[id] = r.last.chains[id]
+			lists[l.id] = r.last.chains[l.id]
 		}
 	}
 	if r.forget(statuses) {
 		changed, running = true, true
 	}
-	if len(failed) > 0 && len(failed) == len(statuses) {
+	if len(failed) > 0 && len(failed) == len(looks) {
 		return errors.Join(failed...)
 	}
 	if len(failed) > 0 {
@@ -135,6 +144,42 @@ func (v *View) refreshRanks(ctx context.Context, s *Snapshot) error {
 	return nil
 }
 
+// take has a look's book read what there is to read; unread is why nobody knows what that is.
+func (v *View) take(ctx context.Context, l *look, c *store.Changed, unread error) error {
+	switch {
+	case !l.fresh:
+		return nil
+	case c == nil && l.book.seen > 0:
+		return unread
+	default:
+		return l.book.read(ctx, v, l.status, c)
+	}
+}
+
+// looksAt lists the chains that have a book.
+func (v *View) looksAt(ctx context.Context, statuses map[string]store.ChainStatus) []look {
+	out := make([]look, 0, len(statuses))
+	for id, status := range statuses {
+		if b, anew := v.bookOf(ctx, id, status); b != nil {
+			out = append(out, look{id, status, b, anew, b.seen != status.CommitNo && !b.lapsed})
+		}
+	}
+	return out
+}
+
+// changes says what there is to read, with one query for all chains: at most looks there is little.
+func (v *View) changes(ctx context.Context, looks []look) (map[string]*store.Changed, error) {
+	seen := make(map[string]int64, len(looks))
+	for i := range looks {
+		if l := &looks[i]; l.fresh && l.book.seen > 0 {
+			seen[l.id] = l.book.seen
+		}
+	}
+	ctx, cancel := context.WithTimeout(ctx, refreshTime)
+	defer cancel()
+	return v.looks.ChangedSince(ctx, seen)
+}
+
 // forget drops the books of chains that have no status any more, and reports whether there were any.
 func (r *ranker) forget(statuses map[string]store.ChainStatus) (gone bool) {
 	for id := range r.books {
@@ -146,58 +191,75 @@ func (r *ranker) forget(statuses map[string]store.ChainStatus) (gone bool) {
 	return gone
 }
 
-// bookOf is the book of a chain. After a reorg, or when the database was restored to what it was before, another is read from
-// the beginning while the last one stays; anew says that it has taken the place.
+// bookOf is the book of a chain; anew says that it is another one than at the last look. After a reorg, or when the database was
+// restored to what it was before, another is read from the beginning while the last one stays. So is the first one of a chain that
+// comes later than the others, of which there is none until then.
 func (v *View) bookOf(ctx context.Context, id string, status store.ChainStatus) (b *book, anew bool) {
 	r := &v.ranks
-	if b = r.books[id]; b == nil {
-		b = newBook(id, status.Rewinds)
+	b = r.books[id]
+	if b == nil && r.last == nil {
+		b = newBook(id, status.Rewinds, r.most)
 		r.books[id] = b
 		return b, true
 	}
-	b.lapsed = b.lapsed || b.rewinds != status.Rewinds || status.CommitNo < b.seen
-	if !b.lapsed {
+	if b != nil {
+		b.lapsed = b.lapsed || b.rewinds != status.Rewinds || status.CommitNo < b.seen
+		if !b.lapsed {
+			return b, false
+		}
+	}
+	next := v.bookBeside(ctx, id, status)
+	if next == nil {
 		return b, false
 	}
+	if b != nil {
+		next.inherit(b)
+	}
+	r.books[id] = next
+	return next, true
+}
+
+// bookBeside is another book of a chain, once it is read; nil until then. It is read beside the looks, which it would hold up.
+func (v *View) bookBeside(ctx context.Context, id string, status store.ChainStatus) *book {
+	r := &v.ranks
 	next := r.reading[id]
 	if next == nil {
-		next = &reading{book: newBook(id, status.Rewinds), done: make(chan struct{})}
+		next = &reading{book: newBook(id, status.Rewinds, r.most), done: make(chan struct{})}
 		r.reading[id] = next
 		v.readings.Go(func() {
 			defer close(next.done)
-			next.err = next.book.read(ctx, v, status)
+			next.err = next.book.read(ctx, v, status, nil)
 		})
 	}
 	select {
 	case <-next.done:
 	default:
-		return b, false
+		return nil
 	}
 	delete(r.reading, id)
-	if next.err != nil || next.book.rewinds != status.Rewinds || status.CommitNo < next.book.seen {
-		if next.err != nil {
-			v.log.WarnContext(ctx, "a chain was not read anew", "chain", id, "err", next.err.Error())
-		}
-		return b, false
+	if next.err != nil {
+		v.log.WarnContext(ctx, "a chain was not read anew", "chain", id, "err", next.err.Error())
+		return nil
 	}
-	next.book.inherit(b)
-	r.books[id] = next.book
-	return next.book, true
+	if next.book.rewinds != status.Rewinds || status.CommitNo < next.book.seen {
+		return nil
+	}
+	return next.book
 }
 
-// stack makes the board of the books; all cards are made anew at a ranking.
+// stack makes the board of the books.
 func (r *ranker) stack(everything bool) *shelves {
 	next := &shelves{chains: make(map[string]*BoardChain, len(r.books)), cells: make(map[venueOn]*shelf)}
-	if next.room = new(atomic.Int64); everything || r.shelves == nil {
-		next.room.Store(cardRoom)
+	if everything || r.shelves == nil {
+		next.bodies = newCardBodies()
 	} else {
-		next.room = r.shelves.room
+		next.bodies = r.shelves.bodies
 	}
 	for id, b := range r.books {
 		b.deck()
 		next.chains[id] = &BoardChain{
-			ID: id, Block: b.status.Last.Number, AsOf: b.status.Last.Time, Stale: b.stale, tag: chainTag(id), index: b.index,
-			usd: b.usd, usdNo: b.usdNo,
+			ID: id, Block: b.status.Last.Number, AsOf: b.status.Last.Time, Stale: b.stale, rankedAt: b.rankedAt,
+			tag: chainTag(id), index: b.index, usd: b.usd, usdNo: b.usdNo,
 		}
 		for venue, c := range b.cells {
 			next.cells[venueOn{venue, id}] = c.publish()
@@ -206,30 +268,65 @@ func (r *ranker) stack(everything bool) *shelves {
 	return next
 }
 
+// leaders are what a book knows of its best tokens from the look before.
+type leaders struct {
+	best []*entry // the best first, more than are listed
+	list []Ranked // of the first of them
+	asOf int64    // usdNo of the prices in it
+}
+
+// liveSpare is how many of the best are known beside those that are listed, to move up when others fall between two rankings.
+const liveSpare = liveDepth
+
 // live lists a chain's tokens, best first. A token is listed when a trusted pool of some liquidity prices it and it traded
-// within the window of the score.
-func (b *book) live() []Ranked {
-	var best []*entry // sorted
-	for _, e := range b.entries {
-		if e.tape == nil || !e.worth.valued() || e.worth.pegged {
-			continue // money is no trend
+// within the window of the score. All of them are looked at when everything was ranked; else those that were touched.
+func (b *book) live(everything bool) []Ranked {
+	last, listed := b.list, slices.Clone(b.best[:min(len(b.best), liveDepth)])
+	switch {
+	case everything:
+		b.best = nil
+		for _, e := range b.index.entries {
+			b.offer(e)
 		}
-		if len(best) == liveDepth && compareLive(e, best[liveDepth-1]) > 0 {
+	case len(b.touched) > 0:
+		b.best = slices.DeleteFunc(b.best, func(e *entry) bool { return e.isTouched })
+		for _, e := range b.touched {
+			b.offer(e)
+		}
+	case b.asOf == b.usdNo:
+		return last
+	}
+	b.list = make([]Ranked, min(len(b.best), liveDepth))
+	for i, e := range b.best[:len(b.list)] {
+		was := slices.Index(listed, e)
+		if was >= 0 && !e.isTouched && b.asOf == b.usdNo {
+			b.list[i] = last[was]
 			continue
 		}
-		i, _ := slices.BinarySearchFunc(best, e, compareLive)
-		best = slices.Insert(best[:min(len(best), liveDepth-1)], min(i, liveDepth-1), e)
+		r := Ranked{Token: b.token(e), Figures: e.facts.figures(e.mint, b.usd), Score: e.score, Metadata: e.meta}
+		if was >= 0 && !e.isTouched {
+			r.Parts = last[was].Parts
+		} else {
+			r.Parts = b.measure(e).parts
+			r.Score = e.score
+		}
+		b.list[i] = r
 	}
-	parts := make(map[*entry]traction.Parts, len(best))
-	for _, e := range best {
-		parts[e] = b.measure(e) // what wasn't touched has decayed since
+	b.asOf = b.usdNo
+	return b.list
+}
+
+// offer puts an entry among the best if it belongs there.
+func (b *book) offer(e *entry) {
+	const most = liveDepth + liveSpare
+	if e.tape == nil || !e.valued || e.pegged {
+		return // money is no trend
 	}
-	slices.SortFunc(best, compareLive)
-	out := make([]Ranked, len(best))
-	for i, e := range best {
-		out[i] = Ranked{Token: b.token(e), Figures: e.facts.figures(b.usd), Parts: parts[e], Score: e.score, Metadata: e.meta}
+	if len(b.best) == most && compareLive(e, b.best[most-1]) > 0 {
+		return
 	}
-	return out
+	i, _ := slices.BinarySearchFunc(b.best, e, compareLive)
+	b.best = slices.Insert(b.best[:min(len(b.best), most-1)], min(i, most-1), e)
 }
 
 func compareLive(a, b *entry) int {
@@ -246,7 +343,7 @@ func (b *book) token(e *entry) Token {
 	for i := range f.pools {
 		p := &f.pools[i]
 		t.Pools = append(t.Pools, market.Pool{ID: p.id, Base: e.mint, Quote: p.quote, Price: p.price, Locked: p.locked})
-		if i == f.reference {
+		if i == int(f.reference) {
 			t.Token.Pool = p.id
 		}
 	}

@@ -13,6 +13,8 @@ type Token struct {
 	Chain string
 	Token market.Token
 	Pools []market.Pool // those it is the base of
+	// GraduatedAt is when it moved from its curve to a pool; unix seconds, 0 for what never did.
+	GraduatedAt int64
 	// Block is the newest indexed block of its chain; a slot on Solana.
 	Block uint64
 	// AsOf and FinalAt are the times (unix seconds) of the newest indexed and of the newest final block.
@@ -47,7 +49,7 @@ type Figures struct {
 // Figures computes the token's figures. Only trusted pools count.
 func (t *Token) Figures() Figures {
 	f := newFacts(t)
-	return f.figures(t.USD)
+	return f.figures(t.Token.Mint, t.USD)
 }
 
 // deepest sorts tokens with the same address by the liquidity of their trusted pools, most first. What stands still comes

@@ -135,23 +135,23 @@ type Candidate struct {
 	TrustCritical bool
 }
 
-// Fails names what the token fails, in the API's words and always in the same order; empty, never nil, when it passes. A pool's
-// token needs liquidity, volume, age and holders; one on a curve needs progress and buyers in place of liquidity.
-func (g *Gate) Fails(c Candidate) []string {
-	out := []string{}
-	need := func(ok bool, name string) {
+// Fails says what the token fails. A pool's token needs liquidity, volume, age and holders; one on a curve needs progress and
+// buyers in place of liquidity.
+func (g *Gate) Fails(c Candidate) (out Fails) {
+	for i, ok := range [failings]bool{
+		c.OnCurve || c.LiquidityUSD >= g.liquidityMin(c.Chain),
+		c.Volume24hUSD >= g.Volume24hUSDMin,
+		c.AgeS >= g.AgeSMin,
+		c.AgeS <= g.AgeSMax,
+		c.Holders != nil && *c.Holders >= g.HoldersMin,
+		!c.OnCurve || c.ProgressPct != nil && *c.ProgressPct >= g.ProgressPctMin,
+		!c.OnCurve || c.Buyers1h != nil && *c.Buyers1h >= g.Buyers1hMin,
+		!c.TrustCritical,
+	} {
 		if !ok {
-			out = append(out, name)
+			out |= 1 << i
 		}
 	}
-	need(c.OnCurve || c.LiquidityUSD >= g.liquidityMin(c.Chain), "liquidity_usd")
-	need(c.Volume24hUSD >= g.Volume24hUSDMin, "volume_24h_usd")
-	need(c.AgeS >= g.AgeSMin, "age_s_min")
-	need(c.AgeS <= g.AgeSMax, "age_s_max")
-	need(c.Holders != nil && *c.Holders >= g.HoldersMin, "holders")
-	need(!c.OnCurve || c.ProgressPct != nil && *c.ProgressPct >= g.ProgressPctMin, "curve.progress_pct")
-	need(!c.OnCurve || c.Buyers1h != nil && *c.Buyers1h >= g.Buyers1hMin, "curve.buyers_1h")
-	need(!c.TrustCritical, "trust")
 	return out
 }
 

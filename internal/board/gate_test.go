@@ -51,7 +51,7 @@ func TestDefaultGate(t *testing.T) {
 		"a pool's curve figures": {with(pool, func(c *Candidate) { c.ProgressPct, c.Buyers1h = new(1.0), new(int64(1)) }), nil},
 	} {
 		gate := DefaultGate()
-		got := gate.Fails(c.candidate)
+		got := gate.Fails(c.candidate).Names()
 		if got == nil || !slices.Equal(got, c.want) {
 			t.Errorf("%s fails %#v, want %q", name, got, c.want)
 		}
@@ -73,7 +73,7 @@ func TestGateIsMonotone(t *testing.T) {
 			Buyers1h:    rapid.Ptr(count, true).Draw(t, "buyers"),
 		}
 		gate := DefaultGate()
-		fails := gate.Fails(c)
+		fails := gate.Fails(c).Names()
 		better := c
 		better.LiquidityUSD += number.Draw(t, "more liquidity")
 		better.Volume24hUSD += number.Draw(t, "more volume")
@@ -83,11 +83,11 @@ func TestGateIsMonotone(t *testing.T) {
 			}
 		}
 		better.TrustCritical = false
-		subset(t, "a better token", gate.Fails(better), fails)
+		subset(t, "a better token", gate.Fails(better).Names(), fails)
 		lower := gate
 		lower.LiquidityUSDMin, lower.LiquidityUSDMinByChain = 0, nil
 		lower.HoldersMin, lower.AgeSMin = 10, 0
-		subset(t, "a lower bar", lower.Fails(c), fails)
+		subset(t, "a lower bar", lower.Fails(c).Names(), fails)
 		if c.OnCurve && slices.Contains(fails, "liquidity_usd") {
 			t.Fatalf("a curve's token fails %q", fails)
 		}

@@ -7,11 +7,11 @@ import "github.com/boardwalkhq/boardwalk/internal/market"
 type Hold struct{ passed bool }
 
 // Tick takes what the card fails now, once per re-rank. A card that is held passes and shows no failures.
-func (h *Hold) Tick(fails []string) (pass bool, shown []string) {
+func (h *Hold) Tick(fails Fails) (pass bool, shown Fails) {
 	held := h.passed
-	h.passed = len(fails) == 0
+	h.passed = fails == 0
 	if h.passed || held {
-		return true, []string{}
+		return true, 0
 	}
 	return false, fails
 }

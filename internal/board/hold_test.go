@@ -1,7 +1,6 @@
 package board
 
 import (
-	"slices"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -22,13 +21,13 @@ func TestHold(t *testing.T) {
 		{true, false},
 		{false, true},
 	} {
-		fails := []string{}
+		fails := Fails(0)
 		if c.fails {
-			fails = []string{"holders"}
+			fails = 1
 		}
 		pass, shown := h.Tick(fails)
-		if pass != c.in || shown == nil || (len(shown) == 0) != c.in {
-			t.Errorf("tick %d: %v, %#v; want %v", i, pass, shown, c.in)
+		if pass != c.in || (shown == 0) != c.in {
+			t.Errorf("tick %d: %v, %q; want %v", i, pass, shown.Names(), c.in)
 		}
 	}
 }
@@ -40,14 +39,14 @@ func TestHoldLeavesAfterTwoFailures(t *testing.T) {
 		var h Hold
 		before := false // passed at the tick before
 		for range rapid.IntRange(1, 60).Draw(t, "ticks") {
-			fails := rapid.SampledFrom([][]string{{}, {"holders"}, {"volume_24h_usd", "trust"}}).Draw(t, "fails")
-			passes := len(fails) == 0
+			fails := rapid.SampledFrom([]Fails{0, 1, 1<<failings - 2}).Draw(t, "fails")
+			passes := fails == 0
 			pass, shown := h.Tick(fails)
 			if pass != (passes || before) {
-				t.Fatalf("in is %v with failures %q, having passed before: %v", pass, fails, before)
+				t.Fatalf("in is %v with failures %q, having passed before: %v", pass, fails.Names(), before)
 			}
-			if want := fails; pass && len(shown) != 0 || !pass && !slices.Equal(shown, want) {
-				t.Fatalf("a card that is in: %v shows %q of %q", pass, shown, want)
+			if pass && shown != 0 || !pass && shown != fails {
+				t.Fatalf("a card that is in: %v shows %q of %q", pass, shown.Names(), fails.Names())
 			}
 			before = passes
 		}

@@ -56,7 +56,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("on Ethereum 250 USD move the price by %s, which isn't the same", onEthereum)
 	}
 	for _, c := range []Candidate{{OnCurve: true, TrustCritical: true}, {AgeS: gate.AgeSMax + 1}} {
-		for _, name := range gate.Fails(c) {
+		for _, name := range gate.Fails(c).Names() {
 			says(t, page, "`"+name+"`")
 		}
 	}

@@ -35,12 +35,12 @@ const (
 // changedOf asks for what changed on one chain, which stands in the query by its place among those that are asked for.
 func changedOf(place int) string {
 	n := strconv.Itoa(place)
-	any := func(what int, table string) string {
+	some := func(what int, table string) string {
 		return " UNION ALL SELECT " + n + ", " + strconv.Itoa(what) + ", NULL WHERE EXISTS (SELECT 1 FROM " + table + " WHERE chain = ? AND commit_no > ?)"
 	}
 	return "SELECT " + n + " AS place, " + strconv.Itoa(changedToken) + " AS what, mint FROM tokens WHERE chain = ? AND commit_no > ?" +
 		" UNION ALL SELECT " + n + ", " + strconv.Itoa(changedPool) + ", base FROM pools WHERE chain = ? AND commit_no > ?" +
-		any(changedLaunches, "launches") + any(changedQuotes, "quote_prices") + any(changedMetadata, "token_metadata") + any(changedTrust, "trust_reports")
+		some(changedLaunches, "launches") + some(changedQuotes, "quote_prices") + some(changedMetadata, "token_metadata") + some(changedTrust, "trust_reports")
 }
 
 // ChangedSince says, in one query, what changed on some chains after the commit number that is given for each; by chain.

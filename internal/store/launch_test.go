@@ -360,7 +360,8 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 			db := raw(t, kind, dsn)
 			for _, q := range []string{
 				"DROP TABLE launches", "DROP TABLE token_metadata", "DROP TABLE trust_reports", "DROP INDEX pools_traded", "DROP INDEX facts_token",
-				"DROP INDEX trades_trader",
+				"DROP INDEX trades_trader", "ALTER TABLE trades DROP COLUMN trader_amount", "ALTER TABLE trades DROP COLUMN trader_before",
+				"ALTER TABLE tokens DROP COLUMN since_creation",
 				"DELETE FROM goose_db_version WHERE version_id > 2",
 			} {
 				if _, err := db.ExecContext(t.Context(), q); err != nil {

@@ -14,6 +14,12 @@ func bytesOf(a *market.Amount) []byte {
 	return b[:]
 }
 
+// shortBytesOf is an amount without its leading noughts, for a column that nothing sorts by; 0 is one byte, as none is NULL.
+func shortBytesOf(a *market.Amount) []byte {
+	b := a.Bytes32()
+	return b[min(32-a.ByteLen(), 31):]
+}
+
 // columns collects the first error while a row is read.
 type columns struct {
 	table string
@@ -41,6 +47,17 @@ func (c *columns) amount(b []byte) market.Amount {
 	}
 	v.SetBytes32(b)
 	return v
+}
+
+// shortAmount reads what shortBytesOf made; ok is false for NULL.
+func (c *columns) shortAmount(b []byte) (v market.Amount, ok bool) {
+	if len(b) > 32 && c.err == nil {
+		c.err = fmt.Errorf("database: a row of %s: an amount of %d bytes", c.table, len(b))
+	}
+	if len(b) == 0 || len(b) > 32 {
+		return v, false
+	}
+	return *v.SetBytes(b), true
 }
 
 func (c *columns) hash(b []byte) market.Hash {

@@ -26,6 +26,7 @@ type tokenRow struct {
 	HoldersReason  string
 	Holders        int64
 	HoldersStrikes int32
+	SinceCreation  bool
 	CommitNo       int64
 }
 
@@ -36,8 +37,8 @@ func tokenToRow(chain string, t *market.Token, commitNo int64) tokenRow {
 		FirstBlock: int64(t.FirstBlock), FirstSeenAt: t.FirstSeenAt,
 		Pool: t.Pool.Bytes(), Candidate: t.Candidate.Bytes(), CandidateSince: int64(t.CandidateSince),
 		HoldersStatus: string(t.Holders.Status), HoldersReason: string(t.Holders.Reason), Holders: t.Holders.Count,
-		HoldersStrikes: t.Holders.Strikes,
-		CommitNo:       commitNo,
+		HoldersStrikes: t.Holders.Strikes, SinceCreation: t.SinceCreation,
+		CommitNo: commitNo,
 	}
 }
 
@@ -52,6 +53,7 @@ func (r *tokenRow) token() (market.Token, error) {
 			Status: market.HolderStatus(r.HoldersStatus), Reason: market.HolderReason(r.HoldersReason), Count: r.Holders,
 			Strikes: r.HoldersStrikes,
 		},
+		SinceCreation: r.SinceCreation,
 	}
 	return t, c.err
 }

@@ -23,6 +23,9 @@ type tradeRow struct {
 	NanoUSD     *int64 `bun:"nano_usd"`
 	CloseUSD    float64
 	CloseNative float64
+
+	TraderAmount []byte
+	TraderBefore []byte
 }
 
 func tradeToRow(chain string, t *market.Trade) tradeRow {
@@ -34,6 +37,12 @@ func tradeToRow(chain string, t *market.Trade) tradeRow {
 	}
 	if t.HasUSD {
 		r.NanoUSD = &t.NanoUSD
+	}
+	if !t.TraderAmount.IsZero() {
+		r.TraderAmount = shortBytesOf(&t.TraderAmount)
+	}
+	if t.HasTraderBefore {
+		r.TraderBefore = shortBytesOf(&t.TraderBefore)
 	}
 	return r
 }
@@ -49,6 +58,8 @@ func (r *tradeRow) trade() (market.Trade, error) {
 	if r.NanoUSD != nil {
 		t.HasUSD, t.NanoUSD = true, *r.NanoUSD
 	}
+	t.TraderAmount, _ = c.shortAmount(r.TraderAmount)
+	t.TraderBefore, t.HasTraderBefore = c.shortAmount(r.TraderBefore)
 	return t, c.err
 }
 

@@ -27,7 +27,7 @@ type WalletTrade struct {
 const (
 	walletTraded = "SELECT 1 FROM trades t WHERE t.trader BETWEEN ? AND ? AND t.chain || '' IN "
 	walletTrades = "SELECT t.chain, t.block, t.log_index, t.time, t.tx, t.pool, t.base, t.sell, t.base_amount, t.quote_amount, t.nano_usd, " +
-		"t.close_usd, t.close_native, p.untrusted <> '' FROM trades t CROSS JOIN pools p " +
+		"t.close_usd, t.close_native, t.trader_amount, t.trader_before, p.untrusted <> '' FROM trades t CROSS JOIN pools p " +
 		"WHERE t.trader = ? AND p.chain = t.chain AND p.id = t.pool AND t.chain || '' IN "
 	walletBeyond = " ORDER BY t.trader LIMIT 1 OFFSET ?"
 	walletOrder  = " ORDER BY t.chain, t.block, t.log_index LIMIT ?"
@@ -93,17 +93,19 @@ func tooMany(limit int) error {
 
 func scanWalletTrade(rows *sql.Rows, wallet market.Address) (WalletTrade, error) {
 	t := WalletTrade{Trade: market.Trade{Trader: wallet}}
-	var tx, pool, base, baseAmount, quoteAmount sql.RawBytes
+	var tx, pool, base, baseAmount, quoteAmount, traderAmount, traderBefore sql.RawBytes
 	var number, index int64
 	var nano sql.NullInt64
 	err := rows.Scan(&t.Chain, &number, &index, &t.Time, &tx, &pool, &base, &t.Sell, &baseAmount, &quoteAmount, &nano,
-		&t.CloseUSD, &t.CloseNative, &t.Untrusted)
+		&t.CloseUSD, &t.CloseNative, &traderAmount, &traderBefore, &t.Untrusted)
 	if err != nil {
 		return t, err
 	}
 	c := columns{table: "trades"}
 	t.Block, t.LogIndex, t.Tx, t.Pool, t.Base = uint64(number), uint32(index), c.hash(tx), c.address(pool), c.address(base)
 	t.BaseAmount, t.QuoteAmount, t.NanoUSD, t.HasUSD = c.amount(baseAmount), c.amount(quoteAmount), nano.Int64, nano.Valid
+	t.TraderAmount, _ = c.shortAmount(traderAmount)
+	t.TraderBefore, t.HasTraderBefore = c.shortAmount(traderBefore)
 	return t, c.err
 }
 

@@ -55,6 +55,10 @@ func (s *wallets) get(key uint64) *walletSums {
 	if w := s.find(key); w != nil {
 		return w
 	}
+	if n := len(s.list); n == cap(s.list) {
+		// By a quarter: what append would leave free of millions of wallets is more than the copying is worth.
+		s.list = append(make([]walletSums, 0, n+n/4+2), s.list...)
+	}
 	s.list = append(s.list, walletSums{key: key})
 	if n := len(s.list); n > scanned && 4*n > 3*len(s.slots) {
 		s.index()
@@ -92,7 +96,7 @@ func (s *wallets) keep(wanted func(*walletSums) bool) {
 	if s.list = s.list[:kept]; kept == before {
 		return
 	}
-	if cap(s.list) > 2*len(s.list) {
+	if cap(s.list)-len(s.list) > len(s.list)/4+2 {
 		s.list = slices.Clone(s.list)
 	}
 	s.index()

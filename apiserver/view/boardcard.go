@@ -1,0 +1,177 @@
+package view
+
+import (
+	"sync"
+
+	"github.com/boardwalkhq/boardwalk/internal/board"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/traction"
+)
+
+// Card is a launch as the board has it. It is never changed: a change makes another.
+type Card struct {
+	Launch *Launched
+	// Metadata is nil while none was fetched.
+	Metadata *Metadata
+
+	facts *facts
+	verdict
+}
+
+// verdict is what a ranking said of a launch, as far as it doesn't follow from the launch and the time: very many launches rest,
+// and what is said of them is then as long as this.
+type verdict struct {
+	traded    *traded // nil without a trade within the window of the score
+	liquidity float64 // USD
+	// judgedAt is when a launch that came between two rankings was judged, in the chain's time (unix seconds).
+	judgedAt     uint32
+	rank, clones int32
+	fails        board.Fails
+	pass         bool
+	// listed is false while the launch isn't valued in USD; then it is on no board.
+	listed bool
+}
+
+// traded is what was measured of a launch that trades.
+type traded struct {
+	parts traction.Parts
+	score float64
+	hour  traction.Hour
+}
+
+// Standing is what the last ranking said of a card.
+type Standing struct {
+	Parts traction.Parts
+	Score float64
+	Hour  traction.Hour
+	// Listed is false while the launch isn't valued in USD; then it is on no board.
+	Listed bool
+	// Pass and Fails are what the quality bar says; a card that is held passes and fails nothing. Fails is shared and must not
+	// be changed.
+	Pass  bool
+	Fails []string
+	// Rank is its place in Running over all launchpads and chains, from 1; 0 when it isn't in.
+	Rank int32
+	// Clones is how many launches are folded into it.
+	Clones int32
+}
+
+// standing is how a card stands since its chain was ranked at a time; unix seconds.
+func (c *Card) standing(rankedAt int64) Standing {
+	out := Standing{Listed: c.listed, Pass: c.pass, Fails: c.fails.Names(), Rank: c.rank, Clones: c.clones}
+	if c.traded != nil {
+		out.Parts, out.Score, out.Hour = c.traded.parts, c.traded.score, c.traded.hour
+		return out
+	}
+	out.Parts = resting(c.Launch, c.liquidity, max(rankedAt, int64(c.judgedAt)))
+	out.Score = traction.Score(out.Parts)
+	return out
+}
+
+// resting are the inputs of the score of a launch without a trade within its window.
+func resting(l *Launched, liquidity float64, now int64) traction.Parts {
+	return traction.Parts{LiquidityUSD: liquidity, AgeS: float64(max(now-l.CreatedAt, 0))}
+}
+
+// Names are the launch's own, or else the token's.
+func (c *Card) Names() (name, symbol string) { return namesOf(c.Launch, c.facts) }
+
+// Figures are the token's at the prices of the chain.
+func (c *Card) Figures(on *BoardChain) Figures {
+	if c.facts == nil {
+		return Figures{}
+	}
+	return c.facts.figures(c.Launch.Mint, on.usd)
+}
+
+// Holders is the count of holders; known is false while it isn't current, and status says how far it is.
+func (c *Card) Holders(on *BoardChain) (count int64, known bool, status market.HolderStatus) {
+	if c.facts == nil {
+		return 0, false, market.HoldersNone
+	}
+	return c.facts.holders, c.facts.status == market.HoldersCurrent && !on.Stale, c.facts.status
+}
+
+// Shown is a card with what its answer follows from beside it.
+type Shown struct {
+	*Card
+	Standing
+
+	Chain  string
+	On     *BoardChain
+	Venue  Venue
+	in     *Catalog
+	bodies *cardBodies
+}
+
+// shown is a card as it is shown.
+func (s *Snapshot) shown(c *Card, on *BoardChain, v Venue) Shown {
+	return Shown{Card: c, Standing: c.standing(on.rankedAt), Chain: on.ID, On: on, Venue: v, in: s.Catalog, bodies: s.Board.bodies}
+}
+
+// Encoded is the card's body, made by encode once for each change of what it follows from. It must not be changed.
+func (c *Shown) Encoded(withClones bool, encode func() ([]byte, error)) ([]byte, error) {
+	key := bodyKey{c.Chain, c.Launch.Mint, withClones}
+	made := cardBody{card: c.Card, usdNo: c.On.usdNo, stale: c.On.Stale, in: c.in}
+	if body, ok := c.bodies.get(key, made); ok {
+		return body, nil
+	}
+	body, err := encode()
+	if err != nil {
+		return nil, err
+	}
+	made.body = body
+	c.bodies.put(key, made)
+	return body, nil
+}
+
+// cardBodies keeps encoded cards from one ranking to the next, which changes them all, as far as there is room: the pages that are
+// asked for are made of few cards, of which few change at a time.
+type cardBodies struct {
+	mu   sync.Mutex
+	room int // bytes
+	made map[bodyKey]cardBody
+}
+
+type bodyKey struct {
+	chain      string
+	mint       market.Address
+	withClones bool
+}
+
+// cardBody is a card's body with what it was made of.
+type cardBody struct {
+	card  *Card
+	usdNo int64
+	stale bool
+	in    *Catalog
+	body  []byte
+}
+
+// bodyRoom bounds the encoded cards that are kept, in bytes: those of a hundred pages.
+const bodyRoom = 8 << 20
+
+func newCardBodies() *cardBodies {
+	return &cardBodies{room: bodyRoom, made: make(map[bodyKey]cardBody)}
+}
+
+// get finds the body of what it would be made of.
+func (k *cardBodies) get(key bodyKey, of cardBody) ([]byte, bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	last, ok := k.made[key]
+	if !ok || last.card != of.card || last.usdNo != of.usdNo || last.stale != of.stale || last.in != of.in {
+		return nil, false
+	}
+	return last.body, true
+}
+
+// put keeps a body in the place of the one before, if there is room.
+func (k *cardBodies) put(key bodyKey, c cardBody) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if room := k.room + len(k.made[key].body) - len(c.body); room >= 0 {
+		k.room = room
+		k.made[key] = c
+	}
+}
