@@ -18,6 +18,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -151,6 +152,31 @@ func TestMajors(t *testing.T) {
 		if res, body := c.do(t, http.MethodGet, "/api/majors?chain=base&tf=1h&pair="+pair, nil); res.StatusCode != http.StatusNotFound {
 			t.Errorf("%s: %d %s", pair, res.StatusCode, body)
 		}
+	}
+}
+
+func TestALaunchRecordGoesBeforeDepth(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			st := seeded(t, kind)
+			pooled := good(30, "Heron").with(func(c *coin) { c.state = market.LaunchLive })
+			mintCoins(t, st, "base", 101, pooled.with(func(c *coin) { c.unlaunched = true }))
+			mintCoins(t, st, "bsc", 101, pooled.with(func(c *coin) { c.liquidityUSD = 10 }))
+			c := start(t, st)
+			mint := pooled.mint()
+			if p := get[contract.TokenPrices](t, c, "/api/market/token-prices?mints="+mint).Prices[mint]; p.Chain != "bsc" ||
+				!slices.Equal(p.ChainCandidates, []string{"bsc", "base"}) {
+				t.Errorf("its price is of %s, candidates %v; want bsc, where it was launched", p.Chain, p.ChainCandidates)
+			}
+			if s := get[contract.CandleSeries](t, c, "/api/chart/"+mint); s.Chain != "bsc" {
+				t.Errorf("its chart is of %s", s.Chain)
+			}
+			if l := get[contract.LaunchedToken](t, c, "/api/launch/token/"+mint); l.Chain != "bsc" || l.ChainCandidates != nil {
+				t.Errorf("its launch is of %s, candidates %v", l.Chain, l.ChainCandidates)
+			}
+		})
 	}
 }
 

@@ -28,6 +28,7 @@ type coin struct {
 	buyers       int
 	graduatedAgo int64
 	unvalued     bool
+	unlaunched   bool // a token without a launch record
 }
 
 func (c *coin) mint() string { return fmt.Sprintf("0xca%038x", c.n) }
@@ -82,7 +83,9 @@ func (c *coin) add(t *testing.T, ch *market.Changes, block uint64) {
 	if c.unvalued {
 		pool.Price, pool.Locked = 0, 0
 	}
-	ch.Launches = append(ch.Launches, set(mint, l))
+	if !c.unlaunched {
+		ch.Launches = append(ch.Launches, set(mint, l))
+	}
 	ch.Pools = append(ch.Pools, set(pool.ID, pool))
 	ch.Tokens = append(ch.Tokens, set(mint, market.Token{
 		Mint: mint, Name: c.name, Symbol: c.symbol, HasDecimals: true, Decimals: 18, HasSupply: true, Supply: amount("1000000000000000000000000000"),

@@ -32,7 +32,8 @@ type subject struct {
 	candidates []string
 }
 
-// subject finds the token that a path parameter names, on the chain of the query or else where its liquidity is deepest.
+// subject finds the token that a path parameter names, on the chain of the query, or else where it was
+// launched, or else where its liquidity is deepest.
 func (a *API) subject(r *request, param string) (*subject, error) {
 	mint, chain := r.text(param), r.text("chain")
 	if chain != "" {
@@ -61,7 +62,8 @@ func (a *API) find(r *request, mint market.Address, chain string) (*subject, err
 	return nil, tokenNotFound(mint.String(), chain)
 }
 
-// choose picks the token of a chain, or without one the first of a declared chain, which has the deepest liquidity.
+// choose picks the token of a chain, or without one the first of a declared chain: where it was launched, else where its
+// liquidity is deepest.
 func (r *request) choose(tokens []view.Token, chain string) *subject {
 	gone := func(t view.Token) bool { return r.seen.Catalog.Chain(t.Chain) == nil }
 	if slices.ContainsFunc(tokens, gone) {

@@ -13,6 +13,8 @@ type Token struct {
 	Chain string
 	Token market.Token
 	Pools []market.Pool // those it is the base of
+	// Launched is true of what was launched at a declared venue of its chain.
+	Launched bool
 	// GraduatedAt is when it moved from its curve to a pool; unix seconds, 0 for what never did.
 	GraduatedAt int64
 	// Block is the newest indexed block of its chain; a slot on Solana.
@@ -52,12 +54,14 @@ func (t *Token) Figures() Figures {
 	return f.figures(t.Token.Mint, t.USD)
 }
 
-// deepest sorts tokens with the same address by the liquidity of their trusted pools, most first. What stands still comes
-// last.
-func deepest(tokens []Token) {
+// foremost sorts tokens with the same address: those with a launch record first, then by the liquidity of their trusted
+// pools, most first. Of the others, what stands still comes last.
+func foremost(tokens []Token) {
 	sort.SliceStable(tokens, func(i, j int) bool {
 		a, b := tokens[i].Figures().LiquidityUSD, tokens[j].Figures().LiquidityUSD
 		switch {
+		case tokens[i].Launched != tokens[j].Launched:
+			return tokens[i].Launched
 		case tokens[i].Stale != tokens[j].Stale:
 			return tokens[j].Stale
 		case a == nil:

@@ -31,8 +31,8 @@ func newTokenCache() tokenCache {
 	return tokenCache{recent: newRecent[market.Address, []Token](cachedTokens)}
 }
 
-// Tokens lists the tokens at an address on all chains, those that aren't declared any more among them, the one with the deepest
-// liquidity first. Answers are shared and must not be changed. While the database can't be read, what was read last stands in for it, and is stale.
+// Tokens lists the tokens at an address on all chains, those that aren't declared any more among them: those with a launch
+// record first, then by liquidity, deepest first. Answers are shared and must not be changed. While the database can't be read, what was read last stands in for it, and is stale.
 func (v *View) Tokens(ctx context.Context, mint market.Address) ([]Token, error) {
 	if hit, ok := v.remembered(mint); ok {
 		return hit, nil
@@ -144,7 +144,7 @@ func (v *View) readTokens(ctx context.Context, st *store.Store, mints []market.A
 		out[found[i].Mint] = append(out[found[i].Mint], v.token(&found[i], byToken[k]))
 	}
 	for mint := range out {
-		deepest(out[mint])
+		foremost(out[mint])
 	}
 	return out, nil
 }
@@ -153,7 +153,7 @@ func (v *View) readTokens(ctx context.Context, st *store.Store, mints []market.A
 func (v *View) token(t *store.TokenNow, pools []*store.PoolNow) Token {
 	out := Token{
 		Chain: t.Chain, Token: t.Token, USD: make(map[market.Address]market.QuotePrice, 2), Block: t.Block,
-		AsOf: t.Time, FinalAt: t.FinalTime, Stale: v.stale(t.State, t.Time), GraduatedAt: t.GraduatedAt,
+		AsOf: t.Time, FinalAt: t.FinalTime, Stale: v.stale(t.State, t.Time), Launched: t.Launched, GraduatedAt: t.GraduatedAt,
 	}
 	for _, p := range pools {
 		out.Pools = append(out.Pools, p.Pool)

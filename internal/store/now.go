@@ -19,6 +19,8 @@ type TokenNow struct {
 	Block           uint64
 	Time, FinalTime int64
 	State           ChainState
+	// Launched is true of what was launched at a declared venue of the chain.
+	Launched bool
 	// GraduatedAt is when it moved from its curve to a pool; unix seconds, 0 for what never did.
 	GraduatedAt int64
 	// Quote is its own price where it is a quote asset.
@@ -44,13 +46,14 @@ func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenN
 		BlockTime   int64
 		FinalTime   int64
 		State       string
+		Launched    bool
 		GraduatedAt int64
 		QuoteUSD    *float64 `bun:"quote_usd"`
 		QuotePegged *bool
 	}
 	marks, args := list(addressKeys(mints))
 	rows, err := s.ask(ctx, "SELECT "+columnsOf[tokenRow](s.read, "t")+", c.number, c.block_time, c.final_time, c.state, "+
-		"COALESCE(l.graduated_at, 0) AS graduated_at, q.usd AS quote_usd, q.pegged AS quote_pegged FROM tokens t JOIN chains c ON c.id = t.chain "+
+		"l.mint IS NOT NULL AS launched, COALESCE(l.graduated_at, 0) AS graduated_at, q.usd AS quote_usd, q.pegged AS quote_pegged FROM tokens t JOIN chains c ON c.id = t.chain "+
 		"LEFT JOIN launches l ON l.chain = t.chain AND l.mint = t.mint "+
 		"LEFT JOIN quote_prices q ON q.chain = t.chain AND q.asset = t.mint WHERE t.mint IN ("+marks+") ORDER BY t.chain, t.mint", args...)
 	found, err := scanAll[row](ctx, s.read, rows, err)
@@ -61,7 +64,7 @@ func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenN
 		t, err := r.token()
 		out := TokenNow{
 			Chain: r.Chain, Token: t, Block: uint64(r.Number), Time: r.BlockTime, FinalTime: r.FinalTime, State: ChainState(r.State),
-			GraduatedAt: r.GraduatedAt,
+			Launched: r.Launched, GraduatedAt: r.GraduatedAt,
 		}
 		if r.QuoteUSD != nil && r.QuotePegged != nil {
 			out.Quote = &market.QuotePrice{Asset: t.Mint, USD: *r.QuoteUSD, Pegged: *r.QuotePegged}
