@@ -39,7 +39,7 @@ e2e-kwok: setup ## The same as far as it goes on simulated nodes, for machines t
 	go test -count=1 -timeout 20m -v -run 'TestADeploymentRollsOut|TestAChainGetsAnIndexer|TestADeletedChain|TestInstallUpgrade' ./internal/kubetest ./operator/controller ./charts
 
 .PHONY: images
-images: ## Build OCI images for amd64 and arm64 into dist/, without a daemon
+images: ## Build OCI images, the renderer's of Debian packages, for amd64 and arm64 into dist/, without a daemon
 	go run ./hack/images -o dist -tag boardwalk:$(shell sed -n 's/^appVersion: *//p' charts/boardwalk/Chart.yaml)
 
 .PHONY: lint

@@ -48,6 +48,15 @@ func TestMistakesAreRefused(t *testing.T) {
 		"Redis password":   {`redis: {url: "redis://:hunter2@redis.example.com:6379"}`, `write its name into redis.existingSecret.name`},
 		"other than Redis": {`redis: {url: redis.example.com}`, `at '/redis/url': 'redis.example.com' does not match pattern '^(rediss?://`},
 
+		"no tab":                {`renderer: {tabs: 0}`, `at '/renderer/tabs': minimum: got 0, want 1`},
+		"tag of the renderer":   {`renderer: {image: {repository: "cards:v1"}}`, `at '/renderer/image/repository': 'cards:v1' does not match pattern`},
+		"profile elsewhere":     {`renderer: {seccompProfile: ../profile.json}`, `at '/renderer/seccompProfile': '../profile.json' does not match pattern`},
+		"browser above a limit": {`renderer: {maxBrowserMemoryMiB: 900}`, `write at most that less 256 = 768`},
+		"database for cards": {
+			`renderer: {extraEnv: [{name: BOARDWALK_DB, value: "postgres://u:hunter2@h/d"}]}`,
+			`renderer.extraEnv: BOARDWALK_DB comes from a Secret`,
+		},
+
 		"no host":        {`ingress: {enabled: true}`, `Write ingress.hosts: [api.example.com]`},
 		"address a host": {`ingress: {hosts: ["https://api.example.com"]}`, `at '/ingress/hosts/0': 'https://api.example.com' does not match pattern`},
 		"host as base":   {`apiserver: {baseUrl: api.example.com}`, `at '/apiserver/baseUrl': 'api.example.com' does not match pattern '^(https?://`},
@@ -171,6 +180,7 @@ type schema struct {
 var optional = []string{
 	".apiserver.site", ".apiserver.autoscaling.behavior",
 	".operator.resources.requests", ".operator.resources.limits", ".apiserver.resources.requests", ".apiserver.resources.limits",
+	".renderer.resources.requests", ".renderer.resources.limits",
 }
 
 func (s schema) compare(t *testing.T, definitions map[string]schema, at string, value any) {

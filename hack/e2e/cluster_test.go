@@ -73,7 +73,8 @@ func newCluster(t *testing.T) *cluster {
 		t.Log(c.timings())
 	})
 	c.measure(t, "load images", func() error {
-		return c.Load(worldImage, filepath.Join(dir, "boardwalk-linux-"+runtime.GOARCH+".tar"))
+		end := "-linux-" + runtime.GOARCH + ".tar"
+		return c.Load(worldImage, filepath.Join(dir, "boardwalk"+end), filepath.Join(dir, "boardwalk-renderer"+end))
 	})
 	return c
 }

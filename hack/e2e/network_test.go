@@ -34,6 +34,7 @@ func (s step) testNetwork() {
 	}{
 		{"the API", component + "apiserver", 8080, []string{namespace, scraper}},
 		{"the API server's metrics", component + "apiserver", 8082, []string{scraper}},
+		{"the renderer's metrics", component + "apiserver", 8083, []string{scraper}},
 		{"the operator's metrics", component + "operator", 8081, []string{scraper}},
 		{"the indexer's metrics", component + "indexer", 8081, []string{scraper}},
 		{"the database", component + "evaluation-db", 5432, nil},

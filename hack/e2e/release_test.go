@@ -163,6 +163,7 @@ func (s step) testConduct() {
 	if len(denied) > 0 {
 		s.Errorf("the API server denied what pods asked for:\n%s", strings.Join(denied, "\n"))
 	}
+	// Nobody but the sidecar that testRendererKilled killed was started again.
 	restarts := s.kubectl("get", "pods", "-o", `jsonpath={range .items[*]}{.metadata.name}={.status.containerStatuses[*].restartCount}{"\n"}{end}`)
 	for pod := range strings.FieldsSeq(restarts) {
 		if !strings.HasSuffix(pod, "=0") {

@@ -25,6 +25,8 @@ func TestBoardwalkOnARealNode(t *testing.T) {
 		{"the API answers from what was indexed", step.testAPI},
 		{"a trade shows in the API", step.testTrade},
 		{"the API has the indexer check a token", step.testTrust},
+		{"cards are drawn beside the API", step.testCards},
+		{"the API outlives its renderer", step.testRendererKilled},
 		{"strangers reach what is public alone", step.testNetwork},
 
 		{"venues open", step.testVenuesOpen},
@@ -35,6 +37,7 @@ func TestBoardwalkOnARealNode(t *testing.T) {
 
 		{"an upgrade keeps the data", step.testUpgrade},
 		{"a rollback keeps the data", step.testRollback},
+		{"with a profile on the node the browser has its sandbox", step.testSandbox},
 		{"the database's pod may be replaced", step.testDatabaseRestart},
 
 		{"a deleted Chain leaves nothing", step.testChainDeleted},

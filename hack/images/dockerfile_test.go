@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
 // instruction is a line of a Dockerfile, continuation lines included.
@@ -70,24 +72,30 @@ func TestDockerfileMakesTheSameImage(t *testing.T) {
 	t.Parallel()
 	c := testCheckout(t)
 	stages := dockerfile(t, c.root)
-	final, config := stages[len(stages)-1], imageConfig(c)
+	final := stages[len(stages)-1]
 	if base := only(t, final, "FROM"); base != "scratch" {
 		t.Errorf("FROM %s", base)
 	}
-	if user := only(t, final, "USER"); user != config.User {
+	checkStage(t, c, final, imageConfig(c))
+}
+
+// checkStage looks whether an image that a stage makes is run and labelled as one that is made here.
+func checkStage(t *testing.T, c checkout, stage []instruction, config v1.Config) {
+	t.Helper()
+	if user := only(t, stage, "USER"); user != config.User {
 		t.Errorf("USER %s, wanted %s", user, config.User)
 	}
-	if dir := only(t, final, "WORKDIR"); dir != config.WorkingDir {
+	if dir := only(t, stage, "WORKDIR"); dir != config.WorkingDir {
 		t.Errorf("WORKDIR %s, wanted %s", dir, config.WorkingDir)
 	}
-	if env := all(final, "ENV"); !slices.Equal(env, config.Env) {
+	if env := all(stage, "ENV"); !slices.Equal(env, config.Env) {
 		t.Errorf("ENV %q, wanted %q", env, config.Env)
 	}
 	var entrypoint []string
-	if err := json.Unmarshal([]byte(only(t, final, "ENTRYPOINT")), &entrypoint); err != nil || !slices.Equal(entrypoint, config.Entrypoint) {
+	if err := json.Unmarshal([]byte(only(t, stage, "ENTRYPOINT")), &entrypoint); err != nil || !slices.Equal(entrypoint, config.Entrypoint) {
 		t.Errorf("ENTRYPOINT %q (%v), wanted %q", entrypoint, err, config.Entrypoint)
 	}
-	labels := all(final, "LABEL")
+	labels := all(stage, "LABEL")
 	for _, label := range labels {
 		key, value, _ := strings.Cut(label, "=")
 		value = arguments(c).Replace(strings.Trim(value, `"`))

@@ -40,15 +40,19 @@ func imageConfig(c checkout) v1.Config {
 
 // image is the program with nothing under it. Certificates of authorities are in the program itself.
 func image(c checkout, p v1.Platform, program []byte) (v1.Image, error) {
-	layer, err := ociimage.Layer([]ociimage.Entry{
+	layer, err := programLayer(c, program)
+	if err != nil {
+		return nil, err
+	}
+	return ociimage.New(p, c.built, imageConfig(c), layer)
+}
+
+func programLayer(c checkout, program []byte) (v1.Layer, error) {
+	return ociimage.Layer([]ociimage.Entry{
 		{Path: "/boardwalk", Mode: 0o755, Content: program},
 		{Path: "/etc", Mode: fs.ModeDir | 0o755},
 		{Path: "/etc/group", Mode: 0o644, Content: []byte(group)},
 		{Path: "/etc/passwd", Mode: 0o644, Content: []byte(passwd)},
 		{Path: "/tmp", Mode: fs.ModeDir | fs.ModeSticky | 0o777},
 	}, c.built)
-	if err != nil {
-		return nil, err
-	}
-	return ociimage.New(p, c.built, imageConfig(c), layer)
 }

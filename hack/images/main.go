@@ -10,6 +10,8 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
@@ -19,22 +21,52 @@ import (
 
 const usage = `images builds container images of the commit that is checked out.
 
-  go run ./hack/images [-o DIR] [-platforms LIST] [-tag TAG]
+  go run ./hack/images [-images LIST] [-o DIR] [-platforms LIST] [-tag TAG]
 
-It writes into DIR
+It writes into DIR, of the image with nothing but the program
   boardwalk-oci/             an OCI image layout with one index over all platforms, for
                              skopeo copy --all oci:DIR/boardwalk-oci:TAG docker://...
                              or crane push DIR/boardwalk-oci ...
   boardwalk-OS-ARCH.tar      each platform's image, for docker load or ctr -n k8s.io images import
+and as boardwalk-renderer-* the renderer's, which has a browser and fonts besides. Its name is TAG's with "-renderer".
 
-The same commit gives the same bytes.
+The same commit gives the same bytes; the renderer's if Debian has the same versions of the packages. That image takes
+apt-get and dpkg-deb, and no root: on another system use the Dockerfile, or -images boardwalk.
 
 `
 
 type options struct {
 	dir       string
+	images    []kind
 	platforms []v1.Platform
 	tag       string
+}
+
+// kind is one of the images.
+type kind struct {
+	name string
+	// suffix goes onto the name that the -tag has.
+	suffix string
+	make   func(ctx context.Context, c checkout, p v1.Platform, program []byte) (v1.Image, error)
+}
+
+var kinds = []kind{
+	{name: "boardwalk", make: func(_ context.Context, c checkout, p v1.Platform, program []byte) (v1.Image, error) {
+		return image(c, p, program)
+	}},
+	{name: "boardwalk-renderer", suffix: "-renderer", make: renderer},
+}
+
+func parseKinds(list string) ([]kind, error) {
+	var wanted []kind
+	for name := range strings.SplitSeq(list, ",") {
+		i := slices.IndexFunc(kinds, func(k kind) bool { return k.name == name })
+		if i < 0 || slices.ContainsFunc(wanted, func(k kind) bool { return k.name == name }) {
+			return nil, fmt.Errorf("%q in -images: there are boardwalk and boardwalk-renderer, each once", name)
+		}
+		wanted = append(wanted, kinds[i])
+	}
+	return wanted, nil
 }
 
 func main() {
@@ -51,6 +83,7 @@ func parseOptions(args []string) (options, error) {
 	var o options
 	flags := flag.NewFlagSet("images", flag.ContinueOnError)
 	flags.StringVar(&o.dir, "o", "dist", "the directory to write into")
+	images := flags.String("images", "boardwalk,boardwalk-renderer", "which of the two to build")
 	platforms := flags.String("platforms", "linux/amd64,linux/arm64", "what to build for")
 	flags.StringVar(&o.tag, "tag", "boardwalk:dev", "the images' name and tag")
 	flags.Usage = func() {
@@ -64,6 +97,9 @@ func parseOptions(args []string) (options, error) {
 		return options{}, fmt.Errorf("%q is no argument, see go run ./hack/images -help", flags.Arg(0))
 	}
 	var err error
+	if o.images, err = parseKinds(*images); err != nil {
+		return options{}, err
+	}
 	o.platforms, err = parsePlatforms(*platforms)
 	return o, err
 }
@@ -85,32 +121,58 @@ func build(ctx context.Context, c checkout, pkg string, o options, out io.Writer
 	if err := os.MkdirAll(o.dir, 0o755); err != nil {
 		return err
 	}
+	programs := make([][]byte, len(o.platforms))
+	for i, p := range o.platforms {
+		var err error
+		if programs[i], err = compile(ctx, c, pkg, p); err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(out, "program at %s for %s: %.1f MB\n", c.version, p, float64(len(programs[i]))/1e6)
+	}
+	for _, k := range o.images {
+		if err := buildKind(ctx, c, k, o, programs, out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// buildKind writes one image for all platforms, of a program for each.
+func buildKind(ctx context.Context, c checkout, k kind, o options, programs [][]byte, out io.Writer) error {
+	tag, err := k.tag(o.tag)
+	if err != nil {
+		return err
+	}
 	images := make([]v1.Image, 0, len(o.platforms))
-	for _, p := range o.platforms {
-		program, err := compile(ctx, c, pkg, p)
+	for i, p := range o.platforms {
+		img, err := k.make(ctx, c, p, programs[i])
 		if err != nil {
 			return err
 		}
-		img, err := image(c, p, program)
-		if err != nil {
-			return err
-		}
-		path := filepath.Join(o.dir, "boardwalk-"+p.OS+"-"+p.Architecture+".tar")
-		if err := ociimage.Save(path, o.tag, img); err != nil {
+		path := filepath.Join(o.dir, k.name+"-"+p.OS+"-"+p.Architecture+".tar")
+		if err := ociimage.Save(path, tag, img); err != nil {
 			return err
 		}
 		size, err := ociimage.Size(img)
 		if err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintf(out, "%s: %s at %s, %.1f MB compressed, program %.1f MB\n",
-			path, o.tag, c.version, float64(size)/1e6, float64(len(program))/1e6)
+		_, _ = fmt.Fprintf(out, "%s: %s, %.1f MB compressed\n", path, tag, float64(size)/1e6)
 		images = append(images, img)
 	}
-	dir := filepath.Join(o.dir, "boardwalk-oci")
-	if err := ociimage.WriteLayout(dir, o.tag, images...); err != nil {
+	dir := filepath.Join(o.dir, k.name+"-oci")
+	if err := ociimage.WriteLayout(dir, tag, images...); err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(out, "%s: %s for %d platforms\n", dir, o.tag, len(images))
+	_, _ = fmt.Fprintf(out, "%s: %s for %d platforms\n", dir, tag, len(images))
 	return nil
+}
+
+// tag puts the suffix onto the name of a tag such as registry.example.com:5000/boardwalk:1.2.3.
+func (k kind) tag(tag string) (string, error) {
+	repository, version, found := strings.Cut(tag[strings.LastIndex(tag, "/")+1:], ":")
+	if !found {
+		return "", fmt.Errorf("-tag %q has no version: write one such as boardwalk:1.2.3", tag)
+	}
+	return tag[:strings.LastIndex(tag, "/")+1] + repository + k.suffix + ":" + version, nil
 }

@@ -34,9 +34,22 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{- end -}}
 
 {{- define "boardwalk.image" -}}
-{{- $tag := ternary "" (printf ":%s" (.Values.image.tag | default .Chart.AppVersion)) (and (ne .Values.image.digest "") (eq .Values.image.tag "")) -}}
-{{- $digest := ternary "" (printf "@%s" .Values.image.digest) (eq .Values.image.digest "") -}}
-{{- printf "%s%s%s" .Values.image.repository $tag $digest -}}
+{{- include "boardwalk.imageOf" (dict "image" .Values.image "default" .Chart.AppVersion) -}}
+{{- end -}}
+
+{{- define "boardwalk.rendererImage" -}}
+{{- $image := .Values.renderer.image -}}
+{{- $repository := $image.repository | default (printf "%s-renderer" .Values.image.repository) -}}
+{{- include "boardwalk.imageOf" (dict
+    "image" (dict "repository" $repository "tag" $image.tag "digest" $image.digest)
+    "default" (.Values.image.tag | default .Chart.AppVersion)) -}}
+{{- end -}}
+
+{{/* (dict "image" (repository, tag and digest) "default" "the tag where neither tag nor digest is named") */}}
+{{- define "boardwalk.imageOf" -}}
+{{- $tag := ternary "" (printf ":%s" (.image.tag | default .default)) (and (ne .image.digest "") (eq .image.tag "")) -}}
+{{- $digest := ternary "" (printf "@%s" .image.digest) (eq .image.digest "") -}}
+{{- printf "%s%s%s" .image.repository $tag $digest -}}
 {{- end -}}
 
 {{/* The Secret that holds the database's address, and its key. */}}
@@ -105,11 +118,22 @@ topologySpreadConstraints:
 {{- end }}
 {{- end -}}
 
+{{/* Where API server and renderer meet. */}}
+{{- define "boardwalk.rendererFolder" -}}/run/boardwalk/renderer{{- end -}}
+
 {{- define "boardwalk.containerSecurityContext" -}}
 allowPrivilegeEscalation: false
 readOnlyRootFilesystem: true
 capabilities:
   drop: [ALL]
+{{- end -}}
+
+{{/* A quantity of memory in MiB, or nothing if it isn't in whole Mi or Gi. */}}
+{{- define "boardwalk.mebibytes" -}}
+{{- $quantity := . | toString -}}
+{{- if regexMatch "^[0-9]+[MG]i$" $quantity -}}
+{{- mul (ternary 1024 1 (hasSuffix "Gi" $quantity)) (trimSuffix "Gi" $quantity | trimSuffix "Mi" | int) -}}
+{{- end -}}
 {{- end -}}
 
 {{/* One egress rule: (dict "cidrs" … "ports" …); no CIDRs is everywhere. */}}
@@ -152,13 +176,12 @@ capabilities:
 {{/* A container's environment: (dict "env" … "resources" …). The collector of Go's runtime is told to work harder before the
 kernel ends the process at its limit. */}}
 {{- define "boardwalk.goEnv" -}}
-{{- $limit := dig "limits" "memory" "" .resources | toString -}}
+{{- $mib := include "boardwalk.mebibytes" (dig "limits" "memory" "" .resources) -}}
 {{- $said := false -}}
 {{- range .env -}}{{- if eq .name "GOMEMLIMIT" -}}{{- $said = true -}}{{- end -}}{{- end -}}
-{{- if and (regexMatch "^[0-9]+[MG]i$" $limit) (not $said) -}}
-{{- $mib := mul (ternary 1024 1 (hasSuffix "Gi" $limit)) (trimSuffix "Gi" $limit | trimSuffix "Mi" | int) }}
+{{- if and $mib (not $said) }}
 - name: GOMEMLIMIT
-  value: {{ div (mul $mib 9) 10 }}MiB
+  value: {{ div (mul (int $mib) 9) 10 }}MiB
 {{- end }}
 {{- with .env }}
 {{ toYaml . }}

@@ -3,10 +3,14 @@ package node
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -54,21 +58,60 @@ func (n *Node) Get(ctx context.Context, into any, args ...string) error {
 
 // Signal sends a signal to the program of a pod's container, past everybody who would notice.
 func (n *Node) Signal(ctx context.Context, namespace, pod, container string, s syscall.Signal) error {
-	var seen struct {
-		Status struct {
-			ContainerStatuses []struct{ Name, ContainerID string }
-		}
-	}
-	if err := n.Get(ctx, &seen, "pod", pod, "-n", namespace); err != nil {
+	id, err := n.containerID(ctx, namespace, pod, container)
+	if err != nil {
 		return err
 	}
-	for _, c := range seen.Status.ContainerStatuses {
-		if c.Name == container {
-			_, err := n.ctr("tasks", "kill", "--signal", unix.SignalName(s), strings.TrimPrefix(c.ContainerID, "containerd://"))
-			return err
+	_, err = n.ctr("tasks", "kill", "--signal", unix.SignalName(s), id)
+	return err
+}
+
+// SignalProgram sends a signal to every process of a program, by its file's name, in a pod's container, and returns how many
+// there were.
+func (n *Node) SignalProgram(ctx context.Context, namespace, pod, container, program string, s syscall.Signal) (int, error) {
+	id, err := n.containerID(ctx, namespace, pod, container)
+	if err != nil {
+		return 0, err
+	}
+	groups, err := filepath.Glob("/proc/[0-9]*/cgroup")
+	if err != nil {
+		return 0, err
+	}
+	found := 0
+	for _, file := range groups {
+		// What can't be read has ended.
+		group, _ := os.ReadFile(file)
+		path, _ := os.Readlink(filepath.Join(filepath.Dir(file), "exe"))
+		if !strings.Contains(string(group), id) || filepath.Base(path) != program {
+			continue
+		}
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil {
+			return found, err
+		}
+		if err := unix.Kill(pid, s); err != nil && !errors.Is(err, unix.ESRCH) {
+			return found, fmt.Errorf("process %d: %w", pid, err)
+		}
+		found++
+	}
+	return found, nil
+}
+
+// containerID is what containerd calls a pod's running container, which may be a sidecar.
+func (n *Node) containerID(ctx context.Context, namespace, pod, container string) (string, error) {
+	type status struct{ Name, ContainerID string }
+	var seen struct {
+		Status struct{ ContainerStatuses, InitContainerStatuses []status }
+	}
+	if err := n.Get(ctx, &seen, "pod", pod, "-n", namespace); err != nil {
+		return "", err
+	}
+	for _, c := range slices.Concat(seen.Status.ContainerStatuses, seen.Status.InitContainerStatuses) {
+		if id, ok := strings.CutPrefix(c.ContainerID, "containerd://"); ok && c.Name == container {
+			return id, nil
 		}
 	}
-	return fmt.Errorf("pod %s/%s has no running container %s", namespace, pod, container)
+	return "", fmt.Errorf("pod %s/%s has no running container %s", namespace, pod, container)
 }
 
 // Dump says what is going on in a namespace and on the node, for somebody who looks for the cause of a failure.

@@ -20,6 +20,7 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"github.com/boardwalkhq/boardwalk/hack/images/debian"
 	"github.com/boardwalkhq/boardwalk/hack/images/ociimage"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/internal/npmcache"
@@ -53,7 +54,7 @@ func Tarball(ctx context.Context) (string, error) {
 }
 
 func tarball(ctx context.Context) (string, error) {
-	release, sources, err := readSources("/etc")
+	sources, err := debian.ReadSources("/etc")
 	if err != nil {
 		return "", err
 	}
@@ -68,7 +69,7 @@ func tarball(ctx context.Context) (string, error) {
 	if err := os.MkdirAll(cache, 0o750); err != nil {
 		return "", fmt.Errorf("%w (set BOARDWALK_CACHE to a directory that can be written)", err)
 	}
-	key, err := cacheKey(time.Now(), release, sources, installed.Anvil)
+	key, err := cacheKey(time.Now(), sources, installed.Anvil)
 	if err != nil {
 		return "", err
 	}
@@ -82,17 +83,17 @@ func tarball(ctx context.Context) (string, error) {
 		return path, nil
 	}
 	fmt.Fprintf(os.Stderr, "e2e: making the image %s once a week, which takes a minute (kept in %s)\n", Image, cache)
-	if err := build(ctx, path, release, sources, installed.Anvil); err != nil {
+	if err := build(ctx, path, sources, installed.Anvil); err != nil {
 		return "", err
 	}
 	return path, removeOld(cache)
 }
 
 // cacheKey changes with everything that the image is made of; with the distribution's updates once a week.
-func cacheKey(now time.Time, release string, sources aptSources, anvil string) (string, error) {
+func cacheKey(now time.Time, sources debian.Sources, anvil string) (string, error) {
 	hash := sha256.New()
 	year, week := now.UTC().ISOWeek()
-	fmt.Fprintf(hash, "%d-%d %s %s %q %q\n", year, week, runtime.GOARCH, release, sources, recipe)
+	fmt.Fprintf(hash, "%d-%d %s %q %q\n", year, week, runtime.GOARCH, sources.String(), recipe)
 	file, err := os.Open(anvil)
 	if err != nil {
 		return "", err
@@ -104,25 +105,18 @@ func cacheKey(now time.Time, release string, sources aptSources, anvil string) (
 	return hex.EncodeToString(hash.Sum(nil))[:12], nil
 }
 
-func build(ctx context.Context, path, release string, sources aptSources, anvil string) error {
+func build(ctx context.Context, path string, sources debian.Sources, anvil string) error {
 	dir, err := os.MkdirTemp("", "boardwalk-world-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(dir)
 	root := filepath.Join(dir, "root.tar")
-	args := append(slices.Clone(recipe), release, root)
-	for name, content := range map[string]string{"machine.list": sources.lines, "machine.sources": sources.stanzas} {
-		if content == "" {
-			continue
-		}
-		file := filepath.Join(dir, name)
-		if err := os.WriteFile(file, []byte(content), 0o600); err != nil {
-			return err
-		}
-		args = append(args, file)
+	files, err := sources.Write(dir)
+	if err != nil {
+		return err
 	}
-	if err := debootstrap(ctx, dir, anvil, args); err != nil {
+	if err := debootstrap(ctx, dir, anvil, slices.Concat(recipe, []string{sources.Release, root}, files)); err != nil {
 		return err
 	}
 	layer, err := ociimage.TarLayer(root)

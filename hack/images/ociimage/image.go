@@ -77,6 +77,11 @@ func TarLayer(file string) (v1.Layer, error) {
 	return tarball.LayerFromFile(file, tarball.WithMediaType(types.OCILayer), tarball.WithCompressionLevel(gzip.BestSpeed))
 }
 
+// GzipLayer is the archive in a file that is compressed already. The file must stay until the image is written.
+func GzipLayer(file string) (v1.Layer, error) {
+	return tarball.LayerFromFile(file, tarball.WithMediaType(types.OCILayer))
+}
+
 // New is an image of layers, the lowest first.
 func New(platform v1.Platform, created time.Time, config v1.Config, layers ...v1.Layer) (v1.Image, error) {
 	img := mutate.ConfigMediaType(mutate.MediaType(empty.Image, types.OCIManifestSchema1), types.OCIConfigJSON)

@@ -1,4 +1,4 @@
-package world
+package debian
 
 import (
 	"bufio"
@@ -10,27 +10,33 @@ import (
 	"strings"
 )
 
-// aptSources are what a machine says about where its own packages come from: one-line and stanza formats apart, since a file
+// Sources are what a machine says about where its own packages come from: one-line and stanza formats apart, since a file
 // can hold one of them alone. Of both only what is of the distribution's release counts: third parties' packages aren't needed.
-type aptSources struct{ lines, stanzas string }
+type Sources struct {
+	// Release is the distribution's codename, such as bookworm, and OS the machine's /etc/os-release.
+	Release, OS string
 
-// readSources reads below etc, which is /etc but in tests.
-func readSources(etc string) (release string, sources aptSources, err error) {
+	lines, stanzas string
+}
+
+// ReadSources reads below etc, which is /etc but in tests.
+func ReadSources(etc string) (Sources, error) {
 	system, err := os.ReadFile(filepath.Join(etc, "os-release"))
 	if err != nil {
-		return "", aptSources{}, err
+		return Sources{}, err
 	}
-	for line := range strings.Lines(string(system)) {
+	sources := Sources{OS: string(system)}
+	for line := range strings.Lines(sources.OS) {
 		if name, found := strings.CutPrefix(strings.TrimSpace(line), "VERSION_CODENAME="); found {
-			release = strings.Trim(name, `"`)
+			sources.Release = strings.Trim(name, `"`)
 		}
 	}
-	if release == "" {
-		return "", aptSources{}, errors.New("/etc/os-release names no release: run this on Debian or Ubuntu")
+	if sources.Release == "" {
+		return Sources{}, errors.New("/etc/os-release names no release: run this on Debian or Ubuntu")
 	}
 	files, err := filepath.Glob(filepath.Join(etc, "apt", "sources.list.d", "*"))
 	if err != nil {
-		return "", aptSources{}, err
+		return Sources{}, err
 	}
 	for _, path := range append([]string{filepath.Join(etc, "apt", "sources.list")}, files...) {
 		content, err := os.ReadFile(path)
@@ -38,20 +44,38 @@ func readSources(etc string) (release string, sources aptSources, err error) {
 			continue
 		}
 		if err != nil {
-			return "", aptSources{}, err
+			return Sources{}, err
 		}
 		switch filepath.Ext(path) {
 		case ".list":
-			sources.lines += ofRelease(strings.SplitAfter(string(content), "\n"), release, lineSuites)
+			sources.lines += ofRelease(strings.SplitAfter(string(content), "\n"), sources.Release, lineSuites)
 		case ".sources":
-			sources.stanzas += ofRelease(stanzas(string(content)), release, stanzaSuites)
+			sources.stanzas += ofRelease(stanzas(string(content)), sources.Release, stanzaSuites)
 		}
 	}
-	if sources == (aptSources{}) {
-		return "", aptSources{}, fmt.Errorf("the files under /etc/apt name no source of %s", release)
+	if sources.lines == "" && sources.stanzas == "" {
+		return Sources{}, fmt.Errorf("the files under /etc/apt name no source of %s", sources.Release)
 	}
-	return release, sources, nil
+	return sources, nil
 }
+
+// Write puts the sources into files of a directory, as apt and mmdebstrap read them.
+func (s Sources) Write(dir string) (files []string, err error) {
+	for name, content := range map[string]string{"machine.list": s.lines, "machine.sources": s.stanzas} {
+		if content == "" {
+			continue
+		}
+		file := filepath.Join(dir, name)
+		if err := os.WriteFile(file, []byte(content), 0o644); err != nil {
+			return nil, err
+		}
+		files = append(files, file)
+	}
+	return files, nil
+}
+
+// String is the same as long as packages come from the same place.
+func (s Sources) String() string { return s.Release + "\n" + s.lines + s.stanzas }
 
 // ofRelease keeps the entries whose first suite is the release or a part of it, such as bookworm-security.
 func ofRelease(entries []string, release string, suites func(string) []string) string {

@@ -1,4 +1,4 @@
-package world
+package debian
 
 import (
 	"os"
@@ -27,12 +27,12 @@ func TestOnlyTheReleasesOwnSourcesAreTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	release, sources, err := readSources(etc)
+	sources, err := ReadSources(etc)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if release != "bookworm" {
-		t.Errorf("release %q", release)
+	if sources.Release != "bookworm" {
+		t.Errorf("release %q", sources.Release)
 	}
 	if want := "deb [arch=amd64 signed-by=/k] http://one.example/debian bookworm main\n"; sources.lines != want {
 		t.Errorf("lines:\n%s", sources.lines)
@@ -43,7 +43,7 @@ func TestOnlyTheReleasesOwnSourcesAreTaken(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(etc, "os-release"), []byte("NAME=other\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := readSources(etc); err == nil || !strings.Contains(err.Error(), "Debian or Ubuntu") {
+	if _, err := ReadSources(etc); err == nil || !strings.Contains(err.Error(), "Debian or Ubuntu") {
 		t.Errorf("without a release: %v", err)
 	}
 }
