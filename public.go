@@ -14,6 +14,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
+	"github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/checker"
 	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
@@ -28,10 +29,10 @@ const limitedClients = 200_000
 
 // public are the flags of whoever serves the public API.
 type public struct {
-	listen, baseURL, docsURL, site, keys, redis string
-	proxies                                     []string
-	inFlight                                    int
-	accessLog                                   bool
+	listen, baseURL, docsURL, site, keys, redis, renderer string
+	proxies                                               []string
+	inFlight                                              int
+	accessLog                                             bool
 }
 
 func (p *public) register(cmd *cobra.Command) {
@@ -41,8 +42,9 @@ func (p *public) register(cmd *cobra.Command) {
 	f.StringVar(&p.docsURL, "docs-url", "/docs", "where the documentation is; the API itself answers /docs")
 	f.StringVar(&p.site, "site", "", "YAML file with the help menu, the changelog and the sign-in providers (docs/api.md)")
 	f.StringVar(&p.keys, "builder-keys", "", "file with the SHA-256 hashes of known builder keys, one a line; it is read again when it changes")
-	f.StringVar(&p.redis, "redis", "", "share request limits through this Redis: redis://…, rediss://… or unix://…; "+
+	f.StringVar(&p.redis, "redis", "", "share request limits and share cards through this Redis: redis://…, rediss://… or unix://…; "+
 		"BOARDWALK_REDIS is used when the flag isn't given")
+	f.StringVar(&p.renderer, "renderer", "", "Unix socket of the renderer (boardwalk renderer), which draws share cards; without one they are answered 503")
 	f.StringArrayVar(&p.proxies, "trusted-proxy", nil, "address or CIDR of a proxy whose X-Forwarded-For tells the client; may be given several times")
 	f.IntVar(&p.inFlight, "max-in-flight", 0, "most requests that read the database at once, the rest is answered 503; 0 is 16 for each core")
 	f.BoolVar(&p.accessLog, "access-log", false, "write a log line for each answer")
@@ -99,6 +101,7 @@ func (p *public) server(at net.Addr, st *store.Store, live *catalog.Live, checks
 			return nil, closing, err
 		}
 	}
+	desk := cards.Options{Metrics: cards.NewMetrics(r), Now: now, Log: log}
 	memory := limit.NewMemory(now, limitedClients)
 	o.Limiter = memory
 	metrics := limit.NewMetrics(r, memory)
@@ -109,6 +112,11 @@ func (p *public) server(at net.Addr, st *store.Store, live *catalog.Live, checks
 		}
 		closing = func() { _ = rdb.Close() }
 		o.Limiter = limit.NewRedis(rdb, memory, limit.RedisOptions{Metrics: metrics, Log: log})
+		desk.Redis = rdb
+	}
+	if p.renderer != "" {
+		desk.Renderer = cards.NewClient(p.renderer, now)
+		o.Cards = cards.NewDesk(desk)
 	}
 	server, err = apiserver.New(o)
 	return server, closing, err

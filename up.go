@@ -82,10 +82,12 @@ func upCommand() *cobra.Command {
 	var p public
 	var out outside
 	var dirs []string
+	var draw bool
 	cmd := &cobra.Command{
 		Use:   "up -f DIR",
 		Short: "Run everything in one process: an indexer per chain and the API",
-		Long: `Run an indexer for every chain that the manifests declare and don't suspend, and the API, in one process.
+		Long: `Run an indexer for every chain that the manifests declare and don't suspend, the API, and the renderer of its share cards
+where a Chromium is installed, in one process.
 
 The manifests are Chain and LaunchVenue resources, as in config/samples. With several -f, a later folder's chain or venue
 replaces an earlier one's with the same id.`,
@@ -102,12 +104,13 @@ replaces an earlier one's with the same id.`,
 			if err != nil {
 				return err
 			}
-			u := &up{common: c, public: p, fetcher: fetcher, dsn: c.dsn(cmd), log: log, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()}
+			u := &up{common: c, public: p, fetcher: fetcher, draw: draw, dsn: c.dsn(cmd), log: log, out: cmd.OutOrStdout(), err: cmd.ErrOrStderr()}
 			return u.run(cmd.Context(), dirs)
 		},
 	}
 	c.register(cmd, "127.0.0.1:8081")
 	cmd.Flags().StringArrayVarP(&dirs, "filename", "f", nil, "folder with manifests of chains and venues; may be given several times")
+	cmd.Flags().BoolVar(&draw, "draw-cards", true, "draw share cards here, with a Chromium of this machine, unless --renderer names another renderer")
 	p.register(cmd)
 	out.register(cmd)
 	_ = cmd.MarkFlagRequired("filename")
@@ -120,6 +123,7 @@ type up struct {
 	public
 
 	dsn      string
+	draw     bool
 	fetcher  *metadata.Fetcher
 	log      *slog.Logger
 	out, err io.Writer
@@ -172,6 +176,11 @@ func (u *up) serve(ctx context.Context, declared *files.Declared, st *store.Stor
 		}
 		indexers = append(indexers, ix)
 	}
+	draw, tidy, err := u.drawing(ctx, registry)
+	defer tidy()
+	if err != nil {
+		return err
+	}
 	live := catalog.NewLive(cat)
 	server, closing, err := u.server(listener.Addr(), st, live, checksHere(indexers), u.log, registry)
 	if err != nil {
@@ -190,6 +199,9 @@ func (u *up) serve(ctx context.Context, declared *files.Declared, st *store.Stor
 	}
 	desk := &venueDesk{declared: declared, indexers: indexers, live: live, log: u.log}
 	g.Go(func() error { return desk.run(ctx) })
+	if draw != nil {
+		g.Go(func() error { return draw(ctx) })
+	}
 	g.Go(func() error { return server.Run(ctx, listener) })
 	g.Go(func() error {
 		return telemetry.Serve(ctx, operations, telemetry.Operations(registry, server.Ready, u.pprof), time.Second, u.log)

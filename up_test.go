@@ -48,6 +48,12 @@ type running struct {
 
 func startUp(t *testing.T, dsn string, dirs ...string) *running {
 	t.Helper()
+	return startUpWith(t, func(*up) {}, dsn, dirs...)
+}
+
+// startUpWith is startUp with other flags.
+func startUpWith(t *testing.T, set func(*up), dsn string, dirs ...string) *running {
+	t.Helper()
 	var out output
 	fetcher, err := (&outside{fetch: true}).fetcher()
 	if err != nil {
@@ -58,6 +64,7 @@ func startUp(t *testing.T, dsn string, dirs ...string) *running {
 		public: public{listen: "127.0.0.1:0", docsURL: "/docs"},
 		log:    slog.New(slog.DiscardHandler), out: &out, err: io.Discard,
 	}
+	set(u)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- u.run(ctx, dirs) }()

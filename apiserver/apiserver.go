@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
+	"github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/checker"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/docs"
@@ -53,6 +54,8 @@ type Options struct {
 	// Keys are the builder keys that are known; nil is none.
 	Keys    *caller.Keys
 	Limiter limit.Limiter
+	// Cards has cards drawn; nil is a service that draws none.
+	Cards *cards.Desk
 	// Checker makes trust checks; without one the last stored reports are answered.
 	Checker checker.Checker
 	// MaxInFlight bounds the requests that read the database at once; 0 is a default by the number of cores.
@@ -88,7 +91,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	c := httpapi.Config{
-		Tokens: v, Launches: v, Series: v, Snapshots: v, Checker: o.Checker, Site: o.Site, Build: o.Build, BaseURL: o.BaseURL, DocsURL: o.DocsURL,
+		Tokens: v, Launches: v, Series: v, Snapshots: v, Profiles: v, Cards: o.Cards, Checker: o.Checker, Site: o.Site, Build: o.Build, BaseURL: o.BaseURL, DocsURL: o.DocsURL,
 		Docs: pages, Callers: caller.NewResolver(o.TrustedProxies, o.Keys), Limiter: o.Limiter, MaxInFlight: o.MaxInFlight,
 		AccessLog: o.AccessLog, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
 	}

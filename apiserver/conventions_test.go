@@ -210,7 +210,8 @@ func TestOtherMethodsAreRefused(t *testing.T) {
 // quotas are the limits of the service document and of the contract, here a second time on purpose.
 var quotas = map[string]int{
 	"getMarketLive": 60, "getTokenPrices": 120, "getMajors": 60, "searchPairs": 90, "getTokenInfo": 120, "getTokenCandles": 120,
-	"getChart": 120, "getTokenTrust": 30, "getLaunchBoard": 90, "getLaunchedToken": 60, "getLaunchStatus": 60, "getHeartbeat": 120, "getMobileHealth": 60, "getSignInProviders": 60, "getVersion": 120, "getOpenAPI": 60,
+	"getChart": 120, "getTokenTrust": 30, "getLaunchBoard": 90, "getLaunchedToken": 60, "getLaunchStatus": 60,
+	"getTokenCard": 60, "getLaunchCard": 60, "getTraderCard": 60, "getSharePage": 60, "getHeartbeat": 120, "getMobileHealth": 60, "getSignInProviders": 60, "getVersion": 120, "getOpenAPI": 60,
 }
 
 // TestLimits uses up each operation's limit, with GET, HEAD and requests that are answered 304, 400 and 405 counting
@@ -255,7 +256,7 @@ func TestLimits(t *testing.T) {
 		}
 		over, body := c.do(t, http.MethodGet, target, from)
 		var p map[string]any
-		if err := json.Unmarshal(body, &p); err != nil || over.StatusCode != http.StatusTooManyRequests || over.Header.Get("Retry-After") != "60" ||
+		if err := json.Unmarshal(problemIn(body), &p); err != nil || over.StatusCode != http.StatusTooManyRequests || over.Header.Get("Retry-After") != "60" ||
 			p["type"] != "https://iana.org/assignments/http-problem-types#quota-exceeded" || p["retry_after_s"] != 60.0 ||
 			fmt.Sprint(p["violated-policies"]) != "["+id+"]" {
 			t.Errorf("%s beyond its limit: %d %v %s", target, over.StatusCode, over.Header, body)
@@ -445,6 +446,19 @@ func TestBadRequestsNameWhatIsWrong(t *testing.T) {
 		"/api/launch/token/" + solMint:                                      {404, "launch-not-found"},
 		"/api/launch/token/" + token + "?chain=solana":                      {400, "unsupported-address"},
 		"/api/launch/token/" + token + "?chain=nowhere":                     {400, "unsupported-chain"},
+		"/api/pnl-card/token/" + native + ".png":                            {404, "token-not-found"},
+		"/api/pnl-card/token/" + solMint + ".png":                           {404, "token-not-found"},
+		"/api/pnl-card/token/" + token + ".png?chain=nowhere":               {400, "unsupported-chain"},
+		"/api/pnl-card/token/" + token + ".png?chain=solana":                {400, "unsupported-address"},
+		"/api/pnl-card/token/" + token + ".jpg.png":                         {400, "invalid-parameter"},
+		"/api/pnl-card/launch/" + bare + ".png":                             {404, "launch-not-found"},
+		"/api/pnl-card/launch/" + token + ".png?chain=solana":               {400, "unsupported-address"},
+		"/api/pnl-card/trader/" + native + ".png":                           {404, "trader-not-found"},
+		"/api/pnl-card/trader/" + solMint + ".png":                          {404, "trader-not-found"},
+		"/api/pnl-card/trader/otter.png":                                    {400, "invalid-parameter"},
+		"/t/" + native:                                                      {404, "token-not-found"},
+		"/t/" + token + "?chain=nowhere":                                    {400, "unsupported-chain"},
+		"/t/nonsense?ref=%00":                                               {400, "invalid-parameter"},
 		"/api/token/" + native + "/trust":                                   {404, "token-not-found"},
 		"/api/token/" + token + "/trust?chain=solana":                       {400, "unsupported-address"},
 		"/api/token/" + token + "/trust?pair_created_at=1772712031000":      {400, "invalid-parameter"},
@@ -452,7 +466,7 @@ func TestBadRequestsNameWhatIsWrong(t *testing.T) {
 	} {
 		res, body := c.do(t, http.MethodGet, target, nil)
 		var p contract.Problem
-		if err := json.Unmarshal(body, &p); err != nil || res.StatusCode != want.status || p.Type != "https://docs.example/x/problems/"+want.slug {
+		if err := json.Unmarshal(problemIn(body), &p); err != nil || res.StatusCode != want.status || p.Type != "https://docs.example/x/problems/"+want.slug {
 			t.Errorf("%s: %d %s; want %d %s", target, res.StatusCode, body, want.status, want.slug)
 		}
 	}

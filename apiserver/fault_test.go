@@ -36,7 +36,8 @@ var operationTargets = []string{
 	"/api/market/live", "/api/market/token-prices?mints=" + token, "/api/majors", "/api/majors?chain=base&pair=ETH&tf=1h",
 	"/api/dexscreener/search?q=pepe", "/api/token/info/" + token + "?chain=base", "/api/chart/" + token,
 	"/api/token/" + token + "/candles", "/api/token/" + token + "/trust", "/api/launch/launches", "/api/launch/launches?sort=new&limit=1",
-	"/api/launch/token/" + token, "/api/launch/status", "/api/status/heartbeat", "/api/v1/mobile/health",
+	"/api/launch/token/" + token, "/api/pnl-card/token/" + token + ".png", "/api/pnl-card/launch/" + token + ".png",
+	"/api/pnl-card/trader/" + trader + ".png", "/t/" + token, "/api/launch/status", "/api/status/heartbeat", "/api/v1/mobile/health",
 	"/api/auth/social/providers", "/api/version", "/openapi.json",
 }
 
@@ -165,7 +166,8 @@ func TestDatabaseGoneAndBack(t *testing.T) {
 	for _, target := range []string{
 		"/api/token/info/" + bare + "?chain=base", "/api/chart/" + token, "/api/token/" + token + "/candles", "/api/dexscreener/search?q=pepe",
 		"/api/market/token-prices?mints=" + bare, "/api/majors?chain=base&pair=ETH&tf=1h", "/api/launch/token/" + bare,
-		"/api/token/" + bare + "/trust",
+		"/api/token/" + bare + "/trust", "/api/pnl-card/token/" + token + ".png", "/api/pnl-card/launch/" + token + ".png",
+		"/api/pnl-card/trader/" + trader + ".png", "/t/" + bare,
 	} {
 		res, body := c.do(t, http.MethodGet, target, nil)
 		if target == "/api/majors?chain=base&pair=ETH&tf=1h" && res.StatusCode == http.StatusOK {
@@ -225,6 +227,7 @@ func TestTooBusy(t *testing.T) {
 	for _, target := range []string{
 		info, "/api/chart/" + token, "/api/token/" + token + "/candles", "/api/market/token-prices?mints=" + token,
 		"/api/dexscreener/search?q=pepe", "/api/launch/token/" + token, "/api/token/" + token + "/trust",
+		"/api/pnl-card/token/" + token + ".png", "/api/pnl-card/launch/" + token + ".png", "/api/pnl-card/trader/" + trader + ".png",
 	} {
 		res, body := c.do(t, http.MethodGet, target, nil)
 		var p contract.Problem
@@ -280,6 +283,7 @@ type reader interface {
 	httpapi.LaunchReader
 	httpapi.SeriesReader
 	httpapi.SnapshotReader
+	httpapi.ProfileReader
 }
 
 // apiOf is an API on a reader that stands in for a view.
@@ -287,7 +291,7 @@ func apiOf(t *testing.T, r reader, places int) *client {
 	t.Helper()
 	o := options(t, nil)
 	h, err := httpapi.New(httpapi.Config{
-		Tokens: r, Launches: r, Series: r, Snapshots: r, Site: o.Site, Build: o.Build,
+		Tokens: r, Launches: r, Series: r, Snapshots: r, Profiles: r, Cards: o.Cards, Site: o.Site, Build: o.Build,
 		BaseURL: o.BaseURL, DocsURL: "/docs", Callers: caller.NewResolver(o.TrustedProxies, nil), Limiter: o.Limiter, MaxInFlight: places, Now: o.Now, Log: o.Log,
 	})
 	if err != nil {
@@ -338,6 +342,12 @@ func (broken) LastReport(context.Context, string, market.Address) (*trust.Report
 	return nil, false, errors.New(secret)
 }
 
+func (broken) Picture(context.Context, string, market.Address) ([]byte, error) { panic(secret) }
+
+func (broken) WalletAt(context.Context, market.Address, []string, int64) (*view.Wallet, error) {
+	panic(secret)
+}
+
 func (broken) FirstCandle(context.Context, string, market.Address) (int64, bool, error) {
 	panic(secret)
 }
@@ -360,6 +370,7 @@ func TestFaultsStayInside(t *testing.T) {
 	for _, target := range []string{
 		"/api/market/token-prices?mints=" + token, "/api/dexscreener/search?q=panic", "/api/token/info/" + token + "?chain=base",
 		"/api/chart/" + token, "/api/token/" + token + "/candles", "/api/launch/token/" + token, "/api/token/" + token + "/trust",
+		"/api/pnl-card/token/" + token + ".png", "/api/pnl-card/launch/" + token + ".png", "/api/pnl-card/trader/" + trader + ".png", "/t/" + token,
 	} {
 		fails(c, target, http.StatusInternalServerError)
 	}

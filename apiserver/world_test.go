@@ -22,6 +22,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
+	desk "github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract/contracttest"
 	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
@@ -70,6 +71,7 @@ const (
 	native     = "0x5000000000000000000000000000000000000005"
 	unmet      = "0x6000000000000000000000000000000000000006"
 	creator    = "0xc000000000000000000000000000000000000001"
+	trader     = "0x9000000000000000000000000000000000000000"
 	curves     = "0xc100000000000000000000000000000000000001"
 	solMint    = "So11111111111111111111111111111111111111112"
 	builderKey = "a-builder's-own-key"
@@ -245,6 +247,7 @@ func options(t *testing.T, st *store.Store) apiserver.Options {
 	return apiserver.Options{
 		Store: st, Catalog: catalog.NewLive(chains()), Site: &words, Build: httpapi.Build{Commit: strings.Repeat("ab", 20), Built: clock},
 		BaseURL: "https://api.example", DocsURL: "https://docs.example/x", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")},
+		Cards:   desk.NewDesk(desk.Options{Renderer: painter{}, Now: now, Log: slog.New(slog.DiscardHandler)}),
 		Checker: &checks{}, Keys: known, Limiter: limit.NewMemory(now, 100_000), Now: now, Log: slog.New(slog.DiscardHandler),
 	}
 }

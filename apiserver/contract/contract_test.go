@@ -31,6 +31,10 @@ func TestOperations(t *testing.T) {
 		{"getLaunchBoard", "/api/launch/launches", "public, max-age=3, stale-while-revalidate=15", 90},
 		{"getLaunchStatus", "/api/launch/status", "public, max-age=30, stale-while-revalidate=300", 60},
 		{"getLaunchedToken", "/api/launch/token/{mint}", "public, max-age=3, stale-while-revalidate=15", 60},
+		{"getTokenCard", "/api/pnl-card/token/{mint}.png", "public, max-age=60, stale-while-revalidate=300", 60},
+		{"getLaunchCard", "/api/pnl-card/launch/{mint}.png", "public, max-age=60, stale-while-revalidate=300", 60},
+		{"getTraderCard", "/api/pnl-card/trader/{wallet}.png", "public, max-age=60, stale-while-revalidate=300", 60},
+		{"getSharePage", "/t/{mint}", "public, max-age=60, stale-while-revalidate=300", 60},
 		{"getHeartbeat", "/api/status/heartbeat", "no-cache", 120},
 		{"getMobileHealth", "/api/v1/mobile/health", "public, max-age=300, stale-while-revalidate=3600", 60},
 		{"getSignInProviders", "/api/auth/social/providers", "public, max-age=60, stale-while-revalidate=300", 60},
@@ -63,6 +67,12 @@ func TestOperations(t *testing.T) {
 	}
 	if all := byID["getTokenTrust"].Cache.Headers(); all[len(all)-1] != "public, max-age=3600" {
 		t.Errorf("an unchecked token: %v", all)
+	}
+	if all := byID["getTokenCard"].Cache.Headers(); all[len(all)-1] != "public, max-age=5" {
+		t.Errorf("an old card: %v", all)
+	}
+	if got[0].Media != "application/json" || byID["getTokenCard"].Media != "image/png" || byID["getSharePage"].Media != "text/html" {
+		t.Errorf("media types are %s, %s and %s", got[0].Media, byID["getTokenCard"].Media, byID["getSharePage"].Media)
 	}
 	got[0].ID = "changed"
 	if again, err := contract.Operations(); err != nil || again[0].ID != "getMarketLive" {
@@ -101,6 +111,9 @@ func TestParameters(t *testing.T) {
 	}
 	if p := find("getChart", "fill"); p.Type != "boolean" || p.Default != "true" {
 		t.Errorf("fill is %+v", p)
+	}
+	if p := find("getSharePage", "ref"); !p.Lenient || p.Required || p.Pattern == nil {
+		t.Errorf("ref is %+v", p)
 	}
 	for _, o := range all {
 		for _, p := range o.Parameters {

@@ -17,6 +17,7 @@ type Operation struct {
 	Method     string // upper case
 	Path       string // template, with parameters in braces
 	Alias      string // a second path of the same operation (x-alias); "" is none
+	Media      string // media type of a 200
 	Cache      Cache
 	Limit      Limit
 	Parameters []*Parameter // those of path and query, in the order of the document
@@ -31,6 +32,8 @@ type Cache struct {
 	Series *Cache `yaml:"series"`
 	// Unchecked is for an answer that says that there is nothing to check; nil: none.
 	Unchecked *Cache `yaml:"unchecked"`
+	// Stale is for an old answer where none can be made now; nil: none.
+	Stale *Cache `yaml:"stale"`
 }
 
 // Header returns the value of Cache-Control. A Cache without any time asks for revalidation on every use.
@@ -56,7 +59,7 @@ func (c Cache) ClosedHeader() string {
 // Headers returns the values of Cache-Control that the operation may answer with.
 func (c Cache) Headers() []string {
 	out := []string{c.Header(), c.ClosedHeader()}
-	for _, other := range []*Cache{c.Series, c.Unchecked} {
+	for _, other := range []*Cache{c.Series, c.Unchecked, c.Stale} {
 		if other != nil {
 			out = append(out, other.Header())
 		}
@@ -134,6 +137,9 @@ func readOperation(node *yaml.Node, c *components) (Operation, error) {
 		Cache      Cache          `yaml:"x-cache"`
 		Limit      Limit          `yaml:"x-rate-limit"`
 		Parameters []rawParameter `yaml:"parameters"`
+		Responses  map[string]struct {
+			Content map[string]yaml.Node `yaml:"content"`
+		} `yaml:"responses"`
 	}
 	if err := node.Decode(&raw); err != nil {
 		return Operation{}, err
@@ -146,6 +152,12 @@ func readOperation(node *yaml.Node, c *components) (Operation, error) {
 		return op, fmt.Errorf("%s has no x-rate-limit", op.ID)
 	}
 	op.Limit.Name = op.ID
+	for media := range raw.Responses["200"].Content {
+		op.Media = media // there is one
+	}
+	if n := len(raw.Responses["200"].Content); n != 1 {
+		return op, fmt.Errorf("%s answers 200 with %d media types, not one", op.ID, n)
+	}
 	for i := range raw.Parameters {
 		p, err := raw.Parameters[i].resolve(c)
 		if err != nil {

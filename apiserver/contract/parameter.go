@@ -14,6 +14,7 @@ type Parameter struct {
 	Name     string
 	In       string // "path" or "query"
 	Required bool
+	Lenient  bool   // a value against the rules counts as omitted (x-lenient)
 	Type     string // "string", "integer", "boolean" or "array"
 	Default  string // as in a query; "" is none
 
@@ -38,6 +39,7 @@ type rawParameter struct {
 	Name        string    `yaml:"name"`
 	In          string    `yaml:"in"`
 	Required    bool      `yaml:"required"`
+	Lenient     bool      `yaml:"x-lenient"`
 	Description string    `yaml:"description"`
 	Schema      rawSchema `yaml:"schema"`
 }
@@ -68,7 +70,7 @@ func (r *rawParameter) resolve(c *components) (*Parameter, error) {
 		}
 		return target.resolve(c)
 	}
-	p := &Parameter{Name: r.Name, In: r.In, Required: r.Required, Description: r.Description}
+	p := &Parameter{Name: r.Name, In: r.In, Required: r.Required, Lenient: r.Lenient, Description: r.Description}
 	if err := p.read(&r.Schema, c); err != nil {
 		return nil, fmt.Errorf("parameter %s: %w", r.Name, err)
 	}

@@ -1628,6 +1628,9 @@ type Problem struct {
 
 	// ViolatedPolicies Limits that are used up; operation ids.
 	ViolatedPolicies []string `json:"violated-policies,omitempty"`
+
+	// Wallet The wallet that was looked up.
+	Wallet string `json:"wallet,omitempty"`
 }
 
 // RawAmount An amount in the smallest unit of what it is of, in decimal digits.
@@ -1975,3 +1978,6 @@ type Version struct {
 	// their own.
 	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }
+
+// WalletParameter A wallet's address as a caller may write it; the hex digits may have any case.
+type WalletParameter = string

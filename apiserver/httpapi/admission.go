@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"context"
+	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/view"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
@@ -15,10 +16,20 @@ import (
 type admission struct {
 	LaunchReader
 
-	tokens TokenReader
-	series SeriesReader
-	places chan struct{}
+	tokens   TokenReader
+	series   SeriesReader
+	profiles ProfileReader
+	places   chan struct{}
+	// wallets are places within places.
+	wallets chan struct{}
 }
+
+const (
+	// walletsInFlight bounds the wallets whose trades are read at once: one of many trades takes a core for a second.
+	walletsInFlight = 4
+	// walletWait is how long others wait for that: most wallets take a few milliseconds, and a page shows many of them.
+	walletWait = 2 * time.Second
+)
 
 func (g *admission) enter() error {
 	select {
@@ -94,4 +105,28 @@ func (g *admission) LastReport(ctx context.Context, chain string, mint market.Ad
 	}
 	defer g.leave()
 	return g.LaunchReader.LastReport(ctx, chain, mint)
+}
+
+func (g *admission) Picture(ctx context.Context, chain string, mint market.Address) ([]byte, error) {
+	if err := g.enter(); err != nil {
+		return nil, err
+	}
+	defer g.leave()
+	return g.profiles.Picture(ctx, chain, mint)
+}
+
+func (g *admission) WalletAt(ctx context.Context, wallet market.Address, chains []string, now int64) (*view.Wallet, error) {
+	wait := time.NewTimer(walletWait)
+	defer wait.Stop()
+	select {
+	case g.wallets <- struct{}{}:
+		defer func() { <-g.wallets }()
+	case <-wait.C:
+		return nil, tooBusy()
+	}
+	if err := g.enter(); err != nil {
+		return nil, err
+	}
+	defer g.leave()
+	return g.profiles.WalletAt(ctx, wallet, chains, now)
 }

@@ -25,6 +25,10 @@ type answer struct {
 	freshness freshness
 	// asOf is X-Data-As-Of; nil is none.
 	asOf []string
+	// media is Content-Type; nil is that of JSON.
+	media []string
+	// policy is Content-Security-Policy; nil is none.
+	policy []string
 
 	compressed [encodings]struct {
 		once   sync.Once
@@ -41,6 +45,7 @@ const (
 	series              // of an operation that answers with series among other things
 	closed              // can't change any more
 	unchecked           // says that there is nothing to check
+	aged                // an old one, because none can be made now
 	freshnesses
 )
 
@@ -48,12 +53,15 @@ const (
 type policies [freshnesses][]string
 
 func newPolicies(c contract.Cache) policies {
-	p := policies{ordinary: {c.Header()}, series: {c.Header()}, closed: {c.ClosedHeader()}, unchecked: {c.Header()}}
+	p := policies{ordinary: {c.Header()}, series: {c.Header()}, closed: {c.ClosedHeader()}, unchecked: {c.Header()}, aged: {c.Header()}}
 	if c.Series != nil {
 		p[series] = []string{c.Series.Header()}
 	}
 	if c.Unchecked != nil {
 		p[unchecked] = []string{c.Unchecked.Header()}
+	}
+	if c.Stale != nil {
+		p[aged] = []string{c.Stale.Header()}
 	}
 	return p
 }
@@ -92,6 +100,9 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request, cache *policies) 
 		w.WriteHeader(http.StatusNotModified)
 		return http.StatusNotModified
 	}
+	if a.policy != nil {
+		h["Content-Security-Policy"] = a.policy
+	}
 	body, length := a.body, a.length
 	if e := negotiate(r.Header["Accept-Encoding"]); e != identity {
 		if c, l := a.in(e); c != nil {
@@ -100,6 +111,9 @@ func (a *answer) write(w http.ResponseWriter, r *http.Request, cache *policies) 
 		}
 	}
 	h["Content-Type"] = jsonType
+	if a.media != nil {
+		h["Content-Type"] = a.media
+	}
 	h["Content-Length"] = length
 	if r.Method != http.MethodHead {
 		_, _ = w.Write(body) // the client may be gone

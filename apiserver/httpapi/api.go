@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
+	"github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/checker"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
@@ -22,7 +23,8 @@ import (
 
 // TokenReader finds tokens.
 type TokenReader interface {
-	// Tokens lists the tokens at an address on all chains, declared or not, the one with the deepest liquidity first.
+	// Tokens lists the tokens at an address on all chains, declared or not, those with a launch record first, then by
+	// liquidity, deepest first.
 	Tokens(ctx context.Context, mint market.Address) ([]view.Token, error)
 	// TokensAt is Tokens for several addresses.
 	TokensAt(ctx context.Context, mints []market.Address) (map[market.Address][]view.Token, error)
@@ -54,6 +56,14 @@ type SnapshotReader interface {
 	Snapshot() *view.Snapshot
 }
 
+// ProfileReader reads what cards show beside the figures of other answers.
+type ProfileReader interface {
+	// Picture is a token's picture, a PNG; nil when there is none.
+	Picture(ctx context.Context, chain string, mint market.Address) ([]byte, error)
+	// WalletAt is what a wallet realised on some chains up to a moment (Unix seconds); nil without a trade on them.
+	WalletAt(ctx context.Context, wallet market.Address, chains []string, now int64) (*view.Wallet, error)
+}
+
 // Build is what is running.
 type Build struct {
 	// Commit is 40 hexadecimal digits; zeros when the build doesn't know.
@@ -67,6 +77,9 @@ type Config struct {
 	Launches  LaunchReader
 	Series    SeriesReader
 	Snapshots SnapshotReader
+	Profiles  ProfileReader
+	// Cards has cards drawn; nil is a service that draws none.
+	Cards *cards.Desk
 	// Checker makes trust checks; nil is one that can't be reached.
 	Checker checker.Checker
 	Site    *site.Site
@@ -103,15 +116,20 @@ type API struct {
 	gate      contract.Gate
 	checks    checks
 	latencies latencies
+	// pagePolicy is the Content-Security-Policy of pages.
+	pagePolicy []string
 }
 
 // New makes the handler.
 func New(c Config) (http.Handler, error) {
-	admitted := &admission{tokens: c.Tokens, LaunchReader: c.Launches, series: c.Series, places: make(chan struct{}, c.MaxInFlight)}
-	c.Tokens, c.Launches, c.Series = admitted, admitted, admitted
+	admitted := &admission{
+		tokens: c.Tokens, LaunchReader: c.Launches, series: c.Series, profiles: c.Profiles, places: make(chan struct{}, c.MaxInFlight),
+		wallets: make(chan struct{}, walletsInFlight),
+	}
+	c.Tokens, c.Launches, c.Series, c.Profiles = admitted, admitted, admitted, admitted
 	gate := c.Site.LaunchGate()
 	a := &API{
-		Config: c, started: c.Now(), gate: gateBody(&gate),
+		Config: c, started: c.Now(), gate: gateBody(&gate), pagePolicy: newPagePolicy(c.BaseURL),
 		checks: checks{Checker: c.Checker, places: make(chan struct{}, checksInFlight)},
 	}
 	var err error

@@ -75,11 +75,14 @@ var (
 	})
 )
 
+// packed says that the body is compressed by its own form.
+func (a *answer) packed() bool { return len(a.media) > 0 && strings.HasPrefix(a.media[0], "image/") }
+
 // in is the body in a coding, made once; nil where that would not be shorter.
 func (a *answer) in(e encoding) (body []byte, length []string) {
 	c := &a.compressed[e]
 	c.once.Do(func() {
-		if len(a.body) < worthwhile {
+		if len(a.body) < worthwhile || a.packed() {
 			return
 		}
 		if b := compress(a.body, e); b != nil && len(b) < len(a.body) {

@@ -101,6 +101,7 @@ type operation struct {
 	policy   limit.Policy
 	quota    []string // RateLimit-Policy
 	cache    policies
+	page     bool // it answers with pages
 	handle   handler
 	requests observers
 }
@@ -121,6 +122,7 @@ func (a *API) operation(o contract.Operation, handle handler) (http.Handler, err
 	}
 	op := newOperation(o.Limit, handle)
 	op.rules, op.cache, op.requests = r, newPolicies(o.Cache), a.Metrics.of(o.ID)
+	op.page = o.Media == "text/html"
 	return a.handling(op), nil
 }
 
@@ -179,14 +181,14 @@ func (a *API) respond(ctx context.Context, x *exchange) (status int) {
 		if p := recover(); p != nil {
 			a.logPanic(x.w, x.Request, p)
 			if status = http.StatusInternalServerError; !wrote {
-				a.fail(x.w, x.Request, errInternal)
+				a.failAs(x.w, x.Request, errInternal, x.op.page)
 			}
 		}
 	}()
 	ans, err := a.serve(ctx, x)
 	wrote = true
 	if err != nil {
-		return a.fail(x.w, x.Request, err)
+		return a.failAs(x.w, x.Request, err, x.op.page)
 	}
 	return ans.write(x.w, x.Request, &x.op.cache)
 }

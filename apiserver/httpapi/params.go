@@ -179,6 +179,12 @@ func (f *findings) query(parameters []*contract.Parameter, raw string) {
 	for _, p := range parameters {
 		texts := given[p.Name]
 		switch {
+		case p.Lenient:
+			if len(texts) == 1 && !broken[p.Name] {
+				if v, err := read(p, texts[0]); err == nil {
+					f.values[p.Name] = v
+				}
+			}
 		case broken[p.Name]:
 			f.add(p, errors.New("is not valid percent-encoding"))
 		case len(texts) == 0 && p.Required:

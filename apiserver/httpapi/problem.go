@@ -41,6 +41,8 @@ func newProblem(slug, detail string) *problem {
 	return &problem{slug: slug, Problem: contract.Problem{Type: t.Type, Status: t.Status, Title: t.Title, Detail: detail}}
 }
 
+var problemType = []string{"application/problem+json"}
+
 // statusClientGone is what other servers count a request as whose client went away; it is sent to nobody.
 const statusClientGone = 499
 
@@ -48,6 +50,11 @@ var errInternal = errors.New("internal error")
 
 // fail writes an error as a problem. An error that is no problem says "internal error" outside and everything inside.
 func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) int {
+	return a.failAs(w, r, err, false)
+}
+
+// failAs is fail, as a page where the operation answers with pages.
+func (a *API) failAs(w http.ResponseWriter, r *http.Request, err error, asPage bool) int {
 	var p *problem
 	if r.Context().Err() != nil { // nobody is there any more
 		a.Log.DebugContext(r.Context(), "the client went away", "request_id", requestID(w), "err", err.Error())
@@ -69,11 +76,17 @@ func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) int {
 	}
 	body := p.encode(a.DocsURL, instance(r), requestID(w))
 	h["Cache-Control"] = []string{"no-store"}
-	h["Content-Type"] = []string{"application/problem+json"}
+	h["Content-Type"] = problemType
+	if asPage {
+		if page, ok := a.errorPage(p, requestID(w), body); ok {
+			body = page
+			h["Content-Type"], h["Content-Security-Policy"] = htmlType, a.pagePolicy
+		}
+	}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
 	w.WriteHeader(p.Status)
 	if r.Method != http.MethodHead {
-		_, _ = w.Write(body) //nolint:gosec // JSON with nosniff, its text escaped; the client may be gone
+		_, _ = w.Write(body) //nolint:gosec // JSON with nosniff, or of html/template, its text escaped; the client may be gone
 	}
 	return p.Status
 }
@@ -202,6 +215,12 @@ func tokenNotFound(mint, chain string) error {
 func launchNotFound(mint, chain string) error {
 	p := newProblem("launch-not-found", "No indexed chain that was looked at has this launch.")
 	p.Mint, p.Chain = mint, chain
+	return p
+}
+
+func traderNotFound(wallet string) error {
+	p := newProblem("trader-not-found", "No indexed chain has a trade of this wallet.")
+	p.Wallet = wallet
 	return p
 }
 

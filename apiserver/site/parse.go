@@ -47,6 +47,11 @@ var (
 		most: 2048, fits: usableURL, secret: true,
 		allowed: "http:// or https:// with a host and no user, or a path that begins with one slash; up to 2048 characters",
 	}
+	appRule = rule{
+		most: 2048, fits: usableAppURL, secret: true,
+		allowed: "http:// or https:// with a host and no user, where {mint} and {chain} may stand behind the host; up to 2048 characters",
+	}
+	nameRule   = rule{most: 40, allowed: "one line of up to 40 characters"}
 	fileRule   = rule{most: 4096, fits: filepath.IsAbs, allowed: "an absolute path"}
 	sourceRule = rule{
 		most: 32, fits: func(s string) bool { return sourcePattern.MatchString(s) && !slices.Contains(ownSources, s) },
@@ -89,7 +94,7 @@ func Parse(name string, raw []byte) (Site, error) {
 
 func (r *reader) site(root *yaml.Node) Site {
 	var s Site
-	top := r.object(root, "", "resources", "changelog", "signInProviders", "figureSources", "launchBoard")
+	top := r.object(root, "", "resources", "changelog", "signInProviders", "figureSources", "launchBoard", "app")
 	menu := map[string]string{}
 	for _, o := range r.objects(top, "resources", maxResources, "id", "label", "kind", "url") {
 		s.Resources = append(s.Resources, Resource{
@@ -122,6 +127,10 @@ func (r *reader) site(root *yaml.Node) Site {
 		if gate, ok := r.object(n, "launchBoard", "gate").fields["gate"]; ok && !isNull(gate) {
 			s.Gate = r.gate(gate, "launchBoard.gate")
 		}
+	}
+	if n, ok := top.fields["app"]; ok && !isNull(n) {
+		o := r.object(n, "app", "label", "url")
+		s.App = &App{Label: r.text(o, "label", nameRule), URL: r.text(o, "url", appRule)}
 	}
 	return s
 }
@@ -183,6 +192,20 @@ func usableURL(s string) bool {
 	default:
 		return false
 	}
+}
+
+// usableAppURL has its places behind the host, so that no token decides where a link leads.
+func usableAppURL(s string) bool {
+	filled := strings.NewReplacer(mintPlace, "x", chainPlace, "y").Replace(s)
+	if strings.HasPrefix(s, "/") || strings.ContainsAny(filled, "{}") || !usableURL(filled) {
+		return false
+	}
+	u, err := url.Parse(filled)
+	if err != nil {
+		return false
+	}
+	host := u.Scheme + "://" + u.Host
+	return strings.HasPrefix(s, host) && (len(s) == len(host) || strings.ContainsRune("/?#", rune(s[len(host)])))
 }
 
 func isDay(s string) bool {

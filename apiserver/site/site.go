@@ -1,11 +1,12 @@
 // Package site holds the deployment's own words, read from one YAML file: its help menu, its changelog, its sign-in
-// providers, the names of outside sources and the launch board's quality bar. It knows no route and no page.
+// providers, the app that share links open, the names of outside sources and the launch board's quality bar. It knows no route and no page.
 package site
 
 import (
 	_ "embed"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -27,6 +28,8 @@ type Site struct {
 	SignIn []SignInProvider
 	// FigureSources are the outside names of the open list of figure sources.
 	FigureSources FigureSources
+	// App is where share links lead; nil is nowhere.
+	App *App
 	// Gate is the quality bar of the launch board; nil is the default one.
 	Gate *board.Gate
 }
@@ -96,6 +99,42 @@ type Provider struct {
 	ID    string // as Resource.ID
 	Label string
 }
+
+// App is the platform's own app.
+type App struct {
+	// Label is its name, on buttons and in what unfurls.
+	Label string
+	// URL is the http or https address that opens a token in it. {mint} and {chain} stand for the token's; what isn't in it
+	// is added to its query.
+	URL string
+}
+
+// Link is the address that opens a token, with the referral code of who shared it; ref may be empty. None of the three has a
+// character that means something in an address.
+func (a *App) Link(mint, chain, ref string) string {
+	u, err := url.Parse(strings.NewReplacer(mintPlace, mint, chainPlace, chain).Replace(a.URL))
+	if err != nil {
+		return a.URL // can't be: it was checked with such values
+	}
+	add := func(key, value string) {
+		if u.RawQuery != "" {
+			u.RawQuery += "&"
+		}
+		u.RawQuery += key + "=" + value
+	}
+	if !strings.Contains(a.URL, mintPlace) {
+		add("mint", mint)
+	}
+	if !strings.Contains(a.URL, chainPlace) {
+		add("chain", chain)
+	}
+	if ref != "" {
+		add("ref", ref)
+	}
+	return u.String()
+}
+
+const mintPlace, chainPlace = "{mint}", "{chain}"
 
 // FigureSources name the data provider and the venue API that figures may come from; "" where there is none.
 type FigureSources struct{ DataProvider, VenueAPI string }

@@ -48,6 +48,7 @@ func (k *Kit) RequireBadRequest(tb testing.TB, b BadRequest, status int, body []
 		tb.Errorf("GET %s answered %d, want 400: %s %s: %s", b.Target, status, b.Param, b.Why, clip(body))
 		return
 	}
+	body = problemOf(body)
 	var problem contract.Problem
 	if err := json.Unmarshal(body, &problem); err != nil {
 		tb.Errorf("GET %s: %v", b.Target, err)
@@ -88,6 +89,9 @@ func (k *Kit) BadRequests() []BadRequest {
 		}
 		params := parameters(k.doc.Paths.Value(path), op)
 		for _, param := range params {
+			if isLenient(param) {
+				continue
+			}
 			for _, bad := range badValues(param) {
 				all = append(all, BadRequest{
 					Operation: op.OperationID, Param: param.Name, In: param.In, Why: bad.why,
@@ -98,6 +102,9 @@ func (k *Kit) BadRequests() []BadRequest {
 	}
 	return all
 }
+
+// isLenient says that a value against the rules of a parameter counts as omitted (x-lenient).
+func isLenient(param *openapi3.Parameter) bool { return param.Extensions["x-lenient"] == true }
 
 // parameters are those of path and query.
 func parameters(item *openapi3.PathItem, op *openapi3.Operation) []*openapi3.Parameter {

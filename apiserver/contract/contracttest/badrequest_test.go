@@ -146,8 +146,8 @@ func TestBadRequestsOfTheDocument(t *testing.T) {
 	for _, path := range kit.doc.Paths.InMatchingOrder() {
 		op := kit.doc.Paths.Value(path).Get
 		for _, param := range op.Parameters {
-			if !seen[op.OperationID+" "+param.Value.Name] {
-				t.Errorf("no bad request for %s of %s", param.Value.Name, op.OperationID)
+			if seen[op.OperationID+" "+param.Value.Name] == isLenient(param.Value) {
+				t.Errorf("none or some bad requests for %s of %s", param.Value.Name, op.OperationID)
 			}
 			for example := range strings.SplitSeq(exampleOf(param.Value), ",") {
 				if pattern := scalarOf(param.Value).Pattern; pattern != "" && !regexp.MustCompile(pattern).MatchString(example) {

@@ -243,7 +243,7 @@ func (f *fuzzer) judge(t *rapid.T, a attempt, r *reply) {
 		return
 	}
 	var problem contract.Problem
-	named := !r.bodiless && r.status == http.StatusBadRequest && json.Unmarshal(r.body, &problem) == nil
+	named := !r.bodiless && r.status == http.StatusBadRequest && json.Unmarshal(problemOf(r.body), &problem) == nil
 	for _, g := range a.given {
 		verdict := g.verdict()
 		if verdict == ruledOut && r.status != http.StatusBadRequest {

@@ -67,6 +67,9 @@ func checkCache(cache contract.Cache, r *reply) error {
 			open = once(r.header, "Cache-Control", own.policy.Header())
 		}
 	}
+	if cache.Stale != nil && open != nil { // of an old answer no body tells
+		open = once(r.header, "Cache-Control", cache.Stale.Header())
+	}
 	if open == nil || cache.ClosedMaxAge == 0 || once(r.header, "Cache-Control", cache.ClosedHeader()) != nil {
 		return open
 	}

@@ -26,6 +26,8 @@ const (
 func (g given) verdict() verdict {
 	values := slices.DeleteFunc(slices.Clone(g.raw), func(raw string) bool { return raw == "" })
 	switch {
+	case isLenient(g.param):
+		return allowed
 	case len(values) == 0 && g.param.Required:
 		return ruledOut
 	case len(values) == 0:

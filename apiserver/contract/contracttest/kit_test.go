@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"html"
 	"io"
 	"maps"
 	"net/http"
@@ -116,6 +117,16 @@ func documentedAnswer(t *testing.T, kit *Kit, path string, code int) answer {
 	for contentType, media := range response.Content {
 		a.header.Set("Content-Type", contentType)
 		example := media.Example
+		switch {
+		case contentType == "image/png":
+			a.body = []byte("\x89PNG")
+			continue
+		case contentType == htmlType && code < 400:
+			a.body = []byte("<!doctype html><title>A page</title>")
+			continue
+		case contentType == htmlType: // the problem is that of all other operations
+			example = kit.doc.Paths.Value("/api/chart/{mint}").Get.Responses.Status(code).Value.Content.Get("application/problem+json").Example
+		}
 		if path == "/openapi.json" && code == http.StatusOK {
 			text, err := contract.JSON("0123abc")
 			if err != nil {
@@ -141,7 +152,17 @@ func documentedAnswer(t *testing.T, kit *Kit, path string, code int) answer {
 		a = a.with(t, []string{op.OperationID}, "violated-policies").with(t, 12, "retry_after_s").withHeader("Retry-After", "12")
 		a.header.Set("RateLimit", strings.Replace(a.header.Get("RateLimit"), "r=17", "r=0", 1))
 	}
+	if code >= 400 && a.header.Get("Content-Type") == htmlType {
+		a.body = onPage(a.body)
+	}
 	return a
+}
+
+const htmlType = "text/html"
+
+// onPage is a page with a problem on it.
+func onPage(problem []byte) []byte {
+	return []byte(`<!doctype html><title>No</title><body data-problem="` + html.EscapeString(string(problem)) + `"><p>No.</p>`)
 }
 
 // commonHeaders are those that every answer has.

@@ -102,7 +102,7 @@ func (k *Kit) checkProblem(r *reply, op *openapi3.Operation) error {
 // checkNamed wants errors to name parameters, and only those that the operation has.
 func checkNamed(r *reply, op *openapi3.Operation) error {
 	var problem contract.Problem
-	if err := json.Unmarshal(r.body, &problem); err != nil {
+	if err := json.Unmarshal(problemOf(r.body), &problem); err != nil {
 		return err
 	}
 	if len(problem.Errors) == 0 {

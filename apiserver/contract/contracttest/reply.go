@@ -5,8 +5,10 @@ import (
 	"compress/gzip"
 	"encoding/json"
 	"fmt"
+	"html"
 	"io"
 	"net/http"
+	"regexp"
 	"strings"
 
 	"github.com/klauspost/compress/zstd"
@@ -66,10 +68,25 @@ func (r *reply) plainHeader() http.Header {
 	return header
 }
 
+// problemOnPage is where a page says what went wrong.
+var problemOnPage = regexp.MustCompile(`<body data-problem="([^"]*)">`)
+
+// problemOf is the problem that a body is, or has in it as a page: the rules are the same for both.
+func problemOf(body []byte) []byte {
+	if found := problemOnPage.FindSubmatch(body); found != nil && bytes.HasPrefix(body, []byte("<!doctype html>")) {
+		return []byte(html.UnescapeString(string(found[1])))
+	}
+	return body
+}
+
 // object is the body as a JSON object; nil when it isn't one.
 func (r *reply) object() map[string]any {
 	var members map[string]any
-	if r.bodiless || json.Unmarshal(r.body, &members) != nil {
+	body := r.body
+	if r.status >= http.StatusBadRequest {
+		body = problemOf(body)
+	}
+	if r.bodiless || json.Unmarshal(body, &members) != nil {
 		return nil
 	}
 	return members

@@ -31,8 +31,8 @@ func TestTypesHoldExamples(t *testing.T) {
 		"getSignInProviders": &contract.SignInProviders{},
 		"getVersion":         &contract.Version{},
 	}
-	for id := range kit.operations {
-		if types[id] == nil && id != "getOpenAPI" { // the document itself has no type
+	for id, op := range kit.operations {
+		if types[id] == nil && id != "getOpenAPI" && op.Media == "application/json" { // the document itself has no type
 			t.Errorf("%s has no type here", id)
 		}
 	}
@@ -45,6 +45,7 @@ func TestTypesHoldExamples(t *testing.T) {
 			continue
 		}
 		a := documentedAnswer(t, kit, kit.operations[status.Operation].Path, status.Code)
+		a.body = problemOf(a.body)
 		decoder := json.NewDecoder(bytes.NewReader(a.body))
 		decoder.DisallowUnknownFields()
 		if err := decoder.Decode(into); err != nil {

@@ -4,9 +4,12 @@
 import type { components, operations } from './api.js';
 
 type Schemas = components['schemas'];
-type Operation = keyof operations;
+/** The operations that answer with JSON; the others, with a picture or a page. */
+type Operation = {
+  [Op in keyof operations]: operations[Op]['responses'][200]['content'] extends { 'application/json': unknown } ? Op : never;
+}[keyof operations];
 type Answer<Op extends Operation> = operations[Op]['responses'][200]['content']['application/json'];
-type Query<Op extends Operation> = NonNullable<operations[Op]['parameters']['query']>;
+type Query<Op extends keyof operations> = NonNullable<operations[Op]['parameters']['query']>;
 
 /** A figure as it is shown: in words where it isn't known. */
 type Figure = { known: true; value: number } | { known: false; why: string };
@@ -481,8 +484,16 @@ export const readers: { [Op in Operation]: (answer: Answer<Op>) => unknown[] } =
   getOpenAPI: openAPI,
 };
 
+/** What is no JSON: that an operation answers with something else breaks the compile too. */
+export const media: { [Op in Exclude<keyof operations, Operation>]: keyof operations[Op]['responses'][200]['content'] } = {
+  getTokenCard: 'image/png',
+  getLaunchCard: 'image/png',
+  getTraderCard: 'image/png',
+  getSharePage: 'text/html',
+};
+
 /** Parameters as a client sends them: all of an operation's, and none of those that are optional. */
-export const queries: { [Op in Operation]?: [Query<Op>, Query<Op>] } = {
+export const queries: { [Op in keyof operations]?: [Query<Op>, Query<Op>] } = {
   getMarketLive: [{ per_chain: 5 }, {}],
   getTokenPrices: [{ mints: ['base:0x4ed4e862860bed51a9570b96d89af5e1b0efefed'] }, { mints: [] }],
   getMajors: [{ q: 'eth', chain: 'base', pair: 'ETH', tf: '15m', limit: 10 }, {}],
@@ -496,6 +507,9 @@ export const queries: { [Op in Operation]?: [Query<Op>, Query<Op>] } = {
   getTokenTrust: [{ chain: 'base', pair_created_at: 1772452800000 }, {}],
   getLaunchBoard: [{ sort: 'new', limit: 10, launchpad: 'ours', chain: 'base', before: 'x' }, {}],
   getLaunchedToken: [{ chain: 'base' }, {}],
+  getTokenCard: [{ chain: 'base' }, {}],
+  getLaunchCard: [{ chain: 'base' }, {}],
+  getSharePage: [{ chain: 'base', ref: 'otter_7' }, {}],
 };
 
 /** Every error of every operation is the same problem. */
@@ -521,6 +535,7 @@ export function problem(of: Failure): unknown[] {
     words(of.chains ?? []),
     word(of.mint ?? ''),
     word(of.chain ?? ''),
+    word(of.wallet ?? ''),
     word(of.request_id ?? ''),
     extra(of.max),
     extra(of.got),

@@ -1,0 +1,217 @@
+// Package cards has share cards drawn by the renderer and keeps what was drawn: in memory, and in Redis where there is one. It
+// knows what a card shows as plain data (internal/card) and nothing of where that comes from.
+package cards
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/redis/go-redis/v9"
+	"golang.org/x/sync/singleflight"
+
+	"github.com/boardwalkhq/boardwalk/internal/card"
+)
+
+const (
+	// defaultBytes is what memory keeps by default: some 600 cards.
+	defaultBytes = 64 << 20
+	// oldest is how much older than the data a card may be that stands in, in seconds.
+	oldest = 24 * 60 * 60
+	// mostAsked bounds the questions whose answer is remembered.
+	mostAsked = 16384
+)
+
+// freshFor is how long a card is answered again without a look at its data: a small part of what clients keep it for. A
+// trader's needs all of a wallet's trades.
+var freshFor = map[card.Kind]time.Duration{
+	card.KindToken: 2 * time.Second, card.KindLaunch: 2 * time.Second, card.KindTrader: 15 * time.Second,
+}
+
+// Options are a desk's surroundings.
+type Options struct {
+	Renderer Renderer
+	// Bytes bounds what is kept in memory; 0 is 64 MiB.
+	Bytes int
+	// Redis shares cards between API servers; nil is none.
+	Redis redis.UniversalClient
+	// Metrics may be nil.
+	Metrics *Metrics
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// Desk draws cards: each once, however many ask for it.
+type Desk struct {
+	o      Options
+	memory *shelf
+	shared *shared
+
+	asks, renders singleflight.Group
+
+	mu         sync.Mutex
+	asked, old map[Ask]known // in two generations
+}
+
+// known is whose card was the answer to a question, and until when that is so without another look.
+type known struct {
+	subject string
+	until   time.Time
+}
+
+// NewDesk makes a desk.
+func NewDesk(o Options) *Desk {
+	if o.Bytes == 0 {
+		o.Bytes = defaultBytes
+	}
+	d := &Desk{o: o, memory: newShelf(o.Bytes), asked: make(map[Ask]known)}
+	if o.Redis != nil {
+		d.shared = &shared{rdb: o.Redis, now: o.Now, log: o.Log}
+	}
+	return d
+}
+
+// Ask is what a card is asked by.
+type Ask struct {
+	Kind card.Kind
+	// Of names the card as it was asked for.
+	Of string
+	// In is what the answer follows from beside the data, as the catalogue: with another one nothing is known. It must be
+	// comparable.
+	In any
+}
+
+// Built is a card that is to be drawn.
+type Built struct {
+	Card card.Card
+	// Subject names what the card is about, in one line: of each the last picture is kept.
+	Subject string
+	// AsOf is the time of the newest data in it, in Unix seconds.
+	AsOf int64
+}
+
+// Build makes the data of a card. An error that wraps ErrNoData lets the last picture stand in.
+type Build func(context.Context) (*Built, error)
+
+// ErrNoData is wrapped by errors of a Build that may be over soon.
+var ErrNoData = errors.New("the data of the card can't be read")
+
+// Draw gives the card that is asked for. stale says that it is an older one, because none can be made now. Where there is no
+// such card either the error is the Build's, or an *UnavailableError. The end of ctx doesn't end what others wait for too.
+func (d *Desk) Draw(ctx context.Context, a Ask, build Build) (p *Picture, stale bool, err error) {
+	last, fresh := d.known(a)
+	if fresh && last != nil {
+		d.o.Metrics.answeredFrom(a.Kind, fromMemory)
+		return last, false, nil
+	}
+	type result struct {
+		picture *Picture
+		from    string
+	}
+	out, err, _ := d.asks.Do(fmt.Sprintf("%s %s %p", a.Kind, a.Of, a.In), func() (any, error) {
+		ctx := context.WithoutCancel(ctx)
+		b, err := build(ctx)
+		if errors.Is(err, ErrNoData) && last != nil {
+			d.o.Log.WarnContext(ctx, "an old card is answered", "kind", string(a.Kind), "err", err.Error())
+			return result{last, fromStale}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		picture, from, err := d.picture(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		d.remember(a, b.Subject, from != fromStale)
+		return result{picture, from}, nil
+	})
+	r, _ := out.(result)
+	if err != nil {
+		d.o.Metrics.answeredFrom(a.Kind, fromNobody)
+		return nil, false, err
+	}
+	d.o.Metrics.answeredFrom(a.Kind, r.from)
+	return r.picture, r.from == fromStale, nil
+}
+
+// picture finds or draws a card. Another of the same subject stands in for one that can't be drawn.
+func (d *Desk) picture(ctx context.Context, b *Built) (p *Picture, from string, err error) {
+	key, err := card.Key(b.Card)
+	if err != nil {
+		return nil, "", fmt.Errorf("cards: %w", err)
+	}
+	last := d.memory.get(b.Subject)
+	if last != nil && last.key == key {
+		p = last.seenAt(b.AsOf)
+		d.keep(b.Subject, p)
+		return p, fromMemory, nil
+	}
+	if other := d.shared.get(ctx, b.Subject); other != nil && (other.key == key || last == nil || other.AsOf > last.AsOf) {
+		last = other
+	}
+	if last != nil && last.key == key {
+		p = last.seenAt(b.AsOf)
+		d.keep(b.Subject, p)
+		return p, fromShared, nil
+	}
+	out, err, _ := d.renders.Do(key, func() (any, error) {
+		began := d.o.Now()
+		png, err := d.o.Renderer.Render(ctx, b.Card)
+		d.o.Metrics.rendered(b.Card.Kind(), d.o.Now().Sub(began), err)
+		if err != nil {
+			return nil, err
+		}
+		return newPicture(key, png, b.AsOf), nil
+	})
+	if err != nil {
+		if last != nil && last.AsOf >= b.AsOf-oldest {
+			d.o.Log.WarnContext(ctx, "an old card is answered", "kind", string(b.Card.Kind()), "err", err.Error())
+			d.keep(b.Subject, last)
+			return last, fromStale, nil
+		}
+		return nil, "", err
+	}
+	p, ok := out.(*Picture)
+	if !ok {
+		return nil, "", fmt.Errorf("cards: a render gave a %T", out)
+	}
+	d.keep(b.Subject, p)
+	d.shared.put(ctx, b.Subject, p)
+	return p, fromRender, nil
+}
+
+func (d *Desk) keep(subject string, p *Picture) {
+	d.memory.put(subject, p)
+	_, bytes := d.memory.held()
+	d.o.Metrics.holds(bytes)
+}
+
+// known is the last picture that was the answer to a question, nil when there is none any more, and whether it still is.
+func (d *Desk) known(a Ask) (p *Picture, fresh bool) {
+	d.mu.Lock()
+	k, ok := d.asked[a]
+	if !ok {
+		k, ok = d.old[a]
+	}
+	d.mu.Unlock()
+	if !ok {
+		return nil, false
+	}
+	return d.memory.get(k.subject), d.o.Now().Before(k.until)
+}
+
+func (d *Desk) remember(a Ask, subject string, fresh bool) {
+	k := known{subject: subject}
+	if fresh {
+		k.until = d.o.Now().Add(freshFor[a.Kind])
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.asked) >= mostAsked/2 {
+		d.asked, d.old = make(map[Ask]known, mostAsked/2), d.asked
+	}
+	d.asked[a] = k
+}

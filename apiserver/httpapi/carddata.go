@@ -1,0 +1,168 @@
+package httpapi
+
+import (
+	"math"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/cards"
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/internal/candle"
+	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/price"
+)
+
+// The shape of a card's day: as fine as a card has room for, so that a token of an hour has a line too.
+const (
+	dayTimeframe = contract.TimeframeM5
+	dayPoints    = card.MaxPoints
+)
+
+// buildToken makes the data of a token's card, from the figures of its other answers.
+func (a *API) buildToken(r *request) (*cards.Built, error) {
+	s, err := a.subject(r, "mint")
+	if err != nil {
+		return nil, err
+	}
+	f := s.Figures()
+	mint := s.Token.Token.Mint
+	out := &card.Token{
+		Asset:    a.asset(r, s.Chain, mint, s.Token.Token.Name, s.Token.Token.Symbol),
+		PriceUSD: drawnPrice(f.Price), Change24hPct: drawnPct(f.Change24hPct), LiquidityUSD: drawnUSD(f.LiquidityUSD),
+		Volume24hUSD: drawnUSD(f.VolumeUSD), MarketCapUSD: drawnUSD(f.FDV),
+	}
+	if f.Pairs > 0 {
+		out.Pools = &f.Pairs
+	}
+	for i := range s.Pools {
+		out.LastTradeAt = max(out.LastTradeAt, minute(s.Pools[i].LastTradeAt))
+	}
+	if out.Picture, err = a.Profiles.Picture(r.Context(), s.Chain, mint); err != nil {
+		return nil, unavailable(err)
+	}
+	out.Picture = fitting(out.Picture)
+	if out.Day, err = a.day(r, s); err != nil {
+		return nil, err
+	}
+	return &cards.Built{Card: out, Subject: subjectOf(card.KindToken, s.Chain, mint), AsOf: s.AsOf}, nil
+}
+
+func subjectOf(kind card.Kind, chain string, mint market.Address) string {
+	return string(kind) + " " + chain + " " + mint.String()
+}
+
+func (a *API) asset(r *request, chain string, mint market.Address, name, symbol string) card.Asset {
+	out := card.Asset{Mint: mint.String(), Chain: chain, Symbol: plain(symbol, mostDrawn), Name: plain(name, mostDrawn)}
+	if c := r.seen.Catalog.Chain(chain); c != nil {
+		out.Chain = c.Label
+	}
+	return out
+}
+
+// fitting leaves out a picture that is too large to be sent to the renderer; the store's own are far from that.
+func fitting(picture []byte) []byte {
+	if len(picture) > card.MaxPicture {
+		return nil
+	}
+	return picture
+}
+
+// day is the shape of the reference pool's last 24 hours: its closes, gaps filled.
+func (a *API) day(r *request, s *subject) ([]float64, error) {
+	over := newSpan(string(dayTimeframe))
+	over.from, over.to = window(over.width, -1, -1, dayPoints, s.AsOf)
+	bars, err := a.bars(r.Context(), s, s.Reference(), over, candle.USD)
+	if err != nil {
+		return nil, err
+	}
+	line := make([]float64, 0, len(bars.list))
+	for i := range bars.list {
+		line = append(line, bars.list[i].Close)
+	}
+	return shape(line), nil
+}
+
+// buildLaunch makes the data of a launch's card. One that has no value in USD yet is drawn with unknown figures.
+func (a *API) buildLaunch(r *request) (*cards.Built, error) {
+	l, err := a.launched(r)
+	if err != nil {
+		return nil, err
+	}
+	name, symbol := l.card.Names()
+	base := a.launchBase(&l.card, max(l.token.AsOf-l.CreatedAt, 0))
+	out := &card.Launch{
+		Asset: a.asset(r, l.Chain, l.Mint, name, symbol), Venue: l.card.Venue.Label, Own: isOwn(l.card.Venue),
+		Stage: stages[l.State], PriceUSD: drawnPrice(base.PriceUSD), Change24hPct: drawnPct(base.Change24HPct),
+		MarketCapUSD: drawnUSD(base.MarketCapUSD), CreatedAt: l.CreatedAt, AgeS: drawnAge(base.AgeS),
+		GatePass: base.GatePass, GateFails: inWords(base.GateFails),
+	}
+	creator := launchCreator(l.card.Launch)
+	if out.Creator = creator.Address; creator.Handle != nil {
+		out.CreatorHandle = plain(*creator.Handle, mostDrawn)
+	}
+	if l.card.Listed {
+		out.LiquidityUSD, out.Volume24hUSD = drawnUSD(&base.LiquidityUSD), drawnUSD(&base.Volume24HUSD)
+	}
+	if base.Holders != nil {
+		out.Holders = new(int(*base.Holders))
+	}
+	if l.card.Launch.HasCurve && l.card.Launch.HasProgress {
+		out.Curve = l.drawnCurve(r.seen.Catalog.Chain(l.Chain))
+	}
+	if out.Picture, err = a.Profiles.Picture(r.Context(), l.Chain, l.Mint); err != nil {
+		return nil, unavailable(err)
+	}
+	out.Picture = fitting(out.Picture)
+	if out.Stage == card.StageGraduated || out.Stage == card.StageLive {
+		if out.Day, err = a.day(r, &subject{Token: l.token}); err != nil {
+			return nil, err
+		}
+	}
+	return &cards.Built{Card: out, Subject: subjectOf(card.KindLaunch, l.Chain, l.Mint), AsOf: l.token.AsOf}, nil
+}
+
+// stages are the words of cards for the states of launches.
+var stages = map[market.LaunchState]card.Stage{
+	market.LaunchOnCurve: card.StageCurve, market.LaunchCompleted: card.StageCompleted,
+	market.LaunchGraduated: card.StageGraduated, market.LaunchLive: card.StageLive,
+}
+
+// drawnCurve is how far the curve is, with what it raised in whole coins.
+func (l *launched) drawnCurve(on *view.Chain) *card.Curve {
+	of := l.card.Launch
+	out := &card.Curve{ProgressPct: math.Floor(min(max(of.Progress, 0), 100)*10) / 10, Basis: string(of.Basis)}
+	quote := l.beside.Quote
+	symbol := plain(quote.Symbol, mostDrawn)
+	decimals, known := quote.Decimals, quote.HasDecimals
+	if on != nil && on.NativeSymbol != "" && (l.Quote.IsZeroEVM() || !l.Quote.IsNone() && l.Quote == on.Wrapped) {
+		// The coin of every EVM chain has 18.
+		symbol, decimals, known = on.NativeSymbol, 18, true
+	}
+	if !known || symbol == "" {
+		return out
+	}
+	coins := func(raw *market.Amount) string { return short(price.Whole(raw, decimals)) + " " + symbol }
+	out.Raised = coins(&of.Raised)
+	if !of.Target.IsZero() {
+		out.Target = coins(&of.Target)
+	}
+	return out
+}
+
+// bars of the board's gate by the names of the API.
+var gateWords = map[string]string{
+	"liquidity_usd": "liquidity", "volume_24h_usd": "24 h volume", "age_s_min": "too young", "age_s_max": "too old",
+	"holders": "holders", "curve.progress_pct": "curve progress", "curve.buyers_1h": "buyers", "trust": "safety checks",
+}
+
+func inWords(fails []string) []string {
+	out := make([]string, 0, len(fails))
+	for _, f := range fails {
+		word, ok := gateWords[f]
+		if !ok {
+			word = f
+		}
+		out = append(out, word)
+	}
+	return out
+}

@@ -1,0 +1,184 @@
+package httpapi
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/internal/card"
+)
+
+const (
+	// openAfter is the seconds after which a share page opens the app: long enough to see what it is about.
+	openAfter = 2
+	// houseName stands where a deployment names no app.
+	houseName = "Boardwalk"
+)
+
+var (
+	htmlType = []string{"text/html; charset=utf-8"}
+
+	//go:embed web/share.html
+	shareSource string
+	//go:embed web/share.css
+	shareStyle string
+
+	sharePage = template.Must(template.New("share").Parse(shareSource))
+)
+
+// page is what the template is filled with: a token, or what went wrong.
+type page struct {
+	Title, Site string
+	Style       template.CSS
+	Token       *sharedToken
+
+	Detail, Problem, Request string
+	Faults                   []contract.ParameterError
+}
+
+// sharedToken is a token on its share page. Texts that are empty are unknown.
+type sharedToken struct {
+	Symbol, Name, Chain, Mint string
+	Price, Move, Direction    string
+	Figures                   []shownFigure
+	Description, Alt          string
+	// Card and App are addresses, empty where there is none; After is the seconds until App is opened.
+	Canonical, Card, App string
+	After, Width, Height int
+}
+
+type shownFigure struct{ Label, Value string }
+
+// sharePage answers with the page that a token is shared by. Names on it are strangers': they are made plain, and html/template
+// escapes them wherever they stand.
+func (a *API) sharePage(r *request) (*answer, error) {
+	s, err := a.subject(r, "mint")
+	if err != nil {
+		return nil, err
+	}
+	t := a.shared(r, s)
+	title := t.Symbol
+	if t.Price != "" {
+		title += " " + t.Price
+	}
+	if t.Move != "" {
+		title += " (" + t.Move + ")"
+	}
+	body, err := a.page(&page{Title: title, Token: t})
+	if err != nil {
+		return nil, err
+	}
+	ans := newAnswer(body)
+	ans.media, ans.policy = htmlType, a.pagePolicy
+	return ans, nil
+}
+
+func (a *API) shared(r *request, s *subject) *sharedToken {
+	f, mint := s.Figures(), s.Token.Token.Mint.String()
+	name, symbol := plain(s.Token.Token.Name, mostDrawn), plain(s.Token.Token.Symbol, mostDrawn/2)
+	t := &sharedToken{
+		Symbol: cmp.Or(symbol, name, shortAddress(mint)), Name: name, Chain: r.seen.Catalog.Chain(s.Chain).Label, Mint: mint,
+		Canonical: a.shareLink(mint, s.Chain), After: openAfter, Width: card.Width, Height: card.Height,
+	}
+	if t.Name == t.Symbol {
+		t.Name = ""
+	}
+	if p := number(f.Price); p != nil {
+		t.Price = priceText(*p)
+	}
+	if pct := number(f.Change24hPct); pct != nil {
+		t.Move, t.Direction = moveText(*pct), "up"
+		if strings.HasPrefix(t.Move, minusSign) {
+			t.Direction = "down"
+		}
+	}
+	t.Figures = shownFigures(f)
+	t.Description = describe(t)
+	t.Alt = "Card of " + t.Symbol + ": " + t.Description
+	if a.Cards != nil {
+		t.Card = a.cardLink(mint, s)
+	}
+	if app := a.Site.App; app != nil {
+		t.App = app.Link(mint, s.Chain, r.text("ref"))
+	}
+	return t
+}
+
+func shownFigures(f view.Figures) []shownFigure {
+	usd := func(label string, v *float64) shownFigure {
+		if v = number(v); v == nil {
+			return shownFigure{Label: label}
+		}
+		return shownFigure{label, "$" + short(*v)}
+	}
+	return []shownFigure{usd("Market cap", f.FDV), usd("Liquidity", f.LiquidityUSD), usd("Volume 24 h", f.VolumeUSD)}
+}
+
+// describe is the token in one line, of what is known.
+func describe(t *sharedToken) string {
+	parts := make([]string, 0, 6)
+	if t.Name != "" {
+		parts = append(parts, t.Name+" on "+t.Chain)
+	} else {
+		parts = append(parts, "On "+t.Chain)
+	}
+	for _, f := range t.Figures {
+		if f.Value != "" {
+			parts = append(parts, f.Label+" "+f.Value)
+		}
+	}
+	return strings.Join(parts, " · ")
+}
+
+// cardLink is the address of a token's card. v is nobody's parameter: it changes with the hour of the data, because unfurlers
+// keep a picture by its address, some for weeks.
+func (a *API) cardLink(mint string, s *subject) string {
+	const hour = 60 * 60
+	return a.BaseURL + "/api/pnl-card/token/" + mint + ".png?chain=" + url.QueryEscape(s.Chain) + "&v=" + strconv.FormatInt(s.AsOf/hour, 36)
+}
+
+// page fills the template.
+func (a *API) page(p *page) ([]byte, error) {
+	p.Site, p.Style = houseName, template.CSS(shareStyle) //nolint:gosec // ours, and embedded
+	if a.Site.App != nil {
+		p.Site = a.Site.App.Label
+	}
+	var out bytes.Buffer
+	if err := sharePage.Execute(&out, p); err != nil {
+		return nil, fmt.Errorf("httpapi: a page: %w", err)
+	}
+	return out.Bytes(), nil
+}
+
+// newPagePolicy lets share pages load their card and nothing else, and run nothing.
+func newPagePolicy(baseURL string) []string {
+	sum := sha256.Sum256([]byte(shareStyle))
+	origin := ""
+	if u, err := url.Parse(baseURL); err == nil && u.Host != "" {
+		origin = " " + u.Scheme + "://" + u.Host
+	}
+	return []string{
+		"default-src 'none'; img-src 'self' data:" + origin + "; style-src 'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) +
+			"'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+	}
+}
+
+// errorPage is a problem as a page, with its JSON in an attribute for whoever isn't a person. It gives the JSON where there can be
+// no page.
+func (a *API) errorPage(p *problem, id string, asJSON []byte) (body []byte, ok bool) {
+	e := &page{Title: p.Title, Detail: p.Detail, Problem: string(asJSON), Faults: p.Errors}
+	if p.Status >= 500 {
+		e.Request = id
+	}
+	body, err := a.page(e)
+	return body, err == nil
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"image/png"
+	"io"
+	"log/slog"
+	"math/big"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/renderer"
+)
+
+// fetch asks for what isn't JSON.
+func (r *running) fetch(t *testing.T, path string, header http.Header) (*http.Response, []byte) {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if header != nil {
+		req.Header = header
+	}
+	res, err := http.DefaultTransport.RoundTrip(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	body, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, body
+}
+
+// card fetches a card, which must be one.
+func (r *running) card(t *testing.T, path string) (*http.Response, []byte) {
+	t.Helper()
+	res, body := r.fetch(t, path, nil)
+	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "image/png" {
+		t.Fatalf("%s: %s %v %s", path, res.Status, res.Header, body)
+	}
+	size, err := png.DecodeConfig(bytes.NewReader(body))
+	if err != nil || size.Width != card.Width || size.Height != card.Height {
+		t.Fatalf("%s: %+v, %v", path, size, err)
+	}
+	return res, body
+}
+
+// TestCards is share cards from end to end: a chain with launches and traders, the indexer, the API, the renderer and its
+// browser. They are drawn by `up` itself, and then by a renderer beside it, which is taken away.
+func TestCards(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	w, desk := launchChain(t, dir)
+	dsn := "sqlite:" + filepath.Join(t.TempDir(), "cards.db")
+	r := startUpWith(t, func(u *up) { u.draw = true }, dsn, "config/samples", dir)
+	eventually(t, "no card is drawn", func() bool {
+		res, _ := r.fetch(t, "/api/pnl-card/trader/"+w.Traders[0]+".png", nil)
+		return res.StatusCode == http.StatusOK
+	})
+	var live contract.MarketLive
+	r.get(t, "/api/market/live?per_chain=50", &live)
+	paths := []string{
+		"/api/pnl-card/token/" + live.Tokens[0].Mint + ".png", "/api/pnl-card/launch/" + r.board(t, "sort=new")[0].Mint + ".png",
+		"/api/pnl-card/trader/" + w.Traders[0] + ".png",
+	}
+	for _, path := range paths {
+		first, body := r.card(t, path)
+		again, same := r.card(t, path)
+		if tag := first.Header.Get("ETag"); !bytes.Equal(body, same) || again.Header.Get("ETag") != tag {
+			t.Errorf("%s: the same data gave another card", path)
+		} else if res, _ := r.fetch(t, path, http.Header{"If-None-Match": {tag}}); res.StatusCode != http.StatusNotModified {
+			t.Errorf("%s with its ETag: %s", path, res.Status)
+		}
+	}
+	for path, slug := range map[string]string{"token": "token-not-found", "launch": "launch-not-found", "trader": "trader-not-found"} {
+		res, body := r.fetch(t, "/api/pnl-card/"+path+"/0x00000000000000000000000000000000000000ff.png", nil)
+		var p contract.Problem
+		if err := json.Unmarshal(body, &p); err != nil || res.StatusCode != http.StatusNotFound ||
+			res.Header.Get("Content-Type") != "application/problem+json" || !strings.HasSuffix(p.Type, slug) {
+			t.Errorf("an unknown %s: %s %s", path, res.Status, body)
+		}
+	}
+	if res, page := r.fetch(t, "/t/"+live.Tokens[0].Mint, nil); res.StatusCode != http.StatusOK || !strings.Contains(string(page), r.url+paths[0]) {
+		t.Errorf("the share page: %s %s", res.Status, page)
+	}
+	r.stop(t)
+
+	socket, registry, end := drawBeside(t)
+	r = startUpWith(t, func(u *up) { u.public.renderer = socket }, dsn, "config/samples", dir)
+	at := slices.IndexFunc(desk.Launches(), func(l *simnet.Launch) bool { return r.launched(t, l.Token).Graduation.State == "curve" })
+	if at < 0 {
+		t.Fatal("no launch is on its curve")
+	}
+	launch := desk.Launches()[at]
+	path := "/api/pnl-card/launch/" + launch.Token + ".png"
+	eventually(t, "no card is drawn", func() bool {
+		res, _ := r.fetch(t, path, nil)
+		return res.StatusCode == http.StatusOK
+	})
+	drawn := renders(t, registry)
+	before, body := r.card(t, path)
+	if again := renders(t, registry); drawn != 1 || again != drawn {
+		t.Errorf("a card cost %v renders, and then %v", drawn, again)
+	}
+	end()
+	price := *r.launched(t, launch.Token).PriceUSD
+	if _, err := w.Buy(t.Context(), launch, w.Wallets[40], new(big.Int).Div(launch.Venue.Target(), big.NewInt(20))); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the price stands still", func() bool { return *r.launched(t, launch.Token).PriceUSD > price })
+	eventually(t, "the card is not an old one", func() bool {
+		stale, old := r.card(t, path)
+		return bytes.Equal(old, body) && stale.Header.Get("Cache-Control") == "public, max-age=5" &&
+			stale.Header.Get("X-Data-As-Of") == before.Header.Get("X-Data-As-Of")
+	})
+	if res, body := r.fetch(t, paths[0], nil); res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
+		t.Errorf("one that was never drawn: %s %s", res.Status, body)
+	}
+}
+
+// drawBeside runs a renderer of its own, until end is called.
+func drawBeside(t *testing.T) (socket string, registry *prometheus.Registry, end func()) {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "cards") //nolint:usetesting // the path of a socket must be short
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	socket, registry = filepath.Join(dir, "renderer.sock"), prometheus.NewRegistry()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() {
+		done <- renderer.Run(ctx, renderer.Options{Socket: socket, Registry: registry, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	}()
+	ended := false
+	end = func() {
+		if ended {
+			return
+		}
+		ended = true
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	t.Cleanup(end)
+	return socket, registry, end
+}
+
+// renders is how many cards a renderer has drawn.
+func renders(t *testing.T, r *prometheus.Registry) (n float64) {
+	t.Helper()
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		if f.GetName() != "boardwalk_renderer_pictures_total" {
+			continue
+		}
+		for _, m := range f.GetMetric() {
+			n += m.GetCounter().GetValue()
+		}
+	}
+	return n
+}
