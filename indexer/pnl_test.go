@@ -23,7 +23,7 @@ type dealer struct {
 
 type deal struct {
 	token       string
-	sell        bool
+	sell, sent  bool
 	base, coins *big.Int
 }
 
@@ -61,7 +61,7 @@ func (d *dealer) deal(t *testing.T, token string, sell bool, trade func() (simne
 	if base.Sign() == coins.Sign() || base.Sign() == 0 || (base.Sign() < 0) != sell {
 		t.Fatalf("a trade of %s that changed its balance by %s and the coins by %s", token, base, coins)
 	}
-	d.deals = append(d.deals, deal{token, sell, base.Abs(base), coins.Abs(coins)})
+	d.deals = append(d.deals, deal{token: token, sell: sell, base: base.Abs(base), coins: coins.Abs(coins)})
 }
 
 func (d *dealer) swapBuy(t *testing.T, p simnet.Pool, token string, finney int64) {
@@ -82,7 +82,28 @@ func finneys(n int64) *big.Int { return new(big.Int).Mul(big.NewInt(n), big.NewI
 // gift sends a token to the wallet: no trade, no basis.
 func (d *dealer) gift(t *testing.T, token, from string, amount *big.Int) {
 	t.Helper()
-	data := append(make([]byte, 0, 64), d.word(t, d.wallet)...)
+	before := d.has(t, token)
+	d.transfer(t, token, from, d.wallet, amount)
+	if got := d.has(t, token); new(big.Int).Sub(got, before).Cmp(amount) != 0 {
+		t.Fatalf("of a gift of %s there arrived %s", amount, got.Sub(got, before))
+	}
+}
+
+// send sends one in so many of what the wallet has away, and notes it.
+func (d *dealer) send(t *testing.T, token, to string, part int64) {
+	t.Helper()
+	before := d.has(t, token)
+	amount := new(big.Int).Div(before, big.NewInt(part))
+	d.transfer(t, token, d.wallet, to, amount)
+	if got := d.has(t, token); new(big.Int).Sub(before, got).Cmp(amount) != 0 || amount.Sign() == 0 {
+		t.Fatalf("%s were sent of %s, and there are %s", amount, before, got)
+	}
+	d.deals = append(d.deals, deal{token: token, sent: true, base: amount})
+}
+
+func (d *dealer) transfer(t *testing.T, token, from, to string, amount *big.Int) {
+	t.Helper()
+	data := append(make([]byte, 0, 64), d.word(t, to)...)
 	data = append(data, amount.FillBytes(make([]byte, 32))...)
 	var hash string
 	err := d.node.Call(t.Context(), &hash, "eth_sendTransaction", map[string]string{
@@ -92,12 +113,8 @@ func (d *dealer) gift(t *testing.T, token, from string, amount *big.Int) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	before := d.has(t, token)
 	if err := d.node.Mine(t.Context(), 1, 2e9); err != nil {
 		t.Fatal(err)
-	}
-	if got := d.has(t, token); new(big.Int).Sub(got, before).Cmp(amount) != 0 {
-		t.Fatalf("of a gift of %s there arrived %s", amount, got.Sub(got, before))
 	}
 }
 
@@ -110,14 +127,19 @@ func (d *dealer) word(t *testing.T, address string) []byte {
 	return append(make([]byte, 12), a.Bytes()...)
 }
 
-// pool is an honest pool of the wrapped coin and another token than the ones already taken.
+// pool is an honest pool of the wrapped coin and another plain token than the ones already taken.
 func (d *dealer) pool(t *testing.T, protocol simnet.Protocol, taken ...string) (p simnet.Pool, token string) {
+	t.Helper()
+	return d.poolLike(t, simnet.Plain, protocol, taken...)
+}
+
+func (d *dealer) poolLike(t *testing.T, like simnet.Behaviour, protocol simnet.Protocol, taken ...string) (p simnet.Pool, token string) {
 	t.Helper()
 	for _, p := range d.Pools {
 		for _, token := range []string{p.Token0, p.Token1} {
 			known, ok := d.Token(token)
 			if p.Protocol == protocol && p.Trap == "" && token != d.Wrapped && (p.Token0 == d.Wrapped || p.Token1 == d.Wrapped) && ok &&
-				known.Behaviour == simnet.Plain && !slices.Contains(taken, token) {
+				known.Behaviour == like && !slices.Contains(taken, token) {
 				return p, token
 			}
 		}
@@ -202,7 +224,8 @@ func (d *dealer) holdTrade(t *testing.T, got *store.WalletTrade, want deal, coin
 	t.Helper()
 	value := new(big.Rat).SetFrac(new(big.Int).Mul(want.coins, big.NewInt(coinUSD)), big.NewInt(1e9))
 	off := value.Sub(value, new(big.Rat).SetInt64(got.NanoUSD))
-	if got.Base.String() != want.token || got.Sell != want.sell || got.BaseAmount.ToBig().Cmp(want.base) != 0 || got.Untrusted ||
+	amount := got.Traded()
+	if got.Base.String() != want.token || got.Sell != want.sell || amount.ToBig().Cmp(want.base) != 0 || got.Untrusted ||
 		got.QuoteAmount.ToBig().Cmp(want.coins) != 0 || !got.HasUSD || off.Abs(off).Cmp(big.NewRat(501, 1000)) > 0 {
 		t.Errorf("indexed is %+v\nthe wallet's balances say %+v", got, want)
 	}
@@ -212,6 +235,7 @@ func (d *dealer) holdTrade(t *testing.T, got *store.WalletTrade, want deal, coin
 type hand struct {
 	quantity, cost             map[string]*big.Rat
 	realised, excluded, costs  big.Rat
+	moved                      big.Rat
 	sales, wins, losses, gifts int
 	best                       *big.Rat
 }
@@ -224,6 +248,13 @@ func (h *hand) take(d deal, nano int64) {
 		h.quantity[d.token], h.cost[d.token] = new(big.Rat), new(big.Rat)
 	}
 	quantity, cost, amount, value := h.quantity[d.token], h.cost[d.token], new(big.Rat).SetInt(d.base), new(big.Rat).SetInt64(nano)
+	if d.sent {
+		spent := nearest(new(big.Rat).Mul(cost, new(big.Rat).Quo(amount, quantity)))
+		quantity.Sub(quantity, amount)
+		cost.Sub(cost, spent)
+		h.moved.Add(&h.moved, spent)
+		return
+	}
 	if !d.sell {
 		quantity.Add(quantity, amount)
 		cost.Add(cost, value)

@@ -2,50 +2,63 @@ package derive
 
 import "github.com/boardwalkhq/boardwalk/internal/market"
 
+// hands are the swaps of one trader with one token in one transaction.
+type hands struct{ trader, token market.Address }
+
 // settle says, once a transaction is through, what its swaps (those from the given one on) did to their traders' own balances.
-// It asks nothing but the transaction's logs and balances that they changed, which are always loaded.
+// It asks nothing but the transaction's logs and the balances that they changed, which are always loaded. Quote assets are
+// nobody's position.
 func (r *run) settle(tx *market.Tx, from int) {
 	swaps := r.swaps[from:]
+	switch len(swaps) {
+	case 0:
+		return
+	case 1: // as nearly always
+		r.settleSwaps(tx, []*market.Trade{&swaps[0]})
+		return
+	}
+	var order []hands
+	of := make(map[hands][]*market.Trade, len(swaps))
 	for i := range swaps {
-		t := &swaps[i]
-		if sameHands(swaps[:i], t) > 0 {
-			continue // settled with the first
+		h := hands{swaps[i].Trader, swaps[i].Base}
+		if of[h] == nil {
+			order = append(order, h)
 		}
-		net, ok := changeOf(r.netChanges(tx, t.Base), t.Trader)
-		if !ok {
-			continue
-		}
-		share(swaps[i:], &net)
-		if before, ok := r.before(t, &net); ok {
-			for k := range swaps[i:] {
-				if s := &swaps[i+k]; s.Trader == t.Trader && s.Base == t.Base {
-					s.TraderBefore, s.HasTraderBefore = before, true
-				}
-			}
+		of[h] = append(of[h], &swaps[i])
+	}
+	for _, h := range order {
+		r.settleSwaps(tx, of[h])
+	}
+}
+
+// settleSwaps settles the swaps of one trader with one token.
+func (r *run) settleSwaps(tx *market.Tx, swaps []*market.Trade) {
+	t := swaps[0]
+	if _, isQuote := r.quoteRank[t.Base]; isQuote {
+		return
+	}
+	net := changeOf(r.netChanges(tx, t.Base), t.Trader)
+	if net.IsZero() {
+		return
+	}
+	share(swaps, &net)
+	if before, ok := r.before(t, &net); ok {
+		for _, s := range swaps {
+			s.TraderBefore, s.HasTraderBefore = before, true
 		}
 	}
 }
 
-// sameHands counts the swaps of one trader and token.
-func sameHands(swaps []market.Trade, of *market.Trade) (n int) {
-	for i := range swaps {
-		if swaps[i].Trader == of.Trader && swaps[i].Base == of.Base {
-			n++
-		}
-	}
-	return n
-}
-
-func changeOf(net []netChange, a market.Address) (market.SignedAmount, bool) {
+func changeOf(net []netChange, a market.Address) (sum market.SignedAmount) {
 	for i := range net {
 		if net[i].account == a {
-			return net[i].sum, true
+			return net[i].sum
 		}
 	}
-	return market.SignedAmount{}, false
+	return sum
 }
 
-// before is what the trader had of the token before the transaction that changed it by net.
+// before is what the trader had of the token ahead of the transaction, which changed it by net.
 func (r *run) before(t *market.Trade, net *market.SignedAmount) (before market.Amount, ok bool) {
 	token := r.s.tokens.get(t.Base)
 	if token == nil || !token.SinceCreation || token.Holders.Status != market.HoldersCurrent ||
@@ -53,36 +66,35 @@ func (r *run) before(t *market.Trade, net *market.SignedAmount) (before market.A
 		return before, false
 	}
 	after := r.s.Balance(market.BalanceKey{Token: t.Base, Account: t.Trader})
+	var wraps bool
 	if net.Neg {
-		_, over := before.AddOverflow(&after, &net.Abs)
-		return before, !over
+		_, wraps = before.AddOverflow(&after, &net.Abs)
+	} else {
+		_, wraps = before.SubOverflow(&after, &net.Abs)
 	}
-	_, under := before.SubOverflow(&after, &net.Abs)
-	return before, !under
+	return before, !wraps
 }
 
-// share divides the change of the first swap's trader among its swaps, by what the pools say, if they all go one way. A buyer
-// may have got less than that, and a seller have given more. What is left of the other cases are transfers.
-func share(swaps []market.Trade, net *market.SignedAmount) {
-	var its []*market.Trade
+// share divides what a trader's balance changed by among the swaps, by what the pools say of them, if they all go one way: a
+// buyer may have got less, and a seller have given more. Whatever else came or went are transfers.
+func share(swaps []*market.Trade, net *market.SignedAmount) {
 	var pools market.Amount
-	for i := range swaps {
-		s := &swaps[i]
-		if s.Trader != swaps[0].Trader || s.Base != swaps[0].Base {
-			continue
-		}
+	for _, s := range swaps {
 		if _, over := pools.AddOverflow(&pools, &s.BaseAmount); over || s.Sell != net.Neg {
 			return
 		}
-		its = append(its, s)
 	}
-	if (net.Neg && !net.Abs.Gt(&pools)) || (!net.Neg && !net.Abs.Lt(&pools)) {
+	if net.Abs == pools || net.Abs.Lt(&pools) == net.Neg {
+		return
+	}
+	if len(swaps) == 1 {
+		swaps[0].TraderAmount = net.Abs
 		return
 	}
 	// Each part is the rounded sum so far less the one before, so that they are the whole.
 	var said, given market.Amount
-	parts := make([]market.Amount, len(its))
-	for i, s := range its {
+	parts := make([]market.Amount, len(swaps))
+	for i, s := range swaps {
 		said.Add(&said, &s.BaseAmount)
 		var sum market.Amount
 		sum.MulDivOverflow(&said, &net.Abs, &pools) // at most net
@@ -92,7 +104,7 @@ func share(swaps []market.Trade, net *market.SignedAmount) {
 			return // too little to be divided
 		}
 	}
-	for i, s := range its {
+	for i, s := range swaps {
 		s.TraderAmount = parts[i]
 	}
 }

@@ -18,6 +18,9 @@ type Token struct {
 	Candidate      Address
 	CandidateSince uint64
 	Holders        Holders
+	// SinceCreation says that every transfer of the token was booked in its own block, from the token's first on. Where a past
+	// was read later, which block ended that is chance.
+	SinceCreation bool
 }
 
 // Holders is how far a token's holder count can be believed.
@@ -118,12 +121,27 @@ type Trade struct {
 	Sell     bool
 	// BaseAmount and QuoteAmount are raw.
 	BaseAmount, QuoteAmount Amount
+	// TraderAmount is what arrived in the trader's wallet, where that is less than BaseAmount, or left it, where that is more: the
+	// token taxes its transfers, or a router kept a part. 0 says that it is BaseAmount.
+	TraderAmount Amount
+	// TraderBefore is the trader's balance of the base before the trade's transaction. HasTraderBefore is false unless the base's
+	// balances are followed since its creation and the transaction changed this one. A base that is a quote asset has neither.
+	TraderBefore    Amount
+	HasTraderBefore bool
 	// NanoUSD is the trade's value in 1e-9 USD, rounded once; HasUSD is false when the quote had no price.
 	NanoUSD int64
 	HasUSD  bool
 	// CloseUSD and CloseNative are the pool's price at the close of the trade's block, in USD and in the chain's
 	// native coin; 0 when unknown.
 	CloseUSD, CloseNative float64
+}
+
+// Traded is what arrived in the trader's wallet by a purchase, or left it by a sale.
+func (t *Trade) Traded() Amount {
+	if t.TraderAmount.IsZero() {
+		return t.BaseAmount
+	}
+	return t.TraderAmount
 }
 
 // Tick is what a trade adds to a series of prices in one currency.

@@ -37,6 +37,10 @@ type Entry struct {
 	Tx market.Hash
 	// Amount is raw: what arrived in the wallet or left it. Without an amount nothing happened.
 	Amount market.Amount
+	// Before is, if HasBefore, all that the wallet had of the token before the transaction of a Buy or Sell. What is missing of what
+	// it had after the one before was sent away in between, to a stranger.
+	Before    market.Amount
+	HasBefore bool
 	// NanoUSD is what a Buy or Sell was worth in 1e-9 USD, without the platform's fee. Its value is unknown while HasUSD is
 	// false.
 	NanoUSD int64
@@ -59,7 +63,8 @@ type Entry struct {
 func TradeOf(chain string, t *market.Trade) Entry {
 	e := Entry{
 		Position: Position{Wallet: t.Trader, Token: Token{Chain: chain, Mint: t.Base}},
-		At:       t.Time, Tx: t.Tx, Amount: t.BaseAmount, NanoUSD: t.NanoUSD, HasUSD: t.HasUSD,
+		At:       t.Time, Tx: t.Tx, Amount: t.Traded(), Before: t.TraderBefore, HasBefore: t.HasTraderBefore,
+		NanoUSD: t.NanoUSD, HasUSD: t.HasUSD,
 	}
 	if t.Sell {
 		e.Kind = Sell

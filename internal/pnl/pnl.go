@@ -36,7 +36,7 @@ type Options struct {
 }
 
 // Ledger takes the entries of one wallet, or of all wallets of one member, and keeps of them what the figures need: a
-// position is some 400 bytes, however many entries it has.
+// position is some 500 bytes, however many entries it has.
 type Ledger struct {
 	options Options
 	held    map[Position]*holding
@@ -55,6 +55,28 @@ type holding struct {
 	tx     market.Hash
 	isOpen bool
 	quote  bool
+	// balance is what there should be of the token, with a basis or without.
+	balance balance
+}
+
+// balance is a wallet's whole balance of a token as its entries have it, from the first one on that tells it, in transaction tx.
+type balance struct {
+	amount market.Amount
+	known  bool
+	tx     market.Hash
+}
+
+func (b *balance) add(v *market.Amount) {
+	if _, over := b.amount.AddOverflow(&b.amount, v); over {
+		b.known = false
+	}
+}
+
+// sub forgets a balance that would go below nought: a part of it came in unseen.
+func (b *balance) sub(v *market.Amount) {
+	if _, under := b.amount.SubOverflow(&b.amount, v); under {
+		b.known = false
+	}
 }
 
 // NewLedger is an empty ledger.
@@ -72,7 +94,7 @@ func NewLedger(o Options) *Ledger {
 // Add takes the next entry. Entries of one position come in the order of its chain; positions are independent of each other,
 // so that one chain may follow another, unless basis goes from one to another (Entry.To).
 func (l *Ledger) Add(e *Entry) {
-	if e.At > l.options.Now || e.Amount.IsZero() || e.Kind == In {
+	if e.At > l.options.Now || e.Amount.IsZero() {
 		return
 	}
 	h := l.holding(&e.Position)
@@ -81,13 +103,33 @@ func (l *Ledger) Add(e *Entry) {
 	}
 	switch e.Kind {
 	case Buy:
+		l.compare(h, e)
 		l.buy(h, e)
+		h.balance.add(&e.Amount)
 	case Sell:
+		l.compare(h, e)
 		l.sell(h, e)
+		h.balance.sub(&e.Amount)
 	case Out:
 		l.out(h, e)
-	case In: // what has no basis needs no record
+		h.balance.sub(&e.Amount)
+	case In: // what has no basis needs no other record
+		h.balance.add(&e.Amount)
 	}
+}
+
+// compare finds what was sent away since the trade before. What came in between has no basis.
+func (l *Ledger) compare(h *holding, e *Entry) {
+	b := &h.balance
+	if !e.HasBefore || (b.tx == e.Tx && e.Tx != (market.Hash{})) {
+		return // of one transaction the first trade tells
+	}
+	if b.known && e.Before.Lt(&b.amount) {
+		out := Entry{Position: e.Position, Kind: Out, At: e.At}
+		out.Amount.Sub(&b.amount, &e.Before)
+		l.out(h, &out)
+	}
+	*b = balance{amount: e.Before, known: true, tx: e.Tx}
 }
 
 func (l *Ledger) holding(p *Position) *holding {
@@ -151,7 +193,9 @@ func (l *Ledger) sale(h *holding, e *Entry, realised USD) {
 func (l *Ledger) out(h *holding, e *Entry) {
 	sent, cost := h.take(&e.Amount)
 	if !e.To.IsNone() {
-		l.holding(&Position{Wallet: e.To, Token: e.Token}).put(&sent, cost)
+		to := l.holding(&Position{Wallet: e.To, Token: e.Token})
+		to.put(&sent, cost)
+		to.balance.add(&e.Amount)
 		return
 	}
 	for i := range l.windows {

@@ -55,6 +55,14 @@ func (w *wallets) block(t *testing.T, chain string, n int) {
 		if i != 3 {
 			trade.NanoUSD, trade.HasUSD = int64(100*n+i), true
 		}
+		switch i {
+		case 1:
+			trade.TraderAmount = amount(uint64(n))
+		case 2:
+			trade.TraderBefore, trade.HasTraderBefore = huge(uint64(n)), true
+		case 4:
+			trade.TraderAmount, trade.HasTraderBefore = huge(uint64(n)), true // there was nothing before
+		}
 		c.Changes.Trades = append(c.Changes.Trades, trade)
 		w.made = append(w.made, store.WalletTrade{Chain: chain, Trade: trade, Untrusted: i >= 3})
 	}
