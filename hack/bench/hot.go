@@ -63,6 +63,8 @@ type hotOptions struct {
 
 	connections int
 	paths       string
+	// api are further flags of the API server's process.
+	api []string
 }
 
 func hotCommand(ctx context.Context, args []string) error {
@@ -139,7 +141,7 @@ func (o *hotOptions) measure(ctx context.Context, d *database, dir string) error
 
 // sample is the answer that the bare contenders write.
 func (o *hotOptions) sample(ctx context.Context, d *database, dir, path string) (*answerOf, error) {
-	s, err := serveAPI(ctx, dir, d.dsn)
+	s, err := serveAPI(ctx, dir, d.dsn, o.api...)
 	if err != nil {
 		return nil, err
 	}
@@ -169,7 +171,7 @@ func bareOf(name, target string, sample *answerOf) *bareAnswer {
 func (o *hotOptions) run(ctx context.Context, d *database, dir, name, target string, sample *answerOf, profile string) (_ *hotRun, err error) {
 	var s *served
 	if name == hotAPI {
-		s, err = serveAPI(ctx, dir, d.dsn)
+		s, err = serveAPI(ctx, dir, d.dsn, o.api...)
 	} else {
 		s, err = serveBare(ctx, dir, bareOf(name, target, sample))
 	}

@@ -75,6 +75,5 @@ func machineBusy() time.Duration {
 	if _, err := fmt.Sscanf(string(raw), "cpu %d %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &wait, &irq, &soft, &steal); err != nil {
 		return 0
 	}
-	const ticksPerSecond = 100
 	return time.Duration(user+nice+system+irq+soft+steal) * time.Second / ticksPerSecond
 }

@@ -26,6 +26,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
+	"github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
@@ -49,6 +50,7 @@ func serveCommand(ctx context.Context, args []string) error {
 	db := flags.String("db", "", "database of the API server")
 	at := flags.Int64("now", 0, "unix second at which the API server's clock begins")
 	board := flags.Bool("board", false, "declare the chains and venues of the launch board's world")
+	renderer := flags.String("renderer", "", "socket of the renderer that draws the API server's cards")
 	bare := flags.String("bare", "", "file with the answer of a bare server, which is run instead")
 	if err := flags.Parse(args); err != nil {
 		return err
@@ -81,7 +83,7 @@ func serveCommand(ctx context.Context, args []string) error {
 		if *board {
 			declared = boardCatalog()
 		}
-		s, err := apiServer(st, declared, clock, l.Addr(), log)
+		s, err := apiServer(st, declared, deskOf(*renderer, clock, log), clock, l.Addr(), log)
 		if err != nil {
 			return err
 		}
@@ -105,9 +107,18 @@ func serveCommand(ctx context.Context, args []string) error {
 // limitedClients is how many the limiter of `boardwalk apiserver` remembers.
 const limitedClients = 1_000_000
 
+// deskOf has cards drawn by the renderer that listens on a socket; without one none are.
+func deskOf(socket string, clock func() time.Time, log *slog.Logger) *cards.Desk {
+	if socket == "" {
+		return nil
+	}
+	return cards.NewDesk(cards.Options{Renderer: cards.NewClient(socket, clock), Now: clock, Log: log})
+}
+
 // apiServer is the API server as it is run in earnest, but for its clock: the limiter is on, and believes a proxy on this
 // machine about who asks.
-func apiServer(st *store.Store, declared *catalog.Catalog, clock func() time.Time, at net.Addr, log *slog.Logger) (*apiserver.Server, error) {
+func apiServer(st *store.Store, declared *catalog.Catalog, desk *cards.Desk, clock func() time.Time, at net.Addr, log *slog.Logger,
+) (*apiserver.Server, error) {
 	words, err := site.Default()
 	if err != nil {
 		return nil, err
@@ -118,7 +129,7 @@ func apiServer(st *store.Store, declared *catalog.Catalog, clock func() time.Tim
 	return apiserver.New(apiserver.Options{
 		Store: st, Catalog: catalog.NewLive(declared), Site: &words, Build: httpapi.Build{Commit: strings.Repeat("0", 40)},
 		BaseURL: "http://" + at.String(), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Limiter: limiter,
-		Now: clock, Log: log, Metrics: httpapi.NewMetrics(registry),
+		Cards: desk, Now: clock, Log: log, Metrics: httpapi.NewMetrics(registry),
 	})
 }
 

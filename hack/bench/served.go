@@ -24,8 +24,8 @@ type served struct {
 }
 
 // serveAPI starts the API server on a database. Its clock begins when the newest block is a second old.
-func serveAPI(ctx context.Context, dir, dsn string) (*served, error) {
-	return startServed(ctx, dir, "--db", dsn, "--now", strconv.FormatInt(worldEnd+1, 10))
+func serveAPI(ctx context.Context, dir, dsn string, more ...string) (*served, error) {
+	return startServed(ctx, dir, append([]string{"--db", dsn, "--now", strconv.FormatInt(worldEnd+1, 10)}, more...)...)
 }
 
 // serveBoard starts the API server on a database of the board's world. Its clock begins with the chains'.
@@ -53,17 +53,22 @@ func startServed(ctx context.Context, dir string, args ...string) (*served, erro
 
 // startChild starts this program again with another command, and waits until it says where it is. what is what it is called in
 // errors and in the name of its log.
-func startChild(ctx context.Context, dir, what string, args ...string) (_ *served, err error) {
+func startChild(ctx context.Context, dir, what string, args ...string) (*served, error) {
 	self, err := os.Executable()
 	if err != nil {
 		return nil, err
 	}
+	return startProcess(dir, what, exec.CommandContext(ctx, self, args...))
+}
+
+// startProcess is startChild with another program, which says a line of JSON when it is ready and ends with its input.
+func startProcess(dir, what string, cmd *exec.Cmd) (_ *served, err error) {
 	log, err := os.CreateTemp(dir, what+"-")
 	if err != nil {
 		return nil, err
 	}
 	defer func() { _ = log.Close() }() // the child has it by then
-	s := &served{cmd: exec.CommandContext(ctx, self, args...), log: log.Name()}
+	s := &served{cmd: cmd, log: log.Name()}
 	s.cmd.Stderr = log
 	if s.in, err = s.cmd.StdinPipe(); err != nil {
 		return nil, err
