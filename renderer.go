@@ -53,7 +53,7 @@ all of it. Started by root, it runs the browser as nobody.`,
 	f.IntVar(&o.Queue, "queue", 0, "how many cards may wait beyond those (default 32 for each)")
 	f.DurationVar(&o.Deadline, "deadline", 6*time.Second, "how long a card may take, the wait included")
 	f.IntVar(&o.RecycleAfter, "recycle-after", 1000, "replace the browser after this many cards")
-	f.Uint64Var(&o.MaxMemory, "max-browser-memory", 512<<20, "replace the browser when its processes hold more bytes than this")
+	f.Uint64Var(&o.MaxMemory, "max-browser-memory", 0, "replace the browser when its processes hold more bytes than this (default 256 MiB and 128 MiB for each of --tabs)")
 	_ = cmd.MarkFlagRequired("socket")
 	return cmd
 }

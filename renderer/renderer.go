@@ -74,8 +74,8 @@ func New(o Options) (*Renderer, error) {
 	return &Renderer{o: o, browsers: browsers}, nil
 }
 
-// drain is how long cards in flight have when the renderer ends: more than any may take.
-const drain = 10 * time.Second
+// drain is how long cards in flight have when the renderer ends: more than any may take, its request included.
+func (r *Renderer) drain() time.Duration { return max(10*time.Second, r.o.Deadline+4*time.Second) }
 
 // Run answers on the socket until ctx ends, and then draws what it was asked for before. A browser that doesn't start or
 // that ends is no error: the answer is 503 until one runs. It makes the program the parent of its descendants' orphans.
@@ -89,7 +89,7 @@ func (r *Renderer) Run(ctx context.Context) error {
 	serving, served := context.WithCancel(context.WithoutCancel(ctx))
 	g.Go(func() error {
 		defer served()
-		return telemetry.Serve(ctx, l, r.Handler(), drain, r.o.Log)
+		return telemetry.Serve(ctx, l, r.Handler(), r.drain(), r.o.Log)
 	})
 	g.Go(func() error { return r.browsers.Run(serving) })
 	return g.Wait()

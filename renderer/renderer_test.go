@@ -285,6 +285,14 @@ func TestACardThatTakesTooLongIsGivenUp(t *testing.T) {
 	}
 }
 
+func TestCardsInFlightHaveTheirWholeTimeAtTheEnd(t *testing.T) {
+	for _, deadline := range []time.Duration{0, time.Second, time.Minute} {
+		if has := (&Renderer{o: Options{Deadline: deadline}}).drain(); has < 10*time.Second || has <= deadline {
+			t.Errorf("a card may take %s and has %s at the end", deadline, has)
+		}
+	}
+}
+
 func TestCardsInFlightAreDrawnAtTheEnd(t *testing.T) {
 	s := serve(t, Options{})
 	inFlight := s.begin()

@@ -59,7 +59,7 @@ type Asset struct {
 	Chain  string `json:"chain"`
 	Symbol string `json:"symbol"`
 	Name   string `json:"name"`
-	// Picture is a PNG or JPEG as the store has it; none gives a monogram.
+	// Picture is a PNG or JPEG of at most 2^20 pixels, as the store has it; none gives a monogram.
 	Picture []byte `json:"picture,omitempty"`
 }
 

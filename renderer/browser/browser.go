@@ -40,7 +40,8 @@ type Options struct {
 	Deadline time.Duration
 	// RecycleAfter is the number of pictures after which a browser is replaced. The default is 1,000.
 	RecycleAfter int
-	// MaxMemory is the number of bytes of a browser's processes above which it is replaced. The default is 512 MiB.
+	// MaxMemory is the number of bytes of a browser's processes above which it is replaced. The default is 256 MiB and 128
+	// for each tab: one that has drawn little holds 120 MiB and 20 for each.
 	MaxMemory uint64
 	// Patience is how long a browser may take to start and to answer that it is well. The default is 20 s to start and a
 	// quarter of it to answer.
@@ -74,7 +75,7 @@ func (o Options) withDefaults() (Options, error) {
 	orDefault(&o.Queue, 32*o.Tabs)
 	orDefault(&o.Deadline, 6*time.Second)
 	orDefault(&o.RecycleAfter, 1000)
-	orDefault(&o.MaxMemory, 512<<20)
+	orDefault(&o.MaxMemory, 256<<20+uint64(max(0, o.Tabs))*128<<20)
 	orDefault(&o.Patience, 20*time.Second)
 	orDefault(&o.HealthEvery, 5*time.Second)
 	if o.Width < 0 || o.Height < 0 || o.Tabs < 0 || o.Queue < 0 || o.Deadline < 0 || o.RecycleAfter < 0 || o.Patience < 0 || o.HealthEvery < 0 {

@@ -55,7 +55,7 @@ func (s *Supervisor) RetryAfter() time.Duration {
 }
 
 // Draw gives the picture of a document, a PNG, within the deadline. The document is made when its turn has come, so that
-// no more are made at a time than there are tabs. The end of ctx ends the wait for a turn, not what is being drawn.
+// no more are made at a time than there are tabs. The end of ctx ends the wait, not what a tab is drawing.
 func (p *Place) Draw(ctx context.Context, document func() ([]byte, error)) ([]byte, error) {
 	png, err := p.s.draw(ctx, document)
 	p.s.o.Metrics.finished(outcomeOf(err))
@@ -84,17 +84,26 @@ func (s *Supervisor) draw(ctx context.Context, document func() ([]byte, error)) 
 // tries draws, and once more after a failure that may not be the document's.
 func (s *Supervisor) tries(ctx context.Context, slot int, html []byte) ([]byte, error) {
 	for failed := 0; ; {
-		png, err := s.try(ctx, slot, html, failed > 0)
+		i, err := s.acquire(ctx)
+		if err != nil {
+			s.slots <- slot
+			return nil, err
+		}
+		if s.late(ctx) { // the wait was for a browser
+			s.release(i, slot)
+			return nil, ErrDeadline
+		}
+		png, err := s.try(ctx, i, slot, html, failed > 0)
 		switch {
-		case err == nil, errors.Is(err, ErrUnavailable), errors.Is(err, context.Canceled):
+		case err == nil, errors.Is(err, context.Canceled):
 			return png, err
 		case errors.Is(err, errOver):
 			// Nothing was tried.
+		case errors.Is(err, ErrDeadline) && (failed > 0 || ctx.Err() != nil):
+			s.o.Log.WarnContext(ctx, "a picture took too long", "tries", failed+1)
+			return nil, err
 		case failed > 0:
 			s.o.Log.WarnContext(ctx, "a picture failed twice", "err", err.Error())
-			if errors.Is(err, ErrDeadline) {
-				return nil, err
-			}
 			return nil, fmt.Errorf("%w: %w", ErrFailed, err)
 		default:
 			failed++
@@ -106,10 +115,20 @@ func (s *Supervisor) tries(ctx context.Context, slot int, html []byte) ([]byte, 
 	}
 }
 
+// late tells whether too little of the time is left to begin.
+func (s *Supervisor) late(ctx context.Context) bool {
+	deadline, _ := ctx.Deadline()
+	return deadline.Sub(s.o.Now()) < s.o.Deadline/8
+}
+
 // turn waits for a slot.
 func (s *Supervisor) turn(ctx context.Context) (int, error) {
 	select {
 	case slot := <-s.slots:
+		if s.late(ctx) {
+			s.slots <- slot
+			return 0, ErrDeadline
+		}
 		return slot, nil
 	case <-s.ended:
 		return 0, ErrUnavailable
@@ -131,45 +150,55 @@ func (s *Supervisor) produce(slot int, document func() ([]byte, error)) (html []
 	return html, err
 }
 
-// try draws with the browser of the moment and gives the slot back. A try that isn't the last has half of what is left of
-// the time. A tab that failed is seen to meanwhile, which nobody waits for.
-func (s *Supervisor) try(ctx context.Context, slot int, html []byte, last bool) ([]byte, error) {
-	i, err := s.acquire(ctx)
-	if err != nil {
-		s.slots <- slot
-		return nil, err
-	}
+// try draws with a browser. A try that isn't the last has half of what is left of the time. The slot is given back when the
+// tab is done, or has been replaced, which nobody waits for.
+func (s *Supervisor) try(ctx context.Context, i *instance, slot int, html []byte, last bool) ([]byte, error) {
 	deadline, _ := ctx.Deadline()
-	if now := s.o.Now(); !last {
-		half := deadline.Sub(now) / 2
-		deadline = now.Add(half)
-		// A browser that hangs is found out before the half is over, which leaves more for the next one to start.
-		early := time.AfterFunc(half/2, func() { s.ask(i) })
+	now := s.o.Now()
+	share := deadline.Sub(now)
+	if !last {
+		share /= 2
+	}
+	// A tab that takes longer is taken for one that hangs and is replaced, which costs more than many pictures. So each gets
+	// a fair time, though whoever asked may have gone: else a long queue, whose last have little time left, would have
+	// tabs replaced without end.
+	share = max(share, s.o.Deadline/4)
+	if !last {
+		// A browser that hangs is found out before the time is over, which leaves more for the next one to start.
+		early := time.AfterFunc(share/2, func() { s.ask(i) })
 		defer early.Stop()
 	}
-	png, err := i.tabs[slot].draw(ctx, html, deadline)
-	if err == nil {
-		s.release(i, slot)
-		return png, nil
+	type result struct {
+		png []byte
+		err error
 	}
-	// A tab's failure may be the whole browser's, but for this one.
-	suspicious := !errors.Is(err, errNavigated)
-	if suspicious {
-		s.suspect(i, 1)
-	}
+	done := make(chan result, 1)
 	go func() {
 		defer s.release(i, slot)
-		if s.mend(i, slot) && suspicious {
+		png, err := i.tabs[slot].draw(ctx, html, now.Add(share))
+		// A tab's failure may be the whole browser's, but for this one. It is said before the next try begins.
+		suspicious := err != nil && !errors.Is(err, errNavigated)
+		if suspicious {
+			s.suspect(i, 1)
+		}
+		done <- result{png, err}
+		if err != nil && s.mend(i, slot) && suspicious {
 			s.suspect(i, -1)
 		}
 	}()
-	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		err = ErrDeadline
-	case errors.Is(err, context.Canceled):
-		err = errEnded // the browser's life, not the caller's
+	var r result
+	select {
+	case r = <-done:
+	case <-ctx.Done():
+		return nil, context.Cause(ctx)
 	}
-	return nil, err
+	switch {
+	case errors.Is(r.err, context.DeadlineExceeded):
+		r.err = ErrDeadline
+	case errors.Is(r.err, context.Canceled):
+		r.err = errEnded // the browser's life, not the caller's
+	}
+	return r.png, r.err
 }
 
 // errEnded is a browser's end in the middle of a picture.

@@ -90,6 +90,7 @@ var hostileDocuments = []string{
 // TestNothingThatIsDrawnReachesTheNetwork takes the guards away in turn, to show that each of two holds alone, and that the
 // server is reached without them.
 func TestNothingThatIsDrawnReachesTheNetwork(t *testing.T) {
+	t.Parallel()
 	for name, c := range map[string]struct {
 		without guards
 		caught  bool
@@ -100,6 +101,7 @@ func TestNothingThatIsDrawnReachesTheNetwork(t *testing.T) {
 		"no guards, control": {without: guards{flags: true, scripts: true, namespace: true}, caught: true},
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			w := begin(t, Options{Tabs: 1, without: c.without})
 			if !c.without.namespace && c.without.flags && !w.running().protection.NoNetwork {
 				t.Skip("this kernel allows no namespace of the network")
@@ -129,6 +131,7 @@ func TestNothingThatIsDrawnReachesTheNetwork(t *testing.T) {
 
 // TestADocumentLeavesNothingToTheNext has one that would lead its tab elsewhere a moment after it was drawn.
 func TestADocumentLeavesNothingToTheNext(t *testing.T) {
+	t.Parallel()
 	w := begin(t, Options{Tabs: 1})
 	expected := w.mustDraw(sample(1))
 	for range 3 {
@@ -143,6 +146,7 @@ func TestADocumentLeavesNothingToTheNext(t *testing.T) {
 
 // TestADocumentReadsNoFiles has one that exists beside one that doesn't: both are as good as missing.
 func TestADocumentReadsNoFiles(t *testing.T) {
+	t.Parallel()
 	w := begin(t, Options{Tabs: 1})
 	path := filepath.Join(t.TempDir(), "red.png")
 	var red bytes.Buffer

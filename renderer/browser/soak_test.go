@@ -48,7 +48,11 @@ func TestNothingIsLeftAfterManyCardsAndKills(t *testing.T) {
 		for _, kind := range kinds {
 			pids = append(pids, w.kind(i, kind)...)
 		}
-		_ = syscall.Kill(pids[random.IntN(len(pids))], syscall.SIGKILL) // it may be gone
+		victim := pids[random.IntN(len(pids))]
+		if n == 0 {
+			victim = i.pid
+		}
+		_ = syscall.Kill(victim, syscall.SIGKILL) // it may be gone
 	}
 	all.Wait()
 	t.Logf("%d drawn, %d failed, %d kills; browsers: %.0f ended, %.0f hung, %.0f lost their tabs, %.0f replaced after their count",

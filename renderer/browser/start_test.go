@@ -26,6 +26,7 @@ func script(t *testing.T, path, commands string) {
 }
 
 func TestABrowserThatDoesNotStartIsSaidAtOnce(t *testing.T) {
+	t.Parallel()
 	chromium, err := find(Program)
 	if err != nil {
 		t.Fatal(err)
@@ -35,6 +36,7 @@ func TestABrowserThatDoesNotStartIsSaidAtOnce(t *testing.T) {
 		"it hangs": "sleep 1000 & sleep 1001",
 	} {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			program := filepath.Join(t.TempDir(), "chromium")
 			script(t, program, commands)
 			w := begin(t, Options{Tabs: 1, Program: program, Patience: 5 * time.Second})
@@ -57,6 +59,7 @@ func TestABrowserThatDoesNotStartIsSaidAtOnce(t *testing.T) {
 }
 
 func TestAMissingProgramIsNamed(t *testing.T) {
+	t.Parallel()
 	w := begin(t, Options{Program: "no-such-chromium"})
 	w.eventually(func() bool {
 		err := w.Ready()
@@ -64,12 +67,62 @@ func TestAMissingProgramIsNamed(t *testing.T) {
 	})
 }
 
-// TestTheProtectionIsWhatItIsSaidToBe reads it from the kernel.
-func TestTheProtectionIsWhatItIsSaidToBe(t *testing.T) {
+// TestAProtectionThatWasThereIsNotGivenUp has a browser that fails to start in its sandbox for a while, as it may on a
+// machine that lacks memory.
+func TestAProtectionThatWasThereIsNotGivenUp(t *testing.T) {
+	t.Parallel()
+	chromium, err := find(Program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := filepath.Join(t.TempDir(), "chromium")
+	script(t, program, `exec "`+chromium+`" "$@"`)
+	w := begin(t, Options{Tabs: 1, Program: program})
+	first := w.running()
+	if !first.protection.Sandbox {
+		t.Skip("this kernel allows no sandbox")
+	}
+	script(t, program, `for flag; do test "$flag" = --no-sandbox && exec "`+chromium+`" "$@"; done; exit 1`)
+	w.signal(syscall.SIGKILL, first.pid)
+	w.eventually(func() bool { return w.metric("boardwalk_renderer_browser_start_failures_total", "") > 1 })
+	if err := w.Ready(); err == nil {
+		t.Errorf("a browser runs with %s, after %s", w.running().protection, first.protection)
+	}
+	script(t, program, `exec "`+chromium+`" "$@"`)
+	w.eventually(func() bool { return w.Ready() == nil })
+	if again := w.running().protection; again != first.protection {
+		t.Errorf("it has %s, after %s", again, first.protection)
+	}
+}
+
+// TestEveryProtectionIsWhatItIsSaidToBe draws with the best that this machine allows and with all that are less, and reads
+// from the kernel what they are.
+func TestEveryProtectionIsWhatItIsSaidToBe(t *testing.T) {
+	t.Parallel()
 	w := begin(t, Options{Tabs: 1})
-	i := w.running()
-	renderer := w.kind(i, "renderer")[0]
-	t.Log(i.protection)
+	granted := w.running().protection
+	for _, p := range protections {
+		if (p.Sandbox && !granted.Sandbox) || (p.NoNetwork && !granted.NoNetwork) {
+			continue
+		}
+		t.Run(p.String(), func(t *testing.T) {
+			w := w
+			if p != granted {
+				w = begin(t, Options{Tabs: 1, only: []Protection{p}})
+			}
+			w.mustDraw(sample(1))
+			i := w.running()
+			if i.protection != p {
+				t.Errorf("it has %s", i.protection)
+			}
+			inspect(t, i, w.kind(i, "renderer")[0])
+		})
+	}
+}
+
+// inspect holds a browser's protection against what the kernel says of it and of the process of a tab.
+func inspect(t *testing.T, i *instance, renderer int) {
+	t.Helper()
 	if namespaces := len(status(t, renderer, "NSpid:")); (namespaces > 1) != i.protection.Sandbox {
 		t.Errorf("sandbox %t, but the tab's process is in %d namespaces of processes", i.protection.Sandbox, namespaces)
 	}
@@ -90,23 +143,6 @@ func TestTheProtectionIsWhatItIsSaidToBe(t *testing.T) {
 	}
 }
 
-// TestEveryProtectionDraws tries those that aren't the best of this machine as well.
-func TestEveryProtectionDraws(t *testing.T) {
-	granted := begin(t, Options{Tabs: 1}).running().protection
-	for _, p := range protections {
-		if (p.Sandbox && !granted.Sandbox) || (p.NoNetwork && !granted.NoNetwork) {
-			continue
-		}
-		t.Run(p.String(), func(t *testing.T) {
-			w := begin(t, Options{Tabs: 1, only: []Protection{p}})
-			w.mustDraw(sample(1))
-			if has := w.running().protection; has != p {
-				t.Errorf("it has %s", has)
-			}
-		})
-	}
-}
-
 func status(t *testing.T, pid int, name string) []string {
 	t.Helper()
 	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -124,6 +160,7 @@ func status(t *testing.T, pid int, name string) []string {
 
 // TestOthersProcessesStay has one of another's in the same program, which even names the same folder.
 func TestOthersProcessesStay(t *testing.T) {
+	t.Parallel()
 	other := exec.CommandContext(t.Context(), "/bin/sh", "-c", "read line", "--type=renderer")
 	other.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	hold, err := other.StdinPipe()

@@ -131,6 +131,7 @@ func (k *keeper) round(ctx context.Context) {
 		k.o.Log.InfoContext(ctx, "the browser runs", "sandbox", p.Sandbox, "network_namespace", p.NoNetwork, "user", browserUser())
 	}
 	k.replace(next, k.ending)
+	began := k.o.Now()
 	why := k.watch(ctx, next)
 	if why == reasonStopped {
 		return
@@ -138,14 +139,15 @@ func (k *keeper) round(ctx context.Context) {
 	k.o.Metrics.replaced(why)
 	if why.planned() {
 		k.backoff = firstBackoff
+		k.o.Log.InfoContext(ctx, "the browser is replaced", "reason", string(why))
 		return
 	}
 	k.o.Log.WarnContext(ctx, "the browser is started anew", "reason", string(why))
-	if k.replace(nil, k.ending) > 0 {
+	if k.replace(nil, k.ending) > 0 || k.o.Now().Sub(began) > maxBackoff {
 		k.backoff = firstBackoff
 		return
 	}
-	// It drew nothing in its life, so the next one may not either.
+	// It drew nothing in its short life, so the next one may not either.
 	k.failed(ctx, fmt.Errorf("%w: the last browser drew nothing (%s)", ErrUnavailable, why))
 }
 
@@ -166,8 +168,8 @@ func (k *keeper) failed(ctx context.Context, err error) {
 	k.backoff = min(2*k.backoff, maxBackoff)
 }
 
-// start starts a browser with the best protection that works here. What works is found anew each time, since it costs
-// nothing where the best does.
+// start starts a browser with the best protection that works here. There is never less than there was before: what the
+// kernel allowed once it allows, so that a failure has another cause, such as a lack of memory.
 func (k *keeper) start(ctx context.Context) (*instance, error) {
 	program, err := find(k.o.Program)
 	if err != nil {
@@ -187,8 +189,9 @@ func (k *keeper) start(ctx context.Context) (*instance, error) {
 			return i, nil
 		}
 		why = append(why, fmt.Errorf("with %s: %w", p, err))
-		if errors.Is(err, errSlow) || ctx.Err() != nil {
-			break // a slow machine is no reason for less protection
+		slow := errors.Is(err, errSlow) || ctx.Err() != nil
+		if had := k.granted != nil && *k.granted == p; had || slow {
+			break // a slow machine is no reason for less protection either
 		}
 	}
 	return nil, errors.Join(why...)

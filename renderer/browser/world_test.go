@@ -20,6 +20,24 @@ import (
 // patience bounds what is waited for. It ends what hangs and is no expectation.
 const patience = 2 * time.Minute
 
+// TestMain sees that nothing is left of all browsers together, not even the dead who wait to be reaped.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
+	all, err := processes()
+	if err != nil {
+		log.Error("the processes can't be listed", "err", err)
+		code = 1
+	}
+	for _, p := range all {
+		if p.parent == os.Getpid() {
+			log.Error("a process is left", "pid", p.pid, "group", p.group, "command", commandLine(p.pid))
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
 // world is a Supervisor at work.
 type world struct {
 	*Supervisor
@@ -125,7 +143,7 @@ func (w *world) eventually(is func() bool) {
 	}
 }
 
-// left lists this program's descendants that are browsers or were.
+// left lists the processes of this world's browsers.
 func (w *world) left() []string {
 	w.tb.Helper()
 	all, err := processes()
@@ -134,9 +152,7 @@ func (w *world) left() []string {
 	}
 	var left []string
 	for _, p := range all {
-		if line := commandLine(p.pid); p.parent == os.Getpid() && (line == "" || strings.Contains(line, w.o.Dir)) {
-			left = append(left, fmt.Sprint(p.pid, " ", line))
-		} else if strings.Contains(line, w.o.Dir) {
+		if line := commandLine(p.pid); strings.Contains(line, w.o.Dir) {
 			left = append(left, fmt.Sprint(p.pid, " ", line))
 		}
 	}

@@ -206,3 +206,12 @@ func TestFiguresStayShort(t *testing.T) {
 		}
 	}
 }
+
+func TestAMomentThatCannotBeMeantIsNotDrawn(t *testing.T) {
+	t.Parallel()
+	for unix, want := range map[int64]string{-1: "", 0: "", 1: "1 Jan 1970", mostUnix: "31 Dec 9999", mostUnix + 1: "", math.MaxInt64: ""} {
+		if got := moment(unix, dayLayout); got != want {
+			t.Errorf("%d is written %q, %q is wanted", unix, got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"html/template"
 	"image"
+	"image/color"
 	"image/jpeg"
 	"image/png"
 	"sync"
@@ -16,8 +17,11 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// mostPixels bounds what decoding may allocate: 4096 by 1024 pixels of a 16 bit PNG are 32 MiB.
-const mostPixels = 1 << 22
+// What bounds the time and memory of decoding, which a deadline can't end. The store's pictures are far below.
+const (
+	mostPixels = 1 << 20 // 8 MiB of a 16 bit PNG
+	mostScans  = 32      // of a JPEG: each passes over all of it for some twenty bytes
+)
 
 // badge is a picture, or what stands for one: a letter, or for want of one a few planks.
 type badge struct {
@@ -74,14 +78,19 @@ func (b *buffers) Get() *png.EncoderBuffer {
 // Put implements png.EncoderBufferPool.
 func (b *buffers) Put(kept *png.EncoderBuffer) { b.pool.Put(kept) }
 
+// deck is what shows through a picture: --deck of the style sheet. The sheet has no background for pictures: a browser leaves
+// it out once it knows that the picture covers it, and from then on the rounded edges of the same card would be others.
+var deck = color.RGBA{0x13, 0x1e, 0x27, 0xff}
+
 var errPicture = errors.New("picture")
 
 // dataURL decodes a PNG or JPEG, crops its middle square and scales it: a browser scales a JPEG in one of two ways,
 // whichever its cache suggests, and the bytes of the card would differ.
 func dataURL(encoded []byte, size int) (template.URL, error) {
 	decode, config := jpeg.Decode, jpeg.DecodeConfig
+	scans := bytes.Count(encoded, []byte("\xff\xda")) // whose second byte is never data behind the first
 	if bytes.HasPrefix(encoded, []byte("\x89PNG")) {
-		decode, config = png.Decode, png.DecodeConfig
+		decode, config, scans = png.Decode, png.DecodeConfig, 1
 	}
 	c, err := config(bytes.NewReader(encoded))
 	if err != nil {
@@ -90,12 +99,16 @@ func dataURL(encoded []byte, size int) (template.URL, error) {
 	if c.Width < 1 || c.Height < 1 || c.Width > mostPixels/c.Height {
 		return "", fmt.Errorf("%w: %d by %d pixels, at most %d in all are allowed", errPicture, c.Width, c.Height, mostPixels)
 	}
+	if scans > mostScans {
+		return "", fmt.Errorf("%w: %d scans, at most %d are allowed", errPicture, scans, mostScans)
+	}
 	from, err := decode(bytes.NewReader(encoded))
 	if err != nil {
 		return "", fmt.Errorf("%w: %w", errPicture, err)
 	}
 	to := image.NewRGBA(image.Rect(0, 0, size, size))
-	draw.CatmullRom.Scale(to, to.Bounds(), from, middle(from.Bounds()), draw.Src, nil)
+	draw.Draw(to, to.Bounds(), image.NewUniform(deck), image.Point{}, draw.Src)
+	draw.CatmullRom.Scale(to, to.Bounds(), from, middle(from.Bounds()), draw.Over, nil)
 	var out bytes.Buffer
 	if err := quick.Encode(&out, to); err != nil {
 		return "", fmt.Errorf("%w: %w", errPicture, err)

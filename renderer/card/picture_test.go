@@ -50,6 +50,21 @@ func TestAPictureHasTheDrawnSizeAndItsMiddle(t *testing.T) {
 	}
 }
 
+// What is clear is filled: see deck.
+func TestAPictureCoversItsBadge(t *testing.T) {
+	t.Parallel()
+	m := read(t, picture(asPNG(t, portrait(t, 64, 64, color.Transparent, yellow)), 64, "", ""))
+	if got := rgb(m.At(2, 32)); got != deck {
+		t.Errorf("%v where the picture is clear, %v is wanted", got, deck)
+	}
+	if got := rgb(m.At(32, 32)); got != yellow {
+		t.Errorf("%v in the middle, %v is wanted", got, yellow)
+	}
+	if _, opaque := m.(*image.RGBA); !opaque {
+		t.Errorf("a %T, which has an alpha channel", m)
+	}
+}
+
 func TestWhatIsNoPictureGivesAMonogram(t *testing.T) {
 	t.Parallel()
 	whole := asPNG(t, portrait(t, 30, 30, blue, yellow))
@@ -61,6 +76,7 @@ func TestWhatIsNoPictureGivesAMonogram(t *testing.T) {
 		"a flat bomb":   bomb(t, whole, 1<<30, 1),
 		"no width":      bomb(t, whole, 0, 10),
 		"start of JPEG": {0xff, 0xd8, 0xff},
+		"many passes":   passes(mostScans + 1),
 	} {
 		got := picture(encoded, 64, "wif", wif)
 		if got.Picture != "" || got.Letter.Text != "W" || got.Hue < 0 || got.Hue >= hues {
@@ -73,6 +89,27 @@ func TestWhatIsNoPictureGivesAMonogram(t *testing.T) {
 	if a, b := picture(nil, 64, "", base), picture(nil, 64, "", wallet); a.Hue == b.Hue && a.Planks[0] == b.Planks[0] && a.Planks[1] == b.Planks[1] {
 		t.Errorf("two addresses look alike: %+v", a)
 	}
+}
+
+func TestAJPEGMayComeInPasses(t *testing.T) {
+	t.Parallel()
+	read(t, picture(passes(mostScans), 64, "", ""))
+}
+
+// passes is a JPEG of 8 by 8 pixels that comes in so many scans, which are as cheap to write for any size.
+func passes(n int) []byte {
+	table := func(class byte) []byte { // with one code, of one bit, that says: nothing
+		return append([]byte{0xff, 0xc4, 0, 20, class << 4, 1}, make([]byte, 16)...)
+	}
+	out := []byte{0xff, 0xd8, 0xff, 0xdb, 0, 67, 0}
+	out = append(out, bytes.Repeat([]byte{1}, 64)...)
+	out = append(out, 0xff, 0xc2, 0, 11, 8, 0, 8, 0, 8, 1, 1, 0x11, 0)
+	out = append(append(out, table(0)...), table(1)...)
+	out = append(out, 0xff, 0xda, 0, 8, 1, 1, 0, 0, 0, 1, 0x7f)
+	for range n - 1 {
+		out = append(out, 0xff, 0xda, 0, 8, 1, 1, 0, 1, 63, 0, 0x7f)
+	}
+	return append(out, 0xff, 0xd9)
 }
 
 // bomb is a PNG whose header tells another size.

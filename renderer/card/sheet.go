@@ -134,9 +134,12 @@ const (
 	minuteLayout = dayLayout + ", 15:04 UTC"
 )
 
-// moment is a time in Unix seconds as people read it; 0 gives nothing.
+// mostUnix is the end of the year 9999: later ones have more digits than there is room for.
+const mostUnix = 253402300799
+
+// moment is a time in Unix seconds as people read it; 0 gives nothing, as does what can't be meant.
 func moment(unix int64, layout string) string {
-	if unix <= 0 {
+	if unix <= 0 || unix > mostUnix {
 		return ""
 	}
 	return time.Unix(unix, 0).UTC().Format(layout)
