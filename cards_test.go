@@ -24,8 +24,15 @@ import (
 	"github.com/boardwalkhq/boardwalk/renderer"
 )
 
+// reply is what there is to an answer beside its body.
+type reply struct {
+	StatusCode int
+	Status     string
+	Header     http.Header
+}
+
 // fetch asks for what isn't JSON.
-func (r *running) fetch(t *testing.T, path string, header http.Header) (*http.Response, []byte) {
+func (r *running) fetch(t *testing.T, path string, header http.Header) (reply, []byte) {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, r.url+path, nil)
 	if err != nil {
@@ -43,11 +50,11 @@ func (r *running) fetch(t *testing.T, path string, header http.Header) (*http.Re
 	if err != nil {
 		t.Fatal(err)
 	}
-	return res, body
+	return reply{res.StatusCode, res.Status, res.Header}, body
 }
 
 // card fetches a card, which must be one.
-func (r *running) card(t *testing.T, path string) (*http.Response, []byte) {
+func (r *running) card(t *testing.T, path string) (reply, []byte) {
 	t.Helper()
 	res, body := r.fetch(t, path, nil)
 	if res.StatusCode != http.StatusOK || res.Header.Get("Content-Type") != "image/png" {
@@ -101,7 +108,7 @@ func TestCards(t *testing.T) {
 	r.stop(t)
 
 	socket, registry, end := drawBeside(t)
-	r = startUpWith(t, func(u *up) { u.public.renderer = socket }, dsn, "config/samples", dir)
+	r = startUpWith(t, func(u *up) { u.renderer = socket }, dsn, "config/samples", dir)
 	at := slices.IndexFunc(desk.Launches(), func(l *simnet.Launch) bool { return r.launched(t, l.Token).Graduation.State == "curve" })
 	if at < 0 {
 		t.Fatal("no launch is on its curve")

@@ -200,7 +200,12 @@ func (u *up) serve(ctx context.Context, declared *files.Declared, st *store.Stor
 	desk := &venueDesk{declared: declared, indexers: indexers, live: live, log: u.log}
 	g.Go(func() error { return desk.run(ctx) })
 	if draw != nil {
-		g.Go(func() error { return draw(ctx) })
+		g.Go(func() error {
+			if err := draw(ctx); err != nil {
+				u.log.ErrorContext(ctx, "share cards are no longer drawn; the rest goes on", "err", err.Error())
+			}
+			return nil
+		})
 	}
 	g.Go(func() error { return server.Run(ctx, listener) })
 	g.Go(func() error {

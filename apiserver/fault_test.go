@@ -197,7 +197,9 @@ func TestBeforeTheFirstSnapshot(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := &client{s.Handler()}
-	for _, target := range []string{"/api/market/live", "/api/majors", "/api/dexscreener/search?q=x", "/api/launch/launches"} {
+	for _, target := range []string{
+		"/api/market/live", "/api/majors", "/api/dexscreener/search?q=x", "/api/launch/launches", "/api/pnl-card/trader/" + trader + ".png",
+	} {
 		if res, _ := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("%s: %d", target, res.StatusCode)
 		}
@@ -227,7 +229,7 @@ func TestTooBusy(t *testing.T) {
 	for _, target := range []string{
 		info, "/api/chart/" + token, "/api/token/" + token + "/candles", "/api/market/token-prices?mints=" + token,
 		"/api/dexscreener/search?q=pepe", "/api/launch/token/" + token, "/api/token/" + token + "/trust",
-		"/api/pnl-card/token/" + token + ".png", "/api/pnl-card/launch/" + token + ".png", "/api/pnl-card/trader/" + trader + ".png",
+		"/api/pnl-card/token/" + token + ".png", "/api/pnl-card/launch/" + token + ".png",
 	} {
 		res, body := c.do(t, http.MethodGet, target, nil)
 		var p contract.Problem
@@ -370,7 +372,7 @@ func TestFaultsStayInside(t *testing.T) {
 	for _, target := range []string{
 		"/api/market/token-prices?mints=" + token, "/api/dexscreener/search?q=panic", "/api/token/info/" + token + "?chain=base",
 		"/api/chart/" + token, "/api/token/" + token + "/candles", "/api/launch/token/" + token, "/api/token/" + token + "/trust",
-		"/api/pnl-card/token/" + token + ".png", "/api/pnl-card/launch/" + token + ".png", "/api/pnl-card/trader/" + trader + ".png", "/t/" + token,
+		"/api/pnl-card/token/" + token + ".png", "/api/pnl-card/launch/" + token + ".png", "/t/" + token,
 	} {
 		fails(c, target, http.StatusInternalServerError)
 	}

@@ -31,8 +31,10 @@ const (
 	pause = time.Second
 	// maxPicture bounds what is read of a PNG, many times what a card has.
 	maxPicture = 4 << 20
-	// renderers bounds the connections to the socket: more cards than that wait here and not there.
-	renderers = 32
+	// atOnce bounds the cards that are asked for at once: a few times what the renderer lets wait.
+	atOnce = 256
+	// idle is how many connections are kept.
+	idle = 16
 	// versionHeader names the look that the renderer draws. A card in another one must not be kept as if it were ours.
 	versionHeader = "Boardwalk-Card-Version"
 )
@@ -59,14 +61,16 @@ func (e *UnavailableError) Unwrap() error { return e.Cause }
 
 var (
 	errPaused = errors.New("it failed less than a second ago")
+	errFull   = errors.New("too many cards wait for it")
 	errForm   = errors.New("what it answered is no card")
 )
 
 // Client asks the renderer's process over its Unix socket. When that fails it isn't asked for a second, and then by one
 // request alone until it answers, so that a renderer that starts isn't met by all who wait for it.
 type Client struct {
-	http *http.Client
-	now  func() time.Time
+	http   *http.Client
+	places chan struct{}
+	now    func() time.Time
 	// pausedUntil is in Unix nanoseconds; 0 while the renderer answers.
 	pausedUntil atomic.Int64
 }
@@ -80,19 +84,24 @@ func NewClient(socket string, now func() time.Time) *Client {
 		DialContext: func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return dialer.DialContext(ctx, "unix", socket)
 		},
-		MaxConnsPerHost:        renderers,
-		MaxIdleConnsPerHost:    renderers,
+		MaxIdleConnsPerHost:    idle,
 		IdleConnTimeout:        time.Minute,
 		MaxResponseHeaderBytes: 16 << 10,
 		DisableCompression:     true,
 	}
-	return &Client{http: &http.Client{Transport: transport}, now: now}
+	return &Client{http: &http.Client{Transport: transport}, places: make(chan struct{}, atOnce), now: now}
 }
 
 // Render implements Renderer.
 func (c *Client) Render(ctx context.Context, drawn card.Card) ([]byte, error) {
 	if err := drawn.Validate(); err != nil {
 		return nil, fmt.Errorf("cards: %w", err)
+	}
+	select {
+	case c.places <- struct{}{}:
+		defer func() { <-c.places }()
+	default:
+		return nil, &UnavailableError{RetryAfter: pause, Busy: true, Cause: errFull}
 	}
 	body, err := json.Marshal(drawn)
 	if err != nil {

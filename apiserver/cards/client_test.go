@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -88,33 +89,69 @@ func TestClientLeavesTheAbsentAlone(t *testing.T) {
 		asked.Add(1)
 		(*answer.Load())(w, r)
 	}), now.now)
-	try := func() bool {
-		_, err := c.Render(t.Context(), token(1))
-		if away, ok := isUnavailable(err); err != nil && (!ok || away.RetryAfter != time.Second) {
-			t.Errorf("it failed with %v", err)
+	try := func(times int) (drawn int) {
+		for range times {
+			_, err := c.Render(t.Context(), token(1))
+			if away, ok := isUnavailable(err); err != nil && (!ok || away.RetryAfter != time.Second) {
+				t.Errorf("it failed with %v", err)
+			}
+			if err == nil {
+				drawn++
+			}
 		}
-		return err == nil
+		return drawn
 	}
-	for range 5 {
-		if try() {
-			t.Error("a broken renderer drew a card")
-		}
+	if try(5) != 0 {
+		t.Error("a broken renderer drew a card")
 	}
 	if asked.Load() != 1 {
 		t.Errorf("it was asked %d times within a second", asked.Load())
 	}
 	now.add(time.Second)
-	if try() || try() || asked.Load() != 2 {
+	if try(2) != 0 || asked.Load() != 2 {
 		t.Errorf("a second later it was asked %d times in all", asked.Load())
 	}
 	now.add(time.Second)
 	answer.Store(&whole)
-	if !try() || !try() || asked.Load() != 4 {
+	if try(2) != 2 || asked.Load() != 4 {
 		t.Errorf("when it is back it was asked %d times in all", asked.Load())
 	}
 	answer.Store(&slow)
-	if try() || try() || asked.Load() != 6 {
+	if try(2) != 0 || asked.Load() != 6 {
 		t.Errorf("one card that can't be drawn keeps others from it: it was asked %d times in all", asked.Load())
+	}
+}
+
+// TestClientLetsFewWait: what comes on top of those that wait is told so at once.
+func TestClientLetsFewWait(t *testing.T) {
+	t.Parallel()
+	began, held := make(chan struct{}, atOnce+1), make(chan struct{})
+	drawn := answering(200, "image/png", picture(t, "x", card.Width, card.Height), nil)
+	c := NewClient(listen(t, func(w http.ResponseWriter, r *http.Request) {
+		began <- struct{}{}
+		<-held
+		drawn(w, r)
+	}), newClock().now)
+	var waiting sync.WaitGroup
+	for range atOnce {
+		waiting.Go(func() {
+			if _, err := c.Render(t.Context(), token(1)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	for range atOnce {
+		<-began
+	}
+	if _, err := c.Render(t.Context(), token(1)); err == nil {
+		t.Error("one more was let in")
+	} else if away, ok := isUnavailable(err); !ok || !away.Busy {
+		t.Errorf("one more was answered %v", err)
+	}
+	close(held)
+	waiting.Wait()
+	if _, err := c.Render(t.Context(), token(1)); err != nil {
+		t.Errorf("with places free again: %v", err)
 	}
 }
 

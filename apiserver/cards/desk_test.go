@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strconv"
 	"sync"
 	"testing"
 	"time"
@@ -151,19 +152,19 @@ func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
 	s := newShelf(10 * (1000 + overhead))
 	for n := range 100 {
-		s.put(fmt.Sprint(n), &Picture{PNG: make([]byte, 1000)})
+		s.put(strconv.Itoa(n), &Picture{PNG: make([]byte, 1000)})
 		s.get("0")
 	}
-	if pictures, bytes := s.held(); pictures != 10 || bytes != 10*(1000+overhead) || s.get("0") == nil || s.get("99") == nil || s.get("50") != nil {
-		t.Errorf("it holds %d pictures, %d bytes", pictures, bytes)
+	if pictures, size := s.held(); pictures != 10 || size != 10*(1000+overhead) || s.get("0") == nil || s.get("99") == nil || s.get("50") != nil {
+		t.Errorf("it holds %d pictures, %d bytes", pictures, size)
 	}
 	s.put("0", &Picture{PNG: make([]byte, 20)})
-	if _, bytes := s.held(); bytes != 9*(1000+overhead)+20+overhead {
-		t.Errorf("with a smaller one it holds %d bytes", bytes)
+	if _, size := s.held(); size != 9*(1000+overhead)+20+overhead {
+		t.Errorf("with a smaller one it holds %d bytes", size)
 	}
 	s.put("too large", &Picture{PNG: make([]byte, 1<<20)})
-	if pictures, bytes := s.held(); bytes > s.most || s.get("too large") != nil {
-		t.Errorf("with one that is too large it holds %d pictures, %d bytes", pictures, bytes)
+	if pictures, size := s.held(); size > s.most || s.get("too large") != nil {
+		t.Errorf("with one that is too large it holds %d pictures, %d bytes", pictures, size)
 	}
 }
 

@@ -29,7 +29,7 @@ func token(price float64) *card.Token {
 }
 
 // picture is a PNG of a card's size that differs by a text.
-func picture(t testing.TB, text string, width, height int) []byte {
+func picture(t *testing.T, text string, width, height int) []byte {
 	t.Helper()
 	drawn := image.NewPaletted(image.Rect(0, 0, width, height), palette.Plan9)
 	copy(drawn.Pix, text)

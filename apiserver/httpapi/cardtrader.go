@@ -22,6 +22,9 @@ func (a *API) buildTrader(r *request) (*cards.Built, error) {
 		return nil, err // the pattern was checked
 	}
 	now := r.seen.Newest()
+	if now == 0 {
+		return nil, unavailable(errNoSnapshot)
+	}
 	w, err := a.Profiles.WalletAt(r.Context(), wallet, r.seen.Catalog.ChainIDs(onEVM), now)
 	switch {
 	case err != nil:

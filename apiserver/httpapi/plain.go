@@ -33,29 +33,21 @@ func plain(text string, most int) string {
 		if i+1 < len(runes) {
 			next = runes[i+1]
 		}
+		begins := last == 0 || last == ' '
 		switch {
 		case unicode.IsSpace(r):
-			if last != 0 && last != ' ' {
+			if marks = 0; !begins {
 				out = append(out, ' ')
 			}
-			marks = 0
 			continue
-		case r == zeroWidthJoiner || r == zeroWidthNonJoiner:
-			if !joins(r, last, next) {
+		case unicode.IsMark(r) && r != emojiStyle:
+			if marks++; marks > mostMarks || begins {
 				continue
 			}
-		case r == emojiStyle:
-			if !unicode.Is(unicode.So, last) {
-				continue
-			}
-		case unicode.IsMark(r):
-			if marks++; marks > mostMarks || last == 0 || last == ' ' || unicode.Is(unicode.Me, r) {
-				continue
-			}
-		default:
+		case shows(r):
 			marks = 0
 		}
-		if r == emojiStyle || r == zeroWidthJoiner || r == zeroWidthNonJoiner || shows(r) {
+		if shows(r) || shapes(r, last, next) {
 			out = append(out, r)
 		}
 	}
@@ -63,6 +55,18 @@ func plain(text string, most int) string {
 		out = append(out[:most-1], '…')
 	}
 	return strings.TrimSpace(string(out))
+}
+
+// shapes says whether a character without ink shapes its neighbours.
+func shapes(r, last, next rune) bool {
+	switch r {
+	case zeroWidthJoiner, zeroWidthNonJoiner:
+		return joins(r, last, next)
+	case emojiStyle:
+		return unicode.Is(unicode.So, last)
+	default:
+		return false
+	}
 }
 
 // joins says whether a joiner has something to join.
@@ -82,7 +86,7 @@ var joining = []*unicode.RangeTable{
 // shows says whether a character leaves ink. Blank Braille, the place of an object and the sign of a character that could not
 // be read don't.
 func shows(r rune) bool {
-	return unicode.IsGraphic(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector) &&
+	return unicode.IsGraphic(r) && !unicode.In(r, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector, unicode.Me) &&
 		r != '\u2800' && r != '\ufffc' && r != unicode.ReplacementChar
 }
 

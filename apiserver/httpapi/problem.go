@@ -49,11 +49,9 @@ const statusClientGone = 499
 var errInternal = errors.New("internal error")
 
 // fail writes an error as a problem. An error that is no problem says "internal error" outside and everything inside.
-func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) int {
-	return a.failAs(w, r, err, false)
-}
+func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) { a.failAs(w, r, err, false) }
 
-// failAs is fail, as a page where the operation answers with pages.
+// failAs is fail, as a page where the operation answers with pages, and gives the status.
 func (a *API) failAs(w http.ResponseWriter, r *http.Request, err error, asPage bool) int {
 	var p *problem
 	if r.Context().Err() != nil { // nobody is there any more

@@ -50,8 +50,9 @@ type band struct {
 	DotX   string
 	DotY   string
 	Level  string // y of the first price, or of no profit
-	Above  string // height of what is above Level
-	Below  string // height of what is below Level
+	Above  string // height of where the line is one of gain
+	Lost   string // y of where the line is one of loss
+	Below  string // height of what is below it
 	Done   string // width of what is laid
 	Note   string
 }
@@ -93,9 +94,11 @@ func profitBand(profits []float64, height int) band {
 	line := plot(values, low, high, margin, float64(height-margin))
 	zero := plot([]float64{0, 0}, low, high, margin, float64(height-margin))[0].y
 	_, dir := profit(profits[len(profits)-1])
+	// Half a stroke on both sides of zero is neither gain nor loss: a line along it has the colour of none.
+	const neutral = 2.5
 	b := band{
 		Look: bandProfit, Width: bandWidth, Height: height, Dir: dir,
-		Level: pixels(zero), Above: pixels(zero + headroom), Below: pixels(float64(height) - zero),
+		Level: pixels(zero), Above: pixels(zero + headroom - neutral), Lost: pixels(zero + neutral), Below: pixels(float64(height) - zero),
 	}
 	if most == 0 { // neither gain nor loss
 		b.Above, b.Below = "0", "0"

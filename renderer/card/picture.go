@@ -41,7 +41,7 @@ type plank struct{ X, Y, Height int }
 // picture makes a badge of an encoded picture; identity decides the look of what stands for it.
 func picture(encoded []byte, size int, text, identity string) badge {
 	if len(encoded) > 0 {
-		if url, err := dataURL(encoded, size); err == nil {
+		if url, err := kept.dataURL(encoded, size); err == nil {
 			return badge{Picture: url, Size: size}
 		}
 	}

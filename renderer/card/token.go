@@ -1,6 +1,10 @@
 package card
 
-import "github.com/boardwalkhq/boardwalk/internal/card"
+import (
+	"unicode/utf8"
+
+	"github.com/boardwalkhq/boardwalk/internal/card"
+)
 
 // Heights of the bands: what the rest of a card leaves.
 const (
@@ -15,6 +19,8 @@ const (
 	leftXL, leftL, leftM    = 9, 11, 13
 	rightXL, rightL, rightM = 0, 8, 10
 	pairXL, pairL, pairM    = 11, 14, 17
+	// both bounds a price that isn't small and the move beside it.
+	both = 16
 )
 
 func tokenSheet(t *card.Token) sheet {
@@ -25,6 +31,9 @@ func tokenSheet(t *card.Token) sheet {
 		change.Dir, change.Size, change.Unknown = dir, sizeM, ""
 	}
 	cost := priceHero(t.PriceUSD, leftXL, leftL, leftM)
+	if utf8.RuneCountInString(cost.Text+change.Text) > both && cost.Size != sizeS {
+		cost.Size = sizeM
+	}
 	if cost.Unknown == "" {
 		cost.Note = text(moment(t.LastTradeAt, minuteLayout))
 	}
@@ -54,7 +63,7 @@ func membersStat(m *card.Members) stat {
 		s.Value = text("None yet")
 	}
 	for _, face := range m.Faces {
-		if url, err := dataURL(face, card.FaceSize); err == nil {
+		if url, err := kept.dataURL(face, card.FaceSize); err == nil {
 			s.Faces = append(s.Faces, badge{Picture: url, Size: card.FaceSize})
 		}
 	}

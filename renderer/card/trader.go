@@ -18,6 +18,9 @@ func traderSheet(t *card.Trader) sheet {
 	h := head{Title: handle, Facts: present([]name{text(wallet), text(chains)})}
 	if handle.Text == "" {
 		h.Title = text(shortAddress(t.Wallet))
+		if h.Facts[0] == h.Title { // the whole address has no room: once is enough
+			h.Facts = h.Facts[1:]
+		}
 	}
 	h.Badge = picture(t.Face, card.PictureSize, handle.Text, t.Wallet)
 	h.Size = sizeFor(h.Title.Text, 13, 18, 22)
@@ -25,7 +28,7 @@ func traderSheet(t *card.Trader) sheet {
 		Head:   h,
 		Heroes: pair(profitHero("Realised, 24 h", &t.Day), profitHero("Realised, 7 d", &t.Week)),
 		Band:   profitBand(t.Line, traderBand),
-		Stats:  []stat{winsStat(&t.Week), bestStat(t.Best)},
+		Stats:  []stat{winsStat(&t.Week), bestStat(t)},
 	}
 	if s.Band.Look == bandProfit && t.Week.RealisedUSD != nil {
 		_, s.Band.Dir = profit(*t.Week.RealisedUSD)
@@ -65,7 +68,7 @@ func profitHero(label string, p *card.Profit) hero {
 		net, _ := profit(*p.NetUSD)
 		h.Below = append(h.Below, net+" after gas")
 	case p.Sells > 0:
-		h.Below = append(h.Below, "gas not known yet")
+		h.Below = append(h.Below, "before gas")
 	default:
 		h.Below = append(h.Below, "no sales")
 	}
@@ -74,7 +77,11 @@ func profitHero(label string, p *card.Profit) hero {
 
 func winsStat(p *card.Profit) stat {
 	s := stat{Label: "Win rate, 7 d"}
-	if p.Sells == 0 {
+	switch {
+	case p.RealisedUSD == nil:
+		s.Unknown = unknown
+		return s
+	case p.Sells == 0:
 		s.Unknown = "no sales"
 		return s
 	}
@@ -85,9 +92,14 @@ func winsStat(p *card.Profit) stat {
 	return s
 }
 
-func bestStat(b *card.Best) stat {
+func bestStat(t *card.Trader) stat {
 	s := stat{Label: "Best sale, 7 d", Wide: true}
-	if b == nil {
+	b := t.Best
+	switch {
+	case b == nil && t.Week.RealisedUSD == nil:
+		s.Unknown = unknown
+		return s
+	case b == nil:
 		s.Unknown = "none"
 		return s
 	}

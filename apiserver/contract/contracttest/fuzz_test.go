@@ -92,7 +92,9 @@ func TestFuzzFindsPlantedFaults(t *testing.T) {
 			a.body = []byte("404 page not found")
 			a.header.Set("Content-Type", "text/plain")
 		}), "kin-openapi, problem"},
-		"title of its own": {only("getMajors", 400, func(a *answer) { a.body = replaced(a.body, "Invalid", "Wrong") }), "problem"},
+		"page without its problem":  {only("getSharePage", 400, func(a *answer) { a.body = []byte("<!doctype html><body><p>No.</p>") }), "problem"},
+		"page that may be anything": {only("getSharePage", 200, func(a *answer) { a.header.Del("Content-Security-Policy") }), "kin-openapi, libopenapi-validator"},
+		"title of its own":          {only("getMajors", 400, func(a *answer) { a.body = replaced(a.body, "Invalid", "Wrong") }), "problem"},
 		"HEAD without a length": {sent(func(r *http.Request, a *answer) {
 			if r.Method == http.MethodHead {
 				a.header.Set("Content-Length", "0")

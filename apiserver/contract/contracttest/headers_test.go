@@ -31,6 +31,8 @@ func TestPlantedFaultsInHeadersFail(t *testing.T) {
 	checked := documentedAnswer(t, kit, "/api/token/{mint}/trust", 200)
 	const trustTarget, ofUnchecked = "/api/token/0x8f3a5c1e07b94d26a1c0e5f7d8b293641a0c7d55/trust", "public, max-age=3600"
 	unchecked := checked.with(t, "unchecked", "status").withHeader("Cache-Control", ofUnchecked)
+	drawn := documentedAnswer(t, kit, "/api/pnl-card/token/{mint}.png", 200)
+	const cardTarget, ofOld = "/api/pnl-card/token/0x8f3a5c1e07b94d26a1c0e5f7d8b293641a0c7d55.png", "public, max-age=5"
 	const policy, limit = "RateLimit-Policy", "RateLimit"
 	const both = "kin-openapi libopenapi-validator "
 
@@ -47,6 +49,10 @@ func TestPlantedFaultsInHeadersFail(t *testing.T) {
 		"as documented, list":            {"/api/majors", majors, ""},
 		"as documented, series":          {"/api/majors", candles, ""},
 		"as documented, unchecked":       {trustTarget, unchecked, ""},
+		"as documented, card":            {cardTarget, drawn, ""},
+		"as documented, old card":        {cardTarget, drawn.withHeader("Cache-Control", ofOld), ""},
+		"a card cached as another":       {cardTarget, drawn.withHeader("Cache-Control", ofList), "Cache-Control"},
+		"a list cached as an old card":   {liveTarget, live.withHeader("Cache-Control", ofOld), "Cache-Control"},
 		"a report cached as unchecked":   {trustTarget, checked.withHeader("Cache-Control", ofUnchecked), "Cache-Control"},
 		"unchecked cached as a report":   {trustTarget, checked.with(t, "unchecked", "status"), "Cache-Control"},
 		"list cached as a series":        {"/api/majors", majors.withHeader("Cache-Control", ofSeries), "Cache-Control"},
