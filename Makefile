@@ -59,10 +59,11 @@ verify: generate ## Check that generated files are current and the module is tid
 	if [ -n "$$changed" ] && [ -n "$$CI" ]; then echo "generated files are not current: run make generate"; echo "$$changed"; exit 1; fi
 
 .PHONY: fuzz
-fuzz: ## Fuzz the decoders and the log scanner for a minute each
+fuzz: ## Fuzz the decoders, the log scanner and the cleaning of names for a minute each
 	go test -run '^$$' -fuzz FuzzParseLogs -fuzztime 60s ./indexer/evm
 	go test -run '^$$' -fuzz 'FuzzDecode$$' -fuzztime 60s ./indexer/evm
 	go test -run '^$$' -fuzz FuzzDecodeLaunch -fuzztime 60s ./indexer/evm
+	go test -run '^$$$$' -fuzz FuzzText -fuzztime 60s ./internal/plain
 
 .PHONY: bench
 bench: build ## Measure the backfill; the other benchmarks are in docs/benchmarks.md

@@ -36,6 +36,8 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"indexer":              {{module + "apiserver", module + "operator/", module + "internal/catalog"}, kubernetes},
 		"renderer":             {{module + "operator/", module + "indexer", module + "apiserver", module + "internal/store"}, sql, kubernetes},
 		"internal/card":        {{module, "github.com/", "golang.org/"}, {"net/http", "database/sql"}, kubernetes},
+		"internal/figure":      {{module, "github.com/", "golang.org/"}, {"net/http", "database/sql"}, kubernetes},
+		"internal/plain":       {{module, "github.com/", "golang.org/x/net"}, {"net/http", "database/sql"}, kubernetes},
 		"apiserver":            {{module + "indexer", module + "operator/"}, kubernetes},
 		"internal/catalog/cluster": {
 			{module + "indexer", module + "apiserver", module + "internal/store"},

@@ -252,7 +252,7 @@ func TestTraderCard(t *testing.T) {
 	if got.Wallet != wallet || got.Handle != "" || got.Face != nil || !slices.Equal(got.Chains, []string{"BASE", "BSC"}) ||
 		!near2(got.Day.RealisedUSD, -10) || got.Day.Sells != 2 || got.Day.Wins != 1 || !near2(got.Day.RealisedPct, -10) ||
 		!near2(got.Week.RealisedUSD, 50) || got.Week.Sells != 4 || got.Week.Wins != 3 || !near2(got.Week.RealisedPct, 25) ||
-		got.Day.NetUSD != nil || got.Best == nil || got.Best.PnLUSD != 30 || got.LastTradeAt != now-3600-(now-3600)%60 {
+		got.Day.NetUSD != nil || got.Best == nil || got.Best.PnLUSD != 30 || got.LastTradeAt != now-3600-(now-3600)%86_400 {
 		t.Errorf("it is %+v, best %+v", got, got.Best)
 	}
 	if n := len(got.Line); n != 169 || got.Line[0] != 0 || got.Line[n-1] != 50 {
@@ -337,7 +337,7 @@ func TestShareLinkUnfurls(t *testing.T) {
 		URL: "https://api.example/api/pnl-card/token/" + token + ".png?chain=base&v=" + strconv.FormatInt((clock.Unix()-2)/3600, 36), Type: "image/png",
 		Width: "1200", Height: "630", Alt: "Card of <script>alert(1)</script>\"';--😀: On BASE · Market cap $2M · Liquidity $200K · Volume 24 h $123K",
 	}
-	if !got.Success || got.Title != `<script>alert(1)</script>"';--😀 $2.00 (+33.3%)` || got.Type != "website" || got.URL != link || got.SiteName != "Otter Trade" ||
+	if !got.Success || got.Title != `<script>alert(1)</script>"';--😀 $2.00 (+33.3`+"\u202f%)" || got.Type != "website" || got.URL != link || got.SiteName != "Otter Trade" ||
 		got.Description != "On BASE · Market cap $2M · Liquidity $200K · Volume 24 h $123K" || !slices.Equal(got.Images, []clienttest.Image{picture}) ||
 		got.TwitterCard != "summary_large_image" || got.TwitterTitle != got.Title || got.TwitterDescription != got.Description ||
 		len(got.TwitterImages) != 1 || got.TwitterImages[0].URL != picture.URL {

@@ -1,14 +1,14 @@
 package httpapi
 
 import (
-	"math"
-
 	"github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/view"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/figure"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/plain"
 	"github.com/boardwalkhq/boardwalk/internal/price"
 )
 
@@ -28,14 +28,15 @@ func (a *API) buildToken(r *request) (*cards.Built, error) {
 	mint := s.Token.Token.Mint
 	out := &card.Token{
 		Asset:    a.asset(r, s.Chain, mint, s.Token.Token.Name, s.Token.Token.Symbol),
-		PriceUSD: drawnPrice(f.Price), Change24hPct: drawnPct(f.Change24hPct), LiquidityUSD: drawnUSD(f.LiquidityUSD),
-		Volume24hUSD: drawnUSD(f.VolumeUSD), MarketCapUSD: drawnUSD(f.FDV),
+		PriceUSD: drawn(f.Price, figure.RoundPrice), Change24hPct: drawn(f.Change24hPct, figure.RoundPercent),
+		LiquidityUSD: drawn(f.LiquidityUSD, figure.RoundUSD), Volume24hUSD: drawn(f.VolumeUSD, figure.RoundUSD),
+		MarketCapUSD: drawn(f.FDV, figure.RoundUSD),
 	}
 	if f.Pairs > 0 {
 		out.Pools = &f.Pairs
 	}
 	for i := range s.Pools {
-		out.LastTradeAt = max(out.LastTradeAt, minute(s.Pools[i].LastTradeAt))
+		out.LastTradeAt = max(out.LastTradeAt, figure.RoundMinute(s.Pools[i].LastTradeAt))
 	}
 	if out.Picture, err = a.Profiles.Picture(r.Context(), s.Chain, mint); err != nil {
 		return nil, unavailable(err)
@@ -47,12 +48,21 @@ func (a *API) buildToken(r *request) (*cards.Built, error) {
 	return &cards.Built{Card: out, Subject: subjectOf(card.KindToken, s.Chain, mint), AsOf: s.AsOf}, nil
 }
 
+// drawn is a figure rounded to what a card shows of it, so that cards that look alike are one card. What is no finite number is
+// unknown.
+func drawn(v *float64, round func(float64) float64) *float64 {
+	if v = number(v); v == nil {
+		return nil
+	}
+	return new(round(*v))
+}
+
 func subjectOf(kind card.Kind, chain string, mint market.Address) string {
 	return string(kind) + " " + chain + " " + mint.String()
 }
 
 func (a *API) asset(r *request, chain string, mint market.Address, name, symbol string) card.Asset {
-	out := card.Asset{Mint: mint.String(), Chain: chain, Symbol: plain(symbol, mostDrawn), Name: plain(name, mostDrawn)}
+	out := card.Asset{Mint: mint.String(), Chain: chain, Symbol: plain.Text(symbol), Name: plain.Text(name)}
 	if c := r.seen.Catalog.Chain(chain); c != nil {
 		out.Chain = c.Label
 	}
@@ -79,7 +89,7 @@ func (a *API) day(r *request, s *subject) ([]float64, error) {
 	for i := range bars.list {
 		line = append(line, bars.list[i].Close)
 	}
-	return shape(line), nil
+	return figure.RoundLine(line), nil
 }
 
 // buildLaunch makes the data of a launch's card. One that has no value in USD yet is drawn with unknown figures.
@@ -92,19 +102,19 @@ func (a *API) buildLaunch(r *request) (*cards.Built, error) {
 	base := a.launchBase(&l.card, max(l.token.AsOf-l.CreatedAt, 0))
 	out := &card.Launch{
 		Asset: a.asset(r, l.Chain, l.Mint, name, symbol), Venue: l.card.Venue.Label, Own: isOwn(l.card.Venue),
-		Stage: stages[l.State], PriceUSD: drawnPrice(base.PriceUSD), Change24hPct: drawnPct(base.Change24HPct),
-		MarketCapUSD: drawnUSD(base.MarketCapUSD), CreatedAt: l.CreatedAt, AgeS: drawnAge(base.AgeS),
+		Stage: stages[l.State], PriceUSD: drawn(base.PriceUSD, figure.RoundPrice), Change24hPct: drawn(base.Change24HPct, figure.RoundPercent),
+		MarketCapUSD: drawn(base.MarketCapUSD, figure.RoundUSD), CreatedAt: l.CreatedAt, AgeS: figure.RoundAge(base.AgeS),
 		GatePass: base.GatePass, GateFails: inWords(base.GateFails),
 	}
 	creator := launchCreator(l.card.Launch)
 	if out.Creator = creator.Address; creator.Handle != nil {
-		out.CreatorHandle = plain(*creator.Handle, mostDrawn)
+		out.CreatorHandle = plain.Text(*creator.Handle)
 	}
 	if l.card.Listed {
-		out.LiquidityUSD, out.Volume24hUSD = drawnUSD(&base.LiquidityUSD), drawnUSD(&base.Volume24HUSD)
+		out.LiquidityUSD, out.Volume24hUSD = drawn(&base.LiquidityUSD, figure.RoundUSD), drawn(&base.Volume24HUSD, figure.RoundUSD)
 	}
 	if base.Holders != nil {
-		out.Holders = new(int(*base.Holders))
+		out.Holders = new(figure.RoundCount(int(*base.Holders)))
 	}
 	if l.card.Launch.HasCurve && l.card.Launch.HasProgress {
 		out.Curve = l.drawnCurve(r.seen.Catalog.Chain(l.Chain))
@@ -130,9 +140,9 @@ var stages = map[market.LaunchState]card.Stage{
 // drawnCurve is how far the curve is, with what it raised in whole coins.
 func (l *launched) drawnCurve(on *view.Chain) *card.Curve {
 	of := l.card.Launch
-	out := &card.Curve{ProgressPct: math.Floor(min(max(of.Progress, 0), 100)*10) / 10, Basis: string(of.Basis)}
+	out := &card.Curve{ProgressPct: figure.RoundProgress(min(max(of.Progress, 0), 100)), Basis: string(of.Basis)}
 	quote := l.beside.Quote
-	symbol := plain(quote.Symbol, mostDrawn)
+	symbol := plain.Text(quote.Symbol)
 	decimals, known := quote.Decimals, quote.HasDecimals
 	if on != nil && on.NativeSymbol != "" && (l.Quote.IsZeroEVM() || !l.Quote.IsNone() && l.Quote == on.Wrapped) {
 		// The coin of every EVM chain has 18.
@@ -141,7 +151,7 @@ func (l *launched) drawnCurve(on *view.Chain) *card.Curve {
 	if !known || symbol == "" {
 		return out
 	}
-	coins := func(raw *market.Amount) string { return short(price.Whole(raw, decimals)) + " " + symbol }
+	coins := func(raw *market.Amount) string { return figure.Coins(price.Whole(raw, decimals)) + " " + symbol }
 	out.Raised = coins(&of.Raised)
 	if !of.Target.IsZero() {
 		out.Target = coins(&of.Target)

@@ -6,7 +6,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/view"
 	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/figure"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/plain"
 	"github.com/boardwalkhq/boardwalk/internal/pnl"
 )
 
@@ -36,7 +38,7 @@ func (a *API) buildTrader(r *request) (*cards.Built, error) {
 	if !w.Uncounted {
 		out.Day, out.Week = profitOf(&w.Day), profitOf(&w.Week)
 		out.Line = profitLine(w.Week.Line)
-		out.LastTradeAt = minute(w.LastTradeAt)
+		out.LastTradeAt = figure.RoundDay(w.LastTradeAt)
 		for _, id := range w.Chains {
 			out.Chains = append(out.Chains, r.seen.Catalog.Chain(id).Label)
 		}
@@ -50,13 +52,13 @@ func (a *API) buildTrader(r *request) (*cards.Built, error) {
 // profitOf is a window as cards show it. Profit after gas is known where the gas of every trade is.
 func profitOf(w *pnl.Window) card.Profit {
 	out := card.Profit{
-		RealisedUSD: drawnProfit(new(w.Realised.Dollars())), Sells: w.Sales, Wins: w.Wins, ExcludedUSD: *drawnUSD(new(w.Excluded.Dollars())),
+		RealisedUSD: new(figure.RoundProfit(w.Realised.Dollars())), Sells: w.Sales, Wins: w.Wins, ExcludedUSD: figure.RoundUSD(w.Excluded.Dollars()),
 	}
 	if pct, ok := w.RealisedPct(); ok {
-		out.RealisedPct = drawnPct(&pct)
+		out.RealisedPct = drawn(&pct, figure.RoundPercent)
 	}
 	if w.Trades > 0 && w.WithoutGas == 0 {
-		out.NetUSD = drawnProfit(new(w.Realised.Sub(w.Gas).Dollars()))
+		out.NetUSD = new(figure.RoundProfit(w.Realised.Sub(w.Gas).Dollars()))
 	}
 	return out
 }
@@ -66,7 +68,7 @@ func profitLine(points []pnl.USD) []float64 {
 	for i, p := range points {
 		line[i] = p.Dollars()
 	}
-	return shape(line)
+	return figure.RoundLine(line)
 }
 
 // bestSale names the token of a sale.
@@ -78,9 +80,9 @@ func (a *API) bestSale(r *request, s *pnl.Sale) (*card.Best, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	out := &card.Best{Symbol: shortAddress(s.Mint.String()), Chain: r.seen.Catalog.Chain(s.Chain).Label, PnLUSD: *drawnProfit(new(s.Realised.Dollars()))}
+	out := &card.Best{Symbol: plain.ShortAddress(s.Mint.String()), Chain: r.seen.Catalog.Chain(s.Chain).Label, PnLUSD: figure.RoundProfit(s.Realised.Dollars())}
 	if i := slices.IndexFunc(tokens, func(t view.Token) bool { return t.Chain == s.Chain }); i >= 0 {
-		if symbol := plain(tokens[i].Token.Symbol, mostDrawn); symbol != "" {
+		if symbol := plain.Text(tokens[i].Token.Symbol); symbol != "" {
 			out.Symbol = symbol
 		}
 	}

@@ -15,6 +15,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/view"
 	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/figure"
+	"github.com/boardwalkhq/boardwalk/internal/plain"
 )
 
 const (
@@ -22,6 +24,8 @@ const (
 	openAfter = 2
 	// houseName stands where a deployment names no app.
 	houseName = "Boardwalk"
+	// mostSymbol is how many characters of a symbol a title has room for.
+	mostSymbol = 32
 )
 
 var (
@@ -48,7 +52,8 @@ type page struct {
 // sharedToken is a token on its share page. Texts that are empty are unknown.
 type sharedToken struct {
 	Symbol, Name, Chain, Mint string
-	Price, Move, Direction    string
+	Price, Move               string
+	Direction                 figure.Direction
 	Figures                   []shownFigure
 	Description, Alt          string
 	// Card and App are addresses, empty where there is none; After is the seconds until App is opened.
@@ -84,22 +89,19 @@ func (a *API) sharePage(r *request) (*answer, error) {
 
 func (a *API) shared(r *request, s *subject) *sharedToken {
 	f, mint := s.Figures(), s.Token.Token.Mint.String()
-	name, symbol := plain(s.Token.Token.Name, mostDrawn), plain(s.Token.Token.Symbol, mostDrawn/2)
+	name, symbol := plain.Text(s.Token.Token.Name), plain.AtMost(s.Token.Token.Symbol, mostSymbol)
 	t := &sharedToken{
-		Symbol: cmp.Or(symbol, name, shortAddress(mint)), Name: name, Chain: r.seen.Catalog.Chain(s.Chain).Label, Mint: mint,
+		Symbol: cmp.Or(symbol, name, plain.ShortAddress(mint)), Name: name, Chain: r.seen.Catalog.Chain(s.Chain).Label, Mint: mint,
 		Canonical: a.shareLink(mint, s.Chain), After: openAfter, Width: card.Width, Height: card.Height,
 	}
 	if t.Name == t.Symbol {
 		t.Name = ""
 	}
 	if p := number(f.Price); p != nil {
-		t.Price = priceText(*p)
+		t.Price, _ = figure.Price(*p)
 	}
 	if pct := number(f.Change24hPct); pct != nil {
-		t.Move, t.Direction = moveText(*pct), "up"
-		if strings.HasPrefix(t.Move, minusSign) {
-			t.Direction = "down"
-		}
+		t.Move, t.Direction = figure.Move(*pct)
 	}
 	t.Figures = shownFigures(f)
 	t.Description = describe(t)
@@ -118,7 +120,8 @@ func shownFigures(f view.Figures) []shownFigure {
 		if v = number(v); v == nil {
 			return shownFigure{Label: label}
 		}
-		return shownFigure{label, "$" + short(*v)}
+		text, _ := figure.USD(*v) // nothing, which is unknown, below zero
+		return shownFigure{label, text}
 	}
 	return []shownFigure{usd("Market cap", f.FDV), usd("Liquidity", f.LiquidityUSD), usd("Volume 24 h", f.VolumeUSD)}
 }

@@ -6,6 +6,8 @@ import (
 	"math"
 	"strconv"
 	"strings"
+
+	"github.com/boardwalkhq/boardwalk/internal/figure"
 )
 
 // Size of the band of planks across a card, in pixels.
@@ -43,7 +45,7 @@ type band struct {
 	Look   bandLook
 	Width  int
 	Height int
-	Dir    direction
+	Dir    figure.Direction
 	Planks string // the planks' outline
 	Gaps   string // what is cut out between them
 	Line   string
@@ -61,7 +63,7 @@ type band struct {
 type point struct{ x, y float64 }
 
 // priceBand draws the prices of a day. dir is the day's move where it is known.
-func priceBand(prices []float64, dir direction, height int) band {
+func priceBand(prices []float64, dir figure.Direction, height int) band {
 	if len(prices) < 2 {
 		return unknownBand("The last day’s price is not known yet", dayPlanks, height)
 	}
@@ -93,7 +95,7 @@ func profitBand(profits []float64, height int) band {
 	const margin = headroom
 	line := plot(values, low, high, margin, float64(height-margin))
 	zero := plot([]float64{0, 0}, low, high, margin, float64(height-margin))[0].y
-	_, dir := profit(profits[len(profits)-1])
+	_, dir := figure.Profit(profits[len(profits)-1])
 	// Half a stroke on both sides of zero is neither gain nor loss: a line along it has the colour of none.
 	const neutral = 2.5
 	b := band{
@@ -134,7 +136,7 @@ func edges(i, planks int) (left, right int) {
 // unknownBand is what stands for a drawing of which nothing is known.
 func unknownBand(note string, planks, height int) band {
 	return band{
-		Look: bandUnknown, Width: bandWidth, Height: height, Note: note, Dir: flat,
+		Look: bandUnknown, Width: bandWidth, Height: height, Note: note, Dir: figure.Flat,
 		Planks: fmt.Sprintf("M0 %dH%dV%dH0Z", height-unlaid, bandWidth, height),
 		Gaps:   gaps(planks, height),
 	}

@@ -1,6 +1,10 @@
 package card
 
-import "github.com/boardwalkhq/boardwalk/internal/card"
+import (
+	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/figure"
+	"github.com/boardwalkhq/boardwalk/internal/plain"
+)
 
 func launchSheet(l *card.Launch) sheet {
 	s := sheet{Head: assetHead(&l.Asset)}
@@ -8,10 +12,10 @@ func launchSheet(l *card.Launch) sheet {
 		s.Head.Tag = &tag{Text: venue, Own: l.Own}
 	}
 	cost := priceHero(l.PriceUSD, rightXL, rightL, rightM)
-	dir := flat
+	dir := figure.Flat
 	if l.Change24hPct != nil {
 		var pct string
-		pct, dir = move(*l.Change24hPct)
+		pct, dir = figure.Move(*l.Change24hPct)
 		cost.Move, cost.Note = &moved{Text: pct, Dir: dir}, text("24 h")
 	}
 	switch l.Stage {
@@ -48,12 +52,12 @@ func curveDone(l *card.Launch) *float64 {
 }
 
 func curveHero(l *card.Launch) hero {
-	h := hero{Label: "Curve sold", Dir: flat, Unknown: unknown}
+	h := hero{Label: "Curve sold", Dir: figure.Flat, Unknown: unknown}
 	if l.Curve != nil {
 		if l.Curve.Basis == "funds_raised" {
 			h.Label = "Curve funded"
 		}
-		if raised, target := clean(l.Curve.Raised), clean(l.Curve.Target); raised != "" {
+		if raised, target := plain.Text(l.Curve.Raised), plain.Text(l.Curve.Target); raised != "" {
 			note := isolated(raised)
 			if target != "" {
 				note += " of " + isolated(target)
@@ -65,18 +69,18 @@ func curveHero(l *card.Launch) hero {
 		h.Label, h.Note = "Curve complete", text("its pool is next")
 	}
 	if done := curveDone(l); done != nil {
-		h.Text, h.Size, h.Unknown = progress(*done), sizeXL, ""
+		h.Text, h.Size, h.Unknown = figure.Progress(*done), sizeXL, ""
 	}
 	return h
 }
 
 func poolHero(l *card.Launch) hero {
-	h := hero{Label: "In the pool", Note: text("live from the start"), Dir: flat, Unknown: unknown}
+	h := hero{Label: "In the pool", Note: text("live from the start"), Dir: figure.Flat, Unknown: unknown}
 	if l.Stage == card.StageGraduated {
 		h.Note = text("graduated")
 	}
 	if l.LiquidityUSD != nil {
-		if v, ok := dollars(*l.LiquidityUSD); ok {
+		if v, ok := figure.USD(*l.LiquidityUSD); ok {
 			h.Text, h.Size, h.Unknown = v, sizeXL, ""
 		}
 	}
@@ -86,7 +90,7 @@ func poolHero(l *card.Launch) hero {
 func ageStat(l *card.Launch) stat {
 	s := stat{Label: "Age", Unknown: unknown}
 	if l.CreatedAt > 0 {
-		if v, ok := age(l.AgeS); ok {
+		if v, ok := figure.Age(l.AgeS); ok {
 			s.Value, s.Unknown = text(v), ""
 		}
 	}
@@ -96,12 +100,12 @@ func ageStat(l *card.Launch) stat {
 // gateStat says whether the launch clears the board's bar, or what it misses.
 func gateStat(l *card.Launch) stat {
 	if l.GatePass {
-		return stat{Label: "Quality bar", Value: text("Cleared"), Dir: up, Mark: pass}
+		return stat{Label: "Quality bar", Value: text("Cleared"), Dir: figure.Up, Mark: pass}
 	}
 	if len(l.GateFails) == 0 {
-		return stat{Label: "Quality bar", Value: text("Not cleared"), Dir: down, Mark: fail}
+		return stat{Label: "Quality bar", Value: text("Not cleared"), Dir: figure.Down, Mark: fail}
 	}
-	return stat{Label: "Below the bar", Value: text(listed(l.GateFails, 2)), Dir: down, Mark: fail, Wide: true}
+	return stat{Label: "Below the bar", Value: text(listed(l.GateFails, 2)), Dir: figure.Down, Mark: fail, Wide: true}
 }
 
 func creatorStat(l *card.Launch) stat {
@@ -109,8 +113,8 @@ func creatorStat(l *card.Launch) stat {
 	switch {
 	case s.Value.Text != "":
 		s.Prefix, s.Wide = "@", true
-	case clean(l.Creator) != "":
-		s.Value = text(shortAddress(l.Creator))
+	case plain.Text(l.Creator) != "":
+		s.Value = text(plain.ShortAddress(l.Creator))
 	default:
 		s.Unknown = unknown
 	}

@@ -15,6 +15,8 @@ import (
 	"unicode"
 
 	"golang.org/x/image/draw"
+
+	"github.com/boardwalkhq/boardwalk/internal/plain"
 )
 
 // What bounds the time and memory of decoding, which a deadline can't end. The store's pictures are far below.
@@ -47,7 +49,7 @@ func picture(encoded []byte, size int, text, identity string) badge {
 	}
 	sum := sha256.Sum256([]byte(identity))
 	b := badge{Size: size, Hue: int(sum[0]) % hues}
-	for _, r := range clean(text) {
+	for _, r := range plain.Text(text) {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
 			b.Letter = named(string(unicode.ToUpper(r)))
 			return b

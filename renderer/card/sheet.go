@@ -2,8 +2,10 @@ package card
 
 import (
 	"strconv"
-	"time"
 	"unicode/utf8"
+
+	"github.com/boardwalkhq/boardwalk/internal/figure"
+	"github.com/boardwalkhq/boardwalk/internal/plain"
 )
 
 // head is the line on top: who or what the card is about.
@@ -27,7 +29,7 @@ type hero struct {
 	Label   string
 	Note    name // beside the label
 	Text    string
-	Dir     direction
+	Dir     figure.Direction
 	Size    textSize
 	Unknown string
 	Move    *moved
@@ -38,7 +40,7 @@ type hero struct {
 // moved is a change in per cent beside a figure.
 type moved struct {
 	Text string
-	Dir  direction
+	Dir  figure.Direction
 }
 
 // stat is one of the figures at the foot.
@@ -48,7 +50,7 @@ type stat struct {
 	Prefix  string
 	Value   name
 	More    string // behind the value, smaller
-	Dir     direction
+	Dir     figure.Direction
 	Mark    mark
 	Faces   []badge
 	Unknown string
@@ -93,6 +95,20 @@ const (
 	notPriced = "not priced yet"
 )
 
+// name is a stranger's text with its language.
+type name struct {
+	Text string
+	Lang string
+}
+
+func named(s string) name {
+	text := plain.Text(s)
+	return name{Text: text, Lang: plain.Language(text)}
+}
+
+// isolated sets a stranger's text apart in a sentence of ours, so that its direction changes nothing around it.
+func isolated(s string) string { return "\u2068" + s + "\u2069" }
+
 // text makes a value of a figure of ours, which needs no cleaning.
 func text(s string) name { return name{Text: s} }
 
@@ -100,7 +116,7 @@ func text(s string) name { return name{Text: s} }
 func usdStat(label string, usd *float64) stat {
 	s := stat{Label: label, Unknown: unknown}
 	if usd != nil {
-		if v, ok := dollars(*usd); ok {
+		if v, ok := figure.USD(*usd); ok {
 			s.Value, s.Unknown = text(v), ""
 		}
 	}
@@ -110,7 +126,7 @@ func usdStat(label string, usd *float64) stat {
 func countStat(label string, n *int) stat {
 	s := stat{Label: label, Unknown: unknown}
 	if n != nil {
-		if v, ok := count(*n); ok {
+		if v, ok := figure.Count(*n); ok {
 			s.Value, s.Unknown = text(v), ""
 		}
 	}
@@ -119,34 +135,17 @@ func countStat(label string, n *int) stat {
 
 // priceHero is a price as a big figure; xl, l and m are sizeFor's.
 func priceHero(usd *float64, xl, l, m int) hero {
-	h := hero{Label: "Price", Dir: flat, Unknown: notPriced}
+	h := hero{Label: "Price", Dir: figure.Flat, Unknown: notPriced}
 	if usd != nil {
-		if v, ok := price(*usd); ok {
+		if v, ok := figure.Price(*usd); ok {
 			h.Text, h.Size, h.Unknown = v, sizeFor(v, xl, l, m), ""
 		}
 	}
 	return h
 }
 
-// Layouts of a moment, which is in UTC.
-const (
-	dayLayout    = "2 Jan 2006"
-	minuteLayout = dayLayout + ", 15:04 UTC"
-)
-
-// mostUnix is the end of the year 9999: later ones have more digits than there is room for.
-const mostUnix = 253402300799
-
-// moment is a time in Unix seconds as people read it; 0 gives nothing, as does what can't be meant.
-func moment(unix int64, layout string) string {
-	if unix <= 0 || unix > mostUnix {
-		return ""
-	}
-	return time.Unix(unix, 0).UTC().Format(layout)
-}
-
 func things(n int, one, more string) string {
-	text, _ := count(n)
+	text, _ := figure.Count(n)
 	if n == 1 {
 		return text + " " + one
 	}
@@ -163,7 +162,7 @@ func listed(names []string, shown int) string {
 		if i > 0 {
 			text += ", "
 		}
-		text += isolated(clean(n))
+		text += isolated(plain.Text(n))
 	}
 	return text
 }

@@ -4,6 +4,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/figure"
+	"github.com/boardwalkhq/boardwalk/internal/plain"
 )
 
 // Heights of the bands: what the rest of a card leaves.
@@ -24,10 +26,10 @@ const (
 )
 
 func tokenSheet(t *card.Token) sheet {
-	change := hero{Label: "Last 24 h", Dir: flat, Unknown: unknown}
-	dir := flat
+	change := hero{Label: "Last 24 h", Dir: figure.Flat, Unknown: unknown}
+	dir := figure.Flat
 	if t.Change24hPct != nil {
-		change.Text, dir = move(*t.Change24hPct)
+		change.Text, dir = figure.Move(*t.Change24hPct)
 		change.Dir, change.Size, change.Unknown = dir, sizeM, ""
 	}
 	cost := priceHero(t.PriceUSD, leftXL, leftL, leftM)
@@ -35,7 +37,7 @@ func tokenSheet(t *card.Token) sheet {
 		cost.Size = sizeM
 	}
 	if cost.Unknown == "" {
-		cost.Note = text(moment(t.LastTradeAt, minuteLayout))
+		cost.Note = text(figure.Minute(t.LastTradeAt))
 	}
 	liquidity := usdStat("Liquidity", t.LiquidityUSD)
 	if t.Pools != nil && *t.Pools >= 0 {
@@ -72,7 +74,7 @@ func membersStat(m *card.Members) stat {
 
 // assetHead names a token: by its symbol, else its name, else its address.
 func assetHead(a *card.Asset) head {
-	symbol, long, short := named(a.Symbol), named(a.Name), shortAddress(a.Mint)
+	symbol, long, short := named(a.Symbol), named(a.Name), plain.ShortAddress(a.Mint)
 	h := head{Title: symbol, Facts: []name{long, named(a.Chain), text(short)}}
 	switch {
 	case symbol.Text != "":

@@ -5,19 +5,21 @@ import (
 	"unicode/utf8"
 
 	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/figure"
+	"github.com/boardwalkhq/boardwalk/internal/plain"
 )
 
 // mostFacts is how many characters of a whole address and what stands behind it fit on a line.
 const mostFacts = 60
 
 func traderSheet(t *card.Trader) sheet {
-	handle, wallet, chains := named(t.Handle), clean(t.Wallet), listed(t.Chains, 3)
+	handle, wallet, chains := named(t.Handle), plain.Text(t.Wallet), listed(t.Chains, 3)
 	if utf8.RuneCountInString(wallet+chains) > mostFacts {
-		wallet = shortAddress(t.Wallet)
+		wallet = plain.ShortAddress(t.Wallet)
 	}
 	h := head{Title: handle, Facts: present([]name{text(wallet), text(chains)})}
 	if handle.Text == "" {
-		h.Title = text(shortAddress(t.Wallet))
+		h.Title = text(plain.ShortAddress(t.Wallet))
 		if h.Facts[0] == h.Title { // the whole address has no room: once is enough
 			h.Facts = h.Facts[1:]
 		}
@@ -31,14 +33,14 @@ func traderSheet(t *card.Trader) sheet {
 		Stats:  []stat{winsStat(&t.Week), bestStat(t)},
 	}
 	if s.Band.Look == bandProfit && t.Week.RealisedUSD != nil {
-		_, s.Band.Dir = profit(*t.Week.RealisedUSD)
+		_, s.Band.Dir = figure.Profit(*t.Week.RealisedUSD)
 	}
-	last := stat{Label: "Last trade", Value: text(moment(t.LastTradeAt, dayLayout))}
+	last := stat{Label: "Last trade", Value: text(figure.Day(t.LastTradeAt))}
 	if last.Value.Text == "" {
 		last.Unknown = unknown
 	}
 	s.Stats = append(s.Stats, last)
-	if left, ok := dollars(t.Week.ExcludedUSD); ok && t.Week.ExcludedUSD > 0 {
+	if left, ok := figure.USD(t.Week.ExcludedUSD); ok && t.Week.ExcludedUSD > 0 {
 		s.Stats = append(s.Stats, stat{Label: "Uncounted sales", Value: text(left)})
 	}
 	return s
@@ -53,19 +55,19 @@ func pair(a, b hero) []hero {
 
 // profitHero is what a window realised, with what gas leaves of it as the second line.
 func profitHero(label string, p *card.Profit) hero {
-	h := hero{Label: label, Dir: flat, Unknown: unknown, Below: []string{}}
+	h := hero{Label: label, Dir: figure.Flat, Unknown: unknown, Below: []string{}}
 	if p.RealisedUSD == nil {
 		return h
 	}
-	h.Text, h.Dir = profit(*p.RealisedUSD)
+	h.Text, h.Dir = figure.Profit(*p.RealisedUSD)
 	h.Unknown = ""
 	if p.RealisedPct != nil {
-		pct, dir := move(*p.RealisedPct)
+		pct, dir := figure.Move(*p.RealisedPct)
 		h.Move = &moved{Text: pct, Dir: dir}
 	}
 	switch {
 	case p.NetUSD != nil:
-		net, _ := profit(*p.NetUSD)
+		net, _ := figure.Profit(*p.NetUSD)
 		h.Below = append(h.Below, net+" after gas")
 	case p.Sells > 0:
 		h.Below = append(h.Below, "before gas")
@@ -85,10 +87,10 @@ func winsStat(p *card.Profit) stat {
 		s.Unknown = "no sales"
 		return s
 	}
-	won, _ := count(p.Wins)
+	won, _ := figure.Count(p.Wins)
 	s.Note = text(won + " of " + things(p.Sells, "sale", "sales"))
-	s.Value = text(percent(100 * float64(p.Wins) / float64(p.Sells)))
-	s.Value.Text = strings.Replace(s.Value.Text, ".0"+thin, thin, 1)
+	s.Value = text(figure.Percent(100 * float64(p.Wins) / float64(p.Sells)))
+	s.Value.Text = strings.Replace(s.Value.Text, ".0"+figure.Thin, figure.Thin, 1)
 	return s
 }
 
@@ -103,10 +105,10 @@ func bestStat(t *card.Trader) stat {
 		s.Unknown = "none"
 		return s
 	}
-	gain, dir := profit(b.PnLUSD)
+	gain, dir := figure.Profit(b.PnLUSD)
 	s.Value, s.Dir, s.Note = text(gain), dir, named(b.Symbol)
 	if b.PnLPct != nil {
-		pct, _ := move(*b.PnLPct)
+		pct, _ := figure.Move(*b.PnLPct)
 		s.More = pct
 	}
 	return s

@@ -1,4 +1,4 @@
-package card
+package figure
 
 import (
 	"math"
@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// plain writes a figure's special characters as those of a keyboard.
-var plain = strings.NewReplacer(minus, "-", thin, " ")
+// typed writes a figure's special characters as those of a keyboard.
+var typed = strings.NewReplacer(minus, "-", Thin, " ")
 
 func TestPrice(t *testing.T) {
 	t.Parallel()
@@ -43,11 +43,11 @@ func TestPrice(t *testing.T) {
 		0.000000000000000123:   "$0.0₁₅123",
 		0.00009999499999999999: "$0.0₄9999",
 	} {
-		if got, ok := price(usd); plain.Replace(got) != want || !ok {
+		if got, ok := Price(usd); typed.Replace(got) != want || !ok {
 			t.Errorf("a price of %v is written %q (%v), %q is wanted", usd, got, ok, want)
 		}
 	}
-	if got, ok := price(-1); ok {
+	if got, ok := Price(-1); ok {
 		t.Errorf("a price below zero is written %q: it is no price", got)
 	}
 }
@@ -78,11 +78,11 @@ func TestDollars(t *testing.T) {
 		1e15:                 "$999T+",
 		1e30:                 "$999T+",
 	} {
-		if got, ok := dollars(usd); got != want || !ok {
+		if got, ok := USD(usd); got != want || !ok {
 			t.Errorf("%v is written %q (%v), %q is wanted", usd, got, ok, want)
 		}
 	}
-	if got, ok := dollars(-0.01); ok {
+	if got, ok := USD(-0.01); ok {
 		t.Errorf("an amount below zero is written %q", got)
 	}
 }
@@ -91,23 +91,23 @@ func TestProfit(t *testing.T) {
 	t.Parallel()
 	for usd, want := range map[float64]struct {
 		text string
-		dir  direction
+		dir  Direction
 	}{
-		0:                    {"$0", flat},
-		math.Copysign(0, -1): {"$0", flat},
-		0.001:                {"<$0.01", flat},
-		-0.0049:              {"<$0.01", flat},
-		0.42:                 {"+$0.42", up},
-		-842.19:              {"-$842", down},
-		999.4:                {"+$999", up},
-		999.6:                {"+$1K", up},
-		1000:                 {"+$1,000", up},
-		12_431.4:             {"+$12,431", up},
-		-99_999.4:            {"-$99,999", down},
-		99_999.6:             {"+$100K", up},
-		-1e30:                {"-$999T+", down},
+		0:                    {"$0", Flat},
+		math.Copysign(0, -1): {"$0", Flat},
+		0.001:                {"<$0.01", Flat},
+		-0.0049:              {"<$0.01", Flat},
+		0.42:                 {"+$0.42", Up},
+		-842.19:              {"-$842", Down},
+		999.4:                {"+$999", Up},
+		999.6:                {"+$1K", Up},
+		1000:                 {"+$1,000", Up},
+		12_431.4:             {"+$12,431", Up},
+		-99_999.4:            {"-$99,999", Down},
+		99_999.6:             {"+$100K", Up},
+		-1e30:                {"-$999T+", Down},
 	} {
-		if got, dir := profit(usd); plain.Replace(got) != want.text || dir != want.dir {
+		if got, dir := Profit(usd); typed.Replace(got) != want.text || dir != want.dir {
 			t.Errorf("%v is written %q and %s, %q and %s are wanted", usd, got, dir, want.text, want.dir)
 		}
 	}
@@ -117,30 +117,30 @@ func TestMove(t *testing.T) {
 	t.Parallel()
 	for pct, want := range map[float64]struct {
 		text string
-		dir  direction
+		dir  Direction
 	}{
-		0:                    {"0 %", flat},
-		math.Copysign(0, -1): {"0 %", flat},
-		0.004:                {"0 %", flat},
-		-0.004:               {"0 %", flat},
-		0.42:                 {"+0.42 %", up},
-		-0.5:                 {"-0.5 %", down},
-		0.996:                {"+1.0 %", up},
-		12.37:                {"+12.4 %", up},
-		-41.2:                {"-41.2 %", down},
-		-99.97:               {"-99.9 %", down}, // something is left
-		-100:                 {"-100 %", down},
-		218.4:                {"+218 %", up},
-		1_239.6:              {"+1,240 %", up},
-		99_999.4:             {"+99,999 %", up},
-		99_999.6:             {"+100K %", up},
-		1_234_567:            {"+1.23M %", up},
-		999.6e12:             {"+999T+ %", up},
-		1e15:                 {"+1e15 %", up},
-		1.234e21:             {"+1.2e21 %", up},
-		-1e300:               {"-1e300 %", down},
+		0:                    {"0 %", Flat},
+		math.Copysign(0, -1): {"0 %", Flat},
+		0.004:                {"0 %", Flat},
+		-0.004:               {"0 %", Flat},
+		0.42:                 {"+0.42 %", Up},
+		-0.5:                 {"-0.5 %", Down},
+		0.996:                {"+1.0 %", Up},
+		12.37:                {"+12.4 %", Up},
+		-41.2:                {"-41.2 %", Down},
+		-99.97:               {"-99.9 %", Down}, // something is left
+		-100:                 {"-100 %", Down},
+		218.4:                {"+218 %", Up},
+		1_239.6:              {"+1,240 %", Up},
+		99_999.4:             {"+99,999 %", Up},
+		99_999.6:             {"+100K %", Up},
+		1_234_567:            {"+1.23M %", Up},
+		999.6e12:             {"+999T+ %", Up},
+		1e15:                 {"+1e15 %", Up},
+		1.234e21:             {"+1.2e21 %", Up},
+		-1e300:               {"-1e300 %", Down},
 	} {
-		if got, dir := move(pct); plain.Replace(got) != want.text || dir != want.dir {
+		if got, dir := Move(pct); typed.Replace(got) != want.text || dir != want.dir {
 			t.Errorf("%v is written %q and %s, %q and %s are wanted", pct, got, dir, want.text, want.dir)
 		}
 	}
@@ -149,7 +149,7 @@ func TestMove(t *testing.T) {
 func TestProgressIsNeverRoundedUpToFull(t *testing.T) {
 	t.Parallel()
 	for pct, want := range map[float64]string{0: "0 %", 0.04: "0 %", 73.46: "73.4 %", 20: "20 %", 99.99: "99.9 %", 100: "100 %"} {
-		if got := plain.Replace(progress(pct)); got != want {
+		if got := typed.Replace(Progress(pct)); got != want {
 			t.Errorf("%v is written %q, %q is wanted", pct, got, want)
 		}
 	}
@@ -158,11 +158,11 @@ func TestProgressIsNeverRoundedUpToFull(t *testing.T) {
 func TestCount(t *testing.T) {
 	t.Parallel()
 	for things, want := range map[int]string{0: "0", 7: "7", 1204: "1,204", 99_999: "99,999", 100_000: "100K", 1_234_567: "1.23M", math.MaxInt: "999T+"} {
-		if got, ok := count(things); got != want || !ok {
+		if got, ok := Count(things); got != want || !ok {
 			t.Errorf("%d is written %q (%v), %q is wanted", things, got, ok, want)
 		}
 	}
-	if got, ok := count(-1); ok {
+	if got, ok := Count(-1); ok {
 		t.Errorf("a count below zero is written %q", got)
 	}
 }
@@ -173,12 +173,12 @@ func TestAge(t *testing.T) {
 		0: "0 s", 59: "59 s", 60: "1 m", 3599: "59 m", 3600: "1 h", 11_520: "3 h 12 m", 86_399: "23 h 59 m", 86_400: "1 d",
 		442_800: "5 d 3 h", 864_000: "10 d", 412 * 86_400: "412 d", 24_855 * 86_400: "24,855 d",
 	} {
-		if got, ok := age(seconds); plain.Replace(got) != want || !ok {
+		if got, ok := Age(seconds); typed.Replace(got) != want || !ok {
 			t.Errorf("%d s are written %q (%v), %q is wanted", seconds, got, ok, want)
 		}
 	}
 	for _, seconds := range []int64{-1, math.MaxInt64} {
-		if got, ok := age(seconds); ok {
+		if got, ok := Age(seconds); ok {
 			t.Errorf("%d s are written %q: that is no age", seconds, got)
 		}
 	}
@@ -193,11 +193,11 @@ func TestFiguresStayShort(t *testing.T) {
 			if math.IsInf(v, 0) {
 				continue
 			}
-			cost, _ := price(v)
-			amount, _ := dollars(v)
-			gain, _ := profit(v)
-			loss, _ := profit(-v)
-			rise, _ := move(v)
+			cost, _ := Price(v)
+			amount, _ := USD(v)
+			gain, _ := Profit(v)
+			loss, _ := Profit(-v)
+			rise, _ := Move(v)
 			for figure, most := range map[string]int{cost: 10, amount: 7, gain: 8, loss: 8, rise: 10} {
 				if n := len([]rune(figure)); n > most {
 					t.Errorf("%v is written %q, which has %d characters, at most %d are wanted", v, figure, n, most)
@@ -207,11 +207,14 @@ func TestFiguresStayShort(t *testing.T) {
 	}
 }
 
-func TestAMomentThatCannotBeMeantIsNotDrawn(t *testing.T) {
+func TestCoins(t *testing.T) {
 	t.Parallel()
-	for unix, want := range map[int64]string{-1: "", 0: "", 1: "1 Jan 1970", mostUnix: "31 Dec 9999", mostUnix + 1: "", math.MaxInt64: ""} {
-		if got := moment(unix, dayLayout); got != want {
-			t.Errorf("%d is written %q, %q is wanted", unix, got, want)
+	for size, want := range map[float64]string{
+		0: "0", -1: "0", math.NaN(): "0", 0.00001: "<0.0001", 0.0001: "0.0001", 0.00012345: "0.000123", 0.5: "0.5", 0.9996: "1", 7.512: "7.51", 10: "10",
+		123.4: "123", 999.9: "1K", 1.1e3: "1.1K", 1234: "1.23K", 999_999: "1M", 4_560_000: "4.56M", 2.5e9: "2.5B", 9.99e14: "999T", 1e15: "999T+",
+	} {
+		if got := Coins(size); got != want {
+			t.Errorf("%v coins are written %q, %q is wanted", size, got, want)
 		}
 	}
 }

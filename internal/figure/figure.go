@@ -1,4 +1,5 @@
-package card
+// Package figure writes figures as people read them, the same on cards and on pages, and rounds them to what is written.
+package figure
 
 import (
 	"math"
@@ -9,7 +10,7 @@ import (
 // Signs and spaces of figures. A figure never breaks between number and unit.
 const (
 	minus = "−" // U+2212, as wide as a plus
-	thin  = "\u202f"
+	Thin  = "\u202f"
 )
 
 // Bounds beyond which a figure says no more than that it is beyond.
@@ -17,6 +18,7 @@ const (
 	mostUSD     = 999.5e12
 	leastUSD    = 0.005
 	leastPrice  = 1e-30
+	leastCoins  = 0.0001
 	mostPlain   = 100_000 // from here on dollars are shortened, and percentages too
 	mostPercent = 1e15
 )
@@ -24,18 +26,19 @@ const (
 // subscripts from here on: $0.0001234, then $0.0₄1234.
 const fewestZeros = 4
 
-// direction is how a figure is coloured and which arrow stands by it. A figure that is drawn as zero has none.
-type direction string
+// Direction is how a figure is coloured and which arrow stands by it.
+type Direction string
 
+// The directions. A figure that is written as zero is flat.
 const (
-	flat direction = "flat"
-	up   direction = "up"
-	down direction = "down"
+	Flat Direction = "flat"
+	Up   Direction = "up"
+	Down Direction = "down"
 )
 
-// price is a price in USD with four significant digits or two decimals, whichever says more: $104,234, $1,234.56, $1.234,
+// Price is a price in USD with four significant digits or two decimals, whichever says more: $104,234, $1,234.56, $1.234,
 // $0.0₅1234 (the subscript counts the zeros behind the point). ok is false for a price below zero.
-func price(usd float64) (text string, ok bool) {
+func Price(usd float64) (text string, ok bool) {
 	switch {
 	case usd < 0:
 		return "", false
@@ -63,16 +66,16 @@ func price(usd float64) (text string, ok bool) {
 	}
 }
 
-// dollars is an amount in USD with three significant digits and a unit: $1.23M, at most $999T+. ok is false below zero.
-func dollars(usd float64) (text string, ok bool) {
+// USD is an amount in USD with three significant digits and a unit: $1.23M, at most $999T+. ok is false below zero.
+func USD(usd float64) (text string, ok bool) {
 	if usd < 0 {
 		return "", false
 	}
 	return inDollars(amount(usd)), true
 }
 
-// profit is an amount in USD with its sign. Below 100,000 it is written out: +$12,431.
-func profit(usd float64) (text string, dir direction) {
+// Profit is an amount in USD with its sign. Below 100,000 it is written out: +$12,431.
+func Profit(usd float64) (text string, dir Direction) {
 	size := math.Abs(usd)
 	body := amount(size)
 	if r := math.RoundToEven(size); size >= 1000 && r < mostPlain {
@@ -80,16 +83,16 @@ func profit(usd float64) (text string, dir direction) {
 	}
 	switch {
 	case size < leastUSD:
-		return inDollars(body), flat
+		return inDollars(body), Flat
 	case usd < 0:
-		return minus + inDollars(body), down
+		return minus + inDollars(body), Down
 	default:
-		return "+" + inDollars(body), up
+		return "+" + inDollars(body), Up
 	}
 }
 
-// percent is a share or a move with its unit, unsigned above zero: 12.4 %, 0.42 %, 1,240 %, 1.2M %, 1.2e21 %.
-func percent(pct float64) string {
+// Percent is a share or a move with its unit, unsigned above zero: 12.4 %, 0.42 %, 1,240 %, 1.2M %, 1.2e21 %.
+func Percent(pct float64) string {
 	size := math.Abs(pct)
 	var body string
 	switch {
@@ -110,30 +113,30 @@ func percent(pct float64) string {
 	if pct < 0 && body != "0" {
 		body = minus + body
 	}
-	return body + thin + "%"
+	return body + Thin + "%"
 }
 
-// move is a change in per cent with its sign.
-func move(pct float64) (text string, dir direction) {
-	text = percent(pct)
+// Move is a change in per cent with its sign.
+func Move(pct float64) (text string, dir Direction) {
+	text = Percent(pct)
 	switch {
 	case strings.HasPrefix(text, minus):
-		return text, down
-	case text == "0"+thin+"%":
-		return text, flat
+		return text, Down
+	case text == "0"+Thin+"%":
+		return text, Flat
 	default:
-		return "+" + text, up
+		return "+" + text, Up
 	}
 }
 
-// progress is a share of 100 per cent, rounded down: what isn't full is never drawn as full.
-func progress(pct float64) string {
+// Progress is a share of 100 per cent, rounded down: what isn't full is never drawn as full.
+func Progress(pct float64) string {
 	tenths := math.Floor(pct * 10)
-	return trimZeros(strconv.FormatFloat(tenths/10, 'f', 1, 64)) + thin + "%"
+	return trimZeros(strconv.FormatFloat(tenths/10, 'f', 1, 64)) + Thin + "%"
 }
 
-// count is a number of things: 1,204 or 1.2M. ok is false below zero.
-func count(n int) (text string, ok bool) {
+// Count is a number of things: 1,204 or 1.2M. ok is false below zero.
+func Count(n int) (text string, ok bool) {
 	switch {
 	case n < 0:
 		return "", false
@@ -144,13 +147,18 @@ func count(n int) (text string, ok bool) {
 	}
 }
 
-// age is a time in its two largest units: 45 s, 12 m, 3 h 12 m, 5 d 4 h, 412 d. ok is false below zero.
-func age(seconds int64) (text string, ok bool) {
-	const minute, hour, day = 60, 60 * 60, 24 * 60 * 60
+// Units of Age in seconds, and how many days are too many to be an age.
+const (
+	minute, hour, day = 60, 60 * 60, 24 * 60 * 60
+	mostDays          = 100_000
+)
+
+// Age is a time in its two largest units: 45 s, 12 m, 3 h 12 m, 5 d 4 h, 412 d. ok is false below zero.
+func Age(seconds int64) (text string, ok bool) {
 	two := func(big int64, bigUnit string, small int64, smallUnit string) string {
-		text := strconv.FormatInt(big, 10) + thin + bigUnit
+		text := strconv.FormatInt(big, 10) + Thin + bigUnit
 		if small > 0 {
-			text += " " + strconv.FormatInt(small, 10) + thin + smallUnit
+			text += " " + strconv.FormatInt(small, 10) + Thin + smallUnit
 		}
 		return text
 	}
@@ -165,11 +173,26 @@ func age(seconds int64) (text string, ok bool) {
 		return two(seconds/hour, "h", seconds%hour/minute, "m"), true
 	case seconds < 10*day:
 		return two(seconds/day, "d", seconds%day/hour, "h"), true
-	case seconds < 100_000*day:
-		return grouped(strconv.FormatInt(seconds/day, 10)) + thin + "d", true
+	case seconds < mostDays*day:
+		return grouped(strconv.FormatInt(seconds/day, 10)) + Thin + "d", true
 	default:
 		return "", false
 	}
+}
+
+// Coins is an amount of a coin, without the coin, with three significant digits and a unit: 0.5, 12.3, 1.23K, at most 999T+.
+// What is below zero is none.
+func Coins(size float64) string {
+	switch {
+	case !(size > 0):
+		return "0"
+	case size < leastCoins:
+		return "<0.0001"
+	}
+	if _, exponent := scientific(size, 3); exponent < 0 {
+		return trimZeros(strconv.FormatFloat(size, 'f', 2-exponent, 64))
+	}
+	return short(size)
 }
 
 // amount is an unsigned amount of money without its currency.
@@ -197,7 +220,7 @@ func inDollars(amount string) string {
 // units of short, each a thousand times the one before.
 var units = []string{"", "K", "M", "B", "T"}
 
-// short is a size with three significant digits and a unit: 123, 1.23K, 999T+.
+// short is a size of at least 1 with three significant digits and a unit: 123, 1.23K, 999T+.
 func short(size float64) string {
 	if size >= mostUSD {
 		return "999T+"

@@ -1,4 +1,5 @@
-package card
+// Package plain makes strangers' texts fit to stand beside our own, and shortens what only machines read in full.
+package plain
 
 import (
 	"strings"
@@ -9,7 +10,7 @@ import (
 
 // What is left of a stranger's text.
 const (
-	mostRunes          = 64 // more than any box shows
+	mostRunes          = 64 // more than any box shows; in UTF-8 they fit a card's texts
 	mostMarks          = 3  // on one letter: Hebrew points and Devanagari signs need no more
 	mostInheritedMarks = 2  // accents, of which floods are made: Vietnamese needs two
 )
@@ -20,9 +21,23 @@ const (
 	emojiStyle         = '\ufe0f'
 )
 
-// clean is a stranger's text as it may be drawn: in normal form C, one line, without controls, directional overrides,
-// invisible characters and floods of accents, and bounded in length. A joiner stays where a script or an emoji needs it.
-func clean(s string) string {
+// Text is a stranger's text as it may be shown: in normal form C, one line, without controls, directional overrides,
+// invisible characters and floods of accents, of at most 64 characters. A joiner stays where a script or an emoji needs it.
+// A plain text is its own Text.
+func Text(s string) string { return AtMost(s, mostRunes) }
+
+// AtMost is Text of at most so many characters, at least one.
+func AtMost(s string, runes int) string {
+	for {
+		cleaned := clean(s, runes)
+		if cleaned == s {
+			return s
+		}
+		s = cleaned // what was taken out may have parted what now composes or joins
+	}
+}
+
+func clean(s string, most int) string {
 	runes := []rune(norm.NFC.String(s))
 	var kept []rune
 	marks := 0
@@ -53,8 +68,8 @@ func clean(s string) string {
 		}
 		kept = append(kept, r)
 	}
-	if len(kept) > mostRunes {
-		kept = append(kept[:mostRunes-1], '…')
+	if len(kept) > most {
+		kept = append(kept[:most-1], '…')
 	}
 	return strings.TrimSpace(string(kept))
 }
@@ -87,8 +102,8 @@ func pictograph(r rune) bool {
 	return r == emojiStyle || unicode.Is(unicode.So, r) || r >= 0x1f3fb && r <= 0x1f3ff // skin tones
 }
 
-// language is a guess by script, so that a text gets the shapes that its readers expect; empty where it doesn't matter.
-func language(s string) string {
+// Language is a BCP 47 tag guessed by script, so that a text gets the shapes that its readers expect; empty where it doesn't matter.
+func Language(s string) string {
 	guess := ""
 	for _, r := range s {
 		switch {
@@ -120,20 +135,9 @@ func alphabets(r rune) string {
 	}
 }
 
-// name is a stranger's text with its language.
-type name struct {
-	Text string
-	Lang string
-}
-
-func named(s string) name {
-	text := clean(s)
-	return name{Text: text, Lang: language(text)}
-}
-
-// shortAddress keeps what people compare: 0x1234…abcd, EKpQ…zcjm.
-func shortAddress(address string) string {
-	runes := []rune(clean(address))
+// ShortAddress keeps what people compare of an address: 0x1234…abcd, EKpQ…zcjm.
+func ShortAddress(address string) string {
+	runes := []rune(Text(address))
 	lead := 4
 	if strings.HasPrefix(string(runes), "0x") {
 		lead = 6
@@ -144,6 +148,3 @@ func shortAddress(address string) string {
 	}
 	return string(runes[:lead]) + "…" + string(runes[len(runes)-tail:])
 }
-
-// isolated sets a stranger's text apart in a sentence of ours, so that its direction changes nothing around it.
-func isolated(s string) string { return "\u2068" + s + "\u2069" }
