@@ -63,7 +63,7 @@ fuzz: ## Fuzz the decoders, the log scanner and the cleaning of names for a minu
 	go test -run '^$$' -fuzz FuzzParseLogs -fuzztime 60s ./indexer/evm
 	go test -run '^$$' -fuzz 'FuzzDecode$$' -fuzztime 60s ./indexer/evm
 	go test -run '^$$' -fuzz FuzzDecodeLaunch -fuzztime 60s ./indexer/evm
-	go test -run '^$$$$' -fuzz FuzzText -fuzztime 60s ./internal/plain
+	go test -run '^$$' -fuzz FuzzText -fuzztime 60s ./internal/plain
 
 .PHONY: bench
 bench: build ## Measure the backfill; the other benchmarks are in docs/benchmarks.md
