@@ -172,7 +172,11 @@ func TestUpServesLiveChains(t *testing.T) {
 	r := startUp(t, dsn, "config/samples", dir)
 
 	var live contract.MarketLive
-	r.get(t, "/api/market/live?per_chain=50", &live)
+	eventually(t, "a chain isn't listed", func() bool {
+		live = contract.MarketLive{}
+		r.get(t, "/api/market/live?per_chain=50", &live)
+		return len(live.EmptyChains) == 7
+	})
 	priced := map[string]map[string]float64{}
 	for _, tok := range live.Tokens {
 		if priced[tok.Chain] == nil {
