@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"crypto/sha256"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
+	"syscall"
 
 	"github.com/prometheus/client_golang/prometheus"
 
@@ -16,12 +20,21 @@ import (
 // browsers are the programs that `up` draws cards with, the first that is there.
 var browsers = []string{browser.Program, "chromium"}
 
-// drawing is the renderer that `up` runs beside the rest, unless it is told of another one. run is nil when no cards are drawn
-// here; closing takes the socket's folder away.
-func (u *up) drawing(ctx context.Context, r prometheus.Registerer) (run func(context.Context) error, closing func(), err error) {
-	closing = func() {}
+// drawing is the renderer that `up` runs beside the rest, unless it is told of another one.
+type drawing struct {
+	// run is nil when no cards are drawn here.
+	run func(context.Context) error
+	// missing says why no cards are drawn and what to do about it; it is empty when they are, or aren't wanted.
+	missing string
+	// remove takes the socket's folder away.
+	remove func()
+}
+
+// newDrawing makes the renderer. Without a browser for it, everything else runs all the same.
+func (u *up) newDrawing(r prometheus.Registerer) (drawing, error) {
+	d := drawing{remove: func() {}}
 	if u.renderer != "" || !u.draw {
-		return nil, closing, nil
+		return d, nil
 	}
 	program := ""
 	for _, name := range browsers {
@@ -30,20 +43,55 @@ func (u *up) drawing(ctx context.Context, r prometheus.Registerer) (run func(con
 		}
 	}
 	if program == "" {
-		u.log.WarnContext(ctx, "no share cards are drawn: install a Chromium and fonts", "packages",
-			browser.Program+" fonts-inter fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji")
-		return nil, closing, nil
+		d.missing = "no Chromium is installed: on Debian, apt-get install " + browser.Program +
+			" fonts-inter fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji"
+		return d, nil
 	}
-	// A folder of its own, since a socket's path may have a hundred characters and the database's may have more.
-	dir, err := os.MkdirTemp("", "boardwalk-")
+	dir, err := ownFolder("boardwalk-up-" + u.id())
 	if err != nil {
-		return nil, closing, fmt.Errorf("renderer: %w", err)
+		return d, fmt.Errorf("renderer: %w", err)
 	}
-	closing = func() { _ = os.RemoveAll(dir) }
-	u.renderer = filepath.Join(dir, "renderer.sock")
-	drawn, err := renderer.New(renderer.Options{Socket: u.renderer, Program: program, Registry: r, Log: u.log, Now: now})
+	socket := filepath.Join(dir, "renderer.sock")
+	made, err := renderer.New(renderer.Options{Socket: socket, Program: program, Registry: r, Log: u.log, Now: now})
 	if err != nil {
-		return nil, closing, err
+		gone := os.Remove(dir)
+		if errors.Is(err, browser.ErrPlatform) {
+			d.missing = err.Error()
+			return d, gone
+		}
+		return d, errors.Join(err, gone)
 	}
-	return drawn.Run, closing, nil
+	u.renderer, d.run = socket, made.Run
+	d.remove = func() { _ = os.RemoveAll(dir) }
+	return d, nil
+}
+
+// id names this `up` among others of this machine. A later start on the same database and address has the same id, so that it
+// finds, and removes in the end, what a killed one left.
+func (u *up) id() string {
+	database := u.dsn
+	if path, ok := strings.CutPrefix(database, "sqlite:"); ok {
+		if whole, err := filepath.Abs(path); err == nil {
+			database = whole
+		}
+	}
+	return fmt.Sprintf("%.4x", sha256.Sum256([]byte(database+"\n"+u.listen)))
+}
+
+// ownFolder makes a folder, below the system's one for temporary files, that no other user of the machine may enter. A socket has to be
+// there, since its path may have a hundred bytes and the database's may have more.
+func ownFolder(name string) (string, error) {
+	dir := filepath.Join(os.TempDir(), name)
+	err := os.Mkdir(dir, 0o700)
+	if !errors.Is(err, os.ErrExist) {
+		return dir, err
+	}
+	info, err := os.Lstat(dir)
+	if err != nil {
+		return "", err
+	}
+	if at, ok := info.Sys().(*syscall.Stat_t); !ok || !info.IsDir() || int(at.Uid) != os.Geteuid() || info.Mode().Perm() != 0o700 {
+		return "", fmt.Errorf("%s is there and isn't a folder of this user alone: remove it, or set TMPDIR to another folder", dir)
+	}
+	return dir, nil
 }

@@ -176,11 +176,11 @@ func (u *up) serve(ctx context.Context, declared *files.Declared, st *store.Stor
 		}
 		indexers = append(indexers, ix)
 	}
-	draw, tidy, err := u.drawing(ctx, registry)
-	defer tidy()
+	cards, err := u.newDrawing(registry)
 	if err != nil {
 		return err
 	}
+	defer cards.remove()
 	live := catalog.NewLive(cat)
 	server, closing, err := u.server(listener.Addr(), st, live, checksHere(indexers), u.log, registry)
 	if err != nil {
@@ -199,9 +199,9 @@ func (u *up) serve(ctx context.Context, declared *files.Declared, st *store.Stor
 	}
 	desk := &venueDesk{declared: declared, indexers: indexers, live: live, log: u.log}
 	g.Go(func() error { return desk.run(ctx) })
-	if draw != nil {
+	if cards.run != nil {
 		g.Go(func() error {
-			if err := draw(ctx); err != nil {
+			if err := cards.run(ctx); err != nil {
 				u.log.ErrorContext(ctx, "share cards are no longer drawn; the rest goes on", "err", err.Error())
 			}
 			return nil
@@ -211,22 +211,36 @@ func (u *up) serve(ctx context.Context, declared *files.Declared, st *store.Stor
 	g.Go(func() error {
 		return telemetry.Serve(ctx, operations, telemetry.Operations(registry, server.Ready, u.pprof), time.Second, u.log)
 	})
-	g.Go(func() error { return u.announce(ctx, server, indexers, listener.Addr()) })
+	g.Go(func() error { return u.announce(ctx, server, indexers, cards, listener.Addr()) })
 	return g.Wait()
 }
 
-// announce prints the ready line once the API answers and every chain is at its head, or has a reason not to be.
-func (u *up) announce(ctx context.Context, server *apiserver.Server, indexers []*indexer.Indexer, at net.Addr) error {
-	behind := func(ix *indexer.Indexer) bool { return !ix.Settled() }
-	for {
-		if server.Ready(ctx) == nil && !slices.ContainsFunc(indexers, behind) {
-			_, err := fmt.Fprintf(u.out, "ready: http://%s\n", at)
-			return err
+// announce prints the ready line once the API answers and lists every chain that is at its head; a chain that has a reason not to be
+// there isn't waited for.
+func (u *up) announce(ctx context.Context, server *apiserver.Server, indexers []*indexer.Indexer, cards drawing, at net.Addr) error {
+	first := map[string]uint64{} // by chain: the block at which it was first seen settled
+	listed := func(ix *indexer.Indexer) bool {
+		s := ix.State()
+		if !ix.Settled() || s.Indexed == nil {
+			return ix.Settled()
 		}
+		if _, seen := first[s.Chain]; !seen {
+			first[s.Chain] = s.Indexed.Number
+		}
+		return server.Lists(s.Chain, first[s.Chain])
+	}
+	for server.Ready(ctx) != nil || slices.ContainsFunc(indexers, func(ix *indexer.Indexer) bool { return !listed(ix) }) {
 		if !sleep(ctx, 200*time.Millisecond) {
 			return nil
 		}
 	}
+	if cards.missing != "" {
+		if _, err := fmt.Fprintln(u.out, "share cards are not drawn:", cards.missing); err != nil {
+			return err
+		}
+	}
+	_, err := fmt.Fprintf(u.out, "ready: http://%s\n", at)
+	return err
 }
 
 // declared reads and checks the manifests.

@@ -160,6 +160,12 @@ func (s *Server) Ready(ctx context.Context) error {
 	return nil
 }
 
+// Lists reports whether the live list and the launch board have what a chain's blocks up to a number made.
+func (s *Server) Lists(chain string, block uint64) bool {
+	listed, ok := s.view.Snapshot().ListedBlock(chain)
+	return ok && listed >= block
+}
+
 // Refresh keeps snapshots and keys fresh until ctx ends.
 func (s *Server) Refresh(ctx context.Context) {
 	var g errgroup.Group

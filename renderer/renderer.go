@@ -64,7 +64,7 @@ func New(o Options) (*Renderer, error) {
 	}
 	browsers, err := browser.New(browser.Options{
 		// Who has the socket has the folder, so that what a killed program left in it goes when the next one begins.
-		Dir:     filepath.Join(os.TempDir(), fmt.Sprintf("boardwalk-renderer-%.8x", sha256.Sum256([]byte(socket)))),
+		Dir:     filepath.Join(os.TempDir(), fmt.Sprintf("boardwalk-renderer-%.4x", sha256.Sum256([]byte(socket)))),
 		Program: o.Program, Width: card.Width, Height: card.Height, Tabs: o.Tabs, Queue: o.Queue, Deadline: o.Deadline,
 		RecycleAfter: o.RecycleAfter, MaxMemory: o.MaxMemory, Metrics: metrics, Log: o.Log, Now: o.Now,
 	})

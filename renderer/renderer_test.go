@@ -314,17 +314,51 @@ func TestCardsInFlightAreDrawnAtTheEnd(t *testing.T) {
 	}
 }
 
-func TestTheSocketIsThisProgramsOwn(t *testing.T) {
-	dir := t.TempDir()
-	path := filepath.Join(dir, "renderer.sock")
-	stale, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
+// TestOneOfManyTakesAnAbandonedSocket has renderers that find the socket of a killed one at the same time.
+func TestOneOfManyTakesAnAbandonedSocket(t *testing.T) {
+	t.Parallel()
+	for range 50 {
+		path := filepath.Join(t.TempDir(), "renderer.sock")
+		abandonSocket(t, path)
+		const many = 8
+		listeners, errs := make([]net.Listener, many), make([]error, many)
+		var all sync.WaitGroup
+		for i := range many {
+			all.Go(func() { listeners[i], errs[i] = listen(t.Context(), path) })
+		}
+		all.Wait()
+		won := 0
+		for i, l := range listeners {
+			if l != nil {
+				won++
+				_ = l.Close()
+			} else if !strings.Contains(errs[i].Error(), "another program answers") {
+				t.Error(errs[i])
+			}
+		}
+		if won != 1 {
+			t.Fatalf("%d of %d renderers have the socket", won, many)
+		}
+	}
+}
+
+// abandonSocket leaves a socket as a killed program does.
+func abandonSocket(t *testing.T, path string) {
+	t.Helper()
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path})
 	if err != nil {
 		t.Fatal(err)
 	}
-	stale.SetUnlinkOnClose(false)
-	if err := stale.Close(); err != nil {
+	l.SetUnlinkOnClose(false)
+	if err := l.Close(); err != nil {
 		t.Fatal(err)
 	}
+}
+
+func TestTheSocketIsThisProgramsOwn(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "renderer.sock")
+	abandonSocket(t, path)
 	serve(t, Options{Socket: path, Program: "no-such-chromium"}).eventually(func() bool {
 		info, err := os.Stat(path)
 		return err == nil && info.Mode().Perm() == socketMode

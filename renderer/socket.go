@@ -7,15 +7,27 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // socketMode lets the owner and the group ask for cards.
 const socketMode = 0o660
 
+// lockPatience is how long a renderer waits for another one that begins to listen in the same folder.
+const lockPatience = 5 * time.Second
+
 // listen listens on a Unix socket. One that a killed program left is removed; one on which somebody answers is not.
 func listen(ctx context.Context, path string) (net.Listener, error) {
+	// Of two that find the same abandoned socket, the second would else remove the socket that the first has just made.
+	unlock, err := lockFolder(ctx, filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer unlock()
 	if err := removeStale(ctx, path); err != nil {
 		return nil, err
 	}
@@ -28,6 +40,32 @@ func listen(ctx context.Context, path string) (net.Listener, error) {
 		return nil, errors.Join(fmt.Errorf("renderer: listen: %w", err), l.Close())
 	}
 	return l, nil
+}
+
+// lockFolder locks a folder against other renderers that begin to listen there. The kernel gives the lock up with the program.
+func lockFolder(ctx context.Context, dir string) (unlock func(), err error) {
+	f, err := os.Open(dir)
+	if err != nil {
+		return nil, fmt.Errorf("renderer: listen: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, lockPatience)
+	defer cancel()
+	retry := time.NewTicker(20 * time.Millisecond)
+	defer retry.Stop()
+	for {
+		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			return func() { _ = f.Close() }, nil
+		}
+		if !errors.Is(err, unix.EWOULDBLOCK) && !errors.Is(err, unix.EINTR) {
+			return nil, errors.Join(fmt.Errorf("renderer: lock the socket's folder %s: %w", dir, err), f.Close())
+		}
+		select {
+		case <-retry.C:
+		case <-ctx.Done():
+			return nil, errors.Join(fmt.Errorf("renderer: another program keeps the folder %s locked: end it, or give the socket a folder of its own", dir), f.Close())
+		}
+	}
 }
 
 func removeStale(ctx context.Context, path string) error {

@@ -74,6 +74,15 @@ type rankedChain struct {
 	tokens []Ranked
 }
 
+// ListedBlock is the number of the block as of which a chain's tokens and launches are listed; false while they aren't.
+func (s *Snapshot) ListedBlock(chain string) (uint64, bool) {
+	if s.ranking == nil {
+		return 0, false
+	}
+	l, ok := s.ranking.chains[chain]
+	return l.status.Last.Number, ok
+}
+
 // reading is a book that is read beside the looks. done is closed when it is.
 type reading struct {
 	book *book

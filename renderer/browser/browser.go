@@ -19,6 +19,8 @@ var (
 	ErrUnavailable = errors.New("browser: not available")
 	// ErrDeadline says that a picture took longer than it may.
 	ErrDeadline = errors.New("browser: the deadline passed")
+	// ErrPlatform says that no browser can be run on this operating system.
+	ErrPlatform = errors.New("browser: cards are drawn on Linux alone: run the renderer there, or in a container")
 	// ErrFailed says that the browser failed at a picture twice.
 	ErrFailed = errors.New("browser: the picture could not be drawn")
 )
@@ -28,7 +30,8 @@ type Options struct {
 	// Program is the browser: a name on the PATH or a path. The default is Program.
 	Program string
 	// Dir is the folder for profiles and temporary files. The Supervisor makes it, empties it when it begins and removes it
-	// when it ends, so nobody else may use it.
+	// when it ends, so nobody else may use it. Where its path is too long for a Unix socket, sockets are in another folder,
+	// below the system's folder for temporary files, which is made and removed with Dir.
 	Dir string
 	// Width and Height of a picture in pixels. The default is 1200 by 630.
 	Width, Height int
@@ -53,6 +56,8 @@ type Options struct {
 	Log     *slog.Logger
 	Now     func() time.Time
 
+	folders folders
+
 	// Tests take guards away to show that the others hold, and protections to try the others.
 	without guards
 	only    []Protection
@@ -64,6 +69,13 @@ const Program = "chromium-headless-shell"
 func (o Options) withDefaults() (Options, error) {
 	if o.Dir == "" || o.Log == nil || o.Now == nil {
 		return o, errors.New("browser: Dir, Log and Now are needed")
+	}
+	if err := checkPlatform(); err != nil {
+		return o, err
+	}
+	var err error
+	if o.folders, err = newFolders(o.Dir); err != nil {
+		return o, err
 	}
 	if o.only == nil {
 		o.only = protections

@@ -18,11 +18,14 @@ type guards struct {
 }
 
 // options are the browser's flags and environment.
-func (o *Options) options(p Protection, program, profile string, modify chromedp.ExecAllocatorOption) []chromedp.ExecAllocatorOption {
+func (o *Options) options(p Protection, program string, h home, modify chromedp.ExecAllocatorOption) []chromedp.ExecAllocatorOption {
 	flag := chromedp.Flag
 	all := append(chromedp.DefaultExecAllocatorOptions[:],
-		chromedp.ExecPath(program), chromedp.UserDataDir(profile), modify,
+		chromedp.ExecPath(program), chromedp.UserDataDir(h.profile), modify,
 		flag("no-sandbox", !p.Sandbox),
+		// A whole Chromium starts a handler of crashes for each of its processes, which leaves the browser's process group and so
+		// outlives it here as a process that nobody waits for.
+		flag("disable-crashpad-for-testing", true),
 		// The same picture on every machine and at every time.
 		flag("lang", "en-US"),
 		flag("font-render-hinting", "none"),
@@ -37,8 +40,8 @@ func (o *Options) options(p Protection, program, profile string, modify chromedp
 		flag("default-tile-height", strconv.Itoa(o.Height)),
 		// Not one of this program's variables, among which secrets may be.
 		chromedp.NoInheritEnv,
-		chromedp.Env("PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TZ=UTC", "HOME="+profile, "TMPDIR="+profile,
-			"XDG_CACHE_HOME="+filepath.Join(o.Dir, cacheFolder)),
+		chromedp.Env("PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TZ=UTC", "HOME="+h.profile, "TMPDIR="+h.temporary,
+			"XDG_CACHE_HOME="+filepath.Join(o.folders.profiles, cacheFolder)),
 	)
 	if !o.without.flags {
 		all = append(all,
@@ -51,9 +54,6 @@ func (o *Options) options(p Protection, program, profile string, modify chromedp
 	}
 	return all
 }
-
-// cacheFolder is where browsers keep what fontconfig found, which is slow to find.
-const cacheFolder = "cache"
 
 // debianFolder is where Debian has the programs that its scripts in /usr/bin start.
 const debianFolder = "/usr/lib/chromium"

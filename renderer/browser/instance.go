@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"os/exec"
 	"strings"
 	"time"
@@ -45,7 +44,7 @@ type instance struct {
 // start starts a browser, which lives until its end is called. The end of ctx gives up only the start. The error is errSlow
 // if it took longer than it may, which says nothing of the protection.
 func start(ctx context.Context, o *Options, program string, p Protection) (_ *instance, err error) {
-	profile, err := newProfile(o.Dir)
+	h, err := o.folders.newHome()
 	if err != nil {
 		return nil, err
 	}
@@ -56,7 +55,7 @@ func start(ctx context.Context, o *Options, program string, p Protection) (_ *in
 		cmd.SysProcAttr = p.attributes()
 		command = cmd
 	})
-	allocator, wait := chromedp.NewExecAllocator(life, o.options(p, program, profile, modify)...)
+	allocator, wait := chromedp.NewExecAllocator(life, o.options(p, program, h, modify)...)
 	debug := func(format string, args ...any) {
 		o.Log.DebugContext(life, "the browser's protocol", "message", fmt.Sprintf(format, args...))
 	}
@@ -75,8 +74,8 @@ func start(ctx context.Context, o *Options, program string, p Protection) (_ *in
 			}
 		}
 		wait()
-		if err := os.RemoveAll(profile); err != nil {
-			o.Log.ErrorContext(left, "a browser's profile is left", "err", err.Error())
+		if err := h.remove(); err != nil {
+			o.Log.ErrorContext(left, "a browser's files are left", "err", err.Error())
 		}
 	}
 	late := time.AfterFunc(o.Patience, kill)
@@ -140,29 +139,6 @@ func gist(err error) error {
 	}
 	const enough = 600
 	return errors.New(strings.ToValidUTF8(text[:min(enough, len(text))], ""))
-}
-
-// newProfile makes a folder that the browser's user may write to.
-func newProfile(dir string) (string, error) {
-	profile, err := os.MkdirTemp(dir, "profile-")
-	if err != nil {
-		return "", fmt.Errorf("browser: %w", err)
-	}
-	if err := give(profile); err != nil {
-		return "", err
-	}
-	return profile, nil
-}
-
-// give hands a folder to the browser's user.
-func give(dir string) error {
-	if os.Geteuid() != 0 {
-		return nil
-	}
-	if err := os.Chown(dir, nobody, nobody); err != nil {
-		return fmt.Errorf("browser: %w", err)
-	}
-	return nil
 }
 
 // rest lets a retired browser be ended. The Supervisor's lock is held.

@@ -50,15 +50,6 @@ func processes() ([]process, error) {
 	return all, nil
 }
 
-// adopt makes this program the parent of what its children leave behind, so that it can be ended and reaped here. It
-// changes the program as a whole.
-func adopt() error {
-	if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); err != nil {
-		return fmt.Errorf("browser: become the parent of orphans: %w", err)
-	}
-	return nil
-}
-
 // sweep ends and reaps what is left of a process group whose leader is dead. It signals only processes that have become
 // children of this program: nobody else can reap those, so a number can't have gone to a stranger meanwhile.
 func sweep(ctx context.Context, leader int) error {

@@ -3,7 +3,6 @@ package browser
 import (
 	"fmt"
 	"os"
-	"syscall"
 )
 
 // nobody is the user and group that a browser started by root runs as: Chromium refuses root its sandbox.
@@ -37,26 +36,4 @@ func browserUser() int {
 		return uid
 	}
 	return nobody
-}
-
-// attributes are those of the browser's process. It leads a process group, by which its descendants are known when it is
-// gone, and dies with this program.
-func (p Protection) attributes() *syscall.SysProcAttr {
-	a := &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
-	uid, gid := os.Geteuid(), os.Getegid()
-	if uid == 0 {
-		a.Credential = &syscall.Credential{Uid: nobody, Gid: nobody}
-	}
-	if !p.NoNetwork {
-		return a
-	}
-	a.Cloneflags = syscall.CLONE_NEWNET
-	if uid != 0 {
-		// Only a user namespace gives others the right to make one of the network. In it the user stays who it is, so
-		// that nothing is gained by having been its root.
-		a.Cloneflags |= syscall.CLONE_NEWUSER
-		a.UidMappings = []syscall.SysProcIDMap{{ContainerID: uid, HostID: uid, Size: 1}}
-		a.GidMappings = []syscall.SysProcIDMap{{ContainerID: gid, HostID: gid, Size: 1}}
-	}
-	return a
 }

@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 )
@@ -74,10 +72,10 @@ func (s *Supervisor) Run(ctx context.Context) (err error) {
 	if err := adopt(); err != nil {
 		return err
 	}
-	if err := s.makeDir(); err != nil {
+	if err := s.o.folders.make(); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, os.RemoveAll(s.o.Dir)) }()
+	defer func() { err = errors.Join(err, s.o.folders.remove()) }()
 	var ending sync.WaitGroup
 	defer ending.Wait()
 	defer func() { s.replace(nil, &ending) }()
@@ -86,22 +84,6 @@ func (s *Supervisor) Run(ctx context.Context) (err error) {
 		k.round(ctx)
 	}
 	return nil
-}
-
-// makeDir makes the folder empty and the browser's.
-func (s *Supervisor) makeDir() error {
-	if err := os.RemoveAll(s.o.Dir); err != nil {
-		return fmt.Errorf("browser: empty the folder for profiles: %w", err)
-	}
-	cache := filepath.Join(s.o.Dir, cacheFolder)
-	// Mkdir, so that it fails where a stranger has made it. The browser's user passes through it.
-	if err := os.Mkdir(s.o.Dir, 0o711); err != nil { //nolint:gosec // no more than that
-		return fmt.Errorf("browser: make the folder for profiles: %w", err)
-	}
-	if err := os.Mkdir(cache, 0o700); err != nil {
-		return fmt.Errorf("browser: make the folder for profiles: %w", err)
-	}
-	return give(cache)
 }
 
 // keeper is Run's state.

@@ -50,7 +50,9 @@ type world struct {
 func begin(tb testing.TB, o Options) *world {
 	tb.Helper()
 	w := &world{tb: tb, registry: prometheus.NewRegistry()}
-	o.Dir = filepath.Join(tb.TempDir(), "browsers")
+	if o.Dir == "" {
+		o.Dir = filepath.Join(tb.TempDir(), "browsers")
+	}
 	// The browser's user passes through the test's folders.
 	for dir := filepath.Dir(o.Dir); dir != filepath.Clean(os.TempDir()) && dir != "/"; dir = filepath.Dir(dir) {
 		if err := os.Chmod(dir, 0o711); err != nil {
@@ -82,8 +84,10 @@ func begin(tb testing.TB, o Options) *world {
 		if left := w.left(); len(left) > 0 {
 			tb.Errorf("processes are left: %q", left)
 		}
-		if _, err := os.Stat(o.Dir); !errors.Is(err, os.ErrNotExist) {
-			tb.Errorf("the folder is left: %v", err)
+		for _, dir := range s.o.folders.all() {
+			if _, err := os.Stat(dir); !errors.Is(err, os.ErrNotExist) {
+				tb.Errorf("the folder %s is left: %v", dir, err)
+			}
 		}
 	})
 	return w
