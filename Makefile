@@ -27,7 +27,7 @@ setup: ## Install what the tests need: Debian packages, and Kubernetes and Helm 
 
 .PHONY: test
 test: setup verify lint ## Install what the tests need, then check and test everything
-	go test -count=1 -timeout 30m ./...
+	hack/test.sh -count=1 -timeout 30m ./...
 
 .PHONY: e2e
 e2e: ## Install the chart on a real Kubernetes node on this machine, as root, and watch chains and venues come and go

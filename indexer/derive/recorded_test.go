@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"math/big"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"testing"
@@ -13,18 +12,15 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/recorded"
 )
-
-// recordings lie beside the module: public chain data that other projects recorded, with the truth next to each.
-const recordings = "../../../shared/facts/recorded"
 
 func readJSON(t *testing.T, v any, parts ...string) {
 	t.Helper()
-	path := filepath.Join(append([]string{recordings}, parts...)...)
+	path := recorded.Path(t, parts...)
 	raw, err := os.ReadFile(path)
 	if err != nil {
-		t.Fatalf("the recorded chain data is not there: this test reads it from %s, relative to this package, and means "+
-			"nothing without it (%v)", recordings, err)
+		t.Fatal(err)
 	}
 	if err := json.Unmarshal(raw, v); err != nil {
 		t.Fatalf("%s: %v", path, err)

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/recorded"
 )
 
 // readLines reads a file of one JSON document per line.
@@ -84,8 +85,8 @@ func TestRecordedBlocks(t *testing.T) {
 			Swaps []wantSwap `json:"swaps"`
 		} `json:"swaps_by_tx"`
 	}
-	readJSON(t, recordedPath(t, twoBlocks, "expected.json"), &want)
-	rows := readLines[etlLog](t, recordedPath(t, twoBlocks, "expected_logs.json"))
+	readJSON(t, recorded.Path(t, twoBlocks, "expected.json"), &want)
+	rows := readLines[etlLog](t, recorded.Path(t, twoBlocks, "expected_logs.json"))
 	if len(rows) != want.Logs || want.Logs < 681 || want.Swaps < 79 {
 		t.Fatalf("%d logs, want %d and at least 681; %d swaps, want at least 79", len(rows), want.Logs, want.Swaps)
 	}
@@ -163,7 +164,7 @@ func compareTransfers(t *testing.T, rows []etlLog, byTx map[string][]market.Log,
 		Tx    string      `json:"transaction_hash"`
 		Index uint32      `json:"log_index"`
 	}
-	want := readLines[etlTransfer](t, recordedPath(t, twoBlocks, "expected_token_transfers.json"))
+	want := readLines[etlTransfer](t, recorded.Path(t, twoBlocks, "expected_token_transfers.json"))
 	if len(want) != total || total < 291 {
 		t.Fatalf("%d recorded transfers, want %d and at least 291", len(want), total)
 	}

@@ -14,22 +14,8 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/recorded"
 )
-
-// recordings lie beside the module: public chain data that other projects recorded, with the truth, computed by
-// another decoder, next to each.
-const recordings = "../../../shared/facts/recorded"
-
-// recordedPath is a file below the recordings. A checkout without them fails: a decoder that nothing real was held
-// against is not tested.
-func recordedPath(t *testing.T, parts ...string) string {
-	t.Helper()
-	if _, err := os.Stat(filepath.Join(recordings, "INDEX.json")); err != nil {
-		t.Fatalf("the recorded chain data is not there: these tests read it from %s, relative to this package, and "+
-			"mean nothing without it (%v)", recordings, err)
-	}
-	return filepath.Join(append([]string{recordings}, parts...)...)
-}
 
 func readJSON(t *testing.T, path string, v any) {
 	t.Helper()
@@ -321,14 +307,14 @@ func compareWraps(t *testing.T, want map[string]int, logs []market.Log) (wraps i
 func recordedTx(t *testing.T, dir string) (wantTx, []Log, market.Block) {
 	t.Helper()
 	var want wantTx
-	readJSON(t, recordedPath(t, dir, "expected.json"), &want)
+	readJSON(t, recorded.Path(t, dir, "expected.json"), &want)
 	var receipt struct {
 		Result struct {
 			BlockHash string          `json:"blockHash"`
 			Logs      json.RawMessage `json:"logs"`
 		} `json:"result"`
 	}
-	readJSON(t, recordedPath(t, dir, "eth_getTransactionReceipt.json"), &receipt)
+	readJSON(t, recorded.Path(t, dir, "eth_getTransactionReceipt.json"), &receipt)
 	logs, err := parseLogs([]byte(`{"jsonrpc":"2.0","id":1,"result":` + string(receipt.Result.Logs) + `}`))
 	if err != nil {
 		t.Fatal(err)
@@ -360,7 +346,7 @@ type indexEntry struct {
 func recordedIndex(t *testing.T, prefix string) (out []indexEntry) {
 	t.Helper()
 	var all []indexEntry
-	readJSON(t, recordedPath(t, "INDEX.json"), &all)
+	readJSON(t, recorded.Path(t, "INDEX.json"), &all)
 	for _, e := range all {
 		if strings.HasPrefix(e.Path, prefix) {
 			out = append(out, e)
@@ -373,7 +359,7 @@ func TestRecordedTransactions(t *testing.T) {
 	t.Parallel()
 	index := recordedIndex(t, "evm/")
 	folders := 0
-	err := filepath.WalkDir(recordedPath(t, "evm"), func(_ string, d fs.DirEntry, err error) error {
+	err := filepath.WalkDir(recorded.Path(t, "evm"), func(_ string, d fs.DirEntry, err error) error {
 		if err == nil && d.Name() == "expected.json" {
 			folders++
 		}
@@ -434,7 +420,7 @@ func TestRecordedHeaders(t *testing.T) {
 	t.Parallel()
 	read := 0
 	for _, e := range recordedIndex(t, "evm/") {
-		path := recordedPath(t, e.Path, "eth_getBlockByNumber.json")
+		path := recorded.Path(t, e.Path, "eth_getBlockByNumber.json")
 		raw, err := os.ReadFile(path)
 		if errors.Is(err, fs.ErrNotExist) {
 			continue
