@@ -6,6 +6,7 @@ data=${DATA:-data}
 mkdir -p "$data/manifests"
 exec 9>"$data/run.lock"
 flock -n 9 || { echo "another make run uses $data: end it, or choose another folder with DATA=…" >&2; exit 1; }
+hack/setup.sh cards || echo "what share cards need could not be installed: make setup tells more" >&2
 # The local chains begin anew each time, so what was indexed of the last ones means nothing.
 rm -f "$data"/run.db "$data"/run.db-wal "$data"/run.db-shm
 
