@@ -98,6 +98,10 @@ address; it looks every minute whether what halted it is mended.`,
 			g, ctx := errgroup.WithContext(ctx)
 			g.Go(func() error { return runIndexer(ctx, ix) })
 			g.Go(func() error {
+				st.BuildIndexes(ctx, log)
+				return nil
+			})
+			g.Go(func() error {
 				operations := telemetry.Operations(registry, st.Ping, c.pprof)
 				operations.Handle("GET "+chainconfig.StatePath, ix.StateHandler())
 				operations.Handle("GET /trust/{mint}", ix.ChecksHandler())

@@ -188,6 +188,10 @@ func (u *up) serve(ctx context.Context, declared *files.Declared, st *store.Stor
 	}
 	defer closing()
 	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		st.BuildIndexes(ctx, u.log)
+		return nil
+	})
 	for _, ix := range indexers {
 		// A chain that halts has said why, in its state and the log; the others go on.
 		g.Go(func() error {

@@ -62,7 +62,7 @@ func (s *Store) migrate(ctx context.Context) error {
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("database: migrate: %w", err)
 	}
-	return nil
+	return s.indexEmpty(ctx)
 }
 
 // checkReader refuses a database whose oldest reader is newer than this binary. A database without the table is new.

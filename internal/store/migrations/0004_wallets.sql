@@ -1,6 +1,4 @@
 -- +goose Up
--- The trades of a wallet. Nothing but the trader: SQLite appends the primary key by itself, PostgreSQL folds equal keys.
-CREATE INDEX trades_trader ON trades (trader);
 -- What a trade did to its trader's own balance, where that isn't the pool's amount, and what the balance was before its transaction,
 -- where every transfer of the token was booked in its own block. Amounts without leading noughts.
 ALTER TABLE trades ADD COLUMN trader_amount {{bytes}};

@@ -1,0 +1,213 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/uptrace/bun"
+)
+
+// lateIndex is an index that a later version adds to a table that may be large by then. It is no part of a migration, which would keep
+// writers out of the table until the index is built. Requests are answered right without it, only slower.
+type lateIndex struct {
+	name, table, columns string
+	// replaces names the index that isn't needed once this one is there; empty is none.
+	replaces string
+}
+
+var lateIndexes = []lateIndex{
+	// The trades of a wallet. Nothing but the trader: SQLite appends the primary key by itself, PostgreSQL folds equal keys.
+	{name: "trades_trader", table: "trades", columns: "trader"},
+}
+
+// indexEmpty builds the late indexes of tables without rows, which takes no time. On SQLite it builds all of them: there one process
+// writes, and it has not begun to.
+func (s *Store) indexEmpty(ctx context.Context) error {
+	return s.write.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+		if s.postgres != nil {
+			// Programs that start together would each find no index and make it.
+			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", emptyIndexLock); err != nil {
+				return fmt.Errorf("database: lock the building of indexes: %w", err)
+			}
+		}
+		for _, x := range lateIndexes {
+			if err := x.buildIfEmpty(ctx, tx, s.postgres == nil); err != nil {
+				return fmt.Errorf("database: build index %s: %w", x.name, err)
+			}
+		}
+		return nil
+	})
+}
+
+// buildIfEmpty builds an index on a table without rows, or always.
+func (x lateIndex) buildIfEmpty(ctx context.Context, tx bun.Tx, always bool) error {
+	if !always {
+		var filled bool
+		if err := tx.QueryRowContext(ctx, "SELECT EXISTS (SELECT 1 FROM "+x.table+")").Scan(&filled); err != nil || filled {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, "CREATE INDEX IF NOT EXISTS "+x.name+" ON "+x.table+" ("+x.columns+")"); err != nil || x.replaces == "" {
+		return err
+	}
+	_, err := tx.ExecContext(ctx, "DROP INDEX IF EXISTS "+x.replaces)
+	return err
+}
+
+// indexRetry is the pause after a failure, and between two looks at whether another process is done.
+const indexRetry = 5 * time.Second
+
+// BuildIndexes builds the indexes that a PostgreSQL database lacks, while others read and write its tables. What an earlier build left
+// unfinished is built anew. It ends when all are there or with ctx, and tries again while something fails.
+func (s *Store) BuildIndexes(ctx context.Context, log *slog.Logger) {
+	for s.postgres != nil && ctx.Err() == nil {
+		err := s.buildIndexes(ctx, log)
+		if err == nil {
+			return
+		}
+		if !errors.Is(err, errOthersBuild) && ctx.Err() == nil {
+			log.WarnContext(ctx, "indexes are not built; what needs them is slow", "retry_in", indexRetry.String(), "err", err.Error())
+		}
+		t := time.NewTimer(indexRetry)
+		select {
+		case <-ctx.Done():
+		case <-t.C:
+		}
+		t.Stop()
+	}
+}
+
+// errOthersBuild means that another process builds the indexes.
+var errOthersBuild = errors.New("database: another process builds the indexes")
+
+// The numbers of the advisory locks that whoever builds indexes has: "boardwlk", and the one after it for tables without rows.
+const (
+	indexLock      = 0x626f617264776c6b
+	emptyIndexLock = indexLock + 1
+)
+
+func (s *Store) buildIndexes(ctx context.Context, log *slog.Logger) error {
+	conn, err := pgx.ConnectConfig(ctx, s.postgres.Copy())
+	if err != nil {
+		return fmt.Errorf("database: connect to build indexes: %w", err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
+	// Whoever waited for the lock inside PostgreSQL would be waited for by the build.
+	var mine bool
+	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", indexLock).Scan(&mine); err != nil {
+		return fmt.Errorf("database: lock the building of indexes: %w", err)
+	}
+	if !mine {
+		return errOthersBuild
+	}
+	b := indexBuilder{conn: conn, log: log}
+	for _, x := range lateIndexes {
+		if err := b.build(ctx, x); err != nil {
+			return fmt.Errorf("database: build index %s: %w", x.name, err)
+		}
+	}
+	return nil
+}
+
+// indexBuilder builds indexes over one connection. Nothing of it is in a transaction.
+type indexBuilder struct {
+	conn *pgx.Conn
+	log  *slog.Logger
+}
+
+// build builds an index that isn't there or isn't whole.
+func (b indexBuilder) build(ctx context.Context, x lateIndex) error {
+	valid, err := b.isValid(ctx, x.name)
+	if err != nil {
+		return err
+	}
+	if !valid {
+		if err := b.buildParts(ctx, x); err != nil {
+			return err
+		}
+	}
+	if x.replaces == "" {
+		return nil
+	}
+	return b.run(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+ident(x.replaces))
+}
+
+// buildParts builds an index on a table, or on each part of a table that has some.
+func (b indexBuilder) buildParts(ctx context.Context, x lateIndex) error {
+	b.log.InfoContext(ctx, "building an index beside the work", "index", x.name, "table", x.table)
+	var partitioned bool
+	if err := b.conn.QueryRow(ctx, "SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass($1)", x.table).Scan(&partitioned); err != nil {
+		return err
+	}
+	if !partitioned {
+		return b.buildOn(ctx, x.name, x.table, x.columns)
+	}
+	// The parent's index has no rows, but the lock that it takes for a moment waits for those who write, and others wait for it.
+	if err := b.briefly(ctx, "CREATE INDEX IF NOT EXISTS "+ident(x.name)+" ON ONLY "+ident(x.table)+" ("+x.columns+")"); err != nil {
+		return err
+	}
+	parts, err := b.unindexed(ctx, x)
+	if err != nil {
+		return err
+	}
+	for i, part := range parts {
+		index := x.name + "_" + strings.TrimPrefix(part, x.table+"_")
+		if err := b.buildOn(ctx, index, part, x.columns); err != nil {
+			return err
+		}
+		if err := b.briefly(ctx, "ALTER INDEX "+ident(x.name)+" ATTACH PARTITION "+ident(index)); err != nil {
+			return err
+		}
+		b.log.InfoContext(ctx, "a part of an index is built", "index", x.name, "table", part, "percent", 100*(i+1)/len(parts))
+	}
+	return nil
+}
+
+// unindexed lists the parts of a table that have no part of an index.
+func (b indexBuilder) unindexed(ctx context.Context, x lateIndex) ([]string, error) {
+	rows, err := b.conn.Query(ctx, "SELECT c.relname FROM pg_inherits t JOIN pg_class c ON c.oid = t.inhrelid WHERE t.inhparent = to_regclass($1) "+
+		"AND NOT EXISTS (SELECT 1 FROM pg_index i JOIN pg_inherits h ON h.inhrelid = i.indexrelid "+
+		"WHERE i.indrelid = c.oid AND h.inhparent = to_regclass($2)) ORDER BY c.relname", x.table, x.name)
+	if err != nil {
+		return nil, err
+	}
+	return pgx.CollectRows(rows, pgx.RowTo[string])
+}
+
+// buildOn builds an index on one table, while others write to it. A build that was cut off leaves an index that isn't valid.
+func (b indexBuilder) buildOn(ctx context.Context, index, table, columns string) error {
+	valid, err := b.isValid(ctx, index)
+	if err != nil || valid {
+		return err
+	}
+	if err := b.run(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+ident(index)); err != nil {
+		return err
+	}
+	return b.run(ctx, "CREATE INDEX CONCURRENTLY "+ident(index)+" ON "+ident(table)+" ("+columns+")")
+}
+
+// isValid reports whether an index is there and whole.
+func (b indexBuilder) isValid(ctx context.Context, index string) (valid bool, err error) {
+	err = b.conn.QueryRow(ctx, "SELECT COALESCE((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)), FALSE)", index).Scan(&valid)
+	return valid, err
+}
+
+// briefly runs what locks a table for a moment, and gives up rather than have others wait behind it for long.
+func (b indexBuilder) briefly(ctx context.Context, statement string) error {
+	if err := b.run(ctx, "SET lock_timeout = '1s'"); err != nil {
+		return err
+	}
+	return errors.Join(b.run(ctx, statement), b.run(ctx, "RESET lock_timeout"))
+}
+
+func (b indexBuilder) run(ctx context.Context, statement string) error {
+	_, err := b.conn.Exec(ctx, statement)
+	return err
+}
+
+func ident(name string) string { return pgx.Identifier{name}.Sanitize() }
