@@ -31,8 +31,10 @@ type NodeOptions struct {
 	LoadState string
 	// KeepStates bounds for how many blocks back eth_call works. 0 is some 4,000 blocks, of which all
 	// but the newest 500 lie on disk (2 MB each, in a temporary directory); another number is kept in
-	// memory (nearly 1 MB each), which is faster. Blocks, receipts and logs are always kept.
+	// memory (nearly 1 MB each), which is faster.
 	KeepStates int
+	// KeepBlocks bounds for how many blocks back transactions, receipts and logs are kept; 0 keeps all.
+	KeepBlocks int
 }
 
 // Node is a running anvil. It ends with Close or Kill, with the context that it was started with, and
@@ -165,6 +167,9 @@ func anvilFlags(o NodeOptions, states string) []string {
 		flags = append(flags, "--prune-history", strconv.Itoa(o.KeepStates))
 	} else {
 		flags = append(flags, "--cache-path", states)
+	}
+	if o.KeepBlocks > 0 {
+		flags = append(flags, "--transaction-block-keeper", strconv.Itoa(o.KeepBlocks))
 	}
 	if o.LoadState != "" {
 		flags = append(flags, "--load-state", o.LoadState)

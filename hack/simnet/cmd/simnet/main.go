@@ -45,6 +45,7 @@ type settings struct {
 	launchEvery       time.Duration
 	poolEvery         time.Duration
 	keepStates        int
+	keepBlocks        int
 	logs              bool
 }
 
@@ -70,6 +71,7 @@ func run(args []string) error {
 	flags.Uint64Var(&s.seed, "seed", 1, "seed of names, prices and trades")
 	flags.DurationVar(&s.launchEvery, "launch-every", 40*time.Second, "about how often a token is launched on each chain's venues; 0 is no venues")
 	flags.DurationVar(&s.poolEvery, "pool-every", 2*time.Minute, "about how often a new token with a pool appears on each chain besides; 0 is never")
+	flags.IntVar(&s.keepBlocks, "keep-blocks", 0, "for how many blocks back transactions, receipts and logs are kept; 0 keeps all")
 	flags.IntVar(&s.keepStates, "keep-states", 1000, "for how many blocks back eth_call works, nearly 1 MB of memory each;\n0 is some 4,000 blocks, mostly on disk at 2 MB each")
 	flags.BoolVar(&s.logs, "logs", false, "write what the chain nodes print to DIR/<chain>.log")
 	flags.Usage = func() {
@@ -184,7 +186,7 @@ func together(ctx context.Context, chains []*chain, do func(context.Context, *ch
 
 // start starts a chain's node and deploys its world.
 func (c *chain) start(ctx context.Context, s settings) error {
-	options := simnet.NodeOptions{ChainID: c.chainID, Port: c.port, Timestamp: simnet.GenesisFor(s.span), KeepStates: s.keepStates}
+	options := simnet.NodeOptions{ChainID: c.chainID, Port: c.port, Timestamp: simnet.GenesisFor(s.span), KeepStates: s.keepStates, KeepBlocks: s.keepBlocks}
 	if s.logs {
 		options.LogFile = filepath.Join(s.dir, c.manifest.ID+".log")
 	}
