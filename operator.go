@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -14,6 +15,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
+	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/operator/controller"
 	"github.com/boardwalkhq/boardwalk/operator/workload"
@@ -77,6 +79,7 @@ func operatorCommand() *cobra.Command {
 		ops         operations
 		settings    workload.Settings
 		leaderElect bool
+		database    string
 	)
 	cmd := &cobra.Command{
 		Use: "operator --indexer-image IMAGE --database-secret NAME", Short: "Run the Kubernetes operator", Args: cobra.NoArgs,
@@ -87,6 +90,9 @@ nodes' URLs from theirs.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if !pullPolicies[settings.PullPolicy] {
 				return fmt.Errorf("--indexer-image-pull-policy %q is not known; allowed: Always, IfNotPresent, Never", settings.PullPolicy)
+			}
+			if settings.RunAsUser < 0 {
+				return fmt.Errorf("--indexer-run-as-user %d is no user; allowed: 1 or more, or 0 for the cluster's choice", settings.RunAsUser)
 			}
 			log, err := telemetry.NewLog(cmd.ErrOrStderr(), ops.logLevel, ops.logJSON)
 			if err != nil {
@@ -107,6 +113,7 @@ nodes' URLs from theirs.`,
 			registry := prometheus.NewRegistry()
 			op, err := controller.New(cfg, controller.Options{
 				Namespace: namespace, Workload: settings, LeaderElection: leaderElect, Metrics: registry, Now: now, Log: log,
+				TryDatabase: tryDatabase(database),
 			})
 			if err != nil {
 				return err
@@ -128,11 +135,30 @@ nodes' URLs from theirs.`,
 	f.StringArrayVar(&settings.PullSecrets, "indexer-image-pull-secret", nil, "Secret to pull the image with; may be given several times")
 	f.StringVar(&settings.DatabaseSecret, "database-secret", "", "Secret with the address of the indexers' database")
 	f.StringVar(&settings.DatabaseKey, "database-secret-key", "uri", "key of that Secret")
+	f.StringVar(&database, "database-file", "",
+		"file with what that key holds: the address is tried before a running indexer is changed; without the flag it isn't")
+	f.Int64Var(&settings.RunAsUser, "indexer-run-as-user", 65532, "user that the indexers run as; 0 leaves the choice to the cluster (OpenShift)")
 	f.BoolVar(&leaderElect, "leader-elect", true, "let one of several operators act")
 	_ = cmd.MarkFlagRequired("indexer-image")
 	_ = cmd.MarkFlagRequired("database-secret")
 	cmd.AddCommand(removeIndexersCommand())
 	return cmd
+}
+
+// tryDatabase is nil without a file. The file is read each time: a Secret may come, or change, while the program runs.
+func tryDatabase(file string) func(context.Context) error {
+	if file == "" {
+		return nil
+	}
+	return func(ctx context.Context) error {
+		address, err := os.ReadFile(file)
+		if errors.Is(err, os.ErrNotExist) {
+			return errors.New("there is no such Secret, or no such key in it")
+		} else if err != nil {
+			return fmt.Errorf("read --database-file: %w", err)
+		}
+		return store.Try(ctx, string(address))
+	}
 }
 
 func removeIndexersCommand() *cobra.Command {

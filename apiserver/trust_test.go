@@ -5,7 +5,9 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -133,5 +135,57 @@ func TestTrustWithoutACheckersAddress(t *testing.T) {
 	c := startWith(t, o)
 	if res, body := c.do(t, http.MethodGet, "/api/token/"+token+"/trust", nil); res.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("%d %s", res.StatusCode, body)
+	}
+}
+
+// stuck is a checker to whom one chain's indexer doesn't answer until it is released.
+type stuck struct {
+	chain    string
+	waiting  atomic.Int64
+	released chan struct{}
+}
+
+func (s *stuck) Check(_ context.Context, chain string, mint market.Address) (*trust.Report, error) {
+	if chain == s.chain {
+		s.waiting.Add(1)
+		<-s.released
+		return nil, checker.ErrBusy
+	}
+	return report(chain, mint.String(), trust.Pass), nil
+}
+
+// TestOneChainsChecksLeaveRoomForOthers: an indexer that hangs holds every check of its chain up for seconds, and must not hold up those
+// of the other chains.
+func TestOneChainsChecksLeaveRoomForOthers(t *testing.T) {
+	t.Parallel()
+	const crowd = 80
+	st := seeded(t, "sqlite")
+	var coins []coin
+	for n := range crowd {
+		coins = append(coins, good(n+1, "Lamp "+strconv.Itoa(n)).with(func(c *coin) { c.buyers = 0 }))
+	}
+	elsewhere := good(crowd+1, "Elsewhere")
+	mintCoins(t, st, "base", 101, coins...)
+	mintCoins(t, st, "bsc", 101, elsewhere)
+	o := options(t, st)
+	s := &stuck{chain: "base", released: make(chan struct{})}
+	o.Checker = s
+	c := startWith(t, o)
+	var asking sync.WaitGroup
+	var answered atomic.Int64
+	for i := range coins {
+		asking.Go(func() {
+			c.send(t, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/api/token/"+coins[i].mint()+"/trust", http.NoBody))
+			answered.Add(1)
+		})
+	}
+	defer asking.Wait()
+	defer close(s.released)
+	eventually(t, "everybody waits or has an answer", func() bool { return s.waiting.Load()+answered.Load() == crowd })
+	if s.waiting.Load() == 0 {
+		t.Error("nobody waits for the indexer that hangs")
+	}
+	if res, body := c.do(t, http.MethodGet, "/api/token/"+elsewhere.mint()+"/trust", nil); res.StatusCode != http.StatusOK {
+		t.Errorf("a check on another chain, with %d waiting: %d %s", s.waiting.Load(), res.StatusCode, body)
 	}
 }

@@ -216,7 +216,8 @@ func TestFlags(t *testing.T) {
 	if got, want := args(t, operator), []string{
 		"operator", "--leader-elect", "--operations=:8081", "--log-json", "--log-level=info",
 		"--indexer-image=" + image, "--indexer-image-pull-policy=IfNotPresent", "--indexer-image-pull-secret=registry",
-		"--database-secret=boardwalk-postgres-app", "--database-secret-key=uri",
+		"--database-secret=boardwalk-postgres-app", "--database-secret-key=uri", "--database-file=/etc/boardwalk/database/uri",
+		"--indexer-run-as-user=65532",
 	}; !slices.Equal(got, want) || operator.Object["image"] != image {
 		t.Errorf("the operator is %v with %q, wanted %s with %q", operator.Object["image"], got, image, want)
 	}

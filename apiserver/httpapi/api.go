@@ -130,7 +130,7 @@ func New(c Config) (http.Handler, error) {
 	gate := c.Site.LaunchGate()
 	a := &API{
 		Config: c, started: c.Now(), gate: gateBody(&gate), pagePolicy: newPagePolicy(c.BaseURL),
-		checks: checks{Checker: c.Checker, places: make(chan struct{}, checksInFlight)},
+		checks: checks{Checker: c.Checker, places: map[string]chan struct{}{}},
 	}
 	var err error
 	if a.openAPI, err = document(c.Build.short()); err != nil {

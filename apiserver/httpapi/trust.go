@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -16,7 +17,8 @@ import (
 )
 
 const (
-	// checksInFlight bounds the checks that are waited for at once. They take no place of those that read the database.
+	// checksInFlight bounds the checks of one chain that are waited for at once: each chain has an indexer of its own, and one that
+	// hangs must not hold up the others'. They take no place of those that read the database.
 	checksInFlight = 64
 	// futurePairs is how far a caller's clock may be ahead.
 	futurePairs = 24 * time.Hour
@@ -32,7 +34,20 @@ type checks struct {
 	checker.Checker
 
 	flight singleflight.Group
-	places chan struct{}
+	mu     sync.Mutex
+	places map[string]chan struct{} // by chain
+}
+
+// placesOf are a chain's. Only chains with indexed tokens are asked for, so that there are few.
+func (c *checks) placesOf(chain string) chan struct{} {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	places := c.places[chain]
+	if places == nil {
+		places = make(chan struct{}, checksInFlight)
+		c.places[chain] = places
+	}
+	return places
 }
 
 func (c *checks) check(ctx context.Context, chain string, mint market.Address) (*trust.Report, error) {
@@ -40,12 +55,13 @@ func (c *checks) check(ctx context.Context, chain string, mint market.Address) (
 		return nil, errNoChecker
 	}
 	out, err, _ := c.flight.Do(chain+" "+mint.String(), func() (any, error) {
+		places := c.placesOf(chain)
 		select {
-		case c.places <- struct{}{}:
+		case places <- struct{}{}:
 		default:
 			return nil, checker.ErrBusy
 		}
-		defer func() { <-c.places }()
+		defer func() { <-places }()
 		// The first caller's going away must not take the answer from the others. The checker has a time of its own.
 		return c.Check(context.WithoutCancel(ctx), chain, mint)
 	})

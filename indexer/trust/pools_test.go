@@ -3,6 +3,7 @@ package trust_test
 import (
 	"bytes"
 	"encoding/hex"
+	"encoding/json"
 	"maps"
 	"slices"
 	"strings"
@@ -145,6 +146,25 @@ func TestLiquidity(t *testing.T) {
 			value(t, r, report.LPBurnedLocked, test.value, report.High)
 		})
 	}
+}
+
+// TestLockersOfTheDocument: which contracts are lockers is said of each chain, in its document.
+func TestLockersOfTheDocument(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	locker := address(t, "0x00000000000000000000000000000000000000c1")
+	cfg := w.config()
+	if err := json.Unmarshal([]byte(`{"trust":{"lockers":["`+locker.String()+`"]}}`), cfg); err != nil {
+		t.Fatal(err)
+	}
+	token := w.deploy(t, "Clean")
+	pool := w.pair(t, token, locker)
+	c, _ := w.checkerOf(t, cfg, w.source(t, cfg), trust.Options{}, w.known(t, token, pool))
+	r, err := c.Check(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, r, want{report.LPBurnedLocked: report.Pass})
 }
 
 // approve lets a router take what the deployer has of a token.

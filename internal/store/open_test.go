@@ -138,3 +138,33 @@ func TestOpenTellsAbsenceFromRefusal(t *testing.T) {
 		}
 	}
 }
+
+// silent is an address that takes connections and never says anything, as one behind a firewall or a Service without pods.
+func silent(t *testing.T) string {
+	t.Helper()
+	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = l.Close() })
+	return l.Addr().String()
+}
+
+// TestOpenGivesUpOnSilence: a database of which nothing is heard isn't there yet, like one that refuses connections.
+func TestOpenGivesUpOnSilence(t *testing.T) {
+	t.Parallel()
+	for name, query := range map[string]string{"nothing said of the time": "", "a time of its own": "&connect_timeout=1"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(t.Context(), 45*time.Second)
+			defer cancel()
+			_, err := store.Open(ctx, "postgres://u:hunter2@"+silent(t)+"/d?sslmode=disable"+query)
+			if ctx.Err() != nil {
+				t.Fatalf("it didn't end by itself: %v", err)
+			}
+			if !errors.Is(err, store.ErrUnreachable) || strings.Contains(err.Error(), "u:hunter2") {
+				t.Errorf("%v; want it to be %v", err, store.ErrUnreachable)
+			}
+		})
+	}
+}

@@ -46,13 +46,17 @@ var ErrLocked = errors.New("the database file is in use by another boardwalk pro
 // ErrUnreachable means that nobody answers where the database should be, or that it is only just starting.
 var ErrUnreachable = errors.New("the database isn't there yet")
 
-// unreachable reports whether a connection failed before the database had a say in it.
+// connectTimeout bounds one attempt to connect where the address says nothing of it: packets that are dropped on the way are missed for
+// two minutes otherwise.
+const connectTimeout = 5 * time.Second
+
+// unreachable reports whether a connection failed before the database had a say in it, or had none for too long.
 func unreachable(err error) bool {
 	const cannotConnectNow = "57P03"
 	var network *net.OpError
 	var name *net.DNSError
 	var pg *pgconn.PgError
-	return errors.As(err, &network) || errors.As(err, &name) || errors.As(err, &pg) && pg.Code == cannotConnectNow
+	return pgconn.Timeout(err) || errors.As(err, &network) || errors.As(err, &name) || errors.As(err, &pg) && pg.Code == cannotConnectNow
 }
 
 // Open opens and migrates the database that dsn names: "postgres://…" or "sqlite:PATH". Nothing is written before the
@@ -68,12 +72,36 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 	}
 }
 
-func openPostgres(ctx context.Context, dsn string) (*Store, error) {
+func parsePostgres(dsn string) (*pgx.ConnConfig, error) {
 	cfg, err := pgx.ParseConfig(dsn)
 	if err != nil {
 		// The parser's own text can repeat the password.
 		return nil, errors.New("database: the postgres:// address can't be read; " +
 			"its form is postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=…")
+	}
+	if cfg.ConnectTimeout == 0 {
+		cfg.ConnectTimeout = connectTimeout
+	}
+	return cfg, nil
+}
+
+// Try connects to a PostgreSQL database and neither reads nor writes anything.
+func Try(ctx context.Context, dsn string) error {
+	cfg, err := parsePostgres(dsn)
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return fmt.Errorf("database: no connection to PostgreSQL at %s:%d, database %q: %w", cfg.Host, cfg.Port, cfg.Database, err)
+	}
+	return conn.Close(ctx)
+}
+
+func openPostgres(ctx context.Context, dsn string) (*Store, error) {
+	cfg, err := parsePostgres(dsn)
+	if err != nil {
+		return nil, err
 	}
 	open := func(conns int) *sql.DB {
 		db := stdlib.OpenDB(*cfg)

@@ -48,17 +48,23 @@ func (e applyErrors) Error() string {
 func (e applyErrors) Unwrap() []error { return e }
 
 // apply makes the objects of an indexer what they should be and gives its Deployment as it was before. An object that is what
-// it should be costs no request.
+// it should be costs no request; one that isn't given is left as it is.
 func apply(ctx context.Context, c client.Client, key types.NamespacedName, o *workload.Objects) (*appsv1.Deployment, error) {
 	deployment := &appsv1.Deployment{}
 	var failed applyErrors
+	pod := func() error { return c.Get(ctx, key, deployment) }
+	document := func() error { return nil }
+	if o.Deployment != nil {
+		pod = func() error { return ensure(ctx, c, key, deployment, o.Deployment, appsv1ac.ExtractDeployment) }
+		document = func() error { return ensure(ctx, c, key, &corev1.ConfigMap{}, o.Document, corev1ac.ExtractConfigMap) }
+	}
 	for _, err := range []error{
-		ensure(ctx, c, key, &corev1.ConfigMap{}, o.Document, corev1ac.ExtractConfigMap),
+		document(),
 		ensure(ctx, c, key, &corev1.ServiceAccount{}, o.ServiceAccount, corev1ac.ExtractServiceAccount),
 		ensure(ctx, c, key, &corev1.Service{}, o.Service, corev1ac.ExtractService),
 		ensure(ctx, c, key, &networkingv1.NetworkPolicy{}, o.NetworkPolicy, networkingv1ac.ExtractNetworkPolicy),
 		ensure(ctx, c, key, &policyv1.PodDisruptionBudget{}, o.Budget, policyv1ac.ExtractPodDisruptionBudget),
-		ensure(ctx, c, key, deployment, o.Deployment, appsv1ac.ExtractDeployment),
+		pod(),
 	} {
 		if err != nil {
 			failed = append(failed, err)

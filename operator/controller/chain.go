@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -47,6 +48,8 @@ type chainReconciler struct {
 	settings workload.Settings
 	stateURL func(*v1alpha1.Chain) string
 	now      func() time.Time
+	// tryDatabase connects to the database as the indexers will; nil tries nothing.
+	tryDatabase func(context.Context) error
 
 	mu sync.Mutex
 	// written is when a chain's status was written last.
@@ -175,7 +178,7 @@ func (r *chainReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	seen.silence = r.prober.look(req.NamespacedName, seen.chain)
 	switch {
 	case refusal == nil:
-		seen.deployment, seen.failed = r.run(ctx, &c)
+		seen.deployment, seen.held, seen.failed = r.run(ctx, &c)
 	case c.Spec.Suspend:
 		seen.failed = r.stop(ctx, &c)
 	}
@@ -183,28 +186,50 @@ func (r *chainReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 		return reconcile.Result{}, seen.failed
 	}
 	wait, err := r.write(ctx, &c, chainStatus(&c, &seen))
+	wait = sooner(wait, seen.patience())
+	if seen.held != "" {
+		wait = min(cmp.Or(wait, heldPause), heldPause)
+	}
 	if onlyForeign(seen.failed) {
 		return reconcile.Result{RequeueAfter: wait}, err // its going wakes the controller
 	}
 	return reconcile.Result{RequeueAfter: wait}, errors.Join(seen.failed, err)
 }
 
-// run applies the objects of an accepted chain and gives its Deployment.
-func (r *chainReconciler) run(ctx context.Context, c *v1alpha1.Chain) (*appsv1.Deployment, error) {
+// sooner is the shorter of two times to wait; 0 is none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b > 0 && b < a {
+		return b
+	}
+	return a
+}
+
+// run applies the objects of an accepted chain and gives its Deployment. held says why the Deployment was left as it is, and with it the
+// document: a pod that is started anew takes no other one than its own.
+func (r *chainReconciler) run(ctx context.Context, c *v1alpha1.Chain) (d *appsv1.Deployment, held string, err error) {
 	venues, err := r.find.accepted(ctx, c)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	doc, err := resolve.Chain(c, venues, workload.SecretDir)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	objects, err := workload.Build(c, doc, r.settings)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	key := types.NamespacedName{Namespace: c.Namespace, Name: workload.ObjectName(doc.ID)}
-	return apply(ctx, r.Client, key, objects)
+	if !c.Spec.Suspend {
+		if held, err = r.hold(ctx, key); err != nil {
+			return nil, "", err
+		}
+	}
+	if held != "" {
+		objects.Document, objects.Deployment = nil, nil
+	}
+	d, err = apply(ctx, r.Client, key, objects)
+	return d, held, err
 }
 
 // stop ends the indexer of a chain that ran and whose spec makes no sense any more: no document is needed for that.

@@ -50,6 +50,8 @@ type Options struct {
 	Namespace string
 	// Workload is what the indexers are made of.
 	Workload workload.Settings
+	// TryDatabase connects to the database whose address the Workload names, before a running indexer is changed; nil tries nothing.
+	TryDatabase func(context.Context) error
 	// LeaderElection is needed where several operators may run.
 	LeaderElection bool
 	// StateURL is where the state of a chain's indexer is to be had; nil is the Service that is made for it.
@@ -107,7 +109,7 @@ func New(cfg *rest.Config, o Options) (*Operator, error) {
 	recorder := mgr.GetEventRecorder("boardwalk-operator")
 	chains := &chainReconciler{
 		Client: mgr.GetClient(), find: find, prober: p, recorder: recorder, settings: o.Workload, stateURL: o.StateURL, now: o.Now,
-		written: map[types.NamespacedName]time.Time{},
+		tryDatabase: o.TryDatabase, written: map[types.NamespacedName]time.Time{},
 	}
 	venues := &venueReconciler{Client: mgr.GetClient(), find: find, prober: p, recorder: recorder, now: o.Now}
 	if err := errors.Join(mgr.Add(p), chains.setUp(mgr), venues.setUp(mgr)); err != nil {

@@ -22,6 +22,9 @@ import (
 )
 
 const (
+	// startPatience is how long an indexer's pod may be unready before that is no start any more. The Deployment's own progress deadline
+	// says so of a rollout alone: one that was rolled out once progresses for good, whatever becomes of its pod.
+	startPatience = 2 * time.Minute
 	// maxNote bounds an Event's text, in bytes: a longer one is refused.
 	maxNote = 1024
 
@@ -35,7 +38,9 @@ type observation struct {
 	// failed is why the indexer's objects couldn't be applied.
 	failed     error
 	deployment *appsv1.Deployment
-	chain      *venue.Chain
+	// held is why the Deployment was left as it is, although it should be another.
+	held  string
+	chain *venue.Chain
 	// silence is why the indexer didn't answer last.
 	silence string
 	now     time.Time
@@ -104,16 +109,42 @@ func (o *observation) available(c *v1alpha1.Chain) condition {
 	case c.Spec.Suspend:
 		return no(v1alpha1.ReasonSuspended, "spec.suspend is true: no indexer runs, what was indexed is still served")
 	case d.Status.AvailableReplicas > 0:
+		if o.held != "" {
+			return condition{v1alpha1.ConditionAvailable, metav1.ConditionTrue, v1alpha1.ReasonIndexerRunning, "it isn't changed yet: " + o.held}
+		}
 		return condition{v1alpha1.ConditionAvailable, metav1.ConditionTrue, v1alpha1.ReasonIndexerRunning, ""}
 	}
 	if why := deploymentSays(d, appsv1.DeploymentReplicaFailure, corev1.ConditionTrue); why != "" {
 		return no(v1alpha1.ReasonIndexerUnavailable, why)
 	}
-	if deploymentSays(d, appsv1.DeploymentProgressing, corev1.ConditionFalse) != "" {
+	since, unready := unreadySince(d)
+	if unready && o.now.Sub(since) >= startPatience || deploymentSays(d, appsv1.DeploymentProgressing, corev1.ConditionFalse) != "" {
 		return no(v1alpha1.ReasonIndexerUnavailable, fmt.Sprintf("the indexer's pod doesn't get ready: "+
 			"`kubectl describe pod -l boardwalk.dev/chain=%s` and `kubectl logs -l boardwalk.dev/chain=%s` say why", c.Spec.ID, c.Spec.ID))
 	}
 	return no(v1alpha1.ReasonIndexerStarting, "the indexer's pod isn't ready yet")
+}
+
+// unreadySince is since when a Deployment's pod isn't ready; ok is false when it is, or when nobody has said so yet.
+func unreadySince(d *appsv1.Deployment) (since time.Time, ok bool) {
+	for i := range d.Status.Conditions {
+		if x := &d.Status.Conditions[i]; x.Type == appsv1.DeploymentAvailable && x.Status == corev1.ConditionFalse {
+			return x.LastTransitionTime.Time, true
+		}
+	}
+	return time.Time{}, false
+}
+
+// patience is after how long the status says something else although nothing happens; 0 is never.
+func (o *observation) patience() time.Duration {
+	if o.deployment == nil {
+		return 0
+	}
+	since, ok := unreadySince(o.deployment)
+	if !ok {
+		return 0
+	}
+	return max(0, since.Add(startPatience).Sub(o.now))
 }
 
 func deploymentSays(d *appsv1.Deployment, t appsv1.DeploymentConditionType, s corev1.ConditionStatus) string {
@@ -170,18 +201,21 @@ func sameVerdicts(a, b []metav1.Condition) bool {
 	})
 }
 
-// announce writes an Event when Ready became true or false, or when the first verdict is a bad one.
+// announce writes an Event when Ready became true or false, or is false for another reason. That an indexer starts, and reads the
+// chain's past, is told only where the chain was ready before.
 func announce(r events.EventRecorder, o runtime.Object, before, after []metav1.Condition) {
 	was, is := meta.FindStatusCondition(before, v1alpha1.ConditionReady), meta.FindStatusCondition(after, v1alpha1.ConditionReady)
-	if is == nil || was != nil && was.Status == is.Status {
+	if is == nil || was != nil && was.Status == is.Status && was.Reason == is.Reason {
 		return
 	}
+	wasReady := was != nil && was.Status == metav1.ConditionTrue
+	starts := is.Reason == v1alpha1.ReasonIndexerStarting || is.Reason == v1alpha1.ReasonCatchingUp
 	switch {
 	case is.Status == metav1.ConditionTrue:
 		r.Eventf(o, nil, corev1.EventTypeNormal, is.Reason, action, "%s", note(cmp.Or(is.Message, "ready")))
 	case is.Reason == v1alpha1.ReasonSuspended:
 		r.Eventf(o, nil, corev1.EventTypeNormal, is.Reason, action, "%s", note(is.Message))
-	case was != nil || is.Reason != v1alpha1.ReasonIndexerStarting:
+	case wasReady || !starts:
 		r.Eventf(o, nil, corev1.EventTypeWarning, is.Reason, action, "%s", note(cmp.Or(is.Message, "not ready")))
 	}
 }

@@ -10,15 +10,18 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/prometheus/client_golang/prometheus"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/operator/venue"
+	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
 
 // moves makes an indexer index a block with each answer, at some distance from the head.
@@ -180,6 +183,91 @@ func TestWhatADeploymentSaysOfTheIndexer(t *testing.T) {
 		o := observation{chain: &venue.Chain{}, deployment: &appsv1.Deployment{Status: tt.status}}
 		if got := o.available(c); got.reason != tt.reason || !strings.Contains(got.message, tt.part) {
 			t.Errorf("%s: %+v; want %s, …%s…", tt.name, got, tt.reason, tt.part)
+		}
+	}
+}
+
+// pod is the indexer's one pod.
+func (w *world) pod(id string) *corev1.Pod {
+	w.t.Helper()
+	var pods corev1.PodList
+	if err := w.List(w.t.Context(), &pods, client.InNamespace(w.namespace), client.MatchingLabels{workload.LabelChain: id}); err != nil {
+		w.t.Fatal(err)
+	}
+	if len(pods.Items) != 1 {
+		w.t.Fatalf("the indexer of %s has %d pods", id, len(pods.Items))
+	}
+	return &pods.Items[0]
+}
+
+// unready makes an indexer's pod run without being ready, as one whose database is away, and waits until its chain says so.
+func (w *world) unready(c *v1alpha1.Chain) {
+	w.t.Helper()
+	patch := []byte(`{"status":{"conditions":[{"type":"Ready","status":"False"}]}}`)
+	if err := w.Status().Patch(w.t.Context(), w.pod(c.Spec.ID), client.RawPatch(types.StrategicMergePatchType, patch)); err != nil {
+		w.t.Fatal(err)
+	}
+	w.become(c, "Available False IndexerStarting isn't ready yet", "Ready False IndexerStarting")
+}
+
+// A Deployment that was rolled out once says for good that it progresses, whatever becomes of its pod.
+func TestAnIndexerThatRanAndStaysUnreadyIsUnavailable(t *testing.T) {
+	w := newWorld(t)
+	w.run()
+	w.indexers.says("base")
+	c := w.chain("base", 8453)
+	w.become(c, "Ready True Ready")
+	w.unready(c)
+	w.clock.advance(time.Minute)
+	w.patch(c, `{"spec":{"order":7}}`) // somebody looks
+	w.become(c, "Available False IndexerStarting")
+	w.clock.advance(2 * time.Minute)
+	w.patch(c, `{"spec":{"order":8}}`)
+	w.become(c, "Available False IndexerUnavailable `kubectl logs -l boardwalk.dev/chain=base`", "Ready False IndexerUnavailable")
+}
+
+// Nothing happens in a cluster when the two minutes are over, so the controller has to look again by itself.
+func TestAnUnreadyIndexerIsLookedAtAgain(t *testing.T) {
+	w := newWorld(t)
+	op := w.run()
+	w.indexers.says("base")
+	c := w.chain("base", 8453)
+	w.become(c, "Ready True Ready")
+	w.unready(c)
+	p, err := newProber(prometheus.NewRegistry(), w.clock.Now, time.Hour)
+	if err != nil {
+		t.Fatal(err)
+	}
+	cached := op.operator.mgr.GetClient()
+	r := &chainReconciler{
+		Client: cached, find: directory{cached}, prober: p, recorder: noEvents{}, stateURL: w.indexers.url, now: w.clock.Now,
+		settings: workload.Settings{Image: "none.invalid/boardwalk", DatabaseSecret: "database", DatabaseKey: "uri"},
+		written:  map[types.NamespacedName]time.Time{},
+	}
+	result, err := r.Reconcile(t.Context(), reconcile.Request{NamespacedName: client.ObjectKeyFromObject(c)})
+	if err != nil || result.RequeueAfter <= 0 || result.RequeueAfter > 2*time.Minute {
+		t.Errorf("it is looked at again after %s, %v; want within two minutes", result.RequeueAfter, err)
+	}
+}
+
+// A chain that never gets ready is what people look for Events of.
+func TestAChainThatNeverGetsReadyIsTold(t *testing.T) {
+	w := newWorld(t)
+	w.run()
+	w.indexers.says("halted", inPhase(chainconfig.PhaseHalted, "the nodes answer chain id 1"))
+	w.indexers.says("behind", behindBy(time.Hour), inPhase(chainconfig.PhaseFailing, "no node answers"))
+	w.indexers.says("past", behindBy(time.Hour), inPhase(chainconfig.PhaseBackfilling, ""))
+	halted, behind, silent, past := w.chain("halted", 1), w.chain("behind", 2), w.chain("silent", 3), w.chain("past", 4)
+	w.told(halted, map[string]int{"Warning Halted the nodes answer chain id 1": 1})
+	w.told(behind, map[string]int{"Warning Behind the indexer is more than 2m0s behind, or hasn't read a block yet: no node answers": 1})
+	w.become(silent, "Available True IndexerRunning", "Ready False IndexerStarting")
+	w.runOutOfPatience("silent")
+	w.told(silent, map[string]int{"Warning Unreachable the indexer doesn't answer: EOF": 1})
+	// A start that goes on is no warning.
+	w.become(past, "Ready False CatchingUp")
+	for event := range w.events(past) {
+		if strings.HasPrefix(event, corev1.EventTypeWarning) {
+			t.Errorf("a chain that reads its past is told of as %q", event)
 		}
 	}
 }

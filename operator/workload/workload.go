@@ -3,6 +3,9 @@
 package workload
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strconv"
@@ -39,6 +42,9 @@ const (
 // AnnotationDocument has the hash of the document that a pod runs on: a new one starts a new pod.
 const AnnotationDocument = "boardwalk.dev/document"
 
+// AnnotationSettings, on a Deployment, has the hash of the Settings that it was made with, which all indexers share.
+const AnnotationSettings = "boardwalk.dev/settings"
+
 const (
 	// OperationsPort is where an indexer answers /livez, /readyz, /metrics and its state.
 	OperationsPort = 8081
@@ -50,8 +56,6 @@ const (
 
 	documentDir  = "/etc/boardwalk/chain"
 	documentFile = "chain.json"
-	// user is the image's.
-	user = 65532
 )
 
 // Settings are what the operator knows and no resource says.
@@ -63,6 +67,15 @@ type Settings struct {
 	PullSecrets []string
 	// DatabaseSecret and DatabaseKey name the Secret's key that has the database's address.
 	DatabaseSecret, DatabaseKey string
+	// RunAsUser is the pods' user, their group and that of their files; 0 leaves all of them to the cluster.
+	RunAsUser int64
+}
+
+// Hash tells settings apart.
+func (s *Settings) Hash() string {
+	raw, _ := json.Marshal(s) //nolint:errcheck // texts and numbers alone
+	sum := sha256.Sum256(raw)
+	return hex.EncodeToString(sum[:16])
 }
 
 // Objects run one indexer. All have the name that ObjectName gives.
@@ -134,6 +147,7 @@ func (b *builder) deployment() *appsv1ac.DeploymentApplyConfiguration {
 		replicas = 0
 	}
 	return appsv1ac.Deployment(b.name, b.chain.Namespace).WithLabels(b.labels).WithOwnerReferences(b.owner).
+		WithAnnotations(map[string]string{AnnotationSettings: b.settings.Hash()}).
 		WithSpec(appsv1ac.DeploymentSpec().WithReplicas(replicas).WithRevisionHistoryLimit(3).WithProgressDeadlineSeconds(120).
 			WithSelector(metav1ac.LabelSelector().WithMatchLabels(b.selector())).
 			// A chain has one writer: a second pod would only wait for the first one's lease.
@@ -147,8 +161,7 @@ func (b *builder) pod() *corev1ac.PodSpecApplyConfiguration {
 	pod := corev1ac.PodSpec().
 		WithServiceAccountName(b.name).WithAutomountServiceAccountToken(false).WithEnableServiceLinks(false).
 		WithTerminationGracePeriodSeconds(30).
-		WithSecurityContext(corev1ac.PodSecurityContext().WithRunAsNonRoot(true).WithRunAsUser(user).WithRunAsGroup(user).WithFSGroup(user).
-			WithSeccompProfile(corev1ac.SeccompProfile().WithType("RuntimeDefault"))).
+		WithSecurityContext(b.user().WithRunAsNonRoot(true).WithSeccompProfile(corev1ac.SeccompProfile().WithType("RuntimeDefault"))).
 		WithContainers(b.container()).
 		WithVolumes(b.volumes()...)
 	for _, s := range b.settings.PullSecrets {
@@ -164,6 +177,15 @@ func (b *builder) pod() *corev1ac.PodSpecApplyConfiguration {
 		pod.WithTolerations(toleration(&placement.Tolerations[i]))
 	}
 	return pod
+}
+
+// user is empty where the cluster chooses it: some refuse a pod that names one (OpenShift).
+func (b *builder) user() *corev1ac.PodSecurityContextApplyConfiguration {
+	id := b.settings.RunAsUser
+	if id == 0 {
+		return corev1ac.PodSecurityContext()
+	}
+	return corev1ac.PodSecurityContext().WithRunAsUser(id).WithRunAsGroup(id).WithFSGroup(id)
 }
 
 func (b *builder) container() *corev1ac.ContainerApplyConfiguration {
