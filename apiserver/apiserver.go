@@ -11,6 +11,7 @@ import (
 	"runtime"
 	"slices"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -83,6 +84,9 @@ func New(o Options) (*Server, error) {
 	if o.DocsURL == "" {
 		o.DocsURL = "/docs"
 	}
+	if strings.HasPrefix(o.DocsURL, "/") { // the types of problems are addresses, as apps need them
+		o.DocsURL = o.BaseURL + o.DocsURL
+	}
 	if o.MaxInFlight == 0 {
 		o.MaxInFlight = inFlightPerCore * runtime.GOMAXPROCS(0)
 	}
@@ -109,7 +113,7 @@ func documentation(o Options) (http.Handler, error) {
 		return nil, err
 	}
 	gate := o.Site.LaunchGate()
-	c := docs.Config{DocsURL: o.DocsURL, Changelog: o.Site.Changelog, Gate: gateBounds(&gate)}
+	c := docs.Config{BaseURL: o.BaseURL, DocsURL: o.DocsURL, Changelog: o.Site.Changelog, Gate: gateBounds(&gate)}
 	for _, t := range types {
 		p := docs.Problem{Slug: t.Slug, Status: t.Status, Title: t.Title, When: t.When, Do: t.Do, Type: t.Type, Example: t.Example}
 		for _, m := range t.Members {

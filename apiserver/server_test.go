@@ -119,6 +119,8 @@ func TestWhatIsNoRequest(t *testing.T) {
 		"a NUL in a header":   {"GET /api/version HTTP/1.1\r\nHost: x\r\nA: \x00\r\n\r\n", "malformed-request", 400},
 		"an odd transfer":     {"GET /api/version HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: nonsense\r\n\r\n", "malformed-request", 400},
 		"a folded first line": {"GET /api/version\r\n HTTP/1.1\r\nHost: x\r\n\r\n", "malformed-request", 400},
+		"an odd expectation":  {"GET /api/version HTTP/1.1\r\nHost: x\r\nExpect: foo\r\n\r\n", "expectation-failed", 417},
+		"one of HTTP/1.0":     {"GET /api/version HTTP/1.0\r\nExpect: foo\r\n\r\n", "expectation-failed", 417},
 	} {
 		res, body := exchange(t, address, c.request)
 		var p struct {

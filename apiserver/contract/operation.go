@@ -99,6 +99,19 @@ func UnroutedLimit() (Limit, error) {
 	return doc.Unrouted.Limit, nil
 }
 
+// PagesLimit is the limit of the pages for people and of what they load, all of them together.
+func PagesLimit() (Limit, error) {
+	var doc struct {
+		Pages struct {
+			Limit Limit `yaml:"rate_limit"`
+		} `yaml:"x-pages"`
+	}
+	if err := yaml.Unmarshal(document, &doc); err != nil {
+		return Limit{}, fmt.Errorf("contract: read document: %w", err)
+	}
+	return doc.Pages.Limit, nil
+}
+
 var methods = []string{
 	http.MethodGet, http.MethodPut, http.MethodPost, http.MethodDelete,
 	http.MethodOptions, http.MethodHead, http.MethodPatch, http.MethodTrace,

@@ -560,6 +560,33 @@ func (e TrustSeverity) Valid() bool {
 	}
 }
 
+// Defines values for TrustUnit.
+const (
+	TrustUnitAddress TrustUnit = "address"
+	TrustUnitBool    TrustUnit = "bool"
+	TrustUnitPct     TrustUnit = "pct"
+	TrustUnitS       TrustUnit = "s"
+	TrustUnitUSD     TrustUnit = "usd"
+)
+
+// Valid indicates whether the value is a known member of the TrustUnit enum.
+func (e TrustUnit) Valid() bool {
+	switch e {
+	case TrustUnitAddress:
+		return true
+	case TrustUnitBool:
+		return true
+	case TrustUnitPct:
+		return true
+	case TrustUnitS:
+		return true
+	case TrustUnitUSD:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TrustVerdict.
 const (
 	TrustVerdictCaution TrustVerdict = "caution"
@@ -1816,9 +1843,9 @@ type TrustCheck struct {
 	Source FigureSource `json:"source"`
 
 	// Threshold What `value` was compared with.
-	Threshold *any    `json:"threshold"`
-	Title     string  `json:"title"`
-	Unit      *string `json:"unit"`
+	Threshold *any       `json:"threshold"`
+	Title     string     `json:"title"`
+	Unit      *TrustUnit `json:"unit"`
 
 	// UnknownReason Why `result` is `unknown`, as `rpc_capability` where the chain's nodes can't simulate. An open list.
 	UnknownReason string `json:"unknown_reason,omitempty"`
@@ -1922,6 +1949,9 @@ type TrustSummary struct {
 	Unknown int `json:"unknown"`
 	Warn    int `json:"warn"`
 }
+
+// TrustUnit What a value is counted in.
+type TrustUnit string
 
 // TrustVerdict `danger`: a check of severity high or critical fails; `caution`: another fails, or one of at least medium severity
 // warns; `unknown`: more than half of the critical checks are; else `ok`.

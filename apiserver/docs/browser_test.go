@@ -3,6 +3,7 @@ package docs
 import (
 	"context"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -55,6 +56,32 @@ func documented(t *testing.T) (document []byte, operations []contract.Operation)
 		t.Fatal(err)
 	}
 	return document, operations
+}
+
+// withoutShapes is a document without parameters, and without what answers have in them: a browser draws every operation of it
+// in a moment.
+func withoutShapes(t *testing.T, document []byte) []byte {
+	t.Helper()
+	var doc map[string]any
+	if err := json.Unmarshal(document, &doc); err != nil {
+		t.Fatal(err)
+	}
+	paths, _ := doc["paths"].(map[string]any)
+	for _, item := range paths {
+		methods, _ := item.(map[string]any)
+		for _, method := range methods {
+			operation, _ := method.(map[string]any)
+			delete(operation, "parameters")
+			operation["responses"] = map[string]any{"200": map[string]any{"description": "An answer."}}
+		}
+	}
+	delete(doc, "components")
+	delete(doc, "security")
+	out, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return out
 }
 
 // open shows a page and, on the reference, waits until the viewer has drawn its operations.
@@ -117,6 +144,38 @@ func TestInABrowser(t *testing.T) {
 			if !eval[bool](ctx, t, fmt.Sprintf(`document.querySelector('header.strip a[href=%q]') !== null`, link)) {
 				t.Errorf("the strip has no link to %s", link)
 			}
+		}
+		clean(t, seen, origin)
+	})
+
+	t.Run("every operation shows its limit", func(t *testing.T) {
+		t.Parallel()
+		at := serve(t, withoutShapes(t, document))
+		ctx, seen := browser.Page(t, browsertest.Desktop)
+		open(ctx, t, at+"/docs/")
+		eval[bool](ctx, t, `document.querySelectorAll('.opblock:not(.is-open) .opblock-summary-control').forEach((b) => b.click()) || true`)
+		for _, o := range operations {
+			block := fmt.Sprintf("document.querySelector('.opblock[id$=\"-%s\"]')", o.ID)
+			if err := browsertest.Until(ctx, block+`.querySelector('.opblock-body')`); err != nil {
+				t.Fatal(o.ID, err)
+			}
+			text := eval[string](ctx, t, block+`.innerText`)
+			if limit := fmt.Sprintf("%d requests in any %d seconds", o.Limit.Requests, o.Limit.WindowS); !strings.Contains(text, limit) {
+				t.Errorf("%s doesn't show its limit, %s: %.200q", o.ID, limit, text)
+			}
+		}
+		clean(t, seen, at)
+	})
+
+	t.Run("descriptions have no lists", func(t *testing.T) {
+		t.Parallel()
+		ctx, seen := browser.Page(t, browsertest.Desktop)
+		open(ctx, t, origin+"/docs/#/Market/getTokenPrices")
+		if err := browsertest.Until(ctx, `document.querySelector('.opblock.is-open .opblock-description .renderedMarkdown')`); err != nil {
+			t.Fatal(err)
+		}
+		if lists := eval[[]string](ctx, t, `[...document.querySelectorAll('.renderedMarkdown :is(ol, ul) li')].map((item) => item.textContent)`); len(lists) > 0 {
+			t.Errorf("lists: %q", lists)
 		}
 		clean(t, seen, origin)
 	})
@@ -211,6 +270,9 @@ func fits(ctx context.Context, t *testing.T, screen browsertest.Screen) {
 	if width := eval[int64](ctx, t, `document.documentElement.scrollWidth`); width > screen.Width {
 		t.Errorf("the page is %d pixels wide on a screen of %d", width, screen.Width)
 	}
+	if edge := eval[float64](ctx, t, leftEdge); edge < 16 {
+		t.Errorf("on a screen of %d the text begins %v pixels from its edge", screen.Width, edge)
+	}
 	if faint := eval[[]string](ctx, t, faintText); len(faint) > 0 {
 		t.Errorf("hard to read: %q", faint)
 	}
@@ -229,6 +291,10 @@ func tryOut(ctx context.Context, t *testing.T) {
 		t.Fatal(err)
 	}
 }
+
+// leftEdge is how far the leftmost text of the page's content is from the left edge of the screen, in pixels.
+const leftEdge = `Math.min(...[...document.querySelectorAll('main :is(h1, h2, h3, p, dl, pre)')]
+  .filter((e) => e.checkVisibility() && e.getBoundingClientRect().width > 0).map((e) => e.getBoundingClientRect().left))`
 
 // faintText lists the texts whose contrast with what is behind them is below 4.5 to 1 (WCAG 2.2, 1.4.3). What is disabled
 // is excepted there too.

@@ -16,6 +16,8 @@ import (
 
 // Config is what the pages say.
 type Config struct {
+	// BaseURL is the address of the service, without a slash at its end: examples of requests begin with it.
+	BaseURL string
 	// DocsURL is the address of the documentation as problems name it, without a slash at its end: a problem's type is
 	// DocsURL + "/problems/" + its slug.
 	DocsURL string

@@ -76,6 +76,7 @@ func read(t *testing.T, h http.Handler, path string) string {
 
 var pagePaths = []string{
 	"/docs/", "/docs/problems/", "/docs/problems/invalid-parameter", "/docs/problems/quota-exceeded", "/docs/ranking", "/docs/changelog",
+	"/docs/developers", "/docs/support", "/docs/news",
 }
 
 func TestPagesAreCached(t *testing.T) {

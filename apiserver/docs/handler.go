@@ -92,6 +92,7 @@ var _ http.Handler = (*handler)(nil)
 // moved are the addresses that people type for others.
 var moved = map[string]string{
 	"/docs": "/docs/", "/docs/problems": problemsPath, "/docs/changelog/": "/docs/changelog", "/docs/ranking/": rankingPath,
+	"/docs/developers/": "/docs/developers", "/docs/support/": "/docs/support", "/docs/news/": "/docs/news",
 }
 
 func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {

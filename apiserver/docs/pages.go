@@ -161,6 +161,17 @@ func (h *handler) addPages(c Config, assets string) error {
 			Title: "Ranking", Section: "ranking", Body: struct{ Gate []boundView }{bounds(c.Gate)},
 			Description: "How the launch board is ranked: its quality bar and its score.",
 		}},
+		{"/docs/developers", "developers", page{
+			Title: "Developers", Section: "developers", Body: struct{ BaseURL string }{c.BaseURL},
+			Description: "How to write a client of the Boardwalk API.",
+		}},
+		{"/docs/support", "support", page{
+			Title: "Support", Section: "support", Description: "What to do when something fails or looks wrong.",
+		}},
+		{"/docs/news", "news", page{
+			Title: "News", Section: "news", Body: struct{ Days []day }{days(c.Changelog)},
+			Description: "What is new in this service.",
+		}},
 		{"/docs/changelog", "changelog", page{
 			Title: "Changelog", Section: "changelog", Body: struct{ Days []day }{days(c.Changelog)},
 			Description: "What changed in the Boardwalk API, newest first.",

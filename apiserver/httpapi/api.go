@@ -116,8 +116,8 @@ type API struct {
 	gate      contract.Gate
 	checks    checks
 	latencies latencies
-	// pagePolicy is the Content-Security-Policy of pages.
-	pagePolicy []string
+	// pagePolicy is the Content-Security-Policy of share pages, peoplePolicy that of the front page and the status page.
+	pagePolicy, peoplePolicy []string
 }
 
 // New makes the handler.
@@ -129,8 +129,9 @@ func New(c Config) (http.Handler, error) {
 	c.Tokens, c.Launches, c.Series, c.Profiles = admitted, admitted, admitted, admitted
 	gate := c.Site.LaunchGate()
 	a := &API{
-		Config: c, started: c.Now(), gate: gateBody(&gate), pagePolicy: newPagePolicy(c.BaseURL),
-		checks: checks{Checker: c.Checker, places: map[string]chan struct{}{}},
+		Config: c, started: c.Now(), gate: gateBody(&gate), pagePolicy: newPagePolicy(c.BaseURL, shareStyle),
+		peoplePolicy: newPagePolicy(c.BaseURL, peopleStyle),
+		checks:       checks{Checker: c.Checker, places: map[string]chan struct{}{}},
 	}
 	var err error
 	if a.openAPI, err = document(c.Build.short()); err != nil {

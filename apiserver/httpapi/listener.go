@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"slices"
 	"strconv"
 )
 
@@ -34,19 +33,37 @@ type conn struct {
 }
 
 var (
-	httpVersion = []byte("HTTP/1.1 ")
+	httpVersion = []byte("HTTP/1.")
 	// plainly is how the head of net/http's own refusals goes on after the status; no handler writes its headers so.
 	plainly = []byte("\r\nContent-Type: text/plain; charset=utf-8\r\nConnection: close\r\n\r\n")
 )
 
+// refused names the problem that a write of net/http's is in its own words; "" for what a handler wrote. Headers that are too
+// large and requests that are no HTTP are refused as text, an expectation that net/http doesn't know with an empty 417, which no
+// handler answers with.
+func refused(b []byte) (slug string) {
+	if len(b) > 512 || !bytes.HasPrefix(b, httpVersion) {
+		return ""
+	}
+	status, _, _ := bytes.Cut(bytes.TrimLeft(b[len(httpVersion):], "01"), []byte("\r\n"))
+	is := func(code int) bool { return bytes.HasPrefix(status, fmt.Appendf(nil, " %d ", code)) }
+	switch {
+	case is(http.StatusExpectationFailed):
+		return "expectation-failed"
+	case !bytes.Contains(b, plainly):
+		return ""
+	case is(http.StatusRequestHeaderFieldsTooLarge):
+		return "headers-too-large"
+	default:
+		return "malformed-request"
+	}
+}
+
 // Write replaces the refusals of net/http, each of which is one Write. It reports the bytes that it was given as written.
 func (c *conn) Write(b []byte) (int, error) {
-	if len(b) > 512 || !bytes.HasPrefix(b, httpVersion) || !bytes.Contains(b, plainly) {
+	slug := refused(b)
+	if slug == "" {
 		return c.Conn.Write(b)
-	}
-	slug := "malformed-request"
-	if bytes.HasPrefix(b, fmt.Append(slices.Clip(httpVersion), http.StatusRequestHeaderFieldsTooLarge)) {
-		slug = "headers-too-large"
 	}
 	if _, err := c.Conn.Write(refusal(slug, c.docsURL)); err != nil {
 		return 0, err

@@ -137,10 +137,25 @@ func (a *API) unrouted() (*operation, error) {
 	return op, nil
 }
 
-// limited lets a handler that is no operation answer within the limit of an operation.
+// pageOf is what answers an address that people open. All such pages share one limit, which has room for what they load.
+func (a *API) pageOf(handle handler) (*operation, error) {
+	l, err := contract.PagesLimit()
+	if err != nil {
+		return nil, err
+	}
+	op := newOperation(l, handle)
+	op.requests, op.cache = a.Metrics.of(l.Name), newPolicies(contract.Cache{MaxAge: 5, StaleWhileRevalidate: 30})
+	return op, nil
+}
+
+// limited lets a handler that is no operation answer reads within the limit of an operation.
 func (a *API) limited(op *operation, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := a.withinLimit(r.Context(), &exchange{op: op, w: w, request: request{Request: r}}); err != nil {
+		err := a.withinLimit(r.Context(), &exchange{op: op, w: w, request: request{Request: r}})
+		if err == nil {
+			err = readOnly(r)
+		}
+		if err != nil {
 			a.fail(w, r, err)
 			return
 		}

@@ -20,7 +20,9 @@ const (
 )
 
 // heartbeat answers 200 in all three states; that the store can't be reached is one of them.
-func (a *API) heartbeat(r *request) (*answer, error) {
+func (a *API) heartbeat(r *request) (*answer, error) { return encode(a.heartbeatNow(r)) }
+
+func (a *API) heartbeatNow(r *request) contract.Heartbeat {
 	out := contract.Heartbeat{
 		Status: contract.HeartbeatStatusOk, Chains: []contract.ChainHeartbeat{}, UnknownReasons: contract.UnknownReasons{},
 	}
@@ -58,7 +60,7 @@ func (a *API) heartbeat(r *request) (*answer, error) {
 		out.Status = contract.HeartbeatStatusSlow
 	}
 	out.AsOf = a.asOf(r, asOf)
-	return encode(out)
+	return out
 }
 
 func chainStatus(c view.ChainHealth) contract.HeartbeatStatus {

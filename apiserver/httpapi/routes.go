@@ -40,6 +40,9 @@ var routes = []route{
 	{"getOpenAPI", (*API).openAPIDocument},
 }
 
+// pages are the addresses that people open beside the documentation. They stand in no document.
+var pages = map[string]handler{"/": (*API).frontPage, "/status": (*API).statusPage}
+
 // Operations lists the operations that have a route, in the order of the table.
 func Operations() ([]contract.Operation, error) {
 	all, err := contract.Operations()
@@ -83,9 +86,20 @@ func (a *API) handler() (http.Handler, error) {
 		return nil, err
 	}
 	m.NotFoundHandler = a.handling(rest)
+	for path, handle := range pages {
+		op, err := a.pageOf(handle)
+		if err != nil {
+			return nil, err
+		}
+		m.Handle(path, a.handling(op))
+	}
 	if a.Docs != nil {
-		m.Handle("/docs", a.limited(rest, a.Docs))
-		m.PathPrefix("/docs/").Handler(a.limited(rest, a.Docs))
+		op, err := a.pageOf(nil)
+		if err != nil {
+			return nil, err
+		}
+		m.Handle("/docs", a.limited(op, a.Docs))
+		m.PathPrefix("/docs/").Handler(a.limited(op, a.Docs))
 	}
 
 	var h http.Handler = m

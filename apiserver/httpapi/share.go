@@ -163,8 +163,8 @@ func (a *API) page(p *page) ([]byte, error) {
 }
 
 // newPagePolicy lets share pages load their card and nothing else, and run nothing.
-func newPagePolicy(baseURL string) []string {
-	sum := sha256.Sum256([]byte(shareStyle))
+func newPagePolicy(baseURL, style string) []string {
+	sum := sha256.Sum256([]byte(style))
 	origin := ""
 	if u, err := url.Parse(baseURL); err == nil && u.Host != "" {
 		origin = " " + u.Scheme + "://" + u.Host

@@ -239,7 +239,7 @@ func trustCheck(c *trust.Check) contract.TrustCheck {
 		}
 	}
 	if c.Unit != "" {
-		out.Unit = &c.Unit
+		out.Unit = new(contract.TrustUnit(c.Unit))
 	} else {
 		out.UnknownReasons["unit"] = contract.UnknownReasonNotApplicable
 	}
