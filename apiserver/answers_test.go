@@ -18,6 +18,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -155,6 +156,25 @@ func TestMajors(t *testing.T) {
 	}
 }
 
+// TestMajorsNotYetRead lists a major that the index has not met: it is called what it was declared as.
+func TestMajorsNotYetRead(t *testing.T) {
+	t.Parallel()
+	o := options(t, seeded(t, "sqlite"))
+	declared := chains()
+	declared.Chains[1].Majors = append(declared.Chains[1].Majors, chainconfig.Major{Asset: "BTC", Address: native})
+	o.Catalog = catalog.NewLive(declared)
+	c := startWith(t, o)
+	for _, m := range get[contract.Majors](t, c, "/api/majors").Majors {
+		want := map[string]string{"ETH": "WETH"}[m.Asset]
+		if want == "" {
+			want = m.Asset
+		}
+		if m.Name != want || m.Symbol != want {
+			t.Errorf("%s of %s is called %q, its symbol is %q; want %s", m.Asset, m.Chain, m.Name, m.Symbol, want)
+		}
+	}
+}
+
 func TestALaunchRecordGoesBeforeDepth(t *testing.T) {
 	t.Parallel()
 	for _, kind := range storetest.Both {
@@ -236,8 +256,8 @@ func TestSearch(t *testing.T) {
 				t.Errorf("its volume is %+v", v)
 			}
 			// It cost 1.1 before the last 5 minutes, 1 before the last hour and 1.5 a day ago.
-			if p := pair.PriceChange; !near(p.M5, 100*(2/1.1-1)) || !near(p.H1, 100) || !near(p.H24, 100*(2/1.5-1)) {
-				t.Errorf("its change is %v %v %v", *p.M5, *p.H1, *p.H24)
+			if p := pair.PriceChange; !near(&p.M5, 100*(2/1.1-1)) || !near(&p.H1, 100) || !near(&p.H24, 100*(2/1.5-1)) {
+				t.Errorf("its change is %+v", p)
 			}
 			if byPair := find(pairID); len(byPair) != 2 || byPair[0].ChainID != "base" {
 				t.Errorf("by the pair's address: %+v", byPair)

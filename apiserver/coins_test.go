@@ -39,6 +39,16 @@ var chainTime = clock.Unix() - 2
 // mints commits coins in a block of a chain.
 func mintCoins(t *testing.T, st *store.Store, chain string, number uint64, coins ...coin) {
 	t.Helper()
+	mintBlock(t, st, chain, number, func(ch *market.Changes) {
+		for i := range coins {
+			coins[i].add(t, ch, number)
+		}
+	})
+}
+
+// mintBlock commits changes in a block of a chain.
+func mintBlock(t *testing.T, st *store.Store, chain string, number uint64, change func(*market.Changes)) {
+	t.Helper()
 	l, err := st.Acquire(t.Context(), chain, "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
@@ -47,9 +57,7 @@ func mintCoins(t *testing.T, st *store.Store, chain string, number uint64, coins
 	c := &store.Commit{
 		Last: h, Blocks: []market.Header{h}, Undo: true, Head: store.HeadStatus{Number: number, Time: chainTime, Final: 80, FinalTime: chainTime - 60},
 	}
-	for i := range coins {
-		coins[i].add(t, &c.Changes, number)
-	}
+	change(&c.Changes)
 	if err := st.Commit(t.Context(), l, c); err != nil {
 		t.Fatal(err)
 	}

@@ -428,3 +428,42 @@ func TestWhatIsAllowedIsNamed(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryLaunchpadOfACardIsAFilter asks for the board of each launchpad that a card names: it has that card.
+func TestEveryLaunchpadOfACardIsAFilter(t *testing.T) {
+	t.Parallel()
+	st := seeded(t, "sqlite")
+	mintCoins(t, st, "base", 101, boardCoins()...)
+	c := start(t, st)
+	all := cards(t, c, "sort=new&limit=100")
+	named := map[string]int{}
+	for i := range all.Launches {
+		named[all.Launches[i].Launchpad]++
+	}
+	if len(named) < 3 {
+		t.Fatalf("the board has launchpads %v", named)
+	}
+	for launchpad, want := range named {
+		target := "/api/launch/launches?sort=new&limit=100&launchpad=" + launchpad
+		res, body := c.do(t, http.MethodGet, target, nil)
+		if res.StatusCode != http.StatusOK {
+			t.Errorf("launchpad %s, which a card names: %d %s", launchpad, res.StatusCode, body)
+			continue
+		}
+		page := get[contract.LaunchBoard](t, c, target)
+		if len(page.Launches) != want || slices.ContainsFunc(page.Launches, func(l contract.LaunchCard) bool { return l.Launchpad != launchpad }) {
+			t.Errorf("of launchpad %s there are %d cards, want %d", launchpad, len(page.Launches), want)
+		}
+	}
+	// What is refused is answered with every value that is not.
+	_, body := c.do(t, http.MethodGet, "/api/launch/launches?launchpad=nothing", nil)
+	var p contract.Problem
+	if err := json.Unmarshal(body, &p); err != nil || len(p.Errors) != 1 {
+		t.Fatalf("%v: %s", err, body)
+	}
+	for launchpad := range named {
+		if !slices.Contains(p.Errors[0].Allowed, launchpad) {
+			t.Errorf("allowed are %v; %s, which a card names, is not among them", p.Errors[0].Allowed, launchpad)
+		}
+	}
+}

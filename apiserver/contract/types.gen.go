@@ -305,6 +305,24 @@ func (e LaunchState) Valid() bool {
 	}
 }
 
+// Defines values for PairKind.
+const (
+	PairKindCurve PairKind = "curve"
+	PairKindPool  PairKind = "pool"
+)
+
+// Valid indicates whether the value is a known member of the PairKind enum.
+func (e PairKind) Valid() bool {
+	switch e {
+	case PairKindCurve:
+		return true
+	case PairKindPool:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ParameterErrorIn.
 const (
 	ParameterErrorInPath  ParameterErrorIn = "path"
@@ -761,8 +779,13 @@ type CandleSeries struct {
 	// Examples: So11111111111111111111111111111111111111112, 0x4ed4e862860bed51a9570b96d89af5e1b0efefed
 	Mint Mint `json:"mint"`
 
-	// Pair The pair that the candles are of; null when the token has none.
+	// Pair The pair that the candles are of; null when the token has none. A pool's address, or the 32-byte id of a pool that has none of its own. A bonding curve's is
+	// the service's own: "bondingcurve" in ASCII and the token's address, 32 bytes, since many curves share one contract; no explorer
+	// knows it. `pair_kind` says which it is.
 	Pair *string `json:"pair"`
+
+	// PairKind What the pair is; null when there is none.
+	PairKind *PairKind `json:"pair_kind"`
 
 	// Stale True when the answer is an old one, served because there is no new one for now.
 	Stale  bool   `json:"stale,omitempty"`
@@ -879,8 +902,8 @@ type DexLink struct {
 	URL   string `json:"url"`
 }
 
-// DexLiquidity What is in the pair, in USD and in whole tokens of both sides; pools that keep liquidity in ranges of prices tell
-// no amounts.
+// DexLiquidity What is in the pair, in USD and in whole tokens of both sides. Of a pool that keeps liquidity in ranges of prices that is what its
+// positions hold, without fees that nobody has collected. `usd` counts the base's side no higher than the quote's.
 type DexLiquidity struct {
 	Base  *float64 `json:"base,omitempty"`
 	Quote *float64 `json:"quote,omitempty"`
@@ -902,8 +925,8 @@ type DexPair struct {
 	Info   *DexInfo `json:"info,omitempty"`
 	Labels []string `json:"labels,omitempty"`
 
-	// Liquidity What is in the pair, in USD and in whole tokens of both sides; pools that keep liquidity in ranges of prices tell
-	// no amounts.
+	// Liquidity What is in the pair, in USD and in whole tokens of both sides. Of a pool that keeps liquidity in ranges of prices that is what its
+	// positions hold, without fees that nobody has collected. `usd` counts the base's side no higher than the quote's.
 	Liquidity   *DexLiquidity `json:"liquidity,omitempty"`
 	MarketCap   *float64      `json:"marketCap,omitempty"`
 	PairAddress string        `json:"pairAddress"`
@@ -911,7 +934,9 @@ type DexPair struct {
 	// PairCreatedAt Unix time in milliseconds.
 	PairCreatedAt int64 `json:"pairCreatedAt,omitempty"`
 
-	// PriceChange Change of the price in USD, in percent, over the last 5 minutes, 1 hour, 6 hours and 24 hours.
+	// PriceChange Change of the price in USD, in percent, over the last 5 minutes, 1 hour, 6 hours and 24 hours. The price of then is that in the
+	// quote, times what the quote was worth then: without a trade it is the quote's move. Of a pair that is younger than a window it is
+	// against the first price known. 0 also where no price of then is known.
 	PriceChange DexWindowChange `json:"priceChange"`
 
 	// PriceNative Price in the quote token.
@@ -957,12 +982,14 @@ type DexTxns struct {
 	Sells int `json:"sells"`
 }
 
-// DexWindowChange Change of the price in USD, in percent, over the last 5 minutes, 1 hour, 6 hours and 24 hours.
+// DexWindowChange Change of the price in USD, in percent, over the last 5 minutes, 1 hour, 6 hours and 24 hours. The price of then is that in the
+// quote, times what the quote was worth then: without a trade it is the quote's move. Of a pair that is younger than a window it is
+// against the first price known. 0 also where no price of then is known.
 type DexWindowChange struct {
-	H1  *float64 `json:"h1,omitempty"`
-	H24 *float64 `json:"h24,omitempty"`
-	H6  *float64 `json:"h6,omitempty"`
-	M5  *float64 `json:"m5,omitempty"`
+	H1  float64 `json:"h1"`
+	H24 float64 `json:"h24"`
+	H6  float64 `json:"h6"`
+	M5  float64 `json:"m5"`
 }
 
 // DexWindowTxns Trades of the last 5 minutes, 1 hour, 6 hours and 24 hours.
@@ -983,8 +1010,13 @@ type DexWindowVolume struct {
 
 // FamilyHolders Members who hold a token.
 type FamilyHolders struct {
-	Count   int      `json:"count"`
+	// Count Null while nobody counts them.
+	Count   *int     `json:"count"`
 	Handles []string `json:"handles"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }
 
 // FigureSource Where a figure comes from. An open list; known values are `chain_transfers`, `chain_swaps`, `pool_reserves`,
@@ -1504,8 +1536,13 @@ type MarketToken struct {
 	Mint Mint   `json:"mint"`
 	Name string `json:"name"`
 
-	// Pair The pair that gives the price.
+	// Pair The pair that gives the price. A pool's address, or the 32-byte id of a pool that has none of its own. A bonding curve's is
+	// the service's own: "bondingcurve" in ASCII and the token's address, 32 bytes, since many curves share one contract; no explorer
+	// knows it. `pair_kind` says which it is.
 	Pair *string `json:"pair"`
+
+	// PairKind What the pair is; null when there is none.
+	PairKind *PairKind `json:"pair_kind"`
 
 	// Price USD per whole token.
 	Price       *float64     `json:"price"`
@@ -1525,7 +1562,8 @@ type MarketToken struct {
 // Examples: So11111111111111111111111111111111111111112, 0x4ed4e862860bed51a9570b96d89af5e1b0efefed
 type Mint = string
 
-// MintParameter A token's address as a caller may write it; the hex digits may have any case.
+// MintParameter A token's address as a caller may write it, with its chain before it or not, as in `base:0x…`; the hex digits may have any
+// case.
 type MintParameter = string
 
 // MobileHealth defines model for MobileHealth.
@@ -1550,6 +1588,9 @@ type MobileHealth struct {
 
 // PairAddress Address of a pool or a curve, or the 32-byte id of a pool that has no address of its own.
 type PairAddress = string
+
+// PairKind What a pair is: a `pool`, whose pair is its address or its id, or the bonding `curve` of one token.
+type PairKind string
 
 // ParameterError What is wrong with one parameter.
 type ParameterError struct {
@@ -1595,8 +1636,13 @@ type PriceView struct {
 	MarketCap *float64 `json:"market_cap"`
 	Name      string   `json:"name"`
 
-	// Pair The pair that gives the price.
+	// Pair The pair that gives the price. A pool's address, or the 32-byte id of a pool that has none of its own. A bonding curve's is
+	// the service's own: "bondingcurve" in ASCII and the token's address, 32 bytes, since many curves share one contract; no explorer
+	// knows it. `pair_kind` says which it is.
 	Pair *string `json:"pair"`
+
+	// PairKind What the pair is; null when there is none.
+	PairKind *PairKind `json:"pair_kind"`
 
 	// Price USD per whole token.
 	Price       *float64     `json:"price"`
@@ -1757,9 +1803,6 @@ type TokenLinks struct {
 	X              *string        `json:"x"`
 }
 
-// TokenParameter A token's address as a caller may write it, a contract address with its chain before it or not.
-type TokenParameter = string
-
 // TokenPrices defines model for TokenPrices.
 type TokenPrices struct {
 	// AsOf RFC 3339 in UTC with whole seconds.
@@ -1808,6 +1851,10 @@ type TractionParts struct {
 
 	// NewHolders Holders gained in the window. Decays, so it need not be whole.
 	NewHolders *float64 `json:"new_holders"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 
 	// VolumeUSD Volume in the window, capped by wallet and without round trips, in USD.
 	VolumeUSD *float64 `json:"volume_usd"`

@@ -78,7 +78,7 @@ func (a *API) chart(r *request) (*answer, error) {
 	}
 	out, err := encode(body)
 	// The default pair and chain can change, an answer of a named pair's past can't.
-	if err == nil && r.given("pair") && r.given("chain") && over.to <= s.finalAt() && over.width >= candle.Minute && !s.Stale {
+	if err == nil && r.given("pair") && r.given("chain") && bars.closed() {
 		out.freshness = closed
 	}
 	return out, err
@@ -102,21 +102,23 @@ func window(w candle.Width, from, to, limit, now int64) (first, end int64) {
 			return open
 		}
 	}
+	newest := w.Open(now) + width // the end of the bucket of now: nothing is known of what comes after it
 	switch {
 	case to >= 0 && from >= 0:
-		end = up(to)
+		end = min(up(to), newest)
 		first = max(w.Open(from), end-limit*width)
 	case to >= 0:
-		end = up(to)
+		end = min(up(to), newest)
 		first = end - limit*width
 	case from >= 0:
 		first = w.Open(from)
-		end = min(first+limit*width, max(w.Open(now)+width, first))
+		end = min(first+limit*width, max(newest, first))
 	default:
-		end = w.Open(now) + width
+		end = newest
 		first = end - limit*width
 	}
-	return first, end
+	first = max(first, w.Open(0)) // which for weeks is the Monday before
+	return first, max(end, first)
 }
 
 // pair is the pool that is asked for, by default the one that prices the token; nil when there is none.
@@ -157,19 +159,42 @@ func (a *API) bars(ctx context.Context, s *subject, pool *market.Pool, over span
 	}
 	// Nothing is known of buckets that have not begun.
 	end := min(over.to, over.width.Open(s.AsOf)+int64(over.width))
-	out.from = max(over.from, min(view.TicksFrom(over.width, s.AsOf), over.to))
-	if end <= out.from {
-		return out, nil
+	if ticks, ok := view.TicksFrom(over.width, s.AsOf); ok {
+		out.from = max(over.from, min(ticks, over.to))
+		if over.to <= ticks {
+			return out, nil // trades as old as that aren't kept, nor what was before them
+		}
 	}
 	var err error
-	out.list, out.before, err = a.Series.Bars(ctx, s.Chain, pool.ID, over.width, out.from, end, in)
+	out.list, out.before, err = a.Series.Bars(ctx, s.Chain, pool.ID, over.width, min(out.from, end), end, in)
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	if over.fill {
+	if over.fill && out.from < end {
 		out.list, err = candle.Fill(out.list, over.width, out.from, end, out.before.Close)
 	}
 	return out, err
+}
+
+// closed reports whether nothing in the span can change any more.
+func (b *bars) closed() bool {
+	return b.to <= b.of.finalAt() && b.width >= candle.Minute && !b.of.Stale
+}
+
+// asOf is the time and the block of what a series reflects. A closed one's are those of its last bucket, whatever happens later; it
+// has no block where the pair was never traded before its end.
+func (b *bars) asOf() (contract.Timestamp, contract.Blocks) {
+	if !b.closed() {
+		return timestamp(b.of.AsOf), blocks(&b.of.Token)
+	}
+	newest := b.before.LastBlock
+	for i := range b.list {
+		newest = max(newest, b.list[i].LastBlock)
+	}
+	if newest == 0 {
+		return timestamp(b.to), contract.Blocks{}
+	}
+	return timestamp(b.to), contract.Blocks{b.of.Chain: {Number: int64(newest), Finality: contract.FinalityFinal}}
 }
 
 // json is the series in the API's own shape.
@@ -179,17 +204,19 @@ func (b *bars) json() contract.CandleSeries {
 	out := contract.CandleSeries{
 		Mint: s.Token.Token.Mint.String(), Chain: s.Chain, ChainCandidates: s.candidates, Symbol: s.Token.Token.Symbol,
 		Currency: contract.CurrencyUSD, Tf: b.tf, IntervalS: int(b.width), From: b.from, To: b.to, GapsFilled: b.fill,
-		AsOf: timestamp(s.AsOf), Stale: s.Stale, Blocks: blocks(&s.Token), Candles: make([]contract.Candle, 0, len(b.list)),
+		Stale: s.Stale, Candles: make([]contract.Candle, 0, len(b.list)),
 		FigureSources: why.sources, UnknownReasons: why.unknown,
 	}
 	if b.in == candle.Native {
 		out.Currency = contract.CurrencyNative
 	}
+	out.AsOf, out.Blocks = b.asOf()
 	why.note("candles", true, "chain_swaps")
 	if b.pool != nil {
 		out.Pair = new(b.pool.ID.String())
 	}
 	why.note("pair", out.Pair != nil, "")
+	out.PairKind = why.pairKind(b.pool)
 	for i := range b.list {
 		bar := &b.list[i]
 		out.Candles = append(out.Candles, contract.Candle{

@@ -2,6 +2,7 @@ package httpapi
 
 import (
 	"bytes"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -25,10 +26,11 @@ var encodingNames = [encodings][]string{gzipped: {"gzip"}, zstandard: {"zstd"}}
 // worthwhile is the size in bytes from which on a body is compressed: less than that travels in one packet anyway.
 const worthwhile = 1024
 
-// negotiate picks the coding that the client likes best, zstd before gzip where it likes both. What it refuses is not
-// used, save that identity is the last resort even for who refuses it.
+// negotiate picks the coding that the client likes best, zstd before gzip where it likes both, and any of them before identity
+// where that isn't named. What it refuses is not used, save that identity is the last resort even for who refuses it.
 func negotiate(accept []string) encoding {
 	q := [encodings]float64{gzipped: -1, zstandard: -1}
+	plain := 0.0
 	other := -1.0
 	for _, line := range accept {
 		for part := range strings.SplitSeq(line, ",") {
@@ -38,6 +40,8 @@ func negotiate(accept []string) encoding {
 				q[gzipped] = weight
 			case "zstd":
 				q[zstandard] = weight
+			case "identity":
+				plain = weight
 			case "*":
 				other = weight
 			}
@@ -48,7 +52,7 @@ func negotiate(accept []string) encoding {
 		if q[e] < 0 {
 			q[e] = max(other, 0)
 		}
-		if q[e] > q[best] {
+		if q[e] > q[best] && q[e] >= plain {
 			best = e
 		}
 	}
@@ -77,6 +81,13 @@ var (
 
 // packed says that the body is compressed by its own form.
 func (a *answer) packed() bool { return len(a.media) > 0 && strings.HasPrefix(a.media[0], "image/") }
+
+// compress makes the body's form that a request will be sent.
+func (a *answer) compress(r *http.Request) {
+	if e := negotiate(r.Header["Accept-Encoding"]); e != identity && !known(r.Header["If-None-Match"], a.etag[0]) {
+		a.in(e)
+	}
+}
 
 // in is the body in a coding, made once; nil where that would not be shorter.
 func (a *answer) in(e encoding) (body []byte, length []string) {

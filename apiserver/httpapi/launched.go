@@ -31,7 +31,7 @@ func (a *API) launchedToken(r *request) (*answer, error) {
 	t := &l.token
 	out := contract.LaunchedToken{
 		LaunchBase: a.launchBase(&l.card, max(t.AsOf-l.CreatedAt, 0)), AsOf: timestamp(t.AsOf), Stale: t.Stale, Blocks: blocks(t),
-		ChainCandidates: l.candidates, Family: contract.FamilyHolders{Handles: []string{}},
+		ChainCandidates: l.candidates, Family: uncounted(),
 		Creator: l.creator(), Graduation: l.graduation(),
 	}
 	if l.card.Launch.HasCurve {

@@ -136,7 +136,7 @@ func (a *API) launchBase(c *view.Shown, ageS int64) contract.LaunchBase {
 		CreatedAt: timestamp(l.CreatedAt), AgeS: ageS, PriceUSD: number(f.Price),
 		Change24HPct: number(f.Change24hPct), MarketCapUSD: number(f.FDV), Volume1HUSD: rounded(c.Hour.VolumeUSD),
 		Buyers1H: &c.Hour.Buyers, Sellers1H: &c.Hour.Sellers, Curve: launchCurve(l),
-		GatePass: c.Pass, GateFails: c.Fails, Traction: boardTraction(c), Members: contract.FamilyHolders{Handles: []string{}},
+		GatePass: c.Pass, GateFails: c.Fails, Traction: boardTraction(c), Members: uncounted(),
 		Buy: a.buy(c), FigureSources: why.sources, UnknownReasons: why.unknown,
 	}
 	if f.LiquidityUSD != nil {
@@ -156,7 +156,7 @@ func (a *API) launchBase(c *view.Shown, ageS int64) contract.LaunchBase {
 	why.note("market_cap_usd", out.MarketCapUSD != nil, price)
 	why.note("change_1h_pct", out.Change1HPct != nil, "chain_swaps")
 	why.note("change_24h_pct", out.Change24HPct != nil, "chain_swaps")
-	why.note("liquidity_usd", true, liquiditySource(l))
+	why.note("liquidity_usd", true, liquiditySource(f))
 	for _, name := range []string{"volume_24h_usd", "volume_1h_usd", "buyers_1h", "sellers_1h"} {
 		why.note(name, true, "chain_swaps")
 	}
@@ -176,8 +176,9 @@ func (a *API) launchBase(c *view.Shown, ageS int64) contract.LaunchBase {
 // curveState is the source of what a bonding curve tells.
 const curveState contract.FigureSource = "curve_state"
 
-func liquiditySource(l *view.Launched) contract.FigureSource {
-	if l.State == market.LaunchOnCurve || l.State == market.LaunchCompleted {
+// liquiditySource is where the figure of a token's liquidity comes from: its curve, unless a pool adds to it.
+func liquiditySource(f view.Figures) contract.FigureSource {
+	if f.OnCurvesAlone {
 		return curveState
 	}
 	return "pool_reserves"
@@ -185,12 +186,11 @@ func liquiditySource(l *view.Launched) contract.FigureSource {
 
 func isOwn(v view.Venue) bool { return v.Ownership == view.OwnVenue }
 
-// launchpadOf is a venue's filter value; that of own venues is one for all of them, so there it is the venue's id.
-func launchpadOf(v view.Venue) string {
-	if isOwn(v) {
-		return v.ID
-	}
-	return v.Filter
+func launchpadOf(v view.Venue) string { return view.Launchpad(v.Venue) }
+
+// uncounted are the members who hold a token while nobody counts them.
+func uncounted() contract.FamilyHolders {
+	return contract.FamilyHolders{Handles: []string{}, UnknownReasons: contract.UnknownReasons{"count": contract.UnknownReasonUnavailable}}
 }
 
 // launchCreator is who launched a token. Nobody who made a wallet public is known yet.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/traction"
 )
 
@@ -88,11 +89,12 @@ func marketToken(t *view.Token, f view.Figures, m *view.Metadata, launched bool)
 	price := priceSource(f)
 	why.note("price", out.Price != nil, price)
 	why.note("change_24h_pct", out.Change24HPct != nil, "chain_swaps")
-	why.note("liquidity", out.Liquidity != nil, "pool_reserves")
+	why.note("liquidity", out.Liquidity != nil, liquiditySource(f))
 	why.note("volume", out.Volume != nil, "chain_swaps")
 	why.note("market_cap", out.MarketCap != nil, price)
 	why.note("fdv", out.FDV != nil, price)
 	why.note("pair", out.Pair != nil, "")
+	out.PairKind = why.pairKind(t.Reference())
 	why.note("supply_basis", out.SupplyBasis != nil, "")
 	out.ImageURL = why.image(m, launched)
 	return out
@@ -103,6 +105,25 @@ func pairOf(t *view.Token) *string {
 		return new(p.ID.String())
 	}
 	return nil
+}
+
+// isCurve goes by the id, which lists keep of a pool.
+func isCurve(p *market.Pool) bool {
+	_, ok := market.CurveMint(p.ID)
+	return ok
+}
+
+// pairKind says what a pair is; nil where there is none.
+func (f *figures) pairKind(p *market.Pool) *contract.PairKind {
+	switch {
+	case p == nil:
+		f.note("pair_kind", false, "")
+		return nil
+	case isCurve(p):
+		return new(contract.PairKindCurve)
+	default:
+		return new(contract.PairKindPool)
+	}
 }
 
 // supplyBasis is the supply behind a market cap. No chain tells which of the supply circulates, so all of it counts, and
@@ -159,10 +180,11 @@ func tractionOf(p *traction.Parts, score float64) contract.Traction {
 		Parts: contract.TractionParts{
 			Buyers: number(&p.Buyers), VolumeUSD: number(&p.VolumeUSD), LiquidityUSD: number(&p.LiquidityUSD), AgeS: new(int64(p.AgeS)),
 			Wash: number(&p.Wash), Concentration: number(&p.Concentration),
+			UnknownReasons: contract.UnknownReasons{
+				"new_holders": contract.UnknownReasonUnavailable, "members": contract.UnknownReasonUnavailable,
+			},
 		},
-		UnknownReasons: contract.UnknownReasons{
-			"new_holders": contract.UnknownReasonUnavailable, "members": contract.UnknownReasonUnavailable,
-		},
+		UnknownReasons: contract.UnknownReasons{},
 	}
 }
 

@@ -6,8 +6,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"net/http"
+	"regexp"
 	"runtime/debug"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
@@ -70,6 +72,26 @@ func preflight(next http.Handler) http.Handler {
 	})
 }
 
+// unescaped reads letters, digits and -._~ in a path as they are, however they were written: escaped they are the same path (RFC 3986,
+// section 6.2.2.2). A dot segment that comes about is a path that there isn't, and an escaped slash stays escaped.
+func unescaped(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path := r.URL.EscapedPath(); strings.Contains(path, "%") {
+			u := *r.URL
+			u.RawPath = unreserved.ReplaceAllStringFunc(path, func(escape string) string {
+				c, _ := strconv.ParseUint(escape[1:], 16, 8) // the pattern has two digits
+				return string(rune(c))
+			})
+			r = r.WithContext(r.Context())
+			r.URL = &u
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// unreserved are the escapes of what needs none: - . 0 to 9 A to Z _ a to z ~.
+var unreserved = regexp.MustCompile(`%(2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9Aa]|5[Ff]|6[1-9A-Fa-f]|7[0-9Aa]|7[Ee])`)
+
 // recovered turns a panic into a 500 that tells the request id and nothing of the inside.
 func (a *API) recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
@@ -102,6 +124,7 @@ type operation struct {
 	quota    []string // RateLimit-Policy
 	cache    policies
 	page     bool // it answers with pages
+	json     bool // it answers with JSON
 	handle   handler
 	requests observers
 }
@@ -112,6 +135,8 @@ type exchange struct {
 
 	op *operation
 	w  http.ResponseWriter
+	// readyAt is when the answer was ready to be sent: how long a client then takes to read it says nothing of the service.
+	readyAt time.Time
 }
 
 // operation is the handler of one documented operation.
@@ -122,7 +147,7 @@ func (a *API) operation(o contract.Operation, handle handler) (http.Handler, err
 	}
 	op := newOperation(o.Limit, handle)
 	op.rules, op.cache, op.requests = r, newPolicies(o.Cache), a.Metrics.of(o.ID)
-	op.page = o.Media == "text/html"
+	op.page, op.json = o.Media == "text/html", o.Media == "application/json"
 	return a.handling(op), nil
 }
 
@@ -176,10 +201,9 @@ func (a *API) handling(op *operation) http.Handler {
 		began := a.Now()
 		x := &exchange{op: op, w: w, request: request{Request: r}}
 		status := a.respond(r.Context(), x)
-		ended := a.Now()
-		took := ended.Sub(began)
-		if status != http.StatusTooManyRequests && op.cache[ordinary] != nil { // what is refused or no operation is quick
-			a.latencies.add(ended, took)
+		took := x.readyAt.Sub(began)
+		if status != http.StatusTooManyRequests && op.json { // what is refused is quick, and pictures are drawn elsewhere
+			a.latencies.add(x.readyAt, took)
 		}
 		op.requests.observe(status, took)
 		if a.AccessLog {
@@ -196,12 +220,17 @@ func (a *API) respond(ctx context.Context, x *exchange) (status int) {
 		if p := recover(); p != nil {
 			a.logPanic(x.w, x.Request, p)
 			if status = http.StatusInternalServerError; !wrote {
+				x.readyAt = a.Now()
 				a.failAs(x.w, x.Request, errInternal, x.op.page)
 			}
 		}
 	}()
 	ans, err := a.serve(ctx, x)
 	wrote = true
+	if err == nil {
+		ans.compress(x.Request) // before the clock is read: it is the service's own work
+	}
+	x.readyAt = a.Now()
 	if err != nil {
 		return a.failAs(x.w, x.Request, err, x.op.page)
 	}

@@ -89,8 +89,26 @@ func (x *exchange) readParameters() error {
 		f.read(p, text)
 	}
 	f.query(rules.query, x.URL.RawQuery)
+	f.takeChain(rules)
 	x.values = f.values
 	return f.err()
+}
+
+// takeChain reads the chain that stands before an address of the path, which is the chain that is asked for.
+func (f *findings) takeChain(r *rules) {
+	for _, p := range r.path {
+		chain, address, ok := strings.Cut(f.values[p.Name].text, ":")
+		i := slices.IndexFunc(r.query, func(q *contract.Parameter) bool { return q.Name == "chain" })
+		if !ok || i < 0 {
+			continue
+		}
+		if asked := f.values["chain"]; asked.given && asked.text != chain {
+			f.add(r.query[i], fmt.Errorf("is not the chain before the address, %s", chain))
+			continue
+		}
+		f.values[p.Name] = value{given: true, text: address}
+		f.values["chain"] = value{given: true, text: chain}
+	}
 }
 
 func isRequired(p *contract.Parameter) bool { return p.Required }
@@ -229,6 +247,9 @@ func read(p *contract.Parameter, text string) (value, error) {
 
 func readInteger(p *contract.Parameter, text string) (int64, error) {
 	n, err := strconv.ParseInt(text, 10, 64)
+	if strings.HasPrefix(text, "+") { // JSON has no such number
+		err = strconv.ErrSyntax
+	}
 	low, high := p.Minimum == nil || n >= *p.Minimum, p.Maximum == nil || n <= *p.Maximum
 	switch {
 	case err == nil && low && high:

@@ -80,12 +80,13 @@ func priceView(s *subject) contract.PriceView {
 	}
 	price := priceSource(f)
 	why.note("price", out.Price != nil, price)
-	why.note("liquidity", out.Liquidity != nil, "pool_reserves")
+	why.note("liquidity", out.Liquidity != nil, liquiditySource(f))
 	why.note("volume", out.Volume != nil, "chain_swaps")
 	why.note("market_cap", out.MarketCap != nil, price)
 	why.note("supply_basis", out.SupplyBasis != nil, "")
 	why.note("change_24h_pct", out.Change24HPct != nil, "chain_swaps")
 	why.note("pair", out.Pair != nil, "")
+	out.PairKind = why.pairKind(s.Reference())
 	why.note("price_source", out.Price != nil, "")
 	if out.Price != nil {
 		switch {

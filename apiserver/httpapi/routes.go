@@ -103,6 +103,7 @@ func (a *API) handler() (http.Handler, error) {
 	}
 
 	var h http.Handler = m
+	h = unescaped(h)
 	h = a.recovered(h)
 	h = preflight(h)
 	h = anyOrigin(h)

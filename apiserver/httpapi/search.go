@@ -54,11 +54,13 @@ func (a *API) dexPair(seen *view.Snapshot, p *view.Pair) contract.DexPair {
 	}
 	txns := [...]*contract.DexTxns{&out.Txns.M5, &out.Txns.H1, &out.Txns.H6, &out.Txns.H24}
 	volume := [...]*float64{&out.Volume.M5, &out.Volume.H1, &out.Volume.H6, &out.Volume.H24}
-	change := [...]**float64{&out.PriceChange.M5, &out.PriceChange.H1, &out.PriceChange.H6, &out.PriceChange.H24}
+	change := [...]*float64{&out.PriceChange.M5, &out.PriceChange.H1, &out.PriceChange.H6, &out.PriceChange.H24}
 	for i, w := range p.Windows {
 		*txns[i] = contract.DexTxns{Buys: int(w.Buys), Sells: int(w.Sells)}
 		*volume[i] = rounded(w.VolumeUSD)
-		*change[i] = number(w.ChangePct)
+		if w.ChangePct != nil { // else 0: clients of this shape read a number
+			*change[i] = rounded(*w.ChangePct)
+		}
 	}
 	usd := p.PriceUSD()
 	if usd == nil {
@@ -99,14 +101,14 @@ func dexInfo(m *view.Metadata) *contract.DexInfo {
 	return &out
 }
 
-// liquidity is what is in a pair. Only pools that hold reserves tell the amounts of both sides.
+// liquidity is what is in a pair. Of a pool of ranges it is what its positions hold, which isn't known of a row from before it was kept.
 func liquidity(p *view.Pair) *contract.DexLiquidity {
 	out := &contract.DexLiquidity{USD: rounded(p.LiquidityUSD)}
 	base, quote := &p.Pool.Reserve0, &p.Pool.Reserve1
 	if !p.Pool.BaseIs0 {
 		base, quote = quote, base
 	}
-	if !p.Pool.Protocol.Concentrated() && p.Quote.HasDecimals {
+	if p.Quote.HasDecimals && (!p.Pool.Protocol.Concentrated() || !base.IsZero() || !quote.IsZero() || p.Pool.Locked == 0) {
 		b, q := price.Whole(base, p.Token.Token.Decimals), price.Whole(quote, p.Quote.Decimals)
 		out.Base, out.Quote = number(&b), number(&q)
 	}

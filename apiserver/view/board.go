@@ -147,7 +147,7 @@ func (s *Snapshot) stacks(q PageQuery, chains []*BoardChain) []stack {
 	var out []stack
 	for i := range s.Catalog.Venues {
 		v := &s.Catalog.Venues[i]
-		if q.Launchpad != AllLaunchpads && q.Launchpad != v.Filter {
+		if q.Launchpad != AllLaunchpads && q.Launchpad != v.Filter && q.Launchpad != Launchpad(v) {
 			continue
 		}
 		for _, on := range chains {

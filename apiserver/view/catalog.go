@@ -117,11 +117,19 @@ const (
 	OutsideVenue = catalog.Outside
 )
 
-// Launchpads lists the legal values of the launch board's launchpad parameter.
+// Launchpad is what a card calls a venue: its filter's value; that of own venues is one for all of them, so there it is its id.
+func Launchpad(v *catalog.Venue) string {
+	if v.Ownership == OwnVenue {
+		return v.ID
+	}
+	return v.Filter
+}
+
+// Launchpads lists the legal values of the launch board's launchpad parameter: every value that a card can have is among them.
 func (c *Catalog) Launchpads() []string {
 	out := []string{AllLaunchpads, OurLaunchpads}
 	for i := range c.Venues {
-		if f := c.Venues[i].Filter; !slices.Contains(out, f) {
+		if f := Launchpad(&c.Venues[i]); !slices.Contains(out, f) {
 			out = append(out, f)
 		}
 	}

@@ -78,7 +78,7 @@ type worth struct {
 	price             float64 // 0 when unknown
 	beforeUSD         float64 // the price 24 hours ago; 0 when unknown
 	liquidity, volume float64 // unknown while pairs is 0
-	pairs             int
+	pairs, curves     int     // curves are those of the pairs that are bonding curves
 	pegged, onCurve   bool
 }
 
@@ -101,6 +101,9 @@ func (f *facts) worth(mint market.Address, usd map[market.Address]market.QuotePr
 		p := &f.pools[i]
 		if at := usd[p.quote].USD; p.trusted && at > 0 {
 			w.pairs++
+			if p.curve {
+				w.curves++
+			}
 			w.liquidity += p.locked * at
 			w.volume += p.volumeUSD
 		}
@@ -111,7 +114,9 @@ func (f *facts) worth(mint market.Address, usd map[market.Address]market.QuotePr
 // figures are the worth as it is told.
 func (f *facts) figures(mint market.Address, usd map[market.Address]market.QuotePrice) Figures {
 	w := f.worth(mint, usd)
-	out := Figures{Pairs: w.pairs, Pegged: w.pegged, OnCurve: w.onCurve && !w.pegged}
+	out := Figures{
+		Pairs: w.pairs, Pegged: w.pegged, OnCurve: w.onCurve && !w.pegged, OnCurvesAlone: w.pairs > 0 && w.curves == w.pairs,
+	}
 	if w.beforeUSD > 0 {
 		p := &f.pools[f.reference]
 		out.Change24hPct = new((p.price*usd[p.quote].USD/w.beforeUSD - 1) * 100)

@@ -70,7 +70,8 @@ func (s *Snapshot) listMajors(version int64) *Majors {
 	next := &Majors{Version: version, List: make([]Major, 0, len(s.Catalog.majors))}
 	indexed, standing := false, true
 	for _, d := range s.Catalog.majors {
-		m := Major{Asset: d.asset, Token: Token{Chain: d.chain, Token: market.Token{Mint: d.mint}}}
+		// Until the index has met it, it is called what it was declared as.
+		m := Major{Asset: d.asset, Token: Token{Chain: d.chain, Token: market.Token{Mint: d.mint, Name: d.asset, Symbol: d.asset}}}
 		for _, t := range s.found.tokens[d.mint] {
 			if t.Chain == d.chain {
 				m.Token, m.Figures, m.Known = t, t.Figures(), true

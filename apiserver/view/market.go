@@ -44,8 +44,8 @@ type Figures struct {
 	Pairs int
 	// Pegged is true when the price is the declared peg.
 	Pegged bool
-	// OnCurve is true when the price is that of a bonding curve.
-	OnCurve bool
+	// OnCurve is true when the price is that of a bonding curve, OnCurvesAlone when all liquidity is a curve's.
+	OnCurve, OnCurvesAlone bool
 }
 
 // Figures computes the token's figures. Only trusted pools count.

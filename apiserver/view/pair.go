@@ -3,6 +3,7 @@ package view
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/candle"
@@ -90,31 +91,21 @@ func (v *View) measure(ctx context.Context, pairs []Pair) error {
 	return nil
 }
 
-// measureChain fills in the windows of one chain's pairs. The last 24 hours stand in the pool itself; the shorter windows
-// are summed from candles, of those pools alone that traded within them.
+// measureChain fills in the windows of one chain's pairs. The last 24 hours' trades stand in the pool itself; those of the shorter
+// windows are summed from candles, of those pools alone that traded within them.
 func (v *View) measureChain(ctx context.Context, chain string, pairs []*Pair) error {
 	const day = len(PairWindows) - 1
 	now := pairs[0].Token.AsOf
 	end := candle.Minute.Open(now) + 60
 	var busy []market.Address
-	var moments []store.PoolTime
-	var starts [day]int64
+	var starts [len(PairWindows)]int64
 	for w := range starts {
 		starts[w] = end - PairWindows[w]
 	}
 	for _, p := range pairs {
 		d := &p.Pool.Day
 		p.Windows[day] = PairWindow{Buys: d.Buys, Sells: d.Sells, VolumeUSD: d.VolumeUSD.Float64() / 1e9}
-		p.change(day, d.ReferenceUSD)
-		traded := false
-		for _, start := range starts {
-			// Where it was not traded the price moved with its quote alone: by how much isn't known.
-			if p.Pool.LastTradeAt >= start {
-				traded = true
-				moments = append(moments, store.PoolTime{Pool: p.Pool.ID, At: start})
-			}
-		}
-		if traded {
+		if p.Pool.LastTradeAt >= starts[day-1] {
 			busy = append(busy, p.Pool.ID)
 		}
 	}
@@ -129,23 +120,80 @@ func (v *View) measureChain(ctx context.Context, chain string, pairs []*Pair) er
 	if err != nil {
 		return err
 	}
-	before, err := v.store.ClosesBefore(ctx, chain, moments)
+	before, err := v.pricesThen(ctx, chain, pairs, starts[:])
 	if err != nil {
 		return err
 	}
 	for _, p := range pairs {
 		for i := range active {
 			if active[i].Pool == p.Pool.ID {
-				p.add(&active[i], starts[:])
+				p.add(&active[i], starts[:day])
 			}
 		}
 		for w, start := range starts {
-			if last, ok := before[store.PoolTime{Pool: p.Pool.ID, At: start}]; ok {
-				p.change(w, last)
-			}
+			p.change(w, before(p, start))
 		}
 	}
 	return nil
+}
+
+// pricesThen reads what pairs cost at some moments: their price in the quote then, times what the quote was worth then. Where a pair
+// wasn't traded since, its price in the quote is what it is now. Of a pair that is younger than the moment it is the first price
+// known; 0 is unknown.
+func (v *View) pricesThen(ctx context.Context, chain string, pairs []*Pair, starts []int64) (func(*Pair, int64) float64, error) {
+	var moments []store.PoolTime
+	seen := make(map[store.PoolTime]bool)
+	want := func(pool market.Address, at int64) {
+		if m := (store.PoolTime{Pool: pool, At: at}); !pool.IsNone() && !seen[m] {
+			seen[m] = true
+			moments = append(moments, m)
+		}
+	}
+	for _, p := range pairs {
+		for _, start := range starts {
+			want(p.Quote.Pool, start)
+			if p.Pool.LastTradeAt >= start {
+				want(p.Pool.ID, start)
+			}
+		}
+	}
+	closes, err := v.store.ClosesBefore(ctx, chain, moments)
+	if err != nil {
+		return nil, err
+	}
+	moments = moments[:0]
+	for _, p := range pairs { // what the quote was worth when the pair was traded before a moment
+		for _, start := range starts {
+			if c, ok := closes[store.PoolTime{Pool: p.Pool.ID, At: start}]; ok {
+				want(p.Quote.Pool, c.Open+60)
+			}
+		}
+	}
+	more, err := v.store.ClosesBefore(ctx, chain, moments)
+	if err != nil {
+		return nil, err
+	}
+	maps.Copy(closes, more)
+	quoteUSD := func(p *Pair, at int64) float64 {
+		if q := p.Token.USD[p.Pool.Quote]; q.Pegged {
+			return q.USD
+		}
+		return closes[store.PoolTime{Pool: p.Quote.Pool, At: at}].USD
+	}
+	return func(p *Pair, at int64) float64 {
+		worth := quoteUSD(p, at)
+		if p.Pool.LastTradeAt < at {
+			return p.Pool.Price * worth
+		}
+		c, ok := closes[store.PoolTime{Pool: p.Pool.ID, At: at}]
+		if !ok {
+			return p.Pool.Day.ReferenceUSD
+		}
+		if traded := quoteUSD(p, c.Open+60); worth > 0 && traded > 0 {
+			return c.USD / traded * worth
+		}
+		return c.USD
+	}, nil
 }
 
 // add counts what happened in a candle in each window that it lies in.

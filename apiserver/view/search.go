@@ -8,6 +8,7 @@ import (
 	"iter"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -229,13 +230,14 @@ func (v *View) Search(ctx context.Context, in *Catalog, query string) (*Found, e
 }
 
 func (v *View) find(ctx context.Context, in *Catalog, query string) (*Found, error) {
-	hits := v.hits(in, query)
+	only, query := chainBefore(in, query)
+	hits := v.hits(in, only, query)
 	pairs, err := v.pairsOf(ctx, hits)
 	if err != nil {
 		return nil, err
 	}
 	if len(pairs) == 0 || hits[0].Match != search.Address {
-		byID, err := v.pairsAt(ctx, in, query)
+		byID, err := v.pairsAt(ctx, in, only, query)
 		if err != nil {
 			return nil, err
 		}
@@ -249,10 +251,19 @@ func (v *View) find(ctx context.Context, in *Catalog, query string) (*Found, err
 	return found, v.measure(ctx, pairs)
 }
 
-// hits are the tokens found on the chains of a catalogue. Those of a chain that isn't declared any more leave the index one by
+// chainBefore takes off the chain that stands before an address, as the API writes it: only what is there is meant then.
+func chainBefore(in *Catalog, query string) (only, rest string) {
+	chain, address, ok := strings.Cut(strings.TrimSpace(query), ":")
+	if _, err := market.ParsePool(address); !ok || err != nil || in.Chain(chain) == nil {
+		return "", query
+	}
+	return chain, address
+}
+
+// hits are the tokens found on the chains of a catalogue, or on one of them. Those of a chain that isn't declared any more leave the index one by
 // one; while some are found, more is looked for.
-func (v *View) hits(in *Catalog, query string) []search.Hit {
-	gone := func(h search.Hit) bool { return in.Chain(h.Chain) == nil }
+func (v *View) hits(in *Catalog, only, query string) []search.Hit {
+	gone := func(h search.Hit) bool { return in.Chain(h.Chain) == nil || (only != "" && h.Chain != only) }
 	hits := v.search.index.Search(query, foundPairs)
 	if slices.ContainsFunc(hits, gone) {
 		hits = slices.DeleteFunc(v.search.index.Search(query, search.MaxHits), gone)
@@ -286,13 +297,13 @@ func (v *View) pairsOf(ctx context.Context, hits []search.Hit) ([]Pair, error) {
 	return out[:min(len(out), foundPairs)], nil
 }
 
-// pairsAt lists the pairs whose own address or id the query is.
-func (v *View) pairsAt(ctx context.Context, in *Catalog, query string) ([]Pair, error) {
+// pairsAt lists the pairs whose own address or id the query is, on all chains or on one.
+func (v *View) pairsAt(ctx context.Context, in *Catalog, only, query string) ([]Pair, error) {
 	id, err := market.ParsePool(query)
 	if err != nil {
 		return nil, nil //nolint:nilerr // it is no address: nothing is at it
 	}
-	pools, err := v.store.PoolsByID(ctx, in.ChainIDs(func(c *Chain) bool { return c.EVM }), id)
+	pools, err := v.store.PoolsByID(ctx, in.ChainIDs(func(c *Chain) bool { return c.EVM && (only == "" || c.ID == only) }), id)
 	if err != nil {
 		return nil, err
 	}

@@ -13,12 +13,12 @@ const (
 )
 
 // TicksFrom is the time from which on bars of a width can be had at a moment: those below a minute are made of the trades of
-// the last day.
-func TicksFrom(w candle.Width, now int64) int64 {
+// the last day. ok is false for wider ones, which are stored.
+func TicksFrom(w candle.Width, now int64) (from int64, ok bool) {
 	if w.Stored() > 0 {
-		return 0
+		return 0, false
 	}
-	return w.Open(now - ticksSince)
+	return w.Open(now - ticksSince), true
 }
 
 // Bars makes a pool's bars of width w in [from, to), and gives the newest bar before from that has a price; its close

@@ -1,6 +1,9 @@
 package derive
 
 import (
+	"math"
+	"math/big"
+
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/price"
 )
@@ -61,6 +64,15 @@ func (r *run) rangeLiquidity(e market.RangeLiquidity) {
 	}
 }
 
+// rawAmount is a computed amount in the smallest unit; 0 for what is no amount.
+func rawAmount(v float64) (a market.Amount) {
+	if v > 0 && !math.IsInf(v, 1) {
+		n, _ := big.NewFloat(v).Int(nil)
+		a.SetFromBig(n)
+	}
+	return a
+}
+
 // reprice recomputes a pool's price and depth from its state.
 func (r *run) reprice(p *market.Pool) {
 	base, quoteToken := r.s.tokens.get(p.Base), r.s.tokens.get(p.Quote)
@@ -78,6 +90,8 @@ func (r *run) reprice(p *market.Pool) {
 		}
 		p.Price = c.Price()
 		p.Depth, p.Locked = c.DepthAndLocked()
+		token0, token1 := c.Sides()
+		p.Reserve0, p.Reserve1 = rawAmount(token0), rawAmount(token1)
 		return
 	}
 	if p.Protocol == market.BondingCurve {

@@ -85,11 +85,17 @@ func (f *Folder) expire(now int64) {
 	}
 }
 
-// key is the hash of a normalised text, 0 for an empty one.
+// key is the hash of a normalised text, 0 for an empty one. Texts that show nothing are one text, since nobody can tell them apart.
 func (f *Folder) key(s string) uint64 {
-	s = normalise(s)
-	if s == "" {
+	n := normalise(s)
+	switch {
+	case n == "" && showsNothing(s):
+		n = unseen
+	case n == "":
 		return 0
 	}
-	return max(1, maphash.String(f.seed, s))
+	return max(1, maphash.String(f.seed, n))
 }
+
+// unseen stands for all texts that show nothing; no normalised text has control characters.
+const unseen = "\x00"

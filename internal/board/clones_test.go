@@ -151,3 +151,30 @@ func BenchmarkFolderAdd(b *testing.B) {
 		})
 	}
 }
+
+// Names that show nothing are one name, however they are written: none of them can be told from another. What has no name at all
+// may be anything still.
+func TestNamesThatShowNothingAreOne(t *testing.T) {
+	t.Parallel()
+	const start = 1_700_000_000
+	f := NewFolder()
+	for i, name := range []string{
+		"\u200b", " ", "\u200b\u200b", "\u0301\u0301", "\u2800", "\ufeff\u200d", "\u3164", "\u202e \u202c", "\u00a0\t", "\u115f\u1160", "\ufe0f", "\u0e31",
+	} {
+		head, folded := f.Add(start+int64(i), mint(i), name, fmt.Sprintf("T%d", i))
+		if head != mint(0) || folded != (i > 0) {
+			t.Errorf("the name %+q folds (%v) into %s, want the first that shows nothing", name, folded, head)
+		}
+	}
+	for i, ticker := range []string{"\u2060", "\u200b \u0300"} {
+		head, folded := f.Add(start+int64(20+i), mint(20+i), fmt.Sprintf("Name %d", i), ticker)
+		if head != mint(20) || folded != (i > 0) {
+			t.Errorf("the ticker %+q folds (%v) into %s", ticker, folded, head)
+		}
+	}
+	for i := range 2 {
+		if head, folded := f.Add(start+30, mint(30+i), "", ""); folded {
+			t.Errorf("without a name launch %d folds into %s", 30+i, head)
+		}
+	}
+}

@@ -58,6 +58,12 @@ func bare(s string) string {
 	return out.String()
 }
 
+// showsNothing reports whether a text has characters, none of which can be seen: only spaces, marks without a letter, and what is
+// invisible.
+func showsNothing(s string) bool {
+	return s != "" && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsSpace(r) && !unicode.IsMark(r) && !invisible(r) })
+}
+
 // invisible reports whether r is a control or format character, a variation selector, a filler that is drawn as nothing, or
 // stands for invalid UTF-8.
 func invisible(r rune) bool {

@@ -50,6 +50,8 @@ type Bar struct {
 	market.OHLC
 	VolumeUSD float64
 	Trades    int64
+	// LastBlock is the newest block of a trade in it; 0 where that isn't told.
+	LastBlock uint64
 	// Filled marks a bucket without a trade: its prices are the close before it.
 	Filled bool
 }
@@ -73,6 +75,9 @@ func Fold(candles []market.Candle, w Width, in Currency) []Bar {
 			price = c.Native
 		}
 		out = add(out, w.Open(c.Open), price, c.VolumeUSD.Float64()/1e9, c.Buys+c.Sells)
+		if n := len(out); n > 0 && out[n-1].Open == w.Open(c.Open) {
+			out[n-1].LastBlock = max(out[n-1].LastBlock, c.LastBlock)
+		}
 	}
 	return out
 }

@@ -76,6 +76,17 @@ func (c Concentrated) Price() float64 {
 	return raw * Pow10(c.BaseDecimals) / Pow10(c.QuoteDecimals)
 }
 
+// Sides walks the tick map for what all positions hold of either token at the current price, in the smallest units.
+func (c Concentrated) Sides() (token0, token1 float64) {
+	s := c.SqrtPriceX96.Float64() / q96
+	if s == 0 {
+		return 0, 0
+	}
+	_, token0 = c.above(s, math.Inf(1))
+	_, token1 = c.below(s, 0)
+	return token0, token1
+}
+
 // DepthAndLocked walks the tick map from the current price. Depth is the quote that comes out while the base's price
 // falls by DepthMove; locked is all quote in range positions on the quote's side plus the base's side at the current
 // price, the latter capped at the former. Both in whole quotes.

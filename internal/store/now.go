@@ -159,8 +159,8 @@ func (s *Store) Ticks(ctx context.Context, chain string, pool market.Address, fr
 
 // The columns of candles that a series of prices in one currency is made of.
 const (
-	usdColumns    = "open_at, open_usd, high_usd, low_usd, close_usd, volume_usd, buys, sells"
-	nativeColumns = "open_at, open_native, high_native, low_native, close_native, volume_usd, buys, sells"
+	usdColumns    = "open_at, open_usd, high_usd, low_usd, close_usd, volume_usd, buys, sells, last_block"
+	nativeColumns = "open_at, open_native, high_native, low_native, close_native, volume_usd, buys, sells, last_block"
 )
 
 // Series lists a pool's stored candles of one width that open in [from, to), oldest first, with prices in USD or in the
@@ -197,7 +197,7 @@ func (s *Store) series(ctx context.Context, native bool, pool market.Address, wh
 		if native {
 			price = &c.Native
 		}
-		if err := rows.Scan(&c.Open, &price.Open, &price.High, &price.Low, &price.Close, &volume, &c.Buys, &c.Sells); err != nil {
+		if err := rows.Scan(&c.Open, &price.Open, &price.High, &price.Low, &price.Close, &volume, &c.Buys, &c.Sells, &c.LastBlock); err != nil {
 			return nil, fmt.Errorf("database: read candles: %w", err)
 		}
 		col := columns{table: "candles"}

@@ -119,7 +119,14 @@ func TestWindows(t *testing.T) {
 				t.Errorf("sums are %v, want %v", sums, want)
 			}
 			moments := []store.PoolTime{{Pool: poolID(0), At: 60}, {Pool: poolID(0), At: 61}, {Pool: poolID(1), At: 3600}, {Pool: poolID(7), At: 3600}}
-			closes, err := s.ClosesBefore(t.Context(), "base", moments)
+			found, err := s.ClosesBefore(t.Context(), "base", moments)
+			closes := map[store.PoolTime]float64{}
+			for moment, c := range found {
+				closes[moment] = c.USD
+				if c.Open >= moment.At || c.Native <= 0 {
+					t.Errorf("before %d: %+v", moment.At, c)
+				}
+			}
 			if want := map[store.PoolTime]float64{moments[1]: 60, moments[2]: 300}; err != nil || !maps.Equal(closes, want) {
 				t.Errorf("closes are %v, %v; want %v", closes, err, want)
 			}

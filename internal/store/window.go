@@ -53,31 +53,36 @@ type PoolTime struct {
 	At   int64 // unix seconds
 }
 
-// ClosesBefore are the closes in USD of the newest minute candles that open before some moments; a moment without any
-// is left out.
-func (s *Store) ClosesBefore(ctx context.Context, chain string, moments []PoolTime) (map[PoolTime]float64, error) {
+// Close is what a stored candle ended at.
+type Close struct {
+	Open        int64 // of the candle; unix seconds
+	USD, Native float64
+}
+
+// ClosesBefore are the closes of the newest minute candles that open before some moments; a moment without any is left out.
+func (s *Store) ClosesBefore(ctx context.Context, chain string, moments []PoolTime) (map[PoolTime]Close, error) {
 	if len(moments) == 0 {
 		return nil, nil
 	}
 	parts := make([]string, len(moments))
 	args := make([]any, 0, 4*len(moments))
 	for i, m := range moments {
-		parts[i] = "SELECT ? AS n, (SELECT close_usd FROM candles WHERE chain = ? AND pool = ? AND interval_s = 60 " +
-			"AND open_at < ? ORDER BY open_at DESC LIMIT 1) AS close"
+		parts[i] = "SELECT * FROM (SELECT CAST(? AS INTEGER) AS n, open_at, close_usd, close_native FROM candles WHERE chain = ? AND pool = ? " +
+			"AND interval_s = 60 AND open_at < ? ORDER BY open_at DESC LIMIT 1) c"
 		args = append(args, i, chain, m.Pool.Bytes(), m.At)
 	}
 	var rows []struct {
-		N     int
-		Close *float64
+		N           int
+		OpenAt      int64
+		CloseUSD    float64 `bun:"close_usd"`
+		CloseNative float64
 	}
 	if err := s.read.NewRaw(strings.Join(parts, " UNION ALL "), args...).Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("database: read candles: %w", err)
 	}
-	out := make(map[PoolTime]float64, len(rows))
+	out := make(map[PoolTime]Close, len(rows))
 	for _, r := range rows {
-		if r.Close != nil {
-			out[moments[r.N]] = *r.Close
-		}
+		out[moments[r.N]] = Close{r.OpenAt, r.CloseUSD, r.CloseNative}
 	}
 	return out, nil
 }
