@@ -467,3 +467,42 @@ func TestEveryLaunchpadOfACardIsAFilter(t *testing.T) {
 		}
 	}
 }
+
+// TestChangesSinceTheLaunch: a token that is younger than the hour is held against the price that its launch said, not against the
+// one that the first buys had moved it to.
+func TestChangesSinceTheLaunch(t *testing.T) {
+	t.Parallel()
+	st := seeded(t, "sqlite")
+	l, err := st.Acquire(t.Context(), "base", "test", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := market.Header{Number: 101, Hash: market.Hash{101}, Parent: market.Hash{1}, Time: chainTime}
+	c := &store.Commit{
+		Last: h, Blocks: []market.Header{h}, Undo: true, Head: store.HeadStatus{Number: 101, Time: chainTime, Final: 80, FinalTime: chainTime - 60},
+	}
+	curve, pool := good(1, "Otter"), good(2, "Heron").with(func(c *coin) { c.state, c.venue = market.LaunchLive, "clanker" })
+	curve.add(t, &c.Changes, 101)
+	pool.add(t, &c.Changes, 101)
+	for i := range c.Changes.Pools {
+		// The launch said 0.005 USD, the first block closed at 0.01, and now it is 0.02.
+		c.Changes.Pools[i].After.Day.ReferenceUSD = 0.005
+	}
+	if err := st.Commit(t.Context(), l, c); err != nil {
+		t.Fatal(err)
+	}
+	page := cards(t, start(t, st), "sort=new")
+	for n := range 2 {
+		card := boardCard(t, page, n+1)
+		if !near(card.Change1HPct, 300) || !near(card.Change24HPct, 300) {
+			t.Errorf("coin %d moved by %s %% in an hour and by %s %% in a day, want 300 in both", n+1, pct(card.Change1HPct), pct(card.Change24HPct))
+		}
+	}
+}
+
+func pct(v *float64) string {
+	if v == nil {
+		return "null"
+	}
+	return strconv.FormatFloat(*v, 'f', 1, 64)
+}

@@ -126,7 +126,7 @@ func fill(t *testing.T, st *store.Store) {
 		}
 		c := &store.Commit{
 			Last: market.Header{Number: 100, Hash: market.Hash{1}, Time: now}, Blocks: []market.Header{{Number: 100, Hash: market.Hash{1}, Time: now}},
-			Head: store.HeadStatus{Number: 101, Time: now + 1, Safe: 90, Final: 80, FinalTime: now - 60},
+			Head: store.HeadStatus{Number: 101, Time: now + 1, Safe: 90, Final: 80, FinalTime: now - 60, SilentFrom: clock.Unix() + 10},
 		}
 		ch := &c.Changes
 		tok := func(mint, name string, pool market.Address, decimals bool) {

@@ -61,7 +61,8 @@ func (k *knowledge) Known(ctx context.Context, mint market.Address) (out trust.K
 	if i < 0 {
 		return out, false, nil
 	}
-	out.Token, out.Block = tokens[i].Token, market.Header{Number: tokens[i].Block, Time: tokens[i].Time}
+	out.Token = tokens[i].Token
+	out.Block = market.Header{Number: tokens[i].Block, Hash: tokens[i].Hash, Time: tokens[i].Time}
 	if err := k.pools(ctx, mint, &out); err != nil {
 		return out, false, err
 	}
@@ -118,7 +119,7 @@ func (k *knowledge) launch(ctx context.Context, mint market.Address, out *trust.
 	}
 	l := &launches[i].Launch
 	out.Launch = l
-	if out.CreatorLaunches, out.CreatorGraduated, err = k.store.CreatorRecord(ctx, k.cfg.ID, l.Creator); err != nil {
+	if out.CreatorLaunches, out.CreatorGraduated, err = k.store.CurvesBefore(ctx, k.cfg.ID, l); err != nil {
 		return err
 	}
 	if out.Siblings, err = k.store.Siblings(ctx, k.cfg.ID, l, siblings); err != nil {

@@ -14,8 +14,9 @@ import (
 const (
 	// sampleBlocks is how far apart the blocks are before which derived balances are held against the contracts'.
 	sampleBlocks = 32
-	// samples is the most tokens that are sampled at one block.
-	samples = 8
+	// samples is the most tokens that are sampled at one block, and lostSupplies the most that are asked for a supply that they didn't
+	// tell when they came up.
+	samples, lostSupplies = 8, 8
 	// notPoolsKept bounds the memory of contracts that are no pools.
 	notPoolsKept = 100_000
 )
@@ -31,7 +32,7 @@ func (ix *Indexer) prepare(ctx context.Context, blocks []market.Block, until mar
 	if err := more(); err != nil {
 		return nil, nil, err
 	}
-	e := &enrichment{Indexer: ix, ctx: ctx, blocks: blocks}
+	e := &enrichment{Indexer: ix, ctx: ctx, blocks: blocks, following: undo}
 	for _, step := range []func() error{e.pools, e.curves, e.tokens, e.samples} {
 		n := len(e.facts)
 		if err := step(); err != nil {
@@ -67,6 +68,8 @@ type enrichment struct {
 	ctx    context.Context //nolint:containedctx // lives for one call of prepare
 	blocks []market.Block
 	facts  []store.StoredFact
+	// following says that the blocks are near the head, where nodes keep the states.
+	following bool
 	// kept are the facts that an earlier index kept of these blocks, by block; nil until they are looked up.
 	kept map[uint64][]store.StoredFact
 }
@@ -410,10 +413,8 @@ func (e *enrichment) samples() error {
 		if b.Number == 0 || b.Number%sampleBlocks != 0 {
 			continue
 		}
-		if keys := e.sampled(b, launched); len(keys) > 0 {
-			if err := e.sample(b, keys); err != nil {
-				return err
-			}
+		if err := e.sample(b, e.sampled(b, launched)); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -469,9 +470,17 @@ func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey) error {
 	if recalled {
 		return nil
 	}
-	mints := make([]market.Address, len(keys))
-	for i, k := range keys {
-		mints[i] = k.Token
+	mints, err := e.withoutSupply(b)
+	if err != nil {
+		return err
+	}
+	for _, k := range keys {
+		if !slices.Contains(mints, k.Token) {
+			mints = append(mints, k.Token)
+		}
+	}
+	if len(mints) == 0 {
+		return nil
 	}
 	balances, err := e.source.Balances(e.ctx, before(b), keys)
 	if err != nil {
@@ -488,6 +497,19 @@ func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey) error {
 		e.add(b, f)
 	}
 	return nil
+}
+
+// withoutSupply draws priced tokens that told no supply when they came up, for want of their block's state perhaps: without one they
+// have no market cap for good. The block's hash says where in their order it begins, so that one that never tells holds up no other.
+func (e *enrichment) withoutSupply(b *market.Block) ([]market.Address, error) {
+	if !e.following {
+		return nil, nil
+	}
+	from, err := market.AddressFromBytes(b.Hash[:market.EVMAddressLen])
+	if err != nil {
+		return nil, err
+	}
+	return e.store.WithoutSupply(e.ctx, e.cfg.ID, from, lostSupplies)
 }
 
 // followed reports whether a token's derived balances can be sampled: not on its first mention in the same batch.

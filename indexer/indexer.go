@@ -103,8 +103,9 @@ type Indexer struct {
 	progressed bool
 	// settled is set once this run is at the head, or has a reason not to be.
 	settled atomic.Bool
-	// head is what the nodes announced last.
-	head evm.Head
+	// head is what the nodes announced when the loop read it last, heard what they announced last, whoever read it.
+	head  evm.Head
+	heard heard
 	// notPools are contracts that swapped and turned out to be no pool of ours.
 	notPools map[market.Address]bool
 	// pruned is the chain's hour up to which retention has been applied.
@@ -224,7 +225,7 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 		cancel(ix.keepLease(ctx))
 	}()
 	var beside sync.WaitGroup
-	for _, run := range []func(context.Context, *store.Lease){ix.holders.run, ix.describe, ix.sweep.run} {
+	for _, run := range []func(context.Context, *store.Lease){ix.holders.run, ix.describe, ix.sweep.run, ix.watchHead} {
 		beside.Go(func() { run(ctx, ix.lease) })
 	}
 	err = ix.index(ctx)
@@ -341,22 +342,9 @@ func (ix *Indexer) readHead(ctx context.Context) error {
 		ix.degraded(ctx, err)
 		return err
 	}
-	changed := head.Hash != ix.head.Hash
 	ix.head = head
-	ix.o.Metrics.head(ix.cfg.ID, head.Number)
-	ix.account.head(head.Header.Header)
 	ix.holders.see(head.Number, head.Final)
-	if changed && head.Number > ix.state.Last().Number+1 {
-		return ix.store.SetHead(ctx, ix.lease, ix.status())
-	}
-	return nil
-}
-
-func (ix *Indexer) status() store.HeadStatus {
-	return store.HeadStatus{
-		Number: ix.head.Number, Time: ix.head.Time, Safe: ix.head.Safe, Final: ix.head.Final,
-		FinalTime: ix.head.FinalTime,
-	}
+	return ix.hear(ctx, ix.lease, head)
 }
 
 // degraded records that the chain's nodes fail, if the database can be told.
@@ -519,7 +507,7 @@ func (ix *Indexer) commit(ctx context.Context, blocks []market.Block, until mark
 		return errors.Join(err, ix.reset(ctx))
 	}
 	c := &store.Commit{
-		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.status(), Facts: facts, Merged: merged,
+		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(), Facts: facts, Merged: merged,
 		Changes: ix.state.Flush(ix.o.CachedRows),
 	}
 	// What was read as the past can't be undone: nothing below it may be kept as a place to go back to.

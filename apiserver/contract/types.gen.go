@@ -822,7 +822,9 @@ type ChainNative string
 
 // ChainHeartbeat defines model for ChainHeartbeat.
 type ChainHeartbeat struct {
-	// HeadLagS Time of the newest block announced less that of the newest one indexed, in seconds.
+	// HeadLagS Time of the newest block announced less that of the newest one indexed, in seconds. While no node of the chain has answered
+	// for three block times, or the chain is halted, it is the clock less the newest indexed block, and `unknown_reasons` says
+	// `stale`.
 	HeadLagS *float64 `json:"head_lag_s"`
 
 	// ID Id of a chain that the deployment declares.

@@ -43,6 +43,9 @@ func (a *API) heartbeatNow(r *request) contract.Heartbeat {
 		h := contract.ChainHeartbeat{ID: c.ID, Status: status, UnknownReasons: contract.UnknownReasons{}}
 		if c.Indexed {
 			h.HeadLagS = new(float64(c.LagS))
+			if c.Silent {
+				h.UnknownReasons["head_lag_s"] = contract.UnknownReasonStale
+			}
 		} else {
 			h.UnknownReasons["head_lag_s"] = contract.UnknownReasonIndexing
 		}
@@ -65,7 +68,7 @@ func (a *API) heartbeatNow(r *request) contract.Heartbeat {
 
 func chainStatus(c view.ChainHealth) contract.HeartbeatStatus {
 	switch {
-	case !c.Indexed, c.Silent, c.LagS > downLagS:
+	case !c.Indexed, c.Halted, c.LagS > downLagS:
 		return contract.HeartbeatStatusDown
 	case c.LagS >= okLagS:
 		return contract.HeartbeatStatusSlow

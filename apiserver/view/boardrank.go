@@ -91,6 +91,9 @@ func (b *book) judge(e *entry, gate *board.Gate, m *measured) {
 	e.traded = nil
 	if e.tape != nil {
 		hour = e.tape.Hour(b.status.Last.Time)
+		if e.launch.CreatedAt > b.status.Last.Time-hourS && m.worth.beforeUSD > 0 {
+			hour.ReferenceUSD = m.worth.beforeUSD // what the launch said: no trade was made at it
+		}
 		e.traded = &traded{m.parts, e.score, hour}
 	}
 	e.rankedScore, e.liquidity = e.score, m.worth.liquidity

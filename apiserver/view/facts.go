@@ -33,8 +33,8 @@ type poolFacts struct {
 	beforeUSD float64 // the price before them; 0 when unknown
 }
 
-// dayS is the window of a token's figures, in seconds.
-const dayS = 24 * 60 * 60
+// dayS is the window of a token's figures, hourS that of a launch card's, in seconds.
+const dayS, hourS = 24 * 60 * 60, 60 * 60
 
 func newFacts(t *Token) facts {
 	f := facts{

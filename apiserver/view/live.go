@@ -117,7 +117,7 @@ func (v *View) refreshRanks(ctx context.Context, s *Snapshot) error {
 	for i := range looks {
 		l := &looks[i]
 		b, status := l.book, l.status
-		stale := v.stale(status.State, status.Last.Time)
+		stale := v.stale(status.State, status.Last.Time, status.Head)
 		if err := v.take(ctx, l, changes[l.id], unread); err != nil { // what was read all the same is taken in
 			failed = append(failed, fmt.Errorf("chain %s: %w", l.id, err))
 			stale = true

@@ -49,7 +49,7 @@ func (v *View) refreshMajors(ctx context.Context, s *Snapshot) (*foundMajors, er
 	for _, d := range next.declared {
 		if status, indexed := s.status(d.chain); indexed {
 			mints = append(mints, d.mint)
-			next.chains[d.chain] = majorsChain{status.CommitNo, v.stale(status.State, status.Last.Time)}
+			next.chains[d.chain] = majorsChain{status.CommitNo, v.stale(status.State, status.Last.Time, status.Head)}
 		}
 	}
 	if last := v.majors; last != nil && slices.Equal(next.declared, last.declared) && maps.Equal(next.chains, last.chains) {

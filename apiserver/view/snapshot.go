@@ -67,12 +67,14 @@ type ChainHealth struct {
 	ID string
 	// Indexed is false while nothing of the chain has been committed; then there is no lag.
 	Indexed bool
-	// LagS is the time of the newest announced block less that of the newest indexed one, in seconds.
+	// LagS is the time of the newest announced block less that of the newest indexed one, in seconds; while Silent, the clock less the
+	// newest indexed one.
 	LagS int64
 	// AsOf is the time of the newest indexed block; unix seconds.
 	AsOf int64
-	// Silent is true when the chain is halted or its nodes have announced nothing for a while.
-	Silent bool
+	// Silent is true when nobody knows of newer blocks: the chain is halted, or no node has answered for a while. Halted is true of
+	// the former.
+	Silent, Halted bool
 }
 
 // Health lists the chains that are not suspended, in the order of the catalogue, as they were at the last look. The error
@@ -90,17 +92,28 @@ func (s *Snapshot) Health(now time.Time) ([]ChainHealth, error) {
 		}
 		h := ChainHealth{ID: c.ID}
 		if status, ok := s.status(c.ID); ok {
-			h.Indexed, h.AsOf, h.LagS = true, status.Last.Time, max(status.Head.Time-status.Last.Time, 0)
-			h.Silent = isStale(status.State, status.Last.Time, now)
+			h.Indexed, h.AsOf, h.Halted = true, status.Last.Time, status.State == store.ChainHalted
+			h.LagS, h.Silent = lag(status.State, status.Last.Time, status.Head, now)
 		}
 		out = append(out, h)
 	}
 	return out, err
 }
 
+// lag is by how many seconds a chain's newest indexed block is behind the newest announced one. Where nobody knows of newer blocks it
+// is behind the clock, and silent says so: a chain that makes blocks only for transactions isn't late as long as a node answers.
+func lag(state store.ChainState, newest int64, head store.HeadStatus, now time.Time) (seconds int64, silent bool) {
+	until := head.Time
+	if silent = state == store.ChainHalted || now.Unix() >= head.SilentFrom; silent {
+		until = now.Unix()
+	}
+	return max(until-newest, 0), silent
+}
+
 // isStale reports whether a chain's figures are those of a while ago: its indexer or its nodes stand still.
-func isStale(state store.ChainState, newest int64, now time.Time) bool {
-	return state == store.ChainHalted || now.Unix()-newest > staleAfter
+func isStale(state store.ChainState, newest int64, head store.HeadStatus, now time.Time) bool {
+	seconds, _ := lag(state, newest, head, now)
+	return state == store.ChainHalted || seconds > staleAfter
 }
 
 // Snapshot is the current one.

@@ -153,7 +153,7 @@ func (v *View) readTokens(ctx context.Context, st *store.Store, mints []market.A
 func (v *View) token(t *store.TokenNow, pools []*store.PoolNow) Token {
 	out := Token{
 		Chain: t.Chain, Token: t.Token, USD: make(map[market.Address]market.QuotePrice, 2), Block: t.Block,
-		AsOf: t.Time, FinalAt: t.FinalTime, Stale: v.stale(t.State, t.Time), Launched: t.Launched, GraduatedAt: t.GraduatedAt,
+		AsOf: t.Time, FinalAt: t.FinalTime, Stale: v.stale(t.State, t.Time, t.Head), Launched: t.Launched, GraduatedAt: t.GraduatedAt,
 	}
 	for _, p := range pools {
 		out.Pools = append(out.Pools, p.Pool)

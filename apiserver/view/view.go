@@ -28,7 +28,7 @@ const (
 	staleLook = 15 * time.Second
 	// readTime bounds what is read for one request.
 	readTime = 5 * time.Second
-	// staleAfter is the age of a chain's newest indexed block, in seconds, from which on its figures are stale.
+	// staleAfter is the lag of a chain's newest indexed block, in seconds, from which on its figures are stale.
 	staleAfter = 120
 )
 
@@ -179,8 +179,8 @@ func (v *View) lost(ctx context.Context, err error) {
 }
 
 // stale is isStale now.
-func (v *View) stale(state store.ChainState, newest int64) bool {
-	return isStale(state, newest, v.now())
+func (v *View) stale(state store.ChainState, newest int64, head store.HeadStatus) bool {
+	return isStale(state, newest, head, v.now())
 }
 
 // Ready says why requests can't be answered yet, or nil.

@@ -199,6 +199,8 @@ type run struct {
 	vouched   []vouched
 	named     map[market.Address]bool // tokens with a graduation whose log names the pool
 	told      map[market.Address]told
+	// opening are the states of curves before their first trade, of those that were launched or first traded in the block.
+	opening map[market.Address]market.CurveReserves
 	// taken is what curves take, as their contracts answered.
 	taken map[market.CurveKey]market.Address
 }
@@ -206,7 +208,8 @@ type run struct {
 func (m *Machine) apply(s *State, b *market.Block) {
 	r := &run{
 		Machine: m, s: s, b: b, isTouched: make(map[market.Address]bool), told: make(map[market.Address]told),
-		begun: make(map[market.Address]bool), named: make(map[market.Address]bool),
+		opening: make(map[market.Address]market.CurveReserves),
+		begun:   make(map[market.Address]bool), named: make(map[market.Address]bool),
 		taken: make(map[market.CurveKey]market.Address),
 	}
 	r.announce()
@@ -219,7 +222,7 @@ func (m *Machine) apply(s *State, b *market.Block) {
 				r.poolKnown(f.Info, false)
 			}
 		case market.SupplyFact:
-			r.supply(f.Token, f.Supply)
+			r.sampleSupply(f)
 		case market.BalanceFact:
 			r.sample(f)
 		case market.CurveFact:

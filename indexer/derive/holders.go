@@ -21,7 +21,7 @@ func (r *run) transfer(e market.Transfer) {
 		case e.To.IsZeroEVM():
 			t = r.s.tokens.edit(e.Token)
 			if _, under := t.Supply.SubOverflow(&t.Supply, &e.Amount); under {
-				t.HasSupply, t.Supply = false, market.Amount{}
+				untold(t)
 			}
 		}
 	}
@@ -156,9 +156,38 @@ func (r *run) sample(f market.BalanceFact) {
 	r.giveUp(f.Token, market.ReasonSample)
 }
 
+// supply takes what a token itself said of its supply when it was asked what it is.
 func (r *run) supply(token market.Address, supply market.Amount) {
 	if t := r.s.tokens.get(token); t != nil && (!t.HasSupply || t.Supply != supply) {
 		t = r.s.tokens.edit(token)
 		t.HasSupply, t.Supply = true, supply
 	}
+}
+
+// sampleSupply holds the derived supply against what the contract answered for the state before this block. A supply that was unknown
+// is known from here on. One that is contradicted again and again changes without transfers, by whatever between two samples: nobody
+// knows it.
+func (r *run) sampleSupply(f market.SupplyFact) {
+	t := r.s.tokens.get(f.Token)
+	switch {
+	case t == nil || t.SupplyStrikes >= market.SupplyUntold:
+	case t.HasSupply && t.Supply == f.Supply:
+		if t.SupplyStrikes > 0 {
+			r.s.tokens.edit(f.Token).SupplyStrikes = 0
+		}
+	case !t.HasSupply:
+		r.supply(f.Token, f.Supply)
+	default:
+		t = r.s.tokens.edit(f.Token)
+		if t.SupplyStrikes++; t.SupplyStrikes >= market.SupplyUntold {
+			untold(t)
+			return
+		}
+		t.Supply = f.Supply
+	}
+}
+
+// untold ends a token's supply for good: its transfers don't tell it.
+func untold(t *market.Token) {
+	t.HasSupply, t.Supply, t.SupplyStrikes = false, market.Amount{}, market.SupplyUntold
 }

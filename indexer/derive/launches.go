@@ -174,6 +174,7 @@ func (r *run) launch(tx *market.Tx, i int, e market.Launched) {
 		l.Quote = r.Canonical(quote)
 	}
 	l.Begin(&e)
+	r.opening[e.Token] = l.Reserves
 }
 
 // findLivePool finds the pool of a token without a curve whose launch, the i-th log, doesn't name it.
@@ -219,6 +220,9 @@ func (r *run) curveTrade(tx *market.Tx, i int, e market.CurveTrade) {
 	l := r.onCurve(e, e.Venue, e.Curve)
 	if l == nil || e.BaseAmount.IsZero() {
 		return
+	}
+	if !l.Traded && r.told[l.Mint].tx != tx { // what was told in the trade's own transaction has the trade in it
+		r.opening[l.Mint] = l.Reserves
 	}
 	l.Book(&e)
 	if t := r.told[l.Mint]; t.tx == tx {
@@ -381,19 +385,46 @@ func (r *run) repriceCurve(p *market.Pool, baseDecimals, quoteDecimals uint8) {
 	}
 	p.Reserve0, p.Reserve1 = l.Reserves.RealBase, l.Reserves.RealQuote
 	raised := price.Whole(&l.Reserves.RealQuote, quoteDecimals)
-	if l.Rules.Pricing == market.PriceReserves {
-		p.Price, p.Depth, _ = price.ConstantProduct(price.Reserves{
-			Base: price.Whole(&l.Reserves.VirtualBase, baseDecimals), Quote: price.Whole(&l.Reserves.VirtualQuote, quoteDecimals),
-		})
-		p.Depth = min(p.Depth, raised)
-	} else {
-		p.Price = l.Reserves.Price.Float64() / math.Pow10(int(l.Rules.Pricing.Decimals())+int(quoteDecimals)-int(baseDecimals))
+	p.Price, p.Depth = curvePrice(l.Rules.Pricing, &l.Reserves, baseDecimals, quoteDecimals)
+	if l.Rules.Pricing != market.PriceReserves {
 		// Without the curve's own reserves nothing is known but that it holds what it raised.
 		_, p.Depth, _ = price.ConstantProduct(price.Reserves{Base: 1, Quote: raised})
 	}
+	p.Depth = min(p.Depth, raised)
 	p.Locked = 2 * raised
 	if !l.OnCurve() {
 		p.Depth, p.Locked = 0, 0
+	}
+}
+
+// curvePrice is the price of one whole base in whole quotes that follows from a curve's state, with the depth where that follows too.
+func curvePrice(pricing market.CurvePricing, c *market.CurveReserves, baseDecimals, quoteDecimals uint8) (at, depth float64) {
+	if pricing == market.PriceReserves {
+		at, depth, _ = price.ConstantProduct(price.Reserves{
+			Base: price.Whole(&c.VirtualBase, baseDecimals), Quote: price.Whole(&c.VirtualQuote, quoteDecimals),
+		})
+		return at, depth
+	}
+	return c.Price.Float64() / math.Pow10(int(pricing.Decimals())+int(quoteDecimals)-int(baseDecimals)), 0
+}
+
+// openWindows gives the windows of curves the price that they opened with, before any trade: what the first buys moved it to is no
+// price from before them.
+func (r *run) openWindows() {
+	for _, id := range r.touched {
+		p := r.s.pools.get(id)
+		c, ok := r.opening[p.Base]
+		if !ok || p.Protocol != market.BondingCurve || p.Day.ReferenceUSD > 0 {
+			continue
+		}
+		base, quote := r.s.tokens.get(p.Base), r.s.tokens.get(p.Quote)
+		if base == nil || quote == nil || !base.HasDecimals || !quote.HasDecimals {
+			continue
+		}
+		at, _ := curvePrice(r.s.launches.get(p.Base).Rules.Pricing, &c, base.Decimals, quote.Decimals)
+		if usd := at * r.usd(p.Quote); usd > 0 {
+			r.s.pools.edit(id).Day.ReferenceUSD = usd
+		}
 	}
 }
 

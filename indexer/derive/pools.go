@@ -135,6 +135,7 @@ func (r *run) close() {
 			r.chooseReference(mint)
 		}
 	}
+	r.openWindows()
 	r.valueSwaps()
 }
 

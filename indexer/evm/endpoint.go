@@ -219,7 +219,7 @@ func (p *endpoints) on(ctx context.Context, e *endpoint, call func(context.Conte
 	e.took(p.now().Sub(began))
 	var narrow *rangeError
 	switch {
-	case err == nil, errors.As(err, &narrow), errors.Is(err, ErrNoBlock), stateMissing(err, false):
+	case err == nil, errors.As(err, &narrow), errors.Is(err, ErrNoBlock), errors.Is(err, errReplaced), stateMissing(err, false):
 		e.worked() // what it doesn't have, or doesn't keep, is no fault
 	case ctx.Err() == nil:
 		pause, first := e.failed(p.now())

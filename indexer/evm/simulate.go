@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -124,7 +125,7 @@ func (s *Source) Ask(ctx context.Context, at BlockRef, questions []*Question) er
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case stateMissing(err, false):
+		case stateMissing(err, false), errors.Is(err, errReplaced):
 			gone++
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", e.name, err))
@@ -195,13 +196,52 @@ func (s *Source) canOverride(ctx context.Context, e *endpoint) (bool, error) {
 	return can, nil
 }
 
-// askAll gives as refusal what a node said that refused every question: that may be a hostile contract's doing, so that the
-// endpoint isn't left aside for it.
+// errReplaced means that another block has the number of the one that was asked about.
+var errReplaced = errors.New("the block was replaced by another")
+
+// noBlockHash reports whether a node refused a call because it takes blocks by number alone (it lacks EIP-1898).
+func noBlockHash(err error) bool {
+	var rpc *RPCError
+	return errors.As(err, &rpc) && rpc.Code == invalidParams && objectRefused.MatchString(rpc.Message)
+}
+
+const invalidParams = -32602
+
+// objectRefused are words by which nodes say that they wanted a quantity or a tag where they got a block's hash.
+var objectRefused = regexp.MustCompile(`(?i)unmarshal object|blockHash|block (number|parameter|tag)|invalid type: map`)
+
+// askAll asks about a block by its hash. An endpoint that takes no hash is asked by the number, and asked for the block of that number
+// before and after: its answers count only where both are the block that is meant.
 func askAll(ctx context.Context, e *endpoint, at BlockRef, questions []*Question) (refusal, err error) {
-	var block any = hexQuantity(at.Number)
-	if !at.Hash.IsZero() {
-		block = map[string]any{"blockHash": at.Hash.String(), "requireCanonical": true}
+	if at.Hash.IsZero() {
+		return askAt(ctx, e, hexQuantity(at.Number), questions)
 	}
+	refusal, err = askAt(ctx, e, map[string]any{"blockHash": at.Hash.String(), "requireCanonical": true}, questions)
+	if !noBlockHash(err) {
+		return refusal, err
+	}
+	is := func() error {
+		var h Header
+		if err := e.do(ctx, headerRequest(at.Number, &h)); err != nil {
+			return err
+		}
+		if h.Hash != at.Hash {
+			return errReplaced
+		}
+		return nil
+	}
+	if err := is(); err != nil {
+		return nil, err
+	}
+	if refusal, err = askAt(ctx, e, hexQuantity(at.Number), questions); err != nil {
+		return nil, err
+	}
+	return refusal, is()
+}
+
+// askAt gives as refusal what a node said that refused every question: that may be a hostile contract's doing, so that the
+// endpoint isn't left aside for it.
+func askAt(ctx context.Context, e *endpoint, block any, questions []*Question) (refusal, err error) {
 	reqs := make([]*request, len(questions))
 	for i, q := range questions {
 		q.Answer, q.OK, q.Reverted, q.Failed = nil, false, false, false
@@ -220,7 +260,7 @@ func askAll(ctx context.Context, e *endpoint, at BlockRef, questions []*Question
 		if q.Failed {
 			refused++
 		}
-		if stateMissing(reqs[i].err, false) {
+		if stateMissing(reqs[i].err, false) || noBlockHash(reqs[i].err) {
 			return nil, reqs[i].err
 		}
 	}

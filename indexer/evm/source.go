@@ -244,7 +244,7 @@ func reverted(err error) bool {
 // much, or that the node doesn't have the block yet.
 var (
 	stateGone = regexp.MustCompile(`(?i)missing trie node|pruned|historical|state .*not (found|available)|out ?of ?range|unsupported`)
-	blockGone = regexp.MustCompile(`(?i)not available|header not found|unknown block|resource not found|block.*not found`)
+	blockGone = regexp.MustCompile(`(?i)not available|header not found|hash not found|not currently canonical|unknown block|resource not found|block.*not found`)
 )
 
 // stateMissing reports whether a call failed for want of a block's state. recent says that the block is new enough that a

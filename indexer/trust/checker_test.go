@@ -428,7 +428,7 @@ func TestIndexChecks(t *testing.T) {
 
 	r = c(func(k *trust.Known) {
 		k.Holders = []trust.Holding{holder(1, 400_000_000), holder(2, 200_000_000)}
-		k.CreatorLaunches, k.CreatorGraduated = 31, 1
+		k.CreatorLaunches, k.CreatorGraduated = 30, 1
 		k.FirstTrades = []market.Trade{
 			{Block: 3, Trader: holder(1, 0).Account, BaseAmount: amount(150_000_000)},
 			{Block: 3, Trader: holder(2, 0).Account, BaseAmount: amount(100_000_000)},
@@ -448,7 +448,7 @@ func TestIndexChecks(t *testing.T) {
 	r = c(func(k *trust.Known) {
 		k.Holders = []trust.Holding{holder(1, 800_000_000)}
 		k.Launch.State, k.Launch.Venue = market.LaunchLive, "clanker"
-		k.CreatorLaunches = 1000
+		k.CreatorLaunches = 999
 	})
 	is(r, report.Top10Share, report.Fail, report.High, 80.0)
 	is(r, report.CreatorHistory, report.Pass, report.High, 999.0)

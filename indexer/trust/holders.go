@@ -72,16 +72,13 @@ func (l *look) creatorHistory(rule trust.Rule) trust.Check {
 	if launch == nil || launch.Creator.IsNone() {
 		return rule.Unknown(trust.NotIndexed)
 	}
-	before, graduated := max(0, l.known.CreatorLaunches-1), l.known.CreatorGraduated
-	if launch.State == market.LaunchGraduated {
-		graduated = max(0, graduated-1)
-	}
+	before, graduated := l.known.CreatorLaunches, l.known.CreatorGraduated
 	c := trust.History(rule, before, graduated)
 	if launch.State == market.LaunchLive {
 		c = rule.Pass(float64(before))
 	}
 	c.Evidence = append(c.Evidence, l.indexed(launch.Creator.String(),
-		fmt.Sprintf("%d launches before this one, %d of them left their curve", before, graduated)))
+		fmt.Sprintf("%d launches on curves before this one, %d of them left their curve", before, graduated)))
 	return c
 }
 

@@ -23,9 +23,15 @@ type look struct {
 	noMarket        string
 	sizes           [2]market.Amount
 
-	// block is the one after which the node was asked; failed says that some answers lack.
-	block  market.Header
-	failed bool
+	// block is the one after which the node was asked.
+	block market.Header
+	answers
+}
+
+// answers are those of one block's state.
+type answers struct {
+	// failed says that some lack, gone that it is for want of the block's state.
+	failed, gone bool
 
 	state  state
 	behind behind
@@ -81,12 +87,26 @@ func questions(list ...*evm.Question) (out []*evm.Question) {
 	return out
 }
 
-// read asks the node, in at most four batches. What fails is left unanswered and makes its checks unknown: the error is
-// ErrNoCode alone.
+// read asks the node about the newest indexed block, or about the newest at all where that one's state is gone: a short way
+// behind the head is no reason to know nothing. A report is of one block, so that all is asked again then. What fails is left
+// unanswered and makes its checks unknown: the error is ErrNoCode alone.
 func (l *look) read(ctx context.Context) error {
 	l.block = l.known.Block
-	first := l.firstQuestions()
-	if !l.ask(ctx, first) {
+	err := l.readAt(ctx)
+	if !l.gone {
+		return err
+	}
+	head, e := l.c.node.Head(ctx)
+	if e != nil || head.Number < l.block.Number {
+		return nil
+	}
+	l.block, l.answers = head.Header.Header, answers{}
+	return l.readAt(ctx)
+}
+
+// readAt asks all of one block, in at most four batches, and stops where its state turns out to be gone.
+func (l *look) readAt(ctx context.Context) error {
+	if !l.ask(ctx, l.firstQuestions()) {
 		l.refused = trust.CallFailed
 		return nil
 	}
@@ -95,6 +115,10 @@ func (l *look) read(ctx context.Context) error {
 	}
 	l.ask(ctx, l.secondQuestions())
 	l.ask(ctx, l.beaconQuestions())
+	if l.gone {
+		l.refused = trust.CallFailed
+		return nil
+	}
 	if code := l.logicCode(); code != nil {
 		r := readRuntime(code)
 		l.code = &r
@@ -164,22 +188,14 @@ func (l *look) logicCode() []byte {
 	return nil
 }
 
-// ask sends a batch. The block is the newest indexed one, or the newest at all where its state is gone: a short way behind the
-// head is no reason to know nothing.
+// ask sends a batch.
 func (l *look) ask(ctx context.Context, list []*evm.Question) bool {
-	if len(list) == 0 {
-		return true
+	if len(list) == 0 || l.gone {
+		return !l.gone
 	}
 	err := l.c.node.Ask(ctx, l.at(), list)
-	if errors.Is(err, evm.ErrStateGone) && l.block == l.known.Block {
-		head, e := l.c.node.Head(ctx)
-		if e == nil && head.Number >= l.block.Number {
-			l.block = head.Header.Header
-			err = l.c.node.Ask(ctx, l.at(), list)
-		}
-	}
 	if err != nil {
-		l.failed = true
+		l.failed, l.gone = true, errors.Is(err, evm.ErrStateGone)
 		l.c.o.Log.WarnContext(ctx, "a token's check lacks answers", "mint", l.mint.String(), "err", err.Error())
 	}
 	return err == nil

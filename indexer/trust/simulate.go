@@ -71,7 +71,7 @@ func (l *look) simulate(ctx context.Context) {
 		l.refused = trust.RPCCapability
 		return
 	case err != nil:
-		l.refused, l.failed = trust.CallFailed, true
+		l.refused, l.failed, l.gone = trust.CallFailed, true, errors.Is(err, evm.ErrStateGone)
 		l.c.o.Log.WarnContext(ctx, "a token's trades not simulated", "mint", l.mint.String(), "err", err.Error())
 		return
 	}

@@ -29,7 +29,7 @@ import (
 )
 
 // Version changes with what the checks find.
-const Version = "1"
+const Version = "2"
 
 const (
 	checkerID = "boardwalk-evm"
@@ -83,7 +83,7 @@ type Known struct {
 	USD map[market.Address]float64
 	// Holders are the 32 largest of those that count as holders, the largest first.
 	Holders []Holding
-	// CreatorLaunches are the creator's launches, this one among them; CreatorGraduated is how many of them left their curve.
+	// CreatorLaunches are the creator's launches on curves before this one; CreatorGraduated is how many of them left their curve.
 	CreatorLaunches, CreatorGraduated int64
 	// First is the oldest that is kept of what the token said of itself; nil when nothing is.
 	First *market.TokenFact

@@ -291,7 +291,7 @@ func (w *world) known(tb testing.TB, token market.Address, pools ...market.Pool)
 		Token: market.Token{Mint: token, HasDecimals: true, Decimals: 18, Holders: market.Holders{Status: market.HoldersCurrent, Count: 3}},
 		Block: w.head(tb), Pools: pools, First: &market.TokenFact{Token: token, HasSupply: true, Supply: *supply},
 		USD:            map[market.Address]float64{address(tb, w.Wrapped): 3000, address(tb, w.StableUSDC6): 1, address(tb, w.StableUSD18): 1},
-		HasFirstTrades: true, CreatorLaunches: 1,
+		HasFirstTrades: true,
 	}
 	for i := range w.Pools {
 		p := &w.Pools[i]

@@ -9,6 +9,9 @@ type Token struct {
 	Decimals    uint8
 	HasSupply   bool
 	Supply      Amount
+	// SupplyStrikes is how many answers of the contract in a row contradicted the supply that follows from its transfers. From
+	// SupplyUntold on transfers don't tell it, and it is unknown for good.
+	SupplyStrikes int32
 	// FirstBlock and FirstSeenAt (unix seconds) are those of the first block that brought the token to our notice.
 	FirstBlock  uint64
 	FirstSeenAt int64
@@ -22,6 +25,9 @@ type Token struct {
 	// was read later, which block ended that is chance.
 	SinceCreation bool
 }
+
+// SupplyUntold is how many answers in a row show that a token's transfers don't tell its supply: one could be a node's fault.
+const SupplyUntold = 2
 
 // Holders is how far a token's holder count can be believed.
 type Holders struct {
@@ -105,7 +111,8 @@ const (
 type Window struct {
 	VolumeUSD   Amount // in 1e-9 USD
 	Buys, Sells int64
-	// ReferenceUSD is the price before the window, or the first one ever while the pool is younger than it.
+	// ReferenceUSD is the price before the window. While the pool is younger than it, it is the price that a curve opened with, before
+	// any trade, where its launch tells that, else the first one ever.
 	ReferenceUSD float64
 }
 

@@ -29,6 +29,7 @@ type chainRow struct {
 	SafeNumber     int64
 	FinalNumber    int64
 	FinalTime      int64
+	SilentFrom     int64
 	State          string
 	StateReason    string
 	LeaseEpoch     int64
@@ -66,6 +67,9 @@ type HeadStatus struct {
 	Time        int64 // unix seconds
 	Safe, Final uint64
 	FinalTime   int64 // of the final block; unix seconds
+	// SilentFrom (unix seconds, by the indexer's clock) is when the chain counts as silent unless a node answers before: from then
+	// on nobody knows of newer blocks. 0 when no node ever answered.
+	SilentFrom int64
 }
 
 func (r *chainRow) status() (ChainStatus, error) {
@@ -78,7 +82,7 @@ func (r *chainRow) status() (ChainStatus, error) {
 		StartBlock: uint64(r.StartBlock), CommitNo: r.CommitNo, Rewinds: r.Rewinds,
 		Head: HeadStatus{
 			Number: uint64(r.HeadNumber), Time: r.HeadTime, Safe: uint64(r.SafeNumber), Final: uint64(r.FinalNumber),
-			FinalTime: r.FinalTime,
+			FinalTime: r.FinalTime, SilentFrom: r.SilentFrom,
 		},
 		State: ChainState(r.State), Reason: r.StateReason,
 	}, c.err
@@ -171,7 +175,7 @@ func (s *Store) Release(ctx context.Context, l *Lease) error {
 // SetHead records what the chain's nodes announce, between commits.
 func (s *Store) SetHead(ctx context.Context, l *Lease, h HeadStatus) error {
 	return s.fenced(ctx, s.write, l, "head_number = ?, head_time = ?, safe_number = ?, final_number = ?, "+
-		"final_time = ?", int64(h.Number), h.Time, int64(h.Safe), int64(h.Final), h.FinalTime)
+		"final_time = ?, silent_from = ?", int64(h.Number), h.Time, int64(h.Safe), int64(h.Final), h.FinalTime, h.SilentFrom)
 }
 
 // SetState records what the indexer is doing and why.

@@ -81,10 +81,10 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 // advance moves the cursor and gives the commit's number.
 func (s *Store) advance(ctx context.Context, tx *transaction, l *Lease, c *Commit) (int64, error) {
 	err := s.fenced(ctx, tx, l, "number = ?, hash = ?, parent = ?, block_time = ?, commit_no = commit_no + 1, "+
-		"head_number = ?, head_time = ?, safe_number = ?, final_number = ?, final_time = ?",
+		"head_number = ?, head_time = ?, safe_number = ?, final_number = ?, final_time = ?, silent_from = ?",
 		int64(c.Last.Number), c.Last.Hash[:], c.Last.Parent[:], c.Last.Time,
 		int64(c.Head.Number), c.Head.Time, int64(c.Head.Safe), int64(c.Head.Final),
-		c.Head.FinalTime)
+		c.Head.FinalTime, c.Head.SilentFrom)
 	if err != nil {
 		return 0, err
 	}

@@ -179,6 +179,19 @@ func (s *Store) CreatorRecord(ctx context.Context, chain string, creator market.
 	return launches, graduated, nil
 }
 
+// The signs keep SQLite from walking all launches before this one, of whomever.
+const curvesBefore = "SELECT count(*), count(CASE WHEN state = 'graduated' THEN 1 END) FROM launches WHERE chain = ? AND creator = ? " +
+	"AND state <> 'not_applicable' AND (+block < ? OR (+block = ? AND log_index < ?))"
+
+// CurvesBefore counts what a launch's creator launched on curves of the chain before it, and those of them that have graduated by now.
+func (s *Store) CurvesBefore(ctx context.Context, chain string, l *market.Launch) (launches, graduated int64, err error) {
+	err = s.askOne(ctx, []any{&launches, &graduated}, curvesBefore, chain, l.Creator.Bytes(), int64(l.Block), int64(l.Block), int64(l.LogIndex))
+	if err != nil {
+		return 0, 0, fmt.Errorf("database: count a creator's launches: %w", err)
+	}
+	return launches, graduated, nil
+}
+
 // siblingsAmong is how many of a chain's newest launches are looked through for those of one venue.
 const siblingsAmong = 2000
 

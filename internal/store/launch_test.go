@@ -314,7 +314,9 @@ func TestPlans(t *testing.T) {
 			"INDEX launches_commit (chain=? AND commit_no>?)", "INDEX token_metadata_commit (chain=? AND commit_no>?)",
 			"INDEX trust_reports_commit (chain=? AND commit_no>?)", "SEARCH quote_prices EXISTS USING PRIMARY KEY (chain=?)",
 		},
-		"creator":        {"COVERING INDEX launches_creator (chain=? AND creator=?)"},
+		"creator":        {"COVERING INDEX launches_creator_order (chain=? AND creator=?)"},
+		"curves before":  {"COVERING INDEX launches_creator_order (chain=? AND creator=?)"},
+		"without supply": {"INDEX tokens_supply (has_supply=? AND mint>?)"},
 		"metadata new":   {"INDEX launches_waiting (chain=?)"},
 		"metadata again": {"INDEX token_metadata_next (chain=? AND next_at>? AND next_at<?)", "SEARCH l USING"},
 		"trust":          {"INDEX pools_traded (chain=? AND last_trade_at>?)", "SEARCH l USING"},
@@ -361,7 +363,8 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 			for _, q := range []string{
 				"DROP TABLE launches", "DROP TABLE token_metadata", "DROP TABLE trust_reports", "DROP INDEX pools_traded", "DROP INDEX facts_token",
 				"DROP INDEX trades_trader", "ALTER TABLE trades DROP COLUMN trader_amount", "ALTER TABLE trades DROP COLUMN trader_before",
-				"ALTER TABLE tokens DROP COLUMN since_creation",
+				"ALTER TABLE tokens DROP COLUMN since_creation", "DROP INDEX tokens_supply", "ALTER TABLE tokens DROP COLUMN supply_strikes",
+				"ALTER TABLE chains DROP COLUMN silent_from",
 				"DELETE FROM goose_db_version WHERE version_id > 2",
 			} {
 				if _, err := db.ExecContext(t.Context(), q); err != nil {

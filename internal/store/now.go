@@ -15,10 +15,13 @@ import (
 type TokenNow struct {
 	Chain string
 	market.Token
-	// Block and Time (unix seconds) are those of the chain's newest indexed block, FinalTime that of its final one.
+	// Block, Hash and Time (unix seconds) are those of the chain's newest indexed block, FinalTime that of its final one.
 	Block           uint64
+	Hash            market.Hash
 	Time, FinalTime int64
-	State           ChainState
+	// Head is what the chain's nodes announced last, as far as Time and SilentFrom.
+	Head  HeadStatus
+	State ChainState
 	// Launched is true of what was launched at a declared venue of the chain.
 	Launched bool
 	// GraduatedAt is when it moved from its curve to a pool; unix seconds, 0 for what never did.
@@ -43,8 +46,11 @@ func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenN
 		tokenRow `bun:",extend"`
 
 		Number      int64
+		Hash        []byte
 		BlockTime   int64
 		FinalTime   int64
+		HeadTime    int64
+		SilentFrom  int64
 		State       string
 		Launched    bool
 		GraduatedAt int64
@@ -52,7 +58,7 @@ func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenN
 		QuotePegged *bool
 	}
 	marks, args := list(addressKeys(mints))
-	rows, err := s.ask(ctx, "SELECT "+columnsOf[tokenRow](s.read, "t")+", c.number, c.block_time, c.final_time, c.state, "+
+	rows, err := s.ask(ctx, "SELECT "+columnsOf[tokenRow](s.read, "t")+", c.number, c.hash, c.block_time, c.final_time, c.head_time, c.silent_from, c.state, "+
 		"l.mint IS NOT NULL AS launched, COALESCE(l.graduated_at, 0) AS graduated_at, q.usd AS quote_usd, q.pegged AS quote_pegged FROM tokens t JOIN chains c ON c.id = t.chain "+
 		"LEFT JOIN launches l ON l.chain = t.chain AND l.mint = t.mint "+
 		"LEFT JOIN quote_prices q ON q.chain = t.chain AND q.asset = t.mint WHERE t.mint IN ("+marks+") ORDER BY t.chain, t.mint", args...)
@@ -62,14 +68,16 @@ func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenN
 	}
 	return rowsTo(found, func(r *row) (TokenNow, error) {
 		t, err := r.token()
+		c := columns{table: "chains", err: err}
 		out := TokenNow{
-			Chain: r.Chain, Token: t, Block: uint64(r.Number), Time: r.BlockTime, FinalTime: r.FinalTime, State: ChainState(r.State),
+			Chain: r.Chain, Token: t, Block: uint64(r.Number), Hash: c.hash(r.Hash), Time: r.BlockTime, FinalTime: r.FinalTime,
+			Head: HeadStatus{Time: r.HeadTime, SilentFrom: r.SilentFrom}, State: ChainState(r.State),
 			Launched: r.Launched, GraduatedAt: r.GraduatedAt,
 		}
 		if r.QuoteUSD != nil && r.QuotePegged != nil {
 			out.Quote = &market.QuotePrice{Asset: t.Mint, USD: *r.QuoteUSD, Pegged: *r.QuotePegged}
 		}
-		return out, err
+		return out, c.err
 	})
 }
 

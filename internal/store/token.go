@@ -1,6 +1,9 @@
 package store
 
 import (
+	"context"
+	"fmt"
+
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -17,6 +20,7 @@ type tokenRow struct {
 	Decimals       int32
 	HasSupply      bool
 	Supply         []byte
+	SupplyStrikes  int32
 	FirstBlock     int64
 	FirstSeenAt    int64
 	Pool           []byte
@@ -33,7 +37,7 @@ type tokenRow struct {
 func tokenToRow(chain string, t *market.Token, commitNo int64) tokenRow {
 	return tokenRow{
 		Chain: chain, Mint: t.Mint.Bytes(), Name: t.Name, Symbol: t.Symbol,
-		HasDecimals: t.HasDecimals, Decimals: int32(t.Decimals), HasSupply: t.HasSupply, Supply: bytesOf(&t.Supply),
+		HasDecimals: t.HasDecimals, Decimals: int32(t.Decimals), HasSupply: t.HasSupply, Supply: bytesOf(&t.Supply), SupplyStrikes: t.SupplyStrikes,
 		FirstBlock: int64(t.FirstBlock), FirstSeenAt: t.FirstSeenAt,
 		Pool: t.Pool.Bytes(), Candidate: t.Candidate.Bytes(), CandidateSince: int64(t.CandidateSince),
 		HoldersStatus: string(t.Holders.Status), HoldersReason: string(t.Holders.Reason), Holders: t.Holders.Count,
@@ -46,7 +50,7 @@ func (r *tokenRow) token() (market.Token, error) {
 	c := columns{table: "tokens"}
 	t := market.Token{
 		Mint: c.address(r.Mint), Name: r.Name, Symbol: r.Symbol,
-		HasDecimals: r.HasDecimals, Decimals: uint8(r.Decimals), HasSupply: r.HasSupply, Supply: c.amount(r.Supply),
+		HasDecimals: r.HasDecimals, Decimals: uint8(r.Decimals), HasSupply: r.HasSupply, Supply: c.amount(r.Supply), SupplyStrikes: r.SupplyStrikes,
 		FirstBlock: uint64(r.FirstBlock), FirstSeenAt: r.FirstSeenAt,
 		Pool: c.address(r.Pool), Candidate: c.address(r.Candidate), CandidateSince: uint64(r.CandidateSince),
 		Holders: market.Holders{
@@ -56,4 +60,24 @@ func (r *tokenRow) token() (market.Token, error) {
 		SinceCreation: r.SinceCreation,
 	}
 	return t, c.err
+}
+
+// withoutSupply spells the condition of the index tokens_supply. The chain is written so that SQLite can't take the primary key for as good.
+const withoutSupply = "SELECT mint FROM tokens WHERE chain || '' = ? AND has_supply = FALSE AND supply_strikes < 2 AND pool IS NOT NULL AND "
+
+// WithoutSupply lists up to limit priced tokens of a chain whose supply is still to be asked for, from an address on and then from the
+// first. It reads through the writer's connection, so that it sees the last commit.
+func (s *Store) WithoutSupply(ctx context.Context, chain string, from market.Address, limit int) ([]market.Address, error) {
+	var out []market.Address
+	c := columns{table: "tokens"}
+	for _, part := range []string{"mint >= ?", "mint < ?"} {
+		var rows [][]byte
+		if err := s.write.NewRaw(withoutSupply+part+" ORDER BY mint LIMIT ?", chain, from.Bytes(), limit-len(out)).Scan(ctx, &rows); err != nil {
+			return nil, fmt.Errorf("database: read tokens without a supply: %w", err)
+		}
+		for _, r := range rows {
+			out = append(out, c.address(r))
+		}
+	}
+	return out, c.err
 }

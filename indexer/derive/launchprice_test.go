@@ -1,0 +1,89 @@
+package derive_test
+
+import (
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// TestChangeIsAgainstTheLaunchPrice holds the price before a young token's window against what its launch said: the buys of the
+// launch's own block move the price, and must not be the price that they moved.
+func TestChangeIsAgainstTheLaunchPrice(t *testing.T) {
+	t.Parallel()
+	curve := market.CurveID(pup)
+	const launch, afterBuy = 10. / 1000 * 2000, 12.5 / 800 * 2000 // USD of a pup
+	const paid = 5050 * 1e9                                       // the value of the buy in 1e-9 USD
+
+	t.Run("bought in the block of the launch", func(t *testing.T) {
+		t.Parallel()
+		b := stage(t)
+		b.next(12, facts(pup), tx(moved(pup, zero, pad, e18(1000)), launched()), tx(moved(pup, pad, bob, e18(200)), bought(bob)))
+		if got := b.usd(pup); !near(got, afterBuy) {
+			t.Fatalf("after the buy a pup is at %v USD, want %v", got, afterBuy)
+		}
+		b.wantWindow(curve, paid, 1, 0, launch)
+	})
+	t.Run("bought in the transaction of the launch", func(t *testing.T) {
+		t.Parallel()
+		b := stage(t)
+		b.next(12, facts(pup), tx(moved(pup, zero, pad, e18(1000)), launched(), moved(pup, pad, bob, e18(200)), bought(bob)))
+		b.wantWindow(curve, paid, 1, 0, launch)
+	})
+	t.Run("bought later", func(t *testing.T) {
+		t.Parallel()
+		b := stage(t)
+		b.launchPup()
+		b.next(60, nil, tx(moved(pup, pad, bob, e18(200)), bought(bob)))
+		b.wantWindow(curve, paid, 1, 0, launch)
+		// A day later the token is as old as the window, and the price before it is the one that the minute of the buy closed at.
+		b.until(12 + 12 + 60 + 60 + day)
+		b.wantWindow(curve, 0, 0, 0, afterBuy)
+	})
+	t.Run("bought in the same batch of blocks", func(t *testing.T) {
+		t.Parallel()
+		b := stage(t)
+		first := len(b.blocks)
+		b.block(12, facts(pup), tx(moved(pup, zero, pad, e18(1000)), launched()), tx(moved(pup, pad, bob, e18(200)), bought(bob)))
+		b.block(12, nil, tx(moved(pup, pad, carol, e18(200)), bought(carol)))
+		b.apply(t, b.blocks[first:], b.last)
+		b.wantWindow(curve, 2*paid, 2, 0, launch)
+	})
+	t.Run("the launch posts its price", func(t *testing.T) {
+		t.Parallel()
+		b := stage(t)
+		posted := func(e *market.Launched) {
+			e.Rules.Pricing = market.PricePosted
+			e.Reserves, e.Tells = market.CurveReserves{Price: units(1, 15)}, market.TellsPrice // 0.001 WETH
+		}
+		trade := bought(bob)
+		trade.After, trade.Tells = market.CurveReserves{Price: units(3, 15)}, market.TellsPrice
+		b.next(12, facts(pup), tx(moved(pup, zero, pad, e18(1000)), launched(posted)), tx(moved(pup, pad, bob, e18(200)), trade))
+		if got := b.usd(pup); !near(got, 6) {
+			t.Fatalf("after the buy a pup is at %v USD, want 6", got)
+		}
+		b.wantWindow(curve, paid, 1, 0, 2)
+	})
+	t.Run("the launch says no price", func(t *testing.T) {
+		t.Parallel()
+		b := stage(t)
+		silent := func(e *market.Launched) {
+			e.Rules.Pricing = market.PricePosted
+			e.Reserves, e.Tells = market.CurveReserves{}, 0
+		}
+		trade := bought(bob)
+		trade.After, trade.Tells = market.CurveReserves{Price: units(3, 15)}, market.TellsPrice
+		b.next(12, facts(pup), tx(moved(pup, zero, pad, e18(1000)), launched(silent)), tx(moved(pup, pad, bob, e18(200)), trade))
+		b.wantWindow(curve, paid, 1, 0, 6)
+	})
+	t.Run("the quote has no price yet", func(t *testing.T) {
+		t.Parallel()
+		b := newBench(t)
+		b.next(12, facts(usdc, weth, pup), tx(moved(pup, zero, pad, e18(1000)), launched()))
+		b.next(12, nil, tx(pair(poolD, weth, usdc), synced(poolD, e18(10_000), e6(20_000_000))))
+		b.next(12, nil, tx(moved(pup, pad, bob, e18(200)), bought(bob)))
+		// What the launch said in the native coin has no value in USD of then: the first known price counts.
+		if got := b.db.pools[curve].Day.ReferenceUSD; got <= 0 || got > afterBuy*(1+1e-9) {
+			t.Errorf("the price before the window is %v; want one that was known", got)
+		}
+	})
+}
