@@ -149,7 +149,7 @@ func TestTokenCard(t *testing.T) {
 	got := last[*card.Token](t, e)
 	if got.Mint != token || got.Chain != "BASE" || !near2(got.PriceUSD, 2) || !near2(got.Change24hPct, 33.3) || !near2(got.LiquidityUSD, 200_000) ||
 		!near2(got.Volume24hUSD, 123_000) || !near2(got.MarketCapUSD, 2_000_000) || *got.Pools != 1 || got.Members != nil ||
-		string(got.Picture) != "a picture" || got.LastTradeAt != clock.Unix()-30 {
+		string(got.Picture) != "a picture" || got.PricedAt != clock.Unix()-30 {
 		t.Errorf("what is drawn is %+v", got)
 	}
 	if got.Name != `<script>alert(1)</script>"';--😀` || strings.ContainsRune(got.Symbol, '\u202e') {
@@ -167,7 +167,7 @@ func TestTokenCard(t *testing.T) {
 	}
 	c.do(t, http.MethodGet, "/api/pnl-card/token/"+bare+".png", nil)
 	if none := last[*card.Token](t, e); none.PriceUSD != nil || none.Change24hPct != nil || none.LiquidityUSD != nil || none.Volume24hUSD != nil ||
-		none.MarketCapUSD != nil || none.Pools != nil || none.Picture != nil || len(none.Day) != 0 || none.LastTradeAt != 0 {
+		none.MarketCapUSD != nil || none.Pools != nil || none.Picture != nil || len(none.Day) != 0 || none.PricedAt != 0 {
 		t.Errorf("of a token of which nothing is known %+v is drawn", none)
 	}
 }

@@ -27,6 +27,8 @@ type coin struct {
 	status       market.HolderStatus
 	buyers       int
 	graduatedAgo int64
+	quietS       int64 // seconds since its last trade, one unless set
+	completedAgo int64 // how long its curve has been full, where it is
 	unvalued     bool
 	unlaunched   bool // a token without a launch record
 }
@@ -75,7 +77,7 @@ func (c *coin) add(t *testing.T, ch *market.Changes, block uint64) {
 	}
 	pool := market.Pool{
 		ID: market.CurveID(mint), Protocol: market.BondingCurve, Factory: address(t, curves), Token0: mint, Token1: address(t, weth), Base: mint, Quote: address(t, weth), BaseIs0: true,
-		Price: 0.00001, Locked: c.liquidityUSD / 2000, LastTradeAt: chainTime - 1, Day: market.Window{VolumeUSD: amount(strconv.FormatFloat(c.volumeUSD*1e9, 'f', 0, 64))},
+		Price: 0.00001, Locked: c.liquidityUSD / 2000, LastTradeAt: chainTime - max(c.quietS, 1), Day: market.Window{VolumeUSD: amount(strconv.FormatFloat(c.volumeUSD*1e9, 'f', 0, 64))},
 	}
 	if c.state == market.LaunchLive || c.state == market.LaunchGraduated {
 		pool.ID = address(t, fmt.Sprintf("0xcb%038x", c.n))
@@ -87,6 +89,9 @@ func (c *coin) add(t *testing.T, ch *market.Changes, block uint64) {
 	}
 	if c.state == market.LaunchGraduated {
 		l.GraduatedAt, l.GraduatedTx = chainTime-c.graduatedAgo, market.Hash{7}
+	}
+	if c.state == market.LaunchCompleted || c.state == market.LaunchGraduated {
+		l.CompletedAt = chainTime - max(c.completedAgo, c.graduatedAgo)
 	}
 	if c.unvalued {
 		pool.Price, pool.Locked = 0, 0
@@ -101,7 +106,7 @@ func (c *coin) add(t *testing.T, ch *market.Changes, block uint64) {
 	}))
 	for i := range c.buyers {
 		ch.Trades = append(ch.Trades, market.Trade{
-			Block: block, LogIndex: uint32(1000*c.n + i), Time: chainTime - 100, Pool: pool.ID, Base: mint, Trader: address(t, fmt.Sprintf("0xcc%038x", 1000*c.n+i)),
+			Block: block, LogIndex: uint32(1000*c.n + i), Time: chainTime - max(c.quietS, 100), Pool: pool.ID, Base: mint, Trader: address(t, fmt.Sprintf("0xcc%038x", 1000*c.n+i)),
 			BaseAmount: amount("1"), QuoteAmount: amount("1"), NanoUSD: 50_000_000_000, HasUSD: true, CloseUSD: 0.01, CloseNative: 0.00001,
 		})
 	}

@@ -52,6 +52,18 @@ func report(chain, mint string, result trust.Result) *trust.Report {
 	}
 }
 
+// untold is a report in which no critical check could be made, so that it comes to no verdict, and one that passed.
+func untold(chain string) *trust.Report {
+	r := report(chain, token, trust.Pass)
+	sell, _ := trust.RuleOf(trust.HoneypotSell)
+	depth, _ := trust.RuleOf(trust.LiquidityDepth)
+	r.Checks = []trust.Check{sell.Unknown(trust.NoPool), depth.Measure(50_000)}
+	for i := range r.Checks {
+		r.Checks[i].Source = "market"
+	}
+	return r
+}
+
 // TestTrust asks for checks that are made, that aren't, and that can't be.
 func TestTrust(t *testing.T) {
 	t.Parallel()
@@ -187,5 +199,20 @@ func TestOneChainsChecksLeaveRoomForOthers(t *testing.T) {
 	}
 	if res, body := c.do(t, http.MethodGet, "/api/token/"+elsewhere.mint()+"/trust", nil); res.StatusCode != http.StatusOK {
 		t.Errorf("a check on another chain, with %d waiting: %d %s", s.waiting.Load(), res.StatusCode, body)
+	}
+}
+
+// TestScoreOfAnUnknownVerdict: a report that comes to no verdict has no score, since what is unknown costs none.
+func TestScoreOfAnUnknownVerdict(t *testing.T) {
+	t.Parallel()
+	o := options(t, seeded(t, "sqlite"))
+	o.Checker = &checks{made: untold("base")}
+	c := startWith(t, o)
+	body := get[object](t, c, "/api/token/"+token+"/trust?chain=base")
+	if body["verdict"] != "unknown" || body["status"] != "checked" {
+		t.Fatalf("the report is %v", body)
+	}
+	if score := body["score"]; score != nil || in(body, "unknown_reasons")["score"] == nil {
+		t.Errorf("beside the verdict unknown the score is %v, for the reasons %v", score, body["unknown_reasons"])
 	}
 }

@@ -3,7 +3,6 @@ package httpapi
 import (
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"math"
 	"net/http"
@@ -68,7 +67,7 @@ func newPolicies(c contract.Cache) policies {
 
 // encode makes the answer of a value. Text is escaped so that it is inert even inside an HTML page.
 func encode(v any) (*answer, error) {
-	body, err := json.Marshal(v)
+	body, err := marshal(v)
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: encode a %T: %w", v, err)
 	}

@@ -12,11 +12,15 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/price"
 )
 
-// The shape of a card's day: as fine as a card has room for, so that a token of an hour has a line too.
+// The shape of a card's day: as fine as a card has room for.
 const (
 	dayTimeframe = contract.TimeframeM5
 	dayPoints    = card.MaxPoints
+	dayS         = 24 * 60 * 60
 )
+
+// youngTimeframes are those of the line of a token younger than a day, the finest first.
+var youngTimeframes = []contract.Timeframe{contract.TimeframeM1, contract.TimeframeM3, contract.TimeframeM5}
 
 // buildToken makes the data of a token's card, from the figures of its other answers.
 func (a *API) buildToken(r *request) (*cards.Built, error) {
@@ -35,14 +39,18 @@ func (a *API) buildToken(r *request) (*cards.Built, error) {
 	if f.Pairs > 0 {
 		out.Pools = &f.Pairs
 	}
-	for i := range s.Pools {
-		out.LastTradeAt = max(out.LastTradeAt, figure.RoundMinute(s.Pools[i].LastTradeAt))
+	if out.PriceUSD != nil {
+		out.PricedAt = figure.RoundMinute(s.AsOf) // it moves with its quote, whenever the token was traded last
+	}
+	launchedAt := int64(0)
+	if c, launched := r.seen.Launched(s.Chain, mint); launched {
+		launchedAt = c.Launch.CreatedAt
 	}
 	if out.Picture, err = a.Profiles.Picture(r.Context(), s.Chain, mint); err != nil {
 		return nil, unavailable(err)
 	}
 	out.Picture = fitting(out.Picture)
-	if out.Day, err = a.day(r, s); err != nil {
+	if out.Day, out.SinceLaunch, err = a.day(r, s, launchedAt); err != nil {
 		return nil, err
 	}
 	return &cards.Built{Card: out, Subject: subjectOf(card.KindToken, s.Chain, mint), AsOf: s.AsOf}, nil
@@ -77,19 +85,31 @@ func fitting(picture []byte) []byte {
 	return picture
 }
 
-// day is the shape of the reference pool's last 24 hours: its closes, gaps filled.
-func (a *API) day(r *request, s *subject) ([]float64, error) {
+// day is the shape of the reference pool's last 24 hours: its closes, gaps filled. That of a token which was launched since (launchedAt, unix
+// seconds; 0 is unknown) begins at its launch, in the finest buckets that a card has room for.
+func (a *API) day(r *request, s *subject, launchedAt int64) (points []float64, sinceLaunch bool, err error) {
+	sinceLaunch = launchedAt > s.AsOf-dayS
 	over := newSpan(string(dayTimeframe))
-	over.from, over.to = window(over.width, -1, -1, dayPoints, s.AsOf)
+	from := int64(-1)
+	if sinceLaunch {
+		from = launchedAt
+		for _, tf := range youngTimeframes {
+			over = newSpan(string(tf))
+			if width := int64(over.width); (over.width.Open(s.AsOf)-over.width.Open(from))/width < dayPoints {
+				break
+			}
+		}
+	}
+	over.from, over.to = window(over.width, from, -1, dayPoints, s.AsOf)
 	bars, err := a.bars(r.Context(), s, s.Reference(), over, candle.USD)
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	line := make([]float64, 0, len(bars.list))
 	for i := range bars.list {
 		line = append(line, bars.list[i].Close)
 	}
-	return figure.RoundLine(line), nil
+	return figure.RoundLine(line), sinceLaunch, nil
 }
 
 // buildLaunch makes the data of a launch's card. One that has no value in USD yet is drawn with unknown figures.
@@ -115,6 +135,8 @@ func (a *API) buildLaunch(r *request) (*cards.Built, error) {
 	}
 	if base.Holders != nil {
 		out.Holders = new(figure.RoundCount(int(*base.Holders)))
+	} else {
+		out.HoldersSource = string(base.HoldersSource)
 	}
 	if l.card.Launch.HasCurve && l.card.Launch.HasProgress {
 		out.Curve = l.drawnCurve(r.seen.Catalog.Chain(l.Chain))
@@ -124,7 +146,7 @@ func (a *API) buildLaunch(r *request) (*cards.Built, error) {
 	}
 	out.Picture = fitting(out.Picture)
 	if out.Stage == card.StageGraduated || out.Stage == card.StageLive {
-		if out.Day, err = a.day(r, &subject{Token: l.token}); err != nil {
+		if out.Day, out.SinceLaunch, err = a.day(r, &subject{Token: l.token}, l.CreatedAt); err != nil {
 			return nil, err
 		}
 	}
@@ -162,7 +184,7 @@ func (l *launched) drawnCurve(on *view.Chain) *card.Curve {
 // bars of the board's gate by the names of the API.
 var gateWords = map[string]string{
 	"liquidity_usd": "liquidity", "volume_24h_usd": "24 h volume", "age_s_min": "too young", "age_s_max": "too old",
-	"holders": "holders", "curve.progress_pct": "curve progress", "curve.buyers_1h": "buyers", "trust": "safety checks",
+	"holders": "holders", "curve.progress_pct": "curve progress", "curve.buyers_1h": "buyers", "curve.full": "no pool yet", "trust": "safety checks",
 }
 
 func inWords(fails []string) []string {

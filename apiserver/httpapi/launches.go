@@ -3,7 +3,6 @@ package httpapi
 import (
 	"bytes"
 	"cmp"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -77,7 +76,7 @@ func (a *API) boardPage(r *request, key *boardKey, q view.PageQuery) (*answer, e
 	} else {
 		out.UnknownReasons["next_before"] = contract.UnknownReasonNotApplicable
 	}
-	frame, err := json.Marshal(out)
+	frame, err := marshal(out)
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: encode a page of the board: %w", err)
 	}
@@ -115,7 +114,7 @@ func (a *API) encodeCard(c *view.Shown, withClones bool) ([]byte, error) {
 	if withClones {
 		card.Clones = new(int(c.Clones))
 	}
-	body, err := json.Marshal(card)
+	body, err := marshal(card)
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: encode a card: %w", err)
 	}

@@ -1,7 +1,6 @@
 package httpapi
 
 import (
-	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -113,7 +112,7 @@ func (p *problem) encode(docsURL, instance, id string) []byte {
 	if out.Status >= http.StatusInternalServerError {
 		out.RequestID = id
 	}
-	body, err := json.Marshal(out)
+	body, err := marshal(out)
 	if err != nil {
 		return []byte(`{"type":"about:blank","title":"Internal error","status":500}`)
 	}

@@ -60,7 +60,8 @@ type Page struct {
 	// Chains are those that it could have cards of and that are indexed, in the order of the catalogue.
 	Chains []*BoardChain
 	// AsOf is the time of the newest block in it; unix seconds, 0 when nothing is indexed.
-	AsOf  int64
+	AsOf int64
+	// Stale is true where a chain stands still whose launches the order shows.
 	Stale bool
 	// Next is where the next page begins; nil at the end.
 	Next *Cursor
@@ -125,11 +126,12 @@ func (s *Snapshot) dealt(q PageQuery, out *Page) []*BoardChain {
 			moving = append(moving, now)
 		}
 	}
-	out.Stale = s.failing() || (len(out.Chains) > 0 && len(moving) == 0)
+	shown := out.Chains
 	if (q.Sort == SortRunning || q.Sort == SortTrending) && len(moving) > 0 {
-		return moving // scores go by chain time, so that what stands still would lead for good
+		shown = moving // scores go by chain time, so that what stands still would lead for good
 	}
-	return out.Chains
+	out.Stale = s.failing() || len(shown) > len(moving)
+	return shown
 }
 
 // asOfNow is a chain, which is stale as everything is while the database is away.

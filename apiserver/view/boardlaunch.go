@@ -23,6 +23,7 @@ type Launched struct {
 	State                  market.LaunchState
 	Basis                  market.ProgressBasis
 	CreatedAt, GraduatedAt int64   // unix seconds; 0 before it graduated
+	CompletedAt            int64   // unix seconds; 0 before its curve was full
 	Progress               float64 // in percent
 	// Raised and Target are in the smallest unit of what the curve takes; Target is 0 while unknown.
 	Raised, Target market.Amount
@@ -33,7 +34,7 @@ func NewLaunched(l *market.Launch) *Launched {
 	return &Launched{
 		Mint: l.Mint, Creator: l.Creator, Venue: one(l.Venue), Name: l.Name, Symbol: l.Symbol, block: l.Block, logIndex: l.LogIndex,
 		CreatedAt: l.CreatedAt, HasCurve: !l.Curve.IsNone(), curve: l.Curve, State: market.LaunchState(one(string(l.State))),
-		GraduatedAt: l.GraduatedAt, Pool: l.Pool, Basis: market.ProgressBasis(one(string(l.Rules.Basis))),
+		GraduatedAt: l.GraduatedAt, CompletedAt: l.CompletedAt, Pool: l.Pool, Basis: market.ProgressBasis(one(string(l.Rules.Basis))),
 		Progress: l.Progress, HasProgress: l.HasProgress, Raised: l.Reserves.RealQuote, Target: l.TargetQuote,
 	}
 }

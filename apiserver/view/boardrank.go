@@ -108,6 +108,9 @@ func (b *book) judge(e *entry, gate *board.Gate, m *measured) {
 	if e.facts.status == market.HoldersCurrent && !b.stale {
 		c.Holders = &e.facts.holders
 	}
+	if l.State == market.LaunchCompleted {
+		c.FullS = max(0, b.status.Last.Time-l.CompletedAt)
+	}
 	if l.HasProgress {
 		c.ProgressPct = &l.Progress
 	}

@@ -135,10 +135,14 @@ func (e *entry) exclude() {
 	}
 }
 
+// readBack is how far back trades are read for tapes that begin: a wallet that trades on keeps the rest of its older trades, so a book that
+// was read just now must have them too. What is older than this has come down to less than a two millionth.
+const readBack = 3 * traction.Window
+
 // readFlows puts new trades on the tapes, a whole block at a time.
 func (b *book) readFlows(ctx context.Context, v *View) error {
 	var block []store.Flow
-	for f, err := range v.looks.Flows(ctx, b.chain, b.nextTrades, b.status.Last.Time-traction.Window) {
+	for f, err := range v.looks.Flows(ctx, b.chain, b.nextTrades, b.status.Last.Time-readBack) {
 		if err != nil {
 			return err
 		}

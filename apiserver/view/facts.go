@@ -77,13 +77,14 @@ func newFacts(t *Token) facts {
 type worth struct {
 	price             float64 // 0 when unknown
 	beforeUSD         float64 // the price 24 hours ago; 0 when unknown
-	liquidity, volume float64 // unknown while pairs is 0
-	pairs, curves     int     // curves are those of the pairs that are bonding curves
-	pegged, onCurve   bool
+	liquidity, volume float64 // unknown while priced is 0
+	// priced are the trusted pools whose quote has a price, curves those of them that are bonding curves, pairs those that hold something.
+	priced, curves, pairs int
+	pegged, onCurve       bool
 }
 
-// valued says that a trusted pool of some liquidity prices the token.
-func (w *worth) valued() bool { return w.price > 0 && w.pairs > 0 }
+// valued says that a trusted pool prices the token. A curve that has raised nothing yet does.
+func (w *worth) valued() bool { return w.price > 0 && w.priced > 0 }
 
 // worth values the token at the prices of its chain's quote assets.
 func (f *facts) worth(mint market.Address, usd map[market.Address]market.QuotePrice) (w worth) {
@@ -100,7 +101,10 @@ func (f *facts) worth(mint market.Address, usd map[market.Address]market.QuotePr
 	for i := range f.pools {
 		p := &f.pools[i]
 		if at := usd[p.quote].USD; p.trusted && at > 0 {
-			w.pairs++
+			w.priced++
+			if p.locked > 0 {
+				w.pairs++
+			}
 			if p.curve {
 				w.curves++
 			}
@@ -115,7 +119,7 @@ func (f *facts) worth(mint market.Address, usd map[market.Address]market.QuotePr
 func (f *facts) figures(mint market.Address, usd map[market.Address]market.QuotePrice) Figures {
 	w := f.worth(mint, usd)
 	out := Figures{
-		Pairs: w.pairs, Pegged: w.pegged, OnCurve: w.onCurve && !w.pegged, OnCurvesAlone: w.pairs > 0 && w.curves == w.pairs,
+		Pairs: w.pairs, Pegged: w.pegged, OnCurve: w.onCurve && !w.pegged, OnCurvesAlone: w.priced > 0 && w.curves == w.priced,
 	}
 	if w.beforeUSD > 0 {
 		p := &f.pools[f.reference]
@@ -127,7 +131,7 @@ func (f *facts) figures(mint market.Address, usd map[market.Address]market.Quote
 			out.FDV = new(f.supply * w.price)
 		}
 	}
-	if w.pairs > 0 {
+	if w.priced > 0 {
 		out.LiquidityUSD, out.VolumeUSD = &w.liquidity, &w.volume
 	}
 	return out

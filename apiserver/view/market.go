@@ -40,7 +40,7 @@ func (t *Token) Reference() *market.Pool {
 // Figures are a token's figures in USD; nil is unknown.
 type Figures struct {
 	Price, Change24hPct, LiquidityUSD, VolumeUSD, FDV *float64
-	// Pairs is how many pools liquidity and volume are summed over.
+	// Pairs is how many of the pools that liquidity and volume are summed over hold something.
 	Pairs int
 	// Pegged is true when the price is the declared peg.
 	Pegged bool

@@ -46,7 +46,7 @@ func measuredCard() (*card.Token, error) {
 			encoded(disc(96, 96, blue, mint), false), encoded(disc(200, 120, plum, yellow), true),
 			encoded(disc(44, 44, mint, plum), false), encoded(disc(120, 200, brown, orange), true),
 		}},
-		Day: course(card.MaxPoints, 2.1525, price, 0.14), LastTradeAt: lastTrade,
+		Day: course(card.MaxPoints, 2.1525, price, 0.14), PricedAt: lastTrade,
 	}
 	return t, errors.Join(failed...)
 }

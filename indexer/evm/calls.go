@@ -163,10 +163,11 @@ func (c *call) text() string {
 	return clean(string(b[:length.Uint64()]))
 }
 
-// clean makes a token's text fit to be stored: valid UTF-8, no control characters, of bounded length. What else it
+// clean makes a token's text fit to be stored: valid UTF-8, without control characters, of bounded length. A line end or a tab becomes a
+// space, since it parts words. What else it
 // holds, markup and bidirectional overrides included, is the token's name and is escaped where it is shown.
 func clean(s string) string {
-	s = strings.Map(printable, s)
+	s = strings.Map(parted, s)
 	if len(s) > maxText {
 		s = strings.ToValidUTF8(s[:maxText], "")
 	}

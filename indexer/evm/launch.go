@@ -197,7 +197,15 @@ func (r *launchLog) text(i int) []byte {
 	return data[:length.Uint64()]
 }
 
-// printable drops what clean drops.
+// parted is printable with a space for a control character that parts words.
+func parted(c rune) rune {
+	if unicode.IsControl(c) && unicode.IsSpace(c) {
+		return ' '
+	}
+	return printable(c)
+}
+
+// printable drops control characters and what is no UTF-8.
 func printable(c rune) rune {
 	if unicode.IsControl(c) || c == utf8.RuneError {
 		return -1

@@ -234,7 +234,7 @@ func TestLaunchText(t *testing.T) {
 		{"a length of 2^64-1", "0120", strings.Repeat("\x00", 24) + strings.Repeat("\xff", 8) + "hi", "", ""},
 		{"no padding", "0120", abiWord(2) + "hi", "hi", "hi"},
 		{"an offset into the words, where the length is nought", "60", "", "", ""},
-		{"control characters and bad UTF-8", "0120", abiWord(9) + "a\x00\xffb\n\x1bc\x7f ", "abc", "abc"},
+		{"control characters and bad UTF-8", "0120", abiWord(9) + "a\x00\xffb\n\x1bc\x7f ", "ab c", "abc"},
 		{"markup and other scripts stay", "0120", abiWord(17) + "<b>柴犬🐕</b>", "<b>柴犬🐕</b>", "<b>柴犬🐕</b>"},
 		{"a long text", "0120", abiWord(8192) + strings.Repeat("z", 8192), strings.Repeat("z", maxText), strings.Repeat("z", 8192)},
 		{"a text that is too long to lead anywhere", "0120", abiWord(8193) + strings.Repeat("z", 8193), strings.Repeat("z", maxText), ""},

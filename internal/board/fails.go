@@ -1,14 +1,14 @@
 package board
 
-// Fails is a set of failures, a byte for each of very many tokens; 0 passes.
-type Fails uint8
+// Fails is a set of failures, two bytes for each of very many tokens; 0 passes.
+type Fails uint16
 
 // failings is how many failures there are.
-const failings = 8
+const failings = 9
 
 // failNames are the API's words, in its order, from the lowest bit on.
 var failNames = [failings]string{
-	"liquidity_usd", "volume_24h_usd", "age_s_min", "age_s_max", "holders", "curve.progress_pct", "curve.buyers_1h", "trust",
+	"liquidity_usd", "volume_24h_usd", "age_s_min", "age_s_max", "holders", "curve.progress_pct", "curve.buyers_1h", "curve.full", "trust",
 }
 
 // namesOf are the names of each set.

@@ -131,9 +131,14 @@ type Candidate struct {
 	// ProgressPct (0 to 100) and Buyers1h, distinct wallets, are looked at on a curve alone.
 	ProgressPct *float64
 	Buyers1h    *int64
+	// FullS is how long the curve has been full without a pool, in seconds; 0 where it isn't.
+	FullS int64
 	// TrustCritical says that a trust check of critical severity failed.
 	TrustCritical bool
 }
+
+// fullS is for how many seconds a full curve may wait for its pool: meanwhile nobody can trade the token. Venues move it within minutes.
+const fullS = 10 * 60
 
 // Fails says what the token fails. A pool's token needs liquidity, volume, age and holders; one on a curve needs progress and
 // buyers in place of liquidity.
@@ -146,6 +151,7 @@ func (g *Gate) Fails(c Candidate) (out Fails) {
 		c.Holders != nil && *c.Holders >= g.HoldersMin,
 		!c.OnCurve || c.ProgressPct != nil && *c.ProgressPct >= g.ProgressPctMin,
 		!c.OnCurve || c.Buyers1h != nil && *c.Buyers1h >= g.Buyers1hMin,
+		!c.OnCurve || c.FullS <= fullS,
 		!c.TrustCritical,
 	} {
 		if !ok {

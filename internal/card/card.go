@@ -11,7 +11,7 @@ import (
 
 // Version stands for the look of the cards. It changes with any change of the templates, which a test of the
 // renderer's holds it to, so that no cache answers yesterday's look.
-const Version = "1"
+const Version = "2"
 
 // Size of every card in pixels.
 const (
@@ -84,10 +84,12 @@ type Token struct {
 	MarketCapUSD *float64 `json:"market_cap_usd"`
 	// Members are nil where the deployment has none.
 	Members *Members `json:"members"`
-	// Day is the price in USD over the last 24 hours, oldest first, evenly spaced; empty if unknown.
-	Day []float64 `json:"day"`
-	// LastTradeAt is Unix seconds; 0 is unknown.
-	LastTradeAt int64 `json:"last_trade_at"`
+	// Day is the price in USD over the last 24 hours, oldest first, evenly spaced; empty if unknown. SinceLaunch says that it begins at the
+	// launch of a younger token, and so does Change24hPct.
+	Day         []float64 `json:"day"`
+	SinceLaunch bool      `json:"since_launch"`
+	// PricedAt is the time of PriceUSD in Unix seconds; 0 is unknown.
+	PricedAt int64 `json:"priced_at"`
 }
 
 // Launch is a launched token's card.
@@ -111,6 +113,8 @@ type Launch struct {
 	CreatedAt int64 `json:"created_at"`
 	AgeS      int64 `json:"age_s"`
 	Holders   *int  `json:"holders"`
+	// HoldersSource says why Holders are nil: indexing, stale or unavailable.
+	HoldersSource string `json:"holders_source,omitempty"`
 	// GatePass says whether the launch clears the board's bar; GateFails names the bars that it doesn't, in words.
 	GatePass  bool     `json:"gate_pass"`
 	GateFails []string `json:"gate_fails"`
@@ -118,8 +122,9 @@ type Launch struct {
 	Creator       string `json:"creator"`
 	CreatorHandle string `json:"creator_handle"`
 	// Day is the price in USD over the last 24 hours, oldest first, evenly spaced; empty if unknown. It is drawn for a
-	// graduated or live launch; the others show their curve.
-	Day []float64 `json:"day"`
+	// graduated or live launch; the others show their curve. SinceLaunch is Token's.
+	Day         []float64 `json:"day"`
+	SinceLaunch bool      `json:"since_launch"`
 }
 
 // Stage of a launch.

@@ -71,7 +71,8 @@ func (r *Report) Verdict() Verdict {
 var halves = map[Severity]int{Critical: 80, High: 40, Medium: 20, Low: 6}
 
 // Score is 100 less 40, 20, 10 and 3 for each failure of critical, high, medium and low severity, half of that for a warning,
-// rounded down and not below 0. It is nil when nothing is known.
+// rounded down and not below 0. It is nil when nothing is known, and where there is no verdict: what is unknown costs nothing, so that
+// a report that says least would have the best score.
 func (r *Report) Score() *int {
 	known, lost := false, 0
 	for i := range r.Checks {
@@ -85,7 +86,7 @@ func (r *Report) Score() *int {
 		case Pass, Unknown:
 		}
 	}
-	if !known {
+	if !known || r.Verdict() == VerdictUnknown {
 		return nil
 	}
 	score := max(0, 200-lost) / 2

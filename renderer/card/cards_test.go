@@ -133,7 +133,7 @@ func normalToken(tb testing.TB) *card.Token {
 		PriceUSD: new(2.4187), Change24hPct: new(12.37), LiquidityUSD: new(8_412_903.0), Pools: new(14),
 		Volume24hUSD: new(146_203_440.0), MarketCapUSD: new(2_416_000_000.0),
 		Members: &card.Members{Count: 37, Faces: faces(tb)},
-		Day:     wave(288, 2.1525, 2.4187, 0.14), LastTradeAt: traded,
+		Day:     wave(288, 2.1525, 2.4187, 0.14), PricedAt: traded,
 	}
 }
 
@@ -147,7 +147,7 @@ func hostileToken(tb testing.TB) *card.Token {
 		PriceUSD: new(0.000001234), Change24hPct: new(-41.2), LiquidityUSD: new(12_400.0), Pools: new(1),
 		Volume24hUSD: new(99_950.0), MarketCapUSD: new(999_950.0),
 		Members: &card.Members{Count: 3, Faces: [][]byte{[]byte("no face"), asJPEG(tb, portrait(tb, 90, 90, blue, yellow))}},
-		Day:     wave(288, 0.0000021, 0.000001234, 0.0000002), LastTradeAt: traded,
+		Day:     wave(288, 0.0000021, 0.000001234, 0.0000002), PricedAt: traded,
 	}
 }
 
@@ -157,7 +157,7 @@ func rtlToken() *card.Token {
 		PriceUSD: new(0.01234), Change24hPct: new(3.2), LiquidityUSD: new(412_000.0), Pools: new(2),
 		Volume24hUSD: new(38_120.0), MarketCapUSD: new(12_340_000.0),
 		Members: &card.Members{Count: 0},
-		Day:     wave(288, 0.01196, 0.01234, 0.0004), LastTradeAt: traded,
+		Day:     wave(288, 0.01196, 0.01234, 0.0004), PricedAt: traded,
 	}
 }
 
@@ -168,7 +168,7 @@ func hugeToken(tb testing.TB) *card.Token {
 		PriceUSD: new(9.87654e30), Change24hPct: new(1.234e21), LiquidityUSD: new(1e30), Pools: new(1_234_567),
 		Volume24hUSD: new(math.MaxFloat64), MarketCapUSD: new(1e30),
 		Members: &card.Members{Count: math.MaxInt32, Faces: append(faces(tb), faces(tb)[:2]...)},
-		Day:     []float64{0, 1, 1e300, math.MaxFloat64}, LastTradeAt: traded,
+		Day:     []float64{0, 1, 1e300, math.MaxFloat64}, PricedAt: traded,
 	}
 }
 

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"strings"
 	"testing"
@@ -156,5 +158,60 @@ func BenchmarkDocument(b *testing.B) {
 				}
 			}
 		})
+	}
+}
+
+// changed is a card with other members in its JSON, read into an empty one of its kind.
+func changed(t *testing.T, c card.Card, into card.Card, members map[string]any) card.Card {
+	t.Helper()
+	raw, err := json.Marshal(c)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all map[string]any
+	if err := json.Unmarshal(raw, &all); err != nil {
+		t.Fatal(err)
+	}
+	maps.Copy(all, members)
+	if raw, err = json.Marshal(all); err != nil {
+		t.Fatal(err)
+	}
+	if err := json.Unmarshal(raw, into); err != nil {
+		t.Fatal(err)
+	}
+	return into
+}
+
+// A count that was known and is too old is called stale; one that nobody has made yet isn't.
+func TestStaleHoldersAreCalledSo(t *testing.T) {
+	t.Parallel()
+	for source, want := range map[string]string{"stale": "stale", "indexing": unknown, "unavailable": unknown} {
+		drawn := changed(t, normalLaunch(t), &card.Launch{}, map[string]any{"holders": nil, "holders_source": source})
+		got := string(document(t, drawn))
+		_, holders, _ := strings.Cut(got, "Holders")
+		holders = holders[:min(len(holders), 200)]
+		if !strings.Contains(holders, want) || (want != unknown && strings.Contains(holders, unknown)) {
+			t.Errorf("holders that are %s are drawn as %q, want %q", source, holders, want)
+		}
+	}
+}
+
+// The line of a token younger than a day begins at its launch, and the move beside it is since then.
+func TestAYoungTokensLineIsSinceItsLaunch(t *testing.T) {
+	t.Parallel()
+	day := map[string]any{"since_launch": true, "day": []float64{1, 2, 3}}
+	live := normalLaunch(t)
+	live.Stage, live.Curve = card.StageLive, nil
+	for called, drawn := range map[string]card.Card{
+		"token": changed(t, rtlToken(), &card.Token{}, day), "launch": changed(t, live, &card.Launch{}, day),
+	} {
+		if got := strings.ToLower(string(document(t, drawn))); !strings.Contains(got, "since launch") || strings.Contains(got, "last 24 h") {
+			t.Errorf("%s: a card of a young token doesn't say that its line is since the launch", called)
+		}
+	}
+	for called, drawn := range map[string]card.Card{"token": rtlToken(), "launch": rtlLaunch()} {
+		if got := strings.ToLower(string(document(t, drawn))); strings.Contains(got, "since launch") {
+			t.Errorf("%s: a card of an older token says since launch", called)
+		}
 	}
 }

@@ -16,7 +16,7 @@ func launchSheet(l *card.Launch) sheet {
 	if l.Change24hPct != nil {
 		var pct string
 		pct, dir = figure.Move(*l.Change24hPct)
-		cost.Move, cost.Note = &moved{Text: pct, Dir: dir}, text("24 h")
+		cost.Move, cost.Note = &moved{Text: pct, Dir: dir}, text(window(l.SinceLaunch, "24 h"))
 	}
 	switch l.Stage {
 	case card.StageCurve, card.StageCompleted:
@@ -31,7 +31,7 @@ func launchSheet(l *card.Launch) sheet {
 	}
 	s.Stats = []stat{
 		usdStat("Market cap", l.MarketCapUSD),
-		countStat("Holders", l.Holders),
+		holdersStat(l),
 		ageStat(l),
 		gateStat(l),
 		creatorStat(l),
@@ -85,6 +85,15 @@ func poolHero(l *card.Launch) hero {
 		}
 	}
 	return h
+}
+
+// holdersStat tells holders that are too old to show from those that nobody has counted yet.
+func holdersStat(l *card.Launch) stat {
+	s := countStat("Holders", l.Holders)
+	if l.Holders == nil && l.HoldersSource == "stale" {
+		s.Unknown = "stale"
+	}
+	return s
 }
 
 func ageStat(l *card.Launch) stat {

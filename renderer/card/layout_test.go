@@ -83,7 +83,7 @@ func crowded() map[string]card.Card {
 			asset := card.Asset{Mint: base, Chain: "Arbitrum One", Symbol: bounded(text), Name: bounded(text)}
 			cards[fmt.Sprintf("token %v%s", positive, sign)] = &card.Token{
 				Asset: asset, PriceUSD: &positive, Change24hPct: &v, LiquidityUSD: &positive, Pools: new(444_444), Volume24hUSD: &positive,
-				MarketCapUSD: &positive, Members: &card.Members{Count: 444_444}, LastTradeAt: traded,
+				MarketCapUSD: &positive, Members: &card.Members{Count: 444_444}, PricedAt: traded,
 			}
 			stage := []card.Stage{card.StageCurve, card.StageCompleted, card.StageGraduated, card.StageLive}[i%4]
 			cards[fmt.Sprintf("launch %v%s", positive, sign)] = &card.Launch{

@@ -26,7 +26,7 @@ const (
 )
 
 func tokenSheet(t *card.Token) sheet {
-	change := hero{Label: "Last 24 h", Dir: figure.Flat, Unknown: unknown}
+	change := hero{Label: window(t.SinceLaunch, "Last 24 h"), Dir: figure.Flat, Unknown: unknown}
 	dir := figure.Flat
 	if t.Change24hPct != nil {
 		change.Text, dir = figure.Move(*t.Change24hPct)
@@ -37,7 +37,7 @@ func tokenSheet(t *card.Token) sheet {
 		cost.Size = sizeM
 	}
 	if cost.Unknown == "" {
-		cost.Note = text(figure.Minute(t.LastTradeAt))
+		cost.Note = text(figure.Minute(t.PricedAt))
 	}
 	liquidity := usdStat("Liquidity", t.LiquidityUSD)
 	if t.Pools != nil && *t.Pools >= 0 {
@@ -57,6 +57,14 @@ func tokenSheet(t *card.Token) sheet {
 		s.Stats = append(s.Stats, membersStat(t.Members))
 	}
 	return s
+}
+
+// window is what a move is over: since the launch of a token that is younger than a day, else as it is usually called.
+func window(sinceLaunch bool, usually string) string {
+	if sinceLaunch {
+		return "Since launch"
+	}
+	return usually
 }
 
 func membersStat(m *card.Members) stat {

@@ -27,7 +27,7 @@ const (
 //   - a member that is null has its reason: an entry of its name in the unknown_reasons of the same object, or of the
 //     nearest object around it that has unknown_reasons; or a member <name>_source beside it that is such a reason;
 //   - an entry of unknown_reasons is of no member that is there and not null, in the object itself or in those within
-//     that it speaks for; but "stale" may stand beside a figure of the object itself that was known and may be off by now;
+//     that it speaks for; but "stale" may stand beside a chain's head_lag_s, which is told by the clock while no node answers;
 //   - an entry of figure_sources is of a member of the same object that is there and not null;
 //   - a number is finite and has at most 15 significant digits; where the document says integer, it is one that a
 //     double holds exactly.
@@ -132,7 +132,7 @@ func (f *figures) member(members map[string]any, name, at string, around *scope,
 		if source, _ := members[name+"_source"].(string); !slices.Contains(reasons, source) {
 			f.add("%s.%s is null, and nothing says why", at, name)
 		}
-	case explained && here && around.reasons[name] == "stale":
+	case explained && here && name == "head_lag_s" && around.reasons[name] == "stale":
 	case explained && here:
 		f.add("%s.%s names %s, which is not null", at, reasonsMember, name)
 	case explained:

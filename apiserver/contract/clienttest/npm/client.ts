@@ -77,6 +77,7 @@ function marketToken(token: Schemas['MarketToken']): unknown[] {
     figure(token.liquidity, token.unknown_reasons.liquidity),
     figure(token.volume, token.unknown_reasons.volume),
     text(token.pair),
+    pairKind(token.pair_kind, token.unknown_reasons.pair_kind),
     figure(token.market_cap, token.unknown_reasons.market_cap),
     figure(token.fdv, token.unknown_reasons.fdv),
     basis(token.supply_basis),
@@ -97,15 +98,21 @@ function marketLive(answer: Answer<'getMarketLive'>): unknown[] {
 function traction(of: Schemas['Traction']): unknown[] {
   return [
     count(of.score),
-    figure(of.parts.buyers, of.unknown_reasons.buyers),
-    figure(of.parts.volume_usd, of.unknown_reasons.volume_usd),
-    figure(of.parts.new_holders, of.unknown_reasons.new_holders),
-    figure(of.parts.liquidity_usd, of.unknown_reasons.liquidity_usd),
-    figure(of.parts.members, of.unknown_reasons.members),
-    figure(of.parts.age_s, of.unknown_reasons.age_s),
-    figure(of.parts.wash, of.unknown_reasons.wash),
-    figure(of.parts.concentration, of.unknown_reasons.concentration),
+    figure(of.parts.buyers, of.parts.unknown_reasons.buyers),
+    figure(of.parts.volume_usd, of.parts.unknown_reasons.volume_usd),
+    figure(of.parts.new_holders, of.parts.unknown_reasons.new_holders),
+    figure(of.parts.liquidity_usd, of.parts.unknown_reasons.liquidity_usd),
+    figure(of.parts.members, of.parts.unknown_reasons.members),
+    figure(of.parts.age_s, of.parts.unknown_reasons.age_s),
+    figure(of.parts.wash, of.parts.unknown_reasons.wash),
+    figure(of.parts.concentration, of.parts.unknown_reasons.concentration),
   ];
+}
+
+const pairKinds: Record<Schemas['PairKind'], string> = { pool: 'pool', curve: 'curve' };
+
+function pairKind(value: Schemas['PairKind'] | null, reason: Schemas['UnknownReason'] | undefined): string {
+  return value === null ? why(reason) : pairKinds[value];
 }
 
 const priceSources: Record<Schemas['PriceSource'], string> = { pool: 'pool', curve: 'curve', peg: 'peg' };
@@ -132,6 +139,7 @@ function priceView(view: Schemas['PriceView']): unknown[] {
     word(view.chain),
     words(view.chain_candidates ?? []),
     text(view.pair),
+    pairKind(view.pair_kind, view.unknown_reasons.pair_kind),
     time(view.updated_at),
     figure(view.block, view.unknown_reasons.block),
     view.price_source === null ? '' : priceSources[view.price_source],
@@ -183,6 +191,7 @@ function series(of: Schemas['CandleSeries']): unknown[] {
     word(of.chain),
     words(of.chain_candidates ?? []),
     of.pair === null ? why(of.unknown_reasons.pair) : word(of.pair),
+    pairKind(of.pair_kind, of.unknown_reasons.pair_kind),
     word(of.symbol),
     currencies[of.currency],
     widths[of.tf] === of.interval_s,
@@ -359,8 +368,8 @@ function curve(of: Schemas['LaunchCurve']): unknown[] {
   ];
 }
 
-function family(of: Schemas['FamilyHolders']): string[] {
-  return [count(of.count), words(of.handles)];
+function family(of: Schemas['FamilyHolders']): unknown[] {
+  return [figure(of.count, of.unknown_reasons.count), words(of.handles)];
 }
 
 function launchedToken(answer: Answer<'getLaunchedToken'>): unknown[] {

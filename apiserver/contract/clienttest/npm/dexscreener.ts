@@ -8,8 +8,7 @@ export type TheirPair = SearchResponse['pairs'][number];
  * doesn't have, as we do.
  */
 export type Answer = Omit<SearchResponse, 'pairs'> & {
-  pairs: (Omit<TheirPair, 'priceChange' | 'liquidity'> & {
-    priceChange: Partial<TheirPair['priceChange']>;
+  pairs: (Omit<TheirPair, 'liquidity'> & {
     liquidity?: Partial<NonNullable<TheirPair['liquidity']>>;
   })[];
 };

@@ -7,8 +7,8 @@ type Pair = Search['pairs'][number];
 
 export const answer = (ours: Search): Answer => ours;
 
-// What Answer is lenient about. A line that compiles without its comment says that Answer need not be.
-// @ts-expect-error: a window's figure may be missing
 export const priceChange = (ours: Pair): TheirPair['priceChange'] => ours.priceChange;
+
+// What Answer is lenient about. A line that compiles without its comment says that Answer need not be.
 // @ts-expect-error: pools that keep liquidity in ranges of prices tell no amounts
 export const liquidity = (ours: NonNullable<Pair['liquidity']>): NonNullable<TheirPair['liquidity']> => ours;

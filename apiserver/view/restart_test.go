@@ -1,0 +1,92 @@
+package view
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/traction"
+)
+
+// TestScoreAfterARestart has wallets trade on for longer than the window of the score: a program that was there all the time and one that was started
+// just now, or has read the chain anew after a reorg, give a token the same parts.
+func TestScoreAfterARestart(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		first, later float64 // USD
+		every        int64   // seconds
+	}{
+		"a large first purchase":    {20_000, 20, 1800},
+		"a first sale":              {-9000, 20, 1800},
+		"as much every time":        {100, 100, 1800},
+		"at the edge of the window": {20_000, 20, traction.Window - 60},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newLedger(t)
+			mint := evm("0xa000000000000000000000000000000000000001")
+			born := w.now
+			token := launched{
+				name: "Otter", symbol: "OTR", venue: "four-meme", state: market.LaunchOnCurve, progress: 40, locked: 50, volume: 20_000, holders: 60, createdAt: born,
+			}
+			following := w.view(func() time.Time { return time.Unix(w.now, 0) })
+			look := func(v *View) {
+				t.Helper()
+				if err := v.refresh(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				v.readings.Wait()
+			}
+			trade := func(ch *market.Changes, usd float64) {
+				for wallet := range 8 {
+					ch.Trades = append(ch.Trades, market.Trade{
+						Block: w.blocks["base"], LogIndex: uint32(wallet), Time: w.now, Pool: market.CurveID(mint), Base: mint, Sell: usd < 0,
+						Trader: evm(fmt.Sprintf("0xb1%038x", wallet)), NanoUSD: int64(math.Abs(usd) * 1e9 / float64(wallet+1)), HasUSD: true, CloseUSD: 0.02,
+					})
+				}
+			}
+			w.commit("base", func(ch *market.Changes) {
+				w.set(ch, "base", mint, 1, token)
+				trade(ch, c.first)
+			})
+			look(following)
+			for w.now < born+traction.Window+c.every {
+				w.now += c.every
+				w.commit("base", func(ch *market.Changes) {
+					w.set(ch, "base", mint, 1, token)
+					trade(ch, c.later)
+				})
+				look(following)
+			}
+			w.commit("base", func(*market.Changes) {})
+			w.now += 15 // a ranking later
+			look(following)
+			parts := func(v *View) traction.Parts {
+				t.Helper()
+				card, ok := v.Snapshot().Launched("base", mint)
+				if !ok {
+					t.Fatal("it is not on the board")
+				}
+				return card.Parts
+			}
+			fresh := w.view(func() time.Time { return time.Unix(w.now, 0) })
+			look(fresh)
+			agree(t, "a program that was started just now", parts(fresh), parts(following))
+		})
+	}
+}
+
+// agree fails where parts of a score differ by more than a thousandth: what is older than two windows has come down to less than that.
+func agree(t *testing.T, who string, got, want traction.Parts) {
+	t.Helper()
+	for name, part := range map[string][2]float64{
+		"buyers": {got.Buyers, want.Buyers}, "volume_usd": {got.VolumeUSD, want.VolumeUSD}, "wash": {got.Wash, want.Wash},
+		"concentration": {got.Concentration, want.Concentration}, "liquidity_usd": {got.LiquidityUSD, want.LiquidityUSD}, "age_s": {got.AgeS, want.AgeS},
+	} {
+		if math.Abs(part[0]-part[1]) > 1e-3*max(math.Abs(part[1]), 1) {
+			t.Errorf("%s has %s of %v, one that was there all the time %v", who, name, part[0], part[1])
+		}
+	}
+}
