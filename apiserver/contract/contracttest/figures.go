@@ -24,10 +24,11 @@ const (
 )
 
 // checkFigures holds the body of a 200 to the rules on figures:
-//   - a member that is null has its reason: an entry of its name in the unknown_reasons of the same object, or of the
-//     nearest object around it that has unknown_reasons; or a member <name>_source beside it that is such a reason;
-//   - an entry of unknown_reasons is of no member that is there and not null, in the object itself or in those within
-//     that it speaks for; but "stale" may stand beside a chain's head_lag_s, which is told by the clock while no node answers;
+//   - a member that is null has its reason: an entry of its name in the unknown_reasons of the same object, or a member
+//     <name>_source beside it that is such a reason; what stands in the unknown_reasons of an object around it is said of
+//     that object's own members;
+//   - an entry of unknown_reasons is of a member that the same object has, and that is null; but "stale" may stand beside a chain's
+//     head_lag_s, which is told by the clock while no node answers;
 //   - an entry of figure_sources is of a member of the same object that is there and not null;
 //   - a number is finite and has at most 15 significant digits; where the document says integer, it is one that a
 //     double holds exactly.
@@ -45,7 +46,7 @@ func checkFigures(response *openapi3.Response, r *reply) error {
 		return err
 	}
 	var f figures
-	f.value(openapi3.SchemaRefs{media.Schema}, value, "$", nil)
+	f.value(openapi3.SchemaRefs{media.Schema}, value, "$")
 	return errors.Join(f.found...)
 }
 
@@ -65,14 +66,7 @@ func (f *figures) add(format string, args ...any) {
 	f.found = append(f.found, fmt.Errorf(format, args...))
 }
 
-// scope is an object with unknown_reasons, which speak for it and for the objects within that have none of their own.
-type scope struct {
-	reasons map[string]any
-	null    map[string]bool   // entries that explain a null
-	known   map[string]string // entries that a member within is not null for, and where
-}
-
-func (f *figures) value(schemas openapi3.SchemaRefs, value any, at string, around *scope) {
+func (f *figures) value(schemas openapi3.SchemaRefs, value any, at string) {
 	schemas = flat(schemas)
 	if !slices.ContainsFunc(schemas, describes) {
 		return
@@ -83,22 +77,26 @@ func (f *figures) value(schemas openapi3.SchemaRefs, value any, at string, aroun
 	case []any:
 		items := itemsOf(schemas)
 		for i, item := range value {
-			f.value(items, item, at+"["+strconv.Itoa(i)+"]", around)
+			f.value(items, item, at+"["+strconv.Itoa(i)+"]")
 		}
 	case map[string]any:
-		f.object(schemas, value, at, around)
+		f.object(schemas, value, at)
 	}
 }
 
-func (f *figures) object(schemas openapi3.SchemaRefs, members map[string]any, at string, around *scope) {
-	own, has := members[reasonsMember].(map[string]any)
-	if has {
-		around = &scope{reasons: own, null: map[string]bool{}, known: map[string]string{}}
-	}
+func (f *figures) object(schemas openapi3.SchemaRefs, members map[string]any, at string) {
+	why, _ := members[reasonsMember].(map[string]any)
 	sources, _ := members[sourcesMember].(map[string]any)
 	for _, name := range sortedKeys(sources) {
 		if members[name] == nil {
 			f.add("%s.%s names %s, which is null or not there", at, sourcesMember, name)
+		}
+	}
+	for _, name := range sortedKeys(why) {
+		if value, there := members[name]; !there {
+			f.add("%s.%s names %s, which is not there", at, reasonsMember, name)
+		} else if value != nil && (name != "head_lag_s" || why[name] != "stale") {
+			f.add("%s.%s names %s, which is not null", at, reasonsMember, name)
 		}
 	}
 	d := membersOf(schemas)
@@ -106,37 +104,12 @@ func (f *figures) object(schemas openapi3.SchemaRefs, members map[string]any, at
 		if name == reasonsMember || name == sourcesMember {
 			continue
 		}
-		f.member(members, name, at, around, has)
-		f.value(d.of(name), members[name], at+"."+name, around)
-	}
-	if has {
-		for _, name := range sortedKeys(around.known) {
-			if !around.null[name] {
-				f.add("%s.%s names %s, but %s is not null", at, reasonsMember, name, around.known[name])
+		if members[name] == nil && why[name] == nil {
+			if source, _ := members[name+"_source"].(string); !slices.Contains(reasons, source) {
+				f.add("%s.%s is null, and nothing beside it says why", at, name)
 			}
 		}
-	}
-}
-
-// member looks whether a member that is null is explained, and one that isn't is not. here says that the reasons
-// around it are those of the member's own object.
-func (f *figures) member(members map[string]any, name, at string, around *scope, here bool) {
-	explained := false
-	if around != nil {
-		_, explained = around.reasons[name]
-	}
-	switch {
-	case members[name] == nil && explained:
-		around.null[name] = true
-	case members[name] == nil:
-		if source, _ := members[name+"_source"].(string); !slices.Contains(reasons, source) {
-			f.add("%s.%s is null, and nothing says why", at, name)
-		}
-	case explained && here && name == "head_lag_s" && around.reasons[name] == "stale":
-	case explained && here:
-		f.add("%s.%s names %s, which is not null", at, reasonsMember, name)
-	case explained:
-		around.known[name] = at + "." + name
+		f.value(d.of(name), members[name], at+"."+name)
 	}
 }
 
