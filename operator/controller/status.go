@@ -144,7 +144,8 @@ func (o *observation) patience() time.Duration {
 	if !ok {
 		return 0
 	}
-	return max(0, since.Add(startPatience).Sub(o.now))
+	// Another machine's clock, ahead of ours, must not make it longer.
+	return min(startPatience, max(0, since.Add(startPatience).Sub(o.now)))
 }
 
 func deploymentSays(d *appsv1.Deployment, t appsv1.DeploymentConditionType, s corev1.ConditionStatus) string {
