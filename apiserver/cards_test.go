@@ -155,8 +155,8 @@ func TestTokenCard(t *testing.T) {
 	if got.Name != `<script>alert(1)</script>"';--😀` || strings.ContainsRune(got.Symbol, '\u202e') {
 		t.Errorf("the name is %q, the symbol %q", got.Name, got.Symbol)
 	}
-	// The trades of the seed: one at the beginning of the day, three at its end.
-	if n := len(got.Day); n != card.MaxPoints || got.Day[0] != 1 || got.Day[n-1] != 1.3 {
+	// It was launched two hours ago, a minute for each point. The trades of the seed: one before that, three at the end.
+	if n := len(got.Day); n != 121 || !got.SinceLaunch || got.Day[0] != 1 || got.Day[n-1] != 1.3 {
 		t.Errorf("the day has %d points: %v", len(got.Day), got.Day)
 	}
 	if c.do(t, http.MethodGet, "/api/pnl-card/token/"+token+".png?chain=base", nil); e.count() != 1 {

@@ -404,7 +404,7 @@ func TestBoardFollowsTheCatalogue(t *testing.T) {
 		res, body := c.do(t, http.MethodGet, "/api/launch/launches?launchpad=four-meme", nil)
 		var p contract.Problem
 		return json.Unmarshal(body, &p) == nil && res.StatusCode == http.StatusBadRequest &&
-			slices.Equal(p.Errors[0].Allowed, []string{"all", "ours", "clanker", "fourth", "pump-fun"})
+			slices.Equal(p.Errors[0].Allowed, []string{"all", "ours", "boardwalk", "clanker", "fourth", "pump-fun"})
 	})
 	change(without("base"))
 	eventually(t, "the chain is gone", func() bool { return len(numbers(cards(t, c, "sort=new"))) == 0 })

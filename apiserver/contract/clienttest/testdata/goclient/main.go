@@ -18,7 +18,7 @@ func main() {
 
 	live, err := client.GetMarketLiveWithResponse(ctx, &GetMarketLiveParams{})
 	must(err, live)
-	prices, err := client.GetTokenPricesWithResponse(ctx, &GetTokenPricesParams{Mints: []TokenParameter{chain + ":" + mint}})
+	prices, err := client.GetTokenPricesWithResponse(ctx, &GetTokenPricesParams{Mints: []MintParameter{chain + ":" + mint}})
 	must(err, prices)
 	info, err := client.GetTokenInfoWithResponse(ctx, mint, &GetTokenInfoParams{Chain: &chain})
 	must(err, info)
