@@ -196,7 +196,9 @@ func (w *written) launchIn(t *testing.T, seconds int64, transfers ...market.Even
 	t.Helper()
 	w.block(t, seconds, []market.Fact{told(writtenToken, 18)}, append([]market.Event{
 		market.Launched{Venue: "pad", Token: writtenToken, Creator: writtenCreator, Name: "Otter", Symbol: "OTR", Pool: tokenPool},
-		pairOf(tokenPool, writtenToken, writtenWETH), market.Reserves{Pool: tokenPool, Reserve0: wei(1_000_000), Reserve1: wei(1000)}, bought(tokenPool),
+		pairOf(tokenPool, writtenToken, writtenWETH),
+		market.Reserves{Pool: tokenPool, Reserve0: wei(1_000_000), Reserve1: wei(1000)},
+		bought(tokenPool),
 	}, transfers...)...)
 }
 

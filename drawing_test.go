@@ -11,12 +11,12 @@ import (
 // shortTemp makes the system's folder for temporary files one of the test's own, with a path that a socket fits into.
 func shortTemp(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/tmp", "bw-")
+	dir, err := os.MkdirTemp("/tmp", "bw-") //nolint:usetesting // t.TempDir has the name of the test, which is too long
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	if err := os.Chmod(dir, 0o711); err != nil { //nolint:gosec // the browser's user passes through it
+	if err := os.Chmod(dir, 0o711); err != nil {
 		t.Fatal(err)
 	}
 	t.Setenv("TMPDIR", dir)
@@ -83,14 +83,14 @@ spec:
 
 func TestAFolderThatOthersMayEnterIsNotTaken(t *testing.T) {
 	temp := shortTemp(t)
-	for name, make := range map[string]func(path string) error{
+	for name, create := range map[string]func(path string) error{
 		"a file":              func(path string) error { return os.WriteFile(path, nil, 0o600) },
 		"a link":              func(path string) error { return os.Symlink(t.TempDir(), path) },
-		"a folder of all":     func(path string) error { return os.Mkdir(path, 0o755) }, //nolint:gosec // what is refused
-		"a folder of a group": func(path string) error { return os.Mkdir(path, 0o750) }, //nolint:gosec // what is refused
+		"a folder of all":     func(path string) error { return os.Mkdir(path, 0o755) },
+		"a folder of a group": func(path string) error { return os.Mkdir(path, 0o750) },
 	} {
 		folder := strings.ReplaceAll(name, " ", "-")
-		if err := make(filepath.Join(temp, folder)); err != nil {
+		if err := create(filepath.Join(temp, folder)); err != nil {
 			t.Fatal(err)
 		}
 		if _, err := ownFolder(folder); err == nil || !strings.Contains(err.Error(), "TMPDIR") {

@@ -4,11 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -232,7 +232,7 @@ func TestAllProgramsRunAsOneUser(t *testing.T) {
 				if id == nil {
 					return "the cluster's choice"
 				}
-				return fmt.Sprint(*id)
+				return strconv.FormatInt(*id, 10)
 			}
 			for program, s := range map[string]*corev1.PodSecurityContext{
 				"operator": pod.SecurityContext, "indexer": o.indexer("base").Spec.Template.Spec.SecurityContext,

@@ -58,7 +58,7 @@ func TestARunningIndexerIsKeptFromADatabaseThatIsNotThere(t *testing.T) {
 	stop()
 
 	for i, secret := range []string{"missing", "keyless", "refused"} {
-		stop := o.start(using(secret))
+		stop = o.start(using(secret))
 		if stop == nil {
 			continue // an operator that doesn't start changes nothing
 		}

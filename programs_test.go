@@ -26,7 +26,9 @@ func TestTheWaitForADatabaseIsLogged(t *testing.T) {
 	}()
 	t.Cleanup(func() {
 		stop()
-		<-done
+		if err := <-done; err == nil {
+			t.Error("it has a database that nobody answers for")
+		}
 	})
 	until(t, "it says what it waits for", func() bool { return strings.Contains(log.String(), "waiting for the database") })
 	if strings.Contains(log.String(), "hunter2") {

@@ -27,8 +27,8 @@ func TestReferenceTriesWhatIsThere(t *testing.T) {
 			if status, err := browsertest.Open(page, api+"/docs/#/"+operation); err != nil || status != http.StatusOK {
 				t.Fatal(status, err)
 			}
-			click(t, page, ".opblock.is-open .try-out__btn")
-			click(t, page, ".opblock.is-open .execute")
+			click(page, t, ".opblock.is-open .try-out__btn")
+			click(page, t, ".opblock.is-open .execute")
 			const status = `document.querySelector('.opblock.is-open .live-responses-table tbody .response-col_status')`
 			if err := browsertest.Until(page, status); err != nil {
 				t.Fatal(err)
@@ -46,7 +46,7 @@ func TestReferenceTriesWhatIsThere(t *testing.T) {
 	}
 }
 
-func click(t *testing.T, page context.Context, selector string) {
+func click(page context.Context, t *testing.T, selector string) {
 	t.Helper()
 	if err := browsertest.Until(page, fmt.Sprintf(`document.querySelector(%q)`, selector)); err != nil {
 		t.Fatal(err)

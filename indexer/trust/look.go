@@ -97,11 +97,11 @@ func (l *look) read(ctx context.Context) error {
 		return err
 	}
 	head, e := l.c.node.Head(ctx)
-	if e != nil || head.Number < l.block.Number {
-		return nil
+	if e == nil && head.Number >= l.block.Number {
+		l.block, l.answers = head.Header.Header, answers{}
+		return l.readAt(ctx)
 	}
-	l.block, l.answers = head.Header.Header, answers{}
-	return l.readAt(ctx)
+	return err
 }
 
 // readAt asks all of one block, in at most four batches, and stops where its state turns out to be gone.

@@ -67,7 +67,7 @@ func (s *Store) ClosesBefore(ctx context.Context, chain string, moments []PoolTi
 	parts := make([]string, len(moments))
 	args := make([]any, 0, 4*len(moments))
 	for i, m := range moments {
-		parts[i] = "SELECT * FROM (SELECT CAST(? AS INTEGER) AS n, open_at, close_usd, close_native FROM candles WHERE chain = ? AND pool = ? " +
+		parts[i] = "SELECT n, open_at, close_usd, close_native FROM (SELECT CAST(? AS INTEGER) AS n, open_at, close_usd, close_native FROM candles WHERE chain = ? AND pool = ? " +
 			"AND interval_s = 60 AND open_at < ? ORDER BY open_at DESC LIMIT 1) c"
 		args = append(args, i, chain, m.Pool.Bytes(), m.At)
 	}

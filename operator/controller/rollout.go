@@ -14,7 +14,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
 
-// heldPause is the time after which an indexer that was left as it is is looked at again.
+// heldPause is the time after which an indexer that was left unchanged is looked at again.
 const heldPause = 5 * time.Second
 
 // hold says why an indexer is left as it is for now; empty when it may be changed. An indexer's pod ends before the next one starts, so

@@ -42,7 +42,7 @@ const (
 // AnnotationDocument has the hash of the document that a pod runs on: a new one starts a new pod.
 const AnnotationDocument = "boardwalk.dev/document"
 
-// AnnotationSettings, on a Deployment, has the hash of the Settings that it was made with, which all indexers share.
+// AnnotationSettings has the hash of the Settings that a Deployment was made with, which all indexers share.
 const AnnotationSettings = "boardwalk.dev/settings"
 
 const (
@@ -73,7 +73,7 @@ type Settings struct {
 
 // Hash tells settings apart.
 func (s *Settings) Hash() string {
-	raw, _ := json.Marshal(s) //nolint:errcheck // texts and numbers alone
+	raw, _ := json.Marshal(s)
 	sum := sha256.Sum256(raw)
 	return hex.EncodeToString(sum[:16])
 }
