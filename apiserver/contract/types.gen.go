@@ -1269,7 +1269,8 @@ type LaunchCard struct {
 	// Embedded struct due to allOf(#/components/schemas/LaunchBase)
 	LaunchBase `yaml:",inline"`
 	// Embedded fields due to inline allOf schema
-	// Clones On `sort=new` alone, how many launches of the same name or ticker are folded into this one.
+	// Clones On `sort=new` alone, how many launches of the same name or ticker are folded into this one. Those of all chains
+	// and launchpads count, whatever is asked for.
 	Clones *int `json:"clones,omitempty"`
 
 	// Creator Who launched a token.

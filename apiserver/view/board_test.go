@@ -317,6 +317,9 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 		if got, want := liveListing(following.Snapshot()), liveListing(fresh.Snapshot()); !slices.Equal(got, want) {
 			rt.Fatalf("live:\n%s\na rebuild gives\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
+		if got, want := headsOf(&following.ranks), foldedByHand(&following.ranks); !maps.Equal(got, want) {
+			rt.Fatalf("heads and their clones are %v, want %v", got, want)
+		}
 		if got, want := following.ranks.books["base"].placed(), fresh.ranks.books["base"].placed(); got != want {
 			rt.Fatalf("the index has %d launches, a rebuild's %d", got, want)
 		}
@@ -406,7 +409,7 @@ func TestAStandingChainIsNoTrend(t *testing.T) {
 	for _, chain := range ledgerChains {
 		w.commit(chain, func(ch *market.Changes) {
 			w.set(ch, chain, mint, 1, launched{
-				name: "Otter", symbol: "OTR", venue: "four-meme", state: market.LaunchOnCurve, progress: 40, locked: 5, volume: 20_000, holders: 60,
+				name: "Otter of " + chain, symbol: "OTR-" + chain, venue: "four-meme", state: market.LaunchOnCurve, progress: 40, locked: 5, volume: 20_000, holders: 60,
 				createdAt: w.now - 3000, buyers: 20,
 			})
 		})

@@ -54,7 +54,7 @@ func benchEntry(b *book, i int, now int64) {
 	e := b.at(mint)
 	e.isUnread = false
 	e.facts = &facts{
-		name: fmt.Sprint("Token ", i), symbol: fmt.Sprint("T", i), holders: int64(i % 200), status: market.HoldersCurrent, tradedAt: now,
+		name: fmt.Sprint("Token ", i, " of ", b.chain), symbol: fmt.Sprint("T", i, b.chain), holders: int64(i % 200), status: market.HoldersCurrent, tradedAt: now,
 		pooled: true, hasSupply: true, supply: 1e9,
 		pools: []poolFacts{{id: market.CurveID(mint), quote: evm(wrapped), curve: true, trusted: true, price: 1e-5, locked: float64(i%50) / 5, volumeUSD: float64(i%40) * 1000}},
 	}
@@ -81,28 +81,24 @@ func benchEntry(b *book, i int, now int64) {
 // rankAll is what a ranking does, every 15 seconds.
 func rankAll(r *ranker, in *Catalog) {
 	for _, b := range r.books {
-		b.settle(&r.gate, true)
+		b.assess(&r.gate, true)
 		b.live(true)
 	}
+	r.fold(true)
+	r.place()
 	rankRunning(r.books, in)
 	r.shelves = r.stack(true)
 }
 
 // BenchmarkRank ranks everything anew.
-func BenchmarkRank(b *testing.B) { benchRank(b, false) }
-
-// BenchmarkRankRefold folds all launches anew at each ranking, too.
-func BenchmarkRankRefold(b *testing.B) { benchRank(b, true) }
-
-func benchRank(b *testing.B, refold bool) {
-	b.Helper()
+func BenchmarkRank(b *testing.B) {
 	r, in, now := benchRanker(b)
 	rankAll(r, in)
 	b.ReportAllocs()
 	for b.Loop() {
 		now += 15
 		for _, k := range r.books {
-			k.status.Last.Time, k.refold = now, refold
+			k.status.Last.Time = now
 		}
 		rankAll(r, in)
 	}
@@ -114,6 +110,16 @@ func benchRank(b *testing.B, refold bool) {
 	runtime.KeepAlive(r)
 }
 
+// BenchmarkFoldAll folds all launches anew, which each ranking does.
+func BenchmarkFoldAll(b *testing.B) {
+	r, in, _ := benchRanker(b)
+	rankAll(r, in)
+	b.ReportAllocs()
+	for b.Loop() {
+		r.foldAll()
+	}
+}
+
 // BenchmarkLook takes in the trades of half a second, 1,000 of them, between two rankings.
 func BenchmarkLook(b *testing.B) {
 	r, in, now := benchRanker(b)
@@ -121,7 +127,6 @@ func BenchmarkLook(b *testing.B) {
 	n := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		running := false
 		for _, k := range r.books {
 			for range 1000 / benchChains {
 				e := k.entry(evm(fmt.Sprintf("0xa0%038x", n*7%(benchLaunches/benchChains))))
@@ -131,10 +136,11 @@ func BenchmarkLook(b *testing.B) {
 				n++
 			}
 			k.status.Last.Time = now
-			running = k.settle(&r.gate, false) || running
+			k.assess(&r.gate, false)
 			k.live(false)
 		}
-		if running {
+		r.fold(false)
+		if r.place() {
 			rankRunning(r.books, in)
 		}
 		r.shelves = r.stack(false)

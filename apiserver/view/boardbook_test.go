@@ -176,14 +176,14 @@ func TestLiveFollowsWhatIsTouched(t *testing.T) {
 			}
 			worth(all[i])
 		}
-		b.settle(&gate, false)
+		b.assess(&gate, false)
 		b.live(true)
 		b.deck()
 		for range rapid.IntRange(1, 5).Draw(rt, "looks") {
 			for range rapid.IntRange(0, liveSpare/5).Draw(rt, "changes") {
 				worth(rapid.SampledFrom(all).Draw(rt, "which"))
 			}
-			b.settle(&gate, false)
+			b.assess(&gate, false)
 			got := slices.Clone(b.live(false))
 			b.deck()
 			scanned := *b

@@ -33,6 +33,7 @@ type row struct {
 // cell is the part of the board that is one venue's on one chain. Its slices are shared with readers once they are in a
 // shelf: they are never changed then, but replaced.
 type cell struct {
+	book    *book
 	venue   string
 	entries []*entry // by place; nil is free
 	free    []int32

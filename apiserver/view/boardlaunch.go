@@ -54,9 +54,9 @@ func newMetadata(m *store.TokenMetadata) *Metadata {
 	return &Metadata{ImageURL: m.ImageURL, Website: m.Website, X: m.X, Telegram: m.Telegram}
 }
 
-// compare orders launches as the chain has them.
+// compare orders the launches of a chain, the oldest first.
 func (l *Launched) compare(o *Launched) int {
-	return cmp.Or(cmp.Compare(l.block, o.block), cmp.Compare(l.logIndex, o.logIndex))
+	return cmp.Or(cmp.Compare(l.CreatedAt, o.CreatedAt), cmp.Compare(l.block, o.block), cmp.Compare(l.logIndex, o.logIndex))
 }
 
 // namesOf are a launch's own names, or else its token's.

@@ -2,7 +2,6 @@ package view
 
 import (
 	"cmp"
-	"hash/maphash"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/board"
@@ -23,43 +22,22 @@ type standing struct {
 	hold        board.Hold
 	judged      bool
 	head        *entry // of a clone
-	// foldedAt is when the launch that was folded was made (unix seconds), foldedBy are the keys of what it is called, whose hash is
-	// foldedNames: the keys of long names take a while, and at times all launches are folded anew.
-	foldedAt    int64
+	// foldedBy are the keys of what the launch is called, whose hash is foldedNames: the keys of long names take a while, and at each
+	// ranking all launches are folded anew.
 	foldedNames uint64
 	foldedBy    board.Keys
 }
 
-// foldWindow is the time in seconds within which board.Folder makes clones.
-const foldWindow = 24 * 3600
-
-// foldState says what the sort by age makes of a launch.
-type foldState uint8
-
-const (
-	unfolded foldState = iota // not yet looked at
-	aHead
-	aClone
-)
-
 // shelving is the board's part of a book.
 type shelving struct {
 	cells  map[string]*cell // by venue
-	folder *board.Folder
-	// last is the newest launch in folder; refold says that folder has seen what isn't on the board any more, or has missed
-	// an older launch.
-	last   *Launched
-	refold bool
-	seed   maphash.Seed // of foldedNames
+	newest *Launched        // of those that were folded; nil before the first
 }
 
-func newShelving() shelving {
-	return shelving{cells: make(map[string]*cell), folder: board.NewFolder(), seed: maphash.MakeSeed()}
-}
+func newShelving() shelving { return shelving{cells: make(map[string]*cell)} }
 
-// settle measures what was touched, or everything when it is time to rank anew, and brings it to its places. It reports
-// whether Running changed.
-func (b *book) settle(gate *board.Gate, everything bool) (running bool) {
+// assess measures what was touched, or everything when it is time to rank anew, and holds what came to the quality bar.
+func (b *book) assess(gate *board.Gate, everything bool) {
 	if everything {
 		b.rankedAt = b.status.Last.Time
 		b.tidy()
@@ -70,19 +48,14 @@ func (b *book) settle(gate *board.Gate, everything bool) (running bool) {
 	for _, e := range b.touched { // heads that are touched meanwhile have not moved
 		m := b.measure(e)
 		if e.launch == nil || !e.valued {
-			b.leave(e)
+			e.leave()
 			continue
 		}
 		e.listed = true
-		if e.isReread {
-			b.rename(e)
-		}
 		if everything || !e.judged {
 			b.judge(e, gate, &m)
 		}
 	}
-	b.foldNew(everything)
-	return b.place()
 }
 
 // judge holds a card to the quality bar, once per ranking, and when it comes.
@@ -121,68 +94,17 @@ func (b *book) judge(e *entry, gate *board.Gate, m *measured) {
 }
 
 // leave takes a card off the board.
-func (b *book) leave(e *entry) {
-	b.unfold(e)
+func (e *entry) leave() {
+	e.unfold()
 	e.hold, e.judged, e.verdict, e.rankedScore = board.Hold{}, false, verdict{}, 0
 }
 
-// unfold takes a card out of what it is folded with.
-func (b *book) unfold(e *entry) {
-	switch {
-	case e.fold == aClone && e.head.fold == aHead:
-		e.head.clones--
-		b.touch(e.head)
-	case e.fold == aHead && (e.clones > 0 || b.last.CreatedAt-e.foldedAt < foldWindow):
-		b.refold = true // its clones have no head, or others may still become its clones
+// place gives the launches that were touched their places, and reports whether Running changed.
+func (r *ranker) place() (running bool) {
+	for _, b := range r.books {
+		running = b.place() || running
 	}
-	e.fold, e.head, e.clones = unfolded, nil, 0
-}
-
-// rename takes a launch out of what it is folded with if it isn't called what it was: a token may tell its name later.
-func (b *book) rename(e *entry) {
-	e.isReread = false
-	name, symbol := namesOf(e.launch, e.facts)
-	if by := maphash.Comparable(b.seed, [2]string{name, symbol}); by != e.foldedNames {
-		b.unfold(e)
-		e.foldedNames, e.foldedBy = by, b.folder.Keys(name, symbol)
-	}
-}
-
-// foldNew folds the launches that came. One that is older than another before it waits until all are folded anew, which is
-// when everything is.
-func (b *book) foldNew(everything bool) {
-	anew := everything && b.refold
-	var list []*entry
-	for _, e := range b.touched {
-		if e.listed && (anew || e.fold == unfolded) {
-			list = append(list, e)
-		}
-	}
-	if anew {
-		b.refold, b.last = false, nil
-		b.folder.Reset()
-		for _, e := range list {
-			e.fold, e.head, e.clones = unfolded, nil, 0
-		}
-	}
-	slices.SortFunc(list, func(a, b *entry) int { return a.launch.compare(b.launch) })
-	for _, e := range list {
-		if b.last != nil && e.launch.compare(b.last) < 0 {
-			b.refold = true
-			continue
-		}
-		b.last, e.foldedAt = e.launch, e.launch.CreatedAt
-		e.fold = aHead
-		if head, isClone := b.folder.AddKeys(e.launch.CreatedAt, e.mint, e.foldedBy); isClone {
-			if h := b.entry(head); h != nil && h.fold == aHead {
-				e.fold, e.head = aClone, h
-				h.clones++
-				b.touch(h)
-			} else {
-				b.refold = true
-			}
-		}
-	}
+	return running
 }
 
 // place gives the touched launches their places.
@@ -195,7 +117,7 @@ func (b *book) place() (running bool) {
 			continue
 		case c == nil:
 			if c = b.cells[e.launch.Venue]; c == nil {
-				c = &cell{venue: e.launch.Venue}
+				c = &cell{book: b, venue: e.launch.Venue}
 				b.cells[c.venue] = c
 			}
 			b.index.put(e, c)

@@ -57,6 +57,8 @@ type ranker struct {
 	gate  board.Gate
 	most  int // launches of one chain that are kept
 	books map[string]*book
+	// clones is of all books.
+	clones cloneFolder
 	// reading are the books that take the place of others after a reorg, when they are read.
 	reading map[string]*reading
 	last    *ranking
@@ -91,7 +93,9 @@ type reading struct {
 }
 
 func newRanker(gate board.Gate) ranker {
-	return ranker{gate: gate, most: launchesPerChain, books: make(map[string]*book), reading: make(map[string]*reading)}
+	return ranker{
+		gate: gate, most: launchesPerChain, books: make(map[string]*book), clones: newCloneFolder(), reading: make(map[string]*reading),
+	}
 }
 
 // look is what a look at the database finds of one chain.
@@ -110,7 +114,7 @@ func (v *View) refreshRanks(ctx context.Context, s *Snapshot) error {
 	statuses := s.statuses()
 	everything := r.last == nil || now.Sub(r.at) >= rankEvery
 	lists := make(map[string]rankedChain, len(statuses))
-	changed, running := everything, everything || r.in != s.Catalog
+	changed, running, replaced := everything, everything || r.in != s.Catalog, false
 	looks := v.looksAt(ctx, statuses)
 	changes, unread := v.changes(ctx, looks)
 	var failed []error
@@ -123,9 +127,9 @@ func (v *View) refreshRanks(ctx context.Context, s *Snapshot) error {
 			stale = true
 		}
 		if l.fresh || everything || l.anew || stale != b.stale {
-			running = running || stale != b.stale
+			running, replaced = running || stale != b.stale, replaced || l.anew
 			b.stale = stale
-			running = b.settle(&r.gate, everything || l.anew) || running
+			b.assess(&r.gate, everything || l.anew)
 			lists[l.id] = rankedChain{b.status, stale, b.live(everything || l.anew)}
 			changed = true
 		} else {
@@ -133,8 +137,10 @@ func (v *View) refreshRanks(ctx context.Context, s *Snapshot) error {
 		}
 	}
 	if r.forget(statuses) {
-		changed, running = true, true
+		changed, running, replaced = true, true, true
 	}
+	r.fold(everything || replaced)
+	running = r.place() || running
 	if len(failed) > 0 && len(failed) == len(looks) {
 		return errors.Join(failed...)
 	}

@@ -19,7 +19,7 @@ func mint(n int) market.Address {
 func TestFolder(t *testing.T) {
 	t.Parallel()
 	const start, day = 1_700_000_000, 86400
-	f := NewFolder()
+	f := NewFolder[market.Address]()
 	for i, c := range []struct {
 		at           int64
 		name, ticker string
@@ -60,13 +60,13 @@ func TestFolderAddsByKeys(t *testing.T) {
 		list := rapid.SliceOfN(rapid.Custom(func(t *rapid.T) launch {
 			return launch{text.Draw(t, "name"), text.Draw(t, "symbol")}
 		}), 1, 20).Draw(t, "launches")
-		byKeys := NewFolder()
+		byKeys := NewFolder[market.Address]()
 		keys := make([]Keys, len(list))
 		for i, l := range list {
 			keys[i] = byKeys.Keys(l.name, l.symbol)
 		}
 		for range 2 {
-			byText := NewFolder()
+			byText := NewFolder[market.Address]()
 			for i, l := range list {
 				at := int64(i) * CloneWindow / 5
 				head, folded := byKeys.AddKeys(at, mint(i), keys[i])
@@ -90,7 +90,7 @@ func TestFolderEqualsLookingThroughAll(t *testing.T) {
 		}
 		name := rapid.SampledFrom([]string{"", "$", "a", "A", "b", "c", "ç", "d d", "dd", "e"})
 		var heads []launch
-		f := NewFolder()
+		f := NewFolder[market.Address]()
 		now := rapid.Int64Range(1, 2_000_000_000).Draw(t, "start")
 		for i := range rapid.IntRange(1, 120).Draw(t, "launches") {
 			now += rapid.SampledFrom([]int64{0, 1, 600, 3 * 3600, 86399, 86400}).Draw(t, "step")
@@ -126,7 +126,7 @@ func TestFolderEqualsLookingThroughAll(t *testing.T) {
 func TestFolderBearsWithTime(t *testing.T) {
 	t.Parallel()
 	const start, day = 1_700_000_000, 86400
-	f := NewFolder()
+	f := NewFolder[market.Address]()
 	f.Add(start, mint(1), "a", "a")
 	f.Add(start-10*day, mint(2), "b", "b")
 	for i, c := range []struct {
@@ -143,7 +143,7 @@ func TestFolderBearsWithTime(t *testing.T) {
 func BenchmarkFolderAdd(b *testing.B) {
 	for what, name := range map[string]string{"short": "Token %d", "long": "Tökén №%d " + strings.Repeat("很长的名字", 10)} {
 		b.Run(what, func(b *testing.B) {
-			f := NewFolder()
+			f := NewFolder[market.Address]()
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
 				f.Add(1_700_000_000+int64(i), mint(i), fmt.Sprintf(name, i), "TICK")
@@ -157,7 +157,7 @@ func BenchmarkFolderAdd(b *testing.B) {
 func TestNamesThatShowNothingAreOne(t *testing.T) {
 	t.Parallel()
 	const start = 1_700_000_000
-	f := NewFolder()
+	f := NewFolder[market.Address]()
 	for i, name := range []string{
 		"\u200b", " ", "\u200b\u200b", "\u0301\u0301", "\u2800", "\ufeff\u200d", "\u3164", "\u202e \u202c", "\u00a0\t", "\u115f\u1160", "\ufe0f", "\u0e31",
 	} {

@@ -1,0 +1,150 @@
+package view
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/internal/board"
+)
+
+// foldState says what the sort by age makes of a launch.
+type foldState uint8
+
+const (
+	unfolded foldState = iota // not yet looked at
+	aHead
+	aClone
+)
+
+// cloneFolder folds the launches of all chains that are called the same into the first of them.
+type cloneFolder struct {
+	folder *board.Folder[*entry]
+	seed   maphash.Seed // of foldedNames
+}
+
+func newCloneFolder() cloneFolder {
+	return cloneFolder{board.NewFolder[*entry](), maphash.MakeSeed()}
+}
+
+// folding is a launch on its way through the folder, with what it was before.
+type folding struct {
+	createdAt int64
+	book      *book
+	*entry
+
+	was       foldState
+	hadClones int32
+}
+
+// compare orders launches of all chains, the oldest first. Of two of the same second on two chains nobody knows which came first: the order
+// of the chains' ids is one that stays.
+func (f *folding) compare(o *folding) int {
+	switch {
+	case f.createdAt != o.createdAt:
+		return cmp.Compare(f.createdAt, o.createdAt)
+	case f.book != o.book:
+		return cmp.Compare(f.book.chain, o.book.chain)
+	default:
+		return f.launch.compare(o.launch)
+	}
+}
+
+// fold folds the launches that came since the last time, or all of them: what came in another order than it was made in, and what
+// lost its head, is folded as it should be only then.
+func (r *ranker) fold(all bool) {
+	for _, b := range r.books {
+		for _, e := range b.touched {
+			if e.listed && e.isReread {
+				r.clones.rename(e)
+			}
+		}
+	}
+	if all {
+		r.foldAll()
+	} else {
+		r.foldNew()
+	}
+}
+
+// foldAll folds all launches anew, and touches those that are something else than before.
+func (r *ranker) foldAll() {
+	n := 0
+	for _, b := range r.books {
+		n += len(b.index.entries)
+	}
+	list := make([]folding, 0, n)
+	for _, b := range r.books {
+		b.newest = nil
+		for _, e := range b.index.entries {
+			if e.listed {
+				list = append(list, folding{e.launch.CreatedAt, b, e, e.fold, e.clones})
+				e.fold, e.head, e.clones = unfolded, nil, 0
+			}
+		}
+	}
+	r.clones.folder.Reset()
+	r.clones.add(list)
+	for i := range list {
+		if f := &list[i]; f.fold != f.was || f.clones != f.hadClones {
+			f.book.touch(f.entry)
+		}
+	}
+}
+
+// foldNew folds the launches that came.
+func (r *ranker) foldNew() {
+	var list []folding
+	for _, b := range r.books {
+		for _, e := range b.touched {
+			if e.listed && e.fold == unfolded {
+				list = append(list, folding{e.launch.CreatedAt, b, e, e.fold, e.clones})
+			}
+		}
+	}
+	r.clones.add(list)
+	for i := range list {
+		if h := list[i].head; h != nil && h.cell != nil { // one without a place came just now and is touched
+			h.cell.book.touch(h)
+		}
+	}
+}
+
+// add folds launches into those before them. A launch that is older than another one of its chain waits until all are folded anew.
+// One that is only older than one of another chain doesn't, as chains come one after the other: until then the folder takes it for
+// as new as the newest.
+func (c *cloneFolder) add(list []folding) {
+	slices.SortFunc(list, func(a, b folding) int { return a.compare(&b) })
+	for i := range list {
+		f := &list[i]
+		if newest := f.book.newest; newest != nil && f.launch.compare(newest) < 0 {
+			continue
+		}
+		f.book.newest = f.launch
+		f.fold = aHead
+		head, isClone := c.folder.AddKeys(f.createdAt, f.entry, f.foldedBy)
+		if isClone && head.fold == aHead { // else the head has left the board since
+			f.fold, f.head = aClone, head
+			head.clones++
+		}
+	}
+}
+
+// rename takes a launch out of what it is folded with if it isn't called what it was: a token may tell its name later.
+func (c *cloneFolder) rename(e *entry) {
+	e.isReread = false
+	name, symbol := namesOf(e.launch, e.facts)
+	if by := maphash.Comparable(c.seed, [2]string{name, symbol}); by != e.foldedNames {
+		e.unfold()
+		e.foldedNames, e.foldedBy = by, c.folder.Keys(name, symbol)
+	}
+}
+
+// unfold takes a card out of what it is folded with. The clones of a head have none until all are folded anew.
+func (e *entry) unfold() {
+	if e.fold == aClone && e.head.fold == aHead {
+		e.head.clones--
+		e.head.cell.book.touch(e.head)
+	}
+	e.fold, e.head, e.clones = unfolded, nil, 0
+}
