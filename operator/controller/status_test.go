@@ -120,6 +120,7 @@ func TestAnotherConditionIsWrittenAtOnceAndToldOnce(t *testing.T) {
 	w.become(c, "Ready True Ready")
 	w.told(c, map[string]int{
 		"Normal Ready ready": 2, "Warning Behind the indexer is more than 2m0s behind, or hasn't read a block yet": 1,
+		"Warning Halted disk full": 1,
 	})
 	if n := op.to("/base/status"); n > 10 {
 		t.Errorf("the status was written %d times", n)
