@@ -55,9 +55,10 @@ func (d descriptions) Save(ctx context.Context, list []metadata.Result) error {
 	return err
 }
 
-// describe fetches metadata while ctx lasts; nothing of it holds up the loop.
+// describe fetches metadata while ctx lasts, unless the process or the chain's document says to leave it alone; nothing of it
+// holds up the loop.
 func (ix *Indexer) describe(ctx context.Context, l *store.Lease) {
-	if ix.o.Fetcher == nil {
+	if ix.o.Fetcher == nil || ix.cfg.FetchMetadata != nil && !*ix.cfg.FetchMetadata {
 		return
 	}
 	observe := ix.o.Metrics.metadata(ix.cfg.ID)

@@ -28,7 +28,7 @@ func (l *look) held(a market.Address) bool {
 	_, venue := l.c.contracts[a]
 	pool := slices.ContainsFunc(l.known.Pools, func(p market.Pool) bool { return p.ID == a })
 	curve := l.known.Launch != nil && l.known.Launch.Curve == a
-	return isNobody(a) || factory || venue || pool || curve || slices.Contains(l.c.o.Lockers, a)
+	return isNobody(a) || factory || venue || pool || curve || slices.Contains(l.c.lockers, a)
 }
 
 func (l *look) top10(rule trust.Rule) trust.Check {

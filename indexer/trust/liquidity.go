@@ -46,7 +46,7 @@ func (l *look) askLiquidity() []*evm.Question {
 	s, p := &l.state.liquidity, l.pool
 	add := func(of string, q *evm.Question) { s.parts = append(s.parts, part{of, q}) }
 	hold := func(ask func(market.Address) *evm.Question) {
-		for _, a := range l.c.o.Lockers {
+		for _, a := range l.c.lockers {
 			add("locker "+a.String(), ask(a))
 		}
 		for _, a := range venueContracts {

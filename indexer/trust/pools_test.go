@@ -137,7 +137,8 @@ func TestLiquidity(t *testing.T) {
 				w.send(t, map[string]string{"to": pool.ID.String(), "data": calldata("transfer(address,uint256)", probe.Address(burned), word[:])})
 			}
 			cfg := w.config()
-			c, _ := w.checkerOf(t, cfg, w.source(t, cfg), trust.Options{Lockers: []market.Address{locker}}, w.known(t, token, pool))
+			cfg.Trust.Lockers = []string{locker.String()}
+			c, _ := w.checkerOf(t, cfg, w.source(t, cfg), trust.Options{}, w.known(t, token, pool))
 			r, err := c.Check(t.Context(), token)
 			if err != nil {
 				t.Fatal(err)

@@ -110,8 +110,6 @@ type Options struct {
 	PerSecond float64
 	// Deadline bounds one check.
 	Deadline time.Duration
-	// Lockers are contracts that hold liquidity for good or for a stated time.
-	Lockers []market.Address
 	// Rand gives the accounts that trade in simulations: nobody may know them beforehand. The default is crypto/rand.
 	Rand io.Reader
 }
@@ -126,6 +124,7 @@ type Checker struct {
 	venues    map[string]venue
 	contracts map[market.Address]string // the venues' ids by contract
 	managers  map[market.Address]bool
+	lockers   []market.Address
 	code      []byte
 
 	limit  *rate.Limiter
@@ -190,6 +189,13 @@ func New(cfg *chainconfig.Chain, node Node, index Index, o Options) (*Checker, e
 			return nil, fmt.Errorf("chain %s: exchange %s: factory: %w", cfg.ID, x.Name, err)
 		}
 		c.managers[a] = x.Protocol == market.UniswapV4
+	}
+	for _, text := range cfg.Trust.Lockers {
+		a, err := market.ParseEVMAddress(text)
+		if err != nil {
+			return nil, fmt.Errorf("chain %s: trust: locker: %w", cfg.ID, err)
+		}
+		c.lockers = append(c.lockers, a)
 	}
 	return c, nil
 }

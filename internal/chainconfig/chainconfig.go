@@ -39,6 +39,16 @@ type Chain struct {
 	ReorgBlocks uint64 `json:"reorg_blocks"`
 	// FinalityDepth is used as the finality label where the node knows no finalized tag; in blocks.
 	FinalityDepth uint64 `json:"finality_depth"`
+
+	Trust Trust `json:"trust,omitzero"`
+	// FetchMetadata says whether launched tokens' descriptions and pictures are fetched; nil is yes.
+	FetchMetadata *bool `json:"fetch_metadata,omitempty"`
+}
+
+// Trust is what the chain's trust checks can't read from the chain.
+type Trust struct {
+	// Lockers are contracts that hold liquidity for good or for a stated time.
+	Lockers []string `json:"lockers,omitempty"`
 }
 
 // Family is the kind of chain.

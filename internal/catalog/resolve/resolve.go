@@ -51,6 +51,10 @@ func resolveSpec(r *report, s *v1alpha1.ChainSpec, secretDir string) *chainconfi
 		Retention:     resolveRetention(r, s.Retention),
 		ReorgBlocks:   r.natural("spec.reorgBlocks", s.ReorgBlocks, 1, 10_000, v1alpha1.DefaultReorgBlocks),
 		FinalityDepth: r.natural("spec.finalityDepth", s.FinalityDepth, 1, 1_000_000, v1alpha1.DefaultFinalityDepth),
+		Trust:         resolveTrust(r, family, s.Trust),
+	}
+	if fetch := s.FetchMetadata; fetch != nil && !*fetch {
+		out.FetchMetadata = fetch // the default is left out
 	}
 	r.label("spec.label", s.Label, 48)
 	if d := s.BlockTime.Duration; d < 50*time.Millisecond || d > 5*time.Minute {
@@ -232,6 +236,19 @@ func resolveTracking(r *report, t v1alpha1.Tracking) chainconfig.Tracking {
 		MinLiquidityUSD: r.decimal("spec.tracking.minLiquidityUSD", t.MinLiquidityUSD, bounds{max: 1e9}),
 		Holders:         chainconfig.Holders(t.Holders),
 	}
+}
+
+func resolveTrust(r *report, family chainconfig.Family, t v1alpha1.Trust) chainconfig.Trust {
+	const path = "spec.trust.lockers"
+	r.length(path, len(t.Lockers), 32)
+	seen := r.unique()
+	var out chainconfig.Trust
+	for i, a := range t.Lockers {
+		at := fmt.Sprintf("%s[%d]", path, i)
+		out.Lockers = append(out.Lockers, r.address(at, family, string(a)))
+		seen.see(at, out.Lockers[i])
+	}
+	return out
 }
 
 func resolveRetention(r *report, t v1alpha1.Retention) chainconfig.Retention {

@@ -73,6 +73,8 @@ func TestChainGivesEveryField(t *testing.T) {
 			Trades: chainconfig.Duration(720 * time.Hour), MinuteCandles: chainconfig.Duration(48 * time.Hour),
 		},
 		ReorgBlocks: 32, FinalityDepth: 600,
+		Trust:         chainconfig.Trust{Lockers: []string{"0x663a5c229c09b049e36dcc11a9b0d4a8eb9db214"}},
+		FetchMetadata: new(false),
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)

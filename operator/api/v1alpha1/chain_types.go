@@ -64,6 +64,7 @@ type ChainList struct {
 // +kubebuilder:validation:XValidation:rule="(self.family == 'EVM') == self.nativeAsset.wrapped.startsWith('0x')",message="nativeAsset.wrapped must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".nativeAsset.wrapped"
 // +kubebuilder:validation:XValidation:rule="self.quoteAssets.all(q, (self.family == 'EVM') == q.address.startsWith('0x'))",message="every quoteAssets[].address must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".quoteAssets"
 // +kubebuilder:validation:XValidation:rule="!has(self.majors) || self.majors.all(m, (self.family == 'EVM') == m.address.startsWith('0x'))",message="every majors[].address must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".majors"
+// +kubebuilder:validation:XValidation:rule="!has(self.trust) || !has(self.trust.lockers) || self.trust.lockers.all(a, (self.family == 'EVM') == a.startsWith('0x'))",message="every trust.lockers[] must be an address of the chain's family: 0x and 40 hexadecimal digits on EVM, base58 on Solana",fieldPath=".trust.lockers"
 // +kubebuilder:validation:XValidation:rule="self.family == 'EVM' || !has(self.exchanges) || size(self.exchanges) == 0",message="every known exchange protocol is of family EVM: leave exchanges out",fieldPath=".exchanges"
 // +kubebuilder:validation:XValidation:rule="(has(self.suspend) && self.suspend) || (has(self.rpc) && has(self.rpc.endpoints) && size(self.rpc.endpoints) > 0)",message="a running chain needs a node: add one under rpc.endpoints, or write suspend: true",fieldPath=".rpc.endpoints"
 type ChainSpec struct {
@@ -179,6 +180,18 @@ type ChainSpec struct {
 	// +kubebuilder:validation:Maximum=1000000
 	// +optional
 	FinalityDepth *int64 `json:"finalityDepth,omitempty"`
+
+	// Trust is what the chain's trust checks can't read from the chain.
+	//
+	// +optional
+	Trust Trust `json:"trust,omitzero"`
+
+	// FetchMetadata says whether the indexer fetches launched tokens' descriptions and pictures, from public addresses alone.
+	// Without it they stay unknown.
+	//
+	// +kubebuilder:default=true
+	// +optional
+	FetchMetadata *bool `json:"fetchMetadata,omitempty"`
 
 	// Order is the chain's place in lists: lower comes first. Chains of one order are listed by age, then by name.
 	//
@@ -439,6 +452,19 @@ type Retention struct {
 	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('24h')",message="retention.minuteCandles must be at least 24h; leave it out to keep them for good"
 	// +optional
 	MinuteCandles *metav1.Duration `json:"minuteCandles,omitempty"`
+}
+
+// Trust is what a chain's trust checks can't read from the chain.
+type Trust struct {
+	// Lockers are contracts that hold liquidity for good or for a stated time. A pool's shares that they have count as locked
+	// (lp_burned_locked), and a token's holders are counted without them. Left out there are none: a contract that no longer
+	// locks anything must not stand here.
+	//
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:XValidation:rule="self.all(a, self.exists_one(b, b.lowerAscii() == a.lowerAscii()))",message="a locker is listed twice: keep one of them"
+	// +listType=set
+	// +optional
+	Lockers []Address `json:"lockers,omitempty"`
 }
 
 // Indexer is what a chain's indexer gets of the cluster, and what is asked of it. Outside a cluster only MaxLag counts.

@@ -131,6 +131,20 @@ func Chains() []Refused {
 			`hooks: ["0x33128a8fc17869897dce68ed026d694621f6fdfd", "0x33128a8fC17869897dcE68Ed026d694621f6FDfD"]`,
 			"spec.exchanges[1].hooks[1]: ", "is already at spec.exchanges[1].hooks[0]").
 			server("spec.exchanges[1].hooks: Invalid value", "a hook is listed twice: keep one of them"),
+		edit("a locker with a wrong checksum", `0x663A5C229c09b049E36dCc11a9B0d4a8Eb9db214`, `0x663a5C229c09b049E36dCc11a9B0d4a8Eb9db214`,
+			"spec.trust.lockers[0]: ", "wrong checksum, 0x663A5C229c09b049E36dCc11a9B0d4a8Eb9db214 would be right"),
+		edit("a locker of another family", `"0x663A5C229c09b049E36dCc11a9B0d4a8Eb9db214"`, `So11111111111111111111111111111111111111112`,
+			"spec.trust.lockers[0]: ", evm).
+			server("spec.trust.lockers: Invalid value", "0x and 40 hexadecimal digits on EVM, base58 on Solana"),
+		edit("one locker twice, in two cases", `lockers: [`, `lockers: ["0x663a5c229c09b049e36dcc11a9b0d4a8eb9db214", `,
+			"spec.trust.lockers[1]: ", "is already at spec.trust.lockers[0]").
+			server("spec.trust.lockers: Invalid value", "a locker is listed twice: keep one of them"),
+		{
+			Name: "too many lockers", Manifest: cut(Good, "  trust: {", "  fetchMetadata:", "  trust:\n    lockers:\n"+many(33,
+				`    - "0x42000000000000000000000000000000000000%02[1]d"`)),
+			Want:   []string{"spec.trust.lockers: has 33 entries", "allowed: up to 32"},
+			Server: []string{"spec.trust.lockers: Too many: 33: must have at most 32 items"},
+		},
 		edit("fee on UniswapV4", `    hooks: ["0x33128a8fc17869897dce68ed026d694621f6fdfd"]`, `    feePips: 3000`,
 			"spec.exchanges[1].feePips: is for protocols UniswapV2 and Solidly alone", "leave it out").
 			server("spec.exchanges[1].feePips: Invalid value", "feePips is for protocols UniswapV2 and Solidly alone"),

@@ -50,6 +50,8 @@ spec:
   retention: {trades: 720h, minuteCandles: 48h}
   reorgBlocks: 32
   finalityDepth: 600
+  trust: {lockers: ["0x663A5C229c09b049E36dCc11a9B0d4a8Eb9db214"]}
+  fetchMetadata: false
   order: 20
   indexer:
     maxLag: 90s

@@ -1,0 +1,29 @@
+package workload_test
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
+)
+
+// What a team says of a chain's lockers and of fetching metadata reaches the indexer.
+func TestLockersAndFetchingAreSettingsOfTheChain(t *testing.T) {
+	t.Parallel()
+	c := good(t) // it names a locker and fetches nothing
+	o := build(t, c)
+	document := read[corev1.ConfigMap](t, o.Document).Data["chain.json"]
+	if !strings.Contains(document, `"0x663a5c229c09b049e36dcc11a9b0d4a8eb9db214"`) {
+		t.Errorf("the indexer isn't told of the locker: %s", document)
+	}
+	if !strings.Contains(document, `"fetch_metadata": false`) {
+		t.Errorf("the indexer isn't told to leave metadata alone: %s", document)
+	}
+	c.Spec.Trust, c.Spec.FetchMetadata = v1alpha1.Trust{}, new(true)
+	document = read[corev1.ConfigMap](t, build(t, c).Document).Data["chain.json"]
+	if strings.Contains(document, "lockers") || strings.Contains(document, "fetch_metadata") {
+		t.Errorf("the document has settings at their defaults: %s", document)
+	}
+}
