@@ -93,7 +93,7 @@ func (w *world) trade(t *testing.T, n int) {
 
 func (w *world) config() *chainconfig.Chain {
 	c := &chainconfig.Chain{
-		ID: "base", Label: "Base", Family: chainconfig.EVM, EVMChainID: w.ChainID, MinTradeUSD: 2,
+		ID: "base", Family: chainconfig.EVM, EVMChainID: w.ChainID, MinTradeUSD: 2,
 		BlockTime: chainconfig.Duration(200 * time.Millisecond),
 		Native:    chainconfig.Native{Symbol: "ETH", Wrapped: w.Wrapped},
 		Quotes: []chainconfig.Quote{

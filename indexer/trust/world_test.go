@@ -84,7 +84,7 @@ func logger() *slog.Logger {
 
 func (w *world) config() *chainconfig.Chain {
 	c := &chainconfig.Chain{
-		ID: "base", Label: "Base", Family: chainconfig.EVM, EVMChainID: w.ChainID, MinTradeUSD: 2,
+		ID: "base", Family: chainconfig.EVM, EVMChainID: w.ChainID, MinTradeUSD: 2,
 		Native: chainconfig.Native{Symbol: "ETH", Wrapped: w.Wrapped},
 		Quotes: []chainconfig.Quote{
 			{Symbol: "USDC", Address: w.StableUSDC6, PegUSD: 1},

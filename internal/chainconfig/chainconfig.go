@@ -12,10 +12,10 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Chain is everything an indexer needs to know. Addresses are in the text form of market.Address.
+// Chain is everything an indexer needs to know, and nothing else: an indexer is started anew for another document. Addresses are
+// in the text form of market.Address.
 type Chain struct {
 	ID     string `json:"id"`
-	Label  string `json:"label"`
 	Family Family `json:"family"`
 	// EVMChainID is what eth_chainId must answer; 0 on other families.
 	EVMChainID uint64 `json:"evm_chain_id,omitempty"`
@@ -28,7 +28,7 @@ type Chain struct {
 	Quotes    []Quote    `json:"quotes"`
 	Majors    []Major    `json:"majors"`
 	Exchanges []Exchange `json:"exchanges"`
-	// Venues are the launch venues on the chain, open ones and closed ones: tokens of a closed venue trade on.
+	// Venues are the launch venues that have contracts on the chain, open ones and closed ones: tokens of a closed venue trade on.
 	Venues []Venue `json:"venues,omitempty"`
 
 	Endpoints []Endpoint `json:"endpoints"`

@@ -4,10 +4,22 @@ import (
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
+
+// An indexer reads nothing of how its chain is called.
+func TestAnotherLabelStartsNoPod(t *testing.T) {
+	t.Parallel()
+	document := func(label string) string {
+		c := good(t)
+		c.Spec.Label = label
+		return read[appsv1.Deployment](t, build(t, c).Deployment).Spec.Template.Annotations["boardwalk.dev/document"]
+	}
+	same(t, "document that the pod runs on", document("Base Mainnet"), document("Base"))
+}
 
 // What a team says of a chain's lockers and of fetching metadata reaches the indexer.
 func TestLockersAndFetchingAreSettingsOfTheChain(t *testing.T) {

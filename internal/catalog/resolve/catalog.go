@@ -46,7 +46,7 @@ func serveChains(out *catalog.Catalog, chains []v1alpha1.Chain) (served map[stri
 
 func servedChain(c *v1alpha1.Chain, doc *chainconfig.Chain) catalog.Chain {
 	out := catalog.Chain{
-		ID: doc.ID, Label: doc.Label, Family: doc.Family, EVMChainID: doc.EVMChainID, MinTradeUSD: doc.MinTradeUSD,
+		ID: doc.ID, Label: c.Spec.Label, Family: doc.Family, EVMChainID: doc.EVMChainID, MinTradeUSD: doc.MinTradeUSD,
 		Suspended: c.Spec.Suspend, Native: doc.Native, Quotes: doc.Quotes, Majors: doc.Majors,
 	}
 	for _, x := range doc.Exchanges {

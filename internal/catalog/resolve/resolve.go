@@ -36,7 +36,6 @@ func resolveSpec(r *report, s *v1alpha1.ChainSpec, secretDir string) *chainconfi
 	family := resolveFamily(r, s.Family)
 	out := &chainconfig.Chain{
 		ID:            resolveID(r, s.ID),
-		Label:         s.Label,
 		Family:        family,
 		EVMChainID:    resolveChainID(r, family, s.ChainID),
 		MinTradeUSD:   r.decimal("spec.minTradeUSD", s.MinTradeUSD, bounds{max: 1e6}),

@@ -51,7 +51,7 @@ func TestChainGivesEveryField(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &chainconfig.Chain{
-		ID: "base", Label: "Base", Family: chainconfig.EVM, EVMChainID: 8453, MinTradeUSD: 2,
+		ID: "base", Family: chainconfig.EVM, EVMChainID: 8453, MinTradeUSD: 2,
 		BlockTime: chainconfig.Duration(2 * time.Second),
 		Native:    chainconfig.Native{Symbol: "ETH", Wrapped: weth},
 		Quotes: []chainconfig.Quote{

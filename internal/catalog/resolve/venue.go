@@ -131,7 +131,8 @@ func venueProtocols() []string {
 	return out
 }
 
-// venuesOn gives what an indexer needs of the venues on a chain, by id, so that equal declarations give equal documents.
+// venuesOn gives what an indexer needs of the venues on a chain, by id, so that equal declarations give equal documents. One without
+// contracts there has nothing to index.
 func venuesOn(chain string, family chainconfig.Family, venues []v1alpha1.LaunchVenue) []chainconfig.Venue {
 	var out []chainconfig.Venue
 	for i := range venues {
@@ -141,8 +142,11 @@ func venuesOn(chain string, family chainconfig.Family, venues []v1alpha1.LaunchV
 			continue
 		}
 		for j := range s.Chains {
-			if c := &s.Chains[j]; c.Chain == chain {
-				out = append(out, chainconfig.Venue{ID: s.ID, Protocol: protocol, Contracts: Contracts(c)})
+			if s.Chains[j].Chain != chain {
+				continue
+			}
+			if contracts := Contracts(&s.Chains[j]); len(contracts) > 0 {
+				out = append(out, chainconfig.Venue{ID: s.ID, Protocol: protocol, Contracts: contracts})
 			}
 		}
 	}

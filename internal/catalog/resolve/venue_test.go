@@ -67,7 +67,7 @@ func TestVenueOfEveryProtocol(t *testing.T) {
 func TestChainHasItsVenues(t *testing.T) {
 	t.Parallel()
 	fourMeme, dbc, clanker := readVenue(t, resolvetest.GoodVenue), readVenue(t, resolvetest.GoodOwnVenue), readVenue(t, resolvetest.GoodFurtherVenue)
-	// Closed, and without contracts as yet.
+	// Closed, and without contracts as yet: there is nothing to index.
 	curve := readVenue(t, resolvetest.GoodFurtherVenue)
 	curve.Spec.ID, curve.Spec.Protocol = "boardwalk-curve", "BoardwalkCurve"
 	curve.Spec.Chains[0].WantedState, curve.Spec.Chains[0].Contracts = v1alpha1.VenueClosed, nil
@@ -79,7 +79,6 @@ func TestChainHasItsVenues(t *testing.T) {
 	}
 	venues := []v1alpha1.LaunchVenue{*fourMeme, *wrong, *dbc, *clanker, *curve}
 	want := []chainconfig.Venue{
-		{ID: "boardwalk-curve", Protocol: chainconfig.BoardwalkCurve},
 		{ID: "clanker", Protocol: chainconfig.ClankerV4, Contracts: []string{"0xe85a59c628f7d27878aceb4bf3b35733630083a9"}},
 		{ID: "four-meme", Protocol: chainconfig.FourMemeV2, Contracts: []string{
 			"0xec4549cadce5da21df6e6422d448034b5233bfbc", "0xf251f83e40a78868fcfa3fa4599dad6494e46034",
@@ -108,7 +107,7 @@ func TestChainHasItsVenues(t *testing.T) {
 	}
 }
 
-// The document is what an indexer is restarted for: nothing that it doesn't need of a venue is in it.
+// The document is what an indexer is restarted for: nothing that it doesn't need of a chain or a venue is in it.
 func TestDocumentKeepsWhenAVenueIsRenamed(t *testing.T) {
 	t.Parallel()
 	c, v := read(t, resolvetest.Good), readVenue(t, resolvetest.GoodVenue)
@@ -126,7 +125,7 @@ func TestDocumentKeepsWhenAVenueIsRenamed(t *testing.T) {
 	before := hash()
 	v.Spec.Label, v.Spec.Badge, v.Spec.Chains[1].WantedState = "Four", "4", v1alpha1.VenueClosed
 	slices.Reverse(v.Spec.Chains)
-	*c.Spec.Order = 99
+	c.Spec.Label, *c.Spec.Order = "Base Mainnet", 99
 	if hash() != before {
 		t.Error("the document has changed")
 	}
