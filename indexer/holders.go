@@ -243,6 +243,19 @@ func (h *holderBackfill) step(ctx context.Context, l *store.Lease, j *store.Hold
 	return nil
 }
 
+// unfollow gives up the holders of tokens that the chain document doesn't ask to follow any more. A token that it asks for again later
+// stays without: what was moved meanwhile isn't known.
+func (ix *Indexer) unfollow(ctx context.Context) error {
+	if ix.cfg.Tracking.Holders == chainconfig.HoldersAll {
+		return nil
+	}
+	n, err := ix.store.Unfollow(ctx, ix.lease, ix.machine.Majors())
+	if n > 0 {
+		ix.log.InfoContext(ctx, "holders of tokens that aren't followed any more are given up", "tokens", n)
+	}
+	return err
+}
+
 // mergeHolders takes finished backfills into the state, as part of the commit that follows.
 func (ix *Indexer) mergeHolders(ctx context.Context) ([]market.Address, error) {
 	jobs, err := ix.store.HolderJobs(ctx, ix.cfg.ID)

@@ -1,6 +1,8 @@
 package indexer_test
 
 import (
+	"fmt"
+	"strings"
 	"testing"
 	"time"
 
@@ -81,6 +83,45 @@ func TestHoldersAreFilledInFromBeforeTheStart(t *testing.T) {
 			}
 			if jobs, err := st.HolderJobs(t.Context(), "base"); err != nil || len(jobs) != 0 {
 				t.Errorf("jobs are left: %+v, %v", jobs, err)
+			}
+		})
+	}
+}
+
+// TestHoldersAfterAnotherChoiceOfTokens: what was moved while a token wasn't followed is missed, so whatever is called current later on has
+// to be right without it.
+func TestHoldersAfterAnotherChoiceOfTokens(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 60)
+	st := storetest.Open(t, "sqlite")
+	honest := map[string]bool{strings.ToLower(w.Wrapped): true} // those whose transfers tell their balances
+	for _, tok := range w.TokensLike(simnet.Plain) {
+		honest[strings.ToLower(tok.Address)] = true
+	}
+	for i, holders := range []chainconfig.Holders{
+		chainconfig.HoldersAll, chainconfig.HoldersDeclared, chainconfig.HoldersAll, chainconfig.HoldersDeclared,
+	} {
+		t.Run(fmt.Sprintf("%d %s", i, holders), func(t *testing.T) {
+			cfg := w.config()
+			cfg.Tracking.Holders = holders
+			stop := run(t, cfg, st, 0)
+			w.await(t, st)
+			w.trade(t, 12)
+			w.await(t, st)
+			stop()
+			var others []string
+			for mint, tok := range tokens(t, st) {
+				switch {
+				case !honest[mint.String()]:
+					others = append(others, mint.String())
+				case tok.Holders.Status == market.HoldersUnavailable:
+					t.Errorf("token %q: its holders are given up for good: %+v", tok.Symbol, tok.Holders)
+				case tok.Holders.Status != market.HoldersCurrent:
+					others = append(others, mint.String())
+				}
+			}
+			if current, _ := w.checkBalances(t, st, others...); current == 0 {
+				t.Error("no token has holders, not even the major")
 			}
 		})
 	}

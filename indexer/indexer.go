@@ -366,6 +366,9 @@ func (ix *Indexer) resume(ctx context.Context) error {
 	if status.State == store.ChainHalted {
 		ix.log.WarnContext(ctx, "the chain was halted; trying again", "reason", status.Reason)
 	}
+	if err := ix.unfollow(ctx); err != nil {
+		return err
+	}
 	pending, quotes, err := ix.store.Beginning(ctx, ix.cfg.ID)
 	if err != nil {
 		return err

@@ -316,6 +316,7 @@ func TestPlans(t *testing.T) {
 		},
 		"creator":        {"COVERING INDEX launches_creator_order (chain=? AND creator=?)"},
 		"curves before":  {"COVERING INDEX launches_creator_order (chain=? AND creator=?)"},
+		"unfollowed":     {"INDEX tokens_kept (holders_status=? AND chain=?)"},
 		"without supply": {"INDEX tokens_supply (has_supply=? AND mint>?)"},
 		"metadata new":   {"INDEX launches_waiting (chain=?)"},
 		"metadata again": {"INDEX token_metadata_next (chain=? AND next_at>? AND next_at<?)", "SEARCH l USING"},

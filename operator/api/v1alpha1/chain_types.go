@@ -415,7 +415,8 @@ type Tracking struct {
 	// +optional
 	MinLiquidityUSD Decimal `json:"minLiquidityUSD,omitempty"`
 	// Holders says whose balances are followed: Declared follows majors and launches, All follows every token that is
-	// seen, which only small chains can afford.
+	// seen, which only small chains can afford. After a change from All, the holders of tokens that aren't followed any more are
+	// given up; after one to All, tokens that were known before stay without.
 	//
 	// +kubebuilder:default=Declared
 	// +optional

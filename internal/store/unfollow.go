@@ -1,0 +1,200 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+const (
+	// unfollowAtOnce is how many tokens one transaction ceases to follow, dropAtOnce how many rows one transaction drops.
+	unfollowAtOnce = 500
+	dropAtOnce     = 5_000
+)
+
+// unfollowed asks for the tokens whose balances are kept although nothing but the chain document asks for it any more. It reads the
+// index tokens_kept.
+const unfollowed = "SELECT t.mint FROM tokens t WHERE t.chain = ? AND t.holders_status IN ('indexing', 'current') " +
+	"AND NOT EXISTS (SELECT 1 FROM launches l WHERE l.chain = t.chain AND l.mint = t.mint)"
+
+// unfollowing asks for the tokens that aren't followed any more and whose balances aren't dropped yet. A job stands for each.
+const unfollowing = "SELECT j.token FROM holder_jobs j JOIN tokens t ON t.chain = j.chain AND t.mint = j.token " +
+	"WHERE j.chain = ? AND t.holders_status NOT IN ('indexing', 'current')"
+
+// Unfollow gives up the balances of every token that is neither a launch nor among declared, and reports how many there were. Their
+// transfers aren't read any more, so that their balances and counts would be wrong from here on. What a reorg could bring back of
+// them is given up too. It does nothing when there is none, and goes on where an earlier one was cut off.
+func (s *Store) Unfollow(ctx context.Context, l *Lease, declared []market.Address) (int, error) {
+	tokens, err := s.mints(ctx, unfollowed, l.Chain, declared)
+	if err != nil {
+		return 0, err
+	}
+	for rest := tokens; len(rest) > 0; {
+		n := min(unfollowAtOnce, len(rest))
+		if err := s.unfollow(ctx, l, rest[:n]); err != nil {
+			return 0, err
+		}
+		rest = rest[n:]
+	}
+	return len(tokens), s.dropUnfollowed(ctx, l)
+}
+
+// mints reads through the writer's connection, so that it sees the last commit; but leaves some out.
+func (s *Store) mints(ctx context.Context, query, chain string, but []market.Address) ([]market.Address, error) {
+	var rows [][]byte
+	if err := s.write.NewRaw(query, chain).Scan(ctx, &rows); err != nil {
+		return nil, fmt.Errorf("database: list the tokens that aren't followed: %w", err)
+	}
+	without := make(map[market.Address]bool, len(but))
+	for _, a := range but {
+		without[a] = true
+	}
+	var out []market.Address
+	c := columns{table: "tokens"}
+	for _, r := range rows {
+		if a := c.address(r); !without[a] {
+			out = append(out, a)
+		}
+	}
+	return out, c.err
+}
+
+// unfollow makes the tokens' holders unknown, and leaves a job for each, which says that its rows are to be dropped.
+func (s *Store) unfollow(ctx context.Context, l *Lease, tokens []market.Address) error {
+	err := s.inTransaction(ctx, func(tx *transaction) error {
+		if err := s.fenced(ctx, tx, l, "commit_no = commit_no + 1"); err != nil {
+			return err
+		}
+		no, err := s.commitNo(ctx, tx, l.Chain)
+		if err != nil {
+			return err
+		}
+		_, err = tx.NewRaw("UPDATE tokens SET holders_status = '', holders_reason = '', holders = 0, holders_strikes = 0, "+
+			"since_creation = ?, commit_no = ? WHERE chain = ? AND mint IN (?)", false, no, l.Chain, among(tx.postgres, addressKeys(tokens))).Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("database: cease to follow tokens: %w", err)
+		}
+		jobs := make([]jobRow, len(tokens))
+		for i, t := range tokens {
+			jobs[i] = jobToRow(l.Chain, &HolderJob{Token: t, Broken: true})
+		}
+		return upsert(ctx, tx, jobs)
+	})
+	if err == nil {
+		s.hint(ctx, l.Chain)
+	}
+	return err
+}
+
+// dropUnfollowed drops the rows of tokens that aren't followed any more, a bounded number at a time: a lease is renewed between. The
+// tokens' jobs go last.
+func (s *Store) dropUnfollowed(ctx context.Context, l *Lease) error {
+	tokens, err := s.mints(ctx, unfollowing, l.Chain, nil)
+	if err != nil || len(tokens) == 0 {
+		return err
+	}
+	if err := s.dropImages(ctx, l, tokens); err != nil {
+		return err
+	}
+	for len(tokens) > 0 {
+		some := tokens[:min(unfollowAtOnce, len(tokens))]
+		for _, t := range []struct{ table, key, where string }{
+			{"balances", "token, account", " AND NOT excluded"}, {"holder_staging", "token, account", ""}, {"holder_queue", "token, block, seq", ""},
+		} {
+			if err := s.dropRows(ctx, l, t.table, t.key, t.where, some); err != nil {
+				return err
+			}
+		}
+		if err := s.endJobs(ctx, l, some); err != nil {
+			return err
+		}
+		tokens = tokens[len(some):]
+	}
+	return nil
+}
+
+func (s *Store) dropRows(ctx context.Context, l *Lease, table, key, where string, tokens []market.Address) error {
+	for {
+		var gone int64
+		err := s.inTransaction(ctx, func(tx *transaction) error {
+			if err := s.fenced(ctx, tx, l, "lease_holder = lease_holder"); err != nil {
+				return err
+			}
+			res, err := tx.NewRaw("DELETE FROM "+table+" WHERE chain = ? AND ("+key+") IN (SELECT "+key+" FROM "+table+
+				" WHERE chain = ? AND token IN (?)"+where+" LIMIT ?)", l.Chain, l.Chain, among(tx.postgres, addressKeys(tokens)), dropAtOnce).Exec(ctx)
+			if err != nil {
+				return fmt.Errorf("database: drop %s of tokens that aren't followed: %w", table, err)
+			}
+			gone, err = res.RowsAffected()
+			return err
+		})
+		if err != nil || gone < dropAtOnce {
+			return err
+		}
+	}
+}
+
+// endJobs also empties the accounts that don't count as holders. That they don't stays known: a token may be launched yet.
+func (s *Store) endJobs(ctx context.Context, l *Lease, tokens []market.Address) error {
+	return s.inTransaction(ctx, func(tx *transaction) error {
+		if err := s.fenced(ctx, tx, l, "lease_holder = lease_holder"); err != nil {
+			return err
+		}
+		keys := among(tx.postgres, addressKeys(tokens))
+		if _, err := tx.NewRaw("UPDATE balances SET amount = ? WHERE chain = ? AND token IN (?)", bytesOf(&market.Amount{}), l.Chain, keys).
+			Exec(ctx); err != nil {
+			return fmt.Errorf("database: empty the accounts of tokens that aren't followed: %w", err)
+		}
+		if _, err := tx.NewRaw("DELETE FROM holder_jobs WHERE chain = ? AND token IN (?)", l.Chain, keys).Exec(ctx); err != nil {
+			return fmt.Errorf("database: drop the jobs of tokens that aren't followed: %w", err)
+		}
+		return nil
+	})
+}
+
+// dropImages forgets what a rewind would bring back of the tokens' balances, block by block.
+func (s *Store) dropImages(ctx context.Context, l *Lease, tokens []market.Address) error {
+	gone := make(map[market.Address]bool, len(tokens))
+	for _, t := range tokens {
+		gone[t] = true
+	}
+	var blocks []int64
+	if err := s.write.NewRaw("SELECT DISTINCT block FROM undo WHERE chain = ?", l.Chain).Scan(ctx, &blocks); err != nil {
+		return fmt.Errorf("database: list the blocks that can be undone: %w", err)
+	}
+	for _, block := range blocks {
+		err := s.inTransaction(ctx, func(tx *transaction) error {
+			if err := s.fenced(ctx, tx, l, "lease_holder = lease_holder"); err != nil {
+				return err
+			}
+			var rows, drop []undoRow
+			err := tx.NewSelect().Model(&rows).Where("chain = ? AND block = ? AND tbl IN (?)", l.Chain, block,
+				bun.In([]string{tableOf[balanceRow](), tableOf[queuedRow](), tableOf[jobRow](), tableOf[stagingRow]()})).Scan(ctx)
+			if err != nil {
+				return fmt.Errorf("database: read what block %d changed: %w", block, err)
+			}
+			c := columns{table: "undo"}
+			for i := range rows {
+				var of struct{ Token []byte }
+				if err := json.Unmarshal(rows[i].Image, &of); err != nil {
+					return fmt.Errorf("database: read the former %s: %w", rows[i].Tbl, err)
+				}
+				if gone[c.address(of.Token)] {
+					drop = append(drop, rows[i])
+				}
+			}
+			if c.err != nil {
+				return c.err
+			}
+			return remove(ctx, tx, drop)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,95 @@
+package store_test
+
+import (
+	"maps"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+// TestUnfollow: nothing is left of the holders of a token that isn't followed any more but which accounts don't count, and no rewind
+// brings any of it back. Launches and declared tokens keep theirs.
+func TestUnfollow(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			ctx := t.Context()
+			l := lease(t, s)
+			const counted, waiting, declared, launched, pool = 1, 2, 3, 4, 50
+			token := func(n int, h market.Holders) market.Change[market.Address, market.Token] {
+				return market.Change[market.Address, market.Token]{
+					Key: address(n), After: &market.Token{Mint: address(n), FirstBlock: 1, Holders: h, SinceCreation: true},
+				}
+			}
+			balance := func(n, account int, amount uint64) market.Change[market.BalanceKey, market.Balance] {
+				return market.Change[market.BalanceKey, market.Balance]{
+					Key: market.BalanceKey{Token: address(n), Account: address(account)}, After: &market.Balance{Amount: huge(amount), Excluded: account == pool},
+				}
+			}
+			current := market.Holders{Status: market.HoldersCurrent, Count: 1}
+			c := &store.Commit{Last: header(1), Blocks: []market.Header{header(1)}, Undo: true}
+			for _, n := range []int{counted, declared, launched} {
+				c.Changes.Tokens = append(c.Changes.Tokens, token(n, current))
+				c.Changes.Balances = append(c.Changes.Balances, balance(n, 8, 5), balance(n, pool, 7))
+			}
+			c.Changes.Tokens = append(c.Changes.Tokens, token(waiting, market.Holders{Status: market.HoldersIndexing}))
+			c.Changes.Queued = []market.QueuedTransfer{{Token: address(waiting), From: address(8), To: address(9), Block: 1, Amount: huge(1)}}
+			c.Changes.Launches = []market.Change[market.Address, market.Launch]{{Key: address(launched), After: &market.Launch{Mint: address(launched), Block: 1}}}
+			if err := s.Commit(ctx, l, c); err != nil {
+				t.Fatal(err)
+			}
+			job := store.HolderJob{Token: address(waiting), Final: 9, Next: 5}
+			if err := s.SaveHolderJob(ctx, l, &job, map[market.Address]market.Amount{address(8): huge(3)}); err != nil {
+				t.Fatal(err)
+			}
+			// Its rewind would bring back what the accounts had before.
+			c = &store.Commit{Last: header(2), Blocks: []market.Header{header(2)}, Undo: true}
+			before, after := balance(counted, 8, 5), balance(counted, 8, 6)
+			after.Before = before.After
+			c.Changes.Balances = []market.Change[market.BalanceKey, market.Balance]{after}
+			c.Changes.Tokens = []market.Change[market.Address, market.Token]{token(counted, current)}
+			c.Changes.Tokens[0].Before = token(counted, current).After
+			if err := s.Commit(ctx, l, c); err != nil {
+				t.Fatal(err)
+			}
+
+			unfollow := func(want int) {
+				t.Helper()
+				if n, err := s.Unfollow(ctx, l, []market.Address{address(declared)}); err != nil || n != want {
+					t.Fatalf("%d tokens aren't followed any more, %v; want %d", n, err, want)
+				}
+				for n, want := range map[int]map[market.Address]market.Balance{
+					counted:  {address(pool): {Excluded: true}},
+					waiting:  {},
+					declared: {address(8): {Amount: huge(5)}, address(pool): {Amount: huge(7), Excluded: true}},
+					launched: {address(8): {Amount: huge(5)}, address(pool): {Amount: huge(7), Excluded: true}},
+				} {
+					if got, err := s.Balances(ctx, "base", address(n)); err != nil || !maps.Equal(got, want) {
+						t.Errorf("token %d: the balances are %v, %v; want %v", n, got, err, want)
+					}
+				}
+				jobs, err := s.HolderJobs(ctx, "base")
+				queue, e := s.Queued(ctx, "base", address(waiting))
+				staged, e2 := s.Staged(ctx, "base", address(waiting), nil)
+				if err != nil || e != nil || e2 != nil || len(jobs)+len(queue)+len(staged) > 0 {
+					t.Errorf("jobs %v, %v; queue %v, %v; staged %v, %v", jobs, err, queue, e, staged, e2)
+				}
+				gaps, err := s.HolderGaps(ctx, "base", 9, nil, 9)
+				if err != nil || len(gaps) > 0 {
+					t.Errorf("gaps %v, %v", gaps, err)
+				}
+			}
+			unfollow(2)
+			unfollow(0)
+			if err := s.Rewind(ctx, l, 1); err != nil {
+				t.Fatal(err)
+			}
+			unfollow(1) // the row of the token itself came back
+			unfollow(0)
+		})
+	}
+}
