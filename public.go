@@ -23,8 +23,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
-// limitedClients bounds the clients, each once for every operation that it asks, whose requests are counted in memory: at
-// most some 240 MB, when all of them use up their limits.
+// limitedClients bounds the clients and the /48s of IPv6, each once for every operation that it asks, whose requests are counted
+// in memory: at most some 240 MB when all clients use up their limits, and twice that when all are of such networks.
 const limitedClients = 200_000
 
 // public are the flags of whoever serves the public API.
@@ -32,7 +32,7 @@ type public struct {
 	listen, baseURL, docsURL, site, keys, redis, renderer string
 	proxies                                               []string
 	inFlight                                              int
-	accessLog                                             bool
+	behindCache, accessLog                                bool
 }
 
 func (p *public) register(cmd *cobra.Command) {
@@ -47,6 +47,7 @@ func (p *public) register(cmd *cobra.Command) {
 	f.StringVar(&p.renderer, "renderer", "", "Unix socket of the renderer (boardwalk renderer), which draws share cards; without one they are answered 503")
 	f.StringArrayVar(&p.proxies, "trusted-proxy", nil, "address or CIDR of a proxy whose X-Forwarded-For tells the client; may be given several times")
 	f.IntVar(&p.inFlight, "max-in-flight", 0, "most requests that read the database at once, the rest is answered 503; 0 is 16 for each core")
+	f.BoolVar(&p.behindCache, "behind-cache", false, "leave the RateLimit header, which is one client's, off answers that a shared cache in front may keep")
 	f.BoolVar(&p.accessLog, "access-log", false, "write a log line for each answer")
 }
 
@@ -88,7 +89,7 @@ func (p *public) server(at net.Addr, st *store.Store, live *catalog.Live, checks
 	o := apiserver.Options{
 		Store: st, Catalog: live, Build: build(), BaseURL: strings.TrimRight(base, "/"), DocsURL: strings.TrimRight(p.docsURL, "/"),
 		Checker:     checks,
-		MaxInFlight: p.inFlight, AccessLog: p.accessLog, Now: now, Log: log, Metrics: httpapi.NewMetrics(r),
+		MaxInFlight: p.inFlight, BehindCache: p.behindCache, AccessLog: p.accessLog, Now: now, Log: log, Metrics: httpapi.NewMetrics(r),
 	}
 	if o.Site, err = loadSite(p.site); err != nil {
 		return nil, closing, err

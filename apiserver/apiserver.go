@@ -61,6 +61,8 @@ type Options struct {
 	Checker checker.Checker
 	// MaxInFlight bounds the requests that read the database at once; 0 is a default by the number of cores.
 	MaxInFlight int
+	// BehindCache is for a service behind a cache that clients share: RateLimit, one client's, is left off what that may keep.
+	BehindCache bool
 	AccessLog   bool
 	Now         func() time.Time
 	Log         *slog.Logger
@@ -97,7 +99,7 @@ func New(o Options) (*Server, error) {
 	c := httpapi.Config{
 		Tokens: v, Launches: v, Series: v, Snapshots: v, Profiles: v, Cards: o.Cards, Checker: o.Checker, Site: o.Site, Build: o.Build, BaseURL: o.BaseURL, DocsURL: o.DocsURL,
 		Docs: pages, Callers: caller.NewResolver(o.TrustedProxies, o.Keys), Limiter: o.Limiter, MaxInFlight: o.MaxInFlight,
-		AccessLog: o.AccessLog, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
+		BehindCache: o.BehindCache, AccessLog: o.AccessLog, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
 	}
 	h, err := httpapi.New(c)
 	if err != nil {

@@ -56,6 +56,18 @@ func (c Cache) ClosedHeader() string {
 	return fmt.Sprintf("public, max-age=%d, immutable", c.ClosedMaxAge)
 }
 
+// Private makes of a value of Cache-Control that of an answer to a request with a key: no shared cache may keep what it says of
+// the key and its limit.
+func Private(cacheControl string) string {
+	if rest, shared := strings.CutPrefix(cacheControl, "public"); shared {
+		return "private" + rest
+	}
+	if cacheControl == "no-cache" { // by itself it lets a cache keep the answer and ask whether it still holds
+		return "private, no-cache"
+	}
+	return cacheControl
+}
+
 // Headers returns the values of Cache-Control that the operation may answer with.
 func (c Cache) Headers() []string {
 	out := []string{c.Header(), c.ClosedHeader()}
@@ -72,6 +84,11 @@ type Limit struct {
 	Name     string `yaml:"name"` // the operationId where the document gives none
 	Requests int    `yaml:"requests"`
 	WindowS  int    `yaml:"window_s"`
+}
+
+// Network is the limit of all clients of a /48 of IPv6, which has the quotas of so many.
+func (l Limit) Network(clients int) Limit {
+	return Limit{Name: l.Name + "-prefix", Requests: clients * l.Requests, WindowS: l.WindowS}
 }
 
 // Window is the limit's window.

@@ -1702,7 +1702,7 @@ type Problem struct {
 	// Type Names the kind of problem by its last segment, and documents it.
 	Type string `json:"type"`
 
-	// ViolatedPolicies Limits that are used up; operation ids.
+	// ViolatedPolicies The limit that is used up; an operation id, with `-prefix` behind it for that of an IPv6 /48.
 	ViolatedPolicies []string `json:"violated-policies,omitempty"`
 
 	// Wallet The wallet that was looked up.

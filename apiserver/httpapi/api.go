@@ -95,6 +95,8 @@ type Config struct {
 	// MaxInFlight bounds the reads of Tokens and Series that are under way at once; what comes on top is answered 503 without
 	// waiting.
 	MaxInFlight int
+	// BehindCache leaves RateLimit off what a shared cache may keep.
+	BehindCache bool
 	// AccessLog writes a line for each answer.
 	AccessLog bool
 

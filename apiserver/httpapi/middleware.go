@@ -121,12 +121,23 @@ type operation struct {
 	id       string
 	rules    rules
 	policy   limit.Policy
-	quota    []string // RateLimit-Policy
+	quota    quota
+	network  quota // of a /48 of IPv6
 	cache    policies
 	page     bool // it answers with pages
 	json     bool // it answers with JSON
 	handle   handler
 	requests observers
+}
+
+// quota is a limit's name and its RateLimit-Policy.
+type quota struct {
+	name   string
+	header []string
+}
+
+func newQuota(l contract.Limit) quota {
+	return quota{name: l.Name, header: []string{fmt.Sprintf("%q;q=%d;w=%d", l.Name, l.Requests, l.WindowS)}}
 }
 
 // exchange is one request on its way through the steps of serve.
@@ -191,7 +202,7 @@ func (a *API) limited(op *operation, next http.Handler) http.Handler {
 func newOperation(l contract.Limit, handle handler) *operation {
 	return &operation{
 		id: l.Name, handle: handle, policy: limit.Policy{Name: l.Name, Quota: l.Requests, Window: l.Window()},
-		quota: []string{fmt.Sprintf("%q;q=%d;w=%d", l.Name, l.Requests, l.WindowS)},
+		quota: newQuota(l), network: newQuota(l.Network(limit.PerNetwork)),
 	}
 }
 
@@ -251,13 +262,17 @@ func (a *API) withinLimit(ctx context.Context, x *exchange) error {
 	d := a.Limiter.Take(ctx, who.Client, &x.op.policy)
 	seconds := max(int64((d.Reset+time.Second-1)/time.Second), 1)
 	var room [64]byte
-	b := strconv.AppendQuote(room[:0], x.op.id)
+	q := &x.op.quota
+	if d.Network {
+		q = &x.op.network
+	}
+	b := strconv.AppendQuote(room[:0], q.name)
 	b = strconv.AppendInt(append(b, ";r="...), int64(d.Remaining), 10)
 	b = strconv.AppendInt(append(b, ";t="...), seconds, 10)
 	h["Ratelimit"] = []string{string(b)}
-	h["Ratelimit-Policy"] = x.op.quota
+	h["Ratelimit-Policy"] = q.header
 	if !d.Allowed {
-		return tooManyRequests(x.op.id, int(seconds))
+		return tooManyRequests(x.op.id, d.Network, q.name, int(seconds))
 	}
 	return nil
 }

@@ -129,9 +129,14 @@ func methodNotAllowed(r *http.Request) error {
 	return p
 }
 
-func tooManyRequests(operation string, seconds int) error {
-	p := newProblem("quota-exceeded", "The limit of "+operation+" is used up for the next "+strconv.Itoa(seconds)+" s.")
-	p.ViolatedPolicies, p.RetryAfterS, p.retryAfter = []string{operation}, seconds, seconds
+// tooManyRequests says which limit is used up: that of an operation for the client, or for all of its network.
+func tooManyRequests(operation string, network bool, policy string, seconds int) error {
+	whose := ""
+	if network {
+		whose = " for your IPv6 /48"
+	}
+	p := newProblem("quota-exceeded", "The limit of "+operation+whose+" is used up for the next "+strconv.Itoa(seconds)+" s.")
+	p.ViolatedPolicies, p.RetryAfterS, p.retryAfter = []string{policy}, seconds, seconds
 	return p
 }
 

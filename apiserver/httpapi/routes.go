@@ -104,6 +104,7 @@ func (a *API) handler() (http.Handler, error) {
 
 	var h http.Handler = m
 	h = unescaped(h)
+	h = a.forCaches(h)
 	h = a.recovered(h)
 	h = preflight(h)
 	h = anyOrigin(h)

@@ -15,10 +15,15 @@ type Client [33]byte
 
 // The kinds of clients: the first byte of a Client.
 const (
-	kindKey  = 1
-	kindIPv4 = 4
-	kindIPv6 = 6
+	kindKey     = 1
+	kindIPv4    = 4
+	kindIPv6    = 6
+	kindNetwork = 48 // a /48 of IPv6, which limiters count beside its /64s
 )
+
+// PerNetwork is how many clients' quotas a /48 of IPv6 has, all its /64s together. A site is given a /48, and one that asked from
+// each of its 65,536 /64s would else have as many quotas; 16 are for a site that many people share.
+const PerNetwork = 16
 
 // AddressClient is the client at an address: an IPv4 address (IPv4-mapped IPv6 among them), or the /64 of an IPv6
 // address, since that is the least that one customer is given. A zone is left out. An invalid address is the zero
@@ -47,11 +52,22 @@ func KeyClient(sum [32]byte) Client {
 	return c
 }
 
+// network is the /48 that the client is in; ok is false for a client that isn't at an IPv6 address.
+func (c Client) network() (n Client, ok bool) {
+	if c[0] != kindIPv6 {
+		return n, false
+	}
+	n[0] = kindNetwork
+	copy(n[1:7], c[1:7])
+	return n, true
+}
+
 // Policy is the limit of one operation.
 type Policy struct {
 	// Name is the operation's id. Requests under policies of the same name count together.
 	Name string
-	// Quota is the most requests that are counted in any window; with 0 or less all are refused.
+	// Quota is the most requests of a client that are counted in any window; with 0 or less all are refused. A /48 of IPv6 has
+	// PerNetwork times as many.
 	Quota int
 	// Window is positive. Redis counts in microseconds, a fraction of one is rounded up.
 	Window time.Duration
@@ -62,16 +78,19 @@ type Decision struct {
 	// Allowed tells that the request was counted. A refused one isn't, so that a client that keeps asking is allowed
 	// again as soon as one that doesn't.
 	Allowed bool
-	// Remaining is how many more requests would be allowed now.
+	// Network tells that the quota of the client's /48 is used up, whatever the client has left of its own. Such a request counts
+	// for neither, as one that the client's own quota refuses.
+	Network bool
+	// Remaining is how many more requests the client's own quota has room for now; 0 when Network is set.
 	Remaining int
-	// Reset is until Remaining next grows: until the oldest counted request leaves the window. It is always positive,
-	// and a window when nothing is counted.
+	// Reset is until Remaining next grows: until the oldest counted request, of the /48 when Network is set, leaves the
+	// window. It is always positive, and a window when nothing is counted.
 	Reset time.Duration
 }
 
 // Limiter decides on requests. A limiter always decides: there is no error that a caller could answer with.
 type Limiter interface {
-	// Take counts a request of c under p, if it may be. It is safe for concurrent use, and doesn't keep p.
+	// Take counts a request of c, and of its /48 when it has one, under p, if it may be for both. It is safe for concurrent use, and doesn't keep p.
 	Take(ctx context.Context, c Client, p *Policy) Decision
 }
 

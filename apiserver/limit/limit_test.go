@@ -61,6 +61,33 @@ func conform(t *testing.T, open func(testing.TB) subject) {
 			}
 		}
 	})
+	t.Run("a /48 of IPv6", func(t *testing.T) {
+		t.Parallel()
+		s := open(t)
+		p := Policy{Name: policyName(), Quota: 3, Window: time.Hour}
+		// Those that their own quota refuses count for nobody: the /48 has room for exactly so many clients.
+		for n := range byte(PerNetwork) {
+			for range 2 * p.Quota {
+				s.Take(t.Context(), within(1, n), &p)
+			}
+		}
+		for range 2 * p.Quota {
+			if d := s.Take(t.Context(), within(1, 99), &p); d.Allowed || !d.Network || d.Remaining != 0 || d.Reset <= 0 || d.Reset > p.Window {
+				t.Fatalf("beyond the quotas of the /48: %+v", d)
+			}
+		}
+		for name, c := range map[string]Client{"another /48": within(2, 1), "an IPv4 address": someone(1), "a key": KeyClient([32]byte{1})} {
+			if d := s.Take(t.Context(), c, &p); !d.Allowed || d.Network || d.Remaining != p.Quota-1 {
+				t.Errorf("%s: %+v", name, d)
+			}
+		}
+		// Those that the /48 refused count for nobody either.
+		wider := p
+		wider.Quota++
+		if d := s.Take(t.Context(), within(1, 99), &wider); !d.Allowed || d.Remaining != wider.Quota-1 {
+			t.Errorf("a client of the /48 that was refused, with more room: %+v", d)
+		}
+	})
 	t.Run("at the same time", func(t *testing.T) {
 		t.Parallel()
 		s := open(t)
@@ -79,9 +106,17 @@ func asTheModel(t *rapid.T, s subject) {
 	}
 	m := model{}
 	policy := rapid.SampledFrom(policies)
+	clients := []Client{someone(1), someone(2), someone(3)}
+	if rapid.Bool().Draw(t, "IPv6") { // with more /64s of one /48 than it has quotas
+		clients = nil
+		for n := range byte(PerNetwork + 4) {
+			clients = append(clients, within(1, n))
+		}
+		clients = append(clients, within(2, 0), someone(1))
+	}
 	t.Repeat(map[string]func(*rapid.T){
 		"take": func(t *rapid.T) {
-			c, p := someone(rapid.ByteRange(1, 3).Draw(t, "client")), policy.Draw(t, "policy")
+			c, p := rapid.SampledFrom(clients).Draw(t, "client"), policy.Draw(t, "policy")
 			got, at := s.takeAt(c, p)
 			if want := m.take(c, p, at); got != want {
 				t.Fatalf("at %s got %+v, the model says %+v", at, got, want)
@@ -104,26 +139,43 @@ type modelKey struct {
 }
 
 func (m model) take(c Client, p *Policy, now time.Duration) Decision {
-	k := modelKey{c, p}
-	var within []time.Duration
-	for _, at := range m[k] {
-		if at > now-p.Window {
-			within = append(within, at)
+	own := m.within(c, p, now)
+	n, inNetwork := c.network()
+	if network := m.within(n, p, now); inNetwork && len(network) >= PerNetwork*p.Quota {
+		return Decision{Network: true, Reset: network[0] + p.Window - now}
+	}
+	allowed := len(own) < p.Quota
+	if allowed {
+		k := modelKey{c, p}
+		own, m[k] = append(own, now), append(m[k], now)
+		if inNetwork {
+			k.c = n
+			m[k] = append(m[k], now)
 		}
 	}
-	allowed := len(within) < p.Quota
-	if allowed {
-		within, m[k] = append(within, now), append(m[k], now)
+	return Decision{Allowed: allowed, Remaining: p.Quota - len(own), Reset: own[0] + p.Window - now}
+}
+
+// within are the counted requests of the window that ends now.
+func (m model) within(c Client, p *Policy, now time.Duration) (times []time.Duration) {
+	for _, at := range m[modelKey{c, p}] {
+		if at > now-p.Window {
+			times = append(times, at)
+		}
 	}
-	return Decision{Allowed: allowed, Remaining: p.Quota - len(within), Reset: within[0] + p.Window - now}
+	return times
 }
 
 // check states the promise itself: of any quota + 1 counted requests in a row, the last is a window after the first.
 func (m model) check(t *rapid.T) {
 	for k, times := range m {
-		for i := range max(0, len(times)-k.p.Quota) {
-			if took := times[i+k.p.Quota] - times[i]; took < k.p.Window {
-				t.Fatalf("%d requests within %s; allowed are %d in %s", k.p.Quota+1, took, k.p.Quota, k.p.Window)
+		quota := k.p.Quota
+		if k.c[0] == kindNetwork {
+			quota *= PerNetwork
+		}
+		for i := range max(0, len(times)-quota) {
+			if took := times[i+quota] - times[i]; took < k.p.Window {
+				t.Fatalf("%d requests within %s; allowed are %d in %s", quota+1, took, quota, k.p.Window)
 			}
 		}
 	}
@@ -209,6 +261,11 @@ func policyName() string { return fmt.Sprintf("getThing%d", policiesNamed.Add(1)
 
 func someone(n byte) Client { return AddressClient(netip.AddrFrom4([4]byte{192, 0, 2, n})) }
 
+// within is a /64 of a /48 of IPv6.
+func within(network, n byte) Client {
+	return AddressClient(netip.AddrFrom16([16]byte{0x20, 0x01, 0x0d, 0xb8, 0, network, 0, n, 15: 1}))
+}
+
 // clock is one that tests set.
 type clock struct{ sinceStart atomic.Int64 }
 
@@ -242,8 +299,8 @@ func TestClient(t *testing.T) {
 			t.Errorf("%s: the same client is %t, want %t", c.name, c.a == c.b, c.same)
 		}
 		p := &Policy{Name: "getThing"}
-		if (redisKey(c.a, p) == redisKey(c.b, p)) != c.same {
-			t.Errorf("%s: %s and %s", c.name, redisKey(c.a, p), redisKey(c.b, p))
+		if a, b := redisKeys(c.a, p)[0], redisKeys(c.b, p)[0]; (a == b) != c.same {
+			t.Errorf("%s: %s and %s", c.name, a, b)
 		}
 	}
 }

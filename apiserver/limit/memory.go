@@ -22,12 +22,13 @@ const (
 
 // Memory limits the requests that this process sees.
 //
-// It keeps an entry for each client and policy with counted requests, of about 250 bytes and 8 more for each request that
-// is counted at a time. Every Take drops up to two entries of which all requests have left the window, so there is no
+// It keeps an entry for each client and policy with counted requests, and one for each /48 of IPv6, of about 250 bytes and 8
+// more for each request that is counted at a time. Every Take drops up to two entries of which all requests have left the window, so there is no
 // pass over all of them, and none without traffic. Where there would be more entries than the most that it may keep,
 // the one that was used least recently, to within a second, goes, and its client starts anew: when more clients than that
 // come at a time, they get more than their quota. Clients are spread over up to 64 shards, each with its part of the
-// most, so one can be full a little before all are.
+// most, so one can be full a little before all are. Those of one /48 are in one shard: one lock covers both counts, and
+// clients that come from everywhere in it push out those of that shard alone.
 type Memory struct {
 	now    func() time.Time
 	start  time.Time
@@ -56,7 +57,11 @@ func NewMemory(now func() time.Time, maxEntries int) *Memory {
 
 // Take counts a request of c under p, if it may be. It doesn't wait, and doesn't look at the context.
 func (m *Memory) Take(_ context.Context, c Client, p *Policy) Decision {
-	s := &m.shards[maphash.Bytes(m.seed, c[:])&uint64(len(m.shards)-1)]
+	by, ok := c.network()
+	if !ok {
+		by = c
+	}
+	s := &m.shards[maphash.Bytes(m.seed, by[:])&uint64(len(m.shards)-1)]
 	s.mu.Lock()
 	// Read under the lock: of two Takes the later in the ring must have the later time.
 	now := int64(m.now().Sub(m.start))
@@ -116,7 +121,35 @@ func (s *shard) take(now int64, c Client, p *Policy) Decision {
 	if p.Quota <= 0 {
 		return refusal(p)
 	}
-	k := key{client: c, policy: p.Name}
+	var wide *entry
+	if network, ok := c.network(); ok {
+		wide = s.use(now, key{client: network, policy: p.Name})
+		// It is looked at first, so that a /48 that is refused makes no entries of its clients.
+		if d := wide.times.look(now, PerNetwork*p.Quota, p.Window); !d.Allowed {
+			d.Network = true
+			return d
+		}
+	}
+	own := s.use(now, key{client: c, policy: p.Name})
+	d := own.times.look(now, p.Quota, p.Window)
+	if d.Allowed {
+		d = own.count(now, p.Quota, p.Window)
+		if wide != nil {
+			wide.count(now, PerNetwork*p.Quota, p.Window)
+		}
+	}
+	for range sweepsPerTake {
+		last := s.ends.prev
+		if last == own || last == wide || last.idleAt > now {
+			break
+		}
+		s.drop(last)
+	}
+	return d
+}
+
+// use finds an entry, or makes it, and puts it at the front.
+func (s *shard) use(now int64, k key) *entry {
 	e := s.entries[k]
 	if e == nil {
 		if len(s.entries) >= s.most {
@@ -130,18 +163,7 @@ func (s *shard) take(now int64, c Client, p *Policy) Decision {
 		e.unlink()
 		s.front(e)
 	}
-	d := e.times.take(now, p)
-	if d.Allowed {
-		e.idleAt = now + int64(p.Window)
-	}
-	for range sweepsPerTake {
-		last := s.ends.prev
-		if last == e || last.idleAt > now {
-			break
-		}
-		s.drop(last)
-	}
-	return d
+	return e
 }
 
 func (s *shard) front(e *entry) {
@@ -154,13 +176,22 @@ func (s *shard) drop(e *entry) {
 	delete(s.entries, e.key)
 }
 
-// entry is what is counted for one client under one policy.
+// entry is what is counted for one client, or one /48, under one policy.
 type entry struct {
 	times      times
 	idleAt     int64 // when nothing is counted any more
 	usedAt     int64 // when it was put at the front
 	prev, next *entry
 	key        key
+}
+
+// count counts a request that look allowed.
+func (e *entry) count(now int64, quota int, window time.Duration) Decision {
+	e.times.add(now, quota)
+	e.idleAt = now + int64(window)
+	d := e.times.state(now, quota, window)
+	d.Allowed = true
+	return d
 }
 
 func (e *entry) unlink() { e.prev.next, e.next.prev = e.next, e.prev }
@@ -180,24 +211,27 @@ func (t *times) at(i int) *int64 {
 	return &t.ring[i]
 }
 
-func (t *times) take(now int64, p *Policy) Decision {
+// look drops what has left the window, and tells whether one more may be counted.
+func (t *times) look(now int64, quota int, window time.Duration) Decision {
 	for i := t.n - 1; i >= 0 && *t.at(i) > now; i-- {
 		*t.at(i) = now // the clock was set back
 	}
-	window := int64(p.Window)
-	for t.n > 0 && *t.at(0) <= now-window {
+	for t.n > 0 && *t.at(0) <= now-int64(window) {
 		if t.first, t.n = t.first+1, t.n-1; t.first == len(t.ring) {
 			t.first = 0
 		}
 	}
-	d := Decision{Allowed: t.n < p.Quota}
-	if d.Allowed {
-		t.add(now, p.Quota)
+	if t.n < quota {
+		return Decision{Allowed: true}
 	}
-	d.Remaining = max(0, p.Quota-t.n)
+	return t.state(now, quota, window)
+}
+
+// state is where a client stands that has something counted.
+func (t *times) state(now int64, quota int, window time.Duration) Decision {
 	// With a quota that was lowered meanwhile, several have to leave before there is room for one.
-	d.Reset = time.Duration(*t.at(max(0, t.n-p.Quota)) + window - now)
-	return d
+	oldest := *t.at(max(0, t.n-quota))
+	return Decision{Remaining: max(0, quota-t.n), Reset: time.Duration(oldest + int64(window) - now)}
 }
 
 func (t *times) add(now int64, quota int) {

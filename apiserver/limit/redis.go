@@ -70,7 +70,7 @@ func NewRedis(rdb redis.UniversalClient, fallback *Memory, o RedisOptions) *Redi
 	return r
 }
 
-// Take counts a request of c under p, if it may be. The end of the context doesn't end it: a client that hangs up has made
+// Take counts a request of c, and of its /48 when it has one, under p, if it may be for both. The end of the context doesn't end it: a client that hangs up has made
 // its request all the same, and must not look like a Redis that fails.
 func (r *Redis) Take(ctx context.Context, c Client, p *Policy) Decision {
 	if p.Quota <= 0 {
@@ -94,7 +94,7 @@ func (r *Redis) ask(ctx context.Context, c Client, p *Policy) (d Decision, at in
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), r.timeout)
 	defer cancel()
 	window := (p.Window + time.Microsecond - 1) / time.Microsecond
-	got, err := r.script.Run(ctx, r.rdb, []string{redisKey(c, p)}, p.Quota, int64(window)).Int64Slice()
+	got, err := r.script.Run(ctx, r.rdb, redisKeys(c, p), p.Quota, int64(window), PerNetwork*p.Quota).Int64Slice()
 	if err != nil {
 		return Decision{}, 0, err
 	}
@@ -102,24 +102,38 @@ func (r *Redis) ask(ctx context.Context, c Client, p *Policy) (d Decision, at in
 		return Decision{}, 0, fmt.Errorf("the script answered with %d numbers, not 4", len(got))
 	}
 	return Decision{
-		Allowed: got[0] == 1, Remaining: int(got[1]), Reset: time.Duration(got[2]) * time.Microsecond,
+		Allowed: got[0] == 1, Network: got[0] == -1, Remaining: int(got[1]), Reset: time.Duration(got[2]) * time.Microsecond,
 	}, got[3], nil
 }
 
-// redisKey names the list of a client's requests under a policy. The braces keep it whole in a cluster; the zeros that
-// pad a client are left out.
-func redisKey(c Client, p *Policy) string {
-	n := len(c)
-	for n > 1 && c[n-1] == 0 {
-		n--
+// redisKeys name the lists of the requests of a client, and of its /48 when it has one, under a policy. What stands in
+// braces is the same in both, which keeps them together in a cluster.
+func redisKeys(c Client, p *Policy) []string {
+	network, ok := c.network()
+	if !ok {
+		return []string{redisKey(c, p)}
 	}
+	wide := redisKey(network, p)
+	return []string{string(appendClient([]byte(wide+":"), c)), wide}
+}
+
+// redisKey is the key that a client or a /48 has under a policy.
+func redisKey(c Client, p *Policy) string {
 	b := make([]byte, 0, len(keyPrefix)+len(p.Name)+2*len(c)+3)
 	b = append(b, keyPrefix...)
 	b = append(b, '{')
 	b = append(b, p.Name...)
 	b = append(b, ':')
-	b = hex.AppendEncode(b, c[:n])
-	return string(append(b, '}'))
+	return string(append(appendClient(b, c), '}'))
+}
+
+// appendClient writes a client without the zeros that pad it.
+func appendClient(b []byte, c Client) []byte {
+	n := len(c)
+	for n > 1 && c[n-1] == 0 {
+		n--
+	}
+	return hex.AppendEncode(b, c[:n])
 }
 
 // mayAsk tells whether this Take asks Redis. During an outage the one that does has a trial, a new end of the pause, and

@@ -16,6 +16,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/getkin/kin-openapi/openapi3"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 )
 
 // fake is a server that has no data: it answers what the document's examples say, and keeps the contract otherwise. A
@@ -76,6 +78,7 @@ func (s *fake) respond(r *http.Request) answer {
 	a.header.Set("X-Request-Id", id)
 	if r.Header.Get("X-Api-Key") != "" {
 		a.header.Set("X-Api-Key-Status", "unknown")
+		a.header.Set("Cache-Control", contract.Private(a.header.Get("Cache-Control")))
 	}
 	if a.code == http.StatusOK {
 		a.header.Set("ETag", tagOf(a.body))

@@ -52,25 +52,31 @@ func checkVary(r *reply) error {
 // checkCache holds Cache-Control to x-cache, which no validator reads. Where a series has a policy of its own, that goes
 // with a body of candles and the other with any other body, and so does that of what is unchecked with a body that says so;
 // a reply without a body may have either. Only a body that
-// can't change any more may be called immutable.
+// can't change any more may be called immutable. To a request with a key all are private.
 func checkCache(cache contract.Cache, r *reply) error {
 	if r.status >= http.StatusBadRequest {
 		return once(r.header, "Cache-Control", "no-store")
 	}
-	open := once(r.header, "Cache-Control", cache.Header())
+	policy := func(want string) error {
+		if r.req.Header.Get("X-Api-Key") != "" {
+			want = contract.Private(want)
+		}
+		return once(r.header, "Cache-Control", want)
+	}
+	open := policy(cache.Header())
 	_, candles := r.object()["candles"]
 	for _, own := range []struct {
 		policy *contract.Cache
 		is     bool
 	}{{cache.Series, candles}, {cache.Unchecked, r.object()["status"] == "unchecked"}} {
 		if own.policy != nil && (own.is || r.bodiless && open != nil) {
-			open = once(r.header, "Cache-Control", own.policy.Header())
+			open = policy(own.policy.Header())
 		}
 	}
 	if cache.Stale != nil && open != nil { // of an old answer no body tells
-		open = once(r.header, "Cache-Control", cache.Stale.Header())
+		open = policy(cache.Stale.Header())
 	}
-	if open == nil || cache.ClosedMaxAge == 0 || once(r.header, "Cache-Control", cache.ClosedHeader()) != nil {
+	if open == nil || cache.ClosedMaxAge == 0 || policy(cache.ClosedHeader()) != nil {
 		return open
 	}
 	if bytes.Contains(r.body, []byte(`"final":false`)) {
@@ -92,12 +98,16 @@ func checkKeyStatus(r *reply) error {
 	return nil
 }
 
-var limitPattern = regexp.MustCompile(`^"([A-Za-z]+)";r=([0-9]{1,9});t=([0-9]{1,9})$`)
+var limitPattern = regexp.MustCompile(`^"([A-Za-z]+(?:-prefix)?)";r=([0-9]{1,9});t=([0-9]{1,9})$`)
 
-// checkLimit holds the headers to the limit that counts the request, and on 429 to each other and to the body.
+// checkLimit holds the headers to the limit that counts the request, and on 429 to each other and to the body. A 429 may be for
+// the limit of the client's network.
 func checkLimit(limit contract.Limit, r *reply) error {
 	if limit.Requests == 0 {
 		return errors.New("the document gives no limit")
+	}
+	if network := limit.Network(perNetwork); r.status == http.StatusTooManyRequests && strings.Contains(r.header.Get("RateLimit-Policy"), strconv.Quote(network.Name)) {
+		limit = network
 	}
 	name := limit.Name
 	found := []error{once(r.header, "RateLimit-Policy", fmt.Sprintf("%q;q=%d;w=%d", name, limit.Requests, limit.WindowS))}
@@ -121,6 +131,9 @@ func checkLimit(limit contract.Limit, r *reply) error {
 	}
 	return errors.Join(found...)
 }
+
+// perNetwork is how many clients' limits a /48 of IPv6 has.
+const perNetwork = 16
 
 // checkQuota wants a 429 to say one thing in four places.
 func checkQuota(name string, left, wait int, r *reply) error {

@@ -21,6 +21,8 @@ func TestPlantedFaultsInHeadersFail(t *testing.T) {
 	unchanged := documentedAnswer(t, kit, "/api/market/live", 304)
 	bad := documentedAnswer(t, kit, "/api/market/live", 400)
 	limited := documentedAnswer(t, kit, "/api/market/live", 429)
+	ofNetwork := limited.with(t, []string{"getMarketLive-prefix"}, "violated-policies").
+		withHeader("RateLimit-Policy", `"getMarketLive-prefix";q=960;w=60`).withHeader("RateLimit", `"getMarketLive-prefix";r=0;t=12`)
 	closed := chart.withHeader("Cache-Control", "public, max-age=86400, immutable")
 	final := closed.with(t, []any{}, "candles")
 	majors := documentedAnswer(t, kit, "/api/majors", 200)
@@ -60,6 +62,11 @@ func TestPlantedFaultsInHeadersFail(t *testing.T) {
 		"policy of another operation":    {liveTarget, live.withHeader(policy, `"getVersion";q=60;w=60`), "limit"},
 		"policy of another quota":        {liveTarget, live.withHeader(policy, `"getMarketLive";q=61;w=60`), "limit"},
 		"policy of another window":       {liveTarget, live.withHeader(policy, `"getMarketLive";q=60;w=61`), "limit"},
+		"as documented, network's 429":   {liveTarget, ofNetwork, ""},
+		"a network's limit on 200":       {liveTarget, live.withHeader(policy, `"getMarketLive-prefix";q=960;w=60`).withHeader(limit, `"getMarketLive-prefix";r=17;t=12`), "limit"},
+		"a network of another quota":     {liveTarget, ofNetwork.withHeader(policy, `"getMarketLive-prefix";q=60;w=60`), "limit"},
+		"a network's 429 of the client":  {liveTarget, ofNetwork.with(t, []string{"getMarketLive"}, "violated-policies"), "limit"},
+		"private without a key":          {liveTarget, live.withHeader("Cache-Control", "private, max-age=5, stale-while-revalidate=30"), "Cache-Control"},
 		"policy with more":               {liveTarget, live.withHeader(policy, `"getMarketLive";q=60;w=60;pk=:eA==:`), both + "limit"},
 		"two policies":                   {liveTarget, live.adding(policy, `"unrouted";q=120;w=60`), "limit"},
 		"policy of unrouted paths":       {liveTarget, live.withHeader(policy, `"unrouted";q=120;w=60`).withHeader(limit, `"unrouted";r=1;t=1`), "limit"},
@@ -131,10 +138,15 @@ func TestKeyStatus(t *testing.T) {
 	live := documentedAnswer(t, kit, "/api/market/live", 200)
 	req := httptest.NewRequestWithContext(t.Context(), http.MethodGet, liveTarget, nil)
 	req.Header.Set("X-Api-Key", "x")
-	if err := live.withHeader("X-Api-Key-Status", "unknown").verify(kit, req); err != nil {
+	told := live.withHeader("X-Api-Key-Status", "unknown")
+	private := "private, max-age=5, stale-while-revalidate=30"
+	if err := told.withHeader("Cache-Control", private).verify(kit, req); err != nil {
 		t.Error(err)
 	}
-	if err := live.verify(kit, req); !slices.Equal(rulesOf(err), []string{"X-Api-Key-Status"}) {
+	if err := told.verify(kit, req); !slices.Equal(rulesOf(err), []string{"Cache-Control"}) {
+		t.Errorf("an answer to a key that shared caches may keep: %v", err)
+	}
+	if err := live.withHeader("Cache-Control", private).verify(kit, req); !slices.Equal(rulesOf(err), []string{"X-Api-Key-Status"}) {
 		t.Errorf("silence about a key: %v", err)
 	}
 }
