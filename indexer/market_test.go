@@ -45,7 +45,7 @@ func TestDerivesARealChain(t *testing.T) {
 		stop()
 		t.Run(kind, func(t *testing.T) {
 			t.Run("candles are those of the trades", func(t *testing.T) { checkCandles(t, st) })
-			t.Run("windows are those of the trades", func(t *testing.T) { checkWindows(t, st) })
+			t.Run("windows are those of the trades", func(t *testing.T) { w.checkWindows(t, st) })
 			t.Run("quote volume is the chain's to the unit", func(t *testing.T) { w.checkVolume(t, st) })
 			t.Run("balances are the contracts'", func(t *testing.T) {
 				if current, unavailable := w.checkBalances(t, st); current < 12 || unavailable != 1 {
@@ -225,20 +225,21 @@ func ohlc(p float64) market.OHLC { return market.OHLC{Open: p, High: p, Low: p, 
 
 func extend(o *market.OHLC, p float64) { o.High, o.Low, o.Close = max(o.High, p), min(o.Low, p), p }
 
-func checkWindows(t *testing.T, st *store.Store) {
+func (w *world) checkWindows(t *testing.T, st *store.Store) {
 	t.Helper()
 	status, _, err := st.Chain(t.Context(), "base")
 	if err != nil {
 		t.Fatal(err)
 	}
 	from := status.Last.Time/60*60 - 24*3600 + 60
-	want := map[market.Address]market.Window{}
+	want, gone := map[market.Address]market.Window{}, map[market.Address]market.Trade{}
 	outside := 0
 	for _, tr := range all[market.Trade](t)(st.ChainTrades(t.Context(), "base", 0, 0)) {
 		win := want[tr.Pool]
 		if tr.Time < from {
 			outside++
 			win.ReferenceUSD = tr.CloseUSD
+			gone[tr.Pool] = tr
 		} else {
 			if win.ReferenceUSD == 0 {
 				win.ReferenceUSD = tr.CloseUSD
@@ -255,8 +256,16 @@ func checkWindows(t *testing.T, st *store.Store) {
 		want[tr.Pool] = win
 	}
 	for _, p := range pools(t, st) {
-		if p.Day != want[p.ID] {
+		got := p.Day
+		if got.ReferenceQuote = 0; got != want[p.ID] {
 			t.Errorf("pool %s: the window is %+v, its trades give %+v", p.ID, p.Day, want[p.ID])
+		}
+		inQuote := gone[p.ID].CloseUSD // of a pegged asset
+		if p.Quote.String() == strings.ToLower(w.Wrapped) {
+			inQuote = gone[p.ID].CloseNative
+		}
+		if math.Abs(p.Day.ReferenceQuote-inQuote) > 1e-9*inQuote {
+			t.Errorf("pool %s: before the window it cost %v in its quote, its trades give %v", p.ID, p.Day.ReferenceQuote, inQuote)
 		}
 	}
 	if outside == 0 {

@@ -1142,7 +1142,8 @@ type LaunchBase struct {
 	// Change1HPct Change of the price over the last hour, or since the first trade of a younger token, in percent.
 	Change1HPct *float64 `json:"change_1h_pct"`
 
-	// Change24HPct Change of the price over the last 24 hours, in percent.
+	// Change24HPct Change of the price over the last 24 hours, or since the launch of a younger token, in percent. The price of then is that in
+	// the quote, times what the quote was worth then.
 	Change24HPct *float64 `json:"change_24h_pct"`
 
 	// CreatedAt RFC 3339 in UTC with whole seconds.
@@ -1517,7 +1518,8 @@ type MarketToken struct {
 	// Examples: solana, base
 	Chain ChainID `json:"chain"`
 
-	// Change24HPct Change of the price over the last 24 hours, in percent.
+	// Change24HPct Change of the price over the last 24 hours, or since the launch of a younger token, in percent. The price of then is that in
+	// the quote, times what the quote was worth then.
 	Change24HPct *float64 `json:"change_24h_pct"`
 
 	// FDV Price times total supply in USD.
@@ -1626,7 +1628,8 @@ type PriceView struct {
 	// ChainCandidates Present when no chain was asked for and more than one has a token at this address.
 	ChainCandidates []ChainID `json:"chain_candidates,omitempty"`
 
-	// Change24HPct Change of the price over the last 24 hours, in percent.
+	// Change24HPct Change of the price over the last 24 hours, or since the launch of a younger token, in percent. The price of then is that in
+	// the quote, times what the quote was worth then.
 	Change24HPct *float64 `json:"change_24h_pct"`
 
 	// FigureSources For figures of the same object, by name, where they come from.

@@ -141,7 +141,7 @@ func (a *API) launchBase(c *view.Shown, ageS int64) contract.LaunchBase {
 	if f.LiquidityUSD != nil {
 		out.LiquidityUSD, out.Volume24HUSD = rounded(*f.LiquidityUSD), rounded(*f.VolumeUSD)
 	}
-	if now, before := f.Price, c.Hour.ReferenceUSD; now != nil && before > 0 {
+	if now, before := f.Price, c.HourAgo(); now != nil && before > 0 {
 		change := (*now/before - 1) * 100
 		out.Change1HPct = number(&change)
 	}

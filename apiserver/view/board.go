@@ -41,6 +41,7 @@ type BoardChain struct {
 	tag      uint32 // chainTag of ID
 	index    *boardIndex
 	usd      map[market.Address]market.QuotePrice
+	hourUSD  map[market.Address]float64 // what the quote assets were worth an hour before
 	usdNo    int64
 }
 

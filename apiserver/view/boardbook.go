@@ -30,11 +30,14 @@ type book struct {
 	chain         string
 	seen, rewinds int64
 	// lapsed says that the database has taken back what was read: by a reorg, or since it is another one, which knows less.
-	lapsed     bool
-	status     store.ChainStatus
-	stale      bool
-	usd        map[market.Address]market.QuotePrice
-	usdNo      int64  // counts the changes of usd
+	lapsed bool
+	status store.ChainStatus
+	stale  bool
+	usd    map[market.Address]market.QuotePrice
+	// hourUSD is what the quote assets were worth before the hour that opens at hourOf, as far as that is known.
+	hourUSD    map[market.Address]float64
+	hourOf     int64
+	usdNo      int64  // counts the changes of usd and hourUSD
 	nextTrades uint64 // the first block whose trades are not on the tapes
 	rankedAt   int64  // the chain's time when everything was ranked; unix seconds
 	most       int    // how many launches are kept
@@ -127,7 +130,7 @@ type measured struct {
 func (b *book) measure(e *entry) (m measured) {
 	now := b.status.Last.Time
 	if e.facts != nil {
-		m.worth = e.facts.worth(e.mint, b.usd)
+		m.worth = e.facts.worth(e.mint, b.usd, now)
 		m.parts.AgeS = float64(max(now-e.facts.firstSeenAt, 0))
 	}
 	m.parts.LiquidityUSD = m.worth.liquidity

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"cmp"
 	"sync"
 
 	"github.com/boardwalkhq/boardwalk/internal/board"
@@ -81,7 +82,19 @@ func (c *Card) Figures(on *BoardChain) Figures {
 	if c.facts == nil {
 		return Figures{}
 	}
-	return c.facts.figures(c.Launch.Mint, on.usd)
+	return c.facts.figures(c.Launch.Mint, on.usd, on.AsOf)
+}
+
+// HourAgo is the price in USD before the last hour; 0 when unknown. A launch that wasn't traded in the hour had the price in its quote that
+// it has now.
+func (c *Shown) HourAgo() float64 {
+	if c.facts == nil {
+		return c.Hour.ReferenceUSD
+	}
+	if c.Launch.CreatedAt > c.On.AsOf-hourS {
+		return cmp.Or(c.Hour.ReferenceUSD, c.facts.past.beforeUSD)
+	}
+	return cmp.Or(c.facts.hourAgo(c.On.AsOf, c.On.hourUSD), c.Hour.ReferenceUSD)
 }
 
 // Holders is the count of holders; known is false while it isn't current, and status says how far it is.

@@ -12,6 +12,7 @@ type facts struct {
 	status       market.HolderStatus
 	// pools are those that count: the trusted ones and the reference.
 	pools                []poolFacts
+	past                 past // of the reference
 	firstSeenAt, holders int64
 	// tradedAt is when the curve or a trusted pool was traded last; unix seconds, 0 for never.
 	tradedAt int64
@@ -30,7 +31,6 @@ type poolFacts struct {
 	price     float64 // in whole quotes, as the rest that is not in USD
 	locked    float64
 	volumeUSD float64 // of the last 24 hours
-	beforeUSD float64 // the price before them; 0 when unknown
 }
 
 // dayS is the window of a token's figures, hourS that of a launch card's, in seconds.
@@ -45,7 +45,7 @@ func newFacts(t *Token) facts {
 		f.hasSupply, f.supply = true, price.Whole(&t.Token.Supply, t.Token.Decimals)
 	}
 	var young bool // the reference prices the token since less than a day, whenever its pool was made
-	var onCurveUSD float64
+	var onCurve past
 	for i := range t.Pools {
 		p := &t.Pools[i]
 		isReference, trusted := p.ID == t.Token.Pool, p.Untrusted == market.Trusted
@@ -57,18 +57,19 @@ func newFacts(t *Token) facts {
 		}
 		if isReference {
 			f.reference = int8(len(f.pools)) // of store.PoolsOfToken at most
+			f.past = newPast(p)
 			young = p.Protocol != market.BondingCurve && t.GraduatedAt > t.AsOf-dayS
 		}
 		if p.Protocol == market.BondingCurve {
-			onCurveUSD = p.Day.ReferenceUSD
+			onCurve = newPast(p)
 		}
 		f.pools = append(f.pools, poolFacts{
 			id: p.ID, quote: p.Quote, curve: p.Protocol == market.BondingCurve, trusted: trusted, price: p.Price, locked: p.Locked,
-			volumeUSD: p.Day.VolumeUSD.Float64() / 1e9, beforeUSD: p.Day.ReferenceUSD,
+			volumeUSD: p.Day.VolumeUSD.Float64() / 1e9,
 		})
 	}
-	if young && onCurveUSD > 0 {
-		f.pools[f.reference].beforeUSD = onCurveUSD // a day ago the token was on its curve, or not there yet
+	if young && onCurve.beforeUSD > 0 {
+		f.past = onCurve // a day ago the token was on its curve, or not there yet
 	}
 	return f
 }
@@ -86,12 +87,12 @@ type worth struct {
 // valued says that a trusted pool prices the token. A curve that has raised nothing yet does.
 func (w *worth) valued() bool { return w.price > 0 && w.priced > 0 }
 
-// worth values the token at the prices of its chain's quote assets.
-func (f *facts) worth(mint market.Address, usd map[market.Address]market.QuotePrice) (w worth) {
+// worth values the token at the prices of its chain's quote assets, at the chain's time (unix seconds).
+func (f *facts) worth(mint market.Address, usd map[market.Address]market.QuotePrice, now int64) (w worth) {
 	if f.reference >= 0 {
 		p := &f.pools[f.reference]
 		if at := p.price * usd[p.quote].USD; at > 0 {
-			w.price, w.beforeUSD, w.onCurve = at, p.beforeUSD, p.curve
+			w.price, w.beforeUSD, w.onCurve = at, f.past.dayAgo(now, usd[f.past.quote]), p.curve
 		}
 	}
 	// A quote asset is worth what everything else is counted in, which is its peg while that stands.
@@ -116,8 +117,8 @@ func (f *facts) worth(mint market.Address, usd map[market.Address]market.QuotePr
 }
 
 // figures are the worth as it is told.
-func (f *facts) figures(mint market.Address, usd map[market.Address]market.QuotePrice) Figures {
-	w := f.worth(mint, usd)
+func (f *facts) figures(mint market.Address, usd map[market.Address]market.QuotePrice, now int64) Figures {
+	w := f.worth(mint, usd, now)
 	out := Figures{
 		Pairs: w.pairs, Pegged: w.pegged, OnCurve: w.onCurve && !w.pegged, OnCurvesAlone: w.priced > 0 && w.curves == w.priced,
 	}

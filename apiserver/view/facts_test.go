@@ -34,7 +34,7 @@ func TestChangeAcrossAGraduation(t *testing.T) {
 			},
 		})
 		usd := map[market.Address]market.QuotePrice{quote: {USD: 1000}}
-		if got := f.figures(mint, usd).Change24hPct; got == nil || *got != (10/c.want-1)*100 {
+		if got := f.figures(mint, usd, 0).Change24hPct; got == nil || *got != (10/c.want-1)*100 {
 			t.Errorf("%s: the change is %v, want against %g", name, got, c.want)
 		}
 	}

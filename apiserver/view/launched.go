@@ -143,11 +143,14 @@ func (v *View) CardNow(s *Snapshot, l *LaunchNow, t *Token, beside *Beside) (c S
 	}
 	f := newFacts(t)
 	on := &BoardChain{ID: t.Chain, Block: t.Block, AsOf: t.AsOf, Stale: t.Stale, usd: t.USD}
+	if kept := s.Board; kept != nil && kept.chains[t.Chain] != nil {
+		on.hourUSD = kept.chains[t.Chain].hourUSD
+	}
 	c = Shown{
 		Card:  &Card{Launch: NewLaunched(&l.Launch), Metadata: beside.Metadata, facts: &f},
 		Chain: l.Chain, On: on, Venue: venue, in: s.Catalog, bodies: newCardBodies(),
 	}
-	w := f.worth(l.Mint, t.USD)
+	w := f.worth(l.Mint, t.USD, t.AsOf)
 	if kept, there := s.Launched(l.Chain, l.Mint); there && kept.Listed {
 		c.Standing = kept.Standing
 	} else {

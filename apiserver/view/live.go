@@ -274,7 +274,7 @@ func (r *ranker) stack(everything bool) *shelves {
 		b.deck()
 		next.chains[id] = &BoardChain{
 			ID: id, Block: b.status.Last.Number, AsOf: b.status.Last.Time, Stale: b.stale, rankedAt: b.rankedAt,
-			tag: chainTag(id), index: b.index, usd: b.usd, usdNo: b.usdNo,
+			tag: chainTag(id), index: b.index, usd: b.usd, hourUSD: b.hourUSD, usdNo: b.usdNo,
 		}
 		for venue, c := range b.cells {
 			next.cells[venueOn{venue, id}] = c.publish()
@@ -318,7 +318,7 @@ func (b *book) live(everything bool) []Ranked {
 			b.list[i] = last[was]
 			continue
 		}
-		r := Ranked{Token: b.token(e), Figures: e.facts.figures(e.mint, b.usd), Score: e.score, Metadata: e.meta}
+		r := Ranked{Token: b.token(e), Figures: e.facts.figures(e.mint, b.usd, b.status.Last.Time), Score: e.score, Metadata: e.meta}
 		if was >= 0 && !e.isTouched {
 			r.Parts = last[was].Parts
 		} else {

@@ -51,7 +51,7 @@ type Figures struct {
 // Figures computes the token's figures. Only trusted pools count.
 func (t *Token) Figures() Figures {
 	f := newFacts(t)
-	return f.figures(t.Token.Mint, t.USD)
+	return f.figures(t.Token.Mint, t.USD, t.AsOf)
 }
 
 // foremost sorts tokens with the same address: those with a launch record first, then by the liquidity of their trusted

@@ -91,12 +91,12 @@ func (v *View) measure(ctx context.Context, pairs []Pair) error {
 	return nil
 }
 
-// measureChain fills in the windows of one chain's pairs. The last 24 hours' trades stand in the pool itself; those of the shorter
+// measureChain fills in the windows of one chain's pairs. The last 24 hours stand in the pool itself; those of the shorter
 // windows are summed from candles, of those pools alone that traded within them.
 func (v *View) measureChain(ctx context.Context, chain string, pairs []*Pair) error {
 	const day = len(PairWindows) - 1
 	now := pairs[0].Token.AsOf
-	end := candle.Minute.Open(now) + 60
+	end := windowOpens(now, 0)
 	var busy []market.Address
 	var starts [len(PairWindows)]int64
 	for w := range starts {
@@ -120,7 +120,7 @@ func (v *View) measureChain(ctx context.Context, chain string, pairs []*Pair) er
 	if err != nil {
 		return err
 	}
-	before, err := v.pricesThen(ctx, chain, pairs, starts[:])
+	before, err := v.pricesThen(ctx, chain, pairs, starts[:day])
 	if err != nil {
 		return err
 	}
@@ -130,9 +130,11 @@ func (v *View) measureChain(ctx context.Context, chain string, pairs []*Pair) er
 				p.add(&active[i], starts[:day])
 			}
 		}
-		for w, start := range starts {
+		for w, start := range starts[:day] {
 			p.change(w, before(p, start))
 		}
+		then := newPast(p.Pool)
+		p.change(day, then.dayAgo(now, p.Token.USD[p.Pool.Quote]))
 	}
 	return nil
 }

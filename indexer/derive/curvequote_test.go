@@ -127,7 +127,7 @@ func TestBuyback(t *testing.T) {
 	if l := b.db.launches[pup]; l.Progress != 25 || p.Price != 12.5/800 {
 		t.Errorf("%v %% sold at %v, want the curve moved by it", l.Progress, p.Price)
 	}
-	if len(b.db.trades) != 0 || len(b.db.candles) != 0 || p.Day != (market.Window{ReferenceUSD: 20}) || p.LastTradeAt != 0 {
+	if len(b.db.trades) != 0 || len(b.db.candles) != 0 || p.Day != (market.Window{ReferenceUSD: 20, ReferenceQuote: 0.01}) || p.LastTradeAt != 0 {
 		t.Errorf("%+v counts as somebody's trade: %+v", b.db.trades, p.Day)
 	}
 }

@@ -423,7 +423,8 @@ func (r *run) openWindows() {
 		}
 		at, _ := curvePrice(r.s.launches.get(p.Base).Rules.Pricing, &c, base.Decimals, quote.Decimals)
 		if usd := at * r.usd(p.Quote); usd > 0 {
-			r.s.pools.edit(id).Day.ReferenceUSD = usd
+			day := &r.s.pools.edit(id).Day
+			day.ReferenceUSD, day.ReferenceQuote = usd, at
 		}
 	}
 }

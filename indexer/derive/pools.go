@@ -152,10 +152,31 @@ func (r *run) priceQuote(q quote) {
 			next.USD, next.Pegged = own, false
 		}
 	}
-	if now := r.s.quotes.get(q.asset); now != nil && *now == next {
-		return
+	if now := r.s.quotes.get(q.asset); now != nil {
+		if next.DayUSD = now.DayUSD; *now == next {
+			return
+		}
 	}
 	*r.s.quotes.edit(q.asset) = next
+}
+
+// priceQuotesOfThen sets what the quote assets were worth before the window: their pegs, or what their reference pools say.
+func (m *Machine) priceQuotesOfThen(s *State) {
+	for _, q := range m.quotes {
+		now, t := s.quotes.get(q.asset), s.tokens.get(q.asset)
+		if now == nil || t == nil {
+			continue
+		}
+		var then float64
+		if p := s.pools.get(t.Pool); now.Pegged {
+			then = now.USD
+		} else if p != nil {
+			then = p.Day.ReferenceUSD
+		}
+		if then != now.DayUSD {
+			s.quotes.edit(q.asset).DayUSD = then
+		}
+	}
 }
 
 // ownPrice is what a quote asset's reference pool says in USD; 0 when there is none.

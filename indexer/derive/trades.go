@@ -104,6 +104,22 @@ func (m *Machine) expire(s *State, key market.CandleKey) {
 	p.Day.Buys -= c.Buys
 	p.Day.Sells -= c.Sells
 	if c.USD.Close > 0 {
-		p.Day.ReferenceUSD = c.USD.Close
+		p.Day.ReferenceUSD, p.Day.ReferenceQuote = c.USD.Close, m.closeInQuote(s, p.Quote, c)
 	}
+}
+
+// closeInQuote is what a minute ended at in whole quotes; 0 when nothing tells that. Candles have prices in USD and in the native coin:
+// what another quote was worth follows from the minute's volume, which is counted in both.
+func (m *Machine) closeInQuote(s *State, quote market.Address, c *market.Candle) float64 {
+	if quote == m.wrapped {
+		return c.Native.Close
+	}
+	if q := s.quotes.get(quote); q != nil && q.Pegged {
+		return c.USD.Close / q.USD
+	}
+	t := s.tokens.get(quote)
+	if t == nil || !t.HasDecimals || c.VolumeUSD.IsZero() {
+		return 0
+	}
+	return c.USD.Close * price.Whole(&c.VolumeQuote, t.Decimals) / (c.VolumeUSD.Float64() / 1e9)
 }

@@ -114,6 +114,10 @@ type Window struct {
 	// ReferenceUSD is the price before the window. While the pool is younger than it, it is the price that a curve opened with, before
 	// any trade, where its launch tells that, else the first one ever.
 	ReferenceUSD float64
+	// ReferenceQuote is the price before the window in whole quotes; ReferenceUSD is that at what the quote was worth when the price was
+	// made, which may be long before the window. It is 0 while unknown and while the pool is younger than the window, except for a
+	// curve, where it is the price that the curve opened with.
+	ReferenceQuote float64
 }
 
 // Trade is a swap of a tracked pool.
@@ -207,4 +211,6 @@ type QuotePrice struct {
 	USD   float64
 	// Pegged is true while the declared peg stands.
 	Pegged bool
+	// DayUSD is the price before the last 24 hours of chain time, as Window has it; 0 while unknown.
+	DayUSD float64
 }

@@ -37,6 +37,24 @@ type PoolNow struct {
 	QuotePrice market.QuotePrice // USD 0 while unknown
 }
 
+// joinedQuote are the columns that quoteColumns reads, of quote_prices as q.
+const joinedQuote = "q.usd AS quote_usd, q.pegged AS quote_pegged, q.day_usd AS quote_day_usd"
+
+// quoteColumns are the price of a quote asset that was joined to another row.
+type quoteColumns struct {
+	QuoteUSD    *float64 `bun:"quote_usd"`
+	QuotePegged *bool
+	QuoteDayUSD *float64 `bun:"quote_day_usd"`
+}
+
+// price is the asset's price; nil where there is none.
+func (q *quoteColumns) price(asset market.Address) *market.QuotePrice {
+	if q.QuoteUSD == nil || q.QuotePegged == nil || q.QuoteDayUSD == nil {
+		return nil
+	}
+	return &market.QuotePrice{Asset: asset, USD: *q.QuoteUSD, Pegged: *q.QuotePegged, DayUSD: *q.QuoteDayUSD}
+}
+
 // TokensNow lists the tokens at some addresses, on every chain, by chain and mint.
 func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenNow, error) {
 	if len(mints) == 0 {
@@ -54,12 +72,12 @@ func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenN
 		State       string
 		Launched    bool
 		GraduatedAt int64
-		QuoteUSD    *float64 `bun:"quote_usd"`
-		QuotePegged *bool
+
+		quoteColumns `bun:",extend"`
 	}
 	marks, args := list(addressKeys(mints))
 	rows, err := s.ask(ctx, "SELECT "+columnsOf[tokenRow](s.read, "t")+", c.number, c.hash, c.block_time, c.final_time, c.head_time, c.silent_from, c.state, "+
-		"l.mint IS NOT NULL AS launched, COALESCE(l.graduated_at, 0) AS graduated_at, q.usd AS quote_usd, q.pegged AS quote_pegged FROM tokens t JOIN chains c ON c.id = t.chain "+
+		"l.mint IS NOT NULL AS launched, COALESCE(l.graduated_at, 0) AS graduated_at, "+joinedQuote+" FROM tokens t JOIN chains c ON c.id = t.chain "+
 		"LEFT JOIN launches l ON l.chain = t.chain AND l.mint = t.mint "+
 		"LEFT JOIN quote_prices q ON q.chain = t.chain AND q.asset = t.mint WHERE t.mint IN ("+marks+") ORDER BY t.chain, t.mint", args...)
 	found, err := scanAll[row](ctx, s.read, rows, err)
@@ -74,9 +92,7 @@ func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenN
 			Head: HeadStatus{Time: r.HeadTime, SilentFrom: r.SilentFrom}, State: ChainState(r.State),
 			Launched: r.Launched, GraduatedAt: r.GraduatedAt,
 		}
-		if r.QuoteUSD != nil && r.QuotePegged != nil {
-			out.Quote = &market.QuotePrice{Asset: t.Mint, USD: *r.QuoteUSD, Pegged: *r.QuotePegged}
-		}
+		out.Quote = r.price(t.Mint)
 		return out, c.err
 	})
 }
@@ -92,11 +108,11 @@ func (s *Store) PoolsNow(ctx context.Context, bases []market.Address) ([]PoolNow
 	}
 	marks, args := list(addressKeys(bases))
 	// Ranked where they are read: a second look at the table by key would leave the planner a choice.
-	inner := "SELECT " + columnsOf[poolRow](s.read, "p") + ", q.usd AS quote_usd, q.pegged AS quote_pegged, " +
+	inner := "SELECT " + columnsOf[poolRow](s.read, "p") + ", " + joinedQuote + ", " +
 		"ROW_NUMBER() OVER (PARTITION BY p.chain, p.base ORDER BY p.id = t.pool DESC, p.untrusted = '' DESC, " +
 		"p.locked * COALESCE(q.usd, 0) DESC, p.id) AS place FROM pools p JOIN tokens t ON t.chain = p.chain AND t.mint = p.base " +
 		"LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.base IN (" + marks + ")"
-	return s.poolsNow(ctx, "SELECT "+columnsOf[poolRow](s.read, "r")+", r.quote_usd, r.quote_pegged FROM ("+inner+") r WHERE r.place <= "+
+	return s.poolsNow(ctx, "SELECT "+columnsOf[poolRow](s.read, "r")+", r.quote_usd, r.quote_pegged, r.quote_day_usd FROM ("+inner+") r WHERE r.place <= "+
 		strconv.Itoa(PoolsOfToken)+" ORDER BY r.chain, r.id", args)
 }
 
@@ -110,8 +126,8 @@ func (s *Store) PoolsByID(ctx context.Context, chains []string, id market.Addres
 		keys[i] = c
 	}
 	marks, args := list(keys)
-	return s.poolsNow(ctx, "SELECT "+columnsOf[poolRow](s.read, "p")+", q.usd AS quote_usd, q.pegged AS quote_pegged "+
-		"FROM pools p LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.chain IN ("+marks+") AND p.id = ? "+
+	return s.poolsNow(ctx, "SELECT "+columnsOf[poolRow](s.read, "p")+", "+joinedQuote+
+		" FROM pools p LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.chain IN ("+marks+") AND p.id = ? "+
 		"ORDER BY p.chain, p.id", append(args, id.Bytes()))
 }
 
@@ -119,8 +135,7 @@ func (s *Store) poolsNow(ctx context.Context, text string, args []any) ([]PoolNo
 	type row struct {
 		poolRow `bun:",extend"`
 
-		QuoteUSD    *float64 `bun:"quote_usd"`
-		QuotePegged *bool
+		quoteColumns `bun:",extend"`
 	}
 	rows, err := s.ask(ctx, text, args...)
 	found, err := scanAll[row](ctx, s.read, rows, err)
@@ -130,8 +145,8 @@ func (s *Store) poolsNow(ctx context.Context, text string, args []any) ([]PoolNo
 	return rowsTo(found, func(r *row) (PoolNow, error) {
 		p, err := r.pool()
 		out := PoolNow{Chain: r.Chain, Pool: p, QuotePrice: market.QuotePrice{Asset: p.Quote}}
-		if r.QuoteUSD != nil && r.QuotePegged != nil {
-			out.QuotePrice.USD, out.QuotePrice.Pegged = *r.QuoteUSD, *r.QuotePegged
+		if q := r.price(p.Quote); q != nil {
+			out.QuotePrice = *q
 		}
 		return out, err
 	})

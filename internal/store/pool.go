@@ -40,6 +40,7 @@ type poolRow struct {
 	DayBuys      int64
 	DaySells     int64
 	DayReference float64
+	DayQuote     float64 `bun:"day_reference_quote"`
 	CommitNo     int64
 }
 
@@ -52,7 +53,7 @@ func poolToRow(chain string, p *market.Pool, commitNo int64) poolRow {
 		Reserve0: bytesOf(&p.Reserve0), Reserve1: bytesOf(&p.Reserve1), SqrtPriceX96: bytesOf(&p.SqrtPriceX96),
 		Liquidity: bytesOf(&p.Liquidity), Tick: p.Tick, Price: p.Price, Depth: p.Depth, Locked: p.Locked,
 		LastTradeAt: p.LastTradeAt, DayVolumeUSD: bytesOf(&p.Day.VolumeUSD), DayBuys: p.Day.Buys, DaySells: p.Day.Sells,
-		DayReference: p.Day.ReferenceUSD, CommitNo: commitNo,
+		DayReference: p.Day.ReferenceUSD, DayQuote: p.Day.ReferenceQuote, CommitNo: commitNo,
 	}
 }
 
@@ -69,6 +70,7 @@ func (r *poolRow) pool() (market.Pool, error) {
 		LastTradeAt: r.LastTradeAt,
 		Day: market.Window{
 			VolumeUSD: c.amount(r.DayVolumeUSD), Buys: r.DayBuys, Sells: r.DaySells, ReferenceUSD: r.DayReference,
+			ReferenceQuote: r.DayQuote,
 		},
 	}
 	return p, c.err
@@ -106,14 +108,15 @@ type quoteRow struct {
 	Asset    []byte `bun:",pk"`
 	USD      float64
 	Pegged   bool
+	DayUSD   float64 `bun:"day_usd"`
 	CommitNo int64
 }
 
 func quoteToRow(chain string, q *market.QuotePrice, commitNo int64) quoteRow {
-	return quoteRow{Chain: chain, Asset: q.Asset.Bytes(), USD: q.USD, Pegged: q.Pegged, CommitNo: commitNo}
+	return quoteRow{Chain: chain, Asset: q.Asset.Bytes(), USD: q.USD, Pegged: q.Pegged, DayUSD: q.DayUSD, CommitNo: commitNo}
 }
 
 func (r *quoteRow) quote() (market.QuotePrice, error) {
 	c := columns{table: "quote_prices"}
-	return market.QuotePrice{Asset: c.address(r.Asset), USD: r.USD, Pegged: r.Pegged}, c.err
+	return market.QuotePrice{Asset: c.address(r.Asset), USD: r.USD, Pegged: r.Pegged, DayUSD: r.DayUSD}, c.err
 }

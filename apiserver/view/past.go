@@ -1,0 +1,57 @@
+package view
+
+import (
+	"github.com/boardwalkhq/boardwalk/internal/candle"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// past is what the price of a pool 24 hours ago follows from.
+type past struct {
+	quote market.Address
+	// price and before are in whole quotes: the price now, and that before the last 24 hours (0 when unknown).
+	price, before float64
+	// beforeUSD is the price before the last 24 hours at what the quote was worth when the price was made, or the first one known; 0 when
+	// unknown.
+	beforeUSD float64
+	// launchedAt is when a curve opened, 0 for other pools; tradedAt when the pool was traded last. Unix seconds.
+	launchedAt, tradedAt int64
+}
+
+func newPast(p *market.Pool) past {
+	out := past{
+		quote: p.Quote, price: p.Price, before: p.Day.ReferenceQuote, beforeUSD: p.Day.ReferenceUSD, tradedAt: p.LastTradeAt,
+	}
+	if p.Protocol == market.BondingCurve {
+		out.launchedAt = p.CreatedAt
+	}
+	return out
+}
+
+// dayAgo is the price in USD 24 hours before now: the price in the quote then, times what the quote was worth then. What wasn't traded
+// since had the price in its quote that it has now. Of a pool that is younger it is the first price known; 0 is unknown.
+func (p *past) dayAgo(now int64, quote market.QuotePrice) float64 {
+	start := windowOpens(now, dayS)
+	switch {
+	case p.beforeUSD == 0 || quote.DayUSD == 0 || p.launchedAt >= start:
+		return p.beforeUSD
+	case p.tradedAt < start:
+		return p.price * quote.DayUSD
+	case p.before == 0:
+		return p.beforeUSD
+	default:
+		return p.before * quote.DayUSD
+	}
+}
+
+// hourAgo is the price in USD an hour before now of a token that wasn't traded since, by what its quote was worth then; 0 when unknown, and
+// for a token that was traded.
+func (f *facts) hourAgo(now int64, quotes map[market.Address]float64) float64 {
+	if f.reference < 0 || f.tradedAt >= windowOpens(now, hourS) {
+		return 0
+	}
+	p := &f.pools[f.reference]
+	return p.price * quotes[p.quote]
+}
+
+// windowOpens is where a window up to now begins, to the minute; all in unix seconds.
+func windowOpens(now, seconds int64) int64 { return candle.Minute.Open(now) + 60 - seconds }
