@@ -131,7 +131,7 @@ func (v *View) measureChain(ctx context.Context, chain string, pairs []*Pair) er
 			}
 		}
 		for w, start := range starts[:day] {
-			p.change(w, before(p, start))
+			p.change(w, before.price(p, start))
 		}
 		then := newPast(p.Pool)
 		p.change(day, then.dayAgo(now, p.Token.USD[p.Pool.Quote]))
@@ -139,27 +139,21 @@ func (v *View) measureChain(ctx context.Context, chain string, pairs []*Pair) er
 	return nil
 }
 
-// pricesThen reads what pairs cost at some moments: their price in the quote then, times what the quote was worth then. Where a pair
-// wasn't traded since, its price in the quote is what it is now. Of a pair that is younger than the moment it is the first price
-// known; 0 is unknown.
-func (v *View) pricesThen(ctx context.Context, chain string, pairs []*Pair, starts []int64) (func(*Pair, int64) float64, error) {
+// pastCloses are what pools ended at before some moments.
+type pastCloses map[store.PoolTime]store.Close
+
+// pricesThen reads what the prices of pairs at some moments follow from.
+func (v *View) pricesThen(ctx context.Context, chain string, pairs []*Pair, starts []int64) (pastCloses, error) {
 	var moments []store.PoolTime
-	seen := make(map[store.PoolTime]bool)
-	want := func(pool market.Address, at int64) {
-		if m := (store.PoolTime{Pool: pool, At: at}); !pool.IsNone() && !seen[m] {
-			seen[m] = true
-			moments = append(moments, m)
-		}
-	}
 	for _, p := range pairs {
 		for _, start := range starts {
-			want(p.Quote.Pool, start)
+			moments = append(moments, store.PoolTime{Pool: p.Quote.Pool, At: start})
 			if p.Pool.LastTradeAt >= start {
-				want(p.Pool.ID, start)
+				moments = append(moments, store.PoolTime{Pool: p.Pool.ID, At: start})
 			}
 		}
 	}
-	closes, err := v.store.ClosesBefore(ctx, chain, moments)
+	closes, err := v.closesBefore(ctx, chain, moments)
 	if err != nil {
 		return nil, err
 	}
@@ -167,35 +161,49 @@ func (v *View) pricesThen(ctx context.Context, chain string, pairs []*Pair, star
 	for _, p := range pairs { // what the quote was worth when the pair was traded before a moment
 		for _, start := range starts {
 			if c, ok := closes[store.PoolTime{Pool: p.Pool.ID, At: start}]; ok {
-				want(p.Quote.Pool, c.Open+60)
+				moments = append(moments, store.PoolTime{Pool: p.Quote.Pool, At: c.Open + 60})
 			}
 		}
 	}
-	more, err := v.store.ClosesBefore(ctx, chain, moments)
-	if err != nil {
-		return nil, err
-	}
+	more, err := v.closesBefore(ctx, chain, moments)
 	maps.Copy(closes, more)
-	quoteUSD := func(p *Pair, at int64) float64 {
-		if q := p.Token.USD[p.Pool.Quote]; q.Pegged {
-			return q.USD
-		}
-		return closes[store.PoolTime{Pool: p.Quote.Pool, At: at}].USD
+	return closes, err
+}
+
+// closesBefore asks for each moment once.
+func (v *View) closesBefore(ctx context.Context, chain string, moments []store.PoolTime) (pastCloses, error) {
+	slices.SortFunc(moments, func(a, b store.PoolTime) int { return cmp.Or(a.Pool.Compare(b.Pool), cmp.Compare(a.At, b.At)) })
+	moments = slices.DeleteFunc(slices.Compact(moments), func(m store.PoolTime) bool { return m.Pool.IsNone() })
+	found, err := v.store.ClosesBefore(ctx, chain, moments)
+	if found == nil {
+		found = pastCloses{}
 	}
-	return func(p *Pair, at int64) float64 {
-		worth := quoteUSD(p, at)
-		if p.Pool.LastTradeAt < at {
-			return p.Pool.Price * worth
-		}
-		c, ok := closes[store.PoolTime{Pool: p.Pool.ID, At: at}]
-		if !ok {
-			return p.Pool.Day.ReferenceUSD
-		}
-		if traded := quoteUSD(p, c.Open+60); worth > 0 && traded > 0 {
-			return c.USD / traded * worth
-		}
-		return c.USD
-	}, nil
+	return found, err
+}
+
+// quoteUSD is what a pair's quote was worth at a moment; 0 when unknown.
+func (c pastCloses) quoteUSD(p *Pair, at int64) float64 {
+	if q := p.Token.USD[p.Pool.Quote]; q.Pegged {
+		return q.USD
+	}
+	return c[store.PoolTime{Pool: p.Quote.Pool, At: at}].USD
+}
+
+// price is what a pair cost at a moment: its price in the quote then, times what the quote was worth then. Where it wasn't traded since, its
+// price in the quote is what it is now. Of a pair that is younger than the moment it is the first price known; 0 is unknown.
+func (c pastCloses) price(p *Pair, at int64) float64 {
+	worth := c.quoteUSD(p, at)
+	if p.Pool.LastTradeAt < at {
+		return p.Pool.Price * worth
+	}
+	last, ok := c[store.PoolTime{Pool: p.Pool.ID, At: at}]
+	if !ok {
+		return p.Pool.Day.ReferenceUSD
+	}
+	if traded := c.quoteUSD(p, last.Open+60); worth > 0 && traded > 0 {
+		return last.USD / traded * worth
+	}
+	return last.USD
 }
 
 // add counts what happened in a candle in each window that it lies in.
