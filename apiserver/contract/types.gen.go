@@ -1617,7 +1617,8 @@ type PriceSource string
 
 // PriceView What is known of a token's price.
 type PriceView struct {
-	// Block Number of the block that the price is of; a slot on Solana.
+	// Block Number of the block in which what the price follows from last changed; a slot on Solana. Null when that is longer ago than
+	// the service notes blocks.
 	Block *int64 `json:"block"`
 
 	// Chain Id of a chain that the deployment declares.

@@ -1,6 +1,7 @@
 package httpapi
 
 import (
+	"cmp"
 	"context"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
@@ -181,20 +182,26 @@ func (b *bars) closed() bool {
 	return b.to <= b.of.finalAt() && b.width >= candle.Minute && !b.of.Stale
 }
 
-// asOf is the time and the block of what a series reflects. A closed one's are those of its last bucket, whatever happens later; it
-// has no block where the pair was never traded before its end.
+// asOf is the time and the block of what a series reflects. A closed one's are those of its last bucket, whatever happens later; an
+// open one's are those of the pair's last trade. It has no block where none is known of a trade before its end.
 func (b *bars) asOf() (contract.Timestamp, contract.Blocks) {
-	if !b.closed() {
-		return timestamp(b.of.AsOf), blocks(&b.of.Token)
+	if b.pool == nil {
+		return timestamp(b.of.Changed.At), blocks(&b.of.Token)
 	}
 	newest := b.before.LastBlock
 	for i := range b.list {
 		newest = max(newest, b.list[i].LastBlock)
 	}
-	if newest == 0 {
-		return timestamp(b.to), contract.Blocks{}
+	out := contract.Blocks{}
+	noteBlock(out, b.of.Chain, newest)
+	if !b.closed() {
+		return timestamp(cmp.Or(b.pool.LastTradeAt, b.pool.CreatedAt, b.of.Token.Token.FirstSeenAt)), out
 	}
-	return timestamp(b.to), contract.Blocks{b.of.Chain: {Number: int64(newest), Finality: contract.FinalityFinal}}
+	if ref, ok := out[b.of.Chain]; ok {
+		ref.Finality = contract.FinalityFinal
+		out[b.of.Chain] = ref
+	}
+	return timestamp(b.to), out
 }
 
 // json is the series in the API's own shape.

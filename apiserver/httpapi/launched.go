@@ -29,11 +29,13 @@ func (a *API) launchedToken(r *request) (*answer, error) {
 		return nil, notValued()
 	}
 	t := &l.token
+	at := t.Changed.Latest(l.card.On.Ranked) // how it stands is as of the ranking
 	out := contract.LaunchedToken{
-		LaunchBase: a.launchBase(&l.card, max(t.AsOf-l.CreatedAt, 0)), AsOf: timestamp(t.AsOf), Stale: t.Stale, Blocks: blocks(t),
+		LaunchBase: a.launchBase(&l.card, max(at.At-l.CreatedAt, 0)), AsOf: timestamp(at.At), Stale: t.Stale, Blocks: contract.Blocks{},
 		ChainCandidates: l.candidates, Family: uncounted(),
 		Creator: l.creator(), Graduation: l.graduation(),
 	}
+	noteBlock(out.Blocks, t.Chain, at.Block)
 	if l.card.Launch.HasCurve {
 		out.CurveDetail = l.curve(r.seen.Catalog.Chain(l.Chain))
 		out.FigureSources["curve_detail"] = curveState

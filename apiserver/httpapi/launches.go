@@ -69,7 +69,11 @@ func (a *API) boardPage(r *request, key *boardKey, q view.PageQuery) (*answer, e
 		Launches: []contract.LaunchCard{}, UnknownReasons: contract.UnknownReasons{},
 	}
 	for _, c := range page.Chains {
-		out.Blocks[c.ID] = blockRef(c.Block)
+		noteBlock(out.Blocks, c.ID, c.Ranked.Block)
+	}
+	for i := range page.Cards {
+		c := &page.Cards[i]
+		noteBlock(out.Blocks, c.Chain, c.Changed(c.On).Block)
 	}
 	if page.Next != nil {
 		out.NextBefore = new(page.Next.String())

@@ -39,8 +39,8 @@ func (a *API) majorsList(r *request, list *view.Majors, key majorsKey) contract.
 		}
 		out.Majors = append(out.Majors, major(m))
 		if m.Known {
-			out.Blocks[m.Chain] = blockRef(m.Block)
-			newest = max(newest, m.AsOf)
+			noteBlock(out.Blocks, m.Chain, m.Changed.Block)
+			newest = max(newest, m.Changed.At)
 		}
 	}
 	out.AsOf = a.asOf(r, newest)

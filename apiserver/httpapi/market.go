@@ -147,21 +147,25 @@ func (a *API) marketLive(r *request) (*answer, error) {
 // liveList deals the chains' tokens round-robin by their rank on their chain.
 func (a *API) liveList(r *request, list *view.Live, perChain int) contract.MarketLive {
 	out := contract.MarketLive{
-		AsOf: a.asOf(r, list.AsOf), PerChain: perChain, Stale: list.Stale, EmptyChains: []string{}, Tokens: []contract.LiveToken{},
+		PerChain: perChain, Stale: list.Stale, EmptyChains: []string{}, Tokens: []contract.LiveToken{},
 		Blocks: contract.Blocks{},
 	}
+	var newest int64
 	for _, c := range list.Chains {
 		if len(c.Tokens) == 0 {
 			out.EmptyChains = append(out.EmptyChains, c.ID)
 		}
 		if c.Indexed {
-			out.Blocks[c.ID] = blockRef(c.Block)
+			noteBlock(out.Blocks, c.ID, c.Ranked.Block)
+			newest = max(newest, c.Ranked.At)
 		}
 	}
 	for rank := range perChain {
 		for i := range list.Chains {
 			if tokens := list.Chains[i].Tokens; rank < len(tokens) {
 				t := &tokens[rank]
+				noteBlock(out.Blocks, t.Chain, t.Changed.Block)
+				newest = max(newest, t.Changed.At)
 				out.Tokens = append(out.Tokens, contract.LiveToken{
 					MarketToken: marketToken(&t.Token, t.Figures, t.Metadata, t.Metadata != nil), Rank: len(out.Tokens) + 1, ChainRank: rank + 1,
 					Traction: liveTraction(t),
@@ -169,6 +173,7 @@ func (a *API) liveList(r *request, list *view.Live, perChain int) contract.Marke
 			}
 		}
 	}
+	out.AsOf = a.asOf(r, newest)
 	return out
 }
 
@@ -205,7 +210,7 @@ func (a *API) tokenInfo(r *request) (*answer, error) {
 		metadata = c.Metadata
 	}
 	out := contract.TokenInfo{
-		MarketToken: marketToken(&s.Token, f, metadata, launched), LiquidityPairs: f.Pairs, AsOf: timestamp(s.AsOf), Stale: s.Stale,
+		MarketToken: marketToken(&s.Token, f, metadata, launched), LiquidityPairs: f.Pairs, AsOf: timestamp(s.Changed.At), Stale: s.Stale,
 		Blocks: blocks(&s.Token), Links: links(metadata, launched),
 	}
 	if s.Token.Token.HasDecimals {

@@ -62,8 +62,8 @@ func (a *API) tokenPrices(r *request) (*answer, error) {
 		}
 		out.Prices[q.item] = priceView(s)
 		out.Stale = out.Stale || s.Stale
-		out.Blocks[s.Chain] = blockRef(max(s.Block, uint64(out.Blocks[s.Chain].Number)))
-		newest = max(newest, s.AsOf)
+		noteBlock(out.Blocks, s.Chain, s.Changed.Block)
+		newest = max(newest, s.Changed.At)
 	}
 	out.AsOf = a.asOf(r, newest)
 	return encode(out)
@@ -75,9 +75,13 @@ func priceView(s *subject) contract.PriceView {
 	out := contract.PriceView{
 		Name: s.Token.Token.Name, Symbol: s.Token.Token.Symbol, Chain: s.Chain, ChainCandidates: s.candidates, Pair: pairOf(&s.Token),
 		Price: number(f.Price), Liquidity: number(f.LiquidityUSD), Volume: number(f.VolumeUSD), MarketCap: number(f.FDV),
-		SupplyBasis: supplyBasis(f), Change24HPct: number(f.Change24hPct), UpdatedAt: timestamp(s.AsOf), Block: new(int64(s.Block)),
+		SupplyBasis: supplyBasis(f), Change24HPct: number(f.Change24hPct), UpdatedAt: timestamp(s.Changed.At),
 		Stale: s.Stale, FigureSources: why.sources, UnknownReasons: why.unknown,
 	}
+	if s.Changed.Block > 0 {
+		out.Block = new(int64(s.Changed.Block))
+	}
+	why.note("block", out.Block != nil, "")
 	price := priceSource(f)
 	why.note("price", out.Price != nil, price)
 	why.note("liquidity", out.Liquidity != nil, liquiditySource(f))

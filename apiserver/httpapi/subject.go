@@ -88,18 +88,19 @@ func (r *request) choose(tokens []view.Token, chain string) *subject {
 	return s
 }
 
-// blocks names the newest block of each token's chain.
-func blocks(tokens ...*view.Token) contract.Blocks {
+// blocks names the block in which a token last changed.
+func blocks(t *view.Token) contract.Blocks {
 	out := contract.Blocks{}
-	for _, t := range tokens {
-		out[t.Chain] = blockRef(max(t.Block, uint64(out[t.Chain].Number)))
-	}
+	noteBlock(out, t.Chain, t.Changed.Block)
 	return out
 }
 
-// blockRef is a newest indexed block: nothing says that it stays.
-func blockRef(number uint64) contract.BlockRef {
-	return contract.BlockRef{Number: int64(number), Finality: contract.FinalityLatest}
+// noteBlock names a block of a chain unless a newer one is named. Nothing says that it stays. 0 is none: of what has not changed since
+// before blocks were noted, none is known.
+func noteBlock(in contract.Blocks, chain string, number uint64) {
+	if int64(number) > in[chain].Number {
+		in[chain] = contract.BlockRef{Number: int64(number), Finality: contract.FinalityLatest}
+	}
 }
 
 // asOf is when the newest data of an answer is of; of an answer without any, the newest indexed block of all chains; before

@@ -32,17 +32,17 @@ func EmptyBoard(version int64) *Board { return &Board{version, &shelves{bodies: 
 
 // BoardChain is a chain as its cards need it.
 type BoardChain struct {
-	ID    string
-	Block uint64
-	AsOf  int64 // time of the newest indexed block; unix seconds
-	Stale bool
+	ID string
+	// Ranked is its newest indexed block as of the last ranking.
+	Ranked Stamp
+	Stale  bool
 
-	rankedAt int64  // AsOf of the last ranking
-	tag      uint32 // chainTag of ID
-	index    *boardIndex
-	usd      map[market.Address]market.QuotePrice
-	hourUSD  map[market.Address]float64 // what the quote assets were worth an hour before
-	usdNo    int64
+	tag        uint32 // chainTag of ID
+	index      *boardIndex
+	usd        map[market.Address]market.QuotePrice
+	usdChanged map[market.Address]Stamp
+	hourUSD    map[market.Address]float64 // what the quote assets were worth an hour before
+	usdNo      int64
 }
 
 // PageQuery selects a page of the board.
@@ -60,7 +60,7 @@ type Page struct {
 	Cards []Shown
 	// Chains are those that it could have cards of and that are indexed, in the order of the catalogue.
 	Chains []*BoardChain
-	// AsOf is the time of the newest block in it; unix seconds, 0 when nothing is indexed.
+	// AsOf is the newest of when its chains were ranked and its cards last changed; unix seconds, 0 when nothing is indexed.
 	AsOf int64
 	// Stale is true where a chain stands still whose launches the order shows.
 	Stale bool
@@ -101,7 +101,8 @@ func (s *Snapshot) Page(q PageQuery) Page {
 		}
 		b := &stacks[best]
 		last = b.head
-		out.Cards = append(out.Cards, s.shown(b.shelf.cards.at(b.rows[0].place), b.on, b.venue))
+		card := s.shown(b.shelf.cards.at(b.rows[0].place), b.on, b.venue)
+		out.Cards, out.AsOf = append(out.Cards, card), max(out.AsOf, card.Changed(b.on).At)
 		if b.rows = b.rows[1:]; len(b.rows) == 0 {
 			stacks = slices.Delete(stacks, best, best+1)
 		} else {
@@ -122,7 +123,7 @@ func (s *Snapshot) dealt(q PageQuery, out *Page) []*BoardChain {
 		}
 		now := s.asOfNow(on)
 		out.Chains = append(out.Chains, now)
-		out.AsOf = max(out.AsOf, on.AsOf)
+		out.AsOf = max(out.AsOf, on.Ranked.At)
 		if !on.Stale {
 			moving = append(moving, now)
 		}

@@ -30,16 +30,17 @@ type book struct {
 	chain         string
 	seen, rewinds int64
 	// lapsed says that the database has taken back what was read: by a reorg, or since it is another one, which knows less.
-	lapsed bool
-	status store.ChainStatus
-	stale  bool
-	usd    map[market.Address]market.QuotePrice
+	lapsed     bool
+	status     store.ChainStatus
+	stale      bool
+	usd        map[market.Address]market.QuotePrice
+	usdChanged map[market.Address]Stamp
 	// hourUSD is what the quote assets were worth before the hour that opens at hourOf, as far as that is known.
 	hourUSD    map[market.Address]float64
 	hourOf     int64
 	usdNo      int64  // counts the changes of usd and hourUSD
 	nextTrades uint64 // the first block whose trades are not on the tapes
-	rankedAt   int64  // the chain's time when everything was ranked; unix seconds
+	ranked     Stamp  // the newest block when everything was ranked
 	most       int    // how many launches are kept
 	index      *boardIndex
 	unread     []*entry // those whose token, and launch if it is an older one, have still to be read

@@ -82,7 +82,7 @@ func (c *Card) Figures(on *BoardChain) Figures {
 	if c.facts == nil {
 		return Figures{}
 	}
-	return c.facts.figures(c.Launch.Mint, on.usd, on.AsOf)
+	return c.facts.figures(c.Launch.Mint, on.usd, on.Ranked.At)
 }
 
 // HourAgo is the price in USD before the last hour; 0 when unknown. A launch that wasn't traded in the hour had the price in its quote that
@@ -91,10 +91,18 @@ func (c *Shown) HourAgo() float64 {
 	if c.facts == nil {
 		return c.Hour.ReferenceUSD
 	}
-	if c.Launch.CreatedAt > c.On.AsOf-hourS {
+	if c.Launch.CreatedAt > c.On.Ranked.At-hourS {
 		return cmp.Or(c.Hour.ReferenceUSD, c.facts.past.beforeUSD)
 	}
-	return cmp.Or(c.facts.hourAgo(c.On.AsOf, c.On.hourUSD), c.Hour.ReferenceUSD)
+	return cmp.Or(c.facts.hourAgo(c.On.Ranked.At, c.On.hourUSD), c.Hour.ReferenceUSD)
+}
+
+// Changed is when anything that its figures follow from last changed.
+func (c *Card) Changed(on *BoardChain) Stamp {
+	if c.facts == nil {
+		return Stamp{}
+	}
+	return c.facts.changedWith(c.Launch.Mint, on.usdChanged)
 }
 
 // Holders is the count of holders; known is false while it isn't current, and status says how far it is.
@@ -119,7 +127,7 @@ type Shown struct {
 
 // shown is a card as it is shown.
 func (s *Snapshot) shown(c *Card, on *BoardChain, v Venue) Shown {
-	return Shown{Card: c, Standing: c.standing(on.rankedAt), Chain: on.ID, On: on, Venue: v, in: s.Catalog, bodies: s.Board.bodies}
+	return Shown{Card: c, Standing: c.standing(on.Ranked.At), Chain: on.ID, On: on, Venue: v, in: s.Catalog, bodies: s.Board.bodies}
 }
 
 // Encoded is the card's body, made by encode once for each change of what it follows from. It must not be changed.

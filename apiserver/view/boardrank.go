@@ -39,7 +39,7 @@ func newShelving() shelving { return shelving{cells: make(map[string]*cell)} }
 // assess measures what was touched, or everything when it is time to rank anew, and holds what came to the quality bar.
 func (b *book) assess(gate *board.Gate, everything bool) {
 	if everything {
-		b.rankedAt = b.status.Last.Time
+		b.ranked = Stamp{Block: b.status.Last.Number, At: b.status.Last.Time}
 		b.tidy()
 		for _, e := range b.index.entries {
 			b.touch(e)

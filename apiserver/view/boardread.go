@@ -252,11 +252,14 @@ func (b *book) comeBack(ctx context.Context, v *View, l *Launched) error {
 // readQuotes takes over the prices of the quote assets. When one becomes known, or is known no more, everything is valued
 // anew; else a price only moves what is shown.
 func (b *book) readQuotes(ctx context.Context, v *View) error {
-	all, err := v.quotes(ctx)
+	all, err := v.looks.ChainQuotes(ctx)
 	if err != nil {
 		return err
 	}
-	usd := all[b.chain]
+	usd, at := make(map[market.Address]market.QuotePrice), make(map[market.Address]Stamp)
+	for _, q := range all[b.chain] {
+		usd[q.Asset], at[q.Asset] = q.QuotePrice, q.Changed
+	}
 	if maps.Equal(usd, b.usd) && b.usd != nil {
 		return nil
 	}
@@ -265,7 +268,7 @@ func (b *book) readQuotes(ctx context.Context, v *View) error {
 		old, had := b.usd[asset]
 		same = same && had && (old.USD > 0) == (q.USD > 0) && old.Pegged == q.Pegged
 	}
-	b.usd = usd
+	b.usd, b.usdChanged = usd, at
 	b.usdNo++
 	if !same {
 		for _, e := range b.index.entries {

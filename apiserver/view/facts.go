@@ -21,6 +21,7 @@ type facts struct {
 	reference int8
 	hasSupply bool
 	pooled    bool // it has any pool at all
+	changed   Stamp
 }
 
 // poolFacts are what a pool adds.
@@ -38,7 +39,7 @@ const dayS, hourS = 24 * 60 * 60, 60 * 60
 
 func newFacts(t *Token) facts {
 	f := facts{
-		name: t.Token.Name, symbol: t.Token.Symbol, firstSeenAt: t.Token.FirstSeenAt,
+		name: t.Token.Name, symbol: t.Token.Symbol, firstSeenAt: t.Token.FirstSeenAt, changed: t.Changed,
 		holders: t.Token.Holders.Count, status: t.Token.Holders.Status, pooled: len(t.Pools) > 0, reference: -1,
 	}
 	if t.Token.HasSupply && t.Token.HasDecimals {
@@ -114,6 +115,15 @@ func (f *facts) worth(mint market.Address, usd map[market.Address]market.QuotePr
 		}
 	}
 	return w
+}
+
+// changedWith is when the facts, or the prices of the quote assets that they are valued at, last changed.
+func (f *facts) changedWith(mint market.Address, quotes map[market.Address]Stamp) Stamp {
+	out := f.changed.Latest(quotes[mint])
+	for i := range f.pools {
+		out = out.Latest(quotes[f.pools[i].quote])
+	}
+	return out
 }
 
 // figures are the worth as it is told.

@@ -142,7 +142,7 @@ func (v *View) CardNow(s *Snapshot, l *LaunchNow, t *Token, beside *Beside) (c S
 		return c, false
 	}
 	f := newFacts(t)
-	on := &BoardChain{ID: t.Chain, Block: t.Block, AsOf: t.AsOf, Stale: t.Stale, usd: t.USD}
+	on := &BoardChain{ID: t.Chain, Ranked: s.rankedAt(t), Stale: t.Stale, usd: t.USD}
 	if kept := s.Board; kept != nil && kept.chains[t.Chain] != nil {
 		on.hourUSD = kept.chains[t.Chain].hourUSD
 	}
@@ -155,13 +155,22 @@ func (v *View) CardNow(s *Snapshot, l *LaunchNow, t *Token, beside *Beside) (c S
 		c.Standing = kept.Standing
 	} else {
 		e := entry{facts: &f, launch: c.Launch, checked: beside.Critical}
-		judging := book{chain: l.Chain, status: store.ChainStatus{Last: market.Header{Time: t.AsOf}}, stale: t.Stale}
-		judging.judge(&e, &v.ranks.gate, &measured{w, resting(c.Launch, w.liquidity, t.AsOf)})
+		at := on.Ranked.Latest(t.Changed).At // and not of each block, in which nothing need have happened to it
+		judging := book{chain: l.Chain, status: store.ChainStatus{Last: market.Header{Time: at}}, stale: t.Stale}
+		judging.judge(&e, &v.ranks.gate, &measured{w, resting(c.Launch, w.liquidity, at)})
 		c.verdict = e.verdict
-		c.Standing = c.standing(t.AsOf)
+		c.Standing = c.standing(at)
 	}
 	c.Listed = w.valued()
 	return c, true
+}
+
+// rankedAt is the newest block as of which the chain of a token was ranked last. Where it wasn't yet, the token is as of the newest block.
+func (s *Snapshot) rankedAt(t *Token) Stamp {
+	if s.Board != nil && s.Board.chains[t.Chain] != nil {
+		return s.Board.chains[t.Chain].Ranked
+	}
+	return Stamp{Block: t.Block, At: t.AsOf}
 }
 
 // Gate is the quality bar of the launch board.

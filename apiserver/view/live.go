@@ -35,8 +35,6 @@ type Ranked struct {
 
 // Live is the live list at one moment: the tokens of each chain, best first.
 type Live struct {
-	// AsOf is the time of the newest block in it; unix seconds, 0 when nothing is indexed.
-	AsOf int64
 	// Version changes with the list.
 	Version int64
 	Stale   bool
@@ -46,8 +44,8 @@ type Live struct {
 // LiveChain is one chain's part, in the order of the catalogue.
 type LiveChain struct {
 	ID string
-	// Block is its newest indexed one, where it is Indexed and shown.
-	Block   uint64
+	// Ranked is its newest indexed block as of the last ranking, where it is Indexed and shown.
+	Ranked  Stamp
 	Indexed bool
 	Tokens  []Ranked
 }
@@ -72,6 +70,7 @@ type ranking struct{ chains map[string]rankedChain }
 
 type rankedChain struct {
 	status store.ChainStatus
+	ranked Stamp
 	stale  bool
 	tokens []Ranked
 }
@@ -130,7 +129,7 @@ func (v *View) refreshRanks(ctx context.Context, s *Snapshot) error {
 			running, replaced = running || stale != b.stale, replaced || l.anew
 			b.stale = stale
 			b.assess(&r.gate, everything || l.anew)
-			lists[l.id] = rankedChain{b.status, stale, b.live(everything || l.anew)}
+			lists[l.id] = rankedChain{b.status, b.ranked, stale, b.live(everything || l.anew)}
 			changed = true
 		} else {
 			lists[l.id] = r.last.chains[l.id]
@@ -273,8 +272,8 @@ func (r *ranker) stack(everything bool) *shelves {
 	for id, b := range r.books {
 		b.deck()
 		next.chains[id] = &BoardChain{
-			ID: id, Block: b.status.Last.Number, AsOf: b.status.Last.Time, Stale: b.stale, rankedAt: b.rankedAt,
-			tag: chainTag(id), index: b.index, usd: b.usd, hourUSD: b.hourUSD, usdNo: b.usdNo,
+			ID: id, Ranked: b.ranked, Stale: b.stale, tag: chainTag(id), index: b.index, usd: b.usd, usdChanged: b.usdChanged,
+			hourUSD: b.hourUSD, usdNo: b.usdNo,
 		}
 		for venue, c := range b.cells {
 			next.cells[venueOn{venue, id}] = c.publish()
@@ -354,6 +353,7 @@ func (b *book) token(e *entry) Token {
 	t := Token{
 		Chain: b.chain, Token: market.Token{Mint: e.mint, Name: f.name, Symbol: f.symbol, FirstSeenAt: f.firstSeenAt}, USD: b.usd,
 		Block: b.status.Last.Number, AsOf: b.status.Last.Time, FinalAt: b.status.Head.FinalTime, Stale: b.stale,
+		Changed: f.changedWith(e.mint, b.usdChanged),
 	}
 	for i := range f.pools {
 		p := &f.pools[i]
@@ -382,8 +382,7 @@ func (s *Snapshot) deal(version int64) *Live {
 			next.Chains = append(next.Chains, LiveChain{ID: id})
 			continue
 		}
-		next.AsOf = max(next.AsOf, l.status.Last.Time)
-		next.Chains = append(next.Chains, LiveChain{ID: id, Block: l.status.Last.Number, Indexed: true, Tokens: l.tokens})
+		next.Chains = append(next.Chains, LiveChain{ID: id, Ranked: l.ranked, Indexed: true, Tokens: l.tokens})
 	}
 	next.Stale = standing || s.failing()
 	return next

@@ -6,7 +6,11 @@ import (
 	"sort"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 )
+
+// Stamp is the block in which something last changed.
+type Stamp = store.Stamp
 
 // Token is a token of one chain with everything its figures follow from.
 type Token struct {
@@ -19,7 +23,9 @@ type Token struct {
 	GraduatedAt int64
 	// Block is the newest indexed block of its chain; a slot on Solana.
 	Block uint64
-	// AsOf and FinalAt are the times (unix seconds) of the newest indexed and of the newest final block.
+	// Changed is when anything that its figures follow from last changed: the token, its pools, the prices of their quotes, its launch.
+	Changed Stamp
+	// AsOf and FinalAt are the times (unix seconds) of the newest indexed and of the newest final block, whether it changed in them or not.
 	AsOf, FinalAt int64
 	// USD are the prices of the chain's quote assets.
 	USD map[market.Address]market.QuotePrice

@@ -246,7 +246,7 @@ func (v *View) find(ctx context.Context, in *Catalog, query string) (*Found, err
 	pairs = pairs[:min(len(pairs), foundPairs)]
 	found := &Found{Pairs: pairs}
 	for i := range pairs {
-		found.AsOf = max(found.AsOf, pairs[i].Token.AsOf)
+		found.AsOf = max(found.AsOf, pairs[i].Token.Changed.At)
 	}
 	return found, v.measure(ctx, pairs)
 }

@@ -152,31 +152,16 @@ func (v *View) readTokens(ctx context.Context, st *store.Store, mints []market.A
 // token is a token with its pools.
 func (v *View) token(t *store.TokenNow, pools []*store.PoolNow) Token {
 	out := Token{
-		Chain: t.Chain, Token: t.Token, USD: make(map[market.Address]market.QuotePrice, 2), Block: t.Block,
+		Chain: t.Chain, Token: t.Token, USD: make(map[market.Address]market.QuotePrice, 2), Block: t.Block, Changed: t.Changed,
 		AsOf: t.Time, FinalAt: t.FinalTime, Stale: v.stale(t.State, t.Time, t.Head), Launched: t.Launched, GraduatedAt: t.GraduatedAt,
 	}
 	for _, p := range pools {
 		out.Pools = append(out.Pools, p.Pool)
 		out.USD[p.Quote] = p.QuotePrice
+		out.Changed = out.Changed.Latest(p.Changed)
 	}
 	if t.Quote != nil {
 		out.USD[t.Mint] = *t.Quote
 	}
 	return out
-}
-
-func (v *View) quotes(ctx context.Context) (map[string]map[market.Address]market.QuotePrice, error) {
-	lists, err := v.looks.ChainQuotes(ctx)
-	if err != nil {
-		return nil, err
-	}
-	out := make(map[string]map[market.Address]market.QuotePrice, len(lists))
-	for chain, list := range lists {
-		byAsset := make(map[market.Address]market.QuotePrice, len(list))
-		for _, q := range list {
-			byAsset[q.Asset] = q
-		}
-		out[chain] = byAsset
-	}
-	return out, nil
 }

@@ -50,7 +50,7 @@ type Bar struct {
 	market.OHLC
 	VolumeUSD float64
 	Trades    int64
-	// LastBlock is the newest block of a trade in it; 0 where that isn't told.
+	// LastBlock is the newest block of a trade in it that has a price; 0 where that isn't told.
 	LastBlock uint64
 	// Filled marks a bucket without a trade: its prices are the close before it.
 	Filled bool
@@ -74,10 +74,7 @@ func Fold(candles []market.Candle, w Width, in Currency) []Bar {
 		if in == Native {
 			price = c.Native
 		}
-		out = add(out, w.Open(c.Open), price, c.VolumeUSD.Float64()/1e9, c.Buys+c.Sells)
-		if n := len(out); n > 0 && out[n-1].Open == w.Open(c.Open) {
-			out[n-1].LastBlock = max(out[n-1].LastBlock, c.LastBlock)
-		}
+		out = add(out, w.Open(c.Open), price, c.VolumeUSD.Float64()/1e9, c.Buys+c.Sells, c.LastBlock)
 	}
 	return out
 }
@@ -87,12 +84,12 @@ func FromTicks(ticks []market.Tick, w Width) []Bar {
 	var out []Bar
 	for _, t := range ticks {
 		p := t.Price
-		out = add(out, w.Open(t.Time), market.OHLC{Open: p, High: p, Low: p, Close: p}, float64(t.NanoUSD)/1e9, 1)
+		out = add(out, w.Open(t.Time), market.OHLC{Open: p, High: p, Low: p, Close: p}, float64(t.NanoUSD)/1e9, 1, t.Block)
 	}
 	return out
 }
 
-func add(bars []Bar, open int64, p market.OHLC, volume float64, trades int64) []Bar {
+func add(bars []Bar, open int64, p market.OHLC, volume float64, trades int64, block uint64) []Bar {
 	if p.Open == 0 {
 		return bars // no price, no bar
 	}
@@ -101,9 +98,10 @@ func add(bars []Bar, open int64, p market.OHLC, volume float64, trades int64) []
 		b.High, b.Low, b.Close = max(b.High, p.High), min(b.Low, p.Low), p.Close
 		b.VolumeUSD += volume
 		b.Trades += trades
+		b.LastBlock = max(b.LastBlock, block)
 		return bars
 	}
-	return append(bars, Bar{Open: open, OHLC: p, VolumeUSD: volume, Trades: trades})
+	return append(bars, Bar{Open: open, OHLC: p, VolumeUSD: volume, Trades: trades, LastBlock: block})
 }
 
 // MaxBars bounds a filled series.

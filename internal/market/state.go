@@ -160,6 +160,7 @@ type Tick struct {
 	Time    int64   // unix seconds
 	Price   float64 // at the close of its block; 0 when unknown
 	NanoUSD int64   // in 1e-9 USD
+	Block   uint64
 }
 
 // CandleKey names a stored candle. Open is the unix second at which its bucket opens.

@@ -100,14 +100,14 @@ func (s *Store) commitNo(ctx context.Context, tx *transaction, chain string) (in
 }
 
 func (s *Store) writeChanges(ctx context.Context, tx *transaction, chain string, no int64, c *Commit) error {
-	u := &undoLog{}
+	u, as := &undoLog{}, stampOf(no, c.Last)
 	if c.Undo {
 		u.chain, u.block = chain, int64(c.Last.Number)
 	}
-	if err := applyRows(ctx, tx, u, chain, no, &c.Changes); err != nil {
+	if err := applyRows(ctx, tx, u, chain, as, &c.Changes); err != nil {
 		return err
 	}
-	if err := applyLaunches(ctx, tx, u, chain, no, c.Changes.Launches); err != nil {
+	if err := applyLaunches(ctx, tx, u, chain, as, c.Changes.Launches); err != nil {
 		return err
 	}
 	if err := addRows(ctx, tx, u, chain, &c.Changes); err != nil {
@@ -122,12 +122,12 @@ func (s *Store) writeChanges(ctx context.Context, tx *transaction, chain string,
 }
 
 // applyRows writes the tables whose rows change.
-func applyRows(ctx context.Context, tx *transaction, u *undoLog, chain string, no int64, ch *market.Changes) error {
+func applyRows(ctx context.Context, tx *transaction, u *undoLog, chain string, as stamped, ch *market.Changes) error {
 	if err := apply(ctx, tx, u, ch.Tokens, func(k market.Address, v *market.Token) tokenRow {
 		if v == nil {
 			v = &market.Token{Mint: k}
 		}
-		return tokenToRow(chain, v, no)
+		return tokenToRow(chain, v, as)
 	}); err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func applyRows(ctx context.Context, tx *transaction, u *undoLog, chain string, n
 		if v == nil {
 			v = &market.Pool{ID: k}
 		}
-		return poolToRow(chain, v, no)
+		return poolToRow(chain, v, as)
 	}); err != nil {
 		return err
 	}
@@ -167,7 +167,7 @@ func applyRows(ctx context.Context, tx *transaction, u *undoLog, chain string, n
 		if v == nil {
 			v = &market.QuotePrice{Asset: k}
 		}
-		return quoteToRow(chain, v, no)
+		return quoteToRow(chain, v, as)
 	})
 }
 

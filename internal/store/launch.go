@@ -43,14 +43,15 @@ type launchRow struct {
 	GraduatedAt  int64
 	GraduatedTx  []byte
 	Pool         []byte
-	CommitNo     int64
-	Name         string
-	Symbol       string
-	Metadata     string
-	Image        string
+	stamped
+
+	Name     string
+	Symbol   string
+	Metadata string
+	Image    string
 }
 
-func launchToRow(chain string, l *market.Launch, commitNo int64) launchRow {
+func launchToRow(chain string, l *market.Launch, as stamped) launchRow {
 	r := launchRow{
 		Chain: chain, Mint: l.Mint.Bytes(), Venue: l.Venue, Creator: l.Creator.Bytes(),
 		Block: int64(l.Block), LogIndex: int64(l.LogIndex), CreatedAt: l.CreatedAt, Tx: l.Tx[:],
@@ -60,7 +61,7 @@ func launchToRow(chain string, l *market.Launch, commitNo int64) launchRow {
 		RealBase: bytesOf(&l.Reserves.RealBase), RealQuote: bytesOf(&l.Reserves.RealQuote), Price: bytesOf(&l.Reserves.Price),
 		Traded: l.Traded, Progress: l.Progress, HasProgress: l.HasProgress,
 		State: string(l.State), CompletedAt: l.CompletedAt, GraduatedAt: l.GraduatedAt, Pool: l.Pool.Bytes(),
-		CommitNo: commitNo, Name: l.Name, Symbol: l.Symbol, Metadata: l.Metadata, Image: l.Image,
+		stamped: as, Name: l.Name, Symbol: l.Symbol, Metadata: l.Metadata, Image: l.Image,
 	}
 	if !l.GraduatedTx.IsZero() {
 		r.GraduatedTx = l.GraduatedTx[:]
@@ -91,14 +92,14 @@ func (r *launchRow) launch() (market.Launch, error) {
 }
 
 // applyLaunches writes the launches that changed.
-func applyLaunches(ctx context.Context, tx *transaction, u *undoLog, chain string, no int64,
+func applyLaunches(ctx context.Context, tx *transaction, u *undoLog, chain string, as stamped,
 	changes []market.Change[market.Address, market.Launch],
 ) error {
 	return apply(ctx, tx, u, changes, func(k market.Address, v *market.Launch) launchRow {
 		if v == nil {
 			v = &market.Launch{Mint: k}
 		}
-		return launchToRow(chain, v, no)
+		return launchToRow(chain, v, as)
 	})
 }
 

@@ -361,6 +361,13 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 				t.Fatal(err)
 			}
 			db := raw(t, kind, dsn)
+			for _, table := range []string{"tokens", "pools", "quote_prices"} {
+				for _, column := range []string{"changed_block", "changed_at"} {
+					if _, err := db.ExecContext(t.Context(), "ALTER TABLE "+table+" DROP COLUMN "+column); err != nil {
+						t.Fatal(table, column, err)
+					}
+				}
+			}
 			for _, q := range []string{
 				"DROP TABLE launches", "DROP TABLE token_metadata", "DROP TABLE trust_reports", "DROP INDEX pools_traded", "DROP INDEX facts_token",
 				"DROP INDEX trades_trader", "ALTER TABLE trades DROP COLUMN trader_amount", "ALTER TABLE trades DROP COLUMN trader_before",

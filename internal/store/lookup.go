@@ -7,19 +7,25 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
+// QuoteNow is the price of a quote asset and when it last changed.
+type QuoteNow struct {
+	market.QuotePrice
+	Changed Stamp
+}
+
 // ChainQuotes are the quote prices of every chain.
-func (s *Store) ChainQuotes(ctx context.Context) (map[string][]market.QuotePrice, error) {
+func (s *Store) ChainQuotes(ctx context.Context) (map[string][]QuoteNow, error) {
 	var rows []quoteRow
 	if err := s.read.NewSelect().Model(&rows).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read quote prices: %w", err)
 	}
-	out := make(map[string][]market.QuotePrice)
+	out := make(map[string][]QuoteNow)
 	for i := range rows {
 		q, err := rows[i].quote()
 		if err != nil {
 			return nil, err
 		}
-		out[rows[i].Chain] = append(out[rows[i].Chain], q)
+		out[rows[i].Chain] = append(out[rows[i].Chain], QuoteNow{q, rows[i].changed()})
 	}
 	return out, nil
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // schemaVersion is the newest schema that this binary knows.
-const schemaVersion = 6
+const schemaVersion = 7
 
 //go:embed migrations/*.sql
 var migrations embed.FS

@@ -28,6 +28,8 @@ type TokenNow struct {
 	GraduatedAt int64
 	// Quote is its own price where it is a quote asset.
 	Quote *market.QuotePrice
+	// Changed is when the token, its launch or its own price last changed.
+	Changed Stamp
 }
 
 // PoolNow is a pool with the price of its quote, both of one moment.
@@ -35,25 +37,32 @@ type PoolNow struct {
 	Chain string
 	market.Pool
 	QuotePrice market.QuotePrice // USD 0 while unknown
+	// Changed is when the pool or the price of its quote last changed.
+	Changed Stamp
 }
 
-// joinedQuote are the columns that quoteColumns reads, of quote_prices as q.
-const joinedQuote = "q.usd AS quote_usd, q.pegged AS quote_pegged, q.day_usd AS quote_day_usd"
+// quoteOf is what a query that joins quote_prices as q reads into quoteColumns.
+const quoteOf = "q.usd AS quote_usd, q.pegged AS quote_pegged, q.day_usd AS quote_day_usd, " +
+	"COALESCE(q.changed_block, 0) AS quote_block, COALESCE(q.changed_at, 0) AS quote_at"
 
-// quoteColumns are the price of a quote asset that was joined to another row.
+// quoteColumns are a quote asset's price beside another row; USD, Pegged and DayUSD are nil without one.
 type quoteColumns struct {
 	QuoteUSD    *float64 `bun:"quote_usd"`
 	QuotePegged *bool
 	QuoteDayUSD *float64 `bun:"quote_day_usd"`
+	QuoteBlock  int64
+	QuoteAt     int64
 }
 
-// price is the asset's price; nil where there is none.
-func (q *quoteColumns) price(asset market.Address) *market.QuotePrice {
-	if q.QuoteUSD == nil || q.QuotePegged == nil || q.QuoteDayUSD == nil {
-		return nil
+func (c *quoteColumns) quotePrice(asset market.Address) (q market.QuotePrice, ok bool) {
+	q.Asset = asset
+	if ok = c.QuoteUSD != nil && c.QuotePegged != nil && c.QuoteDayUSD != nil; ok {
+		q.USD, q.Pegged, q.DayUSD = *c.QuoteUSD, *c.QuotePegged, *c.QuoteDayUSD
 	}
-	return &market.QuotePrice{Asset: asset, USD: *q.QuoteUSD, Pegged: *q.QuotePegged, DayUSD: *q.QuoteDayUSD}
+	return q, ok
 }
+
+func (c *quoteColumns) quoteChanged() Stamp { return Stamp{Block: uint64(c.QuoteBlock), At: c.QuoteAt} }
 
 // TokensNow lists the tokens at some addresses, on every chain, by chain and mint.
 func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenNow, error) {
@@ -72,12 +81,15 @@ func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenN
 		State       string
 		Launched    bool
 		GraduatedAt int64
+		LaunchBlock int64
+		LaunchAt    int64
 
 		quoteColumns `bun:",extend"`
 	}
 	marks, args := list(addressKeys(mints))
 	rows, err := s.ask(ctx, "SELECT "+columnsOf[tokenRow](s.read, "t")+", c.number, c.hash, c.block_time, c.final_time, c.head_time, c.silent_from, c.state, "+
-		"l.mint IS NOT NULL AS launched, COALESCE(l.graduated_at, 0) AS graduated_at, "+joinedQuote+" FROM tokens t JOIN chains c ON c.id = t.chain "+
+		"l.mint IS NOT NULL AS launched, COALESCE(l.graduated_at, 0) AS graduated_at, COALESCE(l.changed_block, 0) AS launch_block, COALESCE(l.changed_at, 0) AS launch_at, "+
+		quoteOf+" FROM tokens t JOIN chains c ON c.id = t.chain "+
 		"LEFT JOIN launches l ON l.chain = t.chain AND l.mint = t.mint "+
 		"LEFT JOIN quote_prices q ON q.chain = t.chain AND q.asset = t.mint WHERE t.mint IN ("+marks+") ORDER BY t.chain, t.mint", args...)
 	found, err := scanAll[row](ctx, s.read, rows, err)
@@ -92,7 +104,11 @@ func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenN
 			Head: HeadStatus{Time: r.HeadTime, SilentFrom: r.SilentFrom}, State: ChainState(r.State),
 			Launched: r.Launched, GraduatedAt: r.GraduatedAt,
 		}
-		out.Quote = r.price(t.Mint)
+		launch := Stamp{Block: uint64(r.LaunchBlock), At: max(r.LaunchAt, r.GraduatedAt)}
+		out.Changed = r.changed(t.FirstSeenAt).Latest(launch)
+		if q, ok := r.quotePrice(t.Mint); ok {
+			out.Quote, out.Changed = &q, out.Changed.Latest(r.quoteChanged())
+		}
 		return out, c.err
 	})
 }
@@ -108,11 +124,11 @@ func (s *Store) PoolsNow(ctx context.Context, bases []market.Address) ([]PoolNow
 	}
 	marks, args := list(addressKeys(bases))
 	// Ranked where they are read: a second look at the table by key would leave the planner a choice.
-	inner := "SELECT " + columnsOf[poolRow](s.read, "p") + ", " + joinedQuote + ", " +
+	inner := "SELECT " + columnsOf[poolRow](s.read, "p") + ", " + quoteOf + ", " +
 		"ROW_NUMBER() OVER (PARTITION BY p.chain, p.base ORDER BY p.id = t.pool DESC, p.untrusted = '' DESC, " +
 		"p.locked * COALESCE(q.usd, 0) DESC, p.id) AS place FROM pools p JOIN tokens t ON t.chain = p.chain AND t.mint = p.base " +
 		"LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.base IN (" + marks + ")"
-	return s.poolsNow(ctx, "SELECT "+columnsOf[poolRow](s.read, "r")+", r.quote_usd, r.quote_pegged, r.quote_day_usd FROM ("+inner+") r WHERE r.place <= "+
+	return s.poolsNow(ctx, "SELECT "+columnsOf[poolRow](s.read, "r")+", r.quote_usd, r.quote_pegged, r.quote_day_usd, r.quote_block, r.quote_at FROM ("+inner+") r WHERE r.place <= "+
 		strconv.Itoa(PoolsOfToken)+" ORDER BY r.chain, r.id", args)
 }
 
@@ -126,8 +142,8 @@ func (s *Store) PoolsByID(ctx context.Context, chains []string, id market.Addres
 		keys[i] = c
 	}
 	marks, args := list(keys)
-	return s.poolsNow(ctx, "SELECT "+columnsOf[poolRow](s.read, "p")+", "+joinedQuote+
-		" FROM pools p LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.chain IN ("+marks+") AND p.id = ? "+
+	return s.poolsNow(ctx, "SELECT "+columnsOf[poolRow](s.read, "p")+", "+quoteOf+" "+
+		"FROM pools p LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.chain IN ("+marks+") AND p.id = ? "+
 		"ORDER BY p.chain, p.id", append(args, id.Bytes()))
 }
 
@@ -144,10 +160,8 @@ func (s *Store) poolsNow(ctx context.Context, text string, args []any) ([]PoolNo
 	}
 	return rowsTo(found, func(r *row) (PoolNow, error) {
 		p, err := r.pool()
-		out := PoolNow{Chain: r.Chain, Pool: p, QuotePrice: market.QuotePrice{Asset: p.Quote}}
-		if q := r.price(p.Quote); q != nil {
-			out.QuotePrice = *q
-		}
+		out := PoolNow{Chain: r.Chain, Pool: p, Changed: r.changed(p.CreatedAt, p.LastTradeAt).Latest(r.quoteChanged())}
+		out.QuotePrice, _ = r.quotePrice(p.Quote)
 		return out, err
 	})
 }
@@ -159,7 +173,7 @@ func (s *Store) Ticks(ctx context.Context, chain string, pool market.Address, fr
 	if native {
 		name = "close_native"
 	}
-	rows, err := s.ask(ctx, "SELECT time, "+name+", COALESCE(nano_usd, 0) FROM trades WHERE chain = ? AND pool = ? AND time >= ? "+
+	rows, err := s.ask(ctx, "SELECT time, "+name+", COALESCE(nano_usd, 0), block FROM trades WHERE chain = ? AND pool = ? AND time >= ? "+
 		"AND time < ? ORDER BY time DESC, block DESC, log_index DESC LIMIT ?", chain, pool.Bytes(), from, to, limit)
 	if err != nil {
 		return nil, fmt.Errorf("database: read trades: %w", err)
@@ -168,7 +182,7 @@ func (s *Store) Ticks(ctx context.Context, chain string, pool market.Address, fr
 	var out []market.Tick
 	for rows.Next() {
 		var t market.Tick
-		if err := rows.Scan(&t.Time, &t.Price, &t.NanoUSD); err != nil {
+		if err := rows.Scan(&t.Time, &t.Price, &t.NanoUSD, &t.Block); err != nil {
 			return nil, fmt.Errorf("database: read trades: %w", err)
 		}
 		out = append(out, t)

@@ -41,10 +41,10 @@ type poolRow struct {
 	DaySells     int64
 	DayReference float64
 	DayQuote     float64 `bun:"day_reference_quote"`
-	CommitNo     int64
+	stamped
 }
 
-func poolToRow(chain string, p *market.Pool, commitNo int64) poolRow {
+func poolToRow(chain string, p *market.Pool, as stamped) poolRow {
 	return poolRow{
 		Chain: chain, ID: p.ID.Bytes(), Protocol: string(p.Protocol), Factory: p.Factory.Bytes(),
 		Token0: p.Token0.Bytes(), Token1: p.Token1.Bytes(), FeePips: int64(p.FeePips), TickSpacing: p.TickSpacing,
@@ -53,7 +53,7 @@ func poolToRow(chain string, p *market.Pool, commitNo int64) poolRow {
 		Reserve0: bytesOf(&p.Reserve0), Reserve1: bytesOf(&p.Reserve1), SqrtPriceX96: bytesOf(&p.SqrtPriceX96),
 		Liquidity: bytesOf(&p.Liquidity), Tick: p.Tick, Price: p.Price, Depth: p.Depth, Locked: p.Locked,
 		LastTradeAt: p.LastTradeAt, DayVolumeUSD: bytesOf(&p.Day.VolumeUSD), DayBuys: p.Day.Buys, DaySells: p.Day.Sells,
-		DayReference: p.Day.ReferenceUSD, DayQuote: p.Day.ReferenceQuote, CommitNo: commitNo,
+		DayReference: p.Day.ReferenceUSD, DayQuote: p.Day.ReferenceQuote, stamped: as,
 	}
 }
 
@@ -104,16 +104,16 @@ func (r *ticksRow) ticks() (market.Address, market.TickMap, error) {
 type quoteRow struct {
 	bun.BaseModel `bun:"table:quote_prices"`
 
-	Chain    string `bun:",pk"`
-	Asset    []byte `bun:",pk"`
-	USD      float64
-	Pegged   bool
-	DayUSD   float64 `bun:"day_usd"`
-	CommitNo int64
+	Chain  string `bun:",pk"`
+	Asset  []byte `bun:",pk"`
+	USD    float64
+	Pegged bool
+	DayUSD float64 `bun:"day_usd"`
+	stamped
 }
 
-func quoteToRow(chain string, q *market.QuotePrice, commitNo int64) quoteRow {
-	return quoteRow{Chain: chain, Asset: q.Asset.Bytes(), USD: q.USD, Pegged: q.Pegged, DayUSD: q.DayUSD, CommitNo: commitNo}
+func quoteToRow(chain string, q *market.QuotePrice, as stamped) quoteRow {
+	return quoteRow{Chain: chain, Asset: q.Asset.Bytes(), USD: q.USD, Pegged: q.Pegged, DayUSD: q.DayUSD, stamped: as}
 }
 
 func (r *quoteRow) quote() (market.QuotePrice, error) {

@@ -106,11 +106,11 @@ var derived = map[string]string{
 }
 
 // notDerived are the columns of those tables that may differ all the same.
-var notDerived = []string{"commit_no", "has_metadata", "checked_at"}
+var notDerived = []string{"commit_no", "changed_block", "changed_at", "has_metadata", "checked_at"}
 
 // Derived writes a chain's derived rows as text, a table after the other and each in the order of its key, so that
-// two indexes of the same blocks can be compared. Left out are commit numbers, which tell of the way there, and what isn't
-// derived.
+// two indexes of the same blocks can be compared. Left out are commit numbers and stamps, which tell of the way there, and what
+// isn't derived.
 func (s *Store) Derived(ctx context.Context, chain string) (map[string][]string, error) {
 	out := make(map[string][]string, len(derived))
 	for table, order := range derived {

@@ -31,10 +31,10 @@ type tokenRow struct {
 	Holders        int64
 	HoldersStrikes int32
 	SinceCreation  bool
-	CommitNo       int64
+	stamped
 }
 
-func tokenToRow(chain string, t *market.Token, commitNo int64) tokenRow {
+func tokenToRow(chain string, t *market.Token, as stamped) tokenRow {
 	return tokenRow{
 		Chain: chain, Mint: t.Mint.Bytes(), Name: t.Name, Symbol: t.Symbol,
 		HasDecimals: t.HasDecimals, Decimals: int32(t.Decimals), HasSupply: t.HasSupply, Supply: bytesOf(&t.Supply), SupplyStrikes: t.SupplyStrikes,
@@ -42,7 +42,7 @@ func tokenToRow(chain string, t *market.Token, commitNo int64) tokenRow {
 		Pool: t.Pool.Bytes(), Candidate: t.Candidate.Bytes(), CandidateSince: int64(t.CandidateSince),
 		HoldersStatus: string(t.Holders.Status), HoldersReason: string(t.Holders.Reason), Holders: t.Holders.Count,
 		HoldersStrikes: t.Holders.Strikes, SinceCreation: t.SinceCreation,
-		CommitNo: commitNo,
+		stamped: as,
 	}
 }
 

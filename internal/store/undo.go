@@ -52,23 +52,24 @@ func (u *undoLog) write(ctx context.Context, tx *transaction) error { return ins
 func tableOf[R any]() string { return reflect.TypeFor[R]().Name() }
 
 // restorers put former images back, by the name of the row's type.
-var restorers = map[string]func(context.Context, *transaction, []undoRow, int64) error{
-	tableOf[tokenRow]():   restore(func(r *tokenRow, no int64) { r.CommitNo = no }),
-	tableOf[poolRow]():    restore(func(r *poolRow, no int64) { r.CommitNo = no }),
+var restorers = map[string]func(context.Context, *transaction, []undoRow, stamped) error{
+	tableOf[tokenRow]():   restore((*tokenRow).stamp),
+	tableOf[poolRow]():    restore((*poolRow).stamp),
 	tableOf[ticksRow]():   restore[ticksRow](nil),
 	tableOf[candleRow]():  restore[candleRow](nil),
 	tableOf[balanceRow](): restore[balanceRow](nil),
-	tableOf[quoteRow]():   restore(func(r *quoteRow, no int64) { r.CommitNo = no }),
-	tableOf[launchRow]():  restore(func(r *launchRow, no int64) { r.CommitNo = no }),
+	tableOf[quoteRow]():   restore((*quoteRow).stamp),
+	tableOf[launchRow]():  restore((*launchRow).stamp),
 	tableOf[tradeRow]():   restore[tradeRow](nil),
 	tableOf[queuedRow]():  restore[queuedRow](nil),
 	tableOf[jobRow]():     restore[jobRow](nil),
 	tableOf[stagingRow](): restore[stagingRow](nil),
 }
 
-// restore undoes one block's changes of one table.
-func restore[R any](stamp func(*R, int64)) func(context.Context, *transaction, []undoRow, int64) error {
-	return func(ctx context.Context, tx *transaction, undo []undoRow, no int64) error {
+// restore undoes one block's changes of one table. Rows that come back have the stamp of the block that the chain is taken back to: a
+// former image has that of the commit which replaced it.
+func restore[R any](stamp func(*R, stamped)) func(context.Context, *transaction, []undoRow, stamped) error {
+	return func(ctx context.Context, tx *transaction, undo []undoRow, as stamped) error {
 		var back, gone []R
 		for i := range undo {
 			var r R
@@ -76,7 +77,7 @@ func restore[R any](stamp func(*R, int64)) func(context.Context, *transaction, [
 				return fmt.Errorf("database: read the former %s: %w", undo[i].Tbl, err)
 			}
 			if stamp != nil {
-				stamp(&r, no)
+				stamp(&r, as)
 			}
 			if undo[i].Existed {
 				back = append(back, r)
@@ -118,7 +119,7 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) error {
 			return fmt.Errorf("database: list the blocks to undo: %w", err)
 		}
 		for _, number := range blocks {
-			if err := undoBlock(ctx, tx, l.Chain, number, no); err != nil {
+			if err := undoBlock(ctx, tx, l.Chain, number, stampOf(no, target)); err != nil {
 				return err
 			}
 		}
@@ -136,7 +137,7 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) error {
 	return err
 }
 
-func undoBlock(ctx context.Context, tx *transaction, chain string, number, no int64) error {
+func undoBlock(ctx context.Context, tx *transaction, chain string, number int64, as stamped) error {
 	var rows []undoRow
 	err := tx.NewSelect().Model(&rows).Where("chain = ? AND block = ?", chain, number).Order("seq DESC").Scan(ctx)
 	if err != nil {
@@ -151,7 +152,7 @@ func undoBlock(ctx context.Context, tx *transaction, chain string, number, no in
 		if !ok {
 			return fmt.Errorf("database: block %d changed a %s, which this binary can't undo", number, rows[0].Tbl)
 		}
-		if err := f(ctx, tx, rows[:n], no); err != nil {
+		if err := f(ctx, tx, rows[:n], as); err != nil {
 			return err
 		}
 		rows = rows[n:]
