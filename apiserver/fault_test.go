@@ -154,7 +154,8 @@ func TestDatabaseGoneAndBack(t *testing.T) {
 	if info := get[contract.TokenInfo](t, c, asked); !info.Stale || !near(info.Price, 2) {
 		t.Errorf("a token that was asked for before is %+v", info)
 	}
-	if page := cards(t, c, "sort=new"); !page.Stale || len(page.Launches) != 2 {
+	// The launches of both chains are called the same.
+	if page := cards(t, c, "sort=new"); !page.Stale || len(page.Launches) != 1 || *page.Launches[0].Clones != 1 {
 		t.Errorf("the launch board is %+v", page)
 	}
 	if l := get[contract.LaunchedToken](t, c, "/api/launch/token/"+token); !l.Stale || l.Creator.Launches != 1 {
