@@ -61,7 +61,7 @@ func TestNewHoldersOfKnownHolders(t *testing.T) {
 		for where, card := range map[string]object{
 			"on the board": rawCard(t, c, "sort=new", n), "by itself": get[object](t, c, "/api/launch/token/"+(&coin{n: n}).mint()),
 		} {
-			gained, why := in(card, "traction", "parts")["new_holders"], in(card, "traction", "unknown_reasons")["new_holders"]
+			gained, why := in(card, "traction", "parts")["new_holders"], in(card, "traction", "parts", "unknown_reasons")["new_holders"]
 			if number, known := gained.(float64); known != (reason == "") || number < 0 {
 				t.Errorf("coin %d %s gained %v holders", n, where, gained)
 			}

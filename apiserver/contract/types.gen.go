@@ -1856,7 +1856,8 @@ type TractionParts struct {
 	// Members Members who hold the token.
 	Members *int `json:"members"`
 
-	// NewHolders Holders gained in the window. Decays, so it need not be whole.
+	// NewHolders Holders gained less those lost, at least 0. Each change decays, so it need not be whole. Null while `holders` is unknown, for the
+	// same reason.
 	NewHolders *float64 `json:"new_holders"`
 
 	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of

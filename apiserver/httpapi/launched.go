@@ -116,16 +116,11 @@ func (l *launched) creator() contract.CreatorRecord {
 	}
 	_, known, status := l.card.Holders(l.card.On)
 	t := &l.token.Token
-	switch {
-	case known && t.HasSupply && !t.Supply.IsZero():
+	if known && t.HasSupply && !t.Supply.IsZero() {
 		share := 100 * l.beside.Holds.Float64() / t.Supply.Float64()
 		out.HoldsPct = number(&share)
-	case l.card.On.Stale:
-		out.UnknownReasons["holds_pct"] = contract.UnknownReasonStale
-	case status == market.HoldersIndexing:
-		out.UnknownReasons["holds_pct"] = contract.UnknownReasonIndexing
-	default:
-		out.UnknownReasons["holds_pct"] = contract.UnknownReasonUnavailable
+	} else {
+		out.UnknownReasons["holds_pct"] = unknownHolders(false, l.card.On.Stale, status)
 	}
 	return out
 }

@@ -244,7 +244,10 @@ func graduation(l *view.Launched) contract.Graduation {
 
 // boardTraction is a card's score, rounded to a tenth.
 func boardTraction(c *view.Shown) *contract.LaunchTraction {
-	out := &contract.LaunchTraction{Traction: tractionOf(&c.Parts, math.Round(c.Score*10)/10)}
+	_, known, status := c.Holders(c.On)
+	out := &contract.LaunchTraction{
+		Traction: tractionOf(&c.Parts, math.Round(c.Score*10)/10, unknownHolders(known, c.On.Stale, status)),
+	}
 	if c.Rank > 0 {
 		out.Rank = new(int(c.Rank))
 	} else {
@@ -274,16 +277,11 @@ func (a *API) shareLink(mint, chain string) string {
 // holders tells the count of holders, or why there is none.
 func (a *API) holders(c *view.Shown, out *contract.LaunchBase) {
 	count, known, status := c.Holders(c.On)
-	switch {
-	case known:
+	if known {
 		out.Holders = &count
 		out.FigureSources["holders"] = "chain_transfers"
-	case c.On.Stale:
-		out.HoldersSource = contract.HoldersSourceStale
-	case status == market.HoldersIndexing:
-		out.HoldersSource = contract.HoldersSourceIndexing
-	default:
-		out.HoldersSource = contract.HoldersSourceUnavailable
+	} else {
+		out.HoldersSource = contract.HoldersSource(unknownHolders(known, c.On.Stale, status))
 	}
 	out.HoldersExcluded = excludedHolders
 }

@@ -177,19 +177,41 @@ func (a *API) liveList(r *request, list *view.Live, perChain int) contract.Marke
 	return out
 }
 
-func liveTraction(t *view.Ranked) contract.Traction { return tractionOf(&t.Parts, rounded(t.Score)) }
+func liveTraction(t *view.Ranked) contract.Traction {
+	status := t.Token.Token.Holders.Status
+	return tractionOf(&t.Parts, rounded(t.Score), unknownHolders(status == market.HoldersCurrent && !t.Stale, t.Stale, status))
+}
 
-func tractionOf(p *traction.Parts, score float64) contract.Traction {
-	return contract.Traction{
+// tractionOf is a score with its parts; noHolders is why the holders are unknown, empty where they aren't.
+func tractionOf(p *traction.Parts, score float64, noHolders contract.UnknownReason) contract.Traction {
+	out := contract.Traction{
 		Score: score,
 		Parts: contract.TractionParts{
 			Buyers: number(&p.Buyers), VolumeUSD: number(&p.VolumeUSD), LiquidityUSD: number(&p.LiquidityUSD), AgeS: new(int64(p.AgeS)),
 			Wash: number(&p.Wash), Concentration: number(&p.Concentration),
-			UnknownReasons: contract.UnknownReasons{
-				"new_holders": contract.UnknownReasonUnavailable, "members": contract.UnknownReasonUnavailable,
-			},
+			UnknownReasons: contract.UnknownReasons{"members": contract.UnknownReasonUnavailable},
 		},
 		UnknownReasons: contract.UnknownReasons{},
+	}
+	if noHolders == "" {
+		out.Parts.NewHolders = number(&p.NewHolders)
+	} else {
+		out.Parts.UnknownReasons["new_holders"] = noHolders
+	}
+	return out
+}
+
+// unknownHolders is why a token's holders are unknown; empty where they are known.
+func unknownHolders(known, stale bool, status market.HolderStatus) contract.UnknownReason {
+	switch {
+	case known:
+		return ""
+	case stale:
+		return contract.UnknownReasonStale
+	case status == market.HoldersIndexing:
+		return contract.UnknownReasonIndexing
+	default:
+		return contract.UnknownReasonUnavailable
 	}
 }
 

@@ -138,6 +138,9 @@ func (b *book) measure(e *entry) (m measured) {
 	if e.launch != nil {
 		m.parts = resting(e.launch, m.worth.liquidity, now)
 	}
+	if e.facts != nil {
+		m.parts.NewHolders = e.facts.newHolders(now, b.stale)
+	}
 	if e.tape != nil {
 		e.tape.Measure(&m.parts, now)
 	}

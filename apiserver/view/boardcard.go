@@ -57,14 +57,17 @@ type Standing struct {
 	Clones int32
 }
 
-// standing is how a card stands since its chain was ranked at a time; unix seconds.
-func (c *Card) standing(rankedAt int64) Standing {
+// standing is how a card stands since its chain was ranked at a time (unix seconds), and whether that stands still.
+func (c *Card) standing(rankedAt int64, stale bool) Standing {
 	out := Standing{Listed: c.listed, Pass: c.pass, Fails: c.fails.Names(), Rank: c.rank, Clones: c.clones}
 	if c.traded != nil {
 		out.Parts, out.Score, out.Hour = c.traded.parts, c.traded.score, c.traded.hour
 		return out
 	}
-	out.Parts = resting(c.Launch, c.liquidity, max(rankedAt, int64(c.judgedAt)))
+	at := max(rankedAt, int64(c.judgedAt))
+	if out.Parts = resting(c.Launch, c.liquidity, at); c.facts != nil {
+		out.Parts.NewHolders = c.facts.newHolders(at, stale)
+	}
 	out.Score = traction.Score(out.Parts)
 	return out
 }
@@ -127,7 +130,7 @@ type Shown struct {
 
 // shown is a card as it is shown.
 func (s *Snapshot) shown(c *Card, on *BoardChain, v Venue) Shown {
-	return Shown{Card: c, Standing: c.standing(on.Ranked.At), Chain: on.ID, On: on, Venue: v, in: s.Catalog, bodies: s.Board.bodies}
+	return Shown{Card: c, Standing: c.standing(on.Ranked.At, on.Stale), Chain: on.ID, On: on, Venue: v, in: s.Catalog, bodies: s.Board.bodies}
 }
 
 // Encoded is the card's body, made by encode once for each change of what it follows from. It must not be changed.

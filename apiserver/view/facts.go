@@ -14,6 +14,7 @@ type facts struct {
 	pools                []poolFacts
 	past                 past // of the reference
 	firstSeenAt, holders int64
+	gained               market.Growth // of the holders
 	// tradedAt is when the curve or a trusted pool was traded last; unix seconds, 0 for never.
 	tradedAt int64
 	supply   float64 // whole tokens, where it is known
@@ -40,7 +41,7 @@ const dayS, hourS = 24 * 60 * 60, 60 * 60
 func newFacts(t *Token) facts {
 	f := facts{
 		name: t.Token.Name, symbol: t.Token.Symbol, firstSeenAt: t.Token.FirstSeenAt, changed: t.Changed,
-		holders: t.Token.Holders.Count, status: t.Token.Holders.Status, pooled: len(t.Pools) > 0, reference: -1,
+		holders: t.Token.Holders.Count, status: t.Token.Holders.Status, gained: t.Token.Holders.Gained, pooled: len(t.Pools) > 0, reference: -1,
 	}
 	if t.Token.HasSupply && t.Token.HasDecimals {
 		f.hasSupply, f.supply = true, price.Whole(&t.Token.Supply, t.Token.Decimals)
@@ -73,6 +74,14 @@ func newFacts(t *Token) facts {
 		f.past = onCurve // a day ago the token was on its curve, or not there yet
 	}
 	return f
+}
+
+// newHolders is by how many the holders grew lately; 0 also while they aren't known.
+func (f *facts) newHolders(now int64, stale bool) float64 {
+	if f.status != market.HoldersCurrent || stale {
+		return 0
+	}
+	return f.gained.Now(now)
 }
 
 // worth is what a token's figures come to in USD. What isn't known is 0 where 0 is no figure, and said where it is one.

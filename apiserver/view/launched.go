@@ -159,7 +159,7 @@ func (v *View) CardNow(s *Snapshot, l *LaunchNow, t *Token, beside *Beside) (c S
 		judging := book{chain: l.Chain, status: store.ChainStatus{Last: market.Header{Time: at}}, stale: t.Stale}
 		judging.judge(&e, &v.ranks.gate, &measured{w, resting(c.Launch, w.liquidity, at)})
 		c.verdict = e.verdict
-		c.Standing = c.standing(at)
+		c.Standing = c.standing(at, t.Stale)
 	}
 	c.Listed = w.valued()
 	return c, true

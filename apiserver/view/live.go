@@ -351,7 +351,7 @@ func compareLive(a, b *entry) int {
 func (b *book) token(e *entry) Token {
 	f := e.facts
 	t := Token{
-		Chain: b.chain, Token: market.Token{Mint: e.mint, Name: f.name, Symbol: f.symbol, FirstSeenAt: f.firstSeenAt}, USD: b.usd,
+		Chain: b.chain, Token: market.Token{Mint: e.mint, Name: f.name, Symbol: f.symbol, FirstSeenAt: f.firstSeenAt, Holders: market.Holders{Status: f.status, Count: f.holders}}, USD: b.usd,
 		Block: b.status.Last.Number, AsOf: b.status.Last.Time, FinalAt: b.status.Head.FinalTime, Stale: b.stale,
 		Changed: f.changedWith(e.mint, b.usdChanged),
 	}

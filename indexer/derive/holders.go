@@ -60,7 +60,7 @@ func (r *run) debit(token, account market.Address, amount *market.Amount) {
 	b.Amount.Sub(&b.Amount, amount)
 	if b.Amount.IsZero() && !b.Excluded {
 		r.s.balances.remove(key)
-		r.s.tokens.edit(token).Holders.Count--
+		r.holders(token, -1)
 	}
 }
 
@@ -74,10 +74,17 @@ func (r *run) credit(token, account market.Address, amount *market.Amount) {
 	if isNew {
 		b.Excluded = r.uncounted(r.s, account)
 		if !b.Excluded {
-			r.s.tokens.edit(token).Holders.Count++
+			r.holders(token, 1)
 		}
 	}
 	b.Amount.Add(&b.Amount, amount)
+}
+
+// holders changes a token's count of holders.
+func (r *run) holders(token market.Address, by int64) {
+	h := &r.s.tokens.edit(token).Holders
+	h.Count += by
+	h.Gained.Add(by, r.b.Time)
 }
 
 // wrap books a deposit or withdrawal of the declared wrapped native coin.
@@ -116,8 +123,8 @@ func (r *run) excludeHolder(token, account market.Address) {
 		if b.Excluded {
 			return
 		}
-		if t := r.s.tokens.edit(token); t.Holders.Status == market.HoldersCurrent {
-			t.Holders.Count--
+		if r.s.tokens.get(token).Holders.Status == market.HoldersCurrent {
+			r.holders(token, -1)
 		}
 	}
 	r.s.balances.edit(key).Excluded = true

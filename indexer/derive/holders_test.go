@@ -1,6 +1,7 @@
 package derive_test
 
 import (
+	"math"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -13,7 +14,9 @@ import (
 func (b *bench) wantHolders(token market.Address, status market.HolderStatus, reason market.HolderReason, count int64) {
 	b.t.Helper()
 	want := market.Holders{Status: status, Reason: reason, Count: count}
-	if got := b.db.tokens[token].Holders; got != want {
+	got := b.db.tokens[token].Holders
+	got.Gained = market.Growth{} // see TestGainedHolders
+	if got != want {
 		b.t.Errorf("block %d: the holders are %+v, want %+v", b.last.Number, got, want)
 	}
 }
@@ -53,6 +56,28 @@ func TestHolders(t *testing.T) {
 }
 
 // Pools hold tokens and are no holders; neither is the PoolManager.
+// TestGainedHolders: who comes to hold counts, who holds no more counts back, and so does what turns out to be a pool.
+func TestGainedHolders(t *testing.T) {
+	t.Parallel()
+	b := stage(t, followAll)
+	half := math.Exp2(-900.0 / 1800)
+	for i, step := range []struct {
+		want   float64
+		events []market.Event
+	}{
+		{2, []market.Event{moved(dog, zero, alice, e18(100)), moved(dog, alice, poolA, e18(10))}},
+		{2*half - 1, []market.Event{pair(poolA, dog, weth)}},
+		{(2*half-1)*half + 1, []market.Event{moved(dog, alice, poolA, e18(10)), moved(dog, poolA, bob, e18(20))}},
+		{((2*half-1)*half+1)*half - 2, []market.Event{moved(dog, bob, poolA, e18(20)), moved(dog, alice, poolA, e18(80))}},
+	} {
+		b.next(900, nil, tx(step.events...))
+		gained := b.db.tokens[dog].Holders.Gained
+		if math.Abs(gained.Sum-step.want) > 1e-12 || gained.At != b.last.Time || gained.Now(b.last.Time) != max(0, gained.Sum) {
+			t.Errorf("step %d: the holders grew by %+v, want %v", i, gained, step.want)
+		}
+	}
+}
+
 func TestPoolsAreNoHolders(t *testing.T) {
 	t.Parallel()
 	b := stage(t, followAll)
@@ -252,6 +277,9 @@ func TestMerge(t *testing.T) {
 		// The past was read to the end of block 100: its transfer is in the queue and in the past, and counts once.
 		b.merge(t, dog, 100, past(), false)
 		current(b, dog, 2)
+		if gained := b.db.tokens[dog].Holders.Gained; gained != (market.Growth{}) {
+			t.Errorf("holders of the past count as new ones: %+v", gained)
+		}
 		b.wantBalance(dog, alice, e18(90))
 		b.wantBalance(dog, bob, raw(0))
 		b.wantBalance(dog, carol, e18(5))

@@ -1,5 +1,7 @@
 package market
 
+import "math"
+
 // Token is a token's derived state.
 type Token struct {
 	Mint         Address
@@ -38,6 +40,31 @@ type Holders struct {
 	Count int64
 	// Strikes is how many samples in a row the contract contradicted.
 	Strikes int32
+	// Gained is by how many the count grew lately.
+	Gained Growth
+}
+
+// growthHalfLife is after how many seconds a change counts half in a Growth.
+const growthHalfLife = 30 * 60
+
+// Growth is the sum of a count's changes, each of which halves after every growthHalfLife: it needs no list of them. The zero value is
+// none.
+type Growth struct {
+	// Sum is as of At, in unix seconds. It is below 0 where the count fell.
+	Sum float64
+	At  int64
+}
+
+// Add takes a change in. Changes come in order of time.
+func (g *Growth) Add(by int64, at int64) {
+	g.Sum, g.At = g.decayed(at)+float64(by), at
+}
+
+// Now is by how much the count grew lately; 0 where it fell.
+func (g *Growth) Now(at int64) float64 { return max(0, g.decayed(at)) }
+
+func (g *Growth) decayed(at int64) float64 {
+	return g.Sum * math.Exp2(-float64(max(0, at-g.At))/growthHalfLife)
 }
 
 // HolderStatus is the state of a token's holder count.

@@ -374,6 +374,7 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 				"ALTER TABLE tokens DROP COLUMN since_creation", "DROP INDEX tokens_supply", "ALTER TABLE tokens DROP COLUMN supply_strikes",
 				"ALTER TABLE chains DROP COLUMN silent_from",
 				"ALTER TABLE pools DROP COLUMN day_reference_quote", "ALTER TABLE quote_prices DROP COLUMN day_usd",
+				"ALTER TABLE tokens DROP COLUMN holders_gained", "ALTER TABLE tokens DROP COLUMN holders_gained_at",
 				"DELETE FROM goose_db_version WHERE version_id > 2",
 			} {
 				if _, err := db.ExecContext(t.Context(), q); err != nil {

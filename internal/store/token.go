@@ -30,6 +30,8 @@ type tokenRow struct {
 	HoldersReason  string
 	Holders        int64
 	HoldersStrikes int32
+	HoldersGained  float64
+	GainedAt       int64 `bun:"holders_gained_at"`
 	SinceCreation  bool
 	stamped
 }
@@ -41,7 +43,7 @@ func tokenToRow(chain string, t *market.Token, as stamped) tokenRow {
 		FirstBlock: int64(t.FirstBlock), FirstSeenAt: t.FirstSeenAt,
 		Pool: t.Pool.Bytes(), Candidate: t.Candidate.Bytes(), CandidateSince: int64(t.CandidateSince),
 		HoldersStatus: string(t.Holders.Status), HoldersReason: string(t.Holders.Reason), Holders: t.Holders.Count,
-		HoldersStrikes: t.Holders.Strikes, SinceCreation: t.SinceCreation,
+		HoldersStrikes: t.Holders.Strikes, HoldersGained: t.Holders.Gained.Sum, GainedAt: t.Holders.Gained.At, SinceCreation: t.SinceCreation,
 		stamped: as,
 	}
 }
@@ -55,7 +57,7 @@ func (r *tokenRow) token() (market.Token, error) {
 		Pool: c.address(r.Pool), Candidate: c.address(r.Candidate), CandidateSince: uint64(r.CandidateSince),
 		Holders: market.Holders{
 			Status: market.HolderStatus(r.HoldersStatus), Reason: market.HolderReason(r.HoldersReason), Count: r.Holders,
-			Strikes: r.HoldersStrikes,
+			Strikes: r.HoldersStrikes, Gained: market.Growth{Sum: r.HoldersGained, At: r.GainedAt},
 		},
 		SinceCreation: r.SinceCreation,
 	}
