@@ -8,8 +8,9 @@ const CloneWindow = 24 * 60 * 60
 // Folder folds launches of the same name or ticker into the first of them, the head. Its memory is that of the last 24
 // hours' heads, however long their names are. L is what tells launches apart: tokens of two chains may have one address.
 type Folder[L comparable] struct {
-	heads []head[L] // by time
-	gone  int       // the heads before the first of heads
+	heads []head[L] // by time, in room
+	room  []head[L]
+	gone  int // the heads before the first of heads
 	// names and tickers say which head has the key, counted from the first ever.
 	names, tickers map[uint64]int
 	// seed keeps names from being made to collide. By chance two of a million different ones do once in 40 million times.
@@ -37,7 +38,8 @@ func (f *Folder[L]) Keys(name, symbol string) Keys { return Keys{f.key(name), f.
 func (f *Folder[L]) Reset() {
 	clear(f.names)
 	clear(f.tickers)
-	f.heads, f.gone = nil, 0
+	clear(f.room)
+	f.heads, f.gone = f.room[:0], 0
 }
 
 // Add takes in a launch at a time in unix seconds; one from before the launch added last counts as of that one's time. folded says that it is a clone:
@@ -61,7 +63,7 @@ func (f *Folder[L]) AddKeys(at int64, launch L, keys Keys) (of L, folded bool) {
 		return of, of != launch
 	}
 	number := f.gone + len(f.heads)
-	f.heads = append(f.heads, head[L]{at, launch, keys})
+	f.push(head[L]{at, launch, keys})
 	if keys.name != 0 {
 		f.names[keys.name] = number
 	}
@@ -69,6 +71,17 @@ func (f *Folder[L]) AddKeys(at int64, launch L, keys Keys) (of L, folded bool) {
 		f.tickers[keys.ticker] = number
 	}
 	return launch, false
+}
+
+// push adds a head. It moves the heads to the front when their room is used up, and takes more only when they fill half of it.
+func (f *Folder[L]) push(h head[L]) {
+	if len(f.heads) == cap(f.heads) {
+		if 2*len(f.heads) >= len(f.room) {
+			f.room = make([]head[L], 4*len(f.heads)+64)
+		}
+		f.heads = f.room[:copy(f.room, f.heads)]
+	}
+	f.heads = append(f.heads, h)
 }
 
 // expire drops the heads that have had their time.
