@@ -165,20 +165,20 @@ func (r *chainReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	} else if err != nil {
 		return reconcile.Result{}, err
 	}
-	refusal, err := r.find.refuseChain(ctx, &c)
+	form, refusal, err := r.find.served(ctx, &c)
 	if err != nil {
 		return reconcile.Result{}, err
 	}
-	if refusal != nil || c.Spec.Suspend {
+	if form == nil || c.Spec.Suspend {
 		r.prober.forget(req.NamespacedName)
 	} else {
-		r.prober.follow(req.NamespacedName, c.Spec.ID, r.stateURL(&c), c.MaxLag())
+		r.prober.follow(req.NamespacedName, c.Spec.ID, r.stateURL(form), form.MaxLag())
 	}
-	seen := observation{refusal: refusal, now: r.now(), chain: known(&c, refusal)}
+	seen := observation{refusal: refusal, idle: form == nil, now: r.now(), chain: known(&c, form, refusal)}
 	seen.silence = r.prober.look(req.NamespacedName, seen.chain)
 	switch {
-	case refusal == nil:
-		seen.deployment, seen.held, seen.failed = r.run(ctx, &c)
+	case form != nil:
+		seen.deployment, seen.held, seen.failed = r.run(ctx, form)
 	case c.Spec.Suspend:
 		seen.failed = r.stop(ctx, &c)
 	}
@@ -204,7 +204,7 @@ func sooner(a, b time.Duration) time.Duration {
 	return a
 }
 
-// run applies the objects of an accepted chain and gives its Deployment. held says why the Deployment was left as it is, and with it the
+// run applies the objects of a chain, in the form in which it is served, and gives its Deployment. held says why the Deployment was left as it is, and with it the
 // document: a pod that is started anew takes no other one than its own.
 func (r *chainReconciler) run(ctx context.Context, c *v1alpha1.Chain) (d *appsv1.Deployment, held string, err error) {
 	venues, err := r.find.accepted(ctx, c)
@@ -278,10 +278,14 @@ func (r *chainReconciler) gone(name types.NamespacedName) {
 	delete(r.written, name)
 }
 
-// known is what the resource itself says of a chain.
-func known(c *v1alpha1.Chain, refusal *resolve.Refusal) *venue.Chain {
-	out := &venue.Chain{Name: c.Name, Family: chainconfig.Family(c.Spec.Family), Suspended: c.Spec.Suspend, MaxLag: c.MaxLag()}
-	if refusal != nil {
+// known is what the resource itself says of a chain; form is that in which it is served, or nil.
+func known(c, form *v1alpha1.Chain, refusal *resolve.Refusal) *venue.Chain {
+	maxLag := c.MaxLag()
+	if form != nil {
+		maxLag = form.MaxLag()
+	}
+	out := &venue.Chain{Name: c.Name, Family: chainconfig.Family(c.Spec.Family), Suspended: c.Spec.Suspend, MaxLag: maxLag}
+	if form == nil {
 		out.Refused = fmt.Sprintf("Chain %s isn't accepted: %s", c.Name, strings.TrimSpace(refusal.Message))
 	}
 	return out

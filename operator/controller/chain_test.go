@@ -401,21 +401,26 @@ func TestSuspendingStopsTheIndexerAndItComesBack(t *testing.T) {
 	w.stand(v, "base Open")
 }
 
-// An edit that makes no sense leaves what runs as it is, unless it is to be suspended.
+// An edit that makes no sense leaves the indexer as it is and the venues open, unless the chain is to be suspended.
 func TestAnAcceptedChainThatIsSpoiltKeepsItsIndexer(t *testing.T) {
 	w := newWorld(t)
 	w.run()
 	w.indexers.says("base")
-	c := w.chain("base", 8453)
+	c, v := w.chain("base", 8453), w.venue("four-meme", []string{"base"})
 	w.become(c, "Ready True Ready")
+	w.stand(v, "base Open")
 	good := string(c.Spec.QuoteAssets[0].Address)
 	assets := func(first string) string {
 		return `{"spec":{"quoteAssets":[{"symbol":"USDC","address":"` + first + `"}]}}`
 	}
 	w.patch(c, assets("0x833589FCD6eDb6E08f4c7C32D4f71b54bdA02913"))
-	w.become(c, "Accepted False Invalid", "Available False NotAccepted no indexer is started or changed", "Ready False Invalid")
+	w.become(c, "Accepted False Invalid served as it was last accepted: spec.quoteAssets[0].address", "Available True IndexerRunning",
+		"Synced True AtHead", "Ready False Invalid")
 	w.owned(c)
+	w.stand(v, "base Open")
 	w.patch(c, `{"spec":{"suspend":true}}`)
+	w.become(c, "Accepted False Invalid last accepted", "Available False Suspended")
+	w.stand(v, "base ChainSuspended")
 	eventually(t, func() error {
 		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: workload.ObjectName("base")}}
 		if err := w.get(d); err != nil {

@@ -107,13 +107,14 @@ func (d directory) namesakes(ctx context.Context, c *v1alpha1.Chain) ([]v1alpha1
 	return out, nil
 }
 
-// refuseChain says why a chain isn't accepted; nil when it is.
-func (d directory) refuseChain(ctx context.Context, c *v1alpha1.Chain) (*resolve.Refusal, error) {
+// served is the form in which a chain is served and indexed, nil when it isn't; refusal says why its spec isn't accepted.
+func (d directory) served(ctx context.Context, c *v1alpha1.Chain) (form *v1alpha1.Chain, refusal *resolve.Refusal, err error) {
 	peers, err := d.namesakes(ctx, c)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return resolve.RefuseChain(c, peers), nil
+	form, refusal = resolve.ServedChain(c, peers)
+	return form, refusal, nil
 }
 
 func (d directory) refuseVenue(ctx context.Context, v *v1alpha1.LaunchVenue) (*resolve.Refusal, error) {

@@ -145,11 +145,11 @@ func (r *venueReconciler) world(ctx context.Context, v *v1alpha1.LaunchVenue) (w
 		} else if err != nil {
 			return w, err
 		}
-		refusal, err := r.find.refuseChain(ctx, &c)
+		form, refusal, err := r.find.served(ctx, &c)
 		if err != nil {
 			return w, err
 		}
-		chains[name] = known(&c, refusal)
+		chains[name] = known(&c, form, refusal)
 		r.prober.look(key, chains[name])
 	}
 	w.Chain = func(name string) *venue.Chain { return chains[name] }

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -34,7 +35,9 @@ const (
 
 // observation is all that a Chain's status depends on besides its spec.
 type observation struct {
+	// refusal is why the spec isn't accepted. idle says that the chain isn't served either, as it was accepted last.
 	refusal *resolve.Refusal
+	idle    bool
 	// failed is why the indexer's objects couldn't be applied.
 	failed     error
 	deployment *appsv1.Deployment
@@ -49,7 +52,11 @@ type observation struct {
 // chainStatus says how a chain is. What didn't change keeps its time, so that an equal status has nothing to write.
 func chainStatus(c *v1alpha1.Chain, o *observation) v1alpha1.ChainStatus {
 	out := v1alpha1.ChainStatus{ObservedGeneration: c.Generation, Conditions: slices.Clone(c.Status.Conditions)}
-	if !c.Spec.Suspend && o.refusal == nil {
+	out.LastAccepted = c.Status.LastAccepted
+	if o.refusal == nil {
+		out.LastAccepted = specText(c)
+	}
+	if !c.Spec.Suspend && !o.idle {
 		out.Lag = coarse(o.chain)
 		if o.chain.State == nil && !o.chain.Asked {
 			out.Lag = c.Status.Lag
@@ -70,6 +77,15 @@ func chainStatus(c *v1alpha1.Chain, o *observation) v1alpha1.ChainStatus {
 	}
 	ready.set(&out, c, o.now)
 	return out
+}
+
+// specText is empty where it would be too long to keep.
+func specText(c *v1alpha1.Chain) string {
+	text, err := json.Marshal(c.Spec)
+	if err != nil || len(text) > v1alpha1.MaxLastAccepted {
+		return ""
+	}
+	return string(text)
 }
 
 // condition is one of a Chain's conditions. Its message has no figure that changes with time.
@@ -100,7 +116,7 @@ func (o *observation) available(c *v1alpha1.Chain) condition {
 	}
 	d := o.deployment
 	switch {
-	case o.refusal != nil:
+	case o.idle:
 		return no(v1alpha1.ReasonNotAccepted, notAccepted)
 	case errors.Is(o.failed, errForeign):
 		return no(v1alpha1.ReasonConflict, o.failed.Error())
@@ -159,7 +175,7 @@ func deploymentSays(d *appsv1.Deployment, t appsv1.DeploymentConditionType, s co
 
 func (o *observation) synced(c *v1alpha1.Chain) condition {
 	switch {
-	case o.refusal != nil:
+	case o.idle:
 		return condition{v1alpha1.ConditionSynced, metav1.ConditionFalse, v1alpha1.ReasonNotAccepted, notAccepted}
 	case c.Spec.Suspend:
 		return condition{v1alpha1.ConditionSynced, metav1.ConditionFalse, v1alpha1.ReasonSuspended, "spec.suspend is true: nothing new is read"}

@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -23,6 +24,44 @@ type Refusal struct {
 func RefuseChain(c *v1alpha1.Chain, peers []v1alpha1.Chain) *Refusal {
 	_, no := acceptChain(c, peers)
 	return no
+}
+
+// ServedChain gives the form in which a chain is served and indexed, and why its spec isn't accepted; peers are as for RefuseChain.
+// While a spec is invalid that is the form that was accepted last, suspended as the spec says; nil when there is none, or when the
+// chain is refused for another reason.
+func ServedChain(c *v1alpha1.Chain, peers []v1alpha1.Chain) (*v1alpha1.Chain, *Refusal) {
+	served, _, no := serveChain(c, peers)
+	return served, no
+}
+
+// serveChain gives the form's document too.
+func serveChain(c *v1alpha1.Chain, peers []v1alpha1.Chain) (*v1alpha1.Chain, *chainconfig.Chain, *Refusal) {
+	doc, no := acceptChain(c, peers)
+	if no == nil {
+		return c, doc, nil
+	}
+	last := lastAccepted(c)
+	if no.Reason != v1alpha1.ReasonInvalid || last == nil {
+		return nil, nil, no
+	}
+	doc, refused := acceptChain(last, peers)
+	if refused != nil {
+		return nil, nil, no
+	}
+	// In front, where no clipping of a long message takes it away.
+	no.Message = "until this is mended the chain is served as it was last accepted: " + no.Message
+	return last, doc, no
+}
+
+// lastAccepted is nil where nothing usable is kept.
+func lastAccepted(c *v1alpha1.Chain) *v1alpha1.Chain {
+	out := *c
+	out.Spec = v1alpha1.ChainSpec{}
+	if c.Status.LastAccepted == "" || json.Unmarshal([]byte(c.Status.LastAccepted), &out.Spec) != nil || out.Spec.ID != c.Spec.ID {
+		return nil
+	}
+	out.Spec.Suspend = c.Spec.Suspend
+	return &out
 }
 
 // acceptChain gives the chain's document, without venues, or why there is none.

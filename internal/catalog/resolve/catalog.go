@@ -14,8 +14,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
 
-// Catalog gives the catalogue of all chains and venues of a namespace that are accepted and, joined, why the others aren't: the
-// catalogue is of use with an error too. It is in the order of spec.order, then of age, then of the arguments: whoever has
+// Catalog gives the catalogue of all chains and venues of a namespace that are accepted, of chains that were in the form of then,
+// and, joined, why the others aren't: the catalogue is of use with an error too. It is in the order of spec.order, then of age, then of the arguments: whoever has
 // them in no order of their own sorts them by name. Venues are open where their status says so.
 func Catalog(chains []v1alpha1.Chain, venues []v1alpha1.LaunchVenue) (*catalog.Catalog, error) {
 	out := &catalog.Catalog{}
@@ -27,18 +27,24 @@ func Catalog(chains []v1alpha1.Chain, venues []v1alpha1.LaunchVenue) (*catalog.C
 func serveChains(out *catalog.Catalog, chains []v1alpha1.Chain) (served map[string]*chainconfig.Chain, errs []error) {
 	served = map[string]*chainconfig.Chain{}
 	sameID, sameChainID := group(chains, func(c *v1alpha1.Chain) string { return c.Spec.ID }), group(chains, chainID)
-	for _, c := range listed(chains, func(c *v1alpha1.Chain) *int32 { return c.Spec.Order }) {
+	orderOf := func(c *v1alpha1.Chain) *int32 { return c.Spec.Order }
+	var forms []v1alpha1.Chain
+	for _, c := range listed(chains, orderOf) {
 		peers := sameID[c.Spec.ID]
 		if c.Spec.ChainID != nil {
 			peers = slices.Concat(peers, sameChainID[chainID(c)])
 		}
-		doc, no := acceptChain(c, peers)
+		form, doc, no := serveChain(c, peers)
 		if no != nil {
 			errs = append(errs, fmt.Errorf("chain %s: %s", displayName(c), no.Message))
-			continue
 		}
-		served[c.Name] = doc
-		out.Chains = append(out.Chains, servedChain(c, doc))
+		if form != nil {
+			served[c.Name] = doc
+			forms = append(forms, *form)
+		}
+	}
+	for _, c := range listed(forms, orderOf) {
+		out.Chains = append(out.Chains, servedChain(c, served[c.Name]))
 		out.ChangedAt = later(out.ChangedAt, writtenAt(c))
 	}
 	return served, errs

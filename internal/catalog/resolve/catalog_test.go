@@ -1,6 +1,7 @@
 package resolve_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -76,6 +77,47 @@ func TestCatalogTellsNamesFromIDs(t *testing.T) {
 	got, err := resolve.Catalog([]v1alpha1.Chain{c}, []v1alpha1.LaunchVenue{v})
 	if err != nil || !reflect.DeepEqual(got.Venues[0].Chains, []catalog.VenueChain{{Chain: "base-mainnet", Open: true, TradesInApp: true}}) {
 		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// A chain that an edit made invalid is served as it was accepted last, place in the list included, and suspended as the edit says.
+func TestCatalogServesWhatWasAccepted(t *testing.T) {
+	t.Parallel()
+	kept := func(c v1alpha1.Chain) string {
+		raw, err := json.Marshal(c.Spec)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(raw)
+	}
+	base, bsc := chainAs(t, "base", 1, "base", 8453), chainAs(t, "bsc", 2, "bsc", 56)
+	for name, test := range map[string]struct {
+		kept, want string
+	}{
+		"accepted before":        {kept(base), "base Base true, bsc Base false"},
+		"never accepted":         {"", "bsc Base false"},
+		"kept by another schema": {`{"id":7}`, "bsc Base false"},
+		"of another chain":       {kept(bsc), "bsc Base false"},
+		"invalid by now":         {strings.Replace(kept(base), `"EVM"`, `"Cosmos"`, 1), "bsc Base false"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			edited := *base.DeepCopy()
+			edited.Status.LastAccepted = test.kept
+			edited.Spec.Label, edited.Spec.BlockTime.Duration, edited.Spec.Suspend, *edited.Spec.Order = "Grundlage", 0, true, 9999
+			got, err := resolve.Catalog([]v1alpha1.Chain{edited, bsc}, nil)
+			if err == nil || !strings.Contains(err.Error(), "spec.blockTime") {
+				t.Errorf("the slip isn't told: %v", err)
+			}
+			var chains []string
+			for i := range got.Chains {
+				c := &got.Chains[i]
+				chains = append(chains, fmt.Sprintf("%s %s %t", c.ID, c.Label, c.Suspended))
+			}
+			if text := strings.Join(chains, ", "); text != test.want {
+				t.Errorf("served are %s; want %s", text, test.want)
+			}
+		})
 	}
 }
 

@@ -21,7 +21,16 @@ type ChainStatus struct {
 	//
 	// +optional
 	Lag Lag `json:"lag,omitempty"`
+	// LastAccepted is the spec that was accepted last, as JSON. While a later one is Invalid the chain is served and indexed as this
+	// says, but for suspend. It is left out of a chain that was never accepted, and where it would be too long.
+	//
+	// +kubebuilder:validation:MaxLength=262144
+	// +optional
+	LastAccepted string `json:"lastAccepted,omitempty"`
 }
+
+// MaxLastAccepted bounds ChainStatus.LastAccepted, in bytes.
+const MaxLastAccepted = 262144
 
 // Lag is a rough distance, so that it doesn't change with every block.
 //
@@ -52,7 +61,8 @@ const (
 const (
 	// ReasonAccepted: the chain is run.
 	ReasonAccepted = "Accepted"
-	// ReasonInvalid: the spec makes no sense in a way that the schema can't state; the message says what to write.
+	// ReasonInvalid: the spec makes no sense in a way that the schema can't state; the message says what to write, and whether the
+	// chain is served as it was last accepted.
 	ReasonInvalid = "Invalid"
 	// ReasonDuplicateID: an older Chain or LaunchVenue of the namespace has the same spec.id. The oldest wins.
 	ReasonDuplicateID = "DuplicateID"
