@@ -156,6 +156,23 @@ func TestMajors(t *testing.T) {
 	}
 }
 
+// TestAWrappedCoinNotYetReadIsFound asks for the contract that wraps a chain's coin, before the index has met it, as people call it.
+func TestAWrappedCoinNotYetReadIsFound(t *testing.T) {
+	t.Parallel()
+	o := options(t, seeded(t, "sqlite"))
+	declared := chains()
+	declared.Chains[1].Native.Wrapped = unmet
+	declared.Chains[1].Majors = []chainconfig.Major{{Asset: "ETH", Address: unmet}}
+	o.Catalog = catalog.NewLive(declared)
+	c := startWith(t, o)
+	for _, q := range []string{"WETH", "weth", "ETH"} {
+		got := get[contract.Majors](t, c, "/api/majors?chain="+declared.Chains[1].ID+"&q="+q).Majors
+		if len(got) != 1 || got[0].Mint != unmet || got[0].Asset != "ETH" || got[0].Symbol != "WETH" || got[0].Price != nil {
+			t.Errorf("%s finds %+v", q, got)
+		}
+	}
+}
+
 // TestMajorsNotYetRead lists a major that the index has not met: it is called what it was declared as.
 func TestMajorsNotYetRead(t *testing.T) {
 	t.Parallel()

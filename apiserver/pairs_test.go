@@ -5,6 +5,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
 // TestLiquidityOfACurveHasOneSource asks for a token on its curve wherever its liquidity is told, and for one in a pool.
@@ -79,4 +80,23 @@ func TestPairKinds(t *testing.T) {
 	}
 	check("majors", "", get[struct{ Majors []view }](t, c, "/api/majors").Majors[0])
 	check("candles of a major", "", get[view](t, c, "/api/majors?chain=base&pair=ETH&tf=1h"))
+}
+
+// TestPairKindsOfReports asks what the pair is that a report's simulation traded with.
+func TestPairKindsOfReports(t *testing.T) {
+	t.Parallel()
+	for pair, want := range map[string]string{pairID: "pool", market.CurveID(address(t, token)).String(): "curve", "": ""} {
+		o := options(t, seeded(t, "sqlite"))
+		made := report("base", token, trust.Pass)
+		made.Pair = pair
+		o.Checker = &checks{made: made}
+		got := get[contract.TrustReport](t, startWith(t, o), "/api/token/"+token+"/trust?chain=base")
+		kind := ""
+		if got.PairKind != nil {
+			kind = string(*got.PairKind)
+		}
+		if kind != want || (got.UnknownReasons["pair_kind"] == contract.UnknownReasonNotApplicable) != (want == "") {
+			t.Errorf("the pair %q has the kind %q, want %q; %v", pair, kind, want, got.UnknownReasons)
+		}
+	}
 }

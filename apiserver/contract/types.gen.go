@@ -1158,7 +1158,7 @@ type LaunchBase struct {
 	FigureSources FigureSources `json:"figure_sources"`
 
 	// GateFails What it fails: `liquidity_usd`, `volume_24h_usd`, `age_s_min`, `age_s_max`, `holders`, `curve.progress_pct`,
-	// `curve.buyers_1h` and `trust`, in this order. An open list.
+	// `curve.buyers_1h`, `curve.full` (full for ten minutes without a pool) and `trust`, in this order. An open list.
 	GateFails []string `json:"gate_fails"`
 
 	// GatePass Whether the card clears the quality bar of `gate`.
@@ -1960,13 +1960,18 @@ type TrustReport struct {
 	// Examples: So11111111111111111111111111111111111111112, 0x4ed4e862860bed51a9570b96d89af5e1b0efefed
 	Mint Mint `json:"mint"`
 
-	// Pair The pair that the simulation traded with.
+	// Pair The pair that the simulation traded with; null without one. A bonding curve's is the service's own id, and `pair_kind`
+	// says so.
 	Pair *string `json:"pair"`
+
+	// PairKind What the pair is; null when there is none.
+	PairKind *PairKind `json:"pair_kind"`
 
 	// Reason Why it is `unchecked`.
 	Reason TrustReportReason `json:"reason,omitempty"`
 
-	// Score 100 less 40, 20, 10 and 3 for each failure of critical, high, medium and low severity, half for a warning.
+	// Score 100 less 40, 20, 10 and 3 for each failure of critical, high, medium and low severity, half for a warning. Null where the
+	// verdict is `unknown`.
 	Score *int `json:"score"`
 
 	// Stale True when the report is an old one, because the checker can't be asked for now.

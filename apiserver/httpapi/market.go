@@ -115,15 +115,18 @@ func isCurve(p *market.Pool) bool {
 
 // pairKind says what a pair is; nil where there is none.
 func (f *figures) pairKind(p *market.Pool) *contract.PairKind {
-	switch {
-	case p == nil:
+	if p == nil {
 		f.note("pair_kind", false, "")
 		return nil
-	case isCurve(p):
-		return new(contract.PairKindCurve)
-	default:
-		return new(contract.PairKindPool)
 	}
+	return new(kindOf(p.ID))
+}
+
+func kindOf(pair market.Address) contract.PairKind {
+	if _, curve := market.CurveMint(pair); curve {
+		return contract.PairKindCurve
+	}
+	return contract.PairKindPool
 }
 
 // supplyBasis is the supply behind a market cap. No chain tells which of the supply circulates, so all of it counts, and

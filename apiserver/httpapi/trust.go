@@ -176,7 +176,7 @@ func (a *API) unchecked(r *request, chain string) (*answer, error) {
 	out := contract.TrustReport{
 		Mint: r.text("mint"), Chain: chain, Status: contract.TrustReportStatusUnchecked, Reason: contract.TrustReportReasonNoChecker,
 		Verdict: contract.TrustVerdictUnknown, Checks: []contract.TrustCheck{}, Checker: contract.TrustChecker{ID: "none"},
-		AsOf: contract.At(a.started), UnknownReasons: contract.UnknownReasons{"score": none, "age_s": none, "pair": none, "block": none},
+		AsOf: contract.At(a.started), UnknownReasons: contract.UnknownReasons{"score": none, "age_s": none, "pair": none, "pair_kind": none, "block": none},
 	}
 	if at := r.seen.Catalog.ChangedAt; !at.IsZero() {
 		out.AsOf = contract.At(at)
@@ -208,6 +208,11 @@ func trustReport(report *trust.Report) contract.TrustReport {
 		out.Pair = &report.Pair
 	} else {
 		out.UnknownReasons["pair"] = contract.UnknownReasonNotApplicable
+	}
+	if pair, err := market.ParsePool(report.Pair); err == nil {
+		out.PairKind = new(kindOf(pair))
+	} else {
+		out.UnknownReasons["pair_kind"] = contract.UnknownReasonNotApplicable
 	}
 	if age, ok := ageOf(report); ok {
 		out.AgeS = &age

@@ -70,8 +70,11 @@ func (s *Snapshot) listMajors(version int64) *Majors {
 	next := &Majors{Version: version, List: make([]Major, 0, len(s.Catalog.majors))}
 	indexed, standing := false, true
 	for _, d := range s.Catalog.majors {
-		// Until the index has met it, it is called what it was declared as.
+		// Until the index has met it, it is called what it was declared as; the contract that wraps the native coin as nearly all are.
 		m := Major{Asset: d.asset, Token: Token{Chain: d.chain, Token: market.Token{Mint: d.mint, Name: d.asset, Symbol: d.asset}}}
+		if c := s.Catalog.Chain(d.chain); c != nil && c.Wrapped == d.mint && c.NativeSymbol != "" {
+			m.Token.Token.Symbol = "W" + c.NativeSymbol
+		}
 		for _, t := range s.found.tokens[d.mint] {
 			if t.Chain == d.chain {
 				m.Token, m.Figures, m.Known = t, t.Figures(), true

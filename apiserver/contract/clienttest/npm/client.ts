@@ -421,6 +421,7 @@ function tokenTrust(answer: Answer<'getTokenTrust'>): unknown[] {
     count(answer.summary.pass + answer.summary.warn + answer.summary.fail + answer.summary.unknown),
     figure(answer.age_s, answer.unknown_reasons.age_s),
     answer.pair === null ? why(answer.unknown_reasons.pair) : word(answer.pair),
+    pairKind(answer.pair_kind, answer.unknown_reasons.pair_kind),
     [word(answer.checker.id), word(answer.checker.version)],
     freshness(answer.as_of, answer.stale, undefined),
     answer.block === null ? why(answer.unknown_reasons.block) : [count(answer.block.number), word(answer.block.hash)],
