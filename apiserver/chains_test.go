@@ -25,8 +25,11 @@ func TestChainsOfAnswers(t *testing.T) {
 		mint, query, chain string
 		candidates         []string
 	}{
-		{token, "", "base", both}, {token, "?chain=base", "base", nil}, {token, "?chain=bsc", "bsc", nil},
-		{alone.mint(), "", "bsc", nil}, {alone.mint(), "?chain=bsc", "bsc", nil},
+		{token, "", "base", both},
+		{token, "?chain=base", "base", nil},
+		{token, "?chain=bsc", "bsc", nil},
+		{alone.mint(), "", "bsc", nil},
+		{alone.mint(), "?chain=bsc", "bsc", nil},
 	} {
 		for path, blocks := range map[string]bool{
 			"/api/token/info/{}": true, "/api/chart/{}": true, "/api/token/{}/candles": true, "/api/launch/token/{}": true, "/api/token/{}/trust": false,

@@ -107,12 +107,6 @@ func pairOf(t *view.Token) *string {
 	return nil
 }
 
-// isCurve goes by the id, which lists keep of a pool.
-func isCurve(p *market.Pool) bool {
-	_, ok := market.CurveMint(p.ID)
-	return ok
-}
-
 // pairKind says what a pair is; nil where there is none.
 func (f *figures) pairKind(p *market.Pool) *contract.PairKind {
 	if p == nil {

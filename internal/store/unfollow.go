@@ -173,7 +173,7 @@ func (s *Store) dropImages(ctx context.Context, l *Lease, tokens []market.Addres
 			}
 			var rows, drop []undoRow
 			err := tx.NewSelect().Model(&rows).Where("chain = ? AND block = ? AND tbl IN (?)", l.Chain, block,
-				bun.In([]string{tableOf[balanceRow](), tableOf[queuedRow](), tableOf[jobRow](), tableOf[stagingRow]()})).Scan(ctx)
+				bun.List([]string{tableOf[balanceRow](), tableOf[queuedRow](), tableOf[jobRow](), tableOf[stagingRow]()})).Scan(ctx)
 			if err != nil {
 				return fmt.Errorf("database: read what block %d changed: %w", block, err)
 			}
