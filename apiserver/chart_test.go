@@ -38,7 +38,7 @@ func TestChartsThatReachIntoTheFuture(t *testing.T) {
 			}
 		}
 	}
-	// What lies in the future altogether has no candle, and says where the newest one is.
+	// A range that lies in the future has no candle, and the answer says where the newest one is.
 	later := fmt.Sprintf("%s&from=%d&to=%d", base, now+3600, now+7200)
 	if none := get[contract.CandleSeries](t, c, later); len(none.Candles) != 0 || none.From > none.To {
 		t.Errorf("in an hour there is %+v", none)

@@ -76,8 +76,8 @@ func pairWorld(t *testing.T, st *store.Store) {
 		add(pool(poolOf(odd), odd, oddQuote, 0.5, 0, market.Window{}))
 		add(pool(poolOf(worthless), worthless, noQuote, 0.5, 0, market.Window{}))
 
-		// One unit of either token per other, so that the square root of the price is 1: liquidity L from tick -600 to 600 and as much
-		// again from -1200 to -600, which is of token 0's buyers alone.
+		// A unit of one token costs a unit of the other, so that the square root of the price is 1. The pool has liquidity L from tick -600 to 600, and
+		// the same from -1200 to -600, where it holds token 1 alone.
 		wide := pool(poolOf(ranged), ranged, weth, 1, chainTime-60, market.Window{ReferenceUSD: 1900})
 		wide.Protocol, wide.Token0, wide.Token1, wide.BaseIs0 = market.UniswapV3, address(t, weth), address(t, ranged), false
 		wide.SqrtPriceX96, wide.Liquidity, wide.TickSpacing = amount("79228162514264337593543950336"), amount(rangedLiquidity), 60

@@ -455,7 +455,7 @@ func TestEveryLaunchpadOfACardIsAFilter(t *testing.T) {
 			t.Errorf("of launchpad %s there are %d cards, want %d", launchpad, len(page.Launches), want)
 		}
 	}
-	// What is refused is answered with every value that is not.
+	// The refusal of a value lists every value that is allowed.
 	_, body := c.do(t, http.MethodGet, "/api/launch/launches?launchpad=nothing", nil)
 	var p contract.Problem
 	if err := json.Unmarshal(body, &p); err != nil || len(p.Errors) != 1 {

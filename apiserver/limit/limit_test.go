@@ -65,7 +65,7 @@ func conform(t *testing.T, open func(testing.TB) subject) {
 		t.Parallel()
 		s := open(t)
 		p := Policy{Name: policyName(), Quota: 3, Window: time.Hour}
-		// Those that their own quota refuses count for nobody: the /48 has room for exactly so many clients.
+		// A request that the client's own quota refuses isn't counted for the /48, which has room for exactly so many clients.
 		for n := range byte(PerNetwork) {
 			for range 2 * p.Quota {
 				s.Take(t.Context(), within(1, n), &p)
@@ -81,7 +81,7 @@ func conform(t *testing.T, open func(testing.TB) subject) {
 				t.Errorf("%s: %+v", name, d)
 			}
 		}
-		// Those that the /48 refused count for nobody either.
+		// A request that the /48 refuses isn't counted for the client.
 		wider := p
 		wider.Quota++
 		if d := s.Take(t.Context(), within(1, 99), &wider); !d.Allowed || d.Remaining != wider.Quota-1 {

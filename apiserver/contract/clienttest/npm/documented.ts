@@ -9,6 +9,6 @@ export const answer = (ours: Search): Answer => ours;
 
 export const priceChange = (ours: Pair): TheirPair['priceChange'] => ours.priceChange;
 
-// What Answer is lenient about. A line that compiles without its comment says that Answer need not be.
+// Answer allows more than the client declares. A line that compiles without its comment says that Answer need not allow it.
 // @ts-expect-error: pools that keep liquidity in ranges of prices tell no amounts
 export const liquidity = (ours: NonNullable<Pair['liquidity']>): NonNullable<TheirPair['liquidity']> => ours;
