@@ -183,14 +183,15 @@ func (b *bars) closed() bool {
 }
 
 // asOf is the time and the block of what a series reflects. A closed one's are those of its last bucket, whatever happens later; an
-// open one's are those of the pair's last trade. It has no block where none is known of a trade before its end.
+// open one's are those of the pair's last trade, or the token's where none is known. A closed one has no block where none is known of
+// a trade before its end.
 func (b *bars) asOf() (contract.Timestamp, contract.Blocks) {
-	if b.pool == nil {
-		return timestamp(b.of.Changed.At), blocks(&b.of.Token)
-	}
 	newest := b.before.LastBlock
 	for i := range b.list {
 		newest = max(newest, b.list[i].LastBlock)
+	}
+	if b.pool == nil || (newest == 0 && !b.closed()) {
+		return timestamp(b.of.Changed.At), blocks(&b.of.Token)
 	}
 	out := contract.Blocks{}
 	noteBlock(out, b.of.Chain, newest)

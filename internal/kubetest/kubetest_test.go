@@ -33,6 +33,18 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
+// childVariable makes TestMain start an etcd in the directory that it names, print its process id and wait.
+const childVariable = "KUBETEST_CHILD"
+
+func child(ctx context.Context, dir string) error {
+	c := &Cluster{Dir: dir}
+	if err := c.startEtcd(ctx); err != nil {
+		return err
+	}
+	fmt.Fprintln(os.Stdout, c.etcd.os.Pid)
+	select {}
+}
+
 func run(ctx context.Context, m *testing.M, code *int) (err error) {
 	if dir := os.Getenv(childVariable); dir != "" {
 		return child(ctx, dir)

@@ -13,18 +13,6 @@ import (
 	"testing"
 )
 
-// childVariable makes TestMain start an etcd in the directory that it names, print its process id and wait.
-const childVariable = "KUBETEST_CHILD"
-
-func child(ctx context.Context, dir string) error {
-	c := &Cluster{Dir: dir}
-	if err := c.startEtcd(ctx); err != nil {
-		return err
-	}
-	fmt.Fprintln(os.Stdout, c.etcd.os.Pid)
-	select {}
-}
-
 func TestNothingOutlivesAProcessThatIsKilled(t *testing.T) {
 	t.Parallel()
 	dir, err := os.MkdirTemp("", "kubetest-") //nolint:usetesting // a test's name may not fit the 107 bytes of a socket's path
