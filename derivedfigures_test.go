@@ -260,7 +260,8 @@ func TestChangeOfADormantToken(t *testing.T) {
 	check("after ether rose within the hour", 2.2, 0, 10, 10, 10, 0)
 	w.token(t, 10*minute, tokenPool, 18, 2)
 	w.ether(t, minute, 2200)
-	// What a card says of its last hour is not held here: the price before the hour of a token that was traded in it, and for long not before.
+	// The card's change of the last hour isn't compared: the price before the hour isn't known of a token that was traded in the hour and not
+	// for days before.
 	hourOfCards = false
 	check("after the token was traded again", 4.4, 100, 120, 120, 120, 0)
 }

@@ -42,7 +42,7 @@ func TestWhatAKilledUpLeftGoesWithTheNext(t *testing.T) {
 	}
 
 	manifests := t.TempDir()
-	if err := os.WriteFile(filepath.Join(manifests, "base.yaml"), []byte(deadChain), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(manifests, "base.yaml"), []byte(chainManifest(deadNode)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	r := startUpWith(t, func(u *up) { u.draw = true }, dsn, manifests)
@@ -63,23 +63,8 @@ func TestWhatAKilledUpLeftGoesWithTheNext(t *testing.T) {
 	}
 }
 
-// deadChain has a node that nobody reaches.
-const deadChain = `apiVersion: boardwalk.dev/v1alpha1
-kind: Chain
-metadata: {name: base}
-spec:
-  id: base
-  label: Base
-  family: EVM
-  chainID: 8453
-  minTradeUSD: "2.0"
-  blockTime: 2s
-  nativeAsset: {symbol: ETH, wrapped: "0x4200000000000000000000000000000000000006"}
-  quoteAssets:
-  - {symbol: WETH, address: "0x4200000000000000000000000000000000000006"}
-  rpc: {endpoints: [{url: "http://127.0.0.1:9"}]}
-  start: {block: 0}
-`
+// deadNode is an address where nobody answers.
+const deadNode = "http://127.0.0.1:9"
 
 func TestAFolderThatOthersMayEnterIsNotTaken(t *testing.T) {
 	temp := shortTemp(t)
@@ -103,7 +88,7 @@ func TestAFolderThatOthersMayEnterIsNotTaken(t *testing.T) {
 func TestUpSaysThatNoCardsAreDrawn(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
 	manifests := t.TempDir()
-	if err := os.WriteFile(filepath.Join(manifests, "base.yaml"), []byte(deadChain), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(manifests, "base.yaml"), []byte(chainManifest(deadNode)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	var out *output

@@ -46,8 +46,8 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.Copy(w, res.Body)
 }
 
-// quietChain is a chain whose newest block is an hour old, as that of one that makes blocks only for transactions may be, behind a
-// gate, with what is served of it.
+// quietChain starts a node, a gate before it, and everything that serves the chain. The chain's newest block is an hour old, as on a chain
+// that makes blocks only for transactions.
 func quietChain(t *testing.T) (*simnet.Node, *gate, *running) {
 	t.Helper()
 	node, err := simnet.StartNode(t.Context(), simnet.NodeOptions{ChainID: 8453, Timestamp: time.Now().Add(-2 * time.Hour)})

@@ -278,15 +278,9 @@ func TestOneDeadChainDegradesAlone(t *testing.T) {
 	}
 }
 
-// TestUpRefusesBeforeItWrites gives it what can't work: each error says what to do, and no database is made.
-func TestUpRefusesBeforeItWrites(t *testing.T) {
-	t.Parallel()
-	good := t.TempDir()
-	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":0,"result":"0x1"}`)
-	}))
-	defer node.Close()
-	manifest := `apiVersion: boardwalk.dev/v1alpha1
+// chainManifest declares the chain base, whose node is at an address.
+func chainManifest(node string) string {
+	return `apiVersion: boardwalk.dev/v1alpha1
 kind: Chain
 metadata: {name: base}
 spec:
@@ -299,9 +293,20 @@ spec:
   nativeAsset: {symbol: ETH, wrapped: "0x4200000000000000000000000000000000000006"}
   quoteAssets:
   - {symbol: WETH, address: "0x4200000000000000000000000000000000000006"}
-  rpc: {endpoints: [{url: "` + node.URL + `"}]}
+  rpc: {endpoints: [{url: "` + node + `"}]}
   start: {block: 0}
 `
+}
+
+// TestUpRefusesBeforeItWrites gives it what can't work: each error says what to do, and no database is made.
+func TestUpRefusesBeforeItWrites(t *testing.T) {
+	t.Parallel()
+	good := t.TempDir()
+	node := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":0,"result":"0x1"}`)
+	}))
+	defer node.Close()
+	manifest := chainManifest(node.URL)
 	write := func(dir, text string) string {
 		if err := os.WriteFile(filepath.Join(dir, "base.yaml"), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

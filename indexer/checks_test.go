@@ -174,7 +174,7 @@ func TestCreatorHistoryIsOfCurvesBefore(t *testing.T) {
 		"the last":   {last, 25, report.Fail},
 	} {
 		got := check(t, h, test.launch.Token).Find(report.CreatorHistory)
-		// One in 25 is less than the 5 % that a creator of many has to show.
+		// A creator of many launches fails where less than 5 % of them graduated; here it is 1 of 25.
 		if got.Value != test.before || got.Result != test.result {
 			t.Errorf("%s is judged %s by %v launches before it, want %s by %v", name, got.Result, got.Value, test.result, test.before)
 		}

@@ -110,9 +110,9 @@ func (r *ranker) foldNew() {
 	}
 }
 
-// add folds launches into those before them. A launch that is older than another one of its chain waits until all are folded anew.
-// One that is only older than one of another chain doesn't, as chains come one after the other: until then the folder takes it for
-// as new as the newest.
+// add folds launches into the launches before them. A launch that is older than a folded launch of its own chain waits until all are
+// folded anew. A launch that is older than a folded launch of another chain doesn't wait, since chains are read one after the other: until
+// all are folded anew, the folder counts it as new.
 func (c *cloneFolder) add(list []folding) {
 	slices.SortFunc(list, func(a, b folding) int { return a.compare(&b) })
 	for i := range list {

@@ -81,7 +81,7 @@ func TestChangeIsAgainstTheLaunchPrice(t *testing.T) {
 		b.next(12, facts(usdc, weth, pup), tx(moved(pup, zero, pad, e18(1000)), launched()))
 		b.next(12, nil, tx(pair(poolD, weth, usdc), synced(poolD, e18(10_000), e6(20_000_000))))
 		b.next(12, nil, tx(moved(pup, pad, bob, e18(200)), bought(bob)))
-		// What the launch said in the native coin has no value in USD of then: the first known price counts.
+		// The launch told a price in the native coin, of which nobody knew the price in USD yet: the first known price counts.
 		if got := b.db.pools[curve].Day.ReferenceUSD; got <= 0 || got > afterBuy*(1+1e-9) {
 			t.Errorf("the price before the window is %v; want one that was known", got)
 		}

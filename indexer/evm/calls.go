@@ -164,8 +164,7 @@ func (c *call) text() string {
 }
 
 // clean makes a token's text fit to be stored: valid UTF-8, without control characters, of bounded length. A line end or a tab becomes a
-// space, since it parts words. What else it
-// holds, markup and bidirectional overrides included, is the token's name and is escaped where it is shown.
+// space, since it parts words. Markup and bidirectional overrides stay: they are part of the name, and are escaped where it is shown.
 func clean(s string) string {
 	s = strings.Map(parted, s)
 	if len(s) > maxText {

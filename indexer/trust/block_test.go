@@ -32,7 +32,7 @@ func (w *world) refusing(t *testing.T, refuse func(block json.RawMessage) refusa
 		Method string            `json:"method"`
 		Params []json.RawMessage `json:"params"`
 	}
-	// The place of the block among the parameters of what is asked of a state.
+	// The index of the block among the parameters of each method that reads state.
 	place := map[string]int{"eth_call": 1, "eth_getCode": 1, "eth_getStorageAt": 2}
 	one := func(ctx context.Context, raw json.RawMessage) json.RawMessage {
 		var c call
