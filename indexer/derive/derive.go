@@ -202,6 +202,8 @@ type run struct {
 	told      map[market.Address]told
 	// opening are the states of curves before their first trade, of those that were launched or first traded in the block.
 	opening map[market.Address]market.CurveReserves
+	// opened are the states of pools when their first price was set, of those that got it in the block.
+	opened map[market.Address]market.Pool
 	// taken is what curves take, as their contracts answered.
 	taken map[market.CurveKey]market.Address
 }
@@ -209,8 +211,8 @@ type run struct {
 func (m *Machine) apply(s *State, b *market.Block) {
 	r := &run{
 		Machine: m, s: s, b: b, isTouched: make(map[market.Address]bool), told: make(map[market.Address]told),
-		opening: make(map[market.Address]market.CurveReserves),
-		begun:   make(map[market.Address]bool), named: make(map[market.Address]bool),
+		opening: make(map[market.Address]market.CurveReserves), opened: make(map[market.Address]market.Pool),
+		begun: make(map[market.Address]bool), named: make(map[market.Address]bool),
 		taken: make(map[market.CurveKey]market.Address),
 	}
 	r.announce()
@@ -261,11 +263,16 @@ func (r *run) event(tx *market.Tx, i int) {
 		}
 	case market.Reserves:
 		if p := r.touch(e.Pool); p != nil {
+			first := p.Reserve0.IsZero() && p.Reserve1.IsZero()
 			p.Reserve0, p.Reserve1 = e.Reserve0, e.Reserve1
+			if first {
+				r.opened[e.Pool] = *p
+			}
 		}
 	case market.PoolPriced:
 		if p := r.touch(e.Pool); p != nil {
 			p.SqrtPriceX96, p.Tick = e.SqrtPriceX96, e.Tick
+			r.opened[e.Pool] = *p
 		}
 	case market.RangeLiquidity:
 		r.rangeLiquidity(e)

@@ -87,3 +87,68 @@ func TestChangeIsAgainstTheLaunchPrice(t *testing.T) {
 		}
 	})
 }
+
+// TestChangeIsAgainstThePoolsOpeningPrice is the same for tokens that are launched into a pool: they open at what the pool was set to,
+// and the buys of that block are the move since.
+func TestChangeIsAgainstThePoolsOpeningPrice(t *testing.T) {
+	t.Parallel()
+	live := func(pool market.Address) market.Event {
+		return market.Launched{Venue: "live", Token: pup, Creator: alice, Name: "Pup", Symbol: "PUP", Pool: pool}
+	}
+	reference := func(b *bench, pool market.Address, want float64) {
+		t.Helper()
+		day := b.db.pools[pool].Day
+		if !near(day.ReferenceUSD, want) || day.ReferenceQuote != 0 {
+			t.Errorf("the price before the window is %v USD (%v in the quote), want %v (and none)", day.ReferenceUSD, day.ReferenceQuote, want)
+		}
+	}
+	// One pup is 0.001 WETH, or 2 USD, when the pool is filled.
+	v2Events := func() []market.Event {
+		return []market.Event{pair(poolA, pup, weth), synced(poolA, e18(1_000_000), e18(1000))}
+	}
+	buy := func() []market.Event {
+		return []market.Event{
+			synced(poolA, e18(500_000), e18(2000)), swapped(poolA, out(e18(500_000)), in(e18(1000)), router, bob), moved(pup, poolA, bob, e18(500_000)),
+		}
+	}
+	t.Run("a pool that is filled", func(t *testing.T) {
+		t.Parallel()
+		b := stage(t)
+		b.next(12, facts(pup), tx(append(v2Events(), live(poolA))...), tx(buy()...))
+		if got := b.usd(pup); !near(got, 8) {
+			t.Fatalf("after the buy a pup is at %v USD, want 8", got)
+		}
+		reference(b, poolA, 2)
+	})
+	t.Run("in the same transaction", func(t *testing.T) {
+		t.Parallel()
+		b := stage(t)
+		b.next(12, facts(pup), tx(append(append(v2Events(), live(poolA)), buy()...)...))
+		reference(b, poolA, 2)
+	})
+	t.Run("a pool of no launch", func(t *testing.T) {
+		t.Parallel()
+		b := stage(t)
+		b.next(12, facts(pup), tx(v2Events()...), tx(buy()...))
+		reference(b, poolA, 8)
+	})
+	v4Pool := func(b *bench, pool market.Address) {
+		t.Helper()
+		made := market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: pool, Token0: zero, Token1: pup, SqrtPriceX96: sqrtPrice(0), TickSpacing: 60}
+		liquid := market.RangeLiquidity{Pool: pool, TickLower: -6000, TickUpper: 6000, Delta: in(e18(1_000_000))}
+		after := sqrtPrice(-600) // less pups per WETH
+		trade := market.Swap{
+			Pool: pool, Sender: router, Recipient: bob, Amount0: in(e18(10)), Amount1: out(e18(9)), SqrtPriceX96: after, Liquidity: e18(1_000_000), Tick: -600,
+		}
+		b.next(12, facts(pup), tx(made, liquid, live(pool)), tx(trade, moved(pup, v4, bob, e18(9))))
+	}
+	t.Run("a pool that is set to a price", func(t *testing.T) {
+		t.Parallel()
+		b := stage(t)
+		v4Pool(b, poolID(5))
+		if got := b.usd(pup); got < 2100 {
+			t.Fatalf("after the buy a pup is at %v USD, want more than 2100", got)
+		}
+		reference(b, poolID(5), 2000)
+	})
+}

@@ -45,6 +45,9 @@ func (r *run) poolKnown(c market.PoolCreated, complete bool) {
 	r.token(p.Quote)
 	r.s.byBase[p.Base] = append(r.s.byBase[p.Base], p.ID)
 	r.touch(p.ID)
+	if !p.SqrtPriceX96.IsZero() {
+		r.opened[p.ID] = *p
+	}
 }
 
 func (r *run) rangeLiquidity(e market.RangeLiquidity) {
