@@ -36,6 +36,7 @@ func (b *book) read(ctx context.Context, v *View, status store.ChainStatus, c *s
 		{true, b.readTokens},
 		{c.Quotes, b.readQuotes},
 		{true, b.readHour},
+		{true, b.readRested},
 		{c.Metadata, b.readMetadata},
 		{c.Trust, b.readTrust},
 	} {
@@ -162,6 +163,9 @@ func (b *book) bookTrades(block []store.Flow) {
 		f := &block[i]
 		b.nextTrades = f.Block + 1
 		e := b.at(f.Base)
+		if e.tape == nil || f.Time-int64(e.flowAt) >= traction.Window {
+			b.woken = append(b.woken, woken{e, f.Time})
+		}
 		if e.tape == nil {
 			e.tape = &traction.Tape{}
 			e.exclude()
@@ -274,43 +278,6 @@ func (b *book) readQuotes(ctx context.Context, v *View) error {
 		for _, e := range b.index.entries {
 			b.touch(e)
 		}
-	}
-	return nil
-}
-
-// readHour reads what the quote assets were worth an hour ago, once per minute of the chain's time.
-func (b *book) readHour(ctx context.Context, v *View) error {
-	opens := windowOpens(b.status.Last.Time, hourS)
-	if opens == b.hourOf {
-		return nil
-	}
-	list, err := v.looks.TokensNow(ctx, slices.SortedFunc(maps.Keys(b.usd), market.Address.Compare))
-	if err != nil {
-		return err
-	}
-	next := make(map[market.Address]float64, len(b.usd))
-	var moments []store.PoolTime
-	for i := range list {
-		if q, ok := b.usd[list[i].Mint]; !ok || list[i].Chain != b.chain {
-			continue
-		} else if q.Pegged {
-			next[list[i].Mint] = q.USD
-		} else if !list[i].Pool.IsNone() {
-			moments = append(moments, store.PoolTime{Pool: list[i].Pool, At: opens})
-		}
-	}
-	closes, err := v.looks.ClosesBefore(ctx, b.chain, moments)
-	if err != nil {
-		return err
-	}
-	for i := range list {
-		if c, ok := closes[store.PoolTime{Pool: list[i].Pool, At: opens}]; ok && list[i].Chain == b.chain {
-			next[list[i].Mint] = c.USD
-		}
-	}
-	if b.hourOf = opens; !maps.Equal(next, b.hourUSD) {
-		b.hourUSD = next
-		b.usdNo++
 	}
 	return nil
 }
