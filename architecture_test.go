@@ -13,7 +13,7 @@ const module = "github.com/boardwalkhq/boardwalk/"
 // imports alone. A forbidden entry ending in a slash stands for everything below it.
 func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 	t.Parallel()
-	programs := []string{module + "operator/", module + "indexer", module + "apiserver", module + "renderer"}
+	programs := []string{module + "operator", module + "indexer", module + "apiserver", module + "renderer"}
 	kubernetes := []string{"k8s.io/", "sigs.k8s.io/controller-runtime"}
 	// Not database/sql: uint256 itself names its driver.Valuer.
 	sql := []string{"github.com/uptrace/bun/", "github.com/jackc/pgx/", "modernc.org/sqlite"}
@@ -31,14 +31,14 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"internal/trust":       {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/catalog":     {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/store":       {programs, kubernetes, {module + "internal/catalog"}},
-		"indexer/derive":       {{module + "apiserver", module + "operator/"}, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
-		"indexer/evm":          {{module + "apiserver", module + "operator/"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
-		"indexer":              {{module + "apiserver", module + "operator/", module + "internal/catalog"}, kubernetes},
-		"renderer":             {{module + "operator/", module + "indexer", module + "apiserver", module + "internal/store"}, sql, kubernetes},
+		"indexer/derive":       {{module + "apiserver", module + "operator"}, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
+		"indexer/evm":          {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
+		"indexer":              {{module + "apiserver", module + "operator", module + "internal/catalog"}, kubernetes},
+		"renderer":             {{module + "operator", module + "indexer", module + "apiserver", module + "internal/store"}, sql, kubernetes},
 		"internal/card":        {{module, "github.com/", "golang.org/"}, {"net/http", "database/sql"}, kubernetes},
 		"internal/figure":      {{module, "github.com/", "golang.org/"}, {"net/http", "database/sql"}, kubernetes},
 		"internal/plain":       {{module, "github.com/", "golang.org/x/net"}, {"net/http", "database/sql"}, kubernetes},
-		"apiserver":            {{module + "indexer", module + "operator/"}, kubernetes},
+		"apiserver":            {{module + "indexer", module + "operator"}, kubernetes},
 		"internal/catalog/cluster": {
 			{module + "indexer", module + "apiserver", module + "internal/store"},
 			{module + "operator/controller", module + "operator/workload", module + "operator/venue"},

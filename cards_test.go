@@ -21,7 +21,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/renderer"
+	"github.com/boardwalkhq/boardwalk/up"
 )
 
 // reply is what there is to an answer beside its body.
@@ -74,7 +76,7 @@ func TestCards(t *testing.T) {
 	dir := t.TempDir()
 	w, desk := launchChain(t, dir)
 	dsn := "sqlite:" + filepath.Join(t.TempDir(), "cards.db")
-	r := startUpWith(t, func(u *up) { u.draw = true }, dsn, "config/samples", dir)
+	r := startUpWith(t, func(p *up.Program) { p.DrawCards = true }, dsn, "config/samples", dir)
 	eventually(t, "no card is drawn", func() bool {
 		res, _ := r.fetch(t, "/api/pnl-card/trader/"+w.Traders[0]+".png", nil)
 		return res.StatusCode == http.StatusOK
@@ -116,7 +118,7 @@ func TestCards(t *testing.T) {
 	r.stop(t)
 
 	socket, registry, end := drawBeside(t)
-	r = startUpWith(t, func(u *up) { u.renderer = socket }, dsn, "config/samples", dir)
+	r = startUpWith(t, func(p *up.Program) { p.Renderer = socket }, dsn, "config/samples", dir)
 	at := slices.IndexFunc(desk.Launches(), func(l *simnet.Launch) bool { return r.launched(t, l.Token).Graduation.State == "curve" })
 	if at < 0 {
 		t.Fatal("no launch is on its curve")
@@ -169,7 +171,10 @@ func drawBeside(t *testing.T) (socket string, registry *prometheus.Registry, end
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() {
-		done <- renderer.Run(ctx, renderer.Options{Socket: socket, Registry: registry, Log: slog.New(slog.DiscardHandler), Now: time.Now})
+		done <- (&renderer.Program{
+			Options:    renderer.Options{Socket: socket, Log: slog.New(slog.DiscardHandler), Now: time.Now},
+			Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"}, Metrics: registry,
+		}).Run(ctx)
 	}()
 	ended := false
 	end = func() {

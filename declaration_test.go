@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"io"
-	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
@@ -15,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -23,41 +21,13 @@ import (
 	"k8s.io/client-go/dynamic"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/cmd"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/kubetest"
 	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
-
-// TestWhereChainsAreDeclared gives the flags that can't be meant.
-func TestWhereChainsAreDeclared(t *testing.T) {
-	t.Parallel()
-	for name, c := range map[string]struct {
-		given declaration
-		want  []string
-	}{
-		"neither":            {declaration{}, []string{"-f DIR", "--from-cluster"}},
-		"both":               {declaration{dirs: []string{"config/samples"}, fromCluster: true}, []string{"-f and --from-cluster exclude each other"}},
-		"-f and a namespace": {declaration{dirs: []string{"config/samples"}, cluster: cluster{namespace: "x"}}, []string{"--namespace", "for --from-cluster"}},
-		"no such kubeconfig": {declaration{fromCluster: true, cluster: cluster{kubeconfig: "nowhere"}}, []string{"--kubeconfig nowhere"}},
-		"no manifests":       {declaration{dirs: []string{t.TempDir()}}, []string{"no manifest"}},
-	} {
-		_, err := c.given.open(slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-		if err == nil {
-			t.Errorf("%s: it is taken", name)
-			continue
-		}
-		for _, want := range c.want {
-			if !strings.Contains(err.Error(), want) {
-				t.Errorf("%s: %v, want %q in it", name, err, want)
-			}
-		}
-	}
-	from, err := (&declaration{dirs: []string{"config/samples"}}).open(slog.New(slog.DiscardHandler), prometheus.NewRegistry())
-	if err != nil || len(from.Catalog().Now().Chains) != 9 || from.Ready() != nil {
-		t.Errorf("the samples: %v", err)
-	}
-}
 
 // TestAPIServerFollowsACluster runs the program on a real Kubernetes: it is ready when the resources are read, tells their
 // changes, and goes on without the cluster.
@@ -78,7 +48,7 @@ func TestAPIServerFollowsACluster(t *testing.T) {
 	create(t, client.Resource(v1alpha1.GroupVersion.WithResource("launchvenues")).Namespace(namespace), resolvetest.GoodVenue)
 
 	api, operations := freeAddress(t), freeAddress(t)
-	c := command()
+	c := cmd.New(httpapi.Build{})
 	c.SetOut(io.Discard)
 	var log output
 	c.SetErr(&log)
@@ -195,11 +165,11 @@ func TestAnIndexerRefusesAnOlderDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	for given, want := range map[string]string{"0123": "is an older copy", hash: "family Solana has no indexer yet", "": "family Solana has no indexer yet"} {
-		cmd := command()
-		cmd.SetArgs([]string{
+		c := cmd.New(httpapi.Build{})
+		c.SetArgs([]string{
 			"indexer", "--config", file, "--document-hash=" + given, "--operations=127.0.0.1:0", "--db=sqlite:" + filepath.Join(t.TempDir(), "x.db"),
 		})
-		if err := cmd.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
+		if err := c.ExecuteContext(t.Context()); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("with the hash %q: %v", given, err)
 		}
 	}

@@ -21,6 +21,8 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/cmd"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
 	"github.com/boardwalkhq/boardwalk/internal/kubetest"
 	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
@@ -71,9 +73,9 @@ func (o *operatorSite) rendered(set ...string) *corev1.PodSpec {
 	for _, s := range set {
 		args = append(args, "--set", s)
 	}
-	cmd := exec.CommandContext(o.t.Context(), helm, args...)
-	cmd.Env = []string{"HOME=" + o.t.TempDir()}
-	out, err := cmd.Output()
+	rendering := exec.CommandContext(o.t.Context(), helm, args...)
+	rendering.Env = []string{"HOME=" + o.t.TempDir()}
+	out, err := rendering.Output()
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -161,14 +163,14 @@ func (o *operatorSite) start(pod *corev1.PodSpec) (stop func()) {
 func (o *operatorSite) program(args ...string) (stop func()) {
 	o.t.Helper()
 	args = append(args, "--kubeconfig", o.kube.Kubeconfig, "--namespace", o.namespace, "--operations=127.0.0.1:0")
-	cmd := command()
-	cmd.SetOut(io.Discard)
+	c := cmd.New(httpapi.Build{})
+	c.SetOut(io.Discard)
 	var log output
-	cmd.SetErr(&log)
-	cmd.SetArgs(args)
+	c.SetErr(&log)
+	c.SetArgs(args)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(o.t.Context()))
 	done := make(chan error, 1)
-	go func() { done <- cmd.ExecuteContext(ctx) }()
+	go func() { done <- c.ExecuteContext(ctx) }()
 	return func() {
 		cancel()
 		if err := <-done; err != nil {

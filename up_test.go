@@ -17,9 +17,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/apiserver"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/cmd"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/indexer/metadata"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry"
+	"github.com/boardwalkhq/boardwalk/up"
 )
 
 // output collects what a program prints.
@@ -48,26 +54,23 @@ type running struct {
 
 func startUp(t *testing.T, dsn string, dirs ...string) *running {
 	t.Helper()
-	return startUpWith(t, func(*up) {}, dsn, dirs...)
+	return startUpWith(t, func(*up.Program) {}, dsn, dirs...)
 }
 
-// startUpWith is startUp with other flags.
-func startUpWith(t *testing.T, set func(*up), dsn string, dirs ...string) *running {
+// startUpWith is startUp with other options.
+func startUpWith(t *testing.T, set func(*up.Program), dsn string, dirs ...string) *running {
 	t.Helper()
 	var out output
-	fetcher, err := (&outside{fetch: true}).fetcher()
+	fetcher, err := metadata.New(metadata.Options{Now: time.Now})
 	if err != nil {
 		t.Fatal(err)
 	}
-	u := &up{
-		common: common{operations: operations{address: "127.0.0.1:0"}}, dsn: dsn, fetcher: fetcher,
-		public: public{listen: "127.0.0.1:0", docsURL: "/docs"},
-		log:    slog.New(slog.DiscardHandler), out: &out, err: io.Discard,
-	}
-	set(u)
+	p := program(dsn, "127.0.0.1:0", dirs...)
+	p.Fetcher, p.Out = fetcher, &out
+	set(p)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
-	go func() { done <- u.run(ctx, dirs) }()
+	go func() { done <- p.Run(ctx) }()
 	var once sync.Once
 	r := &running{stop: func(t *testing.T) {
 		t.Helper()
@@ -97,6 +100,15 @@ func startUpWith(t *testing.T, set func(*up), dsn string, dirs ...string) *runni
 		if time.Now().After(deadline) {
 			t.Fatalf("it is not ready after a minute; it printed %q", out.String())
 		}
+	}
+}
+
+// program is everything in one process, with the defaults of the flags.
+func program(dsn, listen string, dirs ...string) *up.Program {
+	return &up.Program{
+		Settings: apiserver.Settings{Listen: listen, DocsURL: "/docs"}, Manifests: dirs, Database: dsn,
+		Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"}, Out: io.Discard, Metrics: telemetry.NewRegistry(),
+		Now: time.Now, Log: slog.New(slog.DiscardHandler),
 	}
 }
 
@@ -340,9 +352,8 @@ func TestUpRefusesBeforeItWrites(t *testing.T) {
 		if c.listen != "" {
 			listen = c.listen
 		}
-		u := &up{common: common{operations: operations{address: "127.0.0.1:0"}}, dsn: dsn, public: public{listen: listen, docsURL: "/docs"}, log: slog.New(slog.DiscardHandler), out: io.Discard, err: io.Discard}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
-		err := u.run(ctx, []string{c.dir})
+		err := program(dsn, listen, c.dir).Run(ctx)
 		cancel()
 		if err == nil {
 			t.Errorf("%s: it ran", name)
@@ -362,7 +373,7 @@ func TestUpRefusesBeforeItWrites(t *testing.T) {
 func TestHelpReadsWell(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--help"}, {"up", "--help"}, {"indexer", "--help"}, {"apiserver", "--help"}, {"version"}} {
-		c := command()
+		c := cmd.New(httpapi.Build{Commit: strings.Repeat("0", 40)})
 		var out bytes.Buffer
 		c.SetOut(&out)
 		c.SetArgs(args)

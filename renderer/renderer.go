@@ -97,12 +97,3 @@ func (r *Renderer) Run(ctx context.Context) error {
 
 // Ready says why no card can be drawn now, or nil.
 func (r *Renderer) Ready(context.Context) error { return r.browsers.Ready() }
-
-// Run is New and Renderer.Run.
-func Run(ctx context.Context, o Options) error {
-	r, err := New(o)
-	if err != nil {
-		return err
-	}
-	return r.Run(ctx)
-}

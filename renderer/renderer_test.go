@@ -23,6 +23,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
 
 // patience bounds what is waited for. It ends what hangs and is no expectation.
@@ -363,16 +364,19 @@ func TestTheSocketIsThisProgramsOwn(t *testing.T) {
 		info, err := os.Stat(path)
 		return err == nil && info.Mode().Perm() == socketMode
 	})
-	o := Options{Socket: path, Log: slog.New(slog.DiscardHandler), Now: time.Now}
-	if err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "another program answers") {
+	second := &Program{
+		Options:    Options{Socket: path, Log: slog.New(slog.DiscardHandler), Now: time.Now},
+		Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"}, Metrics: prometheus.NewRegistry(),
+	}
+	if err := second.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "another program answers") {
 		t.Errorf("a second renderer on the same socket: %v", err)
 	}
 	file := filepath.Join(dir, "file")
 	if err := os.WriteFile(file, []byte("kept"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o.Socket = file
-	if err := Run(t.Context(), o); err == nil || !strings.Contains(err.Error(), "no socket") {
+	second.Socket, second.Metrics = file, prometheus.NewRegistry()
+	if err := second.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "no socket") {
 		t.Errorf("a file in the socket's place: %v", err)
 	}
 	if kept, err := os.ReadFile(file); err != nil || string(kept) != "kept" {

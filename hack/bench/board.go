@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 const boardUsage = `bench board measures the launch board with 100,000 launches on nine chains while trades arrive.
@@ -227,7 +228,7 @@ func (m *boardMeasurement) requestRound(ctx context.Context, round int, profile 
 	return m.served(ctx, func(api *served) error {
 		c := m.fresh() // the limiter remembers those that have asked
 		sum, err := m.arrivals.during(ctx, m.rates[0], func() error {
-			pause(ctx, settling)
+			wait.For(ctx, settling)
 			return m.eachPath(ctx, api, c, arriving, round, profile)
 		})
 		if err != nil {
@@ -236,7 +237,7 @@ func (m *boardMeasurement) requestRound(ctx context.Context, round int, profile 
 		say("%s, round %d of %d: %s", m.d, round+1, m.rounds, sum)
 		m.beside.add(sum)
 		m.beside.wall += sum.wall
-		pause(ctx, settling)
+		wait.For(ctx, settling)
 		return m.eachPath(ctx, api, c, quiet, round, profile)
 	})
 }

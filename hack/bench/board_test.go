@@ -13,6 +13,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/traction"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 // TestBoardWorldHasEverything looks for each state and for most launches at rest.
@@ -230,7 +231,7 @@ func TestArrivalsKeepTheirRate(t *testing.T) {
 	clock.start()
 	from := clock.now()
 	sum, err := a.during(ctx, 500, func() error {
-		pause(ctx, 300*time.Millisecond)
+		wait.For(ctx, 300*time.Millisecond)
 		return nil
 	})
 	if err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 const (
@@ -157,7 +158,7 @@ func (c *chainWriter) run(ctx context.Context, clock *boardClock, rate float64) 
 	c.last = max(c.last, c.blockAt(clock.now().UnixMilli())) // what passed meanwhile was empty
 	for {
 		due := time.UnixMilli(genesisMS + int64(c.last+1)*c.blockMS)
-		if !pause(ctx, due.Sub(clock.now())) {
+		if !wait.For(ctx, due.Sub(clock.now())) {
 			return sum, nil
 		}
 		number := max(c.last+1, c.blockAt(clock.now().UnixMilli()))

@@ -6,6 +6,8 @@ import (
 	"os"
 	"slices"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 // cpuRun is what the API server used at one rate of trades while nobody asked it.
@@ -53,7 +55,7 @@ func (m *boardMeasurement) cpuRound(ctx context.Context, round int, profile stri
 func (m *boardMeasurement) cpuAt(ctx context.Context, api *served, rate float64, profile string) (*cpuRun, error) {
 	r := &cpuRun{}
 	sum, err := m.arrivals.during(ctx, rate, func() error {
-		pause(ctx, settling)
+		wait.For(ctx, settling)
 		var samples []time.Duration
 		used, err := meter(api, m.d, api.maybeProfiled(profile, func() (err error) {
 			samples, err = sampled(ctx, api, m.rest)
@@ -85,7 +87,7 @@ func sampled(ctx context.Context, s *served, d time.Duration) (out []time.Durati
 	}
 	began := now()
 	for n := 1; n <= int(d/sampledEvery); n++ {
-		if !pause(ctx, time.Until(began.Add(time.Duration(n)*sampledEvery))) {
+		if !wait.For(ctx, time.Until(began.Add(time.Duration(n)*sampledEvery))) {
 			return nil, ctx.Err()
 		}
 		u, err := s.usage()

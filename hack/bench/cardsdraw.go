@@ -20,6 +20,8 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 	"github.com/boardwalkhq/boardwalk/renderer"
 	"github.com/boardwalkhq/boardwalk/renderer/browser"
 	template "github.com/boardwalkhq/boardwalk/renderer/card"
@@ -96,13 +98,17 @@ func paintByBrowser(t *card.Token, workers int, dir string, log *slog.Logger,
 func paintByRenderer(t *card.Token, workers int, dir string, log *slog.Logger,
 ) (p painter, ready func() error, run func(context.Context) error, err error) {
 	socket := filepath.Join(dir, rendererSocket)
-	r, err := renderer.New(renderer.Options{Socket: socket, Tabs: workers, Deadline: drawDeadline, Log: log, Now: now})
-	if err != nil {
-		return nil, nil, nil, err
+	r := &renderer.Program{
+		Options:    renderer.Options{Socket: socket, Tabs: workers, Deadline: drawDeadline, Log: log, Now: now},
+		Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"}, Metrics: telemetry.NewRegistry(),
 	}
 	client := cards.NewClient(socket, now)
-	return func(ctx context.Context) ([]byte, error) { return client.Render(ctx, t) },
-		func() error { return r.Ready(context.Background()) }, r.Run, nil
+	p = func(ctx context.Context) ([]byte, error) { return client.Render(ctx, t) }
+	ready = func() error {
+		_, err := p(context.Background())
+		return err
+	}
+	return p, ready, r.Run, nil
 }
 
 // rendererSocket is in the folder that the renderer is given.
@@ -116,7 +122,7 @@ func untilDrawing(ctx context.Context, ready func() error) error {
 		if err == nil {
 			return nil
 		}
-		if now().After(deadline) || !pause(ctx, 10*time.Millisecond) {
+		if now().After(deadline) || !wait.For(ctx, 10*time.Millisecond) {
 			return fmt.Errorf("no card can be drawn after %s: %w", longest, err)
 		}
 	}

@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 // usage of one run.
@@ -132,7 +134,7 @@ func (l *lab) measure(ctx context.Context, c *contender, cmd *exec.Cmd, conn *pg
 		err = fmt.Errorf("it was not done after %s: %w", u.wall.Round(time.Second), context.Cause(ctx))
 	}
 	stop()
-	pause(ctx, 300*time.Millisecond) // the server's process ends a little after its client
+	wait.For(ctx, 300*time.Millisecond) // the server's process ends a little after its client
 	u.database = l.postgres.cpu() - database
 	if err != nil {
 		return u, fmt.Errorf("%w; it said last:\n%s", err, tail(output.Name()))
@@ -145,7 +147,7 @@ func (l *lab) measure(ctx context.Context, c *contender, cmd *exec.Cmd, conn *pg
 // watchPeak gives a process's peak memory. The kernel's own figure, of rusage, has in it what this program used when it
 // started the process. 0 where there is no /proc.
 func watchPeak(ctx context.Context, pid int) (peak int64) {
-	for again := true; again; again = pause(ctx, 20*time.Millisecond) {
+	for again := true; again; again = wait.For(ctx, 20*time.Millisecond) {
 		raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
 		if err != nil {
 			return peak
@@ -172,7 +174,7 @@ func await(ctx context.Context, conn *pgx.Conn, finished func(context.Context, *
 			return errors.Join(errors.New("it ended before it was done"), err)
 		default:
 		}
-		if !pause(ctx, 50*time.Millisecond) {
+		if !wait.For(ctx, 50*time.Millisecond) {
 			return ctx.Err()
 		}
 	}
@@ -238,7 +240,7 @@ func profile(ctx context.Context, url, path string) error {
 		}
 		res, err := (&http.Client{}).Do(req) // ctx bounds it
 		if err != nil {
-			if !pause(ctx, 10*time.Millisecond) {
+			if !wait.For(ctx, 10*time.Millisecond) {
 				return err
 			}
 			continue

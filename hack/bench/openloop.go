@@ -8,6 +8,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 // shot is one request of an open loop and what came of it. Due is counted from the loop's beginning.
@@ -80,7 +82,7 @@ func (o *openLoop) run(ctx context.Context) (*openRun, error) {
 	}
 	p := pace{
 		began: began, interval: time.Duration(float64(time.Second) / o.rate), count: count, now: now,
-		sleep: func(d time.Duration) bool { return pause(ctx, d) },
+		sleep: func(d time.Duration) bool { return wait.For(ctx, d) },
 	}
 	p.run(func(n int, due time.Time) { v.launch(ctx, began, n, due) })
 	close(v.jobs)

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/kubetest"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 	"github.com/boardwalkhq/boardwalk/operator/controller"
 )
 
@@ -179,7 +180,7 @@ func (o *operatorOptions) restAll(ctx context.Context, sites []*operatorSite, r 
 	// What was put off by the operator, 30 seconds at most, is no rest.
 	const quiet = 35 * time.Second
 	say("at rest for %s", quiet+o.rest)
-	if !pause(ctx, quiet) {
+	if !wait.For(ctx, quiet) {
 		return ctx.Err()
 	}
 	var before []*operatorCounts
@@ -190,7 +191,7 @@ func (o *operatorOptions) restAll(ctx context.Context, sites []*operatorSite, r 
 		}
 		before = append(before, c)
 	}
-	if !pause(ctx, o.rest) {
+	if !wait.For(ctx, o.rest) {
 		return ctx.Err()
 	}
 	for i, s := range sites {

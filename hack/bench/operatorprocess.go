@@ -5,10 +5,10 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"errors"
 	"flag"
 	"fmt"
 	"log/slog"
+	"net"
 	"net/http"
 	"os"
 	"regexp"
@@ -20,11 +20,10 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
+	"github.com/boardwalkhq/boardwalk/operator"
 	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
-	"github.com/boardwalkhq/boardwalk/operator/controller"
 	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
 
@@ -43,42 +42,37 @@ func operateCommand(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	registry := prometheus.NewRegistry() // controller-runtime's has the runtime's metrics
+	registry := prometheus.NewRegistry()
 	cfg.Wrap(countRequests(registry))
 	log := complaints()
-	controller.SetLog(log)
-	op, err := controller.New(cfg, controller.Options{ //nolint:contextcheck // it takes none: Run does
-		Namespace: *namespace, LeaderElection: true, Metrics: registry, Now: now, Log: log,
-		Workload: workload.Settings{Image: "none.invalid/boardwalk", DatabaseSecret: "database", DatabaseKey: "uri"},
-		StateURL: func(c *v1alpha1.Chain) string { return "http://" + *indexers + statePath(*namespace, c.Spec.ID) },
-	})
-	if err != nil {
-		return err
-	}
-	l, err := telemetry.Listen(ctx, "operations", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
+	ready := make(chan net.Addr, 1)
+	program := &operator.Program{
+		Cluster: cfg, Namespace: *namespace, LeaderElection: true, Metrics: registry, Now: now, Log: log,
+		Workload:   workload.Settings{Image: "none.invalid/boardwalk", DatabaseSecret: "database", DatabaseKey: "uri"},
+		StateURL:   func(c *v1alpha1.Chain) string { return "http://" + *indexers + statePath(*namespace, c.Spec.ID) },
+		Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"}, Ready: func(at net.Addr) { ready <- at },
+	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return op.Run(ctx) })
+	g.Go(func() error { return program.Run(ctx) })
 	g.Go(func() error {
-		all := prometheus.Gatherers{registry, ctrlmetrics.Registry}
-		return telemetry.Serve(ctx, l, telemetry.Operations(all, op.Ready, false), time.Second, log)
-	})
-	if err := op.Ready(ctx); err != nil {
-		return errors.Join(err, g.Wait())
-	}
-	if err := json.NewEncoder(os.Stdout).Encode(l.Addr().String()); err != nil {
-		return err
-	}
-	go func() {
-		if err := obey(os.Stdin, os.Stdout); err != nil {
-			log.ErrorContext(ctx, "the control connection broke", "err", err.Error())
+		select {
+		case at := <-ready:
+			if err := json.NewEncoder(os.Stdout).Encode(at.String()); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return nil
 		}
-		stop()
-	}()
+		go func() {
+			if err := obey(os.Stdin, os.Stdout); err != nil {
+				log.ErrorContext(ctx, "the control connection broke", "err", err.Error())
+			}
+			stop()
+		}()
+		return nil
+	})
 	return g.Wait()
 }
 

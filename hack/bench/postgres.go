@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 // postgres is a server of the measurement's own, with a database per run.
@@ -79,7 +81,7 @@ func startPostgres(ctx context.Context, dir string, statements bool) (*postgres,
 			p.stop()
 			return nil, fmt.Errorf("PostgreSQL did not answer within 30 s: %w", err)
 		}
-		pause(ctx, 50*time.Millisecond)
+		wait.For(ctx, 50*time.Millisecond)
 	}
 }
 
@@ -211,16 +213,4 @@ func freePort(ctx context.Context) (int, error) {
 		return 0, errors.New("no TCP port")
 	}
 	return a.Port, nil
-}
-
-// pause waits; it reports whether ctx is still alive.
-func pause(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
 }

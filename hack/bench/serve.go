@@ -12,7 +12,6 @@ import (
 	"maps"
 	"net"
 	"net/http"
-	"net/netip"
 	"os"
 	"runtime"
 	"runtime/metrics"
@@ -26,12 +25,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
-	"github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
-	"github.com/boardwalkhq/boardwalk/apiserver/limit"
-	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
-	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
 
@@ -55,94 +50,66 @@ func serveCommand(ctx context.Context, args []string) error {
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
-	var c net.ListenConfig
-	l, err := c.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return err
-	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	g, ctx := errgroup.WithContext(ctx)
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	answering := make(chan net.Addr, 1)
 	if *bare != "" {
 		h, err := bareHandler(*bare)
 		if err != nil {
 			return err
 		}
-		// On the same listener as the API server, with the same limits of time.
-		g.Go(func() error { return telemetry.Serve(ctx, l, h, time.Second, log) })
-	} else {
-		began := now()
-		clock := func() time.Time { return time.Unix(*at, 0).Add(now().Sub(began)) }
-		st, err := store.Open(ctx, *db)
+		l, err := telemetry.Listen(ctx, "a bare server", "127.0.0.1:0")
 		if err != nil {
 			return err
 		}
-		defer func() { _ = st.Close() }()
+		// On the same listener as the API server, with the same limits of time.
+		g.Go(func() error { return telemetry.Serve(ctx, l, h, time.Second, log) })
+		answering <- l.Addr()
+	} else {
 		declared := worldCatalog()
 		if *board {
 			declared = boardCatalog()
 		}
-		s, err := apiServer(st, declared, deskOf(*renderer, clock, log), clock, l.Addr(), log)
-		if err != nil {
-			return err
-		}
-		g.Go(func() error { return s.Run(ctx, l) })
-		if err := untilReady(ctx, s); err != nil {
-			return err
-		}
+		began := now()
+		p := apiServer(*db, declared, func() time.Time { return time.Unix(*at, 0).Add(now().Sub(began)) }, log)
+		p.Renderer, p.Ready = *renderer, func(at net.Addr) { answering <- at }
+		g.Go(func() error { return p.Run(ctx) })
 	}
-	if err := json.NewEncoder(os.Stdout).Encode(l.Addr().String()); err != nil {
-		return err
-	}
-	go func() {
-		if err := obey(os.Stdin, os.Stdout); err != nil {
-			log.ErrorContext(ctx, "the control connection broke", "err", err.Error())
+	g.Go(func() error {
+		const longest = 3 * time.Minute
+		select {
+		case at := <-answering:
+			if err := json.NewEncoder(os.Stdout).Encode(at.String()); err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			return nil
+		case <-time.After(longest):
+			return fmt.Errorf("the server was not ready within %s", longest)
 		}
-		stop()
-	}()
-	return g.Wait()
-}
-
-// limitedClients is how many the limiter of `boardwalk apiserver` remembers.
-const limitedClients = 1_000_000
-
-// deskOf has cards drawn by the renderer that listens on a socket; without one none are.
-func deskOf(socket string, clock func() time.Time, log *slog.Logger) *cards.Desk {
-	if socket == "" {
+		go func() {
+			if err := obey(os.Stdin, os.Stdout); err != nil {
+				log.ErrorContext(ctx, "the control connection broke", "err", err.Error())
+			}
+			stop()
+		}()
 		return nil
-	}
-	return cards.NewDesk(cards.Options{Renderer: cards.NewClient(socket, clock), Now: clock, Log: log})
+	})
+	return g.Wait()
 }
 
 // apiServer is the API server as it is run in earnest, but for its clock: the limiter is on, and believes a proxy on this
 // machine about who asks.
-func apiServer(st *store.Store, declared *catalog.Catalog, desk *cards.Desk, clock func() time.Time, at net.Addr, log *slog.Logger,
-) (*apiserver.Server, error) {
-	words, err := site.Default()
-	if err != nil {
-		return nil, err
-	}
-	registry := telemetry.NewRegistry()
-	limiter := limit.NewMemory(clock, limitedClients)
-	limit.NewMetrics(registry, limiter)
-	return apiserver.New(apiserver.Options{
-		Store: st, Catalog: catalog.NewLive(declared), Site: &words, Build: httpapi.Build{Commit: strings.Repeat("0", 40)},
-		BaseURL: "http://" + at.String(), TrustedProxies: []netip.Prefix{netip.MustParsePrefix("127.0.0.0/8")}, Limiter: limiter,
-		Cards: desk, Now: clock, Log: log, Metrics: httpapi.NewMetrics(registry),
-	})
-}
-
-func untilReady(ctx context.Context, s *apiserver.Server) error {
-	const longest = 3 * time.Minute
-	for deadline := now().Add(longest); ; {
-		err := s.Ready(ctx)
-		if err == nil {
-			return nil
-		}
-		if now().After(deadline) || !pause(ctx, 10*time.Millisecond) {
-			return fmt.Errorf("the server was not ready within %s: %w", longest, err)
-		}
+func apiServer(database string, declared *catalog.Catalog, clock func() time.Time, log *slog.Logger) *apiserver.Program {
+	return &apiserver.Program{
+		Settings: apiserver.Settings{
+			Listen: "127.0.0.1:0", DocsURL: "/docs", TrustedProxies: []string{"127.0.0.0/8"},
+			Build: httpapi.Build{Commit: strings.Repeat("0", 40)},
+		},
+		Database: database, Declarations: apiserver.FixedDeclarations{Live: catalog.NewLive(declared)},
+		Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"}, Metrics: telemetry.NewRegistry(), Now: clock, Log: log,
 	}
 }
 

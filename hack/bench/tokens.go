@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 const tokensUsage = `bench tokens measures the operations about single tokens on a big database.
@@ -236,7 +237,7 @@ func (o *apiOptions) alone(ctx context.Context, st *store.Store, w *world, e *en
 	draw := newDrawer(w, o.zipf, sequence)
 	p := pace{
 		lazy: true, began: now(), interval: time.Duration(float64(time.Second) / o.rate), count: int(o.rate * length.Seconds()), now: now,
-		sleep: func(d time.Duration) bool { return err == nil && pause(ctx, d) },
+		sleep: func(d time.Duration) bool { return err == nil && wait.For(ctx, d) },
 	}
 	p.run(func(int, time.Time) {
 		if err != nil {

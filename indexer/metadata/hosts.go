@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 const (
@@ -54,8 +56,8 @@ func (h *hosts) enter(ctx context.Context, name string) *Error {
 		h.unuse(one)
 		return newError(Waiting, name+" has too many requests already")
 	}
-	wait, err := h.turn(name, one)
-	if err == nil && wait > 0 && !sleep(ctx, wait) {
+	ahead, err := h.turn(name, one)
+	if err == nil && ahead > 0 && !wait.For(ctx, ahead) {
 		err = newError(Waiting, name+" has too many requests already")
 	}
 	if err != nil {
@@ -73,9 +75,9 @@ func (h *hosts) turn(name string, one *host) (time.Duration, *Error) {
 	if now.Before(one.until) { // since the request began to wait
 		return 0, one.atRest(name)
 	}
-	wait := max(one.next.Sub(now), 0)
-	one.next = now.Add(wait + h.pause)
-	return wait, nil
+	ahead := max(one.next.Sub(now), 0)
+	one.next = now.Add(ahead + h.pause)
+	return ahead, nil
 }
 
 func (h *hosts) use(name string) (*host, *Error) {
@@ -161,17 +163,5 @@ func (h *hosts) forget() {
 		if one.users == 0 {
 			delete(h.m, name)
 		}
-	}
-}
-
-// sleep waits for d; it reports false when ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }

@@ -1,4 +1,4 @@
-package main
+package up
 
 import (
 	"context"
@@ -11,8 +11,6 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"github.com/boardwalkhq/boardwalk/renderer"
 	"github.com/boardwalkhq/boardwalk/renderer/browser"
 )
@@ -22,6 +20,8 @@ var browsers = []string{browser.Program, "chromium"}
 
 // drawing is the renderer that `up` runs beside the rest, unless it is told of another one.
 type drawing struct {
+	// socket is that of the renderer; empty when no cards are drawn.
+	socket string
 	// run is nil when no cards are drawn here.
 	run func(context.Context) error
 	// missing says why no cards are drawn and what to do about it; it is empty when they are, or aren't wanted.
@@ -31,9 +31,9 @@ type drawing struct {
 }
 
 // newDrawing makes the renderer. Without a browser for it, everything else runs all the same.
-func (u *up) newDrawing(r prometheus.Registerer) (drawing, error) {
-	d := drawing{remove: func() {}}
-	if u.renderer != "" || !u.draw {
+func (p *Program) newDrawing() (drawing, error) {
+	d := drawing{socket: p.Renderer, remove: func() {}}
+	if p.Renderer != "" || !p.DrawCards {
 		return d, nil
 	}
 	program := ""
@@ -47,12 +47,12 @@ func (u *up) newDrawing(r prometheus.Registerer) (drawing, error) {
 			" fonts-inter fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji"
 		return d, nil
 	}
-	dir, err := ownFolder("boardwalk-up-" + u.id())
+	dir, err := ownFolder("boardwalk-up-" + p.id())
 	if err != nil {
 		return d, fmt.Errorf("renderer: %w", err)
 	}
 	socket := filepath.Join(dir, "renderer.sock")
-	made, err := renderer.New(renderer.Options{Socket: socket, Program: program, Registry: r, Log: u.log, Now: now})
+	made, err := renderer.New(renderer.Options{Socket: socket, Program: program, Registry: p.Metrics, Log: p.Log, Now: p.Now})
 	if err != nil {
 		gone := os.Remove(dir)
 		if errors.Is(err, browser.ErrPlatform) {
@@ -61,21 +61,21 @@ func (u *up) newDrawing(r prometheus.Registerer) (drawing, error) {
 		}
 		return d, errors.Join(err, gone)
 	}
-	u.renderer, d.run = socket, made.Run
+	d.socket, d.run = socket, made.Run
 	d.remove = func() { _ = os.RemoveAll(dir) }
 	return d, nil
 }
 
 // id names this `up` among others of this machine. A later start on the same database and address has the same id, so that it
 // finds, and removes in the end, what a killed one left.
-func (u *up) id() string {
-	database := u.dsn
+func (p *Program) id() string {
+	database := p.Database
 	if path, ok := strings.CutPrefix(database, "sqlite:"); ok {
 		if whole, err := filepath.Abs(path); err == nil {
 			database = whole
 		}
 	}
-	return fmt.Sprintf("%.4x", sha256.Sum256([]byte(database+"\n"+u.listen)))
+	return fmt.Sprintf("%.4x", sha256.Sum256([]byte(database+"\n"+p.Listen)))
 }
 
 // ownFolder makes a folder, below the system's one for temporary files, that no other user of the machine may enter. A socket has to be

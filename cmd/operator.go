@@ -1,4 +1,4 @@
-package main
+package cmd
 
 import (
 	"context"
@@ -6,19 +6,15 @@ import (
 	"fmt"
 	"os"
 	"strings"
-	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
-	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
-	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/boardwalkhq/boardwalk/internal/store"
-	"github.com/boardwalkhq/boardwalk/internal/telemetry"
+	"github.com/boardwalkhq/boardwalk/operator"
 	"github.com/boardwalkhq/boardwalk/operator/controller"
-	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
 
 // cluster are the flags of whoever reads resources from Kubernetes.
@@ -75,70 +71,46 @@ var pullPolicies = map[string]bool{"": true, "Always": true, "IfNotPresent": tru
 
 func operatorCommand() *cobra.Command {
 	var (
-		cl          cluster
-		ops         operations
-		settings    workload.Settings
-		leaderElect bool
-		database    string
+		cl       cluster
+		ops      operations
+		database string
 	)
+	p := &operator.Program{Metrics: prometheus.NewRegistry(), Now: now}
 	cmd := &cobra.Command{
 		Use: "operator --indexer-image IMAGE --database-secret NAME", Short: "Run the Kubernetes operator", Args: cobra.NoArgs,
 		Long: `Keep an indexer running for each Chain of a namespace, and say which LaunchVenue is open on which chain.
 
 It needs a Role in that namespace alone, and never reads a Secret: the indexers' pods get the database's address and the
 nodes' URLs from theirs.`,
-		RunE: func(cmd *cobra.Command, _ []string) error {
-			if !pullPolicies[settings.PullPolicy] {
-				return fmt.Errorf("--indexer-image-pull-policy %q is not known; allowed: Always, IfNotPresent, Never", settings.PullPolicy)
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if !pullPolicies[p.Workload.PullPolicy] {
+				return fmt.Errorf("--indexer-image-pull-policy %q is not known; allowed: Always, IfNotPresent, Never", p.Workload.PullPolicy)
 			}
-			if settings.RunAsUser < 0 {
-				return fmt.Errorf("--indexer-run-as-user %d is no user; allowed: 1 or more, or 0 for the cluster's choice", settings.RunAsUser)
+			if p.Workload.RunAsUser < 0 {
+				return fmt.Errorf("--indexer-run-as-user %d is no user; allowed: 1 or more, or 0 for the cluster's choice", p.Workload.RunAsUser)
 			}
-			log, err := telemetry.NewLog(cmd.ErrOrStderr(), ops.logLevel, ops.logJSON)
-			if err != nil {
+			if p.Log, err = ops.log(cmd); err != nil {
 				return err
 			}
-			controller.SetLog(log)
-			cfg, namespace, err := cl.connect()
-			if err != nil {
+			if p.Cluster, p.Namespace, err = cl.connect(); err != nil {
 				return err
 			}
-			ctx := cmd.Context()
-			l, err := telemetry.Listen(ctx, "operations", ops.address)
-			if err != nil {
-				return err
-			}
-			defer func() { _ = l.Close() }()
-			// The runtime's metrics are in controller-runtime's registry.
-			registry := prometheus.NewRegistry()
-			op, err := controller.New(cfg, controller.Options{
-				Namespace: namespace, Workload: settings, LeaderElection: leaderElect, Metrics: registry, Now: now, Log: log,
-				TryDatabase: tryDatabase(database),
-			})
-			if err != nil {
-				return err
-			}
-			g, ctx := errgroup.WithContext(ctx)
-			g.Go(func() error { return op.Run(ctx) })
-			g.Go(func() error {
-				all := prometheus.Gatherers{registry, ctrlmetrics.Registry}
-				return telemetry.Serve(ctx, l, telemetry.Operations(all, op.Ready, ops.pprof), time.Second, log)
-			})
-			return g.Wait()
+			p.Operations, p.TryDatabase = ops.OperationsOptions, tryDatabase(database)
+			return p.Run(cmd.Context())
 		},
 	}
 	cl.register(cmd)
 	ops.register(cmd, "127.0.0.1:8081")
 	f := cmd.Flags()
-	f.StringVar(&settings.Image, "indexer-image", "", "image of the indexers, which is the operator's own")
-	f.StringVar(&settings.PullPolicy, "indexer-image-pull-policy", "", "Always, IfNotPresent or Never")
-	f.StringArrayVar(&settings.PullSecrets, "indexer-image-pull-secret", nil, "Secret to pull the image with; may be given several times")
-	f.StringVar(&settings.DatabaseSecret, "database-secret", "", "Secret with the address of the indexers' database")
-	f.StringVar(&settings.DatabaseKey, "database-secret-key", "uri", "key of that Secret")
+	f.StringVar(&p.Workload.Image, "indexer-image", "", "image of the indexers, which is the operator's own")
+	f.StringVar(&p.Workload.PullPolicy, "indexer-image-pull-policy", "", "Always, IfNotPresent or Never")
+	f.StringArrayVar(&p.Workload.PullSecrets, "indexer-image-pull-secret", nil, "Secret to pull the image with; may be given several times")
+	f.StringVar(&p.Workload.DatabaseSecret, "database-secret", "", "Secret with the address of the indexers' database")
+	f.StringVar(&p.Workload.DatabaseKey, "database-secret-key", "uri", "key of that Secret")
 	f.StringVar(&database, "database-file", "",
 		"file with what that key holds: the address is tried before a running indexer is changed; without the flag it isn't")
-	f.Int64Var(&settings.RunAsUser, "indexer-run-as-user", 65532, "user that the indexers run as; 0 leaves the choice to the cluster (OpenShift)")
-	f.BoolVar(&leaderElect, "leader-elect", true, "let one of several operators act")
+	f.Int64Var(&p.Workload.RunAsUser, "indexer-run-as-user", 65532, "user that the indexers run as; 0 leaves the choice to the cluster (OpenShift)")
+	f.BoolVar(&p.LeaderElection, "leader-elect", true, "let one of several operators act")
 	_ = cmd.MarkFlagRequired("indexer-image")
 	_ = cmd.MarkFlagRequired("database-secret")
 	cmd.AddCommand(removeIndexersCommand())

@@ -1,4 +1,4 @@
-package main
+package up
 
 import (
 	"context"
@@ -24,6 +24,7 @@ type venueDesk struct {
 	declared *files.Declared
 	indexers []*indexer.Indexer
 	live     *catalog.Live
+	now      func() time.Time
 	log      *slog.Logger
 }
 
@@ -32,7 +33,7 @@ func (d *venueDesk) run(ctx context.Context) error {
 	t := time.NewTicker(venuePause)
 	defer t.Stop()
 	for {
-		if d.decide(now()) {
+		if d.decide(d.now()) {
 			cat, err := d.declared.Catalog()
 			if err != nil {
 				return err

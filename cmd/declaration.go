@@ -1,15 +1,16 @@
-package main
+package cmd
 
 import (
-	"context"
 	"errors"
 	"log/slog"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/spf13/cobra"
 
+	"github.com/boardwalkhq/boardwalk/apiserver"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	clustercatalog "github.com/boardwalkhq/boardwalk/internal/catalog/cluster"
+	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 )
 
 // declaration are the flags that say where chains and venues are declared.
@@ -27,18 +28,8 @@ func (d *declaration) register(cmd *cobra.Command) {
 	d.cluster.register(cmd)
 }
 
-// source is where the catalogue comes from.
-type source interface {
-	// Catalog is empty before Start returns.
-	Catalog() *catalog.Live
-	// Start returns once the catalogue is read, and has it follow what is declared until ctx ends.
-	Start(ctx context.Context) error
-	// Ready says why the catalogue isn't read yet, or nil.
-	Ready() error
-}
-
 // open checks the flags, and the manifests where there are some.
-func (d *declaration) open(log *slog.Logger, r prometheus.Registerer) (source, error) {
+func (d *declaration) open(log *slog.Logger, r prometheus.Registerer) (apiserver.Declarations, error) {
 	switch {
 	case d.fromCluster && len(d.dirs) > 0:
 		return nil, errors.New("-f and --from-cluster exclude each other: give the one that says where the chains are declared")
@@ -54,7 +45,11 @@ func (d *declaration) open(log *slog.Logger, r prometheus.Registerer) (source, e
 	case d.namespace != "" || d.kubeconfig != "":
 		return nil, errors.New("--namespace and --kubeconfig are for --from-cluster: leave them out beside -f")
 	}
-	declared, err := declared(d.dirs)
+	manifests, err := files.Load(d.dirs...)
+	if err != nil {
+		return nil, err
+	}
+	declared, err := manifests.Resolve()
 	if err != nil {
 		return nil, err
 	}
@@ -62,12 +57,5 @@ func (d *declaration) open(log *slog.Logger, r prometheus.Registerer) (source, e
 	if err != nil {
 		return nil, err
 	}
-	return manifests{catalog.NewLive(c)}, nil
+	return apiserver.FixedDeclarations{Live: catalog.NewLive(c)}, nil
 }
-
-// manifests are read once.
-type manifests struct{ live *catalog.Live }
-
-func (m manifests) Catalog() *catalog.Live    { return m.live }
-func (manifests) Start(context.Context) error { return nil }
-func (manifests) Ready() error                { return nil }

@@ -1,0 +1,47 @@
+package cmd
+
+import (
+	"log/slog"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/boardwalkhq/boardwalk/internal/telemetry"
+)
+
+// operations are the flags that every program has.
+type operations struct {
+	telemetry.OperationsOptions
+
+	logLevel string
+	logJSON  bool
+}
+
+func (o *operations) register(cmd *cobra.Command, address string) {
+	f := cmd.Flags()
+	f.StringVar(&o.Address, "operations", address, "address for /livez, /readyz and /metrics")
+	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
+	f.BoolVar(&o.logJSON, "log-json", false, "write the log as JSON")
+	f.BoolVar(&o.Pprof, "pprof", false, "serve /debug/pprof on the operations address")
+}
+
+// log is the program's, on its standard error.
+func (o *operations) log(cmd *cobra.Command) (*slog.Logger, error) {
+	return telemetry.NewLog(cmd.ErrOrStderr(), o.logLevel, o.logJSON)
+}
+
+// database is the flag of every program with one.
+type database struct{ address string }
+
+func (d *database) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&d.address, "db", "sqlite:data/boardwalk.db",
+		"database: sqlite:PATH or postgres://…; BOARDWALK_DB is used when the flag isn't given")
+}
+
+// dsn is the database's address: the environment's keeps a password out of the process list.
+func (d *database) dsn(cmd *cobra.Command) string {
+	if env := os.Getenv("BOARDWALK_DB"); env != "" && !cmd.Flags().Changed("db") {
+		return env
+	}
+	return d.address
+}

@@ -1,0 +1,43 @@
+// Package cmd has the commands of the boardwalk binary: their flags and help. Each fills in a program and runs it.
+package cmd
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+)
+
+// now is the clock of all programs.
+var now = time.Now //nolint:forbidigo // everything else is given this one
+
+// New makes the root command of a binary.
+func New(build httpapi.Build) *cobra.Command {
+	root := &cobra.Command{
+		Use:   "boardwalk",
+		Short: "A public, read-only API of token markets, from block to JSON",
+		Long: `Boardwalk indexes declared chains and serves what it derives from them: prices, candles, trending tokens.
+
+  boardwalk up -f DIR   everything in one process, on an embedded database
+  boardwalk operator    the Kubernetes operator: an indexer for each declared chain
+  boardwalk indexer     one chain's indexer
+  boardwalk apiserver   the public API, from what the indexers wrote
+  boardwalk renderer    the cards' pictures, for the API`,
+		SilenceUsage: true, SilenceErrors: true,
+		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
+	}
+	root.AddCommand(upCommand(build), operatorCommand(), indexerCommand(), apiserverCommand(build), rendererCommand(), versionCommand(build))
+	return root
+}
+
+func versionCommand(build httpapi.Build) *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the commit that this binary was built from", Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), build.Commit)
+			return err
+		},
+	}
+}
