@@ -16,8 +16,6 @@ const (
 	maxCallAnswer = 64 << 10
 	// maxText bounds a token's name and symbol, in bytes.
 	maxText = 256
-	// callsAtOnce is the number of calls in one batch.
-	callsAtOnce = 100
 )
 
 // BlockRef is the block after which a call sees the chain. It is named by its number where its hash is zero.
@@ -80,37 +78,6 @@ func (s *Source) callsOrLatest(ctx context.Context, at BlockRef, list []*call) (
 		err = s.callsAt(ctx, "latest", list)
 	}
 	return gone, err
-}
-
-func (s *Source) callsAt(ctx context.Context, block any, list []*call) error {
-	for len(list) > 0 {
-		n := min(callsAtOnce, len(list))
-		part := list[:n]
-		err := s.pool.try(ctx, nil, func(ctx context.Context, e *endpoint) error {
-			reqs := make([]*request, n)
-			for i, c := range part {
-				c.answer, c.ok = nil, false
-				reqs[i] = &request{
-					method: "eth_call", optional: true,
-					params: []any{map[string]any{"to": c.to.String(), "data": c.data, "gas": "0x989680"}, block}, take: c.take,
-				}
-			}
-			if err := e.do(ctx, reqs...); err != nil {
-				return err
-			}
-			for _, r := range reqs {
-				if r.err != nil && !reverted(r.err) {
-					return r.err
-				}
-			}
-			return nil
-		})
-		if err != nil {
-			return err
-		}
-		list = list[n:]
-	}
-	return nil
 }
 
 func (c *call) take(raw json.RawMessage) error {

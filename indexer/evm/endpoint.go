@@ -93,10 +93,15 @@ func newEndpoint(i int, e chainconfig.Endpoint) (*endpoint, error) {
 
 // do sends calls as far as the day's budget goes.
 func (e *endpoint) do(ctx context.Context, reqs ...*request) error {
+	return e.doWithin(ctx, maxAnswer, reqs...)
+}
+
+// doWithin is do for an answer of at most so many bytes.
+func (e *endpoint) doWithin(ctx context.Context, most int64, reqs ...*request) error {
 	if err := e.take(len(reqs)); err != nil {
 		return err
 	}
-	err := e.client.do(ctx, reqs...)
+	err := e.client.do(ctx, most, reqs...)
 	e.sent(len(reqs), err)
 	return err
 }

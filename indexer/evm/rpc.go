@@ -30,8 +30,8 @@ type httpStatusError struct{ code int }
 
 func (e httpStatusError) Error() string { return "node answered HTTP " + strconv.Itoa(e.code) }
 
-// errTooLong is an answer beyond maxAnswer.
-var errTooLong = fmt.Errorf("the node's answer has more than %d bytes", maxAnswer)
+// errTooLong is an answer beyond what is read.
+var errTooLong = errors.New("the node's answer is too long")
 
 // errGarbage marks answers that no honest node gives.
 var errGarbage = errors.New("the node's answer makes no sense")
@@ -67,8 +67,8 @@ func newHTTPClient() *http.Client {
 	}
 }
 
-// post sends a body and reads the whole answer.
-func (c *client) post(ctx context.Context, body []byte) ([]byte, error) {
+// post sends a body and reads the whole answer, of at most so many bytes.
+func (c *client) post(ctx context.Context, body []byte, most int64) ([]byte, error) {
 	u, err := c.url()
 	if err != nil {
 		return nil, err
@@ -84,13 +84,13 @@ func (c *client) post(ctx context.Context, body []byte) ([]byte, error) {
 	}
 	defer func() { _ = res.Body.Close() }()
 	var buf bytes.Buffer
-	if n := res.ContentLength; n > 0 && n < maxAnswer {
+	if n := res.ContentLength; n > 0 && n < most {
 		buf.Grow(int(n) + bytes.MinRead)
 	}
-	if _, err := buf.ReadFrom(io.LimitReader(res.Body, maxAnswer+1)); err != nil {
+	if _, err := buf.ReadFrom(io.LimitReader(res.Body, most+1)); err != nil {
 		return nil, fmt.Errorf("read the node's answer: %w", withoutURL(u, err))
 	}
-	if buf.Len() > maxAnswer {
+	if int64(buf.Len()) > most {
 		return nil, errTooLong
 	}
 	if res.StatusCode != http.StatusOK && (buf.Len() == 0 || buf.Bytes()[0] != '{') {
@@ -112,8 +112,8 @@ type wireAnswer struct {
 	Error  *RPCError       `json:"error"`
 }
 
-// do sends calls as one batch (a single one alone) and hands each result to its take.
-func (c *client) do(ctx context.Context, reqs ...*request) error {
+// do sends calls as one batch (a single one alone), reads at most so many bytes, and hands each result to its take.
+func (c *client) do(ctx context.Context, most int64, reqs ...*request) error {
 	wire := make([]wireRequest, len(reqs))
 	for i, r := range reqs {
 		if r.params == nil {
@@ -131,7 +131,7 @@ func (c *client) do(ctx context.Context, reqs ...*request) error {
 	if err != nil {
 		return fmt.Errorf("encode the request: %w", err)
 	}
-	raw, err := c.post(ctx, body)
+	raw, err := c.post(ctx, body, most)
 	if err != nil {
 		return err
 	}

@@ -205,8 +205,6 @@ func noBlockHash(err error) bool {
 	return errors.As(err, &rpc) && rpc.Code == invalidParams && objectRefused.MatchString(rpc.Message)
 }
 
-const invalidParams = -32602
-
 // objectRefused are words by which nodes say that they wanted a quantity or a tag where they got a block's hash.
 var objectRefused = regexp.MustCompile(`(?i)unmarshal object|blockHash|block (number|parameter|tag)|invalid type: map`)
 

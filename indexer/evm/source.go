@@ -154,7 +154,7 @@ func (e *endpoint) logs(ctx context.Context, params []any) ([]Log, error) {
 	if err := e.take(1); err != nil {
 		return nil, err
 	}
-	raw, err := e.post(ctx, body)
+	raw, err := e.post(ctx, body, maxAnswer)
 	e.sent(1, err)
 	if err != nil {
 		return nil, err
@@ -230,29 +230,4 @@ func (s *Source) decode(h market.Header, logs []Log) (market.Block, error) {
 		tx.Logs = append(tx.Logs, market.Log{Index: l.Index, Event: e})
 	}
 	return b, nil
-}
-
-// revertText are words by which nodes say that a contract, not the node, refused a call.
-var revertText = regexp.MustCompile(`(?i)revert|invalid opcode|out of gas|stack|bad instruction|invalid jump|opcode`)
-
-func reverted(err error) bool {
-	var rpc *RPCError
-	return errors.As(err, &rpc) && (rpc.Code == 3 || revertText.MatchString(rpc.Message))
-}
-
-// stateGone are words by which nodes say that they don't keep the state of a block; blockGone are words that may mean as
-// much, or that the node doesn't have the block yet.
-var (
-	stateGone = regexp.MustCompile(`(?i)missing trie node|pruned|historical|state .*not (found|available)|out ?of ?range|unsupported`)
-	blockGone = regexp.MustCompile(`(?i)not available|header not found|hash not found|not currently canonical|unknown block|resource not found|block.*not found`)
-)
-
-// stateMissing reports whether a call failed for want of a block's state. recent says that the block is new enough that a
-// node may simply be late.
-func stateMissing(err error, recent bool) bool {
-	var rpc *RPCError
-	if !errors.As(err, &rpc) || reverted(err) {
-		return false
-	}
-	return stateGone.MatchString(rpc.Message) || (!recent && blockGone.MatchString(rpc.Message))
 }

@@ -1,0 +1,152 @@
+package evm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+)
+
+const (
+	// callsAtOnce is the number of calls in one batch.
+	callsAtOnce = 100
+	// maxCallsAnswer bounds what is read of a batch's answer: a whole batch of answers that are just short enough
+	// fits.
+	maxCallsAnswer = callsAtOnce*(2*maxCallAnswer+256) + 1<<20
+	// callGas bounds what a call may burn.
+	callGas = "0x989680"
+)
+
+// callsAt runs eth_calls at a block. A contract that fails has no answer, and keeps no other from having one. An error
+// is the nodes' alone: with it there are no answers.
+func (s *Source) callsAt(ctx context.Context, block any, list []*call) error {
+	for part := range slices.Chunk(list, callsAtOnce) {
+		var doubtful []*call
+		var first *endpoint
+		err := s.pool.try(ctx, nil, func(ctx context.Context, e *endpoint) (err error) {
+			first = e
+			doubtful, err = e.ask(ctx, block, part)
+			return err
+		})
+		if err == nil && len(doubtful) > 0 {
+			err = s.askElsewhere(ctx, first, block, doubtful)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ask runs calls as one batch, and in halves where that is too much for the node. Doubtful are the calls that failed
+// in a way that may be the contract's fault or the node's.
+func (e *endpoint) ask(ctx context.Context, block any, list []*call) (doubtful []*call, err error) {
+	reqs := make([]*request, len(list))
+	for i, c := range list {
+		c.answer, c.ok = nil, false
+		reqs[i] = &request{method: "eth_call", params: callParams(c.to.String(), c.data, block), take: c.take, optional: true}
+	}
+	if err := e.doWithin(ctx, maxCallsAnswer, reqs...); err != nil {
+		return e.askLess(ctx, block, list, err)
+	}
+	var rest []*call
+	for i, c := range list {
+		rpc, refused := errors.AsType[*RPCError](reqs[i].err)
+		if !refused {
+			continue
+		}
+		switch faultOf(rpc) {
+		case faultContract:
+		case faultNode, faultState:
+			return nil, rpc
+		case faultSize:
+			rest = append(rest, c)
+		case faultUnknown:
+			doubtful = append(doubtful, c)
+		}
+	}
+	if len(list) == 1 {
+		return append(doubtful, rest...), nil
+	}
+	more, err := e.askHalves(ctx, block, rest)
+	return append(doubtful, more...), err
+}
+
+// askLess goes on after a batch that failed as a whole: with its halves, where the node answers another call
+// meanwhile.
+func (e *endpoint) askLess(ctx context.Context, block any, list []*call, why error) (doubtful []*call, err error) {
+	switch {
+	case !overwhelmed(why):
+		return nil, why
+	case len(list) == 1 && errors.Is(why, errTooLong):
+		return nil, nil // whichever node is asked
+	}
+	if err := e.works(ctx, block); err != nil {
+		return nil, errors.Join(why, err)
+	}
+	if len(list) == 1 {
+		return list, nil
+	}
+	return e.askHalves(ctx, block, list)
+}
+
+// askHalves asks the halves of a list, one after the other.
+func (e *endpoint) askHalves(ctx context.Context, block any, list []*call) (doubtful []*call, err error) {
+	for half := range slices.Chunk(list, max((len(list)+1)/2, 1)) {
+		more, err := e.ask(ctx, block, half)
+		if err != nil {
+			return nil, err
+		}
+		doubtful = append(doubtful, more...)
+	}
+	return doubtful, nil
+}
+
+// askElsewhere asks a second endpoint about calls that failed at a first one, and the first one again where no other
+// can tell. A call that fails there too, alone, has no answer.
+func (s *Source) askElsewhere(ctx context.Context, first *endpoint, block any, doubtful []*call) (err error) {
+	for _, e := range append(s.pool.candidates(first), first) {
+		err = s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) error { return e.settle(ctx, block, doubtful) })
+		if err == nil || ctx.Err() != nil {
+			break
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("chain %s: no endpoint answers: %s: %w", s.pool.chain, first.name, err)
+	}
+	return nil
+}
+
+// settle asks about doubtful calls once more, together and then, those that fail again, one by one: a call may have
+// failed because of its neighbours. An error says that the endpoint can't tell.
+func (e *endpoint) settle(ctx context.Context, block any, doubtful []*call) error {
+	left, err := e.ask(ctx, block, doubtful)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	failed := len(doubtful) == 1
+	for i := 0; i < len(left) && len(doubtful) > 1; i++ {
+		again, err := e.ask(ctx, block, left[i:i+1])
+		if err != nil {
+			return err
+		}
+		failed = failed || len(again) > 0
+	}
+	if failed {
+		return e.works(ctx, block)
+	}
+	return nil
+}
+
+// works asks for the simplest call that there is. A node that fails it, too, is at fault for what else it failed.
+func (e *endpoint) works(ctx context.Context, block any) error {
+	const identity = "0x0000000000000000000000000000000000000004" // the precompiled contract that answers its data
+	return e.do(ctx, &request{method: "eth_call", params: callParams(identity, "0x626f617264", block), take: func(json.RawMessage) error {
+		return nil
+	}})
+}
+
+func callParams(to, data string, block any) []any {
+	return []any{map[string]any{"to": to, "data": data, "gas": callGas}, block}
+}

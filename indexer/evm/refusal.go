@@ -1,0 +1,130 @@
+package evm
+
+import (
+	"errors"
+	"net"
+	"net/http"
+	"regexp"
+)
+
+// fault says whose fault it is that a call has no answer.
+type fault uint8
+
+const (
+	// faultUnknown: the words fit a contract as well as a node. Another look has to tell.
+	faultUnknown fault = iota
+	// faultContract: the EVM ran the contract, and the contract failed. Every node says the same.
+	faultContract
+	// faultNode: the node is asked too often, doesn't understand the request, or doesn't let us in.
+	faultNode
+	// faultState: the node doesn't have the block, or its state.
+	faultState
+	// faultSize: the answers are too long, or take too long, for one request.
+	faultSize
+)
+
+// The codes of JSON-RPC 2.0 and of EIP-1474 that a node answers with for requests, not for what a contract does.
+// -32603 isn't among them: anvil and older Besu answer so when a contract fails.
+const (
+	parseError     = -32700
+	invalidRequest = -32600
+	methodNotFound = -32601
+	invalidParams  = -32602
+	limitExceeded  = -32005
+	// tooManyRequests is HTTP's status as some providers repeat it.
+	tooManyRequests = http.StatusTooManyRequests
+	// revertedCode and vmError are what nodes answer with when a contract reverts, or fails in any way.
+	revertedCode = 3
+	vmError      = -32015
+	// gethTimeout, nethermindTimeout and nethermindModuleTimeout say that a batch, or a call, took too long.
+	gethTimeout             = -32002
+	nethermindTimeout       = -32016
+	nethermindModuleTimeout = -32017
+)
+
+var (
+	// contractText are the beginnings of what nodes say when a contract failed. What follows may be the contract's own
+	// words: a revert's reason can read like anything.
+	contractText = regexp.MustCompile(`(?i)^(err(or)?: )?(` +
+		`(execution )?revert(ed)?\b|vm execution error|vm exception|evm error|transaction processing could not be completed|` +
+		`out ?of ?(gas|memory|funds|offset|bounds|stack)|(memory ?limit|invalid ?operand) ?oog|` +
+		`(bad|invalid|undefined) ?(jump|opcode|op code|instruction|operand|stack|subroutine|code\b|fe ?opcode)|` +
+		`opcode not found|stack ?(underflow|overflow|limit)|illegal state change|not ?activated|` +
+		`(gas|nonce) ?uint64 ?overflow|gas required exceeds|write protection|static ?call ?violation|` +
+		`return data out of bounds|access ?violation|(max )?(call )?depth (limit )?exceeded|` +
+		`insufficient balance for transfer|not enough balance|(max )?(code|initcode) size exceeded|` +
+		`(contract )?address collision|contract creation code storage|precompile|call returned result on length)`)
+	// contractWords say the same in the middle of a text, where nothing else in it speaks of the node.
+	contractWords = regexp.MustCompile(`(?i)revert|opcode|out of gas|invalid jump|stack (under|over)flow`)
+	// stateGone are words by which nodes say that they don't keep the state of a block; blockGone are words that may
+	// mean as much, or that the node doesn't have the block yet.
+	stateGone = regexp.MustCompile(`(?i)missing trie node|pruned|historical|state .*not (found|available)|no state (found|available)|` +
+		`world state unavailable|out ?of ?range|unsupported`)
+	blockGone = regexp.MustCompile(`(?i)not available|header not found|hash not found|not currently canonical|unknown block|` +
+		`resource not found|block.*not found`)
+	// askedTooOften are words for a node that is asked too much.
+	askedTooOften = regexp.MustCompile(tooOften.String() + `|per (minute|day)|(request|call|daily|monthly)s? limit`)
+	// tooLarge are words for a request that is too much at once, while a smaller one may do.
+	tooLarge = regexp.MustCompile(`(?i)(response|result|answer|payload|body|batch|content)\b.*(too (large|big|long)|exceed|limit)|` +
+		`(too (large|big|long)|exceed|limit).*\b(response|result|answer|payload|body|batch|content)|time-?out|timed out|execution aborted`)
+)
+
+// faultOf judges a node's refusal of a call.
+func faultOf(e *RPCError) fault {
+	switch {
+	case e.Code == revertedCode, e.Code == vmError, contractText.MatchString(e.Message):
+		return faultContract
+	case e.Code == methodNotFound:
+		return faultNode
+	case stateGone.MatchString(e.Message), blockGone.MatchString(e.Message):
+		return faultState
+	case e.Code == tooManyRequests, askedTooOften.MatchString(e.Message):
+		return faultNode
+	case e.Code == gethTimeout, e.Code == nethermindTimeout, e.Code == nethermindModuleTimeout, tooLarge.MatchString(e.Message):
+		return faultSize
+	case e.Code == limitExceeded, e.Code == parseError, e.Code <= invalidRequest && e.Code >= invalidParams:
+		return faultNode
+	case contractWords.MatchString(e.Message):
+		return faultContract
+	default:
+		return faultUnknown
+	}
+}
+
+// reverted reports whether a contract, not the node, refused a call.
+func reverted(err error) bool {
+	var rpc *RPCError
+	return errors.As(err, &rpc) && faultOf(rpc) == faultContract
+}
+
+// stateMissing reports whether a call failed for want of a block's state. recent says that the block is new enough
+// that a node may simply be late.
+func stateMissing(err error, recent bool) bool {
+	var rpc *RPCError
+	if !errors.As(err, &rpc) || faultOf(rpc) != faultState {
+		return false
+	}
+	return stateGone.MatchString(rpc.Message) || !recent
+}
+
+// overwhelmed reports whether a request as a whole was too much at once, so that parts of it may do.
+func overwhelmed(err error) bool {
+	var rpc *RPCError
+	var status httpStatusError
+	var network net.Error
+	switch {
+	case errors.As(err, &rpc):
+		return faultOf(rpc) == faultSize
+	case errors.As(err, &status):
+		switch status.code {
+		case http.StatusRequestEntityTooLarge, http.StatusBadGateway, http.StatusGatewayTimeout, originTimeout:
+			return true
+		}
+		return false
+	default:
+		return errors.Is(err, errTooLong) || errors.As(err, &network) && network.Timeout()
+	}
+}
+
+// originTimeout is Cloudflare's status for a node that takes too long.
+const originTimeout = 524
