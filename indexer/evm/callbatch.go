@@ -42,13 +42,50 @@ func (s *Source) callsAt(ctx context.Context, block any, list []*call) error {
 // ask runs calls as one batch, and in halves where that is too much for the node. Doubtful are the calls that failed
 // in a way that may be the contract's fault or the node's.
 func (e *endpoint) ask(ctx context.Context, block any, list []*call) (doubtful []*call, err error) {
+	left, why, err := e.batch(ctx, block, list)
+	if err != nil || why == nil {
+		return left, err
+	}
+	if err := e.works(ctx, block); err != nil {
+		return nil, errors.Join(why, err)
+	}
+	return e.halves(ctx, block, list)
+}
+
+// halves asks the halves of a list, one after the other, and their halves where they have to be.
+func (e *endpoint) halves(ctx context.Context, block any, list []*call) (doubtful []*call, err error) {
+	if len(list) <= 1 {
+		return list, nil
+	}
+	for half := range slices.Chunk(list, (len(list)+1)/2) {
+		more, why, err := e.batch(ctx, block, half)
+		if err == nil && why != nil {
+			more, err = e.halves(ctx, block, half)
+		}
+		if err != nil {
+			return nil, err
+		}
+		doubtful = append(doubtful, more...)
+	}
+	return doubtful, nil
+}
+
+// batch runs calls as one batch. It says why, where they are too much at once and none has an answer. Where that is so
+// of some, their halves are asked for at once: the node answered the others.
+func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful []*call, why, err error) {
 	reqs := make([]*request, len(list))
 	for i, c := range list {
 		c.answer, c.ok = nil, false
 		reqs[i] = &request{method: "eth_call", params: callParams(c.to.String(), c.data, block), take: c.take, optional: true}
 	}
-	if err := e.doWithin(ctx, maxCallsAnswer, reqs...); err != nil {
-		return e.askLess(ctx, block, list, err)
+	switch err := e.doWithin(ctx, maxCallsAnswer, reqs...); {
+	case err == nil:
+	case len(list) == 1 && errors.Is(err, errTooLong):
+		return nil, nil, nil // whichever node is asked
+	case overwhelmed(err):
+		return nil, err, nil
+	default:
+		return nil, nil, err
 	}
 	var rest []*call
 	for i, c := range list {
@@ -59,52 +96,22 @@ func (e *endpoint) ask(ctx context.Context, block any, list []*call) (doubtful [
 		switch faultOf(rpc) {
 		case faultContract:
 		case faultNode, faultState:
-			return nil, rpc
+			return nil, nil, rpc
 		case faultSize:
-			rest = append(rest, c)
+			rest, why = append(rest, c), rpc
 		case faultUnknown:
 			doubtful = append(doubtful, c)
 		}
 	}
-	if len(list) == 1 {
-		return append(doubtful, rest...), nil
+	if len(rest) == len(list) {
+		return nil, why, nil
 	}
-	more, err := e.askHalves(ctx, block, rest)
-	return append(doubtful, more...), err
-}
-
-// askLess goes on after a batch that failed as a whole: with its halves, where the node answers another call
-// meanwhile.
-func (e *endpoint) askLess(ctx context.Context, block any, list []*call, why error) (doubtful []*call, err error) {
-	switch {
-	case !overwhelmed(why):
-		return nil, why
-	case len(list) == 1 && errors.Is(why, errTooLong):
-		return nil, nil // whichever node is asked
-	}
-	if err := e.works(ctx, block); err != nil {
-		return nil, errors.Join(why, err)
-	}
-	if len(list) == 1 {
-		return list, nil
-	}
-	return e.askHalves(ctx, block, list)
-}
-
-// askHalves asks the halves of a list, one after the other.
-func (e *endpoint) askHalves(ctx context.Context, block any, list []*call) (doubtful []*call, err error) {
-	for half := range slices.Chunk(list, max((len(list)+1)/2, 1)) {
-		more, err := e.ask(ctx, block, half)
-		if err != nil {
-			return nil, err
-		}
-		doubtful = append(doubtful, more...)
-	}
-	return doubtful, nil
+	more, err := e.halves(ctx, block, rest)
+	return append(doubtful, more...), nil, err
 }
 
 // askElsewhere asks a second endpoint about calls that failed at a first one, and the first one again where no other
-// can tell. A call that fails there too, alone, has no answer.
+// can tell. A call that fails there too has no answer.
 func (s *Source) askElsewhere(ctx context.Context, first *endpoint, block any, doubtful []*call) (err error) {
 	for _, e := range append(s.pool.candidates(first), first) {
 		err = s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) error { return e.settle(ctx, block, doubtful) })
@@ -118,20 +125,16 @@ func (s *Source) askElsewhere(ctx context.Context, first *endpoint, block any, d
 	return nil
 }
 
-// settle asks about doubtful calls once more, together and then, those that fail again, one by one: a call may have
-// failed because of its neighbours. An error says that the endpoint can't tell.
+// settle asks about doubtful calls once more, each alone: one may have failed because of its neighbours. An error says
+// that the endpoint can't tell.
 func (e *endpoint) settle(ctx context.Context, block any, doubtful []*call) error {
-	left, err := e.ask(ctx, block, doubtful)
-	if err != nil || len(left) == 0 {
-		return err
-	}
-	failed := len(doubtful) == 1
-	for i := 0; i < len(left) && len(doubtful) > 1; i++ {
-		again, err := e.ask(ctx, block, left[i:i+1])
+	failed := false
+	for i := range doubtful {
+		again, why, err := e.batch(ctx, block, doubtful[i:i+1])
 		if err != nil {
 			return err
 		}
-		failed = failed || len(again) > 0
+		failed = failed || why != nil || len(again) > 0
 	}
 	if failed {
 		return e.works(ctx, block)
