@@ -117,7 +117,7 @@ func (s *Source) read(ctx context.Context, from, to uint64) (Batch, error) {
 // elsewhere, where there is an elsewhere: a range without any event is rare, a node without its logs is not.
 func (s *Source) readPiece(ctx context.Context, from, to uint64, except *endpoint) (piece Batch, upTo uint64, err error) {
 	var by *endpoint
-	err = s.pool.try(ctx, except, func(ctx context.Context, e *endpoint) error {
+	err = s.readLogs(ctx, except, func(ctx context.Context, e *endpoint, renumber bool) error {
 		for by = e; ; {
 			e.mu.Lock()
 			upTo = min(to, from+e.rangeLen-1)
@@ -125,7 +125,7 @@ func (s *Source) readPiece(ctx context.Context, from, to uint64, except *endpoin
 			logs, last, err := e.logRange(ctx, s, from, upTo)
 			if err == nil {
 				e.fitted(len(logs), upTo-from+1)
-				piece, err = s.assemble(ctx, e, logs, last)
+				piece, err = s.assemble(ctx, e, logs, last, renumber)
 				return err
 			}
 			var narrow *rangeError
@@ -195,7 +195,7 @@ func (e *endpoint) logRange(ctx context.Context, s *Source, from, to uint64) ([]
 }
 
 // assemble groups logs by block, finds the blocks' times and decodes.
-func (s *Source) assemble(ctx context.Context, e *endpoint, logs []Log, last Header) (Batch, error) {
+func (s *Source) assemble(ctx context.Context, e *endpoint, logs []Log, last Header, renumber bool) (Batch, error) {
 	out := Batch{Last: last}
 	headers, err := e.times(ctx, logs, last.Time)
 	if err != nil {
@@ -216,7 +216,7 @@ func (s *Source) assemble(ctx context.Context, e *endpoint, logs []Log, last Hea
 			}
 			h = known.Header
 		}
-		b, err := s.decode(h, logs[i:j])
+		b, err := s.decode(h, logs[i:j], renumber)
 		if err != nil {
 			return out, err
 		}
@@ -278,7 +278,7 @@ func (s *Source) TransfersOf(ctx context.Context, token market.Address, from, to
 func (s *Source) transfersBy(ctx context.Context, token market.Address, from, to uint64, except *endpoint,
 ) (txs []market.Tx, upTo uint64, by *endpoint, err error) {
 	topics := [][32]byte{topicTransfer, topicDeposit, topicWithdrawal}
-	err = s.pool.try(ctx, except, func(ctx context.Context, e *endpoint) error {
+	err = s.readLogs(ctx, except, func(ctx context.Context, e *endpoint, renumber bool) error {
 		by = e
 		for width := to - from + 1; ; {
 			upTo = from + width - 1
@@ -295,14 +295,14 @@ func (s *Source) transfersBy(ctx context.Context, token market.Address, from, to
 			case err != nil:
 				return err
 			}
-			txs, err = s.transfers(token, logs, from, upTo)
+			txs, err = s.transfers(token, logs, from, upTo, renumber)
 			return err
 		}
 	})
 	return txs, upTo, by, err
 }
 
-func (s *Source) transfers(token market.Address, logs []Log, from, to uint64) ([]market.Tx, error) {
+func (s *Source) transfers(token market.Address, logs []Log, from, to uint64, renumber bool) ([]market.Tx, error) {
 	var out []market.Tx
 	for i := 0; i < len(logs); {
 		j := i
@@ -314,7 +314,7 @@ func (s *Source) transfers(token market.Address, logs []Log, from, to uint64) ([
 		if i > 0 && logs[i].Block < logs[i-1].Block {
 			return nil, fmt.Errorf("%w: logs out of order", errGarbage)
 		}
-		b, err := s.decode(market.Header{Number: logs[i].Block}, logs[i:j])
+		b, err := s.decode(market.Header{Number: logs[i].Block}, logs[i:j], renumber)
 		if err != nil {
 			return nil, err
 		}

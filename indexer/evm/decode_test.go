@@ -203,7 +203,7 @@ func TestDecodeGroupsByTransaction(t *testing.T) {
 		return l
 	}
 	nothing := Log{TxHash: market.Hash{3}, Index: 5}
-	b, err := s.decode(market.Header{Number: 1}, []Log{log(2, 9), log(1, 0), nothing, log(1, 3), log(4, 12), log(2, 7)})
+	b, err := s.decode(market.Header{Number: 1}, []Log{log(2, 9), log(1, 0), nothing, log(1, 3), log(4, 12), log(2, 7)}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -216,7 +216,7 @@ func TestDecodeGroupsByTransaction(t *testing.T) {
 	if want := [][2]uint32{{1, 0}, {1, 3}, {2, 7}, {2, 9}, {4, 12}}; !reflect.DeepEqual(got, want) || len(b.Txs) != 3 {
 		t.Errorf("transactions and logs %v in %d groups, want %v in 3", got, len(b.Txs), want)
 	}
-	if _, err := s.decode(market.Header{Number: 1}, []Log{log(1, 3), log(1, 3)}); err == nil {
+	if _, err := s.decode(market.Header{Number: 1}, []Log{log(1, 3), log(1, 3)}, false); err == nil {
 		t.Error("a log that is there twice passed")
 	}
 }

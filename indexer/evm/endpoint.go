@@ -224,8 +224,9 @@ func (p *endpoints) on(ctx context.Context, e *endpoint, call func(context.Conte
 	e.took(p.now().Sub(began))
 	var narrow *rangeError
 	switch {
-	case err == nil, errors.As(err, &narrow), errors.Is(err, ErrNoBlock), errors.Is(err, errReplaced), stateMissing(err, false):
-		e.worked() // what it doesn't have, or doesn't keep, is no fault
+	case err == nil, errors.As(err, &narrow), errors.Is(err, ErrNoBlock), errors.Is(err, errReplaced), stateMissing(err, false),
+		errors.Is(err, errRepeatedIndex):
+		e.worked() // what it doesn't have, or doesn't keep, is no fault, and repeated indices are those of a few blocks
 	case ctx.Err() == nil:
 		pause, first := e.failed(p.now())
 		level := slog.LevelDebug

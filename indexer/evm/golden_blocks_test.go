@@ -109,7 +109,7 @@ func TestRecordedBlocks(t *testing.T) {
 		for j < len(logs) && logs[j].Block == logs[i].Block {
 			j++
 		}
-		b, err := s.decode(market.Header{Number: logs[i].Block, Time: logs[i].BlockTime}, logs[i:j])
+		b, err := s.decode(market.Header{Number: logs[i].Block, Time: logs[i].BlockTime}, logs[i:j], false)
 		if err != nil {
 			t.Fatal(err)
 		}

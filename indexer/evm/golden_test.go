@@ -327,7 +327,7 @@ func recordedTx(t *testing.T, dir string) (wantTx, []Log, market.Block) {
 		}
 	}
 	s := &Source{decoder: testDecoder(t, want.Chain)}
-	b, err := s.decode(market.Header{Number: want.Block, Time: want.Time}, logs)
+	b, err := s.decode(market.Header{Number: want.Block, Time: want.Time}, logs, false)
 	if err != nil {
 		t.Fatal(err)
 	}

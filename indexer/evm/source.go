@@ -169,12 +169,14 @@ func (e *endpoint) logs(ctx context.Context, params []any) ([]Log, error) {
 // Block reads the logs of one block by its hash and decodes them. Every log must name that hash; no logs at all under
 // a bloom that allows some are asked for again elsewhere, and believed the second time.
 func (s *Source) Block(ctx context.Context, h Header) (market.Block, error) {
-	var logs []Log
+	var block market.Block
+	var n int
 	params := filter(map[string]any{"blockHash": h.Hash.String()}, s.topics)
-	read := func(by **endpoint) func(context.Context, *endpoint) error {
-		return func(ctx context.Context, e *endpoint) (err error) {
+	read := func(by **endpoint) func(context.Context, *endpoint, bool) error {
+		return func(ctx context.Context, e *endpoint, renumber bool) error {
 			*by = e
-			if logs, err = e.logs(ctx, params); err != nil {
+			logs, err := e.logs(ctx, params)
+			if err != nil {
 				return err
 			}
 			for i := range logs {
@@ -182,43 +184,40 @@ func (s *Source) Block(ctx context.Context, h Header) (market.Block, error) {
 					return fmt.Errorf("%w: asked for the logs of block %s, got one of %s", errGarbage, h.Hash, logs[i].BlockHash)
 				}
 			}
-			return nil
+			n = len(logs)
+			block, err = s.decode(h.Header, logs, renumber)
+			return err
 		}
 	}
 	var first, second *endpoint
-	if err := s.pool.try(ctx, nil, read(&first)); err != nil {
+	if err := s.readLogs(ctx, nil, read(&first)); err != nil {
 		return market.Block{}, err
 	}
-	if len(logs) == 0 && h.mayHold(s.topics) {
+	if n == 0 && h.mayHold(s.topics) {
 		except := first
 		if len(s.pool.list) == 1 {
 			except = nil
 		}
-		err := s.pool.try(ctx, except, read(&second))
+		err := s.readLogs(ctx, except, read(&second))
 		if err != nil && except != nil {
-			err = s.pool.try(ctx, nil, read(&second)) // nobody else answers: the first has to say it twice
+			err = s.readLogs(ctx, nil, read(&second)) // nobody else answers: the first has to say it twice
 		}
 		if err != nil {
 			return market.Block{}, err
 		}
 	}
-	return s.decode(h.Header, logs)
+	return block, nil
 }
 
-// decode groups a block's logs by transaction. Logs may come in any order.
-func (s *Source) decode(h market.Header, logs []Log) (market.Block, error) {
+// decode orders a block's logs by their index and groups them by transaction. Logs may come in any order.
+func (s *Source) decode(h market.Header, logs []Log, renumber bool) (market.Block, error) {
 	b := market.Block{Header: h}
-	byIndex := func(x, y Log) int { return int(x.Index) - int(y.Index) }
-	if !slices.IsSortedFunc(logs, byIndex) {
-		slices.SortFunc(logs, byIndex)
+	logs, err := s.ordered(h.Number, logs, renumber)
+	if err != nil {
+		return b, err
 	}
-	var last *Log
 	for i := range logs {
 		l := &logs[i]
-		if last != nil && l.Index == last.Index {
-			return b, fmt.Errorf("%w: block %d has two logs %d", errGarbage, h.Number, l.Index)
-		}
-		last = l
 		e := s.decoder.Decode(l)
 		if e == nil {
 			continue
