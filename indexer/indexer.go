@@ -215,9 +215,16 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 	if err := ix.source.Check(ctx); err != nil && ix.source.AllWrong() {
 		return err
 	}
-	if ix.lease, err = ix.acquire(ctx); err != nil {
+	l, err := ix.acquire(ctx)
+	if err != nil {
 		return err
 	}
+	if ix.lease != nil {
+		if err := ix.store.SkipNumbers(ctx, l, ix.lease); err != nil {
+			return err
+		}
+	}
+	ix.lease = l
 	ctx, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -270,7 +277,7 @@ func (ix *Indexer) keepLease(ctx context.Context) error {
 		if !sleep(ctx, leaseTTL/3) {
 			return ctx.Err()
 		}
-		if err := ix.store.Renew(ctx, ix.lease); errors.Is(err, store.ErrLeaseLost) {
+		if err := ix.store.Renew(ctx, ix.lease); errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrMoved) {
 			return err
 		} else if err != nil && ctx.Err() == nil {
 			// The next commit finds out whether the lease is still ours.
@@ -499,15 +506,16 @@ func (ix *Indexer) follow(ctx context.Context, next uint64) error {
 	return nil
 }
 
-// commit derives blocks up to until and writes what changed.
+// commit derives blocks up to until and writes what changed. After a failure the state may hold what was never committed: the error
+// ends the session, and the next one loads the state anew.
 func (ix *Indexer) commit(ctx context.Context, blocks []market.Block, until market.Header, undo bool) error {
 	began := ix.o.Now()
 	facts, merged, err := ix.prepare(ctx, blocks, until, undo)
 	if err != nil {
-		return errors.Join(err, ix.reset(ctx))
+		return err
 	}
 	if err := ix.machine.Apply(ix.state, blocks, until); err != nil {
-		return errors.Join(err, ix.reset(ctx))
+		return err
 	}
 	c := &store.Commit{
 		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(), Facts: facts, Merged: merged,
@@ -519,7 +527,7 @@ func (ix *Indexer) commit(ctx context.Context, blocks []market.Block, until mark
 		c.Horizon -= min(until.Number, ix.cfg.ReorgBlocks)
 	}
 	if err := ix.store.Commit(ctx, ix.lease, c); err != nil {
-		return errors.Join(err, ix.reset(ctx))
+		return err
 	}
 	ix.progressed = true
 	ix.account.indexed(until)
@@ -533,12 +541,4 @@ func (ix *Indexer) commit(ctx context.Context, blocks []market.Block, until mark
 		"trades", len(c.Changes.Trades), "facts", len(facts))
 	ix.o.Metrics.commit(ix.cfg.ID, until, len(c.Changes.Trades), ix.o.Now().Sub(began))
 	return nil
-}
-
-// reset drops the state after a failure: it may hold what was never committed. The next session loads it again.
-func (ix *Indexer) reset(ctx context.Context) error {
-	if ended(ctx) {
-		return nil
-	}
-	return ix.resume(ctx)
 }

@@ -41,14 +41,14 @@ func blockToRow(chain string, h market.Header) blockRow {
 	return blockRow{Chain: chain, Number: int64(h.Number), Hash: h.Hash[:], Parent: h.Parent[:], Time: h.Time}
 }
 
-// Commit writes c under the chain's next commit number, in one transaction. ErrLeaseLost leaves everything as it was.
+// Commit writes c under the chain's next commit number, in one transaction. ErrLeaseLost and ErrMoved leave everything as it was.
 func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
-	err := s.inTransaction(ctx, func(tx *transaction) error {
-		no, err := s.advance(ctx, tx, l, c)
-		if err != nil {
+	err := s.writeUnderLease(ctx, l, func(tx *transaction, next *position) error {
+		if err := advance(ctx, tx, l.Chain, c); err != nil {
 			return err
 		}
-		if err := s.writeChanges(ctx, tx, l.Chain, no, c); err != nil {
+		next.number, next.hash = int64(c.Last.Number), c.Last.Hash[:]
+		if err := s.writeChanges(ctx, tx, l.Chain, next.commitNo, c); err != nil {
 			return err
 		}
 		facts, err := factsToRows(l.Chain, c.Facts)
@@ -78,25 +78,21 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 	return err
 }
 
-// advance moves the cursor and gives the commit's number.
-func (s *Store) advance(ctx context.Context, tx *transaction, l *Lease, c *Commit) (int64, error) {
-	err := s.fenced(ctx, tx, l, "number = ?, hash = ?, parent = ?, block_time = ?, commit_no = commit_no + 1, "+
+// advance moves the cursor.
+func advance(ctx context.Context, tx *transaction, chain string, c *Commit) error {
+	return setChain(ctx, tx, chain, "number = ?, hash = ?, parent = ?, block_time = ?, "+
 		"head_number = ?, head_time = ?, safe_number = ?, final_number = ?, final_time = ?, silent_from = ?",
 		int64(c.Last.Number), c.Last.Hash[:], c.Last.Parent[:], c.Last.Time,
 		int64(c.Head.Number), c.Head.Time, int64(c.Head.Safe), int64(c.Head.Final),
 		c.Head.FinalTime, c.Head.SilentFrom)
-	if err != nil {
-		return 0, err
-	}
-	return s.commitNo(ctx, tx, l.Chain)
 }
 
-func (s *Store) commitNo(ctx context.Context, tx *transaction, chain string) (int64, error) {
-	var no int64
-	if err := tx.NewRaw("SELECT commit_no FROM chains WHERE id = ?", chain).Scan(ctx, &no); err != nil {
-		return 0, fmt.Errorf("database: read the commit number of %s: %w", chain, err)
+// setChain sets columns of a chain's row in a transaction that has passed the fence and so has the row for itself.
+func setChain(ctx context.Context, tx *transaction, chain, set string, args ...any) error {
+	if _, err := tx.NewRaw("UPDATE chains SET "+set+" WHERE id = ?", append(args, chain)...).Exec(ctx); err != nil {
+		return fmt.Errorf("database: update chain %s: %w", chain, err)
 	}
-	return no, nil
+	return nil
 }
 
 func (s *Store) writeChanges(ctx context.Context, tx *transaction, chain string, no int64, c *Commit) error {

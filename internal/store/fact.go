@@ -96,10 +96,7 @@ func decodeFact[F market.Fact](body []byte) (market.Fact, error) {
 
 // KeepFacts adds facts of blocks that are not indexed yet: those of an earlier index, for one that begins anew.
 func (s *Store) KeepFacts(ctx context.Context, l *Lease, facts []StoredFact) error {
-	return s.inTransaction(ctx, func(tx *transaction) error {
-		if err := s.fenced(ctx, tx, l, "lease_holder = lease_holder"); err != nil {
-			return err
-		}
+	return s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
 		rows, err := factsToRows(l.Chain, facts)
 		if err != nil {
 			return err

@@ -139,10 +139,7 @@ func (s *Store) HolderJobs(ctx context.Context, chain string) ([]HolderJob, erro
 
 // BeginHolderJobs writes new jobs.
 func (s *Store) BeginHolderJobs(ctx context.Context, l *Lease, jobs []HolderJob) error {
-	return s.inTransaction(ctx, func(tx *transaction) error {
-		if err := s.fenced(ctx, tx, l, "lease_holder = lease_holder"); err != nil {
-			return err
-		}
+	return s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
 		rows := make([]jobRow, len(jobs))
 		for i := range jobs {
 			rows[i] = jobToRow(l.Chain, &jobs[i])
@@ -153,10 +150,7 @@ func (s *Store) BeginHolderJobs(ctx context.Context, l *Lease, jobs []HolderJob)
 
 // SaveHolderJob writes a job's cursor together with the balances (absolute) that it arrived at.
 func (s *Store) SaveHolderJob(ctx context.Context, l *Lease, j *HolderJob, staged map[market.Address]market.Amount) error {
-	return s.inTransaction(ctx, func(tx *transaction) error {
-		if err := s.fenced(ctx, tx, l, "lease_holder = lease_holder"); err != nil {
-			return err
-		}
+	return s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
 		var set, gone []stagingRow
 		for account, amount := range staged {
 			row := stagingRow{Chain: l.Chain, Token: j.Token.Bytes(), Account: account.Bytes(), Amount: bytesOf(&amount)}

@@ -86,7 +86,7 @@ func (r *metadataRow) metadata() (TokenMetadata, error) {
 }
 
 // SaveMetadata writes what was fetched of some tokens, each named once, over what was known of them. It takes a commit
-// number of the chain's, so that whoever reads what changed after one meets it. ErrLeaseLost leaves everything as it was.
+// number of the chain's, so that whoever reads what changed after one meets it. ErrLeaseLost and ErrMoved leave everything as it was.
 func (s *Store) SaveMetadata(ctx context.Context, l *Lease, list []TokenMetadata) error {
 	if len(list) == 0 {
 		return nil
@@ -130,16 +130,7 @@ func keepDue(ctx context.Context, tx *transaction, chain string, j *MetadataJob)
 
 // commitBeside runs f in a transaction under the chain's next commit number, and moves no cursor.
 func (s *Store) commitBeside(ctx context.Context, l *Lease, f func(tx *transaction, no int64) error) error {
-	err := s.inTransaction(ctx, func(tx *transaction) error {
-		if err := s.fenced(ctx, tx, l, "commit_no = commit_no + 1"); err != nil {
-			return err
-		}
-		no, err := s.commitNo(ctx, tx, l.Chain)
-		if err != nil {
-			return err
-		}
-		return f(tx, no)
-	})
+	err := s.writeUnderLease(ctx, l, func(tx *transaction, next *position) error { return f(tx, next.commitNo) })
 	if err == nil {
 		s.hint(ctx, l.Chain)
 	}

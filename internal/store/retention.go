@@ -12,10 +12,7 @@ import (
 // Prune deletes a chain's trades before one time and its 1-minute candles before another (unix seconds; 0 keeps all).
 // Both must lie far below the undo horizon.
 func (s *Store) Prune(ctx context.Context, l *Lease, tradesBefore, minutesBefore int64) error {
-	return s.inTransaction(ctx, func(tx *transaction) error {
-		if err := s.fenced(ctx, tx, l, "lease_holder = lease_holder"); err != nil {
-			return err
-		}
+	return s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
 		if tradesBefore > 0 {
 			first, err := firstTradeBlock(ctx, tx, l.Chain, tradesBefore)
 			if err != nil {

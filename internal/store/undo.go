@@ -96,16 +96,9 @@ func restore[R any](stamp func(*R, stamped)) func(context.Context, *transaction,
 var ErrBelowHorizon = errors.New("the reorg is deeper than the undo horizon")
 
 // Rewind takes every commit above block to back, in one transaction and under a commit number of its own.
-// ErrBelowHorizon leaves everything as it was.
+// ErrBelowHorizon, ErrLeaseLost and ErrMoved leave everything as it was.
 func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) error {
-	err := s.inTransaction(ctx, func(tx *transaction) error {
-		if err := s.fenced(ctx, tx, l, "commit_no = commit_no + 1, rewinds = rewinds + 1"); err != nil {
-			return err
-		}
-		no, err := s.commitNo(ctx, tx, l.Chain)
-		if err != nil {
-			return err
-		}
+	err := s.writeUnderLease(ctx, l, func(tx *transaction, next *position) error {
 		target, err := s.block(ctx, tx, l.Chain, to)
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrBelowHorizon
@@ -119,7 +112,7 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) error {
 			return fmt.Errorf("database: list the blocks to undo: %w", err)
 		}
 		for _, number := range blocks {
-			if err := undoBlock(ctx, tx, l.Chain, number, stampOf(no, target)); err != nil {
+			if err := undoBlock(ctx, tx, l.Chain, number, stampOf(next.commitNo, target)); err != nil {
 				return err
 			}
 		}
@@ -128,7 +121,8 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) error {
 				return fmt.Errorf("database: forget the lost branch: %w", err)
 			}
 		}
-		return s.fenced(ctx, tx, l, "number = ?, hash = ?, parent = ?, block_time = ?", int64(target.Number),
+		next.number, next.hash = int64(target.Number), target.Hash[:]
+		return setChain(ctx, tx, l.Chain, "rewinds = rewinds + 1, number = ?, hash = ?, parent = ?, block_time = ?", int64(target.Number),
 			target.Hash[:], target.Parent[:], target.Time)
 	})
 	if err == nil {

@@ -65,16 +65,9 @@ func (s *Store) mints(ctx context.Context, query, chain string, but []market.Add
 
 // unfollow makes the tokens' holders unknown, and leaves a job for each, which says that its rows are to be dropped.
 func (s *Store) unfollow(ctx context.Context, l *Lease, tokens []market.Address) error {
-	err := s.inTransaction(ctx, func(tx *transaction) error {
-		if err := s.fenced(ctx, tx, l, "commit_no = commit_no + 1"); err != nil {
-			return err
-		}
-		no, err := s.commitNo(ctx, tx, l.Chain)
-		if err != nil {
-			return err
-		}
-		_, err = tx.NewRaw("UPDATE tokens SET holders_status = '', holders_reason = '', holders = 0, holders_strikes = 0, "+
-			"since_creation = ?, commit_no = ? WHERE chain = ? AND mint IN (?)", false, no, l.Chain, among(tx.postgres, addressKeys(tokens))).Exec(ctx)
+	err := s.writeUnderLease(ctx, l, func(tx *transaction, next *position) error {
+		_, err := tx.NewRaw("UPDATE tokens SET holders_status = '', holders_reason = '', holders = 0, holders_strikes = 0, "+
+			"since_creation = ?, commit_no = ? WHERE chain = ? AND mint IN (?)", false, next.commitNo, l.Chain, among(tx.postgres, addressKeys(tokens))).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("database: cease to follow tokens: %w", err)
 		}
@@ -120,10 +113,7 @@ func (s *Store) dropUnfollowed(ctx context.Context, l *Lease) error {
 func (s *Store) dropRows(ctx context.Context, l *Lease, table, key, where string, tokens []market.Address) error {
 	for {
 		var gone int64
-		err := s.inTransaction(ctx, func(tx *transaction) error {
-			if err := s.fenced(ctx, tx, l, "lease_holder = lease_holder"); err != nil {
-				return err
-			}
+		err := s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
 			res, err := tx.NewRaw("DELETE FROM "+table+" WHERE chain = ? AND ("+key+") IN (SELECT "+key+" FROM "+table+
 				" WHERE chain = ? AND token IN (?)"+where+" LIMIT ?)", l.Chain, l.Chain, among(tx.postgres, addressKeys(tokens)), dropAtOnce).Exec(ctx)
 			if err != nil {
@@ -140,10 +130,7 @@ func (s *Store) dropRows(ctx context.Context, l *Lease, table, key, where string
 
 // endJobs also empties the accounts that don't count as holders. That they don't stays known: a token may be launched yet.
 func (s *Store) endJobs(ctx context.Context, l *Lease, tokens []market.Address) error {
-	return s.inTransaction(ctx, func(tx *transaction) error {
-		if err := s.fenced(ctx, tx, l, "lease_holder = lease_holder"); err != nil {
-			return err
-		}
+	return s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
 		keys := among(tx.postgres, addressKeys(tokens))
 		if _, err := tx.NewRaw("UPDATE balances SET amount = ? WHERE chain = ? AND token IN (?)", bytesOf(&market.Amount{}), l.Chain, keys).
 			Exec(ctx); err != nil {
@@ -167,10 +154,7 @@ func (s *Store) dropImages(ctx context.Context, l *Lease, tokens []market.Addres
 		return fmt.Errorf("database: list the blocks that can be undone: %w", err)
 	}
 	for _, block := range blocks {
-		err := s.inTransaction(ctx, func(tx *transaction) error {
-			if err := s.fenced(ctx, tx, l, "lease_holder = lease_holder"); err != nil {
-				return err
-			}
+		err := s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
 			var rows, drop []undoRow
 			err := tx.NewSelect().Model(&rows).Where("chain = ? AND block = ? AND tbl IN (?)", l.Chain, block,
 				bun.List([]string{tableOf[balanceRow](), tableOf[queuedRow](), tableOf[jobRow](), tableOf[stagingRow]()})).Scan(ctx)

@@ -30,7 +30,13 @@ var Both = []string{"sqlite", "postgres"}
 // Open gives an empty database of a kind; it is closed with the test.
 func Open(t *testing.T, kind string) *store.Store {
 	t.Helper()
-	s, err := store.Open(t.Context(), DSN(t, kind))
+	return OpenAt(t, DSN(t, kind))
+}
+
+// OpenAt opens the database at an address; it is closed with the test.
+func OpenAt(t *testing.T, dsn string) *store.Store {
+	t.Helper()
+	s, err := store.Open(t.Context(), dsn)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,197 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/uptrace/bun"
+)
+
+// ErrLeaseHeld means that another indexer runs the chain.
+var ErrLeaseHeld = errors.New("another indexer holds this chain's lease")
+
+// ErrLeaseLost means that another indexer has taken the chain over: what this one holds must not be committed.
+var ErrLeaseLost = errors.New("this indexer lost its chain's lease")
+
+// ErrMoved means that the chain's rows are not those that a write rests on: the database went back to an older state, as one does that
+// fails over to a standby or is restored, or nobody knows whether an earlier commit went through. The writer loads the rows anew.
+var ErrMoved = errors.New("the database has another state of the chain than the one that this write rests on")
+
+// Lease is the right to write one chain. Every write checks its epoch, so that a writer that was taken for dead can do no harm when it
+// comes back. Every write also checks that the chain's rows are where the last write under this lease, or Acquire, left them.
+type Lease struct {
+	Chain  string
+	Holder string
+	epoch  int64
+	ttl    time.Duration
+	// turn holds one token, which every write under the lease takes: rests is known exactly between two writes alone.
+	turn  chan struct{}
+	rests position
+}
+
+// position says which state of a chain's rows it is: the newest block in them, and how many commits made them.
+type position struct {
+	number   int64
+	hash     []byte // nil before the first block
+	commitNo int64
+}
+
+func (p position) String() string {
+	return fmt.Sprintf("block %d (%x), commit %d", p.number, p.hash, p.commitNo)
+}
+
+// nowMS is the database's own clock in unix milliseconds: the only one that all holders share.
+func (s *Store) nowMS() string {
+	if s.postgres != nil {
+		return "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
+	}
+	return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+}
+
+// Acquire takes a chain's lease when it is free, has expired, or is the holder's own. ErrLeaseHeld says that it isn't. What is
+// written under the lease rests on the rows that the chain has now.
+func (s *Store) Acquire(ctx context.Context, chain, holder string, ttl time.Duration) (*Lease, error) {
+	l := &Lease{Chain: chain, Holder: holder, ttl: ttl, turn: make(chan struct{}, 1)}
+	if err := s.partition(ctx, chain); err != nil {
+		return nil, err
+	}
+	err := s.inTransaction(ctx, func(tx *transaction) error {
+		if _, err := tx.NewRaw("INSERT INTO chains (id) VALUES (?) ON CONFLICT (id) DO NOTHING", chain).Exec(ctx); err != nil {
+			return fmt.Errorf("database: register chain %s: %w", chain, err)
+		}
+		now := s.nowMS()
+		err := tx.NewRaw("UPDATE chains SET lease_epoch = lease_epoch + 1, lease_holder = ?, lease_expires_ms = "+now+" + ? "+
+			"WHERE id = ? AND (lease_holder IN ('', ?) OR lease_expires_ms < "+now+") RETURNING lease_epoch, number, hash, commit_no",
+			holder, ttl.Milliseconds(), chain, holder).Scan(ctx, &l.epoch, &l.rests.number, &l.rests.hash, &l.rests.commitNo)
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrLeaseHeld
+		}
+		if err != nil {
+			return fmt.Errorf("database: take the lease of chain %s: %w", chain, err)
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return l, nil
+}
+
+// SkipNumbers keeps a chain's commit numbers above those of a lease that this process had before, and counts a rewind, where the
+// database went back meanwhile: readers have seen those numbers with rows that are gone.
+func (s *Store) SkipNumbers(ctx context.Context, l, former *Lease) error {
+	lost := former.rests.commitNo - l.rests.commitNo
+	if lost <= 0 {
+		return nil
+	}
+	return s.writeUnderLease(ctx, l, func(tx *transaction, next *position) error {
+		next.commitNo += lost
+		return setChain(ctx, tx, l.Chain, "commit_no = ?, rewinds = rewinds + 1", next.commitNo)
+	})
+}
+
+// Renew prolongs the lease; ErrLeaseLost says that it is another's by now.
+func (s *Store) Renew(ctx context.Context, l *Lease) error {
+	return s.updateUnderLease(ctx, l, "lease_expires_ms = "+s.nowMS()+" + ?", l.ttl.Milliseconds())
+}
+
+// Release frees the lease for the next indexer, whatever the chain's rows are.
+func (s *Store) Release(ctx context.Context, l *Lease) error {
+	res, err := s.write.NewRaw("UPDATE chains SET lease_holder = '', lease_expires_ms = 0 "+
+		"WHERE id = ? AND lease_epoch = ?", l.Chain, l.epoch).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("database: release the lease of chain %s: %w", l.Chain, err)
+	}
+	if n, err := res.RowsAffected(); err != nil {
+		return fmt.Errorf("database: release the lease of chain %s: %w", l.Chain, err)
+	} else if n == 0 {
+		return ErrLeaseLost
+	}
+	return nil
+}
+
+// SetHead records what the chain's nodes announce, between commits.
+func (s *Store) SetHead(ctx context.Context, l *Lease, h HeadStatus) error {
+	return s.updateUnderLease(ctx, l, "head_number = ?, head_time = ?, safe_number = ?, final_number = ?, "+
+		"final_time = ?, silent_from = ?", int64(h.Number), h.Time, int64(h.Safe), int64(h.Final), h.FinalTime, h.SilentFrom)
+}
+
+// SetState records what the indexer is doing and why.
+func (s *Store) SetState(ctx context.Context, l *Lease, state ChainState, reason string) error {
+	return s.updateUnderLease(ctx, l, "state = ?, state_reason = ?", string(state), reason)
+}
+
+// updateUnderLease sets columns of a chain's row that aren't derived: they take no commit number.
+func (s *Store) updateUnderLease(ctx context.Context, l *Lease, set string, args ...any) error {
+	if err := l.takeTurn(ctx); err != nil {
+		return err
+	}
+	defer l.endTurn()
+	return updateFenced(ctx, s.write, l, set, args...)
+}
+
+// writeUnderLease runs f in a transaction under the lease and the chain's next commit number. f changes next where it moves the
+// cursor. Every write to a chain's rows goes through here. ErrLeaseLost and ErrMoved leave everything as it was.
+func (s *Store) writeUnderLease(ctx context.Context, l *Lease, f func(tx *transaction, next *position) error) error {
+	if err := l.takeTurn(ctx); err != nil {
+		return err
+	}
+	defer l.endTurn()
+	next := l.rests
+	next.commitNo++
+	err := s.inTransaction(ctx, func(tx *transaction) error {
+		if err := updateFenced(ctx, tx, l, "commit_no = commit_no + 1"); err != nil {
+			return err
+		}
+		return f(tx, &next)
+	})
+	if err == nil {
+		l.rests = next
+	}
+	return err
+}
+
+func (l *Lease) takeTurn(ctx context.Context) error {
+	select {
+	case l.turn <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (l *Lease) endTurn() { <-l.turn }
+
+// updateFenced updates a chain's row if the lease is still good and the chain's rows are those that the lease rests on.
+func updateFenced(ctx context.Context, db bun.IDB, l *Lease, set string, args ...any) error {
+	res, err := db.NewRaw("UPDATE chains SET "+set+" WHERE id = ? AND lease_epoch = ? "+
+		"AND number = ? AND hash IS NOT DISTINCT FROM ? AND commit_no = ?",
+		append(args, l.Chain, l.epoch, l.rests.number, l.rests.hash, l.rests.commitNo)...).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("database: update chain %s: %w", l.Chain, err)
+	}
+	if n, err := res.RowsAffected(); err != nil {
+		return fmt.Errorf("database: update chain %s: %w", l.Chain, err)
+	} else if n == 0 {
+		return explainRefusal(ctx, db, l)
+	}
+	return nil
+}
+
+// explainRefusal says why the fence let nothing through.
+func explainRefusal(ctx context.Context, db bun.IDB, l *Lease) error {
+	var is position
+	err := db.NewRaw("SELECT number, hash, commit_no FROM chains WHERE id = ? AND lease_epoch = ?",
+		l.Chain, l.epoch).Scan(ctx, &is.number, &is.hash, &is.commitNo)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return ErrLeaseLost
+	case err != nil:
+		return fmt.Errorf("database: read chain %s: %w", l.Chain, err)
+	default:
+		return fmt.Errorf("%w: chain %s is at %s, the write rests on %s", ErrMoved, l.Chain, is, l.rests)
+	}
+}
