@@ -3,6 +3,7 @@ package store_test
 import (
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -100,6 +101,49 @@ func TestDatabaseThatWentBack(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestTwoHoldersOfOneEpoch has a failover lose a lease, so that the next holder gets the same epoch: the first one can write nothing.
+func TestTwoHoldersOfOneEpoch(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			dsn := storetest.DSN(t, kind)
+			s := storetest.OpenAt(t, dsn)
+			l := lease(t, s)
+			if err := errors.Join(s.Commit(t.Context(), l, bare(1)), s.Release(t.Context(), l)); err != nil {
+				t.Fatal(err)
+			}
+			restore := storetest.Snapshot(t, kind, dsn)
+			take := func(holder string) *store.Lease {
+				t.Helper()
+				l, err := s.Acquire(t.Context(), "base", holder, time.Minute)
+				if err != nil {
+					t.Fatal(err)
+				}
+				return l
+			}
+			first := take("first")
+			restore()
+			second := take("second")
+			was, rows := chain(t, s), derivedRows(t, s)
+			for name, write := range writes(t, s, first) {
+				if err := write(); !errors.Is(err, store.ErrLeaseLost) {
+					t.Errorf("%s of the first holder: %v; want %v", name, err, store.ErrLeaseLost)
+				}
+			}
+			if err := s.Release(t.Context(), first); !errors.Is(err, store.ErrLeaseLost) {
+				t.Errorf("the first holder released the other's lease: %v; want %v", err, store.ErrLeaseLost)
+			}
+			if is := chain(t, s); is != was || !equalRows(derivedRows(t, s), rows) {
+				t.Errorf("the first holder left the chain at %+v, was %+v, and its rows equal: %v", is, was, equalRows(derivedRows(t, s), rows))
+			}
+			if err := s.Commit(t.Context(), second, bare(2)); err != nil {
+				t.Error(err)
+			}
+		})
 	}
 }
 

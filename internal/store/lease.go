@@ -20,8 +20,9 @@ var ErrLeaseLost = errors.New("this indexer lost its chain's lease")
 // fails over to a standby or is restored, or nobody knows whether an earlier commit went through. The writer loads the rows anew.
 var ErrMoved = errors.New("the database has another state of the chain than the one that this write rests on")
 
-// Lease is the right to write one chain. Every write checks its epoch, so that a writer that was taken for dead can do no harm when it
-// comes back. Every write also checks that the chain's rows are where the last write under this lease, or Acquire, left them.
+// Lease is the right to write one chain. Every write checks its epoch and its holder, so that a writer that was taken for dead can do
+// no harm when it comes back: after a failover that lost the epoch of one holder, another can have got the same one. Every write
+// also checks that the chain's rows are where the last write under this lease, or Acquire, left them.
 type Lease struct {
 	Chain  string
 	Holder string
@@ -101,7 +102,7 @@ func (s *Store) Renew(ctx context.Context, l *Lease) error {
 // Release frees the lease for the next indexer, whatever the chain's rows are.
 func (s *Store) Release(ctx context.Context, l *Lease) error {
 	res, err := s.write.NewRaw("UPDATE chains SET lease_holder = '', lease_expires_ms = 0 "+
-		"WHERE id = ? AND lease_epoch = ?", l.Chain, l.epoch).Exec(ctx)
+		"WHERE id = ? AND lease_epoch = ? AND lease_holder = ?", l.Chain, l.epoch, l.Holder).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("database: release the lease of chain %s: %w", l.Chain, err)
 	}
@@ -167,9 +168,9 @@ func (l *Lease) endTurn() { <-l.turn }
 
 // updateFenced updates a chain's row if the lease is still good and the chain's rows are those that the lease rests on.
 func updateFenced(ctx context.Context, db bun.IDB, l *Lease, set string, args ...any) error {
-	res, err := db.NewRaw("UPDATE chains SET "+set+" WHERE id = ? AND lease_epoch = ? "+
+	res, err := db.NewRaw("UPDATE chains SET "+set+" WHERE id = ? AND lease_epoch = ? AND lease_holder = ? "+
 		"AND number = ? AND hash IS NOT DISTINCT FROM ? AND commit_no = ?",
-		append(args, l.Chain, l.epoch, l.rests.number, l.rests.hash, l.rests.commitNo)...).Exec(ctx)
+		append(args, l.Chain, l.epoch, l.Holder, l.rests.number, l.rests.hash, l.rests.commitNo)...).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("database: update chain %s: %w", l.Chain, err)
 	}
@@ -184,8 +185,8 @@ func updateFenced(ctx context.Context, db bun.IDB, l *Lease, set string, args ..
 // explainRefusal says why the fence let nothing through.
 func explainRefusal(ctx context.Context, db bun.IDB, l *Lease) error {
 	var is position
-	err := db.NewRaw("SELECT number, hash, commit_no FROM chains WHERE id = ? AND lease_epoch = ?",
-		l.Chain, l.epoch).Scan(ctx, &is.number, &is.hash, &is.commitNo)
+	err := db.NewRaw("SELECT number, hash, commit_no FROM chains WHERE id = ? AND lease_epoch = ? AND lease_holder = ?",
+		l.Chain, l.epoch, l.Holder).Scan(ctx, &is.number, &is.hash, &is.commitNo)
 	switch {
 	case errors.Is(err, sql.ErrNoRows):
 		return ErrLeaseLost
