@@ -7,6 +7,7 @@ import (
 	"math"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -260,6 +261,57 @@ func TestChangeOfADormantToken(t *testing.T) {
 	w.token(t, 10*minute, tokenPool, 18, 2)
 	w.ether(t, minute, 2200)
 	check("after the token was traded again", 4.4, 100, 120, 120, 120, 0)
+}
+
+// TestPriceOfThenIsInTheQuote: the price of then is the price in the quote of the last trade before it, whatever ether did between that trade and
+// then, even within the minute of the trade. A pair that is younger than a window is held against the price that it opened with.
+func TestPriceOfThenIsInTheQuote(t *testing.T) {
+	t.Parallel()
+	const minute, hour = 60, 3600
+	w := newWritten(t)
+	w.launchIn(t, 48) // 0.001 WETH, or one USD; a minute begins with it
+	w.token(t, 3*hour, tokenPool, 18, 2)
+	w.ether(t, 30, 2000)
+	w.token(t, 90*minute, tokenPool, 18, 3)
+	w.block(t, 12, []market.Fact{told(writtenOther, 18)}, pairOf(otherPool, writtenOther, writtenWETH),
+		market.Reserves{Pool: otherPool, Reserve0: wei(1_000_000), Reserve1: wei(1000)})
+	w.ether(t, 12, 2500)
+	get := w.answer(t)
+	moved := func(mint market.Address) [4]float64 {
+		t.Helper()
+		var found contract.DexSearch
+		get("/api/dexscreener/search?q="+mint.String(), &found)
+		if len(found.Pairs) != 1 {
+			t.Fatalf("%d pairs", len(found.Pairs))
+		}
+		p := found.Pairs[0].PriceChange
+		return [4]float64{p.M5, p.H1, p.H6, p.H24}
+	}
+	want := func(what string, got, want float64) {
+		t.Helper()
+		if !nearly(&got, want) {
+			t.Errorf("%s moved by %v %%, want %v", what, got, want)
+		}
+	}
+	// It is at 7.5 USD, and was at 4 before each of the shorter windows.
+	pair := moved(writtenToken)
+	want("in 5 minutes the pair", pair[0], 87.5)
+	want("in an hour the pair", pair[1], 87.5)
+	want("since its launch the pair", pair[2], 650)
+	want("since its launch the pair", pair[3], 650)
+	var alone contract.LaunchedToken
+	get("/api/launch/token/"+writtenToken.String(), &alone)
+	if !nearly(alone.Change1HPct, 87.5) || !nearly(alone.Change24HPct, 650) {
+		t.Errorf("the card moved by %v %% in an hour and by %v %% since the launch, want 87.5 and 650", shown(alone.Change1HPct), shown(alone.Change24HPct))
+	}
+	for i, got := range moved(writtenOther) {
+		want("in window "+strconv.Itoa(i)+" the untraded pair", got, 25)
+	}
+	var info contract.TokenInfo
+	get("/api/token/info/"+writtenOther.String()+"?chain=base", &info)
+	if !nearly(info.Change24HPct, 25) {
+		t.Errorf("the untraded token moved by %v %%, want 25", shown(info.Change24HPct))
+	}
 }
 
 // TestNewHoldersCount: whoever comes to hold a token counts in its traction, half after 30 minutes, and no pool does.

@@ -116,6 +116,30 @@ func TestPoolsThatHoldNothing(t *testing.T) {
 	}
 }
 
+// TestChangeOfAYoungCurveIsSinceItsLaunch: both cards of a token on its curve say over what its change is.
+func TestChangeOfAYoungCurveIsSinceItsLaunch(t *testing.T) {
+	t.Parallel()
+	st := seeded(t, "sqlite")
+	young := good(1, "Young").with(func(c *coin) { c.ago = 3600 })
+	elder := good(2, "Elder").with(func(c *coin) { c.ago = 3 * 86_400 })
+	mintCoins(t, st, "base", 101, young, elder)
+	c, e, _ := drawing(t, st)
+	for _, of := range []struct {
+		coin coin
+		want bool
+	}{{young, true}, {elder, false}} {
+		target := "/api/pnl-card/%s/" + of.coin.mint() + ".png?chain=base"
+		if drawn := draw[*card.Token](t, c, e, fmt.Sprintf(target, "token")); drawn.SinceLaunch != of.want {
+			t.Errorf("%s: the token's card says that its change is since the launch: %v", of.coin.name, drawn.SinceLaunch)
+		} else if drawn.Pools != nil {
+			t.Errorf("%s: a curve is told as %d pools", of.coin.name, *drawn.Pools)
+		}
+		if drawn := draw[*card.Launch](t, c, e, fmt.Sprintf(target, "launch")); drawn.SinceLaunch != of.want {
+			t.Errorf("%s: the launch's card says that its change is since the launch: %v", of.coin.name, drawn.SinceLaunch)
+		}
+	}
+}
+
 // TestShapeOfAYoungToken: a token younger than a day has a line of its own minutes, from its launch on, and the card says so.
 func TestShapeOfAYoungToken(t *testing.T) {
 	t.Parallel()

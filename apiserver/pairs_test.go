@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"fmt"
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
@@ -14,6 +15,14 @@ func TestLiquidityOfACurveHasOneSource(t *testing.T) {
 	st := seeded(t, "sqlite")
 	moved := good(2, "Moved").with(func(c *coin) { c.state, c.progress, c.graduatedAgo, c.ago = market.LaunchGraduated, 100, 500, 5000 })
 	mintCoins(t, st, "base", 101, good(1, "Otter"), moved)
+	commitBlock(t, st, "base", 102, func(ch *market.Changes) {
+		// The pool that the curve's launchpad made with the token, which is filled when the curve is full.
+		mint, pool := address(t, (&coin{n: 1}).mint()), address(t, fmt.Sprintf("0xcd%038x", 1))
+		ch.Pools = append(ch.Pools, set(pool, market.Pool{
+			ID: pool, Protocol: market.UniswapV3, Factory: address(t, native), Token0: mint, Token1: address(t, weth),
+			Base: mint, Quote: address(t, weth), BaseIs0: true, Price: 0.00002,
+		}))
+	})
 	c := start(t, st)
 	for n, want := range map[int]contract.FigureSource{1: "curve_state", 2: "pool_reserves"} {
 		mint := (&coin{n: n}).mint()

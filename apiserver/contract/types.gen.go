@@ -938,7 +938,7 @@ type DexPair struct {
 
 	// PriceChange Change of the price in USD, in percent, over the last 5 minutes, 1 hour, 6 hours and 24 hours. The price of then is that in the
 	// quote, times what the quote was worth then: without a trade it is the quote's move. Of a pair that is younger than a window it is
-	// against the first price known. 0 also where no price of then is known.
+	// against the price that it opened with, or the first one known. 0 also where no price of then is known.
 	PriceChange DexWindowChange `json:"priceChange"`
 
 	// PriceNative Price in the quote token.
@@ -986,7 +986,7 @@ type DexTxns struct {
 
 // DexWindowChange Change of the price in USD, in percent, over the last 5 minutes, 1 hour, 6 hours and 24 hours. The price of then is that in the
 // quote, times what the quote was worth then: without a trade it is the quote's move. Of a pair that is younger than a window it is
-// against the first price known. 0 also where no price of then is known.
+// against the price that it opened with, or the first one known. 0 also where no price of then is known.
 type DexWindowChange struct {
 	H1  float64 `json:"h1"`
 	H24 float64 `json:"h24"`
@@ -1139,7 +1139,7 @@ type LaunchBase struct {
 	// Examples: solana, base
 	Chain ChainID `json:"chain"`
 
-	// Change1HPct Change of the price over the last hour, or since the first trade of a younger token, in percent.
+	// Change1HPct Change of the price over the last hour, or since the launch of a younger token, in percent.
 	Change1HPct *float64 `json:"change_1h_pct"`
 
 	// Change24HPct Change of the price over the last 24 hours, or since the launch of a younger token, in percent. The price of then is that in

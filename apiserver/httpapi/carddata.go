@@ -36,7 +36,7 @@ func (a *API) buildToken(r *request) (*cards.Built, error) {
 		LiquidityUSD: drawn(f.LiquidityUSD, figure.RoundUSD), Volume24hUSD: drawn(f.VolumeUSD, figure.RoundUSD),
 		MarketCapUSD: drawn(f.FDV, figure.RoundUSD),
 	}
-	if f.Pairs > 0 {
+	if f.Pairs > 0 && !f.OnCurvesAlone {
 		out.Pools = &f.Pairs
 	}
 	if out.PriceUSD != nil {
@@ -88,7 +88,7 @@ func fitting(picture []byte) []byte {
 // day is the shape of the reference pool's last 24 hours: its closes, gaps filled. That of a token which was launched since (launchedAt, unix
 // seconds; 0 is unknown) begins at its launch, in the finest buckets that a card has room for.
 func (a *API) day(r *request, s *subject, launchedAt int64) (points []float64, sinceLaunch bool, err error) {
-	sinceLaunch = launchedAt > s.AsOf-dayS
+	sinceLaunch = isYoung(launchedAt, s.AsOf)
 	over := newSpan(string(dayTimeframe))
 	from := int64(-1)
 	if sinceLaunch {
@@ -111,6 +111,9 @@ func (a *API) day(r *request, s *subject, launchedAt int64) (points []float64, s
 	}
 	return figure.RoundLine(line), sinceLaunch, nil
 }
+
+// isYoung reports whether a token is younger than the day that its change is told over, which then begins at its launch.
+func isYoung(launchedAt, asOf int64) bool { return launchedAt > asOf-dayS }
 
 // buildLaunch makes the data of a launch's card. One that has no value in USD yet is drawn with unknown figures.
 func (a *API) buildLaunch(r *request) (*cards.Built, error) {
@@ -149,6 +152,8 @@ func (a *API) buildLaunch(r *request) (*cards.Built, error) {
 		if out.Day, out.SinceLaunch, err = a.day(r, &subject{Token: l.token}, l.CreatedAt); err != nil {
 			return nil, err
 		}
+	} else {
+		out.SinceLaunch = isYoung(l.CreatedAt, l.token.AsOf)
 	}
 	return &cards.Built{Card: out, Subject: subjectOf(card.KindLaunch, l.Chain, l.Mint), AsOf: l.token.AsOf}, nil
 }

@@ -36,18 +36,19 @@ type book struct {
 	usd        map[market.Address]market.QuotePrice
 	usdChanged map[market.Address]Stamp
 	// hourUSD is what the quote assets were worth before the hour that opens at hourOf, as far as that is known.
-	hourUSD    map[market.Address]float64
-	hourOf     int64
-	quotePools map[market.Address]market.Address // the pools that price the quote assets
-	usdNo      int64                             // counts the changes of usd and hourUSD
-	nextTrades uint64                            // the first block whose trades are not on the tapes
-	ranked     Stamp                             // the newest block when everything was ranked
-	most       int                               // how many launches are kept
-	index      *boardIndex
-	unread     []*entry // those whose token, and launch if it is an older one, have still to be read
-	touched    []*entry // those that changed since they were last placed
-	woken      []woken  // those whose price before they were traded again has still to be read
-	turn       uint8    // of the ranking; see entry
+	hourUSD       map[market.Address]float64
+	lastHoursOf   int64 // the open of the hour before which entries know their price
+	hourOf        int64
+	quoteDecimals map[market.Address]uint8
+	wrapped       market.Address // the contract of the chain's own coin
+	usdNo         int64          // counts the changes of usd and hourUSD
+	nextTrades    uint64         // the first block whose trades are not on the tapes
+	ranked        Stamp          // the newest block when everything was ranked
+	most          int            // how many launches are kept
+	index         *boardIndex
+	unread        []*entry // those whose token, and launch if it is an older one, have still to be read
+	touched       []*entry // those that changed since they were last placed
+	turn          uint8    // of the ranking; see entry
 
 	shelving
 	leaders
@@ -68,7 +69,7 @@ type entry struct {
 	facts                                    *facts         // nil while the token isn't known
 	launch                                   *Launched      // nil for a token that the board doesn't keep
 	meta                                     *Metadata      // nil while none was fetched
-	rested                                   *rested        // nil unless it was traded again within the hour
+	before                                   *lastHour      // nil unless it was traded within the hour
 
 	// What was measured last: the score, the liquidity in USD, whether it is valued, and whether it is money.
 	score, worthUSD float64

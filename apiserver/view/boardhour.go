@@ -5,7 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
@@ -20,16 +19,18 @@ func (b *book) readHour(ctx context.Context, v *View) error {
 	if err != nil {
 		return err
 	}
-	next, pools := make(map[market.Address]float64, len(b.usd)), make(map[market.Address]market.Address, len(b.usd))
+	next, decimals := make(map[market.Address]float64, len(b.usd)), make(map[market.Address]uint8, len(b.usd))
 	var moments []store.PoolTime
 	for i := range list {
-		if q, ok := b.usd[list[i].Mint]; !ok || list[i].Chain != b.chain {
+		q, ok := b.usd[list[i].Mint]
+		if !ok || list[i].Chain != b.chain {
 			continue
-		} else if q.Pegged {
+		}
+		decimals[list[i].Mint] = list[i].Decimals
+		if q.Pegged {
 			next[list[i].Mint] = q.USD
 		} else if !list[i].Pool.IsNone() {
 			moments = append(moments, store.PoolTime{Pool: list[i].Pool, At: opens})
-			pools[list[i].Mint] = list[i].Pool
 		}
 	}
 	closes, err := v.looks.ClosesBefore(ctx, b.chain, moments)
@@ -41,7 +42,10 @@ func (b *book) readHour(ctx context.Context, v *View) error {
 			next[list[i].Mint] = c.USD
 		}
 	}
-	b.quotePools = pools
+	b.quoteDecimals = decimals
+	if c := v.Snapshot().Catalog.Chain(b.chain); c != nil {
+		b.wrapped = c.Wrapped
+	}
 	if b.hourOf = opens; !maps.Equal(next, b.hourUSD) {
 		b.hourUSD = next
 		b.usdNo++
@@ -49,90 +53,69 @@ func (b *book) readHour(ctx context.Context, v *View) error {
 	return nil
 }
 
-// woken is a token that was traded after it rested for so long that its tape knew no trade.
-type woken struct {
-	*entry
-
-	at int64 // of the trade; unix seconds
+// lastHour is what a launched token that was traded within the hour cost before it.
+type lastHour struct {
+	// minute is the token's newest minute with a trade before the hour, 0 where its tape knows none (unix seconds), and pool its reference:
+	// the price is read anew when one of them is another.
+	minute      int64
+	pool, quote market.Address
+	price       float64 // in whole quotes; 0 when unknown
 }
 
-// rested is what a token cost before it was traded again.
-type rested struct {
-	until int64 // when it was traded again; unix seconds
-	quote market.Address
-	price float64 // in whole quotes
-}
-
-// wokenAtOnce is how many tokens' prices are read in one query.
-const wokenAtOnce = 100
-
-// readRested reads what launched tokens cost before they were traded again within the last hour. Their tapes begin with that trade, and the
-// price before the hour is older.
-func (b *book) readRested(ctx context.Context, v *View) error {
+// readLastHours reads what launched tokens that were traded within the hour cost before it: of all of them when another minute of the chain's
+// time begins, else of those that changed.
+func (b *book) readLastHours(ctx context.Context, v *View) error {
 	opens := windowOpens(b.status.Last.Time, hourS)
-	b.woken = slices.DeleteFunc(b.woken, func(w woken) bool {
-		return w.at < opens || w.launch == nil || w.launch.CreatedAt >= opens || w.facts == nil || w.facts.reference < 0
-	})
-	for len(b.woken) > 0 {
-		rest := max(0, len(b.woken)-wokenAtOnce)
-		if err := b.readRestedOf(ctx, v, b.woken[rest:]); err != nil {
+	of := slices.Values(b.touched)
+	if opens != b.lastHoursOf {
+		of = maps.Values(b.index.entries)
+	}
+	var changed []*entry
+	for e := range of {
+		if e.launch == nil || e.tape == nil || e.facts == nil || e.facts.reference < 0 || int64(e.flowAt) < opens || e.launch.CreatedAt >= opens {
+			e.before = nil
+			continue
+		}
+		if e.before == nil || e.before.pool != e.referencePool().id || e.before.minute != e.tape.LastMinute(opens) {
+			changed = append(changed, e)
+		}
+	}
+	const atOnce = 100
+	for part := range slices.Chunk(changed, atOnce) {
+		if err := b.readLastHoursOf(ctx, v, part, opens); err != nil {
 			return err
 		}
-		clear(b.woken[rest:])
-		b.woken = b.woken[:rest]
 	}
+	b.lastHoursOf = opens
 	return nil
 }
 
-func (b *book) readRestedOf(ctx context.Context, v *View, part []woken) error {
+func (b *book) readLastHoursOf(ctx context.Context, v *View, part []*entry, opens int64) error {
 	moments := make([]store.PoolTime, len(part))
-	for i, w := range part {
-		moments[i] = store.PoolTime{Pool: w.facts.pools[w.facts.reference].id, At: candle.Minute.Open(w.at)}
+	for i, e := range part {
+		moments[i] = store.PoolTime{Pool: e.referencePool().id, At: opens}
 	}
 	closes, err := v.looks.ClosesBefore(ctx, b.chain, moments)
 	if err != nil {
 		return err
 	}
-	var quotes []store.PoolTime
-	for i, w := range part {
+	for i, e := range part {
+		quote := e.referencePool().quote
+		e.before = &lastHour{minute: e.tape.LastMinute(opens), pool: moments[i].Pool, quote: quote}
 		if last, ok := closes[moments[i]]; ok {
-			quotes = append(quotes, b.quoteAt(w.facts.pools[w.facts.reference].quote, last.Open))
-		}
-	}
-	quotes = slices.DeleteFunc(quotes, func(m store.PoolTime) bool { return m.Pool.IsNone() })
-	worth, err := v.looks.ClosesBefore(ctx, b.chain, quotes)
-	if err != nil {
-		return err
-	}
-	for i, w := range part {
-		last, ok := closes[moments[i]]
-		if !ok {
-			continue
-		}
-		quote := w.facts.pools[w.facts.reference].quote
-		usd := worth[b.quoteAt(quote, last.Open)].USD
-		if q := b.usd[quote]; q.Pegged {
-			usd = q.USD
-		}
-		if usd > 0 {
-			w.rested = &rested{w.at, quote, last.USD / usd}
+			e.before.price = closeInQuote(&last, quote == b.wrapped, b.usd[quote], b.quoteDecimals[quote])
 		}
 	}
 	return nil
 }
 
-// quoteAt is the moment at which a candle of the chain closed, of the pool that prices a quote; a pegged quote has no such pool.
-func (b *book) quoteAt(quote market.Address, open int64) store.PoolTime {
-	return store.PoolTime{Pool: b.quotePools[quote], At: open + 60}
-}
+// referencePool is the pool that prices the token.
+func (e *entry) referencePool() *poolFacts { return &e.facts.pools[e.facts.reference] }
 
-// before is what a token that was traded again within the hour cost before, in USD at what its quote was worth an hour ago; 0 when unknown.
-func (b *book) before(e *entry) float64 {
-	if e.rested != nil && e.rested.until < windowOpens(b.status.Last.Time, hourS) {
-		e.rested = nil
-	}
-	if e.rested == nil {
+// hourAgo is what a launched token that was traded within the hour cost before it, in USD at what its quote was worth then; 0 when unknown.
+func (b *book) hourAgo(e *entry) float64 {
+	if e.before == nil {
 		return 0
 	}
-	return e.rested.price * b.hourUSD[e.rested.quote]
+	return e.before.price * b.hourUSD[e.before.quote]
 }

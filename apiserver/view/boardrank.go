@@ -66,7 +66,7 @@ func (b *book) judge(e *entry, gate *board.Gate, m *measured) {
 		hour = e.tape.Hour(b.status.Last.Time)
 		if e.launch.CreatedAt > b.status.Last.Time-hourS && m.worth.beforeUSD > 0 {
 			hour.ReferenceUSD = m.worth.beforeUSD // what the launch said: no trade was made at it
-		} else if before := b.before(e); before > 0 {
+		} else if before := b.hourAgo(e); before > 0 {
 			hour.ReferenceUSD = before
 		}
 		e.traded = &traded{m.parts, e.score, hour}

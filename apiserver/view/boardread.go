@@ -36,7 +36,7 @@ func (b *book) read(ctx context.Context, v *View, status store.ChainStatus, c *s
 		{true, b.readTokens},
 		{c.Quotes, b.readQuotes},
 		{true, b.readHour},
-		{true, b.readRested},
+		{true, b.readLastHours},
 		{c.Metadata, b.readMetadata},
 		{c.Trust, b.readTrust},
 	} {
@@ -163,9 +163,6 @@ func (b *book) bookTrades(block []store.Flow) {
 		f := &block[i]
 		b.nextTrades = f.Block + 1
 		e := b.at(f.Base)
-		if e.tape == nil || f.Time-int64(e.flowAt) >= traction.Window {
-			b.woken = append(b.woken, woken{e, f.Time})
-		}
 		if e.tape == nil {
 			e.tape = &traction.Tape{}
 			e.exclude()

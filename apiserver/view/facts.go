@@ -89,9 +89,10 @@ type worth struct {
 	price             float64 // 0 when unknown
 	beforeUSD         float64 // the price 24 hours ago; 0 when unknown
 	liquidity, volume float64 // unknown while priced is 0
-	// priced are the trusted pools whose quote has a price, curves those of them that are bonding curves, pairs those that hold something.
-	priced, curves, pairs int
-	pegged, onCurve       bool
+	// priced are the trusted pools whose quote has a price, pairs those of them that hold something, curves the bonding curves among them,
+	// and pools the others that hold something.
+	priced, pairs, curves, pools int
+	pegged, onCurve              bool
 }
 
 // valued says that a trusted pool prices the token. A curve that has raised nothing yet does.
@@ -118,6 +119,8 @@ func (f *facts) worth(mint market.Address, usd map[market.Address]market.QuotePr
 			}
 			if p.curve {
 				w.curves++
+			} else if p.locked > 0 {
+				w.pools++
 			}
 			w.liquidity += p.locked * at
 			w.volume += p.volumeUSD
@@ -139,7 +142,7 @@ func (f *facts) changedWith(mint market.Address, quotes map[market.Address]Stamp
 func (f *facts) figures(mint market.Address, usd map[market.Address]market.QuotePrice, now int64) Figures {
 	w := f.worth(mint, usd, now)
 	out := Figures{
-		Pairs: w.pairs, Pegged: w.pegged, OnCurve: w.onCurve && !w.pegged, OnCurvesAlone: w.priced > 0 && w.curves == w.priced,
+		Pairs: w.pairs, Pegged: w.pegged, OnCurve: w.onCurve && !w.pegged, OnCurvesAlone: w.curves > 0 && w.pools == 0,
 	}
 	if w.beforeUSD > 0 {
 		p := &f.pools[f.reference]

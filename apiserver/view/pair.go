@@ -3,11 +3,11 @@ package view
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/price"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
@@ -124,14 +124,16 @@ func (v *View) measureChain(ctx context.Context, chain string, pairs []*Pair) er
 	if err != nil {
 		return err
 	}
+	declared := v.Snapshot().Catalog.Chain(chain)
 	for _, p := range pairs {
+		native := declared != nil && declared.Wrapped == p.Pool.Quote
 		for i := range active {
 			if active[i].Pool == p.Pool.ID {
 				p.add(&active[i], starts[:day])
 			}
 		}
 		for w, start := range starts[:day] {
-			p.change(w, before.price(p, start))
+			p.change(w, before.price(p, start, native))
 		}
 		then := newPast(p.Pool)
 		p.change(day, then.dayAgo(now, p.Token.USD[p.Pool.Quote]))
@@ -153,21 +155,7 @@ func (v *View) pricesThen(ctx context.Context, chain string, pairs []*Pair, star
 			}
 		}
 	}
-	closes, err := v.closesBefore(ctx, chain, moments)
-	if err != nil {
-		return nil, err
-	}
-	moments = moments[:0]
-	for _, p := range pairs { // what the quote was worth when the pair was traded before a moment
-		for _, start := range starts {
-			if c, ok := closes[store.PoolTime{Pool: p.Pool.ID, At: start}]; ok {
-				moments = append(moments, store.PoolTime{Pool: p.Quote.Pool, At: c.Open + 60})
-			}
-		}
-	}
-	more, err := v.closesBefore(ctx, chain, moments)
-	maps.Copy(closes, more)
-	return closes, err
+	return v.closesBefore(ctx, chain, moments)
 }
 
 // closesBefore asks for each moment once.
@@ -190,8 +178,12 @@ func (c pastCloses) quoteUSD(p *Pair, at int64) float64 {
 }
 
 // price is what a pair cost at a moment: its price in the quote then, times what the quote was worth then. Where it wasn't traded since, its
-// price in the quote is what it is now. Of a pair that is younger than the moment it is the first price known; 0 is unknown.
-func (c pastCloses) price(p *Pair, at int64) float64 {
+// price in the quote is what it is now. Of a pair that is younger than the moment it is the first price known; 0 is unknown. native says
+// that its quote is the chain's own coin.
+func (c pastCloses) price(p *Pair, at int64, native bool) float64 {
+	if p.Pool.CreatedAt >= at {
+		return p.Pool.Day.ReferenceUSD
+	}
 	worth := c.quoteUSD(p, at)
 	if p.Pool.LastTradeAt < at {
 		return p.Pool.Price * worth
@@ -200,10 +192,22 @@ func (c pastCloses) price(p *Pair, at int64) float64 {
 	if !ok {
 		return p.Pool.Day.ReferenceUSD
 	}
-	if traded := c.quoteUSD(p, last.Open+60); worth > 0 && traded > 0 {
-		return last.USD / traded * worth
+	if inQuote := closeInQuote(&last, native, p.Token.USD[p.Pool.Quote], p.Quote.Decimals); worth > 0 && inQuote > 0 {
+		return inQuote * worth
 	}
 	return last.USD
+}
+
+// closeInQuote is what a candle ended at in whole quotes; 0 when nothing tells that.
+func closeInQuote(c *store.Close, native bool, quote market.QuotePrice, decimals uint8) float64 {
+	ended := price.Close{
+		USD: c.USD, Native: c.Native, VolumeUSD: c.VolumeUSD.Float64() / 1e9, VolumeQuote: price.Whole(&c.VolumeQuote, decimals),
+	}
+	peg := 0.
+	if quote.Pegged {
+		peg = quote.USD
+	}
+	return ended.InQuote(native, peg)
 }
 
 // add counts what happened in a candle in each window that it lies in.

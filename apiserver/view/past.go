@@ -13,18 +13,14 @@ type past struct {
 	// beforeUSD is the price before the last 24 hours at what the quote was worth when the price was made, or the first one known; 0 when
 	// unknown.
 	beforeUSD float64
-	// launchedAt is when a curve opened, 0 for other pools; tradedAt when the pool was traded last. Unix seconds.
-	launchedAt, tradedAt int64
+	// createdAt is when the pool was made, 0 where that isn't known; tradedAt when it was traded last. Unix seconds.
+	createdAt, tradedAt int64
 }
 
 func newPast(p *market.Pool) past {
-	out := past{
-		quote: p.Quote, price: p.Price, before: p.Day.ReferenceQuote, beforeUSD: p.Day.ReferenceUSD, tradedAt: p.LastTradeAt,
+	return past{
+		quote: p.Quote, price: p.Price, before: p.Day.ReferenceQuote, beforeUSD: p.Day.ReferenceUSD, createdAt: p.CreatedAt, tradedAt: p.LastTradeAt,
 	}
-	if p.Protocol == market.BondingCurve {
-		out.launchedAt = p.CreatedAt
-	}
-	return out
 }
 
 // dayAgo is the price in USD 24 hours before now: the price in the quote then, times what the quote was worth then. What wasn't traded
@@ -32,7 +28,7 @@ func newPast(p *market.Pool) past {
 func (p *past) dayAgo(now int64, quote market.QuotePrice) float64 {
 	start := windowOpens(now, dayS)
 	switch {
-	case p.beforeUSD == 0 || quote.DayUSD == 0 || p.launchedAt >= start:
+	case p.beforeUSD == 0 || quote.DayUSD == 0 || p.createdAt >= start:
 		return p.beforeUSD
 	case p.tradedAt < start:
 		return p.price * quote.DayUSD

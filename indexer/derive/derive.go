@@ -202,7 +202,7 @@ type run struct {
 	told      map[market.Address]told
 	// opening are the states of curves before their first trade, of those that were launched or first traded in the block.
 	opening map[market.Address]market.CurveReserves
-	// opened are the states of pools when their first price was set, of those that got it in the block.
+	// opened are the states of pools with their first liquidity, of those that got it in the block.
 	opened map[market.Address]market.Pool
 	// taken is what curves take, as their contracts answered.
 	taken map[market.CurveKey]market.Address
@@ -272,7 +272,6 @@ func (r *run) event(tx *market.Tx, i int) {
 	case market.PoolPriced:
 		if p := r.touch(e.Pool); p != nil {
 			p.SqrtPriceX96, p.Tick = e.SqrtPriceX96, e.Tick
-			r.opened[e.Pool] = *p
 		}
 	case market.RangeLiquidity:
 		r.rangeLiquidity(e)

@@ -408,8 +408,8 @@ func curvePrice(pricing market.CurvePricing, c *market.CurveReserves, baseDecima
 	return c.Price.Float64() / math.Pow10(int(pricing.Decimals())+int(quoteDecimals)-int(baseDecimals)), 0
 }
 
-// openWindows gives the windows of curves, and of pools that tokens were launched into, the price that they opened with, before any trade:
-// what the first buys moved it to is no price from before them.
+// openWindows gives the windows of curves and pools that open in the block the price that they open with, before any trade: what the first
+// buys moved it to is no price from before them.
 func (r *run) openWindows() {
 	for _, id := range r.touched {
 		p := r.s.pools.get(id)
@@ -417,22 +417,18 @@ func (r *run) openWindows() {
 			continue
 		}
 		at := r.openingPrice(p)
-		usd := at * r.usd(p.Quote)
-		if usd <= 0 {
-			continue
-		}
-		day := &r.s.pools.edit(id).Day
-		day.ReferenceUSD = usd
-		if p.Protocol == market.BondingCurve {
-			day.ReferenceQuote = at
+		if usd := at * r.usd(p.Quote); usd > 0 {
+			day := &r.s.pools.edit(id).Day
+			day.ReferenceUSD, day.ReferenceQuote = usd, at
 		}
 	}
 }
 
-// openingPrice is the price in whole quotes that the pool opened with, when the token of its base was launched into it in this block; 0 else.
+// openingPrice is the price in whole quotes at which a curve was launched, or a pool got its first liquidity, in this block; 0 else. Of a pool
+// that was met later nobody knows whether the liquidity was the first.
 func (r *run) openingPrice(p *market.Pool) float64 {
-	base, quote, l := r.s.tokens.get(p.Base), r.s.tokens.get(p.Quote), r.s.launches.get(p.Base)
-	if l == nil || base == nil || quote == nil || !base.HasDecimals || !quote.HasDecimals {
+	base, quote := r.s.tokens.get(p.Base), r.s.tokens.get(p.Quote)
+	if base == nil || quote == nil || !base.HasDecimals || !quote.HasDecimals {
 		return 0
 	}
 	if p.Protocol == market.BondingCurve {
@@ -440,11 +436,11 @@ func (r *run) openingPrice(p *market.Pool) float64 {
 		if !ok {
 			return 0
 		}
-		at, _ := curvePrice(l.Rules.Pricing, &c, base.Decimals, quote.Decimals)
+		at, _ := curvePrice(r.s.launches.get(p.Base).Rules.Pricing, &c, base.Decimals, quote.Decimals)
 		return at
 	}
 	opened, ok := r.opened[p.ID]
-	if !ok || l.Pool != p.ID || l.Block != r.b.Number {
+	if !ok || p.CreatedBlock == 0 {
 		return 0
 	}
 	r.reprice(&opened)

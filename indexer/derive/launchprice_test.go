@@ -88,8 +88,8 @@ func TestChangeIsAgainstTheLaunchPrice(t *testing.T) {
 	})
 }
 
-// TestChangeIsAgainstThePoolsOpeningPrice is the same for tokens that are launched into a pool: they open at what the pool was set to,
-// and the buys of that block are the move since.
+// TestChangeIsAgainstThePoolsOpeningPrice is the same for pools: they open at the price that their first liquidity has, and the buys of that
+// block are the move since.
 func TestChangeIsAgainstThePoolsOpeningPrice(t *testing.T) {
 	t.Parallel()
 	live := func(pool market.Address) market.Event {
@@ -98,8 +98,8 @@ func TestChangeIsAgainstThePoolsOpeningPrice(t *testing.T) {
 	reference := func(b *bench, pool market.Address, want float64) {
 		t.Helper()
 		day := b.db.pools[pool].Day
-		if !near(day.ReferenceUSD, want) || day.ReferenceQuote != 0 {
-			t.Errorf("the price before the window is %v USD (%v in the quote), want %v (and none)", day.ReferenceUSD, day.ReferenceQuote, want)
+		if !near(day.ReferenceUSD, want) || !near(day.ReferenceQuote, want/2000) {
+			t.Errorf("the price before the window is %v USD (%v in the quote), want %v (and %v)", day.ReferenceUSD, day.ReferenceQuote, want, want/2000)
 		}
 	}
 	// One pup is 0.001 WETH, or 2 USD, when the pool is filled.
@@ -130,7 +130,28 @@ func TestChangeIsAgainstThePoolsOpeningPrice(t *testing.T) {
 		t.Parallel()
 		b := stage(t)
 		b.next(12, facts(pup), tx(v2Events()...), tx(buy()...))
-		reference(b, poolA, 8)
+		reference(b, poolA, 2)
+	})
+	t.Run("before anybody buys", func(t *testing.T) {
+		t.Parallel()
+		b := stage(t)
+		b.next(12, facts(pup), tx(v2Events()...))
+		reference(b, poolA, 2)
+		b.next(12, nil, tx(buy()...))
+		reference(b, poolA, 2)
+	})
+	t.Run("a pool that was met later", func(t *testing.T) {
+		t.Parallel()
+		b := stage(t)
+		made, ok := pair(poolA, pup, weth).(market.PoolCreated)
+		if !ok {
+			t.Fatal("a pair isn't a pool")
+		}
+		known := append(facts(pup), market.PoolFact{Pool: poolA, Known: true, Info: made})
+		b.next(12, known, tx(buy()...))
+		if got := b.db.pools[poolA].Day.ReferenceUSD; !near(got, 8) {
+			t.Errorf("the price before the window is %v USD, want the 8 of its first trade", got)
+		}
 	})
 	v4Pool := func(b *bench, pool market.Address) {
 		t.Helper()

@@ -45,9 +45,6 @@ func (r *run) poolKnown(c market.PoolCreated, complete bool) {
 	r.token(p.Quote)
 	r.s.byBase[p.Base] = append(r.s.byBase[p.Base], p.ID)
 	r.touch(p.ID)
-	if !p.SqrtPriceX96.IsZero() {
-		r.opened[p.ID] = *p
-	}
 }
 
 func (r *run) rangeLiquidity(e market.RangeLiquidity) {
@@ -56,6 +53,9 @@ func (r *run) rangeLiquidity(e market.RangeLiquidity) {
 		return
 	}
 	t := r.s.ticks.edit(e.Pool)
+	if len(*t) == 0 {
+		r.opened[e.Pool] = *p
+	}
 	*t = t.AddRange(e.TickLower, e.TickUpper, e.Delta)
 	if e.TickLower <= p.Tick && p.Tick < e.TickUpper {
 		sum := market.SignedAmount{Abs: p.Liquidity}.Add(e.Delta)

@@ -108,18 +108,15 @@ func (m *Machine) expire(s *State, key market.CandleKey) {
 	}
 }
 
-// closeInQuote is what a minute ended at in whole quotes; 0 when nothing tells that. Candles have prices in USD and in the native coin:
-// what another quote was worth follows from the minute's volume, which is counted in both.
+// closeInQuote is what a minute ended at in whole quotes; 0 when nothing tells that.
 func (m *Machine) closeInQuote(s *State, quote market.Address, c *market.Candle) float64 {
-	if quote == m.wrapped {
-		return c.Native.Close
+	ended := price.Close{USD: c.USD.Close, Native: c.Native.Close, VolumeUSD: c.VolumeUSD.Float64() / 1e9}
+	if t := s.tokens.get(quote); t != nil && t.HasDecimals {
+		ended.VolumeQuote = price.Whole(&c.VolumeQuote, t.Decimals)
 	}
+	peg := 0.
 	if q := s.quotes.get(quote); q != nil && q.Pegged {
-		return c.USD.Close / q.USD
+		peg = q.USD
 	}
-	t := s.tokens.get(quote)
-	if t == nil || !t.HasDecimals || c.VolumeUSD.IsZero() {
-		return 0
-	}
-	return c.USD.Close * price.Whole(&c.VolumeQuote, t.Decimals) / (c.VolumeUSD.Float64() / 1e9)
+	return ended.InQuote(quote == m.wrapped, peg)
 }

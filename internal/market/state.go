@@ -138,12 +138,11 @@ const (
 type Window struct {
 	VolumeUSD   Amount // in 1e-9 USD
 	Buys, Sells int64
-	// ReferenceUSD is the price before the window. While the pool is younger than it, it is the price that a curve, or a pool that the
-	// token was launched into, opened with, before any trade, where its launch tells that, else the first one ever.
+	// ReferenceUSD is the price before the window. While the pool is younger than it, it is the price that the pool opened with, before any
+	// trade, where that is known, else the first one ever.
 	ReferenceUSD float64
 	// ReferenceQuote is the price before the window in whole quotes; ReferenceUSD is that at what the quote was worth when the price was
-	// made, which may be long before the window. It is 0 while unknown and while the pool is younger than the window, except for a
-	// curve, where it is the price that the curve opened with.
+	// made, which may be long before the window. It is 0 while unknown.
 	ReferenceQuote float64
 }
 

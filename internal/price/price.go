@@ -167,3 +167,26 @@ func NanoUSD(quote *market.Amount, decimals uint8, usd float64) (nano int64, ok 
 	}
 	return int64(v), true
 }
+
+// Close is what a candle of a pool ended at, with its volumes.
+type Close struct {
+	USD, Native float64 // per whole base; Native in the chain's own coin
+	// VolumeUSD and VolumeQuote are the candle's volume in USD and in whole quotes.
+	VolumeUSD, VolumeQuote float64
+}
+
+// InQuote is the close in whole quotes; 0 when nothing tells it. native says that the quote is the chain's own coin, pegUSD what it is worth
+// while it stands at its peg, else 0. The worth of another quote follows from the volume, which is counted in both: it is the minute's
+// mean, near to what it was at the close.
+func (c Close) InQuote(native bool, pegUSD float64) float64 {
+	switch {
+	case native:
+		return c.Native
+	case pegUSD > 0:
+		return c.USD / pegUSD
+	case c.VolumeUSD > 0:
+		return c.USD * c.VolumeQuote / c.VolumeUSD
+	default:
+		return 0
+	}
+}

@@ -57,6 +57,8 @@ type PoolTime struct {
 type Close struct {
 	Open        int64 // of the candle; unix seconds
 	USD, Native float64
+	VolumeUSD   market.Amount // in 1e-9 USD
+	VolumeQuote market.Amount // in the quote's smallest unit
 }
 
 // ClosesBefore are the closes of the newest minute candles that open before some moments; a moment without any is left out.
@@ -67,7 +69,8 @@ func (s *Store) ClosesBefore(ctx context.Context, chain string, moments []PoolTi
 	parts := make([]string, len(moments))
 	args := make([]any, 0, 4*len(moments))
 	for i, m := range moments {
-		parts[i] = "SELECT n, open_at, close_usd, close_native FROM (SELECT CAST(? AS INTEGER) AS n, open_at, close_usd, close_native FROM candles WHERE chain = ? AND pool = ? " +
+		parts[i] = "SELECT n, open_at, close_usd, close_native, volume_usd, volume_quote FROM " +
+			"(SELECT CAST(? AS INTEGER) AS n, open_at, close_usd, close_native, volume_usd, volume_quote FROM candles WHERE chain = ? AND pool = ? " +
 			"AND interval_s = 60 AND open_at < ? ORDER BY open_at DESC LIMIT 1) c"
 		args = append(args, i, chain, m.Pool.Bytes(), m.At)
 	}
@@ -76,13 +79,16 @@ func (s *Store) ClosesBefore(ctx context.Context, chain string, moments []PoolTi
 		OpenAt      int64
 		CloseUSD    float64 `bun:"close_usd"`
 		CloseNative float64
+		VolumeUSD   []byte `bun:"volume_usd"`
+		VolumeQuote []byte
 	}
 	if err := s.read.NewRaw(strings.Join(parts, " UNION ALL "), args...).Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("database: read candles: %w", err)
 	}
 	out := make(map[PoolTime]Close, len(rows))
+	col := columns{table: "candles"}
 	for _, r := range rows {
-		out[moments[r.N]] = Close{r.OpenAt, r.CloseUSD, r.CloseNative}
+		out[moments[r.N]] = Close{r.OpenAt, r.CloseUSD, r.CloseNative, col.amount(r.VolumeUSD), col.amount(r.VolumeQuote)}
 	}
-	return out, nil
+	return out, col.err
 }

@@ -49,6 +49,7 @@ type Tape struct {
 	minutes  []bucket // the last hour's minutes that have trades, oldest first: 60 at most
 	// first is the first price known and before that of the newest minute that left minutes; 0 while there is none.
 	first, before float64
+	beforeAt      uint32 // the open of the minute of before; unix seconds
 }
 
 // bucket is one minute's trades.
@@ -155,7 +156,7 @@ func (t *Tape) dropMinutes(now int64) {
 	from, gone := hourOpens(now), 0
 	for gone < len(t.minutes) && t.minutes[gone].open < from {
 		if c := t.minutes[gone].close; c > 0 {
-			t.before = c
+			t.before, t.beforeAt = c, t.minutes[gone].open
 		}
 		gone++
 	}
@@ -235,6 +236,17 @@ func (t *Tape) Hour(now int64) Hour {
 		}
 	}
 	return h
+}
+
+// LastMinute is the open of the newest minute with a price before a moment; 0 when the tape knows none. Unix seconds.
+func (t *Tape) LastMinute(before int64) int64 {
+	last := int64(t.beforeAt)
+	for _, b := range t.minutes {
+		if int64(b.open) < before && b.close > 0 {
+			last = int64(b.open)
+		}
+	}
+	return last
 }
 
 // Prune gives back the memory of wallets that were silent for Window and reports whether nothing is left; then the tape can
