@@ -95,7 +95,7 @@ func (p *Program) Run(ctx context.Context) error {
 		return server.Run(ctx, listener)
 	})
 	g.Go(func() error {
-		return telemetry.Serve(ctx, operations, telemetry.Operations(p.Metrics, ready, p.Operations.Pprof), time.Second, p.Log)
+		return telemetry.Serve(ctx, operations, telemetry.Operations(p.Metrics, telemetry.Always, ready, p.Operations.Pprof), time.Second, p.Log)
 	})
 	if p.Ready != nil {
 		g.Go(func() error {

@@ -125,6 +125,7 @@ func before(b *market.Block) evm.BlockRef { return evm.BlockRef{Number: b.Number
 func (e *enrichment) pools() error {
 	settled := map[market.Address]bool{} // created or asked about
 	for i := range e.blocks {
+		e.pulse.beat()
 		b := &e.blocks[i]
 		unknown := e.unknownPools(b, settled)
 		if len(unknown) == 0 {
@@ -191,6 +192,7 @@ func (e *enrichment) unknownPools(b *market.Block, settled map[market.Address]bo
 func (e *enrichment) curves() error {
 	seen := launches{}
 	for i := range e.blocks {
+		e.pulse.beat()
 		b := &e.blocks[i]
 		contract, tokens := e.untold(b, seen)
 		if len(tokens) == 0 {
@@ -251,6 +253,7 @@ func (e *enrichment) tokens() error {
 		pairs: map[market.Address]bool{}, launched: launches{},
 	}
 	for i := range e.blocks {
+		e.pulse.beat()
 		b := &e.blocks[i]
 		n.launched.see(b)
 		if err := e.ask(b, n.of(b), n.launched); err != nil {
@@ -406,6 +409,7 @@ func (e *enrichment) ask(b *market.Block, tokens []market.Address, launched laun
 func (e *enrichment) samples() error {
 	launched := launches{}
 	for i := range e.blocks {
+		e.pulse.beat()
 		b := &e.blocks[i]
 		if i > 0 {
 			launched.see(&e.blocks[i-1])

@@ -2,6 +2,7 @@ package indexer
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
@@ -62,7 +63,12 @@ func (ix *Indexer) hear(ctx context.Context, l *store.Lease, head evm.Head) erro
 	if !due {
 		return nil
 	}
-	return ix.store.SetHead(ctx, l, status)
+	err := ix.store.SetHead(ctx, l, status)
+	if errors.Is(err, store.ErrInterrupted) {
+		ix.log.WarnContext(ctx, "head not recorded", "err", err.Error())
+		return nil // the next one is
+	}
+	return err
 }
 
 // watchHead reads the head while the loop doesn't: a block, or the past, may take it long.

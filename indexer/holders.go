@@ -271,10 +271,12 @@ func (ix *Indexer) mergeHolders(ctx context.Context) ([]market.Address, error) {
 		if !j.Done() || ix.state.Last().Number < j.Final {
 			continue
 		}
+		ix.pulse.beat()
 		balances, err := ix.store.Staged(ctx, ix.cfg.ID, j.Token, nil)
 		if err != nil {
 			return nil, err
 		}
+		ix.pulse.beat()
 		queued, err := ix.store.Queued(ctx, ix.cfg.ID, j.Token)
 		if err != nil {
 			return nil, err

@@ -119,6 +119,7 @@ type Indexer struct {
 	checker *trust.Checker
 	sweep   sweep
 	account account
+	pulse   pulse
 }
 
 // ErrHalted means that the chain needs a human; the error says for what. The chain's state says so too.
@@ -148,6 +149,8 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("chain %s: encode its document: %w", cfg.ID, err)
 	}
+	ix.pulse.now = o.Now
+	ix.pulse.beat()
 	ix.account = account{now: o.Now, state: chainconfig.State{Chain: cfg.ID, Document: hash, Phase: chainconfig.PhaseStarting}}
 	known, err := newKnowledge(cfg, st)
 	if err != nil {
@@ -188,7 +191,9 @@ func (ix *Indexer) Run(ctx context.Context) error {
 	defer func() { stop(); <-done }()
 	pause := retryPause{}
 	for {
+		ix.pulse.beat()
 		err := ix.session(ctx)
+		ix.pulse.beat()
 		ix.settled.Store(true)
 		switch {
 		case ended(ctx):
@@ -257,6 +262,7 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 func (ix *Indexer) acquire(ctx context.Context) (*store.Lease, error) {
 	waiting := false
 	for {
+		ix.pulse.beat()
 		l, err := ix.store.Acquire(ctx, ix.cfg.ID, ix.o.Holder, leaseTTL)
 		if !errors.Is(err, store.ErrLeaseHeld) {
 			return l, err
@@ -294,6 +300,7 @@ func (ix *Indexer) index(ctx context.Context) error {
 	heads := ix.source.Heads(ctx)
 	running := false
 	for {
+		ix.pulse.beat()
 		if err := ix.readHead(ctx); err != nil {
 			return err
 		}
@@ -313,7 +320,8 @@ func (ix *Indexer) index(ctx context.Context) error {
 		if caughtUp && !running {
 			running = true
 			ix.settled.Store(true)
-			if err := ix.store.SetState(ctx, ix.lease, store.ChainRunning, ""); err != nil {
+			err := ix.untilWritten(ctx, func() error { return ix.store.SetState(ctx, ix.lease, store.ChainRunning, "") })
+			if err != nil {
 				return err
 			}
 		}
@@ -455,6 +463,7 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 	var blocks []market.Block
 	events := 0
 	for batch, err := range ix.source.Backfill(ctx, first, last) {
+		ix.pulse.beat()
 		if err != nil {
 			ix.degraded(ctx, err)
 			return err
@@ -494,6 +503,7 @@ func (ix *Indexer) follow(ctx context.Context, next uint64) error {
 		if last := ix.state.Last(); !last.Hash.IsZero() && h.Parent != last.Hash {
 			return ix.rewind(ctx)
 		}
+		ix.pulse.beat()
 		b, err := ix.source.Block(ctx, h)
 		if err != nil {
 			ix.degraded(ctx, err)
@@ -519,14 +529,14 @@ func (ix *Indexer) commit(ctx context.Context, blocks []market.Block, until mark
 	}
 	c := &store.Commit{
 		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(), Facts: facts, Merged: merged,
-		Changes: ix.state.Flush(ix.o.CachedRows),
+		Changes: ix.state.Flush(ix.o.CachedRows), Beat: ix.pulse.beat,
 	}
 	// What was read as the past can't be undone: nothing below it may be kept as a place to go back to.
 	c.Horizon = until.Number
 	if undo {
 		c.Horizon -= min(until.Number, ix.cfg.ReorgBlocks)
 	}
-	if err := ix.store.Commit(ctx, ix.lease, c); err != nil {
+	if err := ix.untilWritten(ctx, func() error { return ix.store.Commit(ctx, ix.lease, c) }); err != nil {
 		return err
 	}
 	ix.progressed = true

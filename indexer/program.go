@@ -2,8 +2,11 @@ package indexer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
+	"net/http"
+	"sync"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -47,6 +50,21 @@ func (p *Program) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = l.Close() }()
+	var started startedIndexer
+	g, ctx := errgroup.WithContext(ctx)
+	// The listener answers while the database is opened and migrated, which takes as long as it takes.
+	g.Go(func() error {
+		operations := telemetry.Operations(p.Metrics, started.alive, started.ready, p.Operations.Pprof)
+		operations.Handle("GET "+chainconfig.StatePath, &started)
+		operations.Handle("GET /trust/{mint}", &started)
+		return telemetry.Serve(ctx, l, operations, time.Second, p.Log)
+	})
+	g.Go(func() error { return p.index(ctx, cfg, &started) })
+	return g.Wait()
+}
+
+// index runs the indexer, which answers by started as long as it runs.
+func (p *Program) index(ctx context.Context, cfg *chainconfig.Chain, started *startedIndexer) error {
 	st, err := store.OpenPatiently(ctx, p.Database, p.Now, p.Log)
 	if err != nil {
 		return err
@@ -58,26 +76,17 @@ func (p *Program) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		for ix.Run(ctx) != nil { // the indexer has logged why
-			if !wait.For(ctx, haltedPause) {
-				break
-			}
+	started.set(ix, st)
+	defer started.set(nil, nil)
+	var building sync.WaitGroup
+	defer building.Wait()
+	building.Go(func() { st.BuildIndexes(ctx, p.Log) })
+	for ix.Run(ctx) != nil { // the indexer has logged why
+		if !wait.For(ctx, haltedPause) {
+			break
 		}
-		return nil
-	})
-	g.Go(func() error {
-		st.BuildIndexes(ctx, p.Log)
-		return nil
-	})
-	g.Go(func() error {
-		operations := telemetry.Operations(p.Metrics, st.Ping, p.Operations.Pprof)
-		operations.Handle("GET "+chainconfig.StatePath, ix.StateHandler())
-		operations.Handle("GET /trust/{mint}", ix.ChecksHandler())
-		return telemetry.Serve(ctx, l, operations, time.Second, p.Log)
-	})
-	return g.Wait()
+	}
+	return nil
 }
 
 func (p *Program) document() (*chainconfig.Chain, error) {
@@ -90,4 +99,56 @@ func (p *Program) document() (*chainconfig.Chain, error) {
 			p.Document, has, p.DocumentHash)
 	}
 	return cfg, nil
+}
+
+// startedIndexer answers for an indexer that may not have started yet.
+type startedIndexer struct {
+	mu    sync.Mutex
+	ix    *Indexer
+	store *store.Store
+	paths *http.ServeMux
+}
+
+func (s *startedIndexer) set(ix *Indexer, st *store.Store) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ix, s.store, s.paths = ix, st, http.NewServeMux()
+	if ix != nil {
+		s.paths.Handle("GET "+chainconfig.StatePath, ix.StateHandler())
+		s.paths.Handle("GET /trust/{mint}", ix.ChecksHandler())
+	}
+}
+
+// alive is nil while the database is opened: that ends by itself when nobody answers, and a migration has no bound.
+func (s *startedIndexer) alive() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ix == nil {
+		return nil
+	}
+	return s.ix.Alive()
+}
+
+var errStarting = errors.New("the database is being opened")
+
+func (s *startedIndexer) ready(ctx context.Context) error {
+	s.mu.Lock()
+	st := s.store
+	s.mu.Unlock()
+	if st == nil {
+		return errStarting
+	}
+	return st.Ping(ctx)
+}
+
+// ServeHTTP passes a request to the indexer.
+func (s *startedIndexer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	ix, paths := s.ix, s.paths
+	s.mu.Unlock()
+	if ix == nil {
+		http.Error(w, errStarting.Error(), http.StatusServiceUnavailable)
+		return
+	}
+	paths.ServeHTTP(w, r)
 }

@@ -54,6 +54,7 @@ func (ix *Indexer) rewind(ctx context.Context) error {
 	last := ix.state.Last()
 	differs := false
 	for _, b := range known {
+		ix.pulse.beat()
 		if b.Number > ix.head.Number {
 			continue
 		}
@@ -68,7 +69,7 @@ func (ix *Indexer) rewind(ctx context.Context) error {
 		if b.Number == last.Number {
 			return nil // the nodes changed their mind once more
 		}
-		if err := ix.store.Rewind(ctx, ix.lease, b.Number); err != nil {
+		if err := ix.untilWritten(ctx, func() error { return ix.store.Rewind(ctx, ix.lease, b.Number) }); err != nil {
 			return err
 		}
 		ix.log.InfoContext(ctx, "reorg undone", "from", last.Number, "to", b.Number, "depth", last.Number-b.Number)

@@ -56,7 +56,7 @@ func (p *Program) Run(ctx context.Context) error {
 	g.Go(func() error { return op.Run(ctx) })
 	g.Go(func() error {
 		all := prometheus.Gatherers{p.Metrics, ctrlmetrics.Registry} // the runtime's metrics are in controller-runtime's
-		return telemetry.Serve(ctx, l, telemetry.Operations(all, op.Ready, p.Operations.Pprof), time.Second, p.Log)
+		return telemetry.Serve(ctx, l, telemetry.Operations(all, telemetry.Always, op.Ready, p.Operations.Pprof), time.Second, p.Log)
 	})
 	if p.Ready != nil {
 		g.Go(func() error {

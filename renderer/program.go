@@ -35,7 +35,7 @@ func (p *Program) Run(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return r.Run(ctx) })
 	g.Go(func() error {
-		return telemetry.Serve(ctx, l, telemetry.Operations(p.Metrics, r.Ready, p.Operations.Pprof), time.Second, o.Log)
+		return telemetry.Serve(ctx, l, telemetry.Operations(p.Metrics, telemetry.Always, r.Ready, p.Operations.Pprof), time.Second, o.Log)
 	})
 	return g.Wait()
 }

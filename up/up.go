@@ -131,7 +131,7 @@ func (p *Program) serve(ctx context.Context, declared *files.Declared, st *store
 	}
 	g.Go(func() error { return server.Run(ctx, listener) })
 	g.Go(func() error {
-		return telemetry.Serve(ctx, operations, telemetry.Operations(p.Metrics, server.Ready, p.Operations.Pprof), time.Second, p.Log)
+		return telemetry.Serve(ctx, operations, telemetry.Operations(p.Metrics, telemetry.Always, server.Ready, p.Operations.Pprof), time.Second, p.Log)
 	})
 	g.Go(func() error { return p.announce(ctx, server, indexers, cards, listener.Addr()) })
 	return g.Wait()

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -18,10 +19,23 @@ type transaction struct {
 	bun.Tx
 	conn     bun.Conn
 	postgres bool
+	// beat, if set, is called after each piece of a bulk write.
+	beat func()
 }
 
-// inTransaction runs f and commits; it rolls back when f fails.
-func (s *Store) inTransaction(ctx context.Context, f func(*transaction) error) (err error) {
+func (tx *transaction) wrotePiece() {
+	if tx.beat != nil {
+		tx.beat()
+	}
+}
+
+// inTransaction runs f and commits; it rolls back when f fails. ErrInterrupted says that the same may go through another time. It leaves
+// everything as it was, unless the connection broke while the commit was under way: then nobody knows.
+func (s *Store) inTransaction(ctx context.Context, f func(*transaction) error) error {
+	return interruption(ctx, s.transact(ctx, f))
+}
+
+func (s *Store) transact(ctx context.Context, f func(*transaction) error) (err error) {
 	conn, err := s.write.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("database: %w", err)
@@ -42,6 +56,9 @@ func (s *Store) inTransaction(ctx context.Context, f func(*transaction) error) (
 
 // copyFrom is the number of rows from which on COPY beats one statement.
 const copyFrom = 64
+
+// pieceRows is how many rows are made and written at once: a statement has a time to end in, and so has a transaction between two.
+const pieceRows = 20_000
 
 // sqliteRows is the number of rows per statement on SQLite; its parameters stay far below the limit of 32,766.
 const sqliteRows = 50
@@ -68,7 +85,12 @@ func writeRows[R any](ctx context.Context, tx *transaction, rows []R, replace bo
 	case len(rows) < copyFrom:
 		err = writeStatements(ctx, tx, t, rows, replace, copyFrom, func(n int) string { return fmt.Sprintf("$%d", n) })
 	default:
-		err = copyRows(ctx, tx, t, rows, replace)
+		for piece := range slices.Chunk(rows, pieceRows) {
+			if err = copyRows(ctx, tx, t, piece, replace); err != nil {
+				break
+			}
+			tx.wrotePiece()
+		}
 	}
 	if err != nil {
 		return fmt.Errorf("database: write %d rows of %s: %w", len(rows), t.Name, err)
@@ -104,6 +126,7 @@ func writeStatements[R any](ctx context.Context, tx *transaction, t *schema.Tabl
 		if _, err := tx.Tx.Tx.ExecContext(ctx, q.String(), args...); err != nil {
 			return err
 		}
+		tx.wrotePiece()
 		rows = rows[n:]
 	}
 	return nil
@@ -201,6 +224,7 @@ func remove[R any](ctx context.Context, tx *transaction, rows []R) error {
 		if _, err := q.Exec(ctx); err != nil {
 			return fmt.Errorf("database: delete rows of %s: %w", t.Name, err)
 		}
+		tx.wrotePiece()
 		keys = keys[n:]
 	}
 	return nil

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -25,6 +26,8 @@ type Commit struct {
 	Facts   []StoredFact
 	// Merged are the tokens whose holder backfill the changes contain; its rows go.
 	Merged []market.Address
+	// Beat is called as the writing goes on; it may be nil.
+	Beat func()
 }
 
 type blockRow struct {
@@ -48,6 +51,7 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 			return err
 		}
 		next.number, next.hash = int64(c.Last.Number), c.Last.Hash[:]
+		tx.beat = c.Beat
 		if err := s.writeChanges(ctx, tx, l.Chain, next.commitNo, c); err != nil {
 			return err
 		}
@@ -187,29 +191,39 @@ func addRows(ctx context.Context, tx *transaction, u *undoLog, chain string, ch 
 func apply[K comparable, V, R any](ctx context.Context, tx *transaction, u *undoLog, changes []market.Change[K, V],
 	row func(K, *V) R,
 ) error {
-	var set, gone []R
-	for _, c := range changes {
-		if c.After != nil {
-			set = append(set, row(c.Key, c.After))
-		} else {
-			gone = append(gone, row(c.Key, nil))
+	for piece := range slices.Chunk(changes, pieceRows) {
+		var set, gone []R
+		for _, c := range piece {
+			if c.After != nil {
+				set = append(set, row(c.Key, c.After))
+			} else {
+				gone = append(gone, row(c.Key, nil))
+			}
+			if err := note(u, row(c.Key, c.Before), c.Before != nil); err != nil {
+				return err
+			}
 		}
-		if err := note(u, row(c.Key, c.Before), c.Before != nil); err != nil {
+		if err := upsert(ctx, tx, set); err != nil {
+			return err
+		}
+		if err := remove(ctx, tx, gone); err != nil {
 			return err
 		}
 	}
-	if err := upsert(ctx, tx, set); err != nil {
-		return err
-	}
-	return remove(ctx, tx, gone)
+	return nil
 }
 
 // add inserts rows that are never changed afterwards.
 func add[R any](ctx context.Context, tx *transaction, u *undoLog, rows []R) error {
-	for i := range rows {
-		if err := note(u, rows[i], false); err != nil {
+	for piece := range slices.Chunk(rows, pieceRows) {
+		for i := range piece {
+			if err := note(u, piece[i], false); err != nil {
+				return err
+			}
+		}
+		if err := insert(ctx, tx, piece); err != nil {
 			return err
 		}
 	}
-	return insert(ctx, tx, rows)
+	return nil
 }

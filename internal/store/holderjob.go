@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -241,10 +242,15 @@ func dropNoted[R any](ctx context.Context, tx *transaction, u *undoLog, chain st
 	if err := tx.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Scan(ctx); err != nil {
 		return fmt.Errorf("database: read what a holder backfill leaves: %w", err)
 	}
-	for i := range rows {
-		if err := note(u, rows[i], true); err != nil {
+	for piece := range slices.Chunk(rows, pieceRows) {
+		for i := range piece {
+			if err := note(u, piece[i], true); err != nil {
+				return err
+			}
+		}
+		if err := remove(ctx, tx, piece); err != nil {
 			return err
 		}
 	}
-	return remove(ctx, tx, rows)
+	return nil
 }

@@ -45,8 +45,8 @@ func (x lateIndex) definition(table string) string {
 
 // indexEmpty builds the late indexes of tables without rows, which takes no time. On SQLite it builds all of them: there one process
 // writes, and it has not begun to.
-func (s *Store) indexEmpty(ctx context.Context) error {
-	return s.write.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+func (s *Store) indexEmpty(ctx context.Context, db *bun.DB) error {
+	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if s.postgres != nil {
 			// Programs that start together would each find no index and make it.
 			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", emptyIndexLock); err != nil {

@@ -75,6 +75,9 @@ func (s *Store) Acquire(ctx context.Context, chain, holder string, ttl time.Dura
 		}
 		return nil
 	})
+	if errors.Is(err, errLocked) { // by the holder, who is writing
+		err = errors.Join(ErrLeaseHeld, err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -131,7 +134,7 @@ func (s *Store) updateUnderLease(ctx context.Context, l *Lease, set string, args
 		return err
 	}
 	defer l.endTurn()
-	return updateFenced(ctx, s.write, l, set, args...)
+	return interruption(ctx, updateFenced(ctx, s.write, l, set, args...))
 }
 
 // writeUnderLease runs f in a transaction under the lease and the chain's next commit number. f changes next where it moves the

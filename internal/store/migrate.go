@@ -11,6 +11,7 @@ import (
 
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
+	"github.com/uptrace/bun"
 )
 
 // schemaVersion is the newest schema that this binary knows.
@@ -27,8 +28,9 @@ var (
 		"{{partitioned}}", "WITHOUT ROWID", "DOUBLE PRECISION", "REAL", "BIGINT", "INTEGER")
 )
 
-func (s *Store) migrate(ctx context.Context) error {
-	if err := s.checkReader(ctx); err != nil {
+// migrate brings the schema up to date through connections without timeouts.
+func (s *Store) migrate(ctx context.Context, db *bun.DB) error {
+	if err := s.checkReader(ctx, db); err != nil {
 		return err
 	}
 	words, dialect := sqliteWords, goose.DialectSQLite3
@@ -55,30 +57,30 @@ func (s *Store) migrate(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("database: read the migrations: %w", err)
 	}
-	p, err := goose.NewProvider(dialect, s.write.DB, files, opts...)
+	p, err := goose.NewProvider(dialect, db.DB, files, opts...)
 	if err != nil {
 		return fmt.Errorf("database: prepare the migrations: %w", err)
 	}
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("database: migrate: %w", err)
 	}
-	return s.indexEmpty(ctx)
+	return s.indexEmpty(ctx, db)
 }
 
 // checkReader refuses a database whose oldest reader is newer than this binary. A database without the table is new.
-func (s *Store) checkReader(ctx context.Context) error {
+func (s *Store) checkReader(ctx context.Context, db *bun.DB) error {
 	query := "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_reader'"
 	if s.postgres != nil {
 		query = "SELECT count(*) FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = 'schema_reader'"
 	}
 	var tables, oldest int
-	if err := s.write.QueryRowContext(ctx, query).Scan(&tables); err != nil {
+	if err := db.QueryRowContext(ctx, query).Scan(&tables); err != nil {
 		return fmt.Errorf("database: look for its schema: %w", err)
 	}
 	if tables == 0 {
 		return nil
 	}
-	if err := s.write.QueryRowContext(ctx, "SELECT oldest FROM schema_reader").Scan(&oldest); err != nil {
+	if err := db.QueryRowContext(ctx, "SELECT oldest FROM schema_reader").Scan(&oldest); err != nil {
 		return fmt.Errorf("database: read its schema's version: %w", err)
 	}
 	if oldest > schemaVersion {

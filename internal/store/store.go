@@ -26,8 +26,9 @@ import (
 
 // Store is an open database. Reads go to many connections; on SQLite all writes share one.
 type Store struct {
-	read  *bun.DB
-	write *bun.DB // the same as read on PostgreSQL
+	read *bun.DB
+	// write are the connections of writers. On PostgreSQL they have timeouts, so that no lock is held or waited for without end.
+	write *bun.DB
 	// reserve are a few readers that requests don't use.
 	reserve *bun.DB
 	// postgres is how to connect to PostgreSQL; nil on SQLite.
@@ -103,14 +104,22 @@ func openPostgres(ctx context.Context, dsn string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	open := func(conns int) *sql.DB {
-		db := stdlib.OpenDB(*cfg)
+	limits, err := timeoutsOf(cfg)
+	if err != nil {
+		return nil, err
+	}
+	cfg.DialFunc = limits.dial
+	open := func(conns int, each deadline, options ...stdlib.OptionOpenDB) *sql.DB {
+		bounded := cfg.Copy()
+		bounded.Tracer = each
+		db := stdlib.OpenDB(*bounded, options...)
 		db.SetMaxOpenConns(conns)
 		db.SetMaxIdleConns(conns)
 		db.SetConnMaxIdleTime(5 * time.Minute)
 		return db
 	}
-	db := open(4 * runtime.GOMAXPROCS(0))
+	conns := 4 * runtime.GOMAXPROCS(0)
+	db := open(conns, beyond(readTime))
 	if err := db.PingContext(ctx); err != nil {
 		if unreachable(err) {
 			err = fmt.Errorf("%w: %w", ErrUnreachable, err)
@@ -118,12 +127,14 @@ func openPostgres(ctx context.Context, dsn string) (*Store, error) {
 		return nil, errors.Join(fmt.Errorf("database: no connection to PostgreSQL at %s:%d, database %q: "+
 			"check that it runs and that user and password are right: %w", cfg.Host, cfg.Port, cfg.Database, err), db.Close())
 	}
-	b := bun.NewDB(db, pgdialect.New())
 	s := &Store{
-		read: b, write: b, reserve: bun.NewDB(open(reserved), pgdialect.New()), postgres: cfg, hints: newHints(),
+		read:    bun.NewDB(db, pgdialect.New()),
+		write:   bun.NewDB(open(conns, beyond(limits.statement), stdlib.OptionAfterConnect(limits.set)), pgdialect.New()),
+		reserve: bun.NewDB(open(reserved, beyond(readTime)), pgdialect.New()), postgres: cfg, hints: newHints(),
 		unlock: func() error { return nil },
 	}
-	if err := s.migrate(ctx); err != nil {
+	migrator := bun.NewDB(open(conns, 0), pgdialect.New()) // a migration takes as long as it takes
+	if err := errors.Join(s.migrate(ctx, migrator), migrator.Close()); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -172,7 +183,7 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 		}
 	}
 	if err == nil {
-		err = s.migrate(ctx)
+		err = s.migrate(ctx, s.write)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -192,7 +203,7 @@ func (s *Store) Reserved() *Store {
 // Close closes every connection and frees the file lock.
 func (s *Store) Close() error {
 	var errs []error
-	if s.read != nil && s.read != s.write {
+	if s.read != nil {
 		errs = append(errs, s.read.Close())
 	}
 	if s.write != nil {

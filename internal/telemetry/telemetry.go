@@ -38,11 +38,20 @@ func NewRegistry() *prometheus.Registry {
 	return r
 }
 
-// Operations is the handler of the operations listener, to which a program may add paths of its own. ready says why the
-// program is not ready, or nil.
-func Operations(r prometheus.Gatherer, ready func(context.Context) error, withPprof bool) *http.ServeMux {
+// Always is alive for a program that is as long as it answers.
+func Always() error { return nil }
+
+// Operations is the handler of the operations listener, to which a program may add paths of its own. alive says why the program is
+// to be started anew, ready why it is not ready, or nil.
+func Operations(r prometheus.Gatherer, alive func() error, ready func(context.Context) error, withPprof bool) *http.ServeMux {
 	m := http.NewServeMux()
-	m.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	m.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {
+		if err := alive(); err != nil {
+			http.Error(w, err.Error(), http.StatusServiceUnavailable)
+			return
+		}
+		_, _ = io.WriteString(w, "ok\n")
+	})
 	m.HandleFunc("GET /readyz", func(w http.ResponseWriter, req *http.Request) {
 		ctx, cancel := context.WithTimeout(req.Context(), 2*time.Second)
 		defer cancel()

@@ -1,0 +1,8 @@
+//go:build !linux
+
+package store
+
+import "time"
+
+// setUserTimeout does nothing where the kernel has no such option.
+func setUserTimeout(uintptr, time.Duration) {}
