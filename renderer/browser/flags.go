@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 
 	"github.com/chromedp/chromedp"
 )
@@ -31,13 +30,8 @@ func (o *Options) options(p Protection, program string, h home, modify chromedp.
 		flag("font-render-hinting", "none"),
 		flag("disable-lcd-text", true),
 		flag("disable-gpu", true),
-		flag("disable-checker-imaging", true),
-		// A picture needs no wait for a screen's next refresh.
-		flag("disable-frame-rate-limit", true),
-		flag("disable-gpu-vsync", true),
-		// Painted in one piece, not in small ones as for a page that scrolls: an eighth less CPU for a card.
-		flag("default-tile-width", strconv.Itoa(o.Width)),
-		flag("default-tile-height", strconv.Itoa(o.Height)),
+		// No frame is made unless it is asked for, and none is: see tab.picture.
+		flag("enable-begin-frame-control", true),
 		// Not one of this program's variables, among which secrets may be.
 		chromedp.NoInheritEnv,
 		chromedp.Env("PATH=/usr/local/bin:/usr/bin:/bin", "LANG=C.UTF-8", "TZ=UTC", "HOME="+h.profile, "TMPDIR="+h.temporary,

@@ -164,7 +164,7 @@ func TestADocumentReadsNoFiles(t *testing.T) {
 		}
 	}
 	show := func(src string) string {
-		return `<!doctype html><img width="300" height="300" src="` + src + `"><p style="width:300px;height:300px;background:url(` + src + `)"></p>`
+		return `<!doctype html><img width="200" height="200" src="` + src + `"><p style="width:200px;height:200px;background:url(` + src + `)"></p>`
 	}
 	shown := w.mustDraw(show("data:image/png;base64," + base64.StdEncoding.EncodeToString(red.Bytes())))
 	missing := w.mustDraw(show("file://" + path + ".missing"))

@@ -13,16 +13,8 @@ import (
 	"github.com/chromedp/cdproto/inspector"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
-	"github.com/chromedp/cdproto/runtime"
 	"github.com/chromedp/chromedp"
 )
-
-// settled waits until all that is drawn is there. It runs although the page's own scripts don't. An image that can't be
-// decoded is drawn as missing.
-const settled = `(async () => {
-	await document.fonts.ready;
-	await Promise.all([...document.images].map(image => image.decode().catch(() => {})));
-})()`
 
 // What ends a tab.
 var (
@@ -35,7 +27,11 @@ var (
 // tab is kept for many pictures. It draws one at a time.
 type tab struct {
 	session cdp.Session
-	frame   cdp.FrameID
+	// width and height of a picture.
+	width, height int
+	frame         cdp.FrameID
+	// layer is the one that held the last picture, or 0.
+	layer int
 	// during derives a picture's context: it has the values of ctx, not its end, and ends with the tab.
 	during func(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc)
 	// cause says why the tab has ended, or is nil.
@@ -48,6 +44,7 @@ func openTab(browser context.Context, o *Options, limit time.Duration) (*tab, er
 	ctx, closeTab := chromedp.NewContext(browser, chromedp.WithNewBrowserContext())
 	life, fail := context.WithCancelCause(ctx)
 	t := &tab{
+		width: o.Width, height: o.Height,
 		during: func(ctx context.Context, deadline time.Time) (context.Context, context.CancelFunc) {
 			ctx, cancel := context.WithDeadline(context.WithoutCancel(ctx), deadline)
 			stop := context.AfterFunc(life, cancel)
@@ -124,7 +121,7 @@ func (t *tab) draw(ctx context.Context, document []byte, deadline time.Time) ([]
 	}
 	ctx, cancel := t.during(ctx, deadline)
 	defer cancel()
-	png, err := t.capture(ctx, document)
+	png, err := t.picture(ctx, document)
 	// What ended the tab meanwhile was heard before the answer.
 	if cause := t.cause(); cause != nil {
 		return nil, cause
@@ -133,28 +130,4 @@ func (t *tab) draw(ctx context.Context, document []byte, deadline time.Time) ([]
 		return nil, ctx.Err()
 	}
 	return png, err
-}
-
-func (t *tab) capture(ctx context.Context, document []byte) ([]byte, error) {
-	if _, err := cdp.Call(ctx, t.session, page.SetDocumentContent, page.SetDocumentContentParams{
-		FrameID: t.frame, HTML: string(document),
-	}); err != nil {
-		return nil, fmt.Errorf("browser: set the document: %w", err)
-	}
-	yes := true
-	done, err := cdp.Call(ctx, t.session, runtime.Evaluate, runtime.EvaluateParams{Expression: settled, AwaitPromise: &yes})
-	if err != nil {
-		return nil, fmt.Errorf("browser: wait for the document: %w", err)
-	}
-	if done.ExceptionDetails != nil {
-		return nil, fmt.Errorf("browser: wait for the document: %s", done.ExceptionDetails.Text)
-	}
-	// The encoder for speed costs a third less of the whole for files that are a fifth larger.
-	shot, err := cdp.Call(ctx, t.session, page.CaptureScreenshot, page.CaptureScreenshotParams{
-		Format: page.CaptureScreenshotFormatPng, OptimizeForSpeed: &yes,
-	})
-	if err != nil {
-		return nil, fmt.Errorf("browser: take the picture: %w", err)
-	}
-	return shot.Data, nil
 }
