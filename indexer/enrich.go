@@ -17,8 +17,6 @@ const (
 	// samples is the most tokens that are sampled at one block, and lostSupplies the most that are asked for a supply that they didn't
 	// tell when they came up.
 	samples, lostSupplies = 8, 8
-	// notPoolsKept bounds the memory of contracts that are no pools.
-	notPoolsKept = 100_000
 )
 
 // prepare loads what the blocks need, asks the nodes what logs don't tell, and takes finished holder backfills in.
@@ -121,73 +119,6 @@ func ref(b *market.Block) evm.BlockRef { return evm.BlockRef{Number: b.Number, H
 // before is a block's parent; below the undo horizon, where nothing is replaced any more, its hash may be unknown.
 func before(b *market.Block) evm.BlockRef { return evm.BlockRef{Number: b.Number - 1, Hash: b.Parent} }
 
-// pools asks about contracts that swap like a pool and whose creation was not seen.
-func (e *enrichment) pools() error {
-	settled := map[market.Address]bool{} // created or asked about
-	for i := range e.blocks {
-		e.pulse.beat()
-		b := &e.blocks[i]
-		unknown := e.unknownPools(b, settled)
-		if len(unknown) == 0 {
-			continue
-		}
-		unknown, err := e.recall(b, unknown, func(f market.Fact) (market.Address, bool) {
-			p, ok := f.(market.PoolFact)
-			return p.Pool, ok
-		})
-		if err != nil {
-			return err
-		}
-		e.rememberNotPools(b)
-		if len(unknown) == 0 {
-			continue
-		}
-		facts, err := e.source.PoolFacts(e.ctx, ref(b), e.cfg.Exchanges, unknown)
-		if err != nil {
-			return err
-		}
-		for _, f := range facts {
-			e.add(b, f)
-		}
-		e.rememberNotPools(b)
-	}
-	return nil
-}
-
-// rememberNotPools spares asking again about contracts that are no pools to us.
-func (e *enrichment) rememberNotPools(b *market.Block) {
-	for _, f := range b.Facts {
-		p, ok := f.(market.PoolFact)
-		if !ok || (p.Known && e.machine.Tracked(p.Info.Token0, p.Info.Token1)) {
-			continue
-		}
-		if len(e.notPools) >= notPoolsKept {
-			clear(e.notPools)
-		}
-		e.notPools[p.Pool] = true
-	}
-}
-
-// unknownPools are the contracts that swap in a block and are neither settled nor known; it settles them.
-func (e *enrichment) unknownPools(b *market.Block, settled map[market.Address]bool) (unknown []market.Address) {
-	for _, tx := range b.Txs {
-		for _, l := range tx.Logs {
-			switch ev := l.Event.(type) {
-			case market.PoolCreated:
-				settled[ev.Pool] = true
-			case market.Swap:
-				id := ev.Pool
-				if settled[id] || e.notPools[id] || e.state.Pool(id) != nil || len(id.Bytes()) != market.EVMAddressLen {
-					continue
-				}
-				settled[id] = true
-				unknown = append(unknown, id)
-			}
-		}
-	}
-	return unknown
-}
-
 // curves asks the contracts of new curves what they take, where the launch's log doesn't tell.
 func (e *enrichment) curves() error {
 	seen := launches{}
@@ -257,6 +188,9 @@ func (e *enrichment) tokens() error {
 		b := &e.blocks[i]
 		n.launched.see(b)
 		if err := e.ask(b, n.of(b), n.launched); err != nil {
+			return err
+		}
+		if err := e.askMute(b); err != nil {
 			return err
 		}
 		n.learn(b)

@@ -107,7 +107,7 @@ type Indexer struct {
 	head  evm.Head
 	heard heard
 	// notPools are contracts that swapped and turned out to be no pool of ours.
-	notPools map[market.Address]bool
+	notPools map[market.Address]notPool
 	// pruned is the chain's hour up to which retention has been applied.
 	pruned int64
 	// announced is when a node last told of a block by itself.
@@ -135,7 +135,11 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	if err != nil {
 		return nil, err
 	}
-	src, err := evm.NewSource(cfg, evm.Options{Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID)})
+	ix := &Indexer{cfg: cfg, store: st, machine: m, log: o.Log}
+	src, err := evm.NewSource(cfg, evm.Options{
+		Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID),
+		Aside: func(a evm.Aside) { ix.setAside(a.Kind, a.Reason, a.Subject) },
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -143,7 +147,7 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	if o.CachedRows == 0 {
 		o.CachedRows = cachedRows
 	}
-	ix := &Indexer{cfg: cfg, store: st, source: src, machine: m, o: o, log: o.Log, notPools: map[market.Address]bool{}}
+	ix.source, ix.o, ix.notPools = src, o, map[market.Address]notPool{}
 	ix.holders = holderBackfill{cfg: cfg, store: st, source: src, machine: m, log: o.Log, wake: make(chan struct{}, 1)}
 	_, hash, err := cfg.Encode()
 	if err != nil {
@@ -550,5 +554,6 @@ func (ix *Indexer) commit(ctx context.Context, blocks []market.Block, until mark
 	ix.log.DebugContext(ctx, "committed", "block", until.Number, "hash", until.Hash.String(), "undo", undo,
 		"trades", len(c.Changes.Trades), "facts", len(facts))
 	ix.o.Metrics.commit(ix.cfg.ID, until, len(c.Changes.Trades), ix.o.Now().Sub(began))
+	ix.tellSetAside(facts)
 	return nil
 }

@@ -18,7 +18,7 @@ type Metrics struct {
 	calls, failures      *prometheus.CounterVec
 	trades, reorgs       *prometheus.CounterVec
 	reorgDepth, commits  *prometheus.HistogramVec
-	described            *prometheus.CounterVec
+	described, asides    *prometheus.CounterVec
 }
 
 // NewMetrics registers the indexers' metrics.
@@ -39,15 +39,17 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		return h
 	}
 	return &Metrics{
-		heads:      gauge("boardwalk_chain_head_block", "Newest block that the chain's nodes announced.", "chain"),
-		blocks:     gauge("boardwalk_indexed_block", "Newest indexed block.", "chain"),
-		times:      gauge("boardwalk_indexed_block_time_seconds", "Unix time of the newest indexed block.", "chain"),
-		budgets:    gauge("boardwalk_rpc_budget_calls", "Calls that an endpoint may be sent in a day (UTC); absent without a cap.", "chain", "endpoint"),
-		calls:      counter("boardwalk_rpc_calls_total", "JSON-RPC calls sent.", "chain", "endpoint"),
-		failures:   counter("boardwalk_rpc_failures_total", "Requests to an endpoint that failed.", "chain", "endpoint"),
-		trades:     counter("boardwalk_trades_total", "Trades committed.", "chain"),
-		reorgs:     counter("boardwalk_reorgs_total", "Reorgs undone.", "chain"),
-		described:  counter("boardwalk_metadata_total", "Launched tokens whose metadata was fetched, or why not.", "chain", "outcome"),
+		heads:     gauge("boardwalk_chain_head_block", "Newest block that the chain's nodes announced.", "chain"),
+		blocks:    gauge("boardwalk_indexed_block", "Newest indexed block.", "chain"),
+		times:     gauge("boardwalk_indexed_block_time_seconds", "Unix time of the newest indexed block.", "chain"),
+		budgets:   gauge("boardwalk_rpc_budget_calls", "Calls that an endpoint may be sent in a day (UTC); absent without a cap.", "chain", "endpoint"),
+		calls:     counter("boardwalk_rpc_calls_total", "JSON-RPC calls sent.", "chain", "endpoint"),
+		failures:  counter("boardwalk_rpc_failures_total", "Requests to an endpoint that failed.", "chain", "endpoint"),
+		trades:    counter("boardwalk_trades_total", "Trades committed.", "chain"),
+		reorgs:    counter("boardwalk_reorgs_total", "Reorgs undone.", "chain"),
+		described: counter("boardwalk_metadata_total", "Launched tokens whose metadata was fetched, or why not.", "chain", "outcome"),
+		asides: counter("boardwalk_set_aside_total", "Tokens, pools, curves, contracts and blocks with a fault that indexing went on without.",
+			"chain", "kind", "reason"),
 		reorgDepth: histogram("boardwalk_reorg_depth_blocks", "Blocks undone by a reorg.", []float64{1, 2, 4, 8, 16, 32, 64, 128}),
 		commits: histogram("boardwalk_commit_seconds", "From a block at hand to its commit.",
 			[]float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}),
@@ -95,6 +97,12 @@ func (m *Metrics) reorg(chain string, depth uint64) {
 	if m != nil {
 		m.reorgs.WithLabelValues(chain).Inc()
 		m.reorgDepth.WithLabelValues(chain).Observe(float64(depth))
+	}
+}
+
+func (m *Metrics) setAside(chain, kind, reason string) {
+	if m != nil {
+		m.asides.WithLabelValues(chain, kind, reason).Inc()
 	}
 }
 

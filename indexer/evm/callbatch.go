@@ -35,6 +35,7 @@ func (s *Source) callsAt(ctx context.Context, block any, list []*call) error {
 		if err != nil {
 			return err
 		}
+		s.tellAsides(part)
 	}
 	return nil
 }
@@ -75,13 +76,14 @@ func (e *endpoint) halves(ctx context.Context, block any, list []*call) (doubtfu
 func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful []*call, why, err error) {
 	reqs := make([]*request, len(list))
 	for i, c := range list {
-		c.answer, c.ok = nil, false
+		c.answer, c.ok, c.aside = nil, false, ""
 		reqs[i] = &request{method: "eth_call", params: callParams(c.to.String(), c.data, block), take: c.take, optional: true}
 	}
 	switch err := e.doWithin(ctx, maxCallsAnswer, reqs...); {
 	case err == nil:
 	case len(list) == 1 && errors.Is(err, errTooLong):
-		return nil, nil, nil // whichever node is asked
+		list[0].aside = AnswerTooLong // whichever node is asked
+		return nil, nil, nil
 	case overwhelmed(err):
 		return nil, err, nil
 	default:
@@ -134,7 +136,9 @@ func (e *endpoint) settle(ctx context.Context, block any, doubtful []*call) erro
 		if err != nil {
 			return err
 		}
-		failed = failed || why != nil || len(again) > 0
+		if why != nil || len(again) > 0 {
+			doubtful[i].aside, failed = NoAnswer, true
+		}
 	}
 	if failed {
 		return e.works(ctx, block)

@@ -53,6 +53,8 @@ type call struct {
 	data   string
 	answer []byte
 	ok     bool
+	// aside is why there is no answer, where the contract didn't plainly refuse.
+	aside string
 }
 
 // calls runs eth_calls at a block, as the block's hash names it. gone reports that no node keeps that block's state; then
@@ -81,8 +83,12 @@ func (s *Source) callsOrLatest(ctx context.Context, at BlockRef, list []*call) (
 }
 
 func (c *call) take(raw json.RawMessage) error {
-	if len(raw) < 4 || raw[0] != '"' || len(raw) > 2*maxCallAnswer+4 {
-		return nil // too long an answer counts as none
+	if len(raw) > 2*maxCallAnswer+4 {
+		c.aside = AnswerTooLong
+		return nil
+	}
+	if len(raw) < 4 || raw[0] != '"' {
+		return nil
 	}
 	b, err := hex.DecodeString(string(raw[3 : len(raw)-1]))
 	if err != nil {

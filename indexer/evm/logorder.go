@@ -38,6 +38,7 @@ func (s *Source) readLogs(ctx context.Context, except *endpoint, read func(ctx c
 func (s *Source) ordered(block uint64, logs []Log, renumber bool) ([]Log, error) {
 	byIndex := func(x, y Log) int { return cmp.Compare(x.Index, y.Index) }
 	if renumber && repeatsIndex(logs) {
+		s.tellRepeated(block)
 		return renumbered(logs), nil
 	}
 	if !slices.IsSortedFunc(logs, byIndex) {

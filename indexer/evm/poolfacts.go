@@ -3,6 +3,7 @@ package evm
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -30,7 +31,9 @@ func (s *Source) PoolFacts(ctx context.Context, at BlockRef, exchanges []chainco
 		c := list[own*i : own*(i+1)]
 		info, question, reason := describe(p, c, exchanges)
 		if reason != "" {
-			out[i].Reason = reason
+			if out[i].Reason = reason; slices.ContainsFunc(c, (*call).mute) {
+				out[i].Reason = market.PoolMute
+			}
 			continue
 		}
 		out[i].Info = info
@@ -45,11 +48,17 @@ func (s *Source) PoolFacts(ctx context.Context, at BlockRef, exchanges []chainco
 		if a, ok := q.address(); ok && a == out[i].Pool {
 			out[i].Known = true
 		} else {
-			out[i].Info, out[i].Reason = market.PoolCreated{}, "its factory does not know it"
+			if out[i].Reason = "its factory does not know it"; q.mute() {
+				out[i].Reason = market.PoolMute
+			}
+			out[i].Info = market.PoolCreated{}
 		}
 	}
 	return out, nil
 }
+
+// mute reports whether it isn't known what the contract would answer.
+func (c *call) mute() bool { return c.aside == NoAnswer }
 
 // describe reads a pool's answers and says what to ask its factory; reason is why it is no pool of ours.
 func describe(pool market.Address, c []*call, exchanges []chainconfig.Exchange) (info market.PoolCreated, question, reason string) {

@@ -31,6 +31,7 @@ type Source struct {
 	seen          atomic.Uint64 // the highest head that any endpoint announced
 	finality      finality
 	overrides     overrides
+	aside         func(Aside)
 }
 
 // Options are a source's surroundings.
@@ -39,6 +40,8 @@ type Options struct {
 	Now func() time.Time
 	// Observe is told of every call to an endpoint; it may be nil.
 	Observe func(endpoint string, calls int, err error)
+	// Aside is told of what is set aside; it may be nil. Several goroutines call it.
+	Aside func(Aside)
 }
 
 // NewSource checks the chain document's endpoints and exchanges; it opens no connection.
@@ -49,7 +52,7 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 	}
 	s := &Source{
 		pool:    &endpoints{chain: c.ID, chainID: c.EVMChainID, now: o.Now, log: o.Log},
-		decoder: d, topics: d.Topics(), finalityDepth: c.FinalityDepth,
+		decoder: d, topics: d.Topics(), finalityDepth: c.FinalityDepth, aside: o.Aside,
 	}
 	for i, e := range c.Endpoints {
 		p, err := newEndpoint(i, e)

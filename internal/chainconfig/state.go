@@ -29,6 +29,20 @@ type State struct {
 	Indexed *Block `json:"indexed,omitempty"`
 	// Venues are the venues of the document, with what the chain says of their contracts.
 	Venues []VenueState `json:"venues"`
+	// SetAside are the faults of contracts and nodes that the indexer went on without since it was started, by kind and
+	// reason. It has few elements: neither kinds nor reasons are a contract's to choose.
+	SetAside []SetAside `json:"set_aside,omitempty"`
+}
+
+// SetAside counts what was set aside for one reason.
+type SetAside struct {
+	// Kind is "token", "pool", "curve", "contract" or "block".
+	Kind   string `json:"kind"`
+	Reason string `json:"reason"`
+	Count  uint64 `json:"count"`
+	// Last is the last one's address or number, LastAt when it was set aside.
+	Last   string    `json:"last"`
+	LastAt time.Time `json:"last_at"`
 }
 
 // Block is a block's place and its time on the chain.

@@ -132,13 +132,16 @@ type TokenFact struct {
 }
 
 // PoolFact is what an already existing pool answered about itself on its first swap, or that it is none: then
-// Known is false and the reason is kept so that it isn't asked again.
+// Known is false and the reason is kept so that it isn't asked again, or not before a while where it is PoolMute.
 type PoolFact struct {
 	Pool   Address
 	Known  bool
 	Reason string
 	Info   PoolCreated
 }
+
+// PoolMute is the reason of a PoolFact where nodes that work gave no answer of the contract.
+const PoolMute = "it gives no answer"
 
 // BalanceFact is what balanceOf answered for the state before the block, to hold a derived balance against.
 type BalanceFact struct {

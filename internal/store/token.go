@@ -83,3 +83,23 @@ func (s *Store) WithoutSupply(ctx context.Context, chain string, from market.Add
 	}
 	return out, c.err
 }
+
+// muteTokens spells the condition of the index tokens_mute. The tokens from an address on come first.
+const muteTokens = "SELECT mint FROM tokens WHERE chain || '' = ? AND has_decimals = FALSE AND first_block >= ? AND first_block < ? " +
+	"ORDER BY mint < ?, mint LIMIT ?"
+
+// MuteTokens lists up to limit tokens of a chain that told no decimals and were first seen in the blocks from first to
+// before end, from an address on and then from the first. It reads through the writer's connection, so that it sees the
+// last commit.
+func (s *Store) MuteTokens(ctx context.Context, chain string, first, end uint64, from market.Address, limit int) ([]market.Address, error) {
+	var rows [][]byte
+	if err := s.write.NewRaw(muteTokens, chain, int64(first), int64(end), from.Bytes(), limit).Scan(ctx, &rows); err != nil {
+		return nil, fmt.Errorf("database: read tokens without decimals: %w", err)
+	}
+	var out []market.Address
+	c := columns{table: "tokens"}
+	for _, r := range rows {
+		out = append(out, c.address(r))
+	}
+	return out, c.err
+}

@@ -1,0 +1,49 @@
+package evm
+
+import (
+	"strconv"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// The reasons for which something is set aside.
+const (
+	// NoAnswer: nodes that work give no answer of the contract, and don't say that it refused.
+	NoAnswer = "no answer"
+	// AnswerTooLong: the contract answers more than is taken.
+	AnswerTooLong = "answer too long"
+	// RepeatedLogIndex: two logs of a block have one index, by all endpoints that answer.
+	RepeatedLogIndex = "repeated log index"
+)
+
+// Aside is something that was set aside, so that the block could be indexed.
+type Aside struct {
+	// Kind is "contract" or "block", Subject the contract's address or the block's number.
+	Kind, Subject string
+	// Reason is one of the reasons above.
+	Reason string
+}
+
+// tellAsides tells of each contract once for each reason.
+func (s *Source) tellAsides(list []*call) {
+	if s.aside == nil {
+		return
+	}
+	type told struct {
+		contract market.Address
+		reason   string
+	}
+	seen := map[told]bool{}
+	for _, c := range list {
+		if t := (told{c.to, c.aside}); c.aside != "" && !seen[t] {
+			seen[t] = true
+			s.aside(Aside{"contract", c.to.String(), c.aside})
+		}
+	}
+}
+
+func (s *Source) tellRepeated(block uint64) {
+	if s.aside != nil {
+		s.aside(Aside{"block", strconv.FormatUint(block, 10), RepeatedLogIndex})
+	}
+}

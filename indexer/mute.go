@@ -1,0 +1,75 @@
+package indexer
+
+import (
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// mutesAtOnce is the most tokens that are asked again at one block.
+const mutesAtOnce = 8
+
+// askMute asks tokens that told no decimals once more, at blocks where balances are sampled: at the first that is
+// sampleBlocks blocks after they came up, at the first that is twice as many after, and so on. An answer becomes a
+// fact of the block. Only near the head, where nodes keep the states, is anybody asked: an index of the past takes
+// what an earlier index was told.
+func (e *enrichment) askMute(b *market.Block) error {
+	if b.Number == 0 || b.Number%sampleBlocks != 0 {
+		return nil
+	}
+	known, err := e.recorded(b)
+	if err != nil {
+		return err
+	}
+	told := func(token market.Address) bool {
+		return slices.ContainsFunc(b.Facts, func(f market.Fact) bool { t, ok := f.(market.TokenFact); return ok && t.Token == token })
+	}
+	for _, f := range known {
+		if t, ok := f.(market.TokenFact); ok && !told(t.Token) {
+			e.add(b, t)
+		}
+	}
+	if !e.following || len(known) > 0 {
+		return nil
+	}
+	due, err := e.mute(b)
+	if err != nil {
+		return err
+	}
+	due = slices.DeleteFunc(due, told)
+	if len(due) == 0 {
+		return nil
+	}
+	facts, err := e.source.TokenFacts(e.ctx, ref(b), due)
+	if err != nil {
+		return err
+	}
+	for _, f := range facts {
+		if !f.HasDecimals {
+			continue
+		}
+		// What moved since the token came up is not in its supply's history: withoutSupply asks for that.
+		f.HasSupply, f.Supply = false, market.Amount{}
+		e.add(b, f)
+		e.log.InfoContext(e.ctx, "a token that told no decimals does now", "token", f.Token.String(), "block", b.Number)
+	}
+	return nil
+}
+
+// mute draws the tokens that are due at a block. Its hash says where in their order it begins, so that none holds up
+// another.
+func (e *enrichment) mute(b *market.Block) (due []market.Address, err error) {
+	from, err := market.AddressFromBytes(b.Hash[:market.EVMAddressLen])
+	if err != nil {
+		return nil, err
+	}
+	for pause := uint64(sampleBlocks); pause <= b.Number && len(due) < mutesAtOnce; pause *= 2 {
+		end := b.Number - pause + 1
+		more, err := e.store.MuteTokens(e.ctx, e.cfg.ID, end-min(end, sampleBlocks), end, from, mutesAtOnce-len(due))
+		if err != nil {
+			return nil, err
+		}
+		due = append(due, more...)
+	}
+	return due, nil
+}

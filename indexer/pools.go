@@ -1,0 +1,107 @@
+package indexer
+
+import (
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// pools asks about contracts that swap like a pool and whose creation was not seen.
+func (e *enrichment) pools() error {
+	settled := map[market.Address]bool{} // created or asked about
+	for i := range e.blocks {
+		e.pulse.beat()
+		b := &e.blocks[i]
+		unknown, waiting := e.unknownPools(b, settled)
+		if len(unknown)+len(waiting) == 0 {
+			continue
+		}
+		left, err := e.recall(b, slices.Concat(unknown, waiting), func(f market.Fact) (market.Address, bool) {
+			p, ok := f.(market.PoolFact)
+			return p.Pool, ok
+		})
+		if err != nil {
+			return err
+		}
+		left = slices.DeleteFunc(left, func(a market.Address) bool { return slices.Contains(waiting, a) })
+		if len(left) > 0 {
+			facts, err := e.source.PoolFacts(e.ctx, ref(b), e.cfg.Exchanges, left)
+			if err != nil {
+				return err
+			}
+			for _, f := range facts {
+				e.add(b, f)
+			}
+		}
+		e.rememberNotPools(b, settled)
+	}
+	return nil
+}
+
+// notPool is what is remembered of a contract that turned out to be no pool of ours: the block at which it was asked,
+// and the pause after which its next swap has it asked again, which is 0 where that is never.
+type notPool struct{ asked, pause uint64 }
+
+const (
+	// firstPoolPause and longestPoolPause are the pauses, in blocks, after which a contract that gave no answer is
+	// asked again. A pause is twice the one before.
+	firstPoolPause, longestPoolPause = 64, 1 << 20
+	// notPoolsKept bounds the memory of contracts that are no pools.
+	notPoolsKept = 100_000
+)
+
+// rememberNotPools spares asking again about contracts that are no pools to us.
+func (e *enrichment) rememberNotPools(b *market.Block, settled map[market.Address]bool) {
+	for _, f := range b.Facts {
+		p, ok := f.(market.PoolFact)
+		if !ok {
+			continue
+		}
+		mute := !p.Known && p.Reason == market.PoolMute
+		settled[p.Pool] = !mute // a later block of the batch may ask a mute one again
+		before := e.notPools[p.Pool]
+		if p.Known && e.machine.Tracked(p.Info.Token0, p.Info.Token1) {
+			delete(e.notPools, p.Pool)
+			continue
+		}
+		if len(e.notPools) >= notPoolsKept {
+			clear(e.notPools)
+		}
+		n := notPool{asked: b.Number}
+		switch {
+		case mute && before.pause > 0 && before.asked >= b.Number:
+			n = before // the block is taken up once more
+		case mute:
+			n.pause = min(max(2*before.pause, firstPoolPause), longestPoolPause)
+		}
+		e.notPools[p.Pool] = n
+	}
+}
+
+// unknownPools are the contracts that swap in a block and are neither settled nor known; it settles them. Those that
+// gave no answer lately wait: only what an earlier index was told of them counts.
+func (e *enrichment) unknownPools(b *market.Block, settled map[market.Address]bool) (unknown, waiting []market.Address) {
+	for _, tx := range b.Txs {
+		for _, l := range tx.Logs {
+			switch ev := l.Event.(type) {
+			case market.PoolCreated:
+				settled[ev.Pool] = true
+			case market.Swap:
+				id := ev.Pool
+				if settled[id] || e.state.Pool(id) != nil || len(id.Bytes()) != market.EVMAddressLen {
+					continue
+				}
+				switch n, not := e.notPools[id]; {
+				case not && n.pause > 0 && b.Number < n.asked+n.pause:
+					if !slices.Contains(waiting, id) {
+						waiting = append(waiting, id)
+					}
+				case !not || n.pause > 0:
+					settled[id] = true
+					unknown = append(unknown, id)
+				}
+			}
+		}
+	}
+	return unknown, waiting
+}
