@@ -15,7 +15,7 @@ const (
 	// sampleBlocks is how far apart the blocks are before which derived balances are held against the contracts'.
 	sampleBlocks = 32
 	// samples is the most tokens that are sampled at one block, and lostSupplies the most that are asked for a supply that they didn't
-	// tell when they came up.
+	// tell when they came up, or for one that is doubted.
 	samples, lostSupplies = 8, 8
 )
 
@@ -408,7 +408,7 @@ func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey) error {
 	if recalled {
 		return nil
 	}
-	mints, err := e.withoutSupply(b)
+	mints, err := e.wantedSupplies(b)
 	if err != nil {
 		return err
 	}
@@ -437,9 +437,11 @@ func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey) error {
 	return nil
 }
 
-// withoutSupply draws priced tokens that told no supply when they came up, for want of their block's state perhaps: without one they
-// have no market cap for good. The block's hash says where in their order it begins, so that one that never tells holds up no other.
-func (e *enrichment) withoutSupply(b *market.Block) ([]market.Address, error) {
+// wantedSupplies draws tokens that are asked for their supply although nothing moves them: priced ones that told none when they came up, for
+// want of their block's state perhaps, since without one they have no market cap for good; and those whose supply was contradicted once,
+// since until another answer it passes for known. The block's hash says where in their order it begins, so that one that never tells holds
+// up no other.
+func (e *enrichment) wantedSupplies(b *market.Block) ([]market.Address, error) {
 	if !e.following {
 		return nil, nil
 	}
@@ -447,7 +449,12 @@ func (e *enrichment) withoutSupply(b *market.Block) ([]market.Address, error) {
 	if err != nil {
 		return nil, err
 	}
-	return e.store.WithoutSupply(e.ctx, e.cfg.ID, from, lostSupplies)
+	without, err := e.store.WithoutSupply(e.ctx, e.cfg.ID, from, lostSupplies)
+	if err != nil {
+		return nil, err
+	}
+	doubted, err := e.store.DoubtedSupplies(e.ctx, e.cfg.ID, from, lostSupplies)
+	return append(without, doubted...), err
 }
 
 // followed reports whether a token's derived balances can be sampled: not on its first mention in the same batch.

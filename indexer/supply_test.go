@@ -5,6 +5,7 @@ import (
 	"math/big"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -105,6 +106,38 @@ func TestSupplyThatTransfersDoNotTell(t *testing.T) {
 		}
 	}
 	w.plainSuppliesStay(t, st, token)
+}
+
+// TestADoubtedSupplyIsAskedAgain: a token whose supply was contradicted once is asked at the next sample, whether anything moves it or not.
+func TestADoubtedSupplyIsAskedAgain(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 20)
+	st := storetest.Open(t, "sqlite")
+	defer run(t, w.config(), st, 0)()
+	token := w.TokensLike(simnet.Rebasing)[0].Address
+	mint := mustAddress(t, token)
+	transfer := selector("transfer(address,uint256)") + fmt.Sprintf("%064x%064x", 0xf00d, 1_000_000)
+	w.await(t, st)
+	share := int64(1_003_000)
+	w.rebase(t, token, share)
+	for n := 0; tokens(t, st)[mint].SupplyStrikes == 0; n++ {
+		if n > 200 {
+			t.Fatalf("after %d blocks that move it the token is %+v; want its supply doubted", n, tokens(t, st)[mint])
+		}
+		w.transact(t, w.Deployer, token, transfer)
+		w.await(t, st)
+	}
+	share += 3_000
+	w.rebase(t, token, share)
+	for range 10 { // blocks in which nothing moves it
+		if err := w.Node.Mine(t.Context(), 4, time.Second); err != nil {
+			t.Fatal(err)
+		}
+		w.await(t, st)
+	}
+	if tok := tokens(t, st)[mint]; tok.HasSupply {
+		t.Errorf("40 blocks later the token is %+v; want its supply unknown", tok)
+	}
 }
 
 // plainSuppliesStay holds that tokens which tell all their transfers keep the supply that their contracts say.

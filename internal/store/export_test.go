@@ -19,6 +19,7 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 		"creator":          {creatorRecord, []any{"base", []byte{1}}},
 		"curves before":    {curvesBefore, []any{"base", []byte{1}, 1, 1, 1}},
 		"without supply":   {withoutSupply + "mint >= ? ORDER BY mint LIMIT 8", []any{"base", []byte{1}}},
+		"doubted supply":   {doubtedSupplies, []any{"base", []byte{1}, 8}},
 		"mute":             {muteTokens, []any{"base", 1, 33, []byte{1}, 8}},
 		"unfollowed":       {unfollowed, []any{"base"}},
 		"metadata new":     {metadataNew, []any{"base", 10}},

@@ -32,6 +32,8 @@ var lateIndexes = []lateIndex{
 	// The few tokens whose supply is still to be asked for. It begins with what all its rows have: SQLite takes that for a better start
 	// than the mint alone.
 	{name: "tokens_supply", table: "tokens", columns: "has_supply, mint", where: "has_supply = FALSE AND supply_strikes < 2 AND pool IS NOT NULL"},
+	// The few tokens whose supply was contradicted once.
+	{name: "tokens_doubted", table: "tokens", columns: "supply_strikes, mint", where: "supply_strikes = 1"},
 	// The tokens that told no decimals, by when they came up.
 	{name: "tokens_mute", table: "tokens", columns: "has_decimals, first_block", where: "has_decimals = FALSE"},
 }

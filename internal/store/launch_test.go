@@ -318,6 +318,7 @@ func TestPlans(t *testing.T) {
 		"curves before":  {"COVERING INDEX launches_creator_order (chain=? AND creator=?)"},
 		"unfollowed":     {"INDEX tokens_kept (holders_status=? AND chain=?)"},
 		"without supply": {"INDEX tokens_supply (has_supply=? AND mint>?)"},
+		"doubted supply": {"INDEX tokens_doubted (supply_strikes=?)"},
 		"mute":           {"INDEX tokens_mute (has_decimals=? AND first_block>? AND first_block<?)"},
 		"metadata new":   {"INDEX launches_waiting (chain=?)"},
 		"metadata again": {"INDEX token_metadata_next (chain=? AND next_at>? AND next_at<?)", "SEARCH l USING"},

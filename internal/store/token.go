@@ -84,6 +84,24 @@ func (s *Store) WithoutSupply(ctx context.Context, chain string, from market.Add
 	return out, c.err
 }
 
+// doubtedSupplies spells the condition of the index tokens_doubted.
+const doubtedSupplies = "SELECT mint FROM tokens WHERE chain || '' = ? AND supply_strikes = 1 ORDER BY mint < ?, mint LIMIT ?"
+
+// DoubtedSupplies lists up to limit tokens of a chain whose supply was contradicted once, from an address on and then from the first. It reads
+// through the writer's connection, so that it sees the last commit.
+func (s *Store) DoubtedSupplies(ctx context.Context, chain string, from market.Address, limit int) ([]market.Address, error) {
+	var rows [][]byte
+	if err := s.write.NewRaw(doubtedSupplies, chain, from.Bytes(), limit).Scan(ctx, &rows); err != nil {
+		return nil, fmt.Errorf("database: read tokens with a doubted supply: %w", err)
+	}
+	var out []market.Address
+	c := columns{table: "tokens"}
+	for _, r := range rows {
+		out = append(out, c.address(r))
+	}
+	return out, c.err
+}
+
 // muteTokens spells the condition of the index tokens_mute. The tokens from an address on come first.
 const muteTokens = "SELECT mint FROM tokens WHERE chain || '' = ? AND has_decimals = FALSE AND first_block >= ? AND first_block < ? " +
 	"ORDER BY mint < ?, mint LIMIT ?"
