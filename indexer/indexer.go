@@ -43,10 +43,10 @@ type source interface {
 	AllWrong() bool
 	Head(ctx context.Context) (evm.Head, error)
 	Header(ctx context.Context, number uint64) (evm.Header, error)
-	Headers(ctx context.Context, first, last uint64) ([]evm.Header, error)
+	Headers(ctx context.Context, parent market.Header, first, last uint64) ([]evm.Header, error)
 	AnyHas(ctx context.Context, block market.Header) bool
 	Block(ctx context.Context, h evm.Header) (market.Block, error)
-	Backfill(ctx context.Context, first, last uint64) iter.Seq2[evm.Batch, error]
+	Backfill(ctx context.Context, parent market.Header, first, last uint64) iter.Seq2[evm.Batch, error]
 	TransfersOf(ctx context.Context, token market.Address, from, to uint64) ([]market.Tx, uint64, error)
 	TokenFacts(ctx context.Context, at evm.BlockRef, tokens []market.Address) ([]market.TokenFact, error)
 	Supplies(ctx context.Context, at evm.BlockRef, tokens []market.Address) ([]market.SupplyFact, error)
@@ -466,7 +466,7 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 	}
 	var blocks []market.Block
 	events := 0
-	for batch, err := range ix.source.Backfill(ctx, first, last) {
+	for batch, err := range ix.source.Backfill(ctx, ix.state.Last(), first, last) {
 		ix.pulse.beat()
 		if err != nil {
 			ix.degraded(ctx, err)
@@ -493,15 +493,10 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 
 // follow indexes the blocks within the undo horizon, one per commit.
 func (ix *Indexer) follow(ctx context.Context, next uint64) error {
-	var headers []evm.Header
-	if next == ix.head.Number {
-		headers = []evm.Header{ix.head.Header}
-	} else {
-		var err error
-		if headers, err = ix.source.Headers(ctx, next, min(ix.head.Number, next+headersAtOnce-1)); err != nil {
-			ix.degraded(ctx, err)
-			return err
-		}
+	headers, err := ix.headers(ctx, next)
+	if err != nil {
+		ix.degraded(ctx, err)
+		return err
 	}
 	for _, h := range headers {
 		if last := ix.state.Last(); !last.Hash.IsZero() && h.Parent != last.Hash {
@@ -518,6 +513,15 @@ func (ix *Indexer) follow(ctx context.Context, next uint64) error {
 		}
 	}
 	return nil
+}
+
+// headers are those of the next blocks up to the head.
+func (ix *Indexer) headers(ctx context.Context, next uint64) ([]evm.Header, error) {
+	last := ix.state.Last()
+	if h := ix.head; next == h.Number && (h.Parent != last.Hash || h.Time >= last.Time) {
+		return []evm.Header{h.Header}, nil
+	}
+	return ix.source.Headers(ctx, last, next, min(ix.head.Number, next+headersAtOnce-1))
 }
 
 // commit derives blocks up to until and writes what changed. After a failure the state may hold what was never committed: the error

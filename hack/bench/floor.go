@@ -46,7 +46,7 @@ func floorCommand(ctx context.Context, args []string) error {
 	}
 	var blocks []market.Block
 	events := 0
-	for batch, err := range source.Backfill(ctx, 0, *head) {
+	for batch, err := range source.Backfill(ctx, market.Header{}, 0, *head) {
 		if err != nil {
 			return err
 		}

@@ -20,9 +20,9 @@ type Batch struct {
 const workersPerEndpoint = 2
 
 // Backfill reads the blocks from first to last, which must be beyond the reach of reorgs, in order. Ranges are read in
-// parallel over the endpoints, each as wide as its endpoint allows. It ends with the first error that no endpoint is
-// free of, or when the caller stops.
-func (s *Source) Backfill(ctx context.Context, first, last uint64) iter.Seq2[Batch, error] {
+// parallel over the endpoints, each as wide as its endpoint allows. parent is the block below the first as far as it is known. It ends with
+// the first error that no endpoint is free of, or when the caller stops.
+func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last uint64) iter.Seq2[Batch, error] {
 	return func(yield func(Batch, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		var running sync.WaitGroup
@@ -50,8 +50,8 @@ func (s *Source) Backfill(ctx context.Context, first, last uint64) iter.Seq2[Bat
 				out := make(chan ranged, 1)
 				order <- out
 				running.Go(func() {
-					b, err := s.read(ctx, from, to)
-					out <- ranged{b, err}
+					b, err := s.read(ctx, 0, from, to)
+					out <- ranged{b, err, from, to}
 				})
 			}
 		})
@@ -64,6 +64,10 @@ func (s *Source) Backfill(ctx context.Context, first, last uint64) iter.Seq2[Bat
 				return
 			}
 			<-tickets
+			if r.err == nil && r.batch.first() < parent.Time {
+				r.batch, r.err = s.read(ctx, s.earliestTime(ctx, parent), r.from, r.to)
+			}
+			parent = r.batch.Last.Header
 			if !yield(r.batch, r.err) || r.err != nil {
 				return
 			}
@@ -72,8 +76,17 @@ func (s *Source) Backfill(ctx context.Context, first, last uint64) iter.Seq2[Bat
 }
 
 type ranged struct {
-	batch Batch
-	err   error
+	batch    Batch
+	err      error
+	from, to uint64
+}
+
+// first is the time of the first block that the batch knows.
+func (b *Batch) first() int64 {
+	if len(b.Blocks) > 0 {
+		return b.Blocks[0].Time
+	}
+	return b.Last.Time
 }
 
 // plan deals out the ranges of a backfill.
@@ -100,10 +113,10 @@ func (s *Source) rangeLen() uint64 {
 }
 
 // read reads and decodes one range, in as many pieces as the endpoint that serves it needs.
-func (s *Source) read(ctx context.Context, from, to uint64) (Batch, error) {
+func (s *Source) read(ctx context.Context, earliest int64, from, to uint64) (Batch, error) {
 	var out Batch
 	for from <= to {
-		piece, upTo, err := s.readPiece(ctx, from, to, nil)
+		piece, upTo, err := s.readPiece(ctx, max(earliest, out.Last.Time), from, to, nil)
 		if err != nil {
 			return out, err
 		}
@@ -115,7 +128,7 @@ func (s *Source) read(ctx context.Context, from, to uint64) (Batch, error) {
 
 // readPiece reads as much of a range as the endpoint that serves it takes at once. An empty answer is asked for again
 // elsewhere, where there is an elsewhere: a range without any event is rare, a node without its logs is not.
-func (s *Source) readPiece(ctx context.Context, from, to uint64, except *endpoint) (piece Batch, upTo uint64, err error) {
+func (s *Source) readPiece(ctx context.Context, earliest int64, from, to uint64, except *endpoint) (piece Batch, upTo uint64, err error) {
 	var by *endpoint
 	err = s.readLogs(ctx, except, func(ctx context.Context, e *endpoint, renumber bool) error {
 		for by = e; ; {
@@ -125,7 +138,9 @@ func (s *Source) readPiece(ctx context.Context, from, to uint64, except *endpoin
 			logs, last, err := e.logRange(ctx, s, from, upTo)
 			if err == nil {
 				e.fitted(len(logs), upTo-from+1)
-				piece, err = s.assemble(ctx, e, logs, last, renumber)
+				if piece, err = s.assemble(ctx, e, logs, last, renumber); err == nil {
+					err = piece.inOrder(earliest)
+				}
 				return err
 			}
 			var narrow *rangeError
@@ -136,12 +151,26 @@ func (s *Source) readPiece(ctx context.Context, from, to uint64, except *endpoin
 		}
 	})
 	if err == nil && len(piece.Blocks) == 0 && except == nil && len(s.pool.list) > 1 {
-		if second, secondTo, e := s.readPiece(ctx, from, upTo, by); e == nil && len(second.Blocks) > 0 {
+		if second, secondTo, e := s.readPiece(ctx, earliest, from, upTo, by); e == nil && len(second.Blocks) > 0 {
 			by.failed(s.pool.now())
 			return second, secondTo, nil
 		}
 	}
 	return piece, upTo, err
+}
+
+// inOrder refuses times that go back.
+func (b *Batch) inOrder(earliest int64) error {
+	for i := range b.Blocks {
+		if h := &b.Blocks[i].Header; h.Time < earliest {
+			return early(h.Number, earliest-h.Time)
+		}
+		earliest = b.Blocks[i].Time
+	}
+	if b.Last.Time < earliest {
+		return early(b.Last.Number, earliest-b.Last.Time)
+	}
+	return nil
 }
 
 func (e *endpoint) fitted(logs int, blocks uint64) {
@@ -173,7 +202,7 @@ func (e *endpoint) logRange(ctx context.Context, s *Source, from, to uint64) ([]
 	if err := e.do(ctx, headerRequest(to, &last)); err != nil {
 		return nil, last, err
 	}
-	if err := isNumber(&last, to); err != nil {
+	if err := errors.Join(isNumber(&last, to), e.isPast(&last)); err != nil {
 		return nil, last, err
 	}
 	logs, err := e.logs(ctx, filter(map[string]any{"fromBlock": hexQuantity(from), "toBlock": hexQuantity(to)}, s.topics))

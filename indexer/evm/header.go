@@ -52,6 +52,25 @@ var ErrNoBlock = errors.New("the node doesn't have the block")
 // maxTime is the year 9999; anything later is garbage.
 const maxTime = 253402300799
 
+// aheadOfClock is how far ahead of this machine's clock a block's time may be. Clients refuse blocks from 15 s ahead on; the rest is for
+// clocks that are wrong.
+const aheadOfClock = 15 * time.Minute
+
+// errEarly means that a block's time is before that of the block below it. No chain allows that: one of both times is false.
+var errEarly = errors.New("a block's time is before its parent's")
+
+// isPast refuses a time that no node can have seen yet: what the index keeps follows from the chain's time.
+func (e *endpoint) isPast(h *Header) error {
+	if latest := e.now().Add(aheadOfClock).Unix(); h.Time > latest {
+		return fmt.Errorf("%w: block %d has a time %d s ahead of this machine's clock", errGarbage, h.Number, h.Time-e.now().Unix())
+	}
+	return nil
+}
+
+func early(number uint64, before int64) error {
+	return fmt.Errorf("%w: block %d: %w by %d s", errGarbage, number, errEarly, before)
+}
+
 func parseHeader(raw json.RawMessage) (h Header, err error) {
 	if len(raw) == 0 || string(raw) == "null" {
 		return h, ErrNoBlock
@@ -128,6 +147,11 @@ func (s *Source) Head(ctx context.Context) (head Head, err error) {
 		if err := e.do(ctx, reqs...); err != nil {
 			return err
 		}
+		for _, h := range []*Header{&latest, &safe, &final} {
+			if err := e.isPast(h); err != nil {
+				return err
+			}
+		}
 		if latest.Number+behind < s.seen.Load() {
 			late++
 			return fmt.Errorf("%w: its head is %d, others had %d", errBehind, latest.Number, s.seen.Load())
@@ -135,6 +159,9 @@ func (s *Source) Head(ctx context.Context) (head Head, err error) {
 		if due {
 			if final.Number == 0 && latest.Number > s.finalityDepth {
 				if err := e.do(ctx, headerRequest(latest.Number-s.finalityDepth, &final)); err != nil {
+					return err
+				}
+				if err := e.isPast(&final); err != nil {
 					return err
 				}
 			}
@@ -180,7 +207,7 @@ func (s *Source) Header(ctx context.Context, number uint64) (h Header, err error
 		if err := e.do(ctx, headerRequest(number, &h)); err != nil {
 			return err
 		}
-		return isNumber(&h, number)
+		return errors.Join(isNumber(&h, number), e.isPast(&h))
 	})
 	return h, err
 }
@@ -211,8 +238,37 @@ func (s *Source) AnyHas(ctx context.Context, block market.Header) bool {
 	return has
 }
 
-// Headers reads several headers in one batch, in order and linked to each other.
-func (s *Source) Headers(ctx context.Context, first, last uint64) (out []Header, err error) {
+// Headers reads several headers in one batch, in order and linked to each other. parent is the block below the first as far as it is known.
+func (s *Source) Headers(ctx context.Context, parent market.Header, first, last uint64) ([]Header, error) {
+	out, err := s.headers(ctx, parent, first, last)
+	if errors.Is(err, errEarly) {
+		if t := s.earliestTime(ctx, parent); t < parent.Time {
+			parent.Time = t
+			return s.headers(ctx, parent, first, last)
+		}
+	}
+	return out, err
+}
+
+// earliestTime is the earliest time that any endpoint gives a block. Where all endpoints have the next block before the time that one gave
+// this block, the false one is this time, and it must not stop the chain.
+func (s *Source) earliestTime(ctx context.Context, block market.Header) int64 {
+	earliest := block.Time
+	for _, e := range s.pool.list {
+		var h Header
+		err := s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) error {
+			return e.do(ctx, headerRequest(block.Number, &h))
+		})
+		if err == nil && h.Hash == block.Hash && h.Time < earliest {
+			s.pool.log.WarnContext(ctx, "endpoints disagree on a block's time", "block", block.Number, "endpoint", e.name,
+				"time", h.Time, "another_has", block.Time)
+			earliest = h.Time
+		}
+	}
+	return earliest
+}
+
+func (s *Source) headers(ctx context.Context, parent market.Header, first, last uint64) (out []Header, err error) {
 	err = s.pool.try(ctx, nil, func(ctx context.Context, e *endpoint) error {
 		out = make([]Header, last-first+1)
 		reqs := make([]*request, len(out))
@@ -223,11 +279,18 @@ func (s *Source) Headers(ctx context.Context, first, last uint64) (out []Header,
 			return err
 		}
 		for i := range out {
-			if err := isNumber(&out[i], first+uint64(i)); err != nil {
+			if err := errors.Join(isNumber(&out[i], first+uint64(i)), e.isPast(&out[i])); err != nil {
 				return err
 			}
-			if i > 0 && out[i].Parent != out[i-1].Hash {
+			below := parent
+			if i > 0 {
+				below = out[i-1].Header
+			}
+			switch linked := out[i].Parent == below.Hash; {
+			case !linked && i > 0:
 				return fmt.Errorf("%w: block %d is not the child of the one before", errGarbage, out[i].Number)
+			case linked && out[i].Time < below.Time:
+				return early(out[i].Number, below.Time-out[i].Time)
 			}
 		}
 		return nil
