@@ -32,10 +32,13 @@ func writes(t *testing.T, s *store.Store, l *store.Lease) map[string]func() erro
 			_, err := s.Unfollow(ctx, l, nil)
 			return err
 		},
-		"retention": func() error { return s.Prune(ctx, l, 1, 1) },
-		"head":      func() error { return s.SetHead(ctx, l, store.HeadStatus{Number: 9}) },
-		"state":     func() error { return s.SetState(ctx, l, store.ChainRunning, "") },
-		"renewal":   func() error { return s.Renew(ctx, l) },
+		"retention": func() error {
+			_, err := s.Prune(ctx, l, store.Pruning{TradesBefore: 1, MinutesBefore: 1})
+			return err
+		},
+		"head":    func() error { return s.SetHead(ctx, l, store.HeadStatus{Number: 9}) },
+		"state":   func() error { return s.SetState(ctx, l, store.ChainRunning, "") },
+		"renewal": func() error { return s.Renew(ctx, l) },
 	}
 }
 

@@ -9,28 +9,69 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// Prune deletes a chain's trades before one time and its 1-minute candles before another (unix seconds; 0 keeps all).
-// Both must lie far below the undo horizon.
-func (s *Store) Prune(ctx context.Context, l *Lease, tradesBefore, minutesBefore int64) error {
-	return s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
-		if tradesBefore > 0 {
-			first, err := firstTradeBlock(ctx, tx, l.Chain, tradesBefore)
-			if err != nil {
-				return err
-			}
-			if _, err := tx.NewRaw("DELETE FROM trades WHERE chain = ? AND block < ?", l.Chain, first).Exec(ctx); err != nil {
-				return fmt.Errorf("database: prune the trades of %s: %w", l.Chain, err)
-			}
+// pruneRows is how many rows of a table one call of Prune deletes: few enough that a block that comes meanwhile hardly waits.
+const pruneRows = 5_000
+
+// Pruning says what a chain doesn't keep.
+type Pruning struct {
+	// TradesBefore and MinutesBefore are the times (unix seconds) before which trades and 1-minute candles go; 0 keeps all.
+	TradesBefore, MinutesBefore int64
+	// Final is the block above which no trade goes, whatever its time: what goes can't be had again.
+	Final uint64
+}
+
+// Prune deletes some of what p lets go, the oldest first, in one transaction of bounded size; more says that there may be more.
+func (s *Store) Prune(ctx context.Context, l *Lease, p Pruning) (more bool, err error) {
+	err = s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
+		trades, err := pruneTrades(ctx, tx, l.Chain, p)
+		if err != nil {
+			return fmt.Errorf("database: prune the trades of %s: %w", l.Chain, err)
 		}
-		if minutesBefore > 0 {
-			_, err := tx.NewRaw("DELETE FROM candles WHERE chain = ? AND interval_s = 60 AND open_at < ?", l.Chain, minutesBefore).
-				Exec(ctx)
-			if err != nil {
-				return fmt.Errorf("database: prune the candles of %s: %w", l.Chain, err)
-			}
+		minutes, err := pruneMinutes(ctx, tx, l.Chain, p)
+		if err != nil {
+			return fmt.Errorf("database: prune the candles of %s: %w", l.Chain, err)
 		}
+		more = trades || minutes
 		return nil
 	})
+	return more, err
+}
+
+func pruneTrades(ctx context.Context, tx *transaction, chain string, p Pruning) (more bool, err error) {
+	if p.TradesBefore <= 0 {
+		return false, nil
+	}
+	first, err := firstTradeBlock(ctx, tx, chain, p.TradesBefore)
+	if err != nil {
+		return false, err
+	}
+	first = min(first, int64(p.Final)+1)
+	// A block's trades go together, so that the last block of a piece may make it longer.
+	var piece int64
+	err = tx.NewRaw("SELECT block + 1 FROM trades WHERE chain = ? AND block < ? ORDER BY block, log_index LIMIT 1 OFFSET ?", chain, first,
+		pruneRows-1).Scan(ctx, &piece)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		piece = first
+	case err != nil:
+		return false, err
+	}
+	_, err = tx.NewRaw("DELETE FROM trades WHERE chain = ? AND block < ?", chain, piece).Exec(ctx)
+	return piece < first, err
+}
+
+func pruneMinutes(ctx context.Context, tx *transaction, chain string, p Pruning) (more bool, err error) {
+	if p.MinutesBefore <= 0 {
+		return false, nil
+	}
+	res, err := tx.NewRaw("DELETE FROM candles WHERE chain = ? AND (pool, interval_s, open_at) IN (SELECT pool, interval_s, open_at "+
+		"FROM candles WHERE chain = ? AND interval_s = 60 AND open_at < ? ORDER BY open_at LIMIT ?)",
+		chain, chain, p.MinutesBefore, pruneRows).Exec(ctx)
+	if err != nil {
+		return false, err
+	}
+	gone, err := res.RowsAffected()
+	return gone == pruneRows, err
 }
 
 // firstTradeBlock is the first block with a trade of at least time t, or the one after the last trade. Trades are
