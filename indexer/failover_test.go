@@ -40,6 +40,29 @@ func TestDatabaseThatWentBack(t *testing.T) {
 	}
 }
 
+// TestFailover kills a real primary in the middle of writing and goes on with its standby, which lacks the last blocks.
+func TestFailover(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 60)
+	pair := storetest.NewPair(t)
+	st := storetest.OpenAt(t, pair.DSN)
+	stop := run(t, w.config(), st, 0)
+	w.await(t, st)
+	pair.Lag()
+	w.trade(t, 10)
+	w.await(t, st)
+	w.trade(t, 5)
+	pair.FailOver()
+	after := storetest.OpenAt(t, pair.DSN) // the connections of the other are broken
+	w.trade(t, 3)
+	w.await(t, after)
+	stop()
+	if s, _, err := after.Chain(t.Context(), "base"); err != nil || s.Rewinds == 0 {
+		t.Errorf("the chain is %+v, %v: the indexer didn't notice that blocks were lost, or none were", s, err)
+	}
+	w.compare(t, after, w.config())
+}
+
 // TestSilentDatabase has every connection to the database go silent beneath a running indexer, none of them closed: it goes on over new ones.
 func TestSilentDatabase(t *testing.T) {
 	t.Parallel()

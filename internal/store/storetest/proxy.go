@@ -14,9 +14,10 @@ import (
 type Proxy struct {
 	DSN string
 
-	mu    sync.Mutex
-	mutes []*atomic.Bool
-	conns []net.Conn
+	mu     sync.Mutex
+	socket string
+	mutes  []*atomic.Bool
+	conns  []net.Conn
 }
 
 // NewProxy passes on what goes to and from the PostgreSQL database at an address of DSN, with settings more in its own address.
@@ -31,20 +32,16 @@ func NewProxy(t *testing.T, dsn string, settings ...string) *Proxy {
 		t.Fatal(err)
 	}
 	q := u.Query()
-	socket := filepath.Join(q.Get("host"), ".s.PGSQL.5432")
+	socket := socketIn(q.Get("host"))
 	q.Del("host")
 	for i := 0; i+1 < len(settings); i += 2 {
 		q.Set(settings[i], settings[i+1])
 	}
 	u.Host, u.RawQuery = l.Addr().String(), q.Encode()
-	p := &Proxy{DSN: u.String()}
+	p := &Proxy{DSN: u.String(), socket: socket}
 	t.Cleanup(func() {
 		_ = l.Close()
-		p.mu.Lock()
-		defer p.mu.Unlock()
-		for _, c := range p.conns {
-			_ = c.Close()
-		}
+		p.redirect("")
 	})
 	go func() {
 		for {
@@ -53,7 +50,10 @@ func NewProxy(t *testing.T, dsn string, settings ...string) *Proxy {
 				return
 			}
 			var d net.Dialer
-			server, err := d.DialContext(t.Context(), "unix", socket)
+			p.mu.Lock()
+			to := p.socket
+			p.mu.Unlock()
+			server, err := d.DialContext(t.Context(), "unix", to)
 			if err != nil {
 				_ = client.Close()
 				continue
@@ -78,6 +78,19 @@ func (p *Proxy) Swallow() {
 		m.Store(true)
 	}
 }
+
+// redirect closes every connection; new ones go to another socket.
+func (p *Proxy) redirect(socket string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.socket = socket
+	for _, c := range p.conns {
+		_ = c.Close()
+	}
+	p.conns, p.mutes = nil, nil
+}
+
+func socketIn(dir string) string { return filepath.Join(dir, ".s.PGSQL.5432") }
 
 func pass(to, from net.Conn, mute *atomic.Bool) {
 	buf := make([]byte, 32<<10)

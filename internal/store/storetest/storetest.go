@@ -99,38 +99,68 @@ var running *postgres
 // Stop ends the cluster that the tests may have started.
 func Stop() {
 	if running != nil {
-		_ = running.cmd.Process.Signal(syscall.SIGINT) // fast shutdown
-		_ = running.cmd.Wait()
-		_ = os.RemoveAll(running.dir)
+		running.stop(syscall.SIGINT) // fast shutdown
 	}
 }
 
 func startCluster() (*postgres, error) {
+	dir, attr, err := serverDir()
+	if err != nil {
+		return nil, err
+	}
+	data := filepath.Join(dir, "data")
+	if err := tool(dir, attr, "initdb", "-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"); err != nil {
+		return nil, err
+	}
+	running, err = startServer(dir, attr)
+	return running, err
+}
+
+// serverDir makes a folder for a server, and says as whom it runs.
+func serverDir() (dir string, attr *syscall.SysProcAttr, err error) {
+	if dir, err = os.MkdirTemp("", "boardwalk-postgres-"); err != nil {
+		return "", nil, err
+	}
+	attr, err = credential(dir)
+	return dir, attr, err
+}
+
+// program is the path of one of PostgreSQL's programs.
+func program(name string) (string, error) {
 	bins, err := filepath.Glob("/usr/lib/postgresql/*/bin")
 	if err != nil || len(bins) == 0 {
-		return nil, errors.New("it is not installed")
+		return "", errors.New("it is not installed")
 	}
-	bin := bins[len(bins)-1]
-	dir, err := os.MkdirTemp("", "boardwalk-postgres-")
+	return filepath.Join(bins[len(bins)-1], name), nil
+}
+
+// tool runs one of PostgreSQL's programs to its end.
+func tool(dir string, attr *syscall.SysProcAttr, name string, args ...string) error {
+	path, err := program(name)
+	if err != nil {
+		return err
+	}
+	cmd := exec.CommandContext(context.Background(), path, args...) // a cluster outlives the test that happens to start it
+	cmd.SysProcAttr, cmd.Dir = attr, dir
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", name, err, out)
+	}
+	return nil
+}
+
+// startServer starts a server on the folder "data" of dir and waits until it answers.
+func startServer(dir string, attr *syscall.SysProcAttr) (*postgres, error) {
+	path, err := program("postgres")
 	if err != nil {
 		return nil, err
-	}
-	attr, err := credential(dir)
-	if err != nil {
-		return nil, err
-	}
-	ctx := context.Background() // the cluster outlives the test that happens to start it
-	data := filepath.Join(dir, "data")
-	initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C.UTF-8", "-N")
-	initdb.SysProcAttr, initdb.Dir = attr, dir
-	if out, err := initdb.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("initdb: %w: %s", err, out)
 	}
 	p := &postgres{dir: dir}
-	p.cmd = exec.CommandContext(ctx, filepath.Join(bin, "postgres"), "-D", data, "-k", dir,
+	ctx := context.Background()
+	p.cmd = exec.CommandContext(ctx, path, "-D", filepath.Join(dir, "data"), "-k", dir,
 		"-c", "listen_addresses=", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "max_connections=200",
 		"-c", "shared_buffers=256MB")
-	p.cmd.SysProcAttr, p.cmd.Dir = attr, dir
+	own := *attr
+	p.cmd.SysProcAttr, p.cmd.Dir = &own, dir
 	log, err := os.Create(filepath.Join(dir, "log"))
 	if err != nil {
 		return nil, err
@@ -139,7 +169,6 @@ func startCluster() (*postgres, error) {
 	if err := Start(p.cmd); err != nil {
 		return nil, err
 	}
-	running = p
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(50 * time.Millisecond) {
 		ctx, cancel := context.WithTimeout(ctx, time.Second)
 		conn, err := pgx.Connect(ctx, p.dsn("postgres"))
@@ -150,7 +179,14 @@ func startCluster() (*postgres, error) {
 		}
 		cancel()
 	}
-	return nil, fmt.Errorf("it did not answer within 30 s; its log is in %s", dir)
+	p.stop(syscall.SIGKILL)
+	return nil, fmt.Errorf("it did not answer within 30 s; its log was in %s", dir)
+}
+
+func (p *postgres) stop(how os.Signal) {
+	_ = p.cmd.Process.Signal(how)
+	_ = p.cmd.Wait()
+	_ = os.RemoveAll(p.dir)
 }
 
 // Start starts a command that is killed when this process ends, however it ends. The kernel ties that to the thread that
