@@ -10,12 +10,12 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
-// stuckAfter is how long the loop may go without a turn. The longest that anything in it may take by itself, a statement of the
-// database or a call to a node, is far shorter.
+// stuckAfter is how long the loop may go without a turn. The longest that anything in it may take by itself, a
+// statement of the database or a call to a node, is far shorter.
 const stuckAfter = 5 * time.Minute
 
-// pulse is when the loop last went on. Every step counts, whatever came of it: a block, a failure, a look for the lease or for the
-// head. So a chain that makes no blocks, or whose nodes are away, has a live indexer.
+// pulse is when the loop last went on. Every step counts, whatever came of it: a block, a failure, a look for the lease
+// or for the head. So a chain that makes no blocks, or whose nodes are away, has a live indexer.
 type pulse struct {
 	now  func() time.Time
 	last atomic.Int64 // unix nanoseconds
@@ -23,8 +23,8 @@ type pulse struct {
 
 func (p *pulse) beat() { p.last.Store(p.now().UnixNano()) }
 
-// Alive says why the indexer should be started anew, or nil: its loop has made no turn for five minutes. Between two calls of Run it
-// counts the time since the last one ended.
+// Alive says why the indexer should be started anew, or nil: its loop has made no turn for five minutes. Between two
+// calls of Run it counts the time since the last one ended.
 func (ix *Indexer) Alive() error {
 	last := time.Unix(0, ix.pulse.last.Load())
 	if age := ix.o.Now().Sub(last); age > stuckAfter {
@@ -36,8 +36,9 @@ func (ix *Indexer) Alive() error {
 // writeTries is how often a write is tried that the database interrupts.
 const writeTries = 6
 
-// untilWritten runs a write again while the database interrupts it, as a lock that somebody else has does: what the loop knows, and its
-// lease, stay good. Where nobody knows whether the interrupted write went through, the next one finds out (store.ErrMoved).
+// untilWritten runs a write again while the database interrupts it, as a lock that somebody else has does: what the
+// loop knows, and its lease, stay good. Where nobody knows whether the interrupted write went through, the next one
+// finds out (store.ErrMoved).
 func (ix *Indexer) untilWritten(ctx context.Context, write func() error) error {
 	pause := retryPause{}
 	for try := 1; ; try++ {

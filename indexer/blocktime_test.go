@@ -77,8 +77,8 @@ func (f *falseClock) block(answer json.RawMessage) json.RawMessage {
 	return out
 }
 
-// TestFalseBlockTimes indexes with retention through an honest node and one whose blocks have times that can't be: the other is asked, and
-// every trade and time is that of an index made through the honest one alone.
+// TestFalseBlockTimes indexes with retention through an honest node and one whose blocks have times that can't be: the
+// other is asked, and every trade and time is that of an index made through the honest one alone.
 func TestFalseBlockTimes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 80)
@@ -92,7 +92,8 @@ func TestFalseBlockTimes(t *testing.T) {
 			s := httptest.NewServer(f)
 			t.Cleanup(s.Close)
 			honest := w.config()
-			honest.Retention = chainconfig.Retention{Trades: chainconfig.Duration(26 * time.Hour), MinuteCandles: chainconfig.Duration(26 * time.Hour)}
+			keep := chainconfig.Duration(26 * time.Hour)
+			honest.Retention = chainconfig.Retention{Trades: keep, MinuteCandles: keep}
 			cfg := *honest
 			cfg.Endpoints = []chainconfig.Endpoint{{URL: s.URL, Weight: 3}, {URL: w.node.URL(), Weight: 1}}
 			st, fresh := storetest.Open(t, "sqlite"), storetest.Open(t, "sqlite")
@@ -123,8 +124,8 @@ func TestFalseBlockTimes(t *testing.T) {
 	}
 }
 
-// TestOneFalseTimeStopsNothing has a node date some blocks ten minutes late, which can't be told from a wrong clock: the blocks above them are
-// indexed all the same, although their times are earlier.
+// TestOneFalseTimeStopsNothing has a node date some blocks ten minutes late, which can't be told from a wrong clock:
+// the blocks above them are indexed all the same, although their times are earlier.
 func TestOneFalseTimeStopsNothing(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 40)

@@ -15,7 +15,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
-// TestDatabaseThatWentBack takes the last commits away beneath a running indexer, twice, and wants the rows of a fresh index at the end.
+// TestDatabaseThatWentBack takes the last commits away beneath a running indexer, twice, and wants the rows of a fresh
+// index at the end.
 func TestDatabaseThatWentBack(t *testing.T) {
 	t.Parallel()
 	for _, kind := range storetest.Both {
@@ -63,7 +64,8 @@ func TestFailover(t *testing.T) {
 	w.compare(t, after, w.config())
 }
 
-// TestSilentDatabase has every connection to the database go silent beneath a running indexer, none of them closed: it goes on over new ones.
+// TestSilentDatabase has every connection to the database go silent beneath a running indexer, none of them closed: it
+// goes on over new ones.
 func TestSilentDatabase(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 30)
@@ -81,8 +83,8 @@ func TestSilentDatabase(t *testing.T) {
 	w.compare(t, st, w.config())
 }
 
-// TestLockedRow has another session lock the chain's row for longer than the indexer waits for it: the indexer tries again, and keeps its
-// lease.
+// TestLockedRow has another session lock the chain's row for longer than the indexer waits for it: the indexer tries
+// again, and keeps its lease.
 func TestLockedRow(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 30)
@@ -141,8 +143,8 @@ type clock struct{ ahead atomic.Int64 }
 
 func (c *clock) now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
 
-// TestAlive moves the clock by more than the loop may go without a turn: an indexer that waits for a block, for a lease or for its nodes is
-// alive, and so is one whose chain halted a moment ago; one whose database lets it wait is not.
+// TestAlive moves the clock by more than the loop may go without a turn: an indexer that waits for a block, for a lease
+// or for its nodes is alive, and so is one whose chain halted a moment ago; one whose database lets it wait is not.
 func TestAlive(t *testing.T) {
 	t.Parallel()
 	const long = 6 * time.Minute

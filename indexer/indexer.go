@@ -524,8 +524,8 @@ func (ix *Indexer) headers(ctx context.Context, next uint64) ([]evm.Header, erro
 	return ix.source.Headers(ctx, last, next, min(ix.head.Number, next+headersAtOnce-1))
 }
 
-// commit derives blocks up to until and writes what changed. After a failure the state may hold what was never committed: the error
-// ends the session, and the next one loads the state anew.
+// commit derives blocks up to until and writes what changed. After a failure the state may hold what was never
+// committed: the error ends the session, and the next one loads the state anew.
 func (ix *Indexer) commit(ctx context.Context, blocks []market.Block, until market.Header, undo bool) error {
 	began := ix.o.Now()
 	facts, merged, err := ix.prepare(ctx, blocks, until, undo)

@@ -9,9 +9,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
-// prune deletes a piece of what the chain's retention lets go; the rest goes between later blocks. What goes follows from the chain's
-// time, by the hour, so that every index of the same blocks keeps the same rows. A block whose time is false can't let more go than this
-// machine's clock does, and nothing goes that isn't final.
+// prune deletes a piece of what the chain's retention lets go; the rest goes between later blocks. What goes follows
+// from the chain's time, by the hour, so that every index of the same blocks keeps the same rows. A block whose time is
+// false can't let more go than this machine's clock does, and nothing goes that isn't final.
 func (ix *Indexer) prune(ctx context.Context) error {
 	keep, final := ix.cfg.Retention, ix.finalHeader()
 	hour := min(ix.state.Last().Time, ix.o.Now().Unix()) / 3600 * 3600
@@ -37,8 +37,8 @@ func (ix *Indexer) prune(ctx context.Context) error {
 	return err
 }
 
-// finalHeader is the number of the newest block that is beyond the reach of reorgs, whatever a node calls final, and the time of the one
-// that the nodes call final.
+// finalHeader is the number of the newest block that is beyond the reach of reorgs, whatever a node calls final, and
+// the time of the one that the nodes call final.
 func (ix *Indexer) finalHeader() market.Header {
 	reach := ix.head.Number - min(ix.head.Number, ix.cfg.ReorgBlocks)
 	return market.Header{Number: min(ix.head.Final, reach), Time: ix.head.FinalTime}

@@ -20,8 +20,8 @@ type Batch struct {
 const workersPerEndpoint = 2
 
 // Backfill reads the blocks from first to last, which must be beyond the reach of reorgs, in order. Ranges are read in
-// parallel over the endpoints, each as wide as its endpoint allows. parent is the block below the first as far as it is known. It ends with
-// the first error that no endpoint is free of, or when the caller stops.
+// parallel over the endpoints, each as wide as its endpoint allows. parent is the block below the first as far as it is
+// known. It ends with the first error that no endpoint is free of, or when the caller stops.
 func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last uint64) iter.Seq2[Batch, error] {
 	return func(yield func(Batch, error) bool) {
 		ctx, stop := context.WithCancel(ctx)

@@ -52,11 +52,12 @@ var ErrNoBlock = errors.New("the node doesn't have the block")
 // maxTime is the year 9999; anything later is garbage.
 const maxTime = 253402300799
 
-// aheadOfClock is how far ahead of this machine's clock a block's time may be. Clients refuse blocks from 15 s ahead on; the rest is for
-// clocks that are wrong.
+// aheadOfClock is how far ahead of this machine's clock a block's time may be. Clients refuse blocks from 15 s ahead
+// on; the rest is for clocks that are wrong.
 const aheadOfClock = 15 * time.Minute
 
-// errEarly means that a block's time is before that of the block below it. No chain allows that: one of both times is false.
+// errEarly means that a block's time is before that of the block below it. No chain allows that: one of both times is
+// false.
 var errEarly = errors.New("a block's time is before its parent's")
 
 // isPast refuses a time that no node can have seen yet: what the index keeps follows from the chain's time.
@@ -238,7 +239,8 @@ func (s *Source) AnyHas(ctx context.Context, block market.Header) bool {
 	return has
 }
 
-// Headers reads several headers in one batch, in order and linked to each other. parent is the block below the first as far as it is known.
+// Headers reads several headers in one batch, in order and linked to each other. parent is the block below the first as
+// far as it is known.
 func (s *Source) Headers(ctx context.Context, parent market.Header, first, last uint64) ([]Header, error) {
 	out, err := s.headers(ctx, parent, first, last)
 	if errors.Is(err, errEarly) {
@@ -250,8 +252,8 @@ func (s *Source) Headers(ctx context.Context, parent market.Header, first, last 
 	return out, err
 }
 
-// earliestTime is the earliest time that any endpoint gives a block. Where all endpoints have the next block before the time that one gave
-// this block, the false one is this time, and it must not stop the chain.
+// earliestTime is the earliest time that any endpoint gives a block. Where all endpoints have the next block before the
+// time that one gave this block, the false one is this time, and it must not stop the chain.
 func (s *Source) earliestTime(ctx context.Context, block market.Header) int64 {
 	earliest := block.Time
 	for _, e := range s.pool.list {

@@ -29,8 +29,9 @@ func (tx *transaction) wrotePiece() {
 	}
 }
 
-// inTransaction runs f and commits; it rolls back when f fails. ErrInterrupted says that the same may go through another time. It leaves
-// everything as it was, unless the connection broke while the commit was under way: then nobody knows.
+// inTransaction runs f and commits; it rolls back when f fails. ErrInterrupted says that the same may go through
+// another time. It leaves everything as it was, unless the connection broke while the commit was under way: then nobody
+// knows.
 func (s *Store) inTransaction(ctx context.Context, f func(*transaction) error) error {
 	return interruption(ctx, s.transact(ctx, f))
 }
@@ -57,7 +58,8 @@ func (s *Store) transact(ctx context.Context, f func(*transaction) error) (err e
 // copyFrom is the number of rows from which on COPY beats one statement.
 const copyFrom = 64
 
-// pieceRows is how many rows are made and written at once: a statement has a time to end in, and so has a transaction between two.
+// pieceRows is how many rows are made and written at once: a statement has a time to end in, and so has a transaction
+// between two.
 const pieceRows = 20_000
 
 // sqliteRows is the number of rows per statement on SQLite; its parameters stay far below the limit of 32,766.

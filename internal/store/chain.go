@@ -53,7 +53,8 @@ type ChainStatus struct {
 	// Last is the newest indexed block; its hash is zero before the first commit.
 	Last       market.Header
 	StartBlock uint64
-	// CommitNo rises with every write to the chain's rows; Rewinds counts those that took blocks back, after which rows may be gone.
+	// CommitNo rises with every write to the chain's rows; Rewinds counts those that took blocks back, after which rows
+	// may be gone.
 	CommitNo, Rewinds int64
 	Head              HeadStatus
 	State             ChainState

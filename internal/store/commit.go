@@ -44,7 +44,8 @@ func blockToRow(chain string, h market.Header) blockRow {
 	return blockRow{Chain: chain, Number: int64(h.Number), Hash: h.Hash[:], Parent: h.Parent[:], Time: h.Time}
 }
 
-// Commit writes c under the chain's next commit number, in one transaction. ErrLeaseLost and ErrMoved leave everything as it was.
+// Commit writes c under the chain's next commit number, in one transaction. ErrLeaseLost and ErrMoved leave everything
+// as it was.
 func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 	err := s.writeUnderLease(ctx, l, func(tx *transaction, next *position) error {
 		if err := advance(ctx, tx, l.Chain, c); err != nil {

@@ -49,8 +49,8 @@ func bare(n int) *store.Commit {
 	return c
 }
 
-// TestDatabaseThatWentBack takes the last write away beneath a writer, a block or what is written beside blocks: whatever it writes next
-// is refused and changes nothing, until it takes the chain anew.
+// TestDatabaseThatWentBack takes the last write away beneath a writer, a block or what is written beside blocks:
+// whatever it writes next is refused and changes nothing, until it takes the chain anew.
 func TestDatabaseThatWentBack(t *testing.T) {
 	t.Parallel()
 	for _, kind := range storetest.Both {
@@ -95,7 +95,8 @@ func TestDatabaseThatWentBack(t *testing.T) {
 				if err := s.SkipNumbers(t.Context(), l, former); err != nil {
 					t.Fatal(err)
 				}
-				// A reader that has seen the lost numbers must meet whatever is written from here on, and know that rows may be gone.
+				// A reader that has seen the lost numbers must meet whatever is written from here on, and know that
+				// rows may be gone.
 				if is := chain(t, s); is.CommitNo <= seen || is.Rewinds != was.Rewinds+1 || is.Last != was.Last {
 					t.Errorf("the chain goes on from %+v; want commit numbers above %d and a rewind more than %d", is, seen, was.Rewinds)
 				}
@@ -107,7 +108,8 @@ func TestDatabaseThatWentBack(t *testing.T) {
 	}
 }
 
-// TestTwoHoldersOfOneEpoch has a failover lose a lease, so that the next holder gets the same epoch: the first one can write nothing.
+// TestTwoHoldersOfOneEpoch has a failover lose a lease, so that the next holder gets the same epoch: the first one can
+// write nothing.
 func TestTwoHoldersOfOneEpoch(t *testing.T) {
 	t.Parallel()
 	for _, kind := range storetest.Both {

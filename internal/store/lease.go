@@ -16,13 +16,15 @@ var ErrLeaseHeld = errors.New("another indexer holds this chain's lease")
 // ErrLeaseLost means that another indexer has taken the chain over: what this one holds must not be committed.
 var ErrLeaseLost = errors.New("this indexer lost its chain's lease")
 
-// ErrMoved means that the chain's rows are not those that a write rests on: the database went back to an older state, as one does that
-// fails over to a standby or is restored, or nobody knows whether an earlier commit went through. The writer loads the rows anew.
+// ErrMoved means that the chain's rows are not those that a write rests on: the database went back to an older state,
+// as one does that fails over to a standby or is restored, or nobody knows whether an earlier commit went through. The
+// writer loads the rows anew.
 var ErrMoved = errors.New("the database has another state of the chain than the one that this write rests on")
 
-// Lease is the right to write one chain. Every write checks its epoch and its holder, so that a writer that was taken for dead can do
-// no harm when it comes back: after a failover that lost the epoch of one holder, another can have got the same one. Every write
-// also checks that the chain's rows are where the last write under this lease, or Acquire, left them.
+// Lease is the right to write one chain. Every write checks its epoch and its holder, so that a writer that was taken
+// for dead can do no harm when it comes back: after a failover that lost the epoch of one holder, another can have got
+// the same one. Every write also checks that the chain's rows are where the last write under this lease, or Acquire,
+// left them.
 type Lease struct {
 	Chain  string
 	Holder string
@@ -52,8 +54,8 @@ func (s *Store) nowMS() string {
 	return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 }
 
-// Acquire takes a chain's lease when it is free, has expired, or is the holder's own. ErrLeaseHeld says that it isn't. What is
-// written under the lease rests on the rows that the chain has now.
+// Acquire takes a chain's lease when it is free, has expired, or is the holder's own. ErrLeaseHeld says that it isn't.
+// What is written under the lease rests on the rows that the chain has now.
 func (s *Store) Acquire(ctx context.Context, chain, holder string, ttl time.Duration) (*Lease, error) {
 	l := &Lease{Chain: chain, Holder: holder, ttl: ttl, turn: make(chan struct{}, 1)}
 	if err := s.partition(ctx, chain); err != nil {
@@ -84,8 +86,8 @@ func (s *Store) Acquire(ctx context.Context, chain, holder string, ttl time.Dura
 	return l, nil
 }
 
-// SkipNumbers keeps a chain's commit numbers above those of a lease that this process had before, and counts a rewind, where the
-// database went back meanwhile: readers have seen those numbers with rows that are gone.
+// SkipNumbers keeps a chain's commit numbers above those of a lease that this process had before, and counts a rewind,
+// where the database went back meanwhile: readers have seen those numbers with rows that are gone.
 func (s *Store) SkipNumbers(ctx context.Context, l, former *Lease) error {
 	lost := former.rests.commitNo - l.rests.commitNo
 	if lost <= 0 {
@@ -137,8 +139,9 @@ func (s *Store) updateUnderLease(ctx context.Context, l *Lease, set string, args
 	return interruption(ctx, updateFenced(ctx, s.write, l, set, args...))
 }
 
-// writeUnderLease runs f in a transaction under the lease and the chain's next commit number. f changes next where it moves the
-// cursor. Every write to a chain's rows goes through here. ErrLeaseLost and ErrMoved leave everything as it was.
+// writeUnderLease runs f in a transaction under the lease and the chain's next commit number. f changes next where it
+// moves the cursor. Every write to a chain's rows goes through here. ErrLeaseLost and ErrMoved leave everything as it
+// was.
 func (s *Store) writeUnderLease(ctx context.Context, l *Lease, f func(tx *transaction, next *position) error) error {
 	if err := l.takeTurn(ctx); err != nil {
 		return err

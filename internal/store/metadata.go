@@ -86,7 +86,8 @@ func (r *metadataRow) metadata() (TokenMetadata, error) {
 }
 
 // SaveMetadata writes what was fetched of some tokens, each named once, over what was known of them. It takes a commit
-// number of the chain's, so that whoever reads what changed after one meets it. ErrLeaseLost and ErrMoved leave everything as it was.
+// number of the chain's, so that whoever reads what changed after one meets it. ErrLeaseLost and ErrMoved leave
+// everything as it was.
 func (s *Store) SaveMetadata(ctx context.Context, l *Lease, list []TokenMetadata) error {
 	if len(list) == 0 {
 		return nil

@@ -9,18 +9,21 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// pruneRows is how many rows of a table one call of Prune deletes: few enough that a block that comes meanwhile hardly waits.
+// pruneRows is how many rows of a table one call of Prune deletes: few enough that a block that comes meanwhile hardly
+// waits.
 const pruneRows = 5_000
 
 // Pruning says what a chain doesn't keep.
 type Pruning struct {
-	// TradesBefore and MinutesBefore are the times (unix seconds) before which trades and 1-minute candles go; 0 keeps all.
+	// TradesBefore and MinutesBefore are the times (unix seconds) before which trades and 1-minute candles go; 0 keeps
+	// all.
 	TradesBefore, MinutesBefore int64
 	// Final is the block above which no trade goes, whatever its time: what goes can't be had again.
 	Final uint64
 }
 
-// Prune deletes some of what p lets go, the oldest first, in one transaction of bounded size; more says that there may be more.
+// Prune deletes some of what p lets go, the oldest first, in one transaction of bounded size; more says that there may
+// be more.
 func (s *Store) Prune(ctx context.Context, l *Lease, p Pruning) (more bool, err error) {
 	err = s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
 		trades, err := pruneTrades(ctx, tx, l.Chain, p)

@@ -8,7 +8,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
-// TestPruneInPieces lets most of a chain's trades and minutes go: no step takes more than a piece, and nothing goes that isn't final.
+// TestPruneInPieces lets most of a chain's trades and minutes go: no step takes more than a piece, and nothing goes
+// that isn't final.
 func TestPruneInPieces(t *testing.T) {
 	t.Parallel()
 	const blocks, perBlock, piece, final = 40, 400, 5000, 33
@@ -55,7 +56,8 @@ func TestPruneInPieces(t *testing.T) {
 			}
 			trades, minutes := count()
 			if trades != (blocks-final)*perBlock || minutes != (blocks-35)*perBlock || steps < 3 {
-				t.Errorf("after %d steps %d trades and %d candles are left; want %d and %d", steps, trades, minutes, (blocks-final)*perBlock, (blocks-35)*perBlock)
+				t.Errorf("after %d steps %d trades and %d candles are left; want %d and %d", steps, trades, minutes,
+					(blocks-final)*perBlock, (blocks-35)*perBlock)
 			}
 			if oldest, err := s.ChainTrades(t.Context(), "base", 0, 0); err != nil || oldest[0].Block != final+1 {
 				t.Errorf("the oldest trade is of block %d, %v; want %d", oldest[0].Block, err, final+1)

@@ -27,7 +27,8 @@ import (
 // Store is an open database. Reads go to many connections; on SQLite all writes share one.
 type Store struct {
 	read *bun.DB
-	// write are the connections of writers. On PostgreSQL they have timeouts, so that no lock is held or waited for without end.
+	// write are the connections of writers. On PostgreSQL they have timeouts, so that no lock is held or waited for
+	// without end.
 	write *bun.DB
 	// reserve are a few readers that requests don't use.
 	reserve *bun.DB

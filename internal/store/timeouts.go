@@ -19,8 +19,9 @@ import (
 	"modernc.org/sqlite"
 )
 
-// ErrInterrupted means that the database ended a transaction that may go through when it is tried again: a lock that wasn't free in time, a
-// statement or a pause that took too long, a connection that broke or of which nothing was heard.
+// ErrInterrupted means that the database ended a transaction that may go through when it is tried again: a lock that
+// wasn't free in time, a statement or a pause that took too long, a connection that broke or of which nothing was
+// heard.
 var ErrInterrupted = errors.New("the database interrupted a transaction")
 
 // errLocked means that another has a row locked for longer than lockTime.
@@ -29,9 +30,11 @@ var errLocked = errors.New("a lock wasn't free in time")
 const (
 	// statementTime bounds a statement of a writer. Bulk writes come in pieces, each of them a statement.
 	statementTime = time.Minute
-	// lockTime is how long a writer waits for a lock. The writers of one process take turns, so that only another program has it.
+	// lockTime is how long a writer waits for a lock. The writers of one process take turns, so that only another
+	// program has it.
 	lockTime = 2 * time.Second
-	// idleTime is how long a writer may leave a transaction, and its locks, alone: longer than it computes between two statements.
+	// idleTime is how long a writer may leave a transaction, and its locks, alone: longer than it computes between two
+	// statements.
 	idleTime = 5 * time.Second
 	// readTime bounds a statement of a reader. The longest is the first look at a large chain.
 	readTime = 5 * time.Minute
@@ -94,7 +97,8 @@ func parseTimeout(text string) (time.Duration, error) {
 	return 0, fmt.Errorf("%q is no time: write it as 5000, 5s or 1min", text)
 }
 
-// set gives a writer's session its settings. They don't go with the start of the connection, where poolers refuse what they don't know.
+// set gives a writer's session its settings. They don't go with the start of the connection, where poolers refuse what
+// they don't know.
 func (t timeouts) set(ctx context.Context, conn *pgx.Conn) error {
 	for _, s := range t.settings {
 		// A server that doesn't know a setting does without.
@@ -106,7 +110,8 @@ func (t timeouts) set(ctx context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// dial connects so that a machine that is gone is noticed: by what it doesn't acknowledge, or, where nothing is sent, by probes.
+// dial connects so that a machine that is gone is noticed: by what it doesn't acknowledge, or, where nothing is sent,
+// by probes.
 func (t timeouts) dial(ctx context.Context, network, address string) (net.Conn, error) {
 	d := net.Dialer{
 		KeepAliveConfig: net.KeepAliveConfig{Enable: true, Idle: t.unheard, Interval: t.unheard / 3, Count: 3},
@@ -202,8 +207,9 @@ func interruption(ctx context.Context, err error) error {
 	return fmt.Errorf("%w: %w", ErrInterrupted, err)
 }
 
-// passingCodes begin the SQLSTATEs of what passes: connection errors, a pause in a transaction that took too long, serialization failures
-// and deadlocks, a lack of resources, what an administrator or a timeout ended (PostgreSQL, appendix A).
+// passingCodes begin the SQLSTATEs of what passes: connection errors, a pause in a transaction that took too long,
+// serialization failures and deadlocks, a lack of resources, what an administrator or a timeout ended (PostgreSQL,
+// appendix A).
 var passingCodes = []string{"08", "25P03", "40", "53", "57"}
 
 // isBroken reports whether an error says that the connection is gone.

@@ -56,14 +56,15 @@ func TestWritersTimeouts(t *testing.T) {
 	}
 	t.Run("an address that says no time", func(t *testing.T) {
 		t.Parallel()
-		if _, err := store.Open(t.Context(), "postgres://u@127.0.0.1:1/d?statement_timeout=soon"); err == nil || errors.Is(err, store.ErrUnreachable) {
+		_, err := store.Open(t.Context(), "postgres://u@127.0.0.1:1/d?statement_timeout=soon")
+		if err == nil || errors.Is(err, store.ErrUnreachable) {
 			t.Errorf("statement_timeout=soon: %v", err)
 		}
 	})
 }
 
-// TestInterruptedWrites has PostgreSQL, or a connection of which nothing is heard any more, end a write: it leaves everything as it was,
-// and the same goes through afterwards, under the same lease.
+// TestInterruptedWrites has PostgreSQL, or a connection of which nothing is heard any more, end a write: it leaves
+// everything as it was, and the same goes through afterwards, under the same lease.
 func TestInterruptedWrites(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
@@ -131,7 +132,8 @@ func TestInterruptedWrites(t *testing.T) {
 	}
 }
 
-// TestPauseInATransaction leaves a transaction alone for longer than it may be: its lock is given up, and the writer hears of it.
+// TestPauseInATransaction leaves a transaction alone for longer than it may be: its lock is given up, and the writer
+// hears of it.
 func TestPauseInATransaction(t *testing.T) {
 	t.Parallel()
 	dsn := storetest.DSN(t, "postgres")

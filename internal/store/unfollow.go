@@ -67,7 +67,8 @@ func (s *Store) mints(ctx context.Context, query, chain string, but []market.Add
 func (s *Store) unfollow(ctx context.Context, l *Lease, tokens []market.Address) error {
 	err := s.writeUnderLease(ctx, l, func(tx *transaction, next *position) error {
 		_, err := tx.NewRaw("UPDATE tokens SET holders_status = '', holders_reason = '', holders = 0, holders_strikes = 0, "+
-			"since_creation = ?, commit_no = ? WHERE chain = ? AND mint IN (?)", false, next.commitNo, l.Chain, among(tx.postgres, addressKeys(tokens))).Exec(ctx)
+			"since_creation = ?, commit_no = ? WHERE chain = ? AND mint IN (?)", false, next.commitNo, l.Chain,
+			among(tx.postgres, addressKeys(tokens))).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("database: cease to follow tokens: %w", err)
 		}

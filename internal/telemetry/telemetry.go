@@ -41,8 +41,8 @@ func NewRegistry() *prometheus.Registry {
 // Always is alive for a program that is as long as it answers.
 func Always() error { return nil }
 
-// Operations is the handler of the operations listener, to which a program may add paths of its own. alive says why the program is
-// to be started anew, ready why it is not ready, or nil.
+// Operations is the handler of the operations listener, to which a program may add paths of its own. alive says why the
+// program is to be started anew, ready why it is not ready, or nil.
 func Operations(r prometheus.Gatherer, alive func() error, ready func(context.Context) error, withPprof bool) *http.ServeMux {
 	m := http.NewServeMux()
 	m.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) {

@@ -20,7 +20,8 @@ type Proxy struct {
 	conns  []net.Conn
 }
 
-// NewProxy passes on what goes to and from the PostgreSQL database at an address of DSN, with settings more in its own address.
+// NewProxy passes on what goes to and from the PostgreSQL database at an address of DSN, with settings more in its own
+// address.
 func NewProxy(t *testing.T, dsn string, settings ...string) *Proxy {
 	t.Helper()
 	u, err := url.Parse(dsn)
@@ -69,8 +70,8 @@ func NewProxy(t *testing.T, dsn string, settings ...string) *Proxy {
 	return p
 }
 
-// Swallow takes from every connection that there is now whatever is sent, and passes none of it on: nobody hears of an error. New
-// connections are good.
+// Swallow takes from every connection that there is now whatever is sent, and passes none of it on: nobody hears of an
+// error. New connections are good.
 func (p *Proxy) Swallow() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

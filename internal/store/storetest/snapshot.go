@@ -10,8 +10,8 @@ import (
 	_ "github.com/jackc/pgx/v5/stdlib" // registers the driver "pgx"
 )
 
-// Snapshot keeps the rows that a database has now. restore puts them back in one transaction beneath whoever has the database open, as a
-// failover to a standby does that lacks the last commits.
+// Snapshot keeps the rows that a database has now. restore puts them back in one transaction beneath whoever has the
+// database open, as a failover to a standby does that lacks the last commits.
 func Snapshot(t *testing.T, kind, dsn string) (restore func()) {
 	t.Helper()
 	s := snapshot{t: t, db: connect(t, kind, dsn)}

@@ -23,7 +23,7 @@ func NewPair(t *testing.T) *Pair {
 	p := &Pair{t: t}
 	dir, attr, err := serverDir()
 	p.check(err)
-	p.check(tool(dir, attr, "initdb", "-D", filepath.Join(dir, "data"), "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"))
+	p.check(initData(dir, attr))
 	p.primary, err = startServer(dir, attr)
 	p.check(err)
 	t.Cleanup(func() { p.primary.stop(syscall.SIGKILL) })

@@ -108,8 +108,7 @@ func startCluster() (*postgres, error) {
 	if err != nil {
 		return nil, err
 	}
-	data := filepath.Join(dir, "data")
-	if err := tool(dir, attr, "initdb", "-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8", "--locale=C.UTF-8", "-N"); err != nil {
+	if err := initData(dir, attr); err != nil {
 		return nil, err
 	}
 	running, err = startServer(dir, attr)
@@ -146,6 +145,12 @@ func tool(dir string, attr *syscall.SysProcAttr, name string, args ...string) er
 		return fmt.Errorf("%s: %w: %s", name, err, out)
 	}
 	return nil
+}
+
+// initData makes the folder "data" of dir.
+func initData(dir string, attr *syscall.SysProcAttr) error {
+	return tool(dir, attr, "initdb", "-D", filepath.Join(dir, "data"), "-U", "postgres", "--auth=trust", "-E", "UTF8",
+		"--locale=C.UTF-8", "-N")
 }
 
 // startServer starts a server on the folder "data" of dir and waits until it answers.
