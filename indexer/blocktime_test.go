@@ -19,7 +19,7 @@ import (
 // falseClock passes a real node's answers on, with other times in the blocks.
 type falseClock struct {
 	node string
-	time func(number, time uint64) uint64
+	time func(number, at uint64) uint64
 	told atomic.Int64 // false times
 }
 
@@ -82,10 +82,10 @@ func (f *falseClock) block(answer json.RawMessage) json.RawMessage {
 func TestFalseBlockTimes(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 80)
-	for name, lie := range map[string]func(number, time uint64) uint64{
+	for name, lie := range map[string]func(number, at uint64) uint64{
 		"far ahead":         func(_, _ uint64) uint64 { return 253402300799 },
 		"20 minutes ahead":  func(_, _ uint64) uint64 { return uint64(time.Now().Add(20 * time.Minute).Unix()) },
-		"before the parent": func(number, time uint64) uint64 { return time * (number % 2) },
+		"before the parent": func(number, at uint64) uint64 { return at * (number % 2) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := &falseClock{node: w.node.URL(), time: lie}

@@ -163,7 +163,12 @@ func TestAlive(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())
 		done := make(chan error, 1)
 		go func() { done <- ix.Run(ctx) }()
-		return ix, func() { cancel(); <-done }
+		return ix, func() {
+			cancel()
+			if err := <-done; err != nil {
+				t.Error(err)
+			}
+		}
 	}
 	ix, stop := start("first")
 	defer stop()

@@ -28,33 +28,7 @@ func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last
 		var running sync.WaitGroup
 		defer running.Wait()
 		defer stop()
-		plan := &plan{next: first, last: last}
-		workers := workersPerEndpoint * len(s.pool.list)
-		// Each pending range is a channel in the order of the chain; the bound keeps the read-ahead small.
-		order := make(chan chan ranged, workers)
-		tickets := make(chan struct{}, workers)
-		running.Go(func() {
-			defer close(order)
-			for {
-				select {
-				case tickets <- struct{}{}:
-				case <-ctx.Done():
-				}
-				if ctx.Err() != nil {
-					return
-				}
-				from, to, ok := plan.take(s.rangeLen())
-				if !ok {
-					return
-				}
-				out := make(chan ranged, 1)
-				order <- out
-				running.Go(func() {
-					b, err := s.read(ctx, 0, from, to)
-					out <- ranged{b, err, from, to}
-				})
-			}
-		})
+		order, taken := s.readAhead(ctx, &plan{next: first, last: last}, &running)
 		for out := range order {
 			var r ranged
 			select {
@@ -63,7 +37,7 @@ func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last
 				yield(Batch{}, ctx.Err())
 				return
 			}
-			<-tickets
+			taken()
 			if r.err == nil && r.batch.first() < parent.Time {
 				r.batch, r.err = s.read(ctx, s.earliestTime(ctx, parent), r.from, r.to)
 			}
@@ -73,6 +47,36 @@ func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last
 			}
 		}
 	}
+}
+
+// readAhead reads the ranges of a plan, each of them a channel in the order of the chain. So many are read at once as keep the endpoints busy;
+// the next begins when taken is called for one that was received.
+func (s *Source) readAhead(ctx context.Context, p *plan, running *sync.WaitGroup) (order <-chan chan ranged, taken func()) {
+	workers := workersPerEndpoint * len(s.pool.list)
+	pending, tickets := make(chan chan ranged, workers), make(chan struct{}, workers)
+	running.Go(func() {
+		defer close(pending)
+		for {
+			select {
+			case tickets <- struct{}{}:
+			case <-ctx.Done():
+			}
+			if ctx.Err() != nil {
+				return
+			}
+			from, to, ok := p.take(s.rangeLen())
+			if !ok {
+				return
+			}
+			out := make(chan ranged, 1)
+			pending <- out
+			running.Go(func() {
+				b, err := s.read(ctx, 0, from, to)
+				out <- ranged{b, err, from, to}
+			})
+		}
+	})
+	return pending, func() { <-tickets }
 }
 
 type ranged struct {

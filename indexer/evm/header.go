@@ -140,32 +140,15 @@ func (s *Source) Head(ctx context.Context) (head Head, err error) {
 	due := s.pool.now().Sub(s.finality.at) >= finalityEvery
 	late := 0
 	err = s.pool.try(ctx, nil, func(ctx context.Context, e *endpoint) error {
-		var latest, safe, final Header
-		reqs := []*request{tagRequest("latest", &latest)}
-		if due {
-			reqs = append(reqs, optional(tagRequest("safe", &safe)), optional(tagRequest("finalized", &final)))
-		}
-		if err := e.do(ctx, reqs...); err != nil {
+		latest, safe, final, err := s.announced(ctx, e, due)
+		if err != nil {
 			return err
-		}
-		for _, h := range []*Header{&latest, &safe, &final} {
-			if err := e.isPast(h); err != nil {
-				return err
-			}
 		}
 		if latest.Number+behind < s.seen.Load() {
 			late++
 			return fmt.Errorf("%w: its head is %d, others had %d", errBehind, latest.Number, s.seen.Load())
 		}
 		if due {
-			if final.Number == 0 && latest.Number > s.finalityDepth {
-				if err := e.do(ctx, headerRequest(latest.Number-s.finalityDepth, &final)); err != nil {
-					return err
-				}
-				if err := e.isPast(&final); err != nil {
-					return err
-				}
-			}
 			s.finality.at, s.finality.safe, s.finality.final = s.pool.now(), safe, final
 		}
 		head = Head{Header: latest}
@@ -183,6 +166,22 @@ func (s *Source) Head(ctx context.Context) (head Head, err error) {
 	head.Final, head.FinalTime = s.finality.final.Number, s.finality.final.Time
 	head.Safe = max(s.finality.safe.Number, head.Final)
 	return head, nil
+}
+
+// announced asks an endpoint for the newest block and, where they are due, for the safe and the final one.
+func (s *Source) announced(ctx context.Context, e *endpoint, due bool) (latest, safe, final Header, err error) {
+	reqs := []*request{tagRequest("latest", &latest)}
+	if due {
+		reqs = append(reqs, optional(tagRequest("safe", &safe)), optional(tagRequest("finalized", &final)))
+	}
+	err = e.do(ctx, reqs...)
+	if err == nil && due && final.Number == 0 && latest.Number > s.finalityDepth {
+		err = e.do(ctx, headerRequest(latest.Number-s.finalityDepth, &final))
+	}
+	if err == nil {
+		err = errors.Join(e.isPast(&latest), e.isPast(&safe), e.isPast(&final))
+	}
+	return latest, safe, final, err
 }
 
 func tagRequest(tag string, h *Header) *request {

@@ -87,7 +87,7 @@ func TestARepeatedLogIndex(t *testing.T) {
 		}
 		var got []uint32
 		for i, tx := range b.Txs {
-			if amount := tx.Logs[0].Event.(market.Transfer).Amount; len(tx.Logs) != 1 || amount.Uint64() != uint64(i+1) {
+			if moved, ok := tx.Logs[0].Event.(market.Transfer); !ok || len(tx.Logs) != 1 || moved.Amount.Uint64() != uint64(i+1) {
 				t.Errorf("%s: transaction %d has the logs %+v", name, i, tx.Logs)
 			}
 			got = append(got, tx.Logs[0].Index)

@@ -83,7 +83,7 @@ func TestInterruptedWrites(t *testing.T) {
 			}
 			return func() { _ = tx.Rollback(); _ = db.Close() }
 		}},
-		"a statement": {[]string{"lock_timeout", "1min", "statement_timeout", "100"}, func(t *testing.T, p *storetest.Proxy) func() {
+		"a statement": {[]string{"lock_timeout", "1min", "statement_timeout", "2s"}, func(t *testing.T, p *storetest.Proxy) func() {
 			t.Helper()
 			db := raw(t, "postgres", p.DSN)
 			tx, err := db.BeginTx(t.Context(), nil)
@@ -95,7 +95,7 @@ func TestInterruptedWrites(t *testing.T) {
 			}
 			return func() { _ = tx.Rollback(); _ = db.Close() }
 		}},
-		"silence": {[]string{"statement_timeout", "1s"}, func(t *testing.T, p *storetest.Proxy) func() {
+		"silence": {[]string{"statement_timeout", "2s"}, func(t *testing.T, p *storetest.Proxy) func() {
 			t.Helper()
 			p.Swallow()
 			return func() {}
@@ -125,7 +125,7 @@ func TestInterruptedWrites(t *testing.T) {
 			if err := s.Commit(t.Context(), l, second); err != nil {
 				t.Errorf("the same commit again: %v", err)
 			}
-			if rows := derivedRows(t, s); len(rows["tokens"]) != 200 {
+			if rows := derivedRows(t, storetest.OpenAt(t, dsn)); len(rows["tokens"]) != 200 {
 				t.Errorf("%d tokens are there, want 200", len(rows["tokens"]))
 			}
 		})

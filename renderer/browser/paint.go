@@ -79,8 +79,7 @@ func (t *tab) paint(ctx context.Context, layer int) ([]byte, error) {
 	made, err := cdp.Call(ctx, t.session, layertree.MakeSnapshot, layertree.MakeSnapshotParams{
 		LayerID: layertree.LayerID(strconv.Itoa(layer)),
 	})
-	var refused *cdproto.Error
-	if errors.As(err, &refused) {
+	if _, refused := errors.AsType[*cdproto.Error](err); refused {
 		return nil, fmt.Errorf("%w: %w", errLayer, err)
 	}
 	if err != nil {
@@ -90,9 +89,7 @@ func (t *tab) paint(ctx context.Context, layer int) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("browser: paint: %w", err)
 	}
-	if _, err := cdp.Call(ctx, t.session, layertree.ReleaseSnapshot, layertree.ReleaseSnapshotParams{
-		SnapshotID: made.SnapshotID,
-	}); err != nil {
+	if _, err := cdp.Call(ctx, t.session, layertree.ReleaseSnapshot, layertree.ReleaseSnapshotParams(made)); err != nil {
 		return nil, fmt.Errorf("browser: release the record of the painting: %w", err)
 	}
 	return t.whole(painted.DataURL)

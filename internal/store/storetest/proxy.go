@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"errors"
 	"io"
 	"net"
 	"net/url"
@@ -103,7 +104,7 @@ func pass(to, from net.Conn, mute *atomic.Bool) {
 			}
 		}
 		if err != nil {
-			if err != io.EOF || !mute.Load() {
+			if !errors.Is(err, io.EOF) || !mute.Load() {
 				_ = to.Close()
 			}
 			return
