@@ -204,6 +204,8 @@ type run struct {
 	opening map[market.Address]market.CurveReserves
 	// opened are the states of pools with their first liquidity, of those that got it in the block.
 	opened map[market.Address]market.Pool
+	// ownTicks are the pools whose tick maps the block has copied.
+	ownTicks map[market.Address]bool
 	// taken is what curves take, as their contracts answered.
 	taken map[market.CurveKey]market.Address
 }
@@ -212,7 +214,8 @@ func (m *Machine) apply(s *State, b *market.Block) {
 	r := &run{
 		Machine: m, s: s, b: b, isTouched: make(map[market.Address]bool), told: make(map[market.Address]told),
 		opening: make(map[market.Address]market.CurveReserves), opened: make(map[market.Address]market.Pool),
-		begun: make(map[market.Address]bool), named: make(map[market.Address]bool),
+		ownTicks: make(map[market.Address]bool),
+		begun:    make(map[market.Address]bool), named: make(map[market.Address]bool),
 		taken: make(map[market.CurveKey]market.Address),
 	}
 	r.announce()

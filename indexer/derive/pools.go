@@ -56,7 +56,11 @@ func (r *run) rangeLiquidity(e market.RangeLiquidity) {
 	if len(*t) == 0 {
 		r.opened[e.Pool] = *p
 	}
-	*t = t.AddRange(e.TickLower, e.TickUpper, e.Delta)
+	if !r.ownTicks[e.Pool] { // others still have the map as it was before the block
+		r.ownTicks[e.Pool] = true
+		*t = t.Copy()
+	}
+	t.ChangeRange(e.TickLower, e.TickUpper, e.Delta)
 	if e.TickLower <= p.Tick && p.Tick < e.TickUpper {
 		sum := market.SignedAmount{Abs: p.Liquidity}.Add(e.Delta)
 		if sum.Neg {

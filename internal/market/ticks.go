@@ -7,7 +7,7 @@ import (
 )
 
 // TickMap is the liquidity of a V3-like pool by tick: at each initialised tick, what is added to the active liquidity
-// when the price rises through it. It is sorted and never changed in place.
+// when the price rises through it. It is sorted.
 type TickMap []TickNet
 
 // TickNet is one initialised tick.
@@ -18,24 +18,34 @@ type TickNet struct {
 
 // AddRange is the map with delta more liquidity in [lower, upper).
 func (m TickMap) AddRange(lower, upper int32, delta SignedAmount) TickMap {
-	return m.add(lower, delta).add(upper, delta.Negate())
+	out := m.Copy()
+	out.ChangeRange(lower, upper, delta)
+	return out
 }
 
-func (m TickMap) add(tick int32, delta SignedAmount) TickMap {
-	i, found := slices.BinarySearchFunc(m, tick, func(n TickNet, t int32) int { return int(n.Tick) - int(t) })
-	out := make(TickMap, 0, len(m)+1)
-	out = append(out, m[:i]...)
+// Copy is the map with room for another range.
+func (m TickMap) Copy() TickMap { return append(make(TickMap, 0, len(m)+2), m...) }
+
+// ChangeRange adds delta to the liquidity in [lower, upper), in place: the map must be the caller's own copy. A stranger can give a pool tens of
+// thousands of ticks and then change them many times in a block, and a copy for each change would take milliseconds.
+func (m *TickMap) ChangeRange(lower, upper int32, delta SignedAmount) {
+	m.change(lower, delta)
+	m.change(upper, delta.Negate())
+}
+
+func (m *TickMap) change(tick int32, delta SignedAmount) {
+	i, found := slices.BinarySearchFunc(*m, tick, func(n TickNet, t int32) int { return int(n.Tick) - int(t) })
 	if !found {
-		if delta.IsZero() {
-			return m
+		if !delta.IsZero() {
+			*m = slices.Insert(*m, i, TickNet{tick, delta})
 		}
-		out = append(out, TickNet{tick, delta})
-		return append(out, m[i:]...)
+		return
 	}
-	if sum := m[i].Net.Add(delta); !sum.IsZero() {
-		out = append(out, TickNet{tick, sum})
+	if sum := (*m)[i].Net.Add(delta); sum.IsZero() {
+		*m = slices.Delete(*m, i, i+1)
+	} else {
+		(*m)[i].Net = sum
 	}
-	return append(out, m[i+1:]...)
 }
 
 const tickBytes = 4 + 1 + 16

@@ -158,3 +158,17 @@ func FuzzUnmarshalTickMap(f *testing.F) {
 		}
 	})
 }
+
+// BenchmarkChangeRange changes a map of 50,000 ticks, as a stranger can make it.
+func BenchmarkChangeRange(b *testing.B) {
+	one := market.SignedAmount{}
+	one.Abs.SetUint64(1)
+	var m market.TickMap
+	for i := range int32(25_000) {
+		m.ChangeRange(2*i, 2*i+100_001, one)
+	}
+	for b.Loop() {
+		m.ChangeRange(25_001, 75_003, one)
+		m.ChangeRange(25_001, 75_003, one.Negate())
+	}
+}
