@@ -6,6 +6,9 @@ import (
 	"net/http"
 	"slices"
 	"testing"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // unexplained lists the members of a JSON value that are null without a reason in the very object that they stand in.
@@ -90,6 +93,40 @@ func TestMembersAreNotCounted(t *testing.T) {
 	for name, h := range found {
 		if h == nil || h.Count != nil || h.Handles == nil || len(h.Handles) != 0 || h.Why["count"] == "" {
 			t.Errorf("the %s are %+v; want no count, no handles and the reason", name, h)
+		}
+	}
+}
+
+// TestASupplyThatIsAskedForIsIndexing tells a token whose supply is still asked for from one that gives none for good.
+func TestASupplyThatIsAskedForIsIndexing(t *testing.T) {
+	t.Parallel()
+	st := seeded(t, "sqlite")
+	mintCoins(t, st, "base", 101, good(1, "Asked"), good(2, "Rebasing"))
+	commitBlock(t, st, "base", 102, func(ch *market.Changes) {
+		for n, strikes := range map[int]int32{1: 0, 2: market.SupplyUntold} {
+			mint := address(t, (&coin{n: n}).mint())
+			now, err := st.TokensNow(t.Context(), []market.Address{mint})
+			if err != nil || len(now) != 1 {
+				t.Fatalf("%v, %v", now, err)
+			}
+			token := now[0].Token
+			token.HasSupply, token.Supply, token.SupplyStrikes = false, market.Amount{}, strikes
+			ch.Tokens = append(ch.Tokens, set(mint, token))
+		}
+	})
+	c := start(t, st)
+	for n, want := range map[int]contract.UnknownReason{1: contract.UnknownReasonIndexing, 2: contract.UnknownReasonUnavailable} {
+		mint := (&coin{n: n}).mint()
+		got := map[string]contract.UnknownReason{
+			"info":          get[contract.TokenInfo](t, c, "/api/token/info/"+mint+"?chain=base").UnknownReasons["market_cap"],
+			"info's supply": get[contract.TokenInfo](t, c, "/api/token/info/"+mint+"?chain=base").UnknownReasons["supply_basis"],
+			"prices":        get[contract.TokenPrices](t, c, "/api/market/token-prices?mints="+mint).Prices[mint].UnknownReasons["market_cap"],
+			"launch":        get[contract.LaunchedToken](t, c, "/api/launch/token/"+mint).UnknownReasons["market_cap_usd"],
+		}
+		for where, reason := range got {
+			if reason != want {
+				t.Errorf("coin %d: on %s the reason is %q, want %q", n, where, reason, want)
+			}
 		}
 	}
 }

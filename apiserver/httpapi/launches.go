@@ -156,7 +156,7 @@ func (a *API) launchBase(c *view.Shown, ageS int64) contract.LaunchBase {
 	}
 	price := priceSource(f)
 	why.note("price_usd", out.PriceUSD != nil, price)
-	why.note("market_cap_usd", out.MarketCapUSD != nil, price)
+	why.noteOfSupply("market_cap_usd", out.MarketCapUSD != nil, price, &f)
 	why.note("change_1h_pct", out.Change1HPct != nil, "chain_swaps")
 	why.note("change_24h_pct", out.Change24HPct != nil, "chain_swaps")
 	why.note("liquidity_usd", true, liquiditySource(f))

@@ -39,6 +39,15 @@ func (f *figures) note(name string, known bool, source contract.FigureSource) {
 	}
 }
 
+// noteOfSupply is note for what follows from a token's price and its supply.
+func (f *figures) noteOfSupply(name string, known bool, source contract.FigureSource, of *view.Figures) {
+	if !known && of.Price != nil && of.SupplyAwaited {
+		f.unknown[name] = contract.UnknownReasonIndexing
+		return
+	}
+	f.note(name, known, source)
+}
+
 // image is the picture that a token's metadata names. Where there may be metadata that nobody has fetched yet, launched says
 // so.
 func (f *figures) image(m *view.Metadata, launched bool) *string {
@@ -91,11 +100,11 @@ func marketToken(t *view.Token, f view.Figures, m *view.Metadata, launched bool)
 	why.note("change_24h_pct", out.Change24HPct != nil, "chain_swaps")
 	why.note("liquidity", out.Liquidity != nil, liquiditySource(f))
 	why.note("volume", out.Volume != nil, "chain_swaps")
-	why.note("market_cap", out.MarketCap != nil, price)
-	why.note("fdv", out.FDV != nil, price)
+	why.noteOfSupply("market_cap", out.MarketCap != nil, price, &f)
+	why.noteOfSupply("fdv", out.FDV != nil, price, &f)
 	why.note("pair", out.Pair != nil, "")
 	out.PairKind = why.pairKind(t.Reference())
-	why.note("supply_basis", out.SupplyBasis != nil, "")
+	why.noteOfSupply("supply_basis", out.SupplyBasis != nil, "", &f)
 	out.ImageURL = why.image(m, launched)
 	return out
 }

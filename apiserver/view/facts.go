@@ -21,6 +21,7 @@ type facts struct {
 	// reference is the place in pools of the one that prices the token; -1 without one.
 	reference int8
 	hasSupply bool
+	awaited   bool // the supply is unknown, and the token is asked for it
 	pooled    bool // it has any pool at all
 	changed   Stamp
 }
@@ -46,6 +47,7 @@ func newFacts(t *Token) facts {
 	if t.Token.HasSupply && t.Token.HasDecimals {
 		f.hasSupply, f.supply = true, price.Whole(&t.Token.Supply, t.Token.Decimals)
 	}
+	f.awaited = !t.Token.HasSupply && t.Token.HasDecimals && t.Token.SupplyStrikes < market.SupplyUntold
 	var young bool // the reference prices the token since less than a day, whenever its pool was made
 	var onCurve past
 	for i := range t.Pools {
@@ -143,6 +145,7 @@ func (f *facts) figures(mint market.Address, usd map[market.Address]market.Quote
 	w := f.worth(mint, usd, now)
 	out := Figures{
 		Pairs: w.pairs, Pegged: w.pegged, OnCurve: w.onCurve && !w.pegged, OnCurvesAlone: w.curves > 0 && w.pools == 0,
+		SupplyAwaited: f.awaited,
 	}
 	if w.beforeUSD > 0 {
 		p := &f.pools[f.reference]

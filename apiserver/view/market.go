@@ -52,6 +52,8 @@ type Figures struct {
 	Pegged bool
 	// OnCurve is true when the price is that of a bonding curve, OnCurvesAlone when all liquidity is a curve's.
 	OnCurve, OnCurvesAlone bool
+	// SupplyAwaited says that the supply is unknown and still asked for.
+	SupplyAwaited bool
 }
 
 // Figures computes the token's figures. Only trusted pools count.
