@@ -9,6 +9,8 @@ import (
 	"runtime/debug"
 	"time"
 
+	"golang.org/x/net/publicsuffix"
+
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -25,6 +27,10 @@ const (
 	maxWaiting = 256
 	maxOfHost  = 64
 	maxDue     = 1024
+	// maxOfDomain and perDomain bound the jobs in memory and the fetches of all hosts below one registered domain: whoever has a domain
+	// has as many hosts as he likes.
+	maxOfDomain = maxWaiting / 2
+	perDomain   = atOnce / 2
 	// maxAttempts is after how many failures a token is given up, shortestPause and longestPause the time between them.
 	maxAttempts   = 8
 	shortestPause = time.Minute
@@ -99,12 +105,12 @@ type Worker struct {
 
 	waiting []hostedJob
 	// known are the jobs in memory: waiting, running, or done and not saved.
-	known   map[market.Address]bool
-	byHost  map[string]int // waiting ones
-	running map[string]int // by host
-	active  int
-	done    []Result
-	finish  chan finished
+	known  map[market.Address]bool
+	waits  share // waiting jobs
+	runs   share // running ones
+	active int
+	done   []Result
+	finish chan finished
 	// skipped is how many jobs the last look left out because their host has its share.
 	skipped int
 	// pollFailed and saveFailed keep a failure that lasts from being logged each time.
@@ -114,11 +120,49 @@ type Worker struct {
 type hostedJob struct {
 	Job
 
-	host string
+	at origin
+}
+
+// origin is where a job's fetching begins: a host and the registered domain that it is below. Both are empty where it needs none or can't
+// begin.
+type origin struct{ host, domain string }
+
+func originOf(host string) origin {
+	domain, err := publicsuffix.EffectiveTLDPlusOne(host)
+	if err != nil {
+		domain = host // an address, or a host that is a public suffix itself
+	}
+	return origin{host, domain}
+}
+
+// share counts jobs by host and by domain.
+type share struct{ hosts, domains map[string]int }
+
+func newShare() share { return share{map[string]int{}, map[string]int{}} }
+
+// has reports whether an origin has its share already.
+func (s share) has(at origin, ofHost, ofDomain int) bool {
+	return at.host != "" && (s.hosts[at.host] >= ofHost || s.domains[at.domain] >= ofDomain)
+}
+
+func (s share) add(at origin) {
+	s.hosts[at.host]++
+	s.domains[at.domain]++
+}
+
+func (s share) remove(at origin) {
+	for _, of := range []struct {
+		counts map[string]int
+		name   string
+	}{{s.hosts, at.host}, {s.domains, at.domain}} {
+		if of.counts[of.name]--; of.counts[of.name] == 0 {
+			delete(of.counts, of.name)
+		}
+	}
 }
 
 type finished struct {
-	host    string
+	at      origin
 	result  Result
 	outcome Outcome
 }
@@ -132,7 +176,7 @@ func newWorker(f fetcher, q Queue, o WorkerOptions) *Worker {
 	}
 	return &Worker{
 		fetcher: f, queue: q, log: o.Log, now: o.Now, observe: o.Observe, poll: pollPause, save: savePause, busy: busyPause,
-		known: map[market.Address]bool{}, byHost: map[string]int{}, running: map[string]int{}, finish: make(chan finished),
+		known: map[market.Address]bool{}, waits: newShare(), runs: newShare(), finish: make(chan finished),
 	}
 }
 
@@ -170,7 +214,7 @@ func (w *Worker) drain() {
 	}
 	w.waiting, w.done = nil, nil
 	clear(w.known)
-	clear(w.byHost)
+	w.waits = newShare()
 }
 
 // look asks for jobs. Those that are known already come again until their results are saved.
@@ -192,14 +236,14 @@ func (w *Worker) look(ctx context.Context) {
 		if w.known[j.Mint] {
 			continue
 		}
-		host := w.hostOf(j)
-		if len(w.known) >= maxWaiting || (host != "" && w.byHost[host] >= maxOfHost) {
+		at := originOf(w.hostOf(j))
+		if len(w.known) >= maxWaiting || w.waits.has(at, maxOfHost, maxOfDomain) {
 			w.skipped++
 			continue
 		}
 		w.known[j.Mint] = true
-		w.byHost[host]++
-		w.waiting = append(w.waiting, hostedJob{j, host})
+		w.waits.add(at)
+		w.waiting = append(w.waiting, hostedJob{j, at})
 	}
 }
 
@@ -218,15 +262,13 @@ func (w *Worker) hostOf(j Job) (host string) {
 func (w *Worker) start(ctx context.Context) {
 	rest := w.waiting[:0]
 	for _, j := range w.waiting {
-		if w.active >= atOnce || (j.host != "" && w.running[j.host] >= perHost) || !w.fetcher.free(j.host) {
+		if w.active >= atOnce || w.runs.has(j.at, perHost, perDomain) || !w.fetcher.free(j.at.host) {
 			rest = append(rest, j)
 			continue
 		}
-		if w.byHost[j.host]--; w.byHost[j.host] == 0 {
-			delete(w.byHost, j.host)
-		}
+		w.waits.remove(j.at)
 		w.active++
-		w.running[j.host]++
+		w.runs.add(j.at)
 		go func() { w.finish <- w.work(ctx, j) }()
 	}
 	clear(w.waiting[len(rest):])
@@ -235,9 +277,7 @@ func (w *Worker) start(ctx context.Context) {
 
 func (w *Worker) take(f finished) {
 	w.active--
-	if w.running[f.host]--; w.running[f.host] == 0 {
-		delete(w.running, f.host)
-	}
+	w.runs.remove(f.at)
 	w.done = append(w.done, f.result)
 	w.observe(f.outcome)
 }
@@ -276,7 +316,7 @@ func (w *Worker) work(ctx context.Context, j hostedJob) (f finished) {
 // judge decides whether and when a job is tried again.
 func (w *Worker) judge(j hostedJob, doc Document, err error) finished {
 	now := w.now()
-	f := finished{host: j.host, outcome: OutcomeFetched}
+	f := finished{at: j.at, outcome: OutcomeFetched}
 	f.result = Result{Mint: j.Mint, Document: doc, Fetched: true, Attempts: j.Attempts, FetchedAt: now.Unix()}
 	if err == nil {
 		return f

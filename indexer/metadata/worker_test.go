@@ -128,8 +128,8 @@ func work(t *testing.T, f fetcher, q Queue, d time.Duration, o ...func(*WorkerOp
 	ctx, cancel := context.WithTimeout(t.Context(), d)
 	defer cancel()
 	w.Run(ctx)
-	if w.active != 0 || len(w.waiting)+len(w.known)+len(w.byHost)+len(w.running)+len(w.done) != 0 {
-		t.Errorf("left behind: %d active, %d waiting, %d known, hosts %v and %v", w.active, len(w.waiting), len(w.known), w.byHost, w.running)
+	if w.active != 0 || len(w.waiting)+len(w.known)+len(w.waits.hosts)+len(w.waits.domains)+len(w.runs.hosts)+len(w.runs.domains)+len(w.done) != 0 {
+		t.Errorf("left behind: %d active, %d waiting, %d known, shares %v and %v", w.active, len(w.waiting), len(w.known), w.waits, w.runs)
 	}
 }
 
@@ -194,6 +194,44 @@ func TestWorkerIsNotHeldUp(t *testing.T) {
 			t.Errorf("%d fetches of the slow host", n)
 		}
 	})
+}
+
+// TestWorkerIsNotHeldUpByADomain: a stranger with a domain has as many slow hosts below it as he likes, and they don't take all the fetches.
+func TestWorkerIsNotHeldUpByADomain(t *testing.T) {
+	t.Parallel()
+	for name, slow := range map[string]func(i int) string{
+		"a domain":                func(i int) string { return strconv.Itoa(i) + ".slow.test" },
+		"a domain below a suffix": func(i int) string { return strconv.Itoa(i) + ".slow.co.uk" },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			synctest.Test(t, func(t *testing.T) {
+				q := newMemory()
+				for i := range 2 * maxWaiting {
+					q.jobs = append(q.jobs, Job{Mint: mintOf(i), Metadata: slow(i)})
+				}
+				others := 0
+				for i := range 8 {
+					q.jobs = append(q.jobs, Job{Mint: mintOf(10_000 + i), Metadata: strconv.Itoa(i) + ".co.uk"})
+				}
+				s := newScript(func(_ context.Context, host, _ string) (Document, error) {
+					if strings.Contains(host, ".slow.") {
+						time.Sleep(fetchTime)
+					}
+					return Document{}, nil
+				})
+				work(t, s, q, 2*fetchTime)
+				for i := range 8 {
+					if _, ok := q.row(mintOf(10_000 + i)); ok {
+						others++
+					}
+				}
+				if others != 8 {
+					t.Errorf("%d of 8 jobs of other domains are done; the slow domain has all the fetches", others)
+				}
+			})
+		})
+	}
 }
 
 func TestWorkerWaitsForBusyHosts(t *testing.T) {
