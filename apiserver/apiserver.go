@@ -2,6 +2,7 @@
 package apiserver
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"maps"
@@ -38,6 +39,8 @@ const (
 	// inFlightPerCore bounds the requests that read the database at once. Each takes a few milliseconds of a core, here or in the
 	// database, so that those admitted are answered within a few tens of them.
 	inFlightPerCore = 16
+	// maxConnections is the default of Options.MaxConnections.
+	maxConnections = 8192
 )
 
 // Options are a server's surroundings.
@@ -61,6 +64,8 @@ type Options struct {
 	Checker checker.Checker
 	// MaxInFlight bounds the requests that read the database at once; 0 is a default by the number of cores.
 	MaxInFlight int
+	// MaxConnections bounds the open connections; 0 is 8,192, which take some 160 MB when all are idle.
+	MaxConnections int
 	// BehindCache is for a service behind a cache that clients share: RateLimit, one client's, is left off what that may keep.
 	BehindCache bool
 	AccessLog   bool
@@ -92,6 +97,7 @@ func New(o Options) (*Server, error) {
 	if o.MaxInFlight == 0 {
 		o.MaxInFlight = inFlightPerCore * runtime.GOMAXPROCS(0)
 	}
+	o.MaxConnections = cmp.Or(o.MaxConnections, maxConnections)
 	pages, err := documentation(o)
 	if err != nil {
 		return nil, err
@@ -193,7 +199,9 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 		return nil
 	})
 	g.Go(func() error {
-		return telemetry.Serve(ctx, httpapi.Listener(l, s.o.DocsURL), s.handler, drain, s.o.Log)
+		return telemetry.Serve(ctx, httpapi.Listener(l, httpapi.ListenerOptions{
+			DocsURL: s.o.DocsURL, MaxConnections: s.o.MaxConnections, Now: s.o.Now,
+		}), s.handler, drain, s.o.Log)
 	})
 	return g.Wait()
 }

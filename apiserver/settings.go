@@ -39,8 +39,9 @@ type Settings struct {
 	Renderer string
 	// TrustedProxies are addresses and CIDRs of the peers whose X-Forwarded-For counts.
 	TrustedProxies []string
-	// MaxInFlight, BehindCache and AccessLog are those of Options.
+	// MaxInFlight, MaxConnections, BehindCache and AccessLog are those of Options.
 	MaxInFlight            int
+	MaxConnections         int
 	BehindCache, AccessLog bool
 	Build                  httpapi.Build
 }
@@ -69,7 +70,7 @@ func (s *Settings) NewServer(d Dependencies) (server *Server, closing func(), er
 	}
 	o := Options{
 		Store: d.Store, Catalog: d.Catalog, Build: s.Build, BaseURL: strings.TrimRight(base, "/"), DocsURL: strings.TrimRight(s.DocsURL, "/"),
-		Checker: d.Checker, MaxInFlight: s.MaxInFlight, BehindCache: s.BehindCache, AccessLog: s.AccessLog,
+		Checker: d.Checker, MaxInFlight: s.MaxInFlight, MaxConnections: s.MaxConnections, BehindCache: s.BehindCache, AccessLog: s.AccessLog,
 		Now: d.Now, Log: d.Log, Metrics: httpapi.NewMetrics(d.Metrics),
 	}
 	if o.Site, err = loadSite(s.SiteFile); err != nil {

@@ -6,30 +6,83 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync"
+	"sync/atomic"
+	"time"
 )
 
+// ListenerOptions are what a Listener needs to know.
+type ListenerOptions struct {
+	DocsURL string
+	// MaxConnections bounds the open connections.
+	MaxConnections int
+	Now            func() time.Time
+}
+
 // Listener makes a problem of what net/http answers when what came is no request that could reach the handler: a head
-// that is too large, or no HTTP. Such an answer is read by pages of every origin like any other.
-func Listener(l net.Listener, docsURL string) net.Listener { return &listener{l, docsURL} }
+// that is too large, or no HTTP. Such an answer is read by pages of every origin like any other. Where a connection comes on top of
+// the most, the one of which nothing was heard for the longest time is closed for it: connections that are held open and do nothing
+// take memory, and keep nobody out.
+func Listener(l net.Listener, o ListenerOptions) net.Listener {
+	return &listener{Listener: l, o: o, open: make(map[*conn]struct{})}
+}
 
 type listener struct {
 	net.Listener
 
-	docsURL string
+	o    ListenerOptions
+	mu   sync.Mutex
+	open map[*conn]struct{}
 }
 
 func (l *listener) Accept() (net.Conn, error) {
-	c, err := l.Listener.Accept()
+	accepted, err := l.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return &conn{c, l.docsURL}, nil
+	c := &conn{Conn: accepted, l: l}
+	c.heard.Store(l.o.Now().UnixNano())
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.open) >= max(l.o.MaxConnections, 1) {
+		l.closeQuietest()
+	}
+	l.open[c] = struct{}{}
+	return c, nil
+}
+
+// closeQuietest closes the connection of which nothing was heard for the longest time. The server that has it notices by itself.
+func (l *listener) closeQuietest() {
+	var quietest *conn
+	for c := range l.open {
+		if quietest == nil || c.heard.Load() < quietest.heard.Load() {
+			quietest = c
+		}
+	}
+	delete(l.open, quietest)
+	_ = quietest.Conn.Close() // it is given up, whatever it says
 }
 
 type conn struct {
 	net.Conn
 
-	docsURL string
+	l *listener
+	// heard is when something was read or written last, in unix nanoseconds.
+	heard atomic.Int64
+}
+
+func (c *conn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	c.heard.Store(c.l.o.Now().UnixNano())
+	return n, err
+}
+
+// Close makes room for another connection.
+func (c *conn) Close() error {
+	c.l.mu.Lock()
+	delete(c.l.open, c)
+	c.l.mu.Unlock()
+	return c.Conn.Close()
 }
 
 var (
@@ -61,11 +114,12 @@ func refused(b []byte) (slug string) {
 
 // Write replaces the refusals of net/http, each of which is one Write. It reports the bytes that it was given as written.
 func (c *conn) Write(b []byte) (int, error) {
+	c.heard.Store(c.l.o.Now().UnixNano())
 	slug := refused(b)
 	if slug == "" {
 		return c.Conn.Write(b)
 	}
-	if _, err := c.Conn.Write(refusal(slug, c.docsURL)); err != nil {
+	if _, err := c.Conn.Write(refusal(slug, c.l.o.DocsURL)); err != nil {
 		return 0, err
 	}
 	return len(b), nil
