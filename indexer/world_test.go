@@ -70,18 +70,13 @@ func newWorldOn(t *testing.T, states, blocks int, venues ...simnet.VenueProtocol
 // trade mines n blocks of trades, two seconds apart.
 func (w *world) trade(t *testing.T, n int) {
 	t.Helper()
-	w.tradeEvery(t, n, 2*time.Second)
-}
-
-func (w *world) tradeEvery(t *testing.T, n int, apart time.Duration) {
-	t.Helper()
 	for range n {
 		if w.desk != nil {
 			latest, err := w.node.Latest(t.Context())
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := w.desk.Step(t.Context(), latest.Timestamp.Add(apart)); err != nil {
+			if _, err := w.desk.Step(t.Context(), latest.Timestamp.Add(2*time.Second)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -90,7 +85,7 @@ func (w *world) tradeEvery(t *testing.T, n int, apart time.Duration) {
 			t.Fatal(err)
 		}
 		w.truths = append(w.truths, truths...)
-		if err := w.node.Mine(t.Context(), 1, apart); err != nil {
+		if err := w.node.Mine(t.Context(), 1, 2*time.Second); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -373,7 +373,7 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 			for _, q := range []string{
 				"DROP TABLE launches", "DROP TABLE token_metadata", "DROP TABLE trust_reports", "DROP INDEX pools_traded", "DROP INDEX facts_token",
 				"DROP INDEX trades_trader", "ALTER TABLE trades DROP COLUMN trader_amount", "ALTER TABLE trades DROP COLUMN trader_before",
-				"ALTER TABLE tokens DROP COLUMN since_creation", "DROP INDEX tokens_supply", "ALTER TABLE tokens DROP COLUMN supply_strikes",
+				"ALTER TABLE tokens DROP COLUMN since_creation", "DROP INDEX tokens_supply", "DROP INDEX tokens_doubted", "ALTER TABLE tokens DROP COLUMN supply_strikes",
 				"ALTER TABLE chains DROP COLUMN silent_from",
 				"ALTER TABLE pools DROP COLUMN day_reference_quote", "ALTER TABLE quote_prices DROP COLUMN day_usd",
 				"ALTER TABLE tokens DROP COLUMN holders_gained", "ALTER TABLE tokens DROP COLUMN holders_gained_at",
