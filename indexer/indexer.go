@@ -84,6 +84,8 @@ type Options struct {
 	// VenuePause is the time between two looks at the venues' contracts, SweepPause that between two tokens checked unasked; 0 is
 	// the default.
 	VenuePause, SweepPause time.Duration
+	// RereadPause is the pause before a node's answer that no other confirms is asked for again; 0 is the default.
+	RereadPause time.Duration
 	// Fetcher gets launched tokens' metadata from the outside; nil leaves it alone.
 	Fetcher *metadata.Fetcher
 }
@@ -138,7 +140,7 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	ix := &Indexer{cfg: cfg, store: st, machine: m, log: o.Log}
 	src, err := evm.NewSource(cfg, evm.Options{
 		Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID),
-		Aside: func(a evm.Aside) { ix.setAside(a.Kind, a.Reason, a.Subject) },
+		Aside: func(a evm.Aside) { ix.setAside(a.Kind, a.Reason, a.Subject) }, RereadPause: o.RereadPause,
 	})
 	if err != nil {
 		return nil, err

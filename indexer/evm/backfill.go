@@ -116,11 +116,11 @@ func (s *Source) rangeLen() uint64 {
 	return n
 }
 
-// read reads and decodes one range, in as many pieces as the endpoint that serves it needs.
+// read reads and decodes one range, in as many pieces as the endpoints that serve it need.
 func (s *Source) read(ctx context.Context, earliest int64, from, to uint64) (Batch, error) {
 	var out Batch
 	for from <= to {
-		piece, upTo, err := s.readPiece(ctx, max(earliest, out.Last.Time), from, to, nil)
+		piece, upTo, err := s.readPiece(ctx, max(earliest, out.Last.Time), from, to)
 		if err != nil {
 			return out, err
 		}
@@ -130,37 +130,43 @@ func (s *Source) read(ctx context.Context, earliest int64, from, to uint64) (Bat
 	return out, nil
 }
 
-// readPiece reads as much of a range as the endpoint that serves it takes at once. An empty answer is asked for again
-// elsewhere, where there is an elsewhere: a range without any event is rare, a node without its logs is not.
-func (s *Source) readPiece(ctx context.Context, earliest int64, from, to uint64, except *endpoint) (piece Batch, upTo uint64, err error) {
-	var by *endpoint
-	err = s.readLogs(ctx, except, func(ctx context.Context, e *endpoint, renumber bool) error {
-		for by = e; ; {
-			e.mu.Lock()
-			upTo = min(to, from+e.rangeLen-1)
-			e.mu.Unlock()
-			logs, last, err := e.logRange(ctx, s, from, upTo)
+// readPiece reads as much of a range as the endpoint that serves it takes at once. That it holds no logs is believed by
+// the rules of empty.go.
+func (s *Source) readPiece(ctx context.Context, earliest int64, from, to uint64) (piece Batch, upTo uint64, err error) {
+	a, err := readLogs(ctx, s, to, &logReading[Batch]{
+		prove: func(ctx context.Context, empty answer[Batch]) bool {
+			return s.proveEmpty(ctx, from, empty.upTo, empty.found.Last.Hash, func(h *Header) bool { return h.mayHold(s.topics) })
+		},
+		ask: func(ctx context.Context, e *endpoint, a asking) (answer[Batch], error) {
+			out, err := s.rangeOn(ctx, e, from, a)
 			if err == nil {
-				e.fitted(len(logs), upTo-from+1)
-				if piece, err = s.assemble(ctx, e, logs, last, renumber); err == nil {
-					err = piece.inOrder(earliest)
-				}
-				return err
+				err = out.found.inOrder(earliest)
 			}
-			var narrow *rangeError
-			if err = asRangeError(err); !errors.As(err, &narrow) || upTo == from {
-				return err
-			}
-			e.tooWide(narrow.fits, upTo-from+1)
-		}
+			return out, err
+		},
 	})
-	if err == nil && len(piece.Blocks) == 0 && except == nil && len(s.pool.list) > 1 {
-		if second, secondTo, e := s.readPiece(ctx, earliest, from, upTo, by); e == nil && len(second.Blocks) > 0 {
-			by.failed(s.pool.now())
-			return second, secondTo, nil
+	return a.found, a.upTo, err
+}
+
+// rangeOn reads the beginning of a range from an endpoint, which learns how wide a range it takes.
+func (s *Source) rangeOn(ctx context.Context, e *endpoint, from uint64, a asking) (out answer[Batch], err error) {
+	for {
+		e.mu.Lock()
+		out.upTo = min(a.to, from+e.rangeLen-1)
+		e.mu.Unlock()
+		logs, last, err := e.logRange(ctx, s, from, out.upTo)
+		if err == nil {
+			e.fitted(len(logs), out.upTo-from+1)
+			out.logs = len(logs)
+			out.found, err = s.assemble(ctx, e, logs, last, a.renumber)
+			return out, err
 		}
+		var narrow *rangeError
+		if err = asRangeError(err); !errors.As(err, &narrow) || out.upTo == from {
+			return out, err
+		}
+		e.tooWide(narrow.fits, out.upTo-from+1)
 	}
-	return piece, upTo, err
 }
 
 // inOrder refuses times that go back.
@@ -295,44 +301,43 @@ func (e *endpoint) times(ctx context.Context, logs []Log, latest int64) (map[uin
 	return out, nil
 }
 
+var transferTopics = [][32]byte{topicTransfer, topicDeposit, topicWithdrawal}
+
 // TransfersOf reads one token's transfers (and, of the wrapped native coin, its deposits and withdrawals) in a range,
-// for a holder backfill. It gives the events in order and the last block of the range that it got to.
+// for a holder backfill. It gives the events in order and the last block of the range that it got to. That there are none
+// is believed by the rules of empty.go.
 func (s *Source) TransfersOf(ctx context.Context, token market.Address, from, to uint64) (txs []market.Tx, upTo uint64, err error) {
-	txs, upTo, by, err := s.transfersBy(ctx, token, from, to, nil)
-	if err == nil && len(txs) == 0 && len(s.pool.list) > 1 {
-		// A node that has dropped old logs says "none" as well.
-		if second, secondTo, _, e := s.transfersBy(ctx, token, from, upTo, by); e == nil && len(second) > 0 {
-			return second, secondTo, nil
-		}
-	}
-	return txs, upTo, err
+	a, err := readLogs(ctx, s, to, &logReading[[]market.Tx]{
+		prove: func(ctx context.Context, empty answer[[]market.Tx]) bool {
+			return s.proveEmpty(ctx, from, empty.upTo, market.Hash{}, func(h *Header) bool { return h.mayHoldOf(token, transferTopics) })
+		},
+		ask: func(ctx context.Context, e *endpoint, a asking) (answer[[]market.Tx], error) {
+			return s.transfersOn(ctx, e, token, from, a)
+		},
+	})
+	return a.found, a.upTo, err
 }
 
-func (s *Source) transfersBy(ctx context.Context, token market.Address, from, to uint64, except *endpoint,
-) (txs []market.Tx, upTo uint64, by *endpoint, err error) {
-	topics := [][32]byte{topicTransfer, topicDeposit, topicWithdrawal}
-	err = s.readLogs(ctx, except, func(ctx context.Context, e *endpoint, renumber bool) error {
-		by = e
-		for width := to - from + 1; ; {
-			upTo = from + width - 1
-			logs, err := e.logs(ctx, filter(map[string]any{
-				"fromBlock": hexQuantity(from), "toBlock": hexQuantity(upTo), "address": token.String(),
-			}, topics))
-			var narrow *rangeError
-			switch err = asRangeError(err); {
-			case errors.As(err, &narrow) && width > 1:
-				if width /= 2; narrow.fits > 0 && narrow.fits < width {
-					width = narrow.fits
-				}
-				continue
-			case err != nil:
-				return err
+func (s *Source) transfersOn(ctx context.Context, e *endpoint, token market.Address, from uint64, a asking) (out answer[[]market.Tx], err error) {
+	for width := a.to - from + 1; ; {
+		out.upTo = from + width - 1
+		logs, err := e.logs(ctx, filter(map[string]any{
+			"fromBlock": hexQuantity(from), "toBlock": hexQuantity(out.upTo), "address": token.String(),
+		}, transferTopics))
+		var narrow *rangeError
+		switch err = asRangeError(err); {
+		case errors.As(err, &narrow) && width > 1:
+			if width /= 2; narrow.fits > 0 && narrow.fits < width {
+				width = narrow.fits
 			}
-			txs, err = s.transfers(token, logs, from, upTo, renumber)
-			return err
+			continue
+		case err != nil:
+			return out, err
 		}
-	})
-	return txs, upTo, by, err
+		out.logs = len(logs)
+		out.found, err = s.transfers(token, logs, from, out.upTo, a.renumber)
+		return out, err
+	}
 }
 
 func (s *Source) transfers(token market.Address, logs []Log, from, to uint64, renumber bool) ([]market.Tx, error) {

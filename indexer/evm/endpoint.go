@@ -185,8 +185,13 @@ func (p *endpoints) candidates(except *endpoint) []*endpoint {
 
 // try runs call on one endpoint after the other until one answers.
 func (p *endpoints) try(ctx context.Context, except *endpoint, call func(context.Context, *endpoint) error) error {
+	return p.tryOf(ctx, p.candidates(except), call)
+}
+
+// tryOf is try for a list of endpoints, in its order.
+func (p *endpoints) tryOf(ctx context.Context, list []*endpoint, call func(context.Context, *endpoint) error) error {
 	var errs []error
-	for _, e := range p.candidates(except) {
+	for _, e := range list {
 		err := p.on(ctx, e, call)
 		if err == nil {
 			return nil

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -14,28 +15,47 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Header is a block header with what its logs bloom says.
+// Header is a block header with what it says of the block's logs.
 type Header struct {
 	market.Header
-	bloom [256]byte
+	bloom    [256]byte
+	hasBloom bool
+	// idle says that no transaction is in the block, or none that burned gas.
+	idle bool
 }
 
-// mayHold reports whether the bloom allows a log with one of the topics (yellow paper, section 4.3.1).
+// noTransactions is the root of an empty trie: the Keccak-256 of the RLP of an empty string.
+const noTransactions = `"0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421"`
+
+// mayHold reports whether the header allows a log with one of the topics: by its gas, by the root of its transactions, and
+// by its bloom (yellow paper, section 4.3.1).
 func (h *Header) mayHold(topics [][32]byte) bool {
-	for i := range topics {
-		k := sha3.NewLegacyKeccak256()
-		_, _ = k.Write(topics[i][:])
-		sum := k.Sum(nil)
-		all := true
-		for j := 0; j < 6 && all; j += 2 {
-			bit := (uint(sum[j])<<8 | uint(sum[j+1])) & 2047
-			all = h.bloom[255-bit/8]&(1<<(bit%8)) != 0
-		}
-		if all {
-			return true
+	if h.idle {
+		return false
+	}
+	if !h.hasBloom {
+		return true
+	}
+	return slices.ContainsFunc(topics, func(t [32]byte) bool { return h.inBloom(t[:]) })
+}
+
+// inBloom reports whether the bloom allows a log of an address or with a topic.
+func (h *Header) inBloom(item []byte) bool {
+	k := sha3.NewLegacyKeccak256()
+	_, _ = k.Write(item)
+	sum := k.Sum(nil)
+	for j := 0; j < 6; j += 2 {
+		bit := (uint(sum[j])<<8 | uint(sum[j+1])) & 2047
+		if h.bloom[255-bit/8]&(1<<(bit%8)) == 0 {
+			return false
 		}
 	}
-	return false
+	return true
+}
+
+// mayHoldOf is mayHold for logs of one contract.
+func (h *Header) mayHoldOf(contract market.Address, topics [][32]byte) bool {
+	return h.mayHold(topics) && (!h.hasBloom || h.inBloom(contract.Bytes()))
 }
 
 type wireHeader struct {
@@ -44,6 +64,8 @@ type wireHeader struct {
 	Parent    string          `json:"parentHash"`
 	Timestamp json.RawMessage `json:"timestamp"`
 	Bloom     string          `json:"logsBloom"`
+	GasUsed   json.RawMessage `json:"gasUsed"`
+	TxRoot    json.RawMessage `json:"transactionsRoot"`
 }
 
 // ErrNoBlock means that a node doesn't have the block (yet).
@@ -101,7 +123,9 @@ func parseHeader(raw json.RawMessage) (h Header, err error) {
 		if _, err := hex.Decode(h.bloom[:], []byte(w.Bloom[2:])); err != nil {
 			return h, fmt.Errorf("%w: an unreadable logs bloom", errGarbage)
 		}
+		h.hasBloom = true
 	}
+	h.idle = string(w.GasUsed) == `"0x0"` || string(w.TxRoot) == noTransactions
 	return h, nil
 }
 

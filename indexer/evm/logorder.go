@@ -16,12 +16,12 @@ import (
 // because of transactions that only those chains have (its issues 15219, 16339 and 17249).
 var errRepeatedIndex = errors.New("two logs of a block have one index")
 
-// readLogs runs read on one endpoint after the other until one answers. Where none gives each log an index of its own,
+// orderedOn runs read on one endpoint after the other until one answers. Where none gives each log an index of its own,
 // what the first of them with repeated ones says is read again, and its logs get new indices.
-func (s *Source) readLogs(ctx context.Context, except *endpoint, read func(ctx context.Context, e *endpoint, renumber bool) error,
+func (s *Source) orderedOn(ctx context.Context, list []*endpoint, read func(ctx context.Context, e *endpoint, renumber bool) error,
 ) error {
 	var repeats *endpoint
-	err := s.pool.try(ctx, except, func(ctx context.Context, e *endpoint) error {
+	err := s.pool.tryOf(ctx, list, func(ctx context.Context, e *endpoint) error {
 		err := read(ctx, e, false)
 		if repeats == nil && errors.Is(err, errRepeatedIndex) {
 			repeats = e

@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"cmp"
 	"context"
 	"encoding/hex"
 	"encoding/json"
@@ -32,6 +33,8 @@ type Source struct {
 	finality      finality
 	overrides     overrides
 	aside         func(Aside)
+	rereadPause   time.Duration
+	waits         waits
 }
 
 // Options are a source's surroundings.
@@ -42,6 +45,9 @@ type Options struct {
 	Observe func(endpoint string, calls int, err error)
 	// Aside is told of what is set aside; it may be nil. Several goroutines call it.
 	Aside func(Aside)
+	// RereadPause is the time before an answer that nobody else confirms is asked for again; it grows from time to time. 0 is
+	// the default.
+	RereadPause time.Duration
 }
 
 // NewSource checks the chain document's endpoints and exchanges; it opens no connection.
@@ -53,6 +59,7 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 	s := &Source{
 		pool:    &endpoints{chain: c.ID, chainID: c.EVMChainID, now: o.Now, log: o.Log},
 		decoder: d, topics: d.Topics(), finalityDepth: c.FinalityDepth, aside: o.Aside,
+		rereadPause: cmp.Or(o.RereadPause, rereadPause),
 	}
 	for i, e := range c.Endpoints {
 		p, err := newEndpoint(i, e)
@@ -169,47 +176,38 @@ func (e *endpoint) logs(ctx context.Context, params []any) ([]Log, error) {
 	return logs, err
 }
 
-// Block reads the logs of one block by its hash and decodes them. Every log must name that hash; no logs at all under
-// a bloom that allows some are asked for again elsewhere, and believed the second time.
+// Block reads the logs of one block by its hash and decodes them. Every log must name that hash. That there are none is
+// believed by the rules of empty.go.
 func (s *Source) Block(ctx context.Context, h Header) (market.Block, error) {
-	var block market.Block
-	var n int
-	params := filter(map[string]any{"blockHash": h.Hash.String()}, s.topics)
-	read := func(by **endpoint) func(context.Context, *endpoint, bool) error {
-		return func(ctx context.Context, e *endpoint, renumber bool) error {
-			*by = e
+	byHash := filter(map[string]any{"blockHash": h.Hash.String()}, s.topics)
+	byNumber := filter(map[string]any{"fromBlock": hexQuantity(h.Number), "toBlock": hexQuantity(h.Number)}, s.topics)
+	a, err := readLogs(ctx, s, h.Number, &logReading[market.Block]{
+		atHead: true,
+		proved: func() bool { return !h.mayHold(s.topics) },
+		ask: func(ctx context.Context, e *endpoint, a asking) (answer[market.Block], error) {
+			params := byHash
+			if a.byNumber {
+				params = byNumber
+			}
+			out := answer[market.Block]{upTo: h.Number}
 			logs, err := e.logs(ctx, params)
 			if err != nil {
-				return err
+				return out, err
 			}
 			for i := range logs {
+				if a.byNumber && logs[i].BlockHash != h.Hash && logs[i].Block == h.Number {
+					return out, errReplaced
+				}
 				if logs[i].BlockHash != h.Hash || logs[i].Block != h.Number || logs[i].Removed {
-					return fmt.Errorf("%w: asked for the logs of block %s, got one of %s", errGarbage, h.Hash, logs[i].BlockHash)
+					return out, fmt.Errorf("%w: asked for the logs of block %s, got one of %s", errGarbage, h.Hash, logs[i].BlockHash)
 				}
 			}
-			n = len(logs)
-			block, err = s.decode(h.Header, logs, renumber)
-			return err
-		}
-	}
-	var first, second *endpoint
-	if err := s.readLogs(ctx, nil, read(&first)); err != nil {
-		return market.Block{}, err
-	}
-	if n == 0 && h.mayHold(s.topics) {
-		except := first
-		if len(s.pool.list) == 1 {
-			except = nil
-		}
-		err := s.readLogs(ctx, except, read(&second))
-		if err != nil && except != nil {
-			err = s.readLogs(ctx, nil, read(&second)) // nobody else answers: the first has to say it twice
-		}
-		if err != nil {
-			return market.Block{}, err
-		}
-	}
-	return block, nil
+			out.logs = len(logs)
+			out.found, err = s.decode(h.Header, logs, a.renumber)
+			return out, err
+		},
+	})
+	return a.found, err
 }
 
 // decode orders a block's logs by their index and groups them by transaction. Logs may come in any order.
