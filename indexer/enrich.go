@@ -342,16 +342,18 @@ func (e *enrichment) ask(b *market.Block, tokens []market.Address, launched laun
 // from the block's hash: nobody can tell in advance, and every index asks the same.
 func (e *enrichment) samples() error {
 	launched := launches{}
+	expect := e.machine.Expect(e.state)
 	for i := range e.blocks {
 		e.pulse.beat()
 		b := &e.blocks[i]
 		if i > 0 {
 			launched.see(&e.blocks[i-1])
+			expect.See(&e.blocks[i-1])
 		}
 		if b.Number == 0 || b.Number%sampleBlocks != 0 {
 			continue
 		}
-		if err := e.sample(b, e.sampled(b, launched)); err != nil {
+		if err := e.sample(b, e.sampled(b, launched), expect); err != nil {
 			return err
 		}
 	}
@@ -391,8 +393,9 @@ func (e *enrichment) sampled(b *market.Block, launched launches) []market.Balanc
 }
 
 // sample asks for balances in the state before a block, and for the supplies of their tokens. Not after it: a node can
-// answer for its newest block out of the state of the one that it is making.
-func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey) error {
+// answer for its newest block out of the state of the one that it is making. What contradicts derivation, and could end a
+// token's holders or its supply, is no fact before two endpoints say so.
+func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey, expect *derive.Expectation) error {
 	known, err := e.recorded(b)
 	if err != nil {
 		return err
@@ -420,14 +423,17 @@ func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey) error {
 	if len(mints) == 0 {
 		return nil
 	}
-	balances, err := e.source.Balances(e.ctx, before(b), keys)
+	if err := e.load(e.ctx, market.Wanted{Tokens: mints, Balances: keys, ExpireFrom: 1}); err != nil {
+		return err
+	}
+	balances, err := e.source.Balances(e.ctx, before(b), keys, expect.Contradicts)
 	if err != nil {
 		return err
 	}
 	for _, f := range balances {
 		e.add(b, f)
 	}
-	supplies, err := e.source.Supplies(e.ctx, before(b), mints)
+	supplies, err := e.source.Supplies(e.ctx, before(b), mints, expect.Contradicts)
 	if err != nil {
 		return err
 	}

@@ -191,7 +191,7 @@ func (h *holderBackfill) whole(ctx context.Context, gaps []store.HolderGap) (map
 	if err != nil || newest.Number == 0 {
 		return nil, err
 	}
-	supplies, err := h.source.Supplies(ctx, evm.BlockRef{Number: newest.Number - 1, Hash: newest.Parent}, tokens)
+	supplies, err := h.source.Supplies(ctx, evm.BlockRef{Number: newest.Number - 1, Hash: newest.Parent}, tokens, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -49,8 +49,8 @@ type source interface {
 	Backfill(ctx context.Context, parent market.Header, first, last uint64) iter.Seq2[evm.Batch, error]
 	TransfersOf(ctx context.Context, token market.Address, from, to uint64) ([]market.Tx, uint64, error)
 	TokenFacts(ctx context.Context, at evm.BlockRef, tokens []market.Address) ([]market.TokenFact, error)
-	Supplies(ctx context.Context, at evm.BlockRef, tokens []market.Address) ([]market.SupplyFact, error)
-	Balances(ctx context.Context, at evm.BlockRef, keys []market.BalanceKey) ([]market.BalanceFact, error)
+	Supplies(ctx context.Context, at evm.BlockRef, tokens []market.Address, doubt func(market.Fact) bool) ([]market.SupplyFact, error)
+	Balances(ctx context.Context, at evm.BlockRef, keys []market.BalanceKey, doubt func(market.Fact) bool) ([]market.BalanceFact, error)
 	CurveFacts(ctx context.Context, at evm.BlockRef, curves []market.CurveKey) ([]market.CurveFact, error)
 	PoolFacts(ctx context.Context, at evm.BlockRef, exchanges []chainconfig.Exchange, pools []market.Address) ([]market.PoolFact, error)
 	Exists(ctx context.Context, contract market.Address, number uint64) (exists, known bool, err error)

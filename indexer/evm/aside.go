@@ -12,6 +12,8 @@ const (
 	NoAnswer = "no answer"
 	// AnswerTooLong: the contract answers more than is taken.
 	AnswerTooLong = "answer too long"
+	// EndpointsDiffer: endpoints answer differently, and no two alike.
+	EndpointsDiffer = "endpoints differ"
 	// RepeatedLogIndex: two logs of a block have one index, by all endpoints that answer.
 	RepeatedLogIndex = "repeated log index"
 )

@@ -76,7 +76,7 @@ func (e *endpoint) halves(ctx context.Context, block any, list []*call) (doubtfu
 func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful []*call, why, err error) {
 	reqs := make([]*request, len(list))
 	for i, c := range list {
-		c.answer, c.ok, c.aside = nil, false, ""
+		c.answer, c.ok, c.aside, c.by = nil, false, "", e
 		reqs[i] = &request{method: "eth_call", params: callParams(c.to.String(), c.data, block), take: c.take, optional: true}
 	}
 	switch err := e.doWithin(ctx, maxCallsAnswer, reqs...); {

@@ -24,6 +24,14 @@ type BlockRef struct {
 	Hash   market.Hash
 }
 
+// param names the block in a request.
+func (at BlockRef) param() any {
+	if at.Hash.IsZero() {
+		return hexQuantity(at.Number)
+	}
+	return map[string]any{"blockHash": at.Hash.String(), "requireCanonical": true}
+}
+
 // selector is the first four bytes of the Keccak-256 of a function's signature.
 func selector(signature string) string {
 	t := topic(signature)
@@ -55,16 +63,13 @@ type call struct {
 	ok     bool
 	// aside is why there is no answer, where the contract didn't plainly refuse.
 	aside string
+	by    *endpoint // who answered
 }
 
 // calls runs eth_calls at a block, as the block's hash names it. gone reports that no node keeps that block's state; then
 // there are no answers.
 func (s *Source) calls(ctx context.Context, at BlockRef, list []*call) (gone bool, err error) {
-	var block any = hexQuantity(at.Number)
-	if !at.Hash.IsZero() {
-		block = map[string]any{"blockHash": at.Hash.String(), "requireCanonical": true}
-	}
-	err = s.callsAt(ctx, block, list)
+	err = s.callsAt(ctx, at.param(), list)
 	if err != nil && stateMissing(err, at.Number+lateBlocks > s.seen.Load()) {
 		return true, nil
 	}
@@ -178,40 +183,59 @@ func (s *Source) TokenFacts(ctx context.Context, at BlockRef, tokens []market.Ad
 const maxDecimals = 64
 
 // Supplies asks tokens for their total supply at the end of a block; those that don't answer are left out, all of them
-// when the block's state is gone.
-func (s *Source) Supplies(ctx context.Context, at BlockRef, tokens []market.Address) ([]market.SupplyFact, error) {
+// when the block's state is gone. Answers that doubt names count when a second endpoint gives them, too; doubt may be nil.
+func (s *Source) Supplies(ctx context.Context, at BlockRef, tokens []market.Address, doubt func(market.Fact) bool,
+) ([]market.SupplyFact, error) {
 	list := make([]*call, len(tokens))
 	for i, t := range tokens {
 		list[i] = &call{to: t, data: callSupply}
 	}
-	gone, err := s.calls(ctx, at, list)
-	if err != nil || gone {
-		return nil, err
-	}
-	var out []market.SupplyFact
-	for i, t := range tokens {
-		if v, ok := list[i].uint(); ok {
-			out = append(out, market.SupplyFact{Token: t, Supply: v})
-		}
-	}
-	return out, nil
+	return samplesOf(ctx, s, at, list, doubt, func(i int, v market.Amount) market.SupplyFact {
+		return market.SupplyFact{Token: tokens[i], Supply: v}
+	})
 }
 
 // Balances asks tokens for accounts' balances at the end of a block; those that don't answer are left out, all of them
-// when the block's state is gone.
-func (s *Source) Balances(ctx context.Context, at BlockRef, keys []market.BalanceKey) ([]market.BalanceFact, error) {
+// when the block's state is gone. Answers that doubt names count when a second endpoint gives them, too; doubt may be nil.
+func (s *Source) Balances(ctx context.Context, at BlockRef, keys []market.BalanceKey, doubt func(market.Fact) bool,
+) ([]market.BalanceFact, error) {
 	list := make([]*call, len(keys))
 	for i, k := range keys {
 		list[i] = &call{to: k.Token, data: callBalanceOf + word(k.Account)}
 	}
+	return samplesOf(ctx, s, at, list, doubt, func(i int, v market.Amount) market.BalanceFact {
+		return market.BalanceFact{Token: keys[i].Token, Account: keys[i].Account, Amount: v}
+	})
+}
+
+// samplesOf runs calls that answer with a number, of which fact makes a fact.
+func samplesOf[F market.Fact](ctx context.Context, s *Source, at BlockRef, list []*call, doubt func(market.Fact) bool,
+	fact func(i int, v market.Amount) F,
+) ([]F, error) {
 	gone, err := s.calls(ctx, at, list)
 	if err != nil || gone {
 		return nil, err
 	}
-	var out []market.BalanceFact
-	for i, k := range keys {
-		if v, ok := list[i].uint(); ok {
-			out = append(out, market.BalanceFact{Token: k.Token, Account: k.Account, Amount: v})
+	doubtful := func(i int, c *call) bool {
+		v, ok := c.uint()
+		return ok && doubt(fact(i, v))
+	}
+	var doubted []*call
+	var of []int
+	for i, c := range list {
+		if doubt != nil && doubtful(i, c) {
+			doubted, of = append(doubted, c), append(of, i)
+		}
+	}
+	if len(doubted) > 0 {
+		if err := s.second(ctx, at.param(), doubted, func(k int, c *call) bool { return c.ok && !doubtful(of[k], c) }); err != nil {
+			return nil, err
+		}
+	}
+	var out []F
+	for i, c := range list {
+		if v, ok := c.uint(); ok {
+			out = append(out, fact(i, v))
 		}
 	}
 	return out, nil

@@ -1,0 +1,55 @@
+package derive_test
+
+import (
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// TestExpectationFollowsABatch holds answers against what the blocks before, of the same batch, leave of balances and
+// supply.
+func TestExpectationFollowsABatch(t *testing.T) {
+	t.Parallel()
+	ix := newIndexer(t, config(), 100_000)
+	m, s := ix.machine, ix.state
+	holds := func(a market.Address) market.BalanceKey { return market.BalanceKey{Token: dog, Account: a} }
+	w := market.Wanted{Tokens: []market.Address{dog}, Balances: []market.BalanceKey{holds(alice), holds(bob)}, ExpireFrom: 1}
+	s.Put(w, market.Rows{
+		Tokens:   []market.Token{{Mint: dog, HasSupply: true, Supply: e18(100), Holders: market.Holders{Status: market.HoldersCurrent}}},
+		Balances: map[market.BalanceKey]market.Balance{holds(alice): {Amount: e18(10)}},
+	})
+	x := m.Expect(s)
+	check := func(when string, ofAlice, ofBob, supply uint64) {
+		t.Helper()
+		for account, want := range map[market.Address]uint64{alice: ofAlice, bob: ofBob} {
+			if x.Contradicts(market.BalanceFact{Token: dog, Account: account, Amount: e18(want)}) {
+				t.Errorf("%s: a balance of %d is doubted", when, want)
+			}
+			if !x.Contradicts(market.BalanceFact{Token: dog, Account: account, Amount: e18(want + 1)}) {
+				t.Errorf("%s: a balance of %d is not doubted, want %d", when, want+1, want)
+			}
+		}
+		if x.Contradicts(market.SupplyFact{Token: dog, Supply: e18(supply)}) || !x.Contradicts(market.SupplyFact{Token: dog, Supply: e18(supply + 1)}) {
+			t.Errorf("%s: want the supply %d expected and nothing else", when, supply)
+		}
+	}
+	check("at first", 10, 0, 100)
+	x.See(&market.Block{Txs: inOneTx(moved(dog, alice, bob, e18(4)), moved(dog, market.ZeroEVM, bob, e18(5)))})
+	check("after a transfer and a mint", 6, 9, 105)
+	x.See(&market.Block{
+		Facts: []market.Fact{market.SupplyFact{Token: dog, Supply: e18(200)}},
+		Txs:   inOneTx(moved(dog, bob, market.ZeroEVM, e18(2))),
+	})
+	check("after a fact and a burn", 6, 7, 198)
+	if x.Contradicts(market.SupplyFact{Token: bob, Supply: e18(1)}) {
+		t.Error("a supply that nobody knew is doubted")
+	}
+}
+
+func inOneTx(events ...market.Event) []market.Tx {
+	var t market.Tx
+	for i, e := range events {
+		t.Logs = append(t.Logs, market.Log{Index: uint32(i), Event: e})
+	}
+	return []market.Tx{t}
+}

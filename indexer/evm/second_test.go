@@ -1,0 +1,53 @@
+package evm
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/holiman/uint256"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// TestADoubtedSample asks one endpoint and then others for a balance of which 7 is expected.
+func TestADoubtedSample(t *testing.T) {
+	t.Parallel()
+	type says []int // its answers, the last of which it repeats; 0 is an error
+	for name, tt := range map[string]struct {
+		nodes []says
+		want  []uint64 // none: no fact
+	}{
+		"as expected":                        {[]says{{7}, {9}}, []uint64{7}},
+		"two say otherwise":                  {[]says{{8}, {8}}, []uint64{8}},
+		"the second says what was expected":  {[]says{{8}, {7}}, []uint64{7}},
+		"the third decides":                  {[]says{{8}, {7}, {8}}, []uint64{8}},
+		"the third decides otherwise":        {[]says{{8}, {9}, {7}}, []uint64{7}},
+		"no two agree":                       {[]says{{8}, {9}}, nil},
+		"the second fails":                   {[]says{{8}, {0}}, []uint64{8}},
+		"the second fails, the first hedges": {[]says{{8, 9}, {0}}, nil},
+		"alone, twice":                       {[]says{{8}}, []uint64{8}},
+		"alone, and takes it back":           {[]says{{8, 7}}, []uint64{7}},
+		"alone, and then fails":              {[]says{{8, 0}}, nil},
+	} {
+		var urls []string
+		for _, n := range tt.nodes {
+			asked := 0
+			urls = append(urls, newFakeNode(t, func(string, []json.RawMessage) (string, string) {
+				v := n[min(asked, len(n)-1)]
+				if asked++; v == 0 {
+					return "", `{"code":-32005,"message":"limit exceeded"}`
+				}
+				return fmt.Sprintf(`"0x%064x"`, v), ""
+			}).URL)
+		}
+		s := sourceOf(t, time.Now, urls...)
+		s.rereadPause = time.Millisecond
+		facts, err := s.Balances(t.Context(), BlockRef{Number: 5}, []market.BalanceKey{{Token: tokenAt(1), Account: tokenAt(2)}},
+			func(f market.Fact) bool { return f.(market.BalanceFact).Amount != *uint256.NewInt(7) })
+		if err != nil || len(facts) != len(tt.want) || len(facts) == 1 && facts[0].Amount != *uint256.NewInt(tt.want[0]) {
+			t.Errorf("%s: %+v, %v; want %v", name, facts, err, tt.want)
+		}
+	}
+}
