@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 // stuckAfter is how long the loop may go without a turn. The longest that anything in it may take by itself, a
@@ -47,9 +48,9 @@ func (ix *Indexer) untilWritten(ctx context.Context, write func() error) error {
 		if !errors.Is(err, store.ErrInterrupted) || try == writeTries {
 			return err
 		}
-		wait := pause.next()
-		ix.log.WarnContext(ctx, "write interrupted", "err", err.Error(), "retry_in_s", wait.Seconds())
-		if !sleep(ctx, wait) {
+		next := pause.next()
+		ix.log.WarnContext(ctx, "write interrupted", "err", err.Error(), "retry_in_s", next.Seconds())
+		if !wait.For(ctx, next) {
 			return ctx.Err()
 		}
 	}

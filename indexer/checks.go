@@ -16,6 +16,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	report "github.com/boardwalkhq/boardwalk/internal/trust"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 const (
@@ -165,7 +166,7 @@ type sweep struct {
 
 func (s *sweep) run(ctx context.Context, l *store.Lease) {
 	failing := false
-	for sleep(ctx, s.pause) {
+	for wait.For(ctx, s.pause) {
 		err := s.next(ctx, l)
 		if err != nil && ctx.Err() == nil && !failing {
 			s.log.WarnContext(ctx, "launched tokens not checked", "err", err.Error())

@@ -8,6 +8,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 // silentBlocks is for how many block times no node may answer before the chain counts as silent.
@@ -74,7 +75,7 @@ func (ix *Indexer) hear(ctx context.Context, l *store.Lease, head evm.Head) erro
 // watchHead reads the head while the loop doesn't: a block, or the past, may take it long.
 func (ix *Indexer) watchHead(ctx context.Context, l *store.Lease) {
 	pace := ix.headPace()
-	for sleep(ctx, pace) {
+	for wait.For(ctx, pace) {
 		if ix.heard.age(ix.o.Now()) < pace {
 			continue
 		}

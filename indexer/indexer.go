@@ -20,6 +20,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 const (
@@ -213,9 +214,9 @@ func (ix *Indexer) Run(ctx context.Context) error {
 		if ix.progressed {
 			pause, ix.progressed = retryPause{}, false
 		}
-		wait := pause.next()
-		ix.log.WarnContext(ctx, "indexing interrupted", "err", err.Error(), "retry_in_s", wait.Seconds())
-		if !sleep(ctx, wait) {
+		next := pause.next()
+		ix.log.WarnContext(ctx, "indexing interrupted", "err", err.Error(), "retry_in_s", next.Seconds())
+		if !wait.For(ctx, next) {
 			return nil
 		}
 	}
@@ -278,7 +279,7 @@ func (ix *Indexer) acquire(ctx context.Context) (*store.Lease, error) {
 			ix.account.begun(chainconfig.PhaseWaiting)
 			waiting = true
 		}
-		if !sleep(ctx, leaseTTL/10) {
+		if !wait.For(ctx, leaseTTL/10) {
 			return nil, ctx.Err()
 		}
 	}
@@ -286,7 +287,7 @@ func (ix *Indexer) acquire(ctx context.Context) (*store.Lease, error) {
 
 func (ix *Indexer) keepLease(ctx context.Context) error {
 	for {
-		if !sleep(ctx, leaseTTL/3) {
+		if !wait.For(ctx, leaseTTL/3) {
 			return ctx.Err()
 		}
 		if err := ix.store.Renew(ctx, ix.lease); errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrMoved) {
@@ -341,11 +342,11 @@ func (ix *Indexer) index(ctx context.Context) error {
 // announcements come, the clock is only there to notice when they stop.
 func (ix *Indexer) awaitHead(ctx context.Context, heads <-chan struct{}) bool {
 	block := time.Duration(ix.cfg.BlockTime)
-	wait := max(min(block, time.Second), shortestWait)
+	pause := max(min(block, time.Second), shortestWait)
 	if ix.o.Now().Sub(ix.announced) < 4*block+longestWait {
-		wait = min(2*block+time.Second, longestWait)
+		pause = min(2*block+time.Second, longestWait)
 	}
-	t := time.NewTimer(wait)
+	t := time.NewTimer(pause)
 	defer t.Stop()
 	select {
 	case <-ctx.Done():

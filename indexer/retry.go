@@ -20,15 +20,3 @@ func (p *retryPause) next() time.Duration {
 
 // ended reports whether ctx is over. That is how a program is stopped, not a failure.
 func ended(ctx context.Context) bool { return ctx.Err() != nil }
-
-// sleep waits for d; it reports false when ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
-	}
-}

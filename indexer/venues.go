@@ -9,6 +9,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 // venuePause is the time between two looks at the venues' contracts: each costs a call per contract.
@@ -73,7 +74,7 @@ func (w *venueWatch) run(ctx context.Context) {
 			w.log.WarnContext(ctx, "venue contracts not checked", "err", err.Error())
 		}
 		failing = err != nil
-		if !sleep(ctx, w.pause) {
+		if !wait.For(ctx, w.pause) {
 			return
 		}
 	}

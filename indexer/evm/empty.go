@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 // A node that has dropped its logs, hasn't indexed them yet, or lies, answers a question for logs with an empty list, as
@@ -109,7 +110,7 @@ func askAgain[T any](ctx context.Context, s *Source, first answer[T], r *logRead
 		defer func() { s.waits.took(began, s.pool.now(), out.logs > 0) }()
 	}
 	for said, failures := 0, 0; said < times; {
-		if times == rereads && !sleep(ctx, time.Duration(said+1)*s.rereadPause) {
+		if times == rereads && !wait.For(ctx, time.Duration(said+1)*s.rereadPause) {
 			return first, ctx.Err()
 		}
 		if second, err := askOthers(ctx, s, first, r); err == nil {
@@ -151,18 +152,6 @@ func (w *waits) took(began, now time.Time, found bool) {
 	defer w.mu.Unlock()
 	if w.until = now.Add((waitShare - 1) * now.Sub(began)); found {
 		w.until = time.Time{}
-	}
-}
-
-// sleep waits for d; it reports false when ctx ended first.
-func sleep(ctx context.Context, d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return true
 	}
 }
 

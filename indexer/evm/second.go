@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"context"
 	"slices"
+
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 // opinions are what endpoints answered to one call.
@@ -53,7 +55,7 @@ func (s *Source) second(ctx context.Context, block any, list []*call, expected f
 			alone[o.call.by] = true
 		}
 	}
-	if len(alone) > 0 && !sleep(ctx, s.rereadPause) {
+	if len(alone) > 0 && !wait.For(ctx, s.rereadPause) {
 		return ctx.Err()
 	}
 	for e := range alone {
