@@ -24,7 +24,7 @@ func (s *Source) callsAt(ctx context.Context, block any, list []*call) error {
 	for part := range slices.Chunk(list, callsAtOnce) {
 		var doubtful []*call
 		var first *endpoint
-		err := s.pool.try(ctx, nil, func(ctx context.Context, e *endpoint) (err error) {
+		err := s.pool.try(ctx, func(ctx context.Context, e *endpoint) (err error) {
 			first = e
 			doubtful, err = e.ask(ctx, block, part)
 			return err

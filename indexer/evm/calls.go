@@ -257,7 +257,7 @@ func (s *Source) AllExist(ctx context.Context, contracts []market.Address, numbe
 	exist = make([]bool, len(contracts))
 	for first := 0; first < len(contracts); first += callsAtOnce {
 		part := contracts[first:min(first+callsAtOnce, len(contracts))]
-		err := s.pool.try(ctx, nil, func(ctx context.Context, e *endpoint) error {
+		err := s.pool.try(ctx, func(ctx context.Context, e *endpoint) error {
 			reqs := make([]*request, len(part))
 			for i, c := range part {
 				reqs[i] = codeRequest(c, number, &exist[first+i])

@@ -46,6 +46,12 @@ func failingNode(t *testing.T) *fakeNode {
 	return newFakeNode(t, func(string, []json.RawMessage) (string, string) { return "", `{"code":-32000,"message":"no"}` })
 }
 
+// agreeing is a node that has no logs either.
+func agreeing(t *testing.T) *fakeNode {
+	t.Helper()
+	return quietNode(t, true, 0, "")
+}
+
 // TestWhatAnEmptyBlockCosts counts the reads of logs until it is believed that a block has none.
 func TestWhatAnEmptyBlockCosts(t *testing.T) {
 	t.Parallel()
@@ -58,7 +64,7 @@ func TestWhatAnEmptyBlockCosts(t *testing.T) {
 		"nothing ran":                   {header: headerOf(5, true, "0"), want: 1},
 		"there is no bloom":             {header: strings.Replace(headerOf(5, true, "5208"), "logsBloom", "other", 1), want: 1 + rereads},
 		"nobody else is there":          {header: headerOf(5, true, "5208"), want: 1 + rereads},
-		"another says so too":           {header: headerOf(5, true, "5208"), second: func(t *testing.T) *fakeNode { return quietNode(t, true, 0, "") }, want: 1},
+		"another says so too":           {header: headerOf(5, true, "5208"), second: agreeing, want: 1},
 		"another fails":                 {header: headerOf(5, true, "5208"), second: failingNode, want: 1 + rereads},
 		"another fails, but it matters": {header: headerOf(5, false, "5208"), second: failingNode, want: 1},
 	} {

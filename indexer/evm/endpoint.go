@@ -184,8 +184,8 @@ func (p *endpoints) candidates(except *endpoint) []*endpoint {
 }
 
 // try runs call on one endpoint after the other until one answers.
-func (p *endpoints) try(ctx context.Context, except *endpoint, call func(context.Context, *endpoint) error) error {
-	return p.tryOf(ctx, p.candidates(except), call)
+func (p *endpoints) try(ctx context.Context, call func(context.Context, *endpoint) error) error {
+	return p.tryOf(ctx, p.candidates(nil), call)
 }
 
 // tryOf is try for a list of endpoints, in its order.

@@ -163,7 +163,7 @@ func (s *Source) Head(ctx context.Context) (head Head, err error) {
 	defer s.finality.mu.Unlock()
 	due := s.pool.now().Sub(s.finality.at) >= finalityEvery
 	late := 0
-	err = s.pool.try(ctx, nil, func(ctx context.Context, e *endpoint) error {
+	err = s.pool.try(ctx, func(ctx context.Context, e *endpoint) error {
 		latest, safe, final, err := s.announced(ctx, e, due)
 		if err != nil {
 			return err
@@ -227,7 +227,7 @@ func optional(r *request) *request {
 
 // Header reads one header by number. ErrNoBlock is in the error's tree when no node has it.
 func (s *Source) Header(ctx context.Context, number uint64) (h Header, err error) {
-	err = s.pool.try(ctx, nil, func(ctx context.Context, e *endpoint) error {
+	err = s.pool.try(ctx, func(ctx context.Context, e *endpoint) error {
 		if err := e.do(ctx, headerRequest(number, &h)); err != nil {
 			return err
 		}
@@ -294,7 +294,7 @@ func (s *Source) earliestTime(ctx context.Context, block market.Header) int64 {
 }
 
 func (s *Source) headers(ctx context.Context, parent market.Header, first, last uint64) (out []Header, err error) {
-	err = s.pool.try(ctx, nil, func(ctx context.Context, e *endpoint) error {
+	err = s.pool.try(ctx, func(ctx context.Context, e *endpoint) error {
 		out = make([]Header, last-first+1)
 		reqs := make([]*request, len(out))
 		for i := range out {

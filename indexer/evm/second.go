@@ -77,7 +77,7 @@ func (s *Source) second(ctx context.Context, block any, list []*call, expected f
 	return nil
 }
 
-// secondOn asks one endpoint about the open calls of which which says so. An error is the context's end: an endpoint
+// secondOn asks one endpoint about those open calls that which chooses. An error is the context's end: an endpoint
 // that fails has no opinion.
 func (s *Source) secondOn(ctx context.Context, e *endpoint, block any, all []opinions, which func(*opinions) bool,
 	expected func(i int, c *call) bool,
