@@ -97,6 +97,12 @@ func (w *world) withoutLogs(t *testing.T) (url string) {
 // runImpatient runs an indexer that asks again after short pauses.
 func runImpatient(t *testing.T, cfg *chainconfig.Chain, st *store.Store) (stop func()) {
 	t.Helper()
+	_, stop = startImpatient(t, cfg, st)
+	return stop
+}
+
+func startImpatient(t *testing.T, cfg *chainconfig.Chain, st *store.Store) (ix *indexer.Indexer, stop func()) {
+	t.Helper()
 	ix, err := indexer.New(cfg, st, indexer.Options{
 		Log: logger(t), Now: time.Now, Holder: t.Name(), RereadPause: 2 * time.Millisecond,
 	})
@@ -106,7 +112,7 @@ func runImpatient(t *testing.T, cfg *chainconfig.Chain, st *store.Store) (stop f
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	done := make(chan error, 1)
 	go func() { done <- ix.Run(ctx) }()
-	return func() {
+	return ix, func() {
 		cancel()
 		if err := <-done; err != nil {
 			t.Error(err)

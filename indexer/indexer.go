@@ -46,7 +46,8 @@ type source interface {
 	Header(ctx context.Context, number uint64) (evm.Header, error)
 	Headers(ctx context.Context, parent market.Header, first, last uint64) ([]evm.Header, error)
 	AnyHas(ctx context.Context, block market.Header) bool
-	Block(ctx context.Context, h evm.Header) (market.Block, error)
+	Block(ctx context.Context, h evm.Header) (evm.BlockRead, error)
+	Agree(ctx context.Context, h evm.Header, r *evm.BlockRead) (changed bool, err error)
 	Backfill(ctx context.Context, parent market.Header, first, last uint64) iter.Seq2[evm.Batch, error]
 	TransfersOf(ctx context.Context, token market.Address, from, to uint64) ([]market.Tx, uint64, error)
 	TokenFacts(ctx context.Context, at evm.BlockRef, tokens []market.Address) ([]market.TokenFact, error)
@@ -116,7 +117,9 @@ type Indexer struct {
 	// announced is when a node last told of a block by itself.
 	announced time.Time
 	// short counts reads of the head in a row that were below the cursor.
-	short   int
+	short int
+	// unsure are blocks within the undo horizon that rest on one endpoint's word, oldest first.
+	unsure  []unsureBlock
 	holders holderBackfill
 	venues  *venueWatch
 	checker *trust.Checker
@@ -511,7 +514,10 @@ func (ix *Indexer) follow(ctx context.Context, next uint64) error {
 			ix.degraded(ctx, err)
 			return err
 		}
-		if err := ix.commit(ctx, []market.Block{b}, h.Header, true); err != nil {
+		if err := ix.commitHead(ctx, h, &b); err != nil {
+			return err
+		}
+		if back, err := ix.doubt(ctx, h, &b); back || err != nil {
 			return err
 		}
 	}
@@ -525,42 +531,4 @@ func (ix *Indexer) headers(ctx context.Context, next uint64) ([]evm.Header, erro
 		return []evm.Header{h.Header}, nil
 	}
 	return ix.source.Headers(ctx, last, next, min(ix.head.Number, next+headersAtOnce-1))
-}
-
-// commit derives blocks up to until and writes what changed. After a failure the state may hold what was never
-// committed: the error ends the session, and the next one loads the state anew.
-func (ix *Indexer) commit(ctx context.Context, blocks []market.Block, until market.Header, undo bool) error {
-	began := ix.o.Now()
-	facts, merged, err := ix.prepare(ctx, blocks, until, undo)
-	if err != nil {
-		return err
-	}
-	if err := ix.machine.Apply(ix.state, blocks, until); err != nil {
-		return err
-	}
-	c := &store.Commit{
-		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(), Facts: facts, Merged: merged,
-		Changes: ix.state.Flush(ix.o.CachedRows), Beat: ix.pulse.beat,
-	}
-	// What was read as the past can't be undone: nothing below it may be kept as a place to go back to.
-	c.Horizon = until.Number
-	if undo {
-		c.Horizon -= min(until.Number, ix.cfg.ReorgBlocks)
-	}
-	if err := ix.untilWritten(ctx, func() error { return ix.store.Commit(ctx, ix.lease, c) }); err != nil {
-		return err
-	}
-	ix.progressed = true
-	ix.account.indexed(until)
-	if undo {
-		ix.holders.indexed.Store(until.Number)
-	}
-	if len(merged) > 0 {
-		ix.holders.nudge()
-	}
-	ix.log.DebugContext(ctx, "committed", "block", until.Number, "hash", until.Hash.String(), "undo", undo,
-		"trades", len(c.Changes.Trades), "facts", len(facts))
-	ix.o.Metrics.commit(ix.cfg.ID, until, len(c.Changes.Trades), ix.o.Now().Sub(began))
-	ix.tellSetAside(facts)
-	return nil
 }

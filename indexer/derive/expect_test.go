@@ -29,7 +29,8 @@ func TestExpectationFollowsABatch(t *testing.T) {
 				t.Errorf("%s: a balance of %d is not doubted, want %d", when, want+1, want)
 			}
 		}
-		if x.Contradicts(market.SupplyFact{Token: dog, Supply: e18(supply)}) || !x.Contradicts(market.SupplyFact{Token: dog, Supply: e18(supply + 1)}) {
+		right, wrong := market.SupplyFact{Token: dog, Supply: e18(supply)}, market.SupplyFact{Token: dog, Supply: e18(supply + 1)}
+		if x.Contradicts(right) || !x.Contradicts(wrong) {
 			t.Errorf("%s: want the supply %d expected and nothing else", when, supply)
 		}
 	}

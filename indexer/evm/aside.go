@@ -14,13 +14,17 @@ const (
 	AnswerTooLong = "answer too long"
 	// EndpointsDiffer: endpoints answer differently, and no two alike.
 	EndpointsDiffer = "endpoints differ"
+	// Outvoted: an endpoint said what two others, or a header, contradict.
+	Outvoted = "contradicted"
+	// DeniedLogs: a block's header denies logs that all endpoints which answer have.
+	DeniedLogs = "logs that the header denies"
 	// RepeatedLogIndex: two logs of a block have one index, by all endpoints that answer.
 	RepeatedLogIndex = "repeated log index"
 )
 
 // Aside is something that was set aside, so that the block could be indexed.
 type Aside struct {
-	// Kind is "contract" or "block", Subject the contract's address or the block's number.
+	// Kind is "contract", "block" or "endpoint", Subject the contract's address, the block's number or the endpoint's name.
 	Kind, Subject string
 	// Reason is one of the reasons above.
 	Reason string
@@ -44,8 +48,8 @@ func (s *Source) tellAsides(list []*call) {
 	}
 }
 
-func (s *Source) tellRepeated(block uint64) {
+func (s *Source) tellBlock(block uint64, reason string) {
 	if s.aside != nil {
-		s.aside(Aside{"block", strconv.FormatUint(block, 10), RepeatedLogIndex})
+		s.aside(Aside{"block", strconv.FormatUint(block, 10), reason})
 	}
 }

@@ -158,7 +158,7 @@ func (s *Source) rangeOn(ctx context.Context, e *endpoint, from uint64, a asking
 		if err == nil {
 			e.fitted(len(logs), out.upTo-from+1)
 			out.logs = len(logs)
-			out.found, err = s.assemble(ctx, e, logs, last, a.renumber)
+			out.found, err = s.assemble(ctx, e, logs, last, a.lenient)
 			return out, err
 		}
 		var narrow *rangeError
@@ -318,7 +318,8 @@ func (s *Source) TransfersOf(ctx context.Context, token market.Address, from, to
 	return a.found, a.upTo, err
 }
 
-func (s *Source) transfersOn(ctx context.Context, e *endpoint, token market.Address, from uint64, a asking) (out answer[[]market.Tx], err error) {
+func (s *Source) transfersOn(ctx context.Context, e *endpoint, token market.Address, from uint64, a asking,
+) (out answer[[]market.Tx], err error) {
 	for width := a.to - from + 1; ; {
 		out.upTo = from + width - 1
 		logs, err := e.logs(ctx, filter(map[string]any{
@@ -335,7 +336,7 @@ func (s *Source) transfersOn(ctx context.Context, e *endpoint, token market.Addr
 			return out, err
 		}
 		out.logs = len(logs)
-		out.found, err = s.transfers(token, logs, from, out.upTo, a.renumber)
+		out.found, err = s.transfers(token, logs, from, out.upTo, a.lenient)
 		return out, err
 	}
 }

@@ -36,17 +36,21 @@ const (
 // answer is what an endpoint has of the blocks up to one.
 type answer[T any] struct {
 	found T
-	logs  int
-	upTo  uint64
-	by    *endpoint
+	// digest and content are hashes of a block's logs, the latter of what receipts prove; of ranges there are none.
+	digest, content [32]byte
+	logs            int
+	upTo            uint64
+	by              *endpoint
+	// agreed says that a second endpoint gave the same, denied that the block's header denies it.
+	agreed, denied bool
 }
 
 // asking says how an endpoint is asked for logs.
 type asking struct {
 	// to is the last block that is wanted; an endpoint may answer for fewer.
 	to uint64
-	// renumber takes logs of which two have one index.
-	renumber bool
+	// lenient takes logs of which two have one index, and those that the block's header denies.
+	lenient bool
 	// byNumber asks for a block by its number, which is asked for by its hash otherwise.
 	byNumber bool
 }
@@ -82,8 +86,8 @@ func readLogs[T any](ctx context.Context, s *Source, to uint64, r *logReading[T]
 
 // askFor asks the endpoints, one after the other, until one answers.
 func askFor[T any](ctx context.Context, s *Source, list []*endpoint, a asking, r *logReading[T]) (out answer[T], err error) {
-	err = s.orderedOn(ctx, list, func(ctx context.Context, e *endpoint, renumber bool) (err error) {
-		a.renumber = renumber
+	err = s.orderedOn(ctx, list, func(ctx context.Context, e *endpoint, lenient bool) (err error) {
+		a.lenient = lenient
 		out, err = r.ask(ctx, e, a)
 		out.by = e
 		return err
@@ -95,7 +99,7 @@ func askFor[T any](ctx context.Context, s *Source, list []*endpoint, a asking, r
 // aside for a while.
 func askOthers[T any](ctx context.Context, s *Source, first answer[T], r *logReading[T]) (answer[T], error) {
 	second, err := askFor(ctx, s, s.pool.candidates(first.by), asking{to: first.upTo}, r)
-	if err == nil && second.logs > 0 {
+	if second.agreed = err == nil && second.logs == 0; err == nil && !second.agreed {
 		first.by.failed(s.pool.now())
 	}
 	return second, err
@@ -159,6 +163,9 @@ func (w *waits) took(began, now time.Time, found bool) {
 // of it holds certain logs.
 func (s *Source) proveEmpty(ctx context.Context, from, to uint64, last market.Hash, mayHold func(*Header) bool) bool {
 	if to-from >= provedBlocks {
+		return false
+	}
+	if s.headersFail.Load() {
 		return false
 	}
 	headers, err := s.Headers(ctx, market.Header{}, from, to)

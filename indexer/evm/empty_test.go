@@ -18,8 +18,8 @@ func headerOf(number uint64, full bool, gas string) string {
 	if full {
 		bloom = strings.Repeat("ff", 256)
 	}
-	return fmt.Sprintf(`{"number":"0x%x","hash":"0x%064x","parentHash":"0x%064x","timestamp":"0x65000000","logsBloom":"0x%s","gasUsed":"0x%s"}`,
-		number, number, number-1, bloom, gas)
+	return fmt.Sprintf(`{"number":"0x%x","hash":"0x%064x","parentHash":"0x%064x","timestamp":"0x65000000",`+
+		`"logsBloom":"0x%s","gasUsed":"0x%s"}`, number, number, number-1, bloom, gas)
 }
 
 // quietNode has blocks without logs; logs, if set, is what it says about them from its n-th answer on.
@@ -41,15 +41,14 @@ func quietNode(t *testing.T, full bool, n int, logs string) *fakeNode {
 	})
 }
 
+func emptyNode(t *testing.T) *fakeNode {
+	t.Helper()
+	return quietNode(t, true, 0, "")
+}
+
 func failingNode(t *testing.T) *fakeNode {
 	t.Helper()
 	return newFakeNode(t, func(string, []json.RawMessage) (string, string) { return "", `{"code":-32000,"message":"no"}` })
-}
-
-// agreeing is a node that has no logs either.
-func agreeing(t *testing.T) *fakeNode {
-	t.Helper()
-	return quietNode(t, true, 0, "")
 }
 
 // TestWhatAnEmptyBlockCosts counts the reads of logs until it is believed that a block has none.
@@ -64,7 +63,7 @@ func TestWhatAnEmptyBlockCosts(t *testing.T) {
 		"nothing ran":                   {header: headerOf(5, true, "0"), want: 1},
 		"there is no bloom":             {header: strings.Replace(headerOf(5, true, "5208"), "logsBloom", "other", 1), want: 1 + rereads},
 		"nobody else is there":          {header: headerOf(5, true, "5208"), want: 1 + rereads},
-		"another says so too":           {header: headerOf(5, true, "5208"), second: agreeing, want: 1},
+		"another says so too":           {header: headerOf(5, true, "5208"), second: emptyNode, want: 1},
 		"another fails":                 {header: headerOf(5, true, "5208"), second: failingNode, want: 1 + rereads},
 		"another fails, but it matters": {header: headerOf(5, false, "5208"), second: failingNode, want: 1},
 	} {

@@ -54,6 +54,8 @@ type endpoint struct {
 	rangeLen uint64
 	// latency is how long its answers took lately, in seconds: a moving average.
 	latency float64
+	// outvoted counts what others contradicted of what it said, distrust how many agreements it is away from being trusted.
+	outvoted, distrust int
 }
 
 // ErrWrongChain means that an endpoint serves another chain than the declared one.
@@ -158,8 +160,8 @@ type endpoints struct {
 	log     *slog.Logger
 }
 
-// candidates are the endpoints to try now, best first: healthy ones by load, latency and weight, then those that are left
-// aside, so that a chain with nothing else still gets an answer.
+// candidates are the endpoints to try now, best first: healthy ones by load, latency and weight, then those that are distrusted
+// or left aside, so that a chain with nothing else still gets an answer.
 func (p *endpoints) candidates(except *endpoint) []*endpoint {
 	now := p.now()
 	var ready, aside []*endpoint
@@ -168,7 +170,7 @@ func (p *endpoints) candidates(except *endpoint) []*endpoint {
 		e.mu.Lock()
 		load[e] = float64(e.inFlight+1) * max(e.latency, fastest) / float64(e.weight)
 		e.latency *= forgetting // so that one slow moment is not held against it for good
-		healthy, wrong := !now.Before(e.until), e.wrong
+		healthy, wrong := !now.Before(e.until) && e.distrust == 0, e.wrong
 		e.mu.Unlock()
 		if e == except || wrong {
 			continue
@@ -228,10 +230,11 @@ func (p *endpoints) on(ctx context.Context, e *endpoint, call func(context.Conte
 	}
 	e.took(p.now().Sub(began))
 	var narrow *rangeError
+	_, isDenied := asDenied(err)
 	switch {
 	case err == nil, errors.As(err, &narrow), errors.Is(err, ErrNoBlock), errors.Is(err, errReplaced), stateMissing(err, false),
-		errors.Is(err, errRepeatedIndex):
-		e.worked() // what it doesn't have, or doesn't keep, is no fault, and repeated indices are those of a few blocks
+		errors.Is(err, errRepeatedIndex), isDenied:
+		e.worked() // what it doesn't have, or doesn't keep, is no fault; what its logs are worth is judged elsewhere
 	case ctx.Err() == nil:
 		pause, first := e.failed(p.now())
 		level := slog.LevelDebug

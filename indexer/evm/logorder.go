@@ -16,29 +16,39 @@ import (
 // because of transactions that only those chains have (its issues 15219, 16339 and 17249).
 var errRepeatedIndex = errors.New("two logs of a block have one index")
 
-// orderedOn runs read on one endpoint after the other until one answers. Where none gives each log an index of its own,
-// what the first of them with repeated ones says is read again, and its logs get new indices.
-func (s *Source) orderedOn(ctx context.Context, list []*endpoint, read func(ctx context.Context, e *endpoint, renumber bool) error,
+// orderedOn runs read on one endpoint after the other until one answers. Where none gives each log an index of its own, or
+// none gives only logs that the block's header allows, what the first of them says is read again, leniently: its logs get
+// new indices where they have to, and are taken whatever the header says.
+func (s *Source) orderedOn(ctx context.Context, list []*endpoint, read func(ctx context.Context, e *endpoint, lenient bool) error,
 ) error {
-	var repeats *endpoint
+	var fallback *endpoint
+	denied := map[*endpoint][32]byte{}
 	err := s.pool.tryOf(ctx, list, func(ctx context.Context, e *endpoint) error {
 		err := read(ctx, e, false)
-		if repeats == nil && errors.Is(err, errRepeatedIndex) {
-			repeats = e
+		d, isDenied := asDenied(err)
+		if isDenied {
+			denied[e] = d.digest
+		}
+		if fallback == nil && (isDenied || errors.Is(err, errRepeatedIndex)) {
+			fallback = e
 		}
 		return err
 	})
-	if err == nil || repeats == nil || ctx.Err() != nil {
+	if ctx.Err() != nil {
 		return err
 	}
-	return s.pool.on(ctx, repeats, func(ctx context.Context, e *endpoint) error { return read(ctx, e, true) })
+	s.judgeDenied(denied, err == nil)
+	if err == nil || fallback == nil {
+		return err
+	}
+	return s.pool.on(ctx, fallback, func(ctx context.Context, e *endpoint) error { return read(ctx, e, true) })
 }
 
 // ordered gives a block's logs in the order of their indices, which differ.
 func (s *Source) ordered(block uint64, logs []Log, renumber bool) ([]Log, error) {
 	byIndex := func(x, y Log) int { return cmp.Compare(x.Index, y.Index) }
 	if renumber && repeatsIndex(logs) {
-		s.tellRepeated(block)
+		s.tellBlock(block, RepeatedLogIndex)
 		return renumbered(logs), nil
 	}
 	if !slices.IsSortedFunc(logs, byIndex) {

@@ -35,6 +35,8 @@ type Source struct {
 	aside         func(Aside)
 	rereadPause   time.Duration
 	waits         waits
+	// headersFail is set once the headers of the chain turn out not to tell which logs its blocks hold.
+	headersFail atomic.Bool
 }
 
 // Options are a source's surroundings.
@@ -176,38 +178,57 @@ func (e *endpoint) logs(ctx context.Context, params []any) ([]Log, error) {
 	return logs, err
 }
 
-// Block reads the logs of one block by its hash and decodes them. Every log must name that hash. That there are none is
-// believed by the rules of empty.go.
-func (s *Source) Block(ctx context.Context, h Header) (market.Block, error) {
+// Block reads the logs of one block by its hash and decodes them. Every log must name that hash, and be one that the header
+// allows. That there are none is believed by the rules of empty.go.
+func (s *Source) Block(ctx context.Context, h Header) (BlockRead, error) {
+	a, err := readLogs(ctx, s, h.Number, s.blockReading(h))
+	return BlockRead{Block: a.found, Agreed: a.agreed, answer: a}, err
+}
+
+func (s *Source) blockReading(h Header) *logReading[market.Block] {
 	byHash := filter(map[string]any{"blockHash": h.Hash.String()}, s.topics)
 	byNumber := filter(map[string]any{"fromBlock": hexQuantity(h.Number), "toBlock": hexQuantity(h.Number)}, s.topics)
-	a, err := readLogs(ctx, s, h.Number, &logReading[market.Block]{
+	return &logReading[market.Block]{
 		atHead: true,
-		proved: func() bool { return !h.mayHold(s.topics) },
+		proved: func() bool { return !s.headersFail.Load() && !h.mayHold(s.topics) },
 		ask: func(ctx context.Context, e *endpoint, a asking) (answer[market.Block], error) {
 			params := byHash
 			if a.byNumber {
 				params = byNumber
 			}
-			out := answer[market.Block]{upTo: h.Number}
-			logs, err := e.logs(ctx, params)
-			if err != nil {
-				return out, err
-			}
-			for i := range logs {
-				if a.byNumber && logs[i].BlockHash != h.Hash && logs[i].Block == h.Number {
-					return out, errReplaced
-				}
-				if logs[i].BlockHash != h.Hash || logs[i].Block != h.Number || logs[i].Removed {
-					return out, fmt.Errorf("%w: asked for the logs of block %s, got one of %s", errGarbage, h.Hash, logs[i].BlockHash)
-				}
-			}
-			out.logs = len(logs)
-			out.found, err = s.decode(h.Header, logs, a.renumber)
-			return out, err
+			return s.blockOn(ctx, e, &h, params, a)
 		},
-	})
-	return a.found, err
+	}
+}
+
+// blockOn asks an endpoint for a block's logs.
+func (s *Source) blockOn(ctx context.Context, e *endpoint, h *Header, params []any, a asking) (answer[market.Block], error) {
+	out := answer[market.Block]{upTo: h.Number}
+	logs, err := e.logs(ctx, params)
+	if err != nil {
+		return out, err
+	}
+	for i := range logs {
+		if a.byNumber && logs[i].BlockHash != h.Hash && logs[i].Block == h.Number {
+			return out, errReplaced
+		}
+		if logs[i].BlockHash != h.Hash || logs[i].Block != h.Number || logs[i].Removed {
+			return out, fmt.Errorf("%w: asked for the logs of block %s, got one of %s", errGarbage, h.Hash, logs[i].BlockHash)
+		}
+	}
+	if logs, err = s.ordered(h.Number, logs, a.lenient); err != nil {
+		return out, err
+	}
+	if err := s.denies(ctx, e, h, logs); err != nil {
+		if _, isDenied := asDenied(err); !isDenied || !a.lenient {
+			return out, err
+		}
+		s.tellBlock(h.Number, DeniedLogs)
+		out.denied = true
+	}
+	out.logs, out.digest, out.content = len(logs), digestOf(logs), contentOf(logs)
+	out.found, err = s.decode(h.Header, logs, a.lenient)
+	return out, err
 }
 
 // decode orders a block's logs by their index and groups them by transaction. Logs may come in any order.

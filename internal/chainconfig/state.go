@@ -36,11 +36,11 @@ type State struct {
 
 // SetAside counts what was set aside for one reason.
 type SetAside struct {
-	// Kind is "token", "pool", "curve", "contract" or "block".
+	// Kind is "token", "pool", "curve", "contract", "block" or "endpoint".
 	Kind   string `json:"kind"`
 	Reason string `json:"reason"`
 	Count  uint64 `json:"count"`
-	// Last is the last one's address or number, LastAt when it was set aside.
+	// Last is the last one's address, number or name, LastAt when it was set aside.
 	Last   string    `json:"last"`
 	LastAt time.Time `json:"last_at"`
 }

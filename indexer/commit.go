@@ -1,0 +1,62 @@
+package indexer
+
+import (
+	"context"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+// commit derives blocks up to until and writes what changed. After a failure the state may hold what was never committed: the error
+// ends the session, and the next one loads the state anew.
+func (ix *Indexer) commit(ctx context.Context, blocks []market.Block, until market.Header, undo bool) error {
+	began := ix.o.Now()
+	c, err := ix.derived(ctx, blocks, until, undo)
+	if err != nil {
+		return err
+	}
+	return ix.write(ctx, c, began)
+}
+
+// derived derives blocks up to until.
+func (ix *Indexer) derived(ctx context.Context, blocks []market.Block, until market.Header, undo bool) (*store.Commit, error) {
+	facts, merged, err := ix.prepare(ctx, blocks, until, undo)
+	if err != nil {
+		return nil, err
+	}
+	if err := ix.machine.Apply(ix.state, blocks, until); err != nil {
+		return nil, err
+	}
+	c := &store.Commit{
+		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(), Facts: facts, Merged: merged,
+		Changes: ix.state.Flush(ix.o.CachedRows), Beat: ix.pulse.beat,
+	}
+	// What was read as the past can't be undone: nothing below it may be kept as a place to go back to.
+	c.Horizon = until.Number
+	if undo {
+		c.Horizon -= min(until.Number, ix.cfg.ReorgBlocks)
+	}
+	return c, nil
+}
+
+// write commits what was derived.
+func (ix *Indexer) write(ctx context.Context, c *store.Commit, began time.Time) error {
+	until := c.Last
+	if err := ix.untilWritten(ctx, func() error { return ix.store.Commit(ctx, ix.lease, c) }); err != nil {
+		return err
+	}
+	ix.progressed = true
+	ix.account.indexed(until)
+	if c.Undo {
+		ix.holders.indexed.Store(until.Number)
+	}
+	if len(c.Merged) > 0 {
+		ix.holders.nudge()
+	}
+	ix.log.DebugContext(ctx, "committed", "block", until.Number, "hash", until.Hash.String(), "undo", c.Undo,
+		"trades", len(c.Changes.Trades), "facts", len(c.Facts))
+	ix.o.Metrics.commit(ix.cfg.ID, until, len(c.Changes.Trades), ix.o.Now().Sub(began))
+	ix.tellSetAside(c.Facts)
+	return nil
+}

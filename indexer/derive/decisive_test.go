@@ -1,0 +1,54 @@
+package derive_test
+
+import (
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/indexer/derive"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// TestDecisiveChanges wants those changes named that one node's word isn't enough for.
+func TestDecisiveChanges(t *testing.T) {
+	t.Parallel()
+	m := newIndexer(t, config(), 100_000).machine
+	s := derive.NewState(genesis, nil, []market.QuotePrice{{Asset: weth, USD: 2000}})
+	quote := func(before, after market.QuotePrice) market.Changes {
+		return market.Changes{Quotes: []market.Change[market.Address, market.QuotePrice]{{Before: &before, After: &after}}}
+	}
+	launch := func(before *market.Launch, after market.LaunchState) market.Changes {
+		return market.Changes{Launches: []market.Change[market.Address, market.Launch]{{Before: before, After: &market.Launch{State: after}}}}
+	}
+	pool := func(before, after, lockedBefore, lockedAfter float64, why market.UntrustedReason) market.Changes {
+		return market.Changes{Pools: []market.Change[market.Address, market.Pool]{{
+			Before: &market.Pool{Quote: weth, Price: before, Locked: lockedBefore, Untrusted: why},
+			After:  &market.Pool{Quote: weth, Price: after, Locked: lockedAfter, Untrusted: why},
+		}}}
+	}
+	for name, tt := range map[string]struct {
+		c    market.Changes
+		want bool
+	}{
+		"nothing":                       {market.Changes{}, false},
+		"a quote moves little":          {quote(market.QuotePrice{USD: 2000}, market.QuotePrice{USD: 2015}), false},
+		"a quote moves":                 {quote(market.QuotePrice{USD: 2000}, market.QuotePrice{USD: 2025}), true},
+		"a quote falls":                 {quote(market.QuotePrice{USD: 2000}, market.QuotePrice{USD: 1975}), true},
+		"a quote's first price":         {quote(market.QuotePrice{}, market.QuotePrice{USD: 1975}), false},
+		"a peg breaks":                  {quote(market.QuotePrice{USD: 1, Pegged: true}, market.QuotePrice{USD: 1}), true},
+		"a launch completes":            {launch(&market.Launch{State: market.LaunchOnCurve}, market.LaunchCompleted), false},
+		"a launch graduates":            {launch(&market.Launch{State: market.LaunchCompleted}, market.LaunchGraduated), true},
+		"it is launched and graduates":  {launch(nil, market.LaunchGraduated), true},
+		"it graduated before":           {launch(&market.Launch{State: market.LaunchGraduated}, market.LaunchGraduated), false},
+		"a token moves":                 {pool(1, 1.3, 6, 6, market.Trusted), true},
+		"a token falls":                 {pool(1, 0.7, 6, 6, market.Trusted), true},
+		"a token moves little":          {pool(1, 1.15, 6, 6, market.Trusted), false},
+		"a shallow token moves":         {pool(1, 9, 4, 4, market.Trusted), false},
+		"a token's liquidity is gone":   {pool(1, 0, 6, 0, market.Trusted), true},
+		"a pool that prices nothing":    {pool(1, 9, 6, 6, market.UntrustedFactory), false},
+		"a pool's first price":          {pool(0, 9, 0, 60, market.Trusted), false},
+		"a token moves into deep water": {pool(1, 9, 1, 60, market.Trusted), true},
+	} {
+		if why := m.Decisive(s, &tt.c); (why != "") != tt.want {
+			t.Errorf("%s: %q, want it decisive: %v", name, why, tt.want)
+		}
+	}
+}

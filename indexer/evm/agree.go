@@ -1,0 +1,302 @@
+package evm
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"time"
+
+	"golang.org/x/crypto/sha3"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
+)
+
+// distrusted is for how many agreements an endpoint that was outvoted counts as one that may do it again: it is asked last, and
+// what it says of a block needs another's word.
+const distrusted = 100
+
+// BlockRead is a block as one endpoint has its logs, or several.
+type BlockRead struct {
+	market.Block
+	// Agreed says that two endpoints have the same logs; Doubtful that endpoints have different ones, no two the same.
+	Agreed, Doubtful bool
+
+	answer answer[market.Block]
+}
+
+// Suspect reports whether the block rests on the word of an endpoint that has been outvoted since.
+func (r *BlockRead) Suspect() bool { return !r.Agreed && r.answer.by.isDistrusted() }
+
+// Word is the read without the block: enough to ask others about it later.
+func (r *BlockRead) Word() BlockRead {
+	out := *r
+	out.Block, out.answer.found = market.Block{}, market.Block{}
+	return out
+}
+
+// digestOf is a hash of a block's logs, which are in order.
+func digestOf(logs []Log) (sum [32]byte) {
+	k := sha3.NewLegacyKeccak256()
+	for i := range logs {
+		l := &logs[i]
+		_, _ = k.Write(l.Address[:])
+		_, _ = k.Write([]byte{byte(l.NumTopics)})
+		for t := range l.NumTopics {
+			_, _ = k.Write(l.Topics[t][:])
+		}
+		_, _ = k.Write(binary.BigEndian.AppendUint32(nil, uint32(len(l.Data))))
+		_, _ = k.Write(l.Data)
+		_, _ = k.Write(l.TxHash[:])
+		_, _ = k.Write(binary.BigEndian.AppendUint32(nil, l.Index))
+	}
+	k.Sum(sum[:0])
+	return sum
+}
+
+// Agree asks other endpoints for the logs of a block that was read from one, until two have the same; then those are the
+// block's. Where they differ the block's receipts decide, if an endpoint has them. Where nothing decides, even when all are
+// asked again after pauses, the block has the logs of the endpoint that was outvoted least, and is doubtful. Where no other
+// endpoint answers, the block stays as it is: nobody's silence or dissent stops a chain. Changed says that the block has
+// other logs now.
+func (s *Source) Agree(ctx context.Context, h Header, r *BlockRead) (changed bool, err error) {
+	if r.Agreed || len(s.pool.list) == 1 {
+		return false, nil
+	}
+	before, began, round := r.answer.digest, s.pool.now(), 0
+	votes := []answer[market.Block]{r.answer}
+	reading := s.blockReading(h)
+	defer func() {
+		if round > 0 {
+			s.waits.took(began, s.pool.now(), r.Agreed)
+		}
+	}()
+	for ; ; round++ {
+		for _, e := range s.pool.candidates(nil) {
+			if round == 0 && e == r.answer.by && !r.Doubtful {
+				continue // it has just been asked
+			}
+			vote, err := s.voteOf(ctx, e, h, reading, &votes[0])
+			if ctx.Err() != nil {
+				return false, ctx.Err()
+			}
+			if err != nil {
+				continue
+			}
+			if votes[0].denied && !vote.denied {
+				s.outvoted(votes[0].by)
+				votes = votes[1:]
+			}
+			if votes = cast(votes, vote); s.decided(votes, vote) {
+				r.take(vote, true)
+				return before != vote.digest, nil
+			}
+		}
+		if proven := s.proven(ctx, &h, votes); proven != nil {
+			r.take(*proven, true)
+			return before != proven.digest, nil
+		}
+		if len(votes) == 1 || round == rereads || r.Doubtful || !s.waits.allowed(began) {
+			break
+		}
+		if !wait.For(ctx, time.Duration(round+1)*s.rereadPause) {
+			return false, ctx.Err()
+		}
+	}
+	if len(votes) == 1 {
+		return false, nil
+	}
+	best := votes[0]
+	for _, v := range votes[1:] {
+		if v.by.outvotes() < best.by.outvotes() {
+			best = v
+		}
+	}
+	if !r.Doubtful {
+		s.tellBlock(h.Number, EndpointsDiffer)
+	}
+	r.Doubtful = true
+	r.take(best, false)
+	return before != best.digest, nil
+}
+
+// voteOf asks one endpoint for a block's logs. Logs that the header denies are no vote, unless the first endpoint gave the
+// same ones.
+func (s *Source) voteOf(ctx context.Context, e *endpoint, h Header, reading *logReading[market.Block], first *answer[market.Block],
+) (vote answer[market.Block], err error) {
+	err = s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
+		vote, err = reading.ask(ctx, e, asking{to: h.Number})
+		return err
+	})
+	vote.by = e
+	if d, isDenied := asDenied(err); isDenied && d.digest == first.digest {
+		s.judgeDenied(map[*endpoint][32]byte{e: d.digest, first.by: d.digest}, false)
+		vote, err = *first, nil
+		vote.by = e
+	} else if isDenied && !first.denied {
+		s.outvoted(e)
+	}
+	return vote, err
+}
+
+func (r *BlockRead) take(a answer[market.Block], agreed bool) {
+	r.answer, r.Block, r.Agreed = a, a.found, agreed
+	r.Doubtful = r.Doubtful && !agreed
+}
+
+// proven is the vote that receipts prove, where endpoints differ; nil where they prove none, or more than one.
+func (s *Source) proven(ctx context.Context, h *Header, votes []answer[market.Block]) (proven *answer[market.Block]) {
+	if len(votes) == 1 {
+		return nil
+	}
+	for i := range votes {
+		content, err := s.provenContent(ctx, votes[i].by, h)
+		if err != nil {
+			s.pool.log.DebugContext(ctx, "receipts prove nothing", "endpoint", votes[i].by.name, "block", h.Number, "err", err.Error())
+			continue
+		}
+		for k := range votes {
+			if votes[k].content != content {
+				continue
+			}
+			if proven != nil {
+				return nil // they differ in the hashes of transactions, which no receipt has
+			}
+			proven = &votes[k]
+		}
+		if proven == nil {
+			return nil
+		}
+		for k := range votes {
+			if votes[k].content != content {
+				s.outvoted(votes[k].by)
+			}
+		}
+		return proven
+	}
+	return nil
+}
+
+// cast adds a vote; an endpoint's newest is the one that counts.
+func cast(votes []answer[market.Block], v answer[market.Block]) []answer[market.Block] {
+	for i := range votes {
+		if votes[i].by == v.by {
+			votes[i] = v
+			return votes
+		}
+	}
+	return append(votes, v)
+}
+
+// decided reports whether two endpoints gave the logs of a vote, and if so remembers who said otherwise.
+func (s *Source) decided(votes []answer[market.Block], v answer[market.Block]) bool {
+	n := 0
+	for i := range votes {
+		if votes[i].digest == v.digest {
+			n++
+		}
+	}
+	if n < 2 {
+		return false
+	}
+	for i := range votes {
+		if votes[i].digest == v.digest {
+			votes[i].by.agreed()
+		} else {
+			s.outvoted(votes[i].by)
+		}
+	}
+	return true
+}
+
+// outvoted notes that an endpoint said what two others, or a header, contradict.
+func (s *Source) outvoted(e *endpoint) {
+	e.failed(s.pool.now())
+	e.mu.Lock()
+	e.outvoted++
+	e.distrust = distrusted
+	e.mu.Unlock()
+	if s.aside != nil {
+		s.aside(Aside{"endpoint", e.name, Outvoted})
+	}
+	s.pool.log.Warn("endpoint contradicted by others", "endpoint", e.name)
+}
+
+func (e *endpoint) agreed() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.distrust = max(e.distrust-1, 0)
+}
+
+func (e *endpoint) isDistrusted() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.distrust > 0
+}
+
+func (e *endpoint) outvotes() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.outvoted
+}
+
+// deniedError means that a block's header denies a log that an endpoint gives: the log's address or a topic isn't in the
+// bloom.
+type deniedError struct{ digest [32]byte }
+
+func (deniedError) Error() string { return "the block's logs bloom denies a log" }
+
+// deniedBy reports whether a header denies one of a block's logs.
+func deniedBy(h *Header, logs []Log) bool {
+	if !h.hasBloom {
+		return false
+	}
+	for i := range logs {
+		if !h.inBloom(logs[i].Address[:]) {
+			return true
+		}
+		for t := range logs[i].NumTopics {
+			if !h.inBloom(logs[i].Topics[t][:]) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// denies holds logs against the bloom of the block's header and, where it denies one, against that of the header as the logs'
+// own endpoint has it: the first may be another's lie. Polygon's state synchronisation, for one, stands in no bloom: a chain
+// of whose blocks two endpoints have the same denied logs is not judged by its headers any more.
+func (s *Source) denies(ctx context.Context, e *endpoint, h *Header, logs []Log) error {
+	if s.headersFail.Load() || !deniedBy(h, logs) {
+		return nil
+	}
+	var own Header
+	if err := e.do(ctx, headerRequest(h.Number, &own)); err != nil {
+		return err
+	}
+	if own.Hash == h.Hash && !deniedBy(&own, logs) {
+		return nil
+	}
+	return deniedError{digestOf(logs)}
+}
+
+// judgeDenied looks at the endpoints of which the header denies what they gave, after one read. Where another's answer isn't
+// denied they lied. Where two of them gave the same, the chain's headers don't tell.
+func (s *Source) judgeDenied(denied map[*endpoint][32]byte, other bool) {
+	seen := map[[32]byte]bool{}
+	for e, digest := range denied {
+		switch {
+		case other:
+			s.outvoted(e)
+		case seen[digest] && !s.headersFail.Swap(true):
+			s.pool.log.Warn("the chain's headers don't tell which logs its blocks hold; they prove nothing from here on")
+		}
+		seen[digest] = true
+	}
+}
+
+func asDenied(err error) (d deniedError, ok bool) {
+	ok = errors.As(err, &d)
+	return d, ok
+}

@@ -1,0 +1,198 @@
+package evm
+
+import (
+	"context"
+	"encoding/binary"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/crypto/sha3"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// headerFields are those of a header, in the order in which its hash is taken; from baseFeePerGas on they may be missing, the
+// later ones with the earlier (EIPs 1559, 4895, 4844, 4788, 7685). Numbers are encoded without leading zeros.
+var headerFields = []struct {
+	name   string
+	number bool
+}{
+	{"parentHash", false},
+	{"sha3Uncles", false},
+	{"miner", false},
+	{"stateRoot", false},
+	{"transactionsRoot", false},
+	{"receiptsRoot", false},
+	{"logsBloom", false},
+	{"difficulty", true},
+	{"number", true},
+	{"gasLimit", true},
+	{"gasUsed", true},
+	{"timestamp", true},
+	{"extraData", false},
+	{"mixHash", false},
+	{"nonce", false},
+	{"baseFeePerGas", true},
+	{"withdrawalsRoot", false},
+	{"blobGasUsed", true},
+	{"excessBlobGas", true},
+	{"parentBeaconBlockRoot", false},
+	{"requestsHash", false},
+}
+
+// headerHash is the hash that follows from a header's fields.
+func headerHash(raw json.RawMessage) (market.Hash, error) {
+	var fields map[string]json.RawMessage
+	if err := json.Unmarshal(raw, &fields); err != nil {
+		return market.Hash{}, fmt.Errorf("%w: an unreadable block", errGarbage)
+	}
+	var parts [][]byte
+	for _, f := range headerFields {
+		v, ok := fields[f.name]
+		if !ok || string(v) == "null" {
+			break
+		}
+		b, err := hexBytes(v, f.number)
+		if err != nil {
+			return market.Hash{}, err
+		}
+		parts = append(parts, rlpBytes(b))
+	}
+	return market.Hash(keccak256(rlpList(parts...))), nil
+}
+
+// hexBytes reads "0x…" into bytes, those of a number without leading zeros.
+func hexBytes(raw json.RawMessage, number bool) ([]byte, error) {
+	var s string
+	if err := json.Unmarshal(raw, &s); err != nil || !strings.HasPrefix(s, "0x") {
+		return nil, fmt.Errorf("%w: %.40q is no hex", errGarbage, raw)
+	}
+	s = s[2:]
+	if number {
+		if s = strings.TrimLeft(s, "0"); len(s)%2 == 1 {
+			s = "0" + s
+		}
+	}
+	b, err := hex.DecodeString(s)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %.40q is no hex", errGarbage, raw)
+	}
+	return b, nil
+}
+
+// receipt is what a receipt's hash is taken of, and the fields by which some kinds go on.
+type receipt struct {
+	Type, Status, Root, CumulativeGasUsed, LogsBloom json.RawMessage
+	// DepositNonce and DepositReceiptVersion are of deposits on OP Stack chains.
+	DepositNonce, DepositReceiptVersion json.RawMessage
+	Logs                                []struct {
+		Address json.RawMessage
+		Topics  []json.RawMessage
+		Data    json.RawMessage
+	}
+}
+
+// encode gives the receipt as it stands in the trie (EIP-2718), and its logs.
+func (r *receipt) encode() (encoded []byte, logs []Log, err error) {
+	read := func(raw json.RawMessage, number bool) []byte {
+		b, e := hexBytes(raw, number)
+		if err == nil {
+			err = e
+		}
+		return b
+	}
+	var list [][]byte
+	for _, l := range r.Logs {
+		address, data := read(l.Address, false), read(l.Data, false)
+		if err != nil || len(address) != 20 || len(l.Topics) > 4 {
+			return nil, nil, fmt.Errorf("%w: an unreadable log in a receipt", errGarbage)
+		}
+		log := Log{Address: [20]byte(address), Data: data, NumTopics: len(l.Topics)}
+		var topics [][]byte
+		for i, raw := range l.Topics {
+			t := read(raw, false)
+			copy(log.Topics[i][:], t)
+			topics = append(topics, rlpBytes(t))
+		}
+		list, logs = append(list, rlpList(rlpBytes(address), rlpList(topics...), rlpBytes(data))), append(logs, log)
+	}
+	outcome, isStatus := r.Status, true
+	if len(outcome) == 0 || string(outcome) == "null" {
+		outcome, isStatus = r.Root, false // before Byzantium
+	}
+	parts := [][]byte{
+		rlpBytes(read(outcome, isStatus)), rlpBytes(read(r.CumulativeGasUsed, true)), rlpBytes(read(r.LogsBloom, false)), rlpList(list...),
+	}
+	for _, more := range []json.RawMessage{r.DepositNonce, r.DepositReceiptVersion} {
+		if len(more) > 0 && string(more) != "null" {
+			parts = append(parts, rlpBytes(read(more, true)))
+		}
+	}
+	var kind []byte
+	if len(r.Type) > 0 && string(r.Type) != "null" {
+		kind = read(r.Type, true)
+	}
+	return append(kind, rlpList(parts...)...), logs, err
+}
+
+// provenContent gives the content of a block's logs, of which an endpoint has receipts whose root stands in a header with the
+// block's hash. Nobody can forge that. It is an error where the endpoint doesn't have them, or the chain hashes otherwise.
+func (s *Source) provenContent(ctx context.Context, e *endpoint, h *Header) (content [32]byte, err error) {
+	var header json.RawMessage
+	var receipts []receipt
+	keep := func(raw json.RawMessage) error { header = raw; return nil }
+	read := func(raw json.RawMessage) error { return json.Unmarshal(raw, &receipts) }
+	err = e.do(ctx,
+		&request{method: "eth_getBlockByHash", params: []any{h.Hash.String(), false}, take: keep},
+		&request{method: "eth_getBlockReceipts", params: []any{hexQuantity(h.Number)}, take: read})
+	if err != nil {
+		return content, err
+	}
+	if hash, err := headerHash(header); err != nil || hash != h.Hash {
+		return content, fmt.Errorf("%w: the header's hash is another: %w", errGarbage, err)
+	}
+	var logs []Log
+	values := make([][]byte, len(receipts))
+	index := 0
+	for i := range receipts {
+		var of []Log
+		if values[i], of, err = receipts[i].encode(); err != nil {
+			return content, err
+		}
+		for k := range of {
+			of[k].TxIndex, of[k].Index = uint32(i), uint32(index)
+			index++
+			if of[k].NumTopics > 0 && slices.Contains(s.topics, of[k].Topics[0]) {
+				logs = append(logs, of[k])
+			}
+		}
+	}
+	var fields struct{ ReceiptsRoot string }
+	root := listRoot(values)
+	if err := json.Unmarshal(header, &fields); err != nil || fields.ReceiptsRoot != "0x"+hex.EncodeToString(root[:]) {
+		return content, fmt.Errorf("%w: the receipts' root is another", errGarbage)
+	}
+	return contentOf(logs), nil
+}
+
+// contentOf is a hash of what receipts prove of logs: all but the hashes of their transactions.
+func contentOf(logs []Log) (sum [32]byte) {
+	k := sha3.NewLegacyKeccak256()
+	for i := range logs {
+		l := &logs[i]
+		_, _ = k.Write(l.Address[:])
+		_, _ = k.Write([]byte{byte(l.NumTopics)})
+		for t := range l.NumTopics {
+			_, _ = k.Write(l.Topics[t][:])
+		}
+		_, _ = k.Write(binary.BigEndian.AppendUint32(nil, uint32(len(l.Data))))
+		_, _ = k.Write(l.Data)
+		_, _ = k.Write(binary.BigEndian.AppendUint32(nil, l.TxIndex))
+		_, _ = k.Write(binary.BigEndian.AppendUint32(nil, l.Index))
+	}
+	k.Sum(sum[:0])
+	return sum
+}
