@@ -65,59 +65,76 @@ func (s *Source) Agree(ctx context.Context, h Header, r *BlockRead) (changed boo
 	}
 	before, began, round := r.answer.digest, s.pool.now(), 0
 	votes := []answer[market.Block]{r.answer}
-	reading := s.blockReading(h)
 	defer func() {
 		if round > 0 {
 			s.waits.took(began, s.pool.now(), r.Agreed)
 		}
 	}()
 	for ; ; round++ {
-		for _, e := range s.pool.candidates(nil) {
-			if round == 0 && e == r.answer.by && !r.Doubtful {
-				continue // it has just been asked
-			}
-			vote, err := s.voteOf(ctx, e, h, reading, &votes[0])
-			if ctx.Err() != nil {
-				return false, ctx.Err()
-			}
-			if err != nil {
-				continue
-			}
-			if votes[0].denied && !vote.denied {
-				s.outvoted(votes[0].by)
-				votes = votes[1:]
-			}
-			if votes = cast(votes, vote); s.decided(votes, vote) {
-				r.take(vote, true)
-				return before != vote.digest, nil
-			}
+		found, err := s.vote(ctx, h, r, &votes, round > 0 || r.Doubtful)
+		if err != nil {
+			return false, err
 		}
-		if proven := s.proven(ctx, &h, votes); proven != nil {
-			r.take(*proven, true)
-			return before != proven.digest, nil
+		if found == nil {
+			found = s.proven(ctx, &h, votes)
 		}
-		if len(votes) == 1 || round == rereads || r.Doubtful || !s.waits.allowed(began) {
+		if found != nil {
+			r.take(*found, true)
+			return before != found.digest, nil
+		}
+		if len(votes) == 1 {
+			return false, nil
+		}
+		if round == rereads || r.Doubtful || !s.waits.allowed(began) {
 			break
 		}
 		if !wait.For(ctx, time.Duration(round+1)*s.rereadPause) {
 			return false, ctx.Err()
 		}
 	}
-	if len(votes) == 1 {
-		return false, nil
+	if !r.Doubtful {
+		s.tellBlock(h.Number, EndpointsDiffer)
 	}
+	r.Doubtful = true
+	r.take(leastOutvoted(votes), false)
+	return before != r.answer.digest, nil
+}
+
+// vote asks the endpoints, the one that the block was read from only if it is asked again, and adds what they say to the votes. Found is the
+// vote that two of them gave; nil when there is none.
+func (s *Source) vote(ctx context.Context, h Header, r *BlockRead, votes *[]answer[market.Block], again bool) (found *answer[market.Block], err error) {
+	reading := s.blockReading(h)
+	for _, e := range s.pool.candidates(nil) {
+		if e == r.answer.by && !again {
+			continue // it has just been asked
+		}
+		vote, err := s.voteOf(ctx, e, h, reading, &(*votes)[0])
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if err != nil {
+			continue
+		}
+		if first := (*votes)[0]; first.denied && !vote.denied {
+			s.outvoted(first.by)
+			*votes = (*votes)[1:]
+		}
+		if *votes = cast(*votes, vote); s.decided(*votes, vote) {
+			return &vote, nil
+		}
+	}
+	return nil, nil //nolint:nilnil // nothing is decided, and nothing failed
+}
+
+// leastOutvoted is the vote of the endpoint that was contradicted the fewest times.
+func leastOutvoted(votes []answer[market.Block]) answer[market.Block] {
 	best := votes[0]
 	for _, v := range votes[1:] {
 		if v.by.outvotes() < best.by.outvotes() {
 			best = v
 		}
 	}
-	if !r.Doubtful {
-		s.tellBlock(h.Number, EndpointsDiffer)
-	}
-	r.Doubtful = true
-	r.take(best, false)
-	return before != best.digest, nil
+	return best
 }
 
 // voteOf asks one endpoint for a block's logs. Logs that the header denies are no vote, unless the first endpoint gave the

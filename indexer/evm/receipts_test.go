@@ -4,6 +4,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -21,7 +22,7 @@ func TestListRoots(t *testing.T) {
 		for changed := -1; changed < n; changed += max(n/3, 1) {
 			values := make([][]byte, n)
 			for i := range values {
-				values[i] = []byte(strings.Repeat(fmt.Sprint(i), 1+i%40))
+				values[i] = []byte(strings.Repeat(strconv.Itoa(i), 1+i%40))
 			}
 			name := fmt.Sprintf("%d values, the %d-th changed", n, changed)
 			if changed >= 0 {
