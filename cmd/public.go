@@ -11,7 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver"
 )
 
-// public are the flags of whoever serves the public API.
+// public holds the flags of the programs that serve the public API.
 type public struct{ apiserver.Settings }
 
 func (p *public) register(cmd *cobra.Command) {

@@ -32,7 +32,7 @@ func (ix *Indexer) derived(ctx context.Context, blocks []market.Block, until mar
 		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(), Facts: facts, Merged: merged,
 		Changes: ix.state.Flush(ix.o.CachedRows), Beat: ix.pulse.beat,
 	}
-	// What was read as the past can't be undone: nothing below it may be kept as a place to go back to.
+	// Blocks that were read as the past can't be undone: no block below the newest of them may be kept to go back to.
 	c.Horizon = until.Number
 	if undo {
 		c.Horizon -= min(until.Number, ix.cfg.ReorgBlocks)

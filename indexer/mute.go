@@ -48,7 +48,7 @@ func (e *enrichment) askMute(b *market.Block) error {
 		if !f.HasDecimals {
 			continue
 		}
-		// What moved since the token came up is not in its supply's history: wantedSupplies asks for that.
+		// The answer is of now, and transfers since the token came up aren't counted in it: wantedSupplies asks for the supply.
 		f.HasSupply, f.Supply = false, market.Amount{}
 		e.add(b, f)
 		e.log.InfoContext(e.ctx, "a token that told no decimals does now", "token", f.Token.String(), "block", b.Number)
