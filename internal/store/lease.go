@@ -55,7 +55,7 @@ func (s *Store) nowMS() string {
 }
 
 // Acquire takes a chain's lease when it is free, has expired, or is the holder's own. ErrLeaseHeld says that it isn't.
-// What is written under the lease rests on the rows that the chain has now.
+// Writes under the lease rest on the rows that the chain has now.
 func (s *Store) Acquire(ctx context.Context, chain, holder string, ttl time.Duration) (*Lease, error) {
 	l := &Lease{Chain: chain, Holder: holder, ttl: ttl, turn: make(chan struct{}, 1)}
 	if err := s.partition(ctx, chain); err != nil {

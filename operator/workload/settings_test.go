@@ -21,7 +21,7 @@ func TestAnotherLabelStartsNoPod(t *testing.T) {
 	same(t, "document that the pod runs on", document("Base Mainnet"), document("Base"))
 }
 
-// What a team says of a chain's lockers and of fetching metadata reaches the indexer.
+// TestLockersAndFetchingAreSettingsOfTheChain: a team declares a chain's lockers and whether metadata is fetched, and the indexer gets both.
 func TestLockersAndFetchingAreSettingsOfTheChain(t *testing.T) {
 	t.Parallel()
 	c := good(t) // it names a locker and fetches nothing
