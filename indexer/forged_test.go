@@ -12,6 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -87,6 +88,20 @@ func contradicted(ix *indexer.Indexer) bool {
 	})
 }
 
+// untilContradicted trades until an endpoint was found out, and on for some blocks.
+func (w *world) untilContradicted(t *testing.T, ix *indexer.Indexer, st *store.Store) {
+	t.Helper()
+	for n := 0; !contradicted(ix); n++ {
+		if n == 40 {
+			t.Fatal("the forger was not found out in 200 blocks")
+		}
+		w.trade(t, 5)
+		w.await(t, st)
+	}
+	w.trade(t, 10)
+	w.await(t, st)
+}
+
 // TestOneForgerOfThree indexes the head through a node that drops logs or changes amounts, which no header tells, beside two
 // honest ones. Once it was found out, the rows are those of an honest index, and stay so.
 func TestOneForgerOfThree(t *testing.T) {
@@ -113,15 +128,7 @@ func TestOneForgerOfThree(t *testing.T) {
 			ix, stop := startImpatient(t, cfg, st)
 			w.await(t, st)
 			f.armed.Store(true)
-			for n := 0; !contradicted(ix); n++ {
-				if n == 40 {
-					t.Fatal("the forger was not found out in 200 blocks")
-				}
-				w.trade(t, 5)
-				w.await(t, st)
-			}
-			w.trade(t, 10)
-			w.await(t, st)
+			w.untilContradicted(t, ix, st)
 			stop()
 			if f.lies.Load() == 0 {
 				t.Error("nothing was forged: the test shows nothing")
@@ -165,15 +172,7 @@ func TestReceiptsDecideBetweenTwo(t *testing.T) {
 	ix, stop := startImpatient(t, cfg, st)
 	w.await(t, st)
 	f.armed.Store(true)
-	for n := 0; !contradicted(ix); n++ {
-		if n == 40 {
-			t.Fatal("the forger was not found out in 200 blocks")
-		}
-		w.trade(t, 5)
-		w.await(t, st)
-	}
-	w.trade(t, 10)
-	w.await(t, st)
+	w.untilContradicted(t, ix, st)
 	stop()
 	honest := w.config()
 	honest.ReorgBlocks, honest.Start.Block = cfg.ReorgBlocks, cfg.Start.Block

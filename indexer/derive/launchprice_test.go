@@ -102,7 +102,7 @@ func TestChangeIsAgainstThePoolsOpeningPrice(t *testing.T) {
 			t.Errorf("the price before the window is %v USD (%v in the quote), want %v (and %v)", day.ReferenceUSD, day.ReferenceQuote, want, want/2000)
 		}
 	}
-	// One pup is 0.001 WETH, or 2 USD, when the pool is filled.
+	// A pup costs 0.001 WETH, or 2 USD, when the pool is filled.
 	v2Events := func() []market.Event {
 		return []market.Event{pair(poolA, pup, weth), synced(poolA, e18(1_000_000), e18(1000))}
 	}

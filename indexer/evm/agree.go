@@ -36,7 +36,12 @@ func (r *BlockRead) Word() BlockRead {
 }
 
 // digestOf is a hash of a block's logs, which are in order.
-func digestOf(logs []Log) (sum [32]byte) {
+func digestOf(logs []Log) [32]byte {
+	return hashLogs(logs, func(l *Log) []byte { return l.TxHash[:] })
+}
+
+// hashLogs is a hash of logs, with tx as the name of each log's transaction.
+func hashLogs(logs []Log, tx func(*Log) []byte) (sum [32]byte) {
 	k := sha3.NewLegacyKeccak256()
 	for i := range logs {
 		l := &logs[i]
@@ -47,7 +52,7 @@ func digestOf(logs []Log) (sum [32]byte) {
 		}
 		_, _ = k.Write(binary.BigEndian.AppendUint32(nil, uint32(len(l.Data))))
 		_, _ = k.Write(l.Data)
-		_, _ = k.Write(l.TxHash[:])
+		_, _ = k.Write(tx(l))
 		_, _ = k.Write(binary.BigEndian.AppendUint32(nil, l.Index))
 	}
 	k.Sum(sum[:0])

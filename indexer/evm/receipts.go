@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"golang.org/x/crypto/sha3"
-
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -151,8 +149,12 @@ func (s *Source) provenContent(ctx context.Context, e *endpoint, h *Header) (con
 	if err != nil {
 		return content, err
 	}
-	if hash, err := headerHash(header); err != nil || hash != h.Hash {
-		return content, fmt.Errorf("%w: the header's hash is another: %w", errGarbage, err)
+	hash, err := headerHash(header)
+	if err == nil && hash != h.Hash {
+		err = fmt.Errorf("%w: the header's hash is another", errGarbage)
+	}
+	if err != nil {
+		return content, err
 	}
 	var logs []Log
 	values := make([][]byte, len(receipts))
@@ -179,20 +181,6 @@ func (s *Source) provenContent(ctx context.Context, e *endpoint, h *Header) (con
 }
 
 // contentOf is a hash of what receipts prove of logs: all but the hashes of their transactions.
-func contentOf(logs []Log) (sum [32]byte) {
-	k := sha3.NewLegacyKeccak256()
-	for i := range logs {
-		l := &logs[i]
-		_, _ = k.Write(l.Address[:])
-		_, _ = k.Write([]byte{byte(l.NumTopics)})
-		for t := range l.NumTopics {
-			_, _ = k.Write(l.Topics[t][:])
-		}
-		_, _ = k.Write(binary.BigEndian.AppendUint32(nil, uint32(len(l.Data))))
-		_, _ = k.Write(l.Data)
-		_, _ = k.Write(binary.BigEndian.AppendUint32(nil, l.TxIndex))
-		_, _ = k.Write(binary.BigEndian.AppendUint32(nil, l.Index))
-	}
-	k.Sum(sum[:0])
-	return sum
+func contentOf(logs []Log) [32]byte {
+	return hashLogs(logs, func(l *Log) []byte { return binary.BigEndian.AppendUint32(nil, l.TxIndex) })
 }

@@ -69,19 +69,15 @@ const withoutSupply = "SELECT mint FROM tokens WHERE chain || '' = ? AND has_sup
 
 // WithoutSupply lists up to limit priced tokens of a chain whose supply is still to be asked for, from an address on and then from the
 // first. It reads through the writer's connection, so that it sees the last commit.
-func (s *Store) WithoutSupply(ctx context.Context, chain string, from market.Address, limit int) ([]market.Address, error) {
-	var out []market.Address
-	c := columns{table: "tokens"}
+func (s *Store) WithoutSupply(ctx context.Context, chain string, from market.Address, limit int) (out []market.Address, err error) {
 	for _, part := range []string{"mint >= ?", "mint < ?"} {
-		var rows [][]byte
-		if err := s.write.NewRaw(withoutSupply+part+" ORDER BY mint LIMIT ?", chain, from.Bytes(), limit-len(out)).Scan(ctx, &rows); err != nil {
-			return nil, fmt.Errorf("database: read tokens without a supply: %w", err)
+		more, err := s.listMints(ctx, withoutSupply+part+" ORDER BY mint LIMIT ?", chain, from.Bytes(), limit-len(out))
+		if err != nil {
+			return nil, err
 		}
-		for _, r := range rows {
-			out = append(out, c.address(r))
-		}
+		out = append(out, more...)
 	}
-	return out, c.err
+	return out, nil
 }
 
 // doubtedSupplies spells the condition of the index tokens_doubted.
@@ -90,16 +86,7 @@ const doubtedSupplies = "SELECT mint FROM tokens WHERE chain || '' = ? AND suppl
 // DoubtedSupplies lists up to limit tokens of a chain whose supply was contradicted once, from an address on and then from the first. It reads
 // through the writer's connection, so that it sees the last commit.
 func (s *Store) DoubtedSupplies(ctx context.Context, chain string, from market.Address, limit int) ([]market.Address, error) {
-	var rows [][]byte
-	if err := s.write.NewRaw(doubtedSupplies, chain, from.Bytes(), limit).Scan(ctx, &rows); err != nil {
-		return nil, fmt.Errorf("database: read tokens with a doubted supply: %w", err)
-	}
-	var out []market.Address
-	c := columns{table: "tokens"}
-	for _, r := range rows {
-		out = append(out, c.address(r))
-	}
-	return out, c.err
+	return s.listMints(ctx, doubtedSupplies, chain, from.Bytes(), limit)
 }
 
 // muteTokens spells the condition of the index tokens_mute. The tokens from an address on come first.
@@ -110,9 +97,14 @@ const muteTokens = "SELECT mint FROM tokens WHERE chain || '' = ? AND has_decima
 // before end, from an address on and then from the first. It reads through the writer's connection, so that it sees the
 // last commit.
 func (s *Store) MuteTokens(ctx context.Context, chain string, first, end uint64, from market.Address, limit int) ([]market.Address, error) {
+	return s.listMints(ctx, muteTokens, chain, int64(first), int64(end), from.Bytes(), limit)
+}
+
+// listMints reads a list of tokens through the writer's connection, so that it sees the last commit.
+func (s *Store) listMints(ctx context.Context, query string, args ...any) ([]market.Address, error) {
 	var rows [][]byte
-	if err := s.write.NewRaw(muteTokens, chain, int64(first), int64(end), from.Bytes(), limit).Scan(ctx, &rows); err != nil {
-		return nil, fmt.Errorf("database: read tokens without decimals: %w", err)
+	if err := s.write.NewRaw(query, args...).Scan(ctx, &rows); err != nil {
+		return nil, fmt.Errorf("database: list tokens: %w", err)
 	}
 	var out []market.Address
 	c := columns{table: "tokens"}

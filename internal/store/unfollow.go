@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -43,24 +44,14 @@ func (s *Store) Unfollow(ctx context.Context, l *Lease, declared []market.Addres
 	return len(tokens), s.dropUnfollowed(ctx, l)
 }
 
-// mints reads through the writer's connection, so that it sees the last commit; but leaves some out.
+// mints is listMints without some.
 func (s *Store) mints(ctx context.Context, query, chain string, but []market.Address) ([]market.Address, error) {
-	var rows [][]byte
-	if err := s.write.NewRaw(query, chain).Scan(ctx, &rows); err != nil {
-		return nil, fmt.Errorf("database: list the tokens that aren't followed: %w", err)
-	}
+	list, err := s.listMints(ctx, query, chain)
 	without := make(map[market.Address]bool, len(but))
 	for _, a := range but {
 		without[a] = true
 	}
-	var out []market.Address
-	c := columns{table: "tokens"}
-	for _, r := range rows {
-		if a := c.address(r); !without[a] {
-			out = append(out, a)
-		}
-	}
-	return out, c.err
+	return slices.DeleteFunc(list, func(a market.Address) bool { return without[a] }), err
 }
 
 // unfollow makes the tokens' holders unknown, and leaves a job for each, which says that its rows are to be dropped.
