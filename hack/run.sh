@@ -11,7 +11,7 @@ hack/setup.sh cards || echo "what share cards need could not be installed: make 
 rm -f "$data"/run.db "$data"/run.db-wal "$data"/run.db-shm
 
 : >"$data/simnet.log" # there before it is looked into
-bin/simnet --blocks 900 --keep-states 32 --keep-blocks 1200 --dir "$data/manifests" >"$data/simnet.log" 2>&1 9>&- &
+bin/simnet --blocks 900 --keep-states 8 --keep-blocks 1200 --dir "$data/manifests" >"$data/simnet.log" 2>&1 9>&- &
 simnet=$!
 trap 'kill "$simnet" 2>/dev/null || true; wait "$simnet" 2>/dev/null || true' EXIT
 echo "starting two local chains (log: $data/simnet.log)"

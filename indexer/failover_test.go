@@ -27,7 +27,7 @@ func TestDatabaseThatWentBack(t *testing.T) {
 			st := storetest.OpenAt(t, dsn)
 			stop := run(t, w.config(), st, 0)
 			w.await(t, st)
-			restore := storetest.Snapshot(t, kind, dsn)
+			restore := storetest.Snapshot(t, dsn)
 			for _, lost := range []int{10, 1} {
 				w.trade(t, lost)
 				w.await(t, st)

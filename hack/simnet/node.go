@@ -87,6 +87,7 @@ func StartNode(ctx context.Context, options NodeOptions) (*Node, error) {
 	lifetime, stop := context.WithCancel(ctx)
 	command := exec.CommandContext(lifetime, tools.Anvil, anvilFlags(options, states)...)
 	command.SysProcAttr = dieWithParent()
+	command.Env = append(os.Environ(), anvilAllocator)
 	command.WaitDelay = 5 * time.Second
 	output, outputWriter := io.Pipe()
 	command.Stdout, command.Stderr = outputWriter, outputWriter
@@ -144,6 +145,10 @@ func StartNode(ctx context.Context, options NodeOptions) (*Node, error) {
 	}
 	return n, nil
 }
+
+// anvilAllocator makes anvil's allocator (jemalloc) give memory back half a second after it was freed. As it comes,
+// what states, receipts and answers needed once stays with the process.
+const anvilAllocator = "_RJEM_MALLOC_CONF=background_thread:true,dirty_decay_ms:500,narenas:2"
 
 // anvilFlags make the chain a pure function of the transactions: no fees, first come first served,
 // a fixed hard fork. Cancun has the transient storage that Uniswap V4 needs and no limit on a

@@ -76,7 +76,7 @@ func TestDatabaseThatWentBack(t *testing.T) {
 				if err := errors.Join(s.Commit(t.Context(), former, bare(1)), s.Commit(t.Context(), former, bare(2))); err != nil {
 					t.Fatal(err)
 				}
-				restore := storetest.Snapshot(t, kind, dsn)
+				restore := storetest.Snapshot(t, dsn)
 				if err := lose(t, s, former); err != nil {
 					t.Fatal(err)
 				}
@@ -121,7 +121,7 @@ func TestTwoHoldersOfOneEpoch(t *testing.T) {
 			if err := errors.Join(s.Commit(t.Context(), l, bare(1)), s.Release(t.Context(), l)); err != nil {
 				t.Fatal(err)
 			}
-			restore := storetest.Snapshot(t, kind, dsn)
+			restore := storetest.Snapshot(t, dsn)
 			take := func(holder string) *store.Lease {
 				t.Helper()
 				l, err := s.Acquire(t.Context(), "base", holder, time.Minute)

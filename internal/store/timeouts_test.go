@@ -12,6 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
 )
 
 // TestWritersTimeouts asks a writer's session for its settings.
@@ -69,9 +70,9 @@ func TestInterruptedWrites(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {
 		settings  []string
-		interrupt func(t *testing.T, p *storetest.Proxy) (end func())
+		interrupt func(t *testing.T, p *dbserver.Proxy) (end func())
 	}{
-		"a lock": {[]string{"lock_timeout", "100"}, func(t *testing.T, p *storetest.Proxy) func() {
+		"a lock": {[]string{"lock_timeout", "100"}, func(t *testing.T, p *dbserver.Proxy) func() {
 			t.Helper()
 			db := raw(t, "postgres", p.DSN)
 			tx, err := db.BeginTx(t.Context(), nil)
@@ -83,7 +84,7 @@ func TestInterruptedWrites(t *testing.T) {
 			}
 			return func() { _ = tx.Rollback(); _ = db.Close() }
 		}},
-		"a statement": {[]string{"lock_timeout", "1min", "statement_timeout", "2s"}, func(t *testing.T, p *storetest.Proxy) func() {
+		"a statement": {[]string{"lock_timeout", "1min", "statement_timeout", "2s"}, func(t *testing.T, p *dbserver.Proxy) func() {
 			t.Helper()
 			db := raw(t, "postgres", p.DSN)
 			tx, err := db.BeginTx(t.Context(), nil)
@@ -95,7 +96,7 @@ func TestInterruptedWrites(t *testing.T) {
 			}
 			return func() { _ = tx.Rollback(); _ = db.Close() }
 		}},
-		"silence": {[]string{"statement_timeout", "2s"}, func(t *testing.T, p *storetest.Proxy) func() {
+		"silence": {[]string{"statement_timeout", "2s"}, func(t *testing.T, p *dbserver.Proxy) func() {
 			t.Helper()
 			p.Swallow()
 			return func() {}
