@@ -182,7 +182,7 @@ func TestAMuteTokenIsAskedAgain(t *testing.T) {
 	go func() { done <- ix.Run(ctx) }()
 	w.await(t, st)
 	const contract = "0x0000000000000000000000000000000000badbad"
-	w.setCode(t, contract, prologue()+"fe")
+	w.hostile(t, contract, "fe")
 	w.transact(t, w.Deployer, w.UniswapV2Factory, selector("createPair(address,address)")+
 		fmt.Sprintf("%064s%064s", contract[2:], w.Wrapped[2:]))
 	w.provoke(t, []string{contract})
@@ -195,7 +195,7 @@ func TestAMuteTokenIsAskedAgain(t *testing.T) {
 	if tok := tokens(t, st)[mint]; tok.HasDecimals {
 		t.Fatal("a token that halts tells decimals")
 	}
-	w.setCode(t, contract, prologue()+"60125f5260205ff3")
+	w.hostile(t, contract, "60125f5260205ff3")
 	for range 12 {
 		w.follow(t, st, 16)
 		if tokens(t, st)[mint].HasDecimals {

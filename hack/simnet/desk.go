@@ -191,6 +191,9 @@ func (d *LaunchDesk) adopt(ctx context.Context) error {
 	return nil
 }
 
+// mostAtOnce is about how many launches a block has at most that comes late.
+const mostAtOnce = 5
+
 // launchDue launches what is planned until a time.
 func (d *LaunchDesk) launchDue(ctx context.Context, at time.Time) ([]act, error) {
 	if len(d.world.Venues) == 0 {
@@ -203,6 +206,9 @@ func (d *LaunchDesk) launchDue(ctx context.Context, at time.Time) ([]act, error)
 		d.next = d.next.Add(-back)
 	}
 	d.clock = at
+	if at.Sub(d.next) > mostAtOnce*d.every { // nobody launches while a chain makes no blocks
+		d.next = at
+	}
 	var due []plan
 	for len(d.plans) > 0 && !d.plans[0].start.After(at) {
 		due, d.plans = append(due, d.plans[0]), d.plans[1:]

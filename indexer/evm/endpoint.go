@@ -52,6 +52,7 @@ type endpoint struct {
 	used     int64
 	inFlight int
 	rangeLen uint64
+	batchLen int // the most calls that it takes at once; 0 while it took all
 	// latency is how long its answers took lately, in seconds: a moving average.
 	latency float64
 	// outvoted counts what others contradicted of what it said, distrust how many agreements it is away from being trusted.
@@ -98,8 +99,44 @@ func (e *endpoint) do(ctx context.Context, reqs ...*request) error {
 	return e.doWithin(ctx, maxAnswer, reqs...)
 }
 
-// doWithin is do for an answer of at most so many bytes.
+// doWithin is do for answers of at most so many bytes. A batch of more calls than the endpoint takes is sent in parts.
 func (e *endpoint) doWithin(ctx context.Context, most int64, reqs ...*request) error {
+	for len(reqs) > 0 {
+		n := min(len(reqs), e.batchLength())
+		err := e.send(ctx, most, reqs[:n]...)
+		if n > 1 && tooManyCalls(err) {
+			e.shorten(n / 2)
+			continue
+		}
+		if err != nil {
+			return err
+		}
+		reqs = reqs[n:]
+	}
+	return nil
+}
+
+// tooManyCalls reports whether a node refused a batch for its number of calls. What a contract answers can't bring that about.
+func tooManyCalls(err error) bool {
+	refused, ok := errors.AsType[batchRefused](err)
+	return ok && faultOf(refused.RPCError) == faultSize && strings.Contains(strings.ToLower(refused.Message), "batch")
+}
+
+// batchLength is how many calls the endpoint takes at once, as far as it is known.
+func (e *endpoint) batchLength() int {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return cmp.Or(e.batchLen, callsAtOnce)
+}
+
+func (e *endpoint) shorten(batch int) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.batchLen = batch
+}
+
+// send sends one batch.
+func (e *endpoint) send(ctx context.Context, most int64, reqs ...*request) error {
 	if err := e.take(len(reqs)); err != nil {
 		return err
 	}

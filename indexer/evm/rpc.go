@@ -25,6 +25,11 @@ type RPCError struct {
 
 func (e *RPCError) Error() string { return fmt.Sprintf("node answered %d: %.200s", e.Code, e.Message) }
 
+// batchRefused is an error that a node answered a whole batch with.
+type batchRefused struct{ *RPCError }
+
+func (e batchRefused) Unwrap() error { return e.RPCError }
+
 // httpStatusError is an answer that is no JSON-RPC.
 type httpStatusError struct{ code int }
 
@@ -149,7 +154,7 @@ func (c *client) do(ctx context.Context, most int64, reqs ...*request) error {
 		c.withoutURL(answers[i].Error)
 	}
 	if len(reqs) > 1 && len(answers) == 1 && answers[0].Error != nil {
-		return answers[0].Error // the batch as a whole was refused
+		return batchRefused{answers[0].Error}
 	}
 	return match(reqs, answers)
 }
