@@ -1,0 +1,119 @@
+package main
+
+import (
+	"context"
+	"maps"
+	"slices"
+)
+
+// kind is how bad a fault of an endpoint is.
+type kind int
+
+// An error says itself that it is none of the answer; an omission leaves out what is there; a lie says what isn't so.
+const (
+	errorFault kind = iota
+	omission
+	lie
+)
+
+// nodeFault is something that an endpoint can do wrong.
+type nodeFault struct {
+	kind kind
+	// off says why the fault isn't drawn yet.
+	off string
+	// whole answers instead of the node, or spoils the whole answer; calls spoils the answers of single calls.
+	whole func(*exchange)
+	calls func(*node, *call)
+}
+
+const notYet = "the mainnet issue mends it"
+
+var nodeFaults = map[string]nodeFault{
+	"connection dropped": {whole: func(x *exchange) { x.drop = true }},
+	"502":                {whole: func(x *exchange) { x.status, x.text = 502, "<html>Bad Gateway</html>" }},
+	"HTML with 200":      {whole: func(x *exchange) { x.text = "<html>rate limited</html>" }},
+	"cut short":          {whole: func(x *exchange) { x.cut = true }},
+	"null":               {whole: func(x *exchange) { x.text = "null" }},
+	"429":                {whole: func(x *exchange) { x.status, x.text = 429, "too many requests" }},
+	"stall":              {whole: func(x *exchange) { x.stall = true }},
+	"wrong id":           {calls: func(_ *node, c *call) { c.wrongID = true }},
+	"rate limited":       {calls: func(_ *node, c *call) { c.fail(-32005, "rate limit exceeded") }},
+	"internal error":     {calls: func(_ *node, c *call) { c.fail(-32603, "Internal error") }},
+
+	"no logs":           {kind: omission, calls: noLogs},
+	"half of the logs":  {kind: omission, calls: halfOfLogs},
+	"no block":          {kind: omission, calls: noBlock},
+	"no receipts":       {kind: omission, calls: noReceipts},
+	"three behind":      {kind: omission, calls: behind},
+	"state pruned":      {kind: omission, off: notYet + " (row 22)", calls: pruned},
+	"logs twice":        {kind: omission, calls: logsTwice},
+	"logs out of order": {kind: omission, calls: logsReversed},
+
+	"one log index for two":   {kind: lie, calls: repeatedIndex},
+	"amounts":                 {kind: lie, calls: amounts},
+	"a log invented":          {kind: lie, calls: invented},
+	"logs dropped":            {kind: lie, calls: halfOfLogs},
+	"time ahead by an hour":   {kind: lie, calls: timeBy(3600)},
+	"year 9999":               {kind: lie, calls: timeIs(253370764800)},
+	"time before the parent":  {kind: lie, calls: timeBy(-7200)},
+	"a bloom of zeros":        {kind: lie, calls: noBloom},
+	"another parent":          {kind: lie, calls: anotherParent},
+	"head far ahead":          {kind: lie, calls: headBy(1000)},
+	"head far behind":         {kind: lie, calls: headBy(-60)},
+	"no code, no balances":    {kind: lie, calls: zeroCalls},
+	"balances of its own":     {kind: lie, calls: balancesLie},
+	"decimals of its own":     {kind: lie, off: "facts that are kept for ever rest on one endpoint", calls: decimalsLie},
+	"receipts of its own":     {kind: lie, calls: receiptsLie},
+	"another fork":            {kind: lie, calls: nil, whole: func(x *exchange) { x.fork = true }},
+	"another block's logs":    {kind: lie, calls: foreignLogs},
+	"every block's logs gone": {kind: lie, calls: noLogs},
+}
+
+// faultsOf are the names of the faults of a kind that are drawn, in order.
+func faultsOf(k kind, off bool) []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(nodeFaults)) {
+		if f := nodeFaults[name]; f.kind == k && (f.off == "" || off) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// event is something that happens to the chain, to a process or to the database.
+type event struct {
+	// on is the database that it is for; empty is both.
+	on string
+	// least and most bound N; until is what ends it, if anything has to.
+	least, most int
+	until       string
+	do          func(*run, context.Context, int) error
+}
+
+// table has every event by its name.
+var table = map[string]event{
+	"reorg":                {least: 1, most: 12, do: (*run).reorg},
+	"rollback":             {least: 1, most: 12, do: (*run).rollback},
+	"hours without blocks": {least: 1, most: 5, do: (*run).gap},
+	"burst of blocks":      {least: 10, most: 40, do: (*run).burst},
+	"flood of pools":       {least: 50, most: 300, do: (*run).floodPools},
+	"hostile contracts":    {do: (*run).hostileContracts},
+
+	"kill -9":            {do: (*run).kill},
+	"kill -9 of the API": {on: "postgres", do: (*run).killAPI},
+	"terminate":          {do: (*run).terminate},
+	"stop":               {until: "continue", do: (*run).freeze},
+	"continue":           {on: "never", do: (*run).thaw},
+	"clock ahead":        {least: 30, most: 600, until: "clock right", do: (*run).clockAhead},
+	"clock behind":       {least: 30, most: 600, until: "clock right", do: (*run).clockBehind},
+	"clock right":        {on: "never", do: (*run).clockRight},
+	"disk full":          {on: "sqlite", until: "disk has room", do: (*run).diskFull},
+	"disk has room":      {on: "never", do: (*run).diskHasRoom},
+
+	"connections cut":       {on: "postgres", do: (*run).cut},
+	"connections swallowed": {on: "postgres", do: (*run).swallow},
+	"database slow":         {on: "postgres", least: 5, most: 60, until: "database quick", do: (*run).slow},
+	"database quick":        {on: "never", do: (*run).quick},
+	"rows kept":             {until: "rows back", do: (*run).keepRows},
+	"rows back":             {on: "never", do: (*run).rowsBack},
+}

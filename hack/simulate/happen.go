@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
+)
+
+// What can happen to the chain.
+
+// reorg replaces the newest blocks by empty ones, and goes on.
+func (r *run) reorg(ctx context.Context, depth int) error {
+	if err := r.chain.Reorg(ctx, depth); err != nil {
+		return err
+	}
+	return r.afterFork(ctx)
+}
+
+// rollback takes the newest blocks away: the head goes back, and others come.
+func (r *run) rollback(ctx context.Context, depth int) error {
+	if err := r.chain.Rollback(ctx, depth); err != nil {
+		return err
+	}
+	return r.afterFork(ctx)
+}
+
+func (r *run) afterFork(ctx context.Context) error {
+	latest, err := r.chain.Latest(ctx)
+	if err != nil {
+		return err
+	}
+	r.watch.forked()
+	if latest.Timestamp.After(r.at) {
+		r.at = latest.Timestamp
+	}
+	return nil
+}
+
+func (r *run) gap(_ context.Context, hours int) error {
+	r.at = r.at.Add(time.Duration(hours) * time.Hour)
+	r.setClocks(0)
+	return nil
+}
+
+func (r *run) burst(ctx context.Context, blocks int) error {
+	for range blocks {
+		if err := r.mine(ctx, 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) floodPools(ctx context.Context, count int) error {
+	token := r.world.Wrapped
+	if r.floods%2 == 1 {
+		token = r.world.Tokens[4].Address
+	}
+	if err := r.world.FloodPools(ctx, token, r.floods*1000, count); err != nil {
+		return err
+	}
+	r.floods++
+	return r.seal(ctx)
+}
+
+// hostileContracts puts the hostile contracts there once and has each of them log what a pool and a token log.
+func (r *run) hostileContracts(ctx context.Context, _ int) (err error) {
+	if r.hostile == nil {
+		if r.hostile, err = r.world.HostileContracts(ctx, r.seal); err != nil {
+			return err
+		}
+	}
+	if _, err := r.world.Provoke(ctx, r.hostile); err != nil {
+		return err
+	}
+	return r.seal(ctx)
+}
+
+// What can happen to the processes. The indexer is the first of them.
+
+func (r *run) kill(context.Context, int) error {
+	r.system.indexers[0].end(syscall.SIGKILL)
+	return nil
+}
+
+func (r *run) killAPI(context.Context, int) error {
+	r.system.api.end(syscall.SIGKILL)
+	return nil
+}
+
+func (r *run) terminate(context.Context, int) error {
+	r.system.indexers[0].end(syscall.SIGTERM)
+	return nil
+}
+
+func (r *run) freeze(context.Context, int) error {
+	r.system.indexers[0].freeze(true)
+	return nil
+}
+
+func (r *run) thaw(context.Context, int) error {
+	r.system.indexers[0].freeze(false)
+	return nil
+}
+
+func (r *run) clockAhead(_ context.Context, seconds int) error {
+	r.system.indexers[0].setClock(r.ahead + time.Duration(seconds)*time.Second)
+	return nil
+}
+
+func (r *run) clockBehind(_ context.Context, seconds int) error {
+	r.system.indexers[0].setClock(r.ahead - time.Duration(seconds)*time.Second)
+	return nil
+}
+
+func (r *run) clockRight(context.Context, int) error {
+	r.system.indexers[0].setClock(r.ahead)
+	return nil
+}
+
+// What can happen to the database.
+
+// roomLeft is how many bytes a full disk has left.
+const roomLeft = 100 << 10
+
+// diskFull has the program started anew where no file can grow much beyond what the largest is.
+func (r *run) diskFull(_ context.Context, _ int) error {
+	largest := int64(0)
+	for _, name := range []string{"boardwalk.db", "boardwalk.db-wal"} {
+		if info, err := os.Stat(filepath.Join(r.dir, name)); err == nil {
+			largest = max(largest, info.Size())
+		}
+	}
+	r.watch.expect(true)
+	r.system.indexers[0].job.FileBytes = uint64(largest + roomLeft)
+	r.system.indexers[0].end(syscall.SIGKILL)
+	return nil
+}
+
+func (r *run) diskHasRoom(context.Context, int) error {
+	r.system.indexers[0].job.FileBytes = 0
+	r.system.indexers[0].end(syscall.SIGKILL)
+	r.watch.expect(false)
+	return nil
+}
+
+func (r *run) cut(context.Context, int) error {
+	r.system.proxy.Cut()
+	return nil
+}
+
+func (r *run) swallow(context.Context, int) error {
+	r.system.proxy.Swallow()
+	return nil
+}
+
+func (r *run) slow(_ context.Context, ms int) error {
+	r.system.proxy.Delay(time.Duration(ms) * time.Millisecond)
+	return nil
+}
+
+func (r *run) quick(context.Context, int) error {
+	r.system.proxy.Delay(0)
+	return nil
+}
+
+func (r *run) keepRows(ctx context.Context, _ int) (err error) {
+	if r.kept != nil {
+		return nil
+	}
+	for try := 0; ; try++ {
+		r.kept, err = dbserver.Take(ctx, r.system.direct, filepath.Join(r.dir, "kept.db"))
+		if err == nil || try == 20 {
+			return err
+		}
+		time.Sleep(200 * time.Millisecond) // the schema may still be on its way
+	}
+}
+
+// rowsBack takes away every commit since keepRows beneath whoever has the database open.
+func (r *run) rowsBack(ctx context.Context, _ int) error {
+	if r.kept == nil {
+		return nil
+	}
+	var err error
+	for range 5 {
+		err = r.kept.Restore(ctx)
+		if err == nil || !strings.Contains(err.Error(), "deadlock") && !strings.Contains(err.Error(), "locked") {
+			break
+		}
+	}
+	err = errors.Join(err, r.kept.Close())
+	r.kept = nil
+	_ = os.Remove(filepath.Join(r.dir, "kept.db"))
+	return err
+}

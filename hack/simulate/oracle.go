@@ -1,0 +1,114 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+// compare holds the rows that the run left behind against those of a fresh index of the chain as it is now, made through one honest
+// node.
+func (r *run) compare(ctx context.Context) (differences []string, err error) {
+	left, err := store.Open(ctx, r.system.direct)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = left.Close() }()
+	fresh, err := store.Open(ctx, "sqlite:"+filepath.Join(r.dir, "fresh.db"))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = fresh.Close() }()
+	if err := r.indexAnew(ctx, fresh); err != nil {
+		return nil, err
+	}
+	was, _, err := left.Chain(ctx, chainID)
+	if err != nil {
+		return nil, err
+	}
+	is, _, err := fresh.Chain(ctx, chainID)
+	if err != nil {
+		return nil, err
+	}
+	if was.Last.Hash != is.Last.Hash {
+		return []string{fmt.Sprintf("the index ended at block %d %s, a fresh one at %d %s", was.Last.Number, was.Last.Hash, is.Last.Number, is.Last.Hash)}, nil
+	}
+	have, err := left.Derived(ctx, chainID)
+	if err != nil {
+		return nil, err
+	}
+	want, err := fresh.Derived(ctx, chainID)
+	if err != nil {
+		return nil, err
+	}
+	for _, table := range slices.Sorted(maps.Keys(want)) {
+		differences = append(differences, differing(table, have[table], want[table])...)
+	}
+	return differences, nil
+}
+
+// differing says in a line how two lists of rows differ, and shows the first pair.
+func differing(table string, have, want []string) []string {
+	only := func(a, b []string) (rows []string) {
+		in := make(map[string]bool, len(b))
+		for _, row := range b {
+			in[row] = true
+		}
+		for _, row := range a {
+			if !in[row] {
+				rows = append(rows, row)
+			}
+		}
+		return rows
+	}
+	more, less := only(have, want), only(want, have)
+	if len(more) == 0 && len(less) == 0 {
+		return nil
+	}
+	first := func(rows []string) string {
+		if len(rows) == 0 {
+			return "none"
+		}
+		return rows[0]
+	}
+	return []string{fmt.Sprintf("%s: %d rows that a fresh index hasn't, %d that it has besides\n  ours:  %s\n  fresh: %s", table, len(more), len(less),
+		first(more), first(less))}
+}
+
+// indexAnew indexes the chain from its start, without any fault.
+func (r *run) indexAnew(ctx context.Context, st *store.Store) error {
+	cfg := *r.system.document
+	cfg.Endpoints = []chainconfig.Endpoint{{URL: r.chain.URL(), Weight: 1}}
+	clock := func() time.Time { return time.Now().Add(r.ahead) }
+	ix, err := indexer.New(&cfg, st, indexer.Options{Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: clock, Holder: "fresh"})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan error, 1)
+	go func() { done <- ix.Run(ctx) }()
+	head, err := r.chain.Latest(ctx)
+	for deadline := time.Now().Add(headBound); err == nil; time.Sleep(50 * time.Millisecond) {
+		var s store.ChainStatus
+		if s, _, err = st.Chain(ctx, chainID); err == nil && s.Last.Number == head.Number {
+			break
+		}
+		if time.Now().After(deadline) {
+			err = fmt.Errorf("a fresh index of the chain did not reach its head %d", head.Number)
+		}
+	}
+	cancel()
+	if e := <-done; err == nil {
+		err = e
+	}
+	return err
+}

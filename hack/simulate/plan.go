@@ -1,0 +1,150 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+)
+
+// Plan is everything that happens to the system under one seed. It is fixed before anything runs and names blocks, commits and
+// requests, never moments.
+type Plan struct {
+	Seed uint64 `json:"seed"`
+	// Database is "sqlite", where everything runs in one process, or "postgres", with an indexer and an API server of their own.
+	Database string `json:"database"`
+	// Second starts a second indexer of the same chain, which waits for the first one's lease.
+	Second bool `json:"second,omitempty"`
+	// Blocks is how many blocks are made before the faults stop.
+	Blocks int    `json:"blocks"`
+	Nodes  []Node `json:"nodes"`
+	// Events are in the order of their blocks.
+	Events []Event `json:"events"`
+	// Commits says what becomes of commits, by their number since the start. PostgreSQL alone has them.
+	Commits map[int64]string `json:"commits,omitempty"`
+}
+
+// Node is how one of the chain's endpoints behaves.
+type Node struct {
+	// Client is whose error texts it has; see clientTexts.
+	Client string `json:"client"`
+	// MaxBatch is the most calls of a batch, MaxAnswer the most bytes of an answer; 0 is no limit.
+	MaxBatch  int `json:"max_batch,omitempty"`
+	MaxAnswer int `json:"max_answer,omitempty"`
+	// Faults are what it does wrong, and when.
+	Faults []NodeFault `json:"faults,omitempty"`
+}
+
+// NodeFault is a fault of an endpoint while blocks From to To are the newest. It meets Percent of the requests: which ones follows from
+// the seed and the request's number at this endpoint.
+type NodeFault struct {
+	Fault   string `json:"fault"`
+	From    int    `json:"from"`
+	To      int    `json:"to"`
+	Percent int    `json:"percent"`
+}
+
+// Event happens once, before block At is made. N is a depth, a number of things or a number of seconds, as its fault says.
+type Event struct {
+	At int    `json:"at"`
+	Do string `json:"do"`
+	N  int    `json:"n,omitempty"`
+}
+
+// firstPart is when the past has been read: lies begin after it, since what a node says of the past rests on one endpoint.
+const firstPart = 4
+
+// reorgBlocks is the undo horizon of the simulated chain. Blocks that a liar forged are found out within it.
+const reorgBlocks = 400
+
+// draw makes the plan of a seed. off switches on the faults that are known not to be mended yet.
+func draw(seed uint64, off bool) *Plan {
+	rng := rand.New(rand.NewPCG(seed, 1))
+	p := &Plan{Seed: seed, Database: "postgres", Blocks: 90 + rng.IntN(40)}
+	if seed%3 == 0 { // so that any short list of seeds has both
+		p.Database = "sqlite"
+	}
+	p.Second = p.Database == "postgres" && rng.IntN(3) == 0
+	p.drawNodes(rng, off)
+	p.drawEvents(rng)
+	if p.Database == "postgres" && rng.IntN(2) == 0 {
+		p.Commits = map[int64]string{}
+		for range 1 + rng.IntN(3) {
+			p.Commits[int64(20+rng.IntN(p.Blocks))] = pick(rng, []string{"commit lost before", "commit lost after"})
+		}
+	}
+	return p
+}
+
+// drawNodes keeps to what the oracles hold for: lies of one in three, omissions and errors of one in two, passing errors of all.
+func (p *Plan) drawNodes(rng *rand.Rand, off bool) {
+	count := 1 + rng.IntN(3)
+	p.Nodes = make([]Node, count)
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		n.Client = pick(rng, clients)
+		if rng.IntN(3) == 0 {
+			n.MaxBatch = pick(rng, []int{3, 10, 40})
+		}
+		if rng.IntN(3) == 0 {
+			n.MaxAnswer = pick(rng, []int{1 << 20, 2 << 20})
+		}
+		worst := errorFault
+		if i == 0 && count > 1 {
+			worst = omission
+		}
+		if i == 0 && count > 2 && rng.IntN(3) > 0 {
+			worst = lie
+		}
+		for range 1 + rng.IntN(3) {
+			n.Faults = append(n.Faults, p.drawNodeFault(rng, worst, off))
+		}
+		if worst == lie { // it lies until it is found out
+			n.Faults = append(n.Faults, NodeFault{Fault: pick(rng, faultsOf(lie, off)), From: firstPart + 6, To: p.Blocks, Percent: 100})
+		}
+	}
+}
+
+func (p *Plan) drawNodeFault(rng *rand.Rand, worst kind, off bool) NodeFault {
+	var names []string
+	for k := errorFault; k <= min(worst, omission); k++ {
+		names = append(names, faultsOf(k, off)...)
+	}
+	f := NodeFault{Fault: pick(rng, names), Percent: pick(rng, []int{5, 20, 50, 100})}
+	f.From = rng.IntN(p.Blocks / 2)
+	f.To = f.From + 5 + rng.IntN(p.Blocks/3)
+	if len(p.Nodes) == 1 && nodeFaults[f.Fault].kind == omission {
+		f.Percent = min(f.Percent, 20)
+	}
+	return f
+}
+
+// drawEvents also sees to it that what begins ends.
+func (p *Plan) drawEvents(rng *rand.Rand) {
+	var names []string
+	for name, e := range table {
+		if e.on == "" || e.on == p.Database {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	for at := firstPart; at < p.Blocks; at += 2 + rng.IntN(9) {
+		e := Event{At: at, Do: pick(rng, names)}
+		what := table[e.Do]
+		if what.most > 0 {
+			e.N = what.least + rng.IntN(what.most-what.least+1)
+		}
+		if what.until != "" {
+			end := min(at+2+rng.IntN(8), p.Blocks)
+			p.Events = append(p.Events, Event{At: end, Do: what.until, N: e.N})
+		}
+		p.Events = append(p.Events, e)
+	}
+	slices.SortStableFunc(p.Events, func(a, b Event) int { return a.At - b.At })
+}
+
+func pick[T any](rng *rand.Rand, of []T) T { return of[rng.IntN(len(of))] }
+
+// says is the plan in a line for people.
+func (p *Plan) says() string {
+	return fmt.Sprintf("seed %d: %s, %d endpoints, %d blocks, %d events", p.Seed, p.Database, len(p.Nodes), p.Blocks, len(p.Events))
+}

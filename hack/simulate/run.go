@@ -1,0 +1,345 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
+)
+
+const (
+	// blockTime is the pace of the simulated chain, in its time and in ours. Times are whole seconds: some blocks have equal ones.
+	blockTime = 250 * time.Millisecond
+	// afterwards is how many blocks are made once all faults have stopped: each figure that is asked for every 32 blocks is asked for.
+	afterwards = 40
+	// untilFound is how many blocks more a liar may lie before it counts as one that nobody finds out.
+	untilFound = 240
+	// headBound is how long the head may take to be reached once all faults have stopped, for a machine that does other work as well:
+	// the usual time is some seconds.
+	headBound = 90 * time.Second
+)
+
+// genesis is the time of each simulated chain's first block: a seed makes the same blocks whenever it runs.
+var genesis = time.Unix(1_780_000_000, 0)
+
+// run is one seed's run.
+type run struct {
+	plan *Plan
+	dir  string
+	log  *trace
+	seen *tally
+
+	chain   *simnet.Node
+	world   *simnet.World
+	trader  *simnet.Trader
+	desk    *simnet.LaunchDesk
+	nodes   []*node
+	system  *system
+	watch   *watch
+	made    atomic.Int64 // blocks made so far; -1 once the faults have stopped
+	count   int64        // blocks made so far
+	at      time.Time    // of the next block
+	next    time.Time    // when it is made, by our clock
+	ahead   time.Duration
+	kept    *dbserver.Snapshot
+	floods  int
+	hostile []string
+	fork    *simnet.Node
+}
+
+// outcome is what became of a run.
+type outcome struct {
+	Seed     uint64        `json:"seed"`
+	Plan     *Plan         `json:"plan"`
+	Failures []string      `json:"failures,omitempty"`
+	Head     time.Duration `json:"until_head"`
+	Took     time.Duration `json:"took"`
+	Memory   int64         `json:"peak_memory"`
+	Answers  int64         `json:"answers"`
+	Faults   map[string]int64
+}
+
+// play runs a plan in a folder of its own.
+func play(ctx context.Context, p *Plan, dir string, server func() (*dbserver.Server, error)) (out *outcome, err error) {
+	began := time.Now()
+	r := &run{plan: p, dir: dir, log: &trace{began: began}, seen: &tally{counts: map[string]int64{}}}
+	out = &outcome{Seed: p.Seed, Plan: p}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer func() {
+		out.Took, out.Faults = time.Since(began), r.seen.all()
+		err = errors.Join(err, r.log.write(filepath.Join(dir, "trace.log")))
+	}()
+	if err := r.makeWorld(ctx); err != nil {
+		return out, err
+	}
+	defer r.endChains()
+	if err := r.makeNodes(ctx); err != nil {
+		return out, err
+	}
+	if r.system, err = newSystem(ctx, p, r.world, r.nodes, dir, server); err != nil {
+		return out, err
+	}
+	defer r.system.stop()
+	if err := r.system.start(); err != nil {
+		return out, err
+	}
+	r.setClocks(0)
+	r.watch = newWatch(r)
+	go r.watch.run(ctx)
+	if err := r.disturb(ctx); err != nil {
+		return out, err
+	}
+	head, failure, err := r.recover(ctx)
+	if err != nil {
+		return out, err
+	}
+	out.Head = head
+	r.watch.stop()
+	out.Failures = append(out.Failures, r.watch.failures()...)
+	out.Memory, out.Answers = r.watch.peak.Load(), r.watch.answers.Load()
+	r.system.stop()
+	for _, p := range r.system.processes {
+		if err := p.panics(); err != nil {
+			out.Failures = append(out.Failures, err.Error())
+		}
+	}
+	if failure != "" {
+		out.Failures = append(out.Failures, failure)
+		return out, nil
+	}
+	differences, err := r.compare(ctx)
+	out.Failures = append(out.Failures, differences...)
+	return out, err
+}
+
+// makeWorld starts the chain, with contracts and some hours of history.
+func (r *run) makeWorld(ctx context.Context) (err error) {
+	if r.chain, err = simnet.StartNode(ctx, simnet.NodeOptions{ChainID: 31337, Timestamp: genesis}); err != nil {
+		return err
+	}
+	venues := []simnet.VenueProtocol{simnet.BoardwalkCurve, simnet.PonsV2, simnet.FourMemeV2, simnet.ClankerV4}
+	if r.world, err = simnet.Deploy(ctx, r.chain, simnet.DeployOptions{Seed: r.plan.Seed, Venues: venues}); err != nil {
+		return err
+	}
+	r.trader = simnet.NewTrader(r.world, r.plan.Seed)
+	r.desk = simnet.NewLaunchDesk(r.world, simnet.DeskOptions{Seed: r.plan.Seed, Every: 3 * time.Second})
+	r.at = genesis.Add(4 * time.Hour)
+	err = r.world.History(ctx, r.trader, simnet.HistoryOptions{
+		Span: 3 * time.Hour, Blocks: 50, BlockTime: 2 * time.Second, TxPerBlock: 4, Seed: r.plan.Seed, End: r.at,
+	})
+	r.at = r.at.Add(time.Second)
+	return err
+}
+
+func (r *run) makeNodes(ctx context.Context) error {
+	for i := range r.plan.Nodes {
+		n := &node{plan: &r.plan.Nodes[i], seed: r.plan.Seed, block: &r.made, seen: r.seen, log: r.log}
+		real := r.chain.URL()
+		n.real.Store(&real)
+		if err := n.start(ctx); err != nil {
+			return err
+		}
+		r.nodes = append(r.nodes, n)
+		for _, f := range n.plan.Faults {
+			if f.Fault == "another fork" && r.fork == nil {
+				if err := r.makeFork(ctx); err != nil {
+					return err
+				}
+			}
+		}
+		if r.fork != nil {
+			url := r.fork.URL()
+			n.fork.Store(&url)
+		}
+	}
+	return nil
+}
+
+// makeFork starts a second node that has the blocks up to here in common with the chain, and others after them.
+func (r *run) makeFork(ctx context.Context) (err error) {
+	file := filepath.Join(r.dir, "state.json")
+	if err := r.chain.DumpState(ctx, file); err != nil {
+		return err
+	}
+	if r.fork, err = simnet.StartNode(ctx, simnet.NodeOptions{ChainID: 31337, Timestamp: genesis, LoadState: file}); err != nil {
+		return err
+	}
+	return errors.Join(r.fork.Mine(ctx, 5, time.Second), os.Remove(file))
+}
+
+func (r *run) endChains() {
+	r.chain.Kill()
+	if r.fork != nil {
+		r.fork.Kill()
+	}
+	if r.kept != nil {
+		_ = r.kept.Close()
+	}
+}
+
+// setClocks has every process's clock go as the chain's time does, d ahead of it.
+func (r *run) setClocks(d time.Duration) {
+	r.ahead = r.at.Sub(time.Now()) + d
+	for _, p := range r.system.processes {
+		p.setClock(r.ahead)
+	}
+}
+
+// disturb makes the plan's blocks and lets its events happen.
+func (r *run) disturb(ctx context.Context) error {
+	events := r.plan.Events
+	if r.system.proxy != nil {
+		r.system.proxy.OnCommit(r.judge)
+	}
+	r.next = time.Now()
+	for r.count < int64(r.plan.Blocks) {
+		for len(events) > 0 && int64(events[0].At) <= r.count {
+			e := events[0]
+			events = events[1:]
+			r.log.add("block %d: %s %d", r.count, e.Do, e.N)
+			r.seen.add(e.Do)
+			if err := table[e.Do].do(r, ctx, e.N); err != nil {
+				return fmt.Errorf("block %d: %s: %w", r.count, e.Do, err)
+			}
+		}
+		if err := r.block(ctx); err != nil {
+			return err
+		}
+	}
+	for _, e := range events { // what ends something else
+		if err := table[e.Do].do(r, ctx, e.N); err != nil {
+			return fmt.Errorf("%s: %w", e.Do, err)
+		}
+	}
+	return nil
+}
+
+// judge says what becomes of a commit.
+func (r *run) judge(n int64) dbserver.Verdict {
+	fault, ok := r.plan.Commits[n]
+	if !ok || r.made.Load() < 0 {
+		return dbserver.Pass
+	}
+	r.seen.add(fault)
+	r.log.add("commit %d: %s", n, fault)
+	if fault == "commit lost before" {
+		return dbserver.LoseBefore
+	}
+	return dbserver.LoseAfter
+}
+
+// block makes the next block when its time has come.
+func (r *run) block(ctx context.Context) error {
+	select {
+	case <-time.After(time.Until(r.next)):
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	r.next = r.next.Add(blockTime)
+	if late := time.Now(); r.next.Before(late) {
+		r.next = late
+	}
+	return r.mine(ctx, 4)
+}
+
+// mine makes a block with some trades in it.
+func (r *run) mine(ctx context.Context, trades int) error {
+	if _, err := r.desk.Step(ctx, r.at); err != nil {
+		return err
+	}
+	if _, err := r.trader.Step(ctx, trades); err != nil {
+		return err
+	}
+	return r.seal(ctx)
+}
+
+// seal makes a block of what was sent.
+func (r *run) seal(ctx context.Context) error {
+	if err := r.chain.MineAt(ctx, r.at); err != nil {
+		return err
+	}
+	r.count++
+	if r.made.Load() >= 0 {
+		r.made.Store(r.count)
+	}
+	latest, err := r.chain.Latest(ctx)
+	if err != nil {
+		return err
+	}
+	r.watch.saw(latest)
+	r.at = latest.Timestamp
+	if r.count%int64(time.Second/blockTime) == 0 {
+		r.at = r.at.Add(time.Second)
+	}
+	return nil
+}
+
+// recover stops all faults, makes blocks until liars were found out, and waits for the head. failure says what held it up.
+func (r *run) recover(ctx context.Context) (took time.Duration, failure string, err error) {
+	if r.lying() {
+		for n := 0; !r.system.foundOut(ctx); n++ {
+			if n == untilFound {
+				return 0, "an endpoint that lied in every block was not found out", nil
+			}
+			if err := r.block(ctx); err != nil {
+				return 0, "", err
+			}
+		}
+		for range 10 { // what rests on its word is asked for again
+			if err := r.block(ctx); err != nil {
+				return 0, "", err
+			}
+		}
+	}
+	r.made.Store(-1)
+	r.log.add("block %d: all faults stop", r.count)
+	for _, p := range r.system.processes {
+		p.freeze(false)
+	}
+	if r.system.proxy != nil {
+		r.system.proxy.Delay(0)
+	}
+	r.setClocks(0)
+	for range afterwards {
+		if err := r.block(ctx); err != nil {
+			return 0, "", err
+		}
+	}
+	head, err := r.chain.Latest(ctx)
+	if err != nil {
+		return 0, "", err
+	}
+	began := time.Now()
+	for r.system.indexed(ctx) != int64(head.Number) {
+		if took = time.Since(began); took > headBound {
+			return took, fmt.Sprintf("the head %d was not reached within %s after the last fault: the index is at %d", head.Number, headBound,
+				r.system.indexed(ctx)), nil
+		}
+		time.Sleep(100 * time.Millisecond)
+	}
+	took = time.Since(began)
+	r.log.add("the head was reached after %s", took.Round(time.Millisecond))
+	return took, "", nil
+}
+
+// lying reports whether an endpoint lies in a way that only the others' answers tell.
+func (r *run) lying() bool {
+	for _, n := range r.plan.Nodes {
+		for _, f := range n.Faults {
+			if f.Percent == 100 && f.To == r.plan.Blocks && (f.Fault == "amounts" || f.Fault == "logs dropped") {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,243 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
+)
+
+const chainID = "base"
+
+// system is the whole of Boardwalk under test: its processes, its database, and the endpoints that it is given.
+type system struct {
+	dir       string
+	dsn       string // as the programs have it
+	direct    string // past the proxy
+	proxy     *dbserver.Proxy
+	processes []*process
+	indexers  []*process // those that index; the API's may be among them
+	api       *process
+	document  *chainconfig.Chain
+}
+
+// newSystem writes the manifests and the chain's document, and makes the database; nothing is started.
+func newSystem(ctx context.Context, p *Plan, w *simnet.World, nodes []*node, dir string, server func() (*dbserver.Server, error)) (*system, error) {
+	s := &system{dir: dir}
+	if err := s.declare(w, nodes); err != nil {
+		return nil, err
+	}
+	if p.Database == "sqlite" {
+		s.dsn = "sqlite:" + filepath.Join(dir, "boardwalk.db")
+		s.direct = s.dsn
+		up, err := s.add(ctx, "up")
+		s.indexers, s.api = []*process{up}, up
+		return s, err
+	}
+	pg, err := server()
+	if err != nil {
+		return nil, err
+	}
+	if s.direct, err = pg.Create(ctx, fmt.Sprintf("seed_%d_%d", p.Seed, time.Now().UnixNano())); err != nil {
+		return nil, err
+	}
+	if s.proxy, err = dbserver.NewProxy(ctx, s.direct); err != nil {
+		return nil, err
+	}
+	s.dsn = s.proxy.DSN
+	for range 1 + btoi(p.Second) {
+		ix, err := s.add(ctx, "indexer")
+		if err != nil {
+			return nil, err
+		}
+		s.indexers = append(s.indexers, ix)
+	}
+	s.api, err = s.add(ctx, "apiserver")
+	return s, err
+}
+
+func btoi(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// declare writes manifests of the world with the nodes as endpoints, and the document that follows from them.
+func (s *system) declare(w *simnet.World, nodes []*node) error {
+	raw, err := w.Manifest(simnet.ManifestOptions{ID: chainID, Label: "Base", BlockTime: blockTime})
+	if err != nil {
+		return err
+	}
+	var manifest map[string]any
+	if err := yaml.Unmarshal(raw, &manifest); err != nil {
+		return err
+	}
+	spec, ok := manifest["spec"].(map[string]any)
+	if !ok {
+		return errors.New("the world's manifest has no spec")
+	}
+	var endpoints []any
+	for _, n := range nodes {
+		endpoints = append(endpoints, map[string]any{"url": n.url})
+	}
+	spec["rpc"] = map[string]any{"endpoints": endpoints}
+	spec["reorgBlocks"] = reorgBlocks
+	spec["tracking"] = map[string]any{"minLiquidityUSD": "0", "holders": "All"}
+	if raw, err = yaml.Marshal(manifest); err != nil {
+		return err
+	}
+	manifests := filepath.Join(s.dir, "manifests")
+	if err := os.MkdirAll(manifests, 0o700); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(manifests, "chain.yaml"), raw, 0o600); err != nil {
+		return err
+	}
+	if raw, err = venuesOn(w); err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(manifests, "venues.yaml"), raw, 0o600); err != nil {
+		return err
+	}
+	declared, err := declaredIn(manifests)
+	if err != nil {
+		return err
+	}
+	s.document = declared.Running[0]
+	if raw, _, err = s.document.Encode(); err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(s.dir, "chain.json"), raw, 0o600)
+}
+
+// venuesOn are the manifests of the world's launch venues, which name other chains besides, without those.
+func venuesOn(w *simnet.World) ([]byte, error) {
+	raw, err := simnet.VenueManifests(map[string]*simnet.World{chainID: w})
+	if err != nil {
+		return nil, err
+	}
+	var out []byte
+	for document := range bytes.SplitSeq(raw, []byte("\n---\n")) {
+		var manifest map[string]any
+		if err := yaml.Unmarshal(document, &manifest); err != nil {
+			return nil, err
+		}
+		spec, ok := manifest["spec"].(map[string]any)
+		if !ok {
+			continue
+		}
+		chains, _ := spec["chains"].([]any)
+		spec["chains"] = slices.DeleteFunc(chains, func(c any) bool {
+			declared, ok := c.(map[string]any)
+			return !ok || declared["chain"] != chainID
+		})
+		if document, err = yaml.Marshal(manifest); err != nil {
+			return nil, err
+		}
+		out = append(append(out, document...), "---\n"...)
+	}
+	return out, nil
+}
+
+func (s *system) add(ctx context.Context, program string) (*process, error) {
+	listen, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	operations, err := freeAddress(ctx)
+	if err != nil {
+		return nil, err
+	}
+	name := program
+	if n := len(s.processes); n > 0 {
+		name += "-" + strconv.Itoa(n)
+	}
+	p := &process{name: name, log: filepath.Join(s.dir, name+".log"), job: job{
+		Program: program, Database: s.dsn, Manifests: filepath.Join(s.dir, "manifests"), Document: filepath.Join(s.dir, "chain.json"),
+		Listen: listen, Operations: operations,
+	}}
+	s.processes = append(s.processes, p)
+	return p, nil
+}
+
+func (s *system) start() error {
+	for _, p := range s.processes {
+		if err := p.start(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *system) stop() {
+	for _, p := range s.processes {
+		p.stop()
+	}
+	if s.proxy != nil {
+		s.proxy.Close()
+	}
+}
+
+// indexed is the newest indexed block as the indexers' metrics tell it: the highest of those that answer.
+func (s *system) indexed(ctx context.Context) (block int64) {
+	for _, p := range s.indexers {
+		if m, err := p.metrics(ctx); err == nil {
+			block = max(block, int64(m[`boardwalk_indexed_block{chain="`+chainID+`"}`]))
+		}
+	}
+	return block
+}
+
+// foundOut says whether an endpoint was outvoted, as some indexer tells it that runs now.
+func (s *system) foundOut(ctx context.Context) bool {
+	for _, p := range s.indexers {
+		m, err := p.metrics(ctx)
+		if err != nil {
+			continue
+		}
+		for name, v := range m {
+			if v > 0 && strings.HasPrefix(name, "boardwalk_set_aside_total{") && strings.Contains(name, `kind="endpoint"`) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// metrics are a process's metrics by name and labels.
+func (p *process) metrics(ctx context.Context) (map[string]float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.job.Operations+"/metrics", nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	out := map[string]float64{}
+	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
+		name, value, _ := strings.Cut(lines.Text(), "} ")
+		if v, err := strconv.ParseFloat(value, 64); err == nil {
+			out[name+"}"] = v
+		}
+	}
+	return out, nil
+}
