@@ -19,6 +19,9 @@ const (
 // nodeFault is something that an endpoint can do wrong.
 type nodeFault struct {
 	kind kind
+	// lasting faults are told by other endpoints' answers alone, of which one block in ten is held against: whoever has one has it
+	// until it is found out.
+	lasting bool
 	// off says why the fault isn't drawn yet.
 	off string
 	// whole answers instead of the node, or spoils the whole answer; calls spoils the answers of single calls.
@@ -41,7 +44,6 @@ var nodeFaults = map[string]nodeFault{
 	"internal error":     {calls: func(_ *node, c *call) { c.fail(-32603, "Internal error") }},
 
 	"no logs":           {kind: omission, calls: noLogs},
-	"half of the logs":  {kind: omission, calls: halfOfLogs},
 	"no block":          {kind: omission, calls: noBlock},
 	"no receipts":       {kind: omission, calls: noReceipts},
 	"three behind":      {kind: omission, calls: behind},
@@ -50,9 +52,9 @@ var nodeFaults = map[string]nodeFault{
 	"logs out of order": {kind: omission, calls: logsReversed},
 
 	"one log index for two":   {kind: lie, calls: repeatedIndex},
-	"amounts":                 {kind: lie, calls: amounts},
+	"amounts":                 {kind: lie, lasting: true, calls: amounts},
 	"a log invented":          {kind: lie, calls: invented},
-	"logs dropped":            {kind: lie, calls: halfOfLogs},
+	"half of the logs":        {kind: lie, lasting: true, calls: halfOfLogs},
 	"time ahead by an hour":   {kind: lie, calls: timeBy(3600)},
 	"year 9999":               {kind: lie, calls: timeIs(253370764800)},
 	"time before the parent":  {kind: lie, calls: timeBy(-7200)},

@@ -75,7 +75,8 @@ func draw(seed uint64, off bool) *Plan {
 	return p
 }
 
-// drawNodes keeps to what the oracles hold for: lies of one in three, omissions and errors of one in two, passing errors of all.
+// drawNodes keeps to what the oracles hold for: lies of one in three, omissions and errors of one in two, passing errors of all. An
+// endpoint that lies does so to the end.
 func (p *Plan) drawNodes(rng *rand.Rand, off bool) {
 	count := 1 + rng.IntN(3)
 	p.Nodes = make([]Node, count)
@@ -98,8 +99,11 @@ func (p *Plan) drawNodes(rng *rand.Rand, off bool) {
 		for range 1 + rng.IntN(3) {
 			n.Faults = append(n.Faults, p.drawNodeFault(rng, worst, off))
 		}
-		if worst == lie { // it lies until it is found out
+		switch {
+		case worst == lie:
 			n.Faults = append(n.Faults, NodeFault{Fault: pick(rng, faultsOf(lie, off)), From: firstPart + 6, To: p.Blocks, Percent: 100})
+		case i == 0 && count == 2 && rng.IntN(3) == 0: // the receipts decide between two
+			n.Faults = append(n.Faults, NodeFault{Fault: "half of the logs", From: firstPart + 6, To: p.Blocks, Percent: 100})
 		}
 	}
 }

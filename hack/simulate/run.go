@@ -332,11 +332,11 @@ func (r *run) recover(ctx context.Context) (took time.Duration, failure string, 
 	return took, "", nil
 }
 
-// lying reports whether an endpoint lies in a way that only the others' answers tell.
+// lying reports whether an endpoint lies in a way that only the others' answers tell; see nodeFault.lasting.
 func (r *run) lying() bool {
 	for _, n := range r.plan.Nodes {
 		for _, f := range n.Faults {
-			if f.Percent == 100 && f.To == r.plan.Blocks && (f.Fault == "amounts" || f.Fault == "logs dropped") {
+			if nodeFaults[f.Fault].lasting {
 				return true
 			}
 		}
