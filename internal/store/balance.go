@@ -15,8 +15,8 @@ type balanceRow struct {
 	bun.BaseModel `bun:"table:balances"`
 
 	Chain    string `bun:",pk"`
-	Token    []byte `bun:",pk"`
-	Account  []byte `bun:",pk"`
+	Token    []byte `bun:",pk" image:"address"`
+	Account  []byte `bun:",pk" image:"address"`
 	Amount   []byte
 	Excluded bool
 }
@@ -72,11 +72,11 @@ type queuedRow struct {
 	bun.BaseModel `bun:"table:holder_queue"`
 
 	Chain     string `bun:",pk"`
-	Token     []byte `bun:",pk"`
+	Token     []byte `bun:",pk" image:"address"`
 	Block     int64  `bun:",pk"`
 	Seq       int64  `bun:",pk"`
-	Sender    []byte
-	Recipient []byte
+	Sender    []byte `image:"address"`
+	Recipient []byte `image:"address"`
 	Amount    []byte
 }
 

@@ -2,8 +2,14 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"maps"
+	"reflect"
+	"slices"
 	"strings"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // Plans tells how SQLite would run the queries that must not walk what is launched, by name.
@@ -43,4 +49,55 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 		out[name] = strings.Join(lines, "\n")
 	}
 	return out, nil
+}
+
+// Tables are those whose rows have former images.
+func Tables() []string { return slices.Sorted(maps.Keys(restorers)) }
+
+// RereadImage reads a former image and writes it again.
+func RereadImage(table string, existed bool, image []byte) ([]byte, error) {
+	for row, form := range imageForms {
+		if form.table == table {
+			v := reflect.New(row).Elem()
+			if err := form.read(image, v, existed); err != nil {
+				return nil, err
+			}
+			return form.append(nil, v, existed)
+		}
+	}
+	return nil, fmt.Errorf("no table %q has images", table)
+}
+
+// NoteRows keeps the former images of some rows of the hot path n times, as a commit does, and gives those of the last time.
+func NoteRows(n int, token *market.Token, pool *market.Pool, candle *market.Candle, trade *market.Trade) (images [][]byte, err error) {
+	u := &undoLog{chain: "base", block: 1}
+	for range n {
+		err = errors.Join(err, note(u, tokenToRow("base", token, stamped{}), true), note(u, poolToRow("base", pool, stamped{}), true),
+			note(u, candleToRow("base", candle), true), note(u, tradeToRow("base", trade), false))
+	}
+	for _, r := range u.rows[len(u.rows)-4:] {
+		images = append(images, r.Image)
+	}
+	return images, err
+}
+
+// ReadRows reads images of the rows that NoteRows keeps.
+func ReadRows(token, pool, candle, trade []byte) error {
+	_, err := readImage[tokenRow](&undoRow{Tbl: "tokens", Existed: true, Image: token})
+	_, e1 := readImage[poolRow](&undoRow{Tbl: "pools", Existed: true, Image: pool})
+	_, e2 := readImage[candleRow](&undoRow{Tbl: "candles", Existed: true, Image: candle})
+	_, e3 := readImage[tradeRow](&undoRow{Tbl: "trades", Image: trade})
+	return errors.Join(err, e1, e2, e3)
+}
+
+// ReadFact reads a fact's body.
+func ReadFact(kind string, body []byte) (market.Fact, error) { return readFact(kind, body) }
+
+// WriteFact writes a fact's body.
+func WriteFact(f market.Fact) (kind string, body []byte, err error) {
+	rows, err := factsToRows("base", []StoredFact{{Fact: f}})
+	if err != nil {
+		return "", nil, err
+	}
+	return rows[0].Kind, rows[0].Body, nil
 }

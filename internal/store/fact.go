@@ -28,38 +28,128 @@ type factRow struct {
 	Body  []byte
 }
 
+// A fact's body is a JSON object with the keys of the types below. This is a persisted format: facts are kept for ever, so that a newer
+// binary must read them all. testdata/facts holds a body of each kind, and docs/adr/0014 says how they may change. A body without a
+// version has Go's names (oldform.go).
+
+// factVersion is the version of the bodies that are written.
+const factVersion = 1
+
+type tokenBody struct {
+	Version int         `json:"v"`
+	Token   addressText `json:"token"`
+	Name    string      `json:"name"`
+	Symbol  string      `json:"symbol"`
+	// Decimals and Supply are null where the contract told none.
+	Decimals     *uint8         `json:"decimals"`
+	Supply       *decimalAmount `json:"supply"`
+	FromCreation bool           `json:"from_creation"`
+}
+
+type poolBody struct {
+	Version int         `json:"v"`
+	Pool    addressText `json:"pool"`
+	// Reason says why the contract is no pool; then there is no Info.
+	Reason string        `json:"reason,omitempty"`
+	Info   *poolInfoBody `json:"info,omitempty"`
+}
+
+type poolInfoBody struct {
+	Protocol     string        `json:"protocol"`
+	Factory      addressText   `json:"factory"`
+	Token0       addressText   `json:"token0"`
+	Token1       addressText   `json:"token1"`
+	FeePips      uint32        `json:"fee_pips"`
+	TickSpacing  int32         `json:"tick_spacing"`
+	Hooks        addressText   `json:"hooks"`
+	Stable       bool          `json:"stable"`
+	SqrtPriceX96 decimalAmount `json:"sqrt_price_x96"`
+	Tick         int32         `json:"tick"`
+}
+
+type supplyBody struct {
+	Version int           `json:"v"`
+	Token   addressText   `json:"token"`
+	Supply  decimalAmount `json:"supply"`
+}
+
+type balanceBody struct {
+	Version int           `json:"v"`
+	Token   addressText   `json:"token"`
+	Account addressText   `json:"account"`
+	Amount  decimalAmount `json:"amount"`
+}
+
+type curveBody struct {
+	Version int         `json:"v"`
+	Curve   addressText `json:"curve"`
+	Token   addressText `json:"token"`
+	// Reason says why Quote is unknown; then there is none.
+	Reason string       `json:"reason,omitempty"`
+	Quote  *addressText `json:"quote,omitempty"`
+}
+
+// decimalAmount is an amount as decimal digits in quotes.
+type decimalAmount struct{ market.Amount }
+
+// MarshalText writes the digits.
+func (a decimalAmount) MarshalText() ([]byte, error) { return []byte(a.Dec()), nil }
+
+// UnmarshalText reads them.
+func (a *decimalAmount) UnmarshalText(text []byte) error { return a.SetFromDecimal(string(text)) }
+
 func factsToRows(chain string, facts []StoredFact) (_ []factRow, err error) {
 	rows := make([]factRow, 0, len(facts))
 	for _, f := range facts {
 		r := factRow{Chain: chain, Block: int64(f.Block), Hash: f.Hash[:]}
-		// An amount marshals as a number only when it is reached through a pointer.
-		switch v := f.Fact.(type) {
-		case market.TokenFact:
-			r.Kind, r.Ref, err = "token", v.Token.Bytes(), encodeFact(&r, &v)
-		case market.PoolFact:
-			r.Kind, r.Ref, err = "pool", v.Pool.Bytes(), encodeFact(&r, &v)
-		case market.SupplyFact:
-			r.Kind, r.Ref, err = "supply", v.Token.Bytes(), encodeFact(&r, &v)
-		case market.CurveFact:
-			r.Kind, r.Ref, err = "curve", v.Token.Bytes(), encodeFact(&r, &v)
-		case market.BalanceFact:
-			r.Kind, r.Ref, err = "balance", v.Account.AppendTo(v.Token.Bytes()), encodeFact(&r, &v)
-		default:
-			err = fmt.Errorf("database: facts: a %T has no row", f.Fact)
-		}
-		if err != nil {
+		var body any
+		if r.Kind, r.Ref, body, err = factToBody(f.Fact); err != nil {
 			return nil, err
+		}
+		if r.Body, err = json.Marshal(body); err != nil {
+			return nil, fmt.Errorf("database: facts: %w", err)
 		}
 		rows = append(rows, r)
 	}
 	return rows, nil
 }
 
-func encodeFact(r *factRow, fact any) (err error) {
-	if r.Body, err = json.Marshal(fact); err != nil {
-		return fmt.Errorf("database: facts: %w", err)
+// factToBody gives a fact's kind, what it is about, and its body.
+func factToBody(fact market.Fact) (kind string, ref []byte, body any, err error) {
+	switch f := fact.(type) {
+	case market.TokenFact:
+		b := tokenBody{Version: factVersion, Token: addressText{f.Token}, Name: f.Name, Symbol: f.Symbol, FromCreation: f.FromCreation}
+		if f.HasDecimals {
+			b.Decimals = &f.Decimals
+		}
+		if f.HasSupply {
+			b.Supply = &decimalAmount{f.Supply}
+		}
+		return "token", f.Token.Bytes(), b, nil
+	case market.PoolFact:
+		b := poolBody{Version: factVersion, Pool: addressText{f.Pool}, Reason: f.Reason}
+		if f.Known {
+			b.Info = &poolInfoBody{
+				Protocol: string(f.Info.Protocol), Factory: addressText{f.Info.Factory}, Token0: addressText{f.Info.Token0},
+				Token1: addressText{f.Info.Token1}, FeePips: f.Info.FeePips, TickSpacing: f.Info.TickSpacing, Hooks: addressText{f.Info.Hooks},
+				Stable: f.Info.Stable, SqrtPriceX96: decimalAmount{f.Info.SqrtPriceX96}, Tick: f.Info.Tick,
+			}
+		}
+		return "pool", f.Pool.Bytes(), b, nil
+	case market.SupplyFact:
+		return "supply", f.Token.Bytes(), supplyBody{factVersion, addressText{f.Token}, decimalAmount{f.Supply}}, nil
+	case market.BalanceFact:
+		return "balance", f.Account.AppendTo(f.Token.Bytes()),
+			balanceBody{factVersion, addressText{f.Token}, addressText{f.Account}, decimalAmount{f.Amount}}, nil
+	case market.CurveFact:
+		b := curveBody{Version: factVersion, Curve: addressText{f.Curve}, Token: addressText{f.Token}, Reason: f.Reason}
+		if f.Known {
+			b.Quote = &addressText{f.Quote}
+		}
+		return "curve", f.Token.Bytes(), b, nil
+	default:
+		return "", nil, nil, fmt.Errorf("database: facts: a %T has no row", fact)
 	}
-	return nil
 }
 
 func (r *factRow) fact() (StoredFact, error) {
@@ -69,29 +159,68 @@ func (r *factRow) fact() (StoredFact, error) {
 		return f, c.err
 	}
 	var err error
-	switch r.Kind {
-	case "token":
-		f.Fact, err = decodeFact[market.TokenFact](r.Body)
-	case "pool":
-		f.Fact, err = decodeFact[market.PoolFact](r.Body)
-	case "supply":
-		f.Fact, err = decodeFact[market.SupplyFact](r.Body)
-	case "balance":
-		f.Fact, err = decodeFact[market.BalanceFact](r.Body)
-	case "curve":
-		f.Fact, err = decodeFact[market.CurveFact](r.Body)
-	default:
-		err = fmt.Errorf("database: facts: unknown kind %q", r.Kind)
-	}
+	f.Fact, err = readFact(r.Kind, r.Body)
 	return f, err
 }
 
-func decodeFact[F market.Fact](body []byte) (market.Fact, error) {
-	var f F
-	if err := json.Unmarshal(body, &f); err != nil {
-		return nil, fmt.Errorf("database: facts: %w", err)
+// readFact reads a fact's body, of this version or by Go's names.
+func readFact(kind string, body []byte) (market.Fact, error) {
+	of, err := readBody[struct {
+		Version int `json:"v"`
+	}](body)
+	switch {
+	case err != nil:
+		return nil, err
+	case of.Version == 0:
+		return readOldFact(kind, body)
+	case of.Version != factVersion:
+		return nil, fmt.Errorf("database: facts: a %s of version %d, which this binary can't read: upgrade it", kind, of.Version)
 	}
-	return f, nil
+	switch kind {
+	case "token":
+		b, err := readBody[tokenBody](body)
+		f := market.TokenFact{Token: b.Token.Address, Name: b.Name, Symbol: b.Symbol, FromCreation: b.FromCreation}
+		if b.Decimals != nil {
+			f.HasDecimals, f.Decimals = true, *b.Decimals
+		}
+		if b.Supply != nil {
+			f.HasSupply, f.Supply = true, b.Supply.Amount
+		}
+		return f, err
+	case "pool":
+		b, err := readBody[poolBody](body)
+		f := market.PoolFact{Pool: b.Pool.Address, Reason: b.Reason}
+		if i := b.Info; i != nil {
+			f.Known, f.Info = true, market.PoolCreated{
+				Protocol: market.Protocol(i.Protocol), Factory: i.Factory.Address, Pool: f.Pool, Token0: i.Token0.Address,
+				Token1: i.Token1.Address, FeePips: i.FeePips, TickSpacing: i.TickSpacing, Hooks: i.Hooks.Address, Stable: i.Stable,
+				SqrtPriceX96: i.SqrtPriceX96.Amount, Tick: i.Tick,
+			}
+		}
+		return f, err
+	case "supply":
+		b, err := readBody[supplyBody](body)
+		return market.SupplyFact{Token: b.Token.Address, Supply: b.Supply.Amount}, err
+	case "balance":
+		b, err := readBody[balanceBody](body)
+		return market.BalanceFact{Token: b.Token.Address, Account: b.Account.Address, Amount: b.Amount.Amount}, err
+	case "curve":
+		b, err := readBody[curveBody](body)
+		f := market.CurveFact{CurveKey: market.CurveKey{Curve: b.Curve.Address, Token: b.Token.Address}, Reason: b.Reason}
+		if b.Quote != nil {
+			f.Known, f.Quote = true, b.Quote.Address
+		}
+		return f, err
+	default:
+		return nil, fmt.Errorf("database: facts: unknown kind %q", kind)
+	}
+}
+
+func readBody[B any](body []byte) (b B, err error) {
+	if err = json.Unmarshal(body, &b); err != nil {
+		err = fmt.Errorf("database: facts: %w", err)
+	}
+	return b, err
 }
 
 // KeepFacts adds facts of blocks that are not indexed yet: those of an earlier index, for one that begins anew.
@@ -133,11 +262,11 @@ func (s *Store) FirstTokenFact(ctx context.Context, chain string, token market.A
 		if err := rows.Scan(&body); err != nil {
 			return f, false, fmt.Errorf("database: read a token's first fact: %w", err)
 		}
-		var next market.TokenFact
-		if err := json.Unmarshal(body, &next); err != nil {
-			return f, false, fmt.Errorf("database: facts: %w", err)
+		fact, err := readFact("token", body)
+		if err != nil {
+			return f, false, err
 		}
-		if !ok || next.HasSupply {
+		if next, is := fact.(market.TokenFact); is && (!ok || next.HasSupply) {
 			f, ok = next, true
 		}
 	}

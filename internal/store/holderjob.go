@@ -29,7 +29,7 @@ type jobRow struct {
 	bun.BaseModel `bun:"table:holder_jobs"`
 
 	Chain      string `bun:",pk"`
-	Token      []byte `bun:",pk"`
+	Token      []byte `bun:",pk" image:"address"`
 	FinalBlock int64
 	NextBlock  int64
 	Broken     bool
@@ -50,8 +50,8 @@ type stagingRow struct {
 	bun.BaseModel `bun:"table:holder_staging"`
 
 	Chain   string `bun:",pk"`
-	Token   []byte `bun:",pk"`
-	Account []byte `bun:",pk"`
+	Token   []byte `bun:",pk" image:"address"`
+	Account []byte `bun:",pk" image:"address"`
 	Amount  []byte
 }
 

@@ -15,18 +15,18 @@ type launchRow struct {
 	bun.BaseModel `bun:"table:launches"`
 
 	Chain        string `bun:",pk"`
-	Mint         []byte `bun:",pk"`
+	Mint         []byte `bun:",pk" image:"address"`
 	Venue        string
-	Creator      []byte
+	Creator      []byte `image:"address"`
 	Block        int64
 	LogIndex     int64
 	CreatedAt    int64
 	Tx           []byte
-	Curve        []byte
+	Curve        []byte `image:"address"`
 	Pricing      string
 	Basis        string
 	FillsUp      bool
-	Quote        []byte
+	Quote        []byte `image:"address"`
 	SaleBase     []byte
 	TargetQuote  []byte
 	FeeBps       int64
@@ -42,7 +42,7 @@ type launchRow struct {
 	CompletedAt  int64
 	GraduatedAt  int64
 	GraduatedTx  []byte
-	Pool         []byte
+	Pool         []byte `image:"address"`
 	stamped
 
 	Name     string

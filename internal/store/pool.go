@@ -12,20 +12,20 @@ type poolRow struct {
 	bun.BaseModel `bun:"table:pools"`
 
 	Chain        string `bun:",pk"`
-	ID           []byte `bun:",pk"`
+	ID           []byte `bun:",pk" image:"address"`
 	Protocol     string
-	Factory      []byte
-	Token0       []byte
-	Token1       []byte
+	Factory      []byte `image:"address"`
+	Token0       []byte `image:"address"`
+	Token1       []byte `image:"address"`
 	FeePips      int64
 	TickSpacing  int32
-	Hooks        []byte
+	Hooks        []byte `image:"address"`
 	Stable       bool
 	CreatedBlock int64
 	CreatedAt    int64
-	Base         []byte
-	Quote        []byte
-	BaseIs0      bool `bun:"base_is0"`
+	Base         []byte `image:"address"`
+	Quote        []byte `image:"address"`
+	BaseIs0      bool   `bun:"base_is0"`
 	Untrusted    string
 	Reserve0     []byte
 	Reserve1     []byte
@@ -80,7 +80,7 @@ type ticksRow struct {
 	bun.BaseModel `bun:"table:pool_ticks"`
 
 	Chain string `bun:",pk"`
-	Pool  []byte `bun:",pk"`
+	Pool  []byte `bun:",pk" image:"address"`
 	Ticks []byte
 }
 
@@ -105,7 +105,7 @@ type quoteRow struct {
 	bun.BaseModel `bun:"table:quote_prices"`
 
 	Chain  string `bun:",pk"`
-	Asset  []byte `bun:",pk"`
+	Asset  []byte `bun:",pk" image:"address"`
 	USD    float64
 	Pegged bool
 	DayUSD float64 `bun:"day_usd"`

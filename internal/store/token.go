@@ -13,7 +13,7 @@ type tokenRow struct {
 	bun.BaseModel `bun:"table:tokens"`
 
 	Chain          string `bun:",pk"`
-	Mint           []byte `bun:",pk"`
+	Mint           []byte `bun:",pk" image:"address"`
 	Name           string
 	Symbol         string
 	HasDecimals    bool
@@ -23,8 +23,8 @@ type tokenRow struct {
 	SupplyStrikes  int32
 	FirstBlock     int64
 	FirstSeenAt    int64
-	Pool           []byte
-	Candidate      []byte
+	Pool           []byte `image:"address"`
+	Candidate      []byte `image:"address"`
 	CandidateSince int64
 	HoldersStatus  string
 	HoldersReason  string

@@ -14,9 +14,9 @@ type tradeRow struct {
 	LogIndex    int64  `bun:",pk"`
 	Time        int64
 	Tx          []byte
-	Pool        []byte
-	Base        []byte
-	Trader      []byte
+	Pool        []byte `image:"address"`
+	Base        []byte `image:"address"`
+	Trader      []byte `image:"address"`
 	Sell        bool
 	BaseAmount  []byte
 	QuoteAmount []byte
@@ -67,7 +67,7 @@ type candleRow struct {
 	bun.BaseModel `bun:"table:candles"`
 
 	Chain       string `bun:",pk"`
-	Pool        []byte `bun:",pk"`
+	Pool        []byte `bun:",pk" image:"address"`
 	IntervalS   int32  `bun:"interval_s,pk"`
 	OpenAt      int64  `bun:",pk"`
 	OpenUSD     float64

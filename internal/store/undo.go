@@ -1,9 +1,9 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
@@ -17,12 +17,13 @@ import (
 type undoRow struct {
 	bun.BaseModel `bun:"table:undo"`
 
-	Chain   string `bun:",pk"`
-	Block   int64  `bun:",pk"`
-	Seq     int64  `bun:",pk"`
+	Chain string `bun:",pk"`
+	Block int64  `bun:",pk"`
+	Seq   int64  `bun:",pk"`
+	// Tbl is the name of the row's table.
 	Tbl     string
 	Existed bool
-	// Image is the row as JSON; of a row that did not exist only the key matters.
+	// Image is the row as image.go has it; of a row that did not exist it has the key alone.
 	Image []byte
 }
 
@@ -31,27 +32,54 @@ type undoLog struct {
 	chain string
 	block int64
 	rows  []undoRow
+	free  []byte // where the next images go
 }
+
+const (
+	// imagesAtOnce is for how many bytes of images memory is taken at once, and longImage is what most images stay below.
+	imagesAtOnce = 32 << 10
+	longImage    = 2 << 10
+)
 
 func note[R any](u *undoLog, row R, existed bool) error {
 	if u.chain == "" {
 		return nil
 	}
-	image, err := json.Marshal(row)
-	if err != nil {
-		return fmt.Errorf("database: keep the former %T: %w", row, err)
+	if cap(u.free)-len(u.free) < longImage {
+		u.free = make([]byte, 0, imagesAtOnce)
 	}
+	form := formOf[R]()
+	all, err := form.append(u.free, reflect.ValueOf(&row).Elem(), existed)
+	if err != nil {
+		return fmt.Errorf("database: keep a former row of %w", err)
+	}
+	image := all[len(u.free):len(all):len(all)]
+	u.free = all
 	u.rows = append(u.rows, undoRow{
-		Chain: u.chain, Block: u.block, Seq: int64(len(u.rows)), Tbl: tableOf[R](), Existed: existed, Image: image,
+		Chain: u.chain, Block: u.block, Seq: int64(len(u.rows)), Tbl: form.table, Existed: existed, Image: image,
 	})
 	return nil
 }
 
 func (u *undoLog) write(ctx context.Context, tx *transaction) error { return insert(ctx, tx, u.rows) }
 
-func tableOf[R any]() string { return reflect.TypeFor[R]().Name() }
+// readImage is the row of a former image, in the form of today or of c9acfc3.
+func readImage[R any](u *undoRow) (row R, err error) {
+	form, v := formOf[R](), reflect.ValueOf(&row).Elem()
+	if old, ok := oldImages[u.Tbl]; ok {
+		err = old.read(form, u.Image, v)
+	} else {
+		err = form.read(u.Image, v, u.Existed)
+	}
+	if err != nil {
+		return row, fmt.Errorf("database: block %d, a former row: %w", u.Block, err)
+	}
+	return row, nil
+}
 
-// restorers put former images back, by the name of the row's type.
+func tableOf[R any]() string { return formOf[R]().table }
+
+// restorers put former images back, by table.
 var restorers = map[string]func(context.Context, *transaction, []undoRow, stamped) error{
 	tableOf[tokenRow]():   restore((*tokenRow).stamp),
 	tableOf[poolRow]():    restore((*poolRow).stamp),
@@ -72,9 +100,9 @@ func restore[R any](stamp func(*R, stamped)) func(context.Context, *transaction,
 	return func(ctx context.Context, tx *transaction, undo []undoRow, as stamped) error {
 		var back, gone []R
 		for i := range undo {
-			var r R
-			if err := json.Unmarshal(undo[i].Image, &r); err != nil {
-				return fmt.Errorf("database: read the former %s: %w", undo[i].Tbl, err)
+			r, err := readImage[R](&undo[i])
+			if err != nil {
+				return err
 			}
 			if stamp != nil {
 				stamp(&r, as)
@@ -142,9 +170,9 @@ func undoBlock(ctx context.Context, tx *transaction, chain string, number int64,
 		for n < len(rows) && rows[n].Tbl == rows[0].Tbl {
 			n++
 		}
-		f, ok := restorers[rows[0].Tbl]
+		f, ok := restorers[cmp.Or(oldImages[rows[0].Tbl].table, rows[0].Tbl)]
 		if !ok {
-			return fmt.Errorf("database: block %d changed a %s, which this binary can't undo", number, rows[0].Tbl)
+			return fmt.Errorf("database: block %d changed rows of %q, which this binary can't undo", number, rows[0].Tbl)
 		}
 		if err := f(ctx, tx, rows[:n], as); err != nil {
 			return err

@@ -1,8 +1,8 @@
 package store
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -148,18 +148,17 @@ func (s *Store) dropImages(ctx context.Context, l *Lease, tokens []market.Addres
 	for _, block := range blocks {
 		err := s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
 			var rows, drop []undoRow
-			err := tx.NewSelect().Model(&rows).Where("chain = ? AND block = ? AND tbl IN (?)", l.Chain, block,
-				bun.List([]string{tableOf[balanceRow](), tableOf[queuedRow](), tableOf[jobRow](), tableOf[stagingRow]()})).Scan(ctx)
+			err := tx.NewSelect().Model(&rows).Where("chain = ? AND block = ? AND tbl IN (?)", l.Chain, block, bun.List(holderImages())).Scan(ctx)
 			if err != nil {
 				return fmt.Errorf("database: read what block %d changed: %w", block, err)
 			}
 			c := columns{table: "undo"}
 			for i := range rows {
-				var of struct{ Token []byte }
-				if err := json.Unmarshal(rows[i].Image, &of); err != nil {
-					return fmt.Errorf("database: read the former %s: %w", rows[i].Tbl, err)
+				token, err := tokenOfImage(&rows[i])
+				if err != nil {
+					return err
 				}
-				if gone[c.address(of.Token)] {
+				if gone[c.address(token)] {
 					drop = append(drop, rows[i])
 				}
 			}
@@ -173,4 +172,33 @@ func (s *Store) dropImages(ctx context.Context, l *Lease, tokens []market.Addres
 		}
 	}
 	return nil
+}
+
+// holderImages are the tables whose rows are a token's holders, by their names of today and of c9acfc3.
+func holderImages() []string {
+	tables := []string{tableOf[balanceRow](), tableOf[queuedRow](), tableOf[jobRow](), tableOf[stagingRow]()}
+	for name, old := range oldImages {
+		if slices.Contains(tables, old.table) {
+			tables = append(tables, name)
+		}
+	}
+	return tables
+}
+
+// tokenOfImage reads the token of a former image of one of holderImages.
+func tokenOfImage(u *undoRow) ([]byte, error) {
+	switch cmp.Or(oldImages[u.Tbl].table, u.Tbl) {
+	case tableOf[balanceRow]():
+		r, err := readImage[balanceRow](u)
+		return r.Token, err
+	case tableOf[queuedRow]():
+		r, err := readImage[queuedRow](u)
+		return r.Token, err
+	case tableOf[jobRow]():
+		r, err := readImage[jobRow](u)
+		return r.Token, err
+	default:
+		r, err := readImage[stagingRow](u)
+		return r.Token, err
+	}
 }

@@ -1,0 +1,297 @@
+package store_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+var update = flag.Bool("update", false, "write the golden images and facts anew")
+
+// holdGolden compares lines with a golden file byte by byte, or writes it.
+func holdGolden(t *testing.T, name string, lines []string) {
+	t.Helper()
+	file := filepath.Join("testdata", name)
+	got := []byte(strings.Join(lines, "\n") + "\n")
+	if *update {
+		if err := os.WriteFile(file, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("%v: run go test ./internal/store -run Declared -update, and look at the file", err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s is a persisted format (docs/adr/0014) and would change. It has\n%s\nand now would have\n%s", file, want, got)
+	}
+}
+
+// everyRow is a commit of a block that changes a row of each table; full says whether everything optional has a value.
+func everyRow(n int, full bool) *store.Commit {
+	c := commitOf(n, 1, map[string]*market.Changes{})
+	ch := &c.Changes
+	token, pool, launch, trade := ch.Tokens[0].After, ch.Pools[0].After, ch.Launches[0].After, &ch.Trades[0]
+	if full {
+		token.Name, pool.Tick, ch.Quotes[0].After.USD = "a \"b\" \\ <c> é 😀 \u2028", -5, 1e-300
+		token.Pool = market.CurveID(token.Mint)
+		token.SupplyStrikes, token.SinceCreation = 1, true
+		token.Holders = market.Holders{
+			Status: market.HoldersCurrent, Reason: "r", Count: 3, Strikes: 1, Gained: market.Growth{Sum: -1.5, At: 6},
+		}
+		pool.Stable, pool.Day.ReferenceQuote = true, 0.1
+		launch.GraduatedTx, launch.Pool, launch.CompletedAt, launch.GraduatedAt = hash(5), poolID(6), 7, 8
+		launch.TargetQuote, launch.FeeBps, launch.Reserves.Price = huge(10), 100, amount(11)
+		ch.Quotes[0].After.DayUSD = 2
+		trade.HasUSD, trade.TraderAmount, trade.TraderBefore, trade.HasTraderBefore = true, amount(258), amount(0), true
+	} else {
+		token.Pool, token.Candidate, pool.Hooks = market.Address{}, market.Address{}, market.Address{}
+		launch.Creator, launch.Curve, launch.Quote = market.Address{}, market.Address{}, market.Address{}
+	}
+	ch.Candles[0].After.Native = market.OHLC{Open: 1.0 / 3, High: 1e21, Low: 5e-324, Close: 1}
+	return c
+}
+
+// followUp makes the commit of the block after c's, which changes the same rows again.
+func followUp(c *store.Commit) *store.Commit {
+	next := commitOf(int(c.Last.Number)+1, 1, map[string]*market.Changes{"last": &c.Changes})
+	next.Changes.Trades[0].Block = next.Last.Number
+	return next
+}
+
+// images reads the former images of a block as text.
+func images(t *testing.T, kind, dsn string, block int) (lines []string) {
+	t.Helper()
+	db := raw(t, kind, dsn)
+	defer func() { _ = db.Close() }()
+	rows, err := db.QueryContext(t.Context(), fmt.Sprintf("SELECT tbl, existed, image FROM undo WHERE block = %d ORDER BY seq", block))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	for rows.Next() {
+		var table string
+		var existed bool
+		var image []byte
+		if err := rows.Scan(&table, &existed, &image); err != nil {
+			t.Fatal(err)
+		}
+		state := "absent"
+		if existed {
+			state = "there"
+		}
+		lines = append(lines, table+" "+state+" "+string(image))
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return lines
+}
+
+// TestImagesAreDeclared holds the former images of every table against golden ones, byte by byte and on both databases, and
+// takes them back.
+func TestImagesAreDeclared(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			dsn := storetest.DSN(t, kind)
+			s := storetest.OpenAt(t, dsn)
+			l := lease(t, s)
+			var lines []string
+			for _, full := range []bool{true, false} {
+				first := everyRow(1, full)
+				if err := s.Commit(t.Context(), l, first); err != nil {
+					t.Fatal(err)
+				}
+				job := &store.HolderJob{Token: address(0), Final: 100, Next: 101, Broken: full}
+				if err := s.SaveHolderJob(t.Context(), l, job, map[market.Address]market.Amount{address(10): huge(1)}); err != nil {
+					t.Fatal(err)
+				}
+				before := derivedRows(t, s)
+				second := followUp(first)
+				second.Merged = []market.Address{address(0)}
+				if err := s.Commit(t.Context(), l, second); err != nil {
+					t.Fatal(err)
+				}
+				if full {
+					lines = append(lines, images(t, kind, dsn, 1)...) // nothing was there before
+				}
+				lines = append(lines, images(t, kind, dsn, 2)...)
+				if err := s.Rewind(t.Context(), l, 1); err != nil {
+					t.Fatal(err)
+				}
+				if !equalRows(before, derivedRows(t, s)) {
+					t.Error("the rows that came back are others than those that were there")
+				}
+				if jobs, err := s.HolderJobs(t.Context(), "base"); err != nil || len(jobs) != 1 || jobs[0] != *job {
+					t.Errorf("the jobs that came back: %+v, %v", jobs, err)
+				}
+				undoAll(t, kind, dsn)
+			}
+			for _, table := range store.Tables() {
+				if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, table+" ") }) {
+					t.Errorf("no image of %s", table)
+				}
+			}
+			slices.Sort(lines)
+			holdGolden(t, "images.golden", slices.Compact(lines))
+		})
+	}
+}
+
+// undoAll empties every table that has images.
+func undoAll(t *testing.T, kind, dsn string) {
+	t.Helper()
+	db := raw(t, kind, dsn)
+	defer func() { _ = db.Close() }()
+	for _, table := range append(store.Tables(), "undo", "blocks") {
+		if _, err := db.ExecContext(t.Context(), "DELETE FROM "+table); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// golden lists the lines of every golden file of one format: those of earlier versions stay, and are read too.
+func golden(tb testing.TB, pattern string) (lines []string) {
+	tb.Helper()
+	files, err := filepath.Glob(filepath.Join("testdata", pattern))
+	if err != nil || len(files) == 0 {
+		tb.Fatalf("no %s: %v", pattern, err)
+	}
+	for _, f := range files {
+		text, err := os.ReadFile(f)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		lines = append(lines, strings.Split(strings.TrimSpace(string(text)), "\n")...)
+	}
+	return lines
+}
+
+// TestEveryDeclaredImageIsRead reads all golden images, and refuses them when something is missing or of another type.
+func TestEveryDeclaredImageIsRead(t *testing.T) {
+	t.Parallel()
+	for _, line := range golden(t, "images*.golden") {
+		words := strings.SplitN(line, " ", 3)
+		table, existed, image := words[0], words[1] == "there", words[2]
+		again, err := store.RereadImage(table, existed, []byte(image))
+		if err != nil {
+			t.Errorf("%s: %v", image, err)
+		} else if string(again) != image {
+			t.Errorf("%s\nis written again as\n%s", image, again)
+		}
+		loose := strings.NewReplacer(",\"", " ,\n\t\"", "\":", "\" : ").Replace("\r\n" + image + " ")
+		newer := `{"a":"\"}","b":null,"c":-1e9,` + image[1:]
+		for _, other := range []string{loose, newer} {
+			if again, err := store.RereadImage(table, existed, []byte(other)); err != nil || string(again) != image {
+				t.Errorf("%s\nis read as\n%s, %v", other, again, err)
+			}
+		}
+		for _, wrong := range []string{
+			"", "null", "[]", "{", image[:len(image)-1], image + "}", `{}`, `{"a":{},` + image[1:], `{"a":[],` + image[1:],
+			strings.Replace(image, `{"chain":"base"`, `{"chain":7`, 1), strings.Replace(image, `{"chain":"base"`, `{"chain":null`, 1),
+			strings.Replace(image, `{"chain":"base"`, `{"Chain":"base"`, 1), strings.Replace(image, `{"chain"`, `{"chain":"x","chain"`, 1),
+			strings.Replace(image, `"evm:`, `"sol:`, 1), strings.Replace(image, `"evm:0x`, `"evm:0xz`, 1), strings.Replace(image, `"evm:0x`, `"evm:0x00`, 1),
+		} {
+			if wrong == image {
+				continue // it has no such address
+			}
+			if _, err := store.RereadImage(table, existed, []byte(wrong)); err == nil {
+				t.Errorf("%s of %s was read", wrong, table)
+			}
+		}
+	}
+}
+
+// FuzzReadImage: whatever stands in an image, it is refused or means one row.
+func FuzzReadImage(f *testing.F) {
+	for _, line := range golden(f, "images*.golden") {
+		words := strings.SplitN(line, " ", 3)
+		f.Add(words[0], words[1] == "there", []byte(words[2]))
+	}
+	f.Fuzz(func(t *testing.T, table string, existed bool, image []byte) {
+		once, err := store.RereadImage(table, existed, image)
+		if err != nil {
+			return
+		}
+		twice, err := store.RereadImage(table, existed, once)
+		if err != nil || !bytes.Equal(once, twice) {
+			t.Errorf("%q means %s and then %s, %v", image, once, twice, err)
+		}
+	})
+}
+
+// everyFact has each kind of fact, with and without what may be unknown.
+func everyFact() []market.Fact {
+	info := market.PoolCreated{
+		Protocol: market.UniswapV4, Factory: address(3), Pool: poolID(2), Token0: address(4), Token1: address(5), FeePips: 3000,
+		TickSpacing: -60, Hooks: address(6), Stable: true, SqrtPriceX96: huge(1), Tick: -887272,
+	}
+	return []market.Fact{
+		market.TokenFact{
+			Token: address(1), Name: "a \"b\" \\ <c> é 😀 \u2028", Symbol: "S", HasDecimals: true, Decimals: 0, HasSupply: true,
+			Supply: huge(0), FromCreation: true,
+		},
+		market.TokenFact{Token: address(1)},
+		market.PoolFact{Pool: poolID(2), Known: true, Info: info},
+		market.PoolFact{Pool: address(2), Reason: market.PoolMute},
+		market.SupplyFact{Token: address(1), Supply: amount(0)},
+		market.BalanceFact{Token: address(1), Account: address(6), Amount: huge(3)},
+		market.CurveFact{CurveKey: market.CurveKey{Curve: address(7), Token: address(1)}, Known: true, Quote: market.ZeroEVM},
+		market.CurveFact{CurveKey: market.CurveKey{Curve: address(7), Token: address(1)}, Reason: "no record"},
+	}
+}
+
+// TestFactsAreDeclared holds the body of every kind of fact against a golden one, and reads them all.
+func TestFactsAreDeclared(t *testing.T) {
+	t.Parallel()
+	var lines []string
+	for _, f := range everyFact() {
+		kind, body, err := store.WriteFact(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines = append(lines, kind+" "+string(body))
+		if got, err := store.ReadFact(kind, body); err != nil || got != f {
+			t.Errorf("%s\nis read as %+v, %v; it was %+v", body, got, err, f)
+		}
+	}
+	holdGolden(t, "facts.golden", lines)
+	for _, line := range golden(t, "facts*.golden") {
+		kind, body, _ := strings.Cut(line, " ")
+		f, err := store.ReadFact(kind, []byte(body))
+		if err != nil {
+			t.Errorf("%s: %v", line, err)
+			continue
+		}
+		if !slices.Contains(everyFact(), f) {
+			t.Errorf("%s is read as %+v", line, f)
+		}
+		newer := strings.Replace(body, `{"v":1,`, `{"v":1,"later":{"x":[1]},`, 1)
+		if got, err := store.ReadFact(kind, []byte(newer)); err != nil || got != f {
+			t.Errorf("%s is read as %+v, %v", newer, got, err)
+		}
+		for _, wrong := range []string{
+			"", "[]", strings.Replace(body, `"v":1`, `"v":2`, 1), strings.Replace(body, `"v":1`, `"v":"1"`, 1),
+			strings.Replace(body, `"evm:`, `"sol:`, 1), strings.Replace(body, `"evm:0x`, `"0x`, 1),
+		} {
+			if _, err := store.ReadFact(kind, []byte(wrong)); err == nil {
+				t.Errorf("%s %s was read", kind, wrong)
+			}
+		}
+	}
+	if _, err := store.ReadFact("gossip", []byte(`{"v":1}`)); err == nil {
+		t.Error("a fact of an unknown kind was read")
+	}
+}
