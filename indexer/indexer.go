@@ -143,7 +143,7 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	}
 	ix := &Indexer{cfg: cfg, store: st, machine: m, log: o.Log}
 	src, err := evm.NewSource(cfg, evm.Options{
-		Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID),
+		Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID), InFlight: o.Metrics.answers(cfg.ID),
 		Aside: func(a evm.Aside) { ix.setAside(a.Kind, a.Reason, a.Subject) }, RereadPause: o.RereadPause,
 	})
 	if err != nil {

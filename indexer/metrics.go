@@ -14,7 +14,7 @@ import (
 // Metrics are what the indexers of a process report. A nil one reports nothing.
 type Metrics struct {
 	heads, blocks, times *prometheus.GaugeVec
-	budgets              *prometheus.GaugeVec
+	budgets, inFlight    *prometheus.GaugeVec
 	calls, failures      *prometheus.CounterVec
 	trades, reorgs       *prometheus.CounterVec
 	reorgDepth, commits  *prometheus.HistogramVec
@@ -43,6 +43,7 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		blocks:    gauge("boardwalk_indexed_block", "Newest indexed block.", "chain"),
 		times:     gauge("boardwalk_indexed_block_time_seconds", "Unix time of the newest indexed block.", "chain"),
 		budgets:   gauge("boardwalk_rpc_budget_calls", "Calls that an endpoint may be sent in a day (UTC); absent without a cap.", "chain", "endpoint"),
+		inFlight:  gauge("boardwalk_rpc_answer_bytes", "Bytes of nodes' answers that are being read or decoded.", "chain"),
 		calls:     counter("boardwalk_rpc_calls_total", "JSON-RPC calls sent.", "chain", "endpoint"),
 		failures:  counter("boardwalk_rpc_failures_total", "Requests to an endpoint that failed.", "chain", "endpoint"),
 		trades:    counter("boardwalk_trades_total", "Trades committed.", "chain"),
@@ -66,6 +67,14 @@ func (m *Metrics) rpc(chain string) func(endpoint string, calls int, err error) 
 			m.failures.WithLabelValues(chain, endpoint).Inc()
 		}
 	}
+}
+
+func (m *Metrics) answers(chain string) func(bytes int64) {
+	if m == nil {
+		return nil
+	}
+	g := m.inFlight.WithLabelValues(chain)
+	return func(bytes int64) { g.Set(float64(bytes)) }
 }
 
 func (m *Metrics) metadata(chain string) func(metadata.Outcome) {

@@ -154,11 +154,12 @@ func (s *Source) rangeOn(ctx context.Context, e *endpoint, from uint64, a asking
 		e.mu.Lock()
 		out.upTo = min(a.to, from+e.rangeLen-1)
 		e.mu.Unlock()
-		logs, last, err := e.logRange(ctx, s, from, out.upTo)
+		logs, last, got, err := e.logRange(ctx, s, from, out.upTo)
 		if err == nil {
+			defer got.done()
 			e.fitted(len(logs), out.upTo-from+1)
 			out.logs = len(logs)
-			out.found, err = s.assemble(ctx, e, logs, last, a.lenient)
+			out.found, err = s.assemble(got.hold.within(ctx), e, logs, last, a.lenient)
 			return out, err
 		}
 		var narrow *rangeError
@@ -207,30 +208,39 @@ func (e *endpoint) tooWide(fits, asked uint64) {
 }
 
 // logRange reads the logs of a range and the header of its last block.
-func (e *endpoint) logRange(ctx context.Context, s *Source, from, to uint64) ([]Log, Header, error) {
-	var last Header
+func (e *endpoint) logRange(ctx context.Context, s *Source, from, to uint64) (logs []Log, last Header, got *reply, err error) {
 	if err := e.do(ctx, headerRequest(to, &last)); err != nil {
-		return nil, last, err
+		return nil, last, nil, err
 	}
 	if err := errors.Join(isNumber(&last, to), e.isPast(&last)); err != nil {
-		return nil, last, err
+		return nil, last, nil, err
 	}
-	logs, err := e.logs(ctx, filter(map[string]any{"fromBlock": hexQuantity(from), "toBlock": hexQuantity(to)}, s.topics))
-	if err != nil {
-		return nil, last, err
+	blocks := map[string]any{"fromBlock": hexQuantity(from), "toBlock": hexQuantity(to)}
+	if logs, got, err = e.logs(ctx, filter(blocks, s.topics), from == to); err != nil {
+		return nil, last, nil, err
 	}
+	if err := areOfRange(logs, from, &last); err != nil {
+		got.done()
+		return nil, last, nil, err
+	}
+	return logs, last, got, nil
+}
+
+// areOfRange refuses logs that aren't of the blocks from one to another, in order.
+func areOfRange(logs []Log, from uint64, last *Header) error {
+	to := last.Number
 	for i := range logs {
 		l := &logs[i]
 		switch {
 		case l.Block < from || l.Block > to || l.Removed:
-			return nil, last, fmt.Errorf("%w: asked for blocks %d to %d, got a log of block %d", errGarbage, from, to, l.Block)
+			return fmt.Errorf("%w: asked for blocks %d to %d, got a log of block %d", errGarbage, from, to, l.Block)
 		case i > 0 && l.Block < logs[i-1].Block:
-			return nil, last, fmt.Errorf("%w: the logs of blocks %d to %d are out of order", errGarbage, from, to)
+			return fmt.Errorf("%w: the logs of blocks %d to %d are out of order", errGarbage, from, to)
 		case l.Block == to && l.BlockHash != last.Hash:
-			return nil, last, fmt.Errorf("%w: block %d has two hashes", errGarbage, to)
+			return fmt.Errorf("%w: block %d has two hashes", errGarbage, to)
 		}
 	}
-	return logs, last, nil
+	return nil
 }
 
 // assemble groups logs by block, finds the blocks' times and decodes.
@@ -322,9 +332,9 @@ func (s *Source) transfersOn(ctx context.Context, e *endpoint, token market.Addr
 ) (out answer[[]market.Tx], err error) {
 	for width := a.to - from + 1; ; {
 		out.upTo = from + width - 1
-		logs, err := e.logs(ctx, filter(map[string]any{
+		logs, got, err := e.logs(ctx, filter(map[string]any{
 			"fromBlock": hexQuantity(from), "toBlock": hexQuantity(out.upTo), "address": token.String(),
-		}, transferTopics))
+		}, transferTopics), width == 1)
 		var narrow *rangeError
 		switch err = asRangeError(err); {
 		case errors.As(err, &narrow) && width > 1:
@@ -335,6 +345,7 @@ func (s *Source) transfersOn(ctx context.Context, e *endpoint, token market.Addr
 		case err != nil:
 			return out, err
 		}
+		defer got.done()
 		out.logs = len(logs)
 		out.found, err = s.transfers(token, logs, from, out.upTo, a.lenient)
 		return out, err

@@ -68,11 +68,11 @@ var errBudget = errors.New("the endpoint's requests per day are spent")
 // EndpointName is what the i-th endpoint of a chain, from 0, is called in logs, errors and metrics: its URL may be secret.
 func EndpointName(i int) string { return "endpoint " + strconv.Itoa(i+1) }
 
-func newEndpoint(i int, e chainconfig.Endpoint) (*endpoint, error) {
+func newEndpoint(i int, e chainconfig.Endpoint, reads *inFlight) (*endpoint, error) {
 	out := &endpoint{
 		name: EndpointName(i), weight: max(e.Weight, 1), perDay: e.RequestsPerDay, rangeLen: firstRange,
 	}
-	out.http = newHTTPClient()
+	out.http, out.reads = newHTTPClient(), reads
 	switch {
 	case e.URL != "":
 		u, err := url.Parse(e.URL)
@@ -94,9 +94,23 @@ func newEndpoint(i int, e chainconfig.Endpoint) (*endpoint, error) {
 	return out, nil
 }
 
-// do sends calls as far as the day's budget goes.
+// do sends calls as far as the day's budget goes, in halves where the answer is too long.
 func (e *endpoint) do(ctx context.Context, reqs ...*request) error {
-	return e.doWithin(ctx, maxAnswer, reqs...)
+	err := e.doWithin(ctx, e.reads.most, reqs...)
+	switch {
+	case !errors.Is(err, errTooLong):
+		return err
+	case len(reqs) > 1:
+		half := len(reqs) / 2
+		if err := e.do(ctx, reqs[:half]...); err != nil {
+			return err
+		}
+		return e.do(ctx, reqs[half:]...)
+	case reqs[0].whole:
+		return e.doWithin(ctx, e.reads.whole, reqs...)
+	default:
+		return err
+	}
 }
 
 // doWithin is do for answers of at most so many bytes. A batch of more calls than the endpoint takes is sent in parts.

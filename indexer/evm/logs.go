@@ -206,6 +206,9 @@ func (p *scanner) skip() {
 	}
 }
 
+// A whole log has more than leastLog bytes of JSON, and takes some 270 once it is read; mostSparse shorter ones are taken all the same.
+const leastLog, mostSparse = 128, 1024
+
 func (p *scanner) logs() []Log {
 	p.space()
 	if p.i < len(p.b) && p.b[p.i] == 'n' {
@@ -218,6 +221,10 @@ func (p *scanner) logs() []Log {
 	logs := make([]Log, 0, len(p.b)/640+1)
 	p.arena = make([]byte, 0, len(p.b)/4)
 	p.array(func() {
+		if len(logs) > mostSparse+len(p.b)/leastLog {
+			p.fail() // each would take far more memory than it has bytes
+			return
+		}
 		logs = append(logs, Log{})
 		l := &logs[len(logs)-1]
 		p.object(func(key []byte) { p.logField(l, key) })

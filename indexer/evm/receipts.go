@@ -145,7 +145,7 @@ func (s *Source) provenContent(ctx context.Context, e *endpoint, h *Header) (con
 	read := func(raw json.RawMessage) error { return json.Unmarshal(raw, &receipts) }
 	err = e.do(ctx,
 		&request{method: "eth_getBlockByHash", params: []any{h.Hash.String(), false}, take: keep},
-		&request{method: "eth_getBlockReceipts", params: []any{hexQuantity(h.Number)}, take: read})
+		&request{method: "eth_getBlockReceipts", params: []any{hexQuantity(h.Number)}, take: read, whole: true})
 	if err != nil {
 		return content, err
 	}

@@ -13,9 +13,6 @@ import (
 	"time"
 )
 
-// maxAnswer is the largest answer that is read: providers cap theirs at 150 MB.
-const maxAnswer = 160 << 20
-
 // RPCError is an error that a node answered with.
 type RPCError struct {
 	Code    int             `json:"code"`
@@ -46,6 +43,8 @@ type request struct {
 	method string
 	params []any
 	take   func(json.RawMessage) error
+	// whole calls are about one block: their answers can't be halved, and may have maxWhole bytes.
+	whole bool
 	// optional calls may be refused (a revert, an unknown method): err keeps the refusal.
 	optional bool
 	err      error
@@ -53,8 +52,9 @@ type request struct {
 
 // client speaks JSON-RPC over HTTP to one node. It never puts the URL, which may carry a key, into an error.
 type client struct {
-	http *http.Client
-	url  func() (string, error)
+	http  *http.Client
+	url   func() (string, error)
+	reads *inFlight
 }
 
 func newHTTPClient() *http.Client {
@@ -72,8 +72,18 @@ func newHTTPClient() *http.Client {
 	}
 }
 
-// post sends a body and reads the whole answer, of at most so many bytes.
-func (c *client) post(ctx context.Context, body []byte, most int64) ([]byte, error) {
+// post sends a body and reads the whole answer, of at most so many bytes. Once the answer isn't needed any more the caller says that it is
+// done with it.
+func (c *client) post(ctx context.Context, body []byte, most int64) (_ *reply, err error) {
+	out := &reply{hold: c.reads.holdOf(ctx)}
+	defer func() {
+		if err != nil {
+			out.done()
+		}
+	}()
+	if err := out.reserve(ctx, min(firstPiece, most+1)); err != nil {
+		return nil, err
+	}
 	u, err := c.url()
 	if err != nil {
 		return nil, err
@@ -88,20 +98,43 @@ func (c *client) post(ctx context.Context, body []byte, most int64) ([]byte, err
 		return nil, fmt.Errorf("reach the node: %w", withoutURL(u, err))
 	}
 	defer func() { _ = res.Body.Close() }()
-	var buf bytes.Buffer
-	if n := res.ContentLength; n > 0 && n < most {
-		buf.Grow(int(n) + bytes.MinRead)
-	}
-	if _, err := buf.ReadFrom(io.LimitReader(res.Body, most+1)); err != nil {
-		return nil, fmt.Errorf("read the node's answer: %w", withoutURL(u, err))
-	}
-	if int64(buf.Len()) > most {
+	if res.ContentLength > most {
 		return nil, errTooLong
 	}
-	if res.StatusCode != http.StatusOK && (buf.Len() == 0 || buf.Bytes()[0] != '{') {
+	if err := out.reserve(ctx, res.ContentLength+1); err != nil {
+		return nil, err
+	}
+	switch err := out.readAll(ctx, res.Body, most); {
+	case errors.Is(err, errTooLong):
+		return nil, err
+	case err != nil:
+		return nil, fmt.Errorf("read the node's answer: %w", withoutURL(u, err))
+	}
+	if res.StatusCode != http.StatusOK && (len(out.raw) == 0 || out.raw[0] != '{') {
 		return nil, httpStatusError{res.StatusCode}
 	}
-	return buf.Bytes(), nil
+	return out, nil
+}
+
+// readAll reads an answer of at most so many bytes to its end.
+func (r *reply) readAll(ctx context.Context, body io.Reader, most int64) error {
+	for {
+		if len(r.raw) == cap(r.raw) {
+			if err := r.reserve(ctx, min(2*int64(cap(r.raw)), most+1)); err != nil {
+				return err
+			}
+		}
+		n, err := body.Read(r.raw[len(r.raw):cap(r.raw)])
+		r.raw = r.raw[:len(r.raw)+n]
+		switch {
+		case int64(len(r.raw)) > most:
+			return errTooLong
+		case err == io.EOF:
+			return nil
+		case err != nil:
+			return err
+		}
+	}
 }
 
 type wireRequest struct {
@@ -136,10 +169,12 @@ func (c *client) do(ctx context.Context, most int64, reqs ...*request) error {
 	if err != nil {
 		return fmt.Errorf("encode the request: %w", err)
 	}
-	raw, err := c.post(ctx, body, most)
+	got, err := c.post(ctx, body, most)
 	if err != nil {
 		return err
 	}
+	defer got.done()
+	raw := got.raw
 	var answers []wireAnswer
 	if len(reqs) == 1 || (len(raw) > 0 && raw[0] == '{') {
 		answers = make([]wireAnswer, 1)

@@ -47,6 +47,8 @@ type Options struct {
 	Observe func(endpoint string, calls int, err error)
 	// Aside is told of what is set aside; it may be nil. Several goroutines call it.
 	Aside func(Aside)
+	// InFlight is told how many bytes of answers are being read or decoded, whenever that changes; it may be nil, and must not wait.
+	InFlight func(bytes int64)
 	// RereadPause is the time before an answer that nobody else confirms is asked for again; it grows from time to time. 0 is
 	// the default.
 	RereadPause time.Duration
@@ -63,8 +65,9 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 		decoder: d, topics: d.Topics(), finalityDepth: c.FinalityDepth, aside: o.Aside,
 		rereadPause: cmp.Or(o.RereadPause, rereadPause),
 	}
+	reads := newInFlight(o.InFlight)
 	for i, e := range c.Endpoints {
-		p, err := newEndpoint(i, e)
+		p, err := newEndpoint(i, e, reads)
 		if err != nil {
 			return nil, fmt.Errorf("chain %s: %w", c.ID, err)
 		}
@@ -158,24 +161,39 @@ func filter(where map[string]any, topics [][32]byte) []any {
 	return []any{where}
 }
 
-func (e *endpoint) logs(ctx context.Context, params []any) ([]Log, error) {
+// logs asks for logs; single says that they are of one block, so that they can't be asked for in parts. They count as in flight until
+// the caller says that it is done with the reply, which has them no more: they take about as much as it did.
+func (e *endpoint) logs(ctx context.Context, params []any, single bool) ([]Log, *reply, error) {
+	logs, got, err := e.logsWithin(ctx, params, e.reads.most)
+	if single && errors.Is(err, errTooLong) {
+		return e.logsWithin(ctx, params, e.reads.whole)
+	}
+	return logs, got, err
+}
+
+func (e *endpoint) logsWithin(ctx context.Context, params []any, most int64) ([]Log, *reply, error) {
 	body, err := json.Marshal(wireRequest{"2.0", 0, "eth_getLogs", params})
 	if err != nil {
-		return nil, fmt.Errorf("encode the request: %w", err)
+		return nil, nil, fmt.Errorf("encode the request: %w", err)
 	}
 	if err := e.take(1); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	raw, err := e.post(ctx, body, maxAnswer)
+	got, err := e.post(ctx, body, most)
 	e.sent(1, err)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	logs, err := parseLogs(raw)
+	logs, err := parseLogs(got.raw)
 	if rpc, ok := errors.AsType[*RPCError](err); ok {
 		e.withoutURL(rpc)
 	}
-	return logs, err
+	if err != nil {
+		got.done()
+		return nil, nil, err
+	}
+	got.raw = nil
+	return logs, got, nil
 }
 
 // Block reads the logs of one block by its hash and decodes them. Every log must name that hash, and be one that the header
@@ -204,10 +222,12 @@ func (s *Source) blockReading(h Header) *logReading[market.Block] {
 // blockOn asks an endpoint for a block's logs.
 func (s *Source) blockOn(ctx context.Context, e *endpoint, h *Header, params []any, a asking) (answer[market.Block], error) {
 	out := answer[market.Block]{upTo: h.Number}
-	logs, err := e.logs(ctx, params)
+	logs, got, err := e.logs(ctx, params, true)
 	if err != nil {
 		return out, err
 	}
+	defer got.done()
+	ctx = got.hold.within(ctx)
 	for i := range logs {
 		if a.byNumber && logs[i].BlockHash != h.Hash && logs[i].Block == h.Number {
 			return out, errReplaced
