@@ -160,8 +160,8 @@ func (m *Machine) Apply(s *State, blocks []market.Block, until market.Header) er
 	return nil
 }
 
-// advance does what the passing of blocks and time does by itself: buckets leave the window, with which quotes are worth something else
-// before it, and reference pools that were waited for change hands.
+// advance does what the passing of blocks and time does by itself: buckets leave the window, and reference pools that were waited for change
+// hands; with either quotes are worth something else before the window.
 func (m *Machine) advance(s *State, through uint64, now int64) {
 	if s.last.Time > 0 {
 		for open := minute(s.last.Time) - windowSeconds + 60; open <= minute(now)-windowSeconds; open += 60 {
@@ -174,12 +174,12 @@ func (m *Machine) advance(s *State, through uint64, now int64) {
 			}
 		}
 	}
-	m.priceQuotesOfThen(s)
 	for mint, due := range s.pending {
 		if due <= through {
 			m.adopt(s, mint)
 		}
 	}
+	m.priceQuotesOfThen(s) // by the reference pools as they are by now
 }
 
 // run is the work of one block.

@@ -501,3 +501,24 @@ func TestTicksSurviveASmallCache(t *testing.T) {
 		t.Errorf("the depth is %v after some quiet blocks, want %v", got, want)
 	}
 }
+
+// TestAReferenceThatChangesInAQuietTime has a quote asset's other pool take over while nothing happens: what the asset was worth before the
+// window follows from that pool at once, not with the next block that is read.
+func TestAReferenceThatChangesInAQuietTime(t *testing.T) {
+	t.Parallel()
+	for name, steps := range map[string]int{"block by block": 20, "at once": 1} {
+		b := stage(t)
+		b.next(12, nil, tx(pair(poolC, weth, usdt), synced(poolC, e18(40_000), e6(60_000_000))))
+		for range steps {
+			var last market.Header
+			for range 20 / steps {
+				last = b.block(12, nil).Header
+			}
+			b.apply(t, nil, last)
+		}
+		b.wantReference(weth, poolC)
+		if got := b.db.quotes[weth].DayUSD; got != 1500 {
+			t.Errorf("%s: WETH was worth %v USD before the window, want 1500", name, got)
+		}
+	}
+}
