@@ -19,6 +19,8 @@ type story struct {
 	balances  map[market.BalanceKey]market.Amount
 	positions []market.RangeLiquidity
 	followed  bool
+	// flooded counts the pools of floods: pairs and V4 pools in turn.
+	flooded int
 }
 
 type poolKind struct {
@@ -197,6 +199,46 @@ func (s *story) begin(b *market.Block, tx *market.Tx, k *poolKind) {
 	s.mention(b, k.Token0, k.Token1)
 }
 
+// flood makes many pools of one token, more than can be listed, with something in most of them.
+func (s *story) flood(b *market.Block, tx *market.Tx) {
+	s.mention(b, dog, usdc)
+	base := rapid.SampledFrom([]market.Address{dog, weth}).Draw(s.t, "flooded token")
+	s.mention(b, base)
+	for range rapid.SampledFrom([]int{3, 33, 70}).Draw(s.t, "flood") {
+		n := s.flooded
+		s.flooded++
+		if n%2 == 0 {
+			s.add(tx, pair(crowd(n), base, usdc))
+		} else {
+			hook := []market.Address{{}, goodHook, badHook}[n%3]
+			s.add(tx, market.PoolCreated{
+				Protocol: market.UniswapV4, Factory: v4, Pool: idOf(n), Token0: base, Token1: usdc, Hooks: hook, SqrtPriceX96: sqrtPrice(0), TickSpacing: 60,
+			})
+		}
+		if n%5 > 0 {
+			s.fill(tx, n, uint64(1+n*7%13))
+		}
+	}
+}
+
+// stir changes some of a flood's pools.
+func (s *story) stir(tx *market.Tx) {
+	if s.flooded == 0 {
+		return
+	}
+	for range rapid.IntRange(1, 4).Draw(s.t, "stirred") {
+		s.fill(tx, rapid.IntRange(0, s.flooded-1).Draw(s.t, "stirred pool"), uint64(rapid.IntRange(0, 20).Draw(s.t, "filled")))
+	}
+}
+
+func (s *story) fill(tx *market.Tx, n int, amount uint64) {
+	if n%2 == 0 {
+		s.add(tx, synced(crowd(n), e18(amount), e6(1000*amount)))
+	} else {
+		s.add(tx, positioned(idOf(n), -600, 600, units(amount, 15)))
+	}
+}
+
 func (s *story) add(tx *market.Tx, e market.Event) {
 	tx.Logs = append(tx.Logs, market.Log{Event: e})
 }
@@ -296,7 +338,7 @@ func (s *story) wrap(b *market.Block, tx *market.Tx) {
 
 func (s *story) event(b *market.Block, tx *market.Tx) {
 	k := &kinds[rapid.IntRange(0, len(kinds)-1).Draw(s.t, "pool")]
-	switch rapid.SampledFrom([]string{"begin", "trade", "trade", "trade", "liquidity", "liquidity", "transfer", "wrap", "priced", "launch", "curve", "curve"}).Draw(s.t, "event") {
+	switch rapid.SampledFrom([]string{"begin", "trade", "trade", "trade", "liquidity", "liquidity", "transfer", "wrap", "priced", "launch", "curve", "curve", "flood", "stir"}).Draw(s.t, "event") {
 	case "begin":
 		s.begin(b, tx, k)
 	case "trade":
@@ -310,6 +352,10 @@ func (s *story) event(b *market.Block, tx *market.Tx) {
 		s.wrap(b, tx)
 	case "launch":
 		s.launch(b, tx)
+	case "flood":
+		s.flood(b, tx)
+	case "stir":
+		s.stir(tx)
 	case "curve":
 		s.curve(b, tx)
 	case "priced":

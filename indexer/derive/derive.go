@@ -199,6 +199,7 @@ type run struct {
 	announced []announced
 	vouched   []vouched
 	named     map[market.Address]bool // tokens with a graduation whose log names the pool
+	placed    []market.Address        // tokens whose launch may have got a pool in the block
 	told      map[market.Address]told
 	// opening are the states of curves before their first trade, of those that were launched or first traded in the block.
 	opening map[market.Address]market.CurveReserves

@@ -52,8 +52,13 @@ func (d *database) load(w market.Wanted) market.Rows {
 		}
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(d.pools), market.Address.Compare) {
-		if p := d.pools[id]; slices.Contains(w.PoolsOf, p.Base) {
+		if p := d.pools[id]; slices.Contains(w.PoolsOf, p.Base) && !p.Unlisted {
 			addPool(p)
+		}
+	}
+	for id, p := range d.pools {
+		if slices.Contains(w.PairsOf, p.Base) && p.Protocol.HasAccount() {
+			out.Pairs = append(out.Pairs, market.Pair{ID: id, Base: p.Base})
 		}
 	}
 	for _, mint := range w.Tokens {

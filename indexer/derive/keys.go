@@ -49,7 +49,7 @@ func (m *Machine) MoreKeys(s *State, blocks []market.Block, until market.Header)
 	}
 	return market.Wanted{
 		ExpireFrom: 1, ExpireTo: 0,
-		Tokens: k.tokens.list, PoolsOf: k.bases.list, Pools: k.pools.list, Candles: k.candles.list, Balances: k.balances.list,
+		Tokens: k.tokens.list, PoolsOf: k.bases.list, PairsOf: k.pairs.list, Pools: k.pools.list, Candles: k.candles.list, Balances: k.balances.list,
 		Launches: k.launches.list,
 	}
 }
@@ -60,6 +60,7 @@ type keys struct {
 	s        *State
 	tokens   *set[market.Address]
 	bases    *set[market.Address]
+	pairs    *set[market.Address]
 	pools    *set[market.Address]
 	candles  *set[market.CandleKey]
 	balances *set[market.BalanceKey]
@@ -73,6 +74,7 @@ func newKeys(m *Machine, s *State, blocks []market.Block) *keys {
 		launches: newSet(func(a market.Address) bool { return s.launches.cached(a) }),
 		tokens:   newSet(func(a market.Address) bool { return s.tokens.cached(a) }),
 		bases:    newSet(func(a market.Address) bool { _, ok := s.byBase[a]; return ok }),
+		pairs:    newSet(func(a market.Address) bool { _, ok := s.pairs[a]; return ok || s.Launched(a) }),
 		pools:    newSet(func(a market.Address) bool { return s.pools.cached(a) }),
 		candles:  newSet(func(k market.CandleKey) bool { return s.candles.cached(k) }),
 		balances: newSet(func(k market.BalanceKey) bool { return s.balances.cached(k) }),
@@ -145,6 +147,7 @@ func (k *keys) launchEvent(mint market.Address, e market.Event, at int64) {
 	}
 	switch e := e.(type) {
 	case market.Launched:
+		k.pairs.add(mint)
 		k.pool(e.Pool)
 		if !e.Quote.IsNone() {
 			k.tokens.add(k.m.Canonical(e.Quote))
@@ -239,9 +242,15 @@ func (s *State) Put(w market.Wanted, rows market.Rows) {
 	for _, mint := range w.PoolsOf {
 		s.byBase[mint] = nil
 	}
+	for _, mint := range w.PairsOf {
+		s.pairs[mint] = nil
+	}
+	for _, p := range rows.Pairs {
+		s.pairs[p.Base] = append(s.pairs[p.Base], p.ID)
+	}
 	for i := range rows.Pools {
 		p := &rows.Pools[i]
-		if list, ok := s.byBase[p.Base]; ok && !slices.Contains(list, p.ID) {
+		if list, ok := s.byBase[p.Base]; ok && !p.Unlisted && !slices.Contains(list, p.ID) {
 			s.byBase[p.Base] = append(list, p.ID)
 		}
 	}

@@ -74,7 +74,7 @@ func (r *run) announce() {
 			if t := r.token(e.Token); t.Holders.Status == market.HoldersNone {
 				r.follow(t)
 				// Anybody can make a pool of a token before it is launched, when nobody kept its balances.
-				for _, id := range r.s.byBase[e.Token] {
+				for _, id := range r.s.pairs[e.Token] {
 					r.excludeHolder(e.Token, id)
 				}
 			}
@@ -162,6 +162,7 @@ func (r *run) launch(tx *market.Tx, i int, e market.Launched) {
 		State: market.LaunchLive, Pool: e.Pool,
 	}
 	r.announced = append(r.announced, announced{e.Token, e.Hooks})
+	r.placed = append(r.placed, e.Token)
 	if e.Curve.IsNone() {
 		return
 	}
@@ -263,6 +264,7 @@ func (r *run) complete(l *market.Launch) {
 // graduate moves a token to its pool.
 func (r *run) graduate(tx *market.Tx, i int, l *market.Launch, e market.Graduated) {
 	r.complete(l)
+	r.placed = append(r.placed, l.Mint)
 	l.State, l.GraduatedAt, l.GraduatedTx, l.Pool = market.LaunchGraduated, r.b.Time, tx.Hash, e.Pool
 	named := !l.Pool.IsNone()
 	if !named {
@@ -289,6 +291,7 @@ func (r *run) namePool(tx *market.Tx, mint market.Address, e market.Graduated) {
 	}
 	r.s.launches.edit(mint).Pool = e.Pool
 	r.named[mint] = true
+	r.placed = append(r.placed, mint)
 	r.vouched = append(r.vouched, vouched{mint, e.Pool})
 	r.touch(market.CurveID(mint))
 }
@@ -355,6 +358,11 @@ func (r *run) settleLaunches() {
 		p := r.s.pools.get(v.pool)
 		if p != nil && p.Untrusted == market.UntrustedHook && p.Base == v.mint && r.s.launches.get(v.mint).Pool == v.pool {
 			r.touch(p.ID).Untrusted = market.Trusted
+		}
+	}
+	for _, mint := range r.placed { // a launch's own pool is listed as soon as the launch names it
+		if p := r.s.pools.get(r.s.launches.get(mint).Pool); p != nil && p.Base == mint {
+			r.touch(p.ID)
 		}
 	}
 }

@@ -11,8 +11,10 @@ import (
 // poolKnown starts to track a pool. complete says that its whole history lies in what is read, from creation on.
 func (r *run) poolKnown(c market.PoolCreated, complete bool) {
 	token0, token1 := r.Canonical(c.Token0), r.Canonical(c.Token1)
-	r.excludeHolder(token0, c.Pool)
-	r.excludeHolder(token1, c.Pool)
+	if c.Protocol.HasAccount() {
+		r.excludeHolder(token0, c.Pool)
+		r.excludeHolder(token1, c.Pool)
+	}
 	if r.s.pools.get(c.Pool) != nil || !r.Tracked(token0, token1) {
 		return
 	}
@@ -20,7 +22,7 @@ func (r *run) poolKnown(c market.PoolCreated, complete bool) {
 	*p = market.Pool{
 		ID: c.Pool, Protocol: c.Protocol, Factory: c.Factory, Token0: c.Token0, Token1: c.Token1,
 		FeePips: c.FeePips, TickSpacing: c.TickSpacing, Hooks: c.Hooks, Stable: c.Stable,
-		SqrtPriceX96: c.SqrtPriceX96, Tick: c.Tick,
+		SqrtPriceX96: c.SqrtPriceX96, Tick: c.Tick, Unlisted: true,
 	}
 	f := r.factories[c.Factory]
 	if p.FeePips == 0 {
@@ -43,7 +45,9 @@ func (r *run) poolKnown(c market.PoolCreated, complete bool) {
 	}
 	r.token(p.Base)
 	r.token(p.Quote)
-	r.s.byBase[p.Base] = append(r.s.byBase[p.Base], p.ID)
+	if pairs, ok := r.s.pairs[p.Base]; ok && p.Protocol.HasAccount() {
+		r.s.pairs[p.Base] = append(pairs, p.ID)
+	}
 	r.touch(p.ID)
 }
 
@@ -120,8 +124,8 @@ func (r *run) reprice(p *market.Pool) {
 	p.Price, p.Depth, p.Locked = price.ConstantProduct(reserves)
 }
 
-// close ends the block: pools are priced at its close, then quote assets, then the references are looked at, and only
-// then is each trade valued.
+// close ends the block: pools are priced at its close, then quote assets, then the listed pools and the references are looked at, and
+// only then is each trade valued.
 func (r *run) close() {
 	r.settleLaunches()
 	bases := newSet(func(market.Address) bool { return false })
@@ -130,15 +134,18 @@ func (r *run) close() {
 		r.reprice(p)
 		bases.add(p.Base)
 	}
+	newcomers := r.newcomers()
 	// Quote assets come first, by rank: what they are worth weighs the depth of everybody else's pools.
 	for _, q := range r.quotes {
 		if _, ok := bases.seen[q.asset]; ok {
+			r.list(q.asset, newcomers[q.asset])
 			r.chooseReference(q.asset)
 		}
 		r.priceQuote(q)
 	}
 	for _, mint := range bases.list {
 		if _, isQuote := r.quoteRank[mint]; !isQuote {
+			r.list(mint, newcomers[mint])
 			r.chooseReference(mint)
 		}
 	}

@@ -1,6 +1,7 @@
 package derive
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -18,8 +19,10 @@ type State struct {
 	quotes   *table[market.Address, market.QuotePrice]
 	launches *table[market.Address, market.Launch]
 	launched launchIndex
-	// byBase lists all pools of a base token; a base that isn't in it has to be loaded.
+	// byBase has the listed pools of base tokens, all of which are cached; a base that isn't in it has to be loaded.
 	byBase map[market.Address][]market.Address
+	// pairs has the pools with an account of their own of those tokens that the batch launches, listed or not.
+	pairs map[market.Address][]market.Address
 	// pending are the tokens with a candidate for their reference pool, and the block that decides.
 	pending map[market.Address]uint64
 	// minutes are the pools with a 1-minute candle that opens at the key: those loaded because they leave the window,
@@ -44,6 +47,7 @@ func NewState(last market.Header, pending []market.Token, quotes []market.QuoteP
 		launches: newTable[market.Address](same[market.Launch]),
 		launched: launchIndex{mints: make(map[market.Address]bool), curves: make(map[market.Address]market.Address)},
 		byBase:   make(map[market.Address][]market.Address),
+		pairs:    make(map[market.Address][]market.Address),
 		pending:  make(map[market.Address]uint64),
 		minutes:  make(map[int64][]market.Address),
 	}
@@ -82,12 +86,18 @@ func (s *State) Flush(limit int) market.Changes {
 	}
 	s.trades, s.queued = nil, nil
 	clear(s.minutes)
+	clear(s.pairs)
 	s.tokens.trim(limit, nil)
 	// A pool's tick map goes with it and not before: it is loaded with it.
 	s.pools.trim(limit, func(id market.Address, p *market.Pool) {
-		delete(s.byBase, p.Base)
+		if !p.Unlisted {
+			delete(s.byBase, p.Base)
+		}
 		delete(s.ticks.rows, id)
 	})
+	if len(s.byBase) > limit {
+		maps.DeleteFunc(s.byBase, func(_ market.Address, listed []market.Address) bool { return len(listed) == 0 })
+	}
 	s.candles.trim(limit, nil)
 	s.balances.trim(limit, nil)
 	s.launches.trim(limit, nil)

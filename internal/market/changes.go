@@ -37,7 +37,8 @@ type Changes struct {
 // Wanted names the rows that must be loaded before blocks can be applied.
 type Wanted struct {
 	Pools    []Address // by id, each with its tick map
-	PoolsOf  []Address // every pool of these base tokens, with tick maps
+	PoolsOf  []Address // the listed pools of these base tokens, with tick maps
+	PairsOf  []Address // the pools of these base tokens that have an account of their own, listed or not
 	Tokens   []Address
 	Candles  []CandleKey
 	Balances []BalanceKey
@@ -47,9 +48,13 @@ type Wanted struct {
 	ExpireFrom, ExpireTo int64
 }
 
+// Pair is a pool with an account of its own.
+type Pair struct{ ID, Base Address }
+
 // Rows are loaded rows. What was wanted and isn't here doesn't exist.
 type Rows struct {
 	Pools    []Pool
+	Pairs    []Pair // of PairsOf
 	Ticks    map[Address]TickMap
 	Tokens   []Token
 	Candles  []Candle

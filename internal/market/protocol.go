@@ -18,6 +18,10 @@ const BondingCurve Protocol = "BondingCurve"
 // Protocols lists every protocol that can be declared, for messages that name what is allowed.
 var Protocols = []Protocol{UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3, Solidly}
 
+// HasAccount reports whether each pool is a contract of its own, which holds what is in it. Of those there are as many as a factory makes of
+// two tokens, at most a few; of others anyone can make any number.
+func (p Protocol) HasAccount() bool { return p != UniswapV4 && p != BondingCurve }
+
 // Concentrated reports whether the protocol keeps liquidity in tick ranges.
 func (p Protocol) Concentrated() bool {
 	return p == UniswapV3 || p == UniswapV4 || p == PancakeSwapV3

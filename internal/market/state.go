@@ -105,6 +105,9 @@ type Pool struct {
 	BaseIs0     bool
 	// Untrusted says why the pool may not price its base; empty when it may.
 	Untrusted UntrustedReason
+	// Unlisted is true of a pool that isn't among those of its base: nothing was ever in it, or ListedPools others are deeper. Such a pool
+	// neither prices its base nor is told among its pools.
+	Unlisted bool
 
 	Reserve0, Reserve1 Amount
 	SqrtPriceX96       Amount
@@ -122,6 +125,9 @@ type Pool struct {
 	LastTradeAt int64 // unix seconds
 	Day         Window
 }
+
+// ListedPools is the most pools of one base token that are listed. Anyone can make any number of pools of any token.
+const ListedPools = 64
 
 // UntrustedReason is why a pool prices nothing.
 type UntrustedReason string

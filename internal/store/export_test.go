@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/uptrace/bun"
+
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -100,4 +102,21 @@ func WriteFact(f market.Fact) (kind string, body []byte, err error) {
 		return "", nil, err
 	}
 	return rows[0].Kind, rows[0].Body, nil
+}
+
+// PoolRead is a query of PoolReads.
+type PoolRead struct {
+	Text string
+	Args []any
+}
+
+// PoolReads are the queries that read tokens' listed pools, by name.
+func (s *Store) PoolReads(chain string, bases ...market.Address) map[string]PoolRead {
+	listings := func(q *bun.RawQuery) PoolRead { return PoolRead{q.String(), nil} }
+	text, args := s.poolsNowOf(bases)
+	return map[string]PoolRead{
+		"PoolsNow":         {s.numbered(text), args},
+		"PoolsOf":          {chosen(s, new([]poolRow), chain, "base", addressKeys(bases), []string{listedOnly}).String(), nil},
+		"listings of some": listings(s.listingsOf(chain, bases)), "listings changed": listings(s.listingsChanged(chain, 1)),
+	}
 }

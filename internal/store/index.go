@@ -23,6 +23,8 @@ type lateIndex struct {
 }
 
 var lateIndexes = []lateIndex{
+	// The listed pools of a token, which are few. Binaries that don't ask which are listed go by its first column.
+	{name: "pools_listed", table: "pools", columns: "base, unlisted", replaces: "pools_base"},
 	// The trades of a wallet. Nothing but the trader: SQLite appends the primary key by itself, PostgreSQL folds equal keys.
 	{name: "trades_trader", table: "trades", columns: "trader"},
 	// A creator's launches before one of them, counted from the index alone.

@@ -13,12 +13,12 @@ type OfLate struct{ MadeAfter, TradedAfter, UntradedAfter int64 }
 
 // LaunchesOfLate walks a chain's launches that were ever traded and made after MadeAfter, those that were traded after
 // TradedAfter, and those that were made after UntradedAfter, traded or not; by block and log index. A trade is one in the
-// curve or a trusted pool. What was ever launched is much, and most of it rests.
+// curve or a trusted pool, a listed one where it is long ago. What was ever launched is much, and most of it rests.
 func (s *Store) LaunchesOfLate(ctx context.Context, chain string, since OfLate) iter.Seq2[market.Launch, error] {
 	const counts = "(p.untrusted = '' OR p.protocol = ?)"
 	curve := string(market.BondingCurve)
 	q := s.read.NewRaw("SELECT "+columnsOf[launchRow](s.read, "l")+" FROM launches l WHERE l.chain = ? AND (l.created_at > ? OR "+
-		"(l.created_at > ? AND EXISTS (SELECT 1 FROM pools p WHERE p.base = l.mint AND p.chain = l.chain AND p.last_trade_at > 0 AND "+counts+")) OR "+
+		"(l.created_at > ? AND EXISTS (SELECT 1 FROM pools p WHERE p.base = l.mint AND p.chain = l.chain AND p."+listedOnly+" AND p.last_trade_at > 0 AND "+counts+")) OR "+
 		"l.mint IN (SELECT p.base FROM pools p WHERE p.chain = ? AND p.last_trade_at > ? AND "+counts+")) "+
 		"ORDER BY l.block, l.log_index", chain, since.UntradedAfter, since.MadeAfter, curve, chain, since.TradedAfter, curve)
 	return walk(ctx, s.read, q, "launches", func(rows *sql.Rows) (market.Launch, error) {

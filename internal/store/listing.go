@@ -22,7 +22,7 @@ type Listing struct {
 	Listed bool
 }
 
-// liquidity sums the USD in the trusted pools p of a token, whose quotes are q.
+// liquidity sums the USD in the trusted ones of the pools p of a token, whose quotes are q.
 const liquidity = "SUM(CASE WHEN p.untrusted = '' THEN p.locked * q.usd ELSE 0 END)"
 
 // Listings walks a chain's tokens that changed after commit number seen, or whose pools did; with 0 all that are
@@ -30,24 +30,31 @@ const liquidity = "SUM(CASE WHEN p.untrusted = '' THEN p.locked * q.usd ELSE 0 E
 func (s *Store) Listings(ctx context.Context, chain string, seen int64) iter.Seq2[Listing, error] {
 	all := s.read.NewRaw("SELECT t.mint, t.name, t.symbol, l.usd FROM tokens t JOIN (SELECT p.base, "+liquidity+
 		" AS usd FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
-		"WHERE p.chain = ? AND p.price > 0 GROUP BY p.base) l ON l.base = t.mint WHERE t.chain = ?", chain, chain)
-	changed := s.read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
-		" FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
-		"WHERE p.chain = t.chain AND p.base = t.mint AND p.price > 0) AS usd FROM (SELECT base AS mint FROM pools "+
-		"WHERE chain = ? AND commit_no > ? UNION SELECT mint FROM tokens WHERE chain = ? AND commit_no > ?) c "+
-		"JOIN tokens t ON t.chain = ? AND t.mint = c.mint", chain, seen, chain, seen, chain)
+		"WHERE p.chain = ? AND p.price > 0 AND p."+listedOnly+" GROUP BY p.base) l ON l.base = t.mint WHERE t.chain = ?", chain, chain)
 	if seen == 0 {
 		return s.listings(ctx, all)
 	}
-	return s.listings(ctx, changed)
+	return s.listings(ctx, s.listingsChanged(chain, seen))
+}
+
+func (s *Store) listingsChanged(chain string, seen int64) *bun.RawQuery {
+	return s.read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
+		" FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
+		"WHERE p.chain = t.chain AND p.base = t.mint AND p.price > 0 AND p."+listedOnly+") AS usd FROM (SELECT base AS mint FROM pools "+
+		"WHERE chain = ? AND commit_no > ? UNION SELECT mint FROM tokens WHERE chain = ? AND commit_no > ?) c "+
+		"JOIN tokens t ON t.chain = ? AND t.mint = c.mint", chain, seen, chain, seen, chain)
 }
 
 // ListingsOf walks some tokens of a chain; those that are gone are left out.
 func (s *Store) ListingsOf(ctx context.Context, chain string, mints []market.Address) iter.Seq2[Listing, error] {
-	return s.listings(ctx, s.read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
+	return s.listings(ctx, s.listingsOf(chain, mints))
+}
+
+func (s *Store) listingsOf(chain string, mints []market.Address) *bun.RawQuery {
+	return s.read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
 		" FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
-		"WHERE p.chain = t.chain AND p.base = t.mint AND p.price > 0) AS usd FROM tokens t WHERE t.chain = ? AND t.mint IN (?)",
-		chain, among(s.postgres != nil, addressKeys(mints))))
+		"WHERE p.chain = t.chain AND p.base = t.mint AND p.price > 0 AND p."+listedOnly+") AS usd FROM tokens t WHERE t.chain = ? AND t.mint IN (?)",
+		chain, among(s.postgres != nil, addressKeys(mints)))
 }
 
 func (s *Store) listings(ctx context.Context, q *bun.RawQuery) iter.Seq2[Listing, error] {

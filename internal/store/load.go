@@ -3,6 +3,9 @@ package store
 import (
 	"context"
 	"fmt"
+	"strings"
+
+	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -18,8 +21,15 @@ func (s *Store) Load(ctx context.Context, chain string, w market.Wanted) (market
 	if err != nil {
 		return out, err
 	}
-	ofBases, err := in[poolRow](ctx, s, chain, "base", addressKeys(w.PoolsOf))
+	ofBases, err := in[poolRow](ctx, s, chain, "base", addressKeys(w.PoolsOf), listedOnly)
 	if err != nil {
+		return out, err
+	}
+	pairs, err := in[pairRow](ctx, s, chain, "base", addressKeys(w.PairsOf), withAccount)
+	if err != nil {
+		return out, err
+	}
+	if out.Pairs, err = rowsTo(pairs, (*pairRow).pair); err != nil {
 		return out, err
 	}
 	if out.Pools, err = rowsTo(append(pools, ofBases...), (*poolRow).pool); err != nil {
@@ -56,21 +66,46 @@ func addressKeys(list []market.Address) []any {
 	return keys
 }
 
-// in reads the rows of a table whose column (or list of columns, in parentheses) is among keys.
-func in[R any](ctx context.Context, s *Store, chain, column string, keys []any) ([]R, error) {
+// listedOnly is the condition on pools by which pools_listed is searched, and withAccount leaves out what anyone can make any number of.
+const listedOnly = "unlisted = FALSE"
+
+var withAccount = func() string {
+	var names []string
+	for _, p := range market.Protocols {
+		if p.HasAccount() {
+			names = append(names, "'"+string(p)+"'")
+		}
+	}
+	return "protocol IN (" + strings.Join(names, ", ") + ")"
+}()
+
+// in reads the rows of a table whose column (or list of columns, in parentheses) is among keys and for which the conditions hold.
+func in[R any](ctx context.Context, s *Store, chain, column string, keys []any, conditions ...string) ([]R, error) {
 	var out []R
 	for len(keys) > 0 {
 		n := min(loadKeys, len(keys))
 		var part []R // a scan begins its slice anew
-		err := s.write.NewSelect().Model(&part).Where("chain = ?", chain).Where(column+" IN (?)", among(s.postgres != nil, keys[:n])).
-			Scan(ctx)
-		if err != nil {
+		if err := chosen(s, &part, chain, column, keys[:n], conditions).Scan(ctx); err != nil {
 			return nil, fmt.Errorf("database: load by %s: %w", column, err)
 		}
 		out = append(out, part...)
 		keys = keys[n:]
 	}
 	return out, nil
+}
+
+// chosen is the query of in.
+func chosen[R any](s *Store, into *[]R, chain, column string, keys []any, conditions []string) *bun.SelectQuery {
+	ofChain := "chain = ?"
+	if column == "base" {
+		// SQLite, without statistics, would take the primary key's chain for a better start than several bases, and read all its pools.
+		ofChain = "chain || '' = ?"
+	}
+	q := s.write.NewSelect().Model(into).Where(ofChain, chain).Where(column+" IN (?)", among(s.postgres != nil, keys))
+	for _, c := range conditions {
+		q = q.Where(c)
+	}
+	return q
 }
 
 func (s *Store) loadTicks(ctx context.Context, chain string, out *market.Rows) error {

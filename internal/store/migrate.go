@@ -23,9 +23,9 @@ var migrations embed.FS
 // The two databases differ in a few words; everything else is one text.
 var (
 	postgresWords = strings.NewReplacer("{{bytes}}", "BYTEA", "{{clustered}}", "",
-		"{{partitioned}}", "PARTITION BY LIST (chain)")
+		"{{nought}}", "decode(repeat('00', 32), 'hex')", "{{partitioned}}", "PARTITION BY LIST (chain)")
 	sqliteWords = strings.NewReplacer("{{bytes}}", "BLOB", "{{clustered}}", "WITHOUT ROWID",
-		"{{partitioned}}", "WITHOUT ROWID", "DOUBLE PRECISION", "REAL", "BIGINT", "INTEGER")
+		"{{nought}}", "zeroblob(32)", "{{partitioned}}", "WITHOUT ROWID", "DOUBLE PRECISION", "REAL", "BIGINT", "INTEGER")
 )
 
 // migrate brings the schema up to date through connections without timeouts.

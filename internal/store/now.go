@@ -114,22 +114,27 @@ func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenN
 }
 
 // PoolsOfToken bounds the pools of one token that are read: anyone can make thousands.
-const PoolsOfToken = 64
+const PoolsOfToken = market.ListedPools
 
-// PoolsNow lists the pools of some base tokens on every chain, of each token the one that prices it and the
+// PoolsNow lists the listed pools of some base tokens on every chain, of each token the one that prices it and the
 // most liquid trusted ones, PoolsOfToken at most; by chain and id.
 func (s *Store) PoolsNow(ctx context.Context, bases []market.Address) ([]PoolNow, error) {
 	if len(bases) == 0 {
 		return nil, nil
 	}
+	text, args := s.poolsNowOf(bases)
+	return s.poolsNow(ctx, text, args)
+}
+
+func (s *Store) poolsNowOf(bases []market.Address) (text string, args []any) {
 	marks, args := list(addressKeys(bases))
 	// Ranked where they are read: a second look at the table by key would leave the planner a choice.
 	inner := "SELECT " + columnsOf[poolRow](s.read, "p") + ", " + quoteOf + ", " +
 		"ROW_NUMBER() OVER (PARTITION BY p.chain, p.base ORDER BY p.id = t.pool DESC, p.untrusted = '' DESC, " +
 		"p.locked * COALESCE(q.usd, 0) DESC, p.id) AS place FROM pools p JOIN tokens t ON t.chain = p.chain AND t.mint = p.base " +
-		"LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.base IN (" + marks + ")"
-	return s.poolsNow(ctx, "SELECT "+columnsOf[poolRow](s.read, "r")+", r.quote_usd, r.quote_pegged, r.quote_day_usd, r.quote_block, r.quote_at FROM ("+inner+") r WHERE r.place <= "+
-		strconv.Itoa(PoolsOfToken)+" ORDER BY r.chain, r.id", args)
+		"LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.base IN (" + marks + ") AND p." + listedOnly
+	return "SELECT " + columnsOf[poolRow](s.read, "r") + ", r.quote_usd, r.quote_pegged, r.quote_day_usd, r.quote_block, r.quote_at FROM (" + inner +
+		") r WHERE r.place <= " + strconv.Itoa(PoolsOfToken) + " ORDER BY r.chain, r.id", args
 }
 
 // PoolsByID lists the pools with an id on some chains, by chain.

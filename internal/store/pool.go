@@ -27,6 +27,7 @@ type poolRow struct {
 	Quote        []byte `image:"address"`
 	BaseIs0      bool   `bun:"base_is0"`
 	Untrusted    string
+	Unlisted     bool
 	Reserve0     []byte
 	Reserve1     []byte
 	SqrtPriceX96 []byte `bun:"sqrt_price_x96"`
@@ -49,7 +50,7 @@ func poolToRow(chain string, p *market.Pool, as stamped) poolRow {
 		Chain: chain, ID: p.ID.Bytes(), Protocol: string(p.Protocol), Factory: p.Factory.Bytes(),
 		Token0: p.Token0.Bytes(), Token1: p.Token1.Bytes(), FeePips: int64(p.FeePips), TickSpacing: p.TickSpacing,
 		Hooks: p.Hooks.Bytes(), Stable: p.Stable, CreatedBlock: int64(p.CreatedBlock), CreatedAt: p.CreatedAt,
-		Base: p.Base.Bytes(), Quote: p.Quote.Bytes(), BaseIs0: p.BaseIs0, Untrusted: string(p.Untrusted),
+		Base: p.Base.Bytes(), Quote: p.Quote.Bytes(), BaseIs0: p.BaseIs0, Untrusted: string(p.Untrusted), Unlisted: p.Unlisted,
 		Reserve0: bytesOf(&p.Reserve0), Reserve1: bytesOf(&p.Reserve1), SqrtPriceX96: bytesOf(&p.SqrtPriceX96),
 		Liquidity: bytesOf(&p.Liquidity), Tick: p.Tick, Price: p.Price, Depth: p.Depth, Locked: p.Locked,
 		LastTradeAt: p.LastTradeAt, DayVolumeUSD: bytesOf(&p.Day.VolumeUSD), DayBuys: p.Day.Buys, DaySells: p.Day.Sells,
@@ -64,8 +65,8 @@ func (r *poolRow) pool() (market.Pool, error) {
 		Token0: c.address(r.Token0), Token1: c.address(r.Token1), FeePips: uint32(r.FeePips), TickSpacing: r.TickSpacing,
 		Hooks: c.address(r.Hooks), Stable: r.Stable, CreatedBlock: uint64(r.CreatedBlock), CreatedAt: r.CreatedAt,
 		Base: c.address(r.Base), Quote: c.address(r.Quote), BaseIs0: r.BaseIs0,
-		Untrusted: market.UntrustedReason(r.Untrusted),
-		Reserve0:  c.amount(r.Reserve0), Reserve1: c.amount(r.Reserve1), SqrtPriceX96: c.amount(r.SqrtPriceX96),
+		Untrusted: market.UntrustedReason(r.Untrusted), Unlisted: r.Unlisted,
+		Reserve0: c.amount(r.Reserve0), Reserve1: c.amount(r.Reserve1), SqrtPriceX96: c.amount(r.SqrtPriceX96),
 		Liquidity: c.amount(r.Liquidity), Tick: r.Tick, Price: r.Price, Depth: r.Depth, Locked: r.Locked,
 		LastTradeAt: r.LastTradeAt,
 		Day: market.Window{
@@ -74,6 +75,19 @@ func (r *poolRow) pool() (market.Pool, error) {
 		},
 	}
 	return p, c.err
+}
+
+// pairRow is what is read of a pool for its account alone.
+type pairRow struct {
+	bun.BaseModel `bun:"table:pools"`
+
+	ID   []byte
+	Base []byte
+}
+
+func (r *pairRow) pair() (market.Pair, error) {
+	c := columns{table: "pools"}
+	return market.Pair{ID: c.address(r.ID), Base: c.address(r.Base)}, c.err
 }
 
 type ticksRow struct {

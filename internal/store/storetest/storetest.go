@@ -43,7 +43,7 @@ func OpenAt(t *testing.T, dsn string) *store.Store {
 var databases atomic.Int64
 
 // DSN is the address of an empty database of a kind.
-func DSN(t *testing.T, kind string) string {
+func DSN(t testing.TB, kind string) string {
 	t.Helper()
 	if kind == "sqlite" {
 		return "sqlite:" + filepath.Join(t.TempDir(), "test.db")
