@@ -36,24 +36,21 @@ func newDatabase() *database {
 	}
 }
 
-// load answers like the store: pools with the tick maps of those that have ticks, and candles by key or because they
+// load answers like the store: pools, with the ticks of those that are named, and candles by key or because they
 // leave the window.
 func (d *database) load(w market.Wanted) market.Rows {
 	out := market.Rows{Ticks: map[market.Address]market.TickMap{}, Balances: map[market.BalanceKey]market.Balance{}}
-	addPool := func(p market.Pool) {
-		out.Pools = append(out.Pools, p)
-		if t, ok := d.ticks[p.ID]; ok && p.Protocol.Concentrated() {
-			out.Ticks[p.ID] = t
-		}
-	}
 	for _, id := range w.Pools {
 		if p, ok := d.pools[id]; ok {
-			addPool(p)
+			out.Pools = append(out.Pools, p)
+			if t, ok := d.ticks[id]; ok && p.Protocol.Concentrated() {
+				out.Ticks[id] = t
+			}
 		}
 	}
 	for _, id := range slices.SortedFunc(maps.Keys(d.pools), market.Address.Compare) {
 		if p := d.pools[id]; slices.Contains(w.PoolsOf, p.Base) && !p.Unlisted {
-			addPool(p)
+			out.Pools = append(out.Pools, p)
 		}
 	}
 	for id, p := range d.pools {

@@ -13,7 +13,7 @@ func (m *Machine) Keys(s *State, blocks []market.Block, until market.Header) mar
 	if s.last.Time > 0 {
 		w.ExpireFrom, w.ExpireTo = minute(s.last.Time)-windowSeconds+60, minute(until.Time)-windowSeconds
 	}
-	pools := newSet(func(a market.Address) bool { return s.pools.cached(a) })
+	pools := newSet(s.wholePool)
 	fresh := newcomers(blocks)
 	for i := range blocks {
 		for _, tx := range blocks[i].Txs {
@@ -75,7 +75,7 @@ func newKeys(m *Machine, s *State, blocks []market.Block) *keys {
 		tokens:   newSet(func(a market.Address) bool { return s.tokens.cached(a) }),
 		bases:    newSet(func(a market.Address) bool { _, ok := s.byBase[a]; return ok }),
 		pairs:    newSet(func(a market.Address) bool { _, ok := s.pairs[a]; return ok || s.Launched(a) }),
-		pools:    newSet(func(a market.Address) bool { return s.pools.cached(a) }),
+		pools:    newSet(s.wholePool),
 		candles:  newSet(func(k market.CandleKey) bool { return s.candles.cached(k) }),
 		balances: newSet(func(k market.BalanceKey) bool { return s.balances.cached(k) }),
 	}
@@ -225,19 +225,29 @@ func (k *keys) balance(token, account market.Address) {
 	}
 }
 
+// wholePool reports whether a pool, or its absence, is cached with its ticks. Those that came with their base have none: only what changes a
+// pool needs them, and they may be long.
+func (s *State) wholePool(id market.Address) bool {
+	if !s.pools.cached(id) {
+		return false
+	}
+	p := s.pools.get(id)
+	return p == nil || !p.Protocol.Concentrated() || s.ticks.cached(id)
+}
+
 // Put takes loaded rows into the state: what was wanted and isn't among them doesn't exist.
 func (s *State) Put(w market.Wanted, rows market.Rows) {
 	for i := range rows.Pools {
 		p := &rows.Pools[i]
 		s.pools.put(p.ID, p)
-		if t, ok := rows.Ticks[p.ID]; ok {
-			s.ticks.put(p.ID, &t)
-		} else {
-			s.ticks.put(p.ID, nil)
-		}
 	}
 	for _, id := range w.Pools {
 		s.pools.put(id, nil)
+		if t, ok := rows.Ticks[id]; ok {
+			s.ticks.put(id, &t)
+		} else if s.pools.get(id) != nil {
+			s.ticks.put(id, nil)
+		}
 	}
 	for _, mint := range w.PoolsOf {
 		s.byBase[mint] = nil

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -297,4 +298,36 @@ func TestAPoolFromBeforeTheLaunchIsNoHolder(t *testing.T) {
 	if h := b.db.tokens[pup].Holders; h.Status != market.HoldersCurrent || h.Count != 1 {
 		t.Errorf("holders %+v, want bob alone", h)
 	}
+}
+
+// TestTicksAreLoadedForPoolsThatChange has a token with several pools of ranges, of which a block changes one.
+func TestTicksAreLoadedForPoolsThatChange(t *testing.T) {
+	t.Parallel()
+	b := stage(t)
+	for _, id := range []market.Address{poolA, poolB, poolC} {
+		b.next(12, nil, tx(created(market.UniswapV3, v3, id, dog, usdc), priced(id, 0), positioned(id, -600, 600, e18(1000))))
+	}
+	b.restart(b.last)
+	wantTicks := func(block market.Block, want ...market.Address) {
+		t.Helper()
+		var got []market.Address
+		for _, wanted := range []func(*derive.State, []market.Block, market.Header) market.Wanted{b.machine.Keys, b.machine.MoreKeys} {
+			w := wanted(b.state, []market.Block{block}, block.Header)
+			rows := b.db.load(w)
+			got = slices.AppendSeq(got, maps.Keys(rows.Ticks))
+			b.state.Put(w, rows)
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("block %d: the ticks of %v are loaded, want %v", block.Number, got, want)
+		}
+		b.apply(t, []market.Block{block}, block.Header)
+	}
+	wantTicks(b.block(12, nil, tx(positioned(poolA, -60, 60, e18(1)))), poolA)
+	wantTicks(b.block(12, nil, tx(positioned(poolA, -60, 60, e18(1)))))
+	// The next one is cached by now, without its ticks.
+	wantTicks(b.block(12, nil, tx(positioned(poolB, -60, 60, e18(1)))), poolB)
+	if got := len(b.db.ticks[poolB]); got != 4 {
+		t.Errorf("the pool has %d ticks, want 4", got)
+	}
+	b.wantReference(dog, poolA)
 }

@@ -88,7 +88,7 @@ func (s *State) Flush(limit int) market.Changes {
 	clear(s.minutes)
 	clear(s.pairs)
 	s.tokens.trim(limit, nil)
-	// A pool's tick map goes with it and not before: it is loaded with it.
+	// A pool's tick map goes with it and not before.
 	s.pools.trim(limit, func(id market.Address, p *market.Pool) {
 		if !p.Unlisted {
 			delete(s.byBase, p.Base)

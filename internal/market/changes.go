@@ -37,7 +37,7 @@ type Changes struct {
 // Wanted names the rows that must be loaded before blocks can be applied.
 type Wanted struct {
 	Pools    []Address // by id, each with its tick map
-	PoolsOf  []Address // the listed pools of these base tokens, with tick maps
+	PoolsOf  []Address // the listed pools of these base tokens, without tick maps
 	PairsOf  []Address // the pools of these base tokens that have an account of their own, listed or not
 	Tokens   []Address
 	Candles  []CandleKey

@@ -18,7 +18,7 @@ func (s *Store) LaunchesOfLate(ctx context.Context, chain string, since OfLate) 
 	const counts = "(p.untrusted = '' OR p.protocol = ?)"
 	curve := string(market.BondingCurve)
 	q := s.read.NewRaw("SELECT "+columnsOf[launchRow](s.read, "l")+" FROM launches l WHERE l.chain = ? AND (l.created_at > ? OR "+
-		"(l.created_at > ? AND EXISTS (SELECT 1 FROM pools p WHERE p.base = l.mint AND p.chain = l.chain AND p."+listedOnly+" AND p.last_trade_at > 0 AND "+counts+")) OR "+
+		"(l.created_at > ? AND EXISTS (SELECT 1 FROM pools p WHERE p.base = l.mint AND p."+poolsChain+" = l.chain AND p."+listedOnly+" AND p.last_trade_at > 0 AND "+counts+")) OR "+
 		"l.mint IN (SELECT p.base FROM pools p WHERE p.chain = ? AND p.last_trade_at > ? AND "+counts+")) "+
 		"ORDER BY l.block, l.log_index", chain, since.UntradedAfter, since.MadeAfter, curve, chain, since.TradedAfter, curve)
 	return walk(ctx, s.read, q, "launches", func(rows *sql.Rows) (market.Launch, error) {

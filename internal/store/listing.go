@@ -40,7 +40,7 @@ func (s *Store) Listings(ctx context.Context, chain string, seen int64) iter.Seq
 func (s *Store) listingsChanged(chain string, seen int64) *bun.RawQuery {
 	return s.read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
 		" FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
-		"WHERE p.chain = t.chain AND p.base = t.mint AND p.price > 0 AND p."+listedOnly+") AS usd FROM (SELECT base AS mint FROM pools "+
+		"WHERE p."+poolsChain+" = t.chain AND p.base = t.mint AND p.price > 0 AND p."+listedOnly+") AS usd FROM (SELECT base AS mint FROM pools "+
 		"WHERE chain = ? AND commit_no > ? UNION SELECT mint FROM tokens WHERE chain = ? AND commit_no > ?) c "+
 		"JOIN tokens t ON t.chain = ? AND t.mint = c.mint", chain, seen, chain, seen, chain)
 }
@@ -53,7 +53,7 @@ func (s *Store) ListingsOf(ctx context.Context, chain string, mints []market.Add
 func (s *Store) listingsOf(chain string, mints []market.Address) *bun.RawQuery {
 	return s.read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
 		" FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
-		"WHERE p.chain = t.chain AND p.base = t.mint AND p.price > 0 AND p."+listedOnly+") AS usd FROM tokens t WHERE t.chain = ? AND t.mint IN (?)",
+		"WHERE p."+poolsChain+" = t.chain AND p.base = t.mint AND p.price > 0 AND p."+listedOnly+") AS usd FROM tokens t WHERE t.chain = ? AND t.mint IN (?)",
 		chain, among(s.postgres != nil, addressKeys(mints)))
 }
 

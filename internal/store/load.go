@@ -35,7 +35,7 @@ func (s *Store) Load(ctx context.Context, chain string, w market.Wanted) (market
 	if out.Pools, err = rowsTo(append(pools, ofBases...), (*poolRow).pool); err != nil {
 		return out, err
 	}
-	if err = s.loadTicks(ctx, chain, &out); err != nil {
+	if err = s.loadTicks(ctx, chain, pools, &out); err != nil {
 		return out, err
 	}
 	tokens, err := in[tokenRow](ctx, s, chain, "mint", addressKeys(w.Tokens))
@@ -69,6 +69,11 @@ func addressKeys(list []market.Address) []any {
 // listedOnly is the condition on pools by which pools_listed is searched, and withAccount leaves out what anyone can make any number of.
 const listedOnly = "unlisted = FALSE"
 
+// poolsChain is the chain of pools that are looked up by their base, as what no index is searched by. Without statistics SQLite would take the
+// primary key's chain for a better start than several bases, and PostgreSQL the chain and the base of pools_traded for a better one than
+// pools_listed: either reads pools by the thousand that aren't listed.
+const poolsChain = "chain || ''"
+
 var withAccount = func() string {
 	var names []string
 	for _, p := range market.Protocols {
@@ -98,8 +103,7 @@ func in[R any](ctx context.Context, s *Store, chain, column string, keys []any, 
 func chosen[R any](s *Store, into *[]R, chain, column string, keys []any, conditions []string) *bun.SelectQuery {
 	ofChain := "chain = ?"
 	if column == "base" {
-		// SQLite, without statistics, would take the primary key's chain for a better start than several bases, and read all its pools.
-		ofChain = "chain || '' = ?"
+		ofChain = poolsChain + " = ?"
 	}
 	q := s.write.NewSelect().Model(into).Where(ofChain, chain).Where(column+" IN (?)", among(s.postgres != nil, keys))
 	for _, c := range conditions {
@@ -108,11 +112,11 @@ func chosen[R any](s *Store, into *[]R, chain, column string, keys []any, condit
 	return q
 }
 
-func (s *Store) loadTicks(ctx context.Context, chain string, out *market.Rows) error {
+func (s *Store) loadTicks(ctx context.Context, chain string, pools []poolRow, out *market.Rows) error {
 	var keys []any
-	for i := range out.Pools {
-		if out.Pools[i].Protocol.Concentrated() {
-			keys = append(keys, out.Pools[i].ID.Bytes())
+	for i := range pools {
+		if market.Protocol(pools[i].Protocol).Concentrated() {
+			keys = append(keys, pools[i].ID)
 		}
 	}
 	rows, err := in[ticksRow](ctx, s, chain, "pool", keys)

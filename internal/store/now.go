@@ -131,7 +131,7 @@ func (s *Store) poolsNowOf(bases []market.Address) (text string, args []any) {
 	// Ranked where they are read: a second look at the table by key would leave the planner a choice.
 	inner := "SELECT " + columnsOf[poolRow](s.read, "p") + ", " + quoteOf + ", " +
 		"ROW_NUMBER() OVER (PARTITION BY p.chain, p.base ORDER BY p.id = t.pool DESC, p.untrusted = '' DESC, " +
-		"p.locked * COALESCE(q.usd, 0) DESC, p.id) AS place FROM pools p JOIN tokens t ON t.chain = p.chain AND t.mint = p.base " +
+		"p.locked * COALESCE(q.usd, 0) DESC, p.id) AS place FROM pools p JOIN tokens t ON t.chain = p." + poolsChain + " AND t.mint = p.base " +
 		"LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.base IN (" + marks + ") AND p." + listedOnly
 	return "SELECT " + columnsOf[poolRow](s.read, "r") + ", r.quote_usd, r.quote_pegged, r.quote_day_usd, r.quote_block, r.quote_at FROM (" + inner +
 		") r WHERE r.place <= " + strconv.Itoa(PoolsOfToken) + " ORDER BY r.chain, r.id", args
