@@ -1,9 +1,12 @@
 package apiserver
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"log/slog"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -45,8 +48,10 @@ type Program struct {
 	Settings
 
 	// Database is sqlite:PATH or postgres://….
-	Database     string
-	Declarations Declarations
+	Database string
+	// SchemaDeadline is how long to wait for the database and its schema; 0 is 5 minutes.
+	SchemaDeadline time.Duration
+	Declarations   Declarations
 	// Checker makes trust checks; without one the last stored reports are answered.
 	Checker    checker.Checker
 	Operations telemetry.OperationsOptions
@@ -69,34 +74,22 @@ func (p *Program) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = operations.Close() }()
-	st, err := store.OpenPatiently(ctx, p.Database, p.Now, p.Log)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = st.Close() }()
-	server, closing, err := p.NewServer(Dependencies{
-		Address: listener.Addr(), Store: st, Catalog: p.Declarations.Catalog(), Checker: p.Checker, Metrics: p.Metrics, Now: p.Now, Log: p.Log,
-	})
-	if err != nil {
-		return err
-	}
-	defer closing()
+	var server atomic.Pointer[Server]
 	ready := func(ctx context.Context) error {
 		if err := p.Declarations.Ready(); err != nil {
 			return err
 		}
-		return server.Ready(ctx)
+		if s := server.Load(); s != nil {
+			return s.Ready(ctx)
+		}
+		return errWaiting
 	}
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error {
-		if err := p.Declarations.Start(ctx); err != nil {
-			return err
-		}
-		return server.Run(ctx, listener)
-	})
+	// While the program waits for the schema it is alive, and its metrics can be read.
 	g.Go(func() error {
 		return telemetry.Serve(ctx, operations, telemetry.Operations(p.Metrics, telemetry.Always, ready, p.Operations.Pprof), time.Second, p.Log)
 	})
+	g.Go(func() error { return p.serve(ctx, listener, server.Store) })
 	if p.Ready != nil {
 		g.Go(func() error {
 			for ready(ctx) != nil {
@@ -110,6 +103,38 @@ func (p *Program) Run(ctx context.Context) error {
 	}
 	return g.Wait()
 }
+
+// errWaiting means that the database isn't open yet.
+var errWaiting = errors.New("the database isn't open yet")
+
+// serve opens the database, makes the server and answers until ctx ends.
+func (p *Program) serve(ctx context.Context, listener net.Listener, made func(*Server)) error {
+	st, err := store.OpenReaderPatiently(ctx, p.Database, store.Waiting{
+		Deadline: cmp.Or(p.SchemaDeadline, schemaDeadline), Now: p.Now, Log: p.Log,
+	})
+	if err != nil {
+		if ctx.Err() != nil { // the program was told to end while it waited
+			return nil
+		}
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	server, closing, err := p.NewServer(Dependencies{
+		Address: listener.Addr(), Store: st, Catalog: p.Declarations.Catalog(), Checker: p.Checker, Metrics: p.Metrics, Now: p.Now, Log: p.Log,
+	})
+	if err != nil {
+		return err
+	}
+	defer closing()
+	made(server)
+	if err := p.Declarations.Start(ctx); err != nil {
+		return err
+	}
+	return server.Run(ctx, listener)
+}
+
+// schemaDeadline is the default of Program.SchemaDeadline.
+const schemaDeadline = 5 * time.Minute
 
 // readyPause is the time between two looks whether the API answers yet.
 const readyPause = 20 * time.Millisecond

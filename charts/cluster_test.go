@@ -183,6 +183,7 @@ func (s *server) life(t *testing.T, helm string) {
 	}
 	s.rules(t)
 	s.kubectl(t, "", "apply", "-f", "../config/samples/02-base.yaml")
+	first := s.migration(t)
 
 	s.helm(t, helm, "upgrade", "boardwalk", changed(t), "--set", "apiserver.replicas=3", "--wait", "--timeout", "3m")
 	if got := s.kubectl(t, "", "get", "deployment", "boardwalk-apiserver", "-o", "jsonpath={.spec.replicas}"); got != "3" {
@@ -194,7 +195,11 @@ func (s *server) life(t *testing.T, helm string) {
 	if s.secret(t) != uri {
 		t.Errorf("the upgrade made another password")
 	}
+	if second := s.migration(t); second == first {
+		t.Errorf("the upgrade left the schema to the Job of the revision before")
+	}
 	s.helm(t, helm, "rollback", "boardwalk", "1")
+	s.migration(t)
 	if s.secret(t) != uri {
 		t.Errorf("the rollback made another password")
 	}
@@ -212,6 +217,18 @@ func (s *server) life(t *testing.T, helm string) {
 	if got := strings.Fields(left); !slices.Equal(got, want) {
 		t.Errorf("left behind is %q, wanted %q", got, want)
 	}
+}
+
+// migration is the one Job that makes the schema, when it has ended well.
+func (s *server) migration(t *testing.T) string {
+	t.Helper()
+	const selector = "app.kubernetes.io/component=migration"
+	s.kubectl(t, "", "wait", "job", "-l", selector, "--for=condition=Complete", "--timeout=1m")
+	names := strings.Fields(s.kubectl(t, "", "get", "jobs", "-l", selector, "-o", "name"))
+	if len(names) != 1 {
+		t.Errorf("%d Jobs make the schema: %q", len(names), names)
+	}
+	return names[0]
 }
 
 // discard deletes what belongs to no namespace, at the end of a test.

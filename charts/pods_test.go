@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -225,7 +226,7 @@ func TestFlags(t *testing.T) {
 	server := container(t, pod, "apiserver")
 	if got, want := args(t, server), []string{
 		"apiserver", "--from-cluster", "--indexers=http://boardwalk-indexer-{chain}:8081", "--listen=:8080", "--operations=:8082", "--log-json", "--log-level=info",
-		"--base-url=https://api.example.com", "--trusted-proxy=10.0.0.0/8", "--renderer=/run/boardwalk/renderer/renderer.sock",
+		"--wait-for-schema=300s", "--base-url=https://api.example.com", "--trusted-proxy=10.0.0.0/8", "--renderer=/run/boardwalk/renderer/renderer.sock",
 	}; !slices.Equal(got, want) {
 		t.Errorf("the API server has %q, wanted %q", got, want)
 	}
@@ -233,7 +234,7 @@ func TestFlags(t *testing.T) {
 		return map[string]any{"name": variable, "valueFrom": map[string]any{"secretKeyRef": map[string]any{"name": name, "key": key}}}
 	}
 	if got, want := server.Object["env"], []any{
-		secret("BOARDWALK_DB", "boardwalk-postgres-app", "uri"), secret("BOARDWALK_REDIS", "boardwalk-redis", "url"),
+		secret("BOARDWALK_DB", "boardwalk-postgres-reader", "uri"), secret("BOARDWALK_REDIS", "boardwalk-redis", "url"),
 		map[string]any{"name": "GOMEMLIMIT", "value": "921MiB"},
 	}; !reflect.DeepEqual(got, want) {
 		t.Errorf("the API server's environment is %v, wanted %v", got, want)
@@ -246,7 +247,7 @@ func TestFlags(t *testing.T) {
 	pod, _ = template(one(t, all, "Deployment", "markets-apiserver"))
 	if got, want := args(t, container(t, pod, "apiserver")), []string{
 		"apiserver", "--from-cluster", "--indexers=http://boardwalk-indexer-{chain}:8081", "--listen=:8080", "--operations=:8082", "--log-json", "--log-level=warn",
-		"--base-url=https://api.example.com", "--docs-url=https://docs.example.com/boardwalk",
+		"--wait-for-schema=3600s", "--base-url=https://api.example.com", "--docs-url=https://docs.example.com/boardwalk",
 		"--trusted-proxy=10.0.0.0/8", "--trusted-proxy=192.0.2.7", "--trusted-proxy=2001:db8::/32",
 		"--site=/etc/boardwalk/site/site.yaml", "--builder-keys=/etc/boardwalk/builder-keys/hashes.txt",
 		"--max-in-flight=200", "--access-log", "--renderer=/run/boardwalk/renderer/renderer.sock", "--pprof",
@@ -255,30 +256,86 @@ func TestFlags(t *testing.T) {
 	}
 }
 
-// TestDatabaseIsForAllTheSame: API server and indexers are given one Secret and key.
-func TestDatabaseIsForAllTheSame(t *testing.T) {
+// TestWhoGetsWhichDatabaseAddress: operator, indexers and the migration have the owner's, the API servers the reader's where there is one.
+func TestWhoGetsWhichDatabaseAddress(t *testing.T) {
 	t.Parallel()
-	for name, c := range map[string]struct{ set, secret, key string }{
-		"evaluation": {"fullnameOverride=markets", "markets-evaluation-db", "uri"},
-		"existing":   {"database.evaluation.enabled=false,database.existingSecret.name=db,database.existingSecret.key=address", "db", "address"},
+	const own = "database.evaluation.enabled=false,database.existingSecret.name=db,database.existingSecret.key=address"
+	for name, c := range map[string]struct{ set, owner, ownerKey, reader, readerKey, migrate string }{
+		"evaluation": {"fullnameOverride=markets", "markets-evaluation-db", "uri", "markets-evaluation-db", "uri", "[migrate --log-json]"},
+		"existing":   {own, "db", "address", "db", "address", "[migrate --log-json]"},
+		"a reader": {
+			own + ",database.reader.existingSecret.name=ro,database.reader.role=Market-Reader", "db", "address", "ro", "uri",
+			"[migrate --log-json --reader=Market-Reader]",
+		},
 	} {
-		all := render(t, "helm", "--set", c.set)
-		for _, o := range all {
+		pods := 0
+		for _, o := range render(t, "helm", "--set", c.set) {
 			pod, ok := template(o)
 			if !ok {
 				continue
 			}
+			given := func(container *unstructured.Unstructured, secret, key string) {
+				pods++
+				raw, err := json.Marshal(container.Object["env"])
+				want := `[{"name":"BOARDWALK_DB","valueFrom":{"secretKeyRef":{"key":"` + key + `","name":"` + secret + `"}}}`
+				if err != nil || !strings.HasPrefix(string(raw), want) || strings.Count(string(raw), "secretKeyRef") != 1 {
+					t.Errorf("%s: the environment of %v is %s, wanted %s (%v)", name, container.Object["name"], raw, want, err)
+				}
+			}
 			switch pod.GetLabels()["app.kubernetes.io/component"] {
 			case "operator":
-				if a := args(t, container(t, pod, "operator")); !slices.Contains(a, "--database-secret="+c.secret) ||
-					!slices.Contains(a, "--database-secret-key="+c.key) {
+				pods++
+				if a := args(t, container(t, pod, "operator")); !slices.Contains(a, "--database-secret="+c.owner) ||
+					!slices.Contains(a, "--database-secret-key="+c.ownerKey) {
 					t.Errorf("%s: the operator has %q", name, a)
 				}
-			case "apiserver":
-				raw, err := json.Marshal(container(t, pod, "apiserver").Object["env"])
-				if want := `{"key":"` + c.key + `","name":"` + c.secret + `"}`; err != nil || !strings.Contains(string(raw), want) {
-					t.Errorf("%s: the API server's environment is %s, wanted %s (%v)", name, raw, want, err)
+			case "migration":
+				migrate := container(t, pod, "migrate")
+				given(migrate, c.owner, c.ownerKey)
+				if got := fmt.Sprint(args(t, migrate)); got != c.migrate {
+					t.Errorf("%s: the migration is %s, wanted %s", name, got, c.migrate)
 				}
+			case "apiserver":
+				given(container(t, pod, "apiserver"), c.reader, c.readerKey)
+			}
+		}
+		if pods != 3 {
+			t.Errorf("%s: %d pods have a database", name, pods)
+		}
+	}
+}
+
+// TestNotesTellWhoMayWrite: an install without a reader says what that leaves open, and what to do.
+func TestNotesTellWhoMayWrite(t *testing.T) {
+	t.Parallel()
+	const open, command = "whoever takes one over can end that", "--set database.reader.existingSecret.name=boardwalk-db-reader --set database.reader.role=boardwalk_reader"
+	existing := filepath.Join(chart, "ci", "existing-database.yaml")
+	for name, c := range map[string]struct {
+		args       []string
+		has, lacks []string
+	}{
+		"without a reader": {args: []string{"-f", existing}, has: []string{open, command, "component=migration"}, lacks: []string{"API servers read as"}},
+		"with a reader": {
+			args: []string{"-f", filepath.Join(chart, "ci", "production.yaml")}, has: []string{"API servers read as boardwalk_reader"}, lacks: []string{open},
+		},
+		"without the Job": {
+			args: []string{"-f", existing, "--set", "database.migration.enabled=false"}, has: []string{"run boardwalk migrate"}, lacks: []string{"component=migration"},
+		},
+	} {
+		// Helm 3 wants a cluster for this.
+		notes, _, err := run(t.Context(), t, "", "", "helm", append([]string{"install", "boardwalk", chart, "-n", "boardwalk", "--dry-run=client"}, c.args...)...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, notes, _ = strings.Cut(notes, "NOTES:")
+		for _, part := range c.has {
+			if !strings.Contains(notes, part) {
+				t.Errorf("%s: the notes lack %q:\n%s", name, part, notes)
+			}
+		}
+		for _, part := range c.lacks {
+			if strings.Contains(notes, part) {
+				t.Errorf("%s: the notes have %q:\n%s", name, part, notes)
 			}
 		}
 	}

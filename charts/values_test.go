@@ -38,9 +38,18 @@ func TestMistakesAreRefused(t *testing.T) {
 			`database: {existingSecret: {name: db}}`,
 			`To use the Secret "db", write database.evaluation.enabled: false`,
 		},
-		"short password": {`database: {evaluation: {password: hunter2}}`, `database.evaluation.password: write 16 to 64 letters and digits`},
-		"bad size":       {`database: {evaluation: {persistence: {size: 10 GB}}}`, `at '/database/evaluation/persistence/size'`},
-		"bad retention":  {`database: {evaluation: {persistence: {whenDeleted: Keep}}}`, `value must be one of 'Retain', 'Delete'`},
+		"reader without a role": {
+			`database: {evaluation: {enabled: false}, existingSecret: {name: db}, reader: {existingSecret: {name: ro}}}`,
+			`database.reader: one half is missing. Write existingSecret.name`,
+		},
+		"reader of the small one": {
+			`database: {reader: {existingSecret: {name: ro}, role: reader}}`,
+			`database.reader: the evaluation database has one role alone`,
+		},
+		"role that is SQL": {`database: {reader: {role: "x; DROP"}}`, `at '/database/reader/role': 'x; DROP' does not match pattern`},
+		"short password":   {`database: {evaluation: {password: hunter2}}`, `database.evaluation.password: write 16 to 64 letters and digits`},
+		"bad size":         {`database: {evaluation: {persistence: {size: 10 GB}}}`, `at '/database/evaluation/persistence/size'`},
+		"bad retention":    {`database: {evaluation: {persistence: {whenDeleted: Keep}}}`, `value must be one of 'Retain', 'Delete'`},
 		"two Redis": {
 			`redis: {url: "redis://a.example.com", existingSecret: {name: redis}}`,
 			`redis: two addresses are named. Keep redis.existingSecret.name`,

@@ -9,25 +9,33 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
 
-// operations are the flags that every program has.
+// logging are the flags of a program's log.
+type logging struct {
+	level string
+	json  bool
+}
+
+func (l *logging) register(cmd *cobra.Command) {
+	cmd.Flags().StringVar(&l.level, "log-level", "info", "debug, info, warn or error")
+	cmd.Flags().BoolVar(&l.json, "log-json", false, "write the log as JSON")
+}
+
+// log is the program's, on its standard error.
+func (l *logging) log(cmd *cobra.Command) (*slog.Logger, error) {
+	return telemetry.NewLog(cmd.ErrOrStderr(), l.level, l.json)
+}
+
+// operations are the flags that every program has that runs until it is stopped.
 type operations struct {
 	telemetry.OperationsOptions
-
-	logLevel string
-	logJSON  bool
+	logging
 }
 
 func (o *operations) register(cmd *cobra.Command, address string) {
 	f := cmd.Flags()
 	f.StringVar(&o.Address, "operations", address, "address for /livez, /readyz and /metrics")
-	f.StringVar(&o.logLevel, "log-level", "info", "debug, info, warn or error")
-	f.BoolVar(&o.logJSON, "log-json", false, "write the log as JSON")
+	o.logging.register(cmd)
 	f.BoolVar(&o.Pprof, "pprof", false, "serve /debug/pprof on the operations address")
-}
-
-// log is the program's, on its standard error.
-func (o *operations) log(cmd *cobra.Command) (*slog.Logger, error) {
-	return telemetry.NewLog(cmd.ErrOrStderr(), o.logLevel, o.logJSON)
 }
 
 // database is the flag of every program with one.

@@ -24,11 +24,12 @@ func New(build httpapi.Build) *cobra.Command {
   boardwalk operator    the Kubernetes operator: an indexer for each declared chain
   boardwalk indexer     one chain's indexer
   boardwalk apiserver   the public API, from what the indexers wrote
-  boardwalk renderer    the cards' pictures, for the API`,
+  boardwalk renderer    the cards' pictures, for the API
+  boardwalk migrate     the database's schema, made by its owner before the others start`,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.AddCommand(upCommand(build), operatorCommand(), indexerCommand(), apiserverCommand(build), rendererCommand(), versionCommand(build))
+	root.AddCommand(upCommand(build), operatorCommand(), indexerCommand(), apiserverCommand(build), rendererCommand(), migrateCommand(), versionCommand(build))
 	return root
 }
 

@@ -48,6 +48,8 @@ var ErrLocked = errors.New("the database file is in use by another boardwalk pro
 // ErrUnreachable means that nobody answers where the database should be, or that it is only just starting.
 var ErrUnreachable = errors.New("the database isn't there yet")
 
+var errAddress = errors.New("database: the address must begin with postgres:// or sqlite: (as in sqlite:boardwalk.db)")
+
 // connectTimeout bounds one attempt to connect where the address says nothing of it: packets that are dropped on the way are missed for
 // two minutes otherwise.
 const connectTimeout = 5 * time.Second
@@ -70,7 +72,7 @@ func Open(ctx context.Context, dsn string) (*Store, error) {
 	case strings.HasPrefix(dsn, "sqlite:"):
 		return openSQLite(ctx, strings.TrimPrefix(dsn, "sqlite:"))
 	default:
-		return nil, errors.New("database: the address must begin with postgres:// or sqlite: (as in sqlite:boardwalk.db)")
+		return nil, errAddress
 	}
 }
 
@@ -101,44 +103,69 @@ func Try(ctx context.Context, dsn string) error {
 }
 
 func openPostgres(ctx context.Context, dsn string) (*Store, error) {
-	cfg, err := parsePostgres(dsn)
+	cfg, limits, err := readPostgres(dsn)
 	if err != nil {
 		return nil, err
 	}
-	limits, err := timeoutsOf(cfg)
-	if err != nil {
-		return nil, err
-	}
-	cfg.DialFunc = limits.dial
-	open := func(conns int, each deadline, options ...stdlib.OptionOpenDB) *sql.DB {
-		bounded := cfg.Copy()
-		bounded.Tracer = each
-		db := stdlib.OpenDB(*bounded, options...)
-		db.SetMaxOpenConns(conns)
-		db.SetMaxIdleConns(conns)
-		db.SetConnMaxIdleTime(5 * time.Minute)
-		return db
-	}
-	conns := 4 * runtime.GOMAXPROCS(0)
-	db := open(conns, beyond(readTime))
-	if err := db.PingContext(ctx); err != nil {
-		if unreachable(err) {
-			err = fmt.Errorf("%w: %w", ErrUnreachable, err)
-		}
-		return nil, errors.Join(fmt.Errorf("database: no connection to PostgreSQL at %s:%d, database %q: "+
-			"check that it runs and that user and password are right: %w", cfg.Host, cfg.Port, cfg.Database, err), db.Close())
+	db := openPool(cfg, poolSize(), beyond(readTime))
+	if err := ping(ctx, db, cfg); err != nil {
+		return nil, errors.Join(err, db.Close())
 	}
 	s := &Store{
 		read:    bun.NewDB(db, pgdialect.New()),
-		write:   bun.NewDB(open(conns, beyond(limits.statement), stdlib.OptionAfterConnect(limits.set)), pgdialect.New()),
-		reserve: bun.NewDB(open(reserved, beyond(readTime)), pgdialect.New()), postgres: cfg, hints: newHints(),
+		write:   bun.NewDB(openPool(cfg, poolSize(), beyond(limits.statement), stdlib.OptionAfterConnect(limits.set)), pgdialect.New()),
+		reserve: bun.NewDB(openPool(cfg, reserved, beyond(readTime)), pgdialect.New()), postgres: cfg, hints: newHints(),
 		unlock: func() error { return nil },
 	}
-	migrator := bun.NewDB(open(conns, 0), pgdialect.New()) // a migration takes as long as it takes
+	migrator := bun.NewDB(openPool(cfg, poolSize(), 0), pgdialect.New()) // a migration takes as long as it takes
 	if err := errors.Join(s.migrate(ctx, migrator), migrator.Close()); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
+}
+
+// readPostgres reads an address: how to connect, and how long the database may take.
+func readPostgres(dsn string) (*pgx.ConnConfig, timeouts, error) {
+	if !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://") {
+		return nil, timeouts{}, errAddress
+	}
+	cfg, err := parsePostgres(dsn)
+	if err != nil {
+		return nil, timeouts{}, err
+	}
+	limits, err := timeoutsOf(cfg)
+	if err != nil {
+		return nil, timeouts{}, err
+	}
+	cfg.DialFunc = limits.dial
+	return cfg, limits, nil
+}
+
+// poolSize is how many connections readers and writers have each.
+func poolSize() int { return 4 * runtime.GOMAXPROCS(0) }
+
+// openPool makes a pool of connections on which each statement has a deadline; none is made yet.
+func openPool(cfg *pgx.ConnConfig, conns int, each deadline, options ...stdlib.OptionOpenDB) *sql.DB {
+	bounded := cfg.Copy()
+	bounded.Tracer = each
+	db := stdlib.OpenDB(*bounded, options...)
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	db.SetConnMaxIdleTime(5 * time.Minute)
+	return db
+}
+
+// ping makes a first connection. The error of a PostgreSQL that isn't there is ErrUnreachable.
+func ping(ctx context.Context, db *sql.DB, cfg *pgx.ConnConfig) error {
+	err := db.PingContext(ctx)
+	if err == nil {
+		return nil
+	}
+	if unreachable(err) {
+		err = fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+	return fmt.Errorf("database: no connection to PostgreSQL at %s:%d, database %q: "+
+		"check that it runs and that user and password are right: %w", cfg.Host, cfg.Port, cfg.Database, err)
 }
 
 func openSQLite(ctx context.Context, path string) (*Store, error) {

@@ -78,6 +78,11 @@ func timeoutsOf(cfg *pgx.ConnConfig) (timeouts, error) {
 	return t, nil
 }
 
+// readOnly are the settings of a reader's session: its transactions are read-only where nothing asks for another kind.
+func readOnly() timeouts {
+	return timeouts{settings: [][2]string{{"default_transaction_read_only", "on"}}}
+}
+
 // parseTimeout reads a time as PostgreSQL writes it: milliseconds, or a number with a unit.
 func parseTimeout(text string) (time.Duration, error) {
 	for _, u := range []struct {

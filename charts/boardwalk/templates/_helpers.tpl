@@ -64,6 +64,53 @@ helm.sh/chart: {{ printf "%s-%s" .root.Chart.Name .root.Chart.Version | replace 
 {{ ternary "uri" .Values.database.existingSecret.key .Values.database.evaluation.enabled }}
 {{- end -}}
 
+{{/* The Secret and key with the address that the API servers have: the reader's, or the owner's. */}}
+{{- define "boardwalk.readerSecret" -}}
+{{ .Values.database.reader.existingSecret.name | default (include "boardwalk.databaseSecret" .) }}
+{{- end -}}
+{{- define "boardwalk.readerSecretKey" -}}
+{{- if .Values.database.reader.existingSecret.name -}}
+{{ .Values.database.reader.existingSecret.key }}
+{{- else -}}
+{{ include "boardwalk.databaseSecretKey" . }}
+{{- end -}}
+{{- end -}}
+
+{{/* The Job that makes the schema: (dict "root" $ "component" …). Its name has a hash of this. */}}
+{{- define "boardwalk.migrationSpec" -}}
+backoffLimit: 10
+template:
+  metadata:
+    labels:
+      {{- include "boardwalk.podLabels" .component | nindent 6 }}
+  spec:
+    restartPolicy: Never
+    automountServiceAccountToken: false
+    {{- include "boardwalk.pod" .component | nindent 4 }}
+    containers:
+    - name: migrate
+      image: {{ include "boardwalk.image" .root | quote }}
+      imagePullPolicy: {{ .root.Values.image.pullPolicy }}
+      args:
+      - migrate
+      - --log-json
+      {{- with .root.Values.database.reader.role }}
+      - {{ printf "--reader=%s" . | quote }}
+      {{- end }}
+      env:
+      - name: BOARDWALK_DB
+        valueFrom:
+          secretKeyRef:
+            name: {{ include "boardwalk.databaseSecret" .root | quote }}
+            key: {{ include "boardwalk.databaseSecretKey" .root | quote }}
+      resources:
+        requests: {cpu: 50m, memory: 64Mi}
+        limits: {memory: 256Mi}
+      securityContext:
+        {{- include "boardwalk.containerSecurityContext" .root | nindent 8 }}
+      terminationMessagePolicy: FallbackToLogsOnError
+{{- end -}}
+
 {{- define "boardwalk.baseURL" -}}
 {{- if .Values.apiserver.baseUrl -}}
 {{ .Values.apiserver.baseUrl }}
@@ -150,13 +197,32 @@ capabilities:
   {{- end }}
 {{- end -}}
 
-{{/* Egress that operator and API server share: names, the Kubernetes API, what was added by hand. */}}
-{{- define "boardwalk.commonEgress" -}}
+{{/* Egress to who resolves names. */}}
+{{- define "boardwalk.namesEgress" -}}
 - ports:
   {{- range .Values.networkPolicy.dns.ports }}
   - {protocol: UDP, port: {{ . | int64 }}}
   - {protocol: TCP, port: {{ . | int64 }}}
   {{- end }}
+{{- end -}}
+
+{{/* Egress to the database. */}}
+{{- define "boardwalk.databaseEgress" -}}
+{{- if .Values.database.evaluation.enabled -}}
+- to:
+  - podSelector:
+      matchLabels:
+        {{- include "boardwalk.selector" (dict "root" $ "component" "evaluation-db") | nindent 8 }}
+  ports:
+  - {protocol: TCP, port: 5432}
+{{- else -}}
+{{ include "boardwalk.egress" .Values.networkPolicy.database }}
+{{- end -}}
+{{- end -}}
+
+{{/* Egress that operator and API server share: names, the Kubernetes API, what was added by hand. */}}
+{{- define "boardwalk.commonEgress" -}}
+{{ include "boardwalk.namesEgress" . }}
 {{ include "boardwalk.egress" .Values.networkPolicy.kubernetes }}
 {{- with .Values.networkPolicy.extraEgress }}
 {{ toYaml . }}

@@ -1,0 +1,178 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/uptrace/bun"
+)
+
+// ErrNotGranted is returned by Migration.Run when the reader can't be given its rights by the role that runs it.
+var ErrNotGranted = errors.New("the reader may not read")
+
+// Migration is the program that brings a database's schema up to date and ends.
+type Migration struct {
+	// Database is the address of the owner: sqlite:PATH or postgres://….
+	Database string
+	// Reader is a PostgreSQL role that is to read all tables, those of later migrations too, and nothing else; empty is none.
+	Reader string
+	// Out gets the SQL that an administrator has to run where the owner may not.
+	Out io.Writer
+	Now func() time.Time
+	Log *slog.Logger
+}
+
+// Run waits for a database that isn't there yet, migrates it and gives the reader its rights.
+func (m *Migration) Run(ctx context.Context) error {
+	if m.Reader != "" && strings.HasPrefix(m.Database, "sqlite:") {
+		return errors.New("--reader is for PostgreSQL: an SQLite file has no roles; leave it out")
+	}
+	st, err := OpenPatiently(ctx, m.Database, m.Now, m.Log)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = st.Close() }()
+	m.Log.InfoContext(ctx, "the schema is up to date", "schema", schemaVersion)
+	if m.Reader == "" {
+		return nil
+	}
+	return m.grant(ctx, st.write)
+}
+
+func (m *Migration) grant(ctx context.Context, db *bun.DB) error {
+	r, err := examineReader(ctx, db, m.Reader)
+	if err != nil {
+		return err
+	}
+	if len(r.writable) > 0 {
+		return fmt.Errorf("role %s may write to %d tables, such as %s, so it is no reader: name a role that doesn't own them, "+
+			"is no member of their owner, no superuser, and has no right on them but SELECT", m.Reader, len(r.writable), r.writable[0])
+	}
+	if r.creates {
+		m.Log.WarnContext(ctx, "the reader may make tables and functions in the schema, which the owner could run unawares: take that away",
+			"sql", "REVOKE CREATE ON SCHEMA "+ident(r.schema)+" FROM PUBLIC, "+ident(m.Reader))
+	}
+	if len(r.missing) == 0 {
+		m.Log.InfoContext(ctx, "the reader has its rights", "role", m.Reader)
+		return nil
+	}
+	wanted := r.missing
+	if r.exists {
+		if err := runAll(ctx, db.DB, wanted); err != nil {
+			return err
+		}
+		// A statement without the right to it can end in a warning alone.
+		if r, err = examineReader(ctx, db, m.Reader); err != nil {
+			return err
+		}
+		if len(r.missing) == 0 {
+			m.Log.InfoContext(ctx, "the reader was given its rights", "role", m.Reader)
+			return nil
+		}
+	}
+	_, err = fmt.Fprintf(m.Out, "-- To be run by an administrator, connected to the database %s:\n%s;\n", ident(r.database), strings.Join(wanted, ";\n"))
+	if err != nil {
+		return fmt.Errorf("write the SQL: %w", err)
+	}
+	why := "doesn't exist, and this program makes no roles"
+	if r.exists {
+		why = "can't be given its rights by the role " + r.owner
+	}
+	return fmt.Errorf("%w: role %s %s: have an administrator run the SQL that is written above, then run this again", ErrNotGranted, m.Reader, why)
+}
+
+// runAll runs statements in one transaction. That the role has no right to one of them is no error.
+func runAll(ctx context.Context, db *sql.DB, statements []string) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return fmt.Errorf("database: give the reader its rights: %w", err)
+	}
+	defer func() { _ = tx.Rollback() }() // after a commit there is nothing to roll back
+	for _, s := range statements {
+		const insufficientPrivilege = "42501"
+		_, err := tx.ExecContext(ctx, s)
+		var pg *pgconn.PgError
+		if errors.As(err, &pg) && pg.Code == insufficientPrivilege {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("database: %s: %w", s, err)
+		}
+	}
+	if err := tx.Commit(); err != nil {
+		return fmt.Errorf("database: give the reader its rights: %w", err)
+	}
+	return nil
+}
+
+// readerRights is what a role may do with the tables.
+type readerRights struct {
+	owner, database, schema string
+	exists                  bool
+	// writable are the tables that it may change.
+	writable []table
+	// creates reports whether it may make objects in the schema.
+	creates bool
+	// missing are the statements that give it what it lacks.
+	missing []string
+}
+
+func examineReader(ctx context.Context, db *bun.DB, role string) (r readerRights, err error) {
+	err = db.QueryRowContext(ctx, "SELECT current_user, current_database(), n.nspname, EXISTS (SELECT 1 FROM pg_roles WHERE rolname = ?0) "+
+		"FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass('schema_reader')", role).
+		Scan(&r.owner, &r.database, &r.schema, &r.exists)
+	if err != nil {
+		return r, fmt.Errorf("database: look for role %s: %w", role, err)
+	}
+	connects, uses, later := false, false, false
+	unread := "TRUE"
+	var args []any
+	if r.exists {
+		// Rights on later tables are those that tables of the current role begin with.
+		if err = db.QueryRowContext(ctx, "SELECT has_database_privilege(?0, current_database(), 'CONNECT'), has_schema_privilege(?0, ?1, 'USAGE'), "+
+			"has_schema_privilege(?0, ?1, 'CREATE'), EXISTS (SELECT 1 FROM pg_default_acl d, aclexplode(d.defaclacl) a "+
+			"WHERE d.defaclrole = (SELECT oid FROM pg_roles WHERE rolname = current_user) AND d.defaclobjtype = 'r' "+
+			"AND d.defaclnamespace IN (0, (SELECT oid FROM pg_namespace WHERE nspname = ?1)) "+
+			"AND a.grantee = (SELECT oid FROM pg_roles WHERE rolname = ?0) AND a.privilege_type = 'SELECT')", role, r.schema).
+			Scan(&connects, &uses, &r.creates, &later); err != nil {
+			return r, fmt.Errorf("database: look for the rights of role %s: %w", role, err)
+		}
+		if r.writable, err = ownTables(ctx, db, "pg_has_role(?0, c.relowner, 'MEMBER') OR "+
+			"has_table_privilege(?0, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')", role); err != nil {
+			return r, err
+		}
+		unread, args = "NOT has_table_privilege(?0, c.oid, 'SELECT')", []any{role}
+	}
+	tables, err := ownTables(ctx, db, unread, args...)
+	if err != nil {
+		return r, err
+	}
+	to := " TO " + ident(role)
+	if !r.exists {
+		r.missing = append(r.missing, "CREATE ROLE "+ident(role)+" LOGIN PASSWORD 'choose one'")
+	}
+	if !connects {
+		r.missing = append(r.missing, "GRANT CONNECT ON DATABASE "+ident(r.database)+to)
+	}
+	if !uses {
+		r.missing = append(r.missing, "GRANT USAGE ON SCHEMA "+ident(r.schema)+to)
+	}
+	if len(tables) > 0 {
+		names := make([]string, 0, len(tables))
+		for _, t := range tables {
+			names = append(names, t.String())
+		}
+		r.missing = append(r.missing, "GRANT SELECT ON "+strings.Join(names, ", ")+to)
+	}
+	if !later {
+		r.missing = append(r.missing, "ALTER DEFAULT PRIVILEGES FOR ROLE "+ident(r.owner)+" IN SCHEMA "+ident(r.schema)+" GRANT SELECT ON TABLES"+to)
+	}
+	return r, nil
+}

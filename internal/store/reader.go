@@ -1,0 +1,151 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+
+	"github.com/boardwalkhq/boardwalk/internal/wait"
+)
+
+// ErrNoSchema is returned by OpenReader when the database lacks a schema that this binary can read, or when the role may not read it.
+var ErrNoSchema = errors.New("the database's schema isn't there yet")
+
+// OpenReader opens a database for a program that only reads. On PostgreSQL it makes no schema, its role needs no right but SELECT, and every
+// transaction is read-only; without a schema, or without rights on it, the error is ErrNoSchema. An SQLite file has one process,
+// which opens it as Open does.
+func OpenReader(ctx context.Context, dsn string) (*Store, error) {
+	if strings.HasPrefix(dsn, "sqlite:") {
+		return Open(ctx, dsn)
+	}
+	cfg, _, err := readPostgres(dsn)
+	if err != nil {
+		return nil, err
+	}
+	set := stdlib.OptionAfterConnect(readOnly().set)
+	open := func(conns int) *bun.DB {
+		return bun.NewDB(openPool(cfg, conns, beyond(readTime), set), pgdialect.New())
+	}
+	s := &Store{postgres: cfg, hints: newHints(), unlock: func() error { return nil }}
+	s.read, s.write, s.reserve = open(poolSize()), open(reserved), open(reserved)
+	if err := ping(ctx, s.read.DB, cfg); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if err := s.checkSchema(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// checkSchema says why the schema can't be read yet.
+func (s *Store) checkSchema(ctx context.Context) error {
+	var role, schemas string
+	var there bool
+	if err := s.read.QueryRowContext(ctx, "SELECT current_user, array_to_string(current_schemas(false), ', '), to_regclass('schema_reader') IS NOT NULL").
+		Scan(&role, &schemas, &there); err != nil {
+		return fmt.Errorf("database: look for its schema: %w", err)
+	}
+	if !there {
+		return fmt.Errorf("%w: role %s finds no tables of Boardwalk in the schemas that it may use (%s)", ErrNoSchema, role, schemas)
+	}
+	tables, err := ownTables(ctx, s.read, "NOT has_table_privilege(c.oid, 'SELECT')")
+	if err != nil {
+		return err
+	}
+	if n := len(tables); n > 0 {
+		return fmt.Errorf("%w: role %s may not read %d of its tables, such as %s", ErrNoSchema, role, n, tables[0].name)
+	}
+	if err := s.checkReader(ctx, s.read); err != nil {
+		return err
+	}
+	var version int
+	// A schema of another tool's making has no such table.
+	if err := s.read.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&version); err != nil {
+		return fmt.Errorf("database: read its schema's version: %w", err)
+	}
+	if version < schemaVersion {
+		return fmt.Errorf("%w: it has schema %d and this boardwalk reads %d", ErrNoSchema, version, schemaVersion)
+	}
+	return nil
+}
+
+// table is a table by its schema and name.
+type table struct{ schema, name string }
+
+func (t table) String() string { return ident(t.schema) + "." + ident(t.name) }
+
+// ownTables lists Boardwalk's tables that fulfil a condition on c (pg_class), by name: those of the schema and owner of schema_reader,
+// which others of the same database need not share. Partitions are read by way of their tables.
+func ownTables(ctx context.Context, db *bun.DB, condition string, args ...any) ([]table, error) {
+	rows, err := db.QueryContext(ctx, "SELECT n.nspname, c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
+		"JOIN pg_class r ON r.oid = to_regclass('schema_reader') AND r.relnamespace = c.relnamespace AND r.relowner = c.relowner "+
+		"WHERE c.relkind IN ('r', 'p') AND NOT c.relispartition AND ("+condition+") ORDER BY c.relname", args...)
+	if err != nil {
+		return nil, fmt.Errorf("database: list the tables: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var out []table
+	for rows.Next() {
+		var t table
+		if err := rows.Scan(&t.schema, &t.name); err != nil {
+			return nil, fmt.Errorf("database: list the tables: %w", err)
+		}
+		out = append(out, t)
+	}
+	return out, rows.Err()
+}
+
+// Waiting is how long a reader waits for a database and its schema.
+type Waiting struct {
+	// Deadline is how long at most.
+	Deadline time.Duration
+	Now      func() time.Time
+	Log      *slog.Logger
+}
+
+const (
+	// readerPause is the time between two looks at the database.
+	readerPause = 500 * time.Millisecond
+	// readerSays is the time between two lines that say what is waited for.
+	readerSays = 10 * time.Second
+)
+
+// OpenReaderPatiently is OpenReader, and waits for a database that nobody answers for and for a schema that isn't there yet. Every ten
+// seconds it says what it waits for.
+func OpenReaderPatiently(ctx context.Context, dsn string, w Waiting) (*Store, error) {
+	var said time.Time
+	for until := w.Now().Add(w.Deadline); ; {
+		st, err := OpenReader(ctx, dsn)
+		missing := errors.Is(err, ErrNoSchema)
+		if !missing && !errors.Is(err, ErrUnreachable) {
+			return st, err
+		}
+		now := w.Now()
+		if !now.Before(until) {
+			if missing {
+				err = fmt.Errorf("after waiting for %s: %w: run `boardwalk migrate` with the address of the database's owner, "+
+					"and with --reader where this program has a role of its own; the chart's Job does both, and its log says what went wrong", w.Deadline, err)
+			}
+			return nil, err
+		}
+		if now.Sub(said) >= readerSays {
+			said = now
+			log := w.Log.With("err", err.Error(), "ends_in", until.Sub(now).Round(time.Second).String())
+			if missing {
+				log.WarnContext(ctx, "waiting for the database's schema, which `boardwalk migrate` or an indexer makes")
+			} else {
+				log.WarnContext(ctx, "waiting for the database")
+			}
+		}
+		if !wait.For(ctx, readerPause) {
+			return nil, ctx.Err()
+		}
+	}
+}
