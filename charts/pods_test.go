@@ -244,6 +244,12 @@ func TestFlags(t *testing.T) {
 	}
 
 	all = render(t, "helm", "-f", filepath.Join(chart, "ci", "everything.yaml"))
+	pod, _ = template(one(t, all, "Deployment", "markets-operator"))
+	if got, want := args(t, container(t, pod, "operator")), []string{
+		"--indexer-deny-address=192.0.2.0/24", "--indexer-deny-address=2001:db8:1::/48", "--indexer-deny-address=198.51.100.7", "--pprof",
+	}; !slices.Equal(got[len(got)-4:], want) {
+		t.Errorf("the operator has %q, wanted %q at the end", got, want)
+	}
 	pod, _ = template(one(t, all, "Deployment", "markets-apiserver"))
 	if got, want := args(t, container(t, pod, "apiserver")), []string{
 		"apiserver", "--from-cluster", "--indexers=http://boardwalk-indexer-{chain}:8081", "--listen=:8080", "--operations=:8082", "--log-json", "--log-level=warn",

@@ -69,6 +69,7 @@ func TestMistakesAreRefused(t *testing.T) {
 		"no host":        {`ingress: {enabled: true}`, `Write ingress.hosts: [api.example.com]`},
 		"address a host": {`ingress: {hosts: ["https://api.example.com"]}`, `at '/ingress/hosts/0': 'https://api.example.com' does not match pattern`},
 		"host as base":   {`apiserver: {baseUrl: api.example.com}`, `at '/apiserver/baseUrl': 'api.example.com' does not match pattern '^(https?://`},
+		"named range":    {`indexers: {denyAddresses: [inside.example.com]}`, `at '/indexers/denyAddresses/0': 'inside.example.com' does not match pattern`},
 		"named proxy":    {`apiserver: {trustedProxies: [proxy.example.com]}`, `at '/apiserver/trustedProxies/0': 'proxy.example.com' does not match pattern`},
 		"negative":       {`apiserver: {maxInFlight: -1}`, `at '/apiserver/maxInFlight': minimum: got -1, want 0`},
 		"unknown level":  {`operator: {logLevel: verbose}`, `at '/operator/logLevel': value must be one of 'debug', 'info', 'warn', 'error'`},

@@ -12,6 +12,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/boardwalkhq/boardwalk/indexer/metadata"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/operator"
 	"github.com/boardwalkhq/boardwalk/operator/controller"
@@ -89,6 +90,9 @@ nodes' URLs from theirs.`,
 			if p.Workload.RunAsUser < 0 {
 				return fmt.Errorf("--indexer-run-as-user %d is no user; allowed: 1 or more, or 0 for the cluster's choice", p.Workload.RunAsUser)
 			}
+			if _, err := metadata.ParseRanges(p.Workload.DeniedAddresses); err != nil {
+				return fmt.Errorf("--indexer-deny-address: %w", err)
+			}
 			if p.Log, err = ops.log(cmd); err != nil {
 				return err
 			}
@@ -110,6 +114,8 @@ nodes' URLs from theirs.`,
 	f.StringVar(&database, "database-file", "",
 		"file with what that key holds: the address is tried before a running indexer is changed; without the flag it isn't")
 	f.Int64Var(&p.Workload.RunAsUser, "indexer-run-as-user", 65532, "user that the indexers run as; 0 leaves the choice to the cluster (OpenShift)")
+	f.StringArrayVar(&p.Workload.DeniedAddresses, "indexer-deny-address", nil,
+		"address or CIDR that indexers never fetch tokens' metadata from, though it is public; may be given several times")
 	f.BoolVar(&p.LeaderElection, "leader-elect", true, "let one of several operators act")
 	_ = cmd.MarkFlagRequired("indexer-image")
 	_ = cmd.MarkFlagRequired("database-secret")

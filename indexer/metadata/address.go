@@ -1,6 +1,10 @@
 package metadata
 
-import "net/netip"
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+)
 
 // special are the ranges of IANA's special-purpose registries for IPv4 and, within the global unicast range, for IPv6, whether
 // or not they are globally reachable: no web server that a token may name is in them.
@@ -43,6 +47,38 @@ func prefixes(list ...string) []netip.Prefix {
 		out[i] = netip.MustParsePrefix(s)
 	}
 	return out
+}
+
+// ParseRanges reads addresses and CIDR prefixes. IPv4-mapped IPv6 is IPv4.
+func ParseRanges(values []string) ([]netip.Prefix, error) {
+	const mapped = 96 // the bits before the IPv4 address
+	out := make([]netip.Prefix, 0, len(values))
+	for _, v := range values {
+		p, err := netip.ParsePrefix(v)
+		if a, failed := netip.ParseAddr(v); failed == nil && a.Zone() == "" {
+			p, err = netip.PrefixFrom(a, a.BitLen()), nil
+		}
+		if err == nil && p.Addr().Is4In6() {
+			p, err = p.Addr().Unmap().Prefix(p.Bits() - mapped)
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%q is no range of addresses; allowed: an address (203.0.113.7, 2001:db8::7) or a CIDR prefix (203.0.113.0/24, 2001:db8::/32)", v)
+		}
+		out = append(out, p.Masked())
+	}
+	return out, nil
+}
+
+// isIn reports whether an address, or the IPv4 address that NAT64 reaches by it, is in one of the ranges.
+func isIn(a netip.Addr, ranges []netip.Prefix) bool {
+	a = a.Unmap()
+	if nat64.Contains(a) {
+		b := a.As16()
+		if isIn(netip.AddrFrom4([4]byte(b[12:])), ranges) {
+			return true
+		}
+	}
+	return slices.ContainsFunc(ranges, func(p netip.Prefix) bool { return p.Contains(a) })
 }
 
 // Public reports whether an address is one of the public internet: global unicast, of no special purpose, and not another way

@@ -47,6 +47,8 @@ type Options struct {
 	// IPFS and Arweave are the base URLs of gateways, tried in order; nil is a list of well-known ones, and with an empty list
 	// such references are unsupported. Gateways are guarded like every other host: they must be public.
 	IPFS, Arweave []string
+	// Denied are ranges that are refused besides those that aren't public: public addresses that a site uses inside.
+	Denied []netip.Prefix
 	// Resolver looks names up; nil is the system's name servers.
 	Resolver Resolver
 
@@ -95,7 +97,8 @@ func New(o Options) (*Fetcher, error) {
 	if o.Ports == nil {
 		o.Ports = []uint16{80, 443}
 	}
-	g := newGuard(o.Resolver, o.AllowAddress, o.Ports)
+	allow := func(a netip.Addr) bool { return o.AllowAddress(a) && !isIn(a, o.Denied) }
+	g := newGuard(o.Resolver, allow, o.Ports)
 	f.transport = g.transport(&tls.Config{RootCAs: o.RootCAs, MinVersion: tls.VersionTLS12})
 	return f, nil
 }

@@ -69,6 +69,8 @@ type Settings struct {
 	DatabaseSecret, DatabaseKey string
 	// RunAsUser is the pods' user, their group and that of their files; 0 leaves all of them to the cluster.
 	RunAsUser int64
+	// DeniedAddresses are addresses and CIDRs that tokens' metadata is never fetched from.
+	DeniedAddresses []string `json:",omitempty"` // without any, the hash is that of versions that knew none
 }
 
 // Hash tells settings apart.
@@ -207,6 +209,9 @@ func (b *builder) container() *corev1ac.ContainerApplyConfiguration {
 		WithSecurityContext(corev1ac.SecurityContext().WithAllowPrivilegeEscalation(false).WithReadOnlyRootFilesystem(true).
 			WithCapabilities(corev1ac.Capabilities().WithDrop("ALL"))).
 		WithVolumeMounts(corev1ac.VolumeMount().WithName("chain").WithMountPath(documentDir).WithReadOnly(true))
+	for _, a := range b.settings.DeniedAddresses {
+		c.WithArgs("--deny-address=" + a)
+	}
 	if b.settings.PullPolicy != "" {
 		c.WithImagePullPolicy(corev1.PullPolicy(b.settings.PullPolicy))
 	}

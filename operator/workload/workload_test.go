@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 
 var settings = workload.Settings{
 	Image: "registry.example/boardwalk:v1", PullPolicy: "IfNotPresent", PullSecrets: []string{"registry"},
-	DatabaseSecret: "boardwalk-db", DatabaseKey: "uri",
+	DatabaseSecret: "boardwalk-db", DatabaseKey: "uri", DeniedAddresses: []string{"192.0.2.0/24", "2001:db8::7"},
 }
 
 func good(t *testing.T) *v1alpha1.Chain {
@@ -166,6 +166,7 @@ func TestTheIndexerReadsItsDocument(t *testing.T) {
 	}
 	same(t, "arguments", i.Args, []string{
 		"indexer", "--config=/etc/boardwalk/chain/chain.json", "--document-hash=" + hash, "--operations=:8081", "--log-json",
+		"--deny-address=192.0.2.0/24", "--deny-address=2001:db8::7",
 	})
 	same(t, "volume", p.Volumes[0].ConfigMap.Name, "boardwalk-indexer-base")
 	same(t, "mount", i.VolumeMounts[0], corev1.VolumeMount{Name: p.Volumes[0].Name, MountPath: "/etc/boardwalk/chain", ReadOnly: true})
