@@ -204,7 +204,8 @@ func (t *Tape) Measure(p *Parts, now int64) {
 		for _, organic := range top {
 			largest += organic
 		}
-		p.Concentration = max(0, (largest/p.VolumeUSD-0.5)/0.5)
+		// The largest wallets' sum is rounded in another order than that of all.
+		p.Concentration = min(1, max(0, (largest/p.VolumeUSD-0.5)/0.5))
 	}
 }
 

@@ -3,6 +3,8 @@ package traction
 import (
 	"math"
 	"testing"
+
+	"pgregory.net/rapid"
 )
 
 // published are the inputs and scores that the formula was published with.
@@ -49,4 +51,20 @@ func TestMeasureSeesThroughRoundTrips(t *testing.T) {
 	if honest.Measure(&p, now+Window); p.Buyers != 0 || p.VolumeUSD != 0 {
 		t.Errorf("after the window they still measure %+v", p)
 	}
+}
+
+// TestFewWalletsScoreNothing: where the largest wallets are all there are, rounding leaves the score at 0 and not below.
+func TestFewWalletsScoreNothing(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		var tape Tape
+		for i, usd := range rapid.SliceOfN(rapid.Float64Range(0.01, 200), 1, topWallets).Draw(t, "usd") {
+			tape.Add(Flow{Wallet: address(i + 1), Time: int64(1000 + i), USD: usd})
+		}
+		p := Parts{LiquidityUSD: 10_000}
+		tape.Measure(&p, 2000)
+		if score := Score(p); p.Concentration > 1 || score < 0 {
+			t.Fatalf("concentration %v, score %v", p.Concentration, score)
+		}
+	})
 }
