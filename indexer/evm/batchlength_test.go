@@ -46,7 +46,7 @@ func TestALimitOfCallsIsLearned(t *testing.T) {
 				_ = json.NewEncoder(w).Encode(answers)
 			}))
 			t.Cleanup(s.Close)
-			e, err := newEndpoint(0, chainconfig.Endpoint{URL: s.URL})
+			e, err := newEndpoint(0, chainconfig.Endpoint{URL: s.URL}, newInFlight(nil))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -54,7 +54,7 @@ type ChainStatus struct {
 	Last       market.Header
 	StartBlock uint64
 	// CommitNo rises with every write to the chain's rows; Rewinds counts those that took blocks back, after which rows
-	// may be gone.
+	// may be gone, and with them by how many others the server was followed that a reader reads from.
 	CommitNo, Rewinds int64
 	Head              HeadStatus
 	State             ChainState
@@ -91,10 +91,15 @@ func (r *chainRow) status() (ChainStatus, error) {
 // Chains lists every chain that an indexer ever ran for, by id.
 func (s *Store) Chains(ctx context.Context) ([]ChainStatus, error) {
 	var rows []chainRow
+	changed := s.servers.changed() // before the rows: they may be another server's already, and then differ the next time
 	if err := s.read.NewSelect().Model(&rows).Order("id").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read chains: %w", err)
 	}
-	return rowsTo(rows, (*chainRow).status)
+	return rowsTo(rows, func(r *chainRow) (ChainStatus, error) {
+		status, err := r.status()
+		status.Rewinds += changed
+		return status, err
+	})
 }
 
 // Chain is one chain's status; ok is false when no indexer ever ran for it.

@@ -2,11 +2,15 @@ package store
 
 import (
 	"context"
+	"errors"
 	"sync"
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"golang.org/x/time/rate"
+
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 const (
@@ -15,6 +19,8 @@ const (
 	hintsPerSecond = 4
 	// relisten is the pause before a lost listener connects again.
 	relisten = time.Second
+	// standbyPause is the same where the server is a standby, which has no notifications: it may become a primary.
+	standbyPause = time.Minute
 )
 
 // hints tell readers that something was committed, so that they need not wait for their next look. They may get lost:
@@ -85,8 +91,14 @@ func (s *Store) Hints(ctx context.Context) <-chan struct{} {
 // listen passes PostgreSQL's notifications on, over a connection of its own.
 func (s *Store) listen(ctx context.Context, out chan<- struct{}) {
 	for ctx.Err() == nil {
+		pause := relisten
 		if conn, err := pgx.ConnectConfig(ctx, s.postgres.Copy()); err == nil {
 			_, err = conn.Exec(ctx, "LISTEN "+hintChannel)
+			const inRecovery = "25006" // read_only_sql_transaction
+			var pg *pgconn.PgError
+			if errors.As(err, &pg) && pg.Code == inRecovery {
+				pause = standbyPause
+			}
 			for err == nil {
 				if _, err = conn.WaitForNotification(ctx); err == nil {
 					select {
@@ -97,11 +109,6 @@ func (s *Store) listen(ctx context.Context, out chan<- struct{}) {
 			}
 			_ = conn.Close(context.WithoutCancel(ctx)) // it is broken, or nobody listens any more
 		}
-		t := time.NewTimer(relisten)
-		select {
-		case <-ctx.Done():
-		case <-t.C:
-		}
-		t.Stop()
+		wait.For(ctx, pause)
 	}
 }

@@ -8,7 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/jackc/pgx/v5/stdlib"
 	"github.com/uptrace/bun"
 	"github.com/uptrace/bun/dialect/pgdialect"
 
@@ -19,7 +18,7 @@ import (
 var ErrNoSchema = errors.New("the database's schema isn't there yet")
 
 // OpenReader opens a database for a program that only reads. On PostgreSQL it makes no schema, its role needs no right but SELECT, and every
-// transaction is read-only; without a schema, or without rights on it, the error is ErrNoSchema. An SQLite file has one process,
+// transaction is read-only; it may be a hot standby, which then is told as old as it is. Without a schema, or without rights on it, the error is ErrNoSchema. An SQLite file has one process,
 // which opens it as Open does.
 func OpenReader(ctx context.Context, dsn string) (*Store, error) {
 	if strings.HasPrefix(dsn, "sqlite:") {
@@ -29,16 +28,20 @@ func OpenReader(ctx context.Context, dsn string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	set := stdlib.OptionAfterConnect(readOnly().set)
+	s := &Store{postgres: cfg, hints: newHints(), servers: &servers{}, unlock: func() error { return nil }}
 	open := func(conns int) *bun.DB {
-		return bun.NewDB(openPool(cfg, conns, beyond(readTime), set), pgdialect.New())
+		return bun.NewDB(openPool(cfg, conns, beyond(readTime), s.servers.options()...), pgdialect.New())
 	}
-	s := &Store{postgres: cfg, hints: newHints(), unlock: func() error { return nil }}
 	s.read, s.write, s.reserve = open(poolSize()), open(reserved), open(reserved)
 	if err := ping(ctx, s.read.DB, cfg); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	if err := s.checkSchema(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	// These connections are no part of the pools: the newest one's server counts there.
+	probe := openPool(cfg, asked, beyond(readTime))
+	if err := errors.Join(checkOneServer(ctx, probe), probe.Close()); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil

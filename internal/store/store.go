@@ -35,6 +35,8 @@ type Store struct {
 	// postgres is how to connect to PostgreSQL; nil on SQLite.
 	postgres *pgx.ConnConfig
 	hints    *hints
+	// servers keep a reader's connections to one server; nil for whoever writes.
+	servers  *servers
 	prepared prepared
 	unlock   func() error
 }
@@ -225,7 +227,7 @@ const reserved = 3
 // Reserved is the same store read through connections of its own, for whoever must go on reading however many requests
 // there are. It is closed with the store.
 func (s *Store) Reserved() *Store {
-	return &Store{read: s.reserve, write: s.write, postgres: s.postgres, hints: s.hints}
+	return &Store{read: s.reserve, write: s.write, postgres: s.postgres, hints: s.hints, servers: s.servers}
 }
 
 // Close closes every connection and frees the file lock.

@@ -25,7 +25,9 @@ type Proxy struct {
 
 	mu     sync.Mutex
 	socket string
-	links  map[*link]bool
+	// other is where the next connection goes, in turn with socket; empty is none.
+	other string
+	links map[*link]bool
 }
 
 // link is one connection of a client, and that to the server for it.
@@ -88,6 +90,9 @@ func (p *Proxy) accept(ctx context.Context) {
 		var d net.Dialer
 		p.mu.Lock()
 		to := p.socket
+		if p.other != "" {
+			p.socket, p.other = p.other, p.socket
+		}
 		p.mu.Unlock()
 		server, err := d.DialContext(ctx, "unix", to)
 		if err != nil {
@@ -201,6 +206,13 @@ func (p *Proxy) Cut() {
 	for l := range p.links {
 		l.close()
 	}
+}
+
+// ByTurns sends every second new connection to another server.
+func (p *Proxy) ByTurns(other *Server) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.other = socketIn(other.dir)
 }
 
 // Redirect closes every connection; new ones go to another server.
