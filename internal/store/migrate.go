@@ -28,6 +28,28 @@ var (
 		"{{nought}}", "zeroblob(32)", "{{partitioned}}", "WITHOUT ROWID", "DOUBLE PRECISION", "REAL", "BIGINT", "INTEGER")
 )
 
+// migrated reports whether the schema needs no migration. It is asked through connections with deadlines: the usual start has nothing to
+// migrate, and shouldn't hang on a connection of which nothing is heard.
+func (s *Store) migrated(ctx context.Context) (bool, error) {
+	if err := s.checkReader(ctx, s.read); err != nil {
+		return false, err
+	}
+	var there bool
+	if err := s.read.QueryRowContext(ctx, "SELECT to_regclass('goose_db_version') IS NOT NULL").Scan(&there); err != nil || !there {
+		return false, err
+	}
+	version, err := s.schemaVersion(ctx)
+	return version >= schemaVersion, err
+}
+
+// schemaVersion is the number of the newest migration that was made.
+func (s *Store) schemaVersion(ctx context.Context) (version int, err error) {
+	if err := s.read.QueryRowContext(ctx, "SELECT COALESCE(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version); err != nil {
+		return 0, fmt.Errorf("database: read its schema's version: %w", err)
+	}
+	return version, nil
+}
+
 // migrate brings the schema up to date through connections without timeouts.
 func (s *Store) migrate(ctx context.Context, db *bun.DB) error {
 	if err := s.checkReader(ctx, db); err != nil {

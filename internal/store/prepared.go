@@ -26,7 +26,7 @@ func (s *Store) ask(ctx context.Context, text string, args ...any) (*sql.Rows, e
 	if err != nil {
 		return nil, err
 	}
-	return stmt.QueryContext(ctx, args...)
+	return stmt.QueryContext(context.WithValue(ctx, lookupKey{}, true), args...)
 }
 
 // askOne is ask for a statement that gives one row at most; without any the error is sql.ErrNoRows.
@@ -35,7 +35,7 @@ func (s *Store) askOne(ctx context.Context, dest []any, text string, args ...any
 	if err != nil {
 		return err
 	}
-	return stmt.QueryRowContext(ctx, args...).Scan(dest...)
+	return stmt.QueryRowContext(context.WithValue(ctx, lookupKey{}, true), args...).Scan(dest...)
 }
 
 func (s *Store) statement(ctx context.Context, text string) (*sql.Stmt, error) {
@@ -46,7 +46,7 @@ func (s *Store) statement(ctx context.Context, text string) (*sql.Stmt, error) {
 		return stmt, nil
 	}
 	// Without the lock: what waits for a connection here must not hold up who has a statement already.
-	made, err := s.read.DB.PrepareContext(ctx, s.numbered(text))
+	made, err := s.read.DB.PrepareContext(context.WithValue(ctx, lookupKey{}, true), s.numbered(text))
 	if err != nil {
 		return nil, err
 	}

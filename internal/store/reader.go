@@ -24,13 +24,14 @@ func OpenReader(ctx context.Context, dsn string) (*Store, error) {
 	if strings.HasPrefix(dsn, "sqlite:") {
 		return Open(ctx, dsn)
 	}
-	cfg, _, err := readPostgres(dsn)
+	cfg, limits, err := readPostgres(dsn)
 	if err != nil {
 		return nil, err
 	}
 	s := &Store{postgres: cfg, hints: newHints(), servers: &servers{}, unlock: func() error { return nil }}
+	all := &pools{}
 	open := func(conns int) *bun.DB {
-		return bun.NewDB(openPool(cfg, conns, beyond(readTime), s.servers.options()...), pgdialect.New())
+		return bun.NewDB(all.open(cfg, conns, limits.read, s.servers.options()...), pgdialect.New())
 	}
 	s.read, s.write, s.reserve = open(poolSize()), open(reserved), open(reserved)
 	if err := ping(ctx, s.read.DB, cfg); err != nil {
@@ -40,7 +41,7 @@ func OpenReader(ctx context.Context, dsn string) (*Store, error) {
 		return nil, errors.Join(err, s.Close())
 	}
 	// These connections are no part of the pools: the newest one's server counts there.
-	probe := openPool(cfg, asked, beyond(readTime))
+	probe := (&pools{}).open(cfg, asked, limits.read)
 	if err := errors.Join(checkOneServer(ctx, probe), probe.Close()); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
@@ -68,10 +69,9 @@ func (s *Store) checkSchema(ctx context.Context) error {
 	if err := s.checkReader(ctx, s.read); err != nil {
 		return err
 	}
-	var version int
-	// A schema of another tool's making has no such table.
-	if err := s.read.QueryRowContext(ctx, "SELECT max(version_id) FROM goose_db_version WHERE is_applied").Scan(&version); err != nil {
-		return fmt.Errorf("database: read its schema's version: %w", err)
+	version, err := s.schemaVersion(ctx) // a schema of another tool's making has none
+	if err != nil {
+		return err
 	}
 	if version < schemaVersion {
 		return fmt.Errorf("%w: it has schema %d and this boardwalk reads %d", ErrNoSchema, version, schemaVersion)

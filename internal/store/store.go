@@ -109,18 +109,23 @@ func openPostgres(ctx context.Context, dsn string) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := openPool(cfg, poolSize(), beyond(readTime))
+	all := &pools{}
+	db := all.open(cfg, poolSize(), limits.read)
 	if err := ping(ctx, db, cfg); err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
 	s := &Store{
 		read:    bun.NewDB(db, pgdialect.New()),
-		write:   bun.NewDB(openPool(cfg, poolSize(), beyond(limits.statement), stdlib.OptionAfterConnect(limits.set)), pgdialect.New()),
-		reserve: bun.NewDB(openPool(cfg, reserved, beyond(readTime)), pgdialect.New()), postgres: cfg, hints: newHints(),
+		write:   bun.NewDB(all.open(cfg, poolSize(), limits.statement, stdlib.OptionAfterConnect(limits.set)), pgdialect.New()),
+		reserve: bun.NewDB(all.open(cfg, reserved, limits.read), pgdialect.New()), postgres: cfg, hints: newHints(),
 		unlock: func() error { return nil },
 	}
-	migrator := bun.NewDB(openPool(cfg, poolSize(), 0), pgdialect.New()) // a migration takes as long as it takes
-	if err := errors.Join(s.migrate(ctx, migrator), migrator.Close()); err != nil {
+	current, err := s.migrated(ctx)
+	if err == nil && !current {
+		migrator := bun.NewDB((&pools{}).open(cfg, poolSize(), 0), pgdialect.New()) // a migration takes as long as it takes
+		err = errors.Join(s.migrate(ctx, migrator), migrator.Close())
+	}
+	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil
@@ -145,17 +150,6 @@ func readPostgres(dsn string) (*pgx.ConnConfig, timeouts, error) {
 
 // poolSize is how many connections readers and writers have each.
 func poolSize() int { return 4 * runtime.GOMAXPROCS(0) }
-
-// openPool makes a pool of connections on which each statement has a deadline; none is made yet.
-func openPool(cfg *pgx.ConnConfig, conns int, each deadline, options ...stdlib.OptionOpenDB) *sql.DB {
-	bounded := cfg.Copy()
-	bounded.Tracer = each
-	db := stdlib.OpenDB(*bounded, options...)
-	db.SetMaxOpenConns(conns)
-	db.SetMaxIdleConns(conns)
-	db.SetConnMaxIdleTime(5 * time.Minute)
-	return db
-}
 
 // ping makes a first connection. The error of a PostgreSQL that isn't there is ErrUnreachable.
 func ping(ctx context.Context, db *sql.DB, cfg *pgx.ConnConfig) error {

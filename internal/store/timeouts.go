@@ -11,11 +11,13 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
 	"modernc.org/sqlite"
 )
 
@@ -36,22 +38,26 @@ const (
 	// idleTime is how long a writer may leave a transaction, and its locks, alone: longer than it computes between two
 	// statements.
 	idleTime = 5 * time.Second
+	// lookupTime bounds a lookup by a prepared statement, which takes milliseconds.
+	lookupTime = 15 * time.Second
+	// pingTime is how long a connection that rested may take to say that it is there.
+	pingTime = 5 * time.Second
 	// readTime bounds a statement of a reader. The longest is the first look at a large chain.
 	readTime = 5 * time.Minute
 	// unheardTime is how long a sent byte may go without acknowledgment by the other machine.
 	unheardTime = 15 * time.Second
 )
 
-// timeouts are how long PostgreSQL may take.
+// timeouts are how long PostgreSQL may take: over a statement of a writer, over one of a reader, and to acknowledge a byte.
 type timeouts struct {
-	statement, unheard time.Duration
+	statement, read, unheard time.Duration
 	// settings are those of a writer's session that the address doesn't set.
 	settings [][2]string
 }
 
 // timeoutsOf takes what the address of the database sets before the defaults.
 func timeoutsOf(cfg *pgx.ConnConfig) (timeouts, error) {
-	t := timeouts{statement: statementTime, unheard: unheardTime}
+	t := timeouts{statement: statementTime, read: readTime, unheard: unheardTime}
 	for _, s := range []struct {
 		name  string
 		value time.Duration
@@ -73,6 +79,9 @@ func timeoutsOf(cfg *pgx.ConnConfig) (timeouts, error) {
 		}
 		if s.into != nil {
 			*s.into = d
+		}
+		if s.into == &t.statement { // the server holds readers to it, too
+			t.read = d
 		}
 	}
 	return t, nil
@@ -131,30 +140,97 @@ func (t timeouts) dial(ctx context.Context, network, address string) (net.Conn, 
 }
 
 // deadline bounds every statement of a connection on this side: a server of which nothing is heard ends none.
-type deadline time.Duration
+type deadline struct {
+	time time.Duration
+	// silent is called when a statement meets it.
+	silent func()
+}
 
 var (
-	_ pgx.QueryTracer    = deadline(0)
-	_ pgx.CopyFromTracer = deadline(0)
-	_ pgx.PrepareTracer  = deadline(0)
+	_ pgx.QueryTracer    = deadline{}
+	_ pgx.CopyFromTracer = deadline{}
+	_ pgx.PrepareTracer  = deadline{}
 )
 
-// beyond is a deadline by which a server that answers has ended a statement by itself.
-func beyond(statement time.Duration) deadline { return deadline(statement + statement/4) }
+// beyond is a time by which a server that answers has ended a statement by itself.
+func beyond(statement time.Duration) time.Duration { return statement + statement/4 }
 
 type cancelKey struct{}
 
+// lookupKey marks the context of a lookup, which has lookupTime.
+type lookupKey struct{}
+
+var errSilent = fmt.Errorf("nothing is heard of the database: %w", context.DeadlineExceeded)
+
 func (d deadline) start(ctx context.Context) context.Context {
-	if d == 0 {
-		return ctx
+	end := d.time
+	if ctx.Value(lookupKey{}) != nil {
+		end = min(end, beyond(lookupTime))
 	}
-	ctx, cancel := context.WithTimeout(ctx, time.Duration(d))
+	ctx, cancel := context.WithTimeoutCause(ctx, end, errSilent)
 	return context.WithValue(ctx, cancelKey{}, cancel)
 }
 
 func (d deadline) end(ctx context.Context) {
-	if cancel, ok := ctx.Value(cancelKey{}).(context.CancelFunc); ok && d != 0 {
+	if errors.Is(context.Cause(ctx), errSilent) {
+		d.silent()
+	}
+	if cancel, ok := ctx.Value(cancelKey{}).(context.CancelFunc); ok {
 		cancel()
+	}
+}
+
+// pools are a store's pools of connections. When one connection falls silent, those that rest in the pools may be just as silent: they are
+// given up, so that the time until that is noticed is spent once and not once for each.
+type pools struct {
+	mu   sync.Mutex
+	list []pool
+}
+
+type pool struct {
+	db    *sql.DB
+	conns int
+}
+
+// open makes a pool of connections on which each statement has a time to end in, 0 for none; no connection is made yet.
+func (p *pools) open(cfg *pgx.ConnConfig, conns int, each time.Duration, options ...stdlib.OptionOpenDB) *sql.DB {
+	bounded := cfg.Copy()
+	if each > 0 {
+		bounded.Tracer = deadline{beyond(each), p.fellSilent}
+	}
+	db := stdlib.OpenDB(*bounded, append(options, stdlib.OptionShouldPing(p.answers))...)
+	db.SetMaxOpenConns(conns)
+	db.SetMaxIdleConns(conns)
+	db.SetConnMaxIdleTime(5 * time.Minute)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.list = append(p.list, pool{db, conns})
+	return db
+}
+
+// answers asks a connection that has rested for a second whether it is still there, as the driver would without an end. One that isn't is
+// closed by that, which has the next one taken.
+func (p *pools) answers(ctx context.Context, c stdlib.ShouldPingParams) (again bool) {
+	if c.IdleDuration <= time.Second {
+		return false
+	}
+	ctx, cancel := context.WithTimeoutCause(ctx, pingTime, errSilent)
+	defer cancel()
+	if c.Conn.PgConn().Ping(ctx) != nil && errors.Is(context.Cause(ctx), errSilent) {
+		p.fellSilent()
+	}
+	return false
+}
+
+// fellSilent doesn't wait: to close a silent connection takes seconds.
+func (p *pools) fellSilent() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, x := range p.list {
+		go func() {
+			x.db.SetMaxIdleConns(-1)
+			x.db.SetMaxIdleConns(x.conns)
+		}()
 	}
 }
 

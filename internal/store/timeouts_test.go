@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
+	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -130,6 +131,57 @@ func TestInterruptedWrites(t *testing.T) {
 				t.Errorf("%d tokens are there, want 200", len(rows["tokens"]))
 			}
 		})
+	}
+}
+
+// TestSilenceIsMetOnce has all connections of the pools fall silent at once: the time to notice that is spent once, however many of
+// them there are.
+func TestSilenceIsMetOnce(t *testing.T) {
+	t.Parallel()
+	p := storetest.NewProxy(t, storetest.DSN(t, "postgres"), "statement_timeout", "2s")
+	s := storetest.OpenAt(t, p.DSN)
+	var g errgroup.Group
+	for range 8 { // each by a connection of its own
+		g.Go(func() error {
+			_, err := s.Chains(t.Context())
+			return err
+		})
+	}
+	if err := g.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	p.Swallow()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	failed := 0
+	for range 9 {
+		if _, err := s.Chains(ctx); err != nil {
+			failed++
+		}
+	}
+	if failed > 1 {
+		t.Errorf("%d reads met a silent connection, want at most 1", failed)
+	}
+}
+
+// TestAStartMeetsSilence has the connections of a program that starts fall silent: the start fails, and the next one goes through.
+func TestAStartMeetsSilence(t *testing.T) {
+	t.Parallel()
+	dsn := storetest.DSN(t, "postgres")
+	storetest.OpenAt(t, dsn)
+	p := storetest.NewProxy(t, dsn, "statement_timeout", "2s")
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	p.SwallowAfter(3)
+	s, err := store.Open(ctx, p.DSN)
+	for try := 0; err != nil && ctx.Err() == nil && try < 5; try++ {
+		s, err = store.Open(ctx, p.DSN)
+	}
+	if err != nil {
+		t.Fatalf("no start goes through: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -21,6 +21,7 @@ type Proxy struct {
 	listener net.Listener
 	delay    atomic.Int64 // nanoseconds before each piece of what the server answers
 	commits  atomic.Int64
+	left     atomic.Int64 // answers until everything is swallowed; 0 and less is never
 	onCommit atomic.Pointer[func(n int64) Verdict]
 
 	mu     sync.Mutex
@@ -152,6 +153,9 @@ func (p *Proxy) answer(l *link) {
 	buf := make([]byte, 32<<10)
 	for {
 		n, err := l.server.Read(buf)
+		if p.left.Load() > 0 && p.left.Add(-1) == 0 {
+			p.Swallow()
+		}
 		if delay := time.Duration(p.delay.Load()); delay > 0 {
 			time.Sleep(delay)
 		}
@@ -198,6 +202,9 @@ func (p *Proxy) Swallow() {
 		l.mute.Store(true)
 	}
 }
+
+// SwallowAfter lets the server's first n answers through, and swallows all that goes by the connections that there are then.
+func (p *Proxy) SwallowAfter(n int64) { p.left.Store(n) }
 
 // Cut closes every connection.
 func (p *Proxy) Cut() {
