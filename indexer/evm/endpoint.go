@@ -94,23 +94,26 @@ func newEndpoint(i int, e chainconfig.Endpoint, reads *inFlight) (*endpoint, err
 	return out, nil
 }
 
-// do sends calls as far as the day's budget goes, in halves where the answer is too long.
+// do sends calls as far as the day's budget goes, in parts where the answer is too long.
 func (e *endpoint) do(ctx context.Context, reqs ...*request) error {
-	err := e.doWithin(ctx, e.reads.most, reqs...)
-	switch {
-	case !errors.Is(err, errTooLong):
-		return err
-	case len(reqs) > 1:
-		half := len(reqs) / 2
-		if err := e.do(ctx, reqs[:half]...); err != nil {
+	for n := len(reqs); len(reqs) > 0; {
+		n = min(n, len(reqs), e.batchLength())
+		err := e.doWithin(ctx, e.reads.most, reqs[:n]...)
+		if errors.Is(err, errTooLong) {
+			if n > 1 {
+				n /= 2
+				continue
+			}
+			if reqs[0].whole {
+				err = e.doWithin(ctx, e.reads.whole, reqs[0])
+			}
+		}
+		if err != nil {
 			return err
 		}
-		return e.do(ctx, reqs[half:]...)
-	case reqs[0].whole:
-		return e.doWithin(ctx, e.reads.whole, reqs...)
-	default:
-		return err
+		reqs = reqs[n:]
 	}
+	return nil
 }
 
 // doWithin is do for answers of at most so many bytes. A batch of more calls than the endpoint takes is sent in parts.

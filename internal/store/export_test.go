@@ -120,3 +120,35 @@ func (s *Store) PoolReads(chain string, bases ...market.Address) map[string]Pool
 		"listings of some": listings(s.listingsOf(chain, bases)), "listings changed": listings(s.listingsChanged(chain, 1)),
 	}
 }
+
+// laterRow is a row with a column that came after the others, and one that no image can have.
+type laterRow struct {
+	bun.BaseModel `bun:"table:later"`
+
+	ID    int64 `bun:",pk"`
+	First string
+	Since int64 `image:"later"`
+}
+
+type oddRow struct {
+	bun.BaseModel `bun:"table:odd"`
+
+	ID  int64 `bun:",pk"`
+	Odd []string
+}
+
+// RereadLater is RereadImage for a row with a column that came after the others.
+func RereadLater(existed bool, image []byte) ([]byte, error) {
+	row := reflect.TypeFor[laterRow]()
+	form, v := formsOf(row)[row], reflect.New(row).Elem()
+	if err := form.read(image, v, existed); err != nil {
+		return nil, err
+	}
+	return form.append(nil, v, existed)
+}
+
+// WriteOdd writes an image of a row with a column that none can have.
+func WriteOdd() ([]byte, error) {
+	row := reflect.TypeFor[oddRow]()
+	return formsOf(row)[row].append(nil, reflect.New(row).Elem(), true)
+}

@@ -49,7 +49,7 @@ func everyRow(n int, full bool) *store.Commit {
 		token.Holders = market.Holders{
 			Status: market.HoldersCurrent, Reason: "r", Count: 3, Strikes: 1, Gained: market.Growth{Sum: -1.5, At: 6},
 		}
-		pool.Stable, pool.Day.ReferenceQuote = true, 0.1
+		pool.Stable, pool.Unlisted, pool.Day.ReferenceQuote = true, true, 0.1
 		launch.GraduatedTx, launch.Pool, launch.CompletedAt, launch.GraduatedAt = hash(5), poolID(6), 7, 8
 		launch.TargetQuote, launch.FeeBps, launch.Reserves.Price = huge(10), 100, amount(11)
 		ch.Quotes[0].After.DayUSD = 2
@@ -293,5 +293,27 @@ func TestFactsAreDeclared(t *testing.T) {
 	}
 	if _, err := store.ReadFact("gossip", []byte(`{"v":1}`)); err == nil {
 		t.Error("a fact of an unknown kind was read")
+	}
+}
+
+// TestAColumnThatCameLater reads images from before a column, as a binary does after an upgrade, and with it.
+func TestAColumnThatCameLater(t *testing.T) {
+	t.Parallel()
+	for image, want := range map[string]string{
+		`{"id":1,"first":"a"}`:                       `{"id":1,"first":"a","since":0}`,
+		`{"id":1,"first":"a","since":5}`:             `{"id":1,"first":"a","since":5}`,
+		`{"id":1,"first":"a","since":5,"newer":"x"}`: `{"id":1,"first":"a","since":5}`,
+		`{"id":1,"since":5}`:                         "", // the other column must be there
+	} {
+		got, err := store.RereadLater(true, []byte(image))
+		if string(got) != want || (err == nil) != (want != "") {
+			t.Errorf("%s is read as %s, %v; want %s", image, got, err, want)
+		}
+	}
+	if got, err := store.RereadLater(false, []byte(`{"id":1}`)); err != nil || string(got) != `{"id":1}` {
+		t.Errorf("a key alone is read as %s, %v", got, err)
+	}
+	if got, err := store.WriteOdd(); err == nil {
+		t.Errorf("a list was written as %s", got)
 	}
 }
