@@ -139,7 +139,8 @@ func copyRows[R any](ctx context.Context, tx *transaction, t *schema.Table, rows
 	into := t.Name
 	if replace {
 		into = "stage_" + t.Name
-		create := "CREATE TEMP TABLE IF NOT EXISTS " + into + " (LIKE " + t.Name + ") ON COMMIT DELETE ROWS" //nolint:gosec // t is a row type of this package
+		// With defaults: a later version may have added a column that this one doesn't name.
+		create := "CREATE TEMP TABLE IF NOT EXISTS " + into + " (LIKE " + t.Name + " INCLUDING DEFAULTS) ON COMMIT DELETE ROWS" //nolint:gosec // t is a row type of this package
 		if _, err := tx.Tx.Tx.ExecContext(ctx, create); err != nil {
 			return err
 		}

@@ -1,7 +1,7 @@
 -- +goose Up
 -- True of pools that aren't among those of their base: nothing was ever in them, or 64 others are deeper. A binary of before, and an image
 -- of before that a reorg puts back, say nothing of it: their pools are listed, as all were.
-ALTER TABLE pools ADD COLUMN unlisted BOOLEAN NOT NULL DEFAULT FALSE;
+ALTER TABLE pools ADD COLUMN unlisted BOOLEAN DEFAULT FALSE;
 -- What never had liquidity nor traded, as far as the rows tell.
 UPDATE pools SET unlisted = TRUE
 WHERE last_trade_at = 0 AND locked = 0 AND protocol <> 'BondingCurve' AND liquidity = {{nought}} AND (reserve0 = {{nought}} OR reserve1 = {{nought}})

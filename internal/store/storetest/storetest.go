@@ -43,21 +43,21 @@ func OpenAt(t *testing.T, dsn string) *store.Store {
 var databases atomic.Int64
 
 // DSN is the address of an empty database of a kind.
-func DSN(t testing.TB, kind string) string {
-	t.Helper()
+func DSN(tb testing.TB, kind string) string {
+	tb.Helper()
 	if kind == "sqlite" {
-		return "sqlite:" + filepath.Join(t.TempDir(), "test.db")
+		return "sqlite:" + filepath.Join(tb.TempDir(), "test.db")
 	}
 	c, err := cluster()
 	if err != nil {
-		t.Fatalf("no PostgreSQL for the tests: %v\nrun hack/setup.sh, which installs it", err)
+		tb.Fatalf("no PostgreSQL for the tests: %v\nrun hack/setup.sh, which installs it", err)
 	}
 	name := fmt.Sprintf("test_%d", databases.Add(1))
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(tb.Context(), 30*time.Second)
 	defer cancel()
 	dsn, err := c.Create(ctx, name)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return dsn
 }
