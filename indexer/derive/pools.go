@@ -56,23 +56,40 @@ func (r *run) rangeLiquidity(e market.RangeLiquidity) {
 	if p == nil {
 		return
 	}
-	t := r.s.ticks.edit(e.Pool)
-	if len(*t) == 0 {
-		r.opened[e.Pool] = *p
+	if p.Untrusted != market.UntrustedTicks {
+		r.changeTicks(p, e)
 	}
-	if !r.ownTicks[e.Pool] { // others still have the map as it was before the block
-		r.ownTicks[e.Pool] = true
-		*t = t.Copy()
-	}
-	t.ChangeRange(e.TickLower, e.TickUpper, e.Delta)
 	if e.TickLower <= p.Tick && p.Tick < e.TickUpper {
 		sum := market.SignedAmount{Abs: p.Liquidity}.Add(e.Delta)
 		if sum.Neg {
 			// Less than nothing can only follow from history we never saw.
-			p.Untrusted, sum = market.UntrustedTicks, market.SignedAmount{}
+			r.forgetTicks(p)
+			sum = market.SignedAmount{}
 		}
 		p.Liquidity = sum.Abs
 	}
+}
+
+// changeTicks books a change of liquidity in a pool's ticks.
+func (r *run) changeTicks(p *market.Pool, e market.RangeLiquidity) {
+	t := r.s.ticks.edit(p.ID)
+	if len(*t) == 0 {
+		r.opened[p.ID] = *p
+	}
+	if !r.ownTicks[p.ID] { // others still have the map as it was before the block
+		r.ownTicks[p.ID] = true
+		*t = t.Copy()
+	}
+	t.ChangeRange(e.TickLower, e.TickUpper, e.Delta)
+	if len(*t) > market.MaxTicks {
+		r.forgetTicks(p)
+	}
+}
+
+// forgetTicks ends a pool's ticks for good: it prices nothing any more.
+func (r *run) forgetTicks(p *market.Pool) {
+	p.Untrusted = market.UntrustedTicks
+	r.s.ticks.remove(p.ID)
 }
 
 // rawAmount is a computed amount in the smallest unit; 0 for what is no amount.

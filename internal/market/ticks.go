@@ -10,6 +10,10 @@ import (
 // when the price rises through it. It is sorted.
 type TickMap []TickNet
 
+// MaxTicks is the most ticks of a pool that are kept; beyond it they count as unknown. What a change of liquidity writes, and what pricing
+// a pool takes, grows with its ticks, and a stranger pays some 50,000 gas for each.
+const MaxTicks = 131_072
+
 // TickNet is one initialised tick.
 type TickNet struct {
 	Tick int32
