@@ -21,15 +21,28 @@ type ranked struct {
 // newcomers are the unlisted pools that may be listed at the block's close, by their base: those that the block changed and that have
 // liquidity or trade, or that are a launch's own. Nothing else brings a pool in, so that no other one has to be loaded.
 func (r *run) newcomers() map[market.Address][]market.Address {
-	traded := make(map[market.Address]bool, len(r.swaps))
-	for i := range r.swaps {
-		traded[r.swaps[i].Pool] = true
-	}
-	out := make(map[market.Address][]market.Address)
+	var out map[market.Address][]market.Address
+	var traded map[market.Address]bool
 	for _, id := range r.touched {
-		if p := r.s.pools.get(id); p.Unlisted && (traded[id] || r.hasLiquidity(p) || r.isOwn(p)) {
+		p := r.s.pools.get(id)
+		if !p.Unlisted {
+			continue // as nearly always
+		}
+		if out == nil {
+			out, traded = make(map[market.Address][]market.Address), r.traded()
+		}
+		if traded[id] || r.hasLiquidity(p) || r.isOwn(p) {
 			out[p.Base] = append(out[p.Base], id)
 		}
+	}
+	return out
+}
+
+// traded are the pools in which the block trades.
+func (r *run) traded() map[market.Address]bool {
+	out := make(map[market.Address]bool, len(r.swaps))
+	for i := range r.swaps {
+		out[r.swaps[i].Pool] = true
 	}
 	return out
 }
@@ -57,6 +70,9 @@ func (r *run) isOwn(p *market.Pool) bool {
 // one, when it changes and is deeper than the last.
 func (r *run) list(base market.Address, newcomers []market.Address) {
 	all := r.s.byBase[base]
+	if len(newcomers) == 0 && len(all) <= market.ListedPools {
+		return
+	}
 	if len(all)+len(newcomers) <= market.ListedPools {
 		for _, id := range newcomers {
 			r.s.pools.edit(id).Unlisted = false
