@@ -16,9 +16,6 @@ func TestEmptyPoolsAreNotTold(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			st := seeded(t, kind)
-			c := start(t, st)
-			info := "/api/token/info/" + token + "?chain=base"
-			before := get[contract.TokenInfo](t, c, info)
 			commitBlock(t, st, "base", 101, func(ch *market.Changes) {
 				for n := range 20_000 {
 					var word [32]byte
@@ -30,6 +27,7 @@ func TestEmptyPoolsAreNotTold(t *testing.T) {
 					}))
 				}
 			})
+			c := start(t, st) // not before: the tests' clock stands still, and what was read once would be told again
 			told := 0
 			for _, p := range get[contract.DexSearch](t, c, "/api/dexscreener/search?q="+token).Pairs {
 				if p.ChainID != "base" {
@@ -42,9 +40,8 @@ func TestEmptyPoolsAreNotTold(t *testing.T) {
 			if told != 1 {
 				t.Errorf("%d pairs are told, want 1", told)
 			}
-			after := get[contract.TokenInfo](t, c, info)
-			if after.LiquidityPairs != 1 || before.LiquidityPairs != 1 {
-				t.Errorf("its liquidity is summed over %d pairs, before over %d; want 1", after.LiquidityPairs, before.LiquidityPairs)
+			if got := get[contract.TokenInfo](t, c, "/api/token/info/"+token+"?chain=base").LiquidityPairs; got != 1 {
+				t.Errorf("its liquidity is summed over %d pairs, want 1", got)
 			}
 		})
 	}
