@@ -254,3 +254,31 @@ func (w *World) trap(ctx context.Context, pool Pool, token string, reference Poo
 	hashes, err := w.send(ctx, open)
 	return Fixture{Pool: pool, Token: token, Reference: reference, TxHashes: hashes}, err
 }
+
+// PoolFlood opens n Uniswap V4 pools of the token and a stablecoin, each with a fee of its own from the first-th on. Every other one has a
+// cent or more of liquidity, in one range, the rest has nothing in it.
+func (w *World) PoolFlood(ctx context.Context, token string, first, n int) (Fixture, error) {
+	if w.UniswapV4PoolManager == "" {
+		return Fixture{}, errClassic
+	}
+	reference, _, err := w.reference(ctx, token, UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3)
+	if err != nil {
+		return Fixture{}, err
+	}
+	var txs []transaction
+	for i := range n {
+		pool := w.newPool(UniswapV4, token, w.StableUSDC6, 3000, "")
+		pool.Fee = 100_000 + first + i
+		pool.ID = toHex(keccak(encodeArgs("("+v4KeyType+")", v4Key(pool))))
+		token0, token1 := w.asset(pool.Token0), w.asset(pool.Token1)
+		ratio := token0.USD / token1.USD * pow10(float64(token1.Decimals-token0.Decimals))
+		txs = append(txs, w.initialize(pool, sqrtPriceX96(ratio)))
+		if i%2 == 0 {
+			limit := maxTick / pool.TickSpacing * pool.TickSpacing
+			cent := 0.01 * float64(1+i)
+			txs = append(txs, w.addRange(pool, ratio, -limit, limit, units(cent/token0.USD, token0.Decimals), units(cent/token1.USD, token1.Decimals)))
+		}
+	}
+	hashes, err := w.send(ctx, txs)
+	return Fixture{Token: token, Reference: reference, TxHashes: hashes}, err
+}
