@@ -77,7 +77,11 @@ func (m *Migration) grant(ctx context.Context, db *bun.DB) error {
 			return nil
 		}
 	}
-	_, err = fmt.Fprintf(m.Out, "-- To be run by an administrator, connected to the database %s:\n%s;\n", ident(r.database), strings.Join(wanted, ";\n"))
+	password := ""
+	if !r.exists {
+		password = "-- Then give the role a password, in psql by \\password " + ident(m.Reader) + ".\n"
+	}
+	_, err = fmt.Fprintf(m.Out, "-- To be run by an administrator, connected to the database %s:\n%s;\n%s", ident(r.database), strings.Join(wanted, ";\n"), password)
 	if err != nil {
 		return fmt.Errorf("write the SQL: %w", err)
 	}
@@ -156,7 +160,7 @@ func examineReader(ctx context.Context, db *bun.DB, role string) (r readerRights
 	}
 	to := " TO " + ident(role)
 	if !r.exists {
-		r.missing = append(r.missing, "CREATE ROLE "+ident(role)+" LOGIN PASSWORD 'choose one'")
+		r.missing = append(r.missing, "CREATE ROLE "+ident(role)+" LOGIN") // without a password, which somebody could leave as it is here
 	}
 	if !connects {
 		r.missing = append(r.missing, "GRANT CONNECT ON DATABASE "+ident(r.database)+to)

@@ -150,7 +150,7 @@ func TestARoleThatIsNotThere(t *testing.T) {
 	if !errors.Is(err, store.ErrNotGranted) || !strings.Contains(err.Error(), "doesn't exist") {
 		t.Fatalf("%v", err)
 	}
-	for _, part := range []string{`CREATE ROLE "` + s.reader + `" LOGIN PASSWORD`, "GRANT SELECT ON", "ALTER DEFAULT PRIVILEGES FOR ROLE"} {
+	for _, part := range []string{`CREATE ROLE "` + s.reader + `" LOGIN;`, `\password "` + s.reader + `"`, "GRANT SELECT ON", "ALTER DEFAULT PRIVILEGES FOR ROLE"} {
 		if !strings.Contains(out, part) {
 			t.Errorf("the SQL lacks %s:\n%s", part, out)
 		}
