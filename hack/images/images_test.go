@@ -117,7 +117,10 @@ func TestTwoBuildsAreIdentical(t *testing.T) {
 		files := hashes(t, o.dir)
 		if first == nil {
 			first = files
-			for _, wanted := range []string{"boardwalk-linux-amd64.tar", "boardwalk-linux-arm64.tar", "boardwalk-oci/index.json"} {
+			for _, wanted := range []string{
+				"boardwalk-linux-amd64.tar", "boardwalk-linux-arm64.tar", "boardwalk-oci/index.json",
+				"boardwalk-linux-amd64.cdx.json", "boardwalk-linux-arm64.cdx.json", "images.yaml",
+			} {
 				if files[wanted] == "" {
 					t.Errorf("%s wasn't written", wanted)
 				}

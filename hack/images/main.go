@@ -11,6 +11,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -28,7 +29,9 @@ It writes into DIR, of the image with nothing but the program
                              skopeo copy --all oci:DIR/boardwalk-oci:TAG docker://...
                              or crane push DIR/boardwalk-oci ...
   boardwalk-OS-ARCH.tar      each platform's image, for docker load or ctr -n k8s.io images import
+  boardwalk-OS-ARCH.cdx.json what that image is made of, modules and packages, as CycloneDX
 and as boardwalk-renderer-* the renderer's, which has a browser and fonts besides. Its name is TAG's with "-renderer".
+  images.yaml                has the digests of all of them, as values of the chart: helm install -f DIR/images.yaml
 
 The same commit gives the same bytes; the renderer's if Debian has the same versions of the packages. That image takes
 apt-get and dpkg-deb, and no root: on another system use the Dockerfile, or -images boardwalk.
@@ -129,43 +132,71 @@ func build(ctx context.Context, c checkout, pkg string, o options, out io.Writer
 		}
 		_, _ = fmt.Fprintf(out, "program at %s for %s: %.1f MB\n", c.version, p, float64(len(programs[i]))/1e6)
 	}
+	digests := make(map[string]v1.Hash)
 	for _, k := range o.images {
-		if err := buildKind(ctx, c, k, o, programs, out); err != nil {
+		digest, err := buildKind(ctx, c, k, o, programs, out)
+		if err != nil {
 			return err
 		}
+		digests[k.name] = digest
 	}
-	return nil
+	return os.WriteFile(filepath.Join(o.dir, "images.yaml"), values(o.tag, digests), 0o644)
 }
 
-// buildKind writes one image for all platforms, of a program for each.
-func buildKind(ctx context.Context, c checkout, k kind, o options, programs [][]byte, out io.Writer) error {
+// values are those of the chart by which pods run these images and no others.
+func values(tag string, digests map[string]v1.Hash) []byte {
+	version := tag[strings.LastIndex(tag, ":")+1:]
+	text := "# The digests of the images that lie beside this file, for helm install -f. A registry keeps them if what is pushed isn't changed on the\n" +
+		"# way: crane push, or skopeo copy --all --preserve-digests. Their repositories are yours to name.\n"
+	of := func(digest v1.Hash) string {
+		return "{tag: " + strconv.Quote(version) + ", digest: " + strconv.Quote(digest.String()) + "}\n"
+	}
+	if digest, built := digests["boardwalk"]; built {
+		text += "image: " + of(digest)
+	}
+	if digest, built := digests["boardwalk-renderer"]; built {
+		text += "renderer:\n  image: " + of(digest)
+	}
+	return []byte(text)
+}
+
+// buildKind writes one image for all platforms, of a program for each, and returns the digest of the index over them.
+func buildKind(ctx context.Context, c checkout, k kind, o options, programs [][]byte, out io.Writer) (digest v1.Hash, err error) {
 	tag, err := k.tag(o.tag)
 	if err != nil {
-		return err
+		return digest, err
 	}
 	images := make([]v1.Image, 0, len(o.platforms))
 	for i, p := range o.platforms {
 		img, err := k.make(ctx, c, p, programs[i])
 		if err != nil {
-			return err
+			return digest, err
 		}
-		path := filepath.Join(o.dir, k.name+"-"+p.OS+"-"+p.Architecture+".tar")
+		base := filepath.Join(o.dir, k.name+"-"+p.OS+"-"+p.Architecture)
+		path := base + ".tar"
 		if err := ociimage.Save(path, tag, img); err != nil {
-			return err
+			return digest, err
+		}
+		list, err := sbom(c, k.name, img)
+		if err != nil {
+			return digest, err
+		}
+		if err := os.WriteFile(base+".cdx.json", list, 0o644); err != nil {
+			return digest, err
 		}
 		size, err := ociimage.Size(img)
 		if err != nil {
-			return err
+			return digest, err
 		}
 		_, _ = fmt.Fprintf(out, "%s: %s, %.1f MB compressed\n", path, tag, float64(size)/1e6)
 		images = append(images, img)
 	}
 	dir := filepath.Join(o.dir, k.name+"-oci")
-	if err := ociimage.WriteLayout(dir, tag, images...); err != nil {
-		return err
+	if digest, err = ociimage.WriteLayout(dir, tag, images...); err != nil {
+		return digest, err
 	}
-	_, _ = fmt.Fprintf(out, "%s: %s for %d platforms\n", dir, tag, len(images))
-	return nil
+	_, _ = fmt.Fprintf(out, "%s: %s@%s for %d platforms\n", dir, tag, digest, len(images))
+	return digest, nil
 }
 
 // tag puts the suffix onto the name of a tag such as registry.example.com:5000/boardwalk:1.2.3.

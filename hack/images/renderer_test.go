@@ -7,6 +7,7 @@ import (
 	"errors"
 	"io"
 	"io/fs"
+	"net/url"
 	"os"
 	"path"
 	"path/filepath"
@@ -67,7 +68,11 @@ func TestRendererImage(t *testing.T) {
 	t.Parallel()
 	c := testCheckout(t)
 	for _, p := range []v1.Platform{amd64, arm64} {
-		img, err := renderer(t.Context(), c, p, []byte("program"))
+		program, err := compile(t.Context(), c, hello, p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		img, err := renderer(t.Context(), c, p, program)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -90,6 +95,23 @@ func TestRendererImage(t *testing.T) {
 			if _, there := found.modes[wanted]; !there {
 				t.Errorf("%s: %s isn't in the image", p, wanted)
 			}
+		}
+		made := purls(readSBOM(t, c, "boardwalk-renderer", img))
+		packages := 0
+		for name := range found.modes {
+			installed, ok := strings.CutPrefix(name, "var/lib/dpkg/status.d/")
+			if !ok {
+				continue
+			}
+			packages++
+			if !slices.ContainsFunc(made, func(m string) bool {
+				return strings.HasPrefix(m, "pkg:deb/debian/"+url.QueryEscape(installed)+"@") && strings.Contains(m, "&distro=debian-")
+			}) {
+				t.Errorf("%s: the package %s isn't in the image's list", p, installed)
+			}
+		}
+		if len(made) != packages+1 { // Go's own library
+			t.Errorf("%s: the list has %d entries for %d packages", p, len(made), packages)
 		}
 		found.checkModes(t, p)
 		found.checkLibraries(t, p)

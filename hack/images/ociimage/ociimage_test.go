@@ -121,7 +121,7 @@ func TestLayoutIsReplacedAsAWhole(t *testing.T) {
 	if err := os.MkdirAll(filepath.Join(dir, "old"), 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := ociimage.WriteLayout(dir, "small:1", small(t, "amd64"), small(t, "arm64")); err != nil {
+	if _, err := ociimage.WriteLayout(dir, "small:1", small(t, "amd64"), small(t, "arm64")); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := os.Stat(filepath.Join(dir, "old")); !errors.Is(err, fs.ErrNotExist) {

@@ -32,21 +32,37 @@ func Save(path, tag string, img v1.Image) error {
 }
 
 // WriteLayout makes the directory an OCI image layout with one index over images of several platforms, which it replaces
-// as a whole. `skopeo copy --all oci:DIR:TAG` and `crane push DIR` take it. The tag's last part names the index.
-func WriteLayout(dir, tag string, images ...v1.Image) error {
+// as a whole, and returns the index's digest. `skopeo copy --all oci:DIR:TAG` and `crane push DIR` take it. The tag's last part names the index.
+func WriteLayout(dir, tag string, images ...v1.Image) (v1.Hash, error) {
 	reference, err := parseTag(tag)
 	if err != nil {
-		return err
+		return v1.Hash{}, err
 	}
+	index, err := indexOf(images)
+	if err != nil {
+		return v1.Hash{}, err
+	}
+	if err := writeIndex(dir, reference, index); err != nil {
+		return v1.Hash{}, err
+	}
+	return index.Digest()
+}
+
+// indexOf is an index of images of several platforms.
+func indexOf(images []v1.Image) (v1.ImageIndex, error) {
 	index := mutate.IndexMediaType(empty.Index, types.OCIImageIndex)
 	for _, img := range images {
 		file, err := img.ConfigFile()
 		if err != nil {
-			return err
+			return nil, err
 		}
 		// The platform is what a node chooses by.
 		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: img, Descriptor: v1.Descriptor{Platform: file.Platform()}})
 	}
+	return index, nil
+}
+
+func writeIndex(dir string, reference name.Tag, index v1.ImageIndex) error {
 	part := dir + ".part"
 	if err := os.RemoveAll(part); err != nil { // of a process that was killed
 		return err
