@@ -59,6 +59,10 @@ verify: generate ## Check that generated files are current, the module is tidy, 
 	@changed=$$(git status --porcelain -- '*.gen.go' '*zz_generated*' config/crd/bases charts/boardwalk/files/crds); \
 	if [ -n "$$changed" ] && [ -n "$$CI" ]; then echo "generated files are not current: run make generate"; echo "$$changed"; exit 1; fi
 
+.PHONY: simulate
+simulate: ## Run the whole system against fresh seeds of faults for FOR=10m
+	go run ./hack/simulate --for $(or $(FOR),10m)
+
 .PHONY: fuzz
 fuzz: ## Fuzz the decoders, the log scanner and the cleaning of names for a minute each
 	go test -run '^$$' -fuzz FuzzParseLogs -fuzztime 60s ./indexer/evm

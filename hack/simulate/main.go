@@ -51,17 +51,18 @@ type settings struct {
 
 func main() {
 	if raw := os.Getenv(childEnv); raw != "" {
-		exit(runChild(raw))
+		os.Exit(told(runChild(raw)))
 	}
-	exit(start(os.Args[1:]))
+	os.Exit(told(start(os.Args[1:])))
 }
 
-func exit(err error) {
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "simulate:", err)
-		os.Exit(1)
+// told prints an error, and gives the program's exit code.
+func told(err error) int {
+	if err == nil {
+		return 0
 	}
-	os.Exit(0)
+	fmt.Fprintln(os.Stderr, "simulate:", err)
+	return 1
 }
 
 func start(args []string) error {

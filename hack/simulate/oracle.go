@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"maps"
 	"path/filepath"
@@ -89,7 +88,7 @@ func (r *run) indexAnew(ctx context.Context, st *store.Store) error {
 	cfg := *r.system.document
 	cfg.Endpoints = []chainconfig.Endpoint{{URL: r.chain.URL(), Weight: 1}}
 	clock := func() time.Time { return time.Now().Add(r.ahead) }
-	ix, err := indexer.New(&cfg, st, indexer.Options{Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Now: clock, Holder: "fresh"})
+	ix, err := indexer.New(&cfg, st, indexer.Options{Log: slog.New(slog.DiscardHandler), Now: clock, Holder: "fresh"})
 	if err != nil {
 		return err
 	}

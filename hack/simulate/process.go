@@ -57,7 +57,7 @@ func (p *process) startLocked() error {
 		return err
 	}
 	defer func() { _ = out.Close() }()
-	cmd := exec.CommandContext(context.Background(), self)
+	cmd := exec.Command(self) //nolint:noctx // it outlives what asks for it, and is ended by name
 	cmd.Env = append(os.Environ(), childEnv+"="+string(raw))
 	cmd.Stdout, cmd.Stderr = out, out
 	if p.in, err = cmd.StdinPipe(); err != nil {

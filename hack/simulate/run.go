@@ -144,8 +144,8 @@ func (r *run) makeWorld(ctx context.Context) (err error) {
 func (r *run) makeNodes(ctx context.Context) error {
 	for i := range r.plan.Nodes {
 		n := &node{plan: &r.plan.Nodes[i], seed: r.plan.Seed, block: &r.made, seen: r.seen, log: r.log}
-		real := r.chain.URL()
-		n.real.Store(&real)
+		url := r.chain.URL()
+		n.real.Store(&url)
 		if err := n.start(ctx); err != nil {
 			return err
 		}
@@ -158,8 +158,8 @@ func (r *run) makeNodes(ctx context.Context) error {
 			}
 		}
 		if r.fork != nil {
-			url := r.fork.URL()
-			n.fork.Store(&url)
+			other := r.fork.URL()
+			n.fork.Store(&other)
 		}
 	}
 	return nil
@@ -189,7 +189,7 @@ func (r *run) endChains() {
 
 // setClocks has every process's clock go as the chain's time does, d ahead of it.
 func (r *run) setClocks(d time.Duration) {
-	r.ahead = r.at.Sub(time.Now()) + d
+	r.ahead = time.Until(r.at) + d
 	for _, p := range r.system.processes {
 		p.setClock(r.ahead)
 	}

@@ -143,7 +143,7 @@ func (w *watch) askAPI(ctx context.Context, turn int) {
 		"/api/market/live?chain=" + chainID, "/api/token/info/" + token, "/api/launch/launches", "/api/token/" + token + "/candles?interval=1m",
 		"/api/market/token-prices?mints=" + token, "/api/majors", "/api/launch/status", "/api/chart/" + token,
 	}
-	w.ask(ctx, turn, paths[turn%len(paths)], nil)
+	w.ask(ctx, paths[turn%len(paths)], nil)
 	var beat struct {
 		Chains []struct {
 			HeadLag *float64          `json:"head_lag_s"`
@@ -151,7 +151,7 @@ func (w *watch) askAPI(ctx context.Context, turn int) {
 		} `json:"chains"`
 	}
 	before, known := w.settledHead()
-	if w.ask(ctx, turn, "/api/status/heartbeat", &beat) != http.StatusOK || len(beat.Chains) != 1 {
+	if w.ask(ctx, "/api/status/heartbeat", &beat) != http.StatusOK || len(beat.Chains) != 1 {
 		return
 	}
 	indexed, told := beat.Chains[0], w.indexedTime(ctx)
@@ -170,14 +170,14 @@ func (w *watch) indexedTime(ctx context.Context) time.Time {
 		AsOf  time.Time `json:"as_of"`
 		Stale bool      `json:"stale"`
 	}
-	if w.ask(ctx, 0, "/api/market/live?chain="+chainID, &list) != http.StatusOK || list.Stale {
+	if w.ask(ctx, "/api/market/live?chain="+chainID, &list) != http.StatusOK || list.Stale {
 		return time.Time{}
 	}
 	return list.AsOf
 }
 
 // ask holds an answer of the API to what may be answered at all: 503 is the only fault of its own that it may have.
-func (w *watch) ask(ctx context.Context, turn int, path string, into any) int {
+func (w *watch) ask(ctx context.Context, path string, into any) int {
 	status := w.get(ctx, "http://"+w.r.system.api.job.Listen+path, into)
 	if status >= 500 && status != http.StatusServiceUnavailable {
 		w.fail("%s answers %d", path, status)
@@ -185,7 +185,6 @@ func (w *watch) ask(ctx context.Context, turn int, path string, into any) int {
 	if status > 0 {
 		w.answers.Add(1)
 	}
-	_ = turn
 	return status
 }
 

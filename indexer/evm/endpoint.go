@@ -135,7 +135,7 @@ func (e *endpoint) doWithin(ctx context.Context, most int64, reqs ...*request) e
 
 // tooManyCalls reports whether a node refused a batch for its number of calls. What a contract answers can't bring that about.
 func tooManyCalls(err error) bool {
-	refused, ok := errors.AsType[batchRefused](err)
+	refused, ok := errors.AsType[batchError](err)
 	return ok && faultOf(refused.RPCError) == faultSize && strings.Contains(strings.ToLower(refused.Message), "batch")
 }
 

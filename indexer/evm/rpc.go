@@ -22,10 +22,10 @@ type RPCError struct {
 
 func (e *RPCError) Error() string { return fmt.Sprintf("node answered %d: %.200s", e.Code, e.Message) }
 
-// batchRefused is an error that a node answered a whole batch with.
-type batchRefused struct{ *RPCError }
+// batchError is an error that a node answered a whole batch with.
+type batchError struct{ *RPCError }
 
-func (e batchRefused) Unwrap() error { return e.RPCError }
+func (e batchError) Unwrap() error { return e.RPCError }
 
 // httpStatusError is an answer that is no JSON-RPC.
 type httpStatusError struct{ code int }
@@ -189,7 +189,7 @@ func (c *client) do(ctx context.Context, most int64, reqs ...*request) error {
 		c.withoutURL(answers[i].Error)
 	}
 	if len(reqs) > 1 && len(answers) == 1 && answers[0].Error != nil {
-		return batchRefused{answers[0].Error}
+		return batchError{answers[0].Error}
 	}
 	return match(reqs, answers)
 }

@@ -1,0 +1,176 @@
+package main
+
+import (
+	"encoding/json"
+	"maps"
+	"os"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+func TestMain(m *testing.M) {
+	if raw := os.Getenv(childEnv); raw != "" {
+		os.Exit(told(runChild(raw)))
+	}
+	storetest.Main(m)
+}
+
+// TestSeeds runs the seeds of testdata/seeds.txt. They are drawn so that every kind of fault is met in a few minutes; `make simulate`
+// draws others.
+func TestSeeds(t *testing.T) {
+	t.Parallel()
+	raw, err := os.ReadFile("testdata/seeds.txt")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []string
+	for line := range strings.Lines(string(raw)) {
+		if seeds, _, _ := strings.Cut(line, "#"); strings.TrimSpace(seeds) != "" {
+			list = append(list, strings.TrimSpace(seeds))
+		}
+	}
+	seeds, err := parseSeeds(strings.Join(list, ","))
+	if err != nil || len(seeds) == 0 {
+		t.Fatalf("%d seeds, %v", len(seeds), err)
+	}
+	if err := simulate(t.Context(), settings{parallel: 4, times: 1, dir: t.TempDir()}, seeds); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAPlanFollowsFromItsSeed: the same seed has the same plan, and no other has it.
+func TestAPlanFollowsFromItsSeed(t *testing.T) {
+	t.Parallel()
+	seen := map[string]uint64{}
+	for seed := uint64(1); seed < 200; seed++ {
+		p := draw(seed, false)
+		if again := draw(seed, false); !reflect.DeepEqual(p, again) {
+			t.Fatalf("seed %d has two plans: %+v and %+v", seed, p, again)
+		}
+		raw, err := json.Marshal(p)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if other, ok := seen[string(raw)]; ok {
+			t.Errorf("seeds %d and %d have one plan", other, seed)
+		}
+		seen[string(raw)] = seed
+	}
+}
+
+// TestEveryFaultIsDrawn: what stands in the tables happens under some seed, what begins ends, and nothing that is off is drawn.
+func TestEveryFaultIsDrawn(t *testing.T) {
+	t.Parallel()
+	faults, happened := map[string]bool{}, map[string]bool{}
+	for seed := uint64(1); seed < 1000; seed++ {
+		p := draw(seed, false)
+		for _, n := range p.Nodes {
+			for _, f := range n.Faults {
+				if nodeFaults[f.Fault].off != "" {
+					t.Errorf("seed %d has the fault %q, which is off", seed, f.Fault)
+				}
+				faults[f.Fault] = true
+			}
+		}
+		open := map[string]int{}
+		for _, e := range p.Events {
+			happened[e.Do] = true
+			if until := table[e.Do].until; until != "" {
+				open[until]++
+			}
+			if e.At > p.Blocks {
+				t.Errorf("seed %d: %q comes after the last block", seed, e.Do)
+			}
+			if table[e.Do].on == "never" {
+				open[e.Do]--
+			}
+		}
+		for name, n := range open {
+			if n != 0 {
+				t.Errorf("seed %d: %q stands %d times too few or too many", seed, name, n)
+			}
+		}
+	}
+	for name, f := range nodeFaults {
+		if !faults[name] && f.off == "" {
+			t.Errorf("no seed draws the fault %q", name)
+		}
+	}
+	for name := range table {
+		if !happened[name] {
+			t.Errorf("under no seed there is %q", name)
+		}
+	}
+}
+
+// TestEveryFaultSpoilsSomething: each fault of an endpoint changes an answer that an indexer asks for.
+func TestEveryFaultSpoilsSomething(t *testing.T) {
+	t.Parallel()
+	hash := "0x" + strings.Repeat("ab", 32)
+	log := `{"address":"0x01","blockHash":"` + hash + `","logIndex":"0x0","data":"0x` + strings.Repeat("01", 64) + `"}`
+	other := strings.Replace(log, `"0x0"`, `"0x1"`, 1)
+	answers := map[string]string{
+		"eth_getLogs":          "[" + log + "," + other + "]",
+		"eth_getBlockByNumber": `{"number":"0x5","hash":"` + hash + `","parentHash":"` + hash + `","timestamp":"0x64","logsBloom":"0x01"}`,
+		"eth_blockNumber":      `"0x64"`,
+		"eth_getBlockReceipts": `[{"cumulativeGasUsed":"0x5208"}]`,
+	}
+	for _, s := range []string{selectorBalanceOf, selectorTotalSupply, selectorDecimals} {
+		answers["eth_call "+s] = `"0x12"`
+	}
+	for name, f := range nodeFaults {
+		x := &exchange{status: 200}
+		if f.whole != nil {
+			f.whole(x)
+		}
+		changed := *x != exchange{status: 200}
+		for _, method := range slices.Sorted(maps.Keys(answers)) {
+			m, selector, _ := strings.Cut(method, " ")
+			c := &call{Method: m, result: json.RawMessage(answers[method]), Params: []json.RawMessage{json.RawMessage(`{"data":"` + selector + `"}`)}}
+			before := answersOf([]*call{c})
+			if f.calls != nil {
+				f.calls(nil, c)
+			}
+			changed = changed || string(before) != string(answersOf([]*call{c}))
+		}
+		if !changed {
+			t.Errorf("the fault %q changes nothing", name)
+		}
+	}
+}
+
+// TestDifferencesAreTold: rows that differ, lack or are too many are each told, and equal ones aren't.
+func TestDifferencesAreTold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		have, want []string
+		told       string
+	}{
+		{[]string{"a", "b"}, []string{"a", "b"}, ""},
+		{[]string{"a"}, []string{"a", "b"}, "0 rows that a fresh index hasn't, 1 that it has besides"},
+		{[]string{"a", "b", "c"}, []string{"a"}, "2 rows that a fresh index hasn't, 0 that it has besides"},
+		{[]string{"a"}, []string{"b"}, "1 rows that a fresh index hasn't, 1 that it has besides"},
+	} {
+		told := strings.Join(differing("trades", c.have, c.want), "\n")
+		if (c.told == "") != (told == "") || !strings.Contains(told, c.told) {
+			t.Errorf("%v and %v: %q, want %q", c.have, c.want, told, c.told)
+		}
+	}
+}
+
+func TestParseSeeds(t *testing.T) {
+	t.Parallel()
+	got, err := parseSeeds("1, 7,4-6")
+	if want := []uint64{1, 7, 4, 5, 6}; err != nil || !slices.Equal(got, want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
+	}
+	for _, bad := range []string{"x", "-1", "5-4", "3-"} {
+		if got, err := parseSeeds(bad); err == nil {
+			t.Errorf("%q is read as %v", bad, got)
+		}
+	}
+}
