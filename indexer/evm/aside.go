@@ -18,6 +18,8 @@ const (
 	Outvoted = "contradicted"
 	// DeniedLogs: a block's header denies logs that all endpoints which answer have.
 	DeniedLogs = "logs that the header denies"
+	// UnknownHeaderHash: the chain's headers are hashed by rules that aren't known, and prove less.
+	UnknownHeaderHash = "a header's hash by other rules"
 	// RepeatedLogIndex: two logs of a block have one index, by all endpoints that answer.
 	RepeatedLogIndex = "repeated log index"
 )

@@ -212,7 +212,7 @@ func (e *endpoint) logRange(ctx context.Context, s *Source, from, to uint64) (lo
 	if err := e.do(ctx, headerRequest(to, &last)); err != nil {
 		return nil, last, nil, err
 	}
-	if err := errors.Join(isNumber(&last, to), e.isPast(&last)); err != nil {
+	if err := errors.Join(isNumber(&last, to), e.isPast(&last), s.sealed(ctx, &last)); err != nil {
 		return nil, last, nil, err
 	}
 	blocks := map[string]any{"fromBlock": hexQuantity(from), "toBlock": hexQuantity(to)}
@@ -304,6 +304,7 @@ func (e *endpoint) times(ctx context.Context, logs []Log, latest int64) (map[uin
 			if err := isNumber(&headers[i], number); err != nil {
 				return nil, err
 			}
+			headers[i].raw = nil
 			out[number] = headers[i]
 		}
 		missing = missing[n:]

@@ -22,6 +22,8 @@ type Header struct {
 	hasBloom bool
 	// idle says that no transaction is in the block, or none that burned gas.
 	idle bool
+	// raw is the header as it was read, until sealed has looked at it.
+	raw json.RawMessage
 }
 
 // noTransactions is the root of an empty trie: the Keccak-256 of the RLP of an empty string.
@@ -132,6 +134,7 @@ func parseHeader(raw json.RawMessage) (h Header, err error) {
 func takeHeader(h *Header) func(json.RawMessage) error {
 	return func(raw json.RawMessage) (err error) {
 		*h, err = parseHeader(raw)
+		h.raw = raw
 		return err
 	}
 }
@@ -203,7 +206,7 @@ func (s *Source) announced(ctx context.Context, e *endpoint, due bool) (latest, 
 		err = e.do(ctx, headerRequest(latest.Number-s.finalityDepth, &final))
 	}
 	if err == nil {
-		err = errors.Join(e.isPast(&latest), e.isPast(&safe), e.isPast(&final))
+		err = errors.Join(e.isPast(&latest), e.isPast(&safe), e.isPast(&final), s.sealed(ctx, &latest), s.sealed(ctx, &safe), s.sealed(ctx, &final))
 	}
 	return latest, safe, final, err
 }
@@ -231,7 +234,7 @@ func (s *Source) Header(ctx context.Context, number uint64) (h Header, err error
 		if err := e.do(ctx, headerRequest(number, &h)); err != nil {
 			return err
 		}
-		return errors.Join(isNumber(&h, number), e.isPast(&h))
+		return errors.Join(isNumber(&h, number), e.isPast(&h), s.sealed(ctx, &h))
 	})
 	return h, err
 }
@@ -282,7 +285,10 @@ func (s *Source) earliestTime(ctx context.Context, block market.Header) int64 {
 	for _, e := range s.pool.list {
 		var h Header
 		err := s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) error {
-			return e.do(ctx, headerRequest(block.Number, &h))
+			if err := e.do(ctx, headerRequest(block.Number, &h)); err != nil {
+				return err
+			}
+			return s.sealed(ctx, &h)
 		})
 		if err == nil && h.Hash == block.Hash && h.Time < earliest {
 			s.pool.log.WarnContext(ctx, "endpoints disagree on a block's time", "block", block.Number, "endpoint", e.name,
@@ -304,7 +310,7 @@ func (s *Source) headers(ctx context.Context, parent market.Header, first, last 
 			return err
 		}
 		for i := range out {
-			if err := errors.Join(isNumber(&out[i], first+uint64(i)), e.isPast(&out[i])); err != nil {
+			if err := errors.Join(isNumber(&out[i], first+uint64(i)), e.isPast(&out[i]), s.sealed(ctx, &out[i])); err != nil {
 				return err
 			}
 			below := parent

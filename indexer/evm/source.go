@@ -37,6 +37,7 @@ type Source struct {
 	waits         waits
 	// headersFail is set once the headers of the chain turn out not to tell which logs its blocks hold.
 	headersFail atomic.Bool
+	seals       seals
 }
 
 // Options are a source's surroundings.

@@ -1,0 +1,104 @@
+package evm
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// A header's hash follows from its other fields: with a false time, parent or bloom it would be another. So an endpoint that changes one of
+// them is found out without asking anybody else. Some chains hash their headers by rules of their own; there nothing is concluded. Which
+// kind a chain is of is found out by one header whose hash the endpoints agree on.
+
+// sealing says whether the headers of a chain are hashed by the known rules.
+type sealing int
+
+const (
+	sealingUnknown sealing = iota
+	sealingHolds
+	sealingFails
+)
+
+// seals keeps what is known of a chain's headers.
+type seals struct {
+	mu    sync.Mutex
+	known sealing
+	again time.Time // when to try again, while it is unknown
+}
+
+const (
+	// sealDepth is how many blocks below a header the one is by which the rules are tried: no endpoint should have another there.
+	sealDepth = 32
+	// sealTime is how long the endpoints may take to give it, sealPause the time until they are asked again.
+	sealTime, sealPause = 5 * time.Second, 10 * time.Second
+)
+
+// sealed refuses a header whose hash isn't the one that its fields have.
+func (s *Source) sealed(ctx context.Context, h *Header) error {
+	raw := h.raw
+	h.raw = nil // the whole answer would stay with it
+	if raw == nil || s.sealing(ctx, h.Number) != sealingHolds {
+		return nil
+	}
+	hash, err := headerHash(raw)
+	if err == nil && hash != h.Hash {
+		err = fmt.Errorf("%w: block %d hasn't the hash that its fields have", errGarbage, h.Number)
+	}
+	return err
+}
+
+// sealing tries the rules when that is due.
+func (s *Source) sealing(ctx context.Context, number uint64) sealing {
+	s.seals.mu.Lock()
+	defer s.seals.mu.Unlock()
+	if now := s.pool.now(); s.seals.known == sealingUnknown && !now.Before(s.seals.again) {
+		s.seals.again = now.Add(sealPause)
+		if s.seals.known = s.trySeal(ctx, number-min(number, sealDepth)); s.seals.known == sealingFails {
+			s.tellBlock(number, UnknownHeaderHash)
+		}
+	}
+	return s.seals.known
+}
+
+// trySeal asks all endpoints for one block. A hash counts that two of them have, or the only one: then one header that has it is enough to
+// show that the rules hold, since nobody can make up another with that hash.
+func (s *Source) trySeal(ctx context.Context, number uint64) sealing {
+	ctx, cancel := context.WithTimeout(ctx, sealTime)
+	defer cancel()
+	headers := make([]Header, len(s.pool.list))
+	var g errgroup.Group
+	for i, e := range s.pool.list {
+		g.Go(func() error {
+			h := &headers[i]
+			if err := e.do(ctx, headerRequest(number, h)); err != nil || h.Number != number {
+				*h = Header{}
+			}
+			return nil
+		})
+	}
+	_ = g.Wait() // who doesn't answer says nothing
+	said, right := map[market.Hash]int{}, map[market.Hash]bool{}
+	for i := range headers {
+		if h := &headers[i]; h.raw != nil {
+			said[h.Hash]++
+			if hash, err := headerHash(h.raw); err == nil && hash == h.Hash {
+				right[h.Hash] = true
+			}
+		}
+	}
+	for hash, n := range said {
+		switch {
+		case n < min(2, len(s.pool.list)):
+		case right[hash]:
+			return sealingHolds
+		default:
+			return sealingFails
+		}
+	}
+	return sealingUnknown
+}
