@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"slices"
@@ -18,6 +19,9 @@ const (
 	firstDoubt = 10 * time.Second
 	// doubtsAtOnce is the most blocks that are asked for again between two blocks of the head.
 	doubtsAtOnce = 64
+	// recalledEvery is how many blocks apart blocks of before this start are asked for again, of which nobody knows who vouched for them:
+	// two calls each, so that they cost a quarter of a call per block whatever happens.
+	recalledEvery = 8
 )
 
 // unsureBlock is a committed block of which no two endpoints had the same logs.
@@ -27,7 +31,13 @@ type unsureBlock struct {
 	// due is when it is asked for again, if there is a doubt.
 	due   time.Time
 	pause time.Duration
+	// recalled says that it was committed before this start, tried that it was asked for again unasked, and suspect that another block of
+	// before this start was forged.
+	recalled, tried, suspect bool
 }
+
+// isDoubted reports whether a block has to be asked for again.
+func (u *unsureBlock) isDoubted() bool { return u.read.Doubtful || u.suspect || u.read.Suspect() }
 
 // drawn reports whether a block is one of those that two endpoints are asked for in any case.
 func drawn(hash market.Hash) bool {
@@ -63,7 +73,53 @@ func (ix *Indexer) commitHead(ctx context.Context, h evm.Header, b *evm.BlockRea
 			}
 		}
 	}
+	if !b.Agreed {
+		c.LogsHash = ix.source.LogsHash(b)
+	}
 	return ix.write(ctx, c, began)
+}
+
+// recallUnsure takes up the blocks that rest on one endpoint's word and were committed before this start, or by another process.
+func (ix *Indexer) recallUnsure(ctx context.Context) error {
+	if len(ix.cfg.Endpoints) == 1 {
+		return nil
+	}
+	blocks, err := ix.store.UnsureBlocks(ctx, ix.cfg.ID)
+	if err != nil {
+		return err
+	}
+	unsure := make([]unsureBlock, 0, len(blocks))
+	for _, b := range blocks {
+		at := slices.IndexFunc(ix.unsure, func(u unsureBlock) bool { return u.header.Hash == b.Hash })
+		if at >= 0 {
+			unsure = append(unsure, ix.unsure[at])
+		} else if read, ok := ix.source.Recall(b.LogsHash); ok {
+			unsure = append(unsure, unsureBlock{header: evm.Header{Header: b.Header}, read: read, pause: firstDoubt, recalled: true})
+		}
+	}
+	ix.unsure = unsure
+	return nil
+}
+
+// drawRecalled draws one of the blocks of before this start, which is asked for again although nobody has been outvoted since: the endpoint that
+// forged it may be honest by now. The blocks' hashes draw it; nil where it is no block's turn.
+func (ix *Indexer) drawRecalled(number uint64) (drawn *unsureBlock) {
+	if number%recalledEvery != 0 {
+		return nil
+	}
+	for i := range ix.unsure {
+		u := &ix.unsure[i]
+		if !u.recalled || u.tried || u.isDoubted() {
+			continue
+		}
+		if drawn == nil || bytes.Compare(u.header.Hash[:], drawn.header.Hash[:]) < 0 {
+			drawn = u
+		}
+	}
+	if drawn != nil {
+		drawn.tried = true
+	}
+	return drawn
 }
 
 // doubt remembers a committed block that rests on one endpoint's word, and asks again for those that turn out to be doubtful:
@@ -80,29 +136,50 @@ func (ix *Indexer) doubt(ctx context.Context, h evm.Header, b *evm.BlockRead) (b
 		}
 		ix.unsure = append(ix.unsure, u)
 	}
-	asked := 0
+	drawn, asked := ix.drawRecalled(h.Number), 0
 	for i := range ix.unsure {
 		u := &ix.unsure[i]
-		if !u.read.Doubtful && !u.read.Suspect() || ix.o.Now().Before(u.due) {
+		if u != drawn && !u.isDoubted() || ix.o.Now().Before(u.due) {
 			continue
 		}
 		if asked++; asked > doubtsAtOnce {
 			break
 		}
-		u.due, u.pause = ix.o.Now().Add(u.pause), 2*u.pause
-		ix.pulse.beat()
-		read := u.read
-		changed, err := ix.source.Agree(ctx, u.header, &read)
-		if err != nil {
+		if forged, err := ix.askAgain(ctx, u); err != nil {
 			return false, err
-		}
-		if changed && read.Agreed {
+		} else if forged {
 			return true, ix.goBefore(ctx, u.header)
 		}
-		// While nobody agrees, what is committed stays.
-		u.read.Agreed, u.read.Doubtful = read.Agreed, read.Doubtful
 	}
-	ix.unsure = slices.DeleteFunc(ix.unsure, func(u unsureBlock) bool { return u.read.Agreed })
+	ix.unsure = slices.DeleteFunc(ix.unsure, func(u unsureBlock) bool {
+		if u.read.Agreed {
+			ix.sure = append(ix.sure, u.header.Number)
+		}
+		return u.read.Agreed
+	})
+	return false, nil
+}
+
+// askAgain asks for an unsure block again. It is forged where two endpoints have other logs than those it was committed with.
+func (ix *Indexer) askAgain(ctx context.Context, u *unsureBlock) (forged bool, err error) {
+	u.due, u.pause = ix.o.Now().Add(u.pause), 2*u.pause
+	ix.pulse.beat()
+	read := u.read
+	changed, err := ix.source.Agree(ctx, u.header, &read)
+	if err != nil {
+		return false, err
+	}
+	if changed && read.Agreed {
+		if u.recalled {
+			// Whoever forged it needn't be outvoted by now, and may have forged others.
+			for i := range ix.unsure {
+				ix.unsure[i].suspect = ix.unsure[i].suspect || ix.unsure[i].recalled
+			}
+		}
+		return true, nil
+	}
+	// While nobody agrees, what is committed stays.
+	u.read.Agreed, u.read.Doubtful = read.Agreed, read.Doubtful
 	return false, nil
 }
 

@@ -48,6 +48,8 @@ type source interface {
 	AnyHas(ctx context.Context, block market.Header) bool
 	Block(ctx context.Context, h evm.Header) (evm.BlockRead, error)
 	Agree(ctx context.Context, h evm.Header, r *evm.BlockRead) (changed bool, err error)
+	LogsHash(r *evm.BlockRead) []byte
+	Recall(logsHash []byte) (r evm.BlockRead, ok bool)
 	Backfill(ctx context.Context, parent market.Header, first, last uint64) iter.Seq2[evm.Batch, error]
 	TransfersOf(ctx context.Context, token market.Address, from, to uint64) ([]market.Tx, uint64, error)
 	TokenFacts(ctx context.Context, at evm.BlockRef, tokens []market.Address) ([]market.TokenFact, error)
@@ -119,7 +121,9 @@ type Indexer struct {
 	// short counts reads of the head in a row that were below the cursor.
 	short int
 	// unsure are blocks within the undo horizon that rest on one endpoint's word, oldest first.
-	unsure  []unsureBlock
+	unsure []unsureBlock
+	// sure are blocks of which two endpoints have turned out to have the same logs, and which the database has as unsure.
+	sure    []uint64
 	holders holderBackfill
 	venues  *venueWatch
 	checker *trust.Checker
@@ -305,6 +309,9 @@ func (ix *Indexer) keepLease(ctx context.Context) error {
 // index reads the past and then follows the head, until something fails.
 func (ix *Indexer) index(ctx context.Context) error {
 	if err := ix.resume(ctx); err != nil {
+		return err
+	}
+	if err := ix.recallUnsure(ctx); err != nil {
 		return err
 	}
 	heads := ix.source.Heads(ctx)

@@ -1,9 +1,11 @@
 package evm
 
 import (
+	"bytes"
 	"context"
 	"encoding/binary"
 	"errors"
+	"slices"
 	"time"
 
 	"golang.org/x/crypto/sha3"
@@ -22,17 +24,66 @@ type BlockRead struct {
 	// Agreed says that two endpoints have the same logs; Doubtful that endpoints have different ones, no two the same.
 	Agreed, Doubtful bool
 
+	// answer is what was said first, or what two say; its endpoint is nil in a read that was recalled.
 	answer answer[market.Block]
+	pool   *endpoints // of a read that was recalled
 }
 
-// Suspect reports whether the block rests on the word of an endpoint that has been outvoted since.
-func (r *BlockRead) Suspect() bool { return !r.Agreed && r.answer.by.isDistrusted() }
+// Suspect reports whether the block rests on the word of an endpoint that has been outvoted since. Where nobody knows which endpoint it was,
+// any of them that was may be the one.
+func (r *BlockRead) Suspect() bool {
+	switch {
+	case r.Agreed:
+		return false
+	case r.answer.by == nil:
+		return r.pool != nil && slices.ContainsFunc(r.pool.list, (*endpoint).isDistrusted)
+	default:
+		return r.answer.by.isDistrusted()
+	}
+}
 
 // Word is the read without the block: enough to ask others about it later.
 func (r *BlockRead) Word() BlockRead {
 	out := *r
 	out.Block, out.answer.found = market.Block{}, market.Block{}
 	return out
+}
+
+// LogsHash is what Recall makes a read of again, in another process too: the first 8 bytes of a hash of what endpoints are asked for, the
+// digest of the logs (32 bytes), and 1 where the read is doubtful, else 0. It doesn't tell the endpoint: its number may be another's later.
+func (s *Source) LogsHash(r *BlockRead) []byte {
+	doubtful := byte(0)
+	if r.Doubtful {
+		doubtful = 1
+	}
+	out := slices.Concat(s.asked[:], r.answer.digest[:])
+	return append(out, doubtful)
+}
+
+// Recall makes a read of what LogsHash gave. ok is false where endpoints are asked for other logs now, or digests are made otherwise: then
+// nobody can say whether a block was committed with the logs that it has.
+func (s *Source) Recall(logsHash []byte) (r BlockRead, ok bool) {
+	digest, ok := bytes.CutPrefix(logsHash, s.asked[:])
+	if !ok || len(digest) != len(r.answer.digest)+1 {
+		return r, false
+	}
+	r.pool, r.Doubtful = s.pool, digest[len(digest)-1] == 1
+	copy(r.answer.digest[:], digest)
+	return r, true
+}
+
+// digestForm is the form of LogsHash's digests. Whoever changes digestOf or the order of a block's logs raises it.
+const digestForm = 1
+
+// hashAsked is the first bytes of a hash of the topics that logs are asked for by, and of the form of digests.
+func hashAsked(topics [][32]byte) (sum [8]byte) {
+	k := sha3.NewLegacyKeccak256()
+	_, _ = k.Write([]byte{digestForm})
+	for _, t := range slices.SortedFunc(slices.Values(topics), func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }) {
+		_, _ = k.Write(t[:])
+	}
+	copy(sum[:], k.Sum(nil))
+	return sum
 }
 
 // digestOf is a hash of a block's logs, which are in order.
@@ -63,13 +114,16 @@ func hashLogs(logs []Log, tx func(*Log) []byte) (sum [32]byte) {
 // block's. Where they differ the block's receipts decide, if an endpoint has them. Where nothing decides, even when all are
 // asked again after pauses, the block has the logs of the endpoint that was outvoted least, and is doubtful. Where no other
 // endpoint answers, the block stays as it is: nobody's silence or dissent stops a chain. Changed says that the block has
-// other logs now.
+// other logs now. Of a read that was recalled nobody knows who gave it, so that two others have to say the same.
 func (s *Source) Agree(ctx context.Context, h Header, r *BlockRead) (changed bool, err error) {
 	if r.Agreed || len(s.pool.list) == 1 {
 		return false, nil
 	}
 	before, began, round := r.answer.digest, s.pool.now(), 0
-	votes := []answer[market.Block]{r.answer}
+	var votes []answer[market.Block]
+	if r.answer.by != nil {
+		votes = append(votes, r.answer)
+	}
 	defer func() {
 		if round > 0 {
 			s.waits.took(began, s.pool.now(), r.Agreed)
@@ -87,7 +141,7 @@ func (s *Source) Agree(ctx context.Context, h Header, r *BlockRead) (changed boo
 			r.take(*found, true)
 			return before != found.digest, nil
 		}
-		if len(votes) == 1 {
+		if len(votes) <= 1 {
 			return false, nil
 		}
 		if round == rereads || r.Doubtful || !s.waits.allowed(began) {
@@ -113,14 +167,18 @@ func (s *Source) vote(ctx context.Context, h Header, r *BlockRead, votes *[]answ
 		if e == r.answer.by && !again {
 			continue // it has just been asked
 		}
-		vote, err := s.voteOf(ctx, e, h, reading, &(*votes)[0])
+		var first *answer[market.Block]
+		if len(*votes) > 0 {
+			first = &(*votes)[0]
+		}
+		vote, err := s.voteOf(ctx, e, h, reading, first)
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
 		if err != nil {
 			continue
 		}
-		if first := (*votes)[0]; first.denied && !vote.denied {
+		if first != nil && first.denied && !vote.denied {
 			s.outvoted(first.by)
 			*votes = (*votes)[1:]
 		}
@@ -143,7 +201,7 @@ func leastOutvoted(votes []answer[market.Block]) answer[market.Block] {
 }
 
 // voteOf asks one endpoint for a block's logs. Logs that the header denies are no vote, unless the first endpoint gave the
-// same ones.
+// same ones; first is nil before there is one.
 func (s *Source) voteOf(ctx context.Context, e *endpoint, h Header, reading *logReading[market.Block], first *answer[market.Block],
 ) (vote answer[market.Block], err error) {
 	err = s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
@@ -151,11 +209,11 @@ func (s *Source) voteOf(ctx context.Context, e *endpoint, h Header, reading *log
 		return err
 	})
 	vote.by = e
-	if d, isDenied := asDenied(err); isDenied && d.digest == first.digest {
+	if d, isDenied := asDenied(err); isDenied && first != nil && d.digest == first.digest {
 		s.judgeDenied(map[*endpoint][32]byte{e: d.digest, first.by: d.digest}, false)
 		vote, err = *first, nil
 		vote.by = e
-	} else if isDenied && !first.denied {
+	} else if isDenied && (first == nil || !first.denied) {
 		s.outvoted(e)
 	}
 	return vote, err
@@ -168,7 +226,7 @@ func (r *BlockRead) take(a answer[market.Block], agreed bool) {
 
 // proven is the vote that receipts prove, where endpoints differ; nil where they prove none, or more than one.
 func (s *Source) proven(ctx context.Context, h *Header, votes []answer[market.Block]) (proven *answer[market.Block]) {
-	if len(votes) == 1 {
+	if len(votes) <= 1 {
 		return nil
 	}
 	for i := range votes {

@@ -28,6 +28,7 @@ type Source struct {
 	pool          *endpoints
 	decoder       *Decoder
 	topics        [][32]byte
+	asked         [8]byte // hashAsked of the topics
 	finalityDepth uint64
 	seen          atomic.Uint64 // the highest head that any endpoint announced
 	finality      finality
@@ -66,6 +67,7 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 		decoder: d, topics: d.Topics(), finalityDepth: c.FinalityDepth, aside: o.Aside,
 		rereadPause: cmp.Or(o.RereadPause, rereadPause),
 	}
+	s.asked = hashAsked(s.topics)
 	reads := newInFlight(o.InFlight)
 	for i, e := range c.Endpoints {
 		p, err := newEndpoint(i, e, reads)

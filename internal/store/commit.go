@@ -26,6 +26,10 @@ type Commit struct {
 	Facts   []StoredFact
 	// Merged are the tokens whose holder backfill the changes contain; its rows go.
 	Merged []market.Address
+	// LogsHash is the digest of Last's logs where one endpoint alone vouches for them; nil otherwise.
+	LogsHash []byte
+	// Sure are earlier blocks of which a second endpoint has the same logs by now: their digests go.
+	Sure []uint64
 	// Beat is called as the writing goes on; it may be nil.
 	Beat func()
 }
@@ -38,6 +42,8 @@ type blockRow struct {
 	Hash   []byte
 	Parent []byte
 	Time   int64
+	// LogsHash is NULL where more than one endpoint vouches for the block's logs.
+	LogsHash []byte
 }
 
 func blockToRow(chain string, h market.Header) blockRow {
@@ -63,9 +69,16 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 		if err := upsert(ctx, tx, facts); err != nil {
 			return err
 		}
+		if err := forgetWords(ctx, tx, l.Chain, c.Sure); err != nil {
+			return err
+		}
 		rows := make([]blockRow, 0, len(c.Blocks))
 		for _, h := range c.Blocks {
-			rows = append(rows, blockToRow(l.Chain, h))
+			r := blockToRow(l.Chain, h)
+			if h.Number == c.Last.Number {
+				r.LogsHash = c.LogsHash
+			}
+			rows = append(rows, r)
 		}
 		if err := upsert(ctx, tx, rows); err != nil {
 			return err

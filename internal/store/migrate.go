@@ -15,7 +15,7 @@ import (
 )
 
 // schemaVersion is the newest schema that this binary knows.
-const schemaVersion = 9
+const schemaVersion = 10
 
 //go:embed migrations/*.sql
 var migrations embed.FS

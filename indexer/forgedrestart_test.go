@@ -1,0 +1,88 @@
+package indexer_test
+
+import (
+	"encoding/hex"
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+// isDrawn reports whether a log's block is one of those that two endpoints have to agree on in any case.
+func isDrawn(log map[string]any) bool {
+	hash := text(log["blockHash"])
+	last, err := hex.DecodeString(hash[len(hash)-8:])
+	if err != nil || len(last) != 4 {
+		return false
+	}
+	return (uint32(last[0])<<24|uint32(last[1])<<16|uint32(last[2])<<8|uint32(last[3]))%10 == 0
+}
+
+// isRewound reports whether blocks were taken back.
+func isRewound(t *testing.T, st *store.Store) bool {
+	t.Helper()
+	s, _, err := st.Chain(t.Context(), "base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s.Rewinds > 0
+}
+
+// TestForgedBlocksOfBeforeARestart indexes blocks through a forger beside two honest nodes, and ends the indexer before the forger is
+// found out. The next indexer takes the forged blocks back: as soon as the forger is found out where it lies on, and by and by where it
+// doesn't.
+func TestForgedBlocksOfBeforeARestart(t *testing.T) {
+	t.Parallel()
+	for name, liesOn := range map[string]bool{"the forger lies on": true, "the forger lies no more": false} {
+		for _, kind := range storetest.Both {
+			t.Run(name+" on "+kind, func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, 30)
+				f, url := w.forger(t, func(_ uint64, logs []map[string]any) []map[string]any {
+					if isDrawn(logs[0]) {
+						return logs
+					}
+					return keepHalf(logs)
+				})
+				cfg := w.config()
+				cfg.ReorgBlocks, cfg.Start.Block = 400, 1
+				cfg.Endpoints = []chainconfig.Endpoint{{URL: url, Weight: 50}, {URL: w.node.URL(), Weight: 1}, {URL: w.node.URL(), Weight: 1}}
+				st := storetest.Open(t, kind)
+				ix, stop := startImpatient(t, cfg, st)
+				w.await(t, st)
+				f.armed.Store(true)
+				for n := 0; f.lies.Load() < 8; n++ {
+					if n == 40 {
+						t.Fatal("next to nothing was forged")
+					}
+					w.trade(t, 1)
+					w.await(t, st)
+				}
+				stop()
+				if contradicted(ix) || isRewound(t, st) {
+					t.Fatal("the forger was found out before the restart: the test shows nothing")
+				}
+
+				if f.forge = func(_ uint64, logs []map[string]any) []map[string]any { return keepHalf(logs) }; !liesOn {
+					f.armed.Store(false)
+				}
+				ix, stop = startImpatient(t, cfg, st)
+				if liesOn {
+					w.untilContradicted(t, ix, st)
+				} else {
+					for n := 0; n < 60 && !isRewound(t, st); n++ {
+						w.trade(t, 4)
+						w.await(t, st)
+					}
+					w.trade(t, 4)
+					w.await(t, st)
+				}
+				stop()
+				honest := w.config()
+				honest.ReorgBlocks, honest.Start.Block = cfg.ReorgBlocks, cfg.Start.Block
+				w.compare(t, st, honest)
+			})
+		}
+	}
+}

@@ -1,0 +1,4 @@
+-- +goose Up
+-- A digest of the logs with which a block was committed, as indexer/evm writes it, where one endpoint alone vouches for them. NULL where two
+-- do, and in rows of before this column: nobody knows what those rested on, and they are never asked for again.
+ALTER TABLE blocks ADD COLUMN logs_hash {{bytes}};
