@@ -23,6 +23,9 @@ import (
 
 const chainID = "base"
 
+// statementTimeout is what the database's address sets, so that a silent connection is noticed soon.
+const statementTimeout = "10s"
+
 // system is the whole of Boardwalk under test: its processes, its database, and the endpoints that it is given.
 type system struct {
 	dir       string
@@ -55,7 +58,7 @@ func newSystem(ctx context.Context, p *Plan, w *simnet.World, nodes []*node, dir
 	if s.direct, err = pg.Create(ctx, fmt.Sprintf("seed_%d_%d", p.Seed, time.Now().UnixNano())); err != nil {
 		return nil, err
 	}
-	if s.proxy, err = dbserver.NewProxy(ctx, s.direct); err != nil {
+	if s.proxy, err = dbserver.NewProxy(ctx, s.direct, "statement_timeout", statementTimeout); err != nil {
 		return nil, err
 	}
 	s.dsn = s.proxy.DSN

@@ -21,8 +21,9 @@ const (
 	olderThanSaid = 90 * time.Second
 	// settled is how long ago a block was made that an answer is held against: a node that is a little behind is none of a lie.
 	settled = 10 * time.Second
-	// livezFailures is how often in a row /livez may fail: a cluster starts a process anew after three.
-	livezFailures = 3
+	// livezLate is for how long /livez may fail. A clock that jumps by hours makes a loop that waits for the database look as if it had
+	// waited for hours.
+	livezLate = 90 * time.Second
 )
 
 // watch asks the API all the while, and looks at the processes.
@@ -103,7 +104,7 @@ func (w *watch) settledHead() (at time.Time, ok bool) {
 
 func (w *watch) run(ctx context.Context) {
 	defer close(w.over)
-	unhealthy := map[*process]int{}
+	unhealthy := map[*process]time.Time{} // since when
 	for turn := 0; ; turn++ {
 		select {
 		case <-w.ended:
@@ -123,11 +124,13 @@ func (w *watch) run(ctx context.Context) {
 				continue
 			}
 			if status := w.get(ctx, "http://"+p.job.Operations+"/livez", nil); status >= 500 {
-				if unhealthy[p]++; unhealthy[p] == livezFailures {
-					w.fail("/livez of %s answers %d for the third time in a row", p.name, status)
+				if since, ok := unhealthy[p]; !ok {
+					unhealthy[p] = time.Now()
+				} else if time.Since(since) > livezLate {
+					w.fail("/livez of %s has answered %d for %s", p.name, status, livezLate)
 				}
 			} else {
-				unhealthy[p] = 0
+				delete(unhealthy, p)
 			}
 		}
 	}
