@@ -25,11 +25,15 @@ type admission struct {
 }
 
 const (
-	// walletsInFlight bounds the wallets whose trades are read at once: one of many trades takes a core for a second.
-	walletsInFlight = 4
+	// maxWalletPlaces bounds what walletPlaces gives.
+	maxWalletPlaces = 4
 	// walletWait is how long others wait for that: most wallets take a few milliseconds, and a page shows many of them.
 	walletWait = 2 * time.Second
 )
+
+// walletPlaces is how many wallets' trades are read at once on so many cores. One of many trades takes a core for a second: half of them
+// are left to everybody else.
+func walletPlaces(cores int) int { return min(max(cores/2, 1), maxWalletPlaces) }
 
 func (g *admission) enter() error {
 	select {

@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"net/http"
+	"runtime"
 	"sync/atomic"
 	"time"
 
@@ -126,7 +127,7 @@ type API struct {
 func New(c Config) (http.Handler, error) {
 	admitted := &admission{
 		tokens: c.Tokens, LaunchReader: c.Launches, series: c.Series, profiles: c.Profiles, places: make(chan struct{}, c.MaxInFlight),
-		wallets: make(chan struct{}, walletsInFlight),
+		wallets: make(chan struct{}, walletPlaces(runtime.GOMAXPROCS(0))),
 	}
 	c.Tokens, c.Launches, c.Series, c.Profiles = admitted, admitted, admitted, admitted
 	gate := c.Site.LaunchGate()
