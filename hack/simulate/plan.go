@@ -76,10 +76,11 @@ func draw(seed uint64, off bool) *Plan {
 }
 
 // drawNodes keeps to what the oracles hold for: lies of one in three, omissions and errors of one in two, passing errors of all. An
-// endpoint that lies does so to the end.
+// endpoint that lies does so to the end, and beside it the last one has no faults: with a liar, a majority has to be right.
 func (p *Plan) drawNodes(rng *rand.Rand, off bool) {
 	count := 1 + rng.IntN(3)
 	p.Nodes = make([]Node, count)
+	liar := false
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
 		n.Client = pick(rng, clients)
@@ -96,13 +97,18 @@ func (p *Plan) drawNodes(rng *rand.Rand, off bool) {
 		if i == 0 && count > 2 && rng.IntN(3) > 0 {
 			worst = lie
 		}
+		if liar && i == count-1 {
+			break
+		}
 		for range 1 + rng.IntN(3) {
 			n.Faults = append(n.Faults, p.drawNodeFault(rng, worst, off))
 		}
 		switch {
 		case worst == lie:
+			liar = true
 			n.Faults = append(n.Faults, NodeFault{Fault: pick(rng, faultsOf(lie, off)), From: firstPart + 6, To: p.Blocks, Percent: 100})
 		case i == 0 && count == 2 && rng.IntN(3) == 0: // the receipts decide between two
+			liar = true
 			n.Faults = append(n.Faults, NodeFault{Fault: "half of the logs", From: firstPart + 6, To: p.Blocks, Percent: 100})
 		}
 	}
