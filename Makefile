@@ -70,6 +70,10 @@ fuzz: ## Fuzz the decoders, the log scanner and the cleaning of names for a minu
 	go test -run '^$$' -fuzz FuzzDecodeLaunch -fuzztime 60s ./indexer/evm
 	go test -run '^$$' -fuzz FuzzText -fuzztime 60s ./internal/plain
 
+.PHONY: mutate
+mutate: ## Change operators of the pure rules one by one, and fail where the tests don't notice; MUTATE='internal/price' for one package
+	nice -n 10 go run ./hack/mutate $(MUTATE)
+
 .PHONY: bench
 bench: build ## Measure the backfill; the other benchmarks are in docs/benchmarks.md
 	go run ./hack/bench backfill

@@ -1,0 +1,219 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// gremlins runs the mutation tester on packages of the module in root.
+type gremlins struct {
+	root      string
+	dir       string // scratch, removed in the end
+	goCommand string // path of the real go command
+	workers   int
+}
+
+// figures are what became of a package's mutants.
+type figures struct {
+	killed    int
+	byTime    int // of the killed: those whose tests ran until their time limit
+	survivors []mutant
+}
+
+func (f figures) total() int { return f.killed + len(f.survivors) }
+
+// efficacy returns the killed in per cent of all mutants, and 100 where there are none.
+func (f figures) efficacy() float64 {
+	if f.total() == 0 {
+		return 100
+	}
+	return 100 * float64(f.killed) / float64(f.total())
+}
+
+func (g gremlins) bin() string     { return filepath.Join(g.dir, "bin") }
+func (g gremlins) program() string { return filepath.Join(g.dir, "gremlins") }
+
+// mutate runs gremlins on one package and reads its report.
+func (g gremlins) mutate(ctx context.Context, t target) (figures, error) {
+	var f figures
+	report := filepath.Join(g.dir, "report.json")
+	timeouts := filepath.Join(g.dir, "timeouts")
+	for _, file := range []string{report, timeouts} {
+		if err := os.RemoveAll(file); err != nil {
+			return f, err
+		}
+	}
+	// Gremlins' own limit of time is set so high that only the tests' own one (testTimeout) ends a mutant that runs for ever: gremlins
+	// derives its limit from one run, which may have compiled nothing, and doesn't count what it ended.
+	args := []string{
+		"unleash", "./" + t.path, "--output", report, "--workers", strconv.Itoa(g.workers), "--timeout-coefficient", "1000000",
+		"--threshold-efficacy", "0",
+	}
+	excluded, err := g.excluded(t)
+	if err != nil {
+		return f, err
+	}
+	for _, pattern := range excluded {
+		args = append(args, "--exclude-files", pattern)
+	}
+	command := exec.CommandContext(ctx, g.program(), args...)
+	command.Dir = g.root
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	command.WaitDelay = time.Minute
+	command.Env = append(os.Environ(),
+		"PATH="+g.bin()+string(os.PathListSeparator)+os.Getenv("PATH"),
+		goCommandEnv+"="+g.goCommand,
+		testFlagsEnv+"="+strings.Join(t.flags, " "),
+		timeoutsEnv+"="+timeouts,
+	)
+	if os.Getenv("BOARDWALK_RECORDINGS") == "" {
+		// The mutants are tested in a copy of the module elsewhere, where ../shared isn't.
+		command.Env = append(command.Env, "BOARDWALK_RECORDINGS="+filepath.Join(g.root, "..", "shared", "facts", "recorded"))
+	}
+	if output, err := command.CombinedOutput(); err != nil {
+		return f, fmt.Errorf("gremlins: %w\n%s", err, output)
+	}
+	content, err := os.ReadFile(report)
+	if err != nil {
+		return f, fmt.Errorf("gremlins left no report: %w", err)
+	}
+	f, err = readReport(filepath.Join(g.root, t.path), t.path, content)
+	if err != nil {
+		return f, err
+	}
+	ended, err := os.ReadFile(timeouts)
+	if err != nil && !os.IsNotExist(err) {
+		return f, err
+	}
+	f.byTime = bytes.Count(ended, []byte("\n"))
+	return f, nil
+}
+
+// excluded returns patterns of the package's files that aren't mutated.
+func (g gremlins) excluded(t target) ([]string, error) {
+	if len(t.files) == 0 {
+		return nil, nil
+	}
+	paths, err := filepath.Glob(filepath.Join(g.root, t.path, "*.go"))
+	if err != nil {
+		return nil, err
+	}
+	var patterns []string
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".go")
+		if !slices.Contains(t.files, name) && !strings.HasSuffix(name, "_test") {
+			patterns = append(patterns, "^"+regexp.QuoteMeta(name)+`\.go$`)
+		}
+	}
+	return patterns, nil
+}
+
+// report is what gremlins says of a run.
+type report struct {
+	Files []struct {
+		Name      string `json:"file_name"`
+		Mutations []struct {
+			Type   string `json:"type"`
+			Status string `json:"status"`
+			Line   int    `json:"line"`
+			Column int    `json:"column"`
+		} `json:"mutations"`
+	} `json:"files"`
+}
+
+// readReport counts the mutants of a report and looks the survivors up in the package's sources, which lie in dir.
+func readReport(dir, pkg string, content []byte) (figures, error) {
+	var r report
+	if err := json.Unmarshal(content, &r); err != nil {
+		return figures{}, fmt.Errorf("read gremlins' report: %w", err)
+	}
+	var f figures
+	for _, file := range r.Files {
+		source, err := readSource(filepath.Join(dir, filepath.Base(file.Name)))
+		if err != nil {
+			return figures{}, err
+		}
+		for _, m := range file.Mutations {
+			switch m.Status {
+			case "KILLED":
+				f.killed++
+			case "LIVED", "NOT COVERED":
+				survivor, err := source.mutant(m.Type, m.Line, m.Column)
+				if err != nil {
+					return figures{}, err
+				}
+				survivor.pkg, survivor.covered = pkg, m.Status == "LIVED"
+				f.survivors = append(f.survivors, survivor)
+			case "NOT VIABLE": // It doesn't compile.
+			default:
+				return figures{}, fmt.Errorf("%s:%d: gremlins gives the status %q", file.Name, m.Line, m.Status)
+			}
+		}
+	}
+	return f, nil
+}
+
+// Variables by which mutate tells the program that stands in for the go command what to do.
+const (
+	goCommandEnv = "BOARDWALK_MUTATE_GO"       // path of the real go command
+	testFlagsEnv = "BOARDWALK_MUTATE_FLAGS"    // flags for the test binary, separated by spaces
+	timeoutsEnv  = "BOARDWALK_MUTATE_TIMEOUTS" // file that gains a line for each run which its time limit ended
+)
+
+// testTimeout ends the tests of a mutant that runs for ever. The slowest package's tests take 4 s on two idle cores.
+const testTimeout = "60s"
+
+// testMemory in bytes ends a mutant that allocates for ever, before it takes the machine's memory.
+const testMemory = 6 << 30
+
+// runGo runs the go command for gremlins and returns its exit status. It adds to "go test" what gremlins has no flag for: the flags of
+// property tests, a limit of time and memory, and status 2 for a mutant that doesn't compile, for which go test has no status of its own.
+func runGo(args []string) int {
+	isTest := len(args) > 0 && args[0] == "test"
+	if isTest {
+		args = append(slices.Clone(args), "-vet=off", "-timeout="+testTimeout)
+		args = append(args, strings.Fields(os.Getenv(testFlagsEnv))...)
+		limit := &syscall.Rlimit{Cur: testMemory, Max: testMemory}
+		if err := syscall.Setrlimit(syscall.RLIMIT_DATA, limit); err != nil {
+			fmt.Fprintln(os.Stderr, "mutate: limit the memory:", err)
+		}
+	}
+	var output bytes.Buffer
+	command := exec.CommandContext(context.Background(), os.Getenv(goCommandEnv), args...)
+	command.Stdout, command.Stderr = &output, &output
+	err := command.Run()
+	_, _ = os.Stdout.Write(output.Bytes())
+	switch {
+	case err == nil:
+		return 0
+	case isTest && bytes.Contains(output.Bytes(), []byte("[build failed]")):
+		return 2
+	case isTest && bytes.Contains(output.Bytes(), []byte("panic: test timed out")):
+		if err := note(os.Getenv(timeoutsEnv)); err != nil {
+			fmt.Fprintln(os.Stderr, "mutate:", err)
+		}
+	}
+	return 1
+}
+
+// note adds a line to a file.
+func note(path string) error {
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = file.WriteString("ended by time\n")
+	return errors.Join(err, file.Close())
+}

@@ -1,0 +1,49 @@
+package main
+
+import "strings"
+
+// target is a package that is mutated.
+type target struct {
+	path string
+	// files are the files that are mutated, without ".go"; none stands for every file of the package.
+	files []string
+	// flags are given to the package's test binary, besides those that every package gets.
+	flags []string
+}
+
+// propertyFlags make property tests short and the same in each run: a survivor has to be one every time.
+func propertyFlags(checks string) []string {
+	return []string{"-rapid.checks=" + checks, "-rapid.seed=1", "-rapid.nofailfile", "-rapid.shrinktime=0s"}
+}
+
+// targets returns the packages, those of few mutants first.
+func targets() []target {
+	return []target{
+		{path: "internal/price", flags: propertyFlags("100")},
+		{path: "internal/candle", flags: propertyFlags("100")},
+		{path: "internal/pnl", flags: propertyFlags("50")},
+		{path: "internal/traction", flags: propertyFlags("50")},
+		{path: "internal/board", flags: propertyFlags("100")},
+		{path: "internal/trust", flags: propertyFlags("100")},
+		{path: "apiserver/limit", flags: propertyFlags("20")},
+		{path: "indexer/derive", flags: propertyFlags("20")},
+		{
+			path:  "indexer/evm",
+			flags: propertyFlags("20"),
+			// The decoders: the rest of the package talks to nodes.
+			files: []string{
+				"decode", "launch", "rlp", "erc20", "uniswapv2", "uniswapv3", "uniswapv4", "pancakeswapv3", "solidly", "boardwalkcurve",
+				"fourmeme", "flap", "ponsv2", "nadfun", "clanker", "discreet",
+			},
+		},
+	}
+}
+
+// names returns the targets' paths, separated by commas.
+func names() string {
+	var paths []string
+	for _, t := range targets() {
+		paths = append(paths, t.path)
+	}
+	return strings.Join(paths, ", ")
+}
