@@ -77,6 +77,7 @@ func (g gremlins) mutate(ctx context.Context, t target) (figures, error) {
 		goCommandEnv+"="+g.goCommand,
 		testFlagsEnv+"="+strings.Join(t.flags, " "),
 		timeoutsEnv+"="+timeouts,
+		packageEnv+"="+t.path,
 	)
 	if os.Getenv("BOARDWALK_RECORDINGS") == "" {
 		// The mutants are tested in a copy of the module elsewhere, where ../shared isn't.
@@ -149,12 +150,12 @@ func readReport(dir, pkg string, content []byte) (figures, error) {
 			switch m.Status {
 			case "KILLED":
 				f.killed++
-			case "LIVED", "NOT COVERED":
+			case "LIVED":
 				survivor, err := source.mutant(m.Type, m.Line, m.Column)
 				if err != nil {
 					return figures{}, err
 				}
-				survivor.pkg, survivor.covered = pkg, m.Status == "LIVED"
+				survivor.pkg = pkg
 				f.survivors = append(f.survivors, survivor)
 			case "NOT VIABLE": // It doesn't compile.
 			default:
@@ -170,7 +171,11 @@ const (
 	goCommandEnv = "BOARDWALK_MUTATE_GO"       // path of the real go command
 	testFlagsEnv = "BOARDWALK_MUTATE_FLAGS"    // flags for the test binary, separated by spaces
 	timeoutsEnv  = "BOARDWALK_MUTATE_TIMEOUTS" // file that gains a line for each run which its time limit ended
+	packageEnv   = "BOARDWALK_MUTATE_PACKAGE"  // path of the mutated package in the module
 )
+
+// module is the path of the module that is mutated.
+const module = "github.com/boardwalkhq/boardwalk"
 
 // testTimeout ends the tests of a mutant that runs for ever. The slowest package's tests take 4 s on two idle cores.
 const testTimeout = "60s"
@@ -179,7 +184,8 @@ const testTimeout = "60s"
 const testMemory = 6 << 30
 
 // runGo runs the go command for gremlins and returns its exit status. It adds to "go test" what gremlins has no flag for: the flags of
-// property tests, a limit of time and memory, and status 2 for a mutant that doesn't compile, for which go test has no status of its own.
+// property tests, a limit of time and memory, status 2 for a mutant that doesn't compile, for which go test has no status of its own, and
+// a coverage profile that has every line (coverAll).
 func runGo(args []string) int {
 	isTest := len(args) > 0 && args[0] == "test"
 	if isTest {
@@ -195,7 +201,14 @@ func runGo(args []string) int {
 	command.Stdout, command.Stderr = &output, &output
 	err := command.Run()
 	_, _ = os.Stdout.Write(output.Bytes())
+	profile := slices.Index(args, "-coverprofile") + 1
 	switch {
+	case err == nil && isTest && profile > 0:
+		if err := coverAll(args[profile], os.Getenv(packageEnv)); err != nil {
+			fmt.Fprintln(os.Stderr, "mutate:", err)
+			return 1
+		}
+		return 0
 	case err == nil:
 		return 0
 	case isTest && bytes.Contains(output.Bytes(), []byte("[build failed]")):
@@ -206,6 +219,20 @@ func runGo(args []string) int {
 		}
 	}
 	return 1
+}
+
+// coverAll writes a coverage profile in which a test reaches every line of the package. Gremlins tests only mutants on lines that a
+// profile has, and Go's profiles have neither constants nor the conditions of a switch's cases.
+func coverAll(profile, pkg string) error {
+	files, err := filepath.Glob(filepath.Join(pkg, "*.go"))
+	if err != nil {
+		return err
+	}
+	lines := "mode: set\n"
+	for _, file := range files {
+		lines += module + "/" + filepath.ToSlash(file) + ":1.1,1000000.1 1 1\n"
+	}
+	return os.WriteFile(profile, []byte(lines), 0o600)
 }
 
 // note adds a line to a file.

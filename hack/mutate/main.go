@@ -138,8 +138,8 @@ func complain(path string, f figures, list []equivalent, threshold float64) []st
 	for _, m := range f.survivors {
 		i := slices.IndexFunc(list, func(e equivalent) bool { return e.names(m) })
 		if i < 0 {
-			complaints = append(complaints, fmt.Sprintf("%s:%d: %s survived in %s%s\n\t%s\n\t%s", filepath.Join(m.pkg, m.file), m.line,
-				m.mutation, m.function, m.cover(), m.text, m.becomes))
+			complaints = append(complaints, fmt.Sprintf("%s:%d: %s survived in %s\n\t%s\n\t%s", filepath.Join(m.pkg, m.file), m.line,
+				m.mutation, m.function, m.text, m.becomes))
 			continue
 		}
 		named[i] = true

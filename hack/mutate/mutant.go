@@ -24,14 +24,6 @@ type mutant struct {
 	mutation string // gremlins' name of the change
 	text     string // the source's line without the spaces around it
 	becomes  string // the same line, changed
-	covered  bool   // whether a test reaches the line
-}
-
-func (m mutant) cover() string {
-	if m.covered {
-		return ""
-	}
-	return ", where no test comes"
 }
 
 // equivalent names a mutant that no test can kill, since it does what the source does. A line's number would be wrong after the next

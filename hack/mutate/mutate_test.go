@@ -27,7 +27,7 @@ func TestReadReport(t *testing.T) {
 		{"type": "CONDITIONALS_BOUNDARY", "status": "LIVED", "line": 6, "column": 11},
 		{"type": "CONDITIONALS_NEGATION", "status": "KILLED", "line": 6, "column": 11},
 		{"type": "ARITHMETIC_BASE", "status": "NOT VIABLE", "line": 6, "column": 26},
-		{"type": "CONDITIONALS_NEGATION", "status": "NOT COVERED", "line": 6, "column": 29}
+		{"type": "CONDITIONALS_NEGATION", "status": "LIVED", "line": 6, "column": 29}
 	]}]}`))
 	if err != nil {
 		t.Fatal(err)
@@ -37,7 +37,7 @@ func TestReadReport(t *testing.T) {
 	}
 	want := []mutant{
 		{
-			pkg: "internal/rule", file: "rule.go", line: 6, function: "Rule.Passes", mutation: "CONDITIONALS_BOUNDARY", covered: true,
+			pkg: "internal/rule", file: "rule.go", line: 6, function: "Rule.Passes", mutation: "CONDITIONALS_BOUNDARY",
 			text:    "return x >= r.least && x-1 < 10 // at least",
 			becomes: "return x > r.least && x-1 < 10 // at least",
 		},
@@ -56,7 +56,7 @@ func TestReadReport(t *testing.T) {
 		}
 	}
 
-	for _, status := range []string{"TIMED OUT", "SKIPPED", ""} {
+	for _, status := range []string{"NOT COVERED", "TIMED OUT", "SKIPPED", ""} {
 		_, err := readReport(dir, "internal/rule", []byte(`{"files": [{"file_name": "rule.go", "mutations": [
 			{"type": "CONDITIONALS_BOUNDARY", "status": "`+status+`", "line": 6, "column": 11}]}]}`))
 		if err == nil {
@@ -69,7 +69,7 @@ func TestComplain(t *testing.T) {
 	t.Parallel()
 	lived := mutant{
 		pkg: "internal/rule", file: "rule.go", line: 6, function: "Rule.Passes", mutation: "CONDITIONALS_BOUNDARY",
-		text: "return x >= r.least", becomes: "return x > r.least", covered: true,
+		text: "return x >= r.least", becomes: "return x > r.least",
 	}
 	named := equivalent{
 		Package: "internal/rule", Function: "Rule.Passes", Mutation: "CONDITIONALS_BOUNDARY",
@@ -148,6 +148,21 @@ func stands(t *testing.T, dir string, e equivalent) bool {
 		}
 	}
 	return false
+}
+
+func TestCoverAll(t *testing.T) {
+	t.Parallel()
+	profile := filepath.Join(t.TempDir(), "coverage")
+	if err := coverAll(profile, "."); err != nil {
+		t.Fatal(err)
+	}
+	content, err := os.ReadFile(profile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "mode: set\n" + module + "/gremlins.go:1.1,1000000.1 1 1\n"; !strings.HasPrefix(string(content), want) {
+		t.Errorf("the profile is\n%swant it to begin\n%s", content, want)
+	}
 }
 
 // TestTargetsExist holds the list of packages and of the decoders' files against the tree.

@@ -1,6 +1,7 @@
 package price
 
 import (
+	"fmt"
 	"math"
 	"math/big"
 	"slices"
@@ -76,6 +77,15 @@ func TestStableDepthIsNotTooMuch(t *testing.T) {
 			t.Errorf("a stable pool of 1,000,000 and %.0f has the depth %.2f, which is %.2f times the %.2f that come out "+
 				"within 2 %%", quote, depth, depth/truth, truth)
 		}
+	}
+}
+
+// Nor does a pool look shallower than it is, whatever the reserves' ratio.
+func TestStableDepth(t *testing.T) {
+	t.Parallel()
+	for _, quote := range []float64{1e6, 1.1e6, 1.5e6, 2e6, 5e6, 2e7, 1e8, 9e5, 5e5, 1e5, 1e4} {
+		_, depth, _ := StableCurve(Reserves{Base: 1e6, Quote: quote})
+		within(t, fmt.Sprintf("the depth of 1,000,000 and %.0f", quote), depth, stableDepth(exact(1e6), exact(quote)), 1e-9)
 	}
 }
 
@@ -202,6 +212,40 @@ func TestFullRangeIsConstantProduct(t *testing.T) {
 	})
 }
 
+// Sides are the tokens of all positions, whichever token is the base: what each position holds by the whitepaper's formulas.
+func TestSides(t *testing.T) {
+	t.Parallel()
+	amount := func(n uint) *market.Amount { return new(market.Amount).Lsh(market1(), n) }
+	const tick = 60_000 // token0 is worth 403 of token1
+	s := amountOf(t, mul(sqrtAtTick(tick), power(whole(2), 96), exact(1+1e-5)))
+	positions := []position{
+		{tick - 100, tick + 300, amount(90)},
+		{tick - 5000, tick - 1000, amount(91)}, // token1 alone
+		{tick + 1000, tick + 9000, amount(92)}, // token0 alone
+		{minTick, maxTick, amount(80)},
+	}
+	for _, baseIs0 := range []bool{true, false} {
+		c := pool(s, tick, positions, baseIs0)
+		// In the smallest units: the decimals play no part.
+		c.BaseDecimals, c.QuoteDecimals = 18, 6
+		root := quo(amountFloat(s), power(whole(2), 96))
+		want0, want1 := whole(0), whole(0)
+		for _, p := range positions {
+			l, low, high := amountFloat(p.liquidity), sqrtAtTick(p.lower), sqrtAtTick(p.upper)
+			at := minimum(maximum(root, low), high)
+			want0 = add(want0, mul(l, sub(quo(whole(1), at), quo(whole(1), high))))
+			want1 = add(want1, mul(l, sub(at, low)))
+		}
+		token0, token1 := c.Sides()
+		within(t, "token0", token0, want0, 1e-9)
+		within(t, "token1", token1, want1, 1e-9)
+	}
+	c := pool(new(market.Amount), tick, positions, true)
+	if token0, token1 := c.Sides(); token0 != 0 || token1 != 0 {
+		t.Errorf("a pool without a price holds %v and %v, want nought of either", token0, token1)
+	}
+}
+
 // A pool whose liquidity is all of its own token gives sellers nothing.
 func TestOneSidedPool(t *testing.T) {
 	t.Parallel()
@@ -300,6 +344,35 @@ func TestDepthHasNoOrder(t *testing.T) {
 			t.Errorf("depth %v and locked %v; the other way round %v and %v", depth, locked, d, l)
 		}
 	})
+}
+
+func TestCloseInQuote(t *testing.T) {
+	t.Parallel()
+	c := Close{USD: 3, Native: 0.001, VolumeUSD: 600, VolumeQuote: 200}
+	silent := Close{USD: 3, Native: 0.001}
+	for _, tt := range []struct {
+		name   string
+		close  Close
+		native bool
+		pegUSD float64
+		want   float64
+	}{
+		{"the chain's own coin", c, true, 0, 0.001},
+		{"the chain's own coin goes before a peg", c, true, 1, 0.001},
+		{"a quote of half a dollar", c, false, 0.5, 6},
+		{"a peg of two dollars", c, false, 2, 1.5},
+		{"a peg needs no volume", silent, false, 2, 1.5},
+		{"by volume: a quote is worth three dollars", c, false, 0, 1},
+		{"neither peg nor volume", silent, false, 0, 0},
+		{"a quote's volume without a value in USD", Close{USD: 3, VolumeQuote: 200}, false, 0, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			if got := tt.close.InQuote(tt.native, tt.pegUSD); got != tt.want {
+				t.Errorf("the close is %v quotes, want %v", got, tt.want)
+			}
+		})
+	}
 }
 
 func TestNanoUSD(t *testing.T) {
