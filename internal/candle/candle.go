@@ -110,12 +110,13 @@ const MaxBars = 1000
 // Fill puts a bar into every bucket of [from, to) from the first that has a close before it. before is the close ahead
 // of from, 0 if there is none. A range of more than MaxBars buckets is an error.
 func Fill(bars []Bar, w Width, from, to int64, before float64) ([]Bar, error) {
-	if n := (to - from + int64(w) - 1) / int64(w); n > MaxBars {
+	first := w.Open(from)
+	if n := (to - first + int64(w) - 1) / int64(w); n > MaxBars {
 		return nil, fmt.Errorf("%d buckets of %d s: a series has at most %d", n, w, MaxBars)
 	}
 	var out []Bar
 	i := 0
-	for t := w.Open(from); t < to; t += int64(w) {
+	for t := first; t < to; t += int64(w) {
 		if i < len(bars) && bars[i].Open == t {
 			out = append(out, bars[i])
 			before = bars[i].Close

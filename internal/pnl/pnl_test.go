@@ -190,6 +190,31 @@ func TestWindows(t *testing.T) {
 }
 
 // TestLine has a sale in each of the four parts of a line of five points, at its end.
+func TestSpans(t *testing.T) {
+	t.Parallel()
+	if pnl.Day != 86_400 || pnl.Week != 604_800 {
+		t.Errorf("a day is %d s and a week %d s, want 86,400 and 604,800", pnl.Day, pnl.Week)
+	}
+}
+
+// A position of no wallet, no chain and no token is one like any other, also where its entry is the first.
+func TestPositionOfNobody(t *testing.T) {
+	t.Parallel()
+	first := buy(1, 2)
+	first.Position = pnl.Position{}
+	_, l := day(first, buy(10, 1))
+	quantity, cost := l.Held(pnl.Position{})
+	if quantity != units(1) {
+		t.Errorf("nobody holds %s, want 1 whole token", &quantity)
+	}
+	is(t, "the cost of nobody's token", cost, 2)
+	quantity, cost = l.Held(of)
+	if quantity != units(10) {
+		t.Errorf("the wallet holds %s, want 10 whole tokens", &quantity)
+	}
+	is(t, "the cost of the wallet's tokens", cost, 10)
+}
+
 func TestLine(t *testing.T) {
 	t.Parallel()
 	l := pnl.NewLedger(pnl.Options{Now: now, Spans: []int64{pnl.Day}, Points: 5})

@@ -1,5 +1,7 @@
 package pnl
 
+import "cmp"
+
 // Window is what the sales of a stretch of time came to. Sums are of sales that have a basis and are eligible, where nothing
 // else is said. Realised = Proceeds - Cost.
 type Window struct {
@@ -103,17 +105,7 @@ func (w *Window) conclude(s *Sale) {
 
 // better orders sales by gain; the earlier of two equal ones is the better, and then the one whose token comes first.
 func better(a, b *Sale) bool {
-	if c := a.Realised.Cmp(b.Realised); c != 0 {
-		return c > 0
-	}
-	if a.At != b.At {
-		return a.At < b.At
-	}
-	if a.Chain != b.Chain {
-		return a.Chain < b.Chain
-	}
-	if c := a.Mint.Compare(b.Mint); c != 0 {
-		return c < 0
-	}
-	return a.Wallet.Compare(b.Wallet) < 0
+	return cmp.Or(
+		b.Realised.Cmp(a.Realised), cmp.Compare(a.At, b.At), cmp.Compare(a.Chain, b.Chain), a.Mint.Compare(b.Mint), a.Wallet.Compare(b.Wallet),
+	) < 0
 }
