@@ -189,7 +189,6 @@ func TestWindows(t *testing.T) {
 	}
 }
 
-// TestLine has a sale in each of the four parts of a line of five points, at its end.
 func TestSpans(t *testing.T) {
 	t.Parallel()
 	if pnl.Day != 86_400 || pnl.Week != 604_800 {
@@ -215,6 +214,7 @@ func TestPositionOfNobody(t *testing.T) {
 	is(t, "the cost of the wallet's tokens", cost, 10)
 }
 
+// TestLine has a sale in each of the four parts of a line of five points, at its end.
 func TestLine(t *testing.T) {
 	t.Parallel()
 	l := pnl.NewLedger(pnl.Options{Now: now, Spans: []int64{pnl.Day}, Points: 5})
