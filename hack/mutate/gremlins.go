@@ -28,6 +28,7 @@ type gremlins struct {
 // figures are what became of a package's mutants.
 type figures struct {
 	killed    int
+	unbuilt   int // they don't compile, and count for nothing
 	byTime    int // of the killed: those whose tests ran until their time limit
 	survivors []mutant
 }
@@ -157,7 +158,8 @@ func readReport(dir, pkg string, content []byte) (figures, error) {
 				}
 				survivor.pkg = pkg
 				f.survivors = append(f.survivors, survivor)
-			case "NOT VIABLE": // It doesn't compile.
+			case "NOT VIABLE":
+				f.unbuilt++
 			default:
 				return figures{}, fmt.Errorf("%s:%d: gremlins gives the status %q", file.Name, m.Line, m.Status)
 			}
@@ -196,8 +198,14 @@ func runGo(args []string) int {
 			fmt.Fprintln(os.Stderr, "mutate: limit the memory:", err)
 		}
 	}
+	goCommand := os.Getenv(goCommandEnv)
+	if err := os.Unsetenv(goCommandEnv); err != nil || goCommand == "" {
+		// Without this a path that leads here again would start processes without end.
+		fmt.Fprintf(os.Stderr, "mutate: %s doesn't name the real go command\n", goCommandEnv)
+		return 1
+	}
 	var output bytes.Buffer
-	command := exec.CommandContext(context.Background(), os.Getenv(goCommandEnv), args...)
+	command := exec.CommandContext(context.Background(), goCommand, args...)
 	command.Stdout, command.Stderr = &output, &output
 	err := command.Run()
 	_, _ = os.Stdout.Write(output.Bytes())

@@ -90,7 +90,7 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 		return err
 	}
 
-	fmt.Fprintf(out, "%-20s %8s %7s %8s %9s %9s %8s\n", "package", "mutants", "killed", "by time", "survivors", "efficacy", "time")
+	fmt.Fprintf(out, "%-20s %8s %7s %8s %9s %9s %8s %8s\n", "package", "mutants", "killed", "by time", "survivors", "efficacy", "unbuilt", "time")
 	var complaints []string
 	for _, p := range chosen {
 		began := time.Now()
@@ -98,8 +98,8 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", p.path, err)
 		}
-		fmt.Fprintf(out, "%-20s %8d %7d %8d %9d %8.1f%% %8s\n",
-			p.path, f.total(), f.killed, f.byTime, len(f.survivors), f.efficacy(), time.Since(began).Round(time.Second))
+		fmt.Fprintf(out, "%-20s %8d %7d %8d %9d %8.1f%% %8d %8s\n",
+			p.path, f.total(), f.killed, f.byTime, len(f.survivors), f.efficacy(), f.unbuilt, time.Since(began).Round(time.Second))
 		complaints = append(complaints, complain(p.path, f, list, s.threshold)...)
 	}
 	if len(complaints) == 0 {

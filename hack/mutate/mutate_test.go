@@ -32,7 +32,7 @@ func TestReadReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if f.killed != 1 || f.total() != 3 {
+	if f.killed != 1 || f.unbuilt != 1 || f.total() != 3 {
 		t.Errorf("%d of %d killed, want 1 of 3: a mutant that doesn't compile doesn't count", f.killed, f.total())
 	}
 	want := []mutant{
