@@ -122,6 +122,48 @@ func TestFolderEqualsLookingThroughAll(t *testing.T) {
 	})
 }
 
+// A folder's room holds what lives and what has had its time since the heads were moved to its front. They move when the room is used up,
+// and into more room where they fill half of it.
+func TestFolderTakesRoomAsItNeedsIt(t *testing.T) {
+	t.Parallel()
+	const room = 64 // the first one
+	for _, c := range []struct {
+		name    string
+		expired int // of the heads that fill the room
+		want    int // room after one more head
+	}{
+		{"one less than half of the heads live", room/2 + 1, room},
+		{"half of the heads live", room / 2, 4*room/2 + 64},
+		{"all live", 0, 4*room + 64},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			f := NewFolder[market.Address]()
+			at := int64(1_700_000_000)
+			for i := range room {
+				if i == c.expired {
+					at += CloneWindow
+				}
+				f.AddKeys(at, mint(i), Keys{})
+			}
+			if i := 2; c.expired > 0 { // while there is room, nothing moves
+				if len(f.heads) != room-c.expired || &f.heads[i] != &f.room[c.expired+i] {
+					t.Fatalf("%d heads don't lie where they were put, before the room was used up", len(f.heads))
+				}
+			}
+			f.AddKeys(at, mint(room), Keys{})
+			if len(f.room) != c.want || len(f.heads) != room-c.expired+1 || &f.heads[0] != &f.room[0] {
+				t.Errorf("%d heads in a room of %d, want %d at the front of a room of %d", len(f.heads), len(f.room), room-c.expired+1, c.want)
+			}
+			for i, h := range f.heads {
+				if h.launch != mint(c.expired+i) {
+					t.Fatalf("head %d is launch %s, want %d", i, h.launch, c.expired+i)
+				}
+			}
+		})
+	}
+}
+
 // A launch whose time is before that of the one ahead of it, as two chains' clocks allow, is taken for simultaneous.
 func TestFolderBearsWithTime(t *testing.T) {
 	t.Parallel()

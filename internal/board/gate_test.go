@@ -48,6 +48,9 @@ func TestDefaultGate(t *testing.T) {
 		"unknown buyers":         {with(curve, func(c *Candidate) { c.Buyers1h = nil }), []string{"curve.buyers_1h"}},
 		"nothing on a pool":      {Candidate{Chain: "base", TrustCritical: true}, []string{"liquidity_usd", "volume_24h_usd", "age_s_min", "holders", "trust"}},
 		"nothing on a curve":     {Candidate{OnCurve: true}, []string{"volume_24h_usd", "age_s_min", "holders", "curve.progress_pct", "curve.buyers_1h"}},
+		"full for ten minutes":   {with(curve, func(c *Candidate) { c.FullS = 600 }), nil},
+		"full for longer":        {with(curve, func(c *Candidate) { c.FullS = 601 }), []string{"curve.full"}},
+		"a pool's full curve":    {with(pool, func(c *Candidate) { c.FullS = 601 }), nil},
 		"a pool's curve figures": {with(pool, func(c *Candidate) { c.ProgressPct, c.Buyers1h = new(1.0), new(int64(1)) }), nil},
 	} {
 		gate := DefaultGate()
@@ -71,6 +74,7 @@ func TestGateIsMonotone(t *testing.T) {
 			Holders:     rapid.Ptr(count, true).Draw(t, "holders"),
 			ProgressPct: rapid.Ptr(rapid.Float64Range(0, 100), true).Draw(t, "progress"),
 			Buyers1h:    rapid.Ptr(count, true).Draw(t, "buyers"),
+			FullS:       rapid.Int64Range(0, 1200).Draw(t, "full"),
 		}
 		gate := DefaultGate()
 		fails := gate.Fails(c).Names()
@@ -83,6 +87,7 @@ func TestGateIsMonotone(t *testing.T) {
 			}
 		}
 		better.TrustCritical = false
+		better.FullS -= rapid.Int64Range(0, better.FullS).Draw(t, "full for less")
 		subset(t, "a better token", gate.Fails(better).Names(), fails)
 		lower := gate
 		lower.LiquidityUSDMin, lower.LiquidityUSDMinByChain = 0, nil
@@ -91,7 +96,7 @@ func TestGateIsMonotone(t *testing.T) {
 		if c.OnCurve && slices.Contains(fails, "liquidity_usd") {
 			t.Fatalf("a curve's token fails %q", fails)
 		}
-		order := []string{"liquidity_usd", "volume_24h_usd", "age_s_min", "age_s_max", "holders", "curve.progress_pct", "curve.buyers_1h", "trust"}
+		order := []string{"liquidity_usd", "volume_24h_usd", "age_s_min", "age_s_max", "holders", "curve.progress_pct", "curve.buyers_1h", "curve.full", "trust"}
 		if !slices.IsSortedFunc(fails, func(a, b string) int { return slices.Index(order, a) - slices.Index(order, b) }) {
 			t.Fatalf("%q is out of order", fails)
 		}
@@ -154,6 +159,12 @@ func TestGateCheck(t *testing.T) {
 	open := Gate{AgeSMax: 1}
 	if err := open.Check(); err != nil {
 		t.Errorf("an open gate: %v", err)
+	}
+	highest := Gate{
+		LiquidityUSDMin: 1e12, LiquidityUSDMinByChain: map[string]float64{"base": 1e12}, Volume24hUSDMin: 1e12, ProgressPctMin: 100, AgeSMax: 1,
+	}
+	if err := highest.Check(); err != nil {
+		t.Errorf("a gate of the highest values that are allowed: %v", err)
 	}
 	for want, change := range map[string]func(*Gate){
 		"liquidity_usd_min is -1: it must be from 0 to 1e+12":                    func(g *Gate) { g.LiquidityUSDMin = -1 },
