@@ -34,7 +34,7 @@ func targets() []target {
 			// The decoders: the rest of the package talks to nodes.
 			files: []string{
 				"decode", "launch", "rlp", "erc20", "uniswapv2", "uniswapv3", "uniswapv4", "pancakeswapv3", "solidly", "boardwalkcurve",
-				"fourmeme", "flap", "ponsv2", "nadfun", "clanker", "discreet",
+				"fourmeme", "flap", "ponsv2", "nadfun", "clanker",
 			},
 		},
 	}
