@@ -56,7 +56,7 @@ func (g gremlins) mutate(ctx context.Context, t target) (figures, error) {
 			return f, err
 		}
 	}
-	// Gremlins' own limit of time is set so high that only the tests' own one (testTimeout) ends a mutant that runs for ever: gremlins
+	// Gremlins' own limit of time is set so high that only the tests' own one (target.limit) ends a mutant that runs for ever: gremlins
 	// derives its limit from one run, which may have compiled nothing, and doesn't count what it ended.
 	args := []string{
 		"unleash", "./" + t.path, "--output", report, "--workers", strconv.Itoa(g.workers), "--timeout-coefficient", "1000000",
@@ -79,6 +79,7 @@ func (g gremlins) mutate(ctx context.Context, t target) (figures, error) {
 		testFlagsEnv+"="+strings.Join(t.flags, " "),
 		timeoutsEnv+"="+timeouts,
 		packageEnv+"="+t.path,
+		testTimeoutEnv+"="+t.limit.String(),
 	)
 	if os.Getenv("BOARDWALK_RECORDINGS") == "" {
 		// The mutants are tested in a copy of the module elsewhere, where ../shared isn't.
@@ -174,13 +175,12 @@ const (
 	testFlagsEnv = "BOARDWALK_MUTATE_FLAGS"    // flags for the test binary, separated by spaces
 	timeoutsEnv  = "BOARDWALK_MUTATE_TIMEOUTS" // file that gains a line for each run which its time limit ended
 	packageEnv   = "BOARDWALK_MUTATE_PACKAGE"  // path of the mutated package in the module
+
+	testTimeoutEnv = "BOARDWALK_MUTATE_TIMEOUT" // how long a package's tests may run, as Go writes durations
 )
 
 // module is the path of the module that is mutated.
 const module = "github.com/boardwalkhq/boardwalk"
-
-// testTimeout ends the tests of a mutant that runs for ever. The slowest package's tests take 4 s on two idle cores.
-const testTimeout = "60s"
 
 // testMemory in bytes ends a mutant that allocates for ever, before it takes the machine's memory.
 const testMemory = 6 << 30
@@ -191,7 +191,7 @@ const testMemory = 6 << 30
 func runGo(args []string) int {
 	isTest := len(args) > 0 && args[0] == "test"
 	if isTest {
-		args = append(slices.Clone(args), "-vet=off", "-timeout="+testTimeout)
+		args = append(slices.Clone(args), "-vet=off", "-timeout="+os.Getenv(testTimeoutEnv))
 		args = append(args, strings.Fields(os.Getenv(testFlagsEnv))...)
 		limit := &syscall.Rlimit{Cur: testMemory, Max: testMemory}
 		if err := syscall.Setrlimit(syscall.RLIMIT_DATA, limit); err != nil {

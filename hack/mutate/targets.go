@@ -1,6 +1,9 @@
 package main
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // target is a package that is mutated.
 type target struct {
@@ -9,7 +12,15 @@ type target struct {
 	files []string
 	// flags are given to the package's test binary, besides those that every package gets.
 	flags []string
+	// limit ends the tests of a mutant that runs for ever: many times as long as they take on a busy machine.
+	limit time.Duration
 }
+
+const (
+	// pureLimit is for packages whose tests take up to a second, and wideLimit for those that take up to four.
+	pureLimit = 20 * time.Second
+	wideLimit = time.Minute
+)
 
 // propertyFlags make property tests short and the same in each run: a survivor has to be one every time.
 func propertyFlags(checks string) []string {
@@ -19,16 +30,17 @@ func propertyFlags(checks string) []string {
 // targets returns the packages, those of few mutants first.
 func targets() []target {
 	return []target{
-		{path: "internal/price", flags: propertyFlags("100")},
-		{path: "internal/candle", flags: propertyFlags("100")},
-		{path: "internal/pnl", flags: propertyFlags("50")},
-		{path: "internal/traction", flags: propertyFlags("50")},
-		{path: "internal/board", flags: propertyFlags("100")},
-		{path: "internal/trust", flags: propertyFlags("100")},
-		{path: "apiserver/limit", flags: propertyFlags("20")},
-		{path: "indexer/derive", flags: propertyFlags("20")},
+		{path: "internal/price", flags: propertyFlags("100"), limit: pureLimit},
+		{path: "internal/candle", flags: propertyFlags("100"), limit: pureLimit},
+		{path: "internal/pnl", flags: propertyFlags("50"), limit: pureLimit},
+		{path: "internal/traction", flags: propertyFlags("50"), limit: pureLimit},
+		{path: "internal/board", flags: propertyFlags("100"), limit: pureLimit},
+		{path: "internal/trust", flags: propertyFlags("100"), limit: pureLimit},
+		{path: "apiserver/limit", flags: propertyFlags("20"), limit: wideLimit},
+		{path: "indexer/derive", flags: propertyFlags("20"), limit: wideLimit},
 		{
-			path: "indexer/evm",
+			path:  "indexer/evm",
+			limit: wideLimit,
 			// The tests left out are of the size of nodes' answers. They take longer than all others and reach no decoder.
 			flags: append(propertyFlags("20"), "-skip=^(TestAnswersBeyondOurLimit|TestAnAnswersLength|TestTooManyLogsForTheirBytes)$"),
 			// The decoders: the rest of the package talks to nodes.
