@@ -24,6 +24,7 @@ doesn't name.
 
   mutate                              every package
   mutate internal/price indexer/evm   these packages
+  mutate -files rlp indexer/evm       these files of a package
 
 Flags:
 `
@@ -35,6 +36,7 @@ type settings struct {
 	threshold float64 // per cent of mutants that have to be killed, in each package
 	workers   int     // mutants tested at the same time
 	packages  []string
+	files     []string // without ".go"; none stands for those that the package's target has
 }
 
 func main() {
@@ -59,10 +61,14 @@ func start(ctx context.Context, args []string, out io.Writer) error {
 	}
 	flags.Float64Var(&s.threshold, "threshold", 95, "per cent of each package's mutants that have to be killed")
 	flags.IntVar(&s.workers, "workers", 1, "mutants tested at the same time")
+	files := flags.String("files", "", "mutate these files alone, named without .go and separated by commas")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
 	s.packages = flags.Args()
+	if *files != "" {
+		s.files = strings.Split(*files, ",")
+	}
 	return run(ctx, s, out)
 }
 
@@ -93,6 +99,11 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 	fmt.Fprintf(out, "%-20s %8s %7s %8s %9s %9s %8s %8s\n", "package", "mutants", "killed", "by time", "survivors", "efficacy", "unbuilt", "time")
 	var complaints []string
 	for _, p := range chosen {
+		if s.files != nil {
+			p.files = s.files
+			// Of the list's other entries these files say nothing.
+			list = slices.DeleteFunc(slices.Clone(list), func(e equivalent) bool { return !e.standsIn(root, p) })
+		}
 		began := time.Now()
 		f, err := g.mutate(ctx, p)
 		if err != nil {

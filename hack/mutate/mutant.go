@@ -7,6 +7,7 @@ import (
 	"go/token"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -39,6 +40,14 @@ type equivalent struct {
 
 func (e equivalent) names(m mutant) bool {
 	return e.Package == m.pkg && e.Function == m.function && e.Mutation == m.mutation && e.Line == m.text && e.Becomes == m.becomes
+}
+
+// standsIn reports whether one of the target's files has the mutant's line in its function.
+func (e equivalent) standsIn(root string, t target) bool {
+	return slices.ContainsFunc(t.files, func(file string) bool {
+		s, err := readSource(filepath.Join(root, t.path, file+".go"))
+		return err == nil && e.Package == t.path && s.has(e)
+	})
 }
 
 // readEquivalents reads the list; an entry without one of its fields is an error.
@@ -106,6 +115,21 @@ func readSource(path string) (source, error) {
 		return source{}, err
 	}
 	return source{name: filepath.Base(path), lines: strings.Split(string(content), "\n"), set: set, tree: tree}, nil
+}
+
+// has reports whether the mutant's line is there, with the operator that it changes.
+func (s source) has(e equivalent) bool {
+	for i, line := range s.lines {
+		if strings.TrimSpace(line) != e.Line || s.function(i+1) != e.Function {
+			continue
+		}
+		for column := range line {
+			if m, err := s.mutant(e.Mutation, i+1, column+1); err == nil && m.becomes == e.Becomes {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // mutant describes the mutant that changes the operator at a line and a column of bytes, both counted from 1.
