@@ -275,6 +275,7 @@ func TestTapeBounds(t *testing.T) {
 		"a buy":                          {[]Flow{{USD: 5}}, 1, 1},
 		"dust":                           {[]Flow{{USD: 0.5}}, 0.25, 1},
 		"a sale":                         {[]Flow{{USD: 5, Sell: true}}, 0, 1},
+		"dust, half of it sold":          {[]Flow{{USD: 1.5}, {USD: 0.5, Sell: true}}, 0.5, 1},
 		"round trips of 80 %":            {[]Flow{{USD: 6}, {USD: 4, Sell: true}}, 0, 1},
 		"round trips of just below 80 %": {[]Flow{{USD: 6}, {USD: 3.99, Sell: true}}, 1, 1},
 	} {
@@ -300,6 +301,80 @@ func TestTapeBounds(t *testing.T) {
 	tape.Add(Flow{Wallet: address(10), Time: now, USD: 100})
 	if tape.Measure(&p, now); p.Concentration != 0 {
 		t.Errorf("ten alike have the concentration %v", p.Concentration)
+	}
+}
+
+// Without organic volume there is no concentration, and the score is a number.
+func TestNoVolumeIsNoConcentration(t *testing.T) {
+	t.Parallel()
+	const now = 1_700_000_000
+	var empty, washed Tape
+	for i := range 10 {
+		washed.Add(Flow{Wallet: address(1), Time: now, Sell: i%2 == 1, USD: 8})
+	}
+	for name, tape := range map[string]*Tape{"no trades": &empty, "round trips alone": &washed} {
+		p := Parts{LiquidityUSD: 1000}
+		if tape.Measure(&p, now); p.VolumeUSD != 0 || p.Concentration != 0 || Score(p) < 0 || math.IsNaN(Score(p)) {
+			t.Errorf("%s: %+v, score %v; want neither volume nor concentration, and a score", name, p, Score(p))
+		}
+	}
+}
+
+// The epoch moves after 512 half-lives and not before: each move goes through all wallets.
+func TestEpochMovesSeldom(t *testing.T) {
+	t.Parallel()
+	const start = 1_700_000_000
+	var tape Tape
+	for n := range int64(2*512 + 1) {
+		at := start + n*HalfLife
+		tape.Add(Flow{Wallet: address(1), Time: at, USD: 1})
+		if want := start + n/512*512*HalfLife; tape.epoch != want {
+			t.Fatalf("after %d half-lives the epoch is %d s after the start, want %d", n, tape.epoch-start, want-start)
+		}
+	}
+}
+
+func TestLastMinute(t *testing.T) {
+	t.Parallel()
+	const base = 1_700_000_040 // the open of a minute
+	var tape Tape
+	if got := tape.LastMinute(base); got != 0 {
+		t.Errorf("without trades the last minute is %d", got)
+	}
+	for _, f := range []Flow{
+		{Time: base, CloseUSD: 1}, {Time: base + 61, CloseUSD: 2}, {Time: base + 125}, {Time: base + 200, CloseUSD: 3},
+	} {
+		f.Wallet = address(1)
+		tape.Add(f)
+	}
+	for before, want := range map[int64]int64{
+		base: 0, base + 1: base, base + 60: base, base + 61: base + 60, base + 120: base + 60,
+		base + 180: base + 60, // no price is known of the minute between
+		base + 181: base + 180, base + 3600: base + 180,
+	} {
+		if got := tape.LastMinute(before); got != want {
+			t.Errorf("before %d s the last minute opens at %d s, want %d", before-base, got-base, want-base)
+		}
+	}
+	tape.Prune(base + 3600 + 130) // the minutes up to the unpriced one leave the hour
+	for before, want := range map[int64]int64{base + 180: base + 60, base + 181: base + 180} {
+		if got := tape.LastMinute(before); got != want {
+			t.Errorf("after pruning, before %d s the last minute opens at %d s, want %d", before-base, got-base, want-base)
+		}
+	}
+}
+
+// The price from before the hour is the last known one, whatever unpriced minutes came after it.
+func TestReferenceBeforeAnUnpricedMinute(t *testing.T) {
+	t.Parallel()
+	const base = 1_700_000_040
+	var tape Tape
+	for _, f := range []Flow{{Time: base, CloseUSD: 1}, {Time: base + 60, CloseUSD: 2}, {Time: base + 120}} {
+		f.Wallet = address(1)
+		tape.Add(f)
+	}
+	if got := tape.Hour(base + 3600 + 180).ReferenceUSD; got != 2 {
+		t.Errorf("the reference is %v, want 2: of the newest minute with a price", got)
 	}
 }
 
