@@ -66,6 +66,43 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
+// A table is spread over as many shards as leave each room for 64 entries, and over 64 at most.
+func TestMemoryShards(t *testing.T) {
+	t.Parallel()
+	for most, want := range map[int]int{-1: 1, 0: 1, 1: 1, 64: 1, 127: 1, 128: 2, 255: 2, 256: 4, 4095: 32, 4096: 64, 1 << 20: 64} {
+		m := NewMemory((&clock{}).now, most)
+		if len(m.shards) != want {
+			t.Errorf("a table of at most %d entries has %d shards, want %d", most, len(m.shards), want)
+		}
+		for i := range m.shards {
+			if each := max(1, most/want); m.shards[i].most != each {
+				t.Errorf("of %d entries shard %d keeps at most %d, want %d", most, i, m.shards[i].most, each)
+			}
+		}
+	}
+}
+
+// An entry that is used again within a second keeps its place: putting it at the front writes to five entries.
+func TestMemoryMovesEntriesSeldom(t *testing.T) {
+	t.Parallel()
+	c := &clock{}
+	m := NewMemory(c.now, 3)
+	p := &Policy{Name: "getThing", Quota: 9, Window: time.Minute}
+	for n := range byte(3) {
+		m.Take(t.Context(), someone(n+1), p)
+	}
+	for _, step := range []struct {
+		pass time.Duration
+		last byte // the client whose entry is the last
+	}{{0, 1}, {time.Second - 1, 1}, {1, 2}} {
+		c.pass(step.pass)
+		m.Take(t.Context(), someone(1), p)
+		if got := m.shards[0].ends.prev.key.client; got != someone(step.last) {
+			t.Errorf("%s later the last entry is that of %v, want %d", step.pass, got[:5], step.last)
+		}
+	}
+}
+
 func TestMemoryForgetsTheIdle(t *testing.T) {
 	t.Parallel()
 	c := &clock{}
