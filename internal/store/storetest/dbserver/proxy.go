@@ -23,6 +23,7 @@ type Proxy struct {
 	commits  atomic.Int64
 	left     atomic.Int64 // answers until everything is swallowed; 0 and less is never
 	onCommit atomic.Pointer[func(n int64) Verdict]
+	onDone   atomic.Pointer[func(Done)]
 
 	mu     sync.Mutex
 	socket string
@@ -36,6 +37,8 @@ type link struct {
 	client, server net.Conn
 	// mute: nothing is passed on any more. doomed: it ends with the server's next answer.
 	mute, doomed atomic.Bool
+	// wire follows the messages; nil where nobody wants to know.
+	wire *wire
 }
 
 func (l *link) close() {
@@ -101,6 +104,9 @@ func (p *Proxy) accept(ctx context.Context) {
 			continue
 		}
 		l := &link{client: client, server: server}
+		if tell := p.onDone.Load(); tell != nil {
+			l.wire = newWire(*tell)
+		}
 		p.mu.Lock()
 		p.links[l] = true
 		p.mu.Unlock()
@@ -124,6 +130,7 @@ func (p *Proxy) ask(l *link) {
 				l.mute.Store(true)
 				l.doomed.Store(true)
 			}
+			l.wire.sent(piece)
 			if _, e := l.server.Write(piece); err == nil {
 				err = e
 			}
@@ -160,6 +167,7 @@ func (p *Proxy) answer(l *link) {
 			time.Sleep(delay)
 		}
 		if !l.mute.Load() {
+			l.wire.answered(buf[:n])
 			if _, e := l.client.Write(buf[:n]); err == nil {
 				err = e
 			}
