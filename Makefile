@@ -77,3 +77,7 @@ mutate: ## Change operators of the pure rules one by one, and fail where the tes
 .PHONY: bench
 bench: build ## Measure the backfill; the other benchmarks are in docs/benchmarks.md
 	go run ./hack/bench backfill
+
+.PHONY: simulate-planted
+simulate-planted: ## Bring mended defects back, one by one, in a copy, and simulate until each is found; it takes half an hour
+	go run ./hack/simulate planted --parallel 2

@@ -85,7 +85,7 @@ func faultsOf(k kind, off bool) []string {
 
 // event is something that happens to the chain, to a process or to the database.
 type event struct {
-	// on is the database that it is for; empty is both.
+	// on is the database that it is for; empty is both. "never" ends another, and "written" stands in plans that people write alone.
 	on string
 	// least and most bound N; until is what ends it, if anything has to.
 	least, most int
@@ -101,12 +101,16 @@ var table = map[string]event{
 	"burst of blocks":      {least: 10, most: 40, do: (*run).burst},
 	"flood of pools":       {least: 50, most: 300, do: (*run).floodPools},
 	"hostile contracts":    {do: (*run).hostileContracts},
+	"flood of trades":      {on: "written", do: (*run).floodTrades},
+	"flood of ticks":       {on: "written", do: (*run).floodTicks},
 
 	"kill -9":            {do: (*run).kill},
 	"kill -9 of the API": {on: "postgres", do: (*run).killAPI},
 	"terminate":          {do: (*run).terminate},
 	"stop":               {until: "continue", do: (*run).freeze},
 	"continue":           {on: "never", do: (*run).thaw},
+	"stop the holder":    {on: "written", do: (*run).freezeHolder},
+	"end the holder":     {on: "written", do: (*run).endHolder},
 	"clock ahead":        {least: 30, most: 600, until: "clock right", do: (*run).clockAhead},
 	"clock behind":       {least: 30, most: 600, until: "clock right", do: (*run).clockBehind},
 	"clock right":        {on: "never", do: (*run).clockRight},

@@ -82,6 +82,15 @@ func (r *run) hostileContracts(ctx context.Context, _ int) (err error) {
 	return r.seal(ctx)
 }
 
+func (r *run) floodTrades(ctx context.Context, count int) error {
+	return r.world.FloodTrades(ctx, count, r.seal)
+}
+
+func (r *run) floodTicks(ctx context.Context, count int) error {
+	r.floods++
+	return r.world.FloodTicks(ctx, (r.floods-1)*count, count, r.seal)
+}
+
 // What can happen to the processes. The indexer is the first of them.
 
 func (r *run) kill(context.Context, int) error {
@@ -105,7 +114,20 @@ func (r *run) freeze(context.Context, int) error {
 }
 
 func (r *run) thaw(context.Context, int) error {
-	r.system.indexers[0].freeze(false)
+	for _, p := range r.system.indexers {
+		p.freeze(false)
+	}
+	return nil
+}
+
+// freezeHolder stops the indexer that has the chain's lease.
+func (r *run) freezeHolder(ctx context.Context, _ int) error {
+	r.system.holder(ctx).freeze(true)
+	return nil
+}
+
+func (r *run) endHolder(ctx context.Context, _ int) error {
+	r.system.holder(ctx).end(syscall.SIGTERM)
 	return nil
 }
 

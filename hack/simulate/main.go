@@ -4,6 +4,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -30,6 +31,8 @@ faults stop, the head is reached; and then every derived row is that of a fresh 
   simulate --seeds 1,7,4-9       these seeds
   simulate --seeds 7 --times 5   one seed five times: how often does it fail?
   simulate --plan 7              print what a seed has happen
+  simulate --plan-file p.json    run a plan that somebody wrote
+  simulate planted               find the defects that hack/simulate/planted has as patches
 
 A seed that fails leaves its plan, its trace, the processes' logs and the database in --dir. It needs PostgreSQL, Node.js and npm, as
 make setup installs them.
@@ -44,6 +47,9 @@ type settings struct {
 	parallel int
 	dir      string
 	plan     uint64
+	planFile string
+	rows     string
+	bound    int
 	off      bool
 	keep     bool
 	report   string
@@ -74,12 +80,19 @@ func start(args []string) error {
 	flags.IntVar(&s.parallel, "parallel", 3, "seeds that run at the same time; each mostly waits")
 	flags.StringVar(&s.dir, "dir", "", "folder for what failing seeds leave behind (default a temporary one)")
 	flags.Uint64Var(&s.plan, "plan", 0, "print the plan of this seed and run nothing")
+	flags.StringVar(&s.planFile, "plan-file", "", "run the plan in this file, as --plan prints one, and no seed")
+	flags.StringVar(&s.rows, "rows", "", "with planted: these rows alone, as in 1,7-9")
+	flags.IntVar(&s.bound, "bound", 12, "with planted: the most seeds that are run to find a defect")
 	flags.BoolVar(&s.off, "off", false, "draw the faults as well that are known not to be mended")
 	flags.BoolVar(&s.keep, "keep", false, "keep the folders of seeds that hold, too")
 	flags.StringVar(&s.report, "report", "", "file for the outcomes, a JSON line each")
 	flags.Usage = func() {
 		fmt.Fprint(flags.Output(), usage)
 		flags.PrintDefaults()
+	}
+	planted := len(args) > 0 && args[0] == "planted"
+	if planted {
+		args = args[1:]
 	}
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
@@ -101,6 +114,9 @@ func start(args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	if planted {
+		return findPlanted(ctx, s)
+	}
 	return simulate(ctx, s, seeds)
 }
 
@@ -142,6 +158,13 @@ func simulate(ctx context.Context, s settings, seeds []uint64) error {
 			pg.Stop()
 		}
 	}()
+	if s.planFile != "" {
+		var err error
+		if c.written, err = readPlan(s.planFile); err != nil {
+			return err
+		}
+		seeds = []uint64{c.written.Seed}
+	}
 	next := c.seeds(seeds)
 	var workers sync.WaitGroup
 	for range s.parallel {
@@ -162,6 +185,8 @@ func simulate(ctx context.Context, s settings, seeds []uint64) error {
 // campaign is a number of runs.
 type campaign struct {
 	settings
+
+	written *Plan // is run in place of drawn ones, where there is one
 
 	dir    string
 	server func() (*dbserver.Server, error)
@@ -199,7 +224,7 @@ func (c *campaign) seeds(list []uint64) func() (seed uint64, number int, ok bool
 }
 
 func (c *campaign) run(ctx context.Context, seed uint64, number int) {
-	p := draw(seed, c.off)
+	p := cmp.Or(c.written, draw(seed, c.off))
 	dir := filepath.Join(c.dir, fmt.Sprintf("%d-%d", seed, number))
 	out, err := play(ctx, p, dir, c.server)
 	if ctx.Err() != nil {
@@ -212,6 +237,7 @@ func (c *campaign) run(ctx context.Context, seed uint64, number int) {
 	switch {
 	case err != nil:
 		c.broken = append(c.broken, fmt.Errorf("seed %d: %w", seed, err))
+		out.Broken = err.Error()
 		verdict = "says nothing: " + err.Error()
 	case len(out.Failures) > 0:
 		c.failed = append(c.failed, seed)

@@ -133,7 +133,7 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (n *node) faultsNow() (names []string) {
 	number, block := n.requests.Add(1), int(n.block.Load())
 	for i, f := range n.plan.Faults {
-		if block < f.From || block > f.To {
+		if f.Ever && block >= 0 && block < f.From || !f.Ever && (block < f.From || block > f.To) {
 			continue
 		}
 		if rng := rand.New(rand.NewPCG(n.seed^uint64(number), uint64(i))); rng.IntN(100) < f.Percent {

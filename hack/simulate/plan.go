@@ -21,6 +21,9 @@ type Plan struct {
 	Events []Event `json:"events"`
 	// Commits says what becomes of commits, by their number since the start. PostgreSQL alone has them.
 	Commits map[int64]string `json:"commits,omitempty"`
+	// ReorgBlocks is the undo horizon, Retention for how many hours trades are kept; 0 is the usual horizon, and for good.
+	ReorgBlocks int `json:"reorg_blocks,omitempty"`
+	Retention   int `json:"retention_h,omitempty"`
 }
 
 // Node is how one of the chain's endpoints behaves.
@@ -28,7 +31,9 @@ type Node struct {
 	// Client is whose error texts it has; see clientTexts.
 	Client string `json:"client"`
 	// MaxBatch is the most calls of a batch, MaxAnswer the most bytes of an answer; 0 is no limit.
-	MaxBatch  int `json:"max_batch,omitempty"`
+	MaxBatch int `json:"max_batch,omitempty"`
+	// Weight is the weight that it is declared with; 0 is none.
+	Weight    int `json:"weight,omitempty"`
 	MaxAnswer int `json:"max_answer,omitempty"`
 	// Faults are what it does wrong, and when.
 	Faults []NodeFault `json:"faults,omitempty"`
@@ -41,6 +46,8 @@ type NodeFault struct {
 	From    int    `json:"from"`
 	To      int    `json:"to"`
 	Percent int    `json:"percent"`
+	// Ever says that it is how the node's program is: it begins with From and doesn't stop with the faults.
+	Ever bool `json:"ever,omitempty"`
 }
 
 // Event happens once, before block At is made. N is a depth, a number of things or a number of seconds, as its fault says.
@@ -72,7 +79,37 @@ func draw(seed uint64, off bool) *Plan {
 			p.Commits[int64(20+rng.IntN(p.Blocks))] = pick(rng, []string{"commit lost before", "commit lost after"})
 		}
 	}
+	p.drawMore(rng)
 	return p
+}
+
+// mostTicks is the most ticks that a flood makes, by two.
+const mostTicks = 8000
+
+// drawMore draws what came later than the rest, so that a seed keeps the rest of its plan.
+func (p *Plan) drawMore(rng *rand.Rand) {
+	at := firstPart + 10 + rng.IntN(p.Blocks/2)
+	// A node that gives logs twice gives two logs one index. One that lies besides would never be believed, and never found out.
+	if rng.IntN(4) == 0 && !p.lying() {
+		p.Nodes[0].Faults = append(p.Nodes[0].Faults, NodeFault{Fault: "logs twice", From: at, To: p.Blocks, Percent: 100, Ever: true})
+	}
+	unlimited := !slices.ContainsFunc(p.Nodes, func(n Node) bool { return n.MaxAnswer > 0 })
+	if rng.IntN(4) == 0 && unlimited {
+		p.Events = append(p.Events, Event{At: at, Do: "flood of ticks", N: mostTicks - rng.IntN(1000)})
+		slices.SortStableFunc(p.Events, func(a, b Event) int { return a.At - b.At })
+	}
+}
+
+// lying reports whether an endpoint lies in a way that only the others' answers tell; see nodeFault.lasting.
+func (p *Plan) lying() bool {
+	for _, n := range p.Nodes {
+		for _, f := range n.Faults {
+			if nodeFaults[f.Fault].lasting {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // drawNodes keeps to what the oracles hold for: lies of one in three, omissions and errors of one in two, passing errors of all. An

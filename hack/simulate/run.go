@@ -52,24 +52,27 @@ type run struct {
 	floods  int
 	hostile []string
 	fork    *simnet.Node
+	bounds  *bounds
 }
 
 // outcome is what became of a run.
 type outcome struct {
-	Seed     uint64        `json:"seed"`
-	Plan     *Plan         `json:"plan"`
-	Failures []string      `json:"failures,omitempty"`
-	Head     time.Duration `json:"until_head"`
-	Took     time.Duration `json:"took"`
-	Memory   int64         `json:"peak_memory"`
-	Answers  int64         `json:"answers"`
-	Faults   map[string]int64
+	Seed     uint64   `json:"seed"`
+	Plan     *Plan    `json:"plan"`
+	Failures []string `json:"failures,omitempty"`
+	// Broken is why the run says nothing.
+	Broken  string        `json:"broken,omitempty"`
+	Head    time.Duration `json:"until_head"`
+	Took    time.Duration `json:"took"`
+	Memory  int64         `json:"peak_memory"`
+	Answers int64         `json:"answers"`
+	Faults  map[string]int64
 }
 
 // play runs a plan in a folder of its own.
 func play(ctx context.Context, p *Plan, dir string, server func() (*dbserver.Server, error)) (out *outcome, err error) {
 	began := time.Now()
-	r := &run{plan: p, dir: dir, log: &trace{began: began}, seen: &tally{counts: map[string]int64{}}}
+	r := &run{plan: p, dir: dir, log: &trace{began: began}, seen: &tally{counts: map[string]int64{}}, bounds: newBounds()}
 	out = &outcome{Seed: p.Seed, Plan: p}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, err
@@ -78,6 +81,9 @@ func play(ctx context.Context, p *Plan, dir string, server func() (*dbserver.Ser
 	defer cancel()
 	defer func() {
 		out.Took, out.Faults = time.Since(began), r.seen.all()
+		for _, line := range r.bounds.says() {
+			r.log.add("%s", line)
+		}
 		err = errors.Join(err, r.log.write(filepath.Join(dir, "trace.log")))
 	}()
 	if err := r.makeWorld(ctx); err != nil {
@@ -91,11 +97,14 @@ func play(ctx context.Context, p *Plan, dir string, server func() (*dbserver.Ser
 		return out, err
 	}
 	defer r.system.stop()
+	r.watch = newWatch(r)
+	if r.system.proxy != nil {
+		r.system.proxy.OnDone(r.statement)
+	}
 	if err := r.system.start(); err != nil {
 		return out, err
 	}
 	r.setClocks(0)
-	r.watch = newWatch(r)
 	go r.watch.run(ctx)
 	if err := r.disturb(ctx); err != nil {
 		return out, err
@@ -287,7 +296,7 @@ func (r *run) seal(ctx context.Context) error {
 
 // recover stops all faults, makes blocks until liars were found out, and waits for the head. failure says what held it up.
 func (r *run) recover(ctx context.Context) (took time.Duration, failure string, err error) {
-	if r.lying() {
+	if r.plan.lying() {
 		for n := 0; n < untilFound && !r.system.foundOut(ctx); n++ {
 			if err := r.block(ctx); err != nil {
 				return 0, "", err
@@ -328,16 +337,4 @@ func (r *run) recover(ctx context.Context) (took time.Duration, failure string, 
 	took = time.Since(began)
 	r.log.add("the head was reached after %s", took.Round(time.Millisecond))
 	return took, "", nil
-}
-
-// lying reports whether an endpoint lies in a way that only the others' answers tell; see nodeFault.lasting.
-func (r *run) lying() bool {
-	for _, n := range r.plan.Nodes {
-		for _, f := range n.Faults {
-			if nodeFaults[f.Fault].lasting {
-				return true
-			}
-		}
-	}
-	return false
 }

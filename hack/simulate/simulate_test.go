@@ -100,8 +100,8 @@ func TestEveryFaultIsDrawn(t *testing.T) {
 			t.Errorf("no seed draws the fault %q", name)
 		}
 	}
-	for name := range table {
-		if !happened[name] {
+	for name, what := range table {
+		if !happened[name] && what.on != "written" {
 			t.Errorf("under no seed there is %q", name)
 		}
 	}

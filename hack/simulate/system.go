@@ -3,9 +3,12 @@ package main
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -41,7 +44,7 @@ type system struct {
 // newSystem writes the manifests and the chain's document, and makes the database; nothing is started.
 func newSystem(ctx context.Context, p *Plan, w *simnet.World, nodes []*node, dir string, server func() (*dbserver.Server, error)) (*system, error) {
 	s := &system{dir: dir}
-	if err := s.declare(w, nodes); err != nil {
+	if err := s.declare(p, w, nodes); err != nil {
 		return nil, err
 	}
 	if p.Database == "sqlite" {
@@ -81,7 +84,7 @@ func btoi(b bool) int {
 }
 
 // declare writes manifests of the world with the nodes as endpoints, and the document that follows from them.
-func (s *system) declare(w *simnet.World, nodes []*node) error {
+func (s *system) declare(p *Plan, w *simnet.World, nodes []*node) error {
 	raw, err := w.Manifest(simnet.ManifestOptions{ID: chainID, Label: "Base", BlockTime: blockTime})
 	if err != nil {
 		return err
@@ -96,10 +99,17 @@ func (s *system) declare(w *simnet.World, nodes []*node) error {
 	}
 	var endpoints []any
 	for _, n := range nodes {
-		endpoints = append(endpoints, map[string]any{"url": n.url})
+		endpoint := map[string]any{"url": n.url}
+		if n.plan.Weight > 0 {
+			endpoint["weight"] = n.plan.Weight
+		}
+		endpoints = append(endpoints, endpoint)
 	}
 	spec["rpc"] = map[string]any{"endpoints": endpoints}
-	spec["reorgBlocks"] = reorgBlocks
+	spec["reorgBlocks"] = cmp.Or(p.ReorgBlocks, reorgBlocks)
+	if p.Retention > 0 {
+		spec["retention"] = map[string]any{"trades": fmt.Sprintf("%dh", p.Retention)}
+	}
 	spec["tracking"] = map[string]any{"minLiquidityUSD": "0", "holders": "All"}
 	if raw, err = yaml.Marshal(manifest); err != nil {
 		return err
@@ -170,8 +180,12 @@ func (s *system) add(ctx context.Context, program string) (*process, error) {
 	if n := len(s.processes); n > 0 {
 		name += "-" + strconv.Itoa(n)
 	}
+	dsn := s.dsn
+	if s.proxy != nil {
+		dsn += "&application_name=" + name
+	}
 	p := &process{name: name, log: filepath.Join(s.dir, name+".log"), job: job{
-		Program: program, Database: s.dsn, Manifests: filepath.Join(s.dir, "manifests"), Document: filepath.Join(s.dir, "chain.json"),
+		Program: program, Database: dsn, Manifests: filepath.Join(s.dir, "manifests"), Document: filepath.Join(s.dir, "chain.json"),
 		Listen: listen, Operations: operations,
 	}}
 	s.processes = append(s.processes, p)
@@ -206,6 +220,33 @@ func (s *system) indexed(ctx context.Context) (block int64) {
 	return block
 }
 
+// holder is the indexer that has the chain's lease: the first that doesn't say that it waits for it.
+func (s *system) holder(ctx context.Context) *process {
+	for _, p := range s.indexers {
+		ctx, cancel := context.WithTimeout(ctx, 3*time.Second)
+		raw, err := get(ctx, "http://"+p.job.Operations+chainconfig.StatePath)
+		cancel()
+		var state chainconfig.State
+		if err == nil && json.Unmarshal(raw, &state) == nil && state.Phase != chainconfig.PhaseWaiting && state.Phase != chainconfig.PhaseStarting {
+			return p
+		}
+	}
+	return s.indexers[0]
+}
+
+func get(ctx context.Context, url string) ([]byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return nil, err
+	}
+	res, err := client.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = res.Body.Close() }()
+	return io.ReadAll(res.Body)
+}
+
 // foundOut says whether an endpoint was outvoted, as some indexer tells it that runs now.
 func (s *system) foundOut(ctx context.Context) bool {
 	for _, p := range s.indexers {
@@ -237,9 +278,14 @@ func (p *process) metrics(ctx context.Context) (map[string]float64, error) {
 	defer func() { _ = res.Body.Close() }()
 	out := map[string]float64{}
 	for lines := bufio.NewScanner(res.Body); lines.Scan(); {
-		name, value, _ := strings.Cut(lines.Text(), "} ")
+		name, value, labelled := strings.Cut(lines.Text(), "} ")
+		if labelled {
+			name += "}"
+		} else {
+			name, value, _ = strings.Cut(lines.Text(), " ")
+		}
 		if v, err := strconv.ParseFloat(value, 64); err == nil {
-			out[name+"}"] = v
+			out[name] = v
 		}
 	}
 	return out, nil

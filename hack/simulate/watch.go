@@ -123,6 +123,9 @@ func (w *watch) run(ctx context.Context) {
 			if turn%5 > 0 || p.isFrozen() {
 				continue
 			}
+			if slices.Contains(w.r.system.indexers, p) {
+				w.allocations(ctx, p)
+			}
 			if status := w.get(ctx, "http://"+p.job.Operations+"/livez", nil); status >= 500 {
 				if since, ok := unhealthy[p]; !ok {
 					unhealthy[p] = time.Now()

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
+)
+
+const (
+	// mostDeleted is the most rows that one statement of an indexer may delete: store.pruneRows and a block's trades.
+	mostDeleted = 8_000
+	// mostPools is the most pools that one statement of an indexer may read: some hundred are of the world's tokens and launches, and of
+	// one token market.ListedPools.
+	mostPools = 400
+	// mostAllocated is how many bytes an indexer may allocate between two looks at its metrics, which are a second apart.
+	mostAllocated = 1 << 30
+)
+
+// bounds holds what an indexer does to what it may cost: rows of one statement, and memory.
+type bounds struct {
+	mu sync.Mutex
+	// most are the most rows by program, verb and table.
+	most      map[string]int64
+	allocated map[*process]float64
+}
+
+func newBounds() *bounds { return &bounds{most: map[string]int64{}, allocated: map[*process]float64{}} }
+
+// statement looks at a statement that PostgreSQL has completed.
+func (r *run) statement(d dbserver.Done) {
+	if !strings.HasPrefix(d.Program, "indexer") || r.made.Load() >= 0 && r.made.Load() < firstPart {
+		return
+	}
+	what := d.Verb + " " + tableOf(d.Text)
+	b := r.bounds
+	b.mu.Lock()
+	more := d.Rows > b.most[what]
+	b.most[what] = max(b.most[what], d.Rows)
+	b.mu.Unlock()
+	switch {
+	case !more || r.watch == nil:
+	case d.Verb == "DELETE" && d.Rows > mostDeleted:
+		r.watch.fail("a statement of %s deletes %d rows: %.120s", d.Program, d.Rows, d.Text)
+	case what == "SELECT pools" && d.Rows > mostPools:
+		r.watch.fail("a statement of %s reads %d pools: %.120s", d.Program, d.Rows, d.Text)
+	}
+}
+
+// tableOf is the first table that a statement names.
+func tableOf(text string) string {
+	words := strings.Fields(strings.ReplaceAll(text, `"`, ""))
+	for i, word := range words[:max(len(words)-1, 0)] { // a subquery's, where the first is one
+		switch strings.ToUpper(word) {
+		case "FROM", "INTO", "UPDATE", "COPY":
+			if !strings.HasPrefix(words[i+1], "(") {
+				return words[i+1]
+			}
+		}
+	}
+	return ""
+}
+
+// allocations looks at how much memory an indexer has allocated since the last look.
+func (w *watch) allocations(ctx context.Context, p *process) {
+	m, err := p.metrics(ctx)
+	total, ok := m["go_memstats_alloc_bytes_total"]
+	if err != nil || !ok {
+		return
+	}
+	b := w.r.bounds
+	b.mu.Lock()
+	before, known := b.allocated[p]
+	b.allocated[p] = total
+	more := int64(total - before)
+	b.most["bytes allocated"] = max(b.most["bytes allocated"], more)
+	b.mu.Unlock()
+	if known && more > mostAllocated {
+		w.fail("%s allocates %d MiB between two looks", p.name, more>>20)
+	}
+}
+
+// says are the highest figures, a line each.
+func (b *bounds) says() (lines []string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	for what, rows := range b.most {
+		lines = append(lines, fmt.Sprintf("most of %s: %d", what, rows))
+	}
+	return lines
+}
