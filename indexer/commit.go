@@ -31,6 +31,7 @@ func (ix *Indexer) derived(ctx context.Context, blocks []market.Block, until mar
 	c := &store.Commit{
 		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(), Facts: facts, Merged: merged,
 		Changes: ix.state.Flush(ix.o.CachedRows), Beat: ix.pulse.beat, Sure: ix.sure,
+		SureFacts: ix.facts.sureFacts(facts),
 	}
 	// Blocks that were read as the past can't be undone: no block below the newest of them may be kept to go back to.
 	c.Horizon = until.Number
@@ -47,6 +48,7 @@ func (ix *Indexer) write(ctx context.Context, c *store.Commit, began time.Time) 
 		return err
 	}
 	ix.progressed, ix.sure = true, nil
+	ix.facts.written(c, ix.o.Now())
 	ix.account.indexed(until)
 	if c.Undo {
 		ix.holders.indexed.Store(until.Number)

@@ -109,9 +109,12 @@ func (e *enrichment) recall(b *market.Block, contracts []market.Address, about f
 	return left, err
 }
 
-func (e *enrichment) add(b *market.Block, f market.Fact) {
+func (e *enrichment) add(b *market.Block, f market.Fact) { e.addTold(b, f, false) }
+
+// addTold adds a fact; unsure says that no two of several endpoints gave it.
+func (e *enrichment) addTold(b *market.Block, f market.Fact, unsure bool) {
 	b.Facts = append(b.Facts, f)
-	e.facts = append(e.facts, store.StoredFact{Block: b.Number, Hash: b.Hash, Fact: f})
+	e.facts = append(e.facts, store.StoredFact{Block: b.Number, Hash: b.Hash, Fact: f, Unsure: unsure})
 }
 
 func ref(b *market.Block) evm.BlockRef { return evm.BlockRef{Number: b.Number, Hash: b.Hash} }
@@ -143,12 +146,12 @@ func (e *enrichment) curves() error {
 		for k, t := range tokens {
 			keys[k] = market.CurveKey{Curve: contract[t], Token: t}
 		}
-		facts, err := e.source.CurveFacts(e.ctx, ref(b), keys)
+		facts, unsure, err := e.source.CurveFacts(e.ctx, ref(b), keys)
 		if err != nil {
 			return err
 		}
-		for _, f := range facts {
-			e.add(b, f)
+		for i, f := range facts {
+			e.addTold(b, f, unsure[i])
 		}
 	}
 	return nil
@@ -325,15 +328,15 @@ func (e *enrichment) ask(b *market.Block, tokens []market.Address, launched laun
 	if err != nil || len(tokens) == 0 {
 		return err
 	}
-	facts, err := e.source.TokenFacts(e.ctx, ref(b), tokens)
+	facts, unsure, err := e.source.TokenFacts(e.ctx, ref(b), tokens)
 	if err != nil {
 		return err
 	}
 	if err := e.sinceCreation(b, facts, launched); err != nil {
 		return err
 	}
-	for _, f := range facts {
-		e.add(b, f)
+	for i, f := range facts {
+		e.addTold(b, f, unsure[i])
 	}
 	return nil
 }

@@ -52,11 +52,12 @@ type source interface {
 	Recall(logsHash []byte) (r evm.BlockRead, ok bool)
 	Backfill(ctx context.Context, parent market.Header, first, last uint64) iter.Seq2[evm.Batch, error]
 	TransfersOf(ctx context.Context, token market.Address, from, to uint64) ([]market.Tx, uint64, error)
-	TokenFacts(ctx context.Context, at evm.BlockRef, tokens []market.Address) ([]market.TokenFact, error)
+	TokenFacts(ctx context.Context, at evm.BlockRef, tokens []market.Address) (facts []market.TokenFact, unsure []bool, err error)
 	Supplies(ctx context.Context, at evm.BlockRef, tokens []market.Address, doubt func(market.Fact) bool) ([]market.SupplyFact, error)
 	Balances(ctx context.Context, at evm.BlockRef, keys []market.BalanceKey, doubt func(market.Fact) bool) ([]market.BalanceFact, error)
-	CurveFacts(ctx context.Context, at evm.BlockRef, curves []market.CurveKey) ([]market.CurveFact, error)
-	PoolFacts(ctx context.Context, at evm.BlockRef, exchanges []chainconfig.Exchange, pools []market.Address) ([]market.PoolFact, error)
+	CurveFacts(ctx context.Context, at evm.BlockRef, curves []market.CurveKey) (facts []market.CurveFact, unsure []bool, err error)
+	PoolFacts(ctx context.Context, at evm.BlockRef, exchanges []chainconfig.Exchange, pools []market.Address,
+		counts func(market.PoolFact) bool) (facts []market.PoolFact, unsure []bool, err error)
 	Exists(ctx context.Context, contract market.Address, number uint64) (exists, known bool, err error)
 	AllExist(ctx context.Context, contracts []market.Address, number uint64) (exist []bool, known bool, err error)
 	CreatedAt(ctx context.Context, contract market.Address, last uint64) (uint64, error)
@@ -123,7 +124,9 @@ type Indexer struct {
 	// unsure are blocks within the undo horizon that rest on one endpoint's word, oldest first.
 	unsure []unsureBlock
 	// sure are blocks of which two endpoints have turned out to have the same logs, and which the database has as unsure.
-	sure    []uint64
+	sure []uint64
+	// facts are those that no two endpoints gave.
+	facts   unsureFacts
 	holders holderBackfill
 	venues  *venueWatch
 	checker *trust.Checker
@@ -312,6 +315,9 @@ func (ix *Indexer) index(ctx context.Context) error {
 		return err
 	}
 	if err := ix.recallUnsure(ctx); err != nil {
+		return err
+	}
+	if err := ix.recallFacts(ctx); err != nil {
 		return err
 	}
 	heads := ix.source.Heads(ctx)
@@ -525,6 +531,9 @@ func (ix *Indexer) follow(ctx context.Context, next uint64) error {
 			return err
 		}
 		if back, err := ix.doubt(ctx, h, &b); back || err != nil {
+			return err
+		}
+		if back, err := ix.doubtFacts(ctx, h); back || err != nil {
 			return err
 		}
 	}

@@ -32,6 +32,7 @@ func (e *enrichment) askMute(b *market.Block) error {
 	if !e.following || len(known) > 0 {
 		return nil
 	}
+	e.correct(b, told)
 	due, err := e.mute(b)
 	if err != nil {
 		return err
@@ -40,17 +41,17 @@ func (e *enrichment) askMute(b *market.Block) error {
 	if len(due) == 0 {
 		return nil
 	}
-	facts, err := e.source.TokenFacts(e.ctx, ref(b), due)
+	facts, unsure, err := e.source.TokenFacts(e.ctx, ref(b), due)
 	if err != nil {
 		return err
 	}
-	for _, f := range facts {
+	for i, f := range facts {
 		if !f.HasDecimals {
 			continue
 		}
 		// The answer is of now, and transfers since the token came up aren't counted in it: wantedSupplies asks for the supply.
 		f.HasSupply, f.Supply = false, market.Amount{}
-		e.add(b, f)
+		e.addTold(b, f, unsure[i])
 		e.log.InfoContext(e.ctx, "a token that told no decimals does now", "token", f.Token.String(), "block", b.Number)
 	}
 	return nil

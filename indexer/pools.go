@@ -25,17 +25,22 @@ func (e *enrichment) pools() error {
 		}
 		left = slices.DeleteFunc(left, func(a market.Address) bool { return slices.Contains(waiting, a) })
 		if len(left) > 0 {
-			facts, err := e.source.PoolFacts(e.ctx, ref(b), e.cfg.Exchanges, left)
+			facts, unsure, err := e.source.PoolFacts(e.ctx, ref(b), e.cfg.Exchanges, left, e.countsPool)
 			if err != nil {
 				return err
 			}
-			for _, f := range facts {
-				e.add(b, f)
+			for i, f := range facts {
+				e.addTold(b, f, unsure[i])
 			}
 		}
 		e.rememberNotPools(b, settled)
 	}
 	return nil
+}
+
+// countsPool reports whether a fact is of a pool that can decide a price.
+func (ix *Indexer) countsPool(f market.PoolFact) bool {
+	return f.Known && ix.machine.Tracked(f.Info.Token0, f.Info.Token1)
 }
 
 // notPool is what is remembered of a contract that turned out to be no pool of ours: the block at which it was asked,

@@ -65,7 +65,7 @@ var nodeFaults = map[string]nodeFault{
 	"no balances":             {kind: lie, calls: noBalances},
 	"no supply":               {kind: lie, off: "facts that are kept for ever rest on one endpoint", calls: noSupply},
 	"balances of its own":     {kind: lie, calls: balancesLie},
-	"decimals of its own":     {kind: lie, off: "facts that are kept for ever rest on one endpoint", calls: decimalsLie},
+	"decimals of its own":     {kind: lie, calls: decimalsLie},
 	"receipts of its own":     {kind: lie, calls: receiptsLie},
 	"another fork":            {kind: lie, calls: nil, whole: func(x *exchange) { x.fork = true }},
 	"another block's logs":    {kind: lie, calls: foreignLogs},

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"time"
 
@@ -21,6 +23,8 @@ const (
 	// untilFound is how many blocks more a liar may lie, unless it is found out before. One that isn't asked any more never is; the rows
 	// tell whether it did harm.
 	untilFound = 80
+	// untilSure is how many blocks more two endpoints may take to vouch for every fact.
+	untilSure = 600
 	// headBound is how long the head may take to be reached once all faults have stopped, for a machine that does other work as well:
 	// the usual time is some seconds.
 	headBound = 90 * time.Second
@@ -322,6 +326,9 @@ func (r *run) recover(ctx context.Context) (took time.Duration, failure string, 
 			return 0, "", err
 		}
 	}
+	if failure, err := r.untilSure(ctx); failure != "" || err != nil {
+		return 0, failure, err
+	}
 	head, err := r.chain.Latest(ctx)
 	if err != nil {
 		return 0, "", err
@@ -337,4 +344,28 @@ func (r *run) recover(ctx context.Context) (took time.Duration, failure string, 
 	took = time.Since(began)
 	r.log.add("the head was reached after %s", took.Round(time.Millisecond))
 	return took, "", nil
+}
+
+// untilSure makes blocks until two endpoints vouch for each fact that one gave alone: it is asked for again after pauses that double.
+func (r *run) untilSure(ctx context.Context) (failure string, err error) {
+	db, err := sql.Open("pgx", r.system.direct)
+	if path, ok := strings.CutPrefix(r.system.direct, "sqlite:"); ok { // a store has the file for itself
+		db, err = sql.Open("sqlite", "file:"+path+"?mode=ro&_pragma=busy_timeout(5000)")
+	}
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = db.Close() }()
+	for n := 0; ; n++ {
+		facts := 0
+		if err := db.QueryRowContext(ctx, "SELECT count(*) FROM unsure_facts").Scan(&facts); err != nil || facts == 0 || len(r.plan.Nodes) == 1 {
+			return "", err
+		}
+		if n == untilSure {
+			return fmt.Sprintf("%d facts rest on one endpoint's word after %d blocks", facts, n), nil
+		}
+		if err := r.block(ctx); err != nil {
+			return "", err
+		}
+	}
 }

@@ -16,6 +16,8 @@ const (
 	EndpointsDiffer = "endpoints differ"
 	// Outvoted: an endpoint said what two others, or a header, contradict.
 	Outvoted = "contradicted"
+	// CallContradicted: an endpoint answered a call in another way than two others.
+	CallContradicted = "contradicted about a contract"
 	// DeniedLogs: a block's header denies logs that all endpoints which answer have.
 	DeniedLogs = "logs that the header denies"
 	// UnknownHeaderHash: the chain's headers are hashed by rules that aren't known, and prove less.

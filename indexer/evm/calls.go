@@ -79,10 +79,13 @@ func (s *Source) calls(ctx context.Context, at BlockRef, list []*call) (gone boo
 // lateBlocks is how far below the highest head a block is new: a node that doesn't know it may be late.
 const lateBlocks = 64
 
+// newest names the newest block in a request.
+const newest = "latest"
+
 // callsOrLatest asks the newest block instead when the block's state is gone: for what hardly ever changes.
 func (s *Source) callsOrLatest(ctx context.Context, at BlockRef, list []*call) (gone bool, err error) {
 	if gone, err = s.calls(ctx, at, list); gone {
-		err = s.callsAt(ctx, "latest", list)
+		err = s.callsAt(ctx, newest, list)
 	}
 	return gone, err
 }
@@ -151,9 +154,18 @@ func clean(s string) string {
 	return strings.TrimSpace(s)
 }
 
+// orNewest is the block of which a call was answered, where the block's state may be gone.
+func (at BlockRef) orNewest(gone bool) any {
+	if gone {
+		return newest
+	}
+	return at.param()
+}
+
 // TokenFacts asks tokens about themselves at a block. Where its state is gone, the answers are the newest ones, without
-// a supply.
-func (s *Source) TokenFacts(ctx context.Context, at BlockRef, tokens []market.Address) ([]market.TokenFact, error) {
+// a supply. Where there are several endpoints two have to give decimals and supply; unsure are the facts, by their place, of which they
+// don't. Names and symbols are one endpoint's.
+func (s *Source) TokenFacts(ctx context.Context, at BlockRef, tokens []market.Address) (facts []market.TokenFact, unsure []bool, err error) {
 	list := make([]*call, 0, 4*len(tokens))
 	for _, t := range tokens {
 		for _, data := range []string{callName, callSymbol, callDecimals, callSupply} {
@@ -162,7 +174,23 @@ func (s *Source) TokenFacts(ctx context.Context, at BlockRef, tokens []market.Ad
 	}
 	gone, err := s.callsOrLatest(ctx, at, list)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	unsure = make([]bool, len(tokens))
+	var vouched []*call
+	var of []int
+	for i := range tokens {
+		vouched, of = append(vouched, list[4*i+2]), append(of, i)
+		if !gone {
+			vouched, of = append(vouched, list[4*i+3]), append(of, i)
+		}
+	}
+	open, err := s.vouch(ctx, at.orNewest(gone), vouched)
+	if err != nil {
+		return nil, nil, err
+	}
+	for k, i := range of {
+		unsure[i] = unsure[i] || open[k]
 	}
 	out := make([]market.TokenFact, len(tokens))
 	for i, t := range tokens {
@@ -176,7 +204,7 @@ func (s *Source) TokenFacts(ctx context.Context, at BlockRef, tokens []market.Ad
 		}
 		out[i] = f
 	}
-	return out, nil
+	return out, unsure, nil
 }
 
 // maxDecimals is beyond what any token means in earnest.

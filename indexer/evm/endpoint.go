@@ -57,6 +57,8 @@ type endpoint struct {
 	latency float64
 	// outvoted counts what others contradicted of what it said, distrust how many agreements it is away from being trusted.
 	outvoted, distrust int
+	// slowUntil is until when it isn't asked to vouch for another's answers to calls.
+	slowUntil time.Time
 }
 
 // ErrWrongChain means that an endpoint serves another chain than the declared one.

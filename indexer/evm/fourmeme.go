@@ -105,14 +105,19 @@ func decodeFourLiquidity(r *launchLog, venue string) market.Event {
 var callFourInfo = selector("_tokenInfos(address)")
 
 // CurveFacts asks the contracts of four.meme's curves what the curves take: the facts are in the curves' order. A curve's quote
-// never changes, so that the newest answer does where the block's state is gone.
-func (s *Source) CurveFacts(ctx context.Context, at BlockRef, curves []market.CurveKey) ([]market.CurveFact, error) {
+// never changes, so that the newest answer does where the block's state is gone. Unsure are the facts, by their place, that no two of
+// several endpoints give.
+func (s *Source) CurveFacts(ctx context.Context, at BlockRef, curves []market.CurveKey) (facts []market.CurveFact, unsure []bool, err error) {
 	list := make([]*call, len(curves))
 	for i, c := range curves {
 		list[i] = &call{to: c.Curve, data: callFourInfo + word(c.Token)}
 	}
-	if _, err := s.callsOrLatest(ctx, at, list); err != nil {
-		return nil, err
+	gone, err := s.callsOrLatest(ctx, at, list)
+	if err != nil {
+		return nil, nil, err
+	}
+	if unsure, err = s.vouch(ctx, at.orNewest(gone), list); err != nil {
+		return nil, nil, err
 	}
 	out := make([]market.CurveFact, len(curves))
 	for i, c := range curves {
@@ -121,7 +126,7 @@ func (s *Source) CurveFacts(ctx context.Context, at BlockRef, curves []market.Cu
 			out[i].Known = true
 		}
 	}
-	return out, nil
+	return out, unsure, nil
 }
 
 // fourQuote reads a token's quote from its record; reason is why it can't be believed. The record of a token that the contract

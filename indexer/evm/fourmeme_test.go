@@ -144,7 +144,7 @@ func TestFourMemeQuotes(t *testing.T) {
 			}
 			return c.answer, ""
 		})
-		got, err := sourceOf(t, time.Now, node.URL).CurveFacts(t.Context(), BlockRef{Number: 5}, []market.CurveKey{key})
+		got, _, err := sourceOf(t, time.Now, node.URL).CurveFacts(t.Context(), BlockRef{Number: 5}, []market.CurveKey{key})
 		if err != nil || len(got) != 1 {
 			t.Fatalf("%s: %+v, %v", name, got, err)
 		}
@@ -175,7 +175,7 @@ func TestFourMemeQuotesOfAnOldBlock(t *testing.T) {
 		w := [32]byte{12: 0xaa, 31: byte(i)}
 		keys[i] = market.CurveKey{Curve: market.ZeroEVM, Token: market.EVMAddress(w)}
 	}
-	got, err := sourceOf(t, time.Now, node.URL).CurveFacts(t.Context(), BlockRef{Number: 5}, keys)
+	got, _, err := sourceOf(t, time.Now, node.URL).CurveFacts(t.Context(), BlockRef{Number: 5}, keys)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,56 +9,178 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
+// poolCalls are what a pool is asked about itself.
+var poolCalls = []string{callFactory, callToken0, callToken1, callFee, callTickSpacing, callStable}
+
+// poolAsked is a contract that may be a pool, with its answers and that of the factory it names; confirm is nil where it names none of ours.
+type poolAsked struct {
+	pool    market.Address
+	own     []*call
+	confirm *call
+	info    market.PoolCreated
+	reason  string
+}
+
 // PoolFacts asks contracts that swapped without our having seen their creation what pools they are. A contract is
-// believed only when its declared factory names it for its tokens: anyone can answer anything for themselves.
+// believed only when its declared factory names it for its tokens: anyone can answer anything for themselves. Of pools that count two of
+// several endpoints have to say the same; unsure are the facts of such pools, by their place, that they don't give.
 func (s *Source) PoolFacts(ctx context.Context, at BlockRef, exchanges []chainconfig.Exchange, pools []market.Address,
-) ([]market.PoolFact, error) {
-	const own = 6
-	list := make([]*call, 0, own*len(pools))
-	for _, p := range pools {
-		for _, data := range []string{callFactory, callToken0, callToken1, callFee, callTickSpacing, callStable} {
+	counts func(market.PoolFact) bool,
+) (facts []market.PoolFact, unsure []bool, err error) {
+	list := make([]*call, 0, len(poolCalls)*len(pools))
+	asked := make([]poolAsked, len(pools))
+	for i, p := range pools {
+		for _, data := range poolCalls {
 			list = append(list, &call{to: p, data: data})
 		}
+		asked[i] = poolAsked{pool: p, own: list[len(list)-len(poolCalls):]}
 	}
-	if _, err := s.callsOrLatest(ctx, at, list); err != nil {
-		return nil, err
+	gone, err := s.callsOrLatest(ctx, at, list)
+	if err != nil {
+		return nil, nil, err
 	}
-	out := make([]market.PoolFact, len(pools))
-	confirm := make([]*call, 0, len(pools))
-	confirmed := make(map[int]*call, len(pools))
-	for i, p := range pools {
-		out[i] = market.PoolFact{Pool: p}
-		c := list[own*i : own*(i+1)]
-		info, question, reason := describe(p, c, exchanges)
-		if reason != "" {
-			if out[i].Reason = reason; slices.ContainsFunc(c, (*call).mute) {
-				out[i].Reason = market.PoolMute
-			}
-			continue
+	var confirm []*call
+	for i := range asked {
+		if q := asked[i].describe(exchanges); q != nil {
+			confirm = append(confirm, q)
 		}
-		out[i].Info = info
-		q := &call{to: info.Factory, data: question}
-		confirm = append(confirm, q)
-		confirmed[i] = q
 	}
 	if _, err := s.callsOrLatest(ctx, at, confirm); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	for i, q := range confirmed {
-		if a, ok := q.address(); ok && a == out[i].Pool {
-			out[i].Known = true
-		} else {
-			if out[i].Reason = "its factory does not know it"; q.mute() {
-				out[i].Reason = market.PoolMute
-			}
-			out[i].Info = market.PoolCreated{}
+	if unsure, err = s.vouchForPools(ctx, at.orNewest(gone), exchanges, asked, counts); err != nil {
+		return nil, nil, err
+	}
+	facts = make([]market.PoolFact, len(asked))
+	for i := range asked {
+		facts[i] = asked[i].fact()
+	}
+	return facts, unsure, nil
+}
+
+// describe takes the pool's own answers in, and gives the question to its factory; nil where there is none.
+func (p *poolAsked) describe(exchanges []chainconfig.Exchange) *call {
+	info, question, reason := describe(p.pool, p.own, exchanges)
+	if p.info, p.reason, p.confirm = info, reason, nil; reason == "" {
+		p.confirm = &call{to: info.Factory, data: question}
+	}
+	return p.confirm
+}
+
+// fact is what follows from the answers.
+func (p *poolAsked) fact() market.PoolFact {
+	out := market.PoolFact{Pool: p.pool, Reason: p.reason}
+	if p.confirm == nil {
+		if slices.ContainsFunc(p.own, (*call).mute) {
+			out.Reason = market.PoolMute
+		}
+		return out
+	}
+	if a, ok := p.confirm.address(); ok && a == p.pool {
+		out.Known, out.Info = true, p.info
+	} else if out.Reason = "its factory does not know it"; p.confirm.mute() {
+		out.Reason = market.PoolMute
+	}
+	return out
+}
+
+// decisive are the calls that decide what the fact is. A contract of which nothing speaks for a pool is settled by few: strangers can have
+// any contract asked.
+func (p *poolAsked) decisive(counts func(market.PoolFact) bool) (calls []*call) {
+	factory, tokens := p.own[:1], p.own[1:3]
+	switch f := p.fact(); {
+	case f.Reason == market.PoolMute:
+		return nil // it is asked again in any case
+	case f.Known && !counts(f):
+		return tokens
+	case p.confirm != nil:
+		return append(slices.Clone(p.own), p.confirm)
+	case p.reason == undeclaredFactory:
+		return factory
+	}
+	const every = 3 // the first are functions of all pools
+	for i, c := range p.own {
+		if _, ok := c.address(); !ok && (i < every || p.reason != noPool) {
+			calls = append(calls, c)
 		}
 	}
-	return out, nil
+	return calls
+}
+
+// vouchForPools has other endpoints vouch for pools that count, and for that the others are none. That a contract is no pool is unsure where
+// endpoints differ: while no other answers it isn't worth asking again.
+func (s *Source) vouchForPools(ctx context.Context, block any, exchanges []chainconfig.Exchange, asked []poolAsked,
+	counts func(market.PoolFact) bool,
+) (unsure []bool, err error) {
+	unsure = make([]bool, len(asked))
+	vouched := map[*call]bool{}
+	// What others answer may make other calls decide: those of a pool where there was none, and what its factory says then.
+	const passes = 4
+	for range passes {
+		list, of := decisiveCalls(asked, counts, vouched)
+		if len(list) == 0 {
+			break
+		}
+		open, err := s.vouch(ctx, block, list)
+		if err != nil {
+			return nil, err
+		}
+		var again []*call
+		for k, i := range of {
+			if unsure[i] = unsure[i] || open[k]; k+1 == len(of) || of[k+1] != i {
+				again = append(again, asked[i].redescribe(exchanges)...)
+			}
+		}
+		if err := s.callsAt(ctx, block, again); err != nil {
+			return nil, err
+		}
+	}
+	for i := range asked {
+		unsure[i] = unsure[i] && (counts(asked[i].fact()) || asked[i].isDisputed())
+	}
+	return unsure, nil
+}
+
+// decisiveCalls are the calls that decide facts and that nobody has vouched for yet, with the place of each one's contract. It marks them.
+func decisiveCalls(asked []poolAsked, counts func(market.PoolFact) bool, vouched map[*call]bool) (list []*call, of []int) {
+	for i := range asked {
+		for _, c := range asked[i].decisive(counts) {
+			if !vouched[c] {
+				vouched[c], list, of = true, append(list, c), append(of, i)
+			}
+		}
+	}
+	return list, of
+}
+
+// redescribe takes the pool's own answers in once more, and gives the question to its factory where it is another one.
+func (p *poolAsked) redescribe(exchanges []chainconfig.Exchange) (again []*call) {
+	before := p.confirm
+	q := p.describe(exchanges)
+	switch {
+	case q == nil:
+	case before != nil && q.to == before.to && q.data == before.data:
+		p.confirm = before
+	default:
+		again = append(again, q)
+	}
+	return again
 }
 
 // mute reports whether it isn't known what the contract would answer.
 func (c *call) mute() bool { return c.aside == NoAnswer }
+
+// undeclaredFactory and noPool are why most contracts that swap are no pools of ours.
+const (
+	undeclaredFactory = "its factory is not declared"
+	noPool            = "it answers no factory or tokens"
+)
+
+// isDisputed reports whether endpoints answer differently about the contract, and no two alike.
+func (p *poolAsked) isDisputed() bool {
+	differ := func(c *call) bool { return c.aside == EndpointsDiffer }
+	return slices.ContainsFunc(p.own, differ) || p.confirm != nil && differ(p.confirm)
+}
 
 // describe reads a pool's answers and says what to ask its factory; reason is why it is no pool of ours.
 func describe(pool market.Address, c []*call, exchanges []chainconfig.Exchange) (info market.PoolCreated, question, reason string) {
@@ -66,7 +188,7 @@ func describe(pool market.Address, c []*call, exchanges []chainconfig.Exchange) 
 	token0, ok1 := c[1].address()
 	token1, ok2 := c[2].address()
 	if !ok0 || !ok1 || !ok2 {
-		return info, "", "it answers no factory or tokens"
+		return info, "", noPool
 	}
 	info = market.PoolCreated{Factory: factory, Pool: pool, Token0: token0, Token1: token1}
 	for _, x := range exchanges {
@@ -96,5 +218,5 @@ func describe(pool market.Address, c []*call, exchanges []chainconfig.Exchange) 
 		case market.UniswapV4, market.BondingCurve:
 		}
 	}
-	return info, "", "its factory is not declared"
+	return info, "", undeclaredFactory
 }

@@ -35,6 +35,7 @@ type Source struct {
 	overrides     overrides
 	aside         func(Aside)
 	rereadPause   time.Duration
+	vouchTime     time.Duration
 	waits         waits
 	// headersFail is set once the headers of the chain turn out not to tell which logs its blocks hold.
 	headersFail atomic.Bool
@@ -65,7 +66,7 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 	s := &Source{
 		pool:    &endpoints{chain: c.ID, chainID: c.EVMChainID, now: o.Now, log: o.Log},
 		decoder: d, topics: d.Topics(), finalityDepth: c.FinalityDepth, aside: o.Aside,
-		rereadPause: cmp.Or(o.RereadPause, rereadPause),
+		rereadPause: cmp.Or(o.RereadPause, rereadPause), vouchTime: vouchTime,
 	}
 	s.asked = hashAsked(s.topics)
 	reads := newInFlight(o.InFlight)

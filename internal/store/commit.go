@@ -28,6 +28,8 @@ type Commit struct {
 	Merged []market.Address
 	// LogsHash is the digest of Last's logs where one endpoint alone vouches for them; nil otherwise.
 	LogsHash []byte
+	// SureFacts were unsure, and two endpoints give them by now, or another fact corrects them.
+	SureFacts []StoredFact
 	// Sure are earlier blocks of which a second endpoint has the same logs by now: their digests go.
 	Sure []uint64
 	// Beat is called as the writing goes on; it may be nil.
@@ -69,7 +71,7 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 		if err := upsert(ctx, tx, facts); err != nil {
 			return err
 		}
-		if err := forgetWords(ctx, tx, l.Chain, c.Sure); err != nil {
+		if err := writeUnsure(ctx, tx, l.Chain, c, facts); err != nil {
 			return err
 		}
 		rows := make([]blockRow, 0, len(c.Blocks))

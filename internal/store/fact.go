@@ -15,6 +15,19 @@ type StoredFact struct {
 	Block uint64
 	Hash  market.Hash
 	Fact  market.Fact
+	// Unsure is set where no two of several endpoints gave the fact. Facts doesn't tell it.
+	Unsure bool
+}
+
+// unsureFactRow says of a fact that it is unsure.
+type unsureFactRow struct {
+	bun.BaseModel `bun:"table:unsure_facts"`
+
+	Chain string `bun:",pk"`
+	Block int64  `bun:",pk"`
+	Kind  string `bun:",pk"`
+	Ref   []byte `bun:",pk"`
+	Hash  []byte
 }
 
 type factRow struct {

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -26,6 +27,49 @@ func (s *Store) UnsureBlocks(ctx context.Context, chain string) ([]UnsureBlock, 
 	return rowsTo(rows, func(r *blockRow) (UnsureBlock, error) {
 		h, err := r.header()
 		return UnsureBlock{h, r.LogsHash}, err
+	})
+}
+
+// writeUnsure notes which of a commit's facts are unsure, and which earlier facts and blocks are sure by now. rows are those of its facts.
+func writeUnsure(ctx context.Context, tx *transaction, chain string, c *Commit, rows []factRow) error {
+	if err := forgetWords(ctx, tx, chain, c.Sure); err != nil {
+		return err
+	}
+	sure, err := factsToRows(chain, c.SureFacts)
+	if err != nil {
+		return err
+	}
+	for i := range sure {
+		f := &sure[i]
+		_, err := tx.NewRaw("DELETE FROM unsure_facts WHERE chain = ? AND block = ? AND kind = ? AND ref = ? AND hash = ?", chain, f.Block, f.Kind,
+			f.Ref, f.Hash).Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("database: note which facts are sure: %w", err)
+		}
+	}
+	var unsure []unsureFactRow
+	for i := range rows {
+		if r := &rows[i]; c.Facts[i].Unsure {
+			unsure = append(unsure, unsureFactRow{Chain: chain, Block: r.Block, Kind: r.Kind, Ref: r.Ref, Hash: r.Hash})
+		}
+	}
+	return upsert(ctx, tx, unsure)
+}
+
+// UnsureFacts lists the newest facts of a chain that no two endpoints gave, up to limit, oldest first.
+func (s *Store) UnsureFacts(ctx context.Context, chain string, limit int) ([]StoredFact, error) {
+	var rows []factRow
+	err := s.write.NewRaw("SELECT f.chain, f.block, f.kind, f.ref, f.hash, f.body FROM unsure_facts u JOIN facts f ON f.chain = u.chain AND "+
+		"f.block = u.block AND f.kind = u.kind AND f.ref = u.ref AND f.hash = u.hash WHERE u.chain = ? ORDER BY u.block DESC, u.kind, u.ref LIMIT ?",
+		chain, limit).Scan(ctx, &rows)
+	if err != nil {
+		return nil, fmt.Errorf("database: read unsure facts: %w", err)
+	}
+	slices.Reverse(rows)
+	return rowsTo(rows, func(r *factRow) (StoredFact, error) {
+		f, err := r.fact()
+		f.Unsure = true
+		return f, err
 	})
 }
 

@@ -56,3 +56,54 @@ func TestUnsureBlocks(t *testing.T) {
 		})
 	}
 }
+
+// TestUnsureFacts commits facts that no two endpoints gave, has one of them vouched for, and takes some back.
+func TestUnsureFacts(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			l := lease(t, s)
+			fact := func(n int, unsure bool) store.StoredFact {
+				return store.StoredFact{
+					Block: uint64(n), Hash: hash(n), Fact: market.TokenFact{Token: address(n), HasDecimals: true, Decimals: uint8(n)}, Unsure: unsure,
+				}
+			}
+			commit := func(c *store.Commit, n int) {
+				t.Helper()
+				c.Last, c.Blocks, c.Undo = header(n), []market.Header{header(n)}, true
+				if err := s.Commit(t.Context(), l, c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want := func(when string, limit int, numbers ...int) {
+				t.Helper()
+				got, err := s.UnsureFacts(t.Context(), "base", limit)
+				if err != nil || len(got) != len(numbers) {
+					t.Fatalf("%s: %+v, %v; want the facts of %v", when, got, err, numbers)
+				}
+				for i, n := range numbers {
+					if got[i] != fact(n, true) {
+						t.Errorf("%s: %+v is not the fact of %d", when, got[i], n)
+					}
+				}
+			}
+			for n := 1; n <= 4; n++ {
+				commit(&store.Commit{Facts: []store.StoredFact{fact(n, n != 2)}}, n)
+			}
+			want("after four blocks", 10, 1, 3, 4)
+			want("the newest two", 2, 3, 4)
+			other := fact(4, true)
+			other.Hash = hash(77)
+			commit(&store.Commit{SureFacts: []store.StoredFact{fact(1, true), other}}, 5)
+			want("one is sure, and one of another branch", 10, 3, 4)
+			if err := s.Rewind(t.Context(), l, 3); err != nil {
+				t.Fatal(err)
+			}
+			want("one is taken back", 10, 3)
+			commit(&store.Commit{Facts: []store.StoredFact{fact(4, false)}}, 4)
+			want("it comes again, and is sure", 10, 3)
+		})
+	}
+}

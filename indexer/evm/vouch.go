@@ -1,0 +1,154 @@
+package evm
+
+import (
+	"bytes"
+	"context"
+	"slices"
+	"time"
+)
+
+// Facts are kept for ever, and the decimals of a token decide its price by powers of ten. So where there are several endpoints two have to
+// answer a call by which a price is decided in the same way. A contract may answer each node differently, by what differs between clients:
+// whoever is contradicted about one is told, and not distrusted, or strangers could bring honest endpoints into disrepute.
+
+const (
+	// vouchTime is how long another endpoint may take to answer calls once more. One that takes longer isn't asked again for vouchPause,
+	// so that it takes a tenth of the time at most.
+	vouchTime  = 2 * time.Second
+	vouchPause = (waitShare - 1) * vouchTime
+)
+
+// ballot is a call with what endpoints answered to it.
+type ballot struct {
+	call *call // the first endpoint's; in the end it has the answer that counts
+	more []*call
+	// late says that others answered for their newest block, as far as it is known: they don't have the block's state.
+	late, settled bool
+}
+
+func alike(a, b *call) bool { return a.ok == b.ok && bytes.Equal(a.answer, b.answer) }
+
+// vouch asks other endpoints for calls that one has answered, until two have answered each in the same way; then that is the answer. Unsure are
+// the calls, by their place in the list, of which that can't be said: because no other endpoint answers within its time, then the first
+// answer stays; or because they differ, and no two are alike, then the answer is that of the endpoint that was outvoted less, and is set
+// aside. With one endpoint nothing is unsure. block is the block that the calls were answered for.
+func (s *Source) vouch(ctx context.Context, block any, list []*call) (unsure []bool, err error) {
+	unsure = make([]bool, len(list))
+	if len(s.pool.list) == 1 || len(list) == 0 {
+		return unsure, nil
+	}
+	all := make([]ballot, len(list))
+	for i, c := range list {
+		all[i].call = c
+	}
+	for _, e := range s.pool.candidates(nil) {
+		if e.isSlow() {
+			continue
+		}
+		if err := s.vouchOn(ctx, e, block, all); err != nil {
+			return nil, err
+		}
+	}
+	for i := range all {
+		b := &all[i]
+		if b.settled {
+			continue
+		}
+		// Where nobody else has the state, nobody can tell what the supply was; a token is no less known for that.
+		unsure[i] = list[i].data != callSupply || len(b.more) > 0
+		if len(b.more) > 0 && !b.late {
+			b.better()
+		}
+	}
+	s.tellAsides(list)
+	return unsure, nil
+}
+
+// vouchOn asks one endpoint for the calls that are open and that another answered. What hardly ever changes it may answer for its newest
+// block, where it doesn't have the other's state. An error is the context's end.
+func (s *Source) vouchOn(ctx context.Context, e *endpoint, block any, all []ballot) error {
+	timed, cancel := context.WithTimeout(ctx, s.vouchTime)
+	defer cancel()
+	ask := func(block any, late bool) (gone bool) {
+		var asked []*call
+		var of []*ballot
+		for i := range all {
+			b := &all[i]
+			if !b.settled && b.call.by != e && (!late || b.call.data != callSupply) {
+				asked, of = append(asked, &call{to: b.call.to, data: b.call.data}), append(of, b)
+			}
+		}
+		if len(asked) == 0 {
+			return false
+		}
+		err := s.pool.on(timed, e, func(ctx context.Context, e *endpoint) error {
+			doubtful, err := e.ask(ctx, block, asked)
+			if err == nil && len(doubtful) > 0 {
+				err = e.settle(ctx, block, doubtful)
+			}
+			return err
+		})
+		for i := range asked {
+			if err == nil {
+				s.take(of[i], asked[i], late)
+			}
+		}
+		return stateMissing(err, false)
+	}
+	if ask(block, false) && block != newest {
+		ask(newest, true)
+	}
+	if ctx.Err() == nil && timed.Err() != nil {
+		e.tookTooLong()
+	}
+	return ctx.Err()
+}
+
+// take takes one more answer to a call in.
+func (s *Source) take(b *ballot, given *call, late bool) {
+	b.late = b.late || late
+	b.more = append(b.more, given)
+	like := func(c *call) bool { return alike(c, given) }
+	if !like(b.call) && !slices.ContainsFunc(b.more[:len(b.more)-1], like) {
+		return
+	}
+	b.settled = true
+	for _, c := range append(b.more, b.call) {
+		if !like(c) {
+			s.contradicted(c.by)
+		}
+	}
+	b.call.answer, b.call.ok, b.call.aside = given.answer, given.ok, given.aside
+}
+
+// better chooses the answer of the endpoint that was outvoted less.
+func (b *ballot) better() {
+	best := b.call
+	for _, c := range b.more {
+		if c.by.outvotes() < best.by.outvotes() {
+			best = c
+		}
+	}
+	b.call.answer, b.call.ok, b.call.aside = best.answer, best.ok, EndpointsDiffer
+}
+
+// contradicted tells of an endpoint that answered for a contract what two others contradict.
+func (s *Source) contradicted(e *endpoint) {
+	if s.aside != nil {
+		s.aside(Aside{"endpoint", e.name, CallContradicted})
+	}
+	s.pool.log.Warn("endpoint contradicted by others about a contract", "endpoint", e.name)
+}
+
+// isSlow reports whether the endpoint took too long to vouch for calls a short while ago.
+func (e *endpoint) isSlow() bool {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.now().Before(e.slowUntil)
+}
+
+func (e *endpoint) tookTooLong() {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	e.slowUntil = e.now().Add(vouchPause)
+}
