@@ -154,14 +154,6 @@ func clean(s string) string {
 	return strings.TrimSpace(s)
 }
 
-// orNewest is the block of which a call was answered, where the block's state may be gone.
-func (at BlockRef) orNewest(gone bool) any {
-	if gone {
-		return newest
-	}
-	return at.param()
-}
-
 // TokenFacts asks tokens about themselves at a block. Where its state is gone, the answers are the newest ones, without
 // a supply. Where there are several endpoints two have to give decimals and supply; unsure are the facts, by their place, of which they
 // don't. Names and symbols are one endpoint's.
@@ -185,7 +177,7 @@ func (s *Source) TokenFacts(ctx context.Context, at BlockRef, tokens []market.Ad
 			vouched, of = append(vouched, list[4*i+3]), append(of, i)
 		}
 	}
-	open, err := s.vouch(ctx, at.orNewest(gone), vouched)
+	open, err := s.vouch(ctx, at, gone, vouched)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -116,7 +116,7 @@ func (s *Source) CurveFacts(ctx context.Context, at BlockRef, curves []market.Cu
 	if err != nil {
 		return nil, nil, err
 	}
-	if unsure, err = s.vouch(ctx, at.orNewest(gone), list); err != nil {
+	if unsure, err = s.vouch(ctx, at, gone, list); err != nil {
 		return nil, nil, err
 	}
 	out := make([]market.CurveFact, len(curves))

@@ -48,7 +48,7 @@ func (s *Source) PoolFacts(ctx context.Context, at BlockRef, exchanges []chainco
 	if _, err := s.callsOrLatest(ctx, at, confirm); err != nil {
 		return nil, nil, err
 	}
-	if unsure, err = s.vouchForPools(ctx, at.orNewest(gone), exchanges, asked, counts); err != nil {
+	if unsure, err = s.vouchForPools(ctx, at, gone, exchanges, asked, counts); err != nil {
 		return nil, nil, err
 	}
 	facts = make([]market.PoolFact, len(asked))
@@ -109,7 +109,7 @@ func (p *poolAsked) decisive(counts func(market.PoolFact) bool) (calls []*call) 
 
 // vouchForPools has other endpoints vouch for pools that count, and for that the others are none. That a contract is no pool is unsure where
 // endpoints differ: while no other answers it isn't worth asking again.
-func (s *Source) vouchForPools(ctx context.Context, block any, exchanges []chainconfig.Exchange, asked []poolAsked,
+func (s *Source) vouchForPools(ctx context.Context, at BlockRef, gone bool, exchanges []chainconfig.Exchange, asked []poolAsked,
 	counts func(market.PoolFact) bool,
 ) (unsure []bool, err error) {
 	unsure = make([]bool, len(asked))
@@ -121,7 +121,7 @@ func (s *Source) vouchForPools(ctx context.Context, block any, exchanges []chain
 		if len(list) == 0 {
 			break
 		}
-		open, err := s.vouch(ctx, block, list)
+		open, err := s.vouch(ctx, at, gone, list)
 		if err != nil {
 			return nil, err
 		}
@@ -131,7 +131,7 @@ func (s *Source) vouchForPools(ctx context.Context, block any, exchanges []chain
 				again = append(again, asked[i].redescribe(exchanges)...)
 			}
 		}
-		if err := s.callsAt(ctx, block, again); err != nil {
+		if _, err := s.callsOrLatest(ctx, at, again); err != nil {
 			return nil, err
 		}
 	}

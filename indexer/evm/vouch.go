@@ -31,8 +31,8 @@ func alike(a, b *call) bool { return a.ok == b.ok && bytes.Equal(a.answer, b.ans
 // vouch asks other endpoints for calls that one has answered, until two have answered each in the same way; then that is the answer. Unsure are
 // the calls, by their place in the list, of which that can't be said: because no other endpoint answers within its time, then the first
 // answer stays; or because they differ, and no two are alike, then the answer is that of the endpoint that was outvoted less, and is set
-// aside. With one endpoint nothing is unsure. block is the block that the calls were answered for.
-func (s *Source) vouch(ctx context.Context, block any, list []*call) (unsure []bool, err error) {
+// aside. With one endpoint nothing is unsure. The calls were answered for the block at, or for the newest one where its state is gone.
+func (s *Source) vouch(ctx context.Context, at BlockRef, gone bool, list []*call) (unsure []bool, err error) {
 	unsure = make([]bool, len(list))
 	if len(s.pool.list) == 1 || len(list) == 0 {
 		return unsure, nil
@@ -45,7 +45,7 @@ func (s *Source) vouch(ctx context.Context, block any, list []*call) (unsure []b
 		if e.isSlow() {
 			continue
 		}
-		if err := s.vouchOn(ctx, e, block, all); err != nil {
+		if err := s.vouchOn(ctx, e, at, gone, all); err != nil {
 			return nil, err
 		}
 	}
@@ -65,11 +65,12 @@ func (s *Source) vouch(ctx context.Context, block any, list []*call) (unsure []b
 }
 
 // vouchOn asks one endpoint for the calls that are open and that another answered. What hardly ever changes it may answer for its newest
-// block, where it doesn't have the other's state. An error is the context's end.
-func (s *Source) vouchOn(ctx context.Context, e *endpoint, block any, all []ballot) error {
+// block, where it doesn't keep the state of the other: not where it may be late, since there is no contract yet in what it has. An error is
+// the context's end.
+func (s *Source) vouchOn(ctx context.Context, e *endpoint, at BlockRef, gone bool, all []ballot) error {
 	timed, cancel := context.WithTimeout(ctx, s.vouchTime)
 	defer cancel()
-	ask := func(block any, late bool) (gone bool) {
+	ask := func(block any, late bool) (missing bool) {
 		var asked []*call
 		var of []*ballot
 		for i := range all {
@@ -93,9 +94,11 @@ func (s *Source) vouchOn(ctx context.Context, e *endpoint, block any, all []ball
 				s.take(of[i], asked[i], late)
 			}
 		}
-		return stateMissing(err, false)
+		return stateMissing(err, at.Number+lateBlocks > s.seen.Load())
 	}
-	if ask(block, false) && block != newest {
+	if gone {
+		ask(newest, false)
+	} else if ask(at.param(), false) {
 		ask(newest, true)
 	}
 	if ctx.Err() == nil && timed.Err() != nil {
@@ -137,7 +140,6 @@ func (s *Source) contradicted(e *endpoint) {
 	if s.aside != nil {
 		s.aside(Aside{"endpoint", e.name, CallContradicted})
 	}
-	s.pool.log.Warn("endpoint contradicted by others about a contract", "endpoint", e.name)
 }
 
 // isSlow reports whether the endpoint took too long to vouch for calls a short while ago.

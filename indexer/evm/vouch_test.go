@@ -22,6 +22,9 @@ type tokenNode struct {
 	gone             bool
 }
 
+// lateNode doesn't have block 5 yet, nor the contract.
+var lateNode = tokenNode{decimals: -3}
+
 // silent is a node that never answers a call.
 var silent = tokenNode{decimals: -2}
 
@@ -47,6 +50,12 @@ func (n tokenNode) start(t *testing.T) (url string, asked *atomic.Int64) {
 		}
 		if n.gone && string(params[1]) != `"latest"` {
 			return "", `{"code":-32000,"message":"missing trie node"}`
+		}
+		if n == lateNode {
+			if string(params[1]) == `"latest"` {
+				return `"0x"`, ""
+			}
+			return "", `{"code":-32000,"message":"header not found"}`
 		}
 		value := -1
 		switch q := string(params[0]); {
@@ -92,6 +101,7 @@ func TestTwoVouchForATokensFacts(t *testing.T) {
 		"the second has no state":          {nodes: []tokenNode{{18, 7, false}, {18, 9, true}}, decimals: 18, supply: 7},
 		"the liar alone has the state":     {nodes: []tokenNode{{3, 7, false}, {18, 9, true}, {18, 9, true}}, decimals: 18, supply: 7, told: CallContradicted},
 		"the second has no state, differs": {nodes: []tokenNode{{18, 7, false}, {3, 9, true}}, decimals: 18, supply: 7, unsure: true},
+		"the others are late":              {nodes: []tokenNode{{18, 7, false}, lateNode, lateNode}, decimals: 18, supply: 7, unsure: true},
 		"nobody has the state":             {nodes: []tokenNode{{18, 7, true}, {18, 7, true}}, decimals: 18, supply: -1},
 		"neither has decimals":             {nodes: []tokenNode{{-1, -1, false}, {-1, -1, false}}, decimals: -1, supply: -1},
 	} {
