@@ -2,6 +2,9 @@ package indexer_test
 
 import (
 	"encoding/hex"
+	"encoding/json"
+	"slices"
+	"sync/atomic"
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -85,4 +88,55 @@ func TestForgedBlocksOfBeforeARestart(t *testing.T) {
 			})
 		}
 	}
+}
+
+// TestBlocksOfBeforeARestartCostLittle starts again behind two honest nodes, and counts how often logs are asked for: once for each block, for
+// one in ten of them twice, and twice every eighth block for one of before, which is sure from then on.
+func TestBlocksOfBeforeARestartCostLittle(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 30)
+	var asked atomic.Int64
+	count := func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
+		if method == "eth_getLogs" {
+			asked.Add(1)
+		}
+		return result
+	}
+	cfg := w.config()
+	cfg.ReorgBlocks, cfg.Start.Block = 400, 1
+	cfg.Endpoints = []chainconfig.Endpoint{{URL: w.relay(t, count), Weight: 1}, {URL: w.relay(t, count), Weight: 1}}
+	st := storetest.Open(t, "sqlite")
+	_, stop := startImpatient(t, cfg, st)
+	w.await(t, st)
+	stop()
+	before, err := st.UnsureBlocks(t.Context(), "base")
+	if err != nil || len(before) < 20 {
+		t.Fatalf("%d blocks rest on one endpoint's word, %v: the test shows nothing", len(before), err)
+	}
+	asked.Store(0)
+	_, stop = startImpatient(t, cfg, st)
+	const blocks = 64
+	for range blocks / 8 {
+		w.trade(t, 8)
+		w.await(t, st)
+	}
+	stop()
+	after, err := st.UnsureBlocks(t.Context(), "base")
+	if err != nil {
+		t.Fatal(err)
+	}
+	sure := 0
+	for _, b := range before {
+		if !slices.ContainsFunc(after, func(a store.UnsureBlock) bool { return a.Hash == b.Hash }) {
+			sure++
+		}
+	}
+	if sure < blocks/8-1 || sure > blocks/8+1 {
+		t.Errorf("%d of %d blocks of before are sure after %d more, want one for each eight", sure, len(before), blocks)
+	}
+	// What is drawn, or moves a reference price, isn't the same in each run: half of the blocks is far beyond it.
+	if most := int64(blocks + blocks/2 + 2*blocks/8); asked.Load() > most || asked.Load() < blocks {
+		t.Errorf("logs were asked for %d times for %d blocks, want %d at most", asked.Load(), blocks, most)
+	}
+	t.Logf("logs were asked for %d times for %d blocks", asked.Load(), blocks)
 }
