@@ -22,6 +22,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
 )
 
@@ -60,6 +61,14 @@ func newSystem(ctx context.Context, p *Plan, w *simnet.World, nodes []*node, dir
 		return nil, err
 	}
 	if s.direct, err = pg.Create(ctx, fmt.Sprintf("seed_%d_%d", p.Seed, time.Now().UnixNano())); err != nil {
+		return nil, err
+	}
+	// As a cluster does: a migration has no bound in time, and a connection that falls silent beneath it is waited for.
+	schema, err := store.Open(ctx, s.direct)
+	if err != nil {
+		return nil, err
+	}
+	if err := schema.Close(); err != nil {
 		return nil, err
 	}
 	if s.proxy, err = dbserver.NewProxy(ctx, s.direct, "statement_timeout", statementTimeout); err != nil {
