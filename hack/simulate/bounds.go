@@ -12,11 +12,11 @@ import (
 const (
 	// mostDeleted is the most rows that one statement of an indexer may delete: store.pruneRows and a block's trades.
 	mostDeleted = 8_000
-	// mostPools is the most pools that one statement of an indexer may read: some hundred are of the world's tokens and launches, and of
+	// mostPools is the most pools that one statement of an indexer may read: the world has some dozens, and of
 	// one token market.ListedPools.
-	mostPools = 400
+	mostPools = 200
 	// mostAllocated is how many bytes an indexer may allocate between two looks at its metrics, which are a second apart.
-	mostAllocated = 1 << 30
+	mostAllocated = 512 << 20
 )
 
 // bounds holds what an indexer does to what it may cost: rows of one statement, and memory.
