@@ -408,6 +408,43 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// A client of zeros has a key of its own, as any other has.
+func TestKeyOfNobody(t *testing.T) {
+	t.Parallel()
+	p := &Policy{Name: "getThing"}
+	if got := redisKeys(Client{}, p); len(got) != 1 || got[0] != "boardwalk:limit:{getThing:00}" {
+		t.Errorf("the keys of nobody are %q", got)
+	}
+}
+
+func TestTimeoutOfRedis(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[time.Duration]time.Duration{
+		0: 100 * time.Millisecond, -1: 100 * time.Millisecond, 1: 1, time.Minute: time.Minute,
+	} {
+		if got := NewRedis(nil, nil, RedisOptions{Timeout: given}).timeout; got != want {
+			t.Errorf("of the timeout %s it makes %s, want %s", given, got, want)
+		}
+	}
+}
+
+// A policy that allows nothing needs no answer of Redis.
+func TestNoQuotaAsksNobody(t *testing.T) {
+	t.Parallel()
+	f := newRedisFixture(t, redistest.Start(t).Address(), patient)
+	for _, quota := range []int{0, -1} {
+		if d := f.limiter.Take(t.Context(), someone(1), &Policy{Name: policyName(), Quota: quota, Window: time.Minute}); d.Allowed {
+			t.Errorf("a quota of %d allows a request", quota)
+		}
+	}
+	if n := f.asked.n.Load(); n != 0 {
+		t.Errorf("Redis was asked %d times", n)
+	}
+	if got := metric(t, f.registry, "boardwalk_limiter_decisions_total redis refused"); got != 2 {
+		t.Errorf("%v refusals are counted, want 2", got)
+	}
+}
+
 func BenchmarkRedisTake(b *testing.B) {
 	f := newRedisFixture(b, redistest.Start(b).Address(), patient)
 	p := &Policy{Name: "getTokenPrices", Quota: 120, Window: time.Minute}
