@@ -71,7 +71,7 @@ fuzz: ## Fuzz the decoders, the log scanner and the cleaning of names for a minu
 	go test -run '^$$' -fuzz FuzzText -fuzztime 60s ./internal/plain
 
 .PHONY: mutate
-mutate: ## Change operators of the pure rules one by one, and fail where the tests don't notice; MUTATE='internal/price' for one package
+mutate: ## Change operators of the pure rules one by one, and fail where their tests don't notice; MUTATE=internal/price for one package
 	nice -n 10 go run ./hack/mutate $(MUTATE)
 
 .PHONY: bench
