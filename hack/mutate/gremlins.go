@@ -236,11 +236,12 @@ func coverAll(profile, pkg string) error {
 	if err != nil {
 		return err
 	}
-	lines := "mode: set\n"
+	var lines strings.Builder
+	lines.WriteString("mode: set\n")
 	for _, file := range files {
-		lines += module + "/" + filepath.ToSlash(file) + ":1.1,1000000.1 1 1\n"
+		lines.WriteString(module + "/" + filepath.ToSlash(file) + ":1.1,1000000.1 1 1\n")
 	}
-	return os.WriteFile(profile, []byte(lines), 0o600)
+	return os.WriteFile(profile, []byte(lines.String()), 0o600)
 }
 
 // note adds a line to a file.
