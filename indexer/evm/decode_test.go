@@ -107,6 +107,7 @@ func TestDecode(t *testing.T) {
 		{"Solidly PoolCreated, volatile", testLog(t, solidly, topicSolidlyPoolCreated, []string{tokenA, tokenB, "00"}, []string{aPool[2:], "05"}), created(market.Solidly, solidly, 0, 0)},
 		{"V4 Initialize", testLog(t, manager, topicV4Initialize, []string{someID, "00", tokenB}, []string{"0bb8", "3c", "00", "63", negative + "f9"}), v4},
 		{"V4 Initialize with a hook and a dynamic fee", testLog(t, manager, topicV4Initialize, []string{someID, "00", tokenB}, []string{"800000", "3c", anybody[2:], "63", negative + "f9"}), hooked},
+		{"V4 Initialize of a fee beyond 24 bits", testLog(t, manager, topicV4Initialize, []string{someID, "00", tokenB}, []string{"01000000", "3c", "00", "63", "07"}), nil},
 		{"V4 Initialize by anybody", testLog(t, anybody, topicV4Initialize, []string{someID, "00", tokenB}, []string{"0bb8", "3c", "00", "63", "07"}), nil},
 		{
 			"V4 Swap turns the amounts round",
@@ -120,6 +121,7 @@ func TestDecode(t *testing.T) {
 			market.RangeLiquidity{Pool: id, TickLower: -60, TickUpper: 60, Delta: minus(100)},
 		},
 		{"V4 ModifyLiquidity by nothing", testLog(t, manager, topicV4ModifyLiquidity, []string{someID, anybody[2:]}, []string{negative + "c4", "3c", "00", "00"}), nil},
+		{"V4 ModifyLiquidity of an empty range", testLog(t, manager, topicV4ModifyLiquidity, []string{someID, anybody[2:]}, []string{"3c", "3c", "64", "00"}), nil},
 		{"V3 Initialize", testLog(t, aPool, topicV3Initialize, nil, []string{"63", negative + "fd"}), market.PoolPriced{Pool: pool, SqrtPriceX96: number(99), Tick: -3}},
 		{
 			"V3 Mint", testLog(t, aPool, topicV3Mint, []string{anybody[2:], negative + "c4", "3c"}, []string{anybody[2:], "64", "01", "02"}),

@@ -168,6 +168,27 @@ func TestDecodeLaunchDefends(t *testing.T) {
 	}
 }
 
+// TestDecodeLaunchBounds are logs with the largest values that are believed.
+func TestDecodeLaunchBounds(t *testing.T) {
+	t.Parallel()
+	d := decoderOf(t, venueDocument(t))
+	own := venueContract(chainconfig.BoardwalkCurve)
+	most := strings.Repeat("f", 32) // 2^128 - 1
+	trade, ok := d.Decode(venueLog(t, own, topicBoardwalkTrade, []string{tokenA, aTrader}, "01", most, "64", "01", "05", "04", "03", "02")).(market.CurveTrade)
+	if !ok || trade.BaseAmount.BitLen() != 128 || !trade.Sell {
+		t.Errorf("a sale of 2^128 - 1 is %+v", trade)
+	}
+	launch, ok := d.Decode(venueLog(t, own, topicBoardwalkLaunched, []string{tokenA, aMaker}, text("N"), text("S"), text("M"), "00", "05", "04", "03",
+		"02", "2710")).(market.Launched)
+	if !ok || launch.FeeBps != 10_000 {
+		t.Errorf("a launch whose curve takes everything as its fee is %+v", launch)
+	}
+	whole, ok := d.Decode(venueLog(t, own, topicBoardwalkTrade, []string{tokenA, aTrader}, "00", "0a", "64", "64", "05", "04", "03", "02")).(market.CurveTrade)
+	if !ok || !whole.Raised.IsZero() || whole.QuoteAmount != number(100) {
+		t.Errorf("a buy that is all fee is %+v", whole)
+	}
+}
+
 // TestDecodeLaunchRefuses are logs whose words contradict each other.
 func TestDecodeLaunchRefuses(t *testing.T) {
 	t.Parallel()
