@@ -37,7 +37,7 @@ func TestSeeds(t *testing.T) {
 	if err != nil || len(seeds) == 0 {
 		t.Fatalf("%d seeds, %v", len(seeds), err)
 	}
-	if err := simulate(t.Context(), settings{parallel: 4, times: 1, dir: t.TempDir()}, seeds); err != nil {
+	if err := simulate(t.Context(), settings{parallel: 3, times: 1, dir: t.TempDir()}, seeds); err != nil {
 		t.Error(err)
 	}
 }

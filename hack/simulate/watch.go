@@ -20,7 +20,7 @@ const (
 	// olderThanSaid is how much older, in chain time, an answer without "stale" may be than it says.
 	olderThanSaid = 90 * time.Second
 	// settled is how long ago a block was made that an answer is held against: a node that is a little behind is none of a lie.
-	settled = 10 * time.Second
+	settled = 30 * time.Second
 	// livezLate is for how long /livez may fail. A clock that jumps by hours makes a loop that waits for the database look as if it had
 	// waited for hours.
 	livezLate = 90 * time.Second
