@@ -12,7 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
 )
 
-// What can happen to the chain.
+// These events change the chain.
 
 // reorg replaces the newest blocks by empty ones, and goes on.
 func (r *run) reorg(ctx context.Context, depth int) error {
@@ -91,7 +91,7 @@ func (r *run) floodTicks(ctx context.Context, count int) error {
 	return r.world.FloodTicks(ctx, (r.floods-1)*count, count, r.seal)
 }
 
-// What can happen to the processes. The indexer is the first of them.
+// These events meet a process: the first indexer, where no other is named.
 
 func (r *run) kill(context.Context, int) error {
 	r.system.indexers[0].end(syscall.SIGKILL)
@@ -146,7 +146,7 @@ func (r *run) clockRight(context.Context, int) error {
 	return nil
 }
 
-// What can happen to the database.
+// These events meet the database.
 
 // roomLeft is how many bytes a full disk has left.
 const roomLeft = 100 << 10

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// What an endpoint does to single answers. Numbers are hexadecimal texts, as JSON-RPC has them.
+// The functions below are faults of single answers. Numbers are hexadecimal texts, as JSON-RPC has them.
 
 type object = map[string]any
 
