@@ -66,6 +66,32 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
+// Of the counted requests those alone leave the window that are a window old.
+func TestMemoryWindowSlides(t *testing.T) {
+	t.Parallel()
+	c := &clock{}
+	m := NewMemory(c.now, 10)
+	p := &Policy{Name: "getThing", Quota: 3, Window: time.Minute}
+	for i, step := range []struct {
+		pass time.Duration
+		want Decision
+	}{
+		{0, Decision{Allowed: true, Remaining: 2, Reset: time.Minute}},
+		{20 * time.Second, Decision{Allowed: true, Remaining: 1, Reset: 40 * time.Second}},
+		{20 * time.Second, Decision{Allowed: true, Remaining: 0, Reset: 20 * time.Second}},
+		{20*time.Second - 1, Decision{Reset: 1}},
+		{1, Decision{Allowed: true, Remaining: 0, Reset: 20 * time.Second}},
+		{0, Decision{Reset: 20 * time.Second}},
+		{20 * time.Second, Decision{Allowed: true, Remaining: 0, Reset: 20 * time.Second}},
+		{time.Minute, Decision{Allowed: true, Remaining: 2, Reset: time.Minute}},
+	} {
+		c.pass(step.pass)
+		if got := m.Take(t.Context(), someone(1), p); got != step.want {
+			t.Errorf("request %d: %+v, want %+v", i, got, step.want)
+		}
+	}
+}
+
 // A table is spread over as many shards as leave each room for 64 entries, and over 64 at most.
 func TestMemoryShards(t *testing.T) {
 	t.Parallel()
@@ -87,6 +113,7 @@ func TestMemoryMovesEntriesSeldom(t *testing.T) {
 	t.Parallel()
 	c := &clock{}
 	m := NewMemory(c.now, 3)
+	c.pass(time.Hour) // entries are timed from the limiter's start on
 	p := &Policy{Name: "getThing", Quota: 9, Window: time.Minute}
 	for n := range byte(3) {
 		m.Take(t.Context(), someone(n+1), p)

@@ -415,6 +415,10 @@ func TestKeyOfNobody(t *testing.T) {
 	if got := redisKeys(Client{}, p); len(got) != 1 || got[0] != "boardwalk:limit:{getThing:00}" {
 		t.Errorf("the keys of nobody are %q", got)
 	}
+	p.Name = strings.Repeat("getThing", 100) // longer than all else in the key
+	if got := redisKeys(Client{}, p); len(got) != 1 || got[0] != "boardwalk:limit:{"+p.Name+":00}" {
+		t.Errorf("the keys of nobody under a long name are %q", got)
+	}
 }
 
 func TestTimeoutOfRedis(t *testing.T) {
