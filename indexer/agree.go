@@ -171,7 +171,7 @@ func (ix *Indexer) askAgain(ctx context.Context, u *unsureBlock) (forged bool, e
 	}
 	if changed && read.Agreed {
 		if u.recalled {
-			// Whoever forged it needn't be outvoted by now, and may have forged others.
+			// Nobody knows which endpoint forged this block. The same endpoint may have forged others of before the restart.
 			for i := range ix.unsure {
 				ix.unsure[i].suspect = ix.unsure[i].suspect || ix.unsure[i].recalled
 			}

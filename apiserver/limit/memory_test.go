@@ -66,7 +66,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// Of the counted requests those alone leave the window that are a window old.
+// TestMemoryWindowSlides: a request counts until it is one window old, and the later ones go on counting then.
 func TestMemoryWindowSlides(t *testing.T) {
 	t.Parallel()
 	c := &clock{}

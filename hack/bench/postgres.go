@@ -9,7 +9,6 @@ import (
 	"net/url"
 	"os"
 	"os/exec"
-	"os/user"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -17,6 +16,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
@@ -178,27 +178,10 @@ func readStat(pid int) (s stat) {
 	return stat{int(number(1)), number(11), number(12), number(13), number(14)}
 }
 
-// asPostgresUser lets the server run as its own user when we are root, which it refuses.
+// asPostgresUser lets the server run as its own user on a folder; the folder's parent may be entered, not read.
 func asPostgresUser(parent, dir string) (*syscall.SysProcAttr, error) {
 	attr := dieWithParent()
-	if os.Getuid() != 0 {
-		return attr, nil
-	}
-	u, err := user.Lookup("postgres")
-	if err != nil {
-		return nil, err
-	}
-	uid, err := strconv.ParseUint(u.Uid, 10, 32)
-	if err != nil {
-		return nil, err
-	}
-	gid, err := strconv.ParseUint(u.Gid, 10, 32)
-	if err != nil {
-		return nil, err
-	}
-	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-	// The parent may be entered, not read.
-	return attr, errors.Join(os.Chmod(parent, 0o711), os.Chown(dir, int(uid), int(gid)))
+	return attr, errors.Join(os.Chmod(parent, 0o711), dbserver.AsPostgres(attr, dir))
 }
 
 func freePort(ctx context.Context) (int, error) {

@@ -101,7 +101,7 @@ func run(ctx context.Context, s settings, out io.Writer) error {
 	for _, p := range chosen {
 		if s.files != nil {
 			p.files = s.files
-			// Of the list's other entries these files say nothing.
+			// Mutants of other files aren't made in this run, so their entries are left out.
 			list = slices.DeleteFunc(slices.Clone(list), func(e equivalent) bool { return !e.standsIn(root, p) })
 		}
 		began := time.Now()

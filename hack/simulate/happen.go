@@ -159,7 +159,6 @@ func (r *run) diskFull(_ context.Context, _ int) error {
 			largest = max(largest, info.Size())
 		}
 	}
-	r.watch.expect(true)
 	r.system.indexers[0].job.FileBytes = uint64(largest + roomLeft)
 	r.system.indexers[0].end(syscall.SIGKILL)
 	return nil
@@ -168,7 +167,6 @@ func (r *run) diskFull(_ context.Context, _ int) error {
 func (r *run) diskHasRoom(context.Context, int) error {
 	r.system.indexers[0].job.FileBytes = 0
 	r.system.indexers[0].end(syscall.SIGKILL)
-	r.watch.expect(false)
 	return nil
 }
 

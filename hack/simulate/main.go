@@ -309,9 +309,9 @@ func (c *campaign) conclude(ctx context.Context) error {
 	if ctx.Err() != nil {
 		fmt.Println("interrupted")
 	}
-	if len(c.failed)+len(c.broken) > 0 {
-		return fmt.Errorf("%d runs fail (seeds %v), %d say nothing (%w); what they left is in %s", len(c.failed), c.failed, len(c.broken),
-			errors.Join(c.broken...), c.dir)
+	var failed error
+	if n := len(c.failed); n > 0 {
+		failed = fmt.Errorf("%d runs fail (seeds %v); what they left is in %s", n, c.failed, c.dir)
 	}
-	return nil
+	return errors.Join(append(c.broken, failed)...)
 }

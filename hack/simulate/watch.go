@@ -31,7 +31,6 @@ type watch struct {
 	r       *run
 	peak    atomic.Int64 // bytes
 	answers atomic.Int64
-	full    atomic.Bool // the database has no room: a program may end at its start
 	ended   chan struct{}
 	over    chan struct{}
 
@@ -70,8 +69,6 @@ func (w *watch) fail(format string, args ...any) {
 		w.failed = append(w.failed, line)
 	}
 }
-
-func (w *watch) expect(full bool) { w.full.Store(full) }
 
 // saw notes a block that was made.
 func (w *watch) saw(b simnet.Block) {

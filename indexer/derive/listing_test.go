@@ -130,7 +130,7 @@ func TestAPoolComesBack(t *testing.T) {
 	b.next(12, nil, tx(synced(crowd(1), e18(201), e6(201))))
 	b.wantListed(crowd(1), true)
 	b.wantListed(crowd(2), false)
-	// One that is withdrawn stays until another one with liquidity wants its place.
+	// A pool whose liquidity was withdrawn stays listed until another pool with liquidity needs the place.
 	b.next(12, nil, tx(synced(crowd(40), raw(0), raw(0))))
 	b.wantListed(crowd(40), true)
 	b.next(12, nil, tx(pair(crowd(70), dog, usdc)))
@@ -162,7 +162,7 @@ func TestTheReferenceStaysListed(t *testing.T) {
 	if got := b.listed(); len(got) != market.ListedPools {
 		t.Errorf("%d pools are listed, want %d", len(got), market.ListedPools)
 	}
-	// One that waits to take over stays too, whatever comes while it waits.
+	// The candidate for the reference stays listed too, however many deeper pools come while it waits.
 	b.next(12, nil, tx(synced(crowd(7), e18(1500), e6(1500))))
 	deeper = nil
 	for n := 101; n <= 164; n++ {

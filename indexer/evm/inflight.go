@@ -116,7 +116,7 @@ func (r *reply) reserve(ctx context.Context, n int64) error {
 	if n <= r.bytes {
 		return nil
 	}
-	// One byte more tells that an answer is too long.
+	// An answer that is too long is read to one byte beyond the limit: that byte shows that it is.
 	if err := r.hold.take(ctx, n-r.bytes, n > r.hold.of.most+1); err != nil {
 		return err
 	}

@@ -98,8 +98,8 @@ func serverDir() (dir string, attr *syscall.SysProcAttr, err error) {
 	if dir, err = os.MkdirTemp("", "boardwalk-postgres-"); err != nil {
 		return "", nil, err
 	}
-	attr, err = credential(dir)
-	return dir, attr, err
+	attr = &syscall.SysProcAttr{}
+	return dir, attr, AsPostgres(attr, dir)
 }
 
 // program is the path of one of PostgreSQL's programs.
@@ -186,24 +186,23 @@ func Start(cmd *exec.Cmd) error {
 	return <-started
 }
 
-// credential runs PostgreSQL as its own user when the tests run as root, which it refuses.
-func credential(dir string) (*syscall.SysProcAttr, error) {
-	attr := &syscall.SysProcAttr{}
+// AsPostgres has a program run as PostgreSQL's own user, and gives it a folder, when this one runs as root, which PostgreSQL refuses.
+func AsPostgres(attr *syscall.SysProcAttr, dir string) error {
 	if os.Getuid() != 0 {
-		return attr, nil
+		return nil
 	}
 	u, err := user.Lookup("postgres")
 	if err != nil {
-		return nil, err
+		return err
 	}
 	uid, err := strconv.ParseUint(u.Uid, 10, 32)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	gid, err := strconv.ParseUint(u.Gid, 10, 32)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	attr.Credential = &syscall.Credential{Uid: uint32(uid), Gid: uint32(gid)}
-	return attr, os.Chown(dir, int(uid), int(gid))
+	return os.Chown(dir, int(uid), int(gid))
 }
