@@ -28,9 +28,7 @@ const (
 type unsureBlock struct {
 	header evm.Header
 	read   evm.BlockRead
-	// due is when it is asked for again, if there is a doubt.
-	due   time.Time
-	pause time.Duration
+	pause  doubtPause // until it is asked for again, if there is a doubt
 	// recalled says that it was committed before this start, tried that it was asked for again unasked, and suspect that another block of
 	// before this start was forged.
 	recalled, tried, suspect bool
@@ -90,14 +88,20 @@ func (ix *Indexer) recallUnsure(ctx context.Context) error {
 	}
 	unsure := make([]unsureBlock, 0, len(blocks))
 	for _, b := range blocks {
-		at := slices.IndexFunc(ix.unsure, func(u unsureBlock) bool { return u.header.Hash == b.Hash })
+		read, ok := ix.source.Recall(b.LogsHash)
+		if !ok {
+			continue
+		}
+		// A database that went back may hold a block's rows as they came from other logs than those that were read since.
+		at := slices.IndexFunc(ix.unsure, func(u unsureBlock) bool { return u.header.Hash == b.Hash && u.read.SameLogs(&read) })
 		if at >= 0 {
 			unsure = append(unsure, ix.unsure[at])
-		} else if read, ok := ix.source.Recall(b.LogsHash); ok {
-			unsure = append(unsure, unsureBlock{header: evm.Header{Header: b.Header}, read: read, pause: firstDoubt, recalled: true})
+		} else {
+			unsure = append(unsure, unsureBlock{header: evm.Header{Header: b.Header}, read: read, recalled: true})
 		}
 	}
-	ix.unsure = unsure
+	// What made a block sure was held against the logs that this process read, which needn't be those in the database.
+	ix.unsure, ix.sure = unsure, nil
 	return nil
 }
 
@@ -130,16 +134,16 @@ func (ix *Indexer) doubt(ctx context.Context, h evm.Header, b *evm.BlockRead) (b
 		return u.header.Number+ix.cfg.ReorgBlocks <= h.Number || u.header.Number >= h.Number
 	})
 	if !b.Agreed && len(ix.cfg.Endpoints) > 1 {
-		u := unsureBlock{header: h, read: b.Word(), pause: firstDoubt}
+		u := unsureBlock{header: h, read: b.Word()}
 		if b.Doubtful {
-			u.due = ix.o.Now().Add(firstDoubt)
+			u.pause.begin(ix.o.Now())
 		}
 		ix.unsure = append(ix.unsure, u)
 	}
 	drawn, asked := ix.drawRecalled(h.Number), 0
 	for i := range ix.unsure {
 		u := &ix.unsure[i]
-		if u != drawn && !u.isDoubted() || ix.o.Now().Before(u.due) {
+		if u != drawn && !u.isDoubted() || !u.pause.isOver(ix.o.Now()) {
 			continue
 		}
 		if asked++; asked > doubtsAtOnce {
@@ -162,7 +166,7 @@ func (ix *Indexer) doubt(ctx context.Context, h evm.Header, b *evm.BlockRead) (b
 
 // askAgain asks for an unsure block again. It is forged where two endpoints have other logs than those it was committed with.
 func (ix *Indexer) askAgain(ctx context.Context, u *unsureBlock) (forged bool, err error) {
-	u.due, u.pause = ix.o.Now().Add(u.pause), 2*u.pause
+	u.pause.begin(ix.o.Now())
 	ix.pulse.beat()
 	read := u.read
 	changed, err := ix.source.Agree(ctx, u.header, &read)

@@ -26,8 +26,7 @@ const tooOld = "false, and too old to take back"
 // unsureFact is a kept fact that no two endpoints gave.
 type unsureFact struct {
 	store.StoredFact
-	due   time.Time
-	pause time.Duration
+	pause doubtPause
 	tries int
 }
 
@@ -35,6 +34,12 @@ type unsureFact struct {
 type correction struct {
 	was store.StoredFact
 	is  market.TokenFact
+}
+
+func newUnsureFact(f store.StoredFact, now time.Time) unsureFact {
+	u := unsureFact{StoredFact: f}
+	u.pause.begin(now)
+	return u
 }
 
 // unsureFacts are the facts that no two endpoints gave, in the order of their blocks.
@@ -61,7 +66,7 @@ func (ix *Indexer) recallFacts(ctx context.Context) error {
 		if at := slices.IndexFunc(ix.facts.list, func(u unsureFact) bool { return u.StoredFact == f }); at >= 0 {
 			list = append(list, ix.facts.list[at])
 		} else {
-			list = append(list, unsureFact{StoredFact: f, due: ix.o.Now().Add(firstDoubt), pause: firstDoubt})
+			list = append(list, newUnsureFact(f, ix.o.Now()))
 		}
 	}
 	ix.facts.list = list
@@ -90,7 +95,7 @@ func (u *unsureFacts) written(c *store.Commit, at time.Time) {
 	}
 	for _, f := range c.Facts {
 		if f.Unsure {
-			u.list = append(u.list, unsureFact{StoredFact: f, due: at.Add(firstDoubt), pause: firstDoubt})
+			u.list = append(u.list, newUnsureFact(f, at))
 		}
 	}
 	if n := len(u.list); n > unsureFactsKept {
@@ -114,7 +119,7 @@ func (ix *Indexer) doubtFacts(ctx context.Context, h evm.Header) (back bool, err
 	asked := 0
 	for i := 0; i < len(ix.facts.list) && asked < factsAtOnce; i++ {
 		u := &ix.facts.list[i]
-		if u.Block > h.Number || ix.o.Now().Before(u.due) {
+		if u.Block > h.Number || !u.pause.isOver(ix.o.Now()) {
 			continue
 		}
 		asked++
@@ -124,7 +129,7 @@ func (ix *Indexer) doubtFacts(ctx context.Context, h evm.Header) (back bool, err
 		case ctx.Err() != nil:
 			return false, ctx.Err()
 		case err != nil || !known: // nodes that fail say nothing
-			if u.due, u.pause = ix.o.Now().Add(u.pause), 2*u.pause; u.tries+1 < factTries {
+			if u.pause.begin(ix.o.Now()); u.tries+1 < factTries {
 				u.tries++
 				continue
 			}

@@ -72,6 +72,9 @@ func (s *Source) Recall(logsHash []byte) (r BlockRead, ok bool) {
 	return r, true
 }
 
+// SameLogs reports whether two reads of a block, either of which may have been recalled, gave the same logs.
+func (r *BlockRead) SameLogs(other *BlockRead) bool { return r.answer.digest == other.answer.digest }
+
 // digestForm is the form of LogsHash's digests. Whoever changes digestOf or the order of a block's logs raises it.
 const digestForm = 1
 
