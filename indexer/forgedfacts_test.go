@@ -23,13 +23,13 @@ func wordOf(last byte) json.RawMessage {
 	return json.RawMessage(`"0x` + strings.Repeat("0", 62) + string([]byte{digits[last>>4], digits[last&15]}) + `"`)
 }
 
-// decimalsForger stands before a node and says of every token that it has 3 decimals, while it is armed.
-func (w *world) decimalsForger(t *testing.T) (armed *atomic.Bool, lies *atomic.Int64, url string) {
+// decimalsForger stands before a node and says that tokens have 3 decimals, while it is armed: of every token, or of one.
+func (w *world) decimalsForger(t *testing.T, one string) (armed *atomic.Bool, lies *atomic.Int64, url string) {
 	t.Helper()
 	armed, lies = new(atomic.Bool), new(atomic.Int64)
 	armed.Store(true)
 	return armed, lies, w.relay(t, func(method string, params []json.RawMessage, result json.RawMessage) json.RawMessage {
-		if !armed.Load() || !callOf(method, params, selector("decimals()")) {
+		if !armed.Load() || !callOf(method, params, selector("decimals()")) || !callOf(method, params, one) {
 			return result
 		}
 		lies.Add(1)
@@ -45,7 +45,7 @@ func TestOneForgerOfDecimalsOfThree(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 30)
-			_, lies, url := w.decimalsForger(t)
+			_, lies, url := w.decimalsForger(t, "")
 			cfg := w.config()
 			cfg.ReorgBlocks = reorgBlocks
 			honest := *cfg
@@ -158,22 +158,31 @@ func (w *world) untilSure(t *testing.T, c *clock, st *store.Store) {
 
 // TestTwoThatDifferAboutFacts indexes tokens through a node that tells wrong decimals and an honest one: nobody can tell who is right, and
 // the chain goes on. Once the forger is honest, the facts are asked for again, after a restart as well: blocks within the undo horizon
-// are taken back, and the decimals of tokens of before are corrected.
+// are taken back, and the decimals of tokens of before are corrected. A database that goes back to the false facts has them taken back once
+// more.
 func TestTwoThatDifferAboutFacts(t *testing.T) {
 	t.Parallel()
 	for name, tt := range map[string]struct {
-		reorgBlocks uint64
-		restart     bool
-	}{"within the undo horizon": {400, false}, "after a restart": {400, true}, "beyond the undo horizon": {8, false}} {
+		reorgBlocks    uint64
+		restart, moved bool
+	}{
+		"within the undo horizon": {reorgBlocks: 400}, "after a restart": {reorgBlocks: 400, restart: true},
+		"after the database went back": {reorgBlocks: 400, moved: true}, "beyond the undo horizon": {reorgBlocks: 8},
+	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, 30)
-			armed, lies, url := w.decimalsForger(t)
+			one := ""
+			if tt.moved { // a fact that is taken back with an older one is no fact that was taken back
+				one = mustAddress(t, w.Wrapped).String()
+			}
+			armed, lies, url := w.decimalsForger(t, one)
 			cfg := w.config()
 			cfg.ReorgBlocks = tt.reorgBlocks
 			honest := *cfg
 			cfg.Endpoints = []chainconfig.Endpoint{{URL: url, Weight: 50}, {URL: w.node.URL(), Weight: 1}}
-			st, c := storetest.Open(t, "sqlite"), &clock{}
+			dsn, c := storetest.DSN(t, "sqlite"), &clock{}
+			st := storetest.OpenAt(t, dsn)
 			ix, stop := startAt(t, c, cfg, st)
 			w.await(t, st)
 			if lies.Load() == 0 || unsureFacts(t, st) == 0 {
@@ -182,10 +191,17 @@ func TestTwoThatDifferAboutFacts(t *testing.T) {
 			if !slices.ContainsFunc(ix.State().SetAside, func(a chainconfig.SetAside) bool { return a.Reason == evm.EndpointsDiffer }) {
 				t.Errorf("set aside is %+v, and no contract about which the endpoints differ", ix.State().SetAside)
 			}
+			restore := storetest.Snapshot(t, dsn)
 			armed.Store(false)
 			if tt.restart {
 				stop()
 				_, stop = startAt(t, c, cfg, st)
+			}
+			if tt.moved {
+				w.untilSure(t, c, st)
+				restore()
+				w.trade(t, 1)
+				w.await(t, st)
 			}
 			if tt.reorgBlocks > 30 {
 				w.untilSure(t, c, st)

@@ -264,6 +264,9 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 	cancel(err)
 	<-done
 	beside.Wait()
+	if errors.Is(err, store.ErrMoved) {
+		ix.facts.undone = nil // what was taken back once may be there again
+	}
 	// The program may be ending: what is left to say gets a moment of its own.
 	last, end := context.WithTimeout(context.WithoutCancel(ctx), 2*time.Second)
 	defer end()
