@@ -66,7 +66,7 @@ func newWritten(t *testing.T) *written {
 	if w.lease, err = w.st.Acquire(t.Context(), "base", "test", time.Hour); err != nil {
 		t.Fatal(err)
 	}
-	w.state = derive.NewState(w.last, nil, nil)
+	w.state = derive.NewState(market.Beginning{Last: w.last})
 	w.block(t, 12, []market.Fact{told(writtenUSDC, 6), told(writtenWETH, 18)}, pairOf(ethPool, writtenWETH, writtenUSDC))
 	w.ether(t, 60, 1000)
 	return w
@@ -112,17 +112,18 @@ func (w *written) block(t *testing.T, seconds int64, facts []market.Fact, events
 	}
 	b.Txs = append(b.Txs, tx)
 	blocks := []market.Block{b}
-	for round := range 3 { // the indexer asks again whenever facts came in
-		wanted := w.machine.MoreKeys
-		if round == 0 {
-			wanted = w.machine.Keys
-		}
-		keys := wanted(w.state, blocks, b.Header)
+	load := func(keys market.Wanted) {
+		t.Helper()
 		rows, err := w.st.Load(t.Context(), "base", keys)
 		if err != nil {
 			t.Fatal(err)
 		}
 		w.state.Put(keys, rows)
+	}
+	load(w.machine.LaunchKeys(w.state, blocks))
+	load(w.machine.Keys(w.state, blocks, b.Header))
+	for range 2 { // the indexer asks again whenever facts came in
+		load(w.machine.MoreKeys(w.state, blocks, b.Header))
 	}
 	if err := w.machine.Apply(w.state, blocks, b.Header); err != nil {
 		t.Fatal(err)

@@ -23,6 +23,9 @@ const (
 // The answers are put into the blocks as facts.
 func (ix *Indexer) prepare(ctx context.Context, blocks []market.Block, until market.Header, undo bool,
 ) (facts []store.StoredFact, merged []market.Address, err error) {
+	if err := ix.load(ctx, ix.machine.LaunchKeys(ix.state, blocks)); err != nil {
+		return nil, nil, err
+	}
 	if err := ix.load(ctx, ix.machine.Keys(ix.state, blocks, until)); err != nil {
 		return nil, nil, err
 	}

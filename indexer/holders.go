@@ -281,18 +281,7 @@ func (ix *Indexer) mergeHolders(ctx context.Context) ([]market.Address, error) {
 		if err != nil {
 			return nil, err
 		}
-		w := market.Wanted{Tokens: []market.Address{j.Token}, ExpireFrom: 1}
-		want := func(a market.Address) {
-			w.Balances = append(w.Balances, market.BalanceKey{Token: j.Token, Account: a})
-		}
-		for a := range balances {
-			want(a)
-		}
-		for k := range queued {
-			want(queued[k].From)
-			want(queued[k].To)
-		}
-		if err := ix.load(ctx, w); err != nil {
+		if err := ix.load(ctx, ix.machine.MergeKeys(ix.state, j.Token, balances, queued)); err != nil {
 			return nil, err
 		}
 		ix.machine.Merge(ix.state, j.Token, j.Final, balances, queued, j.Broken)

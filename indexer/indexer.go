@@ -410,17 +410,12 @@ func (ix *Indexer) resume(ctx context.Context) error {
 	if err := ix.unfollow(ctx); err != nil {
 		return err
 	}
-	pending, quotes, err := ix.store.Beginning(ctx, ix.cfg.ID)
+	b, err := ix.store.Beginning(ctx, ix.cfg.ID, ix.machine.VenueContracts())
 	if err != nil {
 		return err
 	}
-	ix.state = derive.NewState(status.Last, pending, quotes)
-	for l, err := range ix.store.LaunchRefs(ctx, ix.cfg.ID) {
-		if err != nil {
-			return err
-		}
-		ix.machine.KnowLaunch(ix.state, l.Mint, l.Curve)
-	}
+	b.Last = status.Last
+	ix.state = derive.NewState(b)
 	ix.account.indexed(status.Last)
 	return nil
 }

@@ -63,7 +63,7 @@ func sqrtPrice(tick int32) market.Amount {
 	return *v
 }
 
-var accounts = []market.Address{alice, bob, carol, router, poolA, poolB, v4, zero}
+var accounts = []market.Address{alice, bob, carol, router, poolA, poolB, v4, zero, ownCurve, secondCurve}
 
 func (s *story) mention(b *market.Block, tokens ...market.Address) {
 	for _, token := range tokens {
@@ -94,7 +94,7 @@ func (s *story) account(label string) market.Address {
 var (
 	launchable = []market.Address{pup, kit, frog, dog}
 	venues     = []string{"pad", "other", ""}
-	holders    = []market.Address{pad, otherPad, ownCurve, carol}
+	holders    = []market.Address{pad, otherPad, ownCurve, secondCurve, carol}
 )
 
 // launch announces a token, with a curve or as a live pool; now and then one that was launched or traded before.
@@ -104,7 +104,7 @@ func (s *story) launch(b *market.Block, tx *market.Tx) {
 		Venue: rapid.SampledFrom(venues[:2]).Draw(s.t, "venue"), Token: token, Creator: s.account("creator"), Name: "n",
 	}
 	if rapid.IntRange(0, 3).Draw(s.t, "live") > 0 {
-		e.Curve = rapid.SampledFrom(holders[:3]).Draw(s.t, "curve")
+		e.Curve = rapid.SampledFrom(holders[:4]).Draw(s.t, "curve")
 		e.Rules = market.CurveRules{
 			Pricing: rapid.SampledFrom([]market.CurvePricing{market.PriceReserves, market.PricePosted, market.PriceExecuted}).Draw(s.t, "pricing"),
 			Basis:   rapid.SampledFrom([]market.ProgressBasis{market.TokensSold, market.FundsRaised, ""}).Draw(s.t, "basis"),
@@ -346,7 +346,7 @@ func (s *story) event(b *market.Block, tx *market.Tx) {
 	case "liquidity":
 		s.liquidity(tx, k)
 	case "transfer":
-		token := rapid.SampledFrom([]market.Address{dog, cat, frog, weth, poolA}).Draw(s.t, "token")
+		token := rapid.SampledFrom([]market.Address{dog, cat, frog, weth, poolA, pup, kit}).Draw(s.t, "token")
 		s.transfer(b, tx, token, s.account("from"), s.account("to"), s.amount("moved"))
 	case "wrap":
 		s.wrap(b, tx)

@@ -11,7 +11,7 @@ import (
 func TestDecisiveChanges(t *testing.T) {
 	t.Parallel()
 	m := newIndexer(t, config(), 100_000).machine
-	s := derive.NewState(genesis, nil, []market.QuotePrice{{Asset: weth, USD: 2000}})
+	s := derive.NewState(market.Beginning{Last: genesis, Quotes: []market.QuotePrice{{Asset: weth, USD: 2000}}})
 	quote := func(before, after market.QuotePrice) market.Changes {
 		return market.Changes{Quotes: []market.Change[market.Address, market.QuotePrice]{{Before: &before, After: &after}}}
 	}

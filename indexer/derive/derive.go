@@ -2,7 +2,7 @@
 // holders. It is pure: the same events on the same state give the same changes, whatever the size of a batch. It
 // reads no clock; time is that of the blocks.
 //
-// A batch goes through Keys, Put, MoreKeys, Put, Apply, Flush. Everything it writes is an absolute value.
+// A batch goes through LaunchKeys, Put, Keys, Put, MoreKeys, Put, Apply, Flush. Everything it writes is an absolute value.
 package derive
 
 import (
@@ -110,10 +110,14 @@ func (m *Machine) FollowsUnlaunched(token market.Address) bool { return m.follow
 // Majors are the tokens that the chain document names, in no order.
 func (m *Machine) Majors() []market.Address { return slices.Collect(maps.Keys(m.majors)) }
 
+// VenueContracts are the contracts that launch venues declare, in no order.
+func (m *Machine) VenueContracts() []market.Address {
+	return slices.Collect(maps.Keys(m.venueContracts))
+}
+
 // uncounted reports whether an account holds tokens without being a holder, whatever the token: pools have their own mark.
 func (m *Machine) uncounted(s *State, account market.Address) bool {
-	_, isCurve := s.launched.curves[account]
-	return isCurve || m.factories[account] != nil || m.venueContracts[account]
+	return m.factories[account] != nil || m.venueContracts[account] || s.curves.get(account) != nil
 }
 
 // Believes reports whether a pool's creation is from a declared factory of its protocol. Any contract can log one.
@@ -141,7 +145,7 @@ func (m *Machine) Canonical(token market.Address) market.Address {
 }
 
 // Apply derives blocks, which are in order and newer than the state's last block, and then moves the state on to
-// until. The rows that Keys and MoreKeys name must have been put in.
+// until. The rows that LaunchKeys, Keys and MoreKeys name must have been put in.
 func (m *Machine) Apply(s *State, blocks []market.Block, until market.Header) error {
 	for i := range blocks {
 		b := &blocks[i]
@@ -253,6 +257,7 @@ func (m *Machine) apply(s *State, b *market.Block) {
 		}
 	}
 	r.close()
+	clear(s.announced) // all of them have rows by now
 }
 
 func (r *run) event(tx *market.Tx, i int) {

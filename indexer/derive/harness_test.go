@@ -81,12 +81,43 @@ func (d *database) load(w market.Wanted) market.Rows {
 			out.Launches = append(out.Launches, l)
 		}
 	}
+	for _, contract := range w.Curves {
+		out.Curves = append(out.Curves, d.curve(contract)...)
+	}
 	for _, k := range w.Balances {
 		if b, ok := d.balances[k]; ok {
 			out.Balances[k] = b
 		}
 	}
 	return out
+}
+
+// curve tells whose curve a contract holds, if it holds any.
+func (d *database) curve(contract market.Address) (held []market.OwnCurve) {
+	for _, l := range d.launches {
+		switch {
+		case l.Curve != contract:
+		case held == nil:
+			held = []market.OwnCurve{{Contract: contract, Mint: l.Mint}}
+		default:
+			held[0].Mint = market.Address{}
+		}
+	}
+	return held
+}
+
+// beginning is what a state starts with.
+func (d *database) beginning(c *derive.Machine, last market.Header) market.Beginning {
+	b := market.Beginning{Last: last, Quotes: slices.Collect(maps.Values(d.quotes))}
+	for _, t := range d.tokens {
+		if !t.Candidate.IsNone() {
+			b.Pending = append(b.Pending, t)
+		}
+	}
+	for _, l := range d.launches {
+		b.OwnCurves = b.OwnCurves || !l.Curve.IsNone() && !slices.Contains(c.VenueContracts(), l.Curve)
+	}
+	return b
 }
 
 // fataler is what *testing.T and *rapid.T have in common here.
@@ -207,26 +238,19 @@ func newIndexer(t fataler, c *chainconfig.Chain, limit int) *indexer {
 	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	return &indexer{machine: m, state: derive.NewState(genesis, nil, nil), db: newDatabase(), limit: limit}
+	return &indexer{machine: m, state: derive.NewState(market.Beginning{Last: genesis}), db: newDatabase(), limit: limit}
 }
 
 // restart forgets what is cached.
 func (x *indexer) restart(last market.Header) {
-	var pending []market.Token
-	for _, t := range x.db.tokens {
-		if !t.Candidate.IsNone() {
-			pending = append(pending, t)
-		}
-	}
-	x.state = derive.NewState(last, pending, slices.Collect(maps.Values(x.db.quotes)))
-	for _, l := range x.db.launches {
-		x.machine.KnowLaunch(x.state, l.Mint, l.Curve)
-	}
+	x.state = derive.NewState(x.db.beginning(x.machine, last))
 }
 
-// load is the two loads before a batch.
+// load is the three loads before a batch.
 func (x *indexer) load(blocks []market.Block, until market.Header) {
-	w := x.machine.Keys(x.state, blocks, until)
+	w := x.machine.LaunchKeys(x.state, blocks)
+	x.state.Put(w, x.db.load(w))
+	w = x.machine.Keys(x.state, blocks, until)
 	x.state.Put(w, x.db.load(w))
 	for range 2 { // the loop asks again whenever facts came in
 		w = x.machine.MoreKeys(x.state, blocks, until)
@@ -248,21 +272,13 @@ func (x *indexer) apply(t fataler, blocks []market.Block, until market.Header) m
 // merge ends a holder backfill as the loop does.
 func (x *indexer) merge(t fataler, token market.Address, final uint64, balances map[market.Address]market.Amount, broken bool) {
 	t.Helper()
-	w := market.Wanted{Tokens: []market.Address{token}, ExpireFrom: 1}
-	want := func(a market.Address) {
-		w.Balances = append(w.Balances, market.BalanceKey{Token: token, Account: a})
-	}
-	for a := range balances {
-		want(a)
-	}
 	var queued []market.QueuedTransfer
 	for _, q := range x.db.queued {
 		if q.Token == token {
 			queued = append(queued, q)
-			want(q.From)
-			want(q.To)
 		}
 	}
+	w := x.machine.MergeKeys(x.state, token, balances, queued)
 	x.state.Put(w, x.db.load(w))
 	x.machine.Merge(x.state, token, final, balances, queued, broken)
 	c := x.state.Flush(x.limit)
@@ -290,6 +306,7 @@ var (
 	goodHook, badHook          = address(51), address(52)
 	poolA, poolB, poolC, poolD = address(61), address(62), address(63), address(64)
 	pad, otherPad, ownCurve    = address(81), address(82), address(83)
+	secondCurve                = address(84)
 	pup, kit                   = address(14), address(15)
 	zero                       = market.ZeroEVM
 )

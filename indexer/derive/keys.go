@@ -6,8 +6,39 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Keys names what the events of blocks touch by themselves: the first of two loads. until is the newest header of the
-// batch, which may have no events.
+// LaunchKeys names what tells which events are about launched tokens: the first of three loads.
+func (m *Machine) LaunchKeys(s *State, blocks []market.Block) market.Wanted {
+	launches, contracts := newSet(s.launches.cached), newSet(s.curves.cached)
+	token := func(mint market.Address) {
+		if !m.FollowsUnlaunched(mint) {
+			launches.add(mint)
+		}
+	}
+	for i := range blocks {
+		for _, tx := range blocks[i].Txs {
+			for _, l := range tx.Logs {
+				switch e := l.Event.(type) {
+				case market.Transfer:
+					token(e.Token)
+				case market.Wrap:
+					token(e.Token)
+				default:
+					_, curve, mint := curveOf(e)
+					if !mint.IsNone() {
+						launches.add(mint)
+					}
+					if s.ownCurves && m.mayBeOwn(curve) {
+						contracts.add(curve)
+					}
+				}
+			}
+		}
+	}
+	return market.Wanted{Launches: launches.list, Curves: contracts.list, ExpireFrom: 1, ExpireTo: 0}
+}
+
+// Keys names what the events of blocks touch by themselves: the second load. until is the newest header of the batch,
+// which may have no events.
 func (m *Machine) Keys(s *State, blocks []market.Block, until market.Header) market.Wanted {
 	w := market.Wanted{ExpireFrom: 1, ExpireTo: 0}
 	if s.last.Time > 0 {
@@ -32,7 +63,7 @@ func (m *Machine) Keys(s *State, blocks []market.Block, until market.Header) mar
 	return w
 }
 
-// MoreKeys names what follows from the rows of the first load: the second.
+// MoreKeys names what follows from the rows of the loads before: the third.
 func (m *Machine) MoreKeys(s *State, blocks []market.Block, until market.Header) market.Wanted {
 	k := newKeys(m, s, blocks)
 	k.held()
@@ -41,17 +72,35 @@ func (m *Machine) MoreKeys(s *State, blocks []market.Block, until market.Header)
 		for _, f := range b.Facts {
 			k.fact(f)
 		}
-		for _, tx := range b.Txs {
+		for j := range b.Txs {
+			tx := &b.Txs[j]
 			for _, l := range tx.Logs {
 				k.event(l.Event, b.Time)
 			}
+			k.traders(tx)
 		}
 	}
-	return market.Wanted{
-		ExpireFrom: 1, ExpireTo: 0,
-		Tokens: k.tokens.list, PoolsOf: k.bases.list, PairsOf: k.pairs.list, Pools: k.pools.list, Candles: k.candles.list, Balances: k.balances.list,
-		Launches: k.launches.list,
+	return k.wanted()
+}
+
+// MergeKeys names what Merge needs of a token whose balances before a block, and whose transfers since, are given.
+func (m *Machine) MergeKeys(s *State, token market.Address, balances map[market.Address]market.Amount,
+	queued []market.QueuedTransfer,
+) market.Wanted {
+	k := newKeys(m, s, nil)
+	k.tokens.add(token)
+	account := func(a market.Address) {
+		k.balances.add(market.BalanceKey{Token: token, Account: a})
+		k.account(a)
 	}
+	for a := range balances {
+		account(a)
+	}
+	for i := range queued {
+		account(queued[i].From)
+		account(queued[i].To)
+	}
+	return k.wanted()
 }
 
 // keys collects what the state lacks of the rows that blocks touch.
@@ -65,19 +114,29 @@ type keys struct {
 	candles  *set[market.CandleKey]
 	balances *set[market.BalanceKey]
 	launches *set[market.Address]
+	curves   *set[market.Address]
 	fresh    newcomer
 }
 
 func newKeys(m *Machine, s *State, blocks []market.Block) *keys {
 	return &keys{
 		m: m, s: s, fresh: newcomers(blocks),
-		launches: newSet(func(a market.Address) bool { return s.launches.cached(a) }),
-		tokens:   newSet(func(a market.Address) bool { return s.tokens.cached(a) }),
+		launches: newSet(s.launches.cached),
+		curves:   newSet(s.curves.cached),
+		tokens:   newSet(s.tokens.cached),
 		bases:    newSet(func(a market.Address) bool { _, ok := s.byBase[a]; return ok }),
 		pairs:    newSet(func(a market.Address) bool { _, ok := s.pairs[a]; return ok || s.Launched(a) }),
 		pools:    newSet(s.wholePool),
-		candles:  newSet(func(k market.CandleKey) bool { return s.candles.cached(k) }),
-		balances: newSet(func(k market.BalanceKey) bool { return s.balances.cached(k) }),
+		candles:  newSet(s.candles.cached),
+		balances: newSet(s.balances.cached),
+	}
+}
+
+func (k *keys) wanted() market.Wanted {
+	return market.Wanted{
+		ExpireFrom: 1, ExpireTo: 0,
+		Tokens: k.tokens.list, PoolsOf: k.bases.list, PairsOf: k.pairs.list, Pools: k.pools.list, Candles: k.candles.list, Balances: k.balances.list,
+		Launches: k.launches.list, Curves: k.curves.list,
 	}
 }
 
@@ -115,15 +174,21 @@ func (k *keys) fact(f market.Fact) {
 func (k *keys) event(e market.Event, at int64) {
 	switch e := e.(type) {
 	case market.Transfer:
-		k.balance(e.Token, e.From)
-		k.balance(e.Token, e.To)
+		if k.follows(e.Token) {
+			k.holder(e.Token, e.From)
+			k.holder(e.Token, e.To)
+			k.account(e.To)
+		}
 		if e.From.IsZeroEVM() || e.To.IsZeroEVM() {
 			k.tokens.add(e.Token)
 		}
 	case market.Wrap:
 		if e.Token == k.m.wrapped {
-			k.balance(e.Token, e.Account)
 			k.tokens.add(e.Token)
+			if k.follows(e.Token) {
+				k.holder(e.Token, e.Account)
+				k.account(e.Account)
+			}
 		}
 	case market.PoolCreated:
 		if k.m.believes(e) {
@@ -210,18 +275,58 @@ func (k *keys) created(c market.PoolCreated) {
 func (k *keys) base(mint market.Address) {
 	k.tokens.add(mint)
 	k.bases.add(mint)
-	if k.s.Launched(mint) || k.fresh.mints[mint] {
-		k.launches.add(mint)
-	}
+	k.launches.add(mint)
 }
 
 func (k *keys) balance(token, account market.Address) {
-	if account.IsNone() || account.IsZeroEVM() {
-		return
+	if k.follows(token) {
+		k.holder(token, account)
 	}
-	if k.m.Follows(k.s, token) || k.fresh.mints[token] {
+}
+
+// holder wants the balance of an account in a followed token.
+func (k *keys) holder(token, account market.Address) {
+	if !account.IsNone() && !account.IsZeroEVM() {
 		k.tokens.add(token)
 		k.balances.add(market.BalanceKey{Token: token, Account: account})
+	}
+}
+
+// follows reports whether the token's balances are followed, as far as it is known: whether a pool's tokens are launches may be
+// asked for by the very load that wants their balances.
+func (k *keys) follows(token market.Address) bool {
+	return k.m.Follows(k.s, token) || k.fresh.mints[token] || !k.s.launches.cached(token)
+}
+
+// traders wants to know of each account whose tokens a transaction with a trade moves whether it can be the trader.
+func (k *keys) traders(tx *market.Tx) {
+	if !k.s.ownCurves || !slices.ContainsFunc(tx.Logs, isTrade) {
+		return
+	}
+	for i := range tx.Logs {
+		switch e := tx.Logs[i].Event.(type) {
+		case market.Transfer:
+			k.account(e.From)
+			k.account(e.To)
+		case market.Wrap:
+			k.account(e.Account)
+		}
+	}
+}
+
+func isTrade(l market.Log) bool {
+	switch l.Event.(type) {
+	case market.Swap, market.CurveTrade:
+		return true
+	default:
+		return false
+	}
+}
+
+// account wants to know whether an account holds a launched token's curve.
+func (k *keys) account(a market.Address) {
+	if k.s.ownCurves && k.m.mayBeOwn(a) && !a.IsZeroEVM() && k.m.factories[a] == nil {
+		k.curves.add(a)
 	}
 }
 
@@ -285,6 +390,12 @@ func (s *State) Put(w market.Wanted, rows market.Rows) {
 	}
 	for _, mint := range w.Launches {
 		s.launches.put(mint, nil)
+	}
+	for i := range rows.Curves {
+		s.curves.put(rows.Curves[i].Contract, &rows.Curves[i].Mint)
+	}
+	for _, contract := range w.Curves {
+		s.curves.put(contract, nil)
 	}
 	for k, b := range rows.Balances {
 		s.balances.put(k, &b)

@@ -8,38 +8,41 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/price"
 )
 
-// launchIndex knows every launched token of the chain, because any transfer or any contract may turn out to be one's.
-type launchIndex struct {
-	mints map[market.Address]bool
-	// curves are the contracts that hold one token's curve alone, with that token; none where two claim the same, which then
-	// speaks for neither.
-	curves map[market.Address]market.Address
+// Launched reports whether a venue has launched the token. The token's launch, or its absence, must be cached.
+func (s *State) Launched(mint market.Address) bool {
+	return s.launches.get(mint) != nil || s.announced[mint]
 }
 
-// KnowLaunch tells a new state of a launched token and of the contract that holds its curve (none for a live pool). All of
-// them must be told before the first batch.
-func (m *Machine) KnowLaunch(s *State, mint, curve market.Address) {
-	s.launched.mints[mint] = true
-	if curve.IsNone() || m.venueContracts[curve] {
+// claim takes in that a launch of the token names the contract as its curve's. Two claims of one contract cancel each other.
+func (m *Machine) claim(s *State, mint, curve market.Address) {
+	if !m.mayBeOwn(curve) {
 		return
 	}
-	if other, claimed := s.launched.curves[curve]; claimed && other != mint {
-		mint = market.Address{}
+	s.ownCurves = true
+	held := s.curves.get(curve)
+	switch {
+	case held == nil:
+		*s.curves.edit(curve) = mint
+	case *held != mint:
+		*s.curves.edit(curve) = market.Address{}
 	}
-	s.launched.curves[curve] = mint
 }
 
-// Launched reports whether a venue has launched the token.
-func (s *State) Launched(mint market.Address) bool { return s.launched.mints[mint] }
+// mayBeOwn reports whether a contract can hold a single token's curve: the contracts that venues declare hold many.
+func (m *Machine) mayBeOwn(contract market.Address) bool {
+	return !contract.IsNone() && !m.venueContracts[contract]
+}
 
 // launchOf is the launched token that an event is about.
 func (s *State) launchOf(e market.Event) (mint market.Address, ok bool) {
 	venue, curve, mint := curveOf(e)
-	if venue == "" {
-		mint = s.launched.curves[curve]
-		return mint, !mint.IsNone()
+	if venue != "" {
+		return mint, s.Launched(mint)
 	}
-	return mint, s.launched.mints[mint]
+	if held := s.curves.get(curve); held != nil {
+		mint = *held
+	}
+	return mint, !mint.IsNone()
 }
 
 // curveOf is what a launch event says that it is about: a token of a venue or, without a venue, a curve. All are zero for
@@ -70,7 +73,8 @@ func (r *run) announce() {
 			if !ok || r.s.Launched(e.Token) || r.isQuote(e.Token) {
 				continue
 			}
-			r.KnowLaunch(r.s, e.Token, e.Curve)
+			r.s.announced[e.Token] = true
+			r.claim(r.s, e.Token, e.Curve)
 			if t := r.token(e.Token); t.Holders.Status == market.HoldersNone {
 				r.follow(t)
 				// Anybody can make a pool of a token before it is launched, when nobody kept its balances.

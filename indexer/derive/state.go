@@ -18,7 +18,13 @@ type State struct {
 	balances *table[market.BalanceKey, market.Balance]
 	quotes   *table[market.Address, market.QuotePrice]
 	launches *table[market.Address, market.Launch]
-	launched launchIndex
+	// curves are the contracts that hold one launched token's curve, with that token; none where several tokens claim the
+	// contract, which then speaks for none of them. They follow from launches and are written with them alone.
+	curves *table[market.Address, market.Address]
+	// ownCurves reports whether any launch has such a contract. While none has, nothing is asked about contracts.
+	ownCurves bool
+	// announced are the tokens that the block launches and whose launches have no row yet.
+	announced map[market.Address]bool
 	// byBase has the listed pools of base tokens, all of which are cached; a base that isn't in it has to be loaded.
 	byBase map[market.Address][]market.Address
 	// pairs has the pools with an account of their own of those tokens that the batch launches, listed or not.
@@ -33,30 +39,32 @@ type State struct {
 	queued []market.QueuedTransfer
 }
 
-// NewState starts from the newest committed block (zero before the first), the pending reference changes and the
-// prices of the quote assets, and then from KnowLaunch; everything else is loaded as it is needed.
-func NewState(last market.Header, pending []market.Token, quotes []market.QuotePrice) *State {
+// NewState starts from what is committed.
+func NewState(b market.Beginning) *State {
 	s := &State{
-		last:     last,
-		tokens:   newTable[market.Address](same[market.Token]),
-		pools:    newTable[market.Address](same[market.Pool]),
-		ticks:    newTable[market.Address](func(a, b *market.TickMap) bool { return slices.Equal(*a, *b) }),
-		candles:  newTable[market.CandleKey](same[market.Candle]),
-		balances: newTable[market.BalanceKey](same[market.Balance]),
-		quotes:   newTable[market.Address](same[market.QuotePrice]),
-		launches: newTable[market.Address](same[market.Launch]),
-		launched: launchIndex{mints: make(map[market.Address]bool), curves: make(map[market.Address]market.Address)},
-		byBase:   make(map[market.Address][]market.Address),
-		pairs:    make(map[market.Address][]market.Address),
-		pending:  make(map[market.Address]uint64),
-		minutes:  make(map[int64][]market.Address),
+		last:      b.Last,
+		ownCurves: b.OwnCurves,
+		tokens:    newTable[market.Address](same[market.Token]),
+		pools:     newTable[market.Address](same[market.Pool]),
+		ticks:     newTable[market.Address](func(a, b *market.TickMap) bool { return slices.Equal(*a, *b) }),
+		candles:   newTable[market.CandleKey](same[market.Candle]),
+		balances:  newTable[market.BalanceKey](same[market.Balance]),
+		quotes:    newTable[market.Address](same[market.QuotePrice]),
+		launches:  newTable[market.Address](same[market.Launch]),
+		curves:    newTable[market.Address](same[market.Address]),
+		announced: make(map[market.Address]bool),
+		byBase:    make(map[market.Address][]market.Address),
+		pairs:     make(map[market.Address][]market.Address),
+		pending:   make(map[market.Address]uint64),
+		minutes:   make(map[int64][]market.Address),
 	}
-	for i := range pending {
-		s.pending[pending[i].Mint] = pending[i].CandidateSince + referenceBlocks
-		s.tokens.put(pending[i].Mint, &pending[i])
+	for i := range b.Pending {
+		t := &b.Pending[i]
+		s.pending[t.Mint] = t.CandidateSince + referenceBlocks
+		s.tokens.put(t.Mint, t)
 	}
-	for i := range quotes {
-		s.quotes.put(quotes[i].Asset, &quotes[i])
+	for i := range b.Quotes {
+		s.quotes.put(b.Quotes[i].Asset, &b.Quotes[i])
 	}
 	return s
 }
@@ -84,6 +92,7 @@ func (s *State) Flush(limit int) market.Changes {
 		Tokens: s.tokens.flush(), Pools: s.pools.flush(), Ticks: s.ticks.flush(), Candles: s.candles.flush(),
 		Balances: s.balances.flush(), Quotes: s.quotes.flush(), Launches: s.launches.flush(), Trades: s.trades, Queued: s.queued,
 	}
+	_ = s.curves.flush() // the rows of launches tell it
 	s.trades, s.queued = nil, nil
 	clear(s.minutes)
 	clear(s.pairs)
@@ -93,7 +102,7 @@ func (s *State) Flush(limit int) market.Changes {
 		if !p.Unlisted {
 			delete(s.byBase, p.Base)
 		}
-		delete(s.ticks.rows, id)
+		s.ticks.drop(id)
 	})
 	if len(s.byBase) > limit {
 		maps.DeleteFunc(s.byBase, func(_ market.Address, listed []market.Address) bool { return len(listed) == 0 })
@@ -101,5 +110,6 @@ func (s *State) Flush(limit int) market.Changes {
 	s.candles.trim(limit, nil)
 	s.balances.trim(limit, nil)
 	s.launches.trim(limit, nil)
+	s.curves.trim(limit, nil)
 	return c
 }

@@ -1,13 +1,19 @@
 package derive
 
-import "github.com/boardwalkhq/boardwalk/internal/market"
+import (
+	"maps"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
 
 // table is a bounded cache of rows that remembers what each changed row was when the commit began. Rows that are known
-// not to exist are cached too.
+// not to exist are cached too: most tokens that a block moves are no launches, and their absence costs a key instead of a row.
 type table[K comparable, V any] struct {
-	rows  map[K]*row[V]
-	dirty []K
-	gen   uint64 // counts commits; tells what a commit used
+	rows map[K]*row[V]
+	// absent are the keys without a row, each with the commit that used it last.
+	absent map[K]uint64
+	dirty  []K
+	gen    uint64 // counts commits; tells what a commit used
 	// equal spares a write when a row ends as it began.
 	equal func(a, b *V) bool
 }
@@ -16,22 +22,25 @@ type row[V any] struct {
 	v       V
 	exists  bool
 	changed bool
-	before  V
-	existed bool
+	before  *V // of a changed row; nil where it didn't exist
 	used    uint64
 }
 
 func newTable[K comparable, V any](equal func(a, b *V) bool) *table[K, V] {
-	return &table[K, V]{rows: make(map[K]*row[V]), equal: equal}
+	return &table[K, V]{rows: make(map[K]*row[V]), absent: make(map[K]uint64), equal: equal}
 }
 
 func same[V comparable](a, b *V) bool { return *a == *b }
 
 // cached reports whether the table knows the row or its absence, and marks it as used.
 func (t *table[K, V]) cached(k K) bool {
-	r, ok := t.rows[k]
-	if ok {
+	if r, ok := t.rows[k]; ok {
 		r.used = t.gen
+		return true
+	}
+	used, ok := t.absent[k]
+	if ok && used != t.gen {
+		t.absent[k] = t.gen
 	}
 	return ok
 }
@@ -41,11 +50,13 @@ func (t *table[K, V]) put(k K, v *V) {
 	if _, ok := t.rows[k]; ok {
 		return
 	}
-	r := &row[V]{used: t.gen}
-	if v != nil {
-		r.v, r.exists = *v, true
+	if v == nil {
+		t.absent[k] = t.gen
+		return
 	}
-	t.rows[k] = r
+	if _, ok := t.absent[k]; !ok {
+		t.rows[k] = &row[V]{v: *v, exists: true, used: t.gen}
+	}
 }
 
 // get is the row for reading, nil when there is none.
@@ -64,6 +75,7 @@ func (t *table[K, V]) edit(k K) *V {
 	if !ok {
 		r = &row[V]{}
 		t.rows[k] = r
+		delete(t.absent, k)
 	}
 	t.touch(k, r)
 	r.exists = true
@@ -86,7 +98,11 @@ func (t *table[K, V]) touch(k K, r *row[V]) {
 	if r.changed {
 		return
 	}
-	r.changed, r.before, r.existed = true, r.v, r.exists
+	r.changed = true
+	if r.exists {
+		before := r.v
+		r.before = &before
+	}
 	t.dirty = append(t.dirty, k)
 }
 
@@ -95,18 +111,20 @@ func (t *table[K, V]) flush() []market.Change[K, V] {
 	out := make([]market.Change[K, V], 0, len(t.dirty))
 	for _, k := range t.dirty {
 		r := t.rows[k]
-		r.changed = false
-		if r.existed == r.exists && (!r.exists || t.equal(&r.before, &r.v)) {
-			continue
-		}
-		c := market.Change[K, V]{Key: k}
-		if r.existed {
-			before := r.before
-			c.Before = &before
-		}
+		c := market.Change[K, V]{Key: k, Before: r.before}
+		r.changed, r.before = false, nil
 		if r.exists {
+			if c.Before != nil && t.equal(c.Before, &r.v) {
+				continue
+			}
 			after := r.v
 			c.After = &after
+		} else {
+			delete(t.rows, k)
+			t.absent[k] = t.gen
+			if c.Before == nil {
+				continue
+			}
 		}
 		out = append(out, c)
 	}
@@ -115,19 +133,29 @@ func (t *table[K, V]) flush() []market.Change[K, V] {
 	return out
 }
 
+// size counts the rows and absences that are cached.
+func (t *table[K, V]) size() int { return len(t.rows) + len(t.absent) }
+
+// drop forgets what the table knows of a key. It must not be called between a change and its flush.
+func (t *table[K, V]) drop(k K) {
+	delete(t.rows, k)
+	delete(t.absent, k)
+}
+
 // trim drops rows that the last commit did not use, once there are more than limit. It must not be called between a
 // change and its flush.
 func (t *table[K, V]) trim(limit int, dropped func(K, *V)) {
-	if len(t.rows) <= limit {
+	if t.size() <= limit {
 		return
 	}
 	for k, r := range t.rows {
 		if r.used+1 >= t.gen {
 			continue
 		}
-		if dropped != nil && r.exists {
+		if dropped != nil {
 			dropped(k, &r.v)
 		}
 		delete(t.rows, k)
 	}
+	maps.DeleteFunc(t.absent, func(_ K, used uint64) bool { return used+1 < t.gen })
 }

@@ -43,6 +43,7 @@ type Wanted struct {
 	Candles  []CandleKey
 	Balances []BalanceKey
 	Launches []Address // by mint
+	Curves   []Address // by contract
 	// Expire is the range of 1-minute candles (bucket opens, both inclusive) that leave the 24 h window; empty when
 	// ExpireFrom > ExpireTo.
 	ExpireFrom, ExpireTo int64
@@ -50,6 +51,9 @@ type Wanted struct {
 
 // Pair is a pool with an account of its own.
 type Pair struct{ ID, Base Address }
+
+// OwnCurve is a contract that holds the curve of one launched token; Mint is none where several launches name the contract.
+type OwnCurve struct{ Contract, Mint Address }
 
 // Rows are loaded rows. What was wanted and isn't here doesn't exist.
 type Rows struct {
@@ -59,5 +63,17 @@ type Rows struct {
 	Tokens   []Token
 	Candles  []Candle
 	Launches []Launch
+	Curves   []OwnCurve
 	Balances map[BalanceKey]Balance
+}
+
+// Beginning is what derivation starts with; everything else is loaded as it is needed.
+type Beginning struct {
+	// Last is the newest committed block; zero before the first.
+	Last Header
+	// Pending are the tokens that wait for another reference pool.
+	Pending []Token
+	Quotes  []QuotePrice
+	// OwnCurves reports whether the curve of any launch is held by a contract that no venue declares.
+	OwnCurves bool
 }

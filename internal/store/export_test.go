@@ -24,6 +24,8 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 		"launches all":     {"SELECT venue" + launchesAll, []any{"base"}},
 		"launches changed": {"SELECT venue" + launchesChanged, []any{"base", 1}},
 		"changed":          {changedOf(0), []any{"base", 1, "base", 1, "base", 1, "base", 1, "base", 1, "base", 1}},
+		"own curves":       {ownCurves, []any{"base", among(false, []any{[]byte{1}, []byte{2}})}},
+		"next curve":       {nextCurve, []any{"base", []byte{1}}},
 		"creator":          {creatorRecord, []any{"base", []byte{1}}},
 		"curves before":    {curvesBefore, []any{"base", []byte{1}, 1, 1, 1}},
 		"without supply":   {withoutSupply + "mint >= ? ORDER BY mint LIMIT 8", []any{"base", []byte{1}}},

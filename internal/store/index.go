@@ -29,6 +29,8 @@ var lateIndexes = []lateIndex{
 	{name: "trades_trader", table: "trades", columns: "trader"},
 	// A creator's launches before one of them, counted from the index alone.
 	{name: "launches_creator_order", table: "launches", columns: "chain, creator, state, block, log_index", replaces: "launches_creator"},
+	// The launches that name a contract as their curve's, from the index alone.
+	{name: "launches_curve", table: "launches", columns: "chain, curve, mint", where: "curve IS NOT NULL"},
 	// The tokens whose balances are kept, from the index alone.
 	{name: "tokens_kept", table: "tokens", columns: "holders_status, chain, mint", where: "holders_status IN ('indexing', 'current')"},
 	// The few tokens whose supply is still to be asked for. It begins with what all its rows have: SQLite takes that for a better start

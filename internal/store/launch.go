@@ -150,25 +150,6 @@ func (s *Store) LaunchesSince(ctx context.Context, chain string, seen int64) ite
 	})
 }
 
-// LaunchRef is a launched token and the contract that holds its curve; none for a live pool.
-type LaunchRef struct {
-	Mint, Curve market.Address
-}
-
-// LaunchRefs walks a chain's launches in no order. It holds the writer's connection until the walk ends: on SQLite
-// nothing can be written meanwhile.
-func (s *Store) LaunchRefs(ctx context.Context, chain string) iter.Seq2[LaunchRef, error] {
-	q := s.write.NewRaw("SELECT mint, curve FROM launches WHERE chain = ?", chain)
-	return walk(ctx, s.write, q, "launches", func(rows *sql.Rows) (LaunchRef, error) {
-		var mint, curve sql.RawBytes
-		if err := rows.Scan(&mint, &curve); err != nil {
-			return LaunchRef{}, err
-		}
-		c := columns{table: "launches"}
-		return LaunchRef{Mint: c.address(mint), Curve: c.address(curve)}, c.err
-	})
-}
-
 const creatorRecord = "SELECT count(*), count(CASE WHEN state = 'graduated' THEN 1 END) FROM launches WHERE chain = ? AND creator = ?"
 
 // CreatorRecord counts a creator's launches on a chain, and those of them that graduated.

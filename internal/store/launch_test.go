@@ -219,16 +219,6 @@ func TestLaunchesOfSeveralChains(t *testing.T) {
 			if none, err := s.LaunchesAt(ctx, nil); err != nil || none != nil {
 				t.Errorf("launches at no address: %v, %v", none, err)
 			}
-			refs := map[market.Address]market.Address{}
-			for ref, err := range s.LaunchRefs(ctx, "bsc") {
-				if err != nil {
-					t.Fatal(err)
-				}
-				refs[ref.Mint] = ref.Curve
-			}
-			if len(refs) != 4 || refs[address(0)] != (market.Address{}) || refs[address(3)] != address(93) {
-				t.Errorf("launches and their curves: %v", refs)
-			}
 			for creator, want := range map[market.Address][2]int64{address(0): {2, 1}, address(5): {}} {
 				launches, graduated, err := s.CreatorRecord(ctx, "base", creator)
 				if err != nil || [2]int64{launches, graduated} != want {
@@ -314,6 +304,8 @@ func TestPlans(t *testing.T) {
 			"INDEX launches_commit (chain=? AND commit_no>?)", "INDEX token_metadata_commit (chain=? AND commit_no>?)",
 			"INDEX trust_reports_commit (chain=? AND commit_no>?)", "SEARCH quote_prices EXISTS USING PRIMARY KEY (chain=?)",
 		},
+		"own curves":     {"COVERING INDEX launches_curve (chain=? AND curve=?)"},
+		"next curve":     {"COVERING INDEX launches_curve (chain=? AND curve>?)"},
 		"creator":        {"COVERING INDEX launches_creator_order (chain=? AND creator=?)"},
 		"curves before":  {"COVERING INDEX launches_creator_order (chain=? AND creator=?)"},
 		"unfollowed":     {"INDEX tokens_kept (holders_status=? AND chain=?)"},
@@ -333,7 +325,7 @@ func TestPlans(t *testing.T) {
 			}
 		}
 	}
-	for _, query := range []string{"launches all", "metadata new", "first fact", "wallet traded", "wallet trades"} {
+	for _, query := range []string{"launches all", "own curves", "next curve", "metadata new", "first fact", "wallet traded", "wallet trades"} {
 		if strings.Contains(plans[query], "TEMP B-TREE") {
 			t.Errorf("%s is sorted:\n%s", query, plans[query])
 		}

@@ -52,6 +52,9 @@ func (s *Store) Load(ctx context.Context, chain string, w market.Wanted) (market
 	if out.Launches, err = rowsTo(launches, (*launchRow).launch); err != nil {
 		return out, err
 	}
+	if out.Curves, err = s.ownCurves(ctx, chain, w.Curves); err != nil {
+		return out, err
+	}
 	if err = s.loadCandles(ctx, chain, w, &out); err != nil {
 		return out, err
 	}
@@ -173,20 +176,22 @@ func (s *Store) loadBalances(ctx context.Context, chain string, wanted []market.
 	return nil
 }
 
-// Beginning reads what an indexer starts with: the quote assets' prices and the tokens that wait for another
-// reference pool.
-func (s *Store) Beginning(ctx context.Context, chain string) (pending []market.Token, quotes []market.QuotePrice, err error) {
+// Beginning reads what an indexer starts with, but for the newest block. declared are the contracts that venues declare.
+func (s *Store) Beginning(ctx context.Context, chain string, declared []market.Address) (b market.Beginning, err error) {
 	var tokens []tokenRow
 	if err := s.write.NewSelect().Model(&tokens).Where("chain = ? AND candidate IS NOT NULL", chain).Scan(ctx); err != nil {
-		return nil, nil, fmt.Errorf("database: read tokens that wait for a reference pool: %w", err)
+		return b, fmt.Errorf("database: read tokens that wait for a reference pool: %w", err)
 	}
 	var rows []quoteRow
 	if err := s.write.NewSelect().Model(&rows).Where("chain = ?", chain).Scan(ctx); err != nil {
-		return nil, nil, fmt.Errorf("database: read quote prices: %w", err)
+		return b, fmt.Errorf("database: read quote prices: %w", err)
 	}
-	if pending, err = rowsTo(tokens, (*tokenRow).token); err != nil {
-		return nil, nil, err
+	if b.Pending, err = rowsTo(tokens, (*tokenRow).token); err != nil {
+		return b, err
 	}
-	quotes, err = rowsTo(rows, (*quoteRow).quote)
-	return pending, quotes, err
+	if b.Quotes, err = rowsTo(rows, (*quoteRow).quote); err != nil {
+		return b, err
+	}
+	b.OwnCurves, err = s.anyOwnCurve(ctx, chain, declared)
+	return b, err
 }
