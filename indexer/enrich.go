@@ -347,20 +347,27 @@ func (e *enrichment) ask(b *market.Block, tokens []market.Address, launched laun
 // samples asks some tokens, at some blocks, for a balance that was just moved and for their supply. Which ones follows
 // from the block's hash: nobody can tell in advance, and every index asks the same.
 func (e *enrichment) samples() error {
+	keys := make([][]market.BalanceKey, len(e.blocks))
+	last := -1
 	launched := launches{}
-	expect := e.machine.Expect(e.state)
 	for i := range e.blocks {
-		e.pulse.beat()
-		b := &e.blocks[i]
 		if i > 0 {
 			launched.see(&e.blocks[i-1])
+		}
+		if n := e.blocks[i].Number; n > 0 && n%sampleBlocks == 0 {
+			keys[i], last = e.sampled(&e.blocks[i], launched), i
+		}
+	}
+	expect := e.machine.Expect(e.state, slices.Concat(keys...))
+	for i := range e.blocks[:last+1] {
+		e.pulse.beat()
+		if i > 0 {
 			expect.See(&e.blocks[i-1])
 		}
-		if b.Number == 0 || b.Number%sampleBlocks != 0 {
-			continue
-		}
-		if err := e.sample(b, e.sampled(b, launched), expect); err != nil {
-			return err
+		if b := &e.blocks[i]; b.Number > 0 && b.Number%sampleBlocks == 0 {
+			if err := e.sample(b, keys[i], expect); err != nil {
+				return err
+			}
 		}
 	}
 	return nil

@@ -7,19 +7,25 @@ import "github.com/boardwalkhq/boardwalk/internal/market"
 type Expectation struct {
 	m *Machine
 	s *State
-	// moved is what the blocks seen so far changed of balances, minted what they changed of supplies; both wrap around.
+	// moved is what the blocks seen so far changed of the balances in question, minted what they changed of supplies; both wrap around.
 	moved  map[market.BalanceKey]market.Amount
 	minted map[market.Address]market.Amount
 	// said are the supplies that facts of the batch set, less what was minted until then.
 	said map[market.Address]market.Amount
 }
 
-// Expect begins before the first block of a batch.
-func (m *Machine) Expect(s *State) *Expectation {
-	return &Expectation{
-		m: m, s: s, moved: map[market.BalanceKey]market.Amount{}, minted: map[market.Address]market.Amount{},
+// Expect begins before the first block of a batch. Of other balances than those named nothing can be said: a batch moves tens of thousands.
+func (m *Machine) Expect(s *State, balances []market.BalanceKey) *Expectation {
+	x := &Expectation{
+		m: m, s: s, moved: make(map[market.BalanceKey]market.Amount, len(balances)), minted: map[market.Address]market.Amount{},
 		said: map[market.Address]market.Amount{},
 	}
+	for _, k := range balances {
+		if !k.Account.IsZeroEVM() { // it has no balance
+			x.moved[k] = market.Amount{}
+		}
+	}
+	return x
 }
 
 // See moves on behind a block, whose facts are complete.
@@ -56,20 +62,19 @@ func (x *Expectation) say(token market.Address, supply market.Amount) {
 }
 
 func (x *Expectation) transfer(t market.Transfer) {
-	change := func(account market.Address, by func(v *market.Amount)) {
-		if account.IsZeroEVM() {
-			return
-		}
-		k := market.BalanceKey{Token: t.Token, Account: account}
-		v := x.moved[k]
-		by(&v)
-		x.moved[k] = v
+	from := market.BalanceKey{Token: t.Token, Account: t.From}
+	if v, ok := x.moved[from]; ok {
+		v.Sub(&v, &t.Amount)
+		x.moved[from] = v
 	}
-	change(t.From, func(v *market.Amount) { v.Sub(v, &t.Amount) })
-	change(t.To, func(v *market.Amount) { v.Add(v, &t.Amount) })
-	if from, to := t.From.IsZeroEVM(), t.To.IsZeroEVM(); from != to {
+	to := market.BalanceKey{Token: t.Token, Account: t.To}
+	if v, ok := x.moved[to]; ok {
+		v.Add(&v, &t.Amount)
+		x.moved[to] = v
+	}
+	if made, burnt := t.From.IsZeroEVM(), t.To.IsZeroEVM(); made != burnt {
 		v := x.minted[t.Token]
-		if from {
+		if made {
 			v.Add(&v, &t.Amount)
 		} else {
 			v.Sub(&v, &t.Amount)
@@ -79,7 +84,7 @@ func (x *Expectation) transfer(t market.Transfer) {
 }
 
 // Contradicts reports whether a sampled balance or supply would count against what derivation arrived at. The token's row
-// and the balance's have to be loaded.
+// and the balance's have to be loaded, and Expect told of the balance.
 func (x *Expectation) Contradicts(f market.Fact) bool {
 	switch f := f.(type) {
 	case market.BalanceFact:

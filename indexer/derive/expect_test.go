@@ -18,7 +18,7 @@ func TestExpectationFollowsABatch(t *testing.T) {
 		Tokens:   []market.Token{{Mint: dog, HasSupply: true, Supply: e18(100), Holders: market.Holders{Status: market.HoldersCurrent}}},
 		Balances: map[market.BalanceKey]market.Balance{holds(alice): {Amount: e18(10)}},
 	})
-	x := m.Expect(s)
+	x := m.Expect(s, w.Balances)
 	check := func(when string, ofAlice, ofBob, supply uint64) {
 		t.Helper()
 		for account, want := range map[market.Address]uint64{alice: ofAlice, bob: ofBob} {
