@@ -25,11 +25,17 @@ func (ix *Indexer) derived(ctx context.Context, blocks []market.Block, until mar
 	if err != nil {
 		return nil, err
 	}
+	var recount *store.Recount
+	if undo {
+		if recount, err = ix.beginRecount(ctx, until); err != nil {
+			return nil, err
+		}
+	}
 	if err := ix.machine.Apply(ix.state, blocks, until); err != nil {
 		return nil, err
 	}
 	c := &store.Commit{
-		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(), Facts: facts, Merged: merged,
+		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(), Facts: facts, Merged: merged, Recount: recount,
 		Changes: ix.state.Flush(ix.o.CachedRows), Beat: ix.pulse.beat, Sure: ix.sure,
 		SureFacts: ix.facts.sureFacts(facts),
 	}

@@ -41,6 +41,8 @@ type holderBackfill struct {
 	indexed atomic.Uint64 // the newest block that was committed within reach of reorgs
 	wake    chan struct{}
 	silent  int // how often in a row no supply was answered
+	// unproven is how often in a row nodes didn't tell whether a recount is right.
+	unproven int
 }
 
 // see tells of a newer head and final block. What counts as final here can't be undone either, whatever a node calls final.
@@ -97,12 +99,20 @@ func (h *holderBackfill) pass(ctx context.Context, l *store.Lease) (more bool, e
 		return false, err
 	}
 	for i := range jobs {
-		if j := &jobs[i]; !j.Done() {
-			if e := h.step(ctx, l, j); e != nil {
-				return false, errors.Join(err, e)
-			}
-			more = more || !j.Done()
+		j := &jobs[i]
+		if j.Done() {
+			continue
 		}
+		moreOfIt := true
+		if j.Recount == store.NoRecount {
+			e = h.step(ctx, l, j)
+		} else {
+			moreOfIt, e = h.recount(ctx, l, j)
+		}
+		if e != nil {
+			return false, errors.Join(err, e)
+		}
+		more = more || moreOfIt && !j.Done()
 	}
 	return more || began, err
 }
@@ -237,7 +247,7 @@ func (h *holderBackfill) step(ctx context.Context, l *store.Lease, j *store.Hold
 	if err := h.store.SaveHolderJob(ctx, l, j, balances); err != nil {
 		return err
 	}
-	if j.Done() {
+	if j.Next > j.Final {
 		h.log.InfoContext(ctx, "holder backfill read", "token", j.Token.String(), "final", j.Final)
 	}
 	return nil
@@ -271,21 +281,34 @@ func (ix *Indexer) mergeHolders(ctx context.Context) ([]market.Address, error) {
 		if !j.Done() || ix.state.Last().Number < j.Final {
 			continue
 		}
-		ix.pulse.beat()
-		balances, err := ix.store.Staged(ctx, ix.cfg.ID, j.Token, nil)
-		if err != nil {
+		if err := ix.mergeJob(ctx, j); err != nil {
 			return nil, err
 		}
-		ix.pulse.beat()
-		queued, err := ix.store.Queued(ctx, ix.cfg.ID, j.Token)
-		if err != nil {
-			return nil, err
-		}
-		if err := ix.load(ctx, ix.machine.MergeKeys(ix.state, j.Token, balances, queued)); err != nil {
-			return nil, err
-		}
-		ix.machine.Merge(ix.state, j.Token, j.Final, balances, queued, j.Broken)
 		merged = append(merged, j.Token)
 	}
 	return merged, nil
+}
+
+// mergeJob takes what a backfill has found, and what has queued since, into the state.
+func (ix *Indexer) mergeJob(ctx context.Context, j *store.HolderJob) error {
+	ix.pulse.beat()
+	balances, err := ix.store.Staged(ctx, ix.cfg.ID, j.Token, nil)
+	if err != nil {
+		return err
+	}
+	if j.Recount != store.NoRecount && !j.Broken {
+		if err := ix.accountsOfBefore(ctx, j.Token, balances); err != nil {
+			return err
+		}
+	}
+	ix.pulse.beat()
+	queued, err := ix.store.Queued(ctx, ix.cfg.ID, j.Token)
+	if err != nil {
+		return err
+	}
+	if err := ix.load(ctx, ix.machine.MergeKeys(ix.state, j.Token, balances, queued)); err != nil {
+		return err
+	}
+	ix.machine.Merge(ix.state, j.Token, j.Final, balances, queued, j.Broken)
+	return nil
 }

@@ -89,6 +89,8 @@ type Options struct {
 	// VenuePause is the time between two looks at the venues' contracts, SweepPause that between two tokens checked unasked; 0 is
 	// the default.
 	VenuePause, SweepPause time.Duration
+	// RecountPause is the least time between two recounts of holders that a chain begins; 0 is the default. A token's own pauses are made of it.
+	RecountPause time.Duration
 	// RereadPause is the pause before a node's answer that no other confirms is asked for again; 0 is the default.
 	RereadPause time.Duration
 	// Fetcher gets launched tokens' metadata from the outside; nil leaves it alone.
@@ -126,7 +128,10 @@ type Indexer struct {
 	// sure are blocks of which two endpoints have turned out to have the same logs, and which the database has as unsure.
 	sure []uint64
 	// facts are those that no two endpoints gave.
-	facts   unsureFacts
+	facts unsureFacts
+	// recountSought is when a token was last sought whose holders are to be counted anew.
+	recountSought time.Time
+
 	holders holderBackfill
 	venues  *venueWatch
 	checker *trust.Checker
@@ -157,6 +162,7 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 		return nil, err
 	}
 	o.Metrics.budget(cfg)
+	o.RecountPause = cmp.Or(o.RecountPause, recountPause)
 	if o.CachedRows == 0 {
 		o.CachedRows = cachedRows
 	}
@@ -247,6 +253,9 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 		}
 	}
 	ix.lease = l
+	if err := ix.endRecounts(ctx, l); err != nil {
+		return err
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	done := make(chan struct{})
 	go func() {
@@ -416,6 +425,9 @@ func (ix *Indexer) resume(ctx context.Context) error {
 	}
 	b.Last = status.Last
 	ix.state = derive.NewState(b)
+	if err := ix.recallRecounts(ctx); err != nil {
+		return err
+	}
 	ix.account.indexed(status.Last)
 	return nil
 }

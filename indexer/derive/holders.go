@@ -28,14 +28,11 @@ func (r *run) transfer(e market.Transfer) {
 	r.move(t, e)
 }
 
-// move books a transfer of a followed token, or queues it while the token's past is still being read.
+// move books a transfer of a followed token, or queues it while the token's past is still being read, for the first time or anew.
 func (r *run) move(t *market.Token, e market.Transfer) {
 	switch t.Holders.Status {
 	case market.HoldersIndexing:
-		r.s.queued = append(r.s.queued, market.QueuedTransfer{
-			Token: e.Token, From: e.From, To: e.To, Amount: e.Amount, Block: r.b.Number, Seq: r.transfers,
-		})
-		r.transfers++
+		r.queue(e)
 	case market.HoldersCurrent:
 		if !e.From.IsZeroEVM() {
 			r.debit(e.Token, e.From, &e.Amount)
@@ -43,8 +40,19 @@ func (r *run) move(t *market.Token, e market.Transfer) {
 		if !e.To.IsZeroEVM() {
 			r.credit(e.Token, e.To, &e.Amount)
 		}
-	case market.HoldersNone, market.HoldersUnavailable:
+	case market.HoldersUnavailable:
+		if r.s.recounts[e.Token] {
+			r.queue(e)
+		}
+	case market.HoldersNone:
 	}
+}
+
+func (r *run) queue(e market.Transfer) {
+	r.s.queued = append(r.s.queued, market.QueuedTransfer{
+		Token: e.Token, From: e.From, To: e.To, Amount: e.Amount, Block: r.b.Number, Seq: r.transfers,
+	})
+	r.transfers++
 }
 
 func (r *run) debit(token, account market.Address, amount *market.Amount) {
@@ -130,7 +138,7 @@ func (r *run) excludeHolder(token, account market.Address) {
 	r.s.balances.edit(key).Excluded = true
 }
 
-// giveUp ends a token's holder count for good. Its balances stay as they were and mean nothing any more.
+// giveUp ends a token's holder count, until a recount is proven. Its balances stay as they were and mean nothing any more.
 func (r *run) giveUp(token market.Address, why market.HolderReason) {
 	t := r.s.tokens.edit(token)
 	t.Holders = market.Holders{Status: market.HoldersUnavailable, Reason: why}

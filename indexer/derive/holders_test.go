@@ -1,6 +1,7 @@
 package derive_test
 
 import (
+	"maps"
 	"math"
 	"testing"
 
@@ -445,4 +446,76 @@ func TestTransfersExplainTheSupply(t *testing.T) {
 			t.Fatalf("in one block: %v after somebody had some: %v", got, held[cut])
 		}
 	})
+}
+
+// TestRecount: while a token is counted anew its transfers are queued and nothing of it changes. A result takes the place of the balances that
+// it had, and without one everything stays as it is.
+func TestRecount(t *testing.T) {
+	t.Parallel()
+	sample := []market.Fact{market.BalanceFact{Token: dog, Account: alice, Amount: e18(7)}}
+	begin := func(t *testing.T) *bench {
+		t.Helper()
+		b := stage(t, followAll)
+		b.next(12, nil, tx(moved(dog, zero, alice, e18(100)), moved(dog, alice, bob, e18(30)), moved(dog, alice, v4, e18(10))))
+		b.next(12, sample)
+		b.next(12, sample)
+		b.wantHolders(dog, market.HoldersUnavailable, market.ReasonSample, 0)
+		b.next(12, nil, tx(moved(dog, bob, carol, e18(30)), moved(dog, v4, carol, e18(10)))) // nobody books it
+		b.state.Recount(dog)
+		if b.state.Recounts() != 1 {
+			t.Errorf("%d tokens are counted anew", b.state.Recounts())
+		}
+		b.next(12, nil, tx(moved(dog, carol, frog, e18(5)), moved(cat, zero, alice, e18(1))))
+		b.wantHolders(dog, market.HoldersUnavailable, market.ReasonSample, 0)
+		b.wantBalance(dog, bob, e18(30))
+		if len(b.db.queued) != 1 || b.db.queued[0].Token != dog {
+			t.Fatalf("queued is %+v, want the token's transfer alone", b.db.queued)
+		}
+		return b
+	}
+	final := genesis.Number + 5
+	past := func() map[market.Address]market.Amount {
+		return map[market.Address]market.Amount{alice: e18(60), carol: e18(40), bob: {}, v4: {}}
+	}
+	t.Run("with a result", func(t *testing.T) {
+		t.Parallel()
+		b := begin(t)
+		b.merge(t, dog, final, past(), false)
+		current(b, dog, 3)
+		for account, want := range map[market.Address]market.Amount{alice: e18(60), carol: e18(35), frog: e18(5)} {
+			b.wantBalance(dog, account, want)
+		}
+		if _, ok := b.db.balances[market.BalanceKey{Token: dog, Account: bob}]; ok {
+			t.Error("a balance of before is left")
+		}
+		if v, ok := b.db.balances[market.BalanceKey{Token: dog, Account: v4}]; !ok || !v.Excluded || !v.Amount.IsZero() {
+			t.Errorf("the account that doesn't count is %+v (there: %v)", v, ok)
+		}
+		if b.db.tokens[dog].SinceCreation || b.state.Recounts() != 0 {
+			t.Errorf("the token is %+v, and %d are counted anew", b.db.tokens[dog], b.state.Recounts())
+		}
+		b.next(12, nil, tx(moved(dog, frog, bob, e18(5))))
+		current(b, dog, 3)
+		if len(b.db.queued) != 1 {
+			t.Error("a transfer was queued after the recount")
+		}
+	})
+	for name, end := range map[string]func(b *bench){
+		"without a result":               func(b *bench) { b.merge(b.t, dog, final, past(), true) },
+		"with a queue that goes below 0": func(b *bench) { b.merge(b.t, dog, final, map[market.Address]market.Amount{}, false) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := begin(t)
+			token, balances := b.db.tokens[dog], maps.Clone(b.db.balances)
+			end(b)
+			if b.db.tokens[dog] != token || !maps.Equal(b.db.balances, balances) {
+				t.Error("the token has changed")
+			}
+			b.next(12, nil, tx(moved(dog, carol, bob, e18(1))))
+			if len(b.db.queued) != 1 {
+				t.Error("a transfer was queued after the recount")
+			}
+		})
+	}
 }

@@ -51,6 +51,9 @@ type Tally struct {
 	broken   bool
 }
 
+// TallyOf begins with balances, which it takes over.
+func TallyOf(balances map[market.Address]market.Amount) *Tally { return &Tally{balances: balances} }
+
 // Add takes the next transfer.
 func (t *Tally) Add(q *market.QueuedTransfer) {
 	if t.balances == nil {
@@ -58,6 +61,9 @@ func (t *Tally) Add(q *market.QueuedTransfer) {
 	}
 	t.broken = t.broken || !stage(q.From, q.To, &q.Amount, t.balances)
 }
+
+// Balances are what the transfers leave.
+func (t *Tally) Balances() map[market.Address]market.Amount { return t.balances }
 
 // Explains reports whether the transfers leave exactly the token's supply: before the first of them nobody had any, since
 // what anybody had would be part of the supply and of no balance here.
@@ -80,12 +86,19 @@ func addUp(balances map[market.Address]market.Amount, supply *market.Amount) boo
 }
 
 // Merge ends a holder backfill: balances as they were at the end of block final, and then what has queued since. The
-// token's row and its accounts' balances must have been put in.
+// token's row and its accounts' balances must have been put in. Of a recount balances names every account that has a row, with nought where
+// it had none; one without a result leaves the count given up, as it was.
 func (m *Machine) Merge(s *State, token market.Address, final uint64, balances map[market.Address]market.Amount,
 	queued []market.QueuedTransfer, broken bool,
 ) {
+	recount := s.recounts[token]
+	delete(s.recounts, token)
+	want := market.HoldersIndexing
+	if recount {
+		want = market.HoldersUnavailable
+	}
 	t := s.tokens.get(token)
-	if t == nil || t.Holders.Status != market.HoldersIndexing {
+	if t == nil || t.Holders.Status != want {
 		return
 	}
 	for i := range queued {
@@ -93,25 +106,37 @@ func (m *Machine) Merge(s *State, token market.Address, final uint64, balances m
 			broken = !stage(q.From, q.To, &q.Amount, balances)
 		}
 	}
-	t = s.tokens.edit(token)
-	if broken {
-		t.Holders = market.Holders{Status: market.HoldersUnavailable, Reason: market.ReasonNegative}
+	switch {
+	case broken && recount:
+		return
+	case broken:
+		s.tokens.edit(token).Holders = market.Holders{Status: market.HoldersUnavailable, Reason: market.ReasonNegative}
 		return
 	}
-	t.Holders = market.Holders{Status: market.HoldersCurrent}
+	t = s.tokens.edit(token)
+	t.Holders, t.SinceCreation = market.Holders{Status: market.HoldersCurrent}, false
 	for account, amount := range balances {
-		if amount.IsZero() {
-			continue
-		}
-		key := market.BalanceKey{Token: token, Account: account}
-		known := s.balances.get(key) != nil
-		b := s.balances.edit(key)
-		if !known {
-			b.Excluded = m.uncounted(s, account)
-		}
-		b.Amount = amount
-		if !b.Excluded {
-			t.Holders.Count++
-		}
+		t.Holders.Count += m.take(s, market.BalanceKey{Token: token, Account: account}, amount)
 	}
+}
+
+// take sets a balance that was found apart, and gives by how many it adds to the holders.
+func (m *Machine) take(s *State, key market.BalanceKey, amount market.Amount) (holders int64) {
+	known := s.balances.get(key)
+	switch {
+	case known == nil && amount.IsZero():
+		return 0
+	case amount.IsZero() && !known.Excluded:
+		s.balances.remove(key)
+		return 0
+	}
+	b := s.balances.edit(key)
+	if known == nil {
+		b.Excluded = m.uncounted(s, key.Account)
+	}
+	b.Amount = amount
+	if b.Excluded {
+		return 0
+	}
+	return 1
 }

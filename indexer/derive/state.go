@@ -35,6 +35,9 @@ type State struct {
 	// and those made since the last flush.
 	minutes map[int64][]market.Address
 
+	// recounts are the tokens that are counted anew: their transfers are queued although their count was given up.
+	recounts map[market.Address]bool
+
 	trades []market.Trade
 	queued []market.QueuedTransfer
 }
@@ -57,6 +60,7 @@ func NewState(b market.Beginning) *State {
 		pairs:     make(map[market.Address][]market.Address),
 		pending:   make(map[market.Address]uint64),
 		minutes:   make(map[int64][]market.Address),
+		recounts:  make(map[market.Address]bool),
 	}
 	for i := range b.Pending {
 		t := &b.Pending[i]
@@ -68,6 +72,12 @@ func NewState(b market.Beginning) *State {
 	}
 	return s
 }
+
+// Recount queues a token's transfers from the next block on, until Merge.
+func (s *State) Recount(token market.Address) { s.recounts[token] = true }
+
+// Recounts is how many tokens are counted anew.
+func (s *State) Recounts() int { return len(s.recounts) }
 
 // Last is the newest block that was applied.
 func (s *State) Last() market.Header { return s.last }

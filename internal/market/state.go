@@ -78,7 +78,7 @@ const (
 	HoldersUnavailable HolderStatus = "unavailable"
 )
 
-// HolderReason is why a token's holders are unavailable for good.
+// HolderReason is why a token's count of holders was given up.
 type HolderReason string
 
 // The reasons of HoldersUnavailable.

@@ -26,6 +26,8 @@ type Commit struct {
 	Facts   []StoredFact
 	// Merged are the tokens whose holder backfill the changes contain; its rows go.
 	Merged []market.Address
+	// Recount begins a recount, whose queue begins with Last's transfers; nil is none.
+	Recount *Recount
 	// LogsHash is the digest of Last's logs where one endpoint alone vouches for them; nil otherwise.
 	LogsHash []byte
 	// SureFacts were unsure, and two endpoints give them by now, or another fact corrects them.
@@ -131,6 +133,11 @@ func (s *Store) writeChanges(ctx context.Context, tx *transaction, chain string,
 	}
 	for _, token := range c.Merged {
 		if err := dropHolderJob(ctx, tx, u, chain, token); err != nil {
+			return err
+		}
+	}
+	if c.Recount != nil {
+		if err := beginRecount(ctx, tx, u, chain, c); err != nil {
 			return err
 		}
 	}

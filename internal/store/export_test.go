@@ -32,6 +32,7 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 		"doubted supply":   {doubtedSupplies, []any{"base", []byte{1}, 8}},
 		"mute":             {muteTokens, []any{"base", 1, 33, []byte{1}, 8}},
 		"unfollowed":       {unfollowed, []any{"base"}},
+		"recount":          {dueRecount + ofLaunches + recountOrder, []any{"base", 1, orNone(false, nil), []byte{1}}},
 		"metadata new":     {metadataNew, []any{"base", 10}},
 		"metadata again":   {metadataAgain, []any{"base", 1, 10}},
 		"trust":            {trustDue, []any{"base", 1, make([]byte, 32), "base", 1, 10}},

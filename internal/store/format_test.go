@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -115,6 +116,9 @@ func TestImagesAreDeclared(t *testing.T) {
 					t.Fatal(err)
 				}
 				job := &store.HolderJob{Token: address(0), Final: 100, Next: 101, Broken: full}
+				if full {
+					job.Recount = store.RecountProven
+				}
 				if err := s.SaveHolderJob(t.Context(), l, job, map[market.Address]market.Amount{address(10): huge(1)}); err != nil {
 					t.Fatal(err)
 				}
@@ -188,13 +192,14 @@ func TestEveryDeclaredImageIsRead(t *testing.T) {
 		again, err := store.RereadImage(table, existed, []byte(image))
 		if err != nil {
 			t.Errorf("%s: %v", image, err)
-		} else if string(again) != image {
+		} else if withoutLater(t, image, again) != image {
 			t.Errorf("%s\nis written again as\n%s", image, again)
 		}
+		today := string(again) // with the columns that came later than the image
 		loose := strings.NewReplacer(",\"", " ,\n\t\"", "\":", "\" : ").Replace("\r\n" + image + " ")
 		newer := `{"a":"\"}","b":null,"c":-1e9,` + image[1:]
 		for _, other := range []string{loose, newer} {
-			if again, err := store.RereadImage(table, existed, []byte(other)); err != nil || string(again) != image {
+			if again, err := store.RereadImage(table, existed, []byte(other)); err != nil || string(again) != today {
 				t.Errorf("%s\nis read as\n%s, %v", other, again, err)
 			}
 		}
@@ -212,6 +217,22 @@ func TestEveryDeclaredImageIsRead(t *testing.T) {
 			}
 		}
 	}
+}
+
+// withoutLater leaves out of an image that was written again the columns that the image didn't have, at their zero values.
+func withoutLater(t *testing.T, image string, again []byte) string {
+	t.Helper()
+	var had, has map[string]json.RawMessage
+	if json.Unmarshal([]byte(image), &had) != nil || json.Unmarshal(again, &has) != nil {
+		t.Fatalf("no JSON:\n%s\n%s", image, again)
+	}
+	out := string(again)
+	for column, value := range has {
+		if _, ok := had[column]; !ok && slices.Contains([]string{`""`, "0", "false"}, string(value)) {
+			out = strings.Replace(out, fmt.Sprintf(",%q:%s", column, value), "", 1)
+		}
+	}
+	return out
 }
 
 // FuzzReadImage: whatever stands in an image, it is refused or means one row.

@@ -18,12 +18,15 @@ type HolderJob struct {
 	Final uint64
 	// Next is the first block not read yet; the job is done when it is above Final.
 	Next uint64
-	// Broken says that a staged balance went below zero.
-	Broken bool
+	// Broken says that the job has no result: a staged balance went below zero, or a recount wasn't proven.
+	Broken  bool
+	Recount RecountStep
 }
 
-// Done reports whether the job's balances can be merged.
-func (j *HolderJob) Done() bool { return j.Broken || j.Next > j.Final }
+// Done reports whether the job's balances can be merged, or there will be none.
+func (j *HolderJob) Done() bool {
+	return j.Broken || j.Next > j.Final && (j.Recount == NoRecount || j.Recount == RecountProven)
+}
 
 type jobRow struct {
 	bun.BaseModel `bun:"table:holder_jobs"`
@@ -33,16 +36,20 @@ type jobRow struct {
 	FinalBlock int64
 	NextBlock  int64
 	Broken     bool
+	Recount    string `image:"later"`
 }
 
 func jobToRow(chain string, j *HolderJob) jobRow {
-	return jobRow{Chain: chain, Token: j.Token.Bytes(), FinalBlock: int64(j.Final), NextBlock: int64(j.Next), Broken: j.Broken}
+	return jobRow{
+		Chain: chain, Token: j.Token.Bytes(), FinalBlock: int64(j.Final), NextBlock: int64(j.Next), Broken: j.Broken, Recount: string(j.Recount),
+	}
 }
 
 func (r *jobRow) job() (HolderJob, error) {
 	c := columns{table: "holder_jobs"}
 	return HolderJob{
 		Token: c.address(r.Token), Final: uint64(r.FinalBlock), Next: uint64(r.NextBlock), Broken: r.Broken,
+		Recount: RecountStep(r.Recount),
 	}, c.err
 }
 
@@ -205,25 +212,6 @@ func (s *Store) Queued(ctx context.Context, chain string, token market.Address) 
 		return nil, fmt.Errorf("database: read queued transfers: %w", err)
 	}
 	return rowsTo(rows, (*queuedRow).queued)
-}
-
-// ExcludedAccounts lists the accounts of a token that don't count as holders.
-func (s *Store) ExcludedAccounts(ctx context.Context, chain string, token market.Address) ([]market.Address, error) {
-	var rows []balanceRow
-	err := s.write.NewSelect().Model(&rows).Where("chain = ? AND token = ? AND excluded = ?", chain, token.Bytes(), true).
-		Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("database: read excluded accounts: %w", err)
-	}
-	out := make([]market.Address, 0, len(rows))
-	for i := range rows {
-		k, _, err := rows[i].balance()
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, k.Account)
-	}
-	return out, nil
 }
 
 // dropHolderJob removes a merged job, its staged balances and its queue, each of them restorable.

@@ -103,3 +103,95 @@ func TestQueuedBefore(t *testing.T) {
 		})
 	}
 }
+
+// TestRecounts: of the tokens whose count was given up the one that was counted anew least often comes first, from an address on; a token waits
+// for its time and while a job of it runs. A rewind takes a recount's job back, and no recount of a token goes on that isn't followed any more.
+func TestRecounts(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			s := storetest.Open(t, kind)
+			ctx := t.Context()
+			l := lease(t, s)
+			c := &store.Commit{Last: header(1), Blocks: []market.Header{header(1)}}
+			for n, status := range map[int]market.HolderStatus{
+				1: market.HoldersUnavailable, 2: market.HoldersUnavailable, 3: market.HoldersUnavailable, 4: market.HoldersCurrent,
+			} {
+				c.Changes.Tokens = append(c.Changes.Tokens, market.Change[market.Address, market.Token]{
+					Key: address(n), After: &market.Token{Mint: address(n), FirstBlock: 1, SinceCreation: n == 2, Holders: market.Holders{Status: status}},
+				})
+			}
+			launch := market.Launch{Mint: address(3), Block: 1}
+			c.Changes.Launches = []market.Change[market.Address, market.Launch]{{Key: launch.Mint, After: &launch}}
+			if err := s.Commit(ctx, l, c); err != nil {
+				t.Fatal(err)
+			}
+			due := func(want int, at int64, from int, beside []market.Address) store.Recount {
+				t.Helper()
+				r, ok, err := s.DueRecount(ctx, "base", at, address(from), beside)
+				if err != nil || ok != (want > 0) || ok && r.Token != address(want) {
+					t.Errorf("due at %d from %d beside %v: %+v, %v, %v; want %d", at, from, beside, r, ok, err, want)
+				}
+				return r
+			}
+			if r := due(1, 10, 1, nil); r.First != 0 || r.Times != 1 {
+				t.Errorf("a token that was older than the index is counted anew so: %+v", r)
+			}
+			if r := due(2, 10, 2, nil); r.First != 1 || r.Times != 1 {
+				t.Errorf("a token that was followed since its creation is counted anew so: %+v", r)
+			}
+			due(1, 10, 4, nil)
+			due(3, 10, 1, []market.Address{})
+			due(2, 10, 1, []market.Address{address(2)})
+
+			begin := func(block uint64, n int) {
+				t.Helper()
+				c := &store.Commit{Last: header(int(block)), Blocks: []market.Header{header(int(block))}, Undo: true}
+				c.Recount = &store.Recount{Token: address(n), First: 1, Times: 1, NextAt: 20}
+				if err := s.Commit(ctx, l, c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			jobs := func(want ...store.HolderJob) {
+				t.Helper()
+				if got, err := s.HolderJobs(ctx, "base"); err != nil || !slices.Equal(got, want) {
+					t.Errorf("the jobs are %+v, %v; want %+v", got, err, want)
+				}
+			}
+			begin(2, 1)
+			job := store.HolderJob{Token: address(1), Final: 1, Next: 1, Recount: store.RecountBegun}
+			jobs(job)
+			due(2, 30, 1, nil) // the first has a job
+			if err := s.Rewind(ctx, l, 1); err != nil {
+				t.Fatal(err)
+			}
+			jobs()
+			due(2, 30, 1, nil) // the first was counted anew once, whatever became of it
+			begin(2, 3)
+			ofLaunch := store.HolderJob{Token: address(3), Final: 1, Next: 1, Recount: store.RecountBegun}
+			due(0, 19, 1, []market.Address{address(1)})
+			if r := due(1, 20, 1, []market.Address{address(1)}); r.Times != 2 {
+				t.Errorf("a token that was counted anew once is counted anew so: %+v", r)
+			}
+			begin(3, 1)
+			job.Final = 2
+			if err := s.EndRecounts(ctx, l, []market.Address{address(1)}); err != nil {
+				t.Fatal(err)
+			}
+			jobs(job, ofLaunch)
+			if err := s.EndRecounts(ctx, l, nil); err != nil {
+				t.Fatal(err)
+			}
+			job.Broken = true
+			jobs(job, ofLaunch)
+			if accounts, err := s.Accounts(ctx, "base", address(1)); err != nil || accounts != nil {
+				t.Errorf("accounts of a token without any: %v, %v", accounts, err)
+			}
+			if n, err := s.Unfollow(ctx, l, nil); err != nil || n != 1 {
+				t.Errorf("%d tokens aren't followed any more, %v; want the one whose count is there", n, err)
+			}
+			jobs(job, ofLaunch) // those are the loop's to end
+		})
+	}
+}

@@ -33,6 +33,8 @@ var lateIndexes = []lateIndex{
 	{name: "launches_curve", table: "launches", columns: "chain, curve, mint", where: "curve IS NOT NULL"},
 	// The tokens whose balances are kept, from the index alone.
 	{name: "tokens_kept", table: "tokens", columns: "holders_status, chain, mint", where: "holders_status IN ('indexing', 'current')"},
+	// The tokens whose count of holders was given up.
+	{name: "tokens_given_up", table: "tokens", columns: "holders_status, chain, mint", where: "holders_status = 'unavailable'"},
 	// The few tokens whose supply is still to be asked for. It begins with what all its rows have: SQLite takes that for a better start
 	// than the mint alone.
 	{name: "tokens_supply", table: "tokens", columns: "has_supply, mint", where: "has_supply = FALSE AND supply_strikes < 2 AND pool IS NOT NULL"},

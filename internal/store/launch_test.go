@@ -309,6 +309,7 @@ func TestPlans(t *testing.T) {
 		"creator":        {"COVERING INDEX launches_creator_order (chain=? AND creator=?)"},
 		"curves before":  {"COVERING INDEX launches_creator_order (chain=? AND creator=?)"},
 		"unfollowed":     {"INDEX tokens_kept (holders_status=? AND chain=?)"},
+		"recount":        {"INDEX tokens_given_up (holders_status=?)", "SEARCH r USING PRIMARY KEY (chain=? AND token=?)", "SEARCH j USING PRIMARY KEY (chain=? AND token=?)"},
 		"without supply": {"INDEX tokens_supply (has_supply=? AND mint>?)"},
 		"doubted supply": {"INDEX tokens_doubted (supply_strikes=?)"},
 		"mute":           {"INDEX tokens_mute (has_decimals=? AND first_block>? AND first_block<?)"},
@@ -371,6 +372,7 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 				"ALTER TABLE pools DROP COLUMN day_reference_quote", "ALTER TABLE quote_prices DROP COLUMN day_usd",
 				"ALTER TABLE tokens DROP COLUMN holders_gained", "ALTER TABLE tokens DROP COLUMN holders_gained_at",
 				"ALTER TABLE blocks DROP COLUMN logs_hash", "DROP TABLE unsure_facts",
+				"ALTER TABLE holder_jobs DROP COLUMN recount", "DROP TABLE holder_recounts",
 				"DELETE FROM goose_db_version WHERE version_id > 2",
 			} {
 				if _, err := db.ExecContext(t.Context(), q); err != nil {

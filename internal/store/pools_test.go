@@ -194,7 +194,8 @@ func TestMigrationListsPools(t *testing.T) {
 			db := raw(t, kind, dsn)
 			for _, q := range []string{
 				"DROP INDEX pools_listed", "ALTER TABLE pools DROP COLUMN unlisted", "CREATE INDEX pools_base ON pools (base)",
-				"ALTER TABLE blocks DROP COLUMN logs_hash", "DROP TABLE unsure_facts", "DELETE FROM goose_db_version WHERE version_id > 7",
+				"ALTER TABLE blocks DROP COLUMN logs_hash", "DROP TABLE unsure_facts", "ALTER TABLE holder_jobs DROP COLUMN recount",
+				"DROP TABLE holder_recounts", "DELETE FROM goose_db_version WHERE version_id > 7",
 			} {
 				must(t, db, q)
 			}

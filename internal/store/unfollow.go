@@ -24,7 +24,7 @@ const unfollowed = "SELECT t.mint FROM tokens t WHERE t.chain = ? AND t.holders_
 
 // unfollowing asks for the tokens that aren't followed any more and whose balances aren't dropped yet. A job stands for each.
 const unfollowing = "SELECT j.token FROM holder_jobs j JOIN tokens t ON t.chain = j.chain AND t.mint = j.token " +
-	"WHERE j.chain = ? AND t.holders_status NOT IN ('indexing', 'current')"
+	"WHERE j.chain = ? AND t.holders_status = ''"
 
 // Unfollow gives up the balances of every token that is neither a launch nor among declared, and reports how many there were. Their
 // transfers aren't read any more, so that their balances and counts would be wrong from here on. What a reorg could bring back of
