@@ -21,6 +21,8 @@ type DeployOptions struct {
 	// Venues are the launch venues to deploy, and with them the wallets that trade on launches. A classic
 	// world can have none.
 	Venues []VenueProtocol
+	// Places are addresses of a mainnet's, to put contracts at; nil is none.
+	Places *Places
 }
 
 const (
@@ -42,7 +44,10 @@ func Deploy(ctx context.Context, node *Node, options DeployOptions) (*World, err
 			options.Native = Native{"BNB", "Wrapped BNB", "WBNB", 600}
 		}
 	}
-	d := &deployment{World: &World{Node: node, ChainID: node.chainID, Native: options.Native}}
+	if options.Places == nil {
+		options.Places = &Places{}
+	}
+	d := &deployment{World: &World{Node: node, ChainID: node.chainID, Native: options.Native}, places: options.Places}
 	for _, step := range []struct {
 		name string
 		run  func(context.Context) error
@@ -65,9 +70,11 @@ func Deploy(ctx context.Context, node *Node, options DeployOptions) (*World, err
 // before they are mined.
 type deployment struct {
 	*World
+	places  *Places
 	plans   []tokenPlan // of Tokens, by index
 	pending []transaction
 	nonce   uint64
+	failed  error // the first of createAt
 }
 
 func (d *deployment) accounts(ctx context.Context) error {
@@ -89,8 +96,8 @@ func (d *deployment) accounts(ctx context.Context) error {
 	return err
 }
 
-// create adds the creation of a contract and returns its address.
-func (d *deployment) create(contract, constructor string, args ...any) string {
+// creation is the code that creates a contract.
+func (d *deployment) creation(contract, constructor string, args ...any) []byte {
 	code, found := d.Node.tools.Code[contract]
 	if !found {
 		panic("simnet: no code for " + contract)
@@ -99,8 +106,13 @@ func (d *deployment) create(contract, constructor string, args ...any) string {
 	if constructor != "" {
 		data = append(data, encodeArgs(constructor, args...)...)
 	}
+	return data
+}
+
+// create adds the creation of a contract and returns its address.
+func (d *deployment) create(contract, constructor string, args ...any) string {
 	address := createAddress(d.Deployer, d.nonce)
-	d.add(transaction{data: data})
+	d.add(transaction{data: d.creation(contract, constructor, args...)})
 	return address
 }
 
@@ -117,15 +129,21 @@ func (d *deployment) add(tx transaction) {
 
 // flush mines what was collected.
 func (d *deployment) flush(ctx context.Context) error {
+	if d.failed != nil {
+		return d.failed
+	}
 	pending := d.pending
 	d.pending = nil
+	if len(pending) == 0 {
+		return nil
+	}
 	return d.settle(ctx, pending)
 }
 
 func (d *deployment) exchanges(ctx context.Context, classic bool) error {
-	d.Wrapped = d.create("WETH9", "")
-	d.UniswapV2Factory = d.create("UniswapV2Factory", "(address)", d.Deployer)
-	d.UniswapV3Factory = d.create("UniswapV3Factory", "")
+	d.Wrapped = d.createAt(ctx, d.places.Wrapped, "WETH9", "")
+	d.UniswapV2Factory = d.createAt(ctx, d.places.UniswapV2Factory, "UniswapV2Factory", "(address)", d.Deployer)
+	d.UniswapV3Factory = d.createAt(ctx, d.places.UniswapV3Factory, "UniswapV3Factory", "")
 	d.Routers.UniswapV2 = d.create("UniswapV2Router02", "(address,address)", d.UniswapV2Factory, d.Wrapped)
 	d.Routers.UniswapV3 = d.create("SwapRouter", "(address,address)", d.UniswapV3Factory, d.Wrapped)
 	// The descriptor draws the picture of a position and is not needed.
@@ -133,10 +151,11 @@ func (d *deployment) exchanges(ctx context.Context, classic bool) error {
 		d.UniswapV3Factory, d.Wrapped, zeroAddress)
 	d.call(d.UniswapV3Factory, "enableFeeAmount(uint24,int24)", 100, 1)
 	if !classic {
-		d.uniswapV4()
-		d.pancakeSwapV3()
+		d.uniswapV4(ctx)
+		d.pancakeSwapV3(ctx)
 		d.intermediaries()
 	}
+	d.placedExchanges(ctx)
 	if err := d.flush(ctx); err != nil {
 		return err
 	}
@@ -164,7 +183,7 @@ func shortString(text string) []byte {
 func (d *deployment) operators() []string {
 	all := []string{
 		d.Routers.UniswapV2, d.Routers.UniswapV3, d.Routers.V3Positions,
-		d.Routers.UniswapV4, d.Routers.PancakeSwapV3, d.Routers.Aggregator, d.pump,
+		d.Routers.UniswapV4, d.Routers.PancakeSwapV3, d.Routers.PancakeSwapV2, d.Routers.Aggregator, d.pump,
 	}
 	return slices.DeleteFunc(all, func(address string) bool { return address == "" })
 }
@@ -175,13 +194,13 @@ func (d *deployment) tokens(ctx context.Context, seed uint64) error {
 		Behaviour: Wrapped, USD: d.Native.USD,
 	}
 	d.Tokens, d.plans = []Token{wrapped}, []tokenPlan{{Token: wrapped}}
-	for _, plan := range planTokens(seed) {
+	for _, plan := range d.places.stables(planTokens(seed)) {
 		each, holders := plan.supply*holderShare, slices.Concat(d.Traders, d.SmartAccounts)
 		if plan.Behaviour == Stable {
 			each, holders = traderDollars, append(holders, d.Spare...)
 		}
 		rest := plan.supply - each*float64(len(holders))
-		plan.Address = d.create(plan.contract,
+		plan.Address = d.createAt(ctx, plan.Address, plan.contract,
 			"((string,string,uint8,uint256,address[],uint256,address[]))",
 			tuple{
 				plan.Name, plan.Symbol, plan.Decimals, units(rest, plan.Decimals),
@@ -234,6 +253,7 @@ func (d *deployment) openPools(ctx context.Context, seed uint64) error {
 		pool := d.newPool(plan.protocol, d.Tokens[plan.token].Address, quote, plan.fee, hooks)
 		d.open(pool, opening{d.asset(pool.Token0).USD, d.asset(pool.Token1).USD, plan.depthUSD})
 	}
+	d.openMorePools()
 	// One token at a million of another that nobody pays for either.
 	worthless := d.TokensLike(Worthless)
 	pool := d.newPool(UniswapV2, worthless[0].Address, worthless[1].Address, 0, "")

@@ -80,7 +80,6 @@ func (t *Trader) shares(m *market, in *intent) (amount0, amount1 *big.Int) {
 
 // actLiquidityV2 takes out what the trader put in last time, or else puts something in.
 func actLiquidityV2(ctx context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
-	router := t.world.Routers.UniswapV2
 	if pool, found := t.provided[in.trader]; found {
 		delete(t.provided, in.trader)
 		held, err := t.read(ctx, pool.Address, "balanceOf(address)", in.trader)
@@ -88,6 +87,7 @@ func actLiquidityV2(ctx context.Context, t *Trader, m *market, in *intent) ([]tr
 			return nil, nil, err
 		}
 		if shares := wordAt(held, 0); shares.Sign() > 0 { // none after a reorg, or before the addition is mined
+			router := t.world.routerV2(pool)
 			return []transaction{
 				{from: in.trader, to: pool.Address, data: encodeCall("approve(address,uint256)", router, shares)},
 				{from: in.trader, to: router, data: encodeCall("removeLiquidity(address,address,uint256,uint256,uint256,address,uint256)",
@@ -101,7 +101,7 @@ func actLiquidityV2(ctx context.Context, t *Trader, m *market, in *intent) ([]tr
 	}
 	t.provided[in.trader] = in.pool
 	tx := transaction{
-		from: in.trader, to: router,
+		from: in.trader, to: t.world.routerV2(in.pool),
 		data: encodeCall("addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)",
 			in.pool.Token0, in.pool.Token1, amount0, amount1, 0, 0, in.trader, deadline),
 	}

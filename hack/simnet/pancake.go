@@ -1,8 +1,11 @@
 package simnet
 
-import "math/big"
+import (
+	"context"
+	"math/big"
+)
 
-func (d *deployment) pancakeSwapV3() {
+func (d *deployment) pancakeSwapV3(ctx context.Context) {
 	// A contract whose code is the pools' creation code: PUSH2 size, DUP1, PUSH1 10, PUSH0, CODECOPY,
 	// PUSH0, RETURN.
 	code := d.Node.tools.Code["PancakeV3Pool"]
@@ -11,6 +14,6 @@ func (d *deployment) pancakeSwapV3() {
 	d.add(transaction{data: append([]byte{0x61, size[0], size[1], 0x80, 0x60, 0x0a, 0x5f, 0x39, 0x5f, 0xf3}, code...)})
 
 	deployer := d.create("PancakeDeployer", "(address)", stored)
-	d.PancakeSwapV3Factory = d.create("PancakeV3Factory", "(address)", deployer)
+	d.PancakeSwapV3Factory = d.createAt(ctx, d.places.PancakeSwapV3Factory, "PancakeV3Factory", "(address)", deployer)
 	d.Routers.PancakeSwapV3 = d.create("PancakeRouter", "(address)", d.PancakeSwapV3Factory)
 }

@@ -65,7 +65,7 @@ func (w *World) openPool(pool Pool, with opening) []transaction {
 // addV2 creates the pair if there is none yet.
 func (w *World) addV2(pool Pool, amount0, amount1 *big.Int) transaction {
 	return transaction{
-		from: w.Deployer, to: w.Routers.UniswapV2, gas: deployGas,
+		from: w.Deployer, to: w.routerV2(pool), gas: deployGas,
 		data: encodeCall("addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)",
 			pool.Token0, pool.Token1, amount0, amount1, 0, 0, w.Deployer, deadline),
 	}
@@ -141,7 +141,7 @@ func (w *World) swapCall(pool Pool, tokenIn string, amount *big.Int, recipient s
 	}
 	switch pool.Protocol {
 	case UniswapV2:
-		return w.Routers.UniswapV2, encodeCall("swapExactTokensForTokens(uint256,uint256,address[],address,uint256)",
+		return w.routerV2(pool), encodeCall("swapExactTokensForTokens(uint256,uint256,address[],address,uint256)",
 			amount, 0, []string{tokenIn, tokenOut}, recipient, deadline)
 	case UniswapV3:
 		return w.Routers.UniswapV3, encodeCall("exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))",

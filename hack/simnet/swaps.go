@@ -18,7 +18,7 @@ func actSwapV2(_ context.Context, t *Trader, m *market, in *intent) ([]transacti
 	if t.taxed(in.pool) {
 		truth.Kind, suffix = SwapV2Taxed, "SupportingFeeOnTransferTokens("
 	}
-	tx := transaction{from: in.trader, to: t.world.Routers.UniswapV2}
+	tx := transaction{from: in.trader, to: t.world.routerV2(in.pool)}
 	path := []string{tokenIn, tokenOut}
 	native := t.rng.Float64() < t.coins/2
 	switch {

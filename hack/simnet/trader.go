@@ -237,7 +237,7 @@ func (t *Trader) intendPath() *intent {
 		protocol, act = UniswapV3, actPathV3
 	}
 	through := func(pool Pool) bool {
-		return pool.Protocol == protocol && pool.has(t.world.Wrapped) && !t.taxed(pool)
+		return pool.Factory == t.world.factory(protocol) && pool.has(t.world.Wrapped) && !t.taxed(pool)
 	}
 	first := t.choosePool(through)
 	second := t.choosePool(func(pool Pool) bool {

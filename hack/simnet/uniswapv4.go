@@ -38,8 +38,8 @@ const (
 	v4BeforeSwap = 1 << 7
 )
 
-func (d *deployment) uniswapV4() {
-	d.UniswapV4PoolManager = d.create("PoolManager", "(address)", d.Deployer)
+func (d *deployment) uniswapV4(ctx context.Context) {
+	d.UniswapV4PoolManager = d.createAt(ctx, d.places.UniswapV4PoolManager, "PoolManager", "(address)", d.Deployer)
 	d.Routers.UniswapV4 = d.create("V4Router", "(address)", d.UniswapV4PoolManager)
 
 	code := d.Node.tools.Code["SilentHook"]

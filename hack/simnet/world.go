@@ -79,6 +79,8 @@ type Routers struct {
 	V3Positions   string
 	UniswapV4     string
 	PancakeSwapV3 string
+	// PancakeSwapV2 is of the factory of that name.
+	PancakeSwapV2 string
 	// Aggregator splits trades over several pools. It holds the tokens itself in between.
 	Aggregator string
 }
@@ -90,7 +92,8 @@ type World struct {
 	ChainID uint64
 	Native  Native
 
-	Wrapped     string
+	Wrapped string
+	// The two stable coins; what they are called and how many decimals they have is their places' choice.
 	StableUSDC6 string // USDC, 6 decimals
 	StableUSD18 string // USDT, 18 decimals
 
@@ -99,6 +102,8 @@ type World struct {
 	UniswapV3Factory     string
 	UniswapV4PoolManager string
 	PancakeSwapV3Factory string
+	// PancakeSwapV2Factory is of a second exchange of Uniswap V2's kind, which only some worlds have (Places).
+	PancakeSwapV2Factory string
 	Routers              Routers
 	// Hook is of Uniswap V4 pools that nobody should trust.
 	Hook string

@@ -1,0 +1,126 @@
+package simnet
+
+import (
+	"context"
+	"fmt"
+	"math/big"
+)
+
+// Places are the addresses at which contracts are put, as a mainnet has them. A contract without one lies where its creation puts it.
+type Places struct {
+	Wrapped              string
+	UniswapV2Factory     string
+	UniswapV3Factory     string
+	UniswapV4PoolManager string
+	PancakeSwapV3Factory string
+	// PancakeSwapV2Factory is of a second exchange of Uniswap V2's kind; there is none without it. Uniswap's own code stands in for
+	// PancakeSwap's, so that its pairs take 0.3 %, not 0.25 %.
+	PancakeSwapV2Factory string
+	// USDC and USDT are the stable coins of the world, whatever they are called on that mainnet.
+	USDC, USDT PlacedToken
+	// MoreStables have a pool with the first one.
+	MoreStables []PlacedToken
+	// Multicall is where simnet's own contract stands in for Multicall3; there is none without it.
+	Multicall string
+}
+
+// PlacedToken is a token at an address that was chosen.
+type PlacedToken struct {
+	Address  string
+	Symbol   string
+	Decimals int
+}
+
+// createAt puts a contract at an address, where one is given. The address is given the code that creates the contract, and a
+// transaction runs it there: so the storage and the immutable values are those of a contract that was created at that address. In the
+// end the address gets the code that this returned. The next flush tells of an error.
+func (d *deployment) createAt(ctx context.Context, address, contract, constructor string, args ...any) string {
+	if address == "" {
+		return d.create(contract, constructor, args...)
+	}
+	address = toHex(fromHex(address)) // lower case
+	if err := d.runAt(ctx, address, d.creation(contract, constructor, args...)); err != nil && d.failed == nil {
+		d.failed = fmt.Errorf("%s at %s: %w", contract, address, err)
+	}
+	return address
+}
+
+func (d *deployment) runAt(ctx context.Context, address string, creation []byte) error {
+	if err := d.flush(ctx); err != nil {
+		return err
+	}
+	var runtime hexBytes
+	call := map[string]string{"from": d.Deployer, "to": address, "gas": hexOf(deployGas)}
+	requests := []Request{
+		{Method: "anvil_setCode", Params: []any{address, toHex(creation)}},
+		{Method: "anvil_setNonce", Params: []any{address, "0x1"}}, // as EIP-161 has it
+		{Method: "eth_call", Params: []any{call, "latest"}, Result: &runtime},
+	}
+	if err := d.Node.Batch(ctx, requests); err != nil {
+		return err
+	}
+	if err := firstError(requests); err != nil {
+		return err
+	}
+	d.add(transaction{to: address})
+	if err := d.flush(ctx); err != nil {
+		return err
+	}
+	return d.Node.Call(ctx, nil, "anvil_setCode", address, toHex(runtime))
+}
+
+// placedExchanges are the contracts that a world has only where its places name them.
+func (d *deployment) placedExchanges(ctx context.Context) {
+	if p := d.places.PancakeSwapV2Factory; p != "" {
+		d.PancakeSwapV2Factory = d.createAt(ctx, p, "UniswapV2Factory", "(address)", d.Deployer)
+		d.Routers.PancakeSwapV2 = d.create("UniswapV2Router02", "(address,address)", d.PancakeSwapV2Factory, d.Wrapped)
+	}
+	if p := d.places.Multicall; p != "" {
+		d.createAt(ctx, p, "MulticallStandIn", "")
+	}
+}
+
+// stables are the plans of the stable coins, the places' where they name them.
+func (p *Places) stables(plans []tokenPlan) []tokenPlan {
+	for i, placed := range []PlacedToken{p.USDC, p.USDT} {
+		if placed.Symbol != "" {
+			plans[i].Name, plans[i].Symbol, plans[i].Decimals, plans[i].Address = placed.Symbol, placed.Symbol, placed.Decimals, placed.Address
+		}
+	}
+	for _, more := range p.MoreStables {
+		plans = append(plans, tokenPlan{
+			Token:    Token{Address: more.Address, Name: more.Symbol, Symbol: more.Symbol, Decimals: more.Decimals, Behaviour: Stable, USD: 1},
+			contract: "Token", supply: 4e9,
+		})
+	}
+	return plans
+}
+
+// openMorePools opens the pools that a world has besides because of its places: one of each further stable coin, and some of the
+// second exchange of Uniswap V2's kind.
+func (d *deployment) openMorePools() {
+	for _, more := range d.places.MoreStables {
+		d.open(d.newPool(UniswapV3, toHex(fromHex(more.Address)), d.StableUSDC6, 100, ""), opening{1, 1, 1_000_000})
+	}
+	if d.PancakeSwapV2Factory == "" {
+		return
+	}
+	for _, token := range append([]Token{d.Tokens[1]}, d.TokensLike(Plain)[:2]...) {
+		pool := d.newPool(UniswapV2, token.Address, d.Wrapped, 0, "")
+		pool.Factory = d.PancakeSwapV2Factory
+		d.open(pool, opening{d.asset(pool.Token0).USD, d.asset(pool.Token1).USD, 50_000})
+	}
+}
+
+// routerV2 is the router of the exchange of Uniswap V2's kind that a pool is of.
+func (w *World) routerV2(pool Pool) string {
+	if w.PancakeSwapV2Factory != "" && pool.Factory == w.PancakeSwapV2Factory {
+		return w.Routers.PancakeSwapV2
+	}
+	return w.Routers.UniswapV2
+}
+
+// Fund gives an account an amount of a token that simnet made, in its smallest unit, from the deployer's.
+func (w *World) Fund(ctx context.Context, token, account string, amount *big.Int) error {
+	return w.settle(ctx, []transaction{{from: w.Deployer, to: token, data: encodeCall("transfer(address,uint256)", account, amount)}})
+}

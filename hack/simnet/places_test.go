@@ -1,0 +1,76 @@
+package simnet
+
+import (
+	"math/big"
+	"testing"
+	"time"
+)
+
+// TestContractsLieAtAMainnetsAddresses puts the exchanges and stable coins where BNB Chain has them, and trades on each exchange.
+func TestContractsLieAtAMainnetsAddresses(t *testing.T) {
+	t.Parallel()
+	node, err := StartNode(t.Context(), NodeOptions{ChainID: 56, Timestamp: time.Unix(1760000000, 0)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { node.Close() })
+	places := &Places{
+		Wrapped:              "0xbb4CdB9CBd36B01bD1cBaEBF2De08d9173bc095c",
+		UniswapV2Factory:     "0x8909Dc15e40173Ff4699343b6eB8132c65e18eC6",
+		UniswapV3Factory:     "0xdB1d10011AD0Ff90774D0C6Bb92e5C5c8b4461F7",
+		UniswapV4PoolManager: "0x28e2ea090877bf75740558f6bfb36a5ffee9e9df",
+		PancakeSwapV2Factory: "0xcA143Ce32Fe78f1f7019d7d551a6402fC5350c73",
+		PancakeSwapV3Factory: "0x0BFbCF9fa4f9C56B0F40a671Ad40E0805A091865",
+		USDC:                 PlacedToken{"0x55d398326f99059fF775485246999027B3197955", "USDT", 18},
+		USDT:                 PlacedToken{"0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d", "USDC", 18},
+		MoreStables:          []PlacedToken{{"0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174", "USDX", 6}},
+		Multicall:            "0xcA11bde05977b3631167028862bE2a173976CA11",
+	}
+	world, err := Deploy(t.Context(), node, DeployOptions{Seed: 1, Places: places})
+	if err != nil {
+		t.Fatal(err)
+	}
+	trader := NewTrader(world, 1)
+	for range 10 {
+		if _, err := trader.Step(t.Context(), 30); err != nil {
+			t.Fatal(err)
+		}
+		if err := world.mineNext(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	census, err := node.Census(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if census.Reverted > 0 || census.ByEvent["V2 Swap"] == 0 || census.ByEvent["V3 Swap"] == 0 {
+		t.Errorf("the trades came out as %+v", census)
+	}
+	factories := map[string]int{}
+	for _, pool := range world.Pools {
+		factories[pool.Factory]++
+		if pool.Protocol == UniswapV4 {
+			continue
+		}
+		factory, err := trader.read(t.Context(), pool.Address, "factory()")
+		if err != nil || addressAt(factory, 0) != pool.Factory {
+			t.Errorf("pool %s is of %s, wanted %s (%v)", pool.Address, addressAt(factory, 0), pool.Factory, err)
+		}
+	}
+	for _, factory := range []string{places.UniswapV2Factory, places.UniswapV3Factory, places.UniswapV4PoolManager, places.PancakeSwapV2Factory, places.PancakeSwapV3Factory} {
+		if factories[toHex(fromHex(factory))] == 0 {
+			t.Errorf("factory %s has no pool", factory)
+		}
+	}
+	for _, stable := range append([]PlacedToken{places.USDC, places.USDT}, places.MoreStables...) {
+		decimals, err := trader.read(t.Context(), stable.Address, "decimals()")
+		if err != nil || wordAt(decimals, 0).Cmp(big.NewInt(int64(stable.Decimals))) != 0 {
+			t.Errorf("%s has %s decimals, wanted %d (%v)", stable.Symbol, wordAt(decimals, 0), stable.Decimals, err)
+		}
+	}
+	calls := []tuple{{places.USDC.Address, true, encodeCall("decimals()")}, {places.USDC.Address, true, encodeCall("nothing()")}}
+	results, err := trader.read(t.Context(), places.Multicall, "aggregate3((address,bool,bytes)[])", calls)
+	if err != nil || len(results) < 32*9 || wordAt(results, 4).Sign() == 0 || wordAt(results, 7).Cmp(big.NewInt(18)) != 0 {
+		t.Errorf("the multicall answered %x (%v)", results, err)
+	}
+}
