@@ -3,7 +3,6 @@ package simnet
 import (
 	"context"
 	"fmt"
-	"math/big"
 )
 
 // Places are the addresses at which contracts are put, as a mainnet has them. A contract without one lies where its creation puts it.
@@ -120,7 +119,3 @@ func (w *World) routerV2(pool Pool) string {
 	return w.Routers.UniswapV2
 }
 
-// Fund gives an account an amount of a token that simnet made, in its smallest unit, from the deployer's.
-func (w *World) Fund(ctx context.Context, token, account string, amount *big.Int) error {
-	return w.settle(ctx, []transaction{{from: w.Deployer, to: token, data: encodeCall("transfer(address,uint256)", account, amount)}})
-}
