@@ -2,6 +2,7 @@ package chain
 
 import (
 	"encoding/binary"
+	"time"
 )
 
 // Hash is a Keccak-256, Address an account's.
@@ -45,6 +46,8 @@ type Block struct {
 	TxRoot       Hash
 	ReceiptsRoot Hash
 	StateRoot    Hash
+	// Made is when the block was made, by the machine's clock.
+	Made time.Time
 	// Real is how many of the transactions anvil has mined.
 	Real int
 

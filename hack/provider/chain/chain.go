@@ -28,13 +28,13 @@ type Options struct {
 }
 
 const (
-	defaultFirst                 = 20_000_000
-	defaultV2, defaultV3         = 120, 24
-	defaultRealTxs               = 4
-	deepestReorg                 = 64
-	keptOrphans                  = 512
-	maxPending                   = 64
-	reorgSeed, realSeed   uint64 = 23, 29
+	defaultFirst                = 20_000_000
+	defaultV2, defaultV3        = 120, 24
+	defaultRealTxs              = 4
+	deepestReorg                = 64
+	keptOrphans                 = 512
+	maxPending                  = 64
+	reorgSeed, realSeed  uint64 = 23, 29
 )
 
 // Chain is a growing chain. Readers may use it at any time; Advance, Extend and Reorg are one goroutine's, each.
@@ -218,6 +218,7 @@ func (c *Chain) next(at uint64, batches []Batch, v *volume) *Block {
 }
 
 func (c *Chain) add(b *Block) {
+	b.Made = time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.blocks = append(c.blocks, b)
@@ -242,7 +243,7 @@ func (c *Chain) Reorg(depth int) error {
 		return fmt.Errorf("a reorg of %d blocks: 1 to %d are possible", depth, min(len(c.blocks), deepestReorg)-1)
 	}
 	gone := c.blocks[len(c.blocks)-depth:]
-	c.blocks = c.blocks[:len(c.blocks)-depth:len(c.blocks)-depth]
+	c.blocks = c.blocks[: len(c.blocks)-depth : len(c.blocks)-depth]
 	c.states = gone[0].volume.clone()
 	var batches []Batch
 	for _, b := range gone {
@@ -303,6 +304,9 @@ func (c *Chain) ByHash(h Hash) (b *Block, canonical bool) {
 	return b, b != nil && c.Block(b.Number) == b
 }
 
+// Txs are the transactions of a block.
+func (c *Chain) Txs(b *Block) []Tx { return b.Txs }
+
 // Tx finds a transaction of the chain, and its place in its block.
 func (c *Chain) Tx(h Hash) (*Block, int) {
 	c.mu.RLock()
@@ -320,4 +324,3 @@ func (c *Chain) Grown() <-chan struct{} {
 
 // World is what the state is of.
 func (c *Chain) World() *simnet.World { return c.options.World }
-

@@ -1,0 +1,109 @@
+package node
+
+import (
+	"time"
+)
+
+// Profile is how a provider or a node behaves. The zero value is a node without any limit.
+type Profile struct {
+	Name string
+	// Client is what web3_clientVersion answers, and in whose words anvil's errors are said: geth, reth, erigon.
+	Client string
+
+	Logs  LogLimits
+	Batch BatchLimits
+	Rate  Rate
+	State StateLimits
+	Heads HeadLimits
+	// Latency is how long an answer takes on its way.
+	Latency Latency
+
+	// Units are the compute units of a call by its method, OtherUnits those of all others.
+	Units      map[string]int64
+	OtherUnits int64
+	// MostAnswer is how many bytes the answer to a request may have; 0 is any number. TooLong is what is said instead.
+	MostAnswer int
+	TooLong    Refusal
+	// Missing are methods that are not there, answered with NoMethod.
+	Missing  []string
+	NoMethod Refusal
+	// LogTimes says that logs have the block's time.
+	LogTimes bool
+}
+
+// Refusal is an error as a provider says it. Status is 0 for HTTP's 200. %d and %s in the message are what the place of its use says.
+type Refusal struct {
+	Status  int
+	Code    int
+	Message string
+	// HTML is an answer that is no JSON-RPC.
+	HTML string
+}
+
+// LogLimits bound eth_getLogs.
+type LogLimits struct {
+	// Range is the most blocks, 0 any number. Its refusal may have the number of blocks asked for as %[1]d, the limit as %[2]d, and a
+	// range that works as %[3]s to %[4]s.
+	Range     uint64
+	TooWide   Refusal
+	OneByHash bool // a block's logs by its hash are free of the limit
+	// Results is the most logs, 0 any number; the refusal may have the limit as %[1]d and a range that works as %[2]s to %[3]s, in
+	// decimal where Decimal says so.
+	Results int
+	TooMany Refusal
+	Decimal bool
+	// Topics is the most topics at all places together, 0 any number.
+	Topics        int
+	TooManyTopics Refusal
+	// Ahead is what is said to a range that begins, or where Strict says so ends, above the head; without a message there are no logs.
+	Ahead  Refusal
+	Strict bool
+}
+
+// BatchLimits bound a batch.
+type BatchLimits struct {
+	Calls   int
+	TooMany Refusal
+}
+
+// Rate bounds how much is asked. Each call of a batch counts.
+type Rate struct {
+	// PerSecond is how many units, or calls where Calls says so, a second brings; Burst how many may be saved up.
+	PerSecond, Burst float64
+	Calls            bool
+	Exceeded         Refusal
+	// RetryAfter says that an answer with status 429 has such a header.
+	RetryAfter bool
+	// PerDay is how many calls a day has; 0 is any number.
+	PerDay    int64
+	DayIsOver Refusal
+}
+
+// StateLimits say of which blocks the state can be asked.
+type StateLimits struct {
+	// Blocks is of how many blocks below the head the state is kept; 0 is of all.
+	Blocks uint64
+	Gone   Refusal
+	// LatestAlone refuses every block but latest, or answers with the newest state where Silent says so.
+	LatestAlone, Silent bool
+	NoOverrides         bool
+}
+
+// HeadLimits say how new blocks come to be known.
+type HeadLimits struct {
+	// Announced is how long a block is announced before it can be had: until then it is null, its logs and receipts as Unknown says.
+	Late    time.Duration
+	Unknown Refusal
+	// LateReceipts is how long receipts are null or missing after the block is there, LateLogs how long its logs are an empty list.
+	LateReceipts, LateLogs time.Duration
+	// NoWebSocket has no subscriptions; those of others stop after StopAfter heads, without the connection's end.
+	NoWebSocket bool
+	StopAfter   int
+	// NoTags knows neither safe nor finalized.
+	NoTags bool
+}
+
+// Latency is a median with a tail: every answer takes at least Least, half of them Median, one in a hundred Tail or more.
+type Latency struct {
+	Least, Median, Tail time.Duration
+}
