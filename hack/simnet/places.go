@@ -118,4 +118,3 @@ func (w *World) routerV2(pool Pool) string {
 	}
 	return w.Routers.UniswapV2
 }
-

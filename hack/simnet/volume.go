@@ -96,7 +96,7 @@ func (w *World) volumeStates(ctx context.Context, pools []Pool) ([]VolumePool, e
 		out[i] = VolumePool{Pool: p, Reserve0: wordAt(s.balance0, 0), Reserve1: wordAt(s.balance1, 0)}
 		if p.Protocol == UniswapV3 {
 			out[i].SqrtPrice, out[i].Liquidity = wordAt(s.slot, 0), wordAt(s.liquidity, 0)
-			out[i].Tick = int(int32(uint32(wordAt(s.slot, 1).Uint64() & 0xffffffff))) //nolint:gosec // a negative one has all higher bits set
+			out[i].Tick = int(int32(uint32(wordAt(s.slot, 1).Uint64() & 0xffffffff)))
 		}
 	}
 	return out, firstError(requests)
@@ -129,7 +129,7 @@ func (w *World) SetPools(ctx context.Context, pools []VolumePool, at uint32) err
 		// unlocked, one observation of room for one, the tick in 24 bits, the price.
 		packed := new(big.Int).Lsh(big.NewInt(1), 240)
 		packed.Or(packed, new(big.Int).Lsh(big.NewInt(1), 160+24+32)).Or(packed, new(big.Int).Lsh(big.NewInt(1), 160+24+16))
-		packed.Or(packed, new(big.Int).Lsh(big.NewInt(int64(uint32(p.Tick)&0xffffff)), 160)).Or(packed, p.SqrtPrice) //nolint:gosec // its lower 24 bits
+		packed.Or(packed, new(big.Int).Lsh(big.NewInt(int64(uint32(p.Tick)&0xffffff)), 160)).Or(packed, p.SqrtPrice)
 		set(p.Address, word(big.NewInt(poolSlot0)), packed)
 	}
 	if err := w.Node.Batch(ctx, requests); err != nil {

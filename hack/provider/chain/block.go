@@ -2,14 +2,15 @@ package chain
 
 import (
 	"encoding/binary"
+	"sync/atomic"
 	"time"
 )
 
-// Hash is a Keccak-256, Address an account's.
-type (
-	Hash    [32]byte
-	Address [20]byte
-)
+// Hash is a Keccak-256.
+type Hash [32]byte
+
+// Address is an account's.
+type Address [20]byte
 
 // Log is one log of a transaction.
 type Log struct {
@@ -38,9 +39,8 @@ type Block struct {
 	Time         uint64
 	// State is the block of anvil's whose state this block's is.
 	State uint64
-	Txs   []Tx
-	// Logs is how many logs the transactions have together.
-	Logs         int
+	// Count is how many transactions the block has, Logs how many logs they have together.
+	Count, Logs  int
 	Bloom        Bloom
 	GasUsed      uint64
 	TxRoot       Hash
@@ -54,6 +54,9 @@ type Block struct {
 	// batches are the real transactions by the anvil block that they were mined in, volume is the state of the pools before the block.
 	batches []Batch
 	volume  *poolStates
+	// txs are the transactions; nil once they lie in the file, at a place.
+	txs    atomic.Pointer[[]Tx]
+	stored part
 }
 
 // Batch is what anvil mined in a block.
@@ -77,12 +80,13 @@ var (
 )
 
 // seal computes what follows from the transactions, and the hash.
-func (b *Block) seal(blooms *bloomCache) {
-	receipts, hashes := make([][]byte, len(b.Txs)), make([][]byte, len(b.Txs))
+func (b *Block) seal(txs []Tx, blooms *bloomCache) {
+	b.txs.Store(&txs)
+	receipts, hashes := make([][]byte, len(txs)), make([][]byte, len(txs))
 	cumulative := uint64(0)
-	b.Logs = 0
-	for i := range b.Txs {
-		t := &b.Txs[i]
+	b.Logs, b.Count = 0, len(txs)
+	for i := range txs {
+		t := &txs[i]
 		cumulative += t.Gas
 		bloom := blooms.of(t.Logs)
 		for k := range bloom {

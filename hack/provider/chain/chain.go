@@ -18,8 +18,8 @@ type Options struct {
 	// Desk, if set, launches tokens among the real transactions.
 	Desk *simnet.LaunchDesk
 	Seed uint64
-	// First is the number of the block that is anvil's genesis. Default 20,000,000.
-	First uint64
+	// Genesis is the number of the block that is anvil's genesis. Default 20,000,000.
+	Genesis uint64
 	// Txs and Logs are about how many a block has of made-up ones; VolumeV2 and VolumeV3 the pools that they use, 120 and 24 by default.
 	Txs, Logs          int
 	VolumeV2, VolumeV3 int
@@ -28,7 +28,9 @@ type Options struct {
 }
 
 const (
-	defaultFirst                = 20_000_000
+	// ancestors is how many empty blocks are below the genesis: whoever looks further back than any reorg goes finds nothing.
+	ancestors                   = 1_024
+	defaultGenesis              = 20_000_000
 	defaultV2, defaultV3        = 120, 24
 	defaultRealTxs              = 4
 	deepestReorg                = 64
@@ -41,6 +43,7 @@ const (
 type Chain struct {
 	options Options
 	volume  *volume
+	old     *spill
 	real    []simnet.VolumePool
 	rng     *rand.Rand
 
@@ -51,7 +54,7 @@ type Chain struct {
 	states  *poolStates // after the newest block
 
 	mu      sync.RWMutex
-	blocks  []*Block // from First on
+	blocks  []*Block // from First() on
 	byHash  map[Hash]*Block
 	orphans []*Block
 	txs     map[Hash]place
@@ -71,8 +74,8 @@ type place struct {
 
 // New begins a chain with the blocks that anvil has, one for one, after it has opened the pools of the volume.
 func New(ctx context.Context, o Options) (*Chain, error) {
-	if o.First == 0 {
-		o.First = defaultFirst
+	if o.Genesis == 0 {
+		o.Genesis = defaultGenesis
 	}
 	if o.VolumeV2 == 0 && o.VolumeV3 == 0 {
 		o.VolumeV2, o.VolumeV3 = defaultV2, defaultV3
@@ -85,6 +88,9 @@ func New(ctx context.Context, o Options) (*Chain, error) {
 		rng: rand.New(rand.NewPCG(o.Seed, reorgSeed)), drawn: rand.New(rand.NewPCG(o.Seed, realSeed)),
 	}
 	var err error
+	if c.old, err = newSpill(); err != nil {
+		return nil, err
+	}
 	if o.Txs > 0 {
 		if c.real, err = o.World.OpenVolume(ctx, o.VolumeV2, o.VolumeV3, o.Seed); err != nil {
 			return nil, err
@@ -104,7 +110,14 @@ func New(ctx context.Context, o Options) (*Chain, error) {
 		if err != nil {
 			return nil, err
 		}
-		c.add(c.next(at, []Batch{batch}, nil))
+		for n == 0 && len(c.blocks) < ancestors {
+			if err := c.add(c.next(at-uint64(ancestors-len(c.blocks)), nil, nil)); err != nil {
+				return nil, err
+			}
+		}
+		if err := c.add(c.next(at, []Batch{batch}, nil)); err != nil {
+			return nil, err
+		}
 	}
 	return c, nil
 }
@@ -124,7 +137,7 @@ func (c *Chain) Advance(ctx context.Context, at time.Time) error {
 	c.writing.Lock()
 	now := c.states.clone()
 	c.writing.Unlock()
-	if err := w.SetPools(ctx, asSimnets(c.real, c.written, now), uint32(at.Unix())); err != nil { //nolint:gosec // until 2106
+	if err := w.SetPools(ctx, asSimnets(c.real, c.written, now), uint32(at.Unix())); err != nil {
 		return err
 	}
 	c.written = now
@@ -187,7 +200,7 @@ func (c *Chain) mined(ctx context.Context, number uint64) (Batch, uint64, error)
 }
 
 // Extend makes the next block. Its time isn't before its parent's.
-func (c *Chain) Extend(at time.Time) *Block {
+func (c *Chain) Extend(at time.Time) (*Block, error) {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	c.mu.Lock()
@@ -195,42 +208,58 @@ func (c *Chain) Extend(at time.Time) *Block {
 	c.pending = nil
 	c.mu.Unlock()
 	b := c.next(uint64(at.Unix()), batches, c.volume)
-	c.add(b)
-	return b
+	return b, c.add(b)
 }
 
 // next makes a block after the newest one; volume may be nil.
 func (c *Chain) next(at uint64, batches []Batch, v *volume) *Block {
-	b := &Block{Number: c.options.First, Time: at, batches: batches, volume: c.states.clone()}
+	b := &Block{Number: c.First(), Time: at, batches: batches, volume: c.states.clone()}
 	if parent := c.Head(); parent != nil {
 		b.Number, b.Parent, b.State = parent.Number+1, parent.Hash, parent.State
 		b.Time = max(at, parent.Time)
 	}
+	var txs []Tx
 	for _, batch := range batches {
-		b.Txs, b.State = append(b.Txs, batch.Txs...), batch.State
+		txs, b.State = append(txs, batch.Txs...), batch.State
 	}
-	b.Real = len(b.Txs)
+	b.Real = len(txs)
 	if v != nil {
-		b.Txs = append(b.Txs, v.block(b.Number, c.fork, c.states)...)
+		txs = append(txs, v.block(b.Number, c.fork, c.states)...)
 	}
-	b.seal(c.blooms)
+	b.seal(txs, c.blooms)
 	return b
 }
 
-func (c *Chain) add(b *Block) {
+func (c *Chain) add(b *Block) error {
 	b.Made = time.Now()
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.blocks = append(c.blocks, b)
 	c.byHash[b.Hash] = b
-	for i := range b.Txs {
-		c.txs[b.Txs[i].Hash] = place{b, i}
+	for i, t := range *b.txs.Load() {
+		c.txs[t.Hash] = place{b, i}
 	}
 	if n := len(c.blocks) - deepestReorg; n > 0 {
 		c.blocks[n-1].volume, c.blocks[n-1].batches = nil, nil
 	}
 	close(c.grown)
 	c.grown = make(chan struct{})
+	if n := len(c.blocks) - inMemory; n > 0 {
+		return c.store(c.blocks[n-1])
+	}
+	return nil
+}
+
+// store moves a block's transactions into the file.
+func (c *Chain) store(b *Block) (err error) {
+	txs := b.txs.Load()
+	if txs == nil {
+		return nil // a reorg shortened the chain, and it is as long as it was again
+	}
+	if b.stored, err = c.old.write(*txs); err == nil {
+		b.txs.Store(nil)
+	}
+	return err
 }
 
 // Reorg replaces the newest blocks by as many others, in which made-up transactions are others and real ones come a block later.
@@ -248,8 +277,8 @@ func (c *Chain) Reorg(depth int) error {
 	var batches []Batch
 	for _, b := range gone {
 		batches = append(batches, b.batches...)
-		for i := range b.Txs {
-			delete(c.txs, b.Txs[i].Hash)
+		for _, t := range *b.txs.Load() {
+			delete(c.txs, t.Hash)
 		}
 	}
 	if c.orphans = append(c.orphans, gone...); len(c.orphans) > keptOrphans {
@@ -265,7 +294,9 @@ func (c *Chain) Reorg(depth int) error {
 		if i > 0 && len(batches) > 0 {
 			here, batches = batches[:1], batches[1:]
 		}
-		c.add(c.next(b.Time, here, c.volume))
+		if err := c.add(c.next(b.Time, here, c.volume)); err != nil {
+			return err
+		}
 	}
 	c.mu.Lock()
 	c.pending = append(batches, c.pending...)
@@ -273,8 +304,11 @@ func (c *Chain) Reorg(depth int) error {
 	return nil
 }
 
-// First is the number of the first block.
-func (c *Chain) First() uint64 { return c.options.First }
+// First is the number of the first block. The state of those below the genesis is that of the genesis.
+func (c *Chain) First() uint64 { return c.options.Genesis - ancestors }
+
+// Genesis is the number of the block that is anvil's genesis, and the first that isn't empty.
+func (c *Chain) Genesis() uint64 { return c.options.Genesis }
 
 // Head is the newest block; nil before there is one.
 func (c *Chain) Head() *Block {
@@ -290,10 +324,10 @@ func (c *Chain) Head() *Block {
 func (c *Chain) Block(number uint64) *Block {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	if number < c.options.First || number-c.options.First >= uint64(len(c.blocks)) {
+	if number < c.First() || number-c.First() >= uint64(len(c.blocks)) {
 		return nil
 	}
-	return c.blocks[number-c.options.First]
+	return c.blocks[number-c.First()]
 }
 
 // ByHash finds a block; canonical says that it is the chain's, not a replaced one.
@@ -304,8 +338,13 @@ func (c *Chain) ByHash(h Hash) (b *Block, canonical bool) {
 	return b, b != nil && c.Block(b.Number) == b
 }
 
-// Txs are the transactions of a block.
-func (c *Chain) Txs(b *Block) []Tx { return b.Txs }
+// Txs are the transactions of a block, which must not be changed.
+func (c *Chain) Txs(b *Block) ([]Tx, error) {
+	if txs := b.txs.Load(); txs != nil {
+		return *txs, nil
+	}
+	return c.old.read(b.stored)
+}
 
 // Tx finds a transaction of the chain, and its place in its block.
 func (c *Chain) Tx(h Hash) (*Block, int) {

@@ -3,6 +3,7 @@ package chain
 import (
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -64,24 +65,15 @@ type Filter struct {
 }
 
 func (f *Filter) takes(l *Log) bool {
-	if len(f.Addresses) > 0 && !contains(f.Addresses, l.Address) || len(f.Topics) > len(l.Topics) {
+	if len(f.Addresses) > 0 && !slices.Contains(f.Addresses, l.Address) || len(f.Topics) > len(l.Topics) {
 		return false
 	}
-	for i, any := range f.Topics {
-		if len(any) > 0 && !contains(any, l.Topics[i]) {
+	for i, oneOf := range f.Topics {
+		if len(oneOf) > 0 && !slices.Contains(oneOf, l.Topics[i]) {
 			return false
 		}
 	}
 	return true
-}
-
-func contains[T comparable](list []T, x T) bool {
-	for i := range list {
-		if list[i] == x {
-			return true
-		}
-	}
-	return false
 }
 
 // Excludes reports whether the block's bloom says that it has none of the logs.
@@ -89,8 +81,8 @@ func (b *Block) Excludes(f *Filter) bool {
 	if len(f.Addresses) > 0 && !b.mayHave(asBytes(f.Addresses)) {
 		return true
 	}
-	for _, any := range f.Topics {
-		if len(any) > 0 && !b.mayHave(asBytes(any)) {
+	for _, oneOf := range f.Topics {
+		if len(oneOf) > 0 && !b.mayHave(asBytes(oneOf)) {
 			return true
 		}
 	}
@@ -204,7 +196,7 @@ func (b *Block) appendFields(dst []byte) []byte {
 	dst = hexField(dst, `,"withdrawalsRoot":`, emptyRoot[:])
 	dst = append(dst, `,"blobGasUsed":"0x0","excessBlobGas":"0x0"`...)
 	dst = hexField(dst, `,"parentBeaconBlockRoot":`, zero)
-	return quantityField(dst, `,"size":`, uint64(600+200*b.Logs)) //nolint:gosec // a number of logs
+	return quantityField(dst, `,"size":`, uint64(600+200*b.Logs))
 }
 
 // AppendTx appends a transaction.
@@ -220,7 +212,7 @@ func (b *Block) AppendTx(dst []byte, txs []Tx, i int) []byte {
 func (b *Block) appendPlace(dst []byte, t *Tx, i int) []byte {
 	dst = hexField(dst, `,"blockHash":`, b.Hash[:])
 	dst = quantityField(dst, `,"blockNumber":`, b.Number)
-	dst = quantityField(dst, `,"transactionIndex":`, uint64(i)) //nolint:gosec // a place in a list
+	dst = quantityField(dst, `,"transactionIndex":`, uint64(i))
 	dst = quantityField(dst, `,"type":`, uint64(t.Type))
 	dst = hexField(dst, `,"from":`, t.From[:])
 	if t.To == (Address{}) {
@@ -259,7 +251,7 @@ func (b *Block) AppendReceipts(dst []byte, txs []Tx, only int, timed bool) []byt
 			if k > 0 {
 				dst = append(dst, ',')
 			}
-			dst = b.appendLog(dst, &t.Logs[k], t, uint64(i), index, timed) //nolint:gosec // a place in a list
+			dst = b.appendLog(dst, &t.Logs[k], t, uint64(i), index, timed)
 			index++
 		}
 		dst = append(dst, "]}"...)

@@ -120,9 +120,9 @@ func tickOf(sqrtPrice *uint256.Int) int32 {
 	return int32(math.Floor(2 * math.Log(sqrtPrice.Float64()/(1<<96)) / math.Log(1.0001)))
 }
 
-func newPools(real []simnet.VolumePool) (pools []pool, states *poolStates) {
-	pools, all := make([]pool, len(real)), make(poolStates, len(real))
-	for i, r := range real {
+func newPools(opened []simnet.VolumePool) (pools []pool, states *poolStates) {
+	pools, all := make([]pool, len(opened)), make(poolStates, len(opened))
+	for i, r := range opened {
 		p, s := &pools[i], &all[i]
 		p.address, p.token0, p.token1, p.v3 = address(r.Address), address(r.Token0), address(r.Token1), r.Protocol == simnet.UniswapV3
 		s.reserve0, s.reserve1 = *uint256.MustFromBig(r.Reserve0), *uint256.MustFromBig(r.Reserve1)
@@ -135,13 +135,13 @@ func newPools(real []simnet.VolumePool) (pools []pool, states *poolStates) {
 }
 
 // asSimnets gives the pools whose state differs between two times, as simnet writes them into anvil's.
-func asSimnets(real []simnet.VolumePool, before, now *poolStates) (changed []simnet.VolumePool) {
+func asSimnets(opened []simnet.VolumePool, before, now *poolStates) (changed []simnet.VolumePool) {
 	for i := range *now {
 		s := &(*now)[i]
 		if *s == (*before)[i] {
 			continue
 		}
-		one := real[i]
+		one := opened[i]
 		one.Reserve0, one.Reserve1 = s.reserve0.ToBig(), s.reserve1.ToBig()
 		if one.Protocol == simnet.UniswapV3 {
 			one.SqrtPrice, one.Tick = s.sqrtPrice.ToBig(), int(s.tick)

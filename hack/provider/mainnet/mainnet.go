@@ -110,7 +110,7 @@ func Start(ctx context.Context, o Options) (m *Mainnet, err error) {
 	}
 	began := time.Now().Add(-time.Duration(o.Past) * o.BlockTime)
 	genesis := began.Add(-time.Duration(o.Before)*beforeEvery - setup)
-	node, err := simnet.StartNode(ctx, simnet.NodeOptions{ChainID: uint64(*spec.ChainID), Timestamp: genesis, KeepStates: o.KeepStates}) //nolint:gosec // positive by its schema
+	node, err := simnet.StartNode(ctx, simnet.NodeOptions{ChainID: uint64(*spec.ChainID), Timestamp: genesis, KeepStates: o.KeepStates})
 	if err != nil {
 		return nil, err
 	}
@@ -163,7 +163,9 @@ func (m *Mainnet) past(ctx context.Context, began time.Time) error {
 				return err
 			}
 		}
-		m.Chain.Extend(at)
+		if _, err := m.Chain.Extend(at); err != nil {
+			return err
+		}
 		if o.Said != nil {
 			o.Said(float64(i+1) / float64(o.Past))
 		}
@@ -188,7 +190,9 @@ func (m *Mainnet) Live(ctx context.Context) error {
 	})
 	g.Go(func() error {
 		return every(ctx, m.options.BlockTime, func(at time.Time) error {
-			m.Chain.Extend(at)
+			if _, err := m.Chain.Extend(at); err != nil {
+				return err
+			}
 			if m.rng.Float64() < m.options.Reorgs {
 				return m.Chain.Reorg(1 + m.rng.IntN(m.options.ReorgDepth))
 			}
@@ -221,6 +225,9 @@ func every(ctx context.Context, pace time.Duration, do func(time.Time) error) er
 	}
 }
 
+// BlockTime is the time between two blocks.
+func (m *Mainnet) BlockTime() time.Duration { return m.options.BlockTime }
+
 // Manifest is the Chain resource with the stand-in's endpoints, indexed from a block on; a negative one is the head.
 func (m *Mainnet) Manifest(urls []string, start int64) ([]byte, error) {
 	return m.sample.manifest(urls, start)
@@ -232,11 +239,11 @@ func (m *Mainnet) WriteManifest(dir string, urls []string, start int64) (path st
 	if err != nil {
 		return "", err
 	}
-	if err := os.MkdirAll(dir, 0o755); err != nil { //nolint:gosec // a folder for others to read
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
 	path = filepath.Join(dir, m.options.Chain+".yaml")
-	return path, os.WriteFile(path, raw, 0o644) //nolint:gosec // as above
+	return path, os.WriteFile(path, raw, 0o644)
 }
 
 // Close ends anvil.

@@ -48,15 +48,15 @@ func (q *logQuestion) filter() (f chain.Filter, topics int, err error) {
 		if err != nil {
 			return f, 0, err
 		}
-		var any []chain.Hash
+		var oneOf []chain.Hash
 		for _, text := range list {
 			h, err := hash(text)
 			if err != nil {
 				return f, 0, err
 			}
-			any, topics = append(any, h), topics+1
+			oneOf, topics = append(oneOf, h), topics+1
 		}
-		f.Topics = append(f.Topics, any)
+		f.Topics = append(f.Topics, oneOf)
 	}
 	return f, topics, nil
 }
@@ -93,17 +93,21 @@ func (n *Node) logsByHash(c *call, text string, f *chain.Filter) {
 		c.refuse(n.unknownBlock("unknown block"))
 		return
 	}
-	out, logs := n.appendLogs([]byte("["), b, f)
-	if most := n.profile.Logs.Results; most > 0 && logs > most && !n.profile.Logs.OneByHash {
+	out, logs := n.appendLogs(c, []byte("["), b, f)
+	if c.refusal != nil {
+		return
+	}
+	if most := n.profile.Logs.Results; most > 0 && logs > most {
 		n.counts.refused("results")
 		c.refuse(n.tooMany(b.Number, b.Number))
 		return
 	}
-	c.result = append(out, ']')
+	out = append(out, ']')
+	c.result = out
 }
 
 // appendLogs appends what a filter takes of a block's logs, if the node has them yet.
-func (n *Node) appendLogs(dst []byte, b *chain.Block, f *chain.Filter) ([]byte, int) {
+func (n *Node) appendLogs(c *call, dst []byte, b *chain.Block, f *chain.Filter) ([]byte, int) {
 	if b.Excludes(f) {
 		return dst, 0
 	}
@@ -111,7 +115,11 @@ func (n *Node) appendLogs(dst []byte, b *chain.Block, f *chain.Filter) ([]byte, 
 		n.counts.refused("late logs")
 		return dst, 0
 	}
-	return b.AppendLogs(dst, n.chain.Txs(b), f, n.profile.LogTimes)
+	txs, ok := n.txs(c, b)
+	if !ok {
+		return dst, 0
+	}
+	return b.AppendLogs(dst, txs, f, n.profile.LogTimes)
 }
 
 // end is the block number at an end of a range; known is false where the tag names no block.
@@ -168,8 +176,11 @@ func (n *Node) logsBetween(c *call, from, to uint64, f *chain.Filter) {
 			out = append(out, ',')
 		}
 		var logs int
-		if out, logs = n.appendLogs(out, b, f); logs == 0 {
+		if out, logs = n.appendLogs(c, out, b, f); logs == 0 {
 			out = out[:before]
+		}
+		if c.refusal != nil {
+			return
 		}
 		total += logs
 		if most := n.profile.Logs.Results; most > 0 && total > most {
@@ -177,13 +188,14 @@ func (n *Node) logsBetween(c *call, from, to uint64, f *chain.Filter) {
 			c.refuse(n.tooMany(from, max(number, from+1)-1))
 			return
 		}
-		if most := n.profile.MostAnswer; most > 0 && len(out) > most {
+		if most := n.profile.Logs.Bytes; most > 0 && len(out) > most {
 			n.counts.refused("answer")
-			c.refuse(said(n.profile.TooLong))
+			c.refuse(said(n.profile.Logs.TooLong, hexOf(from), hexOf(max(number, from+1)-1)))
 			return
 		}
 	}
-	c.result = append(out, ']')
+	out = append(out, ']')
+	c.result = out
 }
 
 // tooMany refuses a question with too many logs, and names a range that works.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"encoding/json"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -164,10 +165,16 @@ func (n *Node) getBlock(c *call) {
 	switch {
 	case bad != nil:
 		c.refuse(bad)
+	case b == nil && n.profile.Heads.UnknownNumber.Message != "" && c.Method == "eth_getBlockByNumber":
+		n.counts.refused("unknown block")
+		number, _ := strconv.ParseUint(strings.TrimPrefix(strings.Trim(string(c.param(0)), `"`), "0x"), 16, 64) // it was read before
+		c.refuse(said(n.profile.Heads.UnknownNumber, number))
 	case b == nil:
 		c.result = null
 	default:
-		c.result = b.AppendHeader(nil, n.chain.Txs(b), string(c.param(1)) == "true")
+		if txs, ok := n.txs(c, b); ok {
+			c.result = b.AppendHeader(nil, txs, string(c.param(1)) == "true")
+		}
 	}
 }
 
@@ -180,13 +187,22 @@ func (n *Node) unknownBlock(usual string) *Refusal {
 	return &Refusal{Code: -32000, Message: usual}
 }
 
-// receiptsOf are the transactions of a block; nil while their receipts are late.
-func (n *Node) receiptsOf(b *chain.Block) []chain.Tx {
-	if n.now().Sub(b.Made) < n.profile.Heads.LateReceipts {
-		n.counts.refused("late receipts")
-		return nil
+// txs are the transactions of a block; where they can't be read the call is refused.
+func (n *Node) txs(c *call, b *chain.Block) ([]chain.Tx, bool) {
+	txs, err := n.chain.Txs(b)
+	if err != nil {
+		c.refuse(&Refusal{Status: http.StatusInternalServerError, Code: -32603, Message: err.Error()})
 	}
-	return n.chain.Txs(b)
+	return txs, err == nil
+}
+
+// hasReceipts is false while a block's receipts are late.
+func (n *Node) hasReceipts(b *chain.Block) bool {
+	has := n.now().Sub(b.Made) >= n.profile.Heads.LateReceipts
+	if !has {
+		n.counts.refused("late receipts")
+	}
+	return has
 }
 
 func (n *Node) getBlockReceipts(c *call) {
@@ -194,10 +210,12 @@ func (n *Node) getBlockReceipts(c *call) {
 	switch {
 	case bad != nil:
 		c.refuse(bad)
-	case b == nil || len(b.Txs) > 0 && n.receiptsOf(b) == nil:
+	case b == nil || !n.hasReceipts(b):
 		c.result = null
 	default:
-		c.result = append(b.AppendReceipts([]byte("["), n.chain.Txs(b), -1, n.profile.LogTimes), ']')
+		if txs, ok := n.txs(c, b); ok {
+			c.result = append(b.AppendReceipts([]byte("["), txs, -1, n.profile.LogTimes), ']')
+		}
 	}
 }
 
@@ -223,15 +241,21 @@ func (n *Node) place(c *call) (*chain.Block, int) {
 func (n *Node) getReceipt(c *call) {
 	switch b, i := n.place(c); {
 	case b == nil:
-	case n.receiptsOf(b) == nil:
+	case !n.hasReceipts(b):
 		c.result = null
 	default:
-		c.result = b.AppendReceipts(nil, n.chain.Txs(b), i, n.profile.LogTimes)
+		if txs, ok := n.txs(c, b); ok {
+			c.result = b.AppendReceipts(nil, txs, i, n.profile.LogTimes)
+		}
 	}
 }
 
 func (n *Node) getTx(c *call) {
-	if b, i := n.place(c); b != nil {
-		c.result = b.AppendTx(nil, n.chain.Txs(b), i)
+	b, i := n.place(c)
+	if b == nil {
+		return
+	}
+	if txs, ok := n.txs(c, b); ok {
+		c.result = b.AppendTx(nil, txs, i)
 	}
 }

@@ -171,7 +171,7 @@ func (n *Node) answer(ctx context.Context, body []byte) reply {
 	if !single {
 		out.body = append(out.body, ']')
 	}
-	if most := n.profile.MostAnswer; most > 0 && len(out.body) > most {
+	if most := n.profile.MostAnswer; most > 0 && len(out.body) > most && !(single && n.profile.OfBatches) {
 		n.counts.refused("answer")
 		return whole(&n.profile.TooLong)
 	}
@@ -185,6 +185,9 @@ func (n *Node) admit(c *call) {
 		units = n.profile.OtherUnits
 	}
 	n.counts.call(c.Method, units)
+	if more, ok := n.profile.RateUnits[c.Method]; ok {
+		units = more
+	}
 	if refusal, retry, why := n.rate.take(units); refusal != nil {
 		n.counts.refused(why)
 		c.refusal, c.retry = refusal, retry

@@ -18,17 +18,32 @@ type Profile struct {
 	// Latency is how long an answer takes on its way.
 	Latency Latency
 
-	// Units are the compute units of a call by its method, OtherUnits those of all others.
-	Units      map[string]int64
-	OtherUnits int64
-	// MostAnswer is how many bytes the answer to a request may have; 0 is any number. TooLong is what is said instead.
+	// Units are the compute units of a call by its method, OtherUnits those of all others. RateUnits are what counts for the rate, where
+	// that differs.
+	Units, RateUnits map[string]int64
+	OtherUnits       int64
+	// MostAnswer is how many bytes the answer to a request may have, to a batch alone where OfBatches says so; 0 is any number. TooLong is
+	// what is said instead.
 	MostAnswer int
+	OfBatches  bool
 	TooLong    Refusal
 	// Missing are methods that are not there, answered with NoMethod.
 	Missing  []string
 	NoMethod Refusal
 	// LogTimes says that logs have the block's time.
 	LogTimes bool
+
+	// Sources say how each behaviour is known.
+	Sources []Source
+}
+
+// Source says where a behaviour was seen.
+type Source struct {
+	Behaviour string
+	// From is a document, an issue or a program's source. Sure is H where that is the provider's own or its program's, M where others report
+	// what they saw, L where it is a guess.
+	From string
+	Sure string
 }
 
 // Refusal is an error as a provider says it. Status is 0 for HTTP's 200. %d and %s in the message are what the place of its use says.
@@ -44,14 +59,16 @@ type Refusal struct {
 type LogLimits struct {
 	// Range is the most blocks, 0 any number. Its refusal may have the number of blocks asked for as %[1]d, the limit as %[2]d, and a
 	// range that works as %[3]s to %[4]s.
-	Range     uint64
-	TooWide   Refusal
-	OneByHash bool // a block's logs by its hash are free of the limit
+	Range   uint64
+	TooWide Refusal
 	// Results is the most logs, 0 any number; the refusal may have the limit as %[1]d and a range that works as %[2]s to %[3]s, in
 	// decimal where Decimal says so.
 	Results int
 	TooMany Refusal
 	Decimal bool
+	// Bytes is the longest answer, 0 any length; the refusal may have a range that works as %[1]s to %[2]s.
+	Bytes   int
+	TooLong Refusal
 	// Topics is the most topics at all places together, 0 any number.
 	Topics        int
 	TooManyTopics Refusal
@@ -96,6 +113,8 @@ type HeadLimits struct {
 	Unknown Refusal
 	// LateReceipts is how long receipts are null or missing after the block is there, LateLogs how long its logs are an empty list.
 	LateReceipts, LateLogs time.Duration
+	// UnknownNumber is what is said to a question for a block above the head; without a message that is null.
+	UnknownNumber Refusal
 	// NoWebSocket has no subscriptions; those of others stop after StopAfter heads, without the connection's end.
 	NoWebSocket bool
 	StopAfter   int

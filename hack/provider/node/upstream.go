@@ -90,14 +90,14 @@ func quoted(text string) json.RawMessage { return json.RawMessage(`"` + text + `
 // inBlock tells the EVM the chain's block instead of anvil's, as far as anvil lets it: NUMBER, TIMESTAMP, and BLOCKHASH of the parents that
 // a call is most likely to ask for.
 func (n *Node) inBlock(b *chain.Block) json.RawMessage {
-	hashes := ""
+	var hashes []string
 	for number, at := b.Number, b; at != nil && b.Number-number < 3; number-- {
 		if number < b.Number {
-			hashes += fmt.Sprintf(`,"%d":"%s"`, number, at.Hash)
+			hashes = append(hashes, fmt.Sprintf(`"%d":"%s"`, number, at.Hash))
 		}
 		at, _ = n.chain.ByHash(at.Parent)
 	}
-	return fmt.Appendf(nil, `{"number":"%s","time":"%s","blockHash":{%s}}`, hexOf(b.Number), hexOf(b.Time), strings.TrimPrefix(hashes, ","))
+	return fmt.Appendf(nil, `{"number":"%s","time":"%s","blockHash":{%s}}`, hexOf(b.Number), hexOf(b.Time), strings.Join(hashes, ","))
 }
 
 type wireCall struct {

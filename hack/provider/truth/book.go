@@ -101,10 +101,14 @@ func (b *book) take(e *entry) error {
 	case pairCreated, poolCreated, openedV4:
 		return b.create(e)
 	case swapV4:
-		if !slices.Contains(b.factories, e.address) || len(e.topics) < 2 {
+		if len(e.topics) < 2 {
 			return nil
 		}
-		return b.swapConcentrated(b.pools[strings.ToLower(e.topics[1])], e, -1)
+		p := b.pools[strings.ToLower(e.topics[1])]
+		if p == nil || p.Factory != e.address {
+			return nil
+		}
+		return b.swapConcentrated(p, e, -1)
 	}
 	p := b.pools[e.address]
 	if p == nil {
@@ -189,9 +193,6 @@ func (b *book) swapPair(p *Pool, e *entry) error {
 
 // swapConcentrated takes a swap of Uniswap V3's or V4's kind; sign is -1 where the amounts are the swapper's, not the pool's.
 func (b *book) swapConcentrated(p *Pool, e *entry, sign int64) error {
-	if p == nil {
-		return nil
-	}
 	amount0, err := e.signed(0)
 	if err != nil {
 		return err
