@@ -53,11 +53,11 @@ func TestTheCommandServesAStandInUntilItIsToldToEnd(t *testing.T) {
 func TestTheCommandSaysWhatIsWrong(t *testing.T) {
 	t.Parallel()
 	for args, says := range map[string]string{
-		"--profile nobody":                                   `no profile "nobody": there are alchemy,`,
-		"--samples ../../config/samples --chain solana":      "no EVM chain \"solana\": it has base,",
-		"--samples ../../config/samples --block-time 50ms":   "from 100ms to 12s",
-		"--reorgs 2":                                         "--reorgs must be from 0 to 1",
-		"base":                                               `"base" is no argument`,
+		"--profile nobody": `no profile "nobody": there are alchemy,`,
+		"--samples ../../config/samples --chain solana":    "no EVM chain \"solana\": it has base,",
+		"--samples ../../config/samples --block-time 50ms": "from 100ms to 12s",
+		"--reorgs 2": "--reorgs must be from 0 to 1",
+		"base":       `"base" is no argument`,
 		"--samples ../../config/samples --state-every 200ms": "1s at least",
 	} {
 		if err := run(t.Context(), strings.Fields(args), io.Discard); err == nil || !strings.Contains(err.Error(), says) {

@@ -122,22 +122,22 @@ func TestShapesAreDrawnToAnAverage(t *testing.T) {
 }
 
 // startChain begins a chain with volume on a node of the test's own.
-func startChain(t *testing.T, o Options) *Chain {
-	t.Helper()
+func startChain(tb testing.TB, o Options) *Chain {
+	tb.Helper()
 	genesis := time.Unix(1_780_000_000, 0)
-	node, err := simnet.StartNode(t.Context(), simnet.NodeOptions{ChainID: 8453, Timestamp: genesis, KeepStates: 200})
+	node, err := simnet.StartNode(tb.Context(), simnet.NodeOptions{ChainID: 8453, Timestamp: genesis, KeepStates: 200})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	t.Cleanup(func() { node.Close() })
-	o.World, err = simnet.Deploy(t.Context(), node, simnet.DeployOptions{Seed: 1})
+	tb.Cleanup(func() { node.Close() })
+	o.World, err = simnet.Deploy(tb.Context(), node, simnet.DeployOptions{Seed: 1})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	o.Trader, o.Seed = simnet.NewTrader(o.World, 1), 1
-	c, err := New(t.Context(), o)
+	c, err := New(tb.Context(), o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return c
 }

@@ -333,7 +333,8 @@ func (m *maker) swap() Log {
 			tick.Neg(&tick)
 		}
 		return Log{
-			s.pool.address, []Hash{topicSwapV3, padded(m.routers[1]), padded(s.to)},
+			s.pool.address,
+			[]Hash{topicSwapV3, padded(m.routers[1]), padded(s.to)},
 			wordsOf(&amount0, &amount1, &s.after.sqrtPrice, &s.pool.liquidity, &tick),
 		}
 	}

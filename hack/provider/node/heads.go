@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 
 	"github.com/coder/websocket"
 
@@ -84,12 +85,11 @@ func (n *Node) announce(ctx context.Context, socket *websocket.Conn, id string, 
 		for b := head; b != nil && b.Number > from.Number && told[b.Number] != b.Hash; b = n.chain.Block(b.Number - 1) {
 			news = append(news, b)
 		}
-		for i := len(news) - 1; i >= 0; i-- {
+		for _, b := range slices.Backward(news) {
 			if stop := n.profile.Heads.StopAfter; stop > 0 && heads >= stop {
 				n.counts.refused("heads stopped")
 				return
 			}
-			b := news[i]
 			told[b.Number] = b.Hash
 			delete(told, b.Number-announcedOnce)
 			text := fmt.Appendf(nil, `{"jsonrpc":"2.0","method":"eth_subscription","params":{"subscription":"%s","result":`, id)

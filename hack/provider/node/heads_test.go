@@ -22,11 +22,11 @@ type subscription struct {
 
 func subscribe(t *testing.T, n *Node) *subscription {
 	t.Helper()
-	socket, _, err := websocket.Dial(t.Context(), strings.Replace(n.URL(), "http", "ws", 1), nil)
+	socket, _, err := websocket.Dial(t.Context(), strings.Replace(n.URL(), "http", "ws", 1), nil) //nolint:bodyclose // there is none
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { socket.CloseNow() })
+	t.Cleanup(func() { _ = socket.CloseNow() })
 	if err := socket.Write(t.Context(), websocket.MessageText, []byte(`{"jsonrpc":"2.0","id":7,"method":"eth_subscribe","params":["newHeads"]}`)); err != nil {
 		t.Fatal(err)
 	}
@@ -104,8 +104,9 @@ func TestHeadsStop(t *testing.T) {
 
 func TestANodeWithoutWebSocketRefusesOne(t *testing.T) {
 	n := testNode(t, Profile{Heads: HeadLimits{NoWebSocket: true}})
-	if socket, _, err := websocket.Dial(t.Context(), strings.Replace(n.URL(), "http", "ws", 1), nil); err == nil {
-		socket.CloseNow()
+	socket, _, err := websocket.Dial(t.Context(), strings.Replace(n.URL(), "http", "ws", 1), nil) //nolint:bodyclose // the package closes it
+	if err == nil {
+		_ = socket.CloseNow()
 		t.Error("it has a WebSocket")
 	}
 }

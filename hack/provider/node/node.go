@@ -171,7 +171,7 @@ func (n *Node) answer(ctx context.Context, body []byte) reply {
 	if !single {
 		out.body = append(out.body, ']')
 	}
-	if most := n.profile.MostAnswer; most > 0 && len(out.body) > most && !(single && n.profile.OfBatches) {
+	if most := n.profile.MostAnswer; most > 0 && len(out.body) > most && (!single || !n.profile.OfBatches) {
 		n.counts.refused("answer")
 		return whole(&n.profile.TooLong)
 	}

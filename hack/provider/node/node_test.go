@@ -302,7 +302,11 @@ func TestCallsAreCountedByMethod(t *testing.T) {
 	n := testNode(t, Profile{Units: map[string]int64{"eth_call": 26}, OtherUnits: 10})
 	batch(t, n, 3, "eth_call", map[string]any{"data": "0x"}, "latest")
 	ask(t, n, "eth_blockNumber")
-	res, err := http.Get(n.URL() + "/counts")
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, n.URL()+"/counts", http.NoBody)
+	if err != nil {
+		t.Fatal(err)
+	}
+	res, err := http.DefaultClient.Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
