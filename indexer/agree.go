@@ -100,7 +100,7 @@ func (ix *Indexer) recallUnsure(ctx context.Context) error {
 			unsure = append(unsure, unsureBlock{header: evm.Header{Header: b.Header}, read: read, recalled: true})
 		}
 	}
-	// What made a block sure was held against the logs that this process read, which needn't be those in the database.
+	// Sure blocks were held against the logs that this process read. Those in the database may be others.
 	ix.unsure, ix.sure = unsure, nil
 	return nil
 }
