@@ -53,7 +53,7 @@ func (ix *Indexer) write(ctx context.Context, c *store.Commit, began time.Time) 
 	if err := ix.untilWritten(ctx, func() error { return ix.store.Commit(ctx, ix.lease, c) }); err != nil {
 		return err
 	}
-	ix.progressed, ix.sure = true, nil
+	ix.progressed, ix.unwritten, ix.sure = true, false, nil
 	ix.facts.written(c, ix.o.Now())
 	ix.account.indexed(until)
 	if c.Undo {

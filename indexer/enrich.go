@@ -45,6 +45,8 @@ func (ix *Indexer) prepare(ctx context.Context, blocks []market.Block, until mar
 			}
 		}
 	}
+	// From here on the state takes in what isn't written.
+	ix.unwritten = true
 	if undo {
 		if merged, err = ix.mergeHolders(ctx); err != nil {
 			return nil, nil, err

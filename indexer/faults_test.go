@@ -3,6 +3,7 @@ package indexer_test
 import (
 	"bytes"
 	"context"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"io"
@@ -124,6 +125,41 @@ func TestLyingAndLimpingEndpoints(t *testing.T) {
 	stop()
 	if m.done.Load() < 5 {
 		t.Errorf("only %d answers were spoiled: the test shows little", m.done.Load())
+	}
+	w.compare(t, st, honest)
+}
+
+// TestHiccupsKeepTheLease indexes through one endpoint that fails now and then, and wants the lease that it took first: whoever gives it up
+// reads all that is cached anew.
+func TestHiccupsKeepTheLease(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 60)
+	honest := w.config()
+	m, url := w.behind(t, 0.1)
+	cfg := w.config()
+	cfg.Endpoints = []chainconfig.Endpoint{{URL: url, Weight: 1}}
+	dsn := storetest.DSN(t, "sqlite")
+	st := storetest.OpenAt(t, dsn)
+	stop := run(t, cfg, st, 0)
+	for range 12 {
+		w.trade(t, 3)
+		w.await(t, st)
+	}
+	stop()
+	if m.done.Load() < 5 {
+		t.Errorf("only %d answers were spoiled: the test shows little", m.done.Load())
+	}
+	db, err := sql.Open("sqlite", strings.TrimPrefix(dsn, "sqlite:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	var taken int
+	if err := db.QueryRowContext(t.Context(), "SELECT lease_epoch FROM chains").Scan(&taken); err != nil {
+		t.Fatal(err)
+	}
+	if taken != 1 {
+		t.Errorf("the lease was taken %d times, want 1", taken)
 	}
 	w.compare(t, st, honest)
 }

@@ -41,17 +41,21 @@ func (ix *Indexer) headPace() time.Duration {
 	return min(max(time.Duration(ix.cfg.BlockTime), time.Second), longestWait)
 }
 
+// silence is for how long no node may answer before the chain counts as silent.
+func (ix *Indexer) silence() time.Duration {
+	return silentBlocks * max(time.Duration(ix.cfg.BlockTime), ix.headPace())
+}
+
 // hear takes in what a node announced. The database is told at the pace of the head, between commits, so that whoever serves it knows
 // of blocks that aren't indexed yet and that a node still answers on a chain that makes none.
 func (ix *Indexer) hear(ctx context.Context, l *store.Lease, head evm.Head) error {
 	now, pace := ix.o.Now(), ix.headPace()
-	silent := silentBlocks * max(time.Duration(ix.cfg.BlockTime), pace)
 	h := &ix.heard
 	h.mu.Lock()
 	h.readAt = now
 	h.head = store.HeadStatus{
 		Number: head.Number, Time: head.Time, Safe: head.Safe, Final: head.Final, FinalTime: head.FinalTime,
-		SilentFrom: now.Add(silent).Unix() + 1,
+		SilentFrom: now.Add(ix.silence()).Unix() + 1,
 	}
 	due := now.Sub(h.toldAt) >= pace
 	if due {

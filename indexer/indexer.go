@@ -46,7 +46,7 @@ type source interface {
 	Header(ctx context.Context, number uint64) (evm.Header, error)
 	Headers(ctx context.Context, parent market.Header, first, last uint64) ([]evm.Header, error)
 	AnyHas(ctx context.Context, block market.Header) bool
-	Block(ctx context.Context, h evm.Header) (evm.BlockRead, error)
+	Blocks(ctx context.Context, headers []evm.Header) iter.Seq2[evm.BlockRead, error]
 	Agree(ctx context.Context, h evm.Header, r *evm.BlockRead) (changed bool, err error)
 	LogsHash(r *evm.BlockRead) []byte
 	Recall(logsHash []byte) (r evm.BlockRead, ok bool)
@@ -108,8 +108,15 @@ type Indexer struct {
 
 	lease *store.Lease
 	state *derive.State
+	// unwritten says that the state has taken in what isn't committed.
+	unwritten bool
 	// progressed is set by each commit: what fails after one starts with a short pause again.
 	progressed bool
+	// running says that the database has the chain as running, as far as this session knows.
+	running bool
+	outage  outage
+	// near says that this session has been near the head.
+	near bool
 	// settled is set once this run is at the head, or has a reason not to be.
 	settled atomic.Bool
 	// head is what the nodes announced when the loop read it last, heard what they announced last, whoever read it.
@@ -266,7 +273,7 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 	for _, run := range []func(context.Context, *store.Lease){ix.holders.run, ix.describe, ix.sweep.run, ix.watchHead} {
 		beside.Go(func() { run(ctx, ix.lease) })
 	}
-	err = ix.index(ctx)
+	err = ix.index(evm.WithBeat(ctx, ix.pulse.beat))
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -333,30 +340,17 @@ func (ix *Indexer) index(ctx context.Context) error {
 		return err
 	}
 	heads := ix.source.Heads(ctx)
-	running := false
+	ix.running, ix.near, ix.outage = false, false, outage{}
 	for {
 		ix.pulse.beat()
-		if err := ix.readHead(ctx); err != nil {
+		caughtUp, err := ix.turn(ctx)
+		switch {
+		case err == nil:
+			ix.outage = outage{}
+		case ctx.Err() != nil, !errors.Is(err, evm.ErrUnanswered), errors.Is(err, evm.ErrWrongChain):
 			return err
-		}
-		if err := ix.begin(ctx); err != nil {
-			return err
-		}
-		caughtUp, err := ix.catchUp(ctx)
-		if err != nil {
-			return err
-		}
-		if err := ix.prune(ctx); err != nil {
-			return err
-		}
-		if caughtUp {
-			ix.account.phase(chainconfig.PhaseFollowing, "")
-		}
-		if caughtUp && !running {
-			running = true
-			ix.settled.Store(true)
-			err := ix.untilWritten(ctx, func() error { return ix.store.SetState(ctx, ix.lease, store.ChainRunning, "") })
-			if err != nil {
+		default:
+			if err := ix.unanswered(ctx, err); err != nil {
 				return err
 			}
 		}
@@ -364,6 +358,36 @@ func (ix *Indexer) index(ctx context.Context) error {
 			return ctx.Err()
 		}
 	}
+}
+
+// turn reads the head and goes on towards it; it reports whether nothing is left to do.
+func (ix *Indexer) turn(ctx context.Context) (caughtUp bool, err error) {
+	if err := ix.readHead(ctx); err != nil {
+		return false, err
+	}
+	if err := ix.begin(ctx); err != nil {
+		return false, err
+	}
+	if caughtUp, err = ix.catchUp(ctx); err != nil {
+		return false, err
+	}
+	if err := ix.prune(ctx); err != nil {
+		return false, err
+	}
+	if !caughtUp {
+		return false, nil
+	}
+	ix.account.phase(chainconfig.PhaseFollowing, "")
+	if ix.running {
+		return true, nil
+	}
+	err = ix.untilWritten(ctx, func() error { return ix.store.SetState(ctx, ix.lease, store.ChainRunning, "") })
+	if err != nil {
+		return false, err
+	}
+	ix.running = true
+	ix.settled.Store(true)
+	return true, nil
 }
 
 // awaitHead waits for the next block: until a node announces it, or for a block's time, at most a second. While
@@ -389,22 +413,11 @@ func (ix *Indexer) awaitHead(ctx context.Context, heads <-chan struct{}) bool {
 func (ix *Indexer) readHead(ctx context.Context) error {
 	head, err := ix.source.Head(ctx)
 	if err != nil {
-		ix.degraded(ctx, err)
 		return err
 	}
 	ix.head = head
 	ix.holders.see(head.Number, head.Final)
 	return ix.hear(ctx, ix.lease, head)
-}
-
-// degraded records that the chain's nodes fail, if the database can be told.
-func (ix *Indexer) degraded(ctx context.Context, why error) {
-	if ctx.Err() != nil {
-		return
-	}
-	if err := ix.store.SetState(ctx, ix.lease, store.ChainDegraded, why.Error()); err != nil {
-		ix.log.WarnContext(ctx, "state not recorded", "err", err.Error())
-	}
 }
 
 // resume loads where the chain was left.
@@ -424,7 +437,7 @@ func (ix *Indexer) resume(ctx context.Context) error {
 		return err
 	}
 	b.Last = status.Last
-	ix.state = derive.NewState(b)
+	ix.state, ix.unwritten = derive.NewState(b), false
 	if err := ix.recallRecounts(ctx); err != nil {
 		return err
 	}
@@ -459,15 +472,17 @@ func (ix *Indexer) catchUp(ctx context.Context) (bool, error) {
 	if last.Hash.IsZero() {
 		next = 0
 	}
-	if past := ix.head.Number; past > ix.cfg.ReorgBlocks && next <= past-ix.cfg.ReorgBlocks {
+	if sure := ix.head.Number - min(ix.head.Number, ix.cfg.ReorgBlocks); sure > 0 && next <= sure && (!ix.near || ix.isFar(next, sure)) {
+		ix.near = true
 		// Nothing checks the parents of blocks this far back, so the one to build on is checked here.
 		if lost, err := ix.lost(ctx, last); err != nil {
 			return false, err
 		} else if lost {
 			return false, ix.rewind(ctx)
 		}
-		return false, ix.backfill(ctx, next, past-ix.cfg.ReorgBlocks)
+		return false, ix.backfill(ctx, next, sure)
 	}
+	ix.near = true
 	if ix.head.Number < last.Number {
 		return true, ix.belowCursor(ctx)
 	}
@@ -479,6 +494,12 @@ func (ix *Indexer) catchUp(ctx context.Context) (bool, error) {
 		return true, nil
 	}
 	return false, ix.follow(ctx, next)
+}
+
+// isFar reports whether so many blocks are left up to one that no reorg reaches that reading them as the past is worth its requests: on a fast
+// chain others are made meanwhile, and reading a few as the past again and again never comes to the head.
+func (ix *Indexer) isFar(next, sure uint64) bool {
+	return sure-next >= max(ix.cfg.ReorgBlocks, headersAtOnce)
 }
 
 // backfill reads blocks that no reorg reaches, many per commit.
@@ -498,7 +519,6 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 	for batch, err := range ix.source.Backfill(ctx, ix.state.Last(), first, last) {
 		ix.pulse.beat()
 		if err != nil {
-			ix.degraded(ctx, err)
 			return err
 		}
 		for i := range batch.Blocks {
@@ -524,19 +544,19 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 func (ix *Indexer) follow(ctx context.Context, next uint64) error {
 	headers, err := ix.headers(ctx, next)
 	if err != nil {
-		ix.degraded(ctx, err)
 		return err
 	}
-	for _, h := range headers {
-		if last := ix.state.Last(); !last.Hash.IsZero() && h.Parent != last.Hash {
-			return ix.rewind(ctx)
-		}
+	if last := ix.state.Last(); !last.Hash.IsZero() && headers[0].Parent != last.Hash {
+		return ix.rewind(ctx)
+	}
+	i := 0
+	for b, err := range ix.source.Blocks(ctx, headers) {
 		ix.pulse.beat()
-		b, err := ix.source.Block(ctx, h)
 		if err != nil {
-			ix.degraded(ctx, err)
 			return err
 		}
+		h := headers[i]
+		i++
 		if err := ix.commitHead(ctx, h, &b); err != nil {
 			return err
 		}

@@ -16,7 +16,6 @@ func (ix *Indexer) lost(ctx context.Context, last market.Header) (bool, error) {
 	}
 	h, err := ix.source.Header(ctx, last.Number)
 	if err != nil {
-		ix.degraded(ctx, err)
 		return false, err
 	}
 	return h.Hash != last.Hash, nil

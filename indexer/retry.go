@@ -2,10 +2,11 @@ package indexer
 
 import (
 	"context"
+	"math/rand/v2"
 	"time"
 )
 
-// retryPause grows from failure to failure.
+// retryPause grows from failure to failure. Chance makes it up to a quarter shorter or longer: what failed together isn't tried again together.
 type retryPause struct{ pause time.Duration }
 
 const (
@@ -15,7 +16,7 @@ const (
 
 func (p *retryPause) next() time.Duration {
 	p.pause = min(max(2*p.pause, shortestRetry), longestRetry)
-	return p.pause
+	return p.pause*3/4 + rand.N(p.pause/2) //nolint:gosec // no secret
 }
 
 // ended reports whether ctx is over. That is how a program is stopped, not a failure.

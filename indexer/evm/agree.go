@@ -165,7 +165,7 @@ func (s *Source) Agree(ctx context.Context, h Header, r *BlockRead) (changed boo
 // vote asks the endpoints, the one that the block was read from only if it is asked again, and adds what they say to the votes. Found is the
 // vote that two of them gave; nil when there is none.
 func (s *Source) vote(ctx context.Context, h Header, r *BlockRead, votes *[]answer[market.Block], again bool) (found *answer[market.Block], err error) {
-	reading := s.blockReading(h)
+	reading := s.blockReading(h, false)
 	for _, e := range s.pool.candidates(nil) {
 		if e == r.answer.by && !again {
 			continue // it has just been asked

@@ -122,7 +122,7 @@ func (s *Source) askElsewhere(ctx context.Context, first *endpoint, block any, d
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("chain %s: no endpoint answers: %s: %w", s.pool.chain, first.name, err)
+		return fmt.Errorf("chain %s: %w: %s: %w", s.pool.chain, ErrUnanswered, first.name, err)
 	}
 	return nil
 }

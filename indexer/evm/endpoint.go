@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/url"
 	"os"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
 const (
@@ -39,6 +41,7 @@ type endpoint struct {
 	name   string
 	weight int
 	perDay int64
+	pace   *pace
 	now    func() time.Time
 	// observe is told of every request; it may be nil.
 	observe func(endpoint string, calls int, err error)
@@ -64,6 +67,9 @@ type endpoint struct {
 // ErrWrongChain means that an endpoint serves another chain than the declared one.
 var ErrWrongChain = errors.New("the endpoint serves another chain")
 
+// ErrUnanswered means that no endpoint answers a question. It may be asked again: what the index holds stays good.
+var ErrUnanswered = errors.New("no endpoint answers")
+
 // errBudget means that an endpoint's requests of the day are spent.
 var errBudget = errors.New("the endpoint's requests per day are spent")
 
@@ -73,6 +79,7 @@ func EndpointName(i int) string { return "endpoint " + strconv.Itoa(i+1) }
 func newEndpoint(i int, e chainconfig.Endpoint, reads *inFlight) (*endpoint, error) {
 	out := &endpoint{
 		name: EndpointName(i), weight: max(e.Weight, 1), perDay: e.RequestsPerDay, rangeLen: firstRange,
+		pace: newPace(e.RequestsPerSecond),
 	}
 	out.http, out.reads = newHTTPClient(), reads
 	switch {
@@ -124,7 +131,7 @@ func (e *endpoint) doWithin(ctx context.Context, most int64, reqs ...*request) e
 		n := min(len(reqs), e.batchLength())
 		err := e.send(ctx, most, reqs[:n]...)
 		if n > 1 && tooManyCalls(err) {
-			e.shorten(n / 2)
+			e.shorten(fewerCalls(err, n))
 			continue
 		}
 		if err != nil {
@@ -138,14 +145,28 @@ func (e *endpoint) doWithin(ctx context.Context, most int64, reqs ...*request) e
 // tooManyCalls reports whether a node refused a batch for its number of calls. What a contract answers can't bring that about.
 func tooManyCalls(err error) bool {
 	refused, ok := errors.AsType[batchError](err)
-	return ok && faultOf(refused.RPCError) == faultSize && strings.Contains(strings.ToLower(refused.Message), "batch")
+	return ok && strings.Contains(strings.ToLower(refused.Message), "batch") && !rateRefused(err)
 }
+
+// fewerCalls is how many calls to send instead of a batch of n: as many as the refusal says, or half.
+func fewerCalls(err error, n int) int {
+	refused, _ := errors.AsType[batchError](err)
+	for _, digits := range wholeNumber.FindAllString(refused.Message, -1) {
+		if allowed, err := strconv.Atoi(digits); err == nil && allowed > 1 && allowed < n {
+			return allowed
+		}
+	}
+	return n / 2
+}
+
+var wholeNumber = regexp.MustCompile(`\b\d+\b`)
 
 // batchLength is how many calls the endpoint takes at once, as far as it is known.
 func (e *endpoint) batchLength() int {
+	paced := cmp.Or(e.pace.atOnce(), callsAtOnce)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return cmp.Or(e.batchLen, callsAtOnce)
+	return min(cmp.Or(e.batchLen, callsAtOnce), paced)
 }
 
 func (e *endpoint) shorten(batch int) {
@@ -156,7 +177,7 @@ func (e *endpoint) shorten(batch int) {
 
 // send sends one batch.
 func (e *endpoint) send(ctx context.Context, most int64, reqs ...*request) error {
-	if err := e.take(len(reqs)); err != nil {
+	if err := e.take(ctx, len(reqs)); err != nil {
 		return err
 	}
 	err := e.client.do(ctx, most, reqs...)
@@ -170,8 +191,16 @@ func (e *endpoint) sent(calls int, err error) {
 	}
 }
 
-// take reserves n calls of the day's budget.
-func (e *endpoint) take(n int) error {
+// take reserves n calls of the day's budget, and waits until the endpoint's pace allows them.
+func (e *endpoint) take(ctx context.Context, n int) error {
+	if err := e.reserve(n); err != nil {
+		return err
+	}
+	beat(ctx)
+	return e.pace.wait(ctx, n, e.now())
+}
+
+func (e *endpoint) reserve(n int) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if day := e.now().Unix() / 86400; day != e.day {
@@ -246,8 +275,19 @@ func (p *endpoints) try(ctx context.Context, call func(context.Context, *endpoin
 	return p.tryOf(ctx, p.candidates(nil), call)
 }
 
-// tryOf is try for a list of endpoints, in its order.
-func (p *endpoints) tryOf(ctx context.Context, list []*endpoint, call func(context.Context, *endpoint) error) error {
+// tryOf is try for a list of endpoints, in its order. Where one of them refuses for its rate and none answers, they are asked again in a while.
+func (p *endpoints) tryOf(ctx context.Context, list []*endpoint, call func(context.Context, *endpoint) error) (err error) {
+	for round := 1; ; round++ {
+		if err = p.tryOnce(ctx, list, call); err == nil || !rateRefused(err) || round == refusedRounds {
+			return err
+		}
+		if !wait.For(ctx, untilReady(list, p.now())) {
+			return ctx.Err()
+		}
+	}
+}
+
+func (p *endpoints) tryOnce(ctx context.Context, list []*endpoint, call func(context.Context, *endpoint) error) error {
 	var errs []error
 	for _, e := range list {
 		err := p.on(ctx, e, call)
@@ -262,7 +302,7 @@ func (p *endpoints) tryOf(ctx context.Context, list []*endpoint, call func(conte
 	if len(errs) == 0 {
 		return fmt.Errorf("chain %s: no endpoint is left to ask", p.chain)
 	}
-	return fmt.Errorf("chain %s: no endpoint answers: %w", p.chain, errors.Join(errs...))
+	return fmt.Errorf("chain %s: %w: %w", p.chain, ErrUnanswered, errors.Join(errs...))
 }
 
 // on runs call on one endpoint and remembers how it went.
@@ -292,7 +332,11 @@ func (p *endpoints) on(ctx context.Context, e *endpoint, call func(context.Conte
 		errors.Is(err, errRepeatedIndex), isDenied:
 		e.worked() // what it doesn't have, or doesn't keep, is no fault; what its logs are worth is judged elsewhere
 	case ctx.Err() == nil:
-		pause, first := e.failed(p.now())
+		fails := e.failed
+		if rateRefused(err) {
+			fails = e.refused
+		}
+		pause, first := fails(p.now())
 		level := slog.LevelDebug
 		if first {
 			level = slog.LevelWarn

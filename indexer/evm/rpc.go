@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/http"
 	"strconv"
+	"sync/atomic"
 	"time"
 )
 
@@ -55,6 +56,8 @@ type client struct {
 	http  *http.Client
 	url   func() (string, error)
 	reads *inFlight
+	// retryAfter is the header of that name of the node's last refusal, if it had one.
+	retryAfter atomic.Pointer[string]
 }
 
 func newHTTPClient() *http.Client {
@@ -110,7 +113,10 @@ func (c *client) post(ctx context.Context, body []byte, most int64) (_ *reply, e
 	case err != nil:
 		return nil, fmt.Errorf("read the node's answer: %w", withoutURL(u, err))
 	}
-	if res.StatusCode != http.StatusOK && (len(out.raw) == 0 || out.raw[0] != '{') {
+	if text := res.Header.Get("Retry-After"); text != "" && res.StatusCode != http.StatusOK {
+		c.retryAfter.Store(&text)
+	}
+	if res.StatusCode != http.StatusOK && (len(out.raw) == 0 || out.raw[0] != '{' && out.raw[0] != '[') {
 		return nil, httpStatusError{res.StatusCode}
 	}
 	return out, nil

@@ -136,7 +136,7 @@ func (s *Source) Ask(ctx context.Context, at BlockRef, questions []*Question) er
 	case incapable > 0 && len(errs) == 0:
 		errs = append(errs, ErrNoOverride)
 	}
-	return fmt.Errorf("chain %s: no endpoint answers: %w", s.pool.chain, errors.Join(errs...))
+	return fmt.Errorf("chain %s: %w: %w", s.pool.chain, ErrUnanswered, errors.Join(errs...))
 }
 
 // doubt forgets that an endpoint simulates once it answered as if it had no overrides: the next simulation probes it again.

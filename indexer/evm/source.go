@@ -180,7 +180,7 @@ func (e *endpoint) logsWithin(ctx context.Context, params []any, most int64) ([]
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode the request: %w", err)
 	}
-	if err := e.take(1); err != nil {
+	if err := e.take(ctx, 1); err != nil {
 		return nil, nil, err
 	}
 	got, err := e.post(ctx, body, most)
@@ -203,11 +203,16 @@ func (e *endpoint) logsWithin(ctx context.Context, params []any, most int64) ([]
 // Block reads the logs of one block by its hash and decodes them. Every log must name that hash, and be one that the header
 // allows. That there are none is believed by the rules of empty.go.
 func (s *Source) Block(ctx context.Context, h Header) (BlockRead, error) {
-	a, err := readLogs(ctx, s, h.Number, s.blockReading(h))
+	return s.readBlock(ctx, h, false)
+}
+
+// readBlock is Block. Ahead of its turn a block is only read if its answer isn't longer than others may be: one at a time may.
+func (s *Source) readBlock(ctx context.Context, h Header, ahead bool) (BlockRead, error) {
+	a, err := readLogs(ctx, s, h.Number, s.blockReading(h, ahead))
 	return BlockRead{Block: a.found, Agreed: a.agreed, answer: a}, err
 }
 
-func (s *Source) blockReading(h Header) *logReading[market.Block] {
+func (s *Source) blockReading(h Header, ahead bool) *logReading[market.Block] {
 	byHash := filter(map[string]any{"blockHash": h.Hash.String()}, s.topics)
 	byNumber := filter(map[string]any{"fromBlock": hexQuantity(h.Number), "toBlock": hexQuantity(h.Number)}, s.topics)
 	return &logReading[market.Block]{
@@ -218,15 +223,18 @@ func (s *Source) blockReading(h Header) *logReading[market.Block] {
 			if a.byNumber {
 				params = byNumber
 			}
-			return s.blockOn(ctx, e, &h, params, a)
+			return s.blockOn(ctx, e, &h, params, a, ahead)
 		},
 	}
 }
 
 // blockOn asks an endpoint for a block's logs.
-func (s *Source) blockOn(ctx context.Context, e *endpoint, h *Header, params []any, a asking) (answer[market.Block], error) {
+func (s *Source) blockOn(ctx context.Context, e *endpoint, h *Header, params []any, a asking, ahead bool) (answer[market.Block], error) {
 	out := answer[market.Block]{upTo: h.Number}
-	logs, got, err := e.logs(ctx, params, true)
+	logs, got, err := e.logs(ctx, params, !ahead)
+	if ahead && errors.Is(err, errTooLong) {
+		return out, &rangeError{err: err} // not the endpoint's fault
+	}
 	if err != nil {
 		return out, err
 	}

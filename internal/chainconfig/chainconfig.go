@@ -99,6 +99,8 @@ type Endpoint struct {
 	URLFile string `json:"url_file,omitempty"`
 	// Weight is the share of requests among healthy endpoints.
 	Weight int `json:"weight"`
+	// RequestsPerSecond is how many calls a second may have; 0 is not known.
+	RequestsPerSecond int64 `json:"requests_per_second,omitempty"`
 	// RequestsPerDay is a hard cap; 0 is none.
 	RequestsPerDay int64 `json:"requests_per_day,omitempty"`
 }

@@ -37,8 +37,9 @@ func resolveEndpoints(r *report, s *v1alpha1.ChainSpec, secretDir string) []chai
 		at := fmt.Sprintf("%s[%d]", path, i)
 		e := &list[i]
 		endpoint := chainconfig.Endpoint{
-			Weight:         int(r.integer(at+".weight", widen(e.Weight), 1, 1000, int64(v1alpha1.DefaultWeight))),
-			RequestsPerDay: r.integer(at+".requestsPerDay", e.RequestsPerDay, 1, 10_000_000_000, 0),
+			Weight:            int(r.integer(at+".weight", widen(e.Weight), 1, 1000, int64(v1alpha1.DefaultWeight))),
+			RequestsPerSecond: r.integer(at+".requestsPerSecond", e.RequestsPerSecond, 1, 100_000, 0),
+			RequestsPerDay:    r.integer(at+".requestsPerDay", e.RequestsPerDay, 1, 10_000_000_000, 0),
 		}
 		switch {
 		case (e.URL == "") == (e.URLFrom == nil):

@@ -66,7 +66,7 @@ func TestChainGivesEveryField(t *testing.T) {
 				Hooks: []string{"0x33128a8fc17869897dce68ed026d694621f6fdfd"},
 			},
 		},
-		Endpoints: []chainconfig.Endpoint{{URL: "https://node.example/rpc", Weight: 3, RequestsPerDay: 100_000}},
+		Endpoints: []chainconfig.Endpoint{{URL: "https://node.example/rpc", Weight: 3, RequestsPerSecond: 50, RequestsPerDay: 100_000}},
 		Start:     chainconfig.Start{Block: 17},
 		Tracking:  chainconfig.Tracking{MinLiquidityUSD: 500.5, Holders: chainconfig.HoldersAll},
 		Retention: chainconfig.Retention{

@@ -364,6 +364,12 @@ type Endpoint struct {
 	// +kubebuilder:validation:Maximum=1000
 	// +optional
 	Weight *int32 `json:"weight,omitempty"`
+	// RequestsPerSecond is how many calls the node takes in a second; each call of a batch counts. Left out it is learnt from the node's refusals.
+	//
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000
+	// +optional
+	RequestsPerSecond *int64 `json:"requestsPerSecond,omitempty"`
 	// RequestsPerDay is a hard cap, counted in calls per UTC day. Left out there is none.
 	//
 	// +kubebuilder:validation:Minimum=1

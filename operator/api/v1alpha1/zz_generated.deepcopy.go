@@ -189,6 +189,11 @@ func (in *Endpoint) DeepCopyInto(out *Endpoint) {
 		*out = new(int32)
 		**out = **in
 	}
+	if in.RequestsPerSecond != nil {
+		in, out := &in.RequestsPerSecond, &out.RequestsPerSecond
+		*out = new(int64)
+		**out = **in
+	}
 	if in.RequestsPerDay != nil {
 		in, out := &in.RequestsPerDay, &out.RequestsPerDay
 		*out = new(int64)

@@ -177,6 +177,8 @@ func Chains() []Refused {
 			server("spec.rpc.endpoints[0].urlFrom.secretKeyRef.name in body " + matchObject),
 		edit("weight 0", `weight: 3`, `weight: 0`, "spec.rpc.endpoints[0].weight: is 0", "allowed: 1 to 1000").
 			server("spec.rpc.endpoints[0].weight in body should be greater than or equal to 1"),
+		edit("pace of nothing", `requestsPerSecond: 50`, `requestsPerSecond: 0`, "spec.rpc.endpoints[0].requestsPerSecond: is 0", "allowed: 1 to 100000").
+			server("spec.rpc.endpoints[0].requestsPerSecond in body should be greater than or equal to 1"),
 		edit("budget of nothing", `requestsPerDay: 100000`, `requestsPerDay: 0`, "spec.rpc.endpoints[0].requestsPerDay: is 0", "allowed: 1 to").
 			server("spec.rpc.endpoints[0].requestsPerDay in body should be greater than or equal to 1"),
 		{

@@ -44,6 +44,7 @@ spec:
     endpoints:
     - url: https://node.example/rpc
       weight: 3
+      requestsPerSecond: 50
       requestsPerDay: 100000
   start: {block: 17}
   tracking: {minLiquidityUSD: "500.5", holders: All}

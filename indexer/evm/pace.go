@@ -1,0 +1,193 @@
+package evm
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"golang.org/x/time/rate"
+
+	"github.com/boardwalkhq/boardwalk/internal/wait"
+)
+
+const (
+	// slowest is the least number of calls per second that a pace falls to, unpaced the number from which on there is none.
+	slowest, unpaced = 1, 1000
+	// hurryPause is the time without a refusal after which a learnt pace becomes a tenth faster.
+	hurryPause = 5 * time.Second
+	// refusalPause is the pause after a refusal that names none, longestRefusal the longest that one may name.
+	refusalPause, longestRefusal = time.Second, time.Minute
+	// refusedRounds is how often all endpoints are asked before a question that they refuse for their rates counts as unanswered.
+	refusedRounds = 3
+)
+
+// pace spreads the calls to an endpoint over time. What it allows per second is declared, or learnt from refusals: a provider counts each call
+// of a batch, and has limits that it tells nobody before they are exceeded.
+type pace struct {
+	declared float64 // 0 if nothing is
+
+	mu      sync.Mutex
+	limiter *rate.Limiter
+	changed time.Time // when the pace was set last
+	// sent are the calls of the second that began at since, before those of the second before it.
+	since        time.Time
+	sent, before float64
+}
+
+func newPace(declared int64) *pace {
+	p := &pace{declared: float64(declared), limiter: rate.NewLimiter(rate.Inf, 1)}
+	if declared > 0 {
+		p.set(p.declared)
+	}
+	return p
+}
+
+// set has the endpoint asked so often. At most as many calls as a second has are sent at once.
+func (p *pace) set(perSecond float64) {
+	p.limiter.SetLimit(rate.Limit(perSecond))
+	p.limiter.SetBurst(max(int(perSecond), 1))
+}
+
+// limit is how many calls a second may have; 0 if any number.
+func (p *pace) limit() float64 {
+	if l := p.limiter.Limit(); l != rate.Inf {
+		return float64(l)
+	}
+	return 0
+}
+
+// atOnce is the most calls that may be sent at once; 0 if any number.
+func (p *pace) atOnce() int {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.limit() == 0 {
+		return 0
+	}
+	return p.limiter.Burst()
+}
+
+// wait waits until n calls may be sent.
+func (p *pace) wait(ctx context.Context, n int, now time.Time) error {
+	p.mu.Lock()
+	if elapsed := now.Sub(p.since); elapsed < 0 || elapsed >= time.Second {
+		if p.before = p.sent; elapsed >= 2*time.Second {
+			p.before = 0
+		}
+		p.sent, p.since = 0, now
+	}
+	p.sent += float64(n)
+	p.hurry(now)
+	p.mu.Unlock()
+	for n > 0 {
+		part := n
+		if p.limiter.Limit() != rate.Inf {
+			part = min(n, p.limiter.Burst())
+		}
+		if err := p.limiter.WaitN(ctx, part); err != nil {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if !wait.For(ctx, refusalPause) { // the pace was lowered meanwhile, or ctx would end before
+				return ctx.Err()
+			}
+			continue
+		}
+		n -= part
+	}
+	return nil
+}
+
+// hurry makes a learnt pace faster where nothing was refused for a while.
+func (p *pace) hurry(now time.Time) {
+	limit := p.limit()
+	if limit == 0 || limit == p.declared || now.Sub(p.changed) < hurryPause && !now.Before(p.changed) {
+		return
+	}
+	p.changed = now
+	switch limit *= 1.1; {
+	case p.declared > 0:
+		p.set(min(limit, p.declared))
+	case limit >= unpaced:
+		p.limiter.SetLimit(rate.Inf)
+	default:
+		p.set(limit)
+	}
+}
+
+// refused halves the pace. Refusals of what was under way together count once.
+func (p *pace) refused(now time.Time) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	limit := p.limit()
+	if limit > 0 && now.Sub(p.changed) < refusalPause && !now.Before(p.changed) {
+		return
+	}
+	if limit == 0 {
+		limit = max(p.sent, p.before)
+	}
+	p.changed = now
+	p.set(max(limit/2, slowest))
+}
+
+// rateRefused reports whether a node refused a request because it is asked too often. A contract's words aren't a node's.
+func rateRefused(err error) bool {
+	var narrow *rangeError
+	var status httpStatusError
+	if rpc, ok := errors.AsType[*RPCError](err); ok && !errors.As(err, &narrow) {
+		return faultOf(rpc) == faultNode && (rpc.Code == tooManyRequests || askedTooOften.MatchString(rpc.Message))
+	}
+	return errors.As(err, &status) && status.code == http.StatusTooManyRequests
+}
+
+// pauseOf reads a Retry-After header (RFC 9110, section 10.2.3): how long not to ask.
+func pauseOf(text string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
+		return min(time.Duration(seconds)*time.Second, longestRefusal)
+	}
+	if at, err := http.ParseTime(text); err == nil {
+		return min(max(at.Sub(now), 0), longestRefusal)
+	}
+	return refusalPause
+}
+
+// refused leaves an endpoint that is asked too often aside, and asks it less often from then on. First says that it was well before.
+func (e *endpoint) refused(now time.Time) (pause time.Duration, first bool) {
+	e.pace.refused(now)
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	pause = refusalPause
+	if text := e.retryAfter.Swap(nil); text != nil {
+		pause = pauseOf(*text, now)
+	}
+	first = e.pause == 0
+	e.pause = max(e.pause, firstPause)
+	e.until = now.Add(pause)
+	return pause, first
+}
+
+// untilReady is how long a list's endpoints are left aside that are so the shortest.
+func untilReady(list []*endpoint, now time.Time) time.Duration {
+	shortest := longestRefusal
+	for _, e := range list {
+		e.mu.Lock()
+		shortest = min(shortest, max(e.until.Sub(now), 0))
+		e.mu.Unlock()
+	}
+	return shortest
+}
+
+type beatKey struct{}
+
+// WithBeat has beat called for each request that is made on behalf of a loop: at a slow pace a question of many calls takes minutes.
+func WithBeat(ctx context.Context, beat func()) context.Context {
+	return context.WithValue(ctx, beatKey{}, beat)
+}
+
+func beat(ctx context.Context) {
+	if beat, ok := ctx.Value(beatKey{}).(func()); ok {
+		beat()
+	}
+}

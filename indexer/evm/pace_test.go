@@ -1,0 +1,166 @@
+package evm
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// TestPace holds what a pace allows against what was declared and refused.
+func TestPace(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	p := newPace(0)
+	if got := p.atOnce(); got != 0 {
+		t.Errorf("an endpoint that refused nothing has %d calls at once, want any number", got)
+	}
+	wait := func(n int) {
+		t.Helper()
+		if err := p.wait(t.Context(), n, now); err != nil {
+			t.Fatal(err)
+		}
+	}
+	refuse := func(want float64) {
+		t.Helper()
+		if p.refused(now); p.limit() != want {
+			t.Errorf("after a refusal it has %g calls a second, want %g", p.limit(), want)
+		}
+	}
+	wait(60)
+	wait(20)
+	refuse(40) // half of the 80 that were refused
+	refuse(40) // the same moment's
+	now = now.Add(refusalPause)
+	refuse(20)
+	now = now.Add(hurryPause - 1)
+	wait(1)
+	if p.limit() != 20 {
+		t.Errorf("%g calls a second, want 20 still", p.limit())
+	}
+	now = now.Add(1)
+	wait(1)
+	if got := p.limit(); got < 21.9 || got > 22.1 || p.atOnce() != 22 {
+		t.Errorf("%g calls a second, %d at once, want 22", got, p.atOnce())
+	}
+	now = now.Add(-time.Hour) // a clock that is set back holds nothing up
+	wait(1)
+	if got := p.limit(); got < 24 {
+		t.Errorf("%g calls a second, want 24.2", got)
+	}
+	for range 10 {
+		now = now.Add(refusalPause)
+		p.refused(now)
+	}
+	if p.limit() != slowest || p.atOnce() != 1 {
+		t.Errorf("%g calls a second, %d at once, want %d", p.limit(), p.atOnce(), slowest)
+	}
+
+	p = newPace(50)
+	if p.limit() != 50 || p.atOnce() != 50 {
+		t.Errorf("declared are 50, it has %g", p.limit())
+	}
+	refuse(25)
+	for range 100 {
+		now = now.Add(hurryPause)
+		wait(1)
+	}
+	if p.limit() != 50 {
+		t.Errorf("declared are 50, it came to %g", p.limit())
+	}
+
+	p = newPace(0)
+	wait(1900)
+	refuse(950)
+	now = now.Add(hurryPause)
+	wait(1)
+	if p.atOnce() != 0 {
+		t.Errorf("it came to %d calls at once, want any number", p.atOnce())
+	}
+}
+
+func TestPauseOf(t *testing.T) {
+	t.Parallel()
+	now := time.Unix(1_700_000_000, 0)
+	for text, want := range map[string]time.Duration{
+		"0": 0, "7": 7 * time.Second, "61": time.Minute, "99999999999": time.Second, "-1": time.Second, "soon": time.Second,
+		now.Add(9 * time.Second).UTC().Format(http.TimeFormat): 9 * time.Second,
+		now.Add(-time.Hour).UTC().Format(http.TimeFormat):      0,
+		now.Add(time.Hour).UTC().Format(http.TimeFormat):       time.Minute,
+	} {
+		if got := pauseOf(text, now); got != want {
+			t.Errorf("Retry-After: %s is %s, want %s", text, got, want)
+		}
+	}
+}
+
+func TestRateRefused(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		err  error
+		want bool
+	}{
+		{httpStatusError{http.StatusTooManyRequests}, true},
+		{httpStatusError{http.StatusBadGateway}, false},
+		{&RPCError{Code: 429, Message: "Your app has exceeded its compute units per second capacity"}, true},
+		{&RPCError{Code: -32007, Message: "50/second request limit reached - reduce calls per second"}, true},
+		{&RPCError{Code: -32005, Message: "exceeded project rate limit"}, true},
+		{&RPCError{Code: -32016, Message: "over rate limit"}, true},
+		{batchError{&RPCError{Code: -32016, Message: "over rate limit"}}, true},
+		{&RPCError{Code: 3, Message: "execution reverted: over rate limit"}, false},
+		{&RPCError{Code: -32000, Message: "execution reverted: too many requests"}, false},
+		{&rangeError{err: &RPCError{Code: -32005, Message: "query returned more than 10000 results, rate limit"}}, false},
+		{&RPCError{Code: -32000, Message: "header not found"}, false},
+		{errGarbage, false},
+	} {
+		if got := rateRefused(c.err); got != c.want {
+			t.Errorf("%v: %t, want %t", c.err, got, c.want)
+		}
+	}
+}
+
+// TestARefusalForTheRateIsTriedAgain asks a node that refuses twice.
+func TestARefusalForTheRateIsTriedAgain(t *testing.T) {
+	t.Parallel()
+	for _, refusals := range []int64{refusedRounds - 1, refusedRounds} {
+		t.Run(strconv.FormatInt(refusals, 10), func(t *testing.T) {
+			t.Parallel()
+			var asked atomic.Int64
+			node := newFakeNode(t, func(method string, _ []json.RawMessage) (string, string) {
+				if method == "eth_getBlockByNumber" && asked.Add(1) <= refusals {
+					return "", `{"code":-32005,"message":"exceeded project rate limit"}`
+				}
+				return headerOf(5, true, "5208"), ""
+			})
+			s := sourceOf(t, time.Now, node.URL)
+			h, err := s.Header(t.Context(), 5)
+			if answered := err == nil && h.Number == 5; answered != (refusals < refusedRounds) {
+				t.Errorf("after %d refusals: block %d, %v", refusals, h.Number, err)
+			}
+		})
+	}
+}
+
+// TestFewerCalls tells how many calls a node takes at once from what it says.
+func TestFewerCalls(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]int{
+		"maximum 10 calls in 1 batch": 10, "batch too large": 50, "batch of 100 calls exceeds 20": 20, "batch limit 1000 exceeded": 50,
+		"batch limit exceeded": 50, "Batch size is too large: 100 > 99": 99,
+	} {
+		err := batchError{&RPCError{Code: -32014, Message: text}}
+		if !tooManyCalls(err) {
+			t.Errorf("%q isn't taken for a refusal of the batch", text)
+		}
+		if got := fewerCalls(err, 100); got != want {
+			t.Errorf("%q: %d calls, want %d", text, got, want)
+		}
+	}
+	for _, err := range []error{&RPCError{Message: "maximum 10 calls in 1 batch"}, batchError{&RPCError{Code: 429, Message: "batch rate limit"}}, errGarbage} {
+		if tooManyCalls(err) {
+			t.Errorf("%v is taken for a refusal of the batch", err)
+		}
+	}
+}

@@ -1,0 +1,52 @@
+package indexer
+
+import (
+	"context"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
+)
+
+// outage is a time in which the nodes leave something unanswered that the loop needs.
+type outage struct {
+	since time.Time // zero while they answer
+	told  bool      // the database and the state have it
+	pause retryPause
+}
+
+// unanswered pauses after a turn that the nodes left unanswered. The lease and what is loaded are kept, so that the turn can be made again;
+// an outage of more than a moment is told.
+func (ix *Indexer) unanswered(ctx context.Context, why error) error {
+	o, now := &ix.outage, ix.o.Now()
+	if ix.progressed || o.since.IsZero() {
+		o.since, o.pause, ix.progressed = now, retryPause{}, false
+	}
+	if !o.told && now.Sub(o.since) >= ix.silence() {
+		o.told = true
+		ix.account.phase(chainconfig.PhaseFailing, why.Error())
+		ix.degraded(ctx, why)
+		ix.settled.Store(true)
+	}
+	next := o.pause.next()
+	ix.log.WarnContext(ctx, "indexing interrupted", "err", why.Error(), "retry_in_s", next.Seconds())
+	if !wait.For(ctx, next) {
+		return ctx.Err()
+	}
+	if ix.unwritten {
+		return ix.resume(ctx)
+	}
+	return nil
+}
+
+// degraded records that the chain's nodes fail, if the database can be told.
+func (ix *Indexer) degraded(ctx context.Context, why error) {
+	if ctx.Err() != nil {
+		return
+	}
+	ix.running = false
+	if err := ix.store.SetState(ctx, ix.lease, store.ChainDegraded, why.Error()); err != nil {
+		ix.log.WarnContext(ctx, "state not recorded", "err", err.Error())
+	}
+}
