@@ -56,7 +56,7 @@ func TestClonesFoldOverAllChains(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := st.Rewind(t.Context(), l, 100); err != nil {
+	if _, err := st.Rewind(t.Context(), l, 100); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the clones that are left have heads of their own chain", func() bool {

@@ -254,7 +254,7 @@ func TestBoardFollowsCommits(t *testing.T) {
 				rankAgain(&ahead)
 				return len(numbers(cards(t, c, ""))) == 0 && slices.Equal(boardCard(t, cards(t, c, "sort=new"), 1).GateFails, []string{"trust"})
 			})
-			if err := st.Rewind(t.Context(), l, 100); err != nil {
+			if _, err := st.Rewind(t.Context(), l, 100); err != nil {
 				t.Fatal(err)
 			}
 			eventually(t, "nothing of it is left", func() bool {

@@ -83,7 +83,7 @@ func TestAnswersFollowCommits(t *testing.T) {
 				t.Fatal(err)
 			}
 			eventually(t, "it is found first", func() bool { return place() == 0 })
-			if err := st.Rewind(t.Context(), l, 100); err != nil {
+			if _, err := st.Rewind(t.Context(), l, 100); err != nil {
 				t.Fatal(err)
 			}
 			eventually(t, "nothing of it is left", func() bool {

@@ -197,12 +197,12 @@ func (ix *Indexer) goBefore(ctx context.Context, h evm.Header) error {
 		if k.Hash != h.Parent {
 			continue
 		}
-		if err := ix.untilWritten(ctx, func() error { return ix.store.Rewind(ctx, ix.lease, k.Number) }); err != nil {
+		if err := ix.goBackTo(ctx, k); err != nil {
 			return err
 		}
 		ix.log.WarnContext(ctx, "forged block undone", "block", h.Number)
 		ix.unsure = slices.DeleteFunc(ix.unsure, func(u unsureBlock) bool { return u.header.Number >= h.Number })
-		return ix.resume(ctx)
+		return nil
 	}
 	// Its parent is beyond the undo horizon already.
 	ix.unsure = slices.DeleteFunc(ix.unsure, func(u unsureBlock) bool { return u.header.Number == h.Number })

@@ -432,17 +432,24 @@ func (ix *Indexer) resume(ctx context.Context) error {
 	if err := ix.unfollow(ctx); err != nil {
 		return err
 	}
-	b, err := ix.store.Beginning(ctx, ix.cfg.ID, ix.machine.VenueContracts())
+	b, err := ix.beginning(ctx, status.Last)
 	if err != nil {
 		return err
 	}
-	b.Last = status.Last
 	ix.state, ix.unwritten = derive.NewState(b), false
-	if err := ix.recallRecounts(ctx); err != nil {
-		return err
-	}
 	ix.account.indexed(status.Last)
 	return nil
+}
+
+// beginning reads what a state begins with at the chain's newest indexed block.
+func (ix *Indexer) beginning(ctx context.Context, last market.Header) (market.Beginning, error) {
+	b, err := ix.store.Beginning(ctx, ix.cfg.ID, ix.machine.VenueContracts())
+	if err != nil {
+		return b, err
+	}
+	b.Last = last
+	b.Recounts, err = ix.openRecounts(ctx)
+	return b, err
 }
 
 // begin sets the first block of a chain that was never indexed. It lies beyond the reach of reorgs even where the head was

@@ -62,15 +62,15 @@ func (ix *Indexer) beginRecount(ctx context.Context, until market.Header) (*stor
 	return &r, nil
 }
 
-// recallRecounts takes up the recounts of before this start or this reorg.
-func (ix *Indexer) recallRecounts(ctx context.Context) error {
+// openRecounts are the tokens whose recounts began before this start or this reorg.
+func (ix *Indexer) openRecounts(ctx context.Context) (tokens []market.Address, err error) {
 	jobs, err := ix.store.HolderJobs(ctx, ix.cfg.ID)
 	for i := range jobs {
 		if jobs[i].Recount != store.NoRecount {
-			ix.state.Recount(jobs[i].Token)
+			tokens = append(tokens, jobs[i].Token)
 		}
 	}
-	return err
+	return tokens, err
 }
 
 // endRecounts ends the recounts of tokens that the chain document doesn't ask to follow any more, before anything of them goes on.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -68,12 +69,12 @@ func (ix *Indexer) rewind(ctx context.Context) error {
 		if b.Number == last.Number {
 			return nil // the nodes changed their mind once more
 		}
-		if err := ix.untilWritten(ctx, func() error { return ix.store.Rewind(ctx, ix.lease, b.Number) }); err != nil {
+		if err := ix.goBackTo(ctx, b); err != nil {
 			return err
 		}
 		ix.log.InfoContext(ctx, "reorg undone", "from", last.Number, "to", b.Number, "depth", last.Number-b.Number)
 		ix.o.Metrics.reorg(ix.cfg.ID, last.Number-b.Number)
-		return ix.resume(ctx)
+		return nil
 	}
 	if !differs {
 		err := fmt.Errorf("chain %s: the nodes' head is %d, below every indexed block that could be undone: they are behind",
@@ -90,4 +91,42 @@ func (ix *Indexer) rewind(ctx context.Context) error {
 	return fmt.Errorf("%w: a reorg reaches below block %d, deeper than reorgBlocks (%d) can undo: raise reorgBlocks, "+
 		"delete the rows of chain %s and let it be indexed anew", ErrHalted, last.Number-min(last.Number, ix.cfg.ReorgBlocks),
 		ix.cfg.ReorgBlocks, ix.cfg.ID)
+}
+
+// goBackTo takes every block above one back, in the database and in the state, which forgets the rows that this changes and keeps the others.
+// After a failure the state may be of another block than the database: the error ends the session, and the next one loads the state anew.
+func (ix *Indexer) goBackTo(ctx context.Context, block market.Header) error {
+	var touched market.Touched
+	err := ix.untilWritten(ctx, func() (err error) {
+		touched, err = ix.store.Rewind(ctx, ix.lease, block.Number)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	if ix.cfg.Tracking.Holders != chainconfig.HoldersAll {
+		// A token's row can come back as it was before the chain document ceased to ask for its balances.
+		kept, err := ix.store.AnyUnfollowed(ctx, ix.cfg.ID, touched.Tokens, ix.machine.Majors())
+		if err != nil {
+			return err
+		}
+		if kept {
+			return ix.resume(ctx)
+		}
+	}
+	if err := ix.forget(ctx, block, &touched); err != nil {
+		return err
+	}
+	ix.account.indexed(block)
+	return nil
+}
+
+// forget takes the state back to the newest block that the database has, without what was touched.
+func (ix *Indexer) forget(ctx context.Context, last market.Header, touched *market.Touched) error {
+	b, err := ix.beginning(ctx, last)
+	if err != nil {
+		return err
+	}
+	ix.state.Rewind(b, touched)
+	return nil
 }

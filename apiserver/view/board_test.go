@@ -122,7 +122,7 @@ func replaced[V any](rows map[market.Address]V, changes []market.Change[market.A
 // rewind takes back the blocks after a number.
 func (w *ledger) rewind(chain string, to uint64) {
 	w.t.Helper()
-	if err := w.st.Rewind(w.t.Context(), w.leases[chain], to); err != nil {
+	if _, err := w.st.Rewind(w.t.Context(), w.leases[chain], to); err != nil {
 		w.t.Fatal(err)
 	}
 	w.blocks[chain], w.rows[chain] = to, w.rows[chain][:to+1]

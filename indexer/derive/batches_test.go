@@ -1,6 +1,7 @@
 package derive_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -497,6 +498,7 @@ func TestReorgs(t *testing.T) {
 				continue
 			}
 			depth := rapid.IntRange(1, min(8, i)).Draw(t, "depth")
+			undone := slices.Clone(commits[i-depth:])
 			for range depth {
 				i--
 				x.db.undo(t, &commits[len(commits)-1])
@@ -506,7 +508,11 @@ func TestReorgs(t *testing.T) {
 			if i > 0 {
 				last = blocks[i-1].Header
 			}
-			x.restart(last)
+			if rapid.Bool().Draw(t, "restart") {
+				x.restart(last)
+			} else {
+				x.rewind(t, last, undone)
+			}
 		}
 		if d := straight.db.differences(x.db); len(d) > 0 {
 			t.Fatalf("straight on and after reorgs the rows differ:\n%s", strings.Join(d, "\n"))

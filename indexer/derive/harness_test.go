@@ -6,6 +6,7 @@ import (
 	"maps"
 	"reflect"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
@@ -244,6 +245,17 @@ func newIndexer(t fataler, c *chainconfig.Chain, limit int) *indexer {
 // restart forgets what is cached.
 func (x *indexer) restart(last market.Header) {
 	x.state = derive.NewState(x.db.beginning(x.machine, last))
+}
+
+// rewind goes back to a block, before commits that the database has taken back, and keeps what they didn't touch.
+func (x *indexer) rewind(t fataler, last market.Header, undone []market.Changes) {
+	t.Helper()
+	for i := range undone {
+		x.state.Rewind(x.db.beginning(x.machine, last), derive.TouchedBy(&undone[i]))
+	}
+	if stale := x.state.Stale(x.db.beginning(x.machine, last), x.db.load); len(stale) > 0 {
+		t.Fatalf("what is cached isn't what is in the database:\n%s", strings.Join(stale, "\n"))
+	}
 }
 
 // load is the three loads before a batch.

@@ -45,32 +45,83 @@ type State struct {
 // NewState starts from what is committed.
 func NewState(b market.Beginning) *State {
 	s := &State{
-		last:      b.Last,
-		ownCurves: b.OwnCurves,
 		tokens:    newTable[market.Address](same[market.Token]),
 		pools:     newTable[market.Address](same[market.Pool]),
 		ticks:     newTable[market.Address](func(a, b *market.TickMap) bool { return slices.Equal(*a, *b) }),
 		candles:   newTable[market.CandleKey](same[market.Candle]),
 		balances:  newTable[market.BalanceKey](same[market.Balance]),
-		quotes:    newTable[market.Address](same[market.QuotePrice]),
 		launches:  newTable[market.Address](same[market.Launch]),
 		curves:    newTable[market.Address](same[market.Address]),
 		announced: make(map[market.Address]bool),
 		byBase:    make(map[market.Address][]market.Address),
 		pairs:     make(map[market.Address][]market.Address),
-		pending:   make(map[market.Address]uint64),
 		minutes:   make(map[int64][]market.Address),
-		recounts:  make(map[market.Address]bool),
 	}
+	s.begin(b)
+	return s
+}
+
+// begin takes what is always there.
+func (s *State) begin(b market.Beginning) {
+	s.last, s.ownCurves = b.Last, b.OwnCurves
+	s.pending = make(map[market.Address]uint64, len(b.Pending))
 	for i := range b.Pending {
 		t := &b.Pending[i]
 		s.pending[t.Mint] = t.CandidateSince + referenceBlocks
 		s.tokens.put(t.Mint, t)
 	}
+	s.quotes = newTable[market.Address](same[market.QuotePrice])
 	for i := range b.Quotes {
 		s.quotes.put(b.Quotes[i].Asset, &b.Quotes[i])
 	}
-	return s
+	s.recounts = make(map[market.Address]bool, len(b.Recounts))
+	for _, token := range b.Recounts {
+		s.recounts[token] = true
+	}
+}
+
+// Rewind goes back to an earlier block: rows that something else than a Flush touched are forgotten, and b is what an index at that block
+// begins with. It must not be called between a change and its Flush.
+func (s *State) Rewind(b market.Beginning, touched *market.Touched) {
+	s.tokens.dropAll(touched.Tokens)
+	s.pools.dropAll(touched.Pools)
+	s.ticks.dropAll(touched.Pools) // a pool's tick map goes with it
+	s.ticks.dropAll(touched.Ticks)
+	s.candles.dropAll(touched.Candles)
+	s.balances.dropAll(touched.Balances)
+	s.launches.dropAll(touched.Launches)
+	s.curves.dropAll(touched.Curves)
+	for _, base := range touched.Bases {
+		delete(s.byBase, base)
+	}
+	s.begin(b)
+}
+
+// TouchedBy names the rows that changes touch, for a Rewind before changes that were flushed and are never committed.
+func TouchedBy(c *market.Changes) *market.Touched {
+	t := &market.Touched{
+		Tokens: keysOf(c.Tokens), Pools: keysOf(c.Pools), Ticks: keysOf(c.Ticks), Candles: keysOf(c.Candles), Balances: keysOf(c.Balances),
+		Launches: keysOf(c.Launches),
+	}
+	for i := range c.Pools {
+		if p := c.Pools[i].After; p != nil { // no pool goes
+			t.Bases = append(t.Bases, p.Base)
+		}
+	}
+	for i := range c.Launches {
+		if l := c.Launches[i].After; l != nil && !l.Curve.IsNone() { // nor does a launch
+			t.Curves = append(t.Curves, l.Curve)
+		}
+	}
+	return t
+}
+
+func keysOf[K comparable, V any](changes []market.Change[K, V]) []K {
+	keys := make([]K, len(changes))
+	for i := range changes {
+		keys[i] = changes[i].Key
+	}
+	return keys
 }
 
 // Recount queues a token's transfers from the next block on, until Merge.

@@ -142,6 +142,12 @@ func (t *table[K, V]) drop(k K) {
 	delete(t.absent, k)
 }
 
+func (t *table[K, V]) dropAll(keys []K) {
+	for _, k := range keys {
+		t.drop(k)
+	}
+}
+
 // trim drops rows that the last commit did not use, once there are more than limit. It must not be called between a
 // change and its flush.
 func (t *table[K, V]) trim(limit int, dropped func(K, *V)) {

@@ -34,6 +34,18 @@ type Changes struct {
 	Queued   []QueuedTransfer
 }
 
+// Touched names the rows that something put back or took away: what was cached of them, their absence too, holds no more.
+type Touched struct {
+	Tokens, Pools, Launches []Address
+	// Ticks are the pools whose tick maps are meant.
+	Ticks    []Address
+	Candles  []CandleKey
+	Balances []BalanceKey
+	// Bases are the base tokens of Pools: which pools of theirs are listed may be different. Curves are the contracts that
+	// Launches name as their curves'.
+	Bases, Curves []Address
+}
+
 // Wanted names the rows that must be loaded before blocks can be applied.
 type Wanted struct {
 	Pools    []Address // by id, each with its tick map
@@ -74,6 +86,8 @@ type Beginning struct {
 	// Pending are the tokens that wait for another reference pool.
 	Pending []Token
 	Quotes  []QuotePrice
+	// Recounts are the tokens that are counted anew.
+	Recounts []Address
 	// OwnCurves reports whether the curve of any launch is held by a contract that no venue declares.
 	OwnCurves bool
 }

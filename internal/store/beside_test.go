@@ -154,7 +154,7 @@ func TestMetadataDue(t *testing.T) {
 			commit(3, traded)
 			due(9, 9, "200 ipfs://2.0 0", "201 ipfs://2.1 1", "100 ipfs://1.0 2")
 			for _, block := range []uint64{2, 1} {
-				if err := s.Rewind(ctx, l, block); err != nil {
+				if _, err := s.Rewind(ctx, l, block); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -200,7 +200,7 @@ func TestMetadataOfALostBranch(t *testing.T) {
 				return jobs[0]
 			}
 			job := due("ipfs://2.1")
-			if err := s.Rewind(ctx, l, 1); err != nil {
+			if _, err := s.Rewind(ctx, l, 1); err != nil {
 				t.Fatal(err)
 			}
 			delete(truth, lost.Mint)
@@ -341,7 +341,8 @@ func TestBesideCommits(t *testing.T) {
 						t.Error(err)
 					}
 					if n%5 == 0 {
-						if err := errors.Join(s.Rewind(ctx, l, uint64(n-1)), s.Commit(ctx, l, c)); err != nil {
+						_, err := s.Rewind(ctx, l, uint64(n-1))
+						if err := errors.Join(err, s.Commit(ctx, l, c)); err != nil {
 							t.Error(err)
 						}
 					}

@@ -132,7 +132,7 @@ func TestImagesAreDeclared(t *testing.T) {
 					lines = append(lines, images(t, kind, dsn, 1)...) // nothing was there before
 				}
 				lines = append(lines, images(t, kind, dsn, 2)...)
-				if err := s.Rewind(t.Context(), l, 1); err != nil {
+				if _, err := s.Rewind(t.Context(), l, 1); err != nil {
 					t.Fatal(err)
 				}
 				if !equalRows(before, derivedRows(t, s)) {

@@ -163,7 +163,7 @@ func TestRecounts(t *testing.T) {
 			job := store.HolderJob{Token: address(1), Final: 1, Next: 1, Recount: store.RecountBegun}
 			jobs(job)
 			due(2, 30, 1, nil) // the first has a job
-			if err := s.Rewind(ctx, l, 1); err != nil {
+			if _, err := s.Rewind(ctx, l, 1); err != nil {
 				t.Fatal(err)
 			}
 			jobs()

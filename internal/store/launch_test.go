@@ -100,7 +100,7 @@ func TestLaunchesComeBack(t *testing.T) {
 				}
 				same(r, s, status.CommitNo, list)
 				if block > 1 && rapid.Bool().Draw(r, "reorg") {
-					if err := s.Rewind(t.Context(), l, uint64(block-1)); err != nil {
+					if _, err := s.Rewind(t.Context(), l, uint64(block-1)); err != nil {
 						r.Fatal(err)
 					}
 					block--
@@ -401,7 +401,7 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 				t.Errorf("the first fact is %+v, %v, %v", f, ok, err)
 			}
 			for _, to := range []uint64{1, 0} {
-				if err := s.Rewind(t.Context(), l, to); err != nil && (to > 0 || !errors.Is(err, store.ErrBelowHorizon)) {
+				if _, err := s.Rewind(t.Context(), l, to); err != nil && (to > 0 || !errors.Is(err, store.ErrBelowHorizon)) {
 					t.Fatal(err)
 				}
 			}

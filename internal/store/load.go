@@ -176,7 +176,7 @@ func (s *Store) loadBalances(ctx context.Context, chain string, wanted []market.
 	return nil
 }
 
-// Beginning reads what an indexer starts with, but for the newest block. declared are the contracts that venues declare.
+// Beginning reads what an indexer starts with, but for the newest block and the recounts. declared are the contracts that venues declare.
 func (s *Store) Beginning(ctx context.Context, chain string, declared []market.Address) (b market.Beginning, err error) {
 	var tokens []tokenRow
 	if err := s.write.NewSelect().Model(&tokens).Where("chain = ? AND candidate IS NOT NULL", chain).Scan(ctx); err != nil {

@@ -91,7 +91,7 @@ func TestOldDatabaseIsRewound(t *testing.T) {
 				if err := s.Commit(t.Context(), l, everyRow(n, true)); err != nil {
 					t.Fatal(err)
 				}
-				if err := s.Rewind(t.Context(), l, oldHead); err != nil {
+				if _, err := s.Rewind(t.Context(), l, oldHead); err != nil {
 					t.Fatal(err)
 				}
 				if change := oldChange(rows, oldRows(t, db)); len(change) > 0 {
@@ -103,7 +103,7 @@ func TestOldDatabaseIsRewound(t *testing.T) {
 			}
 			var got []string
 			for block := oldHead - 1; block >= oldOldest; block-- {
-				if err := s.Rewind(t.Context(), l, uint64(block)); err != nil {
+				if _, err := s.Rewind(t.Context(), l, uint64(block)); err != nil {
 					t.Fatal(err)
 				}
 				after := oldRows(t, db)
@@ -143,7 +143,7 @@ func TestOldDatabaseIsRewoundAtOnce(t *testing.T) {
 			for i, steps := range [][]uint64{{oldOldest}, {oldHead - 1, oldHead - 4, oldOldest}} {
 				s, l, db := openOld(t, kind)
 				for _, to := range steps {
-					if err := s.Rewind(t.Context(), l, to); err != nil {
+					if _, err := s.Rewind(t.Context(), l, to); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -223,7 +223,7 @@ func TestUnfollowDropsOldImages(t *testing.T) {
 			if n, err := s.Unfollow(t.Context(), l, nil); err != nil || n == 0 {
 				t.Fatalf("%d tokens were unfollowed, %v", n, err)
 			}
-			if err := s.Rewind(t.Context(), l, oldOldest); err != nil {
+			if _, err := s.Rewind(t.Context(), l, oldOldest); err != nil {
 				t.Fatal(err)
 			}
 			kept := slices.DeleteFunc(oldRows(t, db), func(row string) bool {

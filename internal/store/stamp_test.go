@@ -72,7 +72,7 @@ func TestStampsTellTheBlockOfAChange(t *testing.T) {
 				ch.Pools = append(ch.Pools, market.Change[market.Address, market.Pool]{Key: id, Before: &pool, After: &after})
 			})
 			want("a pool", at(2), at(5), at(4))
-			if err := s.Rewind(t.Context(), l, 3); err != nil {
+			if _, err := s.Rewind(t.Context(), l, 3); err != nil {
 				t.Fatal(err)
 			}
 			want("back to before both", at(2), at(3), at(3))

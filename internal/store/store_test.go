@@ -143,7 +143,7 @@ func TestCommitAndLoad(t *testing.T) {
 				c := commitOf(n, k, map[string]*market.Changes{})
 				c.Undo = false
 				if n == 2 {
-					if err := s.Rewind(t.Context(), l, 9); !errors.Is(err, store.ErrBelowHorizon) {
+					if _, err := s.Rewind(t.Context(), l, 9); !errors.Is(err, store.ErrBelowHorizon) {
 						t.Fatalf("rewind to an unknown block: %v", err)
 					}
 				}
@@ -250,7 +250,7 @@ func TestRewindRestoresEveryTable(t *testing.T) {
 				states = append(states, derivedRows(t, s))
 			}
 			for n := 4; n >= 1; n-- {
-				if err := s.Rewind(t.Context(), l, uint64(n)); err != nil {
+				if _, err := s.Rewind(t.Context(), l, uint64(n)); err != nil {
 					t.Fatal(err)
 				}
 				if got := derivedRows(t, s); !equalRows(got, states[n-1]) {
@@ -261,7 +261,7 @@ func TestRewindRestoresEveryTable(t *testing.T) {
 					t.Fatalf("after going back to block %d the chain is at %+v, %v", n, status, err)
 				}
 			}
-			if err := s.Rewind(t.Context(), l, 0); !errors.Is(err, store.ErrBelowHorizon) {
+			if _, err := s.Rewind(t.Context(), l, 0); !errors.Is(err, store.ErrBelowHorizon) {
 				t.Errorf("going back below the horizon: %v", err)
 			}
 		})
@@ -289,8 +289,9 @@ func TestLeaseFences(t *testing.T) {
 				t.Errorf("a third one got the lease: %v", err)
 			}
 			c := commitOf(1, 1, map[string]*market.Changes{})
+			_, rewound := s.Rewind(t.Context(), first, 0)
 			for what, err := range map[string]error{
-				"commit": s.Commit(t.Context(), first, c), "rewind": s.Rewind(t.Context(), first, 0), "renew": s.Renew(t.Context(), first),
+				"commit": s.Commit(t.Context(), first, c), "rewind": rewound, "renew": s.Renew(t.Context(), first),
 				"holder job": s.SaveHolderJob(t.Context(), first, &store.HolderJob{Token: address(1)}, nil),
 				"metadata":   s.SaveMetadata(t.Context(), first, []store.TokenMetadata{{Mint: address(1)}}),
 				"trust":      s.SaveTrust(t.Context(), first, []store.TrustRow{{Mint: address(1), Report: []byte("{}")}}),
@@ -363,7 +364,7 @@ func TestHolderJobs(t *testing.T) {
 			if left, err := s.HolderJobs(ctx, "base"); err != nil || len(left) != 0 {
 				t.Fatalf("after the merge: %+v, %v", left, err)
 			}
-			if err := s.Rewind(ctx, l, 1); err != nil {
+			if _, err := s.Rewind(ctx, l, 1); err != nil {
 				t.Fatal(err)
 			}
 			jobs, err = s.HolderJobs(ctx, "base")

@@ -79,38 +79,47 @@ func readImage[R any](u *undoRow) (row R, err error) {
 
 func tableOf[R any]() string { return formOf[R]().table }
 
-// restorers put former images back, by table.
-var restorers = map[string]func(context.Context, *transaction, []undoRow, stamped) error{
-	tableOf[tokenRow]():   restore((*tokenRow).stamp),
-	tableOf[poolRow]():    restore((*poolRow).stamp),
-	tableOf[ticksRow]():   restore[ticksRow](nil),
-	tableOf[candleRow]():  restore[candleRow](nil),
-	tableOf[balanceRow](): restore[balanceRow](nil),
-	tableOf[quoteRow]():   restore((*quoteRow).stamp),
-	tableOf[launchRow]():  restore((*launchRow).stamp),
-	tableOf[tradeRow]():   restore[tradeRow](nil),
-	tableOf[queuedRow]():  restore[queuedRow](nil),
-	tableOf[jobRow]():     restore[jobRow](nil),
-	tableOf[stagingRow](): restore[stagingRow](nil),
+// restorer undoes one block's changes of one table, and adds the rows that it restores or removes to touched.
+type restorer func(ctx context.Context, tx *transaction, undo []undoRow, as stamped, touched *market.Touched) error
+
+// restorers put former images back, by table. Nothing caches the rows of those that name none.
+var restorers = map[string]restorer{
+	tableOf[tokenRow]():   restore((*tokenRow).stamp, touchTokens),
+	tableOf[poolRow]():    restore((*poolRow).stamp, touchPools),
+	tableOf[ticksRow]():   restore(nil, touchTicks),
+	tableOf[candleRow]():  restore(nil, touchCandles),
+	tableOf[balanceRow](): restore(nil, touchBalances),
+	tableOf[quoteRow]():   restore((*quoteRow).stamp, nil), // Beginning has them all
+	tableOf[launchRow]():  restore((*launchRow).stamp, touchLaunches),
+	tableOf[tradeRow]():   restore[tradeRow](nil, nil),
+	tableOf[queuedRow]():  restore[queuedRow](nil, nil),
+	tableOf[jobRow]():     restore[jobRow](nil, nil),
+	tableOf[stagingRow](): restore[stagingRow](nil, nil),
 }
 
-// restore undoes one block's changes of one table. Rows that come back have the stamp of the block that the chain is taken back to: a
-// former image has that of the commit which replaced it.
-func restore[R any](stamp func(*R, stamped)) func(context.Context, *transaction, []undoRow, stamped) error {
-	return func(ctx context.Context, tx *transaction, undo []undoRow, as stamped) error {
+// restore makes a table's restorer. Rows that come back have the stamp of the block that the chain is taken back to: a former image has that
+// of the commit which replaced it. touch is called while the rows are as the block left them.
+func restore[R any](stamp func(*R, stamped), touch func(context.Context, *transaction, []R, *market.Touched) error) restorer {
+	return func(ctx context.Context, tx *transaction, undo []undoRow, as stamped, touched *market.Touched) error {
+		rows := make([]R, len(undo))
 		var back, gone []R
 		for i := range undo {
-			r, err := readImage[R](&undo[i])
-			if err != nil {
+			var err error
+			if rows[i], err = readImage[R](&undo[i]); err != nil {
 				return err
 			}
 			if stamp != nil {
-				stamp(&r, as)
+				stamp(&rows[i], as)
 			}
 			if undo[i].Existed {
-				back = append(back, r)
+				back = append(back, rows[i])
 			} else {
-				gone = append(gone, r)
+				gone = append(gone, rows[i])
+			}
+		}
+		if touch != nil {
+			if err := touch(ctx, tx, rows, touched); err != nil {
+				return err
 			}
 		}
 		if err := upsert(ctx, tx, back); err != nil {
@@ -123,10 +132,10 @@ func restore[R any](stamp func(*R, stamped)) func(context.Context, *transaction,
 // ErrBelowHorizon means that a reorg reaches below what can be undone.
 var ErrBelowHorizon = errors.New("the reorg is deeper than the undo horizon")
 
-// Rewind takes every commit above block to back, in one transaction and under a commit number of its own.
-// ErrBelowHorizon, ErrLeaseLost and ErrMoved leave everything as it was.
-func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) error {
-	err := s.writeUnderLease(ctx, l, func(tx *transaction, next *position) error {
+// Rewind takes every commit above block to back, in one transaction and under a commit number of its own, and names the rows of Load that it
+// changed. ErrBelowHorizon, ErrLeaseLost and ErrMoved leave everything as it was.
+func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) (touched market.Touched, err error) {
+	err = s.writeUnderLease(ctx, l, func(tx *transaction, next *position) error {
 		target, err := s.block(ctx, tx, l.Chain, to)
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrBelowHorizon
@@ -140,7 +149,7 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) error {
 			return fmt.Errorf("database: list the blocks to undo: %w", err)
 		}
 		for _, number := range blocks {
-			if err := undoBlock(ctx, tx, l.Chain, number, stampOf(next.commitNo, target)); err != nil {
+			if err := undoBlock(ctx, tx, l.Chain, number, stampOf(next.commitNo, target), &touched); err != nil {
 				return err
 			}
 		}
@@ -153,13 +162,14 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) error {
 		return setChain(ctx, tx, l.Chain, "rewinds = rewinds + 1, number = ?, hash = ?, parent = ?, block_time = ?", int64(target.Number),
 			target.Hash[:], target.Parent[:], target.Time)
 	})
-	if err == nil {
-		s.hint(ctx, l.Chain)
+	if err != nil {
+		return market.Touched{}, err
 	}
-	return err
+	s.hint(ctx, l.Chain)
+	return touched, nil
 }
 
-func undoBlock(ctx context.Context, tx *transaction, chain string, number int64, as stamped) error {
+func undoBlock(ctx context.Context, tx *transaction, chain string, number int64, as stamped, touched *market.Touched) error {
 	var rows []undoRow
 	err := tx.NewSelect().Model(&rows).Where("chain = ? AND block = ?", chain, number).Order("seq DESC").Scan(ctx)
 	if err != nil {
@@ -174,7 +184,7 @@ func undoBlock(ctx context.Context, tx *transaction, chain string, number int64,
 		if !ok {
 			return fmt.Errorf("database: block %d changed rows of %q, which this binary can't undo", number, rows[0].Tbl)
 		}
-		if err := f(ctx, tx, rows[:n], as); err != nil {
+		if err := f(ctx, tx, rows[:n], as, touched); err != nil {
 			return err
 		}
 		rows = rows[n:]

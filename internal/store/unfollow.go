@@ -44,6 +44,24 @@ func (s *Store) Unfollow(ctx context.Context, l *Lease, declared []market.Addres
 	return len(tokens), s.dropUnfollowed(ctx, l)
 }
 
+// AnyUnfollowed reports whether the balances of any of some tokens are kept that is neither a launch nor among declared. It reads through the
+// writer's connection, so that it sees the last commit.
+func (s *Store) AnyUnfollowed(ctx context.Context, chain string, tokens, declared []market.Address) (bool, error) {
+	but := orNone(s.postgres != nil, declared)
+	for part := range slices.Chunk(addressKeys(tokens), loadKeys) {
+		var kept bool
+		err := s.write.NewRaw("SELECT EXISTS ("+unfollowed+" AND t.mint IN (?) AND t.mint NOT IN (?))", chain, among(s.postgres != nil, part), but).
+			Scan(ctx, &kept)
+		if err != nil {
+			return false, fmt.Errorf("database: look for tokens that aren't followed any more: %w", err)
+		}
+		if kept {
+			return true, nil
+		}
+	}
+	return false, nil
+}
+
 // mints is listMints without some.
 func (s *Store) mints(ctx context.Context, query, chain string, but []market.Address) ([]market.Address, error) {
 	list, err := s.listMints(ctx, query, chain)

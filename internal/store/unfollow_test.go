@@ -85,11 +85,23 @@ func TestUnfollow(t *testing.T) {
 			}
 			unfollow(2)
 			unfollow(0)
-			if err := s.Rewind(ctx, l, 1); err != nil {
+			touched, err := s.Rewind(ctx, l, 1)
+			if err != nil {
 				t.Fatal(err)
 			}
-			unfollow(1) // the row of the token itself came back
+			anyUnfollowed := func(tokens []market.Address, declared int, want bool) {
+				t.Helper()
+				if got, err := s.AnyUnfollowed(ctx, "base", tokens, []market.Address{address(declared)}); err != nil || got != want {
+					t.Errorf("of %v any isn't followed any more: %v, %v; want %v", tokens, got, err, want)
+				}
+			}
+			anyUnfollowed(touched.Tokens, declared, true) // the row of the token itself came back
+			anyUnfollowed(touched.Tokens, counted, false)
+			anyUnfollowed([]market.Address{address(waiting), address(declared), address(launched)}, declared, false)
+			anyUnfollowed(nil, declared, false)
+			unfollow(1)
 			unfollow(0)
+			anyUnfollowed(touched.Tokens, declared, false)
 		})
 	}
 }

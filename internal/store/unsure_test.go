@@ -47,7 +47,7 @@ func TestUnsureBlocks(t *testing.T) {
 			want("after four blocks", 1, 2, 4)
 			commit(5, 2, "w5", 2, 77)
 			want("one is sure and one below the horizon", 4, 5)
-			if err := s.Rewind(t.Context(), l, 4); err != nil {
+			if _, err := s.Rewind(t.Context(), l, 4); err != nil {
 				t.Fatal(err)
 			}
 			want("one is taken back", 4)
@@ -98,7 +98,7 @@ func TestUnsureFacts(t *testing.T) {
 			other.Hash = hash(77)
 			commit(&store.Commit{SureFacts: []store.StoredFact{fact(1, true), other}}, 5)
 			want("one is sure, and one of another branch", 10, 3, 4)
-			if err := s.Rewind(t.Context(), l, 3); err != nil {
+			if _, err := s.Rewind(t.Context(), l, 3); err != nil {
 				t.Fatal(err)
 			}
 			want("one is taken back", 10, 3)

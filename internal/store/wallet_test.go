@@ -117,7 +117,7 @@ func TestWalletTrades(t *testing.T) {
 			if got, err := w.read(t.Context(), address(50), 2*each-1, "base", "bsc"); len(got) > 0 || !errors.Is(err, store.ErrTooManyTrades) {
 				t.Errorf("one more than the limit: %d trades, %v", len(got), err)
 			}
-			if err := w.Rewind(t.Context(), w.leases["base"], walletBlocks-1); err != nil {
+			if _, err := w.Rewind(t.Context(), w.leases["base"], walletBlocks-1); err != nil {
 				t.Fatal(err)
 			}
 			want := w.want(address(51), "base")
