@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -45,7 +46,7 @@ func drawn(hash market.Hash) bool {
 // commitHead indexes one block within the undo horizon. Where it changes something that counts, or was drawn, or was read from
 // an endpoint that was outvoted lately, two endpoints have to have the same logs first, as far as there are two that answer.
 func (ix *Indexer) commitHead(ctx context.Context, h evm.Header, b *evm.BlockRead) error {
-	began := ix.o.Now()
+	began, last := ix.o.Now(), ix.state.Last()
 	if drawn(h.Hash) || b.Suspect() {
 		if _, err := ix.source.Agree(ctx, h, b); err != nil {
 			return err
@@ -63,7 +64,7 @@ func (ix *Indexer) commitHead(ctx context.Context, h evm.Header, b *evm.BlockRea
 		if changed {
 			ix.log.WarnContext(ctx, "a block was forged", "block", h.Number, "would", why)
 			// The state has taken in what isn't so.
-			if err := ix.resume(ctx); err != nil {
+			if err := ix.forget(ctx, last, derive.TouchedBy(&c.Changes)); err != nil {
 				return err
 			}
 			if c, err = ix.derived(ctx, []market.Block{b.Block}, h.Header, true); err != nil {
