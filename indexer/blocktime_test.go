@@ -96,15 +96,19 @@ func TestFalseBlockTimes(t *testing.T) {
 			honest.Retention = chainconfig.Retention{Trades: keep, MinuteCandles: keep}
 			cfg := *honest
 			cfg.Endpoints = []chainconfig.Endpoint{{URL: s.URL, Weight: 3}, {URL: w.node.URL(), Weight: 1}}
+			var c clock
 			st, fresh := storetest.Open(t, "sqlite"), storetest.Open(t, "sqlite")
-			stop := run(t, &cfg, st, 0)
+			_, stop := startAt(t, &c, &cfg, st)
 			for range 5 {
 				w.trade(t, 2)
 				w.await(t, st)
+				c.ahead.Add(int64(10 * time.Second)) // the final block is asked for again
 			}
+			w.awaitPruned(t, st, time.Duration(keep))
 			stop()
-			stop = run(t, honest, fresh, 0)
+			_, stop = startAt(t, &c, honest, fresh)
 			w.await(t, fresh)
+			w.awaitPruned(t, fresh, time.Duration(keep))
 			stop()
 			if f.told.Load() == 0 {
 				t.Error("no false time was told: the test shows nothing")

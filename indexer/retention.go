@@ -10,12 +10,19 @@ import (
 )
 
 // prune deletes a piece of what the chain's retention lets go; the rest goes between later blocks. What goes follows
-// from the chain's time, by the hour, so that every index of the same blocks keeps the same rows. A block whose time is
-// false can't let more go than this machine's clock does, and nothing goes that isn't final.
+// from the hour of the newest final block alone, so that every index of the same blocks keeps the same rows, whenever
+// it prunes and whatever reorgs it saw. A block whose time is false can't let more go than this machine's clock does.
 func (ix *Indexer) prune(ctx context.Context) error {
-	keep, final := ix.cfg.Retention, ix.finalHeader()
-	hour := min(ix.state.Last().Time, ix.o.Now().Unix()) / 3600 * 3600
-	if hour <= ix.pruned || final.Number == 0 || (keep.Trades == 0 && keep.MinuteCandles == 0) {
+	keep := ix.cfg.Retention
+	if keep.Trades == 0 && keep.MinuteCandles == 0 || ix.pruningHour(ix.head.FinalTime) <= ix.pruned {
+		return nil
+	}
+	final, err := ix.finalHeader(ctx)
+	if err != nil {
+		return err
+	}
+	hour := ix.pruningHour(final.Time)
+	if hour <= ix.pruned || final.Number == 0 {
 		return nil
 	}
 	before := func(d chainconfig.Duration) int64 {
@@ -25,9 +32,9 @@ func (ix *Indexer) prune(ctx context.Context) error {
 		return hour - int64(time.Duration(d).Seconds())
 	}
 	more := true
-	err := ix.untilWritten(ctx, func() (err error) {
+	err = ix.untilWritten(ctx, func() (err error) {
 		more, err = ix.store.Prune(ctx, ix.lease, store.Pruning{
-			TradesBefore: before(keep.Trades), MinutesBefore: min(before(keep.MinuteCandles), final.Time), Final: final.Number,
+			TradesBefore: before(keep.Trades), MinutesBefore: before(keep.MinuteCandles), Final: final.Number,
 		})
 		return err
 	})
@@ -37,9 +44,23 @@ func (ix *Indexer) prune(ctx context.Context) error {
 	return err
 }
 
-// finalHeader is the number of the newest block that is beyond the reach of reorgs, whatever a node calls final, and
-// the time of the one that the nodes call final.
-func (ix *Indexer) finalHeader() market.Header {
+// pruningHour is the hour that retention is counted from when the final block has this time.
+func (ix *Indexer) pruningHour(final int64) int64 {
+	return min(final, ix.state.Last().Time, ix.o.Now().Unix()) / 3600 * 3600
+}
+
+// finalHeader is the number and the time of the newest block that the nodes call final and that is beyond the reach of
+// reorgs, whatever a node calls final. Its number is 0 where there is none.
+func (ix *Indexer) finalHeader(ctx context.Context) (final market.Header, err error) {
 	reach := ix.head.Number - min(ix.head.Number, ix.cfg.ReorgBlocks)
-	return market.Header{Number: min(ix.head.Final, reach), Time: ix.head.FinalTime}
+	if ix.head.Final <= reach {
+		return market.Header{Number: ix.head.Final, Time: ix.head.FinalTime}, nil
+	}
+	recent, err := ix.store.RecentBlocks(ctx, ix.cfg.ID)
+	for _, h := range recent {
+		if h.Number <= reach && h.Number > final.Number {
+			final = h
+		}
+	}
+	return final, err
 }
