@@ -15,8 +15,10 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	apimeta "k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	appsv1ac "k8s.io/client-go/applyconfigurations/apps/v1"
 	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
@@ -47,23 +49,34 @@ func (e applyErrors) Error() string {
 
 func (e applyErrors) Unwrap() []error { return e }
 
+// apiServer is the cluster's API server. The client reads from a cache, which may not have seen the operator's own newest writes yet, and live
+// reads from the API server itself.
+type apiServer struct {
+	client.Client
+	live client.Reader
+}
+
 // apply makes the objects of an indexer what they should be and gives its Deployment as it was before. An object that is what
 // it should be costs no request; one that isn't given is left as it is.
-func apply(ctx context.Context, c client.Client, key types.NamespacedName, o *workload.Objects) (*appsv1.Deployment, error) {
+func apply(ctx context.Context, c apiServer, key types.NamespacedName, o *workload.Objects) (*appsv1.Deployment, error) {
 	deployment := &appsv1.Deployment{}
 	var failed applyErrors
 	pod := func() error { return c.Get(ctx, key, deployment) }
 	document := func() error { return nil }
 	if o.Deployment != nil {
-		pod = func() error { return ensure(ctx, c, key, deployment, o.Deployment, appsv1ac.ExtractDeployment) }
-		document = func() error { return ensure(ctx, c, key, &corev1.ConfigMap{}, o.Document, corev1ac.ExtractConfigMap) }
+		pod = func() error {
+			return ensure(ctx, c, key, deployment, &appsv1.DeploymentList{}, o.Deployment, appsv1ac.ExtractDeployment)
+		}
+		document = func() error {
+			return ensure(ctx, c, key, &corev1.ConfigMap{}, &corev1.ConfigMapList{}, o.Document, corev1ac.ExtractConfigMap)
+		}
 	}
 	for _, err := range []error{
 		document(),
-		ensure(ctx, c, key, &corev1.ServiceAccount{}, o.ServiceAccount, corev1ac.ExtractServiceAccount),
-		ensure(ctx, c, key, &corev1.Service{}, o.Service, corev1ac.ExtractService),
-		ensure(ctx, c, key, &networkingv1.NetworkPolicy{}, o.NetworkPolicy, networkingv1ac.ExtractNetworkPolicy),
-		ensure(ctx, c, key, &policyv1.PodDisruptionBudget{}, o.Budget, policyv1ac.ExtractPodDisruptionBudget),
+		ensure(ctx, c, key, &corev1.ServiceAccount{}, &corev1.ServiceAccountList{}, o.ServiceAccount, corev1ac.ExtractServiceAccount),
+		ensure(ctx, c, key, &corev1.Service{}, &corev1.ServiceList{}, o.Service, corev1ac.ExtractService),
+		ensure(ctx, c, key, &networkingv1.NetworkPolicy{}, &networkingv1.NetworkPolicyList{}, o.NetworkPolicy, networkingv1ac.ExtractNetworkPolicy),
+		ensure(ctx, c, key, &policyv1.PodDisruptionBudget{}, &policyv1.PodDisruptionBudgetList{}, o.Budget, policyv1ac.ExtractPodDisruptionBudget),
 		pod(),
 	} {
 		if err != nil {
@@ -109,29 +122,57 @@ func patchStatus(ctx context.Context, c client.Client, o, before client.Object) 
 	return 0, nil
 }
 
-// ensure applies what is wanted of one object, unless the live one has it already. live is filled with the object as the cache
-// has it.
-func ensure[L client.Object, A runtime.ApplyConfiguration](ctx context.Context, c client.Client, key types.NamespacedName, live L,
-	wanted A, extract func(L, string) (A, error),
+// ensure applies what is wanted of one object, unless it has that already. has is filled with the object as the cache has it, or, where that
+// isn't what is wanted, as the API server has it: the cache may not have seen yet what was applied last. list is an empty list of its kind.
+func ensure[L client.Object, A runtime.ApplyConfiguration](ctx context.Context, c apiServer, key types.NamespacedName, has L,
+	list client.ObjectList, wanted A, extract func(L, string) (A, error),
 ) error {
-	kind := reflect.TypeOf(live).Elem().Name()
-	switch err := c.Get(ctx, key, live); {
+	kind := reflect.TypeOf(has).Elem().Name()
+	err := c.Get(ctx, key, has)
+	if err == nil && ours(has) && isApplied(has, wanted, extract) {
+		return nil
+	}
+	if err == nil || apierrors.IsNotFound(err) {
+		err = getLive(ctx, c.live, key, has, list)
+	}
+	switch {
 	case apierrors.IsNotFound(err):
 	case err != nil:
 		return fmt.Errorf("read %s %s: %w", kind, key.Name, err)
-	case !ours(live):
+	case !ours(has):
 		return fmt.Errorf("%s %s %w: rename or delete it", kind, key.Name, errForeign)
-	default:
-		// What the operator's earlier applies still own, with the values that the object has now.
-		has, err := extract(live, FieldOwner)
-		if err == nil && equal(has, wanted) {
-			return nil
-		}
+	case isApplied(has, wanted, extract):
+		return nil
 	}
 	if err := c.Apply(ctx, wanted, client.FieldOwner(FieldOwner), client.ForceOwnership); err != nil {
 		return fmt.Errorf("apply %s %s: %w", kind, key.Name, err)
 	}
 	return nil
+}
+
+// isApplied reports whether the fields that the operator's earlier applies still own are those that are wanted, with the values that the object
+// has now.
+func isApplied[L client.Object, A runtime.ApplyConfiguration](o L, wanted A, extract func(L, string) (A, error)) bool {
+	owned, err := extract(o, FieldOwner)
+	return err == nil && equal(owned, wanted)
+}
+
+// getLive reads one object by a list, for which the operator has the verb.
+func getLive[L client.Object](ctx context.Context, r client.Reader, key types.NamespacedName, o L, list client.ObjectList) error {
+	if err := r.List(ctx, list, client.InNamespace(key.Namespace), client.MatchingFields{"metadata.name": key.Name}); err != nil {
+		return err
+	}
+	items, err := apimeta.ExtractList(list)
+	if err != nil {
+		return err
+	}
+	for _, item := range items {
+		if found, ok := item.(L); ok {
+			reflect.ValueOf(o).Elem().Set(reflect.ValueOf(found).Elem())
+			return nil
+		}
+	}
+	return apierrors.NewNotFound(schema.GroupResource{Resource: reflect.TypeOf(o).Elem().Name()}, key.Name)
 }
 
 // ours reports whether an object is an indexer's. Either mark will do: the other may have been taken away by hand.

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -14,9 +15,11 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/boardwalkhq/boardwalk/operator/workload"
@@ -155,6 +158,67 @@ func TestAnotherFieldManagerIsOverruled(t *testing.T) {
 	if after := op.to("/deployments/" + name); before != 2 || after != before {
 		t.Errorf("the Deployment was applied %d times, then %d times; want it made and put right once", before, after)
 	}
+}
+
+// staleClient is a client whose cache has an object as it was; nil is not yet there. It counts what is applied.
+type staleClient struct {
+	client.Client
+	has     *corev1.ServiceAccount
+	applied int
+}
+
+func (c *staleClient) Get(_ context.Context, key client.ObjectKey, o client.Object, _ ...client.GetOption) error {
+	account, ok := o.(*corev1.ServiceAccount)
+	if !ok || c.has == nil {
+		return apierrors.NewNotFound(schema.GroupResource{Resource: "serviceaccounts"}, key.Name)
+	}
+	c.has.DeepCopyInto(account)
+	return nil
+}
+
+func (c *staleClient) Apply(ctx context.Context, o runtime.ApplyConfiguration, opts ...client.ApplyOption) error {
+	c.applied++
+	return c.Client.Apply(ctx, o, opts...)
+}
+
+// TestAStaleCacheCostsNoApply makes an object and puts it right, each while the cache has it as it was before.
+func TestAStaleCacheCostsNoApply(t *testing.T) {
+	w := newWorld(t)
+	key := types.NamespacedName{Namespace: w.namespace, Name: "stale"}
+	c := &staleClient{Client: w.Client}
+	want := func(applied int, what string) {
+		t.Helper()
+		wanted := corev1ac.ServiceAccount(key.Name, key.Namespace).WithLabels(map[string]string{workload.LabelManagedBy: workload.ManagedBy}).
+			WithAutomountServiceAccountToken(false)
+		var has corev1.ServiceAccount
+		err := ensure(t.Context(), apiServer{c, w.Client}, key, &has, &corev1.ServiceAccountList{}, wanted, corev1ac.ExtractServiceAccount)
+		if err != nil || c.applied != applied {
+			t.Errorf("%s: applied %d times, %v; want %d", what, c.applied, err, applied)
+		}
+	}
+	live := func() *corev1.ServiceAccount {
+		t.Helper()
+		var o corev1.ServiceAccount
+		if err := w.Get(t.Context(), key, &o); err != nil {
+			t.Fatal(err)
+		}
+		return &o
+	}
+	want(1, "not there")
+	want(1, "made, and not in the cache")
+	o := live()
+	o.AutomountServiceAccountToken = new(true)
+	if err := w.Update(t.Context(), o); err != nil {
+		t.Fatal(err)
+	}
+	c.has = live()
+	want(2, "changed by another")
+	want(2, "put right, and in the cache as it was")
+	c.has = live()
+	want(2, "put right, and in the cache as it is")
+	w.remove(c.has)
+	c.has = nil
+	want(3, "deleted")
 }
 
 func TestWhichFailuresPassByThemselves(t *testing.T) {

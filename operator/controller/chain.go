@@ -42,6 +42,8 @@ const lagPause = 30 * time.Second
 type chainReconciler struct {
 	client.Client
 
+	// live reads from the API server itself.
+	live     client.Reader
 	find     directory
 	prober   *prober
 	recorder events.EventRecorder
@@ -228,7 +230,7 @@ func (r *chainReconciler) run(ctx context.Context, c *v1alpha1.Chain) (d *appsv1
 	if held != "" {
 		objects.Document, objects.Deployment = nil, nil
 	}
-	d, err = apply(ctx, r.Client, key, objects)
+	d, err = apply(ctx, apiServer{r.Client, r.live}, key, objects)
 	return d, held, err
 }
 

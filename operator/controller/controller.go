@@ -108,8 +108,8 @@ func New(cfg *rest.Config, o Options) (*Operator, error) {
 	find := directory{mgr.GetClient()}
 	recorder := mgr.GetEventRecorder("boardwalk-operator")
 	chains := &chainReconciler{
-		Client: mgr.GetClient(), find: find, prober: p, recorder: recorder, settings: o.Workload, stateURL: o.StateURL, now: o.Now,
-		tryDatabase: o.TryDatabase, written: map[types.NamespacedName]time.Time{},
+		Client: mgr.GetClient(), live: mgr.GetAPIReader(), find: find, prober: p, recorder: recorder, settings: o.Workload,
+		stateURL: o.StateURL, now: o.Now, tryDatabase: o.TryDatabase, written: map[types.NamespacedName]time.Time{},
 	}
 	venues := &venueReconciler{Client: mgr.GetClient(), find: find, prober: p, recorder: recorder, now: o.Now}
 	if err := errors.Join(mgr.Add(p), chains.setUp(mgr), venues.setUp(mgr)); err != nil {
