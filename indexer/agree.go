@@ -3,7 +3,6 @@ package indexer
 import (
 	"bytes"
 	"context"
-	"encoding/binary"
 	"slices"
 	"time"
 
@@ -13,9 +12,6 @@ import (
 )
 
 const (
-	// agreedShare is the share of the blocks at the head, one in so many, of which two endpoints have to have the same logs
-	// whatever they change. The block's hash draws them: no endpoint knows them in advance.
-	agreedShare = 10
 	// firstDoubt is the pause before a doubtful block is asked for again; each is twice as long as the one before.
 	firstDoubt = 10 * time.Second
 	// doubtsAtOnce is the most blocks that are asked for again between two blocks of the head.
@@ -38,16 +34,11 @@ type unsureBlock struct {
 // isDoubted reports whether a block has to be asked for again.
 func (u *unsureBlock) isDoubted() bool { return u.read.Doubtful || u.suspect || u.read.Suspect() }
 
-// drawn reports whether a block is one of those that two endpoints are asked for in any case.
-func drawn(hash market.Hash) bool {
-	return binary.BigEndian.Uint32(hash[len(hash)-4:])%agreedShare == 0
-}
-
 // commitHead indexes one block within the undo horizon. Where it changes something that counts, or was drawn, or was read from
 // an endpoint that was outvoted lately, two endpoints have to have the same logs first, as far as there are two that answer.
 func (ix *Indexer) commitHead(ctx context.Context, h evm.Header, b *evm.BlockRead) error {
 	began, last := ix.o.Now(), ix.state.Last()
-	if drawn(h.Hash) || b.Suspect() {
+	if evm.Drawn(h.Hash) || b.Suspect() {
 		if _, err := ix.source.Agree(ctx, h, b); err != nil {
 			return err
 		}

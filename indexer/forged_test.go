@@ -3,6 +3,7 @@ package indexer_test
 import (
 	"encoding/hex"
 	"encoding/json"
+	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -214,4 +215,39 @@ func (w *world) withoutReceipts(t *testing.T) (url string) {
 		}
 		return result
 	})
+}
+
+// TestAForgerOfThePast indexes the past, beyond the reach of reorgs, through a node that drops logs or changes amounts of some blocks, beside
+// two honest ones, or one whose receipts prove what is so. The rows are those of an honest index.
+func TestAForgerOfThePast(t *testing.T) {
+	t.Parallel()
+	for name, forge := range map[string]func(block uint64, logs []map[string]any) []map[string]any{
+		"drops logs":      func(_ uint64, logs []map[string]any) []map[string]any { return keepHalf(logs) },
+		"changes amounts": func(_ uint64, logs []map[string]any) []map[string]any { return inflate(logs) },
+	} {
+		for honest := 1; honest <= 2; honest++ {
+			t.Run(fmt.Sprintf("%s beside %d", name, honest), func(t *testing.T) {
+				t.Parallel()
+				w := newWorld(t, 120)
+				f, url := w.forger(t, forge)
+				f.armed.Store(true)
+				cfg := w.config()
+				cfg.Endpoints = []chainconfig.Endpoint{{URL: url, Weight: 50}}
+				for range honest {
+					cfg.Endpoints = append(cfg.Endpoints, chainconfig.Endpoint{URL: w.node.URL(), Weight: 1})
+				}
+				st := storetest.Open(t, "sqlite")
+				ix, stop := startImpatient(t, cfg, st)
+				w.await(t, st)
+				stop()
+				if f.lies.Load() == 0 {
+					t.Error("nothing was forged: the test shows nothing")
+				}
+				if !contradicted(ix) {
+					t.Errorf("after %d lies the endpoint was not found out", f.lies.Load())
+				}
+				w.compare(t, st, w.config())
+			})
+		}
+	}
 }

@@ -51,6 +51,7 @@ type source interface {
 	LogsHash(r *evm.BlockRead) []byte
 	Recall(logsHash []byte) (r evm.BlockRead, ok bool)
 	Backfill(ctx context.Context, parent market.Header, first, last uint64) iter.Seq2[evm.Batch, error]
+	RereadPast(ctx context.Context, parent market.Header, b *evm.Batch) error
 	TransfersOf(ctx context.Context, token market.Address, from, to uint64) ([]market.Tx, uint64, error)
 	TokenFacts(ctx context.Context, at evm.BlockRef, tokens []market.Address) (facts []market.TokenFact, unsure []bool, err error)
 	Supplies(ctx context.Context, at evm.BlockRef, tokens []market.Address, doubt func(market.Fact) bool) ([]market.SupplyFact, error)
@@ -521,7 +522,7 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 	if last-first >= shortPast {
 		ix.account.phase(chainconfig.PhaseBackfilling, "")
 	}
-	var blocks []market.Block
+	var batches []evm.Batch
 	events := 0
 	for batch, err := range ix.source.Backfill(ctx, ix.state.Last(), first, last) {
 		ix.pulse.beat()
@@ -533,18 +534,34 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 				events += len(batch.Blocks[i].Txs[j].Logs)
 			}
 		}
-		blocks = append(blocks, batch.Blocks...)
+		batches = append(batches, batch)
 		if events < backfillEvents && batch.Last.Number < last {
 			continue
 		}
-		if err := ix.commit(ctx, blocks, batch.Last.Header, false); err != nil {
+		if err := ix.commitPast(ctx, batches); err != nil {
 			return err
 		}
 		p.Blocks, p.Events = batch.Last.Number-first+1, p.Events+events
 		report()
-		blocks, events = nil, 0
+		batches, events = nil, 0
 	}
 	return ctx.Err()
+}
+
+// commitPast commits batches of the past. None can be taken back, so those of an endpoint that was outvoted since they were read are read again.
+func (ix *Indexer) commitPast(ctx context.Context, batches []evm.Batch) error {
+	var blocks []market.Block
+	parent := ix.state.Last()
+	for i := range batches {
+		b := &batches[i]
+		if err := ix.source.RereadPast(ctx, parent, b); err != nil {
+			ix.degraded(ctx, err)
+			return err
+		}
+		ix.pulse.beat()
+		blocks, parent = append(blocks, b.Blocks...), b.Last.Header
+	}
+	return ix.commit(ctx, blocks, parent, false)
 }
 
 // follow indexes the blocks within the undo horizon, one per commit.

@@ -14,6 +14,15 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
+// agreedShare is the share of the blocks at the head, and of the ranges of the past, one in so many, of which two endpoints have to have the
+// same logs whatever they hold. A block's hash draws them, of a range that of its last block: no endpoint knows them in advance.
+const agreedShare = 10
+
+// Drawn reports whether a block, or the range that ends with it, is one of those that two endpoints are asked for in any case.
+func Drawn(hash market.Hash) bool {
+	return binary.BigEndian.Uint32(hash[len(hash)-4:])%agreedShare == 0
+}
+
 // distrusted is for how many agreements an endpoint that was outvoted counts as one that may do it again: it is asked last, and
 // what it says of a block needs another's word.
 const distrusted = 100
@@ -185,7 +194,7 @@ func (s *Source) vote(ctx context.Context, h Header, r *BlockRead, votes *[]answ
 			s.outvoted(first.by)
 			*votes = (*votes)[1:]
 		}
-		if *votes = cast(*votes, vote); s.decided(*votes, vote) {
+		if *votes = cast(*votes, vote); decided(s, *votes, vote, sameDigest) {
 			return &vote, nil
 		}
 	}
@@ -193,7 +202,7 @@ func (s *Source) vote(ctx context.Context, h Header, r *BlockRead, votes *[]answ
 }
 
 // leastOutvoted is the vote of the endpoint that was contradicted the fewest times.
-func leastOutvoted(votes []answer[market.Block]) answer[market.Block] {
+func leastOutvoted[T any](votes []answer[T]) answer[T] {
 	best := votes[0]
 	for _, v := range votes[1:] {
 		if v.by.outvotes() < best.by.outvotes() {
@@ -271,11 +280,13 @@ func cast(votes []answer[market.Block], v answer[market.Block]) []answer[market.
 	return append(votes, v)
 }
 
+func sameDigest(a, b *answer[market.Block]) bool { return a.digest == b.digest }
+
 // decided reports whether two endpoints gave the logs of a vote, and if so remembers who said otherwise.
-func (s *Source) decided(votes []answer[market.Block], v answer[market.Block]) bool {
+func decided[T any](s *Source, votes []answer[T], v answer[T], same func(a, b *answer[T]) bool) bool {
 	n := 0
 	for i := range votes {
-		if votes[i].digest == v.digest {
+		if same(&votes[i], &v) {
 			n++
 		}
 	}
@@ -283,7 +294,7 @@ func (s *Source) decided(votes []answer[market.Block], v answer[market.Block]) b
 		return false
 	}
 	for i := range votes {
-		if votes[i].digest == v.digest {
+		if same(&votes[i], &v) {
 			votes[i].by.agreed()
 		} else {
 			s.outvoted(votes[i].by)

@@ -14,6 +14,9 @@ import (
 type Batch struct {
 	Blocks []market.Block
 	Last   Header
+
+	from  uint64
+	alone []*endpoint // each has given logs of a part of the batch that no other endpoint was asked for
 }
 
 // workersPerEndpoint keeps a node busy while its answers are decoded.
@@ -116,24 +119,38 @@ func (s *Source) rangeLen() uint64 {
 	return n
 }
 
-// read reads and decodes one range, in as many pieces as the endpoints that serve it need.
+// read reads and decodes one range, in as many pieces as the endpoints that serve it need. Some of them two endpoints have to agree on.
 func (s *Source) read(ctx context.Context, earliest int64, from, to uint64) (Batch, error) {
-	var out Batch
+	out := Batch{from: from}
 	for from <= to {
-		piece, upTo, err := s.readPiece(ctx, max(earliest, out.Last.Time), from, to)
+		earliest = max(earliest, out.Last.Time)
+		piece, err := s.readPiece(ctx, earliest, from, to)
 		if err != nil {
 			return out, err
 		}
-		out.Blocks, out.Last = append(out.Blocks, piece.Blocks...), piece.Last
-		from = upTo + 1
+		alone := piece.logs > 0 && !piece.agreed
+		if alone && s.isSampled(&piece) {
+			if piece, alone, err = s.agreePast(ctx, earliest, from, piece); err != nil {
+				return out, err
+			}
+		}
+		if alone {
+			out.alone = append(out.alone, piece.by)
+		}
+		out.Blocks, out.Last = append(out.Blocks, piece.found.Blocks...), piece.found.Last
+		from = piece.upTo + 1
 	}
 	return out, nil
 }
 
 // readPiece reads as much of a range as the endpoint that serves it takes at once. That it holds no logs is believed by
 // the rules of empty.go.
-func (s *Source) readPiece(ctx context.Context, earliest int64, from, to uint64) (piece Batch, upTo uint64, err error) {
-	a, err := readLogs(ctx, s, to, &logReading[Batch]{
+func (s *Source) readPiece(ctx context.Context, earliest int64, from, to uint64) (answer[Batch], error) {
+	return readLogs(ctx, s, to, s.pastReading(earliest, from))
+}
+
+func (s *Source) pastReading(earliest int64, from uint64) *logReading[Batch] {
+	return &logReading[Batch]{
 		prove: func(ctx context.Context, empty answer[Batch]) bool {
 			return s.proveEmpty(ctx, from, empty.upTo, empty.found.Last.Hash, func(h *Header) bool { return h.mayHold(s.topics) })
 		},
@@ -144,8 +161,7 @@ func (s *Source) readPiece(ctx context.Context, earliest int64, from, to uint64)
 			}
 			return out, err
 		},
-	})
-	return a.found, a.upTo, err
+	}
 }
 
 // rangeOn reads the beginning of a range from an endpoint, which learns how wide a range it takes.

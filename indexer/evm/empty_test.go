@@ -136,9 +136,9 @@ func TestAnEmptyPast(t *testing.T) {
 		}
 		s := sourceOf(t, time.Now, urls...)
 		s.rereadPause = time.Millisecond
-		piece, upTo, err := s.readPiece(t.Context(), 0, 1, 10)
-		if err != nil || upTo != 10 || len(piece.Blocks) != tt.blocks {
-			t.Errorf("%s: %d blocks up to %d, %v; want %d up to 10", name, len(piece.Blocks), upTo, err, tt.blocks)
+		piece, err := s.readPiece(t.Context(), 0, 1, 10)
+		if err != nil || piece.upTo != 10 || len(piece.found.Blocks) != tt.blocks {
+			t.Errorf("%s: %d blocks up to %d, %v; want %d up to 10", name, len(piece.found.Blocks), piece.upTo, err, tt.blocks)
 		}
 		if got := tt.first.count("eth_getLogs"); got != tt.want {
 			t.Errorf("%s: %d reads of logs, want %d", name, got, tt.want)

@@ -60,6 +60,8 @@ type endpoint struct {
 	latency float64
 	// outvoted counts what others contradicted of what it said, distrust how many agreements it is away from being trusted.
 	outvoted, distrust int
+	// probation counts the first ranges of the past that it gave, which are held against another endpoint's.
+	probation int
 	// slowUntil is until when it isn't asked to vouch for another's answers to calls.
 	slowUntil time.Time
 }

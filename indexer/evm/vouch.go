@@ -102,7 +102,7 @@ func (s *Source) vouchOn(ctx context.Context, e *endpoint, at BlockRef, gone boo
 		ask(newest, true)
 	}
 	if ctx.Err() == nil && timed.Err() != nil {
-		e.tookTooLong()
+		e.tookTooLong(vouchPause)
 	}
 	return ctx.Err()
 }
@@ -142,15 +142,15 @@ func (s *Source) contradicted(e *endpoint) {
 	}
 }
 
-// isSlow reports whether the endpoint took too long to vouch for calls a short while ago.
+// isSlow reports whether the endpoint took too long to vouch for another's answer a short while ago.
 func (e *endpoint) isSlow() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.now().Before(e.slowUntil)
 }
 
-func (e *endpoint) tookTooLong() {
+func (e *endpoint) tookTooLong(pause time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.slowUntil = e.now().Add(vouchPause)
+	e.slowUntil = e.now().Add(pause)
 }
