@@ -9,6 +9,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
 const (
@@ -67,6 +68,33 @@ func (ix *Indexer) commitHead(ctx context.Context, h evm.Header, b *evm.BlockRea
 		c.LogsHash = ix.source.LogsHash(b)
 	}
 	return ix.write(ctx, c, began)
+}
+
+// recallRecords takes up which endpoints weren't trusted before this start, or by another process.
+func (ix *Indexer) recallRecords(ctx context.Context) error {
+	kept, err := ix.store.EndpointRecords(ctx, ix.cfg.ID)
+	if err != nil {
+		return err
+	}
+	ix.records = make([]evm.Record, len(kept))
+	for i, r := range kept {
+		ix.records[i] = evm.Record(r)
+	}
+	ix.source.RecallRecords(ix.records)
+	return nil
+}
+
+// changedRecords are the records of the endpoints that aren't trusted, where the database has others; else nil.
+func (ix *Indexer) changedRecords() []store.EndpointRecord {
+	now := ix.source.Records()
+	if slices.Equal(now, ix.records) {
+		return nil
+	}
+	out := make([]store.EndpointRecord, len(now))
+	for i, r := range now {
+		out[i] = store.EndpointRecord(r)
+	}
+	return out
 }
 
 // recallUnsure takes up the blocks that rest on one endpoint's word and were committed before this start, or by another process.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
@@ -37,7 +38,7 @@ func (ix *Indexer) derived(ctx context.Context, blocks []market.Block, until mar
 	c := &store.Commit{
 		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(), Facts: facts, Merged: merged, Recount: recount,
 		Changes: ix.state.Flush(ix.o.CachedRows), Beat: ix.pulse.beat, Sure: ix.sure,
-		SureFacts: ix.facts.sureFacts(facts),
+		SureFacts: ix.facts.sureFacts(facts), Endpoints: ix.changedRecords(),
 	}
 	// Blocks that were read as the past can't be undone: no block below the newest of them may be kept to go back to.
 	c.Horizon = until.Number
@@ -54,6 +55,12 @@ func (ix *Indexer) write(ctx context.Context, c *store.Commit, began time.Time) 
 		return err
 	}
 	ix.progressed, ix.unwritten, ix.sure = true, false, nil
+	if c.Endpoints != nil {
+		ix.records = ix.records[:0]
+		for _, r := range c.Endpoints {
+			ix.records = append(ix.records, evm.Record(r))
+		}
+	}
 	ix.facts.written(c, ix.o.Now())
 	ix.account.indexed(until)
 	if c.Undo {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -139,4 +140,47 @@ func TestBlocksOfBeforeARestartCostLittle(t *testing.T) {
 		t.Errorf("logs were asked for %d times for %d blocks, want %d at most", asked.Load(), blocks, most)
 	}
 	t.Logf("logs were asked for %d times for %d blocks", asked.Load(), blocks)
+}
+
+// TestALiarIsKnownAfterARestart finds a forger out beside two honest nodes and starts again: the forger is asked for no logs any more. After a
+// week it is one of those that are asked first again.
+func TestALiarIsKnownAfterARestart(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 30)
+			f, url := w.forger(t, func(_ uint64, logs []map[string]any) []map[string]any { return keepHalf(logs) })
+			cfg := w.config()
+			cfg.ReorgBlocks, cfg.Start.Block = 400, 1
+			cfg.Endpoints = []chainconfig.Endpoint{{URL: url, Weight: 50}, {URL: w.node.URL(), Weight: 1}, {URL: w.node.URL(), Weight: 1}}
+			st := storetest.Open(t, kind)
+			var c clock
+			ix, stop := startAt(t, &c, cfg, st)
+			w.await(t, st)
+			f.armed.Store(true)
+			w.untilContradicted(t, ix, st)
+			stop()
+			if records, err := st.EndpointRecords(t.Context(), "base"); err != nil || len(records) != 1 {
+				t.Errorf("the database knows of %d endpoints that were contradicted, %v; want 1", len(records), err)
+			}
+
+			lies := f.lies.Load()
+			_, stop = startAt(t, &c, cfg, st)
+			w.trade(t, 10)
+			w.await(t, st)
+			stop()
+			if f.lies.Load() != lies {
+				t.Errorf("after a restart the forger was asked for logs %d times", f.lies.Load()-lies)
+			}
+
+			c.ahead.Add(int64(8 * 24 * time.Hour))
+			ix, stop = startAt(t, &c, cfg, st)
+			w.untilContradicted(t, ix, st)
+			stop()
+			if f.lies.Load() == lies {
+				t.Error("after eight days the forger wasn't asked for logs")
+			}
+		})
+	}
 }

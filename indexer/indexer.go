@@ -48,6 +48,8 @@ type source interface {
 	AnyHas(ctx context.Context, block market.Header) bool
 	Blocks(ctx context.Context, headers []evm.Header) iter.Seq2[evm.BlockRead, error]
 	Agree(ctx context.Context, h evm.Header, r *evm.BlockRead) (changed bool, err error)
+	Records() []evm.Record
+	RecallRecords(records []evm.Record)
 	LogsHash(r *evm.BlockRead) []byte
 	Recall(logsHash []byte) (r evm.BlockRead, ok bool)
 	Backfill(ctx context.Context, parent market.Header, first, last uint64) iter.Seq2[evm.Batch, error]
@@ -135,6 +137,8 @@ type Indexer struct {
 	unsure []unsureBlock
 	// sure are blocks of which two endpoints have turned out to have the same logs, and which the database has as unsure.
 	sure []uint64
+	// records are those of endpoints that aren't trusted, as the database has them.
+	records []evm.Record
 	// facts are those that no two endpoints gave.
 	facts unsureFacts
 	// recountSought is when a token was last sought whose holders are to be counted anew.
@@ -332,6 +336,9 @@ func (ix *Indexer) keepLease(ctx context.Context) error {
 // index reads the past and then follows the head, until something fails.
 func (ix *Indexer) index(ctx context.Context) error {
 	if err := ix.resume(ctx); err != nil {
+		return err
+	}
+	if err := ix.recallRecords(ctx); err != nil {
 		return err
 	}
 	if err := ix.recallUnsure(ctx); err != nil {

@@ -307,8 +307,9 @@ func decided[T any](s *Source, votes []answer[T], v answer[T], same func(a, b *a
 func (s *Source) outvoted(e *endpoint) {
 	e.failed(s.pool.now())
 	e.mu.Lock()
+	e.forgive()
 	e.outvoted++
-	e.distrust = distrusted
+	e.distrust, e.outvotedAt = distrusted, s.pool.now()
 	e.mu.Unlock()
 	if s.aside != nil {
 		s.aside(Aside{"endpoint", e.name, Outvoted})
@@ -325,12 +326,14 @@ func (e *endpoint) agreed() {
 func (e *endpoint) isDistrusted() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.forgive()
 	return e.distrust > 0
 }
 
 func (e *endpoint) outvotes() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	e.forgive()
 	return e.outvoted
 }
 

@@ -58,8 +58,10 @@ type endpoint struct {
 	batchLen int // the most calls that it takes at once; 0 while it took all
 	// latency is how long its answers took lately, in seconds: a moving average.
 	latency float64
-	// outvoted counts what others contradicted of what it said, distrust how many agreements it is away from being trusted.
+	// outvoted counts what others contradicted of what it said, distrust how many agreements it is away from being trusted, outvotedAt is
+	// when they contradicted it last.
 	outvoted, distrust int
+	outvotedAt         time.Time
 	// probation counts the first ranges of the past that it gave, which are held against another endpoint's.
 	probation int
 	// slowUntil is until when it isn't asked to vouch for another's answers to calls.
@@ -255,6 +257,7 @@ func (p *endpoints) candidates(except *endpoint) []*endpoint {
 	load := map[*endpoint]float64{}
 	for _, e := range p.list {
 		e.mu.Lock()
+		e.forgive()
 		load[e] = float64(e.inFlight+1) * max(e.latency, fastest) / float64(e.weight)
 		e.latency *= forgetting // so that one slow moment is not held against it for good
 		healthy, wrong := !now.Before(e.until) && e.distrust == 0, e.wrong

@@ -32,6 +32,8 @@ type Commit struct {
 	LogsHash []byte
 	// SureFacts were unsure, and two endpoints give them by now, or another fact corrects them.
 	SureFacts []StoredFact
+	// Endpoints are the records of the chain's endpoints that aren't trusted; nil where they are as they were.
+	Endpoints []EndpointRecord
 	// Sure are earlier blocks of which a second endpoint has the same logs by now: their digests go.
 	Sure []uint64
 	// Beat is called as the writing goes on; it may be nil.
@@ -74,6 +76,9 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 			return err
 		}
 		if err := writeUnsure(ctx, tx, l.Chain, c, facts); err != nil {
+			return err
+		}
+		if err := writeEndpointRecords(ctx, tx, l.Chain, c.Endpoints); err != nil {
 			return err
 		}
 		rows := make([]blockRow, 0, len(c.Blocks))

@@ -372,7 +372,7 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 				"ALTER TABLE pools DROP COLUMN day_reference_quote", "ALTER TABLE quote_prices DROP COLUMN day_usd",
 				"ALTER TABLE tokens DROP COLUMN holders_gained", "ALTER TABLE tokens DROP COLUMN holders_gained_at",
 				"ALTER TABLE blocks DROP COLUMN logs_hash", "DROP TABLE unsure_facts",
-				"ALTER TABLE holder_jobs DROP COLUMN recount", "DROP TABLE holder_recounts",
+				"ALTER TABLE holder_jobs DROP COLUMN recount", "DROP TABLE holder_recounts", "DROP TABLE endpoint_records",
 				"DELETE FROM goose_db_version WHERE version_id > 2",
 			} {
 				if _, err := db.ExecContext(t.Context(), q); err != nil {

@@ -15,7 +15,7 @@ import (
 )
 
 // schemaVersion is the newest schema that this binary knows.
-const schemaVersion = 12
+const schemaVersion = 13
 
 //go:embed migrations/*.sql
 var migrations embed.FS
