@@ -15,6 +15,10 @@ import (
 // statement of the database or a call to a node, is far shorter.
 const stuckAfter = 5 * time.Minute
 
+// stuckOpening is how long the opening of the database may go without a step. A statement of a migration may rewrite a large table, of which
+// nothing is heard meanwhile.
+const stuckOpening = time.Hour
+
 // pulse is when the loop last went on. Every step counts, whatever came of it: a block, a failure, a look for the lease
 // or for the head. So a chain that makes no blocks, or whose nodes are away, has a live indexer.
 type pulse struct {
@@ -24,11 +28,13 @@ type pulse struct {
 
 func (p *pulse) beat() { p.last.Store(p.now().UnixNano()) }
 
+// age is the time since the last beat.
+func (p *pulse) age() time.Duration { return p.now().Sub(time.Unix(0, p.last.Load())) }
+
 // Alive says why the indexer should be started anew, or nil: its loop has made no turn for five minutes. Between two
 // calls of Run it counts the time since the last one ended.
 func (ix *Indexer) Alive() error {
-	last := time.Unix(0, ix.pulse.last.Load())
-	if age := ix.o.Now().Sub(last); age > stuckAfter {
+	if age := ix.pulse.age(); age > stuckAfter {
 		return fmt.Errorf("chain %s: the loop has made no turn for %s", ix.cfg.ID, age.Round(time.Second))
 	}
 	return nil

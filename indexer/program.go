@@ -50,7 +50,8 @@ func (p *Program) Run(ctx context.Context) error {
 		return err
 	}
 	defer func() { _ = l.Close() }()
-	var started startedIndexer
+	started := startedIndexer{opening: pulse{now: p.Now}}
+	started.opening.beat()
 	g, ctx := errgroup.WithContext(ctx)
 	// The listener answers while the database is opened and migrated, which takes as long as it takes.
 	g.Go(func() error {
@@ -65,7 +66,7 @@ func (p *Program) Run(ctx context.Context) error {
 
 // index runs the indexer, which answers by started as long as it runs.
 func (p *Program) index(ctx context.Context, cfg *chainconfig.Chain, started *startedIndexer) error {
-	st, err := store.OpenPatiently(ctx, p.Database, p.Now, p.Log)
+	st, err := store.OpenPatiently(ctx, p.Database, p.Now, started.opening.beat, p.Log)
 	if err != nil {
 		return err
 	}
@@ -103,6 +104,9 @@ func (p *Program) document() (*chainconfig.Chain, error) {
 
 // startedIndexer answers for an indexer that may not have started yet.
 type startedIndexer struct {
+	// opening beats while the database is opened and migrated.
+	opening pulse
+
 	mu    sync.Mutex
 	ix    *Indexer
 	store *store.Store
@@ -113,20 +117,25 @@ func (s *startedIndexer) set(ix *Indexer, st *store.Store) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.ix, s.store, s.paths = ix, st, http.NewServeMux()
+	s.opening.beat() // the program may be ending
 	if ix != nil {
 		s.paths.Handle("GET "+chainconfig.StatePath, ix.StateHandler())
 		s.paths.Handle("GET /trust/{mint}", ix.ChecksHandler())
 	}
 }
 
-// alive is nil while the database is opened: that ends by itself when nobody answers, and a migration has no bound.
+// alive says why the program should be started anew, or nil. A migration takes as long as it takes, but each of its statements an hour at most:
+// its connection may have fallen silent.
 func (s *startedIndexer) alive() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.ix == nil {
-		return nil
+	if s.ix != nil {
+		return s.ix.Alive()
 	}
-	return s.ix.Alive()
+	if age := s.opening.age(); age > stuckOpening {
+		return fmt.Errorf("the database is being opened, without a step for %s", age.Round(time.Second))
+	}
+	return nil
 }
 
 var errStarting = errors.New("the database is being opened")

@@ -54,8 +54,8 @@ func (x lateIndex) definition(table string) string {
 }
 
 // indexEmpty builds the late indexes of tables without rows, which takes no time. On SQLite it builds all of them: there one process
-// writes, and it has not begun to.
-func (s *Store) indexEmpty(ctx context.Context, db *bun.DB) error {
+// writes, and it has not begun to. It calls beat before each of them.
+func (s *Store) indexEmpty(ctx context.Context, db *bun.DB, beat func()) error {
 	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if s.postgres != nil {
 			// Programs that start together would each find no index and make it.
@@ -64,6 +64,7 @@ func (s *Store) indexEmpty(ctx context.Context, db *bun.DB) error {
 			}
 		}
 		for _, x := range lateIndexes {
+			beat()
 			if err := x.buildIfEmpty(ctx, tx, s.postgres == nil); err != nil {
 				return fmt.Errorf("database: build index %s: %w", x.name, err)
 			}

@@ -50,13 +50,22 @@ func (s *Store) schemaVersion(ctx context.Context) (version int, err error) {
 	return version, nil
 }
 
-// migrate brings the schema up to date through connections without timeouts.
-func (s *Store) migrate(ctx context.Context, db *bun.DB) error {
+// eachStatement is a log of goose, which tells it of each statement of a migration before that is run.
+type eachStatement func()
+
+// Printf is called with each line of the log.
+func (f eachStatement) Printf(string, ...any) { f() }
+
+// Fatalf isn't called: goose returns its errors.
+func (f eachStatement) Fatalf(string, ...any) { f() }
+
+// migrate brings the schema up to date through connections without timeouts. It calls beat before each statement.
+func (s *Store) migrate(ctx context.Context, db *bun.DB, beat func()) error {
 	if err := s.checkReader(ctx, db); err != nil {
 		return err
 	}
 	words, dialect := sqliteWords, goose.DialectSQLite3
-	var opts []goose.ProviderOption
+	opts := []goose.ProviderOption{goose.WithVerbose(true), goose.WithLogger(eachStatement(beat))}
 	if s.postgres != nil {
 		words, dialect = postgresWords, goose.DialectPostgres
 		locker, err := lock.NewPostgresSessionLocker()
@@ -86,7 +95,7 @@ func (s *Store) migrate(ctx context.Context, db *bun.DB) error {
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("database: migrate: %w", err)
 	}
-	return s.indexEmpty(ctx, db)
+	return s.indexEmpty(ctx, db, beat)
 }
 
 // checkReader refuses a database whose oldest reader is newer than this binary. A database without the table is new.

@@ -16,10 +16,12 @@ import (
 // patience is how long a program waits for a database that isn't there yet: as long as one that is started at the same time takes.
 const patience = time.Minute
 
-// OpenPatiently is Open, and waits for up to a minute for a database that nobody answers for.
-func OpenPatiently(ctx context.Context, dsn string, now func() time.Time, log *slog.Logger) (*Store, error) {
+// OpenPatiently is Open, and waits for up to a minute for a database that nobody answers for. It calls beat with each try and before each
+// statement of a migration, so that the caller learns that the opening goes on.
+func OpenPatiently(ctx context.Context, dsn string, now func() time.Time, beat func(), log *slog.Logger) (*Store, error) {
 	for until := now().Add(patience); ; {
-		st, err := Open(ctx, dsn)
+		beat()
+		st, err := open(ctx, dsn, beat)
 		if !errors.Is(err, ErrUnreachable) || now().After(until) {
 			return st, err
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
 // lines hands each line of a log on.
@@ -35,7 +36,7 @@ func TestTheWaitForADatabaseIsLogged(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	done := make(chan error, 1)
 	go func() {
-		_, err := store.OpenPatiently(ctx, "postgres://u:hunter2@"+l.Addr().String()+"/d?sslmode=disable", time.Now, slog.New(slog.NewTextHandler(log, nil)))
+		_, err := store.OpenPatiently(ctx, "postgres://u:hunter2@"+l.Addr().String()+"/d?sslmode=disable", time.Now, func() {}, slog.New(slog.NewTextHandler(log, nil)))
 		done <- err
 	}()
 	t.Cleanup(func() {
@@ -51,5 +52,27 @@ func TestTheWaitForADatabaseIsLogged(t *testing.T) {
 		}
 	case <-time.After(time.Minute):
 		t.Fatal("it never says what it waits for")
+	}
+}
+
+// TestEachStatementOfAMigrationBeats makes the schema of a new database.
+func TestEachStatementOfAMigrationBeats(t *testing.T) {
+	t.Parallel()
+	const statements = 70 // of all migrations
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			beats := 0
+			st, err := store.OpenPatiently(t.Context(), storetest.DSN(t, kind), time.Now, func() { beats++ }, slog.New(slog.DiscardHandler))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := st.Close(); err != nil {
+				t.Error(err)
+			}
+			if beats < statements {
+				t.Errorf("%d beats, want one for each of more than %d statements", beats, statements)
+			}
+		})
 	}
 }

@@ -67,12 +67,15 @@ func unreachable(err error) bool {
 
 // Open opens and migrates the database that dsn names: "postgres://…" or "sqlite:PATH". Nothing is written before the
 // database is known to be readable by this binary. The error of a PostgreSQL that isn't there is ErrUnreachable.
-func Open(ctx context.Context, dsn string) (*Store, error) {
+func Open(ctx context.Context, dsn string) (*Store, error) { return open(ctx, dsn, func() {}) }
+
+// open is Open, and calls beat before each statement of a migration.
+func open(ctx context.Context, dsn string, beat func()) (*Store, error) {
 	switch {
 	case strings.HasPrefix(dsn, "postgres://"), strings.HasPrefix(dsn, "postgresql://"):
-		return openPostgres(ctx, dsn)
+		return openPostgres(ctx, dsn, beat)
 	case strings.HasPrefix(dsn, "sqlite:"):
-		return openSQLite(ctx, strings.TrimPrefix(dsn, "sqlite:"))
+		return openSQLite(ctx, strings.TrimPrefix(dsn, "sqlite:"), beat)
 	default:
 		return nil, errAddress
 	}
@@ -104,7 +107,7 @@ func Try(ctx context.Context, dsn string) error {
 	return conn.Close(ctx)
 }
 
-func openPostgres(ctx context.Context, dsn string) (*Store, error) {
+func openPostgres(ctx context.Context, dsn string, beat func()) (*Store, error) {
 	cfg, limits, err := readPostgres(dsn)
 	if err != nil {
 		return nil, err
@@ -123,7 +126,7 @@ func openPostgres(ctx context.Context, dsn string) (*Store, error) {
 	current, err := s.migrated(ctx)
 	if err == nil && !current {
 		migrator := bun.NewDB((&pools{}).open(cfg, poolSize(), 0), pgdialect.New()) // a migration takes as long as it takes
-		err = errors.Join(s.migrate(ctx, migrator), migrator.Close())
+		err = errors.Join(s.migrate(ctx, migrator, beat), migrator.Close())
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
@@ -164,7 +167,7 @@ func ping(ctx context.Context, db *sql.DB, cfg *pgx.ConnConfig) error {
 		"check that it runs and that user and password are right: %w", cfg.Host, cfg.Port, cfg.Database, err)
 }
 
-func openSQLite(ctx context.Context, path string) (*Store, error) {
+func openSQLite(ctx context.Context, path string, beat func()) (*Store, error) {
 	if path == "" {
 		return nil, errors.New("database: sqlite: needs a file, as in sqlite:boardwalk.db")
 	}
@@ -207,7 +210,7 @@ func openSQLite(ctx context.Context, path string) (*Store, error) {
 		}
 	}
 	if err == nil {
-		err = s.migrate(ctx, s.write)
+		err = s.migrate(ctx, s.write, beat)
 	}
 	if err != nil {
 		return nil, errors.Join(err, s.Close())

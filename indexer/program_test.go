@@ -1,0 +1,117 @@
+package indexer_test
+
+import (
+	"context"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/boardwalkhq/boardwalk/indexer"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry"
+)
+
+// TestAliveBeneathAMigration has a statement of a migration wait, and moves the clock: for an hour the program is alive, and then it is not. Once
+// the statement goes through it is alive again.
+func TestAliveBeneathAMigration(t *testing.T) {
+	t.Parallel()
+	dsn := storetest.DSN(t, "postgres")
+	if err := storetest.OpenAt(t, dsn).Close(); err != nil {
+		t.Fatal(err)
+	}
+	conn, err := pgx.Connect(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
+	for _, q := range []string{
+		"DROP TABLE endpoint_records", "DELETE FROM goose_db_version WHERE version_id > 12", "BEGIN",
+		"LOCK TABLE goose_db_version IN EXCLUSIVE MODE", // who has migrated can't say so
+	} {
+		if _, err := conn.Exec(t.Context(), q); err != nil {
+			t.Fatal(q, err)
+		}
+	}
+	cfg := &chainconfig.Chain{
+		ID: "base", Family: chainconfig.EVM, EVMChainID: 1, BlockTime: chainconfig.Duration(time.Second),
+		Native:    chainconfig.Native{Symbol: "ETH", Wrapped: "0x4200000000000000000000000000000000000006"},
+		Endpoints: []chainconfig.Endpoint{{URL: "http://127.0.0.1:1", Weight: 1}},
+	}
+	raw, _, err := cfg.Encode()
+	if err != nil {
+		t.Fatal(err)
+	}
+	document := filepath.Join(t.TempDir(), "chain.json")
+	if err := os.WriteFile(document, raw, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	free, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := free.Addr().String()
+	_ = free.Close()
+	var c clock
+	p := &indexer.Program{
+		Document: document, Database: dsn, Operations: telemetry.OperationsOptions{Address: address},
+		Metrics: telemetry.NewRegistry(), Now: c.now, Log: logger(t),
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan error, 1)
+	go func() { done <- p.Run(ctx) }()
+	defer func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}()
+	get := func(path string) (status int, text string) {
+		req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+address+path, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		res, err := http.DefaultClient.Do(req)
+		if err != nil {
+			return 0, err.Error()
+		}
+		defer func() { _ = res.Body.Close() }()
+		body, _ := io.ReadAll(res.Body)
+		return res.StatusCode, string(body)
+	}
+	until := func(what string, reached func() bool) {
+		t.Helper()
+		for deadline := time.Now().Add(30 * time.Second); !reached(); time.Sleep(20 * time.Millisecond) {
+			if time.Now().After(deadline) {
+				t.Fatalf("never %s", what)
+			}
+		}
+	}
+	until("waits the migration for a lock", func() bool {
+		var waiting bool
+		err := conn.QueryRow(t.Context(), "SELECT EXISTS (SELECT 1 FROM pg_locks WHERE relation = 'goose_db_version'::regclass AND NOT granted)").Scan(&waiting)
+		return err == nil && waiting
+	})
+	c.ahead.Add(int64(59 * time.Minute))
+	if status, text := get("/livez"); status != http.StatusOK {
+		t.Errorf("after 59 minutes of one statement /livez answers %d %q", status, text)
+	}
+	c.ahead.Add(int64(2 * time.Minute))
+	if status, text := get("/livez"); status == http.StatusOK || !strings.Contains(text, "the database is being opened") {
+		t.Errorf("after 61 minutes of one statement /livez answers %d %q", status, text)
+	}
+	if _, err := conn.Exec(t.Context(), "COMMIT"); err != nil {
+		t.Fatal(err)
+	}
+	until("is the database open", func() bool { status, _ := get("/readyz"); return status == http.StatusOK })
+	if status, text := get("/livez"); status != http.StatusOK {
+		t.Errorf("once the database is open /livez answers %d %q", status, text)
+	}
+}
