@@ -424,7 +424,7 @@ func (ix *Indexer) readHead(ctx context.Context) error {
 		return err
 	}
 	ix.head = head
-	ix.holders.see(head.Number, head.Final)
+	ix.holders.see(head.Reached, head.Final)
 	return ix.hear(ctx, ix.lease, head)
 }
 
@@ -469,7 +469,7 @@ func (ix *Indexer) begin(ctx context.Context) error {
 	if ix.cfg.Start.Block > ix.head.Number {
 		return fmt.Errorf("chain %s: start block %d is above the head %d", ix.cfg.ID, ix.cfg.Start.Block, ix.head.Number)
 	}
-	safe := ix.head.Number - min(ix.head.Number, ix.cfg.ReorgBlocks)
+	safe := ix.head.Reached - min(ix.head.Reached, ix.cfg.ReorgBlocks)
 	if !ix.cfg.Start.Now {
 		safe = min(safe, ix.cfg.Start.Block-1)
 	}
@@ -487,7 +487,7 @@ func (ix *Indexer) catchUp(ctx context.Context) (bool, error) {
 	if last.Hash.IsZero() {
 		next = 0
 	}
-	if sure := ix.head.Number - min(ix.head.Number, ix.cfg.ReorgBlocks); sure > 0 && next <= sure && (!ix.near || ix.isFar(next, sure)) {
+	if sure := ix.head.Reached - min(ix.head.Reached, ix.cfg.ReorgBlocks); sure > 0 && next <= sure && (!ix.near || ix.isFar(next, sure)) {
 		ix.near = true
 		// Nothing checks the parents of blocks this far back, so the one to build on is checked here.
 		if lost, err := ix.lost(ctx, last); err != nil {
@@ -508,7 +508,7 @@ func (ix *Indexer) catchUp(ctx context.Context) (bool, error) {
 		}
 		return true, nil
 	}
-	return false, ix.follow(ctx, next)
+	return ix.follow(ctx, next)
 }
 
 // isFar reports whether so many blocks are left up to one that no reorg reaches that reading them as the past is worth its requests: on a fast
@@ -562,7 +562,6 @@ func (ix *Indexer) commitPast(ctx context.Context, batches []evm.Batch) error {
 	for i := range batches {
 		b := &batches[i]
 		if err := ix.source.RereadPast(ctx, parent, b); err != nil {
-			ix.degraded(ctx, err)
 			return err
 		}
 		ix.pulse.beat()
@@ -571,34 +570,37 @@ func (ix *Indexer) commitPast(ctx context.Context, batches []evm.Batch) error {
 	return ix.commit(ctx, blocks, parent, false)
 }
 
-// follow indexes the blocks within the undo horizon, one per commit.
-func (ix *Indexer) follow(ctx context.Context, next uint64) error {
+// follow indexes the blocks within the undo horizon, one per commit. It reports whether nothing is left to do.
+func (ix *Indexer) follow(ctx context.Context, next uint64) (caughtUp bool, err error) {
 	headers, err := ix.headers(ctx, next)
+	if errors.Is(err, evm.ErrNoBlock) {
+		return true, nil // one node told a head that none has
+	}
 	if err != nil {
-		return err
+		return false, err
 	}
 	if last := ix.state.Last(); !last.Hash.IsZero() && headers[0].Parent != last.Hash {
-		return ix.rewind(ctx)
+		return false, ix.rewind(ctx)
 	}
 	i := 0
 	for b, err := range ix.source.Blocks(ctx, headers) {
 		ix.pulse.beat()
 		if err != nil {
-			return err
+			return false, err
 		}
 		h := headers[i]
 		i++
 		if err := ix.commitHead(ctx, h, &b); err != nil {
-			return err
+			return false, err
 		}
 		if back, err := ix.doubt(ctx, h, &b); back || err != nil {
-			return err
+			return false, err
 		}
 		if back, err := ix.doubtFacts(ctx, h); back || err != nil {
-			return err
+			return false, err
 		}
 	}
-	return nil
+	return false, nil
 }
 
 // headers are those of the next blocks up to the head.

@@ -40,7 +40,7 @@ func (ix *Indexer) nextRecount(times int32) time.Time {
 // that nobody can have tokens made that always come before another.
 func (ix *Indexer) beginRecount(ctx context.Context, until market.Header) (*store.Recount, error) {
 	now := ix.o.Now()
-	if ix.state.Recounts() > 0 || now.Sub(ix.recountSought) < ix.o.RecountPause || until.Number+nearHead < ix.head.Number {
+	if ix.state.Recounts() > 0 || now.Sub(ix.recountSought) < ix.o.RecountPause || until.Number+nearHead < ix.head.Reached {
 		return nil, nil //nolint:nilnil // no recount is the usual case and no error
 	}
 	ix.recountSought = now

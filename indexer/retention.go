@@ -52,7 +52,7 @@ func (ix *Indexer) pruningHour(final int64) int64 {
 // finalHeader is the number and the time of the newest block that the nodes call final and that is beyond the reach of
 // reorgs, whatever a node calls final. Its number is 0 where there is none.
 func (ix *Indexer) finalHeader(ctx context.Context) (final market.Header, err error) {
-	reach := ix.head.Number - min(ix.head.Number, ix.cfg.ReorgBlocks)
+	reach := ix.head.Reached - min(ix.head.Reached, ix.cfg.ReorgBlocks)
 	if ix.head.Final <= reach {
 		return market.Header{Number: ix.head.Final, Time: ix.head.FinalTime}, nil
 	}

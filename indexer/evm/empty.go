@@ -169,7 +169,7 @@ func (s *Source) proveEmpty(ctx context.Context, from, to uint64, last market.Ha
 		return false
 	}
 	headers, err := s.Headers(ctx, market.Header{}, from, to)
-	if err != nil || !last.IsZero() && headers[len(headers)-1].Hash != last {
+	if err != nil || uint64(len(headers)) != to-from+1 || !last.IsZero() && headers[len(headers)-1].Hash != last {
 		return false
 	}
 	for i := range headers {

@@ -66,6 +66,10 @@ type endpoint struct {
 	probation int
 	// slowUntil is until when it isn't asked to vouch for another's answers to calls.
 	slowUntil time.Time
+	// told is the newest head that it told; headUntil is until when it is asked for the head last, and headPause for how long that was.
+	told      toldHead
+	headUntil time.Time
+	headPause time.Duration
 }
 
 // ErrWrongChain means that an endpoint serves another chain than the declared one.

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"sync"
 	"time"
 
 	"golang.org/x/crypto/sha3"
@@ -139,82 +138,6 @@ func takeHeader(h *Header) func(json.RawMessage) error {
 	}
 }
 
-// errBehind means that a node's head is far below what another announced.
-var errBehind = errors.New("the node is behind")
-
-// Head is what the nodes announce.
-type Head struct {
-	Header
-	Safe, Final uint64
-	FinalTime   int64 // unix seconds
-}
-
-// finalityEvery is the pace at which the safe and the final block are asked for: they move slowly, and calls cost.
-const finalityEvery = 6 * time.Second
-
-// finality is what the nodes last said is safe and final.
-type finality struct {
-	mu          sync.Mutex
-	at          time.Time
-	safe, final Header
-}
-
-// Head asks for the newest block, and now and then for the safe and the final one. Where a node knows no final tag, the
-// final block is as many back as the chain document says.
-func (s *Source) Head(ctx context.Context) (head Head, err error) {
-	s.finality.mu.Lock()
-	defer s.finality.mu.Unlock()
-	due := s.pool.now().Sub(s.finality.at) >= finalityEvery
-	late := 0
-	err = s.pool.try(ctx, func(ctx context.Context, e *endpoint) error {
-		latest, safe, final, err := s.announced(ctx, e, due)
-		if err != nil {
-			return err
-		}
-		if latest.Number+behind < s.seen.Load() {
-			late++
-			return fmt.Errorf("%w: its head is %d, others had %d", errBehind, latest.Number, s.seen.Load())
-		}
-		if due {
-			s.finality.at, s.finality.safe, s.finality.final = s.pool.now(), safe, final
-		}
-		head = Head{Header: latest}
-		return nil
-	})
-	if late == len(s.pool.list) {
-		s.seen.Store(0) // nobody has that head any more: the next answer counts
-	}
-	if err != nil {
-		return head, err
-	}
-	for seen := s.seen.Load(); head.Number > seen && !s.seen.CompareAndSwap(seen, head.Number); {
-		seen = s.seen.Load()
-	}
-	head.Final, head.FinalTime = s.finality.final.Number, s.finality.final.Time
-	head.Safe = max(s.finality.safe.Number, head.Final)
-	return head, nil
-}
-
-// announced asks an endpoint for the newest block and, where they are due, for the safe and the final one.
-func (s *Source) announced(ctx context.Context, e *endpoint, due bool) (latest, safe, final Header, err error) {
-	reqs := []*request{tagRequest("latest", &latest)}
-	if due {
-		reqs = append(reqs, optional(tagRequest("safe", &safe)), optional(tagRequest("finalized", &final)))
-	}
-	err = e.do(ctx, reqs...)
-	if err == nil && due && final.Number == 0 && latest.Number > s.finalityDepth {
-		err = e.do(ctx, headerRequest(latest.Number-s.finalityDepth, &final))
-	}
-	if err == nil {
-		err = errors.Join(e.isPast(&latest), e.isPast(&safe), e.isPast(&final), s.sealed(ctx, &latest), s.sealed(ctx, &safe), s.sealed(ctx, &final))
-	}
-	return latest, safe, final, err
-}
-
-func tagRequest(tag string, h *Header) *request {
-	return &request{method: "eth_getBlockByNumber", params: []any{tag, false}, take: takeHeader(h)}
-}
-
 // optional lets a node know nothing of a tag.
 func optional(r *request) *request {
 	take := r.take
@@ -266,7 +189,8 @@ func (s *Source) AnyHas(ctx context.Context, block market.Header) bool {
 }
 
 // Headers reads several headers in one batch, in order and linked to each other. parent is the block below the first as
-// far as it is known.
+// far as it is known. Those of the newest blocks may be missing, where the endpoint doesn't have them. ErrNoBlock is in the error's tree
+// when none has the first.
 func (s *Source) Headers(ctx context.Context, parent market.Header, first, last uint64) ([]Header, error) {
 	out, err := s.headers(ctx, parent, first, last)
 	if errors.Is(err, errEarly) {
@@ -274,6 +198,9 @@ func (s *Source) Headers(ctx context.Context, parent market.Header, first, last 
 			parent.Time = t
 			return s.headers(ctx, parent, first, last)
 		}
+	}
+	if errors.Is(err, ErrNoBlock) {
+		s.lacks(first)
 	}
 	return out, err
 }
@@ -305,11 +232,18 @@ func (s *Source) headers(ctx context.Context, parent market.Header, first, last 
 		reqs := make([]*request, len(out))
 		for i := range out {
 			reqs[i] = headerRequest(first+uint64(i), &out[i])
+			if i > 0 {
+				reqs[i] = optional(reqs[i])
+			}
 		}
 		if err := e.do(ctx, reqs...); err != nil {
 			return err
 		}
 		for i := range out {
+			if out[i].Hash.IsZero() {
+				out = out[:i]
+				break
+			}
 			if err := errors.Join(isNumber(&out[i], first+uint64(i)), e.isPast(&out[i]), s.sealed(ctx, &out[i])); err != nil {
 				return err
 			}

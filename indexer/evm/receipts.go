@@ -41,8 +41,8 @@ var headerFields = []struct {
 	{"requestsHash", false},
 }
 
-// headerHash is the hash that follows from a header's fields.
-func headerHash(raw json.RawMessage) (market.Hash, error) {
+// HeaderHash is the hash that follows from the fields of a header, as eth_getBlockByNumber answers it, by Ethereum's rules.
+func HeaderHash(raw json.RawMessage) (market.Hash, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
 		return market.Hash{}, fmt.Errorf("%w: an unreadable block", errGarbage)
@@ -149,7 +149,7 @@ func (s *Source) provenContent(ctx context.Context, e *endpoint, h *Header) (con
 	if err != nil {
 		return content, err
 	}
-	hash, err := headerHash(header)
+	hash, err := HeaderHash(header)
 	if err == nil && hash != h.Hash {
 		err = fmt.Errorf("%w: the header's hash is another", errGarbage)
 	}

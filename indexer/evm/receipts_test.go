@@ -46,7 +46,7 @@ var genesis = fmt.Sprintf(`{"parentHash":"0x%064x","sha3Uncles":"0x1dcc4de8dec75
 
 func TestHeaderHash(t *testing.T) {
 	t.Parallel()
-	hash, err := headerHash(json.RawMessage(genesis))
+	hash, err := HeaderHash(json.RawMessage(genesis))
 	if want := "0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3"; err != nil || hash.String() != want {
 		t.Errorf("the hash is %s, %v; want %s", hash, err, want)
 	}

@@ -45,7 +45,7 @@ func (s *Source) sealed(ctx context.Context, h *Header) error {
 	if raw == nil || s.sealing(ctx, h.Number) != sealingHolds {
 		return nil
 	}
-	hash, err := headerHash(raw)
+	hash, err := HeaderHash(raw)
 	if err == nil && hash != h.Hash {
 		err = fmt.Errorf("%w: block %d hasn't the hash that its fields have", errGarbage, h.Number)
 	}
@@ -58,6 +58,9 @@ func (s *Source) sealing(ctx context.Context, number uint64) sealing {
 	defer s.seals.mu.Unlock()
 	if now := s.pool.now(); s.seals.known == sealingUnknown && !now.Before(s.seals.again) {
 		s.seals.again = now.Add(sealPause)
+		if seen := s.seen.Load(); seen > 0 {
+			number = min(number, seen) // no other endpoint has the blocks below a false head
+		}
 		if s.seals.known = s.trySeal(ctx, number-min(number, sealDepth)); s.seals.known == sealingFails {
 			s.tellBlock(number, UnknownHeaderHash)
 		}
@@ -86,7 +89,7 @@ func (s *Source) trySeal(ctx context.Context, number uint64) sealing {
 	for i := range headers {
 		if h := &headers[i]; h.raw != nil {
 			said[h.Hash]++
-			if hash, err := headerHash(h.raw); err == nil && hash == h.Hash {
+			if hash, err := HeaderHash(h.raw); err == nil && hash == h.Hash {
 				right[h.Hash] = true
 			}
 		}

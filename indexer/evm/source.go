@@ -20,9 +20,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// behind is how many blocks an endpoint's head may be below the highest one seen before it is left aside.
-const behind = 8
-
 // Source reads one EVM chain through its endpoints.
 type Source struct {
 	pool          *endpoints
@@ -30,8 +27,9 @@ type Source struct {
 	topics        [][32]byte
 	asked         [8]byte // hashAsked of the topics
 	finalityDepth uint64
-	seen          atomic.Uint64 // the highest head that any endpoint announced
-	finality      finality
+	blockTime     time.Duration
+	seen          atomic.Uint64 // the number of the head, as heads has it
+	heads         heads
 	overrides     overrides
 	aside         func(Aside)
 	rereadPause   time.Duration
@@ -66,6 +64,7 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 	s := &Source{
 		pool:    &endpoints{chain: c.ID, chainID: c.EVMChainID, now: o.Now, log: o.Log},
 		decoder: d, topics: d.Topics(), finalityDepth: c.FinalityDepth, aside: o.Aside,
+		blockTime:   time.Duration(c.BlockTime),
 		rereadPause: cmp.Or(o.RereadPause, rereadPause), vouchTime: vouchTime,
 	}
 	s.asked = hashAsked(s.topics)
