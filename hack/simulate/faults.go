@@ -22,6 +22,8 @@ type nodeFault struct {
 	// lasting faults are told by other endpoints' answers alone, of which one block in ten is held against: whoever has one has it
 	// until it is found out.
 	lasting bool
+	// ofHead faults are of what is told as the newest block. A liar is likely to have one.
+	ofHead bool
 	// off says why the fault isn't drawn yet.
 	off string
 	// whole answers instead of the node, or spoils the whole answer; calls spoils the answers of single calls.
@@ -46,7 +48,9 @@ var nodeFaults = map[string]nodeFault{
 	"no logs":           {kind: omission, calls: noLogs},
 	"no block":          {kind: omission, calls: noBlock},
 	"no receipts":       {kind: omission, calls: noReceipts},
-	"three behind":      {kind: omission, calls: behind},
+	"three behind":      {kind: omission, calls: headBy(-3)},
+	"head far behind":   {kind: omission, ofHead: true, calls: headBy(-60)},
+	"head frozen":       {kind: omission, ofHead: true, calls: headFrozen},
 	"state pruned":      {kind: omission, off: notYet + " (row 22)", calls: pruned},
 	"logs twice":        {kind: omission, calls: logsTwice},
 	"logs out of order": {kind: omission, calls: logsReversed},
@@ -60,8 +64,11 @@ var nodeFaults = map[string]nodeFault{
 	"time before the parent":  {kind: lie, calls: timeBy(-7200)},
 	"a bloom of zeros":        {kind: lie, calls: noBloom},
 	"another parent":          {kind: lie, calls: anotherParent},
-	"head far ahead":          {kind: lie, calls: headBy(1000)},
-	"head far behind":         {kind: lie, calls: headBy(-60)},
+	"head far ahead":          {kind: lie, ofHead: true, calls: headBy(1000)},
+	"head ahead, with blocks": {kind: lie, ofHead: true, calls: headWithBlocks(1000)},
+	"head flapping":           {kind: lie, ofHead: true, calls: headFlaps},
+	"head of the year 10000":  {kind: lie, ofHead: true, calls: headTime(beyondFormat)},
+	"logs of the year 10000":  {kind: lie, calls: logTimes(beyondFormat)},
 	"no balances":             {kind: lie, calls: noBalances},
 	"no supply":               {kind: lie, off: "facts that are kept for ever rest on one endpoint", calls: noSupply},
 	"balances of its own":     {kind: lie, calls: balancesLie},
@@ -77,6 +84,17 @@ func faultsOf(k kind, off bool) []string {
 	var names []string
 	for _, name := range slices.Sorted(maps.Keys(nodeFaults)) {
 		if f := nodeFaults[name]; f.kind == k && (f.off == "" || off) {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// headFaults are the names of the lies and omissions of the newest block, in order.
+func headFaults() []string {
+	var names []string
+	for _, name := range slices.Sorted(maps.Keys(nodeFaults)) {
+		if nodeFaults[name].ofHead {
 			names = append(names, name)
 		}
 	}

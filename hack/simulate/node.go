@@ -23,6 +23,7 @@ type node struct {
 	real, fork atomic.Pointer[string] // URLs of anvil's chains
 	block      *atomic.Int64          // how many blocks were made; -1 stops all faults
 	requests   atomic.Int64
+	heads      falseHeads
 	stopped    context.Context //nolint:containedctx // ends stalled requests with the run
 	seen       *tally
 	log        *trace
@@ -45,6 +46,7 @@ type call struct {
 	result  json.RawMessage
 	err     *rpcError
 	wrongID bool
+	request int64 // the number of the request that it came with
 }
 
 func (c *call) fail(code int, message string) {
@@ -86,7 +88,11 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, err.Error(), http.StatusBadRequest)
 		return
 	}
-	faults := n.faultsNow()
+	number := n.requests.Add(1)
+	for _, c := range calls {
+		c.request = number
+	}
+	faults := n.faultsOf(number)
 	x := &exchange{status: http.StatusOK}
 	for _, name := range faults {
 		if f := nodeFaults[name]; f.whole != nil {
@@ -129,9 +135,9 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	n.write(w, x, calls, single)
 }
 
-// faultsNow are the faults that this request meets, in the order of the plan.
-func (n *node) faultsNow() (names []string) {
-	number, block := n.requests.Add(1), int(n.block.Load())
+// faultsOf are the faults that a request meets, in the order of the plan.
+func (n *node) faultsOf(number int64) (names []string) {
+	block := int(n.block.Load())
 	for i, f := range n.plan.Faults {
 		if f.Ever && block >= 0 && block < f.From || !f.Ever && (block < f.From || block > f.To) {
 			continue

@@ -115,7 +115,7 @@ func (p *Plan) lying() bool {
 // drawNodes keeps to what the oracles hold for: lies of one in three, omissions and errors of one in two, passing errors of all. An
 // endpoint that lies does so to the end, and beside it the last one has no faults: with a liar, a majority has to be right.
 func (p *Plan) drawNodes(rng *rand.Rand, off bool) {
-	count := 1 + rng.IntN(3)
+	count := pick(rng, []int{1, 2, 2, 3, 3, 3, 3}) // with three there can be a liar
 	p.Nodes = make([]Node, count)
 	liar := false
 	for i := range p.Nodes {
@@ -131,7 +131,7 @@ func (p *Plan) drawNodes(rng *rand.Rand, off bool) {
 		if i == 0 && count > 1 {
 			worst = omission
 		}
-		if i == 0 && count > 2 && rng.IntN(3) > 0 {
+		if i == 0 && count > 2 && rng.IntN(6) > 0 {
 			worst = lie
 		}
 		if liar && i == count-1 {
@@ -143,7 +143,15 @@ func (p *Plan) drawNodes(rng *rand.Rand, off bool) {
 		switch {
 		case worst == lie:
 			liar = true
-			n.Faults = append(n.Faults, NodeFault{Fault: pick(rng, faultsOf(lie, off)), From: firstPart + 6, To: p.Blocks, Percent: 100})
+			what := rng.IntN(4)
+			if what > 1 { // a lie of any kind
+				n.Faults = append(n.Faults, NodeFault{Fault: pick(rng, faultsOf(lie, off)), From: firstPart + 6, To: p.Blocks, Percent: 100})
+			}
+			if what < 3 { // a false head
+				f := NodeFault{Fault: pick(rng, headFaults()), From: firstPart + 6 + rng.IntN(p.Blocks/3), To: p.Blocks}
+				f.Percent = pick(rng, []int{20, 60, 100})
+				n.Faults = append(n.Faults, f)
+			}
 		case i == 0 && count == 2 && rng.IntN(3) == 0: // the receipts decide between two
 			liar = true
 			n.Faults = append(n.Faults, NodeFault{Fault: "half of the logs", From: firstPart + 6, To: p.Blocks, Percent: 100})

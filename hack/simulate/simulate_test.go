@@ -2,7 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"fmt"
 	"maps"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"reflect"
 	"slices"
@@ -113,29 +116,37 @@ func TestEveryFaultSpoilsSomething(t *testing.T) {
 	hash := "0x" + strings.Repeat("ab", 32)
 	log := `{"address":"0x01","blockHash":"` + hash + `","logIndex":"0x0","data":"0x` + strings.Repeat("01", 64) + `"}`
 	other := strings.Replace(log, `"0x0"`, `"0x1"`, 1)
+	header := `{"number":"%s","hash":"` + hash + `","parentHash":"` + hash + `","timestamp":"0x64","logsBloom":"0x01"}`
 	answers := map[string]string{
-		"eth_getLogs":          "[" + log + "," + other + "]",
-		"eth_getBlockByNumber": `{"number":"0x5","hash":"` + hash + `","parentHash":"` + hash + `","timestamp":"0x64","logsBloom":"0x01"}`,
-		"eth_blockNumber":      `"0x64"`,
-		"eth_getBlockReceipts": `[{"cumulativeGasUsed":"0x5208"}]`,
+		"eth_getLogs":                 "[" + log + "," + other + "]",
+		`eth_getBlockByNumber latest`: fmt.Sprintf(header, "0x5"),
+		"eth_getBlockReceipts":        `[{"cumulativeGasUsed":"0x5208"}]`,
 	}
 	for _, s := range []string{selectorBalanceOf, selectorTotalSupply, selectorDecimals} {
 		answers["eth_call "+s] = `"0x12"`
 	}
+	chain := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = fmt.Fprintf(w, `{"id":1,"result":`+header+`}`, "0x1")
+	}))
+	t.Cleanup(chain.Close)
 	for name, f := range nodeFaults {
 		x := &exchange{status: 200}
 		if f.whole != nil {
 			f.whole(x)
 		}
 		changed := *x != exchange{status: 200}
+		n := &node{stopped: t.Context()}
+		n.real.Store(&chain.URL)
 		for _, method := range slices.Sorted(maps.Keys(answers)) {
-			m, selector, _ := strings.Cut(method, " ")
-			c := &call{Method: m, result: json.RawMessage(answers[method]), Params: []json.RawMessage{json.RawMessage(`{"data":"` + selector + `"}`)}}
-			before := answersOf([]*call{c})
-			if f.calls != nil {
-				f.calls(nil, c)
+			m, param, _ := strings.Cut(method, " ")
+			for _, answer := range []string{answers[method], strings.Replace(answers[method], `"0x5"`, `"0x6"`, 1)} {
+				c := &call{Method: m, result: json.RawMessage(answer), Params: []json.RawMessage{json.RawMessage(`"` + param + `"`)}}
+				before := answersOf([]*call{c})
+				if f.calls != nil {
+					f.calls(n, c)
+				}
+				changed = changed || string(before) != string(answersOf([]*call{c}))
 			}
-			changed = changed || string(before) != string(answersOf([]*call{c}))
 		}
 		if !changed {
 			t.Errorf("the fault %q changes nothing", name)

@@ -114,15 +114,6 @@ func noReceipts(_ *node, c *call) {
 	}
 }
 
-// behind knows nothing of the newest three blocks.
-func behind(_ *node, c *call) {
-	if c.Method == "eth_blockNumber" {
-		if n, ok := number(c.result); ok {
-			c.answer(hexOf(max(n-3, 0)))
-		}
-	}
-}
-
 func pruned(_ *node, c *call) {
 	if c.Method == "eth_call" {
 		c.fail(-32000, "missing trie node 5a1c (path ) state is not available")
@@ -160,16 +151,6 @@ func anotherParent(_ *node, c *call) {
 	if h := c.header(); h != nil {
 		h["parentHash"] = "0xdead" + text(h["parentHash"])[6:]
 		c.answer(h)
-	}
-}
-
-func headBy(blocks int64) func(*node, *call) {
-	return func(_ *node, c *call) {
-		if c.Method == "eth_blockNumber" {
-			if n, ok := number(c.result); ok {
-				c.answer(hexOf(max(n+blocks, 0)))
-			}
-		}
 	}
 }
 
