@@ -20,16 +20,19 @@ func New(build httpapi.Build) *cobra.Command {
 		Short: "A public, read-only API of token markets, from block to JSON",
 		Long: `Boardwalk indexes declared chains and serves what it derives from them: prices, candles, trending tokens.
 
-  boardwalk up -f DIR   everything in one process, on an embedded database
+  boardwalk up          everything in one process, on an embedded database
+  boardwalk samples     the sample chains and launch venues that this binary carries
   boardwalk operator    the Kubernetes operator: an indexer for each declared chain
   boardwalk indexer     one chain's indexer
   boardwalk apiserver   the public API, from what the indexers wrote
   boardwalk renderer    the cards' pictures, for the API
-  boardwalk migrate     the database's schema, made by its owner before the others start`,
+  boardwalk migrate     the database's schema, made by its owner before the others start
+
+From nothing to live prices: boardwalk up --chain base --rpc https://YOUR-NODE`,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.AddCommand(upCommand(build), operatorCommand(), indexerCommand(), apiserverCommand(build), rendererCommand(), migrateCommand(), versionCommand(build))
+	root.AddCommand(upCommand(build), samplesCommand(), operatorCommand(), indexerCommand(), apiserverCommand(build), rendererCommand(), migrateCommand(), versionCommand(build))
 	return root
 }
 

@@ -1,6 +1,8 @@
 package cmd
 
 import (
+	"errors"
+
 	"github.com/spf13/cobra"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
@@ -8,22 +10,42 @@ import (
 	"github.com/boardwalkhq/boardwalk/up"
 )
 
+// errNoChains says what to do where the flags declare nothing.
+var errNoChains = errors.New("nothing says which chains to run: give --chain base --rpc https://YOUR-NODE for a chain of the samples " +
+	"(boardwalk samples lists them), or -f DIR for manifests of your own")
+
 func upCommand(build httpapi.Build) *cobra.Command {
 	var ops operations
 	var db database
 	var p public
 	var out outside
+	var samples sampleChains
 	u := &up.Program{Now: now}
 	cmd := &cobra.Command{
-		Use:   "up -f DIR",
+		Use:   "up {--chain CHAIN --rpc URL | -f DIR}",
 		Short: "Run everything in one process: an indexer per chain and the API",
-		Long: `Run an indexer for every chain that the manifests declare and don't suspend, the API, and the renderer of its share cards
-where a Chromium is installed, in one process.
+		Long: `Run an indexer for every chain that is declared and not suspended, the API, and the renderer of its share cards where a Chromium
+is installed, in one process.
 
-The manifests are Chain and LaunchVenue resources, as in config/samples. With several -f, a later folder's chain or venue
-replaces an earlier one's with the same id.`,
-		Example: "  boardwalk up -f config/samples -f my-chains", Args: cobra.NoArgs,
+With --chain, a chain of the samples is declared as this binary carries it, with the launch venues on it (boardwalk samples lists
+them all). Its nodes are given with --rpc. Beside several --chain each --rpc says which chain's node it is: --rpc base=https://….
+Other users of the machine see flags in its list of processes: a URL with a key in it may stand in the variable
+BOARDWALK_RPC_CHAIN instead, such as BOARDWALK_RPC_BASE.
+
+With -f, chains and venues are declared by Chain and LaunchVenue resources in the files of a folder (boardwalk samples NAME prints
+one to start from). With several -f, a later folder's chain or venue replaces an earlier one's with the same id; a venue also
+replaces that of the samples beside --chain.`,
+		Example: `  boardwalk up --chain base --rpc https://YOUR-NODE
+  boardwalk up --chain base --chain bsc --rpc base=https://YOUR-NODE --rpc bsc=https://ANOTHER --rpc bsc=https://A-THIRD
+  boardwalk up -f my-chains`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			if u.Samples, err = samples.chosen(); err != nil {
+				return err
+			}
+			if len(u.Samples)+len(u.Manifests) == 0 {
+				return errNoChains
+			}
 			if u.Log, err = ops.log(cmd); err != nil {
 				return err
 			}
@@ -47,6 +69,6 @@ replaces an earlier one's with the same id.`,
 	cmd.Flags().BoolVar(&u.DrawCards, "draw-cards", true, "draw share cards here, with a Chromium of this machine, unless --renderer names another renderer")
 	p.register(cmd)
 	out.register(cmd)
-	_ = cmd.MarkFlagRequired("filename")
+	samples.register(cmd)
 	return cmd
 }

@@ -30,6 +30,8 @@ import (
 type Program struct {
 	apiserver.Settings
 
+	// Samples are chains of the samples that run.
+	Samples []files.SampleChain
 	// Manifests are folders; a later one's chain or venue replaces an earlier one's with the same id.
 	Manifests []string
 	// Database is sqlite:PATH or postgres://….
@@ -49,7 +51,7 @@ type Program struct {
 
 // Run checks everything that can be checked before it writes anything: manifests, ports, chain ids, the database.
 func (p *Program) Run(ctx context.Context) error {
-	declared, err := declared(p.Manifests)
+	declared, err := p.declared()
 	if err != nil {
 		return err
 	}
@@ -166,8 +168,8 @@ func (p *Program) announce(ctx context.Context, server *apiserver.Server, indexe
 }
 
 // declared reads and checks the manifests.
-func declared(dirs []string) (*files.Declared, error) {
-	manifests, err := files.Load(dirs...)
+func (p *Program) declared() (*files.Declared, error) {
+	manifests, err := files.LoadWithSamples(p.Samples, p.Manifests...)
 	if err != nil {
 		return nil, err
 	}

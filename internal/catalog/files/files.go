@@ -33,6 +33,8 @@ type Manifest[T any] struct {
 	File     string
 	Line     int
 	Resource T
+	// sample says that it is one of the samples that the binary carries.
+	sample bool
 }
 
 func (m *Manifest[T]) where() string { return fmt.Sprintf("%s:%d", m.File, m.Line) }
@@ -45,10 +47,15 @@ func (m *Manifest[T]) where() string { return fmt.Sprintf("%s:%d", m.File, m.Lin
 // A directory without a manifest is an error, as are two resources of one kind with the same spec.id in one directory, or with
 // the same name in whatever directories; namespaces don't count. Whether a resource makes sense is for Resolve to say.
 func Load(dirs ...string) (Manifests, error) {
-	var all Manifests
 	if len(dirs) == 0 {
-		return all, errors.New("no directory with manifests is given: name one, such as config/samples")
+		return Manifests{}, errors.New("no directory with manifests is given: name one, such as config/samples")
 	}
+	return Manifests{}.replacedBy(dirs)
+}
+
+// replacedBy gives the manifests with those of directories in their places and after them, as Load says.
+func (m Manifests) replacedBy(dirs []string) (Manifests, error) {
+	all := m
 	var errs []error
 	for _, dir := range dirs {
 		found, err := readDir(dir)

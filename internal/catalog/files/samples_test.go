@@ -1,12 +1,18 @@
 package files_test
 
 import (
+	"bytes"
 	"maps"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
+	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
@@ -165,5 +171,116 @@ func TestSamplesUnderSimnet(t *testing.T) {
 		len(base.Exchanges) != 4 ||
 		base.Exchanges[0].FeePips != 3000 || base.FinalityDepth != 64 {
 		t.Errorf("base %+v", base)
+	}
+}
+
+// TestTheBinaryCarriesTheSamples: what is embedded is what the folder declares, each resource in a file of its own and under a name of its
+// own, so that its text can be printed by name.
+func TestTheBinaryCarriesTheSamples(t *testing.T) {
+	t.Parallel()
+	want, err := files.Load(samples)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := files.Samples()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(got.Chains) != len(want.Chains) || len(got.Venues) != len(want.Venues) {
+		t.Fatalf("%d chains and %d venues are embedded, the folder has %d and %d", len(got.Chains), len(got.Venues), len(want.Chains), len(want.Venues))
+	}
+	names, inFile := map[string]bool{}, map[string]bool{}
+	see := func(name, file string) {
+		t.Helper()
+		text, found, err := files.SampleText(name)
+		if err != nil || !found {
+			t.Errorf("%s: it has no text (%v)", name, err)
+		}
+		raw, err := os.ReadFile(filepath.Join(samples, filepath.Base(file)))
+		if err != nil || !bytes.Equal(text, raw) {
+			t.Errorf("%s: its text isn't that of %s (%v)", name, file, err)
+		}
+		if names[name] || inFile[file] {
+			t.Errorf("%s in %s: the name or the file is another resource's too", name, file)
+		}
+		names[name], inFile[file] = true, true
+	}
+	for i := range got.Chains {
+		see(got.Chains[i].Resource.Name, got.Chains[i].File)
+		if !reflect.DeepEqual(got.Chains[i].Resource, want.Chains[i].Resource) {
+			t.Errorf("%s differs from the folder's", got.Chains[i].File)
+		}
+	}
+	for i := range got.Venues {
+		see(got.Venues[i].Resource.Name, got.Venues[i].File)
+		if !reflect.DeepEqual(got.Venues[i].Resource, want.Venues[i].Resource) {
+			t.Errorf("%s differs from the folder's", got.Venues[i].File)
+		}
+	}
+	if _, found, err := files.SampleText("nothing"); found || err != nil {
+		t.Errorf("a sample that isn't there: found %t, %v", found, err)
+	}
+}
+
+// TestChosenSamplesRun: a chain of the samples runs on the nodes that are given, with the venues that are on it.
+func TestChosenSamplesRun(t *testing.T) {
+	t.Parallel()
+	m, err := files.LoadWithSamples([]files.SampleChain{
+		{Name: "bsc", URLs: []string{"https://one.example", "https://two.example"}}, {Name: "base", URLs: []string{"https://three.example"}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := m.Resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Running) != 2 || len(d.Chains) != 2 || d.Running[0].ID != "base" || len(d.Running[1].Endpoints) != 2 || d.Running[1].Endpoints[1].URL != "https://two.example" {
+		t.Errorf("running: %+v", d.Running)
+	}
+	on := map[string][]string{}
+	for _, v := range d.Venues {
+		for _, c := range v.Spec.Chains {
+			on[v.Name] = append(on[v.Name], c.Chain)
+		}
+	}
+	if want := map[string][]string{"boardwalk-curve": {"base", "bsc"}, "clanker": {"base", "bsc"}, "four-meme": {"bsc"}, "flap": {"bsc"}}; !reflect.DeepEqual(on, want) {
+		t.Errorf("venues are on %v, want %v", on, want)
+	}
+}
+
+// TestChosenSamplesBesideFolders: a folder adds chains and replaces venues, and can't declare a chosen chain once more.
+func TestChosenSamplesBesideFolders(t *testing.T) {
+	t.Parallel()
+	chosen := []files.SampleChain{{Name: "base", URLs: []string{"https://one.example"}}}
+	curve := `apiVersion: boardwalk.dev/v1alpha1
+kind: LaunchVenue
+metadata: {name: boardwalk-curve}
+spec:
+  {id: boardwalk-curve, label: Ours, ownership: Own, protocol: BoardwalkCurve, marketModel: BondingCurve, default: true,
+   chains: [{chain: base, wantedState: Open, contracts: ["` + fake(9) + `"], tradesInApp: true}]}
+`
+	m, err := files.LoadWithSamples(chosen, dir(t, "bsc.yaml", another("bsc", 56), "curve.yaml", curve))
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := m.Resolve()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(d.Running) != 2 || len(d.Venues) != 4 || d.Venues[0].Spec.Label != "Ours" || len(d.Running[0].Venues) != 2 {
+		t.Errorf("%d run, venues %+v", len(d.Running), d.Venues)
+	}
+	for name, c := range map[string]struct {
+		chosen []files.SampleChain
+		dir    string
+		want   string
+	}{
+		"a chosen chain declared in a folder": {chosen, dir(t, "mine.yaml", resolvetest.Good), "mine.yaml:1 declares the chain base, which is chosen among the samples too"},
+		"an unknown sample":                   {[]files.SampleChain{{Name: "nowhere"}}, dir(t, "bsc.yaml", another("bsc", 56)), `no sample is a Chain "nowhere"; there are solana, base, bsc`},
+	} {
+		if _, err := files.LoadWithSamples(c.chosen, c.dir); err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", name, err, c.want)
+		}
 	}
 }

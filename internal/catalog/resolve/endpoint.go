@@ -66,14 +66,20 @@ func resolveEndpoints(r *report, s *v1alpha1.ChainSpec, secretDir string) []chai
 // resolveURL never repeats the URL: providers put keys into it, and messages end in logs.
 func resolveURL(r *report, path, text string) {
 	u, err := url.Parse(text)
-	if err == nil && u.User != nil {
+	switch {
+	case err == nil && u.User != nil:
 		r.add(path, "has a user or password, which everybody sees who may read the resource; put it into a Secret and write urlFrom")
-		return
-	}
-	lower := strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
-	if err != nil || !lower || u.Host == "" || len(text) > maxURL || strings.ContainsAny(text, " \t\r\n") {
+	case !IsNodeURL(text):
 		r.add(path, "is no URL of a node; allowed: http:// or https:// with a host, up to %d characters", maxURL)
 	}
+}
+
+// IsNodeURL reports whether a text is the URL of a node, as the url of an endpoint takes it: http:// or https:// with a host, without a
+// user or password.
+func IsNodeURL(text string) bool {
+	u, err := url.Parse(text)
+	lower := strings.HasPrefix(text, "http://") || strings.HasPrefix(text, "https://")
+	return err == nil && lower && u.User == nil && u.Host != "" && len(text) <= maxURL && !strings.ContainsAny(text, " \t\r\n")
 }
 
 func resolveSecretRef(r *report, path string, ref v1alpha1.SecretKeyRef) {
