@@ -372,7 +372,7 @@ func TestUpRefusesBeforeItWrites(t *testing.T) {
 
 func TestHelpReadsWell(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"--help"}, {"up", "--help"}, {"indexer", "--help"}, {"apiserver", "--help"}, {"migrate", "--help"}, {"version"}} {
+	for _, args := range [][]string{{"--help"}, {"up", "--help"}, {"indexer", "--help"}, {"apiserver", "--help"}, {"migrate", "--help"}, {"check", "--help"}, {"samples", "--help"}, {"version"}} {
 		c := cmd.New(httpapi.Build{Commit: strings.Repeat("0", 40)})
 		var out bytes.Buffer
 		c.SetOut(&out)

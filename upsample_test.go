@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -63,6 +62,16 @@ func TestUpOnASample(t *testing.T) {
 		}
 	})
 	const key = "k3y-of-the-node"
+	checked, done := command(t, "check", "--chain", "base", "--rpc", n.URL()+"?key="+key)
+	// The samples' venues are not on the stand-in.
+	if err := <-done; err == nil || !strings.Contains(err.Error(), "1 can't be right") || strings.Count(checked.String(), "wrong: ") != 1 ||
+		!strings.Contains(checked.String(), "wrong: contract of venue clanker 0xe85a59c628f7d27878aceb4bf3b35733630083a9: there is no contract") {
+		t.Errorf("check: %v\n%s", err, checked)
+	}
+	checked, done = command(t, "check", "--chain", "bsc", "--rpc", n.URL())
+	if err := <-done; err == nil || !strings.Contains(checked.String(), "its eth_chainId is 8453, and chain bsc is declared with chainID 56") {
+		t.Errorf("check of another chain: %v\n%s", err, checked)
+	}
 	printed, ended := command(t, "up", "--chain", "base", "--rpc", n.URL()+"?key="+key, "--db", "sqlite:"+filepath.Join(t.TempDir(), "up.db"),
 		"--listen", "127.0.0.1:0", "--operations", "127.0.0.1:0", "--draw-cards=false", "--log-level", "debug")
 	r := &running{}
@@ -96,7 +105,10 @@ func TestUpOnASample(t *testing.T) {
 	if chains := status.Chains; len(chains) != 1 || chains[0].Label != "Base" {
 		t.Errorf("the chains are %+v", chains)
 	}
-	if text := printed.String(); strings.Contains(text, key) || strings.Contains(text, strings.TrimPrefix(n.URL(), "http://")) {
+	if text := printed.String(); strings.Count(text, "\nbase: ")+strings.Count(text, "wrong: ") < 3 || !strings.Contains(text, "base: that means: ") {
+		t.Errorf("it didn't say what the node can do:\n%s", text)
+	}
+	if text := printed.String() + checked.String(); strings.Contains(text, key) || strings.Contains(text, strings.TrimPrefix(n.URL(), "http://")) {
 		t.Errorf("it printed the node's URL:\n%s", text)
 	}
 }
@@ -104,8 +116,8 @@ func TestUpOnASample(t *testing.T) {
 // TestUpWithoutAChain: a command without anything to run says what to give.
 func TestUpWithoutAChain(t *testing.T) {
 	t.Parallel()
-	for _, args := range [][]string{{"up"}, {"up", "--chain", "bass", "--rpc", "https://node.example"}} {
-		_, ended := command(t, slices.Concat(args, []string{"--db", "sqlite:" + filepath.Join(t.TempDir(), "none", "up.db")})...)
+	for _, args := range [][]string{{"up"}, {"check"}, {"up", "--chain", "bass", "--rpc", "https://node.example"}} {
+		_, ended := command(t, args...)
 		if err := <-ended; err == nil || !strings.Contains(err.Error(), "base") || !strings.Contains(err.Error(), "-f") {
 			t.Errorf("%v: %v", args, err)
 		}

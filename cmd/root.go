@@ -22,6 +22,7 @@ func New(build httpapi.Build) *cobra.Command {
 
   boardwalk up          everything in one process, on an embedded database
   boardwalk samples     the sample chains and launch venues that this binary carries
+  boardwalk check       what chains' nodes say of what is declared, and what they can do
   boardwalk operator    the Kubernetes operator: an indexer for each declared chain
   boardwalk indexer     one chain's indexer
   boardwalk apiserver   the public API, from what the indexers wrote
@@ -32,7 +33,7 @@ From nothing to live prices: boardwalk up --chain base --rpc https://YOUR-NODE`,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.AddCommand(upCommand(build), samplesCommand(), operatorCommand(), indexerCommand(), apiserverCommand(build), rendererCommand(), migrateCommand(), versionCommand(build))
+	root.AddCommand(upCommand(build), samplesCommand(), checkCommand(), operatorCommand(), indexerCommand(), apiserverCommand(build), rendererCommand(), migrateCommand(), versionCommand(build))
 	return root
 }
 

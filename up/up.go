@@ -51,7 +51,7 @@ type Program struct {
 
 // Run checks everything that can be checked before it writes anything: manifests, ports, chain ids, the database.
 func (p *Program) Run(ctx context.Context) error {
-	declared, err := p.declared()
+	declared, err := declared(p.Samples, p.Manifests)
 	if err != nil {
 		return err
 	}
@@ -66,6 +66,9 @@ func (p *Program) Run(ctx context.Context) error {
 	}
 	defer func() { _ = operations.Close() }()
 	if err := p.checkChains(ctx, declared.Running); err != nil {
+		return err
+	}
+	if err := p.introduceSamples(ctx, declared.Running); err != nil {
 		return err
 	}
 	st, err := store.Open(ctx, p.Database)
@@ -168,8 +171,8 @@ func (p *Program) announce(ctx context.Context, server *apiserver.Server, indexe
 }
 
 // declared reads and checks the manifests.
-func (p *Program) declared() (*files.Declared, error) {
-	manifests, err := files.LoadWithSamples(p.Samples, p.Manifests...)
+func declared(samples []files.SampleChain, dirs []string) (*files.Declared, error) {
+	manifests, err := files.LoadWithSamples(samples, dirs...)
 	if err != nil {
 		return nil, err
 	}
@@ -190,4 +193,25 @@ func (p *Program) checkChains(ctx context.Context, chains []*chainconfig.Chain) 
 	}
 	_ = g.Wait()
 	return errors.Join(errs...)
+}
+
+// introduceSamples says of the chosen samples, which nobody has looked at, what boardwalk check would. What is wrong with one of them doesn't
+// keep the rest from being indexed.
+func (p *Program) introduceSamples(ctx context.Context, running []*chainconfig.Chain) error {
+	var chosen []*chainconfig.Chain
+	for _, c := range running {
+		if slices.ContainsFunc(p.Samples, func(s files.SampleChain) bool { return s.Name == c.ID }) {
+			chosen = append(chosen, c)
+		}
+	}
+	reports, err := preflights(ctx, chosen, p.Now)
+	if err != nil {
+		return err
+	}
+	for _, r := range reports {
+		if err := r.Write(p.Out); err != nil {
+			return err
+		}
+	}
+	return nil
 }

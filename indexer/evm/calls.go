@@ -280,7 +280,7 @@ func (s *Source) AllExist(ctx context.Context, contracts []market.Address, numbe
 		err := s.pool.try(ctx, func(ctx context.Context, e *endpoint) error {
 			reqs := make([]*request, len(part))
 			for i, c := range part {
-				reqs[i] = codeRequest(c, number, &exist[first+i])
+				reqs[i] = codeRequest(c, hexQuantity(number), &exist[first+i])
 			}
 			return e.do(ctx, reqs...)
 		})
@@ -294,9 +294,9 @@ func (s *Source) AllExist(ctx context.Context, contracts []market.Address, numbe
 	return exist, true, nil
 }
 
-func codeRequest(contract market.Address, number uint64, exists *bool) *request {
+func codeRequest(contract market.Address, block string, exists *bool) *request {
 	return &request{
-		method: "eth_getCode", params: []any{contract.String(), hexQuantity(number)},
+		method: "eth_getCode", params: []any{contract.String(), block},
 		take: func(raw json.RawMessage) error {
 			var code string
 			if err := json.Unmarshal(raw, &code); err != nil {

@@ -1,0 +1,174 @@
+package mainnet
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/preflight"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// small is a stand-in whose chain is longer than the state that a full node keeps.
+func small(t *testing.T, chain string) *standIn {
+	t.Helper()
+	return start(t, Options{Chain: chain, Txs: 2, Logs: 5, VolumeV2: 2, VolumeV3: 1, Before: 3, Past: 150}, node.Profile{Client: "Geth"})
+}
+
+func wrappedOf(t *testing.T, c *chainconfig.Chain) market.Address {
+	t.Helper()
+	a, err := market.ParseEVMAddress(c.Native.Wrapped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// TestCapabilitiesOfProfiles asks a node of each kind what it can do.
+func TestCapabilitiesOfProfiles(t *testing.T) {
+	t.Parallel()
+	s := small(t, "base")
+	want := []struct {
+		profile string
+		can     evm.Capabilities
+	}{
+		{"plain", evm.Capabilities{OldState: evm.Yes, RecentState: evm.Yes, Overrides: evm.Yes, LogBlocks: 10_000, BatchCalls: 100, Heads: evm.Yes, Finality: evm.Yes}},
+		{"geth", evm.Capabilities{OldState: evm.No, RecentState: evm.Yes, Overrides: evm.Yes, LogBlocks: 10_000, BatchCalls: 100, Heads: evm.Yes, Finality: evm.Yes}},
+		{"alchemy-free", evm.Capabilities{OldState: evm.Yes, RecentState: evm.Yes, Overrides: evm.Yes, LogBlocks: 10, BatchCalls: 100, Heads: evm.Yes, Finality: evm.Yes}},
+		{"public", evm.Capabilities{OldState: evm.No, RecentState: evm.Yes, Overrides: evm.No, LogBlocks: 50, BatchCalls: 10, Heads: evm.No, Finality: evm.Yes}},
+		{"hyperevm", evm.Capabilities{OldState: evm.No, RecentState: evm.No, Overrides: evm.No, Logs: evm.No, BatchCalls: 100, Heads: evm.No, Finality: evm.No}},
+		{"hyperevm-public", evm.Capabilities{
+			OldState: evm.No, RecentState: evm.Unknown, StateByNewest: true, Overrides: evm.No, Logs: evm.No, BatchCalls: 100, Heads: evm.No, Finality: evm.No,
+		}},
+	}
+	cfg := *s.cfg
+	cfg.Endpoints = nil
+	for i := range want {
+		p, err := node.ProfileOf(want[i].profile)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.Latency, p.Rate = node.Latency{}, node.Rate{}
+		n, err := node.Start(t.Context(), s.Chain, node.Options{Profile: p})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { n.Close() })
+		cfg.Endpoints = append(cfg.Endpoints, chainconfig.Endpoint{URL: n.URL(), Weight: 1})
+		c := &want[i].can
+		c.LatestState, c.Client, c.Endpoint = evm.Yes, p.Client+"/stand-in", evm.EndpointName(i)
+		if c.Logs == evm.Unknown {
+			c.Logs = evm.Yes
+		}
+	}
+	source, err := evm.NewSource(&cfg, evm.Options{Log: slog.New(slog.DiscardHandler), Now: time.Now})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, got := range source.Capabilities(t.Context(), wrappedOf(t, &cfg)) {
+		// The public endpoint gives a block some time after it was announced.
+		if head := s.Chain.Head().Number; got.Head.Number > head || got.Head.Number+20 < head {
+			t.Errorf("%s: its head is %d, the chain's %d", want[i].profile, got.Head.Number, head)
+		}
+		if got.Head = (market.Header{}); got != want[i].can {
+			t.Errorf("%s: got %+v\nwant %+v", want[i].profile, got, want[i].can)
+		}
+	}
+}
+
+// TestPreflightOfSamples finds every declared address of a sample on the stand-in of its mainnet, and says so in three lines.
+func TestPreflightOfSamples(t *testing.T) {
+	t.Parallel()
+	for _, chain := range []string{"base", "bsc", "hyperevm"} {
+		t.Run(chain, func(t *testing.T) {
+			t.Parallel()
+			s := small(t, chain)
+			r, err := preflight.Check(t.Context(), s.cfg, time.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			if err := r.Write(&out); err != nil {
+				t.Fatal(err)
+			}
+			if len(r.Findings) > 0 || strings.Count(out.String(), "\n") != 3 {
+				t.Errorf("the report is\n%s", &out)
+			}
+			for i, want := range []string{
+				" is served by 1 of 1 endpoints (Geth/stand-in), whose block ", "state of old blocks (archive): yes; state overrides: yes; logs of ",
+				"that means: a day of the past takes ",
+			} {
+				if !strings.Contains(r.Summary[i], want) {
+					t.Errorf("line %d is %q; want %q in it", i+1, r.Summary[i], want)
+				}
+			}
+		})
+	}
+}
+
+// TestPreflightFindsWrongDeclarations declares addresses as what they are not.
+func TestPreflightFindsWrongDeclarations(t *testing.T) {
+	t.Parallel()
+	s := small(t, "base")
+	const nothing = "0x00000000000000000000000000000000000b0a4d"
+	good := s.cfg
+	factory := map[market.Protocol]string{}
+	for _, x := range good.Exchanges {
+		factory[x.Protocol] = x.Factory
+	}
+	token := good.Quotes[0].Address
+	exchange := func(p market.Protocol, address string) func(*chainconfig.Chain) {
+		return func(c *chainconfig.Chain) {
+			c.Exchanges = []chainconfig.Exchange{{Name: "x", Protocol: p, Factory: address, FeePips: 3000}}
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*chainconfig.Chain)
+		wrong  int
+		want   string
+	}{
+		"no factory there":            {exchange(market.UniswapV2, nothing), 1, "wrong: factory of x " + nothing + ": there is no contract at this address. Take"},
+		"a token as a V2 factory":     {exchange(market.UniswapV2, token), 1, "doesn't answer allPairsLength() and getPair(address,address) as a factory of protocol UniswapV2 does"},
+		"a V2 factory as one of V3":   {exchange(market.UniswapV3, factory[market.UniswapV2]), 1, "as a factory of protocol UniswapV3 does"},
+		"a V3 factory as one of V2":   {exchange(market.UniswapV2, factory[market.UniswapV3]), 1, "as a factory of protocol UniswapV2 does"},
+		"a V3 factory as a manager":   {exchange(market.UniswapV4, factory[market.UniswapV3]), 1, "as a factory of protocol UniswapV4 does"},
+		"a V2 factory as a Solidly's": {exchange(market.Solidly, factory[market.UniswapV2]), 1, "as a factory of protocol Solidly does"},
+		"a factory as a quote":        {func(c *chainconfig.Chain) { c.Quotes[0].Address = factory[market.UniswapV2] }, 1, "wrong: quote asset USDC "},
+		"a quote of another name":     {func(c *chainconfig.Chain) { c.Quotes[0].Symbol = "USDX" }, 0, `look: quote asset USDX ` + token + `: it has another symbol on the chain, "USDC"`},
+		"no hook there":               {func(c *chainconfig.Chain) { c.Exchanges[2].Hooks = []string{nothing} }, 1, "hook of uniswap-v4 " + nothing},
+		"no locker there":             {func(c *chainconfig.Chain) { c.Trust.Lockers = []string{nothing} }, 1, "locker " + nothing},
+		"a token as a venue's curve":  {venue(chainconfig.BoardwalkCurve, token), 1, "contract of venue v " + token + ": it doesn't answer curves(address) as a contract of protocol BoardwalkCurve does"},
+		"another chain's id":          {func(c *chainconfig.Chain) { c.EVMChainID = 1 }, 1, "its eth_chainId is 8453, and chain base is declared with chainID 1"},
+		"a venue that isn't there":    {venue(chainconfig.Flap, nothing), 1, "contract of venue v " + nothing + ": there is no contract"},
+		"nothing":                     {exchange(market.UniswapV2, factory[market.UniswapV2]), 0, "4 of 4 declared addresses are as declared"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			cfg := *good
+			cfg.Quotes, cfg.Exchanges = append([]chainconfig.Quote(nil), good.Quotes...), append([]chainconfig.Exchange(nil), good.Exchanges...)
+			c.change(&cfg)
+			r, err := preflight.Check(t.Context(), &cfg, time.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			if err := r.Write(&out); err != nil {
+				t.Fatal(err)
+			}
+			if r.CountWrong() != c.wrong || !strings.Contains(out.String(), c.want) {
+				t.Errorf("%d are wrong, want %d; want %q in\n%s", r.CountWrong(), c.wrong, c.want, &out)
+			}
+		})
+	}
+}
+
+func venue(p chainconfig.VenueProtocol, address string) func(*chainconfig.Chain) {
+	return func(c *chainconfig.Chain) {
+		c.Venues = []chainconfig.Venue{{ID: "v", Protocol: p, Contracts: []string{address}}}
+	}
+}

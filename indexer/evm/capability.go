@@ -1,0 +1,284 @@
+package evm
+
+import (
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+const (
+	// probeTime is how long an endpoint may take over one question about itself, probeBytes how long its answer may be.
+	probeTime  = 5 * time.Second
+	probeBytes = 1 << 20
+)
+
+// Answer is what is known of a thing that an endpoint may be able to do.
+type Answer uint8
+
+// The answers. Unknown is the answer of an endpoint that refused for another reason, such as its rate.
+const (
+	Unknown Answer = iota
+	Yes
+	No
+)
+
+// Capabilities is what one endpoint can do, as it showed when it was asked.
+type Capabilities struct {
+	// Endpoint is its name, which has nothing of its URL.
+	Endpoint string
+	// Err is why the rest isn't known: it doesn't answer, or ErrWrongChain.
+	Err error
+	// Client is what it calls itself: a stranger's text, which has to be cleaned before it is shown.
+	Client string
+	// Head is its newest block.
+	Head market.Header
+	// OldState says whether it has the state after the chain's first blocks, RecentState after a block up to 64 below its head, LatestState
+	// after its newest block.
+	OldState, RecentState, LatestState Answer
+	// StateByNewest is set where it answers a question about old state with the newest, without a word.
+	StateByNewest bool
+	// Overrides says whether it simulates calls on a changed state.
+	Overrides Answer
+	// Logs says whether it takes the filter by which the chain is indexed, LogBlocks of how many blocks at once: 0 where that isn't known.
+	Logs      Answer
+	LogBlocks uint64
+	// BatchCalls is how many calls it took at once, 1 where it takes no batches, 0 where that isn't known.
+	BatchCalls int
+	// Heads says whether it announces new blocks by WebSocket, at the same address.
+	Heads Answer
+	// Finality says whether it knows the newest final block.
+	Finality Answer
+}
+
+// logRanges and batchSizes are tried from the greatest on. An indexer asks for at most longestRange blocks, and callsAtOnce calls.
+var (
+	logRanges  = []uint64{longestRange, 2_000, 1_000, 500, 100, 50, 10, 1}
+	batchSizes = []int{callsAtOnce, 50, 20, 10, 5, 2}
+)
+
+// recentBlocks is how far below the head a node without old state has to have it: reorgs are looked at no deeper on most chains.
+const recentBlocks = 64
+
+// Capabilities asks every endpoint what it can do: some 20 requests each.
+func (s *Source) Capabilities(ctx context.Context, wrapped market.Address) []Capabilities {
+	out := make([]Capabilities, len(s.pool.list))
+	var asking sync.WaitGroup
+	for i, e := range s.pool.list {
+		asking.Go(func() { out[i] = s.capabilities(ctx, e, wrapped) })
+	}
+	asking.Wait()
+	return out
+}
+
+func (s *Source) capabilities(ctx context.Context, e *endpoint, wrapped market.Address) Capabilities {
+	c := Capabilities{Endpoint: e.name}
+	err := within(ctx, func(ctx context.Context) error { return s.pool.check(ctx, e) })
+	if err == nil {
+		c.Head, err = e.newestHeader(ctx)
+	}
+	if err != nil {
+		c.Err = err
+		return c
+	}
+	c.Client = e.clientName(ctx)
+	e.stateKept(ctx, wrapped, &c)
+	c.Overrides = s.takesOverrides(ctx, e)
+	e.logsTaken(ctx, s.topics, &c)
+	c.BatchCalls = e.callsTaken(ctx)
+	c.Heads = e.announcesHeads(ctx)
+	c.Finality = e.knowsFinal(ctx)
+	return c
+}
+
+// within gives a question the time that it may take.
+func within(ctx context.Context, ask func(context.Context) error) error {
+	ctx, cancel := context.WithTimeout(ctx, probeTime)
+	defer cancel()
+	return ask(ctx)
+}
+
+// probe asks one question.
+func (e *endpoint) probe(ctx context.Context, r *request) error {
+	return within(ctx, func(ctx context.Context) error { return e.send(ctx, probeBytes, r) })
+}
+
+func (e *endpoint) newestHeader(ctx context.Context) (market.Header, error) {
+	var h Header
+	if err := e.probe(ctx, tagRequest(newest, &h)); err != nil {
+		return market.Header{}, err
+	}
+	return h.Header, e.isPast(&h)
+}
+
+func (e *endpoint) clientName(ctx context.Context) (name string) {
+	_ = e.probe(ctx, &request{method: "web3_clientVersion", take: func(raw json.RawMessage) error {
+		return json.Unmarshal(raw, &name)
+	}})
+	u, err := e.url()
+	if err != nil {
+		return ""
+	}
+	return redact(u, name[:min(len(name), maxText)])
+}
+
+// stateKept asks for the wrapped coin's own balance of the native coin after several blocks. That changes all the time: an endpoint that
+// has the same after the first blocks as after the newest didn't look.
+func (e *endpoint) stateKept(ctx context.Context, wrapped market.Address, c *Capabilities) {
+	var now, recent, old market.Amount
+	c.LatestState = e.balanceAt(ctx, wrapped, newest, &now)
+	c.RecentState = e.balanceAt(ctx, wrapped, hexQuantity(c.Head.Number-min(c.Head.Number, recentBlocks)), &recent)
+	c.OldState = e.balanceAt(ctx, wrapped, hexQuantity(min(c.Head.Number, 1)), &old)
+	if c.OldState == Yes && !now.IsZero() && old == now {
+		c.OldState, c.StateByNewest = No, true
+		if recent == now {
+			c.RecentState = Unknown
+		}
+	}
+}
+
+func (e *endpoint) balanceAt(ctx context.Context, account market.Address, block string, v *market.Amount) Answer {
+	err := e.probe(ctx, &request{method: "eth_getBalance", params: []any{account.String(), block}, take: func(raw json.RawMessage) error {
+		var text string
+		if err := json.Unmarshal(raw, &text); err != nil || v.SetFromHex(text) != nil {
+			return errGarbage
+		}
+		return nil
+	}})
+	switch {
+	case err == nil:
+		return Yes
+	case stateMissing(err, false), refusesBlock(err):
+		return No
+	}
+	return Unknown
+}
+
+// refusesBlock reports whether a node refused a request for the block that it names, in words that are for nothing else.
+func refusesBlock(err error) bool {
+	rpc, ok := errors.AsType[*RPCError](err)
+	return ok && strings.Contains(strings.ToLower(rpc.Message), "invalid block height")
+}
+
+func (s *Source) takesOverrides(ctx context.Context, e *endpoint) Answer {
+	can := false
+	err := within(ctx, func(ctx context.Context) (err error) {
+		can, err = s.canOverride(ctx, e)
+		return err
+	})
+	switch {
+	case err != nil:
+		return Unknown
+	case can:
+		return Yes
+	}
+	return No
+}
+
+// nobody is an account that logs nothing: questions for its logs are answered with none.
+var nobody = "0x" + hex.EncodeToString([]byte("boardwalk probes it:"))
+
+// logsTaken finds the widest range of blocks of which the endpoint takes the index's own filter. It asks for logs of an account that has
+// none: an answer's length isn't what is found out.
+func (e *endpoint) logsTaken(ctx context.Context, topics [][32]byte, c *Capabilities) {
+	for _, blocks := range logRanges {
+		blocks = min(blocks, c.Head.Number+1)
+		where := map[string]any{
+			"fromBlock": hexQuantity(c.Head.Number + 1 - blocks), "toBlock": hexQuantity(c.Head.Number), "address": nobody,
+		}
+		err := e.probe(ctx, &request{method: "eth_getLogs", params: filter(where, topics), take: func(raw json.RawMessage) error {
+			var list []json.RawMessage
+			return json.Unmarshal(raw, &list)
+		}})
+		switch rpc, refused := errors.AsType[*RPCError](err); {
+		case err == nil:
+			c.Logs, c.LogBlocks = Yes, blocks
+			return
+		case refused && faultOf(rpc) == faultNode && tooOften.MatchString(rpc.Message):
+			return
+		case refused:
+			c.Logs = No // unless a smaller range does
+		}
+	}
+}
+
+// callsTaken finds how many calls the endpoint takes at once.
+func (e *endpoint) callsTaken(ctx context.Context) int {
+	for _, n := range batchSizes {
+		reqs := make([]*request, n)
+		for i := range reqs {
+			reqs[i] = &request{method: "eth_chainId", take: func(json.RawMessage) error { return nil }}
+		}
+		err := within(ctx, func(ctx context.Context) error { return e.send(ctx, probeBytes, reqs...) })
+		switch rpc, refused := errors.AsType[*RPCError](err); {
+		case err == nil:
+			return n
+		case refused && faultOf(rpc) == faultNode && tooOften.MatchString(rpc.Message):
+			return 0
+		}
+	}
+	return 1
+}
+
+// announcesHeads subscribes to new blocks, and waits for the endpoint to agree.
+func (e *endpoint) announcesHeads(ctx context.Context) Answer {
+	agreed := false
+	err := within(ctx, func(ctx context.Context) error {
+		raw, err := e.url()
+		if err != nil {
+			return err
+		}
+		u, err := url.Parse(raw)
+		if err != nil {
+			return errGarbage
+		}
+		u.Scheme = strings.Replace(u.Scheme, "http", "ws", 1)
+		c, res, err := websocket.Dial(ctx, u.String(), nil)
+		if err != nil {
+			return fmt.Errorf("dial: %w", withoutURL(raw, err))
+		}
+		if res != nil && res.Body != nil {
+			_ = res.Body.Close()
+		}
+		defer func() { _ = c.CloseNow() }()
+		c.SetReadLimit(probeBytes)
+		if err := c.Write(ctx, websocket.MessageText, []byte(subscribe)); err != nil {
+			return err
+		}
+		_, said, err := c.Read(ctx)
+		if err != nil {
+			return err
+		}
+		var a wireAnswer
+		agreed = json.Unmarshal(said, &a) == nil && a.Error == nil && len(a.Result) > 0
+		return nil
+	})
+	if err != nil && ctx.Err() != nil {
+		return Unknown
+	}
+	if agreed {
+		return Yes
+	}
+	return No
+}
+
+func (e *endpoint) knowsFinal(ctx context.Context) Answer {
+	var h Header
+	err := e.probe(ctx, tagRequest("finalized", &h))
+	switch _, refused := errors.AsType[*RPCError](err); {
+	case err == nil:
+		return Yes
+	case refused, errors.Is(err, ErrNoBlock):
+		return No
+	}
+	return Unknown
+}

@@ -1,0 +1,290 @@
+package evm
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Declared is an address of the chain document, with what the chain says of it.
+type Declared struct {
+	// What says what the address is declared as, such as "factory of uniswap-v3".
+	What    string
+	Address market.Address
+	// Wrong is why the address can't be right, Unknown why it couldn't be asked, and Note what a person should look at though it may be
+	// right. At most one of them is set.
+	Wrong, Unknown, Note string
+	// Symbol is what a token calls itself, where it is declared as something else: a stranger's text, to be cleaned before it is shown.
+	Symbol string
+}
+
+// declaredAsked is a declared address with the questions to its contract.
+type declaredAsked struct {
+	Declared
+	hasCode bool
+	calls   []*call
+	// judge takes the answers in; it is nil where nothing but code is expected.
+	judge func(*declaredAsked)
+	// pools are those that a factory names for the chain's own quotes.
+	pools []market.Address
+}
+
+// What CheckDeclared asks besides what the index asks.
+var (
+	callPairs       = selector("allPairsLength()")
+	callPools       = selector("allPoolsLength()")
+	callSpacingOf   = selector("feeAmountTickSpacing(uint24)")
+	callExtsload    = selector("extsload(bytes32)")
+	callCurves      = selector("curves(address)")
+	commonFees      = []uint64{500, 2500, 3000, 10_000} // in pips; 2,500 is PancakeSwap's, 3,000 Uniswap's
+	mostPairedToken = 2
+)
+
+// CheckDeclared asks the newest block whether there is a contract at every declared address, and whether it answers as its protocol does.
+func (s *Source) CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]Declared, error) {
+	asked, err := declaredOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.askForCode(ctx, asked); err != nil {
+		return nil, err
+	}
+	var calls []*call
+	for _, a := range asked {
+		if a.hasCode {
+			calls = append(calls, a.calls...)
+		}
+	}
+	if err := s.callsAt(ctx, newest, calls); err != nil {
+		return nil, err
+	}
+	for _, a := range asked {
+		switch {
+		case !a.hasCode:
+			a.Wrong = "there is no contract at this address"
+		case slices.ContainsFunc(a.calls, (*call).mute):
+			a.Unknown = "its contract could not be asked"
+		case a.judge != nil:
+			a.judge(a)
+		}
+	}
+	if err := s.proveFactories(ctx, c.Exchanges, asked); err != nil {
+		return nil, err
+	}
+	out := make([]Declared, len(asked))
+	for i, a := range asked {
+		out[i] = a.Declared
+	}
+	return out, nil
+}
+
+// declaredOf lists the document's addresses, tokens that are declared several times once.
+func declaredOf(c *chainconfig.Chain) ([]*declaredAsked, error) {
+	var out []*declaredAsked
+	var firstErr error
+	add := func(what, address string) *declaredAsked {
+		a, err := market.ParseEVMAddress(address)
+		if err != nil && firstErr == nil {
+			firstErr = fmt.Errorf("chain %s: %s: %w", c.ID, what, err)
+		}
+		out = append(out, &declaredAsked{Declared: Declared{What: what, Address: a}})
+		return out[len(out)-1]
+	}
+	token := func(what, address string) *declaredAsked {
+		for _, known := range out {
+			if strings.EqualFold(known.Address.String(), address) {
+				known.What += ", " + what
+				return known
+			}
+		}
+		t := add(what, address)
+		t.calls = []*call{{to: t.Address, data: callDecimals}, {to: t.Address, data: callSymbol}}
+		t.judge = judgeToken("")
+		return t
+	}
+	for _, q := range c.Quotes {
+		token("quote asset "+q.Symbol, q.Address).judge = judgeToken(q.Symbol)
+	}
+	token("wrapped "+c.Native.Symbol, c.Native.Wrapped)
+	for _, m := range c.Majors {
+		token("major "+m.Asset, m.Address)
+	}
+	quotes := pairedTokens(c)
+	for _, x := range c.Exchanges {
+		a := add("factory of "+x.Name, x.Factory)
+		a.askFactory(x.Protocol, quotes)
+		for _, h := range x.Hooks {
+			add("hook of "+x.Name, h)
+		}
+	}
+	for _, v := range c.Venues {
+		for _, address := range v.Contracts {
+			add("contract of venue "+v.ID, address).askVenue(v.Protocol)
+		}
+	}
+	for _, l := range c.Trust.Lockers {
+		add("locker", l)
+	}
+	return out, firstErr
+}
+
+// pairedTokens are the wrapped coin and other quotes, of which factories should have pools.
+func pairedTokens(c *chainconfig.Chain) (out []market.Address) {
+	wrapped, err := market.ParseEVMAddress(c.Native.Wrapped)
+	if err != nil {
+		return nil
+	}
+	out = append(out, wrapped)
+	for _, q := range c.Quotes {
+		if a, err := market.ParseEVMAddress(q.Address); err == nil && a != wrapped && len(out) <= mostPairedToken {
+			out = append(out, a)
+		}
+	}
+	return out
+}
+
+// askForCode asks for the contracts' code after the newest block: some nodes have no other state.
+func (s *Source) askForCode(ctx context.Context, asked []*declaredAsked) error {
+	for part := range slices.Chunk(asked, callsAtOnce) {
+		err := s.pool.try(ctx, func(ctx context.Context, e *endpoint) error {
+			reqs := make([]*request, len(part))
+			for i, a := range part {
+				reqs[i] = codeRequest(a.Address, newest, &a.hasCode)
+			}
+			return e.do(ctx, reqs...)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// judgeToken holds a token against its declared symbol, if there is one: a token without decimals has no price.
+func judgeToken(symbol string) func(*declaredAsked) {
+	return func(a *declaredAsked) {
+		if d, ok := a.calls[0].uint(); !ok || !d.IsUint64() || d.Uint64() > maxDecimals {
+			a.Wrong = "it doesn't answer decimals() as a token does"
+			return
+		}
+		if got := a.calls[1].text(); symbol != "" && got != symbol {
+			a.Note, a.Symbol = "it has another symbol on the chain", got
+		}
+	}
+}
+
+// askFactory asks a factory for what every one of its protocol has, and for pools of the chain's own quotes.
+func (a *declaredAsked) askFactory(p market.Protocol, quotes []market.Address) {
+	ask := func(data string) { a.calls = append(a.calls, &call{to: a.Address, data: data}) }
+	pairs := func(ask func(pair string)) {
+		for _, other := range quotes[min(1, len(quotes)):] {
+			ask(word(quotes[0]) + word(other))
+		}
+	}
+	name := ""
+	switch p {
+	case market.UniswapV2:
+		name = "allPairsLength() and getPair(address,address)"
+		ask(callPairs)
+		pairs(func(pair string) { ask(callGetPair + pair) })
+	case market.UniswapV3, market.PancakeSwapV3:
+		name = "feeAmountTickSpacing(uint24) and getPool(address,address,uint24)"
+		ask(callSpacingOf + fmt.Sprintf("%064x", commonFees[0]))
+		pairs(func(pair string) {
+			for _, fee := range commonFees {
+				ask(callGetPoolFee + pair + fmt.Sprintf("%064x", fee))
+			}
+		})
+	case market.Solidly:
+		name = "allPoolsLength() and getPool(address,address,bool)"
+		ask(callPools)
+		pairs(func(pair string) {
+			for stable := range 2 {
+				ask(callGetPoolKind + pair + fmt.Sprintf("%064x", stable))
+			}
+		})
+	case market.UniswapV4:
+		name = "extsload(bytes32)"
+		ask(callExtsload + fmt.Sprintf("%064x", 0))
+	case market.BondingCurve: // a launch venue's, no exchange's
+		return
+	}
+	a.judge = func(a *declaredAsked) {
+		for i, c := range a.calls {
+			pool, ok := c.address()
+			if !ok || i > 0 && !isAddress([32]byte(c.answer[:32])) {
+				a.Wrong = "it doesn't answer " + name + " as a factory of protocol " + string(p) + " does"
+				return
+			}
+			if i > 0 && !pool.IsZeroEVM() {
+				a.pools = append(a.pools, pool)
+			}
+		}
+		if len(a.calls) > 1 && len(a.pools) == 0 {
+			a.Note = "it has no pool of two of the declared quote assets"
+		}
+	}
+}
+
+// askVenue asks a venue's contract for what its protocol has as a view, where that is known.
+func (a *declaredAsked) askVenue(p chainconfig.VenueProtocol) {
+	view, name, words := "", "", 0
+	switch p {
+	case chainconfig.BoardwalkCurve:
+		view, name, words = callCurves, "curves(address)", 6
+	case chainconfig.FourMemeV2:
+		view, name, words = callFourInfo, "_tokenInfos(address)", 13
+	case chainconfig.FourMemeV1, chainconfig.Flap, chainconfig.PonsV2, chainconfig.NadFun, chainconfig.ClankerV3, chainconfig.ClankerV4,
+		chainconfig.PumpFun, chainconfig.MeteoraDBC, chainconfig.RaydiumLaunchLab:
+		return
+	}
+	a.calls = []*call{{to: a.Address, data: view + word(a.Address)}} // of a token that it doesn't have
+	a.judge = func(a *declaredAsked) {
+		if c := a.calls[0]; !c.ok || len(c.answer) < 32*words {
+			a.Wrong = "it doesn't answer " + name + " as a contract of protocol " + string(p) + " does"
+		}
+	}
+}
+
+// proveFactories asks one pool of each factory for its tokens and its factory, by the rules by which the index believes pools.
+func (s *Source) proveFactories(ctx context.Context, exchanges []chainconfig.Exchange, asked []*declaredAsked) error {
+	var factories []*declaredAsked
+	var pools []poolAsked
+	var list []*call
+	for _, a := range asked {
+		if a.Wrong != "" || len(a.pools) == 0 {
+			continue
+		}
+		p := poolAsked{pool: a.pools[0]}
+		for _, data := range poolCalls {
+			p.own = append(p.own, &call{to: p.pool, data: data})
+		}
+		factories, pools, list = append(factories, a), append(pools, p), append(list, p.own...)
+	}
+	if err := s.callsAt(ctx, newest, list); err != nil {
+		return err
+	}
+	var confirm []*call
+	for i := range pools {
+		if q := pools[i].describe(exchanges); q != nil {
+			confirm = append(confirm, q)
+		}
+	}
+	if err := s.callsAt(ctx, newest, confirm); err != nil {
+		return err
+	}
+	for i, a := range factories {
+		switch f := pools[i].fact(); {
+		case f.Known && f.Info.Factory == a.Address:
+		case f.Known:
+			a.Wrong = "its pool " + f.Pool.String() + " is of another declared factory"
+		default:
+			a.Note = "its pool " + f.Pool.String() + " can't be believed: " + f.Reason
+		}
+	}
+	return nil
+}
