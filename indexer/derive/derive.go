@@ -197,7 +197,9 @@ type run struct {
 	// begun are the tokens whose transfers are followed from this block on.
 	begun map[market.Address]bool
 	// swaps wait for the block's close to be valued.
-	swaps     []market.Trade
+	swaps []market.Trade
+	// byQuote has the places in swaps of those whose trader only the quote tells.
+	byQuote   map[int]bool
 	transfers uint32
 	ledger    ledger
 	announced []announced
@@ -220,6 +222,7 @@ func (m *Machine) apply(s *State, b *market.Block) {
 		Machine: m, s: s, b: b, isTouched: make(map[market.Address]bool), told: make(map[market.Address]told),
 		opening: make(map[market.Address]market.CurveReserves), opened: make(map[market.Address]market.Pool),
 		ownTicks: make(map[market.Address]bool),
+		byQuote:  make(map[int]bool),
 		begun:    make(map[market.Address]bool), named: make(map[market.Address]bool),
 		taken: make(map[market.CurveKey]market.Address),
 	}
@@ -249,6 +252,7 @@ func (m *Machine) apply(s *State, b *market.Block) {
 		for j := range tx.Logs {
 			r.event(tx, j)
 		}
+		r.dropIntermediaries(tx, swaps)
 		r.settle(tx, swaps)
 	}
 	for _, f := range b.Facts {

@@ -148,7 +148,7 @@ func TestRecordedTraders(t *testing.T) {
 		Chain string `json:"chain"`
 	}
 	readJSON(t, &index, "INDEX.json")
-	trades, plain, right := 0, 0, 0
+	trades, plain, right, nobodys := 0, 0, 0, 0
 	for _, e := range index {
 		if !strings.HasPrefix(e.Path, "evm/") {
 			continue
@@ -157,6 +157,12 @@ func TestRecordedTraders(t *testing.T) {
 		readJSON(t, &want, e.Path, "expected.json")
 		for _, trade := range replay(t, e.Chain, e.Path, &want) {
 			trades++
+			if trade.Trader.IsNone() {
+				nobodys++
+				t.Logf("%s log %d is nobody's", e.Path, trade.LogIndex)
+			} else {
+				checkTraded(t, e.Path, &want, &trade, wrappedNative[e.Chain])
+			}
 			net, ok := new(big.Int).SetString(want.Computed.Net[trade.Base.String()][want.From], 10)
 			if !ok || (net.Sign() < 0) != trade.Sell {
 				continue
@@ -177,5 +183,35 @@ func TestRecordedTraders(t *testing.T) {
 	if trades < 140 || plain < 60 {
 		t.Errorf("%d trades, %d of them plain; want at least 140 and 60", trades, plain)
 	}
-	t.Logf("%d trades, %d of them plain, %d right", trades, plain, right)
+	if nobodys < 14 || nobodys > 20 {
+		t.Errorf("%d trades are nobody's, want from 14 to 20", nobodys)
+	}
+	t.Logf("%d trades, %d of them plain, %d right, %d nobody's", trades, plain, right, nobodys)
+}
+
+// checkTraded finds a trader's trade in the transaction's balances: at least half of what the swap moved in the token, or a change of another
+// token the other way. Whoever only passes on, or keeps a fee, is no trader. Balances of the wrapped coin may lack what was wrapped.
+func checkTraded(t *testing.T, path string, want *recordedTx, trade *market.Trade, wrapped string) {
+	t.Helper()
+	trader, base := trade.Trader.String(), trade.Base.String()
+	for token, net := range want.Computed.Net {
+		changed, ok := new(big.Int).SetString(net[trader], 10)
+		if !ok || changed.Sign() == 0 {
+			continue
+		}
+		least := new(big.Int)
+		if token == base {
+			least.Rsh(trade.BaseAmount.ToBig(), 1)
+		} else {
+			least.Rsh(trade.QuoteAmount.ToBig(), 1)
+		}
+		if (changed.Sign() < 0) == (trade.Sell == (token == base)) && changed.CmpAbs(least) >= 0 {
+			return
+		}
+	}
+	if base == wrapped {
+		return
+	}
+	t.Errorf("%s log %d: the trader of %s %s is %s, whose balances don't show it: %s", path, trade.LogIndex, trade.BaseAmount.Dec(), base, trader,
+		want.Computed.Net[base][trader])
 }

@@ -34,7 +34,7 @@ func (r *run) settle(tx *market.Tx, from int) {
 // settleSwaps settles the swaps of one trader with one token.
 func (r *run) settleSwaps(tx *market.Tx, swaps []*market.Trade) {
 	t := swaps[0]
-	if _, isQuote := r.quoteRank[t.Base]; isQuote {
+	if _, isQuote := r.quoteRank[t.Base]; isQuote || t.Trader.IsNone() {
 		return
 	}
 	net := changeOf(r.netChanges(tx, t.Base), t.Trader)

@@ -1,6 +1,10 @@
 package derive
 
-import "github.com/boardwalkhq/boardwalk/internal/market"
+import (
+	"github.com/holiman/uint256"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
 
 // maxHops bounds how many contracts a token is followed through inside one transaction.
 const maxHops = 8
@@ -8,28 +12,82 @@ const maxHops = 8
 // trader is the account behind a swap: neither pool nor router. What the swap paid out (or took in) is followed from
 // the pool through the transaction's transfers, over accounts that only pass it on, to the one whose balance of the
 // token really changed; failing that it is the account with the largest such change, then the one whose balance of
-// the quote changed the other way (native coins leave no transfer), then the swap's recipient.
-func (r *run) trader(tx *market.Tx, i int, e market.Swap, p *market.Pool) market.Address {
+// the quote really changed the other way (native coins leave no transfer), which byQuote says. It is none where no account's
+// balance shows a trade: who was paid out is a router or a pool then, and so is whoever keeps crumbs or a fee.
+func (r *run) trader(tx *market.Tx, i int, e market.Swap, p *market.Pool) (account market.Address, byQuote bool) {
 	buy := (e.Amount0.Neg && p.BaseIs0) || (e.Amount1.Neg && !p.BaseIs0)
-	moved := e.Amount0.Abs
+	moved, paid := e.Amount0.Abs, e.Amount1.Abs
 	if !p.BaseIs0 {
-		moved = e.Amount1.Abs
+		moved, paid = paid, moved
 	}
-	account := p.ID
+	pool := p.ID
 	if p.Protocol == market.UniswapV4 {
-		account = p.Factory
+		pool = p.Factory
 	}
 	net := r.netChanges(tx, p.Base)
-	if a, ok := follow(tx, i, p.Base, account, &moved, buy, net); ok {
-		return a
+	if a, ok := follow(tx, i, p.Base, pool, &moved, buy, net); ok {
+		return a, false
 	}
-	if a, ok := r.largest(net, !buy); ok {
-		return a
+	if a, ok := r.largest(net, !buy); ok && reallyChanged(net, a, !buy, &moved) {
+		return a, false
 	}
-	if a, ok := r.largest(r.netChanges(tx, p.Quote), buy); ok {
-		return a
+	quote := r.netChanges(tx, p.Quote)
+	if a, ok := r.largest(quote, buy); ok && reallyChanged(quote, a, buy, &paid) {
+		return a, true
 	}
-	return e.Recipient
+	// One that buys and sells the token in one transaction keeps the difference, which shows only one of both.
+	var tenth market.Amount
+	tenth.Div(&moved, uint256.NewInt(10))
+	if change := changeOf(net, e.Recipient); !change.IsZero() && !change.Abs.Lt(&tenth) {
+		return e.Recipient, false
+	}
+	return market.Address{}, false
+}
+
+// mostByQuote is in how many pools one account can be the trader in a transaction by what it paid or got of the quotes alone.
+const mostByQuote = 2
+
+// dropIntermediaries takes the trader from those swaps of a transaction, from the given one on, that were one account's by the quotes alone in
+// more than mostByQuote pools, if it exchanged nothing: a vault or router holds its customers' quotes, and keeps nothing for them. Whoever goes
+// from one quote to another over several tokens exchanged them.
+func (r *run) dropIntermediaries(tx *market.Tx, from int) {
+	if len(r.swaps)-from <= mostByQuote {
+		return
+	}
+	pools := map[market.Address]map[market.Address]bool{}
+	for i := from; i < len(r.swaps); i++ {
+		if !r.byQuote[i] {
+			continue
+		}
+		t := &r.swaps[i]
+		if pools[t.Trader] == nil {
+			pools[t.Trader] = map[market.Address]bool{}
+		}
+		pools[t.Trader][t.Pool] = true
+	}
+	for account, traded := range pools {
+		if len(traded) <= mostByQuote || r.exchanged(tx, from, account) {
+			continue
+		}
+		for i := from; i < len(r.swaps); i++ {
+			if t := &r.swaps[i]; r.byQuote[i] && t.Trader == account {
+				t.Trader = market.Address{}
+			}
+		}
+	}
+}
+
+// exchanged reports whether an account ends a transaction with less of one token of its swaps, and more of another.
+func (r *run) exchanged(tx *market.Tx, from int, account market.Address) bool {
+	gave, got := false, false
+	for i := from; i < len(r.swaps); i++ {
+		t := &r.swaps[i]
+		for _, token := range []market.Address{t.Base, r.s.pools.get(t.Pool).Quote} {
+			net := changeOf(r.netChanges(tx, token), account)
+			gave, got = gave || net.Neg, got || !net.Neg && !net.IsZero()
+		}
+	}
+	return gave && got
 }
 
 // netChange is by how much one account's balance of a token changed in a transaction.

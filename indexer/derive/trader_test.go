@@ -6,6 +6,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
+// nobody is the trader of a swap that no account's balance shows.
+var nobody market.Address
+
 // TestTrader: the trader of a swap is the account, neither pool nor router, whose balance of the token really changed.
 // In every case poolA is a V2 pair of dog (token0) and WETH, poolB one of cat (token0) and WETH, poolC one of dog
 // (token0) and USDC. poolID(1) is a V4 pool of the native coin and dog, poolID(2) one of the native coin and USDC, with
@@ -122,7 +125,28 @@ func TestTrader(t *testing.T) {
 			moved(weth, alice, router, e18(1)), moved(weth, router, poolA, e18(1)), moved(dog, poolA, router, e18(100)), buyDog(router),
 			moved(dog, router, alice, units(99_999, 15)),
 		), []market.Address{alice}},
-		{"no transfers at all: the recipient", tx(buyDog(carol)), []market.Address{carol}},
+		{"no transfers at all: nobody", tx(buyDog(carol)), []market.Address{nobody}},
+		{"two hops of which a collector takes a fee between: it is no trader", tx(
+			moved(weth, alice, poolA, e18(1)), moved(dog, poolA, router, e18(100)), buyDog(router), moved(dog, router, collector, e18(1)),
+			moved(dog, router, poolC, e18(99)), moved(usdc, poolC, alice, e6(2000)), swapped(poolC, in(e18(99)), out(e6(2000)), router, alice),
+		), []market.Address{alice, alice}},
+		{"a router that keeps nothing of what it was paid out in: nobody", tx(
+			moved(dog, zero, poolA, e18(100)), moved(weth, poolA, router, e18(1)), sellDog(router), unwrapped(router, e18(1)),
+		), []market.Address{nobody}},
+		{"crumbs of the quote make no trader", tx(
+			moved(dog, zero, poolA, e18(100)), moved(weth, poolA, router, e18(1)), sellDog(router),
+			moved(weth, router, collector, units(1, 15)), unwrapped(router, units(999, 15)),
+		), []market.Address{nobody}},
+		{"an order split over two pools of one token and one of another", tx(
+			moved(weth, alice, poolA, e18(1)), moved(dog, poolA, alice, e18(100)), buyDog(alice),
+			moved(weth, alice, poolB, e18(1)), moved(cat, poolB, alice, e18(50)), swapped(poolB, out(e18(50)), in(e18(1)), router, alice),
+			moved(usdc, alice, poolC, e6(2000)), moved(dog, poolC, alice, e18(90)), swapped(poolC, out(e18(90)), in(e6(2000)), router, alice),
+		), []market.Address{alice, alice, alice}},
+		{"a vault whose quotes pay for three trades of tokens that it doesn't keep", tx(
+			moved(weth, solver, poolA, e18(10)), moved(dog, poolA, poolB, e18(100)), swapped(poolA, out(e18(100)), in(e18(10)), router, solver),
+			moved(weth, solver, poolB, e18(10)), moved(cat, poolB, poolC, e18(50)), swapped(poolB, out(e18(50)), in(e18(10)), router, solver),
+			moved(usdc, solver, poolC, e6(2000)), moved(dog, poolC, poolA, e18(90)), swapped(poolC, out(e18(90)), in(e6(2000)), router, solver),
+		), []market.Address{nobody, nobody, nobody}},
 		{"V4: a buy for the native coin", tx(
 			moved(dog, v4, alice, e18(100)), v4Swap(poolID(1), in(e18(1)), out(e18(100))),
 		), []market.Address{alice}},
@@ -183,7 +207,7 @@ func TestTrader(t *testing.T) {
 
 func who(a market.Address) string {
 	for name, x := range map[string]market.Address{
-		"alice": alice, "bob": bob, "carol": carol, "the router": router, "the aggregator": aggregator, "the solver": solver,
+		"nobody": nobody, "alice": alice, "bob": bob, "carol": carol, "the router": router, "the aggregator": aggregator, "the solver": solver,
 		"the collector of fees": collector, "pool A": poolA, "pool B": poolB, "pool C": poolC, "the PoolManager": v4,
 	} {
 		if a == x {

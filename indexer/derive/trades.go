@@ -20,9 +20,13 @@ func (r *run) swap(tx *market.Tx, i int, e market.Swap) {
 	if base.IsZero() || quoteSide.IsZero() || base.Neg == quoteSide.Neg {
 		return // a donation or dust that moved one side alone: no trade
 	}
+	trader, byQuote := r.trader(tx, i, e, p)
+	if byQuote {
+		r.byQuote[len(r.swaps)] = true
+	}
 	r.swaps = append(r.swaps, market.Trade{
 		Block: r.b.Number, LogIndex: tx.Logs[i].Index, Time: r.b.Time, Tx: tx.Hash,
-		Pool: p.ID, Base: p.Base, Trader: r.trader(tx, i, e, p), Sell: !base.Neg,
+		Pool: p.ID, Base: p.Base, Trader: trader, Sell: !base.Neg,
 		BaseAmount: base.Abs, QuoteAmount: quoteSide.Abs,
 	})
 }

@@ -116,7 +116,9 @@ func (l *look) bundle(rule trust.Rule) trust.Check {
 		t := &l.known.FirstTrades[i]
 		if t.Block == l.known.Launch.Block && !t.Sell && t.Trader != l.known.Launch.Creator {
 			sum.Add(&sum, &t.BaseAmount)
-			buyers[t.Trader] = true
+			if !t.Trader.IsNone() {
+				buyers[t.Trader] = true
+			}
 		}
 	}
 	c := rule.Measure(share(sum, supply))

@@ -160,8 +160,9 @@ type Trade struct {
 	Tx       Hash
 	Pool     Address
 	Base     Address
-	Trader   Address
-	Sell     bool
+	// Trader is none where no account's balance shows the trade: then it counts as nobody.
+	Trader Address
+	Sell   bool
 	// BaseAmount and QuoteAmount are raw.
 	BaseAmount, QuoteAmount Amount
 	// TraderAmount is what arrived in the trader's wallet, where that is less than BaseAmount, or left it, where that is more: the

@@ -31,7 +31,8 @@ type tradeRow struct {
 func tradeToRow(chain string, t *market.Trade) tradeRow {
 	r := tradeRow{
 		Chain: chain, Block: int64(t.Block), LogIndex: int64(t.LogIndex), Time: t.Time, Tx: t.Tx[:],
-		Pool: t.Pool.Bytes(), Base: t.Base.Bytes(), Trader: t.Trader.Bytes(), Sell: t.Sell,
+		// Where nobody is the trader it is empty: the column takes no NULL, and a table of this size isn't rewritten for that.
+		Pool: t.Pool.Bytes(), Base: t.Base.Bytes(), Trader: t.Trader.AppendTo([]byte{}), Sell: t.Sell,
 		BaseAmount: bytesOf(&t.BaseAmount), QuoteAmount: bytesOf(&t.QuoteAmount),
 		CloseUSD: t.CloseUSD, CloseNative: t.CloseNative,
 	}

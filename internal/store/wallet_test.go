@@ -154,3 +154,33 @@ func TestWalletTradesCanBeLeft(t *testing.T) {
 		})
 	}
 }
+
+// TestTradesOfNobody: trades that are nobody's can be written, few at a time or many, and are read as such.
+func TestTradesOfNobody(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			w := newWallets(t, kind)
+			var want []market.Trade
+			for n, trades := range []int{1, 1000} {
+				number := walletBlocks + 1 + n
+				c := &store.Commit{Last: header(number), Blocks: []market.Header{header(number)}, Undo: true}
+				for i := range trades {
+					c.Changes.Trades = append(c.Changes.Trades, market.Trade{
+						Block: uint64(number), LogIndex: uint32(i), Time: header(number).Time, Tx: hash(number), Pool: poolID(0), Base: address(1),
+						BaseAmount: amount(1), QuoteAmount: amount(1), NanoUSD: 1, HasUSD: true,
+					})
+				}
+				want = append(want, c.Changes.Trades...)
+				if err := w.Commit(t.Context(), w.leases["base"], c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			got, err := w.ChainTrades(t.Context(), "base", walletBlocks+1, 0)
+			if err != nil || !slices.Equal(got, want) {
+				t.Errorf("%v: %d trades, want %d with nobody as trader", err, len(got), len(want))
+			}
+		})
+	}
+}

@@ -88,7 +88,7 @@ func (t *Tape) Exclude(wallet market.Address) {
 	}
 }
 
-// Add takes in a trade.
+// Add takes in a trade. One without a wallet makes prices and the hour's volume, and counts for nobody.
 func (t *Tape) Add(f Flow) {
 	switch {
 	case t.last == 0:
@@ -100,6 +100,9 @@ func (t *Tape) Add(f Flow) {
 	}
 	t.last = max(t.last, f.Time)
 	t.book(f)
+	if f.Wallet.IsNone() {
+		return
+	}
 	k := key(f.Wallet)
 	if slices.Contains(t.excluded, k) {
 		return

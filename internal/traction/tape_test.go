@@ -460,3 +460,26 @@ func bytesOf(t *Tape) int {
 	return int(unsafe.Sizeof(*t)) + cap(t.wallets.list)*int(unsafe.Sizeof(walletSums{})) + cap(t.wallets.slots)*4 +
 		cap(t.minutes)*int(unsafe.Sizeof(bucket{})) + cap(t.excluded)*8
 }
+
+// TestTradesOfNobody: a trade without a wallet makes prices and the hour's volume, and counts for nobody.
+func TestTradesOfNobody(t *testing.T) {
+	t.Parallel()
+	const now = 1_700_000_000
+	var tape, without Tape
+	for i := range 10 {
+		f := Flow{Wallet: address(1 + i), Time: now + int64(i), USD: 100, CloseUSD: 2}
+		tape.Add(f)
+		without.Add(f)
+		tape.Add(Flow{Time: now + int64(i), USD: 1000, CloseUSD: 2, Sell: i%2 == 0})
+	}
+	got, want := tape.Hour(now+20), without.Hour(now+20)
+	if got.Buyers != want.Buyers || got.Sellers != want.Sellers || got.VolumeUSD != want.VolumeUSD+10_000 {
+		t.Errorf("the hour is %+v; without nobody's trades %+v", got, want)
+	}
+	gotParts, wantParts := Parts{LiquidityUSD: 10_000}, Parts{LiquidityUSD: 10_000}
+	tape.Measure(&gotParts, now+20)
+	without.Measure(&wantParts, now+20)
+	if gotParts != wantParts {
+		t.Errorf("the parts are %+v, without nobody's trades %+v", gotParts, wantParts)
+	}
+}

@@ -43,8 +43,8 @@ func Score(p Parts) float64 {
 
 // Flow is one trade as far as the score sees it.
 type Flow struct {
-	Wallet market.Address
-	Time   int64 // unix seconds
+	Wallet market.Address // none where nobody is known to have traded
+	Time   int64          // unix seconds
 	Sell   bool
 	USD    float64 // finite, not negative
 	// CloseUSD is the token's price at the close of the trade's block; 0 when unknown.
