@@ -32,6 +32,8 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 		"doubted supply":   {doubtedSupplies, []any{"base", []byte{1}, 8}},
 		"mute":             {muteTokens, []any{"base", 1, 33, []byte{1}, 8}},
 		"unfollowed":       {unfollowed, []any{"base"}},
+		"any unfollowed":   {anyUnfollowed, []any{"base", among(false, []any{[]byte{1}, []byte{2}}), orNone(false, nil)}},
+		"pending":          {"SELECT mint FROM tokens WHERE " + referencePending, []any{"base"}},
 		"recount":          {dueRecount + ofLaunches + recountOrder, []any{"base", 1, orNone(false, nil), []byte{1}}},
 		"metadata new":     {metadataNew, []any{"base", 10}},
 		"metadata again":   {metadataAgain, []any{"base", 1, 10}},

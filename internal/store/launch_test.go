@@ -309,6 +309,8 @@ func TestPlans(t *testing.T) {
 		"creator":        {"COVERING INDEX launches_creator_order (chain=? AND creator=?)"},
 		"curves before":  {"COVERING INDEX launches_creator_order (chain=? AND creator=?)"},
 		"unfollowed":     {"INDEX tokens_kept (holders_status=? AND chain=?)"},
+		"any unfollowed": {"COVERING INDEX tokens_kept (holders_status=? AND chain=? AND mint=?)", "SEARCH l USING PRIMARY KEY (chain=? AND mint=?)"},
+		"pending":        {"INDEX tokens_pending"},
 		"recount":        {"INDEX tokens_given_up (holders_status=?)", "SEARCH r USING PRIMARY KEY (chain=? AND token=?)", "SEARCH j USING PRIMARY KEY (chain=? AND token=?)"},
 		"without supply": {"INDEX tokens_supply (has_supply=? AND mint>?)"},
 		"doubted supply": {"INDEX tokens_doubted (supply_strikes=?)"},

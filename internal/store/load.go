@@ -176,10 +176,14 @@ func (s *Store) loadBalances(ctx context.Context, chain string, wanted []market.
 	return nil
 }
 
+// referencePending spells the condition of the index tokens_pending. The chain is written so that SQLite can't take the primary key for as good, by
+// which it would read every token of the chain.
+const referencePending = "chain || '' = ? AND candidate IS NOT NULL"
+
 // Beginning reads what an indexer starts with, but for the newest block and the recounts. declared are the contracts that venues declare.
 func (s *Store) Beginning(ctx context.Context, chain string, declared []market.Address) (b market.Beginning, err error) {
 	var tokens []tokenRow
-	if err := s.write.NewSelect().Model(&tokens).Where("chain = ? AND candidate IS NOT NULL", chain).Scan(ctx); err != nil {
+	if err := s.write.NewSelect().Model(&tokens).Where(referencePending, chain).Scan(ctx); err != nil {
 		return b, fmt.Errorf("database: read tokens that wait for a reference pool: %w", err)
 	}
 	var rows []quoteRow

@@ -22,6 +22,9 @@ const (
 const unfollowed = "SELECT t.mint FROM tokens t WHERE t.chain = ? AND t.holders_status IN ('indexing', 'current') " +
 	"AND NOT EXISTS (SELECT 1 FROM launches l WHERE l.chain = t.chain AND l.mint = t.mint)"
 
+// anyUnfollowed asks whether any of some tokens is one of those, others aside.
+const anyUnfollowed = "SELECT EXISTS (" + unfollowed + " AND t.mint IN (?) AND t.mint NOT IN (?))"
+
 // unfollowing asks for the tokens that aren't followed any more and whose balances aren't dropped yet. A job stands for each.
 const unfollowing = "SELECT j.token FROM holder_jobs j JOIN tokens t ON t.chain = j.chain AND t.mint = j.token " +
 	"WHERE j.chain = ? AND t.holders_status = ''"
@@ -50,9 +53,7 @@ func (s *Store) AnyUnfollowed(ctx context.Context, chain string, tokens, declare
 	but := orNone(s.postgres != nil, declared)
 	for part := range slices.Chunk(addressKeys(tokens), loadKeys) {
 		var kept bool
-		err := s.write.NewRaw("SELECT EXISTS ("+unfollowed+" AND t.mint IN (?) AND t.mint NOT IN (?))", chain, among(s.postgres != nil, part), but).
-			Scan(ctx, &kept)
-		if err != nil {
+		if err := s.write.NewRaw(anyUnfollowed, chain, among(s.postgres != nil, part), but).Scan(ctx, &kept); err != nil {
 			return false, fmt.Errorf("database: look for tokens that aren't followed any more: %w", err)
 		}
 		if kept {
