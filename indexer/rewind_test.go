@@ -15,14 +15,12 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
-// rewoundTrades is how many tokens trade in each block of a rewinder.
-const rewoundTrades = 50
-
 // rewinder is an indexer without nodes, on a chain that it makes up.
 type rewinder struct {
 	*Indexer
 	rng      *rand.Rand
 	launches int           // how many the chain has, each a token
+	trades   int           // how many tokens trade in each block
 	fork     market.Header // the block that the reorgs go back to
 	pad      market.Address
 	usdc     market.Address
@@ -38,7 +36,7 @@ func madeAddress(kind byte, n int) market.Address {
 // newRewinder has some of the launches cached.
 func newRewinder(tb testing.TB, kind string, launches, cached int) *rewinder {
 	tb.Helper()
-	r := &rewinder{launches: launches, rng: rand.New(rand.NewPCG(1, 0)), usdc: madeAddress(1, 1), pad: madeAddress(2, 1)}
+	r := &rewinder{launches: launches, trades: 50, rng: rand.New(rand.NewPCG(1, 0)), usdc: madeAddress(1, 1), pad: madeAddress(2, 1)}
 	st, err := store.Open(tb.Context(), storetest.DSN(tb, kind))
 	if err != nil {
 		tb.Fatal(err)
@@ -86,8 +84,8 @@ func (r *rewinder) seed(tb testing.TB, cache int) {
 	rows, err := r.store.Load(tb.Context(), r.cfg.ID, market.Wanted{Tokens: []market.Address{first}, Launches: []market.Address{first}, ExpireFrom: 1})
 	r.must(tb, err)
 	const atOnce = 20_000
-	for n := 1; n < r.launches; n += atOnce {
-		h := r.header(r.state.Last().Number + 1)
+	for n, h := 1, launched.Header; n < r.launches; n += atOnce {
+		h = r.header(h.Number + 1)
 		c := &store.Commit{Last: h, Blocks: []market.Header{h}, Horizon: h.Number}
 		for i := n; i < min(n+atOnce, r.launches); i++ {
 			t, l := rows.Tokens[0], rows.Launches[0]
@@ -97,8 +95,8 @@ func (r *rewinder) seed(tb testing.TB, cache int) {
 			c.Changes.Launches = append(c.Changes.Launches, market.Change[market.Address, market.Launch]{Key: l.Mint, After: &l})
 		}
 		r.must(tb, r.store.Commit(tb.Context(), r.lease, c))
-		r.must(tb, r.resume(tb.Context()))
 	}
+	r.must(tb, r.resume(tb.Context()))
 	cached := make([]market.Address, cache)
 	for i := range cached {
 		cached[i] = madeAddress(3, i)
@@ -125,7 +123,7 @@ func (r *rewinder) header(number uint64) market.Header {
 // block is one in which tokens trade on their curves.
 func (r *rewinder) block() *market.Block {
 	b := &market.Block{Header: r.header(r.state.Last().Number + 1)}
-	for i := range uint32(rewoundTrades) {
+	for i := range uint32(r.trades) {
 		token, trader := madeAddress(3, r.rng.IntN(r.launches)), madeAddress(5, r.rng.IntN(1000))
 		b.Txs = append(b.Txs, market.Tx{Hash: market.Hash{byte(i), 1}, Logs: []market.Log{
 			{Index: 2 * i, Event: market.Transfer{Token: token, From: market.ZeroEVM, To: trader, Amount: amount(1e6)}},
@@ -203,12 +201,12 @@ func TestReorgBringsBackAnUnfollowedToken(t *testing.T) {
 			major := madeAddress(6, 1)
 			plain := *r.cfg
 			r.follow(t, &plain, chainconfig.Major{Asset: "BTC", Address: major.String()})
-			for range 2 {
+			for i := range 2 {
 				b := r.block()
 				b.Txs = []market.Tx{{Logs: []market.Log{{Event: market.Transfer{Token: major, From: market.ZeroEVM, To: madeAddress(5, 1), Amount: amount(7)}}}}}
 				b.Facts = []market.Fact{market.TokenFact{Token: major, HasSupply: true, Supply: amount(b.Number)}}
 				r.commitBlock(t, b)
-				if r.fork.Number+1 == b.Number {
+				if i == 0 {
 					r.fork = b.Header
 				}
 			}
