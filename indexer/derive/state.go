@@ -80,8 +80,8 @@ func (s *State) begin(b market.Beginning) {
 	}
 }
 
-// Rewind goes back to an earlier block: rows that something else than a Flush touched are forgotten, and b is what an index at that block
-// begins with. It must not be called between a change and its Flush.
+// Rewind goes back to an earlier block: the rows that were touched on the way are forgotten, with the lists that they are in, and b is what an
+// index at that block begins with. Everything else stays. It must not be called between a change and its Flush.
 func (s *State) Rewind(b market.Beginning, touched *market.Touched) {
 	s.tokens.dropAll(touched.Tokens)
 	s.pools.dropAll(touched.Pools)
