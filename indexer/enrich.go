@@ -55,13 +55,25 @@ func (ix *Indexer) prepare(ctx context.Context, blocks []market.Block, until mar
 	return e.facts, merged, nil
 }
 
+// balancesAtOnce is how many balances are loaded between two beats: two statements, each of which a minute bounds.
+const balancesAtOnce = 4_000
+
+// load loads rows into the state. The balances of a token whose holders are merged may be millions, which come in pieces.
 func (ix *Indexer) load(ctx context.Context, w market.Wanted) error {
-	rows, err := ix.store.Load(ctx, ix.cfg.ID, w)
-	if err != nil {
-		return err
+	for {
+		piece := w
+		piece.Balances = w.Balances[:min(len(w.Balances), balancesAtOnce)]
+		rows, err := ix.store.Load(ctx, ix.cfg.ID, piece)
+		if err != nil {
+			return err
+		}
+		ix.state.Put(piece, rows)
+		ix.pulse.beat()
+		w = market.Wanted{Balances: w.Balances[len(piece.Balances):], ExpireFrom: 1}
+		if len(w.Balances) == 0 {
+			return nil
+		}
 	}
-	ix.state.Put(w, rows)
-	return nil
 }
 
 // enrichment asks what a batch's events leave open. What is asked, and of which block, follows from the chain alone,

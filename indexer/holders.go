@@ -306,6 +306,7 @@ func (ix *Indexer) mergeJob(ctx context.Context, j *store.HolderJob) error {
 	if err != nil {
 		return err
 	}
+	ix.pulse.beat()
 	if err := ix.load(ctx, ix.machine.MergeKeys(ix.state, j.Token, balances, queued)); err != nil {
 		return err
 	}
