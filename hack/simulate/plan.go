@@ -98,6 +98,10 @@ func (p *Plan) drawMore(rng *rand.Rand) {
 		p.Events = append(p.Events, Event{At: at, Do: "flood of ticks", N: mostTicks - rng.IntN(1000)})
 		slices.SortStableFunc(p.Events, func(a, b Event) int { return a.At - b.At })
 	}
+	// A liar that is asked as often as the others is found out, or left aside, after a few lies.
+	if rng.IntN(3) > 0 && slices.ContainsFunc(p.Nodes[0].Faults, func(f NodeFault) bool { return nodeFaults[f.Fault].kind == lie }) {
+		p.Nodes[0].Weight = pick(rng, []int{10, 50})
+	}
 }
 
 // lying reports whether an endpoint lies in a way that only the others' answers tell; see nodeFault.lasting.
@@ -147,8 +151,8 @@ func (p *Plan) drawNodes(rng *rand.Rand, off bool) {
 			if what > 1 { // a lie of any kind
 				n.Faults = append(n.Faults, NodeFault{Fault: pick(rng, faultsOf(lie, off)), From: firstPart + 6, To: p.Blocks, Percent: 100})
 			}
-			if what < 3 { // a false head
-				f := NodeFault{Fault: pick(rng, headFaults()), From: firstPart + 6 + rng.IntN(p.Blocks/3), To: p.Blocks}
+			if what < 3 { // a false head, to the very end: one of three mustn't keep the others' head from being reached
+				f := NodeFault{Fault: pick(rng, headFaults()), From: firstPart + 6 + rng.IntN(p.Blocks/3), To: p.Blocks, Ever: true}
 				f.Percent = pick(rng, []int{20, 60, 100})
 				n.Faults = append(n.Faults, f)
 			}
