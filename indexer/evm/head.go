@@ -312,7 +312,7 @@ func (s *Source) settle(claims []claim, best *claim, reached toldHead) Head {
 	h, now, before := &s.heads, s.pool.now(), s.seen.Load()
 	stood := now.Sub(h.rose) >= s.standstill()
 	number := best.latest.Number
-	if len(claims) == 1 {
+	if len(claims) == 1 && number+behind >= before {
 		number = max(number, before) // one that is a little behind takes no blocks away
 	}
 	if number != before {

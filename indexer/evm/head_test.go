@@ -176,6 +176,8 @@ func TestHeadBesideADeadNode(t *testing.T) {
 	h.wantError(errBehind)
 	h.pass(70, 1_060) // nobody has the higher one any more
 	h.want(1_060, 1_060)
+	h.pass(1, 1_061)
+	h.want(1_061, 1_060)
 }
 
 // TestHeadOfOne: the only endpoint is believed where it has the blocks below its head.
