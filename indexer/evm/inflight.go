@@ -109,6 +109,32 @@ type reply struct {
 	raw   []byte
 	hold  *hold
 	bytes int64
+	// buffer is what raw lies in, all of it.
+	buffer []byte
+}
+
+// buffers are those of answers that are done with. The next answers are read into them: fresh memory has to be cleared, which takes as long
+// as reading.
+var buffers sync.Pool
+
+// mostKept is the longest buffer that is kept.
+const mostKept = 8 << 20
+
+// bufferOf is a buffer of at least n bytes.
+func bufferOf(n int64) []byte {
+	if b, ok := buffers.Get().(*[]byte); ok && int64(cap(*b)) >= n {
+		return *b
+	}
+	return make([]byte, 0, n)
+}
+
+// free keeps the buffer for another answer: nothing of the body is needed any more.
+func (r *reply) free() {
+	if c := cap(r.buffer); c > 0 && c <= mostKept {
+		b := r.buffer[:0]
+		buffers.Put(&b)
+	}
+	r.raw, r.buffer = nil, nil
 }
 
 // reserve sees to it that there is room for n bytes and for what there is already.
@@ -121,9 +147,9 @@ func (r *reply) reserve(ctx context.Context, n int64) error {
 		return err
 	}
 	r.bytes = n
-	raw := make([]byte, len(r.raw), n)
-	copy(raw, r.raw)
-	r.raw = raw
+	before, wider := *r, bufferOf(n)
+	r.buffer, r.raw = wider, append(wider[:0:n], before.raw...) // no more than what was taken
+	before.free()
 	return nil
 }
 
@@ -132,7 +158,7 @@ func (r *reply) done() {
 	if r == nil || r.bytes == 0 {
 		return
 	}
-	r.raw = nil
+	r.free()
 	r.hold.give(r.bytes)
 	r.bytes = 0
 }

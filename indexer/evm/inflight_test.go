@@ -1,6 +1,7 @@
 package evm
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -296,5 +297,40 @@ func TestTooManyLogsForTheirBytes(t *testing.T) {
 	}
 	if logs, err := parseLogs([]byte(`{"result":[` + strings.Repeat(aLog+",", 99_999) + aLog + `]}`)); err != nil || len(logs) != 100_000 {
 		t.Errorf("100,000 whole logs: %d, %v", len(logs), err)
+	}
+}
+
+// TestBuffersBelongToOneAnswer reads answers of many lengths at once into buffers that others are done with. Each keeps its own bytes, and has
+// no room beyond what was taken for it.
+func TestBuffersBelongToOneAnswer(t *testing.T) {
+	t.Parallel()
+	reads := newInFlight(nil)
+	var running sync.WaitGroup
+	for worker := range 8 {
+		running.Go(func() {
+			for i := range 60 {
+				want := bytes.Repeat([]byte{byte(worker), byte(i)}, 1+(i*7919+worker*104729)%150_000)
+				r := &reply{hold: &hold{of: reads}}
+				err := r.reserve(t.Context(), firstPiece)
+				if err == nil {
+					err = r.readAll(t.Context(), bytes.NewReader(want), maxAnswer)
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if !bytes.Equal(r.raw, want) {
+					t.Errorf("an answer of %d bytes is another's", len(want))
+				}
+				if int64(cap(r.raw)) > r.bytes {
+					t.Errorf("an answer has room for %d bytes, taken were %d", cap(r.raw), r.bytes)
+				}
+				r.done()
+			}
+		})
+	}
+	running.Wait()
+	if reads.used != 0 {
+		t.Errorf("%d bytes are still taken", reads.used)
 	}
 }

@@ -195,7 +195,7 @@ func (e *endpoint) logsWithin(ctx context.Context, params []any, most int64) ([]
 		got.done()
 		return nil, nil, err
 	}
-	got.raw = nil
+	got.free()
 	return logs, got, nil
 }
 
