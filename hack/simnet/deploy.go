@@ -150,12 +150,12 @@ func (d *deployment) exchanges(ctx context.Context, classic bool) error {
 	d.Routers.V3Positions = d.create("NonfungiblePositionManager", "(address,address,address)",
 		d.UniswapV3Factory, d.Wrapped, zeroAddress)
 	d.call(d.UniswapV3Factory, "enableFeeAmount(uint24,int24)", 100, 1)
+	d.placedExchanges(ctx) // before the smart accounts, which let all routers take their wrapped coin
 	if !classic {
 		d.uniswapV4(ctx)
 		d.pancakeSwapV3(ctx)
 		d.intermediaries()
 	}
-	d.placedExchanges(ctx)
 	if err := d.flush(ctx); err != nil {
 		return err
 	}
@@ -184,6 +184,9 @@ func (d *deployment) operators() []string {
 	all := []string{
 		d.Routers.UniswapV2, d.Routers.UniswapV3, d.Routers.V3Positions,
 		d.Routers.UniswapV4, d.Routers.PancakeSwapV3, d.Routers.PancakeSwapV2, d.Routers.Aggregator, d.pump,
+	}
+	for _, exchange := range d.MoreUniswapV3 {
+		all = append(all, exchange.Router, exchange.Positions)
 	}
 	return slices.DeleteFunc(all, func(address string) bool { return address == "" })
 }

@@ -108,10 +108,11 @@ func actLiquidityV2(ctx context.Context, t *Trader, m *market, in *intent) ([]tr
 	return []transaction{tx}, []Truth{{Kind: AddV2, Trader: in.trader, Pools: []string{in.pool.Address}}}, nil
 }
 
-// actLiquidityV3 closes a position of the trader's if he has one, or else opens one in this pool.
+// actLiquidityV3 closes a position of the trader's on the pool's exchange if he has one, or else opens one in this pool.
 func actLiquidityV3(ctx context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
 	truth := Truth{Kind: RemoveV3, Trader: in.trader}
-	manager := t.world.Routers.V3Positions
+	exchange := t.world.uniswapV3(in.pool)
+	manager := exchange.Positions
 	count, err := t.read(ctx, manager, "balanceOf(address)", in.trader)
 	if err != nil {
 		return nil, nil, err
@@ -119,7 +120,7 @@ func actLiquidityV3(ctx context.Context, t *Trader, m *market, in *intent) ([]tr
 	key := [2]string{in.trader, "positions"}
 	if wordAt(count, 0).Sign() > 0 && m.balances[key] == nil {
 		m.balances[key] = wordAt(count, 0)
-		tx, pool, err := t.closePosition(ctx, in.trader)
+		tx, pool, err := t.closePosition(ctx, in.trader, exchange)
 		truth.Pools = []string{pool}
 		return []transaction{tx}, []Truth{truth}, err
 	}
@@ -144,9 +145,9 @@ func actLiquidityV3(ctx context.Context, t *Trader, m *market, in *intent) ([]tr
 	return []transaction{tx}, []Truth{truth}, nil
 }
 
-// closePosition takes everything out of a trader's first position and burns it.
-func (t *Trader) closePosition(ctx context.Context, trader string) (tx transaction, pool string, err error) {
-	manager := t.world.Routers.V3Positions
+// closePosition takes everything out of a trader's first position on an exchange and burns it.
+func (t *Trader) closePosition(ctx context.Context, trader string, exchange UniswapV3Exchange) (tx transaction, pool string, err error) {
+	manager := exchange.Positions
 	answer, err := t.read(ctx, manager, "tokenOfOwnerByIndex(address,uint256)", trader, 0)
 	if err != nil {
 		return tx, "", err
@@ -158,7 +159,7 @@ func (t *Trader) closePosition(ctx context.Context, trader string) (tx transacti
 	}
 	token0, token1, fee, liquidity := addressAt(position, 2), addressAt(position, 3), wordAt(position, 4), wordAt(position, 7)
 	for _, candidate := range t.world.Pools {
-		if candidate.Protocol == UniswapV3 && candidate.Token0 == token0 && candidate.Token1 == token1 && fee.IsInt64() && int(fee.Int64()) == candidate.Fee {
+		if candidate.Factory == exchange.Factory && candidate.Token0 == token0 && candidate.Token1 == token1 && fee.IsInt64() && int(fee.Int64()) == candidate.Fee {
 			pool = candidate.Address
 		}
 	}

@@ -15,6 +15,8 @@ type Places struct {
 	// PancakeSwapV2Factory is of a second exchange of Uniswap V2's kind; there is none without it. Uniswap's own code stands in for
 	// PancakeSwap's, so that its pairs take 0.3 %, not 0.25 %.
 	PancakeSwapV2Factory string
+	// MoreUniswapV3Factories are of further exchanges of Uniswap V3's kind. Uniswap's own code stands in for theirs.
+	MoreUniswapV3Factories []string
 	// USDC and USDT are the stable coins of the world, whatever they are called on that mainnet.
 	USDC, USDT PlacedToken
 	// MoreStables have a pool with the first one.
@@ -74,6 +76,14 @@ func (d *deployment) placedExchanges(ctx context.Context) {
 		d.PancakeSwapV2Factory = d.createAt(ctx, p, "UniswapV2Factory", "(address)", d.Deployer)
 		d.Routers.PancakeSwapV2 = d.create("UniswapV2Router02", "(address,address)", d.PancakeSwapV2Factory, d.Wrapped)
 	}
+	for _, place := range d.places.MoreUniswapV3Factories {
+		factory := d.createAt(ctx, place, "UniswapV3Factory", "")
+		d.MoreUniswapV3 = append(d.MoreUniswapV3, UniswapV3Exchange{
+			Factory:   factory,
+			Router:    d.create("SwapRouter", "(address,address)", factory, d.Wrapped),
+			Positions: d.create("NonfungiblePositionManager", "(address,address,address)", factory, d.Wrapped, zeroAddress),
+		})
+	}
 	if p := d.places.Multicall; p != "" {
 		d.createAt(ctx, p, "MulticallStandIn", "")
 	}
@@ -95,11 +105,16 @@ func (p *Places) stables(plans []tokenPlan) []tokenPlan {
 	return plans
 }
 
-// openMorePools opens the pools that a world has besides because of its places: one of each further stable coin, and some of the
-// second exchange of Uniswap V2's kind.
+// openMorePools opens the pools that a world has besides because of its places: one of each further stable coin, one
+// of the wrapped coin on each further exchange of Uniswap V3's kind, and some of the second exchange of Uniswap V2's kind.
 func (d *deployment) openMorePools() {
 	for _, more := range d.places.MoreStables {
 		d.open(d.newPool(UniswapV3, toHex(fromHex(more.Address)), d.StableUSDC6, 100, ""), opening{1, 1, 1_000_000})
+	}
+	for _, exchange := range d.MoreUniswapV3 {
+		pool := d.newPool(UniswapV3, d.Wrapped, d.StableUSDC6, 3000, "")
+		pool.Factory = exchange.Factory
+		d.open(pool, opening{d.asset(pool.Token0).USD, d.asset(pool.Token1).USD, 500_000})
 	}
 	if d.PancakeSwapV2Factory == "" {
 		return
@@ -117,4 +132,14 @@ func (w *World) routerV2(pool Pool) string {
 		return w.Routers.PancakeSwapV2
 	}
 	return w.Routers.UniswapV2
+}
+
+// uniswapV3 is the exchange of Uniswap V3's kind that a pool is of.
+func (w *World) uniswapV3(pool Pool) UniswapV3Exchange {
+	for _, exchange := range w.MoreUniswapV3 {
+		if exchange.Factory == pool.Factory {
+			return exchange
+		}
+	}
+	return UniswapV3Exchange{Factory: w.UniswapV3Factory, Router: w.Routers.UniswapV3, Positions: w.Routers.V3Positions}
 }

@@ -21,10 +21,13 @@ func TestContractsLieAtAMainnetsAddresses(t *testing.T) {
 		UniswapV4PoolManager: "0x28e2ea090877bf75740558f6bfb36a5ffee9e9df",
 		PancakeSwapV2Factory: "0xcA143Ce32Fe78f1f7019d7d551a6402fC5350c73",
 		PancakeSwapV3Factory: "0x0BFbCF9fa4f9C56B0F40a671Ad40E0805A091865",
-		USDC:                 PlacedToken{"0x55d398326f99059fF775485246999027B3197955", "USDT", 18},
-		USDT:                 PlacedToken{"0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d", "USDC", 18},
-		MoreStables:          []PlacedToken{{"0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174", "USDX", 6}},
-		Multicall:            "0xcA11bde05977b3631167028862bE2a173976CA11",
+		MoreUniswapV3Factories: []string{
+			"0xFf7B3e8C00e57ea31477c32A5B52a58Eea47b072", "0x6B5F564339DbAD6b780249827f2198a841FEB7F3",
+		},
+		USDC:        PlacedToken{"0x55d398326f99059fF775485246999027B3197955", "USDT", 18},
+		USDT:        PlacedToken{"0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d", "USDC", 18},
+		MoreStables: []PlacedToken{{"0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174", "USDX", 6}},
+		Multicall:   "0xcA11bde05977b3631167028862bE2a173976CA11",
 	}
 	world, err := Deploy(t.Context(), node, DeployOptions{Seed: 1, Places: places})
 	if err != nil {
@@ -57,9 +60,21 @@ func TestContractsLieAtAMainnetsAddresses(t *testing.T) {
 			t.Errorf("pool %s is of %s, wanted %s (%v)", pool.Address, addressAt(factory, 0), pool.Factory, err)
 		}
 	}
-	for _, factory := range []string{places.UniswapV2Factory, places.UniswapV3Factory, places.UniswapV4PoolManager, places.PancakeSwapV2Factory, places.PancakeSwapV3Factory} {
+	for _, factory := range append([]string{
+		places.UniswapV2Factory, places.UniswapV3Factory, places.UniswapV4PoolManager, places.PancakeSwapV2Factory, places.PancakeSwapV3Factory,
+	}, places.MoreUniswapV3Factories...) {
 		if factories[toHex(fromHex(factory))] == 0 {
 			t.Errorf("factory %s has no pool", factory)
+		}
+	}
+	routers := []string{world.Routers.PancakeSwapV2}
+	for _, exchange := range world.MoreUniswapV3 {
+		routers = append(routers, exchange.Router)
+	}
+	for _, router := range routers {
+		allowance, err := trader.read(t.Context(), world.Wrapped, "allowance(address,address)", world.SmartAccounts[0], router)
+		if err != nil || wordAt(allowance, 0).Sign() == 0 {
+			t.Errorf("router %s can't take a smart account's wrapped coin (%v)", router, err)
 		}
 	}
 	for _, stable := range append([]PlacedToken{places.USDC, places.USDT}, places.MoreStables...) {

@@ -82,7 +82,7 @@ func (w *World) initialize(pool Pool, sqrtPrice *big.Int) transaction {
 		tx.to = w.Routers.PancakeSwapV3
 		tx.data = encodeCall("open(address,address,uint24,uint160)", pool.Token0, pool.Token1, pool.Fee, sqrtPrice)
 	case UniswapV2, UniswapV3:
-		tx.to = w.Routers.V3Positions
+		tx.to = w.uniswapV3(pool).Positions
 		tx.data = encodeCall("createAndInitializePoolIfNecessary(address,address,uint24,uint160)",
 			pool.Token0, pool.Token1, pool.Fee, sqrtPrice)
 	}
@@ -101,7 +101,7 @@ func (w *World) addRange(pool Pool, price float64, lower, upper int, amount0, am
 		tx.data = encodeCall("mint(address,address,uint24,int24,int24,uint128)",
 			pool.Token0, pool.Token1, pool.Fee, lower, upper, liquidity)
 	case UniswapV2, UniswapV3:
-		tx.to = w.Routers.V3Positions
+		tx.to = w.uniswapV3(pool).Positions
 		tx.data = encodeCall("mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))",
 			tuple{pool.Token0, pool.Token1, pool.Fee, lower, upper, amount0, amount1, 0, 0, w.Deployer, deadline})
 	}
@@ -144,7 +144,7 @@ func (w *World) swapCall(pool Pool, tokenIn string, amount *big.Int, recipient s
 		return w.routerV2(pool), encodeCall("swapExactTokensForTokens(uint256,uint256,address[],address,uint256)",
 			amount, 0, []string{tokenIn, tokenOut}, recipient, deadline)
 	case UniswapV3:
-		return w.Routers.UniswapV3, encodeCall("exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))",
+		return w.uniswapV3(pool).Router, encodeCall("exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))",
 			tuple{tokenIn, tokenOut, pool.Fee, recipient, deadline, amount, 0, 0})
 	case UniswapV4:
 		return w.Routers.UniswapV4, encodeCall("swap("+v4KeyType+",bool,uint256,address)",

@@ -54,7 +54,7 @@ func actSwapV3(_ context.Context, t *Trader, m *market, in *intent) ([]transacti
 		return nil, nil, nil
 	}
 	truth := Truth{Kind: SwapV3, Trader: in.trader, TokenIn: tokenIn, TokenOut: tokenOut, AmountIn: amount, Pools: []string{in.pool.Address}}
-	tx := transaction{from: in.trader, to: t.world.Routers.UniswapV3}
+	tx := transaction{from: in.trader, to: t.world.uniswapV3(in.pool).Router}
 	single := func(recipient string) []byte {
 		return encodeCall("exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))",
 			tuple{tokenIn, tokenOut, in.pool.Fee, recipient, deadline, amount, 0, 0})

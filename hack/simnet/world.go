@@ -85,6 +85,11 @@ type Routers struct {
 	Aggregator string
 }
 
+// UniswapV3Exchange is an exchange of Uniswap V3's kind: its factory and the two contracts that users call.
+type UniswapV3Exchange struct {
+	Factory, Router, Positions string
+}
+
 // World is one chain with everything that Deploy put there. Addresses are lower-case hexadecimal
 // with 0x.
 type World struct {
@@ -104,7 +109,9 @@ type World struct {
 	PancakeSwapV3Factory string
 	// PancakeSwapV2Factory is of a second exchange of Uniswap V2's kind, which only some worlds have (Places).
 	PancakeSwapV2Factory string
-	Routers              Routers
+	// MoreUniswapV3 are further exchanges of Uniswap V3's kind, which only some worlds have (Places).
+	MoreUniswapV3 []UniswapV3Exchange
+	Routers       Routers
 	// Hook is of Uniswap V4 pools that nobody should trust.
 	Hook string
 	// EntryPoint is ERC-4337's. SmartAccounts trade through it, in bundles that traders send.

@@ -48,6 +48,8 @@ func (s *sample) places() *simnet.Places {
 			p.PancakeSwapV2Factory = factory
 		case protocol == simnet.UniswapV2:
 			p.UniswapV2Factory = factory
+		case protocol == simnet.UniswapV3 && p.UniswapV3Factory != "":
+			p.MoreUniswapV3Factories = append(p.MoreUniswapV3Factories, factory)
 		case protocol == simnet.UniswapV3:
 			p.UniswapV3Factory = factory
 		case protocol == simnet.UniswapV4:
