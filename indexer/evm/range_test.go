@@ -26,6 +26,9 @@ func TestRangeErrors(t *testing.T) {
 		"Your app has exceeded its compute units per second capacity": {false, 0},
 		"daily request quota exceeded":                                {false, 0},
 		"execution reverted":                                          {false, 0},
+		"Response is too big":                                         {true, 0},
+		"daily request limit reached":                                 {false, 0},
+		"50/second request limit reached - reduce calls per second":   {false, 0},
 	} {
 		err := asRangeError(&RPCError{Code: -32005, Message: message})
 		narrow, ok := errors.AsType[*rangeError](err)
@@ -36,6 +39,7 @@ func TestRangeErrors(t *testing.T) {
 	for err, want := range map[error]bool{
 		httpStatusError{http.StatusRequestEntityTooLarge}: true, httpStatusError{http.StatusGatewayTimeout}: true,
 		httpStatusError{http.StatusTooManyRequests}: false, httpStatusError{http.StatusBadGateway}: false, errTooLong: true,
+		httpStatusError{520}: true, httpStatusError{521}: false, httpStatusError{522}: true, httpStatusError{523}: false, httpStatusError{524}: true,
 	} {
 		if _, ok := errors.AsType[*rangeError](asRangeError(err)); ok != want {
 			t.Errorf("%v: narrow is %v, want %v", err, ok, want)

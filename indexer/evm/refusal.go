@@ -116,15 +116,14 @@ func overwhelmed(err error) bool {
 	case errors.As(err, &rpc):
 		return faultOf(rpc) == faultSize
 	case errors.As(err, &status):
-		switch status.code {
-		case http.StatusRequestEntityTooLarge, http.StatusBadGateway, http.StatusGatewayTimeout, originTimeout:
-			return true
-		}
-		return false
+		return status.code == http.StatusRequestEntityTooLarge || status.code == http.StatusBadGateway || tookTooLong(status.code)
 	default:
 		return errors.Is(err, errTooLong) || errors.As(err, &network) && network.Timeout()
 	}
 }
 
-// originTimeout is Cloudflare's status for a node that takes too long.
-const originTimeout = 524
+// tookTooLong reports whether a gateway gave up waiting for a node. Cloudflare, which many providers stand behind, has statuses of its own for
+// an origin that sent nothing it understood (520), couldn't be connected to in time (522), or didn't answer in time (524).
+func tookTooLong(status int) bool {
+	return status == http.StatusGatewayTimeout || status == 520 || status == 522 || status == 524
+}

@@ -260,7 +260,7 @@ func TestOverwhelmed(t *testing.T) {
 	}{
 		{httpStatusError{http.StatusRequestEntityTooLarge}, true},
 		{httpStatusError{http.StatusGatewayTimeout}, true},
-		{httpStatusError{originTimeout}, true},
+		{httpStatusError{524}, true},
 		{httpStatusError{http.StatusTooManyRequests}, false},
 		{httpStatusError{http.StatusUnauthorized}, false},
 		{fmt.Errorf("read: %w", errTooLong), true},

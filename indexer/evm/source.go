@@ -119,7 +119,7 @@ func (e *rangeError) Error() string { return e.err.Error() }
 func (e *rangeError) Unwrap() error { return e.err }
 
 var (
-	tooMuch   = regexp.MustCompile(`(?i)range|too many|more than|limit|exceed|too large|size|results|timeout|timed out`)
+	tooMuch   = regexp.MustCompile(`(?i)range|too many|more than|limit|exceed|too (large|big|long)|size|results|timeout|timed out`)
 	tooOften  = regexp.MustCompile(`(?i)rate.?limit|too many requests|per second|throttl|quota|capacity|credits`)
 	suggested = regexp.MustCompile(`\[(0x[0-9a-fA-F]+), ?(0x[0-9a-fA-F]+)\]`)
 )
@@ -133,7 +133,7 @@ func asRangeError(err error) error {
 	case errors.As(err, &rpc):
 		// A text that names a range that works is never about rates, whatever else it says.
 		m := suggested.FindStringSubmatch(rpc.Message)
-		if m == nil && (!tooMuch.MatchString(rpc.Message) || tooOften.MatchString(rpc.Message)) {
+		if m == nil && (!tooMuch.MatchString(rpc.Message) || askedTooOften.MatchString(rpc.Message)) {
 			return err
 		}
 		out := &rangeError{err: err}
@@ -145,7 +145,7 @@ func asRangeError(err error) error {
 			}
 		}
 		return out
-	case errors.As(err, &status) && (status.code == http.StatusRequestEntityTooLarge || status.code == http.StatusGatewayTimeout),
+	case errors.As(err, &status) && (status.code == http.StatusRequestEntityTooLarge || tookTooLong(status.code)),
 		errors.Is(err, errTooLong), errors.As(err, &network) && network.Timeout():
 		return &rangeError{err: err}
 	default:
