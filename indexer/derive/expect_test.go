@@ -47,6 +47,38 @@ func TestExpectationFollowsABatch(t *testing.T) {
 	}
 }
 
+// TestBalancesOutsideOfACountContradictNothing: only where a token's holders are counted does derivation say what an account has.
+func TestBalancesOutsideOfACountContradictNothing(t *testing.T) {
+	t.Parallel()
+	for status, want := range map[market.HolderStatus]bool{
+		market.HoldersNone: false, market.HoldersIndexing: false, market.HoldersUnavailable: false, market.HoldersCurrent: true,
+	} {
+		ix := newIndexer(t, config(), 100_000)
+		ofAlice := market.BalanceKey{Token: dog, Account: alice}
+		w := market.Wanted{Tokens: []market.Address{dog}, Balances: []market.BalanceKey{ofAlice}, ExpireFrom: 1}
+		ix.state.Put(w, market.Rows{Tokens: []market.Token{{Mint: dog, Holders: market.Holders{Status: status}}}})
+		x := ix.machine.Expect(ix.state, w.Balances)
+		if got := x.Contradicts(market.BalanceFact{Token: dog, Account: alice, Amount: e18(1)}); got != want {
+			t.Errorf("holders are %q: a balance where none is booked is doubted: %v, want %v", status, got, want)
+		}
+	}
+}
+
+// TestAnswersContradictNoUntoldSupply: once a token's transfers have turned out not to tell its supply, no answer is held against another.
+func TestAnswersContradictNoUntoldSupply(t *testing.T) {
+	t.Parallel()
+	for strikes, want := range map[int32]bool{market.SupplyUntold - 1: true, market.SupplyUntold: false} {
+		ix := newIndexer(t, config(), 100_000)
+		w := market.Wanted{Tokens: []market.Address{dog}, ExpireFrom: 1}
+		ix.state.Put(w, market.Rows{Tokens: []market.Token{{Mint: dog, SupplyStrikes: strikes}}})
+		x := ix.machine.Expect(ix.state, nil)
+		x.See(&market.Block{Facts: []market.Fact{market.SupplyFact{Token: dog, Supply: e18(100)}}})
+		if got := x.Contradicts(market.SupplyFact{Token: dog, Supply: e18(101)}); got != want {
+			t.Errorf("after %d strikes a supply other than the batch's last answer is doubted: %v, want %v", strikes, got, want)
+		}
+	}
+}
+
 func inOneTx(events ...market.Event) []market.Tx {
 	var t market.Tx
 	for i, e := range events {

@@ -17,6 +17,11 @@ func (s *State) CachedRows() map[string]int {
 	}
 }
 
+// Bases are the tokens whose listed pools are cached, in order.
+func (s *State) Bases() []market.Address {
+	return slices.SortedFunc(maps.Keys(s.byBase), market.Address.Compare)
+}
+
 // Stale tells where a state between two commits differs from one that begins anew with b and loads the same rows.
 func (s *State) Stale(b market.Beginning, load func(market.Wanted) market.Rows) (out []string) {
 	w := market.Wanted{

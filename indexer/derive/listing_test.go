@@ -206,6 +206,68 @@ func TestUntrustedPoolsPushNoTrustedOneOut(t *testing.T) {
 	}
 }
 
+// TestPoolsThatPriceNothingAreRanked has 64 pools that don't count as a reference, and one that comes before all of them though its id is
+// the last.
+func TestPoolsThatPriceNothingAreRanked(t *testing.T) {
+	t.Parallel()
+	// A position of liquidity 10^12 is as much in USDC, which has 6 decimals, as one of 10^24 is in WETH. One WETH is worth 2,000 USDC: one of
+	// 10^21 is twice as much in USD, and a thousandth in whole coins.
+	usdcLiquidity, wethLiquidity := units(1, 12), units(1, 21)
+	ranged := func(n int, quote, hook market.Address, lower, upper int32, liquidity market.Amount) []market.Event {
+		p := created(market.UniswapV4, v4, idOf(n), dog, quote)
+		p.Hooks, p.SqrtPriceX96 = hook, sqrtPrice(0)
+		return tx(p, positioned(idOf(n), lower, upper, liquidity))
+	}
+	none := market.Address{}
+	tests := []struct {
+		name        string
+		many, first func(n int) []market.Event
+	}{
+		{
+			"a trusted one without depth before untrusted ones",
+			func(n int) []market.Event { return ranged(n, usdc, badHook, -6000, 6000, usdcLiquidity) },
+			func(n int) []market.Event { return ranged(n, usdc, none, -12000, -6000, usdcLiquidity) },
+		},
+		{
+			"the deepest in USD of untrusted ones",
+			func(n int) []market.Event { return ranged(n, usdc, badHook, -6000, 6000, usdcLiquidity) },
+			func(n int) []market.Event { return ranged(n, weth, badHook, -6000, 6000, wethLiquidity) },
+		},
+		{
+			"the one with the most USD of those without depth",
+			func(n int) []market.Event { return ranged(n, usdc, none, -12000, -6000, usdcLiquidity) },
+			func(n int) []market.Event { return ranged(n, weth, none, -12000, -6000, wethLiquidity) },
+		},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			b := stage(t)
+			var events []market.Event
+			for n := 1; n <= market.ListedPools; n++ {
+				events = append(events, tt.many(n)...)
+			}
+			b.next(12, nil, append(events, tt.first(market.ListedPools+1)...))
+			b.wantReference(dog, none)
+			b.wantListed(idOf(market.ListedPools+1), true)
+			b.wantListed(idOf(market.ListedPools), false)
+		})
+	}
+}
+
+// TestALaunchTakesAPoolsPlace launches a token that has as many listed pools as there may be: its curve is listed from the launch on.
+func TestALaunchTakesAPoolsPlace(t *testing.T) {
+	t.Parallel()
+	b := stage(t)
+	b.next(12, nil, tx(pairs(1, market.ListedPools, 100)...))
+	b.next(12, nil, tx(launched(func(e *market.Launched) { e.Token = dog })))
+	b.wantListed(market.CurveID(dog), true)
+	b.wantListed(crowd(1), false) // the shallowest
+	if got := b.listed(); len(got) != market.ListedPools {
+		t.Errorf("%d pools are listed, want %d", len(got), market.ListedPools)
+	}
+}
+
 // TestAFloodOfPools makes 10,000 pools with dust in them around one that is real.
 func TestAFloodOfPools(t *testing.T) {
 	t.Parallel()

@@ -75,6 +75,21 @@ func TestSettle(t *testing.T) {
 	b.wantSettled("a token whose transfers don't add up", settled{alice, e18(70), nought, false})
 }
 
+// TestSettleOfSeveralTradersAndTokens has one transaction in which alice buys two tokens and bob buys one of them, each taxed.
+func TestSettleOfSeveralTradersAndTokens(t *testing.T) {
+	t.Parallel()
+	b := stage(t, followAll)
+	b.next(12, nil, tx(
+		pair(poolA, dog, usdc), pair(poolB, dog, weth), pair(poolC, cat, usdc),
+		moved(dog, zero, poolA, e18(9000)), moved(dog, zero, poolB, e18(9000)), moved(cat, zero, poolC, e18(9000)),
+		moved(dog, zero, alice, e18(1)), moved(cat, zero, alice, e18(2)), moved(dog, zero, bob, e18(3))))
+	b.next(12, nil, tx(
+		moved(dog, poolA, collector, e18(30)), moved(dog, poolA, alice, e18(70)), swapped(poolA, out(e18(100)), in(e6(1)), router, alice),
+		moved(cat, poolC, collector, e18(20)), moved(cat, poolC, alice, e18(80)), swapped(poolC, out(e18(100)), in(e6(1)), router, alice),
+		moved(dog, poolB, collector, e18(10)), moved(dog, poolB, bob, e18(90)), swapped(poolB, out(e18(100)), in(e18(1)), router, bob)))
+	b.wantSettled("three purchases", settled{alice, e18(70), e18(1), true}, settled{alice, e18(80), e18(2), true}, settled{bob, e18(90), e18(3), true})
+}
+
 // TestSettleOfQuotesAndLatecomers: quote assets are no positions, and a balance is told of tokens alone whose past did not have to be
 // read first.
 func TestSettleOfQuotesAndLatecomers(t *testing.T) {
