@@ -81,7 +81,10 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 		m.quoteRank[a] = i
 	}
 	for _, j := range c.Majors {
-		m.majors[parse("majors."+j.Asset, j.Address)] = true
+		a := parse("majors."+j.Asset, j.Address)
+		if c.Tracking.Holders != chainconfig.HoldersLaunches {
+			m.majors[a] = true
+		}
 	}
 	for _, x := range c.Exchanges {
 		f := &factory{protocol: x.Protocol, feePips: x.FeePips, hooks: make(map[market.Address]bool)}
@@ -98,8 +101,8 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 	return m, errors.Join(errs...)
 }
 
-// Follows reports whether the token's balances are followed: of majors, of launched tokens, and of all where the chain
-// document says so.
+// Follows reports whether the token's balances are followed: of launched tokens, and of majors or of all where the chain document
+// says so.
 func (m *Machine) Follows(s *State, token market.Address) bool {
 	return m.FollowsUnlaunched(token) || s.Launched(token)
 }
@@ -107,7 +110,7 @@ func (m *Machine) Follows(s *State, token market.Address) bool {
 // FollowsUnlaunched reports whether the token's balances are followed from its first transfer on, launched or not.
 func (m *Machine) FollowsUnlaunched(token market.Address) bool { return m.followAll || m.majors[token] }
 
-// Majors are the tokens that the chain document names, in no order.
+// Majors are the tokens that the chain document names whose balances are followed, in no order.
 func (m *Machine) Majors() []market.Address { return slices.Collect(maps.Keys(m.majors)) }
 
 // VenueContracts are the contracts that launch venues declare, in no order.

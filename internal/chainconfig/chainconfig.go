@@ -122,8 +122,10 @@ type Tracking struct {
 // Holders says which tokens have their balances followed.
 type Holders string
 
-// HoldersDeclared follows majors and launches; HoldersAll follows every token that is seen, for small chains.
+// HoldersLaunches follows launched tokens; HoldersDeclared majors, too, whose past is read; HoldersAll follows every token that is seen, for
+// small chains.
 const (
+	HoldersLaunches Holders = "Launches"
 	HoldersDeclared Holders = "Declared"
 	HoldersAll      Holders = "All"
 )

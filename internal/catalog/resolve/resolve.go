@@ -221,7 +221,7 @@ func resolveStart(r *report, s *v1alpha1.Start) chainconfig.Start {
 	}
 }
 
-var holders = []string{string(chainconfig.HoldersDeclared), string(chainconfig.HoldersAll)}
+var holders = []string{string(chainconfig.HoldersLaunches), string(chainconfig.HoldersDeclared), string(chainconfig.HoldersAll)}
 
 func resolveTracking(r *report, t v1alpha1.Tracking) chainconfig.Tracking {
 	if t.MinLiquidityUSD == "" {

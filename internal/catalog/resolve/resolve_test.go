@@ -94,7 +94,7 @@ func TestChainFillsInDefaults(t *testing.T) {
 	if got.Start != (chainconfig.Start{Now: true}) {
 		t.Errorf("start %+v", got.Start)
 	}
-	if got.Tracking != (chainconfig.Tracking{MinLiquidityUSD: 1000, Holders: chainconfig.HoldersDeclared}) {
+	if got.Tracking != (chainconfig.Tracking{MinLiquidityUSD: 1000, Holders: chainconfig.HoldersLaunches}) {
 		t.Errorf("tracking %+v", got.Tracking)
 	}
 	if got.Retention != (chainconfig.Retention{}) {

@@ -12,7 +12,7 @@ const ChainKind = "Chain"
 // What an omitted field means; the fields' markers say the same to the API server.
 const (
 	DefaultMinLiquidityUSD  Decimal = "1000"
-	DefaultHolders          Holders = HoldersDeclared
+	DefaultHolders          Holders = HoldersLaunches
 	DefaultReorgBlocks      int64   = 64
 	DefaultFinalityDepth    int64   = 64
 	DefaultWeight           int32   = 1
@@ -420,22 +420,23 @@ type Tracking struct {
 	// +kubebuilder:validation:XValidation:rule="double(self) <= 1000000000.0",message="tracking.minLiquidityUSD must be at most 1000000000"
 	// +optional
 	MinLiquidityUSD Decimal `json:"minLiquidityUSD,omitempty"`
-	// Holders says whose balances are followed: Declared follows majors and launches, All follows every token that is
-	// seen, which only small chains can afford. After a change from All, the holders of tokens that aren't followed any more are
-	// given up; after one to All, tokens that were known before stay without.
+	// Holders says whose balances are followed: Launches follows launched tokens, Declared majors, too, whose transfers of all time are
+	// read first, and All every token that is seen, which only small chains can afford. After a change the holders of tokens that aren't
+	// followed any more are given up; after one to All, tokens that were known before stay without.
 	//
-	// +kubebuilder:default=Declared
+	// +kubebuilder:default=Launches
 	// +optional
 	Holders Holders `json:"holders,omitempty"`
 }
 
 // Holders says which tokens have their balances followed.
 //
-// +kubebuilder:validation:Enum=Declared;All
+// +kubebuilder:validation:Enum=Launches;Declared;All
 type Holders string
 
 // The choices of Holders.
 const (
+	HoldersLaunches Holders = "Launches"
 	HoldersDeclared Holders = "Declared"
 	HoldersAll      Holders = "All"
 )
