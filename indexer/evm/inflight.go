@@ -2,6 +2,7 @@ package evm
 
 import (
 	"context"
+	"math/bits"
 	"sync"
 )
 
@@ -115,24 +116,41 @@ type reply struct {
 
 // buffers are those of answers that are done with. The next answers are read into them: fresh memory has to be cleared, which takes as long
 // as reading.
-var buffers sync.Pool
+// Their lengths are powers of two; those of one length are at its exponent.
+var buffers [maxKept + 1]sync.Pool
 
-// mostKept is the longest buffer that is kept.
-const mostKept = 8 << 20
+// maxKept is the exponent of the longest buffer that is kept: 8 MiB.
+const maxKept = 23
 
-// bufferOf is a buffer of at least n bytes.
+// isKept reports whether buffers of a length are kept, and at which exponent.
+func isKept(n int) (exponent int, ok bool) {
+	exponent = bits.Len(uint(n)) - 1
+	return exponent, n > 0 && exponent <= maxKept && n == 1<<exponent
+}
+
+// roundUp is the length of a buffer for n bytes, of at most so many.
+func roundUp(n, most int64) int64 {
+	if up := int64(1) << bits.Len64(uint64(n-1)); up <= min(most, 1<<maxKept) {
+		return up
+	}
+	return n
+}
+
+// bufferOf is a buffer of n bytes.
 func bufferOf(n int64) []byte {
-	if b, ok := buffers.Get().(*[]byte); ok && int64(cap(*b)) >= n {
-		return *b
+	if exponent, ok := isKept(int(n)); ok {
+		if b, ok := buffers[exponent].Get().(*[]byte); ok {
+			return *b
+		}
 	}
 	return make([]byte, 0, n)
 }
 
 // free keeps the buffer for another answer: nothing of the body is needed any more.
 func (r *reply) free() {
-	if c := cap(r.buffer); c > 0 && c <= mostKept {
+	if exponent, ok := isKept(cap(r.buffer)); ok {
 		b := r.buffer[:0]
-		buffers.Put(&b)
+		buffers[exponent].Put(&b)
 	}
 	r.raw, r.buffer = nil, nil
 }
@@ -142,13 +160,14 @@ func (r *reply) reserve(ctx context.Context, n int64) error {
 	if n <= r.bytes {
 		return nil
 	}
+	n = roundUp(n, r.hold.of.most)
 	// An answer that is too long is read to one byte beyond the limit: that byte shows that it is.
 	if err := r.hold.take(ctx, n-r.bytes, n > r.hold.of.most+1); err != nil {
 		return err
 	}
 	r.bytes = n
 	before, wider := *r, bufferOf(n)
-	r.buffer, r.raw = wider, append(wider[:0:n], before.raw...) // no more than what was taken
+	r.buffer, r.raw = wider, append(wider, before.raw...)
 	before.free()
 	return nil
 }
