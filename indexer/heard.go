@@ -11,6 +11,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
+// headTime is for how long the head is asked for beside the loop.
+const headTime = 30 * time.Second
+
 // silentBlocks is for how many block times no node may answer before the chain counts as silent.
 const silentBlocks = 3
 
@@ -83,7 +86,10 @@ func (ix *Indexer) watchHead(ctx context.Context, l *store.Lease) {
 		if ix.heard.age(ix.o.Now()) < pace {
 			continue
 		}
-		head, err := ix.source.Head(ctx)
+		// The loop may wait for what is asked here.
+		within, cancel := context.WithTimeout(ctx, headTime)
+		head, err := ix.source.Head(within)
+		cancel()
 		if err == nil {
 			err = ix.hear(ctx, l, head)
 		}

@@ -382,12 +382,12 @@ func (ix *Indexer) turn(ctx context.Context) (caughtUp bool, err error) {
 	if err := ix.prune(ctx); err != nil {
 		return false, err
 	}
-	if !caughtUp {
+	if !caughtUp && ix.state.Last().Number != ix.head.Number {
 		return false, nil
 	}
 	ix.account.phase(chainconfig.PhaseFollowing, "")
 	if ix.running {
-		return true, nil
+		return caughtUp, nil
 	}
 	err = ix.untilWritten(ctx, func() error { return ix.store.SetState(ctx, ix.lease, store.ChainRunning, "") })
 	if err != nil {
@@ -395,7 +395,7 @@ func (ix *Indexer) turn(ctx context.Context) (caughtUp bool, err error) {
 	}
 	ix.running = true
 	ix.settled.Store(true)
-	return true, nil
+	return caughtUp, nil
 }
 
 // awaitHead waits for the next block: until a node announces it, or for a block's time, at most a second. While
@@ -573,7 +573,7 @@ func (ix *Indexer) commitPast(ctx context.Context, batches []evm.Batch) error {
 // follow indexes the blocks within the undo horizon, one per commit. It reports whether nothing is left to do.
 func (ix *Indexer) follow(ctx context.Context, next uint64) (caughtUp bool, err error) {
 	headers, err := ix.headers(ctx, next)
-	if errors.Is(err, evm.ErrNoBlock) {
+	if errors.Is(err, evm.ErrNoBlock) && next > ix.head.Reached {
 		return true, nil // one node told a head that none has
 	}
 	if err != nil {

@@ -3,6 +3,7 @@ package evm
 import (
 	"cmp"
 	"context"
+	"errors"
 	"reflect"
 	"slices"
 	"time"
@@ -188,10 +189,13 @@ func differing(a, b *Batch) (numbers []uint64) {
 // RereadPast reads a batch again where it rests on the word of an endpoint that has been outvoted since. That one is asked last, and not
 // believed alone while another answers. parent is the block below the batch.
 func (s *Source) RereadPast(ctx context.Context, parent market.Header, b *Batch) error {
-	if !slices.ContainsFunc(b.alone, (*endpoint).isDistrusted) {
+	if !slices.ContainsFunc(b.alone, func(w loneWord) bool { return w.by.outvotes() > w.outvoted }) {
 		return nil
 	}
 	again, err := s.read(ctx, parent.Time, b.from, b.Last.Number)
+	if errors.Is(err, errEarly) {
+		again, err = s.read(ctx, s.earliestTime(ctx, parent), b.from, b.Last.Number)
+	}
 	if err == nil {
 		*b = again
 	}

@@ -126,12 +126,12 @@ func TestPastSamples(t *testing.T) {
 	if asked() != ranges+ranges/agreedShare {
 		t.Errorf("%d reads of %d ranges, want %d", asked(), ranges, ranges+ranges/agreedShare)
 	}
-	liar := batches[0].alone[0]
+	liar := batches[0].alone[0].by
 	before := asked()
 	s.outvoted(liar)
 	again := 0
 	for i := range batches {
-		if len(batches[i].alone) > 0 && batches[i].alone[0] == liar {
+		if len(batches[i].alone) > 0 && batches[i].alone[0].by == liar {
 			again++
 		}
 		if err := s.RereadPast(t.Context(), market.Header{}, &batches[i]); err != nil {

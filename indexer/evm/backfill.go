@@ -16,7 +16,13 @@ type Batch struct {
 	Last   Header
 
 	from  uint64
-	alone []*endpoint // each has given logs of a part of the batch that no other endpoint was asked for
+	alone []loneWord // each is of an endpoint that gave logs of a part of the batch that no other endpoint was asked for
+}
+
+// loneWord is what one endpoint alone said, with how often it had been outvoted when it gave it.
+type loneWord struct {
+	by       *endpoint
+	outvoted int
 }
 
 // workersPerEndpoint keeps a node busy while its answers are decoded.
@@ -135,7 +141,7 @@ func (s *Source) read(ctx context.Context, earliest int64, from, to uint64) (Bat
 			}
 		}
 		if alone {
-			out.alone = append(out.alone, piece.by)
+			out.alone = append(out.alone, loneWord{piece.by, piece.by.outvotes()})
 		}
 		out.Blocks, out.Last = append(out.Blocks, piece.found.Blocks...), piece.found.Last
 		from = piece.upTo + 1

@@ -290,7 +290,7 @@ func (p *endpoints) tryOf(ctx context.Context, list []*endpoint, call func(conte
 		if err = p.tryOnce(ctx, list, call); err == nil || !rateRefused(err) || round == refusedRounds {
 			return err
 		}
-		if !wait.For(ctx, untilReady(list, p.now())) {
+		if !wait.For(ctx, max(untilReady(list, p.now()), refusalPause/4)) {
 			return ctx.Err()
 		}
 	}

@@ -120,6 +120,9 @@ func parseHeader(raw json.RawMessage) (h Header, err error) {
 	if err != nil {
 		return h, fmt.Errorf("%w: %w", errGarbage, err)
 	}
+	if h.Hash.IsZero() {
+		return h, fmt.Errorf("%w: a block without a hash", errGarbage)
+	}
 	if len(w.Bloom) == 2+512 {
 		if _, err := hex.Decode(h.bloom[:], []byte(w.Bloom[2:])); err != nil {
 			return h, fmt.Errorf("%w: an unreadable logs bloom", errGarbage)
@@ -240,27 +243,37 @@ func (s *Source) headers(ctx context.Context, parent market.Header, first, last 
 			return err
 		}
 		for i := range out {
+			if err := reqs[i].err; rateRefused(err) {
+				return err
+			}
 			if out[i].Hash.IsZero() {
 				out = out[:i]
 				break
-			}
-			if err := errors.Join(isNumber(&out[i], first+uint64(i)), e.isPast(&out[i]), s.sealed(ctx, &out[i])); err != nil {
-				return err
 			}
 			below := parent
 			if i > 0 {
 				below = out[i-1].Header
 			}
-			switch linked := out[i].Parent == below.Hash; {
-			case !linked && i > 0:
-				return fmt.Errorf("%w: block %d is not the child of the one before", errGarbage, out[i].Number)
-			case linked && out[i].Time < below.Time:
-				return early(out[i].Number, below.Time-out[i].Time)
+			err := errors.Join(isNumber(&out[i], first+uint64(i)), e.isPast(&out[i]), s.sealed(ctx, &out[i]), follows(&out[i], below, i > 0))
+			if err != nil {
+				return err
 			}
 		}
 		return nil
 	})
 	return out, err
+}
+
+// follows refuses a header that can't be of the block after another: one with an earlier time, or, where both come from one endpoint, with
+// another parent. Where the other was read before, another parent is a reorg.
+func follows(h *Header, below market.Header, together bool) error {
+	switch linked := h.Parent == below.Hash; {
+	case !linked && together:
+		return fmt.Errorf("%w: block %d is not the child of the one before", errGarbage, h.Number)
+	case linked && h.Time < below.Time:
+		return early(h.Number, below.Time-h.Time)
+	}
+	return nil
 }
 
 func headerRequest(number uint64, h *Header) *request {

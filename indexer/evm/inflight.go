@@ -167,7 +167,7 @@ func (r *reply) reserve(ctx context.Context, n int64) error {
 	}
 	r.bytes = n
 	before, wider := *r, bufferOf(n)
-	r.buffer, r.raw = wider, append(wider, before.raw...)
+	r.buffer, r.raw = wider, wider[:copy(wider[:n], before.raw)]
 	before.free()
 	return nil
 }

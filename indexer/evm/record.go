@@ -2,6 +2,7 @@ package evm
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/sha256"
 	"slices"
 	"time"
@@ -33,8 +34,11 @@ func (s *Source) Records() []Record {
 			e.mu.Unlock()
 		}
 	}
-	slices.SortFunc(out, func(a, b Record) int { return bytes.Compare(a.Endpoint[:], b.Endpoint[:]) })
-	return out
+	slices.SortFunc(out, func(a, b Record) int {
+		return cmp.Or(bytes.Compare(a.Endpoint[:], b.Endpoint[:]), cmp.Compare(b.OutvotedAt, a.OutvotedAt), cmp.Compare(b.Outvoted, a.Outvoted))
+	})
+	// A chain may be declared with one URL twice.
+	return slices.CompactFunc(out, func(a, b Record) bool { return a.Endpoint == b.Endpoint })
 }
 
 // RecallRecords takes up the records of before this start, or of another process. What this process knows itself counts more.
