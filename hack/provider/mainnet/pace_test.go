@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
@@ -128,6 +129,9 @@ func TestAnIndexKeepsUpWhereAnAnswerTakesABlocksTime(t *testing.T) {
 	t.Logf("then at most %d blocks behind", worst)
 	if worst > 2*near {
 		t.Errorf("it fell %d blocks behind", worst)
+	}
+	if at, _, err := st.Chain(t.Context(), s.cfg.ID); err != nil || at.State != store.ChainRunning {
+		t.Errorf("the chain is %+v, %v; want it running, although its head never stands still", at, err)
 	}
 	trips.free()
 	s.await(t, st)
