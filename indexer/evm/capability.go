@@ -5,13 +5,9 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"net/url"
 	"strings"
 	"sync"
 	"time"
-
-	"github.com/coder/websocket"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -233,27 +229,11 @@ func (e *endpoint) callsTaken(ctx context.Context) int {
 func (e *endpoint) announcesHeads(ctx context.Context) Answer {
 	agreed := false
 	err := within(ctx, func(ctx context.Context) error {
-		raw, err := e.url()
+		c, err := e.subscribed(ctx)
 		if err != nil {
 			return err
-		}
-		u, err := url.Parse(raw)
-		if err != nil {
-			return errGarbage
-		}
-		u.Scheme = strings.Replace(u.Scheme, "http", "ws", 1)
-		c, res, err := websocket.Dial(ctx, u.String(), nil)
-		if err != nil {
-			return fmt.Errorf("dial: %w", withoutURL(raw, err))
-		}
-		if res != nil && res.Body != nil {
-			_ = res.Body.Close()
 		}
 		defer func() { _ = c.CloseNow() }()
-		c.SetReadLimit(probeBytes)
-		if err := c.Write(ctx, websocket.MessageText, []byte(subscribe)); err != nil {
-			return err
-		}
 		_, said, err := c.Read(ctx)
 		if err != nil {
 			return err

@@ -46,30 +46,40 @@ func (s *Source) listen(ctx context.Context, e *endpoint, out chan<- struct{}) {
 	}
 }
 
-func (e *endpoint) subscription(ctx context.Context, out chan<- struct{}) error {
+// subscribed opens a WebSocket and asks for new blocks there. Each answer may have a mebibyte.
+func (e *endpoint) subscribed(ctx context.Context) (*websocket.Conn, error) {
 	raw, err := e.url()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return errGarbage
+		return nil, errGarbage
 	}
 	u.Scheme = strings.Replace(u.Scheme, "http", "ws", 1)
 	dial, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	c, res, err := websocket.Dial(dial, u.String(), nil)
 	if err != nil {
-		return fmt.Errorf("dial: %w", withoutURL(raw, err))
+		return nil, fmt.Errorf("dial: %w", withoutURL(raw, err))
 	}
 	if res != nil && res.Body != nil {
 		_ = res.Body.Close()
 	}
-	defer func() { _ = c.CloseNow() }()
 	c.SetReadLimit(1 << 20)
 	if err := c.Write(ctx, websocket.MessageText, []byte(subscribe)); err != nil {
+		_ = c.CloseNow()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (e *endpoint) subscription(ctx context.Context, out chan<- struct{}) error {
+	c, err := e.subscribed(ctx)
+	if err != nil {
 		return err
 	}
+	defer func() { _ = c.CloseNow() }()
 	for {
 		if _, _, err := c.Read(ctx); err != nil {
 			return err
