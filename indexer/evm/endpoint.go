@@ -285,33 +285,38 @@ func (p *endpoints) try(ctx context.Context, call func(context.Context, *endpoin
 }
 
 // tryOf is try for a list of endpoints, in its order. Where one of them refuses for its rate and none answers, they are asked again in a while.
-func (p *endpoints) tryOf(ctx context.Context, list []*endpoint, call func(context.Context, *endpoint) error) (err error) {
+func (p *endpoints) tryOf(ctx context.Context, list []*endpoint, call func(context.Context, *endpoint) error) error {
 	for round := 1; ; round++ {
-		if err = p.tryOnce(ctx, list, call); err == nil || !rateRefused(err) || round == refusedRounds {
+		refusing, err := p.tryOnce(ctx, list, call)
+		if err == nil || len(refusing) == 0 || round == refusedRounds {
 			return err
 		}
-		if !wait.For(ctx, max(untilReady(list, p.now()), refusalPause/4)) {
+		if !wait.For(ctx, untilReady(refusing, p.now())) {
 			return ctx.Err()
 		}
 	}
 }
 
-func (p *endpoints) tryOnce(ctx context.Context, list []*endpoint, call func(context.Context, *endpoint) error) error {
+// tryOnce asks the endpoints of a list until one answers. Refusing are those that are asked too often.
+func (p *endpoints) tryOnce(ctx context.Context, list []*endpoint, call func(context.Context, *endpoint) error) (refusing []*endpoint, err error) {
 	var errs []error
 	for _, e := range list {
 		err := p.on(ctx, e, call)
 		if err == nil {
-			return nil
+			return nil, nil
 		}
 		if ctx.Err() != nil {
-			return ctx.Err()
+			return nil, ctx.Err()
+		}
+		if rateRefused(err) {
+			refusing = append(refusing, e)
 		}
 		errs = append(errs, fmt.Errorf("%s: %w", e.name, err))
 	}
 	if len(errs) == 0 {
-		return fmt.Errorf("chain %s: no endpoint is left to ask", p.chain)
+		return nil, fmt.Errorf("chain %s: no endpoint is left to ask", p.chain)
 	}
-	return fmt.Errorf("chain %s: %w: %w", p.chain, ErrUnanswered, errors.Join(errs...))
+	return refusing, fmt.Errorf("chain %s: %w: %w", p.chain, ErrUnanswered, errors.Join(errs...))
 }
 
 // on runs call on one endpoint and remembers how it went.

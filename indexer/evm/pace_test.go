@@ -143,6 +143,24 @@ func TestARefusalForTheRateIsTriedAgain(t *testing.T) {
 	}
 }
 
+// TestARefusalBesideAnotherFault asks two nodes, of which one has lost the block and the other is asked too often at first.
+func TestARefusalBesideAnotherFault(t *testing.T) {
+	t.Parallel()
+	lost := newFakeNode(t, func(string, []json.RawMessage) (string, string) {
+		return "", `{"code":-32000,"message":"state is pruned"}`
+	})
+	var asked atomic.Int64
+	busy := newFakeNode(t, func(string, []json.RawMessage) (string, string) {
+		if asked.Add(1) < refusedRounds {
+			return "", `{"code":-32005,"message":"exceeded project rate limit"}`
+		}
+		return headerOf(5, true, "5208"), ""
+	})
+	if h, err := sourceOf(t, time.Now, lost.URL, busy.URL).Header(t.Context(), 5); err != nil || h.Number != 5 {
+		t.Errorf("block %d, %v", h.Number, err)
+	}
+}
+
 // TestFewerCalls tells how many calls a node takes at once from what it says.
 func TestFewerCalls(t *testing.T) {
 	t.Parallel()
