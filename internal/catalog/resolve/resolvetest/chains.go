@@ -197,7 +197,7 @@ func Chains() []Refused {
 		edit("liquidity too high", `"500.5"`, `"1000000001"`, "spec.tracking.minLiquidityUSD: is 1000000001", "allowed: 0 to 1000000000").
 			server("spec.tracking.minLiquidityUSD: Invalid value", "tracking.minLiquidityUSD must be at most 1000000000"),
 		edit("unknown choice of holders", `holders: All`, `holders: None`, `spec.tracking.holders: "None" is not known`, "allowed: Launches, Declared, All").
-			server(`spec.tracking.holders: Unsupported value: "None": supported values: "Declared", "All"`),
+			server(`spec.tracking.holders: Unsupported value: "None": supported values: "Launches", "Declared", "All"`),
 		edit("trades kept too short", `trades: 720h`, `trades: 1h`, "spec.retention.trades: is 1h0m0s", "allowed: 24h and more").
 			server("spec.retention.trades: Invalid value", "must be at least 24h; leave it out to keep trades for good"),
 		edit("candles kept too short", `minuteCandles: 48h`, `minuteCandles: 23h59m`, "spec.retention.minuteCandles: is 23h59m0s", "allowed: 24h and more").
