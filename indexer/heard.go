@@ -86,7 +86,7 @@ func (ix *Indexer) watchHead(ctx context.Context, l *store.Lease) {
 		if ix.heard.age(ix.o.Now()) < pace {
 			continue
 		}
-		// The loop may wait for what is asked here.
+		// Source.Head answers one caller at a time, and the loop may be the next.
 		within, cancel := context.WithTimeout(ctx, headTime)
 		head, err := ix.source.Head(within)
 		cancel()

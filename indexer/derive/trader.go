@@ -35,7 +35,7 @@ func (r *run) trader(tx *market.Tx, i int, e market.Swap, p *market.Pool) (accou
 	if a, ok := r.largest(quote, buy); ok && reallyChanged(quote, a, buy, &paid) {
 		return a, true
 	}
-	// One that buys and sells the token in one transaction keeps the difference, which shows only one of both.
+	// An account may buy and sell the token in one transaction. Its balance changes by the difference, and shows one of the two swaps alone.
 	var tenth market.Amount
 	tenth.Div(&moved, uint256.NewInt(10))
 	if change := changeOf(net, e.Recipient); !change.IsZero() && !change.Abs.Lt(&tenth) {

@@ -44,7 +44,7 @@ func (s *Source) Blocks(ctx context.Context, headers []Header) iter.Seq2[BlockRe
 			r := <-ahead[i]
 			waiting.Add(-int64(r.block.answer.logs))
 			if r.err != nil && ctx.Err() == nil {
-				// What failed ahead of its time may be there now: the block was just made, or its answer is too long for several at once.
+				// It may succeed now: the node didn't have the block yet, or its answer is too long for several at once.
 				r.block, r.err = s.Block(ctx, h)
 			}
 			if !yield(r.block, r.err) || r.err != nil {

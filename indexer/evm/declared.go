@@ -12,7 +12,7 @@ import (
 
 // Declared is an address of the chain document, with what the chain says of it.
 type Declared struct {
-	// What says what the address is declared as, such as "factory of uniswap-v3".
+	// What is the part that the address is declared for, such as "factory of uniswap-v3".
 	What    string
 	Address market.Address
 	// Wrong is why the address can't be right, Unknown why it couldn't be asked, and Note what a person should look at though it may be
@@ -33,7 +33,7 @@ type declaredAsked struct {
 	pools []market.Address
 }
 
-// What CheckDeclared asks besides what the index asks.
+// These calls are made by CheckDeclared alone; the others are the index's, too.
 var (
 	callPairs       = selector("allPairsLength()")
 	callPools       = selector("allPoolsLength()")

@@ -156,7 +156,7 @@ func tooManyCalls(err error) bool {
 	return ok && strings.Contains(strings.ToLower(refused.Message), "batch") && !rateRefused(err)
 }
 
-// fewerCalls is how many calls to send instead of a batch of n: as many as the refusal says, or half.
+// fewerCalls is the number of calls to send instead of a batch of n: the number that the refusal names, or half of n.
 func fewerCalls(err error, n int) int {
 	refused, _ := errors.AsType[batchError](err)
 	for _, digits := range wholeNumber.FindAllString(refused.Message, -1) {

@@ -1,0 +1,151 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+
+	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+const (
+	// backfillEvents is how many events a commit of the past gathers.
+	backfillEvents = 20_000
+	// shortPast is the number of blocks up to which reading them isn't worth a progress report.
+	shortPast = 100
+	// headersAtOnce is how many headers are read at once when catching up within the undo horizon.
+	headersAtOnce = 20
+)
+
+// catchUp indexes up to the head that was read last; it reports whether nothing is left to do.
+func (ix *Indexer) catchUp(ctx context.Context) (bool, error) {
+	last := ix.state.Last()
+	next := last.Number + 1
+	if last.Hash.IsZero() {
+		next = 0
+	}
+	if sure := ix.head.Reached - min(ix.head.Reached, ix.cfg.ReorgBlocks); sure > 0 && next <= sure && (!ix.near || ix.isFar(next, sure)) {
+		ix.near = true
+		// Nothing checks the parents of blocks this far back, so the one to build on is checked here.
+		if lost, err := ix.lost(ctx, last); err != nil {
+			return false, err
+		} else if lost {
+			return false, ix.rewind(ctx)
+		}
+		return false, ix.backfill(ctx, next, sure)
+	}
+	ix.near = true
+	if ix.head.Number < last.Number {
+		return true, ix.belowCursor(ctx)
+	}
+	ix.short = 0
+	if ix.head.Number == last.Number {
+		if ix.head.Hash != last.Hash {
+			return false, ix.rewind(ctx)
+		}
+		return true, nil
+	}
+	return ix.follow(ctx, next)
+}
+
+// isFar reports whether so many blocks are left up to one that no reorg reaches that reading them as the past is worth its requests: on a fast
+// chain others are made meanwhile, and reading a few as the past again and again never comes to the head.
+func (ix *Indexer) isFar(next, sure uint64) bool {
+	return sure-next >= max(ix.cfg.ReorgBlocks, headersAtOnce)
+}
+
+// backfill reads blocks that no reorg reaches, many per commit.
+func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
+	p := Progress{Chain: ix.cfg.ID, First: first, Last: last}
+	report := func() {
+		if ix.o.Progress != nil && last-first >= shortPast {
+			ix.o.Progress(p)
+		}
+	}
+	report()
+	if last-first >= shortPast {
+		ix.account.phase(chainconfig.PhaseBackfilling, "")
+	}
+	var batches []evm.Batch
+	events := 0
+	for batch, err := range ix.source.Backfill(ctx, ix.state.Last(), first, last) {
+		ix.pulse.beat()
+		if err != nil {
+			return err
+		}
+		for i := range batch.Blocks {
+			for j := range batch.Blocks[i].Txs {
+				events += len(batch.Blocks[i].Txs[j].Logs)
+			}
+		}
+		batches = append(batches, batch)
+		if events < backfillEvents && batch.Last.Number < last {
+			continue
+		}
+		if err := ix.commitPast(ctx, batches); err != nil {
+			return err
+		}
+		p.Blocks, p.Events = batch.Last.Number-first+1, p.Events+events
+		report()
+		batches, events = nil, 0
+	}
+	return ctx.Err()
+}
+
+// commitPast commits batches of the past. None can be taken back, so those of an endpoint that was outvoted since they were read are read again.
+func (ix *Indexer) commitPast(ctx context.Context, batches []evm.Batch) error {
+	var blocks []market.Block
+	parent := ix.state.Last()
+	for i := range batches {
+		b := &batches[i]
+		if err := ix.source.RereadPast(ctx, parent, b); err != nil {
+			return err
+		}
+		ix.pulse.beat()
+		blocks, parent = append(blocks, b.Blocks...), b.Last.Header
+	}
+	return ix.commit(ctx, blocks, parent, false)
+}
+
+// follow indexes the blocks within the undo horizon, one per commit. It reports whether nothing is left to do.
+func (ix *Indexer) follow(ctx context.Context, next uint64) (caughtUp bool, err error) {
+	headers, err := ix.headers(ctx, next)
+	if errors.Is(err, evm.ErrNoBlock) && next > ix.head.Reached {
+		return true, nil // one node told a head that none has
+	}
+	if err != nil {
+		return false, err
+	}
+	if last := ix.state.Last(); !last.Hash.IsZero() && headers[0].Parent != last.Hash {
+		return false, ix.rewind(ctx)
+	}
+	i := 0
+	for b, err := range ix.source.Blocks(ctx, headers) {
+		ix.pulse.beat()
+		if err != nil {
+			return false, err
+		}
+		h := headers[i]
+		i++
+		if err := ix.commitHead(ctx, h, &b); err != nil {
+			return false, err
+		}
+		if back, err := ix.doubt(ctx, h, &b); back || err != nil {
+			return false, err
+		}
+		if back, err := ix.doubtFacts(ctx, h); back || err != nil {
+			return false, err
+		}
+	}
+	return false, nil
+}
+
+// headers are those of the next blocks up to the head.
+func (ix *Indexer) headers(ctx context.Context, next uint64) ([]evm.Header, error) {
+	last := ix.state.Last()
+	if h := ix.head; next == h.Number && (h.Parent != last.Hash || h.Time >= last.Time) {
+		return []evm.Header{h.Header}, nil
+	}
+	return ix.source.Headers(ctx, last, next, min(ix.head.Number, next+headersAtOnce-1))
+}
