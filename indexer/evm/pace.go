@@ -16,8 +16,11 @@ import (
 const (
 	// slowest is the least number of calls per second that a pace falls to, unpaced the number from which on there is none.
 	slowest, unpaced = 1, 1000
-	// hurryPause is the time without a refusal after which a learnt pace becomes a tenth faster.
-	hurryPause = 5 * time.Second
+	// hurryPause is the time without a refusal after which a learnt pace becomes a quarter faster: nodes refuse some requests whatever the pace
+	// is, and that mustn't slow them down for minutes.
+	hurryPause = 2 * time.Second
+	// fewestPaced is the least number of calls in a second of which a refusal can be about their number.
+	fewestPaced = 10
 	// refusalPause is the pause after a refusal that names none, longestRefusal the longest that one may name.
 	refusalPause, longestRefusal = time.Second, time.Minute
 	// refusedRounds is how often all endpoints are asked before a question that they refuse for their rates counts as unanswered.
@@ -107,7 +110,7 @@ func (p *pace) hurry(now time.Time) {
 		return
 	}
 	p.changed = now
-	switch limit *= 1.1; {
+	switch limit *= 1.25; {
 	case p.declared > 0:
 		p.set(min(limit, p.declared))
 	case limit >= unpaced:
@@ -126,7 +129,9 @@ func (p *pace) refused(now time.Time) {
 		return
 	}
 	if limit == 0 {
-		limit = max(p.sent, p.before)
+		if limit = max(p.sent, p.before); limit < fewestPaced {
+			return
+		}
 	}
 	p.changed = now
 	p.set(max(limit/2, slowest))

@@ -42,13 +42,13 @@ func TestPace(t *testing.T) {
 	}
 	now = now.Add(1)
 	wait(1)
-	if got := p.limit(); got < 21.9 || got > 22.1 || p.atOnce() != 22 {
-		t.Errorf("%g calls a second, %d at once, want 22", got, p.atOnce())
+	if p.limit() != 25 || p.atOnce() != 25 {
+		t.Errorf("%g calls a second, %d at once, want 25", p.limit(), p.atOnce())
 	}
 	now = now.Add(-time.Hour) // a clock that is set back holds nothing up
 	wait(1)
-	if got := p.limit(); got < 24 {
-		t.Errorf("%g calls a second, want 24.2", got)
+	if p.limit() != 31.25 {
+		t.Errorf("%g calls a second, want 31.25", p.limit())
 	}
 	for range 10 {
 		now = now.Add(refusalPause)
@@ -70,6 +70,12 @@ func TestPace(t *testing.T) {
 	if p.limit() != 50 {
 		t.Errorf("declared are 50, it came to %g", p.limit())
 	}
+
+	p = newPace(0)
+	wait(fewestPaced - 1)
+	refuse(0)
+	wait(1)
+	refuse(fewestPaced / 2)
 
 	p = newPace(0)
 	wait(1900)

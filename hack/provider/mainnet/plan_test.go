@@ -18,7 +18,7 @@ func TestAnIndexWithinAPlan(t *testing.T) {
 				t.Fatal(err)
 			}
 			profile.Latency = node.Latency{}
-			s := start(t, Options{Chain: "base", Txs: 20, Logs: 80, VolumeV2: 24, VolumeV3: 8, Past: 40}, profile)
+			s := start(t, Options{Chain: "base", Txs: 20, Logs: 80, VolumeV2: 24, VolumeV3: 8, Past: 25}, profile)
 			st := s.index(t)
 			counts := s.node.Counts()
 			t.Logf("%d calls, refused %v", counts.AllCalls, counts.Refused)
