@@ -12,7 +12,7 @@ import (
 
 // Declared is an address of the chain document, with what the chain says of it.
 type Declared struct {
-	// What is the part that the address is declared for, such as "factory of uniswap-v3".
+	// What names the address by its place in the chain document, such as "factory of uniswap-v3".
 	What    string
 	Address market.Address
 	// Wrong is why the address can't be right, Unknown why it couldn't be asked, and Note what a person should look at though it may be
