@@ -24,6 +24,7 @@ type node struct {
 	block      *atomic.Int64          // how many blocks were made; -1 stops all faults
 	requests   atomic.Int64
 	heads      falseHeads
+	allowance  allowance
 	stopped    context.Context //nolint:containedctx // ends stalled requests with the run
 	seen       *tally
 	log        *trace
@@ -86,6 +87,10 @@ func (n *node) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	calls, single, err := parse(body)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusBadRequest)
+		return
+	}
+	n.travel(r.Context())
+	if n.refuses(w, len(calls)) {
 		return
 	}
 	number := n.requests.Add(1)

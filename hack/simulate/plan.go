@@ -35,6 +35,11 @@ type Node struct {
 	// Weight is the weight that it is declared with; 0 is none.
 	Weight    int `json:"weight,omitempty"`
 	MaxAnswer int `json:"max_answer,omitempty"`
+	// LatencyMS is how many milliseconds an answer is on its way. PerSecond is the most calls of a second, each of a batch counted; 0 is no
+	// limit. RetryAfter has refusals beyond it say when to ask again.
+	LatencyMS  int  `json:"latency_ms,omitempty"`
+	PerSecond  int  `json:"calls_per_s,omitempty"`
+	RetryAfter bool `json:"retry_after,omitempty"`
 	// Faults are what it does wrong, and when.
 	Faults []NodeFault `json:"faults,omitempty"`
 }
@@ -80,6 +85,7 @@ func draw(seed uint64, off bool) *Plan {
 		}
 	}
 	p.drawMore(rng)
+	p.drawLimits()
 	return p
 }
 

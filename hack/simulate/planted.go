@@ -331,6 +331,8 @@ var oracles = []struct{ text, oracle string }{
 	{"rows that a fresh index hasn't", "rows of a fresh index"},
 	{"the index ended at", "rows of a fresh index"},
 	{"was not reached within", "head after the faults"},
+	{"a chain that goes on", "head of a chain that goes on"},
+	{"the lease was taken", "takings of the lease"},
 	{"panicked", "no panic"},
 	{"a statement of", "rows of one statement"},
 	{"between two looks", "memory allocated"},

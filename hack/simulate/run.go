@@ -25,6 +25,8 @@ const (
 	untilFound = 80
 	// untilSure is how many blocks more two endpoints may take to vouch for every fact.
 	untilSure = 600
+	// near is how many blocks below the head an index keeps up with a chain that goes on, nearBound how many blocks it may take to get there.
+	near, nearBound = 32, 600
 	// headBound is how long the head may take to be reached once all faults have stopped, for a machine that does other work as well:
 	// the usual time is some seconds.
 	headBound = 90 * time.Second
@@ -130,6 +132,13 @@ func play(ctx context.Context, p *Plan, dir string, server func() (*dbserver.Ser
 	if failure != "" {
 		out.Failures = append(out.Failures, failure)
 		return out, nil
+	}
+	failure, err = r.leases(ctx)
+	if err != nil {
+		return out, err
+	}
+	if failure != "" {
+		out.Failures = append(out.Failures, failure)
 	}
 	differences, err := r.compare(ctx)
 	out.Failures = append(out.Failures, differences...)
@@ -329,6 +338,9 @@ func (r *run) recover(ctx context.Context) (took time.Duration, failure string, 
 	if failure, err := r.untilSure(ctx); failure != "" || err != nil {
 		return 0, failure, err
 	}
+	if failure, err := r.untilNear(ctx); failure != "" || err != nil {
+		return 0, failure, err
+	}
 	head, err := r.chain.Latest(ctx)
 	if err != nil {
 		return 0, "", err
@@ -346,12 +358,30 @@ func (r *run) recover(ctx context.Context) (took time.Duration, failure string, 
 	return took, "", nil
 }
 
+// untilNear makes blocks until the index is near the head: one that only gets there when the chain stands still lives on no mainnet.
+func (r *run) untilNear(ctx context.Context) (failure string, err error) {
+	for n := 0; ; n++ {
+		head, err := r.chain.Latest(ctx)
+		if err != nil {
+			return "", err
+		}
+		behind := int64(head.Number) - r.system.indexed(ctx)
+		if behind <= near {
+			r.log.add("the index is %d blocks behind a chain that goes on, after %d blocks", behind, n)
+			return "", nil
+		}
+		if n == nearBound {
+			return fmt.Sprintf("%d blocks after the last fault, the index is %d blocks behind a chain that goes on, want at most %d", n, behind, near), nil
+		}
+		if err := r.block(ctx); err != nil {
+			return "", err
+		}
+	}
+}
+
 // untilSure makes blocks until two endpoints vouch for each fact that one gave alone: it is asked for again after pauses that double.
 func (r *run) untilSure(ctx context.Context) (failure string, err error) {
-	db, err := sql.Open("pgx", r.system.direct)
-	if path, ok := strings.CutPrefix(r.system.direct, "sqlite:"); ok { // a store has the file for itself
-		db, err = sql.Open("sqlite", "file:"+path+"?mode=ro&_pragma=busy_timeout(5000)")
-	}
+	db, err := r.database()
 	if err != nil {
 		return "", err
 	}
@@ -368,4 +398,27 @@ func (r *run) untilSure(ctx context.Context) (failure string, err error) {
 			return "", err
 		}
 	}
+}
+
+// database opens the database past the proxy, to read.
+func (r *run) database() (*sql.DB, error) {
+	if path, ok := strings.CutPrefix(r.system.direct, "sqlite:"); ok { // a store has the file for itself
+		return sql.Open("sqlite", "file:"+path+"?mode=ro&_pragma=busy_timeout(5000)")
+	}
+	return sql.Open("pgx", r.system.direct)
+}
+
+// leases fails where indexers took the chain's lease again and again: what an endpoint refuses or leaves out ends nobody's turn. Each event
+// may end one of every indexer.
+func (r *run) leases(ctx context.Context) (failure string, err error) {
+	db, err := r.database()
+	if err != nil {
+		return "", err
+	}
+	defer func() { _ = db.Close() }()
+	taken, most := 0, len(r.system.indexers)*(1+len(r.plan.Events)+len(r.plan.Commits))
+	if err := db.QueryRowContext(ctx, "SELECT lease_epoch FROM chains").Scan(&taken); err != nil || taken <= most {
+		return "", err
+	}
+	return fmt.Sprintf("the lease was taken %d times, more than %d: as often as something happened that ends it", taken, most), nil
 }
