@@ -18,6 +18,7 @@ import (
 const usage = `bench measures Boardwalk against its alternatives on this machine.
 
   go run ./hack/bench backfill [flags]    read a chain's past: the indexer, Ponder, and the floor
+  go run ./hack/bench mainnet [flags]     follow the head of a stand-in of a mainnet, or catch up with it
   go run ./hack/bench hot [flags]         answers from memory: the API server, and a bare router
   go run ./hack/bench tokens [flags]      answers about a token, on a big database: the server, and the database alone
   go run ./hack/bench search [flags]      search among a million tokens
@@ -52,6 +53,8 @@ func run(ctx context.Context, args []string) error {
 	switch command {
 	case "backfill":
 		return backfillCommand(ctx, args[1:])
+	case "mainnet":
+		return mainnetCommand(ctx, args[1:])
 	case "hot":
 		return hotCommand(ctx, args[1:])
 	case "tokens":

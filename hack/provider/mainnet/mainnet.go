@@ -31,8 +31,9 @@ type Options struct {
 	RealTxs    int
 	StateEvery time.Duration
 	// Before is how many blocks of trades the chain has before the past, 20 by default; Past how many blocks of the full volume follow
-	// it up to now.
+	// it up to now. PastSpan, if it is set, is how much of the chain's time they take, and says how many they are.
 	Before, Past int
+	PastSpan     time.Duration
 	// Reorgs is the part of the blocks that are followed by a reorg, of up to ReorgDepth blocks, 2 by default.
 	Reorgs     float64
 	ReorgDepth int
@@ -81,6 +82,9 @@ func (o *Options) fill(s *sample) error {
 	}
 	if o.StateEvery < leastState {
 		return fmt.Errorf("anvil's blocks every %s: it must be %s at least, since its times are whole seconds", o.StateEvery, leastState)
+	}
+	if o.PastSpan > 0 {
+		o.Past = int(o.PastSpan / o.BlockTime)
 	}
 	for _, d := range []struct {
 		value   *int
