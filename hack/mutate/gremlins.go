@@ -80,6 +80,7 @@ func (g gremlins) mutate(ctx context.Context, t target) (figures, error) {
 		timeoutsEnv+"="+timeouts,
 		packageEnv+"="+t.path,
 		testTimeoutEnv+"="+t.limit.String(),
+		slowTestsEnv+"="+t.slow,
 	)
 	if os.Getenv("BOARDWALK_RECORDINGS") == "" {
 		// The mutants are tested in a copy of the module elsewhere, where ../shared isn't.
@@ -177,6 +178,7 @@ const (
 	packageEnv   = "BOARDWALK_MUTATE_PACKAGE"  // path of the mutated package in the module
 
 	testTimeoutEnv = "BOARDWALK_MUTATE_TIMEOUT" // how long a package's tests may run, as Go writes durations
+	slowTestsEnv   = "BOARDWALK_MUTATE_SLOW"    // tests that run after the others, as target.slow has them; may be empty
 )
 
 // module is the path of the module that is mutated.
@@ -205,11 +207,21 @@ func runGo(args []string) int {
 		return 1
 	}
 	var output bytes.Buffer
-	command := exec.CommandContext(context.Background(), goCommand, args...)
-	command.Stdout, command.Stderr = &output, &output
-	err := command.Run()
-	_, _ = os.Stdout.Write(output.Bytes())
+	run := func(more ...string) error {
+		command := exec.CommandContext(context.Background(), goCommand, slices.Concat(args, more)...)
+		command.Stdout, command.Stderr = &output, &output
+		return command.Run()
+	}
 	profile := slices.Index(args, "-coverprofile") + 1
+	var err error
+	if slow := os.Getenv(slowTestsEnv); isTest && profile == 0 && slow != "" {
+		if err = run("-skip=^(" + slow + ")$"); err == nil {
+			err = run("-run=^(" + slow + ")$")
+		}
+	} else {
+		err = run()
+	}
+	_, _ = os.Stdout.Write(output.Bytes())
 	switch {
 	case err == nil && isTest && profile > 0:
 		if err := coverAll(args[profile], os.Getenv(packageEnv)); err != nil {

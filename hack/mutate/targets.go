@@ -12,6 +12,9 @@ type target struct {
 	files []string
 	// flags are given to the package's test binary, besides those that every package gets.
 	flags []string
+	// slow are tests, as a regular expression without anchors, that run only where all others let a mutant live: a mutant that dies costs
+	// little then.
+	slow string
 	// limit ends the tests of a mutant that runs for ever: many times as long as they take on a busy machine.
 	limit time.Duration
 }
@@ -37,7 +40,10 @@ func targets() []target {
 		{path: "internal/board", flags: propertyFlags("100"), limit: pureLimit},
 		{path: "internal/trust", flags: propertyFlags("100"), limit: pureLimit},
 		{path: "apiserver/limit", flags: propertyFlags("20"), limit: wideLimit},
-		{path: "indexer/derive", flags: propertyFlags("20"), limit: wideLimit},
+		{
+			path: "indexer/derive", flags: propertyFlags("20"), limit: wideLimit,
+			slow: "TestMoreLaunchesThanTheCacheHolds|TestReorgs|TestAFloodOfPools|TestBatchesDoNotMatter",
+		},
 		{
 			path:  "indexer/evm",
 			limit: wideLimit,
