@@ -4,11 +4,10 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
 	"path/filepath"
-	"slices"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/hack/differ"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -49,38 +48,7 @@ func (r *run) compare(ctx context.Context) (differences []string, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, table := range slices.Sorted(maps.Keys(want)) {
-		differences = append(differences, differing(table, have[table], want[table])...)
-	}
-	return differences, nil
-}
-
-// differing says in a line how two lists of rows differ, and shows the first pair.
-func differing(table string, have, want []string) []string {
-	only := func(a, b []string) (rows []string) {
-		in := make(map[string]bool, len(b))
-		for _, row := range b {
-			in[row] = true
-		}
-		for _, row := range a {
-			if !in[row] {
-				rows = append(rows, row)
-			}
-		}
-		return rows
-	}
-	more, less := only(have, want), only(want, have)
-	if len(more) == 0 && len(less) == 0 {
-		return nil
-	}
-	first := func(rows []string) string {
-		if len(rows) == 0 {
-			return "none"
-		}
-		return rows[0]
-	}
-	return []string{fmt.Sprintf("%s: %d rows that a fresh index hasn't, %d that it has besides\n  ours:  %s\n  fresh: %s", table, len(more), len(less),
-		first(more), first(less))}
+	return differ.Tables(have, want), nil
 }
 
 // indexAnew indexes the chain from its start, without any fault.

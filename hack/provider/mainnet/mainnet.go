@@ -7,6 +7,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -53,6 +54,7 @@ type Mainnet struct {
 	rng     *rand.Rand
 	// newest is the time of anvil's newest block.
 	newest time.Time
+	reorgs atomic.Uint64
 }
 
 const (
@@ -198,6 +200,7 @@ func (m *Mainnet) Live(ctx context.Context) error {
 				return err
 			}
 			if m.rng.Float64() < m.options.Reorgs {
+				m.reorgs.Add(1)
 				return m.Chain.Reorg(1 + m.rng.IntN(m.options.ReorgDepth))
 			}
 			return nil
@@ -228,6 +231,9 @@ func every(ctx context.Context, pace time.Duration, do func(time.Time) error) er
 		}
 	}
 }
+
+// Reorgs is how many reorgs there were.
+func (m *Mainnet) Reorgs() uint64 { return m.reorgs.Load() }
 
 // BlockTime is the time between two blocks.
 func (m *Mainnet) BlockTime() time.Duration { return m.options.BlockTime }

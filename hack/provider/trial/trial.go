@@ -1,0 +1,299 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/differ"
+	"github.com/boardwalkhq/boardwalk/hack/provider/mainnet"
+	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/indexer"
+	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
+)
+
+const (
+	// headWithin is how long an index may take to come to the head, or a fresh one to the end.
+	headWithin = 10 * time.Minute
+	// nearHead is how many blocks below the head is at it, or as many as come in nearTime.
+	nearHead = 3
+	nearTime = 5 * time.Second
+	look     = 100 * time.Millisecond
+)
+
+// trial is one chain behind one kind of endpoint.
+type trial struct {
+	*settings
+
+	chain, profile, dir string
+	blockTime           time.Duration
+	untilHead, lived    time.Duration
+	blocks, reorgs      uint64
+	farthest            uint64 // blocks behind, once it was at the head
+	quotes, priced      int
+	tokens              int
+	calls               int64
+	refused             int64
+	differences         []string
+	err                 error
+}
+
+func (t *trial) run(ctx context.Context) error {
+	if err := os.MkdirAll(t.dir, 0o700); err != nil {
+		return err
+	}
+	profile, err := node.ProfileOf(t.profile)
+	if err != nil {
+		return err
+	}
+	m, err := mainnet.Start(context.WithoutCancel(ctx), mainnet.Options{
+		Samples: t.samples, Chain: t.chain, Seed: t.seed, Txs: t.txs, Logs: t.logs, Past: t.past, Reorgs: t.reorgRate, ReorgDepth: t.depth,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = m.Close() }()
+	t.blockTime = m.BlockTime()
+	n, err := node.Start(ctx, m.Chain, node.Options{Profile: profile, Seed: t.seed})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = n.Close() }()
+	start := m.Chain.Genesis()
+	if t.now {
+		start = m.Chain.Head().Number
+	}
+	ix, err := t.index(ctx, m, n, start, "index")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = ix.store.Close() }()
+	if err := t.live(ctx, m, ix); err != nil {
+		return errors.Join(err, ix.stop())
+	}
+	if err := t.await(ctx, m, ix); err != nil {
+		return errors.Join(err, ix.stop())
+	}
+	counts := n.Counts()
+	t.calls = counts.AllCalls
+	for _, refused := range counts.Refused {
+		t.refused += refused
+	}
+	if err := errors.Join(ix.stop(), t.figures(ctx, ix)); err != nil {
+		return err
+	}
+	return t.compare(ctx, m, ix, start)
+}
+
+// live lets the chain grow until the index is at its head, and then for as long as it was asked for.
+func (t *trial) live(ctx context.Context, m *mainnet.Mainnet, ix *running) error {
+	alive, end := context.WithCancel(ctx)
+	lived := make(chan error, 1)
+	go func() { lived <- m.Live(alive) }()
+	began, from := time.Now(), m.Chain.Head().Number
+	near := max(nearHead, uint64(nearTime/t.blockTime))
+	err := func() error {
+		for {
+			behind, err := ix.behind(ctx, m)
+			if err != nil {
+				return err
+			}
+			if behind <= near {
+				break
+			}
+			if time.Since(began) > headWithin {
+				return fmt.Errorf("it is %d blocks behind after %s", behind, headWithin)
+			}
+			if !wait.For(ctx, look) {
+				return ctx.Err()
+			}
+		}
+		t.untilHead = time.Since(began)
+		for at := time.Now(); time.Since(at) < t.during; {
+			behind, err := ix.behind(ctx, m)
+			if err != nil {
+				return err
+			}
+			t.farthest = max(t.farthest, behind)
+			if !wait.For(ctx, look) {
+				return ctx.Err()
+			}
+			t.lived = time.Since(at)
+		}
+		return nil
+	}()
+	end()
+	err = errors.Join(err, <-lived)
+	t.blocks, t.reorgs = m.Chain.Head().Number-from, m.Reorgs()
+	return err
+}
+
+// await waits until the index has the head of a chain that stands still.
+func (t *trial) await(ctx context.Context, m *mainnet.Mainnet, ix *running) error {
+	for began := time.Now(); ; {
+		at, found, err := ix.store.Chain(ctx, t.chain)
+		if err != nil {
+			return err
+		}
+		if head := m.Chain.Head(); found && at.Last.Number == head.Number && [32]byte(at.Last.Hash) == [32]byte(head.Hash) {
+			return nil
+		}
+		if time.Since(began) > headWithin {
+			return fmt.Errorf("the chain stood still for %s, and the index is at block %d of %d: %s %s", headWithin, at.Last.Number, m.Chain.Head().Number, at.State, at.Reason)
+		}
+		if !wait.For(ctx, look) {
+			return ctx.Err()
+		}
+	}
+}
+
+// figures counts what people see.
+func (t *trial) figures(ctx context.Context, ix *running) error {
+	prices, err := ix.store.ChainQuotes(ctx)
+	if err != nil {
+		return err
+	}
+	t.quotes = len(ix.cfg.Quotes)
+	for _, q := range prices[t.chain] {
+		if q.USD > 0 {
+			t.priced++
+		}
+	}
+	rows, err := ix.store.Derived(ctx, t.chain)
+	if err != nil {
+		return err
+	}
+	t.tokens = len(rows["tokens"])
+	if t.priced < t.quotes {
+		err = fmt.Errorf("%d of %d quotes have no price", t.quotes-t.priced, t.quotes)
+	}
+	return err
+}
+
+// compare holds the rows against those of a fresh index through a node without limits.
+func (t *trial) compare(ctx context.Context, m *mainnet.Mainnet, ix *running, start uint64) error {
+	plain, err := node.Start(ctx, m.Chain, node.Options{Profile: node.Profile{Client: "Geth", LogTimes: true}})
+	if err != nil {
+		return err
+	}
+	defer func() { _ = plain.Close() }()
+	fresh, err := t.index(ctx, m, plain, start, "fresh")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = fresh.store.Close() }()
+	if err := errors.Join(t.await(ctx, m, fresh), fresh.stop()); err != nil {
+		return fmt.Errorf("a fresh index: %w", err)
+	}
+	have, err := ix.store.Derived(ctx, t.chain)
+	if err != nil {
+		return err
+	}
+	want, err := fresh.store.Derived(ctx, t.chain)
+	if err != nil {
+		return err
+	}
+	if t.differences = differ.Tables(have, want); len(t.differences) > 0 {
+		return errors.New(strings.Join(t.differences, "\n"))
+	}
+	return nil
+}
+
+// running is an indexer that runs, on a database of its own.
+type running struct {
+	cfg    *chainconfig.Chain
+	store  *store.Store
+	cancel context.CancelFunc
+	ended  chan error
+	done   atomic.Bool
+	log    *os.File
+}
+
+func (t *trial) index(ctx context.Context, m *mainnet.Mainnet, n *node.Node, start uint64, name string) (*running, error) {
+	manifests := filepath.Join(t.dir, name)
+	if _, err := m.WriteManifest(manifests, []string{n.URL()}, int64(start)); err != nil {
+		return nil, err
+	}
+	all, err := files.Load(manifests)
+	if err != nil {
+		return nil, err
+	}
+	declared, err := all.Resolve()
+	if err != nil {
+		return nil, err
+	}
+	r := &running{cfg: declared.Running[0], ended: make(chan error, 1)}
+	if r.log, err = os.Create(filepath.Join(t.dir, name+".log")); err != nil {
+		return nil, err
+	}
+	if r.store, err = store.Open(ctx, "sqlite:"+filepath.Join(t.dir, name+".db")); err != nil {
+		return nil, errors.Join(err, r.log.Close())
+	}
+	level := slog.LevelInfo
+	if t.verbose {
+		level = slog.LevelDebug
+	}
+	ix, err := indexer.New(r.cfg, r.store, indexer.Options{
+		Log: slog.New(slog.NewTextHandler(r.log, &slog.HandlerOptions{Level: level})), Now: time.Now, Holder: name,
+	})
+	if err != nil {
+		return nil, errors.Join(err, r.store.Close(), r.log.Close())
+	}
+	ctx, r.cancel = context.WithCancel(ctx)
+	go func() { r.ended <- ix.Run(ctx) }()
+	return r, nil
+}
+
+func (r *running) behind(ctx context.Context, m *mainnet.Mainnet) (uint64, error) {
+	select {
+	case err := <-r.ended:
+		r.ended <- err
+		return 0, fmt.Errorf("the indexer ended: %w", err)
+	default:
+	}
+	at, _, err := r.store.Chain(ctx, r.cfg.ID)
+	if err != nil {
+		return 0, err
+	}
+	head := m.Chain.Head().Number
+	return head - min(head, at.Last.Number), nil
+}
+
+func (r *running) stop() error {
+	if r.done.Swap(true) {
+		return nil
+	}
+	r.cancel()
+	return errors.Join(<-r.ended, r.log.Close())
+}
+
+func (t *trial) says() string {
+	if t.err != nil {
+		return fmt.Sprintf("%s behind %s: %v", t.chain, t.profile, t.err)
+	}
+	return fmt.Sprintf("%s behind %s: holds", t.chain, t.profile)
+}
+
+// row is the trial in the table.
+func (t *trial) row() string {
+	rows := "equal"
+	switch {
+	case len(t.differences) > 0:
+		rows = fmt.Sprintf("**%d tables differ**", len(t.differences))
+	case t.err != nil:
+		first, _, _ := strings.Cut(t.err.Error(), "\n")
+		rows = "**" + first + "**"
+	}
+	return fmt.Sprintf("| %s | %s | %s | %s | %s | %d | %d blocks | %d of %d | %d | %.1f | %d | %s |", t.chain, t.profile, t.blockTime,
+		t.untilHead.Round(100*time.Millisecond), t.lived.Round(time.Second), t.reorgs, t.farthest, t.priced, t.quotes, t.tokens,
+		float64(t.calls)/float64(max(t.blocks, 1)), t.refused, rows)
+}
