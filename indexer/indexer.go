@@ -55,6 +55,10 @@ type source interface {
 	CurveFacts(ctx context.Context, at evm.BlockRef, curves []market.CurveKey) (facts []market.CurveFact, unsure []bool, err error)
 	PoolFacts(ctx context.Context, at evm.BlockRef, exchanges []chainconfig.Exchange, pools []market.Address,
 		counts func(market.PoolFact) bool) (facts []market.PoolFact, unsure []bool, err error)
+	KeysOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address) (known []market.PoolCreated, err error)
+	CreationOfV4Pool(ctx context.Context, exchanges []chainconfig.Exchange, pool market.Address, to uint64) (created market.PoolCreated, found bool, from uint64, err error)
+	PoolStates(ctx context.Context, at evm.BlockRef, pools []market.PoolCreated) (states []evm.PoolState, gone bool, err error)
+	PoolsOf(ctx context.Context, at evm.BlockRef, exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.Address, gone bool, err error)
 	Exists(ctx context.Context, contract market.Address, number uint64) (exists, known bool, err error)
 	AllExist(ctx context.Context, contracts []market.Address, number uint64) (exist []bool, known bool, err error)
 	CreatedAt(ctx context.Context, contract market.Address, last uint64) (uint64, error)
@@ -121,6 +125,13 @@ type Indexer struct {
 	heard heard
 	// notPools are contracts that swapped and turned out to be no pool of ours.
 	notPools map[market.Address]notPool
+	// stateless are pools older than the index whose state was asked for in vain.
+	stateless map[market.Address]notPool
+	// falseStates are pools of which a false state was taken in, which is too old to take back.
+	falseStates map[market.Address]bool
+	poolKeys    *poolKeys
+	// quotesSought is when the pools of quotes without a price were looked for last.
+	quotesSought notPool
 	// pruned is the chain's hour up to which retention has been applied.
 	pruned int64
 	// announced is when a node last told of a block by itself.
@@ -173,6 +184,8 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 		o.CachedRows = cachedRows
 	}
 	ix.source, ix.o, ix.notPools = src, o, map[market.Address]notPool{}
+	ix.poolKeys = newPoolKeys(ix)
+	ix.stateless, ix.falseStates = map[market.Address]notPool{}, map[market.Address]bool{}
 	ix.holders = holderBackfill{cfg: cfg, store: st, source: src, machine: m, log: o.Log, wake: make(chan struct{}, 1)}
 	_, hash, err := cfg.Encode()
 	if err != nil {
@@ -269,7 +282,7 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 		cancel(ix.keepLease(ctx))
 	}()
 	var beside sync.WaitGroup
-	for _, run := range []func(context.Context, *store.Lease){ix.holders.run, ix.describe, ix.sweep.run, ix.watchHead} {
+	for _, run := range []func(context.Context, *store.Lease){ix.holders.run, ix.poolKeys.run, ix.describe, ix.sweep.run, ix.watchHead} {
 		beside.Go(func() { run(ctx, ix.lease) })
 	}
 	err = ix.index(evm.WithBeat(ctx, ix.pulse.beat))

@@ -12,18 +12,24 @@ func (e *enrichment) pools() error {
 	for i := range e.blocks {
 		e.pulse.beat()
 		b := &e.blocks[i]
-		unknown, waiting := e.unknownPools(b, settled)
-		if len(unknown)+len(waiting) == 0 {
+		unknown, waiting, ids := e.unknownPools(b, settled)
+		if len(unknown)+len(waiting)+len(ids) == 0 {
 			continue
 		}
-		left, err := e.recall(b, slices.Concat(unknown, waiting), func(f market.Fact) (market.Address, bool) {
+		left, err := e.recall(b, slices.Concat(unknown, waiting, ids), func(f market.Fact) (market.Address, bool) {
 			p, ok := f.(market.PoolFact)
 			return p.Pool, ok
 		})
 		if err != nil {
 			return err
 		}
-		left = slices.DeleteFunc(left, func(a market.Address) bool { return slices.Contains(waiting, a) })
+		left = slices.DeleteFunc(left, func(a market.Address) bool {
+			if slices.Contains(ids, a) {
+				e.addByKey(b, a)
+				return true
+			}
+			return slices.Contains(waiting, a)
+		})
 		if len(left) > 0 {
 			facts, unsure, err := e.source.PoolFacts(e.ctx, ref(b), e.cfg.Exchanges, left, e.countsPool)
 			if err != nil {
@@ -36,6 +42,13 @@ func (e *enrichment) pools() error {
 		e.rememberNotPools(b, settled)
 	}
 	return nil
+}
+
+// addByKey adds a V4 pool whose key was found since it traded last.
+func (e *enrichment) addByKey(b *market.Block, pool market.Address) {
+	if created, found := e.poolKeys.want(pool, b.Number); found {
+		e.add(b, market.PoolFact{Pool: pool, Known: true, Info: created})
+	}
 }
 
 // countsPool reports whether a fact is of a pool that can decide a price.
@@ -64,6 +77,7 @@ func (e *enrichment) rememberNotPools(b *market.Block, settled map[market.Addres
 		}
 		mute := !p.Known && p.Reason == market.PoolMute
 		settled[p.Pool] = !mute // a later block of the batch may ask a mute one again
+		e.poolKeys.taken(p.Pool)
 		before := e.notPools[p.Pool]
 		if p.Known && e.machine.Tracked(p.Info.Token0, p.Info.Token1) {
 			delete(e.notPools, p.Pool)
@@ -84,8 +98,13 @@ func (e *enrichment) rememberNotPools(b *market.Block, settled map[market.Addres
 }
 
 // unknownPools are the contracts that swap in a block and are neither settled nor known; it settles them. Those that
-// gave no answer lately wait: only what an earlier index was told of them counts.
-func (e *enrichment) unknownPools(b *market.Block, settled map[market.Address]bool) (unknown, waiting []market.Address) {
+// gave no answer lately wait: only what an earlier index was told of them counts. ids are those without an account, which are told by their ids.
+func (e *enrichment) unknownPools(b *market.Block, settled map[market.Address]bool) (unknown, waiting, ids []market.Address) {
+	for _, f := range b.Facts {
+		if p, ok := f.(market.PoolFact); ok {
+			settled[p.Pool] = true
+		}
+	}
 	for _, tx := range b.Txs {
 		for _, l := range tx.Logs {
 			switch ev := l.Event.(type) {
@@ -93,10 +112,14 @@ func (e *enrichment) unknownPools(b *market.Block, settled map[market.Address]bo
 				settled[ev.Pool] = true
 			case market.Swap:
 				id := ev.Pool
-				if settled[id] || e.state.Pool(id) != nil || len(id.Bytes()) != market.EVMAddressLen {
+				if settled[id] || e.state.Pool(id) != nil {
 					continue
 				}
 				switch n, not := e.notPools[id]; {
+				case len(id.Bytes()) != market.EVMAddressLen:
+					if !not && !slices.Contains(ids, id) {
+						ids = append(ids, id)
+					}
 				case not && n.pause > 0 && b.Number < n.asked+n.pause:
 					if !slices.Contains(waiting, id) {
 						waiting = append(waiting, id)
@@ -108,5 +131,5 @@ func (e *enrichment) unknownPools(b *market.Block, settled map[market.Address]bo
 			}
 		}
 	}
-	return unknown, waiting
+	return unknown, waiting, ids
 }

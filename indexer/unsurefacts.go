@@ -163,6 +163,8 @@ func (ix *Indexer) factAgain(ctx context.Context, f store.StoredFact) (is market
 			return nil, false, err
 		}
 		return facts[0], !unsure[0], nil
+	case market.PoolStateFact:
+		return ix.poolStateAgain(ctx, at.Number, f)
 	case market.CurveFact:
 		facts, unsure, err := ix.source.CurveFacts(ctx, at, []market.CurveKey{f.CurveKey})
 		if err != nil {
@@ -200,8 +202,11 @@ func (ix *Indexer) undoFact(ctx context.Context, was store.StoredFact, is market
 			ix.facts.undone = map[store.StoredFact]bool{}
 		}
 		ix.facts.undone[was] = true
-		if f, ok := was.Fact.(market.PoolFact); ok {
+		switch f := was.Fact.(type) {
+		case market.PoolFact:
 			delete(ix.notPools, f.Pool)
+		case market.PoolStateFact:
+			delete(ix.stateless, f.Pool)
 		}
 		return true, ix.goBefore(ctx, evm.Header{Header: known[at]})
 	}
@@ -217,6 +222,9 @@ func (ix *Indexer) undoFact(ctx context.Context, was store.StoredFact, is market
 			return false, nil
 		}
 	case market.PoolFact:
+		kind, subject = "pool", f.Pool.String()
+	case market.PoolStateFact:
+		ix.falseStates[f.Pool] = true // its next trade has it asked anew
 		kind, subject = "pool", f.Pool.String()
 	case market.CurveFact:
 		subject = f.Token.String()

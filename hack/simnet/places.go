@@ -11,7 +11,9 @@ type Places struct {
 	UniswapV2Factory     string
 	UniswapV3Factory     string
 	UniswapV4PoolManager string
-	PancakeSwapV3Factory string
+	// UniswapV4PositionManager is where simnet's own router stands in for Uniswap's PositionManager.
+	UniswapV4PositionManager string
+	PancakeSwapV3Factory     string
 	// PancakeSwapV2Factory is of a second exchange of Uniswap V2's kind; there is none without it. Uniswap's own code stands in for
 	// PancakeSwap's, so that its pairs take 0.3 %, not 0.25 %.
 	PancakeSwapV2Factory string

@@ -40,7 +40,7 @@ const (
 
 func (d *deployment) uniswapV4(ctx context.Context) {
 	d.UniswapV4PoolManager = d.createAt(ctx, d.places.UniswapV4PoolManager, "PoolManager", "(address)", d.Deployer)
-	d.Routers.UniswapV4 = d.create("V4Router", "(address)", d.UniswapV4PoolManager)
+	d.Routers.UniswapV4 = d.createAt(ctx, d.places.UniswapV4PositionManager, "V4Router", "(address)", d.UniswapV4PoolManager)
 
 	code := d.Node.tools.Code["SilentHook"]
 	salt, address := findHookSalt(keccak(code), v4BeforeSwap)

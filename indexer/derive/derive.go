@@ -238,6 +238,8 @@ func (m *Machine) apply(s *State, b *market.Block) {
 			if f.Known {
 				r.poolKnown(f.Info, false)
 			}
+		case market.PoolStateFact:
+			r.poolState(f)
 		case market.SupplyFact:
 			r.sampleSupply(f)
 		case market.BalanceFact:

@@ -159,8 +159,11 @@ func (k *keys) fact(f market.Fact) {
 	switch f := f.(type) {
 	case market.PoolFact:
 		if f.Known {
+			k.pools.add(f.Pool)
 			k.created(f.Info)
 		}
+	case market.PoolStateFact:
+		k.pools.add(f.Pool)
 	case market.TokenFact:
 		k.tokens.add(f.Token)
 	case market.SupplyFact:

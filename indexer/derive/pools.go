@@ -51,6 +51,26 @@ func (r *run) poolKnown(c market.PoolCreated, complete bool) {
 	r.touch(p.ID)
 }
 
+// poolState takes in what a pool held before the block that is older than the index: from here on its events are enough. A later state of the
+// pool takes the place of an earlier one, which may have been false.
+func (r *run) poolState(f market.PoolStateFact) {
+	p := r.touch(f.Pool)
+	if p == nil || p.CreatedBlock > 0 || p.Protocol == market.BondingCurve {
+		return
+	}
+	if !p.Protocol.Concentrated() {
+		p.Reserve0, p.Reserve1 = f.Reserve0, f.Reserve1
+		return
+	}
+	ticks, err := market.UnmarshalTickMap([]byte(f.Ticks))
+	if err != nil || len(ticks) > market.MaxTicks || p.Untrusted != market.UntrustedTicks && p.Untrusted != market.Trusted {
+		return
+	}
+	p.SqrtPriceX96, p.Tick, p.Liquidity, p.Untrusted = f.SqrtPriceX96, f.Tick, f.Liquidity, market.Trusted
+	*r.s.ticks.edit(p.ID) = ticks
+	r.ownTicks[p.ID] = true
+}
+
 func (r *run) rangeLiquidity(e market.RangeLiquidity) {
 	p := r.touch(e.Pool)
 	if p == nil {
@@ -208,6 +228,20 @@ func (m *Machine) priceQuotesOfThen(s *State) {
 			s.quotes.edit(q.asset).DayUSD = then
 		}
 	}
+}
+
+// UnpricedQuotes are the declared quote assets without a peg that no pool prices, and the pegged ones, in whose pools they are priced.
+func (m *Machine) UnpricedQuotes(s *State) (unpriced, pegged []market.Address) {
+	for _, q := range m.quotes {
+		t := s.tokens.get(q.asset)
+		switch {
+		case q.peg > 0:
+			pegged = append(pegged, q.asset)
+		case t == nil || t.Pool.IsNone():
+			unpriced = append(unpriced, q.asset)
+		}
+	}
+	return unpriced, pegged
 }
 
 // ownPrice is what a quote asset's reference pool says in USD; 0 when there is none.

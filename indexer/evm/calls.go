@@ -63,7 +63,11 @@ type call struct {
 	ok     bool
 	// aside is why there is no answer, where the contract didn't plainly refuse.
 	aside string
-	by    *endpoint // who answered
+	// changes says that another block may have another answer.
+	changes bool
+	// questions is how many a call asks that is made of many.
+	questions int
+	by        *endpoint // who answered
 }
 
 // calls runs eth_calls at a block, as the block's hash names it. gone reports that no node keeps that block's state; then

@@ -38,6 +38,7 @@ var (
 	callPairs       = selector("allPairsLength()")
 	callPools       = selector("allPoolsLength()")
 	callSpacingOf   = selector("feeAmountTickSpacing(uint24)")
+	callPoolManager = selector("poolManager()")
 	callExtsload    = selector("extsload(bytes32)")
 	callCurves      = selector("curves(address)")
 	commonFees      = []uint64{500, 2500, 3000, 10_000} // in pips; 2,500 is PancakeSwap's, 3,000 Uniswap's
@@ -117,6 +118,9 @@ func declaredOf(c *chainconfig.Chain) ([]*declaredAsked, error) {
 	for _, x := range c.Exchanges {
 		a := add("factory of "+x.Name, x.Factory)
 		a.askFactory(x.Protocol, quotes)
+		if x.PositionManager != "" {
+			add("position manager of "+x.Name, x.PositionManager).askPositionManager(a.Address)
+		}
 		for _, h := range x.Hooks {
 			add("hook of "+x.Name, h)
 		}
@@ -226,6 +230,16 @@ func (a *declaredAsked) askFactory(p market.Protocol, quotes []market.Address) {
 		}
 		if len(a.calls) > 1 && len(a.pools) == 0 {
 			a.Note = "it has no pool of two of the declared quote assets"
+		}
+	}
+}
+
+// askPositionManager asks whose positions it manages (ImmutableState.sol).
+func (a *declaredAsked) askPositionManager(poolManager market.Address) {
+	a.calls = []*call{{to: a.Address, data: callPoolManager}}
+	a.judge = func(a *declaredAsked) {
+		if manages, ok := a.calls[0].address(); !ok || manages != poolManager {
+			a.Wrong = "it doesn't answer poolManager() with the exchange's factory"
 		}
 	}
 }

@@ -5,8 +5,6 @@ package evm
 import (
 	"fmt"
 
-	"golang.org/x/crypto/sha3"
-
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -108,11 +106,7 @@ func contract(s string) (out [20]byte, err error) {
 }
 
 // topic is an event's first topic: the Keccak-256 of its signature.
-func topic(signature string) [32]byte {
-	h := sha3.NewLegacyKeccak256()
-	_, _ = h.Write([]byte(signature))
-	return [32]byte(h.Sum(nil))
-}
+func topic(signature string) [32]byte { return keccak256([]byte(signature)) }
 
 func addressOf(b [20]byte) market.Address {
 	var w [32]byte

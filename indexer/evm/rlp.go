@@ -41,9 +41,11 @@ func bigEndian(n uint64) []byte {
 	return out
 }
 
-func keccak256(b []byte) (sum [32]byte) {
+func keccak256(parts ...[]byte) (sum [32]byte) {
 	k := sha3.NewLegacyKeccak256()
-	_, _ = k.Write(b)
+	for _, p := range parts {
+		_, _ = k.Write(p)
+	}
 	k.Sum(sum[:0])
 	return sum
 }

@@ -75,7 +75,7 @@ func (s *Source) vouchOn(ctx context.Context, e *endpoint, at BlockRef, gone boo
 		var of []*ballot
 		for i := range all {
 			b := &all[i]
-			if !b.settled && b.call.by != e && (!late || b.call.data != callSupply) {
+			if !b.settled && b.call.by != e && (!late || b.call.data != callSupply && !b.call.changes) {
 				asked, of = append(asked, &call{to: b.call.to, data: b.call.data}), append(of, b)
 			}
 		}

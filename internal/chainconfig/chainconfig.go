@@ -89,6 +89,8 @@ type Exchange struct {
 	Factory  string          `json:"factory"`
 	// Hooks are the V4 hook contracts whose pools may price a token.
 	Hooks []string `json:"hooks,omitempty"`
+	// PositionManager is the V4 contract that knows what most pools are; it may be missing.
+	PositionManager string `json:"position_manager,omitempty"`
 	// FeePips is the fee of pools whose creation event doesn't carry one, in hundredths of a basis point.
 	FeePips uint32 `json:"fee_pips,omitempty"`
 }

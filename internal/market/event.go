@@ -143,6 +143,18 @@ type PoolFact struct {
 // PoolMute is the reason of a PoolFact where nodes that work gave no answer of the contract.
 const PoolMute = "it gives no answer"
 
+// PoolStateFact is what a pool older than the index held before the block, so that its events are enough from the block on. Of a V3-like pool
+// it is all but the reserves; of another one the reserves alone.
+type PoolStateFact struct {
+	Pool               Address
+	Reserve0, Reserve1 Amount
+	SqrtPriceX96       Amount
+	Tick               int32
+	Liquidity          Amount
+	// Ticks are all initialised ticks as TickMap.Marshal writes them: facts have to be comparable.
+	Ticks string
+}
+
 // BalanceFact is what balanceOf answered for the state before the block, to hold a derived balance against.
 type BalanceFact struct {
 	Token, Account Address
@@ -155,7 +167,8 @@ type SupplyFact struct {
 	Supply Amount
 }
 
-func (TokenFact) isFact()   {}
-func (PoolFact) isFact()    {}
-func (BalanceFact) isFact() {}
-func (SupplyFact) isFact()  {}
+func (TokenFact) isFact()     {}
+func (PoolFact) isFact()      {}
+func (PoolStateFact) isFact() {}
+func (BalanceFact) isFact()   {}
+func (SupplyFact) isFact()    {}

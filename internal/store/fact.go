@@ -80,6 +80,18 @@ type poolInfoBody struct {
 	Tick         int32         `json:"tick"`
 }
 
+type poolStateBody struct {
+	Version      int           `json:"v"`
+	Pool         addressText   `json:"pool"`
+	Reserve0     decimalAmount `json:"reserve0"`
+	Reserve1     decimalAmount `json:"reserve1"`
+	SqrtPriceX96 decimalAmount `json:"sqrt_price_x96"`
+	Tick         int32         `json:"tick"`
+	Liquidity    decimalAmount `json:"liquidity"`
+	// Ticks are as market.TickMap writes them, in base64.
+	Ticks []byte `json:"ticks,omitempty"`
+}
+
 type supplyBody struct {
 	Version int           `json:"v"`
 	Token   addressText   `json:"token"`
@@ -149,6 +161,11 @@ func factToBody(fact market.Fact) (kind string, ref []byte, body any, err error)
 			}
 		}
 		return "pool", f.Pool.Bytes(), b, nil
+	case market.PoolStateFact:
+		return "pool_state", f.Pool.Bytes(), poolStateBody{
+			Version: factVersion, Pool: addressText{f.Pool}, Reserve0: decimalAmount{f.Reserve0}, Reserve1: decimalAmount{f.Reserve1},
+			SqrtPriceX96: decimalAmount{f.SqrtPriceX96}, Tick: f.Tick, Liquidity: decimalAmount{f.Liquidity}, Ticks: []byte(f.Ticks),
+		}, nil
 	case market.SupplyFact:
 		return "supply", f.Token.Bytes(), supplyBody{factVersion, addressText{f.Token}, decimalAmount{f.Supply}}, nil
 	case market.BalanceFact:
@@ -211,6 +228,15 @@ func readFact(kind string, body []byte) (market.Fact, error) {
 			}
 		}
 		return f, err
+	case "pool_state":
+		b, err := readBody[poolStateBody](body)
+		if err != nil {
+			return nil, err
+		}
+		return market.PoolStateFact{
+			Pool: b.Pool.Address, Reserve0: b.Reserve0.Amount, Reserve1: b.Reserve1.Amount, SqrtPriceX96: b.SqrtPriceX96.Amount, Tick: b.Tick,
+			Liquidity: b.Liquidity.Amount, Ticks: string(b.Ticks),
+		}, err
 	case "supply":
 		b, err := readBody[supplyBody](body)
 		return market.SupplyFact{Token: b.Token.Address, Supply: b.Supply.Amount}, err

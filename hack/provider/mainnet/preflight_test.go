@@ -140,12 +140,19 @@ func TestPreflightFindsWrongDeclarations(t *testing.T) {
 		"a V2 factory as a Solidly's": {exchange(market.Solidly, factory[market.UniswapV2]), 1, "as a factory of protocol Solidly does"},
 		"a factory as a quote":        {func(c *chainconfig.Chain) { c.Quotes[0].Address = factory[market.UniswapV2] }, 1, "wrong: quote asset USDC "},
 		"a quote of another name":     {func(c *chainconfig.Chain) { c.Quotes[0].Symbol = "USDX" }, 0, `look: quote asset USDX ` + token + `: it has another symbol on the chain, "USDC"`},
-		"no hook there":               {func(c *chainconfig.Chain) { c.Exchanges[2].Hooks = []string{nothing} }, 1, "hook of uniswap-v4 " + nothing},
-		"no locker there":             {func(c *chainconfig.Chain) { c.Trust.Lockers = []string{nothing} }, 1, "locker " + nothing},
-		"a token as a venue's curve":  {venue(chainconfig.BoardwalkCurve, token), 1, "contract of venue v " + token + ": it doesn't answer curves(address) as a contract of protocol BoardwalkCurve does"},
-		"another chain's id":          {func(c *chainconfig.Chain) { c.EVMChainID = 1 }, 1, "its eth_chainId is 8453, and chain base is declared with chainID 1"},
-		"a venue that isn't there":    {venue(chainconfig.Flap, nothing), 1, "contract of venue v " + nothing + ": there is no contract"},
-		"nothing":                     {exchange(market.UniswapV2, factory[market.UniswapV2]), 0, "4 of 4 declared addresses are as declared"},
+		"no position manager there": {
+			func(c *chainconfig.Chain) { c.Exchanges[2].PositionManager = nothing }, 1, "position manager of uniswap-v4 " + nothing,
+		},
+		"another position manager": {
+			func(c *chainconfig.Chain) { c.Exchanges[2].PositionManager = c.Exchanges[0].Factory }, 1,
+			"it doesn't answer poolManager() with the exchange's factory",
+		},
+		"no hook there":              {func(c *chainconfig.Chain) { c.Exchanges[2].Hooks = []string{nothing} }, 1, "hook of uniswap-v4 " + nothing},
+		"no locker there":            {func(c *chainconfig.Chain) { c.Trust.Lockers = []string{nothing} }, 1, "locker " + nothing},
+		"a token as a venue's curve": {venue(chainconfig.BoardwalkCurve, token), 1, "contract of venue v " + token + ": it doesn't answer curves(address) as a contract of protocol BoardwalkCurve does"},
+		"another chain's id":         {func(c *chainconfig.Chain) { c.EVMChainID = 1 }, 1, "its eth_chainId is 8453, and chain base is declared with chainID 1"},
+		"a venue that isn't there":   {venue(chainconfig.Flap, nothing), 1, "contract of venue v " + nothing + ": there is no contract"},
+		"nothing":                    {exchange(market.UniswapV2, factory[market.UniswapV2]), 0, "4 of 4 declared addresses are as declared"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

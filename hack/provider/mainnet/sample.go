@@ -54,6 +54,9 @@ func (s *sample) places() *simnet.Places {
 			p.UniswapV3Factory = factory
 		case protocol == simnet.UniswapV4:
 			p.UniswapV4PoolManager = factory
+			if e.PositionManager != nil {
+				p.UniswapV4PositionManager = string(*e.PositionManager)
+			}
 		case protocol == simnet.PancakeSwapV3:
 			p.PancakeSwapV3Factory = factory
 		}

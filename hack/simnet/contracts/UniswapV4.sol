@@ -43,12 +43,15 @@ interface IPoolManager {
 
 /// Lets people trade and provide liquidity on a PoolManager. Currency 0 is the native one; what of it
 /// isn't needed goes back. Positions belong to this contract and are told apart by their provider,
-/// whose address is the salt.
+/// whose address is the salt. It stands in for Uniswap's PositionManager, too, as far as that tells what pools are.
 contract V4Router {
     uint160 private constant LOWEST = 4295128740; // the limits of V4's TickMath, exclusive
     uint160 private constant HIGHEST = 1461446703485210103287273052203988822378723970341;
 
     IPoolManager private immutable manager;
+
+    /// What the pools are that liquidity was provided to, by the first 25 bytes of their ids.
+    mapping(bytes25 => PoolKey) public poolKeys;
 
     struct Job {
         PoolKey key;
@@ -60,6 +63,10 @@ contract V4Router {
 
     constructor(IPoolManager manager_) {
         manager = manager_;
+    }
+
+    function poolManager() external view returns (IPoolManager) {
+        return manager;
     }
 
     /// Swaps an exact amount of one currency for as much of the other as there is for it.
@@ -76,6 +83,8 @@ contract V4Router {
         payable
     {
         require(liquidityDelta != 0, "no change");
+        bytes25 id = bytes25(keccak256(abi.encode(key)));
+        if (poolKeys[id].tickSpacing == 0) poolKeys[id] = key;
         Job memory job;
         (job.key, job.payer, job.recipient) = (key, msg.sender, msg.sender);
         job.change = LiquidityChange(tickLower, tickUpper, liquidityDelta, bytes32(uint256(uint160(msg.sender))));

@@ -161,6 +161,7 @@ func resolveExchanges(r *report, family chainconfig.Family, list []v1alpha1.Exch
 		factories.see(at+".factory", exchange.Factory)
 		if r.choice(at+".protocol", string(x.Protocol), protocols()) {
 			exchange.Hooks = resolveHooks(r, at+".hooks", exchange.Protocol, x.Hooks)
+			exchange.PositionManager = resolvePositionManager(r, at+".positionManager", exchange.Protocol, x.PositionManager)
 			exchange.FeePips = resolveFee(r, at+".feePips", exchange.Protocol, x.FeePips)
 		}
 		out = append(out, exchange)
@@ -190,6 +191,17 @@ func resolveHooks(r *report, path string, p market.Protocol, list []v1alpha1.EVM
 		seen.see(at, out[i])
 	}
 	return out
+}
+
+func resolvePositionManager(r *report, path string, p market.Protocol, address *v1alpha1.EVMAddress) string {
+	switch {
+	case address == nil:
+		return ""
+	case p != market.UniswapV4:
+		r.add(path, "is for protocol UniswapV4 alone, this is %s; leave it out", p)
+		return ""
+	}
+	return r.address(path, chainconfig.EVM, string(*address))
 }
 
 // resolveFee gives the fee of pools whose creation event carries none; 0 where it carries one, and on Solidly, whose

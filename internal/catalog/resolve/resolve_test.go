@@ -63,7 +63,7 @@ func TestChainGivesEveryField(t *testing.T) {
 			{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: "0x8909dc15e40173ff4699343b6eb8132c65e18ec6", FeePips: 2500},
 			{
 				Name: "uniswap-v4", Protocol: market.UniswapV4, Factory: "0x498581ff718922c3f8e6a244956af099b2652b2b",
-				Hooks: []string{"0x33128a8fc17869897dce68ed026d694621f6fdfd"},
+				PositionManager: "0x7c5f5a4bbd8fd63184577525326123b519429bdc", Hooks: []string{"0x33128a8fc17869897dce68ed026d694621f6fdfd"},
 			},
 		},
 		Endpoints: []chainconfig.Endpoint{{URL: "https://node.example/rpc", Weight: 3, RequestsPerSecond: 50, RequestsPerDay: 100_000}},

@@ -297,6 +297,7 @@ type Major struct {
 // Exchange is one deployment of a pool protocol.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.hooks) || size(self.hooks) == 0 || self.protocol == 'UniswapV4'",message="hooks are for protocol UniswapV4 alone: leave them out",fieldPath=".hooks"
+// +kubebuilder:validation:XValidation:rule="!has(self.positionManager) || self.protocol == 'UniswapV4'",message="positionManager is for protocol UniswapV4 alone: leave it out",fieldPath=".positionManager"
 // +kubebuilder:validation:XValidation:rule="!has(self.feePips) || self.protocol == 'UniswapV2' || self.protocol == 'Solidly'",message="feePips is for protocols UniswapV2 and Solidly alone, the others' pools say their fee: leave it out",fieldPath=".feePips"
 type Exchange struct {
 	// Name identifies the exchange within the chain ("uniswap-v3").
@@ -317,6 +318,11 @@ type Exchange struct {
 	// +listType=set
 	// +optional
 	Hooks []EVMAddress `json:"hooks,omitempty"`
+	// PositionManager is Uniswap's PositionManager on UniswapV4. It tells what a pool is that is older than the index, whose creation is
+	// looked for in the past otherwise, as far as 200 requests go.
+	//
+	// +optional
+	PositionManager *EVMAddress `json:"positionManager,omitempty"`
 	// FeePips is the fee of UniswapV2 and Solidly pools, in hundredths of a basis point: 2500 is 0.25 %. Left out it is
 	// 3000 for UniswapV2.
 	//

@@ -219,6 +219,11 @@ func (in *Exchange) DeepCopyInto(out *Exchange) {
 		*out = make([]EVMAddress, len(*in))
 		copy(*out, *in)
 	}
+	if in.PositionManager != nil {
+		in, out := &in.PositionManager, &out.PositionManager
+		*out = new(EVMAddress)
+		**out = **in
+	}
 	if in.FeePips != nil {
 		in, out := &in.FeePips, &out.FeePips
 		*out = new(int32)

@@ -123,6 +123,9 @@ func Chains() []Refused {
 		edit("hooks off UniswapV4", `    feePips: 2500`, `    hooks: ["0x33128a8fc17869897dce68ed026d694621f6fdfd"]`,
 			"spec.exchanges[0].hooks: are for protocol UniswapV4 alone", "leave them out").
 			server("spec.exchanges[0].hooks: Invalid value", "hooks are for protocol UniswapV4 alone: leave them out"),
+		edit("a position manager off UniswapV4", `    feePips: 2500`, `    positionManager: "0x33128a8fc17869897dce68ed026d694621f6fdfd"`,
+			"spec.exchanges[0].positionManager: is for protocol UniswapV4 alone", "leave it out").
+			server("spec.exchanges[0].positionManager: Invalid value", "positionManager is for protocol UniswapV4 alone: leave it out"),
 		edit("one hook twice", `hooks: ["0x33128a8fc17869897dce68ed026d694621f6fdfd"]`,
 			`hooks: ["0x33128a8fc17869897dce68ed026d694621f6fdfd", "0x33128a8fc17869897dce68ed026d694621f6fdfd"]`,
 			"spec.exchanges[1].hooks[1]: ", "is already at spec.exchanges[1].hooks[0]").

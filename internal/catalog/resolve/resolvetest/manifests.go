@@ -39,6 +39,7 @@ spec:
   - name: uniswap-v4
     protocol: UniswapV4
     factory: "0x498581ff718922c3f8e6a244956af099b2652b2b"
+    positionManager: "0x7C5f5A4bBd8fD63184577525326123B519429bDc"
     hooks: ["0x33128a8fc17869897dce68ed026d694621f6fdfd"]
   rpc:
     endpoints:

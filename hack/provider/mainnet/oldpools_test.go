@@ -1,0 +1,129 @@
+package mainnet
+
+import (
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+// later is the same stand-in with an index of its own that begins so many blocks after the first.
+func (s *standIn) later(t *testing.T, blocks uint64) *standIn {
+	t.Helper()
+	cfg := *s.cfg
+	cfg.Start.Block, cfg.ReorgBlocks = s.Chain.Genesis()+blocks, 8 // it begins below the reach of reorgs
+	out := *s
+	out.cfg, out.database, out.metrics = &cfg, filepath.Join(t.TempDir(), "later.db"), prometheus.NewRegistry()
+	return &out
+}
+
+func poolsOf(t *testing.T, s *standIn, st *store.Store) map[market.Address]market.Pool {
+	t.Helper()
+	list, err := st.PoolsSince(t.Context(), s.cfg.ID, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[market.Address]market.Pool{}
+	for _, p := range list {
+		out[p.ID] = p
+	}
+	return out
+}
+
+// holdPools holds the pools of an index that began later against those of the one that saw them made, and counts them by protocol.
+func holdPools(t *testing.T, early, late map[market.Address]market.Pool) (of map[market.Protocol]int) {
+	t.Helper()
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
+	of = map[market.Protocol]int{}
+	for id, p := range late {
+		of[p.Protocol]++
+		want := early[id]
+		if p.Untrusted != want.Untrusted || !near(p.Price, want.Price) || !near(p.Depth, want.Depth) || !near(p.Locked, want.Locked) {
+			t.Errorf("%s pool %s is %q, price %g, depth %g, locked %g; from the first block on %q, %g, %g, %g", p.Protocol, id, p.Untrusted, p.Price, p.Depth,
+				p.Locked, want.Untrusted, want.Price, want.Depth, want.Locked)
+		}
+	}
+	return of
+}
+
+// TestPoolsOlderThanTheIndex indexes a stand-in of Base from its first block on, and from a later one, when all its pools have been there for
+// a while. What the later index has of a pool has to be what the other has.
+func TestPoolsOlderThanTheIndex(t *testing.T) {
+	t.Parallel()
+	const began = 30
+	s := start(t, Options{Chain: "base", Txs: 30, Logs: 120, VolumeV2: 12, VolumeV3: 6, Past: 40, RealTxs: 12}, node.Profile{Client: "Geth"})
+	early := poolsOf(t, s, s.index(t))
+	l := s.later(t, s.Chain.Head().Number-s.Chain.Genesis()-began)
+	st := l.index(t)
+	late := poolsOf(t, l, st)
+	of := holdPools(t, early, late)
+	if of[market.UniswapV3] < 3 || of[market.UniswapV4] < 1 {
+		t.Errorf("the later index has %v pools: the comparison shows little", of)
+	}
+	quotes, err := st.ChainQuotes(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, q := range quotes[s.cfg.ID] {
+		if q.USD <= 0 {
+			t.Errorf("quote asset %s has no price", q.Asset)
+		}
+	}
+	if got, want := len(quotes[s.cfg.ID]), len(s.cfg.Quotes); got != want {
+		t.Errorf("%d of %d quote assets have a row", got, want)
+	}
+}
+
+// TestV4PoolsOlderThanTheIndex has an index find out what the V4 pools are that trade, from the position manager or from the logs of their creation.
+func TestV4PoolsOlderThanTheIndex(t *testing.T) {
+	t.Parallel()
+	for name, positionManager := range map[string]bool{"by the position manager": true, "by their creation": false} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			s := start(t, Options{Chain: "base", Txs: 4, Logs: 12, VolumeV2: 2, VolumeV3: 1, Past: 12, RealTxs: 25}, node.Profile{Client: "Geth"})
+			v4 := func(pools map[market.Address]market.Pool) (ids []market.Address) {
+				for id, p := range pools {
+					if p.Protocol == market.UniswapV4 && p.LastTradeAt > 0 {
+						ids = append(ids, id)
+					}
+				}
+				return ids
+			}
+			l := s.later(t, 10)
+			if !positionManager {
+				l.cfg.Exchanges = slices.Clone(l.cfg.Exchanges)
+				for i := range l.cfg.Exchanges {
+					l.cfg.Exchanges[i].PositionManager = ""
+				}
+			}
+			st, stop := l.run(t)
+			const enough = 3
+			var late map[market.Address]market.Pool
+			for range 60 {
+				l.await(t, st)
+				if late = poolsOf(t, l, st); len(v4(late)) >= enough {
+					break
+				}
+				if err := s.advance(t.Context(), time.Now()); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := s.Chain.Extend(time.Now()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			stop()
+			late = poolsOf(t, l, st)
+			if n := len(v4(late)); n < enough {
+				t.Errorf("%d V4 pools are known, want %d", n, enough)
+			}
+			holdPools(t, poolsOf(t, s, s.index(t)), late)
+		})
+	}
+}

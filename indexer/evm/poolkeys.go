@@ -1,0 +1,137 @@
+package evm
+
+import (
+	"context"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// The events of a V4 pool name it by its id alone. What it is, its key, is told by the log of its creation and by the position manager
+// that Uniswap's own interface provides liquidity through. The id is the key's hash, so that one endpoint's word is enough.
+
+var callPoolKeys = selector("poolKeys(bytes25)")
+
+// KeysOfV4Pools asks the declared position managers for the keys of pools. Pools that none of them knows are left out.
+func (s *Source) KeysOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address) (known []market.PoolCreated, err error) {
+	var list []*call
+	var of []market.PoolCreated
+	for _, x := range exchanges {
+		if x.Protocol != market.UniswapV4 || x.PositionManager == "" {
+			continue
+		}
+		factory, err0 := market.ParseEVMAddress(x.Factory)
+		manager, err1 := market.ParseEVMAddress(x.PositionManager)
+		if err := errors.Join(err0, err1); err != nil {
+			return nil, fmt.Errorf("exchange %s: %w", x.Name, err)
+		}
+		for _, pool := range pools {
+			id := pool.Bytes()
+			list = append(list, &call{to: manager, data: callPoolKeys + hex.EncodeToString(id[:25]) + "00000000000000"})
+			of = append(of, market.PoolCreated{Protocol: market.UniswapV4, Factory: factory, Pool: pool})
+		}
+	}
+	if err := s.callsAt(ctx, newest, list); err != nil {
+		return nil, err
+	}
+	for i, c := range list {
+		if p, ok := readV4Key(of[i], c.answer); ok {
+			known = append(known, p)
+		}
+	}
+	return known, nil
+}
+
+// readV4Key reads a PoolKey (PoolKey.sol): currencies, fee, tick spacing, hooks. ok is false for a key of another pool.
+func readV4Key(p market.PoolCreated, answer []byte) (_ market.PoolCreated, ok bool) {
+	const length = 5 * 32
+	if len(answer) < length {
+		return p, false
+	}
+	var w [5][32]byte
+	for i := range w {
+		w[i] = [32]byte(answer[32*i:])
+	}
+	fee := uintOf(w[2])
+	p.Token0, p.Token1 = market.EVMAddress(w[0]), market.EVMAddress(w[1])
+	if p.TickSpacing, ok = int24Of(w[3]); !ok || !fee.IsUint64() || fee.Uint64() > dynamicFee {
+		return p, false
+	}
+	if hooks := market.EVMAddress(w[4]); !hooks.IsZeroEVM() {
+		p.Hooks = hooks
+	}
+	if fee.Uint64() != dynamicFee {
+		p.FeePips = uint32(fee.Uint64())
+	}
+	return p, v4PoolID(p, uint32(fee.Uint64())) == p.Pool
+}
+
+// CreationOfV4Pool looks for the log by which a pool of one of the exchanges was made, in the last blocks up to one: as many as an endpoint allows
+// at once, of which it gives the first. found is false where there is none.
+func (s *Source) CreationOfV4Pool(ctx context.Context, exchanges []chainconfig.Exchange, pool market.Address, to uint64) (created market.PoolCreated, found bool, from uint64, err error) {
+	var managers []string
+	for _, x := range exchanges {
+		if x.Protocol == market.UniswapV4 {
+			managers = append(managers, x.Factory)
+		}
+	}
+	err = s.pool.try(ctx, func(ctx context.Context, e *endpoint) error {
+		var err error
+		created, found, from, err = e.creationOfV4Pool(ctx, managers, pool, to)
+		return err
+	})
+	return created, found, from, err
+}
+
+func (e *endpoint) creationOfV4Pool(ctx context.Context, managers []string, pool market.Address, to uint64) (created market.PoolCreated, found bool, from uint64, err error) {
+	for width := min(to+1, longestRange); ; {
+		from = to + 1 - width
+		where := map[string]any{
+			"fromBlock": hexQuantity(from), "toBlock": hexQuantity(to), "address": managers,
+			"topics": []any{topicText(topicV4Initialize), topicText([32]byte(pool.Bytes()))},
+		}
+		logs, got, err := e.logs(ctx, []any{where}, width == 1)
+		var narrow *rangeError
+		switch err = asRangeError(err); {
+		case errors.As(err, &narrow) && width > 1:
+			if width /= 2; narrow.fits > 0 && narrow.fits < width {
+				width = narrow.fits
+			}
+			continue
+		case err != nil:
+			return created, false, from, err
+		}
+		for i := range logs {
+			if c, ok := isCreation(&logs[i], pool); ok && slices.ContainsFunc(managers, isText(c.Factory)) {
+				created, found = c, true
+			}
+		}
+		got.done()
+		return created, found, from, nil
+	}
+}
+
+// isCreation reports whether a log is the one by which a pool was made, as the pool's id shows.
+func isCreation(l *Log, pool market.Address) (created market.PoolCreated, ok bool) {
+	if l.NumTopics == 0 || l.Topics[0] != topicV4Initialize {
+		return created, false
+	}
+	created, ok = decodeV4Initialize(l).(market.PoolCreated)
+	if !ok || created.Pool != pool {
+		return created, false
+	}
+	// What it began with may be a lie, and is of no use: its state says what it has by now.
+	created.SqrtPriceX96, created.Tick = market.Amount{}, 0
+	return created, v4PoolID(created, created.FeePips) == pool || v4PoolID(created, dynamicFee) == pool
+}
+
+func isText(a market.Address) func(string) bool {
+	return func(text string) bool { return strings.EqualFold(text, a.String()) }
+}
+
+func topicText(w [32]byte) string { return "0x" + hex.EncodeToString(w[:]) }

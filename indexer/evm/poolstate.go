@@ -1,0 +1,269 @@
+package evm
+
+import (
+	"context"
+	"encoding/binary"
+	"math/bits"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+const (
+	// stateCalls is the most calls that a pool's state may take, and singleCalls where each answers one question alone: a stranger can give a
+	// pool as many ticks as he pays for.
+	stateCalls, singleCalls = 30, 300
+	// minTick and maxTick bound the ticks of a pool (Uniswap V3's TickMath).
+	minTick, maxTick = -887272, 887272
+)
+
+var (
+	callSlot0     = selector("slot0()")
+	callLiquidity = selector("liquidity()")
+	callReserves  = selector("getReserves()")
+)
+
+// PoolState is what could be had of a pool's state. Known is false where the answers don't fit together, or the state takes more calls than a
+// pool is worth; Unsure is true where there are several endpoints and no two gave it.
+type PoolState struct {
+	market.PoolStateFact
+
+	Known, Unsure bool
+}
+
+// liquidityReader is how a kind of V3-like pool is asked for its price and for its liquidity by tick. A question is what many of a kind are
+// asked with in few calls.
+type liquidityReader interface {
+	// head asks for the price, the tick and the active liquidity.
+	head() []*call
+	readHead(head []*call, f *market.PoolStateFact) bool
+	// word is the question for 256 bits of the ticks that have liquidity, tick the one for what is added to the liquidity at a tick.
+	word(n int) string
+	tick(t int32) string
+	net(answer []byte) (market.SignedAmount, bool)
+	// together makes calls of questions, apart gives the answers to so many questions.
+	together(questions []string) []*call
+	apart(calls []*call, questions int) (answers [][]byte, ok bool)
+}
+
+// poolAsking is a pool with the calls for its state.
+type poolAsking struct {
+	pool   market.PoolCreated
+	reader liquidityReader // nil where reserves are all that there is
+	state  PoolState
+
+	head, words, nets []*call
+	first, last       int // the words of the pool's ticks
+	ticks             []int32
+	// single says that each call has one question; failed that nothing can be had.
+	single, failed bool
+}
+
+// PoolStates asks pools for what they hold after a block; gone reports that no node keeps its state. What a V3-like pool's ticks add up to has
+// to be its liquidity.
+func (s *Source) PoolStates(ctx context.Context, at BlockRef, pools []market.PoolCreated) (states []PoolState, gone bool, err error) {
+	asked := make([]poolAsking, len(pools))
+	for i, p := range pools {
+		asked[i] = newPoolAsking(p)
+	}
+	for _, step := range []func(*poolAsking) []*call{(*poolAsking).askHead, (*poolAsking).askWords, (*poolAsking).askSingleWords, (*poolAsking).askTicks} {
+		if gone, err = s.askPools(ctx, at, asked, step); err != nil || gone {
+			return nil, gone, err
+		}
+	}
+	states = make([]PoolState, len(asked))
+	for i := range asked {
+		asked[i].finish()
+		states[i] = asked[i].state
+	}
+	return states, false, nil
+}
+
+// askPools asks all pools what one step has to know. Where there are several endpoints two of them have to give each answer.
+func (s *Source) askPools(ctx context.Context, at BlockRef, asked []poolAsking, step func(*poolAsking) []*call) (gone bool, err error) {
+	var list []*call
+	var of []int
+	for i := range asked {
+		if asked[i].failed {
+			continue
+		}
+		for _, c := range step(&asked[i]) {
+			c.changes = true
+			list, of = append(list, c), append(of, i)
+		}
+	}
+	if len(list) == 0 {
+		return false, nil
+	}
+	if gone, err = s.calls(ctx, at, list); err != nil || gone {
+		return gone, err
+	}
+	unsure, err := s.vouch(ctx, at, false, list)
+	if err != nil {
+		return false, err
+	}
+	for k, i := range of {
+		asked[i].state.Unsure = asked[i].state.Unsure || unsure[k]
+	}
+	return false, nil
+}
+
+func newPoolAsking(p market.PoolCreated) poolAsking {
+	a := poolAsking{pool: p}
+	a.state.Pool = p.Pool
+	switch {
+	case !p.Protocol.Concentrated():
+		return a
+	case p.Protocol == market.UniswapV4:
+		a.reader = newV4Reader(p)
+	default:
+		a.reader = v3Reader{pool: p.Pool}
+	}
+	if a.failed = p.TickSpacing <= 0; !a.failed {
+		spacing := int(p.TickSpacing)
+		a.first, a.last = wordOf(minTick/spacing), wordOf(maxTick/spacing)
+	}
+	return a
+}
+
+// wordOf is the word that has a tick's bit, by the tick in units of the pool's spacing (Uniswap V3's TickBitmap.position).
+func wordOf(compressed int) int { return compressed >> 8 }
+
+func (a *poolAsking) askHead() []*call {
+	if a.reader == nil {
+		a.head = []*call{{to: a.pool.Pool, data: callReserves}}
+	} else {
+		a.head = a.reader.head()
+	}
+	return a.head
+}
+
+// askWords takes the head in and asks for the words.
+func (a *poolAsking) askWords() []*call {
+	if a.reader == nil {
+		return nil
+	}
+	f := &a.state.PoolStateFact
+	if a.failed = !a.reader.readHead(a.head, f) || f.SqrtPriceX96.IsZero(); a.failed {
+		return nil
+	}
+	a.words = a.reader.together(a.wordQuestions())
+	return a.words
+}
+
+func (a *poolAsking) wordQuestions() (questions []string) {
+	for w := a.first; w <= a.last; w++ {
+		questions = append(questions, a.reader.word(w))
+	}
+	return questions
+}
+
+// askSingleWords asks each word alone where the contract that takes many questions isn't there: a call of an account without code succeeds, and
+// answers nothing.
+func (a *poolAsking) askSingleWords() []*call {
+	if len(a.words) == 0 || !a.words[0].ok || len(a.words[0].answer) > 0 {
+		return nil
+	}
+	a.reader, a.single = v3Reader{pool: a.pool.Pool, single: true}, true
+	if a.failed = len(a.head)+a.last-a.first+1 > singleCalls; a.failed {
+		return nil
+	}
+	a.words = a.reader.together(a.wordQuestions())
+	return a.words
+}
+
+// askTicks asks for the ticks that are marked.
+func (a *poolAsking) askTicks() []*call {
+	if a.reader == nil {
+		return nil
+	}
+	words, ok := a.reader.apart(a.words, a.last-a.first+1)
+	if a.failed = !ok; a.failed {
+		return nil
+	}
+	var questions []string
+	for i, word := range words {
+		if len(word) < 32 {
+			a.failed = true
+			return nil
+		}
+		for _, bit := range marked(word[:32]) {
+			tick := int32(((a.first+i)<<8 + bit) * int(a.pool.TickSpacing))
+			a.ticks = append(a.ticks, tick)
+			questions = append(questions, a.reader.tick(tick))
+		}
+	}
+	most := stateCalls
+	if a.single {
+		most = singleCalls
+	}
+	a.nets = a.reader.together(questions)
+	if a.failed = len(a.head)+len(a.words)+len(a.nets) > most; a.failed {
+		return nil
+	}
+	return a.nets
+}
+
+// finish says what follows from the answers.
+func (a *poolAsking) finish() {
+	if a.failed {
+		return
+	}
+	f := &a.state.PoolStateFact
+	if a.reader == nil {
+		reserves := a.head[0].answer
+		if a.state.Known = len(reserves) >= 64; a.state.Known {
+			f.Reserve0.SetBytes32(reserves[:32])
+			f.Reserve1.SetBytes32(reserves[32:64])
+		}
+		return
+	}
+	answers, ok := a.reader.apart(a.nets, len(a.ticks))
+	if !ok {
+		return
+	}
+	ticks := make(market.TickMap, len(a.ticks))
+	for i, answer := range answers {
+		net, ok := a.reader.net(answer)
+		if !ok {
+			return
+		}
+		ticks[i] = market.TickNet{Tick: a.ticks[i], Net: net}
+	}
+	f.Ticks = string(ticks.Marshal())
+	a.state.Known = addUp(ticks, f)
+}
+
+// addUp reports whether the ticks up to the current one add up to the liquidity, and all of them to nothing: so they do in every such pool
+// (Uniswap V3's whitepaper, 6.3).
+func addUp(ticks market.TickMap, f *market.PoolStateFact) bool {
+	var active, all market.SignedAmount
+	for _, t := range ticks {
+		all = all.Add(t.Net)
+		if t.Tick <= f.Tick {
+			active = all
+		}
+	}
+	return all.IsZero() && active == market.SignedAmount{Abs: f.Liquidity}
+}
+
+// marked are the places of a word's bits that are set, in rising order.
+func marked(word []byte) (places []int) {
+	for i := 3; i >= 0; i-- {
+		for w := binary.BigEndian.Uint64(word[8*i:]); w != 0; w &= w - 1 {
+			places = append(places, 64*(3-i)+bits.TrailingZeros64(w))
+		}
+	}
+	return places
+}
+
+// signed128 reads an int128 of its 16 bytes.
+func signed128(b []byte) (v market.SignedAmount) {
+	var word [32]byte
+	if b[0]&0x80 != 0 {
+		for i := range word[:16] {
+			word[i] = 0xff
+		}
+	}
+	copy(word[16:], b)
+	return market.SignedFromWord(word)
+}

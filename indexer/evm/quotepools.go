@@ -1,0 +1,99 @@
+package evm
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// v4Tiers are the fees, in millionths, with the tick spacings that Uniswap's own interface makes V4 pools with; anybody may make others.
+var v4Tiers = []struct{ fee, spacing uint32 }{{100, 1}, {500, 10}, {3000, 60}, {10_000, 200}}
+
+// feesOf are the fees, in millionths, of the pools that the factories of V3-like exchanges make for one pair of tokens; owners may add others
+// (UniswapV3Factory's and PancakeV3Factory's feeAmountTickSpacing).
+func feesOf(p market.Protocol) []uint64 {
+	if p == market.PancakeSwapV3 {
+		return []uint64{100, 500, 2500, 10_000}
+	}
+	return []uint64{100, 500, 3000, 10_000}
+}
+
+// PoolsOf asks the exchanges' factories for their pools of pairs of tokens; gone reports that no node keeps the block's state. What it finds are
+// claims: PoolFacts says whether each is a pool.
+func (s *Source) PoolsOf(ctx context.Context, at BlockRef, exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.Address, gone bool, err error) {
+	var list []*call
+	for _, x := range exchanges {
+		factory, err := market.ParseEVMAddress(x.Factory)
+		if err != nil {
+			return nil, false, fmt.Errorf("exchange %s: %w", x.Name, err)
+		}
+		for _, pair := range pairs {
+			tokens := word(pair[0]) + word(pair[1])
+			switch x.Protocol {
+			case market.UniswapV2:
+				list = append(list, &call{to: factory, data: callGetPair + tokens})
+			case market.Solidly:
+				list = append(list, &call{to: factory, data: callGetPoolKind + tokens + fmt.Sprintf("%064x", 0)})
+			case market.UniswapV3, market.PancakeSwapV3:
+				for _, fee := range feesOf(x.Protocol) {
+					list = append(list, &call{to: factory, data: callGetPoolFee + tokens + fmt.Sprintf("%064x", fee)})
+				}
+			case market.UniswapV4, market.BondingCurve:
+			}
+		}
+	}
+	if gone, err = s.calls(ctx, at, list); err != nil || gone {
+		return nil, gone, err
+	}
+	for _, c := range list {
+		if pool, ok := c.address(); ok && !pool.IsZeroEVM() {
+			pools = append(pools, pool)
+		}
+	}
+	return pools, false, nil
+}
+
+// UsualV4Pools are the pools without hooks that the exchanges may have of pairs of tokens; a V4 pool's id follows from what it is, so that no
+// node has to be asked. Whether they exist their state tells. native stands for the chain's own coin, which V4 pools hold unwrapped, too.
+func UsualV4Pools(exchanges []chainconfig.Exchange, native market.Address, pairs [][2]market.Address) (pools []market.PoolCreated) {
+	for _, x := range exchanges {
+		manager, err := market.ParseEVMAddress(x.Factory)
+		if err != nil || x.Protocol != market.UniswapV4 {
+			continue
+		}
+		for _, pair := range pairs {
+			forms := [][2]market.Address{pair}
+			for i, token := range pair {
+				if token == native {
+					forms = append(forms, [2]market.Address{market.ZeroEVM, pair[1-i]})
+				}
+			}
+			for _, form := range forms {
+				for _, tier := range v4Tiers {
+					p := market.PoolCreated{
+						Protocol: market.UniswapV4, Factory: manager, Token0: form[0], Token1: form[1], FeePips: tier.fee, TickSpacing: int32(tier.spacing),
+					}
+					if p.Token1.Compare(p.Token0) < 0 {
+						p.Token0, p.Token1 = p.Token1, p.Token0
+					}
+					p.Pool = v4PoolID(p, tier.fee)
+					pools = append(pools, p)
+				}
+			}
+		}
+	}
+	return pools
+}
+
+// v4PoolID is the id of a pool with a fee, which may be dynamicFee: the hash of the pool's key (PoolId.sol).
+func v4PoolID(p market.PoolCreated, fee uint32) market.Address {
+	hooks := p.Hooks
+	if hooks.IsNone() {
+		hooks = market.ZeroEVM
+	}
+	return market.PoolID(keccak256(addressWord(p.Token0), addressWord(p.Token1), numberWord(uint64(fee)), signedBytes(int(p.TickSpacing)), addressWord(hooks)))
+}
+
+func addressWord(a market.Address) []byte { return append(make([]byte, 12), a.Bytes()...) }

@@ -1,0 +1,116 @@
+package indexer
+
+import (
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+const (
+	// firstQuotePause and longestQuotePause are the pauses, in blocks, after which pools of quotes without a price are looked for again.
+	firstQuotePause, longestQuotePause = 4, 4096
+	// quotePoolsAtOnce is the most pools that are looked at for quotes without a price.
+	quotePoolsAtOnce = 96
+)
+
+// quotePools looks for pools that price the declared quotes and are older than the index, where it begins in the middle of the chain: without
+// it nothing had a price before somebody trades in one of them. It asks the declared exchanges for their pools of each quote with the pegged
+// ones, and the pools for what they hold.
+func (e *enrichment) quotePools() error {
+	if len(e.blocks) == 0 || !e.cfg.Start.Now && e.cfg.Start.Block == 0 {
+		return nil
+	}
+	quotes, pegged := e.machine.UnpricedQuotes(e.state)
+	b := &e.blocks[0]
+	if len(quotes) == 0 || len(pegged) == 0 {
+		return nil
+	}
+	if found, err := e.recordedQuotePools(); found || err != nil {
+		return err
+	}
+	last := e.quotesSought
+	if last.pause > 0 && b.Number < last.asked+last.pause {
+		return nil
+	}
+	e.quotesSought = notPool{asked: b.Number, pause: min(max(2*last.pause, firstQuotePause), longestQuotePause)}
+	var pairs [][2]market.Address
+	for _, q := range quotes {
+		for _, p := range pegged {
+			pairs = append(pairs, [2]market.Address{q, p})
+		}
+	}
+	known, err := e.poolsOf(b, pairs)
+	if err != nil || len(known) == 0 {
+		return err
+	}
+	states, gone, err := e.source.PoolStates(e.ctx, before(b), known)
+	if err != nil || gone {
+		return err
+	}
+	for i, s := range states {
+		if s.Known {
+			e.addTold(b, market.PoolFact{Pool: s.Pool, Known: true, Info: known[i]}, false)
+			e.addTold(b, s.PoolStateFact, s.Unsure)
+		}
+	}
+	return nil
+}
+
+// poolsOf gives the pools of pairs of tokens that the index doesn't know, of those without an account only those that there may be.
+func (e *enrichment) poolsOf(b *market.Block, pairs [][2]market.Address) ([]market.PoolCreated, error) {
+	pools, gone, err := e.source.PoolsOf(e.ctx, before(b), e.cfg.Exchanges, pairs)
+	if err != nil || gone {
+		return nil, err
+	}
+	pools = slices.DeleteFunc(pools, func(a market.Address) bool { return e.state.Pool(a) != nil })
+	facts, unsure, err := e.source.PoolFacts(e.ctx, before(b), e.cfg.Exchanges, pools[:min(len(pools), quotePoolsAtOnce)], e.countsPool)
+	if err != nil {
+		return nil, err
+	}
+	var known []market.PoolCreated
+	for i, f := range facts {
+		if f.Known && !unsure[i] {
+			known = append(known, f.Info)
+		}
+	}
+	native, err := market.ParseEVMAddress(e.cfg.Native.Wrapped)
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range evm.UsualV4Pools(e.cfg.Exchanges, native, pairs) {
+		if len(known) < quotePoolsAtOnce && e.state.Pool(p.Pool) == nil {
+			known = append(known, p)
+		}
+	}
+	return known, nil
+}
+
+// recordedQuotePools takes in the pools that an earlier index found at the same blocks.
+func (e *enrichment) recordedQuotePools() (found bool, err error) {
+	for i := range e.blocks {
+		b := &e.blocks[i]
+		facts, err := e.recorded(b)
+		if err != nil {
+			return false, err
+		}
+		states := map[market.Address]bool{}
+		for _, f := range facts {
+			if s, ok := f.(market.PoolStateFact); ok {
+				states[s.Pool] = true
+			}
+		}
+		for _, f := range facts {
+			switch f := f.(type) {
+			case market.PoolFact:
+				if states[f.Pool] {
+					e.add(b, f)
+				}
+			case market.PoolStateFact:
+				e.add(b, f)
+			}
+		}
+		found = found || len(states) > 0
+	}
+	return found, nil
+}
