@@ -38,6 +38,7 @@ var (
 	callPairs       = selector("allPairsLength()")
 	callPools       = selector("allPoolsLength()")
 	callSpacingOf   = selector("feeAmountTickSpacing(uint24)")
+	callFeeOf       = selector("tickSpacingToFee(int24)")
 	callExtsload    = selector("extsload(bytes32)")
 	callCurves      = selector("curves(address)")
 	commonFees      = []uint64{500, 2500, 3000, 10_000} // in pips; 2,500 is PancakeSwap's, 3,000 Uniswap's
@@ -199,6 +200,14 @@ func (a *declaredAsked) askFactory(p market.Protocol, quotes []market.Address) {
 				ask(callGetPoolFee + pair + fmt.Sprintf("%064x", fee))
 			}
 		})
+	case market.Slipstream:
+		name = "tickSpacingToFee(int24) and getPool(address,address,int24)"
+		ask(callFeeOf + fmt.Sprintf("%064x", slipstreamSpacings[0]))
+		for _, other := range quotes[min(1, len(quotes)):] {
+			for _, spacing := range slipstreamSpacings {
+				ask(getPoolOfSpacing(quotes[0], other, spacing))
+			}
+		}
 	case market.Solidly:
 		name = "allPoolsLength() and getPool(address,address,bool)"
 		ask(callPools)
