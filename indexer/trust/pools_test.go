@@ -50,7 +50,7 @@ func TestEveryPoolOfTheWorld(t *testing.T) {
 			}
 		}
 	}
-	for _, protocol := range []market.Protocol{market.UniswapV2, market.UniswapV3, market.UniswapV4, market.PancakeSwapV3} {
+	for _, protocol := range []market.Protocol{market.UniswapV2, market.UniswapV3, market.UniswapV4, market.PancakeSwapV3, market.Solidly, market.Slipstream} {
 		if seen[protocol] == 0 {
 			t.Errorf("no pool of %s was traded in", protocol)
 		}
