@@ -1,6 +1,7 @@
 package indexer_test
 
 import (
+	"encoding/hex"
 	"fmt"
 	"math"
 	"math/big"
@@ -232,7 +233,7 @@ func (w *world) checkStrange(t *testing.T, st *store.Store) {
 		}
 	}
 	var logs []struct{ Address string }
-	topic := "0x" + fmt.Sprintf("%x", keccak([]byte("Swap(address,address,int256,int256,uint160,uint128,int24)")))
+	topic := "0x" + hex.EncodeToString(keccak([]byte("Swap(address,address,int256,int256,uint160,uint128,int24)")))
 	if err := w.node.Call(t.Context(), &logs, "eth_getLogs", map[string]any{"fromBlock": "0x0", "topics": []string{topic}}); err != nil {
 		t.Fatal(err)
 	}
@@ -260,9 +261,9 @@ func (w *world) openQuietPool(t *testing.T) (id string) {
 	const spacing = 2000
 	slot0 := w.ethCall(t, like.Address, selector("slot0()"), w.headNumber(t))
 	liquidity := w.ethCall(t, like.Address, selector("liquidity()"), w.headNumber(t))
-	w.transact(t, w.Deployer, slipstreamFactory, selector("createPool(address,address,int24,uint160)")+pair+signedWord(spacing)+fmt.Sprintf("%x", slot0[:32]))
+	w.transact(t, w.Deployer, slipstreamFactory, selector("createPool(address,address,int24,uint160)")+pair+signedWord(spacing)+hex.EncodeToString(slot0[:32]))
 	w.transact(t, w.Deployer, w.Slipstream[0].Router, selector("mint(address,address,int24,int24,int24,uint128)")+
-		pair+signedWord(spacing)+signedWord(-440*spacing)+signedWord(440*spacing)+fmt.Sprintf("%x", liquidity))
+		pair+signedWord(spacing)+signedWord(-440*spacing)+signedWord(440*spacing)+hex.EncodeToString(liquidity))
 	answer := w.ethCall(t, slipstreamFactory, selector("getPool(address,address,int24)")+pair+signedWord(spacing), w.headNumber(t))
 	return fmt.Sprintf("0x%x", answer[12:])
 }

@@ -180,7 +180,11 @@ func judgeToken(symbol string) func(*declaredAsked) {
 
 // askFactory asks a factory for what every one of its protocol has, and for pools of the chain's own quotes.
 func (a *declaredAsked) askFactory(p market.Protocol, quotes []market.Address) {
-	ask := func(data string) { a.calls = append(a.calls, &call{to: a.Address, data: data}) }
+	ask := func(calls ...string) {
+		for _, data := range calls {
+			a.calls = append(a.calls, &call{to: a.Address, data: data})
+		}
+	}
 	pairs := func(ask func(pair string)) {
 		for _, other := range quotes[min(1, len(quotes)):] {
 			ask(word(quotes[0]) + word(other))
@@ -203,11 +207,7 @@ func (a *declaredAsked) askFactory(p market.Protocol, quotes []market.Address) {
 	case market.Slipstream:
 		name = "tickSpacingToFee(int24) and getPool(address,address,int24)"
 		ask(callFeeOf + fmt.Sprintf("%064x", slipstreamSpacings[0]))
-		for _, other := range quotes[min(1, len(quotes)):] {
-			for _, spacing := range slipstreamSpacings {
-				ask(getPoolOfSpacing(quotes[0], other, spacing))
-			}
-		}
+		pairs(func(pair string) { ask(slipstreamPoolsOf(pair)...) })
 	case market.Solidly:
 		name = "allPoolsLength() and getPool(address,address,bool)"
 		ask(callPools)

@@ -219,7 +219,7 @@ func describe(pool market.Address, c []*call, exchanges []chainconfig.Exchange) 
 				return info, "", "it answers no tick spacing"
 			}
 			info.TickSpacing = int32(spacing.Uint64())
-			return info, getPoolOfSpacing(token0, token1, info.TickSpacing), ""
+			return info, getPoolOfSpacing(word(token0)+word(token1), info.TickSpacing), ""
 		case market.Solidly:
 			stable, ok := c[5].uint()
 			if !ok {

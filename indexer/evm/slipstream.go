@@ -35,7 +35,15 @@ func decodeSlipstreamPoolCreated(l *Log) market.Event {
 	}
 }
 
-// getPoolOfSpacing asks a Slipstream factory for its pool of two tokens.
-func getPoolOfSpacing(token0, token1 market.Address, spacing int32) string {
-	return callGetPoolSpacing + word(token0) + word(token1) + fmt.Sprintf("%064x", spacing)
+// getPoolOfSpacing asks a Slipstream factory for its pool of two tokens, which are two words.
+func getPoolOfSpacing(pair string, spacing int32) string {
+	return callGetPoolSpacing + pair + fmt.Sprintf("%064x", spacing)
+}
+
+// slipstreamPoolsOf asks a Slipstream factory for its pools of two tokens with the usual spacings.
+func slipstreamPoolsOf(pair string) (calls []string) {
+	for _, spacing := range slipstreamSpacings {
+		calls = append(calls, getPoolOfSpacing(pair, spacing))
+	}
+	return calls
 }
