@@ -162,7 +162,7 @@ func (w *world) rawPrice(t *testing.T, p *market.Pool, block uint64) *big.Float 
 		sqrt = new(big.Int).And(word(b, 0), mask)
 	case market.BondingCurve:
 		t.Fatalf("pool %s is a curve, of which this world has none", p.ID)
-	case market.UniswapV3, market.PancakeSwapV3:
+	case market.UniswapV3, market.PancakeSwapV3, market.Slipstream:
 		sqrt = word(w.ethCall(t, p.ID.String(), selector("slot0()"), block), 0)
 	}
 	if sqrt.Sign() == 0 {
@@ -326,6 +326,7 @@ func (w *world) checkVolume(t *testing.T, st *store.Store) {
 		Data    string
 	}
 	v2 := "0x" + hex.EncodeToString(keccak([]byte("Swap(address,uint256,uint256,uint256,uint256,address)")))
+	solidly := "0x" + hex.EncodeToString(keccak([]byte("Swap(address,address,uint256,uint256,uint256,uint256)")))
 	v3 := "0x" + hex.EncodeToString(keccak([]byte("Swap(address,address,int256,int256,uint160,uint128,int24)")))
 	pancake := "0x" + hex.EncodeToString(keccak([]byte("Swap(address,address,int256,int256,uint160,uint128,int24,uint128,uint128)")))
 	v4 := "0x" + hex.EncodeToString(keccak([]byte("Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)")))
@@ -335,7 +336,7 @@ func (w *world) checkVolume(t *testing.T, st *store.Store) {
 	}
 	err = w.node.Call(t.Context(), &logs, "eth_getLogs", map[string]any{
 		"fromBlock": "0x0",
-		"toBlock":   "0x" + strconv.FormatUint(status.Last.Number, 16), "topics": []any{[]string{v2, v3, pancake, v4}},
+		"toBlock":   "0x" + strconv.FormatUint(status.Last.Number, 16), "topics": []any{[]string{v2, solidly, v3, pancake, v4}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -364,7 +365,7 @@ func (w *world) checkVolume(t *testing.T, st *store.Store) {
 		}
 		word := func(i int) *big.Int { return new(big.Int).SetBytes(data[32*i : 32*(i+1)]) }
 		var moved *big.Int
-		if l.Topics[0] == v2 {
+		if l.Topics[0] == v2 || l.Topics[0] == solidly {
 			moved = new(big.Int).Sub(word(quote), word(quote+2))
 		} else if moved = word(quote); moved.Bit(255) == 1 {
 			moved.Sub(moved, new(big.Int).Lsh(big.NewInt(1), 256))

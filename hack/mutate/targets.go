@@ -51,7 +51,7 @@ func targets() []target {
 			flags: append(propertyFlags("20"), "-skip=^(TestAnswersBeyondOurLimit|TestAnAnswersLength|TestTooManyLogsForTheirBytes)$"),
 			// The decoders: the rest of the package talks to nodes.
 			files: []string{
-				"decode", "launch", "rlp", "erc20", "uniswapv2", "uniswapv3", "uniswapv4", "pancakeswapv3", "solidly", "boardwalkcurve",
+				"decode", "launch", "rlp", "erc20", "uniswapv2", "uniswapv3", "uniswapv4", "pancakeswapv3", "solidly", "slipstream", "boardwalkcurve",
 				"fourmeme", "flap", "ponsv2", "nadfun", "clanker",
 			},
 		},

@@ -183,7 +183,11 @@ func shortString(text string) []byte {
 func (d *deployment) operators() []string {
 	all := []string{
 		d.Routers.UniswapV2, d.Routers.UniswapV3, d.Routers.V3Positions,
-		d.Routers.UniswapV4, d.Routers.PancakeSwapV3, d.Routers.PancakeSwapV2, d.Routers.Aggregator, d.pump,
+		d.Routers.UniswapV4, d.Routers.PancakeSwapV3, d.Routers.PancakeSwapV2, d.Routers.Solidly, d.Routers.Aggregator,
+		d.pump,
+	}
+	for _, exchange := range d.Slipstream {
+		all = append(all, exchange.Router)
 	}
 	for _, exchange := range d.MoreUniswapV3 {
 		all = append(all, exchange.Router, exchange.Positions)

@@ -167,7 +167,7 @@ func (w *World) settlePool(l *Launch, state CurveState) {
 	switch protocol := venueKinds[l.Venue.Protocol].graduates; protocol {
 	case UniswapV4:
 		l.Pool = w.newPool(UniswapV4, l.Token, zeroAddress, boardwalkPoolFee, "")
-	case UniswapV2, UniswapV3, PancakeSwapV3:
+	case UniswapV2, UniswapV3, PancakeSwapV3, Solidly, Slipstream:
 		l.Pool = w.newPool(protocol, l.Token, w.Wrapped, livePoolFee, "")
 		l.Pool.Address = state.Pool
 	}
@@ -244,7 +244,7 @@ func (w *World) poolBuy(pool Pool, token, wallet string, quote *big.Int) transac
 			0, []string{in, token}, wallet, deadline)
 	case UniswapV3:
 		tx.to, tx.data = w.swapCall(pool, in, quote, wallet)
-	case UniswapV4, PancakeSwapV3:
+	case UniswapV4, PancakeSwapV3, Solidly, Slipstream:
 		tx.to, tx.data = w.swapCall(pool, in, quote, wallet)
 		if in != zeroAddress {
 			tx.value = nil
@@ -284,7 +284,7 @@ func (w *World) poolSell(pool Pool, token, wallet string, base *big.Int) []trans
 			tuple{token, pool.other(token), pool.Fee, zeroAddress, deadline, base, 0, 0})
 		sale.to = w.Routers.UniswapV3
 		sale.data = encodeCall("multicall(bytes[])", [][]byte{swap, encodeCall("unwrapWETH9(uint256,address)", 0, wallet)})
-	case UniswapV4, PancakeSwapV3:
+	case UniswapV4, PancakeSwapV3, Solidly, Slipstream:
 		sale.to, sale.data = w.swapCall(pool, token, base, wallet)
 	}
 	return []transaction{approval(token, wallet, sale.to, base), sale}

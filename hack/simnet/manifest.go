@@ -59,6 +59,8 @@ func (w *World) Exchanges() []Exchange {
 		{"uniswap-v3", UniswapV3, w.UniswapV3Factory},
 		{"uniswap-v4", UniswapV4, w.UniswapV4PoolManager},
 		{"pancakeswap-v3", PancakeSwapV3, w.PancakeSwapV3Factory},
+		{"solidly", Solidly, w.SolidlyFactory},
+		{"slipstream", Slipstream, w.factory(Slipstream)},
 	}
 	return slices.DeleteFunc(all, func(e Exchange) bool { return e.Factory == "" })
 }

@@ -19,6 +19,10 @@ type Places struct {
 	PancakeSwapV2Factory string
 	// MoreUniswapV3Factories are of further exchanges of Uniswap V3's kind. Uniswap's own code stands in for theirs.
 	MoreUniswapV3Factories []string
+	// SolidlyFactory and SlipstreamFactories are of Velodrome's and Aerodrome's kinds; there are none without them. Contracts of simnet's
+	// own stand in for theirs.
+	SolidlyFactory      string
+	SlipstreamFactories []string
 	// USDC and USDT are the stable coins of the world, whatever they are called on that mainnet.
 	USDC, USDT PlacedToken
 	// MoreStables have a pool with the first one.
@@ -86,6 +90,14 @@ func (d *deployment) placedExchanges(ctx context.Context) {
 			Positions: d.create("NonfungiblePositionManager", "(address,address,address)", factory, d.Wrapped, zeroAddress),
 		})
 	}
+	if p := d.places.SolidlyFactory; p != "" {
+		d.SolidlyFactory = d.createAt(ctx, p, "SolidlyStandIn", "")
+		d.Routers.Solidly = d.create("SolidlyRouter", "(address)", d.SolidlyFactory)
+	}
+	for _, place := range d.places.SlipstreamFactories {
+		factory := d.createAt(ctx, place, "SlipstreamStandIn", "")
+		d.Slipstream = append(d.Slipstream, SlipstreamExchange{Factory: factory, Router: d.create("SlipstreamRouter", "(address)", factory)})
+	}
 	if p := d.places.Multicall; p != "" {
 		d.createAt(ctx, p, "MulticallStandIn", "")
 	}
@@ -108,7 +120,8 @@ func (p *Places) stables(plans []tokenPlan) []tokenPlan {
 }
 
 // openMorePools opens the pools that a world has besides because of its places: one of each further stable coin, one
-// of the wrapped coin on each further exchange of Uniswap V3's kind, and some of the second exchange of Uniswap V2's kind.
+// of the wrapped coin on each further exchange of Uniswap V3's kind, and some of the second exchange of Uniswap V2's kind, of Solidly and of
+// each Slipstream factory.
 func (d *deployment) openMorePools() {
 	for _, more := range d.places.MoreStables {
 		d.open(d.newPool(UniswapV3, toHex(fromHex(more.Address)), d.StableUSDC6, 100, ""), opening{1, 1, 1_000_000})
@@ -118,6 +131,7 @@ func (d *deployment) openMorePools() {
 		pool.Factory = exchange.Factory
 		d.open(pool, opening{d.asset(pool.Token0).USD, d.asset(pool.Token1).USD, 500_000})
 	}
+	d.openVelodromes()
 	if d.PancakeSwapV2Factory == "" {
 		return
 	}
@@ -126,6 +140,42 @@ func (d *deployment) openMorePools() {
 		pool.Factory = d.PancakeSwapV2Factory
 		d.open(pool, opening{d.asset(pool.Token0).USD, d.asset(pool.Token1).USD, 50_000})
 	}
+}
+
+// openVelodromes opens pools of the wrapped coin, of two stable coins and of a plain token on Solidly and on each Slipstream factory.
+func (d *deployment) openVelodromes() {
+	usdc, usdt, plain := d.StableUSDC6, d.StableUSD18, d.TokensLike(Plain)
+	open := func(pool Pool, depthUSD float64) {
+		d.open(pool, opening{d.asset(pool.Token0).USD, d.asset(pool.Token1).USD, depthUSD})
+	}
+	if d.SolidlyFactory != "" {
+		pegged := d.newPool(Solidly, usdc, usdt, 0, "")
+		pegged.Stable = true
+		open(pegged, 400_000)
+		open(d.newPool(Solidly, d.Wrapped, usdc, 0, ""), 300_000)
+		open(d.newPool(Solidly, plain[2].Address, d.Wrapped, 0, ""), 50_000)
+	}
+	for _, exchange := range d.Slipstream {
+		for _, of := range []struct {
+			tokenA, tokenB string
+			spacing        int
+			depthUSD       float64
+		}{{d.Wrapped, usdc, 100, 800_000}, {usdc, usdt, 1, 500_000}, {plain[3].Address, d.Wrapped, 200, 60_000}} {
+			pool := d.newPool(Slipstream, of.tokenA, of.tokenB, 0, "")
+			pool.Factory, pool.TickSpacing = exchange.Factory, of.spacing
+			open(pool, of.depthUSD)
+		}
+	}
+}
+
+// routerSlipstream is the router of the Slipstream factory that a pool is of.
+func (w *World) routerSlipstream(pool Pool) string {
+	for _, exchange := range w.Slipstream {
+		if exchange.Factory == pool.Factory {
+			return exchange.Router
+		}
+	}
+	panic("simnet: no Slipstream factory " + pool.Factory)
 }
 
 // routerV2 is the router of the exchange of Uniswap V2's kind that a pool is of.

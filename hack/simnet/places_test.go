@@ -24,19 +24,28 @@ func TestContractsLieAtAMainnetsAddresses(t *testing.T) {
 		MoreUniswapV3Factories: []string{
 			"0xFf7B3e8C00e57ea31477c32A5B52a58Eea47b072", "0x6B5F564339DbAD6b780249827f2198a841FEB7F3",
 		},
-		USDC:        PlacedToken{"0x55d398326f99059fF775485246999027B3197955", "USDT", 18},
-		USDT:        PlacedToken{"0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d", "USDC", 18},
-		MoreStables: []PlacedToken{{"0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174", "USDX", 6}},
-		Multicall:   "0xcA11bde05977b3631167028862bE2a173976CA11",
+		SolidlyFactory:      "0x420DD381b31aEf6683db6B902084cB0FFECe40Da",
+		SlipstreamFactories: []string{"0x5e7BB104d84c7CB9B682AaC2F3d509f5F406809A", "0xaDe65c38CD4849aDBA595a4323a8C7DdfE89716a"},
+		USDC:                PlacedToken{"0x55d398326f99059fF775485246999027B3197955", "USDT", 18},
+		USDT:                PlacedToken{"0x8AC76a51cc950d9822D68b83fE1Ad97B32Cd580d", "USDC", 18},
+		MoreStables:         []PlacedToken{{"0x2791Bca1f2de4661ED88A30C99A7a9449Aa84174", "USDX", 6}},
+		Multicall:           "0xcA11bde05977b3631167028862bE2a173976CA11",
 	}
 	world, err := Deploy(t.Context(), node, DeployOptions{Seed: 1, Places: places})
 	if err != nil {
 		t.Fatal(err)
 	}
 	trader := NewTrader(world, 1)
+	swaps := map[string]int{}
 	for range 10 {
-		if _, err := trader.Step(t.Context(), 30); err != nil {
+		truths, err := trader.Step(t.Context(), 30)
+		if err != nil {
 			t.Fatal(err)
+		}
+		for _, truth := range truths {
+			if truth.Kind == SwapDirect {
+				swaps[truth.Pools[0]]++
+			}
 		}
 		if err := world.mineNext(t.Context()); err != nil {
 			t.Fatal(err)
@@ -48,6 +57,13 @@ func TestContractsLieAtAMainnetsAddresses(t *testing.T) {
 	}
 	if census.Reverted > 0 || census.ByEvent["V2 Swap"] == 0 || census.ByEvent["V3 Swap"] == 0 {
 		t.Errorf("the trades came out as %+v", census)
+	}
+	direct := map[Protocol]int{}
+	for _, pool := range world.Pools {
+		direct[pool.Protocol] += swaps[pool.Address]
+	}
+	if direct[Solidly] == 0 || direct[Slipstream] == 0 {
+		t.Errorf("there were %d swaps on Solidly and %d on Slipstream", direct[Solidly], direct[Slipstream])
 	}
 	factories := map[string]int{}
 	for _, pool := range world.Pools {
@@ -62,12 +78,13 @@ func TestContractsLieAtAMainnetsAddresses(t *testing.T) {
 	}
 	for _, factory := range append([]string{
 		places.UniswapV2Factory, places.UniswapV3Factory, places.UniswapV4PoolManager, places.PancakeSwapV2Factory, places.PancakeSwapV3Factory,
+		places.SolidlyFactory, places.SlipstreamFactories[0], places.SlipstreamFactories[1],
 	}, places.MoreUniswapV3Factories...) {
 		if factories[toHex(fromHex(factory))] == 0 {
 			t.Errorf("factory %s has no pool", factory)
 		}
 	}
-	routers := []string{world.Routers.PancakeSwapV2}
+	routers := []string{world.Routers.PancakeSwapV2, world.Routers.Solidly, world.Slipstream[0].Router, world.Slipstream[1].Router}
 	for _, exchange := range world.MoreUniswapV3 {
 		routers = append(routers, exchange.Router)
 	}

@@ -16,6 +16,12 @@ func (w *World) factory(protocol Protocol) string {
 		return w.UniswapV4PoolManager
 	case PancakeSwapV3:
 		return w.PancakeSwapV3Factory
+	case Solidly:
+		return w.SolidlyFactory
+	case Slipstream: // the first; pools of others name theirs
+		if len(w.Slipstream) > 0 {
+			return w.Slipstream[0].Factory
+		}
 	}
 	return ""
 }
@@ -53,6 +59,13 @@ func (w *World) openPool(pool Pool, with opening) []transaction {
 	if pool.Protocol == UniswapV2 {
 		return []transaction{w.addV2(pool, units(whole0, token0.Decimals), units(whole1, token1.Decimals))}
 	}
+	if pool.Protocol == Solidly {
+		return []transaction{{
+			from: w.Deployer, to: w.Routers.Solidly, gas: deployGas,
+			data: encodeCall("add(address,address,bool,uint256,uint256)",
+				pool.Token0, pool.Token1, pool.Stable, units(whole0, token0.Decimals), units(whole1, token1.Decimals)),
+		}}
+	}
 	ratio := with.usd0 / with.usd1 * pow10(float64(token1.Decimals-token0.Decimals))
 	transactions := []transaction{w.initialize(pool, sqrtPriceX96(ratio))}
 	for _, p := range v3Positions(ratio, pool.TickSpacing) {
@@ -81,7 +94,10 @@ func (w *World) initialize(pool Pool, sqrtPrice *big.Int) transaction {
 	case PancakeSwapV3:
 		tx.to = w.Routers.PancakeSwapV3
 		tx.data = encodeCall("open(address,address,uint24,uint160)", pool.Token0, pool.Token1, pool.Fee, sqrtPrice)
-	case UniswapV2, UniswapV3:
+	case Slipstream:
+		tx.to = pool.Factory
+		tx.data = encodeCall("createPool(address,address,int24,uint160)", pool.Token0, pool.Token1, pool.TickSpacing, sqrtPrice)
+	case UniswapV2, UniswapV3, Solidly:
 		tx.to = w.uniswapV3(pool).Positions
 		tx.data = encodeCall("createAndInitializePoolIfNecessary(address,address,uint24,uint160)",
 			pool.Token0, pool.Token1, pool.Fee, sqrtPrice)
@@ -100,7 +116,11 @@ func (w *World) addRange(pool Pool, price float64, lower, upper int, amount0, am
 		tx.to = w.Routers.PancakeSwapV3
 		tx.data = encodeCall("mint(address,address,uint24,int24,int24,uint128)",
 			pool.Token0, pool.Token1, pool.Fee, lower, upper, liquidity)
-	case UniswapV2, UniswapV3:
+	case Slipstream:
+		tx.to = w.routerSlipstream(pool)
+		tx.data = encodeCall("mint(address,address,int24,int24,int24,uint128)",
+			pool.Token0, pool.Token1, pool.TickSpacing, lower, upper, liquidity)
+	case UniswapV2, UniswapV3, Solidly:
 		tx.to = w.uniswapV3(pool).Positions
 		tx.data = encodeCall("mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))",
 			tuple{pool.Token0, pool.Token1, pool.Fee, lower, upper, amount0, amount1, 0, 0, w.Deployer, deadline})
@@ -118,6 +138,10 @@ func (w *World) locate(ctx context.Context, pools []Pool) error {
 			requests = append(requests, view(pool.Factory, &found[i], "getPair(address,address)", pool.Token0, pool.Token1))
 		case UniswapV3, PancakeSwapV3:
 			requests = append(requests, view(pool.Factory, &found[i], "getPool(address,address,uint24)", pool.Token0, pool.Token1, pool.Fee))
+		case Solidly:
+			requests = append(requests, view(pool.Factory, &found[i], "getPool(address,address,bool)", pool.Token0, pool.Token1, pool.Stable))
+		case Slipstream:
+			requests = append(requests, view(pool.Factory, &found[i], "getPool(address,address,int24)", pool.Token0, pool.Token1, pool.TickSpacing))
 		case UniswapV4:
 		}
 	}
@@ -152,6 +176,11 @@ func (w *World) swapCall(pool Pool, tokenIn string, amount *big.Int, recipient s
 	case PancakeSwapV3:
 		return w.Routers.PancakeSwapV3, encodeCall("swap(address,address,uint24,uint256,address)",
 			tokenIn, tokenOut, pool.Fee, amount, recipient)
+	case Solidly:
+		return w.Routers.Solidly, encodeCall("swap(address,address,bool,uint256,address)", tokenIn, tokenOut, pool.Stable, amount, recipient)
+	case Slipstream:
+		return w.routerSlipstream(pool), encodeCall("swap(address,address,int24,uint256,address)",
+			tokenIn, tokenOut, pool.TickSpacing, amount, recipient)
 	}
 	panic("simnet: no router of " + pool.Protocol)
 }
@@ -179,7 +208,7 @@ func (s poolState) reserveOf(pool Pool, token string) float64 {
 // stateRequests are the calls whose answers readPool understands.
 func stateRequests(pool Pool, first, second *hexBytes) []Request {
 	switch pool.Protocol {
-	case UniswapV2:
+	case UniswapV2, Solidly:
 		return []Request{view(pool.Address, first, "getReserves()")}
 	case UniswapV4:
 		slot := v4Slot(pool)
@@ -187,13 +216,13 @@ func stateRequests(pool Pool, first, second *hexBytes) []Request {
 			view(pool.Factory, first, "extsload(bytes32)", word(slot)),
 			view(pool.Factory, second, "extsload(bytes32)", word(new(big.Int).Add(slot, big.NewInt(v4LiquidityOffset)))),
 		}
-	case UniswapV3, PancakeSwapV3:
+	case UniswapV3, PancakeSwapV3, Slipstream:
 	}
 	return []Request{view(pool.Address, first, "slot0()"), view(pool.Address, second, "liquidity()")}
 }
 
 func readPool(pool Pool, first, second []byte) poolState {
-	if pool.Protocol == UniswapV2 {
+	if pool.Protocol == UniswapV2 || pool.Protocol == Solidly {
 		return poolState{reserve0: toFloat(wordAt(first, 0)), reserve1: toFloat(wordAt(first, 1))}
 	}
 	price := wordAt(first, 0)

@@ -32,9 +32,16 @@ func Compile(ctx context.Context, evmVersion string, sources map[string]string) 
 	return runSolc(ctx, packages, evmVersion, sources)
 }
 
-// solcDriver reads a standard JSON input and writes the standard JSON output.
-const solcDriver = `const solc = require('solc');
-process.stdout.write(solc.compile(require('fs').readFileSync(0, 'utf8')));`
+// solcDriver reads a standard JSON input and writes the standard JSON output. Sources may import files of the packages.
+const solcDriver = `const solc = require('solc'), fs = require('fs');
+const read = path => {
+	try {
+		return {contents: fs.readFileSync('node_modules/' + path, 'utf8')};
+	} catch (e) {
+		return {error: e.message};
+	}
+};
+process.stdout.write(solc.compile(fs.readFileSync(0, 'utf8'), {import: read}));`
 
 func runSolc(ctx context.Context, packages, evmVersion string, sources map[string]string) (map[string]Compiled, error) {
 	files := make(map[string]any, len(sources))

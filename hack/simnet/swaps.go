@@ -103,6 +103,11 @@ func actSwapPancake(_ context.Context, t *Trader, m *market, in *intent) ([]tran
 	return tx, truth, nil
 }
 
+func actSwapDirect(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
+	tx, truth := t.swapDirectly(SwapDirect, m, in)
+	return tx, truth, nil
+}
+
 // swapDirectly swaps in one pool through simnet's own routers.
 func (t *Trader) swapDirectly(kind Kind, m *market, in *intent) ([]transaction, []Truth) {
 	tokenIn, tokenOut, amount := t.decide(m, in.pool, in.trader)

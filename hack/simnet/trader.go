@@ -21,6 +21,7 @@ const (
 	SwapV3Path  Kind = "v3 multi-hop swap"
 	SwapV4      Kind = "v4 swap"
 	SwapPancake Kind = "pancakeswap v3 swap"
+	SwapDirect  Kind = "swap through a stand-in's router" // of Solidly or Slipstream
 	SwapSplit   Kind = "swap split by the aggregator"
 	SwapBundled Kind = "swap in a bundle of user operations"
 	Transfer    Kind = "transfer"
@@ -226,7 +227,9 @@ func (t *Trader) intendSwapOn(protocol Protocol) *intent {
 }
 
 func (t *Trader) swapOn(pool Pool) *intent {
-	act := map[Protocol]action{UniswapV2: actSwapV2, UniswapV3: actSwapV3, UniswapV4: actSwapV4, PancakeSwapV3: actSwapPancake}
+	act := map[Protocol]action{
+		UniswapV2: actSwapV2, UniswapV3: actSwapV3, UniswapV4: actSwapV4, PancakeSwapV3: actSwapPancake, Solidly: actSwapDirect, Slipstream: actSwapDirect,
+	}
 	return &intent{act: act[pool.Protocol], pool: pool}
 }
 

@@ -15,6 +15,8 @@ const (
 	UniswapV3     Protocol = "UniswapV3"
 	UniswapV4     Protocol = "UniswapV4"
 	PancakeSwapV3 Protocol = "PancakeSwapV3"
+	Solidly       Protocol = "Solidly"
+	Slipstream    Protocol = "Slipstream"
 )
 
 // Pool is a place where two tokens are swapped. Token0 is the lower address; on Uniswap V4 it may be
@@ -26,10 +28,12 @@ type Pool struct {
 	ID      string
 	Token0  string
 	Token1  string
-	// Fee is in hundredths of a basis point: 3000 is 0.3 %.
+	// Fee is in hundredths of a basis point: 3000 is 0.3 %. It is 0 on Solidly and Slipstream, whose factories have it.
 	Fee         int
 	TickSpacing int
-	Hooks       string
+	// Stable says that a Solidly pool is on the curve for two assets of one price.
+	Stable bool
+	Hooks  string
 	// Factory is the contract that announced the pool; on Uniswap V4 the PoolManager.
 	Factory string
 	// Trap is empty for honest pools and else tells what the pool is there to catch.
@@ -72,7 +76,7 @@ type Native struct {
 }
 
 // Routers are the contracts that users call. V3Positions is the NFT position manager. Those of Uniswap
-// V4 and of PancakeSwap V3 are simnet's own.
+// V4, of PancakeSwap V3 and of Solidly are simnet's own.
 type Routers struct {
 	UniswapV2     string
 	UniswapV3     string
@@ -81,6 +85,7 @@ type Routers struct {
 	PancakeSwapV3 string
 	// PancakeSwapV2 is of the factory of that name.
 	PancakeSwapV2 string
+	Solidly       string
 	// Aggregator splits trades over several pools. It holds the tokens itself in between.
 	Aggregator string
 }
@@ -88,6 +93,11 @@ type Routers struct {
 // UniswapV3Exchange is an exchange of Uniswap V3's kind: its factory and the two contracts that users call.
 type UniswapV3Exchange struct {
 	Factory, Router, Positions string
+}
+
+// SlipstreamExchange is a stand-in's factory and the contract that users call.
+type SlipstreamExchange struct {
+	Factory, Router string
 }
 
 // World is one chain with everything that Deploy put there. Addresses are lower-case hexadecimal
@@ -111,7 +121,10 @@ type World struct {
 	PancakeSwapV2Factory string
 	// MoreUniswapV3 are further exchanges of Uniswap V3's kind, which only some worlds have (Places).
 	MoreUniswapV3 []UniswapV3Exchange
-	Routers       Routers
+	// SolidlyFactory and Slipstream are stand-ins of simnet's own, which only some worlds have (Places).
+	SolidlyFactory string
+	Slipstream     []SlipstreamExchange
+	Routers        Routers
 	// Hook is of Uniswap V4 pools that nobody should trust.
 	Hook string
 	// EntryPoint is ERC-4337's. SmartAccounts trade through it, in bundles that traders send.

@@ -46,6 +46,7 @@ var kinds = []poolKind{
 	{PoolCreated: market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(1), Token0: zero, Token1: dog, SqrtPriceX96: sqrtPrice(0), TickSpacing: 60}},
 	{PoolCreated: market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(2), Token0: zero, Token1: usdc, Hooks: badHook, SqrtPriceX96: sqrtPrice(0)}},
 	{PoolCreated: market.PoolCreated{Protocol: market.Solidly, Factory: solidly, Pool: address(73), Token0: usdt, Token1: usdc, Stable: true}},
+	{PoolCreated: created(market.Slipstream, slipstream, address(74), frog, weth)}, // priced before it is announced
 }
 
 // sqrtPrice is the X96 square root price of a multiple of 600 ticks, near enough.
@@ -195,6 +196,9 @@ func (s *story) begin(b *market.Block, tx *market.Tx, k *poolKind) {
 	if k.late {
 		b.Facts = append(b.Facts, market.PoolFact{Pool: k.Pool, Known: true, Info: k.PoolCreated})
 	} else {
+		if k.Protocol == market.Slipstream {
+			s.add(tx, market.PoolPriced{Pool: k.Pool, SqrtPriceX96: sqrtPrice(-600), Tick: -600})
+		}
 		s.add(tx, k.PoolCreated)
 	}
 	s.mention(b, k.Token0, k.Token1)
@@ -360,7 +364,7 @@ func (s *story) event(b *market.Block, tx *market.Tx) {
 	case "curve":
 		s.curve(b, tx)
 	case "priced":
-		if k.Protocol == market.UniswapV3 {
+		if k.Protocol == market.UniswapV3 || k.Protocol == market.Slipstream {
 			s.add(tx, market.PoolPriced{Pool: k.Pool, SqrtPriceX96: sqrtPrice(600), Tick: 600})
 		}
 	}

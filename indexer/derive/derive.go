@@ -277,7 +277,7 @@ func (r *run) event(tx *market.Tx, i int) {
 		r.wrap(tx, e)
 	case market.PoolCreated:
 		if r.believes(e) {
-			r.poolKnown(e, true)
+			r.poolKnown(pricedBefore(tx.Logs[:i], e), true)
 		}
 	case market.Reserves:
 		if p := r.touch(e.Pool); p != nil {

@@ -315,6 +315,7 @@ var (
 	router, aggregator, solver = address(31), address(32), address(33)
 	collector                  = address(34)
 	v2, v3, v4, solidly        = address(41), address(42), address(43), address(44)
+	slipstream                 = address(45)
 	goodHook, badHook          = address(51), address(52)
 	poolA, poolB, poolC, poolD = address(61), address(62), address(63), address(64)
 	pad, otherPad, ownCurve    = address(81), address(82), address(83)
@@ -336,6 +337,7 @@ func config(change ...func(*chainconfig.Chain)) *chainconfig.Chain {
 			{Name: "v3", Protocol: market.UniswapV3, Factory: v3.String()},
 			{Name: "v4", Protocol: market.UniswapV4, Factory: v4.String(), Hooks: []string{goodHook.String()}},
 			{Name: "solidly", Protocol: market.Solidly, Factory: solidly.String()},
+			{Name: "slipstream", Protocol: market.Slipstream, Factory: slipstream.String()},
 		},
 		Venues: []chainconfig.Venue{
 			{ID: "pad", Protocol: chainconfig.BoardwalkCurve, Contracts: []string{pad.String()}},

@@ -71,6 +71,20 @@ func (r *run) poolState(f market.PoolStateFact) {
 	r.ownTicks[p.ID] = true
 }
 
+// pricedBefore is a pool's creation with the price that the pool logged before it in the same transaction: Slipstream's factory initializes a
+// pool and only then announces it.
+func pricedBefore(logs []market.Log, c market.PoolCreated) market.PoolCreated {
+	if c.Protocol != market.Slipstream {
+		return c
+	}
+	for _, l := range logs {
+		if p, ok := l.Event.(market.PoolPriced); ok && p.Pool == c.Pool {
+			c.SqrtPriceX96, c.Tick = p.SqrtPriceX96, p.Tick
+		}
+	}
+	return c
+}
+
 func (r *run) rangeLiquidity(e market.RangeLiquidity) {
 	p := r.touch(e.Pool)
 	if p == nil {

@@ -465,6 +465,35 @@ func TestSolidlyStable(t *testing.T) {
 	}
 }
 
+// A Slipstream pool logs its first price before its factory announces it, so that the price is there before the first trade.
+func TestSlipstreamIsPricedBeforeItIsAnnounced(t *testing.T) {
+	t.Parallel()
+	b := stage(t)
+	announced := created(market.Slipstream, slipstream, poolA, dog, weth)
+	announced.TickSpacing = 200
+	stray := created(market.Slipstream, carol, poolB, cat, weth) // nobody declares carol
+	b.next(12, nil,
+		tx(priced(poolC, 1200)), // another transaction's
+		tx(priced(poolB, 600), stray, priced(poolD, 1200), priced(poolA, -600), announced, positioned(poolA, -6000, 6000, e18(1000))),
+	)
+	p := b.db.pools[poolA]
+	const price = 1 / (1.03044 * 1.03044) // sqrtPrice(-600), squared
+	if p.Tick != -600 || p.SqrtPriceX96 != sqrtPrice(-600) || p.Liquidity != e18(1000) || !near(p.Price, price) || p.Depth <= 0 ||
+		p.Untrusted != market.Trusted || p.FeePips != 0 || p.TickSpacing != 200 || p.CreatedBlock != b.last.Number {
+		t.Errorf("the pool is %+v", p)
+	}
+	b.wantUSD(dog, 2000*price)
+	if _, known := b.db.pools[poolB]; known {
+		t.Error("a pool of a factory that nobody declares is known")
+	}
+	// A price that was logged in an earlier transaction isn't the creation's.
+	late := created(market.Slipstream, slipstream, poolC, cat, weth)
+	b.next(12, nil, tx(priced(poolC, 1200)), tx(late))
+	if p := b.db.pools[poolC]; !p.SqrtPriceX96.IsZero() || p.Tick != 0 {
+		t.Errorf("a pool without a price in its creation is %+v", p)
+	}
+}
+
 // V4 trades the native coin as the zero address.
 func TestNativeCoinOfV4(t *testing.T) {
 	t.Parallel()

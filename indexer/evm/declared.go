@@ -39,6 +39,7 @@ var (
 	callPools       = selector("allPoolsLength()")
 	callSpacingOf   = selector("feeAmountTickSpacing(uint24)")
 	callPoolManager = selector("poolManager()")
+	callFeeOf       = selector("tickSpacingToFee(int24)")
 	callExtsload    = selector("extsload(bytes32)")
 	callCurves      = selector("curves(address)")
 	commonFees      = []uint64{500, 2500, 3000, 10_000} // in pips; 2,500 is PancakeSwap's, 3,000 Uniswap's
@@ -183,7 +184,11 @@ func judgeToken(symbol string) func(*declaredAsked) {
 
 // askFactory asks a factory for what every one of its protocol has, and for pools of the chain's own quotes.
 func (a *declaredAsked) askFactory(p market.Protocol, quotes []market.Address) {
-	ask := func(data string) { a.calls = append(a.calls, &call{to: a.Address, data: data}) }
+	ask := func(calls ...string) {
+		for _, data := range calls {
+			a.calls = append(a.calls, &call{to: a.Address, data: data})
+		}
+	}
 	pairs := func(ask func(pair string)) {
 		for _, other := range quotes[min(1, len(quotes)):] {
 			ask(word(quotes[0]) + word(other))
@@ -203,6 +208,10 @@ func (a *declaredAsked) askFactory(p market.Protocol, quotes []market.Address) {
 				ask(callGetPoolFee + pair + fmt.Sprintf("%064x", fee))
 			}
 		})
+	case market.Slipstream:
+		name = "tickSpacingToFee(int24) and getPool(address,address,int24)"
+		ask(callFeeOf + fmt.Sprintf("%064x", slipstreamSpacings[0]))
+		pairs(func(pair string) { ask(slipstreamPoolsOf(pair)...) })
 	case market.Solidly:
 		name = "allPoolsLength() and getPool(address,address,bool)"
 		ask(callPools)

@@ -50,6 +50,8 @@ func NewDecoder(c *chainconfig.Chain) (*Decoder, error) {
 			d.uniswapV4(factory)
 		case market.Solidly:
 			d.solidly(factory)
+		case market.Slipstream:
+			d.slipstream(factory)
 		case market.BondingCurve: // a launch venue's, no exchange's
 			fallthrough
 		default:

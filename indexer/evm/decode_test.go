@@ -69,12 +69,13 @@ const (
 func TestDecode(t *testing.T) {
 	t.Parallel()
 	const (
-		v2      = "0x5C69bEe701ef814a2B6a3EDD4B1652CB9cc5aA6f"
-		v3      = "0x1F98431c8aD98523631AE4a59f267346ea31F984"
-		pancake = "0x0BFbCF9fa4f9C56B0F40a671Ad40E0805A091865"
-		manager = "0x000000000004444c5dc75cB358380D2e3dE08A90"
-		solidly = "0x420DD381b31aEf6683db6B902084cB0FFECe40Da"
-		weth    = "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2"
+		v2        = "0x5C69bEe701ef814a2B6a3EDD4B1652CB9cc5aA6f"
+		v3        = "0x1F98431c8aD98523631AE4a59f267346ea31F984"
+		pancake   = "0x0BFbCF9fa4f9C56B0F40a671Ad40E0805A091865"
+		manager   = "0x000000000004444c5dc75cB358380D2e3dE08A90"
+		solidly   = "0x420DD381b31aEf6683db6B902084cB0FFECe40Da"
+		clFactory = "0x5e7BB104d84c7CB9B682AaC2F3d509f5F406809A"
+		weth      = "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc2"
 	)
 	a, b := hexAddress(t, "0x"+tokenA), hexAddress(t, "0x"+tokenB)
 	pool, nobody := hexAddress(t, aPool), hexAddress(t, anybody)
@@ -105,6 +106,15 @@ func TestDecode(t *testing.T) {
 		{"V3 PoolCreated of a fee beyond 24 bits", testLog(t, v3, topicV3PoolCreated, []string{tokenA, tokenB, "01000000"}, []string{"3c", aPool[2:]}), nil},
 		{"Solidly PoolCreated, stable", testLog(t, solidly, topicSolidlyPoolCreated, []string{tokenA, tokenB, "01"}, []string{aPool[2:], "05"}), stable},
 		{"Solidly PoolCreated, volatile", testLog(t, solidly, topicSolidlyPoolCreated, []string{tokenA, tokenB, "00"}, []string{aPool[2:], "05"}), created(market.Solidly, solidly, 0, 0)},
+		{"Slipstream PoolCreated", testLog(t, clFactory, topicSlipstreamPoolCreated, []string{tokenA, tokenB, "64"}, []string{aPool[2:]}), created(market.Slipstream, clFactory, 0, 100)},
+		{"Slipstream PoolCreated of the narrowest spacing", testLog(t, clFactory, topicSlipstreamPoolCreated, []string{tokenA, tokenB, "01"}, []string{aPool[2:]}), created(market.Slipstream, clFactory, 0, 1)},
+		{"Slipstream PoolCreated of no spacing", testLog(t, clFactory, topicSlipstreamPoolCreated, []string{tokenA, tokenB, "00"}, []string{aPool[2:]}), nil},
+		{"Slipstream PoolCreated of a spacing below nothing", testLog(t, clFactory, topicSlipstreamPoolCreated, []string{tokenA, tokenB, negative + "ff"}, []string{aPool[2:]}), nil},
+		{"Slipstream PoolCreated of a spacing beyond 24 bits", testLog(t, clFactory, topicSlipstreamPoolCreated, []string{tokenA, tokenB, "800000"}, []string{aPool[2:]}), nil},
+		{"Slipstream PoolCreated without a pool", testLog(t, clFactory, topicSlipstreamPoolCreated, []string{tokenA, tokenB, "64"}, nil), nil},
+		{"Slipstream PoolCreated whose spacing isn't indexed", testLog(t, clFactory, topicSlipstreamPoolCreated, []string{tokenA, tokenB}, []string{"64", aPool[2:]}), nil},
+		{"Slipstream PoolCreated by anybody", testLog(t, anybody, topicSlipstreamPoolCreated, []string{tokenA, tokenB, "64"}, []string{aPool[2:]}), nil},
+		{"V3 PoolCreated by a Slipstream factory", testLog(t, clFactory, topicV3PoolCreated, []string{tokenA, tokenB, "0bb8"}, []string{"3c", aPool[2:]}), nil},
 		{"V4 Initialize", testLog(t, manager, topicV4Initialize, []string{someID, "00", tokenB}, []string{"0bb8", "3c", "00", "63", negative + "f9"}), v4},
 		{"V4 Initialize with a hook and a dynamic fee", testLog(t, manager, topicV4Initialize, []string{someID, "00", tokenB}, []string{"800000", "3c", anybody[2:], "63", negative + "f9"}), hooked},
 		{"V4 Initialize of a fee beyond 24 bits", testLog(t, manager, topicV4Initialize, []string{someID, "00", tokenB}, []string{"01000000", "3c", "00", "63", "07"}), nil},

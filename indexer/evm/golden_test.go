@@ -52,6 +52,7 @@ func chainDocument(tb testing.TB, chain string) *chainconfig.Chain {
 			{Name: "v3", Protocol: market.UniswapV3, Factory: "0x1F98431c8aD98523631AE4a59f267346ea31F984"},
 			{Name: "pancake", Protocol: market.PancakeSwapV3, Factory: "0x0BFbCF9fa4f9C56B0F40a671Ad40E0805A091865"},
 			{Name: "solidly", Protocol: market.Solidly, Factory: "0x420DD381b31aEf6683db6B902084cB0FFECe40Da"},
+			{Name: "slipstream", Protocol: market.Slipstream, Factory: "0x5e7BB104d84c7CB9B682AaC2F3d509f5F406809A"},
 		},
 	}
 	if c.poolManager != "" {

@@ -12,6 +12,9 @@ import (
 // poolCalls are what a pool is asked about itself.
 var poolCalls = []string{callFactory, callToken0, callToken1, callFee, callTickSpacing, callStable}
 
+// feeCall is the place of fee() among poolCalls.
+const feeCall = 3
+
 // poolAsked is a contract that may be a pool, with its answers and that of the factory it names; confirm is nil where it names none of ours.
 type poolAsked struct {
 	pool    market.Address
@@ -93,6 +96,8 @@ func (p *poolAsked) decisive(counts func(market.PoolFact) bool) (calls []*call) 
 		return nil // it is asked again in any case
 	case f.Known && !counts(f):
 		return tokens
+	case p.confirm != nil && p.info.Protocol == market.Slipstream: // two nodes may answer fee() by different blocks, and so differently
+		return append(slices.Delete(slices.Clone(p.own), feeCall, feeCall+1), p.confirm)
 	case p.confirm != nil:
 		return append(slices.Clone(p.own), p.confirm)
 	case p.reason == undeclaredFactory:
@@ -201,13 +206,20 @@ func describe(pool market.Address, c []*call, exchanges []chainconfig.Exchange) 
 		case market.UniswapV2:
 			return info, callGetPair + word(token0) + word(token1), ""
 		case market.UniswapV3, market.PancakeSwapV3:
-			fee, ok := c[3].uint()
+			fee, ok := c[feeCall].uint()
 			spacing, ok1 := c[4].uint()
 			if !ok || !ok1 || !fee.IsUint64() || fee.Uint64() >= 1<<24 || !spacing.IsUint64() || spacing.Uint64() >= 1<<23 {
 				return info, "", "it answers no fee or tick spacing"
 			}
 			info.FeePips, info.TickSpacing = uint32(fee.Uint64()), int32(spacing.Uint64())
 			return info, callGetPoolFee + word(token0) + word(token1) + fmt.Sprintf("%064x", fee.Uint64()), ""
+		case market.Slipstream: // what fee() answers holds for the moment alone
+			spacing, ok := c[4].uint()
+			if !ok || !spacing.IsUint64() || spacing.IsZero() || spacing.Uint64() >= 1<<23 {
+				return info, "", "it answers no tick spacing"
+			}
+			info.TickSpacing = int32(spacing.Uint64())
+			return info, getPoolOfSpacing(word(token0)+word(token1), info.TickSpacing), ""
 		case market.Solidly:
 			stable, ok := c[5].uint()
 			if !ok {

@@ -35,10 +35,16 @@ func (s *Source) PoolsOf(ctx context.Context, at BlockRef, exchanges []chainconf
 			case market.UniswapV2:
 				list = append(list, &call{to: factory, data: callGetPair + tokens})
 			case market.Solidly:
-				list = append(list, &call{to: factory, data: callGetPoolKind + tokens + fmt.Sprintf("%064x", 0)})
+				for stable := range 2 {
+					list = append(list, &call{to: factory, data: callGetPoolKind + tokens + fmt.Sprintf("%064x", stable)})
+				}
 			case market.UniswapV3, market.PancakeSwapV3:
 				for _, fee := range feesOf(x.Protocol) {
 					list = append(list, &call{to: factory, data: callGetPoolFee + tokens + fmt.Sprintf("%064x", fee)})
+				}
+			case market.Slipstream:
+				for _, data := range slipstreamPoolsOf(tokens) {
+					list = append(list, &call{to: factory, data: data})
 				}
 			case market.UniswapV4, market.BondingCurve:
 			}

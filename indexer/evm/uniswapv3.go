@@ -13,6 +13,11 @@ var (
 // uniswapV3 binds the events of a Uniswap V3 factory and of pools (IUniswapV3Factory.sol, IUniswapV3PoolEvents.sol).
 func (d *Decoder) uniswapV3(factory [20]byte, protocol market.Protocol) {
 	d.at[source{factory, topicV3PoolCreated}] = func(l *Log) market.Event { return decodeV3PoolCreated(l, protocol) }
+	d.uniswapV3Pools()
+}
+
+// uniswapV3Pools binds the events of pools alone.
+func (d *Decoder) uniswapV3Pools() {
 	d.anywhere[topicV3Initialize] = decodeV3Initialize
 	d.anywhere[topicV3Swap] = decodeV3Swap
 	d.anywhere[topicV3Mint] = decodeV3Mint

@@ -25,6 +25,7 @@ var poolKinds = map[market.Protocol]probe.Kind{
 	market.Solidly:       probe.Solidly,
 	market.UniswapV3:     probe.Pool,
 	market.PancakeSwapV3: probe.Pool,
+	market.Slipstream:    probe.Pool,
 	market.UniswapV4:     probe.Manager,
 }
 

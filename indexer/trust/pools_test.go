@@ -50,7 +50,7 @@ func TestEveryPoolOfTheWorld(t *testing.T) {
 			}
 		}
 	}
-	for _, protocol := range []market.Protocol{market.UniswapV2, market.UniswapV3, market.UniswapV4, market.PancakeSwapV3} {
+	for _, protocol := range []market.Protocol{market.UniswapV2, market.UniswapV3, market.UniswapV4, market.PancakeSwapV3, market.Solidly, market.Slipstream} {
 		if seen[protocol] == 0 {
 			t.Errorf("no pool of %s was traded in", protocol)
 		}
@@ -194,7 +194,7 @@ func atPrice(tokenIs0 bool) []byte {
 	return word[:]
 }
 
-// fullRange opens a Uniswap V3 pool or, with protocol V4, one of the native coin, with the deployer's liquidity over all prices.
+// fullRange opens a Uniswap V3 or Slipstream pool or, with protocol V4, one of the native coin, with the deployer's liquidity over all prices.
 func (w *world) fullRange(t *testing.T, protocol market.Protocol, token market.Address) market.Pool {
 	t.Helper()
 	const fee, spacing, most = 3000, 60, maxTick / 60 * 60
@@ -222,6 +222,9 @@ func (w *world) fullRange(t *testing.T, protocol market.Protocol, token market.A
 		p.FeePips, p.TickSpacing = fee, spacing
 		return p
 	}
+	if protocol == market.Slipstream {
+		return w.fullRangeOfSlipstream(t, token, low, high)
+	}
 	words := append(append([][]byte{}, probe.Address(low), probe.Address(high), probe.Uint(fee), probe.Int(-most), probe.Int(most)), amounts(tokenIs0)...)
 	words = append(words, tokens(0), tokens(0), probe.Address(address(t, w.Deployer)), tokens(1))
 	w.send(t, approve(token.String(), w.Routers.V3Positions),
@@ -234,6 +237,39 @@ func (w *world) fullRange(t *testing.T, protocol market.Protocol, token market.A
 	p := w.pool(t, protocol, factory, id, token, wrapped)
 	p.FeePips, p.TickSpacing = fee, spacing
 	return p
+}
+
+func (w *world) fullRangeOfSlipstream(t *testing.T, token, low, high market.Address) market.Pool {
+	t.Helper()
+	const spacing, most = 200, maxTick / 200 * 200
+	factory, router := address(t, w.Slipstream[0].Factory), w.Slipstream[0].Router
+	pair := [][]byte{probe.Address(low), probe.Address(high), probe.Int(spacing)}
+	w.send(t, approve(token.String(), router),
+		map[string]string{"to": factory.String(), "data": calldata("createPool(address,address,int24,uint160)",
+			append(slices.Clone(pair), atPrice(token == low))...)},
+		map[string]string{"to": router, "data": calldata("mint(address,address,int24,int24,int24,uint128)",
+			append(slices.Clone(pair), probe.Int(-most), probe.Int(most), tokens(5000))...)})
+	id := market.EVMAddress([32]byte(w.call(t, factory, "getPool(address,address,int24)", pair...)))
+	p := w.pool(t, market.Slipstream, factory, id, token, address(t, w.Wrapped))
+	p.TickSpacing = spacing
+	return p
+}
+
+// TestSlipstreamLiquidity: a position that a locker holds itself is found in the pool.
+func TestSlipstreamLiquidity(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	token := w.deploy(t, "Clean")
+	pool := w.fullRange(t, market.Slipstream, token)
+	cfg := w.config()
+	cfg.Trust.Lockers = []string{w.Deployer}
+	c, _ := w.checkerOf(t, cfg, w.source(t, cfg), trust.Options{}, w.known(t, token, pool))
+	r, err := c.Check(t.Context(), token)
+	if err != nil {
+		t.Fatal(err)
+	}
+	expect(t, r, want{report.LPBurnedLocked: report.Pass})
+	value(t, r, report.LPBurnedLocked, 100, report.High)
 }
 
 const maxTick = 887272
@@ -262,7 +298,7 @@ func (w *world) hashOf(tb testing.TB, data []byte) []byte {
 // TestConcentratedPools: a tax on the way into such a pool makes it refuse the sale, and a plain transfer tells the tax.
 func TestConcentratedPools(t *testing.T) {
 	t.Parallel()
-	for _, protocol := range []market.Protocol{market.UniswapV3, market.UniswapV4} {
+	for _, protocol := range []market.Protocol{market.UniswapV3, market.UniswapV4, market.Slipstream} {
 		for _, test := range []struct {
 			contract string
 			want     want

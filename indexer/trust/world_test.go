@@ -54,7 +54,9 @@ func newWorld(tb testing.TB) *world {
 		}
 		shared.end = func() { _ = node.Close() }
 		w := &world{}
-		if w.World, shared.err = simnet.Deploy(ctx, node, simnet.DeployOptions{Seed: 1}); shared.err != nil {
+		if w.World, shared.err = simnet.Deploy(ctx, node, simnet.DeployOptions{Seed: 1, Places: &simnet.Places{
+			SolidlyFactory: "0x420DD381b31aEf6683db6B902084cB0FFECe40Da", SlipstreamFactories: []string{"0x5e7BB104d84c7CB9B682AaC2F3d509f5F406809A"},
+		}}); shared.err != nil {
 			return
 		}
 		sources := map[string]string{}

@@ -60,7 +60,8 @@ type PoolCreated struct {
 	Hooks Address
 	// Stable marks a Solidly pool on the x³y+y³x curve.
 	Stable bool
-	// SqrtPriceX96 and Tick are the first price where the same log sets it (V4); zero elsewhere.
+	// SqrtPriceX96 and Tick are the first price where the same log sets it (V4); derivation adds the one that a Slipstream pool logged before
+	// its creation. Zero elsewhere.
 	SqrtPriceX96 Amount
 	Tick         int32
 }

@@ -10,13 +10,15 @@ const (
 	UniswapV4     Protocol = "UniswapV4"
 	PancakeSwapV3 Protocol = "PancakeSwapV3"
 	Solidly       Protocol = "Solidly"
+	// Slipstream is the concentrated liquidity of Velodrome and Aerodrome.
+	Slipstream Protocol = "Slipstream"
 )
 
 // BondingCurve is a launch venue's curve. It stands among the pools under its CurveID and is never declared.
 const BondingCurve Protocol = "BondingCurve"
 
 // Protocols lists every protocol that can be declared, for messages that name what is allowed.
-var Protocols = []Protocol{UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3, Solidly}
+var Protocols = []Protocol{UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3, Solidly, Slipstream}
 
 // HasAccount reports whether each pool is a contract of its own, which holds what is in it. Of those there are as many as a factory makes of
 // two tokens, at most a few; of others anyone can make any number.
@@ -24,5 +26,5 @@ func (p Protocol) HasAccount() bool { return p != UniswapV4 && p != BondingCurve
 
 // Concentrated reports whether the protocol keeps liquidity in tick ranges.
 func (p Protocol) Concentrated() bool {
-	return p == UniswapV3 || p == UniswapV4 || p == PancakeSwapV3
+	return p == UniswapV3 || p == UniswapV4 || p == PancakeSwapV3 || p == Slipstream
 }

@@ -372,7 +372,11 @@ func (s *standIn) comparePools(t *testing.T, want *truth) map[string]indexed {
 			t.Errorf("pool %s with %d swaps isn't in the index", id, len(p.Swaps))
 		}
 	}
-	for _, protocol := range []string{"UniswapV2", "UniswapV3", "UniswapV4", "PancakeSwapV3"} {
+	protocols := []string{"UniswapV2", "UniswapV3", "UniswapV4", "PancakeSwapV3"}
+	for _, x := range s.cfg.Exchanges {
+		protocols = append(protocols, string(x.Protocol))
+	}
+	for _, protocol := range protocols {
 		if byProtocol[protocol] == 0 {
 			t.Errorf("no %s pool among %v", protocol, byProtocol)
 		}

@@ -132,14 +132,19 @@ func TestPreflightFindsWrongDeclarations(t *testing.T) {
 		wrong  int
 		want   string
 	}{
-		"no factory there":            {exchange(market.UniswapV2, nothing), 1, "wrong: factory of x " + nothing + ": there is no contract at this address. Take"},
-		"a token as a V2 factory":     {exchange(market.UniswapV2, token), 1, "doesn't answer allPairsLength() and getPair(address,address) as a factory of protocol UniswapV2 does"},
-		"a V2 factory as one of V3":   {exchange(market.UniswapV3, factory[market.UniswapV2]), 1, "as a factory of protocol UniswapV3 does"},
-		"a V3 factory as one of V2":   {exchange(market.UniswapV2, factory[market.UniswapV3]), 1, "as a factory of protocol UniswapV2 does"},
-		"a V3 factory as a manager":   {exchange(market.UniswapV4, factory[market.UniswapV3]), 1, "as a factory of protocol UniswapV4 does"},
-		"a V2 factory as a Solidly's": {exchange(market.Solidly, factory[market.UniswapV2]), 1, "as a factory of protocol Solidly does"},
-		"a factory as a quote":        {func(c *chainconfig.Chain) { c.Quotes[0].Address = factory[market.UniswapV2] }, 1, "wrong: quote asset USDC "},
-		"a quote of another name":     {func(c *chainconfig.Chain) { c.Quotes[0].Symbol = "USDX" }, 0, `look: quote asset USDX ` + token + `: it has another symbol on the chain, "USDC"`},
+		"no factory there":             {exchange(market.UniswapV2, nothing), 1, "wrong: factory of x " + nothing + ": there is no contract at this address. Take"},
+		"a token as a V2 factory":      {exchange(market.UniswapV2, token), 1, "doesn't answer allPairsLength() and getPair(address,address) as a factory of protocol UniswapV2 does"},
+		"a V2 factory as one of V3":    {exchange(market.UniswapV3, factory[market.UniswapV2]), 1, "as a factory of protocol UniswapV3 does"},
+		"a V3 factory as one of V2":    {exchange(market.UniswapV2, factory[market.UniswapV3]), 1, "as a factory of protocol UniswapV2 does"},
+		"a V3 factory as a manager":    {exchange(market.UniswapV4, factory[market.UniswapV3]), 1, "as a factory of protocol UniswapV4 does"},
+		"a V2 factory as a Solidly's":  {exchange(market.Solidly, factory[market.UniswapV2]), 1, "as a factory of protocol Solidly does"},
+		"a V3 factory as Slipstream's": {exchange(market.Slipstream, factory[market.UniswapV3]), 1, "doesn't answer tickSpacingToFee(int24) and getPool(address,address,int24) as a factory of protocol Slipstream does"},
+		"Slipstream's as one of V3":    {exchange(market.UniswapV3, factory[market.Slipstream]), 1, "as a factory of protocol UniswapV3 does"},
+		"Slipstream's as a Solidly's":  {exchange(market.Solidly, factory[market.Slipstream]), 1, "as a factory of protocol Solidly does"},
+		"Slipstream's own":             {exchange(market.Slipstream, factory[market.Slipstream]), 0, "4 of 4 declared addresses are as declared"},
+		"a Solidly's own":              {exchange(market.Solidly, factory[market.Solidly]), 0, "4 of 4 declared addresses are as declared"},
+		"a factory as a quote":         {func(c *chainconfig.Chain) { c.Quotes[0].Address = factory[market.UniswapV2] }, 1, "wrong: quote asset USDC "},
+		"a quote of another name":      {func(c *chainconfig.Chain) { c.Quotes[0].Symbol = "USDX" }, 0, `look: quote asset USDX ` + token + `: it has another symbol on the chain, "USDC"`},
 		"no position manager there": {
 			func(c *chainconfig.Chain) { c.Exchanges[2].PositionManager = nothing }, 1, "position manager of uniswap-v4 " + nothing,
 		},

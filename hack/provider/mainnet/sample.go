@@ -59,6 +59,10 @@ func (s *sample) places() *simnet.Places {
 			}
 		case protocol == simnet.PancakeSwapV3:
 			p.PancakeSwapV3Factory = factory
+		case protocol == simnet.Solidly:
+			p.SolidlyFactory = factory
+		case protocol == simnet.Slipstream:
+			p.SlipstreamFactories = append(p.SlipstreamFactories, factory)
 		}
 	}
 	decimals := 6

@@ -19,12 +19,16 @@ const (
 	poolCreated = "0x783cca1c0412dd0d695e784568c96da2e9c22ff989357a2e8b1d9b2b4e6b7118" // PoolCreated(address,address,uint24,int24,address)
 	initialized = "0x98636036cb66a9c19a37435efc1e90142190214e8abeb821bdba3f2990dd4c95" // Initialize(uint160,int24)
 	swapV3      = "0xc42079f94a6350d7e6235f29174924f928cc2ac818eb64fed8004e115fbcca67"
+	spacedPool  = "0xab0d57f0df537bb25e80245ef7748fa62353808c54d6e528a9dd20887aed9ac2" // PoolCreated(address,address,int24,address)
+	solidlyPool = "0x2128d88d14c80cb081c1252a5acff7a264671bf199ce226b53788fb26065005e" // PoolCreated(address,address,bool,address,uint256)
+	syncSolidly = "0xcf2aa50876cdfbb541206f89af0ee78d44a2abf8d328e37fa4917f982149848a" // Sync(uint256,uint256)
+	swapSolidly = "0xb3e2773606abfd36b5bd91394b3a54d1398336c65005baf7bf7a05efeffaf75b"
 	swapPancake = "0x19b47279256b2a23a1665c810c8d55a1758940ee09377d4f8d26497a3577dc83"
 	openedV4    = "0xdd466e674ea557f56295e2d0218a125ea4b4f0f6f3307b95f85e6110838d6438"
 	swapV4      = "0x40e9cecb9f5f1f1c5b9c97dec2917b7ee92e57ba5563708daca94dd84ad7112f"
 )
 
-var events = []string{pairCreated, sync, swapV2, poolCreated, initialized, swapV3, swapPancake, openedV4, swapV4}
+var events = []string{pairCreated, sync, swapV2, poolCreated, initialized, swapV3, swapPancake, openedV4, swapV4, spacedPool, solidlyPool, syncSolidly, swapSolidly}
 
 // Truth is the whole result.
 type Truth struct {
@@ -45,6 +49,8 @@ type Pool struct {
 	Reserve1  string `json:"reserve1,omitempty"`
 	SqrtPrice string `json:"sqrt_price,omitempty"`
 	Tick      int64  `json:"tick,omitempty"`
+	// Stable is set where the curve is x³y+y³x.
+	Stable bool `json:"stable,omitempty"`
 	// Price is the last one, in whole token1 for a whole token0.
 	Price   float64  `json:"price"`
 	Swaps   []Swap   `json:"swaps"`
@@ -83,11 +89,15 @@ type Candle struct {
 type book struct {
 	factories []string
 	pools     map[string]*Pool
-	block     uint64  // of the newest log
-	swapped   []*Pool // in that block
+	block     uint64 // of the newest log
+	// opened are the prices of pools that no factory has announced yet: some log them first.
+	opened  map[string]*entry
+	swapped []*Pool // in that block
 }
 
-func newBook(factories []string) *book { return &book{factories: factories, pools: map[string]*Pool{}} }
+func newBook(factories []string) *book {
+	return &book{factories: factories, pools: map[string]*Pool{}, opened: map[string]*entry{}}
+}
 
 func (b *book) take(e *entry) error {
 	if len(e.topics) == 0 {
@@ -98,7 +108,7 @@ func (b *book) take(e *entry) error {
 		b.block = e.block
 	}
 	switch e.topics[0] {
-	case pairCreated, poolCreated, openedV4:
+	case pairCreated, poolCreated, openedV4, spacedPool, solidlyPool:
 		return b.create(e)
 	case swapV4:
 		if len(e.topics) < 2 {
@@ -112,12 +122,15 @@ func (b *book) take(e *entry) error {
 	}
 	p := b.pools[e.address]
 	if p == nil {
+		if e.topics[0] == initialized {
+			b.opened[e.address] = e
+		}
 		return nil
 	}
 	switch e.topics[0] {
-	case sync:
+	case sync, syncSolidly:
 		return e.words(&p.reserve0, &p.reserve1)
-	case swapV2:
+	case swapV2, swapSolidly:
 		return b.swapPair(p, e)
 	case initialized:
 		return p.moved(e, 0, 1)
@@ -165,7 +178,12 @@ func (b *book) create(e *entry) error {
 	if err != nil {
 		return err
 	}
-	b.pools[fmt.Sprintf("0x%040x", address)] = p
+	id := fmt.Sprintf("0x%040x", address)
+	b.pools[id] = p
+	p.Stable = e.topics[0] == solidlyPool && strings.HasSuffix(e.topics[3], "1")
+	if first := b.opened[id]; first != nil && e.topics[0] == spacedPool {
+		return p.moved(first, 0, 1)
+	}
 	return nil
 }
 
@@ -258,20 +276,30 @@ func (b *book) close(n *node) (*Truth, error) {
 			return nil, err
 		}
 		scale := math.Pow10(p.Decimals0 - p.Decimals1)
-		p.Price = p.raw() * scale
+		p.Price = p.whole(p.raw() * scale)
 		if p.reserve0 != nil {
 			p.Reserve0, p.Reserve1 = p.reserve0.String(), p.reserve1.String()
 		}
 		if p.sqrtPrice != nil {
 			p.SqrtPrice = p.sqrtPrice.String()
 		}
-		p.Candles = candles(p.Swaps, scale)
+		p.Candles = p.candles(scale)
 	}
 	return &Truth{Pools: b.pools}, nil
 }
 
+// whole is the price of a whole token0 where a whole token0 stands against ratio whole tokens1: on the curve x³y+y³x that is the slope,
+// (3x²y+y³)/(x³+3xy²), with x=1 and y=ratio.
+func (p *Pool) whole(ratio float64) float64 {
+	if !p.Stable {
+		return ratio
+	}
+	return (3*ratio + ratio*ratio*ratio) / (1 + 3*ratio*ratio)
+}
+
 // candles are of the prices after the last swap of each block.
-func candles(swaps []Swap, scale float64) (out []Candle) {
+func (p *Pool) candles(scale float64) (out []Candle) {
+	swaps := p.Swaps
 	var volume0, volume1 *big.Int
 	for i := range swaps {
 		s := &swaps[i]
@@ -291,7 +319,7 @@ func candles(swaps []Swap, scale float64) (out []Candle) {
 		if i+1 < len(swaps) && swaps[i+1].Block == s.Block {
 			continue
 		}
-		price := s.price * scale
+		price := p.whole(s.price * scale)
 		if c.Open == 0 {
 			c.Open = price
 		}

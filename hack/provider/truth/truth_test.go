@@ -74,9 +74,34 @@ func TestPairsByHand(t *testing.T) {
 	if s := p.Swaps[2]; s.Amount0 != "100" || s.Amount1 != "-10" {
 		t.Errorf("the last swap is %+v", s)
 	}
-	got := candles(p.Swaps, 10)
+	got := p.candles(10)
 	if len(got) != 2 || got[0] != (Candle{60, 40, 8500. / 1900 * 10, 40, 8500. / 1900 * 10, "200", "860", 1, 1}) ||
 		got[1] != (Candle{120, 42.5, 42.5, 42.5, 42.5, "100", "10", 1, 0}) {
+		t.Errorf("the candles are %+v", got)
+	}
+}
+
+// TestStablePoolsByHand trades on the curve x³y+y³x, where the price is the slope: with two of token1 for one of token0 it is
+// (3·2+8)/(1+3·4).
+func TestStablePoolsByHand(t *testing.T) {
+	t.Parallel()
+	b := newBook([]string{factory})
+	for _, e := range []entry{
+		{address: factory, topics: []string{solidlyPool, topic(tokenA), topic(tokenB), "0x" + fmt.Sprintf("%064x", 1)}, data: words(0x77, 1), block: 1},
+		{address: factory, topics: []string{solidlyPool, topic(tokenA), topic(tokenB), "0x" + fmt.Sprintf("%064x", 0)}, data: words(0x78, 2), block: 1},
+		{address: pair, topics: []string{syncSolidly}, data: words(1000, 2000), block: 2},
+		{address: pair, topics: []string{swapSolidly, topic(tokenA), topic(tokenA)}, data: words(100, 0, 0, 90), block: 2},
+	} {
+		if err := b.take(&e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.endBlock()
+	p, other := b.pools[pair], b.pools["0x"+fmt.Sprintf("%040x", 0x78)]
+	if p == nil || other == nil || !p.Stable || other.Stable || len(p.Swaps) != 1 || p.Swaps[0].Amount0 != "100" || p.Swaps[0].Amount1 != "-90" {
+		t.Fatalf("the pools are %+v", b.pools)
+	}
+	if got := p.candles(1); len(got) != 1 || got[0].Close != 14./13 {
 		t.Errorf("the candles are %+v", got)
 	}
 }
@@ -85,7 +110,8 @@ func TestPairsByHand(t *testing.T) {
 func TestConcentratedPoolsByHand(t *testing.T) {
 	t.Parallel()
 	b := newBook([]string{manager, factory})
-	const doubled = 2 << 40 // far from 2^96, which a test's numbers don't reach
+	spaced := "0x" + fmt.Sprintf("%040x", 0x78) // a pool that logs its price before its factory announces it
+	const doubled = 2 << 40                     // far from 2^96, which a test's numbers don't reach
 	for _, e := range []entry{
 		{address: manager, topics: []string{openedV4, poolKey, topic(strings.Repeat("0", 40)), topic(tokenB)}, data: words(3000, 60, 0, 1<<40, -12), block: 1},
 		{address: manager, topics: []string{swapV4, poolKey, topic(tokenA)}, data: words(-10, 9, doubled, 5, -7, 3000), block: 1},
@@ -93,12 +119,17 @@ func TestConcentratedPoolsByHand(t *testing.T) {
 		{address: factory, topics: []string{poolCreated, topic(tokenA), topic(tokenB), topic(tokenB)}, data: words(60, 0x77), block: 1},
 		{address: pair, topics: []string{initialized}, data: words(1<<40, 3), block: 1},
 		{address: pair, topics: []string{swapV3, topic(tokenA), topic(tokenA)}, data: words(10, -9, doubled, 5, 4), block: 1},
+		{address: spaced, topics: []string{initialized}, data: words(1<<40, -5), block: 1},
+		{address: factory, topics: []string{spacedPool, topic(tokenA), topic(tokenB), "0x" + fmt.Sprintf("%064x", 200)}, data: words(0x78), block: 1},
 	} {
 		if err := b.take(&e); err != nil {
 			t.Fatal(err)
 		}
 	}
 	b.endBlock()
+	if p := b.pools[spaced]; p == nil || p.sqrtPrice == nil || p.sqrtPrice.Int64() != 1<<40 || p.Tick != -5 {
+		t.Errorf("the pool that was priced first is %+v", p)
+	}
 	for id, tick := range map[string]int64{poolKey: -7, pair: 4} {
 		p := b.pools[id]
 		if p == nil || len(p.Swaps) != 1 || p.Swaps[0].Amount0 != "10" || p.Swaps[0].Amount1 != "-9" || p.sqrtPrice.Int64() != doubled || p.Tick != tick {

@@ -246,7 +246,7 @@ func TestResolveNamesFileAndField(t *testing.T) {
 	}
 	_, err = m.Resolve()
 	for _, want := range []string{
-		`base.yaml: spec.exchanges[1].protocol: "UniV4" is not known; allowed: UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3, Solidly`,
+		`base.yaml: spec.exchanges[1].protocol: "UniV4" is not known; allowed: UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3, Solidly, Slipstream`,
 		"base.yaml: spec.rpc.endpoints[0].weight: is 0; allowed: 1 to 1000",
 		`bsc.yaml: spec.family: "Bitcoin" is not known; allowed: EVM, Solana`,
 	} {

@@ -204,15 +204,15 @@ func resolvePositionManager(r *report, path string, p market.Protocol, address *
 	return r.address(path, chainconfig.EVM, string(*address))
 }
 
-// resolveFee gives the fee of pools whose creation event carries none; 0 where it carries one, and on Solidly, whose
-// pools have fees of their own.
+// resolveFee gives the fee of pools whose creation event carries none; 0 where it carries one, on Solidly, whose pools have fees of
+// their own, and on Slipstream, whose pools' fees change.
 func resolveFee(r *report, path string, p market.Protocol, fee *int32) uint32 {
 	var absent int64
 	switch p {
 	case market.UniswapV2:
 		absent = int64(v1alpha1.DefaultUniswapV2FeePips)
 	case market.Solidly:
-	case market.UniswapV3, market.UniswapV4, market.PancakeSwapV3, market.BondingCurve:
+	case market.UniswapV3, market.UniswapV4, market.PancakeSwapV3, market.Slipstream, market.BondingCurve:
 		if fee != nil {
 			r.add(path, "is for protocols UniswapV2 and Solidly alone, pools of %s say their fee; leave it out", p)
 			return 0

@@ -307,7 +307,7 @@ type Exchange struct {
 	// +kubebuilder:validation:Pattern=`^[a-z0-9]([a-z0-9-]*[a-z0-9])?$`
 	Name string `json:"name"`
 	// Protocol says how its pools work. A fork has its original's: PancakeSwap V2 is UniswapV2. PancakeSwap V3 differs
-	// from UniswapV3.
+	// from UniswapV3. Velodrome's and Aerodrome's older pools are Solidly, those with concentrated liquidity Slipstream.
 	Protocol Protocol `json:"protocol"`
 	// Factory is the contract that announces pools; on UniswapV4 the PoolManager.
 	Factory EVMAddress `json:"factory"`
@@ -334,7 +334,7 @@ type Exchange struct {
 
 // Protocol is the kind of an exchange's pools.
 //
-// +kubebuilder:validation:Enum=UniswapV2;UniswapV3;UniswapV4;PancakeSwapV3;Solidly
+// +kubebuilder:validation:Enum=UniswapV2;UniswapV3;UniswapV4;PancakeSwapV3;Solidly;Slipstream
 type Protocol string
 
 // RPC is the chain's nodes.

@@ -2,7 +2,7 @@ package resolvetest
 
 import "strings"
 
-const protocols = "allowed: UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3, Solidly"
+const protocols = "allowed: UniswapV2, UniswapV3, UniswapV4, PancakeSwapV3, Solidly, Slipstream"
 
 // Chains are Chain manifests that are to be refused.
 func Chains() []Refused {

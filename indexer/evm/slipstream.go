@@ -1,0 +1,49 @@
+package evm
+
+import (
+	"fmt"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// topicSlipstreamPoolCreated announces a pool by its tick spacing, without a fee (ICLFactory.sol of velodrome-finance/slipstream).
+var topicSlipstreamPoolCreated = topic("PoolCreated(address,address,int24,address)")
+
+// slipstreamSpacings are the tick spacings that a Slipstream factory begins with (its constructor); its owner can add others.
+var slipstreamSpacings = []int32{1, 50, 100, 200, 2000}
+
+// slipstream binds a Slipstream factory. Its pools log Uniswap V3's events (ICLPoolEvents.sol), but the price comes first: the factory creates
+// and initializes a pool in one call, and logs PoolCreated after the pool's own Initialize (CLFactory.sol). No event tells the fee: the pool
+// asks its factory for it at each swap, and the factory a module that can change it with the price.
+func (d *Decoder) slipstream(factory [20]byte) {
+	d.at[source{factory, topicSlipstreamPoolCreated}] = decodeSlipstreamPoolCreated
+	d.uniswapV3Pools()
+}
+
+func decodeSlipstreamPoolCreated(l *Log) market.Event {
+	w, ok := words(l, 1)
+	if l.NumTopics != 4 || !ok {
+		return nil
+	}
+	spacing, ok := int24Of(l.Topics[3])
+	if !ok || spacing <= 0 {
+		return nil
+	}
+	return market.PoolCreated{
+		Protocol: market.Slipstream, Factory: addressOf(l.Address), Pool: market.EVMAddress(w[0]),
+		Token0: market.EVMAddress(l.Topics[1]), Token1: market.EVMAddress(l.Topics[2]), TickSpacing: spacing,
+	}
+}
+
+// getPoolOfSpacing asks a Slipstream factory for its pool of two tokens, which are two words.
+func getPoolOfSpacing(pair string, spacing int32) string {
+	return callGetPoolSpacing + pair + fmt.Sprintf("%064x", spacing)
+}
+
+// slipstreamPoolsOf asks a Slipstream factory for its pools of two tokens with the usual spacings.
+func slipstreamPoolsOf(pair string) (calls []string) {
+	for _, spacing := range slipstreamSpacings {
+		calls = append(calls, getPoolOfSpacing(pair, spacing))
+	}
+	return calls
+}
