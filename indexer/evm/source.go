@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -44,8 +45,8 @@ type Source struct {
 type Options struct {
 	Log *slog.Logger
 	Now func() time.Time
-	// Observe is told of every call to an endpoint; it may be nil.
-	Observe func(endpoint string, calls int, err error)
+	// Observe is told of every request to an endpoint, with what it was counted as; it may be nil.
+	Observe func(endpoint string, spent budget.Spent, err error)
 	// Aside is told of what is set aside; it may be nil. Several goroutines call it.
 	Aside func(Aside)
 	// InFlight is told how many bytes of answers are being read or decoded, whenever that changes; it may be nil, and must not wait.
@@ -179,11 +180,12 @@ func (e *endpoint) logsWithin(ctx context.Context, params []any, most int64) ([]
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode the request: %w", err)
 	}
-	if err := e.take(ctx, 1); err != nil {
+	took, err := e.take(ctx, "eth_getLogs")
+	if err != nil {
 		return nil, nil, err
 	}
 	got, err := e.post(ctx, body, most)
-	e.sent(1, err)
+	e.sent(took, err)
 	if err != nil {
 		return nil, nil, err
 	}
