@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -435,9 +436,10 @@ func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey, expect *d
 			recalled = true
 		}
 	}
-	if recalled {
+	if recalled || e.plan.givesUp(budget.Samples) {
 		return nil
 	}
+	ctx := evm.For(e.ctx, budget.Samples)
 	mints, err := e.wantedSupplies(b)
 	if err != nil {
 		return err
@@ -453,14 +455,14 @@ func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey, expect *d
 	if err := e.load(e.ctx, market.Wanted{Tokens: mints, Balances: keys, ExpireFrom: 1}); err != nil {
 		return err
 	}
-	balances, err := e.source.Balances(e.ctx, before(b), keys, expect.Contradicts)
+	balances, err := e.source.Balances(ctx, before(b), keys, expect.Contradicts)
 	if err != nil {
 		return err
 	}
 	for _, f := range balances {
 		e.add(b, f)
 	}
-	supplies, err := e.source.Supplies(e.ctx, before(b), mints, expect.Contradicts)
+	supplies, err := e.source.Supplies(ctx, before(b), mints, expect.Contradicts)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ type Metrics struct {
 	unitBudgets          *prometheus.GaugeVec
 	calls, failures      *prometheus.CounterVec
 	units                *prometheus.CounterVec
+	givenUp, behind      *prometheus.GaugeVec
 	trades, reorgs       *prometheus.CounterVec
 	reorgDepth, commits  *prometheus.HistogramVec
 	described, asides    *prometheus.CounterVec
@@ -48,10 +49,13 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		budgets: gauge("boardwalk_rpc_budget_calls", "Calls that an endpoint may be sent in a day (UTC); absent without a cap.", "chain", "endpoint"),
 		unitBudgets: gauge("boardwalk_rpc_budget_units", "Compute units that an endpoint may be asked for in a day (UTC); absent without a cap.",
 			"chain", "endpoint"),
-		units:     counter("boardwalk_rpc_units_total", "Compute units of the JSON-RPC calls sent.", "chain", "endpoint"),
-		inFlight:  gauge("boardwalk_rpc_answer_bytes", "Bytes of nodes' answers that are being read or decoded.", "chain"),
-		calls:     counter("boardwalk_rpc_calls_total", "JSON-RPC calls sent.", "chain", "endpoint"),
-		failures:  counter("boardwalk_rpc_failures_total", "Requests to an endpoint that failed.", "chain", "endpoint"),
+		units:    counter("boardwalk_rpc_units_total", "Compute units of the JSON-RPC calls sent.", "chain", "endpoint"),
+		inFlight: gauge("boardwalk_rpc_answer_bytes", "Bytes of nodes' answers that are being read or decoded.", "chain"),
+		calls:    counter("boardwalk_rpc_calls_total", "JSON-RPC calls sent.", "chain", "endpoint"),
+		failures: counter("boardwalk_rpc_failures_total", "Requests to an endpoint that failed.", "chain", "endpoint"),
+		givenUp: gauge("boardwalk_given_up", "Whether nodes aren't asked for something (1), since what is left of the day wouldn't last.",
+			"chain", "what"),
+		behind:    gauge("boardwalk_behind_plan", "Whether the endpoints allow too little for the chain's blocks (1).", "chain"),
 		trades:    counter("boardwalk_trades_total", "Trades committed.", "chain"),
 		reorgs:    counter("boardwalk_reorgs_total", "Reorgs undone.", "chain"),
 		described: counter("boardwalk_metadata_total", "Launched tokens whose metadata was fetched, or why not.", "chain", "outcome"),
@@ -102,6 +106,20 @@ func (m *Metrics) budget(c *chainconfig.Chain) {
 		}
 		if e.ComputeUnitsPerDay > 0 {
 			m.unitBudgets.WithLabelValues(c.ID, evm.EndpointName(i)).Set(float64(e.ComputeUnitsPerDay))
+		}
+	}
+}
+
+// plan tells what is given up, and whether the chain can't keep up with its endpoints' plans.
+func (m *Metrics) plan(chain string, behind bool, givesUp func(budget.Purpose) bool) {
+	if m == nil {
+		return
+	}
+	one := map[bool]float64{true: 1}
+	m.behind.WithLabelValues(chain).Set(one[behind])
+	for _, p := range budget.Purposes() {
+		if p != budget.Blocks {
+			m.givenUp.WithLabelValues(chain, p.String()).Set(one[givesUp(p)])
 		}
 	}
 }
