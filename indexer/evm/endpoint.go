@@ -117,9 +117,10 @@ func newEndpoint(i int, e chainconfig.Endpoint, reads *inFlight) (*endpoint, err
 
 // do sends calls as far as the day's budget goes, in parts where the answer is too long.
 func (e *endpoint) do(ctx context.Context, reqs ...*request) error {
+	answered := false
 	for n := len(reqs); len(reqs) > 0; {
 		n = min(n, len(reqs), e.batchLength())
-		err := e.doWithin(ctx, e.reads.most, reqs[:n]...)
+		err := e.doPart(ctx, e.reads.most, answered, reqs[:n]...)
 		if errors.Is(err, errTooLong) {
 			if n > 1 {
 				n /= 2
@@ -132,18 +133,34 @@ func (e *endpoint) do(ctx context.Context, reqs ...*request) error {
 		if err != nil {
 			return err
 		}
-		reqs = reqs[n:]
+		answered, reqs = true, reqs[n:]
 	}
 	return nil
 }
 
-// doWithin is do for answers of at most so many bytes. A batch of more calls than the endpoint takes is sent in parts.
+// doWithin is do for answers of at most so many bytes. A batch of more calls than the endpoint takes is sent in parts. Where it refuses some for
+// its rate and has answered others, those alone are sent again: a question of a hundred calls, asked as a whole until all are answered at once,
+// takes a small plan many times as many.
 func (e *endpoint) doWithin(ctx context.Context, most int64, reqs ...*request) error {
+	return e.doPart(ctx, most, false, reqs...)
+}
+
+// doPart is doWithin for a part of a question. Answered says that another part was answered.
+func (e *endpoint) doPart(ctx context.Context, most int64, answered bool, reqs ...*request) error {
+	refusals := 0
 	for len(reqs) > 0 {
 		n := min(len(reqs), e.batchLength())
 		err := e.send(ctx, most, reqs[:n]...)
 		if n > 1 && tooManyCalls(err) {
 			e.shorten(fewerCalls(err, n))
+			continue
+		}
+		left := refusedOf(reqs[:n], err)
+		if len(left) < n && (err == nil || len(left) > 0) {
+			answered, refusals = true, 0
+		}
+		if len(left) > 0 && answered && refusals+1 < refusedRounds && e.waitRefused(ctx) {
+			reqs, refusals = append(left, reqs[n:]...), refusals+1
 			continue
 		}
 		if err != nil {
@@ -152,6 +169,19 @@ func (e *endpoint) doWithin(ctx context.Context, most int64, reqs ...*request) e
 		reqs = reqs[n:]
 	}
 	return nil
+}
+
+// refusedOf are the calls of a batch that the endpoint refused for its rate. Err is what became of the batch.
+func refusedOf(batch []*request, err error) (left []*request) {
+	if err != nil && !rateRefused(err) {
+		return nil
+	}
+	for _, r := range batch {
+		if !r.answered && (err != nil || rateRefused(r.err)) {
+			left = append(left, r)
+		}
+	}
+	return left
 }
 
 // tooManyCalls reports whether a node refused a batch for its number of calls. What a contract answers can't bring that about.
