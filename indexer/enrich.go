@@ -360,7 +360,7 @@ func (e *enrichment) ask(b *market.Block, tokens []market.Address, launched laun
 }
 
 // samples asks some tokens, at some blocks, for a balance that was just moved and for their supply. Which ones follows
-// from the block's hash: nobody can tell in advance, and every index asks the same.
+// from the block's hash: nobody can tell in advance, and every index asks the same, but while samples are given up (planWatch).
 func (e *enrichment) samples() error {
 	keys := make([][]market.BalanceKey, len(e.blocks))
 	last := -1

@@ -14,9 +14,9 @@ const (
 	spare = 0.9
 	// retell is by what share a need has to change until another number is told.
 	retell = 0.1
-	// comparable is how many times as many blocks as were made may be indexed in a time that says what a block takes: in one that has more the
-	// past is read, whose blocks take less. At least one in comparable has to be indexed, or what was spent wasn't spent for them.
-	comparable = 1.5
+	// alike is how many times as many blocks as were made may be indexed in a time that says what a block takes: in one that has more the past is
+	// read, whose blocks take less. Where more were made than so many times those that were indexed, what was spent wasn't spent for blocks.
+	alike = 1.5
 	// busy is the share of the calls that a second allows which is asked for by an index that its endpoints' pace holds up.
 	busy = 0.7
 	// lagBlocks and leastLag are how many block times, and how long at least, an index is behind that doesn't keep up.
@@ -75,7 +75,7 @@ func (b *Behind) decideDay(m *Measured, a *Allowance) {
 		b.day = need{}
 		return
 	}
-	if !m.Whole && a.Left > 0 || m.Made <= 0 || m.Indexed > comparable*m.Made || m.Indexed*comparable < m.Made {
+	if !m.Whole && a.Left > 0 || m.Made <= 0 || m.Indexed > alike*m.Made || m.Indexed*alike < m.Made {
 		return
 	}
 	each, made := m.ForBlocks/m.Indexed, m.Made/m.Seconds*secondsOfDay

@@ -39,7 +39,9 @@ func TestBehindTheDaysPlan(t *testing.T) {
 		"hardly a block is indexed": {with(func(m *Measured) { m.Indexed = 199 }), Allowance{PerDay: 1, Left: 1, PerSecond: unlimited}, false, ""},
 		"spent, and no block since": {with(func(m *Measured) { m.Made, m.Indexed, m.ForBlocks = 0, 0, 0 }), Allowance{PerDay: 138_000, PerSecond: unlimited}, true, "as before"},
 		"units": {
-			with(func(m *Measured) { m.ForBlocks = 31_200 }), Allowance{InUnits: true, PerDay: 1_000_000, Left: 1, PerSecond: unlimited}, false,
+			with(func(m *Measured) { m.ForBlocks = 31_200 }),
+			Allowance{InUnits: true, PerDay: 1_000_000, Left: 1, PerSecond: unlimited},
+			false,
 			"the chain makes 43,200 blocks a day at 104 compute units each; the endpoints allow 1,000,000 compute units a day: 5,000,000 would suffice",
 		},
 	} {

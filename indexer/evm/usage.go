@@ -111,7 +111,7 @@ func (s *Source) Usage() (sum budget.Usage, list []budget.Endpoint) {
 	for _, e := range s.pool.list {
 		perSecond := e.pace.perSecond()
 		e.mu.Lock()
-		e.spending.begin(now)
+		e.begin(now)
 		list = append(list, budget.Endpoint{
 			Calls: e.today.Calls, CallsPerDay: e.perDay.Calls, Units: e.today.Units, UnitsPerDay: e.perDay.Units,
 			PerSecond: perSecond, Wrong: e.wrong,
