@@ -147,7 +147,7 @@ func (e *endpoint) doWithin(ctx context.Context, most int64, reqs ...*request) e
 
 // doPart is doWithin for a part of a question. Answered says that another part was answered.
 func (e *endpoint) doPart(ctx context.Context, most int64, answered bool, reqs ...*request) error {
-	refusals := 0
+	refusals, waits := 0, 0
 	for len(reqs) > 0 {
 		n := min(len(reqs), e.batchLength())
 		err := e.send(ctx, most, reqs[:n]...)
@@ -159,8 +159,8 @@ func (e *endpoint) doPart(ctx context.Context, most int64, answered bool, reqs .
 		if len(left) < n && (err == nil || len(left) > 0) {
 			answered, refusals = true, 0
 		}
-		if len(left) > 0 && answered && refusals+1 < refusedRounds && e.waitRefused(ctx) {
-			reqs, refusals = append(left, reqs[n:]...), refusals+1
+		if len(left) > 0 && answered && refusals+1 < refusedRounds && waits < mostWaitsRefused && e.waitRefused(ctx) {
+			reqs, refusals, waits = append(left, reqs[n:]...), refusals+1, waits+1
 			continue
 		}
 		if err != nil {

@@ -23,9 +23,9 @@ const (
 	fewestPaced = 10
 	// refusalPause is the pause after a refusal that names none, longestRefusal the longest that one may name.
 	refusalPause, longestRefusal = time.Second, time.Minute
-	// longestWaitRefused is the longest pause after which the rest of a question is asked of an endpoint that answered a part: another one may
-	// answer all of it sooner.
-	longestWaitRefused = 2 * time.Second
+	// longestWaitRefused is the longest pause after which the rest of a question is asked of an endpoint that answered a part, and
+	// mostWaitsRefused how often at most: another one may answer all of it sooner.
+	longestWaitRefused, mostWaitsRefused = 2 * time.Second, 8
 	// refusedRounds is how often all endpoints are asked before a question that they refuse for their rates counts as unanswered.
 	refusedRounds = 3
 )

@@ -2,13 +2,17 @@ package evm
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -179,7 +183,7 @@ func TestWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
 				}
 				return headerOf(number, true, "5208"), ""
 			})
-			e := sourceOf(t, time.Now, node.URL).pool.list[0]
+			e := sourceFor(t, Options{Now: time.Now}, chainconfig.Endpoint{URL: node.URL, RequestsPerSecond: 100_000}).pool.list[0]
 			e.shorten(9)
 			numbers, reqs := make([]Header, all), make([]*request, all)
 			for i := range reqs {
@@ -214,6 +218,44 @@ func TestWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
 				t.Errorf("%d calls, %d refused at first, were made %d times", all, refused, n)
 			}
 		})
+	}
+}
+
+// TestAnEndpointThatAnswersLittleIsNotWaitedForLong asks a node that answers one call of each batch: after as many pauses as are allowed others
+// get their turn.
+func TestAnEndpointThatAnswersLittleIsNotWaitedForLong(t *testing.T) {
+	t.Parallel()
+	batches := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		batches++
+		if body[0] == '{' {
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":0,"result":"0x2a"}`)
+			return
+		}
+		w.Header().Set("Retry-After", "0")
+		w.WriteHeader(http.StatusTooManyRequests)
+		out := `[{"jsonrpc":"2.0","id":0,"result":"0x2a"}`
+		for i := 1; i < strings.Count(string(body), `"method"`); i++ {
+			out += fmt.Sprintf(`,{"jsonrpc":"2.0","id":%d,"error":{"code":429,"message":"too many requests"}}`, i)
+		}
+		_, _ = io.WriteString(w, out+"]")
+	}))
+	t.Cleanup(s.Close)
+	for _, calls := range []int{mostWaitsRefused + 1, mostWaitsRefused + 2} {
+		e := sourceFor(t, Options{Now: time.Now}, chainconfig.Endpoint{URL: s.URL, RequestsPerSecond: 100_000}).pool.list[0]
+		answers, reqs := make([]uint64, calls), make([]*request, calls)
+		for i := range reqs {
+			reqs[i] = &request{method: "eth_gasPrice", take: quantity(&answers[i])}
+		}
+		batches = 0
+		err := e.doWithin(t.Context(), 1<<20, reqs...)
+		if answered := err == nil; answered != (calls == mostWaitsRefused+1) || batches != mostWaitsRefused+1 || err != nil && !rateRefused(err) {
+			t.Errorf("%d calls were sent in %d batches, with %v", calls, batches, err)
+		}
 	}
 }
 

@@ -166,6 +166,7 @@ func (c *client) do(ctx context.Context, most int64, reqs ...*request) error {
 		if r.params == nil {
 			r.params = []any{}
 		}
+		r.answered = false
 		wire[i] = wireRequest{"2.0", i, r.method, r.params}
 	}
 	var body []byte
