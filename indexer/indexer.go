@@ -168,6 +168,7 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	src, err := evm.NewSource(cfg, evm.Options{
 		Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID), InFlight: o.Metrics.answers(cfg.ID),
 		Aside: func(a evm.Aside) { ix.setAside(a.Kind, a.Reason, a.Subject) }, RereadPause: o.RereadPause,
+		GivesUp: func(p budget.Purpose) bool { return ix.plan.givesUp(p) },
 	})
 	if err != nil {
 		return nil, err

@@ -238,11 +238,11 @@ func TestAnEndpointThatAnswersLittleIsNotWaitedForLong(t *testing.T) {
 		}
 		w.Header().Set("Retry-After", "0")
 		w.WriteHeader(http.StatusTooManyRequests)
-		out := `[{"jsonrpc":"2.0","id":0,"result":"0x2a"}`
+		_, _ = io.WriteString(w, `[{"jsonrpc":"2.0","id":0,"result":"0x2a"}`)
 		for i := 1; i < strings.Count(string(body), `"method"`); i++ {
-			out += fmt.Sprintf(`,{"jsonrpc":"2.0","id":%d,"error":{"code":429,"message":"too many requests"}}`, i)
+			_, _ = fmt.Fprintf(w, `,{"jsonrpc":"2.0","id":%d,"error":{"code":429,"message":"too many requests"}}`, i)
 		}
-		_, _ = io.WriteString(w, out+"]")
+		_, _ = io.WriteString(w, "]")
 	}))
 	t.Cleanup(s.Close)
 	for _, calls := range []int{mostWaitsRefused + 1, mostWaitsRefused + 2} {

@@ -33,6 +33,7 @@ type Source struct {
 	heads         heads
 	overrides     overrides
 	aside         func(Aside)
+	givesUp       func(budget.Purpose) bool
 	rereadPause   time.Duration
 	vouchTime     time.Duration
 	waits         waits
@@ -51,6 +52,8 @@ type Options struct {
 	Aside func(Aside)
 	// InFlight is told how many bytes of answers are being read or decoded, whenever that changes; it may be nil, and must not wait.
 	InFlight func(bytes int64)
+	// GivesUp reports whether nodes aren't asked for something now, since what they allow runs out; nil gives up nothing.
+	GivesUp func(budget.Purpose) bool
 	// RereadPause is the time before an answer that nobody else confirms is asked for again; it grows from time to time. 0 is
 	// the default.
 	RereadPause time.Duration
@@ -66,6 +69,7 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 		pool:    &endpoints{chain: c.ID, chainID: c.EVMChainID, now: o.Now, log: o.Log},
 		decoder: d, topics: d.Topics(), finalityDepth: c.FinalityDepth, aside: o.Aside,
 		blockTime:   time.Duration(c.BlockTime),
+		givesUp:     o.GivesUp,
 		rereadPause: cmp.Or(o.RereadPause, rereadPause), vouchTime: vouchTime,
 	}
 	s.asked = hashAsked(s.topics)

@@ -177,3 +177,25 @@ func TestASpentEndpointLeavesTheCallsToOthers(t *testing.T) {
 		t.Error("the next day it isn't asked")
 	}
 }
+
+// TestNoRangeIsDrawnWhileAgreementIsGivenUp asks whether a second endpoint is asked for a range that is drawn, and for one of an endpoint that is
+// new or was outvoted.
+func TestNoRangeIsDrawnWhileAgreementIsGivenUp(t *testing.T) {
+	t.Parallel()
+	givenUp := false
+	s := sourceFor(t, Options{Now: time.Now, GivesUp: func(p budget.Purpose) bool { return givenUp && p == budget.Agreement }},
+		chainconfig.Endpoint{URL: "http://one.invalid"}, chainconfig.Endpoint{URL: "http://two.invalid"})
+	e := s.pool.list[0]
+	drawn := &answer[Batch]{by: e} // its hash is 0
+	for _, c := range []struct {
+		givenUp, sampled      bool
+		probation, distrusted int
+	}{
+		{false, true, probation, 0}, {true, false, probation, 0}, {true, true, probation - 1, 0}, {true, true, probation, 1},
+	} {
+		givenUp, e.probation, e.distrust, e.outvotedAt = c.givenUp, c.probation, c.distrusted, time.Now()
+		if got := s.isSampled(drawn); got != c.sampled {
+			t.Errorf("%+v: a second endpoint is asked: %t", c, got)
+		}
+	}
+}
