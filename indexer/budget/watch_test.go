@@ -111,3 +111,43 @@ func TestReadingsAreBounded(t *testing.T) {
 		t.Errorf("after the clock was set back it keeps %d readings", n)
 	}
 }
+
+// TestASecondWithoutEnoughForBlocks follows a chain with ten blocks a second at 0.6 calls each through an endpoint that allows five calls a second.
+// It is told when it has been behind for long, and the number that is told to suffice ends it, once the index is near the head.
+func TestASecondWithoutEnoughForBlocks(t *testing.T) {
+	t.Parallel()
+	const each, blockTime = 0.6, 100 * time.Millisecond
+	w := NewWatch(10*time.Minute, blockTime)
+	r := Reading{At: time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC)}
+	perSecond, indexed, head := 5.0, 1000.0, 1000.0
+	goes := func(by time.Duration) {
+		for range int(by / (10 * time.Second)) {
+			r.At, head = r.At.Add(10*time.Second), head+100
+			reads := min(head-indexed, 10*perSecond/each)
+			indexed += reads
+			r.Usage[Blocks].Calls += int64(reads * each)
+			r.Head, r.Indexed, r.Lag = uint64(head), uint64(indexed), time.Duration(head-indexed)*blockTime
+			r.Endpoints = []Endpoint{{PerSecond: perSecond}}
+			w.Take(r)
+		}
+	}
+	// Every ten seconds 16 blocks more are missing, so that after 190 seconds it is 30 seconds behind.
+	goes(190*time.Second + 9*time.Minute)
+	if got := w.Behind(); got != "" {
+		t.Errorf("too early it says %q", got)
+	}
+	goes(2 * time.Minute)
+	const text = "the chain makes 10 blocks a second at 0.6 calls each; the endpoints allow 5 requests a second: 7 would suffice"
+	if got := w.Behind(); got != text {
+		t.Errorf("it says %q, want %q", got, text)
+	}
+	perSecond = 7
+	goes(10 * time.Second)
+	if got := w.Behind(); got != text || r.Lag < 15*time.Second {
+		t.Errorf("%s behind it says %q", r.Lag, got)
+	}
+	goes(30 * time.Minute)
+	if got := w.Behind(); got != "" || r.Lag > 0 {
+		t.Errorf("%s behind it says %q", r.Lag, got)
+	}
+}
