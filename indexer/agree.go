@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -39,8 +40,13 @@ func (u *unsureBlock) isDoubted() bool { return u.read.Doubtful || u.suspect || 
 // an endpoint that was outvoted lately, two endpoints have to have the same logs first, as far as there are two that answer.
 func (ix *Indexer) commitHead(ctx context.Context, h evm.Header, b *evm.BlockRead) error {
 	began, last := ix.o.Now(), ix.state.Last()
-	if evm.Drawn(h.Hash) || b.Suspect() {
-		if _, err := ix.source.Agree(ctx, h, b); err != nil {
+	suspect := b.Suspect()
+	if suspect || evm.Drawn(h.Hash) && !ix.plan.givesUp(budget.Agreement) {
+		within := ctx
+		if !suspect {
+			within = evm.For(ctx, budget.Agreement)
+		}
+		if _, err := ix.source.Agree(within, h, b); err != nil {
 			return err
 		}
 	}
@@ -128,7 +134,7 @@ func (ix *Indexer) recallUnsure(ctx context.Context) error {
 // drawRecalled draws one of the blocks of before this start, which is asked for again although nobody has been outvoted since: the endpoint that
 // forged it may be honest by now. The blocks' hashes draw it; nil where it is no block's turn.
 func (ix *Indexer) drawRecalled(number uint64) (drawn *unsureBlock) {
-	if number%recalledEvery != 0 {
+	if number%recalledEvery != 0 || ix.plan.givesUp(budget.Agreement) {
 		return nil
 	}
 	for i := range ix.unsure {

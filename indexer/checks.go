@@ -177,6 +177,9 @@ func (s *sweep) run(ctx context.Context, l *store.Lease) {
 
 // next checks the token that has waited longest.
 func (s *sweep) next(ctx context.Context, l *store.Lease) error {
+	if s.checker.GivenUp() {
+		return nil
+	}
 	now := s.now()
 	volume := *uint256.NewInt(sweptUSD * 1e9)
 	due, err := s.store.TrustDue(ctx, l.Chain, now.Add(-recheckAfter).Unix(), now.Add(-tradedWithin).Unix(), volume, 2)

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -359,7 +360,7 @@ func (e *enrichment) ask(b *market.Block, tokens []market.Address, launched laun
 }
 
 // samples asks some tokens, at some blocks, for a balance that was just moved and for their supply. Which ones follows
-// from the block's hash: nobody can tell in advance, and every index asks the same.
+// from the block's hash: nobody can tell in advance, and every index asks the same, but while samples are given up (planWatch).
 func (e *enrichment) samples() error {
 	keys := make([][]market.BalanceKey, len(e.blocks))
 	last := -1
@@ -435,9 +436,10 @@ func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey, expect *d
 			recalled = true
 		}
 	}
-	if recalled {
+	if recalled || e.plan.givesUp(budget.Samples) {
 		return nil
 	}
+	ctx := evm.For(e.ctx, budget.Samples)
 	mints, err := e.wantedSupplies(b)
 	if err != nil {
 		return err
@@ -453,14 +455,14 @@ func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey, expect *d
 	if err := e.load(e.ctx, market.Wanted{Tokens: mints, Balances: keys, ExpireFrom: 1}); err != nil {
 		return err
 	}
-	balances, err := e.source.Balances(e.ctx, before(b), keys, expect.Contradicts)
+	balances, err := e.source.Balances(ctx, before(b), keys, expect.Contradicts)
 	if err != nil {
 		return err
 	}
 	for _, f := range balances {
 		e.add(b, f)
 	}
-	supplies, err := e.source.Supplies(e.ctx, before(b), mints, expect.Contradicts)
+	supplies, err := e.source.Supplies(ctx, before(b), mints, expect.Contradicts)
 	if err != nil {
 		return err
 	}

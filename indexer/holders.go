@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -41,6 +42,8 @@ type holderBackfill struct {
 	indexed atomic.Uint64 // the newest block that was committed within reach of reorgs
 	wake    chan struct{}
 	silent  int // how often in a row no supply was answered
+	// givesUp reports whether nodes aren't asked for something now.
+	givesUp func(budget.Purpose) bool
 	// unproven is how often in a row nodes didn't tell whether a recount is right.
 	unproven int
 }
@@ -90,10 +93,14 @@ func (h *holderBackfill) run(ctx context.Context, l *store.Lease) {
 	}
 }
 
-// pass begins jobs for new tokens and brings each open one forward by one range, so that a long past holds nobody up. It
-// reports whether there is more to do at once.
+// pass begins jobs for new tokens and brings each open one forward by one range, so that a long past holds nobody up, and waits where pasts are
+// given up. It reports whether there is more to do at once.
 func (h *holderBackfill) pass(ctx context.Context, l *store.Lease) (more bool, err error) {
 	began, err := h.begin(ctx, l)
+	if h.givesUp(budget.Holders) {
+		return began, err
+	}
+	ctx = evm.For(ctx, budget.Holders)
 	jobs, e := h.store.HolderJobs(ctx, h.cfg.ID)
 	if err = errors.Join(err, e); e != nil {
 		return false, err

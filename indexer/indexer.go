@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/metadata"
@@ -94,6 +95,9 @@ type Options struct {
 	RecountPause time.Duration
 	// RereadPause is the pause before a node's answer that no other confirms is asked for again; 0 is the default.
 	RereadPause time.Duration
+	// PlanWindow is how far back what nodes were asked for is held against what they allow, PlanPause the time between two looks at that; 0 is
+	// the default.
+	PlanWindow, PlanPause time.Duration
 	// Fetcher gets launched tokens' metadata from the outside; nil leaves it alone.
 	Fetcher *metadata.Fetcher
 }
@@ -151,6 +155,7 @@ type Indexer struct {
 
 	holders holderBackfill
 	venues  *venueWatch
+	plan    *planWatch
 	checker *trust.Checker
 	sweep   sweep
 	account account
@@ -174,6 +179,7 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	src, err := evm.NewSource(cfg, evm.Options{
 		Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID), InFlight: o.Metrics.answers(cfg.ID),
 		Aside: func(a evm.Aside) { ix.setAside(a.Kind, a.Reason, a.Subject) }, RereadPause: o.RereadPause,
+		GivesUp: func(p budget.Purpose) bool { return ix.plan.givesUp(p) },
 	})
 	if err != nil {
 		return nil, err
@@ -191,6 +197,8 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("chain %s: encode its document: %w", cfg.ID, err)
 	}
+	ix.plan = newPlanWatch(ix, src.Usage)
+	ix.holders.givesUp = ix.plan.givesUp
 	ix.pulse.now = o.Now
 	ix.pulse.beat()
 	ix.account = account{now: o.Now, state: chainconfig.State{Chain: cfg.ID, Document: hash, Phase: chainconfig.PhaseStarting}}
@@ -198,7 +206,9 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("chain %s: quotes: %w", cfg.ID, err)
 	}
-	if ix.checker, err = trust.New(cfg, src, known, trust.Options{Log: o.Log, Now: o.Now}); err != nil {
+	if ix.checker, err = trust.New(cfg, src, known, trust.Options{
+		Log: o.Log, Now: o.Now, GivenUp: func() bool { return ix.plan.givesUp(budget.Trust) },
+	}); err != nil {
 		return nil, err
 	}
 	ix.sweep = sweep{checker: ix.checker, store: st, now: o.Now, log: o.Log, pause: cmp.Or(o.SweepPause, sweepPause)}
@@ -225,12 +235,10 @@ func (ix *Indexer) Settled() bool { return ix.settled.Load() }
 func (ix *Indexer) Run(ctx context.Context) error {
 	ix.account.begun(chainconfig.PhaseStarting)
 	watching, stop := context.WithCancel(ctx)
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
-		ix.venues.run(watching)
-	}()
-	defer func() { stop(); <-done }()
+	var beside sync.WaitGroup
+	beside.Go(func() { ix.venues.run(watching) })
+	beside.Go(func() { ix.plan.run(watching) })
+	defer func() { stop(); beside.Wait() }()
 	pause := retryPause{}
 	for {
 		ix.pulse.beat()

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/metadata"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -15,7 +16,10 @@ import (
 type Metrics struct {
 	heads, blocks, times *prometheus.GaugeVec
 	budgets, inFlight    *prometheus.GaugeVec
+	unitBudgets          *prometheus.GaugeVec
 	calls, failures      *prometheus.CounterVec
+	units                *prometheus.CounterVec
+	givenUp, behind      *prometheus.GaugeVec
 	trades, reorgs       *prometheus.CounterVec
 	reorgDepth, commits  *prometheus.HistogramVec
 	described, asides    *prometheus.CounterVec
@@ -39,13 +43,19 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		return h
 	}
 	return &Metrics{
-		heads:     gauge("boardwalk_chain_head_block", "Newest block that the chain's nodes announced.", "chain"),
-		blocks:    gauge("boardwalk_indexed_block", "Newest indexed block.", "chain"),
-		times:     gauge("boardwalk_indexed_block_time_seconds", "Unix time of the newest indexed block.", "chain"),
-		budgets:   gauge("boardwalk_rpc_budget_calls", "Calls that an endpoint may be sent in a day (UTC); absent without a cap.", "chain", "endpoint"),
-		inFlight:  gauge("boardwalk_rpc_answer_bytes", "Bytes of nodes' answers that are being read or decoded.", "chain"),
-		calls:     counter("boardwalk_rpc_calls_total", "JSON-RPC calls sent.", "chain", "endpoint"),
-		failures:  counter("boardwalk_rpc_failures_total", "Requests to an endpoint that failed.", "chain", "endpoint"),
+		heads:   gauge("boardwalk_chain_head_block", "Newest block that the chain's nodes announced.", "chain"),
+		blocks:  gauge("boardwalk_indexed_block", "Newest indexed block.", "chain"),
+		times:   gauge("boardwalk_indexed_block_time_seconds", "Unix time of the newest indexed block.", "chain"),
+		budgets: gauge("boardwalk_rpc_budget_calls", "Calls that an endpoint may be sent in a day (UTC); absent without a cap.", "chain", "endpoint"),
+		unitBudgets: gauge("boardwalk_rpc_budget_units", "Compute units that an endpoint may be asked for in a day (UTC); absent without a cap.",
+			"chain", "endpoint"),
+		units:    counter("boardwalk_rpc_units_total", "Compute units of the JSON-RPC calls sent.", "chain", "endpoint"),
+		inFlight: gauge("boardwalk_rpc_answer_bytes", "Bytes of nodes' answers that are being read or decoded.", "chain"),
+		calls:    counter("boardwalk_rpc_calls_total", "JSON-RPC calls sent.", "chain", "endpoint"),
+		failures: counter("boardwalk_rpc_failures_total", "Requests to an endpoint that failed.", "chain", "endpoint"),
+		givenUp: gauge("boardwalk_given_up", "Whether nodes aren't asked for something (1), since what is left of the day wouldn't last.",
+			"chain", "what"),
+		behind:    gauge("boardwalk_behind_plan", "Whether the endpoints allow too little for the chain's blocks (1).", "chain"),
 		trades:    counter("boardwalk_trades_total", "Trades committed.", "chain"),
 		reorgs:    counter("boardwalk_reorgs_total", "Reorgs undone.", "chain"),
 		described: counter("boardwalk_metadata_total", "Launched tokens whose metadata was fetched, or why not.", "chain", "outcome"),
@@ -57,12 +67,13 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	}
 }
 
-func (m *Metrics) rpc(chain string) func(endpoint string, calls int, err error) {
+func (m *Metrics) rpc(chain string) func(endpoint string, spent budget.Spent, err error) {
 	if m == nil {
 		return nil
 	}
-	return func(endpoint string, calls int, err error) {
-		m.calls.WithLabelValues(chain, endpoint).Add(float64(calls))
+	return func(endpoint string, spent budget.Spent, err error) {
+		m.calls.WithLabelValues(chain, endpoint).Add(float64(spent.Calls))
+		m.units.WithLabelValues(chain, endpoint).Add(float64(spent.Units))
 		if err != nil {
 			m.failures.WithLabelValues(chain, endpoint).Inc()
 		}
@@ -92,6 +103,23 @@ func (m *Metrics) budget(c *chainconfig.Chain) {
 	for i, e := range c.Endpoints {
 		if e.RequestsPerDay > 0 {
 			m.budgets.WithLabelValues(c.ID, evm.EndpointName(i)).Set(float64(e.RequestsPerDay))
+		}
+		if e.ComputeUnitsPerDay > 0 {
+			m.unitBudgets.WithLabelValues(c.ID, evm.EndpointName(i)).Set(float64(e.ComputeUnitsPerDay))
+		}
+	}
+}
+
+// plan tells what is given up, and whether the chain can't keep up with its endpoints' plans.
+func (m *Metrics) plan(chain string, behind bool, givesUp func(budget.Purpose) bool) {
+	if m == nil {
+		return
+	}
+	one := map[bool]float64{true: 1}
+	m.behind.WithLabelValues(chain).Set(one[behind])
+	for _, p := range budget.Purposes() {
+		if p != budget.Blocks {
+			m.givenUp.WithLabelValues(chain, p.String()).Set(one[givesUp(p)])
 		}
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -29,7 +30,8 @@ const (
 
 // isSampled reports whether another endpoint is asked for a range that one has given.
 func (s *Source) isSampled(a *answer[Batch]) bool {
-	return len(s.pool.list) > 1 && (Drawn(a.found.Last.Hash) || a.by.isDistrusted() || a.by.useProbation())
+	drawn := Drawn(a.found.Last.Hash) && (s.givesUp == nil || !s.givesUp(budget.Agreement))
+	return len(s.pool.list) > 1 && (drawn || a.by.isDistrusted() || a.by.useProbation())
 }
 
 // useProbation counts one more range that the endpoint gave on probation; it is false where the probation is over.

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math"
 	"net/url"
 	"os"
 	"regexp"
@@ -15,6 +16,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
@@ -26,8 +28,12 @@ const (
 	// newest answer in their average.
 	fastest   = 0.05
 	smoothing = 0.2
-	// forgetting is what is left of a latency after each choice among endpoints.
-	forgetting   = 0.995
+	// forgetting is what is left of a latency after each choice among endpoints, and forgettingGiven of the calls that an endpoint was given:
+	// one that comes back from an outage isn't given all that it missed.
+	forgetting, forgettingGiven = 0.995, 0.9995
+	// stretch is how many calls, for each unit of its weight, an endpoint is given in a row: whoever told of a block has it, while another may
+	// be late.
+	stretch      = 20
 	firstRange   = 64
 	longestRange = 10_000
 	// wantedLogs is how many logs an answer to a range should have: enough to spread a request's cost, few enough for
@@ -40,24 +46,25 @@ type endpoint struct {
 	client
 	name   string
 	weight int
-	perDay int64
+	units  units
 	pace   *pace
 	now    func() time.Time
 	// observe is told of every request; it may be nil.
-	observe func(endpoint string, calls int, err error)
+	observe func(endpoint string, spent budget.Spent, err error)
 
 	mu       sync.Mutex
 	checked  bool // it answered the right chain id
 	wrong    bool // it answered another chain's, and is left alone
 	pause    time.Duration
 	until    time.Time // left aside until then
-	day      int64
-	used     int64
 	inFlight int
+	spending
 	rangeLen uint64
 	batchLen int // the most calls that it takes at once; 0 while it took all
 	// latency is how long its answers took lately, in seconds: a moving average.
 	latency float64
+	// given is how many calls it was given lately, the older ones counting less.
+	given float64
 	// outvoted counts what others contradicted of what it said, distrust how many agreements it is away from being trusted, outvotedAt is
 	// when they contradicted it last.
 	outvoted, distrust int
@@ -78,15 +85,12 @@ var ErrWrongChain = errors.New("the endpoint serves another chain")
 // ErrUnanswered means that no endpoint answers a question. It may be asked again: what the index holds stays good.
 var ErrUnanswered = errors.New("no endpoint answers")
 
-// errBudget means that an endpoint's requests of the day are spent.
-var errBudget = errors.New("the endpoint's requests per day are spent")
-
 // EndpointName is what the i-th endpoint of a chain, from 0, is called in logs, errors and metrics: its URL may be secret.
 func EndpointName(i int) string { return "endpoint " + strconv.Itoa(i+1) }
 
 func newEndpoint(i int, e chainconfig.Endpoint, reads *inFlight) (*endpoint, error) {
 	out := &endpoint{
-		name: EndpointName(i), weight: max(e.Weight, 1), perDay: e.RequestsPerDay, rangeLen: firstRange,
+		name: EndpointName(i), weight: max(e.Weight, 1), rangeLen: firstRange, units: e.ComputeUnits, spending: newSpending(&e),
 		pace: newPace(e.RequestsPerSecond),
 	}
 	out.http, out.reads = newHTTPClient(), reads
@@ -113,9 +117,10 @@ func newEndpoint(i int, e chainconfig.Endpoint, reads *inFlight) (*endpoint, err
 
 // do sends calls as far as the day's budget goes, in parts where the answer is too long.
 func (e *endpoint) do(ctx context.Context, reqs ...*request) error {
+	answered := false
 	for n := len(reqs); len(reqs) > 0; {
 		n = min(n, len(reqs), e.batchLength())
-		err := e.doWithin(ctx, e.reads.most, reqs[:n]...)
+		err := e.doPart(ctx, e.reads.most, answered, reqs[:n]...)
 		if errors.Is(err, errTooLong) {
 			if n > 1 {
 				n /= 2
@@ -128,18 +133,34 @@ func (e *endpoint) do(ctx context.Context, reqs ...*request) error {
 		if err != nil {
 			return err
 		}
-		reqs = reqs[n:]
+		answered, reqs = true, reqs[n:]
 	}
 	return nil
 }
 
-// doWithin is do for answers of at most so many bytes. A batch of more calls than the endpoint takes is sent in parts.
+// doWithin is do for answers of at most so many bytes. A batch of more calls than the endpoint takes is sent in parts. Where it refuses some for
+// its rate and has answered others, those alone are sent again: a question of a hundred calls, asked as a whole until all are answered at once,
+// takes a small plan many times as many.
 func (e *endpoint) doWithin(ctx context.Context, most int64, reqs ...*request) error {
+	return e.doPart(ctx, most, false, reqs...)
+}
+
+// doPart is doWithin for a part of a question. Answered says that another part was answered.
+func (e *endpoint) doPart(ctx context.Context, most int64, answered bool, reqs ...*request) error {
+	refusals, waits := 0, 0
 	for len(reqs) > 0 {
 		n := min(len(reqs), e.batchLength())
 		err := e.send(ctx, most, reqs[:n]...)
 		if n > 1 && tooManyCalls(err) {
 			e.shorten(fewerCalls(err, n))
+			continue
+		}
+		left := refusedOf(reqs[:n], err)
+		if len(left) < n && (err == nil || len(left) > 0) {
+			answered, refusals = true, 0
+		}
+		if len(left) > 0 && answered && refusals+1 < refusedRounds && waits < mostWaitsRefused && e.waitRefused(ctx) {
+			reqs, refusals, waits = append(left, reqs[n:]...), refusals+1, waits+1
 			continue
 		}
 		if err != nil {
@@ -148,6 +169,19 @@ func (e *endpoint) doWithin(ctx context.Context, most int64, reqs ...*request) e
 		reqs = reqs[n:]
 	}
 	return nil
+}
+
+// refusedOf are the calls of a batch that the endpoint refused for its rate. Err is what became of the batch.
+func refusedOf(batch []*request, err error) (left []*request) {
+	if err != nil && !rateRefused(err) {
+		return nil
+	}
+	for _, r := range batch {
+		if !r.answered && (err != nil || rateRefused(r.err)) {
+			left = append(left, r)
+		}
+	}
+	return left
 }
 
 // tooManyCalls reports whether a node refused a batch for its number of calls. What a contract answers can't bring that about.
@@ -185,40 +219,35 @@ func (e *endpoint) shorten(batch int) {
 
 // send sends one batch.
 func (e *endpoint) send(ctx context.Context, most int64, reqs ...*request) error {
-	if err := e.take(ctx, len(reqs)); err != nil {
+	took, err := e.take(ctx, methodsOf(reqs)...)
+	if err != nil {
 		return err
 	}
-	err := e.client.do(ctx, most, reqs...)
-	e.sent(len(reqs), err)
+	err = e.client.do(ctx, most, reqs...)
+	e.sent(took, err)
 	return err
 }
 
-func (e *endpoint) sent(calls int, err error) {
+func (e *endpoint) sent(spent budget.Spent, err error) {
 	if e.observe != nil {
-		e.observe(e.name, calls, err)
+		e.observe(e.name, spent, err)
 	}
 }
 
-// take reserves n calls of the day's budget, and waits until the endpoint's pace allows them.
-func (e *endpoint) take(ctx context.Context, n int) error {
-	if err := e.reserve(n); err != nil {
-		return err
+// take reserves calls of the day's budget, and waits until the endpoint's pace allows them.
+func (e *endpoint) take(ctx context.Context, methods ...string) (budget.Spent, error) {
+	want := budget.Spent{Calls: int64(len(methods)), Units: e.units.of(methods...)}
+	e.mu.Lock()
+	err := e.reserve(e.now(), want, purposeOf(ctx))
+	if err == nil {
+		e.given += float64(want.Calls)
+	}
+	e.mu.Unlock()
+	if err != nil {
+		return want, err
 	}
 	beat(ctx)
-	return e.pace.wait(ctx, n, e.now())
-}
-
-func (e *endpoint) reserve(n int) error {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if day := e.now().Unix() / 86400; day != e.day {
-		e.day, e.used = day, 0
-	}
-	if e.perDay > 0 && e.used+int64(n) > e.perDay {
-		return errBudget
-	}
-	e.used += int64(n)
-	return nil
+	return want, e.pace.wait(ctx, len(methods), e.now())
 }
 
 // failed leaves the endpoint aside for a while, longer each time; first says that it was well before.
@@ -226,6 +255,9 @@ func (e *endpoint) failed(now time.Time) (pause time.Duration, first bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	first = e.pause == 0
+	if e.failedSince.IsZero() {
+		e.failedSince = now
+	}
 	e.pause = min(max(2*e.pause, firstPause), longestPause)
 	e.until = now.Add(e.pause)
 	return e.pause, first
@@ -241,7 +273,7 @@ func (e *endpoint) took(d time.Duration) {
 func (e *endpoint) worked() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.pause, e.until = 0, time.Time{}
+	e.pause, e.until, e.failedSince = 0, time.Time{}, time.Time{}
 }
 
 // endpoints share the calls to a chain's nodes.
@@ -254,7 +286,7 @@ type endpoints struct {
 }
 
 // candidates are the endpoints to try now, best first: healthy ones by load, latency and weight, then those that are distrusted
-// or left aside, so that a chain with nothing else still gets an answer.
+// or left aside, or whose day is spent, so that a chain with nothing else still gets an answer.
 func (p *endpoints) candidates(except *endpoint) []*endpoint {
 	now := p.now()
 	var ready, aside []*endpoint
@@ -262,9 +294,10 @@ func (p *endpoints) candidates(except *endpoint) []*endpoint {
 	for _, e := range p.list {
 		e.mu.Lock()
 		e.forgive()
-		load[e] = float64(e.inFlight+1) * max(e.latency, fastest) / float64(e.weight)
+		load[e] = e.load()
 		e.latency *= forgetting // so that one slow moment is not held against it for good
-		healthy, wrong := !now.Before(e.until) && e.distrust == 0, e.wrong
+		e.given *= forgettingGiven
+		healthy, wrong := !now.Before(e.until) && e.distrust == 0 && !e.isSpent(now), e.wrong
 		e.mu.Unlock()
 		if e == except || wrong {
 			continue
@@ -277,6 +310,13 @@ func (p *endpoints) candidates(except *endpoint) []*endpoint {
 	}
 	slices.SortStableFunc(ready, func(a, b *endpoint) int { return cmp.Compare(load[a], load[b]) })
 	return append(ready, aside...)
+}
+
+// load is how much an endpoint has to do for its weight: what it was given lately, in stretches, and what it is asked now. One that is twice as
+// slow as another gets a quarter of what the other gets; all that answer within the time of fastest count as equally fast.
+func (e *endpoint) load() float64 {
+	weight, slowness := float64(e.weight), max(e.latency/fastest, 1)
+	return (1 + math.Floor(e.given/weight/stretch) + float64(e.inFlight)/weight) * slowness * slowness
 }
 
 // try runs call on one endpoint after the other until one answers.
@@ -337,6 +377,12 @@ func (p *endpoints) on(ctx context.Context, e *endpoint, call func(context.Conte
 	}
 	if err == nil {
 		err = call(ctx, e)
+	}
+	if _, ok := errors.AsType[budgetError](err); ok {
+		if e.logSpent() {
+			p.log.WarnContext(ctx, "endpoint left alone for the day", "endpoint", e.name, "err", err.Error())
+		}
+		return err
 	}
 	e.took(p.now().Sub(began))
 	var narrow *rangeError

@@ -23,6 +23,9 @@ const (
 	fewestPaced = 10
 	// refusalPause is the pause after a refusal that names none, longestRefusal the longest that one may name.
 	refusalPause, longestRefusal = time.Second, time.Minute
+	// longestWaitRefused is the longest pause after which the rest of a question is asked of an endpoint that answered a part, and
+	// mostWaitsRefused how often at most: another one may answer all of it sooner.
+	longestWaitRefused, mostWaitsRefused = 2 * time.Second, 8
 	// refusedRounds is how often all endpoints are asked before a question that they refuse for their rates counts as unanswered.
 	refusedRounds = 3
 )
@@ -171,6 +174,15 @@ func (e *endpoint) refused(now time.Time) (pause time.Duration, first bool) {
 	e.pause = max(e.pause, firstPause)
 	e.until = now.Add(pause)
 	return pause, first
+}
+
+// waitRefused waits until an endpoint that refused a part of a question may be asked for the rest. It is false where that isn't soon.
+func (e *endpoint) waitRefused(ctx context.Context) bool {
+	if text := e.retryAfter.Load(); text != nil && pauseOf(*text, e.now()) > longestWaitRefused {
+		return false
+	}
+	pause, _ := e.refused(e.now())
+	return wait.For(ctx, pause)
 }
 
 // untilReady is how long a list's endpoints are left aside that are so the shortest.

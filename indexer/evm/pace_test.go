@@ -2,11 +2,18 @@ package evm
 
 import (
 	"encoding/json"
+	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // TestPace holds what a pace allows against what was declared and refused.
@@ -146,6 +153,109 @@ func TestARefusalForTheRateIsTriedAgain(t *testing.T) {
 				t.Errorf("after %d refusals: block %d, %v", refusals, h.Number, err)
 			}
 		})
+	}
+}
+
+// TestWhatIsAnsweredIsNotAskedAgain asks nodes for many headers and calls that refuse each second one for their rate at first, or whole batches:
+// nothing that was answered is asked for again.
+func TestWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
+	t.Parallel()
+	const all = 18
+	for name, refuses := range map[string]func(nth int) bool{
+		"each second one":  func(nth int) bool { return nth%2 == 0 },
+		"the second batch": func(nth int) bool { return nth > 9 },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			asked := map[string]int{} // the node answers one request at a time
+			node := newFakeNode(t, func(method string, params []json.RawMessage) (string, string) {
+				key := method + string(params[0])
+				asked[key]++
+				if asked[key] == 1 && refuses(len(asked)) {
+					return "", `{"code":-32005,"message":"exceeded project rate limit"}`
+				}
+				if method == "eth_call" {
+					return `"0x` + strings.Repeat("0", 62) + `2a"`, ""
+				}
+				number, err := parseQuantity(params[0])
+				if err != nil {
+					t.Error(err)
+				}
+				return headerOf(number, true, "5208"), ""
+			})
+			e := sourceFor(t, Options{Now: time.Now}, chainconfig.Endpoint{URL: node.URL, RequestsPerSecond: 100_000}).pool.list[0]
+			e.shorten(9)
+			numbers, reqs := make([]Header, all), make([]*request, all)
+			for i := range reqs {
+				reqs[i] = headerRequest(uint64(i+1), &numbers[i])
+			}
+			if err := e.do(t.Context(), reqs...); err != nil {
+				t.Fatal(err)
+			}
+			calls := make([]*call, all)
+			for i := range calls {
+				calls[i] = &call{to: market.EVMAddress([32]byte{31: byte(i + 1)}), data: callSupply}
+			}
+			clear(asked)
+			if doubtful, err := e.ask(t.Context(), newest, calls); err != nil || len(doubtful) > 0 {
+				t.Fatalf("%d calls are in doubt, %v", len(doubtful), err)
+			}
+			for i := range calls {
+				if v, ok := calls[i].uint(); !ok || v.Uint64() != 42 || numbers[i].Number != uint64(i+1) {
+					t.Errorf("%d: the call has %s, the header the number %d", i, v.Dec(), numbers[i].Number)
+				}
+			}
+			refused := 0
+			for i := range all {
+				if refuses(i + 1) {
+					refused++
+				}
+			}
+			if n := node.count("eth_getBlockByNumber"); n != all+refused {
+				t.Errorf("%d headers, %d refused at first, were asked for %d times", all, refused, n)
+			}
+			if n := node.count("eth_call"); n != all+refused {
+				t.Errorf("%d calls, %d refused at first, were made %d times", all, refused, n)
+			}
+		})
+	}
+}
+
+// TestAnEndpointThatAnswersLittleIsNotWaitedForLong asks a node that answers one call of each batch: after as many pauses as are allowed others
+// get their turn.
+func TestAnEndpointThatAnswersLittleIsNotWaitedForLong(t *testing.T) {
+	t.Parallel()
+	batches := 0
+	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		batches++
+		if body[0] == '{' {
+			_, _ = io.WriteString(w, `{"jsonrpc":"2.0","id":0,"result":"0x2a"}`)
+			return
+		}
+		w.Header().Set("Retry-After", "0")
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = io.WriteString(w, `[{"jsonrpc":"2.0","id":0,"result":"0x2a"}`)
+		for i := 1; i < strings.Count(string(body), `"method"`); i++ {
+			_, _ = fmt.Fprintf(w, `,{"jsonrpc":"2.0","id":%d,"error":{"code":429,"message":"too many requests"}}`, i)
+		}
+		_, _ = io.WriteString(w, "]")
+	}))
+	t.Cleanup(s.Close)
+	for _, calls := range []int{mostWaitsRefused + 1, mostWaitsRefused + 2} {
+		e := sourceFor(t, Options{Now: time.Now}, chainconfig.Endpoint{URL: s.URL, RequestsPerSecond: 100_000}).pool.list[0]
+		answers, reqs := make([]uint64, calls), make([]*request, calls)
+		for i := range reqs {
+			reqs[i] = &request{method: "eth_gasPrice", take: quantity(&answers[i])}
+		}
+		batches = 0
+		err := e.doWithin(t.Context(), 1<<20, reqs...)
+		if answered := err == nil; answered != (calls == mostWaitsRefused+1) || batches != mostWaitsRefused+1 || err != nil && !rateRefused(err) {
+			t.Errorf("%d calls were sent in %d batches, with %v", calls, batches, err)
+		}
 	}
 }
 

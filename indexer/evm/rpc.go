@@ -2,6 +2,7 @@ package evm
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -49,6 +50,8 @@ type request struct {
 	// optional calls may be refused (a revert, an unknown method): err keeps the refusal.
 	optional bool
 	err      error
+	// answered says that take has the result.
+	answered bool
 }
 
 // client speaks JSON-RPC over HTTP to one node. It never puts the URL, which may carry a key, into an error.
@@ -163,6 +166,7 @@ func (c *client) do(ctx context.Context, most int64, reqs ...*request) error {
 		if r.params == nil {
 			r.params = []any{}
 		}
+		r.answered = false
 		wire[i] = wireRequest{"2.0", i, r.method, r.params}
 	}
 	var body []byte
@@ -213,7 +217,9 @@ func (c *client) withoutURL(e *RPCError) {
 	e.Message = redact(u, e.Message)
 }
 
+// match hands answers to what asked. Of several refusals of calls that aren't optional the first counts; the other calls have their answers.
 func match(reqs []*request, answers []wireAnswer) error {
+	var refusal error
 	seen := make([]bool, len(reqs))
 	for _, a := range answers {
 		if a.ID == nil || *a.ID < 0 || *a.ID >= len(reqs) {
@@ -224,16 +230,21 @@ func match(reqs []*request, answers []wireAnswer) error {
 		}
 		r := reqs[*a.ID]
 		seen[*a.ID] = true
+		r.err = nil
 		switch {
 		case a.Error != nil && r.optional:
 			r.err = a.Error
 		case a.Error != nil:
-			return a.Error
+			refusal = cmp.Or(refusal, error(a.Error))
 		default:
 			if err := r.take(a.Result); err != nil {
-				return err
+				return cmp.Or(refusal, err)
 			}
+			r.answered = true
 		}
+	}
+	if refusal != nil {
+		return refusal
 	}
 	for i, ok := range seen {
 		if !ok {

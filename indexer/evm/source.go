@@ -16,6 +16,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -32,6 +33,7 @@ type Source struct {
 	heads         heads
 	overrides     overrides
 	aside         func(Aside)
+	givesUp       func(budget.Purpose) bool
 	rereadPause   time.Duration
 	vouchTime     time.Duration
 	waits         waits
@@ -44,12 +46,14 @@ type Source struct {
 type Options struct {
 	Log *slog.Logger
 	Now func() time.Time
-	// Observe is told of every call to an endpoint; it may be nil.
-	Observe func(endpoint string, calls int, err error)
+	// Observe is told of every request to an endpoint, with what it was counted as; it may be nil.
+	Observe func(endpoint string, spent budget.Spent, err error)
 	// Aside is told of what is set aside; it may be nil. Several goroutines call it.
 	Aside func(Aside)
 	// InFlight is told how many bytes of answers are being read or decoded, whenever that changes; it may be nil, and must not wait.
 	InFlight func(bytes int64)
+	// GivesUp reports whether nodes aren't asked for something now, since what they allow runs out; nil gives up nothing.
+	GivesUp func(budget.Purpose) bool
 	// RereadPause is the time before an answer that nobody else confirms is asked for again; it grows from time to time. 0 is
 	// the default.
 	RereadPause time.Duration
@@ -65,6 +69,7 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 		pool:    &endpoints{chain: c.ID, chainID: c.EVMChainID, now: o.Now, log: o.Log},
 		decoder: d, topics: d.Topics(), finalityDepth: c.FinalityDepth, aside: o.Aside,
 		blockTime:   time.Duration(c.BlockTime),
+		givesUp:     o.GivesUp,
 		rereadPause: cmp.Or(o.RereadPause, rereadPause), vouchTime: vouchTime,
 	}
 	s.asked = hashAsked(s.topics)
@@ -179,11 +184,12 @@ func (e *endpoint) logsWithin(ctx context.Context, params []any, most int64) ([]
 	if err != nil {
 		return nil, nil, fmt.Errorf("encode the request: %w", err)
 	}
-	if err := e.take(ctx, 1); err != nil {
+	took, err := e.take(ctx, "eth_getLogs")
+	if err != nil {
 		return nil, nil, err
 	}
 	got, err := e.post(ctx, body, most)
-	e.sent(1, err)
+	e.sent(took, err)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -21,6 +21,7 @@ import (
 	"golang.org/x/sync/singleflight"
 	"golang.org/x/time/rate"
 
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/trust/probe"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -110,6 +111,8 @@ type Options struct {
 	PerSecond float64
 	// Deadline bounds one check.
 	Deadline time.Duration
+	// GivenUp reports whether no check is made now, since what nodes may be asked for runs out; nil is never.
+	GivenUp func() bool
 	// Rand gives the accounts that trade in simulations: nobody may know them beforehand. The default is crypto/rand.
 	Rand io.Reader
 }
@@ -200,6 +203,9 @@ func New(cfg *chainconfig.Chain, node Node, index Index, o Options) (*Checker, e
 	return c, nil
 }
 
+// GivenUp reports whether no check is made now.
+func (c *Checker) GivenUp() bool { return c.o.GivenUp != nil && c.o.GivenUp() }
+
 // Check is the token's report, at most a minute old. The error is one of the package's, or the context's.
 func (c *Checker) Check(ctx context.Context, mint market.Address) (*trust.Report, error) {
 	return c.ask(ctx, mint, c.guarded)
@@ -240,6 +246,9 @@ func (c *Checker) ask(ctx context.Context, mint market.Address, check func(conte
 	done := c.flight.DoChan(mint.String(), func() (any, error) {
 		if r := c.recall(mint); r != nil {
 			return r, nil
+		}
+		if c.GivenUp() {
+			return nil, ErrUnavailable
 		}
 		return check(ctx, mint)
 	})
@@ -287,6 +296,7 @@ func (c *Checker) remember(mint market.Address, r *trust.Report, whole bool) {
 }
 
 func (c *Checker) check(ctx context.Context, mint market.Address) (*trust.Report, error) {
+	ctx = evm.For(ctx, budget.Trust)
 	known, ok, err := c.index.Known(ctx, mint)
 	if err != nil {
 		c.o.Log.WarnContext(ctx, "token not checked", "mint", mint.String(), "err", err.Error())

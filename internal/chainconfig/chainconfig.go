@@ -105,7 +105,15 @@ type Endpoint struct {
 	RequestsPerSecond int64 `json:"requests_per_second,omitempty"`
 	// RequestsPerDay is a hard cap; 0 is none.
 	RequestsPerDay int64 `json:"requests_per_day,omitempty"`
+	// ComputeUnitsPerDay is a hard cap in the provider's compute units; 0 is none.
+	ComputeUnitsPerDay int64 `json:"compute_units_per_day,omitempty"`
+	// ComputeUnits is what a call counts, by its method; OtherMethods is the key of all that aren't named. What is left out is as in
+	// docs/costs.md.
+	ComputeUnits map[string]int64 `json:"compute_units,omitempty"`
 }
+
+// OtherMethods is the key of Endpoint.ComputeUnits that stands for the methods that it doesn't name.
+const OtherMethods = "other"
 
 // Start says from which block on the chain is indexed.
 type Start struct {

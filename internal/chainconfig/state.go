@@ -29,10 +29,37 @@ type State struct {
 	Indexed *Block `json:"indexed,omitempty"`
 	// Venues are the venues of the document, with what the chain says of their contracts.
 	Venues []VenueState `json:"venues"`
+	// Plan is how the chain gets along with what its endpoints allow.
+	Plan Plan `json:"plan,omitzero"`
 	// SetAside are the faults of contracts and nodes that the indexer went on without since it was started, by kind and
 	// reason. It has few elements: neither kinds nor reasons are a contract's to choose.
 	SetAside []SetAside `json:"set_aside,omitempty"`
 }
+
+// Plan holds what a chain asks its endpoints for against what they allow.
+type Plan struct {
+	// Behind says what would suffice, while the endpoints allow too little for the chain's blocks; empty while they allow enough. Its figures
+	// stay while they are about right.
+	Behind string `json:"behind,omitempty"`
+	// GivenUp is what isn't asked for since what is left of the day wouldn't last: of "trust", "holders", "samples" and "agreement", the one
+	// first that was given up first.
+	GivenUp []string `json:"given_up,omitempty"`
+	// Unit is what the following is counted in; empty where the endpoints allow any number a day. PerDay is what they allow in a UTC day, and
+	// Left what is left of today's. Needed is what the blocks of a day take, as was measured last; 0 before.
+	Unit   PlanUnit `json:"unit,omitempty"`
+	PerDay int64    `json:"per_day,omitempty"`
+	Left   int64    `json:"left,omitempty"`
+	Needed int64    `json:"needed_per_day,omitempty"`
+}
+
+// PlanUnit is what a plan counts.
+type PlanUnit string
+
+// The units of plans.
+const (
+	PlanCalls PlanUnit = "calls"
+	PlanUnits PlanUnit = "compute units"
+)
 
 // SetAside counts what was set aside for one reason.
 type SetAside struct {

@@ -163,6 +163,24 @@ func TestConditionsOfAChain(t *testing.T) {
 			want: []string{"Synced False CatchingUp", "Ready False CatchingUp"},
 		},
 		{
+			id: "small-plan", says: []func(s *chainconfig.State){beyond("10 calls a day would suffice")}, lag: v1alpha1.LagUnder15s,
+			want: []string{"Synced True AtHead 10 calls a day would suffice", "Ready True Ready 10 calls a day would suffice"},
+		},
+		{
+			id: "spent-plan", lag: v1alpha1.LagMore,
+			says: []func(s *chainconfig.State){
+				behindBy(time.Hour), inPhase(chainconfig.PhaseFailing, "no endpoint answers"), beyond("10 calls a day would suffice"),
+			},
+			want: []string{"Synced False Behind more than 2m0s behind, or hasn't read a block yet: 10 calls a day would suffice", "Ready False Behind"},
+		},
+		{
+			id: "slow-plan", lag: v1alpha1.LagMore,
+			says: []func(s *chainconfig.State){
+				behindBy(time.Hour), inPhase(chainconfig.PhaseBackfilling, ""), beyond("10 calls a second would suffice"),
+			},
+			want: []string{"Synced False Behind : 10 calls a second would suffice", "Ready False Behind"},
+		},
+		{
 			id: "young", says: []func(s *chainconfig.State){func(s *chainconfig.State) { s.Phase, s.Head, s.Indexed = chainconfig.PhaseStarting, nil, nil }},
 			want: []string{"Available True IndexerRunning", "Synced False IndexerStarting hasn't read a block yet", "Ready False IndexerStarting"},
 		},

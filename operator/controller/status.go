@@ -71,6 +71,9 @@ func chainStatus(c *v1alpha1.Chain, o *observation) v1alpha1.ChainStatus {
 	}
 	for _, x := range []condition{o.accepted(), o.available(c), synced} {
 		x.set(&out, c, o.now)
+		if x.name == v1alpha1.ConditionSynced && ready.status == metav1.ConditionTrue {
+			ready.message = x.message // what the endpoints allow won't do for long
+		}
 		if x.status != metav1.ConditionTrue && ready.status == metav1.ConditionTrue {
 			ready.status, ready.reason, ready.message = metav1.ConditionFalse, x.reason, x.message
 		}
@@ -198,15 +201,15 @@ func syncedBy(c *venue.Chain, silence string) condition {
 	case c.State.Phase == chainconfig.PhaseHalted:
 		return with(metav1.ConditionFalse, v1alpha1.ReasonHalted, c.State.Message)
 	case !c.Behind():
-		return with(metav1.ConditionTrue, v1alpha1.ReasonAtHead, "")
+		return with(metav1.ConditionTrue, v1alpha1.ReasonAtHead, c.State.Plan.Behind)
 	case c.Unread():
 		return with(metav1.ConditionFalse, v1alpha1.ReasonIndexerStarting, "the indexer hasn't read a block yet")
-	case c.State.Phase == chainconfig.PhaseBackfilling:
+	case c.State.Phase == chainconfig.PhaseBackfilling && c.State.Plan.Behind == "":
 		return with(metav1.ConditionFalse, v1alpha1.ReasonCatchingUp, "the indexer reads the chain's past")
 	}
 	message := fmt.Sprintf("the indexer is more than %s behind, or hasn't read a block yet", c.MaxLag)
-	if c.State.Message != "" {
-		message += ": " + c.State.Message
+	if why := cmp.Or(c.State.Plan.Behind, c.State.Message); why != "" {
+		message += ": " + why
 	}
 	return with(metav1.ConditionFalse, v1alpha1.ReasonBehind, message)
 }
@@ -218,10 +221,13 @@ func sameVerdicts(a, b []metav1.Condition) bool {
 	})
 }
 
-// announce writes an Event when Ready became true or false, or is false for another reason. That an indexer starts, and reads the
-// chain's past, is told only where the chain was ready before.
+// announce writes an Event when Ready became true or false, or is false for another reason, or true with a message where it had none. That an
+// indexer starts, and reads the chain's past, is told only where the chain was ready before.
 func announce(r events.EventRecorder, o runtime.Object, before, after []metav1.Condition) {
 	was, is := meta.FindStatusCondition(before, v1alpha1.ConditionReady), meta.FindStatusCondition(after, v1alpha1.ConditionReady)
+	if is != nil && is.Status == metav1.ConditionTrue && is.Message != "" && (was == nil || was.Status != is.Status || was.Message == "") {
+		r.Eventf(o, nil, corev1.EventTypeWarning, v1alpha1.ReasonBehind, action, "%s", note(is.Message))
+	}
 	if is == nil || was != nil && was.Status == is.Status && was.Reason == is.Reason {
 		return
 	}
@@ -229,7 +235,7 @@ func announce(r events.EventRecorder, o runtime.Object, before, after []metav1.C
 	starts := is.Reason == v1alpha1.ReasonIndexerStarting || is.Reason == v1alpha1.ReasonCatchingUp
 	switch {
 	case is.Status == metav1.ConditionTrue:
-		r.Eventf(o, nil, corev1.EventTypeNormal, is.Reason, action, "%s", note(cmp.Or(is.Message, "ready")))
+		r.Eventf(o, nil, corev1.EventTypeNormal, is.Reason, action, "ready")
 	case is.Reason == v1alpha1.ReasonSuspended:
 		r.Eventf(o, nil, corev1.EventTypeNormal, is.Reason, action, "%s", note(is.Message))
 	case wasReady || !starts:

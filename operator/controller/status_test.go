@@ -127,6 +127,25 @@ func TestAnotherConditionIsWrittenAtOnceAndToldOnce(t *testing.T) {
 	}
 }
 
+// A plan that won't do for long is told before the chain falls behind, and once.
+func TestASmallPlanIsTold(t *testing.T) {
+	w := newWorld(t)
+	w.run()
+	w.indexers.says("base")
+	c := w.chain("base", 8453)
+	w.become(c, "Ready True Ready")
+	w.clock.advance(lagPause) // a message alone is written once in half a minute
+	w.indexers.says("base", beyond("10 calls would suffice"))
+	w.become(c, "Synced True AtHead 10 calls would suffice", "Ready True Ready 10 calls would suffice")
+	w.clock.advance(lagPause)
+	w.indexers.says("base", beyond("20 calls would suffice"))
+	w.become(c, "Ready True Ready 20 calls would suffice")
+	w.clock.advance(lagPause)
+	w.indexers.says("base")
+	w.become(c, "Ready True Ready")
+	w.told(c, map[string]int{"Normal Ready ready": 1, "Warning Behind 10 calls would suffice": 1})
+}
+
 // What is longer than an Event may be must be told all the same.
 func TestALongMessageIsTold(t *testing.T) {
 	w := newWorld(t)

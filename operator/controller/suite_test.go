@@ -190,6 +190,11 @@ func behindBy(d time.Duration) func(s *chainconfig.State) {
 	return func(s *chainconfig.State) { s.Indexed.Time = s.Head.Time.Add(-d) }
 }
 
+// beyond makes the endpoints allow too little.
+func beyond(plan string) func(s *chainconfig.State) {
+	return func(s *chainconfig.State) { s.Plan.Behind = plan }
+}
+
 func inPhase(p chainconfig.Phase, message string) func(s *chainconfig.State) {
 	return func(s *chainconfig.State) { s.Phase, s.Message = p, message }
 }

@@ -39,6 +39,9 @@ type standIn struct {
 	// database is the file of the index.
 	database string
 	metrics  *prometheus.Registry
+	// options are those of the indexer beside what run sets, and indexer the one that ran last.
+	options indexer.Options
+	indexer *indexer.Indexer
 }
 
 // start makes a stand-in whose index begins at its first block.
@@ -104,12 +107,16 @@ func (s *standIn) run(t *testing.T) (st *store.Store, stop func()) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { st.Close() })
-	ix, err := indexer.New(s.cfg, st, indexer.Options{
-		Log: slog.New(slog.NewTextHandler(log, nil)), Now: time.Now, Holder: t.Name(), Metrics: indexer.NewMetrics(s.metrics),
-	})
+	o := s.options
+	o.Log, o.Holder, o.Metrics = slog.New(slog.NewTextHandler(log, nil)), t.Name(), indexer.NewMetrics(s.metrics)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
+	ix, err := indexer.New(s.cfg, st, o)
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.indexer = ix
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- ix.Run(ctx) }()

@@ -10,7 +10,7 @@ import (
 // so many blocks a range. The index has to get to the head.
 func TestAnIndexWithinAPlan(t *testing.T) {
 	t.Parallel()
-	for _, name := range []string{"quicknode", "alchemy-free", "infura"} {
+	for _, name := range []string{"quicknode", "public", "alchemy-free", "infura"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			profile, err := node.ProfileOf(name)

@@ -40,6 +40,9 @@ func resolveEndpoints(r *report, s *v1alpha1.ChainSpec, secretDir string) []chai
 			Weight:            int(r.integer(at+".weight", widen(e.Weight), 1, 1000, int64(v1alpha1.DefaultWeight))),
 			RequestsPerSecond: r.integer(at+".requestsPerSecond", e.RequestsPerSecond, 1, 100_000, 0),
 			RequestsPerDay:    r.integer(at+".requestsPerDay", e.RequestsPerDay, 1, 10_000_000_000, 0),
+
+			ComputeUnitsPerDay: r.integer(at+".computeUnitsPerDay", e.ComputeUnitsPerDay, 1, 1_000_000_000_000, 0),
+			ComputeUnits:       resolveUnits(r, at+".computeUnits", e),
 		}
 		switch {
 		case (e.URL == "") == (e.URLFrom == nil):
@@ -59,6 +62,27 @@ func resolveEndpoints(r *report, s *v1alpha1.ChainSpec, secretDir string) []chai
 			endpoint.URLFile = SecretFile(secretDir, e.URLFrom.SecretKeyRef)
 		}
 		out = append(out, endpoint)
+	}
+	return out
+}
+
+// resolveUnits is what calls count of computeUnitsPerDay, as far as it is written.
+func resolveUnits(r *report, path string, e *v1alpha1.Endpoint) map[string]int64 {
+	u := e.ComputeUnits
+	if u == nil {
+		return nil
+	}
+	if e.ComputeUnitsPerDay == nil {
+		r.add(path, "says what calls count of computeUnitsPerDay, which isn't there; write that too, or leave computeUnits out")
+	}
+	out := map[string]int64{}
+	for method, units := range map[string]*v1alpha1.Units{
+		"eth_call": u.EthCall, "eth_getLogs": u.EthGetLogs, "eth_getBlockByNumber": u.EthGetBlockByNumber,
+		"eth_getBlockReceipts": u.EthGetBlockReceipts, chainconfig.OtherMethods: u.Other,
+	} {
+		if units != nil {
+			out[method] = r.integer(path+"."+method, (*int64)(units), 0, 100_000, 0)
+		}
 	}
 	return out
 }

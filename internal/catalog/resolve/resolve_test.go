@@ -66,9 +66,12 @@ func TestChainGivesEveryField(t *testing.T) {
 				PositionManager: "0x7c5f5a4bbd8fd63184577525326123b519429bdc", Hooks: []string{"0x33128a8fc17869897dce68ed026d694621f6fdfd"},
 			},
 		},
-		Endpoints: []chainconfig.Endpoint{{URL: "https://node.example/rpc", Weight: 3, RequestsPerSecond: 50, RequestsPerDay: 100_000}},
-		Start:     chainconfig.Start{Block: 17},
-		Tracking:  chainconfig.Tracking{MinLiquidityUSD: 500.5, Holders: chainconfig.HoldersAll},
+		Endpoints: []chainconfig.Endpoint{{
+			URL: "https://node.example/rpc", Weight: 3, RequestsPerSecond: 50, RequestsPerDay: 100_000, ComputeUnitsPerDay: 1_000_000,
+			ComputeUnits: map[string]int64{"eth_call": 30, "eth_getLogs": 75, "eth_getBlockByNumber": 16, "eth_getBlockReceipts": 0, "other": 15},
+		}},
+		Start:    chainconfig.Start{Block: 17},
+		Tracking: chainconfig.Tracking{MinLiquidityUSD: 500.5, Holders: chainconfig.HoldersAll},
 		Retention: chainconfig.Retention{
 			Trades: chainconfig.Duration(720 * time.Hour), MinuteCandles: chainconfig.Duration(48 * time.Hour),
 		},
@@ -172,7 +175,7 @@ func TestChainWithSecret(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (chainconfig.Endpoint{URLFile: "/etc/boardwalk/rpc/rpc-base/url", Weight: 1}); doc.Endpoints[0] != want {
+	if want := (chainconfig.Endpoint{URLFile: "/etc/boardwalk/rpc/rpc-base/url", Weight: 1}); !reflect.DeepEqual(doc.Endpoints[0], want) {
 		t.Errorf("got %+v, want %+v", doc.Endpoints[0], want)
 	}
 

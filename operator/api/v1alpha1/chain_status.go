@@ -86,7 +86,8 @@ const (
 	ReasonAtHead = "AtHead"
 	// ReasonCatchingUp: the indexer reads the chain's past.
 	ReasonCatchingUp = "CatchingUp"
-	// ReasonBehind: the indexer is further behind than spec.indexer.maxLag.
+	// ReasonBehind: the indexer is further behind than spec.indexer.maxLag; the message says why, and where the endpoints allow too little, what
+	// would suffice. Before it is as far behind, Synced is true with that as its message.
 	ReasonBehind = "Behind"
 	// ReasonHalted: the indexer has stopped and needs a human; the message says for what.
 	ReasonHalted = "Halted"

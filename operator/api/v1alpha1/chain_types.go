@@ -351,6 +351,7 @@ type RPC struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.url) || !self.url.matches('^https?://[^/?#]*@')",fieldPath=".url",message="url has a user or password, which everybody sees who may read the resource: put it into a Secret and write urlFrom"
 // +kubebuilder:validation:XValidation:rule="has(self.url) != has(self.urlFrom)",message="write either url or urlFrom.secretKeyRef, exactly one of the two"
+// +kubebuilder:validation:XValidation:rule="!has(self.computeUnits) || has(self.computeUnitsPerDay)",fieldPath=".computeUnits",message="computeUnits says what calls count of computeUnitsPerDay: write that too, or leave computeUnits out"
 type Endpoint struct {
 	// URL of the JSON-RPC service, http or https. Whoever may read the Chain, or the ConfigMap that is made of it, sees it: use
 	// urlFrom for one that contains a key.
@@ -382,7 +383,48 @@ type Endpoint struct {
 	// +kubebuilder:validation:Maximum=10000000000
 	// +optional
 	RequestsPerDay *int64 `json:"requestsPerDay,omitempty"`
+	// ComputeUnitsPerDay is a hard cap, counted in the provider's compute units (some call them credits) per UTC day; each call of a batch
+	// counts. Left out there is none.
+	//
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000000000
+	// +optional
+	ComputeUnitsPerDay *int64 `json:"computeUnitsPerDay,omitempty"`
+	// ComputeUnits is what a call of each method counts. What is left out is as in docs/costs.md.
+	//
+	// +optional
+	ComputeUnits *ComputeUnits `json:"computeUnits,omitempty"`
 }
+
+// ComputeUnits is what calls count of a plan, by their method.
+type ComputeUnits struct {
+	// EthCall is what an eth_call counts, 26 where it is left out.
+	//
+	// +optional
+	EthCall *Units `json:"eth_call,omitempty"`
+	// EthGetLogs is what an eth_getLogs counts, 60 where it is left out.
+	//
+	// +optional
+	EthGetLogs *Units `json:"eth_getLogs,omitempty"`
+	// EthGetBlockByNumber is what an eth_getBlockByNumber counts; where it is left out, as much as other.
+	//
+	// +optional
+	EthGetBlockByNumber *Units `json:"eth_getBlockByNumber,omitempty"`
+	// EthGetBlockReceipts is what an eth_getBlockReceipts counts; where it is left out, as much as other.
+	//
+	// +optional
+	EthGetBlockReceipts *Units `json:"eth_getBlockReceipts,omitempty"`
+	// Other is what a call of any other method counts, 20 where it is left out.
+	//
+	// +optional
+	Other *Units `json:"other,omitempty"`
+}
+
+// Units is what one call counts.
+//
+// +kubebuilder:validation:Minimum=0
+// +kubebuilder:validation:Maximum=100000
+type Units int64
 
 // URLSource is where a URL is kept.
 type URLSource struct {

@@ -184,6 +184,16 @@ func Chains() []Refused {
 			server("spec.rpc.endpoints[0].requestsPerSecond in body should be greater than or equal to 1"),
 		edit("budget of nothing", `requestsPerDay: 100000`, `requestsPerDay: 0`, "spec.rpc.endpoints[0].requestsPerDay: is 0", "allowed: 1 to").
 			server("spec.rpc.endpoints[0].requestsPerDay in body should be greater than or equal to 1"),
+		edit("units of nothing", `computeUnitsPerDay: 1000000`, `computeUnitsPerDay: 0`, "spec.rpc.endpoints[0].computeUnitsPerDay: is 0", "allowed: 1 to 1000000000000").
+			server("spec.rpc.endpoints[0].computeUnitsPerDay in body should be greater than or equal to 1"),
+		edit("too many units", `computeUnitsPerDay: 1000000`, `computeUnitsPerDay: 1000000000001`, "spec.rpc.endpoints[0].computeUnitsPerDay: is 1000000000001", "allowed: 1 to 1000000000000").
+			server("spec.rpc.endpoints[0].computeUnitsPerDay in body should be less than or equal to 1000000000000"),
+		edit("units of a call below 0", `eth_call: 30`, `eth_call: -1`, "spec.rpc.endpoints[0].computeUnits.eth_call: is -1", "allowed: 0 to 100000").
+			server("spec.rpc.endpoints[0].computeUnits.eth_call in body should be greater than or equal to 0"),
+		edit("too many units of a call", `other: 15`, `other: 100001`, "spec.rpc.endpoints[0].computeUnits.other: is 100001", "allowed: 0 to 100000").
+			server("spec.rpc.endpoints[0].computeUnits.other in body should be less than or equal to 100000"),
+		edit("units of calls without a budget of units", "      computeUnitsPerDay: 1000000\n", ``, "spec.rpc.endpoints[0].computeUnits: says what calls count of computeUnitsPerDay", "write that too, or leave computeUnits out").
+			server("spec.rpc.endpoints[0].computeUnits: Invalid value", "computeUnits says what calls count of computeUnitsPerDay"),
 		{
 			Name: "too many endpoints", Manifest: cut(Good, "    - url:", "  start:", many(9, `    - url: https://node%d.example`)),
 			Want:   []string{"spec.rpc.endpoints: has 9 entries", "allowed: up to 8"},

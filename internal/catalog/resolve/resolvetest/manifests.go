@@ -47,6 +47,8 @@ spec:
       weight: 3
       requestsPerSecond: 50
       requestsPerDay: 100000
+      computeUnitsPerDay: 1000000
+      computeUnits: {eth_call: 30, eth_getLogs: 75, eth_getBlockByNumber: 16, eth_getBlockReceipts: 0, other: 15}
   start: {block: 17}
   tracking: {minLiquidityUSD: "500.5", holders: All}
   retention: {trades: 720h, minuteCandles: 48h}
