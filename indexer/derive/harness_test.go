@@ -1,6 +1,7 @@
 package derive_test
 
 import (
+	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -281,20 +282,71 @@ func (x *indexer) apply(t fataler, blocks []market.Block, until market.Header) m
 	return c
 }
 
-// merge ends a holder backfill as the loop does.
+// merge ends a holder backfill as the loop does, in slices of a few rows.
 func (x *indexer) merge(t fataler, token market.Address, final uint64, balances map[market.Address]market.Amount, broken bool) {
 	t.Helper()
+	const rows = 2
+	job := market.HolderJob{Token: token, Final: final, Next: final + 1, Broken: broken, Step: market.MergeAccounts}
+	if x.db.tokens[token].Holders.Status == market.HoldersUnavailable {
+		job.Recount = market.RecountProven
+	}
+	x.state.Merge(job)
+	load := func(accounts ...market.Address) {
+		w := x.machine.AccountKeys(x.state, token, accounts)
+		x.state.Put(w, x.db.load(w))
+	}
+	commit := func() {
+		c := x.state.Flush(x.limit)
+		x.db.commit(t, &c)
+	}
+	block := x.state.Last().Number
+	if broken {
+		load()
+		x.machine.EndMerge(x.state, token, block)
+		commit()
+		return
+	}
+	var staged []market.AccountBalance
+	for a, amount := range balances {
+		staged = append(staged, market.AccountBalance{Account: a, Amount: amount})
+	}
+	slices.SortFunc(staged, func(a, b market.AccountBalance) int { return bytes.Compare(a.Account.Bytes(), b.Account.Bytes()) })
+	for first := 0; first == 0 || first < len(staged); first += rows {
+		some := staged[first:min(first+rows, len(staged))]
+		for _, b := range some {
+			load(b.Account)
+		}
+		load()
+		x.machine.MergeAccounts(x.state, token, some, first+rows >= len(staged), block)
+		commit()
+	}
 	var queued []market.QueuedTransfer
 	for _, q := range x.db.queued {
-		if q.Token == token {
+		if q.Token == token && q.Block > final {
 			queued = append(queued, q)
 		}
 	}
-	w := x.machine.MergeKeys(x.state, token, balances, queued)
-	x.state.Put(w, x.db.load(w))
-	x.machine.Merge(x.state, token, final, balances, queued, broken)
-	c := x.state.Flush(x.limit)
-	x.db.commit(t, &c)
+	for first := 0; x.state.Job(token) != nil && x.state.Job(token).Step == market.MergeQueue; first += rows {
+		some := queued[min(first, len(queued)):min(first+rows, len(queued))]
+		for _, q := range some {
+			load(q.From, q.To)
+		}
+		load()
+		x.machine.MergeQueue(x.state, token, some, len(some) < rows, block)
+		commit()
+	}
+	if x.state.Job(token) == nil {
+		return
+	}
+	var taken []market.AccountBalance
+	for k := range x.db.balances {
+		if k.Token == token {
+			taken = append(taken, market.AccountBalance{Account: k.Account})
+			load(k.Account)
+		}
+	}
+	x.machine.ClearAccounts(x.state, token, taken, true, block)
+	commit()
 }
 
 // The tests' cast. token(n) and account(n) are plain addresses.
