@@ -68,7 +68,10 @@ func TestChainGivesEveryField(t *testing.T) {
 		},
 		Endpoints: []chainconfig.Endpoint{{URL: "https://node.example/rpc", Weight: 3, RequestsPerSecond: 50, RequestsPerDay: 100_000}},
 		Start:     chainconfig.Start{Block: 17},
-		Tracking:  chainconfig.Tracking{MinLiquidityUSD: 500.5, Holders: chainconfig.HoldersAll},
+		Tracking:  chainconfig.Tracking{
+			MinLiquidityUSD: 500.5, Holders: chainconfig.HoldersAll,
+			Caps: chainconfig.HolderCaps{Accounts: 100_000_000, Transfers: 10_000_000_000, Days: 365},
+		},
 		Retention: chainconfig.Retention{
 			Trades: chainconfig.Duration(720 * time.Hour), MinuteCandles: chainconfig.Duration(48 * time.Hour),
 		},

@@ -47,7 +47,7 @@ spec:
       requestsPerSecond: 50
       requestsPerDay: 100000
   start: {block: 17}
-  tracking: {minLiquidityUSD: "500.5", holders: All}
+  tracking: {minLiquidityUSD: "500.5", holders: All, holderCaps: {accounts: 100000000, transfers: 10000000000, days: 365}}
   retention: {trades: 720h, minuteCandles: 48h}
   reorgBlocks: 32
   finalityDepth: 600
