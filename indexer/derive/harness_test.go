@@ -1,7 +1,6 @@
 package derive_test
 
 import (
-	"bytes"
 	"cmp"
 	"fmt"
 	"maps"
@@ -25,6 +24,7 @@ type database struct {
 	balances map[market.BalanceKey]market.Balance
 	quotes   map[market.Address]market.QuotePrice
 	launches map[market.Address]market.Launch
+	jobs     map[market.Address]market.HolderJob
 	trades   []market.Trade
 	queued   []market.QueuedTransfer
 }
@@ -34,7 +34,7 @@ func newDatabase() *database {
 		tokens: map[market.Address]market.Token{}, pools: map[market.Address]market.Pool{},
 		ticks: map[market.Address]market.TickMap{}, candles: map[market.CandleKey]market.Candle{},
 		balances: map[market.BalanceKey]market.Balance{}, quotes: map[market.Address]market.QuotePrice{},
-		launches: map[market.Address]market.Launch{},
+		launches: map[market.Address]market.Launch{}, jobs: map[market.Address]market.HolderJob{},
 	}
 }
 
@@ -116,6 +116,11 @@ func (d *database) beginning(c *derive.Machine, last market.Header) market.Begin
 			b.Pending = append(b.Pending, t)
 		}
 	}
+	for _, j := range d.jobs {
+		if j.IsMerging() {
+			b.Jobs = append(b.Jobs, j)
+		}
+	}
 	for _, l := range d.launches {
 		b.OwnCurves = b.OwnCurves || !l.Curve.IsNone() && !slices.Contains(c.VenueContracts(), l.Curve)
 	}
@@ -137,6 +142,7 @@ func (d *database) commit(t fataler, c *market.Changes) {
 	write(t, "balance", d.balances, c.Balances, false)
 	write(t, "quote", d.quotes, c.Quotes, false)
 	write(t, "launch", d.launches, c.Launches, false)
+	write(t, "job", d.jobs, c.Jobs, false)
 	d.trades, d.queued = append(d.trades, c.Trades...), append(d.queued, c.Queued...)
 }
 
@@ -150,6 +156,7 @@ func (d *database) undo(t fataler, c *market.Changes) {
 	write(t, "balance", d.balances, c.Balances, true)
 	write(t, "quote", d.quotes, c.Quotes, true)
 	write(t, "launch", d.launches, c.Launches, true)
+	write(t, "job", d.jobs, c.Jobs, true)
 	d.trades = d.trades[:len(d.trades)-len(c.Trades)]
 	d.queued = d.queued[:len(d.queued)-len(c.Queued)]
 }
@@ -280,73 +287,6 @@ func (x *indexer) apply(t fataler, blocks []market.Block, until market.Header) m
 	c := x.state.Flush(x.limit)
 	x.db.commit(t, &c)
 	return c
-}
-
-// merge ends a holder backfill as the loop does, in slices of a few rows.
-func (x *indexer) merge(t fataler, token market.Address, final uint64, balances map[market.Address]market.Amount, broken bool) {
-	t.Helper()
-	const rows = 2
-	job := market.HolderJob{Token: token, Final: final, Next: final + 1, Broken: broken, Step: market.MergeAccounts}
-	if x.db.tokens[token].Holders.Status == market.HoldersUnavailable {
-		job.Recount = market.RecountProven
-	}
-	x.state.Merge(job)
-	load := func(accounts ...market.Address) {
-		w := x.machine.AccountKeys(x.state, token, accounts)
-		x.state.Put(w, x.db.load(w))
-	}
-	commit := func() {
-		c := x.state.Flush(x.limit)
-		x.db.commit(t, &c)
-	}
-	block := x.state.Last().Number
-	if broken {
-		load()
-		x.machine.EndMerge(x.state, token, block)
-		commit()
-		return
-	}
-	var staged []market.AccountBalance
-	for a, amount := range balances {
-		staged = append(staged, market.AccountBalance{Account: a, Amount: amount})
-	}
-	slices.SortFunc(staged, func(a, b market.AccountBalance) int { return bytes.Compare(a.Account.Bytes(), b.Account.Bytes()) })
-	for first := 0; first == 0 || first < len(staged); first += rows {
-		some := staged[first:min(first+rows, len(staged))]
-		for _, b := range some {
-			load(b.Account)
-		}
-		load()
-		x.machine.MergeAccounts(x.state, token, some, first+rows >= len(staged), block)
-		commit()
-	}
-	var queued []market.QueuedTransfer
-	for _, q := range x.db.queued {
-		if q.Token == token && q.Block > final {
-			queued = append(queued, q)
-		}
-	}
-	for first := 0; x.state.Job(token) != nil && x.state.Job(token).Step == market.MergeQueue; first += rows {
-		some := queued[min(first, len(queued)):min(first+rows, len(queued))]
-		for _, q := range some {
-			load(q.From, q.To)
-		}
-		load()
-		x.machine.MergeQueue(x.state, token, some, len(some) < rows, block)
-		commit()
-	}
-	if x.state.Job(token) == nil {
-		return
-	}
-	var taken []market.AccountBalance
-	for k := range x.db.balances {
-		if k.Token == token {
-			taken = append(taken, market.AccountBalance{Account: k.Account})
-			load(k.Account)
-		}
-	}
-	x.machine.ClearAccounts(x.state, token, taken, true, block)
-	commit()
 }
 
 // The tests' cast. token(n) and account(n) are plain addresses.
