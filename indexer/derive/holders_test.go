@@ -2,8 +2,8 @@ package derive_test
 
 import (
 	"maps"
-	"strings"
 	"math"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
