@@ -22,7 +22,7 @@ func (ix *Indexer) commit(ctx context.Context, blocks []market.Block, until mark
 
 // derived derives blocks up to until.
 func (ix *Indexer) derived(ctx context.Context, blocks []market.Block, until market.Header, undo bool) (*store.Commit, error) {
-	facts, merged, err := ix.prepare(ctx, blocks, until, undo)
+	facts, err := ix.prepare(ctx, blocks, until, undo)
 	if err != nil {
 		return nil, err
 	}
@@ -36,7 +36,7 @@ func (ix *Indexer) derived(ctx context.Context, blocks []market.Block, until mar
 		return nil, err
 	}
 	c := &store.Commit{
-		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(), Facts: facts, Merged: merged, Recount: recount,
+		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(), Facts: facts, Recount: recount, Caps: ix.holders.caps.String(),
 		Changes: ix.state.Flush(ix.o.CachedRows), Beat: ix.pulse.beat, Sure: ix.sure,
 		SureFacts: ix.facts.sureFacts(facts), Endpoints: ix.changedRecords(),
 	}
@@ -66,9 +66,7 @@ func (ix *Indexer) write(ctx context.Context, c *store.Commit, began time.Time) 
 	if c.Undo {
 		ix.holders.indexed.Store(until.Number)
 	}
-	if len(c.Merged) > 0 {
-		ix.holders.nudge()
-	}
+	ix.merged(ctx, c.Changes.Jobs)
 	ix.log.DebugContext(ctx, "committed", "block", until.Number, "hash", until.Hash.String(), "undo", c.Undo,
 		"trades", len(c.Changes.Trades), "facts", len(c.Facts))
 	ix.o.Metrics.commit(ix.cfg.ID, until, len(c.Changes.Trades), ix.o.Now().Sub(began))

@@ -20,40 +20,34 @@ const (
 	samples, lostSupplies = 8, 8
 )
 
-// prepare loads what the blocks need, asks the nodes what logs don't tell, and takes finished holder backfills in.
+// prepare loads what the blocks need, asks the nodes what logs don't tell, and takes a slice of finished holder backfills in.
 // The answers are put into the blocks as facts.
-func (ix *Indexer) prepare(ctx context.Context, blocks []market.Block, until market.Header, undo bool,
-) (facts []store.StoredFact, merged []market.Address, err error) {
+func (ix *Indexer) prepare(ctx context.Context, blocks []market.Block, until market.Header, undo bool) (facts []store.StoredFact, err error) {
 	if err := ix.load(ctx, ix.machine.LaunchKeys(ix.state, blocks)); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := ix.load(ctx, ix.machine.Keys(ix.state, blocks, until)); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	more := func() error { return ix.load(ctx, ix.machine.MoreKeys(ix.state, blocks, until)) }
 	if err := more(); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	e := &enrichment{Indexer: ix, ctx: ctx, blocks: blocks, following: undo}
 	for _, step := range []func() error{e.quotePools, e.pools, e.poolStates, e.curves, e.tokens, e.samples} {
 		n := len(e.facts)
 		if err := step(); err != nil {
-			return nil, nil, err
+			return nil, err
 		}
 		if len(e.facts) > n {
 			if err := more(); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 		}
 	}
 	// From here on the state takes in what isn't written.
 	ix.unwritten = true
-	if undo {
-		if merged, err = ix.mergeHolders(ctx); err != nil {
-			return nil, nil, err
-		}
-	}
-	return e.facts, merged, nil
+	return e.facts, ix.mergeHolders(ctx, until.Number, undo)
 }
 
 // balancesAtOnce is how many balances are loaded between two beats: two statements, each of which a minute bounds.

@@ -16,27 +16,26 @@ import (
 )
 
 const (
-	// holderRange is the most blocks of a token's past that are read at once.
-	holderRange = 10_000
 	// gapsAtOnce is how many tokens are looked at together: their supplies are one batch to a node.
 	gapsAtOnce = 100
 	// nearHead is how far below the head the index may be for a node, which may keep the newest states alone, to answer for it.
 	nearHead = 16
-	// mergesAtOnce bounds the tokens whose past one commit takes in.
-	mergesAtOnce = 100
 	// patience is how often in a row no supply at all may be answered, by a node that is late perhaps, before pasts are read.
 	patience = 5
 )
 
 // holderBackfill finds, beside the head, what tokens that are followed since some block had before it. Most of those that were
 // launched since had nothing: then their supply is what their queued transfers leave, and nothing is read. Of the others the
-// past transfers are read, up to the block before. What comes after waits in a queue, and the loop merges both.
+// past transfers are read, up to the block before. What comes after waits in a queue, and the loop merges both (holdermerge.go).
 type holderBackfill struct {
 	cfg     *chainconfig.Chain
 	store   *store.Store
 	source  source
 	machine *derive.Machine
 	log     *slog.Logger
+	now     func() time.Time
+	caps    chainconfig.HolderCaps
+	ranges  int64 // the most ranges of blocks that are read of one token
 	final   atomic.Uint64
 	head    atomic.Uint64
 	indexed atomic.Uint64 // the newest block that was committed within reach of reorgs
@@ -46,6 +45,15 @@ type holderBackfill struct {
 	givesUp func(budget.Purpose) bool
 	// unproven is how often in a row nodes didn't tell whether a recount is right.
 	unproven int
+	// widths are how many blocks of tokens' pasts are asked for at once.
+	widths map[market.Address]*width
+}
+
+func newHolderBackfill(cfg *chainconfig.Chain, st *store.Store, src source, m *derive.Machine, o Options) holderBackfill {
+	return holderBackfill{
+		cfg: cfg, store: st, source: src, machine: m, log: o.Log, now: o.Now, caps: cfg.Tracking.Caps.WithDefaults(), ranges: mostRanges,
+		wake: make(chan struct{}, 1), widths: map[market.Address]*width{},
+	}
 }
 
 // see tells of a newer head and final block. What counts as final here can't be undone either, whatever a node calls final.
@@ -107,19 +115,21 @@ func (h *holderBackfill) pass(ctx context.Context, l *store.Lease) (more bool, e
 	}
 	for i := range jobs {
 		j := &jobs[i]
-		if j.Done() {
-			continue
+		if j.Broken || j.Step != market.MergeNone {
+			delete(h.widths, j.Token)
+			continue // the loop's
 		}
-		moreOfIt := true
-		if j.Recount == store.NoRecount {
-			e = h.step(ctx, l, j)
-		} else {
-			moreOfIt, e = h.recount(ctx, l, j)
+		moreOfIt, e := h.advance(ctx, l, j)
+		if errors.Is(e, store.ErrJobChanged) {
+			continue // the next pass sees how it is now
 		}
 		if e != nil {
 			return false, errors.Join(err, e)
 		}
-		more = more || moreOfIt && !j.Done()
+		more = more || moreOfIt
+	}
+	if _, e := h.store.DropEndedJobs(ctx, l); e != nil {
+		return false, errors.Join(err, e)
 	}
 	return more || began, err
 }
@@ -148,10 +158,12 @@ func (h *holderBackfill) begin(ctx context.Context, l *store.Lease) (began bool,
 		}
 		h.silent = 0
 	}
-	var known []store.HolderJob
+	var known []market.HolderJob
 	for _, g := range gaps {
 		if whole[g.Token] {
-			known = append(known, nothingBefore(g))
+			j := nothingBefore(g)
+			j.Step = market.MergeAccounts
+			known = append(known, j)
 		}
 	}
 	if err := h.store.BeginHolderJobs(ctx, l, known); err != nil {
@@ -174,6 +186,7 @@ func (h *holderBackfill) begin(ctx context.Context, l *store.Lease) (began bool,
 // beginReading gives a token a job that reads its past.
 func (h *holderBackfill) beginReading(ctx context.Context, l *store.Lease, g store.HolderGap) error {
 	job := nothingBefore(g)
+	job.BegunAt = h.now().Unix()
 	if g.Since > 0 {
 		created, err := h.source.CreatedAt(ctx, g.Token, g.Since-1)
 		if err != nil {
@@ -181,7 +194,7 @@ func (h *holderBackfill) beginReading(ctx context.Context, l *store.Lease, g sto
 		}
 		job.Next, job.Final = created, g.Since-1
 	}
-	if err := h.store.BeginHolderJobs(ctx, l, []store.HolderJob{job}); err != nil {
+	if err := h.store.BeginHolderJobs(ctx, l, []market.HolderJob{job}); err != nil {
 		return err
 	}
 	h.log.InfoContext(ctx, "holder backfill begun", "token", g.Token.String(), "from", job.Next, "to", job.Final)
@@ -189,22 +202,38 @@ func (h *holderBackfill) beginReading(ctx context.Context, l *store.Lease, g sto
 }
 
 // nothingBefore is the job of a token whose queue is all that there is.
-func nothingBefore(g store.HolderGap) store.HolderJob {
-	j := store.HolderJob{Token: g.Token, Final: max(g.First, 1) - 1}
+func nothingBefore(g store.HolderGap) market.HolderJob {
+	j := market.HolderJob{Token: g.Token, Final: max(g.First, 1) - 1}
 	j.Next = j.Final + 1
 	return j
 }
 
 // whole tells of tokens whether their queued transfers are all that there ever were, as their supply shows; those that don't
 // answer for it are left out. It is asked for at the block before the newest indexed one: for its newest block a node can answer
-// out of the state of the one that it is making.
+// out of the state of the one that it is making. The accounts of one token are in memory at a time, up to their cap.
 func (h *holderBackfill) whole(ctx context.Context, gaps []store.HolderGap) (map[market.Address]bool, error) {
 	tokens := make([]market.Address, len(gaps))
-	tallies := make(map[market.Address]*derive.Tally, len(gaps))
 	for i, g := range gaps {
-		tokens[i], tallies[g.Token] = g.Token, &derive.Tally{}
+		tokens[i] = g.Token
 	}
-	newest, err := h.store.QueuedBefore(ctx, h.cfg.ID, tokens, func(q *market.QueuedTransfer) { tallies[q.Token].Add(q) })
+	sums := make(map[market.Address]market.Amount, len(gaps))
+	untold := map[market.Address]bool{} // by their transfers, or there are too many
+	var tally derive.Tally
+	var of market.Address
+	next := func(token market.Address) {
+		sum, ok := tally.Sum()
+		sums[of], untold[of] = sum, !ok || int64(tally.Len()) > h.caps.Accounts
+		tally, of = derive.Tally{}, token
+	}
+	newest, err := h.store.QueuedBefore(ctx, h.cfg.ID, tokens, func(q *market.QueuedTransfer) {
+		if q.Token != of {
+			next(q.Token)
+		}
+		if int64(tally.Len()) <= h.caps.Accounts {
+			tally.Add(q)
+		}
+	})
+	next(market.Address{})
 	if err != nil || newest.Number == 0 {
 		return nil, err
 	}
@@ -214,50 +243,9 @@ func (h *holderBackfill) whole(ctx context.Context, gaps []store.HolderGap) (map
 	}
 	whole := make(map[market.Address]bool, len(supplies))
 	for _, s := range supplies {
-		whole[s.Token] = tallies[s.Token].Explains(&s.Supply)
+		whole[s.Token] = !untold[s.Token] && sums[s.Token] == s.Supply
 	}
 	return whole, nil
-}
-
-func (h *holderBackfill) step(ctx context.Context, l *store.Lease, j *store.HolderJob) error {
-	txs, upTo, err := h.source.TransfersOf(ctx, j.Token, j.Next, min(j.Final, j.Next+holderRange-1))
-	if err != nil {
-		return err
-	}
-	var accounts []market.Address
-	seen := map[market.Address]bool{}
-	touch := func(a market.Address) {
-		if !seen[a] && !a.IsZeroEVM() {
-			seen[a] = true
-			accounts = append(accounts, a)
-		}
-	}
-	for i := range txs {
-		for _, log := range txs[i].Logs {
-			switch e := log.Event.(type) {
-			case market.Transfer:
-				touch(e.From)
-				touch(e.To)
-			case market.Wrap:
-				touch(e.Account)
-			}
-		}
-	}
-	balances := map[market.Address]market.Amount{}
-	if len(accounts) > 0 {
-		if balances, err = h.store.Staged(ctx, h.cfg.ID, j.Token, accounts); err != nil {
-			return err
-		}
-	}
-	j.Broken = !h.machine.Stage(j.Token, txs, balances)
-	j.Next = upTo + 1
-	if err := h.store.SaveHolderJob(ctx, l, j, balances); err != nil {
-		return err
-	}
-	if j.Next > j.Final {
-		h.log.InfoContext(ctx, "holder backfill read", "token", j.Token.String(), "final", j.Final)
-	}
-	return nil
 }
 
 // unfollow gives up the holders of tokens that the chain document doesn't ask to follow any more. A token that it asks for again later
@@ -271,52 +259,4 @@ func (ix *Indexer) unfollow(ctx context.Context) error {
 		ix.log.InfoContext(ctx, "holders of tokens that aren't followed any more are given up", "tokens", n)
 	}
 	return err
-}
-
-// mergeHolders takes finished backfills into the state, as part of the commit that follows.
-func (ix *Indexer) mergeHolders(ctx context.Context) ([]market.Address, error) {
-	jobs, err := ix.store.HolderJobs(ctx, ix.cfg.ID)
-	if err != nil {
-		return nil, err
-	}
-	var merged []market.Address
-	for i := range jobs {
-		j := &jobs[i]
-		if len(merged) == mergesAtOnce {
-			break
-		}
-		if !j.Done() || ix.state.Last().Number < j.Final {
-			continue
-		}
-		if err := ix.mergeJob(ctx, j); err != nil {
-			return nil, err
-		}
-		merged = append(merged, j.Token)
-	}
-	return merged, nil
-}
-
-// mergeJob takes what a backfill has found, and what has queued since, into the state.
-func (ix *Indexer) mergeJob(ctx context.Context, j *store.HolderJob) error {
-	ix.pulse.beat()
-	balances, err := ix.store.Staged(ctx, ix.cfg.ID, j.Token, nil)
-	if err != nil {
-		return err
-	}
-	if j.Recount != store.NoRecount && !j.Broken {
-		if err := ix.accountsOfBefore(ctx, j.Token, balances); err != nil {
-			return err
-		}
-	}
-	ix.pulse.beat()
-	queued, err := ix.store.Queued(ctx, ix.cfg.ID, j.Token)
-	if err != nil {
-		return err
-	}
-	ix.pulse.beat()
-	if err := ix.load(ctx, ix.machine.MergeKeys(ix.state, j.Token, balances, queued)); err != nil {
-		return err
-	}
-	ix.machine.Merge(ix.state, j.Token, j.Final, balances, queued, j.Broken)
-	return nil
 }

@@ -49,7 +49,7 @@ type source interface {
 	Recall(logsHash []byte) (r evm.BlockRead, ok bool)
 	Backfill(ctx context.Context, parent market.Header, first, last uint64) iter.Seq2[evm.Batch, error]
 	RereadPast(ctx context.Context, parent market.Header, b *evm.Batch) error
-	TransfersOf(ctx context.Context, token market.Address, from, to uint64) ([]market.Tx, uint64, error)
+	TransfersOf(ctx context.Context, token market.Address, from, to uint64) ([]market.Block, uint64, error)
 	TokenFacts(ctx context.Context, at evm.BlockRef, tokens []market.Address) (facts []market.TokenFact, unsure []bool, err error)
 	Supplies(ctx context.Context, at evm.BlockRef, tokens []market.Address, doubt func(market.Fact) bool) ([]market.SupplyFact, error)
 	Balances(ctx context.Context, at evm.BlockRef, keys []market.BalanceKey, doubt func(market.Fact) bool) ([]market.BalanceFact, error)
@@ -98,6 +98,8 @@ type Options struct {
 	// PlanWindow is how far back what nodes were asked for is held against what they allow, PlanPause the time between two looks at that; 0 is
 	// the default.
 	PlanWindow, PlanPause time.Duration
+	// MergeRows is how many rows of a holder backfill each commit takes over; 0 is as many as it has time for.
+	MergeRows int
 	// Fetcher gets launched tokens' metadata from the outside; nil leaves it alone.
 	Fetcher *metadata.Fetcher
 }
@@ -154,6 +156,7 @@ type Indexer struct {
 	recountSought time.Time
 
 	holders holderBackfill
+	merges  mergePace
 	venues  *venueWatch
 	plan    *planWatch
 	checker *trust.Checker
@@ -192,7 +195,8 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	ix.source, ix.o, ix.notPools = src, o, map[market.Address]notPool{}
 	ix.poolKeys = newPoolKeys(ix)
 	ix.stateless, ix.falseStates = map[market.Address]notPool{}, map[market.Address]bool{}
-	ix.holders = holderBackfill{cfg: cfg, store: st, source: src, machine: m, log: o.Log, wake: make(chan struct{}, 1)}
+	ix.holders = newHolderBackfill(cfg, st, src, m, o)
+	ix.merges = mergePace{now: o.Now, fixed: o.MergeRows}
 	_, hash, err := cfg.Encode()
 	if err != nil {
 		return nil, fmt.Errorf("chain %s: encode its document: %w", cfg.ID, err)
@@ -471,7 +475,7 @@ func (ix *Indexer) beginning(ctx context.Context, last market.Header) (market.Be
 		return b, err
 	}
 	b.Last = last
-	b.Recounts, err = ix.openRecounts(ctx)
+	b.Recounts, b.Jobs, err = ix.openJobs(ctx)
 	return b, err
 }
 

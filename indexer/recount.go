@@ -2,7 +2,7 @@ package indexer
 
 import (
 	"context"
-	"encoding/binary"
+	"maps"
 	"slices"
 	"time"
 
@@ -52,7 +52,7 @@ func (ix *Indexer) beginRecount(ctx context.Context, until market.Header) (*stor
 	if ix.cfg.Tracking.Holders != chainconfig.HoldersAll {
 		majors = append([]market.Address{}, ix.machine.Majors()...)
 	}
-	r, ok, err := ix.store.DueRecount(ctx, ix.cfg.ID, now.Unix(), from, majors)
+	r, ok, err := ix.store.DueRecount(ctx, ix.cfg.ID, now.Unix(), ix.holders.caps.String(), from, majors)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -62,15 +62,18 @@ func (ix *Indexer) beginRecount(ctx context.Context, until market.Header) (*stor
 	return &r, nil
 }
 
-// openRecounts are the tokens whose recounts began before this start or this reorg.
-func (ix *Indexer) openRecounts(ctx context.Context) (tokens []market.Address, err error) {
+// openJobs are the tokens whose recounts began before this start or this reorg, and the jobs that are being merged.
+func (ix *Indexer) openJobs(ctx context.Context) (recounts []market.Address, merging []market.HolderJob, err error) {
 	jobs, err := ix.store.HolderJobs(ctx, ix.cfg.ID)
 	for i := range jobs {
-		if jobs[i].Recount != store.NoRecount {
-			tokens = append(tokens, jobs[i].Token)
+		if jobs[i].Recount != market.NoRecount {
+			recounts = append(recounts, jobs[i].Token)
+		}
+		if jobs[i].IsMerging() {
+			merging = append(merging, jobs[i])
 		}
 	}
-	return tokens, err
+	return recounts, merging, err
 }
 
 // endRecounts ends the recounts of tokens that the chain document doesn't ask to follow any more, before anything of them goes on.
@@ -79,48 +82,33 @@ func (ix *Indexer) endRecounts(ctx context.Context, l *store.Lease) error {
 		return nil
 	}
 	jobs, err := ix.store.HolderJobs(ctx, ix.cfg.ID)
-	if err != nil || !slices.ContainsFunc(jobs, func(j store.HolderJob) bool { return j.Recount != store.NoRecount }) {
+	if err != nil || !slices.ContainsFunc(jobs, func(j market.HolderJob) bool { return j.Recount != market.NoRecount }) {
 		return err
 	}
 	return ix.store.EndRecounts(ctx, l, ix.machine.Majors())
 }
 
-// accountsOfBefore adds, with nought, the accounts that a token has rows of and a recount found nothing of.
-func (ix *Indexer) accountsOfBefore(ctx context.Context, token market.Address, balances map[market.Address]market.Amount) error {
-	accounts, err := ix.store.Accounts(ctx, ix.cfg.ID, token)
-	for _, a := range accounts {
-		if _, has := balances[a]; !has {
-			balances[a] = market.Amount{}
-		}
-	}
-	return err
-}
-
 // recount brings a recount forward by one step. It reports whether there is more to do at once.
-func (h *holderBackfill) recount(ctx context.Context, l *store.Lease, j *store.HolderJob) (more bool, err error) {
-	switch {
-	case j.Recount == store.RecountBegun:
-		if j.Final >= h.final.Load() {
-			return false, nil // a reorg may still take the beginning back
-		}
-		if j.Next == 0 {
-			if j.Next, err = h.source.CreatedAt(ctx, j.Token, j.Final); err != nil {
-				return false, err
-			}
-		}
-		j.Recount = store.RecountReading
-		return true, h.store.SaveHolderJob(ctx, l, j, nil)
-	case j.Next <= j.Final:
-		return true, h.step(ctx, l, j)
-	case h.atHead():
+func (h *holderBackfill) recount(ctx context.Context, l *store.Lease, j *market.HolderJob) (more bool, err error) {
+	if j.Recount != market.RecountBegun {
 		return false, h.conclude(ctx, l, j)
-	default:
-		return false, nil
 	}
+	if j.Final >= h.final.Load() {
+		return false, nil // a reorg may still take the beginning back
+	}
+	after := *j
+	if after.Next == 0 {
+		if after.Next, err = h.source.CreatedAt(ctx, j.Token, j.Final); err != nil {
+			return false, err
+		}
+	}
+	after.Recount, after.BegunAt = market.RecountReading, h.now().Unix()
+	return true, h.store.SaveHolderJob(ctx, l, &store.HolderProgress{Before: *j, After: after})
 }
 
-// conclude ends a recount whose past was read: it is proven, or has no result. Where nodes don't tell, it is tried a few times more.
-func (h *holderBackfill) conclude(ctx context.Context, l *store.Lease, j *store.HolderJob) error {
+// conclude ends a recount whose past was read: it is proven and can be merged, or has no result. Where nodes don't tell, it is tried a few times
+// more.
+func (h *holderBackfill) conclude(ctx context.Context, l *store.Lease, j *market.HolderJob) error {
 	right, known, err := h.prove(ctx, j)
 	if err != nil {
 		return err
@@ -129,24 +117,23 @@ func (h *holderBackfill) conclude(ctx context.Context, l *store.Lease, j *store.
 		return nil
 	}
 	h.unproven = 0
-	if j.Recount = store.RecountProven; !right {
-		j.Broken = true
-	}
+	after := *j
+	after.Recount, after.Step, after.Broken = market.RecountProven, market.MergeAccounts, !right
 	h.log.InfoContext(ctx, "holders were counted anew", "token", j.Token.String(), "right", right)
-	return h.store.SaveHolderJob(ctx, l, j, nil)
+	return h.store.SaveHolderJob(ctx, l, &store.HolderProgress{Before: *j, After: after})
 }
 
 // prove holds what a recount leaves against the token's contract, at the block before the newest indexed one: the sum against the supply, and
 // some of the balances. The newest block's hash draws them. Two endpoints have to give each answer where there are several; one alone has to
-// repeat it. known is false where the nodes don't tell.
-func (h *holderBackfill) prove(ctx context.Context, j *store.HolderJob) (right, known bool, err error) {
-	staged, err := h.store.Staged(ctx, h.cfg.ID, j.Token, nil)
-	if err != nil {
+// repeat it. known is false where the nodes don't tell. Of the accounts those are in memory that transfers in the queue touch, and those drawn.
+func (h *holderBackfill) prove(ctx context.Context, j *market.HolderJob) (right, known bool, err error) {
+	var queued []market.QueuedTransfer
+	newest, err := h.store.QueuedBefore(ctx, h.cfg.ID, []market.Address{j.Token}, func(q *market.QueuedTransfer) { queued = append(queued, *q) })
+	if err != nil || newest.Number == 0 {
 		return false, false, err
 	}
-	tally := derive.TallyOf(staged)
-	newest, err := h.store.QueuedBefore(ctx, h.cfg.ID, []market.Address{j.Token}, func(q *market.QueuedTransfer) { tally.Add(q) })
-	if err != nil || newest.Number == 0 {
+	moved, total, right, err := h.leaves(ctx, j.Token, queued)
+	if err != nil {
 		return false, false, err
 	}
 	at := evm.BlockRef{Number: newest.Number - 1, Hash: newest.Parent}
@@ -155,38 +142,80 @@ func (h *holderBackfill) prove(ctx context.Context, j *store.HolderJob) (right, 
 	if err != nil || len(supplies) == 0 {
 		return false, false, err
 	}
-	if !tally.Explains(&supplies[0].Supply) {
+	if !right || total != supplies[0].Supply {
 		return false, true, nil
 	}
-	keys := drawBalances(j.Token, tally.Balances(), newest.Hash)
+	keys, drawn, err := h.drawBalances(ctx, j.Token, moved, newest.Hash)
+	if err != nil {
+		return false, false, err
+	}
 	balances, err := h.source.Balances(ctx, at, keys, always)
 	if err != nil {
 		return false, false, err
 	}
 	for _, b := range balances {
-		if tally.Balances()[b.Account] != b.Amount {
+		if drawn[b.Account] != b.Amount {
 			return false, true, nil
 		}
 	}
 	return len(balances) == len(keys), len(balances) == len(keys), nil
 }
 
-// drawBalances draws some of the accounts that have a token, by a block's hash.
-func drawBalances(token market.Address, balances map[market.Address]market.Amount, by market.Hash) []market.BalanceKey {
+// leaves is what staged balances and transfers after them leave: of the accounts that the transfers touch, and of all accounts together. right
+// is false where a balance goes below zero.
+func (h *holderBackfill) leaves(ctx context.Context, token market.Address, queued []market.QueuedTransfer,
+) (moved map[market.Address]market.Amount, total market.Amount, right bool, err error) {
+	touched := map[market.Address]bool{}
+	for i := range queued {
+		touched[queued[i].From], touched[queued[i].To] = true, true
+	}
+	if moved, err = h.store.Staged(ctx, h.cfg.ID, token, slices.Collect(maps.Keys(touched))); err != nil {
+		return nil, total, false, err
+	}
+	before, _ := derive.TallyOf(moved).Sum()
+	tally := derive.TallyOf(moved)
+	for i := range queued {
+		tally.Add(&queued[i])
+	}
+	after, right := tally.Sum()
+	err = h.store.EachStaged(ctx, h.cfg.ID, token, func(a market.Amount) {
+		_, over := total.AddOverflow(&total, &a)
+		right = right && !over
+	})
+	total.Sub(&total, &before)
+	_, over := total.AddOverflow(&total, &after)
+	return moved, total, right && !over, err
+}
+
+// drawBalances draws some of the accounts that have a token, by a block's hash, with what they have. moved are those that differ from the staged
+// balances.
+func (h *holderBackfill) drawBalances(ctx context.Context, token market.Address, moved map[market.Address]market.Amount, by market.Hash,
+) (keys []market.BalanceKey, has map[market.Address]market.Amount, err error) {
+	from, err := market.AddressFromBytes(by[:market.EVMAddressLen])
+	if err != nil {
+		return nil, nil, err
+	}
+	has = map[market.Address]market.Amount{}
+	for _, first := range []market.Address{from, {}} {
+		staged, err := h.store.StagedFrom(ctx, h.cfg.ID, token, first, recountSamples)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, b := range staged {
+			has[b.Account] = b.Amount
+		}
+	}
+	maps.Copy(has, moved)
 	var accounts []market.Address
-	for a, amount := range balances {
+	for a, amount := range has {
 		if !amount.IsZero() {
 			accounts = append(accounts, a)
 		}
 	}
-	if len(accounts) == 0 {
-		return nil
-	}
 	slices.SortFunc(accounts, market.Address.Compare)
-	first := int(binary.BigEndian.Uint32(by[:]) % uint32(len(accounts)))
-	keys := make([]market.BalanceKey, min(recountSamples, len(accounts)))
-	for k := range keys {
-		keys[k] = market.BalanceKey{Token: token, Account: accounts[(first+k)%len(accounts)]}
+	first, _ := slices.BinarySearchFunc(accounts, from, market.Address.Compare)
+	for k := range min(recountSamples, len(accounts)) {
+		keys = append(keys, market.BalanceKey{Token: token, Account: accounts[(first+k)%len(accounts)]})
 	}
-	return keys
+	return keys, has, nil
 }

@@ -104,6 +104,10 @@ func (ix *Indexer) goBackTo(ctx context.Context, block market.Header) error {
 	if err != nil {
 		return err
 	}
+	// A recount's job can come back as it was before the chain document ceased to ask for its token.
+	if err := ix.endRecounts(ctx, ix.lease); err != nil {
+		return err
+	}
 	if ix.cfg.Tracking.Holders != chainconfig.HoldersAll {
 		// A token's row can come back as it was before the chain document ceased to ask for its balances.
 		kept, err := ix.store.AnyUnfollowed(ctx, ix.cfg.ID, touched.Tokens, ix.machine.Majors())

@@ -1115,7 +1115,8 @@ type Heartbeat struct {
 // HeartbeatStatus defines model for HeartbeatStatus.
 type HeartbeatStatus string
 
-// HoldersSource Why a count of holders is null.
+// HoldersSource Why a count of holders is null. `indexing`: the token's past is still being read; `unavailable`: its transfers don't tell its
+// balances, or it has too many accounts or transfers to be counted.
 type HoldersSource string
 
 // LaunchBase What a launched token's card and its own answer have in common. `gate_pass`, `gate_fails`, `traction` and the figures of the last hour are as of the last ranking,
@@ -1170,7 +1171,8 @@ type LaunchBase struct {
 	// HoldersExcluded On EVM chains, the kinds of address that are not counted.
 	HoldersExcluded []LaunchBaseHoldersExcluded `json:"holders_excluded,omitempty"`
 
-	// HoldersSource Why a count of holders is null.
+	// HoldersSource Why a count of holders is null. `indexing`: the token's past is still being read; `unavailable`: its transfers don't tell its
+	// balances, or it has too many accounts or transfers to be counted.
 	HoldersSource HoldersSource `json:"holders_source,omitempty"`
 
 	// ImageURL Picture that the token's metadata names.

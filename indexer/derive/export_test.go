@@ -33,7 +33,7 @@ func (s *State) Stale(b market.Beginning, load func(market.Wanted) market.Rows) 
 	out = slices.Concat(
 		s.tokens.stale("token", anew.tokens), s.pools.stale("pool", anew.pools), s.ticks.stale("ticks", anew.ticks),
 		s.candles.stale("candle", anew.candles), s.balances.stale("balance", anew.balances), s.quotes.stale("quote", anew.quotes),
-		s.launches.stale("launch", anew.launches), s.curves.stale("curve", anew.curves),
+		s.launches.stale("launch", anew.launches), s.curves.stale("curve", anew.curves), s.jobs.stale("job", anew.jobs),
 	)
 	for base, listed := range s.byBase {
 		is := slices.SortedFunc(slices.Values(listed), market.Address.Compare)

@@ -24,6 +24,7 @@ type database struct {
 	balances map[market.BalanceKey]market.Balance
 	quotes   map[market.Address]market.QuotePrice
 	launches map[market.Address]market.Launch
+	jobs     map[market.Address]market.HolderJob
 	trades   []market.Trade
 	queued   []market.QueuedTransfer
 }
@@ -33,7 +34,7 @@ func newDatabase() *database {
 		tokens: map[market.Address]market.Token{}, pools: map[market.Address]market.Pool{},
 		ticks: map[market.Address]market.TickMap{}, candles: map[market.CandleKey]market.Candle{},
 		balances: map[market.BalanceKey]market.Balance{}, quotes: map[market.Address]market.QuotePrice{},
-		launches: map[market.Address]market.Launch{},
+		launches: map[market.Address]market.Launch{}, jobs: map[market.Address]market.HolderJob{},
 	}
 }
 
@@ -115,6 +116,11 @@ func (d *database) beginning(c *derive.Machine, last market.Header) market.Begin
 			b.Pending = append(b.Pending, t)
 		}
 	}
+	for _, j := range d.jobs {
+		if j.IsMerging() {
+			b.Jobs = append(b.Jobs, j)
+		}
+	}
 	for _, l := range d.launches {
 		b.OwnCurves = b.OwnCurves || !l.Curve.IsNone() && !slices.Contains(c.VenueContracts(), l.Curve)
 	}
@@ -136,6 +142,7 @@ func (d *database) commit(t fataler, c *market.Changes) {
 	write(t, "balance", d.balances, c.Balances, false)
 	write(t, "quote", d.quotes, c.Quotes, false)
 	write(t, "launch", d.launches, c.Launches, false)
+	write(t, "job", d.jobs, c.Jobs, false)
 	d.trades, d.queued = append(d.trades, c.Trades...), append(d.queued, c.Queued...)
 }
 
@@ -149,6 +156,7 @@ func (d *database) undo(t fataler, c *market.Changes) {
 	write(t, "balance", d.balances, c.Balances, true)
 	write(t, "quote", d.quotes, c.Quotes, true)
 	write(t, "launch", d.launches, c.Launches, true)
+	write(t, "job", d.jobs, c.Jobs, true)
 	d.trades = d.trades[:len(d.trades)-len(c.Trades)]
 	d.queued = d.queued[:len(d.queued)-len(c.Queued)]
 }
@@ -279,22 +287,6 @@ func (x *indexer) apply(t fataler, blocks []market.Block, until market.Header) m
 	c := x.state.Flush(x.limit)
 	x.db.commit(t, &c)
 	return c
-}
-
-// merge ends a holder backfill as the loop does.
-func (x *indexer) merge(t fataler, token market.Address, final uint64, balances map[market.Address]market.Amount, broken bool) {
-	t.Helper()
-	var queued []market.QueuedTransfer
-	for _, q := range x.db.queued {
-		if q.Token == token {
-			queued = append(queued, q)
-		}
-	}
-	w := x.machine.MergeKeys(x.state, token, balances, queued)
-	x.state.Put(w, x.db.load(w))
-	x.machine.Merge(x.state, token, final, balances, queued, broken)
-	c := x.state.Flush(x.limit)
-	x.db.commit(t, &c)
 }
 
 // The tests' cast. token(n) and account(n) are plain addresses.

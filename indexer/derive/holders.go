@@ -59,16 +59,12 @@ func (r *run) debit(token, account market.Address, amount *market.Amount) {
 	if amount.IsZero() {
 		return
 	}
-	key := market.BalanceKey{Token: token, Account: account}
-	if b := r.s.balances.get(key); b == nil || b.Amount.Lt(amount) {
+	gone, ok := r.Machine.debit(r.s, market.BalanceKey{Token: token, Account: account}, amount)
+	switch {
+	case !ok:
 		r.giveUp(token, market.ReasonNegative)
-		return
-	}
-	b := r.s.balances.edit(key)
-	b.Amount.Sub(&b.Amount, amount)
-	if b.Amount.IsZero() && !b.Excluded {
-		r.s.balances.remove(key)
-		r.holders(token, -1)
+	case gone > 0:
+		r.holders(token, -gone)
 	}
 }
 
@@ -76,16 +72,38 @@ func (r *run) credit(token, account market.Address, amount *market.Amount) {
 	if amount.IsZero() || r.s.tokens.get(token).Holders.Status != market.HoldersCurrent {
 		return
 	}
-	key := market.BalanceKey{Token: token, Account: account}
-	isNew := r.s.balances.get(key) == nil
-	b := r.s.balances.edit(key)
+	if came := r.Machine.credit(r.s, market.BalanceKey{Token: token, Account: account}, amount); came > 0 {
+		r.holders(token, came)
+	}
+}
+
+// debit takes an amount, which isn't nought, from a balance, and gives by how many the holders become fewer. ok is false where the balance is too
+// small.
+func (m *Machine) debit(s *State, key market.BalanceKey, amount *market.Amount) (holders int64, ok bool) {
+	if b := s.balances.get(key); b == nil || b.Amount.Lt(amount) {
+		return 0, false
+	}
+	b := s.balances.edit(key)
+	b.Amount.Sub(&b.Amount, amount)
+	if b.Amount.IsZero() && !b.Excluded {
+		s.balances.remove(key)
+		return 1, true
+	}
+	return 0, true
+}
+
+// credit adds an amount, which isn't nought, to a balance, and gives by how many the holders become more.
+func (m *Machine) credit(s *State, key market.BalanceKey, amount *market.Amount) (holders int64) {
+	isNew := s.balances.get(key) == nil
+	b := s.balances.edit(key)
 	if isNew {
-		b.Excluded = r.uncounted(r.s, account)
+		b.Excluded = m.uncounted(s, key.Account)
 		if !b.Excluded {
-			r.holders(token, 1)
+			holders = 1
 		}
 	}
 	b.Amount.Add(&b.Amount, amount)
+	return holders
 }
 
 // holders changes a token's count of holders.
@@ -131,8 +149,11 @@ func (r *run) excludeHolder(token, account market.Address) {
 		if b.Excluded {
 			return
 		}
-		if r.s.tokens.get(token).Holders.Status == market.HoldersCurrent {
+		switch {
+		case r.s.tokens.get(token).Holders.Status == market.HoldersCurrent:
 			r.holders(token, -1)
+		case r.s.isMerged(token, account):
+			r.s.jobs.edit(token).Holders--
 		}
 	}
 	r.s.balances.edit(key).Excluded = true

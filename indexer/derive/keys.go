@@ -83,26 +83,6 @@ func (m *Machine) MoreKeys(s *State, blocks []market.Block, until market.Header)
 	return k.wanted()
 }
 
-// MergeKeys names what Merge needs of a token whose balances before a block, and whose transfers since, are given.
-func (m *Machine) MergeKeys(s *State, token market.Address, balances map[market.Address]market.Amount,
-	queued []market.QueuedTransfer,
-) market.Wanted {
-	k := newKeys(m, s, nil)
-	k.tokens.add(token)
-	account := func(a market.Address) {
-		k.balances.add(market.BalanceKey{Token: token, Account: a})
-		k.account(a)
-	}
-	for a := range balances {
-		account(a)
-	}
-	for i := range queued {
-		account(queued[i].From)
-		account(queued[i].To)
-	}
-	return k.wanted()
-}
-
 // keys collects what the state lacks of the rows that blocks touch.
 type keys struct {
 	m        *Machine

@@ -65,14 +65,17 @@ func (f *follower) beginning() market.Beginning {
 	}
 	b.Last = status.Last
 	for _, j := range f.jobs() {
-		if j.Recount != store.NoRecount {
+		if j.Recount != market.NoRecount {
 			b.Recounts = append(b.Recounts, j.Token)
+		}
+		if j.IsMerging() {
+			b.Jobs = append(b.Jobs, j)
 		}
 	}
 	return b
 }
 
-func (f *follower) jobs() []store.HolderJob {
+func (f *follower) jobs() []market.HolderJob {
 	f.Helper()
 	jobs, err := f.store.HolderJobs(f.Context(), f.chain)
 	if err != nil {
@@ -103,55 +106,84 @@ func (f *follower) follow(b *market.Block) {
 	f.load(f.machine.Keys(f.state, blocks, b.Header))
 	f.load(f.machine.MoreKeys(f.state, blocks, b.Header))
 	f.load(f.machine.MoreKeys(f.state, blocks, b.Header)) // the loop asks again whenever facts came in
-	merged := f.merge()
+	f.merge(b.Number)
 	recount := f.recount()
 	if err := f.machine.Apply(f.state, blocks, b.Header); err != nil {
 		f.Fatal(err)
 	}
 	err := f.store.Commit(f.Context(), f.lease, &store.Commit{
 		Last: b.Header, Blocks: []market.Header{b.Header}, Undo: true, Horizon: b.Number - reach - 1, Changes: f.state.Flush(f.limit),
-		Merged: merged, Recount: recount,
+		Recount: recount,
 	})
 	if err != nil {
 		f.Fatal(err)
 	}
 }
 
-// merge takes finished counts of holders in.
-func (f *follower) merge() (merged []market.Address) {
+// merge takes a few rows of finished counts of holders in.
+func (f *follower) merge(block uint64) {
 	f.Helper()
 	for _, j := range f.jobs() {
-		if !j.Done() {
+		if j.Step == market.MergeNone || f.rng.IntN(3) == 0 {
 			continue
 		}
-		balances, err := f.store.Staged(f.Context(), f.chain, j.Token, nil)
-		if err != nil {
-			f.Fatal(err)
-		}
-		accounts, err := f.store.Accounts(f.Context(), f.chain, j.Token)
-		if err != nil {
-			f.Fatal(err)
-		}
-		for _, a := range accounts {
-			if _, has := balances[a]; !has && j.Recount != store.NoRecount {
-				balances[a] = market.Amount{}
+		f.state.Merge(j)
+		limit := 1 + f.rng.IntN(8)
+		for range 1 + f.rng.IntN(3) {
+			switch job := f.state.Job(j.Token); job.Step {
+			case market.MergeClear:
+				if j.Step == market.MergeClear { // else the database doesn't have yet what was taken over
+					f.mergeAccounts(job, limit, block)
+				}
+			case market.MergeAccounts:
+				f.mergeAccounts(job, limit, block)
+			case market.MergeQueue:
+				f.mergeQueue(job, limit, block)
+			case market.MergeNone, market.MergeEnded:
 			}
 		}
-		queued, err := f.store.Queued(f.Context(), f.chain, j.Token)
-		if err != nil {
-			f.Fatal(err)
-		}
-		f.load(f.machine.MergeKeys(f.state, j.Token, balances, queued))
-		f.machine.Merge(f.state, j.Token, j.Final, balances, queued, j.Broken)
-		merged = append(merged, j.Token)
 	}
-	return merged
+}
+
+func (f *follower) mergeAccounts(j *market.HolderJob, limit int, block uint64) {
+	f.Helper()
+	slice, err := f.store.Unmerged(f.Context(), f.chain, j.Token, j.Cursor, limit)
+	if err != nil {
+		f.Fatal(err)
+	}
+	var accounts []market.Address
+	known := market.Wanted{ExpireFrom: 1}
+	for _, b := range slice.Staged {
+		accounts, known.Balances = append(accounts, b.Account), append(known.Balances, market.BalanceKey{Token: j.Token, Account: b.Account})
+	}
+	f.state.Put(known, market.Rows{Balances: slice.Rows})
+	f.load(f.machine.AccountKeys(f.state, j.Token, accounts))
+	merge := f.machine.MergeAccounts
+	if j.Step == market.MergeClear {
+		merge = f.machine.ClearAccounts
+	}
+	merge(f.state, j.Token, slice.Staged, slice.Whole, block)
+}
+
+func (f *follower) mergeQueue(j *market.HolderJob, limit int, block uint64) {
+	f.Helper()
+	after, seq := j.QueueFrom()
+	queued, err := f.store.Queued(f.Context(), f.chain, j.Token, after, seq, limit)
+	if err != nil {
+		f.Fatal(err)
+	}
+	var accounts []market.Address
+	for _, q := range queued {
+		accounts = append(accounts, q.From, q.To)
+	}
+	f.load(f.machine.AccountKeys(f.state, j.Token, accounts))
+	f.machine.MergeQueue(f.state, j.Token, queued, len(queued) < limit, block)
 }
 
 // recount begins to count a token's holders anew.
 func (f *follower) recount() *store.Recount {
 	f.Helper()
-	r, ok, err := f.store.DueRecount(f.Context(), f.chain, 0, market.ZeroEVM, nil)
+	r, ok, err := f.store.DueRecount(f.Context(), f.chain, 0, "", market.ZeroEVM, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -170,21 +202,45 @@ func (f *follower) count() {
 	if err != nil {
 		f.Fatal(err)
 	}
-	var begun []store.HolderJob
+	var begun []market.HolderJob
 	for _, g := range gaps {
-		begun = append(begun, store.HolderJob{Token: g.Token, Final: g.First - 1, Next: g.First})
+		begun = append(begun, market.HolderJob{Token: g.Token, Final: g.First - 1, Next: g.First})
 	}
 	if err := f.store.BeginHolderJobs(f.Context(), f.lease, begun); err != nil {
 		f.Fatal(err)
 	}
 	for _, j := range f.jobs() {
-		if j.Recount == store.RecountBegun && j.Final < final {
-			j.Recount, j.Next = store.RecountProven, j.Final+1
-			if err := f.store.SaveHolderJob(f.Context(), f.lease, &j, nil); err != nil {
-				f.Fatal(err)
-			}
+		if j.Step != market.MergeNone || j.Recount == market.RecountBegun && j.Final >= final {
+			continue
+		}
+		p := f.drain(j)
+		if p.After.Step = market.MergeAccounts; j.Recount != market.NoRecount {
+			p.After.Recount, p.After.Next = market.RecountProven, j.Final+1
+		}
+		if err := f.store.SaveHolderJob(f.Context(), f.lease, &p); err != nil {
+			f.Fatal(err)
 		}
 	}
+	if _, err := f.store.DropEndedJobs(f.Context(), f.lease); err != nil {
+		f.Fatal(err)
+	}
+}
+
+// drain books a few waiting transfers that no rewind can take back.
+func (f *follower) drain(j market.HolderJob) store.HolderProgress {
+	f.Helper()
+	after, seq := j.QueueFrom()
+	queued, err := f.store.QueuedForGood(f.Context(), f.chain, j.Token, after, seq, f.rng.IntN(6))
+	if err != nil {
+		f.Fatal(err)
+	}
+	p := store.HolderProgress{Before: j, After: j, Staged: map[market.Address]market.Amount{}}
+	if len(queued) == 0 || !derive.Book(queued, p.Staged) {
+		return store.HolderProgress{Before: j, After: j}
+	}
+	last := queued[len(queued)-1]
+	p.After.QueueBlock, p.After.QueueSeq, p.Taken = last.Block, last.Seq, true
+	return p
 }
 
 // rewind goes back to a block and holds the state against the database.

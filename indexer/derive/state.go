@@ -37,6 +37,8 @@ type State struct {
 
 	// recounts are the tokens that are counted anew: their transfers are queued although their count was given up.
 	recounts map[market.Address]bool
+	// jobs are those that are being merged.
+	jobs *table[market.Address, market.HolderJob]
 
 	trades []market.Trade
 	queued []market.QueuedTransfer
@@ -78,7 +80,17 @@ func (s *State) begin(b market.Beginning) {
 	for _, token := range b.Recounts {
 		s.recounts[token] = true
 	}
+	s.jobs = newTable[market.Address](same[market.HolderJob])
+	for i := range b.Jobs {
+		s.Merge(b.Jobs[i])
+	}
 }
+
+// Merge takes up a job that is to be merged, as it is in the database.
+func (s *State) Merge(j market.HolderJob) { s.jobs.put(j.Token, &j) }
+
+// Job is a job that is being merged; nil where there is none.
+func (s *State) Job(token market.Address) *market.HolderJob { return s.jobs.get(token) }
 
 // Rewind goes back to an earlier block: the rows that were touched on the way are forgotten, with the lists that they are in, and b is what an
 // index at that block begins with. Everything else stays. It must not be called between a change and its Flush.
@@ -124,7 +136,7 @@ func keysOf[K comparable, V any](changes []market.Change[K, V]) []K {
 	return keys
 }
 
-// Recount queues a token's transfers from the next block on, until Merge.
+// Recount queues a token's transfers from the next block on, until its job ends.
 func (s *State) Recount(token market.Address) { s.recounts[token] = true }
 
 // Recounts is how many tokens are counted anew.
@@ -152,6 +164,12 @@ func (s *State) Flush(limit int) market.Changes {
 	c := market.Changes{
 		Tokens: s.tokens.flush(), Pools: s.pools.flush(), Ticks: s.ticks.flush(), Candles: s.candles.flush(),
 		Balances: s.balances.flush(), Quotes: s.quotes.flush(), Launches: s.launches.flush(), Trades: s.trades, Queued: s.queued,
+		Jobs: s.jobs.flush(),
+	}
+	for i := range c.Jobs {
+		if c.Jobs[i].After.Step == market.MergeEnded {
+			s.jobs.drop(c.Jobs[i].Key) // the token may get another one
+		}
 	}
 	_ = s.curves.flush() // the rows of launches tell it
 	s.trades, s.queued = nil, nil

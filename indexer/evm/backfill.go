@@ -337,14 +337,14 @@ func (e *endpoint) times(ctx context.Context, logs []Log, latest int64) (map[uin
 var transferTopics = [][32]byte{topicTransfer, topicDeposit, topicWithdrawal}
 
 // TransfersOf reads one token's transfers (and, of the wrapped native coin, its deposits and withdrawals) in a range,
-// for a holder backfill. It gives the events in order and the last block of the range that it got to. That there are none
-// is believed by the rules of empty.go.
-func (s *Source) TransfersOf(ctx context.Context, token market.Address, from, to uint64) (txs []market.Tx, upTo uint64, err error) {
-	a, err := readLogs(ctx, s, to, &logReading[[]market.Tx]{
-		prove: func(ctx context.Context, empty answer[[]market.Tx]) bool {
+// for a holder backfill. It gives the blocks with any, which have a number and transactions alone, and the last block of the range that it
+// got to: one before the end where a node refused the range as too wide. That there are none is believed by the rules of empty.go.
+func (s *Source) TransfersOf(ctx context.Context, token market.Address, from, to uint64) (blocks []market.Block, upTo uint64, err error) {
+	a, err := readLogs(ctx, s, to, &logReading[[]market.Block]{
+		prove: func(ctx context.Context, empty answer[[]market.Block]) bool {
 			return s.proveEmpty(ctx, from, empty.upTo, market.Hash{}, func(h *Header) bool { return h.mayHoldOf(token, transferTopics) })
 		},
-		ask: func(ctx context.Context, e *endpoint, a asking) (answer[[]market.Tx], error) {
+		ask: func(ctx context.Context, e *endpoint, a asking) (answer[[]market.Block], error) {
 			return s.transfersOn(ctx, e, token, from, a)
 		},
 	})
@@ -352,7 +352,7 @@ func (s *Source) TransfersOf(ctx context.Context, token market.Address, from, to
 }
 
 func (s *Source) transfersOn(ctx context.Context, e *endpoint, token market.Address, from uint64, a asking,
-) (out answer[[]market.Tx], err error) {
+) (out answer[[]market.Block], err error) {
 	for width := a.to - from + 1; ; {
 		out.upTo = from + width - 1
 		logs, got, err := e.logs(ctx, filter(map[string]any{
@@ -375,8 +375,8 @@ func (s *Source) transfersOn(ctx context.Context, e *endpoint, token market.Addr
 	}
 }
 
-func (s *Source) transfers(token market.Address, logs []Log, from, to uint64, renumber bool) ([]market.Tx, error) {
-	var out []market.Tx
+func (s *Source) transfers(token market.Address, logs []Log, from, to uint64, renumber bool) ([]market.Block, error) {
+	var out []market.Block
 	for i := 0; i < len(logs); {
 		j := i
 		for ; j < len(logs) && logs[j].Block == logs[i].Block; j++ {
@@ -391,7 +391,9 @@ func (s *Source) transfers(token market.Address, logs []Log, from, to uint64, re
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, b.Txs...)
+		if len(b.Txs) > 0 {
+			out = append(out, b)
+		}
 		i = j
 	}
 	return out, nil

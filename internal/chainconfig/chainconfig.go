@@ -3,6 +3,7 @@
 package chainconfig
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -127,6 +128,37 @@ type Tracking struct {
 	// MinLiquidityUSD is the liquidity from which on a pool's trades and candles are kept.
 	MinLiquidityUSD float64 `json:"min_liquidity_usd"`
 	Holders         Holders `json:"holders"`
+	// Caps bound what is read of a token's past to count its holders; zero fields are the defaults.
+	Caps HolderCaps `json:"caps,omitzero"`
+}
+
+// HolderCaps bound what is read of a token's past to count its holders.
+type HolderCaps struct {
+	// Accounts with a balance, and Transfers that are read.
+	Accounts  int64 `json:"accounts,omitempty"`
+	Transfers int64 `json:"transfers,omitempty"`
+	// Days is how long the reading may take.
+	Days int64 `json:"days,omitempty"`
+}
+
+// The caps of a chain that declares none: what a token on a small or young chain has, and what costs some 15 GB of answers.
+const (
+	DefaultHolderAccounts  = 5_000_000
+	DefaultHolderTransfers = 20_000_000
+	DefaultHolderDays      = 7
+)
+
+// WithDefaults puts the defaults in.
+func (c HolderCaps) WithDefaults() HolderCaps {
+	return HolderCaps{
+		Accounts: cmp.Or(c.Accounts, DefaultHolderAccounts), Transfers: cmp.Or(c.Transfers, DefaultHolderTransfers),
+		Days: cmp.Or(c.Days, DefaultHolderDays),
+	}
+}
+
+// String tells caps apart.
+func (c HolderCaps) String() string {
+	return fmt.Sprintf("%d accounts, %d transfers, %d days", c.Accounts, c.Transfers, c.Days)
 }
 
 // Holders says which tokens have their balances followed.

@@ -32,6 +32,8 @@ type Changes struct {
 	Launches []Change[Address, Launch]
 	Trades   []Trade
 	Queued   []QueuedTransfer
+	// Jobs are those that are being merged.
+	Jobs []Change[Address, HolderJob]
 }
 
 // Touched names the rows that something put back or took away: what was cached of them, their absence too, holds no more.
@@ -88,6 +90,8 @@ type Beginning struct {
 	Quotes  []QuotePrice
 	// Recounts are the tokens that are counted anew.
 	Recounts []Address
+	// Jobs are those that are being merged.
+	Jobs []HolderJob
 	// OwnCurves reports whether the curve of any launch is held by a contract that no venue declares.
 	OwnCurves bool
 }

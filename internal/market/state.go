@@ -85,6 +85,8 @@ type HolderReason string
 const (
 	ReasonNegative HolderReason = "derived_balance_negative"
 	ReasonSample   HolderReason = "balance_sample_differs"
+	// ReasonTooMany is a token with more accounts or transfers than are read to count its holders.
+	ReasonTooMany HolderReason = "too_many"
 )
 
 // Pool is a pool's derived state.

@@ -24,8 +24,8 @@ type Commit struct {
 	Head    HeadStatus
 	Changes market.Changes
 	Facts   []StoredFact
-	// Merged are the tokens whose holder backfill the changes contain; its rows go.
-	Merged []market.Address
+	// Caps are those of holder jobs, as text.
+	Caps string
 	// Recount begins a recount, whose queue begins with Last's transfers; nil is none.
 	Recount *Recount
 	// LogsHash is the digest of Last's logs where one endpoint alone vouches for them; nil otherwise.
@@ -136,10 +136,8 @@ func (s *Store) writeChanges(ctx context.Context, tx *transaction, chain string,
 	if err := addRows(ctx, tx, u, chain, &c.Changes); err != nil {
 		return err
 	}
-	for _, token := range c.Merged {
-		if err := dropHolderJob(ctx, tx, u, chain, token); err != nil {
-			return err
-		}
+	if err := applyJobs(ctx, tx, u, chain, c); err != nil {
+		return err
 	}
 	if c.Recount != nil {
 		if err := beginRecount(ctx, tx, u, chain, c); err != nil {

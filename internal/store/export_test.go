@@ -34,7 +34,7 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 		"unfollowed":       {unfollowed, []any{"base"}},
 		"any unfollowed":   {anyUnfollowed, []any{"base", among(false, []any{[]byte{1}, []byte{2}}), orNone(false, nil)}},
 		"pending":          {"SELECT mint FROM tokens WHERE " + referencePending, []any{"base"}},
-		"recount":          {dueRecount + ofLaunches + recountOrder, []any{"base", 1, orNone(false, nil), []byte{1}}},
+		"recount":          {dueRecount + ofLaunches + recountOrder, []any{"base", 1, "", orNone(false, nil), []byte{1}}},
 		"metadata new":     {metadataNew, []any{"base", 10}},
 		"metadata again":   {metadataAgain, []any{"base", 1, 10}},
 		"trust":            {trustDue, []any{"base", 1, make([]byte, 32), "base", 1, 10}},

@@ -20,10 +20,10 @@ func writes(t *testing.T, s *store.Store, l *store.Lease) map[string]func() erro
 		"metadata": func() error { return s.SaveMetadata(ctx, l, []store.TokenMetadata{{Mint: address(1)}}) },
 		"trust":    func() error { return s.SaveTrust(ctx, l, []store.TrustRow{{Mint: address(1), Report: []byte("{}")}}) },
 		"new holder jobs": func() error {
-			return s.BeginHolderJobs(ctx, l, []store.HolderJob{{Token: address(1), Final: 9}})
+			return s.BeginHolderJobs(ctx, l, []market.HolderJob{{Token: address(1), Final: 9}})
 		},
 		"holder job": func() error {
-			return s.SaveHolderJob(ctx, l, &store.HolderJob{Token: address(1), Final: 9, Next: 3}, nil)
+			return s.SaveHolderJob(ctx, l, &store.HolderProgress{After: market.HolderJob{Token: address(1), Final: 9, Next: 3}})
 		},
 		"facts": func() error {
 			return s.KeepFacts(ctx, l, []store.StoredFact{{Block: 9, Fact: market.TokenFact{Token: address(1)}}})
@@ -65,7 +65,11 @@ func TestDatabaseThatWentBack(t *testing.T) {
 			},
 			"holder job": func(t *testing.T, s *store.Store, l *store.Lease) error {
 				t.Helper()
-				return s.SaveHolderJob(t.Context(), l, &store.HolderJob{Token: address(2), Final: 9, Next: 5}, nil)
+				was := market.HolderJob{Token: address(2), Final: 9}
+				is := was
+				is.Next = 5
+				return errors.Join(s.BeginHolderJobs(t.Context(), l, []market.HolderJob{was}),
+					s.SaveHolderJob(t.Context(), l, &store.HolderProgress{Before: was, After: is}))
 			},
 		} {
 			t.Run(kind+" "+what, func(t *testing.T) {

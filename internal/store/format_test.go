@@ -115,16 +115,19 @@ func TestImagesAreDeclared(t *testing.T) {
 				if err := s.Commit(t.Context(), l, first); err != nil {
 					t.Fatal(err)
 				}
-				job := &store.HolderJob{Token: address(0), Final: 100, Next: 101, Broken: full}
+				job := market.HolderJob{Token: address(0), Final: 100, Next: 101, Broken: full, Step: market.MergeAccounts}
 				if full {
-					job.Recount = store.RecountProven
+					job.Recount, job.Beyond, job.BegunAt, job.Accounts, job.Transfers, job.Ranges = market.RecountProven, market.CapAge, 1, 2, 3, 4
+					job.Step, job.Cursor, job.QueueBlock, job.QueueSeq, job.Holders, job.EndedIn = market.MergeQueue, address(10), 5, 6, 7, 8
 				}
-				if err := s.SaveHolderJob(t.Context(), l, job, map[market.Address]market.Amount{address(10): huge(1)}); err != nil {
+				if err := s.BeginHolderJobs(t.Context(), l, []market.HolderJob{job}); err != nil {
 					t.Fatal(err)
 				}
 				before := derivedRows(t, s)
 				second := followUp(first)
-				second.Merged = []market.Address{address(0)}
+				ended := job
+				ended.Step = market.MergeEnded
+				second.Changes.Jobs = []market.Change[market.Address, market.HolderJob]{{Key: job.Token, Before: &job, After: &ended}}
 				if err := s.Commit(t.Context(), l, second); err != nil {
 					t.Fatal(err)
 				}
@@ -138,12 +141,15 @@ func TestImagesAreDeclared(t *testing.T) {
 				if !equalRows(before, derivedRows(t, s)) {
 					t.Error("the rows that came back are others than those that were there")
 				}
-				if jobs, err := s.HolderJobs(t.Context(), "base"); err != nil || len(jobs) != 1 || jobs[0] != *job {
+				if jobs, err := s.HolderJobs(t.Context(), "base"); err != nil || len(jobs) != 1 || jobs[0] != job {
 					t.Errorf("the jobs that came back: %+v, %v", jobs, err)
 				}
 				undoAll(t, kind, dsn)
 			}
 			for _, table := range store.Tables() {
+				if table == "holder_staging" {
+					continue // only binaries of before write its images, which images.2.golden has
+				}
 				if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, table+" ") }) {
 					t.Errorf("no image of %s", table)
 				}
@@ -228,7 +234,7 @@ func withoutLater(t *testing.T, image string, again []byte) string {
 	}
 	out := string(again)
 	for column, value := range has {
-		if _, ok := had[column]; !ok && slices.Contains([]string{`""`, "0", "false"}, string(value)) {
+		if _, ok := had[column]; !ok && slices.Contains([]string{`""`, "0", "false", "null"}, string(value)) {
 			out = strings.Replace(out, fmt.Sprintf(",%q:%s", column, value), "", 1)
 		}
 	}

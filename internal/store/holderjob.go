@@ -1,8 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -11,55 +13,45 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// HolderJob reads a token's past transfers beside the head.
-type HolderJob struct {
-	Token market.Address
-	// Final is the last block that the job reads, beyond the reach of reorgs; transfers after it wait in the queue.
-	Final uint64
-	// Next is the first block not read yet; the job is done when it is above Final.
-	Next uint64
-	// Broken says that the job has no result: a staged balance went below zero, or a recount wasn't proven.
-	Broken  bool
-	Recount RecountStep
-}
-
-// Done reports whether the job's balances can be merged, or there will be none.
-func (j *HolderJob) Done() bool {
-	return j.Broken || j.Next > j.Final && (j.Recount == NoRecount || j.Recount == RecountProven)
-}
-
 type jobRow struct {
 	bun.BaseModel `bun:"table:holder_jobs"`
 
-	Chain      string `bun:",pk"`
-	Token      []byte `bun:",pk" image:"address"`
-	FinalBlock int64
-	NextBlock  int64
-	Broken     bool
-	Recount    string `image:"later"`
+	Chain         string `bun:",pk"`
+	Token         []byte `bun:",pk" image:"address"`
+	FinalBlock    int64
+	NextBlock     int64
+	Broken        bool
+	Recount       string `image:"later"`
+	Beyond        string `image:"later"`
+	BegunAt       int64  `image:"later"`
+	Accounts      int64  `image:"later"`
+	Transfers     int64  `image:"later"`
+	Ranges        int64  `image:"later"`
+	Step          string `image:"later"`
+	MergedAccount []byte `image:"address,later"`
+	QueueBlock    int64  `image:"later"`
+	QueueSeq      int64  `image:"later"`
+	Holders       int64  `image:"later"`
+	EndedIn       int64  `image:"later"`
 }
 
-func jobToRow(chain string, j *HolderJob) jobRow {
+func jobToRow(chain string, j *market.HolderJob) jobRow {
 	return jobRow{
 		Chain: chain, Token: j.Token.Bytes(), FinalBlock: int64(j.Final), NextBlock: int64(j.Next), Broken: j.Broken, Recount: string(j.Recount),
+		Beyond: string(j.Beyond), BegunAt: j.BegunAt, Accounts: j.Accounts, Transfers: j.Transfers, Ranges: j.Ranges,
+		Step: string(j.Step), MergedAccount: j.Cursor.Bytes(), QueueBlock: int64(j.QueueBlock), QueueSeq: int64(j.QueueSeq),
+		Holders: j.Holders, EndedIn: int64(j.EndedIn),
 	}
 }
 
-func (r *jobRow) job() (HolderJob, error) {
+func (r *jobRow) job() (market.HolderJob, error) {
 	c := columns{table: "holder_jobs"}
-	return HolderJob{
+	return market.HolderJob{
 		Token: c.address(r.Token), Final: uint64(r.FinalBlock), Next: uint64(r.NextBlock), Broken: r.Broken,
-		Recount: RecountStep(r.Recount),
+		Beyond: market.HolderCap(r.Beyond), Recount: market.RecountStep(r.Recount), BegunAt: r.BegunAt,
+		Accounts: r.Accounts, Transfers: r.Transfers, Ranges: r.Ranges, Step: market.MergeStep(r.Step), Cursor: c.address(r.MergedAccount),
+		QueueBlock: uint64(r.QueueBlock), QueueSeq: uint32(r.QueueSeq), Holders: r.Holders, EndedIn: uint64(r.EndedIn),
 	}, c.err
-}
-
-type stagingRow struct {
-	bun.BaseModel `bun:"table:holder_staging"`
-
-	Chain   string `bun:",pk"`
-	Token   []byte `bun:",pk" image:"address"`
-	Account []byte `bun:",pk" image:"address"`
-	Amount  []byte
 }
 
 // HolderGap is a token whose holders wait for a job that doesn't exist yet.
@@ -136,17 +128,21 @@ func (s *Store) QueuedBefore(ctx context.Context, chain string, tokens []market.
 	return b.header()
 }
 
-// HolderJobs lists a chain's jobs.
-func (s *Store) HolderJobs(ctx context.Context, chain string) ([]HolderJob, error) {
+// HolderJobs lists a chain's jobs that haven't ended.
+func (s *Store) HolderJobs(ctx context.Context, chain string) ([]market.HolderJob, error) {
+	return s.holderJobs(ctx, chain, "step <> ?", market.MergeEnded)
+}
+
+func (s *Store) holderJobs(ctx context.Context, chain, where string, args ...any) ([]market.HolderJob, error) {
 	var rows []jobRow
-	if err := s.write.NewSelect().Model(&rows).Where("chain = ?", chain).Order("token").Scan(ctx); err != nil {
+	if err := s.write.NewSelect().Model(&rows).Where("chain = ?", chain).Where(where, args...).Order("token").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: list holder jobs: %w", err)
 	}
 	return rowsTo(rows, (*jobRow).job)
 }
 
 // BeginHolderJobs writes new jobs.
-func (s *Store) BeginHolderJobs(ctx context.Context, l *Lease, jobs []HolderJob) error {
+func (s *Store) BeginHolderJobs(ctx context.Context, l *Lease, jobs []market.HolderJob) error {
 	return s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
 		rows := make([]jobRow, len(jobs))
 		for i := range jobs {
@@ -156,89 +152,64 @@ func (s *Store) BeginHolderJobs(ctx context.Context, l *Lease, jobs []HolderJob)
 	})
 }
 
-// SaveHolderJob writes a job's cursor together with the balances (absolute) that it arrived at.
-func (s *Store) SaveHolderJob(ctx context.Context, l *Lease, j *HolderJob, staged map[market.Address]market.Amount) error {
+// ErrJobChanged means that a job isn't as it was read: a reorg or a changed chain document took it back, or the loop took it over.
+var ErrJobChanged = errors.New("the holder job was changed meanwhile")
+
+// HolderProgress is what a step beside the head makes of a job.
+type HolderProgress struct {
+	Before, After market.HolderJob
+	// Staged are the balances (absolute) that the step arrived at.
+	Staged map[market.Address]market.Amount
+	// Taken says that the balances contain the waiting transfers up to After's: these go.
+	Taken bool
+}
+
+// SaveHolderJob writes what a step made of a job. ErrJobChanged leaves everything as it was.
+func (s *Store) SaveHolderJob(ctx context.Context, l *Lease, p *HolderProgress) error {
 	return s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
+		if err := isAsBefore(ctx, tx, l.Chain, &p.Before); err != nil {
+			return err
+		}
 		var set, gone []stagingRow
-		for account, amount := range staged {
-			row := stagingRow{Chain: l.Chain, Token: j.Token.Bytes(), Account: account.Bytes(), Amount: bytesOf(&amount)}
+		for account, amount := range p.Staged {
+			row := stagingRow{Chain: l.Chain, Token: p.After.Token.Bytes(), Account: account.Bytes(), Amount: bytesOf(&amount)}
 			if amount.IsZero() {
 				gone = append(gone, row)
 			} else {
 				set = append(set, row)
 			}
 		}
+		// Rows that are written in the order of their key are written several times as fast.
+		slices.SortFunc(set, func(a, b stagingRow) int { return bytes.Compare(a.Account, b.Account) })
 		if err := upsert(ctx, tx, set); err != nil {
 			return err
 		}
 		if err := remove(ctx, tx, gone); err != nil {
 			return err
 		}
-		return upsert(ctx, tx, []jobRow{jobToRow(l.Chain, j)})
+		if p.Taken {
+			if _, err := tx.NewRaw("DELETE FROM holder_queue WHERE chain = ? AND token = ? AND (block, seq) <= (?, ?)", l.Chain,
+				p.After.Token.Bytes(), int64(p.After.QueueBlock), int64(p.After.QueueSeq)).Exec(ctx); err != nil {
+				return fmt.Errorf("database: drop transfers that were taken out of the queue: %w", err)
+			}
+		}
+		return upsert(ctx, tx, []jobRow{jobToRow(l.Chain, &p.After)})
 	})
 }
 
-// Staged reads the balances that a job has arrived at, for some accounts or, with none named, for all.
-func (s *Store) Staged(ctx context.Context, chain string, token market.Address, accounts []market.Address,
-) (map[market.Address]market.Amount, error) {
-	var rows []stagingRow
-	var err error
-	if accounts == nil {
-		err = s.write.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Scan(ctx)
-	} else {
-		keys := make([]any, len(accounts))
-		for i, a := range accounts {
-			keys[i] = []any{token.Bytes(), a.Bytes()}
-		}
-		rows, err = in[stagingRow](ctx, s, chain, "(token, account)", keys)
+// isAsBefore fails with ErrJobChanged where a job isn't as it was read.
+func isAsBefore(ctx context.Context, tx *transaction, chain string, j *market.HolderJob) error {
+	var row jobRow
+	err := tx.NewSelect().Model(&row).Where("chain = ? AND token = ?", chain, j.Token.Bytes()).Scan(ctx)
+	if errors.Is(err, sql.ErrNoRows) {
+		return ErrJobChanged
 	}
 	if err != nil {
-		return nil, fmt.Errorf("database: read staged balances: %w", err)
+		return fmt.Errorf("database: read a holder job: %w", err)
 	}
-	out := make(map[market.Address]market.Amount, len(rows))
-	c := columns{table: "holder_staging"}
-	for i := range rows {
-		out[c.address(rows[i].Account)] = c.amount(rows[i].Amount)
+	is, err := row.job()
+	if err == nil && is != *j {
+		err = ErrJobChanged
 	}
-	return out, c.err
-}
-
-// Queued lists a token's waiting transfers, oldest first.
-func (s *Store) Queued(ctx context.Context, chain string, token market.Address) ([]market.QueuedTransfer, error) {
-	var rows []queuedRow
-	err := s.write.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).
-		Order("block", "seq").Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("database: read queued transfers: %w", err)
-	}
-	return rowsTo(rows, (*queuedRow).queued)
-}
-
-// dropHolderJob removes a merged job, its staged balances and its queue, each of them restorable.
-func dropHolderJob(ctx context.Context, tx *transaction, u *undoLog, chain string, token market.Address) error {
-	if err := dropNoted[jobRow](ctx, tx, u, chain, token); err != nil {
-		return err
-	}
-	if err := dropNoted[stagingRow](ctx, tx, u, chain, token); err != nil {
-		return err
-	}
-	return dropNoted[queuedRow](ctx, tx, u, chain, token)
-}
-
-func dropNoted[R any](ctx context.Context, tx *transaction, u *undoLog, chain string, token market.Address) error {
-	var rows []R
-	if err := tx.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Scan(ctx); err != nil {
-		return fmt.Errorf("database: read what a holder backfill leaves: %w", err)
-	}
-	for piece := range slices.Chunk(rows, pieceRows) {
-		for i := range piece {
-			if err := note(u, piece[i], true); err != nil {
-				return err
-			}
-		}
-		if err := remove(ctx, tx, piece); err != nil {
-			return err
-		}
-	}
-	return nil
+	return err
 }

@@ -192,9 +192,10 @@ func TestMigrationListsPools(t *testing.T) {
 				t.Fatal(err)
 			}
 			db := raw(t, kind, dsn)
+			dropJobColumns(t, db)
 			for _, q := range []string{
 				"DROP INDEX pools_listed", "ALTER TABLE pools DROP COLUMN unlisted", "CREATE INDEX pools_base ON pools (base)",
-				"ALTER TABLE blocks DROP COLUMN logs_hash", "DROP TABLE unsure_facts", "ALTER TABLE holder_jobs DROP COLUMN recount",
+				"ALTER TABLE blocks DROP COLUMN logs_hash", "DROP TABLE unsure_facts",
 				"DROP TABLE holder_recounts", "DROP TABLE endpoint_records", "DELETE FROM goose_db_version WHERE version_id > 7",
 			} {
 				must(t, db, q)

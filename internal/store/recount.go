@@ -12,20 +12,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// RecountStep is how far a recount has come.
-type RecountStep string
-
-// The steps of a recount. NoRecount is a job that counts a token's holders for the first time.
-const (
-	NoRecount RecountStep = ""
-	// RecountBegun waits until no reorg can move the first block of its queue.
-	RecountBegun RecountStep = "begun"
-	// RecountReading reads the token's past, and is then to be proven.
-	RecountReading RecountStep = "reading"
-	// RecountProven has been held against the token's contract.
-	RecountProven RecountStep = "proven"
-)
-
 // Recount is one more count of a token's holders, after a count of them was given up.
 type Recount struct {
 	Token market.Address
@@ -44,23 +30,25 @@ type recountRow struct {
 	Token  []byte `bun:",pk"`
 	Times  int32
 	NextAt int64
+	Caps   string
 }
 
 // beginRecount writes the job of a recount. A rewind takes the job back, and leaves that there was one: tokens whose transfers don't tell their
 // balances are not to cost more on a chain with many reorgs.
 func beginRecount(ctx context.Context, tx *transaction, u *undoLog, chain string, c *Commit) error {
 	r, before := c.Recount, c.Last.Number-1
-	job := jobToRow(chain, &HolderJob{Token: r.Token, Final: before, Next: min(r.First, before), Recount: RecountBegun})
+	job := jobToRow(chain, &market.HolderJob{Token: r.Token, Final: before, Next: min(r.First, before), Recount: market.RecountBegun})
 	if err := add(ctx, tx, u, []jobRow{job}); err != nil {
 		return err
 	}
-	return upsert(ctx, tx, []recountRow{{Chain: chain, Token: r.Token.Bytes(), Times: r.Times, NextAt: r.NextAt}})
+	return upsert(ctx, tx, []recountRow{{Chain: chain, Token: r.Token.Bytes(), Times: r.Times, NextAt: r.NextAt, Caps: c.Caps}})
 }
 
 // dueRecount spells the condition of the index tokens_given_up. The chain is written so that SQLite can't take the primary key for as good.
 const dueRecount = "SELECT t.mint, CASE WHEN t.since_creation THEN t.first_block ELSE 0 END, COALESCE(r.times, 0) FROM tokens t " +
 	"LEFT JOIN holder_recounts r ON r.chain = t.chain AND r.token = t.mint " +
 	"WHERE t.holders_status = 'unavailable' AND t.chain || '' = ? AND COALESCE(r.next_at, 0) <= ? " +
+	"AND (t.holders_reason <> 'too_many' OR COALESCE(r.caps, '') <> ?) " +
 	"AND NOT EXISTS (SELECT 1 FROM holder_jobs j WHERE j.chain = t.chain AND j.token = t.mint) "
 
 // ofLaunches is for dueRecount, with the tokens beside launches that are followed.
@@ -70,10 +58,12 @@ const ofLaunches = "AND (t.mint IN (?) OR EXISTS (SELECT 1 FROM launches l WHERE
 const recountOrder = "ORDER BY COALESCE(r.times, 0), t.mint < ?, t.mint LIMIT 1"
 
 // DueRecount finds a token of a chain whose count of holders was given up and that may be counted anew at a time (unix seconds): of those that
-// were counted anew least often the first from an address on. With a list, tokens beside launches and those on the list aren't looked at; nil
+// were counted anew least often the first from an address on. One with too many accounts or transfers is counted anew when the caps are others
+// than those under which it had. With a list, tokens beside launches and those on the list aren't looked at; nil
 // is all. It reads through the writer's connection, so that it sees the last commit.
-func (s *Store) DueRecount(ctx context.Context, chain string, at int64, from market.Address, besideLaunches []market.Address) (r Recount, ok bool, err error) {
-	query, args := dueRecount, []any{chain, at}
+func (s *Store) DueRecount(ctx context.Context, chain string, at int64, caps string, from market.Address, besideLaunches []market.Address,
+) (r Recount, ok bool, err error) {
+	query, args := dueRecount, []any{chain, at, caps}
 	if besideLaunches != nil {
 		query, args = query+ofLaunches, append(args, orNone(s.postgres != nil, besideLaunches))
 	}
@@ -94,7 +84,7 @@ func (s *Store) DueRecount(ctx context.Context, chain string, at int64, from mar
 // EndRecounts ends the recounts of tokens that are neither launches nor among declared: their transfers aren't queued any more.
 func (s *Store) EndRecounts(ctx context.Context, l *Lease, declared []market.Address) error {
 	return s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
-		_, err := tx.NewRaw("UPDATE holder_jobs SET broken = ? WHERE chain = ? AND recount <> '' AND token NOT IN (?) "+
+		_, err := tx.NewRaw("UPDATE holder_jobs SET broken = ? WHERE chain = ? AND recount <> '' AND step <> 'ended' AND token NOT IN (?) "+
 			"AND NOT EXISTS (SELECT 1 FROM launches l WHERE l.chain = holder_jobs.chain AND l.mint = holder_jobs.token)",
 			true, l.Chain, orNone(tx.postgres, declared)).Exec(ctx)
 		if err != nil {
@@ -102,20 +92,6 @@ func (s *Store) EndRecounts(ctx context.Context, l *Lease, declared []market.Add
 		}
 		return nil
 	})
-}
-
-// Accounts lists the accounts of which a token has balances, those that don't count among them. It reads through the writer's connection, so that
-// it sees the last commit.
-func (s *Store) Accounts(ctx context.Context, chain string, token market.Address) (out []market.Address, err error) {
-	var rows [][]byte
-	if err := s.write.NewRaw("SELECT account FROM balances WHERE chain = ? AND token = ?", chain, token.Bytes()).Scan(ctx, &rows); err != nil {
-		return nil, fmt.Errorf("database: list accounts: %w", err)
-	}
-	c := columns{table: "balances"}
-	for _, r := range rows {
-		out = append(out, c.address(r))
-	}
-	return out, c.err
 }
 
 // orNone makes a list of addresses one for IN (?), which can't be empty.

@@ -292,7 +292,7 @@ func TestLeaseFences(t *testing.T) {
 			_, rewound := s.Rewind(t.Context(), first, 0)
 			for what, err := range map[string]error{
 				"commit": s.Commit(t.Context(), first, c), "rewind": rewound, "renew": s.Renew(t.Context(), first),
-				"holder job": s.SaveHolderJob(t.Context(), first, &store.HolderJob{Token: address(1)}, nil),
+				"holder job": s.SaveHolderJob(t.Context(), first, &store.HolderProgress{After: market.HolderJob{Token: address(1)}}),
 				"metadata":   s.SaveMetadata(t.Context(), first, []store.TokenMetadata{{Mint: address(1)}}),
 				"trust":      s.SaveTrust(t.Context(), first, []store.TrustRow{{Mint: address(1), Report: []byte("{}")}}),
 			} {
@@ -335,45 +335,88 @@ func TestHolderJobs(t *testing.T) {
 			if gaps, err := s.HolderGaps(ctx, "base", 1, nil, 10); err != nil || len(gaps) != 2 {
 				t.Fatalf("gaps: %v, %v; want 2", gaps, err)
 			}
-			job := &store.HolderJob{Token: address(1), Final: 100, Next: 0}
-			staged := map[market.Address]market.Amount{address(10): amount(5), address(11): huge(1)}
-			if err := s.SaveHolderJob(ctx, l, job, staged); err != nil {
+			job := market.HolderJob{Token: address(1), Final: 0, Next: 0}
+			if err := s.BeginHolderJobs(ctx, l, []market.HolderJob{job}); err != nil {
 				t.Fatal(err)
 			}
-			job.Next = 101
-			if err := s.SaveHolderJob(ctx, l, job, map[market.Address]market.Amount{address(10): {}}); err != nil {
-				t.Fatal(err)
+			save := func(want error, change func(*store.HolderProgress)) {
+				t.Helper()
+				p := store.HolderProgress{Before: job, After: job}
+				change(&p)
+				if err := s.SaveHolderJob(ctx, l, &p); !errors.Is(err, want) {
+					t.Fatalf("saved with %v; want %v", err, want)
+				} else if err == nil {
+					job = p.After
+				}
 			}
-			if got, err := s.Staged(ctx, "base", address(1), nil); err != nil || len(got) != 1 || got[address(11)] != huge(1) {
+			save(nil, func(p *store.HolderProgress) {
+				p.Staged = map[market.Address]market.Amount{address(10): amount(5), address(11): huge(1)}
+			})
+			save(nil, func(p *store.HolderProgress) {
+				p.After.Next = 1
+				p.Staged = map[market.Address]market.Amount{address(10): {}}
+			})
+			save(store.ErrJobChanged, func(p *store.HolderProgress) {
+				p.Before.Next = 0 // as it was before
+				p.Staged = map[market.Address]market.Amount{address(12): amount(5)}
+			})
+			if got, err := s.StagedFrom(ctx, "base", address(1), market.Address{}, 9); err != nil || len(got) != 1 || got[0].Amount != huge(1) {
 				t.Fatalf("staged: %v, %v", got, err)
 			}
 			if got, err := s.Staged(ctx, "base", address(1), []market.Address{address(11), address(12)}); err != nil || len(got) != 1 {
 				t.Fatalf("staged of two: %v, %v", got, err)
 			}
 			jobs, err := s.HolderJobs(ctx, "base")
-			if err != nil || len(jobs) != 1 || !jobs[0].Done() || jobs[0] != *job {
+			if err != nil || len(jobs) != 1 || !jobs[0].IsRead() || jobs[0] != job {
 				t.Fatalf("jobs: %+v, %v", jobs, err)
 			}
-			if q, err := s.Queued(ctx, "base", address(1)); err != nil || len(q) != 1 || q[0].Amount != huge(8) {
+			if q, err := s.Queued(ctx, "base", address(1), 0, 0, 9); err != nil || len(q) != 1 || q[0].Amount != huge(8) {
 				t.Fatalf("queued: %+v, %v", q, err)
 			}
-			merge := &store.Commit{Last: header(2), Blocks: []market.Header{header(2)}, Undo: true, Merged: []market.Address{address(1)}}
-			if err := s.Commit(ctx, l, merge); err != nil {
-				t.Fatal(err)
+			end := func(n int) {
+				t.Helper()
+				ended := job
+				ended.Step, ended.EndedIn = market.MergeEnded, uint64(n)
+				merge := &store.Commit{Last: header(n), Blocks: []market.Header{header(n)}, Undo: true, Horizon: 1}
+				merge.Changes.Jobs = []market.Change[market.Address, market.HolderJob]{{Key: job.Token, Before: &job, After: &ended}}
+				if err := s.Commit(ctx, l, merge); err != nil {
+					t.Fatal(err)
+				}
+				if left, err := s.HolderJobs(ctx, "base"); err != nil || len(left) != 0 {
+					t.Fatalf("after the merge: %+v, %v", left, err)
+				}
 			}
-			if left, err := s.HolderJobs(ctx, "base"); err != nil || len(left) != 0 {
-				t.Fatalf("after the merge: %+v, %v", left, err)
+			drop := func(left, rows int) {
+				t.Helper()
+				if n, err := s.DropEndedJobs(ctx, l); err != nil || n != left {
+					t.Fatalf("%d ended jobs are left, %v; want %d", n, err, left)
+				}
+				q, err := s.Queued(ctx, "base", address(1), 0, 0, 9)
+				staged, e := s.StagedFrom(ctx, "base", address(1), market.Address{}, 9)
+				if err != nil || e != nil || len(q) != rows || len(staged) != rows {
+					t.Fatalf("%+v wait, %v; %+v are staged, %v; want %d each", q, err, staged, e, rows)
+				}
 			}
+			end(2)
+			drop(1, 1) // a reorg may take the end back
 			if _, err := s.Rewind(ctx, l, 1); err != nil {
 				t.Fatal(err)
 			}
 			jobs, err = s.HolderJobs(ctx, "base")
-			if err != nil || len(jobs) != 1 || jobs[0] != *job {
+			if err != nil || len(jobs) != 1 || jobs[0] != job {
 				t.Fatalf("after undoing the merge: %+v, %v", jobs, err)
 			}
-			if q, err := s.Queued(ctx, "base", address(1)); err != nil || len(q) != 1 {
-				t.Fatalf("after undoing the merge, queued: %+v, %v", q, err)
+			end(2)
+			next := &store.Commit{Last: header(3), Blocks: []market.Header{header(3)}, Undo: true, Horizon: 1}
+			if err := s.Commit(ctx, l, next); err != nil {
+				t.Fatal(err)
 			}
+			drop(1, 1)
+			next = &store.Commit{Last: header(4), Blocks: []market.Header{header(4)}, Undo: true, Horizon: 2}
+			if err := s.Commit(ctx, l, next); err != nil {
+				t.Fatal(err)
+			}
+			drop(0, 0)
 		})
 	}
 }

@@ -84,7 +84,7 @@ func (s *Store) unfollow(ctx context.Context, l *Lease, tokens []market.Address)
 		}
 		jobs := make([]jobRow, len(tokens))
 		for i, t := range tokens {
-			jobs[i] = jobToRow(l.Chain, &HolderJob{Token: t, Broken: true})
+			jobs[i] = jobToRow(l.Chain, &market.HolderJob{Token: t, Broken: true})
 		}
 		return upsert(ctx, tx, jobs)
 	})

@@ -42,8 +42,12 @@ func TestUnfollow(t *testing.T) {
 			if err := s.Commit(ctx, l, c); err != nil {
 				t.Fatal(err)
 			}
-			job := store.HolderJob{Token: address(waiting), Final: 9, Next: 5}
-			if err := s.SaveHolderJob(ctx, l, &job, map[market.Address]market.Amount{address(8): huge(3)}); err != nil {
+			job := market.HolderJob{Token: address(waiting), Final: 9, Next: 5}
+			if err := s.BeginHolderJobs(ctx, l, []market.HolderJob{job}); err != nil {
+				t.Fatal(err)
+			}
+			staged := map[market.Address]market.Amount{address(8): huge(3)}
+			if err := s.SaveHolderJob(ctx, l, &store.HolderProgress{Before: job, After: job, Staged: staged}); err != nil {
 				t.Fatal(err)
 			}
 			// Its rewind would bring back what the accounts had before.
@@ -73,8 +77,8 @@ func TestUnfollow(t *testing.T) {
 					}
 				}
 				jobs, err := s.HolderJobs(ctx, "base")
-				queue, e := s.Queued(ctx, "base", address(waiting))
-				staged, e2 := s.Staged(ctx, "base", address(waiting), nil)
+				queue, e := s.Queued(ctx, "base", address(waiting), 0, 0, 9)
+				staged, e2 := s.StagedFrom(ctx, "base", address(waiting), market.Address{}, 9)
 				if err != nil || e != nil || e2 != nil || len(jobs)+len(queue)+len(staged) > 0 {
 					t.Errorf("jobs %v, %v; queue %v, %v; staged %v, %v", jobs, err, queue, e, staged, e2)
 				}

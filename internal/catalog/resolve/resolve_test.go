@@ -70,8 +70,11 @@ func TestChainGivesEveryField(t *testing.T) {
 			URL: "https://node.example/rpc", Weight: 3, RequestsPerSecond: 50, RequestsPerDay: 100_000, ComputeUnitsPerDay: 1_000_000,
 			ComputeUnits: map[string]int64{"eth_call": 30, "eth_getLogs": 75, "eth_getBlockByNumber": 16, "eth_getBlockReceipts": 0, "other": 15},
 		}},
-		Start:    chainconfig.Start{Block: 17},
-		Tracking: chainconfig.Tracking{MinLiquidityUSD: 500.5, Holders: chainconfig.HoldersAll},
+		Start: chainconfig.Start{Block: 17},
+		Tracking: chainconfig.Tracking{
+			MinLiquidityUSD: 500.5, Holders: chainconfig.HoldersAll,
+			Caps: chainconfig.HolderCaps{Accounts: 100_000_000, Transfers: 10_000_000_000, Days: 365},
+		},
 		Retention: chainconfig.Retention{
 			Trades: chainconfig.Duration(720 * time.Hour), MinuteCandles: chainconfig.Duration(48 * time.Hour),
 		},

@@ -475,6 +475,33 @@ type Tracking struct {
 	// +kubebuilder:default=Launches
 	// +optional
 	Holders Holders `json:"holders,omitempty"`
+	// HolderCaps bound what is read of one token's past to count its holders. A token beyond one of them has no count of holders: the
+	// reading stops and what it found is dropped. After a change such a token is counted anew.
+	//
+	// +optional
+	HolderCaps HolderCaps `json:"holderCaps,omitzero"`
+}
+
+// HolderCaps bound what is read of one token's past.
+type HolderCaps struct {
+	// Accounts is the most accounts with a balance: 5000000 where it isn't written. Each takes some 600 bytes of disk while it is counted.
+	//
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=100000000
+	// +optional
+	Accounts *int64 `json:"accounts,omitempty"`
+	// Transfers is the most transfers that are read: 20000000 where it isn't written. A node's answer has some 700 bytes for each.
+	//
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=10000000000
+	// +optional
+	Transfers *int64 `json:"transfers,omitempty"`
+	// Days is how long the reading may take: 7 where it isn't written.
+	//
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=365
+	// +optional
+	Days *int64 `json:"days,omitempty"`
 }
 
 // Holders says which tokens have their balances followed.

@@ -215,6 +215,14 @@ func Chains() []Refused {
 			server("spec.retention.trades: Invalid value", "must be at least 24h; leave it out to keep trades for good"),
 		edit("candles kept too short", `minuteCandles: 48h`, `minuteCandles: 23h59m`, "spec.retention.minuteCandles: is 23h59m0s", "allowed: 24h and more").
 			server("spec.retention.minuteCandles: Invalid value", "must be at least 24h; leave it out to keep them for good"),
+		edit("no accounts", `accounts: 100000000`, `accounts: 0`, "spec.tracking.holderCaps.accounts: is 0", "allowed: 1 to 100000000").
+			server("spec.tracking.holderCaps.accounts in body should be greater than or equal to 1"),
+		edit("too many accounts", `accounts: 100000000`, `accounts: 100000001`, "spec.tracking.holderCaps.accounts: is 100000001").
+			server("spec.tracking.holderCaps.accounts in body should be less than or equal to 100000000"),
+		edit("too many transfers", `transfers: 10000000000`, `transfers: 10000000001`, "spec.tracking.holderCaps.transfers: is 10000000001").
+			server("spec.tracking.holderCaps.transfers in body should be less than or equal to 10000000000"),
+		edit("too many days", `days: 365`, `days: 366`, "spec.tracking.holderCaps.days: is 366", "allowed: 1 to 365").
+			server("spec.tracking.holderCaps.days in body should be less than or equal to 365"),
 		edit("no undo", `reorgBlocks: 32`, `reorgBlocks: 0`, "spec.reorgBlocks: is 0", "allowed: 1 to 10000").
 			server("spec.reorgBlocks in body should be greater than or equal to 1"),
 		edit("finality too deep", `finalityDepth: 600`, `finalityDepth: 1000001`, "spec.finalityDepth: is 1000001", "allowed: 1 to 1000000").

@@ -1,0 +1,225 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+type stagingRow struct {
+	bun.BaseModel `bun:"table:holder_staging"`
+
+	Chain   string `bun:",pk"`
+	Token   []byte `bun:",pk" image:"address"`
+	Account []byte `bun:",pk" image:"address"`
+	Amount  []byte
+}
+
+func (r *stagingRow) balance() (market.AccountBalance, error) {
+	c := columns{table: "holder_staging"}
+	return market.AccountBalance{Account: c.address(r.Account), Amount: c.amount(r.Amount)}, c.err
+}
+
+// Staged reads the balances that a job has arrived at, of some accounts; one without a balance is left out.
+func (s *Store) Staged(ctx context.Context, chain string, token market.Address, accounts []market.Address,
+) (map[market.Address]market.Amount, error) {
+	keys := make([]any, len(accounts))
+	for i, a := range accounts {
+		keys[i] = []any{token.Bytes(), a.Bytes()}
+	}
+	rows, err := in[stagingRow](ctx, s, chain, "(token, account)", keys)
+	if err != nil {
+		return nil, fmt.Errorf("database: read staged balances: %w", err)
+	}
+	list, err := rowsTo(rows, (*stagingRow).balance)
+	out := make(map[market.Address]market.Amount, len(list))
+	for _, b := range list {
+		out[b.Account] = b.Amount
+	}
+	return out, err
+}
+
+// StagedFrom reads up to limit staged balances, from an account on in the order of the accounts' bytes; with none, from the first.
+func (s *Store) StagedFrom(ctx context.Context, chain string, token, from market.Address, limit int) ([]market.AccountBalance, error) {
+	return s.stagedWhere(ctx, chain, token, "account >= ?", from, limit)
+}
+
+func (s *Store) stagedWhere(ctx context.Context, chain string, token market.Address, where string, account market.Address, limit int,
+) ([]market.AccountBalance, error) {
+	var rows []stagingRow
+	err := s.write.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Where(where, orEmpty(account)).
+		Order("account").Limit(int64(limit)).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("database: read staged balances: %w", err)
+	}
+	return rowsTo(rows, (*stagingRow).balance)
+}
+
+// orEmpty is an account's bytes, and of none a key below all others.
+func orEmpty(a market.Address) []byte { return append([]byte{}, a.Bytes()...) }
+
+// EachStaged walks a job's staged balances without holding more than one, in no order.
+func (s *Store) EachStaged(ctx context.Context, chain string, token market.Address, each func(market.Amount)) error {
+	rows, err := s.read.NewSelect().Model((*stagingRow)(nil)).Column("amount").Where("chain = ? AND token = ?", chain, token.Bytes()).Rows(ctx)
+	if err != nil {
+		return fmt.Errorf("database: read staged balances: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	c := columns{table: "holder_staging"}
+	for rows.Next() {
+		var amount []byte
+		if err := rows.Scan(&amount); err != nil {
+			return fmt.Errorf("database: read staged balances: %w", err)
+		}
+		each(c.amount(amount))
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("database: read staged balances: %w", err)
+	}
+	return c.err
+}
+
+// Unmerged is a slice of what a merge takes over: the next accounts in the order of their bytes.
+type Unmerged struct {
+	// Staged are the balances that the job arrived at; accounts of which it found nothing have nought.
+	Staged []market.AccountBalance
+	// Rows are the balances that the database has of these accounts so far.
+	Rows map[market.BalanceKey]market.Balance
+	// Whole says that no account comes after these.
+	Whole bool
+}
+
+// Unmerged reads up to limit accounts behind a merge's cursor: those with a staged balance, and those of which the token has a row already. It
+// reads through the writer's connection, so that it sees the last commit.
+func (s *Store) Unmerged(ctx context.Context, chain string, token, cursor market.Address, limit int) (Unmerged, error) {
+	out := Unmerged{Rows: map[market.BalanceKey]market.Balance{}}
+	staged, err := s.stagedWhere(ctx, chain, token, "account > ?", cursor, limit)
+	if err != nil {
+		return out, err
+	}
+	var rows []balanceRow
+	err = s.write.NewSelect().Model(&rows).Where("chain = ? AND token = ? AND account > ?", chain, token.Bytes(), orEmpty(cursor)).
+		Order("account").Limit(int64(limit)).Scan(ctx)
+	if err != nil {
+		return out, fmt.Errorf("database: read balances: %w", err)
+	}
+	out.Whole = len(staged) < limit && len(rows) < limit
+	has := make(map[market.Address]bool, len(staged))
+	for _, b := range staged {
+		has[b.Account] = true
+	}
+	out.Staged = staged
+	for i := range rows {
+		k, b, err := rows[i].balance()
+		if err != nil {
+			return out, err
+		}
+		out.Rows[k] = b
+		if !has[k.Account] {
+			out.Staged = append(out.Staged, market.AccountBalance{Account: k.Account})
+		}
+	}
+	slices.SortFunc(out.Staged, func(a, b market.AccountBalance) int { return bytes.Compare(a.Account.Bytes(), b.Account.Bytes()) })
+	// Of either kind everything up to the limit-th account is known, whatever kind that is.
+	if len(out.Staged) > limit {
+		for _, b := range out.Staged[limit:] {
+			delete(out.Rows, market.BalanceKey{Token: token, Account: b.Account})
+		}
+		out.Staged, out.Whole = out.Staged[:limit], false
+	}
+	return out, nil
+}
+
+// Queued lists up to limit of a token's waiting transfers, oldest first, from those behind a block's seq-th on.
+func (s *Store) Queued(ctx context.Context, chain string, token market.Address, block uint64, seq uint32, limit int,
+) ([]market.QueuedTransfer, error) {
+	return s.queued(ctx, chain, token, block, seq, limit, "TRUE")
+}
+
+// QueuedForGood is Queued without the blocks that a rewind can take back.
+func (s *Store) QueuedForGood(ctx context.Context, chain string, token market.Address, block uint64, seq uint32, limit int,
+) ([]market.QueuedTransfer, error) {
+	return s.queued(ctx, chain, token, block, seq, limit, "block <= (SELECT min(number) FROM blocks WHERE chain = ?)", chain)
+}
+
+func (s *Store) queued(ctx context.Context, chain string, token market.Address, block uint64, seq uint32, limit int, where string, args ...any,
+) ([]market.QueuedTransfer, error) {
+	var rows []queuedRow
+	err := s.write.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).
+		Where("(block, seq) > (?, ?)", int64(min(block, math.MaxInt64)), int64(seq)).Where(where, args...).
+		Order("block", "seq").Limit(int64(limit)).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("database: read queued transfers: %w", err)
+	}
+	return rowsTo(rows, (*queuedRow).queued)
+}
+
+// DropEndedJobs drops jobs whose end no reorg can take back any more, with their staged balances and what waited for them, a bounded number of
+// rows at a time. It reports how many jobs are left.
+func (s *Store) DropEndedJobs(ctx context.Context, l *Lease) (left int, err error) {
+	jobs, err := s.holderJobs(ctx, l.Chain, "step = ?", market.MergeEnded)
+	if err != nil || len(jobs) == 0 {
+		return 0, err
+	}
+	var oldest sql.NullInt64 // the block to which a rewind can go at most
+	if err := s.write.NewRaw("SELECT min(number) FROM blocks WHERE chain = ?", l.Chain).Scan(ctx, &oldest); err != nil {
+		return 0, fmt.Errorf("database: find the oldest block that is remembered: %w", err)
+	}
+	var over []market.Address
+	for _, j := range jobs {
+		if oldest.Valid && int64(j.EndedIn) <= oldest.Int64 {
+			over = append(over, j.Token)
+		}
+	}
+	left = len(jobs) - len(over)
+	for some := range slices.Chunk(over, unfollowAtOnce) {
+		for _, t := range [][2]string{{"holder_staging", "token, account"}, {"holder_queue", "token, block, seq"}} {
+			if err := s.dropRows(ctx, l, t[0], t[1], "", some); err != nil {
+				return left, err
+			}
+		}
+		err := s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
+			_, err := tx.NewRaw("DELETE FROM holder_jobs WHERE chain = ? AND step = ? AND token IN (?)", l.Chain, market.MergeEnded,
+				among(tx.postgres, addressKeys(some))).Exec(ctx)
+			if err != nil {
+				return fmt.Errorf("database: drop holder jobs that have ended: %w", err)
+			}
+			return nil
+		})
+		if err != nil {
+			return left, err
+		}
+	}
+	return left, nil
+}
+
+// applyJobs writes how far merges have come. Tokens that are beyond a cap are remembered with the caps of now, whatever a rewind takes back.
+func applyJobs(ctx context.Context, tx *transaction, u *undoLog, chain string, c *Commit) error {
+	err := apply(ctx, tx, u, c.Changes.Jobs, func(k market.Address, j *market.HolderJob) jobRow {
+		if j == nil {
+			j = &market.HolderJob{Token: k}
+		}
+		return jobToRow(chain, j)
+	})
+	if err != nil {
+		return err
+	}
+	for _, ch := range c.Changes.Jobs {
+		if ch.After == nil || ch.After.Step != market.MergeEnded || ch.After.Beyond == "" {
+			continue
+		}
+		_, err := tx.NewRaw("INSERT INTO holder_recounts (chain, token, times, next_at, caps) VALUES (?, ?, 0, 0, ?) "+
+			"ON CONFLICT (chain, token) DO UPDATE SET caps = excluded.caps", chain, ch.Key.Bytes(), c.Caps).Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("database: remember that a token is beyond a cap: %w", err)
+		}
+	}
+	return nil
+}
