@@ -273,6 +273,11 @@ func everyFact() []market.Fact {
 		market.TokenFact{Token: address(1)},
 		market.PoolFact{Pool: poolID(2), Known: true, Info: info},
 		market.PoolFact{Pool: address(2), Reason: market.PoolMute},
+		market.PoolStateFact{
+			Pool: address(2), SqrtPriceX96: huge(4), Tick: -887272, Liquidity: huge(5),
+			Ticks: string(market.TickMap{}.AddRange(-60, 120, market.SignedAmount{Abs: amount(7)}).Marshal()),
+		},
+		market.PoolStateFact{Pool: address(2), Reserve0: huge(6), Reserve1: amount(1)},
 		market.SupplyFact{Token: address(1), Supply: amount(0)},
 		market.BalanceFact{Token: address(1), Account: address(6), Amount: huge(3)},
 		market.CurveFact{CurveKey: market.CurveKey{Curve: address(7), Token: address(1)}, Known: true, Quote: market.ZeroEVM},
