@@ -12,11 +12,12 @@ func (e *enrichment) pools() error {
 	for i := range e.blocks {
 		e.pulse.beat()
 		b := &e.blocks[i]
-		unknown, waiting, ids := e.unknownPools(b, settled)
-		if len(unknown)+len(waiting)+len(ids) == 0 {
+		u := e.unknownPools(b, settled)
+		all := slices.Concat(u.contracts, u.waiting, u.ids)
+		if len(all) == 0 {
 			continue
 		}
-		left, err := e.recall(b, slices.Concat(unknown, waiting, ids), func(f market.Fact) (market.Address, bool) {
+		left, err := e.recall(b, all, func(f market.Fact) (market.Address, bool) {
 			p, ok := f.(market.PoolFact)
 			return p.Pool, ok
 		})
@@ -24,11 +25,11 @@ func (e *enrichment) pools() error {
 			return err
 		}
 		left = slices.DeleteFunc(left, func(a market.Address) bool {
-			if slices.Contains(ids, a) {
+			if slices.Contains(u.ids, a) {
 				e.addByKey(b, a)
 				return true
 			}
-			return slices.Contains(waiting, a)
+			return slices.Contains(u.waiting, a)
 		})
 		if len(left) > 0 {
 			facts, unsure, err := e.source.PoolFacts(e.ctx, ref(b), e.cfg.Exchanges, left, e.countsPool)
@@ -97,9 +98,15 @@ func (e *enrichment) rememberNotPools(b *market.Block, settled map[market.Addres
 	}
 }
 
-// unknownPools are the contracts that swap in a block and are neither settled nor known; it settles them. Those that
-// gave no answer lately wait: only what an earlier index was told of them counts. ids are those without an account, which are told by their ids.
-func (e *enrichment) unknownPools(b *market.Block, settled map[market.Address]bool) (unknown, waiting, ids []market.Address) {
+// unknownPools are the pools that swap in a block and are neither settled nor known.
+type unknownPools struct {
+	// contracts are to be asked; waiting are those that gave no answer lately: only what an earlier index was told of them counts. ids are
+	// those without an account.
+	contracts, waiting, ids []market.Address
+}
+
+// unknownPools finds a block's unknown pools, and settles those that are to be asked.
+func (e *enrichment) unknownPools(b *market.Block, settled map[market.Address]bool) (u unknownPools) {
 	for _, f := range b.Facts {
 		if p, ok := f.(market.PoolFact); ok {
 			settled[p.Pool] = true
@@ -111,25 +118,34 @@ func (e *enrichment) unknownPools(b *market.Block, settled map[market.Address]bo
 			case market.PoolCreated:
 				settled[ev.Pool] = true
 			case market.Swap:
-				id := ev.Pool
-				if settled[id] || e.state.Pool(id) != nil {
-					continue
-				}
-				switch n, not := e.notPools[id]; {
-				case len(id.Bytes()) != market.EVMAddressLen:
-					if !not && !slices.Contains(ids, id) {
-						ids = append(ids, id)
-					}
-				case not && n.pause > 0 && b.Number < n.asked+n.pause:
-					if !slices.Contains(waiting, id) {
-						waiting = append(waiting, id)
-					}
-				case !not || n.pause > 0:
-					settled[id] = true
-					unknown = append(unknown, id)
+				if !settled[ev.Pool] && e.state.Pool(ev.Pool) == nil {
+					e.swapped(b, ev.Pool, &u, settled)
 				}
 			}
 		}
 	}
-	return unknown, waiting, ids
+	return u
+}
+
+// swapped takes in a swap of a pool that isn't known.
+func (e *enrichment) swapped(b *market.Block, pool market.Address, u *unknownPools, settled map[market.Address]bool) {
+	n, not := e.notPools[pool]
+	var list *[]market.Address
+	switch {
+	case len(pool.Bytes()) != market.EVMAddressLen:
+		if not {
+			return
+		}
+		list = &u.ids
+	case not && n.pause > 0 && b.Number < n.asked+n.pause:
+		list = &u.waiting
+	case not && n.pause == 0:
+		return
+	default:
+		settled[pool] = true
+		list = &u.contracts
+	}
+	if !slices.Contains(*list, pool) {
+		*list = append(*list, pool)
+	}
 }

@@ -30,23 +30,8 @@ func (s *Source) PoolsOf(ctx context.Context, at BlockRef, exchanges []chainconf
 			return nil, false, fmt.Errorf("exchange %s: %w", x.Name, err)
 		}
 		for _, pair := range pairs {
-			tokens := word(pair[0]) + word(pair[1])
-			switch x.Protocol {
-			case market.UniswapV2:
-				list = append(list, &call{to: factory, data: callGetPair + tokens})
-			case market.Solidly:
-				for stable := range 2 {
-					list = append(list, &call{to: factory, data: callGetPoolKind + tokens + fmt.Sprintf("%064x", stable)})
-				}
-			case market.UniswapV3, market.PancakeSwapV3:
-				for _, fee := range feesOf(x.Protocol) {
-					list = append(list, &call{to: factory, data: callGetPoolFee + tokens + fmt.Sprintf("%064x", fee)})
-				}
-			case market.Slipstream:
-				for _, data := range slipstreamPoolsOf(tokens) {
-					list = append(list, &call{to: factory, data: data})
-				}
-			case market.UniswapV4, market.BondingCurve:
+			for _, data := range poolQuestions(x.Protocol, word(pair[0])+word(pair[1])) {
+				list = append(list, &call{to: factory, data: data})
 			}
 		}
 	}
@@ -59,6 +44,26 @@ func (s *Source) PoolsOf(ctx context.Context, at BlockRef, exchanges []chainconf
 		}
 	}
 	return pools, false, nil
+}
+
+// poolQuestions is what a factory is asked by for its pools of two tokens.
+func poolQuestions(p market.Protocol, tokens string) (questions []string) {
+	switch p {
+	case market.UniswapV2:
+		questions = []string{callGetPair + tokens}
+	case market.Solidly:
+		for stable := range 2 {
+			questions = append(questions, callGetPoolKind+tokens+fmt.Sprintf("%064x", stable))
+		}
+	case market.UniswapV3, market.PancakeSwapV3:
+		for _, fee := range feesOf(p) {
+			questions = append(questions, callGetPoolFee+tokens+fmt.Sprintf("%064x", fee))
+		}
+	case market.Slipstream:
+		questions = slipstreamPoolsOf(tokens)
+	case market.UniswapV4, market.BondingCurve: // their pools are no contracts
+	}
+	return questions
 }
 
 // UsualV4Pools are the pools without hooks that the exchanges may have of pairs of tokens; a V4 pool's id follows from what it is, so that no
