@@ -1,6 +1,25 @@
 package indexer
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// TestExactlyTheCapIsFine: a job is beyond a cap with one more than it, and not with as many.
+func TestExactlyTheCapIsFine(t *testing.T) {
+	t.Parallel()
+	h := &holderBackfill{caps: chainconfig.HolderCaps{Accounts: 5, Transfers: 6}, ranges: 7}
+	for want, more := range map[market.HolderCap]market.HolderJob{
+		"": {}, market.CapAccounts: {Accounts: 1}, market.CapTransfers: {Transfers: 1}, market.CapRanges: {Ranges: 1},
+	} {
+		j := market.HolderJob{Accounts: 5 + more.Accounts, Transfers: 6 + more.Transfers, Ranges: 7 + more.Ranges}
+		if got := h.beyond(&j); got != want {
+			t.Errorf("%+v is beyond %q, want %q", j, got, want)
+		}
+	}
+}
 
 // TestWidthOfAPast: a range begins with the width that the last one ended with; a width that a node refused is tried again after 64 ranges.
 func TestWidthOfAPast(t *testing.T) {
