@@ -57,7 +57,7 @@ type source interface {
 	PoolFacts(ctx context.Context, at evm.BlockRef, exchanges []chainconfig.Exchange, pools []market.Address,
 		counts func(market.PoolFact) bool) (facts []market.PoolFact, unsure []bool, err error)
 	KeysOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address) (known []market.PoolCreated, err error)
-	CreationOfV4Pool(ctx context.Context, exchanges []chainconfig.Exchange, pool market.Address, to uint64) (created market.PoolCreated, found bool, from uint64, err error)
+	CreationsOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error)
 	PoolStates(ctx context.Context, at evm.BlockRef, pools []market.PoolCreated) (states []evm.PoolState, gone bool, err error)
 	PoolsOf(ctx context.Context, at evm.BlockRef, exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.Address, gone bool, err error)
 	Exists(ctx context.Context, contract market.Address, number uint64) (exists, known bool, err error)

@@ -3,6 +3,7 @@ package indexer
 import (
 	"context"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,6 +18,8 @@ const (
 	keyRequests = 200
 	// keysSought is the most V4 pools that are looked for; those that trade beyond it have to wait.
 	keysSought = 4096
+	// keysAtOnce is the most that one block has looked for at once.
+	keysAtOnce = 64
 	// keyPause is the time between two looks for something to do.
 	keyPause = time.Second
 )
@@ -54,23 +57,78 @@ func newPoolKeys(ix *Indexer) *poolKeys {
 	}
 }
 
-// want tells of a trade in a pool whose key isn't known; it gives the key where it was found meanwhile.
-func (k *poolKeys) want(pool market.Address, block uint64) (created market.PoolCreated, found bool) {
+// of gives what is known of pools that trade in a block. Those that it hears of for the first time are looked for at once, by two requests for all of
+// them, so that two indexes of a chain know most pools from the same block on; the others beside the head.
+func (k *poolKeys) of(ctx context.Context, pools []market.Address, block uint64) (known []market.PoolCreated, err error) {
+	known, fresh := k.heard(pools, block)
+	if len(fresh) == 0 {
+		return known, nil
+	}
+	found, err := k.source.KeysOfV4Pools(ctx, k.exchanges, fresh)
+	if fresh = without(fresh, found); err == nil && len(fresh) > 0 {
+		var created []market.PoolCreated
+		var from uint64
+		if created, from, err = k.source.CreationsOfV4Pools(ctx, k.exchanges, fresh, block-1); err == nil {
+			k.looked(without(fresh, created), from)
+			found = append(found, created...)
+		}
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	if err != nil { // no block waits for it: it is looked for beside the head
+		k.log.DebugContext(ctx, "pools' creations could not be looked for", "pools", len(fresh), "err", err.Error())
+	}
+	return append(known, found...), nil
+}
+
+// without are the pools that weren't found.
+func without(pools []market.Address, found []market.PoolCreated) []market.Address {
+	return slices.DeleteFunc(slices.Clone(pools), func(a market.Address) bool {
+		return slices.ContainsFunc(found, func(p market.PoolCreated) bool { return p.Pool == a })
+	})
+}
+
+// heard counts trades in pools, and parts those that are known by now from those that it hears of for the first time.
+func (k *poolKeys) heard(pools []market.Address, block uint64) (known []market.PoolCreated, fresh []market.Address) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	if created, found = k.found[pool]; found {
-		return created, true
-	}
-	s := k.sought[pool]
-	if s == nil {
-		if len(k.sought) >= keysSought {
-			return created, false
+	for _, pool := range pools {
+		created, found := k.found[pool]
+		s := k.sought[pool]
+		switch {
+		case found:
+			known = append(known, created)
+		case s != nil:
+			s.trades++
+		case len(k.sought) < keysSought && len(fresh) < keysAtOnce:
+			k.sought[pool] = &soughtKey{trades: 1, to: block - 1}
+			fresh = append(fresh, pool)
 		}
-		s = &soughtKey{to: block - 1}
-		k.sought[pool] = s
 	}
-	s.trades++
-	return created, false
+	return known, fresh
+}
+
+// looked takes in that pools aren't known to the position managers, and weren't made from a block on.
+func (k *poolKeys) looked(pools []market.Address, from uint64) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	for _, pool := range pools {
+		if s := k.sought[pool]; s != nil {
+			s.asked = true
+			k.went(pool, s, from)
+		}
+	}
+}
+
+// went takes in that a pool wasn't made from a block on.
+func (k *poolKeys) went(pool market.Address, s *soughtKey, from uint64) {
+	s.requests++
+	if s.given = from == 0 || s.requests >= keyRequests; s.given {
+		k.setAside("pool", unknownKey, pool.String())
+	} else {
+		s.to = from - 1
+	}
 }
 
 // taken forgets a pool that the index knows by now.
@@ -123,14 +181,14 @@ func (k *poolKeys) look(ctx context.Context, pool market.Address, s *soughtKey) 
 		}
 		return created, false, nil
 	}
-	created, found, from, err := k.source.CreationOfV4Pool(ctx, k.exchanges, pool, s.to)
-	if err != nil || found {
-		return created, found, err
+	list, from, err := k.source.CreationsOfV4Pools(ctx, k.exchanges, []market.Address{pool}, s.to)
+	if err != nil {
+		return created, false, err
 	}
-	s.requests++
-	if s.given = from == 0 || s.requests >= keyRequests; !s.given {
-		s.to = from - 1
+	if len(list) > 0 {
+		return list[0], true, nil
 	}
+	k.went(pool, s, from)
 	return created, false, nil
 }
 
@@ -144,11 +202,8 @@ func (k *poolKeys) saw(pool market.Address, s *soughtKey, created market.PoolCre
 	}
 	s.trades = now.trades
 	*now = *s
-	switch {
-	case found:
+	if found {
 		now.given = true
 		k.found[pool] = created
-	case s.given:
-		k.setAside("pool", unknownKey, pool.String())
 	}
 }

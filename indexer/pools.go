@@ -24,13 +24,10 @@ func (e *enrichment) pools() error {
 		if err != nil {
 			return err
 		}
-		left = slices.DeleteFunc(left, func(a market.Address) bool {
-			if slices.Contains(u.ids, a) {
-				e.addByKey(b, a)
-				return true
-			}
-			return slices.Contains(u.waiting, a)
-		})
+		if err := e.addByKey(b, left, u.ids); err != nil {
+			return err
+		}
+		left = slices.DeleteFunc(left, func(a market.Address) bool { return slices.Contains(u.waiting, a) || slices.Contains(u.ids, a) })
 		if len(left) > 0 {
 			facts, unsure, err := e.source.PoolFacts(e.ctx, ref(b), e.cfg.Exchanges, left, e.countsPool)
 			if err != nil {
@@ -45,11 +42,14 @@ func (e *enrichment) pools() error {
 	return nil
 }
 
-// addByKey adds a V4 pool whose key was found since it traded last.
-func (e *enrichment) addByKey(b *market.Block, pool market.Address) {
-	if created, found := e.poolKeys.want(pool, b.Number); found {
-		e.add(b, market.PoolFact{Pool: pool, Known: true, Info: created})
+// addByKey adds those of the V4 pools of which it is known what they are.
+func (e *enrichment) addByKey(b *market.Block, left, ids []market.Address) error {
+	ids = slices.DeleteFunc(slices.Clone(ids), func(a market.Address) bool { return !slices.Contains(left, a) })
+	known, err := e.poolKeys.of(e.ctx, ids, b.Number)
+	for _, created := range known {
+		e.add(b, market.PoolFact{Pool: created.Pool, Known: true, Info: created})
 	}
+	return err
 }
 
 // countsPool reports whether a fact is of a pool that can decide a price.

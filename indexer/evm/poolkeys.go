@@ -71,9 +71,9 @@ func readV4Key(p market.PoolCreated, answer []byte) (_ market.PoolCreated, ok bo
 	return p, v4PoolID(p, uint32(fee.Uint64())) == p.Pool
 }
 
-// CreationOfV4Pool looks for the log by which a pool of one of the exchanges was made, in the last blocks up to one: as many as an endpoint allows
-// at once, of which it gives the first. found is false where there is none.
-func (s *Source) CreationOfV4Pool(ctx context.Context, exchanges []chainconfig.Exchange, pool market.Address, to uint64) (created market.PoolCreated, found bool, from uint64, err error) {
+// CreationsOfV4Pools looks for the logs by which pools of the exchanges were made, in the last blocks up to one: as many as an endpoint allows at
+// once, of which it gives the first.
+func (s *Source) CreationsOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error) {
 	var managers []string
 	for _, x := range exchanges {
 		if x.Protocol == market.UniswapV4 {
@@ -82,18 +82,22 @@ func (s *Source) CreationOfV4Pool(ctx context.Context, exchanges []chainconfig.E
 	}
 	err = s.pool.try(ctx, func(ctx context.Context, e *endpoint) error {
 		var err error
-		created, found, from, err = e.creationOfV4Pool(ctx, managers, pool, to)
+		created, from, err = e.creationsOfV4Pools(ctx, managers, pools, to)
 		return err
 	})
-	return created, found, from, err
+	return created, from, err
 }
 
-func (e *endpoint) creationOfV4Pool(ctx context.Context, managers []string, pool market.Address, to uint64) (created market.PoolCreated, found bool, from uint64, err error) {
+func (e *endpoint) creationsOfV4Pools(ctx context.Context, managers []string, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error) {
+	ids := make([]string, len(pools))
+	for i, p := range pools {
+		ids[i] = topicText([32]byte(p.Bytes()))
+	}
 	for width := min(to+1, longestRange); ; {
 		from = to + 1 - width
 		where := map[string]any{
 			"fromBlock": hexQuantity(from), "toBlock": hexQuantity(to), "address": managers,
-			"topics": []any{topicText(topicV4Initialize), topicText([32]byte(pool.Bytes()))},
+			"topics": []any{topicText(topicV4Initialize), ids},
 		}
 		logs, got, err := e.logs(ctx, []any{where}, width == 1)
 		var narrow *rangeError
@@ -104,30 +108,30 @@ func (e *endpoint) creationOfV4Pool(ctx context.Context, managers []string, pool
 			}
 			continue
 		case err != nil:
-			return created, false, from, err
+			return nil, from, err
 		}
 		for i := range logs {
-			if c, ok := isCreation(&logs[i], pool); ok && slices.ContainsFunc(managers, isText(c.Factory)) {
-				created, found = c, true
+			if c, ok := asCreation(&logs[i]); ok && slices.Contains(pools, c.Pool) && slices.ContainsFunc(managers, isText(c.Factory)) {
+				created = append(created, c)
 			}
 		}
 		got.done()
-		return created, found, from, nil
+		return created, from, nil
 	}
 }
 
-// isCreation reports whether a log is the one by which a pool was made, as the pool's id shows.
-func isCreation(l *Log, pool market.Address) (created market.PoolCreated, ok bool) {
+// asCreation reads a log by which a pool was made, as the pool's id shows.
+func asCreation(l *Log) (created market.PoolCreated, ok bool) {
 	if l.NumTopics == 0 || l.Topics[0] != topicV4Initialize {
 		return created, false
 	}
 	created, ok = decodeV4Initialize(l).(market.PoolCreated)
-	if !ok || created.Pool != pool {
+	if !ok {
 		return created, false
 	}
 	// What it began with may be a lie, and is of no use: its state says what it has by now.
 	created.SqrtPriceX96, created.Tick = market.Amount{}, 0
-	return created, v4PoolID(created, created.FeePips) == pool || v4PoolID(created, dynamicFee) == pool
+	return created, v4PoolID(created, created.FeePips) == created.Pool || v4PoolID(created, dynamicFee) == created.Pool
 }
 
 func isText(a market.Address) func(string) bool {
