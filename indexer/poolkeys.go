@@ -27,8 +27,9 @@ const (
 // unknownKey is why a V4 pool that trades is no pool to us.
 const unknownKey = "unknown_key"
 
-// poolKeys finds, beside the head, what the V4 pools are that are older than the index: their events name an id alone. The pool with the most trades
-// comes first. As only pools that were made before the index began are unknown, no stranger can add to the work.
+// poolKeys finds out which tokens and fees the V4 pools have that are older than the index: their events have an id alone. Most are found in the
+// block of their first trade, the others by a search beside the loop, the pool with the most trades first. Only pools that were made before
+// the index began are unknown, so that no stranger can add to the work.
 type poolKeys struct {
 	source    source
 	exchanges []chainconfig.Exchange
@@ -57,8 +58,8 @@ func newPoolKeys(ix *Indexer) *poolKeys {
 	}
 }
 
-// of gives what is known of pools that trade in a block. Those that it hears of for the first time are looked for at once, by two requests for all of
-// them, so that two indexes of a chain know most pools from the same block on; the others beside the head.
+// of gives the keys that are known of pools that trade in a block. It asks at once for pools that it hears of for the first time, by two requests for
+// all of them, so that two indexes of a chain know most pools from the same block on. The search beside the loop goes on for the rest.
 func (k *poolKeys) of(ctx context.Context, pools []market.Address, block uint64) (known []market.PoolCreated, err error) {
 	known, fresh := k.heard(pools, block)
 	if len(fresh) == 0 {

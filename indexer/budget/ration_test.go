@@ -27,7 +27,7 @@ func TestWhatIsGivenUpFirst(t *testing.T) {
 		{499, 0, []Purpose{Trust, Holders, Samples, Agreement}},
 		{399, 0, []Purpose{Trust, Holders, Samples, Agreement}}, // blocks are read to the last call
 		{0, 0, []Purpose{Trust, Holders, Samples, Agreement}},
-		// What is given up is taken up again when it leaves a tenth.
+		// A purpose that was given up comes back when it leaves a tenth of the budget.
 		{1000, 1, []Purpose{Trust}},
 		{1111, 1, []Purpose{Trust}},
 		{1112, 1, nil},

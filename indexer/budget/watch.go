@@ -35,7 +35,7 @@ func (w *Watch) Take(r Reading) {
 		}
 	}
 	w.readings = append(w.readings, r)
-	// One reading that is as old as is looked back stays.
+	// The newest reading that is at least so old stays: the others are held against it.
 	for len(w.readings) > 1 && r.At.Sub(w.readings[1].At) >= w.over {
 		w.readings = w.readings[1:]
 	}
@@ -55,7 +55,7 @@ func (w *Watch) decide() {
 	w.allowance = Allow(last.Endpoints, mean)
 
 	var rates [purposes]float64
-	// What was before the start took nothing: the reading of a past that soon ends isn't taken for what goes on all day.
+	// The time before the start counts as time without requests. So a past that is soon read doesn't pass for the need of a whole day.
 	seconds := max(w.over, last.At.Sub(first.At)).Seconds()
 	for p := range purposes {
 		rates[p] = w.spent(first, last, p) / seconds

@@ -129,7 +129,7 @@ func (m *Machine) AccountKeys(s *State, token market.Address, accounts []market.
 
 // MergeAccounts takes over a slice of the balances that a job arrived at, in the order of the accounts' bytes: those behind the job's cursor up to
 // the last one given; whole says that none comes after. An account of which the token has a row and the job found nothing is given with nought.
-// What AccountKeys names must have been put in. block is the one that is being committed.
+// The rows that AccountKeys names must be loaded. block is the block that is being committed.
 func (m *Machine) MergeAccounts(s *State, token market.Address, balances []market.AccountBalance, whole bool, block uint64) {
 	j := m.merging(s, token, block)
 	if j == nil {
@@ -146,7 +146,7 @@ func (m *Machine) MergeAccounts(s *State, token market.Address, balances []marke
 }
 
 // MergeQueue takes over a slice of the transfers that waited for a job whose accounts are taken over, oldest first; whole says that none waits
-// after these: then the token is counted from here on. What AccountKeys names must have been put in. block is the one that is being committed.
+// after these: then the token is counted from here on. The rows that AccountKeys names must be loaded. block is the block that is being committed.
 func (m *Machine) MergeQueue(s *State, token market.Address, queued []market.QueuedTransfer, whole bool, block uint64) {
 	j := m.merging(s, token, block)
 	if j == nil {

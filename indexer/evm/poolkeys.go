@@ -71,8 +71,8 @@ func readV4Key(p market.PoolCreated, answer []byte) (_ market.PoolCreated, ok bo
 	return p, v4PoolID(p, uint32(fee.Uint64())) == p.Pool
 }
 
-// CreationsOfV4Pools looks for the logs by which pools of the exchanges were made, in the last blocks up to one: as many as an endpoint allows at
-// once, of which it gives the first.
+// CreationsOfV4Pools looks for the logs by which pools were made, in one range of blocks that ends with a given block. The range is as wide as the
+// endpoint allows; from is its first block.
 func (s *Source) CreationsOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error) {
 	var managers []string
 	for _, x := range exchanges {
@@ -129,7 +129,7 @@ func asCreation(l *Log) (created market.PoolCreated, ok bool) {
 	if !ok {
 		return created, false
 	}
-	// What it began with may be a lie, and is of no use: its state says what it has by now.
+	// The id doesn't prove price and tick. Nobody needs them: the pool's present state is read.
 	created.SqrtPriceX96, created.Tick = market.Amount{}, 0
 	return created, v4PoolID(created, created.FeePips) == created.Pool || v4PoolID(created, dynamicFee) == created.Pool
 }
