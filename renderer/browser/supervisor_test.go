@@ -251,7 +251,8 @@ func TestAFullQueueIsSaid(t *testing.T) {
 func TestNoMoreAreDrawnThanThereAreTabs(t *testing.T) {
 	t.Parallel()
 	w := begin(t, Options{Tabs: 2})
-	var now, most atomic.Int32
+	var begun, now, most atomic.Int32
+	two := make(chan struct{})
 	var all sync.WaitGroup
 	for range 12 {
 		all.Go(func() {
@@ -266,6 +267,15 @@ func TestNoMoreAreDrawnThanThereAreTabs(t *testing.T) {
 					if m := most.Load(); n <= m || most.CompareAndSwap(m, n) {
 						break
 					}
+				}
+				// The first waits for a second, so that two are seen however slow the machine is.
+				if begun.Add(1) == 2 {
+					close(two)
+				}
+				select {
+				case <-two:
+				case <-t.Context().Done():
+				case <-time.After(time.Minute):
 				}
 				time.Sleep(5 * time.Millisecond) // so that others could come in between
 				now.Add(-1)
