@@ -6,8 +6,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// TestStateOfAnOlderPool: a pool that is older than the index has no price until its state is told, and then that state's. A state that can't be
-// so, or that the pool doesn't need, changes nothing.
+// TestStateOfAnOlderPool: a concentrated pool that is older than the index is untrusted until a state of it is given; from then on it has that
+// state. A state with broken or too many ticks changes nothing, nor does one for a pool that needs none.
 func TestStateOfAnOlderPool(t *testing.T) {
 	t.Parallel()
 	older := func(info market.PoolCreated) market.Fact {
@@ -53,7 +53,7 @@ func TestStateOfAnOlderPool(t *testing.T) {
 			}
 		})
 	}
-	t.Run("of pools that need none", func(t *testing.T) {
+	t.Run("other pools", func(t *testing.T) {
 		t.Parallel()
 		b := stage(t)
 		hooked := created(market.UniswapV4, v4, poolB, cat, usdc)

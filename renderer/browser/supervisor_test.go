@@ -268,7 +268,7 @@ func TestNoMoreAreDrawnThanThereAreTabs(t *testing.T) {
 						break
 					}
 				}
-				// The first waits for a second, so that two are seen however slow the machine is.
+				// The first document waits for another one, so that two are seen however slow the machine is.
 				if begun.Add(1) == 2 {
 					close(two)
 				}
