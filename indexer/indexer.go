@@ -65,6 +65,7 @@ type source interface {
 	CreatedAt(ctx context.Context, contract market.Address, last uint64) (uint64, error)
 	Heads(ctx context.Context) <-chan struct{}
 	Paused(ctx context.Context, contracts []market.Address) ([]bool, error)
+	CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]evm.Declared, error)
 }
 
 var _ source = (*evm.Source)(nil)
@@ -91,6 +92,11 @@ type Options struct {
 	// VenuePause is the time between two looks at the venues' contracts, SweepPause that between two tokens checked unasked; 0 is
 	// the default.
 	VenuePause, SweepPause time.Duration
+	// ChecksDeclaration has the nodes asked, once beside the loop, whether the declared addresses are as declared: an operator shows it, and
+	// `boardwalk up` has asked before it starts. DeclarationPause is the first pause before they are asked again, where they don't answer or
+	// something is wrong; 0 is the default.
+	ChecksDeclaration bool
+	DeclarationPause  time.Duration
 	// RecountPause is the least time between two recounts of holders that a chain begins; 0 is the default. A token's own pauses are made of it.
 	RecountPause time.Duration
 	// RereadPause is the pause before a node's answer that no other confirms is asked for again; 0 is the default.
@@ -163,6 +169,8 @@ type Indexer struct {
 	sweep   sweep
 	account account
 	pulse   pulse
+	// declaration is nil where nobody wants to know.
+	declaration *declarationWatch
 }
 
 // ErrHalted means that the chain needs a human; the error says for what. The chain's state says so too.
@@ -219,6 +227,9 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	ix.venues, err = newVenueWatch(cfg, src, o, func(v []chainconfig.VenueState) {
 		ix.account.update(func(s *chainconfig.State) { s.Venues = v })
 	})
+	if o.ChecksDeclaration {
+		ix.declaration = newDeclarationWatch(ix)
+	}
 	return ix, err
 }
 
@@ -242,6 +253,9 @@ func (ix *Indexer) Run(ctx context.Context) error {
 	var beside sync.WaitGroup
 	beside.Go(func() { ix.venues.run(watching) })
 	beside.Go(func() { ix.plan.run(watching) })
+	if ix.declaration != nil {
+		beside.Go(func() { ix.declaration.run(watching) })
+	}
 	defer func() { stop(); beside.Wait() }()
 	pause := retryPause{}
 	for {
@@ -254,6 +268,9 @@ func (ix *Indexer) Run(ctx context.Context) error {
 			return nil
 		case errors.Is(err, ErrHalted), errors.Is(err, evm.ErrWrongChain):
 			ix.log.ErrorContext(ctx, "chain halted", "err", err.Error())
+			if ix.source.AllWrong() {
+				ix.declaration.servesAnother(err)
+			}
 			ix.account.phase(chainconfig.PhaseHalted, err.Error())
 			return err
 		}

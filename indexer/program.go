@@ -73,6 +73,7 @@ func (p *Program) index(ctx context.Context, cfg *chainconfig.Chain, started *st
 	defer func() { _ = st.Close() }()
 	ix, err := New(cfg, st, Options{
 		Log: p.Log, Now: p.Now, Holder: store.NewHolder(p.Database), Progress: p.Progress, Metrics: NewMetrics(p.Metrics), Fetcher: p.Fetcher,
+		ChecksDeclaration: true,
 	})
 	if err != nil {
 		return err

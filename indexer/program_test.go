@@ -2,6 +2,7 @@ package indexer_test
 
 import (
 	"context"
+	"encoding/json"
 	"io"
 	"net"
 	"net/http"
@@ -117,4 +118,10 @@ func TestAliveBeneathAMigration(t *testing.T) {
 	if status, text := get("/livez"); status != http.StatusOK {
 		t.Errorf("once the database is open /livez answers %d %q", status, text)
 	}
+	// The program has the declared addresses checked, and says that nobody answers.
+	until("says why they aren't", func() bool {
+		var s chainconfig.State
+		_, text := get(chainconfig.StatePath)
+		return json.Unmarshal([]byte(text), &s) == nil && !s.Declaration.Checked && strings.Contains(s.Declaration.Unasked, "no endpoint answers")
+	})
 }

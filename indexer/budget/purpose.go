@@ -17,7 +17,7 @@ const (
 	Samples
 	// Holders are the pasts of tokens whose holders are counted.
 	Holders
-	// Trust are the checks of tokens.
+	// Trust are the checks of tokens, and of the declared addresses.
 	Trust
 	purposes
 )

@@ -96,19 +96,28 @@ func (w *writer) findAddresses() {
 	if w.unasked != nil {
 		w.find(Missing, "the declared addresses can't be checked: %s", said(w.unasked.Error()))
 	}
-	for _, d := range w.declared {
+	w.findings = append(w.findings, FindAddresses(w.declared)...)
+}
+
+// FindAddresses says which declared addresses aren't as they should be, with what to do.
+func FindAddresses(declared []evm.Declared) (findings []Finding) {
+	find := func(s Severity, format string, args ...any) {
+		findings = append(findings, Finding{s, fmt.Sprintf(format, args...)})
+	}
+	for _, d := range declared {
 		what := d.What + " " + d.Address.String()
 		switch {
 		case d.Wrong != "":
-			w.find(Wrong, "%s: %s. Take the address from its publisher's documents, or leave the entry out", what, d.Wrong)
+			find(Wrong, "%s: %s. Take the address from its publisher's documents, or leave the entry out", what, d.Wrong)
 		case d.Unknown != "":
-			w.find(Missing, "%s: %s. Check again later, or with another node", what, d.Unknown)
+			find(Missing, "%s: %s. Check again later, or with another node", what, d.Unknown)
 		case d.Symbol != "":
-			w.find(Look, "%s: %s, %q. See that it is the token that is meant", what, d.Note, plain.Text(d.Symbol))
+			find(Look, "%s: %s, %q. See that it is the token that is meant", what, d.Note, plain.Text(d.Symbol))
 		case d.Note != "":
-			w.find(Look, "%s: %s. See that the address and the protocol are right", what, d.Note)
+			find(Look, "%s: %s. See that the address and the protocol are right", what, d.Note)
 		}
 	}
+	return findings
 }
 
 // findLacks says what an endpoint lacks, and what to do.

@@ -29,6 +29,8 @@ type State struct {
 	Indexed *Block `json:"indexed,omitempty"`
 	// Venues are the venues of the document, with what the chain says of their contracts.
 	Venues []VenueState `json:"venues"`
+	// Declaration is what the chain's nodes say of all addresses of the document.
+	Declaration Declaration `json:"declaration,omitzero"`
 	// Plan is how the chain gets along with what its endpoints allow.
 	Plan Plan `json:"plan,omitzero"`
 	// SetAside are the faults of contracts and nodes that the indexer went on without since it was started, by kind and
@@ -89,6 +91,18 @@ type VenueState struct {
 	// that can't be paused isn't.
 	Missing []string `json:"missing,omitempty"`
 	Paused  []string `json:"paused,omitempty"`
+}
+
+// Declaration is whether the addresses of a chain document have code and answer as their protocol does. Each text names the address, and says
+// what to do.
+type Declaration struct {
+	// Checked says whether every address could be asked.
+	Checked bool `json:"checked"`
+	// Wrong is what can't be right, endpoints of another chain among it. Look is what a person should look at though it may be right.
+	Wrong []string `json:"wrong,omitempty"`
+	Look  []string `json:"look,omitempty"`
+	// Unasked is why not every address could be asked; empty before the first try.
+	Unasked string `json:"unasked,omitempty"`
 }
 
 // Phase is what an indexer is doing.

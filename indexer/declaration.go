@@ -1,0 +1,135 @@
+package indexer
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"strings"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
+	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/preflight"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/plain"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
+)
+
+const (
+	// declarationPause is the first pause before nodes are asked again of the declared addresses. It doubles up to longestUnasked while they
+	// don't answer, and up to longestWrong while something is wrong: a contract may be deployed later, and one node may be out of sync.
+	declarationPause = 15 * time.Second
+	longestUnasked   = 5 * time.Minute
+	longestWrong     = time.Hour
+	// declarationTime is how long the nodes may take over all questions together: some hundred calls, of which a small plan allows ten a second.
+	declarationTime = 3 * time.Minute
+	// mostDeclared is how many findings of a kind are told, mostDeclaredRunes how much of each.
+	mostDeclared, mostDeclaredRunes = 16, 300
+)
+
+// declarationWatch asks the nodes, beside the loop, whether the declared addresses are as declared: once, and again while that isn't so or
+// could not be found out.
+type declarationWatch struct {
+	cfg     *chainconfig.Chain
+	source  source
+	log     *slog.Logger
+	first   time.Duration
+	givesUp func(budget.Purpose) bool
+	tell    func(chainconfig.Declaration)
+	// pause is the time until they are asked again, done says that they needn't be. Both outlive a run: a halted chain is run again and again.
+	pause time.Duration
+	done  bool
+}
+
+func newDeclarationWatch(ix *Indexer) *declarationWatch {
+	return &declarationWatch{
+		cfg: ix.cfg, source: ix.source, log: ix.log, givesUp: ix.plan.givesUp, first: cmp.Or(ix.o.DeclarationPause, declarationPause),
+		tell: func(d chainconfig.Declaration) { ix.account.update(func(s *chainconfig.State) { s.Declaration = d }) },
+	}
+}
+
+// run asks until all is as declared, or ctx ends.
+func (w *declarationWatch) run(ctx context.Context) {
+	told := ""
+	for !w.done {
+		if w.pause > 0 && !wait.For(ctx, w.pause*3/4+rand.N(w.pause/2+1)) { //nolint:gosec // no secret
+			return
+		}
+		d := w.look(ctx)
+		if ctx.Err() != nil {
+			return
+		}
+		w.tell(d)
+		longest := longestUnasked
+		if len(d.Wrong) > 0 {
+			longest = longestWrong
+		}
+		if wrong := strings.Join(d.Wrong, "; "); wrong != told && wrong != "" {
+			w.log.WarnContext(ctx, "something declared can't be right", "what", wrong)
+			told = wrong
+		}
+		w.pause, w.done = min(max(2*w.pause, w.first), longest), d.Checked && len(d.Wrong) == 0
+	}
+}
+
+// look asks once.
+func (w *declarationWatch) look(ctx context.Context) (d chainconfig.Declaration) {
+	if w.givesUp(budget.Trust) {
+		d.Unasked = "what the endpoints still allow today is kept for the chain's blocks"
+		return d
+	}
+	ctx, cancel := context.WithTimeout(evm.For(ctx, budget.Trust), declarationTime)
+	defer cancel()
+	if err := w.source.Check(ctx); err != nil {
+		d.Wrong = wrongEndpoints(err)
+	}
+	declared, err := w.source.CheckDeclared(ctx, w.cfg)
+	if err != nil {
+		d.Unasked = plain.AtMost(err.Error(), mostDeclaredRunes)
+		if errors.Is(err, context.DeadlineExceeded) {
+			d.Unasked = "the nodes didn't answer within " + declarationTime.String()
+		}
+	}
+	var unknown []string
+	for _, f := range preflight.FindAddresses(declared) {
+		text := plain.AtMost(f.Text, mostDeclaredRunes)
+		switch f.Severity {
+		case preflight.Wrong:
+			d.Wrong = append(d.Wrong, text)
+		case preflight.Missing:
+			unknown = append(unknown, text)
+		case preflight.Look:
+			d.Look = append(d.Look, text)
+		}
+	}
+	d.Checked = err == nil && len(unknown) == 0
+	d.Wrong, d.Look = atMost(d.Wrong), atMost(d.Look)
+	d.Unasked = cmp.Or(d.Unasked, strings.Join(atMost(unknown), "; "))
+	return d
+}
+
+// servesAnother tells that every endpoint serves another chain, which ends a run before anything else is asked.
+func (w *declarationWatch) servesAnother(err error) {
+	if w != nil {
+		w.tell(chainconfig.Declaration{Wrong: atMost(wrongEndpoints(err)), Unasked: "no endpoint serves the chain"})
+	}
+}
+
+// wrongEndpoints are the lines of an error that has one for each endpoint of another chain.
+func wrongEndpoints(err error) (list []string) {
+	for line := range strings.Lines(err.Error()) {
+		list = append(list, plain.AtMost(line, mostDeclaredRunes))
+	}
+	return list
+}
+
+// atMost has the first of a list, and how many more there are.
+func atMost(list []string) []string {
+	if len(list) <= mostDeclared {
+		return list
+	}
+	return append(list[:mostDeclared:mostDeclared], fmt.Sprintf("%d more", len(list)-mostDeclared))
+}
