@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -127,7 +128,7 @@ func TestConditionsOfAChain(t *testing.T) {
 			id: "checksum", change: func(c *v1alpha1.Chain) { c.Spec.QuoteAssets[0].Address = "0x833589FCD6eDb6E08f4c7C32D4f71b54bdA02913" },
 			want: []string{
 				"Accepted False Invalid 0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913 would be right", "Available False NotAccepted",
-				"Synced False NotAccepted", "Ready False Invalid",
+				"Synced False NotAccepted", "Ready False Invalid", "AsDeclared Unknown NotAccepted",
 			},
 		},
 		{
@@ -186,7 +187,7 @@ func TestConditionsOfAChain(t *testing.T) {
 		},
 		{
 			id: "silent", silent: true,
-			want: []string{"Available True IndexerRunning", "Synced False Unreachable the indexer doesn't answer: EOF", "Ready False Unreachable"},
+			want: []string{"Available True IndexerRunning", "Synced False Unreachable the indexer doesn't answer: EOF", "Ready False Unreachable", "AsDeclared Unknown Unreachable"},
 		},
 	}
 	w.run()
@@ -226,6 +227,75 @@ func TestConditionsOfAChain(t *testing.T) {
 	if n := w.indexers.times("suspended") + w.indexers.times("checksum"); n > 0 {
 		t.Errorf("indexers that don't run were asked %d times", n)
 	}
+}
+
+// declares makes an indexer say what the nodes answered of the document that it runs on, which is given by its hash.
+func declares(document string, d chainconfig.Declaration) func(s *chainconfig.State) {
+	return func(s *chainconfig.State) { s.Document, s.Declaration = document, d }
+}
+
+// hash is the hash of the document that a chain's indexer is given.
+func (w *world) hash(id string) string {
+	w.t.Helper()
+	_, hash, err := w.document(id).Encode()
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return hash
+}
+
+// TestWhetherAChainIsAsDeclared follows one chain through what its indexer may say of the declared addresses. None of it makes the chain less ready.
+func TestWhetherAChainIsAsDeclared(t *testing.T) {
+	w := newWorld(t)
+	op := w.run()
+	w.indexers.says("base")
+	c := w.chain("base", 8453)
+	w.become(c, "Ready True Ready", "AsDeclared Unknown NotAsked isn't running on this declaration yet")
+	hash := w.hash("base")
+	long := strings.Repeat("x", 600)
+	for _, tt := range []struct {
+		says chainconfig.Declaration
+		want string
+	}{
+		{chainconfig.Declaration{}, "AsDeclared Unknown NotAsked the chain's nodes haven't been asked yet"},
+		{chainconfig.Declaration{Unasked: "no endpoint answers"}, "AsDeclared Unknown NotAsked no endpoint answers"},
+		{chainconfig.Declaration{Checked: true}, "AsDeclared True AsDeclared"},
+		{chainconfig.Declaration{Checked: true, Look: []string{"another symbol"}}, "AsDeclared True AsDeclared see whether this is right: another symbol"},
+		{chainconfig.Declaration{Wrong: []string{"factory of x: it isn't there"}, Unasked: "some"}, "AsDeclared False WrongDeclaration factory of x: it isn't there"},
+		{
+			chainconfig.Declaration{Checked: true, Wrong: []string{"locker: it isn't there", long, long, "lost"}},
+			"AsDeclared False WrongDeclaration locker: it isn't there; xxx",
+		},
+	} {
+		w.clock.advance(lagPause) // a message alone is written once in half a minute
+		w.indexers.says("base", declares(hash, tt.says))
+		w.become(c, tt.want, "Ready True Ready")
+	}
+	if got := meta.FindStatusCondition(*conditions(c), v1alpha1.ConditionAsDeclared); len(got.Message) > 1100 || !strings.HasSuffix(got.Message, "…") {
+		t.Errorf("a long message is not cut: %d bytes", len(got.Message))
+	}
+	w.told(c, map[string]int{
+		"Normal Ready ready": 1, "Warning WrongDeclaration factory of x: it isn't there": 1,
+	})
+
+	// After a start of the operator what was said stands, though the indexer hasn't answered yet.
+	if err := op.stop(); err != nil {
+		t.Fatal(err)
+	}
+	w.indexers.does("base", nil)
+	w.run()
+	w.indexers.rounds(t, "base", 5)
+	w.become(c, "AsDeclared False WrongDeclaration locker")
+	w.indexers.says("base", declares(hash, chainconfig.Declaration{Checked: true}))
+	w.become(c, "AsDeclared True AsDeclared")
+
+	// What was said of another declaration isn't said of this one.
+	w.patch(c, `{"spec":{"tracking":{"minLiquidityUSD":"77"}}}`)
+	w.become(c, "AsDeclared Unknown NotAsked isn't running on this declaration yet", "Ready True Ready")
+	w.indexers.says("base", declares(w.hash("base"), chainconfig.Declaration{Checked: true}))
+	w.become(c, "AsDeclared True AsDeclared")
+	w.patch(c, `{"spec":{"suspend":true}}`)
+	w.become(c, "AsDeclared Unknown Suspended", "Ready False Suspended")
 }
 
 func TestHostileIndexers(t *testing.T) {

@@ -214,6 +214,9 @@ func brief(err error) string {
 type chainView struct {
 	synced condition
 	lag    v1alpha1.Lag
+	// document is the hash of the one that the indexer runs on, declared what it found of that.
+	document string
+	declared condition
 }
 
 // venueView is all that venues depend on.
@@ -258,13 +261,15 @@ func (p *prober) record(name types.NamespacedName, address string, state *chainc
 
 func (t *target) views(c *venue.Chain) (chain, venues any) {
 	v := venueView{down: c.Down(), behind: c.Behind()}
+	w := chainView{synced: syncedBy(c, t.failure), lag: coarse(c)}
 	if c.State != nil {
+		w.document, w.declared = c.State.Document, declaredBy(&c.State.Declaration)
 		v.venues = fmt.Sprint(c.State.Venues)
 		if c.State.Phase == chainconfig.PhaseHalted {
 			v.halted = "halted: " + c.State.Message
 		}
 	}
-	return chainView{syncedBy(c, t.failure), coarse(c)}, v
+	return w, v
 }
 
 // wake reports whether the controller could be told; else it is told in the next round.

@@ -86,6 +86,11 @@ func TestTheControllersAreWokenByNews(t *testing.T) {
 	d.asks(true, true)
 	d.indexers.says("base")
 	d.asks(true, true)
+	d.indexers.says("base", declares("document", chainconfig.Declaration{Checked: true, Wrong: []string{"a factory"}}))
+	d.asks(true, false)
+	d.asks(false, false)
+	d.indexers.says("base")
+	d.asks(true, false)
 
 	d.indexers.does("base", nil)
 	d.asks(false, false)

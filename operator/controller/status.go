@@ -20,6 +20,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/operator/venue"
+	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
 
 const (
@@ -31,6 +32,8 @@ const (
 
 	// notAccepted leaves open whether one runs: a chain that was accepted before keeps the indexer that it has.
 	notAccepted = "the chain isn't accepted: no indexer is started or changed for it"
+	notAnswered = "the indexer hasn't answered yet"
+	silent      = "the indexer doesn't answer: "
 )
 
 // observation is all that a Chain's status depends on besides its spec.
@@ -79,6 +82,12 @@ func chainStatus(c *v1alpha1.Chain, o *observation) v1alpha1.ChainStatus {
 		}
 	}
 	ready.set(&out, c, o.now)
+	declared := o.asDeclared(c)
+	if before := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionAsDeclared); declared.reason == v1alpha1.ReasonIndexerStarting &&
+		before != nil && before.ObservedGeneration == c.Generation {
+		declared.status, declared.reason, declared.message = before.Status, before.Reason, before.Message // as with Synced
+	}
+	declared.set(&out, c, o.now)
 	return out
 }
 
@@ -195,9 +204,9 @@ func syncedBy(c *venue.Chain, silence string) condition {
 	}
 	switch {
 	case c.State == nil && !c.Asked:
-		return with(metav1.ConditionUnknown, v1alpha1.ReasonIndexerStarting, "the indexer hasn't answered yet")
+		return with(metav1.ConditionUnknown, v1alpha1.ReasonIndexerStarting, notAnswered)
 	case c.Down():
-		return with(metav1.ConditionFalse, v1alpha1.ReasonUnreachable, "the indexer doesn't answer: "+silence)
+		return with(metav1.ConditionFalse, v1alpha1.ReasonUnreachable, silent+silence)
 	case c.State.Phase == chainconfig.PhaseHalted:
 		return with(metav1.ConditionFalse, v1alpha1.ReasonHalted, c.State.Message)
 	case !c.Behind():
@@ -214,6 +223,41 @@ func syncedBy(c *venue.Chain, silence string) condition {
 	return with(metav1.ConditionFalse, v1alpha1.ReasonBehind, message)
 }
 
+func (o *observation) asDeclared(c *v1alpha1.Chain) condition {
+	unknown := func(reason, message string) condition {
+		return condition{v1alpha1.ConditionAsDeclared, metav1.ConditionUnknown, reason, message}
+	}
+	switch {
+	case o.idle:
+		return unknown(v1alpha1.ReasonNotAccepted, notAccepted)
+	case c.Spec.Suspend:
+		return unknown(v1alpha1.ReasonSuspended, "spec.suspend is true: no indexer runs that would ask")
+	case o.chain.State == nil && !o.chain.Asked:
+		return unknown(v1alpha1.ReasonIndexerStarting, notAnswered)
+	case o.chain.State == nil:
+		return unknown(v1alpha1.ReasonUnreachable, silent+o.silence)
+	case o.deployment == nil || o.chain.State.Document != o.deployment.Spec.Template.Annotations[workload.AnnotationDocument]:
+		return unknown(v1alpha1.ReasonNotAsked, "the indexer isn't running on this declaration yet")
+	}
+	return declaredBy(&o.chain.State.Declaration)
+}
+
+// declaredBy is what is said of a declaration by what its indexer found.
+func declaredBy(d *chainconfig.Declaration) condition {
+	with := func(status metav1.ConditionStatus, reason, message string) condition {
+		return condition{v1alpha1.ConditionAsDeclared, status, reason, venue.Clip(message, venue.MaxMessage)}
+	}
+	switch {
+	case len(d.Wrong) > 0:
+		return with(metav1.ConditionFalse, v1alpha1.ReasonWrongDeclaration, strings.Join(d.Wrong, "; "))
+	case !d.Checked:
+		return with(metav1.ConditionUnknown, v1alpha1.ReasonNotAsked, cmp.Or(d.Unasked, "the chain's nodes haven't been asked yet"))
+	case len(d.Look) > 0:
+		return with(metav1.ConditionTrue, v1alpha1.ReasonAsDeclared, "see whether this is right: "+strings.Join(d.Look, "; "))
+	}
+	return with(metav1.ConditionTrue, v1alpha1.ReasonAsDeclared, "")
+}
+
 // sameVerdicts reports whether the conditions say the same, for the same reasons.
 func sameVerdicts(a, b []metav1.Condition) bool {
 	return slices.EqualFunc(a, b, func(a, b metav1.Condition) bool {
@@ -222,8 +266,13 @@ func sameVerdicts(a, b []metav1.Condition) bool {
 }
 
 // announce writes an Event when Ready became true or false, or is false for another reason, or true with a message where it had none. That an
-// indexer starts, and reads the chain's past, is told only where the chain was ready before.
+// indexer starts, and reads the chain's past, is told only where the chain was ready before. That something declared is wrong is told as well:
+// Ready doesn't say so.
 func announce(r events.EventRecorder, o runtime.Object, before, after []metav1.Condition) {
+	declared := meta.FindStatusCondition(after, v1alpha1.ConditionAsDeclared)
+	if declared != nil && declared.Status == metav1.ConditionFalse && !meta.IsStatusConditionFalse(before, v1alpha1.ConditionAsDeclared) {
+		r.Eventf(o, nil, corev1.EventTypeWarning, declared.Reason, action, "%s", note(declared.Message))
+	}
 	was, is := meta.FindStatusCondition(before, v1alpha1.ConditionReady), meta.FindStatusCondition(after, v1alpha1.ConditionReady)
 	if is != nil && is.Status == metav1.ConditionTrue && is.Message != "" && (was == nil || was.Status != is.Status || was.Message == "") {
 		r.Eventf(o, nil, corev1.EventTypeWarning, v1alpha1.ReasonBehind, action, "%s", note(is.Message))

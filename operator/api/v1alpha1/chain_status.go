@@ -10,7 +10,7 @@ type ChainStatus struct {
 	//
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions of the chain: Accepted, Available, Synced, and Ready, which sums them up.
+	// Conditions of the chain: Accepted, Available, Synced, and Ready, which sums these up; and AsDeclared.
 	//
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=map
@@ -55,6 +55,9 @@ const (
 	ConditionSynced = "Synced"
 	// ConditionReady is true when all of the above are, and has the reason of the first that isn't.
 	ConditionReady = "Ready"
+	// ConditionAsDeclared says whether the chain's nodes have a contract at each declared address, that answers as its protocol does. It is
+	// unknown until they could be asked. It keeps nothing from being indexed, and Ready doesn't depend on it.
+	ConditionAsDeclared = "AsDeclared"
 )
 
 // Reasons of a Chain's conditions.
@@ -95,4 +98,10 @@ const (
 	ReasonUnreachable = "Unreachable"
 	// ReasonReady: the chain is served.
 	ReasonReady = "Ready"
+	// ReasonAsDeclared: every declared address is as declared; the message has what a person should look at all the same.
+	ReasonAsDeclared = "AsDeclared"
+	// ReasonWrongDeclaration: something declared can't be right; the message says what, and what to do.
+	ReasonWrongDeclaration = "WrongDeclaration"
+	// ReasonNotAsked: the nodes weren't asked about this declaration yet, or not all of it; the message says why.
+	ReasonNotAsked = "NotAsked"
 )
