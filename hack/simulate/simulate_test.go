@@ -154,6 +154,30 @@ func TestEveryFaultSpoilsSomething(t *testing.T) {
 	}
 }
 
+// TestPrunedState: a node without old states answers for the newest block, whatever else a call names, and refuses any that is named otherwise.
+func TestPrunedState(t *testing.T) {
+	t.Parallel()
+	for text, kept := range map[string]bool{
+		`{"method":"eth_call","params":[{},"latest"]}`:                                    true,
+		`{"method":"eth_call","params":[{},"latest",{"0x01":{}}]}`:                        true,
+		`{"method":"eth_call","params":[{},"0x5"]}`:                                       false,
+		`{"method":"eth_call","params":[{},{"blockHash":"0x5","requireCanonical":true}]}`: false,
+		`{"method":"eth_getCode","params":["0x01","latest"]}`:                             true,
+		`{"method":"eth_getCode","params":["0x01","0x5"]}`:                                false,
+		`{"method":"eth_getStorageAt","params":["0x01","0x0","latest"]}`:                  true,
+		`{"method":"eth_getStorageAt","params":["0x01","0x0","0x5"]}`:                     false,
+		`{"method":"eth_getBlockByNumber","params":["0x5",false]}`:                        true,
+	} {
+		c := &call{result: json.RawMessage(`"0x"`)}
+		if err := json.Unmarshal([]byte(text), c); err != nil {
+			t.Fatal(err)
+		}
+		if pruned(nil, c); (c.err == nil) != kept {
+			t.Errorf("%s is answered: %t, want %t", text, c.err == nil, kept)
+		}
+	}
+}
+
 func TestParseSeeds(t *testing.T) {
 	t.Parallel()
 	got, err := parseSeeds("1, 7,4-6")
