@@ -74,6 +74,9 @@ func (e *endpoint) halves(ctx context.Context, block any, list []*call) (doubtfu
 // batch runs calls as one batch. It says why, where they are too much at once and none has an answer. Where that is so
 // of some, their halves are asked for at once: the node answered the others.
 func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful []*call, why, err error) {
+	if err := e.keepsState(ctx, block); err != nil {
+		return nil, nil, err
+	}
 	reqs := make([]*request, len(list))
 	for i, c := range list {
 		c.answer, c.ok, c.aside, c.by = nil, false, "", e
@@ -98,7 +101,7 @@ func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful
 		switch faultOf(rpc) {
 		case faultContract:
 		case faultNode, faultState:
-			return nil, nil, rpc
+			return nil, nil, e.withoutState(ctx, block, rpc)
 		case faultSize:
 			rest, why = append(rest, c), rpc
 		case faultUnknown:
@@ -144,6 +147,15 @@ func (e *endpoint) settle(ctx context.Context, block any, doubtful []*call) erro
 		return e.works(ctx, block)
 	}
 	return nil
+}
+
+// askAll asks one endpoint for calls, and once more for those of which it isn't clear who failed.
+func (e *endpoint) askAll(ctx context.Context, block any, list []*call) error {
+	doubtful, err := e.ask(ctx, block, list)
+	if err == nil && len(doubtful) > 0 {
+		err = e.settle(ctx, block, doubtful)
+	}
+	return err
 }
 
 // works asks for the simplest call that there is. A node that fails it, too, is at fault for what else it failed.

@@ -287,7 +287,10 @@ func (s *Source) AllExist(ctx context.Context, contracts []market.Address, numbe
 			for i, c := range part {
 				reqs[i] = codeRequest(c, hexQuantity(number), &exist[first+i])
 			}
-			return e.do(ctx, reqs...)
+			if err := e.keepsState(ctx, hexQuantity(number)); err != nil {
+				return err
+			}
+			return e.withoutState(ctx, hexQuantity(number), e.do(ctx, reqs...))
 		})
 		switch {
 		case err != nil && stateMissing(err, number+lateBlocks > s.seen.Load()):

@@ -5,7 +5,6 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"errors"
-	"strings"
 	"sync"
 	"time"
 
@@ -127,14 +126,13 @@ func (e *endpoint) clientName(ctx context.Context) (name string) {
 	return redact(u, name[:min(len(name), maxText)])
 }
 
-// stateKept asks for the wrapped coin's own balance of the native coin after several blocks. That changes all the time: an endpoint that
-// has the same after the first blocks as after the newest didn't look.
+// stateKept asks for the wrapped coin's own balance of the native coin after several blocks.
 func (e *endpoint) stateKept(ctx context.Context, wrapped market.Address, c *Capabilities) {
 	var now, recent, old market.Amount
 	c.LatestState = e.balanceAt(ctx, wrapped, newest, &now)
 	c.RecentState = e.balanceAt(ctx, wrapped, hexQuantity(c.Head.Number-min(c.Head.Number, recentBlocks)), &recent)
 	c.OldState = e.balanceAt(ctx, wrapped, hexQuantity(min(c.Head.Number, 1)), &old)
-	if c.OldState == Yes && !now.IsZero() && old == now {
+	if c.OldState == Yes && e.answersByNewest(ctx, wrapped) == Yes {
 		c.OldState, c.StateByNewest = No, true
 		if recent == now {
 			c.RecentState = Unknown
@@ -143,26 +141,14 @@ func (e *endpoint) stateKept(ctx context.Context, wrapped market.Address, c *Cap
 }
 
 func (e *endpoint) balanceAt(ctx context.Context, account market.Address, block string, v *market.Amount) Answer {
-	err := e.probe(ctx, &request{method: "eth_getBalance", params: []any{account.String(), block}, take: func(raw json.RawMessage) error {
-		var text string
-		if err := json.Unmarshal(raw, &text); err != nil || v.SetFromHex(text) != nil {
-			return errGarbage
-		}
-		return nil
-	}})
+	err := e.probe(ctx, balanceRequest(account, block, v))
 	switch {
 	case err == nil:
 		return Yes
-	case stateMissing(err, false), refusesBlock(err):
+	case stateMissing(err, false):
 		return No
 	}
 	return Unknown
-}
-
-// refusesBlock reports whether a node refused a request for the block that it names, in words that are for nothing else.
-func refusesBlock(err error) bool {
-	rpc, ok := errors.AsType[*RPCError](err)
-	return ok && strings.Contains(strings.ToLower(rpc.Message), "invalid block height")
 }
 
 func (s *Source) takesOverrides(ctx context.Context, e *endpoint) Answer {

@@ -18,6 +18,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
@@ -71,6 +72,9 @@ type endpoint struct {
 	outvotedAt         time.Time
 	// probation counts the first ranges of the past that it gave, which are held against another endpoint's.
 	probation int
+	// wrapped is the chain's wrapped coin, by whose balance it shows whether the endpoint looks at the block that a question names.
+	wrapped market.Address
+	silence silence
 	// slowUntil is until when it isn't asked to vouch for another's answers to calls.
 	slowUntil time.Time
 	// told is the newest head that it told; headUntil is until when it is asked for the head last, and headPause for how long that was.

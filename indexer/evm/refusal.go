@@ -61,7 +61,7 @@ var (
 	stateGone = regexp.MustCompile(`(?i)missing trie node|pruned|historical|state .*not (found|available)|no state (found|available)|` +
 		`world state unavailable|out ?of ?range|unsupported`)
 	blockGone = regexp.MustCompile(`(?i)not available|header not found|hash not found|not currently canonical|unknown block|` +
-		`resource not found|block.*not found`)
+		`resource not found|block.*not found|invalid block height`)
 	// askedTooOften are words for a node that is asked too much.
 	askedTooOften = regexp.MustCompile(tooOften.String() + `|per (minute|day)|(request|call|daily|monthly)s? limit`)
 	// tooLarge are words for a request that is too much at once, while a smaller one may do.
@@ -100,6 +100,9 @@ func reverted(err error) bool {
 // stateMissing reports whether a call failed for want of a block's state. recent says that the block is new enough
 // that a node may simply be late.
 func stateMissing(err error, recent bool) bool {
+	if _, without := errors.AsType[noStateError](err); without {
+		return true
+	}
 	var rpc *RPCError
 	if !errors.As(err, &rpc) || faultOf(rpc) != faultState {
 		return false

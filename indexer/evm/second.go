@@ -93,11 +93,7 @@ func (s *Source) secondOn(ctx context.Context, e *endpoint, block any, all []opi
 		return nil
 	}
 	err := s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) error {
-		doubtful, err := e.ask(ctx, block, asked)
-		if err == nil && len(doubtful) > 0 {
-			err = e.settle(ctx, block, doubtful)
-		}
-		return err
+		return e.askAll(ctx, block, asked)
 	})
 	if err != nil {
 		return ctx.Err()

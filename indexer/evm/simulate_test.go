@@ -24,6 +24,8 @@ type fakeNode struct {
 	mu     sync.Mutex
 	answer func(method string, params []json.RawMessage) (result, refusal string)
 	calls  []string
+	// balances says that answer answers for accounts' balances of the native coin, too.
+	balances bool
 }
 
 func newFakeNode(t *testing.T, answer func(method string, params []json.RawMessage) (result, refusal string)) *fakeNode {
@@ -52,7 +54,12 @@ func newFakeNode(t *testing.T, answer func(method string, params []json.RawMessa
 		for _, q := range reqs {
 			n.calls = append(n.calls, q.Method)
 			result, refusal := `"0x1"`, ""
-			if q.Method != "eth_chainId" {
+			switch {
+			case q.Method == "eth_getBalance" && !n.balances: // it keeps all state
+				if string(q.Params[1]) != `"latest"` {
+					result = string(q.Params[1])
+				}
+			case q.Method != "eth_chainId":
 				result, refusal = n.answer(q.Method, q.Params)
 			}
 			if refusal != "" {

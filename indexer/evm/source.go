@@ -73,13 +73,19 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 		rereadPause: cmp.Or(o.RereadPause, rereadPause), vouchTime: vouchTime,
 	}
 	s.asked = hashAsked(s.topics)
+	var wrapped market.Address
+	if c.Native.Wrapped != "" {
+		if wrapped, err = market.ParseEVMAddress(c.Native.Wrapped); err != nil {
+			return nil, fmt.Errorf("chain %s: the wrapped coin: %w", c.ID, err)
+		}
+	}
 	reads := newInFlight(o.InFlight)
 	for i, e := range c.Endpoints {
 		p, err := newEndpoint(i, e, reads)
 		if err != nil {
 			return nil, fmt.Errorf("chain %s: %w", c.ID, err)
 		}
-		p.now, p.observe = o.Now, o.Observe
+		p.now, p.observe, p.wrapped = o.Now, o.Observe, wrapped
 		s.pool.list = append(s.pool.list, p)
 	}
 	if len(s.pool.list) == 0 {

@@ -83,11 +83,7 @@ func (s *Source) vouchOn(ctx context.Context, e *endpoint, at BlockRef, gone boo
 			return false
 		}
 		err := s.pool.on(timed, e, func(ctx context.Context, e *endpoint) error {
-			doubtful, err := e.ask(ctx, block, asked)
-			if err == nil && len(doubtful) > 0 {
-				err = e.settle(ctx, block, doubtful)
-			}
-			return err
+			return e.askAll(ctx, block, asked)
 		})
 		for i := range asked {
 			if err == nil {

@@ -1,0 +1,111 @@
+package evm
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Some nodes answer calls for their newest block alone (HyperEVM's own). One kind refuses every other block, in words that it has for blocks
+// that it doesn't know, too. Another kind answers with the newest state without a word: it is found by a question of which the answer is known.
+
+// silentFor is how long it counts that an endpoint answered a question about an old block with the newest state, or that it didn't: behind one
+// address there may be another node tomorrow. Where that couldn't be found out it is asked again after silentPause.
+const silentFor, silentPause = time.Hour, time.Minute
+
+// noStateError says that an endpoint has a block but not the state after it.
+type noStateError struct{ why error }
+
+func (e noStateError) Error() string {
+	return "the node answers for its newest block alone: " + e.why.Error()
+}
+
+func (e noStateError) Unwrap() error { return e.why }
+
+var errSilent = errors.New("it answers questions about old blocks with the newest state")
+
+// silence is what is known of whether an endpoint answers a question about an old block with the newest state.
+type silence struct {
+	mu    sync.Mutex
+	is    bool
+	until time.Time
+}
+
+// keepsState refuses a block's name for an endpoint whose answer wouldn't be for that block.
+func (e *endpoint) keepsState(ctx context.Context, block any) error {
+	if block == newest || e.wrapped.IsNone() {
+		return nil
+	}
+	e.silence.mu.Lock()
+	defer e.silence.mu.Unlock()
+	if now := e.now(); !now.Before(e.silence.until) {
+		pause := silentFor
+		answer := e.answersByNewest(ctx, e.wrapped)
+		if answer == Unknown {
+			pause = silentPause
+		}
+		e.silence.is, e.silence.until = answer == Yes || answer == Unknown && e.silence.is, now.Add(pause)
+	}
+	if e.silence.is {
+		return noStateError{errSilent}
+	}
+	return nil
+}
+
+// answersByNewest asks for the wrapped coin's own balance of the native coin before the chain's first block and now. That changes all the time:
+// an endpoint that has the same for both didn't look. It is asked for the newest on either side, since a block may come in between.
+func (e *endpoint) answersByNewest(ctx context.Context, wrapped market.Address) Answer {
+	var before, first, after market.Amount
+	reqs := []*request{balanceRequest(wrapped, newest, &before), balanceRequest(wrapped, hexQuantity(0), &first), balanceRequest(wrapped, newest, &after)}
+	for _, r := range reqs {
+		r.optional = true
+	}
+	err := within(ctx, func(ctx context.Context) error { return e.doWithin(ctx, probeBytes, reqs...) })
+	switch {
+	case err == nil && stateMissing(reqs[1].err, false):
+		return No
+	case err != nil || reqs[0].err != nil || reqs[1].err != nil || reqs[2].err != nil:
+		return Unknown
+	case !first.IsZero() && (first == before || first == after):
+		return Yes
+	}
+	return No
+}
+
+// withoutState says of a refusal whether it means that the endpoint has the block without its state. In the same words it may mean that it
+// doesn't have the block: so it is asked for it.
+func (e *endpoint) withoutState(ctx context.Context, block any, refusal error) error {
+	if block == newest || !refusesBlock(refusal) {
+		return refusal
+	}
+	var h Header
+	r := &request{method: "eth_getBlockByNumber", params: []any{block, false}, take: takeHeader(&h)}
+	if named, ok := block.(map[string]any); ok {
+		r.method, r.params[0] = "eth_getBlockByHash", named["blockHash"]
+	}
+	if err := e.do(ctx, r); err != nil || h.Hash.IsZero() {
+		return refusal
+	}
+	return noStateError{refusal}
+}
+
+// refusesBlock reports whether a node refused a request for the block that it names, in words that are for nothing else.
+func refusesBlock(err error) bool {
+	rpc, ok := errors.AsType[*RPCError](err)
+	return ok && strings.Contains(strings.ToLower(rpc.Message), "invalid block height")
+}
+
+func balanceRequest(account market.Address, block string, v *market.Amount) *request {
+	return &request{method: "eth_getBalance", params: []any{account.String(), block}, take: func(raw json.RawMessage) error {
+		var text string
+		if err := json.Unmarshal(raw, &text); err != nil || v.SetFromHex(text) != nil {
+			return errGarbage
+		}
+		return nil
+	}}
+}
