@@ -34,7 +34,7 @@ func (ix *Indexer) prepare(ctx context.Context, blocks []market.Block, until mar
 		return nil, err
 	}
 	e := &enrichment{Indexer: ix, ctx: ctx, blocks: blocks, following: undo}
-	for _, step := range []func() error{e.quotePools, e.pools, e.poolStates, e.curves, e.tokens, e.samples} {
+	for _, step := range []func() error{e.takeAllStates, e.quotePools, e.pools, e.poolStates, e.curves, e.tokens, e.samples} {
 		n := len(e.facts)
 		if err := step(); err != nil {
 			return nil, err

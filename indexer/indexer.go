@@ -59,6 +59,7 @@ type source interface {
 	KeysOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address) (known []market.PoolCreated, err error)
 	CreationsOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error)
 	PoolStates(ctx context.Context, at evm.BlockRef, pools []market.PoolCreated) (states []evm.PoolState, gone bool, err error)
+	NewestPoolStates(ctx context.Context, pools []market.PoolCreated) ([]evm.StatesAfter, error)
 	PoolsOf(ctx context.Context, at evm.BlockRef, exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.Address, gone bool, err error)
 	Exists(ctx context.Context, contract market.Address, number uint64) (exists, known bool, err error)
 	AllExist(ctx context.Context, contracts []market.Address, number uint64) (exist []bool, known bool, err error)
@@ -138,7 +139,8 @@ type Indexer struct {
 	// notPools are contracts that swapped and turned out to be no pool of ours.
 	notPools map[market.Address]notPool
 	// stateless are pools older than the index whose state was asked for in vain.
-	stateless map[market.Address]notPool
+	stateless    map[market.Address]notPool
+	newestStates newestStates
 	// falseStates are pools of which a false state was taken in, which is too old to take back.
 	falseStates map[market.Address]bool
 	poolKeys    *poolKeys

@@ -23,6 +23,9 @@ func (e *enrichment) poolStates() error {
 	for i := range e.blocks {
 		e.pulse.beat()
 		b := &e.blocks[i]
+		if err := e.takeStates(b); err != nil {
+			return err
+		}
 		w.learn(b)
 		wanted := w.of(b)
 		if len(wanted) == 0 {
@@ -59,10 +62,11 @@ func (e *enrichment) askStates(b *market.Block, pools []market.PoolCreated) erro
 	if len(e.stateless) >= notPoolsKept {
 		clear(e.stateless)
 	}
+	if gone {
+		return e.askNewestStates(b, pools, false)
+	}
 	for i, p := range pools {
 		switch last := e.stateless[p.Pool]; {
-		case gone:
-			e.stateless[p.Pool] = notPool{asked: b.Number, pause: stateGonePause}
 		case states[i].Known:
 			delete(e.stateless, p.Pool)
 			delete(e.falseStates, p.Pool)

@@ -40,13 +40,21 @@ func (e *enrichment) quotePools() error {
 			pairs = append(pairs, [2]market.Address{q, p})
 		}
 	}
-	known, err := e.poolsOf(b, pairs)
+	known, gone, err := e.poolsOf(b, pairs)
 	if err != nil || len(known) == 0 {
 		return err
 	}
-	states, gone, err := e.source.PoolStates(e.ctx, before(b), known)
-	if err != nil || gone {
-		return err
+	var states []evm.PoolState
+	if !gone {
+		if states, gone, err = e.source.PoolStates(e.ctx, before(b), known); err != nil {
+			return err
+		}
+	}
+	if gone {
+		if !e.following { // near the head the newest state is of use
+			e.quotesSought.pause = firstQuotePause
+		}
+		return e.askNewestStates(b, known, true)
 	}
 	for i, s := range states {
 		if s.Known {
@@ -57,18 +65,18 @@ func (e *enrichment) quotePools() error {
 	return nil
 }
 
-// poolsOf gives the pools of pairs of tokens that the index doesn't know, of those without an account only those that there may be.
-func (e *enrichment) poolsOf(b *market.Block, pairs [][2]market.Address) ([]market.PoolCreated, error) {
+// poolsOf gives the pools of pairs of tokens that the index doesn't know, of those without an account only those that there may be. Gone says
+// that they are those of now.
+func (e *enrichment) poolsOf(b *market.Block, pairs [][2]market.Address) (known []market.PoolCreated, gone bool, err error) {
 	pools, gone, err := e.source.PoolsOf(e.ctx, before(b), e.cfg.Exchanges, pairs)
-	if err != nil || gone {
-		return nil, err
+	if err != nil {
+		return nil, gone, err
 	}
 	pools = slices.DeleteFunc(pools, func(a market.Address) bool { return e.state.Pool(a) != nil })
 	facts, unsure, err := e.source.PoolFacts(e.ctx, before(b), e.cfg.Exchanges, pools[:min(len(pools), quotePoolsAtOnce)], e.countsPool)
 	if err != nil {
-		return nil, err
+		return nil, gone, err
 	}
-	var known []market.PoolCreated
 	for i, f := range facts {
 		if f.Known && !unsure[i] {
 			known = append(known, f.Info)
@@ -76,14 +84,14 @@ func (e *enrichment) poolsOf(b *market.Block, pairs [][2]market.Address) ([]mark
 	}
 	native, err := market.ParseEVMAddress(e.cfg.Native.Wrapped)
 	if err != nil {
-		return nil, err
+		return nil, gone, err
 	}
 	for _, p := range evm.UsualV4Pools(e.cfg.Exchanges, native, pairs) {
 		if len(known) < quotePoolsAtOnce && e.state.Pool(p.Pool) == nil {
 			known = append(known, p)
 		}
 	}
-	return known, nil
+	return known, gone, nil
 }
 
 // recordedQuotePools takes in the pools that an earlier index found at the same blocks.

@@ -59,14 +59,28 @@ type poolAsking struct {
 }
 
 // PoolStates asks pools for what they hold after a block; gone reports that no node keeps its state. What a V3-like pool's ticks add up to has
-// to be its liquidity.
+// to be its liquidity. Where there are several endpoints two of them have to give each answer.
 func (s *Source) PoolStates(ctx context.Context, at BlockRef, pools []market.PoolCreated) (states []PoolState, gone bool, err error) {
+	return statesOf(pools, func(list []*call) (unsure []bool, gone bool, err error) {
+		if gone, err = s.calls(ctx, at, list); err != nil || gone {
+			return nil, gone, err
+		}
+		unsure, err = s.vouch(ctx, at, false, list)
+		return unsure, false, err
+	})
+}
+
+// askCalls asks for calls; unsure are those, by their place, that no two of several endpoints answered alike, gone says that there are no answers.
+type askCalls func(list []*call) (unsure []bool, gone bool, err error)
+
+// statesOf asks pools for what they hold.
+func statesOf(pools []market.PoolCreated, ask askCalls) (states []PoolState, gone bool, err error) {
 	asked := make([]poolAsking, len(pools))
 	for i, p := range pools {
 		asked[i] = newPoolAsking(p)
 	}
 	for _, step := range []func(*poolAsking) []*call{(*poolAsking).askHead, (*poolAsking).askWords, (*poolAsking).askSingleWords, (*poolAsking).askTicks} {
-		if gone, err = s.askPools(ctx, at, asked, step); err != nil || gone {
+		if gone, err = askPools(asked, step, ask); err != nil || gone {
 			return nil, gone, err
 		}
 	}
@@ -78,8 +92,8 @@ func (s *Source) PoolStates(ctx context.Context, at BlockRef, pools []market.Poo
 	return states, false, nil
 }
 
-// askPools asks all pools what one step has to know. Where there are several endpoints two of them have to give each answer.
-func (s *Source) askPools(ctx context.Context, at BlockRef, asked []poolAsking, step func(*poolAsking) []*call) (gone bool, err error) {
+// askPools asks all pools what one step has to know.
+func askPools(asked []poolAsking, step func(*poolAsking) []*call, ask askCalls) (gone bool, err error) {
 	var list []*call
 	var of []int
 	for i := range asked {
@@ -94,12 +108,9 @@ func (s *Source) askPools(ctx context.Context, at BlockRef, asked []poolAsking, 
 	if len(list) == 0 {
 		return false, nil
 	}
-	if gone, err = s.calls(ctx, at, list); err != nil || gone {
+	unsure, gone, err := ask(list)
+	if err != nil || gone {
 		return gone, err
-	}
-	unsure, err := s.vouch(ctx, at, false, list)
-	if err != nil {
-		return false, err
 	}
 	for k, i := range of {
 		asked[i].state.Unsure = asked[i].state.Unsure || unsure[k]

@@ -20,8 +20,8 @@ func feesOf(p market.Protocol) []uint64 {
 	return []uint64{100, 500, 3000, 10_000}
 }
 
-// PoolsOf asks the exchanges' factories for their pools of pairs of tokens; gone reports that no node keeps the block's state. What it finds are
-// claims: PoolFacts says whether each is a pool.
+// PoolsOf asks the exchanges' factories for their pools of pairs of tokens; gone reports that no node keeps the block's state, and that the pools
+// are those of now. What it finds are claims: PoolFacts says whether each is a pool.
 func (s *Source) PoolsOf(ctx context.Context, at BlockRef, exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.Address, gone bool, err error) {
 	var list []*call
 	for _, x := range exchanges {
@@ -35,7 +35,7 @@ func (s *Source) PoolsOf(ctx context.Context, at BlockRef, exchanges []chainconf
 			}
 		}
 	}
-	if gone, err = s.calls(ctx, at, list); err != nil || gone {
+	if gone, err = s.callsOrLatest(ctx, at, list); err != nil {
 		return nil, gone, err
 	}
 	for _, c := range list {
@@ -43,7 +43,7 @@ func (s *Source) PoolsOf(ctx context.Context, at BlockRef, exchanges []chainconf
 			pools = append(pools, pool)
 		}
 	}
-	return pools, false, nil
+	return pools, gone, nil
 }
 
 // poolQuestions is what a factory is asked by for its pools of two tokens.

@@ -1,0 +1,132 @@
+package evm
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Where the state after a block can't be had by the block's name, the newest one can. After which block it is shows where the newest block is the
+// same before and after the question.
+
+const (
+	// newestTries is how often an endpoint is asked for pools' newest state until its head stays the same meanwhile, newestTime how long it may
+	// take. Each time half as many pools are asked, which takes less time.
+	newestTries = 3
+	newestTime  = 5 * time.Second
+	// newestAsked is how many endpoints are asked at once: two have to be at the same block to agree.
+	newestAsked = 3
+)
+
+// StatesAfter is what pools hold after a block.
+type StatesAfter struct {
+	After  BlockRef
+	States []PoolState // in the order of the pools
+}
+
+// newestStates is what one endpoint told.
+type newestStates struct {
+	by     *endpoint
+	after  BlockRef
+	states []PoolState
+}
+
+// NewestPoolStates asks pools for what they hold now, and says after which block that is. Endpoints may be at different blocks; of each one
+// that was told there are the states, and only the chain can show which of them it has. Where several endpoints are at one block, two have to
+// give a state; where one alone is, and there are others, its states are unsure. Endpoints that fail, or whose head moves on meanwhile each time,
+// tell nothing.
+func (s *Source) NewestPoolStates(ctx context.Context, pools []market.PoolCreated) ([]StatesAfter, error) {
+	var list []*endpoint
+	for _, e := range s.pool.candidates(nil) {
+		if len(list) < newestAsked && (len(list) == 0 || !e.isSlow()) {
+			list = append(list, e)
+		}
+	}
+	told := make([]newestStates, len(list))
+	var asking sync.WaitGroup
+	for i, e := range list {
+		asking.Go(func() { told[i] = s.newestOn(ctx, e, pools) })
+	}
+	asking.Wait()
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	var out []StatesAfter
+	for i, t := range told {
+		if t.states == nil {
+			continue
+		}
+		same := []newestStates{t}
+		for j := i + 1; j < len(told); j++ {
+			if told[j].states != nil && told[j].after == t.after {
+				same = append(same, told[j])
+				told[j].states = nil
+			}
+		}
+		out = append(out, StatesAfter{t.after, s.agreedStates(same, len(pools))})
+	}
+	return out, nil
+}
+
+// newestOn asks one endpoint.
+func (s *Source) newestOn(ctx context.Context, e *endpoint, pools []market.PoolCreated) newestStates {
+	out := newestStates{by: e}
+	timed, cancel := context.WithTimeout(ctx, newestTime)
+	defer cancel()
+	_ = s.pool.on(timed, e, func(ctx context.Context, e *endpoint) error {
+		for try := 0; try < newestTries && len(pools) > 0; try++ {
+			var before, after Header
+			if err := e.do(ctx, tagRequest(newest, &before)); err != nil {
+				return err
+			}
+			states, _, err := statesOf(pools, func(list []*call) (unsure []bool, gone bool, err error) {
+				return make([]bool, len(list)), false, e.askAll(ctx, newest, list)
+			})
+			if err != nil {
+				return err
+			}
+			if err := e.do(ctx, tagRequest(newest, &after)); err != nil {
+				return err
+			}
+			if before.Hash == after.Hash {
+				out.after, out.states = BlockRef{before.Number, before.Hash}, states
+				return nil
+			}
+			pools = pools[:(len(pools)+1)/2]
+		}
+		return nil
+	})
+	return out
+}
+
+// agreedStates are the states of which two endpoints that are at one block give the same. There may be fewer of one than of another.
+func (s *Source) agreedStates(told []newestStates, pools int) []PoolState {
+	out := make([]PoolState, pools)
+	for k := range out {
+		var given []newestStates
+		for _, t := range told {
+			if k < len(t.states) {
+				given = append(given, t)
+			}
+		}
+		if len(given) == 1 {
+			out[k] = given[0].states[k]
+			out[k].Unsure = len(s.pool.list) > 1
+		}
+		for i := range given {
+			for j := range given[:i] {
+				if given[i].states[k] == given[j].states[k] {
+					out[k] = given[i].states[k]
+				}
+			}
+		}
+		for _, t := range given {
+			if out[k].Known && t.states[k] != out[k] && len(given) > 1 {
+				s.contradicted(t.by)
+			}
+		}
+	}
+	return out
+}
