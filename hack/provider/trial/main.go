@@ -23,7 +23,8 @@ const usage = `trial indexes stand-ins of mainnets, behind the limits of provide
   go run ./hack/provider/trial --chain all --for 10m --parallel 2
 
 Each chain of the samples has its profiles: those of its own nodes, and of providers that serve it. A row is "equal" where every derived row is
-that of a fresh index of the same blocks through a node without limits. It is no mainnet: prices, tokens and people are invented.
+that of a fresh index of the same blocks through a node without limits. "equal, by kept facts" is behind nodes of the newest state alone: there the
+fresh index has the facts that the first one kept, and no more state. It is no mainnet: prices, tokens and people are invented.
 
 Flags:
 `
