@@ -78,7 +78,7 @@ func (ix *Indexer) commitHead(ctx context.Context, h evm.Header, b *evm.BlockRea
 
 // recallRecords takes up which endpoints weren't trusted before this start, or by another process.
 func (ix *Indexer) recallRecords(ctx context.Context) error {
-	kept, err := ix.store.EndpointRecords(ctx, ix.cfg.ID)
+	kept, err := ix.store.EndpointRecords(ctx, ix.rows.id())
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func (ix *Indexer) recallUnsure(ctx context.Context) error {
 	if len(ix.cfg.Endpoints) == 1 {
 		return nil
 	}
-	blocks, err := ix.store.UnsureBlocks(ctx, ix.cfg.ID)
+	blocks, err := ix.store.UnsureBlocks(ctx, ix.rows.id())
 	if err != nil {
 		return err
 	}
@@ -215,7 +215,7 @@ func (ix *Indexer) askAgain(ctx context.Context, u *unsureBlock) (forged bool, e
 
 // goBefore takes back a block that was committed with other logs than it has, and all after it.
 func (ix *Indexer) goBefore(ctx context.Context, h evm.Header) error {
-	known, err := ix.store.RecentBlocks(ctx, ix.cfg.ID)
+	known, err := ix.store.RecentBlocks(ctx, ix.rows.id())
 	if err != nil {
 		return err
 	}

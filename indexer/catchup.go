@@ -89,6 +89,9 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 		p.Blocks, p.Events = batch.Last.Number-first+1, p.Events+events
 		report()
 		batches, events = nil, 0
+		if ix.mustWait() {
+			break
+		}
 	}
 	return ctx.Err()
 }

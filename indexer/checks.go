@@ -36,12 +36,13 @@ const (
 // knowledge is what the index has of a chain's tokens, for the checks.
 type knowledge struct {
 	cfg    *chainconfig.Chain
+	rows   *indexID
 	store  *store.Store
 	quotes []market.Address // declared ones, the wrapped coin among them
 }
 
-func newKnowledge(cfg *chainconfig.Chain, st *store.Store) (*knowledge, error) {
-	k := &knowledge{cfg: cfg, store: st}
+func newKnowledge(cfg *chainconfig.Chain, rows *indexID, st *store.Store) (*knowledge, error) {
+	k := &knowledge{cfg: cfg, rows: rows, store: st}
 	for _, q := range cfg.Quotes {
 		a, err := market.ParseEVMAddress(q.Address)
 		if err != nil {
@@ -58,7 +59,7 @@ func (k *knowledge) Known(ctx context.Context, mint market.Address) (out trust.K
 	if err != nil {
 		return out, false, err
 	}
-	i := slices.IndexFunc(tokens, func(t store.TokenNow) bool { return t.Chain == k.cfg.ID })
+	i := slices.IndexFunc(tokens, func(t store.TokenNow) bool { return t.Chain == k.rows.id() })
 	if i < 0 {
 		return out, false, nil
 	}
@@ -67,14 +68,14 @@ func (k *knowledge) Known(ctx context.Context, mint market.Address) (out trust.K
 	if err := k.pools(ctx, mint, &out); err != nil {
 		return out, false, err
 	}
-	holders, err := k.store.TopHolders(ctx, k.cfg.ID, mint, knownHolders)
+	holders, err := k.store.TopHolders(ctx, k.rows.id(), mint, knownHolders)
 	if err != nil {
 		return out, false, err
 	}
 	for _, h := range holders {
 		out.Holders = append(out.Holders, trust.Holding{Account: h.Account, Amount: h.Amount})
 	}
-	if first, has, err := k.store.FirstTokenFact(ctx, k.cfg.ID, mint); err != nil {
+	if first, has, err := k.store.FirstTokenFact(ctx, k.rows.id(), mint); err != nil {
 		return out, false, err
 	} else if has {
 		out.First = &first
@@ -92,7 +93,7 @@ func (k *knowledge) pools(ctx context.Context, mint market.Address, out *trust.K
 	for i := range found {
 		p := &found[i]
 		switch {
-		case p.Chain != k.cfg.ID:
+		case p.Chain != k.rows.id():
 		case p.Base == mint:
 			out.Pools = append(out.Pools, p.Pool)
 		default:
@@ -100,7 +101,7 @@ func (k *knowledge) pools(ctx context.Context, mint market.Address, out *trust.K
 		}
 	}
 	quotes, err := k.store.ChainQuotes(ctx)
-	for _, q := range quotes[k.cfg.ID] {
+	for _, q := range quotes[k.rows.id()] {
 		if q.USD > 0 {
 			out.USD[q.Asset] = q.USD
 		}
@@ -114,16 +115,16 @@ func (k *knowledge) launch(ctx context.Context, mint market.Address, out *trust.
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(launches, func(l store.LaunchNow) bool { return l.Chain == k.cfg.ID })
+	i := slices.IndexFunc(launches, func(l store.LaunchNow) bool { return l.Chain == k.rows.id() })
 	if i < 0 {
 		return nil
 	}
 	l := &launches[i].Launch
 	out.Launch = l
-	if out.CreatorLaunches, out.CreatorGraduated, err = k.store.CurvesBefore(ctx, k.cfg.ID, l); err != nil {
+	if out.CreatorLaunches, out.CreatorGraduated, err = k.store.CurvesBefore(ctx, k.rows.id(), l); err != nil {
 		return err
 	}
-	if out.Siblings, err = k.store.Siblings(ctx, k.cfg.ID, l, siblings); err != nil {
+	if out.Siblings, err = k.store.Siblings(ctx, k.rows.id(), l, siblings); err != nil {
 		return err
 	}
 	keep := int64(time.Duration(k.cfg.Retention.Trades).Seconds())
@@ -135,7 +136,7 @@ func (k *knowledge) launch(ctx context.Context, mint market.Address, out *trust.
 		pool = l.Pool
 	}
 	const enough = 1000
-	trades, err := k.store.Trades(ctx, k.cfg.ID, pool, l.CreatedAt, l.CreatedAt+1, enough)
+	trades, err := k.store.Trades(ctx, k.rows.id(), pool, l.CreatedAt, l.CreatedAt+1, enough)
 	for i := range trades {
 		if trades[i].Block == l.Block {
 			out.FirstTrades = append(out.FirstTrades, trades[i])

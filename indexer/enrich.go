@@ -58,7 +58,7 @@ func (ix *Indexer) load(ctx context.Context, w market.Wanted) error {
 	for {
 		piece := w
 		piece.Balances = w.Balances[:min(len(w.Balances), balancesAtOnce)]
-		rows, err := ix.store.Load(ctx, ix.cfg.ID, piece)
+		rows, err := ix.store.Load(ctx, ix.rows.id(), piece)
 		if err != nil {
 			return err
 		}
@@ -88,13 +88,9 @@ type enrichment struct {
 // has the block's state.
 func (e *enrichment) recorded(b *market.Block) ([]market.Fact, error) {
 	if e.kept == nil {
-		e.kept = map[uint64][]store.StoredFact{}
-		facts, err := e.store.Facts(e.ctx, e.cfg.ID, e.blocks[0].Number, e.blocks[len(e.blocks)-1].Number)
-		if err != nil {
+		var err error
+		if e.kept, err = e.keptFacts(e.ctx, e.blocks[0].Number, e.blocks[len(e.blocks)-1].Number); err != nil {
 			return nil, err
-		}
-		for _, f := range facts {
-			e.kept[f.Block] = append(e.kept[f.Block], f)
 		}
 	}
 	var out []market.Fact
@@ -478,11 +474,11 @@ func (e *enrichment) wantedSupplies(b *market.Block) ([]market.Address, error) {
 	if err != nil {
 		return nil, err
 	}
-	without, err := e.store.WithoutSupply(e.ctx, e.cfg.ID, from, lostSupplies)
+	without, err := e.store.WithoutSupply(e.ctx, e.rows.id(), from, lostSupplies)
 	if err != nil {
 		return nil, err
 	}
-	doubted, err := e.store.DoubtedSupplies(e.ctx, e.cfg.ID, from, lostSupplies)
+	doubted, err := e.store.DoubtedSupplies(e.ctx, e.rows.id(), from, lostSupplies)
 	return append(without, doubted...), err
 }
 

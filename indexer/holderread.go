@@ -178,7 +178,7 @@ func (h *holderBackfill) save(ctx context.Context, l *store.Lease, before market
 	taken bool, book func(map[market.Address]market.Amount) bool,
 ) error {
 	delete(touched, market.ZeroEVM)
-	balances, err := h.store.Staged(ctx, h.cfg.ID, after.Token, slices.Collect(maps.Keys(touched)))
+	balances, err := h.store.Staged(ctx, h.rows.id(), after.Token, slices.Collect(maps.Keys(touched)))
 	if err != nil {
 		return err
 	}
@@ -214,7 +214,7 @@ func (h *holderBackfill) beyond(j *market.HolderJob) market.HolderCap {
 // few are left to the merge.
 func (h *holderBackfill) drain(ctx context.Context, l *store.Lease, j *market.HolderJob) (taken bool, err error) {
 	block, seq := j.QueueFrom()
-	queued, err := h.store.QueuedForGood(ctx, h.cfg.ID, j.Token, block, seq, stagedAtOnce)
+	queued, err := h.store.QueuedForGood(ctx, h.rows.id(), j.Token, block, seq, stagedAtOnce)
 	if err != nil || len(queued) < stagedAtOnce {
 		return false, err
 	}

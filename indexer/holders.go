@@ -29,6 +29,7 @@ const (
 // past transfers are read, up to the block before. What comes after waits in a queue, and the loop merges both (holdermerge.go).
 type holderBackfill struct {
 	cfg     *chainconfig.Chain
+	rows    *indexID
 	store   *store.Store
 	source  source
 	machine *derive.Machine
@@ -49,9 +50,9 @@ type holderBackfill struct {
 	widths map[market.Address]*width
 }
 
-func newHolderBackfill(cfg *chainconfig.Chain, st *store.Store, src source, m *derive.Machine, o Options) holderBackfill {
+func newHolderBackfill(cfg *chainconfig.Chain, rows *indexID, st *store.Store, src source, m *derive.Machine, o Options) holderBackfill {
 	return holderBackfill{
-		cfg: cfg, store: st, source: src, machine: m, log: o.Log, now: o.Now, caps: cfg.Tracking.Caps.WithDefaults(), ranges: mostRanges,
+		cfg: cfg, rows: rows, store: st, source: src, machine: m, log: o.Log, now: o.Now, caps: cfg.Tracking.Caps.WithDefaults(), ranges: mostRanges,
 		wake: make(chan struct{}, 1), widths: map[market.Address]*width{},
 	}
 }
@@ -109,7 +110,7 @@ func (h *holderBackfill) pass(ctx context.Context, l *store.Lease) (more bool, e
 		return began, err
 	}
 	ctx = evm.For(ctx, budget.Holders)
-	jobs, e := h.store.HolderJobs(ctx, h.cfg.ID)
+	jobs, e := h.store.HolderJobs(ctx, h.rows.id())
 	if err = errors.Join(err, e); e != nil {
 		return false, err
 	}
@@ -144,7 +145,7 @@ func (h *holderBackfill) begin(ctx context.Context, l *store.Lease) (began bool,
 	if atHead {
 		final, only = min(final, h.indexed.Load()-1), nil // supplies are asked for at the block before
 	}
-	gaps, err := h.store.HolderGaps(ctx, h.cfg.ID, final, only, gapsAtOnce)
+	gaps, err := h.store.HolderGaps(ctx, h.rows.id(), final, only, gapsAtOnce)
 	if err != nil || len(gaps) == 0 {
 		return false, err
 	}
@@ -225,7 +226,7 @@ func (h *holderBackfill) whole(ctx context.Context, gaps []store.HolderGap) (map
 		sums[of], untold[of] = sum, !ok || int64(tally.Len()) > h.caps.Accounts
 		tally, of = derive.Tally{}, token
 	}
-	newest, err := h.store.QueuedBefore(ctx, h.cfg.ID, tokens, func(q *market.QueuedTransfer) {
+	newest, err := h.store.QueuedBefore(ctx, h.rows.id(), tokens, func(q *market.QueuedTransfer) {
 		if q.Token != of {
 			next(q.Token)
 		}

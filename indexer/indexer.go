@@ -113,7 +113,9 @@ type Options struct {
 
 // Indexer is one chain's indexer.
 type Indexer struct {
-	cfg     *chainconfig.Chain
+	cfg *chainconfig.Chain
+	// rows is the index whose rows are read and written.
+	rows    *indexID
 	store   *store.Store
 	source  source
 	machine *derive.Machine
@@ -173,6 +175,10 @@ type Indexer struct {
 	pulse   pulse
 	// declaration is nil where nobody wants to know.
 	declaration *declarationWatch
+
+	// successor is what this index is to take the place of, nil where it is served itself.
+	successor *successor
+	reindex   reindexing
 }
 
 // ErrHalted means that the chain needs a human; the error says for what. The chain's state says so too.
@@ -184,11 +190,9 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 		return nil, fmt.Errorf("chain %s: family %s has no indexer yet: suspend the chain", cfg.ID, cfg.Family)
 	}
 	o.Log = o.Log.With("chain", cfg.ID)
-	m, err := derive.New(cfg)
-	if err != nil {
-		return nil, err
-	}
-	ix := &Indexer{cfg: cfg, store: st, machine: m, log: o.Log}
+	o.RecountPause = cmp.Or(o.RecountPause, recountPause)
+	o.CachedRows = cmp.Or(o.CachedRows, cachedRows)
+	ix := &Indexer{}
 	src, err := evm.NewSource(cfg, evm.Options{
 		Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID), InFlight: o.Metrics.answers(cfg.ID),
 		Aside: func(a evm.Aside) { ix.setAside(a.Kind, a.Reason, a.Subject) }, RereadPause: o.RereadPause,
@@ -198,25 +202,12 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 		return nil, err
 	}
 	o.Metrics.budget(cfg)
-	o.RecountPause = cmp.Or(o.RecountPause, recountPause)
-	if o.CachedRows == 0 {
-		o.CachedRows = cachedRows
-	}
-	ix.source, ix.o, ix.notPools = src, o, map[market.Address]notPool{}
-	ix.poolKeys = newPoolKeys(ix)
-	ix.stateless, ix.falseStates = map[market.Address]notPool{}, map[market.Address]bool{}
-	ix.holders = newHolderBackfill(cfg, st, src, m, o)
-	ix.merges = mergePace{now: o.Now, fixed: o.MergeRows}
-	_, hash, err := cfg.Encode()
-	if err != nil {
-		return nil, fmt.Errorf("chain %s: encode its document: %w", cfg.ID, err)
+	if err := ix.init(cfg, newIndexID(cfg.ID), st, src, o); err != nil {
+		return nil, err
 	}
 	ix.plan = newPlanWatch(ix, src.Usage)
 	ix.holders.givesUp = ix.plan.givesUp
-	ix.pulse.now = o.Now
-	ix.pulse.beat()
-	ix.account = account{now: o.Now, state: chainconfig.State{Chain: cfg.ID, Document: hash, Phase: chainconfig.PhaseStarting}}
-	known, err := newKnowledge(cfg, st)
+	known, err := newKnowledge(cfg, ix.rows, st)
 	if err != nil {
 		return nil, fmt.Errorf("chain %s: quotes: %w", cfg.ID, err)
 	}
@@ -235,6 +226,26 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	return ix, err
 }
 
+// init sets what every index of a chain needs.
+func (ix *Indexer) init(cfg *chainconfig.Chain, rows *indexID, st *store.Store, src source, o Options) (err error) {
+	ix.cfg, ix.rows, ix.store, ix.source, ix.o, ix.log = cfg, rows, st, src, o, o.Log
+	if ix.machine, err = derive.New(cfg); err != nil {
+		return err
+	}
+	ix.notPools, ix.stateless, ix.falseStates = map[market.Address]notPool{}, map[market.Address]notPool{}, map[market.Address]bool{}
+	ix.poolKeys = newPoolKeys(ix)
+	ix.holders = newHolderBackfill(cfg, rows, st, src, ix.machine, o)
+	ix.merges = mergePace{now: o.Now, fixed: o.MergeRows}
+	_, hash, err := cfg.Encode()
+	if err != nil {
+		return fmt.Errorf("chain %s: encode its document: %w", cfg.ID, err)
+	}
+	ix.pulse.now = o.Now
+	ix.pulse.beat()
+	ix.account = account{now: o.Now, state: chainconfig.State{Chain: cfg.ID, Document: hash, Phase: chainconfig.PhaseStarting}}
+	return nil
+}
+
 // Check asks a chain's nodes for their chain id and writes nothing. Nodes that don't answer are no error.
 func Check(ctx context.Context, cfg *chainconfig.Chain, o Options) error {
 	src, err := evm.NewSource(cfg, evm.Options{Log: o.Log, Now: o.Now})
@@ -247,10 +258,25 @@ func Check(ctx context.Context, cfg *chainconfig.Chain, o Options) error {
 // Settled reports whether this run has arrived at the head, or has a reason not to be there.
 func (ix *Indexer) Settled() bool { return ix.settled.Load() }
 
+// haltedPause is the time after which a halted chain is tried again.
+const haltedPause = time.Minute
+
+// Keep indexes until ctx ends. A chain that halts is tried again after a while, to see whether what halted it is mended. Beside it another
+// generation is indexed, where one is wanted.
+func (ix *Indexer) Keep(ctx context.Context) {
+	var beside sync.WaitGroup
+	defer beside.Wait()
+	beside.Go(func() { ix.watchGenerations(ctx) })
+	for ix.Run(ctx) != nil { // it has logged why
+		if !wait.For(ctx, haltedPause) {
+			break
+		}
+	}
+}
+
 // Run indexes until ctx ends, which is no error, or until the chain halts: then it may be run again, to see whether what
 // halted it is mended. Everything else is tried again.
 func (ix *Indexer) Run(ctx context.Context) error {
-	ix.account.begun(chainconfig.PhaseStarting)
 	watching, stop := context.WithCancel(ctx)
 	var beside sync.WaitGroup
 	beside.Go(func() { ix.venues.run(watching) })
@@ -259,6 +285,12 @@ func (ix *Indexer) Run(ctx context.Context) error {
 		beside.Go(func() { ix.declaration.run(watching) })
 	}
 	defer func() { stop(); beside.Wait() }()
+	return ix.sessions(ctx)
+}
+
+// sessions has one session after another, until ctx ends, which is no error, or the chain halts, or the index has taken another's place.
+func (ix *Indexer) sessions(ctx context.Context) error {
+	ix.account.begun(chainconfig.PhaseStarting)
 	pause := retryPause{}
 	for {
 		ix.pulse.beat()
@@ -268,9 +300,14 @@ func (ix *Indexer) Run(ctx context.Context) error {
 		switch {
 		case ended(ctx):
 			return nil
+		case errors.Is(err, errTookOver):
+			return err
+		case errors.Is(err, errReplaced), errors.Is(err, store.ErrReplaced) && ix.successor == nil:
+			ix.log.InfoContext(ctx, "another index of the chain is served from here on")
+			continue
 		case errors.Is(err, ErrHalted), errors.Is(err, evm.ErrWrongChain):
 			ix.log.ErrorContext(ctx, "chain halted", "err", err.Error())
-			if ix.source.AllWrong() {
+			if ix.source.AllWrong() && ix.successor == nil {
 				ix.declaration.servesAnother(err)
 			}
 			ix.account.phase(chainconfig.PhaseHalted, err.Error())
@@ -293,11 +330,14 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 	if err := ix.source.Check(ctx); err != nil && ix.source.AllWrong() {
 		return err
 	}
+	if err := ix.chooseIndex(ctx); err != nil {
+		return err
+	}
 	l, err := ix.acquire(ctx)
 	if err != nil {
 		return err
 	}
-	if ix.lease != nil {
+	if ix.lease != nil && ix.lease.Chain == l.Chain {
 		if err := ix.store.SkipNumbers(ctx, l, ix.lease); err != nil {
 			return err
 		}
@@ -306,14 +346,22 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 	if err := ix.endRecounts(ctx, l); err != nil {
 		return err
 	}
+	if ix.successor != nil {
+		ctx = evm.For(ctx, budget.Reindexing)
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
+	ix.reindex.begin(cancel)
+	defer ix.reindex.end()
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		cancel(ix.keepLease(ctx))
 	}()
-	var beside sync.WaitGroup
-	for _, run := range []func(context.Context, *store.Lease){ix.holders.run, ix.poolKeys.run, ix.describe, ix.sweep.run, ix.watchHead} {
+	beside, around := sync.WaitGroup{}, []func(context.Context, *store.Lease){ix.holders.run, ix.poolKeys.run, ix.watchHead}
+	if ix.successor == nil {
+		around = append(around, ix.describe, ix.sweep.run)
+	}
+	for _, run := range around {
 		beside.Go(func() { run(ctx, ix.lease) })
 	}
 	err = ix.index(evm.WithBeat(ctx, ix.pulse.beat))
@@ -342,7 +390,7 @@ func (ix *Indexer) acquire(ctx context.Context) (*store.Lease, error) {
 	waiting := false
 	for {
 		ix.pulse.beat()
-		l, err := ix.store.Acquire(ctx, ix.cfg.ID, ix.o.Holder, leaseTTL)
+		l, err := ix.store.Acquire(ctx, ix.rows.id(), ix.o.Holder, leaseTTL)
 		if !errors.Is(err, store.ErrLeaseHeld) {
 			return l, err
 		}
@@ -376,8 +424,10 @@ func (ix *Indexer) index(ctx context.Context) error {
 	if err := ix.resume(ctx); err != nil {
 		return err
 	}
-	if err := ix.recallRecords(ctx); err != nil {
-		return err
+	if ix.successor == nil { // the other index of the chain has the same source
+		if err := ix.recallRecords(ctx); err != nil {
+			return err
+		}
 	}
 	if err := ix.recallUnsure(ctx); err != nil {
 		return err
@@ -385,7 +435,10 @@ func (ix *Indexer) index(ctx context.Context) error {
 	if err := ix.recallFacts(ctx); err != nil {
 		return err
 	}
-	heads := ix.source.Heads(ctx)
+	var heads <-chan struct{}
+	if ix.successor == nil {
+		heads = ix.source.Heads(ctx)
+	}
 	ix.running, ix.near, ix.outage = false, false, outage{}
 	for {
 		ix.pulse.beat()
@@ -408,6 +461,9 @@ func (ix *Indexer) index(ctx context.Context) error {
 
 // turn reads the head and goes on towards it; it reports whether nothing is left to do.
 func (ix *Indexer) turn(ctx context.Context) (caughtUp bool, err error) {
+	if err := ix.awaitBudget(ctx); err != nil {
+		return false, err
+	}
 	if err := ix.readHead(ctx); err != nil {
 		return false, err
 	}
@@ -424,6 +480,9 @@ func (ix *Indexer) turn(ctx context.Context) (caughtUp bool, err error) {
 		return false, nil
 	}
 	ix.account.phase(chainconfig.PhaseFollowing, "")
+	if err := ix.takeOver(ctx); err != nil {
+		return false, err
+	}
 	if ix.running {
 		return caughtUp, nil
 	}
@@ -468,7 +527,7 @@ func (ix *Indexer) readHead(ctx context.Context) error {
 
 // resume loads where the chain was left.
 func (ix *Indexer) resume(ctx context.Context) error {
-	status, _, err := ix.store.Chain(ctx, ix.cfg.ID)
+	status, _, err := ix.store.Chain(ctx, ix.rows.id())
 	if err != nil {
 		return err
 	}
@@ -483,13 +542,14 @@ func (ix *Indexer) resume(ctx context.Context) error {
 		return err
 	}
 	ix.state, ix.unwritten = derive.NewState(b), false
+	ix.quotesSought = notPool{} // what was asked for a block that wasn't committed is asked again
 	ix.account.indexed(status.Last)
 	return nil
 }
 
 // beginning reads what a state begins with at the chain's newest indexed block.
 func (ix *Indexer) beginning(ctx context.Context, last market.Header) (market.Beginning, error) {
-	b, err := ix.store.Beginning(ctx, ix.cfg.ID, ix.machine.VenueContracts())
+	b, err := ix.store.Beginning(ctx, ix.rows.id(), ix.machine.VenueContracts())
 	if err != nil {
 		return b, err
 	}
@@ -515,5 +575,11 @@ func (ix *Indexer) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return ix.commit(ctx, nil, h.Header, false)
+	began := ix.o.Now()
+	c, err := ix.derived(ctx, nil, h.Header, false)
+	if err != nil {
+		return err
+	}
+	c.First = safe + 1
+	return ix.write(ctx, c, began)
 }

@@ -66,7 +66,7 @@ func (e *enrichment) mute(b *market.Block) (due []market.Address, err error) {
 	}
 	for pause := uint64(sampleBlocks); pause <= b.Number && len(due) < mutesAtOnce; pause *= 2 {
 		end := b.Number - pause + 1
-		more, err := e.store.MuteTokens(e.ctx, e.cfg.ID, end-min(end, sampleBlocks), end, from, mutesAtOnce-len(due))
+		more, err := e.store.MuteTokens(e.ctx, e.rows.id(), end-min(end, sampleBlocks), end, from, mutesAtOnce-len(due))
 		if err != nil {
 			return nil, err
 		}

@@ -16,11 +16,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
-	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
-
-// haltedPause is the time after which a halted chain is tried again.
-const haltedPause = time.Minute
 
 // Program is an indexer as it is run: one chain, by its document in a file, with a connection to the database and a listener of its own.
 type Program struct {
@@ -83,11 +79,7 @@ func (p *Program) index(ctx context.Context, cfg *chainconfig.Chain, started *st
 	var building sync.WaitGroup
 	defer building.Wait()
 	building.Go(func() { st.BuildIndexes(ctx, p.Log) })
-	for ix.Run(ctx) != nil { // the indexer has logged why
-		if !wait.For(ctx, haltedPause) {
-			break
-		}
-	}
+	ix.Keep(ctx)
 	return nil
 }
 

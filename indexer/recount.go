@@ -52,7 +52,7 @@ func (ix *Indexer) beginRecount(ctx context.Context, until market.Header) (*stor
 	if ix.cfg.Tracking.Holders != chainconfig.HoldersAll {
 		majors = append([]market.Address{}, ix.machine.Majors()...)
 	}
-	r, ok, err := ix.store.DueRecount(ctx, ix.cfg.ID, now.Unix(), ix.holders.caps.String(), from, majors)
+	r, ok, err := ix.store.DueRecount(ctx, ix.rows.id(), now.Unix(), ix.holders.caps.String(), from, majors)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -64,7 +64,7 @@ func (ix *Indexer) beginRecount(ctx context.Context, until market.Header) (*stor
 
 // openJobs are the tokens whose recounts began before this start or this reorg, and the jobs that are being merged.
 func (ix *Indexer) openJobs(ctx context.Context) (recounts []market.Address, merging []market.HolderJob, err error) {
-	jobs, err := ix.store.HolderJobs(ctx, ix.cfg.ID)
+	jobs, err := ix.store.HolderJobs(ctx, ix.rows.id())
 	for i := range jobs {
 		if jobs[i].Recount != market.NoRecount {
 			recounts = append(recounts, jobs[i].Token)
@@ -81,7 +81,7 @@ func (ix *Indexer) endRecounts(ctx context.Context, l *store.Lease) error {
 	if ix.cfg.Tracking.Holders == chainconfig.HoldersAll {
 		return nil
 	}
-	jobs, err := ix.store.HolderJobs(ctx, ix.cfg.ID)
+	jobs, err := ix.store.HolderJobs(ctx, ix.rows.id())
 	if err != nil || !slices.ContainsFunc(jobs, func(j market.HolderJob) bool { return j.Recount != market.NoRecount }) {
 		return err
 	}
@@ -128,7 +128,7 @@ func (h *holderBackfill) conclude(ctx context.Context, l *store.Lease, j *market
 // repeat it. known is false where the nodes don't tell. Of the accounts those are in memory that transfers in the queue touch, and those drawn.
 func (h *holderBackfill) prove(ctx context.Context, j *market.HolderJob) (right, known bool, err error) {
 	var queued []market.QueuedTransfer
-	newest, err := h.store.QueuedBefore(ctx, h.cfg.ID, []market.Address{j.Token}, func(q *market.QueuedTransfer) { queued = append(queued, *q) })
+	newest, err := h.store.QueuedBefore(ctx, h.rows.id(), []market.Address{j.Token}, func(q *market.QueuedTransfer) { queued = append(queued, *q) })
 	if err != nil || newest.Number == 0 {
 		return false, false, err
 	}
@@ -169,7 +169,7 @@ func (h *holderBackfill) leaves(ctx context.Context, token market.Address, queue
 	for i := range queued {
 		touched[queued[i].From], touched[queued[i].To] = true, true
 	}
-	if moved, err = h.store.Staged(ctx, h.cfg.ID, token, slices.Collect(maps.Keys(touched))); err != nil {
+	if moved, err = h.store.Staged(ctx, h.rows.id(), token, slices.Collect(maps.Keys(touched))); err != nil {
 		return nil, total, false, err
 	}
 	before, _ := derive.TallyOf(moved).Sum()
@@ -178,7 +178,7 @@ func (h *holderBackfill) leaves(ctx context.Context, token market.Address, queue
 		tally.Add(&queued[i])
 	}
 	after, right := tally.Sum()
-	err = h.store.EachStaged(ctx, h.cfg.ID, token, func(a market.Amount) {
+	err = h.store.EachStaged(ctx, h.rows.id(), token, func(a market.Amount) {
 		_, over := total.AddOverflow(&total, &a)
 		right = right && !over
 	})
@@ -197,7 +197,7 @@ func (h *holderBackfill) drawBalances(ctx context.Context, token market.Address,
 	}
 	has = map[market.Address]market.Amount{}
 	for _, first := range []market.Address{from, {}} {
-		staged, err := h.store.StagedFrom(ctx, h.cfg.ID, token, first, recountSamples)
+		staged, err := h.store.StagedFrom(ctx, h.rows.id(), token, first, recountSamples)
 		if err != nil {
 			return nil, nil, err
 		}

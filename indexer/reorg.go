@@ -47,7 +47,7 @@ func (ix *Indexer) belowCursor(ctx context.Context) error {
 // rewind goes back to the newest block that the nodes still have. The chain halts only when they have other blocks where
 // ours are; nodes that merely lack them are behind.
 func (ix *Indexer) rewind(ctx context.Context) error {
-	known, err := ix.store.RecentBlocks(ctx, ix.cfg.ID)
+	known, err := ix.store.RecentBlocks(ctx, ix.rows.id())
 	if err != nil {
 		return err
 	}
@@ -110,7 +110,7 @@ func (ix *Indexer) goBackTo(ctx context.Context, block market.Header) error {
 	}
 	if ix.cfg.Tracking.Holders != chainconfig.HoldersAll {
 		// A token's row can come back as it was before the chain document ceased to ask for its balances.
-		kept, err := ix.store.AnyUnfollowed(ctx, ix.cfg.ID, touched.Tokens, ix.machine.Majors())
+		kept, err := ix.store.AnyUnfollowed(ctx, ix.rows.id(), touched.Tokens, ix.machine.Majors())
 		if err != nil {
 			return err
 		}

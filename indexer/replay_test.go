@@ -8,6 +8,7 @@ import (
 	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
@@ -41,27 +42,9 @@ func TestReplayNeedsNoOldState(t *testing.T) {
 		t.Error("what the launch's curve takes was not kept")
 	}
 
-	node := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		body, err := io.ReadAll(r.Body)
-		if err != nil {
-			panic(http.ErrAbortHandler)
-		}
-		if bytes.Contains(body, []byte(`"eth_call"`)) {
-			_, _ = io.WriteString(rw, `{"jsonrpc":"2.0","id":0,"error":{"code":-32000,"message":"missing trie node"}}`)
-			return
-		}
-		req, err := http.NewRequestWithContext(r.Context(), http.MethodPost, w.node.URL(), bytes.NewReader(body))
-		if err != nil {
-			panic(http.ErrAbortHandler)
-		}
-		req.Header.Set("Content-Type", "application/json")
-		res, err := http.DefaultTransport.RoundTrip(req)
-		if err != nil {
-			panic(http.ErrAbortHandler)
-		}
-		defer func() { _ = res.Body.Close() }()
-		_, _ = io.Copy(rw, res.Body)
-	}))
+	var always atomic.Bool
+	always.Store(true)
+	node := httptest.NewServer(before(w.node.URL(), withoutState(&always)))
 	defer node.Close()
 	cfg := w.config()
 	cfg.Endpoints = []chainconfig.Endpoint{{URL: node.URL, Weight: 1}}
@@ -81,5 +64,40 @@ func TestReplayNeedsNoOldState(t *testing.T) {
 		if strings.Join(want[table], "\n") != strings.Join(got[table], "\n") {
 			t.Errorf("%s differs", table)
 		}
+	}
+}
+
+// before stands before a node, and answers what answer takes on.
+func before(url string, answer func(rw http.ResponseWriter, body []byte) bool) http.HandlerFunc {
+	return func(rw http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		if answer(rw, body) {
+			return
+		}
+		req, err := http.NewRequestWithContext(r.Context(), http.MethodPost, url, bytes.NewReader(body))
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		req.Header.Set("Content-Type", "application/json")
+		res, err := http.DefaultTransport.RoundTrip(req)
+		if err != nil {
+			panic(http.ErrAbortHandler)
+		}
+		defer func() { _ = res.Body.Close() }()
+		_, _ = io.Copy(rw, res.Body)
+	}
+}
+
+// withoutState answers calls as a node does that has no state, while that is set.
+func withoutState(set *atomic.Bool) func(rw http.ResponseWriter, body []byte) bool {
+	return func(rw http.ResponseWriter, body []byte) bool {
+		if !set.Load() || !bytes.Contains(body, []byte(`"eth_call"`)) {
+			return false
+		}
+		_, _ = io.WriteString(rw, `{"jsonrpc":"2.0","id":0,"error":{"code":-32000,"message":"missing trie node"}}`)
+		return true
 	}
 }

@@ -56,7 +56,7 @@ func (ix *Indexer) finalHeader(ctx context.Context) (final market.Header, err er
 	if ix.head.Final <= reach {
 		return market.Header{Number: ix.head.Final, Time: ix.head.FinalTime}, nil
 	}
-	recent, err := ix.store.RecentBlocks(ctx, ix.cfg.ID)
+	recent, err := ix.store.RecentBlocks(ctx, ix.rows.id())
 	for _, h := range recent {
 		if h.Number <= reach && h.Number > final.Number {
 			final = h

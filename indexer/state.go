@@ -22,10 +22,11 @@ type account struct {
 // State is what the indexer says of itself now.
 func (ix *Indexer) State() chainconfig.State {
 	a := &ix.account
+	next := ix.reindex.state()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	out := a.state
-	out.At = a.now()
+	out.At, out.Reindexing = a.now(), next
 	return out
 }
 

@@ -57,7 +57,7 @@ func (ix *Indexer) recallFacts(ctx context.Context) error {
 	if len(ix.cfg.Endpoints) == 1 {
 		return nil
 	}
-	facts, err := ix.store.UnsureFacts(ctx, ix.cfg.ID, unsureFactsKept)
+	facts, err := ix.store.UnsureFacts(ctx, ix.rows.id(), unsureFactsKept)
 	if err != nil {
 		return err
 	}
@@ -192,7 +192,7 @@ func sameDecimals(a, b market.TokenFact) bool {
 
 // undoFact goes back before the block of a false fact, once for each, while it can.
 func (ix *Indexer) undoFact(ctx context.Context, was store.StoredFact, is market.Fact) (back bool, err error) {
-	known, err := ix.store.RecentBlocks(ctx, ix.cfg.ID)
+	known, err := ix.store.RecentBlocks(ctx, ix.rows.id())
 	if err != nil {
 		return false, err
 	}

@@ -116,11 +116,9 @@ func (p *Program) serve(ctx context.Context, declared *files.Declared, st *store
 		return nil
 	})
 	for _, ix := range indexers {
-		// A chain that halts has said why, in its state and the log; the others go on.
+		// A chain that halts says why, in its state and the log; the others go on.
 		g.Go(func() error {
-			if err := ix.Run(ctx); err != nil {
-				p.Log.ErrorContext(ctx, "a chain is no longer indexed; the others go on", "err", err.Error())
-			}
+			ix.Keep(ctx)
 			return nil
 		})
 	}

@@ -62,8 +62,9 @@ type searcher struct {
 
 // searchedChain is how far a chain is in the index.
 type searchedChain struct {
-	seen   int64 // its commit number
-	walked time.Time
+	seen       int64 // its commit number
+	generation int64 // of its index
+	walked     time.Time
 }
 
 type cachedSearch struct {
@@ -112,13 +113,13 @@ func (s *searcher) takeAll(ctx context.Context, v *View, statuses map[string]sto
 	var errs []error
 	for id, status := range statuses {
 		c := s.chains[id]
-		if status.CommitNo < c.seen { // another database, or an older state of it
-			c = searchedChain{}
+		if status.CommitNo < c.seen || status.Generation != c.generation { // another database, an older state of it, or another index of the chain
+			c = searchedChain{generation: status.Generation}
 			s.chains[id] = c
 		}
 		walk := c.seen == 0 || v.now().Sub(c.walked) >= walkEvery
 		if walk {
-			c = searchedChain{walked: v.now()}
+			c = searchedChain{generation: status.Generation, walked: v.now()}
 		}
 		if c.seen != status.CommitNo {
 			if err := s.take(ctx, v.looks.Listings, id, c.seen); err != nil {

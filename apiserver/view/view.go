@@ -63,6 +63,7 @@ func New(st *store.Store, live *catalog.Live, gate board.Gate, now func() time.T
 	if err != nil {
 		return nil, err
 	}
+	st = st.Served()
 	v := &View{
 		store: st, looks: st.Reserved(), live: live, now: now, log: log, tokens: newTokenCache(), launches: newLaunchCache(), ranks: newRanker(gate),
 		search: newSearcher(search.New()),

@@ -19,15 +19,17 @@ const (
 	Holders
 	// Trust are the checks of tokens, and of the declared addresses.
 	Trust
+	// Reindexing is all that another generation of a chain's index needs, beside the one that is served.
+	Reindexing
 	purposes
 )
 
-var names = [purposes]string{"blocks", "agreement", "samples", "holders", "trust"}
+var names = [purposes]string{"blocks", "agreement", "samples", "holders", "trust", "reindexing"}
 
 func (p Purpose) String() string { return names[p] }
 
 // Purposes are all of them, the most worthy first.
-func Purposes() []Purpose { return []Purpose{Blocks, Agreement, Samples, Holders, Trust} }
+func Purposes() []Purpose { return []Purpose{Blocks, Agreement, Samples, Holders, Trust, Reindexing} }
 
 // Spent is what nodes were asked for: calls, each of a batch counted, and the compute units that these count.
 type Spent struct{ Calls, Units int64 }

@@ -16,8 +16,13 @@ import (
 // Chain is everything an indexer needs to know, and nothing else: an indexer is started anew for another document. Addresses are
 // in the text form of market.Address.
 type Chain struct {
-	ID     string `json:"id"`
-	Family Family `json:"family"`
+	ID string `json:"id"`
+	// Generation is which index of the chain is wanted: where it is above that of the index that is served, the chain is indexed anew beside it.
+	// 0 is 1.
+	Generation int64 `json:"generation,omitempty"`
+	// AskAnew has the next generation ask again what nodes told the index that is served; else that is used.
+	AskAnew bool   `json:"ask_anew,omitempty"`
+	Family  Family `json:"family"`
 	// EVMChainID is what eth_chainId must answer; 0 on other families.
 	EVMChainID uint64 `json:"evm_chain_id,omitempty"`
 	// MinTradeUSD is the smallest trade that the platform offers, in USD.

@@ -27,6 +27,10 @@ type State struct {
 	HeadReadAt time.Time `json:"head_read_at,omitzero"`
 	// Indexed is the newest block that is in the database.
 	Indexed *Block `json:"indexed,omitempty"`
+	// Generation is that of the index that is served; 0 before it is known.
+	Generation int64 `json:"generation,omitempty"`
+	// Reindexing is the generation that is indexed beside it; nil where none is.
+	Reindexing *Reindexing `json:"reindexing,omitempty"`
 	// Venues are the venues of the document, with what the chain says of their contracts.
 	Venues []VenueState `json:"venues"`
 	// Declaration is what the chain's nodes say of all addresses of the document.
@@ -36,6 +40,17 @@ type State struct {
 	// SetAside are the faults of contracts and nodes that the indexer went on without since it was started, by kind and
 	// reason. It has few elements: neither kinds nor reasons are a contract's to choose.
 	SetAside []SetAside `json:"set_aside,omitempty"`
+}
+
+// Reindexing is how far another generation of a chain's index has come.
+type Reindexing struct {
+	Generation int64 `json:"generation"`
+	// Phase and Message are as those of State.
+	Phase   Phase  `json:"phase"`
+	Message string `json:"message,omitempty"`
+	// First is the number of its first block. Indexed is nil before that is in the database.
+	First   uint64 `json:"first"`
+	Indexed *Block `json:"indexed,omitempty"`
 }
 
 // Plan holds what a chain asks its endpoints for against what they allow.

@@ -55,6 +55,7 @@ func (s *Store) TopHolders(ctx context.Context, chain string, token market.Addre
 
 // BalanceOf is an account's derived balance of a token; 0 when it has none or the token's balances aren't kept.
 func (s *Store) BalanceOf(ctx context.Context, chain string, token, account market.Address) (market.Amount, error) {
+	chain = s.served.indexOf(chain)
 	var raw []byte
 	err := s.askOne(ctx, []any{&raw}, "SELECT amount FROM balances WHERE chain = ? AND token = ? AND account = ?",
 		chain, token.Bytes(), account.Bytes())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -34,6 +35,9 @@ type chainRow struct {
 	LeaseEpoch     int64
 	LeaseHolder    string
 	LeaseExpiresMS int64 `bun:"lease_expires_ms"`
+	Served         bool
+	Wanted         int64
+	WantedAnew     bool
 }
 
 // ChainState says what a chain's indexer is doing.
@@ -49,9 +53,13 @@ const (
 
 // ChainStatus is how far a chain is indexed.
 type ChainStatus struct {
+	// ID is the index's, as chainconfig.IndexID has it; of a store that Served made it is the chain's.
 	ID string
+	// Generation is the index's.
+	Generation int64
 	// Last is the newest indexed block; its hash is zero before the first commit.
-	Last       market.Header
+	Last market.Header
+	// StartBlock is the first block; 0 where the index begins with its chain, or was begun by a binary that didn't note it.
 	StartBlock uint64
 	// CommitNo rises with every write to the chain's rows; Rewinds counts those that took blocks back, after which rows
 	// may be gone, and with them by how many others the server was followed that a reader reads from.
@@ -74,8 +82,9 @@ type HeadStatus struct {
 
 func (r *chainRow) status() (ChainStatus, error) {
 	c := columns{table: "chains"}
+	_, generation := chainconfig.ChainOfIndex(r.ID)
 	return ChainStatus{
-		ID: r.ID,
+		ID: r.ID, Generation: generation,
 		Last: market.Header{
 			Number: uint64(r.Number), Hash: c.hash(r.Hash), Parent: c.hash(r.Parent), Time: r.BlockTime,
 		},
@@ -88,21 +97,23 @@ func (r *chainRow) status() (ChainStatus, error) {
 	}, c.err
 }
 
-// Chains lists every chain that an indexer ever ran for, by id.
+// Chains lists every index of every chain that an indexer ever ran for, by id. A store that Served made lists the one of each chain that is
+// served, and goes by it from then on.
 func (s *Store) Chains(ctx context.Context) ([]ChainStatus, error) {
 	var rows []chainRow
 	changed := s.servers.changed() // before the rows: they may be another server's already, and then differ the next time
 	if err := s.read.NewSelect().Model(&rows).Order("id").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read chains: %w", err)
 	}
-	return rowsTo(rows, func(r *chainRow) (ChainStatus, error) {
+	list, err := rowsTo(s.served.take(rows), func(r *chainRow) (ChainStatus, error) {
 		status, err := r.status()
 		status.Rewinds += changed
 		return status, err
 	})
+	return onlyServed(s.served, list, func(c *ChainStatus) *string { return &c.ID }), err
 }
 
-// Chain is one chain's status; ok is false when no indexer ever ran for it.
+// Chain is the status of one index; ok is false when no indexer ever ran for it.
 func (s *Store) Chain(ctx context.Context, id string) (status ChainStatus, ok bool, err error) {
 	var row chainRow
 	err = s.write.NewSelect().Model(&row).Where("id = ?", id).Scan(ctx)
@@ -116,16 +127,23 @@ func (s *Store) Chain(ctx context.Context, id string) (status ChainStatus, ok bo
 	return status, true, err
 }
 
-// partition makes a chain's partitions of the big tables.
-func (s *Store) partition(ctx context.Context, chain string) error {
+// partitioned are the tables that have a partition for each index in PostgreSQL.
+var partitioned = []string{"trades", "candles", "balances"}
+
+// partitionOf names an index's partition of a table.
+func partitionOf(table, index string) string {
+	return table + "_" + strings.ReplaceAll(index, "-", "_")
+}
+
+// partition makes an index's partitions of the big tables.
+func (s *Store) partition(ctx context.Context, index string) error {
 	if s.postgres == nil {
 		return nil
 	}
-	for _, t := range []string{"trades", "candles", "balances"} {
+	for _, t := range partitioned {
 		q := "CREATE TABLE IF NOT EXISTS ? PARTITION OF " + t + " FOR VALUES IN (?)"
-		name := bun.Ident(t + "_" + strings.ReplaceAll(chain, "-", "_"))
-		if _, err := s.write.NewRaw(q, name, chain).Exec(ctx); err != nil {
-			return fmt.Errorf("database: make chain %s's part of %s: %w", chain, t, err)
+		if _, err := s.write.NewRaw(q, bun.Ident(partitionOf(t, index)), index).Exec(ctx); err != nil {
+			return fmt.Errorf("database: make chain %s's part of %s: %w", index, t, err)
 		}
 	}
 	return nil

@@ -56,7 +56,7 @@ func (s *Store) ChangedSince(ctx context.Context, seen map[string]int64) (map[st
 		out[chain] = &Changed{}
 		parts[i] = changedOf(i)
 		for range strings.Count(parts[i], "chain = ?") {
-			args = append(args, chain, seen[chain])
+			args = append(args, s.served.indexOf(chain), seen[chain])
 		}
 	}
 	fail := func(err error) (map[string]*Changed, error) {

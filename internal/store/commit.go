@@ -12,6 +12,8 @@ import (
 
 // Commit is what one transaction writes: derived rows, the facts they rest on, and the cursor that says so.
 type Commit struct {
+	// First is the number of the first block of an index that doesn't begin with its chain; it is set for the first commit alone.
+	First uint64
 	// Last is the newest block that the changes contain.
 	Last market.Header
 	// Blocks are the headers to remember for finding a reorg's fork, Last among them.
@@ -107,6 +109,11 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 
 // advance moves the cursor.
 func advance(ctx context.Context, tx *transaction, chain string, c *Commit) error {
+	if c.First > 0 {
+		if err := setChain(ctx, tx, chain, "start_block = ?", int64(c.First)); err != nil {
+			return err
+		}
+	}
 	return setChain(ctx, tx, chain, "number = ?, hash = ?, parent = ?, block_time = ?, "+
 		"head_number = ?, head_time = ?, safe_number = ?, final_number = ?, final_time = ?, silent_from = ?",
 		int64(c.Last.Number), c.Last.Hash[:], c.Last.Parent[:], c.Last.Time,

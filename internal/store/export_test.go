@@ -58,6 +58,27 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 	return out, nil
 }
 
+// IndexRows counts the rows that each table of the schema has of an index.
+func (s *Store) IndexRows(ctx context.Context, index string) (map[string]int, error) {
+	tables := "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'chain'"
+	if s.postgres != nil {
+		tables = "SELECT table_name FROM information_schema.columns WHERE table_schema = current_schema() AND column_name = 'chain'"
+	}
+	var names []string
+	if err := s.write.NewRaw(tables).Scan(ctx, &names); err != nil {
+		return nil, err
+	}
+	out := map[string]int{}
+	for _, name := range names {
+		n, err := s.write.NewSelect().TableExpr("?", bun.Ident(name)).Where("chain = ?", index).Count(ctx)
+		if err != nil {
+			return nil, err
+		}
+		out[name] = int(n)
+	}
+	return out, nil
+}
+
 // Tables are those whose rows have former images.
 func Tables() []string { return slices.Sorted(maps.Keys(restorers)) }
 

@@ -284,6 +284,18 @@ func (s *Store) Facts(ctx context.Context, chain string, first, last uint64) ([]
 	return rowsTo(rows, (*factRow).fact)
 }
 
+// SureFacts are Facts but for those that no two of several endpoints gave.
+func (s *Store) SureFacts(ctx context.Context, chain string, first, last uint64) ([]StoredFact, error) {
+	var rows []factRow
+	err := s.write.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ?", chain, int64(first), int64(last)).
+		Where("NOT EXISTS (SELECT 1 FROM unsure_facts u WHERE u.chain = fact_row.chain AND u.block = fact_row.block AND u.kind = fact_row.kind "+
+			"AND u.ref = fact_row.ref)").Order("block", "kind", "ref").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("database: read facts: %w", err)
+	}
+	return rowsTo(rows, (*factRow).fact)
+}
+
 // The chain is written so that it can't be looked up: SQLite would take it for the best start and walk all of its facts. A token
 // has very few.
 const firstTokenFact = "SELECT body FROM facts WHERE kind = 'token' AND ref = ? AND chain || '' = ? ORDER BY block"

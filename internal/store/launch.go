@@ -121,6 +121,7 @@ func (s *Store) LaunchesAt(ctx context.Context, mints []market.Address) ([]Launc
 	if err != nil {
 		return nil, fmt.Errorf("database: read launches: %w", err)
 	}
+	found = onlyServed(s.served, found, func(r *launchRow) *string { return &r.Chain })
 	return rowsTo(found, func(r *launchRow) (LaunchNow, error) {
 		l, err := r.launch()
 		return LaunchNow{Chain: r.Chain, Launch: l}, err
@@ -136,6 +137,7 @@ const (
 // LaunchesSince walks a chain's launches that changed after commit number seen, with 0 all of them; by block and log
 // index. Rows are read as they are wanted, so that a big chain costs no memory.
 func (s *Store) LaunchesSince(ctx context.Context, chain string, seen int64) iter.Seq2[market.Launch, error] {
+	chain = s.served.indexOf(chain)
 	names := columnsOf[launchRow](s.read, "l")
 	q := s.read.NewRaw("SELECT "+names+launchesAll, chain)
 	if seen > 0 {
@@ -154,6 +156,7 @@ const creatorRecord = "SELECT count(*), count(CASE WHEN state = 'graduated' THEN
 
 // CreatorRecord counts a creator's launches on a chain, and those of them that graduated.
 func (s *Store) CreatorRecord(ctx context.Context, chain string, creator market.Address) (launches, graduated int64, err error) {
+	chain = s.served.indexOf(chain)
 	err = s.askOne(ctx, []any{&launches, &graduated}, creatorRecord, chain, creator.Bytes())
 	if err != nil {
 		return 0, 0, fmt.Errorf("database: count a creator's launches: %w", err)

@@ -15,6 +15,7 @@ type OfLate struct{ MadeAfter, TradedAfter, UntradedAfter int64 }
 // TradedAfter, and those that were made after UntradedAfter, traded or not; by block and log index. A trade is one in the
 // curve or a trusted pool, a listed one where it is long ago. What was ever launched is much, and most of it rests.
 func (s *Store) LaunchesOfLate(ctx context.Context, chain string, since OfLate) iter.Seq2[market.Launch, error] {
+	chain = s.served.indexOf(chain)
 	const counts = "(p.untrusted = '' OR p.protocol = ?)"
 	curve := string(market.BondingCurve)
 	q := s.read.NewRaw("SELECT "+columnsOf[launchRow](s.read, "l")+" FROM launches l WHERE l.chain = ? AND (l.created_at > ? OR "+

@@ -21,11 +21,15 @@ var ErrLeaseLost = errors.New("this indexer lost its chain's lease")
 // writer loads the rows anew.
 var ErrMoved = errors.New("the database has another state of the chain than the one that this write rests on")
 
-// Lease is the right to write one chain. Every write checks its epoch and its holder, so that a writer that was taken
+// ErrReplaced means that another index of the chain has taken this one's place, whose rows are gone or will be.
+var ErrReplaced = errors.New("another index of the chain has taken this one's place")
+
+// Lease is the right to write one index of a chain. Every write checks its epoch and its holder, so that a writer that was taken
 // for dead can do no harm when it comes back: after a failover that lost the epoch of one holder, another can have got
 // the same one. Every write also checks that the chain's rows are where the last write under this lease, or Acquire,
 // left them.
 type Lease struct {
+	// Chain is the index, as chainconfig.IndexID has it.
 	Chain  string
 	Holder string
 	epoch  int64
@@ -54,23 +58,24 @@ func (s *Store) nowMS() string {
 	return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
 }
 
-// Acquire takes a chain's lease when it is free, has expired, or is the holder's own. ErrLeaseHeld says that it isn't.
-// Writes under the lease rest on the rows that the chain has now.
+// Acquire takes the lease of an index of a chain when it is free, has expired, or is the holder's own. ErrLeaseHeld says that it isn't.
+// Writes under the lease rest on the rows that the index has now. The chain's first index is registered, and served; others are by BeginIndex.
+// ErrReplaced says that the index isn't registered.
 func (s *Store) Acquire(ctx context.Context, chain, holder string, ttl time.Duration) (*Lease, error) {
 	l := &Lease{Chain: chain, Holder: holder, ttl: ttl, turn: make(chan struct{}, 1)}
 	if err := s.partition(ctx, chain); err != nil {
 		return nil, err
 	}
 	err := s.inTransaction(ctx, func(tx *transaction) error {
-		if _, err := tx.NewRaw("INSERT INTO chains (id) VALUES (?) ON CONFLICT (id) DO NOTHING", chain).Exec(ctx); err != nil {
-			return fmt.Errorf("database: register chain %s: %w", chain, err)
+		if err := registerFirst(ctx, tx, chain); err != nil {
+			return err
 		}
 		now := s.nowMS()
 		err := tx.NewRaw("UPDATE chains SET lease_epoch = lease_epoch + 1, lease_holder = ?, lease_expires_ms = "+now+" + ? "+
 			"WHERE id = ? AND (lease_holder IN ('', ?) OR lease_expires_ms < "+now+") RETURNING lease_epoch, number, hash, commit_no",
 			holder, ttl.Milliseconds(), chain, holder).Scan(ctx, &l.epoch, &l.rests.number, &l.rests.hash, &l.rests.commitNo)
 		if errors.Is(err, sql.ErrNoRows) {
-			return ErrLeaseHeld
+			return explainLease(ctx, tx, chain)
 		}
 		if err != nil {
 			return fmt.Errorf("database: take the lease of chain %s: %w", chain, err)
@@ -84,6 +89,18 @@ func (s *Store) Acquire(ctx context.Context, chain, holder string, ttl time.Dura
 		return nil, err
 	}
 	return l, nil
+}
+
+// explainLease says why an index's lease couldn't be taken.
+func explainLease(ctx context.Context, tx *transaction, index string) error {
+	registered, err := tx.NewSelect().Model((*chainRow)(nil)).Where("id = ?", index).Exists(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("database: take the lease of chain %s: %w", index, err)
+	case !registered:
+		return ErrReplaced
+	}
+	return ErrLeaseHeld
 }
 
 // SkipNumbers keeps a chain's commit numbers above those of a lease that this process had before, and counts a rewind,

@@ -28,6 +28,7 @@ const liquidity = "SUM(CASE WHEN p.untrusted = '' THEN p.locked * q.usd ELSE 0 E
 // Listings walks a chain's tokens that changed after commit number seen, or whose pools did; with 0 all that are
 // listed. Rows are read as they are wanted, so that a big chain costs no memory.
 func (s *Store) Listings(ctx context.Context, chain string, seen int64) iter.Seq2[Listing, error] {
+	chain = s.served.indexOf(chain)
 	all := s.read.NewRaw("SELECT t.mint, t.name, t.symbol, l.usd FROM tokens t JOIN (SELECT p.base, "+liquidity+
 		" AS usd FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
 		"WHERE p.chain = ? AND p.price > 0 AND p."+listedOnly+" GROUP BY p.base) l ON l.base = t.mint WHERE t.chain = ?", chain, chain)
@@ -47,6 +48,7 @@ func (s *Store) listingsChanged(chain string, seen int64) *bun.RawQuery {
 
 // ListingsOf walks some tokens of a chain; those that are gone are left out.
 func (s *Store) ListingsOf(ctx context.Context, chain string, mints []market.Address) iter.Seq2[Listing, error] {
+	chain = s.served.indexOf(chain)
 	return s.listings(ctx, s.listingsOf(chain, mints))
 }
 
@@ -86,6 +88,7 @@ type Flow struct {
 // Flows walks a chain's valued trades in trusted pools from a block on, or with block 0 those with a time of at least since;
 // oldest first. What anybody can make a pool say of itself is no trade to a ranking.
 func (s *Store) Flows(ctx context.Context, chain string, block uint64, since int64) iter.Seq2[Flow, error] {
+	chain = s.served.indexOf(chain)
 	return func(yield func(Flow, error) bool) {
 		first := int64(block)
 		if block == 0 {

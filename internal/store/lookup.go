@@ -19,6 +19,7 @@ func (s *Store) ChainQuotes(ctx context.Context) (map[string][]QuoteNow, error) 
 	if err := s.read.NewSelect().Model(&rows).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read quote prices: %w", err)
 	}
+	rows = onlyServed(s.served, rows, func(r *quoteRow) *string { return &r.Chain })
 	out := make(map[string][]QuoteNow)
 	for i := range rows {
 		q, err := rows[i].quote()

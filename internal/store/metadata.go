@@ -177,6 +177,7 @@ func (s *Store) metadataJobs(ctx context.Context, query string, args ...any) ([]
 
 // MetadataSince lists a chain's metadata that changed after commit number seen, without images.
 func (s *Store) MetadataSince(ctx context.Context, chain string, seen int64) ([]TokenMetadata, error) {
+	chain = s.served.indexOf(chain)
 	var rows []metadataRow
 	err := s.read.NewSelect().Model(&rows).ExcludeColumn("image").Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx)
 	if err != nil {
@@ -187,6 +188,7 @@ func (s *Store) MetadataSince(ctx context.Context, chain string, seen int64) ([]
 
 // MetadataAt is what is known of one token, without its image; ok is false when nothing was saved of it yet.
 func (s *Store) MetadataAt(ctx context.Context, chain string, mint market.Address) (m TokenMetadata, ok bool, err error) {
+	chain = s.served.indexOf(chain)
 	rows, err := s.ask(ctx, "SELECT "+metadataColumns+" FROM token_metadata WHERE chain = ? AND mint = ?", chain, mint.Bytes())
 	found, err := scanAll[metadataRow](ctx, s.read, rows, err)
 	if err != nil {
@@ -201,6 +203,7 @@ func (s *Store) MetadataAt(ctx context.Context, chain string, mint market.Addres
 
 // TokenImage is a token's picture, a PNG; nil when there is none.
 func (s *Store) TokenImage(ctx context.Context, chain string, mint market.Address) ([]byte, error) {
+	chain = s.served.indexOf(chain)
 	var image []byte
 	err := s.askOne(ctx, []any{&image}, "SELECT image FROM token_metadata WHERE chain = ? AND mint = ?", chain, mint.Bytes())
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {

@@ -15,7 +15,7 @@ import (
 )
 
 // schemaVersion is the newest schema that this binary knows.
-const schemaVersion = 14
+const schemaVersion = 15
 
 //go:embed migrations/*.sql
 var migrations embed.FS

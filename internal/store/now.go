@@ -96,6 +96,7 @@ func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenN
 	if err != nil {
 		return nil, fmt.Errorf("database: read tokens: %w", err)
 	}
+	found = onlyServed(s.served, found, func(r *row) *string { return &r.Chain })
 	return rowsTo(found, func(r *row) (TokenNow, error) {
 		t, err := r.token()
 		c := columns{table: "chains", err: err}
@@ -142,11 +143,7 @@ func (s *Store) PoolsByID(ctx context.Context, chains []string, id market.Addres
 	if len(chains) == 0 {
 		return nil, nil
 	}
-	keys := make([]any, len(chains))
-	for i, c := range chains {
-		keys[i] = c
-	}
-	marks, args := list(keys)
+	marks, args := list(s.served.indexesOf(chains))
 	return s.poolsNow(ctx, "SELECT "+columnsOf[poolRow](s.read, "p")+", "+quoteOf+" "+
 		"FROM pools p LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.chain IN ("+marks+") AND p.id = ? "+
 		"ORDER BY p.chain, p.id", append(args, id.Bytes()))
@@ -163,6 +160,7 @@ func (s *Store) poolsNow(ctx context.Context, text string, args []any) ([]PoolNo
 	if err != nil {
 		return nil, fmt.Errorf("database: read pools: %w", err)
 	}
+	found = onlyServed(s.served, found, func(r *row) *string { return &r.Chain })
 	return rowsTo(found, func(r *row) (PoolNow, error) {
 		p, err := r.pool()
 		out := PoolNow{Chain: r.Chain, Pool: p, Changed: r.changed(p.CreatedAt, p.LastTradeAt).Latest(r.quoteChanged())}
@@ -174,6 +172,7 @@ func (s *Store) poolsNow(ctx context.Context, text string, args []any) ([]PoolNo
 // Ticks lists the newest trades of a pool with a time in [from, to), oldest first and at most limit of them, with prices
 // in USD or in the native coin.
 func (s *Store) Ticks(ctx context.Context, chain string, pool market.Address, from, to int64, native bool, limit int) ([]market.Tick, error) {
+	chain = s.served.indexOf(chain)
 	name := "close_usd"
 	if native {
 		name = "close_native"
@@ -209,12 +208,14 @@ const (
 // native coin, volume in USD and the trades; nothing else of them is read.
 func (s *Store) Series(ctx context.Context, chain string, pool market.Address, interval int32, from, to int64, native bool,
 ) ([]market.Candle, error) {
+	chain = s.served.indexOf(chain)
 	return s.series(ctx, native, pool, "open_at >= ? AND open_at < ? ORDER BY open_at", chain, pool.Bytes(), interval, from, to)
 }
 
 // SeriesBefore is the newest such candle that opens before t; ok is false when there is none.
 func (s *Store) SeriesBefore(ctx context.Context, chain string, pool market.Address, interval int32, t int64, native bool,
 ) (c market.Candle, ok bool, err error) {
+	chain = s.served.indexOf(chain)
 	list, err := s.series(ctx, native, pool, "open_at < ? ORDER BY open_at DESC LIMIT 1", chain, pool.Bytes(), interval, t)
 	if err != nil || len(list) == 0 {
 		return c, false, err

@@ -43,6 +43,7 @@ func (s *Store) Candles(ctx context.Context, chain string, pool market.Address, 
 
 // FirstCandle is the open of a pool's oldest stored candle of one width; ok is false when there is none.
 func (s *Store) FirstCandle(ctx context.Context, chain string, pool market.Address, interval int32) (open int64, ok bool, err error) {
+	chain = s.served.indexOf(chain)
 	err = s.read.NewSelect().Model((*candleRow)(nil)).Column("open_at").
 		Where("chain = ? AND pool = ? AND interval_s = ?", chain, pool.Bytes(), interval).Order("open_at").Limit(1).Scan(ctx, &open)
 	if errors.Is(err, sql.ErrNoRows) {
@@ -106,7 +107,7 @@ var derived = map[string]string{
 }
 
 // notDerived are the columns of those tables that may differ all the same.
-var notDerived = []string{"commit_no", "changed_block", "changed_at", "has_metadata", "checked_at"}
+var notDerived = []string{"chain", "commit_no", "changed_block", "changed_at", "has_metadata", "checked_at"}
 
 // Derived writes a chain's derived rows as text, a table after the other and each in the order of its key, so that
 // two indexes of the same blocks can be compared. Left out are commit numbers and stamps, which tell of the way there, and what

@@ -36,7 +36,9 @@ type Store struct {
 	postgres *pgx.ConnConfig
 	hints    *hints
 	// servers keep a reader's connections to one server; nil for whoever writes.
-	servers  *servers
+	servers *servers
+	// served says which index of each chain is read; nil for who names the index.
+	served   *served
 	prepared prepared
 	unlock   func() error
 }
@@ -224,7 +226,7 @@ const reserved = 3
 // Reserved is the same store read through connections of its own, for whoever must go on reading however many requests
 // there are. It is closed with the store.
 func (s *Store) Reserved() *Store {
-	return &Store{read: s.reserve, write: s.write, postgres: s.postgres, hints: s.hints, servers: s.servers}
+	return &Store{read: s.reserve, write: s.write, postgres: s.postgres, hints: s.hints, servers: s.servers, served: s.served}
 }
 
 // Close closes every connection and frees the file lock.

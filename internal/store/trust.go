@@ -72,6 +72,7 @@ func (s *Store) SaveTrust(ctx context.Context, l *Lease, list []TrustRow) error 
 
 // TrustSince lists a chain's reports that changed after commit number seen, without Report.
 func (s *Store) TrustSince(ctx context.Context, chain string, seen int64) ([]TrustRow, error) {
+	chain = s.served.indexOf(chain)
 	var rows []trustRow
 	err := s.read.NewSelect().Model(&rows).ExcludeColumn("report").Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx)
 	if err != nil {
@@ -82,6 +83,7 @@ func (s *Store) TrustSince(ctx context.Context, chain string, seen int64) ([]Tru
 
 // TrustAt is a token's report; ok is false when there is none yet.
 func (s *Store) TrustAt(ctx context.Context, chain string, mint market.Address) (t TrustRow, ok bool, err error) {
+	chain = s.served.indexOf(chain)
 	rows, err := s.ask(ctx, "SELECT "+columnsOf[trustRow](s.read, "t")+" FROM trust_reports t WHERE t.chain = ? AND t.mint = ?",
 		chain, mint.Bytes())
 	found, err := scanAll[trustRow](ctx, s.read, rows, err)

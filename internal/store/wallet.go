@@ -43,7 +43,7 @@ func (s *Store) walletHas(ctx context.Context, wallet market.Address, chains []s
 	if len(chains) == 0 {
 		return false, nil
 	}
-	marks, args := list(chainKeys(chains))
+	marks, args := list(s.served.indexesOf(chains))
 	var one int
 	err := s.askOne(ctx, []any{&one}, walletTraded+"("+marks+")"+walletBeyond,
 		slices.Concat([]any{wallet.Bytes(), wallet.Bytes()}, args, []any{n})...)
@@ -72,10 +72,12 @@ func (s *Store) WalletTrades(ctx context.Context, wallet market.Address, chains 
 		if len(chains) == 0 {
 			return
 		}
-		q := s.read.NewRaw(walletTrades+"(?)"+walletOrder, wallet.Bytes(), among(false, chainKeys(chains)), limit+1)
+		q := s.read.NewRaw(walletTrades+"(?)"+walletOrder, wallet.Bytes(), among(false, s.served.indexesOf(chains)), limit+1)
 		n := 0
 		for trade, err := range walk(ctx, s.read, q, "trades", func(rows *sql.Rows) (WalletTrade, error) {
-			return scanWalletTrade(rows, wallet)
+			t, err := scanWalletTrade(rows, wallet)
+			t.Chain, _ = s.served.chainOf(t.Chain)
+			return t, err
 		}) {
 			if n++; n > limit && err == nil { // it came since the look
 				trade, err = WalletTrade{}, tooMany(limit)
@@ -107,12 +109,4 @@ func scanWalletTrade(rows *sql.Rows, wallet market.Address) (WalletTrade, error)
 	t.TraderAmount, _ = c.shortAmount(traderAmount)
 	t.TraderBefore, t.HasTraderBefore = c.shortAmount(traderBefore)
 	return t, c.err
-}
-
-func chainKeys(chains []string) []any {
-	keys := make([]any, len(chains))
-	for i, c := range chains {
-		keys[i] = c
-	}
-	return keys
 }

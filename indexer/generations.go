@@ -1,0 +1,363 @@
+package indexer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/budget"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
+)
+
+// A chain is indexed anew without a gap in what is served: the next generation of its index has rows of its own, beside those that are served, and
+// takes their place in one transaction once it is at the head. Then the former rows are deleted, in pieces.
+
+const (
+	// generationPause is the time between two looks at which generation is wanted.
+	generationPause = 2 * time.Second
+	// purgeAfter is how long the rows of an index that isn't served stay: whoever reads them learns within seconds that it isn't.
+	purgeAfter = time.Minute
+	// purgePause is the time between two pieces of a purge.
+	purgePause = 20 * time.Millisecond
+	// inheritedAtOnce is of how many tokens what was fetched is taken over at once.
+	inheritedAtOnce = 200
+)
+
+var (
+	// errTookOver ends the sessions of an index that has taken another's place.
+	errTookOver = errors.New("the index is served from here on")
+	// errReplaced ends a session of an index whose place another has taken.
+	errReplaced = errors.New("another index has taken this one's place")
+	// errUnwanted ends the sessions of an index that is no longer wanted.
+	errUnwanted = errors.New("this generation is no longer wanted")
+)
+
+// indexID is the id of the index whose rows are read and written. It changes between two sessions alone.
+type indexID struct{ now atomic.Pointer[string] }
+
+func newIndexID(id string) *indexID {
+	i := &indexID{}
+	i.now.Store(&id)
+	return i
+}
+
+func (i *indexID) id() string { return *i.now.Load() }
+
+// successor is what an index knows of the one whose place it is to take.
+type successor struct {
+	of         string
+	generation int64
+	// anew says that what nodes told that one is asked again.
+	anew bool
+	// inherited says that what was fetched for that one is taken over.
+	inherited bool
+}
+
+// reindexing is what an index knows of the one that is to take its place.
+type reindexing struct {
+	mu   sync.Mutex
+	next *Indexer // nil where there is none
+	// endSession ends the running session; nil between two.
+	endSession context.CancelCauseFunc
+	// idle is since when indexes are neither served nor wanted; watchGenerations' alone.
+	idle map[string]time.Time
+}
+
+func (r *reindexing) begin(endSession context.CancelCauseFunc) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.endSession = endSession
+}
+
+func (r *reindexing) end() { r.begin(nil) }
+
+// replaced ends the running session, so that the next one is of the index that is served.
+func (r *reindexing) replaced() {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.endSession != nil {
+		r.endSession(errReplaced)
+	}
+}
+
+func (r *reindexing) set(next *Indexer) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.next = next
+}
+
+// state is how far the next generation has come; nil where there is none.
+func (r *reindexing) state() *chainconfig.Reindexing {
+	r.mu.Lock()
+	next := r.next
+	r.mu.Unlock()
+	if next == nil {
+		return nil
+	}
+	s := next.State()
+	return &chainconfig.Reindexing{
+		Generation: next.successor.generation, Phase: s.Phase, Message: s.Message, First: next.cfg.Start.Block, Indexed: s.Indexed,
+	}
+}
+
+// chooseIndex has the next session read and write the index that is served.
+func (ix *Indexer) chooseIndex(ctx context.Context) error {
+	if ix.successor != nil {
+		return nil
+	}
+	id, generation := chainconfig.IndexID(ix.cfg.ID, ix.cfg.Generation), max(ix.cfg.Generation, 1) // of a chain that has none
+	list, err := ix.store.Indexes(ctx, ix.cfg.ID)
+	for _, s := range list {
+		if s.Served {
+			id, generation = s.ID, s.Generation
+		}
+	}
+	if err != nil {
+		return err
+	}
+	if id != ix.rows.id() {
+		ix.rows.now.Store(&id)
+		ix.pruned = 0
+	}
+	ix.account.update(func(s *chainconfig.State) { s.Generation = generation })
+	return nil
+}
+
+// watchGenerations indexes another generation while one is wanted, and deletes indexes that are neither served nor wanted.
+func (ix *Indexer) watchGenerations(ctx context.Context) {
+	ix.reindex.idle = map[string]time.Time{}
+	var last string
+	for wait.For(ctx, generationPause) {
+		switch err := ix.nextGeneration(ctx); {
+		case err == nil:
+			last = ""
+		case ctx.Err() == nil && err.Error() != last: // a fault that stays is told once
+			last = err.Error()
+			ix.log.WarnContext(ctx, "the chain is not indexed anew; it is tried again", "err", last)
+		}
+	}
+}
+
+// nextGeneration does what there is to do for another generation, until that is served or no longer wanted.
+func (ix *Indexer) nextGeneration(ctx context.Context) error {
+	served, want, others, err := ix.generations(ctx)
+	if err != nil || served == nil {
+		return err
+	}
+	if served.ID != ix.rows.id() { // another process had it take over
+		ix.reindex.replaced()
+	}
+	purged := ix.purge(ctx, others)
+	if want <= served.Generation {
+		return purged
+	}
+	return errors.Join(purged, ix.indexAnew(ctx, served, want))
+}
+
+// generations are the index that is served, nil before there is one, the generation that is wanted, and the indexes that are neither.
+func (ix *Indexer) generations(ctx context.Context) (served *store.IndexStatus, want int64, others []store.IndexStatus, err error) {
+	list, err := ix.store.Indexes(ctx, ix.cfg.ID)
+	for i := range list {
+		if list[i].Served {
+			served = &list[i]
+		}
+	}
+	if err != nil || served == nil {
+		return nil, 0, nil, err
+	}
+	want = max(ix.cfg.Generation, served.Wanted, served.Generation)
+	for _, s := range list {
+		if !s.Served && s.Generation != want {
+			others = append(others, s)
+		}
+	}
+	return served, want, others, nil
+}
+
+// indexAnew indexes a generation beside the one that is served.
+func (ix *Indexer) indexAnew(ctx context.Context, served *store.IndexStatus, generation int64) error {
+	next, err := ix.newSuccessor(ctx, served, generation)
+	if err != nil {
+		return err
+	}
+	if err := ix.store.BeginIndex(ctx, ix.cfg.ID, generation); err != nil {
+		return err
+	}
+	ix.log.InfoContext(ctx, "indexing the chain anew beside what is served", "generation", generation, "from", next.cfg.Start.Block,
+		"to", served.Last.Number, "asks_anew", next.successor.anew)
+	ix.reindex.set(next)
+	defer ix.reindex.set(nil)
+	wanted, unwanted := context.WithCancelCause(ctx)
+	var beside sync.WaitGroup
+	defer func() { unwanted(nil); beside.Wait() }()
+	beside.Go(func() {
+		for wait.For(wanted, generationPause) {
+			if _, want, _, err := ix.generations(wanted); err == nil && want != generation {
+				unwanted(errUnwanted)
+			}
+		}
+	})
+	for {
+		switch err := next.sessions(wanted); {
+		case errors.Is(err, errTookOver):
+			ix.log.InfoContext(ctx, "the chain's new index is served", "generation", generation)
+			ix.reindex.replaced()
+			return nil
+		case wanted.Err() != nil:
+			if ctx.Err() == nil {
+				ix.log.WarnContext(ctx, "the chain is no longer indexed anew", "generation", generation, "err", context.Cause(wanted).Error())
+			}
+			return nil
+		case !wait.For(wanted, haltedPause): // it has logged why it halted
+			return nil
+		}
+	}
+}
+
+// newSuccessor makes the indexer of another generation. It has this one's nodes, with what is known of them and what they allow.
+func (ix *Indexer) newSuccessor(ctx context.Context, served *store.IndexStatus, generation int64) (*Indexer, error) {
+	cfg := *ix.cfg
+	cfg.ID = chainconfig.IndexID(ix.cfg.ID, generation)
+	if cfg.Start.Now { // it is to have what the one that is served has
+		first, ok, err := ix.store.FirstBlock(ctx, served.ID)
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			cfg.Start = chainconfig.Start{Block: first}
+		}
+	}
+	o := ix.o
+	o.Log = ix.o.Log.With("index", cfg.ID)
+	next := &Indexer{
+		plan: ix.plan,
+		successor: &successor{
+			of: served.ID, generation: generation, anew: ix.cfg.AskAnew && generation == ix.cfg.Generation || served.WantedAnew && generation == served.Wanted,
+		},
+	}
+	if err := next.init(&cfg, newIndexID(cfg.ID), ix.store, ix.source, o); err != nil {
+		return nil, err
+	}
+	next.holders.givesUp = ix.plan.givesUp
+	return next, nil
+}
+
+// keptFacts are the facts that this index, or the one whose place it is to take, kept of some blocks, by block.
+func (ix *Indexer) keptFacts(ctx context.Context, first, last uint64) (map[uint64][]store.StoredFact, error) {
+	own, err := ix.store.Facts(ctx, ix.rows.id(), first, last)
+	if err != nil {
+		return nil, err
+	}
+	out := map[uint64][]store.StoredFact{}
+	for _, f := range own {
+		out[f.Block] = append(out[f.Block], f)
+	}
+	if ix.successor == nil || ix.successor.anew {
+		return out, nil
+	}
+	former, err := ix.store.SureFacts(ctx, ix.successor.of, first, last)
+	if err != nil {
+		return nil, err
+	}
+	for _, f := range former {
+		if len(own) == 0 || !hasBlock(own, f.Block) { // its own are all that it needs of a block
+			out[f.Block] = append(out[f.Block], f)
+		}
+	}
+	return out, nil
+}
+
+func hasBlock(facts []store.StoredFact, block uint64) bool {
+	for _, f := range facts {
+		if f.Block == block {
+			return true
+		}
+	}
+	return false
+}
+
+// mustWait reports whether what nodes allow today is kept for the index that is served.
+func (ix *Indexer) mustWait() bool { return ix.successor != nil && ix.plan.givesUp(budget.Reindexing) }
+
+// awaitBudget waits while mustWait.
+func (ix *Indexer) awaitBudget(ctx context.Context) error {
+	for ix.mustWait() {
+		ix.account.phase(chainconfig.PhaseWaiting, "what the endpoints allow today is kept for the index that is served")
+		ix.pulse.beat()
+		if !wait.For(ctx, generationPause) {
+			return ctx.Err()
+		}
+	}
+	return nil
+}
+
+// takeOver takes the place of the index that is served; errTookOver says that it did. It is called at the head.
+func (ix *Indexer) takeOver(ctx context.Context) error {
+	s := ix.successor
+	if s == nil {
+		return nil
+	}
+	var after market.Address
+	for more := !s.inherited; more; ix.pulse.beat() {
+		err := ix.untilWritten(ctx, func() (err error) {
+			after, more, err = ix.store.Inherit(ctx, ix.lease, s.of, after, inheritedAtOnce)
+			return err
+		})
+		if err != nil {
+			return err
+		}
+	}
+	s.inherited = true
+	switch err := ix.untilWritten(ctx, func() error { return ix.store.TakeOver(ctx, ix.lease) }); {
+	case errors.Is(err, store.ErrBehind):
+		return nil // it has another block by the next turn
+	case err != nil:
+		return err
+	}
+	return errTookOver
+}
+
+// purge deletes indexes that have been of no use for a while.
+func (ix *Indexer) purge(ctx context.Context, others []store.IndexStatus) error {
+	var errs []error
+	for _, s := range others {
+		since, known := ix.reindex.idle[s.ID]
+		if now := ix.o.Now(); !known {
+			ix.reindex.idle[s.ID] = now
+		} else if now.Sub(since) >= purgeAfter {
+			errs = append(errs, ix.purgeIndex(ctx, s.ID))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+func (ix *Indexer) purgeIndex(ctx context.Context, id string) error {
+	l, err := ix.store.Acquire(ctx, id, ix.o.Holder, leaseTTL)
+	if errors.Is(err, store.ErrLeaseHeld) || errors.Is(err, store.ErrReplaced) {
+		return nil // whoever holds it learns that it isn't wanted; or another was faster
+	}
+	if err != nil {
+		return err
+	}
+	ix.log.InfoContext(ctx, "deleting an index that is no longer served", "index", id)
+	for done := false; !done; {
+		if done, err = ix.store.Purge(ctx, l); err != nil {
+			return fmt.Errorf("delete index %s: %w", id, err)
+		}
+		if err := ix.store.Renew(ctx, l); !done && err != nil {
+			return err
+		}
+		if !wait.For(ctx, purgePause) {
+			return ctx.Err()
+		}
+	}
+	delete(ix.reindex.idle, id)
+	ix.log.InfoContext(ctx, "the index is deleted", "index", id)
+	return nil
+}

@@ -1,0 +1,299 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+
+	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// IndexStatus is how an index of a chain stands.
+type IndexStatus struct {
+	ChainStatus
+	// Served says that answers are made of it.
+	Served bool
+	// Wanted is the generation that was asked for by WantIndex, of a served index; 0 for none. WantedAnew says that facts are to be asked again.
+	Wanted     int64
+	WantedAnew bool
+}
+
+// ErrBehind means that an index can't take the place of another that is further.
+var ErrBehind = errors.New("the index that is served is further")
+
+// ofChain is a condition on the id of chains: the indexes of one chain. A chain's id has no sign of a pattern.
+const ofChain = "(id = ? OR id LIKE ?)"
+
+func laterOf(chain string) string { return chainconfig.IndexID(chain, 2)[:len(chain)+1] + "%" }
+
+// Indexes lists the indexes of a chain, by generation.
+func (s *Store) Indexes(ctx context.Context, chain string) ([]IndexStatus, error) {
+	var rows []chainRow
+	if err := s.write.NewSelect().Model(&rows).Where(ofChain, chain, laterOf(chain)).Scan(ctx); err != nil {
+		return nil, fmt.Errorf("database: read the indexes of chain %s: %w", chain, err)
+	}
+	list, err := rowsTo(rows, func(r *chainRow) (IndexStatus, error) {
+		status, err := r.status()
+		return IndexStatus{ChainStatus: status, Served: r.Served, Wanted: r.Wanted, WantedAnew: r.WantedAnew}, err
+	})
+	slices.SortFunc(list, func(a, b IndexStatus) int { return int(a.Generation - b.Generation) })
+	return list, err
+}
+
+// registerFirst registers an index, and has it served, where the chain has none. A binary that knows no generations wouldn't find a later one.
+func registerFirst(ctx context.Context, tx *transaction, index string) error {
+	chain, generation := chainconfig.ChainOfIndex(index)
+	_, err := tx.NewRaw("INSERT INTO chains (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM chains WHERE "+ofChain+") ON CONFLICT (id) DO NOTHING",
+		index, chain, laterOf(chain)).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("database: register chain %s: %w", index, err)
+	}
+	if generation > 1 {
+		return needReader(ctx, tx)
+	}
+	return nil
+}
+
+// generationsSchema is the oldest schema whose binaries know generations.
+const generationsSchema = 15
+
+// needReader keeps binaries away that know no generations.
+func needReader(ctx context.Context, tx *transaction) error {
+	if _, err := tx.NewRaw("UPDATE schema_reader SET oldest = ? WHERE oldest < ?", generationsSchema, generationsSchema).Exec(ctx); err != nil {
+		return fmt.Errorf("database: say which binaries may read it: %w", err)
+	}
+	return nil
+}
+
+// BeginIndex registers one more index of a chain, which isn't served.
+func (s *Store) BeginIndex(ctx context.Context, chain string, generation int64) error {
+	return s.inTransaction(ctx, func(tx *transaction) error {
+		index := chainconfig.IndexID(chain, generation)
+		if _, err := tx.NewRaw("INSERT INTO chains (id, served) VALUES (?, FALSE) ON CONFLICT (id) DO NOTHING", index).Exec(ctx); err != nil {
+			return fmt.Errorf("database: register index %s: %w", index, err)
+		}
+		return needReader(ctx, tx)
+	})
+}
+
+// WantIndex asks for an index of a chain of the generation after the newest one; anew says that what nodes were asked before is asked again. ok is
+// false where no indexer ever ran for the chain.
+func (s *Store) WantIndex(ctx context.Context, chain string, anew bool) (generation int64, ok bool, err error) {
+	list, err := s.Indexes(ctx, chain)
+	if err != nil || len(list) == 0 {
+		return 0, false, err
+	}
+	generation = list[len(list)-1].Generation + 1
+	res, err := s.write.NewRaw("UPDATE chains SET wanted = ?, wanted_anew = ? WHERE served AND "+ofChain, generation, anew, chain, laterOf(chain)).Exec(ctx)
+	if err != nil {
+		return 0, false, fmt.Errorf("database: ask for generation %d of chain %s: %w", generation, chain, err)
+	}
+	n, err := res.RowsAffected()
+	return generation, n == 1, err
+}
+
+// TakeOver has the lease's index served in the place of the one that is, in one transaction. Readers take it for a rewind. ErrBehind says that the
+// index that is served has a newer block, and isn't halted; nothing is changed then, as with ErrLeaseLost and ErrMoved.
+func (s *Store) TakeOver(ctx context.Context, l *Lease) error {
+	chain, _ := chainconfig.ChainOfIndex(l.Chain)
+	err := s.writeUnderLease(ctx, l, func(tx *transaction, next *position) error {
+		var commitNo, rewinds int64
+		err := tx.NewRaw("UPDATE chains SET served = FALSE, wanted = 0 WHERE served AND id <> ? AND "+ofChain+
+			" AND (number <= ? OR state = ?) RETURNING commit_no, rewinds",
+			l.Chain, chain, laterOf(chain), next.number, string(ChainHalted)).Scan(ctx, &commitNo, &rewinds)
+		if errors.Is(err, sql.ErrNoRows) {
+			return ErrBehind
+		}
+		if err != nil {
+			return fmt.Errorf("database: replace the index of chain %s: %w", chain, err)
+		}
+		next.commitNo = max(next.commitNo, commitNo+1) // readers have seen the former's
+		return setChain(ctx, tx, l.Chain, "served = TRUE, commit_no = ?, rewinds = ?", next.commitNo, rewinds+1)
+	})
+	if err == nil {
+		s.hint(ctx, chain)
+	}
+	return err
+}
+
+// fetched are the tables of what was fetched or checked of tokens, which isn't derived, with what says in a launch's row that it was, and what
+// the launches of both indexes must have alike for it.
+var fetched = []struct{ table, mark, value, alike string }{
+	{"token_metadata", "has_metadata", "TRUE", "o.metadata = launches.metadata AND o.image = launches.image AND o.has_metadata IS NOT NULL"},
+	{"trust_reports", "checked_at", "(SELECT f.checked_at FROM trust_reports f WHERE f.chain = launches.chain AND f.mint = launches.mint)", "TRUE"},
+}
+
+// Inherit takes over, of up to limit tokens after one, what was fetched and checked for another index of the chain. It gives the last of them;
+// ok is false when there are no more.
+func (s *Store) Inherit(ctx context.Context, l *Lease, from string, after market.Address, limit int) (last market.Address, ok bool, err error) {
+	err = s.commitBeside(ctx, l, func(tx *transaction, no int64) error {
+		var mints [][]byte
+		err := tx.NewRaw("SELECT mint FROM (SELECT mint FROM token_metadata WHERE chain = ? UNION SELECT mint FROM trust_reports WHERE chain = ?) m "+
+			"WHERE mint > ? ORDER BY mint LIMIT ?", from, from, append([]byte{}, after.Bytes()...), limit).Scan(ctx, &mints)
+		if err != nil {
+			return fmt.Errorf("database: list what was fetched for index %s: %w", from, err)
+		}
+		if ok = len(mints) > 0; !ok {
+			return nil
+		}
+		c := columns{table: "token_metadata"}
+		keys := make([]any, len(mints))
+		for i, m := range mints {
+			keys[i], last = m, c.address(m)
+		}
+		for _, f := range fetched {
+			if err := inheritTable(ctx, tx, f.table, l.Chain, from, no, keys); err != nil {
+				return err
+			}
+			_, err := tx.NewRaw("UPDATE launches SET "+f.mark+" = "+f.value+" WHERE chain = ? AND mint IN (?) AND "+f.mark+" IS NULL AND EXISTS "+
+				"(SELECT 1 FROM launches o WHERE o.chain = ? AND o.mint = launches.mint AND "+f.alike+")",
+				l.Chain, among(tx.postgres, keys), from).Exec(ctx)
+			if err != nil {
+				return fmt.Errorf("database: mark what was fetched: %w", err)
+			}
+		}
+		return c.err
+	})
+	return last, ok, err
+}
+
+// inheritTable copies the rows of some tokens from an index to another.
+func inheritTable(ctx context.Context, tx *transaction, table, to, from string, no int64, mints []any) error {
+	model := reflect.TypeFor[metadataRow]()
+	if table == "trust_reports" {
+		model = reflect.TypeFor[trustRow]()
+	}
+	var names []string
+	for _, f := range tx.Dialect().Tables().Get(model).Fields {
+		if f.Name != "chain" && f.Name != "commit_no" {
+			names = append(names, f.Name)
+		}
+	}
+	list := strings.Join(names, ", ")
+	_, err := tx.NewRaw("INSERT INTO "+table+" (chain, commit_no, "+list+") SELECT ?, ?, "+list+" FROM "+table+" WHERE chain = ? AND mint IN (?) "+
+		"ON CONFLICT DO NOTHING", to, no, from, among(tx.postgres, mints)).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("database: take over %s: %w", table, err)
+	}
+	return nil
+}
+
+// indexed are the tables that have rows of indexes, with the rest of their keys; chains aside.
+var indexed = []struct{ table, key string }{
+	{"blocks", "number"},
+	{"undo", "block, seq"},
+	{"facts", "block, kind, ref"},
+	{"unsure_facts", "block, kind, ref"},
+	{"tokens", "mint"},
+	{"pools", "id"},
+	{"pool_ticks", "pool"},
+	{"quote_prices", "asset"},
+	{"trades", "block, log_index"},
+	{"candles", "pool, interval_s, open_at"},
+	{"balances", "token, account"},
+	{"holder_queue", "token, block, seq"},
+	{"holder_jobs", "token"},
+	{"holder_staging", "token, account"},
+	{"holder_recounts", "token"},
+	{"launches", "mint"},
+	{"token_metadata", "mint"},
+	{"trust_reports", "mint"},
+	{"endpoint_records", "endpoint"},
+}
+
+// purgedAtOnce is how many rows of a table one transaction of a purge deletes.
+const purgedAtOnce = 2000
+
+// Purge deletes a piece of the rows of the lease's index, which isn't served; done says that all are gone, the index with them. It fails with
+// ErrReplaced where somebody else was faster.
+func (s *Store) Purge(ctx context.Context, l *Lease) (done bool, err error) {
+	for _, t := range partitioned {
+		if err := s.dropPartition(ctx, l, t); err != nil {
+			return false, err
+		}
+	}
+	err = s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
+		if err := notServed(ctx, tx, l.Chain); err != nil {
+			return err
+		}
+		for _, t := range indexed {
+			res, err := tx.NewRaw("DELETE FROM "+t.table+" WHERE chain = ? AND ("+t.key+") IN (SELECT "+t.key+" FROM "+t.table+
+				" WHERE chain = ? LIMIT ?)", l.Chain, l.Chain, purgedAtOnce).Exec(ctx)
+			if err != nil {
+				return fmt.Errorf("database: purge index %s: %s: %w", l.Chain, t.table, err)
+			}
+			if n, err := res.RowsAffected(); err != nil || n > 0 {
+				return err
+			}
+		}
+		done = true
+		_, err := tx.NewRaw("DELETE FROM chains WHERE id = ?", l.Chain).Exec(ctx)
+		return err
+	})
+	return done && err == nil, err
+}
+
+// notServed refuses an index that answers are made of.
+func notServed(ctx context.Context, db bun.IDB, index string) error {
+	var served bool
+	err := db.NewRaw("SELECT served FROM chains WHERE id = ?", index).Scan(ctx, &served)
+	switch {
+	case errors.Is(err, sql.ErrNoRows):
+		return ErrReplaced
+	case err != nil:
+		return fmt.Errorf("database: read index %s: %w", index, err)
+	case served:
+		return fmt.Errorf("database: index %s is served: nothing of it is deleted", index)
+	}
+	return nil
+}
+
+// dropPartition drops an index's partition of a table, whole: beside it the table is read and written meanwhile. One that was cut off is ended.
+func (s *Store) dropPartition(ctx context.Context, l *Lease, table string) error {
+	if s.postgres == nil {
+		return nil
+	}
+	if err := notServed(ctx, s.write, l.Chain); err != nil {
+		return err
+	}
+	name := partitionOf(table, l.Chain)
+	var attached, pending bool
+	err := s.write.NewRaw("SELECT i.inhrelid IS NOT NULL, COALESCE(i.inhdetachpending, FALSE) FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid "+
+		"WHERE c.oid = to_regclass(?)", ident(name)).Scan(ctx, &attached, &pending)
+	if errors.Is(err, sql.ErrNoRows) {
+		return nil
+	}
+	if err == nil && attached {
+		how := "CONCURRENTLY"
+		if pending {
+			how = "FINALIZE"
+		}
+		_, err = s.write.NewRaw("ALTER TABLE ? DETACH PARTITION ? "+how, bun.Ident(table), bun.Ident(name)).Exec(ctx)
+	}
+	if err == nil {
+		_, err = s.write.NewRaw("DROP TABLE ?", bun.Ident(name)).Exec(ctx)
+	}
+	if err != nil {
+		return fmt.Errorf("database: drop %s: %w", name, err)
+	}
+	return nil
+}
+
+// FirstBlock is the first block of an index, as it noted it; of an index that was begun before that was noted it is the first in which a token was
+// seen. ok is false where the index has none.
+func (s *Store) FirstBlock(ctx context.Context, index string) (number uint64, ok bool, err error) {
+	var first sql.NullInt64
+	err = s.write.NewRaw("SELECT COALESCE(NULLIF(start_block, 0), (SELECT min(first_block) FROM tokens WHERE chain = chains.id)) FROM chains WHERE id = ?",
+		index).Scan(ctx, &first)
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return 0, false, fmt.Errorf("database: read the first block of index %s: %w", index, err)
+	}
+	return uint64(first.Int64), first.Valid, nil
+}

@@ -1,0 +1,87 @@
+package store
+
+import (
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+)
+
+// served says which index of each chain is read. It changes with Chains alone, so that whatever is read between two calls is of the same indexes:
+// the rows of one that was replaced stay for longer than that.
+type served struct {
+	// later has the index of each chain whose first one isn't served.
+	later atomic.Pointer[map[string]string]
+}
+
+// Served is the same store for who serves answers: chains go by their ids, and of each the index is read that is served. Chains has to be called
+// now and then. It is closed with the store.
+func (s *Store) Served() *Store {
+	out := &Store{read: s.read, write: s.write, reserve: s.reserve, postgres: s.postgres, hints: s.hints, servers: s.servers, served: &served{}}
+	out.served.later.Store(&map[string]string{})
+	return out
+}
+
+// take goes by the indexes that are served, and gives their rows.
+func (v *served) take(rows []chainRow) []chainRow {
+	if v == nil {
+		return rows
+	}
+	later := map[string]string{}
+	rows = slices.DeleteFunc(rows, func(r chainRow) bool { return !r.Served })
+	for i := range rows {
+		if chain, generation := chainconfig.ChainOfIndex(rows[i].ID); generation > 1 {
+			later[chain] = rows[i].ID
+		}
+	}
+	v.later.Store(&later)
+	return rows
+}
+
+// indexOf is the index of a chain that is read.
+func (v *served) indexOf(chain string) string {
+	if v == nil {
+		return chain
+	}
+	if index, ok := (*v.later.Load())[chain]; ok {
+		return index
+	}
+	return chain
+}
+
+// indexesOf are those of some chains.
+func (v *served) indexesOf(chains []string) []any {
+	out := make([]any, len(chains))
+	for i, c := range chains {
+		out[i] = v.indexOf(c)
+	}
+	return out
+}
+
+// chainOf is the chain of an index; ok is false where the index isn't read.
+func (v *served) chainOf(index string) (chain string, ok bool) {
+	if v == nil {
+		return index, true
+	}
+	chain, _ = chainconfig.ChainOfIndex(index)
+	return chain, v.indexOf(chain) == index
+}
+
+// onlyServed leaves out what isn't of an index that is read, and puts the chains' ids in the place of the indexes'. The rest is in the order of
+// the chains.
+func onlyServed[V any](v *served, rows []V, chain func(*V) *string) []V {
+	if v == nil {
+		return rows
+	}
+	rows = slices.DeleteFunc(rows, func(r V) bool {
+		_, ok := v.chainOf(*chain(&r))
+		return !ok
+	})
+	for i := range rows {
+		id := chain(&rows[i])
+		*id, _ = v.chainOf(*id)
+	}
+	slices.SortStableFunc(rows, func(a, b V) int { return strings.Compare(*chain(&a), *chain(&b)) })
+	return rows
+}
