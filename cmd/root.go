@@ -28,12 +28,13 @@ func New(build httpapi.Build) *cobra.Command {
   boardwalk apiserver   the public API, from what the indexers wrote
   boardwalk renderer    the cards' pictures, for the API
   boardwalk migrate     the database's schema, made by its owner before the others start
+  boardwalk reindex     a chain indexed anew, beside what is served
 
 From nothing to live prices: boardwalk up --chain base --rpc https://YOUR-NODE`,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.AddCommand(upCommand(build), samplesCommand(), checkCommand(), operatorCommand(), indexerCommand(), apiserverCommand(build), rendererCommand(), migrateCommand(), versionCommand(build))
+	root.AddCommand(upCommand(build), samplesCommand(), checkCommand(), operatorCommand(), indexerCommand(), apiserverCommand(build), rendererCommand(), migrateCommand(), reindexCommand(), versionCommand(build))
 	return root
 }
 

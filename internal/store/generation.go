@@ -297,3 +297,32 @@ func (s *Store) FirstBlock(ctx context.Context, index string) (number uint64, ok
 	}
 	return uint64(first.Int64), first.Valid, nil
 }
+
+// IndexSize is how much an index takes.
+type IndexSize struct {
+	// Facts is how many answers of nodes are kept.
+	Facts int64
+	// Bytes are those of its biggest tables, on SQLite of the whole database.
+	Bytes int64
+}
+
+// IndexSize measures an index.
+func (s *Store) IndexSize(ctx context.Context, index string) (size IndexSize, err error) {
+	if err := s.write.NewRaw("SELECT count(*) FROM facts WHERE chain = ?", index).Scan(ctx, &size.Facts); err != nil {
+		return size, fmt.Errorf("database: count facts: %w", err)
+	}
+	if s.postgres == nil {
+		err = s.write.NewRaw("SELECT p.page_count * s.page_size FROM pragma_page_count() p, pragma_page_size() s").Scan(ctx, &size.Bytes)
+	} else {
+		names := make([]any, len(partitioned))
+		for i, t := range partitioned {
+			names[i] = partitionOf(t, index)
+		}
+		err = s.write.NewRaw("SELECT COALESCE(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
+			"WHERE n.nspname = current_schema() AND c.relname IN (?)", bun.In(names)).Scan(ctx, &size.Bytes)
+	}
+	if err != nil {
+		return size, fmt.Errorf("database: measure index %s: %w", index, err)
+	}
+	return size, nil
+}

@@ -298,6 +298,62 @@ func TestWhetherAChainIsAsDeclared(t *testing.T) {
 	w.become(c, "AsDeclared Unknown Suspended", "Ready False Suspended")
 }
 
+// TestGenerationsOfAChain follows a chain that is indexed anew. None of it makes the chain less ready.
+func TestGenerationsOfAChain(t *testing.T) {
+	w := newWorld(t)
+	w.run()
+	w.indexers.says("base")
+	c := w.chain("base", 8453)
+	w.become(c, "Ready True Ready", "Reindexing Unknown IndexerStarting")
+	says := func(served int64, next *chainconfig.Reindexing) func(s *chainconfig.State) {
+		return func(s *chainconfig.State) {
+			s.Generation, s.Reindexing, s.Head.Number, s.Indexed.Number = served, next, 1100, 1100
+		}
+	}
+	w.indexers.says("base", says(1, nil))
+	w.become(c, "Reindexing False Served generation 1 is served", "Ready True Ready")
+	next := func(phase chainconfig.Phase, indexed uint64, message string) *chainconfig.Reindexing {
+		out := &chainconfig.Reindexing{Generation: 2, Phase: phase, Message: message, First: 100}
+		if indexed > 0 {
+			out.Indexed = &chainconfig.Block{Number: indexed}
+		}
+		return out
+	}
+	for _, tt := range []struct {
+		next *chainconfig.Reindexing
+		want string
+	}{
+		{next(chainconfig.PhaseStarting, 0, ""), "Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 0 % of the blocks"},
+		{next(chainconfig.PhaseBackfilling, 199, ""), "Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 0 %"},
+		{next(chainconfig.PhaseBackfilling, 200, ""), "Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 10 %"},
+		{next(chainconfig.PhaseFailing, 300, "no endpoint answers"), "Reindexing True Interrupted generation 2 is indexed beside generation 1, which is served: no endpoint answers"},
+		{next(chainconfig.PhaseHalted, 300, "too deep"), "Reindexing True Interrupted generation 2 is indexed beside generation 1, which is served: too deep"},
+		{next(chainconfig.PhaseWaiting, 300, ""), "Reindexing True Interrupted generation 2 is indexed beside generation 1, which is served: it waits for another process"},
+		{next(chainconfig.PhaseFollowing, 1200, ""), "Reindexing True Indexing generation 2 is indexed beside generation 1, which is served: it has about 100 %"},
+	} {
+		w.clock.advance(lagPause) // a message alone is written once in half a minute
+		w.indexers.says("base", says(1, tt.next))
+		w.become(c, tt.want, "Ready True Ready")
+	}
+	w.indexers.says("base", says(2, nil))
+	w.become(c, "Reindexing False Served generation 2 is served", "Ready True Ready")
+	w.told(c, map[string]int{"Normal Ready ready": 1, "Normal Served generation 2 is served": 1})
+
+	before := w.hash("base")
+	w.patch(c, `{"spec":{"indexer":{"generation":2,"facts":"Asked"}}}`)
+	eventually(t, func() error {
+		if w.hash("base") == before {
+			return errors.New("the indexer isn't given the generation")
+		}
+		return nil
+	})
+	if d := w.document("base"); d.Generation != 2 || !d.AskAnew {
+		t.Errorf("the indexer is given generation %d, asked anew %v", d.Generation, d.AskAnew)
+	}
+	w.patch(c, `{"spec":{"suspend":true}}`)
+	w.become(c, "Reindexing Unknown Suspended", "Ready False Suspended")
+}
+
 func TestHostileIndexers(t *testing.T) {
 	w := newWorld(t)
 	redirected := w.indexers.URL + "/elsewhere"

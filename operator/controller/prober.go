@@ -215,8 +215,9 @@ type chainView struct {
 	synced condition
 	lag    v1alpha1.Lag
 	// document is the hash of the one that the indexer runs on, declared what it found of that.
-	document string
-	declared condition
+	document   string
+	declared   condition
+	reindexing condition
 }
 
 // venueView is all that venues depend on.
@@ -263,7 +264,7 @@ func (t *target) views(c *venue.Chain) (chain, venues any) {
 	v := venueView{down: c.Down(), behind: c.Behind()}
 	w := chainView{synced: syncedBy(c, t.failure), lag: coarse(c)}
 	if c.State != nil {
-		w.document, w.declared = c.State.Document, declaredBy(&c.State.Declaration)
+		w.document, w.declared, w.reindexing = c.State.Document, declaredBy(&c.State.Declaration), reindexingBy(c.State)
 		v.venues = fmt.Sprint(c.State.Venues)
 		if c.State.Phase == chainconfig.PhaseHalted {
 			v.halted = "halted: " + c.State.Message

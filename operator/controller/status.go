@@ -82,12 +82,13 @@ func chainStatus(c *v1alpha1.Chain, o *observation) v1alpha1.ChainStatus {
 		}
 	}
 	ready.set(&out, c, o.now)
-	declared := o.asDeclared(c)
-	if before := meta.FindStatusCondition(c.Status.Conditions, v1alpha1.ConditionAsDeclared); declared.reason == v1alpha1.ReasonIndexerStarting &&
-		before != nil && before.ObservedGeneration == c.Generation {
-		declared.status, declared.reason, declared.message = before.Status, before.Reason, before.Message // as with Synced
+	for _, x := range []condition{o.asDeclared(c), o.reindexing(c)} {
+		if before := meta.FindStatusCondition(c.Status.Conditions, x.name); x.reason == v1alpha1.ReasonIndexerStarting &&
+			before != nil && before.ObservedGeneration == c.Generation {
+			x.status, x.reason, x.message = before.Status, before.Reason, before.Message // as with Synced
+		}
+		x.set(&out, c, o.now)
 	}
-	declared.set(&out, c, o.now)
 	return out
 }
 
@@ -258,6 +259,49 @@ func declaredBy(d *chainconfig.Declaration) condition {
 	return with(metav1.ConditionTrue, v1alpha1.ReasonAsDeclared, "")
 }
 
+func (o *observation) reindexing(c *v1alpha1.Chain) condition {
+	unknown := func(reason, message string) condition {
+		return condition{v1alpha1.ConditionReindexing, metav1.ConditionUnknown, reason, message}
+	}
+	switch {
+	case o.idle:
+		return unknown(v1alpha1.ReasonNotAccepted, notAccepted)
+	case c.Spec.Suspend:
+		return unknown(v1alpha1.ReasonSuspended, "spec.suspend is true: nothing is indexed")
+	case o.chain.State == nil && !o.chain.Asked, o.chain.State != nil && o.chain.State.Generation == 0:
+		return unknown(v1alpha1.ReasonIndexerStarting, notAnswered)
+	case o.chain.State == nil:
+		return unknown(v1alpha1.ReasonUnreachable, silent+o.silence)
+	}
+	return reindexingBy(o.chain.State)
+}
+
+// reindexingBy is what is said of another generation of an index.
+func reindexingBy(s *chainconfig.State) condition {
+	with := func(status metav1.ConditionStatus, reason, message string) condition {
+		return condition{v1alpha1.ConditionReindexing, status, reason, venue.Clip(message, venue.MaxMessage)}
+	}
+	next := s.Reindexing
+	if next == nil {
+		return with(metav1.ConditionFalse, v1alpha1.ReasonServed, fmt.Sprintf("generation %d is served", s.Generation))
+	}
+	message := fmt.Sprintf("generation %d is indexed beside generation %d, which is served: ", next.Generation, s.Generation)
+	switch next.Phase {
+	case chainconfig.PhaseHalted, chainconfig.PhaseFailing, chainconfig.PhaseWaiting:
+		return with(metav1.ConditionTrue, v1alpha1.ReasonInterrupted, message+cmp.Or(next.Message, "it waits for another process"))
+	}
+	return with(metav1.ConditionTrue, v1alpha1.ReasonIndexing, message+fmt.Sprintf("it has about %d %% of the blocks", tenths(s)*10))
+}
+
+// tenths is how many tenths of its blocks the next generation has: a message isn't to change with each of them.
+func tenths(s *chainconfig.State) uint64 {
+	next := s.Reindexing
+	if next.Indexed == nil || s.Head == nil || next.Indexed.Number < next.First || s.Head.Number <= next.First {
+		return 0
+	}
+	return min((next.Indexed.Number-next.First)*10/(s.Head.Number-next.First), 10)
+}
+
 // sameVerdicts reports whether the conditions say the same, for the same reasons.
 func sameVerdicts(a, b []metav1.Condition) bool {
 	return slices.EqualFunc(a, b, func(a, b metav1.Condition) bool {
@@ -266,12 +310,16 @@ func sameVerdicts(a, b []metav1.Condition) bool {
 }
 
 // announce writes an Event when Ready became true or false, or is false for another reason, or true with a message where it had none. That an
-// indexer starts, and reads the chain's past, is told only where the chain was ready before. That something declared is wrong is told as well:
-// Ready doesn't say so.
+// indexer starts, and reads the chain's past, is told only where the chain was ready before. That something declared is wrong is told as well,
+// and which generation is served once no other is indexed: Ready doesn't say so.
 func announce(r events.EventRecorder, o runtime.Object, before, after []metav1.Condition) {
 	declared := meta.FindStatusCondition(after, v1alpha1.ConditionAsDeclared)
 	if declared != nil && declared.Status == metav1.ConditionFalse && !meta.IsStatusConditionFalse(before, v1alpha1.ConditionAsDeclared) {
 		r.Eventf(o, nil, corev1.EventTypeWarning, declared.Reason, action, "%s", note(declared.Message))
+	}
+	anew := meta.FindStatusCondition(after, v1alpha1.ConditionReindexing)
+	if meta.IsStatusConditionTrue(before, v1alpha1.ConditionReindexing) && anew != nil && anew.Status == metav1.ConditionFalse {
+		r.Eventf(o, nil, corev1.EventTypeNormal, anew.Reason, action, "%s", note(anew.Message))
 	}
 	was, is := meta.FindStatusCondition(before, v1alpha1.ConditionReady), meta.FindStatusCondition(after, v1alpha1.ConditionReady)
 	if is != nil && is.Status == metav1.ConditionTrue && is.Message != "" && (was == nil || was.Status != is.Status || was.Message == "") {

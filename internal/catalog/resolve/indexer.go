@@ -27,6 +27,7 @@ const (
 var (
 	operators = []string{"Equal", "Exists"}
 	effects   = []string{"NoSchedule", "PreferNoSchedule", "NoExecute"}
+	facts     = []string{string(v1alpha1.FactsKept), string(v1alpha1.FactsAsked)}
 )
 
 // checkIndexer checks what a cluster gives the indexer too, so that a manifest that is read from a file here isn't refused
@@ -35,6 +36,9 @@ func checkIndexer(r *report, x *v1alpha1.Indexer) {
 	const path = "spec.indexer"
 	if l := x.MaxLag; l != nil && (l.Duration < 15*time.Second || l.Duration > 24*time.Hour) {
 		r.add(path+".maxLag", "is %s; allowed: 15s to 24h, such as 2m", l.Duration)
+	}
+	if x.Facts != "" {
+		r.choice(path+".facts", string(x.Facts), facts)
 	}
 	checkAmounts(r, path+".resources", "cpu", x.Resources.Requests.CPU, x.Resources.Limits.CPU)
 	checkAmounts(r, path+".resources", "memory", x.Resources.Requests.Memory, x.Resources.Limits.Memory)

@@ -36,6 +36,7 @@ func resolveSpec(r *report, s *v1alpha1.ChainSpec, secretDir string) *chainconfi
 	family := resolveFamily(r, s.Family)
 	out := &chainconfig.Chain{
 		ID:            resolveID(r, s.ID),
+		Generation:    resolveGeneration(r, s.Indexer.Generation),
 		Family:        family,
 		EVMChainID:    resolveChainID(r, family, s.ChainID),
 		MinTradeUSD:   r.decimal("spec.minTradeUSD", s.MinTradeUSD, bounds{max: 1e6}),
@@ -52,6 +53,7 @@ func resolveSpec(r *report, s *v1alpha1.ChainSpec, secretDir string) *chainconfi
 		FinalityDepth: r.natural("spec.finalityDepth", s.FinalityDepth, 1, 1_000_000, v1alpha1.DefaultFinalityDepth),
 		Trust:         resolveTrust(r, family, s.Trust),
 	}
+	out.AskAnew = out.Generation > 0 && s.Indexer.Facts == v1alpha1.FactsAsked
 	if fetch := s.FetchMetadata; fetch != nil && !*fetch {
 		out.FetchMetadata = fetch // the default is left out
 	}
@@ -62,6 +64,14 @@ func resolveSpec(r *report, s *v1alpha1.ChainSpec, secretDir string) *chainconfi
 	checkIndexer(r, &s.Indexer)
 	r.integer("spec.order", widen(s.Order), 0, 10_000, 0)
 	return out
+}
+
+// resolveGeneration leaves the first one out, so that a chain which was never indexed anew has the document that it always had.
+func resolveGeneration(r *report, generation *int64) int64 {
+	if n := r.integer("spec.indexer.generation", generation, 1, 1_000_000, 1); n != 1 {
+		return n
+	}
+	return 0
 }
 
 func resolveID(r *report, id string) string {

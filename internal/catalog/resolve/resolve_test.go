@@ -51,7 +51,7 @@ func TestChainGivesEveryField(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := &chainconfig.Chain{
-		ID: "base", Family: chainconfig.EVM, EVMChainID: 8453, MinTradeUSD: 2,
+		ID: "base", Generation: 1_000_000, AskAnew: true, Family: chainconfig.EVM, EVMChainID: 8453, MinTradeUSD: 2,
 		BlockTime: chainconfig.Duration(2 * time.Second),
 		Native:    chainconfig.Native{Symbol: "ETH", Wrapped: weth},
 		Quotes: []chainconfig.Quote{
@@ -109,6 +109,21 @@ func TestChainFillsInDefaults(t *testing.T) {
 	if got.ReorgBlocks != 64 || got.FinalityDepth != 64 || got.Exchanges[0].FeePips != 3000 || got.Endpoints[0].Weight != 1 {
 		t.Errorf("reorg %d, finality %d, fee %d, weight %d", got.ReorgBlocks, got.FinalityDepth, got.Exchanges[0].FeePips,
 			got.Endpoints[0].Weight)
+	}
+}
+
+// TestFirstGeneration has a chain that asks for its first index have the document of one that asks for none, whatever it says of facts.
+func TestFirstGeneration(t *testing.T) {
+	t.Parallel()
+	c := read(t, resolvetest.Good)
+	c.Spec.Indexer.Generation = new(int64(1))
+	got, err := resolve.Chain(c, nil, "")
+	if err != nil || got.Generation != 0 || got.AskAnew {
+		t.Errorf("generation %d, asked anew %v, %v", got.Generation, got.AskAnew, err)
+	}
+	c.Spec.Indexer.Generation, c.Spec.Indexer.Facts = new(int64(2)), v1alpha1.FactsKept
+	if got, err = resolve.Chain(c, nil, ""); err != nil || got.Generation != 2 || got.AskAnew {
+		t.Errorf("generation %d, asked anew %v, %v", got.Generation, got.AskAnew, err)
 	}
 }
 

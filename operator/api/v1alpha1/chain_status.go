@@ -10,7 +10,7 @@ type ChainStatus struct {
 	//
 	// +optional
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
-	// Conditions of the chain: Accepted, Available, Synced, and Ready, which sums these up; and AsDeclared.
+	// Conditions of the chain: Accepted, Available, Synced, and Ready, which sums these up; AsDeclared, and Reindexing.
 	//
 	// +kubebuilder:validation:MaxItems=16
 	// +listType=map
@@ -58,6 +58,9 @@ const (
 	// ConditionAsDeclared says whether the chain's nodes have a contract at each declared address, that answers as its protocol does. It is
 	// unknown until they could be asked. It keeps nothing from being indexed, and Ready doesn't depend on it.
 	ConditionAsDeclared = "AsDeclared"
+	// ConditionReindexing is true while another generation of the chain's index is made beside the one that is served. It is unknown until the
+	// indexer answers. Ready doesn't depend on it.
+	ConditionReindexing = "Reindexing"
 )
 
 // Reasons of a Chain's conditions.
@@ -102,6 +105,12 @@ const (
 	ReasonAsDeclared = "AsDeclared"
 	// ReasonWrongDeclaration: something declared can't be right; the message says what, and what to do.
 	ReasonWrongDeclaration = "WrongDeclaration"
+	// ReasonIndexing: another generation is indexed; the message says how far it has come.
+	ReasonIndexing = "Indexing"
+	// ReasonInterrupted: another generation can't go on, which is tried again; the message says why.
+	ReasonInterrupted = "Interrupted"
+	// ReasonServed: the generation that is wanted is served.
+	ReasonServed = "Served"
 	// ReasonNotAsked: the nodes weren't asked about this declaration yet, or not all of it; the message says why.
 	ReasonNotAsked = "NotAsked"
 )

@@ -550,8 +550,21 @@ type Trust struct {
 	Lockers []Address `json:"lockers,omitempty"`
 }
 
-// Indexer is what a chain's indexer gets of the cluster, and what is asked of it. Outside a cluster only MaxLag counts.
+// Indexer is what a chain's indexer gets of the cluster, and what is asked of it. Outside a cluster MaxLag, Generation and Facts alone count.
 type Indexer struct {
+	// Generation is which index of the chain is wanted, 1 when it is left out. A number above that of the index that is served has the chain
+	// indexed anew beside it; once that is at the head it takes the other's place, whose rows are then deleted. The number that is served, put
+	// back before, gives the new one up.
+	//
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=1000000
+	// +optional
+	Generation *int64 `json:"generation,omitempty"`
+	// Facts says whether the next generation uses what nodes told the index that is served (Kept, the default), or asks them again (Asked), which
+	// takes nodes that have the states of that time.
+	//
+	// +optional
+	Facts Facts `json:"facts,omitempty"`
 	// MaxLag is how far the indexer may be behind its chain before the chain isn't ready and its venues close: 15s to 24h,
 	// 2m when it is left out.
 	//
@@ -584,6 +597,17 @@ type Indexer struct {
 	// +optional
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 }
+
+// Facts says where the next generation of an index has what logs don't tell.
+//
+// +kubebuilder:validation:Enum=Kept;Asked
+type Facts string
+
+// The choices.
+const (
+	FactsKept  Facts = "Kept"
+	FactsAsked Facts = "Asked"
+)
 
 // MaxLag is spec.indexer.maxLag, or the default.
 func (c *Chain) MaxLag() time.Duration {

@@ -235,6 +235,12 @@ func Chains() []Refused {
 			server("spec.indexer.maxLag: Invalid value", "indexer.maxLag must be from 15s to 24h"),
 		edit("lag too long", `maxLag: 90s`, `maxLag: 25h`, "spec.indexer.maxLag: is 25h0m0s", "allowed: 15s to 24h").
 			server("spec.indexer.maxLag: Invalid value", "indexer.maxLag must be from 15s to 24h"),
+		edit("no generation", `generation: 1000000`, `generation: 0`, "spec.indexer.generation: is 0", "allowed: 1 to 1000000").
+			server("spec.indexer.generation in body should be greater than or equal to 1"),
+		edit("generation too high", `generation: 1000000`, `generation: 1000001`, "spec.indexer.generation: is 1000001", "allowed: 1 to 1000000").
+			server("spec.indexer.generation in body should be less than or equal to 1000000"),
+		edit("facts from nowhere", `facts: Asked`, `facts: Guessed`, "spec.indexer.facts", "Kept, Asked").
+			server(`spec.indexer.facts: Unsupported value: "Guessed": supported values: "Kept", "Asked"`),
 		edit("memory in words", `memory: 512Mi`, `memory: 512 MB`, `spec.indexer.resources.limits.memory: "512 MB" is no amount`, "such as 500m, 512Mi").
 			server(`spec.indexer.resources.limits.memory in body should match '^[0-9]{1,12}(\.[0-9]{1,9})?(m|k|M|G|T|Ki|Mi|Gi|Ti)?$'`),
 		edit("processor below 0", `cpu: 250m`, `cpu: "-1"`, `spec.indexer.resources.requests.cpu: "-1" is no amount`, "such as 500m, 512Mi").

@@ -67,6 +67,8 @@ spec:
     - {key: example.com/dedicated, operator: Equal, value: indexers, effect: NoSchedule}
     - {operator: Exists, effect: NoExecute}
     priorityClassName: boardwalk-indexer
+    generation: 1000000
+    facts: Asked
   suspend: false
 `
 
