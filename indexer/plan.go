@@ -70,6 +70,9 @@ func (p *planWatch) look() {
 		}
 	}
 	for _, u := range p.watch.GivenUp() {
+		if u == budget.Reindexing && s.Reindexing == nil {
+			continue // there is nothing to give up
+		}
 		out.GivenUp = append(out.GivenUp, u.String())
 	}
 	p.tell(out, p.watch.GivesUp)

@@ -34,10 +34,8 @@ func TestAliveBeneathAMigration(t *testing.T) {
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
 	for _, q := range []string{
-		"ALTER TABLE holder_recounts DROP COLUMN caps",
-		"ALTER TABLE holder_jobs DROP COLUMN beyond, DROP COLUMN begun_at, DROP COLUMN accounts, DROP COLUMN transfers, DROP COLUMN ranges, " +
-			"DROP COLUMN step, DROP COLUMN merged_account, DROP COLUMN queue_block, DROP COLUMN queue_seq, DROP COLUMN holders, DROP COLUMN ended_in",
-		"DELETE FROM goose_db_version WHERE version_id > 13", "BEGIN",
+		"ALTER TABLE chains DROP COLUMN served, DROP COLUMN wanted, DROP COLUMN wanted_anew",
+		"DELETE FROM goose_db_version WHERE version_id > 14", "BEGIN",
 		"LOCK TABLE goose_db_version IN EXCLUSIVE MODE", // who has migrated can't say so
 	} {
 		if _, err := conn.Exec(t.Context(), q); err != nil {

@@ -53,16 +53,16 @@ func (r *Reindex) Run(ctx context.Context) error {
 		return err
 	}
 	blocks := served.Last.Number - min(first, served.Last.Number) + 1
-	facts := fmt.Sprintf("what nodes told of tokens and pools is used again (%d answers)", size.Facts)
+	facts := fmt.Sprintf("What nodes told of tokens and pools is used again, %d answers", size.Facts)
 	if r.AskAnew {
-		facts = fmt.Sprintf("what nodes told of tokens and pools is asked again (%d answers): that takes nodes which have the states of that time", size.Facts)
+		facts = fmt.Sprintf("What nodes told of tokens and pools is asked again, %d answers: that takes nodes which have the states of that time", size.Facts)
 	}
 	_, err = fmt.Fprintf(r.Out, `%s: generation %d is indexed when the chain's indexer runs, beside generation %d, which is served until the new one is at the head.
 It reads blocks %d to %d (%d): some %d calls where a node gives the logs of %d blocks at once.
-Of these, %s.
+%s.
 On the disk it takes about as much again as the chain has now, %s, until the former rows are deleted.
 `,
-		r.Chain, generation, served.Generation, first, served.Last.Number, blocks, 2*(blocks+pastRange-1)/pastRange, pastRange, facts, megabytes(size.Bytes))
+		r.Chain, generation, served.Generation, first, served.Last.Number, blocks, 2*((blocks+pastRange-1)/pastRange), pastRange, facts, megabytes(size.Bytes))
 	return err
 }
 

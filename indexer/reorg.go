@@ -89,8 +89,8 @@ func (ix *Indexer) rewind(ctx context.Context) error {
 		return err
 	}
 	return fmt.Errorf("%w: a reorg reaches below block %d, deeper than reorgBlocks (%d) can undo: raise reorgBlocks, "+
-		"delete the rows of chain %s and let it be indexed anew", ErrHalted, last.Number-min(last.Number, ix.cfg.ReorgBlocks),
-		ix.cfg.ReorgBlocks, ix.cfg.ID)
+		"and have the chain indexed anew by raising spec.indexer.generation, or by boardwalk reindex %s", ErrHalted,
+		last.Number-min(last.Number, ix.cfg.ReorgBlocks), ix.cfg.ReorgBlocks, ix.cfg.ID)
 }
 
 // goBackTo takes every block above one back, in the database and in the state, which forgets the rows that this changes and keeps the others.
