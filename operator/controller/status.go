@@ -286,8 +286,7 @@ func reindexingBy(s *chainconfig.State) condition {
 		return with(metav1.ConditionFalse, v1alpha1.ReasonServed, fmt.Sprintf("generation %d is served", s.Generation))
 	}
 	message := fmt.Sprintf("generation %d is indexed beside generation %d, which is served: ", next.Generation, s.Generation)
-	switch next.Phase {
-	case chainconfig.PhaseHalted, chainconfig.PhaseFailing, chainconfig.PhaseWaiting:
+	if next.Phase == chainconfig.PhaseHalted || next.Phase == chainconfig.PhaseFailing || next.Phase == chainconfig.PhaseWaiting {
 		return with(metav1.ConditionTrue, v1alpha1.ReasonInterrupted, message+cmp.Or(next.Message, "it waits for another process"))
 	}
 	return with(metav1.ConditionTrue, v1alpha1.ReasonIndexing, message+fmt.Sprintf("it has about %d %% of the blocks", tenths(s)*10))
