@@ -63,8 +63,9 @@ type successor struct {
 type reindexing struct {
 	mu   sync.Mutex
 	next *Indexer // nil where there is none
-	// endSession ends the running session; nil between two.
+	// endSession ends the running session; nil between two. changed tells who waits before the next one.
 	endSession context.CancelCauseFunc
+	changed    chan struct{}
 	// idle is since when indexes are neither served nor wanted; watchGenerations' alone.
 	idle map[string]time.Time
 }
@@ -77,13 +78,30 @@ func (r *reindexing) begin(endSession context.CancelCauseFunc) {
 
 func (r *reindexing) end() { r.begin(nil) }
 
-// replaced ends the running session, so that the next one is of the index that is served.
+// replaced ends the running session, or the pause before the next one, which is of the index that is served.
 func (r *reindexing) replaced() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.endSession != nil {
 		r.endSession(errReplaced)
+		return
 	}
+	select {
+	case r.changed <- struct{}{}:
+	default:
+	}
+}
+
+// awaitRetry waits until a halted chain is to be tried again; false says that ctx has ended.
+func (r *reindexing) awaitRetry(ctx context.Context) bool {
+	t := time.NewTimer(haltedPause)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-r.changed:
+	case <-ctx.Done():
+	}
+	return ctx.Err() == nil
 }
 
 func (r *reindexing) set(next *Indexer) {
@@ -139,7 +157,7 @@ func (ix *Indexer) watchGenerations(ctx context.Context) {
 			last = ""
 		case ctx.Err() == nil && err.Error() != last: // a fault that stays is told once
 			last = err.Error()
-			ix.log.WarnContext(ctx, "the chain is not indexed anew; it is tried again", "err", last)
+			ix.log.WarnContext(ctx, "the chain's generations could not be looked after; it is tried again", "err", last)
 		}
 	}
 }
@@ -192,20 +210,25 @@ func (ix *Indexer) indexAnew(ctx context.Context, served *store.IndexStatus, gen
 	ix.log.InfoContext(ctx, "indexing the chain anew beside what is served", "generation", generation, "from", next.cfg.Start.Block,
 		"to", served.Last.Number, "asks_anew", next.successor.anew)
 	ix.reindex.set(next)
+	defer ix.o.Metrics.forget(next.cfg.ID)
 	defer ix.reindex.set(nil)
 	wanted, unwanted := context.WithCancelCause(ctx)
 	var beside sync.WaitGroup
 	defer func() { unwanted(nil); beside.Wait() }()
 	beside.Go(func() {
 		for wait.For(wanted, generationPause) {
-			if _, want, _, err := ix.generations(wanted); err == nil && want != generation {
+			switch served, want, _, err := ix.generations(wanted); {
+			case err != nil || served == nil:
+			case served.Generation == generation: // another process may have been faster
+				unwanted(errTookOver)
+			case want != generation:
 				unwanted(errUnwanted)
 			}
 		}
 	})
 	for {
 		switch err := next.sessions(wanted); {
-		case errors.Is(err, errTookOver):
+		case errors.Is(err, errTookOver), errors.Is(context.Cause(wanted), errTookOver):
 			ix.log.InfoContext(ctx, "the chain's new index is served", "generation", generation)
 			ix.reindex.replaced()
 			return nil

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
+
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -23,16 +25,19 @@ import (
 // keeper is an indexer that is kept running, whose clock can be set forward.
 type keeper struct {
 	*indexer.Indexer
-	later atomic.Int64
-	stop  func()
+	metrics *prometheus.Registry
+	later   atomic.Int64
+	stop    func()
 }
 
 func keep(t *testing.T, cfg *chainconfig.Chain, st *store.Store) *keeper {
 	t.Helper()
-	k := &keeper{}
+	k := &keeper{metrics: prometheus.NewRegistry()}
 	now := func() time.Time { return time.Now().Add(time.Duration(k.later.Load())) }
 	var err error
-	if k.Indexer, err = indexer.New(cfg, st, indexer.Options{Log: logger(t), Now: now, Holder: t.Name()}); err != nil {
+	if k.Indexer, err = indexer.New(cfg, st, indexer.Options{
+		Log: logger(t), Now: now, Holder: t.Name(), Metrics: indexer.NewMetrics(k.metrics),
+	}); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
@@ -133,6 +138,9 @@ func TestNextGeneration(t *testing.T) {
 				s := k.State()
 				return s.Generation == 2 && s.Reindexing == nil && s.Phase == chainconfig.PhaseFollowing
 			})
+			if found := reportedOf(t, k.metrics); !slices.Equal(found, []string{"base"}) {
+				t.Errorf("metrics are reported of %v", found)
+			}
 			w.trade(t, 2)
 			latest, err := w.node.Latest(ctx)
 			if err != nil {
@@ -166,6 +174,26 @@ func TestNextGeneration(t *testing.T) {
 			})
 		})
 	}
+}
+
+// reportedOf are the chains that metrics are of.
+func reportedOf(t *testing.T, r *prometheus.Registry) (chains []string) {
+	t.Helper()
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range families {
+		for _, m := range f.GetMetric() {
+			for _, l := range m.GetLabel() {
+				if l.GetName() == "chain" {
+					chains = append(chains, l.GetValue())
+				}
+			}
+		}
+	}
+	slices.Sort(chains)
+	return slices.Compact(chains)
 }
 
 // tokensOf are the tokens of a chain.
@@ -220,6 +248,35 @@ func TestNextGenerationNeedsNoOldState(t *testing.T) {
 		}
 	}
 	k.stop()
+}
+
+// TestAWayBackFromAHalt has a chain that halted for a reorg that is too deep indexed anew. What is left of it is shorter than what was indexed.
+func TestAWayBackFromAHalt(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 60)
+	cfg := w.config()
+	cfg.ReorgBlocks = 4
+	st := storetest.Open(t, "sqlite")
+	k := keep(t, cfg, st)
+	w.await(t, st)
+	if err := w.node.Reorg(t.Context(), 12); err != nil {
+		t.Fatal(err)
+	}
+	w.trade(t, 2)
+	eventually(t, "the chain halts", func() bool { return k.State().Phase == chainconfig.PhaseHalted })
+	if _, ok, err := st.WantIndex(t.Context(), "base", false); err != nil || !ok {
+		t.Fatal(ok, err)
+	}
+	eventually(t, "the chain is followed again", func() bool {
+		s := k.State()
+		return s.Generation == 2 && s.Phase == chainconfig.PhaseFollowing
+	})
+	k.stop()
+	fresh := storetest.Open(t, "sqlite")
+	stop := run(t, w.config(), fresh, 0)
+	w.await(t, fresh)
+	stop()
+	sameRows(t, "the second generation", derivedRows(t, fresh), rowsOf(t, st, "base~2"))
 }
 
 // TestUnwantedGeneration stops while a chain is indexed anew, goes on after a start, and gives it up when it is no longer wanted: its rows go, and

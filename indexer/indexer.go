@@ -242,6 +242,7 @@ func (ix *Indexer) init(cfg *chainconfig.Chain, rows *indexID, st *store.Store, 
 	}
 	ix.pulse.now = o.Now
 	ix.pulse.beat()
+	ix.reindex.changed = make(chan struct{}, 1)
 	ix.account = account{now: o.Now, state: chainconfig.State{Chain: cfg.ID, Document: hash, Phase: chainconfig.PhaseStarting}}
 	return nil
 }
@@ -267,10 +268,7 @@ func (ix *Indexer) Keep(ctx context.Context) {
 	var beside sync.WaitGroup
 	defer beside.Wait()
 	beside.Go(func() { ix.watchGenerations(ctx) })
-	for ix.Run(ctx) != nil { // it has logged why
-		if !wait.For(ctx, haltedPause) {
-			break
-		}
+	for ix.Run(ctx) != nil && ix.reindex.awaitRetry(ctx) { // it has logged why
 	}
 }
 

@@ -124,6 +124,21 @@ func (m *Metrics) plan(chain string, behind bool, givesUp func(budget.Purpose) b
 	}
 }
 
+// forget takes away what an index reported that is no longer made under this name.
+func (m *Metrics) forget(chain string) {
+	if m == nil {
+		return
+	}
+	of := prometheus.Labels{"chain": chain}
+	for _, v := range []interface {
+		DeletePartialMatch(labels prometheus.Labels) int
+	}{
+		m.heads, m.blocks, m.times, m.trades, m.reorgs, m.reorgDepth, m.commits, m.asides,
+	} {
+		v.DeletePartialMatch(of)
+	}
+}
+
 func (m *Metrics) head(chain string, number uint64) {
 	if m != nil {
 		m.heads.WithLabelValues(chain).Set(float64(number))
