@@ -237,8 +237,9 @@ func (e *endpoint) logRange(ctx context.Context, s *Source, from, to uint64) (lo
 	if err := errors.Join(isNumber(&last, to), e.isPast(&last), s.sealed(ctx, &last)); err != nil {
 		return nil, last, nil, err
 	}
-	blocks := map[string]any{"fromBlock": hexQuantity(from), "toBlock": hexQuantity(to)}
-	if logs, got, err = e.logs(ctx, filter(blocks, s.topics), from == to); err != nil {
+	if logs, got, err = e.logs(ctx, &logQuestion{
+		where: map[string]any{"fromBlock": hexQuantity(from), "toBlock": hexQuantity(to)}, topics: s.topics, single: from == to,
+	}); err != nil {
 		return nil, last, nil, err
 	}
 	if err := areOfRange(logs, from, &last); err != nil {
@@ -355,9 +356,10 @@ func (s *Source) transfersOn(ctx context.Context, e *endpoint, token market.Addr
 ) (out answer[[]market.Block], err error) {
 	for width := a.to - from + 1; ; {
 		out.upTo = from + width - 1
-		logs, got, err := e.logs(ctx, filter(map[string]any{
-			"fromBlock": hexQuantity(from), "toBlock": hexQuantity(out.upTo), "address": token.String(),
-		}, transferTopics), width == 1)
+		logs, got, err := e.logs(ctx, &logQuestion{
+			where:  map[string]any{"fromBlock": hexQuantity(from), "toBlock": hexQuantity(out.upTo), "address": token.String()},
+			topics: transferTopics, single: width == 1,
+		})
 		var narrow *rangeError
 		switch err = asRangeError(err); {
 		case errors.As(err, &narrow) && width > 1:

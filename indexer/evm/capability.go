@@ -47,6 +47,9 @@ type Capabilities struct {
 	// Logs says whether it takes the filter by which the chain is indexed, LogBlocks of how many blocks at once: 0 where that isn't known.
 	Logs      Answer
 	LogBlocks uint64
+	// LogTopics is how many topics it takes in one filter, 0 where it takes all of the chain's. LogFilters is how many filters a question for
+	// logs takes therefore.
+	LogTopics, LogFilters int
 	// BatchCalls is how many calls it took at once, 1 where it takes no batches, 0 where that isn't known.
 	BatchCalls int
 	// Heads says whether it announces new blocks by WebSocket, at the same address.
@@ -169,26 +172,38 @@ func (s *Source) takesOverrides(ctx context.Context, e *endpoint) Answer {
 // nobody is an account that logs nothing: questions for its logs are answered with none.
 var nobody = "0x" + hex.EncodeToString([]byte("boardwalk probes it:"))
 
-// logsTaken finds the widest range of blocks of which the endpoint takes the index's own filter. It asks for logs of an account that has
-// none: an answer's length isn't what is found out.
+// logsTaken finds the widest range of blocks of which the endpoint takes the index's own filter, or as many of its topics as it takes. It asks for
+// logs of an account that has none: an answer's length isn't what is found out.
 func (e *endpoint) logsTaken(ctx context.Context, topics [][32]byte, c *Capabilities) {
 	for _, blocks := range logRanges {
 		blocks = min(blocks, c.Head.Number+1)
-		where := map[string]any{
+		q := logQuestion{topics: topics, where: map[string]any{
 			"fromBlock": hexQuantity(c.Head.Number + 1 - blocks), "toBlock": hexQuantity(c.Head.Number), "address": nobody,
-		}
-		err := e.probe(ctx, &request{method: "eth_getLogs", params: filter(where, topics), take: func(raw json.RawMessage) error {
-			var list []json.RawMessage
-			return json.Unmarshal(raw, &list)
-		}})
+		}}
+		err := e.probeLogs(ctx, &q)
 		switch rpc, refused := errors.AsType[*RPCError](err); {
 		case err == nil:
-			c.Logs, c.LogBlocks = Yes, blocks
+			c.Logs, c.LogBlocks, c.LogTopics = Yes, blocks, max(e.topicsAtOnce(), 0)
+			c.LogFilters = len(q.parts(c.LogTopics))
 			return
 		case refused && faultOf(rpc) == faultNode && tooOften.MatchString(rpc.Message):
 			return
 		case refused:
 			c.Logs = No // unless a smaller range does
+		}
+	}
+}
+
+// probeLogs asks a question for logs with as many topics as the endpoint takes.
+func (e *endpoint) probeLogs(ctx context.Context, q *logQuestion) error {
+	for {
+		part := q.parts(e.topicsAtOnce())[0]
+		err := e.probe(ctx, &request{method: "eth_getLogs", params: q.params(part), take: func(raw json.RawMessage) error {
+			var list []json.RawMessage
+			return json.Unmarshal(raw, &list)
+		}})
+		if err == nil || !e.learnTopics(err, len(part)) {
+			return err
 		}
 	}
 }

@@ -62,6 +62,8 @@ type endpoint struct {
 	spending
 	rangeLen uint64
 	batchLen int // the most calls that it takes at once; 0 while it took all
+	// topicsLen is the most topics that it takes in one filter; 0 while it took all, anyTopics where its refusals are about something else.
+	topicsLen int
 	// latency is how long its answers took lately, in seconds: a moving average.
 	latency float64
 	// given is how many calls it was given lately, the older ones counting less.

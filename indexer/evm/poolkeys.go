@@ -89,17 +89,16 @@ func (s *Source) CreationsOfV4Pools(ctx context.Context, exchanges []chainconfig
 }
 
 func (e *endpoint) creationsOfV4Pools(ctx context.Context, managers []string, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error) {
-	ids := make([]string, len(pools))
+	ids := make([][32]byte, len(pools))
 	for i, p := range pools {
-		ids[i] = topicText([32]byte(p.Bytes()))
+		ids[i] = [32]byte(p.Bytes())
 	}
 	for width := min(to+1, longestRange); ; {
 		from = to + 1 - width
-		where := map[string]any{
-			"fromBlock": hexQuantity(from), "toBlock": hexQuantity(to), "address": managers,
-			"topics": []any{topicText(topicV4Initialize), ids},
-		}
-		logs, got, err := e.logs(ctx, []any{where}, width == 1)
+		logs, got, err := e.logs(ctx, &logQuestion{
+			where: map[string]any{"fromBlock": hexQuantity(from), "toBlock": hexQuantity(to), "address": managers},
+			event: topicV4Initialize, topics: ids, single: width == 1,
+		})
 		var narrow *rangeError
 		switch err = asRangeError(err); {
 		case errors.As(err, &narrow) && width > 1:
@@ -137,5 +136,3 @@ func asCreation(l *Log) (created market.PoolCreated, ok bool) {
 func isText(a market.Address) func(string) bool {
 	return func(text string) bool { return strings.EqualFold(text, a.String()) }
 }
-
-func topicText(w [32]byte) string { return "0x" + hex.EncodeToString(w[:]) }

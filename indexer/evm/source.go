@@ -1,9 +1,9 @@
 package evm
 
 import (
+	"bytes"
 	"cmp"
 	"context"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -73,6 +73,7 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 		rereadPause: cmp.Or(o.RereadPause, rereadPause), vouchTime: vouchTime,
 	}
 	s.asked = hashAsked(s.topics)
+	slices.SortFunc(s.topics, func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }) // every endpoint has the same parts of them
 	var wrapped market.Address
 	if c.Native.Wrapped != "" {
 		if wrapped, err = market.ParseEVMAddress(c.Native.Wrapped); err != nil {
@@ -164,27 +165,7 @@ func asRangeError(err error) error {
 	}
 }
 
-// filter is the parameter of eth_getLogs.
-func filter(where map[string]any, topics [][32]byte) []any {
-	list := make([]string, len(topics))
-	for i, t := range topics {
-		list[i] = "0x" + hex.EncodeToString(t[:])
-	}
-	slices.Sort(list)
-	where["topics"] = []any{list}
-	return []any{where}
-}
-
-// logs asks for logs; single says that they are of one block, so that they can't be asked for in parts. They count as in flight until
-// the caller says that it is done with the reply, which has them no more: they take about as much as it did.
-func (e *endpoint) logs(ctx context.Context, params []any, single bool) ([]Log, *reply, error) {
-	logs, got, err := e.logsWithin(ctx, params, e.reads.most)
-	if single && errors.Is(err, errTooLong) {
-		return e.logsWithin(ctx, params, e.reads.whole)
-	}
-	return logs, got, err
-}
-
+// logsWithin asks for the logs of one filter, and reads at most so many bytes.
 func (e *endpoint) logsWithin(ctx context.Context, params []any, most int64) ([]Log, *reply, error) {
 	body, err := json.Marshal(wireRequest{"2.0", 0, "eth_getLogs", params})
 	if err != nil {
@@ -224,26 +205,25 @@ func (s *Source) readBlock(ctx context.Context, h Header, ahead bool) (BlockRead
 }
 
 func (s *Source) blockReading(h Header, ahead bool) *logReading[market.Block] {
-	byHash := filter(map[string]any{"blockHash": h.Hash.String()}, s.topics)
-	byNumber := filter(map[string]any{"fromBlock": hexQuantity(h.Number), "toBlock": hexQuantity(h.Number)}, s.topics)
+	mayHold := func(topics [][32]byte) bool { return s.headersFail.Load() || h.mayHold(topics) }
 	return &logReading[market.Block]{
 		atHead: true,
-		proved: func() bool { return !s.headersFail.Load() && !h.mayHold(s.topics) },
+		proved: func() bool { return !mayHold(s.topics) },
 		ask: func(ctx context.Context, e *endpoint, a asking) (answer[market.Block], error) {
-			params := byHash
+			q := logQuestion{where: map[string]any{"blockHash": h.Hash.String()}, topics: s.topics, single: !ahead, mayHold: mayHold}
 			if a.byNumber {
-				params = byNumber
+				q.where = map[string]any{"fromBlock": hexQuantity(h.Number), "toBlock": hexQuantity(h.Number)}
 			}
-			return s.blockOn(ctx, e, &h, params, a, ahead)
+			return s.blockOn(ctx, e, &h, &q, a)
 		},
 	}
 }
 
 // blockOn asks an endpoint for a block's logs.
-func (s *Source) blockOn(ctx context.Context, e *endpoint, h *Header, params []any, a asking, ahead bool) (answer[market.Block], error) {
+func (s *Source) blockOn(ctx context.Context, e *endpoint, h *Header, q *logQuestion, a asking) (answer[market.Block], error) {
 	out := answer[market.Block]{upTo: h.Number}
-	logs, got, err := e.logs(ctx, params, !ahead)
-	if ahead && errors.Is(err, errTooLong) {
+	logs, got, err := e.logs(ctx, q)
+	if !q.single && errors.Is(err, errTooLong) {
 		return out, &rangeError{err: err} // not the endpoint's fault
 	}
 	if err != nil {

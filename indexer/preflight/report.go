@@ -146,6 +146,10 @@ func (w *writer) findLacks(n *evm.Capabilities) {
 	case n.LogBlocks > 0 && n.LogBlocks < min(fewBlocks, n.Head.Number+1):
 		lacks("gives logs of %s at once: the past is read slowly. Use a plan with %d or more if the start is far back", count(int(n.LogBlocks), "block"), fewBlocks)
 	}
+	if n.LogFilters > 1 {
+		lacks("takes %s in one log filter: the logs of a block, and of a range of the past, take %d requests. Use a node that takes more if its calls are counted",
+			count(n.LogTopics, "topic"), n.LogFilters)
+	}
 	if n.BatchCalls > 0 && n.BatchCalls < fewCalls {
 		lacks("takes %s at once: new tokens cost more round trips. Use a node or plan that takes %d or more", count(n.BatchCalls, "call"), fewCalls)
 	}
@@ -249,12 +253,26 @@ func (w *writer) abilities() string {
 		w.which(oldState), w.which(overrides), blocks, calls, w.which(heads))
 }
 
+// requestsOfDay is how many requests for logs a day of the past takes at the endpoint that needs the fewest.
+func (w *writer) requestsOfDay() (fewest uint64) {
+	day := uint64(24*time.Hour) / uint64(w.chain.BlockTime)
+	for i := range w.nodes {
+		n := &w.nodes[i]
+		if n.LogBlocks == 0 {
+			continue
+		}
+		if requests := (day + n.LogBlocks - 1) / n.LogBlocks * uint64(max(n.LogFilters, 1)); fewest == 0 || requests < fewest {
+			fewest = requests
+		}
+	}
+	return fewest
+}
+
 // meaning is the third line.
 func (w *writer) meaning() string {
 	var parts []string
 	if blocks, _ := w.blocksAtOnce(); blocks > 0 && w.chain.BlockTime > 0 {
-		day := uint64(24*time.Hour) / uint64(w.chain.BlockTime)
-		parts = append(parts, fmt.Sprintf("a day of the past takes %d requests or more", (day+blocks-1)/blocks))
+		parts = append(parts, fmt.Sprintf("a day of the past takes %d requests or more", w.requestsOfDay()))
 	} else {
 		parts = append(parts, "nothing can be said of prices and trades, which come from logs")
 	}

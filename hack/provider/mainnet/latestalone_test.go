@@ -18,8 +18,8 @@ import (
 // reach is how deep reorgs are that an index here can take back.
 const reach = 8
 
-// behind is the same stand-in with an index of its own that begins near the head, behind nodes of profiles. Of these the limits of state count
-// here: not how many topics a filter has, how much is asked in a minute, or how long an answer takes.
+// behind is the same stand-in with an index of its own that begins near the head, behind nodes of profiles. Of these the limits of state and of
+// logs count here: not how much is asked in a minute, or how long an answer takes.
 func (s *standIn) behind(t *testing.T, profiles ...string) *standIn {
 	t.Helper()
 	cfg := *s.cfg
@@ -29,7 +29,7 @@ func (s *standIn) behind(t *testing.T, profiles ...string) *standIn {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Logs.Topics, p.Rate, p.Latency = 0, node.Rate{}, node.Latency{}
+		p.Rate, p.Latency = node.Rate{}, node.Latency{}
 		n, err := node.Start(t.Context(), s.Chain, node.Options{Profile: p})
 		if err != nil {
 			t.Fatal(err)

@@ -41,9 +41,12 @@ func TestCapabilitiesOfProfiles(t *testing.T) {
 		{"geth", evm.Capabilities{OldState: evm.No, RecentState: evm.Yes, Overrides: evm.Yes, LogBlocks: 10_000, BatchCalls: 100, Heads: evm.Yes, Finality: evm.Yes}},
 		{"alchemy-free", evm.Capabilities{OldState: evm.Yes, RecentState: evm.Yes, Overrides: evm.Yes, LogBlocks: 10, BatchCalls: 100, Heads: evm.Yes, Finality: evm.Yes}},
 		{"public", evm.Capabilities{OldState: evm.No, RecentState: evm.Yes, Overrides: evm.No, LogBlocks: 50, BatchCalls: 10, Heads: evm.No, Finality: evm.Yes}},
-		{"hyperevm", evm.Capabilities{OldState: evm.No, RecentState: evm.No, Overrides: evm.No, Logs: evm.No, BatchCalls: 100, Heads: evm.No, Finality: evm.No}},
+		{"hyperevm", evm.Capabilities{
+			OldState: evm.No, RecentState: evm.No, Overrides: evm.No, LogBlocks: 50, LogTopics: 4, LogFilters: 6, BatchCalls: 100, Heads: evm.No, Finality: evm.No,
+		}},
 		{"hyperevm-public", evm.Capabilities{
-			OldState: evm.No, RecentState: evm.Unknown, StateByNewest: true, Overrides: evm.No, Logs: evm.No, BatchCalls: 100, Heads: evm.No, Finality: evm.No,
+			OldState: evm.No, RecentState: evm.Unknown, StateByNewest: true, Overrides: evm.No, LogBlocks: 50, LogTopics: 4, LogFilters: 6, BatchCalls: 100,
+			Heads: evm.No, Finality: evm.No,
 		}},
 	}
 	cfg := *s.cfg
@@ -62,9 +65,7 @@ func TestCapabilitiesOfProfiles(t *testing.T) {
 		cfg.Endpoints = append(cfg.Endpoints, chainconfig.Endpoint{URL: n.URL(), Weight: 1})
 		c := &want[i].can
 		c.LatestState, c.Client, c.Endpoint = evm.Yes, p.Client+"/stand-in", evm.EndpointName(i)
-		if c.Logs == evm.Unknown {
-			c.Logs = evm.Yes
-		}
+		c.Logs, c.LogFilters = evm.Yes, max(c.LogFilters, 1)
 	}
 	source, err := evm.NewSource(&cfg, evm.Options{Log: slog.New(slog.DiscardHandler), Now: time.Now})
 	if err != nil {
