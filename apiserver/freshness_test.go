@@ -170,3 +170,25 @@ func TestAClosedRangeHasTheSameBytesForEver(t *testing.T) {
 	})
 	read("after a trade")
 }
+
+// TestARangeThatMayGetTradesIsNotKept reads a chart of a past that is final, of a pool that is older than the index and whose liquidity isn't known: its
+// trades may come in yet. Once its state is known the range is closed.
+func TestARangeThatMayGetTradesIsNotKept(t *testing.T) {
+	t.Parallel()
+	st := seeded(t, "sqlite")
+	o, watch := options(t, st), &stopwatch{now: clock}
+	o.Now = watch.read
+	c := startWith(t, o)
+	target := "/api/chart/" + token + "?chain=base&pair=" + pairID + "&tf=1m&to=1000000"
+	for i, untrusted := range []market.UntrustedReason{market.UntrustedTicks, market.UntrustedHook, market.Trusted} {
+		seeBlock(t, c, st, watch, uint64(101+i), func(ch *market.Changes, _ int64) {
+			pool := seededPool(t)
+			pool.Protocol, pool.CreatedBlock, pool.CreatedAt, pool.Untrusted = market.UniswapV3, 0, 0, untrusted
+			ch.Pools = append(ch.Pools, set(pool.ID, pool))
+		})
+		res, _ := c.do(t, http.MethodGet, target, nil)
+		if kept := strings.Contains(res.Header.Get("Cache-Control"), "immutable"); kept != (untrusted != market.UntrustedTicks) {
+			t.Errorf("untrusted %q: cached by %q", untrusted, res.Header.Get("Cache-Control"))
+		}
+	}
+}

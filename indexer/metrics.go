@@ -23,6 +23,8 @@ type Metrics struct {
 	trades, reorgs       *prometheus.CounterVec
 	reorgDepth, commits  *prometheus.HistogramVec
 	described, asides    *prometheus.CounterVec
+	waiting              *prometheus.GaugeVec
+	dropped              *prometheus.CounterVec
 }
 
 // NewMetrics registers the indexers' metrics.
@@ -61,6 +63,9 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		described: counter("boardwalk_metadata_total", "Launched tokens whose metadata was fetched, or why not.", "chain", "outcome"),
 		asides: counter("boardwalk_set_aside_total", "Tokens, pools, curves, contracts and blocks with a fault that indexing went on without.",
 			"chain", "kind", "reason"),
+		waiting: gauge("boardwalk_waiting_trades", "Trades that wait until their pools' liquidity is known.", "chain"),
+		dropped: counter("boardwalk_waiting_trades_dropped_total", "Trades that waited for their pools' liquidity in vain: there were too many of the pool or "+
+			"of the chain, or they had waited for too long.", "chain", "reason"),
 		reorgDepth: histogram("boardwalk_reorg_depth_blocks", "Blocks undone by a reorg.", []float64{1, 2, 4, 8, 16, 32, 64, 128}),
 		commits: histogram("boardwalk_commit_seconds", "From a block at hand to its commit.",
 			[]float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}),
@@ -158,11 +163,16 @@ func (m *Metrics) setAside(chain, kind, reason string) {
 	}
 }
 
-func (m *Metrics) commit(chain string, last market.Header, trades int, took time.Duration) {
-	if m != nil {
-		m.blocks.WithLabelValues(chain).Set(float64(last.Number))
-		m.times.WithLabelValues(chain).Set(float64(last.Time))
-		m.trades.WithLabelValues(chain).Add(float64(trades))
-		m.commits.WithLabelValues(chain).Observe(took.Seconds())
+func (m *Metrics) commit(chain string, last market.Header, c *market.Changes, waiting int, took time.Duration) {
+	if m == nil {
+		return
+	}
+	m.blocks.WithLabelValues(chain).Set(float64(last.Number))
+	m.times.WithLabelValues(chain).Set(float64(last.Time))
+	m.trades.WithLabelValues(chain).Add(float64(len(c.Trades)))
+	m.commits.WithLabelValues(chain).Observe(took.Seconds())
+	m.waiting.WithLabelValues(chain).Set(float64(waiting))
+	for reason, n := range map[string]int{"pool": c.Dropped.OfPool, "chain": c.Dropped.OfChain, "age": c.Dropped.Aged} {
+		m.dropped.WithLabelValues(chain, reason).Add(float64(n))
 	}
 }

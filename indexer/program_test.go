@@ -34,8 +34,7 @@ func TestAliveBeneathAMigration(t *testing.T) {
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
 	for _, q := range []string{
-		"ALTER TABLE chains DROP COLUMN served, DROP COLUMN wanted, DROP COLUMN wanted_anew",
-		"DELETE FROM goose_db_version WHERE version_id > 14", "BEGIN",
+		"DROP TABLE waiting_trades", "DELETE FROM goose_db_version WHERE version_id > 15", "BEGIN",
 		"LOCK TABLE goose_db_version IN EXCLUSIVE MODE", // who has migrated can't say so
 	} {
 		if _, err := conn.Exec(t.Context(), q); err != nil {

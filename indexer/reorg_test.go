@@ -127,7 +127,8 @@ func (w *world) compare(t *testing.T, got *store.Store, cfg *chainconfig.Chain) 
 func (w *world) compareTables(t *testing.T, have, want map[string][]string, tables ...string) {
 	t.Helper()
 	for _, table := range tables {
-		if len(want[table]) == 0 && (table != "launches" || len(w.Venues) > 0) {
+		// No trade waits where every pool was seen made.
+		if len(want[table]) == 0 && table != "waiting_trades" && (table != "launches" || len(w.Venues) > 0) {
 			t.Errorf("a fresh index has no rows of %s: the comparison shows nothing", table)
 		}
 		differ := 0

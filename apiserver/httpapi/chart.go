@@ -179,7 +179,14 @@ func (a *API) bars(ctx context.Context, s *subject, pool *market.Pool, over span
 
 // closed reports whether nothing in the span can change any more.
 func (b *bars) closed() bool {
-	return b.to <= b.of.finalAt() && b.width >= candle.Minute && !b.of.Stale
+	return b.to <= b.of.finalAt() && b.width >= candle.Minute && !b.of.Stale && !b.mayGetTrades()
+}
+
+// mayGetTrades reports whether earlier trades of the pool may come in yet: those of a pool that is older than the index wait until its liquidity
+// is known.
+func (b *bars) mayGetTrades() bool {
+	p := b.pool
+	return p != nil && p.CreatedBlock == 0 && p.Protocol.Concentrated() && p.Untrusted == market.UntrustedTicks
 }
 
 // asOf is the time and the block of what a series reflects. A closed one's are those of its last bucket, whatever happens later; an

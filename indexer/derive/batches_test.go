@@ -43,6 +43,7 @@ var kinds = []poolKind{
 	{PoolCreated: created(market.UniswapV3, v3, address(70), weth, usdt)},    // V3, a second price of WETH
 	{PoolCreated: created(market.UniswapV2, v2, address(71), cat, usdt), late: true},
 	{PoolCreated: created(market.UniswapV3, v3, address(72), cat, weth), late: true},
+	{PoolCreated: created(market.UniswapV3, v3, address(75), dog, usdc), late: true},
 	{PoolCreated: market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(1), Token0: zero, Token1: dog, SqrtPriceX96: sqrtPrice(0), TickSpacing: 60}},
 	{PoolCreated: market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(2), Token0: zero, Token1: usdc, Hooks: badHook, SqrtPriceX96: sqrtPrice(0)}},
 	{PoolCreated: market.PoolCreated{Protocol: market.Solidly, Factory: solidly, Pool: address(73), Token0: usdt, Token1: usdc, Stable: true}},
@@ -379,6 +380,12 @@ func (s *story) endFacts(b *market.Block) {
 	case 1:
 		b.Facts = append(b.Facts, market.BalanceFact{
 			Token: token, Account: account, Amount: s.balances[market.BalanceKey{Token: token, Account: account}],
+		})
+	case 2, 3, 4:
+		liquidity := s.amount("liquidity of then")
+		b.Facts = append(b.Facts, market.PoolStateFact{
+			Pool: rapid.SampledFrom([]market.Address{address(72), address(75)}).Draw(s.t, "state of"), SqrtPriceX96: sqrtPrice(600), Tick: 600,
+			Liquidity: liquidity, Ticks: string(market.TickMap{}.AddRange(-3000, 3000, in(liquidity)).Marshal()),
 		})
 	}
 }

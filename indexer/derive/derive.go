@@ -167,7 +167,7 @@ func (m *Machine) Apply(s *State, blocks []market.Block, until market.Header) er
 	return nil
 }
 
-// advance does what the passing of blocks and time does by itself: buckets leave the window, and reference pools that were waited for change
+// advance does what the passing of blocks and time does by itself: buckets leave the window, trades have waited too long, and reference pools that were waited for change
 // hands; with either quotes are worth something else before the window.
 func (m *Machine) advance(s *State, through uint64, now int64) {
 	if s.last.Time > 0 {
@@ -181,6 +181,7 @@ func (m *Machine) advance(s *State, through uint64, now int64) {
 			}
 		}
 	}
+	s.waiting.expire(now)
 	for mint, due := range s.pending {
 		if due <= through {
 			m.adopt(s, mint)

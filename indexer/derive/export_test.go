@@ -34,6 +34,7 @@ func (s *State) Stale(b market.Beginning, load func(market.Wanted) market.Rows) 
 		s.tokens.stale("token", anew.tokens), s.pools.stale("pool", anew.pools), s.ticks.stale("ticks", anew.ticks),
 		s.candles.stale("candle", anew.candles), s.balances.stale("balance", anew.balances), s.quotes.stale("quote", anew.quotes),
 		s.launches.stale("launch", anew.launches), s.curves.stale("curve", anew.curves), s.jobs.stale("job", anew.jobs),
+		s.waiting.trades.stale("waiting trade", anew.waiting.trades),
 	)
 	for base, listed := range s.byBase {
 		is := slices.SortedFunc(slices.Values(listed), market.Address.Compare)
@@ -49,7 +50,7 @@ func (s *State) Stale(b market.Beginning, load func(market.Wanted) market.Rows) 
 	always := func(s *State) []any {
 		return []any{
 			s.last, s.ownCurves, s.pending, s.recounts, slices.Sorted(maps.Keys(s.minutes)), len(s.pairs), len(s.announced), len(s.trades), len(s.queued),
-			slices.SortedFunc(slices.Values(s.quotes.keys()), market.Address.Compare),
+			slices.SortedFunc(slices.Values(s.quotes.keys()), market.Address.Compare), s.waiting.count, s.waiting.of, s.waiting.dropped,
 		}
 	}
 	if is, should := always(s), always(anew); !reflect.DeepEqual(is, should) {

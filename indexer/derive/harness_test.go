@@ -25,6 +25,7 @@ type database struct {
 	quotes   map[market.Address]market.QuotePrice
 	launches map[market.Address]market.Launch
 	jobs     map[market.Address]market.HolderJob
+	waiting  map[market.TradeKey]market.Trade
 	trades   []market.Trade
 	queued   []market.QueuedTransfer
 }
@@ -35,6 +36,7 @@ func newDatabase() *database {
 		ticks: map[market.Address]market.TickMap{}, candles: map[market.CandleKey]market.Candle{},
 		balances: map[market.BalanceKey]market.Balance{}, quotes: map[market.Address]market.QuotePrice{},
 		launches: map[market.Address]market.Launch{}, jobs: map[market.Address]market.HolderJob{},
+		waiting: map[market.TradeKey]market.Trade{},
 	}
 }
 
@@ -110,7 +112,7 @@ func (d *database) curve(contract market.Address) (held []market.OwnCurve) {
 
 // beginning is what a state starts with.
 func (d *database) beginning(c *derive.Machine, last market.Header) market.Beginning {
-	b := market.Beginning{Last: last, Quotes: slices.Collect(maps.Values(d.quotes))}
+	b := market.Beginning{Last: last, Quotes: slices.Collect(maps.Values(d.quotes)), Waiting: slices.Collect(maps.Values(d.waiting))}
 	for _, t := range d.tokens {
 		if !t.Candidate.IsNone() {
 			b.Pending = append(b.Pending, t)
@@ -143,6 +145,7 @@ func (d *database) commit(t fataler, c *market.Changes) {
 	write(t, "quote", d.quotes, c.Quotes, false)
 	write(t, "launch", d.launches, c.Launches, false)
 	write(t, "job", d.jobs, c.Jobs, false)
+	write(t, "waiting trade", d.waiting, c.Waiting, false)
 	d.trades, d.queued = append(d.trades, c.Trades...), append(d.queued, c.Queued...)
 }
 
@@ -157,6 +160,7 @@ func (d *database) undo(t fataler, c *market.Changes) {
 	write(t, "quote", d.quotes, c.Quotes, true)
 	write(t, "launch", d.launches, c.Launches, true)
 	write(t, "job", d.jobs, c.Jobs, true)
+	write(t, "waiting trade", d.waiting, c.Waiting, true)
 	d.trades = d.trades[:len(d.trades)-len(c.Trades)]
 	d.queued = d.queued[:len(d.queued)-len(c.Queued)]
 }
@@ -194,6 +198,7 @@ func (d *database) differences(o *database) (out []string) {
 	out = append(out, rowDifferences("balance", d.balances, o.balances)...)
 	out = append(out, rowDifferences("quote", d.quotes, o.quotes)...)
 	out = append(out, rowDifferences("launch", d.launches, o.launches)...)
+	out = append(out, rowDifferences("waiting trade", d.waiting, o.waiting)...)
 	for i := range max(len(d.trades), len(o.trades)) {
 		switch {
 		case i >= len(d.trades) || i >= len(o.trades):

@@ -47,6 +47,11 @@ func (m *Machine) Keys(s *State, blocks []market.Block, until market.Header) mar
 	pools := newSet(s.wholePool)
 	fresh := newcomers(blocks)
 	for i := range blocks {
+		for _, f := range blocks[i].Facts {
+			if f, ok := f.(market.PoolStateFact); ok {
+				pools.add(f.Pool)
+			}
+		}
 		for _, tx := range blocks[i].Txs {
 			for _, l := range tx.Logs {
 				if id, ok := poolOf(l.Event); ok {
@@ -144,6 +149,9 @@ func (k *keys) fact(f market.Fact) {
 		}
 	case market.PoolStateFact:
 		k.pools.add(f.Pool)
+		if p := k.s.pools.get(f.Pool); p != nil {
+			k.changed(p)
+		}
 	case market.TokenFact:
 		k.tokens.add(f.Token)
 	case market.SupplyFact:
@@ -221,12 +229,18 @@ func (k *keys) poolEvent(e market.Event, at int64) {
 	if p == nil {
 		return
 	}
-	k.base(p.Base)
-	k.tokens.add(p.Quote)
+	k.changed(p)
 	if _, swapped := e.(market.Swap); !swapped {
 		return
 	}
 	k.candlesOf(p, at)
+}
+
+// changed wants the rows that the close of a block looks at which changes a pool.
+func (k *keys) changed(p *market.Pool) {
+	k.base(p.Base)
+	k.tokens.add(p.Quote)
+	k.waiting(p)
 }
 
 func (k *keys) pool(id market.Address) {

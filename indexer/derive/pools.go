@@ -201,6 +201,7 @@ func (r *run) close() {
 		}
 	}
 	r.openWindows()
+	r.decideWaiting()
 	r.valueSwaps()
 }
 

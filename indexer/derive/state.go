@@ -40,8 +40,9 @@ type State struct {
 	// jobs are those that are being merged.
 	jobs *table[market.Address, market.HolderJob]
 
-	trades []market.Trade
-	queued []market.QueuedTransfer
+	waiting *waiting
+	trades  []market.Trade
+	queued  []market.QueuedTransfer
 }
 
 // NewState starts from what is committed.
@@ -76,6 +77,7 @@ func (s *State) begin(b market.Beginning) {
 	for i := range b.Quotes {
 		s.quotes.put(b.Quotes[i].Asset, &b.Quotes[i])
 	}
+	s.waiting = newWaiting(b.Waiting)
 	s.recounts = make(map[market.Address]bool, len(b.Recounts))
 	for _, token := range b.Recounts {
 		s.recounts[token] = true
@@ -171,6 +173,7 @@ func (s *State) Flush(limit int) market.Changes {
 			s.jobs.drop(c.Jobs[i].Key) // the token may get another one
 		}
 	}
+	c.Waiting, c.Dropped = s.waiting.flush()
 	_ = s.curves.flush() // the rows of launches tell it
 	s.trades, s.queued = nil, nil
 	clear(s.minutes)

@@ -31,7 +31,7 @@ func (r *run) swap(tx *market.Tx, i int, e market.Swap) {
 	})
 }
 
-// valueSwaps values the block's swaps at its close and books them: rows, candles, windows.
+// valueSwaps values the block's swaps at its close and books them: rows, candles, windows. Those of a pool whose liquidity isn't known wait.
 func (r *run) valueSwaps() {
 	native := r.usd(r.wrapped)
 	for i := range r.swaps {
@@ -39,7 +39,11 @@ func (r *run) valueSwaps() {
 		p := r.s.pools.get(t.Pool)
 		quoteToken := r.s.tokens.get(p.Quote)
 		quoteUSD := r.usd(p.Quote)
-		if quoteToken == nil || !quoteToken.HasDecimals || (p.Locked*quoteUSD < r.minUSD && (p.Untrusted != market.Trusted || !r.s.Launched(p.Base))) {
+		if quoteToken == nil || !quoteToken.HasDecimals {
+			continue
+		}
+		enough := r.hasEnough(p, quoteUSD)
+		if !enough && !r.isUndecided(p, quoteUSD) {
 			continue
 		}
 		t.NanoUSD, t.HasUSD = price.NanoUSD(&t.QuoteAmount, quoteToken.Decimals, quoteUSD)
@@ -50,9 +54,18 @@ func (r *run) valueSwaps() {
 		case native > 0:
 			t.CloseNative = t.CloseUSD / native
 		}
+		if !enough {
+			r.s.waiting.add(t)
+			continue
+		}
 		r.s.trades = append(r.s.trades, *t)
 		r.book(t)
 	}
+}
+
+// hasEnough reports whether a pool's liquidity is as much as a pool has to have whose trades are kept, or whether they are kept all the same.
+func (r *run) hasEnough(p *market.Pool, quoteUSD float64) bool {
+	return p.Locked*quoteUSD >= r.minUSD || p.Untrusted == market.Trusted && r.s.Launched(p.Base)
 }
 
 // book adds a trade to its pool's candles and window.

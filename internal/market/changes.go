@@ -21,6 +21,10 @@ type QueuedTransfer struct {
 	Amount          Amount
 }
 
+// DroppedTrades counts trades that waited for their pool's liquidity and ceased to without an answer: since the pool had younger ones, since the
+// chain had too many, or since they were too old.
+type DroppedTrades struct{ OfPool, OfChain, Aged int }
+
 // Changes is everything that one commit writes. Values are absolute.
 type Changes struct {
 	Tokens   []Change[Address, Token]
@@ -32,6 +36,10 @@ type Changes struct {
 	Launches []Change[Address, Launch]
 	Trades   []Trade
 	Queued   []QueuedTransfer
+	// Waiting are trades that wait until it is known whether their pools' liquidity suffices.
+	Waiting []Change[TradeKey, Trade]
+	// Dropped are those that waited in vain.
+	Dropped DroppedTrades
 	// Jobs are those that are being merged.
 	Jobs []Change[Address, HolderJob]
 }
@@ -92,6 +100,8 @@ type Beginning struct {
 	Recounts []Address
 	// Jobs are those that are being merged.
 	Jobs []HolderJob
+	// Waiting are the trades that wait for their pools' liquidity, in no order.
+	Waiting []Trade
 	// OwnCurves reports whether the curve of any launch is held by a contract that no venue declares.
 	OwnCurves bool
 }

@@ -182,6 +182,15 @@ type Trade struct {
 	CloseUSD, CloseNative float64
 }
 
+// TradeKey names a trade.
+type TradeKey struct {
+	Block    uint64
+	LogIndex uint32
+}
+
+// Key is the trade's name.
+func (t *Trade) Key() TradeKey { return TradeKey{t.Block, t.LogIndex} }
+
 // Traded is what arrived in the trader's wallet by a purchase, or left it by a sale.
 func (t *Trade) Traded() Amount {
 	if t.TraderAmount.IsZero() {

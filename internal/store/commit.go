@@ -143,6 +143,9 @@ func (s *Store) writeChanges(ctx context.Context, tx *transaction, chain string,
 	if err := addRows(ctx, tx, u, chain, &c.Changes); err != nil {
 		return err
 	}
+	if err := applyWaiting(ctx, tx, u, chain, c.Changes.Waiting); err != nil {
+		return err
+	}
 	if err := applyJobs(ctx, tx, u, chain, c); err != nil {
 		return err
 	}

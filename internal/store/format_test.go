@@ -55,6 +55,9 @@ func everyRow(n int, full bool) *store.Commit {
 		launch.TargetQuote, launch.FeeBps, launch.Reserves.Price = huge(10), 100, amount(11)
 		ch.Quotes[0].After.DayUSD = 2
 		trade.HasUSD, trade.TraderAmount, trade.TraderBefore, trade.HasTraderBefore = true, amount(258), amount(0), true
+		waiting := ch.Waiting[0].After
+		waiting.HasUSD, waiting.NanoUSD = true, 7
+		waiting.TraderAmount, waiting.TraderBefore, waiting.HasTraderBefore = amount(258), amount(0), true
 	} else {
 		token.Pool, token.Candidate, pool.Hooks = market.Address{}, market.Address{}, market.Address{}
 		launch.Creator, launch.Curve, launch.Quote = market.Address{}, market.Address{}, market.Address{}

@@ -196,6 +196,7 @@ var indexed = []struct{ table, key string }{
 	{"pool_ticks", "pool"},
 	{"quote_prices", "asset"},
 	{"trades", "block, log_index"},
+	{"waiting_trades", "block, log_index"},
 	{"candles", "pool, interval_s, open_at"},
 	{"balances", "token, account"},
 	{"holder_queue", "token, block, seq"},

@@ -60,7 +60,7 @@ const (
 var imageForms = formsOf(
 	reflect.TypeFor[tokenRow](), reflect.TypeFor[poolRow](), reflect.TypeFor[ticksRow](), reflect.TypeFor[candleRow](),
 	reflect.TypeFor[balanceRow](), reflect.TypeFor[quoteRow](), reflect.TypeFor[launchRow](), reflect.TypeFor[tradeRow](),
-	reflect.TypeFor[queuedRow](), reflect.TypeFor[jobRow](), reflect.TypeFor[stagingRow](),
+	reflect.TypeFor[queuedRow](), reflect.TypeFor[jobRow](), reflect.TypeFor[stagingRow](), reflect.TypeFor[waitingRow](),
 )
 
 func formOf[R any]() *imageForm { return imageForms[reflect.TypeFor[R]()] }

@@ -348,7 +348,7 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 			}
 			old := map[string]*market.Changes{}
 			c := commitOf(1, 3, old)
-			c.Changes.Launches = nil
+			c.Changes.Launches, c.Changes.Waiting = nil, nil
 			c.Facts = []store.StoredFact{{Block: 1, Hash: hash(1), Fact: market.TokenFact{Token: address(2), Name: "old"}}}
 			if err := s.Commit(t.Context(), lease(t, s), c); err != nil {
 				t.Fatal(err)
@@ -375,7 +375,7 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 				"ALTER TABLE pools DROP COLUMN day_reference_quote", "ALTER TABLE quote_prices DROP COLUMN day_usd",
 				"ALTER TABLE tokens DROP COLUMN holders_gained", "ALTER TABLE tokens DROP COLUMN holders_gained_at",
 				"ALTER TABLE blocks DROP COLUMN logs_hash", "DROP TABLE unsure_facts",
-				"DROP TABLE holder_recounts", "DROP TABLE endpoint_records", "DELETE FROM goose_db_version WHERE version_id > 2",
+				"DROP TABLE holder_recounts", "DROP TABLE endpoint_records", "DROP TABLE waiting_trades", "DELETE FROM goose_db_version WHERE version_id > 2",
 			} {
 				if _, err := db.ExecContext(t.Context(), q); err != nil {
 					t.Fatal(q, err)
@@ -392,6 +392,7 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 				t.Error("the rows of before are not there any more")
 			}
 			old["last"].Launches = make([]market.Change[market.Address, market.Launch], 3)
+			old["last"].Waiting = make([]market.Change[market.TradeKey, market.Trade], 3)
 			l := lease(t, s)
 			if err := s.Commit(t.Context(), l, commitOf(2, 3, old)); err != nil {
 				t.Fatal(err)

@@ -196,6 +196,9 @@ func (s *Store) Beginning(ctx context.Context, chain string, declared []market.A
 	if b.Quotes, err = rowsTo(rows, (*quoteRow).quote); err != nil {
 		return b, err
 	}
+	if b.Waiting, err = s.waitingTrades(ctx, chain); err != nil {
+		return b, err
+	}
 	b.OwnCurves, err = s.anyOwnCurve(ctx, chain, declared)
 	return b, err
 }

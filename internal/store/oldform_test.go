@@ -83,8 +83,9 @@ func TestOldDatabaseIsRewound(t *testing.T) {
 			t.Parallel()
 			s, l, db := openOld(t, kind)
 			var forms int
-			if err := db.QueryRowContext(t.Context(), "SELECT count(DISTINCT tbl) FROM undo").Scan(&forms); err != nil || forms != len(store.Tables()) {
-				t.Fatalf("images of %d tables, %v; want all %d", forms, err, len(store.Tables()))
+			of := len(store.Tables()) - 1 // waiting_trades is younger
+			if err := db.QueryRowContext(t.Context(), "SELECT count(DISTINCT tbl) FROM undo").Scan(&forms); err != nil || forms != of {
+				t.Fatalf("images of %d tables, %v; want all %d", forms, err, of)
 			}
 			rows := oldRows(t, db)
 			for n := oldHead + 1; n < oldHead+3; n++ {

@@ -104,6 +104,7 @@ func (s *Store) Balances(ctx context.Context, chain string, token market.Address
 var derived = map[string]string{
 	"tokens": "mint", "pools": "id", "pool_ticks": "pool", "quote_prices": "asset", "trades": "block, log_index",
 	"candles": "pool, interval_s, open_at", "balances": "token, account", "launches": "mint",
+	"waiting_trades": "block, log_index",
 }
 
 // notDerived are the columns of those tables that may differ all the same.

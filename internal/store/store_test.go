@@ -107,12 +107,18 @@ func commitOf(n, k int, before map[string]*market.Changes) *store.Commit {
 			Pool: poolID(i), Base: address(i), Trader: address(i + 600), Sell: i%2 == 1, BaseAmount: huge(5), QuoteAmount: amount(6),
 			NanoUSD: 7, HasUSD: i%3 != 0, CloseUSD: 0.5, CloseNative: 0.25,
 		})
+		waiting := c.Changes.Trades[i]
+		waiting.Block, waiting.CloseUSD = 1, float64(n)
+		if !waiting.HasUSD {
+			waiting.NanoUSD = 0
+		}
+		c.Changes.Waiting = append(c.Changes.Waiting, market.Change[market.TradeKey, market.Trade]{Key: waiting.Key(), After: &waiting})
 		c.Changes.Queued = append(c.Changes.Queued, market.QueuedTransfer{Token: address(i), From: address(1), To: address(2), Block: uint64(n), Seq: uint32(i), Amount: huge(8)})
 		if old != nil {
 			c.Changes.Tokens[i].Before, c.Changes.Pools[i].Before = old.Tokens[i].After, old.Pools[i].After
 			c.Changes.Ticks[i].Before, c.Changes.Candles[i].Before = old.Ticks[i].After, old.Candles[i].After
 			c.Changes.Balances[i].Before, c.Changes.Quotes[i].Before = old.Balances[i].After, old.Quotes[i].After
-			c.Changes.Launches[i].Before = old.Launches[i].After
+			c.Changes.Launches[i].Before, c.Changes.Waiting[i].Before = old.Launches[i].After, old.Waiting[i].After
 		}
 	}
 	before["last"] = &c.Changes
@@ -180,6 +186,15 @@ func TestCommitAndLoad(t *testing.T) {
 				for _, ch := range c.Changes.Balances {
 					if got := rows.Balances[ch.Key]; got != *ch.After {
 						t.Errorf("balance came back as %+v, was %+v", got, *ch.After)
+					}
+				}
+				begin, err := s.Beginning(t.Context(), "base", nil)
+				if err != nil || len(begin.Waiting) != k {
+					t.Fatalf("%d trades wait, %v; want %d", len(begin.Waiting), err, k)
+				}
+				for _, got := range begin.Waiting {
+					if want := *c.Changes.Waiting[got.LogIndex].After; got != want {
+						t.Errorf("a trade that waits came back as %+v, was %+v", got, want)
 					}
 				}
 				// More keys than one query takes, by two ways at once: nothing of one may displace the other.

@@ -95,6 +95,7 @@ var restorers = map[string]restorer{
 	tableOf[queuedRow]():  restore[queuedRow](nil, nil),
 	tableOf[jobRow]():     restore[jobRow](nil, nil),
 	tableOf[stagingRow](): restore[stagingRow](nil, nil),
+	tableOf[waitingRow](): restore[waitingRow](nil, nil), // Beginning has them all
 }
 
 // restore makes a table's restorer. Rows that come back have the stamp of the block that the chain is taken back to: a former image has that

@@ -2,7 +2,9 @@ package mainnet
 
 import (
 	"errors"
+	"math"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -101,18 +103,28 @@ func TestQuotesBehindNodesOfTheNewestState(t *testing.T) {
 	}
 }
 
-// TestPoolsBehindNodesOfTheNewestState does the same with a chain whose traders go on, and that has reorgs. Every pool that has a price in the end has the one that
-// an index has that saw the pool made; and an index of the same blocks that is given the facts has the same rows.
+// TestPoolsBehindNodesOfTheNewestState does the same with a chain whose traders go on, and that has reorgs, and ends and starts the indexer meanwhile. Every
+// pool that has a price in the end has the one that an index has that saw the pool made, and all of its trades, those of before its state was known
+// too; and an index of the same blocks that is given the facts has the same rows.
 func TestPoolsBehindNodesOfTheNewestState(t *testing.T) {
 	t.Parallel()
 	for _, profile := range []string{"hyperevm", "hyperevm-public"} {
 		t.Run(profile, func(t *testing.T) {
 			t.Parallel()
 			s := start(t, Options{Chain: "hyperevm", Txs: 30, Logs: 120, VolumeV2: 12, VolumeV3: 6, Past: 40, RealTxs: 12}, node.Profile{Client: "Geth"})
+			s.cfg.Tracking.MinLiquidityUSD = 1000
 			l, first := s.behind(t, profile), s.Chain.Head().Number-reach+1
 			st, stop := l.run(t)
 			for i := range 40 {
 				l.await(t, st)
+				if i%5 == 1 {
+					stop()
+					if err := st.Close(); err != nil {
+						t.Fatal(err)
+					}
+					l.metrics = prometheus.NewRegistry()
+					st, stop = l.run(t)
+				}
 				if i%4 == 3 {
 					if err := s.Chain.Reorg(1 + i%3); err != nil {
 						t.Fatal(err)
@@ -136,11 +148,59 @@ func TestPoolsBehindNodesOfTheNewestState(t *testing.T) {
 				}
 				trusted[p.Protocol]++
 			}
-			if holdPools(t, poolsOf(t, s, s.index(t)), late); trusted[market.UniswapV3] < 3 {
+			saw := s.index(t)
+			if holdPools(t, poolsOf(t, s, saw), late); trusted[market.UniswapV3] < 3 {
 				t.Errorf("the comparison shows little: trusted are %v", trusted)
 			}
+			l.holdTrades(t, saw, st, late, first)
 			l.compareReplay(t, st, profile, first)
 		})
+	}
+}
+
+// holdTrades holds the trades of pools whose state was told against those of an index that saw the pools made, and wants some that are older than the
+// state. Of prices one has to be the same, in USD or in the native coin: another pool may have priced that coin in an index that knew all pools.
+func (s *standIn) holdTrades(t *testing.T, saw, st *store.Store, pools map[market.Address]market.Pool, first uint64) {
+	t.Helper()
+	facts, err := st.Facts(t.Context(), s.cfg.ID, 0, s.Chain.Head().Number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	told := map[market.Address]uint64{}
+	for _, f := range facts {
+		if state, ok := f.Fact.(market.PoolStateFact); ok && told[state.Pool] == 0 {
+			told[state.Pool] = f.Block
+		}
+	}
+	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*b }
+	waited := 0
+	for id, p := range pools {
+		if told[id] == 0 || !p.Protocol.Concentrated() {
+			continue
+		}
+		all, err0 := saw.Trades(t.Context(), s.cfg.ID, id, 0, math.MaxInt64, 1<<20)
+		have, err1 := st.Trades(t.Context(), s.cfg.ID, id, 0, math.MaxInt64, 1<<20)
+		if err := errors.Join(err0, err1); err != nil {
+			t.Fatal(err)
+		}
+		all = slices.DeleteFunc(all, func(trade market.Trade) bool { return trade.Block < first })
+		if len(all) != len(have) {
+			t.Errorf("%s pool %s, whose state of block %d was told, has %d trades of %d", p.Protocol, id, told[id], len(have), len(all))
+			continue
+		}
+		for i, want := range all {
+			got := have[i]
+			if got.Block < told[id] {
+				waited++
+			}
+			if got.Key() != want.Key() || got.BaseAmount != want.BaseAmount || got.QuoteAmount != want.QuoteAmount || got.Sell != want.Sell || got.Time != want.Time ||
+				!near(got.CloseUSD, want.CloseUSD) && !near(got.CloseNative, want.CloseNative) {
+				t.Errorf("a trade of pool %s is %+v; of an index that saw the pool made it is %+v", id, got, want)
+			}
+		}
+	}
+	if t.Logf("%d trades are older than their pools' states", waited); waited == 0 {
+		t.Error("the comparison shows little")
 	}
 }
 
