@@ -84,3 +84,6 @@ func (t *table[K, V]) stale(what string, anew *table[K, V]) (out []string) {
 	}
 	return out
 }
+
+// WaitingKeys is how many keys of trades are kept that wait or waited.
+func (s *State) WaitingKeys() int { return len(s.waiting.order) }

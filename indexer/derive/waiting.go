@@ -53,6 +53,9 @@ func (w *waiting) enqueue(t *market.Trade) {
 	w.of[t.Pool] = append(w.of[t.Pool], k)
 	w.order = append(w.order, waitingAt{k, t.Pool, t.Time})
 	w.count++
+	if len(w.order) > 2*w.count+waitingOfPool { // a pool that trades all the time leaves many behind
+		w.order = slices.DeleteFunc(w.order, func(k waitingAt) bool { return w.trades.get(k.TradeKey) == nil })
+	}
 }
 
 // add has a trade wait, if there is room for it.

@@ -134,6 +134,25 @@ func TestTradesWaitForTheQuote(t *testing.T) {
 	}
 }
 
+// TestWaitingTradesOfAPoolWithCandles: a pool whose ticks turn out false has candles already. Its waiting trades go into them, though the block that decides
+// has no trade and nothing is cached.
+func TestWaitingTradesOfAPoolWithCandles(t *testing.T) {
+	t.Parallel()
+	b := stage(t, minimum(1000))
+	b.next(12, []market.Fact{olderPool(poolA, dog, weth), liquidityOf(poolA, e18(5_000))}, traded(poolA, 1, 0))
+	b.next(1, nil, tx(market.RangeLiquidity{Pool: poolA, TickLower: -600, TickUpper: 600, Delta: out(e18(1_000_000))}))
+	b.next(1, nil, traded(poolA, 2, 0))
+	if len(b.db.trades) != 1 || len(b.db.waiting) != 1 {
+		t.Fatalf("%d trades are kept, %d wait; want one each", len(b.db.trades), len(b.db.waiting))
+	}
+	b.restart(b.last)
+	b.next(12, []market.Fact{liquidityOf(poolA, e18(5_000))})
+	key := market.CandleKey{Pool: poolA, Interval: 60, Open: b.db.trades[0].Time - b.db.trades[0].Time%60}
+	if c := b.db.candles[key]; len(b.db.trades) != 2 || c.Buys != 2 || c.VolumeBase != e18(3) || b.db.pools[poolA].Day.Buys != 2 {
+		t.Errorf("%d trades are kept, and the minute is %+v", len(b.db.trades), c)
+	}
+}
+
 // TestHowLongTradesWait: an hour of the chain's time, and no second longer.
 func TestHowLongTradesWait(t *testing.T) {
 	t.Parallel()
@@ -174,6 +193,12 @@ func TestHowManyTradesWait(t *testing.T) {
 	if c.Dropped != (market.DroppedTrades{OfPool: 2}) || len(b.db.waiting) != ofPool {
 		t.Errorf("%d trades wait, dropped are %+v", len(b.db.waiting), c.Dropped)
 	}
+	for range 5 { // what doesn't wait any more is soon forgotten
+		b.next(0, nil, many(crowd(0), ofPool)...)
+		if n := b.state.WaitingKeys(); n > 3*ofPool {
+			t.Fatalf("%d keys are kept of %d trades that wait", n, b.state.Waiting())
+		}
+	}
 	for i := 1; i < ofChain/ofPool; i++ {
 		b.next(1, []market.Fact{olderPool(crowd(i), dog, weth)}, many(crowd(i), ofPool)...)
 	}
@@ -183,7 +208,7 @@ func TestHowManyTradesWait(t *testing.T) {
 	}
 	b.restart(b.last)
 	c = b.next(1, []market.Fact{liquidityOf(crowd(0), e18(5_000))})
-	if len(c.Trades) != ofPool || c.Trades[0].BaseAmount != e18(3) || c.Trades[ofPool-1].BaseAmount != e18(2) || b.state.Waiting() != ofChain-ofPool {
+	if len(c.Trades) != ofPool || c.Trades[0].BaseAmount != e18(1) || c.Trades[ofPool-1].BaseAmount != e18(ofPool) || b.state.Waiting() != ofChain-ofPool {
 		t.Errorf("%d trades are kept, the first %+v; %d wait", len(c.Trades), c.Trades[0], b.state.Waiting())
 	}
 	if p := b.db.pools[crowd(0)]; p.Day.Buys != ofPool || p.LastTradeAt != genesis.Time+12+12+12 {

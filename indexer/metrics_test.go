@@ -1,0 +1,42 @@
+package indexer
+
+import (
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// TestWaitingTradesAreTold: how many trades wait, and how many waited in vain, by the reason.
+func TestWaitingTradesAreTold(t *testing.T) {
+	t.Parallel()
+	r := prometheus.NewRegistry()
+	m := NewMetrics(r)
+	for range 2 {
+		m.commit("base", market.Header{Number: 1}, &market.Changes{Dropped: market.DroppedTrades{OfPool: 1, OfChain: 2, Aged: 3}}, 7, time.Second)
+	}
+	families, err := r.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := map[string]float64{}
+	for _, f := range families {
+		for _, metric := range f.GetMetric() {
+			name := f.GetName()
+			for _, l := range metric.GetLabel() {
+				if l.GetName() == "reason" {
+					name += " " + l.GetValue()
+				}
+			}
+			got[name] = metric.GetGauge().GetValue() + metric.GetCounter().GetValue()
+		}
+	}
+	const dropped = "boardwalk_waiting_trades_dropped_total "
+	for name, want := range map[string]float64{"boardwalk_waiting_trades": 7, dropped + "pool": 2, dropped + "chain": 4, dropped + "age": 6} {
+		if got[name] != want {
+			t.Errorf("%s is %g, want %g", name, got[name], want)
+		}
+	}
+}
