@@ -24,13 +24,13 @@ func TestWaitingTradesAreTold(t *testing.T) {
 	got := map[string]float64{}
 	for _, f := range families {
 		for _, metric := range f.GetMetric() {
-			name := f.GetName()
+			reason := ""
 			for _, l := range metric.GetLabel() {
 				if l.GetName() == "reason" {
-					name += " " + l.GetValue()
+					reason = " " + l.GetValue()
 				}
 			}
-			got[name] = metric.GetGauge().GetValue() + metric.GetCounter().GetValue()
+			got[f.GetName()+reason] = metric.GetGauge().GetValue() + metric.GetCounter().GetValue()
 		}
 	}
 	const dropped = "boardwalk_waiting_trades_dropped_total "
