@@ -152,6 +152,63 @@ func TestThinPoolAfterAnUnpricedCurve(t *testing.T) {
 	}
 }
 
+// TestLeastDepthAfterACurve: a depth of 100 USD is enough for a pool that no venue chose to price a token that has left its curve.
+func TestLeastDepthAfterACurve(t *testing.T) {
+	t.Parallel()
+	enough := reserveOfDepth100()
+	var less market.Amount
+	less.Sub(&enough, new(e18(1)))
+	for _, c := range []struct {
+		reserve market.Amount
+		waits   bool
+	}{{enough, true}, {less, false}} {
+		b := stage(t, pegged(1, 2))
+		b.launchPup()
+		b.next(12, nil, tx(bought(bob)))
+		b.next(12, nil, tx(graduatedTo(market.Address{}))) // to a pool that nobody sees
+		b.next(12, nil, tx(pair(poolA, pup, cat), synced(poolA, e18(200), c.reserve)))
+		depth := b.db.pools[poolA].Depth
+		if got := b.db.tokens[pup].Candidate == poolA; got != c.waits || (depth == 100) != c.waits {
+			t.Errorf("a pool with a depth of %v USD is to price the token: %v, want %v", depth, got, c.waits)
+		}
+	}
+}
+
+// TestFundsOfAGraduation: the pool that a token moves to prices it at once from a quarter of the depth on that the curve's funds make, and where it
+// isn't known what the curve took, from a depth of 100 USD on. A pool with nothing in it prices nothing, though the curve raised nothing.
+func TestFundsOfAGraduation(t *testing.T) {
+	t.Parallel()
+	curve := market.CurveID(pup)
+	ofFrogs := func(e *market.Launched) { e.Quote = frog } // nobody declares it
+	enough := reserveOfDepth100()
+	var less market.Amount
+	less.Sub(&enough, new(e18(1)))
+	for name, c := range map[string]struct {
+		launch func(*market.Launched)
+		buys   []market.Event
+		pool   []market.Event
+		prices market.Address
+	}{
+		"a quarter":                        {nil, tx(bought(bob)), tx(pair(poolB, pup, weth), synced(poolB, e18(200), units(625, 15))), poolB},
+		"less than a quarter":              {nil, tx(bought(bob)), tx(pair(poolB, pup, weth), synced(poolB, e18(200), units(624, 15))), curve},
+		"no funds, no pool":                {nil, nil, tx(pair(poolB, pup, weth)), curve},
+		"no funds, but a pool":             {nil, nil, tx(pair(poolB, pup, weth), synced(poolB, e18(200), units(1, 15))), poolB},
+		"funds of no known value, 100 USD": {ofFrogs, tx(bought(bob)), tx(pair(poolB, pup, cat), synced(poolB, e18(200), enough)), poolB},
+		"funds of no known value, less":    {ofFrogs, tx(bought(bob)), tx(pair(poolB, pup, cat), synced(poolB, e18(200), less)), market.Address{}},
+	} {
+		b := stage(t, pegged(1, 2))
+		if c.launch == nil {
+			c.launch = func(*market.Launched) {}
+		}
+		b.launchPup(c.launch)
+		b.next(12, nil, c.buys)
+		b.next(12, nil, append(c.pool, graduatedTo(poolB)))
+		if got := b.db.tokens[pup].Pool; got != c.prices {
+			t.Errorf("%s: %q prices the token, want %q", name, got, c.prices)
+		}
+	}
+}
+
 // TestPoolNamedTwice: of two logs of a graduation that name a pool the first counts, but that an id beats an address, which is
 // then the contract that holds the pool. A log by another contract of the venue doesn't count.
 func TestPoolNamedTwice(t *testing.T) {

@@ -312,7 +312,7 @@ func (r *run) chooseReference(mint market.Address) {
 		w := r.weight(p)
 		if id == t.Pool {
 			referenceWeight = w
-		} else if w > bestWeight || (w == bestWeight && w > 0 && id.Compare(best) < 0) {
+		} else if w > bestWeight || (w == bestWeight && id.Compare(best) < 0) {
 			best, bestWeight = id, w
 		}
 	}
