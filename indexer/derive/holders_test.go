@@ -177,6 +177,52 @@ func TestSupply(t *testing.T) {
 	supply(e18(51))
 }
 
+// TestSupplyToldAgain: a token that is asked once more what it is may say another supply.
+func TestSupplyToldAgain(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, followAll)
+	f := market.TokenFact{Token: dog, HasDecimals: true, Decimals: 18, HasSupply: true, Supply: e18(100), FromCreation: true}
+	b.next(12, []market.Fact{f})
+	f.Supply = e18(70)
+	b.next(12, []market.Fact{f})
+	if got := b.db.tokens[dog]; !got.HasSupply || got.Supply != e18(70) {
+		t.Errorf("the supply is %s (known: %v), want 70", got.Supply.Dec(), got.HasSupply)
+	}
+}
+
+// TestContradictedSupply: one answer that contradicts the supply is taken for it, since a node may have been wrong before. A second one in a row
+// shows that transfers don't tell the supply, which is unknown for good then.
+func TestContradictedSupply(t *testing.T) {
+	t.Parallel()
+	b := newBench(t, followAll)
+	f := market.TokenFact{Token: dog, HasDecimals: true, Decimals: 18, HasSupply: true, Supply: e18(100), FromCreation: true}
+	b.next(12, []market.Fact{f})
+	for i, c := range []struct {
+		answer uint64
+		known  bool
+	}{{50, true}, {50, true}, {40, true}, {40, true}, {30, true}, {20, false}, {20, false}, {20, false}} {
+		b.next(12, []market.Fact{market.SupplyFact{Token: dog, Supply: e18(c.answer)}})
+		got, want := b.db.tokens[dog], raw(0)
+		if c.known {
+			want = e18(c.answer)
+		}
+		if got.HasSupply != c.known || got.Supply != want {
+			t.Errorf("answer %d, %d: the supply is %s, known: %v; want %s, %v", i+1, c.answer, got.Supply.Dec(), got.HasSupply, want.Dec(), c.known)
+		}
+	}
+}
+
+// TestTransferBetweenHolders: a transfer that leaves the number of holders as it was writes balances, and not the token.
+func TestTransferBetweenHolders(t *testing.T) {
+	t.Parallel()
+	b := stage(t, followAll)
+	b.next(12, nil, tx(moved(dog, zero, alice, e18(100)), moved(dog, alice, bob, e18(40))))
+	written := b.next(12, nil, tx(moved(dog, alice, bob, e18(1))))
+	if len(written.Balances) != 2 || len(written.Tokens) != 0 {
+		t.Errorf("%d balances and %d tokens are written, want 2 and none", len(written.Balances), len(written.Tokens))
+	}
+}
+
 // A token that burns more than there is has a supply that nobody knows, but not one near 2^256.
 func TestBurnBeyondTheSupply(t *testing.T) {
 	t.Parallel()

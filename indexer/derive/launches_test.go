@@ -1,6 +1,7 @@
 package derive_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -60,8 +61,9 @@ func TestLaunch(t *testing.T) {
 		t.Errorf("a pup is at %v USD, want %v", got, 12.5/800*2000)
 	}
 	p := b.db.pools[market.CurveID(pup)]
-	if p.Locked != 5 || p.Depth <= 0 || p.Depth > 2.5 {
-		t.Errorf("the curve has %v locked and a depth of %v, want 2 x 2.5 WETH raised and no more depth than that", p.Locked, p.Depth)
+	if depth := 12.5 * (1 - math.Sqrt(0.98)); p.Locked != 5 || !near(p.Depth, depth) || p.FeePips != 10_000 {
+		t.Errorf("the curve has %v locked, a depth of %v and a fee of %d ppm, want 2 x 2.5 WETH raised, %v and one per cent", p.Locked, p.Depth, p.FeePips,
+			depth)
 	}
 	if got := b.lastTrade(); got.Pool != p.ID || got.Trader != bob || got.Sell || got.NanoUSD != 5050*1e9 || got.CloseUSD != b.usd(pup) {
 		t.Errorf("the trade is %+v", got)
@@ -215,8 +217,12 @@ func TestCurveOfItsOwn(t *testing.T) {
 	buy := market.CurveTrade{Curve: ownCurve, Trader: bob, BaseAmount: e18(50), QuoteAmount: e18(5), Raised: units(49, 17)}
 	b.next(12, nil, tx(moved(pup, ownCurve, bob, e18(50)), buy))
 	l := b.db.launches[pup]
-	if l.Progress != 49 || l.Reserves.RealQuote != units(49, 17) || l.Reserves.Price != units(98, 33) {
+	if l.State != market.LaunchOnCurve || l.Progress != 49 || l.Reserves.RealQuote != units(49, 17) || l.Reserves.Price != units(98, 33) {
 		t.Errorf("after a buy: %+v", l)
+	}
+	// Its own reserves are unknown: it is as deep as what it has raised.
+	if got := b.db.pools[market.CurveID(pup)].Depth; !near(got, 4.9*(1-math.Sqrt(0.98))) {
+		t.Errorf("the curve has a depth of %v, want that of 4.9 WETH", got)
 	}
 	if got := b.usd(pup); got < 196*(1-1e-12) || got > 196*(1+1e-12) {
 		t.Errorf("a pup is at %v USD, want what was paid for it without the fee, 196", got)
@@ -374,5 +380,22 @@ func TestQuoteSetLater(t *testing.T) {
 	b.next(12, nil, tx(market.CurveSet{Venue: "pad", Curve: pad, Token: pup, Quote: usdc}))
 	if p := b.db.pools[market.CurveID(pup)]; p.Quote != usdc || p.Token1 != usdc || b.usd(pup) != 1e13/1e3 {
 		t.Errorf("the curve takes %s and a pup is at %v USD, want USDC and 10^10", p.Quote, b.usd(pup))
+	}
+}
+
+// TestFeeSetLater: a curve's fee may be told in a later block than its launch; what doesn't name it leaves it.
+func TestFeeSetLater(t *testing.T) {
+	t.Parallel()
+	b := stage(t)
+	b.launchPup()
+	set := market.CurveSet{Venue: "pad", Curve: pad, Token: pup, FeeBps: 250}
+	b.next(12, nil, tx(set))
+	if got := b.db.launches[pup].FeeBps; got != 250 {
+		t.Errorf("the fee is %d bps, want 250", got)
+	}
+	set.FeeBps, set.TargetQuote = 0, e18(50)
+	b.next(12, nil, tx(set))
+	if got := b.db.launches[pup]; got.FeeBps != 250 || got.TargetQuote != e18(50) {
+		t.Errorf("the fee is %d bps and the target %s, want 250 and 50", got.FeeBps, got.TargetQuote.Dec())
 	}
 }

@@ -79,12 +79,13 @@ func TestChangeIsAgainstTheLaunchPrice(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
 		b.next(12, facts(usdc, weth, pup), tx(moved(pup, zero, pad, e18(1000)), launched()))
+		if got := b.db.pools[curve].Day; got != (market.Window{}) {
+			t.Errorf("without a price in USD the window is %+v, want nothing", got)
+		}
 		b.next(12, nil, tx(pair(poolD, weth, usdc), synced(poolD, e18(10_000), e6(20_000_000))))
 		b.next(12, nil, tx(moved(pup, pad, bob, e18(200)), bought(bob)))
-		// The launch told a price in the native coin, of which nobody knew the price in USD yet: the first known price counts.
-		if got := b.db.pools[curve].Day.ReferenceUSD; got <= 0 || got > afterBuy*(1+1e-9) {
-			t.Errorf("the price before the window is %v; want one that was known", got)
-		}
+		// The launch told a price in the native coin, of which nobody knew the price in USD yet. What it was before the first buy counts.
+		b.wantWindow(curve, paid, 1, 0, launch)
 	})
 }
 
