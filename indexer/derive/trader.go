@@ -51,9 +51,6 @@ const mostByQuote = 2
 // more than mostByQuote pools, if it exchanged nothing: a vault or router holds its customers' quotes, and keeps nothing for them. Whoever goes
 // from one quote to another over several tokens exchanged them.
 func (r *run) dropIntermediaries(tx *market.Tx, from int) {
-	if len(r.swaps)-from <= mostByQuote {
-		return
-	}
 	pools := map[market.Address]map[market.Address]bool{}
 	for i := from; i < len(r.swaps); i++ {
 		if !r.byQuote[i] {
@@ -215,7 +212,7 @@ func transferAt(tx *market.Tx, k int, token market.Address) (market.Transfer, bo
 func poolTransfer(tx *market.Tx, swap int, token, pool market.Address, moved *market.Amount, buy bool) (int, bool) {
 	distance := func(k int) int {
 		if k > swap {
-			return len(tx.Logs) + k - swap
+			return len(tx.Logs) + k
 		}
 		return swap - k
 	}

@@ -147,6 +147,27 @@ func TestTrader(t *testing.T) {
 			moved(weth, solver, poolB, e18(10)), moved(cat, poolB, poolC, e18(50)), swapped(poolB, out(e18(50)), in(e18(10)), router, solver),
 			moved(usdc, solver, poolC, e6(2000)), moved(dog, poolC, poolA, e18(90)), swapped(poolC, out(e18(90)), in(e6(2000)), router, solver),
 		), []market.Address{nobody, nobody, nobody}},
+		{"the first of two buyers is paid by the transaction's first log, the second gets more", tx(
+			moved(dog, poolA, alice, e18(100)), moved(weth, alice, poolA, e18(1)), buyDog(alice),
+			moved(weth, bob, poolA, e18(2)), moved(dog, poolA, bob, e18(200)), swapped(poolA, out(e18(200)), in(e18(2)), router, bob),
+		), []market.Address{alice, bob}},
+		{"the pool pays less than it says, in the transaction's first log, and another account is given more", tx(
+			moved(dog, poolA, alice, e18(95)), moved(weth, alice, poolA, e18(1)), buyDog(alice), moved(dog, zero, bob, e18(500)),
+		), []market.Address{alice}},
+		{"the router pays a fee and the buyer, and another account is given more in between", tx(
+			moved(weth, alice, router, e18(1)), moved(weth, router, poolA, e18(1)), moved(dog, poolA, router, e18(100)), buyDog(router),
+			moved(dog, router, collector, e18(1)), moved(dog, zero, bob, e18(500)), moved(dog, router, alice, e18(99)),
+		), []market.Address{alice}},
+		{"a token that its contract mints to the buyer, and less of it to another account", tx(
+			moved(weth, alice, poolA, e18(1)), moved(dog, zero, alice, e18(100)), moved(dog, zero, bob, e18(60)), buyDog(alice),
+		), []market.Address{alice}},
+		// The token is followed through eight accounts. Behind them the largest change tells, here that of a gift.
+		{"a buy that seven contracts pass on", append(passedOn(7), buyDog(router), moved(dog, zero, bob, e18(500))), []market.Address{alice}},
+		{"a buy that eight contracts pass on", append(passedOn(8), buyDog(router), moved(dog, zero, bob, e18(500))), []market.Address{bob}},
+		{"whoever pays for two trades by the quotes alone is their trader", tx(
+			moved(weth, solver, poolA, e18(10)), moved(dog, poolA, poolB, e18(100)), swapped(poolA, out(e18(100)), in(e18(10)), router, solver),
+			moved(weth, solver, poolB, e18(10)), moved(cat, poolB, zero, e18(50)), swapped(poolB, out(e18(50)), in(e18(10)), router, solver),
+		), []market.Address{solver, solver}},
 		{"V4: a buy for the native coin", tx(
 			moved(dog, v4, alice, e18(100)), v4Swap(poolID(1), in(e18(1)), out(e18(100))),
 		), []market.Address{alice}},
@@ -155,6 +176,9 @@ func TestTrader(t *testing.T) {
 		), []market.Address{alice}},
 		{"V4: the swap is logged before its settlement", tx(
 			v4Swap(poolID(1), in(e18(1)), out(e18(100))), moved(dog, v4, router, e18(100)), moved(dog, router, alice, e18(100)),
+		), []market.Address{alice}},
+		{"V4: another buyer of the same amount is paid later", tx(
+			v4Swap(poolID(1), in(e18(1)), out(e18(100))), moved(dog, v4, alice, e18(100)), moved(dog, v4, bob, e18(100)),
 		), []market.Address{alice}},
 		{"V4: WETH bought with USDC, wrapped by the router", tx(
 			moved(usdc, alice, v4, e6(2000)), v4Swap(poolID(2), out(e18(1)), in(e6(2000))),
@@ -203,6 +227,16 @@ func TestTrader(t *testing.T) {
 			}
 		})
 	}
+}
+
+// passedOn pays 100 dogs out of poolA and over some contracts to alice.
+func passedOn(contracts byte) (events []market.Event) {
+	from := poolA
+	for i := range contracts {
+		events = append(events, moved(dog, from, address(100+i), e18(100)))
+		from = address(100 + i)
+	}
+	return append(events, moved(dog, from, alice, e18(100)))
 }
 
 func who(a market.Address) string {
