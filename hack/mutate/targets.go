@@ -42,7 +42,7 @@ func targets() []target {
 		{path: "apiserver/limit", flags: propertyFlags("20"), limit: wideLimit},
 		{
 			path: "indexer/derive", flags: propertyFlags("20"), limit: wideLimit,
-			slow: "TestMoreLaunchesThanTheCacheHolds|TestReorgs|TestAFloodOfPools|TestBatchesDoNotMatter",
+			slow: "TestMoreLaunchesThanTheCacheHolds|TestReorgs|TestAFloodOfPools|TestBatchesDoNotMatter|TestRewindForgetsWhatItTouches",
 		},
 		{
 			path:  "indexer/evm",
