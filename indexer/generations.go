@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -273,36 +274,28 @@ func (ix *Indexer) newSuccessor(ctx context.Context, served *store.IndexStatus, 
 
 // keptFacts are the facts that this index, or the one whose place it is to take, kept of some blocks, by block.
 func (ix *Indexer) keptFacts(ctx context.Context, first, last uint64) (map[uint64][]store.StoredFact, error) {
-	own, err := ix.store.Facts(ctx, ix.rows.id(), first, last)
+	list, err := ix.store.Facts(ctx, ix.rows.id(), first, last)
 	if err != nil {
 		return nil, err
 	}
-	out := map[uint64][]store.StoredFact{}
-	for _, f := range own {
-		out[f.Block] = append(out[f.Block], f)
-	}
+	own := byBlock(list)
 	if ix.successor == nil || ix.successor.anew {
-		return out, nil
+		return own, nil
 	}
-	former, err := ix.store.SureFacts(ctx, ix.successor.of, first, last)
-	if err != nil {
+	if list, err = ix.store.SureFacts(ctx, ix.successor.of, first, last); err != nil {
 		return nil, err
 	}
-	for _, f := range former {
-		if len(own) == 0 || !hasBlock(own, f.Block) { // its own are all that it needs of a block
-			out[f.Block] = append(out[f.Block], f)
-		}
-	}
-	return out, nil
+	all := byBlock(list)
+	maps.Copy(all, own) // its own are all that it needs of a block
+	return all, nil
 }
 
-func hasBlock(facts []store.StoredFact, block uint64) bool {
+func byBlock(facts []store.StoredFact) map[uint64][]store.StoredFact {
+	out := map[uint64][]store.StoredFact{}
 	for _, f := range facts {
-		if f.Block == block {
-			return true
-		}
+		out[f.Block] = append(out[f.Block], f)
 	}
-	return false
+	return out
 }
 
 // mustWait reports whether what nodes allow today is kept for the index that is served.
