@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -16,7 +15,7 @@ func TestALargeMergesBalancesBeat(t *testing.T) {
 	t.Parallel()
 	const balances = 5*balancesAtOnce + 1
 	var beats int
-	ix := &Indexer{cfg: &chainconfig.Chain{ID: "base"}, store: storetest.Open(t, "sqlite"), state: derive.NewState(market.Beginning{})}
+	ix := &Indexer{rows: newIndexID("base"), store: storetest.Open(t, "sqlite"), state: derive.NewState(market.Beginning{})}
 	ix.pulse.now = func() time.Time {
 		beats++
 		return time.Unix(1_700_000_000, 0)
