@@ -96,8 +96,10 @@ func TestOtherNamespacesAreNotRead(t *testing.T) {
 	other.apply(t, base)
 	s := watch(t, mine.reader, mine.namespace)
 	live := s.live(t)
-	if s.log.count("there is no chain") != 1 {
-		t.Errorf("an empty namespace isn't told of: %s", s.log)
+	for deadline := time.Now().Add(10 * time.Second); s.log.count("there is no chain") != 1; time.Sleep(10 * time.Millisecond) { // it is told after it is served
+		if time.Now().After(deadline) {
+			t.Fatalf("an empty namespace isn't told of: %s", s.log)
+		}
 	}
 	mine.apply(t, solana)
 	follows(t, live, "Solana")
