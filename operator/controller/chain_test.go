@@ -289,7 +289,7 @@ func TestWhetherAChainIsAsDeclared(t *testing.T) {
 	w.indexers.says("base", declares(hash, chainconfig.Declaration{Checked: true}))
 	w.become(c, "AsDeclared True AsDeclared")
 
-	// What was said of another declaration isn't said of this one.
+	// After a change of the declaration, the answer about the former one no longer counts.
 	w.patch(c, `{"spec":{"tracking":{"minLiquidityUSD":"77"}}}`)
 	w.become(c, "AsDeclared Unknown NotAsked isn't running on this declaration yet", "Ready True Ready")
 	w.indexers.says("base", declares(w.hash("base"), chainconfig.Declaration{Checked: true}))
