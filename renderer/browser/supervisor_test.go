@@ -357,7 +357,9 @@ func TestWhoGoesAwayWaitsNoLonger(t *testing.T) {
 
 func TestAHelperOfTheBrowserThatIsKilledCostsNoPicture(t *testing.T) {
 	t.Parallel()
-	w := begin(t, Options{Tabs: 2, Patience: 20 * time.Second, Deadline: 12 * time.Second})
+	// The picture in work may hang, is then tried again after half of its time, and a new browser may have to start for it:
+	// on a busy machine that takes several seconds.
+	w := begin(t, Options{Tabs: 2, Patience: 20 * time.Second, Deadline: 40 * time.Second})
 	expected := w.mustDraw(sample(1))
 	for _, kind := range []string{"gpu-process", "utility", "zygote"} {
 		w.signal(syscall.SIGKILL, w.kind(w.running(), kind)...)
