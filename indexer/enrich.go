@@ -289,7 +289,7 @@ func (n *newcomers) pool(c market.PoolCreated) {
 
 // taken asks what a curve takes: without its decimals, which no pool may have brought up yet, the curve has no price.
 func (n *newcomers) taken(quote market.Address) {
-	if !quote.IsNone() && n.machine.Tracked(quote, quote) {
+	if !quote.IsNone() && n.machine.IsQuote(quote) {
 		n.need(quote)
 	}
 }

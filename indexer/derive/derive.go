@@ -131,11 +131,16 @@ func (m *Machine) believes(e market.PoolCreated) bool {
 	return f != nil && f.protocol == e.Protocol
 }
 
-// Tracked reports whether a pool of these tokens is tracked: one side is a declared quote asset.
+// IsQuote reports whether a token is a declared quote asset.
+func (m *Machine) IsQuote(token market.Address) bool {
+	_, ok := m.quoteRank[m.Canonical(token)]
+	return ok
+}
+
+// Tracked reports whether a pool of these tokens is tracked: one side is a declared quote asset, and the other is something else.
+// Uniswap V4 has pools of the native coin and its wrapped form, which exchange a coin for itself.
 func (m *Machine) Tracked(token0, token1 market.Address) bool {
-	_, ok0 := m.quoteRank[m.Canonical(token0)]
-	_, ok1 := m.quoteRank[m.Canonical(token1)]
-	return ok0 || ok1
+	return m.Canonical(token0) != m.Canonical(token1) && (m.IsQuote(token0) || m.IsQuote(token1))
 }
 
 // Canonical is the token that stands for an address: Uniswap V4 trades the native coin as the zero address, which is
@@ -168,7 +173,7 @@ func (m *Machine) Apply(s *State, blocks []market.Block, until market.Header) er
 }
 
 // advance does what the passing of blocks and time does by itself: buckets leave the window, trades have waited too long, and reference pools that were waited for change
-// hands; with either quotes are worth something else before the window.
+// hands; with either quotes are worth something else, now or before the window.
 func (m *Machine) advance(s *State, through uint64, now int64) {
 	if s.last.Time > 0 {
 		for open := minute(s.last.Time) - windowSeconds + 60; open <= minute(now)-windowSeconds; open += 60 {
@@ -182,9 +187,17 @@ func (m *Machine) advance(s *State, through uint64, now int64) {
 		}
 	}
 	s.waiting.expire(now)
+	adopted := false
 	for mint, due := range s.pending {
 		if due <= through {
 			m.adopt(s, mint)
+			_, isQuote := m.quoteRank[mint]
+			adopted = adopted || isQuote
+		}
+	}
+	if adopted {
+		for _, q := range m.quotes {
+			m.priceQuote(s, q)
 		}
 	}
 	m.priceQuotesOfThen(s) // by the reference pools as they are by now

@@ -429,7 +429,7 @@ func (r *run) openWindows() {
 			continue
 		}
 		at := r.openingPrice(p)
-		if usd := at * r.usd(p.Quote); usd > 0 {
+		if usd := at * r.s.usd(p.Quote); usd > 0 {
 			day := &r.s.pools.edit(id).Day
 			day.ReferenceUSD, day.ReferenceQuote = usd, at
 		}
@@ -500,5 +500,5 @@ func (r *run) funded(l *market.Launch, p *market.Pool) bool {
 		raised = price.Whole(&l.Reserves.RealQuote, quote.Decimals)
 	}
 	_, depth, _ := price.ConstantProduct(price.Reserves{Base: 1, Quote: raised})
-	return weight > 0 && weight >= movedShare*depth*r.usd(l.Quote)
+	return weight > 0 && weight >= movedShare*depth*r.s.usd(l.Quote)
 }

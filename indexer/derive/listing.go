@@ -108,7 +108,7 @@ func (r *run) list(base market.Address, newcomers []market.Address) {
 
 func (r *run) rank(id market.Address) ranked {
 	p := r.s.pools.get(id)
-	usd := r.usd(p.Quote)
+	usd := r.s.usd(p.Quote)
 	return ranked{
 		id: id, own: r.isOwn(p), trusted: p.Untrusted == market.Trusted, weight: r.weight(p), depth: p.Depth * usd, locked: p.Locked * usd,
 		unlisted: p.Unlisted,

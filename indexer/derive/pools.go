@@ -191,8 +191,10 @@ func (r *run) close() {
 		if _, ok := bases.seen[q.asset]; ok {
 			r.list(q.asset, newcomers[q.asset])
 			r.chooseReference(q.asset)
+		} else if due, ok := r.s.pending[q.asset]; ok && due <= r.b.Number {
+			r.adopt(r.s, q.asset)
 		}
-		r.priceQuote(q)
+		r.priceQuote(r.s, q)
 	}
 	for _, mint := range bases.list {
 		if _, isQuote := r.quoteRank[mint]; !isQuote {
@@ -207,9 +209,9 @@ func (r *run) close() {
 
 // priceQuote sets a quote asset's USD price: its peg while that stands, else its reference pool's price in a pegged
 // asset, so that a token is at most two hops from the dollar.
-func (r *run) priceQuote(q quote) {
+func (m *Machine) priceQuote(s *State, q quote) {
 	next := market.QuotePrice{Asset: q.asset, USD: q.peg, Pegged: q.peg > 0}
-	if own := r.ownPrice(q.asset); own > 0 {
+	if own := s.ownPrice(q.asset); own > 0 {
 		off := q.peg == 0
 		if !off && q.bound > 0 {
 			off = own < q.peg*(1-q.bound) || own > q.peg*(1+q.bound)
@@ -218,12 +220,12 @@ func (r *run) priceQuote(q quote) {
 			next.USD, next.Pegged = own, false
 		}
 	}
-	if now := r.s.quotes.get(q.asset); now != nil {
+	if now := s.quotes.get(q.asset); now != nil {
 		if next.DayUSD = now.DayUSD; *now == next {
 			return
 		}
 	}
-	*r.s.quotes.edit(q.asset) = next
+	*s.quotes.edit(q.asset) = next
 }
 
 // priceQuotesOfThen sets what the quote assets were worth before the window: their pegs, or what their reference pools say.
@@ -260,21 +262,21 @@ func (m *Machine) UnpricedQuotes(s *State) (unpriced, pegged []market.Address) {
 }
 
 // ownPrice is what a quote asset's reference pool says in USD; 0 when there is none.
-func (r *run) ownPrice(asset market.Address) float64 {
-	t := r.s.tokens.get(asset)
+func (s *State) ownPrice(asset market.Address) float64 {
+	t := s.tokens.get(asset)
 	if t == nil || t.Pool.IsNone() {
 		return 0
 	}
-	p := r.s.pools.get(t.Pool)
+	p := s.pools.get(t.Pool)
 	if p == nil {
 		return 0
 	}
-	return p.Price * r.usd(p.Quote)
+	return p.Price * s.usd(p.Quote)
 }
 
 // usd is a quote asset's USD price; 0 while unknown.
-func (r *run) usd(asset market.Address) float64 {
-	if q := r.s.quotes.get(asset); q != nil {
+func (s *State) usd(asset market.Address) float64 {
+	if q := s.quotes.get(asset); q != nil {
 		return q.USD
 	}
 	return 0
@@ -285,7 +287,7 @@ func (r *run) weight(p *market.Pool) float64 {
 	if p.Untrusted != market.Trusted || p.Price <= 0 {
 		return 0
 	}
-	weight := p.Depth * r.usd(p.Quote)
+	weight := p.Depth * r.s.usd(p.Quote)
 	if _, isQuote := r.quoteRank[p.Base]; isQuote {
 		// A quote asset is priced by pegged ones alone, which keeps everything within two hops; and what everything is
 		// counted in takes more than pocket money to move.

@@ -210,15 +210,3 @@ func TestPeggedQuotesComeFirst(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
-
-// TestPoolOfTheNativeCoinAndItsWrappedForm: both are one token to us, and the base is the wrapped form, which is the pool's second token.
-func TestPoolOfTheNativeCoinAndItsWrappedForm(t *testing.T) {
-	t.Parallel()
-	b := stage(t)
-	b.next(12, nil, tx(market.PoolCreated{
-		Protocol: market.UniswapV4, Factory: v4, Pool: poolID(1), Token0: zero, Token1: weth, SqrtPriceX96: sqrtPrice(0),
-	}))
-	if p := b.db.pools[poolID(1)]; p.Base != weth || p.Quote != weth || p.BaseIs0 {
-		t.Errorf("the pool is %+v", p)
-	}
-}

@@ -90,6 +90,58 @@ func TestNoTrade(t *testing.T) {
 	}
 }
 
+// A quote asset is worth what its new reference pool says from the block on in which it becomes that, whether the block touches the
+// quote's pools, other pools, or nothing.
+func TestTheReferenceOfAQuoteChangesOnTime(t *testing.T) {
+	t.Parallel()
+	elsewhere := tx(swapped(poolA, out(e18(1)), in(units(1, 16)), router, alice))
+	for name, last := range map[string][]market.Event{
+		"a swap in the new pool": tx(swapped(poolC, in(e18(1)), out(e6(3000)), router, alice)),
+		"a swap elsewhere":       elsewhere,
+		"nothing":                nil,
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := stage(t)
+			b.next(12, nil, tx(
+				pair(poolA, dog, weth), synced(poolA, e18(1000), e18(10)),
+				pair(poolC, weth, usdc), synced(poolC, e18(20_000), e6(60_000_000)),
+			))
+			b.idle(8, 12)
+			b.next(12, nil, elsewhere)
+			if got := b.db.quotes[weth].USD; got != 2000 {
+				t.Fatalf("WETH is at %v USD before, want 2000", got)
+			}
+			if last == nil {
+				b.idle(1, 12)
+			} else {
+				b.next(12, nil, last)
+				if got := b.lastTrade(); got.Pool == poolA && !near(got.CloseUSD, 0.01*3000) {
+					t.Errorf("a trade is valued at %v USD, want 30", got.CloseUSD)
+				}
+			}
+			b.wantReference(weth, poolC)
+			if got := b.db.quotes[weth].USD; got != 3000 {
+				t.Errorf("WETH is at %v USD, want 3000", got)
+			}
+		})
+	}
+}
+
+// Uniswap V4 has pools of the native coin and its wrapped form. One is the other, and no trade of it says anything.
+func TestAPoolOfTheNativeCoinAndItsWrappedFormIsNotTracked(t *testing.T) {
+	t.Parallel()
+	b := stage(t)
+	pool := market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(1), Token0: zero, Token1: weth, SqrtPriceX96: sqrtPrice(0)}
+	b.next(12, nil, tx(pool, positioned(poolID(1), -100, 100, e18(1000)), market.Swap{
+		Pool: poolID(1), Sender: router, Recipient: router, Amount0: in(e18(1)), Amount1: out(e18(1)), SqrtPriceX96: sqrtPrice(0), Liquidity: e18(1000),
+	}))
+	if p, ok := b.db.pools[poolID(1)]; ok || len(b.db.trades) != 0 {
+		t.Errorf("the pool is %+v, with the trades %+v", p, b.db.trades)
+	}
+	b.wantReference(weth, poolD)
+}
+
 func TestMinimumLiquidity(t *testing.T) {
 	t.Parallel()
 	b := stage(t, func(c *chainconfig.Chain) { c.Tracking.MinLiquidityUSD = 1000 })

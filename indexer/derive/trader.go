@@ -1,6 +1,9 @@
 package derive
 
 import (
+	"cmp"
+	"slices"
+
 	"github.com/holiman/uint256"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -20,12 +23,8 @@ func (r *run) trader(tx *market.Tx, i int, e market.Swap, p *market.Pool) (accou
 	if !p.BaseIs0 {
 		moved, paid = paid, moved
 	}
-	pool := p.ID
-	if p.Protocol == market.UniswapV4 {
-		pool = p.Factory
-	}
 	net := r.netChanges(tx, p.Base)
-	if a, ok := follow(tx, i, p.Base, pool, &moved, buy, net); ok {
+	if a, ok := follow(tx, i, p, &moved, buy, net); ok {
 		return a, false
 	}
 	if a, ok := r.largest(net, !buy); ok && reallyChanged(net, a, !buy, &moved) {
@@ -187,12 +186,10 @@ func (r *run) largest(net []netChange, negative bool) (market.Address, bool) {
 }
 
 // follow traces the token away from the pool (a buy) or back from it (a sell).
-func follow(tx *market.Tx, swap int, token, pool market.Address, moved *market.Amount, buy bool,
-	net []netChange,
-) (market.Address, bool) {
-	at, ok := poolTransfer(tx, swap, token, pool, moved, buy)
+func follow(tx *market.Tx, swap int, p *market.Pool, moved *market.Amount, buy bool, net []netChange) (market.Address, bool) {
+	at, ok := poolTransfer(tx, swap, p, moved, buy)
 	for hop := 0; ok && hop < maxHops; hop++ {
-		t, _ := transferAt(tx, at, token)
+		t, _ := transferAt(tx, at, p.Base)
 		account := t.From
 		if buy {
 			account = t.To
@@ -200,7 +197,7 @@ func follow(tx *market.Tx, swap int, token, pool market.Address, moved *market.A
 		if reallyChanged(net, account, !buy, moved) {
 			return account, true
 		}
-		at, ok = next(tx, at, token, account, buy)
+		at, ok = next(tx, at, p.Base, account, buy)
 	}
 	return market.Address{}, false
 }
@@ -210,33 +207,64 @@ func transferAt(tx *market.Tx, k int, token market.Address) (market.Transfer, bo
 	return t, ok && t.Token == token
 }
 
-// poolTransfer is the transfer by which the pool paid (a buy) or was paid (a sell): one of the exact amount, the nearest
-// to the swap's log and rather before it, as pools settle before they log and V4's after; else the largest.
-func poolTransfer(tx *market.Tx, swap int, token, pool market.Address, moved *market.Amount, buy bool) (int, bool) {
+// poolTransfer is the transfer by which the pool paid (a buy) or was paid (a sell). Of those with the exact amount it is the
+// swap's own by order, if there are as many as the pool has such swaps; else the nearest to the swap's log and rather before it, as pools
+// settle before they log and V4's after. If none has the exact amount it is the largest.
+func poolTransfer(tx *market.Tx, swap int, p *market.Pool, moved *market.Amount, buy bool) (int, bool) {
+	token, pool := p.Base, p.ID
+	if p.Protocol == market.UniswapV4 {
+		pool = p.Factory // which holds what all its pools have
+	}
 	distance := func(k int) int {
 		if k > swap {
 			return len(tx.Logs) + k
 		}
 		return swap - k
 	}
-	exact, largest := -1, -1
+	var exact []int
+	largest := -1
 	var most market.Amount
 	for k := range tx.Logs {
 		t, ok := transferAt(tx, k, token)
 		if !ok || (buy && t.From != pool) || (!buy && t.To != pool) {
 			continue
 		}
-		if t.Amount == *moved && (exact < 0 || distance(k) < distance(exact)) {
-			exact = k
+		if t.Amount == *moved {
+			exact = append(exact, k)
 		}
 		if largest < 0 || most.Lt(&t.Amount) {
 			largest, most = k, t.Amount
 		}
 	}
-	if exact >= 0 {
-		return exact, true
+	switch earlier, all := swapsLike(tx, swap, p.BaseIs0); {
+	case len(exact) == 0:
+		return largest, largest >= 0
+	case len(exact) == all:
+		return exact[earlier], true
+	default:
+		return slices.MinFunc(exact, func(a, b int) int { return cmp.Compare(distance(a), distance(b)) }), true
 	}
-	return largest, largest >= 0
+}
+
+// swapsLike counts the swaps of a transaction that moved as much of the base in the same pool and direction as the given one: those before
+// it, and all.
+func swapsLike(tx *market.Tx, swap int, baseIs0 bool) (earlier, all int) {
+	base := func(e market.Swap) market.SignedAmount {
+		if baseIs0 {
+			return e.Amount0
+		}
+		return e.Amount1
+	}
+	this, _ := tx.Logs[swap].Event.(market.Swap)
+	for k := range tx.Logs {
+		if e, ok := tx.Logs[k].Event.(market.Swap); ok && e.Pool == this.Pool && base(e) == base(this) {
+			if k < swap {
+				earlier++
+			}
+			all++
+		}
+	}
+	return earlier, all
 }
 
 // next is the transfer by which account passed the token on (a buy: after at) or got it (a sell: before at): the largest

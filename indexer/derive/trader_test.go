@@ -180,6 +180,18 @@ func TestTrader(t *testing.T) {
 		{"V4: another buyer of the same amount is paid later", tx(
 			v4Swap(poolID(1), in(e18(1)), out(e18(100))), moved(dog, v4, alice, e18(100)), moved(dog, v4, bob, e18(100)),
 		), []market.Address{alice}},
+		{"V4: two buyers of the same amount, each paid after the log of the swap", tx(
+			v4Swap(poolID(1), in(e18(1)), out(e18(100))), moved(dog, v4, alice, e18(100)),
+			v4Swap(poolID(1), in(e18(1)), out(e18(100))), moved(dog, v4, bob, e18(100)),
+		), []market.Address{alice, bob}},
+		{"V4: two sellers of the same amount, who pay after the logs of both swaps", tx(
+			v4Swap(poolID(1), out(e18(1)), in(e18(100))), v4Swap(poolID(1), out(e18(1)), in(e18(100))),
+			moved(dog, alice, v4, e18(100)), moved(dog, bob, v4, e18(100)),
+		), []market.Address{alice, bob}},
+		{"V4: a buyer of the same amount at another price is another swap's", tx(
+			v4Swap(poolID(1), in(e18(1)), out(e18(100))), moved(dog, v4, alice, e18(100)),
+			v4Swap(poolID(1), in(e18(2)), out(e18(100))), moved(dog, v4, bob, e18(100)),
+		), []market.Address{alice, bob}},
 		{"V4: WETH bought with USDC, wrapped by the router", tx(
 			moved(usdc, alice, v4, e6(2000)), v4Swap(poolID(2), out(e18(1)), in(e6(2000))),
 			wrapped(router, e18(1)), moved(weth, router, alice, e18(1)),

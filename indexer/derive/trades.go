@@ -33,12 +33,12 @@ func (r *run) swap(tx *market.Tx, i int, e market.Swap) {
 
 // valueSwaps values the block's swaps at its close and books them: rows, candles, windows. Those of a pool whose liquidity isn't known wait.
 func (r *run) valueSwaps() {
-	native := r.usd(r.wrapped)
+	native := r.s.usd(r.wrapped)
 	for i := range r.swaps {
 		t := &r.swaps[i]
 		p := r.s.pools.get(t.Pool)
 		quoteToken := r.s.tokens.get(p.Quote)
-		quoteUSD := r.usd(p.Quote)
+		quoteUSD := r.s.usd(p.Quote)
 		if quoteToken == nil || !quoteToken.HasDecimals {
 			continue
 		}

@@ -135,7 +135,7 @@ func (r *run) decideWaiting() {
 			continue
 		}
 		p := r.s.pools.get(id)
-		quoteUSD := r.usd(p.Quote)
+		quoteUSD := r.s.usd(p.Quote)
 		if r.isUndecided(p, quoteUSD) {
 			continue
 		}
