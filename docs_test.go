@@ -16,7 +16,7 @@ func TestReasonsAreDocumented(t *testing.T) {
 	}
 	constant := regexp.MustCompile(`(?m)^\s*(?:const )?((?:Reason|Condition)\w+)\s*=\s*"(\w+)"`)
 	found := 0
-	for _, file := range []string{"operator/api/v1alpha1/chain_status.go", "operator/api/v1alpha1/launchvenue_types.go"} {
+	for _, file := range []string{"api/v1alpha1/chain_status.go", "api/v1alpha1/launchvenue_types.go"} {
 		source, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

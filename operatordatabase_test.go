@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
 
 // TestARunningIndexerIsKeptFromADatabaseThatIsNotThere: an indexer is ended before its successor starts, so an address that

@@ -10,9 +10,9 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
 
 // sampleChains are the flags that choose Chains of the samples, and say where their nodes are.

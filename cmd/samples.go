@@ -8,8 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
 
 func samplesCommand() *cobra.Command {

@@ -21,9 +21,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/operator"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
 

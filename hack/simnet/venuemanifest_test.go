@@ -8,9 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
 
 const samples = "../../config/samples"

@@ -1,5 +1,5 @@
 // Package controller is the control plane: it keeps an indexer running for each Chain and says which LaunchVenue is open where.
-// What is to be run is decided in operator/workload, what is open in operator/venue; here is what fetches, applies and writes.
+// What is to be run is decided in operator/workload, what is open in internal/venue; here is what fetches, applies and writes.
 package controller
 
 import (
@@ -27,8 +27,8 @@ import (
 	metricsserver "sigs.k8s.io/controller-runtime/pkg/metrics/server"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
 

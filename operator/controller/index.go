@@ -6,8 +6,8 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
 
 // The fields by which the cache finds resources, so that the work after one change doesn't grow with the number of objects.

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
 
 func venueIs(change func(v *chainconfig.VenueState)) func(s *chainconfig.State) {

@@ -16,10 +16,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/tools/events"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
-	"github.com/boardwalkhq/boardwalk/operator/venue"
+	"github.com/boardwalkhq/boardwalk/internal/venue"
 	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
 

@@ -8,9 +8,9 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
 
 // sample is a Chain resource of the samples.

@@ -4,8 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
 
 // TestEverySampleHasAStandIn starts a stand-in of each EVM chain of the samples, and asks whether each declared address has a contract and

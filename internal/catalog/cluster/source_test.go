@@ -13,10 +13,10 @@ import (
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/rest"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
 	"github.com/boardwalkhq/boardwalk/internal/kubetest"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
 
 // The chains and the venue of the manifests: base is where the venue is.

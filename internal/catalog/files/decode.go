@@ -15,7 +15,7 @@ import (
 	"go.yaml.in/yaml/v3"
 	strictjson "sigs.k8s.io/json"
 
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 )
 
 // durationFields are read before the rest, because a duration's own decoder can't say which field it is in.

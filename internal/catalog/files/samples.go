@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/config/samples"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
 
 // samplesDir is the folder of the samples in the source tree; errors name it.

@@ -7,8 +7,8 @@ import (
 	"regexp"
 	"strings"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
 
 const (

@@ -12,9 +12,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
 
 // Chain checks a chain and gives its document with the defaults filled in. Of the venues, which are checked already, it takes

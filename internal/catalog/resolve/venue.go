@@ -7,8 +7,8 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
 
 // linkPattern is that of the CRD's schema: no braces but those of {mint}, so that a slip isn't served as a link.

@@ -5,7 +5,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 )
 
 // writtenAt is when a resource was last written, but for its status, most of which isn't served. It is zero outside a

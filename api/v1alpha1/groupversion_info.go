@@ -12,7 +12,7 @@ import (
 )
 
 //go:generate go run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0 object paths=.
-//go:generate go run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0 crd paths=. output:crd:dir=../../../config/crd/bases
+//go:generate go run sigs.k8s.io/controller-tools/cmd/controller-gen@v0.23.0 crd paths=. output:crd:dir=../../config/crd/bases
 
 // GroupVersion is what a manifest has as its apiVersion.
 var GroupVersion = schema.GroupVersion{Group: "boardwalk.dev", Version: "v1alpha1"}

@@ -16,15 +16,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/kubetest"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
 
-const samples = "../../../config/samples"
+const samples = "../../config/samples"
 
 // One Kubernetes serves every test of the package; each has a namespace of its own, or only asks what would happen.
 var (
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
 func runTests(m *testing.M) int {
 	var err error
-	cluster, err = kubetest.Start(context.Background(), kubetest.Options{CRDs: []string{"../../../config/crd/bases"}})
+	cluster, err = kubetest.Start(context.Background(), kubetest.Options{CRDs: []string{"../../config/crd/bases"}})
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		return 1

@@ -9,9 +9,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
-	"github.com/boardwalkhq/boardwalk/operator/api/v1alpha1"
 )
 
 // Patience is how long an indexer may be silent before it counts as down: longer than a pod takes to be replaced in order.
