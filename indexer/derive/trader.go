@@ -50,7 +50,7 @@ const mostByQuote = 2
 // more than mostByQuote pools, if it exchanged nothing: a vault or router holds its customers' quotes, and keeps nothing for them. Whoever goes
 // from one quote to another over several tokens exchanged them.
 func (r *run) dropIntermediaries(tx *market.Tx, from int) {
-	if len(r.swaps)-from <= mostByQuote {
+	if len(r.swaps[from:]) <= mostByQuote {
 		return // as in most transactions
 	}
 	pools := map[market.Address]map[market.Address]bool{}

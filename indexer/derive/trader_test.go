@@ -168,6 +168,19 @@ func TestTrader(t *testing.T) {
 			moved(weth, solver, poolA, e18(10)), moved(dog, poolA, poolB, e18(100)), swapped(poolA, out(e18(100)), in(e18(10)), router, solver),
 			moved(weth, solver, poolB, e18(10)), moved(cat, poolB, zero, e18(50)), swapped(poolB, out(e18(50)), in(e18(10)), router, solver),
 		), []market.Address{solver, solver}},
+		{"whoever pays for two trades by the quotes alone is their trader, and another one trades in the same transaction", tx(
+			moved(weth, solver, poolA, e18(10)), moved(dog, poolA, poolB, e18(100)), swapped(poolA, out(e18(100)), in(e18(10)), router, solver),
+			moved(weth, solver, poolB, e18(10)), moved(cat, poolB, zero, e18(50)), swapped(poolB, out(e18(50)), in(e18(10)), router, solver),
+			moved(usdc, alice, poolC, e6(2000)), moved(dog, poolC, alice, e18(40)), swapped(poolC, out(e18(40)), in(e6(2000)), router, alice),
+		), []market.Address{solver, solver, alice}},
+		{"whoever goes from one quote to another over tokens of three pools is the trader in all of them", tx(
+			moved(usdc, solver, poolC, e6(2000)), moved(dog, poolC, poolA, e18(100)), swapped(poolC, out(e18(100)), in(e6(2000)), router, poolA),
+			moved(weth, poolA, solver, e18(1)), sellDog(solver),
+			moved(cat, zero, poolB, e18(50)), moved(weth, poolB, solver, e18(1)), swapped(poolB, in(e18(50)), out(e18(1)), router, solver),
+		), []market.Address{solver, solver, solver}},
+		{"the pool paid as much to another account before, without a swap", tx(
+			moved(dog, poolA, bob, e18(100)), moved(weth, alice, poolA, e18(1)), moved(dog, poolA, alice, e18(100)), buyDog(alice),
+		), []market.Address{alice}},
 		{"V4: a buy for the native coin", tx(
 			moved(dog, v4, alice, e18(100)), v4Swap(poolID(1), in(e18(1)), out(e18(100))),
 		), []market.Address{alice}},

@@ -3,12 +3,8 @@ package controller
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"reflect"
-	"slices"
-	"strings"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -33,22 +29,6 @@ import (
 // FieldOwner is the operator's name in server-side apply.
 const FieldOwner = "boardwalk-operator"
 
-// errForeign means that an object of the name isn't the operator's.
-var errForeign = errors.New("isn't Boardwalk's")
-
-// applyErrors are all that went wrong with an indexer's objects, in one line: conditions are read in tables.
-type applyErrors []error
-
-func (e applyErrors) Error() string {
-	texts := make([]string, len(e))
-	for i, err := range e {
-		texts[i] = err.Error()
-	}
-	return strings.Join(texts, "; ")
-}
-
-func (e applyErrors) Unwrap() []error { return e }
-
 // apiServer is the cluster's API server. The client reads from a cache, which may not have seen the operator's own newest writes yet, and live
 // reads from the API server itself.
 type apiServer struct {
@@ -58,9 +38,8 @@ type apiServer struct {
 
 // apply makes the objects of an indexer what they should be and gives its Deployment as it was before. An object that is what
 // it should be costs no request; one that isn't given is left as it is.
-func apply(ctx context.Context, c apiServer, key types.NamespacedName, o *workload.Objects) (*appsv1.Deployment, error) {
-	deployment := &appsv1.Deployment{}
-	var failed applyErrors
+func apply(ctx context.Context, c apiServer, key types.NamespacedName, o *workload.Objects) (deployment *appsv1.Deployment, failed stepErrors) {
+	deployment = &appsv1.Deployment{}
 	pod := func() error { return c.Get(ctx, key, deployment) }
 	document := func() error { return nil }
 	if o.Deployment != nil {
@@ -79,47 +58,21 @@ func apply(ctx context.Context, c apiServer, key types.NamespacedName, o *worklo
 		ensure(ctx, c, key, &policyv1.PodDisruptionBudget{}, &policyv1.PodDisruptionBudgetList{}, o.Budget, policyv1ac.ExtractPodDisruptionBudget),
 		pod(),
 	} {
-		if err != nil {
-			failed = append(failed, err)
-		}
-	}
-	if failed == nil {
-		return deployment, nil
+		failed = failed.add(err)
 	}
 	return deployment, failed
 }
 
-// onlyForeign reports whether all that failed is what a human has to mend.
-func onlyForeign(err error) bool {
-	all, ok := errors.AsType[applyErrors](err)
-	return ok && !slices.ContainsFunc(all, func(err error) bool { return !errors.Is(err, errForeign) })
-}
-
-// passing reports whether something failed that says nothing of the chain: the API server is away or overloaded, rather than
-// against it.
-func passing(err error) bool {
-	if err == nil {
-		return false
-	}
-	if all, ok := errors.AsType[applyErrors](err); ok {
-		return slices.ContainsFunc(all, passing)
-	}
-	var status apierrors.APIStatus
-	return !errors.Is(err, errForeign) && !errors.As(err, &status) || apierrors.IsTooManyRequests(err) || apierrors.IsServiceUnavailable(err) ||
-		apierrors.IsTimeout(err) || apierrors.IsServerTimeout(err)
-}
-
-// patchStatus writes a resource's status, unless the resource has changed since it was read into before, or is gone: then wait says
-// when to look again.
-func patchStatus(ctx context.Context, c client.Client, o, before client.Object) (wait time.Duration, err error) {
+// patchStatus writes a resource's status. It waits if the resource has changed since it was read into before, or is gone.
+func patchStatus(ctx context.Context, c client.Client, o, before client.Object) error {
 	patch := client.MergeFromWithOptions(before, client.MergeFromWithOptimisticLock{})
 	switch err := c.Status().Patch(ctx, o, patch, client.FieldOwner(FieldOwner)); {
 	case apierrors.IsConflict(err), apierrors.IsNotFound(err):
-		return stalePause, nil
+		return &waitingError{"the resource changed meanwhile", stalePause}
 	case err != nil:
-		return 0, fmt.Errorf("write the status: %w", err)
+		return fmt.Errorf("write the status: %w", err)
 	}
-	return 0, nil
+	return nil
 }
 
 // ensure applies what is wanted of one object, unless it has that already. has is filled with the object as the cache has it, or, where that
@@ -138,14 +91,14 @@ func ensure[L client.Object, A runtime.ApplyConfiguration](ctx context.Context, 
 	switch {
 	case apierrors.IsNotFound(err):
 	case err != nil:
-		return fmt.Errorf("read %s %s: %w", kind, key.Name, err)
+		return requestError("read "+kind+" "+key.Name, err)
 	case !ours(has):
-		return fmt.Errorf("%s %s %w: rename or delete it", kind, key.Name, errForeign)
+		return &stalledError{v1alpha1.ReasonConflict, fmt.Sprintf("%s %s isn't Boardwalk's: rename or delete it", kind, key.Name)}
 	case isApplied(has, wanted, extract):
 		return nil
 	}
 	if err := c.Apply(ctx, wanted, client.FieldOwner(FieldOwner), client.ForceOwnership); err != nil {
-		return fmt.Errorf("apply %s %s: %w", kind, key.Name, err)
+		return requestError("apply "+kind+" "+key.Name, err)
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -221,34 +222,51 @@ func TestAStaleCacheCostsNoApply(t *testing.T) {
 	want(3, "deleted")
 }
 
-func TestWhichFailuresPassByThemselves(t *testing.T) {
+// TestErrorsDecideWhatIsWrittenAndWhenTheControllerLooksAgain: a person, the clock, the API server's rules and an API server that is away ask for
+// different things.
+func TestErrorsDecideWhatIsWrittenAndWhenTheControllerLooksAgain(t *testing.T) {
 	t.Parallel()
 	resource := schema.GroupResource{Resource: "deployments"}
-	foreign := fmt.Errorf("ConfigMap x %w", errForeign)
-	refused := apierrors.NewForbidden(resource, "x", errors.New("exceeded quota"))
+	apply := func(err error) error { return requestError("apply Deployment x", err) }
+	refused := apply(apierrors.NewForbidden(resource, "x", errors.New("exceeded quota")))
+	foreign, waits := &stalledError{"Conflict", "ConfigMap x isn't Boardwalk's"}, &waitingError{"not yet", 5 * time.Second}
+	const never = 0
 	for _, tt := range []struct {
-		name          string
-		err           error
-		passes, human bool
+		name         string
+		errs         stepErrors
+		saysNothing  bool // of the resource: its status isn't written
+		retried      bool
+		after, again time.Duration
 	}{
-		{"nothing", nil, false, false},
-		{"foreign", applyErrors{foreign, foreign}, false, true},
-		{"refused", applyErrors{fmt.Errorf("apply: %w", refused)}, false, false},
-		{"both", applyErrors{foreign, refused}, false, false},
-		{"away", applyErrors{refused, errors.New("connection refused")}, true, false},
-		{"overloaded", applyErrors{apierrors.NewTooManyRequests("later", 1)}, true, false},
-		{"timeout", applyErrors{apierrors.NewTimeoutError("slow", 1)}, true, false},
-		{"a webhook that fails", applyErrors{apierrors.NewInternalError(errors.New("failed calling webhook"))}, false, false},
-		{"before anything was applied", errors.New("the cache isn't there"), true, false},
+		{"nothing", nil, false, false, never, never},
+		{"nothing, at a time that was set anyhow", nil, false, false, time.Minute, time.Minute},
+		{"foreign", stepErrors{foreign, foreign}, false, false, never, never},
+		{"waits", stepErrors{waits}, false, false, never, 5 * time.Second},
+		{"waits longer than to the time that was set anyhow", stepErrors{waits}, false, false, time.Second, time.Second},
+		{"waits, and foreign", stepErrors{foreign, waits}, false, false, time.Minute, 5 * time.Second},
+		{"refused", stepErrors{refused}, false, true, never, never},
+		{"foreign, and refused", stepErrors{foreign, refused}, false, true, time.Minute, never},
+		{"away", stepErrors{refused, apply(errors.New("connection refused"))}, true, true, never, never},
+		{"overloaded", stepErrors{apply(apierrors.NewTooManyRequests("later", 1))}, true, true, never, never},
+		{"timeout", stepErrors{apply(apierrors.NewTimeoutError("slow", 1))}, true, true, never, never},
+		{"slow", stepErrors{apply(apierrors.NewServerTimeout(resource, "patch", 1))}, true, true, never, never},
+		{"going down", stepErrors{apply(apierrors.NewServiceUnavailable("down"))}, true, true, never, never},
+		{"a webhook that fails", stepErrors{apply(apierrors.NewInternalError(errors.New("failed calling webhook")))}, false, true, never, never},
+		{"before anything was applied", stepErrors{errors.New("the cache isn't there")}, true, true, never, never},
 	} {
-		if got := passing(tt.err); got != tt.passes {
-			t.Errorf("%s passes: %v", tt.name, got)
+		if got := tt.errs.saysNothing(); got != tt.saysNothing {
+			t.Errorf("%s: says nothing of the resource: %v", tt.name, got)
 		}
-		if got := onlyForeign(tt.err); got != tt.human {
-			t.Errorf("%s is for a human alone: %v", tt.name, got)
+		got, err := tt.errs.result(tt.after)
+		if (err != nil) != tt.retried || got.RequeueAfter != tt.again {
+			t.Errorf("%s: the controller looks again after %s, and is told %v; want %s, and an error: %v", tt.name, got.RequeueAfter, err, tt.again, tt.retried)
 		}
 	}
-	if text := (applyErrors{foreign, refused}).Error(); strings.Contains(text, "\n") || !strings.Contains(text, "; ") {
-		t.Errorf("two errors are %q; want one line", text)
+	_, err := stepErrors{foreign, waits, refused}.result(never)
+	if text := err.Error(); strings.Contains(text, "\n") || text != refused.Error() {
+		t.Errorf("what is tried again is %q; want the refusal alone", text)
+	}
+	if got := (stepErrors{foreign, waits}).add(refused).add(nil).add(stepErrors{waits}); len(got) != 4 || got.faults().Error() != foreign.message+"; "+refused.Error() {
+		t.Errorf("the faults of %v are %v", got, got.faults())
 	}
 }

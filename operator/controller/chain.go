@@ -1,9 +1,7 @@
 package controller
 
 import (
-	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"sync"
@@ -180,58 +178,45 @@ func (r *chainReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	seen.silence = r.prober.look(req.NamespacedName, seen.chain)
 	switch {
 	case form != nil:
-		seen.deployment, seen.held, seen.failed = r.run(ctx, form)
+		seen.deployment, seen.failed = r.run(ctx, form)
 	case c.Spec.Suspend:
-		seen.failed = r.stop(ctx, &c)
+		seen.failed = seen.failed.add(r.stop(ctx, &c))
 	}
-	if passing(seen.failed) {
-		return reconcile.Result{}, seen.failed
+	if seen.failed.saysNothing() {
+		return seen.failed.result(0)
 	}
-	wait, err := r.write(ctx, &c, chainStatus(&c, &seen))
-	wait = sooner(wait, seen.patience())
-	if seen.held != "" {
-		wait = min(cmp.Or(wait, heldPause), heldPause)
-	}
-	if onlyForeign(seen.failed) {
-		return reconcile.Result{RequeueAfter: wait}, err // its going wakes the controller
-	}
-	return reconcile.Result{RequeueAfter: wait}, errors.Join(seen.failed, err)
+	failed := seen.failed.add(r.write(ctx, &c, chainStatus(&c, &seen)))
+	return failed.result(seen.patience())
 }
 
-// sooner is the shorter of two times to wait; 0 is none.
-func sooner(a, b time.Duration) time.Duration {
-	if a == 0 || b > 0 && b < a {
-		return b
-	}
-	return a
-}
-
-// run applies the objects of a chain, in the form in which it is served, and gives its Deployment. held says why the Deployment was left as it is, and with it the
-// document: a pod that is started anew takes no other one than its own.
-func (r *chainReconciler) run(ctx context.Context, c *v1alpha1.Chain) (d *appsv1.Deployment, held string, err error) {
+// run applies the objects of a chain, in the form in which it is served, and gives its Deployment. Where that has to wait it is left as it is,
+// and with it the document: a pod that is started anew takes no other one than its own.
+func (r *chainReconciler) run(ctx context.Context, c *v1alpha1.Chain) (*appsv1.Deployment, stepErrors) {
 	venues, err := r.find.accepted(ctx, c)
 	if err != nil {
-		return nil, "", err
+		return nil, stepErrors{err}
 	}
 	doc, err := resolve.Chain(c, venues, workload.SecretDir)
 	if err != nil {
-		return nil, "", err
+		return nil, stepErrors{err}
 	}
 	objects, err := workload.Build(c, doc, r.settings)
 	if err != nil {
-		return nil, "", err
+		return nil, stepErrors{err}
 	}
 	key := types.NamespacedName{Namespace: c.Namespace, Name: workload.ObjectName(doc.ID)}
+	var waits error
 	if !c.Spec.Suspend {
-		if held, err = r.hold(ctx, key); err != nil {
-			return nil, "", err
-		}
+		waits = r.mayChange(ctx, key)
 	}
-	if held != "" {
+	switch {
+	case isA[*waitingError](waits):
 		objects.Document, objects.Deployment = nil, nil
+	case waits != nil:
+		return nil, stepErrors{waits}
 	}
-	d, err = apply(ctx, apiServer{r.Client, r.live}, key, objects)
-	return d, held, err
+	d, failed := apply(ctx, apiServer{r.Client, r.live}, key, objects)
+	return d, failed.add(waits)
 }
 
 // stop ends the indexer of a chain that ran and whose spec makes no sense any more: no document is needed for that.
@@ -245,13 +230,17 @@ func (r *chainReconciler) stop(ctx context.Context, c *v1alpha1.Chain) error {
 	}
 	before := d.DeepCopy()
 	d.Spec.Replicas = new(int32(0))
-	return client.IgnoreNotFound(r.Patch(ctx, &d, client.MergeFrom(before), client.FieldOwner(FieldOwner)))
+	err = r.Patch(ctx, &d, client.MergeFrom(before), client.FieldOwner(FieldOwner))
+	if client.IgnoreNotFound(err) != nil {
+		return requestError("stop Deployment "+d.Name, err)
+	}
+	return nil
 }
 
-// write patches the status if it differs, and says when to look again if it had to wait.
-func (r *chainReconciler) write(ctx context.Context, c *v1alpha1.Chain, status v1alpha1.ChainStatus) (time.Duration, error) {
+// write patches the status if it differs. It waits after another write in which no condition changed.
+func (r *chainReconciler) write(ctx context.Context, c *v1alpha1.Chain, status v1alpha1.ChainStatus) error {
 	if equality.Semantic.DeepEqual(c.Status, status) {
-		return 0, nil
+		return nil
 	}
 	key := client.ObjectKeyFromObject(c)
 	now := r.now()
@@ -259,18 +248,18 @@ func (r *chainReconciler) write(ctx context.Context, c *v1alpha1.Chain, status v
 	wait := r.written[key].Add(lagPause).Sub(now)
 	r.mu.Unlock()
 	if wait > 0 && sameVerdicts(c.Status.Conditions, status.Conditions) && c.Status.ObservedGeneration == status.ObservedGeneration {
-		return wait, nil
+		return &waitingError{"the status was written a moment ago", wait}
 	}
 	before := c.DeepCopy()
 	c.Status = status
-	if wait, err := patchStatus(ctx, r.Client, c, before); wait > 0 || err != nil {
-		return wait, err
+	if err := patchStatus(ctx, r.Client, c, before); err != nil {
+		return err
 	}
 	r.mu.Lock()
 	r.written[key] = now
 	r.mu.Unlock()
 	announce(r.recorder, c, before.Status.Conditions, status.Conditions)
-	return 0, nil
+	return nil
 }
 
 func (r *chainReconciler) gone(name types.NamespacedName) {

@@ -116,8 +116,8 @@ func (r *venueReconciler) Reconcile(ctx context.Context, req reconcile.Request) 
 	}
 	before := v.DeepCopy()
 	v.Status = status
-	if wait, err := patchStatus(ctx, r.Client, &v, before); wait > 0 || err != nil {
-		return reconcile.Result{RequeueAfter: wait}, err
+	if err := patchStatus(ctx, r.Client, &v, before); err != nil {
+		return stepErrors{err}.result(0)
 	}
 	r.announce(&v, before.Status.Chains, status.Chains)
 	return reconcile.Result{}, nil

@@ -17,25 +17,28 @@ import (
 // heldPause is the time after which an indexer that was left unchanged is looked at again.
 const heldPause = 5 * time.Second
 
-// hold says why an indexer is left as it is for now; empty when it may be changed. An indexer's pod ends before the next one starts, so
-// what all indexers are given anew is tried first: the database's address from here, all of it on one indexer.
-func (r *chainReconciler) hold(ctx context.Context, key types.NamespacedName) (why string, err error) {
+// mayChange gives a waitingError while an indexer is left as it is. An indexer's pod ends before the next one starts, so what all indexers are
+// given anew is tried first: the database's address from here, all of it on one indexer.
+func (r *chainReconciler) mayChange(ctx context.Context, key types.NamespacedName) error {
 	var all appsv1.DeploymentList
-	err = r.List(ctx, &all, client.InNamespace(key.Namespace),
+	err := r.List(ctx, &all, client.InNamespace(key.Namespace),
 		client.MatchingLabels{workload.LabelManagedBy: workload.ManagedBy, workload.LabelComponent: workload.Indexer})
 	if err != nil {
-		return "", fmt.Errorf("list the indexers' Deployments: %w", err)
+		return fmt.Errorf("list the indexers' Deployments: %w", err)
 	}
 	settings := r.settings.Hash()
 	if !risks(all.Items, key.Name, settings) {
-		return "", nil
+		return nil
 	}
 	if r.tryDatabase != nil {
 		if err := r.tryDatabase(ctx); err != nil {
-			return fmt.Sprintf("key %s of Secret %s: %v", r.settings.DatabaseKey, r.settings.DatabaseSecret, err), nil
+			return &waitingError{fmt.Sprintf("key %s of Secret %s: %v", r.settings.DatabaseKey, r.settings.DatabaseSecret, err), heldPause}
 		}
 	}
-	return awaited(all.Items, key.Name, settings), nil
+	if why := awaited(all.Items, key.Name, settings); why != "" {
+		return &waitingError{why, heldPause}
+	}
+	return nil
 }
 
 // risks reports whether a running indexer would be ended for other settings.

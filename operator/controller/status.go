@@ -41,12 +41,11 @@ type observation struct {
 	// refusal is why the spec isn't accepted. idle says that the chain isn't served either, as it was accepted last.
 	refusal *resolve.Refusal
 	idle    bool
-	// failed is why the indexer's objects couldn't be applied.
-	failed     error
+	// failed is why the indexer's objects couldn't be applied. A waitingError is why the Deployment was left as it is, although it should be
+	// another.
+	failed     stepErrors
 	deployment *appsv1.Deployment
-	// held is why the Deployment was left as it is, although it should be another.
-	held  string
-	chain *venue.Chain
+	chain      *venue.Chain
 	// silence is why the indexer didn't answer last.
 	silence string
 	now     time.Time
@@ -127,19 +126,20 @@ func (o *observation) available(c *v1alpha1.Chain) condition {
 	no := func(reason, message string) condition {
 		return condition{v1alpha1.ConditionAvailable, metav1.ConditionFalse, reason, message}
 	}
-	d := o.deployment
+	d, faults := o.deployment, o.failed.faults()
+	stalled, isStalled := errors.AsType[*stalledError](faults)
 	switch {
 	case o.idle:
 		return no(v1alpha1.ReasonNotAccepted, notAccepted)
-	case errors.Is(o.failed, errForeign):
-		return no(v1alpha1.ReasonConflict, o.failed.Error())
-	case o.failed != nil:
-		return no(v1alpha1.ReasonApplyFailed, o.failed.Error())
+	case isStalled:
+		return no(stalled.reason, faults.Error())
+	case faults != nil:
+		return no(v1alpha1.ReasonApplyFailed, faults.Error())
 	case c.Spec.Suspend:
 		return no(v1alpha1.ReasonSuspended, "spec.suspend is true: no indexer runs, what was indexed is still served")
 	case d.Status.AvailableReplicas > 0:
-		if o.held != "" {
-			return condition{v1alpha1.ConditionAvailable, metav1.ConditionTrue, v1alpha1.ReasonIndexerRunning, "it isn't changed yet: " + o.held}
+		if waits, ok := errors.AsType[*waitingError](o.failed); ok {
+			return condition{v1alpha1.ConditionAvailable, metav1.ConditionTrue, v1alpha1.ReasonIndexerRunning, "it isn't changed yet: " + waits.message}
 		}
 		return condition{v1alpha1.ConditionAvailable, metav1.ConditionTrue, v1alpha1.ReasonIndexerRunning, ""}
 	}

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"errors"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -303,18 +304,18 @@ func TestAStatusIsNotWrittenOverANewerOne(t *testing.T) {
 		condition{v1alpha1.ConditionReady, value, "Because", ""}.set(&out, c, w.clock.Now())
 		return out
 	}
-	if wait, err := r.write(t.Context(), c, status(c, metav1.ConditionTrue)); wait != 0 || err != nil {
-		t.Fatalf("first write: %s, %v", wait, err)
+	if err := r.write(t.Context(), c, status(c, metav1.ConditionTrue)); err != nil {
+		t.Fatalf("first write: %v", err)
 	}
 	w.clock.advance(time.Minute)
-	if wait, err := r.write(t.Context(), old, status(old, metav1.ConditionFalse)); wait != stalePause || err != nil {
-		t.Errorf("write by an old one: %s, %v; want another look in %s", wait, err, stalePause)
+	if waits, ok := errors.AsType[*waitingError](r.write(t.Context(), old, status(old, metav1.ConditionFalse))); !ok || waits.after != stalePause {
+		t.Errorf("write by an old one: %+v; want another look in %s", waits, stalePause)
 	}
 	w.become(c, "Ready True Because")
 	w.remove(c)
 	w.clock.advance(time.Minute)
-	if wait, err := r.write(t.Context(), c, status(c, metav1.ConditionFalse)); wait != stalePause || err != nil {
-		t.Errorf("write of one that is gone: %s, %v", wait, err)
+	if waits, ok := errors.AsType[*waitingError](r.write(t.Context(), c, status(c, metav1.ConditionFalse))); !ok || waits.after != stalePause {
+		t.Errorf("write of one that is gone: %+v; want another look in %s", waits, stalePause)
 	}
 }
 
@@ -337,9 +338,9 @@ func TestTheThrottleSaysWhenToLookAgain(t *testing.T) {
 		{29 * time.Second, v1alpha1.LagUnder2m, time.Second, v1alpha1.LagMore},
 	} {
 		w.clock.advance(tt.after)
-		wait, err := r.write(t.Context(), c, v1alpha1.ChainStatus{Lag: tt.lag})
-		if err != nil || wait != tt.wait {
-			t.Errorf("%+v: wait %s, %v", tt, wait, err)
+		again, err := stepErrors(nil).add(r.write(t.Context(), c, v1alpha1.ChainStatus{Lag: tt.lag})).result(0)
+		if err != nil || again.RequeueAfter != tt.wait {
+			t.Errorf("%+v: another look in %s, %v", tt, again.RequeueAfter, err)
 		}
 		if err := w.get(c); err != nil || c.Status.Lag != tt.inside {
 			t.Errorf("%+v: %v, %s is written", tt, err, c.Status.Lag)
