@@ -34,7 +34,7 @@ func TestAliveBeneathAMigration(t *testing.T) {
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(t.Context())) }()
 	for _, q := range []string{
-		"DROP TABLE waiting_trades", "DELETE FROM goose_db_version WHERE version_id > 15", "BEGIN",
+		"ALTER TABLE tokens DROP COLUMN candidate_at", "DELETE FROM goose_db_version WHERE version_id > 16", "BEGIN",
 		"LOCK TABLE goose_db_version IN EXCLUSIVE MODE", // who has migrated can't say so
 	} {
 		if _, err := conn.Exec(t.Context(), q); err != nil {

@@ -16,10 +16,11 @@ import (
 )
 
 const (
-	// referenceBlocks is for how many blocks another pool must have been referenceRatio times as deep before it
-	// becomes the one that prices a token.
-	referenceBlocks = 10
-	referenceRatio  = 1.5
+	// Another pool prices a token once it has been referenceRatio times as deep for referenceBlocks and, on chains whose blocks are short,
+	// referenceSeconds.
+	referenceBlocks  = 10
+	referenceSeconds = 20
+	referenceRatio   = 1.5
 	// quoteDepthUSD is the least depth at which a pool may price a quote asset, or break its peg.
 	quoteDepthUSD = 1000
 	// launchDepthUSD is the least depth at which a pool that a venue didn't choose may price a token that has left its curve:
@@ -189,7 +190,7 @@ func (m *Machine) advance(s *State, through uint64, now int64) {
 	s.waiting.expire(now)
 	adopted := false
 	for mint, due := range s.pending {
-		if due <= through {
+		if due.passed(through, now) {
 			m.adopt(s, mint)
 			_, isQuote := m.quoteRank[mint]
 			adopted = adopted || isQuote

@@ -482,7 +482,8 @@ func (r *run) launchReference(t *market.Token) (decided bool, least float64) {
 	}
 	if next != t.Pool || !t.Candidate.IsNone() {
 		t = r.s.tokens.edit(t.Mint)
-		t.Pool, t.Candidate, t.CandidateSince = next, market.Address{}, 0
+		t.Pool = next
+		noCandidate(t)
 		delete(r.s.pending, t.Mint)
 	}
 	return true, 0

@@ -191,7 +191,7 @@ func (r *run) close() {
 		if _, ok := bases.seen[q.asset]; ok {
 			r.list(q.asset, newcomers[q.asset])
 			r.chooseReference(q.asset)
-		} else if due, ok := r.s.pending[q.asset]; ok && due <= r.b.Number {
+		} else if due, ok := r.s.pending[q.asset]; ok && due.passed(r.b.Number, r.b.Time) {
 			r.adopt(r.s, q.asset)
 		}
 		r.priceQuote(r.s, q)
@@ -333,14 +333,14 @@ func (r *run) chooseReference(mint market.Address) {
 	case bestWeight > 0 && bestWeight >= referenceRatio*referenceWeight:
 		if t.Candidate != best {
 			t = r.s.tokens.edit(mint)
-			t.Candidate, t.CandidateSince = best, r.b.Number
-			r.s.pending[mint] = r.b.Number + referenceBlocks
-		} else if r.s.pending[mint] <= r.b.Number {
+			t.Candidate, t.CandidateSince, t.CandidateAt = best, r.b.Number, r.b.Time
+			r.s.pending[mint] = dueOf(t)
+		} else if r.s.pending[mint].passed(r.b.Number, r.b.Time) {
 			r.adopt(r.s, mint)
 		}
 	case !t.Candidate.IsNone():
 		t = r.s.tokens.edit(mint)
-		t.Candidate, t.CandidateSince = market.Address{}, 0
+		noCandidate(t)
 		delete(r.s.pending, mint)
 	}
 }
@@ -348,6 +348,23 @@ func (r *run) chooseReference(mint market.Address) {
 // adopt makes a token's candidate its reference pool.
 func (m *Machine) adopt(s *State, mint market.Address) {
 	t := s.tokens.edit(mint)
-	t.Pool, t.Candidate, t.CandidateSince = t.Candidate, market.Address{}, 0
+	t.Pool = t.Candidate
+	noCandidate(t)
 	delete(s.pending, mint)
 }
+
+func noCandidate(t *market.Token) {
+	t.Candidate, t.CandidateSince, t.CandidateAt = market.Address{}, 0, 0
+}
+
+// due is the first block, and the first time, at which a token's candidate becomes its reference pool.
+type due struct {
+	block uint64
+	time  int64
+}
+
+func dueOf(t *market.Token) due {
+	return due{t.CandidateSince + referenceBlocks, t.CandidateAt + referenceSeconds}
+}
+
+func (d due) passed(block uint64, time int64) bool { return block >= d.block && time >= d.time }

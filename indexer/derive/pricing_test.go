@@ -200,7 +200,7 @@ func TestFlashPumpOfTheNativeCoin(t *testing.T) {
 	}
 }
 
-// Another pool takes over only when it has been 1.5 times as deep for 10 blocks.
+// Another pool takes over only when it has been 1.5 times as deep for 10 blocks and 20 seconds.
 func TestReferenceSwitch(t *testing.T) {
 	t.Parallel()
 	begin := func(t *testing.T, quoteUSDC uint64) *bench {
@@ -226,6 +226,50 @@ func TestReferenceSwitch(t *testing.T) {
 		if got := b.db.tokens[dog]; !got.Candidate.IsNone() || got.CandidateSince != 0 {
 			t.Errorf("a candidate stays behind: %+v", got)
 		}
+	})
+	t.Run("after twenty seconds where blocks are short", func(t *testing.T) {
+		t.Parallel()
+		b := begin(t, 150_000)
+		since := b.last
+		b.idle(19, 1)
+		b.wantReference(dog, poolA)
+		if got := b.db.tokens[dog]; got.Candidate != poolB || got.CandidateSince != since.Number || got.CandidateAt != since.Time {
+			t.Errorf("the candidate is %s since block %d at %d, want %s since %d at %d", got.Candidate, got.CandidateSince, got.CandidateAt, poolB,
+				since.Number, since.Time)
+		}
+		b.idle(1, 1)
+		b.wantReference(dog, poolB)
+		if got := b.db.tokens[dog]; got.CandidateAt != 0 {
+			t.Errorf("a candidate's time stays behind: %d", got.CandidateAt)
+		}
+	})
+	t.Run("after twenty seconds where blocks are short and have trades", func(t *testing.T) {
+		t.Parallel()
+		b := begin(t, 150_000)
+		for range 20 {
+			b.wantReference(dog, poolA)
+			b.next(1, nil, tx(swapped(poolB, out(e18(1)), in(e6(1)), router, alice)))
+		}
+		b.wantReference(dog, poolB)
+	})
+	t.Run("after twenty seconds where several blocks have one time", func(t *testing.T) {
+		t.Parallel()
+		b := begin(t, 150_000)
+		b.idle(100, 0)
+		b.wantReference(dog, poolA)
+		b.idle(1, 20)
+		b.wantReference(dog, poolB)
+	})
+	t.Run("a dip in between begins the twenty seconds anew", func(t *testing.T) {
+		t.Parallel()
+		b := begin(t, 200_000)
+		b.idle(18, 1)
+		b.next(1, nil, tx(synced(poolB, e18(1000), e6(149_000))))
+		b.next(1, nil, tx(synced(poolB, e18(1000), e6(200_000))))
+		b.idle(19, 1)
+		b.wantReference(dog, poolA)
+		b.idle(1, 1)
+		b.wantReference(dog, poolB)
 	})
 	t.Run("with trades in between", func(t *testing.T) {
 		t.Parallel()

@@ -29,8 +29,8 @@ type State struct {
 	byBase map[market.Address][]market.Address
 	// pairs has the pools with an account of their own of those tokens that the batch launches, listed or not.
 	pairs map[market.Address][]market.Address
-	// pending are the tokens with a candidate for their reference pool, and the block that decides.
-	pending map[market.Address]uint64
+	// pending are the tokens with a candidate for their reference pool, and when it becomes that.
+	pending map[market.Address]due
 	// minutes are the pools with a 1-minute candle that opens at the key: those loaded because they leave the window,
 	// and those made since the last flush.
 	minutes map[int64][]market.Address
@@ -67,10 +67,10 @@ func NewState(b market.Beginning) *State {
 // begin takes what is always there.
 func (s *State) begin(b market.Beginning) {
 	s.last, s.ownCurves = b.Last, b.OwnCurves
-	s.pending = make(map[market.Address]uint64, len(b.Pending))
+	s.pending = make(map[market.Address]due, len(b.Pending))
 	for i := range b.Pending {
 		t := &b.Pending[i]
-		s.pending[t.Mint] = t.CandidateSince + referenceBlocks
+		s.pending[t.Mint] = dueOf(t)
 		s.tokens.put(t.Mint, t)
 	}
 	s.quotes = newTable[market.Address](same[market.QuotePrice])

@@ -19,9 +19,10 @@ type Token struct {
 	FirstSeenAt int64
 	// Pool is the reference pool, which prices the token; none without one.
 	Pool Address
-	// Candidate is a pool that has been 1.5 times as deep as the reference since block CandidateSince.
+	// Candidate is a pool that has been 1.5 times as deep as the reference since block CandidateSince, whose time is CandidateAt (unix seconds).
 	Candidate      Address
 	CandidateSince uint64
+	CandidateAt    int64
 	Holders        Holders
 	// SinceCreation says that every transfer of the token was booked in its own block, from the token's first on. Where a past
 	// was read later, which block ended that is chance.

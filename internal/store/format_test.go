@@ -46,7 +46,7 @@ func everyRow(n int, full bool) *store.Commit {
 	if full {
 		token.Name, pool.Tick, ch.Quotes[0].After.USD = "a \"b\" \\ <c> é 😀 \u2028", -5, 1e-300
 		token.Pool = market.CurveID(token.Mint)
-		token.SupplyStrikes, token.SinceCreation = 1, true
+		token.SupplyStrikes, token.SinceCreation, token.CandidateAt = 1, true, 8
 		token.Holders = market.Holders{
 			Status: market.HoldersCurrent, Reason: "r", Count: 3, Strikes: 1, Gained: market.Growth{Sum: -1.5, At: 6},
 		}

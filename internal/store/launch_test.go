@@ -369,6 +369,7 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 			for _, q := range []string{
 				"DROP TABLE launches", "DROP TABLE token_metadata", "DROP TABLE trust_reports", "DROP INDEX pools_traded", "DROP INDEX facts_token",
 				"DROP INDEX trades_trader", "ALTER TABLE trades DROP COLUMN trader_amount", "ALTER TABLE trades DROP COLUMN trader_before",
+				"ALTER TABLE tokens DROP COLUMN candidate_at",
 				"ALTER TABLE tokens DROP COLUMN since_creation", "DROP INDEX tokens_supply", "DROP INDEX tokens_doubted", "ALTER TABLE tokens DROP COLUMN supply_strikes",
 				"ALTER TABLE chains DROP COLUMN silent_from",
 				"ALTER TABLE chains DROP COLUMN served", "ALTER TABLE chains DROP COLUMN wanted", "ALTER TABLE chains DROP COLUMN wanted_anew",

@@ -15,7 +15,7 @@ import (
 )
 
 // schemaVersion is the newest schema that this binary knows.
-const schemaVersion = 16
+const schemaVersion = 17
 
 //go:embed migrations/*.sql
 var migrations embed.FS

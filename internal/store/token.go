@@ -26,6 +26,7 @@ type tokenRow struct {
 	Pool           []byte `image:"address"`
 	Candidate      []byte `image:"address"`
 	CandidateSince int64
+	CandidateAt    int64 `image:"later"`
 	HoldersStatus  string
 	HoldersReason  string
 	Holders        int64
@@ -41,7 +42,7 @@ func tokenToRow(chain string, t *market.Token, as stamped) tokenRow {
 		Chain: chain, Mint: t.Mint.Bytes(), Name: t.Name, Symbol: t.Symbol,
 		HasDecimals: t.HasDecimals, Decimals: int32(t.Decimals), HasSupply: t.HasSupply, Supply: bytesOf(&t.Supply), SupplyStrikes: t.SupplyStrikes,
 		FirstBlock: int64(t.FirstBlock), FirstSeenAt: t.FirstSeenAt,
-		Pool: t.Pool.Bytes(), Candidate: t.Candidate.Bytes(), CandidateSince: int64(t.CandidateSince),
+		Pool: t.Pool.Bytes(), Candidate: t.Candidate.Bytes(), CandidateSince: int64(t.CandidateSince), CandidateAt: t.CandidateAt,
 		HoldersStatus: string(t.Holders.Status), HoldersReason: string(t.Holders.Reason), Holders: t.Holders.Count,
 		HoldersStrikes: t.Holders.Strikes, HoldersGained: t.Holders.Gained.Sum, GainedAt: t.Holders.Gained.At, SinceCreation: t.SinceCreation,
 		stamped: as,
@@ -54,7 +55,7 @@ func (r *tokenRow) token() (market.Token, error) {
 		Mint: c.address(r.Mint), Name: r.Name, Symbol: r.Symbol,
 		HasDecimals: r.HasDecimals, Decimals: uint8(r.Decimals), HasSupply: r.HasSupply, Supply: c.amount(r.Supply), SupplyStrikes: r.SupplyStrikes,
 		FirstBlock: uint64(r.FirstBlock), FirstSeenAt: r.FirstSeenAt,
-		Pool: c.address(r.Pool), Candidate: c.address(r.Candidate), CandidateSince: uint64(r.CandidateSince),
+		Pool: c.address(r.Pool), Candidate: c.address(r.Candidate), CandidateSince: uint64(r.CandidateSince), CandidateAt: r.CandidateAt,
 		Holders: market.Holders{
 			Status: market.HolderStatus(r.HoldersStatus), Reason: market.HolderReason(r.HoldersReason), Count: r.Holders,
 			Strikes: r.HoldersStrikes, Gained: market.Growth{Sum: r.HoldersGained, At: r.GainedAt},
