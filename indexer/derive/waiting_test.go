@@ -106,7 +106,12 @@ func TestWhoseTradesDontWait(t *testing.T) {
 			t.Errorf("%s: %d trades wait", name, len(b.db.waiting))
 		}
 	}
-	b := stage(t, minimum(1e9))
+	b := newBench(t, minimum(1000)) // where WETH has no price
+	b.next(12, append(facts(usdc, usdt, weth, dog), olderPool(poolA, dog, weth), liquidityOf(poolA, e18(5_000))), traded(poolA, 1, 0))
+	if len(b.db.waiting) != 0 || len(b.db.trades) != 0 {
+		t.Errorf("%d trades wait, and %d are kept, of a pool with a known liquidity and a quote without a price", len(b.db.waiting), len(b.db.trades))
+	}
+	b = stage(t, minimum(1e9))
 	b.next(12, nil, tx(created(market.UniswapV3, v3, poolA, dog, weth), priced(poolA, 0)), traded(poolA, 1, 0))
 	if len(b.db.waiting) != 0 {
 		t.Errorf("%d trades of a pool wait that was seen made", len(b.db.waiting))
@@ -193,7 +198,16 @@ func TestHowManyTradesWait(t *testing.T) {
 	if c.Dropped != (market.DroppedTrades{OfPool: 2}) || len(b.db.waiting) != ofPool {
 		t.Errorf("%d trades wait, dropped are %+v", len(b.db.waiting), c.Dropped)
 	}
-	for range 5 { // what doesn't wait any more is soon forgotten
+	keys := func(n, want int) {
+		t.Helper()
+		b.next(0, nil, many(crowd(0), n)...)
+		if got := b.state.WaitingKeys(); got != want {
+			t.Errorf("%d keys are kept of %d trades that wait, want %d", got, b.state.Waiting(), want)
+		}
+	}
+	keys(2*ofPool-2, 3*ofPool)
+	keys(1, ofPool) // too many were of trades that don't wait any more
+	for range 5 {
 		b.next(0, nil, many(crowd(0), ofPool)...)
 		if n := b.state.WaitingKeys(); n > 3*ofPool {
 			t.Fatalf("%d keys are kept of %d trades that wait", n, b.state.Waiting())
@@ -216,5 +230,11 @@ func TestHowManyTradesWait(t *testing.T) {
 	}
 	if c = b.next(1, nil, traded(poolA, 1, 0)); c.Dropped != (market.DroppedTrades{}) || b.state.Waiting() != ofChain-ofPool+1 {
 		t.Errorf("dropped are %+v, %d wait", c.Dropped, b.state.Waiting())
+	}
+	for range 3 { // the keys are cleaned, and those of trades that wait stay
+		b.next(1, nil, many(crowd(1), ofPool)...)
+	}
+	if c = b.next(3601, nil); b.state.Waiting() != 0 || b.state.WaitingKeys() != 0 || c.Dropped.Aged != ofChain-ofPool+1 {
+		t.Errorf("after an hour %d trades wait, with %d keys; dropped are %+v", b.state.Waiting(), b.state.WaitingKeys(), c.Dropped)
 	}
 }
