@@ -117,7 +117,7 @@ func parse(args []string, out io.Writer) (*settings, error) {
 	flags.IntVar(&s.VolumeV2, "pairs", 0, "Uniswap V2 pairs with made-up trades; 120, and 24 V3 pools, if both are 0")
 	flags.IntVar(&s.VolumeV3, "pools", 0, "Uniswap V3 pools with made-up trades")
 	flags.IntVar(&s.RealTxs, "real-txs", 0, "mean number of real transactions in a block of anvil's; 4 if 0")
-	flags.DurationVar(&s.StateEvery, "state-every", 0, "how often anvil mines; every block time, but not more than once a second, if 0")
+	flags.DurationVar(&s.StateEvery, "state-every", 0, "how often anvil mines, at most once a block; once a second if 0")
 	flags.IntVar(&s.Past, "past", 0, "blocks of full volume before now")
 	flags.Float64Var(&s.Reorgs, "reorgs", 0, "part of the blocks that are followed by a reorg, such as 0.01")
 	flags.IntVar(&s.ReorgDepth, "reorg-depth", 0, "most blocks that a reorg replaces; 2 if 0")

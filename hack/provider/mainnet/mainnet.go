@@ -27,8 +27,8 @@ type Options struct {
 	Txs, Logs int
 	// VolumeV2 and VolumeV3 are the pools of the volume; both 0 is the chain's default.
 	VolumeV2, VolumeV3 int
-	// RealTxs is the mean number of real transactions in a block of anvil's, which mines one every StateEvery: by default every block
-	// time, and at most once a second.
+	// RealTxs is the mean number of real transactions in a block of anvil's, which mines one every StateEvery: by default once a second, and
+	// never more often than the chain makes a block.
 	RealTxs    int
 	StateEvery time.Duration
 	// Before is how many blocks of trades the chain has before the past, 20 by default; Past how many blocks of the full volume follow
@@ -80,11 +80,12 @@ func (o *Options) fill(s *sample) error {
 		return fmt.Errorf("a block time of %s: it must be from %s to %s", o.BlockTime, fastest, slowest)
 	}
 	if o.StateEvery == 0 {
-		o.StateEvery = max(o.BlockTime, leastState)
+		o.StateEvery = leastState
 	}
 	if o.StateEvery < leastState {
 		return fmt.Errorf("anvil's blocks every %s: it must be %s at least, since its times are whole seconds", o.StateEvery, leastState)
 	}
+	o.StateEvery = max(o.StateEvery, o.BlockTime)
 	if o.PastSpan > 0 {
 		o.Past = int(o.PastSpan / o.BlockTime)
 	}

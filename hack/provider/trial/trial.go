@@ -58,6 +58,7 @@ func (t *trial) run(ctx context.Context) error {
 	}
 	m, err := mainnet.Start(context.WithoutCancel(ctx), mainnet.Options{
 		Samples: t.samples, Chain: t.chain, Seed: t.seed, Txs: t.txs, Logs: t.logs, Past: t.past, Reorgs: t.reorgRate, ReorgDepth: t.depth,
+		StateEvery: stateEvery(t.during), KeepStates: firstStates + mostStates,
 	})
 	if err != nil {
 		return err
@@ -93,6 +94,14 @@ func (t *trial) run(ctx context.Context) error {
 		return err
 	}
 	return t.compare(ctx, m, ix, &profile, start)
+}
+
+// A fresh index asks for the states of all of anvil's blocks: of the firstStates up to the head, and of those of the trial, at most mostStates.
+const firstStates, mostStates = 500, 700
+
+// stateEvery is how often anvil has to mine so that a trial of a length has no more states than are kept, in whole seconds.
+func stateEvery(during time.Duration) time.Duration {
+	return max(time.Second, (during / (mostStates - 100)).Round(time.Second))
 }
 
 // live lets the chain grow until the index is at its head, and then for as long as it was asked for.
