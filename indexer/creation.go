@@ -1,10 +1,14 @@
 package indexer
 
-import "github.com/boardwalkhq/boardwalk/internal/market"
+import (
+	"context"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
 
 // sinceCreation finds, among tokens that a block brings up, those that nobody held before it: what is logged from it on is all
 // that there ever was of them.
-func (e *enrichment) sinceCreation(b *market.Block, facts []market.TokenFact, launched launches) error {
+func (e *enrichment) sinceCreation(ctx context.Context, b *market.Block, facts []market.TokenFact, launched launches) error {
 	genesis := e.cfg.Start.Block == 0 && !e.cfg.Start.Now
 	var open []int
 	var contracts []market.Address
@@ -22,7 +26,7 @@ func (e *enrichment) sinceCreation(b *market.Block, facts []market.TokenFact, la
 	if len(open) == 0 {
 		return nil
 	}
-	exist, known, err := e.source.AllExist(e.ctx, contracts, b.Number-1)
+	exist, known, err := e.source.AllExist(ctx, contracts, b.Number-1)
 	if err != nil || !known {
 		return err
 	}

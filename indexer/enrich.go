@@ -3,11 +3,13 @@ package indexer
 import (
 	"context"
 	"encoding/binary"
+	"log/slog"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
@@ -33,10 +35,10 @@ func (ix *Indexer) prepare(ctx context.Context, blocks []market.Block, until mar
 	if err := more(); err != nil {
 		return nil, err
 	}
-	e := &enrichment{Indexer: ix, ctx: ctx, blocks: blocks, following: undo}
-	for _, step := range []func() error{e.takeAllStates, e.quotePools, e.pools, e.poolStates, e.curves, e.tokens, e.samples} {
+	e := &enrichment{enricher: ix.enricher, state: ix.state, corrections: ix.facts.corrections, blocks: blocks, following: undo}
+	for _, step := range []func(context.Context) error{e.takeAllStates, e.quotePools, e.pools, e.poolStates, e.curves, e.tokens, e.samples} {
 		n := len(e.facts)
-		if err := step(); err != nil {
+		if err := step(ctx); err != nil {
 			return nil, err
 		}
 		if len(e.facts) > n {
@@ -71,25 +73,64 @@ func (ix *Indexer) load(ctx context.Context, w market.Wanted) error {
 	}
 }
 
-// enrichment asks what a batch's events leave open. What is asked, and of which block, follows from the chain alone,
-// so that a fresh index asks the same.
+// enricher asks nodes what a chain's logs leave open. It belongs to one index, and remembers whom it asked in vain.
+type enricher struct {
+	cfg     *chainconfig.Chain
+	rows    *indexID
+	store   *store.Store
+	source  source
+	machine *derive.Machine
+	log     *slog.Logger
+	pulse   *pulse
+	// load loads rows into the state, keptFacts what an earlier index kept of blocks. givesUp reports whether what nodes allow today is kept for
+	// other purposes.
+	load      func(context.Context, market.Wanted) error
+	keptFacts func(ctx context.Context, first, last uint64) (map[uint64][]store.StoredFact, error)
+	givesUp   func(budget.Purpose) bool
+
+	// notPools are contracts that swapped and turned out to be no pool of ours.
+	notPools map[market.Address]notPool
+	// stateless are pools older than the index whose state was asked for in vain.
+	stateless    map[market.Address]notPool
+	newestStates newestStates
+	// falseStates are pools of which a false state was taken in, which is too old to take back.
+	falseStates map[market.Address]bool
+	poolKeys    *poolKeys
+	// quotesSought is when the pools of quotes without a price were looked for last.
+	quotesSought notPool
+}
+
+func newEnricher(ix *Indexer) *enricher {
+	return &enricher{
+		cfg: ix.cfg, rows: ix.rows, store: ix.store, source: ix.source, machine: ix.machine, log: ix.log, pulse: &ix.pulse,
+		load: ix.load, keptFacts: ix.keptFacts, givesUp: func(p budget.Purpose) bool { return ix.plan.givesUp(p) }, // the plan is made after the enricher
+		notPools: map[market.Address]notPool{}, stateless: map[market.Address]notPool{}, falseStates: map[market.Address]bool{},
+		poolKeys: newPoolKeys(ix),
+	}
+}
+
+// enrichment is an enricher's work on one batch. What is asked, and of which block, follows from the chain alone, so that a fresh index asks the
+// same.
 type enrichment struct {
-	*Indexer
-	ctx    context.Context //nolint:containedctx // lives for one call of prepare
+	*enricher
+
+	state  *derive.State
 	blocks []market.Block
 	facts  []store.StoredFact
 	// following says that the blocks are near the head, where nodes keep the states.
 	following bool
+	// corrections are those that a block of the batch is to have.
+	corrections []correction
 	// kept are the facts that an earlier index kept of these blocks, by block; nil until they are looked up.
 	kept map[uint64][]store.StoredFact
 }
 
 // recorded are the facts that an earlier index of the same block kept, so that indexing anew needs no node that still
 // has the block's state.
-func (e *enrichment) recorded(b *market.Block) ([]market.Fact, error) {
+func (e *enrichment) recorded(ctx context.Context, b *market.Block) ([]market.Fact, error) {
 	if e.kept == nil {
 		var err error
-		if e.kept, err = e.keptFacts(e.ctx, e.blocks[0].Number, e.blocks[len(e.blocks)-1].Number); err != nil {
+		if e.kept, err = e.keptFacts(ctx, e.blocks[0].Number, e.blocks[len(e.blocks)-1].Number); err != nil {
 			return nil, err
 		}
 	}
@@ -103,9 +144,9 @@ func (e *enrichment) recorded(b *market.Block) ([]market.Fact, error) {
 }
 
 // recall takes recorded facts about contracts and gives those that are left to ask about.
-func (e *enrichment) recall(b *market.Block, contracts []market.Address, about func(market.Fact) (market.Address, bool),
+func (e *enrichment) recall(ctx context.Context, b *market.Block, contracts []market.Address, about func(market.Fact) (market.Address, bool),
 ) (left []market.Address, err error) {
-	facts, err := e.recorded(b)
+	facts, err := e.recorded(ctx, b)
 	left = slices.Clone(contracts)
 	for _, f := range facts {
 		contract, ok := about(f)
@@ -131,7 +172,7 @@ func ref(b *market.Block) evm.BlockRef { return evm.BlockRef{Number: b.Number, H
 func before(b *market.Block) evm.BlockRef { return evm.BlockRef{Number: b.Number - 1, Hash: b.Parent} }
 
 // curves asks the contracts of new curves what they take, where the launch's log doesn't tell.
-func (e *enrichment) curves() error {
+func (e *enrichment) curves(ctx context.Context) error {
 	seen := launches{}
 	for i := range e.blocks {
 		e.pulse.beat()
@@ -140,7 +181,7 @@ func (e *enrichment) curves() error {
 		if len(tokens) == 0 {
 			continue
 		}
-		tokens, err := e.recall(b, tokens, func(f market.Fact) (market.Address, bool) {
+		tokens, err := e.recall(ctx, b, tokens, func(f market.Fact) (market.Address, bool) {
 			c, ok := f.(market.CurveFact)
 			return c.Token, ok && contract[c.Token] == c.Curve
 		})
@@ -154,7 +195,7 @@ func (e *enrichment) curves() error {
 		for k, t := range tokens {
 			keys[k] = market.CurveKey{Curve: contract[t], Token: t}
 		}
-		facts, unsure, err := e.source.CurveFacts(e.ctx, ref(b), keys)
+		facts, unsure, err := e.source.CurveFacts(ctx, ref(b), keys)
 		if err != nil {
 			return err
 		}
@@ -189,7 +230,7 @@ func (e *enrichment) untold(b *market.Block, seen launches) (contract map[market
 }
 
 // tokens asks tokens about themselves at the first block that brings them up.
-func (e *enrichment) tokens() error {
+func (e *enrichment) tokens(ctx context.Context) error {
 	n := newcomers{
 		machine: e.machine, state: e.state, asked: map[market.Address]bool{}, mute: map[market.Address]bool{},
 		pairs: map[market.Address]bool{}, launched: launches{},
@@ -198,10 +239,10 @@ func (e *enrichment) tokens() error {
 		e.pulse.beat()
 		b := &e.blocks[i]
 		n.launched.see(b)
-		if err := e.ask(b, n.of(b), n.launched); err != nil {
+		if err := e.ask(ctx, b, n.of(b), n.launched); err != nil {
 			return err
 		}
-		if err := e.askMute(b); err != nil {
+		if err := e.askMute(ctx, b); err != nil {
 			return err
 		}
 		n.learn(b)
@@ -325,22 +366,22 @@ func (n *newcomers) again(mint market.Address) {
 	}
 }
 
-func (e *enrichment) ask(b *market.Block, tokens []market.Address, launched launches) error {
+func (e *enrichment) ask(ctx context.Context, b *market.Block, tokens []market.Address, launched launches) error {
 	if len(tokens) == 0 {
 		return nil
 	}
-	tokens, err := e.recall(b, tokens, func(f market.Fact) (market.Address, bool) {
+	tokens, err := e.recall(ctx, b, tokens, func(f market.Fact) (market.Address, bool) {
 		t, ok := f.(market.TokenFact)
 		return t.Token, ok
 	})
 	if err != nil || len(tokens) == 0 {
 		return err
 	}
-	facts, unsure, err := e.source.TokenFacts(e.ctx, ref(b), tokens)
+	facts, unsure, err := e.source.TokenFacts(ctx, ref(b), tokens)
 	if err != nil {
 		return err
 	}
-	if err := e.sinceCreation(b, facts, launched); err != nil {
+	if err := e.sinceCreation(ctx, b, facts, launched); err != nil {
 		return err
 	}
 	for i, f := range facts {
@@ -351,7 +392,7 @@ func (e *enrichment) ask(b *market.Block, tokens []market.Address, launched laun
 
 // samples asks some tokens, at some blocks, for a balance that was just moved and for their supply. Which ones follows
 // from the block's hash: nobody can tell in advance, and every index asks the same, but while samples are given up (planWatch).
-func (e *enrichment) samples() error {
+func (e *enrichment) samples(ctx context.Context) error {
 	keys := make([][]market.BalanceKey, len(e.blocks))
 	last := -1
 	launched := launches{}
@@ -370,7 +411,7 @@ func (e *enrichment) samples() error {
 			expect.See(&e.blocks[i-1])
 		}
 		if b := &e.blocks[i]; b.Number > 0 && b.Number%sampleBlocks == 0 {
-			if err := e.sample(b, keys[i], expect); err != nil {
+			if err := e.sample(ctx, b, keys[i], expect); err != nil {
 				return err
 			}
 		}
@@ -413,8 +454,8 @@ func (e *enrichment) sampled(b *market.Block, launched launches) []market.Balanc
 // sample asks for balances in the state before a block, and for the supplies of their tokens. Not after it: a node can
 // answer for its newest block out of the state of the one that it is making. What contradicts derivation, and could end a
 // token's holders or its supply, is no fact before two endpoints say so.
-func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey, expect *derive.Expectation) error {
-	known, err := e.recorded(b)
+func (e *enrichment) sample(ctx context.Context, b *market.Block, keys []market.BalanceKey, expect *derive.Expectation) error {
+	known, err := e.recorded(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -426,11 +467,11 @@ func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey, expect *d
 			recalled = true
 		}
 	}
-	if recalled || e.plan.givesUp(budget.Samples) {
+	if recalled || e.givesUp(budget.Samples) {
 		return nil
 	}
-	ctx := evm.For(e.ctx, budget.Samples)
-	mints, err := e.wantedSupplies(b)
+	asking := evm.For(ctx, budget.Samples)
+	mints, err := e.wantedSupplies(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -442,17 +483,17 @@ func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey, expect *d
 	if len(mints) == 0 {
 		return nil
 	}
-	if err := e.load(e.ctx, market.Wanted{Tokens: mints, Balances: keys, ExpireFrom: 1}); err != nil {
+	if err := e.load(ctx, market.Wanted{Tokens: mints, Balances: keys, ExpireFrom: 1}); err != nil {
 		return err
 	}
-	balances, err := e.source.Balances(ctx, before(b), keys, expect.Contradicts)
+	balances, err := e.source.Balances(asking, before(b), keys, expect.Contradicts)
 	if err != nil {
 		return err
 	}
 	for _, f := range balances {
 		e.add(b, f)
 	}
-	supplies, err := e.source.Supplies(ctx, before(b), mints, expect.Contradicts)
+	supplies, err := e.source.Supplies(asking, before(b), mints, expect.Contradicts)
 	if err != nil {
 		return err
 	}
@@ -466,7 +507,7 @@ func (e *enrichment) sample(b *market.Block, keys []market.BalanceKey, expect *d
 // want of their block's state perhaps, since without one they have no market cap for good; and those whose supply was contradicted once,
 // since until another answer it passes for known. The block's hash says where in their order it begins, so that one that never tells holds
 // up no other.
-func (e *enrichment) wantedSupplies(b *market.Block) ([]market.Address, error) {
+func (e *enrichment) wantedSupplies(ctx context.Context, b *market.Block) ([]market.Address, error) {
 	if !e.following {
 		return nil, nil
 	}
@@ -474,11 +515,11 @@ func (e *enrichment) wantedSupplies(b *market.Block) ([]market.Address, error) {
 	if err != nil {
 		return nil, err
 	}
-	without, err := e.store.WithoutSupply(e.ctx, e.rows.id(), from, lostSupplies)
+	without, err := e.store.WithoutSupply(ctx, e.rows.id(), from, lostSupplies)
 	if err != nil {
 		return nil, err
 	}
-	doubted, err := e.store.DoubtedSupplies(e.ctx, e.rows.id(), from, lostSupplies)
+	doubted, err := e.store.DoubtedSupplies(ctx, e.rows.id(), from, lostSupplies)
 	return append(without, doubted...), err
 }
 

@@ -136,18 +136,9 @@ type Indexer struct {
 	// settled is set once this run is at the head, or has a reason not to be.
 	settled atomic.Bool
 	// head is what the nodes announced when the loop read it last, heard what they announced last, whoever read it.
-	head  evm.Head
-	heard heard
-	// notPools are contracts that swapped and turned out to be no pool of ours.
-	notPools map[market.Address]notPool
-	// stateless are pools older than the index whose state was asked for in vain.
-	stateless    map[market.Address]notPool
-	newestStates newestStates
-	// falseStates are pools of which a false state was taken in, which is too old to take back.
-	falseStates map[market.Address]bool
-	poolKeys    *poolKeys
-	// quotesSought is when the pools of quotes without a price were looked for last.
-	quotesSought notPool
+	head     evm.Head
+	heard    heard
+	enricher *enricher
 	// pruned is the chain's hour up to which retention has been applied.
 	pruned int64
 	// announced is when a node last told of a block by itself.
@@ -232,8 +223,7 @@ func (ix *Indexer) init(cfg *chainconfig.Chain, rows *indexID, st *store.Store, 
 	if ix.machine, err = derive.New(cfg); err != nil {
 		return err
 	}
-	ix.notPools, ix.stateless, ix.falseStates = map[market.Address]notPool{}, map[market.Address]notPool{}, map[market.Address]bool{}
-	ix.poolKeys = newPoolKeys(ix)
+	ix.enricher = newEnricher(ix)
 	ix.holders = newHolderBackfill(cfg, rows, st, src, ix.machine, o)
 	ix.merges = mergePace{now: o.Now, fixed: o.MergeRows}
 	_, hash, err := cfg.Encode()
@@ -355,7 +345,7 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 		defer close(done)
 		cancel(ix.keepLease(ctx))
 	}()
-	beside, around := sync.WaitGroup{}, []func(context.Context, *store.Lease){ix.holders.run, ix.poolKeys.run, ix.watchHead}
+	beside, around := sync.WaitGroup{}, []func(context.Context, *store.Lease){ix.holders.run, ix.enricher.poolKeys.run, ix.watchHead}
 	if ix.successor == nil {
 		around = append(around, ix.describe, ix.sweep.run)
 	}
@@ -540,7 +530,7 @@ func (ix *Indexer) resume(ctx context.Context) error {
 		return err
 	}
 	ix.state, ix.unwritten = derive.NewState(b), false
-	ix.quotesSought = notPool{} // what was asked for a block that wasn't committed is asked again
+	ix.enricher.quotesSought = notPool{} // what was asked for a block that wasn't committed is asked again
 	ix.account.indexed(status.Last)
 	return nil
 }

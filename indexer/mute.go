@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"context"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -13,11 +14,11 @@ const mutesAtOnce = 8
 // sampleBlocks blocks after they came up, at the first that is twice as many after, and so on. An answer becomes a
 // fact of the block. Only near the head, where nodes keep the states, is anybody asked: an index of the past takes
 // what an earlier index was told.
-func (e *enrichment) askMute(b *market.Block) error {
+func (e *enrichment) askMute(ctx context.Context, b *market.Block) error {
 	if b.Number == 0 || b.Number%sampleBlocks != 0 {
 		return nil
 	}
-	known, err := e.recorded(b)
+	known, err := e.recorded(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -32,8 +33,8 @@ func (e *enrichment) askMute(b *market.Block) error {
 	if !e.following || len(known) > 0 {
 		return nil
 	}
-	e.correct(b, told)
-	due, err := e.mute(b)
+	e.correct(ctx, b, told)
+	due, err := e.mute(ctx, b)
 	if err != nil {
 		return err
 	}
@@ -41,7 +42,7 @@ func (e *enrichment) askMute(b *market.Block) error {
 	if len(due) == 0 {
 		return nil
 	}
-	facts, unsure, err := e.source.TokenFacts(e.ctx, ref(b), due)
+	facts, unsure, err := e.source.TokenFacts(ctx, ref(b), due)
 	if err != nil {
 		return err
 	}
@@ -52,21 +53,21 @@ func (e *enrichment) askMute(b *market.Block) error {
 		// The answer is of now, and transfers since the token came up aren't counted in it: wantedSupplies asks for the supply.
 		f.HasSupply, f.Supply = false, market.Amount{}
 		e.addTold(b, f, unsure[i])
-		e.log.InfoContext(e.ctx, "a token that told no decimals does now", "token", f.Token.String(), "block", b.Number)
+		e.log.InfoContext(ctx, "a token that told no decimals does now", "token", f.Token.String(), "block", b.Number)
 	}
 	return nil
 }
 
 // mute draws the tokens that are due at a block. Its hash says where in their order it begins, so that none holds up
 // another.
-func (e *enrichment) mute(b *market.Block) (due []market.Address, err error) {
+func (e *enrichment) mute(ctx context.Context, b *market.Block) (due []market.Address, err error) {
 	from, err := market.AddressFromBytes(b.Hash[:market.EVMAddressLen])
 	if err != nil {
 		return nil, err
 	}
 	for pause := uint64(sampleBlocks); pause <= b.Number && len(due) < mutesAtOnce; pause *= 2 {
 		end := b.Number - pause + 1
-		more, err := e.store.MuteTokens(e.ctx, e.rows.id(), end-min(end, sampleBlocks), end, from, mutesAtOnce-len(due))
+		more, err := e.store.MuteTokens(ctx, e.rows.id(), end-min(end, sampleBlocks), end, from, mutesAtOnce-len(due))
 		if err != nil {
 			return nil, err
 		}

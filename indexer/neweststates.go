@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"context"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
@@ -32,12 +33,12 @@ type newestState struct {
 }
 
 // askNewestStates asks pools for their newest state where no node keeps that before a block.
-func (e *enrichment) askNewestStates(b *market.Block, pools []market.PoolCreated, areNew bool) error {
+func (e *enrichment) askNewestStates(ctx context.Context, b *market.Block, pools []market.PoolCreated, areNew bool) error {
 	e.newestStates.needed = true
 	var told []evm.StatesAfter
 	if e.following { // far below the head it is no use
 		var err error
-		if told, err = e.source.NewestPoolStates(e.ctx, pools); err != nil {
+		if told, err = e.source.NewestPoolStates(ctx, pools); err != nil {
 			return err
 		}
 	}
@@ -53,7 +54,7 @@ func (e *enrichment) askNewestStates(b *market.Block, pools []market.PoolCreated
 			e.stateless[p.Pool] = n
 		}
 	}
-	return e.takeStates(b)
+	return e.takeStates(ctx, b)
 }
 
 func (n *newestStates) keep(s newestState) {
@@ -64,9 +65,9 @@ func (n *newestStates) keep(s newestState) {
 }
 
 // takeAllStates takes in what is known of the states before a batch's blocks.
-func (e *enrichment) takeAllStates() error {
+func (e *enrichment) takeAllStates(ctx context.Context) error {
 	for i := range e.blocks {
-		if err := e.takeStates(&e.blocks[i]); err != nil {
+		if err := e.takeStates(ctx, &e.blocks[i]); err != nil {
 			return err
 		}
 	}
@@ -75,11 +76,11 @@ func (e *enrichment) takeAllStates() error {
 
 // takeStates takes in the states before a block that an earlier index kept, or that were told when the block's parent was the newest. A block may
 // be taken up more than once: its states stay until the one after it.
-func (e *enrichment) takeStates(b *market.Block) error {
+func (e *enrichment) takeStates(ctx context.Context, b *market.Block) error {
 	if !e.newestStates.needed {
 		return nil
 	}
-	if err := e.takeKeptStates(b); err != nil {
+	if err := e.takeKeptStates(ctx, b); err != nil {
 		return err
 	}
 	n := &e.newestStates
@@ -88,7 +89,7 @@ func (e *enrichment) takeStates(b *market.Block) error {
 		if s.after.Hash != b.Parent || slices.ContainsFunc(b.Facts, isStateOf(s.pool.Pool)) {
 			continue
 		}
-		if err := e.load(e.ctx, market.Wanted{Pools: []market.Address{s.pool.Pool}, ExpireFrom: 1}); err != nil {
+		if err := e.load(ctx, market.Wanted{Pools: []market.Address{s.pool.Pool}, ExpireFrom: 1}); err != nil {
 			return err
 		}
 		switch p := e.state.Pool(s.pool.Pool); {
@@ -105,8 +106,8 @@ func (e *enrichment) takeStates(b *market.Block) error {
 }
 
 // takeKeptStates takes in the states that an earlier index kept, with what the pools are. They may be those of pools that don't trade in the block.
-func (e *enrichment) takeKeptStates(b *market.Block) error {
-	facts, err := e.recorded(b)
+func (e *enrichment) takeKeptStates(ctx context.Context, b *market.Block) error {
+	facts, err := e.recorded(ctx, b)
 	for _, f := range facts {
 		s, ok := f.(market.PoolStateFact)
 		if !ok || slices.Contains(b.Facts, f) {

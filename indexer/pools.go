@@ -1,13 +1,14 @@
 package indexer
 
 import (
+	"context"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // pools asks about contracts that swap like a pool and whose creation was not seen.
-func (e *enrichment) pools() error {
+func (e *enrichment) pools(ctx context.Context) error {
 	settled := map[market.Address]bool{} // created or asked about
 	for i := range e.blocks {
 		e.pulse.beat()
@@ -17,19 +18,19 @@ func (e *enrichment) pools() error {
 		if len(all) == 0 {
 			continue
 		}
-		left, err := e.recall(b, all, func(f market.Fact) (market.Address, bool) {
+		left, err := e.recall(ctx, b, all, func(f market.Fact) (market.Address, bool) {
 			p, ok := f.(market.PoolFact)
 			return p.Pool, ok
 		})
 		if err != nil {
 			return err
 		}
-		if err := e.addByKey(b, left, u.ids); err != nil {
+		if err := e.addByKey(ctx, b, left, u.ids); err != nil {
 			return err
 		}
 		left = slices.DeleteFunc(left, func(a market.Address) bool { return slices.Contains(u.waiting, a) || slices.Contains(u.ids, a) })
 		if len(left) > 0 {
-			facts, unsure, err := e.source.PoolFacts(e.ctx, ref(b), e.cfg.Exchanges, left, e.countsPool)
+			facts, unsure, err := e.source.PoolFacts(ctx, ref(b), e.cfg.Exchanges, left, e.countsPool)
 			if err != nil {
 				return err
 			}
@@ -43,9 +44,9 @@ func (e *enrichment) pools() error {
 }
 
 // addByKey adds those of the V4 pools of which it is known what they are.
-func (e *enrichment) addByKey(b *market.Block, left, ids []market.Address) error {
+func (e *enrichment) addByKey(ctx context.Context, b *market.Block, left, ids []market.Address) error {
 	ids = slices.DeleteFunc(slices.Clone(ids), func(a market.Address) bool { return !slices.Contains(left, a) })
-	known, err := e.poolKeys.of(e.ctx, ids, b.Number)
+	known, err := e.poolKeys.of(ctx, ids, b.Number)
 	for _, created := range known {
 		e.add(b, market.PoolFact{Pool: created.Pool, Known: true, Info: created})
 	}
@@ -53,8 +54,8 @@ func (e *enrichment) addByKey(b *market.Block, left, ids []market.Address) error
 }
 
 // countsPool reports whether a fact is of a pool that can decide a price.
-func (ix *Indexer) countsPool(f market.PoolFact) bool {
-	return f.Known && ix.machine.Tracked(f.Info.Token0, f.Info.Token1)
+func (e *enricher) countsPool(f market.PoolFact) bool {
+	return f.Known && e.machine.Tracked(f.Info.Token0, f.Info.Token1)
 }
 
 // notPool is what is remembered of a contract that turned out to be no pool of ours: the block at which it was asked,

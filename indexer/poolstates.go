@@ -18,12 +18,12 @@ const (
 
 // poolStates asks pools that are older than the index, and traded in a block, for what they held before it. From there on their events
 // are enough. A pool whose state can't be had prices nothing, and is asked again when it trades after a while.
-func (e *enrichment) poolStates() error {
+func (e *enrichment) poolStates(ctx context.Context) error {
 	w := stateless{enrichment: e, settled: map[market.Address]bool{}, known: map[market.Address]market.PoolCreated{}}
 	for i := range e.blocks {
 		e.pulse.beat()
 		b := &e.blocks[i]
-		if err := e.takeStates(b); err != nil {
+		if err := e.takeStates(ctx, b); err != nil {
 			return err
 		}
 		w.learn(b)
@@ -35,7 +35,7 @@ func (e *enrichment) poolStates() error {
 		for k := range wanted {
 			ids[k] = wanted[k].Pool
 		}
-		left, err := e.recall(b, ids, func(f market.Fact) (market.Address, bool) {
+		left, err := e.recall(ctx, b, ids, func(f market.Fact) (market.Address, bool) {
 			p, ok := f.(market.PoolStateFact)
 			return p.Pool, ok
 		})
@@ -43,7 +43,7 @@ func (e *enrichment) poolStates() error {
 			return err
 		}
 		wanted = slices.DeleteFunc(wanted, func(p market.PoolCreated) bool { return !slices.Contains(left, p.Pool) || e.waitsForState(b, p.Pool) })
-		if err := e.askStates(b, wanted[:min(statesAtOnce, len(wanted))]); err != nil {
+		if err := e.askStates(ctx, b, wanted[:min(statesAtOnce, len(wanted))]); err != nil {
 			return err
 		}
 		w.learn(b)
@@ -51,11 +51,11 @@ func (e *enrichment) poolStates() error {
 	return nil
 }
 
-func (e *enrichment) askStates(b *market.Block, pools []market.PoolCreated) error {
+func (e *enrichment) askStates(ctx context.Context, b *market.Block, pools []market.PoolCreated) error {
 	if len(pools) == 0 {
 		return nil
 	}
-	states, gone, err := e.source.PoolStates(e.ctx, before(b), pools)
+	states, gone, err := e.source.PoolStates(ctx, before(b), pools)
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func (e *enrichment) askStates(b *market.Block, pools []market.PoolCreated) erro
 		clear(e.stateless)
 	}
 	if gone {
-		return e.askNewestStates(b, pools, false)
+		return e.askNewestStates(ctx, b, pools, false)
 	}
 	for i, p := range pools {
 		switch last := e.stateless[p.Pool]; {
@@ -133,8 +133,8 @@ func (w *stateless) of(b *market.Block) (pools []market.PoolCreated) {
 }
 
 // isWithoutState reports whether a pool, whose creation wasn't seen, has to be asked for its state.
-func (ix *Indexer) isWithoutState(p *market.Pool) bool {
-	return p.CreatedBlock == 0 && p.Protocol.Concentrated() && (p.Untrusted == market.UntrustedTicks || ix.falseStates[p.ID])
+func (e *enricher) isWithoutState(p *market.Pool) bool {
+	return p.CreatedBlock == 0 && p.Protocol.Concentrated() && (p.Untrusted == market.UntrustedTicks || e.falseStates[p.ID])
 }
 
 // createdOf is what a pool is asked by for its state.

@@ -1,6 +1,7 @@
 package indexer
 
 import (
+	"context"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
@@ -17,7 +18,7 @@ const (
 // quotePools looks for pools that price the declared quotes and are older than the index, where it begins in the middle of the chain: without
 // it nothing had a price before somebody trades in one of them. It asks the declared exchanges for their pools of each quote with the pegged
 // ones, and the pools for what they hold.
-func (e *enrichment) quotePools() error {
+func (e *enrichment) quotePools(ctx context.Context) error {
 	if len(e.blocks) == 0 || !e.cfg.Start.Now && e.cfg.Start.Block == 0 {
 		return nil
 	}
@@ -26,7 +27,7 @@ func (e *enrichment) quotePools() error {
 	if len(quotes) == 0 || len(pegged) == 0 {
 		return nil
 	}
-	if found, err := e.recordedQuotePools(); found || err != nil {
+	if found, err := e.recordedQuotePools(ctx); found || err != nil {
 		return err
 	}
 	last := e.quotesSought
@@ -40,13 +41,13 @@ func (e *enrichment) quotePools() error {
 			pairs = append(pairs, [2]market.Address{q, p})
 		}
 	}
-	known, gone, err := e.poolsOf(b, pairs)
+	known, gone, err := e.poolsOf(ctx, b, pairs)
 	if err != nil || len(known) == 0 {
 		return err
 	}
 	var states []evm.PoolState
 	if !gone {
-		if states, gone, err = e.source.PoolStates(e.ctx, before(b), known); err != nil {
+		if states, gone, err = e.source.PoolStates(ctx, before(b), known); err != nil {
 			return err
 		}
 	}
@@ -54,7 +55,7 @@ func (e *enrichment) quotePools() error {
 		if !e.following { // near the head the newest state is of use
 			e.quotesSought.pause = firstQuotePause
 		}
-		return e.askNewestStates(b, known, true)
+		return e.askNewestStates(ctx, b, known, true)
 	}
 	for i, s := range states {
 		if s.Known {
@@ -67,13 +68,13 @@ func (e *enrichment) quotePools() error {
 
 // poolsOf gives the pools of pairs of tokens that the index doesn't know, of those without an account only those that there may be. Gone says
 // that they are those of now.
-func (e *enrichment) poolsOf(b *market.Block, pairs [][2]market.Address) (known []market.PoolCreated, gone bool, err error) {
-	pools, gone, err := e.source.PoolsOf(e.ctx, before(b), e.cfg.Exchanges, pairs)
+func (e *enrichment) poolsOf(ctx context.Context, b *market.Block, pairs [][2]market.Address) (known []market.PoolCreated, gone bool, err error) {
+	pools, gone, err := e.source.PoolsOf(ctx, before(b), e.cfg.Exchanges, pairs)
 	if err != nil {
 		return nil, gone, err
 	}
 	pools = slices.DeleteFunc(pools, func(a market.Address) bool { return e.state.Pool(a) != nil })
-	facts, unsure, err := e.source.PoolFacts(e.ctx, before(b), e.cfg.Exchanges, pools[:min(len(pools), quotePoolsAtOnce)], e.countsPool)
+	facts, unsure, err := e.source.PoolFacts(ctx, before(b), e.cfg.Exchanges, pools[:min(len(pools), quotePoolsAtOnce)], e.countsPool)
 	if err != nil {
 		return nil, gone, err
 	}
@@ -95,10 +96,10 @@ func (e *enrichment) poolsOf(b *market.Block, pairs [][2]market.Address) (known 
 }
 
 // recordedQuotePools takes in the pools that an earlier index found at the same blocks.
-func (e *enrichment) recordedQuotePools() (found bool, err error) {
+func (e *enrichment) recordedQuotePools(ctx context.Context) (found bool, err error) {
 	for i := range e.blocks {
 		b := &e.blocks[i]
-		facts, err := e.recorded(b)
+		facts, err := e.recorded(ctx, b)
 		if err != nil {
 			return false, err
 		}

@@ -104,11 +104,11 @@ func (u *unsureFacts) written(c *store.Commit, at time.Time) {
 }
 
 // correct adds the corrections to a block's facts.
-func (e *enrichment) correct(b *market.Block, told func(market.Address) bool) {
-	for _, c := range e.Indexer.facts.corrections {
+func (e *enrichment) correct(ctx context.Context, b *market.Block, told func(market.Address) bool) {
+	for _, c := range e.corrections {
 		if !told(c.is.Token) {
 			e.add(b, c.is)
-			e.log.WarnContext(e.ctx, "false decimals corrected", "token", c.is.Token.String(), "block", b.Number)
+			e.log.WarnContext(ctx, "false decimals corrected", "token", c.is.Token.String(), "block", b.Number)
 		}
 	}
 }
@@ -204,9 +204,9 @@ func (ix *Indexer) undoFact(ctx context.Context, was store.StoredFact, is market
 		ix.facts.undone[was] = true
 		switch f := was.Fact.(type) {
 		case market.PoolFact:
-			delete(ix.notPools, f.Pool)
+			delete(ix.enricher.notPools, f.Pool)
 		case market.PoolStateFact:
-			delete(ix.stateless, f.Pool)
+			delete(ix.enricher.stateless, f.Pool)
 		}
 		return true, ix.goBefore(ctx, evm.Header{Header: known[at]})
 	}
@@ -224,7 +224,7 @@ func (ix *Indexer) undoFact(ctx context.Context, was store.StoredFact, is market
 	case market.PoolFact:
 		kind, subject = "pool", f.Pool.String()
 	case market.PoolStateFact:
-		ix.falseStates[f.Pool] = true // its next trade has it asked anew
+		ix.enricher.falseStates[f.Pool] = true // its next trade has it asked anew
 		kind, subject = "pool", f.Pool.String()
 	case market.CurveFact:
 		subject = f.Token.String()
