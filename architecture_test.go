@@ -35,7 +35,7 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"indexer/evm":              {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
 		"indexer":                  {{module + "apiserver", module + "operator", module + "internal/catalog"}, kubernetes},
 		"renderer":                 {{module + "operator", module + "indexer", module + "apiserver", module + "internal/store"}, sql, kubernetes},
-		"internal/card":            {{module, "github.com/", "golang.org/"}, {"net/http", "database/sql"}, kubernetes},
+		"internal/sharecard":       {{module, "github.com/", "golang.org/"}, {"net/http", "database/sql"}, kubernetes},
 		"internal/figure":          {{module, "github.com/", "golang.org/"}, {"net/http", "database/sql"}, kubernetes},
 		"internal/plain":           {{module, "github.com/", "golang.org/x/net"}, {"net/http", "database/sql"}, kubernetes},
 		"apiserver":                {{module + "indexer", module + "operator"}, kubernetes},

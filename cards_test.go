@@ -20,7 +20,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/renderer"
 	"github.com/boardwalkhq/boardwalk/up"
@@ -63,7 +63,7 @@ func (r *running) card(t *testing.T, path string) (reply, []byte) {
 		t.Fatalf("%s: %s %v %s", path, res.Status, res.Header, body)
 	}
 	size, err := png.DecodeConfig(bytes.NewReader(body))
-	if err != nil || size.Width != card.Width || size.Height != card.Height {
+	if err != nil || size.Width != sharecard.Width || size.Height != sharecard.Height {
 		t.Fatalf("%s: %+v, %v", path, size, err)
 	}
 	return res, body

@@ -8,13 +8,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
 // asJSON is what a card sends to the renderer.
-func asJSON(t *testing.T, c card.Card) object {
+func asJSON(t *testing.T, c sharecard.Card) object {
 	t.Helper()
 	raw, err := json.Marshal(c)
 	if err != nil {
@@ -28,7 +28,7 @@ func asJSON(t *testing.T, c card.Card) object {
 }
 
 // draw asks for a card and gives what was sent to the renderer.
-func draw[C card.Card](t *testing.T, c *client, e *easel, target string) C {
+func draw[C sharecard.Card](t *testing.T, c *client, e *easel, target string) C {
 	t.Helper()
 	if res, body := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusOK {
 		t.Fatalf("%s: %d %s", target, res.StatusCode, body)
@@ -60,7 +60,7 @@ func TestTokenCardDatesThePrice(t *testing.T) {
 	quiet := good(1, "Quiet").with(func(c *coin) { c.state, c.venue, c.quietS = market.LaunchLive, "clanker", quietFor })
 	mintCoins(t, st, "base", 101, quiet)
 	c, e, _ := drawing(t, st)
-	drawn := asJSON(t, draw[*card.Token](t, c, e, "/api/pnl-card/token/"+quiet.mint()+".png?chain=base"))
+	drawn := asJSON(t, draw[*sharecard.Token](t, c, e, "/api/pnl-card/token/"+quiet.mint()+".png?chain=base"))
 	minute := func(at int64) float64 { return float64(at - at%60) }
 	var times []float64
 	for name, v := range drawn {
@@ -104,7 +104,7 @@ func TestPoolsThatHoldNothing(t *testing.T) {
 	if volume, _ := info["volume"].(float64); volume != 25_000 {
 		t.Errorf("its volume is %v; what was traded in its curve today counts too, which makes 25000", info["volume"])
 	}
-	if drawn := draw[*card.Token](t, c, e, "/api/pnl-card/token/"+moved.mint()+".png?chain=base"); drawn.Pools == nil || *drawn.Pools != 1 {
+	if drawn := draw[*sharecard.Token](t, c, e, "/api/pnl-card/token/"+moved.mint()+".png?chain=base"); drawn.Pools == nil || *drawn.Pools != 1 {
 		t.Errorf("the card has other pools than the one that holds something: %v", asJSON(t, drawn)["pools"])
 	}
 	begun := get[object](t, c, "/api/token/info/"+fresh.mint()+"?chain=base")
@@ -129,12 +129,12 @@ func TestChangeOfAYoungCurveIsSinceItsLaunch(t *testing.T) {
 		want bool
 	}{{young, true}, {elder, false}} {
 		target := "/api/pnl-card/%s/" + of.coin.mint() + ".png?chain=base"
-		if drawn := draw[*card.Token](t, c, e, fmt.Sprintf(target, "token")); drawn.SinceLaunch != of.want {
+		if drawn := draw[*sharecard.Token](t, c, e, fmt.Sprintf(target, "token")); drawn.SinceLaunch != of.want {
 			t.Errorf("%s: the token's card says that its change is since the launch: %v", of.coin.name, drawn.SinceLaunch)
 		} else if drawn.Pools != nil {
 			t.Errorf("%s: a curve is told as %d pools", of.coin.name, *drawn.Pools)
 		}
-		if drawn := draw[*card.Launch](t, c, e, fmt.Sprintf(target, "launch")); drawn.SinceLaunch != of.want {
+		if drawn := draw[*sharecard.Launch](t, c, e, fmt.Sprintf(target, "launch")); drawn.SinceLaunch != of.want {
 			t.Errorf("%s: the launch's card says that its change is since the launch: %v", of.coin.name, drawn.SinceLaunch)
 		}
 	}
@@ -159,21 +159,21 @@ func TestShapeOfAYoungToken(t *testing.T) {
 		least       int // points
 		first       float64
 		sinceLaunch bool
-	}{{young, 20, 1, true}, {older, 100, 1, true}, {elder, card.MaxPoints, 1 + 2*24*60 - 4, false}} {
+	}{{young, 20, 1, true}, {older, 100, 1, true}, {elder, sharecard.MaxPoints, 1 + 2*24*60 - 4, false}} {
 		for _, kind := range []string{"token", "launch"} {
 			t.Run(kind+" "+of.coin.name, func(t *testing.T) {
 				target := "/api/pnl-card/" + kind + "/" + of.coin.mint() + ".png?chain=base"
 				var line []float64
 				var sent object
 				if kind == "token" {
-					drawn := draw[*card.Token](t, c, e, target)
+					drawn := draw[*sharecard.Token](t, c, e, target)
 					line, sent = drawn.Day, asJSON(t, drawn)
 				} else {
-					drawn := draw[*card.Launch](t, c, e, target)
+					drawn := draw[*sharecard.Launch](t, c, e, target)
 					line, sent = drawn.Day, asJSON(t, drawn)
 				}
-				if len(line) < of.least || len(line) > card.MaxPoints {
-					t.Fatalf("the line has %d points, want at least %d and at most %d", len(line), of.least, card.MaxPoints)
+				if len(line) < of.least || len(line) > sharecard.MaxPoints {
+					t.Fatalf("the line has %d points, want at least %d and at most %d", len(line), of.least, sharecard.MaxPoints)
 				}
 				// Each minute closes one USD above the one before it.
 				if of.sinceLaunch && (line[0] > of.first+5 || line[len(line)-1] < float64(of.coin.ago/60)) {

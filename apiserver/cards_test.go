@@ -26,8 +26,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract/clienttest"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/internal/browsertest"
-	"github.com/boardwalkhq/boardwalk/internal/card"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
@@ -42,15 +42,15 @@ func problemIn(body []byte) []byte {
 // painter stands in for the renderer's process: a plain picture of a colour that follows from the card.
 type painter struct{}
 
-func (painter) Render(_ context.Context, c card.Card) ([]byte, error) {
+func (painter) Render(_ context.Context, c sharecard.Card) ([]byte, error) {
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	key, err := card.Key(c)
+	key, err := sharecard.Key(c)
 	if err != nil {
 		return nil, err
 	}
-	drawn := image.NewPaletted(image.Rect(0, 0, card.Width, card.Height), palette.Plan9)
+	drawn := image.NewPaletted(image.Rect(0, 0, sharecard.Width, sharecard.Height), palette.Plan9)
 	copy(drawn.Pix, key)
 	var out bytes.Buffer
 	err = (&png.Encoder{CompressionLevel: png.BestSpeed}).Encode(&out, drawn)
@@ -62,11 +62,11 @@ type easel struct {
 	painter
 
 	mu    sync.Mutex
-	drawn []card.Card
+	drawn []sharecard.Card
 	away  bool
 }
 
-func (e *easel) Render(ctx context.Context, c card.Card) ([]byte, error) {
+func (e *easel) Render(ctx context.Context, c sharecard.Card) ([]byte, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.away {
@@ -89,7 +89,7 @@ func (e *easel) count() int {
 }
 
 // last is the newest card that was drawn.
-func last[C card.Card](t *testing.T, e *easel) C {
+func last[C sharecard.Card](t *testing.T, e *easel) C {
 	t.Helper()
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -146,7 +146,7 @@ func TestTokenCard(t *testing.T) {
 		res.Header.Get("X-Data-As-Of") != clock.Add(-2*time.Second).Format(time.RFC3339) {
 		t.Errorf("it is %+v, %v: %v", size, err, res.Header)
 	}
-	got := last[*card.Token](t, e)
+	got := last[*sharecard.Token](t, e)
 	if got.Mint != token || got.Chain != "BASE" || !near2(got.PriceUSD, 2) || !near2(got.Change24hPct, 33.3) || !near2(got.LiquidityUSD, 200_000) ||
 		!near2(got.Volume24hUSD, 123_000) || !near2(got.MarketCapUSD, 2_000_000) || *got.Pools != 1 || got.Members != nil ||
 		string(got.Picture) != "a picture" || got.PricedAt != clock.Unix()-30 {
@@ -162,11 +162,11 @@ func TestTokenCard(t *testing.T) {
 	if c.do(t, http.MethodGet, "/api/pnl-card/token/"+token+".png?chain=base", nil); e.count() != 1 {
 		t.Errorf("the same card with its chain was drawn anew: %d renders", e.count())
 	}
-	if c.do(t, http.MethodGet, "/api/pnl-card/token/"+token+".png?chain=bsc", nil); e.count() != 2 || last[*card.Token](t, e).Chain != "BSC" {
-		t.Errorf("on the other chain %+v was drawn", last[*card.Token](t, e))
+	if c.do(t, http.MethodGet, "/api/pnl-card/token/"+token+".png?chain=bsc", nil); e.count() != 2 || last[*sharecard.Token](t, e).Chain != "BSC" {
+		t.Errorf("on the other chain %+v was drawn", last[*sharecard.Token](t, e))
 	}
 	c.do(t, http.MethodGet, "/api/pnl-card/token/"+bare+".png", nil)
-	if none := last[*card.Token](t, e); none.PriceUSD != nil || none.Change24hPct != nil || none.LiquidityUSD != nil || none.Volume24hUSD != nil ||
+	if none := last[*sharecard.Token](t, e); none.PriceUSD != nil || none.Change24hPct != nil || none.LiquidityUSD != nil || none.Volume24hUSD != nil ||
 		none.MarketCapUSD != nil || none.Pools != nil || none.Picture != nil || len(none.Day) != 0 || none.PricedAt != 0 {
 		t.Errorf("of a token of which nothing is known %+v is drawn", none)
 	}
@@ -178,30 +178,30 @@ func TestLaunchCard(t *testing.T) {
 	st := seeded(t, "sqlite")
 	mintCoins(t, st, "base", 101, boardCoins()...)
 	c, e, _ := drawing(t, st)
-	drawn := func(n int) *card.Launch {
+	drawn := func(n int) *sharecard.Launch {
 		t.Helper()
 		if res, body := c.do(t, http.MethodGet, "/api/pnl-card/launch/"+(&coin{n: n}).mint()+".png?chain=base", nil); res.StatusCode != http.StatusOK {
 			t.Fatalf("coin %d: %d %s", n, res.StatusCode, body)
 		}
-		return last[*card.Launch](t, e)
+		return last[*sharecard.Launch](t, e)
 	}
 	otter := drawn(1)
-	if otter.Stage != card.StageCurve || otter.Curve == nil || otter.Curve.ProgressPct != 40 || otter.Curve.Basis != "tokens_sold" ||
+	if otter.Stage != sharecard.StageCurve || otter.Curve == nil || otter.Curve.ProgressPct != 40 || otter.Curve.Basis != "tokens_sold" ||
 		otter.Venue != "four.meme" || otter.Own || otter.AgeS != 3000 || *otter.Holders != 80 || !otter.GatePass || len(otter.GateFails) != 0 ||
 		otter.Creator != creator || otter.CreatorHandle != "" || otter.Day != nil {
 		t.Errorf("on its curve it is %+v with %+v and %d holders", otter, otter.Curve, *otter.Holders)
 	}
-	if pool := drawn(7); pool.Stage != card.StageLive || pool.Curve != nil || pool.GatePass || !slices.Equal(pool.GateFails, []string{"liquidity"}) ||
+	if pool := drawn(7); pool.Stage != sharecard.StageLive || pool.Curve != nil || pool.GatePass || !slices.Equal(pool.GateFails, []string{"liquidity"}) ||
 		pool.LiquidityUSD == nil {
 		t.Errorf("a live pool is %+v", pool)
 	}
-	if moved := drawn(6); moved.Stage != card.StageGraduated {
+	if moved := drawn(6); moved.Stage != sharecard.StageGraduated {
 		t.Errorf("a graduated one is %+v", moved)
 	}
-	if full := drawn(5); full.Stage != card.StageCompleted {
+	if full := drawn(5); full.Stage != sharecard.StageCompleted {
 		t.Errorf("a full one is %+v", full)
 	}
-	if mystery := drawn(8); mystery.Curve != nil || mystery.Holders != nil || mystery.Stage != card.StageCurve {
+	if mystery := drawn(8); mystery.Curve != nil || mystery.Holders != nil || mystery.Stage != sharecard.StageCurve {
 		t.Errorf("one of unknown progress is %+v", mystery)
 	}
 	if own := drawn(10); !own.Own || own.Venue != "Boardwalk" {
@@ -247,7 +247,7 @@ func TestTraderCard(t *testing.T) {
 	if res.StatusCode != http.StatusOK {
 		t.Fatalf("%d %s", res.StatusCode, body)
 	}
-	got := last[*card.Trader](t, e)
+	got := last[*sharecard.Trader](t, e)
 	// On each chain 100 units at 1 USD; half of them for 80, the other half for 30 and for 60.
 	if got.Wallet != wallet || got.Handle != "" || got.Face != nil || !slices.Equal(got.Chains, []string{"BASE", "BSC"}) ||
 		!near2(got.Day.RealisedUSD, -10) || got.Day.Sells != 2 || got.Day.Wins != 1 || !near2(got.Day.RealisedPct, -10) ||
@@ -259,7 +259,7 @@ func TestTraderCard(t *testing.T) {
 		t.Errorf("the line is %v", got.Line)
 	}
 	c.do(t, http.MethodGet, "/api/pnl-card/trader/"+trader+".png", nil)
-	if buyer := last[*card.Trader](t, e); !near2(buyer.Week.RealisedUSD, 0) || buyer.Week.Sells != 0 || buyer.Best != nil {
+	if buyer := last[*sharecard.Trader](t, e); !near2(buyer.Week.RealisedUSD, 0) || buyer.Week.Sells != 0 || buyer.Best != nil {
 		t.Errorf("who has only bought is %+v", buyer)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 // TestChainsOfAnswers asks for a token that two chains have, and for one that is on one of them: the chain that is asked for is
@@ -60,7 +60,7 @@ func TestChainsOfAnswers(t *testing.T) {
 	}
 	for _, chain := range both {
 		c.do(t, http.MethodGet, "/api/pnl-card/launch/"+token+".png?chain="+chain, nil)
-		if one, other := last[*card.Launch](t, e).Chain, strings.ToUpper(chain); one != other {
+		if one, other := last[*sharecard.Launch](t, e).Chain, strings.ToUpper(chain); one != other {
 			t.Errorf("the launch card of %s is drawn of %s", chain, one)
 		}
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver"
 	desk "github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/internal/card"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
@@ -55,7 +55,7 @@ type slowPainter struct {
 	took  time.Duration
 }
 
-func (p slowPainter) Render(ctx context.Context, c card.Card) ([]byte, error) {
+func (p slowPainter) Render(ctx context.Context, c sharecard.Card) ([]byte, error) {
 	p.watch.pass(p.took)
 	return p.painter.Render(ctx, c)
 }

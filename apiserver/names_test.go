@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 // TestNamesAreInertInJSON: what turns the direction of a text, and what no terminal or log should be sent, stands escaped in every JSON
@@ -91,7 +91,7 @@ func TestNamesThatShowNothing(t *testing.T) {
 	if _, shared := c.do(t, http.MethodGet, "/t/"+(&coin{n: 1}).mint(), nil); !strings.Contains(string(shared), "<title>"+short) {
 		t.Errorf("its page isn't called %s: %s", short, shared)
 	}
-	if drawn := draw[*card.Token](t, c, e, "/api/pnl-card/token/"+(&coin{n: 1}).mint()+".png?chain=base"); drawn.Symbol != "" || drawn.Name != "" {
+	if drawn := draw[*sharecard.Token](t, c, e, "/api/pnl-card/token/"+(&coin{n: 1}).mint()+".png?chain=base"); drawn.Symbol != "" || drawn.Name != "" {
 		t.Errorf("its picture is called %+q, %+q", drawn.Symbol, drawn.Name)
 	}
 }

@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/internal/card"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 // TestBoardSaysThatAChainStandsStill: an order that shows launches of a chain that stands still says so, whatever the other chains do. Running
@@ -52,15 +52,15 @@ func TestStaleHoldersOnACard(t *testing.T) {
 	target := func(n int) string {
 		return "/api/pnl-card/launch/" + (&coin{n: n}).mint() + ".png?chain=base&n=" + strconv.Itoa(e.count())
 	}
-	if drawn := draw[*card.Launch](t, c, e, target(2)); drawn.Holders != nil || asJSON(t, drawn)["holders_source"] != "indexing" {
+	if drawn := draw[*sharecard.Launch](t, c, e, target(2)); drawn.Holders != nil || asJSON(t, drawn)["holders_source"] != "indexing" {
 		t.Errorf("while holders are read the card has %v, because of %v", drawn.Holders, asJSON(t, drawn)["holders_source"])
 	}
 	halt(t, st, "base")
 	ahead(2 * time.Minute) // past what is remembered of the token and of the card
-	var drawn *card.Launch
+	var drawn *sharecard.Launch
 	eventually(t, "the card is drawn without its holders", func() bool {
 		ahead(time.Second)
-		drawn = draw[*card.Launch](t, c, e, target(1))
+		drawn = draw[*sharecard.Launch](t, c, e, target(1))
 		return drawn.Holders == nil
 	})
 	if got := asJSON(t, drawn)["holders_source"]; got != "stale" {

@@ -11,24 +11,16 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 	"github.com/boardwalkhq/boardwalk/renderer/browser"
-	template "github.com/boardwalkhq/boardwalk/renderer/card"
+	"github.com/boardwalkhq/boardwalk/renderer/template"
 )
 
-// VersionHeader names the look that a card was drawn in, card.Version: a caller that keeps cards under another one does
-// not keep this.
-const VersionHeader = "Boardwalk-Card-Version"
-
-// Handler is what is served on the socket:
-//
-//   - POST /v1/cards/{kind} takes a card as JSON and answers with its PNG. 400 and 413 say what is wrong with it; 503 has
-//     Retry-After in seconds; 504 is a card that took too long.
-//   - GET /v1/health is 200 while cards can be drawn, else 503.
+// Handler is what is served on the socket: sharecard.CardsPath and sharecard.HealthPath.
 func (r *Renderer) Handler() http.Handler {
 	m := http.NewServeMux()
-	m.HandleFunc("POST /v1/cards/{kind}", r.card)
-	m.HandleFunc("GET /v1/health", r.health)
+	m.HandleFunc("POST "+sharecard.CardsPath+"{kind}", r.card)
+	m.HandleFunc("GET "+sharecard.HealthPath, r.health)
 	return m
 }
 
@@ -61,7 +53,7 @@ func (r *Renderer) card(w http.ResponseWriter, req *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", "image/png")
 	h.Set("Content-Length", strconv.Itoa(len(png)))
-	h.Set(VersionHeader, card.Version)
+	h.Set(sharecard.VersionHeader, sharecard.Version)
 	_, _ = w.Write(png)
 }
 
@@ -69,12 +61,12 @@ func (r *Renderer) card(w http.ResponseWriter, req *http.Request) {
 var errRequest = errors.New("not a card")
 
 // decode reads a card and checks it.
-func decode(w http.ResponseWriter, req *http.Request) (card.Card, error) {
-	c, err := card.New(card.Kind(req.PathValue("kind")))
+func decode(w http.ResponseWriter, req *http.Request) (sharecard.Card, error) {
+	c, err := sharecard.New(sharecard.Kind(req.PathValue("kind")))
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", errRequest, err)
 	}
-	d := json.NewDecoder(http.MaxBytesReader(w, req.Body, card.MaxBody))
+	d := json.NewDecoder(http.MaxBytesReader(w, req.Body, sharecard.MaxBody))
 	d.DisallowUnknownFields()
 	if err := d.Decode(c); err != nil {
 		return nil, fmt.Errorf("%w: %w", errRequest, err)
@@ -93,7 +85,7 @@ func (r *Renderer) fail(w http.ResponseWriter, err error) {
 	case errors.As(err, &tooLarge):
 		status = http.StatusRequestEntityTooLarge
 		err = fmt.Errorf("%w: at most %d bytes are allowed", err, tooLarge.Limit)
-	case errors.Is(err, errRequest), errors.Is(err, card.ErrInvalid):
+	case errors.Is(err, errRequest), errors.Is(err, sharecard.ErrInvalid):
 		status = http.StatusBadRequest
 	case errors.Is(err, browser.ErrBusy), errors.Is(err, browser.ErrUnavailable), errors.Is(err, browser.ErrFailed):
 		status = http.StatusServiceUnavailable

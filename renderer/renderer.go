@@ -15,7 +15,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/renderer/browser"
 )
@@ -65,7 +65,7 @@ func New(o Options) (*Renderer, error) {
 	browsers, err := browser.New(browser.Options{
 		// Who has the socket has the folder, so that what a killed program left in it goes when the next one begins.
 		Dir:     filepath.Join(os.TempDir(), fmt.Sprintf("boardwalk-renderer-%.4x", sha256.Sum256([]byte(socket)))),
-		Program: o.Program, Width: card.Width, Height: card.Height, Tabs: o.Tabs, Queue: o.Queue, Deadline: o.Deadline,
+		Program: o.Program, Width: sharecard.Width, Height: sharecard.Height, Tabs: o.Tabs, Queue: o.Queue, Deadline: o.Deadline,
 		RecycleAfter: o.RecycleAfter, MaxMemory: o.MaxMemory, Metrics: metrics, Log: o.Log, Now: o.Now,
 	})
 	if err != nil {

@@ -22,7 +22,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
 
@@ -118,12 +118,12 @@ func (s *served) ask(method, path string, body io.Reader) answer {
 	return answer{status: res.StatusCode, header: res.Header, body: all}
 }
 
-func (s *served) post(c card.Card) answer {
+func (s *served) post(c sharecard.Card) answer {
 	s.tb.Helper()
 	return s.ask(http.MethodPost, "/v1/cards/"+string(c.Kind()), body(s.tb, c))
 }
 
-func body(tb testing.TB, c card.Card) io.Reader {
+func body(tb testing.TB, c sharecard.Card) io.Reader {
 	tb.Helper()
 	raw, err := json.Marshal(c)
 	if err != nil {
@@ -133,12 +133,12 @@ func body(tb testing.TB, c card.Card) io.Reader {
 }
 
 // samples are a card of each kind.
-func samples() []card.Card {
-	asset := card.Asset{Mint: "0x4200000000000000000000000000000000000006", Chain: "Base", Symbol: "RKT", Name: "Rocket 東京 🚀"}
-	return []card.Card{
-		&card.Token{Asset: asset, PriceUSD: new(0.0421), Change24hPct: new(12.5), Day: []float64{1, 2, 3, 2.5, 4}},
-		&card.Launch{Asset: asset, Venue: "Boardwalk", Own: true, Stage: card.StageCurve, Curve: &card.Curve{ProgressPct: 61, Basis: "funds_raised", Raised: "12 ETH"}},
-		&card.Trader{Wallet: asset.Mint, Day: card.Profit{RealisedUSD: new(120.5), Sells: 3, Wins: 2}, Line: []float64{0, 10, -5, 120}},
+func samples() []sharecard.Card {
+	asset := sharecard.Asset{Mint: "0x4200000000000000000000000000000000000006", Chain: "Base", Symbol: "RKT", Name: "Rocket 東京 🚀"}
+	return []sharecard.Card{
+		&sharecard.Token{Asset: asset, PriceUSD: new(0.0421), Change24hPct: new(12.5), Day: []float64{1, 2, 3, 2.5, 4}},
+		&sharecard.Launch{Asset: asset, Venue: "Boardwalk", Own: true, Stage: sharecard.StageCurve, Curve: &sharecard.Curve{ProgressPct: 61, Basis: "funds_raised", Raised: "12 ETH"}},
+		&sharecard.Trader{Wallet: asset.Mint, Day: sharecard.Profit{RealisedUSD: new(120.5), Sells: 3, Wins: 2}, Line: []float64{0, 10, -5, 120}},
 	}
 }
 
@@ -150,11 +150,11 @@ func TestCardsAreDrawn(t *testing.T) {
 	for _, c := range samples() {
 		t.Run(string(c.Kind()), func(t *testing.T) {
 			got := s.post(c)
-			if got.status != http.StatusOK || got.header.Get("Content-Type") != "image/png" || got.header.Get(VersionHeader) != card.Version {
+			if got.status != http.StatusOK || got.header.Get("Content-Type") != "image/png" || got.header.Get(sharecard.VersionHeader) != sharecard.Version {
 				t.Fatalf("%d %v: %.200s", got.status, got.header, got.body)
 			}
 			first := got.body
-			if size, err := png.DecodeConfig(bytes.NewReader(first)); err != nil || size.Width != card.Width || size.Height != card.Height {
+			if size, err := png.DecodeConfig(bytes.NewReader(first)); err != nil || size.Width != sharecard.Width || size.Height != sharecard.Height {
 				t.Errorf("%dx%d: %v", size.Width, size.Height, err)
 			}
 			if len(first) > 200<<10 {
@@ -189,7 +189,7 @@ func TestWhatIsNoCardIsRefused(t *testing.T) {
 		"no mint":             {"/v1/cards/token", `{}`, 400, "mint is empty"},
 		"an unknown stage":    {"/v1/cards/launch", `{"mint":"m","stage":"moon"}`, 400, "use curve, completed, graduated or live"},
 		"more wins than sold": {"/v1/cards/trader", `{"wallet":"w","day":{"wins":2,"sells":1}}`, 400, "wins are 2 of 1"},
-		"too long a body":     {"/v1/cards/token", `{"name":"` + strings.Repeat("x", card.MaxBody) + `"}`, 413, "at most 4194304 bytes"},
+		"too long a body":     {"/v1/cards/token", `{"name":"` + strings.Repeat("x", sharecard.MaxBody) + `"}`, 413, "at most 4194304 bytes"},
 		"another path":        {"/v1/cards", `{}`, 404, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

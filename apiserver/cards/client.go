@@ -15,12 +15,12 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
-// Renderer draws a card as a PNG of card.Width by card.Height. While it can't, the error is an *UnavailableError.
+// Renderer draws a card as a PNG of sharecard.Width by sharecard.Height. While it can't, the error is an *UnavailableError.
 type Renderer interface {
-	Render(ctx context.Context, c card.Card) ([]byte, error)
+	Render(ctx context.Context, c sharecard.Card) ([]byte, error)
 }
 
 const (
@@ -35,8 +35,6 @@ const (
 	atOnce = 256
 	// idle is how many connections are kept.
 	idle = 16
-	// versionHeader names the look that the renderer draws. A card in another one must not be kept as if it were ours.
-	versionHeader = "Boardwalk-Card-Version"
 )
 
 // UnavailableError says that nothing can be drawn for now.
@@ -93,7 +91,7 @@ func NewClient(socket string, now func() time.Time) *Client {
 }
 
 // Render implements Renderer.
-func (c *Client) Render(ctx context.Context, drawn card.Card) ([]byte, error) {
+func (c *Client) Render(ctx context.Context, drawn sharecard.Card) ([]byte, error) {
 	if err := drawn.Validate(); err != nil {
 		return nil, fmt.Errorf("cards: %w", err)
 	}
@@ -137,9 +135,9 @@ func (c *Client) mayAsk() bool {
 }
 
 // ask sends one request. Nothing is tried twice.
-func (c *Client) ask(ctx context.Context, kind card.Kind, body []byte) ([]byte, error) {
+func (c *Client) ask(ctx context.Context, kind sharecard.Kind, body []byte) ([]byte, error) {
 	// The host is no name: the transport knows the socket alone.
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://renderer/v1/cards/"+string(kind), bytes.NewReader(body))
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://renderer"+sharecard.CardsPath+string(kind), bytes.NewReader(body))
 	if err != nil {
 		return nil, fmt.Errorf("cards: %w", err)
 	}
@@ -154,8 +152,8 @@ func (c *Client) ask(ctx context.Context, kind card.Kind, body []byte) ([]byte, 
 	switch {
 	case err != nil:
 		return nil, &UnavailableError{RetryAfter: pause, Cause: err, gone: true}
-	case res.StatusCode == http.StatusOK && res.Header.Get(versionHeader) != card.Version:
-		return nil, fmt.Errorf("cards: %w: it is drawn in version %.20q, not %q", errForm, res.Header.Get(versionHeader), card.Version)
+	case res.StatusCode == http.StatusOK && res.Header.Get(sharecard.VersionHeader) != sharecard.Version:
+		return nil, fmt.Errorf("cards: %w: it is drawn in version %.20q, not %q", errForm, res.Header.Get(sharecard.VersionHeader), sharecard.Version)
 	case res.StatusCode == http.StatusOK:
 		return picture, checkPicture(res.Header.Get("Content-Type"), picture)
 	case res.StatusCode == http.StatusServiceUnavailable:
@@ -173,7 +171,7 @@ func checkPicture(contentType string, picture []byte) error {
 		return fmt.Errorf("cards: %w: it is larger than %d bytes", errForm, maxPicture)
 	}
 	size, err := png.DecodeConfig(bytes.NewReader(picture))
-	if err != nil || contentType != "image/png" || size.Width != card.Width || size.Height != card.Height {
+	if err != nil || contentType != "image/png" || size.Width != sharecard.Width || size.Height != sharecard.Height {
 		return fmt.Errorf("cards: %w: %s of %d x %d pixels, %w", errForm, contentType, size.Width, size.Height, err)
 	}
 	return nil

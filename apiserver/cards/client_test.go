@@ -12,21 +12,21 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 func TestClientRenders(t *testing.T) {
 	t.Parallel()
 	e := &easel{}
 	c := NewClient(listen(t, e.serve(t)), newClock().now)
-	for _, drawn := range []card.Card{
-		token(1), &card.Launch{Asset: card.Asset{Mint: "0x1"}, Stage: card.StageLive}, &card.Trader{Wallet: "0x2"},
+	for _, drawn := range []sharecard.Card{
+		token(1), &sharecard.Launch{Asset: sharecard.Asset{Mint: "0x1"}, Stage: sharecard.StageLive}, &sharecard.Trader{Wallet: "0x2"},
 	} {
-		key, err := card.Key(drawn)
+		key, err := sharecard.Key(drawn)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := c.Render(t.Context(), drawn); err != nil || !bytes.Equal(got, picture(t, key, card.Width, card.Height)) {
+		if got, err := c.Render(t.Context(), drawn); err != nil || !bytes.Equal(got, picture(t, key, sharecard.Width, sharecard.Height)) {
 			t.Errorf("a %s: %v", drawn.Kind(), err)
 		}
 	}
@@ -38,7 +38,7 @@ func TestClientRenders(t *testing.T) {
 // TestClientTakesCardsAlone has a renderer that answers otherwise.
 func TestClientTakesCardsAlone(t *testing.T) {
 	t.Parallel()
-	good := picture(t, "x", card.Width, card.Height)
+	good := picture(t, "x", sharecard.Width, sharecard.Height)
 	for name, c := range map[string]struct {
 		handler    http.HandlerFunc
 		wait       time.Duration // of an *UnavailableError; 0 is another error
@@ -54,13 +54,13 @@ func TestClientTakesCardsAlone(t *testing.T) {
 		"another size":   {answering(200, "image/png", picture(t, "x", 100, 100), nil), 0, false, "100 x 100"},
 		"no PNG":         {answering(200, "image/png", []byte("<html>"), nil), 0, false, "no card"},
 		"nothing":        {answering(200, "image/png", nil, nil), 0, false, "no card"},
-		"another look":   {answering(200, "image/png", good, map[string]string{versionHeader: "0"}), 0, false, "version"},
+		"another look":   {answering(200, "image/png", good, map[string]string{sharecard.VersionHeader: "0"}), 0, false, "version"},
 		"too slow":       {answering(504, "text/plain", nil, nil), time.Second, false, "504"},
 		"without an end": {answering(200, "image/png", append(bytes.Clone(good), make([]byte, maxPicture)...), nil), 0, false, "larger"},
 		"cut off": {func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Content-Length", "100000")
 			w.Header().Set("Content-Type", "image/png")
-			w.Header().Set(versionHeader, card.Version)
+			w.Header().Set(sharecard.VersionHeader, sharecard.Version)
 			_, _ = w.Write(good[:100])
 		}, time.Second, false, "EOF"},
 	} {
@@ -82,7 +82,7 @@ func TestClientLeavesTheAbsentAlone(t *testing.T) {
 	var asked atomic.Int64
 	answer := atomic.Pointer[http.HandlerFunc]{}
 	var broken http.HandlerFunc = func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
-	whole := answering(200, "image/png", picture(t, "x", card.Width, card.Height), nil)
+	whole := answering(200, "image/png", picture(t, "x", sharecard.Width, sharecard.Height), nil)
 	slow := answering(504, "text/plain", nil, nil)
 	answer.Store(&broken)
 	c := NewClient(listen(t, func(w http.ResponseWriter, r *http.Request) {
@@ -126,7 +126,7 @@ func TestClientLeavesTheAbsentAlone(t *testing.T) {
 func TestClientLetsFewWait(t *testing.T) {
 	t.Parallel()
 	began, held := make(chan struct{}, atOnce+1), make(chan struct{})
-	drawn := answering(200, "image/png", picture(t, "x", card.Width, card.Height), nil)
+	drawn := answering(200, "image/png", picture(t, "x", sharecard.Width, sharecard.Height), nil)
 	c := NewClient(listen(t, func(w http.ResponseWriter, r *http.Request) {
 		began <- struct{}{}
 		<-held

@@ -1,5 +1,5 @@
 // Package cards has share cards drawn by the renderer and keeps what was drawn: in memory, and in Redis where there is one. It
-// knows what a card shows as plain data (internal/card) and nothing of where that comes from.
+// knows what a card shows as plain data (internal/sharecard) and nothing of where that comes from.
 package cards
 
 import (
@@ -13,7 +13,7 @@ import (
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/singleflight"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 const (
@@ -27,8 +27,8 @@ const (
 
 // freshFor is how long a card is answered again without a look at its data: a small part of what clients keep it for. A
 // trader's needs all of a wallet's trades.
-var freshFor = map[card.Kind]time.Duration{
-	card.KindToken: 2 * time.Second, card.KindLaunch: 2 * time.Second, card.KindTrader: 15 * time.Second,
+var freshFor = map[sharecard.Kind]time.Duration{
+	sharecard.KindToken: 2 * time.Second, sharecard.KindLaunch: 2 * time.Second, sharecard.KindTrader: 15 * time.Second,
 }
 
 // Options are a desk's surroundings.
@@ -76,7 +76,7 @@ func NewDesk(o Options) *Desk {
 
 // Ask is what a card is asked by.
 type Ask struct {
-	Kind card.Kind
+	Kind sharecard.Kind
 	// Of names the card as it was asked for.
 	Of string
 	// In is what the answer follows from beside the data, as the catalogue: with another one nothing is known. It must be
@@ -86,7 +86,7 @@ type Ask struct {
 
 // Built is a card that is to be drawn.
 type Built struct {
-	Card card.Card
+	Card sharecard.Card
 	// Subject names what the card is about, in one line: of each the last picture is kept.
 	Subject string
 	// AsOf is the time of the newest data in it, in Unix seconds.
@@ -139,7 +139,7 @@ func (d *Desk) Draw(ctx context.Context, a Ask, build Build) (p *Picture, stale 
 
 // picture finds or draws a card. Another of the same subject stands in for one that can't be drawn.
 func (d *Desk) picture(ctx context.Context, b *Built) (p *Picture, from string, err error) {
-	key, err := card.Key(b.Card)
+	key, err := sharecard.Key(b.Card)
 	if err != nil {
 		return nil, "", fmt.Errorf("cards: %w", err)
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
-	"github.com/boardwalkhq/boardwalk/internal/card"
 	"github.com/boardwalkhq/boardwalk/internal/redistest"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 // desk is a Desk whose renderer is an easel behind a socket.
@@ -55,7 +55,7 @@ func TestDrawOnce(t *testing.T) {
 	if other, _ := draw(t, d, ask("0x1 base"), build); !bytes.Equal(other.PNG, first.PNG) || other.ETag != first.ETag || other.AsOf != 102 || built != 2 || e.count() != 1 {
 		t.Errorf("asked for otherwise it cost %d renders", e.count())
 	}
-	if elsewhere, _ := draw(t, d, Ask{Kind: card.KindToken, Of: "0x1", In: "another catalogue"}, build); elsewhere.ETag != first.ETag || built != 3 {
+	if elsewhere, _ := draw(t, d, Ask{Kind: sharecard.KindToken, Of: "0x1", In: "another catalogue"}, build); elsewhere.ETag != first.ETag || built != 3 {
 		t.Errorf("with another catalogue its data was read %d times", built)
 	}
 	now.add(2 * time.Second)
@@ -206,7 +206,7 @@ func TestServersShareCards(t *testing.T) {
 // TestWhatRedisHasIsLookedAt before it is answered.
 func TestWhatRedisHasIsLookedAt(t *testing.T) {
 	t.Parallel()
-	good := newPicture("key", picture(t, "x", card.Width, card.Height), 100)
+	good := newPicture("key", picture(t, "x", sharecard.Width, sharecard.Height), 100)
 	packed := pack("subject", good)
 	if got := unpack(packed, "subject"); got == nil || got.ETag != good.ETag || got.AsOf != 100 || got.key != "key" {
 		t.Errorf("it is %+v", got)

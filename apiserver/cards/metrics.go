@@ -5,7 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 // Where an answered card came from.
@@ -43,13 +43,13 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 	return m
 }
 
-func (m *Metrics) answeredFrom(kind card.Kind, from string) {
+func (m *Metrics) answeredFrom(kind sharecard.Kind, from string) {
 	if m != nil {
 		m.answered.WithLabelValues(string(kind), from).Inc()
 	}
 }
 
-func (m *Metrics) rendered(kind card.Kind, took time.Duration, err error) {
+func (m *Metrics) rendered(kind sharecard.Kind, took time.Duration, err error) {
 	if m == nil {
 		return
 	}

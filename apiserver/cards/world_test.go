@@ -20,12 +20,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 // token is a card that differs from others by its price.
-func token(price float64) *card.Token {
-	return &card.Token{Asset: card.Asset{Mint: "0x1", Chain: "Base", Symbol: "OTTER"}, PriceUSD: &price}
+func token(price float64) *sharecard.Token {
+	return &sharecard.Token{Asset: sharecard.Asset{Mint: "0x1", Chain: "Base", Symbol: "OTTER"}, PriceUSD: &price}
 }
 
 // picture is a PNG of a card's size that differs by a text.
@@ -72,14 +72,14 @@ type easel struct {
 func (e *easel) serve(t *testing.T) http.HandlerFunc {
 	t.Helper()
 	return func(w http.ResponseWriter, r *http.Request) {
-		c, err := card.New(card.Kind(filepath.Base(r.URL.Path)))
+		c, err := sharecard.New(sharecard.Kind(filepath.Base(r.URL.Path)))
 		if err == nil {
 			err = json.NewDecoder(r.Body).Decode(c)
 		}
 		if err != nil || r.Method != http.MethodPost || r.Header.Get("Content-Type") != "application/json" {
 			t.Errorf("%s %s %v: %v", r.Method, r.URL.Path, r.Header, err)
 		}
-		key, err := card.Key(c)
+		key, err := sharecard.Key(c)
 		if err != nil {
 			t.Error(err)
 		}
@@ -95,8 +95,8 @@ func (e *easel) serve(t *testing.T) http.HandlerFunc {
 		e.held.Lock()
 		defer e.held.Unlock()
 		w.Header().Set("Content-Type", "image/png")
-		w.Header().Set(versionHeader, card.Version)
-		_, _ = w.Write(picture(t, key, card.Width, card.Height))
+		w.Header().Set(sharecard.VersionHeader, sharecard.Version)
+		_, _ = w.Write(picture(t, key, sharecard.Width, sharecard.Height))
 	}
 }
 
@@ -131,7 +131,7 @@ func (c *clock) add(d time.Duration) {
 
 var quiet = slog.New(slog.DiscardHandler)
 
-func ask(of string) Ask { return Ask{Kind: card.KindToken, Of: of} }
+func ask(of string) Ask { return Ask{Kind: sharecard.KindToken, Of: of} }
 
 func building(price float64, asOf int64) Build {
 	return func(context.Context) (*Built, error) {
@@ -145,7 +145,7 @@ var errAway = fmt.Errorf("%w: the database is away", ErrNoData)
 func answering(status int, contentType string, body []byte, header map[string]string) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		_, _ = io.Copy(io.Discard, r.Body)
-		w.Header().Set(versionHeader, card.Version)
+		w.Header().Set(sharecard.VersionHeader, sharecard.Version)
 		for name, value := range header {
 			w.Header().Set(name, value)
 		}

@@ -9,26 +9,26 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/cards"
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 var pngType = []string{"image/png"}
 
 func (a *API) tokenCard(r *request) (*answer, error) {
-	return a.drawn(r, card.KindToken, r.text("mint"), a.buildToken)
+	return a.drawn(r, sharecard.KindToken, r.text("mint"), a.buildToken)
 }
 
 func (a *API) launchCard(r *request) (*answer, error) {
-	return a.drawn(r, card.KindLaunch, r.text("mint"), a.buildLaunch)
+	return a.drawn(r, sharecard.KindLaunch, r.text("mint"), a.buildLaunch)
 }
 
 func (a *API) traderCard(r *request) (*answer, error) {
-	return a.drawn(r, card.KindTrader, r.text("wallet"), a.buildTrader)
+	return a.drawn(r, sharecard.KindTrader, r.text("wallet"), a.buildTrader)
 }
 
 // drawn answers with a card. What the parameters rule out is known before anything is drawn or remembered: build asks for it
 // again in vain.
-func (a *API) drawn(r *request, kind card.Kind, address string, build func(*request) (*cards.Built, error)) (*answer, error) {
+func (a *API) drawn(r *request, kind sharecard.Kind, address string, build func(*request) (*cards.Built, error)) (*answer, error) {
 	if chain := r.text("chain"); chain != "" && r.seen.Catalog.Chain(chain) == nil {
 		return nil, r.unsupportedChain("chain", chain)
 	}

@@ -5,17 +5,17 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/view"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
-	"github.com/boardwalkhq/boardwalk/internal/card"
 	"github.com/boardwalkhq/boardwalk/internal/figure"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/plain"
 	"github.com/boardwalkhq/boardwalk/internal/price"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 // The shape of a card's day: as fine as a card has room for.
 const (
 	dayTimeframe = contract.TimeframeM5
-	dayPoints    = card.MaxPoints
+	dayPoints    = sharecard.MaxPoints
 	dayS         = 24 * 60 * 60
 )
 
@@ -30,7 +30,7 @@ func (a *API) buildToken(r *request) (*cards.Built, error) {
 	}
 	f := s.Figures()
 	mint := s.Token.Token.Mint
-	out := &card.Token{
+	out := &sharecard.Token{
 		Asset:    a.asset(r, s.Chain, mint, s.Token.Token.Name, s.Token.Token.Symbol),
 		PriceUSD: drawn(f.Price, figure.RoundPrice), Change24hPct: drawn(f.Change24hPct, figure.RoundPercent),
 		LiquidityUSD: drawn(f.LiquidityUSD, figure.RoundUSD), Volume24hUSD: drawn(f.VolumeUSD, figure.RoundUSD),
@@ -53,7 +53,7 @@ func (a *API) buildToken(r *request) (*cards.Built, error) {
 	if out.Day, out.SinceLaunch, err = a.day(r, s, launchedAt); err != nil {
 		return nil, err
 	}
-	return &cards.Built{Card: out, Subject: subjectOf(card.KindToken, s.Chain, mint), AsOf: s.AsOf}, nil
+	return &cards.Built{Card: out, Subject: subjectOf(sharecard.KindToken, s.Chain, mint), AsOf: s.AsOf}, nil
 }
 
 // drawn is a figure rounded to what a card shows of it, so that cards that look alike are one card. What is no finite number is
@@ -65,12 +65,12 @@ func drawn(v *float64, round func(float64) float64) *float64 {
 	return new(round(*v))
 }
 
-func subjectOf(kind card.Kind, chain string, mint market.Address) string {
+func subjectOf(kind sharecard.Kind, chain string, mint market.Address) string {
 	return string(kind) + " " + chain + " " + mint.String()
 }
 
-func (a *API) asset(r *request, chain string, mint market.Address, name, symbol string) card.Asset {
-	out := card.Asset{Mint: mint.String(), Chain: chain, Symbol: plain.Text(symbol), Name: plain.Text(name)}
+func (a *API) asset(r *request, chain string, mint market.Address, name, symbol string) sharecard.Asset {
+	out := sharecard.Asset{Mint: mint.String(), Chain: chain, Symbol: plain.Text(symbol), Name: plain.Text(name)}
 	if c := r.seen.Catalog.Chain(chain); c != nil {
 		out.Chain = c.Label
 	}
@@ -79,7 +79,7 @@ func (a *API) asset(r *request, chain string, mint market.Address, name, symbol 
 
 // fitting leaves out a picture that is too large to be sent to the renderer; the store's own are far from that.
 func fitting(picture []byte) []byte {
-	if len(picture) > card.MaxPicture {
+	if len(picture) > sharecard.MaxPicture {
 		return nil
 	}
 	return picture
@@ -123,7 +123,7 @@ func (a *API) buildLaunch(r *request) (*cards.Built, error) {
 	}
 	name, symbol := l.card.Names()
 	base := a.launchBase(&l.card, max(l.token.AsOf-l.CreatedAt, 0))
-	out := &card.Launch{
+	out := &sharecard.Launch{
 		Asset: a.asset(r, l.Chain, l.Mint, name, symbol), Venue: l.card.Venue.Label, Own: isOwn(l.card.Venue),
 		Stage: stages[l.State], PriceUSD: drawn(base.PriceUSD, figure.RoundPrice), Change24hPct: drawn(base.Change24HPct, figure.RoundPercent),
 		MarketCapUSD: drawn(base.MarketCapUSD, figure.RoundUSD), CreatedAt: l.CreatedAt, AgeS: figure.RoundAge(base.AgeS),
@@ -148,26 +148,26 @@ func (a *API) buildLaunch(r *request) (*cards.Built, error) {
 		return nil, unavailable(err)
 	}
 	out.Picture = fitting(out.Picture)
-	if out.Stage == card.StageGraduated || out.Stage == card.StageLive {
+	if out.Stage == sharecard.StageGraduated || out.Stage == sharecard.StageLive {
 		if out.Day, out.SinceLaunch, err = a.day(r, &subject{Token: l.token}, l.CreatedAt); err != nil {
 			return nil, err
 		}
 	} else {
 		out.SinceLaunch = isYoung(l.CreatedAt, l.token.AsOf)
 	}
-	return &cards.Built{Card: out, Subject: subjectOf(card.KindLaunch, l.Chain, l.Mint), AsOf: l.token.AsOf}, nil
+	return &cards.Built{Card: out, Subject: subjectOf(sharecard.KindLaunch, l.Chain, l.Mint), AsOf: l.token.AsOf}, nil
 }
 
 // stages are the words of cards for the states of launches.
-var stages = map[market.LaunchState]card.Stage{
-	market.LaunchOnCurve: card.StageCurve, market.LaunchCompleted: card.StageCompleted,
-	market.LaunchGraduated: card.StageGraduated, market.LaunchLive: card.StageLive,
+var stages = map[market.LaunchState]sharecard.Stage{
+	market.LaunchOnCurve: sharecard.StageCurve, market.LaunchCompleted: sharecard.StageCompleted,
+	market.LaunchGraduated: sharecard.StageGraduated, market.LaunchLive: sharecard.StageLive,
 }
 
 // drawnCurve is how far the curve is, with what it raised in whole coins.
-func (l *launched) drawnCurve(on *view.Chain) *card.Curve {
+func (l *launched) drawnCurve(on *view.Chain) *sharecard.Curve {
 	of := l.card.Launch
-	out := &card.Curve{ProgressPct: figure.RoundProgress(min(max(of.Progress, 0), 100)), Basis: string(of.Basis)}
+	out := &sharecard.Curve{ProgressPct: figure.RoundProgress(min(max(of.Progress, 0), 100)), Basis: string(of.Basis)}
 	quote := l.beside.Quote
 	symbol := plain.Text(quote.Symbol)
 	decimals, known := quote.Decimals, quote.HasDecimals

@@ -5,11 +5,11 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/view"
-	"github.com/boardwalkhq/boardwalk/internal/card"
 	"github.com/boardwalkhq/boardwalk/internal/figure"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/plain"
 	"github.com/boardwalkhq/boardwalk/internal/pnl"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 // buildTrader makes the data of a wallet's card. It has no handle: nobody has said yet that a wallet is theirs, and that it may
@@ -34,7 +34,7 @@ func (a *API) buildTrader(r *request) (*cards.Built, error) {
 	case w == nil:
 		return nil, traderNotFound(wallet.String())
 	}
-	out := &card.Trader{Wallet: wallet.String(), Chains: []string{}}
+	out := &sharecard.Trader{Wallet: wallet.String(), Chains: []string{}}
 	if !w.Uncounted {
 		out.Day, out.Week = profitOf(&w.Day), profitOf(&w.Week)
 		out.Line = profitLine(w.Week.Line)
@@ -46,12 +46,12 @@ func (a *API) buildTrader(r *request) (*cards.Built, error) {
 			return nil, err
 		}
 	}
-	return &cards.Built{Card: out, Subject: string(card.KindTrader) + " " + wallet.String(), AsOf: now}, nil
+	return &cards.Built{Card: out, Subject: string(sharecard.KindTrader) + " " + wallet.String(), AsOf: now}, nil
 }
 
 // profitOf is a window as cards show it. Profit after gas is known where the gas of every trade is.
-func profitOf(w *pnl.Window) card.Profit {
-	out := card.Profit{
+func profitOf(w *pnl.Window) sharecard.Profit {
+	out := sharecard.Profit{
 		RealisedUSD: new(figure.RoundProfit(w.Realised.Dollars())), Sells: w.Sales, Wins: w.Wins, ExcludedUSD: figure.RoundUSD(w.Excluded.Dollars()),
 	}
 	if pct, ok := w.RealisedPct(); ok {
@@ -72,7 +72,7 @@ func profitLine(points []pnl.USD) []float64 {
 }
 
 // bestSale names the token of a sale.
-func (a *API) bestSale(r *request, s *pnl.Sale) (*card.Best, error) {
+func (a *API) bestSale(r *request, s *pnl.Sale) (*sharecard.Best, error) {
 	if s == nil {
 		return nil, nil //nolint:nilnil // there was no gain
 	}
@@ -80,7 +80,7 @@ func (a *API) bestSale(r *request, s *pnl.Sale) (*card.Best, error) {
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	out := &card.Best{Symbol: plain.ShortAddress(s.Mint.String()), Chain: r.seen.Catalog.Chain(s.Chain).Label, PnLUSD: figure.RoundProfit(s.Realised.Dollars())}
+	out := &sharecard.Best{Symbol: plain.ShortAddress(s.Mint.String()), Chain: r.seen.Catalog.Chain(s.Chain).Label, PnLUSD: figure.RoundProfit(s.Realised.Dollars())}
 	if i := slices.IndexFunc(tokens, func(t view.Token) bool { return t.Chain == s.Chain }); i >= 0 {
 		if symbol := plain.Text(tokens[i].Token.Symbol); symbol != "" {
 			out.Symbol = symbol

@@ -14,9 +14,9 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/view"
-	"github.com/boardwalkhq/boardwalk/internal/card"
 	"github.com/boardwalkhq/boardwalk/internal/figure"
 	"github.com/boardwalkhq/boardwalk/internal/plain"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 const (
@@ -92,7 +92,7 @@ func (a *API) shared(r *request, s *subject) *sharedToken {
 	name, symbol := plain.Text(s.Token.Token.Name), plain.AtMost(s.Token.Token.Symbol, mostSymbol)
 	t := &sharedToken{
 		Symbol: cmp.Or(symbol, name, plain.ShortAddress(mint)), Name: name, Chain: r.seen.Catalog.Chain(s.Chain).Label, Mint: mint,
-		Canonical: a.shareLink(mint, s.Chain), After: openAfter, Width: card.Width, Height: card.Height,
+		Canonical: a.shareLink(mint, s.Chain), After: openAfter, Width: sharecard.Width, Height: sharecard.Height,
 	}
 	if t.Name == t.Symbol {
 		t.Name = ""

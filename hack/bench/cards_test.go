@@ -14,7 +14,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 func TestParseProcess(t *testing.T) {
@@ -234,7 +234,7 @@ func TestMeasuredCard(t *testing.T) {
 	if err := c.Validate(); err != nil {
 		t.Error(err)
 	}
-	if first, last := c.Day[0], c.Day[len(c.Day)-1]; len(c.Day) != card.MaxPoints || first >= last {
+	if first, last := c.Day[0], c.Day[len(c.Day)-1]; len(c.Day) != sharecard.MaxPoints || first >= last {
 		t.Errorf("%d points from %v to %v", len(c.Day), first, last)
 	}
 }

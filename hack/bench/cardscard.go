@@ -12,12 +12,12 @@ import (
 	"math"
 	"regexp"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
-	template "github.com/boardwalkhq/boardwalk/renderer/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
+	"github.com/boardwalkhq/boardwalk/renderer/template"
 )
 
-// measuredCard is the card that everybody draws: a token of which everything is known, as in renderer/card's golden images.
-func measuredCard() (*card.Token, error) {
+// measuredCard is the card that everybody draws: a token of which everything is known, as in renderer/template's golden images.
+func measuredCard() (*sharecard.Token, error) {
 	orange, brown := color.RGBA{0xf2, 0xa6, 0x5a, 0xff}, color.RGBA{0x6b, 0x3a, 0x1e, 0xff}
 	blue, mint := color.RGBA{0x35, 0x5c, 0xb5, 0xff}, color.RGBA{0xb8, 0xe6, 0xcf, 0xff}
 	plum, yellow := color.RGBA{0x6a, 0x2c, 0x5d, 0xff}, color.RGBA{0xf7, 0xe0, 0x7c, 0xff}
@@ -35,18 +35,18 @@ func measuredCard() (*card.Token, error) {
 		lastTrade = 1_763_820_300 // 22 Nov 2025, 14:05 UTC
 		price     = 2.4187
 	)
-	t := &card.Token{
-		Asset: card.Asset{
+	t := &sharecard.Token{
+		Asset: sharecard.Asset{
 			Mint: "EKpQGSJtjMFqKZ9KQanSqYXRcF8fBopzLHYxdM65zcjm", Chain: "Solana", Symbol: "WIF", Name: "dogwifhat",
 			Picture: encoded(disc(400, 300, orange, brown), false),
 		},
 		PriceUSD: new(price), Change24hPct: new(12.37), LiquidityUSD: new(8_412_903.0), Pools: new(14),
 		Volume24hUSD: new(146_203_440.0), MarketCapUSD: new(2_416_000_000.0),
-		Members: &card.Members{Count: 37, Faces: [][]byte{
+		Members: &sharecard.Members{Count: 37, Faces: [][]byte{
 			encoded(disc(96, 96, blue, mint), false), encoded(disc(200, 120, plum, yellow), true),
 			encoded(disc(44, 44, mint, plum), false), encoded(disc(120, 200, brown, orange), true),
 		}},
-		Day: course(card.MaxPoints, 2.1525, price, 0.14), PricedAt: lastTrade,
+		Day: course(sharecard.MaxPoints, 2.1525, price, 0.14), PricedAt: lastTrade,
 	}
 	return t, errors.Join(failed...)
 }
@@ -119,14 +119,14 @@ var (
 )
 
 // givenOf takes a token's card apart.
-func givenOf(t *card.Token, workers int, browser string) (*given, error) {
+func givenOf(t *sharecard.Token, workers int, browser string) (*given, error) {
 	document, err := template.Document(t)
 	if err != nil {
 		return nil, err
 	}
 	text := string(document)
 	g := &given{
-		Width: card.Width, Height: card.Height, Workers: workers, HTML: text, Browser: browser, Body: bodyFace, Display: displayFace,
+		Width: sharecard.Width, Height: sharecard.Height, Workers: workers, HTML: text, Browser: browser, Body: bodyFace, Display: displayFace,
 	}
 	for _, m := range pictureIn.FindAllStringSubmatch(text, -1) {
 		g.Pictures = append(g.Pictures, html.UnescapeString(m[1]))

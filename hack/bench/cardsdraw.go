@@ -19,12 +19,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/cards"
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 	"github.com/boardwalkhq/boardwalk/renderer"
 	"github.com/boardwalkhq/boardwalk/renderer/browser"
-	template "github.com/boardwalkhq/boardwalk/renderer/card"
+	"github.com/boardwalkhq/boardwalk/renderer/template"
 )
 
 // painter gives the measured card as a PNG.
@@ -71,14 +71,14 @@ func drawCommand(ctx context.Context, args []string) error {
 }
 
 // paintByBrowser draws one ready-made document.
-func paintByBrowser(t *card.Token, workers int, dir string, log *slog.Logger,
+func paintByBrowser(t *sharecard.Token, workers int, dir string, log *slog.Logger,
 ) (p painter, ready func() error, run func(context.Context) error, err error) {
 	document, err := template.Document(t)
 	if err != nil {
 		return nil, nil, nil, err
 	}
 	s, err := browser.New(browser.Options{
-		Dir: filepath.Join(dir, "browsers"), Width: card.Width, Height: card.Height, Tabs: workers, Deadline: drawDeadline, Log: log, Now: now,
+		Dir: filepath.Join(dir, "browsers"), Width: sharecard.Width, Height: sharecard.Height, Tabs: workers, Deadline: drawDeadline, Log: log, Now: now,
 	})
 	if err != nil {
 		return nil, nil, nil, err
@@ -95,7 +95,7 @@ func paintByBrowser(t *card.Token, workers int, dir string, log *slog.Logger,
 
 // paintByRenderer asks over the socket as the API server does. The client is in the same process, so that what asking costs
 // is counted.
-func paintByRenderer(t *card.Token, workers int, dir string, log *slog.Logger,
+func paintByRenderer(t *sharecard.Token, workers int, dir string, log *slog.Logger,
 ) (p painter, ready func() error, run func(context.Context) error, err error) {
 	socket := filepath.Join(dir, rendererSocket)
 	r := &renderer.Program{

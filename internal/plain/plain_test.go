@@ -9,7 +9,7 @@ import (
 	"golang.org/x/text/unicode/norm"
 	"pgregory.net/rapid"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 const (
@@ -62,7 +62,7 @@ func TestAtMost(t *testing.T) {
 	t.Parallel()
 	flood := strings.Repeat("😀", 500)
 	for most, got := range map[int]string{64: Text(flood), 32: AtMost(flood, 32), 1: AtMost(flood, 1)} {
-		if utf8.RuneCountInString(got) != most || !strings.HasSuffix(got, "…") || len(got) > card.MaxText {
+		if utf8.RuneCountInString(got) != most || !strings.HasSuffix(got, "…") || len(got) > sharecard.MaxText {
 			t.Errorf("a flood of at most %d is %q", most, got)
 		}
 	}
@@ -85,7 +85,7 @@ func TestPlainTextStaysAsItIs(t *testing.T) {
 			rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) })).Draw(t, "text")
 		most := rapid.IntRange(1, mostRunes).Draw(t, "most")
 		got := AtMost(text, most)
-		if !utf8.ValidString(got) || utf8.RuneCountInString(got) > most || len(got) > card.MaxText || strings.TrimSpace(got) != got ||
+		if !utf8.ValidString(got) || utf8.RuneCountInString(got) > most || len(got) > sharecard.MaxText || strings.TrimSpace(got) != got ||
 			strings.ContainsAny(got, "\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\n\x00") || !norm.NFC.IsNormalString(got) {
 			t.Fatalf("%q is %q", text, got)
 		}

@@ -1,4 +1,4 @@
-package card
+package template
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 	"github.com/boardwalkhq/boardwalk/renderer/browser"
 )
 
@@ -16,7 +16,7 @@ import (
 const patience = 2 * time.Minute
 
 // drawer gives what draws cards until the test ends: the program's own browser, with its flags.
-func drawer(t *testing.T) func(t *testing.T, c card.Card) []byte {
+func drawer(t *testing.T) func(t *testing.T, c sharecard.Card) []byte {
 	t.Helper()
 	parent, err := os.MkdirTemp("", "boardwalk-card-test-*") //nolint:usetesting // the browser's user must pass through it
 	if err != nil {
@@ -26,7 +26,7 @@ func drawer(t *testing.T) func(t *testing.T, c card.Card) []byte {
 		t.Fatal(err)
 	}
 	s, err := browser.New(browser.Options{
-		Dir: filepath.Join(parent, "browsers"), Width: card.Width, Height: card.Height, Tabs: 1,
+		Dir: filepath.Join(parent, "browsers"), Width: sharecard.Width, Height: sharecard.Height, Tabs: 1,
 		Deadline: patience, Patience: patience, Log: slog.New(slog.NewTextHandler(t.Output(), nil)), Now: time.Now,
 	})
 	if err != nil {
@@ -44,7 +44,7 @@ func drawer(t *testing.T) func(t *testing.T, c card.Card) []byte {
 			t.Error(err)
 		}
 	})
-	return func(t *testing.T, c card.Card) []byte {
+	return func(t *testing.T, c sharecard.Card) []byte {
 		t.Helper()
 		place, err := s.Enter()
 		if err != nil {

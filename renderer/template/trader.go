@@ -1,18 +1,18 @@
-package card
+package template
 
 import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
 	"github.com/boardwalkhq/boardwalk/internal/figure"
 	"github.com/boardwalkhq/boardwalk/internal/plain"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 // mostFacts is how many characters of a whole address and what stands behind it fit on a line.
 const mostFacts = 60
 
-func traderSheet(t *card.Trader) sheet {
+func traderSheet(t *sharecard.Trader) sheet {
 	handle, wallet, chains := named(t.Handle), plain.Text(t.Wallet), listed(t.Chains, 3)
 	if utf8.RuneCountInString(wallet+chains) > mostFacts {
 		wallet = plain.ShortAddress(t.Wallet)
@@ -24,7 +24,7 @@ func traderSheet(t *card.Trader) sheet {
 			h.Facts = h.Facts[1:]
 		}
 	}
-	h.Badge = picture(t.Face, card.PictureSize, handle.Text, t.Wallet)
+	h.Badge = picture(t.Face, sharecard.PictureSize, handle.Text, t.Wallet)
 	h.Size = sizeFor(h.Title.Text, 13, 18, 22)
 	s := sheet{
 		Head:   h,
@@ -54,7 +54,7 @@ func pair(a, b hero) []hero {
 }
 
 // profitHero is what a window realised, with what gas leaves of it as the second line.
-func profitHero(label string, p *card.Profit) hero {
+func profitHero(label string, p *sharecard.Profit) hero {
 	h := hero{Label: label, Dir: figure.Flat, Unknown: unknown, Below: []string{}}
 	if p.RealisedUSD == nil {
 		return h
@@ -77,7 +77,7 @@ func profitHero(label string, p *card.Profit) hero {
 	return h
 }
 
-func winsStat(p *card.Profit) stat {
+func winsStat(p *sharecard.Profit) stat {
 	s := stat{Label: "Win rate, 7 d"}
 	switch {
 	case p.RealisedUSD == nil:
@@ -94,7 +94,7 @@ func winsStat(p *card.Profit) stat {
 	return s
 }
 
-func bestStat(t *card.Trader) stat {
+func bestStat(t *sharecard.Trader) stat {
 	s := stat{Label: "Best sale, 7 d", Wide: true}
 	b := t.Best
 	switch {

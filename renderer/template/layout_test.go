@@ -1,4 +1,4 @@
-package card
+package template
 
 import (
 	"encoding/base64"
@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/internal/browsertest"
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 // misplaced lists what stands outside the card, over its neighbour or cut off. Strangers' names (bdi, h1) may be cut, which
@@ -42,7 +42,7 @@ const misplaced = `(() => {
 
 func TestEverythingStaysInItsBox(t *testing.T) {
 	t.Parallel()
-	ctx, seen := browsertest.Start(t).Page(t, browsertest.Screen{Width: card.Width, Height: card.Height})
+	ctx, seen := browsertest.Start(t).Page(t, browsertest.Screen{Width: sharecard.Width, Height: sharecard.Height})
 	cards := drawnCards(t)
 	maps.Copy(cards, crowded())
 	for _, called := range states(cards) {
@@ -66,36 +66,36 @@ func TestEverythingStaysInItsBox(t *testing.T) {
 	}
 }
 
-func states(cards map[string]card.Card) []string { return slices.Sorted(maps.Keys(cards)) }
+func states(cards map[string]sharecard.Card) []string { return slices.Sorted(maps.Keys(cards)) }
 
 // crowded are cards with the widest figures and names of all kinds.
-func crowded() map[string]card.Card {
+func crowded() map[string]sharecard.Card {
 	names := []string{
 		strings.Repeat("W", 256), strings.Repeat("ﷺ", 60), strings.Repeat("𒐫", 60), strings.Repeat("👨\u200d👩\u200d👧", 14),
 		strings.Repeat("漢", 85), strings.Repeat("ع", 120), strings.Repeat("क्षि ", 30), strings.Repeat("ที่", 28), "Ẅ" + strings.Repeat("\u0308", 100), "",
 	}
 	figures := []float64{0, 4.44444e-29, 0.00044449, 4.44444e-13, 9.9999, 1234.56, 44_444.4, 104_234.1, 444_444.4, 444_444_444, 4.44e14, 4.44e30}
-	cards := map[string]card.Card{}
+	cards := map[string]sharecard.Card{}
 	for i, v := range figures {
 		for sign, v := range map[string]float64{"+": v, "-": -v} {
 			text := names[i%len(names)]
 			positive := math.Abs(v)
-			asset := card.Asset{Mint: base, Chain: "Arbitrum One", Symbol: bounded(text), Name: bounded(text)}
-			cards[fmt.Sprintf("token %v%s", positive, sign)] = &card.Token{
+			asset := sharecard.Asset{Mint: base, Chain: "Arbitrum One", Symbol: bounded(text), Name: bounded(text)}
+			cards[fmt.Sprintf("token %v%s", positive, sign)] = &sharecard.Token{
 				Asset: asset, PriceUSD: &positive, Change24hPct: &v, LiquidityUSD: &positive, Pools: new(444_444), Volume24hUSD: &positive,
-				MarketCapUSD: &positive, Members: &card.Members{Count: 444_444}, PricedAt: traded,
+				MarketCapUSD: &positive, Members: &sharecard.Members{Count: 444_444}, PricedAt: traded,
 			}
-			stage := []card.Stage{card.StageCurve, card.StageCompleted, card.StageGraduated, card.StageLive}[i%4]
-			cards[fmt.Sprintf("launch %v%s", positive, sign)] = &card.Launch{
+			stage := []sharecard.Stage{sharecard.StageCurve, sharecard.StageCompleted, sharecard.StageGraduated, sharecard.StageLive}[i%4]
+			cards[fmt.Sprintf("launch %v%s", positive, sign)] = &sharecard.Launch{
 				Asset: asset, Venue: bounded(text), Own: i%2 == 0, Stage: stage, LiquidityUSD: &positive, PriceUSD: &positive,
-				Curve:        &card.Curve{ProgressPct: 44.4, Raised: bounded(text), Target: bounded(text)},
+				Curve:        &sharecard.Curve{ProgressPct: 44.4, Raised: bounded(text), Target: bounded(text)},
 				Change24hPct: &v, MarketCapUSD: &positive, CreatedAt: traded, AgeS: 86_399, Holders: new(44_444),
 				GateFails: []string{bounded(text), bounded(text)}, Creator: wallet, CreatorHandle: bounded(text),
 			}
-			p := card.Profit{RealisedUSD: &v, RealisedPct: &v, NetUSD: &v, Sells: 44_444, Wins: 14_444, ExcludedUSD: positive}
-			cards[fmt.Sprintf("trader %v%s", positive, sign)] = &card.Trader{
+			p := sharecard.Profit{RealisedUSD: &v, RealisedPct: &v, NetUSD: &v, Sells: 44_444, Wins: 14_444, ExcludedUSD: positive}
+			cards[fmt.Sprintf("trader %v%s", positive, sign)] = &sharecard.Trader{
 				Wallet: wif, Handle: bounded(text), Chains: []string{bounded(text), "Ethereum", "Arbitrum One"}, Day: p, Week: p,
-				Best: &card.Best{Symbol: bounded(text), PnLUSD: v, PnLPct: &v}, LastTradeAt: traded,
+				Best: &sharecard.Best{Symbol: bounded(text), PnLUSD: v, PnLPct: &v}, LastTradeAt: traded,
 			}
 		}
 	}

@@ -1,11 +1,11 @@
-package card
+package template
 
 import (
 	"unicode/utf8"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
 	"github.com/boardwalkhq/boardwalk/internal/figure"
 	"github.com/boardwalkhq/boardwalk/internal/plain"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 // Heights of the bands: what the rest of a card leaves.
@@ -25,7 +25,7 @@ const (
 	both = 16
 )
 
-func tokenSheet(t *card.Token) sheet {
+func tokenSheet(t *sharecard.Token) sheet {
 	change := hero{Label: window(t.SinceLaunch, "Last 24 h"), Dir: figure.Flat, Unknown: unknown}
 	dir := figure.Flat
 	if t.Change24hPct != nil {
@@ -67,21 +67,21 @@ func window(sinceLaunch bool, usually string) string {
 	return usually
 }
 
-func membersStat(m *card.Members) stat {
+func membersStat(m *sharecard.Members) stat {
 	s := countStat("Members in it", &m.Count)
 	if m.Count == 0 {
 		s.Value = text("None yet")
 	}
 	for _, face := range m.Faces {
-		if url, err := kept.dataURL(face, card.FaceSize); err == nil {
-			s.Faces = append(s.Faces, badge{Picture: url, Size: card.FaceSize})
+		if url, err := kept.dataURL(face, sharecard.FaceSize); err == nil {
+			s.Faces = append(s.Faces, badge{Picture: url, Size: sharecard.FaceSize})
 		}
 	}
 	return s
 }
 
 // assetHead names a token: by its symbol, else its name, else its address.
-func assetHead(a *card.Asset) head {
+func assetHead(a *sharecard.Asset) head {
 	symbol, long, short := named(a.Symbol), named(a.Name), plain.ShortAddress(a.Mint)
 	h := head{Title: symbol, Facts: []name{long, named(a.Chain), text(short)}}
 	switch {
@@ -94,7 +94,7 @@ func assetHead(a *card.Asset) head {
 	if len(h.Facts) > 0 && h.Facts[0] == h.Title {
 		h.Facts = h.Facts[1:]
 	}
-	h.Badge = picture(a.Picture, card.PictureSize, h.Title.Text, a.Mint)
+	h.Badge = picture(a.Picture, sharecard.PictureSize, h.Title.Text, a.Mint)
 	h.Facts = present(h.Facts)
 	h.Size = sizeFor(h.Title.Text, 10, 14, 18)
 	return h

@@ -1,12 +1,12 @@
-package card
+package template
 
 import (
-	"github.com/boardwalkhq/boardwalk/internal/card"
 	"github.com/boardwalkhq/boardwalk/internal/figure"
 	"github.com/boardwalkhq/boardwalk/internal/plain"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
-func launchSheet(l *card.Launch) sheet {
+func launchSheet(l *sharecard.Launch) sheet {
 	s := sheet{Head: assetHead(&l.Asset)}
 	if venue := named(l.Venue); venue.Text != "" {
 		s.Head.Tag = &tag{Text: venue, Own: l.Own}
@@ -19,13 +19,13 @@ func launchSheet(l *card.Launch) sheet {
 		cost.Move, cost.Note = &moved{Text: pct, Dir: dir}, text(window(l.SinceLaunch, "24 h"))
 	}
 	switch l.Stage {
-	case card.StageCurve, card.StageCompleted:
+	case sharecard.StageCurve, sharecard.StageCompleted:
 		s.Heroes = []hero{curveHero(l), cost}
 		s.Band = curveBand(curveDone(l), launchBand)
-	case card.StageGraduated, card.StageLive:
+	case sharecard.StageGraduated, sharecard.StageLive:
 		s.Heroes = []hero{poolHero(l), cost}
 		s.Band = priceBand(l.Day, dir, launchBand)
-		if s.Band.Look == bandUnknown && l.Stage == card.StageGraduated {
+		if s.Band.Look == bandUnknown && l.Stage == sharecard.StageGraduated {
 			s.Band = curveBand(curveDone(l), launchBand)
 		}
 	}
@@ -40,9 +40,9 @@ func launchSheet(l *card.Launch) sheet {
 }
 
 // curveDone is how many per cent of the curve are done; nil is unknown.
-func curveDone(l *card.Launch) *float64 {
+func curveDone(l *sharecard.Launch) *float64 {
 	switch {
-	case l.Stage == card.StageCompleted, l.Stage == card.StageGraduated:
+	case l.Stage == sharecard.StageCompleted, l.Stage == sharecard.StageGraduated:
 		return new(100.0)
 	case l.Curve != nil:
 		return &l.Curve.ProgressPct
@@ -51,7 +51,7 @@ func curveDone(l *card.Launch) *float64 {
 	}
 }
 
-func curveHero(l *card.Launch) hero {
+func curveHero(l *sharecard.Launch) hero {
 	h := hero{Label: "Curve sold", Dir: figure.Flat, Unknown: unknown}
 	if l.Curve != nil {
 		if l.Curve.Basis == "funds_raised" {
@@ -65,7 +65,7 @@ func curveHero(l *card.Launch) hero {
 			h.Note = text(note + " raised")
 		}
 	}
-	if l.Stage == card.StageCompleted {
+	if l.Stage == sharecard.StageCompleted {
 		h.Label, h.Note = "Curve complete", text("its pool is next")
 	}
 	if done := curveDone(l); done != nil {
@@ -74,9 +74,9 @@ func curveHero(l *card.Launch) hero {
 	return h
 }
 
-func poolHero(l *card.Launch) hero {
+func poolHero(l *sharecard.Launch) hero {
 	h := hero{Label: "In the pool", Note: text("live from the start"), Dir: figure.Flat, Unknown: unknown}
-	if l.Stage == card.StageGraduated {
+	if l.Stage == sharecard.StageGraduated {
 		h.Note = text("graduated")
 	}
 	if l.LiquidityUSD != nil {
@@ -88,7 +88,7 @@ func poolHero(l *card.Launch) hero {
 }
 
 // holdersStat tells holders that are too old to show from those that nobody has counted yet.
-func holdersStat(l *card.Launch) stat {
+func holdersStat(l *sharecard.Launch) stat {
 	s := countStat("Holders", l.Holders)
 	if l.Holders == nil && l.HoldersSource == "stale" {
 		s.Unknown = "stale"
@@ -96,7 +96,7 @@ func holdersStat(l *card.Launch) stat {
 	return s
 }
 
-func ageStat(l *card.Launch) stat {
+func ageStat(l *sharecard.Launch) stat {
 	s := stat{Label: "Age", Unknown: unknown}
 	if l.CreatedAt > 0 {
 		if v, ok := figure.Age(l.AgeS); ok {
@@ -107,7 +107,7 @@ func ageStat(l *card.Launch) stat {
 }
 
 // gateStat says whether the launch clears the board's bar, or what it misses.
-func gateStat(l *card.Launch) stat {
+func gateStat(l *sharecard.Launch) stat {
 	if l.GatePass {
 		return stat{Label: "Quality bar", Value: text("Cleared"), Dir: figure.Up, Mark: pass}
 	}
@@ -117,7 +117,7 @@ func gateStat(l *card.Launch) stat {
 	return stat{Label: "Below the bar", Value: text(listed(l.GateFails, 2)), Dir: figure.Down, Mark: fail, Wide: true}
 }
 
-func creatorStat(l *card.Launch) stat {
+func creatorStat(l *sharecard.Launch) stat {
 	s := stat{Label: "Creator", Value: named(l.CreatorHandle)}
 	switch {
 	case s.Value.Text != "":

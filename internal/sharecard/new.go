@@ -1,4 +1,4 @@
-package card
+package sharecard
 
 import "fmt"
 
@@ -12,6 +12,6 @@ func New(kind Kind) (Card, error) {
 	case KindTrader:
 		return new(Trader), nil
 	default:
-		return nil, fmt.Errorf("card: no kind %q: use %s, %s or %s", kind, KindToken, KindLaunch, KindTrader)
+		return nil, fmt.Errorf("sharecard: no kind %q: use %s, %s or %s", kind, KindToken, KindLaunch, KindTrader)
 	}
 }

@@ -1,4 +1,4 @@
-package card
+package template
 
 import (
 	"crypto/sha256"
@@ -10,16 +10,16 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
-// lookFile holds card.Version and the hash of what it stands for.
+// lookFile holds sharecard.Version and the hash of what it stands for.
 const lookFile = "testdata/look.txt"
 
 // TestTheVersionChangesWithTheLook keeps caches from answering with yesterday's look.
 func TestTheVersionChangesWithTheLook(t *testing.T) {
 	t.Parallel()
-	look := card.Version + " " + hashOfLook(t)
+	look := sharecard.Version + " " + hashOfLook(t)
 	raw, err := os.ReadFile(lookFile)
 	if err != nil && !*update {
 		t.Fatal(err)
@@ -27,12 +27,12 @@ func TestTheVersionChangesWithTheLook(t *testing.T) {
 	version, hash, _ := strings.Cut(strings.TrimSpace(string(raw)), " ")
 	switch {
 	case version+" "+hash == look:
-	case version == card.Version:
-		t.Errorf("templates, style sheet or figures changed, so that cards look otherwise, but card.Version is still %q: raise it in "+
-			"internal/card/card.go, run go test ./renderer/card -update, and look at the golden images", version)
+	case version == sharecard.Version:
+		t.Errorf("templates, style sheet or figures changed, so that cards look otherwise, but sharecard.Version is still %q: raise it in "+
+			"internal/sharecard/card.go, run go test ./renderer/template -update, and look at the golden images", version)
 	case !*update:
-		t.Errorf("card.Version is %q and %s is of %q: run go test ./renderer/card -update, and look at the golden images",
-			card.Version, lookFile, version)
+		t.Errorf("sharecard.Version is %q and %s is of %q: run go test ./renderer/template -update, and look at the golden images",
+			sharecard.Version, lookFile, version)
 	default:
 		if err := os.WriteFile(lookFile, []byte(look+"\n"), 0o644); err != nil {
 			t.Fatal(err)

@@ -1,4 +1,4 @@
-package card
+package template
 
 import (
 	"bytes"
@@ -13,7 +13,7 @@ import (
 
 	"golang.org/x/net/html"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 // allowed are the elements of a document with the attributes that they may have.
@@ -110,15 +110,15 @@ func TestEqualCardsGiveEqualBytes(t *testing.T) {
 
 func TestAnInvalidCardHasNoDocument(t *testing.T) {
 	t.Parallel()
-	for called, c := range map[string]card.Card{
-		"no mint":        &card.Token{},
-		"not a number":   &card.Token{Asset: card.Asset{Mint: wif}, PriceUSD: new(math.NaN())},
-		"too many faces": &card.Token{Asset: card.Asset{Mint: wif}, Members: &card.Members{Faces: make([][]byte, card.MaxFaces+1)}},
-		"no stage":       &card.Launch{Asset: card.Asset{Mint: wif}},
-		"endless day":    &card.Launch{Asset: card.Asset{Mint: wif}, Stage: card.StageLive, Day: []float64{1, math.Inf(1)}},
-		"no wallet":      &card.Trader{},
+	for called, c := range map[string]sharecard.Card{
+		"no mint":        &sharecard.Token{},
+		"not a number":   &sharecard.Token{Asset: sharecard.Asset{Mint: wif}, PriceUSD: new(math.NaN())},
+		"too many faces": &sharecard.Token{Asset: sharecard.Asset{Mint: wif}, Members: &sharecard.Members{Faces: make([][]byte, sharecard.MaxFaces+1)}},
+		"no stage":       &sharecard.Launch{Asset: sharecard.Asset{Mint: wif}},
+		"endless day":    &sharecard.Launch{Asset: sharecard.Asset{Mint: wif}, Stage: sharecard.StageLive, Day: []float64{1, math.Inf(1)}},
+		"no wallet":      &sharecard.Trader{},
 	} {
-		if got, err := Document(c); !errors.Is(err, card.ErrInvalid) || got != nil {
+		if got, err := Document(c); !errors.Is(err, sharecard.ErrInvalid) || got != nil {
 			t.Errorf("%s: %d bytes and %v, ErrInvalid is wanted", called, len(got), err)
 		}
 	}
@@ -127,8 +127,8 @@ func TestAnInvalidCardHasNoDocument(t *testing.T) {
 // What is unknown is said to be; a figure of zero is a figure.
 func TestUnknownIsNotZero(t *testing.T) {
 	t.Parallel()
-	asset := card.Asset{Mint: wif, Symbol: "WIF"}
-	none := string(document(t, &card.Token{Asset: asset}))
+	asset := sharecard.Asset{Mint: wif, Symbol: "WIF"}
+	none := string(document(t, &sharecard.Token{Asset: asset}))
 	for _, want := range []string{notPriced, unknown, "price is not known yet"} {
 		if !strings.Contains(none, want) {
 			t.Errorf("a card that knows nothing doesn't say %q", want)
@@ -139,9 +139,9 @@ func TestUnknownIsNotZero(t *testing.T) {
 			t.Errorf("a card that knows nothing says %q", bad)
 		}
 	}
-	zero := string(document(t, &card.Token{
+	zero := string(document(t, &sharecard.Token{
 		Asset: asset, PriceUSD: new(0.0), Change24hPct: new(0.0), LiquidityUSD: new(0.0), Volume24hUSD: new(0.0), MarketCapUSD: new(0.0), Pools: new(0),
-		Members: &card.Members{}, Day: make([]float64, 288),
+		Members: &sharecard.Members{}, Day: make([]float64, 288),
 	}))
 	if strings.Contains(zero, "not known") || strings.Contains(zero, notPriced) || strings.Count(zero, "$0") != 4 {
 		t.Error("figures of zero are not drawn as figures")
@@ -149,7 +149,7 @@ func TestUnknownIsNotZero(t *testing.T) {
 }
 
 func BenchmarkDocument(b *testing.B) {
-	for called, c := range map[string]card.Card{"pictures": normalToken(b), "none": rtlToken()} {
+	for called, c := range map[string]sharecard.Card{"pictures": normalToken(b), "none": rtlToken()} {
 		b.Run(called, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
@@ -162,7 +162,7 @@ func BenchmarkDocument(b *testing.B) {
 }
 
 // changed is a card with other members in its JSON, read into an empty one of its kind.
-func changed(t *testing.T, c card.Card, into card.Card, members map[string]any) card.Card {
+func changed(t *testing.T, c sharecard.Card, into sharecard.Card, members map[string]any) sharecard.Card {
 	t.Helper()
 	raw, err := json.Marshal(c)
 	if err != nil {
@@ -186,7 +186,7 @@ func changed(t *testing.T, c card.Card, into card.Card, members map[string]any) 
 func TestStaleHoldersAreCalledSo(t *testing.T) {
 	t.Parallel()
 	for source, want := range map[string]string{"stale": "stale", "indexing": unknown, "unavailable": unknown} {
-		drawn := changed(t, normalLaunch(t), &card.Launch{}, map[string]any{"holders": nil, "holders_source": source})
+		drawn := changed(t, normalLaunch(t), &sharecard.Launch{}, map[string]any{"holders": nil, "holders_source": source})
 		got := string(document(t, drawn))
 		_, holders, _ := strings.Cut(got, "Holders")
 		holders = holders[:min(len(holders), 200)]
@@ -201,15 +201,15 @@ func TestAYoungTokensLineIsSinceItsLaunch(t *testing.T) {
 	t.Parallel()
 	day := map[string]any{"since_launch": true, "day": []float64{1, 2, 3}}
 	live := normalLaunch(t)
-	live.Stage, live.Curve = card.StageLive, nil
-	for called, drawn := range map[string]card.Card{
-		"token": changed(t, rtlToken(), &card.Token{}, day), "launch": changed(t, live, &card.Launch{}, day),
+	live.Stage, live.Curve = sharecard.StageLive, nil
+	for called, drawn := range map[string]sharecard.Card{
+		"token": changed(t, rtlToken(), &sharecard.Token{}, day), "launch": changed(t, live, &sharecard.Launch{}, day),
 	} {
 		if got := strings.ToLower(string(document(t, drawn))); !strings.Contains(got, "since launch") || strings.Contains(got, "last 24 h") {
 			t.Errorf("%s: a card of a young token doesn't say that its line is since the launch", called)
 		}
 	}
-	for called, drawn := range map[string]card.Card{"token": rtlToken(), "launch": rtlLaunch()} {
+	for called, drawn := range map[string]sharecard.Card{"token": rtlToken(), "launch": rtlLaunch()} {
 		if got := strings.ToLower(string(document(t, drawn))); strings.Contains(got, "since launch") {
 			t.Errorf("%s: a card of an older token says since launch", called)
 		}

@@ -1,4 +1,4 @@
-package card
+package template
 
 import (
 	"bytes"
@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 var update = flag.Bool("update", false, "write the golden images and the look's hash anew")
@@ -45,7 +45,7 @@ func TestCardsLookAsTheyDid(t *testing.T) {
 			}
 			want, err := os.ReadFile(golden)
 			if err != nil {
-				t.Fatalf("%v: run go test ./renderer/card -update, and look at the picture", err)
+				t.Fatalf("%v: run go test ./renderer/template -update, and look at the picture", err)
 			}
 			compare(t, called, want, got)
 		})
@@ -76,7 +76,7 @@ func compare(t *testing.T, called string, want, got []byte) {
 		}
 	}
 	t.Errorf("%.3f %% of the pixels differ by more than %d, at most %.3f %% may: look at %s and at %s-diff.png beside it, where red "+
-		"differs. If it is meant so, raise card.Version and run go test ./renderer/card -update. If all cards differ: make setup "+
+		"differs. If it is meant so, raise sharecard.Version and run go test ./renderer/template -update. If all cards differ: make setup "+
 		"installs the faces that they are drawn with", 100*share, mostDifference, 100*mostDiffering,
 		filepath.Join(dir, called+".png"), called)
 }
@@ -117,7 +117,7 @@ func decoded(t *testing.T, encoded []byte) image.Image {
 }
 
 // document is a card's document, or the end of the test.
-func document(t *testing.T, c card.Card) []byte {
+func document(t *testing.T, c sharecard.Card) []byte {
 	t.Helper()
 	html, err := Document(c)
 	if err != nil {
@@ -129,12 +129,12 @@ func document(t *testing.T, c card.Card) []byte {
 // A glyph's worth of pixels is a difference, a smoothed edge is none.
 func TestDifference(t *testing.T) {
 	t.Parallel()
-	a := portrait(t, card.Width, card.Height, blue, yellow)
-	same := portrait(t, card.Width, card.Height, color.RGBA{blue.R + 9, blue.G, blue.B, 255}, yellow)
+	a := portrait(t, sharecard.Width, sharecard.Height, blue, yellow)
+	same := portrait(t, sharecard.Width, sharecard.Height, color.RGBA{blue.R + 9, blue.G, blue.B, 255}, yellow)
 	if _, share := difference(a, same); share != 0 {
 		t.Errorf("a shade differs: %v", share)
 	}
-	changed, ok := portrait(t, card.Width, card.Height, blue, yellow).(*image.RGBA)
+	changed, ok := portrait(t, sharecard.Width, sharecard.Height, blue, yellow).(*image.RGBA)
 	if !ok {
 		t.Fatal("no picture to draw on")
 	}

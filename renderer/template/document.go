@@ -1,9 +1,9 @@
-// Package card turns a card's data into a complete HTML document of card.Width by card.Height pixels: markup, style, charts
+// Package template turns a card's data into a complete HTML document of sharecard.Width by sharecard.Height pixels: markup, style, charts
 // and pictures in one piece, without scripts and without anything to fetch. It neither runs a browser nor knows of one.
 //
 // What a card says comes from strangers: names are cleaned here, escaped by html/template, and kept inside their box by the
 // style sheet.
-package card
+package template
 
 import (
 	"bytes"
@@ -14,7 +14,7 @@ import (
 	"html/template"
 	"io/fs"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 //go:embed templates
@@ -44,26 +44,26 @@ func mustLook(from fs.FS) look {
 type sheet struct {
 	Style     template.CSS
 	StyleHash string
-	Kind      card.Kind
+	Kind      sharecard.Kind
 	Head      head
 	Heroes    []hero
 	Band      band
 	Stats     []stat
 }
 
-// Document is a card as HTML, in UTF-8. An invalid card gives an error that wraps card.ErrInvalid; equal cards give equal
+// Document is a card as HTML, in UTF-8. An invalid card gives an error that wraps sharecard.ErrInvalid; equal cards give equal
 // bytes. A picture that can't be read is replaced by a monogram and is no error.
-func Document(c card.Card) ([]byte, error) {
+func Document(c sharecard.Card) ([]byte, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("card document: %w", err)
 	}
 	var s sheet
 	switch of := c.(type) {
-	case *card.Token:
+	case *sharecard.Token:
 		s = tokenSheet(of)
-	case *card.Launch:
+	case *sharecard.Launch:
 		s = launchSheet(of)
-	case *card.Trader:
+	case *sharecard.Trader:
 		s = traderSheet(of)
 	default:
 		return nil, fmt.Errorf("card document: no look for a card of type %T", c)

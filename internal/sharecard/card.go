@@ -1,6 +1,6 @@
-// Package card is what a drawn card shows, as plain data: the API server makes it, the renderer draws it. It holds no URL
+// Package sharecard is what a drawn card shows, as plain data: the API server makes it, the renderer draws it. It holds no URL
 // and no markup. A card is a pure function of this data and of Version: equal data give equal bytes.
-package card
+package sharecard
 
 import (
 	"crypto/sha256"
@@ -200,7 +200,7 @@ func (*Trader) Kind() Kind { return KindTrader }
 func Key(c Card) (string, error) {
 	raw, err := json.Marshal(c)
 	if err != nil {
-		return "", fmt.Errorf("card: %w", err)
+		return "", fmt.Errorf("sharecard: %w", err)
 	}
 	h := sha256.New()
 	_, _ = fmt.Fprintf(h, "%s %s ", Version, c.Kind())

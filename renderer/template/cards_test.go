@@ -1,4 +1,4 @@
-package card
+package template
 
 import (
 	"bytes"
@@ -10,15 +10,15 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/internal/card"
+	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
 // drawnCards are all cards in all states that the golden images show.
-func drawnCards(tb testing.TB) map[string]card.Card {
+func drawnCards(tb testing.TB) map[string]sharecard.Card {
 	tb.Helper()
-	return map[string]card.Card{
+	return map[string]sharecard.Card{
 		"token-normal":   normalToken(tb),
-		"token-unknown":  &card.Token{Asset: card.Asset{Mint: wif, Chain: "Solana", Symbol: "WIF", Name: "dogwifhat"}},
+		"token-unknown":  &sharecard.Token{Asset: sharecard.Asset{Mint: wif, Chain: "Solana", Symbol: "WIF", Name: "dogwifhat"}},
 		"token-hostile":  hostileToken(tb),
 		"token-rtl":      rtlToken(),
 		"token-huge":     hugeToken(tb),
@@ -28,7 +28,7 @@ func drawnCards(tb testing.TB) map[string]card.Card {
 		"launch-rtl":     rtlLaunch(),
 		"launch-huge":    hugeLaunch(),
 		"trader-normal":  normalTrader(tb),
-		"trader-unknown": &card.Trader{Wallet: wallet, Chains: []string{"Base"}},
+		"trader-unknown": &sharecard.Trader{Wallet: wallet, Chains: []string{"Base"}},
 		"trader-hostile": hostileTrader(),
 		"trader-rtl":     rtlTrader(),
 		"trader-huge":    hugeTrader(),
@@ -52,7 +52,7 @@ var hostileName = bounded(bidi + `<script>alert(1)</script><img/src=x/onerror=al
 var flood = bounded(strings.Repeat("Z\u0351\u0316\u0310\u031a\u0342\u0489ALGOﷺ\U0001242b", 12))
 
 func bounded(s string) string {
-	s = s[:min(len(s), card.MaxText)]
+	s = s[:min(len(s), sharecard.MaxText)]
 	return strings.ToValidUTF8(s, "")
 }
 
@@ -123,92 +123,92 @@ func faces(tb testing.TB) [][]byte {
 	}
 }
 
-func normalToken(tb testing.TB) *card.Token {
+func normalToken(tb testing.TB) *sharecard.Token {
 	tb.Helper()
-	return &card.Token{
-		Asset: card.Asset{
+	return &sharecard.Token{
+		Asset: sharecard.Asset{
 			Mint: wif, Chain: "Solana", Symbol: "WIF", Name: "dogwifhat",
 			Picture: asPNG(tb, portrait(tb, 400, 300, orange, brown)),
 		},
 		PriceUSD: new(2.4187), Change24hPct: new(12.37), LiquidityUSD: new(8_412_903.0), Pools: new(14),
 		Volume24hUSD: new(146_203_440.0), MarketCapUSD: new(2_416_000_000.0),
-		Members: &card.Members{Count: 37, Faces: faces(tb)},
+		Members: &sharecard.Members{Count: 37, Faces: faces(tb)},
 		Day:     wave(288, 2.1525, 2.4187, 0.14), PricedAt: traded,
 	}
 }
 
-func hostileToken(tb testing.TB) *card.Token {
+func hostileToken(tb testing.TB) *sharecard.Token {
 	tb.Helper()
-	return &card.Token{
-		Asset: card.Asset{
+	return &sharecard.Token{
+		Asset: sharecard.Asset{
 			Mint: strings.Repeat(`"><b>`, 20), Chain: bounded(strings.Repeat("</p>Chain", 20)), Symbol: hostileName, Name: hostileName,
 			Picture: []byte("\x89PNG no picture"),
 		},
 		PriceUSD: new(0.000001234), Change24hPct: new(-41.2), LiquidityUSD: new(12_400.0), Pools: new(1),
 		Volume24hUSD: new(99_950.0), MarketCapUSD: new(999_950.0),
-		Members: &card.Members{Count: 3, Faces: [][]byte{[]byte("no face"), asJPEG(tb, portrait(tb, 90, 90, blue, yellow))}},
+		Members: &sharecard.Members{Count: 3, Faces: [][]byte{[]byte("no face"), asJPEG(tb, portrait(tb, 90, 90, blue, yellow))}},
 		Day:     wave(288, 0.0000021, 0.000001234, 0.0000002), PricedAt: traded,
 	}
 }
 
-func rtlToken() *card.Token {
-	return &card.Token{
-		Asset:    card.Asset{Mint: base, Chain: "Base", Symbol: "جمل", Name: "عملة الجمل الذهبي (Golden Camel) الرسمية"},
+func rtlToken() *sharecard.Token {
+	return &sharecard.Token{
+		Asset:    sharecard.Asset{Mint: base, Chain: "Base", Symbol: "جمل", Name: "عملة الجمل الذهبي (Golden Camel) الرسمية"},
 		PriceUSD: new(0.01234), Change24hPct: new(3.2), LiquidityUSD: new(412_000.0), Pools: new(2),
 		Volume24hUSD: new(38_120.0), MarketCapUSD: new(12_340_000.0),
-		Members: &card.Members{Count: 0},
+		Members: &sharecard.Members{Count: 0},
 		Day:     wave(288, 0.01196, 0.01234, 0.0004), PricedAt: traded,
 	}
 }
 
-func hugeToken(tb testing.TB) *card.Token {
+func hugeToken(tb testing.TB) *sharecard.Token {
 	tb.Helper()
-	return &card.Token{
-		Asset:    card.Asset{Mint: base, Chain: "BNB Smart Chain", Symbol: "東京猫コイン", Name: "東京猫コイン世界一の猫"},
+	return &sharecard.Token{
+		Asset:    sharecard.Asset{Mint: base, Chain: "BNB Smart Chain", Symbol: "東京猫コイン", Name: "東京猫コイン世界一の猫"},
 		PriceUSD: new(9.87654e30), Change24hPct: new(1.234e21), LiquidityUSD: new(1e30), Pools: new(1_234_567),
 		Volume24hUSD: new(math.MaxFloat64), MarketCapUSD: new(1e30),
-		Members: &card.Members{Count: math.MaxInt32, Faces: append(faces(tb), faces(tb)[:2]...)},
+		Members: &sharecard.Members{Count: math.MaxInt32, Faces: append(faces(tb), faces(tb)[:2]...)},
 		Day:     []float64{0, 1, 1e300, math.MaxFloat64}, PricedAt: traded,
 	}
 }
 
-func normalLaunch(tb testing.TB) *card.Launch {
+func normalLaunch(tb testing.TB) *sharecard.Launch {
 	tb.Helper()
-	return &card.Launch{
-		Asset: card.Asset{
+	return &sharecard.Launch{
+		Asset: sharecard.Asset{
 			Mint: "9BB6NFEcjBCtnNLFko2FqVQBq8HHM13kCyYcdQbgpump", Chain: "Solana", Symbol: "TIDE", Name: "High Tide Society",
 			Picture: asJPEG(tb, portrait(tb, 640, 640, blue, yellow)),
 		},
-		Venue: "pump.fun", Stage: card.StageCurve,
-		Curve:    &card.Curve{ProgressPct: 73.46, Basis: "tokens_sold", Raised: "41.2 SOL", Target: "85 SOL"},
+		Venue: "pump.fun", Stage: sharecard.StageCurve,
+		Curve:    &sharecard.Curve{ProgressPct: 73.46, Basis: "tokens_sold", Raised: "41.2 SOL", Target: "85 SOL"},
 		PriceUSD: new(0.00004871), Change24hPct: new(218.4), MarketCapUSD: new(48_710.0), Volume24hUSD: new(126_000.0),
 		CreatedAt: traded - 11_520, AgeS: 11_520, Holders: new(1_204), GatePass: true,
 		Creator: "4Nd1mYdUQuN8sYUzrAhZ4wYyZZZqR1g8TPvgW6tC9eXx", CreatorHandle: "mara",
 	}
 }
 
-func unknownLaunch() *card.Launch {
-	return &card.Launch{
-		Asset: card.Asset{Mint: base, Chain: "Base", Symbol: "PIER"}, Venue: "Boardwalk Launch", Own: true,
-		Stage: card.StageCurve, Creator: wallet,
+func unknownLaunch() *sharecard.Launch {
+	return &sharecard.Launch{
+		Asset: sharecard.Asset{Mint: base, Chain: "Base", Symbol: "PIER"}, Venue: "Boardwalk Launch", Own: true,
+		Stage: sharecard.StageCurve, Creator: wallet,
 	}
 }
 
-func hostileLaunch() *card.Launch {
-	return &card.Launch{
-		Asset: card.Asset{Mint: base, Chain: "Base", Symbol: strings.Repeat("🚀", 40), Name: hostileName},
-		Venue: hostileName, Own: true, Stage: card.StageCurve,
-		Curve:    &card.Curve{ProgressPct: 99.97, Basis: "funds_raised", Raised: hostileName, Target: hostileName},
+func hostileLaunch() *sharecard.Launch {
+	return &sharecard.Launch{
+		Asset: sharecard.Asset{Mint: base, Chain: "Base", Symbol: strings.Repeat("🚀", 40), Name: hostileName},
+		Venue: hostileName, Own: true, Stage: sharecard.StageCurve,
+		Curve:    &sharecard.Curve{ProgressPct: 99.97, Basis: "funds_raised", Raised: hostileName, Target: hostileName},
 		PriceUSD: new(0.000000000001234), Change24hPct: new(-99.97), MarketCapUSD: new(1234.0),
 		CreatedAt: traded, AgeS: 42, Holders: new(7),
 		GateFails: []string{"holders", hostileName, "trust", "age"}, Creator: strings.Repeat("W", 100), CreatorHandle: hostileName,
 	}
 }
 
-func rtlLaunch() *card.Launch {
-	return &card.Launch{
-		Asset: card.Asset{Mint: base, Chain: "Base", Symbol: "שקל", Name: "מטבע החוף של תל אביב"},
-		Venue: "Boardwalk Launch", Own: true, Stage: card.StageGraduated,
+func rtlLaunch() *sharecard.Launch {
+	return &sharecard.Launch{
+		Asset: sharecard.Asset{Mint: base, Chain: "Base", Symbol: "שקל", Name: "מטבע החוף של תל אביב"},
+		Venue: "Boardwalk Launch", Own: true, Stage: sharecard.StageGraduated,
 		LiquidityUSD: new(182_400.0), PriceUSD: new(0.0004213), Change24hPct: new(-8.4), MarketCapUSD: new(421_300.0),
 		CreatedAt: traded, AgeS: 442_800, Holders: new(3_871), GateFails: []string{"volume", "buyers"},
 		Creator: wallet, CreatorHandle: "مريم",
@@ -216,23 +216,23 @@ func rtlLaunch() *card.Launch {
 	}
 }
 
-func hugeLaunch() *card.Launch {
-	return &card.Launch{
-		Asset: card.Asset{Mint: base, Chain: "Robinhood Chain", Symbol: "GIGAMEGAULTRACOIN", Name: "क्रिप्टो สกุลเงินดิจิทัล 가상화폐"},
-		Venue: "four.meme", Stage: card.StageLive,
+func hugeLaunch() *sharecard.Launch {
+	return &sharecard.Launch{
+		Asset: sharecard.Asset{Mint: base, Chain: "Robinhood Chain", Symbol: "GIGAMEGAULTRACOIN", Name: "क्रिप्टो สกุลเงินดิจิทัล 가상화폐"},
+		Venue: "four.meme", Stage: sharecard.StageLive,
 		LiquidityUSD: new(1e30), PriceUSD: new(104_234.12), Change24hPct: new(1e300), MarketCapUSD: new(1e30),
 		CreatedAt: 1, AgeS: math.MaxInt32, Holders: new(math.MaxInt32), GatePass: true, Creator: wallet,
 		Day: []float64{5, 5, 5},
 	}
 }
 
-func normalTrader(tb testing.TB) *card.Trader {
+func normalTrader(tb testing.TB) *sharecard.Trader {
 	tb.Helper()
-	return &card.Trader{
+	return &sharecard.Trader{
 		Wallet: wallet, Handle: "mara", Face: asPNG(tb, portrait(tb, 300, 500, plum, orange)), Chains: []string{"Base", "Solana"},
-		Day:  card.Profit{RealisedUSD: new(-842.19), RealisedPct: new(-4.1), NetUSD: new(-861.02), Sells: 9, Wins: 3},
-		Week: card.Profit{RealisedUSD: new(12_431.4), RealisedPct: new(34.2), NetUSD: new(12_104.9), Sells: 50, Wins: 31, ExcludedUSD: 1_204},
-		Best: &card.Best{Symbol: "WIF", Chain: "Solana", PnLUSD: 4_210.5, PnLPct: new(320.4)},
+		Day:  sharecard.Profit{RealisedUSD: new(-842.19), RealisedPct: new(-4.1), NetUSD: new(-861.02), Sells: 9, Wins: 3},
+		Week: sharecard.Profit{RealisedUSD: new(12_431.4), RealisedPct: new(34.2), NetUSD: new(12_104.9), Sells: 50, Wins: 31, ExcludedUSD: 1_204},
+		Best: &sharecard.Best{Symbol: "WIF", Chain: "Solana", PnLUSD: 4_210.5, PnLPct: new(320.4)},
 		Line: profits(), LastTradeAt: traded,
 	}
 }
@@ -247,32 +247,32 @@ func profits() []float64 {
 	return line
 }
 
-func hostileTrader() *card.Trader {
-	return &card.Trader{
+func hostileTrader() *sharecard.Trader {
+	return &sharecard.Trader{
 		Wallet: strings.Repeat("<b>", 40), Handle: flood, Face: []byte{0xff, 0xd8, 0xff}, Chains: []string{hostileName, hostileName, "c", "d"},
-		Day:  card.Profit{RealisedUSD: new(0.0), NetUSD: new(-0.004), Sells: 1},
-		Week: card.Profit{RealisedUSD: new(-0.001), RealisedPct: new(-0.001), Sells: 3, Wins: 1, ExcludedUSD: 0.001},
-		Best: &card.Best{Symbol: hostileName, Chain: hostileName, PnLUSD: -12, PnLPct: new(-100.0)},
+		Day:  sharecard.Profit{RealisedUSD: new(0.0), NetUSD: new(-0.004), Sells: 1},
+		Week: sharecard.Profit{RealisedUSD: new(-0.001), RealisedPct: new(-0.001), Sells: 3, Wins: 1, ExcludedUSD: 0.001},
+		Best: &sharecard.Best{Symbol: hostileName, Chain: hostileName, PnLUSD: -12, PnLPct: new(-100.0)},
 		Line: []float64{0, 0, 0, 0}, LastTradeAt: traded,
 	}
 }
 
-func rtlTrader() *card.Trader {
-	return &card.Trader{
+func rtlTrader() *sharecard.Trader {
+	return &sharecard.Trader{
 		Wallet: wallet, Handle: "نورة_المتداولة", Chains: []string{"Base", "Ethereum", "Solana", "Avalanche"},
-		Day:  card.Profit{RealisedUSD: new(318.2), RealisedPct: new(12.0), NetUSD: new(311.0), Sells: 2, Wins: 2},
-		Week: card.Profit{RealisedUSD: new(-1_930.0), RealisedPct: new(-18.3), NetUSD: new(-1_977.0), Sells: 12, Wins: 5},
-		Best: &card.Best{Symbol: "جمل", Chain: "Base", PnLUSD: 402, PnLPct: new(41.0)},
+		Day:  sharecard.Profit{RealisedUSD: new(318.2), RealisedPct: new(12.0), NetUSD: new(311.0), Sells: 2, Wins: 2},
+		Week: sharecard.Profit{RealisedUSD: new(-1_930.0), RealisedPct: new(-18.3), NetUSD: new(-1_977.0), Sells: 12, Wins: 5},
+		Best: &sharecard.Best{Symbol: "جمل", Chain: "Base", PnLUSD: 402, PnLPct: new(41.0)},
 		Line: wave(168, 0, -1930, 500), LastTradeAt: traded,
 	}
 }
 
-func hugeTrader() *card.Trader {
-	return &card.Trader{
+func hugeTrader() *sharecard.Trader {
+	return &sharecard.Trader{
 		Wallet: wallet, Chains: []string{"Ethereum"},
-		Day:  card.Profit{RealisedUSD: new(-99_999.4), RealisedPct: new(1e21), NetUSD: new(-1e30), Sells: math.MaxInt32, Wins: 1},
-		Week: card.Profit{RealisedUSD: new(1e30), RealisedPct: new(-1e30), NetUSD: new(1e30), Sells: math.MaxInt32, Wins: math.MaxInt32, ExcludedUSD: 1e30},
-		Best: &card.Best{Symbol: "Ракета🚀🌕", Chain: "Ethereum", PnLUSD: 1e30, PnLPct: new(1e30)},
+		Day:  sharecard.Profit{RealisedUSD: new(-99_999.4), RealisedPct: new(1e21), NetUSD: new(-1e30), Sells: math.MaxInt32, Wins: 1},
+		Week: sharecard.Profit{RealisedUSD: new(1e30), RealisedPct: new(-1e30), NetUSD: new(1e30), Sells: math.MaxInt32, Wins: math.MaxInt32, ExcludedUSD: 1e30},
+		Best: &sharecard.Best{Symbol: "Ракета🚀🌕", Chain: "Ethereum", PnLUSD: 1e30, PnLPct: new(1e30)},
 		Line: []float64{-math.MaxFloat64, math.MaxFloat64}, LastTradeAt: traded,
 	}
 }
