@@ -132,9 +132,11 @@ func (m *Machine) believes(e market.PoolCreated) bool {
 	return f != nil && f.protocol == e.Protocol
 }
 
-// IsQuote reports whether a token is a declared quote asset.
-func (m *Machine) IsQuote(token market.Address) bool {
-	_, ok := m.quoteRank[m.Canonical(token)]
+// IsQuote reports whether a token is a declared quote asset; the native coin counts as its wrapped form.
+func (m *Machine) IsQuote(token market.Address) bool { return m.isQuote(m.Canonical(token)) }
+
+func (m *Machine) isQuote(token market.Address) bool {
+	_, ok := m.quoteRank[token]
 	return ok
 }
 
@@ -192,8 +194,7 @@ func (m *Machine) advance(s *State, through uint64, now int64) {
 	for mint, due := range s.pending {
 		if due.passed(through, now) {
 			m.adopt(s, mint)
-			_, isQuote := m.quoteRank[mint]
-			adopted = adopted || isQuote
+			adopted = adopted || m.isQuote(mint)
 		}
 	}
 	if adopted {

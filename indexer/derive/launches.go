@@ -89,11 +89,6 @@ func (r *run) announce() {
 	}
 }
 
-func (r *run) isQuote(mint market.Address) bool {
-	_, ok := r.quoteRank[mint]
-	return ok
-}
-
 // launches takes the tokens in that a transaction launches, before anything else of it: a curve may log its first trade ahead
 // of its venue.
 func (r *run) launches(tx *market.Tx) {

@@ -207,9 +207,10 @@ func transferAt(tx *market.Tx, k int, token market.Address) (market.Transfer, bo
 	return t, ok && t.Token == token
 }
 
-// poolTransfer is the transfer by which the pool paid (a buy) or was paid (a sell). Of those with the exact amount it is the
-// swap's own by order, if there are as many as the pool has such swaps; else the nearest to the swap's log and rather before it, as pools
-// settle before they log and V4's after. If none has the exact amount it is the largest.
+// poolTransfer finds the transfer by which the pool paid (a buy) or was paid (a sell). Transfers of exactly the swap's amount come first. If the
+// transaction has as many of them as swaps of that amount, the first transfer belongs to the first swap, the second to the second, and so on.
+// If not, the nearest transfer before the swap's log is taken, or else the nearest after it: most pools pay before they log, Uniswap V4 after.
+// If no transfer has exactly the amount, the largest is taken.
 func poolTransfer(tx *market.Tx, swap int, p *market.Pool, moved *market.Amount, buy bool) (int, bool) {
 	token, pool := p.Base, p.ID
 	if p.Protocol == market.UniswapV4 {
@@ -236,14 +237,16 @@ func poolTransfer(tx *market.Tx, swap int, p *market.Pool, moved *market.Amount,
 			largest, most = k, t.Amount
 		}
 	}
-	switch earlier, all := swapsLike(tx, swap, p.BaseIs0); {
-	case len(exact) == 0:
+	switch len(exact) {
+	case 0:
 		return largest, largest >= 0
-	case len(exact) == all:
-		return exact[earlier], true
-	default:
-		return slices.MinFunc(exact, func(a, b int) int { return cmp.Compare(distance(a), distance(b)) }), true
+	case 1: // as nearly always
+		return exact[0], true
 	}
+	if earlier, all := swapsLike(tx, swap, p.BaseIs0); len(exact) == all {
+		return exact[earlier], true
+	}
+	return slices.MinFunc(exact, func(a, b int) int { return cmp.Compare(distance(a), distance(b)) }), true
 }
 
 // swapsLike counts the swaps of a transaction that moved as much of the base in the same pool and direction as the given one: those before

@@ -205,18 +205,17 @@ func (r *chainReconciler) run(ctx context.Context, c *v1alpha1.Chain) (*appsv1.D
 		return nil, stepErrors{err}
 	}
 	key := types.NamespacedName{Namespace: c.Namespace, Name: workload.ObjectName(doc.ID)}
-	var waits error
 	if !c.Spec.Suspend {
-		waits = r.mayChange(ctx, key)
+		err = r.mayChange(ctx, key)
 	}
 	switch {
-	case isA[*waitingError](waits):
+	case isA[*waitingError](err):
 		objects.Document, objects.Deployment = nil, nil
-	case waits != nil:
-		return nil, stepErrors{waits}
+	case err != nil:
+		return nil, stepErrors{err}
 	}
 	d, failed := apply(ctx, apiServer{r.Client, r.live}, key, objects)
-	return d, failed.add(waits)
+	return d, failed.add(err)
 }
 
 // stop ends the indexer of a chain that ran and whose spec makes no sense any more: no document is needed for that.

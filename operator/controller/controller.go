@@ -1,5 +1,6 @@
 // Package controller is the control plane: it keeps an indexer running for each Chain and says which LaunchVenue is open where.
-// What is to be run is decided in operator/workload, what is open in internal/venue; here is what fetches, applies and writes.
+// operator/workload decides which objects run an indexer, and internal/venue which venue is open. This package reads the resources, applies
+// the objects, and writes the status.
 package controller
 
 import (
