@@ -65,9 +65,9 @@ simulate: ## Run the whole system against fresh seeds of faults for FOR=10m
 
 .PHONY: fuzz
 fuzz: ## Fuzz the decoders, the log scanner and the cleaning of names for a minute each
-	go test -run '^$$' -fuzz FuzzParseLogs -fuzztime 60s ./indexer/evm
-	go test -run '^$$' -fuzz 'FuzzDecode$$' -fuzztime 60s ./indexer/evm
-	go test -run '^$$' -fuzz FuzzDecodeLaunch -fuzztime 60s ./indexer/evm
+	go test -run '^$$' -fuzz FuzzParseLogs -fuzztime 60s ./indexer/evm/decode
+	go test -run '^$$' -fuzz 'FuzzDecode$$' -fuzztime 60s ./indexer/evm/decode
+	go test -run '^$$' -fuzz FuzzDecodeLaunch -fuzztime 60s ./indexer/evm/decode
 	go test -run '^$$' -fuzz FuzzText -fuzztime 60s ./internal/plain
 
 .PHONY: mutate

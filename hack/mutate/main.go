@@ -22,9 +22,9 @@ import (
 const usage = `mutate runs the mutation tester gremlins over the packages of pure rules and fails at a survivor that hack/mutate/equivalent.yaml
 doesn't name.
 
-  mutate                              every package
-  mutate internal/price indexer/evm   these packages
-  mutate -files rlp indexer/evm       these files of a package
+  mutate                                       every package
+  mutate internal/price indexer/evm/hash       these packages
+  mutate -files uniswapv3 indexer/evm/decode   these files of a package
 
 Flags:
 `

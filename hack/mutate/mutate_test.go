@@ -160,7 +160,7 @@ func TestTargetsExist(t *testing.T) {
 			}
 		}
 	}
-	if _, err := choose([]string{"internal/price/", "./indexer/evm"}); err != nil {
+	if _, err := choose([]string{"internal/price/", "./indexer/evm/decode"}); err != nil {
 		t.Error(err)
 	}
 	if _, err := choose([]string{"internal/store"}); err == nil {

@@ -44,17 +44,8 @@ func targets() []target {
 			path: "indexer/derive", flags: propertyFlags("20"), limit: wideLimit,
 			slow: "TestMoreLaunchesThanTheCacheHolds|TestReorgs|TestAFloodOfPools|TestBatchesDoNotMatter|TestRewindForgetsWhatItTouches",
 		},
-		{
-			path:  "indexer/evm",
-			limit: wideLimit,
-			// The tests left out are of the size of nodes' answers. They take longer than all others and reach no decoder.
-			flags: append(propertyFlags("20"), "-skip=^(TestAnswersBeyondOurLimit|TestAnAnswersLength|TestTooManyLogsForTheirBytes)$"),
-			// The decoders: the rest of the package talks to nodes.
-			files: []string{
-				"decode", "launch", "rlp", "erc20", "uniswapv2", "uniswapv3", "uniswapv4", "pancakeswapv3", "solidly", "slipstream", "boardwalkcurve",
-				"fourmeme", "flap", "ponsv2", "nadfun", "clanker",
-			},
-		},
+		{path: "indexer/evm/hash", limit: pureLimit},
+		{path: "indexer/evm/decode", flags: propertyFlags("20"), limit: wideLimit},
 	}
 }
 

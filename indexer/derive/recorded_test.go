@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/recorded"
@@ -80,7 +80,7 @@ func parsed(t *testing.T, s string) market.Address {
 
 func decodeReceipt(t *testing.T, c *chainconfig.Chain, path string) (out []market.Log) {
 	t.Helper()
-	d, err := evm.NewDecoder(c)
+	d, err := decode.New(c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -91,7 +91,7 @@ func decodeReceipt(t *testing.T, c *chainconfig.Chain, path string) (out []marke
 	}
 	readJSON(t, &receipt, path, "eth_getTransactionReceipt.json")
 	for _, l := range receipt.Result.Logs {
-		e := evm.Log{NumTopics: len(l.Topics), Data: unhex(t, l.Data)}
+		e := decode.Log{NumTopics: len(l.Topics), Data: unhex(t, l.Data)}
 		copy(e.Address[:], unhex(t, l.Address))
 		for i := range l.Topics {
 			copy(e.Topics[i][:], unhex(t, l.Topics[i]))

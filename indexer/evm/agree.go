@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/crypto/sha3"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
@@ -99,12 +100,12 @@ func hashAsked(topics [][32]byte) (sum [8]byte) {
 }
 
 // digestOf is a hash of a block's logs, which are in order.
-func digestOf(logs []Log) [32]byte {
-	return hashLogs(logs, func(l *Log) []byte { return l.TxHash[:] })
+func digestOf(logs []decode.Log) [32]byte {
+	return hashLogs(logs, func(l *decode.Log) []byte { return l.TxHash[:] })
 }
 
 // hashLogs is a hash of logs, with tx as the name of each log's transaction.
-func hashLogs(logs []Log, tx func(*Log) []byte) (sum [32]byte) {
+func hashLogs(logs []decode.Log, tx func(*decode.Log) []byte) (sum [32]byte) {
 	k := sha3.NewLegacyKeccak256()
 	for i := range logs {
 		l := &logs[i]
@@ -344,7 +345,7 @@ type deniedError struct{ digest [32]byte }
 func (deniedError) Error() string { return "the block's logs bloom denies a log" }
 
 // deniedBy reports whether a header denies one of a block's logs.
-func deniedBy(h *Header, logs []Log) bool {
+func deniedBy(h *Header, logs []decode.Log) bool {
 	if !h.hasBloom {
 		return false
 	}
@@ -364,7 +365,7 @@ func deniedBy(h *Header, logs []Log) bool {
 // denies holds logs against the bloom of the block's header and, where it denies one, against that of the header as the logs'
 // own endpoint has it: the first may be another's lie. Polygon's state synchronisation, for one, stands in no bloom: a chain
 // of whose blocks two endpoints have the same denied logs is not judged by its headers any more.
-func (s *Source) denies(ctx context.Context, e *endpoint, h *Header, logs []Log) error {
+func (s *Source) denies(ctx context.Context, e *endpoint, h *Header, logs []decode.Log) error {
 	if s.headersFail.Load() || !deniedBy(h, logs) {
 		return nil
 	}

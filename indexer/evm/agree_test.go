@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -141,14 +142,14 @@ func TestLogsThatTheHeaderDenies(t *testing.T) {
 // TestDigestsTellLogsApart changes each part of a log that counts.
 func TestDigestsTellLogsApart(t *testing.T) {
 	t.Parallel()
-	logs := func() []Log {
-		return []Log{{Address: [20]byte{1}, NumTopics: 2, Topics: [4][32]byte{{1}, {2}}, Data: []byte{1, 2}, TxHash: market.Hash{1}, Index: 3}}
+	logs := func() []decode.Log {
+		return []decode.Log{{Address: [20]byte{1}, NumTopics: 2, Topics: [4][32]byte{{1}, {2}}, Data: []byte{1, 2}, TxHash: market.Hash{1}, Index: 3}}
 	}
 	seen := map[[32]byte]string{digestOf(logs()): "nothing", digestOf(nil): "all"}
-	for name, change := range map[string]func(l *Log){
-		"address": func(l *Log) { l.Address[0]++ }, "topic": func(l *Log) { l.Topics[1][0]++ }, "topics": func(l *Log) { l.NumTopics++ },
-		"data": func(l *Log) { l.Data[1]++ }, "length": func(l *Log) { l.Data = l.Data[:1] }, "tx": func(l *Log) { l.TxHash[0]++ },
-		"index": func(l *Log) { l.Index++ },
+	for name, change := range map[string]func(l *decode.Log){
+		"address": func(l *decode.Log) { l.Address[0]++ }, "topic": func(l *decode.Log) { l.Topics[1][0]++ }, "topics": func(l *decode.Log) { l.NumTopics++ },
+		"data": func(l *decode.Log) { l.Data[1]++ }, "length": func(l *decode.Log) { l.Data = l.Data[:1] }, "tx": func(l *decode.Log) { l.TxHash[0]++ },
+		"index": func(l *decode.Log) { l.Index++ },
 	} {
 		l := logs()
 		change(&l[0])

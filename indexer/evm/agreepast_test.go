@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -14,7 +15,7 @@ func pastNode(t *testing.T, logs, byHash int) *fakeNode {
 	t.Helper()
 	return newFakeNode(t, func(method string, params []json.RawMessage) (string, string) {
 		var p struct{ BlockHash, ToBlock string }
-		number, _ := parseQuantity(params[0])
+		number, _ := rpc.ParseQuantity(params[0])
 		n := logs
 		if method == "eth_getLogs" {
 			if err := json.Unmarshal(params[0], &p); err != nil {
@@ -23,7 +24,7 @@ func pastNode(t *testing.T, logs, byHash int) *fakeNode {
 			if p.ToBlock == "" {
 				p.ToBlock, n = "0x"+p.BlockHash[len(p.BlockHash)-2:], byHash
 			}
-			number, _ = parseQuantity(json.RawMessage(`"` + p.ToBlock + `"`))
+			number, _ = rpc.ParseQuantity(json.RawMessage(`"` + p.ToBlock + `"`))
 		}
 		switch {
 		case n < 0:

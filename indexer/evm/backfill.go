@@ -7,6 +7,8 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -178,10 +180,10 @@ func (s *Source) rangeOn(ctx context.Context, e *endpoint, from uint64, a asking
 		e.mu.Unlock()
 		logs, last, got, err := e.logRange(ctx, s, from, out.upTo)
 		if err == nil {
-			defer got.done()
+			defer got.Done()
 			e.fitted(len(logs), out.upTo-from+1)
 			out.logs = len(logs)
-			out.found, err = s.assemble(got.hold.within(ctx), e, logs, last, a.lenient)
+			out.found, err = s.assemble(got.Within(ctx), e, logs, last, a.lenient)
 			return out, err
 		}
 		var narrow *rangeError
@@ -230,7 +232,7 @@ func (e *endpoint) tooWide(fits, asked uint64) {
 }
 
 // logRange reads the logs of a range and the header of its last block.
-func (e *endpoint) logRange(ctx context.Context, s *Source, from, to uint64) (logs []Log, last Header, got *reply, err error) {
+func (e *endpoint) logRange(ctx context.Context, s *Source, from, to uint64) (logs []decode.Log, last Header, got *rpc.Reply, err error) {
 	if err := e.do(ctx, headerRequest(to, &last)); err != nil {
 		return nil, last, nil, err
 	}
@@ -238,36 +240,36 @@ func (e *endpoint) logRange(ctx context.Context, s *Source, from, to uint64) (lo
 		return nil, last, nil, err
 	}
 	if logs, got, err = e.logs(ctx, &logQuestion{
-		where: map[string]any{"fromBlock": hexQuantity(from), "toBlock": hexQuantity(to)}, topics: s.topics, single: from == to,
+		where: map[string]any{"fromBlock": rpc.HexQuantity(from), "toBlock": rpc.HexQuantity(to)}, topics: s.topics, single: from == to,
 	}); err != nil {
 		return nil, last, nil, err
 	}
 	if err := areOfRange(logs, from, &last); err != nil {
-		got.done()
+		got.Done()
 		return nil, last, nil, err
 	}
 	return logs, last, got, nil
 }
 
 // areOfRange refuses logs that aren't of the blocks from one to another, in order.
-func areOfRange(logs []Log, from uint64, last *Header) error {
+func areOfRange(logs []decode.Log, from uint64, last *Header) error {
 	to := last.Number
 	for i := range logs {
 		l := &logs[i]
 		switch {
 		case l.Block < from || l.Block > to || l.Removed:
-			return fmt.Errorf("%w: asked for blocks %d to %d, got a log of block %d", errGarbage, from, to, l.Block)
+			return fmt.Errorf("%w: asked for blocks %d to %d, got a log of block %d", rpc.ErrGarbage, from, to, l.Block)
 		case i > 0 && l.Block < logs[i-1].Block:
-			return fmt.Errorf("%w: the logs of blocks %d to %d are out of order", errGarbage, from, to)
+			return fmt.Errorf("%w: the logs of blocks %d to %d are out of order", rpc.ErrGarbage, from, to)
 		case l.Block == to && l.BlockHash != last.Hash:
-			return fmt.Errorf("%w: block %d has two hashes", errGarbage, to)
+			return fmt.Errorf("%w: block %d has two hashes", rpc.ErrGarbage, to)
 		}
 	}
 	return nil
 }
 
 // assemble groups logs by block, finds the blocks' times and decodes.
-func (s *Source) assemble(ctx context.Context, e *endpoint, logs []Log, last Header, renumber bool) (Batch, error) {
+func (s *Source) assemble(ctx context.Context, e *endpoint, logs []decode.Log, last Header, renumber bool) (Batch, error) {
 	out := Batch{Last: last}
 	headers, err := e.times(ctx, logs, last.Time)
 	if err != nil {
@@ -277,14 +279,14 @@ func (s *Source) assemble(ctx context.Context, e *endpoint, logs []Log, last Hea
 		j := i + 1
 		for j < len(logs) && logs[j].Block == logs[i].Block {
 			if logs[j].BlockHash != logs[i].BlockHash {
-				return out, fmt.Errorf("%w: block %d has two hashes", errGarbage, logs[i].Block)
+				return out, fmt.Errorf("%w: block %d has two hashes", rpc.ErrGarbage, logs[i].Block)
 			}
 			j++
 		}
 		h := market.Header{Number: logs[i].Block, Hash: logs[i].BlockHash, Time: logs[i].BlockTime}
 		if known, ok := headers[h.Number]; ok {
 			if known.Hash != h.Hash {
-				return out, fmt.Errorf("%w: block %d has two hashes", errGarbage, h.Number)
+				return out, fmt.Errorf("%w: block %d has two hashes", rpc.ErrGarbage, h.Number)
 			}
 			h = known.Header
 		}
@@ -301,7 +303,7 @@ func (s *Source) assemble(ctx context.Context, e *endpoint, logs []Log, last Hea
 }
 
 // times reads the headers of blocks whose logs carry no time, or none that can be: many nodes put it there, many don't.
-func (e *endpoint) times(ctx context.Context, logs []Log, latest int64) (map[uint64]Header, error) {
+func (e *endpoint) times(ctx context.Context, logs []decode.Log, latest int64) (map[uint64]Header, error) {
 	var missing []uint64
 	for i := range logs {
 		if t := logs[i].BlockTime; t > 0 && t <= latest && (i == 0 || t >= logs[i-1].BlockTime) {
@@ -316,7 +318,7 @@ func (e *endpoint) times(ctx context.Context, logs []Log, latest int64) (map[uin
 	for len(missing) > 0 {
 		n := min(atOnce, len(missing))
 		headers := make([]Header, n)
-		reqs := make([]*request, n)
+		reqs := make([]*rpc.Request, n)
 		for i, number := range missing[:n] {
 			reqs[i] = headerRequest(number, &headers[i])
 		}
@@ -335,7 +337,7 @@ func (e *endpoint) times(ctx context.Context, logs []Log, latest int64) (map[uin
 	return out, nil
 }
 
-var transferTopics = [][32]byte{topicTransfer, topicDeposit, topicWithdrawal}
+var transferTopics = [][32]byte{decode.TopicTransfer, decode.TopicDeposit, decode.TopicWithdrawal}
 
 // TransfersOf reads one token's transfers (and, of the wrapped native coin, its deposits and withdrawals) in a range,
 // for a holder backfill. It gives the blocks with any, which have a number and transactions alone, and the last block of the range that it
@@ -357,7 +359,7 @@ func (s *Source) transfersOn(ctx context.Context, e *endpoint, token market.Addr
 	for width := a.to - from + 1; ; {
 		out.upTo = from + width - 1
 		logs, got, err := e.logs(ctx, &logQuestion{
-			where:  map[string]any{"fromBlock": hexQuantity(from), "toBlock": hexQuantity(out.upTo), "address": token.String()},
+			where:  map[string]any{"fromBlock": rpc.HexQuantity(from), "toBlock": rpc.HexQuantity(out.upTo), "address": token.String()},
 			topics: transferTopics, single: width == 1,
 		})
 		var narrow *rangeError
@@ -370,24 +372,24 @@ func (s *Source) transfersOn(ctx context.Context, e *endpoint, token market.Addr
 		case err != nil:
 			return out, err
 		}
-		defer got.done()
+		defer got.Done()
 		out.logs = len(logs)
 		out.found, err = s.transfers(token, logs, from, out.upTo, a.lenient)
 		return out, err
 	}
 }
 
-func (s *Source) transfers(token market.Address, logs []Log, from, to uint64, renumber bool) ([]market.Block, error) {
+func (s *Source) transfers(token market.Address, logs []decode.Log, from, to uint64, renumber bool) ([]market.Block, error) {
 	var out []market.Block
 	for i := 0; i < len(logs); {
 		j := i
 		for ; j < len(logs) && logs[j].Block == logs[i].Block; j++ {
-			if addressOf(logs[j].Address) != token || logs[j].Block < from || logs[j].Block > to {
-				return nil, fmt.Errorf("%w: a log that wasn't asked for", errGarbage)
+			if decode.Address(logs[j].Address) != token || logs[j].Block < from || logs[j].Block > to {
+				return nil, fmt.Errorf("%w: a log that wasn't asked for", rpc.ErrGarbage)
 			}
 		}
 		if i > 0 && logs[i].Block < logs[i-1].Block {
-			return nil, fmt.Errorf("%w: logs out of order", errGarbage)
+			return nil, fmt.Errorf("%w: logs out of order", rpc.ErrGarbage)
 		}
 		b, err := s.decode(market.Header{Number: logs[i].Block}, logs[i:j], renumber)
 		if err != nil {

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
@@ -47,16 +48,16 @@ func TestALimitOfCallsIsLearned(t *testing.T) {
 				_ = json.NewEncoder(w).Encode(answers)
 			}))
 			t.Cleanup(s.Close)
-			e, err := newEndpoint(0, chainconfig.Endpoint{URL: s.URL}, newInFlight(nil))
+			e, err := newEndpoint(0, chainconfig.Endpoint{URL: s.URL}, rpc.NewInFlight(nil))
 			if err != nil {
 				t.Fatal(err)
 			}
 			e.now = time.Now
 			for round := range 2 {
 				answers := make([]uint64, 20)
-				reqs := make([]*request, len(answers))
+				reqs := make([]*rpc.Request, len(answers))
 				for i := range reqs {
-					reqs[i] = &request{method: "eth_gasPrice", take: quantity(&answers[i])}
+					reqs[i] = &rpc.Request{Method: "eth_gasPrice", Take: rpc.Quantity(&answers[i])}
 				}
 				before := refused
 				if err := e.do(t.Context(), reqs...); err != nil {

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
 const (
@@ -77,14 +79,14 @@ func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful
 	if err := e.keepsState(ctx, block); err != nil {
 		return nil, nil, err
 	}
-	reqs := make([]*request, len(list))
+	reqs := make([]*rpc.Request, len(list))
 	for i, c := range list {
 		c.answer, c.ok, c.aside, c.by = nil, false, "", e
-		reqs[i] = &request{method: "eth_call", params: callParams(c.to.String(), c.data, block), take: c.take, optional: true}
+		reqs[i] = &rpc.Request{Method: "eth_call", Params: callParams(c.to.String(), c.data, block), Take: c.take, Optional: true}
 	}
 	switch err := e.doWithin(ctx, maxCallsAnswer, reqs...); {
 	case err == nil:
-	case len(list) == 1 && errors.Is(err, errTooLong):
+	case len(list) == 1 && errors.Is(err, rpc.ErrTooLong):
 		list[0].aside = AnswerTooLong // whichever node is asked
 		return nil, nil, nil
 	case overwhelmed(err):
@@ -94,16 +96,16 @@ func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful
 	}
 	var rest []*call
 	for i, c := range list {
-		rpc, refused := errors.AsType[*RPCError](reqs[i].err)
+		refusal, refused := errors.AsType[*rpc.NodeError](reqs[i].Err)
 		if !refused {
 			continue
 		}
-		switch faultOf(rpc) {
+		switch faultOf(refusal) {
 		case faultContract:
 		case faultNode, faultState:
-			return nil, nil, e.withoutState(ctx, block, rpc)
+			return nil, nil, e.withoutState(ctx, block, refusal)
 		case faultSize:
-			rest, why = append(rest, c), rpc
+			rest, why = append(rest, c), refusal
 		case faultUnknown:
 			doubtful = append(doubtful, c)
 		}
@@ -161,7 +163,7 @@ func (e *endpoint) askAll(ctx context.Context, block any, list []*call) error {
 // works asks for the simplest call that there is. A node that fails it, too, is at fault for what else it failed.
 func (e *endpoint) works(ctx context.Context, block any) error {
 	const identity = "0x0000000000000000000000000000000000000004" // the precompiled contract that answers its data
-	return e.do(ctx, &request{method: "eth_call", params: callParams(identity, "0x626f617264", block), take: func(json.RawMessage) error {
+	return e.do(ctx, &rpc.Request{Method: "eth_call", Params: callParams(identity, "0x626f617264", block), Take: func(json.RawMessage) error {
 		return nil
 	}})
 }

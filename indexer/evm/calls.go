@@ -8,15 +8,14 @@ import (
 	"math/bits"
 	"strings"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-const (
-	// maxCallAnswer bounds what a contract may answer.
-	maxCallAnswer = 64 << 10
-	// maxText bounds a token's name and symbol, in bytes.
-	maxText = 256
-)
+// maxCallAnswer bounds what a contract may answer.
+const maxCallAnswer = 64 << 10
 
 // BlockRef is the block after which a call sees the chain. It is named by its number where its hash is zero.
 type BlockRef struct {
@@ -27,14 +26,14 @@ type BlockRef struct {
 // param names the block in a request.
 func (at BlockRef) param() any {
 	if at.Hash.IsZero() {
-		return hexQuantity(at.Number)
+		return rpc.HexQuantity(at.Number)
 	}
 	return map[string]any{"blockHash": at.Hash.String(), "requireCanonical": true}
 }
 
 // selector is the first four bytes of the Keccak-256 of a function's signature.
 func selector(signature string) string {
-	t := topic(signature)
+	t := hash.Keccak256([]byte(signature))
 	return "0x" + hex.EncodeToString(t[:4])
 }
 
@@ -105,7 +104,7 @@ func (c *call) take(raw json.RawMessage) error {
 	}
 	b, err := hex.DecodeString(string(raw[3 : len(raw)-1]))
 	if err != nil {
-		return fmt.Errorf("%w: an unreadable eth_call answer", errGarbage)
+		return fmt.Errorf("%w: an unreadable eth_call answer", rpc.ErrGarbage)
 	}
 	c.answer, c.ok = b, true
 	return nil
@@ -126,37 +125,12 @@ func (c *call) address() (market.Address, bool) {
 	return market.EVMAddress([32]byte(c.answer[:32])), true
 }
 
-// text reads an ABI string or, as older tokens have it, a bytes32 padded with zeros.
+// text is the text that was answered: a name or a symbol.
 func (c *call) text() string {
-	b := c.answer
-	if !c.ok || len(b) < 32 {
+	if !c.ok {
 		return ""
 	}
-	if len(b) == 32 {
-		return clean(strings.TrimRight(string(b), "\x00"))
-	}
-	var offset, length market.Amount
-	offset.SetBytes32(b[:32])
-	if !offset.IsUint64() || offset.Uint64() > uint64(len(b)-32) {
-		return ""
-	}
-	b = b[offset.Uint64():]
-	length.SetBytes32(b[:32])
-	b = b[32:]
-	if !length.IsUint64() || length.Uint64() > uint64(len(b)) {
-		return ""
-	}
-	return clean(string(b[:length.Uint64()]))
-}
-
-// clean makes a token's text fit to be stored: valid UTF-8, without control characters, of bounded length. A line end or a tab becomes a
-// space, since it parts words. Markup and bidirectional overrides stay: they are part of the name, and are escaped where it is shown.
-func clean(s string) string {
-	s = strings.Map(parted, s)
-	if len(s) > maxText {
-		s = strings.ToValidUTF8(s[:maxText], "")
-	}
-	return strings.TrimSpace(s)
+	return decode.Text(c.answer)
 }
 
 // TokenFacts asks tokens about themselves at a block. Where its state is gone, the answers are the newest ones, without
@@ -283,14 +257,14 @@ func (s *Source) AllExist(ctx context.Context, contracts []market.Address, numbe
 	for first := 0; first < len(contracts); first += callsAtOnce {
 		part := contracts[first:min(first+callsAtOnce, len(contracts))]
 		err := s.pool.try(ctx, func(ctx context.Context, e *endpoint) error {
-			reqs := make([]*request, len(part))
+			reqs := make([]*rpc.Request, len(part))
 			for i, c := range part {
-				reqs[i] = codeRequest(c, hexQuantity(number), &exist[first+i])
+				reqs[i] = codeRequest(c, rpc.HexQuantity(number), &exist[first+i])
 			}
-			if err := e.keepsState(ctx, hexQuantity(number)); err != nil {
+			if err := e.keepsState(ctx, rpc.HexQuantity(number)); err != nil {
 				return err
 			}
-			return e.withoutState(ctx, hexQuantity(number), e.do(ctx, reqs...))
+			return e.withoutState(ctx, rpc.HexQuantity(number), e.do(ctx, reqs...))
 		})
 		switch {
 		case err != nil && stateMissing(err, number+lateBlocks > s.seen.Load()):
@@ -302,13 +276,13 @@ func (s *Source) AllExist(ctx context.Context, contracts []market.Address, numbe
 	return exist, true, nil
 }
 
-func codeRequest(contract market.Address, block string, exists *bool) *request {
-	return &request{
-		method: "eth_getCode", params: []any{contract.String(), block},
-		take: func(raw json.RawMessage) error {
+func codeRequest(contract market.Address, block string, exists *bool) *rpc.Request {
+	return &rpc.Request{
+		Method: "eth_getCode", Params: []any{contract.String(), block},
+		Take: func(raw json.RawMessage) error {
 			var code string
 			if err := json.Unmarshal(raw, &code); err != nil {
-				return fmt.Errorf("%w: an unreadable code", errGarbage)
+				return fmt.Errorf("%w: an unreadable code", rpc.ErrGarbage)
 			}
 			*exists = len(code) > len("0x")
 			return nil

@@ -8,6 +8,8 @@ import (
 	"sync"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -106,7 +108,7 @@ func within(ctx context.Context, ask func(context.Context) error) error {
 }
 
 // probe asks one question.
-func (e *endpoint) probe(ctx context.Context, r *request) error {
+func (e *endpoint) probe(ctx context.Context, r *rpc.Request) error {
 	return within(ctx, func(ctx context.Context) error { return e.send(ctx, probeBytes, r) })
 }
 
@@ -119,22 +121,22 @@ func (e *endpoint) newestHeader(ctx context.Context) (market.Header, error) {
 }
 
 func (e *endpoint) clientName(ctx context.Context) (name string) {
-	_ = e.probe(ctx, &request{method: "web3_clientVersion", take: func(raw json.RawMessage) error {
+	_ = e.probe(ctx, &rpc.Request{Method: "web3_clientVersion", Take: func(raw json.RawMessage) error {
 		return json.Unmarshal(raw, &name)
 	}})
-	u, err := e.url()
+	u, err := e.URL()
 	if err != nil {
 		return ""
 	}
-	return redact(u, name[:min(len(name), maxText)])
+	return rpc.Redact(u, name[:min(len(name), decode.MaxText)])
 }
 
 // stateKept asks for the wrapped coin's own balance of the native coin after several blocks.
 func (e *endpoint) stateKept(ctx context.Context, wrapped market.Address, c *Capabilities) {
 	var now, recent, old market.Amount
 	c.LatestState = e.balanceAt(ctx, wrapped, newest, &now)
-	c.RecentState = e.balanceAt(ctx, wrapped, hexQuantity(c.Head.Number-min(c.Head.Number, recentBlocks)), &recent)
-	c.OldState = e.balanceAt(ctx, wrapped, hexQuantity(min(c.Head.Number, 1)), &old)
+	c.RecentState = e.balanceAt(ctx, wrapped, rpc.HexQuantity(c.Head.Number-min(c.Head.Number, recentBlocks)), &recent)
+	c.OldState = e.balanceAt(ctx, wrapped, rpc.HexQuantity(min(c.Head.Number, 1)), &old)
 	if c.OldState == Yes && e.answersByNewest(ctx, wrapped) == Yes {
 		c.OldState, c.StateByNewest = No, true
 		if recent == now {
@@ -178,15 +180,15 @@ func (e *endpoint) logsTaken(ctx context.Context, topics [][32]byte, c *Capabili
 	for _, blocks := range logRanges {
 		blocks = min(blocks, c.Head.Number+1)
 		q := logQuestion{topics: topics, where: map[string]any{
-			"fromBlock": hexQuantity(c.Head.Number + 1 - blocks), "toBlock": hexQuantity(c.Head.Number), "address": nobody,
+			"fromBlock": rpc.HexQuantity(c.Head.Number + 1 - blocks), "toBlock": rpc.HexQuantity(c.Head.Number), "address": nobody,
 		}}
 		err := e.probeLogs(ctx, &q)
-		switch rpc, refused := errors.AsType[*RPCError](err); {
+		switch refusal, refused := errors.AsType[*rpc.NodeError](err); {
 		case err == nil:
 			c.Logs, c.LogBlocks, c.LogTopics = Yes, blocks, max(e.topicsAtOnce(), 0)
 			c.LogFilters = len(q.parts(c.LogTopics))
 			return
-		case refused && faultOf(rpc) == faultNode && tooOften.MatchString(rpc.Message):
+		case refused && faultOf(refusal) == faultNode && tooOften.MatchString(refusal.Message):
 			return
 		case refused:
 			c.Logs = No // unless a smaller range does
@@ -198,7 +200,7 @@ func (e *endpoint) logsTaken(ctx context.Context, topics [][32]byte, c *Capabili
 func (e *endpoint) probeLogs(ctx context.Context, q *logQuestion) error {
 	for {
 		part := q.parts(e.topicsAtOnce())[0]
-		err := e.probe(ctx, &request{method: "eth_getLogs", params: q.params(part), take: func(raw json.RawMessage) error {
+		err := e.probe(ctx, &rpc.Request{Method: "eth_getLogs", Params: q.params(part), Take: func(raw json.RawMessage) error {
 			var list []json.RawMessage
 			return json.Unmarshal(raw, &list)
 		}})
@@ -211,15 +213,15 @@ func (e *endpoint) probeLogs(ctx context.Context, q *logQuestion) error {
 // callsTaken finds how many calls the endpoint takes at once.
 func (e *endpoint) callsTaken(ctx context.Context) int {
 	for _, n := range batchSizes {
-		reqs := make([]*request, n)
+		reqs := make([]*rpc.Request, n)
 		for i := range reqs {
-			reqs[i] = &request{method: "eth_chainId", take: func(json.RawMessage) error { return nil }}
+			reqs[i] = &rpc.Request{Method: "eth_chainId", Take: func(json.RawMessage) error { return nil }}
 		}
 		err := within(ctx, func(ctx context.Context) error { return e.send(ctx, probeBytes, reqs...) })
-		switch rpc, refused := errors.AsType[*RPCError](err); {
+		switch refusal, refused := errors.AsType[*rpc.NodeError](err); {
 		case err == nil:
 			return n
-		case refused && faultOf(rpc) == faultNode && tooOften.MatchString(rpc.Message):
+		case refused && faultOf(refusal) == faultNode && tooOften.MatchString(refusal.Message):
 			return 0
 		}
 	}
@@ -239,8 +241,8 @@ func (e *endpoint) announcesHeads(ctx context.Context) Answer {
 		if err != nil {
 			return err
 		}
-		var a wireAnswer
-		agreed = json.Unmarshal(said, &a) == nil && a.Error == nil && len(a.Result) > 0
+		_, err = rpc.ResultOf(said)
+		agreed = err == nil
 		return nil
 	})
 	if err != nil && ctx.Err() != nil {
@@ -255,7 +257,7 @@ func (e *endpoint) announcesHeads(ctx context.Context) Answer {
 func (e *endpoint) knowsFinal(ctx context.Context) Answer {
 	var h Header
 	err := e.probe(ctx, tagRequest("finalized", &h))
-	switch _, refused := errors.AsType[*RPCError](err); {
+	switch _, refused := errors.AsType[*rpc.NodeError](err); {
 	case err == nil:
 		return Yes
 	case refused, errors.Is(err, ErrNoBlock):

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -156,7 +158,7 @@ func pairedTokens(c *chainconfig.Chain) (out []market.Address) {
 func (s *Source) askForCode(ctx context.Context, asked []*declaredAsked) error {
 	for part := range slices.Chunk(asked, callsAtOnce) {
 		err := s.pool.try(ctx, func(ctx context.Context, e *endpoint) error {
-			reqs := make([]*request, len(part))
+			reqs := make([]*rpc.Request, len(part))
 			for i, a := range part {
 				reqs[i] = codeRequest(a.Address, newest, &a.hasCode)
 			}
@@ -229,7 +231,7 @@ func (a *declaredAsked) askFactory(p market.Protocol, quotes []market.Address) {
 	a.judge = func(a *declaredAsked) {
 		for i, c := range a.calls {
 			pool, ok := c.address()
-			if !ok || i > 0 && !isAddress([32]byte(c.answer[:32])) {
+			if !ok || i > 0 && !decode.IsAddress([32]byte(c.answer[:32])) {
 				a.Wrong = "it doesn't answer " + name + " as a factory of protocol " + string(p) + " does"
 				return
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -28,7 +29,7 @@ func quietNode(t *testing.T, full bool, n int, logs string) *fakeNode {
 	asked := 0
 	return newFakeNode(t, func(method string, params []json.RawMessage) (string, string) {
 		if method == "eth_getBlockByNumber" {
-			number, err := parseQuantity(params[0])
+			number, err := rpc.ParseQuantity(params[0])
 			if err != nil {
 				t.Error(err)
 			}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
@@ -44,7 +45,7 @@ const (
 
 // endpoint is one node as it has behaved so far.
 type endpoint struct {
-	client
+	*rpc.Client
 	name   string
 	weight int
 	units  units
@@ -94,21 +95,21 @@ var ErrUnanswered = errors.New("no endpoint answers")
 // EndpointName is what the i-th endpoint of a chain, from 0, is called in logs, errors and metrics: its URL may be secret.
 func EndpointName(i int) string { return "endpoint " + strconv.Itoa(i+1) }
 
-func newEndpoint(i int, e chainconfig.Endpoint, reads *inFlight) (*endpoint, error) {
+func newEndpoint(i int, e chainconfig.Endpoint, reads *rpc.InFlight) (*endpoint, error) {
 	out := &endpoint{
 		name: EndpointName(i), weight: max(e.Weight, 1), rangeLen: firstRange, units: e.ComputeUnits, spending: newSpending(&e),
 		pace: newPace(e.RequestsPerSecond),
 	}
-	out.http, out.reads = newHTTPClient(), reads
+	var where func() (string, error)
 	switch {
 	case e.URL != "":
 		u, err := url.Parse(e.URL)
 		if err != nil || (u.Scheme != "http" && u.Scheme != "https") || u.Host == "" {
 			return nil, fmt.Errorf("%s: its URL must be http:// or https:// with a host", out.name)
 		}
-		out.url = func() (string, error) { return e.URL, nil }
+		where = func() (string, error) { return e.URL, nil }
 	case e.URLFile != "":
-		out.url = func() (string, error) {
+		where = func() (string, error) {
 			raw, err := os.ReadFile(e.URLFile)
 			if err != nil {
 				return "", fmt.Errorf("read the endpoint's URL from its file: %w", err)
@@ -118,22 +119,23 @@ func newEndpoint(i int, e chainconfig.Endpoint, reads *inFlight) (*endpoint, err
 	default:
 		return nil, fmt.Errorf("%s: it needs a URL or a file with one", out.name)
 	}
+	out.Client = rpc.NewClient(where, reads)
 	return out, nil
 }
 
 // do sends calls as far as the day's budget goes, in parts where the answer is too long.
-func (e *endpoint) do(ctx context.Context, reqs ...*request) error {
+func (e *endpoint) do(ctx context.Context, reqs ...*rpc.Request) error {
 	answered := false
 	for n := len(reqs); len(reqs) > 0; {
 		n = min(n, len(reqs), e.batchLength())
-		err := e.doPart(ctx, e.reads.most, answered, reqs[:n]...)
-		if errors.Is(err, errTooLong) {
+		err := e.doPart(ctx, e.Reads.Most, answered, reqs[:n]...)
+		if errors.Is(err, rpc.ErrTooLong) {
 			if n > 1 {
 				n /= 2
 				continue
 			}
-			if reqs[0].whole {
-				err = e.doWithin(ctx, e.reads.whole, reqs[0])
+			if reqs[0].Whole {
+				err = e.doWithin(ctx, e.Reads.Whole, reqs[0])
 			}
 		}
 		if err != nil {
@@ -147,12 +149,12 @@ func (e *endpoint) do(ctx context.Context, reqs ...*request) error {
 // doWithin is do for answers of at most so many bytes. A batch of more calls than the endpoint takes is sent in parts. Where it refuses some for
 // its rate and has answered others, those alone are sent again: a question of a hundred calls, asked as a whole until all are answered at once,
 // takes a small plan many times as many.
-func (e *endpoint) doWithin(ctx context.Context, most int64, reqs ...*request) error {
+func (e *endpoint) doWithin(ctx context.Context, most int64, reqs ...*rpc.Request) error {
 	return e.doPart(ctx, most, false, reqs...)
 }
 
 // doPart is doWithin for a part of a question. Answered says that another part was answered.
-func (e *endpoint) doPart(ctx context.Context, most int64, answered bool, reqs ...*request) error {
+func (e *endpoint) doPart(ctx context.Context, most int64, answered bool, reqs ...*rpc.Request) error {
 	refusals, waits := 0, 0
 	for len(reqs) > 0 {
 		n := min(len(reqs), e.batchLength())
@@ -178,12 +180,12 @@ func (e *endpoint) doPart(ctx context.Context, most int64, answered bool, reqs .
 }
 
 // refusedOf are the calls of a batch that the endpoint refused for its rate. Err is what became of the batch.
-func refusedOf(batch []*request, err error) (left []*request) {
+func refusedOf(batch []*rpc.Request, err error) (left []*rpc.Request) {
 	if err != nil && !rateRefused(err) {
 		return nil
 	}
 	for _, r := range batch {
-		if !r.answered && (err != nil || rateRefused(r.err)) {
+		if !r.Answered && (err != nil || rateRefused(r.Err)) {
 			left = append(left, r)
 		}
 	}
@@ -192,13 +194,13 @@ func refusedOf(batch []*request, err error) (left []*request) {
 
 // tooManyCalls reports whether a node refused a batch for its number of calls. What a contract answers can't bring that about.
 func tooManyCalls(err error) bool {
-	refused, ok := errors.AsType[batchError](err)
+	refused, ok := errors.AsType[rpc.BatchError](err)
 	return ok && strings.Contains(strings.ToLower(refused.Message), "batch") && !rateRefused(err)
 }
 
 // fewerCalls is the number of calls to send instead of a batch of n: the number that the refusal names, or half of n.
 func fewerCalls(err error, n int) int {
-	refused, _ := errors.AsType[batchError](err)
+	refused, _ := errors.AsType[rpc.BatchError](err)
 	for _, digits := range wholeNumber.FindAllString(refused.Message, -1) {
 		if allowed, err := strconv.Atoi(digits); err == nil && allowed > 1 && allowed < n {
 			return allowed
@@ -224,12 +226,12 @@ func (e *endpoint) shorten(batch int) {
 }
 
 // send sends one batch.
-func (e *endpoint) send(ctx context.Context, most int64, reqs ...*request) error {
+func (e *endpoint) send(ctx context.Context, most int64, reqs ...*rpc.Request) error {
 	took, err := e.take(ctx, methodsOf(reqs)...)
 	if err != nil {
 		return err
 	}
-	err = e.client.do(ctx, most, reqs...)
+	err = e.Do(ctx, most, reqs...)
 	e.sent(took, err)
 	return err
 }
@@ -415,7 +417,7 @@ func (p *endpoints) on(ctx context.Context, e *endpoint, call func(context.Conte
 // check holds an endpoint's chain id against the declared one, once.
 func (p *endpoints) check(ctx context.Context, e *endpoint) error {
 	var id uint64
-	if err := e.do(ctx, &request{method: "eth_chainId", take: quantity(&id)}); err != nil {
+	if err := e.do(ctx, &rpc.Request{Method: "eth_chainId", Take: rpc.Quantity(&id)}); err != nil {
 		return err
 	}
 	if id != p.chainID {

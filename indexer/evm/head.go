@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
 // The head decides which blocks are past: those far enough below it are taken with less agreement, and can't be undone. So no endpoint may
@@ -168,7 +170,7 @@ func (s *Source) claimOf(ctx context.Context, e *endpoint, due, besides bool) (c
 }
 
 func (s *Source) announced(ctx context.Context, c *claim, due bool) error {
-	reqs := []*request{tagRequest("latest", &c.latest)}
+	reqs := []*rpc.Request{tagRequest("latest", &c.latest)}
 	if due {
 		reqs = append(reqs, optional(tagRequest("safe", &c.safe)), optional(tagRequest("finalized", &c.final)))
 	}
@@ -184,8 +186,8 @@ func (s *Source) announced(ctx context.Context, c *claim, due bool) error {
 	return err
 }
 
-func tagRequest(tag string, h *Header) *request {
-	return &request{method: "eth_getBlockByNumber", params: []any{tag, false}, take: takeHeader(h)}
+func tagRequest(tag string, h *Header) *rpc.Request {
+	return &rpc.Request{Method: "eth_getBlockByNumber", Params: []any{tag, false}, Take: takeHeader(h)}
 }
 
 // isNear reports whether a head is so near the one of before that its endpoint is believed alone. The only endpoint may tell a lower one, and
@@ -281,7 +283,7 @@ func (s *Source) couldFollow(c, lower toldHead) bool {
 // linked asks an endpoint for the blocks below its head: one that tells a number at random doesn't have them.
 func (s *Source) linked(ctx context.Context, c *claim) error {
 	below := make([]Header, min(c.latest.Number, linkedBlocks))
-	reqs := make([]*request, len(below))
+	reqs := make([]*rpc.Request, len(below))
 	for i := range below {
 		reqs[i] = headerRequest(c.latest.Number-1-uint64(i), &below[i])
 	}
@@ -297,7 +299,7 @@ func (s *Source) linked(ctx context.Context, c *claim) error {
 			}
 			switch {
 			case b.Hash != above.Parent:
-				return fmt.Errorf("%w: block %d is not the parent of block %d", errGarbage, b.Number, above.Number)
+				return fmt.Errorf("%w: block %d is not the parent of block %d", rpc.ErrGarbage, b.Number, above.Number)
 			case b.Time > above.Time:
 				return early(above.Number, b.Time-above.Time)
 			}

@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/crypto/sha3"
 
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -86,13 +87,13 @@ var errEarly = errors.New("a block's time is before its parent's")
 // isPast refuses a time that no node can have seen yet: what the index keeps follows from the chain's time.
 func (e *endpoint) isPast(h *Header) error {
 	if latest := e.now().Add(aheadOfClock).Unix(); h.Time > latest {
-		return fmt.Errorf("%w: block %d has a time %d s ahead of this machine's clock", errGarbage, h.Number, h.Time-e.now().Unix())
+		return fmt.Errorf("%w: block %d has a time %d s ahead of this machine's clock", rpc.ErrGarbage, h.Number, h.Time-e.now().Unix())
 	}
 	return nil
 }
 
 func early(number uint64, before int64) error {
-	return fmt.Errorf("%w: block %d: %w by %d s", errGarbage, number, errEarly, before)
+	return fmt.Errorf("%w: block %d: %w by %d s", rpc.ErrGarbage, number, errEarly, before)
 }
 
 func parseHeader(raw json.RawMessage) (h Header, err error) {
@@ -101,31 +102,31 @@ func parseHeader(raw json.RawMessage) (h Header, err error) {
 	}
 	var w wireHeader
 	if err := json.Unmarshal(raw, &w); err != nil {
-		return h, fmt.Errorf("%w: an unreadable block", errGarbage)
+		return h, fmt.Errorf("%w: an unreadable block", rpc.ErrGarbage)
 	}
-	if h.Number, err = parseQuantity(w.Number); err != nil {
+	if h.Number, err = rpc.ParseQuantity(w.Number); err != nil {
 		return h, err
 	}
-	t, err := parseQuantity(w.Timestamp)
+	t, err := rpc.ParseQuantity(w.Timestamp)
 	if err != nil {
 		return h, err
 	}
 	if t > maxTime {
-		return h, fmt.Errorf("%w: a block of the time %d", errGarbage, t)
+		return h, fmt.Errorf("%w: a block of the time %d", rpc.ErrGarbage, t)
 	}
 	h.Time = int64(t)
 	if h.Hash, err = market.ParseHash(w.Hash); err == nil {
 		h.Parent, err = market.ParseHash(w.Parent)
 	}
 	if err != nil {
-		return h, fmt.Errorf("%w: %w", errGarbage, err)
+		return h, fmt.Errorf("%w: %w", rpc.ErrGarbage, err)
 	}
 	if h.Hash.IsZero() {
-		return h, fmt.Errorf("%w: a block without a hash", errGarbage)
+		return h, fmt.Errorf("%w: a block without a hash", rpc.ErrGarbage)
 	}
 	if len(w.Bloom) == 2+512 {
 		if _, err := hex.Decode(h.bloom[:], []byte(w.Bloom[2:])); err != nil {
-			return h, fmt.Errorf("%w: an unreadable logs bloom", errGarbage)
+			return h, fmt.Errorf("%w: an unreadable logs bloom", rpc.ErrGarbage)
 		}
 		h.hasBloom = true
 	}
@@ -142,10 +143,10 @@ func takeHeader(h *Header) func(json.RawMessage) error {
 }
 
 // optional lets a node know nothing of a tag.
-func optional(r *request) *request {
-	take := r.take
-	r.optional = true
-	r.take = func(raw json.RawMessage) error {
+func optional(r *rpc.Request) *rpc.Request {
+	take := r.Take
+	r.Optional = true
+	r.Take = func(raw json.RawMessage) error {
 		if err := take(raw); err != nil && !errors.Is(err, ErrNoBlock) {
 			return err
 		}
@@ -232,7 +233,7 @@ func (s *Source) earliestTime(ctx context.Context, block market.Header) int64 {
 func (s *Source) headers(ctx context.Context, parent market.Header, first, last uint64) (out []Header, err error) {
 	err = s.pool.try(ctx, func(ctx context.Context, e *endpoint) error {
 		out = make([]Header, last-first+1)
-		reqs := make([]*request, len(out))
+		reqs := make([]*rpc.Request, len(out))
 		for i := range out {
 			reqs[i] = headerRequest(first+uint64(i), &out[i])
 			if i > 0 {
@@ -243,7 +244,7 @@ func (s *Source) headers(ctx context.Context, parent market.Header, first, last 
 			return err
 		}
 		for i := range out {
-			if err := reqs[i].err; rateRefused(err) {
+			if err := reqs[i].Err; rateRefused(err) {
 				return err
 			}
 			if out[i].Hash.IsZero() {
@@ -269,20 +270,20 @@ func (s *Source) headers(ctx context.Context, parent market.Header, first, last 
 func follows(h *Header, below market.Header, together bool) error {
 	switch linked := h.Parent == below.Hash; {
 	case !linked && together:
-		return fmt.Errorf("%w: block %d is not the child of the one before", errGarbage, h.Number)
+		return fmt.Errorf("%w: block %d is not the child of the one before", rpc.ErrGarbage, h.Number)
 	case linked && h.Time < below.Time:
 		return early(h.Number, below.Time-h.Time)
 	}
 	return nil
 }
 
-func headerRequest(number uint64, h *Header) *request {
-	return &request{method: "eth_getBlockByNumber", params: []any{hexQuantity(number), false}, take: takeHeader(h)}
+func headerRequest(number uint64, h *Header) *rpc.Request {
+	return &rpc.Request{Method: "eth_getBlockByNumber", Params: []any{rpc.HexQuantity(number), false}, Take: takeHeader(h)}
 }
 
 func isNumber(h *Header, number uint64) error {
 	if h.Number != number {
-		return fmt.Errorf("%w: asked for block %d, got %d", errGarbage, number, h.Number)
+		return fmt.Errorf("%w: asked for block %d, got %d", rpc.ErrGarbage, number, h.Number)
 	}
 	return nil
 }

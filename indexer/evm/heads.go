@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
 // subscribe is the one request that goes over a WebSocket.
@@ -48,20 +50,20 @@ func (s *Source) listen(ctx context.Context, e *endpoint, out chan<- struct{}) {
 
 // subscribed opens a WebSocket and asks for new blocks there. Each answer may have a mebibyte.
 func (e *endpoint) subscribed(ctx context.Context) (*websocket.Conn, error) {
-	raw, err := e.url()
+	raw, err := e.URL()
 	if err != nil {
 		return nil, err
 	}
 	u, err := url.Parse(raw)
 	if err != nil {
-		return nil, errGarbage
+		return nil, rpc.ErrGarbage
 	}
 	u.Scheme = strings.Replace(u.Scheme, "http", "ws", 1)
 	dial, cancel := context.WithTimeout(ctx, 5*time.Second)
 	defer cancel()
 	c, res, err := websocket.Dial(dial, u.String(), nil)
 	if err != nil {
-		return nil, fmt.Errorf("dial: %w", withoutURL(raw, err))
+		return nil, fmt.Errorf("dial: %w", rpc.WithoutURL(raw, err))
 	}
 	if res != nil && res.Body != nil {
 		_ = res.Body.Close()

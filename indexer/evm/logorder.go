@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -45,8 +46,8 @@ func (s *Source) orderedOn(ctx context.Context, list []*endpoint, read func(ctx 
 }
 
 // ordered gives a block's logs in the order of their indices, which differ.
-func (s *Source) ordered(block uint64, logs []Log, renumber bool) ([]Log, error) {
-	byIndex := func(x, y Log) int { return cmp.Compare(x.Index, y.Index) }
+func (s *Source) ordered(block uint64, logs []decode.Log, renumber bool) ([]decode.Log, error) {
+	byIndex := func(x, y decode.Log) int { return cmp.Compare(x.Index, y.Index) }
 	if renumber && repeatsIndex(logs) {
 		s.tellBlock(block, RepeatedLogIndex)
 		return renumbered(logs), nil
@@ -62,7 +63,7 @@ func (s *Source) ordered(block uint64, logs []Log, renumber bool) ([]Log, error)
 	return logs, nil
 }
 
-func repeatsIndex(logs []Log) bool {
+func repeatsIndex(logs []decode.Log) bool {
 	seen := make(map[uint32]bool, len(logs))
 	for i := range logs {
 		if seen[logs[i].Index] {
@@ -75,8 +76,8 @@ func repeatsIndex(logs []Log) bool {
 
 // renumbered orders a block's logs by transaction and, within one, as the node had them, and counts on where an index
 // isn't higher than the one before: so the others keep theirs. A log that a node gives twice is one log.
-func renumbered(logs []Log) []Log {
-	slices.SortStableFunc(logs, func(x, y Log) int { return cmp.Compare(x.TxIndex, y.TxIndex) })
+func renumbered(logs []decode.Log) []decode.Log {
+	slices.SortStableFunc(logs, func(x, y decode.Log) int { return cmp.Compare(x.TxIndex, y.TxIndex) })
 	type place struct {
 		tx    market.Hash
 		index uint32
@@ -105,6 +106,6 @@ func renumbered(logs []Log) []Log {
 	return out
 }
 
-func sameLog(a, b *Log) bool {
+func sameLog(a, b *decode.Log) bool {
 	return a.Address == b.Address && a.NumTopics == b.NumTopics && a.Topics == b.Topics && bytes.Equal(a.Data, b.Data)
 }

@@ -5,11 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -37,9 +39,9 @@ func TestRenumbered(t *testing.T) {
 			[]log{{0, math.MaxUint32, 1}, {1, math.MaxUint32, 2}}, []log{{0, 0, 1}, {1, 1, 2}},
 		},
 	} {
-		var logs []Log
+		var logs []decode.Log
 		for _, l := range tt.logs {
-			logs = append(logs, Log{TxHash: market.Hash{byte(l[0])}, TxIndex: l[0], Index: l[1], Data: []byte{byte(l[2])}})
+			logs = append(logs, decode.Log{TxHash: market.Hash{byte(l[0])}, TxIndex: l[0], Index: l[1], Data: []byte{byte(l[2])}})
 		}
 		var got []log
 		for _, l := range renumbered(logs) {
@@ -57,7 +59,7 @@ func transferLogs(h Header, indices ...int) string {
 	for i, index := range indices {
 		out = append(out, fmt.Sprintf(`{"address":"0x%040x","topics":["0x%x","0x%064x","0x%064x"],"data":"0x%064x","blockNumber":"0x%x",`+
 			`"blockHash":%q,"transactionHash":"0x%064x","transactionIndex":"0x%x","logIndex":"0x%x","removed":false}`,
-			0xabc, topicTransfer, 1, 2, i+1, h.Number, h.Hash, i+1, i, index))
+			0xabc, decode.TopicTransfer, 1, 2, i+1, h.Number, h.Hash, i+1, i, index))
 	}
 	return "[" + strings.Join(out, ",") + "]"
 }
@@ -98,5 +100,33 @@ func TestARepeatedLogIndex(t *testing.T) {
 	}
 	if _, err := sourceOf(t, time.Now, "http://127.0.0.1:1").Block(t.Context(), h); err == nil || errors.Is(err, errRepeatedIndex) {
 		t.Errorf("without a node: %v", err)
+	}
+}
+
+// TestBlocksAreOrderedAndGrouped: a node's logs come in any order; a block has its transactions in order, and each transaction its logs.
+func TestBlocksAreOrderedAndGrouped(t *testing.T) {
+	t.Parallel()
+	s := sourceOf(t, time.Now, "http://127.0.0.1:1")
+	log := func(tx byte, index uint32) decode.Log {
+		return decode.Log{
+			TxHash: market.Hash{tx}, Index: index, Topics: [4][32]byte{decode.TopicTransfer, {31: 1}, {31: 2}}, NumTopics: 3, Data: make([]byte, 32),
+		}
+	}
+	nothing := decode.Log{TxHash: market.Hash{3}, Index: 5}
+	b, err := s.decode(market.Header{Number: 1}, []decode.Log{log(2, 9), log(1, 0), nothing, log(1, 3), log(4, 12), log(2, 7)}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got [][2]uint32
+	for _, tx := range b.Txs {
+		for _, l := range tx.Logs {
+			got = append(got, [2]uint32{uint32(tx.Hash[0]), l.Index})
+		}
+	}
+	if want := [][2]uint32{{1, 0}, {1, 3}, {2, 7}, {2, 9}, {4, 12}}; !reflect.DeepEqual(got, want) || len(b.Txs) != 3 {
+		t.Errorf("transactions and logs %v in %d groups, want %v in 3", got, len(b.Txs), want)
+	}
+	if _, err := s.decode(market.Header{Number: 1}, []decode.Log{log(1, 3), log(1, 3)}, false); err == nil {
+		t.Error("a log that is there twice passed")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -61,15 +62,15 @@ func (e *endpoint) keepsState(ctx context.Context, block any) error {
 // an endpoint that has the same for both didn't look. It is asked for the newest on either side, since a block may come in between.
 func (e *endpoint) answersByNewest(ctx context.Context, wrapped market.Address) Answer {
 	var before, first, after market.Amount
-	reqs := []*request{balanceRequest(wrapped, newest, &before), balanceRequest(wrapped, hexQuantity(0), &first), balanceRequest(wrapped, newest, &after)}
+	reqs := []*rpc.Request{balanceRequest(wrapped, newest, &before), balanceRequest(wrapped, rpc.HexQuantity(0), &first), balanceRequest(wrapped, newest, &after)}
 	for _, r := range reqs {
-		r.optional = true
+		r.Optional = true
 	}
 	err := within(ctx, func(ctx context.Context) error { return e.doWithin(ctx, probeBytes, reqs...) })
 	switch {
-	case err == nil && stateMissing(reqs[1].err, false):
+	case err == nil && stateMissing(reqs[1].Err, false):
 		return No
-	case err != nil || reqs[0].err != nil || reqs[1].err != nil || reqs[2].err != nil:
+	case err != nil || reqs[0].Err != nil || reqs[1].Err != nil || reqs[2].Err != nil:
 		return Unknown
 	case !first.IsZero() && (first == before || first == after):
 		return Yes
@@ -84,9 +85,9 @@ func (e *endpoint) withoutState(ctx context.Context, block any, refusal error) e
 		return refusal
 	}
 	var h Header
-	r := &request{method: "eth_getBlockByNumber", params: []any{block, false}, take: takeHeader(&h)}
+	r := &rpc.Request{Method: "eth_getBlockByNumber", Params: []any{block, false}, Take: takeHeader(&h)}
 	if named, ok := block.(map[string]any); ok {
-		r.method, r.params[0] = "eth_getBlockByHash", named["blockHash"]
+		r.Method, r.Params[0] = "eth_getBlockByHash", named["blockHash"]
 	}
 	if err := e.do(ctx, r); err != nil || h.Hash.IsZero() {
 		return refusal
@@ -96,15 +97,15 @@ func (e *endpoint) withoutState(ctx context.Context, block any, refusal error) e
 
 // refusesBlock reports whether a node refused a request for the block that it names, in words that are for nothing else.
 func refusesBlock(err error) bool {
-	rpc, ok := errors.AsType[*RPCError](err)
-	return ok && strings.Contains(strings.ToLower(rpc.Message), "invalid block height")
+	refusal, ok := errors.AsType[*rpc.NodeError](err)
+	return ok && strings.Contains(strings.ToLower(refusal.Message), "invalid block height")
 }
 
-func balanceRequest(account market.Address, block string, v *market.Amount) *request {
-	return &request{method: "eth_getBalance", params: []any{account.String(), block}, take: func(raw json.RawMessage) error {
+func balanceRequest(account market.Address, block string, v *market.Amount) *rpc.Request {
+	return &rpc.Request{Method: "eth_getBalance", Params: []any{account.String(), block}, Take: func(raw json.RawMessage) error {
 		var text string
 		if err := json.Unmarshal(raw, &text); err != nil || v.SetFromHex(text) != nil {
-			return errGarbage
+			return rpc.ErrGarbage
 		}
 		return nil
 	}}

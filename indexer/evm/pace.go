@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
@@ -143,11 +144,11 @@ func (p *pace) refused(now time.Time) {
 // rateRefused reports whether a node refused a request because it is asked too often. A contract's words aren't a node's.
 func rateRefused(err error) bool {
 	var narrow *rangeError
-	var status httpStatusError
-	if rpc, ok := errors.AsType[*RPCError](err); ok && !errors.As(err, &narrow) {
-		return faultOf(rpc) == faultNode && (rpc.Code == tooManyRequests || askedTooOften.MatchString(rpc.Message))
+	var status rpc.StatusError
+	if refusal, ok := errors.AsType[*rpc.NodeError](err); ok && !errors.As(err, &narrow) {
+		return faultOf(refusal) == faultNode && (refusal.Code == tooManyRequests || askedTooOften.MatchString(refusal.Message))
 	}
-	return errors.As(err, &status) && status.code == http.StatusTooManyRequests
+	return errors.As(err, &status) && status.Code == http.StatusTooManyRequests
 }
 
 // pauseOf reads a Retry-After header (RFC 9110, section 10.2.3): how long not to ask.
@@ -167,8 +168,8 @@ func (e *endpoint) refused(now time.Time) (pause time.Duration, first bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	pause = refusalPause
-	if text := e.retryAfter.Swap(nil); text != nil {
-		pause = pauseOf(*text, now)
+	if text, told := e.TakeRefusedFor(); told {
+		pause = pauseOf(text, now)
 	}
 	first = e.pause == 0
 	e.pause = max(e.pause, firstPause)
@@ -178,7 +179,7 @@ func (e *endpoint) refused(now time.Time) (pause time.Duration, first bool) {
 
 // waitRefused waits until an endpoint that refused a part of a question may be asked for the rest. It is false where that isn't soon.
 func (e *endpoint) waitRefused(ctx context.Context) bool {
-	if text := e.retryAfter.Load(); text != nil && pauseOf(*text, e.now()) > longestWaitRefused {
+	if text, told := e.RefusedFor(); told && pauseOf(text, e.now()) > longestWaitRefused {
 		return false
 	}
 	pause, _ := e.refused(e.now())

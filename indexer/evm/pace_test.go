@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -115,18 +116,18 @@ func TestRateRefused(t *testing.T) {
 		err  error
 		want bool
 	}{
-		{httpStatusError{http.StatusTooManyRequests}, true},
-		{httpStatusError{http.StatusBadGateway}, false},
-		{&RPCError{Code: 429, Message: "Your app has exceeded its compute units per second capacity"}, true},
-		{&RPCError{Code: -32007, Message: "50/second request limit reached - reduce calls per second"}, true},
-		{&RPCError{Code: -32005, Message: "exceeded project rate limit"}, true},
-		{&RPCError{Code: -32016, Message: "over rate limit"}, true},
-		{batchError{&RPCError{Code: -32016, Message: "over rate limit"}}, true},
-		{&RPCError{Code: 3, Message: "execution reverted: over rate limit"}, false},
-		{&RPCError{Code: -32000, Message: "execution reverted: too many requests"}, false},
-		{&rangeError{err: &RPCError{Code: -32005, Message: "query returned more than 10000 results, rate limit"}}, false},
-		{&RPCError{Code: -32000, Message: "header not found"}, false},
-		{errGarbage, false},
+		{rpc.StatusError{Code: http.StatusTooManyRequests}, true},
+		{rpc.StatusError{Code: http.StatusBadGateway}, false},
+		{&rpc.NodeError{Code: 429, Message: "Your app has exceeded its compute units per second capacity"}, true},
+		{&rpc.NodeError{Code: -32007, Message: "50/second request limit reached - reduce calls per second"}, true},
+		{&rpc.NodeError{Code: -32005, Message: "exceeded project rate limit"}, true},
+		{&rpc.NodeError{Code: -32016, Message: "over rate limit"}, true},
+		{rpc.BatchError{NodeError: &rpc.NodeError{Code: -32016, Message: "over rate limit"}}, true},
+		{&rpc.NodeError{Code: 3, Message: "execution reverted: over rate limit"}, false},
+		{&rpc.NodeError{Code: -32000, Message: "execution reverted: too many requests"}, false},
+		{&rangeError{err: &rpc.NodeError{Code: -32005, Message: "query returned more than 10000 results, rate limit"}}, false},
+		{&rpc.NodeError{Code: -32000, Message: "header not found"}, false},
+		{rpc.ErrGarbage, false},
 	} {
 		if got := rateRefused(c.err); got != c.want {
 			t.Errorf("%v: %t, want %t", c.err, got, c.want)
@@ -177,7 +178,7 @@ func TestWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
 				if method == "eth_call" {
 					return `"0x` + strings.Repeat("0", 62) + `2a"`, ""
 				}
-				number, err := parseQuantity(params[0])
+				number, err := rpc.ParseQuantity(params[0])
 				if err != nil {
 					t.Error(err)
 				}
@@ -185,7 +186,7 @@ func TestWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
 			})
 			e := sourceFor(t, Options{Now: time.Now}, chainconfig.Endpoint{URL: node.URL, RequestsPerSecond: 100_000}).pool.list[0]
 			e.shorten(9)
-			numbers, reqs := make([]Header, all), make([]*request, all)
+			numbers, reqs := make([]Header, all), make([]*rpc.Request, all)
 			for i := range reqs {
 				reqs[i] = headerRequest(uint64(i+1), &numbers[i])
 			}
@@ -247,9 +248,9 @@ func TestAnEndpointThatAnswersLittleIsNotWaitedForLong(t *testing.T) {
 	t.Cleanup(s.Close)
 	for _, calls := range []int{mostWaitsRefused + 1, mostWaitsRefused + 2} {
 		e := sourceFor(t, Options{Now: time.Now}, chainconfig.Endpoint{URL: s.URL, RequestsPerSecond: 100_000}).pool.list[0]
-		answers, reqs := make([]uint64, calls), make([]*request, calls)
+		answers, reqs := make([]uint64, calls), make([]*rpc.Request, calls)
 		for i := range reqs {
-			reqs[i] = &request{method: "eth_gasPrice", take: quantity(&answers[i])}
+			reqs[i] = &rpc.Request{Method: "eth_gasPrice", Take: rpc.Quantity(&answers[i])}
 		}
 		batches = 0
 		err := e.doWithin(t.Context(), 1<<20, reqs...)
@@ -284,7 +285,7 @@ func TestFewerCalls(t *testing.T) {
 		"maximum 10 calls in 1 batch": 10, "batch too large": 50, "batch of 100 calls exceeds 20": 20, "batch limit 1000 exceeded": 50,
 		"batch limit exceeded": 50, "Batch size is too large: 100 > 99": 99,
 	} {
-		err := batchError{&RPCError{Code: -32014, Message: text}}
+		err := rpc.BatchError{NodeError: &rpc.NodeError{Code: -32014, Message: text}}
 		if !tooManyCalls(err) {
 			t.Errorf("%q isn't taken for a refusal of the batch", text)
 		}
@@ -292,7 +293,7 @@ func TestFewerCalls(t *testing.T) {
 			t.Errorf("%q: %d calls, want %d", text, got, want)
 		}
 	}
-	for _, err := range []error{&RPCError{Message: "maximum 10 calls in 1 batch"}, batchError{&RPCError{Code: 429, Message: "batch rate limit"}}, errGarbage} {
+	for _, err := range []error{&rpc.NodeError{Message: "maximum 10 calls in 1 batch"}, rpc.BatchError{NodeError: &rpc.NodeError{Code: 429, Message: "batch rate limit"}}, rpc.ErrGarbage} {
 		if tooManyCalls(err) {
 			t.Errorf("%v is taken for a refusal of the batch", err)
 		}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -57,15 +59,15 @@ func readV4Key(p market.PoolCreated, answer []byte) (_ market.PoolCreated, ok bo
 	for i := range w {
 		w[i] = [32]byte(answer[32*i:])
 	}
-	fee := uintOf(w[2])
+	fee := decode.Uint(w[2])
 	p.Token0, p.Token1 = market.EVMAddress(w[0]), market.EVMAddress(w[1])
-	if p.TickSpacing, ok = int24Of(w[3]); !ok || !fee.IsUint64() || fee.Uint64() > dynamicFee {
+	if p.TickSpacing, ok = decode.Int24(w[3]); !ok || !fee.IsUint64() || fee.Uint64() > decode.DynamicFee {
 		return p, false
 	}
 	if hooks := market.EVMAddress(w[4]); !hooks.IsZeroEVM() {
 		p.Hooks = hooks
 	}
-	if fee.Uint64() != dynamicFee {
+	if fee.Uint64() != decode.DynamicFee {
 		p.FeePips = uint32(fee.Uint64())
 	}
 	return p, v4PoolID(p, uint32(fee.Uint64())) == p.Pool
@@ -96,8 +98,8 @@ func (e *endpoint) creationsOfV4Pools(ctx context.Context, managers []string, po
 	for width := min(to+1, longestRange); ; {
 		from = to + 1 - width
 		logs, got, err := e.logs(ctx, &logQuestion{
-			where: map[string]any{"fromBlock": hexQuantity(from), "toBlock": hexQuantity(to), "address": managers},
-			event: topicV4Initialize, topics: ids, single: width == 1,
+			where: map[string]any{"fromBlock": rpc.HexQuantity(from), "toBlock": rpc.HexQuantity(to), "address": managers},
+			event: decode.TopicV4Initialize, topics: ids, single: width == 1,
 		})
 		var narrow *rangeError
 		switch err = asRangeError(err); {
@@ -114,23 +116,23 @@ func (e *endpoint) creationsOfV4Pools(ctx context.Context, managers []string, po
 				created = append(created, c)
 			}
 		}
-		got.done()
+		got.Done()
 		return created, from, nil
 	}
 }
 
 // asCreation reads a log by which a pool was made, as the pool's id shows.
-func asCreation(l *Log) (created market.PoolCreated, ok bool) {
-	if l.NumTopics == 0 || l.Topics[0] != topicV4Initialize {
+func asCreation(l *decode.Log) (created market.PoolCreated, ok bool) {
+	if l.NumTopics == 0 || l.Topics[0] != decode.TopicV4Initialize {
 		return created, false
 	}
-	created, ok = decodeV4Initialize(l).(market.PoolCreated)
+	created, ok = decode.V4Initialize(l).(market.PoolCreated)
 	if !ok {
 		return created, false
 	}
 	// The id doesn't prove price and tick. Nobody needs them: the pool's present state is read.
 	created.SqrtPriceX96, created.Tick = market.Amount{}, 0
-	return created, v4PoolID(created, created.FeePips) == created.Pool || v4PoolID(created, dynamicFee) == created.Pool
+	return created, v4PoolID(created, created.FeePips) == created.Pool || v4PoolID(created, decode.DynamicFee) == created.Pool
 }
 
 func isText(a market.Address) func(string) bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -44,7 +45,7 @@ func (r v3Reader) readHead(head []*call, f *market.PoolStateFact) (ok bool) {
 	}
 	f.SqrtPriceX96.SetBytes32(slot0[:32])
 	f.Liquidity = liquidity
-	f.Tick, ok = int24Of([32]byte(slot0[32:64]))
+	f.Tick, ok = decode.Int24([32]byte(slot0[32:64]))
 	return ok
 }
 
@@ -148,7 +149,7 @@ func uintAt(raw []byte, place uint64) (v uint64, ok bool) {
 	if place > uint64(len(raw)) || uint64(len(raw))-place < 32 {
 		return 0, false
 	}
-	x := uintOf([32]byte(raw[place : place+32]))
+	x := decode.Uint([32]byte(raw[place : place+32]))
 	return x.Uint64(), x.IsUint64() && x.Uint64() <= uint64(len(raw))
 }
 

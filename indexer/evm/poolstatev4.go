@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -25,12 +27,12 @@ type v4Reader struct {
 }
 
 func newV4Reader(p market.PoolCreated) v4Reader {
-	return v4Reader{p.Factory, keccak256(p.Pool.Bytes(), numberWord(v4Pools))}
+	return v4Reader{p.Factory, hash.Keccak256(p.Pool.Bytes(), numberWord(v4Pools))}
 }
 
 // part is the slot of a part of the pool's state.
 func (r v4Reader) part(n uint64) [32]byte {
-	slot := uintOf(r.slot)
+	slot := decode.Uint(r.slot)
 	slot.AddUint64(&slot, n)
 	return slot.Bytes32()
 }
@@ -38,7 +40,7 @@ func (r v4Reader) part(n uint64) [32]byte {
 // entry is the slot of an entry of one of the pool's mappings from signed numbers.
 func (r v4Reader) entry(mapping uint64, key int) string {
 	at := r.part(mapping)
-	return slotText(keccak256(signedBytes(key), at[:]))
+	return slotText(hash.Keccak256(signedBytes(key), at[:]))
 }
 
 func slotText(slot [32]byte) string { return hex.EncodeToString(slot[:]) }
@@ -61,8 +63,8 @@ func (r v4Reader) readHead(head []*call, f *market.PoolStateFact) (ok bool) {
 		}
 	}
 	copy(tick[29:], words[0][9:12])
-	f.SqrtPriceX96, f.Liquidity = uintOf(sqrtPrice), uintOf([32]byte(words[1]))
-	f.Tick, ok = int24Of(tick)
+	f.SqrtPriceX96, f.Liquidity = decode.Uint(sqrtPrice), decode.Uint([32]byte(words[1]))
+	f.Tick, ok = decode.Int24(tick)
 	return ok && f.Liquidity.BitLen() <= maxLiquidityBits
 }
 

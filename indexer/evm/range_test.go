@@ -4,6 +4,8 @@ import (
 	"errors"
 	"net/http"
 	"testing"
+
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
 // TestRangeErrors tells a range that is too wide, which is halved, from a node that is asked too often, which is left alone.
@@ -30,16 +32,16 @@ func TestRangeErrors(t *testing.T) {
 		"daily request limit reached":                                 {false, 0},
 		"50/second request limit reached - reduce calls per second":   {false, 0},
 	} {
-		err := asRangeError(&RPCError{Code: -32005, Message: message})
+		err := asRangeError(&rpc.NodeError{Code: -32005, Message: message})
 		narrow, ok := errors.AsType[*rangeError](err)
 		if ok != want.narrow || (ok && narrow.fits != want.fits) {
 			t.Errorf("%q is taken for %#v, want narrow %v with %d", message, err, want.narrow, want.fits)
 		}
 	}
 	for err, want := range map[error]bool{
-		httpStatusError{http.StatusRequestEntityTooLarge}: true, httpStatusError{http.StatusGatewayTimeout}: true,
-		httpStatusError{http.StatusTooManyRequests}: false, httpStatusError{http.StatusBadGateway}: false, errTooLong: true,
-		httpStatusError{520}: true, httpStatusError{521}: false, httpStatusError{522}: true, httpStatusError{523}: false, httpStatusError{524}: true,
+		rpc.StatusError{Code: http.StatusRequestEntityTooLarge}: true, rpc.StatusError{Code: http.StatusGatewayTimeout}: true,
+		rpc.StatusError{Code: http.StatusTooManyRequests}: false, rpc.StatusError{Code: http.StatusBadGateway}: false, rpc.ErrTooLong: true,
+		rpc.StatusError{Code: 520}: true, rpc.StatusError{Code: 521}: false, rpc.StatusError{Code: 522}: true, rpc.StatusError{Code: 523}: false, rpc.StatusError{Code: 524}: true,
 	} {
 		if _, ok := errors.AsType[*rangeError](asRangeError(err)); ok != want {
 			t.Errorf("%v: narrow is %v, want %v", err, ok, want)

@@ -9,6 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -45,7 +48,7 @@ var headerFields = []struct {
 func HeaderHash(raw json.RawMessage) (market.Hash, error) {
 	var fields map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &fields); err != nil {
-		return market.Hash{}, fmt.Errorf("%w: an unreadable block", errGarbage)
+		return market.Hash{}, fmt.Errorf("%w: an unreadable block", rpc.ErrGarbage)
 	}
 	var parts [][]byte
 	for _, f := range headerFields {
@@ -57,16 +60,16 @@ func HeaderHash(raw json.RawMessage) (market.Hash, error) {
 		if err != nil {
 			return market.Hash{}, err
 		}
-		parts = append(parts, rlpBytes(b))
+		parts = append(parts, hash.RLPBytes(b))
 	}
-	return market.Hash(keccak256(rlpList(parts...))), nil
+	return market.Hash(hash.Keccak256(hash.RLPList(parts...))), nil
 }
 
 // hexBytes reads "0x…" into bytes, those of a number without leading zeros.
 func hexBytes(raw json.RawMessage, number bool) ([]byte, error) {
 	var s string
 	if err := json.Unmarshal(raw, &s); err != nil || !strings.HasPrefix(s, "0x") {
-		return nil, fmt.Errorf("%w: %.40q is no hex", errGarbage, raw)
+		return nil, fmt.Errorf("%w: %.40q is no hex", rpc.ErrGarbage, raw)
 	}
 	s = s[2:]
 	if number {
@@ -76,7 +79,7 @@ func hexBytes(raw json.RawMessage, number bool) ([]byte, error) {
 	}
 	b, err := hex.DecodeString(s)
 	if err != nil {
-		return nil, fmt.Errorf("%w: %.40q is no hex", errGarbage, raw)
+		return nil, fmt.Errorf("%w: %.40q is no hex", rpc.ErrGarbage, raw)
 	}
 	return b, nil
 }
@@ -94,7 +97,7 @@ type receipt struct {
 }
 
 // encode gives the receipt as it stands in the trie (EIP-2718), and its logs.
-func (r *receipt) encode() (encoded []byte, logs []Log, err error) {
+func (r *receipt) encode() (encoded []byte, logs []decode.Log, err error) {
 	read := func(raw json.RawMessage, number bool) []byte {
 		b, e := hexBytes(raw, number)
 		if err == nil {
@@ -106,34 +109,34 @@ func (r *receipt) encode() (encoded []byte, logs []Log, err error) {
 	for _, l := range r.Logs {
 		address, data := read(l.Address, false), read(l.Data, false)
 		if err != nil || len(address) != 20 || len(l.Topics) > 4 {
-			return nil, nil, fmt.Errorf("%w: an unreadable log in a receipt", errGarbage)
+			return nil, nil, fmt.Errorf("%w: an unreadable log in a receipt", rpc.ErrGarbage)
 		}
-		log := Log{Address: [20]byte(address), Data: data, NumTopics: len(l.Topics)}
+		log := decode.Log{Address: [20]byte(address), Data: data, NumTopics: len(l.Topics)}
 		var topics [][]byte
 		for i, raw := range l.Topics {
 			t := read(raw, false)
 			copy(log.Topics[i][:], t)
-			topics = append(topics, rlpBytes(t))
+			topics = append(topics, hash.RLPBytes(t))
 		}
-		list, logs = append(list, rlpList(rlpBytes(address), rlpList(topics...), rlpBytes(data))), append(logs, log)
+		list, logs = append(list, hash.RLPList(hash.RLPBytes(address), hash.RLPList(topics...), hash.RLPBytes(data))), append(logs, log)
 	}
 	outcome, isStatus := r.Status, true
 	if len(outcome) == 0 || string(outcome) == "null" {
 		outcome, isStatus = r.Root, false // before Byzantium
 	}
 	parts := [][]byte{
-		rlpBytes(read(outcome, isStatus)), rlpBytes(read(r.CumulativeGasUsed, true)), rlpBytes(read(r.LogsBloom, false)), rlpList(list...),
+		hash.RLPBytes(read(outcome, isStatus)), hash.RLPBytes(read(r.CumulativeGasUsed, true)), hash.RLPBytes(read(r.LogsBloom, false)), hash.RLPList(list...),
 	}
 	for _, more := range []json.RawMessage{r.DepositNonce, r.DepositReceiptVersion} {
 		if len(more) > 0 && string(more) != "null" {
-			parts = append(parts, rlpBytes(read(more, true)))
+			parts = append(parts, hash.RLPBytes(read(more, true)))
 		}
 	}
 	var kind []byte
 	if len(r.Type) > 0 && string(r.Type) != "null" {
 		kind = read(r.Type, true)
 	}
-	return append(kind, rlpList(parts...)...), logs, err
+	return append(kind, hash.RLPList(parts...)...), logs, err
 }
 
 // provenContent gives the content of a block's logs, of which an endpoint has receipts whose root stands in a header with the
@@ -144,23 +147,23 @@ func (s *Source) provenContent(ctx context.Context, e *endpoint, h *Header) (con
 	keep := func(raw json.RawMessage) error { header = raw; return nil }
 	read := func(raw json.RawMessage) error { return json.Unmarshal(raw, &receipts) }
 	err = e.do(ctx,
-		&request{method: "eth_getBlockByHash", params: []any{h.Hash.String(), false}, take: keep},
-		&request{method: "eth_getBlockReceipts", params: []any{hexQuantity(h.Number)}, take: read, whole: true})
+		&rpc.Request{Method: "eth_getBlockByHash", Params: []any{h.Hash.String(), false}, Take: keep},
+		&rpc.Request{Method: "eth_getBlockReceipts", Params: []any{rpc.HexQuantity(h.Number)}, Take: read, Whole: true})
 	if err != nil {
 		return content, err
 	}
-	hash, err := HeaderHash(header)
-	if err == nil && hash != h.Hash {
-		err = fmt.Errorf("%w: the header's hash is another", errGarbage)
+	sum, err := HeaderHash(header)
+	if err == nil && sum != h.Hash {
+		err = fmt.Errorf("%w: the header's hash is another", rpc.ErrGarbage)
 	}
 	if err != nil {
 		return content, err
 	}
-	var logs []Log
+	var logs []decode.Log
 	values := make([][]byte, len(receipts))
 	index := 0
 	for i := range receipts {
-		var of []Log
+		var of []decode.Log
 		if values[i], of, err = receipts[i].encode(); err != nil {
 			return content, err
 		}
@@ -173,14 +176,14 @@ func (s *Source) provenContent(ctx context.Context, e *endpoint, h *Header) (con
 		}
 	}
 	var fields struct{ ReceiptsRoot string }
-	root := listRoot(values)
+	root := hash.ListRoot(values)
 	if err := json.Unmarshal(header, &fields); err != nil || fields.ReceiptsRoot != "0x"+hex.EncodeToString(root[:]) {
-		return content, fmt.Errorf("%w: the receipts' root is another", errGarbage)
+		return content, fmt.Errorf("%w: the receipts' root is another", rpc.ErrGarbage)
 	}
 	return contentOf(logs), nil
 }
 
 // contentOf is a hash of what receipts prove of logs: all but the hashes of their transactions.
-func contentOf(logs []Log) [32]byte {
-	return hashLogs(logs, func(l *Log) []byte { return binary.BigEndian.AppendUint32(nil, l.TxIndex) })
+func contentOf(logs []decode.Log) [32]byte {
+	return hashLogs(logs, func(l *decode.Log) []byte { return binary.BigEndian.AppendUint32(nil, l.TxIndex) })
 }

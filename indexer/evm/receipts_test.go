@@ -7,13 +7,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 )
 
 // TestListRoots holds the root of an empty list against the one that is published, and wants every other list to have a root of its
 // own. Real blocks' roots are in the tests of the indexer.
 func TestListRoots(t *testing.T) {
 	t.Parallel()
-	if got := listRoot(nil); hex.EncodeToString(got[:]) != strings.Trim(noTransactions, `"`)[2:] {
+	if got := hash.ListRoot(nil); hex.EncodeToString(got[:]) != strings.Trim(noTransactions, `"`)[2:] {
 		t.Errorf("the root of nothing is %x", got)
 	}
 	// Values are shorter and longer than a hash, and lists of more than 128 have keys of two bytes.
@@ -28,7 +30,7 @@ func TestListRoots(t *testing.T) {
 			if changed >= 0 {
 				values[changed] = append(values[changed], 'x')
 			}
-			root := listRoot(values)
+			root := hash.ListRoot(values)
 			if other, ok := seen[root]; ok {
 				t.Errorf("%s have the root of %s", name, other)
 			}
@@ -46,8 +48,8 @@ var genesis = fmt.Sprintf(`{"parentHash":"0x%064x","sha3Uncles":"0x1dcc4de8dec75
 
 func TestHeaderHash(t *testing.T) {
 	t.Parallel()
-	hash, err := HeaderHash(json.RawMessage(genesis))
-	if want := "0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3"; err != nil || hash.String() != want {
-		t.Errorf("the hash is %s, %v; want %s", hash, err, want)
+	sum, err := HeaderHash(json.RawMessage(genesis))
+	if want := "0xd4e56740f876aef8c010b86a40d5f56745a118d0906a34e69aec8c0db1cb8fa3"; err != nil || sum.String() != want {
+		t.Errorf("the hash is %s, %v; want %s", sum, err, want)
 	}
 }

@@ -59,7 +59,7 @@ func (s *Source) RecallRecords(records []Record) {
 
 // hash is what an endpoint is called in a database. ok is false where its URL can't be read.
 func (e *endpoint) hash() (id [16]byte, ok bool) {
-	url, err := e.url()
+	url, err := e.URL()
 	sum := sha256.Sum256([]byte("boardwalk endpoint " + url))
 	return [16]byte(sum[:16]), err == nil
 }

@@ -5,6 +5,8 @@ import (
 	"net"
 	"net/http"
 	"regexp"
+
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
 // fault says whose fault it is that a call has no answer.
@@ -70,7 +72,7 @@ var (
 )
 
 // faultOf judges a node's refusal of a call.
-func faultOf(e *RPCError) fault {
+func faultOf(e *rpc.NodeError) fault {
 	switch {
 	case e.Code == revertedCode, e.Code == vmError, contractText.MatchString(e.Message):
 		return faultContract
@@ -93,8 +95,8 @@ func faultOf(e *RPCError) fault {
 
 // reverted reports whether a contract, not the node, refused a call.
 func reverted(err error) bool {
-	var rpc *RPCError
-	return errors.As(err, &rpc) && faultOf(rpc) == faultContract
+	var refusal *rpc.NodeError
+	return errors.As(err, &refusal) && faultOf(refusal) == faultContract
 }
 
 // stateMissing reports whether a call failed for want of a block's state. recent says that the block is new enough
@@ -103,25 +105,25 @@ func stateMissing(err error, recent bool) bool {
 	if _, without := errors.AsType[noStateError](err); without {
 		return true
 	}
-	var rpc *RPCError
-	if !errors.As(err, &rpc) || faultOf(rpc) != faultState {
+	var refusal *rpc.NodeError
+	if !errors.As(err, &refusal) || faultOf(refusal) != faultState {
 		return false
 	}
-	return stateGone.MatchString(rpc.Message) || !recent
+	return stateGone.MatchString(refusal.Message) || !recent
 }
 
 // overwhelmed reports whether a request as a whole was too much at once, so that parts of it may do.
 func overwhelmed(err error) bool {
-	var rpc *RPCError
-	var status httpStatusError
+	var refusal *rpc.NodeError
+	var status rpc.StatusError
 	var network net.Error
 	switch {
-	case errors.As(err, &rpc):
-		return faultOf(rpc) == faultSize
+	case errors.As(err, &refusal):
+		return faultOf(refusal) == faultSize
 	case errors.As(err, &status):
-		return status.code == http.StatusRequestEntityTooLarge || status.code == http.StatusBadGateway || tookTooLong(status.code)
+		return status.Code == http.StatusRequestEntityTooLarge || status.Code == http.StatusBadGateway || tookTooLong(status.Code)
 	default:
-		return errors.Is(err, errTooLong) || errors.As(err, &network) && network.Timeout()
+		return errors.Is(err, rpc.ErrTooLong) || errors.As(err, &network) && network.Timeout()
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -132,7 +133,7 @@ var refusals = []struct {
 func TestFaultsByClient(t *testing.T) {
 	t.Parallel()
 	for _, r := range refusals {
-		if got := faultOf(&RPCError{Code: r.code, Message: r.message}); got != r.want {
+		if got := faultOf(&rpc.NodeError{Code: r.code, Message: r.message}); got != r.want {
 			t.Errorf("%s's %d %q is the fault %d, want %d", r.client, r.code, r.message, got, r.want)
 		}
 	}
@@ -164,7 +165,7 @@ func TestAFailingContractHasNoAnswer(t *testing.T) {
 		if r.want == faultNode || r.want == faultState {
 			continue
 		}
-		refusal, err := json.Marshal(RPCError{Code: r.code, Message: r.message, Data: json.RawMessage(`"0x"`)})
+		refusal, err := json.Marshal(rpc.NodeError{Code: r.code, Message: r.message, Data: json.RawMessage(`"0x"`)})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -258,15 +259,15 @@ func TestOverwhelmed(t *testing.T) {
 		err  error
 		want bool
 	}{
-		{httpStatusError{http.StatusRequestEntityTooLarge}, true},
-		{httpStatusError{http.StatusGatewayTimeout}, true},
-		{httpStatusError{524}, true},
-		{httpStatusError{http.StatusTooManyRequests}, false},
-		{httpStatusError{http.StatusUnauthorized}, false},
-		{fmt.Errorf("read: %w", errTooLong), true},
-		{fmt.Errorf("read: %w", errGarbage), false},
-		{&RPCError{Code: -32003, Message: "response too large"}, true},
-		{&RPCError{Code: -32003, Message: "EVM error: InvalidJump"}, false},
+		{rpc.StatusError{Code: http.StatusRequestEntityTooLarge}, true},
+		{rpc.StatusError{Code: http.StatusGatewayTimeout}, true},
+		{rpc.StatusError{Code: 524}, true},
+		{rpc.StatusError{Code: http.StatusTooManyRequests}, false},
+		{rpc.StatusError{Code: http.StatusUnauthorized}, false},
+		{fmt.Errorf("read: %w", rpc.ErrTooLong), true},
+		{fmt.Errorf("read: %w", rpc.ErrGarbage), false},
+		{&rpc.NodeError{Code: -32003, Message: "response too large"}, true},
+		{&rpc.NodeError{Code: -32003, Message: "EVM error: InvalidJump"}, false},
 	} {
 		if got := overwhelmed(tt.err); got != tt.want {
 			t.Errorf("%v: %v, want %v", tt.err, got, tt.want)

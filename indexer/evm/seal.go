@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -47,7 +48,7 @@ func (s *Source) sealed(ctx context.Context, h *Header) error {
 	}
 	hash, err := HeaderHash(raw)
 	if err == nil && hash != h.Hash {
-		err = fmt.Errorf("%w: block %d hasn't the hash that its fields have", errGarbage, h.Number)
+		err = fmt.Errorf("%w: block %d hasn't the hash that its fields have", rpc.ErrGarbage, h.Number)
 	}
 	return err
 }

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -175,11 +176,11 @@ func (s *Source) canOverride(ctx context.Context, e *endpoint) (bool, error) {
 	}
 	err = s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) error {
 		r := q.request("latest")
-		r.optional = true
+		r.Optional = true
 		if err := e.do(ctx, r); err != nil {
 			return err
 		}
-		q.settle(r.err)
+		q.settle(r.Err)
 		return nil
 	})
 	if err != nil {
@@ -201,8 +202,8 @@ var errReplaced = errors.New("the block was replaced by another")
 
 // noBlockHash reports whether a node refused a call because it takes blocks by number alone (it lacks EIP-1898).
 func noBlockHash(err error) bool {
-	var rpc *RPCError
-	return errors.As(err, &rpc) && rpc.Code == invalidParams && objectRefused.MatchString(rpc.Message)
+	var refusal *rpc.NodeError
+	return errors.As(err, &refusal) && refusal.Code == invalidParams && objectRefused.MatchString(refusal.Message)
 }
 
 // objectRefused are words by which nodes say that they wanted a quantity or a tag where they got a block's hash.
@@ -212,7 +213,7 @@ var objectRefused = regexp.MustCompile(`(?i)unmarshal object|blockHash|block (nu
 // before and after: its answers count only where both are the block that is meant.
 func askAll(ctx context.Context, e *endpoint, at BlockRef, questions []*Question) (refusal, err error) {
 	if at.Hash.IsZero() {
-		return askAt(ctx, e, hexQuantity(at.Number), questions)
+		return askAt(ctx, e, rpc.HexQuantity(at.Number), questions)
 	}
 	refusal, err = askAt(ctx, e, map[string]any{"blockHash": at.Hash.String(), "requireCanonical": true}, questions)
 	if !noBlockHash(err) {
@@ -231,7 +232,7 @@ func askAll(ctx context.Context, e *endpoint, at BlockRef, questions []*Question
 	if err := is(); err != nil {
 		return nil, err
 	}
-	if refusal, err = askAt(ctx, e, hexQuantity(at.Number), questions); err != nil {
+	if refusal, err = askAt(ctx, e, rpc.HexQuantity(at.Number), questions); err != nil {
 		return nil, err
 	}
 	return refusal, is()
@@ -240,11 +241,11 @@ func askAll(ctx context.Context, e *endpoint, at BlockRef, questions []*Question
 // askAt gives as refusal what a node said that refused every question: that may be a hostile contract's doing, so that the
 // endpoint isn't left aside for it.
 func askAt(ctx context.Context, e *endpoint, block any, questions []*Question) (refusal, err error) {
-	reqs := make([]*request, len(questions))
+	reqs := make([]*rpc.Request, len(questions))
 	for i, q := range questions {
 		q.Answer, q.OK, q.Reverted, q.Failed = nil, false, false, false
 		reqs[i] = q.request(block)
-		reqs[i].optional = true
+		reqs[i].Optional = true
 	}
 	if len(reqs) == 0 {
 		return nil, nil
@@ -254,16 +255,16 @@ func askAt(ctx context.Context, e *endpoint, block any, questions []*Question) (
 	}
 	refused := 0
 	for i, q := range questions {
-		q.settle(reqs[i].err)
+		q.settle(reqs[i].Err)
 		if q.Failed {
 			refused++
 		}
-		if stateMissing(reqs[i].err, false) || noBlockHash(reqs[i].err) {
-			return nil, reqs[i].err
+		if stateMissing(reqs[i].Err, false) || noBlockHash(reqs[i].Err) {
+			return nil, reqs[i].Err
 		}
 	}
 	if refused == len(questions) {
-		return reqs[0].err, nil
+		return reqs[0].Err, nil
 	}
 	return nil, nil
 }
@@ -279,30 +280,30 @@ func (q *Question) settle(err error) {
 	}
 }
 
-func (q *Question) request(block any) *request {
-	r := &request{take: q.take}
+func (q *Question) request(block any) *rpc.Request {
+	r := &rpc.Request{Take: q.take}
 	switch q.Kind {
 	case AskCode:
-		r.method, r.params = "eth_getCode", []any{q.To.String(), block}
+		r.Method, r.Params = "eth_getCode", []any{q.To.String(), block}
 	case AskStorage:
-		r.method, r.params = "eth_getStorageAt", []any{q.To.String(), "0x" + hex.EncodeToString(q.Slot[:]), block}
+		r.Method, r.Params = "eth_getStorageAt", []any{q.To.String(), "0x" + hex.EncodeToString(q.Slot[:]), block}
 	case AskGasPrice:
-		r.method = "eth_gasPrice"
+		r.Method = "eth_gasPrice"
 	case AskCall:
 		gas := q.Gas
 		if gas == 0 {
 			gas = viewGas
 		}
-		call := map[string]any{"to": q.To.String(), "data": "0x" + hex.EncodeToString(q.Data), "gas": hexQuantity(gas)}
+		call := map[string]any{"to": q.To.String(), "data": "0x" + hex.EncodeToString(q.Data), "gas": rpc.HexQuantity(gas)}
 		if !q.From.IsNone() {
 			call["from"] = q.From.String()
 		}
 		if q.GasPrice > 0 {
-			call["gasPrice"] = hexQuantity(q.GasPrice)
+			call["gasPrice"] = rpc.HexQuantity(q.GasPrice)
 		}
-		r.method, r.params = "eth_call", []any{call, block}
+		r.Method, r.Params = "eth_call", []any{call, block}
 		if len(q.Overrides) > 0 {
-			r.params = append(r.params, overrideParam(q.Overrides))
+			r.Params = append(r.Params, overrideParam(q.Overrides))
 		}
 	}
 	return r
@@ -336,7 +337,7 @@ func (q *Question) take(raw json.RawMessage) error {
 	}
 	b, err := hex.DecodeString(digits)
 	if err != nil {
-		return fmt.Errorf("%w: an unreadable answer", errGarbage)
+		return fmt.Errorf("%w: an unreadable answer", rpc.ErrGarbage)
 	}
 	q.Answer, q.OK = b, true
 	return nil

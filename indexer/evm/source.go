@@ -1,10 +1,10 @@
+// Package evm reads EVM chains: a JSON-RPC source over several endpoints, which returns values of internal/market and knows no database.
 package evm
 
 import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -24,7 +26,7 @@ import (
 // Source reads one EVM chain through its endpoints.
 type Source struct {
 	pool          *endpoints
-	decoder       *Decoder
+	decoder       *decode.Decoder
 	topics        [][32]byte
 	asked         [8]byte // hashAsked of the topics
 	finalityDepth uint64
@@ -61,7 +63,7 @@ type Options struct {
 
 // NewSource checks the chain document's endpoints and exchanges; it opens no connection.
 func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
-	d, err := NewDecoder(c)
+	d, err := decode.New(c)
 	if err != nil {
 		return nil, err
 	}
@@ -80,7 +82,7 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 			return nil, fmt.Errorf("chain %s: the wrapped coin: %w", c.ID, err)
 		}
 	}
-	reads := newInFlight(o.InFlight)
+	reads := rpc.NewInFlight(o.InFlight)
 	for i, e := range c.Endpoints {
 		p, err := newEndpoint(i, e, reads)
 		if err != nil {
@@ -138,14 +140,14 @@ var (
 
 // asRangeError tells a refusal of too wide a range from other errors: providers agree on no code.
 func asRangeError(err error) error {
-	var rpc *RPCError
-	var status httpStatusError
+	var refusal *rpc.NodeError
+	var status rpc.StatusError
 	var network net.Error
 	switch {
-	case errors.As(err, &rpc):
+	case errors.As(err, &refusal):
 		// A text that names a range that works is never about rates, whatever else it says.
-		m := suggested.FindStringSubmatch(rpc.Message)
-		if m == nil && (!tooMuch.MatchString(rpc.Message) || askedTooOften.MatchString(rpc.Message)) {
+		m := suggested.FindStringSubmatch(refusal.Message)
+		if m == nil && (!tooMuch.MatchString(refusal.Message) || askedTooOften.MatchString(refusal.Message)) {
 			return err
 		}
 		out := &rangeError{err: err}
@@ -157,8 +159,8 @@ func asRangeError(err error) error {
 			}
 		}
 		return out
-	case errors.As(err, &status) && (status.code == http.StatusRequestEntityTooLarge || tookTooLong(status.code)),
-		errors.Is(err, errTooLong), errors.As(err, &network) && network.Timeout():
+	case errors.As(err, &status) && (status.Code == http.StatusRequestEntityTooLarge || tookTooLong(status.Code)),
+		errors.Is(err, rpc.ErrTooLong), errors.As(err, &network) && network.Timeout():
 		return &rangeError{err: err}
 	default:
 		return err
@@ -166,29 +168,25 @@ func asRangeError(err error) error {
 }
 
 // logsWithin asks for the logs of one filter, and reads at most so many bytes.
-func (e *endpoint) logsWithin(ctx context.Context, params []any, most int64) ([]Log, *reply, error) {
-	body, err := json.Marshal(wireRequest{"2.0", 0, "eth_getLogs", params})
-	if err != nil {
-		return nil, nil, fmt.Errorf("encode the request: %w", err)
-	}
+func (e *endpoint) logsWithin(ctx context.Context, params []any, most int64) ([]decode.Log, *rpc.Reply, error) {
 	took, err := e.take(ctx, "eth_getLogs")
 	if err != nil {
 		return nil, nil, err
 	}
-	got, err := e.post(ctx, body, most)
+	got, err := e.PostCall(ctx, "eth_getLogs", params, most)
 	e.sent(took, err)
 	if err != nil {
 		return nil, nil, err
 	}
-	logs, err := parseLogs(got.raw)
-	if rpc, ok := errors.AsType[*RPCError](err); ok {
-		e.withoutURL(rpc)
+	logs, err := decode.ParseLogs(got.Raw)
+	if refusal, ok := errors.AsType[*rpc.NodeError](err); ok {
+		e.Redact(refusal)
 	}
 	if err != nil {
-		got.done()
+		got.Done()
 		return nil, nil, err
 	}
-	got.free()
+	got.Free()
 	return logs, got, nil
 }
 
@@ -212,7 +210,7 @@ func (s *Source) blockReading(h Header, ahead bool) *logReading[market.Block] {
 		ask: func(ctx context.Context, e *endpoint, a asking) (answer[market.Block], error) {
 			q := logQuestion{where: map[string]any{"blockHash": h.Hash.String()}, topics: s.topics, single: !ahead, mayHold: mayHold}
 			if a.byNumber {
-				q.where = map[string]any{"fromBlock": hexQuantity(h.Number), "toBlock": hexQuantity(h.Number)}
+				q.where = map[string]any{"fromBlock": rpc.HexQuantity(h.Number), "toBlock": rpc.HexQuantity(h.Number)}
 			}
 			return s.blockOn(ctx, e, &h, &q, a)
 		},
@@ -223,20 +221,20 @@ func (s *Source) blockReading(h Header, ahead bool) *logReading[market.Block] {
 func (s *Source) blockOn(ctx context.Context, e *endpoint, h *Header, q *logQuestion, a asking) (answer[market.Block], error) {
 	out := answer[market.Block]{upTo: h.Number}
 	logs, got, err := e.logs(ctx, q)
-	if !q.single && errors.Is(err, errTooLong) {
+	if !q.single && errors.Is(err, rpc.ErrTooLong) {
 		return out, &rangeError{err: err} // not the endpoint's fault
 	}
 	if err != nil {
 		return out, err
 	}
-	defer got.done()
-	ctx = got.hold.within(ctx)
+	defer got.Done()
+	ctx = got.Within(ctx)
 	for i := range logs {
 		if a.byNumber && logs[i].BlockHash != h.Hash && logs[i].Block == h.Number {
 			return out, errReplaced
 		}
 		if logs[i].BlockHash != h.Hash || logs[i].Block != h.Number || logs[i].Removed {
-			return out, fmt.Errorf("%w: asked for the logs of block %s, got one of %s", errGarbage, h.Hash, logs[i].BlockHash)
+			return out, fmt.Errorf("%w: asked for the logs of block %s, got one of %s", rpc.ErrGarbage, h.Hash, logs[i].BlockHash)
 		}
 	}
 	if logs, err = s.ordered(h.Number, logs, a.lenient); err != nil {
@@ -254,24 +252,11 @@ func (s *Source) blockOn(ctx context.Context, e *endpoint, h *Header, q *logQues
 	return out, err
 }
 
-// decode orders a block's logs by their index and groups them by transaction. Logs may come in any order.
-func (s *Source) decode(h market.Header, logs []Log, renumber bool) (market.Block, error) {
-	b := market.Block{Header: h}
+// decode orders a block's logs and decodes them. Logs may come in any order.
+func (s *Source) decode(h market.Header, logs []decode.Log, renumber bool) (market.Block, error) {
 	logs, err := s.ordered(h.Number, logs, renumber)
 	if err != nil {
-		return b, err
+		return market.Block{Header: h}, err
 	}
-	for i := range logs {
-		l := &logs[i]
-		e := s.decoder.Decode(l)
-		if e == nil {
-			continue
-		}
-		if n := len(b.Txs); n == 0 || b.Txs[n-1].Hash != l.TxHash {
-			b.Txs = append(b.Txs, market.Tx{Hash: l.TxHash})
-		}
-		tx := &b.Txs[len(b.Txs)-1]
-		tx.Logs = append(tx.Logs, market.Log{Index: l.Index, Event: e})
-	}
-	return b, nil
+	return s.decoder.Block(h, logs), nil
 }

@@ -9,6 +9,9 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
+
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
 // Some nodes take few topics in one filter: HyperEVM's own takes four. How many an endpoint takes is learnt from its refusal. From then on it is
@@ -67,11 +70,11 @@ func topicText(w [32]byte) string { return "0x" + hex.EncodeToString(w[:]) }
 
 // logs asks for logs, by as many filters as the endpoint needs. They count as in flight until the caller says that it is done with the reply,
 // which has them no more: they take about as much as it did.
-func (e *endpoint) logs(ctx context.Context, q *logQuestion) ([]Log, *reply, error) {
+func (e *endpoint) logs(ctx context.Context, q *logQuestion) ([]decode.Log, *rpc.Reply, error) {
 	for {
 		parts := q.parts(e.topicsAtOnce())
-		var logs []Log
-		var got *reply
+		var logs []decode.Log
+		var got *rpc.Reply
 		var err error
 		if len(parts) == 1 {
 			logs, got, err = e.logsOf(ctx, q, parts[0], 0)
@@ -85,20 +88,20 @@ func (e *endpoint) logs(ctx context.Context, q *logQuestion) ([]Log, *reply, err
 }
 
 // logsOf asks for the logs with some of the topics. Taken is how many bytes of the answer other parts have.
-func (e *endpoint) logsOf(ctx context.Context, q *logQuestion, part [][32]byte, taken int64) ([]Log, *reply, error) {
+func (e *endpoint) logsOf(ctx context.Context, q *logQuestion, part [][32]byte, taken int64) ([]decode.Log, *rpc.Reply, error) {
 	params := q.params(part)
-	logs, got, err := e.logsWithin(ctx, params, max(e.reads.most-taken, firstPiece))
-	if q.single && errors.Is(err, errTooLong) {
-		return e.logsWithin(ctx, params, max(e.reads.whole-taken, firstPiece))
+	logs, got, err := e.logsWithin(ctx, params, max(e.Reads.Most-taken, rpc.FirstPiece))
+	if q.single && errors.Is(err, rpc.ErrTooLong) {
+		return e.logsWithin(ctx, params, max(e.Reads.Whole-taken, rpc.FirstPiece))
 	}
 	return logs, got, err
 }
 
 // logsOfAll asks for the logs with all topics, part by part. All of them are on one hold, as one answer's are.
-func (e *endpoint) logsOfAll(ctx context.Context, q *logQuestion, parts [][][32]byte) ([]Log, *reply, error) {
-	r := partsReading{e: e, q: q, parts: parts, found: make([][]Log, len(parts))}
+func (e *endpoint) logsOfAll(ctx context.Context, q *logQuestion, parts [][][32]byte) ([]decode.Log, *rpc.Reply, error) {
+	r := partsReading{e: e, q: q, parts: parts, found: make([][]decode.Log, len(parts))}
 	if err := r.read(ctx); err != nil {
-		r.got.done()
+		r.got.Done()
 		return nil, nil, err
 	}
 	return merged(r.found), r.got, nil
@@ -109,9 +112,9 @@ type partsReading struct {
 	e     *endpoint
 	q     *logQuestion
 	parts [][][32]byte
-	found [][]Log
+	found [][]decode.Log
 	// got is the first part's reply, on whose hold the others are, too; nil before.
-	got *reply
+	got *rpc.Reply
 	// refusals are those for the rate since the last answer, waits how often the endpoint was waited for.
 	refusals, waits int
 }
@@ -140,14 +143,14 @@ func (r *partsReading) ask(ctx context.Context, i int) error {
 	for {
 		within, taken := ctx, int64(0)
 		if r.got != nil {
-			within, taken = r.got.hold.within(ctx), r.got.bytes
+			within, taken = r.got.Within(ctx), r.got.Taken()
 		}
 		logs, got, err := r.e.logsOf(within, r.q, r.parts[i], taken)
 		if err == nil {
 			if r.got == nil {
 				r.got = got
 			} else {
-				r.got.bytes += got.bytes
+				r.got.Join(got)
 			}
 			r.found[i], r.refusals = logs, 0
 			return areAskedFor(logs, r.parts[i], r.q.place())
@@ -161,10 +164,10 @@ func (r *partsReading) ask(ctx context.Context, i int) error {
 
 // areAskedFor refuses logs that a filter with some topics at a place leaves out: of a node that doesn't look at them a log would count as often as
 // there are parts.
-func areAskedFor(logs []Log, topics [][32]byte, place int) error {
+func areAskedFor(logs []decode.Log, topics [][32]byte, place int) error {
 	for i := range logs {
 		if l := &logs[i]; l.NumTopics <= place || !slices.Contains(topics, l.Topics[place]) {
-			return fmt.Errorf("%w: a log of block %d that wasn't asked for", errGarbage, l.Block)
+			return fmt.Errorf("%w: a log of block %d that wasn't asked for", rpc.ErrGarbage, l.Block)
 		}
 	}
 	return nil
@@ -172,14 +175,14 @@ func areAskedFor(logs []Log, topics [][32]byte, place int) error {
 
 // merged puts the lists of several filters together, by block and index. A list that is out of order leaves the whole so: whoever reads it finds
 // out. Of logs that stand at one place, that of the earlier list is first.
-func merged(lists [][]Log) []Log {
+func merged(lists [][]decode.Log) []decode.Log {
 	n := 0
 	for _, l := range lists {
 		n += len(l)
 	}
-	out := make([]Log, 0, n)
+	out := make([]decode.Log, 0, n)
 	for len(out) < n {
-		var next *Log
+		var next *decode.Log
 		from := 0
 		for i, l := range lists {
 			if len(l) > 0 && (next == nil || isBefore(&l[0], next)) {
@@ -191,7 +194,7 @@ func merged(lists [][]Log) []Log {
 	return out
 }
 
-func isBefore(a, b *Log) bool {
+func isBefore(a, b *decode.Log) bool {
 	return a.Block < b.Block || a.Block == b.Block && a.Index < b.Index
 }
 
@@ -233,18 +236,18 @@ var (
 
 // tooManyTopics reports whether a node refused a filter for its number of topics. A contract can't bring that about.
 func tooManyTopics(err error) bool {
-	rpc, ok := errors.AsType[*RPCError](err)
+	refusal, ok := errors.AsType[*rpc.NodeError](err)
 	if !ok || rateRefused(err) {
 		return false
 	}
-	said := topicsRefused.FindString(rpc.Message)
+	said := topicsRefused.FindString(refusal.Message)
 	return said != "" && !topicsUnconcerned.MatchString(said)
 }
 
 // fewerTopics is how many topics to name in a filter instead of so many: the number that the refusal names, or half of them. Where it names several
 // it is the greatest, since a lower one may be of something else and a higher one is refused again.
 func fewerTopics(err error, asked int) int {
-	refused, _ := errors.AsType[*RPCError](err)
+	refused, _ := errors.AsType[*rpc.NodeError](err)
 	best := 0
 	for _, digits := range wholeNumber.FindAllString(refused.Message, -1) {
 		if allowed, err := strconv.Atoi(digits); err == nil && allowed < asked {

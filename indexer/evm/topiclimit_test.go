@@ -13,13 +13,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // logNode answers eth_getLogs from logs of its own, and refuses filters of more topics than it takes.
 type logNode struct {
 	*fakeNode
-	logs []wireLog
+	logs []nodeLog
 	// most is how many topics a filter may have, 0 any number; refusal is what is said to others, with the number asked for as %[1]d and most as %[2]d.
 	most    int
 	refusal string
@@ -30,7 +32,7 @@ type logNode struct {
 	refused int
 }
 
-func newLogNode(t *testing.T, most int, refusal string, logs ...wireLog) *logNode {
+func newLogNode(t *testing.T, most int, refusal string, logs ...nodeLog) *logNode {
 	t.Helper()
 	n := &logNode{most: most, refusal: refusal, logs: logs}
 	n.fakeNode = newFakeNode(t, func(method string, params []json.RawMessage) (result, refusal string) {
@@ -68,7 +70,7 @@ func (n *logNode) getLogs(t *testing.T, raw json.RawMessage) (result, refusal st
 		n.refused++
 		return "", fmt.Sprintf(`{"code":-32602,"message":%q}`, said(n.refusal, len(all), n.most))
 	}
-	out := []wireLog{}
+	out := []nodeLog{}
 	for _, l := range n.logs {
 		fits := q.BlockHash == nil || *q.BlockHash == l.BlockHash
 		for i, p := range places {
@@ -99,6 +101,18 @@ func topicNo(i int) (t [32]byte) {
 	return t
 }
 
+// nodeLog is a log as a node answers it.
+type nodeLog struct {
+	Address   string   `json:"address"`
+	Topics    []string `json:"topics"`
+	Data      string   `json:"data"`
+	Block     string   `json:"blockNumber"`
+	TxHash    string   `json:"transactionHash"`
+	TxIndex   string   `json:"transactionIndex"`
+	BlockHash string   `json:"blockHash"`
+	Index     string   `json:"logIndex"`
+}
+
 func topicsTo(n int) (out [][32]byte) {
 	for i := range n {
 		out = append(out, topicNo(i))
@@ -106,15 +120,15 @@ func topicsTo(n int) (out [][32]byte) {
 	return out
 }
 
-func logOf(topic [32]byte, block, index int, further ...string) wireLog {
-	return wireLog{
-		Address: "0x" + strings.Repeat("ab", 20), Topics: append([]string{topicText(topic)}, further...), Data: "0x", Block: hexQuantity(uint64(block)),
-		TxHash: "0x" + strings.Repeat("cd", 32), TxIndex: "0x0", BlockHash: "0x" + strings.Repeat("ef", 32), Index: hexQuantity(uint64(index)),
+func logOf(topic [32]byte, block, index int, further ...string) nodeLog {
+	return nodeLog{
+		Address: "0x" + strings.Repeat("ab", 20), Topics: append([]string{topicText(topic)}, further...), Data: "0x", Block: rpc.HexQuantity(uint64(block)),
+		TxHash: "0x" + strings.Repeat("cd", 32), TxIndex: "0x0", BlockHash: "0x" + strings.Repeat("ef", 32), Index: rpc.HexQuantity(uint64(index)),
 	}
 }
 
 // manyLogs are logs of several blocks whose topics alternate, so that each filter has some of each block.
-func manyLogs(topics int) (out []wireLog) {
+func manyLogs(topics int) (out []nodeLog) {
 	for block := range 3 {
 		for index := range 2 * topics {
 			out = append(out, logOf(topicNo((index*7+block)%topics), 7+block, index))
@@ -123,7 +137,7 @@ func manyLogs(topics int) (out []wireLog) {
 	return out
 }
 
-func places(logs []Log) (out []string) {
+func places(logs []decode.Log) (out []string) {
 	for i := range logs {
 		out = append(out, fmt.Sprintf("%d/%d", logs[i].Block, logs[i].Index))
 	}
@@ -157,11 +171,11 @@ func TestATopicLimitIsLearned(t *testing.T) {
 				if have := places(logs); !slices.Equal(have, want) {
 					t.Errorf("round %d: the logs are %v, want %v", round, have, want)
 				}
-				if e.reads.used != got.bytes || got.bytes == 0 {
-					t.Errorf("%d bytes are in flight, and %d are on the reply", e.reads.used, got.bytes)
+				if e.Reads.InUse() != got.Taken() || got.Taken() == 0 {
+					t.Errorf("%d bytes are in flight, and %d are on the reply", e.Reads.InUse(), got.Taken())
 				}
-				if got.done(); e.reads.used != 0 {
-					t.Errorf("%d bytes stay in flight", e.reads.used)
+				if got.Done(); e.Reads.InUse() != 0 {
+					t.Errorf("%d bytes stay in flight", e.Reads.InUse())
 				}
 				refused := 0
 				if round == 0 && tt.topics > 4 {
@@ -201,12 +215,12 @@ func TestWordsOfTopicLimits(t *testing.T) {
 		"limit exceeded":                                      0,
 	} {
 		e := &endpoint{}
-		if learnt := e.learnTopics(&RPCError{Code: -32602, Message: message}, 18); learnt != (most > 0) || e.topicsLen != most {
+		if learnt := e.learnTopics(&rpc.NodeError{Code: -32602, Message: message}, 18); learnt != (most > 0) || e.topicsLen != most {
 			t.Errorf("%q: %v, and filters of %d topics; want %d", message, learnt, e.topicsLen, most)
 		}
 	}
 	e := &endpoint{}
-	for _, err := range []error{nil, errTooLong, httpStatusError{http.StatusBadRequest}, errors.New("too many topics")} {
+	for _, err := range []error{nil, rpc.ErrTooLong, rpc.StatusError{Code: http.StatusBadRequest}, errors.New("too many topics")} {
 		if e.learnTopics(err, 18) {
 			t.Errorf("%v is taken for a refusal of topics", err)
 		}
@@ -281,8 +295,8 @@ func TestAPartWithoutLogsIsAskedForAgain(t *testing.T) {
 			if err != nil || len(logs) != tt.logs || len(n.asked) != tt.filters {
 				t.Errorf("%d logs and %v after %d filters; want %d after %d", len(logs), err, len(n.asked), tt.logs, tt.filters)
 			}
-			if got.done(); e.reads.used != 0 {
-				t.Errorf("%d bytes stay in flight", e.reads.used)
+			if got.Done(); e.Reads.InUse() != 0 {
+				t.Errorf("%d bytes stay in flight", e.Reads.InUse())
 			}
 		})
 	}
@@ -330,8 +344,8 @@ func TestOnePartFails(t *testing.T) {
 			if (err != nil) != tt.err || len(n.asked) != tt.filters || err == nil && len(logs) != len(n.logs) {
 				t.Errorf("%d logs of %d, %v after %d filters; want %d", len(logs), len(n.logs), err, len(n.asked), tt.filters)
 			}
-			if got.done(); e.reads.used != 0 {
-				t.Errorf("%d bytes stay in flight", e.reads.used)
+			if got.Done(); e.Reads.InUse() != 0 {
+				t.Errorf("%d bytes stay in flight", e.Reads.InUse())
 			}
 		})
 	}
@@ -347,27 +361,27 @@ func TestANodeThatIgnoresTopics(t *testing.T) {
 	}
 	e := sourceOf(t, time.Now, n.URL).pool.list[0]
 	e.topicsLen = 4
-	if logs, _, err := e.logs(t.Context(), &logQuestion{where: map[string]any{}, topics: topicsTo(9)}); !errors.Is(err, errGarbage) || e.reads.used != 0 {
-		t.Errorf("%d logs, %v; %d bytes in flight", len(logs), err, e.reads.used)
+	if logs, _, err := e.logs(t.Context(), &logQuestion{where: map[string]any{}, topics: topicsTo(9)}); !errors.Is(err, rpc.ErrGarbage) || e.Reads.InUse() != 0 {
+		t.Errorf("%d logs, %v; %d bytes in flight", len(logs), err, e.Reads.InUse())
 	}
 }
 
 // TestDisorderStaysVisible: lists that are out of order are so when they are put together, and whoever reads a range refuses them.
 func TestDisorderStaysVisible(t *testing.T) {
 	t.Parallel()
-	at := func(list ...uint64) (out []Log) {
+	at := func(list ...uint64) (out []decode.Log) {
 		for _, b := range list {
-			out = append(out, Log{Block: b})
+			out = append(out, decode.Log{Block: b})
 		}
 		return out
 	}
 	last := &Header{}
 	last.Number = 9
-	if err := areOfRange(merged([][]Log{at(7, 7, 9), at(7, 8), nil}), 7, last); err != nil {
+	if err := areOfRange(merged([][]decode.Log{at(7, 7, 9), at(7, 8), nil}), 7, last); err != nil {
 		t.Errorf("lists in order are refused: %v", err)
 	}
-	for name, lists := range map[string][][]Log{"first": {at(8, 7), at(7, 9)}, "second": {at(7, 9), at(9, 8)}} {
-		if err := areOfRange(merged(lists), 7, last); !errors.Is(err, errGarbage) {
+	for name, lists := range map[string][][]decode.Log{"first": {at(8, 7), at(7, 9)}, "second": {at(7, 9), at(9, 8)}} {
+		if err := areOfRange(merged(lists), 7, last); !errors.Is(err, rpc.ErrGarbage) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
@@ -376,24 +390,24 @@ func TestDisorderStaysVisible(t *testing.T) {
 // TestCreationsOfV4PoolsWithinALimit: an event's own topic counts as one, so that a filter of four has three pools.
 func TestCreationsOfV4PoolsWithinALimit(t *testing.T) {
 	t.Parallel()
-	var logs []wireLog
+	var logs []nodeLog
 	for i := range 7 {
-		logs = append(logs, logOf(topicV4Initialize, 7, i, topicText(topicNo(i))))
+		logs = append(logs, logOf(decode.TopicV4Initialize, 7, i, topicText(topicNo(i))))
 	}
 	n := newLogNode(t, 4, atMostTopics, logs...)
 	e := sourceOf(t, time.Now, n.URL).pool.list[0]
-	got, _, err := e.logs(t.Context(), &logQuestion{where: map[string]any{}, event: topicV4Initialize, topics: topicsTo(7)})
+	got, _, err := e.logs(t.Context(), &logQuestion{where: map[string]any{}, event: decode.TopicV4Initialize, topics: topicsTo(7)})
 	if err != nil || len(got) != 7 || len(n.asked) != 4 {
 		t.Errorf("%d logs of 7 and %v, with %v", len(got), err, n.asked)
 	}
 	for _, asked := range n.asked[1:] {
-		if len(asked) > 4 || asked[0] != topicText(topicV4Initialize) {
+		if len(asked) > 4 || asked[0] != topicText(decode.TopicV4Initialize) {
 			t.Errorf("a filter has %v", asked)
 		}
 	}
 	// A node that takes one topic can't be asked for a pool by its event.
 	n.most, e.topicsLen, n.asked = 1, 0, nil
-	if _, _, err := e.logs(t.Context(), &logQuestion{where: map[string]any{}, event: topicV4Initialize, topics: topicsTo(7)}); err == nil || len(n.asked) > 3 {
+	if _, _, err := e.logs(t.Context(), &logQuestion{where: map[string]any{}, event: decode.TopicV4Initialize, topics: topicsTo(7)}); err == nil || len(n.asked) > 3 {
 		t.Errorf("%v after %d filters", err, len(n.asked))
 	}
 }

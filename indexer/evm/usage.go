@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
@@ -133,10 +134,10 @@ func (p *pace) perSecond() float64 {
 	return p.limit()
 }
 
-func methodsOf(reqs []*request) []string {
+func methodsOf(reqs []*rpc.Request) []string {
 	out := make([]string, len(reqs))
 	for i, r := range reqs {
-		out[i] = r.method
+		out[i] = r.Method
 	}
 	return out
 }

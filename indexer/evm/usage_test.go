@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -44,7 +45,7 @@ func TestUnitsOfCalls(t *testing.T) {
 func headersNode(t *testing.T) *fakeNode {
 	t.Helper()
 	return newFakeNode(t, func(_ string, params []json.RawMessage) (string, string) {
-		number, err := parseQuantity(params[0])
+		number, err := rpc.ParseQuantity(params[0])
 		if err != nil {
 			t.Error(err)
 		}
