@@ -35,7 +35,7 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"indexer/evm":              {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
 		"indexer/evm/decode":       {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
 		"indexer/evm/hash":         {{module}, sql, {"net/http"}, kubernetes},
-		"indexer/rpc":              {{module + "apiserver", module + "operator", module + "internal", module + "indexer"}, sql, kubernetes},
+		"indexer/rpc":              {{module + "apiserver", module + "operator", module + "internal/store", module + "indexer/evm", module + "indexer/derive"}, sql, kubernetes},
 		"indexer":                  {{module + "apiserver", module + "operator", module + "internal/catalog"}, kubernetes},
 		"renderer":                 {{module + "operator", module + "indexer", module + "apiserver", module + "internal/store"}, sql, kubernetes},
 		"internal/sharecard":       {{module, "github.com/", "golang.org/"}, {"net/http", "database/sql"}, kubernetes},

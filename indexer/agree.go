@@ -9,6 +9,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
@@ -44,7 +45,7 @@ func (ix *Indexer) commitHead(ctx context.Context, h evm.Header, b *evm.BlockRea
 	if suspect || evm.Drawn(h.Hash) && !ix.plan.givesUp(budget.Agreement) {
 		within := ctx
 		if !suspect {
-			within = evm.For(ctx, budget.Agreement)
+			within = rpc.For(ctx, budget.Agreement)
 		}
 		if _, err := ix.source.Agree(within, h, b); err != nil {
 			return err
@@ -82,9 +83,9 @@ func (ix *Indexer) recallRecords(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ix.records = make([]evm.Record, len(kept))
+	ix.records = make([]rpc.Record, len(kept))
 	for i, r := range kept {
-		ix.records[i] = evm.Record(r)
+		ix.records[i] = rpc.Record(r)
 	}
 	ix.source.RecallRecords(ix.records)
 	return nil

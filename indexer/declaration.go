@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/preflight"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/plain"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
@@ -81,7 +81,7 @@ func (w *declarationWatch) look(ctx context.Context) (d chainconfig.Declaration)
 		d.Unasked = "what the endpoints still allow today is kept for the chain's blocks"
 		return d
 	}
-	ctx, cancel := context.WithTimeout(evm.For(ctx, budget.Trust), declarationTime)
+	ctx, cancel := context.WithTimeout(rpc.For(ctx, budget.Trust), declarationTime)
 	defer cancel()
 	if err := w.source.Check(ctx); err != nil {
 		d.Wrong = wrongEndpoints(err)

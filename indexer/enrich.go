@@ -9,6 +9,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -470,7 +471,7 @@ func (e *enrichment) sample(ctx context.Context, b *market.Block, keys []market.
 	if recalled || e.givesUp(budget.Samples) {
 		return nil
 	}
-	asking := evm.For(ctx, budget.Samples)
+	asking := rpc.For(ctx, budget.Samples)
 	mints, err := e.wantedSupplies(ctx, b)
 	if err != nil {
 		return err

@@ -18,7 +18,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer"
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
@@ -205,7 +205,7 @@ func TestWrongChainIsRefused(t *testing.T) {
 	cfg := w.config()
 	cfg.EVMChainID = 4242
 	err := indexer.Check(t.Context(), cfg, indexer.Options{Log: logger(t), Now: time.Now})
-	if !errors.Is(err, evm.ErrWrongChain) || !strings.Contains(err.Error(), "4242") || !strings.Contains(err.Error(), "mend") {
+	if !errors.Is(err, rpc.ErrWrongChain) || !strings.Contains(err.Error(), "4242") || !strings.Contains(err.Error(), "mend") {
 		t.Errorf("the check says %v", err)
 	}
 	st := storetest.Open(t, "sqlite")
@@ -215,7 +215,7 @@ func TestWrongChainIsRefused(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	if err := ix.Run(ctx); !errors.Is(err, evm.ErrWrongChain) {
+	if err := ix.Run(ctx); !errors.Is(err, rpc.ErrWrongChain) {
 		t.Errorf("it ran and said %v", err)
 	}
 	if chains, err := st.Chains(t.Context()); err != nil || len(chains) != 0 {

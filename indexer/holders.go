@@ -10,6 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -109,7 +110,7 @@ func (h *holderBackfill) pass(ctx context.Context, l *store.Lease) (more bool, e
 	if h.givesUp(budget.Holders) {
 		return began, err
 	}
-	ctx = evm.For(ctx, budget.Holders)
+	ctx = rpc.For(ctx, budget.Holders)
 	jobs, e := h.store.HolderJobs(ctx, h.rows.id())
 	if err = errors.Join(err, e); e != nil {
 		return false, err

@@ -17,6 +17,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/metadata"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -43,8 +44,8 @@ type source interface {
 	AnyHas(ctx context.Context, block market.Header) bool
 	Blocks(ctx context.Context, headers []evm.Header) iter.Seq2[evm.BlockRead, error]
 	Agree(ctx context.Context, h evm.Header, r *evm.BlockRead) (changed bool, err error)
-	Records() []evm.Record
-	RecallRecords(records []evm.Record)
+	Records() []rpc.Record
+	RecallRecords(records []rpc.Record)
 	LogsHash(r *evm.BlockRead) []byte
 	Recall(logsHash []byte) (r evm.BlockRead, ok bool)
 	Backfill(ctx context.Context, parent market.Header, first, last uint64) iter.Seq2[evm.Batch, error]
@@ -150,7 +151,7 @@ type Indexer struct {
 	// sure are blocks of which two endpoints have turned out to have the same logs, and which the database has as unsure.
 	sure []uint64
 	// records are those of endpoints that aren't trusted, as the database has them.
-	records []evm.Record
+	records []rpc.Record
 	// facts are those that no two endpoints gave.
 	facts unsureFacts
 	// recountSought is when a token was last sought whose holders are to be counted anew.
@@ -293,7 +294,7 @@ func (ix *Indexer) sessions(ctx context.Context) error {
 		case errors.Is(err, errReplaced), errors.Is(err, store.ErrReplaced) && ix.successor == nil:
 			ix.log.InfoContext(ctx, "another index of the chain is served from here on")
 			continue
-		case errors.Is(err, ErrHalted), errors.Is(err, evm.ErrWrongChain):
+		case errors.Is(err, ErrHalted), errors.Is(err, rpc.ErrWrongChain):
 			ix.log.ErrorContext(ctx, "chain halted", "err", err.Error())
 			if ix.source.AllWrong() && ix.successor == nil {
 				ix.declaration.servesAnother(err)
@@ -335,7 +336,7 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 		return err
 	}
 	if ix.successor != nil {
-		ctx = evm.For(ctx, budget.Reindexing)
+		ctx = rpc.For(ctx, budget.Reindexing)
 	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	ix.reindex.begin(cancel)
@@ -352,7 +353,7 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 	for _, run := range around {
 		beside.Go(func() { run(ctx, ix.lease) })
 	}
-	err = ix.index(evm.WithBeat(ctx, ix.pulse.beat))
+	err = ix.index(rpc.WithBeat(ctx, ix.pulse.beat))
 	if ctx.Err() != nil {
 		err = context.Cause(ctx)
 	}
@@ -434,7 +435,7 @@ func (ix *Indexer) index(ctx context.Context) error {
 		switch {
 		case err == nil:
 			ix.outage = outage{}
-		case ctx.Err() != nil, !errors.Is(err, evm.ErrUnanswered), errors.Is(err, evm.ErrWrongChain):
+		case ctx.Err() != nil, !errors.Is(err, rpc.ErrUnanswered), errors.Is(err, rpc.ErrWrongChain):
 			return err
 		default:
 			if err := ix.unanswered(ctx, err); err != nil {

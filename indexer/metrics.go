@@ -6,8 +6,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/metadata"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -107,10 +107,10 @@ func (m *Metrics) budget(c *chainconfig.Chain) {
 	}
 	for i, e := range c.Endpoints {
 		if e.RequestsPerDay > 0 {
-			m.budgets.WithLabelValues(c.ID, evm.EndpointName(i)).Set(float64(e.RequestsPerDay))
+			m.budgets.WithLabelValues(c.ID, rpc.EndpointName(i)).Set(float64(e.RequestsPerDay))
 		}
 		if e.ComputeUnitsPerDay > 0 {
-			m.unitBudgets.WithLabelValues(c.ID, evm.EndpointName(i)).Set(float64(e.ComputeUnitsPerDay))
+			m.unitBudgets.WithLabelValues(c.ID, rpc.EndpointName(i)).Set(float64(e.ComputeUnitsPerDay))
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/crypto/sha3"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
@@ -24,10 +25,6 @@ func Drawn(hash market.Hash) bool {
 	return binary.BigEndian.Uint32(hash[len(hash)-4:])%agreedShare == 0
 }
 
-// distrusted is for how many agreements an endpoint that was outvoted counts as one that may do it again: it is asked last, and
-// what it says of a block needs another's word.
-const distrusted = 100
-
 // BlockRead is a block as one endpoint has its logs, or several.
 type BlockRead struct {
 	market.Block
@@ -36,7 +33,7 @@ type BlockRead struct {
 
 	// answer is what was said first, or what two say; its endpoint is nil in a read that was recalled.
 	answer answer[market.Block]
-	pool   *endpoints // of a read that was recalled
+	pool   *rpc.Pool[*endpoint] // of a read that was recalled
 }
 
 // Suspect reports whether the block rests on the word of an endpoint that has been outvoted since. Where nobody knows which endpoint it was,
@@ -46,9 +43,9 @@ func (r *BlockRead) Suspect() bool {
 	case r.Agreed:
 		return false
 	case r.answer.by == nil:
-		return r.pool != nil && slices.ContainsFunc(r.pool.list, (*endpoint).isDistrusted)
+		return r.pool != nil && slices.ContainsFunc(r.pool.List, (*endpoint).IsDistrusted)
 	default:
-		return r.answer.by.isDistrusted()
+		return r.answer.by.IsDistrusted()
 	}
 }
 
@@ -129,17 +126,17 @@ func hashLogs(logs []decode.Log, tx func(*decode.Log) []byte) (sum [32]byte) {
 // endpoint answers, the block stays as it is: nobody's silence or dissent stops a chain. Changed says that the block has
 // other logs now. Of a read that was recalled nobody knows who gave it, so that two others have to say the same.
 func (s *Source) Agree(ctx context.Context, h Header, r *BlockRead) (changed bool, err error) {
-	if r.Agreed || len(s.pool.list) == 1 {
+	if r.Agreed || len(s.pool.List) == 1 {
 		return false, nil
 	}
-	before, began, round := r.answer.digest, s.pool.now(), 0
+	before, began, round := r.answer.digest, s.pool.Now(), 0
 	var votes []answer[market.Block]
 	if r.answer.by != nil {
 		votes = append(votes, r.answer)
 	}
 	defer func() {
 		if round > 0 {
-			s.waits.took(began, s.pool.now(), r.Agreed)
+			s.waits.took(began, s.pool.Now(), r.Agreed)
 		}
 	}()
 	for ; ; round++ {
@@ -176,7 +173,7 @@ func (s *Source) Agree(ctx context.Context, h Header, r *BlockRead) (changed boo
 // vote that two of them gave; nil when there is none.
 func (s *Source) vote(ctx context.Context, h Header, r *BlockRead, votes *[]answer[market.Block], again bool) (found *answer[market.Block], err error) {
 	reading := s.blockReading(h, false)
-	for _, e := range s.pool.candidates(nil) {
+	for _, e := range s.pool.Candidates() {
 		if e == r.answer.by && !again {
 			continue // it has just been asked
 		}
@@ -206,7 +203,7 @@ func (s *Source) vote(ctx context.Context, h Header, r *BlockRead, votes *[]answ
 func leastOutvoted[T any](votes []answer[T]) answer[T] {
 	best := votes[0]
 	for _, v := range votes[1:] {
-		if v.by.outvotes() < best.by.outvotes() {
+		if v.by.Outvotes() < best.by.Outvotes() {
 			best = v
 		}
 	}
@@ -217,7 +214,7 @@ func leastOutvoted[T any](votes []answer[T]) answer[T] {
 // same ones; first is nil before there is one.
 func (s *Source) voteOf(ctx context.Context, e *endpoint, h Header, reading *logReading[market.Block], first *answer[market.Block],
 ) (vote answer[market.Block], err error) {
-	err = s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
+	err = s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
 		vote, err = reading.ask(ctx, e, asking{to: h.Number})
 		return err
 	})
@@ -245,7 +242,7 @@ func (s *Source) proven(ctx context.Context, h *Header, votes []answer[market.Bl
 	for i := range votes {
 		content, err := s.provenContent(ctx, votes[i].by, h)
 		if err != nil {
-			s.pool.log.DebugContext(ctx, "receipts prove nothing", "endpoint", votes[i].by.name, "block", h.Number, "err", err.Error())
+			s.pool.Log.DebugContext(ctx, "receipts prove nothing", "endpoint", votes[i].by.Name, "block", h.Number, "err", err.Error())
 			continue
 		}
 		for k := range votes {
@@ -296,7 +293,7 @@ func decided[T any](s *Source, votes []answer[T], v answer[T], same func(a, b *a
 	}
 	for i := range votes {
 		if same(&votes[i], &v) {
-			votes[i].by.agreed()
+			votes[i].by.Agree()
 		} else {
 			s.outvoted(votes[i].by)
 		}
@@ -306,36 +303,11 @@ func decided[T any](s *Source, votes []answer[T], v answer[T], same func(a, b *a
 
 // outvoted notes that an endpoint said what two others, or a header, contradict.
 func (s *Source) outvoted(e *endpoint) {
-	e.failed(s.pool.now())
-	e.mu.Lock()
-	e.forgive()
-	e.outvoted++
-	e.distrust, e.outvotedAt = distrusted, s.pool.now()
-	e.mu.Unlock()
+	e.Outvote()
 	if s.aside != nil {
-		s.aside(Aside{"endpoint", e.name, Outvoted})
+		s.aside(Aside{"endpoint", e.Name, Outvoted})
 	}
-	s.pool.log.Warn("endpoint contradicted by others", "endpoint", e.name)
-}
-
-func (e *endpoint) agreed() {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.distrust = max(e.distrust-1, 0)
-}
-
-func (e *endpoint) isDistrusted() bool {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.forgive()
-	return e.distrust > 0
-}
-
-func (e *endpoint) outvotes() int {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	e.forgive()
-	return e.outvoted
+	s.pool.Log.Warn("endpoint contradicted by others", "endpoint", e.Name)
 }
 
 // deniedError means that a block's header denies a log that an endpoint gives: the log's address or a topic isn't in the
@@ -370,7 +342,7 @@ func (s *Source) denies(ctx context.Context, e *endpoint, h *Header, logs []deco
 		return nil
 	}
 	var own Header
-	if err := e.do(ctx, headerRequest(h.Number, &own)); err != nil {
+	if err := e.Do(ctx, headerRequest(h.Number, &own)); err != nil {
 		return err
 	}
 	if own.Hash == h.Hash && !deniedBy(&own, logs) {
@@ -388,7 +360,7 @@ func (s *Source) judgeDenied(denied map[*endpoint][32]byte, other bool) {
 		case other:
 			s.outvoted(e)
 		case seen[digest] && !s.headersFail.Swap(true):
-			s.pool.log.Warn("the chain's headers don't tell which logs its blocks hold; they prove nothing from here on")
+			s.pool.Log.Warn("the chain's headers don't tell which logs its blocks hold; they prove nothing from here on")
 		}
 		seen[digest] = true
 	}

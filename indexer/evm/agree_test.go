@@ -75,9 +75,9 @@ func TestAgree(t *testing.T) {
 		if (len(asides) > 0) != (tt.doubtful || len(tt.outvoted) > 0) {
 			t.Errorf("%s: told %+v", name, asides)
 		}
-		for i, e := range s.pool.list {
+		for i, e := range s.pool.List {
 			want := len(tt.outvoted) > 0 && tt.outvoted[0] == i
-			if e.isDistrusted() != want {
+			if e.IsDistrusted() != want {
 				t.Errorf("%s: endpoint %d is distrusted: %v, want %v", name, i, !want, want)
 			}
 		}
@@ -94,7 +94,7 @@ func TestTheBetterRecordWins(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.outvoted(s.pool.list[0])
+	s.outvoted(s.pool.List[0])
 	if !r.Suspect() {
 		t.Error("a block of an endpoint that was outvoted since is no suspect")
 	}

@@ -31,7 +31,7 @@ const (
 // isSampled reports whether another endpoint is asked for a range that one has given.
 func (s *Source) isSampled(a *answer[Batch]) bool {
 	drawn := Drawn(a.found.Last.Hash) && (s.givesUp == nil || !s.givesUp(budget.Agreement))
-	return len(s.pool.list) > 1 && (drawn || a.by.isDistrusted() || a.by.useProbation())
+	return len(s.pool.List) > 1 && (drawn || a.by.IsDistrusted() || a.by.useProbation())
 }
 
 // useProbation counts one more range that the endpoint gave on probation; it is false where the probation is over.
@@ -50,7 +50,7 @@ func (e *endpoint) useProbation() bool {
 // they differ about are told. Where no other endpoint answers, the range stays as it is, on the word of one alone.
 func (s *Source) agreePast(ctx context.Context, earliest int64, from uint64, first answer[Batch]) (a answer[Batch], alone bool, err error) {
 	votes := []answer[Batch]{first}
-	for _, e := range s.pool.candidates(first.by) {
+	for _, e := range s.pool.Others(first.by) {
 		if e.isSlow() {
 			continue
 		}
@@ -79,7 +79,7 @@ func (s *Source) pastOf(ctx context.Context, e *endpoint, earliest int64, from, 
 	out.by = e
 	for from <= to && err == nil {
 		reading := s.pastReading(max(earliest, out.found.Last.Time), from)
-		err = s.pool.on(timed, e, func(ctx context.Context, e *endpoint) error {
+		err = s.pool.On(timed, e, func(ctx context.Context, e *endpoint) error {
 			piece, err := reading.ask(ctx, e, asking{to: to})
 			if err == nil {
 				out.found.Blocks, out.found.Last = append(out.found.Blocks, piece.found.Blocks...), piece.found.Last
@@ -191,7 +191,7 @@ func differing(a, b *Batch) (numbers []uint64) {
 // RereadPast reads a batch again where it rests on the word of an endpoint that has been outvoted since. That one is asked last, and not
 // believed alone while another answers. parent is the block below the batch.
 func (s *Source) RereadPast(ctx context.Context, parent market.Header, b *Batch) error {
-	if !slices.ContainsFunc(b.alone, func(w loneWord) bool { return w.by.outvotes() > w.outvoted }) {
+	if !slices.ContainsFunc(b.alone, func(w loneWord) bool { return w.by.Outvotes() > w.outvoted }) {
 		return nil
 	}
 	again, err := s.read(ctx, parent.Time, b.from, b.Last.Number)

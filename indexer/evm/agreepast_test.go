@@ -74,12 +74,12 @@ func TestAgreePast(t *testing.T) {
 		s := sourceOf(t, time.Now, urls...)
 		s.rereadPause = time.Millisecond
 		first, err := s.readPiece(t.Context(), 0, 1, 7)
-		if err != nil || first.by != s.pool.list[0] {
+		if err != nil || first.by != s.pool.List[0] {
 			t.Errorf("%s: read from %v, %v", name, first.by, err)
 			continue
 		}
 		if tt.record > 0 {
-			s.outvoted(s.pool.list[tt.record-1])
+			s.outvoted(s.pool.List[tt.record-1])
 		}
 		s.aside = func(a Aside) { asides = append(asides, a) }
 		a, alone, err := s.agreePast(t.Context(), 0, 1, first)
@@ -93,8 +93,8 @@ func TestAgreePast(t *testing.T) {
 		if doubtful != tt.doubtful {
 			t.Errorf("%s: told %+v, want doubtful %v", name, asides, tt.doubtful)
 		}
-		for i, e := range s.pool.list {
-			if e.isDistrusted() != tt.outvoted[i] {
+		for i, e := range s.pool.List {
+			if e.IsDistrusted() != tt.outvoted[i] {
 				t.Errorf("%s: endpoint %d is distrusted: %v", name, i, !tt.outvoted[i])
 			}
 		}
@@ -109,7 +109,7 @@ func TestPastSamples(t *testing.T) {
 	nodes := []*fakeNode{pastNode(t, 2, 2), pastNode(t, 2, 2)}
 	s := sourceOf(t, time.Now, nodes[0].URL, nodes[1].URL)
 	asked := func() int { return nodes[0].count("eth_getLogs") + nodes[1].count("eth_getLogs") }
-	for i, e := range s.pool.list {
+	for i, e := range s.pool.List {
 		for range probation {
 			if !e.useProbation() {
 				t.Fatalf("the probation of endpoint %d is over too soon", i)

@@ -63,7 +63,7 @@ func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last
 // readAhead reads the ranges of a plan, each of them a channel in the order of the chain. So many are read at once as keep the endpoints busy;
 // the next begins when taken is called for one that was received.
 func (s *Source) readAhead(ctx context.Context, p *plan, running *sync.WaitGroup) (order <-chan chan ranged, taken func()) {
-	workers := workersPerEndpoint * len(s.pool.list)
+	workers := workersPerEndpoint * len(s.pool.List)
 	pending, tickets := make(chan chan ranged, workers), make(chan struct{}, workers)
 	running.Go(func() {
 		defer close(pending)
@@ -119,7 +119,7 @@ func (p *plan) take(n uint64) (from, to uint64, ok bool) {
 // rangeLen is what the endpoint with the widest range takes at the moment.
 func (s *Source) rangeLen() uint64 {
 	n := uint64(1)
-	for _, e := range s.pool.list {
+	for _, e := range s.pool.List {
 		e.mu.Lock()
 		n = max(n, e.rangeLen)
 		e.mu.Unlock()
@@ -143,7 +143,7 @@ func (s *Source) read(ctx context.Context, earliest int64, from, to uint64) (Bat
 			}
 		}
 		if alone {
-			out.alone = append(out.alone, loneWord{piece.by, piece.by.outvotes()})
+			out.alone = append(out.alone, loneWord{piece.by, piece.by.Outvotes()})
 		}
 		out.Blocks, out.Last = append(out.Blocks, piece.found.Blocks...), piece.found.Last
 		from = piece.upTo + 1
@@ -233,7 +233,7 @@ func (e *endpoint) tooWide(fits, asked uint64) {
 
 // logRange reads the logs of a range and the header of its last block.
 func (e *endpoint) logRange(ctx context.Context, s *Source, from, to uint64) (logs []decode.Log, last Header, got *rpc.Reply, err error) {
-	if err := e.do(ctx, headerRequest(to, &last)); err != nil {
+	if err := e.Do(ctx, headerRequest(to, &last)); err != nil {
 		return nil, last, nil, err
 	}
 	if err := errors.Join(isNumber(&last, to), e.isPast(&last), s.sealed(ctx, &last)); err != nil {
@@ -322,7 +322,7 @@ func (e *endpoint) times(ctx context.Context, logs []decode.Log, latest int64) (
 		for i, number := range missing[:n] {
 			reqs[i] = headerRequest(number, &headers[i])
 		}
-		if err := e.do(ctx, reqs...); err != nil {
+		if err := e.Do(ctx, reqs...); err != nil {
 			return nil, err
 		}
 		for i, number := range missing[:n] {

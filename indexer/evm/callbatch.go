@@ -11,11 +11,9 @@ import (
 )
 
 const (
-	// callsAtOnce is the number of calls in one batch.
-	callsAtOnce = 100
 	// maxCallsAnswer bounds what is read of a batch's answer: a whole batch of answers that are just short enough
 	// fits.
-	maxCallsAnswer = callsAtOnce*(2*maxCallAnswer+256) + 1<<20
+	maxCallsAnswer = rpc.CallsAtOnce*(2*maxCallAnswer+256) + 1<<20
 	// callGas bounds what a call may burn.
 	callGas = "0x989680"
 )
@@ -23,10 +21,10 @@ const (
 // callsAt runs eth_calls at a block. A contract that fails has no answer, and keeps no other from having one. An error
 // is the nodes' alone: with it there are no answers.
 func (s *Source) callsAt(ctx context.Context, block any, list []*call) error {
-	for part := range slices.Chunk(list, callsAtOnce) {
+	for part := range slices.Chunk(list, rpc.CallsAtOnce) {
 		var doubtful []*call
 		var first *endpoint
-		err := s.pool.try(ctx, func(ctx context.Context, e *endpoint) (err error) {
+		err := s.pool.Try(ctx, func(ctx context.Context, e *endpoint) (err error) {
 			first = e
 			doubtful, err = e.ask(ctx, block, part)
 			return err
@@ -84,7 +82,7 @@ func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful
 		c.answer, c.ok, c.aside, c.by = nil, false, "", e
 		reqs[i] = &rpc.Request{Method: "eth_call", Params: callParams(c.to.String(), c.data, block), Take: c.take, Optional: true}
 	}
-	switch err := e.doWithin(ctx, maxCallsAnswer, reqs...); {
+	switch err := e.DoWithin(ctx, maxCallsAnswer, reqs...); {
 	case err == nil:
 	case len(list) == 1 && errors.Is(err, rpc.ErrTooLong):
 		list[0].aside = AnswerTooLong // whichever node is asked
@@ -120,14 +118,14 @@ func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful
 // askElsewhere asks a second endpoint about calls that failed at a first one, and the first one again where no other
 // can tell. A call that fails there too has no answer.
 func (s *Source) askElsewhere(ctx context.Context, first *endpoint, block any, doubtful []*call) (err error) {
-	for _, e := range append(s.pool.candidates(first), first) {
-		err = s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) error { return e.settle(ctx, block, doubtful) })
+	for _, e := range append(s.pool.Others(first), first) {
+		err = s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error { return e.settle(ctx, block, doubtful) })
 		if err == nil || ctx.Err() != nil {
 			break
 		}
 	}
 	if err != nil {
-		return fmt.Errorf("chain %s: %w: %s: %w", s.pool.chain, ErrUnanswered, first.name, err)
+		return fmt.Errorf("chain %s: %w: %s: %w", s.pool.Chain, rpc.ErrUnanswered, first.Name, err)
 	}
 	return nil
 }
@@ -163,7 +161,7 @@ func (e *endpoint) askAll(ctx context.Context, block any, list []*call) error {
 // works asks for the simplest call that there is. A node that fails it, too, is at fault for what else it failed.
 func (e *endpoint) works(ctx context.Context, block any) error {
 	const identity = "0x0000000000000000000000000000000000000004" // the precompiled contract that answers its data
-	return e.do(ctx, &rpc.Request{Method: "eth_call", Params: callParams(identity, "0x626f617264", block), Take: func(json.RawMessage) error {
+	return e.Do(ctx, &rpc.Request{Method: "eth_call", Params: callParams(identity, "0x626f617264", block), Take: func(json.RawMessage) error {
 		return nil
 	}})
 }

@@ -254,9 +254,9 @@ func (s *Source) Exists(ctx context.Context, contract market.Address, number uin
 // AllExist is Exists for many contracts at once; exist is nil where known is false.
 func (s *Source) AllExist(ctx context.Context, contracts []market.Address, number uint64) (exist []bool, known bool, err error) {
 	exist = make([]bool, len(contracts))
-	for first := 0; first < len(contracts); first += callsAtOnce {
-		part := contracts[first:min(first+callsAtOnce, len(contracts))]
-		err := s.pool.try(ctx, func(ctx context.Context, e *endpoint) error {
+	for first := 0; first < len(contracts); first += rpc.CallsAtOnce {
+		part := contracts[first:min(first+rpc.CallsAtOnce, len(contracts))]
+		err := s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 			reqs := make([]*rpc.Request, len(part))
 			for i, c := range part {
 				reqs[i] = codeRequest(c, rpc.HexQuantity(number), &exist[first+i])
@@ -264,7 +264,7 @@ func (s *Source) AllExist(ctx context.Context, contracts []market.Address, numbe
 			if err := e.keepsState(ctx, rpc.HexQuantity(number)); err != nil {
 				return err
 			}
-			return e.withoutState(ctx, rpc.HexQuantity(number), e.do(ctx, reqs...))
+			return e.withoutState(ctx, rpc.HexQuantity(number), e.Do(ctx, reqs...))
 		})
 		switch {
 		case err != nil && stateMissing(err, number+lateBlocks > s.seen.Load()):

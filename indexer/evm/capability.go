@@ -60,10 +60,10 @@ type Capabilities struct {
 	Finality Answer
 }
 
-// logRanges and batchSizes are tried from the greatest on. An indexer asks for at most longestRange blocks, and callsAtOnce calls.
+// logRanges and batchSizes are tried from the greatest on. An indexer asks for at most longestRange blocks, and rpc.CallsAtOnce calls.
 var (
 	logRanges  = []uint64{longestRange, 2_000, 1_000, 500, 100, 50, 10, 1}
-	batchSizes = []int{callsAtOnce, 50, 20, 10, 5, 2}
+	batchSizes = []int{rpc.CallsAtOnce, 50, 20, 10, 5, 2}
 )
 
 // recentBlocks is how far below the head a node without old state has to have it: reorgs are looked at no deeper on most chains.
@@ -71,9 +71,9 @@ const recentBlocks = 64
 
 // Capabilities asks every endpoint what it can do: some 20 requests each.
 func (s *Source) Capabilities(ctx context.Context, wrapped market.Address) []Capabilities {
-	out := make([]Capabilities, len(s.pool.list))
+	out := make([]Capabilities, len(s.pool.List))
 	var asking sync.WaitGroup
-	for i, e := range s.pool.list {
+	for i, e := range s.pool.List {
 		asking.Go(func() { out[i] = s.capabilities(ctx, e, wrapped) })
 	}
 	asking.Wait()
@@ -81,8 +81,8 @@ func (s *Source) Capabilities(ctx context.Context, wrapped market.Address) []Cap
 }
 
 func (s *Source) capabilities(ctx context.Context, e *endpoint, wrapped market.Address) Capabilities {
-	c := Capabilities{Endpoint: e.name}
-	err := within(ctx, func(ctx context.Context) error { return s.pool.check(ctx, e) })
+	c := Capabilities{Endpoint: e.Name}
+	err := within(ctx, func(ctx context.Context) error { return s.pool.Check(ctx, e) })
 	if err == nil {
 		c.Head, err = e.newestHeader(ctx)
 	}
@@ -109,7 +109,7 @@ func within(ctx context.Context, ask func(context.Context) error) error {
 
 // probe asks one question.
 func (e *endpoint) probe(ctx context.Context, r *rpc.Request) error {
-	return within(ctx, func(ctx context.Context) error { return e.send(ctx, probeBytes, r) })
+	return within(ctx, func(ctx context.Context) error { return e.Send(ctx, probeBytes, r) })
 }
 
 func (e *endpoint) newestHeader(ctx context.Context) (market.Header, error) {
@@ -217,7 +217,7 @@ func (e *endpoint) callsTaken(ctx context.Context) int {
 		for i := range reqs {
 			reqs[i] = &rpc.Request{Method: "eth_chainId", Take: func(json.RawMessage) error { return nil }}
 		}
-		err := within(ctx, func(ctx context.Context) error { return e.send(ctx, probeBytes, reqs...) })
+		err := within(ctx, func(ctx context.Context) error { return e.Send(ctx, probeBytes, reqs...) })
 		switch refusal, refused := errors.AsType[*rpc.NodeError](err); {
 		case err == nil:
 			return n

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -78,7 +79,7 @@ func TestFourMemeQuotesOfAnOldBlock(t *testing.T) {
 		quote := strings.Repeat("0", 62) + token[62:] // tells the token
 		return `"0x` + token + quote + `"`, ""
 	})
-	keys := make([]market.CurveKey, callsAtOnce+1)
+	keys := make([]market.CurveKey, rpc.CallsAtOnce+1)
 	for i := range keys {
 		w := [32]byte{12: 0xaa, 31: byte(i)}
 		keys[i] = market.CurveKey{Curve: market.ZeroEVM, Token: market.EVMAddress(w)}

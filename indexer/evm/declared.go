@@ -156,13 +156,13 @@ func pairedTokens(c *chainconfig.Chain) (out []market.Address) {
 
 // askForCode asks for the contracts' code after the newest block: some nodes have no other state.
 func (s *Source) askForCode(ctx context.Context, asked []*declaredAsked) error {
-	for part := range slices.Chunk(asked, callsAtOnce) {
-		err := s.pool.try(ctx, func(ctx context.Context, e *endpoint) error {
+	for part := range slices.Chunk(asked, rpc.CallsAtOnce) {
+		err := s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 			reqs := make([]*rpc.Request, len(part))
 			for i, a := range part {
 				reqs[i] = codeRequest(a.Address, newest, &a.hasCode)
 			}
-			return e.do(ctx, reqs...)
+			return e.Do(ctx, reqs...)
 		})
 		if err != nil {
 			return err

@@ -68,7 +68,7 @@ type logReading[T any] struct {
 
 // readLogs reads logs from endpoints until one has some, or until it can be believed that there are none.
 func readLogs[T any](ctx context.Context, s *Source, to uint64, r *logReading[T]) (answer[T], error) {
-	first, err := askFor(ctx, s, s.pool.candidates(nil), asking{to: to}, r)
+	first, err := askFor(ctx, s, s.pool.Candidates(), asking{to: to}, r)
 	if err != nil || first.logs > 0 || r.proved != nil && r.proved() {
 		return first, err
 	}
@@ -98,20 +98,20 @@ func askFor[T any](ctx context.Context, s *Source, list []*endpoint, a asking, r
 // askOthers asks a second endpoint about what the first has no logs of. Where that one has some, the first is left
 // aside for a while.
 func askOthers[T any](ctx context.Context, s *Source, first answer[T], r *logReading[T]) (answer[T], error) {
-	second, err := askFor(ctx, s, s.pool.candidates(first.by), asking{to: first.upTo}, r)
+	second, err := askFor(ctx, s, s.pool.Others(first.by), asking{to: first.upTo}, r)
 	if second.agreed = err == nil && second.logs == 0; err == nil && !second.agreed {
-		first.by.failed(s.pool.now())
+		first.by.Failed(s.pool.Now())
 	}
 	return second, err
 }
 
 // askAgain asks the endpoint that has no logs again and again, and the others before each time.
 func askAgain[T any](ctx context.Context, s *Source, first answer[T], r *logReading[T]) (out answer[T], err error) {
-	times, began := rereads, s.pool.now()
+	times, began := rereads, s.pool.Now()
 	if r.atHead && !s.waits.allowed(began) {
 		times = 1
 	} else if r.atHead {
-		defer func() { s.waits.took(began, s.pool.now(), out.logs > 0) }()
+		defer func() { s.waits.took(began, s.pool.Now(), out.logs > 0) }()
 	}
 	for said, failures := 0, 0; said < times; {
 		if times == rereads && !wait.For(ctx, time.Duration(said+1)*s.rereadPause) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -15,7 +16,7 @@ func TestAllExist(t *testing.T) {
 	t.Parallel()
 	var contracts []market.Address
 	var want []bool
-	for i := range callsAtOnce + 3 {
+	for i := range rpc.CallsAtOnce + 3 {
 		contracts = append(contracts, market.EVMAddress([32]byte{31: byte(i)}))
 		want = append(want, i%3 == 0)
 	}

@@ -87,7 +87,7 @@ func (s *Source) Head(ctx context.Context) (Head, error) {
 	h := &s.heads
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	due := s.pool.now().Sub(h.finalAt) >= finalityEvery
+	due := s.pool.Now().Sub(h.finalAt) >= finalityEvery
 	list := s.headCandidates()
 	var claims []claim
 	var errs []error
@@ -100,7 +100,7 @@ func (s *Source) Head(ctx context.Context) (Head, error) {
 			return Head{}, ctx.Err()
 		}
 		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", e.name, err))
+			errs = append(errs, fmt.Errorf("%s: %w", e.Name, err))
 			continue
 		}
 		claims = append(claims, c)
@@ -118,7 +118,7 @@ func (s *Source) Head(ctx context.Context) (Head, error) {
 			lower = order[i+1].told()
 		}
 		if err := s.believe(ctx, c, lower, len(list)); err != nil {
-			errs = append(errs, fmt.Errorf("%s: %w", c.by.name, err))
+			errs = append(errs, fmt.Errorf("%s: %w", c.by.Name, err))
 			continue
 		}
 		return s.settle(claims, c, c.told()), nil
@@ -127,14 +127,14 @@ func (s *Source) Head(ctx context.Context) (Head, error) {
 		return Head{}, ctx.Err()
 	}
 	if len(errs) == 0 {
-		return Head{}, fmt.Errorf("chain %s: no endpoint is left to ask", s.pool.chain)
+		return Head{}, fmt.Errorf("chain %s: no endpoint is left to ask", s.pool.Chain)
 	}
-	return Head{}, fmt.Errorf("chain %s: %w: %w", s.pool.chain, ErrUnanswered, errors.Join(errs...))
+	return Head{}, fmt.Errorf("chain %s: %w: %w", s.pool.Chain, rpc.ErrUnanswered, errors.Join(errs...))
 }
 
 // headCandidates are the endpoints to ask for the head, best first: those that told a false one lately are last.
 func (s *Source) headCandidates() []*endpoint {
-	list, now := s.pool.candidates(nil), s.pool.now()
+	list, now := s.pool.Candidates(), s.pool.Now()
 	misled := map[*endpoint]int{}
 	for _, e := range list {
 		e.mu.Lock()
@@ -157,7 +157,7 @@ func (s *Source) claimOf(ctx context.Context, e *endpoint, due, besides bool) (c
 		within, cancel = context.WithTimeout(ctx, s.vouchTime)
 		defer cancel()
 	}
-	err := s.pool.on(within, e, func(ctx context.Context, e *endpoint) error { return s.announced(ctx, &c, due) })
+	err := s.pool.On(within, e, func(ctx context.Context, e *endpoint) error { return s.announced(ctx, &c, due) })
 	if within.Err() != nil && ctx.Err() == nil {
 		e.tookTooLong(vouchPause)
 	}
@@ -174,9 +174,9 @@ func (s *Source) announced(ctx context.Context, c *claim, due bool) error {
 	if due {
 		reqs = append(reqs, optional(tagRequest("safe", &c.safe)), optional(tagRequest("finalized", &c.final)))
 	}
-	err := c.by.do(ctx, reqs...)
+	err := c.by.Do(ctx, reqs...)
 	if err == nil && due && c.final.Number == 0 && c.latest.Number > s.finalityDepth {
-		err = c.by.do(ctx, headerRequest(c.latest.Number-s.finalityDepth, &c.final))
+		err = c.by.Do(ctx, headerRequest(c.latest.Number-s.finalityDepth, &c.final))
 	}
 	for _, h := range []*Header{&c.latest, &c.safe, &c.final} {
 		if err == nil {
@@ -193,7 +193,7 @@ func tagRequest(tag string, h *Header) *rpc.Request {
 // isNear reports whether a head is so near the one of before that its endpoint is believed alone. The only endpoint may tell a lower one, and
 // one that told a false one lately may not.
 func (s *Source) isNear(c *claim, endpoints int) bool {
-	h, number, seen, now := &s.heads, c.latest.Number, s.seen.Load(), s.pool.now()
+	h, number, seen, now := &s.heads, c.latest.Number, s.seen.Load(), s.pool.Now()
 	if h.reached.number == 0 || number > h.reached.number+ahead {
 		return false
 	}
@@ -237,7 +237,7 @@ func (s *Source) reachedWith(c *claim, endpoints int) toldHead {
 		return c.told()
 	}
 	var highest, second toldHead
-	for _, e := range s.pool.list {
+	for _, e := range s.pool.List {
 		e.mu.Lock()
 		told := e.told
 		e.mu.Unlock()
@@ -257,7 +257,7 @@ func (s *Source) reachedWith(c *claim, endpoints int) toldHead {
 // believe says why an endpoint is not believed that tells a head which no other one told. Lower is the highest head below it that is known
 // of, with the number 0 where none is.
 func (s *Source) believe(ctx context.Context, c *claim, lower toldHead, endpoints int) error {
-	h, now, number := &s.heads, s.pool.now(), c.latest.Number
+	h, now, number := &s.heads, s.pool.Now(), c.latest.Number
 	switch {
 	case endpoints > 1 && number+behind < s.seen.Load() && now.Sub(h.confirmed) < forgottenAfter:
 		return fmt.Errorf("%w: its head is %d, others had %d", errBehind, number, s.seen.Load())
@@ -275,7 +275,7 @@ func (s *Source) couldFollow(c, lower toldHead) bool {
 	if lower.number == 0 || s.blockTime == 0 {
 		return true
 	}
-	since := max(s.pool.now().Unix()-lower.time, 0)
+	since := max(s.pool.Now().Unix()-lower.time, 0)
 	made := uint64(fasterBy * time.Duration(since) * time.Second / s.blockTime)
 	return c.time >= lower.time && c.number <= lower.number+ahead+made
 }
@@ -287,8 +287,8 @@ func (s *Source) linked(ctx context.Context, c *claim) error {
 	for i := range below {
 		reqs[i] = headerRequest(c.latest.Number-1-uint64(i), &below[i])
 	}
-	return s.pool.on(ctx, c.by, func(ctx context.Context, e *endpoint) error {
-		if err := e.do(ctx, reqs...); err != nil {
+	return s.pool.On(ctx, c.by, func(ctx context.Context, e *endpoint) error {
+		if err := e.Do(ctx, reqs...); err != nil {
 			return err
 		}
 		above := &c.latest
@@ -311,7 +311,7 @@ func (s *Source) linked(ctx context.Context, c *claim) error {
 
 // settle takes a claim as the head, and leaves aside for a while whose claims are far from it.
 func (s *Source) settle(claims []claim, best *claim, reached toldHead) Head {
-	h, now, before := &s.heads, s.pool.now(), s.seen.Load()
+	h, now, before := &s.heads, s.pool.Now(), s.seen.Load()
 	stood := now.Sub(h.rose) >= s.standstill()
 	number := best.latest.Number
 	if len(claims) == 1 && number+behind >= before {
@@ -326,7 +326,7 @@ func (s *Source) settle(claims []claim, best *claim, reached toldHead) Head {
 		c := &claims[i]
 		switch told := c.latest.Number; {
 		case told > reached.number+ahead || told+behind < number:
-			c.by.failed(now)
+			c.by.Failed(now)
 			s.misled(c.by, told)
 		case (stood || c.by.hasMisled()) && told <= before && told < number: // it has stopped
 			s.misled(c.by, told)
@@ -347,10 +347,10 @@ func (s *Source) misled(e *endpoint, told uint64) {
 	e.mu.Lock()
 	first := e.headPause == 0
 	e.headPause = min(max(2*e.headPause, firstHeadPause), longestHeadPause)
-	e.headUntil = s.pool.now().Add(e.headPause)
+	e.headUntil = s.pool.Now().Add(e.headPause)
 	e.mu.Unlock()
 	if first {
-		s.pool.log.Warn("an endpoint's head is far from the others'", "endpoint", e.name, "its_head", told, "head", s.seen.Load())
+		s.pool.Log.Warn("an endpoint's head is far from the others'", "endpoint", e.Name, "its_head", told, "head", s.seen.Load())
 	}
 }
 
@@ -363,7 +363,7 @@ func (e *endpoint) hasMisled() bool {
 
 // forgetAbove forgets heads that were told above a number: two endpoints have told lower ones since.
 func (s *Source) forgetAbove(number uint64) {
-	for _, e := range s.pool.list {
+	for _, e := range s.pool.List {
 		e.mu.Lock()
 		if e.told.number > number {
 			e.told = toldHead{}
@@ -375,7 +375,7 @@ func (s *Source) forgetAbove(number uint64) {
 // headOf is a claim as the head. What counts as final is no higher than what enough endpoints have reached.
 func (s *Source) headOf(c *claim) Head {
 	h := &s.heads
-	if now := s.pool.now(); now.Sub(h.finalAt) >= finalityEvery {
+	if now := s.pool.Now(); now.Sub(h.finalAt) >= finalityEvery {
 		h.finalAt = now
 		if c.final.Number <= c.latest.Number && c.safe.Number <= c.latest.Number {
 			h.safe, h.final = c.safe, c.final

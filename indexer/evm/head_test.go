@@ -73,7 +73,7 @@ func newHeadTest(t *testing.T, numbers ...uint64) *headTest {
 		h.nodes, urls = append(h.nodes, n), append(urls, n.URL)
 	}
 	h.Source = sourceOf(t, func() time.Time { return h.now }, urls...)
-	h.pool.list[0].weight = 50
+	h.pool.List[0].Weight = 50
 	return h
 }
 

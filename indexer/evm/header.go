@@ -86,8 +86,8 @@ var errEarly = errors.New("a block's time is before its parent's")
 
 // isPast refuses a time that no node can have seen yet: what the index keeps follows from the chain's time.
 func (e *endpoint) isPast(h *Header) error {
-	if latest := e.now().Add(aheadOfClock).Unix(); h.Time > latest {
-		return fmt.Errorf("%w: block %d has a time %d s ahead of this machine's clock", rpc.ErrGarbage, h.Number, h.Time-e.now().Unix())
+	if latest := e.Now().Add(aheadOfClock).Unix(); h.Time > latest {
+		return fmt.Errorf("%w: block %d has a time %d s ahead of this machine's clock", rpc.ErrGarbage, h.Number, h.Time-e.Now().Unix())
 	}
 	return nil
 }
@@ -157,8 +157,8 @@ func optional(r *rpc.Request) *rpc.Request {
 
 // Header reads one header by number. ErrNoBlock is in the error's tree when no node has it.
 func (s *Source) Header(ctx context.Context, number uint64) (h Header, err error) {
-	err = s.pool.try(ctx, func(ctx context.Context, e *endpoint) error {
-		if err := e.do(ctx, headerRequest(number, &h)); err != nil {
+	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
+		if err := e.Do(ctx, headerRequest(number, &h)); err != nil {
 			return err
 		}
 		return errors.Join(isNumber(&h, number), e.isPast(&h), s.sealed(ctx, &h))
@@ -171,10 +171,10 @@ func (s *Source) Header(ctx context.Context, number uint64) (h Header, err error
 func (s *Source) AnyHas(ctx context.Context, block market.Header) bool {
 	var others []*endpoint
 	has := false
-	for _, e := range s.pool.list {
+	for _, e := range s.pool.List {
 		var h Header
-		err := s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) error {
-			return e.do(ctx, headerRequest(block.Number, &h))
+		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error {
+			return e.Do(ctx, headerRequest(block.Number, &h))
 		})
 		switch {
 		case err != nil:
@@ -186,7 +186,7 @@ func (s *Source) AnyHas(ctx context.Context, block market.Header) bool {
 	}
 	for _, e := range others {
 		if has {
-			e.failed(s.pool.now())
+			e.Failed(s.pool.Now())
 		}
 	}
 	return has
@@ -213,16 +213,16 @@ func (s *Source) Headers(ctx context.Context, parent market.Header, first, last 
 // time that one gave this block, the false one is this time, and it must not stop the chain.
 func (s *Source) earliestTime(ctx context.Context, block market.Header) int64 {
 	earliest := block.Time
-	for _, e := range s.pool.list {
+	for _, e := range s.pool.List {
 		var h Header
-		err := s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) error {
-			if err := e.do(ctx, headerRequest(block.Number, &h)); err != nil {
+		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error {
+			if err := e.Do(ctx, headerRequest(block.Number, &h)); err != nil {
 				return err
 			}
 			return s.sealed(ctx, &h)
 		})
 		if err == nil && h.Hash == block.Hash && h.Time < earliest {
-			s.pool.log.WarnContext(ctx, "endpoints disagree on a block's time", "block", block.Number, "endpoint", e.name,
+			s.pool.Log.WarnContext(ctx, "endpoints disagree on a block's time", "block", block.Number, "endpoint", e.Name,
 				"time", h.Time, "another_has", block.Time)
 			earliest = h.Time
 		}
@@ -231,7 +231,7 @@ func (s *Source) earliestTime(ctx context.Context, block market.Header) int64 {
 }
 
 func (s *Source) headers(ctx context.Context, parent market.Header, first, last uint64) (out []Header, err error) {
-	err = s.pool.try(ctx, func(ctx context.Context, e *endpoint) error {
+	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 		out = make([]Header, last-first+1)
 		reqs := make([]*rpc.Request, len(out))
 		for i := range out {
@@ -240,7 +240,7 @@ func (s *Source) headers(ctx context.Context, parent market.Header, first, last 
 				reqs[i] = optional(reqs[i])
 			}
 		}
-		if err := e.do(ctx, reqs...); err != nil {
+		if err := e.Do(ctx, reqs...); err != nil {
 			return err
 		}
 		for i := range out {

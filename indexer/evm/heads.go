@@ -19,24 +19,24 @@ const subscribe = `{"jsonrpc":"2.0","id":1,"method":"eth_subscribe","params":["n
 // itself, and has a clock beside it. The channel is never closed.
 func (s *Source) Heads(ctx context.Context) <-chan struct{} {
 	out := make(chan struct{}, 1)
-	for _, e := range s.pool.list {
+	for _, e := range s.pool.List {
 		go s.listen(ctx, e, out)
 	}
 	return out
 }
 
 func (s *Source) listen(ctx context.Context, e *endpoint, out chan<- struct{}) {
-	pause := firstPause
+	pause := rpc.FirstPause
 	for ctx.Err() == nil {
-		began := s.pool.now()
+		began := s.pool.Now()
 		err := e.subscription(ctx, out)
 		if ctx.Err() != nil {
 			return
 		}
-		if s.pool.now().Sub(began) > longestPause {
-			pause = firstPause
+		if s.pool.Now().Sub(began) > rpc.LongestPause {
+			pause = rpc.FirstPause
 		}
-		s.pool.log.DebugContext(ctx, "no subscription to heads", "endpoint", e.name, "err", err.Error())
+		s.pool.Log.DebugContext(ctx, "no subscription to heads", "endpoint", e.Name, "err", err.Error())
 		t := time.NewTimer(pause)
 		select {
 		case <-ctx.Done():
@@ -44,7 +44,7 @@ func (s *Source) listen(ctx context.Context, e *endpoint, out chan<- struct{}) {
 		}
 		t.Stop()
 		// An endpoint without WebSocket is asked ever more rarely.
-		pause = min(2*pause, 64*longestPause)
+		pause = min(2*pause, 64*rpc.LongestPause)
 	}
 }
 

@@ -24,7 +24,7 @@ func (s *Source) orderedOn(ctx context.Context, list []*endpoint, read func(ctx 
 ) error {
 	var fallback *endpoint
 	denied := map[*endpoint][32]byte{}
-	err := s.pool.tryOf(ctx, list, func(ctx context.Context, e *endpoint) error {
+	err := s.pool.TryOf(ctx, list, func(ctx context.Context, e *endpoint) error {
 		err := read(ctx, e, false)
 		d, isDenied := asDenied(err)
 		if isDenied {
@@ -42,7 +42,7 @@ func (s *Source) orderedOn(ctx context.Context, list []*endpoint, read func(ctx 
 	if err == nil || fallback == nil {
 		return err
 	}
-	return s.pool.on(ctx, fallback, func(ctx context.Context, e *endpoint) error { return read(ctx, e, true) })
+	return s.pool.On(ctx, fallback, func(ctx context.Context, e *endpoint) error { return read(ctx, e, true) })
 }
 
 // ordered gives a block's logs in the order of their indices, which differ.

@@ -74,7 +74,7 @@ func TestTooLongAnswersAreSplit(t *testing.T) {
 			urls = append(urls, longNode(t, data, header).URL)
 		}
 		s := sourceOf(t, time.Now, urls...)
-		f := s.pool.list[0].Reads
+		f := s.pool.List[0].Reads
 		peak := int64(0)
 		f.Limit, f.Most, f.Whole = limit, most, whole
 		f.Watch = func(n int64) { peak = max(peak, n) }
@@ -85,7 +85,7 @@ func TestTooLongAnswersAreSplit(t *testing.T) {
 		if *peak > limit+whole+1 || *peak == 0 {
 			t.Errorf("up to %d bytes were in flight", *peak)
 		}
-		if used := s.pool.list[0].Reads.InUse(); used != 0 {
+		if used := s.pool.List[0].Reads.InUse(); used != 0 {
 			t.Errorf("%d bytes are still in flight", used)
 		}
 	}

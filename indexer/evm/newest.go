@@ -39,7 +39,7 @@ type newestStates struct {
 // tell nothing.
 func (s *Source) NewestPoolStates(ctx context.Context, pools []market.PoolCreated) ([]StatesAfter, error) {
 	var list []*endpoint
-	for _, e := range s.pool.candidates(nil) {
+	for _, e := range s.pool.Candidates() {
 		if len(list) < newestAsked && (len(list) == 0 || !e.isSlow()) {
 			list = append(list, e)
 		}
@@ -75,10 +75,10 @@ func (s *Source) newestOn(ctx context.Context, e *endpoint, pools []market.PoolC
 	out := newestStates{by: e}
 	timed, cancel := context.WithTimeout(ctx, newestTime)
 	defer cancel()
-	_ = s.pool.on(timed, e, func(ctx context.Context, e *endpoint) error {
+	_ = s.pool.On(timed, e, func(ctx context.Context, e *endpoint) error {
 		for try := 0; try < newestTries && len(pools) > 0; try++ {
 			var before, after Header
-			if err := e.do(ctx, tagRequest(newest, &before)); err != nil {
+			if err := e.Do(ctx, tagRequest(newest, &before)); err != nil {
 				return err
 			}
 			states, _, err := statesOf(pools, func(list []*call) (unsure []bool, gone bool, err error) {
@@ -87,7 +87,7 @@ func (s *Source) newestOn(ctx context.Context, e *endpoint, pools []market.PoolC
 			if err != nil {
 				return err
 			}
-			if err := e.do(ctx, tagRequest(newest, &after)); err != nil {
+			if err := e.Do(ctx, tagRequest(newest, &after)); err != nil {
 				return err
 			}
 			if before.Hash == after.Hash {
@@ -113,7 +113,7 @@ func (s *Source) agreedStates(told []newestStates, pools int) []PoolState {
 		}
 		if len(given) == 1 {
 			out[k] = given[0].states[k]
-			out[k].Unsure = len(s.pool.list) > 1
+			out[k].Unsure = len(s.pool.List) > 1
 		}
 		for i := range given {
 			for j := range given[:i] {

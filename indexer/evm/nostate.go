@@ -44,7 +44,7 @@ func (e *endpoint) keepsState(ctx context.Context, block any) error {
 	}
 	e.silence.mu.Lock()
 	defer e.silence.mu.Unlock()
-	if now := e.now(); !now.Before(e.silence.until) {
+	if now := e.Now(); !now.Before(e.silence.until) {
 		pause := silentFor
 		answer := e.answersByNewest(ctx, e.wrapped)
 		if answer == Unknown {
@@ -66,7 +66,7 @@ func (e *endpoint) answersByNewest(ctx context.Context, wrapped market.Address) 
 	for _, r := range reqs {
 		r.Optional = true
 	}
-	err := within(ctx, func(ctx context.Context) error { return e.doWithin(ctx, probeBytes, reqs...) })
+	err := within(ctx, func(ctx context.Context) error { return e.DoWithin(ctx, probeBytes, reqs...) })
 	switch {
 	case err == nil && stateMissing(reqs[1].Err, false):
 		return No
@@ -89,7 +89,7 @@ func (e *endpoint) withoutState(ctx context.Context, block any, refusal error) e
 	if named, ok := block.(map[string]any); ok {
 		r.Method, r.Params[0] = "eth_getBlockByHash", named["blockHash"]
 	}
-	if err := e.do(ctx, r); err != nil || h.Hash.IsZero() {
+	if err := e.Do(ctx, r); err != nil || h.Hash.IsZero() {
 		return refusal
 	}
 	return noStateError{refusal}

@@ -82,7 +82,7 @@ func (s *Source) CreationsOfV4Pools(ctx context.Context, exchanges []chainconfig
 			managers = append(managers, x.Factory)
 		}
 	}
-	err = s.pool.try(ctx, func(ctx context.Context, e *endpoint) error {
+	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 		var err error
 		created, from, err = e.creationsOfV4Pools(ctx, managers, pools, to)
 		return err

@@ -48,10 +48,10 @@ func TestRecalledReads(t *testing.T) {
 			t.Errorf("%s: changed %v, agreed %v, doubtful %v, %v; want %+v", name, changed, r.Agreed, r.Doubtful, err, tt)
 		}
 		asks := 0
-		for i, e := range s.pool.list {
+		for i, e := range s.pool.List {
 			asks += nodes[i].count("eth_getLogs")
-			if e.isDistrusted() != (i == tt.distrusted) {
-				t.Errorf("%s: endpoint %d is distrusted: %v", name, i, e.isDistrusted())
+			if e.IsDistrusted() != (i == tt.distrusted) {
+				t.Errorf("%s: endpoint %d is distrusted: %v", name, i, e.IsDistrusted())
 			}
 		}
 		if asks != tt.asks {
@@ -76,7 +76,7 @@ func TestWhatCanBeRecalled(t *testing.T) {
 	if !ok || !again.Doubtful || again.Suspect() {
 		t.Errorf("recalled %v, doubtful %v, a suspect %v; want a doubtful one", ok, again.Doubtful, again.Suspect())
 	}
-	if s.outvoted(s.pool.list[1]); !again.Suspect() {
+	if s.outvoted(s.pool.List[1]); !again.Suspect() {
 		t.Error("no suspect, although an endpoint was outvoted")
 	}
 	other := sourceOf(t, time.Now, "http://127.0.0.1:1")

@@ -146,7 +146,7 @@ func (s *Source) provenContent(ctx context.Context, e *endpoint, h *Header) (con
 	var receipts []receipt
 	keep := func(raw json.RawMessage) error { header = raw; return nil }
 	read := func(raw json.RawMessage) error { return json.Unmarshal(raw, &receipts) }
-	err = e.do(ctx,
+	err = e.Do(ctx,
 		&rpc.Request{Method: "eth_getBlockByHash", Params: []any{h.Hash.String(), false}, Take: keep},
 		&rpc.Request{Method: "eth_getBlockReceipts", Params: []any{rpc.HexQuantity(h.Number)}, Take: read, Whole: true})
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 func TestRecordsOfOneURLTwice(t *testing.T) {
 	t.Parallel()
 	s := sourceOf(t, time.Now, "http://127.0.0.1:1/", "http://127.0.0.1:1/")
-	first, second := s.pool.list[0], s.pool.list[1]
+	first, second := s.pool.List[0], s.pool.List[1]
 	s.outvoted(first)
 	s.outvoted(second)
 	s.outvoted(second)

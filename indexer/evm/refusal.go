@@ -132,3 +132,13 @@ func overwhelmed(err error) bool {
 func tookTooLong(status int) bool {
 	return status == http.StatusGatewayTimeout || status == 520 || status == 522 || status == 524
 }
+
+// rateRefused reports whether a node refused a request because it is asked too often. A contract's words aren't a node's.
+func rateRefused(err error) bool {
+	var narrow *rangeError
+	var status rpc.StatusError
+	if refusal, ok := errors.AsType[*rpc.NodeError](err); ok && !errors.As(err, &narrow) {
+		return faultOf(refusal) == faultNode && (refusal.Code == tooManyRequests || askedTooOften.MatchString(refusal.Message))
+	}
+	return errors.As(err, &status) && status.Code == http.StatusTooManyRequests
+}

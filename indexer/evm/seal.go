@@ -57,7 +57,7 @@ func (s *Source) sealed(ctx context.Context, h *Header) error {
 func (s *Source) sealing(ctx context.Context, number uint64) sealing {
 	s.seals.mu.Lock()
 	defer s.seals.mu.Unlock()
-	if now := s.pool.now(); s.seals.known == sealingUnknown && !now.Before(s.seals.again) {
+	if now := s.pool.Now(); s.seals.known == sealingUnknown && !now.Before(s.seals.again) {
 		s.seals.again = now.Add(sealPause)
 		if seen := s.seen.Load(); seen > 0 {
 			number = min(number, seen) // no other endpoint has the blocks below a false head
@@ -74,12 +74,12 @@ func (s *Source) sealing(ctx context.Context, number uint64) sealing {
 func (s *Source) trySeal(ctx context.Context, number uint64) sealing {
 	ctx, cancel := context.WithTimeout(ctx, sealTime)
 	defer cancel()
-	headers := make([]Header, len(s.pool.list))
+	headers := make([]Header, len(s.pool.List))
 	var g errgroup.Group
-	for i, e := range s.pool.list {
+	for i, e := range s.pool.List {
 		g.Go(func() error {
 			h := &headers[i]
-			if err := e.do(ctx, headerRequest(number, h)); err != nil || h.Number != number {
+			if err := e.Do(ctx, headerRequest(number, h)); err != nil || h.Number != number {
 				*h = Header{}
 			}
 			return nil
@@ -97,7 +97,7 @@ func (s *Source) trySeal(ctx context.Context, number uint64) sealing {
 	}
 	for hash, n := range said {
 		switch {
-		case n < min(2, len(s.pool.list)):
+		case n < min(2, len(s.pool.List)):
 		case right[hash]:
 			return sealingHolds
 		default:

@@ -29,7 +29,7 @@ func (s *Source) weigh(o *opinions, given *call, expected bool) {
 	}
 	for _, c := range append(o.more, o.call) {
 		if !agrees(c) {
-			c.by.failed(s.pool.now())
+			c.by.Failed(s.pool.Now())
 		}
 	}
 	o.settled = true
@@ -44,7 +44,7 @@ func (s *Source) second(ctx context.Context, block any, list []*call, expected f
 	for i, c := range list {
 		all[i].call = c
 	}
-	for _, e := range s.pool.candidates(nil) {
+	for _, e := range s.pool.Candidates() {
 		if err := s.secondOn(ctx, e, block, all, func(o *opinions) bool { return o.call.by != e }, expected); err != nil {
 			return err
 		}
@@ -92,7 +92,7 @@ func (s *Source) secondOn(ctx context.Context, e *endpoint, block any, all []opi
 	if len(asked) == 0 {
 		return nil
 	}
-	err := s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) error {
+	err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error {
 		return e.askAll(ctx, block, asked)
 	})
 	if err != nil {

@@ -85,7 +85,7 @@ func (s *Source) Overrides() map[string]bool {
 	defer s.overrides.mu.Unlock()
 	out := make(map[string]bool, len(s.overrides.known))
 	for e, k := range s.overrides.known {
-		out[e.name] = k.can
+		out[e.Name] = k.can
 	}
 	return out
 }
@@ -99,12 +99,12 @@ func (s *Source) Ask(ctx context.Context, at BlockRef, questions []*Question) er
 	}
 	var errs []error
 	gone, incapable := 0, 0
-	candidates := s.pool.candidates(nil)
+	candidates := s.pool.Candidates()
 	for _, e := range candidates {
 		if simulates {
 			can, err := s.canOverride(ctx, e)
 			if err != nil {
-				errs = append(errs, fmt.Errorf("%s: %w", e.name, err))
+				errs = append(errs, fmt.Errorf("%s: %w", e.Name, err))
 				continue
 			}
 			if !can {
@@ -113,7 +113,7 @@ func (s *Source) Ask(ctx context.Context, at BlockRef, questions []*Question) er
 			}
 		}
 		var refusal error
-		err := s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
+		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
 			refusal, err = askAll(ctx, e, at, questions)
 			return err
 		})
@@ -129,7 +129,7 @@ func (s *Source) Ask(ctx context.Context, at BlockRef, questions []*Question) er
 		case stateMissing(err, false), errors.Is(err, errReplaced):
 			gone++
 		}
-		errs = append(errs, fmt.Errorf("%s: %w", e.name, err))
+		errs = append(errs, fmt.Errorf("%s: %w", e.Name, err))
 	}
 	switch {
 	case gone > 0 && gone == len(errs):
@@ -137,7 +137,7 @@ func (s *Source) Ask(ctx context.Context, at BlockRef, questions []*Question) er
 	case incapable > 0 && len(errs) == 0:
 		errs = append(errs, ErrNoOverride)
 	}
-	return fmt.Errorf("chain %s: %w: %w", s.pool.chain, ErrUnanswered, errors.Join(errs...))
+	return fmt.Errorf("chain %s: %w: %w", s.pool.Chain, rpc.ErrUnanswered, errors.Join(errs...))
 }
 
 // doubt forgets that an endpoint simulates once it answered as if it had no overrides: the next simulation probes it again.
@@ -161,7 +161,7 @@ func (s *Source) canOverride(ctx context.Context, e *endpoint) (bool, error) {
 	s.overrides.mu.Lock()
 	k, known := s.overrides.known[e]
 	s.overrides.mu.Unlock()
-	if known && (k.can || s.pool.now().Sub(k.at) < overrideRetry) {
+	if known && (k.can || s.pool.Now().Sub(k.at) < overrideRetry) {
 		return k.can, nil
 	}
 	account, err := market.AddressFromBytes([]byte("boardwalk probes it:"))
@@ -174,10 +174,10 @@ func (s *Source) canOverride(ctx context.Context, e *endpoint) (bool, error) {
 		To: account, From: account,
 		Overrides: []Override{{Account: account, Code: selfBalance, Balance: &balance}},
 	}
-	err = s.pool.on(ctx, e, func(ctx context.Context, e *endpoint) error {
+	err = s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error {
 		r := q.request("latest")
 		r.Optional = true
-		if err := e.do(ctx, r); err != nil {
+		if err := e.Do(ctx, r); err != nil {
 			return err
 		}
 		q.settle(r.Err)
@@ -192,7 +192,7 @@ func (s *Source) canOverride(ctx context.Context, e *endpoint) (bool, error) {
 	if s.overrides.known == nil {
 		s.overrides.known = map[*endpoint]overrideState{}
 	}
-	s.overrides.known[e] = overrideState{can, s.pool.now()}
+	s.overrides.known[e] = overrideState{can, s.pool.Now()}
 	s.overrides.mu.Unlock()
 	return can, nil
 }
@@ -221,7 +221,7 @@ func askAll(ctx context.Context, e *endpoint, at BlockRef, questions []*Question
 	}
 	is := func() error {
 		var h Header
-		if err := e.do(ctx, headerRequest(at.Number, &h)); err != nil {
+		if err := e.Do(ctx, headerRequest(at.Number, &h)); err != nil {
 			return err
 		}
 		if h.Hash != at.Hash {
@@ -250,7 +250,7 @@ func askAt(ctx context.Context, e *endpoint, block any, questions []*Question) (
 	if len(reqs) == 0 {
 		return nil, nil
 	}
-	if err := e.do(ctx, reqs...); err != nil {
+	if err := e.Do(ctx, reqs...); err != nil {
 		return nil, err
 	}
 	refused := 0

@@ -25,7 +25,8 @@ import (
 
 // Source reads one EVM chain through its endpoints.
 type Source struct {
-	pool          *endpoints
+	pool          *rpc.Pool[*endpoint]
+	chainID       uint64 // as eth_chainId has it
 	decoder       *decode.Decoder
 	topics        [][32]byte
 	asked         [8]byte // hashAsked of the topics
@@ -68,7 +69,8 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 		return nil, err
 	}
 	s := &Source{
-		pool:    &endpoints{chain: c.ID, chainID: c.EVMChainID, now: o.Now, log: o.Log},
+		pool:    &rpc.Pool[*endpoint]{Chain: c.ID, Now: o.Now, Log: o.Log, NoFault: isAnswer},
+		chainID: c.EVMChainID,
 		decoder: d, topics: d.Topics(), finalityDepth: c.FinalityDepth, aside: o.Aside,
 		blockTime:   time.Duration(c.BlockTime),
 		givesUp:     o.GivesUp,
@@ -82,46 +84,38 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 			return nil, fmt.Errorf("chain %s: the wrapped coin: %w", c.ID, err)
 		}
 	}
+	s.pool.IsOfChain = s.isOfChain
 	reads := rpc.NewInFlight(o.InFlight)
-	for i, e := range c.Endpoints {
-		p, err := newEndpoint(i, e, reads)
+	for i, declared := range c.Endpoints {
+		e, err := rpc.NewEndpoint(i, rpc.EndpointOptions{
+			Declared: declared, Reads: reads, Now: o.Now, Observe: o.Observe, RateRefused: rateRefused, UsualUnits: usualUnits,
+		})
 		if err != nil {
 			return nil, fmt.Errorf("chain %s: %w", c.ID, err)
 		}
-		p.now, p.observe, p.wrapped = o.Now, o.Observe, wrapped
-		s.pool.list = append(s.pool.list, p)
+		s.pool.List = append(s.pool.List, &endpoint{Endpoint: e, rangeLen: firstRange, wrapped: wrapped})
 	}
-	if len(s.pool.list) == 0 {
+	if len(s.pool.List) == 0 {
 		return nil, fmt.Errorf("chain %s: no RPC endpoint: add one under spec.rpc.endpoints, or suspend the chain", c.ID)
 	}
 	return s, nil
 }
 
 // AllWrong reports whether every endpoint has turned out to serve another chain.
-func (s *Source) AllWrong() bool {
-	for _, e := range s.pool.list {
-		e.mu.Lock()
-		wrong := e.wrong
-		e.mu.Unlock()
-		if !wrong {
-			return false
-		}
-	}
-	return true
-}
+func (s *Source) AllWrong() bool { return s.pool.AllWrong() }
 
 // Check asks every endpoint for its chain id. ErrWrongChain is in the error's tree when one serves another chain; nodes
 // that don't answer are no error here.
-func (s *Source) Check(ctx context.Context) error {
-	var errs []error
-	for _, e := range s.pool.list {
-		err := s.pool.on(ctx, e, func(context.Context, *endpoint) error { return nil })
-		if errors.Is(err, ErrWrongChain) {
-			errs = append(errs, fmt.Errorf("%s: %w", e.name, err))
-		}
-	}
-	return errors.Join(errs...)
-}
+func (s *Source) Check(ctx context.Context) error { return s.pool.CheckAll(ctx) }
+
+// Usage is what was asked of the endpoints since the start, and how each of them stands.
+func (s *Source) Usage() (sum budget.Usage, list []budget.Endpoint) { return s.pool.Usage() }
+
+// Records are those of the endpoints that aren't trusted, in the order of their hashes.
+func (s *Source) Records() []rpc.Record { return s.pool.Records() }
+
+// RecallRecords takes up the records of before this start, or of another process. What this process knows itself counts more.
+func (s *Source) RecallRecords(records []rpc.Record) { s.pool.RecallRecords(records) }
 
 // rangeError says that a range of blocks is too much for an endpoint; fits is how many it suggested, 0 if none.
 type rangeError struct {
@@ -169,12 +163,12 @@ func asRangeError(err error) error {
 
 // logsWithin asks for the logs of one filter, and reads at most so many bytes.
 func (e *endpoint) logsWithin(ctx context.Context, params []any, most int64) ([]decode.Log, *rpc.Reply, error) {
-	took, err := e.take(ctx, "eth_getLogs")
+	took, err := e.Take(ctx, "eth_getLogs")
 	if err != nil {
 		return nil, nil, err
 	}
 	got, err := e.PostCall(ctx, "eth_getLogs", params, most)
-	e.sent(took, err)
+	e.Sent(took, err)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -20,6 +20,9 @@ import (
 // A node that answers one filter may get the block's logs before it answers the next. So a part without logs beside a part with some is asked
 // for again once all were asked for, unless the block's header says that it has none of them.
 
+// anyNumber is a number in a refusal.
+var anyNumber = regexp.MustCompile(`\b\d+\b`)
+
 // anyTopics is the number of topics of an endpoint that refused a filter of one topic, too: its words are about something else.
 const anyTopics = -1
 
@@ -155,7 +158,7 @@ func (r *partsReading) ask(ctx context.Context, i int) error {
 			r.found[i], r.refusals = logs, 0
 			return areAskedFor(logs, r.parts[i], r.q.place())
 		}
-		if r.got == nil || !rateRefused(err) || r.refusals+1 == refusedRounds || r.waits == mostWaitsRefused || !r.e.waitRefused(ctx) {
+		if r.got == nil || !rateRefused(err) || r.refusals+1 == rpc.RefusedRounds || r.waits == rpc.MostWaitsRefused || !r.e.WaitRefused(ctx) {
 			return err
 		}
 		r.refusals, r.waits = r.refusals+1, r.waits+1
@@ -249,7 +252,7 @@ func tooManyTopics(err error) bool {
 func fewerTopics(err error, asked int) int {
 	refused, _ := errors.AsType[*rpc.NodeError](err)
 	best := 0
-	for _, digits := range wholeNumber.FindAllString(refused.Message, -1) {
+	for _, digits := range anyNumber.FindAllString(refused.Message, -1) {
 		if allowed, err := strconv.Atoi(digits); err == nil && allowed < asked {
 			best = max(best, allowed)
 		}

@@ -154,7 +154,7 @@ func TestATopicLimitIsLearned(t *testing.T) {
 		t.Run(strconv.Itoa(tt.topics), func(t *testing.T) {
 			t.Parallel()
 			n := newLogNode(t, 4, atMostTopics, manyLogs(tt.topics)...)
-			e := sourceOf(t, time.Now, n.URL).pool.list[0]
+			e := sourceOf(t, time.Now, n.URL).pool.List[0]
 			q := logQuestion{where: map[string]any{"fromBlock": "0x7", "toBlock": "0x9"}, topics: topicsTo(tt.topics)}
 			var want []string
 			for _, l := range n.logs {
@@ -231,7 +231,7 @@ func TestWordsOfTopicLimits(t *testing.T) {
 func TestALimitWithoutANumber(t *testing.T) {
 	t.Parallel()
 	n := newLogNode(t, 4, "exceed max topics", manyLogs(18)...)
-	e := sourceOf(t, time.Now, n.URL).pool.list[0]
+	e := sourceOf(t, time.Now, n.URL).pool.List[0]
 	logs, _, err := e.logs(t.Context(), &logQuestion{where: map[string]any{}, topics: topicsTo(18)})
 	if err != nil || len(logs) != len(n.logs) || e.topicsLen != 4 || n.refused != 2 {
 		t.Errorf("%d logs of %d, %v; filters of %d topics after %d refusals", len(logs), len(n.logs), err, e.topicsLen, n.refused)
@@ -250,7 +250,7 @@ func TestWordsThatAreNotAboutTopics(t *testing.T) {
 		}
 		return n.getLogs(t, params[0])
 	}
-	e := sourceOf(t, time.Now, n.URL).pool.list[0]
+	e := sourceOf(t, time.Now, n.URL).pool.List[0]
 	q := logQuestion{where: map[string]any{}, topics: topicsTo(8)}
 	for round, want := range []int{4, 1} { // 8, 4, 2, 1; then 8 alone
 		n.refused = 0
@@ -289,7 +289,7 @@ func TestAPartWithoutLogsIsAskedForAgain(t *testing.T) {
 					n.logs = there
 				}
 			}
-			e := sourceOf(t, time.Now, n.URL).pool.list[0]
+			e := sourceOf(t, time.Now, n.URL).pool.List[0]
 			e.topicsLen = 4
 			logs, got, err := e.logs(t.Context(), &logQuestion{where: map[string]any{}, topics: topicsTo(9), mayHold: tt.mayHold})
 			if err != nil || len(logs) != tt.logs || len(n.asked) != tt.filters {
@@ -303,7 +303,7 @@ func TestAPartWithoutLogsIsAskedForAgain(t *testing.T) {
 	t.Run("a quiet topic", func(t *testing.T) {
 		t.Parallel()
 		n := newLogNode(t, 4, atMostTopics, logOf(topicNo(0), 7, 0))
-		e := sourceOf(t, time.Now, n.URL).pool.list[0]
+		e := sourceOf(t, time.Now, n.URL).pool.List[0]
 		e.topicsLen = 4
 		for _, want := range []int{4, 2} { // the second part twice, or once where the header has none of it
 			n.asked = nil
@@ -338,7 +338,7 @@ func TestOnePartFails(t *testing.T) {
 				}
 				return n.getLogs(t, params[0])
 			}
-			e := sourceOf(t, time.Now, n.URL).pool.list[0]
+			e := sourceOf(t, time.Now, n.URL).pool.List[0]
 			e.topicsLen = 4
 			logs, got, err := e.logs(t.Context(), &logQuestion{where: map[string]any{}, topics: topicsTo(9)})
 			if (err != nil) != tt.err || len(n.asked) != tt.filters || err == nil && len(logs) != len(n.logs) {
@@ -359,7 +359,7 @@ func TestANodeThatIgnoresTopics(t *testing.T) {
 		all, _ := json.Marshal(manyLogs(9))
 		return string(all), ""
 	}
-	e := sourceOf(t, time.Now, n.URL).pool.list[0]
+	e := sourceOf(t, time.Now, n.URL).pool.List[0]
 	e.topicsLen = 4
 	if logs, _, err := e.logs(t.Context(), &logQuestion{where: map[string]any{}, topics: topicsTo(9)}); !errors.Is(err, rpc.ErrGarbage) || e.Reads.InUse() != 0 {
 		t.Errorf("%d logs, %v; %d bytes in flight", len(logs), err, e.Reads.InUse())
@@ -395,7 +395,7 @@ func TestCreationsOfV4PoolsWithinALimit(t *testing.T) {
 		logs = append(logs, logOf(decode.TopicV4Initialize, 7, i, topicText(topicNo(i))))
 	}
 	n := newLogNode(t, 4, atMostTopics, logs...)
-	e := sourceOf(t, time.Now, n.URL).pool.list[0]
+	e := sourceOf(t, time.Now, n.URL).pool.List[0]
 	got, _, err := e.logs(t.Context(), &logQuestion{where: map[string]any{}, event: decode.TopicV4Initialize, topics: topicsTo(7)})
 	if err != nil || len(got) != 7 || len(n.asked) != 4 {
 		t.Errorf("%d logs of 7 and %v, with %v", len(got), err, n.asked)

@@ -15,32 +15,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// TestUnitsOfCalls adds up what calls count by the usual units and by declared ones.
-func TestUnitsOfCalls(t *testing.T) {
-	t.Parallel()
-	all := []string{"eth_call", "eth_getLogs", "eth_getBlockByNumber", "eth_getBlockReceipts", "eth_getCode"}
-	for name, c := range map[string]struct {
-		declared map[string]int64
-		want     []int64
-	}{
-		"usual":       {nil, []int64{26, 60, 20, 20, 20}},
-		"one":         {map[string]int64{"eth_getLogs": 75}, []int64{26, 75, 20, 20, 20}},
-		"others":      {map[string]int64{"other": 80}, []int64{26, 60, 80, 80, 80}},
-		"all of them": {map[string]int64{"eth_call": 1, "eth_getLogs": 2, "eth_getBlockByNumber": 3, "eth_getBlockReceipts": 0, "other": 5}, []int64{1, 2, 3, 0, 5}},
-	} {
-		sum := int64(0)
-		for i, m := range all {
-			if got := units(c.declared).of(m); got != c.want[i] {
-				t.Errorf("%s: %s counts %d, want %d", name, m, got, c.want[i])
-			}
-			sum += c.want[i]
-		}
-		if got := units(c.declared).of(all...); got != sum {
-			t.Errorf("%s: together they count %d, want %d", name, got, sum)
-		}
-	}
-}
-
 // headersNode has headers of all blocks.
 func headersNode(t *testing.T) *fakeNode {
 	t.Helper()
@@ -80,11 +54,11 @@ func TestADayHasSoManyUnits(t *testing.T) {
 	if _, err := s.Header(t.Context(), 5); err != nil {
 		t.Fatal(err)
 	}
-	_, err := s.Headers(For(t.Context(), budget.Trust), market.Header{}, 6, 10)
-	if err == nil || !strings.Contains(err.Error(), "compute units per day are spent") || !errors.Is(err, ErrUnanswered) {
+	_, err := s.Headers(rpc.For(t.Context(), budget.Trust), market.Header{}, 6, 10)
+	if err == nil || !strings.Contains(err.Error(), "compute units per day are spent") || !errors.Is(err, rpc.ErrUnanswered) {
 		t.Errorf("five headers more are 150 units, 120 are left: %v", err)
 	}
-	if _, err := s.Headers(For(t.Context(), budget.Trust), market.Header{}, 6, 9); err != nil {
+	if _, err := s.Headers(rpc.For(t.Context(), budget.Trust), market.Header{}, 6, 9); err != nil {
 		t.Errorf("four headers more are the 120 units that are left: %v", err)
 	}
 	usage, list := s.Usage()
@@ -186,15 +160,19 @@ func TestNoRangeIsDrawnWhileAgreementIsGivenUp(t *testing.T) {
 	givenUp := false
 	s := sourceFor(t, Options{Now: time.Now, GivesUp: func(p budget.Purpose) bool { return givenUp && p == budget.Agreement }},
 		chainconfig.Endpoint{URL: "http://one.invalid"}, chainconfig.Endpoint{URL: "http://two.invalid"})
-	e := s.pool.list[0]
+	e := s.pool.List[0]
 	drawn := &answer[Batch]{by: e} // its hash is 0
 	for _, c := range []struct {
-		givenUp, sampled      bool
-		probation, distrusted int
+		givenUp, sampled bool
+		probation        int
+		distrusted       bool
 	}{
-		{false, true, probation, 0}, {true, false, probation, 0}, {true, true, probation - 1, 0}, {true, true, probation, 1},
+		{false, true, probation, false}, {true, false, probation, false}, {true, true, probation - 1, false}, {true, true, probation, true},
 	} {
-		givenUp, e.probation, e.distrust, e.outvotedAt = c.givenUp, c.probation, c.distrusted, time.Now()
+		givenUp, e.probation = c.givenUp, c.probation
+		if c.distrusted {
+			e.Outvote()
+		}
 		if got := s.isSampled(drawn); got != c.sampled {
 			t.Errorf("%+v: a second endpoint is asked: %t", c, got)
 		}

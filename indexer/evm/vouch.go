@@ -34,14 +34,14 @@ func alike(a, b *call) bool { return a.ok == b.ok && bytes.Equal(a.answer, b.ans
 // aside. With one endpoint nothing is unsure. The calls were answered for the block at, or for the newest one where its state is gone.
 func (s *Source) vouch(ctx context.Context, at BlockRef, gone bool, list []*call) (unsure []bool, err error) {
 	unsure = make([]bool, len(list))
-	if len(s.pool.list) == 1 || len(list) == 0 {
+	if len(s.pool.List) == 1 || len(list) == 0 {
 		return unsure, nil
 	}
 	all := make([]ballot, len(list))
 	for i, c := range list {
 		all[i].call = c
 	}
-	for _, e := range s.pool.candidates(nil) {
+	for _, e := range s.pool.Candidates() {
 		if e.isSlow() {
 			continue
 		}
@@ -82,7 +82,7 @@ func (s *Source) vouchOn(ctx context.Context, e *endpoint, at BlockRef, gone boo
 		if len(asked) == 0 {
 			return false
 		}
-		err := s.pool.on(timed, e, func(ctx context.Context, e *endpoint) error {
+		err := s.pool.On(timed, e, func(ctx context.Context, e *endpoint) error {
 			return e.askAll(ctx, block, asked)
 		})
 		for i := range asked {
@@ -124,7 +124,7 @@ func (s *Source) take(b *ballot, given *call, late bool) {
 func (b *ballot) better() {
 	best := b.call
 	for _, c := range b.more {
-		if c.by.outvotes() < best.by.outvotes() {
+		if c.by.Outvotes() < best.by.Outvotes() {
 			best = c
 		}
 	}
@@ -134,7 +134,7 @@ func (b *ballot) better() {
 // contradicted tells of an endpoint that answered for a contract what two others contradict.
 func (s *Source) contradicted(e *endpoint) {
 	if s.aside != nil {
-		s.aside(Aside{"endpoint", e.name, CallContradicted})
+		s.aside(Aside{"endpoint", e.Name, CallContradicted})
 	}
 }
 
@@ -142,11 +142,11 @@ func (s *Source) contradicted(e *endpoint) {
 func (e *endpoint) isSlow() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	return e.now().Before(e.slowUntil)
+	return e.Now().Before(e.slowUntil)
 }
 
 func (e *endpoint) tookTooLong(pause time.Duration) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.slowUntil = e.now().Add(pause)
+	e.slowUntil = e.Now().Add(pause)
 }

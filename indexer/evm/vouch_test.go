@@ -125,9 +125,9 @@ func TestTwoVouchForATokensFacts(t *testing.T) {
 			if facts[0] != want || unsure[0] != tt.unsure || told != tt.told {
 				t.Errorf("%+v, unsure %v, told %q; want %+v, %v, %q", facts[0], unsure[0], told, want, tt.unsure, tt.told)
 			}
-			for _, e := range s.pool.list {
-				if e.isDistrusted() {
-					t.Errorf("%s is distrusted for a contract's answer", e.name)
+			for _, e := range s.pool.List {
+				if e.IsDistrusted() {
+					t.Errorf("%s is distrusted for a contract's answer", e.Name)
 				}
 			}
 		})
@@ -138,7 +138,7 @@ func TestTwoVouchForATokensFacts(t *testing.T) {
 func TestTheBetterRecordDecidesFacts(t *testing.T) {
 	t.Parallel()
 	s := sourceOf(t, time.Now, startAll(t, tokenNode{3, 7, false}, tokenNode{18, 7, false})...)
-	s.pool.list[0].outvoted = 1
+	s.pool.List[0].Outvote()
 	facts, unsure, err := s.TokenFacts(t.Context(), BlockRef{Number: 5}, []market.Address{tokenAt(1)})
 	if err != nil || facts[0].Decimals != 18 || !unsure[0] {
 		t.Errorf("%+v, unsure %v, %v; want the decimals of the endpoint that nobody contradicted, and unsure", facts[0], unsure, err)

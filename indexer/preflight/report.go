@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/plain"
 )
@@ -49,7 +50,7 @@ func said(text string) string { return plain.AtMost(text, mostRunes) }
 func (w *writer) addNode(n evm.Capabilities) {
 	w.asked++
 	switch {
-	case errors.Is(n.Err, evm.ErrWrongChain):
+	case errors.Is(n.Err, rpc.ErrWrongChain):
 		w.find(Wrong, "%s: %s", n.Endpoint, said(n.Err.Error()))
 	case n.Err != nil:
 		w.find(Missing, "%s can't be asked: %s. Look whether its URL is right, and whether this machine reaches it", n.Endpoint, said(n.Err.Error()))

@@ -1,5 +1,6 @@
-// Package rpc asks nodes over JSON-RPC: a client of one node, a bound on the bytes of all answers that are being read, and a scanner for
-// answers that are too long for encoding/json. It knows no chain family.
+// Package rpc asks a chain's nodes over JSON-RPC: a client of one node, a bound on the bytes of all answers that are being read, a scanner for
+// answers that are too long for encoding/json, and a pool that chooses among a chain's endpoints by what it learnt of each. It knows no chain
+// family.
 package rpc
 
 import (

@@ -23,6 +23,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/trust/probe"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -296,7 +297,7 @@ func (c *Checker) remember(mint market.Address, r *trust.Report, whole bool) {
 }
 
 func (c *Checker) check(ctx context.Context, mint market.Address) (*trust.Report, error) {
-	ctx = evm.For(ctx, budget.Trust)
+	ctx = rpc.For(ctx, budget.Trust)
 	known, ok, err := c.index.Known(ctx, mint)
 	if err != nil {
 		c.o.Log.WarnContext(ctx, "token not checked", "mint", mint.String(), "err", err.Error())

@@ -10,6 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/preflight"
+	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -64,7 +65,7 @@ func TestCapabilitiesOfProfiles(t *testing.T) {
 		t.Cleanup(func() { n.Close() })
 		cfg.Endpoints = append(cfg.Endpoints, chainconfig.Endpoint{URL: n.URL(), Weight: 1})
 		c := &want[i].can
-		c.LatestState, c.Client, c.Endpoint = evm.Yes, p.Client+"/stand-in", evm.EndpointName(i)
+		c.LatestState, c.Client, c.Endpoint = evm.Yes, p.Client+"/stand-in", rpc.EndpointName(i)
 		c.Logs, c.LogFilters = evm.Yes, max(c.LogFilters, 1)
 	}
 	source, err := evm.NewSource(&cfg, evm.Options{Log: slog.New(slog.DiscardHandler), Now: time.Now})

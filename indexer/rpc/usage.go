@@ -1,32 +1,28 @@
-package evm
+package rpc
 
 import (
 	"context"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
-	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
-// units is what a call counts of a plan that counts compute units, by its method. Where an endpoint's own aren't declared they are those of one
-// provider (alchemy.com/docs/reference/compute-unit-costs), which docs/costs.md repeats.
-type units map[string]int64
+// Units is what a call counts of a plan that counts compute units, by its method.
+type Units map[string]int64
 
-var usualUnits = units{"eth_call": 26, "eth_getLogs": 60, chainconfig.OtherMethods: 20}
-
-// of is what calls of the methods count together.
-func (u units) of(methods ...string) (sum int64) {
+// of is what calls of the methods count together, of an endpoint whose declared units are these and else the usual ones.
+func (usual Units) of(declared Units, methods ...string) (sum int64) {
 	for _, m := range methods {
-		n, ok := u[m]
+		n, ok := declared[m]
 		if !ok {
-			n, ok = usualUnits[m]
+			n, ok = usual[m]
 		}
 		if !ok {
-			n, ok = u[chainconfig.OtherMethods]
+			n, ok = declared[chainconfig.OtherMethods]
 		}
 		if !ok {
-			n = usualUnits[chainconfig.OtherMethods]
+			n = usual[chainconfig.OtherMethods]
 		}
 		sum += n
 	}
@@ -51,8 +47,8 @@ type spending struct {
 	failedSince time.Time    // zero while it answers
 }
 
-// begin begins another day where it is one.
-func (s *spending) begin(now time.Time) {
+// beginDay begins another day where it is one.
+func (s *spending) beginDay(now time.Time) {
 	if day := now.Unix() / 86400; day != s.day {
 		s.day, s.today = day, budget.Spent{}
 	}
@@ -60,7 +56,7 @@ func (s *spending) begin(now time.Time) {
 
 // reserve takes calls off what is left of the day.
 func (s *spending) reserve(now time.Time, want budget.Spent, purpose budget.Purpose) error {
-	s.begin(now)
+	s.beginDay(now)
 	switch most := s.perDay; {
 	case most.Calls > 0 && s.today.Calls+want.Calls > most.Calls:
 		s.overdrawn = s.day
@@ -78,12 +74,12 @@ func (s *spending) reserve(now time.Time, want budget.Spent, purpose budget.Purp
 
 // isSpent reports whether a request of today asked for more than was left.
 func (s *spending) isSpent(now time.Time) bool {
-	s.begin(now)
+	s.beginDay(now)
 	return s.overdrawn == s.day
 }
 
 // logSpent reports whether nobody was told yet that the day is spent.
-func (e *endpoint) logSpent() bool {
+func (e *Endpoint) logSpent() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	first := e.logged != e.overdrawn
@@ -107,20 +103,21 @@ func purposeOf(ctx context.Context) budget.Purpose {
 const silentAfter = time.Minute
 
 // Usage is what was asked of the endpoints since the start, and how each of them stands.
-func (s *Source) Usage() (sum budget.Usage, list []budget.Endpoint) {
-	now := s.pool.now()
-	for _, e := range s.pool.list {
+func (p *Pool[E]) Usage() (sum budget.Usage, list []budget.Endpoint) {
+	now := p.Now()
+	for _, member := range p.List {
+		e := member.Base()
 		perSecond := e.pace.perSecond()
 		e.mu.Lock()
-		e.begin(now)
+		e.beginDay(now)
 		list = append(list, budget.Endpoint{
 			Calls: e.today.Calls, CallsPerDay: e.perDay.Calls, Units: e.today.Units, UnitsPerDay: e.perDay.Units,
 			PerSecond: perSecond, Wrong: e.wrong,
 			Silent: !e.failedSince.IsZero() && now.Sub(e.failedSince) > silentAfter,
 		})
-		for p, spent := range e.usage {
-			sum[p].Calls += spent.Calls
-			sum[p].Units += spent.Units
+		for purpose, spent := range e.usage {
+			sum[purpose].Calls += spent.Calls
+			sum[purpose].Units += spent.Units
 		}
 		e.mu.Unlock()
 	}
@@ -134,7 +131,7 @@ func (p *pace) perSecond() float64 {
 	return p.limit()
 }
 
-func methodsOf(reqs []*rpc.Request) []string {
+func methodsOf(reqs []*Request) []string {
 	out := make([]string, len(reqs))
 	for i, r := range reqs {
 		out[i] = r.Method

@@ -1,8 +1,7 @@
-package evm
+package rpc
 
 import (
 	"context"
-	"errors"
 	"net/http"
 	"strconv"
 	"sync"
@@ -10,7 +9,6 @@ import (
 
 	"golang.org/x/time/rate"
 
-	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
@@ -24,11 +22,12 @@ const (
 	fewestPaced = 10
 	// refusalPause is the pause after a refusal that names none, longestRefusal the longest that one may name.
 	refusalPause, longestRefusal = time.Second, time.Minute
-	// longestWaitRefused is the longest pause after which the rest of a question is asked of an endpoint that answered a part, and
-	// mostWaitsRefused how often at most: another one may answer all of it sooner.
-	longestWaitRefused, mostWaitsRefused = 2 * time.Second, 8
-	// refusedRounds is how often all endpoints are asked before a question that they refuse for their rates counts as unanswered.
-	refusedRounds = 3
+	// longestWaitRefused is the longest pause after which the rest of a question is asked of an endpoint that answered a part.
+	longestWaitRefused = 2 * time.Second
+	// MostWaitsRefused is how often an endpoint is waited for within a question: another one may answer all of it sooner.
+	MostWaitsRefused = 8
+	// RefusedRounds is how often all endpoints are asked before a question that they refuse for their rates counts as unanswered.
+	RefusedRounds = 3
 )
 
 // pace spreads the calls to an endpoint over time. What it allows per second is declared, or learnt from refusals: a provider counts each call
@@ -141,16 +140,6 @@ func (p *pace) refused(now time.Time) {
 	p.set(max(limit/2, slowest))
 }
 
-// rateRefused reports whether a node refused a request because it is asked too often. A contract's words aren't a node's.
-func rateRefused(err error) bool {
-	var narrow *rangeError
-	var status rpc.StatusError
-	if refusal, ok := errors.AsType[*rpc.NodeError](err); ok && !errors.As(err, &narrow) {
-		return faultOf(refusal) == faultNode && (refusal.Code == tooManyRequests || askedTooOften.MatchString(refusal.Message))
-	}
-	return errors.As(err, &status) && status.Code == http.StatusTooManyRequests
-}
-
 // pauseOf reads a Retry-After header (RFC 9110, section 10.2.3): how long not to ask.
 func pauseOf(text string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseUint(text, 10, 32); err == nil {
@@ -163,7 +152,7 @@ func pauseOf(text string, now time.Time) time.Duration {
 }
 
 // refused leaves an endpoint that is asked too often aside, and asks it less often from then on. First says that it was well before.
-func (e *endpoint) refused(now time.Time) (pause time.Duration, first bool) {
+func (e *Endpoint) refused(now time.Time) (pause time.Duration, first bool) {
 	e.pace.refused(now)
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -172,22 +161,22 @@ func (e *endpoint) refused(now time.Time) (pause time.Duration, first bool) {
 		pause = pauseOf(text, now)
 	}
 	first = e.pause == 0
-	e.pause = max(e.pause, firstPause)
+	e.pause = max(e.pause, FirstPause)
 	e.until = now.Add(pause)
 	return pause, first
 }
 
-// waitRefused waits until an endpoint that refused a part of a question may be asked for the rest. It is false where that isn't soon.
-func (e *endpoint) waitRefused(ctx context.Context) bool {
-	if text, told := e.RefusedFor(); told && pauseOf(text, e.now()) > longestWaitRefused {
+// WaitRefused waits until an endpoint that refused a part of a question may be asked for the rest. It is false where that isn't soon.
+func (e *Endpoint) WaitRefused(ctx context.Context) bool {
+	if text, told := e.RefusedFor(); told && pauseOf(text, e.Now()) > longestWaitRefused {
 		return false
 	}
-	pause, _ := e.refused(e.now())
+	pause, _ := e.refused(e.Now())
 	return wait.For(ctx, pause)
 }
 
 // untilReady is how long a list's endpoints are left aside that are so the shortest.
-func untilReady(list []*endpoint, now time.Time) time.Duration {
+func untilReady(list []*Endpoint, now time.Time) time.Duration {
 	shortest := longestRefusal
 	for _, e := range list {
 		e.mu.Lock()

@@ -17,99 +17,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// TestPace holds what a pace allows against what was declared and refused.
-func TestPace(t *testing.T) {
-	t.Parallel()
-	now := time.Unix(1_700_000_000, 0)
-	p := newPace(0)
-	if got := p.atOnce(); got != 0 {
-		t.Errorf("an endpoint that refused nothing has %d calls at once, want any number", got)
-	}
-	wait := func(n int) {
-		t.Helper()
-		if err := p.wait(t.Context(), n, now); err != nil {
-			t.Fatal(err)
-		}
-	}
-	refuse := func(want float64) {
-		t.Helper()
-		if p.refused(now); p.limit() != want {
-			t.Errorf("after a refusal it has %g calls a second, want %g", p.limit(), want)
-		}
-	}
-	wait(60)
-	wait(20)
-	refuse(40) // half of the 80 that were refused
-	refuse(40) // the same moment's
-	now = now.Add(refusalPause)
-	refuse(20)
-	now = now.Add(hurryPause - 1)
-	wait(1)
-	if p.limit() != 20 {
-		t.Errorf("%g calls a second, want 20 still", p.limit())
-	}
-	now = now.Add(1)
-	wait(1)
-	if p.limit() != 25 || p.atOnce() != 25 {
-		t.Errorf("%g calls a second, %d at once, want 25", p.limit(), p.atOnce())
-	}
-	now = now.Add(-time.Hour) // a clock that is set back holds nothing up
-	wait(1)
-	if p.limit() != 31.25 {
-		t.Errorf("%g calls a second, want 31.25", p.limit())
-	}
-	for range 10 {
-		now = now.Add(refusalPause)
-		p.refused(now)
-	}
-	if p.limit() != slowest || p.atOnce() != 1 {
-		t.Errorf("%g calls a second, %d at once, want %d", p.limit(), p.atOnce(), slowest)
-	}
-
-	p = newPace(50)
-	if p.limit() != 50 || p.atOnce() != 50 {
-		t.Errorf("declared are 50, it has %g", p.limit())
-	}
-	refuse(25)
-	for range 100 {
-		now = now.Add(hurryPause)
-		wait(1)
-	}
-	if p.limit() != 50 {
-		t.Errorf("declared are 50, it came to %g", p.limit())
-	}
-
-	p = newPace(0)
-	wait(fewestPaced - 1)
-	refuse(0)
-	wait(1)
-	refuse(fewestPaced / 2)
-
-	p = newPace(0)
-	wait(1900)
-	refuse(950)
-	now = now.Add(hurryPause)
-	wait(1)
-	if p.atOnce() != 0 {
-		t.Errorf("it came to %d calls at once, want any number", p.atOnce())
-	}
-}
-
-func TestPauseOf(t *testing.T) {
-	t.Parallel()
-	now := time.Unix(1_700_000_000, 0)
-	for text, want := range map[string]time.Duration{
-		"0": 0, "7": 7 * time.Second, "61": time.Minute, "99999999999": time.Second, "-1": time.Second, "soon": time.Second,
-		now.Add(9 * time.Second).UTC().Format(http.TimeFormat): 9 * time.Second,
-		now.Add(-time.Hour).UTC().Format(http.TimeFormat):      0,
-		now.Add(time.Hour).UTC().Format(http.TimeFormat):       time.Minute,
-	} {
-		if got := pauseOf(text, now); got != want {
-			t.Errorf("Retry-After: %s is %s, want %s", text, got, want)
-		}
-	}
-}
-
 func TestRateRefused(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -138,7 +45,7 @@ func TestRateRefused(t *testing.T) {
 // TestARefusalForTheRateIsTriedAgain asks a node that refuses twice.
 func TestARefusalForTheRateIsTriedAgain(t *testing.T) {
 	t.Parallel()
-	for _, refusals := range []int64{refusedRounds - 1, refusedRounds} {
+	for _, refusals := range []int64{rpc.RefusedRounds - 1, rpc.RefusedRounds} {
 		t.Run(strconv.FormatInt(refusals, 10), func(t *testing.T) {
 			t.Parallel()
 			var asked atomic.Int64
@@ -150,7 +57,7 @@ func TestARefusalForTheRateIsTriedAgain(t *testing.T) {
 			})
 			s := sourceOf(t, time.Now, node.URL)
 			h, err := s.Header(t.Context(), 5)
-			if answered := err == nil && h.Number == 5; answered != (refusals < refusedRounds) {
+			if answered := err == nil && h.Number == 5; answered != (refusals < rpc.RefusedRounds) {
 				t.Errorf("after %d refusals: block %d, %v", refusals, h.Number, err)
 			}
 		})
@@ -184,13 +91,13 @@ func TestWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
 				}
 				return headerOf(number, true, "5208"), ""
 			})
-			e := sourceFor(t, Options{Now: time.Now}, chainconfig.Endpoint{URL: node.URL, RequestsPerSecond: 100_000}).pool.list[0]
-			e.shorten(9)
+			e := sourceFor(t, Options{Now: time.Now}, chainconfig.Endpoint{URL: node.URL, RequestsPerSecond: 100_000}).pool.List[0]
+			e.Shorten(9)
 			numbers, reqs := make([]Header, all), make([]*rpc.Request, all)
 			for i := range reqs {
 				reqs[i] = headerRequest(uint64(i+1), &numbers[i])
 			}
-			if err := e.do(t.Context(), reqs...); err != nil {
+			if err := e.Do(t.Context(), reqs...); err != nil {
 				t.Fatal(err)
 			}
 			calls := make([]*call, all)
@@ -246,15 +153,15 @@ func TestAnEndpointThatAnswersLittleIsNotWaitedForLong(t *testing.T) {
 		_, _ = io.WriteString(w, "]")
 	}))
 	t.Cleanup(s.Close)
-	for _, calls := range []int{mostWaitsRefused + 1, mostWaitsRefused + 2} {
-		e := sourceFor(t, Options{Now: time.Now}, chainconfig.Endpoint{URL: s.URL, RequestsPerSecond: 100_000}).pool.list[0]
+	for _, calls := range []int{rpc.MostWaitsRefused + 1, rpc.MostWaitsRefused + 2} {
+		e := sourceFor(t, Options{Now: time.Now}, chainconfig.Endpoint{URL: s.URL, RequestsPerSecond: 100_000}).pool.List[0]
 		answers, reqs := make([]uint64, calls), make([]*rpc.Request, calls)
 		for i := range reqs {
 			reqs[i] = &rpc.Request{Method: "eth_gasPrice", Take: rpc.Quantity(&answers[i])}
 		}
 		batches = 0
-		err := e.doWithin(t.Context(), 1<<20, reqs...)
-		if answered := err == nil; answered != (calls == mostWaitsRefused+1) || batches != mostWaitsRefused+1 || err != nil && !rateRefused(err) {
+		err := e.DoWithin(t.Context(), 1<<20, reqs...)
+		if answered := err == nil; answered != (calls == rpc.MostWaitsRefused+1) || batches != rpc.MostWaitsRefused+1 || err != nil && !rateRefused(err) {
 			t.Errorf("%d calls were sent in %d batches, with %v", calls, batches, err)
 		}
 	}
@@ -268,34 +175,12 @@ func TestARefusalBesideAnotherFault(t *testing.T) {
 	})
 	var asked atomic.Int64
 	busy := newFakeNode(t, func(string, []json.RawMessage) (string, string) {
-		if asked.Add(1) < refusedRounds {
+		if asked.Add(1) < rpc.RefusedRounds {
 			return "", `{"code":-32005,"message":"exceeded project rate limit"}`
 		}
 		return headerOf(5, true, "5208"), ""
 	})
 	if h, err := sourceOf(t, time.Now, lost.URL, busy.URL).Header(t.Context(), 5); err != nil || h.Number != 5 {
 		t.Errorf("block %d, %v", h.Number, err)
-	}
-}
-
-// TestFewerCalls tells how many calls a node takes at once from what it says.
-func TestFewerCalls(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]int{
-		"maximum 10 calls in 1 batch": 10, "batch too large": 50, "batch of 100 calls exceeds 20": 20, "batch limit 1000 exceeded": 50,
-		"batch limit exceeded": 50, "Batch size is too large: 100 > 99": 99,
-	} {
-		err := rpc.BatchError{NodeError: &rpc.NodeError{Code: -32014, Message: text}}
-		if !tooManyCalls(err) {
-			t.Errorf("%q isn't taken for a refusal of the batch", text)
-		}
-		if got := fewerCalls(err, 100); got != want {
-			t.Errorf("%q: %d calls, want %d", text, got, want)
-		}
-	}
-	for _, err := range []error{&rpc.NodeError{Message: "maximum 10 calls in 1 batch"}, rpc.BatchError{NodeError: &rpc.NodeError{Code: 429, Message: "batch rate limit"}}, rpc.ErrGarbage} {
-		if tooManyCalls(err) {
-			t.Errorf("%v is taken for a refusal of the batch", err)
-		}
 	}
 }

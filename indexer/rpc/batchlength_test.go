@@ -1,4 +1,4 @@
-package evm
+package rpc
 
 import (
 	"encoding/json"
@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
@@ -48,19 +47,21 @@ func TestALimitOfCallsIsLearned(t *testing.T) {
 				_ = json.NewEncoder(w).Encode(answers)
 			}))
 			t.Cleanup(s.Close)
-			e, err := newEndpoint(0, chainconfig.Endpoint{URL: s.URL}, rpc.NewInFlight(nil))
+			e, err := NewEndpoint(0, EndpointOptions{
+				Declared: chainconfig.Endpoint{URL: s.URL}, Reads: NewInFlight(nil), Now: time.Now,
+				RateRefused: func(error) bool { return false },
+			})
 			if err != nil {
 				t.Fatal(err)
 			}
-			e.now = time.Now
 			for round := range 2 {
 				answers := make([]uint64, 20)
-				reqs := make([]*rpc.Request, len(answers))
+				reqs := make([]*Request, len(answers))
 				for i := range reqs {
-					reqs[i] = &rpc.Request{Method: "eth_gasPrice", Take: rpc.Quantity(&answers[i])}
+					reqs[i] = &Request{Method: "eth_gasPrice", Take: Quantity(&answers[i])}
 				}
 				before := refused
-				if err := e.do(t.Context(), reqs...); err != nil {
+				if err := e.Do(t.Context(), reqs...); err != nil {
 					t.Fatal(err)
 				}
 				for i, a := range answers {
