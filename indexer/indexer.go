@@ -19,6 +19,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/metadata"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
+	evmtrust "github.com/boardwalkhq/boardwalk/indexer/trust/evm"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -203,11 +204,13 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	if err != nil {
 		return nil, fmt.Errorf("chain %s: quotes: %w", cfg.ID, err)
 	}
-	if ix.checker, err = trust.New(cfg, src, known, trust.Options{
-		Log: o.Log, Now: o.Now, GivenUp: func() bool { return ix.plan.givesUp(budget.Trust) },
-	}); err != nil {
+	looker, err := evmtrust.New(cfg, src, evmtrust.Options{Log: o.Log, Now: o.Now})
+	if err != nil {
 		return nil, err
 	}
+	ix.checker = trust.New(looker, known, trust.Options{
+		Log: o.Log, Now: o.Now, GivenUp: func() bool { return ix.plan.givesUp(budget.Trust) },
+	})
 	ix.sweep = sweep{checker: ix.checker, store: st, now: o.Now, log: o.Log, pause: cmp.Or(o.SweepPause, sweepPause)}
 	ix.venues, err = newVenueWatch(cfg, src, o, func(v []chainconfig.VenueState) {
 		ix.account.update(func(s *chainconfig.State) { s.Venues = v })

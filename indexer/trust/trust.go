@@ -1,18 +1,12 @@
-// Package trust checks tokens: what a node and the index can tell of whether one can be bought, sold and kept. Trades are
-// simulated with the contract of its folder probe, by eth_call with state overrides; nothing is ever sent. Only tokens that the
-// index knows are looked at, so many at once and a second. What the findings amount to is internal/trust's to say.
-//
-// A simulated account has code, and trades both ways in one block. A token that refuses the one or the other is found unknown or
-// unsellable, though people can trade it; one that is kind to such accounts alone deceives the simulation.
+// Package trust has tokens checked: whether one can be bought, sold and kept. Only tokens that the index knows are looked at, so many at once
+// and a second, and a report is kept for a minute. How a token is looked at is its chain family's (the folder evm), what the findings amount to
+// internal/trust's.
 package trust
 
 import (
 	"context"
-	"crypto/rand"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -22,19 +16,12 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
-	"github.com/boardwalkhq/boardwalk/indexer/trust/probe"
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
-// Version changes with what the checks find.
-const Version = "2"
-
 const (
-	checkerID = "boardwalk-evm"
 	// keep is how long a report stands, keepPartial one that lacks what a node would have told.
 	keep        = 60 * time.Second
 	keepPartial = 5 * time.Second
@@ -54,14 +41,11 @@ var (
 	ErrUnavailable = errors.New("no check can be made")
 )
 
-// Node is what the checks need of a chain's nodes.
-type Node interface {
-	// Ask sends questions as one batch, to be answered by the state after a block. See evm.ErrNoOverride and evm.ErrStateGone.
-	Ask(ctx context.Context, at evm.BlockRef, questions []*evm.Question) error
-	Head(ctx context.Context) (evm.Head, error)
+// Looker looks at a token; each chain family has its own.
+type Looker interface {
+	// Look checks a token of which the index knows so much. Whole is false where a node would have told more. The error is ErrNoCode alone.
+	Look(ctx context.Context, known *Known) (r *trust.Report, whole bool, err error)
 }
-
-var _ Node = (*evm.Source)(nil)
 
 // Index is what the checks need of what is indexed.
 type Index interface {
@@ -114,22 +98,13 @@ type Options struct {
 	Deadline time.Duration
 	// GivenUp reports whether no check is made now, since what nodes may be asked for runs out; nil is never.
 	GivenUp func() bool
-	// Rand gives the accounts that trade in simulations: nobody may know them beforehand. The default is crypto/rand.
-	Rand io.Reader
 }
 
 // Checker checks the tokens of one chain.
 type Checker struct {
-	cfg       *chainconfig.Chain
-	node      Node
-	index     Index
-	o         Options
-	wrapped   market.Address
-	venues    map[string]venue
-	contracts map[market.Address]string // the venues' ids by contract
-	managers  map[market.Address]bool
-	lockers   []market.Address
-	code      []byte
+	looker Looker
+	index  Index
+	o      Options
 
 	limit  *rate.Limiter
 	slots  chan struct{}
@@ -139,18 +114,13 @@ type Checker struct {
 	reports map[market.Address]entry
 }
 
-type venue struct {
-	protocol  chainconfig.VenueProtocol
-	contracts []market.Address
-}
-
 type entry struct {
 	report *trust.Report
 	until  time.Time
 }
 
-// New checks the chain document's addresses. It asks nobody anything.
-func New(cfg *chainconfig.Chain, node Node, index Index, o Options) (*Checker, error) {
+// New makes a checker. It asks nobody anything.
+func New(looker Looker, index Index, o Options) *Checker {
 	if o.AtOnce <= 0 {
 		o.AtOnce = 4
 	}
@@ -160,48 +130,10 @@ func New(cfg *chainconfig.Chain, node Node, index Index, o Options) (*Checker, e
 	if o.Deadline <= 0 {
 		o.Deadline = 5 * time.Second
 	}
-	if o.Rand == nil {
-		o.Rand = rand.Reader
-	}
-	code, err := probe.Code()
-	if err != nil {
-		return nil, fmt.Errorf("the probe's code: %w", err)
-	}
-	c := &Checker{
-		cfg: cfg, node: node, index: index, o: o, code: code, venues: map[string]venue{},
-		contracts: map[market.Address]string{}, managers: map[market.Address]bool{}, reports: map[market.Address]entry{},
+	return &Checker{
+		looker: looker, index: index, o: o, reports: map[market.Address]entry{},
 		limit: rate.NewLimiter(rate.Limit(o.PerSecond), max(o.AtOnce, int(o.PerSecond))), slots: make(chan struct{}, o.AtOnce),
 	}
-	if c.wrapped, err = market.ParseEVMAddress(cfg.Native.Wrapped); err != nil {
-		return nil, fmt.Errorf("chain %s: native.wrapped: %w", cfg.ID, err)
-	}
-	for _, v := range cfg.Venues {
-		out := venue{protocol: v.Protocol}
-		for _, text := range v.Contracts {
-			a, err := market.ParseEVMAddress(text)
-			if err != nil {
-				return nil, fmt.Errorf("chain %s: venue %s: contract: %w", cfg.ID, v.ID, err)
-			}
-			out.contracts = append(out.contracts, a)
-			c.contracts[a] = v.ID
-		}
-		c.venues[v.ID] = out
-	}
-	for _, x := range cfg.Exchanges {
-		a, err := market.ParseEVMAddress(x.Factory)
-		if err != nil {
-			return nil, fmt.Errorf("chain %s: exchange %s: factory: %w", cfg.ID, x.Name, err)
-		}
-		c.managers[a] = x.Protocol == market.UniswapV4
-	}
-	for _, text := range cfg.Trust.Lockers {
-		a, err := market.ParseEVMAddress(text)
-		if err != nil {
-			return nil, fmt.Errorf("chain %s: trust: locker: %w", cfg.ID, err)
-		}
-		c.lockers = append(c.lockers, a)
-	}
-	return c, nil
 }
 
 // GivenUp reports whether no check is made now.
@@ -306,16 +238,14 @@ func (c *Checker) check(ctx context.Context, mint market.Address) (*trust.Report
 	if !ok {
 		return nil, ErrNotIndexed
 	}
-	l := &look{c: c, mint: mint, known: &known}
-	l.findMarket()
-	if err := l.read(ctx); err != nil {
+	r, whole, err := c.looker.Look(ctx, &known)
+	if err != nil {
 		return nil, err
 	}
-	r := l.report()
 	if s := r.Summary(); s.Unknown == len(r.Checks) {
 		return nil, ErrUnavailable
 	}
-	c.remember(mint, r, !l.failed)
+	c.remember(mint, r, whole)
 	return r, nil
 }
 

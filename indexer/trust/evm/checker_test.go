@@ -1,4 +1,4 @@
-package trust_test
+package evm_test
 
 import (
 	"bytes"
@@ -16,7 +16,8 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
-	"github.com/boardwalkhq/boardwalk/indexer/trust/probe"
+	evmtrust "github.com/boardwalkhq/boardwalk/indexer/trust/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	report "github.com/boardwalkhq/boardwalk/internal/trust"
@@ -209,7 +210,7 @@ func (n *staleNode) Ask(ctx context.Context, at evm.BlockRef, list []*evm.Questi
 
 // countingNode counts what it is asked, and may wait.
 type countingNode struct {
-	trust.Node
+	evmtrust.Node
 
 	asked atomic.Int64
 	wait  chan struct{}
@@ -416,7 +417,11 @@ func TestIndexChecks(t *testing.T) {
 	}
 	r := c(func(k *trust.Known) {
 		// The pool, the burned and the venue's don't count, and of the others ten.
-		k.Holders = []trust.Holding{{pool.ID, amount(300_000_000)}, {burned, amount(200_000_000)}, {address(t, cfg.Venues[0].Contracts[0]), amount(100_000_000)}}
+		k.Holders = []trust.Holding{
+			{Account: pool.ID, Amount: amount(300_000_000)},
+			{Account: burned, Amount: amount(200_000_000)},
+			{Account: address(t, cfg.Venues[0].Contracts[0]), Amount: amount(100_000_000)},
+		}
 		for n := range byte(11) {
 			k.Holders = append(k.Holders, holder(n, 2_000_000))
 		}

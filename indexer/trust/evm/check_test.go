@@ -1,10 +1,10 @@
-package trust_test
+package evm_test
 
 import (
 	"strings"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/indexer/trust/probe"
+	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	report "github.com/boardwalkhq/boardwalk/internal/trust"
 )

@@ -1,4 +1,4 @@
-package trust
+package evm
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
-	"github.com/boardwalkhq/boardwalk/indexer/trust/probe"
+	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
@@ -44,7 +44,7 @@ type power struct {
 }
 
 // stranger is an address that nobody could have let through beforehand.
-func (c *Checker) stranger() (market.Address, error) {
+func (c *Looker) stranger() (market.Address, error) {
 	var b [market.EVMAddressLen]byte
 	if _, err := io.ReadFull(c.o.Rand, b[:]); err != nil {
 		return market.Address{}, err

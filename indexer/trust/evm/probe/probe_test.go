@@ -28,7 +28,7 @@ func TestCodeIsCompiled(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !bytes.Equal(code, compiled["Probe"].Runtime) {
-		t.Error("probe.gen.go isn't made of Probe.sol: run go generate ./indexer/trust/probe")
+		t.Error("probe.gen.go isn't made of Probe.sol: run go generate ./indexer/trust/evm/probe")
 	}
 	const largest = 24_576 // EIP-170; a node may hold overrides to it
 	if len(code) > largest {

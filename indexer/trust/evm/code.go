@@ -1,11 +1,11 @@
-package trust
+package evm
 
 import (
 	"bytes"
 
 	"golang.org/x/crypto/sha3"
 
-	"github.com/boardwalkhq/boardwalk/indexer/trust/probe"
+	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 

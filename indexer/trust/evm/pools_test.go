@@ -1,4 +1,4 @@
-package trust_test
+package evm_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
-	"github.com/boardwalkhq/boardwalk/indexer/trust/probe"
+	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	report "github.com/boardwalkhq/boardwalk/internal/trust"
 )
@@ -90,7 +90,7 @@ func TestWhitelist(t *testing.T) {
 			t.Parallel()
 			// Each sender's peer stands between them.
 			random := slices.Concat(bytes.Repeat(test.senders[:1], 20), bytes.Repeat([]byte{0xaa}, 20), bytes.Repeat(test.senders[1:], 20), bytes.Repeat([]byte{0xbb}, 20))
-			c, _ := w.checkerOf(t, cfg, w.source(t, cfg), trust.Options{Rand: bytes.NewReader(random)}, w.known(t, token, pool))
+			c, _ := w.checkerBy(t, cfg, w.source(t, cfg), bytes.NewReader(random), trust.Options{}, w.known(t, token, pool))
 			r, err := c.Check(t.Context(), token)
 			if err != nil {
 				t.Fatal(err)

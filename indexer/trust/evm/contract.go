@@ -1,4 +1,4 @@
-package trust
+package evm
 
 import (
 	"slices"

@@ -1,4 +1,4 @@
-package trust
+package evm
 
 import (
 	"context"
@@ -6,16 +6,17 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
-	"github.com/boardwalkhq/boardwalk/indexer/trust/probe"
+	check "github.com/boardwalkhq/boardwalk/indexer/trust"
+	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
 // look is one check under way: what is known, what was asked, what was answered.
 type look struct {
-	c     *Checker
+	c     *Looker
 	mint  market.Address
-	known *Known
+	known *check.Known
 
 	// Where the token is traded. noMarket says why nowhere; pool may be nil on a curve.
 	pool            *market.Pool
@@ -111,7 +112,7 @@ func (l *look) readAt(ctx context.Context) error {
 		return nil
 	}
 	if l.state.code.OK && len(l.state.code.Answer) == 0 {
-		return ErrNoCode
+		return check.ErrNoCode
 	}
 	l.ask(ctx, l.secondQuestions())
 	l.ask(ctx, l.beaconQuestions())
@@ -214,11 +215,11 @@ func (l *look) report() *trust.Report {
 		r.Pair = l.pool.ID.String()
 	}
 	for _, rule := range trust.Rules {
-		check := checks[rule.ID](l, rule)
-		if check.Source == "" {
-			check.Source = sourceOf[rule.ID]
+		found := checks[rule.ID](l, rule)
+		if found.Source == "" {
+			found.Source = sourceOf[rule.ID]
 		}
-		r.Checks = append(r.Checks, check)
+		r.Checks = append(r.Checks, found)
 	}
 	return r
 }

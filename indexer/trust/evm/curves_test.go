@@ -1,4 +1,4 @@
-package trust_test
+package evm_test
 
 import (
 	"encoding/hex"
@@ -8,7 +8,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
-	"github.com/boardwalkhq/boardwalk/indexer/trust/probe"
+	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	report "github.com/boardwalkhq/boardwalk/internal/trust"

@@ -1,11 +1,11 @@
-package trust
+package evm
 
 import (
 	"math"
 	"math/big"
 	"slices"
 
-	"github.com/boardwalkhq/boardwalk/indexer/trust/probe"
+	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"

@@ -1,4 +1,4 @@
-package trust_test
+package evm_test
 
 import (
 	"context"
@@ -14,7 +14,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
-	"github.com/boardwalkhq/boardwalk/indexer/trust/probe"
+	evmtrust "github.com/boardwalkhq/boardwalk/indexer/trust/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	report "github.com/boardwalkhq/boardwalk/internal/trust"
@@ -347,7 +348,14 @@ func (w *world) checker(tb testing.TB, known ...trust.Known) (*trust.Checker, *i
 	return w.checkerOf(tb, cfg, w.source(tb, cfg), trust.Options{}, known...)
 }
 
-func (w *world) checkerOf(tb testing.TB, cfg *chainconfig.Chain, node trust.Node, o trust.Options, known ...trust.Known) (*trust.Checker, *index) {
+func (w *world) checkerOf(tb testing.TB, cfg *chainconfig.Chain, node evmtrust.Node, o trust.Options, known ...trust.Known) (*trust.Checker, *index) {
+	tb.Helper()
+	return w.checkerBy(tb, cfg, node, nil, o, known...)
+}
+
+// checkerBy is checkerOf with accounts for the simulations that follow from random.
+func (w *world) checkerBy(tb testing.TB, cfg *chainconfig.Chain, node evmtrust.Node, random io.Reader, o trust.Options, known ...trust.Known,
+) (*trust.Checker, *index) {
 	tb.Helper()
 	x := &index{known: map[market.Address]trust.Known{}}
 	for _, k := range known {
@@ -360,11 +368,11 @@ func (w *world) checkerOf(tb testing.TB, cfg *chainconfig.Chain, node trust.Node
 	if o.Deadline == 0 {
 		o.Deadline = time.Minute
 	}
-	c, err := trust.New(cfg, node, x, o)
+	looker, err := evmtrust.New(cfg, node, evmtrust.Options{Log: o.Log, Now: o.Now, Rand: random})
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return c, x
+	return trust.New(looker, x, o), x
 }
 
 // check checks one token.

@@ -1,4 +1,4 @@
-package trust_test
+package evm_test
 
 import (
 	"slices"

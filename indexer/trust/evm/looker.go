@@ -1,0 +1,117 @@
+// Package evm looks at the tokens of EVM chains: contracts, holders, liquidity, and trades that are simulated with the contract of the folder
+// probe, by eth_call with state overrides; nothing is ever sent.
+//
+// A simulated account has code, and trades both ways in one block. A token that refuses the one or the other is found unknown or
+// unsellable, though people can trade it; one that is kind to such accounts alone deceives the simulation.
+package evm
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	check "github.com/boardwalkhq/boardwalk/indexer/trust"
+	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/trust"
+)
+
+// Version changes with what the checks find.
+const Version = "2"
+
+const checkerID = "boardwalk-evm"
+
+// Node is what the checks need of a chain's nodes.
+type Node interface {
+	// Ask sends questions as one batch, to be answered by the state after a block. See evm.ErrNoOverride and evm.ErrStateGone.
+	Ask(ctx context.Context, at evm.BlockRef, questions []*evm.Question) error
+	Head(ctx context.Context) (evm.Head, error)
+}
+
+var _ Node = (*evm.Source)(nil)
+
+// Looker looks at the tokens of an EVM chain.
+type Looker struct {
+	cfg       *chainconfig.Chain
+	node      Node
+	o         Options
+	wrapped   market.Address
+	venues    map[string]venue
+	contracts map[market.Address]string // the venues' ids by contract
+	managers  map[market.Address]bool
+	lockers   []market.Address
+	code      []byte
+}
+
+// Options are what it needs besides a chain and its nodes.
+type Options struct {
+	Log *slog.Logger
+	Now func() time.Time
+	// Rand gives the accounts that trade in simulations: nobody may know them beforehand. The default is crypto/rand.
+	Rand io.Reader
+}
+
+type venue struct {
+	protocol  chainconfig.VenueProtocol
+	contracts []market.Address
+}
+
+// New checks the chain document's addresses. It asks nobody anything.
+func New(cfg *chainconfig.Chain, node Node, o Options) (*Looker, error) {
+	if o.Rand == nil {
+		o.Rand = rand.Reader
+	}
+	code, err := probe.Code()
+	if err != nil {
+		return nil, fmt.Errorf("the probe's code: %w", err)
+	}
+	c := &Looker{
+		cfg: cfg, node: node, o: o, code: code, venues: map[string]venue{},
+		contracts: map[market.Address]string{}, managers: map[market.Address]bool{},
+	}
+	if c.wrapped, err = market.ParseEVMAddress(cfg.Native.Wrapped); err != nil {
+		return nil, fmt.Errorf("chain %s: native.wrapped: %w", cfg.ID, err)
+	}
+	for _, v := range cfg.Venues {
+		out := venue{protocol: v.Protocol}
+		for _, text := range v.Contracts {
+			a, err := market.ParseEVMAddress(text)
+			if err != nil {
+				return nil, fmt.Errorf("chain %s: venue %s: contract: %w", cfg.ID, v.ID, err)
+			}
+			out.contracts = append(out.contracts, a)
+			c.contracts[a] = v.ID
+		}
+		c.venues[v.ID] = out
+	}
+	for _, x := range cfg.Exchanges {
+		a, err := market.ParseEVMAddress(x.Factory)
+		if err != nil {
+			return nil, fmt.Errorf("chain %s: exchange %s: factory: %w", cfg.ID, x.Name, err)
+		}
+		c.managers[a] = x.Protocol == market.UniswapV4
+	}
+	for _, text := range cfg.Trust.Lockers {
+		a, err := market.ParseEVMAddress(text)
+		if err != nil {
+			return nil, fmt.Errorf("chain %s: trust: locker: %w", cfg.ID, err)
+		}
+		c.lockers = append(c.lockers, a)
+	}
+	return c, nil
+}
+
+// Look checks a token. Whole is false where a node would have told more. The error is check.ErrNoCode alone.
+func (c *Looker) Look(ctx context.Context, known *check.Known) (r *trust.Report, whole bool, err error) {
+	l := &look{c: c, mint: known.Token.Mint, known: known}
+	l.findMarket()
+	if err := l.read(ctx); err != nil {
+		return nil, false, err
+	}
+	return l.report(), !l.failed, nil
+}
