@@ -1,43 +1,10 @@
 package evm
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
-	"strconv"
-	"strings"
 	"testing"
-
-	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 )
-
-// TestListRoots holds the root of an empty list against the one that is published, and wants every other list to have a root of its
-// own. Real blocks' roots are in the tests of the indexer.
-func TestListRoots(t *testing.T) {
-	t.Parallel()
-	if got := hash.ListRoot(nil); hex.EncodeToString(got[:]) != strings.Trim(noTransactions, `"`)[2:] {
-		t.Errorf("the root of nothing is %x", got)
-	}
-	// Values are shorter and longer than a hash, and lists of more than 128 have keys of two bytes.
-	seen := map[[32]byte]string{}
-	for _, n := range []int{1, 2, 16, 17, 127, 128, 129, 300} {
-		for changed := -1; changed < n; changed += max(n/3, 1) {
-			values := make([][]byte, n)
-			for i := range values {
-				values[i] = []byte(strings.Repeat(strconv.Itoa(i), 1+i%40))
-			}
-			name := fmt.Sprintf("%d values, the %d-th changed", n, changed)
-			if changed >= 0 {
-				values[changed] = append(values[changed], 'x')
-			}
-			root := hash.ListRoot(values)
-			if other, ok := seen[root]; ok {
-				t.Errorf("%s have the root of %s", name, other)
-			}
-			seen[root] = name
-		}
-	}
-}
 
 // genesis is Ethereum's first block.
 var genesis = fmt.Sprintf(`{"parentHash":"0x%064x","sha3Uncles":"0x1dcc4de8dec75d7aab85b567b6ccd41ad312451b948a7413f0a142fd40d49347",

@@ -458,3 +458,15 @@ func TestTooManyLogsForTheirBytes(t *testing.T) {
 		t.Errorf("100,000 whole logs: %d, %v", len(logs), err)
 	}
 }
+
+// TestTheMostLogsForTheirBytes finds where a list of empty logs has too many.
+func TestTheMostLogsForTheirBytes(t *testing.T) {
+	t.Parallel()
+	for n := mostSparse; n < mostSparse+100; n++ {
+		list := `{"result":[` + strings.Repeat("{},", n-1) + `{}]}`
+		logs, err := ParseLogs([]byte(list))
+		if fits := n <= mostSparse+len(list)/leastLog+1; fits != (err == nil) || fits && len(logs) != n {
+			t.Errorf("%d empty logs of %d bytes: %d, %v", n, len(list), len(logs), err)
+		}
+	}
+}
