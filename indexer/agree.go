@@ -47,7 +47,7 @@ func (ix *Indexer) commitHead(ctx context.Context, h evm.Header, b *evm.BlockRea
 		if !suspect {
 			within = rpc.For(ctx, budget.Agreement)
 		}
-		if _, err := ix.source.Agree(within, h, b); err != nil {
+		if _, err := ix.nodes.Agree(within, h, b); err != nil {
 			return err
 		}
 	}
@@ -56,7 +56,7 @@ func (ix *Indexer) commitHead(ctx context.Context, h evm.Header, b *evm.BlockRea
 		return err
 	}
 	if why := ix.machine.Decisive(ix.state, &c.Changes); why != "" && !b.Agreed && !b.Doubtful {
-		changed, err := ix.source.Agree(ctx, h, b)
+		changed, err := ix.nodes.Agree(ctx, h, b)
 		if err != nil {
 			return err
 		}
@@ -72,7 +72,7 @@ func (ix *Indexer) commitHead(ctx context.Context, h evm.Header, b *evm.BlockRea
 		}
 	}
 	if !b.Agreed {
-		c.LogsHash = ix.source.LogsHash(b)
+		c.LogsHash = ix.nodes.LogsHash(b)
 	}
 	return ix.write(ctx, c, began)
 }
@@ -87,13 +87,13 @@ func (ix *Indexer) recallRecords(ctx context.Context) error {
 	for i, r := range kept {
 		ix.records[i] = rpc.Record(r)
 	}
-	ix.source.RecallRecords(ix.records)
+	ix.nodes.RecallRecords(ix.records)
 	return nil
 }
 
 // changedRecords are the records of the endpoints that aren't trusted, where the database has others; else nil.
 func (ix *Indexer) changedRecords() []store.EndpointRecord {
-	now := ix.source.Records()
+	now := ix.nodes.Records()
 	if slices.Equal(now, ix.records) {
 		return nil
 	}
@@ -115,7 +115,7 @@ func (ix *Indexer) recallUnsure(ctx context.Context) error {
 	}
 	unsure := make([]unsureBlock, 0, len(blocks))
 	for _, b := range blocks {
-		read, ok := ix.source.Recall(b.LogsHash)
+		read, ok := ix.nodes.Recall(b.LogsHash)
 		if !ok {
 			continue
 		}
@@ -196,7 +196,7 @@ func (ix *Indexer) askAgain(ctx context.Context, u *unsureBlock) (forged bool, e
 	u.pause.begin(ix.o.Now())
 	ix.pulse.beat()
 	read := u.read
-	changed, err := ix.source.Agree(ctx, u.header, &read)
+	changed, err := ix.nodes.Agree(ctx, u.header, &read)
 	if err != nil {
 		return false, err
 	}

@@ -69,7 +69,7 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 	}
 	var batches []evm.Batch
 	events := 0
-	for batch, err := range ix.source.Backfill(ctx, ix.state.Last(), first, last) {
+	for batch, err := range ix.nodes.Backfill(ctx, ix.state.Last(), first, last) {
 		ix.pulse.beat()
 		if err != nil {
 			return err
@@ -102,7 +102,7 @@ func (ix *Indexer) commitPast(ctx context.Context, batches []evm.Batch) error {
 	parent := ix.state.Last()
 	for i := range batches {
 		b := &batches[i]
-		if err := ix.source.RereadPast(ctx, parent, b); err != nil {
+		if err := ix.nodes.RereadPast(ctx, parent, b); err != nil {
 			return err
 		}
 		ix.pulse.beat()
@@ -124,7 +124,7 @@ func (ix *Indexer) follow(ctx context.Context, next uint64) (caughtUp bool, err 
 		return false, ix.rewind(ctx)
 	}
 	i := 0
-	for b, err := range ix.source.Blocks(ctx, headers) {
+	for b, err := range ix.nodes.Blocks(ctx, headers) {
 		ix.pulse.beat()
 		if err != nil {
 			return false, err
@@ -150,5 +150,5 @@ func (ix *Indexer) headers(ctx context.Context, next uint64) ([]evm.Header, erro
 	if h := ix.head; next == h.Number && (h.Parent != last.Hash || h.Time >= last.Time) {
 		return []evm.Header{h.Header}, nil
 	}
-	return ix.source.Headers(ctx, last, next, min(ix.head.Number, next+headersAtOnce-1))
+	return ix.nodes.Headers(ctx, last, next, min(ix.head.Number, next+headersAtOnce-1))
 }

@@ -26,7 +26,7 @@ func (e *enrichment) sinceCreation(ctx context.Context, b *market.Block, facts [
 	if len(open) == 0 {
 		return nil
 	}
-	exist, known, err := e.source.AllExist(ctx, contracts, b.Number-1)
+	exist, known, err := e.nodes.AllExist(ctx, contracts, b.Number-1)
 	if err != nil || !known {
 		return err
 	}

@@ -33,8 +33,11 @@ const (
 // declarationWatch asks the nodes, beside the loop, whether the declared addresses are as declared: once, and again while that isn't so or
 // could not be found out.
 type declarationWatch struct {
-	cfg     *chainconfig.Chain
-	source  source
+	cfg   *chainconfig.Chain
+	nodes interface {
+		chainCheck
+		declarationSource
+	}
 	log     *slog.Logger
 	first   time.Duration
 	givesUp func(budget.Purpose) bool
@@ -46,7 +49,7 @@ type declarationWatch struct {
 
 func newDeclarationWatch(ix *Indexer) *declarationWatch {
 	return &declarationWatch{
-		cfg: ix.cfg, source: ix.source, log: ix.log, givesUp: ix.plan.givesUp, first: cmp.Or(ix.o.DeclarationPause, declarationPause),
+		cfg: ix.cfg, nodes: ix.nodes, log: ix.log, givesUp: ix.plan.givesUp, first: cmp.Or(ix.o.DeclarationPause, declarationPause),
 		tell: func(d chainconfig.Declaration) { ix.account.update(func(s *chainconfig.State) { s.Declaration = d }) },
 	}
 }
@@ -83,10 +86,10 @@ func (w *declarationWatch) look(ctx context.Context) (d chainconfig.Declaration)
 	}
 	ctx, cancel := context.WithTimeout(rpc.For(ctx, budget.Trust), declarationTime)
 	defer cancel()
-	if err := w.source.Check(ctx); err != nil {
+	if err := w.nodes.Check(ctx); err != nil {
 		d.Wrong = wrongEndpoints(err)
 	}
-	declared, err := w.source.CheckDeclared(ctx, w.cfg)
+	declared, err := w.nodes.CheckDeclared(ctx, w.cfg)
 	if err != nil {
 		d.Unasked = plain.AtMost(err.Error(), mostDeclaredRunes)
 		if errors.Is(err, context.DeadlineExceeded) {

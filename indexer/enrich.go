@@ -76,10 +76,15 @@ func (ix *Indexer) load(ctx context.Context, w market.Wanted) error {
 
 // enricher asks nodes what a chain's logs leave open. It belongs to one index, and remembers whom it asked in vain.
 type enricher struct {
-	cfg     *chainconfig.Chain
-	rows    *indexID
-	store   *store.Store
-	source  source
+	cfg   *chainconfig.Chain
+	rows  *indexID
+	store *store.Store
+	nodes interface {
+		factSource
+		sampleSource
+		poolSource
+		contractSource
+	}
 	machine *derive.Machine
 	log     *slog.Logger
 	pulse   *pulse
@@ -103,7 +108,7 @@ type enricher struct {
 
 func newEnricher(ix *Indexer) *enricher {
 	return &enricher{
-		cfg: ix.cfg, rows: ix.rows, store: ix.store, source: ix.source, machine: ix.machine, log: ix.log, pulse: &ix.pulse,
+		cfg: ix.cfg, rows: ix.rows, store: ix.store, nodes: ix.nodes, machine: ix.machine, log: ix.log, pulse: &ix.pulse,
 		load: ix.load, keptFacts: ix.keptFacts, givesUp: func(p budget.Purpose) bool { return ix.plan.givesUp(p) }, // the plan is made after the enricher
 		notPools: map[market.Address]notPool{}, stateless: map[market.Address]notPool{}, falseStates: map[market.Address]bool{},
 		poolKeys: newPoolKeys(ix),
@@ -196,7 +201,7 @@ func (e *enrichment) curves(ctx context.Context) error {
 		for k, t := range tokens {
 			keys[k] = market.CurveKey{Curve: contract[t], Token: t}
 		}
-		facts, unsure, err := e.source.CurveFacts(ctx, ref(b), keys)
+		facts, unsure, err := e.nodes.CurveFacts(ctx, ref(b), keys)
 		if err != nil {
 			return err
 		}
@@ -378,7 +383,7 @@ func (e *enrichment) ask(ctx context.Context, b *market.Block, tokens []market.A
 	if err != nil || len(tokens) == 0 {
 		return err
 	}
-	facts, unsure, err := e.source.TokenFacts(ctx, ref(b), tokens)
+	facts, unsure, err := e.nodes.TokenFacts(ctx, ref(b), tokens)
 	if err != nil {
 		return err
 	}
@@ -487,14 +492,14 @@ func (e *enrichment) sample(ctx context.Context, b *market.Block, keys []market.
 	if err := e.load(ctx, market.Wanted{Tokens: mints, Balances: keys, ExpireFrom: 1}); err != nil {
 		return err
 	}
-	balances, err := e.source.Balances(asking, before(b), keys, expect.Contradicts)
+	balances, err := e.nodes.Balances(asking, before(b), keys, expect.Contradicts)
 	if err != nil {
 		return err
 	}
 	for _, f := range balances {
 		e.add(b, f)
 	}
-	supplies, err := e.source.Supplies(asking, before(b), mints, expect.Contradicts)
+	supplies, err := e.nodes.Supplies(asking, before(b), mints, expect.Contradicts)
 	if err != nil {
 		return err
 	}

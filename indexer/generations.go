@@ -265,7 +265,7 @@ func (ix *Indexer) newSuccessor(ctx context.Context, served *store.IndexStatus, 
 			of: served.ID, generation: generation, anew: ix.cfg.AskAnew && generation == ix.cfg.Generation || served.WantedAnew && generation == served.Wanted,
 		},
 	}
-	if err := next.init(&cfg, newIndexID(cfg.ID), ix.store, ix.source, o); err != nil {
+	if err := next.init(&cfg, newIndexID(cfg.ID), ix.store, ix.nodes, o); err != nil {
 		return nil, err
 	}
 	next.holders.givesUp = ix.plan.givesUp

@@ -88,7 +88,7 @@ func (ix *Indexer) watchHead(ctx context.Context, l *store.Lease) {
 		}
 		// Source.Head answers one caller at a time, and the loop may be the next.
 		within, cancel := context.WithTimeout(ctx, headTime)
-		head, err := ix.source.Head(within)
+		head, err := ix.nodes.Head(within)
 		cancel()
 		if err == nil {
 			err = ix.hear(ctx, l, head)

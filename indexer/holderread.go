@@ -105,7 +105,7 @@ func (h *holderBackfill) tellBeyond(ctx context.Context, j *market.HolderJob) {
 func (h *holderBackfill) read(ctx context.Context, l *store.Lease, j *market.HolderJob) error {
 	w := h.widthOf(j.Token)
 	last := min(j.Final, j.Next+w.blocks-1)
-	blocks, upTo, err := h.source.TransfersOf(ctx, j.Token, j.Next, last)
+	blocks, upTo, err := h.nodes.TransfersOf(ctx, j.Token, j.Next, last)
 	if err != nil {
 		return err
 	}

@@ -25,6 +25,12 @@ const (
 	patience = 5
 )
 
+// holderNodes are what a holderBackfill needs of the nodes.
+type holderNodes interface {
+	transferReader
+	sampleSource
+}
+
 // holderBackfill finds, beside the head, what tokens that are followed since some block had before it. Most of those that were
 // launched since had nothing: then their supply is what their queued transfers leave, and nothing is read. Of the others the
 // past transfers are read, up to the block before. What comes after waits in a queue, and the loop merges both (holdermerge.go).
@@ -32,7 +38,7 @@ type holderBackfill struct {
 	cfg     *chainconfig.Chain
 	rows    *indexID
 	store   *store.Store
-	source  source
+	nodes   holderNodes
 	machine *derive.Machine
 	log     *slog.Logger
 	now     func() time.Time
@@ -51,9 +57,9 @@ type holderBackfill struct {
 	widths map[market.Address]*width
 }
 
-func newHolderBackfill(cfg *chainconfig.Chain, rows *indexID, st *store.Store, src source, m *derive.Machine, o Options) holderBackfill {
+func newHolderBackfill(cfg *chainconfig.Chain, rows *indexID, st *store.Store, src holderNodes, m *derive.Machine, o Options) holderBackfill {
 	return holderBackfill{
-		cfg: cfg, rows: rows, store: st, source: src, machine: m, log: o.Log, now: o.Now, caps: cfg.Tracking.Caps.WithDefaults(), ranges: mostRanges,
+		cfg: cfg, rows: rows, store: st, nodes: src, machine: m, log: o.Log, now: o.Now, caps: cfg.Tracking.Caps.WithDefaults(), ranges: mostRanges,
 		wake: make(chan struct{}, 1), widths: map[market.Address]*width{},
 	}
 }
@@ -190,7 +196,7 @@ func (h *holderBackfill) beginReading(ctx context.Context, l *store.Lease, g sto
 	job := nothingBefore(g)
 	job.BegunAt = h.now().Unix()
 	if g.Since > 0 {
-		created, err := h.source.CreatedAt(ctx, g.Token, g.Since-1)
+		created, err := h.nodes.CreatedAt(ctx, g.Token, g.Since-1)
 		if err != nil {
 			return err
 		}
@@ -239,7 +245,7 @@ func (h *holderBackfill) whole(ctx context.Context, gaps []store.HolderGap) (map
 	if err != nil || newest.Number == 0 {
 		return nil, err
 	}
-	supplies, err := h.source.Supplies(ctx, evm.BlockRef{Number: newest.Number - 1, Hash: newest.Parent}, tokens, nil)
+	supplies, err := h.nodes.Supplies(ctx, evm.BlockRef{Number: newest.Number - 1, Hash: newest.Parent}, tokens, nil)
 	if err != nil {
 		return nil, err
 	}

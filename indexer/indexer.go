@@ -7,7 +7,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
 	"log/slog"
 	"sync"
 	"sync/atomic"
@@ -34,44 +33,6 @@ const (
 	shortestWait = 200 * time.Millisecond
 	longestWait  = 10 * time.Second
 )
-
-// source is what the loop needs of a chain's nodes.
-type source interface {
-	Check(ctx context.Context) error
-	AllWrong() bool
-	Head(ctx context.Context) (evm.Head, error)
-	Header(ctx context.Context, number uint64) (evm.Header, error)
-	Headers(ctx context.Context, parent market.Header, first, last uint64) ([]evm.Header, error)
-	AnyHas(ctx context.Context, block market.Header) bool
-	Blocks(ctx context.Context, headers []evm.Header) iter.Seq2[evm.BlockRead, error]
-	Agree(ctx context.Context, h evm.Header, r *evm.BlockRead) (changed bool, err error)
-	Records() []rpc.Record
-	RecallRecords(records []rpc.Record)
-	LogsHash(r *evm.BlockRead) []byte
-	Recall(logsHash []byte) (r evm.BlockRead, ok bool)
-	Backfill(ctx context.Context, parent market.Header, first, last uint64) iter.Seq2[evm.Batch, error]
-	RereadPast(ctx context.Context, parent market.Header, b *evm.Batch) error
-	TransfersOf(ctx context.Context, token market.Address, from, to uint64) ([]market.Block, uint64, error)
-	TokenFacts(ctx context.Context, at evm.BlockRef, tokens []market.Address) (facts []market.TokenFact, unsure []bool, err error)
-	Supplies(ctx context.Context, at evm.BlockRef, tokens []market.Address, doubt func(market.Fact) bool) ([]market.SupplyFact, error)
-	Balances(ctx context.Context, at evm.BlockRef, keys []market.BalanceKey, doubt func(market.Fact) bool) ([]market.BalanceFact, error)
-	CurveFacts(ctx context.Context, at evm.BlockRef, curves []market.CurveKey) (facts []market.CurveFact, unsure []bool, err error)
-	PoolFacts(ctx context.Context, at evm.BlockRef, exchanges []chainconfig.Exchange, pools []market.Address,
-		counts func(market.PoolFact) bool) (facts []market.PoolFact, unsure []bool, err error)
-	KeysOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address) (known []market.PoolCreated, err error)
-	CreationsOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error)
-	PoolStates(ctx context.Context, at evm.BlockRef, pools []market.PoolCreated) (states []evm.PoolState, gone bool, err error)
-	NewestPoolStates(ctx context.Context, pools []market.PoolCreated) ([]evm.StatesAfter, error)
-	PoolsOf(ctx context.Context, at evm.BlockRef, exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.Address, gone bool, err error)
-	Exists(ctx context.Context, contract market.Address, number uint64) (exists, known bool, err error)
-	AllExist(ctx context.Context, contracts []market.Address, number uint64) (exist []bool, known bool, err error)
-	CreatedAt(ctx context.Context, contract market.Address, last uint64) (uint64, error)
-	Heads(ctx context.Context) <-chan struct{}
-	Paused(ctx context.Context, contracts []market.Address) ([]bool, error)
-	CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]evm.Declared, error)
-}
-
-var _ source = (*evm.Source)(nil)
 
 // Progress is how far the reading of the past has come.
 type Progress struct {
@@ -119,7 +80,7 @@ type Indexer struct {
 	// rows is the index whose rows are read and written.
 	rows    *indexID
 	store   *store.Store
-	source  source
+	nodes   nodes
 	machine *derive.Machine
 	o       Options
 	log     *slog.Logger
@@ -222,8 +183,8 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 }
 
 // init sets what every index of a chain needs.
-func (ix *Indexer) init(cfg *chainconfig.Chain, rows *indexID, st *store.Store, src source, o Options) (err error) {
-	ix.cfg, ix.rows, ix.store, ix.source, ix.o, ix.log = cfg, rows, st, src, o, o.Log
+func (ix *Indexer) init(cfg *chainconfig.Chain, rows *indexID, st *store.Store, src nodes, o Options) (err error) {
+	ix.cfg, ix.rows, ix.store, ix.nodes, ix.o, ix.log = cfg, rows, st, src, o, o.Log
 	if ix.machine, err = derive.New(cfg); err != nil {
 		return err
 	}
@@ -299,7 +260,7 @@ func (ix *Indexer) sessions(ctx context.Context) error {
 			continue
 		case errors.Is(err, ErrHalted), errors.Is(err, rpc.ErrWrongChain):
 			ix.log.ErrorContext(ctx, "chain halted", "err", err.Error())
-			if ix.source.AllWrong() && ix.successor == nil {
+			if ix.nodes.AllWrong() && ix.successor == nil {
 				ix.declaration.servesAnother(err)
 			}
 			ix.account.phase(chainconfig.PhaseHalted, err.Error())
@@ -319,7 +280,7 @@ func (ix *Indexer) sessions(ctx context.Context) error {
 
 // session holds the lease and indexes until something fails.
 func (ix *Indexer) session(ctx context.Context) (err error) {
-	if err := ix.source.Check(ctx); err != nil && ix.source.AllWrong() {
+	if err := ix.nodes.Check(ctx); err != nil && ix.nodes.AllWrong() {
 		return err
 	}
 	if err := ix.chooseIndex(ctx); err != nil {
@@ -429,7 +390,7 @@ func (ix *Indexer) index(ctx context.Context) error {
 	}
 	var heads <-chan struct{}
 	if ix.successor == nil {
-		heads = ix.source.Heads(ctx)
+		heads = ix.nodes.Heads(ctx)
 	}
 	ix.running, ix.near, ix.outage = false, false, outage{}
 	for {
@@ -508,7 +469,7 @@ func (ix *Indexer) awaitHead(ctx context.Context, heads <-chan struct{}) bool {
 }
 
 func (ix *Indexer) readHead(ctx context.Context) error {
-	head, err := ix.source.Head(ctx)
+	head, err := ix.nodes.Head(ctx)
 	if err != nil {
 		return err
 	}
@@ -563,7 +524,7 @@ func (ix *Indexer) begin(ctx context.Context) error {
 	if !ix.cfg.Start.Now {
 		safe = min(safe, ix.cfg.Start.Block-1)
 	}
-	h, err := ix.source.Header(ctx, safe)
+	h, err := ix.nodes.Header(ctx, safe)
 	if err != nil {
 		return err
 	}

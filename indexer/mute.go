@@ -42,7 +42,7 @@ func (e *enrichment) askMute(ctx context.Context, b *market.Block) error {
 	if len(due) == 0 {
 		return nil
 	}
-	facts, unsure, err := e.source.TokenFacts(ctx, ref(b), due)
+	facts, unsure, err := e.nodes.TokenFacts(ctx, ref(b), due)
 	if err != nil {
 		return err
 	}

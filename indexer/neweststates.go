@@ -38,7 +38,7 @@ func (e *enrichment) askNewestStates(ctx context.Context, b *market.Block, pools
 	var told []evm.StatesAfter
 	if e.following { // far below the head it is no use
 		var err error
-		if told, err = e.source.NewestPoolStates(ctx, pools); err != nil {
+		if told, err = e.nodes.NewestPoolStates(ctx, pools); err != nil {
 			return err
 		}
 	}

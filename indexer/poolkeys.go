@@ -31,7 +31,7 @@ const unknownKey = "unknown_key"
 // block of their first trade, the others by a search beside the loop, the pool with the most trades first. Only pools that were made before
 // the index began are unknown, so that no stranger can add to the work.
 type poolKeys struct {
-	source    source
+	nodes     poolKeySource
 	exchanges []chainconfig.Exchange
 	setAside  func(kind, reason, subject string)
 	log       *slog.Logger
@@ -53,7 +53,7 @@ type soughtKey struct {
 
 func newPoolKeys(ix *Indexer) *poolKeys {
 	return &poolKeys{
-		source: ix.source, exchanges: ix.cfg.Exchanges, setAside: ix.setAside, log: ix.o.Log,
+		nodes: ix.nodes, exchanges: ix.cfg.Exchanges, setAside: ix.setAside, log: ix.o.Log,
 		sought: map[market.Address]*soughtKey{}, found: map[market.Address]market.PoolCreated{},
 	}
 }
@@ -65,11 +65,11 @@ func (k *poolKeys) of(ctx context.Context, pools []market.Address, block uint64)
 	if len(fresh) == 0 {
 		return known, nil
 	}
-	found, err := k.source.KeysOfV4Pools(ctx, k.exchanges, fresh)
+	found, err := k.nodes.KeysOfV4Pools(ctx, k.exchanges, fresh)
 	if fresh = without(fresh, found); err == nil && len(fresh) > 0 {
 		var created []market.PoolCreated
 		var from uint64
-		if created, from, err = k.source.CreationsOfV4Pools(ctx, k.exchanges, fresh, block-1); err == nil {
+		if created, from, err = k.nodes.CreationsOfV4Pools(ctx, k.exchanges, fresh, block-1); err == nil {
 			k.looked(without(fresh, created), from)
 			found = append(found, created...)
 		}
@@ -172,7 +172,7 @@ func (k *poolKeys) run(ctx context.Context, _ *store.Lease) {
 // look makes one step of the search.
 func (k *poolKeys) look(ctx context.Context, pool market.Address, s *soughtKey) (created market.PoolCreated, found bool, err error) {
 	if !s.asked {
-		known, err := k.source.KeysOfV4Pools(ctx, k.exchanges, []market.Address{pool})
+		known, err := k.nodes.KeysOfV4Pools(ctx, k.exchanges, []market.Address{pool})
 		if err != nil {
 			return created, false, err
 		}
@@ -182,7 +182,7 @@ func (k *poolKeys) look(ctx context.Context, pool market.Address, s *soughtKey) 
 		}
 		return created, false, nil
 	}
-	list, from, err := k.source.CreationsOfV4Pools(ctx, k.exchanges, []market.Address{pool}, s.to)
+	list, from, err := k.nodes.CreationsOfV4Pools(ctx, k.exchanges, []market.Address{pool}, s.to)
 	if err != nil {
 		return created, false, err
 	}

@@ -30,7 +30,7 @@ func (e *enrichment) pools(ctx context.Context) error {
 		}
 		left = slices.DeleteFunc(left, func(a market.Address) bool { return slices.Contains(u.waiting, a) || slices.Contains(u.ids, a) })
 		if len(left) > 0 {
-			facts, unsure, err := e.source.PoolFacts(ctx, ref(b), e.cfg.Exchanges, left, e.countsPool)
+			facts, unsure, err := e.nodes.PoolFacts(ctx, ref(b), e.cfg.Exchanges, left, e.countsPool)
 			if err != nil {
 				return err
 			}

@@ -55,7 +55,7 @@ func (e *enrichment) askStates(ctx context.Context, b *market.Block, pools []mar
 	if len(pools) == 0 {
 		return nil
 	}
-	states, gone, err := e.source.PoolStates(ctx, before(b), pools)
+	states, gone, err := e.nodes.PoolStates(ctx, before(b), pools)
 	if err != nil {
 		return err
 	}
@@ -151,7 +151,7 @@ func (ix *Indexer) poolStateAgain(ctx context.Context, block uint64, f market.Po
 	if p == nil {
 		return f, true, nil
 	}
-	states, gone, err := ix.source.PoolStates(ctx, evm.BlockRef{Number: block - 1}, []market.PoolCreated{createdOf(p)})
+	states, gone, err := ix.nodes.PoolStates(ctx, evm.BlockRef{Number: block - 1}, []market.PoolCreated{createdOf(p)})
 	if err != nil || gone {
 		return nil, false, err
 	}

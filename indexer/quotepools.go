@@ -47,7 +47,7 @@ func (e *enrichment) quotePools(ctx context.Context) error {
 	}
 	var states []evm.PoolState
 	if !gone {
-		if states, gone, err = e.source.PoolStates(ctx, before(b), known); err != nil {
+		if states, gone, err = e.nodes.PoolStates(ctx, before(b), known); err != nil {
 			return err
 		}
 	}
@@ -69,12 +69,12 @@ func (e *enrichment) quotePools(ctx context.Context) error {
 // poolsOf gives the pools of pairs of tokens that the index doesn't know, of those without an account only those that there may be. Gone says
 // that they are those of now.
 func (e *enrichment) poolsOf(ctx context.Context, b *market.Block, pairs [][2]market.Address) (known []market.PoolCreated, gone bool, err error) {
-	pools, gone, err := e.source.PoolsOf(ctx, before(b), e.cfg.Exchanges, pairs)
+	pools, gone, err := e.nodes.PoolsOf(ctx, before(b), e.cfg.Exchanges, pairs)
 	if err != nil {
 		return nil, gone, err
 	}
 	pools = slices.DeleteFunc(pools, func(a market.Address) bool { return e.state.Pool(a) != nil })
-	facts, unsure, err := e.source.PoolFacts(ctx, before(b), e.cfg.Exchanges, pools[:min(len(pools), quotePoolsAtOnce)], e.countsPool)
+	facts, unsure, err := e.nodes.PoolFacts(ctx, before(b), e.cfg.Exchanges, pools[:min(len(pools), quotePoolsAtOnce)], e.countsPool)
 	if err != nil {
 		return nil, gone, err
 	}

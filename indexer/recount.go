@@ -98,7 +98,7 @@ func (h *holderBackfill) recount(ctx context.Context, l *store.Lease, j *market.
 	}
 	after := *j
 	if after.Next == 0 {
-		if after.Next, err = h.source.CreatedAt(ctx, j.Token, j.Final); err != nil {
+		if after.Next, err = h.nodes.CreatedAt(ctx, j.Token, j.Final); err != nil {
 			return false, err
 		}
 	}
@@ -138,7 +138,7 @@ func (h *holderBackfill) prove(ctx context.Context, j *market.HolderJob) (right,
 	}
 	at := evm.BlockRef{Number: newest.Number - 1, Hash: newest.Parent}
 	always := func(market.Fact) bool { return true }
-	supplies, err := h.source.Supplies(ctx, at, []market.Address{j.Token}, always)
+	supplies, err := h.nodes.Supplies(ctx, at, []market.Address{j.Token}, always)
 	if err != nil || len(supplies) == 0 {
 		return false, false, err
 	}
@@ -149,7 +149,7 @@ func (h *holderBackfill) prove(ctx context.Context, j *market.HolderJob) (right,
 	if err != nil {
 		return false, false, err
 	}
-	balances, err := h.source.Balances(ctx, at, keys, always)
+	balances, err := h.nodes.Balances(ctx, at, keys, always)
 	if err != nil {
 		return false, false, err
 	}

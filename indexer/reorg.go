@@ -15,7 +15,7 @@ func (ix *Indexer) lost(ctx context.Context, last market.Header) (bool, error) {
 	if last.Hash.IsZero() {
 		return false, nil
 	}
-	h, err := ix.source.Header(ctx, last.Number)
+	h, err := ix.nodes.Header(ctx, last.Number)
 	if err != nil {
 		return false, err
 	}
@@ -25,7 +25,7 @@ func (ix *Indexer) lost(ctx context.Context, last market.Header) (bool, error) {
 // belowCursor decides what a head below the cursor means: nodes that are late, or a chain that became shorter.
 func (ix *Indexer) belowCursor(ctx context.Context) error {
 	last := ix.state.Last()
-	h, err := ix.source.Header(ctx, last.Number)
+	h, err := ix.nodes.Header(ctx, last.Number)
 	switch {
 	case err == nil && h.Hash == last.Hash:
 		ix.short = 0
@@ -58,7 +58,7 @@ func (ix *Indexer) rewind(ctx context.Context) error {
 		if b.Number > ix.head.Number {
 			continue
 		}
-		h, err := ix.source.Header(ctx, b.Number)
+		h, err := ix.nodes.Header(ctx, b.Number)
 		if err != nil {
 			return err
 		}
@@ -82,7 +82,7 @@ func (ix *Indexer) rewind(ctx context.Context) error {
 		ix.degraded(ctx, err)
 		return err
 	}
-	if oldest := known[len(known)-1]; ix.source.AnyHas(ctx, oldest) {
+	if oldest := known[len(known)-1]; ix.nodes.AnyHas(ctx, oldest) {
 		err := fmt.Errorf("chain %s: the nodes disagree on block %d: one is on a fork deeper than can be undone", ix.cfg.ID,
 			oldest.Number)
 		ix.degraded(ctx, err)

@@ -151,14 +151,14 @@ func (ix *Indexer) factAgain(ctx context.Context, f store.StoredFact) (is market
 	at := evm.BlockRef{Number: f.Block, Hash: f.Hash}
 	switch f := f.Fact.(type) {
 	case market.TokenFact:
-		facts, unsure, err := ix.source.TokenFacts(ctx, at, []market.Address{f.Token})
+		facts, unsure, err := ix.nodes.TokenFacts(ctx, at, []market.Address{f.Token})
 		if err != nil {
 			return nil, false, err
 		}
 		return facts[0], !unsure[0], nil
 	case market.PoolFact:
 		always := func(market.PoolFact) bool { return true }
-		facts, unsure, err := ix.source.PoolFacts(ctx, at, ix.cfg.Exchanges, []market.Address{f.Pool}, always)
+		facts, unsure, err := ix.nodes.PoolFacts(ctx, at, ix.cfg.Exchanges, []market.Address{f.Pool}, always)
 		if err != nil {
 			return nil, false, err
 		}
@@ -166,7 +166,7 @@ func (ix *Indexer) factAgain(ctx context.Context, f store.StoredFact) (is market
 	case market.PoolStateFact:
 		return ix.poolStateAgain(ctx, at.Number, f)
 	case market.CurveFact:
-		facts, unsure, err := ix.source.CurveFacts(ctx, at, []market.CurveKey{f.CurveKey})
+		facts, unsure, err := ix.nodes.CurveFacts(ctx, at, []market.CurveKey{f.CurveKey})
 		if err != nil {
 			return nil, false, err
 		}

@@ -18,9 +18,15 @@ const venuePause = 15 * time.Second
 // codesAtOnce bounds how many contracts are asked for their code in one look. Missing ones are asked each time.
 const codesAtOnce = 100
 
+// venueNodes are what a venueWatch needs of the nodes.
+type venueNodes interface {
+	headReader
+	contractSource
+}
+
 // venueWatch asks the venues' contracts, beside the loop, whether they are there and whether they are paused.
 type venueWatch struct {
-	source source
+	nodes  venueNodes
 	log    *slog.Logger
 	pause  time.Duration
 	venues []watchedVenue
@@ -34,8 +40,8 @@ type watchedVenue struct {
 	contracts []market.Address
 }
 
-func newVenueWatch(cfg *chainconfig.Chain, src source, o Options, tell func([]chainconfig.VenueState)) (*venueWatch, error) {
-	w := &venueWatch{source: src, log: o.Log, pause: cmp.Or(o.VenuePause, venuePause), tell: tell, there: map[market.Address]bool{}}
+func newVenueWatch(cfg *chainconfig.Chain, src venueNodes, o Options, tell func([]chainconfig.VenueState)) (*venueWatch, error) {
+	w := &venueWatch{nodes: src, log: o.Log, pause: cmp.Or(o.VenuePause, venuePause), tell: tell, there: map[market.Address]bool{}}
 	for _, v := range cfg.Venues {
 		watched := watchedVenue{declared: v}
 		for _, c := range v.Contracts {
@@ -86,7 +92,7 @@ func (w *venueWatch) look(ctx context.Context) ([]chainconfig.VenueState, error)
 	for _, v := range w.venues {
 		contracts = append(contracts, v.contracts...)
 	}
-	paused, err := w.source.Paused(ctx, contracts)
+	paused, err := w.nodes.Paused(ctx, contracts)
 	if err != nil {
 		return nil, err
 	}
@@ -127,13 +133,13 @@ func (w *venueWatch) lookForCode(ctx context.Context, contracts []market.Address
 			continue
 		}
 		if head == 0 {
-			h, err := w.source.Head(ctx)
+			h, err := w.nodes.Head(ctx)
 			if err != nil {
 				return nil, err
 			}
 			head = h.Number
 		}
-		exists, known, err := w.source.Exists(ctx, c, head)
+		exists, known, err := w.nodes.Exists(ctx, c, head)
 		if err != nil {
 			return nil, err
 		}
