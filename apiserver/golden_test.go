@@ -3,18 +3,16 @@ package apiserver_test
 import (
 	"bytes"
 	"crypto/sha256"
-	"flag"
 	"fmt"
 	"maps"
 	"net/http"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
-)
 
-var updateAnswers = flag.Bool("update", false, "write testdata/answers.golden anew")
+	"github.com/boardwalkhq/boardwalk/internal/golden"
+)
 
 // TestAnswersStayTheSame holds every operation's status, headers and body to testdata/answers.golden, byte for byte. A change of the code's
 // structure leaves them as they are; any other change is read in the diff of the file.
@@ -48,15 +46,9 @@ func TestAnswersStayTheSame(t *testing.T) {
 		}
 		got.WriteString("\n")
 	}
-	name := filepath.Join("testdata", "answers.golden")
-	if *updateAnswers {
-		if err := os.WriteFile(name, got.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
+	want, same := golden.Hold(t, filepath.Join("testdata", "answers.golden"), got.Bytes())
+	if same {
+		return
 	}
 	is, should := strings.Split(got.String(), "\nGET "), strings.Split(string(want), "\nGET ")
 	if len(is) != len(should) {

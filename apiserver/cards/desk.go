@@ -7,12 +7,12 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"sync"
 	"time"
 
 	"github.com/redis/go-redis/v9"
 	"golang.org/x/sync/singleflight"
 
+	"github.com/boardwalkhq/boardwalk/internal/recent"
 	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
@@ -52,8 +52,7 @@ type Desk struct {
 
 	asks, renders singleflight.Group
 
-	mu         sync.Mutex
-	asked, old map[Ask]known // in two generations
+	asked *recent.Cache[Ask, known]
 }
 
 // known is whose card was the answer to a question, and until when that is so without another look.
@@ -67,7 +66,7 @@ func NewDesk(o Options) *Desk {
 	if o.Bytes == 0 {
 		o.Bytes = defaultBytes
 	}
-	d := &Desk{o: o, memory: newShelf(o.Bytes), asked: make(map[Ask]known)}
+	d := &Desk{o: o, memory: newShelf(o.Bytes), asked: recent.New[Ask, known](mostAsked)}
 	if o.Redis != nil {
 		d.shared = &shared{rdb: o.Redis, now: o.Now, log: o.Log}
 	}
@@ -191,12 +190,7 @@ func (d *Desk) keep(subject string, p *Picture) {
 
 // known is the last picture that was the answer to a question, nil when there is none any more, and whether it still is.
 func (d *Desk) known(a Ask) (p *Picture, fresh bool) {
-	d.mu.Lock()
-	k, ok := d.asked[a]
-	if !ok {
-		k, ok = d.old[a]
-	}
-	d.mu.Unlock()
+	k, ok := d.asked.Get(a)
 	if !ok {
 		return nil, false
 	}
@@ -208,10 +202,5 @@ func (d *Desk) remember(a Ask, subject string, fresh bool) {
 	if fresh {
 		k.until = d.o.Now().Add(freshFor[a.Kind])
 	}
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if len(d.asked) >= mostAsked/2 {
-		d.asked, d.old = make(map[Ask]known, mostAsked/2), d.asked
-	}
-	d.asked[a] = k
+	d.asked.Put(a, k)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/recent"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
@@ -39,8 +40,8 @@ type Beside struct {
 
 // launchCache remembers launches and what stands beside them.
 type launchCache struct {
-	rows   recent[market.Address, []LaunchNow]
-	beside recent[besideKey, *Beside]
+	rows   *recent.Cache[market.Address, dated[[]LaunchNow]]
+	beside *recent.Cache[besideKey, dated[*Beside]]
 	flight singleflight.Group
 }
 
@@ -51,14 +52,15 @@ type besideKey struct {
 
 func newLaunchCache() launchCache {
 	return launchCache{
-		rows: newRecent[market.Address, []LaunchNow](cachedLaunches), beside: newRecent[besideKey, *Beside](cachedLaunches),
+		rows:   recent.New[market.Address, dated[[]LaunchNow]](cachedLaunches),
+		beside: recent.New[besideKey, dated[*Beside]](cachedLaunches),
 	}
 }
 
 // LaunchesAt lists the launches of the tokens at an address on all chains. Answers are shared and must not be changed. While
 // the database can't be read, what was read last stands in for it.
 func (v *View) LaunchesAt(ctx context.Context, mint market.Address) ([]LaunchNow, error) {
-	hit, ok := v.launches.rows.get(mint)
+	hit, ok := v.launches.rows.Get(mint)
 	if ok && (v.now().Sub(hit.at) < tokenTTL || v.snapshot.Load().failing()) {
 		return hit.value, nil
 	}
@@ -67,7 +69,7 @@ func (v *View) LaunchesAt(ctx context.Context, mint market.Address) ([]LaunchNow
 		defer cancel()
 		list, err := v.store.LaunchesAt(ctx, []market.Address{mint})
 		if err == nil && len(list) > 0 {
-			v.launches.rows.put(mint, list, v.now())
+			v.launches.rows.Put(mint, dated[[]LaunchNow]{list, v.now()})
 		}
 		return list, err
 	})
@@ -81,7 +83,7 @@ func (v *View) LaunchesAt(ctx context.Context, mint market.Address) ([]LaunchNow
 // BesideLaunch reads what stands beside a launch.
 func (v *View) BesideLaunch(ctx context.Context, l *LaunchNow) (*Beside, error) {
 	key := besideKey{l.Chain, l.Mint}
-	hit, ok := v.launches.beside.get(key)
+	hit, ok := v.launches.beside.Get(key)
 	if ok && (v.now().Sub(hit.at) < besideTTL || v.snapshot.Load().failing()) {
 		return hit.value, nil
 	}
@@ -90,7 +92,7 @@ func (v *View) BesideLaunch(ctx context.Context, l *LaunchNow) (*Beside, error) 
 		defer cancel()
 		b, err := v.readBeside(ctx, l)
 		if err == nil {
-			v.launches.beside.put(key, b, v.now())
+			v.launches.beside.Put(key, dated[*Beside]{b, v.now()})
 		}
 		return b, err
 	})

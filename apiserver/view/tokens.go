@@ -9,6 +9,7 @@ import (
 	"golang.org/x/sync/singleflight"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/recent"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
@@ -22,13 +23,19 @@ const (
 
 // tokenCache remembers tokens by their addresses.
 type tokenCache struct {
-	recent[market.Address, []Token]
+	*recent.Cache[market.Address, dated[[]Token]]
 
 	flight singleflight.Group
 }
 
+// dated is a value with the time at which it was read.
+type dated[V any] struct {
+	value V
+	at    time.Time
+}
+
 func newTokenCache() tokenCache {
-	return tokenCache{recent: newRecent[market.Address, []Token](cachedTokens)}
+	return tokenCache{Cache: recent.New[market.Address, dated[[]Token]](cachedTokens)}
 }
 
 // Tokens lists the tokens at an address on all chains, those that aren't declared any more among them: those with a launch
@@ -77,7 +84,7 @@ func (v *View) TokensAt(ctx context.Context, mints []market.Address) (map[market
 // remembered are the tokens at an address as they were just read; while the database is known to be away, as they were
 // read last, and stale.
 func (v *View) remembered(mint market.Address) ([]Token, bool) {
-	hit, ok := v.tokens.get(mint)
+	hit, ok := v.tokens.Get(mint)
 	if !ok || v.now().Sub(hit.at) < tokenTTL {
 		return hit.value, ok
 	}
@@ -104,13 +111,13 @@ func (v *View) readInto(ctx context.Context, mints []market.Address) (map[market
 	found, err := v.readTokens(ctx, v.store, mints)
 	if err == nil {
 		for mint, tokens := range found {
-			v.tokens.put(mint, tokens, v.now())
+			v.tokens.Put(mint, dated[[]Token]{tokens, v.now()})
 		}
 		return found, nil
 	}
 	last := make(map[market.Address][]Token, len(mints))
 	for _, mint := range mints {
-		hit, ok := v.tokens.get(mint)
+		hit, ok := v.tokens.Get(mint)
 		if !ok {
 			return nil, err
 		}

@@ -2,11 +2,9 @@ package derive_test
 
 import (
 	"crypto/sha256"
-	"flag"
 	"fmt"
 	"maps"
 	"math/rand/v2"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,6 +15,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/golden"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
@@ -278,8 +277,6 @@ func (f *follower) fork(b market.Block, branch byte) market.Block {
 	return b
 }
 
-var updateRewound = flag.Bool("update", false, "write testdata/rewound.golden anew")
-
 // digests are how many rows each table of a chain has in the end, and a digest of them.
 func (f *follower) digests() string {
 	f.Helper()
@@ -304,17 +301,7 @@ func holdRewound(t *testing.T, got string) {
 		t.Logf("the rows' digests are those of amd64, and aren't compared on %s", runtime.GOARCH)
 		return
 	}
-	const file = "testdata/rewound.golden"
-	if *updateRewound {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if string(want) != got {
+	if want, same := golden.Hold(t, "testdata/rewound.golden", []byte(got)); !same {
 		t.Errorf("other rows are derived than before (go test ./indexer/derive -run RewindForgets -update writes their digests anew):\n%s\nwere\n%s", got, want)
 	}
 }

@@ -3,7 +3,6 @@ package store_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -11,29 +10,18 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/boardwalkhq/boardwalk/internal/golden"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
-
-var update = flag.Bool("update", false, "write the golden images and facts anew")
 
 // holdGolden compares lines with a golden file byte by byte, or writes it.
 func holdGolden(t *testing.T, name string, lines []string) {
 	t.Helper()
 	file := filepath.Join("testdata", name)
 	got := []byte(strings.Join(lines, "\n") + "\n")
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatalf("%v: run go test ./internal/store -run Declared -update, and look at the file", err)
-	}
-	if !bytes.Equal(got, want) {
+	if want, same := golden.Hold(t, file, got); !same {
 		t.Errorf("%s is a persisted format (docs/adr/0014) and would change. It has\n%s\nand now would have\n%s", file, want, got)
 	}
 }
@@ -175,8 +163,8 @@ func undoAll(t *testing.T, kind, dsn string) {
 	}
 }
 
-// golden lists the lines of every golden file of one format: those of earlier versions stay, and are read too.
-func golden(tb testing.TB, pattern string) (lines []string) {
+// goldenLines lists the lines of every golden file of one format: those of earlier versions stay, and are read too.
+func goldenLines(tb testing.TB, pattern string) (lines []string) {
 	tb.Helper()
 	files, err := filepath.Glob(filepath.Join("testdata", pattern))
 	if err != nil || len(files) == 0 {
@@ -195,7 +183,7 @@ func golden(tb testing.TB, pattern string) (lines []string) {
 // TestEveryDeclaredImageIsRead reads all golden images, and refuses them when something is missing or of another type.
 func TestEveryDeclaredImageIsRead(t *testing.T) {
 	t.Parallel()
-	for _, line := range golden(t, "images*.golden") {
+	for _, line := range goldenLines(t, "images*.golden") {
 		words := strings.SplitN(line, " ", 3)
 		table, existed, image := words[0], words[1] == "there", words[2]
 		again, err := store.RereadImage(table, existed, []byte(image))
@@ -246,7 +234,7 @@ func withoutLater(t *testing.T, image string, again []byte) string {
 
 // FuzzReadImage: whatever stands in an image, it is refused or means one row.
 func FuzzReadImage(f *testing.F) {
-	for _, line := range golden(f, "images*.golden") {
+	for _, line := range goldenLines(f, "images*.golden") {
 		words := strings.SplitN(line, " ", 3)
 		f.Add(words[0], words[1] == "there", []byte(words[2]))
 	}
@@ -303,7 +291,7 @@ func TestFactsAreDeclared(t *testing.T) {
 		}
 	}
 	holdGolden(t, "facts.golden", lines)
-	for _, line := range golden(t, "facts*.golden") {
+	for _, line := range goldenLines(t, "facts*.golden") {
 		kind, body, _ := strings.Cut(line, " ")
 		f, err := store.ReadFact(kind, []byte(body))
 		if err != nil {

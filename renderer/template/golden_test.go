@@ -2,7 +2,6 @@ package template
 
 import (
 	"bytes"
-	"flag"
 	"image"
 	"image/color"
 	"image/png"
@@ -10,10 +9,9 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/boardwalkhq/boardwalk/internal/golden"
 	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
-
-var update = flag.Bool("update", false, "write the golden images and the look's hash anew")
 
 // Two pictures are the same if at most mostDiffering of their pixels differ by more than mostDifference of 255 in any
 // channel. The same browser gives equal bytes; another version of it or of a font smooths edges in another way.
@@ -36,18 +34,9 @@ func TestCardsLookAsTheyDid(t *testing.T) {
 			if len(got) > mostBytes {
 				t.Errorf("%d bytes, at most %d are wanted", len(got), mostBytes)
 			}
-			golden := filepath.Join("testdata", called+".png")
-			if *update {
-				if err := os.WriteFile(golden, got, 0o644); err != nil {
-					t.Fatal(err)
-				}
-				return
+			if want, same := golden.Hold(t, filepath.Join("testdata", called+".png"), got); !same {
+				compare(t, called, want, got)
 			}
-			want, err := os.ReadFile(golden)
-			if err != nil {
-				t.Fatalf("%v: run go test ./renderer/template -update, and look at the picture", err)
-			}
-			compare(t, called, want, got)
 		})
 	}
 }
@@ -55,14 +44,11 @@ func TestCardsLookAsTheyDid(t *testing.T) {
 // compare leaves the picture and what differs in a folder that outlives the test.
 func compare(t *testing.T, called string, want, got []byte) {
 	t.Helper()
-	if bytes.Equal(want, got) {
-		return
+	wanted, actual := decoded(t, want), decoded(t, got)
+	if wanted.Bounds() != actual.Bounds() {
+		t.Fatalf("a picture of %v, %v is wanted", actual.Bounds(), wanted.Bounds())
 	}
-	golden, actual := decoded(t, want), decoded(t, got)
-	if golden.Bounds() != actual.Bounds() {
-		t.Fatalf("a picture of %v, %v is wanted", actual.Bounds(), golden.Bounds())
-	}
-	diff, share := difference(golden, actual)
+	diff, share := difference(wanted, actual)
 	if share <= mostDiffering {
 		return
 	}

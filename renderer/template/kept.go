@@ -3,11 +3,12 @@ package template
 import (
 	"crypto/sha256"
 	"html/template"
-	"sync"
+
+	"github.com/boardwalkhq/boardwalk/internal/recent"
 )
 
-// keptPictures bounds a generation of finished pictures. One of 96 pixels a side is some 15 KiB.
-const keptPictures = 256
+// keptPictures is how many finished pictures are kept. One of 96 pixels a side is some 15 KiB.
+const keptPictures = 512
 
 // pictureKey names a picture by its encoded bytes and the size that it is drawn at.
 type pictureKey struct {
@@ -16,45 +17,23 @@ type pictureKey struct {
 }
 
 // pictures keeps finished pictures: the same logos and faces come again and again, and to scale one costs more than the
-// rest of a document. What was of no use for a whole generation is dropped.
+// rest of a document.
 type pictures struct {
-	mu         sync.Mutex
-	young, old map[pictureKey]template.URL
+	*recent.Cache[pictureKey, template.URL]
 }
 
-var kept = &pictures{young: make(map[pictureKey]template.URL)}
+var kept = pictures{recent.New[pictureKey, template.URL](keptPictures)}
 
 // dataURL is a picture as a data URL of exactly size by size pixels.
-func (p *pictures) dataURL(encoded []byte, size int) (template.URL, error) {
+func (p pictures) dataURL(encoded []byte, size int) (template.URL, error) {
 	key := pictureKey{sha256.Sum256(encoded), size}
-	if url, ok := p.get(key); ok {
-		return url, nil
-	}
-	url, err := dataURL(encoded, size)
-	if err == nil {
-		p.put(key, url)
-	}
-	return url, err
-}
-
-func (p *pictures) get(key pictureKey) (template.URL, bool) {
-	p.mu.Lock()
-	url, ok := p.young[key]
+	url, ok := p.Get(key)
 	if !ok {
-		url, ok = p.old[key]
+		var err error
+		if url, err = dataURL(encoded, size); err != nil {
+			return "", err
+		}
 	}
-	p.mu.Unlock()
-	if ok {
-		p.put(key, url)
-	}
-	return url, ok
-}
-
-func (p *pictures) put(key pictureKey, url template.URL) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if _, there := p.young[key]; !there && len(p.young) >= keptPictures {
-		p.old, p.young = p.young, make(map[pictureKey]template.URL, keptPictures)
-	}
-	p.young[key] = url
+	p.Put(key, url) // also where it was there: what is in use stays
+	return url, nil
 }

@@ -5,12 +5,14 @@ import (
 	"encoding/binary"
 	"html/template"
 	"testing"
+
+	"github.com/boardwalkhq/boardwalk/internal/recent"
 )
 
 // A picture in use outlives any number of others, and what is kept stays bounded.
 func TestPicturesAreKeptWhileInUse(t *testing.T) {
 	t.Parallel()
-	p := &pictures{young: make(map[pictureKey]template.URL)}
+	p := pictures{recent.New[pictureKey, template.URL](keptPictures)}
 	used := asPNG(t, portrait(t, 64, 64, blue, yellow))
 	want, err := p.dataURL(used, 32)
 	if err != nil {
@@ -26,17 +28,23 @@ func TestPicturesAreKeptWhileInUse(t *testing.T) {
 		return key
 	}
 	for i := range 5 * keptPictures {
-		p.put(name(i), "x")
+		p.Put(name(i), "x")
 		if i%100 == 0 {
 			if got, err := p.dataURL(used, 32); err != nil || got != want {
 				t.Fatalf("after %d others it is another picture (%v)", i, err)
 			}
 		}
 	}
-	if n := len(p.young) + len(p.old); n > 2*keptPictures {
-		t.Errorf("%d pictures are kept, at most %d are wanted", n, 2*keptPictures)
+	kept := 0
+	for i := range 5 * keptPictures {
+		if _, there := p.Get(name(i)); there {
+			kept++
+		}
 	}
-	if _, there := p.get(name(0)); there {
+	if kept > keptPictures {
+		t.Errorf("%d pictures are kept, at most %d are wanted", kept, keptPictures)
+	}
+	if _, there := p.Get(name(0)); there {
 		t.Error("a picture of no use was kept")
 	}
 	broken := bytes.Repeat([]byte{1}, 10)

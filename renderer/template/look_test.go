@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/boardwalkhq/boardwalk/internal/golden"
 	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
@@ -21,7 +22,7 @@ func TestTheVersionChangesWithTheLook(t *testing.T) {
 	t.Parallel()
 	look := sharecard.Version + " " + hashOfLook(t)
 	raw, err := os.ReadFile(lookFile)
-	if err != nil && !*update {
+	if err != nil && !golden.Update() {
 		t.Fatal(err)
 	}
 	version, hash, _ := strings.Cut(strings.TrimSpace(string(raw)), " ")
@@ -30,7 +31,7 @@ func TestTheVersionChangesWithTheLook(t *testing.T) {
 	case version == sharecard.Version:
 		t.Errorf("templates, style sheet or figures changed, so that cards look otherwise, but sharecard.Version is still %q: raise it in "+
 			"internal/sharecard/card.go, run go test ./renderer/template -update, and look at the golden images", version)
-	case !*update:
+	case !golden.Update():
 		t.Errorf("sharecard.Version is %q and %s is of %q: run go test ./renderer/template -update, and look at the golden images",
 			sharecard.Version, lookFile, version)
 	default:
