@@ -59,7 +59,7 @@ type Options struct {
 	Keys    *caller.Keys
 	Limiter limit.Limiter
 	// Cards has cards drawn; nil is a service that draws none.
-	Cards *cards.Desk
+	Cards *cards.Service
 	// Checker makes trust checks; without one the last stored reports are answered.
 	Checker checker.Checker
 	// MaxInFlight bounds the requests that read the database at once; 0 is a default by the number of cores.

@@ -22,7 +22,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
-	desk "github.com/boardwalkhq/boardwalk/apiserver/cards"
+	cardservice "github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract/clienttest"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/internal/browsertest"
@@ -70,7 +70,7 @@ func (e *easel) Render(ctx context.Context, c sharecard.Card) ([]byte, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	if e.away {
-		return nil, &desk.UnavailableError{RetryAfter: 3 * time.Second, Cause: errors.New("it is away")}
+		return nil, &cardservice.UnavailableError{RetryAfter: 3 * time.Second, Cause: errors.New("it is away")}
 	}
 	e.drawn = append(e.drawn, c)
 	return e.painter.Render(ctx, c)
@@ -115,7 +115,7 @@ func drawing(t *testing.T, st *store.Store) (c *client, e *easel, ahead func(tim
 		defer mu.Unlock()
 		return now
 	}
-	o.Cards = desk.NewDesk(desk.Options{Renderer: e, Now: o.Now, Log: o.Log})
+	o.Cards = cardservice.NewService(cardservice.Options{Renderer: e, Now: o.Now, Log: o.Log})
 	return startWith(t, o), e, func(d time.Duration) {
 		mu.Lock()
 		defer mu.Unlock()

@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
-	desk "github.com/boardwalkhq/boardwalk/apiserver/cards"
+	cardservice "github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/sharecard"
@@ -103,7 +103,7 @@ func TestLatencyIsTheTimeToTheFirstByte(t *testing.T) {
 	t.Run("cards", func(t *testing.T) {
 		t.Parallel()
 		c, _ := watched(t, func(o *apiserver.Options, watch *stopwatch) {
-			o.Cards = desk.NewDesk(desk.Options{Renderer: slowPainter{watch: watch, took: time.Second}, Now: watch.read, Log: o.Log})
+			o.Cards = cardservice.NewService(cardservice.Options{Renderer: slowPainter{watch: watch, took: time.Second}, Now: watch.read, Log: o.Log})
 		})
 		for _, target := range []string{
 			"/api/pnl-card/token/" + token + ".png", "/api/pnl-card/token/" + token + ".png?chain=bsc", "/api/pnl-card/launch/" + token + ".png",

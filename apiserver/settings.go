@@ -84,7 +84,7 @@ func (s *Settings) NewServer(d Dependencies) (server *Server, closing func(), er
 			return nil, closing, err
 		}
 	}
-	desk := cards.Options{Metrics: cards.NewMetrics(d.Metrics), Now: d.Now, Log: d.Log}
+	options := cards.Options{Metrics: cards.NewMetrics(d.Metrics), Now: d.Now, Log: d.Log}
 	memory := limit.NewMemory(d.Now, limitedClients)
 	o.Limiter = memory
 	metrics := limit.NewMetrics(d.Metrics, memory)
@@ -95,11 +95,11 @@ func (s *Settings) NewServer(d Dependencies) (server *Server, closing func(), er
 		}
 		closing = func() { _ = rdb.Close() }
 		o.Limiter = limit.NewRedis(rdb, memory, limit.RedisOptions{Metrics: metrics, Log: d.Log})
-		desk.Redis = rdb
+		options.Redis = rdb
 	}
 	if s.Renderer != "" {
-		desk.Renderer = cards.NewClient(s.Renderer, d.Now)
-		o.Cards = cards.NewDesk(desk)
+		options.Renderer = cards.NewClient(s.Renderer, d.Now)
+		o.Cards = cards.NewService(options)
 	}
 	server, err = New(o)
 	return server, closing, err

@@ -22,7 +22,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
-	desk "github.com/boardwalkhq/boardwalk/apiserver/cards"
+	cardservice "github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract/contracttest"
 	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
@@ -247,7 +247,7 @@ func options(t *testing.T, st *store.Store) apiserver.Options {
 	return apiserver.Options{
 		Store: st, Catalog: catalog.NewLive(chains()), Site: &words, Build: httpapi.Build{Commit: strings.Repeat("ab", 20), Built: clock},
 		BaseURL: "https://api.example", DocsURL: "https://docs.example/x", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")},
-		Cards:   desk.NewDesk(desk.Options{Renderer: painter{}, Now: now, Log: slog.New(slog.DiscardHandler)}),
+		Cards:   cardservice.NewService(cardservice.Options{Renderer: painter{}, Now: now, Log: slog.New(slog.DiscardHandler)}),
 		Checker: &checks{}, Keys: known, Limiter: limit.NewMemory(now, 100_000), Now: now, Log: slog.New(slog.DiscardHandler),
 	}
 }

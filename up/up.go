@@ -122,8 +122,8 @@ func (p *Program) serve(ctx context.Context, declared *files.Declared, st *store
 			return nil
 		})
 	}
-	desk := &venueDesk{declared: declared, indexers: indexers, live: live, now: p.Now, log: p.Log}
-	g.Go(func() error { return desk.run(ctx) })
+	venues := &venueReporter{declared: declared, indexers: indexers, live: live, now: p.Now, log: p.Log}
+	g.Go(func() error { return venues.run(ctx) })
 	if cards.run != nil {
 		g.Go(func() error {
 			if err := cards.run(ctx); err != nil {

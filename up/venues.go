@@ -19,8 +19,8 @@ import (
 // venuePause is the time between two looks at the venues.
 const venuePause = time.Second
 
-// venueDesk says, without a cluster, which venue is open where, by the rules of the operator.
-type venueDesk struct {
+// venueReporter says, without a cluster, which venue is open where, by the rules of the operator.
+type venueReporter struct {
 	declared *files.Declared
 	indexers []*indexer.Indexer
 	live     *catalog.Live
@@ -29,7 +29,7 @@ type venueDesk struct {
 }
 
 // run looks at the venues until ctx ends.
-func (d *venueDesk) run(ctx context.Context) error {
+func (d *venueReporter) run(ctx context.Context) error {
 	t := time.NewTicker(venuePause)
 	defer t.Stop()
 	for {
@@ -49,7 +49,7 @@ func (d *venueDesk) run(ctx context.Context) error {
 }
 
 // decide reports whether a venue's status changed.
-func (d *venueDesk) decide(at time.Time) (changed bool) {
+func (d *venueReporter) decide(at time.Time) (changed bool) {
 	chains := map[string]*venue.Chain{}
 	for i := range d.declared.Chains {
 		c := &d.declared.Chains[i]
@@ -80,7 +80,7 @@ func (d *venueDesk) decide(at time.Time) (changed bool) {
 }
 
 // tell logs where the venue opened or closed.
-func (d *venueDesk) tell(v *v1alpha1.LaunchVenue, after []v1alpha1.VenueChainStatus) {
+func (d *venueReporter) tell(v *v1alpha1.LaunchVenue, after []v1alpha1.VenueChainStatus) {
 	was := map[string]v1alpha1.VenueChainStatus{}
 	for _, s := range v.Status.Chains {
 		was[s.Chain] = s

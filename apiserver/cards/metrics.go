@@ -17,7 +17,7 @@ const (
 	fromNobody = "error"
 )
 
-// Metrics are what a desk reports. A nil one reports nothing.
+// Metrics are what a Service reports. A nil one reports nothing.
 type Metrics struct {
 	answered *prometheus.CounterVec
 	renders  *prometheus.HistogramVec

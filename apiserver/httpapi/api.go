@@ -80,7 +80,7 @@ type Config struct {
 	Snapshots SnapshotReader
 	Profiles  ProfileReader
 	// Cards has cards drawn; nil is a service that draws none.
-	Cards *cards.Desk
+	Cards *cards.Service
 	// Checker makes trust checks; nil is one that can't be reached.
 	Checker checker.Checker
 	Site    *site.Site

@@ -17,18 +17,20 @@ type Board struct {
 	// Version changes with the board.
 	Version int64
 
-	*shelves
+	*publishedBoard
 }
 
-// shelves are the board without the catalogue that says what of it is shown.
-type shelves struct {
+// publishedBoard are the board without the catalogue that says what of it is shown.
+type publishedBoard struct {
 	chains map[string]*BoardChain
-	cells  map[venueOn]*shelf
+	venues map[venueOn]*publishedVenue
 	bodies *cardBodies
 }
 
 // EmptyBoard is a board of nothing.
-func EmptyBoard(version int64) *Board { return &Board{version, &shelves{bodies: newCardBodies()}} }
+func EmptyBoard(version int64) *Board {
+	return &Board{version, &publishedBoard{bodies: newCardBodies()}}
+}
 
 // BoardChain is a chain as its cards need it.
 type BoardChain struct {
@@ -62,35 +64,35 @@ type Page struct {
 	Chains []*BoardChain
 	// AsOf is the newest of when its chains were ranked and its cards last changed; unix seconds, 0 when nothing is indexed.
 	AsOf int64
-	// Stale is true where a chain stands still whose launches the order shows.
+	// Stale is true where the order shows launches of a stale chain.
 	Stale bool
 	// Next is where the next page begins; nil at the end.
 	Next *Cursor
 }
 
-// stack is an order of one cell on its way into a page.
-type stack struct {
-	shelf *shelf
-	rows  []row
-	on    *BoardChain
-	venue Venue
-	head  Cursor // of the first row
+// venueOrder is what is left of one venue's order while a page is made of all venues' orders.
+type venueOrder struct {
+	launches *publishedVenue
+	rows     []row
+	on       *BoardChain
+	venue    Venue
+	head     Cursor // of the first row
 }
 
 // at is the place of a row.
-func (s *stack) at(r row) Cursor {
-	return Cursor{key: r.key, created: r.created, mint: s.shelf.cards.at(r.place).Launch.Mint, chain: s.on.tag}
+func (s *venueOrder) at(r row) Cursor {
+	return Cursor{key: r.key, created: r.created, mint: s.launches.cards.at(r.place).Launch.Mint, chain: s.on.tag}
 }
 
-// Page deals the orders of the cells that are asked for into one.
+// Page merges the orders of the wanted venues and chains into one.
 func (s *Snapshot) Page(q PageQuery) Page {
 	var out Page
 	var last Cursor
-	stacks := s.stacks(q, s.dealt(q, &out))
-	for len(stacks) > 0 {
+	orders := s.venueOrders(q, s.chainsShown(q, &out))
+	for len(orders) > 0 {
 		best := 0
-		for i := 1; i < len(stacks); i++ {
-			if stacks[i].head.compare(&stacks[best].head) < 0 {
+		for i := 1; i < len(orders); i++ {
+			if orders[i].head.compare(&orders[best].head) < 0 {
 				best = i
 			}
 		}
@@ -99,12 +101,12 @@ func (s *Snapshot) Page(q PageQuery) Page {
 			out.Next = &last
 			break
 		}
-		b := &stacks[best]
+		b := &orders[best]
 		last = b.head
-		card := s.shown(b.shelf.cards.at(b.rows[0].place), b.on, b.venue)
+		card := s.shown(b.launches.cards.at(b.rows[0].place), b.on, b.venue)
 		out.Cards, out.AsOf = append(out.Cards, card), max(out.AsOf, card.Changed(b.on).At)
 		if b.rows = b.rows[1:]; len(b.rows) == 0 {
-			stacks = slices.Delete(stacks, best, best+1)
+			orders = slices.Delete(orders, best, best+1)
 		} else {
 			b.head = b.at(b.rows[0])
 		}
@@ -112,8 +114,8 @@ func (s *Snapshot) Page(q PageQuery) Page {
 	return out
 }
 
-// dealt are the chains whose launches a page shows; it notes in the page all that are asked for.
-func (s *Snapshot) dealt(q PageQuery, out *Page) []*BoardChain {
+// chainsShown are the chains whose launches a page shows; it notes in the page all that are asked for.
+func (s *Snapshot) chainsShown(q PageQuery, out *Page) []*BoardChain {
 	var moving []*BoardChain
 	for i := range s.Catalog.Chains {
 		id := s.Catalog.Chains[i].ID
@@ -130,7 +132,7 @@ func (s *Snapshot) dealt(q PageQuery, out *Page) []*BoardChain {
 	}
 	shown := out.Chains
 	if (q.Sort == SortRunning || q.Sort == SortTrending) && len(moving) > 0 {
-		shown = moving // scores go by chain time, so that what stands still would lead for good
+		shown = moving // scores go by chain time, so that a stale chain's launches would lead for good
 	}
 	out.Stale = s.failing() || len(shown) > len(moving)
 	return shown
@@ -146,9 +148,9 @@ func (s *Snapshot) asOfNow(on *BoardChain) *BoardChain {
 	return &stale
 }
 
-// stacks are the orders of the cells that are asked for, from the cursor on.
-func (s *Snapshot) stacks(q PageQuery, chains []*BoardChain) []stack {
-	var out []stack
+// venueOrders are the orders of the wanted venues and chains, from the cursor on.
+func (s *Snapshot) venueOrders(q PageQuery, chains []*BoardChain) []venueOrder {
+	var out []venueOrder
 	for i := range s.Catalog.Venues {
 		v := &s.Catalog.Venues[i]
 		if q.Launchpad != AllLaunchpads && q.Launchpad != v.Filter && q.Launchpad != Launchpad(v) {
@@ -156,11 +158,11 @@ func (s *Snapshot) stacks(q PageQuery, chains []*BoardChain) []stack {
 		}
 		for _, on := range chains {
 			venue, declared := s.Catalog.VenueOn(v.ID, on.ID)
-			shelf := s.Board.cells[venueOn{v.ID, on.ID}]
-			if !declared || shelf == nil {
+			launches := s.Board.venues[venueOn{v.ID, on.ID}]
+			if !declared || launches == nil {
 				continue
 			}
-			k := stack{shelf: shelf, rows: shelf.orders[q.Sort], on: on, venue: venue}
+			k := venueOrder{launches: launches, rows: launches.orders[q.Sort], on: on, venue: venue}
 			if q.After != nil {
 				from, _ := slices.BinarySearchFunc(k.rows, q.After, func(r row, after *Cursor) int {
 					at := k.at(r)
@@ -187,21 +189,21 @@ func (s *Snapshot) Launched(chain string, mint market.Address) (c Shown, ok bool
 		return c, false
 	}
 	at, known := on.index.find(mint)
-	shelf := s.Board.cells[venueOn{at.venue, chain}]
+	launches := s.Board.venues[venueOn{at.venue, chain}]
 	venue, declared := s.Catalog.VenueOn(at.venue, chain)
-	if !known || !declared || shelf == nil {
+	if !known || !declared || launches == nil {
 		return c, false
 	}
-	card := shelf.cards.at(at.place)
+	card := launches.cards.at(at.place)
 	if card == nil || card.Launch.Mint != mint {
 		return c, false // it has come or gone since
 	}
 	return s.shown(card, s.asOfNow(on), venue), true
 }
 
-// boardIndex has the entries of a book, and says where the launches among them stand. It is read while the book goes on; another
-// book of the chain has another one, so that the shelves that are shown keep theirs until the next are. Its book reads it without
-// the lock, which it takes to change where an entry stands.
+// boardIndex has the entries of a chain's tokens, and finds the place of a launch on the board. Requests read it while the ranker changes it.
+// When a chain is read anew its tokens get a new index, and the published board keeps the old one until the next board is published. The
+// ranker reads the index without the lock, and takes the lock to change an entry's place.
 type boardIndex struct {
 	mu      sync.RWMutex
 	entries map[market.Address]*entry
@@ -220,10 +222,10 @@ func (x *boardIndex) find(mint market.Address) (at placeOf, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	e := x.entries[mint]
-	if e == nil || e.cell == nil {
+	if e == nil || e.venue == nil {
 		return at, false
 	}
-	return placeOf{e.cell.venue, e.place}, true
+	return placeOf{e.venue.venue, e.place}, true
 }
 
 func (x *boardIndex) add(e *entry) {
@@ -238,8 +240,8 @@ func (x *boardIndex) remove(mint market.Address) {
 	delete(x.entries, mint)
 }
 
-// put gives an entry a place in a cell.
-func (x *boardIndex) put(e *entry, c *cell) {
+// put gives an entry a place on a venue's board.
+func (x *boardIndex) put(e *entry, c *venueBoard) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	c.put(e)
@@ -249,7 +251,7 @@ func (x *boardIndex) put(e *entry, c *cell) {
 func (x *boardIndex) drop(e *entry) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	e.cell.drop(e)
+	e.venue.drop(e)
 }
 
 // Cursor is a place in an order of the board: just after the card that it names.
@@ -261,7 +263,7 @@ type Cursor struct {
 	chain   uint32
 }
 
-// compare orders as the board does, over all cells.
+// compare orders as the board does, over all venues and chains.
 func (c *Cursor) compare(o *Cursor) int {
 	if c.key != o.key {
 		return cmp.Compare(o.key, c.key)

@@ -299,7 +299,7 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 				look(following)
 			}
 		}
-		// The book of a chain that was rewound takes the place of the last one at the next look, and how long a card is held
+		// A chain that was rewound is read anew, which takes the place of what was read before at the next look, and how long a card is held
 		// hangs on what was before.
 		look(following)
 		for range 2 {
@@ -320,14 +320,14 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 		if got, want := headsOf(&following.ranks), foldedByHand(&following.ranks); !maps.Equal(got, want) {
 			rt.Fatalf("heads and their clones are %v, want %v", got, want)
 		}
-		if got, want := following.ranks.books["base"].placed(), fresh.ranks.books["base"].placed(); got != want {
+		if got, want := following.ranks.chains["base"].placed(), fresh.ranks.chains["base"].placed(); got != want {
 			rt.Fatalf("the index has %d launches, a rebuild's %d", got, want)
 		}
 	})
 }
 
 // placed counts the launches that have a place.
-func (b *book) placed() (n int) {
+func (b *chainTokens) placed() (n int) {
 	for mint := range b.index.entries {
 		if _, ok := b.index.find(mint); ok {
 			n++

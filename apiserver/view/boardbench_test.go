@@ -34,13 +34,13 @@ func benchRanker(tb testing.TB) (*ranker, *Catalog, int64) {
 		for v := range c.Venues {
 			c.Venues[v].Chains = append(c.Venues[v].Chains, catalog.VenueChain{Chain: id})
 		}
-		b := newBook(id, 0, launchesPerChain)
+		b := newChainTokens(id, 0, launchesPerChain)
 		b.status.Last = market.Header{Number: 1, Time: now}
 		b.usd = map[market.Address]market.QuotePrice{evm(wrapped): {USD: 2000}}
 		for i := range benchLaunches / benchChains {
 			benchEntry(b, i, now)
 		}
-		r.books[id] = b
+		r.chains[id] = b
 	}
 	in, err := NewCatalog(c)
 	if err != nil {
@@ -49,7 +49,7 @@ func benchRanker(tb testing.TB) (*ranker, *Catalog, int64) {
 	return &r, in, now
 }
 
-func benchEntry(b *book, i int, now int64) {
+func benchEntry(b *chainTokens, i int, now int64) {
 	mint := evm(fmt.Sprintf("0xa0%038x", i))
 	e := b.at(mint)
 	e.isUnread = false
@@ -80,14 +80,14 @@ func benchEntry(b *book, i int, now int64) {
 
 // rankAll is what a ranking does, every 15 seconds.
 func rankAll(r *ranker, in *Catalog) {
-	for _, b := range r.books {
-		b.assess(&r.gate, true)
+	for _, b := range r.chains {
+		b.measureTouched(&r.gate, true)
 		b.live(true)
 	}
 	r.fold(true)
 	r.place()
-	rankRunning(r.books, in)
-	r.shelves = r.stack(true)
+	rankRunning(r.chains, in)
+	r.published = r.publish(true)
 }
 
 // BenchmarkRank ranks everything anew.
@@ -97,7 +97,7 @@ func BenchmarkRank(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		now += 15
-		for _, k := range r.books {
+		for _, k := range r.chains {
 			k.status.Last.Time = now
 		}
 		rankAll(r, in)
@@ -127,7 +127,7 @@ func BenchmarkLook(b *testing.B) {
 	n := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		for _, k := range r.books {
+		for _, k := range r.chains {
 			for range 1000 / benchChains {
 				e := k.entry(evm(fmt.Sprintf("0xa0%038x", n*7%(benchLaunches/benchChains))))
 				l := *e.launch
@@ -136,14 +136,14 @@ func BenchmarkLook(b *testing.B) {
 				n++
 			}
 			k.status.Last.Time = now
-			k.assess(&r.gate, false)
+			k.measureTouched(&r.gate, false)
 			k.live(false)
 		}
 		r.fold(false)
 		if r.place() {
-			rankRunning(r.books, in)
+			rankRunning(r.chains, in)
 		}
-		r.shelves = r.stack(false)
+		r.published = r.publish(false)
 	}
 }
 
@@ -151,7 +151,7 @@ func BenchmarkLook(b *testing.B) {
 func BenchmarkPage(b *testing.B) {
 	r, in, _ := benchRanker(b)
 	rankAll(r, in)
-	s := &Snapshot{Catalog: in, Board: &Board{1, r.shelves}}
+	s := &Snapshot{Catalog: in, Board: &Board{1, r.published}}
 	for name, q := range map[string]PageQuery{
 		"default": {Sort: SortRunning, Launchpad: AllLaunchpads, Chain: AllBoardChains, Limit: 30},
 		"new":     {Sort: SortNew, Launchpad: AllLaunchpads, Chain: AllBoardChains, Limit: 100},

@@ -19,8 +19,8 @@ type Card struct {
 	verdict
 }
 
-// verdict is what a ranking said of a launch, as far as it doesn't follow from the launch and the time: very many launches rest,
-// and what is said of them is then as long as this.
+// verdict is the stored part of a ranking. Most launches aren't traded and store nothing else; the rest of their standing follows from the
+// launch and the time.
 type verdict struct {
 	traded    *traded // nil without a trade within the window of the score
 	liquidity float64 // USD
@@ -57,7 +57,7 @@ type Standing struct {
 	Clones int32
 }
 
-// standing is how a card stands since its chain was ranked at a time (unix seconds), and whether that stands still.
+// standing is the card's standing since its chain was ranked (unix seconds); stale says whether the chain is stale.
 func (c *Card) standing(rankedAt int64, stale bool) Standing {
 	out := Standing{Listed: c.listed, Pass: c.pass, Fails: c.fails.Names(), Rank: c.rank, Clones: c.clones}
 	if c.traded != nil {

@@ -30,7 +30,7 @@ func newCloneFolder() cloneFolder {
 // folding is a launch on its way through the folder, with what it was before.
 type folding struct {
 	createdAt int64
-	book      *book
+	tokens    *chainTokens
 	*entry
 
 	was       foldState
@@ -43,8 +43,8 @@ func (f *folding) compare(o *folding) int {
 	switch {
 	case f.createdAt != o.createdAt:
 		return cmp.Compare(f.createdAt, o.createdAt)
-	case f.book != o.book:
-		return cmp.Compare(f.book.chain, o.book.chain)
+	case f.tokens != o.tokens:
+		return cmp.Compare(f.tokens.chain, o.tokens.chain)
 	default:
 		return f.launch.compare(o.launch)
 	}
@@ -53,7 +53,7 @@ func (f *folding) compare(o *folding) int {
 // fold folds the launches that came since the last time, or all of them: what came in another order than it was made in, and what
 // lost its head, is folded as it should be only then.
 func (r *ranker) fold(all bool) {
-	for _, b := range r.books {
+	for _, b := range r.chains {
 		for _, e := range b.touched {
 			if e.listed && e.isReread {
 				r.clones.rename(e)
@@ -70,11 +70,11 @@ func (r *ranker) fold(all bool) {
 // foldAll folds all launches anew, and touches those that are something else than before.
 func (r *ranker) foldAll() {
 	n := 0
-	for _, b := range r.books {
+	for _, b := range r.chains {
 		n += len(b.index.entries)
 	}
 	list := make([]folding, 0, n)
-	for _, b := range r.books {
+	for _, b := range r.chains {
 		b.newest = nil
 		for _, e := range b.index.entries {
 			if e.listed {
@@ -87,7 +87,7 @@ func (r *ranker) foldAll() {
 	r.clones.add(list)
 	for i := range list {
 		if f := &list[i]; f.fold != f.was || f.clones != f.hadClones {
-			f.book.touch(f.entry)
+			f.tokens.touch(f.entry)
 		}
 	}
 }
@@ -95,7 +95,7 @@ func (r *ranker) foldAll() {
 // foldNew folds the launches that came.
 func (r *ranker) foldNew() {
 	var list []folding
-	for _, b := range r.books {
+	for _, b := range r.chains {
 		for _, e := range b.touched {
 			if e.listed && e.fold == unfolded {
 				list = append(list, folding{e.launch.CreatedAt, b, e, e.fold, e.clones})
@@ -104,8 +104,8 @@ func (r *ranker) foldNew() {
 	}
 	r.clones.add(list)
 	for i := range list {
-		if h := list[i].head; h != nil && h.cell != nil { // one without a place came just now and is touched
-			h.cell.book.touch(h)
+		if h := list[i].head; h != nil && h.venue != nil { // one without a place came just now and is touched
+			h.venue.tokens.touch(h)
 		}
 	}
 }
@@ -117,10 +117,10 @@ func (c *cloneFolder) add(list []folding) {
 	slices.SortFunc(list, func(a, b folding) int { return a.compare(&b) })
 	for i := range list {
 		f := &list[i]
-		if newest := f.book.newest; newest != nil && f.launch.compare(newest) < 0 {
+		if newest := f.tokens.newest; newest != nil && f.launch.compare(newest) < 0 {
 			continue
 		}
-		f.book.newest = f.launch
+		f.tokens.newest = f.launch
 		f.fold = aHead
 		head, isClone := c.folder.AddKeys(f.createdAt, f.entry, f.foldedBy)
 		if isClone && head.fold == aHead { // else the head has left the board since
@@ -144,7 +144,7 @@ func (c *cloneFolder) rename(e *entry) {
 func (e *entry) unfold() {
 	if e.fold == aClone && e.head.fold == aHead {
 		e.head.clones--
-		e.head.cell.book.touch(e.head)
+		e.head.venue.tokens.touch(e.head)
 	}
 	e.fold, e.head, e.clones = unfolded, nil, 0
 }

@@ -14,8 +14,8 @@ import (
 // headsOf are the launches that New shows, with how many clones each has.
 func headsOf(r *ranker) map[string]int {
 	out := make(map[string]int)
-	for id, b := range r.books {
-		for _, c := range b.cells {
+	for id, b := range r.chains {
+		for _, c := range b.venues {
 			for _, row := range c.orders[SortNew] {
 				e := c.entries[row.place]
 				out[id+" "+e.mint.String()] = int(e.clones)
@@ -33,7 +33,7 @@ func foldedByHand(r *ranker) map[string]int {
 		*Launched
 	}
 	var all, heads []launch
-	for id, b := range r.books {
+	for id, b := range r.chains {
 		for mint, e := range b.index.entries {
 			if e.listed {
 				name, symbol := namesOf(e.launch, e.facts)

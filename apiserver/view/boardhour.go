@@ -10,7 +10,7 @@ import (
 )
 
 // readHour reads what the quote assets were worth an hour ago, once per minute of the chain's time.
-func (b *book) readHour(ctx context.Context, v *View) error {
+func (b *chainTokens) readHour(ctx context.Context, v *View) error {
 	opens := windowOpens(b.status.Last.Time, hourS)
 	if opens == b.hourOf {
 		return nil
@@ -64,7 +64,7 @@ type lastHour struct {
 
 // readLastHours reads what launched tokens that were traded within the hour cost before it: of all of them when another minute of the chain's
 // time begins, else of those that changed.
-func (b *book) readLastHours(ctx context.Context, v *View) error {
+func (b *chainTokens) readLastHours(ctx context.Context, v *View) error {
 	opens := windowOpens(b.status.Last.Time, hourS)
 	of := slices.Values(b.touched)
 	if opens != b.lastHoursOf {
@@ -90,7 +90,7 @@ func (b *book) readLastHours(ctx context.Context, v *View) error {
 	return nil
 }
 
-func (b *book) readLastHoursOf(ctx context.Context, v *View, part []*entry, opens int64) error {
+func (b *chainTokens) readLastHoursOf(ctx context.Context, v *View, part []*entry, opens int64) error {
 	moments := make([]store.PoolTime, len(part))
 	for i, e := range part {
 		moments[i] = store.PoolTime{Pool: e.referencePool().id, At: opens}
@@ -113,7 +113,7 @@ func (b *book) readLastHoursOf(ctx context.Context, v *View, part []*entry, open
 func (e *entry) referencePool() *poolFacts { return &e.facts.pools[e.facts.reference] }
 
 // hourAgo is what a launched token that was traded within the hour cost before it, in USD at what its quote was worth then; 0 when unknown.
-func (b *book) hourAgo(e *entry) float64 {
+func (b *chainTokens) hourAgo(e *entry) float64 {
 	if e.before == nil {
 		return 0
 	}

@@ -9,12 +9,12 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/traction"
 )
 
-// standing is an entry's place on the board.
-type standing struct {
+// boardPlace is an entry's place on the board.
+type boardPlace struct {
 	verdict
 
-	rankedScore float64 // as of the last ranking
-	cell        *cell   // nil without a launch
+	rankedScore float64     // as of the last ranking
+	venue       *venueBoard // nil without a launch
 	keys        [sorts]float64
 	place       int32
 	in          [sorts]bool
@@ -28,19 +28,19 @@ type standing struct {
 	foldedBy    board.Keys
 }
 
-// shelving is the board's part of a book.
-type shelving struct {
-	cells  map[string]*cell // by venue
-	newest *Launched        // of those that were folded; nil before the first
+// boardState is the launch board's part of a chain's tokens.
+type boardState struct {
+	venues map[string]*venueBoard // by venue
+	newest *Launched              // of those that were folded; nil before the first
 }
 
-func newShelving() shelving { return shelving{cells: make(map[string]*cell)} }
+func newBoardState() boardState { return boardState{venues: make(map[string]*venueBoard)} }
 
-// assess measures what was touched, or everything when it is time to rank anew, and holds what came to the quality bar.
-func (b *book) assess(gate *board.Gate, everything bool) {
+// measureTouched measures what was touched, or everything when it is time to rank anew, and holds what came to the quality bar.
+func (b *chainTokens) measureTouched(gate *board.Gate, everything bool) {
 	if everything {
 		b.ranked = Stamp{Block: b.status.Last.Number, At: b.status.Last.Time}
-		b.tidy()
+		b.prune()
 		for _, e := range b.index.entries {
 			b.touch(e)
 		}
@@ -48,7 +48,7 @@ func (b *book) assess(gate *board.Gate, everything bool) {
 	for _, e := range b.touched { // heads that are touched meanwhile have not moved
 		m := b.measure(e)
 		if e.launch == nil || !e.valued {
-			e.leave()
+			e.takeOff()
 			continue
 		}
 		e.listed = true
@@ -59,7 +59,7 @@ func (b *book) assess(gate *board.Gate, everything bool) {
 }
 
 // judge holds a card to the quality bar, once per ranking, and when it comes.
-func (b *book) judge(e *entry, gate *board.Gate, m *measured) {
+func (b *chainTokens) judge(e *entry, gate *board.Gate, m *measured) {
 	var hour traction.Hour
 	e.traded = nil
 	if e.tape != nil {
@@ -95,41 +95,41 @@ func (b *book) judge(e *entry, gate *board.Gate, m *measured) {
 	e.judged = true
 }
 
-// leave takes a card off the board.
-func (e *entry) leave() {
+// takeOff takes a card off the board.
+func (e *entry) takeOff() {
 	e.unfold()
 	e.hold, e.judged, e.verdict, e.rankedScore = board.Hold{}, false, verdict{}, 0
 }
 
 // place gives the launches that were touched their places, and reports whether Running changed.
 func (r *ranker) place() (running bool) {
-	for _, b := range r.books {
+	for _, b := range r.chains {
 		running = b.place() || running
 	}
 	return running
 }
 
 // place gives the touched launches their places.
-func (b *book) place() (running bool) {
-	var cells []*cell
+func (b *chainTokens) place() (running bool) {
+	var venues []*venueBoard
 	for _, e := range b.touched {
-		c := e.cell
+		c := e.venue
 		switch {
 		case c == nil && e.launch == nil:
 			continue
 		case c == nil:
-			if c = b.cells[e.launch.Venue]; c == nil {
-				c = &cell{book: b, venue: e.launch.Venue}
-				b.cells[c.venue] = c
+			if c = b.venues[e.launch.Venue]; c == nil {
+				c = &venueBoard{tokens: b, venue: e.launch.Venue}
+				b.venues[c.venue] = c
 			}
 			b.index.put(e, c)
 		}
 		if len(c.touched) == 0 {
-			cells = append(cells, c)
+			venues = append(venues, c)
 		}
 		c.touched = append(c.touched, e)
 	}
-	for _, c := range cells {
+	for _, c := range venues {
 		running = c.reorder() || running
 		for _, e := range c.touched {
 			if e.launch == nil {
@@ -141,14 +141,14 @@ func (b *book) place() (running bool) {
 	return running
 }
 
-// deck makes the cards anew of what was touched and isn't as it was, and is done with it. Most launches rest, and have the same
+// makeCards makes the cards anew of what was touched and isn't as it was, and is done with it. Most launches rest, and have the same
 // card from one ranking to the next.
-func (b *book) deck() {
+func (b *chainTokens) makeCards() {
 	for _, e := range b.touched {
-		if e.cell != nil {
+		if e.venue != nil {
 			next := Card{Launch: e.launch, Metadata: e.meta, facts: e.facts, verdict: e.verdict}
-			if last := e.cell.cards.at(e.place); last == nil || *last != next {
-				e.cell.set(e.place, &next)
+			if last := e.venue.cards.at(e.place); last == nil || *last != next {
+				e.venue.set(e.place, &next)
 			}
 		}
 		e.isTouched = false
@@ -157,8 +157,8 @@ func (b *book) deck() {
 	b.touched = b.touched[:0]
 }
 
-// inherit takes over from the book before a reorg how its launches stood, so that one does not shake Running.
-func (b *book) inherit(old *book) {
+// inheritHolds takes over, after a reorg, which launches passed the quality bar before it, so that a reorg doesn't reorder Running.
+func (b *chainTokens) inheritHolds(old *chainTokens) {
 	for mint, e := range b.index.entries {
 		if o := old.entry(mint); o != nil && o.judged && e.launch != nil {
 			e.hold, e.pass, e.fails = o.hold, o.pass, o.fails
@@ -168,21 +168,21 @@ func (b *book) inherit(old *book) {
 
 // rankRunning gives the cards of Running their places over all. Only venues that are declared count, and stale chains
 // only when all are.
-func rankRunning(books map[string]*book, in *Catalog) {
+func rankRunning(chains map[string]*chainTokens, in *Catalog) {
 	type place struct {
 		row
 		e     *entry
 		chain string
 	}
-	standing := true
-	for _, b := range books {
-		standing = standing && b.stale
+	allStale := true
+	for _, b := range chains {
+		allStale = allStale && b.stale
 	}
 	var all []place
-	for id, b := range books {
-		for venue, c := range b.cells {
+	for id, b := range chains {
+		for venue, c := range b.venues {
 			_, declared := in.VenueOn(venue, id)
-			counts := declared && (standing || !b.stale)
+			counts := declared && (allStale || !b.stale)
 			for _, r := range c.orders[SortRunning] {
 				if e := c.entries[r.place]; counts {
 					all = append(all, place{r, e, id})
@@ -200,7 +200,7 @@ func rankRunning(books map[string]*book, in *Catalog) {
 	for i := range all {
 		if p := &all[i]; p.e.rank != int32(i+1) {
 			p.e.rank = int32(i + 1)
-			books[p.chain].touch(p.e)
+			chains[p.chain].touch(p.e)
 		}
 	}
 }

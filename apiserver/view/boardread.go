@@ -10,9 +10,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/traction"
 )
 
-// read takes in what a chain's commits changed; c says what that is, or is nil for a book that has nothing yet. When it fails,
+// read takes in what a chain's commits changed; c says what that is, or is nil where nothing was read yet. When it fails,
 // what it read is kept, and read again the next time but for the trades of whole blocks.
-func (b *book) read(ctx context.Context, v *View, status store.ChainStatus, c *store.Changed) error {
+func (b *chainTokens) read(ctx context.Context, v *View, status store.ChainStatus, c *store.Changed) error {
 	limit := refreshTime
 	if c == nil {
 		limit = firstTime
@@ -54,7 +54,7 @@ func (b *book) read(ctx context.Context, v *View, status store.ChainStatus, c *s
 
 // readLaunches takes in the launches that changed, at first all that the board keeps. Whether it keeps an older one that
 // changed hangs on its trades, which are read with its token.
-func (b *book) readLaunches(ctx context.Context, v *View) error {
+func (b *chainTokens) readLaunches(ctx context.Context, v *View) error {
 	if b.seen == 0 {
 		return b.readFirst(ctx, v)
 	}
@@ -76,7 +76,7 @@ func (b *book) readLaunches(ctx context.Context, v *View) error {
 
 // readFirst takes in all launches that the board keeps. They come the oldest first. Those whose curve was never traded are as many
 // as anybody cares to make: of them it keeps as many of the newest as of all.
-func (b *book) readFirst(ctx context.Context, v *View) error {
+func (b *chainTokens) readFirst(ctx context.Context, v *View) error {
 	now := b.hour()
 	var untraded []*Launched
 	for l, err := range v.looks.LaunchesOfLate(ctx, b.chain, store.OfLate{
@@ -101,10 +101,10 @@ func (b *book) readFirst(ctx context.Context, v *View) error {
 	return nil
 }
 
-// take gives an entry its launch. Only a reorg, after which there is another book, gives a launch another venue.
-func (b *book) take(e *entry, l *Launched) {
-	if e.cell != nil {
-		l.Venue = e.cell.venue
+// take gives an entry its launch. Only a reorg gives a launch another venue, and after a reorg the chain is read anew.
+func (b *chainTokens) take(e *entry, l *Launched) {
+	if e.venue != nil {
+		l.Venue = e.venue.venue
 	}
 	if e.launch != nil {
 		l.Name, l.Symbol = same(l.Name, e.launch.Name), same(l.Symbol, e.launch.Symbol)
@@ -137,12 +137,12 @@ func (e *entry) exclude() {
 	}
 }
 
-// readBack is how far back trades are read for tapes that begin: a wallet that trades on keeps the rest of its older trades, so a book that
+// readBack is how far back trades are read for tapes that begin: a wallet that trades on keeps the rest of its older trades, so a chain that
 // was read just now must have them too. What is older than this has come down to less than a two millionth.
 const readBack = 3 * traction.Window
 
 // readFlows puts new trades on the tapes, a whole block at a time.
-func (b *book) readFlows(ctx context.Context, v *View) error {
+func (b *chainTokens) readFlows(ctx context.Context, v *View) error {
 	var block []store.Flow
 	for f, err := range v.looks.Flows(ctx, b.chain, b.nextTrades, b.status.Last.Time-readBack) {
 		if err != nil {
@@ -158,7 +158,7 @@ func (b *book) readFlows(ctx context.Context, v *View) error {
 	return nil
 }
 
-func (b *book) bookTrades(block []store.Flow) {
+func (b *chainTokens) bookTrades(block []store.Flow) {
 	for i := range block {
 		f := &block[i]
 		b.nextTrades = f.Block + 1
@@ -175,7 +175,7 @@ func (b *book) bookTrades(block []store.Flow) {
 
 // readTokens reads the tokens that are new or have changed, with their pools, and the launches of those that came back by
 // being traded.
-func (b *book) readTokens(ctx context.Context, v *View) error {
+func (b *chainTokens) readTokens(ctx context.Context, v *View) error {
 	for len(b.unread) > 0 {
 		part := b.unread[max(0, len(b.unread)-tokensAtOnce):]
 		mints := make([]market.Address, len(part))
@@ -213,7 +213,7 @@ func (b *book) readTokens(ctx context.Context, v *View) error {
 }
 
 // factsIn are those of the chain's own token among the tokens at an entry's address; nil when there is none.
-func (b *book) factsIn(tokens []Token, e *entry) *facts {
+func (b *chainTokens) factsIn(tokens []Token, e *entry) *facts {
 	i := slices.IndexFunc(tokens, func(t Token) bool { return t.Chain == b.chain })
 	if i < 0 {
 		return nil
@@ -229,7 +229,7 @@ func (b *book) factsIn(tokens []Token, e *entry) *facts {
 }
 
 // comeBack takes an older launch in that is traded again, with what is read of others as it changes.
-func (b *book) comeBack(ctx context.Context, v *View, l *Launched) error {
+func (b *chainTokens) comeBack(ctx context.Context, v *View, l *Launched) error {
 	e := b.at(l.Mint)
 	if e.mayReturn = !b.keeps(l, e.tradedAt()); e.mayReturn {
 		return nil
@@ -252,7 +252,7 @@ func (b *book) comeBack(ctx context.Context, v *View, l *Launched) error {
 
 // readQuotes takes over the prices of the quote assets. When one becomes known, or is known no more, everything is valued
 // anew; else a price only moves what is shown.
-func (b *book) readQuotes(ctx context.Context, v *View) error {
+func (b *chainTokens) readQuotes(ctx context.Context, v *View) error {
 	all, err := v.looks.ChainQuotes(ctx)
 	if err != nil {
 		return err
@@ -280,7 +280,7 @@ func (b *book) readQuotes(ctx context.Context, v *View) error {
 }
 
 // readMetadata takes in what was fetched beside the chain.
-func (b *book) readMetadata(ctx context.Context, v *View) error {
+func (b *chainTokens) readMetadata(ctx context.Context, v *View) error {
 	list, err := v.looks.MetadataSince(ctx, b.chain, b.seen)
 	if err != nil {
 		return err
@@ -295,7 +295,7 @@ func (b *book) readMetadata(ctx context.Context, v *View) error {
 }
 
 // readTrust takes in what was checked beside the chain.
-func (b *book) readTrust(ctx context.Context, v *View) error {
+func (b *chainTokens) readTrust(ctx context.Context, v *View) error {
 	reports, err := v.looks.TrustSince(ctx, b.chain, b.seen)
 	if err != nil {
 		return err

@@ -158,7 +158,7 @@ func (v *View) CardNow(s *Snapshot, l *LaunchNow, t *Token, beside *Beside) (c S
 	} else {
 		e := entry{facts: &f, launch: c.Launch, checked: beside.Critical}
 		at := on.Ranked.Latest(t.Changed).At // and not of each block, in which nothing need have happened to it
-		judging := book{chain: l.Chain, status: store.ChainStatus{Last: market.Header{Time: at}}, stale: t.Stale}
+		judging := chainTokens{chain: l.Chain, status: store.ChainStatus{Last: market.Header{Time: at}}, stale: t.Stale}
 		judging.judge(&e, &v.ranks.gate, &measured{w, resting(c.Launch, w.liquidity, at)})
 		c.verdict = e.verdict
 		c.Standing = c.standing(at, t.Stale)

@@ -52,17 +52,17 @@ type LiveChain struct {
 
 // ranker keeps, per chain, what ranking needs. Its cost follows what trades, not what there is.
 type ranker struct {
-	gate  board.Gate
-	most  int // launches of one chain that are kept
-	books map[string]*book
-	// clones is of all books.
+	gate   board.Gate
+	most   int // launches of one chain that are kept
+	chains map[string]*chainTokens
+	// clones folds the launches of all chains.
 	clones cloneFolder
-	// reading are the books that take the place of others after a reorg, when they are read.
-	reading map[string]*reading
-	last    *ranking
-	shelves *shelves
-	in      *Catalog // of the last look
-	at      time.Time
+	// reading are the chains that are read anew after a reorg; each takes its place in chains once it is read.
+	reading   map[string]*reading
+	last      *ranking
+	published *publishedBoard
+	in        *Catalog // of the last look
+	at        time.Time
 }
 
 // ranking has the indexed chains' tokens, best first, as of one look. It is never changed.
@@ -84,25 +84,25 @@ func (s *Snapshot) ListedBlock(chain string) (uint64, bool) {
 	return l.status.Last.Number, ok
 }
 
-// reading is a book that is read beside the looks. done is closed when it is.
+// reading is a chain that is read anew while the ranker goes on with what it has. done is closed at the end.
 type reading struct {
-	book *book
-	err  error
-	done chan struct{}
+	tokens *chainTokens
+	err    error
+	done   chan struct{}
 }
 
 func newRanker(gate board.Gate) ranker {
 	return ranker{
-		gate: gate, most: launchesPerChain, books: make(map[string]*book), clones: newCloneFolder(), reading: make(map[string]*reading),
+		gate: gate, most: launchesPerChain, chains: make(map[string]*chainTokens), clones: newCloneFolder(), reading: make(map[string]*reading),
 	}
 }
 
-// look is what a look at the database finds of one chain.
-type look struct {
+// chainLook is what a look at the database finds of one chain.
+type chainLook struct {
 	id     string
 	status store.ChainStatus
-	book   *book
-	// anew says that the book is another one, fresh that there is something to read.
+	tokens *chainTokens
+	// anew says that the chain was read anew since the last look, fresh that there is something to read.
 	anew, fresh bool
 }
 
@@ -119,7 +119,7 @@ func (v *View) refreshRanks(ctx context.Context, s *Snapshot) error {
 	var failed []error
 	for i := range looks {
 		l := &looks[i]
-		b, status := l.book, l.status
+		b, status := l.tokens, l.status
 		stale := v.stale(status.State, status.Last.Time, status.Head)
 		if err := v.take(ctx, l, changes[l.id], unread); err != nil { // what was read all the same is taken in
 			failed = append(failed, fmt.Errorf("chain %s: %w", l.id, err))
@@ -128,7 +128,7 @@ func (v *View) refreshRanks(ctx context.Context, s *Snapshot) error {
 		if l.fresh || everything || l.anew || stale != b.stale {
 			running, replaced = running || stale != b.stale, replaced || l.anew
 			b.stale = stale
-			b.assess(&r.gate, everything || l.anew)
+			b.measureTouched(&r.gate, everything || l.anew)
 			lists[l.id] = rankedChain{b.status, b.ranked, stale, b.live(everything || l.anew)}
 			changed = true
 		} else {
@@ -150,43 +150,43 @@ func (v *View) refreshRanks(ctx context.Context, s *Snapshot) error {
 		r.at = now
 	}
 	if running {
-		rankRunning(r.books, s.Catalog)
+		rankRunning(r.chains, s.Catalog)
 	}
 	if r.in = s.Catalog; changed || running {
-		r.last, r.shelves = &ranking{lists}, r.stack(everything)
+		r.last, r.published = &ranking{lists}, r.publish(everything)
 	}
 	return nil
 }
 
-// take has a look's book read what there is to read; unread is why nobody knows what that is.
-func (v *View) take(ctx context.Context, l *look, c *store.Changed, unread error) error {
+// take reads what a chain's commits changed; unread is why nobody knows what that is.
+func (v *View) take(ctx context.Context, l *chainLook, c *store.Changed, unread error) error {
 	switch {
 	case !l.fresh:
 		return nil
-	case c == nil && l.book.seen > 0:
+	case c == nil && l.tokens.seen > 0:
 		return unread
 	default:
-		return l.book.read(ctx, v, l.status, c)
+		return l.tokens.read(ctx, v, l.status, c)
 	}
 }
 
-// looksAt lists the chains that have a book.
-func (v *View) looksAt(ctx context.Context, statuses map[string]store.ChainStatus) []look {
-	out := make([]look, 0, len(statuses))
+// looksAt lists the chains of which something was read.
+func (v *View) looksAt(ctx context.Context, statuses map[string]store.ChainStatus) []chainLook {
+	out := make([]chainLook, 0, len(statuses))
 	for id, status := range statuses {
-		if b, anew := v.bookOf(ctx, id, status); b != nil {
-			out = append(out, look{id, status, b, anew, b.seen != status.CommitNo && !b.lapsed})
+		if b, anew := v.tokensOf(ctx, id, status); b != nil {
+			out = append(out, chainLook{id, status, b, anew, b.seen != status.CommitNo && !b.lapsed})
 		}
 	}
 	return out
 }
 
 // changes says what there is to read, with one query for all chains: at most looks there is little.
-func (v *View) changes(ctx context.Context, looks []look) (map[string]*store.Changed, error) {
+func (v *View) changes(ctx context.Context, looks []chainLook) (map[string]*store.Changed, error) {
 	seen := make(map[string]int64, len(looks))
 	for i := range looks {
-		if l := &looks[i]; l.fresh && l.book.seen > 0 {
-			seen[l.id] = l.book.seen
+		if l := &looks[i]; l.fresh && l.tokens.seen > 0 {
+			seen[l.id] = l.tokens.seen
 		}
 	}
 	ctx, cancel := context.WithTimeout(ctx, refreshTime)
@@ -194,26 +194,26 @@ func (v *View) changes(ctx context.Context, looks []look) (map[string]*store.Cha
 	return v.looks.ChangedSince(ctx, seen)
 }
 
-// forget drops the books of chains that have no status any more, and reports whether there were any.
+// forget drops chains that have no status any more, and reports whether there were any.
 func (r *ranker) forget(statuses map[string]store.ChainStatus) (gone bool) {
-	for id := range r.books {
+	for id := range r.chains {
 		if _, ok := statuses[id]; !ok {
-			delete(r.books, id)
+			delete(r.chains, id)
 			gone = true
 		}
 	}
 	return gone
 }
 
-// bookOf is the book of a chain; anew says that it is another one than at the last look. After a reorg, or when the database was
-// restored to what it was before, another is read from the beginning while the last one stays. So is the first one of a chain that
-// comes later than the others, of which there is none until then.
-func (v *View) bookOf(ctx context.Context, id string, status store.ChainStatus) (b *book, anew bool) {
+// tokensOf are the tokens of a chain; anew says that they were read anew since the last look. After a reorg, or when the
+// database was restored to what it was before, the chain is read from the beginning, and until that is done the tokens stay as they were. A
+// chain that comes later than the others is read so, too, and has no tokens until then.
+func (v *View) tokensOf(ctx context.Context, id string, status store.ChainStatus) (b *chainTokens, anew bool) {
 	r := &v.ranks
-	b = r.books[id]
+	b = r.chains[id]
 	if b == nil && r.last == nil {
-		b = newBook(id, status.Rewinds, r.most)
-		r.books[id] = b
+		b = newChainTokens(id, status.Rewinds, r.most)
+		r.chains[id] = b
 		return b, true
 	}
 	if b != nil {
@@ -222,27 +222,27 @@ func (v *View) bookOf(ctx context.Context, id string, status store.ChainStatus) 
 			return b, false
 		}
 	}
-	next := v.bookBeside(ctx, id, status)
+	next := v.rereadTokens(ctx, id, status)
 	if next == nil {
 		return b, false
 	}
 	if b != nil {
-		next.inherit(b)
+		next.inheritHolds(b)
 	}
-	r.books[id] = next
+	r.chains[id] = next
 	return next, true
 }
 
-// bookBeside is another book of a chain, once it is read; nil until then. It is read beside the looks, which it would hold up.
-func (v *View) bookBeside(ctx context.Context, id string, status store.ChainStatus) *book {
+// rereadTokens reads a chain anew in the background, since that takes longer than a look. It is nil until the chain is read.
+func (v *View) rereadTokens(ctx context.Context, id string, status store.ChainStatus) *chainTokens {
 	r := &v.ranks
 	next := r.reading[id]
 	if next == nil {
-		next = &reading{book: newBook(id, status.Rewinds, r.most), done: make(chan struct{})}
+		next = &reading{tokens: newChainTokens(id, status.Rewinds, r.most), done: make(chan struct{})}
 		r.reading[id] = next
 		v.readings.Go(func() {
 			defer close(next.done)
-			next.err = next.book.read(ctx, v, status, nil)
+			next.err = next.tokens.read(ctx, v, status, nil)
 		})
 	}
 	select {
@@ -255,35 +255,35 @@ func (v *View) bookBeside(ctx context.Context, id string, status store.ChainStat
 		v.log.WarnContext(ctx, "a chain was not read anew", "chain", id, "err", next.err.Error())
 		return nil
 	}
-	if next.book.rewinds != status.Rewinds || status.CommitNo < next.book.seen {
+	if next.tokens.rewinds != status.Rewinds || status.CommitNo < next.tokens.seen {
 		return nil
 	}
-	return next.book
+	return next.tokens
 }
 
-// stack makes the board of the books.
-func (r *ranker) stack(everything bool) *shelves {
-	next := &shelves{chains: make(map[string]*BoardChain, len(r.books)), cells: make(map[venueOn]*shelf)}
-	if everything || r.shelves == nil {
+// publish makes the board of what is ranked.
+func (r *ranker) publish(everything bool) *publishedBoard {
+	next := &publishedBoard{chains: make(map[string]*BoardChain, len(r.chains)), venues: make(map[venueOn]*publishedVenue)}
+	if everything || r.published == nil {
 		next.bodies = newCardBodies()
 	} else {
-		next.bodies = r.shelves.bodies
+		next.bodies = r.published.bodies
 	}
-	for id, b := range r.books {
-		b.deck()
+	for id, b := range r.chains {
+		b.makeCards()
 		next.chains[id] = &BoardChain{
 			ID: id, Ranked: b.ranked, Stale: b.stale, tag: chainTag(id), index: b.index, usd: b.usd, usdChanged: b.usdChanged,
 			hourUSD: b.hourUSD, usdNo: b.usdNo,
 		}
-		for venue, c := range b.cells {
-			next.cells[venueOn{venue, id}] = c.publish()
+		for venue, c := range b.venues {
+			next.venues[venueOn{venue, id}] = c.publish()
 		}
 	}
 	return next
 }
 
-// leaders are what a book knows of its best tokens from the look before.
-type leaders struct {
+// bestTokens are a chain's best tokens as of the last look.
+type bestTokens struct {
 	best []*entry // the best first, more than are listed
 	list []Ranked // of the first of them
 	asOf int64    // usdNo of the prices in it
@@ -294,18 +294,18 @@ const liveSpare = liveDepth
 
 // live lists a chain's tokens, best first. A token is listed when a trusted pool of some liquidity prices it and it traded
 // within the window of the score. All of them are looked at when everything was ranked; else those that were touched.
-func (b *book) live(everything bool) []Ranked {
+func (b *chainTokens) live(everything bool) []Ranked {
 	last, listed := b.list, slices.Clone(b.best[:min(len(b.best), liveDepth)])
 	switch {
 	case everything:
 		b.best = nil
 		for _, e := range b.index.entries {
-			b.offer(e)
+			b.addBest(e)
 		}
 	case len(b.touched) > 0:
 		b.best = slices.DeleteFunc(b.best, func(e *entry) bool { return e.isTouched })
 		for _, e := range b.touched {
-			b.offer(e)
+			b.addBest(e)
 		}
 	case b.asOf == b.usdNo:
 		return last
@@ -330,8 +330,8 @@ func (b *book) live(everything bool) []Ranked {
 	return b.list
 }
 
-// offer puts an entry among the best if it belongs there.
-func (b *book) offer(e *entry) {
+// addBest puts an entry among the best if it belongs there.
+func (b *chainTokens) addBest(e *entry) {
 	const most = liveDepth + liveSpare
 	if e.tape == nil || !e.valued || e.pegged {
 		return // money is no trend
@@ -348,7 +348,7 @@ func compareLive(a, b *entry) int {
 }
 
 // token is an entry as lists show it; of its pools there is what figures follow from.
-func (b *book) token(e *entry) Token {
+func (b *chainTokens) token(e *entry) Token {
 	f := e.facts
 	t := Token{
 		Chain: b.chain, Token: market.Token{Mint: e.mint, Name: f.name, Symbol: f.symbol, FirstSeenAt: f.firstSeenAt, Holders: market.Holders{Status: f.status, Count: f.holders}}, USD: b.usd,
@@ -365,9 +365,9 @@ func (b *book) token(e *entry) Token {
 	return t
 }
 
-// deal makes the list of the chains' ranked tokens. What stands still is no trend: a stale chain shows nothing beside others
-// that aren't, and when all are stale the list says so.
-func (s *Snapshot) deal(version int64) *Live {
+// liveList makes the list of the chains' ranked tokens. A stale chain's scores don't decay, so that
+// its tokens are left out while another chain is current. When all are stale they are listed, and the list is marked stale.
+func (s *Snapshot) liveList(version int64) *Live {
 	next := &Live{Version: version}
 	var shown []rankedChain
 	for _, id := range s.Catalog.ChainIDs(nil) {
@@ -375,15 +375,15 @@ func (s *Snapshot) deal(version int64) *Live {
 			shown = append(shown, l)
 		}
 	}
-	standing := len(shown) > 0 && !slices.ContainsFunc(shown, func(l rankedChain) bool { return !l.stale })
+	allStale := len(shown) > 0 && !slices.ContainsFunc(shown, func(l rankedChain) bool { return !l.stale })
 	for _, id := range s.Catalog.ChainIDs(nil) {
 		l, ok := s.ranking.chains[id]
-		if !ok || (l.stale && !standing) {
+		if !ok || (l.stale && !allStale) {
 			next.Chains = append(next.Chains, LiveChain{ID: id})
 			continue
 		}
 		next.Chains = append(next.Chains, LiveChain{ID: id, Ranked: l.ranked, Indexed: true, Tokens: l.tokens})
 	}
-	next.Stale = standing || s.failing()
+	next.Stale = allStale || s.failing()
 	return next
 }

@@ -68,7 +68,7 @@ func (v *View) refreshMajors(ctx context.Context, s *Snapshot) (*foundMajors, er
 // listMajors makes the list of the catalogue's majors. One that is declared since the last look isn't known yet.
 func (s *Snapshot) listMajors(version int64) *Majors {
 	next := &Majors{Version: version, List: make([]Major, 0, len(s.Catalog.majors))}
-	indexed, standing := false, true
+	indexed, allStale := false, true
 	for _, d := range s.Catalog.majors {
 		// Until the index has met it, it is called what it was declared as; the contract that wraps the native coin as nearly all are.
 		m := Major{Asset: d.asset, Token: Token{Chain: d.chain, Token: market.Token{Mint: d.mint, Name: d.asset, Symbol: d.asset}}}
@@ -82,9 +82,9 @@ func (s *Snapshot) listMajors(version int64) *Majors {
 		}
 		next.List = append(next.List, m)
 		if c, ok := s.found.chains[d.chain]; ok {
-			indexed, standing = true, standing && c.stale
+			indexed, allStale = true, allStale && c.stale
 		}
 	}
-	next.Stale = (indexed && standing) || s.failing()
+	next.Stale = (indexed && allStale) || s.failing()
 	return next
 }

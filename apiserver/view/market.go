@@ -63,7 +63,7 @@ func (t *Token) Figures() Figures {
 }
 
 // foremost sorts tokens with the same address: those with a launch record first, then by the liquidity of their trusted
-// pools, most first. Of the others, what stands still comes last.
+// pools, most first. Of the others, stale ones come last.
 func foremost(tokens []Token) {
 	sort.SliceStable(tokens, func(i, j int) bool {
 		a, b := tokens[i].Figures().LiquidityUSD, tokens[j].Figures().LiquidityUSD

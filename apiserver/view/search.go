@@ -90,7 +90,7 @@ func (s *searcher) run(ctx context.Context, v *View, committed <-chan struct{}) 
 		case <-committed:
 		}
 		now := v.snapshot.Load()
-		if now.world == nil || now.failing() {
+		if now.database == nil || now.failing() {
 			continue
 		}
 		err := s.takeAll(ctx, v, now.statuses())

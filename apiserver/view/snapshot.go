@@ -17,21 +17,21 @@ type Snapshot struct {
 	Board  *Board
 
 	// What the lists are made of.
-	world   *world // nil before the first look
-	ranking *ranking
-	shelves *shelves
-	found   *foundMajors
+	database  *databaseState // nil before the first look
+	ranking   *ranking
+	published *publishedBoard
+	found     *foundMajors
 }
 
-// world is what was true of the chains at one look, of those that aren't declared too. It is never changed.
-type world struct {
+// databaseState is what the database said of all chains at one look, declared or not. It is never changed.
+type databaseState struct {
 	statuses map[string]store.ChainStatus
 	readAt   time.Time
 	// failing is true while the database can't be read; then the rest is that of the last time.
 	failing bool
 }
 
-func (s *Snapshot) failing() bool { return s.world != nil && s.world.failing }
+func (s *Snapshot) failing() bool { return s.database != nil && s.database.failing }
 
 // statuses are those of the declared chains of which there is something in the database.
 func (s *Snapshot) statuses() map[string]store.ChainStatus {
@@ -45,10 +45,10 @@ func (s *Snapshot) statuses() map[string]store.ChainStatus {
 }
 
 func (s *Snapshot) status(chain string) (store.ChainStatus, bool) {
-	if s.world == nil {
+	if s.database == nil {
 		return store.ChainStatus{}, false
 	}
-	status, ok := s.world.statuses[chain]
+	status, ok := s.database.statuses[chain]
 	return status, ok
 }
 
@@ -81,7 +81,7 @@ type ChainHealth struct {
 // is ErrUnread when that look failed or is long ago.
 func (s *Snapshot) Health(now time.Time) ([]ChainHealth, error) {
 	var err error
-	if s.world == nil || s.world.failing || now.Sub(s.world.readAt) > staleLook {
+	if s.database == nil || s.database.failing || now.Sub(s.database.readAt) > staleLook {
 		err = ErrUnread
 	}
 	var out []ChainHealth
@@ -110,7 +110,7 @@ func lag(state store.ChainState, newest int64, head store.HeadStatus, now time.T
 	return max(until-newest, 0), silent
 }
 
-// isStale reports whether a chain's figures are those of a while ago: its indexer or its nodes stand still.
+// isStale reports whether a chain's figures are those of a while ago: its indexer doesn't go on, or its nodes are silent.
 func isStale(state store.ChainState, newest int64, head store.HeadStatus, now time.Time) bool {
 	seconds, _ := lag(state, newest, head, now)
 	return state == store.ChainHalted || seconds > staleAfter
@@ -130,15 +130,15 @@ func (v *View) show(change func(*Snapshot)) {
 	lost := next.failing() != last.failing()
 	if next.ranking != nil && (lost || next.ranking != last.ranking || !sameChains(next.Catalog, last.Catalog)) {
 		v.version++
-		next.Live = next.deal(v.version)
+		next.Live = next.liveList(v.version)
 	}
 	if next.found != nil && (lost || next.found != last.found || !slices.Equal(next.Catalog.majors, last.Catalog.majors)) {
 		v.version++
 		next.Majors = next.listMajors(v.version)
 	}
-	if next.shelves != nil && (lost || next.shelves != last.shelves || next.Catalog != last.Catalog) {
+	if next.published != nil && (lost || next.published != last.published || next.Catalog != last.Catalog) {
 		v.version++
-		next.Board = &Board{v.version, next.shelves}
+		next.Board = &Board{v.version, next.published}
 	}
 	v.snapshot.Store(&next)
 }

@@ -51,7 +51,7 @@ type View struct {
 	tokens   tokenCache
 	launches launchCache
 	ranks    ranker
-	// readings are the books that are read beside the looks.
+	// readings are the chains that are read anew in the background.
 	readings sync.WaitGroup
 	majors   *foundMajors // of the last look
 	search   searcher
@@ -140,11 +140,11 @@ func (v *View) refresh(ctx context.Context) error {
 		return err
 	}
 	next := &Snapshot{
-		Catalog: v.snapshot.Load().Catalog, world: &world{statuses: make(map[string]store.ChainStatus, len(list)), readAt: v.now()},
+		Catalog: v.snapshot.Load().Catalog, database: &databaseState{statuses: make(map[string]store.ChainStatus, len(list)), readAt: v.now()},
 	}
 	for _, s := range list {
 		if !s.Last.Hash.IsZero() {
-			next.world.statuses[s.ID] = s
+			next.database.statuses[s.ID] = s
 		}
 	}
 	if err = v.refreshRanks(ctx, next); err != nil {
@@ -154,7 +154,7 @@ func (v *View) refresh(ctx context.Context) error {
 		return err
 	}
 	v.show(func(s *Snapshot) {
-		s.world, s.ranking, s.shelves, s.found = next.world, v.ranks.last, v.ranks.shelves, next.found
+		s.database, s.ranking, s.published, s.found = next.database, v.ranks.last, v.ranks.published, next.found
 	})
 	return nil
 }
@@ -171,11 +171,11 @@ func (v *View) lost(ctx context.Context, err error) {
 		v.log.WarnContext(ctx, "snapshots not refreshed", "err", err.Error())
 	}
 	v.show(func(s *Snapshot) {
-		next := world{failing: true}
-		if s.world != nil {
-			next.statuses, next.readAt = s.world.statuses, s.world.readAt
+		next := databaseState{failing: true}
+		if s.database != nil {
+			next.statuses, next.readAt = s.database.statuses, s.database.readAt
 		}
-		s.world = &next
+		s.database = &next
 	})
 }
 

@@ -33,8 +33,8 @@ func (p *Picture) seenAt(asOf int64) *Picture {
 	return &again
 }
 
-// shelf keeps the last picture of each subject, within so many bytes; those go that were not asked for the longest.
-type shelf struct {
+// pictureCache keeps the last picture of each subject, within so many bytes; those go that were not asked for the longest.
+type pictureCache struct {
 	most int
 
 	mu    sync.Mutex
@@ -51,12 +51,12 @@ type shelved struct {
 // overhead is about what a picture takes beside its bytes.
 const overhead = 512
 
-func newShelf(most int) *shelf {
-	return &shelf{most: most, order: list.New(), by: make(map[string]*list.Element)}
+func newPictureCache(most int) *pictureCache {
+	return &pictureCache{most: most, order: list.New(), by: make(map[string]*list.Element)}
 }
 
 // get gives nil for a subject of which there is none.
-func (s *shelf) get(subject string) *Picture {
+func (s *pictureCache) get(subject string) *Picture {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	e, ok := s.by[subject]
@@ -67,7 +67,7 @@ func (s *shelf) get(subject string) *Picture {
 	return of(e).picture
 }
 
-func (s *shelf) put(subject string, p *Picture) {
+func (s *pictureCache) put(subject string, p *Picture) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if e, ok := s.by[subject]; ok {
@@ -87,7 +87,7 @@ func (s *shelf) put(subject string, p *Picture) {
 }
 
 // held is how many pictures there are, and their bytes.
-func (s *shelf) held() (pictures, bytes int) {
+func (s *pictureCache) held() (pictures, bytes int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.order.Len(), s.bytes

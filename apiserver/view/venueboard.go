@@ -30,24 +30,24 @@ type row struct {
 	place   int32
 }
 
-// cell is the part of the board that is one venue's on one chain. Its slices are shared with readers once they are in a
-// shelf: they are never changed then, but replaced.
-type cell struct {
-	book    *book
-	venue   string
-	entries []*entry // by place; nil is free
-	free    []int32
-	cards   cardTable
-	orders  [sorts][]row
-	shelf   *shelf // what readers have; nil when it isn't that any more
+// venueBoard is the part of the board that is one venue's on one chain. Its slices are shared with readers once they are in a
+// publishedVenue: they are never changed then, but replaced.
+type venueBoard struct {
+	tokens    *chainTokens
+	venue     string
+	entries   []*entry // by place; nil is free
+	free      []int32
+	cards     cardTable
+	orders    [sorts][]row
+	published *publishedVenue // what readers have; nil when it isn't that any more
 
 	touched []*entry
 	isTouch []bool // by place: it is among touched
 	kept    []row  // scratch
 }
 
-// shelf is a cell as readers have it. It is never changed.
-type shelf struct {
+// publishedVenue is a venueBoard as readers have it. It is never changed.
+type publishedVenue struct {
 	cards  cards
 	orders [sorts][]row
 }
@@ -95,7 +95,7 @@ func (t *cardTable) share() cards {
 }
 
 // put gives an entry a place.
-func (c *cell) put(e *entry) {
+func (c *venueBoard) put(e *entry) {
 	if n := len(c.free); n > 0 {
 		e.place, c.free = c.free[n-1], c.free[:n-1]
 		c.entries[e.place] = e
@@ -104,27 +104,27 @@ func (c *cell) put(e *entry) {
 		c.entries = append(c.entries, e)
 		c.isTouch = append(c.isTouch, false)
 	}
-	e.cell = c
+	e.venue = c
 	c.set(e.place, nil)
 }
 
 // drop takes an entry's place away. It must be in no order any more.
-func (c *cell) drop(e *entry) {
+func (c *venueBoard) drop(e *entry) {
 	c.set(e.place, nil)
 	c.entries[e.place] = nil
 	c.free = append(c.free, e.place)
-	e.cell = nil
+	e.venue = nil
 }
 
 // set puts a card in its place.
-func (c *cell) set(place int32, card *Card) {
+func (c *venueBoard) set(place int32, card *Card) {
 	c.cards.set(place, card)
-	c.shelf = nil
+	c.published = nil
 }
 
 // reorder brings the touched entries to where they belong, in each order that it matters to, and reports whether Running is
 // one of them. Its cost is that of a walk over those orders, and of sorting what has moved.
-func (c *cell) reorder() (running bool) {
+func (c *venueBoard) reorder() (running bool) {
 	for s := range sorts {
 		moved := false
 		for _, e := range c.touched {
@@ -133,7 +133,7 @@ func (c *cell) reorder() (running bool) {
 		}
 		if moved {
 			c.orders[s] = c.merged(s)
-			c.shelf = nil
+			c.published = nil
 			running = running || s == SortRunning
 		}
 	}
@@ -142,7 +142,7 @@ func (c *cell) reorder() (running bool) {
 
 // merged is an order with the touched entries where they belong. What is out of order is taken out in pairs, of which one at
 // least has moved; what is left is in order, and the rest is sorted and merged into it.
-func (c *cell) merged(s Sort) []row {
+func (c *venueBoard) merged(s Sort) []row {
 	for _, e := range c.touched {
 		c.isTouch[e.place] = true
 	}
@@ -184,9 +184,9 @@ func (c *cell) merged(s Sort) []row {
 	return append(out, loose...)
 }
 
-func (c *cell) before(a, b row) bool { return c.compare(a, b) < 0 }
+func (c *venueBoard) before(a, b row) bool { return c.compare(a, b) < 0 }
 
-func (c *cell) compare(a, b row) int {
+func (c *venueBoard) compare(a, b row) int {
 	if a.key != b.key {
 		return cmp.Compare(b.key, a.key)
 	}
@@ -218,10 +218,10 @@ func (e *entry) member(s Sort) (key float64, in bool) {
 	return 0, false
 }
 
-// publish is the cell as readers get it.
-func (c *cell) publish() *shelf {
-	if c.shelf == nil {
-		c.shelf = &shelf{c.cards.share(), c.orders}
+// publish gives the board to readers as it is now.
+func (c *venueBoard) publish() *publishedVenue {
+	if c.published == nil {
+		c.published = &publishedVenue{c.cards.share(), c.orders}
 	}
-	return c.shelf
+	return c.published
 }

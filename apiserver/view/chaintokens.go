@@ -24,9 +24,9 @@ const launchesPerChain = 50_000
 // pruneEvery is in how many rankings each tape gives back the memory of those who were silent: it changes nothing else.
 const pruneEvery = 16
 
-// book is what is known of one chain's tokens that were launched or that trade: what the live list and the launch board are
-// ranked from. There is one tape per token for both. One goroutine at a time has it.
-type book struct {
+// chainTokens has one chain's tokens that were launched or that trade. The live list and the launch board are ranked from it, and share a tape
+// for each token. One goroutine at a time uses it.
+type chainTokens struct {
 	chain         string
 	seen, rewinds int64
 	// lapsed says that the database has taken back what was read: by a reorg, or since it is another one, which knows less.
@@ -50,11 +50,11 @@ type book struct {
 	touched       []*entry // those that changed since they were last placed
 	turn          uint8    // of the ranking; see entry
 
-	shelving
-	leaders
+	boardState
+	bestTokens
 }
 
-// entry is one token of a book. There are very many, most of which rest.
+// entry is one token. There are very many, and most aren't traded.
 type entry struct {
 	mint market.Address
 	// turn is in which ranking of pruneEvery the tape is pruned.
@@ -75,19 +75,19 @@ type entry struct {
 	score, worthUSD float64
 	valued, pegged  bool
 
-	standing
+	boardPlace
 }
 
-func newBook(chain string, rewinds int64, most int) *book {
-	return &book{chain: chain, rewinds: rewinds, most: most, index: newBoardIndex(), shelving: newShelving()}
+func newChainTokens(chain string, rewinds int64, most int) *chainTokens {
+	return &chainTokens{chain: chain, rewinds: rewinds, most: most, index: newBoardIndex(), boardState: newBoardState()}
 }
 
 // entry is that of a token; nil when there is none.
-func (b *book) entry(mint market.Address) *entry { return b.index.entries[mint] }
+func (b *chainTokens) entry(mint market.Address) *entry { return b.index.entries[mint] }
 
 // keeps says whether the board keeps a launch: one that is younger than 30 days, or was traded within the last 7 days in its
 // curve or a trusted pool; one that never was, for 2 days. All count from the last full hour, so that launches go together.
-func (b *book) keeps(l *Launched, tradedAt int64) bool {
+func (b *chainTokens) keeps(l *Launched, tradedAt int64) bool {
 	now := b.hour()
 	if tradedAt == 0 {
 		return l.CreatedAt > now-untradedAge
@@ -96,10 +96,10 @@ func (b *book) keeps(l *Launched, tradedAt int64) bool {
 }
 
 // hour is the last full hour of the chain's time.
-func (b *book) hour() int64 { return b.status.Last.Time - b.status.Last.Time%cutoffStep }
+func (b *chainTokens) hour() int64 { return b.status.Last.Time - b.status.Last.Time%cutoffStep }
 
 // touch has an entry measured and placed anew.
-func (b *book) touch(e *entry) {
+func (b *chainTokens) touch(e *entry) {
 	if !e.isTouched {
 		e.isTouched = true
 		b.touched = append(b.touched, e)
@@ -107,7 +107,7 @@ func (b *book) touch(e *entry) {
 }
 
 // want has an entry's token read.
-func (b *book) want(e *entry) {
+func (b *chainTokens) want(e *entry) {
 	if !e.isUnread {
 		e.isUnread = true
 		b.unread = append(b.unread, e)
@@ -115,7 +115,7 @@ func (b *book) want(e *entry) {
 }
 
 // at is the entry of a token, made if there is none.
-func (b *book) at(mint market.Address) *entry {
+func (b *chainTokens) at(mint market.Address) *entry {
 	e := b.entry(mint)
 	if e == nil {
 		e = &entry{mint: mint, turn: uint8(len(b.index.entries) % pruneEvery)}
@@ -132,7 +132,7 @@ type measured struct {
 }
 
 // measure sets an entry's score. A token's market is as old as its launch.
-func (b *book) measure(e *entry) (m measured) {
+func (b *chainTokens) measure(e *entry) (m measured) {
 	now := b.status.Last.Time
 	if e.facts != nil {
 		m.worth = e.facts.worth(e.mint, b.usd, now)
@@ -152,8 +152,8 @@ func (b *book) measure(e *entry) (m measured) {
 	return m
 }
 
-// tidy drops tapes on which nothing is left, launches that the board keeps no more, and then the entries that have neither.
-func (b *book) tidy() {
+// prune drops tapes on which nothing is left, launches that the board keeps no more, and then the entries that have neither.
+func (b *chainTokens) prune() {
 	now := b.status.Last.Time
 	b.turn = (b.turn + 1) % pruneEvery
 	kept := 0
@@ -163,13 +163,13 @@ func (b *book) tidy() {
 			b.touch(e)
 		}
 		if e.launch != nil && !b.keeps(e.launch, e.tradedAt()) {
-			b.forgo(e)
+			b.dropLaunch(e)
 		}
 		if e.launch != nil {
 			kept++
 		}
 	}
-	b.shed(kept - b.most)
+	b.dropSurplus(kept - b.most)
 	for mint, e := range b.index.entries {
 		if e.tape == nil && e.launch == nil && !e.isUnread {
 			b.index.remove(mint)
@@ -177,9 +177,9 @@ func (b *book) tidy() {
 	}
 }
 
-// shed drops launches that are too many: first those that were never traded, the oldest first, then those that were traded the
+// dropSurplus drops launches that are too many: first those that were never traded, the oldest first, then those that were traded the
 // longest ago.
-func (b *book) shed(n int) {
+func (b *chainTokens) dropSurplus(n int) {
 	if n <= 0 {
 		return
 	}
@@ -193,12 +193,12 @@ func (b *book) shed(n int) {
 		return cmp.Or(cmp.Compare(a.tradedAt(), b.tradedAt()), a.launch.compare(b.launch))
 	})
 	for _, e := range all[:n] {
-		b.forgo(e)
+		b.dropLaunch(e)
 	}
 }
 
-// forgo has the board keep an entry's launch no more. It comes back when it is traded.
-func (b *book) forgo(e *entry) {
+// dropLaunch has the board keep an entry's launch no more. It comes back when it is traded.
+func (b *chainTokens) dropLaunch(e *entry) {
 	e.launch, e.meta, e.checked, e.mayReturn = nil, nil, false, true
 	b.touch(e)
 }

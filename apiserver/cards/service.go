@@ -31,7 +31,7 @@ var freshFor = map[sharecard.Kind]time.Duration{
 	sharecard.KindToken: 2 * time.Second, sharecard.KindLaunch: 2 * time.Second, sharecard.KindTrader: 15 * time.Second,
 }
 
-// Options are a desk's surroundings.
+// Options are what a Service is made of.
 type Options struct {
 	Renderer Renderer
 	// Bytes bounds what is kept in memory; 0 is 64 MiB.
@@ -44,10 +44,10 @@ type Options struct {
 	Log     *slog.Logger
 }
 
-// Desk draws cards: each once, however many ask for it.
-type Desk struct {
+// Service draws cards: each once, however many ask for it.
+type Service struct {
 	o      Options
-	memory *shelf
+	memory *pictureCache
 	shared *shared
 
 	asks, renders singleflight.Group
@@ -61,12 +61,12 @@ type known struct {
 	until   time.Time
 }
 
-// NewDesk makes a desk.
-func NewDesk(o Options) *Desk {
+// NewService makes a service that has drawn nothing yet.
+func NewService(o Options) *Service {
 	if o.Bytes == 0 {
 		o.Bytes = defaultBytes
 	}
-	d := &Desk{o: o, memory: newShelf(o.Bytes), asked: recent.New[Ask, known](mostAsked)}
+	d := &Service{o: o, memory: newPictureCache(o.Bytes), asked: recent.New[Ask, known](mostAsked)}
 	if o.Redis != nil {
 		d.shared = &shared{rdb: o.Redis, now: o.Now, log: o.Log}
 	}
@@ -100,7 +100,7 @@ var ErrNoData = errors.New("the data of the card can't be read")
 
 // Draw gives the card that is asked for. stale says that it is an older one, because none can be made now. Where there is no
 // such card either the error is the Build's, or an *UnavailableError. The end of ctx doesn't end what others wait for too.
-func (d *Desk) Draw(ctx context.Context, a Ask, build Build) (p *Picture, stale bool, err error) {
+func (d *Service) Draw(ctx context.Context, a Ask, build Build) (p *Picture, stale bool, err error) {
 	last, fresh := d.known(a)
 	if fresh && last != nil {
 		d.o.Metrics.answeredFrom(a.Kind, fromMemory)
@@ -137,7 +137,7 @@ func (d *Desk) Draw(ctx context.Context, a Ask, build Build) (p *Picture, stale 
 }
 
 // picture finds or draws a card. Another of the same subject stands in for one that can't be drawn.
-func (d *Desk) picture(ctx context.Context, b *Built) (p *Picture, from string, err error) {
+func (d *Service) picture(ctx context.Context, b *Built) (p *Picture, from string, err error) {
 	key, err := sharecard.Key(b.Card)
 	if err != nil {
 		return nil, "", fmt.Errorf("cards: %w", err)
@@ -182,14 +182,14 @@ func (d *Desk) picture(ctx context.Context, b *Built) (p *Picture, from string, 
 	return p, fromRender, nil
 }
 
-func (d *Desk) keep(subject string, p *Picture) {
+func (d *Service) keep(subject string, p *Picture) {
 	d.memory.put(subject, p)
 	_, bytes := d.memory.held()
 	d.o.Metrics.holds(bytes)
 }
 
 // known is the last picture that was the answer to a question, nil when there is none any more, and whether it still is.
-func (d *Desk) known(a Ask) (p *Picture, fresh bool) {
+func (d *Service) known(a Ask) (p *Picture, fresh bool) {
 	k, ok := d.asked.Get(a)
 	if !ok {
 		return nil, false
@@ -197,7 +197,7 @@ func (d *Desk) known(a Ask) (p *Picture, fresh bool) {
 	return d.memory.get(k.subject), d.o.Now().Before(k.until)
 }
 
-func (d *Desk) remember(a Ask, subject string, fresh bool) {
+func (d *Service) remember(a Ask, subject string, fresh bool) {
 	k := known{subject: subject}
 	if fresh {
 		k.until = d.o.Now().Add(freshFor[a.Kind])

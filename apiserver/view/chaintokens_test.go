@@ -17,7 +17,7 @@ import (
 func TestWhatTheBoardKeeps(t *testing.T) {
 	t.Parallel()
 	const day, now = 86_400, 1_700_000_000 - 1_700_000_000%cutoffStep
-	b := newBook("base", 0, launchesPerChain)
+	b := newChainTokens("base", 0, launchesPerChain)
 	b.status.Last.Time = now
 	for _, c := range []struct {
 		age, tradedAgo int64 // in days; -1 never
@@ -91,7 +91,7 @@ func TestTheBoardShedsWhatIsTooMuch(t *testing.T) {
 	if got := kept(fresh); !slices.Equal(got, []int{1, 2, 4}) {
 		t.Errorf("from the beginning it keeps %v", got)
 	}
-	b := newBook("base", 0, 3)
+	b := newChainTokens("base", 0, 3)
 	b.status, _, _ = w.st.Chain(t.Context(), "base")
 	if err := b.readLaunches(t.Context(), fresh); err != nil || len(b.index.entries) != 3+3 {
 		t.Errorf("there are %d at once, %v", len(b.index.entries), err)
@@ -127,7 +127,7 @@ func TestARestingLaunchComesBackWhenItTrades(t *testing.T) {
 	}
 }
 
-// TestALateChainHoldsUpNobody reads the first book of a chain that comes later beside the looks.
+// TestALateChainHoldsUpNobody reads a chain that comes later in the background.
 func TestALateChainHoldsUpNobody(t *testing.T) {
 	t.Parallel()
 	w, v, mint := oneLaunch(t)
@@ -137,7 +137,7 @@ func TestALateChainHoldsUpNobody(t *testing.T) {
 			createdAt: w.now - 3000, buyers: 20,
 		})
 	})
-	delete(v.ranks.books, "bsc") // as if there had been nothing of it
+	delete(v.ranks.chains, "bsc") // as if there had been nothing of it
 	for look := range 2 {
 		if err := v.refresh(t.Context()); err != nil {
 			t.Fatal(err)
@@ -157,7 +157,7 @@ func TestLiveFollowsWhatIsTouched(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
 		gate := board.DefaultGate()
-		b := newBook("base", 0, launchesPerChain)
+		b := newChainTokens("base", 0, launchesPerChain)
 		b.status.Last = market.Header{Number: 1, Time: 1_800_000_000}
 		b.usd = map[market.Address]market.QuotePrice{evm(wrapped): {USD: 2000}}
 		all := make([]*entry, rapid.IntRange(1, 3*liveDepth).Draw(rt, "tokens"))
@@ -176,16 +176,16 @@ func TestLiveFollowsWhatIsTouched(t *testing.T) {
 			}
 			worth(all[i])
 		}
-		b.assess(&gate, false)
+		b.measureTouched(&gate, false)
 		b.live(true)
-		b.deck()
+		b.makeCards()
 		for range rapid.IntRange(1, 5).Draw(rt, "looks") {
 			for range rapid.IntRange(0, liveSpare/5).Draw(rt, "changes") {
 				worth(rapid.SampledFrom(all).Draw(rt, "which"))
 			}
-			b.assess(&gate, false)
+			b.measureTouched(&gate, false)
 			got := slices.Clone(b.live(false))
-			b.deck()
+			b.makeCards()
 			scanned := *b
 			want := scanned.live(true)
 			if !slices.EqualFunc(got, want, func(a, b Ranked) bool {
@@ -198,11 +198,11 @@ func TestLiveFollowsWhatIsTouched(t *testing.T) {
 }
 
 // TestABookOfAnotherDatabase has a launch taken back by a reorg, or the database know less than it did: the card stays until
-// there is another book, which has another index.
+// the chain is read anew, and has another index.
 func TestABookOfAnotherDatabase(t *testing.T) {
 	t.Parallel()
 	_, v, mint := oneLaunch(t)
-	b := v.ranks.books["base"]
+	b := v.ranks.chains["base"]
 	b.seen += 100 // as if the database had been restored
 	for i := range 3 {
 		if err := v.refresh(t.Context()); err != nil {
@@ -213,12 +213,12 @@ func TestABookOfAnotherDatabase(t *testing.T) {
 			t.Errorf("the launch is gone at look %d", i)
 		}
 	}
-	next := v.ranks.books["base"]
+	next := v.ranks.chains["base"]
 	if next == b || next.index == b.index || next.seen >= b.seen {
-		t.Error("the book of what the database had stays")
+		t.Error("what the database had stays")
 	}
 	if _, ok := b.index.find(mint); !ok {
-		t.Error("the index of the shelves before has lost the launch")
+		t.Error("the index of the board before has lost the launch")
 	}
 }
 

@@ -18,15 +18,15 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
-// desk is a Desk whose renderer is an easel behind a socket.
-func desk(t *testing.T, o Options) (*Desk, *easel, *clock) {
+// serviceOf is a Service whose renderer is an easel behind a socket.
+func serviceOf(t *testing.T, o Options) (*Service, *easel, *clock) {
 	t.Helper()
 	e, now := &easel{}, newClock()
 	o.Renderer, o.Now, o.Log = NewClient(listen(t, e.serve(t)), now.now), now.now, quiet
-	return NewDesk(o), e, now
+	return NewService(o), e, now
 }
 
-func draw(t *testing.T, d *Desk, a Ask, b Build) (*Picture, bool) {
+func draw(t *testing.T, d *Service, a Ask, b Build) (*Picture, bool) {
 	t.Helper()
 	p, stale, err := d.Draw(t.Context(), a, b)
 	if err != nil {
@@ -39,7 +39,7 @@ func draw(t *testing.T, d *Desk, a Ask, b Build) (*Picture, bool) {
 func TestDrawOnce(t *testing.T) {
 	t.Parallel()
 	registry := prometheus.NewRegistry()
-	d, e, now := desk(t, Options{Metrics: NewMetrics(registry)})
+	d, e, now := serviceOf(t, Options{Metrics: NewMetrics(registry)})
 	built := 0
 	build := func(ctx context.Context) (*Built, error) {
 		built++
@@ -77,7 +77,7 @@ func TestDrawOnce(t *testing.T) {
 // TestDrawTogether: who asks for the same card waits for one render, and who goes away takes it from nobody.
 func TestDrawTogether(t *testing.T) {
 	t.Parallel()
-	d, e, _ := desk(t, Options{})
+	d, e, _ := serviceOf(t, Options{})
 	e.began = make(chan struct{}, 100)
 	e.held.Lock()
 	leaving, leave := context.WithCancel(t.Context())
@@ -111,7 +111,7 @@ func TestDrawTogether(t *testing.T) {
 // TestOldCards stand in while nothing can be drawn, or nothing be read, for a day.
 func TestOldCards(t *testing.T) {
 	t.Parallel()
-	d, e, now := desk(t, Options{})
+	d, e, now := serviceOf(t, Options{})
 	first, _ := draw(t, d, ask("0x1"), building(1, 100))
 	good := d.o.Renderer
 	d.o.Renderer = NewClient(t.TempDir()+"/none.sock", now.now)
@@ -150,7 +150,7 @@ func TestOldCards(t *testing.T) {
 // TestMemoryIsBounded keeps the pictures that were asked for last.
 func TestMemoryIsBounded(t *testing.T) {
 	t.Parallel()
-	s := newShelf(10 * (1000 + overhead))
+	s := newPictureCache(10 * (1000 + overhead))
 	for n := range 100 {
 		s.put(strconv.Itoa(n), &Picture{PNG: make([]byte, 1000)})
 		s.get("0")
@@ -178,14 +178,14 @@ func TestServersShareCards(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = rdb.Close() })
-	one, drawnByOne, _ := desk(t, Options{Redis: rdb})
-	other, drawnByOther, now := desk(t, Options{Redis: rdb})
+	one, drawnByOne, _ := serviceOf(t, Options{Redis: rdb})
+	other, drawnByOther, now := serviceOf(t, Options{Redis: rdb})
 	first, _ := draw(t, one, ask("0x1"), building(1, 100))
 	if same, stale := draw(t, other, ask("0x1"), building(1, 105)); stale || !bytes.Equal(same.PNG, first.PNG) || same.ETag != first.ETag || same.AsOf != 105 ||
 		drawnByOther.count() != 0 {
 		t.Errorf("the other server has %+v and drew %d", same, drawnByOther.count())
 	}
-	third, drawnByThird, _ := desk(t, Options{Redis: rdb})
+	third, drawnByThird, _ := serviceOf(t, Options{Redis: rdb})
 	third.o.Renderer = NewClient(t.TempDir()+"/none.sock", now.now)
 	if old, stale := draw(t, third, ask("0x1"), building(2, 110)); !stale || old.ETag != first.ETag || drawnByThird.count() != 0 {
 		t.Errorf("one that has just started without a renderer has %+v, stale %v", old, stale)
