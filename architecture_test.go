@@ -36,6 +36,8 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"indexer/evm/decode":       {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
 		"indexer/evm/hash":         {{module}, sql, {"net/http"}, kubernetes},
 		"indexer/rpc":              {{module + "apiserver", module + "operator", module + "internal/store", module + "indexer/evm", module + "indexer/derive"}, sql, kubernetes},
+		"indexer/trust":            {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/evm", module + "indexer/trust/evm"}},
+		"indexer/trust/evm":        {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
 		"indexer":                  {{module + "apiserver", module + "operator", module + "internal/catalog"}, kubernetes},
 		"renderer":                 {{module + "operator", module + "indexer", module + "apiserver", module + "internal/store"}, sql, kubernetes},
 		"internal/sharecard":       {{module, "github.com/", "golang.org/"}, {"net/http", "database/sql"}, kubernetes},

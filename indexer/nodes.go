@@ -92,7 +92,7 @@ type poolSource interface {
 	PoolsOf(ctx context.Context, at evm.BlockRef, exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.Address, gone bool, err error)
 }
 
-// poolKeySource finds what a pool of Uniswap V4 is, whose events name it by a hash of that.
+// poolKeySource finds the key of a Uniswap V4 pool (tokens, fee, spacing, hook): the pool's events give only its hash.
 type poolKeySource interface {
 	KeysOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address) (known []market.PoolCreated, err error)
 	CreationsOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error)

@@ -43,7 +43,7 @@ type pictureCache struct {
 	by    map[string]*list.Element
 }
 
-type shelved struct {
+type cachedPicture struct {
 	subject string
 	picture *Picture
 }
@@ -75,7 +75,7 @@ func (s *pictureCache) put(subject string, p *Picture) {
 		of(e).picture = p
 		s.order.MoveToFront(e)
 	} else {
-		s.by[subject] = s.order.PushFront(&shelved{subject, p})
+		s.by[subject] = s.order.PushFront(&cachedPicture{subject, p})
 		s.bytes += len(p.PNG) + overhead
 	}
 	for s.bytes > s.most && s.order.Len() > 0 {
@@ -94,7 +94,7 @@ func (s *pictureCache) held() (pictures, bytes int) {
 }
 
 // of is what an element of the order is.
-func of(e *list.Element) *shelved {
-	v, _ := e.Value.(*shelved) // nothing else is in the list
+func of(e *list.Element) *cachedPicture {
+	v, _ := e.Value.(*cachedPicture) // nothing else is in the list
 	return v
 }

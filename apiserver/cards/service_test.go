@@ -168,7 +168,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 }
 
-// TestServersShareCards runs two desks on one Redis: what one drew the other has, also as the last resort; when Redis dies each
+// TestServersShareCards runs two services on one Redis: what one drew the other has, also as the last resort; when Redis dies each
 // draws for itself.
 func TestServersShareCards(t *testing.T) {
 	t.Parallel()

@@ -20,7 +20,7 @@ type Board struct {
 	*publishedBoard
 }
 
-// publishedBoard are the board without the catalogue that says what of it is shown.
+// publishedBoard is the board without the catalogue that says what of it is shown.
 type publishedBoard struct {
 	chains map[string]*BoardChain
 	venues map[venueOn]*publishedVenue

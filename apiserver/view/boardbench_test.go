@@ -147,7 +147,7 @@ func BenchmarkLook(b *testing.B) {
 	}
 }
 
-// BenchmarkPage deals a default page, and one of a filter.
+// BenchmarkPage makes a default page, and one of a filter.
 func BenchmarkPage(b *testing.B) {
 	r, in, _ := benchRanker(b)
 	rankAll(r, in)

@@ -57,7 +57,7 @@ type Standing struct {
 	Clones int32
 }
 
-// standing is the card's standing since its chain was ranked (unix seconds); stale says whether the chain is stale.
+// standing is how a card stands. rankedAt is when its chain was ranked (unix seconds); stale says whether the chain is stale.
 func (c *Card) standing(rankedAt int64, stale bool) Standing {
 	out := Standing{Listed: c.listed, Pass: c.pass, Fails: c.fails.Names(), Rank: c.rank, Clones: c.clones}
 	if c.traded != nil {

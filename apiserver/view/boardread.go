@@ -137,8 +137,8 @@ func (e *entry) exclude() {
 	}
 }
 
-// readBack is how far back trades are read for tapes that begin: a wallet that trades on keeps the rest of its older trades, so a chain that
-// was read just now must have them too. What is older than this has come down to less than a two millionth.
+// readBack is how far back trades are read for tapes that begin: a wallet that trades on keeps the rest of its older trades, so that the
+// tapes of a chain that is read anew must have them, too. What is older than this has come down to less than a two millionth.
 const readBack = 3 * traction.Window
 
 // readFlows puts new trades on the tapes, a whole block at a time.

@@ -197,9 +197,9 @@ func TestLiveFollowsWhatIsTouched(t *testing.T) {
 	})
 }
 
-// TestABookOfAnotherDatabase has a launch taken back by a reorg, or the database know less than it did: the card stays until
+// TestAnotherDatabase has a launch taken back by a reorg, or the database know less than it did: the card stays until
 // the chain is read anew, and has another index.
-func TestABookOfAnotherDatabase(t *testing.T) {
+func TestAnotherDatabase(t *testing.T) {
 	t.Parallel()
 	_, v, mint := oneLaunch(t)
 	b := v.ranks.chains["base"]

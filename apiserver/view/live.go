@@ -170,7 +170,7 @@ func (v *View) take(ctx context.Context, l *chainLook, c *store.Changed, unread 
 	}
 }
 
-// looksAt lists the chains of which something was read.
+// looksAt lists the chains whose tokens are kept, and whether there is something to read.
 func (v *View) looksAt(ctx context.Context, statuses map[string]store.ChainStatus) []chainLook {
 	out := make([]chainLook, 0, len(statuses))
 	for id, status := range statuses {

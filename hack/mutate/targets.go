@@ -45,7 +45,7 @@ func targets() []target {
 			slow: "TestMoreLaunchesThanTheCacheHolds|TestReorgs|TestAFloodOfPools|TestBatchesDoNotMatter|TestRewindForgetsWhatItTouches",
 		},
 		{path: "indexer/evm/hash", limit: pureLimit},
-		{path: "indexer/evm/decode", flags: propertyFlags("20"), limit: wideLimit},
+		{path: "indexer/evm/decode", flags: propertyFlags("20"), limit: wideLimit, slow: "TestTooManyLogsForTheirBytes"},
 	}
 }
 

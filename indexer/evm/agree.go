@@ -36,7 +36,7 @@ type BlockRead struct {
 	pool   *rpc.Pool[*endpoint] // of a read that was recalled
 }
 
-// Suspect reports whether the block rests on the word of an endpoint that has been outvoted since. Where nobody knows which endpoint it was,
+// Suspect reports whether the block needs another endpoint's word, since it rests on the word of an endpoint that has been outvoted since. Where nobody knows which endpoint it was,
 // any of them that was may be the one.
 func (r *BlockRead) Suspect() bool {
 	switch {

@@ -99,7 +99,7 @@ func UsualV4Pools(exchanges []chainconfig.Exchange, native market.Address, pairs
 	return pools
 }
 
-// v4PoolID is the id of a pool with a fee, which may be dynamicFee: the hash of the pool's key (PoolId.sol).
+// v4PoolID is the id of a pool with a fee, which may be decode.DynamicFee: the hash of the pool's key (PoolId.sol).
 func v4PoolID(p market.PoolCreated, fee uint32) market.Address {
 	hooks := p.Hooks
 	if hooks.IsNone() {

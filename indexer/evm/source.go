@@ -163,12 +163,7 @@ func asRangeError(err error) error {
 
 // logsWithin asks for the logs of one filter, and reads at most so many bytes.
 func (e *endpoint) logsWithin(ctx context.Context, params []any, most int64) ([]decode.Log, *rpc.Reply, error) {
-	took, err := e.Take(ctx, "eth_getLogs")
-	if err != nil {
-		return nil, nil, err
-	}
 	got, err := e.PostCall(ctx, "eth_getLogs", params, most)
-	e.Sent(took, err)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -28,11 +28,11 @@ type Request struct {
 	Optional bool
 	Err      error
 	// Answered says that Take has the result.
-	Answered bool
+	answered bool
 }
 
-// Client speaks JSON-RPC over HTTP to one node. It never puts the URL, which may carry a key, into an error.
-type Client struct {
+// client speaks JSON-RPC over HTTP to one node. It never puts the URL, which may carry a key, into an error.
+type client struct {
 	http *http.Client
 	// URL is the node's, as it is now: it may change.
 	URL func() (string, error)
@@ -42,9 +42,9 @@ type Client struct {
 	retryAfter atomic.Pointer[string]
 }
 
-// NewClient makes a client of the node whose URL is asked for at each request. All clients of a chain share reads.
-func NewClient(url func() (string, error), reads *InFlight) *Client {
-	return &Client{URL: url, Reads: reads, http: &http.Client{
+// newClient makes a client of the node whose URL is asked for at each request. All clients of a chain share reads.
+func newClient(url func() (string, error), reads *InFlight) *client {
+	return &client{URL: url, Reads: reads, http: &http.Client{
 		Timeout: 60 * time.Second,
 		// A node doesn't lead elsewhere, and a key must not be carried there.
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
@@ -58,25 +58,25 @@ func NewClient(url func() (string, error), reads *InFlight) *Client {
 	}}
 }
 
-// PostCall sends one call, and gives the whole answer as the node sent it.
-func (c *Client) PostCall(ctx context.Context, method string, params []any, most int64) (*Reply, error) {
+// encodeCall is the body of a request with one call.
+func encodeCall(method string, params []any) ([]byte, error) {
 	body, err := json.Marshal(wireRequest{"2.0", 0, method, params})
 	if err != nil {
 		return nil, fmt.Errorf("encode the request: %w", err)
 	}
-	return c.post(ctx, body, most)
+	return body, nil
 }
 
-// RefusedFor is the Retry-After header of the node's last refusal, if it had one.
-func (c *Client) RefusedFor() (text string, told bool) {
+// refusedFor is the Retry-After header of the node's last refusal, if it had one.
+func (c *client) refusedFor() (text string, told bool) {
 	if p := c.retryAfter.Load(); p != nil {
 		return *p, true
 	}
 	return "", false
 }
 
-// TakeRefusedFor is RefusedFor, once.
-func (c *Client) TakeRefusedFor() (text string, told bool) {
+// takeRefusedFor is RefusedFor, and forgets the header.
+func (c *client) takeRefusedFor() (text string, told bool) {
 	if p := c.retryAfter.Swap(nil); p != nil {
 		return *p, true
 	}
@@ -85,7 +85,7 @@ func (c *Client) TakeRefusedFor() (text string, told bool) {
 
 // post sends a body and reads the whole answer, of at most so many bytes. Once the answer isn't needed any more the caller says that it is
 // done with it.
-func (c *Client) post(ctx context.Context, body []byte, most int64) (_ *Reply, err error) {
+func (c *client) post(ctx context.Context, body []byte, most int64) (_ *Reply, err error) {
 	out := &Reply{hold: c.Reads.holdOf(ctx)}
 	defer func() {
 		if err != nil {
@@ -164,7 +164,7 @@ type wireAnswer struct {
 	Error  *NodeError      `json:"error"`
 }
 
-// ResultOf is the result in an answer to one call, or the error that the node answered with.
+// ResultOf is the result in an answer to one call, or the error that the node answered with, whose text may have parts of the URL.
 func ResultOf(raw []byte) (json.RawMessage, error) {
 	var a wireAnswer
 	switch err := json.Unmarshal(raw, &a); {
@@ -178,15 +178,15 @@ func ResultOf(raw []byte) (json.RawMessage, error) {
 	return a.Result, nil
 }
 
-// Do sends calls as one batch (a single one alone), reads at most so many bytes, and hands each result to its Take. It is a BatchError where the
+// Do sends calls as one batch (a single one alone), reads at most so many bytes, and hands each result to its Take. The error is a BatchError where the
 // node refused the batch, and a NodeError where it refused a call that isn't optional.
-func (c *Client) Do(ctx context.Context, most int64, reqs ...*Request) error {
+func (c *client) Do(ctx context.Context, most int64, reqs ...*Request) error {
 	wire := make([]wireRequest, len(reqs))
 	for i, r := range reqs {
 		if r.Params == nil {
 			r.Params = []any{}
 		}
-		r.Answered = false
+		r.answered = false
 		wire[i] = wireRequest{"2.0", i, r.Method, r.Params}
 	}
 	var body []byte
@@ -225,7 +225,7 @@ func (c *Client) Do(ctx context.Context, most int64, reqs ...*Request) error {
 }
 
 // Redact takes the URL out of what a node says, if it says something: some repeat what they were asked for.
-func (c *Client) Redact(e *NodeError) {
+func (c *client) Redact(e *NodeError) {
 	if e == nil {
 		return
 	}
@@ -260,7 +260,7 @@ func match(reqs []*Request, answers []wireAnswer) error {
 			if err := r.Take(a.Result); err != nil {
 				return cmp.Or(refusal, err)
 			}
-			r.Answered = true
+			r.answered = true
 		}
 	}
 	if refusal != nil {

@@ -40,7 +40,7 @@ const (
 // Endpoint is one node as it has behaved so far: how often it may be asked and how many calls at once, how fast it is, and whether others
 // contradicted it.
 type Endpoint struct {
-	*Client
+	*client
 	Name        string
 	Weight      int
 	units       Units // declared
@@ -73,7 +73,7 @@ type EndpointOptions struct {
 	Now   func() time.Time
 	// Observe is told of every request; it may be nil.
 	Observe func(endpoint string, spent budget.Spent, err error)
-	// RateRefused reports whether an error says that the node is asked too often.
+	// RateRefused reports whether an error says that the node is asked too often. It is required.
 	RateRefused func(error) bool
 	// UsualUnits are the compute units that calls count where the endpoint's own aren't declared.
 	UsualUnits Units
@@ -108,7 +108,7 @@ func NewEndpoint(i int, o EndpointOptions) (*Endpoint, error) {
 	default:
 		return nil, fmt.Errorf("%s: it needs a URL or a file with one", out.Name)
 	}
-	out.Client = NewClient(where, o.Reads)
+	out.client = newClient(where, o.Reads)
 	return out, nil
 }
 
@@ -138,14 +138,14 @@ func (e *Endpoint) Do(ctx context.Context, reqs ...*Request) error {
 	return nil
 }
 
-// DoWithin is do for answers of at most so many bytes. A batch of more calls than the endpoint takes is sent in parts. Where it refuses some for
+// DoWithin is Do for answers of at most so many bytes. A batch of more calls than the endpoint takes is sent in parts. Where it refuses some for
 // its rate and has answered others, those alone are sent again: a question of a hundred calls, asked as a whole until all are answered at once,
 // takes a small plan many times as many.
 func (e *Endpoint) DoWithin(ctx context.Context, most int64, reqs ...*Request) error {
 	return e.doPart(ctx, most, false, reqs...)
 }
 
-// doPart is doWithin for a part of a question. Answered says that another part was answered.
+// doPart is DoWithin for a part of a question. Answered says that another part was answered.
 func (e *Endpoint) doPart(ctx context.Context, most int64, answered bool, reqs ...*Request) error {
 	refusals, waits := 0, 0
 	for len(reqs) > 0 {
@@ -177,7 +177,7 @@ func (e *Endpoint) refusedOf(batch []*Request, err error) (left []*Request) {
 		return nil
 	}
 	for _, r := range batch {
-		if !r.Answered && (err != nil || e.rateRefused(r.Err)) {
+		if !r.answered && (err != nil || e.rateRefused(r.Err)) {
 			left = append(left, r)
 		}
 	}
@@ -220,24 +220,40 @@ func (e *Endpoint) Shorten(batch int) {
 
 // Send sends one batch.
 func (e *Endpoint) Send(ctx context.Context, most int64, reqs ...*Request) error {
-	took, err := e.Take(ctx, methodsOf(reqs)...)
+	took, err := e.take(ctx, methodsOf(reqs)...)
 	if err != nil {
 		return err
 	}
-	err = e.Client.Do(ctx, most, reqs...)
-	e.Sent(took, err)
+	err = e.client.Do(ctx, most, reqs...)
+	e.sent(took, err)
 	return err
 }
 
-// Sent tells who observes of a request that Take allowed.
-func (e *Endpoint) Sent(spent budget.Spent, err error) {
+// PostCall sends one call, and gives the whole answer as the node sent it, of at most so many bytes. What it says may have parts of the URL,
+// until Redact takes them out of it.
+func (e *Endpoint) PostCall(ctx context.Context, method string, params []any, most int64) (*Reply, error) {
+	body, err := encodeCall(method, params)
+	if err != nil {
+		return nil, err
+	}
+	took, err := e.take(ctx, method)
+	if err != nil {
+		return nil, err
+	}
+	got, err := e.post(ctx, body, most)
+	e.sent(took, err)
+	return got, err
+}
+
+// sent reports a request that take allowed.
+func (e *Endpoint) sent(spent budget.Spent, err error) {
 	if e.observe != nil {
 		e.observe(e.Name, spent, err)
 	}
 }
 
-// Take reserves calls of the day's budget, and waits until the endpoint's pace allows them.
-func (e *Endpoint) Take(ctx context.Context, methods ...string) (budget.Spent, error) {
+// take reserves calls of the day's budget, and waits until the endpoint's pace allows them.
+func (e *Endpoint) take(ctx context.Context, methods ...string) (budget.Spent, error) {
 	want := budget.Spent{Calls: int64(len(methods)), Units: e.usualUnits.of(e.units, methods...)}
 	e.mu.Lock()
 	err := e.reserve(e.Now(), want, purposeOf(ctx))
@@ -305,9 +321,14 @@ func (e *Endpoint) end() {
 	e.inFlight--
 }
 
-// isChecked notes what became of a check.
-func (e *Endpoint) isChecked(err error) {
+// noteCheck notes what became of a check. Only an answer changes what is known.
+func (e *Endpoint) noteCheck(err error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.checked, e.wrong = err == nil, e.wrong || errors.Is(err, ErrWrongChain)
+	switch {
+	case err == nil:
+		e.checked = true
+	case errors.Is(err, ErrWrongChain):
+		e.wrong = true
+	}
 }

@@ -114,7 +114,7 @@ type Reply struct {
 	Raw   []byte
 	hold  *hold
 	taken int64
-	// buffer is what raw lies in, all of it.
+	// buffer is what Raw lies in, all of it.
 	buffer []byte
 }
 

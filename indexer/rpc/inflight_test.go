@@ -107,7 +107,7 @@ func TestAnAnswersLength(t *testing.T) {
 				}))
 				defer server.Close()
 				reads := NewInFlight(nil)
-				c := NewClient(func() (string, error) { return server.URL, nil }, reads)
+				c := newClient(func() (string, error) { return server.URL, nil }, reads)
 				got, err := c.post(t.Context(), []byte("{}"), tt.most)
 				switch {
 				case tt.fits && (err != nil || int64(len(got.Raw)) != tt.bytes || reads.used < tt.bytes || reads.used > 2*tt.bytes+FirstPiece):

@@ -24,7 +24,7 @@ const (
 	refusalPause, longestRefusal = time.Second, time.Minute
 	// longestWaitRefused is the longest pause after which the rest of a question is asked of an endpoint that answered a part.
 	longestWaitRefused = 2 * time.Second
-	// MostWaitsRefused is how often an endpoint is waited for within a question: another one may answer all of it sooner.
+	// MostWaitsRefused is how often at most an endpoint is waited for within a question: another one may answer all of it sooner.
 	MostWaitsRefused = 8
 	// RefusedRounds is how often all endpoints are asked before a question that they refuse for their rates counts as unanswered.
 	RefusedRounds = 3
@@ -157,7 +157,7 @@ func (e *Endpoint) refused(now time.Time) (pause time.Duration, first bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	pause = refusalPause
-	if text, told := e.TakeRefusedFor(); told {
+	if text, told := e.takeRefusedFor(); told {
 		pause = pauseOf(text, now)
 	}
 	first = e.pause == 0
@@ -168,14 +168,14 @@ func (e *Endpoint) refused(now time.Time) (pause time.Duration, first bool) {
 
 // WaitRefused waits until an endpoint that refused a part of a question may be asked for the rest. It is false where that isn't soon.
 func (e *Endpoint) WaitRefused(ctx context.Context) bool {
-	if text, told := e.RefusedFor(); told && pauseOf(text, e.Now()) > longestWaitRefused {
+	if text, told := e.refusedFor(); told && pauseOf(text, e.Now()) > longestWaitRefused {
 		return false
 	}
 	pause, _ := e.refused(e.Now())
 	return wait.For(ctx, pause)
 }
 
-// untilReady is how long a list's endpoints are left aside that are so the shortest.
+// untilReady is how long it takes until the first of the endpoints may be asked again.
 func untilReady(list []*Endpoint, now time.Time) time.Duration {
 	shortest := longestRefusal
 	for _, e := range list {

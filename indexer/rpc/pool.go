@@ -30,9 +30,10 @@ type Pool[E Member] struct {
 	List  []E
 	Now   func() time.Time
 	Log   *slog.Logger
-	// IsOfChain holds an endpoint against the declared chain. ErrWrongChain is in the error's tree where it serves another one.
+	// IsOfChain asks whether an endpoint serves the declared chain; ErrWrongChain is in its error's tree where it serves another. It is required.
 	IsOfChain func(context.Context, E) error
-	// NoFault reports whether an error is an answer: the node lacks what was asked for, or doesn't keep it.
+	// NoFault reports whether an error is an answer: the node lacks what was asked for, doesn't keep it, or has too much of it for one answer.
+	// It is required.
 	NoFault func(error) bool
 }
 
@@ -78,7 +79,7 @@ func (p *Pool[E]) AllWrong() bool {
 // Check asks an endpoint whether it serves the right chain. Each is checked before it is asked anything else.
 func (p *Pool[E]) Check(ctx context.Context, member E) error {
 	err := p.IsOfChain(ctx, member)
-	member.Base().isChecked(err)
+	member.Base().noteCheck(err)
 	return err
 }
 

@@ -12,12 +12,12 @@ import (
 // it takes, and whoever runs it may have mended it since.
 const distrustTime = 7 * 24 * time.Hour
 
-// distrusted is for how many agreements an endpoint that was outvoted counts as one that may do it again: it is asked last.
+// distrusted is how many times an outvoted endpoint has to agree with others until it is trusted again; until then it is asked last.
 const distrusted = 100
 
-// record is what others, or a header, contradicted of what an endpoint said. The caller has the endpoint locked.
+// record counts how often others, or a header, contradicted an endpoint. The caller has the endpoint locked.
 type record struct {
-	// outvoted counts it, distrust is how many agreements the endpoint is away from being trusted, outvotedAt is when it was contradicted last.
+	// outvoted is that count, distrust is how many agreements the endpoint is away from being trusted, outvotedAt is when it was contradicted last.
 	outvoted, distrust int
 	outvotedAt         time.Time
 }

@@ -49,7 +49,7 @@ type Looker interface {
 
 // Index is what the checks need of what is indexed.
 type Index interface {
-	// Known is all that the index has of a token; ok is false for a token that it doesn't have.
+	// Known is all that the index has of a token, and k.Token.Mint is mint; ok is false for a token that it doesn't have.
 	Known(ctx context.Context, mint market.Address) (k Known, ok bool, err error)
 }
 

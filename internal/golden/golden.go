@@ -1,5 +1,4 @@
-// Package golden holds what tests find against files that people have read: a golden file changes where -update is given, and its diff is
-// read like code.
+// Package golden compares what tests find with golden files. The flag -update writes the files anew, and their diff is reviewed like code.
 package golden
 
 import (

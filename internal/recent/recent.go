@@ -1,17 +1,17 @@
-// Package recent remembers what was put in last: a cache of bounded size, without a list of its values' uses.
+// Package recent has a cache of bounded size that keeps the values that were put in last.
 package recent
 
 import "sync"
 
-// Cache holds its values in two halves. When the younger half is full it becomes the older one, whose values go: so what is put in again and
-// again stays, and what isn't goes. Several goroutines may use it.
+// Cache holds its values in two halves. When the younger half is full it becomes the older one, and the values of the older one are dropped. Get
+// doesn't count as use: only Put keeps a value. Several goroutines may use it.
 type Cache[K comparable, V any] struct {
 	half       int
 	mu         sync.Mutex
 	young, old map[K]V
 }
 
-// New makes a cache of at most so many values.
+// New makes a cache of at most so many values, of which there are two at least.
 func New[K comparable, V any](most int) *Cache[K, V] {
 	return &Cache[K, V]{half: max(most/2, 1), young: map[K]V{}}
 }

@@ -1,5 +1,5 @@
 // Package decode turns the logs of EVM chains into events, as values of internal/market: one file for each protocol of exchanges and of launch
-// venues. It also reads a node's list of logs.
+// venues. It also reads a node's list of logs, and the texts of tokens.
 package decode
 
 import (
@@ -25,7 +25,8 @@ type source struct {
 	topic    [32]byte
 }
 
-// exchangeBindings are the protocols of exchanges: what binds an exchange's factory, or the manager of its pools.
+// exchangeBindings are the protocols of exchanges: what binds an exchange's factory, or the manager of its pools. A bonding curve is a launch
+// venue's, and no exchange's.
 var exchangeBindings = map[market.Protocol]func(d *Decoder, factory [20]byte){
 	market.UniswapV2:     (*Decoder).uniswapV2,
 	market.UniswapV3:     (*Decoder).uniswapV3,

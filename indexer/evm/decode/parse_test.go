@@ -181,7 +181,7 @@ func TestParseLogsGarbage(t *testing.T) {
 				t.Fatalf("no error, and the logs %+v", got)
 			}
 			if !errors.Is(err, rpc.ErrGarbage) {
-				t.Errorf("error %v, want one that is errGarbage", err)
+				t.Errorf("error %v, want one that is rpc.ErrGarbage", err)
 			}
 		})
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // The hashes below were computed apart from this code, and most were seen in logs of the real contracts; docs/venues.md says
@@ -110,7 +111,7 @@ func TestDecoderTopicsAreAllAskedFor(t *testing.T) {
 	}
 }
 
-func TestNewDecoderRefuses(t *testing.T) {
+func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(*chainconfig.Chain){
 		"no wrapped native coin":    func(c *chainconfig.Chain) { c.Native.Wrapped = "" },
@@ -135,5 +136,18 @@ func TestNewDecoderRefuses(t *testing.T) {
 				t.Error("no error")
 			}
 		})
+	}
+}
+
+// TestEveryProtocolIsBound: what can be declared of an exchange is decoded.
+func TestEveryProtocolIsBound(t *testing.T) {
+	t.Parallel()
+	for _, p := range market.Protocols {
+		if exchangeBindings[p] == nil {
+			t.Errorf("nothing decodes the events of %s", p)
+		}
+	}
+	if len(exchangeBindings) != len(market.Protocols) {
+		t.Errorf("%d protocols are decoded, %d can be declared", len(exchangeBindings), len(market.Protocols))
 	}
 }
