@@ -57,9 +57,9 @@ type holderBackfill struct {
 	widths map[market.Address]*width
 }
 
-func newHolderBackfill(cfg *chainconfig.Chain, rows *indexID, st *store.Store, asked holderNodes, m *derive.Machine, o Options) holderBackfill {
+func newHolderBackfill(cfg *chainconfig.Chain, rows *indexID, st *store.Store, nodes holderNodes, m *derive.Machine, o Options) holderBackfill {
 	return holderBackfill{
-		cfg: cfg, rows: rows, store: st, nodes: asked, machine: m, log: o.Log, now: o.Now, caps: cfg.Tracking.Caps.WithDefaults(), ranges: mostRanges,
+		cfg: cfg, rows: rows, store: st, nodes: nodes, machine: m, log: o.Log, now: o.Now, caps: cfg.Tracking.Caps.WithDefaults(), ranges: mostRanges,
 		wake: make(chan struct{}, 1), widths: map[market.Address]*width{},
 	}
 }

@@ -183,13 +183,13 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 }
 
 // init sets what every index of a chain needs.
-func (ix *Indexer) init(cfg *chainconfig.Chain, rows *indexID, st *store.Store, src nodes, o Options) (err error) {
-	ix.cfg, ix.rows, ix.store, ix.nodes, ix.o, ix.log = cfg, rows, st, src, o, o.Log
+func (ix *Indexer) init(cfg *chainconfig.Chain, rows *indexID, st *store.Store, all nodes, o Options) (err error) {
+	ix.cfg, ix.rows, ix.store, ix.nodes, ix.o, ix.log = cfg, rows, st, all, o, o.Log
 	if ix.machine, err = derive.New(cfg); err != nil {
 		return err
 	}
 	ix.enricher = newEnricher(ix)
-	ix.holders = newHolderBackfill(cfg, rows, st, src, ix.machine, o)
+	ix.holders = newHolderBackfill(cfg, rows, st, all, ix.machine, o)
 	ix.merges = mergePace{now: o.Now, fixed: o.MergeRows}
 	_, hash, err := cfg.Encode()
 	if err != nil {

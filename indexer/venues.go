@@ -40,8 +40,8 @@ type watchedVenue struct {
 	contracts []market.Address
 }
 
-func newVenueWatch(cfg *chainconfig.Chain, asked venueNodes, o Options, tell func([]chainconfig.VenueState)) (*venueWatch, error) {
-	w := &venueWatch{nodes: asked, log: o.Log, pause: cmp.Or(o.VenuePause, venuePause), tell: tell, there: map[market.Address]bool{}}
+func newVenueWatch(cfg *chainconfig.Chain, nodes venueNodes, o Options, tell func([]chainconfig.VenueState)) (*venueWatch, error) {
+	w := &venueWatch{nodes: nodes, log: o.Log, pause: cmp.Or(o.VenuePause, venuePause), tell: tell, there: map[market.Address]bool{}}
 	for _, v := range cfg.Venues {
 		watched := watchedVenue{declared: v}
 		for _, c := range v.Contracts {

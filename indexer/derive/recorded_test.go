@@ -1,11 +1,9 @@
 package derive_test
 
 import (
-	"encoding/hex"
 	"encoding/json"
 	"math/big"
 	"os"
-	"strconv"
 	"strings"
 	"testing"
 
@@ -53,22 +51,6 @@ type recordedTx struct {
 	} `json:"computed_from_logs"`
 }
 
-type receiptLog struct {
-	Address string   `json:"address"`
-	Data    string   `json:"data"`
-	Index   string   `json:"logIndex"`
-	Topics  []string `json:"topics"`
-}
-
-func unhex(t *testing.T, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(strings.TrimPrefix(s, "0x"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 func parsed(t *testing.T, s string) market.Address {
 	t.Helper()
 	a, err := market.ParseEVMAddress(s)
@@ -85,24 +67,15 @@ func decodeReceipt(t *testing.T, c *chainconfig.Chain, path string) (out []marke
 		t.Fatal(err)
 	}
 	var receipt struct {
-		Result struct {
-			Logs []receiptLog `json:"logs"`
-		} `json:"result"`
+		Result struct{ Logs json.RawMessage }
 	}
 	readJSON(t, &receipt, path, "eth_getTransactionReceipt.json")
-	for _, l := range receipt.Result.Logs {
-		e := decode.Log{NumTopics: len(l.Topics), Data: unhex(t, l.Data)}
-		copy(e.Address[:], unhex(t, l.Address))
-		for i := range l.Topics {
-			copy(e.Topics[i][:], unhex(t, l.Topics[i]))
-		}
-		n, err := strconv.ParseUint(l.Index, 0, 32)
-		if err != nil {
-			t.Fatal(err)
-		}
-		if event := d.Decode(&e); event != nil {
-			out = append(out, market.Log{Index: uint32(n), Event: event})
-		}
+	logs, err := decode.ParseLogs([]byte(`{"result":` + string(receipt.Result.Logs) + `}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tx := range d.Block(market.Header{}, logs).Txs {
+		out = append(out, tx.Logs...)
 	}
 	return out
 }

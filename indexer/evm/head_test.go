@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
 // headNode tells a head that a test moves on: its number, and how many seconds after the epoch of the test the block's time is. It has all blocks
@@ -67,13 +69,13 @@ type headTest struct {
 func newHeadTest(t *testing.T, numbers ...uint64) *headTest {
 	t.Helper()
 	h := &headTest{t: t, now: time.Unix(headEpoch, 0)}
-	var urls []string
+	var endpoints []chainconfig.Endpoint
 	for _, number := range numbers {
 		n := newHeadNode(t, number)
-		h.nodes, urls = append(h.nodes, n), append(urls, n.URL)
+		h.nodes, endpoints = append(h.nodes, n), append(endpoints, chainconfig.Endpoint{URL: n.URL, Weight: 1})
 	}
-	h.Source = sourceOf(t, func() time.Time { return h.now }, urls...)
-	h.pool.List[0].Weight = 50
+	endpoints[0].Weight = 50
+	h.Source = sourceFor(t, Options{Now: func() time.Time { return h.now }}, endpoints...)
 	return h
 }
 

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -91,18 +90,11 @@ func (n *fakeNode) count(method string) (c int) {
 
 func sourceOf(t *testing.T, now func() time.Time, urls ...string) *Source {
 	t.Helper()
-	c := &chainconfig.Chain{
-		ID: "base", Family: chainconfig.EVM, EVMChainID: 1, BlockTime: chainconfig.Duration(time.Second),
-		Native: chainconfig.Native{Symbol: "ETH", Wrapped: "0x4200000000000000000000000000000000000006"},
-	}
+	var endpoints []chainconfig.Endpoint
 	for _, u := range urls {
-		c.Endpoints = append(c.Endpoints, chainconfig.Endpoint{URL: u, Weight: 1})
+		endpoints = append(endpoints, chainconfig.Endpoint{URL: u, Weight: 1})
 	}
-	s, err := NewSource(c, Options{Log: slog.New(slog.DiscardHandler), Now: now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return sourceFor(t, Options{Now: now}, endpoints...)
 }
 
 // balanceOverride is the balance that a call's overrides give its callee.

@@ -8,7 +8,6 @@ import (
 	"maps"
 	"regexp"
 	"slices"
-	"strconv"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
@@ -19,9 +18,6 @@ import (
 //
 // A node that answers one filter may get the block's logs before it answers the next. So a part without logs beside a part with some is asked
 // for again once all were asked for, unless the block's header says that it has none of them.
-
-// anyNumber is a number in a refusal.
-var anyNumber = regexp.MustCompile(`\b\d+\b`)
 
 // anyTopics is the number of topics of an endpoint that refused a filter of one topic, too: its words are about something else.
 const anyTopics = -1
@@ -252,8 +248,8 @@ func tooManyTopics(err error) bool {
 func fewerTopics(err error, asked int) int {
 	refused, _ := errors.AsType[*rpc.NodeError](err)
 	best := 0
-	for _, digits := range anyNumber.FindAllString(refused.Message, -1) {
-		if allowed, err := strconv.Atoi(digits); err == nil && allowed < asked {
+	for _, allowed := range refused.Numbers() {
+		if allowed < asked {
 			best = max(best, allowed)
 		}
 	}

@@ -27,7 +27,7 @@ type Request struct {
 	// Optional calls may be refused (a revert, an unknown method): Err keeps the refusal.
 	Optional bool
 	Err      error
-	// Answered says that Take has the result.
+	// answered says that Take has the result.
 	answered bool
 }
 
@@ -75,7 +75,7 @@ func (c *client) refusedFor() (text string, told bool) {
 	return "", false
 }
 
-// takeRefusedFor is RefusedFor, and forgets the header.
+// takeRefusedFor is refusedFor, and forgets the header.
 func (c *client) takeRefusedFor() (text string, told bool) {
 	if p := c.retryAfter.Swap(nil); p != nil {
 		return *p, true
@@ -178,9 +178,9 @@ func ResultOf(raw []byte) (json.RawMessage, error) {
 	return a.Result, nil
 }
 
-// Do sends calls as one batch (a single one alone), reads at most so many bytes, and hands each result to its Take. The error is a BatchError where the
-// node refused the batch, and a NodeError where it refused a call that isn't optional.
-func (c *client) Do(ctx context.Context, most int64, reqs ...*Request) error {
+// do sends calls as one batch (a single one alone), reads at most so many bytes, and hands each result to its Take. The error is a
+// BatchError where the node refused the batch, and a NodeError where it refused a call that isn't optional.
+func (c *client) do(ctx context.Context, most int64, reqs ...*Request) error {
 	wire := make([]wireRequest, len(reqs))
 	for i, r := range reqs {
 		if r.Params == nil {

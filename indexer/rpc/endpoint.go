@@ -8,7 +8,6 @@ import (
 	"math"
 	"net/url"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"sync"
@@ -42,7 +41,7 @@ const (
 type Endpoint struct {
 	*client
 	Name        string
-	Weight      int
+	weight      int
 	units       Units // declared
 	usualUnits  Units
 	pace        *pace
@@ -86,7 +85,7 @@ func EndpointName(i int) string { return "endpoint " + strconv.Itoa(i+1) }
 func NewEndpoint(i int, o EndpointOptions) (*Endpoint, error) {
 	declared := &o.Declared
 	out := &Endpoint{
-		Name: EndpointName(i), Weight: max(declared.Weight, 1), units: declared.ComputeUnits, usualUnits: o.UsualUnits,
+		Name: EndpointName(i), weight: max(declared.Weight, 1), units: declared.ComputeUnits, usualUnits: o.UsualUnits,
 		pace: newPace(declared.RequestsPerSecond), Now: o.Now, observe: o.Observe, rateRefused: o.RateRefused, spending: newSpending(declared),
 	}
 	var where func() (string, error)
@@ -193,15 +192,13 @@ func (e *Endpoint) tooManyCalls(err error) bool {
 // fewerCalls is the number of calls to send instead of a batch of n: the number that the refusal names, or half of n.
 func fewerCalls(err error, n int) int {
 	refused, _ := errors.AsType[BatchError](err)
-	for _, digits := range wholeNumber.FindAllString(refused.Message, -1) {
-		if allowed, err := strconv.Atoi(digits); err == nil && allowed > 1 && allowed < n {
+	for _, allowed := range refused.Numbers() {
+		if allowed > 1 && allowed < n {
 			return allowed
 		}
 	}
 	return n / 2
 }
-
-var wholeNumber = regexp.MustCompile(`\b\d+\b`)
 
 // batchLength is how many calls the endpoint takes at once, as far as it is known.
 func (e *Endpoint) batchLength() int {
@@ -224,7 +221,7 @@ func (e *Endpoint) Send(ctx context.Context, most int64, reqs ...*Request) error
 	if err != nil {
 		return err
 	}
-	err = e.client.Do(ctx, most, reqs...)
+	err = e.do(ctx, most, reqs...)
 	e.sent(took, err)
 	return err
 }
@@ -297,7 +294,7 @@ func (e *Endpoint) worked() {
 // load is how much an endpoint has to do for its weight: what it was given lately, in stretches, and what it is asked now. One that is twice as
 // slow as another gets a quarter of what the other gets; all that answer within the time of fastest count as equally fast.
 func (e *Endpoint) load() float64 {
-	weight, slowness := float64(e.Weight), max(e.latency/fastest, 1)
+	weight, slowness := float64(e.weight), max(e.latency/fastest, 1)
 	return (1 + math.Floor(e.given/weight/stretch) + float64(e.inFlight)/weight) * slowness * slowness
 }
 

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"strconv"
 )
 
@@ -15,6 +16,18 @@ type NodeError struct {
 }
 
 func (e *NodeError) Error() string { return fmt.Sprintf("node answered %d: %.200s", e.Code, e.Message) }
+
+var wholeNumber = regexp.MustCompile(`\b\d+\b`)
+
+// Numbers are the whole numbers in the node's words, in their order: a refusal may name what is allowed.
+func (e *NodeError) Numbers() (list []int) {
+	for _, digits := range wholeNumber.FindAllString(e.Message, -1) {
+		if n, err := strconv.Atoi(digits); err == nil {
+			list = append(list, n)
+		}
+	}
+	return list
+}
 
 // BatchError is an error that a node answered a whole batch with.
 type BatchError struct{ *NodeError }

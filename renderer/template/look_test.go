@@ -35,9 +35,7 @@ func TestTheVersionChangesWithTheLook(t *testing.T) {
 		t.Errorf("sharecard.Version is %q and %s is of %q: run go test ./renderer/template -update, and look at the golden images",
 			sharecard.Version, lookFile, version)
 	default:
-		if err := os.WriteFile(lookFile, []byte(look+"\n"), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		golden.Write(t, lookFile, []byte(look+"\n"))
 	}
 }
 
