@@ -222,10 +222,10 @@ func (x *boardIndex) find(mint market.Address) (at placeOf, ok bool) {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	e := x.entries[mint]
-	if e == nil || e.venue == nil {
+	if e == nil || e.board == nil {
 		return at, false
 	}
-	return placeOf{e.venue.venue, e.place}, true
+	return placeOf{e.board.venue, e.place}, true
 }
 
 func (x *boardIndex) add(e *entry) {
@@ -251,7 +251,7 @@ func (x *boardIndex) put(e *entry, c *venueBoard) {
 func (x *boardIndex) drop(e *entry) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	e.venue.drop(e)
+	e.board.drop(e)
 }
 
 // Cursor is a place in an order of the board: just after the card that it names.

@@ -104,8 +104,8 @@ func (r *ranker) foldNew() {
 	}
 	r.clones.add(list)
 	for i := range list {
-		if h := list[i].head; h != nil && h.venue != nil { // one without a place came just now and is touched
-			h.venue.tokens.touch(h)
+		if h := list[i].head; h != nil && h.board != nil { // one without a place came just now and is touched
+			h.board.tokens.touch(h)
 		}
 	}
 }
@@ -144,7 +144,7 @@ func (c *cloneFolder) rename(e *entry) {
 func (e *entry) unfold() {
 	if e.fold == aClone && e.head.fold == aHead {
 		e.head.clones--
-		e.head.venue.tokens.touch(e.head)
+		e.head.board.tokens.touch(e.head)
 	}
 	e.fold, e.head, e.clones = unfolded, nil, 0
 }

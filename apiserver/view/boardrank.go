@@ -14,7 +14,7 @@ type boardPlace struct {
 	verdict
 
 	rankedScore float64     // as of the last ranking
-	venue       *venueBoard // nil without a launch
+	board       *venueBoard // nil without a launch
 	keys        [sorts]float64
 	place       int32
 	in          [sorts]bool
@@ -36,7 +36,7 @@ type boardState struct {
 
 func newBoardState() boardState { return boardState{venues: make(map[string]*venueBoard)} }
 
-// measureTouched measures what was touched, or everything when it is time to rank anew, and holds what came to the quality bar.
+// measureTouched measures what was touched, or everything when it is time to rank anew, and judges the launches that are new on the board.
 func (b *chainTokens) measureTouched(gate *board.Gate, everything bool) {
 	if everything {
 		b.ranked = Stamp{Block: b.status.Last.Number, At: b.status.Last.Time}
@@ -113,7 +113,7 @@ func (r *ranker) place() (running bool) {
 func (b *chainTokens) place() (running bool) {
 	var venues []*venueBoard
 	for _, e := range b.touched {
-		c := e.venue
+		c := e.board
 		switch {
 		case c == nil && e.launch == nil:
 			continue
@@ -145,10 +145,10 @@ func (b *chainTokens) place() (running bool) {
 // card from one ranking to the next.
 func (b *chainTokens) makeCards() {
 	for _, e := range b.touched {
-		if e.venue != nil {
+		if e.board != nil {
 			next := Card{Launch: e.launch, Metadata: e.meta, facts: e.facts, verdict: e.verdict}
-			if last := e.venue.cards.at(e.place); last == nil || *last != next {
-				e.venue.set(e.place, &next)
+			if last := e.board.cards.at(e.place); last == nil || *last != next {
+				e.board.set(e.place, &next)
 			}
 		}
 		e.isTouched = false

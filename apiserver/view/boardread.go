@@ -103,8 +103,8 @@ func (b *chainTokens) readFirst(ctx context.Context, v *View) error {
 
 // take gives an entry its launch. Only a reorg gives a launch another venue, and after a reorg the chain is read anew.
 func (b *chainTokens) take(e *entry, l *Launched) {
-	if e.venue != nil {
-		l.Venue = e.venue.venue
+	if e.board != nil {
+		l.Venue = e.board.venue
 	}
 	if e.launch != nil {
 		l.Name, l.Symbol = same(l.Name, e.launch.Name), same(l.Symbol, e.launch.Symbol)

@@ -104,7 +104,7 @@ func (c *venueBoard) put(e *entry) {
 		c.entries = append(c.entries, e)
 		c.isTouch = append(c.isTouch, false)
 	}
-	e.venue = c
+	e.board = c
 	c.set(e.place, nil)
 }
 
@@ -113,7 +113,7 @@ func (c *venueBoard) drop(e *entry) {
 	c.set(e.place, nil)
 	c.entries[e.place] = nil
 	c.free = append(c.free, e.place)
-	e.venue = nil
+	e.board = nil
 }
 
 // set puts a card in its place.
