@@ -36,7 +36,8 @@ type boardState struct {
 
 func newBoardState() boardState { return boardState{venues: make(map[string]*venueBoard)} }
 
-// measureTouched measures what was touched, or everything when it is time to rank anew, and judges the launches that are new on the board.
+// measureTouched measures what was touched, or everything when it is time to rank anew. It judges the launches that came since the last
+// ranking, or all of them.
 func (b *chainTokens) measureTouched(gate *board.Gate, everything bool) {
 	if everything {
 		b.ranked = Stamp{Block: b.status.Last.Number, At: b.status.Last.Time}
