@@ -76,9 +76,9 @@ func (p *Program) index(ctx context.Context, cfg *chainconfig.Chain, started *st
 	}
 	started.set(ix, st)
 	defer started.set(nil, nil)
-	var building sync.WaitGroup
-	defer building.Wait()
-	building.Go(func() { st.BuildIndexes(ctx, p.Log) })
+	var maintaining sync.WaitGroup
+	defer maintaining.Wait()
+	maintaining.Go(func() { st.Maintain(ctx, p.Log) })
 	ix.Keep(ctx)
 	return nil
 }

@@ -112,7 +112,7 @@ func (p *Program) serve(ctx context.Context, declared *files.Declared, st *store
 	defer closing()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error {
-		st.BuildIndexes(ctx, p.Log)
+		st.Maintain(ctx, p.Log)
 		return nil
 	})
 	for _, ix := range indexers {

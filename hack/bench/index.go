@@ -129,7 +129,7 @@ func measureIndex(ctx context.Context, dsn string, way indexWay, every time.Dura
 	if _, err := conn.Exec(ctx, dropTraders); err != nil {
 		return err
 	}
-	if _, err := conn.Exec(ctx, "DELETE FROM trades WHERE log_index = 1"); err != nil {
+	if _, err := conn.Exec(ctx, "DELETE FROM trades WHERE log_index = 1000"); err != nil {
 		return err
 	}
 	say("%s", way.name)
@@ -142,23 +142,22 @@ func measureIndex(ctx context.Context, dsn string, way indexWay, every time.Dura
 		failed = way.build(ctx, dsn)
 		took = now().Sub(began)
 	}()
-	waits, err := insertUntil(ctx, conn, every, done)
+	waits, err := insertUntil(ctx, conn, 0, 0, every, done)
 	<-done
 	if err := errors.Join(err, failed); err != nil {
 		return err
 	}
 	slices.Sort(waits)
-	ms := func(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 	fmt.Printf("| %s | %.1f | %d | %.0f | %.1f |\n", way.name, took.Seconds(), len(waits), ms(waits[len(waits)-1]), ms(waits[len(waits)*99/100]))
 	return nil
 }
 
-// insertUntil inserts a trade at a time until done, and gives how long each took.
-func insertUntil(ctx context.Context, conn *pgx.Conn, every time.Duration, done <-chan struct{}) (waits []time.Duration, err error) {
-	for n := 0; ; n++ {
+// insertUntil inserts a trade at a time until done, of blocks from first on and all of the same second, and gives how long each took.
+func insertUntil(ctx context.Context, conn *pgx.Conn, first, second int, every time.Duration, done <-chan struct{}) (waits []time.Duration, err error) {
+	for n := first; ; n++ {
 		began := now()
 		_, err := conn.Exec(ctx, `INSERT INTO trades (chain, block, log_index, pool, time, trader, sell, base, base_amount, quote_amount, close_usd, close_native, tx)
-			VALUES ('base', $1, 1, '\x01', 1, '\x00', false, '\x02', '\x03', '\x04', 5, 5, '\x06')`, n)
+			VALUES ('base', $1, 1000, '\x01', $2, '\x00', false, '\x02', '\x03', '\x04', 5, 5, '\x06')`, n, second)
 		if err != nil {
 			return nil, err
 		}

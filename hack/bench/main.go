@@ -26,6 +26,7 @@ const usage = `bench measures Boardwalk against its alternatives on this machine
   go run ./hack/bench board [flags]       the launch board while trades arrive: requests, CPU by what changed, memory
   go run ./hack/bench cards [flags]       drawing a card: the renderer, and other ways; its memory over many
   go run ./hack/bench index [flags]       building an index on a large table while others write to it
+  go run ./hack/bench split [flags]       splitting a table of many trades by time while others write to it
   go run ./hack/bench operator [flags]    the operator on a real API server: to converge, at rest, after one change
 
 Each measurement checks that everybody arrived at the same rows, or wrote the same bytes, before it says who was faster.
@@ -71,6 +72,8 @@ func run(ctx context.Context, args []string) error {
 		return drawCommand(ctx, args[1:])
 	case "index":
 		return indexCommand(ctx, args[1:])
+	case "split":
+		return splitCommand(ctx, args[1:])
 	case "operator":
 		return operatorCommand(ctx, args[1:])
 	case "operate": // what operator runs as a process of its own
@@ -83,7 +86,7 @@ func run(ctx context.Context, args []string) error {
 		_, err := fmt.Fprint(os.Stdout, usage)
 		return err
 	default:
-		return fmt.Errorf("%q is no measurement: those that exist are backfill, hot, tokens, search, overload, board, cards, index and operator "+
+		return fmt.Errorf("%q is no measurement: those that exist are backfill, hot, tokens, search, overload, board, cards, index, split and operator "+
 			"(see go run ./hack/bench --help)", command)
 	}
 }

@@ -5,7 +5,6 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -125,26 +124,4 @@ func (s *Store) Chain(ctx context.Context, id string) (status ChainStatus, ok bo
 	}
 	status, err = row.status()
 	return status, true, err
-}
-
-// partitioned are the tables that have a partition for each index in PostgreSQL.
-var partitioned = []string{"trades", "candles", "balances"}
-
-// partitionOf names an index's partition of a table.
-func partitionOf(table, index string) string {
-	return table + "_" + strings.ReplaceAll(index, "-", "_")
-}
-
-// partition makes an index's partitions of the big tables.
-func (s *Store) partition(ctx context.Context, index string) error {
-	if s.postgres == nil {
-		return nil
-	}
-	for _, t := range partitioned {
-		q := "CREATE TABLE IF NOT EXISTS ? PARTITION OF " + t + " FOR VALUES IN (?)"
-		if _, err := s.write.NewRaw(q, bun.Ident(partitionOf(t, index)), index).Exec(ctx); err != nil {
-			return fmt.Errorf("database: make chain %s's part of %s: %w", index, t, err)
-		}
-	}
-	return nil
 }

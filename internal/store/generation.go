@@ -319,8 +319,8 @@ func (s *Store) IndexSize(ctx context.Context, index string) (size IndexSize, er
 		for i, t := range partitioned {
 			names[i] = partitionOf(t, index)
 		}
-		err = s.write.NewRaw("SELECT COALESCE(sum(pg_total_relation_size(c.oid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
-			"WHERE n.nspname = current_schema() AND c.relname IN (?)", among(true, names)).Scan(ctx, &size.Bytes)
+		err = s.write.NewRaw("SELECT COALESCE(sum(pg_total_relation_size(p.relid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
+			"CROSS JOIN LATERAL pg_partition_tree(c.oid) p WHERE n.nspname = current_schema() AND c.relname IN (?)", among(true, names)).Scan(ctx, &size.Bytes)
 	}
 	if err != nil {
 		return size, fmt.Errorf("database: measure index %s: %w", index, err)

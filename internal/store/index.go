@@ -20,9 +20,14 @@ type lateIndex struct {
 	where string
 	// replaces names the index that isn't needed once this one is there; empty is none.
 	replaces string
+	// replacesKey names the primary key that isn't needed once this one is there, which takes its place: it is an index of PostgreSQL alone.
+	// Empty is none.
+	replacesKey string
 }
 
 var lateIndexes = []lateIndex{
+	// The key of trades with their time, by which they are partitioned. A log index has room for the order of other families than EVM: 63 bits.
+	{name: "trades_key", table: "trades", columns: "chain, block, log_index, time", replacesKey: "trades_pkey"},
 	// The listed pools of a token, which are few. Binaries that don't ask which are listed go by its first column.
 	{name: "pools_listed", table: "pools", columns: "base, unlisted", replaces: "pools_base"},
 	// The trades of a wallet. Nothing but the trader: SQLite appends the primary key by itself, PostgreSQL folds equal keys.
@@ -42,6 +47,14 @@ var lateIndexes = []lateIndex{
 	{name: "tokens_doubted", table: "tokens", columns: "supply_strikes, mint", where: "supply_strikes = 1"},
 	// The tokens that told no decimals, by when they came up.
 	{name: "tokens_mute", table: "tokens", columns: "has_decimals, first_block", where: "has_decimals = FALSE"},
+}
+
+// create is how a statement begins that makes the index.
+func (x lateIndex) create() string {
+	if x.replacesKey != "" {
+		return "CREATE UNIQUE INDEX "
+	}
+	return "CREATE INDEX "
 }
 
 // definition is what stands behind the name of the index.
@@ -64,6 +77,9 @@ func (s *Store) indexEmpty(ctx context.Context, db *bun.DB, beat func()) error {
 			}
 		}
 		for _, x := range lateIndexes {
+			if x.replacesKey != "" && s.postgres == nil {
+				continue
+			}
 			beat()
 			if err := x.buildIfEmpty(ctx, tx, s.postgres == nil); err != nil {
 				return fmt.Errorf("database: build index %s: %w", x.name, err)
@@ -81,11 +97,26 @@ func (x lateIndex) buildIfEmpty(ctx context.Context, tx bun.Tx, always bool) err
 			return err
 		}
 	}
-	if _, err := tx.ExecContext(ctx, "CREATE INDEX IF NOT EXISTS "+x.name+" ON "+x.definition(x.table)); err != nil || x.replaces == "" {
-		return err
+	_, err := tx.ExecContext(ctx, x.create()+"IF NOT EXISTS "+x.name+" ON "+x.definition(x.table))
+	if err == nil && x.replacesKey != "" {
+		var there bool
+		if err = tx.QueryRowContext(ctx, x.hasKey()).Scan(&there); err == nil && there {
+			_, err = tx.ExecContext(ctx, x.dropKey())
+		}
 	}
-	_, err := tx.ExecContext(ctx, "DROP INDEX IF EXISTS "+x.replaces)
+	if err == nil && x.replaces != "" {
+		_, err = tx.ExecContext(ctx, "DROP INDEX IF EXISTS "+x.replaces)
+	}
 	return err
+}
+
+// hasKey asks whether the key is there that the index replaces: to drop one that isn't locks the table as well.
+func (x lateIndex) hasKey() string {
+	return "SELECT EXISTS (SELECT 1 FROM pg_constraint WHERE conrelid = to_regclass(" + literal(x.table) + ") AND conname = " + literal(x.replacesKey) + ")"
+}
+
+func (x lateIndex) dropKey() string {
+	return "ALTER TABLE " + ident(x.table) + " DROP CONSTRAINT " + ident(x.replacesKey)
 }
 
 // indexRetry is the pause after a failure, and between two looks at whether another process is done.
@@ -121,6 +152,20 @@ const (
 )
 
 func (s *Store) buildIndexes(ctx context.Context, log *slog.Logger) error {
+	return s.alone(ctx, func(conn *pgx.Conn) error {
+		b := indexBuilder{conn: conn, log: log}
+		for _, x := range lateIndexes {
+			if err := b.build(ctx, x); err != nil {
+				return fmt.Errorf("database: build index %s: %w", x.name, err)
+			}
+		}
+		return nil
+	})
+}
+
+// alone runs f with a connection of its own, without timeouts, while no other process builds indexes or splits tables; errOthersBuild says that one
+// does.
+func (s *Store) alone(ctx context.Context, f func(*pgx.Conn) error) error {
 	conn, err := pgx.ConnectConfig(ctx, s.postgres.Copy())
 	if err != nil {
 		return fmt.Errorf("database: connect to build indexes: %w", err)
@@ -134,13 +179,12 @@ func (s *Store) buildIndexes(ctx context.Context, log *slog.Logger) error {
 	if !mine {
 		return errOthersBuild
 	}
-	b := indexBuilder{conn: conn, log: log}
-	for _, x := range lateIndexes {
-		if err := b.build(ctx, x); err != nil {
-			return fmt.Errorf("database: build index %s: %w", x.name, err)
-		}
+	err = f(conn)
+	// The end of the connection frees it as well, a moment later.
+	if _, unlock := conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", indexLock); err == nil && unlock != nil {
+		err = fmt.Errorf("database: unlock the building of indexes: %w", unlock)
 	}
-	return nil
+	return err
 }
 
 // indexBuilder builds indexes over one connection. Nothing of it is in a transaction.
@@ -160,6 +204,13 @@ func (b indexBuilder) build(ctx context.Context, x lateIndex) error {
 			return err
 		}
 	}
+	if x.replacesKey != "" {
+		var there bool
+		if err := b.conn.QueryRow(ctx, x.hasKey()).Scan(&there); err != nil || !there {
+			return err
+		}
+		return b.briefly(ctx, x.dropKey())
+	}
 	if x.replaces == "" {
 		return nil
 	}
@@ -169,27 +220,32 @@ func (b indexBuilder) build(ctx context.Context, x lateIndex) error {
 // buildParts builds an index on a table, or on each part of a table that has some.
 func (b indexBuilder) buildParts(ctx context.Context, x lateIndex) error {
 	b.log.InfoContext(ctx, "building an index beside the work", "index", x.name, "table", x.table)
-	var partitioned bool
-	if err := b.conn.QueryRow(ctx, "SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass($1)", x.table).Scan(&partitioned); err != nil {
+	return b.buildTree(ctx, x, x.name, x.table)
+}
+
+// buildTree builds an index on a table with all its parts, and theirs.
+func (b indexBuilder) buildTree(ctx context.Context, x lateIndex, index, table string) error {
+	var hasParts bool
+	if err := b.conn.QueryRow(ctx, "SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass($1)", ident(table)).Scan(&hasParts); err != nil {
 		return err
 	}
-	if !partitioned {
-		return b.buildOn(ctx, x, x.name, x.table)
+	if !hasParts {
+		return b.buildOn(ctx, x, index, table)
 	}
 	// The parent's index has no rows, but the lock that it takes for a moment waits for those who write, and others wait for it.
-	if err := b.briefly(ctx, "CREATE INDEX IF NOT EXISTS "+ident(x.name)+" ON ONLY "+x.definition(x.table)); err != nil {
+	if err := b.briefly(ctx, x.create()+"IF NOT EXISTS "+ident(index)+" ON ONLY "+x.definition(table)); err != nil {
 		return err
 	}
-	parts, err := b.unindexed(ctx, x)
+	parts, err := b.unindexed(ctx, table, index)
 	if err != nil {
 		return err
 	}
 	for i, part := range parts {
-		index := x.name + "_" + strings.TrimPrefix(part, x.table+"_")
-		if err := b.buildOn(ctx, x, index, part); err != nil {
+		of := x.name + "_" + strings.TrimPrefix(part, x.table+"_")
+		if err := b.buildTree(ctx, x, of, part); err != nil {
 			return err
 		}
-		if err := b.briefly(ctx, "ALTER INDEX "+ident(x.name)+" ATTACH PARTITION "+ident(index)); err != nil {
+		if err := b.briefly(ctx, "ALTER INDEX "+ident(index)+" ATTACH PARTITION "+ident(of)); err != nil {
 			return err
 		}
 		b.log.InfoContext(ctx, "a part of an index is built", "index", x.name, "table", part, "percent", 100*(i+1)/len(parts))
@@ -197,11 +253,11 @@ func (b indexBuilder) buildParts(ctx context.Context, x lateIndex) error {
 	return nil
 }
 
-// unindexed lists the parts of a table that have no part of an index.
-func (b indexBuilder) unindexed(ctx context.Context, x lateIndex) ([]string, error) {
+// unindexed lists the parts of a table that have no part of its index.
+func (b indexBuilder) unindexed(ctx context.Context, table, index string) ([]string, error) {
 	rows, err := b.conn.Query(ctx, "SELECT c.relname FROM pg_inherits t JOIN pg_class c ON c.oid = t.inhrelid WHERE t.inhparent = to_regclass($1) "+
 		"AND NOT EXISTS (SELECT 1 FROM pg_index i JOIN pg_inherits h ON h.inhrelid = i.indexrelid "+
-		"WHERE i.indrelid = c.oid AND h.inhparent = to_regclass($2)) ORDER BY c.relname", x.table, x.name)
+		"WHERE i.indrelid = c.oid AND h.inhparent = to_regclass($2)) ORDER BY c.relname", ident(table), ident(index))
 	if err != nil {
 		return nil, err
 	}
@@ -217,12 +273,12 @@ func (b indexBuilder) buildOn(ctx context.Context, x lateIndex, index, table str
 	if err := b.run(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+ident(index)); err != nil {
 		return err
 	}
-	return b.run(ctx, "CREATE INDEX CONCURRENTLY "+ident(index)+" ON "+x.definition(table))
+	return b.run(ctx, x.create()+"CONCURRENTLY "+ident(index)+" ON "+x.definition(table))
 }
 
 // isValid reports whether an index is there and whole.
 func (b indexBuilder) isValid(ctx context.Context, index string) (valid bool, err error) {
-	err = b.conn.QueryRow(ctx, "SELECT COALESCE((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)), FALSE)", index).Scan(&valid)
+	err = b.conn.QueryRow(ctx, "SELECT COALESCE((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)), FALSE)", ident(index)).Scan(&valid)
 	return valid, err
 }
 

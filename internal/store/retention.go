@@ -23,8 +23,12 @@ type Pruning struct {
 }
 
 // Prune deletes some of what p lets go, the oldest first, in one transaction of bounded size; more says that there may
-// be more.
+// be more. In PostgreSQL whole partitions go first.
 func (s *Store) Prune(ctx context.Context, l *Lease, p Pruning) (more bool, err error) {
+	// Where somebody reads from them just now their rows go one by one, as others do.
+	if err := s.emptyPartitions(ctx, l, p); err != nil && !errors.Is(err, errLocked) {
+		return false, fmt.Errorf("database: empty partitions of %s: %w", l.Chain, err)
+	}
 	err = s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
 		trades, err := pruneTrades(ctx, tx, l.Chain, p)
 		if err != nil {
@@ -75,6 +79,77 @@ func pruneMinutes(ctx context.Context, tx *transaction, chain string, p Pruning)
 	}
 	gone, err := res.RowsAffected()
 	return gone == pruneRows, err
+}
+
+// emptyPartitions empties the closed partitions of which p lets every row go. They stay, without rows: whatever comes late has its place.
+func (s *Store) emptyPartitions(ctx context.Context, l *Lease, p Pruning) error {
+	if s.postgres == nil {
+		return nil
+	}
+	var gone []string
+	trades, err := s.expired(ctx, partitionOf("trades", l.Chain), p.TradesBefore)
+	if err != nil {
+		return err
+	}
+	for _, name := range trades {
+		var final bool
+		err := s.write.NewRaw("SELECT COALESCE((SELECT max(block) FROM ? WHERE chain = ?), 0) <= ?", bun.Ident(name), l.Chain, int64(p.Final)).Scan(ctx, &final)
+		if err != nil {
+			return err
+		}
+		if final {
+			gone = append(gone, name)
+		}
+	}
+	candles, err := s.expired(ctx, partitionOf("candles", l.Chain), p.MinutesBefore)
+	if err != nil {
+		return err
+	}
+	for _, name := range candles {
+		gone = append(gone, name+minutesOnly)
+	}
+	if gone, err = s.withRows(ctx, gone); err != nil || len(gone) == 0 {
+		return err
+	}
+	return s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
+		if _, err := tx.NewRaw("SET LOCAL lock_timeout = ?", briefLock.Milliseconds()).Exec(ctx); err != nil {
+			return err
+		}
+		for _, name := range gone {
+			if _, err := tx.NewRaw("TRUNCATE ?", bun.Ident(name)).Exec(ctx); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// expired lists the partitions by time of a table that end before a time.
+func (s *Store) expired(ctx context.Context, table string, before int64) (names []string, err error) {
+	if before <= 0 {
+		return nil, nil
+	}
+	all, err := timedPartitions(ctx, s.write, table)
+	for _, t := range all {
+		if t.until != 0 && t.until <= before {
+			names = append(names, t.name)
+		}
+	}
+	return names, err
+}
+
+// withRows lists those of some tables that are there and aren't empty.
+func (s *Store) withRows(ctx context.Context, names []string) (filled []string, err error) {
+	if len(names) == 0 {
+		return nil, nil
+	}
+	list := make([]any, len(names))
+	for i, n := range names {
+		list[i] = n
+	}
+	err = s.write.NewRaw("SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() "+
+		"AND c.relname IN (?) AND pg_relation_size(c.oid) > 0 ORDER BY c.relname", among(true, list)).Scan(ctx, &filled)
+	return filled, err
 }
 
 // firstTradeBlock is the first block with a trade of at least time t, or the one after the last trade. Trades are

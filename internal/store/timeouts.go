@@ -264,18 +264,25 @@ func (d deadline) TracePrepareEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceP
 	d.end(ctx)
 }
 
-// interruption tells a transaction that may go through another time from one that failed for what it is.
+// lockNotAvailable is PostgreSQL's code for a lock that wasn't free in time.
+const lockNotAvailable = "55P03"
+
+// interruption tells a transaction that may go through another time from one that failed for what it is. One that came to a bound before the
+// partition beyond it is there goes through a moment later.
 func interruption(ctx context.Context, err error) error {
-	const lockNotAvailable, sqliteBusy = "55P03", 5
+	const sqliteBusy = 5
 	var pg *pgconn.PgError
 	var lite *sqlite.Error
 	switch {
 	case err == nil || ctx.Err() != nil:
 		return err
 	case errors.As(err, &pg):
-		if pg.Code == lockNotAvailable {
+		switch {
+		case pg.Code == lockNotAvailable:
 			err = fmt.Errorf("%w: %w", errLocked, err)
-		} else if !slices.ContainsFunc(passingCodes, func(c string) bool { return strings.HasPrefix(pg.Code, c) }) {
+		case pg.ConstraintName == closing:
+			err = fmt.Errorf("a partition is being closed: %w", err)
+		case !slices.ContainsFunc(passingCodes, func(c string) bool { return strings.HasPrefix(pg.Code, c) }):
 			return err
 		}
 	case errors.As(err, &lite):

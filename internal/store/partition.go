@@ -1,0 +1,391 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/wait"
+)
+
+// In PostgreSQL each index of a chain has its own partition of the big tables. That of a timed table is one table at first. Once it is large it
+// ends at an hour ahead, and another table takes what comes from that hour on; so it goes on with the newest table. Years are many tables of days or
+// weeks then: the ones that are written fit into memory, the others are vacuumed for good, and one that is no longer kept is emptied at once.
+// docs/adr/0020 has the reasons.
+//
+//	trades                            by index
+//	├── trades_base                   by time
+//	│   ├── trades_base$first         until 2026-11-26 03:00
+//	│   └── trades_base$2026112603    from then on
+//	└── trades_bsc                    one table yet
+//
+// Candles of a minute have tables of their own within each time after the first: retention may end earlier for them.
+
+// partitioned are the tables that have a partition for each index in PostgreSQL.
+var partitioned = []string{"trades", "candles", "balances"}
+
+// timed are those of them that are split by time, by the column that has it (unix seconds).
+var timed = []struct{ table, column string }{{"trades", "time"}, {"candles", "open_at"}}
+
+// partitionOf names an index's partition of a table.
+func partitionOf(table, index string) string {
+	return table + "_" + strings.ReplaceAll(index, "-", "_")
+}
+
+// partition makes an index's partitions of the big tables.
+func (s *Store) partition(ctx context.Context, index string) error {
+	if s.postgres == nil {
+		return nil
+	}
+	for _, t := range partitioned {
+		q := "CREATE TABLE IF NOT EXISTS ? PARTITION OF " + t + " FOR VALUES IN (?)"
+		if _, err := s.write.NewRaw(q, bun.Ident(partitionOf(t, index)), index).Exec(ctx); err != nil {
+			return fmt.Errorf("database: make chain %s's part of %s: %w", index, t, err)
+		}
+	}
+	return nil
+}
+
+const (
+	// partitionBytes is how large the newest partition of an index's table grows, with its indexes, before it is closed: about 20 million trades.
+	partitionBytes = 8 << 30
+	// partitionPause is the time between two looks at how large they are.
+	partitionPause = time.Minute
+	// briefLock is how long what changes partitions waits for a lock that keeps others out, and they behind it.
+	briefLock = 200 * time.Millisecond
+	// lockTries is how often a lock is asked for, with a second between.
+	lockTries = 300
+)
+
+// Maintain looks after a PostgreSQL database while others read and write it, until ctx ends: it builds the indexes that are missing, has tables
+// vacuumed as they are used, and splits by time what has grown. Of several programs one does it.
+func (s *Store) Maintain(ctx context.Context, log *slog.Logger) {
+	if s.postgres == nil {
+		return
+	}
+	s.BuildIndexes(ctx, log)
+	for ctx.Err() == nil {
+		if err := s.SplitLarge(ctx, log, partitionBytes); err != nil && ctx.Err() == nil {
+			log.WarnContext(ctx, "large tables are not split by time yet", "retry_in", partitionPause.String(), "err", err.Error())
+		}
+		wait.For(ctx, partitionPause)
+	}
+}
+
+// SplitLarge has tables vacuumed as they are used, and closes the newest partitions that take limit bytes. It does nothing where another process
+// is at it.
+func (s *Store) SplitLarge(ctx context.Context, log *slog.Logger, limit int64) error {
+	err := s.alone(ctx, func(conn *pgx.Conn) error {
+		return partitioner{conn: conn, db: s.write, log: log}.splitLarge(ctx, limit)
+	})
+	if errors.Is(err, errOthersBuild) {
+		return nil
+	}
+	return err
+}
+
+// partitioner changes partitions over a connection whose statements take as long as they take, and asks for them over others.
+type partitioner struct {
+	conn *pgx.Conn
+	db   bun.IDB
+	log  *slog.Logger
+}
+
+func (p partitioner) splitLarge(ctx context.Context, limit int64) error {
+	if err := p.reopen(ctx); err != nil {
+		return fmt.Errorf("database: open what was being closed: %w", err)
+	}
+	if err := p.tune(ctx); err != nil {
+		return fmt.Errorf("database: set when tables are vacuumed: %w", err)
+	}
+	var indexes []string
+	if err := p.db.NewRaw("SELECT id FROM chains ORDER BY id").Scan(ctx, &indexes); err != nil {
+		return fmt.Errorf("database: list the indexes: %w", err)
+	}
+	var errs []error
+	for _, index := range indexes {
+		for _, t := range timed {
+			if err := p.closeIfLarge(ctx, t.table, t.column, index, limit); err != nil {
+				errs = append(errs, fmt.Errorf("database: split %s: %w", partitionOf(t.table, index), err))
+			}
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// reopen takes the bounds away that a process left which ended while it closed a partition: they would hold back what comes after.
+func (p partitioner) reopen(ctx context.Context) error {
+	var left []string
+	err := p.db.NewRaw("SELECT c.relname FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid "+
+		"WHERE k.conname = ? AND k.coninhcount = 0 AND c.relnamespace = current_schema()::regnamespace", closing).Scan(ctx, &left)
+	if err != nil {
+		return err
+	}
+	for _, table := range left {
+		if err := p.briefly(ctx, execute(ctx, "ALTER TABLE "+ident(table)+" DROP CONSTRAINT IF EXISTS "+closing)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newest is the partition of an index's table that takes what comes.
+type newest struct {
+	table, column, index string
+	name                 string
+	// sole says that the index has no other: it is what partitionOf names.
+	sole bool
+	// from is the time from which on it has rows; 0 if it has all of before.
+	from int64
+}
+
+// boundsOf finds the bounds of a partition by time in its expression; MINVALUE and MAXVALUE have no digits.
+var boundsOf = regexp.MustCompile(`^FOR VALUES FROM \('?(-?\d+|MINVALUE)'?\) TO \('?(-?\d+|MAXVALUE)'?\)$`)
+
+func (p partitioner) newestOf(ctx context.Context, table, column, index string) (n newest, ok bool, err error) {
+	n = newest{table: table, column: column, index: index, name: partitionOf(table, index), sole: true}
+	var kind string
+	err = p.conn.QueryRow(ctx, "SELECT COALESCE((SELECT relkind::text FROM pg_class WHERE oid = to_regclass($1)), '')", ident(n.name)).Scan(&kind)
+	if err != nil || kind != "p" {
+		return n, kind == "r", err
+	}
+	all, err := timedPartitions(ctx, p.db, n.name)
+	for _, t := range all {
+		if t.until == 0 {
+			return newest{table: table, column: column, index: index, name: t.name, from: t.from}, true, err
+		}
+	}
+	return n, false, err
+}
+
+// timedPartition is a partition by time: it has the rows of [from, until), unix seconds; 0 is no bound.
+type timedPartition struct {
+	name        string
+	from, until int64
+}
+
+// timedPartitions lists the partitions by time of a table; it has none where it is one table yet.
+func timedPartitions(ctx context.Context, db bun.IDB, table string) ([]timedPartition, error) {
+	var rows []struct{ Name, Bounds string }
+	err := db.NewRaw("SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bounds FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhrelid "+
+		"WHERE h.inhparent = to_regclass(?)", ident(table)).Scan(ctx, &rows)
+	if err != nil {
+		return nil, err
+	}
+	list := make([]timedPartition, len(rows))
+	for i, r := range rows {
+		m := boundsOf.FindStringSubmatch(r.Bounds)
+		if m == nil {
+			return nil, fmt.Errorf("partition %s has the bounds %q", r.Name, r.Bounds)
+		}
+		list[i].name = r.Name
+		list[i].from, _ = strconv.ParseInt(m[1], 10, 64)
+		list[i].until, _ = strconv.ParseInt(m[2], 10, 64)
+	}
+	return list, nil
+}
+
+func (p partitioner) closeIfLarge(ctx context.Context, table, column, index string, limit int64) error {
+	n, ok, err := p.newestOf(ctx, table, column, index)
+	if err != nil || !ok {
+		return err
+	}
+	var bytes int64
+	err = p.conn.QueryRow(ctx, "SELECT COALESCE(sum(pg_total_relation_size(relid)), 0)::bigint FROM pg_partition_tree(to_regclass($1))", ident(n.name)).Scan(&bytes)
+	if err != nil || bytes < limit {
+		return err
+	}
+	return p.close(ctx, n)
+}
+
+// closing names the constraint by which PostgreSQL knows that a partition's rows are within its bounds without reading them once more under a
+// lock.
+const closing = "closing"
+
+// close ends a partition at an hour ahead, and makes the next one. Nobody is kept out but for a moment.
+func (p partitioner) close(ctx context.Context, n newest) error {
+	first, ok, err := p.oldest(ctx, n)
+	if err != nil || !ok {
+		return err
+	}
+	var until int64
+	err = p.briefly(ctx, func(tx pgx.Tx) (err error) {
+		until, err = n.bound(ctx, tx, first)
+		return err
+	})
+	if err != nil || until == 0 {
+		return err
+	}
+	p.log.InfoContext(ctx, "splitting a table by time beside the work", "table", n.name, "until", time.Unix(until, 0).UTC().Format(time.RFC3339))
+	_, err = p.conn.Exec(ctx, "ALTER TABLE "+ident(n.name)+" VALIDATE CONSTRAINT "+closing)
+	if err == nil {
+		err = p.briefly(ctx, execute(ctx, n.swap(until)...))
+	}
+	if err != nil {
+		return errors.Join(err, p.reopen(context.WithoutCancel(ctx)))
+	}
+	return nil
+}
+
+// oldest is the time of a partition's first row, by the indexes that there are: trades are in the order of their blocks, and each candle of a pool
+// is within some of a minute.
+func (p partitioner) oldest(ctx context.Context, n newest) (first int64, ok bool, err error) {
+	if n.from != 0 {
+		return n.from, true, nil
+	}
+	q := "SELECT time FROM " + ident(n.name) + " ORDER BY chain, block LIMIT 1"
+	if n.table == "candles" {
+		q = "SELECT open_at FROM " + ident(n.name) + " WHERE interval_s = 60 ORDER BY chain, open_at LIMIT 1"
+	}
+	err = p.conn.QueryRow(ctx, q).Scan(&first)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return 0, false, nil
+	}
+	return first, err == nil, err
+}
+
+// bound adds the constraint that closing names: the hour at which the partition is to end. By then it is a quarter longer than now, and an hour at
+// least, so that it is closed long before. It is 0 where the chain hasn't come to the partition's begin.
+func (n newest) bound(ctx context.Context, tx pgx.Tx, first int64) (until int64, err error) {
+	// No row is written from here on, and none of those that are is beyond the chain's last block.
+	if _, err := tx.Exec(ctx, "LOCK TABLE "+ident(n.name)+" IN ACCESS EXCLUSIVE MODE"); err != nil {
+		return 0, err
+	}
+	var last int64
+	if err := tx.QueryRow(ctx, "SELECT block_time FROM chains WHERE id = $1", n.index).Scan(&last); err != nil || last < first {
+		return 0, err
+	}
+	until = (last+max(3600, (last-first)/4))/3600*3600 + 3600
+	check := fmt.Sprintf("chain = %s AND %s < %d", literal(n.index), n.column, until)
+	if n.from != 0 {
+		check += fmt.Sprintf(" AND %s >= %d", n.column, n.from)
+	}
+	_, err = tx.Exec(ctx, "ALTER TABLE "+ident(n.name)+" ADD CONSTRAINT "+closing+" CHECK ("+check+") NOT VALID")
+	return until, err
+}
+
+// swap are the statements that give a partition its end, and make the next one.
+func (n newest) swap(until int64) []string {
+	sole := partitionOf(n.table, n.index)
+	name, from := n.name, "MINVALUE"
+	var s []string
+	if n.sole {
+		name = sole + "$first"
+		s = append(s,
+			"ALTER TABLE "+n.table+" DETACH PARTITION "+ident(sole),
+			"ALTER TABLE "+ident(sole)+" RENAME TO "+ident(name),
+			"CREATE TABLE "+ident(sole)+" PARTITION OF "+n.table+" FOR VALUES IN ("+literal(n.index)+") PARTITION BY RANGE ("+n.column+")")
+	} else {
+		s = append(s, "ALTER TABLE "+ident(sole)+" DETACH PARTITION "+ident(name))
+	}
+	if n.from != 0 {
+		from = strconv.FormatInt(n.from, 10)
+	}
+	s = append(s,
+		fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%s) TO (%d)", ident(sole), ident(name), from, until),
+		"ALTER TABLE "+ident(name)+" DROP CONSTRAINT "+closing)
+	next := sole + "$" + time.Unix(until, 0).UTC().Format("2006010215")
+	create := fmt.Sprintf("CREATE TABLE %s PARTITION OF %s FOR VALUES FROM (%d) TO (MAXVALUE)", ident(next), ident(sole), until)
+	if n.table != "candles" {
+		return append(s, create)
+	}
+	return append(s, create+" PARTITION BY RANGE (interval_s)",
+		"CREATE TABLE "+ident(next+minutesOnly)+" PARTITION OF "+ident(next)+" FOR VALUES FROM (MINVALUE) TO (61)",
+		"CREATE TABLE "+ident(next+"_wider")+" PARTITION OF "+ident(next)+" FOR VALUES FROM (61) TO (MAXVALUE)")
+}
+
+// minutesOnly ends the name of a partition of candles of a minute alone.
+const minutesOnly = "_minutes"
+
+// briefly runs f in a transaction that keeps others out, as soon as its locks are to be had at once: whoever comes behind one that waits for a lock
+// waits, too.
+func (p partitioner) briefly(ctx context.Context, f func(pgx.Tx) error) error {
+	for try := 1; ; try++ {
+		err := p.atOnce(ctx, f)
+		if try == lockTries || !isLocked(err) {
+			return err
+		}
+		if !wait.For(ctx, time.Second) {
+			return ctx.Err()
+		}
+	}
+}
+
+func (p partitioner) atOnce(ctx context.Context, f func(pgx.Tx) error) error {
+	return pgx.BeginFunc(ctx, p.conn, func(tx pgx.Tx) error {
+		if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d", briefLock.Milliseconds())); err != nil {
+			return err
+		}
+		return f(tx)
+	})
+}
+
+// execute runs statements.
+func execute(ctx context.Context, statements ...string) func(pgx.Tx) error {
+	return func(tx pgx.Tx) error {
+		for _, q := range statements {
+			if _, err := tx.Exec(ctx, q); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+}
+
+// isLocked says of an error that a lock wasn't free in time.
+func isLocked(err error) bool {
+	var refused *pgconn.PgError
+	return errors.As(err, &refused) && refused.Code == lockNotAvailable
+}
+
+func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
+
+// The settings by which PostgreSQL vacuums. By its default it does so when a fifth of a table's rows are dead: of ten million pools two million
+// would be before it begins.
+const (
+	// changing is for tables whose rows change.
+	changing = "autovacuum_vacuum_scale_factor = 0.02, autovacuum_analyze_scale_factor = 0.02"
+	// shortLived is for tables whose rows come and go, so that nearly all that ever were are dead.
+	shortLived = "autovacuum_vacuum_scale_factor = 0, autovacuum_vacuum_threshold = 10000, autovacuum_analyze_scale_factor = 0, autovacuum_analyze_threshold = 10000"
+)
+
+var vacuumed = []struct {
+	settings string
+	tables   []string
+}{
+	{changing, []string{"tokens", "pools", "pool_ticks", "quote_prices", "launches", "token_metadata", "trust_reports", "candles", "balances"}},
+	{shortLived, []string{"blocks", "undo", "unsure_facts", "waiting_trades", "holder_queue", "holder_staging"}},
+}
+
+// tune gives tables, and partitions with rows, the settings by which they are vacuumed, where they have none: an operator's own stay.
+func (p partitioner) tune(ctx context.Context) error {
+	for _, v := range vacuumed {
+		names := make([]any, len(v.tables))
+		for i, t := range v.tables {
+			names[i] = t
+		}
+		var plain []string
+		err := p.db.NewRaw("SELECT r.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
+			"CROSS JOIN LATERAL (SELECT c.oid UNION SELECT relid FROM pg_partition_tree(c.oid)) t JOIN pg_class r ON r.oid = t.oid "+
+			"WHERE n.nspname = current_schema() AND c.relname IN (?) AND r.relkind = 'r' AND r.reloptions IS NULL", among(true, names)).Scan(ctx, &plain)
+		if err != nil {
+			return err
+		}
+		for _, table := range plain {
+			// One that is being vacuumed is looked at again a minute later.
+			if err := p.atOnce(ctx, execute(ctx, "ALTER TABLE "+ident(table)+" SET ("+v.settings+")")); err != nil && !isLocked(err) {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,395 @@
+package store_test
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"log/slog"
+	"math"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+// blockTime is the time of the nth block of the chains of these tests, which have one every twenty minutes.
+func blockTime(n int) int64 { return 1_700_000_000 + int64(n)*1200 }
+
+// commitTrades is a commit of a block with a trade in each of two pools, and candles of two widths.
+func commitTrades(n int) *store.Commit {
+	h := header(n)
+	h.Time = blockTime(n)
+	c := &store.Commit{Last: h, Blocks: []market.Header{h}, Undo: true}
+	for i := range 2 {
+		c.Changes.Trades = append(c.Changes.Trades, market.Trade{
+			Block: uint64(n), LogIndex: uint32(i), Time: h.Time, Tx: hash(n), Pool: poolID(i), Base: address(i), Trader: address(9), CloseUSD: float64(n),
+		})
+		for _, interval := range []int32{60, 300, 3600} {
+			k := market.CandleKey{Pool: poolID(i), Interval: interval, Open: h.Time / int64(interval) * int64(interval)}
+			c.Changes.Candles = append(c.Changes.Candles, market.Change[market.CandleKey, market.Candle]{
+				Key: k, After: &market.Candle{CandleKey: k, Buys: int64(n), LastBlock: uint64(n)},
+			})
+		}
+	}
+	return c
+}
+
+func commitUpTo(t *testing.T, s *store.Store, l *store.Lease, from, to int) {
+	t.Helper()
+	for n := from; n <= to; n++ {
+		err := s.Commit(t.Context(), l, commitTrades(n))
+		for tries := 0; errors.Is(err, store.ErrInterrupted) && tries < 100; tries++ { // as an indexer does
+			time.Sleep(20 * time.Millisecond)
+			err = s.Commit(t.Context(), l, commitTrades(n))
+		}
+		if err != nil {
+			t.Fatalf("block %d: %v", n, err)
+		}
+	}
+}
+
+// split closes the newest partitions, whatever their size.
+func split(t *testing.T, s *store.Store) {
+	t.Helper()
+	if err := s.SplitLarge(t.Context(), slog.New(slog.NewTextHandler(t.Output(), nil)), 1); err != nil {
+		t.Error(err)
+	}
+}
+
+// sizes are the bytes of rows by table, of those whose names match.
+func sizes(t *testing.T, db *sql.DB, names string) map[string]int64 {
+	t.Helper()
+	rows, err := db.QueryContext(t.Context(), "SELECT relname, pg_relation_size(oid) FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = rows.Close() }()
+	out := map[string]int64{}
+	for rows.Next() {
+		var name string
+		var bytes int64
+		if err := rows.Scan(&name, &bytes); err != nil {
+			t.Fatal(err)
+		}
+		if regexp.MustCompile("^(" + names + ")$").MatchString(name) {
+			out[name] = bytes
+		}
+	}
+	if err := rows.Err(); err != nil {
+		t.Fatal(err)
+	}
+	return out
+}
+
+func wantSameRows(t *testing.T, when string, split, whole *store.Store) {
+	t.Helper()
+	got, want := derivedRows(t, split), derivedRows(t, whole)
+	for table := range want {
+		if !slices.Equal(got[table], want[table]) {
+			t.Errorf("%s: %d rows of %s, want %d", when, len(got[table]), table, len(want[table]))
+		}
+	}
+	for i := range 2 {
+		a, err := split.Trades(t.Context(), "base", poolID(i), 0, math.MaxInt64, math.MaxInt32)
+		b, err2 := whole.Trades(t.Context(), "base", poolID(i), 0, math.MaxInt64, math.MaxInt32)
+		if err != nil || err2 != nil || !slices.Equal(a, b) {
+			t.Errorf("%s: %d trades of a pool, want %d: %v, %v", when, len(a), len(b), err, err2)
+		}
+		for _, interval := range []int32{60, 300, 3600} {
+			a, err := split.Candles(t.Context(), "base", poolID(i), interval, 0, math.MaxInt64)
+			b, err2 := whole.Candles(t.Context(), "base", poolID(i), interval, 0, math.MaxInt64)
+			if err != nil || err2 != nil || !slices.Equal(a, b) {
+				t.Errorf("%s: %d candles of %d s, want %d: %v, %v", when, len(a), interval, len(b), err, err2)
+			}
+		}
+	}
+}
+
+// TestSplitByTime has a chain's tables split as they grow, taken back over the bounds, pruned and purged. They have the rows of tables that are
+// whole.
+func TestSplitByTime(t *testing.T) {
+	t.Parallel()
+	dsn := storetest.DSN(t, "postgres")
+	s, whole := storetest.OpenAt(t, dsn), storetest.Open(t, "sqlite")
+	db := raw(t, "postgres", dsn)
+	t.Cleanup(func() { _ = db.Close() })
+	l, lw := lease(t, s), lease(t, whole)
+	both := func(from, to int) {
+		commitUpTo(t, s, l, from, to)
+		commitUpTo(t, whole, lw, from, to)
+	}
+	both(1, 10)
+	split(t, s)
+	wantSameRows(t, "split once", s, whole)
+	both(11, 30) // beyond the first bound
+	split(t, s)
+	both(31, 70)
+	split(t, s)
+	both(71, 75)
+	wantSameRows(t, "split three times", s, whole)
+	for names, want := range map[string]int{`trades_base.*`: 4, `candles_base.*`: 7} {
+		if got := sizes(t, db, names); len(got) != want {
+			t.Errorf("partitions %v, want %d", got, want)
+		}
+	}
+	wantWholeIndex(t, db, "trades_trader", 1)
+	// The index's size is that of all its partitions.
+	if size, err := s.IndexSize(t.Context(), "base"); err != nil || size.Bytes < 200_000 {
+		t.Errorf("the index takes %d bytes, %v", size.Bytes, err)
+	}
+
+	// Over a bound back, and on again.
+	for st, lease := range map[*store.Store]*store.Lease{s: l, whole: lw} {
+		if _, err := st.Rewind(t.Context(), lease, 20); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wantSameRows(t, "after a reorg", s, whole)
+	both(21, 75)
+
+	// The first partition can go whole, a part of the second one row by row.
+	prune := store.Pruning{TradesBefore: blockTime(30), MinutesBefore: blockTime(60), Final: 70}
+	for st, lease := range map[*store.Store]*store.Lease{s: l, whole: lw} {
+		for more := true; more; {
+			var err error
+			if more, err = st.Prune(t.Context(), lease, prune); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	wantSameRows(t, "pruned", s, whole)
+	var empty int
+	for name, bytes := range sizes(t, db, `trades_base\$.*|candles_base\$[0-9]*_minutes`) {
+		if bytes == 0 {
+			empty++
+			t.Logf("%s is empty", name)
+		}
+	}
+	if empty < 2 {
+		t.Errorf("%d partitions are empty; want one of trades and one of minutes", empty)
+	}
+	// What comes late has its place all the same.
+	late := commitTrades(76)
+	late.Changes.Trades = append(late.Changes.Trades, commitTrades(2).Changes.Trades...)
+	late.Changes.Candles = append(late.Changes.Candles, commitTrades(2).Changes.Candles...)
+	if err := s.Commit(t.Context(), l, late); err != nil {
+		t.Errorf("a trade of long ago: %v", err)
+	}
+	if _, err := s.Rewind(t.Context(), l, 75); err != nil {
+		t.Error(err)
+	}
+
+	if _, err := db.ExecContext(t.Context(), "UPDATE chains SET served = FALSE"); err != nil {
+		t.Fatal(err)
+	}
+	purge(t, s, l)
+	if left := sizes(t, db, `(trades|candles|balances)_base.*`); len(left) != 0 {
+		t.Errorf("after the purge there are %v", left)
+	}
+}
+
+// TestOnlyFinalPartitionsAreEmptied keeps what is old enough and not final.
+func TestOnlyFinalPartitionsAreEmptied(t *testing.T) {
+	t.Parallel()
+	s := storetest.Open(t, "postgres")
+	l := lease(t, s)
+	commitUpTo(t, s, l, 1, 10)
+	split(t, s)
+	commitUpTo(t, s, l, 11, 30)
+	for more := true; more; {
+		var err error
+		if more, err = s.Prune(t.Context(), l, store.Pruning{TradesBefore: blockTime(29), Final: 5}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if trades, err := s.ChainTrades(t.Context(), "base", 0, 0); err != nil || trades[0].Block != 6 {
+		t.Errorf("the oldest trade is of block %d, %v; want 6, the first that isn't final", trades[0].Block, err)
+	}
+}
+
+// TestSplitBesideTheWork splits tables while one chain commits and rewinds and others read: nothing fails, and nothing is missing.
+func TestSplitBesideTheWork(t *testing.T) {
+	t.Parallel()
+	s, whole := storetest.Open(t, "postgres"), storetest.Open(t, "sqlite")
+	l, lw := lease(t, s), lease(t, whole)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	read := make(chan error)
+	go func() {
+		var failed error
+		for ctx.Err() == nil && failed == nil {
+			if _, err := s.Trades(ctx, "base", poolID(1), 0, math.MaxInt64, 1000); err != nil && ctx.Err() == nil {
+				failed = err
+			}
+		}
+		read <- failed
+	}()
+	splits := make(chan int)
+	go func() {
+		n := 0
+		for ; ctx.Err() == nil; n++ {
+			if err := s.SplitLarge(ctx, slog.New(slog.DiscardHandler), 1); err != nil && ctx.Err() == nil {
+				t.Errorf("split %d: %v", n, err)
+			}
+		}
+		splits <- n
+	}()
+	const blocks = 150
+	for n := 1; n <= blocks; n++ {
+		commitUpTo(t, s, l, n, n)
+		if n%40 == 0 {
+			if _, err := s.Rewind(ctx, l, uint64(n-3)); err != nil {
+				t.Fatal(err)
+			}
+			commitUpTo(t, s, l, n-2, n)
+		}
+	}
+	cancel()
+	if err := <-read; err != nil {
+		t.Errorf("a reader failed: %v", err)
+	}
+	if n := <-splits; n < 3 {
+		t.Errorf("there were %d rounds of splitting", n)
+	}
+	commitUpTo(t, whole, lw, 1, blocks)
+	wantSameRows(t, "split beside the work", s, whole)
+}
+
+// TestSplitWaitsForAReader has a reader in the middle of a transaction: the split waits for it, but nobody else waits behind the split.
+func TestSplitWaitsForAReader(t *testing.T) {
+	t.Parallel()
+	dsn := storetest.DSN(t, "postgres")
+	s := storetest.OpenAt(t, dsn)
+	db := raw(t, "postgres", dsn)
+	t.Cleanup(func() { _ = db.Close() })
+	l := lease(t, s)
+	commitUpTo(t, s, l, 1, 5)
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := tx.ExecContext(t.Context(), "SELECT count(*) FROM trades"); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		split(t, s)
+	}()
+	// Each commit would wait until its deadline if the split kept others out while it waits for the reader.
+	for n := 6; n <= 30; n++ {
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		c := commitTrades(n)
+		c.Last.Time = blockTime(5) // before the bound
+		for i := range c.Changes.Trades {
+			c.Changes.Trades[i].Time = c.Last.Time
+		}
+		c.Changes.Candles = commitTrades(5).Changes.Candles
+		if err := s.Commit(ctx, l, c); err != nil {
+			t.Fatal(err)
+		}
+		cancel()
+		select {
+		case <-done:
+			t.Fatal("the split didn't wait for the reader")
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	if err := tx.Rollback(); err != nil {
+		t.Fatal(err)
+	}
+	<-done
+	if got := sizes(t, db, `trades_base.*`); len(got) != 2 {
+		t.Errorf("partitions %v", got)
+	}
+}
+
+// TestAnUnfinishedSplit has what a process leaves that ends in the middle of a split: a bound that later rows would break.
+func TestAnUnfinishedSplit(t *testing.T) {
+	t.Parallel()
+	dsn := storetest.DSN(t, "postgres")
+	s := storetest.OpenAt(t, dsn)
+	db := raw(t, "postgres", dsn)
+	t.Cleanup(func() { _ = db.Close() })
+	l := lease(t, s)
+	commitUpTo(t, s, l, 1, 5)
+	must(t, db, "ALTER TABLE trades_base ADD CONSTRAINT closing CHECK (chain = 'base' AND time < 1700006001) NOT VALID")
+	if err := s.Commit(t.Context(), l, commitTrades(6)); !errors.Is(err, store.ErrInterrupted) {
+		t.Fatalf("a block beyond the bound: %v; want it to be tried again", err)
+	}
+	if err := s.SplitLarge(t.Context(), slog.New(slog.DiscardHandler), 1<<40); err != nil {
+		t.Fatal(err)
+	}
+	commitUpTo(t, s, l, 6, 10)
+}
+
+// TestAnEarlierDatabaseIsSplit has tables as they were when the key of trades had no time, with rows of two chains in them.
+func TestAnEarlierDatabaseIsSplit(t *testing.T) {
+	t.Parallel()
+	dsn, db := earlier(t)
+	must(t, db, "ALTER TABLE trades ADD CONSTRAINT trades_pkey PRIMARY KEY (chain, block, log_index)")
+	must(t, db, "DROP INDEX trades_key")
+	must(t, db, "UPDATE chains SET number = 500, block_time = 500")
+	// A binary of before writes while the key is built, and after.
+	const insert = `INSERT INTO trades (chain, block, log_index, pool, time, trader, sell, base, base_amount, quote_amount, close_usd, close_native, tx)
+		VALUES ('base', $1, 1, '\x01', $1, '\x00', false, '\x02', '\x03', '\x04', 5, 5, '\x06')`
+	s := open(t, dsn)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		s.BuildIndexes(t.Context(), slog.New(slog.DiscardHandler))
+		split(t, s)
+	}()
+	n := 501
+	for busy := true; busy; n++ {
+		if _, err := db.ExecContext(t.Context(), insert, n); err != nil {
+			t.Fatal(err)
+		}
+		select {
+		case <-done:
+			busy = false
+		default:
+		}
+	}
+	wantWholeIndex(t, db, "trades_key", 2)
+	var keys, rows int
+	err := db.QueryRowContext(t.Context(), "SELECT (SELECT count(*) FROM pg_constraint WHERE conname = 'trades_pkey'), (SELECT count(*) FROM trades)").Scan(&keys, &rows)
+	if err != nil || keys != 0 || rows != 1000+n-501 {
+		t.Errorf("%d former keys, %d rows, %v; want 0 and %d", keys, rows, err, 1000+n-501)
+	}
+	if got := sizes(t, db, `trades_(base|bsc).*`); len(got) != 4 {
+		t.Errorf("partitions %v, want two for each chain", got)
+	}
+	if _, err := db.ExecContext(t.Context(), insert, n-1); err == nil {
+		t.Error("a trade can be there twice")
+	}
+	must(t, db, "DELETE FROM trades WHERE (chain, block, log_index) IN (VALUES ('base', 7, 0), ('bsc', 8, 0))") // as a rewind does
+}
+
+// TestVacuumSettings sees that tables and partitions get theirs, and an operator's stay.
+func TestVacuumSettings(t *testing.T) {
+	t.Parallel()
+	dsn := storetest.DSN(t, "postgres")
+	s := storetest.OpenAt(t, dsn)
+	db := raw(t, "postgres", dsn)
+	t.Cleanup(func() { _ = db.Close() })
+	l := lease(t, s)
+	must(t, db, "ALTER TABLE pools SET (autovacuum_vacuum_scale_factor = 0.5)")
+	commitUpTo(t, s, l, 1, 5)
+	split(t, s)
+	split(t, s) // the newest partition is there by now
+	for table, want := range map[string]string{
+		"tokens": "0.02", "pools": "0.5", "undo": "0", "balances_base": "0.02", "candles_base$first": "0.02", "trades_base$first": "",
+	} {
+		var got string
+		err := db.QueryRowContext(t.Context(), `SELECT COALESCE((SELECT option_value FROM pg_class c, pg_options_to_table(c.reloptions)
+			WHERE c.relname = $1 AND option_name = 'autovacuum_vacuum_scale_factor'), '')`, table).Scan(&got)
+		if err != nil || got != want {
+			t.Errorf("%s is vacuumed at a part of %q, %v; want %q", table, got, err, want)
+		}
+	}
+}
