@@ -15,6 +15,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/metadata/picture"
 )
 
 const (
@@ -38,7 +40,7 @@ const (
 // came from in the end; both are nil when the reference carried it.
 type blob struct {
 	data       []byte
-	format     format
+	format     picture.Format
 	url, final *url.URL
 }
 
@@ -49,7 +51,7 @@ func (f *Fetcher) load(ctx context.Context, ref string, w want) (blob, *Error) {
 		return blob{}, err
 	}
 	if p.inline {
-		b := blob{data: p.data, format: sniff(p.data)}
+		b := blob{data: p.data, format: picture.Sniff(p.data)}
 		return b, b.check(w)
 	}
 	for i, u := range p.urls {
@@ -287,11 +289,11 @@ func readBody(res *http.Response, w want) (blob, error) {
 		return blob{}, err
 	}
 	body := &bounded{r: plain, left: maxPicture, limit: maxPicture}
-	head, err := io.ReadAll(io.LimitReader(body, sniffed))
+	head, err := io.ReadAll(io.LimitReader(body, picture.Sniffed))
 	if err != nil {
 		return blob{}, err
 	}
-	b := blob{format: sniff(head)}
+	b := blob{format: picture.Sniff(head)}
 	if bad := b.check(w); bad != nil { // before the rest is asked for
 		return blob{}, bad
 	}

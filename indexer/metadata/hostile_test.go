@@ -14,10 +14,13 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/metadata/picture"
 )
 
 // endless writes until nobody reads any more.
@@ -213,9 +216,9 @@ func TestNoMoreIsReadThanAllowed(t *testing.T) {
 		most           int
 	}{
 		{"{", "", -1, wantEither, maxJSON + 1},
-		{"<html>", "", -1, wantPicture, sniffed},
-		{"<html>", "", 1 << 40, wantPicture, sniffed},
-		{"{", "", 1 << 40, wantEither, sniffed},
+		{"<html>", "", -1, wantPicture, picture.Sniffed},
+		{"<html>", "", 1 << 40, wantPicture, picture.Sniffed},
+		{"{", "", 1 << 40, wantEither, picture.Sniffed},
 		{png, "", 1 << 40, wantPicture, len(png)},
 		{png, "", -1, wantPicture, maxPicture + 1},
 		{string(packed(t, "gzip", "{", 1<<20)), "gzip", -1, wantEither, maxJSON + buffer},
@@ -463,6 +466,59 @@ func TestUnknownNamesMayAppear(t *testing.T) {
 		_, err := w.fetcher(t).Fetch(t.Context(), w.url(host, "/"), "")
 		if kind := kindOf(t, err); kind != Unreachable {
 			t.Errorf("%s: %v", host, err)
+		}
+	}
+}
+
+// TestTheContentTypeIsNotBelieved: the first bytes say what it is.
+func TestTheContentTypeIsNotBelieved(t *testing.T) {
+	t.Parallel()
+	w := newOutside(t)
+	serve := func(path, kind string, body []byte) {
+		w.mux.HandleFunc(path, func(r http.ResponseWriter, _ *http.Request) {
+			r.Header().Set("Content-Type", kind)
+			_, _ = r.Write(body)
+		})
+	}
+	serve("/png", "text/html", plainPNG(t, 4, 4))
+	serve("/html", "image/png", []byte("<html>"))
+	serve("/gif", "image/png", []byte("GIF89a\x01\x00\x01\x00\x80\x00\x00\xff\x00\x00\xff\xff\xff,\x00\x00\x00\x00\x01\x00\x01\x00\x00\x02\x02D\x01\x00;"))
+	for path, want := range map[string]Kind{"/png": "", "/gif": "", "/html": NotPicture} {
+		if _, err := w.fetcher(t).Fetch(t.Context(), "", w.url("good.test", path)); kindOf(t, err) != want {
+			t.Errorf("%s: %v", path, err)
+		}
+	}
+}
+
+// allocated is how many bytes f has allocated. Tests that run at the same time would count too.
+func allocated(f func()) uint64 {
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	f()
+	runtime.ReadMemStats(&after)
+	return after.TotalAlloc - before.TotalAlloc
+}
+
+// TestPackedBombsTakeLittleMemory is not parallel, so that it measures nothing but itself.
+func TestPackedBombsTakeLittleMemory(t *testing.T) {
+	const little = 24 << 20
+	w := newOutside(t)
+	for _, encoding := range []string{"gzip", "deflate"} {
+		for name, head := range map[string]string{"json": "{", "png": string(plainPNG(t, 8, 8))} {
+			body := packed(t, encoding, head, 16<<20)
+			w.mux.HandleFunc("/"+encoding+"/"+name, func(r http.ResponseWriter, _ *http.Request) {
+				r.Header().Set("Content-Encoding", encoding)
+				_, _ = r.Write(body)
+			})
+			f := w.fetcher(t)
+			if n := allocated(func() {
+				_, err := f.Fetch(t.Context(), w.url("good.test", "/"+encoding+"/"+name), "")
+				if kindOf(t, err) != TooLarge {
+					t.Error(err)
+				}
+			}); n > little {
+				t.Errorf("%s in %s takes %d bytes", name, encoding, n)
+			}
 		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 	"net/netip"
 	"net/url"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/metadata/picture"
 )
 
 // fetchTime bounds a fetch in all: metadata, picture, redirects and decoding.
@@ -69,12 +71,12 @@ type Fetcher struct {
 	gateway       map[string]bool // by host
 	transport     *http.Transport
 	hosts         *hosts
-	pictures      *pictures
+	pictures      *picture.Drawer
 }
 
 // New checks the options. It opens no connection.
 func New(o Options) (*Fetcher, error) {
-	f := &Fetcher{now: o.Now, timeout: fetchTime, gateway: map[string]bool{}, hosts: newHosts(o.Now), pictures: newPictures()}
+	f := &Fetcher{now: o.Now, timeout: fetchTime, gateway: map[string]bool{}, hosts: newHosts(o.Now), pictures: picture.New()}
 	if o.IPFS == nil {
 		o.IPFS = ipfsGateways
 	}
@@ -153,11 +155,12 @@ func (f *Fetcher) Fetch(ctx context.Context, metadata, image string) (Document, 
 
 // draw puts a blob's picture into the document.
 func (f *Fetcher) draw(ctx context.Context, b blob, doc *Document) *Error {
-	picture, err := f.pictures.redraw(ctx, b)
+	image, err := f.pictures.Redraw(ctx, b.data, b.format)
 	if err != nil {
-		return err
+		kinds := map[picture.Reason]Kind{picture.Broken: NotPicture, picture.TooLarge: TooLarge, picture.TooSlow: TooSlow}
+		return &Error{Kind: kinds[err.Reason], text: err.Error(), cause: err}
 	}
-	doc.Image = picture
+	doc.Image = image
 	for _, u := range []*url.URL{b.url, b.final} {
 		if u != nil && u.Scheme == "https" && publicHost(u.Hostname()) {
 			doc.ImageURL = u.String()

@@ -1,4 +1,5 @@
-package metadata
+// Package picture makes small PNGs of strangers' pictures. It bounds what decoding them takes, in memory and in time, and survives decoders that panic.
+package picture
 
 import (
 	"bytes"
@@ -29,36 +30,38 @@ const (
 	decodeTime = 3 * time.Second
 	// decoders is how many pictures are decoded at once.
 	decoders = 1
-	// sniffed is how many bytes tell a format.
-	sniffed = 16
 	// rough is the side to which large pictures are brought in the fast way before they are brought to their size in the good one.
 	rough = 1024
 )
 
+// Sniffed is how many bytes tell a format.
+const Sniffed = 16
+
 // sides are the sizes that are tried until a picture is small enough. The last one is so even for noise.
 var sides = []int{256, 224, 192, 160, 128, 112}
 
-// format is an image format that is decoded; empty for everything else.
-type format string
+// Format is an image format that is decoded; empty for everything else.
+type Format string
 
+// The formats that are decoded.
 const (
-	formatPNG  format = "PNG"
-	formatJPEG format = "JPEG"
-	formatGIF  format = "GIF"
-	formatWebP format = "WebP"
+	PNG  Format = "PNG"
+	JPEG Format = "JPEG"
+	GIF  Format = "GIF"
+	WebP Format = "WebP"
 )
 
-// sniff tells a format by its first bytes.
-func sniff(b []byte) format {
+// Sniff tells a format by its first bytes.
+func Sniff(b []byte) Format {
 	switch {
 	case bytes.HasPrefix(b, []byte("\x89PNG\r\n\x1a\n")):
-		return formatPNG
+		return PNG
 	case bytes.HasPrefix(b, []byte("\xff\xd8\xff")):
-		return formatJPEG
+		return JPEG
 	case bytes.HasPrefix(b, []byte("GIF87a")), bytes.HasPrefix(b, []byte("GIF89a")):
-		return formatGIF
+		return GIF
 	case len(b) >= 16 && string(b[:4]) == "RIFF" && string(b[8:15]) == "WEBPVP8":
-		return formatWebP
+		return WebP
 	}
 	return ""
 }
@@ -69,41 +72,69 @@ type codec struct {
 	decode func(io.Reader) (image.Image, error)
 }
 
-var codecs = map[format]codec{
-	formatPNG:  {png.DecodeConfig, png.Decode},
-	formatJPEG: {jpeg.DecodeConfig, jpeg.Decode},
-	formatGIF:  {gif.DecodeConfig, gif.Decode},
-	formatWebP: {webp.DecodeConfig, webp.Decode},
+var codecs = map[Format]codec{
+	PNG:  {png.DecodeConfig, png.Decode},
+	JPEG: {jpeg.DecodeConfig, jpeg.Decode},
+	GIF:  {gif.DecodeConfig, gif.Decode},
+	WebP: {webp.DecodeConfig, webp.Decode},
 }
 
-// pictures decodes strangers' pictures and encodes them again, a few at once.
-type pictures struct {
+// Reason is why a picture isn't drawn.
+type Reason uint8
+
+// The reasons. A picture that is too slow may be drawn another time.
+const (
+	// Broken: it is no whole picture of a format that is decoded.
+	Broken Reason = iota
+	// TooLarge: it takes too much memory, or can't be made small enough.
+	TooLarge
+	// TooSlow: it takes too long, or didn't get its turn.
+	TooSlow
+)
+
+// Error says why a picture isn't drawn.
+type Error struct {
+	Reason Reason
+	text   string
+	cause  error
+}
+
+func (e *Error) Error() string { return e.text }
+
+// Unwrap gives what the encoder reported.
+func (e *Error) Unwrap() error { return e.cause }
+
+func newError(r Reason, text string) *Error { return &Error{Reason: r, text: text} }
+
+// Drawer decodes strangers' pictures and encodes them again, a few at once.
+type Drawer struct {
 	slots  chan struct{}
-	codecs map[format]codec
+	codecs map[Format]codec
 	time   time.Duration
 }
 
-func newPictures() *pictures {
-	return &pictures{slots: make(chan struct{}, decoders), codecs: codecs, time: decodeTime}
+// New makes a drawer. One is enough for a program.
+func New() *Drawer {
+	return &Drawer{slots: make(chan struct{}, decoders), codecs: codecs, time: decodeTime}
 }
 
-// redraw makes a small PNG of a picture.
-func (p *pictures) redraw(ctx context.Context, b blob) (out []byte, failure *Error) {
+// Redraw makes of a picture a PNG of at most 256 by 256 pixels and 64 KiB, aspect kept. It waits for its turn.
+func (d *Drawer) Redraw(ctx context.Context, data []byte, f Format) (out []byte, failure *Error) {
 	select {
-	case p.slots <- struct{}{}:
-		defer func() { <-p.slots }()
+	case d.slots <- struct{}{}:
+		defer func() { <-d.slots }()
 	case <-ctx.Done():
 		return nil, newError(TooSlow, "it takes too long to get its turn to be decoded")
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.time)
+	ctx, cancel := context.WithTimeout(ctx, d.time)
 	defer cancel()
 	// Decoders of strangers' bytes have panicked before; a token's picture must not end the indexer.
 	defer func() {
 		if recover() != nil {
-			out, failure = nil, newError(NotPicture, "its "+string(b.format)+" breaks the decoder")
+			out, failure = nil, newError(Broken, "its "+string(f)+" breaks the decoder")
 		}
 	}()
-	m, failure := p.decode(ctx, b)
+	m, failure := d.decode(ctx, data, f)
 	if failure != nil {
 		return nil, failure
 	}
@@ -111,17 +142,17 @@ func (p *pictures) redraw(ctx context.Context, b blob) (out []byte, failure *Err
 }
 
 // decode looks at the header before it decodes the rest.
-func (p *pictures) decode(ctx context.Context, b blob) (image.Image, *Error) {
-	c := p.codecs[b.format]
-	bad := newError(NotPicture, "it is no whole "+string(b.format))
-	config, err := c.config(bytes.NewReader(b.data))
+func (d *Drawer) decode(ctx context.Context, data []byte, f Format) (image.Image, *Error) {
+	c := d.codecs[f]
+	bad := newError(Broken, "it is no whole "+string(f))
+	config, err := c.config(bytes.NewReader(data))
 	switch {
-	case err != nil || config.Width <= 0 || config.Height <= 0 || !whole(b):
+	case err != nil || config.Width <= 0 || config.Height <= 0 || !whole(data, f):
 		return nil, bad
-	case tooMuch(b, config):
+	case tooMuch(data, f, config):
 		return nil, newError(TooLarge, "its picture takes too much to decode")
 	}
-	m, err := c.decode(&hurried{ctx, bytes.NewReader(b.data)})
+	m, err := c.decode(&hurried{ctx, bytes.NewReader(data)})
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return nil, newError(TooSlow, "its picture takes too long to decode")
@@ -132,46 +163,46 @@ func (p *pictures) decode(ctx context.Context, b blob) (image.Image, *Error) {
 }
 
 // tooMuch reports whether a picture takes more to decode than a token's may.
-func tooMuch(b blob, c image.Config) bool {
+func tooMuch(data []byte, f Format, c image.Config) bool {
 	if c.Width > maxSide || c.Height > maxSide || c.Width*c.Height > maxPixels {
 		return true
 	}
 	scans := 0
-	if b.format == formatJPEG {
-		scans = bytes.Count(b.data, []byte("\xff\xda"))
+	if f == JPEG {
+		scans = bytes.Count(data, []byte("\xff\xda"))
 	}
-	return c.Width*c.Height*bytesPerPixel(b, c) > maxWork || scans > maxScans
+	return c.Width*c.Height*bytesPerPixel(data, f, c) > maxWork || scans > maxScans
 }
 
 // whole reports whether a file has all the bytes that its first ones announce, where the decoder would make room for them.
-func whole(b blob) bool {
-	return b.format != formatWebP || int64(binary.LittleEndian.Uint32(b.data[4:]))+8 <= int64(len(b.data))+1 // some leave the padding out
+func whole(data []byte, f Format) bool {
+	return f != WebP || int64(binary.LittleEndian.Uint32(data[4:]))+8 <= int64(len(data))+1 // some leave the padding out
 }
 
 // bytesPerPixel is what decoding takes at most, for the result and on the way to it.
-func bytesPerPixel(b blob, c image.Config) int {
-	switch b.format {
-	case formatPNG:
+func bytesPerPixel(data []byte, f Format, c image.Config) int {
+	switch f {
+	case PNG:
 		n := 8 // 16 bits a channel
-		if len(b.data) > 28 && b.data[24] <= 8 {
+		if len(data) > 28 && data[24] <= 8 {
 			n = 4
 		}
-		if len(b.data) > 28 && b.data[28] != 0 { // interlaced: its last pass is a picture of half the size
+		if len(data) > 28 && data[28] != 0 { // interlaced: its last pass is a picture of half the size
 			n += n / 2
 		}
 		return n
-	case formatJPEG:
+	case JPEG:
 		n := 4
 		if c.ColorModel == color.CMYKModel {
 			n = 8 // converted from planes
 		}
-		if progressive(b.data) {
+		if progressive(data) {
 			n += 16 // a coefficient of 4 bytes for each sample
 		}
 		return n
-	case formatGIF:
+	case GIF:
 		return 2
-	case formatWebP:
+	case WebP:
 		return 8
 	}
 	return 8
@@ -204,7 +235,7 @@ func shrink(m image.Image) ([]byte, *Error) {
 		small := scale(m, fit(m.Bounds().Size(), side), draw.CatmullRom)
 		var buf bytes.Buffer
 		if err := encoder.Encode(&buf, small); err != nil {
-			return nil, &Error{Kind: NotPicture, text: "its picture can't be encoded", cause: err}
+			return nil, &Error{Reason: Broken, text: "its picture can't be encoded", cause: err}
 		}
 		if buf.Len() <= maxImage {
 			return buf.Bytes(), nil
