@@ -146,6 +146,8 @@ type newest struct {
 	sole bool
 	// from is the time from which on it has rows; 0 if it has all of before.
 	from int64
+	// bytes is how large it is, with its indexes.
+	bytes int64
 }
 
 // boundsOf finds the bounds of a partition by time in its expression; MINVALUE and MAXVALUE have no digits.
@@ -204,6 +206,7 @@ func (p partitioner) closeIfLarge(ctx context.Context, table, column, index stri
 	if err != nil || bytes < limit {
 		return err
 	}
+	n.bytes = bytes
 	return p.close(ctx, n)
 }
 
@@ -217,16 +220,19 @@ func (p partitioner) close(ctx context.Context, n newest) error {
 	if err != nil || !ok {
 		return err
 	}
-	var until int64
+	var until, ahead int64
 	err = p.briefly(ctx, func(tx pgx.Tx) (err error) {
-		until, err = n.bound(ctx, tx, first)
+		until, ahead, err = n.bound(ctx, tx, first)
 		return err
 	})
 	if err != nil || until == 0 {
 		return err
 	}
 	p.log.InfoContext(ctx, "splitting a table by time beside the work", "table", n.name, "until", time.Unix(until, 0).UTC().Format(time.RFC3339))
-	_, err = p.conn.Exec(ctx, "ALTER TABLE "+ident(n.name)+" VALIDATE CONSTRAINT "+closing)
+	// A vacuum that lasts would have it wait until the bound is reached. It is closed another time then.
+	err = pgx.BeginFunc(ctx, p.conn, execute(ctx,
+		fmt.Sprintf("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '%ds'", min(ahead/2, 86400)),
+		"ALTER TABLE "+ident(n.name)+" VALIDATE CONSTRAINT "+closing))
 	if err == nil {
 		err = p.briefly(ctx, execute(ctx, n.swap(until)...))
 	}
@@ -253,24 +259,31 @@ func (p partitioner) oldest(ctx context.Context, n newest) (first int64, ok bool
 	return first, err == nil, err
 }
 
-// bound adds the constraint that closing names: the hour at which the partition is to end. By then it is a quarter longer than now, and an hour at
-// least, so that it is closed long before. It is 0 where the chain hasn't come to the partition's begin.
-func (n newest) bound(ctx context.Context, tx pgx.Tx, first int64) (until int64, err error) {
+// bound adds the constraint that closing names: the hour at which the partition is to end, by at least so many seconds ahead. At the head these are an
+// hour and four times what reading the partition takes at 200 MB a second. Of a chain that isn't there the blocks of a year may come within a day:
+// there it is a quarter of the partition's time. It is 0 where the chain hasn't come to the partition's begin, or its last block is of a time to come.
+func (n newest) bound(ctx context.Context, tx pgx.Tx, first int64) (until, ahead int64, err error) {
 	// No row is written from here on, and none of those that are is beyond the chain's last block.
 	if _, err := tx.Exec(ctx, "LOCK TABLE "+ident(n.name)+" IN ACCESS EXCLUSIVE MODE"); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	var last int64
-	if err := tx.QueryRow(ctx, "SELECT block_time FROM chains WHERE id = $1", n.index).Scan(&last); err != nil || last < first {
-		return 0, err
+	var last, clock int64
+	err = tx.QueryRow(ctx, "SELECT block_time, extract(epoch FROM clock_timestamp())::bigint FROM chains WHERE id = $1", n.index).Scan(&last, &clock)
+	if err != nil || last < first || last > clock+3600 {
+		return 0, 0, err
 	}
-	until = (last+max(3600, (last-first)/4))/3600*3600 + 3600
+	if last > clock-3600 {
+		ahead = 3600 + n.bytes/50_000_000
+	} else {
+		ahead = max(3600, (last-first)/4)
+	}
+	until = (last+ahead)/3600*3600 + 3600
 	check := fmt.Sprintf("chain = %s AND %s < %d", literal(n.index), n.column, until)
 	if n.from != 0 {
 		check += fmt.Sprintf(" AND %s >= %d", n.column, n.from)
 	}
 	_, err = tx.Exec(ctx, "ALTER TABLE "+ident(n.name)+" ADD CONSTRAINT "+closing+" CHECK ("+check+") NOT VALID")
-	return until, err
+	return until, ahead, err
 }
 
 // swap are the statements that give a partition its end, and make the next one.

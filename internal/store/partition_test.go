@@ -308,6 +308,51 @@ func TestSplitWaitsForAReader(t *testing.T) {
 	}
 }
 
+// TestBoundsAreNear splits tables of three years: those of a chain at the head end within hours, those of one that catches up later, and of one whose
+// last block has a time to come they don't.
+func TestBoundsAreNear(t *testing.T) {
+	t.Parallel()
+	const year = 365 * 86400
+	now := time.Now().Unix()
+	for _, tt := range []struct {
+		name               string
+		last               int64
+		earliest, farthest int64
+	}{
+		{"at the head", now, now + 3600, now + 2*3600},
+		{"just at the head", now - 3500, now - 3500 + 3600, now - 3500 + 2*3600},
+		{"a day behind", now - 86400, now - 86400 + 3*year/4 - 86400, now + year},
+		{"an hour ahead of the clock", now + 3500, now + 2*3600, now + 3500 + 2*3600},
+		{"ahead of the clock", now + 3*3600, 0, 0},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			t.Parallel()
+			dsn := storetest.DSN(t, "postgres")
+			s := storetest.OpenAt(t, dsn)
+			db := raw(t, "postgres", dsn)
+			t.Cleanup(func() { _ = db.Close() })
+			l := lease(t, s)
+			for n, at := range []int64{now - 3*year, tt.last} {
+				c := commitTrades(n + 1)
+				c.Last.Time = at
+				for i := range c.Changes.Trades {
+					c.Changes.Trades[i].Time = at
+				}
+				if err := s.Commit(t.Context(), l, c); err != nil {
+					t.Fatal(err)
+				}
+			}
+			split(t, s)
+			var until int64
+			err := db.QueryRowContext(t.Context(), `SELECT COALESCE((SELECT (regexp_match(pg_get_expr(relpartbound, oid), 'TO \(''(\d+)''\)'))[1]::bigint
+				FROM pg_class WHERE relname = 'trades_base$first'), 0)`).Scan(&until)
+			if err != nil || until < tt.earliest || until > tt.farthest {
+				t.Errorf("it ends at %d, %v; want %d to %d", until, err, tt.earliest, tt.farthest)
+			}
+		})
+	}
+}
+
 // TestAnUnfinishedSplit has what a process leaves that ends in the middle of a split: a bound that later rows would break.
 func TestAnUnfinishedSplit(t *testing.T) {
 	t.Parallel()
