@@ -26,8 +26,6 @@ type lateIndex struct {
 }
 
 var lateIndexes = []lateIndex{
-	// The key of trades with their time, by which they are partitioned. A log index has room for the order of other families than EVM: 63 bits.
-	{name: "trades_key", table: "trades", columns: "chain, block, log_index, time", replacesKey: "trades_pkey"},
 	// The listed pools of a token, which are few. Binaries that don't ask which are listed go by its first column.
 	{name: "pools_listed", table: "pools", columns: "base, unlisted", replaces: "pools_base"},
 	// The trades of a wallet. Nothing but the trader: SQLite appends the primary key by itself, PostgreSQL folds equal keys.
@@ -47,6 +45,8 @@ var lateIndexes = []lateIndex{
 	{name: "tokens_doubted", table: "tokens", columns: "supply_strikes, mint", where: "supply_strikes = 1"},
 	// The tokens that told no decimals, by when they came up.
 	{name: "tokens_mute", table: "tokens", columns: "has_decimals, first_block", where: "has_decimals = FALSE"},
+	// The key of trades with their time, by which they are partitioned. A log index has room for the order of other families than EVM: 63 bits.
+	{name: "trades_key", table: "trades", columns: "chain, block, log_index, time", replacesKey: "trades_pkey"},
 }
 
 // create is how a statement begins that makes the index.
@@ -168,13 +168,13 @@ func (s *Store) buildIndexes(ctx context.Context, log *slog.Logger) error {
 func (s *Store) alone(ctx context.Context, f func(*pgx.Conn) error) error {
 	conn, err := pgx.ConnectConfig(ctx, s.postgres.Copy())
 	if err != nil {
-		return fmt.Errorf("database: connect to build indexes: %w", err)
+		return fmt.Errorf("database: connect to look after its tables: %w", err)
 	}
 	defer func() { _ = conn.Close(context.WithoutCancel(ctx)) }()
 	// Whoever waited for the lock inside PostgreSQL would be waited for by the build.
 	var mine bool
 	if err := conn.QueryRow(ctx, "SELECT pg_try_advisory_lock($1)", indexLock).Scan(&mine); err != nil {
-		return fmt.Errorf("database: lock the building of indexes: %w", err)
+		return fmt.Errorf("database: lock the look after its tables: %w", err)
 	}
 	if !mine {
 		return errOthersBuild
@@ -182,7 +182,7 @@ func (s *Store) alone(ctx context.Context, f func(*pgx.Conn) error) error {
 	err = f(conn)
 	// The end of the connection frees it as well, a moment later.
 	if _, unlock := conn.Exec(ctx, "SELECT pg_advisory_unlock($1)", indexLock); err == nil && unlock != nil {
-		err = fmt.Errorf("database: unlock the building of indexes: %w", unlock)
+		err = fmt.Errorf("database: unlock the look after its tables: %w", unlock)
 	}
 	return err
 }

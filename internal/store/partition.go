@@ -19,7 +19,7 @@ import (
 
 // In PostgreSQL each index of a chain has its own partition of the big tables. That of a timed table is one table at first. Once it is large it
 // ends at an hour ahead, and another table takes what comes from that hour on; so it goes on with the newest table. Years are many tables of days or
-// weeks then: the ones that are written fit into memory, the others are vacuumed for good, and one that is no longer kept is emptied at once.
+// weeks then: the ones that are written fit into memory, the others are hardly ever vacuumed again, and one that is no longer kept gives its disk back.
 // docs/adr/0020 has the reasons.
 //
 //	trades                            by index
@@ -58,10 +58,12 @@ func (s *Store) partition(ctx context.Context, index string) error {
 const (
 	// partitionBytes is how large the newest partition of an index's table grows, with its indexes, before it is closed: about 20 million trades.
 	partitionBytes = 8 << 30
-	// partitionPause is the time between two looks at how large they are.
-	partitionPause = time.Minute
+	// partitionPause is the time between two looks at how large they are, and failedPause that after one that failed: it may have read all of a table.
+	partitionPause, failedPause = time.Minute, 30 * time.Minute
 	// briefLock is how long what changes partitions waits for a lock that keeps others out, and they behind it.
 	briefLock = 200 * time.Millisecond
+	// reopenTime bounds the way back from a split that failed.
+	reopenTime = 15 * time.Second
 	// lockTries is how often a lock is asked for, with a second between.
 	lockTries = 300
 )
@@ -72,12 +74,19 @@ func (s *Store) Maintain(ctx context.Context, log *slog.Logger) {
 	if s.postgres == nil {
 		return
 	}
+	// What was left comes first: the building of an index may take longer than until its bound is reached.
+	p := partitioner{db: s.write, log: log}
+	if err := s.alone(ctx, func(*pgx.Conn) error { return p.reopen(ctx) }); err != nil && !errors.Is(err, errOthersBuild) && ctx.Err() == nil {
+		log.WarnContext(ctx, "what was left of a split is not taken away yet", "err", err.Error())
+	}
 	s.BuildIndexes(ctx, log)
 	for ctx.Err() == nil {
+		pause := partitionPause
 		if err := s.SplitLarge(ctx, log, partitionBytes); err != nil && ctx.Err() == nil {
-			log.WarnContext(ctx, "large tables are not split by time yet", "retry_in", partitionPause.String(), "err", err.Error())
+			pause = failedPause
+			log.WarnContext(ctx, "large tables are not split by time yet", "retry_in", pause.String(), "err", err.Error())
 		}
-		wait.For(ctx, partitionPause)
+		wait.For(ctx, pause)
 	}
 }
 
@@ -122,17 +131,29 @@ func (p partitioner) splitLarge(ctx context.Context, limit int64) error {
 	return errors.Join(errs...)
 }
 
-// reopen takes the bounds away that a process left which ended while it closed a partition: they would hold back what comes after.
+// reopen takes the bounds away that a process left which ended while it closed a partition: they would hold back what comes after. It needs no
+// connection of p's own, which a cancelled statement has closed.
 func (p partitioner) reopen(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, reopenTime)
+	defer cancel()
 	var left []string
-	err := p.db.NewRaw("SELECT c.relname FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid "+
-		"WHERE k.conname = ? AND k.coninhcount = 0 AND c.relnamespace = current_schema()::regnamespace", closing).Scan(ctx, &left)
+	err := p.db.NewRaw("SELECT c.relname FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace "+
+		"WHERE k.conname = ? AND k.coninhcount = 0 AND n.nspname = current_schema()", closing).Scan(ctx, &left)
 	if err != nil {
 		return err
 	}
 	for _, table := range left {
-		if err := p.briefly(ctx, execute(ctx, "ALTER TABLE "+ident(table)+" DROP CONSTRAINT IF EXISTS "+closing)); err != nil {
-			return err
+		for {
+			err := p.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+				_, err := tx.NewRaw(setBriefLock+"; ALTER TABLE ? DROP CONSTRAINT IF EXISTS ?", bun.Ident(table), bun.Ident(closing)).Exec(ctx)
+				return err
+			})
+			if err == nil {
+				break
+			}
+			if !isLocked(err) || !wait.For(ctx, time.Second) {
+				return err
+			}
 		}
 	}
 	return nil
@@ -220,21 +241,23 @@ func (p partitioner) close(ctx context.Context, n newest) error {
 	if err != nil || !ok {
 		return err
 	}
-	var until, ahead int64
+	var until int64
 	err = p.briefly(ctx, func(tx pgx.Tx) (err error) {
-		until, ahead, err = n.bound(ctx, tx, first)
+		until, err = n.bound(ctx, tx, first)
 		return err
 	})
 	if err != nil || until == 0 {
 		return err
 	}
 	p.log.InfoContext(ctx, "splitting a table by time beside the work", "table", n.name, "until", time.Unix(until, 0).UTC().Format(time.RFC3339))
-	// A vacuum that lasts would have it wait until the bound is reached. It is closed another time then.
-	err = pgx.BeginFunc(ctx, p.conn, execute(ctx,
-		fmt.Sprintf("SET LOCAL lock_timeout = '10s'; SET LOCAL statement_timeout = '%ds'", min(ahead/2, 86400)),
-		"ALTER TABLE "+ident(n.name)+" VALIDATE CONSTRAINT "+closing))
+	table := ident(n.name)
+	// A vacuum that lasts would have it wait until the bound is reached: then it is closed another time.
+	err = pgx.BeginFunc(ctx, p.conn, execute(ctx, "SET LOCAL lock_timeout = '10s'", "SET LOCAL statement_timeout = '10h'",
+		"ALTER TABLE "+table+" VALIDATE CONSTRAINT "+closing))
 	if err == nil {
-		err = p.briefly(ctx, execute(ctx, n.swap(until)...))
+		// The first lock keeps nobody out, and ends a vacuum that it has to wait for.
+		swap := append([]string{"SET LOCAL lock_timeout = '10s'", "LOCK TABLE " + table + " IN SHARE UPDATE EXCLUSIVE MODE", setBriefLock}, n.swap(until)...)
+		err = p.briefly(ctx, execute(ctx, swap...))
 	}
 	if err != nil {
 		return errors.Join(err, p.reopen(context.WithoutCancel(ctx)))
@@ -259,31 +282,31 @@ func (p partitioner) oldest(ctx context.Context, n newest) (first int64, ok bool
 	return first, err == nil, err
 }
 
-// bound adds the constraint that closing names: the hour at which the partition is to end, by at least so many seconds ahead. At the head these are an
-// hour and four times what reading the partition takes at 200 MB a second. Of a chain that isn't there the blocks of a year may come within a day:
-// there it is a quarter of the partition's time. It is 0 where the chain hasn't come to the partition's begin, or its last block is of a time to come.
-func (n newest) bound(ctx context.Context, tx pgx.Tx, first int64) (until, ahead int64, err error) {
+// bound adds the constraint that closing names: the full hour at which the partition is to end. That is a day after the clock, and four times what reading
+// the partition takes at 200 MB a second. A chain that is behind comes to it sooner, for the blocks of a year may come within a day: there it is a quarter
+// of the partition's time after the last block. It is 0 where the chain hasn't come to the partition's begin, or its last block is in the future.
+func (n newest) bound(ctx context.Context, tx pgx.Tx, first int64) (until int64, err error) {
 	// No row is written from here on, and none of those that are is beyond the chain's last block.
 	if _, err := tx.Exec(ctx, "LOCK TABLE "+ident(n.name)+" IN ACCESS EXCLUSIVE MODE"); err != nil {
-		return 0, 0, err
+		return 0, err
 	}
 	var last, clock int64
 	err = tx.QueryRow(ctx, "SELECT block_time, extract(epoch FROM clock_timestamp())::bigint FROM chains WHERE id = $1", n.index).Scan(&last, &clock)
 	if err != nil || last < first || last > clock+3600 {
-		return 0, 0, err
+		return 0, err
 	}
-	if last > clock-3600 {
-		ahead = 3600 + n.bytes/50_000_000
-	} else {
-		ahead = max(3600, (last-first)/4)
+	const hour, day = 3600, 86400
+	until = clock + day + n.bytes/50_000_000
+	if last < clock-hour {
+		until = min(until, last+max(hour, (last-first)/4))
 	}
-	until = (last+ahead)/3600*3600 + 3600
+	until = until/hour*hour + hour
 	check := fmt.Sprintf("chain = %s AND %s < %d", literal(n.index), n.column, until)
 	if n.from != 0 {
 		check += fmt.Sprintf(" AND %s >= %d", n.column, n.from)
 	}
 	_, err = tx.Exec(ctx, "ALTER TABLE "+ident(n.name)+" ADD CONSTRAINT "+closing+" CHECK ("+check+") NOT VALID")
-	return until, ahead, err
+	return until, err
 }
 
 // swap are the statements that give a partition its end, and make the next one.
@@ -335,7 +358,7 @@ func (p partitioner) briefly(ctx context.Context, f func(pgx.Tx) error) error {
 
 func (p partitioner) atOnce(ctx context.Context, f func(pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, p.conn, func(tx pgx.Tx) error {
-		if _, err := tx.Exec(ctx, fmt.Sprintf("SET LOCAL lock_timeout = %d", briefLock.Milliseconds())); err != nil {
+		if err := execute(ctx, setBriefLock, "SET LOCAL statement_timeout = '15s'")(tx); err != nil {
 			return err
 		}
 		return f(tx)
@@ -353,6 +376,9 @@ func execute(ctx context.Context, statements ...string) func(pgx.Tx) error {
 		return nil
 	}
 }
+
+// setBriefLock has a transaction wait for locks no longer than briefLock.
+var setBriefLock = fmt.Sprintf("SET LOCAL lock_timeout = %d", briefLock.Milliseconds())
 
 // isLocked says of an error that a lock wasn't free in time.
 func isLocked(err error) bool {
@@ -398,6 +424,26 @@ func (p partitioner) tune(ctx context.Context) error {
 			if err := p.atOnce(ctx, execute(ctx, "ALTER TABLE "+ident(table)+" SET ("+v.settings+")")); err != nil && !isLocked(err) {
 				return err
 			}
+		}
+	}
+	return p.identify(ctx)
+}
+
+// identify names the index by which a logical replication tells the rows of trades apart, which have no primary key: without it none could be deleted in
+// a database that publishes them.
+func (p partitioner) identify(ctx context.Context) error {
+	var leaves []struct{ Leaf, Key string }
+	err := p.db.NewRaw("SELECT l.relname AS leaf, k.relname AS key FROM pg_partition_tree(to_regclass('trades')) t "+
+		"JOIN pg_class l ON l.oid = t.relid AND l.relkind = 'r' AND l.relreplident = 'd' "+
+		"JOIN pg_partition_tree(to_regclass('trades_key')) s ON TRUE JOIN pg_index i ON i.indexrelid = s.relid AND i.indrelid = l.oid AND i.indisvalid "+
+		"JOIN pg_class k ON k.oid = i.indexrelid WHERE NOT EXISTS (SELECT 1 FROM pg_index x WHERE x.indrelid = l.oid AND x.indisprimary)").Scan(ctx, &leaves)
+	if err != nil {
+		return err
+	}
+	for _, l := range leaves {
+		err := p.atOnce(ctx, execute(ctx, "ALTER TABLE "+ident(l.Leaf)+" REPLICA IDENTITY USING INDEX "+ident(l.Key)))
+		if err != nil && !isLocked(err) {
+			return err
 		}
 	}
 	return nil

@@ -308,8 +308,54 @@ func TestSplitWaitsForAReader(t *testing.T) {
 	}
 }
 
-// TestBoundsAreNear splits tables of three years: those of a chain at the head end within hours, those of one that catches up later, and of one whose
-// last block has a time to come they don't.
+// TestASplitThatIsCutOff ends a program while its split waits for a reader of another chain: the bound is gone at once.
+func TestASplitThatIsCutOff(t *testing.T) {
+	t.Parallel()
+	dsn := storetest.DSN(t, "postgres")
+	s := storetest.OpenAt(t, dsn)
+	db := raw(t, "postgres", dsn)
+	t.Cleanup(func() { _ = db.Close() })
+	l := lease(t, s)
+	if _, err := s.Acquire(t.Context(), "bsc", "test", time.Minute); err != nil {
+		t.Fatal(err)
+	}
+	commitUpTo(t, s, l, 1, 5)
+	tx, err := db.BeginTx(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = tx.Rollback() }()
+	if _, err := tx.ExecContext(t.Context(), "SELECT count(*) FROM trades WHERE chain = 'bsc'"); err != nil {
+		t.Fatal(err)
+	}
+	bounds := func() (n int) {
+		if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM pg_constraint WHERE conname = 'closing'").Scan(&n); err != nil {
+			t.Fatal(err)
+		}
+		return n
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	done := make(chan error)
+	go func() { done <- s.SplitLarge(ctx, slog.New(slog.DiscardHandler), 1) }()
+	for bounds() == 0 {
+		select {
+		case err := <-done:
+			t.Fatalf("the split didn't wait for the reader: %v", err)
+		case <-time.After(5 * time.Millisecond):
+		}
+	}
+	cancel()
+	if err := <-done; !errors.Is(err, context.Canceled) {
+		t.Errorf("the split ended with %v", err)
+	}
+	if n := bounds(); n != 0 {
+		t.Errorf("%d bounds are left", n)
+	}
+}
+
+// TestBoundsAreNear splits tables of one to three years: each ends within a day of the clock, that of a chain that is far behind before, and that of one whose
+// last block is in the future doesn't.
 func TestBoundsAreNear(t *testing.T) {
 	t.Parallel()
 	const year = 365 * 86400
@@ -319,10 +365,10 @@ func TestBoundsAreNear(t *testing.T) {
 		last               int64
 		earliest, farthest int64
 	}{
-		{"at the head", now, now + 3600, now + 2*3600},
-		{"just at the head", now - 3500, now - 3500 + 3600, now - 3500 + 2*3600},
-		{"a day behind", now - 86400, now - 86400 + 3*year/4 - 86400, now + year},
-		{"an hour ahead of the clock", now + 3500, now + 2*3600, now + 3500 + 2*3600},
+		{"at the head", now, now + 86400, now + 86400 + 2*3600},
+		{"a day behind", now - 86400, now + 86400, now + 86400 + 2*3600},
+		{"two years behind", now - 2*year, now - 2*year + year/4 - 3600, now - 2*year + year/4 + 2*3600},
+		{"an hour ahead of the clock", now + 3500, now + 86400, now + 86400 + 2*3600},
 		{"ahead of the clock", now + 3*3600, 0, 0},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
@@ -415,7 +461,7 @@ func TestAnEarlierDatabaseIsSplit(t *testing.T) {
 	must(t, db, "DELETE FROM trades WHERE (chain, block, log_index) IN (VALUES ('base', 7, 0), ('bsc', 8, 0))") // as a rewind does
 }
 
-// TestVacuumSettings sees that tables and partitions get theirs, and an operator's stay.
+// TestVacuumSettings sees that tables and partitions get theirs, and an operator's stay; and that rows of trades can be published.
 func TestVacuumSettings(t *testing.T) {
 	t.Parallel()
 	dsn := storetest.DSN(t, "postgres")
@@ -436,5 +482,11 @@ func TestVacuumSettings(t *testing.T) {
 		if err != nil || got != want {
 			t.Errorf("%s is vacuumed at a part of %q, %v; want %q", table, got, err, want)
 		}
+	}
+	var published int
+	err := db.QueryRowContext(t.Context(), `SELECT count(*) FROM pg_class c JOIN pg_index i ON i.indrelid = c.oid
+		WHERE c.relname LIKE 'trades\_base%' AND c.relkind = 'r' AND c.relreplident = 'i' AND i.indisreplident`).Scan(&published)
+	if err != nil || published != 2 {
+		t.Errorf("%d partitions of trades say how rows are told apart, %v; want 2", published, err)
 	}
 }

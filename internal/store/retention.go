@@ -26,7 +26,7 @@ type Pruning struct {
 // be more. In PostgreSQL whole partitions go first.
 func (s *Store) Prune(ctx context.Context, l *Lease, p Pruning) (more bool, err error) {
 	// Where somebody reads from them just now their rows go one by one, as others do.
-	if err := s.emptyPartitions(ctx, l, p); err != nil && !errors.Is(err, errLocked) {
+	if err := interruption(ctx, s.emptyPartitions(ctx, l, p)); err != nil && !errors.Is(err, errLocked) {
 		return false, fmt.Errorf("database: empty partitions of %s: %w", l.Chain, err)
 	}
 	err = s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
@@ -108,20 +108,19 @@ func (s *Store) emptyPartitions(ctx context.Context, l *Lease, p Pruning) error 
 	for _, name := range candles {
 		gone = append(gone, name+minutesOnly)
 	}
-	if gone, err = s.withRows(ctx, gone); err != nil || len(gone) == 0 {
+	if gone, err = s.withRows(ctx, gone); err != nil {
 		return err
 	}
-	return s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
-		if _, err := tx.NewRaw("SET LOCAL lock_timeout = ?", briefLock.Milliseconds()).Exec(ctx); err != nil {
+	for _, name := range gone {
+		err := s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
+			_, err := tx.NewRaw(setBriefLock+"; TRUNCATE ?", bun.Ident(name)).Exec(ctx)
+			return err
+		})
+		if err != nil {
 			return err
 		}
-		for _, name := range gone {
-			if _, err := tx.NewRaw("TRUNCATE ?", bun.Ident(name)).Exec(ctx); err != nil {
-				return err
-			}
-		}
-		return nil
-	})
+	}
+	return nil
 }
 
 // expired lists the partitions by time of a table that end before a time.
