@@ -193,8 +193,12 @@ func (w *world) signal(sig syscall.Signal, pids ...int) {
 	if len(pids) == 0 {
 		w.tb.Fatal("there is no such process")
 	}
-	for _, pid := range pids {
-		if err := syscall.Kill(pid, sig); err != nil {
+	for i, pid := range pids {
+		err := syscall.Kill(pid, sig)
+		if i > 0 && sig == syscall.SIGKILL && errors.Is(err, syscall.ESRCH) {
+			continue // it ended with the one before
+		}
+		if err != nil {
 			w.tb.Fatal(err)
 		}
 	}
