@@ -62,16 +62,7 @@ func indexCommand(ctx context.Context, args []string) error {
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	return scratch(func(dir string) error {
-		p, err := startPostgres(ctx, dir, false)
-		if err != nil {
-			return err
-		}
-		defer p.stop()
-		dsn, _, err := p.create(ctx)
-		if err != nil {
-			return err
-		}
+	return onNewDatabase(ctx, func(dsn string) error {
 		if err := fillTrades(ctx, dsn, *rows); err != nil {
 			return err
 		}

@@ -197,3 +197,19 @@ func freePort(ctx context.Context) (int, error) {
 	}
 	return a.Port, nil
 }
+
+// onNewDatabase runs f on an empty database of a server of its own.
+func onNewDatabase(ctx context.Context, f func(dsn string) error) error {
+	return scratch(func(dir string) error {
+		p, err := startPostgres(ctx, dir, false)
+		if err != nil {
+			return err
+		}
+		defer p.stop()
+		dsn, _, err := p.create(ctx)
+		if err != nil {
+			return err
+		}
+		return f(dsn)
+	})
+}

@@ -26,7 +26,7 @@ const splitUsage = `bench split measures how an existing table of many trades is
 
 It fills the trades of one chain as a database has them whose key of trades has no time yet: 20 trades a second. Then one writer inserts a trade every few
 milliseconds, each in a transaction of its own, while programs do what they do when they start: they build the key with the time beside the work, and
-close the table. Then it adds partitions of two weeks, up to the number that is asked for. The first table says the longest that an insert took, the
+close the table. Then it adds partitions, up to the number that is asked for. The first table says the longest that an insert took, the
 second one how long reads take before and after.
 
 Flags:
@@ -41,16 +41,7 @@ func splitCommand(ctx context.Context, args []string) error {
 	if err := f.Parse(args); err != nil {
 		return err
 	}
-	return scratch(func(dir string) error {
-		p, err := startPostgres(ctx, dir, false)
-		if err != nil {
-			return err
-		}
-		defer p.stop()
-		dsn, _, err := p.create(ctx)
-		if err != nil {
-			return err
-		}
+	return onNewDatabase(ctx, func(dsn string) error {
 		st, err := store.Open(ctx, dsn)
 		if err != nil {
 			return err
@@ -64,7 +55,6 @@ func splitCommand(ctx context.Context, args []string) error {
 type splitting struct {
 	dsn   string
 	store *store.Store
-	lease *store.Lease
 	rows  int
 	every time.Duration
 	// inserted is how many trades the writer has added.
@@ -74,8 +64,8 @@ type splitting struct {
 const perSecond = 20
 
 func (b *splitting) run(ctx context.Context, parts int) error {
-	var err error
-	if b.lease, err = b.store.Acquire(ctx, "base", "bench", time.Hour); err != nil {
+	_, err := b.store.Acquire(ctx, "base", "bench", time.Hour) // it makes the chain's tables
+	if err != nil {
 		return err
 	}
 	// As a database of before: the key has no time. What is built once all rows are there is built faster.
@@ -108,7 +98,7 @@ func (b *splitting) run(ctx context.Context, parts int) error {
 		return err
 	}
 	for n := 2; n <= parts; n++ {
-		const more = 14 * 86400 * perSecond / 20 // a twentieth of two weeks' trades, over two weeks: a partition's rows don't matter here
+		const more = 14 * 86400 * perSecond / 20 // a twentieth of the trades of two weeks: enough to pass the bound
 		if err := b.fill(ctx, b.rows, more); err != nil {
 			return err
 		}

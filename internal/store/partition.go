@@ -18,8 +18,8 @@ import (
 )
 
 // In PostgreSQL each index of a chain has its own partition of the big tables. That of a timed table is one table at first. Once it is large it
-// ends at an hour ahead, and another table takes what comes from that hour on; so it goes on with the newest table. Years are many tables of days or
-// weeks then: the ones that are written fit into memory, the others are hardly ever vacuumed again, and one that is no longer kept gives its disk back.
+// is given an end, a full hour of the next day or so, and another table has the rows from that hour on; later that one is split in the same way. Years are
+// many tables of days or weeks then: the ones that are written fit into memory, the others are hardly ever vacuumed again, and one that is no longer kept gives its disk back.
 // docs/adr/0020 has the reasons.
 //
 //	trades                            by index
@@ -74,10 +74,9 @@ func (s *Store) Maintain(ctx context.Context, log *slog.Logger) {
 	if s.postgres == nil {
 		return
 	}
-	// What was left comes first: the building of an index may take longer than until its bound is reached.
-	p := partitioner{db: s.write, log: log}
-	if err := s.alone(ctx, func(*pgx.Conn) error { return p.reopen(ctx) }); err != nil && !errors.Is(err, errOthersBuild) && ctx.Err() == nil {
-		log.WarnContext(ctx, "what was left of a split is not taken away yet", "err", err.Error())
+	// A program that was ended in a split may have left a bound. It has to be gone before the chain reaches it, and an index may take hours to build.
+	if err := s.alone(ctx, func(*pgx.Conn) error { return reopen(ctx, s.write) }); err != nil && !errors.Is(err, errOthersBuild) && ctx.Err() == nil {
+		log.WarnContext(ctx, "a bound that an earlier split left is still there", "err", err.Error())
 	}
 	s.BuildIndexes(ctx, log)
 	for ctx.Err() == nil {
@@ -105,12 +104,12 @@ func (s *Store) SplitLarge(ctx context.Context, log *slog.Logger, limit int64) e
 // partitioner changes partitions over a connection whose statements take as long as they take, and asks for them over others.
 type partitioner struct {
 	conn *pgx.Conn
-	db   bun.IDB
+	db   *bun.DB
 	log  *slog.Logger
 }
 
 func (p partitioner) splitLarge(ctx context.Context, limit int64) error {
-	if err := p.reopen(ctx); err != nil {
+	if err := reopen(ctx, p.db); err != nil {
 		return fmt.Errorf("database: open what was being closed: %w", err)
 	}
 	if err := p.tune(ctx); err != nil {
@@ -131,20 +130,20 @@ func (p partitioner) splitLarge(ctx context.Context, limit int64) error {
 	return errors.Join(errs...)
 }
 
-// reopen takes the bounds away that a process left which ended while it closed a partition: they would hold back what comes after. It needs no
-// connection of p's own, which a cancelled statement has closed.
-func (p partitioner) reopen(ctx context.Context) error {
+// reopen removes the constraints that closing names, where a split didn't end: no row beyond them could be written. It goes over connections of the pool,
+// for the one of a split is closed when its context ends.
+func reopen(ctx context.Context, db *bun.DB) error {
 	ctx, cancel := context.WithTimeout(ctx, reopenTime)
 	defer cancel()
 	var left []string
-	err := p.db.NewRaw("SELECT c.relname FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace "+
+	err := db.NewRaw("SELECT c.relname FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace "+
 		"WHERE k.conname = ? AND k.coninhcount = 0 AND n.nspname = current_schema()", closing).Scan(ctx, &left)
 	if err != nil {
 		return err
 	}
 	for _, table := range left {
 		for {
-			err := p.db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
+			err := db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 				_, err := tx.NewRaw(setBriefLock+"; ALTER TABLE ? DROP CONSTRAINT IF EXISTS ?", bun.Ident(table), bun.Ident(closing)).Exec(ctx)
 				return err
 			})
@@ -163,7 +162,7 @@ func (p partitioner) reopen(ctx context.Context) error {
 type newest struct {
 	table, column, index string
 	name                 string
-	// sole says that the index has no other: it is what partitionOf names.
+	// sole says that the index has no other partition: its name is the one of partitionOf.
 	sole bool
 	// from is the time from which on it has rows; 0 if it has all of before.
 	from int64
@@ -235,7 +234,7 @@ func (p partitioner) closeIfLarge(ctx context.Context, table, column, index stri
 // lock.
 const closing = "closing"
 
-// close ends a partition at an hour ahead, and makes the next one. Nobody is kept out but for a moment.
+// close gives a partition an end ahead, and makes the next one. Others wait for its locks for a moment at most.
 func (p partitioner) close(ctx context.Context, n newest) error {
 	first, ok, err := p.oldest(ctx, n)
 	if err != nil || !ok {
@@ -260,7 +259,7 @@ func (p partitioner) close(ctx context.Context, n newest) error {
 		err = p.briefly(ctx, execute(ctx, swap...))
 	}
 	if err != nil {
-		return errors.Join(err, p.reopen(context.WithoutCancel(ctx)))
+		return errors.Join(err, reopen(context.WithoutCancel(ctx), p.db))
 	}
 	return nil
 }
@@ -284,7 +283,7 @@ func (p partitioner) oldest(ctx context.Context, n newest) (first int64, ok bool
 
 // bound adds the constraint that closing names: the full hour at which the partition is to end. That is a day after the clock, and four times what reading
 // the partition takes at 200 MB a second. A chain that is behind comes to it sooner, for the blocks of a year may come within a day: there it is a quarter
-// of the partition's time after the last block. It is 0 where the chain hasn't come to the partition's begin, or its last block is in the future.
+// of the partition's time after the last block. It is 0 where the chain's last block is before the partition's begin, or more than an hour in the future.
 func (n newest) bound(ctx context.Context, tx pgx.Tx, first int64) (until int64, err error) {
 	// No row is written from here on, and none of those that are is beyond the chain's last block.
 	if _, err := tx.Exec(ctx, "LOCK TABLE "+ident(n.name)+" IN ACCESS EXCLUSIVE MODE"); err != nil {
@@ -420,7 +419,7 @@ func (p partitioner) tune(ctx context.Context) error {
 			return err
 		}
 		for _, table := range plain {
-			// One that is being vacuumed is looked at again a minute later.
+			// The lock isn't to be had while the table is being vacuumed: the next look, a minute later, tries again.
 			if err := p.atOnce(ctx, execute(ctx, "ALTER TABLE "+ident(table)+" SET ("+v.settings+")")); err != nil && !isLocked(err) {
 				return err
 			}

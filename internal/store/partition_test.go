@@ -19,7 +19,7 @@ import (
 // blockTime is the time of the nth block of the chains of these tests, which have one every twenty minutes.
 func blockTime(n int) int64 { return 1_700_000_000 + int64(n)*1200 }
 
-// commitTrades is a commit of a block with a trade in each of two pools, and candles of two widths.
+// commitTrades is a commit of a block with a trade in each of two pools, and candles of three widths.
 func commitTrades(n int) *store.Commit {
 	h := header(n)
 	h.Time = blockTime(n)
@@ -50,6 +50,15 @@ func commitUpTo(t *testing.T, s *store.Store, l *store.Lease, from, to int) {
 			t.Fatalf("block %d: %v", n, err)
 		}
 	}
+}
+
+// onPostgres opens a new database, as a store and as it is.
+func onPostgres(t *testing.T) (*store.Store, *sql.DB) {
+	t.Helper()
+	dsn := storetest.DSN(t, "postgres")
+	db := raw(t, "postgres", dsn)
+	t.Cleanup(func() { _ = db.Close() })
+	return storetest.OpenAt(t, dsn), db
 }
 
 // split closes the newest partitions, whatever their size.
@@ -113,10 +122,8 @@ func wantSameRows(t *testing.T, when string, split, whole *store.Store) {
 // whole.
 func TestSplitByTime(t *testing.T) {
 	t.Parallel()
-	dsn := storetest.DSN(t, "postgres")
-	s, whole := storetest.OpenAt(t, dsn), storetest.Open(t, "sqlite")
-	db := raw(t, "postgres", dsn)
-	t.Cleanup(func() { _ = db.Close() })
+	s, db := onPostgres(t)
+	whole := storetest.Open(t, "sqlite")
 	l, lw := lease(t, s), lease(t, whole)
 	both := func(from, to int) {
 		commitUpTo(t, s, l, from, to)
@@ -172,7 +179,7 @@ func TestSplitByTime(t *testing.T) {
 	if empty < 2 {
 		t.Errorf("%d partitions are empty; want one of trades and one of minutes", empty)
 	}
-	// What comes late has its place all the same.
+	// A row of a time whose partition was emptied can still be written.
 	late := commitTrades(76)
 	late.Changes.Trades = append(late.Changes.Trades, commitTrades(2).Changes.Trades...)
 	late.Changes.Candles = append(late.Changes.Candles, commitTrades(2).Changes.Candles...)
@@ -262,10 +269,7 @@ func TestSplitBesideTheWork(t *testing.T) {
 // TestSplitWaitsForAReader has a reader in the middle of a transaction: the split waits for it, but nobody else waits behind the split.
 func TestSplitWaitsForAReader(t *testing.T) {
 	t.Parallel()
-	dsn := storetest.DSN(t, "postgres")
-	s := storetest.OpenAt(t, dsn)
-	db := raw(t, "postgres", dsn)
-	t.Cleanup(func() { _ = db.Close() })
+	s, db := onPostgres(t)
 	l := lease(t, s)
 	commitUpTo(t, s, l, 1, 5)
 	tx, err := db.BeginTx(t.Context(), nil)
@@ -311,10 +315,7 @@ func TestSplitWaitsForAReader(t *testing.T) {
 // TestASplitThatIsCutOff ends a program while its split waits for a reader of another chain: the bound is gone at once.
 func TestASplitThatIsCutOff(t *testing.T) {
 	t.Parallel()
-	dsn := storetest.DSN(t, "postgres")
-	s := storetest.OpenAt(t, dsn)
-	db := raw(t, "postgres", dsn)
-	t.Cleanup(func() { _ = db.Close() })
+	s, db := onPostgres(t)
 	l := lease(t, s)
 	if _, err := s.Acquire(t.Context(), "bsc", "test", time.Minute); err != nil {
 		t.Fatal(err)
@@ -354,8 +355,8 @@ func TestASplitThatIsCutOff(t *testing.T) {
 	}
 }
 
-// TestBoundsAreNear splits tables of one to three years: each ends within a day of the clock, that of a chain that is far behind before, and that of one whose
-// last block is in the future doesn't.
+// TestBoundsAreNear splits tables whose first trade is three years old. A table ends about a day after the clock. Where the chain is years behind it ends
+// long before that. Where the last block is hours in the future it gets no end.
 func TestBoundsAreNear(t *testing.T) {
 	t.Parallel()
 	const year = 365 * 86400
@@ -373,10 +374,7 @@ func TestBoundsAreNear(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
-			dsn := storetest.DSN(t, "postgres")
-			s := storetest.OpenAt(t, dsn)
-			db := raw(t, "postgres", dsn)
-			t.Cleanup(func() { _ = db.Close() })
+			s, db := onPostgres(t)
 			l := lease(t, s)
 			for n, at := range []int64{now - 3*year, tt.last} {
 				c := commitTrades(n + 1)
@@ -402,10 +400,7 @@ func TestBoundsAreNear(t *testing.T) {
 // TestAnUnfinishedSplit has what a process leaves that ends in the middle of a split: a bound that later rows would break.
 func TestAnUnfinishedSplit(t *testing.T) {
 	t.Parallel()
-	dsn := storetest.DSN(t, "postgres")
-	s := storetest.OpenAt(t, dsn)
-	db := raw(t, "postgres", dsn)
-	t.Cleanup(func() { _ = db.Close() })
+	s, db := onPostgres(t)
 	l := lease(t, s)
 	commitUpTo(t, s, l, 1, 5)
 	must(t, db, "ALTER TABLE trades_base ADD CONSTRAINT closing CHECK (chain = 'base' AND time < 1700006001) NOT VALID")
@@ -464,10 +459,7 @@ func TestAnEarlierDatabaseIsSplit(t *testing.T) {
 // TestVacuumSettings sees that tables and partitions get theirs, and an operator's stay; and that rows of trades can be published.
 func TestVacuumSettings(t *testing.T) {
 	t.Parallel()
-	dsn := storetest.DSN(t, "postgres")
-	s := storetest.OpenAt(t, dsn)
-	db := raw(t, "postgres", dsn)
-	t.Cleanup(func() { _ = db.Close() })
+	s, db := onPostgres(t)
 	l := lease(t, s)
 	must(t, db, "ALTER TABLE pools SET (autovacuum_vacuum_scale_factor = 0.5)")
 	commitUpTo(t, s, l, 1, 5)
