@@ -1,11 +1,13 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"log/slog"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -125,6 +127,9 @@ func (p partitioner) splitLarge(ctx context.Context, limit int64) error {
 			if err := p.closeIfLarge(ctx, t.table, t.column, index, limit); err != nil {
 				errs = append(errs, fmt.Errorf("database: split %s: %w", partitionOf(t.table, index), err))
 			}
+		}
+		if err := p.joinEmpty(ctx, partitionOf("trades", index)); err != nil {
+			errs = append(errs, fmt.Errorf("database: join the empty partitions of %s: %w", partitionOf("trades", index), err))
 		}
 	}
 	return errors.Join(errs...)
@@ -314,7 +319,7 @@ func (n newest) swap(until int64) []string {
 	name, from := n.name, "MINVALUE"
 	var s []string
 	if n.sole {
-		name = sole + "$first"
+		name = sole + firstOnly
 		s = append(s,
 			"ALTER TABLE "+n.table+" DETACH PARTITION "+ident(sole),
 			"ALTER TABLE "+ident(sole)+" RENAME TO "+ident(name),
@@ -338,8 +343,53 @@ func (n newest) swap(until int64) []string {
 		"CREATE TABLE "+ident(next+"_wider")+" PARTITION OF "+ident(next)+" FOR VALUES FROM (61) TO (MAXVALUE)")
 }
 
+// firstOnly ends the name of the partition whose time has no begin.
+const firstOnly = "$first"
+
 // minutesOnly ends the name of a partition of candles of a minute alone.
 const minutesOnly = "_minutes"
+
+// joinEmpty makes one partition of a table's oldest ones that have no rows any more. A query without a time looks into each partition, and after years most
+// would be empty; what comes late for their time has its place in the one.
+func (p partitioner) joinEmpty(ctx context.Context, table string) error {
+	all, err := timedPartitions(ctx, p.db, table)
+	if err != nil {
+		return err
+	}
+	slices.SortFunc(all, func(a, b timedPartition) int { return cmp.Compare(a.from, b.from) })
+	var names []string
+	var until int64
+	for _, t := range all {
+		var bytes int64
+		if err := p.db.NewRaw("SELECT pg_relation_size(to_regclass(?))", ident(t.name)).Scan(ctx, &bytes); err != nil {
+			return err
+		}
+		if t.until == 0 || bytes > 0 {
+			break
+		}
+		names, until = append(names, ident(t.name)), t.until
+	}
+	if len(names) < 2 {
+		return nil
+	}
+	err = p.atOnce(ctx, func(tx pgx.Tx) error {
+		for _, name := range names {
+			var filled bool
+			if err := execute(ctx, "LOCK TABLE "+name)(tx); err != nil {
+				return err
+			}
+			if err := tx.QueryRow(ctx, "SELECT EXISTS (SELECT FROM "+name+")").Scan(&filled); err != nil || filled {
+				return err
+			}
+		}
+		return execute(ctx, "DROP TABLE "+strings.Join(names, ", "),
+			fmt.Sprintf("CREATE TABLE %s PARTITION OF %s FOR VALUES FROM (MINVALUE) TO (%d)", ident(table+firstOnly), ident(table), until))(tx)
+	})
+	if isLocked(err) { // somebody reads from one of them: the next look tries again
+		return nil
+	}
+	return err
+}
 
 // briefly runs f in a transaction that keeps others out, as soon as its locks are to be had at once: whoever comes behind one that waits for a lock
 // waits, too.

@@ -199,6 +199,55 @@ func TestSplitByTime(t *testing.T) {
 	}
 }
 
+// TestEmptyPartitionsAreJoined has two partitions emptied, and one partition in their place then, which takes what comes late; one that has a row stays.
+func TestEmptyPartitionsAreJoined(t *testing.T) {
+	t.Parallel()
+	s, db := onPostgres(t)
+	l := lease(t, s)
+	ends := []int{10, 30, 70, 110}
+	from := 1
+	for _, to := range ends {
+		commitUpTo(t, s, l, from, to)
+		split(t, s)
+		from = to + 1
+	}
+	commitUpTo(t, s, l, from, 160)
+	before := len(sizes(t, db, `trades_base.*`))
+	prune := func(p store.Pruning) {
+		for more := true; more; {
+			var err error
+			if more, err = s.Prune(t.Context(), l, p); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	prune(store.Pruning{TradesBefore: blockTime(31), Final: 160})
+	split(t, s)
+	if got := len(sizes(t, db, `trades_base.*`)); got != before+1 { // the newest was split
+		t.Errorf("with one empty partition there are %d of trades, want %d", got, before+1)
+	}
+	prune(store.Pruning{TradesBefore: blockTime(150), Final: 160})
+	split(t, s)
+	after := sizes(t, db, `trades_base.*`)
+	if len(after) >= before {
+		t.Errorf("with all but the newest empty there are the partitions %v", after)
+	}
+	if bytes, there := after["trades_base$first"]; !there || bytes != 0 {
+		t.Errorf("of the partitions %v there is no empty one for all times before", after)
+	}
+	late := commitTrades(161)
+	late.Changes.Trades = append(late.Changes.Trades, commitTrades(2).Changes.Trades...)
+	if err := s.Commit(t.Context(), l, late); err != nil {
+		t.Errorf("a trade of long ago: %v", err)
+	}
+	split(t, s)
+	trades, err := s.Trades(t.Context(), "base", poolID(1), 0, math.MaxInt64, 1000)
+	if err != nil || len(trades) != 13 || trades[0].Block != 2 {
+		t.Errorf("%d trades of a pool, the first of block %d, %v; want that of block 2 and those from block 150 on", len(trades), trades[0].Block, err)
+	}
+	wantWholeIndex(t, db, "trades_key", 1)
+}
+
 // TestOnlyFinalPartitionsAreEmptied keeps what is old enough and not final.
 func TestOnlyFinalPartitionsAreEmptied(t *testing.T) {
 	t.Parallel()
