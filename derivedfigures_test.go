@@ -106,9 +106,9 @@ func (w *written) block(t *testing.T, seconds int64, facts []market.Fact, events
 	t.Helper()
 	n := w.last.Number + 1
 	b := market.Block{Header: market.Header{Number: n, Hash: market.Hash{byte(n)}, Parent: w.last.Hash, Time: w.last.Time + seconds}, Facts: facts}
-	tx := market.Tx{Hash: market.Hash{1, byte(n)}}
+	tx := market.Tx{ID: market.EVMTx([32]byte{1, byte(n)})}
 	for i, e := range events {
-		tx.Logs = append(tx.Logs, market.Log{Index: uint32(i), Event: e})
+		tx.Logs = append(tx.Logs, market.Log{Index: uint64(i), Event: e})
 	}
 	b.Txs = append(b.Txs, tx)
 	blocks := []market.Block{b}
@@ -320,9 +320,9 @@ func TestNewHoldersCount(t *testing.T) {
 	t.Parallel()
 	w := newWritten(t)
 	give := func(to byte) market.Event {
-		return market.Transfer{Token: writtenToken, From: market.ZeroEVM, To: writtenAddress(to), Amount: wei(10)}
+		return market.Transfer{Token: writtenToken, To: writtenAddress(to), Amount: wei(10)}
 	}
-	w.launchIn(t, 60, market.Transfer{Token: writtenToken, From: market.ZeroEVM, To: tokenPool, Amount: wei(1000)}, give(101), give(102), give(103), give(104))
+	w.launchIn(t, 60, market.Transfer{Token: writtenToken, To: tokenPool, Amount: wei(1000)}, give(101), give(102), give(103), give(104))
 	w.block(t, 30*60, nil, give(105), give(106), give(101), bought(tokenPool)) // who holds some already is no new holder
 	get := w.answer(t)
 	var alone contract.LaunchedToken

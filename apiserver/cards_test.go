@@ -234,7 +234,7 @@ func TestTraderCard(t *testing.T) {
 				amount = amountOf(50)
 			}
 			c.Changes.Trades = append(c.Changes.Trades, market.Trade{
-				Block: 101, LogIndex: uint32(n), Tx: market.Hash{byte(n + 1)}, Time: now - tr.ago, Pool: address(t, pairID), Base: address(t, token), Trader: address(t, wallet),
+				Block: 101, LogIndex: uint64(n), Tx: market.EVMTx([32]byte{byte(n + 1)}), Time: now - tr.ago, Pool: address(t, pairID), Base: address(t, token), Trader: address(t, wallet),
 				Sell: tr.sell, BaseAmount: amount, QuoteAmount: amount, NanoUSD: tr.usd * 1e9, HasUSD: true, CloseUSD: 1, CloseNative: 1,
 			})
 		}

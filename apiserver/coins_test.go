@@ -69,7 +69,7 @@ func (c *coin) add(t *testing.T, ch *market.Changes, block uint64) {
 	t.Helper()
 	mint := address(t, c.mint())
 	l := market.Launch{
-		Mint: mint, Venue: c.venue, Creator: address(t, creator), Name: c.name, Symbol: c.symbol, Block: block, LogIndex: uint32(c.n),
+		Mint: mint, Venue: c.venue, Creator: address(t, creator), Name: c.name, Symbol: c.symbol, Block: block, LogIndex: uint64(c.n),
 		CreatedAt: chainTime - c.ago, State: c.state, Curve: address(t, curves), Quote: address(t, weth),
 		Rules: market.CurveRules{Pricing: market.PriceReserves, Basis: market.TokensSold}, SaleBase: amount("793100000"),
 		Reserves: market.CurveReserves{VirtualBase: amount("1000"), VirtualQuote: amount("30"), RealBase: amount("12"), RealQuote: amount("7")},
@@ -88,7 +88,7 @@ func (c *coin) add(t *testing.T, ch *market.Changes, block uint64) {
 		l.HasProgress, l.FeeBps = false, 0
 	}
 	if c.state == market.LaunchGraduated {
-		l.GraduatedAt, l.GraduatedTx = chainTime-c.graduatedAgo, market.Hash{7}
+		l.GraduatedAt, l.GraduatedTx = chainTime-c.graduatedAgo, market.EVMTx([32]byte{7})
 	}
 	if c.state == market.LaunchCompleted || c.state == market.LaunchGraduated {
 		l.CompletedAt = chainTime - max(c.completedAgo, c.graduatedAgo)
@@ -106,7 +106,7 @@ func (c *coin) add(t *testing.T, ch *market.Changes, block uint64) {
 	}))
 	for i := range c.buyers {
 		ch.Trades = append(ch.Trades, market.Trade{
-			Block: block, LogIndex: uint32(1000*c.n + i), Time: chainTime - max(c.quietS, 100), Pool: pool.ID, Base: mint, Trader: address(t, fmt.Sprintf("0xcc%038x", 1000*c.n+i)),
+			Block: block, LogIndex: uint64(1000*c.n + i), Time: chainTime - max(c.quietS, 100), Pool: pool.ID, Base: mint, Trader: address(t, fmt.Sprintf("0xcc%038x", 1000*c.n+i)),
 			BaseAmount: amount("1"), QuoteAmount: amount("1"), NanoUSD: 50_000_000_000, HasUSD: true, CloseUSD: 0.01, CloseNative: 0.00001,
 		})
 	}

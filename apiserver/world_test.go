@@ -84,7 +84,7 @@ var clock = time.Date(2026, 3, 4, 12, 0, 30, 0, time.UTC)
 
 func address(t *testing.T, s string) market.Address {
 	t.Helper()
-	a, err := market.ParsePool(s)
+	a, err := market.ParseAddress(s)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,7 +150,7 @@ func fill(t *testing.T, st *store.Store) {
 				Rules: market.CurveRules{Pricing: market.PriceExecuted, Basis: market.TokensSold}, Quote: address(t, weth),
 				SaleBase: amount("1000"), TargetQuote: amount("18000"), Reserves: market.CurveReserves{RealQuote: amount("18000"), Price: amount("9")},
 				Progress: 100, HasProgress: true, State: market.LaunchGraduated, CompletedAt: now - 900, GraduatedAt: now - 600,
-				GraduatedTx: market.Hash{9}, Pool: pool.ID, FeeBps: 100, Traded: true,
+				GraduatedTx: market.EVMTx([32]byte{9}), Pool: pool.ID, FeeBps: 100, Traded: true,
 			}
 		}
 		ch.Launches = append(ch.Launches, set(pool.Base, launched))

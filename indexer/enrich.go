@@ -437,8 +437,11 @@ func (e *enrichment) sampled(b *market.Block, launched launches) []market.Balanc
 				continue
 			}
 			account := t.From
-			if account.IsZeroEVM() {
+			if account.IsNone() {
 				account = t.To
+			}
+			if account.IsNone() {
+				continue
 			}
 			if _, seen := last[t.Token]; !seen {
 				tokens = append(tokens, t.Token)

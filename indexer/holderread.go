@@ -177,7 +177,7 @@ func (h *holderBackfill) stage(ctx context.Context, l *store.Lease, before marke
 func (h *holderBackfill) save(ctx context.Context, l *store.Lease, before market.HolderJob, after *market.HolderJob, touched map[market.Address]bool,
 	taken bool, book func(map[market.Address]market.Amount) bool,
 ) error {
-	delete(touched, market.ZeroEVM)
+	delete(touched, market.Address{})
 	balances, err := h.store.Staged(ctx, h.rows.id(), after.Token, slices.Collect(maps.Keys(touched)))
 	if err != nil {
 		return err

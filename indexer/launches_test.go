@@ -178,7 +178,7 @@ func (w *world) holdFull(t *testing.T, st *store.Store, l *simnet.Launch) {
 	if l.Pool.Protocol == simnet.UniswapV4 {
 		pool = l.Pool.ID
 	}
-	if got.State != market.LaunchGraduated || got.Pool.String() != pool || got.GraduatedAt == 0 || got.GraduatedTx.IsZero() {
+	if got.State != market.LaunchGraduated || got.Pool.String() != pool || got.GraduatedAt == 0 || got.GraduatedTx.IsNone() {
 		t.Errorf("%s: %s to %s, want graduated to %s", l.Venue.ID, got.State, got.Pool, pool)
 	}
 	if token.Pool.String() != pool {

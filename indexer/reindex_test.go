@@ -44,7 +44,7 @@ func TestReindex(t *testing.T) {
 				t.Fatal(err)
 			}
 			last := market.Header{Number: 12_345, Hash: market.Hash{1}, Time: 1_700_000_000}
-			fact := store.StoredFact{Block: 12_345, Hash: last.Hash, Fact: market.SupplyFact{Token: market.ZeroEVM}}
+			fact := store.StoredFact{Block: 12_345, Hash: last.Hash, Fact: market.SupplyFact{Token: market.Native}}
 			if err := st.Commit(t.Context(), l, &store.Commit{First: 345, Last: last, Facts: []store.StoredFact{fact}}); err != nil {
 				t.Fatal(err)
 			}

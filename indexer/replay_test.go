@@ -37,7 +37,7 @@ func TestReplayNeedsNoOldState(t *testing.T) {
 	}
 	if !slices.ContainsFunc(facts, func(f store.StoredFact) bool {
 		c, ok := f.Fact.(market.CurveFact)
-		return ok && c.Known && c.Token.String() == strings.ToLower(launch.Token) && c.Quote.IsZeroEVM()
+		return ok && c.Known && c.Token.String() == strings.ToLower(launch.Token) && c.Quote.IsNative()
 	}) {
 		t.Error("what the launch's curve takes was not kept")
 	}

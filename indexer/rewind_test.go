@@ -90,7 +90,7 @@ func (r *rewinder) seed(tb testing.TB, cache int) {
 		for i := n; i < min(n+atOnce, r.launches); i++ {
 			t, l := rows.Tokens[0], rows.Launches[0]
 			t.Mint, l.Mint, t.Pool = madeAddress(3, i), madeAddress(3, i), market.Address{}
-			l.Block, l.LogIndex = h.Number, uint32(i-n)
+			l.Block, l.LogIndex = h.Number, uint64(i-n)
 			c.Changes.Tokens = append(c.Changes.Tokens, market.Change[market.Address, market.Token]{Key: t.Mint, After: &t})
 			c.Changes.Launches = append(c.Changes.Launches, market.Change[market.Address, market.Launch]{Key: l.Mint, After: &l})
 		}
@@ -123,10 +123,10 @@ func (r *rewinder) header(number uint64) market.Header {
 // block is one in which tokens trade on their curves.
 func (r *rewinder) block() *market.Block {
 	b := &market.Block{Header: r.header(r.state.Last().Number + 1)}
-	for i := range uint32(r.trades) {
+	for i := range uint64(r.trades) {
 		token, trader := madeAddress(3, r.rng.IntN(r.launches)), madeAddress(5, r.rng.IntN(1000))
-		b.Txs = append(b.Txs, market.Tx{Hash: market.Hash{byte(i), 1}, Logs: []market.Log{
-			{Index: 2 * i, Event: market.Transfer{Token: token, From: market.ZeroEVM, To: trader, Amount: amount(1e6)}},
+		b.Txs = append(b.Txs, market.Tx{ID: market.EVMTx([32]byte{byte(i), 1}), Logs: []market.Log{
+			{Index: 2 * i, Event: market.Transfer{Token: token, To: trader, Amount: amount(1e6)}},
 			{Index: 2*i + 1, Event: market.CurveTrade{
 				Venue: "pad", Curve: r.pad, Token: token, Trader: trader, BaseAmount: amount(1e6), QuoteAmount: amount(1e7), Raised: amount(1e7),
 				After: r.reserves(), Tells: ^market.CurveField(0),
@@ -203,7 +203,7 @@ func TestReorgBringsBackAnUnfollowedToken(t *testing.T) {
 			r.follow(t, &plain, chainconfig.Major{Asset: "BTC", Address: major.String()})
 			for i := range 2 {
 				b := r.block()
-				b.Txs = []market.Tx{{Logs: []market.Log{{Event: market.Transfer{Token: major, From: market.ZeroEVM, To: madeAddress(5, 1), Amount: amount(7)}}}}}
+				b.Txs = []market.Tx{{Logs: []market.Log{{Event: market.Transfer{Token: major, To: madeAddress(5, 1), Amount: amount(7)}}}}}
 				b.Facts = []market.Fact{market.TokenFact{Token: major, HasSupply: true, Supply: amount(b.Number)}}
 				r.commitBlock(t, b)
 				if i == 0 {

@@ -171,7 +171,7 @@ func (l *launched) drawnCurve(on *view.Chain) *sharecard.Curve {
 	quote := l.beside.Quote
 	symbol := plain.Text(quote.Symbol)
 	decimals, known := quote.Decimals, quote.HasDecimals
-	if on != nil && on.NativeSymbol != "" && (l.Quote.IsZeroEVM() || !l.Quote.IsNone() && l.Quote == on.Wrapped) {
+	if on != nil && on.NativeSymbol != "" && (l.Quote.IsNative() || !l.Quote.IsNone() && l.Quote == on.Wrapped) {
 		// The coin of every EVM chain has 18.
 		symbol, decimals, known = on.NativeSymbol, 18, true
 	}

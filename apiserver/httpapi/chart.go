@@ -127,7 +127,7 @@ func (s *subject) pair(id string) (*market.Pool, error) {
 	if id == "" {
 		return s.Reference(), nil
 	}
-	want, err := market.ParsePool(id)
+	want, err := market.ParseAddress(id)
 	if err == nil {
 		for i := range s.Pools {
 			if s.Pools[i].ID == want {

@@ -128,7 +128,7 @@ func (l *launched) creator() contract.CreatorRecord {
 func (l *launched) graduation() contract.LaunchGraduation {
 	out := contract.LaunchGraduation{Graduation: graduation(l.card.Launch)}
 	switch {
-	case !l.GraduatedTx.IsZero():
+	case !l.GraduatedTx.IsNone():
 		out.Tx = new(l.GraduatedTx.String())
 	case l.State == market.LaunchGraduated:
 		out.UnknownReasons["tx"] = contract.UnknownReasonUnavailable

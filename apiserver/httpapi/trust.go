@@ -209,7 +209,7 @@ func trustReport(report *trust.Report) contract.TrustReport {
 	} else {
 		out.UnknownReasons["pair"] = contract.UnknownReasonNotApplicable
 	}
-	if pair, err := market.ParsePool(report.Pair); err == nil {
+	if pair, err := market.ParseAddress(report.Pair); err == nil {
 		out.PairKind = new(kindOf(pair))
 	} else {
 		out.UnknownReasons["pair_kind"] = contract.UnknownReasonNotApplicable

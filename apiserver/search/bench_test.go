@@ -134,29 +134,21 @@ func (c *crowd) token() Token {
 	default:
 		t = c.original()
 	}
-	n := 32
-	t.Chain = pick(c.rng, []string{"solana", "solana-2"})
+	t.Chain, t.Mint = pick(c.rng, []string{"solana", "solana-2"}), market.SolanaAddress(drawn(c.rng))
 	if c.rng.IntN(2) == 0 {
-		n = 20
-		t.Chain = pick(c.rng, []string{"base", "bsc", "ethereum", "robinhood"})
+		t.Chain, t.Mint = pick(c.rng, []string{"base", "bsc", "ethereum", "robinhood"}), market.EVMAddress(drawn(c.rng))
 	}
-	t.Mint = mintOf(c.rng, n)
 	if c.rng.IntN(10) < 6 {
 		t.LiquidityUSD = math.Exp(c.rng.NormFloat64()*2 + 7)
 	}
 	return t
 }
 
-func mintOf(rng *rand.Rand, n int) market.Address {
-	b := make([]byte, n)
+func drawn(rng *rand.Rand) (b [32]byte) {
 	for i := range b {
 		b[i] = byte(rng.Uint32())
 	}
-	a, err := market.AddressFromBytes(b)
-	if err != nil {
-		panic(err)
-	}
-	return a
+	return b
 }
 
 func heap() uint64 {

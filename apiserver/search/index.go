@@ -114,12 +114,15 @@ func (x *Index) Put(tokens []Token) {
 }
 
 func (x *Index) put(t Token, ticker, name string) {
+	if k := t.Mint.Kind(); k != market.EVMAccount && k != market.SolanaKey {
+		return // no token: a record has room for these two alone
+	}
 	chain, ok := x.recs.holdChain(t.Chain)
-	if !ok || t.Mint.IsNone() {
+	if !ok {
 		return
 	}
 	usd := liquidity(t.LiquidityUSD)
-	var buf [market.PoolIDLen]byte
+	var buf [market.SolanaLen]byte
 	mint := t.Mint.AppendTo(buf[:0])
 	if id, known := x.mints.find(chain, mint); known {
 		text, n := x.recs.text(id)

@@ -41,7 +41,7 @@ type record struct {
 	// ref is where the arena has the bytes; of a freed record it is the next freed id.
 	ref   uint32
 	chain uint16
-	// shape is the ticker's length in bytes, and longMint where the mint has 32.
+	// shape is the ticker's length in bytes, and longMint where the mint is a Solana key.
 	shape uint8
 	name  uint8
 }
@@ -60,7 +60,7 @@ const (
 
 func (r record) mintLen() int {
 	if r.shape&longMint != 0 {
-		return market.PoolIDLen
+		return market.SolanaLen
 	}
 	return market.EVMAddressLen
 }
@@ -153,7 +153,7 @@ func (r *records) holdChain(id string) (uint16, bool) {
 // add keeps a token and gives it an id. The ticker and the name are at most tickerBytes and nameBytes long.
 func (r *records) add(chain uint16, mint []byte, ticker, name string, usd float32) uint32 {
 	rec := record{chain: chain, shape: uint8(len(ticker)), name: uint8(len(name))}
-	if len(mint) == market.PoolIDLen {
+	if len(mint) == market.SolanaLen {
 		rec.shape |= longMint
 	}
 	rec.ref = r.arena.alloc(rec.size())
@@ -210,7 +210,7 @@ const (
 	slabBits  = 16
 	slabUnits = 1 << slabBits
 	// maxUnits is the longest run: a mint, a ticker and a name.
-	maxUnits = (market.PoolIDLen + tickerBytes + nameBytes + unit - 1) / unit
+	maxUnits = (market.SolanaLen + tickerBytes + nameBytes + unit - 1) / unit
 )
 
 func (a *arena) at(ref uint32) []byte {

@@ -279,17 +279,18 @@ func chainTag(id string) uint32 {
 	return h.Sum32() & 0xffffff
 }
 
-// Of the 48 bytes that a cursor may have, 64 characters of text, a mint has 20 or 32.
-const cursorHead = 1 + 8 + 4 + 3
+// Of the 48 bytes that a cursor may have, 64 characters of text, a mint has 20 or 32: a Solana key stands there without its kind.
+const cursorHead, solanaKeyLen = 1 + 8 + 4 + 3, 32
 
 // String is the cursor as callers pass it back: base64url without padding.
 func (c *Cursor) String() string {
-	b := make([]byte, 0, cursorHead+market.PoolIDLen)
+	b := make([]byte, 0, cursorHead+solanaKeyLen)
 	b = append(b, cursorKind|byte(c.sort))
 	b = binary.BigEndian.AppendUint64(b, math.Float64bits(c.key))
 	b = binary.BigEndian.AppendUint32(b, c.created)
 	b = append(b, byte(c.chain>>16), byte(c.chain>>8), byte(c.chain))
-	return base64.RawURLEncoding.EncodeToString(c.mint.AppendTo(b))
+	mint := c.mint.Bytes()
+	return base64.RawURLEncoding.EncodeToString(append(b, mint[max(0, len(mint)-solanaKeyLen):]...))
 }
 
 // cursorKind stands in the first byte, whose low bits are the sort.
@@ -301,7 +302,12 @@ func ParseCursor(text string, by Sort) (c *Cursor, ok bool) {
 	if err != nil || len(b) < cursorHead || b[0] != cursorKind|byte(by) {
 		return nil, false
 	}
-	mint, err := market.AddressFromBytes(b[cursorHead:])
+	var mint market.Address
+	if raw := b[cursorHead:]; len(raw) == solanaKeyLen {
+		mint = market.SolanaAddress([solanaKeyLen]byte(raw))
+	} else {
+		mint, err = market.AddressFromBytes(raw)
+	}
 	key := math.Float64frombits(binary.BigEndian.Uint64(b[1:]))
 	if err != nil || math.IsNaN(key) || math.IsInf(key, 0) {
 		return nil, false

@@ -50,7 +50,7 @@ type ledgerRows struct {
 
 type birth struct {
 	block     uint64
-	log       uint32
+	log       uint64
 	createdAt int64
 }
 
@@ -141,7 +141,7 @@ type launched struct {
 }
 
 // set writes a launch with its token and its pool, and trades.
-func (w *ledger) set(ch *market.Changes, chain string, mint market.Address, log uint32, l launched) {
+func (w *ledger) set(ch *market.Changes, chain string, mint market.Address, log uint64, l launched) {
 	pool := market.Pool{
 		ID: market.CurveID(mint), Protocol: market.BondingCurve, Factory: evm(wrapped), Token0: mint, Token1: evm(wrapped), Base: mint, Quote: evm(wrapped),
 		BaseIs0: true, Price: 0.00001, Locked: l.locked, LastTradeAt: w.now,
@@ -174,14 +174,14 @@ func (w *ledger) set(ch *market.Changes, chain string, mint market.Address, log 
 	}))
 	for i := range l.buyers {
 		ch.Trades = append(ch.Trades, market.Trade{
-			Block: w.blocks[chain], LogIndex: log*1000 + uint32(i), Time: w.now, Pool: pool.ID, Base: mint, Trader: evm(fmt.Sprintf("0xb0%038x", i)),
+			Block: w.blocks[chain], LogIndex: log*1000 + uint64(i), Time: w.now, Pool: pool.ID, Base: mint, Trader: evm(fmt.Sprintf("0xb0%038x", i)),
 			NanoUSD: 50e9, HasUSD: true, CloseUSD: 0.02,
 		})
 	}
 }
 
 // trade writes a trade in a launch's pool, which changes no more than the pool.
-func (w *ledger) trade(ch *market.Changes, chain string, mint market.Address, log uint32) {
+func (w *ledger) trade(ch *market.Changes, chain string, mint market.Address, log uint64) {
 	w.set(ch, chain, mint, log, launched{locked: 3, volume: 20_000, buyers: 1})
 	ch.Launches, ch.Tokens = nil, nil
 }
@@ -266,7 +266,7 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 				w.commit(chain, func(ch *market.Changes) {
 					for i, mint := range w.mints[chain] {
 						if _, there := w.births[besideKey{chain, mint}]; there && rapid.Bool().Draw(rt, "trades") {
-							w.trade(ch, chain, mint, uint32(i))
+							w.trade(ch, chain, mint, uint64(i))
 							return
 						}
 					}
@@ -284,7 +284,7 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 						if slices.ContainsFunc(ch.Launches, func(c market.Change[market.Address, market.Launch]) bool { return c.Key == mint }) {
 							continue
 						}
-						w.set(ch, chain, mint, uint32(i), launched{
+						w.set(ch, chain, mint, uint64(i), launched{
 							name: rapid.SampledFrom(names).Draw(rt, "name"), symbol: rapid.SampledFrom(symbols).Draw(rt, "symbol"),
 							venue: ledgerVenues[n%len(ledgerVenues)], createdAt: w.now - int64(n%3)*200,
 							state:    rapid.SampledFrom([]market.LaunchState{market.LaunchOnCurve, market.LaunchOnCurve, market.LaunchCompleted, market.LaunchGraduated}).Draw(rt, "state"),
@@ -342,7 +342,7 @@ func TestCursors(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		mint := evm(fmt.Sprintf("0x%040x", rapid.Uint64().Draw(rt, "mint")))
 		if rapid.Bool().Draw(rt, "long") {
-			mint = market.CurveID(mint)
+			mint = market.SolanaAddress([32]byte(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(rt, "key")))
 		}
 		c := Cursor{
 			Sort(rapid.IntRange(0, int(sorts)-1).Draw(rt, "sort")), rapid.Float64Range(-1e300, 1e300).Draw(rt, "key"), rapid.Uint32().Draw(rt, "created"), mint,

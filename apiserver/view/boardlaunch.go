@@ -15,7 +15,7 @@ type Launched struct {
 	curve         market.Address
 	// HasCurve is false for a live pool; then so is HasProgress.
 	HasCurve, HasProgress bool
-	logIndex              uint32
+	logIndex              uint64
 	block                 uint64
 	Venue                 string
 	// Name and Symbol are those of the announcement, empty where it has none.

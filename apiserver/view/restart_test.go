@@ -42,7 +42,7 @@ func TestScoreAfterARestart(t *testing.T) {
 			trade := func(ch *market.Changes, usd float64) {
 				for wallet := range 8 {
 					ch.Trades = append(ch.Trades, market.Trade{
-						Block: w.blocks["base"], LogIndex: uint32(wallet), Time: w.now, Pool: market.CurveID(mint), Base: mint, Sell: usd < 0,
+						Block: w.blocks["base"], LogIndex: uint64(wallet), Time: w.now, Pool: market.CurveID(mint), Base: mint, Sell: usd < 0,
 						Trader: evm(fmt.Sprintf("0xb1%038x", wallet)), NanoUSD: int64(math.Abs(usd) * 1e9 / float64(wallet+1)), HasUSD: true, CloseUSD: 0.02,
 					})
 				}

@@ -255,7 +255,7 @@ func (v *View) find(ctx context.Context, in *Catalog, query string) (*Found, err
 // chainBefore takes off the chain that stands before an address, as the API writes it: only what is there is meant then.
 func chainBefore(in *Catalog, query string) (only, rest string) {
 	chain, address, ok := strings.Cut(strings.TrimSpace(query), ":")
-	if _, err := market.ParsePool(address); !ok || err != nil || in.Chain(chain) == nil {
+	if _, err := market.ParseAddress(address); !ok || err != nil || in.Chain(chain) == nil {
 		return "", query
 	}
 	return chain, address
@@ -300,7 +300,7 @@ func (v *View) pairsOf(ctx context.Context, hits []search.Hit) ([]Pair, error) {
 
 // pairsAt lists the pairs whose own address or id the query is, on all chains or on one.
 func (v *View) pairsAt(ctx context.Context, in *Catalog, only, query string) ([]Pair, error) {
-	id, err := market.ParsePool(query)
+	id, err := market.ParseAddress(query)
 	if err != nil {
 		return nil, nil //nolint:nilerr // it is no address: nothing is at it
 	}

@@ -145,7 +145,7 @@ type chainWriter struct {
 type blockOf struct {
 	number  uint64
 	changes market.Changes
-	index   uint32
+	index   uint64
 	// touched are the launches that changed; true for those whose token's row did, too.
 	touched map[*boardLaunch]bool
 	traded  map[market.Address]bool // pools

@@ -15,7 +15,7 @@ type boardLaunch struct {
 	own           market.Address // its pool, once it has one
 	name, symbol  string
 	born          int64 // unix seconds
-	logIndex      uint32
+	logIndex      uint64
 	state         market.LaunchState
 	traded        bool
 	completedAt   int64
@@ -138,14 +138,14 @@ func (l *boardLaunch) row() market.Launch {
 	out := market.Launch{
 		Mint: l.mint, Venue: l.venue.id, Creator: l.creator, Name: l.name, Symbol: l.symbol,
 		Metadata: "ipfs://bafybeigdyrzt5sfp7udm7hu76uh7y26nf3efuylqabf3oclgtqy55fbzdi/" + l.mint.String(),
-		Block:    c.blockAt(l.born * 1000), LogIndex: l.logIndex, CreatedAt: l.born, Tx: market.Hash{7, byte(l.id >> 16), byte(l.id >> 8), byte(l.id)},
+		Block:    c.blockAt(l.born * 1000), LogIndex: l.logIndex, CreatedAt: l.born, Tx: market.EVMTx([32]byte{7, byte(l.id >> 16), byte(l.id >> 8), byte(l.id)}),
 		FeeBps: 100, State: l.state, Traded: l.traded, CompletedAt: l.completedAt, GraduatedAt: l.graduatedAt,
 	}
 	if l.state == market.LaunchLive || l.state == market.LaunchGraduated {
 		out.Pool = l.own
 	}
 	if l.state == market.LaunchGraduated {
-		out.GraduatedTx = market.Hash{8, byte(l.id >> 16), byte(l.id >> 8), byte(l.id)}
+		out.GraduatedTx = market.EVMTx([32]byte{8, byte(l.id >> 16), byte(l.id >> 8), byte(l.id)})
 	}
 	if l.state == market.LaunchLive {
 		return out

@@ -115,7 +115,7 @@ func (s *seeder) launches(ctx context.Context, p *boardPart) error {
 // boardTrades writes a chain's trades.
 func (s *seeder) boardTrades(ctx context.Context, w *boardWorld, p *boardPart, trades []boardTrade) error {
 	var last uint64
-	index := uint32(0)
+	index := uint64(0)
 	for i := range trades {
 		t := &trades[i]
 		number := p.blockAt(t.ms)
@@ -139,10 +139,11 @@ func (w *boardWorld) wallet(p *boardPart, n int) market.Address {
 	return seededAddress(w.size.Seed, 24, p.index<<24|n)
 }
 
-func txOf(number uint64, index uint32) (h market.Hash) {
+func txOf(number, index uint64) market.TxID {
+	var h market.Hash
 	binary.BigEndian.PutUint64(h[8:], number*0x9e3779b97f4a7c15)
-	binary.BigEndian.PutUint32(h[28:], index)
-	return h
+	binary.BigEndian.PutUint64(h[24:], index)
+	return market.EVMTx(h)
 }
 
 // beside writes what was fetched of nine in ten launches and what was checked of some.

@@ -211,7 +211,7 @@ func (p *boardPart) newLaunch(seed uint64, rank int, rng *rand.Rand, popular *zi
 	id := p.index<<24 | rank
 	l := &boardLaunch{
 		id: id, part: p.boardChain, mint: seededAddress(seed, 21, id), own: seededAddress(seed, 22, id), venue: &boardVenues[p.venues[rng.IntN(len(p.venues))]],
-		creator: seededAddress(seed, 23, rng.IntN(20_000)), state: market.LaunchOnCurve, holders: 1, logIndex: uint32(rank % 4096),
+		creator: seededAddress(seed, 23, rng.IntN(20_000)), state: market.LaunchOnCurve, holders: 1, logIndex: uint64(rank % 4096),
 	}
 	l.name, l.symbol = nameOf(seed, popular.draw(rng))
 	l.target = (8_000 + 16_000*rng.Float64()) / p.nativeUSD

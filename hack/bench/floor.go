@@ -228,7 +228,7 @@ func copyEvents(ctx context.Context, conn *pgx.Conn, t *floorTable, blocks []mar
 			}
 			l := &b.Txs[tx].Logs[log]
 			log++
-			r.values = append(r.values[:0], int64(b.Number), int64(l.Index), b.Time, b.Txs[tx].Hash[:])
+			r.values = append(r.values[:0], int64(b.Number), int64(l.Index), b.Time, b.Txs[tx].ID.AppendTo(nil))
 			r.bytes = r.bytes[:0]
 			if t.row(r, l.Event) {
 				return r.values, nil

@@ -182,15 +182,13 @@ func (s *seeder) candle(ctx context.Context, c market.Candle) error {
 
 // trades writes a chain's trades, which are ordered by time.
 func (s *seeder) trades(ctx context.Context, trades []worldTrade, work int64) error {
-	index := uint32(0)
+	index := uint64(0)
 	for i := range trades {
 		if i > 0 && trades[i].at != trades[i-1].at {
 			index = 0
 		}
 		row := s.world.tradeRow(&trades[i])
-		row.LogIndex = index
-		row.Tx = market.Hash{byte(index >> 8), byte(index)}
-		binary.BigEndian.PutUint64(row.Tx[8:], row.Block*0x9e3779b97f4a7c15)
+		row.LogIndex, row.Tx = index, txOf(row.Block, index)
 		index++
 		s.changes.Trades = append(s.changes.Trades, row)
 		s.rows++

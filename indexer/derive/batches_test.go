@@ -44,8 +44,8 @@ var kinds = []poolKind{
 	{PoolCreated: created(market.UniswapV2, v2, address(71), cat, usdt), late: true},
 	{PoolCreated: created(market.UniswapV3, v3, address(72), cat, weth), late: true},
 	{PoolCreated: created(market.UniswapV3, v3, address(75), dog, usdc), late: true},
-	{PoolCreated: market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(1), Token0: zero, Token1: dog, SqrtPriceX96: sqrtPrice(0), TickSpacing: 60}},
-	{PoolCreated: market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(2), Token0: zero, Token1: usdc, Hooks: badHook, SqrtPriceX96: sqrtPrice(0)}},
+	{PoolCreated: market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(1), Token0: market.Native, Token1: dog, SqrtPriceX96: sqrtPrice(0), TickSpacing: 60}},
+	{PoolCreated: market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(2), Token0: market.Native, Token1: usdc, Hooks: badHook, SqrtPriceX96: sqrtPrice(0)}},
 	{PoolCreated: market.PoolCreated{Protocol: market.Solidly, Factory: solidly, Pool: address(73), Token0: usdt, Token1: usdc, Stable: true}},
 	{PoolCreated: created(market.Slipstream, slipstream, address(74), frog, weth)}, // priced before it is announced
 }
@@ -66,11 +66,11 @@ func sqrtPrice(tick int32) market.Amount {
 	return *v
 }
 
-var accounts = []market.Address{alice, bob, carol, router, poolA, poolB, v4, zero, ownCurve, secondCurve}
+var accounts = []market.Address{alice, bob, carol, router, poolA, poolB, v4, nobody, ownCurve, secondCurve}
 
 func (s *story) mention(b *market.Block, tokens ...market.Address) {
 	for _, token := range tokens {
-		if token.IsZeroEVM() {
+		if token.IsNative() {
 			token = weth
 		}
 		if s.mentioned[token] {
@@ -113,13 +113,13 @@ func (s *story) launch(b *market.Block, tx *market.Tx) {
 			Basis:   rapid.SampledFrom([]market.ProgressBasis{market.TokensSold, market.FundsRaised, ""}).Draw(s.t, "basis"),
 			FillsUp: rapid.Bool().Draw(s.t, "fills up"),
 		}
-		e.Quote = rapid.SampledFrom([]market.Address{{}, zero, usdc, frog}).Draw(s.t, "quote")
+		e.Quote = rapid.SampledFrom([]market.Address{{}, market.Native, usdc, frog}).Draw(s.t, "quote")
 		e.SaleBase, e.TargetQuote = s.amount("sale"), s.amount("target")
 		e.Reserves, e.Tells = s.reserves()
 		if e.Quote.IsNone() && rapid.Bool().Draw(s.t, "quote answered") {
 			b.Facts = append(b.Facts, market.CurveFact{
 				CurveKey: market.CurveKey{Curve: e.Curve, Token: token}, Known: true,
-				Quote: rapid.SampledFrom([]market.Address{zero, usdt, cat}).Draw(s.t, "answer"),
+				Quote: rapid.SampledFrom([]market.Address{market.Native, usdt, cat}).Draw(s.t, "answer"),
 			})
 		}
 	} else {
@@ -134,7 +134,7 @@ func (s *story) launch(b *market.Block, tx *market.Tx) {
 	}
 	s.mention(b, token)
 	if rapid.Bool().Draw(s.t, "minted before the log") {
-		s.transfer(b, tx, token, zero, pad, s.amount("minted"))
+		s.transfer(b, tx, token, nobody, pad, s.amount("minted"))
 	}
 	s.add(tx, e)
 }
@@ -154,7 +154,7 @@ func (s *story) curve(b *market.Block, tx *market.Tx) {
 	switch rapid.IntRange(0, 6).Draw(s.t, "logged") {
 	case 0:
 		e := market.CurveSet{
-			Venue: venue, Curve: contract, Token: token, Quote: rapid.SampledFrom([]market.Address{{}, zero, usdt, frog}).Draw(s.t, "quote"),
+			Venue: venue, Curve: contract, Token: token, Quote: rapid.SampledFrom([]market.Address{{}, market.Native, usdt, frog}).Draw(s.t, "quote"),
 			SaleBase: s.amount("sale"), TargetQuote: s.amount("target"),
 		}
 		e.State, e.Tells = s.reserves()
@@ -259,7 +259,7 @@ func (s *story) trade(b *market.Block, tx *market.Tx, k *poolKind) {
 	}
 	trader := s.account("trader")
 	for i, token := range []market.Address{k.Token0, k.Token1} {
-		if a := []market.SignedAmount{a0, a1}[i]; rapid.Bool().Draw(s.t, "with its transfer") && !token.IsZeroEVM() {
+		if a := []market.SignedAmount{a0, a1}[i]; rapid.Bool().Draw(s.t, "with its transfer") && !token.IsNative() {
 			from, to := trader, k.Pool
 			if a.Neg {
 				from, to = to, from
@@ -301,9 +301,9 @@ func (s *story) liquidity(tx *market.Tx, k *poolKind) {
 // transfer moves what is there, and sometimes more.
 func (s *story) transfer(b *market.Block, tx *market.Tx, token, from, to market.Address, amount market.Amount) {
 	fromKey, toKey := market.BalanceKey{Token: token, Account: from}, market.BalanceKey{Token: token, Account: to}
-	if have := s.balances[fromKey]; have.Lt(&amount) && !from.IsZeroEVM() {
+	if have := s.balances[fromKey]; have.Lt(&amount) && !from.IsNone() {
 		if rapid.IntRange(0, 19).Draw(s.t, "out of nothing") > 0 {
-			s.transfer(b, tx, token, zero, from, amount)
+			s.transfer(b, tx, token, nobody, from, amount)
 		}
 	}
 	if s.followed {
@@ -328,7 +328,7 @@ func (s *story) wrap(b *market.Block, tx *market.Tx) {
 	if s.followed {
 		s.mention(b, weth)
 	}
-	from, to := zero, account
+	from, to := nobody, account
 	if unwrap {
 		from, to = to, from
 		s.balances[k] = *have.Sub(&have, &amount)
@@ -399,9 +399,9 @@ func (s *story) write() {
 			s.chain.block(1, nil)
 		}
 		b := s.chain.block(seconds, nil)
-		index := uint32(0)
+		index := uint64(0)
 		for i := range rapid.IntRange(0, 3).Draw(s.t, "transactions") {
-			tx := market.Tx{Hash: market.Hash{2, byte(b.Number >> 8), byte(b.Number), byte(i)}}
+			tx := market.Tx{ID: market.EVMTx([32]byte{2, byte(b.Number >> 8), byte(b.Number), byte(i)})}
 			for range rapid.IntRange(1, 3).Draw(s.t, "events") {
 				s.event(&b, &tx)
 			}

@@ -36,15 +36,15 @@ func TestQuoteOfACurve(t *testing.T) {
 		usd    float64
 	}{
 		"a declared token":           {[]market.Fact{curveFact(otherPad, usdc)}, usdc, 2},
-		"the native coin":            {[]market.Fact{curveFact(otherPad, zero)}, weth, 2e-12 * 2000},
+		"the native coin":            {[]market.Fact{curveFact(otherPad, market.Native)}, weth, 2e-12 * 2000},
 		"an undeclared token":        {[]market.Fact{curveFact(otherPad, frog)}, frog, 0},
 		"nothing to be believed":     {[]market.Fact{market.CurveFact{CurveKey: curveFact(otherPad, usdc).CurveKey, Reason: "no record"}}, market.Address{}, 0},
 		"nothing at all":             {nil, market.Address{}, 0},
 		"about another contract":     {[]market.Fact{curveFact(pad, usdc)}, market.Address{}, 0},
-		"about another token beside": {[]market.Fact{curveFact(otherPad, usdc), market.CurveFact{CurveKey: market.CurveKey{Curve: otherPad, Token: kit}, Known: true, Quote: zero}}, usdc, 2},
+		"about another token beside": {[]market.Fact{curveFact(otherPad, usdc), market.CurveFact{CurveKey: market.CurveKey{Curve: otherPad, Token: kit}, Known: true, Quote: market.Native}}, usdc, 2},
 	} {
 		b := stage(t)
-		b.next(12, append(facts(pup), c.answer...), tx(moved(pup, zero, otherPad, e18(1000)), launched(untold)))
+		b.next(12, append(facts(pup), c.answer...), tx(moved(pup, nobody, otherPad, e18(1000)), launched(untold)))
 		if l := b.db.launches[pup]; l.Quote != c.quote {
 			t.Errorf("%s: at its launch the curve takes %q, want %q", name, l.Quote, c.quote)
 		}
@@ -75,7 +75,7 @@ func TestSpoofedQuote(t *testing.T) {
 			"unknown": facts(pup),
 		} {
 			b := stage(t)
-			b.next(12, facts, tx(moved(pup, zero, otherPad, e18(1000)), launched(untold)))
+			b.next(12, facts, tx(moved(pup, nobody, otherPad, e18(1000)), launched(untold)))
 			b.next(12, nil, tx(spoof, untoldBuy(), spoof))
 			want, usd := usdc, 2.0
 			if answer == "unknown" {
@@ -105,7 +105,7 @@ func TestNoPoolStandsInForACurve(t *testing.T) {
 func TestTradeAheadOfTheLaunch(t *testing.T) {
 	t.Parallel()
 	b := stage(t)
-	b.next(12, facts(pup), tx(moved(pup, zero, pad, e18(1000)), moved(pup, pad, bob, e18(200)), bought(bob), launched()))
+	b.next(12, facts(pup), tx(moved(pup, nobody, pad, e18(1000)), moved(pup, pad, bob, e18(200)), bought(bob), launched()))
 	l := b.db.launches[pup]
 	if !l.Traded || l.Progress != 25 || len(b.db.trades) != 1 || b.db.trades[0].Trader != bob || l.LogIndex != 3 {
 		t.Errorf("%v %% sold in trades %+v; want 25 %% in bob's: %+v", l.Progress, b.db.trades, l)

@@ -146,10 +146,10 @@ func (m *Machine) Tracked(token0, token1 market.Address) bool {
 	return m.Canonical(token0) != m.Canonical(token1) && (m.IsQuote(token0) || m.IsQuote(token1))
 }
 
-// Canonical is the token that stands for an address: Uniswap V4 trades the native coin as the zero address, which is
-// priced as its wrapped form.
+// Canonical is the token that stands for an address: the wrapped form for the native coin, which Uniswap V4
+// trades as it is.
 func (m *Machine) Canonical(token market.Address) market.Address {
-	if token.IsZeroEVM() {
+	if token.IsNative() {
 		return m.wrapped
 	}
 	return token

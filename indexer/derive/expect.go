@@ -21,7 +21,7 @@ func (m *Machine) Expect(s *State, balances []market.BalanceKey) *Expectation {
 		said: map[market.Address]market.Amount{},
 	}
 	for _, k := range balances {
-		if !k.Account.IsZeroEVM() { // it has no balance
+		if !k.Account.IsNone() { // it has no balance
 			x.moved[k] = market.Amount{}
 		}
 	}
@@ -72,7 +72,7 @@ func (x *Expectation) transfer(t market.Transfer) {
 		v.Add(&v, &t.Amount)
 		x.moved[to] = v
 	}
-	if made, burnt := t.From.IsZeroEVM(), t.To.IsZeroEVM(); made != burnt {
+	if made, burnt := t.From.IsNone(), t.To.IsNone(); made != burnt {
 		v := x.minted[t.Token]
 		if made {
 			v.Add(&v, &t.Amount)

@@ -318,7 +318,6 @@ var (
 	pad, otherPad, ownCurve    = address(81), address(82), address(83)
 	secondCurve                = address(84)
 	pup, kit                   = address(14), address(15)
-	zero                       = market.ZeroEVM
 )
 
 func config(change ...func(*chainconfig.Chain)) *chainconfig.Chain {
@@ -426,9 +425,9 @@ func (c *chain) block(seconds int64, facts []market.Fact, txs ...[]market.Event)
 	b := market.Block{Header: market.Header{
 		Number: n, Hash: market.Hash{1, byte(n >> 8), byte(n)}, Parent: c.last.Hash, Time: c.last.Time + seconds,
 	}, Facts: facts}
-	index := uint32(0)
+	index := uint64(0)
 	for i, events := range txs {
-		tx := market.Tx{Hash: market.Hash{2, byte(n >> 8), byte(n), byte(i)}}
+		tx := market.Tx{ID: market.EVMTx([32]byte{2, byte(n >> 8), byte(n), byte(i)})}
 		for _, e := range events {
 			tx.Logs = append(tx.Logs, market.Log{Index: index, Event: e})
 			index++

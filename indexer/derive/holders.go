@@ -15,10 +15,10 @@ func (r *run) transfer(e market.Transfer) {
 	}
 	if t.HasSupply && e.From != e.To {
 		switch {
-		case e.From.IsZeroEVM():
+		case e.From.IsNone():
 			t = r.s.tokens.edit(e.Token)
 			t.Supply.Add(&t.Supply, &e.Amount)
-		case e.To.IsZeroEVM():
+		case e.To.IsNone():
 			t = r.s.tokens.edit(e.Token)
 			if _, under := t.Supply.SubOverflow(&t.Supply, &e.Amount); under {
 				untold(t)
@@ -34,10 +34,10 @@ func (r *run) move(t *market.Token, e market.Transfer) {
 	case market.HoldersIndexing:
 		r.queue(e)
 	case market.HoldersCurrent:
-		if !e.From.IsZeroEVM() {
+		if !e.From.IsNone() {
 			r.debit(e.Token, e.From, &e.Amount)
 		}
-		if !e.To.IsZeroEVM() {
+		if !e.To.IsNone() {
 			r.credit(e.Token, e.To, &e.Amount)
 		}
 	case market.HoldersUnavailable:
@@ -126,7 +126,7 @@ func (m *Machine) asTransfer(tx *market.Tx, e market.Wrap) (t market.Transfer, o
 	if e.Token != m.wrapped {
 		return t, false
 	}
-	t = market.Transfer{Token: e.Token, From: market.ZeroEVM, To: e.Account, Amount: e.Amount}
+	t = market.Transfer{Token: e.Token, To: e.Account, Amount: e.Amount}
 	if e.Unwrap {
 		t.From, t.To = t.To, t.From
 	}

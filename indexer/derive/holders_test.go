@@ -39,7 +39,7 @@ func TestHolders(t *testing.T) {
 	t.Parallel()
 	b := stage(t, followAll)
 	current(b, dog, 0)
-	b.next(12, nil, tx(moved(dog, zero, alice, e18(100))))
+	b.next(12, nil, tx(moved(dog, nobody, alice, e18(100))))
 	current(b, dog, 1)
 	b.next(12, nil, tx(moved(dog, alice, bob, e18(40)), moved(dog, alice, carol, e18(60))))
 	current(b, dog, 2)
@@ -50,9 +50,9 @@ func TestHolders(t *testing.T) {
 	b.next(12, nil, tx(moved(dog, bob, bob, e18(40)))) // to oneself, all of it
 	current(b, dog, 2)
 	b.wantBalance(dog, bob, e18(40))
-	b.next(12, nil, tx(moved(dog, bob, zero, e18(40))))
+	b.next(12, nil, tx(moved(dog, bob, nobody, e18(40))))
 	current(b, dog, 1)
-	b.next(12, nil, tx(moved(dog, alice, bob, raw(0)), moved(dog, zero, zero, e18(1)))) // nothing, and out of nothing into it
+	b.next(12, nil, tx(moved(dog, alice, bob, raw(0)), moved(dog, nobody, nobody, e18(1)))) // nothing, and out of nothing into it
 	current(b, dog, 1)
 	b.wantBalance(dog, carol, e18(60))
 }
@@ -67,7 +67,7 @@ func TestGainedHolders(t *testing.T) {
 		want   float64
 		events []market.Event
 	}{
-		{2, []market.Event{moved(dog, zero, alice, e18(100)), moved(dog, alice, poolA, e18(10))}},
+		{2, []market.Event{moved(dog, nobody, alice, e18(100)), moved(dog, alice, poolA, e18(10))}},
 		{2*half - 1, []market.Event{pair(poolA, dog, weth)}},
 		{(2*half-1)*half + 1, []market.Event{moved(dog, alice, poolA, e18(10)), moved(dog, poolA, bob, e18(20))}},
 		{((2*half-1)*half+1)*half - 2, []market.Event{moved(dog, bob, poolA, e18(20)), moved(dog, alice, poolA, e18(80))}},
@@ -83,7 +83,7 @@ func TestGainedHolders(t *testing.T) {
 func TestPoolsAreNoHolders(t *testing.T) {
 	t.Parallel()
 	b := stage(t, followAll)
-	b.next(12, nil, tx(moved(dog, zero, alice, e18(100)), moved(dog, alice, poolA, e18(10)), moved(dog, alice, v4, e18(5))))
+	b.next(12, nil, tx(moved(dog, nobody, alice, e18(100)), moved(dog, alice, poolA, e18(10)), moved(dog, alice, v4, e18(5))))
 	current(b, dog, 2) // poolA is not known for a pool yet; v4 is declared
 	b.next(12, nil, tx(pair(poolA, dog, weth)))
 	current(b, dog, 1)
@@ -105,7 +105,7 @@ func TestPoolsAreNoHolders(t *testing.T) {
 func TestLiquidityTokens(t *testing.T) {
 	t.Parallel()
 	b := stage(t, followAll)
-	b.next(12, nil, tx(pair(poolA, dog, weth), moved(poolA, zero, alice, e18(1)), moved(poolA, alice, bob, e18(1))))
+	b.next(12, nil, tx(pair(poolA, dog, weth), moved(poolA, nobody, alice, e18(1)), moved(poolA, alice, bob, e18(1))))
 	b.next(12, nil, tx(moved(poolA, alice, bob, e18(1))))
 	if _, ok := b.db.tokens[poolA]; ok {
 		t.Error("it has become one")
@@ -116,11 +116,11 @@ func TestLiquidityTokens(t *testing.T) {
 func TestNegativeBalance(t *testing.T) {
 	t.Parallel()
 	b := stage(t, followAll)
-	b.next(12, nil, tx(moved(dog, zero, alice, e18(100)), moved(dog, alice, bob, e18(1))))
+	b.next(12, nil, tx(moved(dog, nobody, alice, e18(100)), moved(dog, alice, bob, e18(1))))
 	b.next(12, nil, tx(moved(dog, bob, carol, e18(2))))
 	b.wantHolders(dog, market.HoldersUnavailable, market.ReasonNegative, 0)
 	b.wantBalance(dog, carol, raw(0))
-	b.next(12, nil, tx(moved(dog, alice, bob, e18(1)), moved(dog, zero, carol, e18(1))))
+	b.next(12, nil, tx(moved(dog, alice, bob, e18(1)), moved(dog, nobody, carol, e18(1))))
 	b.wantHolders(dog, market.HoldersUnavailable, market.ReasonNegative, 0)
 	// It stays so when what holds some of it turns out to be a pool.
 	b.next(12, nil, tx(pair(bob, dog, weth)))
@@ -135,7 +135,7 @@ func TestBalanceSample(t *testing.T) {
 		return []market.Fact{market.BalanceFact{Token: dog, Account: account, Amount: amount}}
 	}
 	b := stage(t, followAll)
-	b.next(12, nil, tx(moved(dog, zero, alice, e18(100))))
+	b.next(12, nil, tx(moved(dog, nobody, alice, e18(100))))
 	// The sample is of the state before its block.
 	b.next(12, sample(alice, e18(100)), tx(moved(dog, alice, bob, e18(1))))
 	current(b, dog, 2)
@@ -166,14 +166,14 @@ func TestSupply(t *testing.T) {
 	}
 	f := market.TokenFact{Token: dog, HasDecimals: true, Decimals: 18, HasSupply: true, Supply: e18(100), FromCreation: true}
 	// What the fact tells is of the end of the block, its mint included.
-	b.next(12, []market.Fact{f}, tx(moved(dog, zero, alice, e18(100))))
+	b.next(12, []market.Fact{f}, tx(moved(dog, nobody, alice, e18(100))))
 	supply(e18(100))
-	b.next(12, nil, tx(moved(dog, zero, alice, e18(20)), moved(dog, alice, zero, e18(5)), moved(dog, alice, bob, e18(5))))
+	b.next(12, nil, tx(moved(dog, nobody, alice, e18(20)), moved(dog, alice, nobody, e18(5)), moved(dog, alice, bob, e18(5))))
 	supply(e18(115))
 	// A sampled supply is of the state before its block.
-	b.next(12, []market.Fact{market.SupplyFact{Token: dog, Supply: e18(50)}}, tx(moved(dog, zero, alice, e18(1))))
+	b.next(12, []market.Fact{market.SupplyFact{Token: dog, Supply: e18(50)}}, tx(moved(dog, nobody, alice, e18(1))))
 	supply(e18(51))
-	b.next(12, nil, tx(moved(dog, zero, zero, e18(1))))
+	b.next(12, nil, tx(moved(dog, nobody, nobody, e18(1))))
 	supply(e18(51))
 }
 
@@ -216,7 +216,7 @@ func TestContradictedSupply(t *testing.T) {
 func TestTransferBetweenHolders(t *testing.T) {
 	t.Parallel()
 	b := stage(t, followAll)
-	b.next(12, nil, tx(moved(dog, zero, alice, e18(100)), moved(dog, alice, bob, e18(40))))
+	b.next(12, nil, tx(moved(dog, nobody, alice, e18(100)), moved(dog, alice, bob, e18(40))))
 	written := b.next(12, nil, tx(moved(dog, alice, bob, e18(1))))
 	if len(written.Balances) != 2 || len(written.Tokens) != 0 {
 		t.Errorf("%d balances and %d tokens are written, want 2 and none", len(written.Balances), len(written.Tokens))
@@ -229,7 +229,7 @@ func TestBurnBeyondTheSupply(t *testing.T) {
 	b := newBench(t)
 	f := market.TokenFact{Token: dog, HasDecimals: true, Decimals: 18, HasSupply: true, Supply: e18(1)}
 	b.next(12, append(facts(usdc), f), tx(pair(poolA, dog, usdc)))
-	b.next(12, nil, tx(moved(dog, alice, zero, e18(2))))
+	b.next(12, nil, tx(moved(dog, alice, nobody, e18(2))))
 	if got := b.db.tokens[dog]; got.HasSupply && got.Supply.Gt(new(e18(1))) {
 		t.Errorf("a burn of 2 from a supply of 1 leaves %s", got.Supply.Dec())
 	}
@@ -245,7 +245,7 @@ func TestSupplyOfATradedLiquidityToken(t *testing.T) {
 		b.next(12, nil, tx(pair(poolA, dog, usdt)))
 		b.next(12, []market.Fact{f}, tx(pair(poolB, poolA, weth), synced(poolB, e18(1), e18(1))))
 		b.idle(3, 12)
-		b.next(12, nil, tx(moved(poolA, zero, alice, e18(1))))
+		b.next(12, nil, tx(moved(poolA, nobody, alice, e18(1))))
 		return b.db.tokens[poolA].Supply
 	}
 	if cached, dropped := supply(100_000), supply(0); cached != dropped {
@@ -267,10 +267,10 @@ func TestWrappedNative(t *testing.T) {
 			t.Parallel()
 			b := stage(t, followAll)
 			supply := market.SupplyFact{Token: weth} // none before the block
-			b.next(12, []market.Fact{supply}, logs(wrapped(alice, e18(5)), moved(weth, zero, alice, e18(5))))
+			b.next(12, []market.Fact{supply}, logs(wrapped(alice, e18(5)), moved(weth, nobody, alice, e18(5))))
 			b.next(12, nil, tx(moved(weth, alice, bob, e18(2))))
 			current(b, weth, 2)
-			b.next(12, nil, logs(unwrapped(bob, e18(2)), moved(weth, bob, zero, e18(2))))
+			b.next(12, nil, logs(unwrapped(bob, e18(2)), moved(weth, bob, nobody, e18(2))))
 			current(b, weth, 1)
 			b.wantBalance(weth, alice, e18(3))
 			if got := b.db.tokens[weth].Supply; got != e18(3) {
@@ -291,7 +291,7 @@ func TestWrapOfAnotherToken(t *testing.T) {
 func TestMajorsAloneAreFollowed(t *testing.T) {
 	t.Parallel()
 	b := stage(t, func(c *chainconfig.Chain) { c.Majors = []chainconfig.Major{{Asset: "ETH", Address: weth.String()}} })
-	b.next(12, nil, tx(wrapped(alice, e18(5)), moved(dog, zero, alice, e18(5)), moved(cat, alice, bob, e18(5))))
+	b.next(12, nil, tx(wrapped(alice, e18(5)), moved(dog, nobody, alice, e18(5)), moved(cat, alice, bob, e18(5))))
 	current(b, weth, 1)
 	b.wantHolders(dog, market.HoldersNone, "", 0)
 	if len(b.db.balances) != 2 { // alice's, and the empty one of the pair of WETH and USDC
@@ -383,8 +383,8 @@ func TestStageIsTransfers(t *testing.T) {
 		for range rapid.IntRange(1, 12).Draw(t, "transactions") {
 			var events []market.Event
 			for range rapid.IntRange(1, 4).Draw(t, "events") {
-				from := rapid.SampledFrom([]market.Address{zero, zero, alice, bob}).Draw(t, "from")
-				to := rapid.SampledFrom([]market.Address{zero, alice, bob, carol}).Draw(t, "to")
+				from := rapid.SampledFrom([]market.Address{nobody, nobody, alice, bob}).Draw(t, "from")
+				to := rapid.SampledFrom([]market.Address{nobody, alice, bob, carol}).Draw(t, "to")
 				amount := raw(uint64(rapid.IntRange(0, 3).Draw(t, "amount")))
 				switch rapid.IntRange(0, 3).Draw(t, "kind") {
 				case 0:
@@ -431,10 +431,10 @@ func TestLaunchOfAKnownToken(t *testing.T) {
 		t.Run(string(status), func(t *testing.T) {
 			t.Parallel()
 			b := stage(t)
-			b.next(12, nil, tx(pair(poolA, pup, weth), moved(pup, zero, alice, raw(0))))
+			b.next(12, nil, tx(pair(poolA, pup, weth), moved(pup, nobody, alice, raw(0))))
 			b.wantHolders(pup, market.HoldersNone, "", 0)
 			f := market.TokenFact{Token: pup, HasDecimals: true, Decimals: 18, FromCreation: isNew}
-			b.next(12, []market.Fact{f}, tx(moved(pup, zero, alice, e18(1000)), moved(pup, alice, poolA, e18(1)), launched()))
+			b.next(12, []market.Fact{f}, tx(moved(pup, nobody, alice, e18(1000)), moved(pup, alice, poolA, e18(1)), launched()))
 			b.wantHolders(pup, status, "", map[bool]int64{true: 1}[isNew])
 			if queued := len(b.db.queued); (queued == 0) != isNew {
 				t.Errorf("%d transfers wait", queued)
@@ -450,7 +450,7 @@ func TestLaunchOfAKnownToken(t *testing.T) {
 func TestTransfersExplainTheSupply(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		accounts := []market.Address{zero, alice, bob, carol}
+		accounts := []market.Address{nobody, alice, bob, carol}
 		machine := newIndexer(t, config(), 100_000).machine
 		has := map[market.Address]uint64{}
 		var all []market.QueuedTransfer
@@ -461,16 +461,16 @@ func TestTransfersExplainTheSupply(t *testing.T) {
 			from := rapid.SampledFrom(accounts).Draw(t, "from")
 			to := rapid.SampledFrom(accounts).Draw(t, "to")
 			amount := uint64(rapid.IntRange(0, 3).Draw(t, "amount"))
-			if from != zero {
+			if from != nobody {
 				amount = min(amount, has[from])
 				has[from] -= amount
 				supply -= amount
 			}
-			if to != zero {
+			if to != nobody {
 				has[to] += amount
 				supply += amount
 			}
-			if from == zero && to == zero {
+			if from == nobody && to == nobody {
 				amount = 0
 			}
 			all = append(all, market.QueuedTransfer{Token: dog, From: from, To: to, Amount: raw(amount)})
@@ -503,7 +503,7 @@ func TestRecount(t *testing.T) {
 	begin := func(t *testing.T) *bench {
 		t.Helper()
 		b := stage(t, followAll)
-		b.next(12, nil, tx(moved(dog, zero, alice, e18(100)), moved(dog, alice, bob, e18(30)), moved(dog, alice, v4, e18(10))))
+		b.next(12, nil, tx(moved(dog, nobody, alice, e18(100)), moved(dog, alice, bob, e18(30)), moved(dog, alice, v4, e18(10))))
 		b.next(12, sample)
 		b.next(12, sample)
 		b.wantHolders(dog, market.HoldersUnavailable, market.ReasonSample, 0)
@@ -512,7 +512,7 @@ func TestRecount(t *testing.T) {
 		if b.state.Recounts() != 1 {
 			t.Errorf("%d tokens are counted anew", b.state.Recounts())
 		}
-		b.next(12, nil, tx(moved(dog, carol, frog, e18(5)), moved(cat, zero, alice, e18(1))))
+		b.next(12, nil, tx(moved(dog, carol, frog, e18(5)), moved(cat, nobody, alice, e18(1))))
 		b.wantHolders(dog, market.HoldersUnavailable, market.ReasonSample, 0)
 		b.wantBalance(dog, bob, e18(30))
 		if len(b.db.queued) != 1 || b.db.queued[0].Token != dog {

@@ -170,7 +170,7 @@ func (k *keys) event(e market.Event, at int64) {
 			k.holder(e.Token, e.To)
 			k.account(e.To)
 		}
-		if e.From.IsZeroEVM() || e.To.IsZeroEVM() {
+		if e.From.IsNone() || e.To.IsNone() {
 			k.tokens.add(e.Token)
 		}
 	case market.Wrap:
@@ -283,7 +283,7 @@ func (k *keys) balance(token, account market.Address) {
 
 // holder wants the balance of an account in a followed token.
 func (k *keys) holder(token, account market.Address) {
-	if !account.IsNone() && !account.IsZeroEVM() {
+	if !account.IsNone() {
 		k.tokens.add(token)
 		k.balances.add(market.BalanceKey{Token: token, Account: account})
 	}
@@ -322,7 +322,7 @@ func isTrade(l market.Log) bool {
 
 // account wants to know whether an account holds a launched token's curve.
 func (k *keys) account(a market.Address) {
-	if k.s.ownCurves && k.m.mayBeOwn(a) && !a.IsZeroEVM() && k.m.factories[a] == nil {
+	if k.s.ownCurves && k.m.mayBeOwn(a) && !a.IsNone() && k.m.factories[a] == nil {
 		k.curves.add(a)
 	}
 }

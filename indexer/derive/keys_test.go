@@ -61,7 +61,7 @@ func TestGraduationInTheBatchOfTheLaunch(t *testing.T) {
 	b.next(12, nil, tx(pair(poolB, pup, weth))) // without liquidity, so that it isn't listed
 	b.restart(b.last)
 	first := len(b.blocks)
-	b.block(12, facts(pup), tx(moved(pup, zero, ownCurve, e18(1000)), launched(func(e *market.Launched) { e.Curve = ownCurve })))
+	b.block(12, facts(pup), tx(moved(pup, nobody, ownCurve, e18(1000)), launched(func(e *market.Launched) { e.Curve = ownCurve })))
 	b.block(12, nil, tx(market.Graduated{Curve: ownCurve, Pool: poolB}))
 	b.apply(t, b.blocks[first:], b.last)
 	if l, p := b.db.launches[pup], b.db.pools[poolB]; l.State != market.LaunchGraduated || l.Pool != poolB || p.Unlisted {

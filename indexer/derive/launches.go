@@ -156,7 +156,7 @@ func (r *run) launch(tx *market.Tx, i int, e market.Launched) {
 	l := r.s.launches.edit(e.Token)
 	*l = market.Launch{
 		Mint: e.Token, Venue: e.Venue, Creator: e.Creator, Name: e.Name, Symbol: e.Symbol, Metadata: e.Metadata, Image: e.Image,
-		Block: r.b.Number, LogIndex: tx.Logs[i].Index, CreatedAt: r.b.Time, Tx: tx.Hash,
+		Block: r.b.Number, LogIndex: tx.Logs[i].Index, CreatedAt: r.b.Time, Tx: tx.ID,
 		Curve: e.Curve, Rules: e.Rules, SaleBase: e.SaleBase, TargetQuote: e.TargetQuote, FeeBps: e.FeeBps,
 		State: market.LaunchLive, Pool: e.Pool,
 	}
@@ -236,7 +236,7 @@ func (r *run) curveTrade(tx *market.Tx, i int, e market.CurveTrade) {
 		return
 	}
 	r.swaps = append(r.swaps, market.Trade{
-		Block: r.b.Number, LogIndex: tx.Logs[i].Index, Time: r.b.Time, Tx: tx.Hash, Pool: p.ID, Base: l.Mint,
+		Block: r.b.Number, LogIndex: tx.Logs[i].Index, Time: r.b.Time, Tx: tx.ID, Pool: p.ID, Base: l.Mint,
 		Trader: r.curveTrader(tx, &e, l.Mint), Sell: e.Sell, BaseAmount: e.BaseAmount, QuoteAmount: e.QuoteAmount,
 	})
 }
@@ -264,7 +264,7 @@ func (r *run) complete(l *market.Launch) {
 func (r *run) graduate(tx *market.Tx, i int, l *market.Launch, e market.Graduated) {
 	r.complete(l)
 	r.placed = append(r.placed, l.Mint)
-	l.State, l.GraduatedAt, l.GraduatedTx, l.Pool = market.LaunchGraduated, r.b.Time, tx.Hash, e.Pool
+	l.State, l.GraduatedAt, l.GraduatedTx, l.Pool = market.LaunchGraduated, r.b.Time, tx.ID, e.Pool
 	named := !l.Pool.IsNone()
 	if !named {
 		l.Pool = r.poolMade(tx, i, l.Mint)
@@ -279,7 +279,7 @@ func (r *run) graduate(tx *market.Tx, i int, l *market.Launch, e market.Graduate
 // first one named stays, but for an address that a pool's id follows: that is the contract which holds the pool.
 func (r *run) namePool(tx *market.Tx, mint market.Address, e market.Graduated) {
 	l := r.s.launches.get(mint)
-	if l == nil || l.Venue != e.Venue || l.State != market.LaunchGraduated || l.GraduatedTx != tx.Hash || e.Pool.IsNone() {
+	if l == nil || l.Venue != e.Venue || l.State != market.LaunchGraduated || l.GraduatedTx != tx.ID || e.Pool.IsNone() {
 		return
 	}
 	if !e.Curve.IsNone() && e.Curve != l.Curve {

@@ -11,7 +11,7 @@ import (
 // The curve of these tests sells 800 of 1,000 pups, from virtual reserves of 1,000 pups and 10 WETH.
 func launched(change ...func(*market.Launched)) market.Launched {
 	e := market.Launched{
-		Venue: "pad", Token: pup, Creator: alice, Name: "Pup", Symbol: "PUP", Metadata: "ipfs://pup", Curve: pad, Quote: zero,
+		Venue: "pad", Token: pup, Creator: alice, Name: "Pup", Symbol: "PUP", Metadata: "ipfs://pup", Curve: pad, Quote: market.Native,
 		Rules: market.CurveRules{Pricing: market.PriceReserves, Basis: market.TokensSold}, SaleBase: e18(800), TargetQuote: e18(40),
 		Reserves: market.CurveReserves{VirtualBase: e18(1000), VirtualQuote: e18(10)}, Tells: market.TellsVirtual, FeeBps: 100,
 	}
@@ -34,7 +34,7 @@ func bought(trader market.Address) market.CurveTrade {
 
 func (b *bench) launchPup(change ...func(*market.Launched)) {
 	b.t.Helper()
-	b.next(12, facts(pup), tx(moved(pup, zero, pad, e18(1000)), launched(change...)))
+	b.next(12, facts(pup), tx(moved(pup, nobody, pad, e18(1000)), launched(change...)))
 }
 
 func TestLaunch(t *testing.T) {
@@ -94,7 +94,7 @@ func TestGraduation(t *testing.T) {
 	b.next(12, nil, tx(pair(poolB, pup, weth), synced(poolB, e18(200), e18(10)),
 		market.Graduated{Venue: "pad", Curve: pad, Token: pup, Pool: poolB}))
 	l := b.db.launches[pup]
-	if l.State != market.LaunchGraduated || l.GraduatedAt != b.last.Time || l.Pool != poolB || l.GraduatedTx.IsZero() {
+	if l.State != market.LaunchGraduated || l.GraduatedAt != b.last.Time || l.Pool != poolB || l.GraduatedTx.IsNone() {
 		t.Errorf("after the graduation: %+v", l)
 	}
 	if got := b.db.tokens[pup].Pool; got != poolB {
@@ -209,7 +209,7 @@ func TestSpoofedCurves(t *testing.T) {
 func TestCurveOfItsOwn(t *testing.T) {
 	t.Parallel()
 	b := stage(t)
-	b.next(12, facts(pup), tx(moved(pup, zero, ownCurve, e18(1000)), launched(func(e *market.Launched) {
+	b.next(12, facts(pup), tx(moved(pup, nobody, ownCurve, e18(1000)), launched(func(e *market.Launched) {
 		e.Curve = ownCurve
 		e.Rules = market.CurveRules{Pricing: market.PriceExecuted, Basis: market.FundsRaised, FillsUp: true}
 		e.Reserves, e.Tells, e.SaleBase, e.TargetQuote = market.CurveReserves{}, 0, raw(0), e18(10)
@@ -349,7 +349,7 @@ func TestFirstBuyInTheLaunch(t *testing.T) {
 	fresh := market.CurveSet{Venue: "pad", Curve: pad, Token: pup, State: market.CurveReserves{Price: units(1, 16)}, Tells: market.TellsPrice}
 	buy := bought(bob)
 	buy.After, buy.Tells = market.CurveReserves{Price: units(2, 16)}, market.TellsPrice
-	b.next(12, facts(pup), tx(moved(pup, zero, pad, e18(1000)), launched(func(e *market.Launched) {
+	b.next(12, facts(pup), tx(moved(pup, nobody, pad, e18(1000)), launched(func(e *market.Launched) {
 		e.Rules.Pricing = market.PricePosted
 	}), fresh, moved(pup, pad, bob, e18(200)), buy))
 	if got := b.db.launches[pup].Reserves.Price; got != units(2, 16) {

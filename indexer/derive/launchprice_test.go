@@ -17,7 +17,7 @@ func TestChangeIsAgainstTheLaunchPrice(t *testing.T) {
 	t.Run("bought in the block of the launch", func(t *testing.T) {
 		t.Parallel()
 		b := stage(t)
-		b.next(12, facts(pup), tx(moved(pup, zero, pad, e18(1000)), launched()), tx(moved(pup, pad, bob, e18(200)), bought(bob)))
+		b.next(12, facts(pup), tx(moved(pup, nobody, pad, e18(1000)), launched()), tx(moved(pup, pad, bob, e18(200)), bought(bob)))
 		if got := b.usd(pup); !near(got, afterBuy) {
 			t.Fatalf("after the buy a pup is at %v USD, want %v", got, afterBuy)
 		}
@@ -26,7 +26,7 @@ func TestChangeIsAgainstTheLaunchPrice(t *testing.T) {
 	t.Run("bought in the transaction of the launch", func(t *testing.T) {
 		t.Parallel()
 		b := stage(t)
-		b.next(12, facts(pup), tx(moved(pup, zero, pad, e18(1000)), launched(), moved(pup, pad, bob, e18(200)), bought(bob)))
+		b.next(12, facts(pup), tx(moved(pup, nobody, pad, e18(1000)), launched(), moved(pup, pad, bob, e18(200)), bought(bob)))
 		b.wantWindow(curve, paid, 1, 0, launch)
 	})
 	t.Run("bought later", func(t *testing.T) {
@@ -43,7 +43,7 @@ func TestChangeIsAgainstTheLaunchPrice(t *testing.T) {
 		t.Parallel()
 		b := stage(t)
 		first := len(b.blocks)
-		b.block(12, facts(pup), tx(moved(pup, zero, pad, e18(1000)), launched()), tx(moved(pup, pad, bob, e18(200)), bought(bob)))
+		b.block(12, facts(pup), tx(moved(pup, nobody, pad, e18(1000)), launched()), tx(moved(pup, pad, bob, e18(200)), bought(bob)))
 		b.block(12, nil, tx(moved(pup, pad, carol, e18(200)), bought(carol)))
 		b.apply(t, b.blocks[first:], b.last)
 		b.wantWindow(curve, 2*paid, 2, 0, launch)
@@ -57,7 +57,7 @@ func TestChangeIsAgainstTheLaunchPrice(t *testing.T) {
 		}
 		trade := bought(bob)
 		trade.After, trade.Tells = market.CurveReserves{Price: units(3, 15)}, market.TellsPrice
-		b.next(12, facts(pup), tx(moved(pup, zero, pad, e18(1000)), launched(posted)), tx(moved(pup, pad, bob, e18(200)), trade))
+		b.next(12, facts(pup), tx(moved(pup, nobody, pad, e18(1000)), launched(posted)), tx(moved(pup, pad, bob, e18(200)), trade))
 		if got := b.usd(pup); !near(got, 6) {
 			t.Fatalf("after the buy a pup is at %v USD, want 6", got)
 		}
@@ -72,13 +72,13 @@ func TestChangeIsAgainstTheLaunchPrice(t *testing.T) {
 		}
 		trade := bought(bob)
 		trade.After, trade.Tells = market.CurveReserves{Price: units(3, 15)}, market.TellsPrice
-		b.next(12, facts(pup), tx(moved(pup, zero, pad, e18(1000)), launched(silent)), tx(moved(pup, pad, bob, e18(200)), trade))
+		b.next(12, facts(pup), tx(moved(pup, nobody, pad, e18(1000)), launched(silent)), tx(moved(pup, pad, bob, e18(200)), trade))
 		b.wantWindow(curve, paid, 1, 0, 6)
 	})
 	t.Run("the quote has no price yet", func(t *testing.T) {
 		t.Parallel()
 		b := newBench(t)
-		b.next(12, facts(usdc, weth, pup), tx(moved(pup, zero, pad, e18(1000)), launched()))
+		b.next(12, facts(usdc, weth, pup), tx(moved(pup, nobody, pad, e18(1000)), launched()))
 		if got := b.db.pools[curve].Day; got != (market.Window{}) {
 			t.Errorf("without a price in USD the window is %+v, want nothing", got)
 		}
@@ -156,7 +156,7 @@ func TestChangeIsAgainstThePoolsOpeningPrice(t *testing.T) {
 	})
 	v4Pool := func(b *bench, pool market.Address) {
 		t.Helper()
-		made := market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: pool, Token0: zero, Token1: pup, SqrtPriceX96: sqrtPrice(0), TickSpacing: 60}
+		made := market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: pool, Token0: market.Native, Token1: pup, SqrtPriceX96: sqrtPrice(0), TickSpacing: 60}
 		liquid := market.RangeLiquidity{Pool: pool, TickLower: -6000, TickUpper: 6000, Delta: in(e18(1_000_000))}
 		after := sqrtPrice(-600) // less pups per WETH
 		trade := market.Swap{

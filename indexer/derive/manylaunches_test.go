@@ -17,7 +17,7 @@ func manyLaunches(n int) []market.Block {
 		return launched(func(e *market.Launched) { e.Token, e.Curve = crowd(i), curve(i) })
 	}
 	for i := range n {
-		c.block(12, facts(crowd(i)), tx(moved(crowd(i), zero, curve(i), e18(1000)), announced(i)))
+		c.block(12, facts(crowd(i)), tx(moved(crowd(i), nobody, curve(i), e18(1000)), announced(i)))
 	}
 	for i := range n {
 		buy := bought(bob)

@@ -43,7 +43,7 @@ func Book(queued []market.QueuedTransfer, balances map[market.Address]market.Amo
 }
 
 func stage(from, to market.Address, amount *market.Amount, balances map[market.Address]market.Amount) bool {
-	if !from.IsZeroEVM() {
+	if !from.IsNone() {
 		b := balances[from]
 		if b.Lt(amount) {
 			return false
@@ -51,7 +51,7 @@ func stage(from, to market.Address, amount *market.Amount, balances map[market.A
 		b.Sub(&b, amount)
 		balances[from] = b
 	}
-	if !to.IsZeroEVM() {
+	if !to.IsNone() {
 		b := balances[to]
 		b.Add(&b, amount)
 		balances[to] = b
@@ -119,7 +119,7 @@ func (m *Machine) AccountKeys(s *State, token market.Address, accounts []market.
 	k := newKeys(m, s, nil)
 	k.tokens.add(token)
 	for _, a := range accounts {
-		if !a.IsZeroEVM() {
+		if !a.IsNone() {
 			k.balances.add(market.BalanceKey{Token: token, Account: a})
 			k.account(a)
 		}
@@ -252,14 +252,14 @@ func (m *Machine) book(s *State, j *market.HolderJob, q *market.QueuedTransfer) 
 	if q.Amount.IsZero() {
 		return true
 	}
-	if !q.From.IsZeroEVM() {
+	if !q.From.IsNone() {
 		gone, ok := m.debit(s, market.BalanceKey{Token: q.Token, Account: q.From}, &q.Amount)
 		if !ok {
 			return false
 		}
 		j.Holders -= gone
 	}
-	if !q.To.IsZeroEVM() {
+	if !q.To.IsNone() {
 		j.Holders += m.credit(s, market.BalanceKey{Token: q.Token, Account: q.To}, &q.Amount)
 	}
 	return true

@@ -163,7 +163,7 @@ func TestACurveWithoutAPricePricesNothing(t *testing.T) {
 	silent.After = market.CurveReserves{RealBase: e18(600), RealQuote: e6(100_000)}
 	silent.Tells = market.TellsBase | market.TellsQuote
 	launch := func(b *bench, known ...market.Fact) {
-		b.next(12, append(known, curveFact(otherPad, usdc)), tx(moved(pup, zero, otherPad, e18(1000)), launched(untold)))
+		b.next(12, append(known, curveFact(otherPad, usdc)), tx(moved(pup, nobody, otherPad, e18(1000)), launched(untold)))
 		b.next(12, nil, tx(silent))
 		if p := b.db.pools[market.CurveID(pup)]; p.Price != 0 || p.Depth <= 0 {
 			t.Fatalf("the curve is %+v, want a depth without a price", p)

@@ -48,7 +48,7 @@ func TestTradeValue(t *testing.T) {
 	got := block.Trades[0]
 	price := 12.0 / 840
 	want := market.Trade{
-		Block: b.last.Number, LogIndex: 3, Time: b.last.Time, Tx: b.blocks[len(b.blocks)-1].Txs[0].Hash, Pool: poolA, Base: dog,
+		Block: b.last.Number, LogIndex: 3, Time: b.last.Time, Tx: b.blocks[len(b.blocks)-1].Txs[0].ID, Pool: poolA, Base: dog,
 		Trader: alice, BaseAmount: e18(160), QuoteAmount: e18(2), NanoUSD: 4000e9, HasUSD: true,
 		CloseUSD: got.CloseUSD, CloseNative: got.CloseNative,
 	}
@@ -132,7 +132,7 @@ func TestTheReferenceOfAQuoteChangesOnTime(t *testing.T) {
 func TestAPoolOfTheNativeCoinAndItsWrappedFormIsNotTracked(t *testing.T) {
 	t.Parallel()
 	b := stage(t)
-	pool := market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(1), Token0: zero, Token1: weth, SqrtPriceX96: sqrtPrice(0)}
+	pool := market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(1), Token0: market.Native, Token1: weth, SqrtPriceX96: sqrtPrice(0)}
 	b.next(12, nil, tx(pool, positioned(poolID(1), -100, 100, e18(1000)), market.Swap{
 		Pool: poolID(1), Sender: router, Recipient: router, Amount0: in(e18(1)), Amount1: out(e18(1)), SqrtPriceX96: sqrtPrice(0), Liquidity: e18(1000),
 	}))
@@ -595,15 +595,15 @@ func TestNativeCoinOfV4(t *testing.T) {
 	t.Parallel()
 	b := stage(t)
 	b.next(12, nil, tx(
-		market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(1), Token0: zero, Token1: dog, SqrtPriceX96: sqrtPrice(0)},
+		market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(1), Token0: market.Native, Token1: dog, SqrtPriceX96: sqrtPrice(0)},
 		positioned(poolID(1), -6000, 6000, e18(1000)),
 	))
 	p := b.db.pools[poolID(1)]
-	if p.Base != dog || p.Quote != weth || p.BaseIs0 || p.Token0 != zero || !near(p.Price, 1) {
+	if p.Base != dog || p.Quote != weth || p.BaseIs0 || p.Token0 != market.Native || !near(p.Price, 1) {
 		t.Fatalf("the pool is %+v", p)
 	}
 	b.wantUSD(dog, 2000)
-	if _, ok := b.db.tokens[zero]; ok {
+	if _, ok := b.db.tokens[market.Native]; ok {
 		t.Error("the zero address has become a token")
 	}
 }

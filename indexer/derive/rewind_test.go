@@ -188,7 +188,7 @@ func (f *follower) mergeQueue(j *market.HolderJob, limit int, block uint64) {
 // recount begins to count a token's holders anew.
 func (f *follower) recount() *store.Recount {
 	f.Helper()
-	r, ok, err := f.store.DueRecount(f.Context(), f.chain, 0, "", market.ZeroEVM, nil)
+	r, ok, err := f.store.DueRecount(f.Context(), f.chain, 0, "", market.Native, nil)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -43,7 +43,7 @@ func TestSettle(t *testing.T) {
 	}
 	nought := raw(0)
 	b := stage(t, followAll)
-	b.next(12, nil, tx(pair(poolA, dog, weth), pair(poolC, dog, usdc), moved(dog, zero, poolA, e18(9000)), moved(dog, zero, poolC, e18(9000))))
+	b.next(12, nil, tx(pair(poolA, dog, weth), pair(poolC, dog, usdc), moved(dog, nobody, poolA, e18(9000)), moved(dog, nobody, poolC, e18(9000))))
 
 	b.next(12, nil, tx(moved(dog, poolA, alice, e18(100)), buy(poolA, 100)))
 	b.wantSettled("a plain buy", settled{alice, nought, nought, true})
@@ -81,8 +81,8 @@ func TestSettleOfSeveralTradersAndTokens(t *testing.T) {
 	b := stage(t, followAll)
 	b.next(12, nil, tx(
 		pair(poolA, dog, usdc), pair(poolB, dog, weth), pair(poolC, cat, usdc),
-		moved(dog, zero, poolA, e18(9000)), moved(dog, zero, poolB, e18(9000)), moved(cat, zero, poolC, e18(9000)),
-		moved(dog, zero, alice, e18(1)), moved(cat, zero, alice, e18(2)), moved(dog, zero, bob, e18(3))))
+		moved(dog, nobody, poolA, e18(9000)), moved(dog, nobody, poolB, e18(9000)), moved(cat, nobody, poolC, e18(9000)),
+		moved(dog, nobody, alice, e18(1)), moved(cat, nobody, alice, e18(2)), moved(dog, nobody, bob, e18(3))))
 	b.next(12, nil, tx(
 		moved(dog, poolA, collector, e18(30)), moved(dog, poolA, alice, e18(70)), swapped(poolA, out(e18(100)), in(e6(1)), router, alice),
 		moved(cat, poolC, collector, e18(20)), moved(cat, poolC, alice, e18(80)), swapped(poolC, out(e18(100)), in(e6(1)), router, alice),
@@ -96,8 +96,8 @@ func TestSettleOfQuotesAndLatecomers(t *testing.T) {
 	t.Parallel()
 	b := newBench(t, followAll)
 	late := market.TokenFact{Token: dog, HasDecimals: true, Decimals: 18}
-	b.next(12, append(facts(usdc, weth), late), tx(pair(poolD, weth, usdc), synced(poolD, e18(10_000), e6(20_000_000)), moved(weth, zero, poolD, e18(100)),
-		pair(poolC, dog, usdc), moved(dog, zero, poolC, e18(100))))
+	b.next(12, append(facts(usdc, weth), late), tx(pair(poolD, weth, usdc), synced(poolD, e18(10_000), e6(20_000_000)), moved(weth, nobody, poolD, e18(100)),
+		pair(poolC, dog, usdc), moved(dog, nobody, poolC, e18(100))))
 	b.next(12, nil, tx(moved(weth, poolD, alice, e18(1)), moved(weth, poolD, collector, e18(1)), swapped(poolD, out(e18(2)), in(e6(2)), router, alice)))
 	b.wantSettled("a quote asset", settled{trader: alice})
 	buy := tx(moved(dog, poolC, alice, e18(2)), moved(dog, poolC, collector, e18(1)), swapped(poolC, out(e18(3)), in(e6(3)), router, alice))
@@ -108,7 +108,7 @@ func TestSettleOfQuotesAndLatecomers(t *testing.T) {
 	current(b, dog, 2)
 	b.wantSettled("once it is read", settled{trader: alice, amount: e18(2)})
 	// A pair's own token that trades elsewhere: its transfers aren't booked.
-	b.next(12, facts(poolC), tx(pair(poolB, poolC, usdc), moved(poolC, zero, poolB, e18(9))))
+	b.next(12, facts(poolC), tx(pair(poolB, poolC, usdc), moved(poolC, nobody, poolB, e18(9))))
 	b.next(12, nil, tx(moved(poolC, poolB, alice, e18(2)), swapped(poolB, out(e18(2)), in(e6(2)), router, alice)))
 	b.next(12, nil, tx(moved(poolC, alice, poolB, e18(2)), swapped(poolB, in(e18(2)), out(e6(2)), router, alice)))
 	b.wantSettled("a liquidity token", settled{trader: alice}, settled{trader: alice})
@@ -122,7 +122,7 @@ func TestBeforesAreSums(t *testing.T) {
 		blocks, c := drawStory(t)
 		x := newIndexer(t, c, 100_000)
 		batched(t, x, blocks, func() int { return rapid.IntRange(1, 9).Draw(t, "batch") }, false)
-		of := map[market.Hash][]market.Trade{}
+		of := map[market.TxID][]market.Trade{}
 		for i := range x.db.trades {
 			of[x.db.trades[i].Tx] = append(of[x.db.trades[i].Tx], x.db.trades[i])
 		}
@@ -134,7 +134,7 @@ func TestBeforesAreSums(t *testing.T) {
 				}
 			}
 			for k := range blocks[i].Txs {
-				for _, trade := range of[blocks[i].Txs[k].Hash] {
+				for _, trade := range of[blocks[i].Txs[k].ID] {
 					if !trade.TraderAmount.IsZero() && trade.Sell != trade.BaseAmount.Lt(&trade.TraderAmount) {
 						t.Fatalf("a trader who gives less or gets more than the pool: %+v", trade)
 					}

@@ -151,7 +151,7 @@ func (r *run) workOut(tx *market.Tx, token market.Address) []netChange {
 	}
 	kept := out[:0]
 	for _, n := range out {
-		if !n.sum.IsZero() && !n.account.IsZeroEVM() && !r.uncounted(r.s, n.account) && !r.ledger.traded[n.account] {
+		if !n.sum.IsZero() && !n.account.IsNone() && !r.uncounted(r.s, n.account) && !r.ledger.traded[n.account] {
 			kept = append(kept, n)
 		}
 	}

@@ -131,10 +131,10 @@ func TestTrader(t *testing.T) {
 			moved(dog, router, poolC, e18(99)), moved(usdc, poolC, alice, e6(2000)), swapped(poolC, in(e18(99)), out(e6(2000)), router, alice),
 		), []market.Address{alice, alice}},
 		{"a router that keeps nothing of what it was paid out in: nobody", tx(
-			moved(dog, zero, poolA, e18(100)), moved(weth, poolA, router, e18(1)), sellDog(router), unwrapped(router, e18(1)),
+			moved(dog, nobody, poolA, e18(100)), moved(weth, poolA, router, e18(1)), sellDog(router), unwrapped(router, e18(1)),
 		), []market.Address{nobody}},
 		{"crumbs of the quote make no trader", tx(
-			moved(dog, zero, poolA, e18(100)), moved(weth, poolA, router, e18(1)), sellDog(router),
+			moved(dog, nobody, poolA, e18(100)), moved(weth, poolA, router, e18(1)), sellDog(router),
 			moved(weth, router, collector, units(1, 15)), unwrapped(router, units(999, 15)),
 		), []market.Address{nobody}},
 		{"an order split over two pools of one token and one of another", tx(
@@ -152,31 +152,31 @@ func TestTrader(t *testing.T) {
 			moved(weth, bob, poolA, e18(2)), moved(dog, poolA, bob, e18(200)), swapped(poolA, out(e18(200)), in(e18(2)), router, bob),
 		), []market.Address{alice, bob}},
 		{"the pool pays less than it says, in the transaction's first log, and another account is given more", tx(
-			moved(dog, poolA, alice, e18(95)), moved(weth, alice, poolA, e18(1)), buyDog(alice), moved(dog, zero, bob, e18(500)),
+			moved(dog, poolA, alice, e18(95)), moved(weth, alice, poolA, e18(1)), buyDog(alice), moved(dog, nobody, bob, e18(500)),
 		), []market.Address{alice}},
 		{"the router pays a fee and the buyer, and another account is given more in between", tx(
 			moved(weth, alice, router, e18(1)), moved(weth, router, poolA, e18(1)), moved(dog, poolA, router, e18(100)), buyDog(router),
-			moved(dog, router, collector, e18(1)), moved(dog, zero, bob, e18(500)), moved(dog, router, alice, e18(99)),
+			moved(dog, router, collector, e18(1)), moved(dog, nobody, bob, e18(500)), moved(dog, router, alice, e18(99)),
 		), []market.Address{alice}},
 		{"a token that its contract mints to the buyer, and less of it to another account", tx(
-			moved(weth, alice, poolA, e18(1)), moved(dog, zero, alice, e18(100)), moved(dog, zero, bob, e18(60)), buyDog(alice),
+			moved(weth, alice, poolA, e18(1)), moved(dog, nobody, alice, e18(100)), moved(dog, nobody, bob, e18(60)), buyDog(alice),
 		), []market.Address{alice}},
 		// The token is followed through eight accounts. Behind them the largest change tells, here that of a gift.
-		{"a buy that seven contracts pass on", append(passedOn(7), buyDog(router), moved(dog, zero, bob, e18(500))), []market.Address{alice}},
-		{"a buy that eight contracts pass on", append(passedOn(8), buyDog(router), moved(dog, zero, bob, e18(500))), []market.Address{bob}},
+		{"a buy that seven contracts pass on", append(passedOn(7), buyDog(router), moved(dog, nobody, bob, e18(500))), []market.Address{alice}},
+		{"a buy that eight contracts pass on", append(passedOn(8), buyDog(router), moved(dog, nobody, bob, e18(500))), []market.Address{bob}},
 		{"whoever pays for two trades by the quotes alone is their trader", tx(
 			moved(weth, solver, poolA, e18(10)), moved(dog, poolA, poolB, e18(100)), swapped(poolA, out(e18(100)), in(e18(10)), router, solver),
-			moved(weth, solver, poolB, e18(10)), moved(cat, poolB, zero, e18(50)), swapped(poolB, out(e18(50)), in(e18(10)), router, solver),
+			moved(weth, solver, poolB, e18(10)), moved(cat, poolB, nobody, e18(50)), swapped(poolB, out(e18(50)), in(e18(10)), router, solver),
 		), []market.Address{solver, solver}},
 		{"whoever pays for two trades by the quotes alone is their trader, and another one trades in the same transaction", tx(
 			moved(weth, solver, poolA, e18(10)), moved(dog, poolA, poolB, e18(100)), swapped(poolA, out(e18(100)), in(e18(10)), router, solver),
-			moved(weth, solver, poolB, e18(10)), moved(cat, poolB, zero, e18(50)), swapped(poolB, out(e18(50)), in(e18(10)), router, solver),
+			moved(weth, solver, poolB, e18(10)), moved(cat, poolB, nobody, e18(50)), swapped(poolB, out(e18(50)), in(e18(10)), router, solver),
 			moved(usdc, alice, poolC, e6(2000)), moved(dog, poolC, alice, e18(40)), swapped(poolC, out(e18(40)), in(e6(2000)), router, alice),
 		), []market.Address{solver, solver, alice}},
 		{"whoever goes from one quote to another over tokens of three pools is the trader in all of them", tx(
 			moved(usdc, solver, poolC, e6(2000)), moved(dog, poolC, poolA, e18(100)), swapped(poolC, out(e18(100)), in(e6(2000)), router, poolA),
 			moved(weth, poolA, solver, e18(1)), sellDog(solver),
-			moved(cat, zero, poolB, e18(50)), moved(weth, poolB, solver, e18(1)), swapped(poolB, in(e18(50)), out(e18(1)), router, solver),
+			moved(cat, nobody, poolB, e18(50)), moved(weth, poolB, solver, e18(1)), swapped(poolB, in(e18(50)), out(e18(1)), router, solver),
 		), []market.Address{solver, solver, solver}},
 		{"the pool paid as much to another account before, without a swap", tx(
 			moved(dog, poolA, bob, e18(100)), moved(weth, alice, poolA, e18(1)), moved(dog, poolA, alice, e18(100)), buyDog(alice),
@@ -218,10 +218,10 @@ func TestTrader(t *testing.T) {
 		// Arbitrum's WETH logs a mint beside each deposit, and a burn beside each withdrawal.
 		{"V4: WETH bought with USDC where deposits are logged twice", tx(
 			moved(usdc, alice, v4, e6(2000)), v4Swap(poolID(2), out(e18(1)), in(e6(2000))),
-			moved(weth, zero, router, e18(1)), wrapped(router, e18(1)), moved(weth, router, alice, e18(1)),
+			moved(weth, nobody, router, e18(1)), wrapped(router, e18(1)), moved(weth, router, alice, e18(1)),
 		), []market.Address{alice}},
 		{"V4: WETH sold for USDC where withdrawals are logged twice", tx(
-			moved(weth, alice, router, e18(1)), moved(weth, router, zero, e18(1)), unwrapped(router, e18(1)),
+			moved(weth, alice, router, e18(1)), moved(weth, router, nobody, e18(1)), unwrapped(router, e18(1)),
 			v4Swap(poolID(2), in(e18(1)), out(e6(2000))), moved(usdc, v4, alice, e6(2000)),
 		), []market.Address{alice}},
 	}
@@ -229,7 +229,7 @@ func TestTrader(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			t.Parallel()
 			b := stage(t)
-			native := market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(1), Token0: zero, Token1: dog, SqrtPriceX96: sqrtPrice(0)}
+			native := market.PoolCreated{Protocol: market.UniswapV4, Factory: v4, Pool: poolID(1), Token0: market.Native, Token1: dog, SqrtPriceX96: sqrtPrice(0)}
 			dollars := native
 			dollars.Pool, dollars.Token1 = poolID(2), usdc
 			b.next(12, nil, tx(

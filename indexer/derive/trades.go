@@ -25,7 +25,7 @@ func (r *run) swap(tx *market.Tx, i int, e market.Swap) {
 		r.byQuote[len(r.swaps)] = true
 	}
 	r.swaps = append(r.swaps, market.Trade{
-		Block: r.b.Number, LogIndex: tx.Logs[i].Index, Time: r.b.Time, Tx: tx.Hash,
+		Block: r.b.Number, LogIndex: tx.Logs[i].Index, Time: r.b.Time, Tx: tx.ID,
 		Pool: p.ID, Base: p.Base, Trader: trader, Sell: !base.Neg,
 		BaseAmount: base.Abs, QuoteAmount: quoteSide.Abs,
 	})

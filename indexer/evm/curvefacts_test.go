@@ -31,8 +31,8 @@ func TestFourMemeQuotes(t *testing.T) {
 		known  bool
 	}{
 		"a token":                     {record(mint, other), addressIn(t, other), true},
-		"the native coin":             {record(mint, "00"), market.ZeroEVM, true},
-		"two words alone":             {`"0x` + word(mint) + word("00") + `"`, market.ZeroEVM, true},
+		"the native coin":             {record(mint, "00"), market.Native, true},
+		"two words alone":             {`"0x` + word(mint) + word("00") + `"`, market.Native, true},
 		"another token's record":      {record(other, "00"), market.Address{}, false},
 		"no record":                   {record("00", "00"), market.Address{}, false},
 		"a quote that is no address":  {record(mint, "01"+other), market.Address{}, false},
@@ -82,7 +82,7 @@ func TestFourMemeQuotesOfAnOldBlock(t *testing.T) {
 	keys := make([]market.CurveKey, rpc.CallsAtOnce+1)
 	for i := range keys {
 		w := [32]byte{12: 0xaa, 31: byte(i)}
-		keys[i] = market.CurveKey{Curve: market.ZeroEVM, Token: market.EVMAddress(w)}
+		keys[i] = market.CurveKey{Curve: market.Native, Token: market.EVMAddress(w)}
 	}
 	got, _, err := sourceOf(t, time.Now, node.URL).CurveFacts(t.Context(), BlockRef{Number: 5}, keys)
 	if err != nil {

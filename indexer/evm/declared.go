@@ -235,7 +235,7 @@ func (a *declaredAsked) askFactory(p market.Protocol, quotes []market.Address) {
 				a.Wrong = "it doesn't answer " + name + " as a factory of protocol " + string(p) + " does"
 				return
 			}
-			if i > 0 && !pool.IsZeroEVM() {
+			if i > 0 && !pool.IsNative() {
 				a.pools = append(a.pools, pool)
 			}
 		}

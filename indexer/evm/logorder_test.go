@@ -92,7 +92,7 @@ func TestARepeatedLogIndex(t *testing.T) {
 			if moved, ok := tx.Logs[0].Event.(market.Transfer); !ok || len(tx.Logs) != 1 || moved.Amount.Uint64() != uint64(i+1) {
 				t.Errorf("%s: transaction %d has the logs %+v", name, i, tx.Logs)
 			}
-			got = append(got, tx.Logs[0].Index)
+			got = append(got, uint32(tx.Logs[0].Index))
 		}
 		if !slices.Equal(got, tt.want) {
 			t.Errorf("%s: the logs are %v, want %v", name, got, tt.want)
@@ -120,7 +120,7 @@ func TestBlocksAreOrderedAndGrouped(t *testing.T) {
 	var got [][2]uint32
 	for _, tx := range b.Txs {
 		for _, l := range tx.Logs {
-			got = append(got, [2]uint32{uint32(tx.Hash[0]), l.Index})
+			got = append(got, [2]uint32{uint32(tx.ID.AppendTo(nil)[0]), uint32(l.Index)})
 		}
 	}
 	if want := [][2]uint32{{1, 0}, {1, 3}, {2, 7}, {2, 9}, {4, 12}}; !reflect.DeepEqual(got, want) || len(b.Txs) != 3 {

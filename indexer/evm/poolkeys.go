@@ -64,9 +64,7 @@ func readV4Key(p market.PoolCreated, answer []byte) (_ market.PoolCreated, ok bo
 	if p.TickSpacing, ok = decode.Int24(w[3]); !ok || !fee.IsUint64() || fee.Uint64() > decode.DynamicFee {
 		return p, false
 	}
-	if hooks := market.EVMAddress(w[4]); !hooks.IsZeroEVM() {
-		p.Hooks = hooks
-	}
+	p.Hooks = market.EVMParty(w[4])
 	if fee.Uint64() != decode.DynamicFee {
 		p.FeePips = uint32(fee.Uint64())
 	}

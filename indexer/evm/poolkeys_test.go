@@ -23,7 +23,7 @@ func TestPoolID(t *testing.T) {
 		Token1: address("0x9f86db9fc6f7c9408e8fda3ff8ce4e78ac7a6b07"), TickSpacing: 200, Hooks: address("0xb429d62f8f3bffb98cdb9569533ea23bf0ba28cc"),
 	}
 	wchan := market.PoolCreated{
-		Protocol: market.UniswapV4, Token0: market.ZeroEVM, Token1: address("0xba5ed0000e1ca9136a695f0a848012a16008b032"), TickSpacing: 200,
+		Protocol: market.UniswapV4, Token0: market.Native, Token1: address("0xba5ed0000e1ca9136a695f0a848012a16008b032"), TickSpacing: 200,
 	}
 	for _, test := range []struct {
 		pool market.PoolCreated

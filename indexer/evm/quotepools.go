@@ -40,7 +40,7 @@ func (s *Source) PoolsOf(ctx context.Context, at BlockRef, exchanges []chainconf
 		return nil, gone, err
 	}
 	for _, c := range list {
-		if pool, ok := c.address(); ok && !pool.IsZeroEVM() {
+		if pool, ok := c.address(); ok && !pool.IsNative() {
 			pools = append(pools, pool)
 		}
 	}
@@ -79,7 +79,7 @@ func UsualV4Pools(exchanges []chainconfig.Exchange, native market.Address, pairs
 			forms := [][2]market.Address{pair}
 			for i, token := range pair {
 				if token == native {
-					forms = append(forms, [2]market.Address{market.ZeroEVM, pair[1-i]})
+					forms = append(forms, [2]market.Address{market.Native, pair[1-i]})
 				}
 			}
 			for _, form := range forms {
@@ -103,7 +103,7 @@ func UsualV4Pools(exchanges []chainconfig.Exchange, native market.Address, pairs
 func v4PoolID(p market.PoolCreated, fee uint32) market.Address {
 	hooks := p.Hooks
 	if hooks.IsNone() {
-		hooks = market.ZeroEVM
+		hooks = market.Native
 	}
 	return market.PoolID(hash.Keccak256(addressWord(p.Token0), addressWord(p.Token1), numberWord(uint64(fee)), signedBytes(int(p.TickSpacing)), addressWord(hooks)))
 }

@@ -120,8 +120,8 @@ func overriding(method string, params []json.RawMessage) (result, refusal string
 
 func simulated() *Question {
 	return &Question{
-		To: market.ZeroEVM, From: market.ZeroEVM,
-		Overrides: []Override{{Account: market.ZeroEVM, Code: []byte{1}, Balance: new(market.Amount).SetUint64(1)}},
+		To: market.Native, From: market.Native,
+		Overrides: []Override{{Account: market.Native, Code: []byte{1}, Balance: new(market.Amount).SetUint64(1)}},
 	}
 }
 
@@ -149,7 +149,7 @@ func TestOverridesAreProbed(t *testing.T) {
 		t.Errorf("known of the endpoints is %v", got)
 	}
 	// A view needs no override.
-	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{{To: market.ZeroEVM}}); err != nil {
+	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{{To: market.Native}}); err != nil {
 		t.Error(err)
 	}
 	now = now.Add(overrideRetry)
@@ -163,7 +163,7 @@ func TestOverridesAreProbed(t *testing.T) {
 
 	s = sourceOf(t, func() time.Time { return now }, refusing.URL, able.URL)
 	q := simulated()
-	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{q, {Kind: AskCode, To: market.ZeroEVM}}); err != nil || !q.OK {
+	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{q, {Kind: AskCode, To: market.Native}}); err != nil || !q.OK {
 		t.Errorf("one endpoint of two simulates: %v, %+v", err, q)
 	}
 }
@@ -220,8 +220,8 @@ func TestAnswersOfEachKind(t *testing.T) {
 		return `"0x` + strings.Repeat("00", maxCallAnswer) + `"`, ""
 	})
 	s := sourceOf(t, time.Now, n.URL)
-	code, slot, gas := &Question{Kind: AskCode, To: market.ZeroEVM}, &Question{Kind: AskStorage, To: market.ZeroEVM}, &Question{Kind: AskGasPrice}
-	view := func(b ...byte) *Question { return &Question{To: market.ZeroEVM, Data: b} }
+	code, slot, gas := &Question{Kind: AskCode, To: market.Native}, &Question{Kind: AskStorage, To: market.Native}, &Question{Kind: AskGasPrice}
+	view := func(b ...byte) *Question { return &Question{To: market.Native, Data: b} }
 	reverts, slow, long, address, most := view(1), view(2), view(3), view(4), view(5)
 	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{code, slot, gas, reverts, slow, long, address, most}); err != nil {
 		t.Fatal(err)
@@ -259,11 +259,11 @@ func TestStateGone(t *testing.T) {
 	}
 	a, b := newFakeNode(t, gone), newFakeNode(t, gone)
 	s := sourceOf(t, time.Now, a.URL, b.URL)
-	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{{To: market.ZeroEVM}}); !errors.Is(err, ErrStateGone) {
+	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{{To: market.Native}}); !errors.Is(err, ErrStateGone) {
 		t.Errorf("no endpoint keeps the state: %v", err)
 	}
 	s = sourceOf(t, time.Now, a.URL, newFakeNode(t, overriding).URL)
-	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{{To: market.ZeroEVM}}); err != nil {
+	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{{To: market.Native}}); err != nil {
 		t.Errorf("one endpoint of two keeps the state: %v", err)
 	}
 }
@@ -276,7 +276,7 @@ func TestAskSaysNothingOfTheURL(t *testing.T) {
 	t.Cleanup(n.Close)
 	for _, u := range []string{n.URL + "/secretkey", "http://127.0.0.1:1/secretkey"} {
 		s := sourceOf(t, time.Now, u)
-		for _, q := range []*Question{simulated(), {To: market.ZeroEVM}} {
+		for _, q := range []*Question{simulated(), {To: market.Native}} {
 			if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{q}); err == nil || strings.Contains(err.Error(), "secretkey") {
 				t.Errorf("%v", err)
 			}

@@ -46,7 +46,7 @@ func TestSlipstreamPoolsAreProvenByTheirSpacing(t *testing.T) {
 					pool.String() + callFee: fmt.Sprintf("%064x", fee), pool.String() + callTickSpacing: fmt.Sprintf("%064x", tt.says),
 				}
 				for _, spacing := range []uint64{tt.says, tt.is} {
-					of := market.ZeroEVM
+					of := market.Native
 					if spacing == tt.is {
 						of = pool
 					}

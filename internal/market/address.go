@@ -1,108 +1,281 @@
 package market
 
 import (
+	"bytes"
 	"encoding/hex"
+	"errors"
 	"fmt"
+	"strings"
 )
 
-// Address names a contract, an account, a Solana key or a pool. A 20-byte value is an EVM address; a 32-byte one is
-// a Uniswap V4 pool id on an EVM chain. The zero Address is "none", which is not the EVM zero address.
+// Address names a contract, an account, a coin, a token or a pool of a chain of any family. The zero Address is "none": nobody on the other side
+// of a mint or a burn, or nothing known.
 //
-// It is comparable, so it can be a map key, and it orders by length and then by bytes.
+// It is comparable, so it can be a map key. It orders by the length of its stored form, and then by that form's bytes.
 type Address struct {
-	n uint8
+	kind AddressKind
+	// b is what the kind needs: the 20 or 32 bytes of an address, id or key; of a curve of an EVM token its whole stored form, of another curve the
+	// token's key.
 	b [32]byte
 }
 
-// EVMAddressLen and PoolIDLen are the lengths, in bytes, that an Address on an EVM chain can have.
+// AddressKind is what an Address names.
+type AddressKind uint8
+
+// The kinds. A stored form is what Bytes gives, what a database keeps, and what two addresses are ordered by.
+const (
+	// NoAddress is the kind of the zero Address. Its stored form is empty.
+	NoAddress AddressKind = iota
+	// NativeCoin is the chain's own coin, stored as the 20 zero bytes by which Uniswap V4 and most launch venues name it.
+	NativeCoin
+	// EVMAccount is an account or a contract of an EVM chain, a token among them: its 20 bytes.
+	EVMAccount
+	// V4Pool is a Uniswap V4 pool: its 32-byte id.
+	V4Pool
+	// EVMCurve is the bonding curve of an EVM token: "bondingcurve" in ASCII, and the token's 20 bytes.
+	EVMCurve
+	// SolanaKey is an account of Solana, a token among them: a byte 1, and its 32 bytes.
+	SolanaKey
+	// SolanaCurve is the bonding curve of a Solana token: a byte 2, and the token's 32 bytes.
+	SolanaCurve
+)
+
+// The lengths of stored forms, in bytes. Those of EVM chains have no byte for their kind.
 const (
 	EVMAddressLen = 20
 	PoolIDLen     = 32
+	SolanaLen     = 33
 )
 
-// ZeroEVM is 0x000…000: the native coin in Uniswap V4, and the other side of an ERC-20 mint or burn.
-var ZeroEVM = Address{n: EVMAddressLen}
+// The first bytes of the stored forms that begin with their kind.
+const (
+	storedSolanaKey   = 1
+	storedSolanaCurve = 2
+)
 
-// AddressFromBytes copies b, which must be 20 or 32 bytes long.
-func AddressFromBytes(b []byte) (Address, error) {
-	if len(b) != EVMAddressLen && len(b) != PoolIDLen {
-		return Address{}, fmt.Errorf("address of %d bytes: it must have 20 or 32", len(b))
+// Native is the chain's own coin where a log or a contract names it: pools and curves are kept under its wrapped form.
+var Native = Address{kind: NativeCoin}
+
+// curveTag tells the stored form of an EVM token's curve from a pool's id.
+const curveTag = "bondingcurve"
+
+// AddressFromBytes reads a stored form. It copies b.
+func AddressFromBytes(b []byte) (a Address, err error) {
+	switch len(b) {
+	case EVMAddressLen:
+		copy(a.b[:], b)
+		a.kind = EVMAccount
+		if a.b == [32]byte{} {
+			a.kind = NativeCoin
+		}
+	case PoolIDLen:
+		a = PoolID([PoolIDLen]byte(b))
+	case SolanaLen:
+		switch b[0] {
+		case storedSolanaKey:
+			a.kind = SolanaKey
+		case storedSolanaCurve:
+			a.kind = SolanaCurve
+		default:
+			return a, fmt.Errorf("address of %d bytes that begin with %d: the first must be %d or %d", SolanaLen, b[0], storedSolanaKey, storedSolanaCurve)
+		}
+		copy(a.b[:], b[1:])
+	default:
+		return a, fmt.Errorf("address of %d bytes: it must have %d, %d or %d", len(b), EVMAddressLen, PoolIDLen, SolanaLen)
 	}
-	a := Address{n: uint8(len(b))}
-	copy(a.b[:], b)
 	return a, nil
 }
 
-// EVMAddress copies the last 20 bytes of a 32-byte EVM word.
+// EVMAddress copies the last 20 bytes of a 32-byte EVM word. The zero address is Native.
 func EVMAddress(word [32]byte) Address {
-	a := Address{n: EVMAddressLen}
-	copy(a.b[:], word[12:])
+	a := Address{kind: EVMAccount}
+	if copy(a.b[:], word[12:]); a.b == [32]byte{} {
+		return Native
+	}
 	return a
 }
 
-// PoolID is the 32-byte id of a Uniswap V4 pool.
-func PoolID(word [32]byte) Address { return Address{n: PoolIDLen, b: word} }
-
-// ParseEVMAddress reads "0x" and 40 hexadecimal digits in any case.
-func ParseEVMAddress(s string) (Address, error) { return parseHex(s, EVMAddressLen) }
-
-// ParsePool reads a pool's address ("0x" and 40 digits) or a Uniswap V4 pool id ("0x" and 64 digits).
-func ParsePool(s string) (Address, error) {
-	if len(s) == 2+2*PoolIDLen {
-		return parseHex(s, PoolIDLen)
+// EVMParty is EVMAddress where the zero address stands for nobody: the other side of a mint or a burn, or what a contract names that it doesn't have.
+func EVMParty(word [32]byte) Address {
+	if a := EVMAddress(word); a != Native {
+		return a
 	}
-	return parseHex(s, EVMAddressLen)
+	return Address{}
 }
 
-func parseHex(s string, n int) (Address, error) {
-	if len(s) != 2+2*n || s[0] != '0' || (s[1] != 'x' && s[1] != 'X') {
-		return Address{}, fmt.Errorf("%.80q is no address: it must be 0x and %d hexadecimal digits", s, 2*n)
+// PoolID is the pool with a 32-byte id on an EVM chain.
+func PoolID(id [32]byte) Address {
+	if string(id[:len(curveTag)]) == curveTag {
+		return Address{kind: EVMCurve, b: id}
 	}
-	a := Address{n: uint8(n)}
-	if _, err := hex.Decode(a.b[:n], []byte(s[2:])); err != nil {
-		return Address{}, fmt.Errorf("%.80q is no address: it must be 0x and %d hexadecimal digits", s, 2*n)
+	return Address{kind: V4Pool, b: id}
+}
+
+// SolanaAddress is an account of Solana by its key.
+func SolanaAddress(key [32]byte) Address { return Address{kind: SolanaKey, b: key} }
+
+// CurveID is the id under which a token's bonding curve stands among the pools. Many tokens share one contract, so that the contract's address names no
+// curve. It is none for what can't be a token.
+func CurveID(mint Address) Address {
+	switch mint.kind {
+	case EVMAccount, NativeCoin: // a hostile log may name any address
+		id := Address{kind: EVMCurve}
+		copy(id.b[copy(id.b[:], curveTag):], mint.b[:EVMAddressLen])
+		return id
+	case SolanaKey:
+		return Address{kind: SolanaCurve, b: mint.b}
+	default:
+		return Address{}
+	}
+}
+
+// CurveMint is the token of a CurveID; ok is false for any other address.
+func CurveMint(id Address) (mint Address, ok bool) {
+	switch id.kind {
+	case EVMCurve:
+		var word [32]byte
+		copy(word[len(curveTag):], id.b[len(curveTag):])
+		return EVMAddress(word), true
+	case SolanaCurve:
+		return SolanaAddress(id.b), true
+	default:
+		return Address{}, false
+	}
+}
+
+// ParseEVMAddress reads "0x" and 40 hexadecimal digits in any case.
+func ParseEVMAddress(s string) (Address, error) {
+	var word [32]byte
+	if err := parseHex(word[12:], s); err != nil {
+		return Address{}, err
+	}
+	return EVMAddress(word), nil
+}
+
+var errNoSolanaKey = errors.New("no Solana address: it must be base58 of 32 bytes, 32 to 44 characters")
+
+// ParseSolanaAddress reads base58 of 32 bytes.
+func ParseSolanaAddress(s string) (Address, error) {
+	var key [32]byte
+	if !decodeBase58(key[:], s) {
+		return Address{}, fmt.Errorf("%.80q is %w", s, errNoSolanaKey)
+	}
+	return SolanaAddress(key), nil
+}
+
+// curvePrefix begins the text of a Solana token's curve.
+const curvePrefix = "curve:"
+
+// ParseAddress reads what String wrote, hexadecimal digits in any case.
+func ParseAddress(s string) (Address, error) {
+	if len(s) == 2+2*PoolIDLen {
+		var id [32]byte
+		err := parseHex(id[:], s)
+		return PoolID(id), err
+	}
+	if strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X") {
+		return ParseEVMAddress(s)
+	}
+	if mint, ok := strings.CutPrefix(s, curvePrefix); ok {
+		a, err := ParseSolanaAddress(mint)
+		return CurveID(a), err
+	}
+	a, err := ParseSolanaAddress(s)
+	if err != nil {
+		return a, fmt.Errorf("%.80q is no address: it must be 0x and %d or %d hexadecimal digits, or base58 of 32 bytes", s, 2*EVMAddressLen, 2*PoolIDLen)
 	}
 	return a, nil
 }
 
+// parseHex fills dst from "0x" and as many digits as it has room for.
+func parseHex(dst []byte, s string) error {
+	ok := len(s) == 2+2*len(dst) && s[0] == '0' && (s[1] == 'x' || s[1] == 'X')
+	if ok {
+		_, err := hex.Decode(dst, []byte(s[2:]))
+		ok = err == nil
+	}
+	if !ok {
+		clear(dst)
+		return fmt.Errorf("%.80q is no address: it must be 0x and %d hexadecimal digits", s, 2*len(dst))
+	}
+	return nil
+}
+
+// Kind is what a names.
+func (a Address) Kind() AddressKind { return a.kind }
+
 // IsNone reports whether a is the zero Address, which names nothing.
-func (a Address) IsNone() bool { return a.n == 0 }
+func (a Address) IsNone() bool { return a.kind == NoAddress }
 
-// IsZeroEVM reports whether a is the EVM zero address.
-func (a Address) IsZeroEVM() bool { return a == ZeroEVM }
+// IsNative reports whether a is the chain's own coin.
+func (a Address) IsNative() bool { return a.kind == NativeCoin }
 
-// Bytes is a copy of the 20 or 32 bytes; nil for none.
+// Bytes is a copy of the stored form; nil for none.
 func (a Address) Bytes() []byte {
-	if a.n == 0 {
+	if a.kind == NoAddress {
 		return nil
 	}
-	return append([]byte(nil), a.b[:a.n]...)
+	return a.AppendTo(nil)
 }
 
-// AppendTo appends the bytes to dst.
-func (a Address) AppendTo(dst []byte) []byte { return append(dst, a.b[:a.n]...) }
+// AppendTo appends the stored form to dst.
+func (a Address) AppendTo(dst []byte) []byte {
+	switch a.kind {
+	case NativeCoin, EVMAccount:
+		return append(dst, a.b[:EVMAddressLen]...)
+	case V4Pool, EVMCurve:
+		return append(dst, a.b[:]...)
+	case SolanaKey:
+		return append(append(dst, storedSolanaKey), a.b[:]...)
+	case SolanaCurve:
+		return append(append(dst, storedSolanaCurve), a.b[:]...)
+	default:
+		return dst
+	}
+}
 
-// Compare orders by length, then by bytes; it gives the sign of a - o.
+// rank orders the kinds as their stored forms are.
+func (k AddressKind) rank() int {
+	switch k {
+	case NativeCoin, EVMAccount:
+		return 1
+	case V4Pool, EVMCurve:
+		return 2
+	case SolanaKey:
+		return 3
+	case SolanaCurve:
+		return 4
+	default:
+		return 0
+	}
+}
+
+// Compare orders by the length of the stored form, then by its bytes; it gives the sign of a - o.
 func (a Address) Compare(o Address) int {
-	if a.n != o.n {
-		return int(a.n) - int(o.n)
+	if d := a.kind.rank() - o.kind.rank(); d != 0 {
+		return d
 	}
-	for i := range a.b {
-		if a.b[i] != o.b[i] {
-			return int(a.b[i]) - int(o.b[i])
-		}
-	}
-	return 0
+	return bytes.Compare(a.b[:], o.b[:])
 }
 
-// String is lower-case hexadecimal with 0x; empty for none.
+// String is lower-case hexadecimal with 0x on EVM chains, base58 on Solana, where a curve is "curve:" and its token; it is empty for none.
 func (a Address) String() string {
-	if a.n == 0 {
+	switch a.kind {
+	case NoAddress:
 		return ""
+	case SolanaKey:
+		return encodeBase58(a.b[:])
+	case SolanaCurve:
+		return curvePrefix + encodeBase58(a.b[:])
+	default:
+		out := make([]byte, 2, 2+2*PoolIDLen)
+		out[0], out[1] = '0', 'x'
+		n := EVMAddressLen
+		if a.kind == V4Pool || a.kind == EVMCurve {
+			n = PoolIDLen
+		}
+		return string(hex.AppendEncode(out, a.b[:n]))
 	}
-	out := make([]byte, 2, 2+2*PoolIDLen)
-	out[0], out[1] = '0', 'x'
-	return string(hex.AppendEncode(out, a.b[:a.n]))
 }
 
 // MarshalText is String.
@@ -114,24 +287,6 @@ func (a *Address) UnmarshalText(b []byte) (err error) {
 		*a = Address{}
 		return nil
 	}
-	*a, err = ParsePool(string(b))
+	*a, err = ParseAddress(string(b))
 	return err
-}
-
-// Hash is a block or transaction hash.
-type Hash [32]byte
-
-// String is lower-case hexadecimal with 0x.
-func (h Hash) String() string { return "0x" + hex.EncodeToString(h[:]) }
-
-// IsZero reports whether every byte is zero: no hash.
-func (h Hash) IsZero() bool { return h == Hash{} }
-
-// ParseHash reads "0x" and 64 hexadecimal digits.
-func ParseHash(s string) (Hash, error) {
-	a, err := parseHex(s, PoolIDLen)
-	if err != nil {
-		return Hash{}, fmt.Errorf("%.80q is no hash: it must be 0x and 64 hexadecimal digits", s)
-	}
-	return a.b, nil
 }

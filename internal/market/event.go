@@ -18,20 +18,21 @@ type Block struct {
 
 // Tx is one transaction's decoded logs in log order. Transactions without any are left out of a block.
 type Tx struct {
-	Hash Hash
+	ID   TxID
 	Logs []Log
 }
 
-// Log is one decoded log. Index is the log's position in its block.
+// Log is one decoded log. Index is the log's place in its block, below 2^63: the log's number on an EVM chain; of another family, whatever puts its
+// transactions, instructions and inner instructions in order.
 type Log struct {
-	Index uint32
+	Index uint64
 	Event Event
 }
 
 // Event is one of the event types of this file.
 type Event interface{ isEvent() }
 
-// Transfer moves Amount of Token. From or To is ZeroEVM for a mint or a burn.
+// Transfer moves Amount of Token. From is none for a mint, To for a burn.
 type Transfer struct {
 	Token, From, To Address
 	Amount          Amount

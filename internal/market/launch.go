@@ -15,7 +15,7 @@ type Launched struct {
 	// Curve is the contract that holds the bonding curve; none for a live pool. The rest describes the curve.
 	Curve Address
 	Rules CurveRules
-	// Quote is what the curve takes: ZeroEVM for the native coin, none when the log doesn't tell. Then a CurveFact does.
+	// Quote is what the curve takes: Native for the chain's own coin, none when the log doesn't tell. Then a CurveFact does.
 	Quote Address
 	// SaleBase is what the curve sells in all and TargetQuote what it wants to raise; 0 when unknown.
 	SaleBase, TargetQuote Amount
@@ -51,7 +51,7 @@ type CurveTrade struct {
 type CurveSet struct {
 	Venue        string
 	Curve, Token Address
-	Quote        Address // ZeroEVM for the native coin
+	Quote        Address // Native for the chain's own coin
 	// SaleBase is what the curve sells in all.
 	SaleBase, TargetQuote Amount
 	FeeBps                uint32
@@ -84,7 +84,7 @@ type CurveFact struct {
 	// Known is false where the answer can't be believed, and Reason says why: what the curve takes stays unknown.
 	Known  bool
 	Reason string
-	// Quote is ZeroEVM for the native coin. It need not be declared on the chain.
+	// Quote is Native for the chain's own coin. It need not be declared on the chain.
 	Quote Address
 }
 
@@ -200,9 +200,9 @@ type Launch struct {
 	// Name, Symbol, Metadata and Image are those of the announcement.
 	Name, Symbol, Metadata, Image string
 	Block                         uint64
-	LogIndex                      uint32
+	LogIndex                      uint64
 	CreatedAt                     int64 // unix seconds
-	Tx                            Hash
+	Tx                            TxID
 
 	// Curve is the contract that holds the curve; none for a live pool.
 	Curve Address
@@ -221,7 +221,7 @@ type Launch struct {
 	State       LaunchState
 	CompletedAt int64 // unix seconds; 0 before
 	GraduatedAt int64 // unix seconds; 0 before
-	GraduatedTx Hash
+	GraduatedTx TxID
 	// Pool is the pool that the token moved to, or began in; none while unknown.
 	Pool Address
 }
@@ -266,16 +266,11 @@ func (l *Launch) Book(e *CurveTrade) {
 		}
 	}
 	if !l.Traded && l.SaleBase.IsZero() && !e.Sell && e.Tells&TellsBase != 0 {
-		add(l.sale(c), &e.BaseAmount) // the first buy shows what was there before it
+		l.SaleBase = c.RealBase
+		add(&l.SaleBase, &e.BaseAmount) // the first buy shows what was there before it
 	}
 	l.Traded = true
 	l.Count()
-}
-
-// sale begins SaleBase with what is left.
-func (l *Launch) sale(c *CurveReserves) *Amount {
-	l.SaleBase = c.RealBase
-	return &l.SaleBase
 }
 
 // add and subtract stop at the ends: a contract may log what it likes.
@@ -308,25 +303,3 @@ func (l *Launch) Count() {
 
 // OnCurve reports whether the token is on a bonding curve still, full or not.
 func (l *Launch) OnCurve() bool { return l.State == LaunchOnCurve || l.State == LaunchCompleted }
-
-// curveTag tells a curve's id from other 32-byte ids.
-const curveTag = "bondingcurve"
-
-// CurveID is the id under which a token's bonding curve stands among the pools: "bondingcurve" in ASCII and the token's
-// address. Many tokens share one contract, so the contract's address names no curve.
-func CurveID(mint Address) Address {
-	var id [32]byte
-	copy(id[:], curveTag)
-	copy(id[len(curveTag):], mint.b[:EVMAddressLen])
-	return PoolID(id)
-}
-
-// CurveMint is the token of a CurveID; ok is false for any other address.
-func CurveMint(id Address) (mint Address, ok bool) {
-	if id.n != PoolIDLen || string(id.b[:len(curveTag)]) != curveTag {
-		return Address{}, false
-	}
-	mint.n = EVMAddressLen
-	copy(mint.b[:], id.b[len(curveTag):])
-	return mint, true
-}

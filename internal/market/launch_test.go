@@ -22,7 +22,7 @@ func TestCurveID(t *testing.T) {
 	if back, ok := market.CurveMint(id); !ok || back != mint {
 		t.Errorf("%s is the curve of %s", id, back)
 	}
-	for _, other := range []market.Address{{}, mint, market.PoolID([32]byte{1}), market.ZeroEVM} {
+	for _, other := range []market.Address{{}, mint, market.PoolID([32]byte{1}), market.Native} {
 		if got, ok := market.CurveMint(other); ok || !got.IsNone() {
 			t.Errorf("%q passes for the curve of %s", other, got)
 		}

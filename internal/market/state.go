@@ -158,9 +158,9 @@ type Window struct {
 // Trade is a swap of a tracked pool.
 type Trade struct {
 	Block    uint64
-	LogIndex uint32
-	Time     int64 // unix seconds
-	Tx       Hash
+	LogIndex uint64 // Log.Index
+	Time     int64  // unix seconds
+	Tx       TxID
 	Pool     Address
 	Base     Address
 	// Trader is none where no account's balance shows the trade: then it counts as nobody.
@@ -184,10 +184,7 @@ type Trade struct {
 }
 
 // TradeKey names a trade.
-type TradeKey struct {
-	Block    uint64
-	LogIndex uint32
-}
+type TradeKey struct{ Block, LogIndex uint64 }
 
 // Key is the trade's name.
 func (t *Trade) Key() TradeKey { return TradeKey{t.Block, t.LogIndex} }

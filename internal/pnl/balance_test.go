@@ -12,7 +12,7 @@ import (
 
 // having is a trade of a wallet that had so many tokens before the transaction.
 func having(tokens int64, tx byte, e pnl.Entry) pnl.Entry {
-	e.Before, e.HasBefore, e.Tx = units(tokens), true, market.Hash{tx}
+	e.Before, e.HasBefore, e.Tx = units(tokens), true, market.EVMTx([32]byte{tx})
 	return e
 }
 
@@ -105,7 +105,7 @@ func TestBalancesTellTransfers(t *testing.T) {
 			before := has[mint]
 			for range rapid.IntRange(1, 3).Draw(t, "pools") {
 				e := pnl.Entry{
-					Position: position, At: at, Tx: market.Hash{1, byte(i)}, HasUSD: rapid.IntRange(0, 5).Draw(t, "valued") > 0,
+					Position: position, At: at, Tx: market.EVMTx([32]byte{1, byte(i)}), HasUSD: rapid.IntRange(0, 5).Draw(t, "valued") > 0,
 					NanoUSD: rapid.Int64Range(0, 1000).Draw(t, "value"),
 				}
 				n := rapid.Uint64Range(1, 50).Draw(t, "traded")

@@ -16,7 +16,7 @@ func BenchmarkLedger(b *testing.B) {
 		if i%3 == 2 {
 			e = sell(15, 2+float64(i%5))
 		}
-		e.At, e.Token, e.Tx = now-int64(trades-i)*20, token(byte(i%200)), market.Hash{byte(i), byte(i >> 8), byte(i >> 16)}
+		e.At, e.Token, e.Tx = now-int64(trades-i)*20, token(byte(i%200)), market.EVMTx([32]byte{byte(i), byte(i >> 8), byte(i >> 16)})
 		entries = append(entries, e)
 	}
 	b.ReportAllocs()

@@ -34,7 +34,7 @@ type Entry struct {
 	At   int64 // unix seconds
 	// Tx groups sales: those of one position in one transaction are one sale, as a router may have split it. Sales without a
 	// transaction stand alone.
-	Tx market.Hash
+	Tx market.TxID
 	// Amount is raw: what arrived in the wallet or left it. Without an amount nothing happened.
 	Amount market.Amount
 	// Before is, if HasBefore, all that the wallet had of the token before the transaction of a Buy or Sell. What is missing of what

@@ -52,7 +52,7 @@ type holding struct {
 	cost     USD
 	// sale is the newest sale, which may go on with the next entry, of transaction tx.
 	sale   Sale
-	tx     market.Hash
+	tx     market.TxID
 	isOpen bool
 	quote  bool
 	// balance is what there should be of the token, with a basis or without.
@@ -63,7 +63,7 @@ type holding struct {
 type balance struct {
 	amount market.Amount
 	known  bool
-	tx     market.Hash
+	tx     market.TxID
 }
 
 func (b *balance) add(v *market.Amount) {
@@ -121,7 +121,7 @@ func (l *Ledger) Add(e *Entry) {
 // compare finds what was sent away since the trade before. What came in between has no basis.
 func (l *Ledger) compare(h *holding, e *Entry) {
 	b := &h.balance
-	if !e.HasBefore || (b.tx == e.Tx && e.Tx != (market.Hash{})) {
+	if !e.HasBefore || (b.tx == e.Tx && !e.Tx.IsNone()) {
 		return // of one transaction the first trade tells
 	}
 	if b.known && e.Before.Lt(&b.amount) {
@@ -180,7 +180,7 @@ func (l *Ledger) sell(h *holding, e *Entry) {
 
 // sale makes the sell a sale, or a part of the one before.
 func (l *Ledger) sale(h *holding, e *Entry, realised USD) {
-	if h.isOpen && h.tx == e.Tx && e.Tx != (market.Hash{}) {
+	if h.isOpen && h.tx == e.Tx && !e.Tx.IsNone() {
 		h.sale.Realised = h.sale.Realised.Add(realised)
 		return
 	}

@@ -326,7 +326,7 @@ func TestSwap(t *testing.T) {
 func TestSalesOfOneTransaction(t *testing.T) {
 	t.Parallel()
 	in1 := func(tx byte, e pnl.Entry) pnl.Entry {
-		e.Tx = market.Hash{tx}
+		e.Tx = market.EVMTx([32]byte{tx})
 		return e
 	}
 	second := sell(1, 4)
@@ -495,7 +495,7 @@ func TestHostileQuantities(t *testing.T) {
 func TestTradeOf(t *testing.T) {
 	t.Parallel()
 	tr := market.Trade{
-		Time: 5, Tx: market.Hash{1}, Base: of.Mint, Trader: of.Wallet, BaseAmount: units(2), QuoteAmount: units(9), NanoUSD: 7, HasUSD: true,
+		Time: 5, Tx: market.EVMTx([32]byte{1}), Base: of.Mint, Trader: of.Wallet, BaseAmount: units(2), QuoteAmount: units(9), NanoUSD: 7, HasUSD: true,
 	}
 	want := pnl.Entry{Position: of, Kind: pnl.Buy, At: 5, Tx: tr.Tx, Amount: units(2), NanoUSD: 7, HasUSD: true}
 	if got := pnl.TradeOf("base", &tr); got != want {

@@ -29,7 +29,7 @@ type naive struct {
 
 type naiveSale struct {
 	of       pnl.Position
-	tx       market.Hash
+	tx       market.TxID
 	at       int64
 	realised *big.Rat
 }
@@ -173,7 +173,7 @@ func (n *naive) merged() (out []naiveSale) {
 	for _, s := range n.sales {
 		found := false
 		for i := range out {
-			if o := &out[i]; s.tx != (market.Hash{}) && o.tx == s.tx && o.of == s.of {
+			if o := &out[i]; !s.tx.IsNone() && o.tx == s.tx && o.of == s.of {
 				o.realised, found = plus(o.realised, s.realised), true
 			}
 		}
@@ -215,7 +215,7 @@ func drawEntries(t *rapid.T) []pnl.Entry {
 		}
 		e.NanoUSD = values.Draw(t, "value")
 		if rapid.Bool().Draw(t, "known transaction") {
-			e.Tx = market.Hash{1, tx}
+			e.Tx = market.EVMTx([32]byte{1, tx})
 		}
 		if rapid.IntRange(0, 9).Draw(t, "quote") == 0 {
 			e.Chain = "quotes"

@@ -8,18 +8,19 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// In former images and facts an address is a text that begins with its kind, so that a 32-byte key of another family of chains can get
-// a kind of its own beside these:
+// In former images and facts an address is a text that begins with its kind:
 //
-//	evm:0x and 40 digits     an account or a contract of an EVM chain
+//	evm:0x and 40 digits     an account or a contract of an EVM chain, or its native coin
 //	pool:0x and 64 digits    a Uniswap V4 pool
+//	solana: and a key        an account of Solana, in base58
 //	curve: and a token       a bonding curve, by the text of its token's address
 //
 // Digits are lower-case hexadecimal. No address is no text.
 const (
-	evmKind   = "evm:0x"
-	poolKind  = "pool:0x"
-	curveKind = "curve:"
+	evmKind    = "evm:0x"
+	poolKind   = "pool:0x"
+	solanaKind = "solana:"
+	curveKind  = "curve:"
 )
 
 // appendAddress appends the text of an address that a column has as bytes; there must be some.
@@ -32,6 +33,15 @@ func appendAddress(dst, column []byte) ([]byte, error) {
 			return hex.AppendEncode(append(append(dst, curveKind...), evmKind...), mint.Bytes()), nil
 		}
 		return hex.AppendEncode(append(dst, poolKind...), column), nil
+	case market.SolanaLen:
+		a, err := market.AddressFromBytes(column)
+		if err != nil {
+			return nil, err
+		}
+		if mint, ok := market.CurveMint(a); ok {
+			dst, a = append(dst, curveKind...), mint
+		}
+		return append(append(dst, solanaKind...), a.String()...), nil
 	default:
 		return nil, fmt.Errorf("an address of %d bytes has no text", len(column))
 	}
@@ -45,12 +55,15 @@ func parseAddress(text []byte) ([]byte, error) {
 	if digits, ok := bytes.CutPrefix(text, []byte(poolKind)); ok {
 		return parseDigits(digits, market.PoolIDLen)
 	}
+	if key, ok := bytes.CutPrefix(text, []byte(solanaKind)); ok {
+		a, err := market.ParseSolanaAddress(string(key))
+		return a.Bytes(), err
+	}
 	if token, ok := bytes.CutPrefix(text, []byte(curveKind)); ok {
-		digits, ok := bytes.CutPrefix(token, []byte(evmKind))
-		if !ok {
+		if !bytes.HasPrefix(token, []byte(evmKind)) && !bytes.HasPrefix(token, []byte(solanaKind)) {
 			return nil, fmt.Errorf("%.80q is the curve of a token of a kind that this binary doesn't know", text)
 		}
-		b, err := parseDigits(digits, market.EVMAddressLen)
+		b, err := parseAddress(token)
 		if err != nil {
 			return nil, err
 		}

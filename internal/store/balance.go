@@ -84,7 +84,7 @@ type queuedRow struct {
 func queuedToRow(chain string, q *market.QueuedTransfer) queuedRow {
 	return queuedRow{
 		Chain: chain, Token: q.Token.Bytes(), Block: int64(q.Block), Seq: int64(q.Seq),
-		Sender: q.From.Bytes(), Recipient: q.To.Bytes(), Amount: bytesOf(&q.Amount),
+		Sender: partyBytes(q.From), Recipient: partyBytes(q.To), Amount: bytesOf(&q.Amount),
 	}
 }
 
@@ -92,6 +92,6 @@ func (r *queuedRow) queued() (market.QueuedTransfer, error) {
 	c := columns{table: "holder_queue"}
 	return market.QueuedTransfer{
 		Token: c.address(r.Token), Block: uint64(r.Block), Seq: uint32(r.Seq),
-		From: c.address(r.Sender), To: c.address(r.Recipient), Amount: c.amount(r.Amount),
+		From: c.party(r.Sender), To: c.party(r.Recipient), Amount: c.amount(r.Amount),
 	}, c.err
 }

@@ -19,7 +19,7 @@ import (
 // announced is a launch in block n, as the i-th of it.
 func announced(n, i int) market.Launch {
 	return market.Launch{
-		Mint: address(100*n + i), Block: uint64(n), LogIndex: uint32(i), Metadata: fmt.Sprintf("ipfs://%d.%d", n, i), Image: "i",
+		Mint: address(100*n + i), Block: uint64(n), LogIndex: uint64(i), Metadata: fmt.Sprintf("ipfs://%d.%d", n, i), Image: "i",
 		State: market.LaunchOnCurve,
 	}
 }

@@ -39,7 +39,7 @@ func everyRow(n int, full bool) *store.Commit {
 			Status: market.HoldersCurrent, Reason: "r", Count: 3, Strikes: 1, Gained: market.Growth{Sum: -1.5, At: 6},
 		}
 		pool.Stable, pool.Unlisted, pool.Day.ReferenceQuote = true, true, 0.1
-		launch.GraduatedTx, launch.Pool, launch.CompletedAt, launch.GraduatedAt = hash(5), poolID(6), 7, 8
+		launch.GraduatedTx, launch.Pool, launch.CompletedAt, launch.GraduatedAt = market.EVMTx(hash(5)), poolID(6), 7, 8
 		launch.TargetQuote, launch.FeeBps, launch.Reserves.Price = huge(10), 100, amount(11)
 		ch.Quotes[0].After.DayUSD = 2
 		trade.HasUSD, trade.TraderAmount, trade.TraderBefore, trade.HasTraderBefore = true, amount(258), amount(0), true
@@ -271,7 +271,7 @@ func everyFact() []market.Fact {
 		market.PoolStateFact{Pool: address(2), Reserve0: huge(6), Reserve1: amount(1)},
 		market.SupplyFact{Token: address(1), Supply: amount(0)},
 		market.BalanceFact{Token: address(1), Account: address(6), Amount: huge(3)},
-		market.CurveFact{CurveKey: market.CurveKey{Curve: address(7), Token: address(1)}, Known: true, Quote: market.ZeroEVM},
+		market.CurveFact{CurveKey: market.CurveKey{Curve: address(7), Token: address(1)}, Known: true, Quote: market.Native},
 		market.CurveFact{CurveKey: market.CurveKey{Curve: address(7), Token: address(1)}, Reason: "no record"},
 	}
 }

@@ -54,7 +54,7 @@ type launchRow struct {
 func launchToRow(chain string, l *market.Launch, as stamped) launchRow {
 	r := launchRow{
 		Chain: chain, Mint: l.Mint.Bytes(), Venue: l.Venue, Creator: l.Creator.Bytes(),
-		Block: int64(l.Block), LogIndex: int64(l.LogIndex), CreatedAt: l.CreatedAt, Tx: l.Tx[:],
+		Block: int64(l.Block), LogIndex: int64(l.LogIndex), CreatedAt: l.CreatedAt, Tx: l.Tx.AppendTo([]byte{}),
 		Curve: l.Curve.Bytes(), Pricing: string(l.Rules.Pricing), Basis: string(l.Rules.Basis), FillsUp: l.Rules.FillsUp,
 		Quote: l.Quote.Bytes(), SaleBase: bytesOf(&l.SaleBase), TargetQuote: bytesOf(&l.TargetQuote), FeeBps: int64(l.FeeBps),
 		VirtualBase: bytesOf(&l.Reserves.VirtualBase), VirtualQuote: bytesOf(&l.Reserves.VirtualQuote),
@@ -63,8 +63,8 @@ func launchToRow(chain string, l *market.Launch, as stamped) launchRow {
 		State: string(l.State), CompletedAt: l.CompletedAt, GraduatedAt: l.GraduatedAt, Pool: l.Pool.Bytes(),
 		stamped: as, Name: l.Name, Symbol: l.Symbol, Metadata: l.Metadata, Image: l.Image,
 	}
-	if !l.GraduatedTx.IsZero() {
-		r.GraduatedTx = l.GraduatedTx[:]
+	if !l.GraduatedTx.IsNone() {
+		r.GraduatedTx = l.GraduatedTx.AppendTo(nil)
 	}
 	return r
 }
@@ -74,7 +74,7 @@ func (r *launchRow) launch() (market.Launch, error) {
 	l := market.Launch{
 		Mint: c.address(r.Mint), Venue: r.Venue, Creator: c.address(r.Creator),
 		Name: r.Name, Symbol: r.Symbol, Metadata: r.Metadata, Image: r.Image,
-		Block: uint64(r.Block), LogIndex: uint32(r.LogIndex), CreatedAt: r.CreatedAt, Tx: c.hash(r.Tx),
+		Block: uint64(r.Block), LogIndex: uint64(r.LogIndex), CreatedAt: r.CreatedAt, Tx: c.tx(r.Tx),
 		Curve: c.address(r.Curve),
 		Rules: market.CurveRules{
 			Pricing: market.CurvePricing(r.Pricing), Basis: market.ProgressBasis(r.Basis), FillsUp: r.FillsUp,
@@ -86,7 +86,7 @@ func (r *launchRow) launch() (market.Launch, error) {
 		},
 		Traded: r.Traded, Progress: r.Progress, HasProgress: r.HasProgress,
 		State: market.LaunchState(r.State), CompletedAt: r.CompletedAt, GraduatedAt: r.GraduatedAt,
-		GraduatedTx: c.hash(r.GraduatedTx), Pool: c.address(r.Pool),
+		GraduatedTx: c.tx(r.GraduatedTx), Pool: c.address(r.Pool),
 	}
 	return l, c.err
 }

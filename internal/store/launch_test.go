@@ -1,6 +1,7 @@
 package store_test
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"math"
@@ -36,7 +37,11 @@ func genAddress(lengths ...int) *rapid.Generator[market.Address] {
 		if n == 0 {
 			return a
 		}
-		a, err := market.AddressFromBytes(rapid.SliceOfN(rapid.Byte(), n, n).Draw(t, "bytes"))
+		stored := rapid.SliceOfN(rapid.Byte(), n, n).Draw(t, "bytes")
+		if n == market.SolanaLen {
+			stored[0] = rapid.SampledFrom([]byte{1, 2}).Draw(t, "kind")
+		}
+		a, err := market.AddressFromBytes(stored)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -44,8 +49,15 @@ func genAddress(lengths ...int) *rapid.Generator[market.Address] {
 	})
 }
 
-func genHash() *rapid.Generator[market.Hash] {
-	return rapid.Map(rapid.SliceOfN(rapid.Byte(), 32, 32), func(b []byte) market.Hash { return market.Hash(b) })
+func genTx() *rapid.Generator[market.TxID] {
+	return rapid.Custom(func(t *rapid.T) market.TxID {
+		n := rapid.SampledFrom([]int{32, 64}).Draw(t, "length")
+		id, err := market.TxIDFromBytes(rapid.SliceOfN(rapid.Byte(), n, n).Draw(t, "bytes"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return id
+	})
 }
 
 // genLaunch draws any value of every field; a few mints come again and again.
@@ -53,17 +65,17 @@ func genLaunch() *rapid.Generator[market.Launch] {
 	when := rapid.Int64Range(0, math.MaxInt64)
 	return rapid.Custom(func(t *rapid.T) market.Launch {
 		return market.Launch{
-			Mint:  rapid.OneOf(rapid.Map(rapid.IntRange(0, 3), address), genAddress(20)).Draw(t, "mint"),
-			Venue: text.Draw(t, "venue"), Creator: genAddress(0, 20).Draw(t, "creator"),
+			Mint:  rapid.OneOf(rapid.Map(rapid.IntRange(0, 3), address), genAddress(20, market.SolanaLen)).Draw(t, "mint"),
+			Venue: text.Draw(t, "venue"), Creator: genAddress(0, 20, market.SolanaLen).Draw(t, "creator"),
 			Name: text.Draw(t, "name"), Symbol: text.Draw(t, "symbol"), Metadata: text.Draw(t, "metadata"), Image: text.Draw(t, "image"),
-			Block: uint64(when.Draw(t, "block")), LogIndex: rapid.Uint32().Draw(t, "log index"), CreatedAt: when.Draw(t, "created"),
-			Tx: genHash().Draw(t, "tx"), Curve: genAddress(0, 20).Draw(t, "curve"),
+			Block: uint64(when.Draw(t, "block")), LogIndex: uint64(when.Draw(t, "log index")), CreatedAt: when.Draw(t, "created"),
+			Tx: genTx().Draw(t, "tx"), Curve: genAddress(0, 20, market.SolanaLen).Draw(t, "curve"),
 			Rules: market.CurveRules{
 				Pricing: rapid.SampledFrom([]market.CurvePricing{"", market.PriceReserves, market.PricePosted, market.PriceExecuted}).Draw(t, "pricing"),
 				Basis:   rapid.SampledFrom([]market.ProgressBasis{"", market.TokensSold, market.FundsRaised}).Draw(t, "basis"),
 				FillsUp: rapid.Bool().Draw(t, "fills up"),
 			},
-			Quote:    rapid.OneOf(rapid.Just(market.ZeroEVM), genAddress(0, 20)).Draw(t, "quote"),
+			Quote:    rapid.OneOf(rapid.Just(market.Native), genAddress(0, 20, market.SolanaLen)).Draw(t, "quote"),
 			SaleBase: genAmount().Draw(t, "sale"), TargetQuote: genAmount().Draw(t, "target"), FeeBps: rapid.Uint32().Draw(t, "fee"),
 			Reserves: market.CurveReserves{
 				VirtualBase: genAmount().Draw(t, "virtual base"), VirtualQuote: genAmount().Draw(t, "virtual quote"),
@@ -73,7 +85,7 @@ func genLaunch() *rapid.Generator[market.Launch] {
 			State: rapid.SampledFrom([]market.LaunchState{market.LaunchLive, market.LaunchOnCurve, market.LaunchCompleted, market.LaunchGraduated}).
 				Draw(t, "state"),
 			CompletedAt: when.Draw(t, "completed"), GraduatedAt: when.Draw(t, "graduated"),
-			GraduatedTx: rapid.OneOf(rapid.Just(market.Hash{}), genHash()).Draw(t, "graduated by"), Pool: genAddress(0, 20, 32).Draw(t, "pool"),
+			GraduatedTx: rapid.OneOf(rapid.Just(market.TxID{}), genTx()).Draw(t, "graduated by"), Pool: genAddress(0, 20, 32, market.SolanaLen).Draw(t, "pool"),
 		}
 	})
 }
@@ -156,7 +168,7 @@ func same(t *rapid.T, s *store.Store, seen int64, want []market.Launch) {
 	if !slices.IsSortedFunc(got, inOrder) {
 		t.Fatal("the launches are not in the chain's order")
 	}
-	byMint := func(a, b market.Launch) int { return a.Mint.Compare(b.Mint) }
+	byMint := func(a, b market.Launch) int { return bytes.Compare(a.Mint.Bytes(), b.Mint.Bytes()) }
 	slices.SortFunc(got, byMint)
 	slices.SortFunc(want, byMint)
 	if !slices.Equal(got, want) {
@@ -195,7 +207,7 @@ func TestLaunchesOfSeveralChains(t *testing.T) {
 				}
 				var list []market.Launch
 				for i := range 4 {
-					launch := market.Launch{Mint: address(i), Venue: "on-" + chain, Creator: address(i % 2), Block: 1, LogIndex: uint32(9 - i), State: market.LaunchOnCurve}
+					launch := market.Launch{Mint: address(i), Venue: "on-" + chain, Creator: address(i % 2), Block: 1, LogIndex: uint64(9 - i), State: market.LaunchOnCurve}
 					if i > 1 {
 						launch.State, launch.Curve = market.LaunchGraduated, address(90+i)
 					}

@@ -166,7 +166,7 @@ type oldAddress struct{ market.Address }
 // UnmarshalText reads it.
 func (a *oldAddress) UnmarshalText(text []byte) (err error) {
 	if len(text) > 0 {
-		a.Address, err = market.ParsePool(string(text))
+		a.Address, err = market.ParseAddress(string(text))
 	}
 	return err
 }

@@ -28,7 +28,7 @@ func TestOwnCurves(t *testing.T) {
 			l := lease(t, s)
 			var list []market.Launch
 			for i, curve := range []int{declared, declared, declared, alone, claimed, claimed, claimed} {
-				list = append(list, market.Launch{Mint: address(i), Curve: address(curve), Block: 1, LogIndex: uint32(i)})
+				list = append(list, market.Launch{Mint: address(i), Curve: address(curve), Block: 1, LogIndex: uint64(i)})
 			}
 			list = append(list, market.Launch{Mint: address(8), Block: 1, LogIndex: 8}) // a live pool
 			if err := s.Commit(ctx, l, launchCommit(1, map[market.Address]market.Launch{}, list...)); err != nil {

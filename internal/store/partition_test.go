@@ -26,7 +26,7 @@ func commitTrades(n int) *store.Commit {
 	c := &store.Commit{Last: h, Blocks: []market.Header{h}, Undo: true}
 	for i := range 2 {
 		c.Changes.Trades = append(c.Changes.Trades, market.Trade{
-			Block: uint64(n), LogIndex: uint32(i), Time: h.Time, Tx: hash(n), Pool: poolID(i), Base: address(i), Trader: address(9), CloseUSD: float64(n),
+			Block: uint64(n), LogIndex: uint64(i), Time: h.Time, Tx: market.EVMTx(hash(n)), Pool: poolID(i), Base: address(i), Trader: address(9), CloseUSD: float64(n),
 		})
 		for _, interval := range []int32{60, 300, 3600} {
 			k := market.CandleKey{Pool: poolID(i), Interval: interval, Open: h.Time / int64(interval) * int64(interval)}

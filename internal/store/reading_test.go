@@ -155,7 +155,7 @@ func TestFlows(t *testing.T) {
 					}
 					c.Changes.Pools = append(c.Changes.Pools, market.Change[market.Address, market.Pool]{Key: pool.ID, After: pool})
 					c.Changes.Trades = append(c.Changes.Trades, market.Trade{
-						Block: uint64(n), LogIndex: uint32(i), Time: header(n).Time, Pool: pool.ID, Base: address(n), Trader: address(trader), Sell: n == 2,
+						Block: uint64(n), LogIndex: uint64(i), Time: header(n).Time, Pool: pool.ID, Base: address(n), Trader: address(trader), Sell: n == 2,
 						NanoUSD: int64(n), HasUSD: i != 1, CloseUSD: float64(n) / 8,
 					})
 				}

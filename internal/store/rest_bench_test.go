@@ -141,7 +141,7 @@ func restingCommit(block int, tokens []int, before map[int]*store.Commit) *store
 		}
 		launch := &market.Launch{
 			Mint: id, Venue: "four-meme", Creator: address(3), Name: "A token that rests", Symbol: "REST", Metadata: "ipfs://m", Block: 1, CreatedAt: 3,
-			Tx: hash(1), Curve: address(800), Quote: market.ZeroEVM, SaleBase: amount(1 << 40), Pool: id, State: market.LaunchGraduated,
+			Tx: market.EVMTx(hash(1)), Curve: address(800), Quote: market.Native, SaleBase: amount(1 << 40), Pool: id, State: market.LaunchGraduated,
 		}
 		tokenChange := market.Change[market.Address, market.Token]{Key: id, After: token}
 		poolChange := market.Change[market.Address, market.Pool]{Key: id, After: pool}
@@ -159,7 +159,7 @@ func restingCommit(block int, tokens []int, before map[int]*store.Commit) *store
 		c.Changes.Pools = append(c.Changes.Pools, poolChange)
 		c.Changes.Launches = append(c.Changes.Launches, launchChange)
 		c.Changes.Trades = append(c.Changes.Trades, market.Trade{
-			Block: uint64(block), LogIndex: uint32(i), Time: header(block).Time, Tx: hash(block), Pool: id, Base: id, Trader: address(9), CloseUSD: 1,
+			Block: uint64(block), LogIndex: uint64(i), Time: header(block).Time, Tx: market.EVMTx(hash(block)), Pool: id, Base: id, Trader: address(9), CloseUSD: 1,
 		})
 	}
 	return c

@@ -22,7 +22,7 @@ func TestPruneInPieces(t *testing.T) {
 				c := &store.Commit{Last: header(n), Blocks: []market.Header{header(n)}}
 				for i := range perBlock {
 					c.Changes.Trades = append(c.Changes.Trades, market.Trade{
-						Block: uint64(n), LogIndex: uint32(i), Time: header(n).Time, Pool: poolID(1), Base: address(1), Trader: address(2),
+						Block: uint64(n), LogIndex: uint64(i), Time: header(n).Time, Pool: poolID(1), Base: address(1), Trader: address(2),
 					})
 					k := market.CandleKey{Pool: poolID(i), Interval: 60, Open: int64(n) * 60}
 					c.Changes.Candles = append(c.Changes.Candles, market.Change[market.CandleKey, market.Candle]{

@@ -20,6 +20,14 @@ func shortBytesOf(a *market.Amount) []byte {
 	return b[min(32-a.ByteLen(), 31):]
 }
 
+// partyBytes is one side of a transfer; nobody is kept as the zero address of EVM chains.
+func partyBytes(a market.Address) []byte {
+	if a.IsNone() {
+		return market.Native.Bytes()
+	}
+	return a.Bytes()
+}
+
 // columns collects the first error while a row is read.
 type columns struct {
 	table string
@@ -58,6 +66,22 @@ func (c *columns) shortAmount(b []byte) (v market.Amount, ok bool) {
 		return v, false
 	}
 	return *v.SetBytes(b), true
+}
+
+// party reads the side of a transfer that partyBytes wrote.
+func (c *columns) party(b []byte) market.Address {
+	if a := c.address(b); !a.IsNative() {
+		return a
+	}
+	return market.Address{}
+}
+
+func (c *columns) tx(b []byte) market.TxID {
+	id, err := market.TxIDFromBytes(b)
+	if err != nil && c.err == nil {
+		c.err = fmt.Errorf("database: a row of %s: %w", c.table, err)
+	}
+	return id
 }
 
 func (c *columns) hash(b []byte) market.Hash {

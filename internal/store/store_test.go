@@ -96,14 +96,14 @@ func commitOf(n, k int, before map[string]*market.Changes) *store.Commit {
 		c.Changes.Quotes = append(c.Changes.Quotes, market.Change[market.Address, market.QuotePrice]{Key: quote.Asset, After: quote})
 		launch := &market.Launch{
 			Mint: address(i), Venue: "four-meme", Creator: address(i % 3), Name: "n\u202e<b>\"'😀", Symbol: "S", Metadata: "ipfs://m", Image: "i",
-			Block: 1, LogIndex: uint32(i), CreatedAt: 3, Tx: hash(i), Curve: address(800), Quote: market.ZeroEVM, SaleBase: huge(4),
+			Block: 1, LogIndex: uint64(i), CreatedAt: 3, Tx: market.EVMTx(hash(i)), Curve: address(800), Quote: market.Native, SaleBase: huge(4),
 			Rules:    market.CurveRules{Pricing: market.PriceReserves, Basis: market.TokensSold, FillsUp: true},
 			Reserves: market.CurveReserves{VirtualBase: huge(uint64(n)), RealQuote: amount(uint64(n))}, Traded: true,
 			Progress: 100.0 / float64(n+2), HasProgress: true, State: market.LaunchOnCurve,
 		}
 		c.Changes.Launches = append(c.Changes.Launches, market.Change[market.Address, market.Launch]{Key: launch.Mint, After: launch})
 		c.Changes.Trades = append(c.Changes.Trades, market.Trade{
-			Block: uint64(n), LogIndex: uint32(i), Time: header(n).Time, Tx: hash(i),
+			Block: uint64(n), LogIndex: uint64(i), Time: header(n).Time, Tx: market.EVMTx(hash(i)),
 			Pool: poolID(i), Base: address(i), Trader: address(i + 600), Sell: i%2 == 1, BaseAmount: huge(5), QuoteAmount: amount(6),
 			NanoUSD: 7, HasUSD: i%3 != 0, CloseUSD: 0.5, CloseNative: 0.25,
 		})
@@ -449,7 +449,7 @@ func TestFactsComeBack(t *testing.T) {
 				market.PoolFact{Pool: address(2), Known: true, Info: market.PoolCreated{Protocol: market.Solidly, Factory: address(3), Pool: address(2), Token0: address(4), Token1: address(5), Stable: true}},
 				market.SupplyFact{Token: address(1), Supply: amount(9)},
 				market.BalanceFact{Token: address(1), Account: address(6), Amount: huge(3)},
-				market.CurveFact{CurveKey: market.CurveKey{Curve: address(7), Token: address(1)}, Known: true, Quote: market.ZeroEVM},
+				market.CurveFact{CurveKey: market.CurveKey{Curve: address(7), Token: address(1)}, Known: true, Quote: market.Native},
 				market.CurveFact{CurveKey: market.CurveKey{Curve: address(7), Token: address(2)}, Reason: "no record"},
 			}
 			c := commitOf(1, 1, map[string]*market.Changes{})

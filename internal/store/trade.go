@@ -30,7 +30,7 @@ type tradeRow struct {
 
 func tradeToRow(chain string, t *market.Trade) tradeRow {
 	r := tradeRow{
-		Chain: chain, Block: int64(t.Block), LogIndex: int64(t.LogIndex), Time: t.Time, Tx: t.Tx[:],
+		Chain: chain, Block: int64(t.Block), LogIndex: int64(t.LogIndex), Time: t.Time, Tx: t.Tx.AppendTo([]byte{}),
 		// Where nobody is the trader it is empty: the column takes no NULL, and a table of this size isn't rewritten for that.
 		Pool: t.Pool.Bytes(), Base: t.Base.Bytes(), Trader: t.Trader.AppendTo([]byte{}), Sell: t.Sell,
 		BaseAmount: bytesOf(&t.BaseAmount), QuoteAmount: bytesOf(&t.QuoteAmount),
@@ -51,7 +51,7 @@ func tradeToRow(chain string, t *market.Trade) tradeRow {
 func (r *tradeRow) trade() (market.Trade, error) {
 	c := columns{table: "trades"}
 	t := market.Trade{
-		Block: uint64(r.Block), LogIndex: uint32(r.LogIndex), Time: r.Time, Tx: c.hash(r.Tx),
+		Block: uint64(r.Block), LogIndex: uint64(r.LogIndex), Time: r.Time, Tx: c.tx(r.Tx),
 		Pool: c.address(r.Pool), Base: c.address(r.Base), Trader: c.address(r.Trader), Sell: r.Sell,
 		BaseAmount: c.amount(r.BaseAmount), QuoteAmount: c.amount(r.QuoteAmount),
 		CloseUSD: r.CloseUSD, CloseNative: r.CloseNative,

@@ -104,7 +104,7 @@ func scanWalletTrade(rows *sql.Rows, wallet market.Address) (WalletTrade, error)
 		return t, err
 	}
 	c := columns{table: "trades"}
-	t.Block, t.LogIndex, t.Tx, t.Pool, t.Base = uint64(number), uint32(index), c.hash(tx), c.address(pool), c.address(base)
+	t.Block, t.LogIndex, t.Tx, t.Pool, t.Base = uint64(number), uint64(index), c.tx(tx), c.address(pool), c.address(base)
 	t.BaseAmount, t.QuoteAmount, t.NanoUSD, t.HasUSD = c.amount(baseAmount), c.amount(quoteAmount), nano.Int64, nano.Valid
 	t.TraderAmount, _ = c.shortAmount(traderAmount)
 	t.TraderBefore, t.HasTraderBefore = c.shortAmount(traderBefore)

@@ -49,7 +49,7 @@ func (w *wallets) block(t *testing.T, chain string, n int) {
 	}
 	for i := range 6 {
 		trade := market.Trade{
-			Block: uint64(n), LogIndex: uint32(i), Time: header(n).Time, Tx: hash(10*n + i), Pool: poolID(i / 3 % 2), Base: address(1),
+			Block: uint64(n), LogIndex: uint64(i), Time: header(n).Time, Tx: market.EVMTx(hash(10*n + i)), Pool: poolID(i / 3 % 2), Base: address(1),
 			Trader: address(50 + i%3), Sell: i%2 == 1, BaseAmount: huge(uint64(n)), QuoteAmount: amount(uint64(i)), CloseUSD: 0.5, CloseNative: 0.25,
 		}
 		if i != 3 {
@@ -168,7 +168,7 @@ func TestTradesOfNobody(t *testing.T) {
 				c := &store.Commit{Last: header(number), Blocks: []market.Header{header(number)}, Undo: true}
 				for i := range trades {
 					c.Changes.Trades = append(c.Changes.Trades, market.Trade{
-						Block: uint64(number), LogIndex: uint32(i), Time: header(number).Time, Tx: hash(number), Pool: poolID(0), Base: address(1),
+						Block: uint64(number), LogIndex: uint64(i), Time: header(number).Time, Tx: market.EVMTx(hash(number)), Pool: poolID(0), Base: address(1),
 						BaseAmount: amount(1), QuoteAmount: amount(1), NanoUSD: 1, HasUSD: true,
 					})
 				}

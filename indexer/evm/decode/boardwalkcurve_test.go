@@ -18,7 +18,7 @@ func boardwalkCases(tb testing.TB) []launchCase {
 	maker, b := hexAddress(tb, "0x"+aMaker), hexAddress(tb, "0x"+tokenB)
 	launched := market.Launched{
 		Venue: string(p), Token: token, Creator: maker, Name: "Pier Pup", Symbol: "PUP", Metadata: "ipfs://bafy/meta.json",
-		Curve: curve, Rules: market.CurveRules{Pricing: market.PriceReserves, Basis: market.TokensSold}, Quote: market.ZeroEVM,
+		Curve: curve, Rules: market.CurveRules{Pricing: market.PriceReserves, Basis: market.TokensSold}, Quote: market.Native,
 		SaleBase: number(700), TargetQuote: number(85),
 		Reserves: market.CurveReserves{VirtualBase: number(1073), VirtualQuote: number(30), RealBase: number(700)},
 		Tells:    market.TellsVirtual | market.TellsBase | market.TellsQuote, FeeBps: 100,

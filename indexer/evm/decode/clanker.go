@@ -29,12 +29,8 @@ func decodeClankerV4Created(r *launchLog, venue string) market.Event {
 	if id == [32]byte{} {
 		return nil
 	}
-	l := market.Launched{
+	return market.Launched{
 		Venue: venue, Token: r.named(r.topic(1)), Creator: r.topic(2),
-		Image: r.reference(1), Name: r.name(2), Symbol: r.name(3), Metadata: r.reference(4), Pool: market.PoolID(id),
+		Image: r.reference(1), Name: r.name(2), Symbol: r.name(3), Metadata: r.reference(4), Pool: market.PoolID(id), Hooks: r.party(7),
 	}
-	if hooks := r.address(7); !hooks.IsZeroEVM() {
-		l.Hooks = hooks
-	}
-	return l
 }

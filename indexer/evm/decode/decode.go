@@ -86,11 +86,11 @@ func (d *Decoder) Block(h market.Header, logs []Log) market.Block {
 		if e == nil {
 			continue
 		}
-		if n := len(b.Txs); n == 0 || b.Txs[n-1].Hash != l.TxHash {
-			b.Txs = append(b.Txs, market.Tx{Hash: l.TxHash})
+		if id := market.EVMTx(l.TxHash); len(b.Txs) == 0 || b.Txs[len(b.Txs)-1].ID != id {
+			b.Txs = append(b.Txs, market.Tx{ID: id})
 		}
 		tx := &b.Txs[len(b.Txs)-1]
-		tx.Logs = append(tx.Logs, market.Log{Index: l.Index, Event: e})
+		tx.Logs = append(tx.Logs, market.Log{Index: uint64(l.Index), Event: e})
 	}
 	return b
 }

@@ -25,7 +25,7 @@ func hexWord(tb testing.TB, digits string) (w [32]byte) {
 
 func hexAddress(tb testing.TB, s string) market.Address {
 	tb.Helper()
-	a, err := market.ParsePool(s)
+	a, err := market.ParseAddress(s)
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -86,7 +86,7 @@ func TestDecode(t *testing.T) {
 		}
 	}
 	v4 := market.PoolCreated{
-		Protocol: market.UniswapV4, Factory: hexAddress(t, manager), Pool: id, Token0: market.ZeroEVM, Token1: b,
+		Protocol: market.UniswapV4, Factory: hexAddress(t, manager), Pool: id, Token0: market.Native, Token1: b,
 		FeePips: 3000, TickSpacing: 60, SqrtPriceX96: number(99), Tick: -7,
 	}
 	hooked := v4
@@ -266,7 +266,7 @@ func checkEvent(t *testing.T, e market.Event) {
 		}
 	case market.PoolCreated:
 		tick(e.Tick, e.TickSpacing)
-		if e.FeePips >= 1<<24 || e.Pool.IsNone() || e.Hooks.IsZeroEVM() {
+		if e.FeePips >= 1<<24 || e.Pool.IsNone() || e.Hooks.IsNative() {
 			t.Fatalf("%+v is no pool", e)
 		}
 	case market.PoolPriced:

@@ -16,7 +16,7 @@ func decodeTransfer(l *Log) market.Event {
 		return nil
 	}
 	return market.Transfer{
-		Token: Address(l.Address), From: market.EVMAddress(l.Topics[1]), To: market.EVMAddress(l.Topics[2]),
+		Token: Address(l.Address), From: market.EVMParty(l.Topics[1]), To: market.EVMParty(l.Topics[2]),
 		Amount: Uint(w),
 	}
 }
@@ -31,6 +31,6 @@ func decodeWrap(l *Log, unwrap bool) market.Event {
 		return nil
 	}
 	return market.Wrap{
-		Token: Address(l.Address), Account: market.EVMAddress(l.Topics[1]), Amount: Uint(w), Unwrap: unwrap,
+		Token: Address(l.Address), Account: market.EVMParty(l.Topics[1]), Amount: Uint(w), Unwrap: unwrap,
 	}
 }

@@ -45,7 +45,7 @@ func decodeFlapCreated(r *launchLog, venue string) market.Event {
 	return market.Launched{
 		Venue: venue, Creator: r.address(1), Token: r.named(r.address(3)),
 		Name: r.name(4), Symbol: r.name(5), Metadata: r.reference(6),
-		Curve: r.contract(), Rules: flapRules, Quote: market.ZeroEVM, SaleBase: *flapSaleBase,
+		Curve: r.contract(), Rules: flapRules, Quote: market.Native, SaleBase: *flapSaleBase,
 		Reserves: market.CurveReserves{RealBase: *flapSaleBase}, Tells: market.TellsBase | market.TellsQuote,
 	}
 }

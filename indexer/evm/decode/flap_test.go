@@ -19,7 +19,7 @@ func flapCases(tb testing.TB) []launchCase {
 		Venue: string(p), Token: token, Creator: hexAddress(tb, "0x"+aMaker), Name: "Pier Pup", Symbol: "PUP",
 		Metadata: "bafkreigh2akiscaildc", Curve: curve,
 		Rules: market.CurveRules{Pricing: market.PricePosted, Basis: market.TokensSold, FillsUp: true},
-		Quote: market.ZeroEVM, SaleBase: byDefault,
+		Quote: market.Native, SaleBase: byDefault,
 		Reserves: market.CurveReserves{RealBase: byDefault}, Tells: market.TellsBase | market.TellsQuote,
 	}
 	set := func(change market.CurveSet) market.Event {
@@ -47,7 +47,7 @@ func flapCases(tb testing.TB) []launchCase {
 		},
 		{
 			"Flap TokenQuoteSet to the native coin", p, venueLog(tb, at, topicFlapQuote, nil, tokenA, "00"),
-			set(market.CurveSet{Quote: market.ZeroEVM}),
+			set(market.CurveSet{Quote: market.Native}),
 		},
 		{
 			"Flap TokenDexSupplyThreshSet", p, venueLog(tb, at, topicFlapThreshold, nil, tokenA, "0320"),

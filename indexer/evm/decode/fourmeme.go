@@ -25,7 +25,7 @@ var (
 )
 
 func (d *Decoder) fourMemeV1(v venue) {
-	create := decodeFourCreate(fourMemeV1Rules, market.ZeroEVM)
+	create := decodeFourCreate(fourMemeV1Rules, market.Native)
 	d.launch(v, topicFourV1Create, 1, create)
 	d.launch(v, topicFourCreate, 1, create)
 	d.launch(v, topicFourV1Purchase, 1, decodeFourV1Trade(false))

@@ -15,7 +15,7 @@ func fourMemeCases(tb testing.TB) []launchCase {
 	token, trader, maker := hexAddress(tb, "0x"+tokenA), hexAddress(tb, "0x"+aTrader), hexAddress(tb, "0x"+aMaker)
 	first := market.Launched{
 		Venue: string(v1), Token: token, Creator: maker, Name: "Pier Pup", Symbol: "PUP", Curve: curve1,
-		Rules: market.CurveRules{Pricing: market.PriceExecuted}, Quote: market.ZeroEVM,
+		Rules: market.CurveRules{Pricing: market.PriceExecuted}, Quote: market.Native,
 	}
 	second := first
 	second.Venue, second.Curve, second.Quote = string(v2), curve2, market.Address{}

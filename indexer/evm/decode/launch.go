@@ -103,13 +103,21 @@ func (r *launchLog) addressIn(w [32]byte) market.Address {
 	return market.EVMAddress(w)
 }
 
+// party is a word of the data that names an address; none where it is zero.
+func (r *launchLog) party(i int) market.Address {
+	if a := r.address(i); !a.IsNative() {
+		return a
+	}
+	return market.Address{}
+}
+
 // address is a word of the data; topic is the i-th topic, the event itself being the 0-th.
 func (r *launchLog) address(i int) market.Address { return r.addressIn(r.word(i)) }
 func (r *launchLog) topic(i int) market.Address   { return r.addressIn(r.l.Topics[i]) }
 
 // named refuses the zero address, which is no token and no curve.
 func (r *launchLog) named(a market.Address) market.Address {
-	if a.IsZeroEVM() {
+	if a.IsNative() {
 		r.bad = true
 	}
 	return a

@@ -364,7 +364,7 @@ func FuzzDecodeLaunch(f *testing.F) {
 func checkLaunchEvent(t *testing.T, e market.Event) {
 	t.Helper()
 	token := func(venue string, curve, token market.Address) {
-		if own := venue == ""; own != token.IsNone() || token.IsZeroEVM() || (own && curve.IsNone()) {
+		if own := venue == ""; own != token.IsNone() || token.IsNative() || (own && curve.IsNone()) {
 			t.Fatalf("%+v is about no token", e)
 		}
 	}
@@ -395,7 +395,7 @@ func checkLaunchEvent(t *testing.T, e market.Event) {
 				t.Fatalf("%+v has the text %.80q", e, s)
 			}
 		}
-		if e.Hooks.IsZeroEVM() || e.Pool.IsZeroEVM() || e.FeeBps > 10_000 || e.Curve.IsNone() != (e.Rules == market.CurveRules{}) {
+		if e.Hooks.IsNative() || e.Pool.IsNative() || e.FeeBps > 10_000 || e.Curve.IsNone() != (e.Rules == market.CurveRules{}) {
 			t.Fatalf("%+v is no launch", e)
 		}
 	case market.CurveTrade:
@@ -410,7 +410,7 @@ func checkLaunchEvent(t *testing.T, e market.Event) {
 		token(e.Venue, e.Curve, e.Token)
 	case market.Graduated:
 		token(e.Venue, e.Curve, e.Token)
-		if e.Pool.IsZeroEVM() {
+		if e.Pool.IsNative() {
 			t.Fatalf("%+v went nowhere", e)
 		}
 	default:

@@ -38,7 +38,7 @@ func decodeNadCreate(r *launchLog, venue string) market.Event {
 	l := market.Launched{
 		Venue: venue, Creator: r.topic(1), Token: r.named(r.topic(2)),
 		Name: r.name(0), Symbol: r.name(1), Metadata: r.reference(2),
-		Curve: r.contract(), Rules: nadFunRules, Quote: market.ZeroEVM, SaleBase: sale,
+		Curve: r.contract(), Rules: nadFunRules, Quote: market.Native, SaleBase: sale,
 		Reserves: market.CurveReserves{VirtualQuote: quote, VirtualBase: base, RealBase: sale},
 		Tells:    tellsReserves,
 	}

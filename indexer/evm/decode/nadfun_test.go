@@ -18,7 +18,7 @@ func nadCases(tb testing.TB) []launchCase {
 		Rules: market.CurveRules{Pricing: market.PriceReserves, Basis: market.TokensSold},
 		// 90,000 MON and 1,073,000 tokens, of which 279,900 are left when it locks: 90,000 x 793,100 / 279,900 is 255,016.08, and
 		// whoever buys the last tokens pays the part of a unit as a whole one.
-		Quote: market.ZeroEVM, SaleBase: number(793_100), TargetQuote: number(255_017),
+		Quote: market.Native, SaleBase: number(793_100), TargetQuote: number(255_017),
 		Reserves: market.CurveReserves{VirtualBase: number(1_073_000), VirtualQuote: number(90_000), RealBase: number(793_100)},
 		Tells:    market.TellsVirtual | market.TellsBase | market.TellsQuote,
 	}

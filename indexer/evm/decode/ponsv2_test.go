@@ -15,7 +15,7 @@ func ponsCases(tb testing.TB) []launchCase {
 	launched := market.Launched{
 		Venue: string(p), Token: token, Creator: hexAddress(tb, "0x"+aMaker), Curve: curve,
 		Rules: market.CurveRules{Pricing: market.PriceExecuted, Basis: market.FundsRaised, FillsUp: true},
-		Quote: market.ZeroEVM, TargetQuote: number(4200), Tells: market.TellsQuote,
+		Quote: market.Native, TargetQuote: number(4200), Tells: market.TellsQuote,
 	}
 	inToken := launched
 	inToken.Quote = hexAddress(tb, "0x"+tokenB)

@@ -35,14 +35,11 @@ func V4Initialize(l *Log) market.Event {
 	}
 	created := market.PoolCreated{
 		Protocol: market.UniswapV4, Factory: Address(l.Address), Pool: market.PoolID(l.Topics[1]),
-		Token0: market.EVMAddress(l.Topics[2]), Token1: market.EVMAddress(l.Topics[3]),
+		Token0: market.EVMAddress(l.Topics[2]), Token1: market.EVMAddress(l.Topics[3]), Hooks: market.EVMParty(w[2]),
 		TickSpacing: spacing, SqrtPriceX96: Uint(w[3]), Tick: tick,
 	}
 	if fee.Uint64() != DynamicFee {
 		created.FeePips = uint32(fee.Uint64())
-	}
-	if hooks := market.EVMAddress(w[2]); !hooks.IsZeroEVM() {
-		created.Hooks = hooks
 	}
 	return created
 }

@@ -223,9 +223,9 @@ func TestProxies(t *testing.T) {
 	}{
 		{"key for an admin", "Proxy1967", slotAndTwo(slot1967, logic, deployer), report.Fail, report.High, "an account with a key"},
 		{"contract for an admin", "Proxy1967", slotAndTwo(slot1967, logic, beacon), report.Fail, report.Medium, "its admin is a contract owned by " + w.Deployer},
-		{"no admin", "Proxy1967", slotAndTwo(slot1967, logic, market.ZeroEVM), report.Fail, report.Medium, "it has no admin slot"},
-		{"ERC-1822", "Proxy1967", slotAndTwo(slot1822, logic, market.ZeroEVM), report.Fail, report.Medium, "ERC-1822 proxy"},
-		{"a slot of its own", "Proxy1967", slotAndTwo(other, logic, market.ZeroEVM), report.Warn, report.Medium, "no known slot"},
+		{"no admin", "Proxy1967", slotAndTwo(slot1967, logic, market.Native), report.Fail, report.Medium, "it has no admin slot"},
+		{"ERC-1822", "Proxy1967", slotAndTwo(slot1822, logic, market.Native), report.Fail, report.Medium, "ERC-1822 proxy"},
+		{"a slot of its own", "Proxy1967", slotAndTwo(other, logic, market.Native), report.Warn, report.Medium, "no known slot"},
 		{"beacon", "ProxyOfBeacon", [][]byte{probe.Address(beacon)}, report.Fail, report.Medium, "the owner of its beacon is " + w.Deployer},
 	} {
 		t.Run(test.name, func(t *testing.T) {

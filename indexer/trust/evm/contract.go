@@ -11,7 +11,7 @@ import (
 // dead is where tokens are sent to be gone.
 var dead = market.EVMAddress([32]byte{30: 0xde, 31: 0xad})
 
-func isNobody(a market.Address) bool { return a.IsZeroEVM() || a == dead }
+func isNobody(a market.Address) bool { return a.IsNative() || a == dead }
 
 // ownerState is what the contract says of its owner.
 type ownerState struct {
@@ -109,7 +109,7 @@ type proxyState struct {
 func (l *look) proxy() (p proxyState) {
 	s := &l.state
 	named := func(q *evm.Question) market.Address {
-		if a, ok := q.Address(); ok && !a.IsZeroEVM() {
+		if a, ok := q.Address(); ok && !a.IsNative() {
 			return a
 		}
 		return market.Address{}

@@ -108,13 +108,13 @@ func TestOwnCurve(t *testing.T) {
 	}
 	w.send(t, map[string]string{"to": curve.String(), "data": calldata("graduate(address)", probe.Address(token))})
 	state := w.call(t, curve, "curves(address)", probe.Address(token))
-	pool := w.pool(t, market.UniswapV4, address(t, w.UniswapV4PoolManager), market.PoolID([32]byte(state[160:192])), token, market.ZeroEVM)
+	pool := w.pool(t, market.UniswapV4, address(t, w.UniswapV4PoolManager), market.PoolID([32]byte(state[160:192])), token, market.Native)
 	for _, fee := range []uint32{3000, 10000, 2500, 500, 100} { // whichever the contract took
 		for _, spacing := range []int32{60, 200, 50, 10, 1} {
 			p := pool
 			p.FeePips, p.TickSpacing = fee, spacing
-			key := append(append(probe.Address(market.ZeroEVM), probe.Address(token)...), probe.Uint(uint64(fee))...)
-			key = append(append(key, probe.Int(int64(spacing))...), probe.Address(market.ZeroEVM)...)
+			key := append(append(probe.Address(market.Native), probe.Address(token)...), probe.Uint(uint64(fee))...)
+			key = append(append(key, probe.Int(int64(spacing))...), probe.Address(market.Native)...)
 			if market.PoolID([32]byte(w.hashOf(t, key))) == p.ID {
 				pool = p
 			}
@@ -136,7 +136,7 @@ func TestOutsideCurves(t *testing.T) {
 			t.Run(string(protocol)+" "+contract, func(t *testing.T) {
 				t.Parallel()
 				token := w.deploy(t, contract)
-				r := w.checkOutside(t, token, protocol, market.ZeroEVM)
+				r := w.checkOutside(t, token, protocol, market.Native)
 				all := launched(others)
 				all[report.Ownership], all[report.CodeKnown], all[report.LiquidityDepth] = report.Unknown, report.Unknown, report.Unknown
 				if protocol == chainconfig.NadFun || protocol == chainconfig.FourMemeV1 {

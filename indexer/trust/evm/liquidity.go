@@ -57,7 +57,7 @@ func (l *look) askLiquidity() []*evm.Question {
 	case probe.Pair, probe.Solidly:
 		s.whole = view(p.ID, "totalSupply()")
 		balance := func(a market.Address) *evm.Question { return view(p.ID, "balanceOf(address)", probe.Address(a)) }
-		add("the zero address", balance(market.ZeroEVM))
+		add("the zero address", balance(market.Native))
 		add("the dead address", balance(dead))
 		hold(balance)
 	case probe.Pool:

@@ -62,7 +62,7 @@ func (l *look) findMarket() {
 		return
 	}
 	l.target, _ = place(l.pool, l.mint)
-	if quote := l.target.Quote; quote != market.ZeroEVM && quote != l.c.wrapped {
+	if quote := l.target.Quote; quote != market.Native && quote != l.c.wrapped {
 		var ok bool
 		if l.funding, ok = l.findFunding(quote); !ok {
 			l.noMarket = trust.NoRoute
@@ -78,7 +78,7 @@ func (l *look) findCurve(launch *market.Launch) {
 		l.pool = &l.known.Pools[i]
 	}
 	kind, ok := curveKinds[l.c.venues[launch.Venue].protocol]
-	native := launch.Quote.IsZeroEVM() || launch.Quote == l.c.wrapped
+	native := launch.Quote.IsNative() || launch.Quote == l.c.wrapped
 	switch {
 	case launch.State == market.LaunchCompleted:
 		l.noMarket = trust.NoPool // full, and the pool isn't there yet
@@ -90,7 +90,7 @@ func (l *look) findCurve(launch *market.Launch) {
 			l.noMarket = trust.NoPool // all but full
 			return
 		}
-		l.target = probe.Market{Kind: kind, Venue: launch.Curve, Base: l.mint, Quote: market.ZeroEVM}
+		l.target = probe.Market{Kind: kind, Venue: launch.Curve, Base: l.mint, Quote: market.Native}
 		l.chooseSizes(left)
 	}
 }
@@ -141,7 +141,7 @@ func (l *look) findFunding(quote market.Address) (probe.Market, bool) {
 	for i := range l.known.NativePools {
 		p := &l.known.NativePools[i]
 		m, ok := place(p, quote)
-		if !ok || (m.Quote != market.ZeroEVM && m.Quote != l.c.wrapped) || p.Untrusted != market.Trusted {
+		if !ok || (m.Quote != market.Native && m.Quote != l.c.wrapped) || p.Untrusted != market.Trusted {
 			continue
 		}
 		if usd := l.lockedUSD(p); usd > most {
@@ -205,7 +205,7 @@ func (l *look) chooseSizes(left float64) {
 			most = largeShare * l.lockedUSD(l.pool) / 2
 		}
 		small, large = inUSD/native, max(min(most, largestUSD), inUSD*largeTimes)/native
-	case l.pool != nil && l.pool.Locked > 0 && (l.target.Quote.IsZeroEVM() || l.target.Quote == l.c.wrapped):
+	case l.pool != nil && l.pool.Locked > 0 && (l.target.Quote.IsNative() || l.target.Quote == l.c.wrapped):
 		large = largeShare * l.pool.Locked / 2
 		small = large / largeTimes
 	}

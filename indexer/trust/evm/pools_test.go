@@ -201,7 +201,7 @@ func (w *world) fullRange(t *testing.T, protocol market.Protocol, token market.A
 	wrapped := address(t, w.Wrapped)
 	quote := wrapped
 	if protocol == market.UniswapV4 {
-		quote = market.ZeroEVM
+		quote = market.Native
 	}
 	low, high := token, quote
 	tokenIs0 := low.Compare(high) < 0
@@ -209,7 +209,7 @@ func (w *world) fullRange(t *testing.T, protocol market.Protocol, token market.A
 		low, high = high, low
 	}
 	if protocol == market.UniswapV4 {
-		key := [][]byte{probe.Address(low), probe.Address(high), probe.Uint(fee), probe.Int(spacing), probe.Address(market.ZeroEVM)}
+		key := [][]byte{probe.Address(low), probe.Address(high), probe.Uint(fee), probe.Int(spacing), probe.Address(market.Native)}
 		const keyType = "(address,address,uint24,int24,address)"
 		w.send(t, approve(token.String(), w.Routers.UniswapV4),
 			map[string]string{"to": w.UniswapV4PoolManager, "data": calldata("initialize("+keyType+",uint160)", append(slices.Clone(key), atPrice(tokenIs0))...)},

@@ -46,7 +46,7 @@ func (w *world) knownLaunch(t *testing.T, l *simnet.Launch, sibling string) trus
 	k := w.known(t, token)
 	k.Siblings = []market.Address{address(t, sibling)}
 	launch := &market.Launch{
-		Mint: token, Venue: l.Venue.ID, Creator: address(t, l.Creator), State: market.LaunchLive, Quote: market.ZeroEVM, CreatedAt: head.Time - 7200,
+		Mint: token, Venue: l.Venue.ID, Creator: address(t, l.Creator), State: market.LaunchLive, Quote: market.Native, CreatedAt: head.Time - 7200,
 	}
 	k.Launch = launch
 	if l.Curve != "" {

@@ -260,7 +260,7 @@ func (w *world) pool(tb testing.TB, protocol market.Protocol, factory, id, base,
 		ID: id, Protocol: protocol, Factory: factory, Token0: base, Token1: quote, Base: base, Quote: quote, BaseIs0: true,
 		Locked: 2 * ethLocked, Depth: ethLocked / 100., Price: ethLocked / float64(baseLocked), CreatedAt: w.head(tb).Time - 7200,
 	}
-	if quote.IsZeroEVM() {
+	if quote.IsNative() {
 		p.Quote = address(tb, w.Wrapped)
 	}
 	if base.Compare(quote) > 0 {
@@ -315,7 +315,7 @@ func (w *world) poolOf(tb testing.TB, p *simnet.Pool, base string) market.Pool {
 	if p.Protocol == simnet.UniswapV4 {
 		id = p.ID
 	}
-	pool, err := market.ParsePool(id)
+	pool, err := market.ParseAddress(id)
 	if err != nil {
 		tb.Fatal(err)
 	}

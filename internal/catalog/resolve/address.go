@@ -2,7 +2,6 @@ package resolve
 
 import (
 	"encoding/hex"
-	"math/big"
 	"strings"
 
 	"golang.org/x/crypto/sha3"
@@ -18,7 +17,7 @@ func (r *report) address(path string, family chainconfig.Family, s string) strin
 	case chainconfig.EVM:
 		return r.evmAddress(path, s)
 	case chainconfig.Solana:
-		if !isSolanaKey(s) {
+		if _, err := market.ParseSolanaAddress(s); err != nil {
 			r.add(path, "%.80q is no Solana address; allowed: a base58 key of 32 bytes, 32 to 44 characters", s)
 			return ""
 		}
@@ -34,7 +33,7 @@ func (r *report) evmAddress(path, s string) string {
 		r.add(path, "%.80q is no EVM address; allowed: 0x and 40 hexadecimal digits", s)
 		return ""
 	}
-	if a.IsZeroEVM() {
+	if a.IsNative() {
 		r.add(path, "the zero address is no contract; write the deployed one (the wrapped coin for the native coin), or leave the entry out")
 		return ""
 	}
@@ -58,23 +57,4 @@ func checksummed(a market.Address) string {
 		}
 	}
 	return string(out)
-}
-
-const base58 = "123456789ABCDEFGHJKLMNPQRSTUVWXYZabcdefghijkmnopqrstuvwxyz"
-
-// isSolanaKey reports whether s is base58 for 32 bytes. A leading 1 stands for a zero byte.
-func isSolanaKey(s string) bool {
-	if len(s) < 32 || len(s) > 44 {
-		return false
-	}
-	n, radix := new(big.Int), big.NewInt(int64(len(base58)))
-	for i := range len(s) {
-		digit := strings.IndexByte(base58, s[i])
-		if digit < 0 {
-			return false
-		}
-		n.Add(n.Mul(n, radix), big.NewInt(int64(digit)))
-	}
-	zeros := len(s) - len(strings.TrimLeft(s, "1"))
-	return zeros+(n.BitLen()+7)/8 == 32
 }

@@ -43,7 +43,7 @@ const (
 	Pons
 )
 
-// Market is a place to trade. The native coin is market.ZeroEVM; addresses may be none where the kind doesn't have them.
+// Market is a place to trade. The native coin is market.Native; addresses may be none where the kind doesn't have them.
 type Market struct {
 	Kind               Kind
 	Venue, Base, Quote market.Address
