@@ -31,6 +31,7 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"internal/trust":           {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/catalog":         {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/store":           {programs, kubernetes, {module + "internal/catalog"}},
+		"indexer/chain":            {{module + "apiserver", module + "operator", module + "indexer/evm", module + "indexer/rpc", module + "indexer/derive", module + "internal/store"}, sql, {"net/http"}, kubernetes},
 		"indexer/derive":           {{module + "apiserver", module + "operator"}, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"indexer/evm":              {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},
 		"indexer/evm/decode":       {{module + "apiserver", module + "operator"}, sql, kubernetes, {module + "internal/store", module + "indexer/derive"}},

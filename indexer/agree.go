@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -26,8 +26,8 @@ const (
 
 // unsureBlock is a committed block of which no two endpoints had the same logs.
 type unsureBlock struct {
-	header evm.Header
-	read   evm.BlockRead
+	header chain.Header
+	read   chain.BlockRead
 	pause  doubtPause // until it is asked for again, if there is a doubt
 	// recalled says that it was committed before this start, tried that it was asked for again unasked, and suspect that another block of
 	// before this start was forged.
@@ -39,10 +39,10 @@ func (u *unsureBlock) isDoubted() bool { return u.read.Doubtful || u.suspect || 
 
 // commitHead indexes one block within the undo horizon. Where it changes something that counts, or was drawn, or was read from
 // an endpoint that was outvoted lately, two endpoints have to have the same logs first, as far as there are two that answer.
-func (ix *Indexer) commitHead(ctx context.Context, h evm.Header, b *evm.BlockRead) error {
+func (ix *Indexer) commitHead(ctx context.Context, h chain.Header, b *chain.BlockRead) error {
 	began, last := ix.o.Now(), ix.state.Last()
 	suspect := b.Suspect()
-	if suspect || evm.Drawn(h.Hash) && !ix.plan.givesUp(budget.Agreement) {
+	if suspect || chain.Drawn(h.Hash) && !ix.plan.givesUp(budget.Agreement) {
 		within := ctx
 		if !suspect {
 			within = rpc.For(ctx, budget.Agreement)
@@ -83,9 +83,9 @@ func (ix *Indexer) recallRecords(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	ix.records = make([]rpc.Record, len(kept))
+	ix.records = make([]chain.Record, len(kept))
 	for i, r := range kept {
-		ix.records[i] = rpc.Record(r)
+		ix.records[i] = chain.Record(r)
 	}
 	ix.nodes.RecallRecords(ix.records)
 	return nil
@@ -120,11 +120,11 @@ func (ix *Indexer) recallUnsure(ctx context.Context) error {
 			continue
 		}
 		// A database that went back may hold a block's rows as they came from other logs than those that were read since.
-		at := slices.IndexFunc(ix.unsure, func(u unsureBlock) bool { return u.header.Hash == b.Hash && u.read.SameLogs(&read) })
+		at := slices.IndexFunc(ix.unsure, func(u unsureBlock) bool { return u.header.Hash == b.Hash && u.read.Word.Same(read.Word) })
 		if at >= 0 {
 			unsure = append(unsure, ix.unsure[at])
 		} else {
-			unsure = append(unsure, unsureBlock{header: evm.Header{Header: b.Header}, read: read, recalled: true})
+			unsure = append(unsure, unsureBlock{header: chain.Header{Header: b.Header}, read: read, recalled: true})
 		}
 	}
 	// Sure blocks were held against the logs that this process read. Those in the database may be others.
@@ -156,12 +156,12 @@ func (ix *Indexer) drawRecalled(number uint64) (drawn *unsureBlock) {
 // doubt remembers a committed block that rests on one endpoint's word, and asks again for those that turn out to be doubtful:
 // because their endpoint was outvoted since, or because endpoints differed about them. It goes back before the oldest that
 // others have otherwise.
-func (ix *Indexer) doubt(ctx context.Context, h evm.Header, b *evm.BlockRead) (back bool, err error) {
+func (ix *Indexer) doubt(ctx context.Context, h chain.Header, b *chain.BlockRead) (back bool, err error) {
 	ix.unsure = slices.DeleteFunc(ix.unsure, func(u unsureBlock) bool {
 		return u.header.Number+ix.cfg.ReorgBlocks <= h.Number || u.header.Number >= h.Number
 	})
 	if !b.Agreed && len(ix.cfg.Endpoints) > 1 {
-		u := unsureBlock{header: h, read: b.Word()}
+		u := unsureBlock{header: h, read: b.Bare()}
 		if b.Doubtful {
 			u.pause.begin(ix.o.Now())
 		}
@@ -215,7 +215,7 @@ func (ix *Indexer) askAgain(ctx context.Context, u *unsureBlock) (forged bool, e
 }
 
 // goBefore takes back a block that was committed with other logs than it has, and all after it.
-func (ix *Indexer) goBefore(ctx context.Context, h evm.Header) error {
+func (ix *Indexer) goBefore(ctx context.Context, h chain.Header) error {
 	known, err := ix.store.RecentBlocks(ctx, ix.rows.id())
 	if err != nil {
 		return err

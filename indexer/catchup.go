@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -67,7 +67,7 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 	if last-first >= shortPast {
 		ix.account.phase(chainconfig.PhaseBackfilling, "")
 	}
-	var batches []evm.Batch
+	var batches []chain.Batch
 	events := 0
 	for batch, err := range ix.nodes.Backfill(ctx, ix.state.Last(), first, last) {
 		ix.pulse.beat()
@@ -97,7 +97,7 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 }
 
 // commitPast commits batches of the past. None can be taken back, so those of an endpoint that was outvoted since they were read are read again.
-func (ix *Indexer) commitPast(ctx context.Context, batches []evm.Batch) error {
+func (ix *Indexer) commitPast(ctx context.Context, batches []chain.Batch) error {
 	var blocks []market.Block
 	parent := ix.state.Last()
 	for i := range batches {
@@ -114,7 +114,7 @@ func (ix *Indexer) commitPast(ctx context.Context, batches []evm.Batch) error {
 // follow indexes the blocks within the undo horizon, one per commit. It reports whether nothing is left to do.
 func (ix *Indexer) follow(ctx context.Context, next uint64) (caughtUp bool, err error) {
 	headers, err := ix.headers(ctx, next)
-	if errors.Is(err, evm.ErrNoBlock) && next > ix.head.Reached {
+	if errors.Is(err, chain.ErrNoBlock) && next > ix.head.Reached {
 		return true, nil // one node told a head that none has
 	}
 	if err != nil {
@@ -145,10 +145,10 @@ func (ix *Indexer) follow(ctx context.Context, next uint64) (caughtUp bool, err 
 }
 
 // headers are those of the next blocks up to the head.
-func (ix *Indexer) headers(ctx context.Context, next uint64) ([]evm.Header, error) {
+func (ix *Indexer) headers(ctx context.Context, next uint64) ([]chain.Header, error) {
 	last := ix.state.Last()
 	if h := ix.head; next == h.Number && (h.Parent != last.Hash || h.Time >= last.Time) {
-		return []evm.Header{h.Header}, nil
+		return []chain.Header{h.Header}, nil
 	}
 	return ix.nodes.Headers(ctx, last, next, min(ix.head.Number, next+headersAtOnce-1))
 }

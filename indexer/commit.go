@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/indexer/rpc"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
@@ -58,7 +58,7 @@ func (ix *Indexer) write(ctx context.Context, c *store.Commit, began time.Time) 
 	if c.Endpoints != nil {
 		ix.records = ix.records[:0]
 		for _, r := range c.Endpoints {
-			ix.records = append(ix.records, rpc.Record(r))
+			ix.records = append(ix.records, chain.Record(r))
 		}
 	}
 	ix.facts.written(c, ix.o.Now())

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/preflight"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -35,8 +36,8 @@ const (
 type declarationWatch struct {
 	cfg   *chainconfig.Chain
 	nodes interface {
-		chainCheck
-		declarationSource
+		chain.Check
+		chain.DeclarationSource
 	}
 	log     *slog.Logger
 	first   time.Duration

@@ -7,8 +7,8 @@ import (
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -80,10 +80,10 @@ type enricher struct {
 	rows  *indexID
 	store *store.Store
 	nodes interface {
-		factSource
-		sampleSource
-		poolSource
-		contractSource
+		chain.FactSource
+		chain.SampleSource
+		chain.PoolSource
+		chain.ContractSource
 	}
 	machine *derive.Machine
 	log     *slog.Logger
@@ -172,10 +172,10 @@ func (e *enrichment) addTold(b *market.Block, f market.Fact, unsure bool) {
 	e.facts = append(e.facts, store.StoredFact{Block: b.Number, Hash: b.Hash, Fact: f, Unsure: unsure})
 }
 
-func ref(b *market.Block) evm.BlockRef { return evm.BlockRef{Number: b.Number, Hash: b.Hash} }
+func ref(b *market.Block) chain.Ref { return chain.Ref{Number: b.Number, Hash: b.Hash} }
 
 // before is a block's parent; below the undo horizon, where nothing is replaced any more, its hash may be unknown.
-func before(b *market.Block) evm.BlockRef { return evm.BlockRef{Number: b.Number - 1, Hash: b.Parent} }
+func before(b *market.Block) chain.Ref { return chain.Ref{Number: b.Number - 1, Hash: b.Parent} }
 
 // curves asks the contracts of new curves what they take, where the launch's log doesn't tell.
 func (e *enrichment) curves(ctx context.Context) error {

@@ -11,7 +11,7 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/indexer"
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
@@ -85,7 +85,7 @@ func inflate(logs []map[string]any) []map[string]any {
 // contradicted reports whether an endpoint was found out.
 func contradicted(ix *indexer.Indexer) bool {
 	return slices.ContainsFunc(ix.State().SetAside, func(a chainconfig.SetAside) bool {
-		return a.Kind == "endpoint" && a.Reason == evm.Outvoted
+		return a.Kind == "endpoint" && a.Reason == chain.Outvoted
 	})
 }
 
@@ -193,7 +193,7 @@ func TestTwoThatDifferStopNothing(t *testing.T) {
 	w.await(t, st)
 	f.noReceipts.Store(true)
 	f.armed.Store(true)
-	doubtful := func(a chainconfig.SetAside) bool { return a.Kind == "block" && a.Reason == evm.EndpointsDiffer }
+	doubtful := func(a chainconfig.SetAside) bool { return a.Kind == "block" && a.Reason == chain.EndpointsDiffer }
 	for n := 0; !slices.ContainsFunc(ix.State().SetAside, doubtful); n++ {
 		if n == 40 {
 			t.Fatal("no block was doubtful in 200")

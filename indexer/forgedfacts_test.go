@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer"
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -188,7 +188,7 @@ func TestTwoThatDifferAboutFacts(t *testing.T) {
 			if lies.Load() == 0 || unsureFacts(t, st) == 0 {
 				t.Fatalf("%d lies, %d unsure facts: the test shows nothing", lies.Load(), unsureFacts(t, st))
 			}
-			if !slices.ContainsFunc(ix.State().SetAside, func(a chainconfig.SetAside) bool { return a.Reason == evm.EndpointsDiffer }) {
+			if !slices.ContainsFunc(ix.State().SetAside, func(a chainconfig.SetAside) bool { return a.Reason == chain.EndpointsDiffer }) {
 				t.Errorf("set aside is %+v, and no contract about which the endpoints differ", ix.State().SetAside)
 			}
 			restore := storetest.Snapshot(t, dsn)

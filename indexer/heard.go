@@ -6,7 +6,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
@@ -51,7 +51,7 @@ func (ix *Indexer) silence() time.Duration {
 
 // hear takes in what a node announced. The database is told at the pace of the head, between commits, so that whoever serves it knows
 // of blocks that aren't indexed yet and that a node still answers on a chain that makes none.
-func (ix *Indexer) hear(ctx context.Context, l *store.Lease, head evm.Head) error {
+func (ix *Indexer) hear(ctx context.Context, l *store.Lease, head chain.Head) error {
 	now, pace := ix.o.Now(), ix.headPace()
 	h := &ix.heard
 	h.mu.Lock()

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -27,8 +27,8 @@ const (
 
 // holderNodes are what a holderBackfill needs of the nodes.
 type holderNodes interface {
-	transferReader
-	sampleSource
+	chain.TransferReader
+	chain.SampleSource
 }
 
 // holderBackfill finds, beside the head, what tokens that are followed since some block had before it. Most of those that were
@@ -245,7 +245,7 @@ func (h *holderBackfill) whole(ctx context.Context, gaps []store.HolderGap) (map
 	if err != nil || newest.Number == 0 {
 		return nil, err
 	}
-	supplies, err := h.nodes.Supplies(ctx, evm.BlockRef{Number: newest.Number - 1, Hash: newest.Parent}, tokens, nil)
+	supplies, err := h.nodes.Supplies(ctx, chain.Ref{Number: newest.Number - 1, Hash: newest.Parent}, tokens, nil)
 	if err != nil {
 		return nil, err
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/metadata"
@@ -99,7 +100,7 @@ type Indexer struct {
 	// settled is set once this run is at the head, or has a reason not to be.
 	settled atomic.Bool
 	// head is what the nodes announced when the loop read it last, heard what they announced last, whoever read it.
-	head     evm.Head
+	head     chain.Head
 	heard    heard
 	enricher *enricher
 	// pruned is the chain's hour up to which retention has been applied.
@@ -113,7 +114,7 @@ type Indexer struct {
 	// sure are blocks of which two endpoints have turned out to have the same logs, and which the database has as unsure.
 	sure []uint64
 	// records are those of endpoints that aren't trusted, as the database has them.
-	records []rpc.Record
+	records []chain.Record
 	// facts are those that no two endpoints gave.
 	facts unsureFacts
 	// recountSought is when a token was last sought whose holders are to be counted anew.
@@ -149,7 +150,7 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	ix := &Indexer{}
 	src, err := evm.NewSource(cfg, evm.Options{
 		Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID), InFlight: o.Metrics.answers(cfg.ID),
-		Aside: func(a evm.Aside) { ix.setAside(a.Kind, a.Reason, a.Subject) }, RereadPause: o.RereadPause,
+		Aside: func(a chain.Aside) { ix.setAside(a.Kind, a.Reason, a.Subject) }, RereadPause: o.RereadPause,
 		GivesUp: func(p budget.Purpose) bool { return ix.plan.givesUp(p) },
 	})
 	if err != nil {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -25,9 +25,9 @@ type newestStates struct {
 
 // newestState is a pool's state after a block.
 type newestState struct {
-	after evm.BlockRef
+	after chain.Ref
 	pool  market.PoolCreated
-	state evm.PoolState
+	state chain.PoolState
 	// isNew says that the index didn't know the pool: then a fact says what it is.
 	isNew bool
 }
@@ -35,7 +35,7 @@ type newestState struct {
 // askNewestStates asks pools for their newest state where no node keeps that before a block.
 func (e *enrichment) askNewestStates(ctx context.Context, b *market.Block, pools []market.PoolCreated, areNew bool) error {
 	e.newestStates.needed = true
-	var told []evm.StatesAfter
+	var told []chain.StatesAfter
 	if e.following { // far below the head it is no use
 		var err error
 		if told, err = e.nodes.NewestPoolStates(ctx, pools); err != nil {

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -31,7 +32,7 @@ const unknownKey = "unknown_key"
 // block of their first trade, the others by a search beside the loop, the pool with the most trades first. Only pools that were made before
 // the index began are unknown, so that no stranger can add to the work.
 type poolKeys struct {
-	nodes     poolKeySource
+	nodes     chain.PoolKeySource
 	exchanges []chainconfig.Exchange
 	setAside  func(kind, reason, subject string)
 	log       *slog.Logger

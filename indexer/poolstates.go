@@ -5,7 +5,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -151,7 +151,7 @@ func (ix *Indexer) poolStateAgain(ctx context.Context, block uint64, f market.Po
 	if p == nil {
 		return f, true, nil
 	}
-	states, gone, err := ix.nodes.PoolStates(ctx, evm.BlockRef{Number: block - 1}, []market.PoolCreated{createdOf(p)})
+	states, gone, err := ix.nodes.PoolStates(ctx, chain.Ref{Number: block - 1}, []market.PoolCreated{createdOf(p)})
 	if err != nil || gone {
 		return nil, false, err
 	}

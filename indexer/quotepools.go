@@ -4,7 +4,7 @@ import (
 	"context"
 	"slices"
 
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -45,7 +45,7 @@ func (e *enrichment) quotePools(ctx context.Context) error {
 	if err != nil || len(known) == 0 {
 		return err
 	}
-	var states []evm.PoolState
+	var states []chain.PoolState
 	if !gone {
 		if states, gone, err = e.nodes.PoolStates(ctx, before(b), known); err != nil {
 			return err
@@ -83,11 +83,7 @@ func (e *enrichment) poolsOf(ctx context.Context, b *market.Block, pairs [][2]ma
 			known = append(known, f.Info)
 		}
 	}
-	native, err := market.ParseEVMAddress(e.cfg.Native.Wrapped)
-	if err != nil {
-		return nil, gone, err
-	}
-	for _, p := range evm.UsualV4Pools(e.cfg.Exchanges, native, pairs) {
+	for _, p := range e.nodes.UsualPools(e.cfg.Exchanges, pairs) {
 		if len(known) < quotePoolsAtOnce && e.state.Pool(p.Pool) == nil {
 			known = append(known, p)
 		}

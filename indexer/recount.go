@@ -6,8 +6,8 @@ import (
 	"slices"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -136,7 +136,7 @@ func (h *holderBackfill) prove(ctx context.Context, j *market.HolderJob) (right,
 	if err != nil {
 		return false, false, err
 	}
-	at := evm.BlockRef{Number: newest.Number - 1, Hash: newest.Parent}
+	at := chain.Ref{Number: newest.Number - 1, Hash: newest.Parent}
 	always := func(market.Fact) bool { return true }
 	supplies, err := h.nodes.Supplies(ctx, at, []market.Address{j.Token}, always)
 	if err != nil || len(supplies) == 0 {

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -33,7 +33,7 @@ func (ix *Indexer) belowCursor(ctx context.Context) error {
 	case err == nil:
 		ix.short = 0
 		return ix.rewind(ctx)
-	case !errors.Is(err, evm.ErrNoBlock):
+	case !errors.Is(err, chain.ErrNoBlock):
 		return err // nobody says that the block is gone
 	}
 	const enough = 3

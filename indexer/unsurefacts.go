@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
@@ -115,7 +115,7 @@ func (e *enrichment) correct(ctx context.Context, b *market.Block, told func(mar
 
 // doubtFacts asks for unsure facts again. Where two endpoints give another than the one that was kept, it goes back before the fact's block, or,
 // where that is too old, has the decimals corrected at a block to come.
-func (ix *Indexer) doubtFacts(ctx context.Context, h evm.Header) (back bool, err error) {
+func (ix *Indexer) doubtFacts(ctx context.Context, h chain.Header) (back bool, err error) {
 	asked := 0
 	for i := 0; i < len(ix.facts.list) && asked < factsAtOnce; i++ {
 		u := &ix.facts.list[i]
@@ -148,7 +148,7 @@ func (ix *Indexer) doubtFacts(ctx context.Context, h evm.Header) (back bool, err
 
 // factAgain asks for a fact anew; known reports whether two endpoints give it.
 func (ix *Indexer) factAgain(ctx context.Context, f store.StoredFact) (is market.Fact, known bool, err error) {
-	at := evm.BlockRef{Number: f.Block, Hash: f.Hash}
+	at := chain.Ref{Number: f.Block, Hash: f.Hash}
 	switch f := f.Fact.(type) {
 	case market.TokenFact:
 		facts, unsure, err := ix.nodes.TokenFacts(ctx, at, []market.Address{f.Token})
@@ -208,7 +208,7 @@ func (ix *Indexer) undoFact(ctx context.Context, was store.StoredFact, is market
 		case market.PoolStateFact:
 			delete(ix.enricher.stateless, f.Pool)
 		}
-		return true, ix.goBefore(ctx, evm.Header{Header: known[at]})
+		return true, ix.goBefore(ctx, chain.Header{Header: known[at]})
 	}
 	kind, subject := "curve", ""
 	switch f := was.Fact.(type) {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
@@ -20,8 +21,8 @@ const codesAtOnce = 100
 
 // venueNodes are what a venueWatch needs of the nodes.
 type venueNodes interface {
-	headReader
-	contractSource
+	chain.HeadReader
+	chain.ContractSource
 }
 
 // venueWatch asks the venues' contracts, beside the loop, whether they are there and whether they are paused.

@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
-	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
@@ -266,7 +266,7 @@ func (s *system) foundOut(ctx context.Context) bool {
 		}
 		for name, v := range m {
 			if v > 0 && strings.HasPrefix(name, "boardwalk_set_aside_total{") && strings.Contains(name, `kind="endpoint"`) &&
-				strings.Contains(name, `reason="`+evm.Outvoted+`"`) {
+				strings.Contains(name, `reason="`+chain.Outvoted+`"`) {
 				return true
 			}
 		}

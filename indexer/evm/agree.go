@@ -10,77 +10,72 @@ import (
 
 	"golang.org/x/crypto/sha3"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
-// agreedShare is the share of the blocks at the head, and of the ranges of the past, one in so many, of which two endpoints have to have the
-// same logs whatever they hold. A block's hash draws them, of a range that of its last block: no endpoint knows them in advance.
-const agreedShare = 10
-
-// Drawn reports whether a block, or the range that ends with it, is one of those that two endpoints are asked for in any case.
-func Drawn(hash market.Hash) bool {
-	return binary.BigEndian.Uint32(hash[len(hash)-4:])%agreedShare == 0
-}
-
-// BlockRead is a block as one endpoint has its logs, or several.
-type BlockRead struct {
-	market.Block
-	// Agreed says that two endpoints have the same logs; Doubtful that endpoints have different ones, no two the same.
-	Agreed, Doubtful bool
-
+// blockWord is what endpoints said of a block: chain.BlockRead's Word.
+type blockWord struct {
 	// answer is what was said first, or what two say; its endpoint is nil in a read that was recalled.
 	answer answer[market.Block]
 	pool   *rpc.Pool[*endpoint] // of a read that was recalled
 }
 
-// Suspect reports whether the block needs another endpoint's word, since it rests on the word of an endpoint that has been outvoted since. Where nobody knows which endpoint it was,
-// any of them that was may be the one.
-func (r *BlockRead) Suspect() bool {
-	switch {
-	case r.Agreed:
-		return false
-	case r.answer.by == nil:
-		return r.pool != nil && slices.ContainsFunc(r.pool.List, (*endpoint).IsDistrusted)
-	default:
-		return r.answer.by.IsDistrusted()
+// restsOn is on whose word a read rests; on nobody's before it was read.
+func restsOn(r *chain.BlockRead) *blockWord {
+	if of, ok := r.Word.(*blockWord); ok {
+		return of
 	}
+	return &blockWord{}
 }
 
-// Word is the read without the block: enough to ask others about it later.
-func (r *BlockRead) Word() BlockRead {
-	out := *r
-	out.Block, out.answer.found = market.Block{}, market.Block{}
-	return out
+// IsSuspect is of chain.Word.
+func (w *blockWord) IsSuspect() bool {
+	if w.answer.by == nil {
+		return w.pool != nil && slices.ContainsFunc(w.pool.List, (*endpoint).IsDistrusted)
+	}
+	return w.answer.by.IsDistrusted()
+}
+
+// Same is of chain.Word.
+func (w *blockWord) Same(other chain.Word) bool {
+	o, ok := other.(*blockWord)
+	return ok && w.answer.digest == o.answer.digest
+}
+
+// Bare is of chain.Word.
+func (w *blockWord) Bare() chain.Word {
+	out := *w
+	out.answer.found = market.Block{}
+	return &out
 }
 
 // LogsHash is what Recall makes a read of again, in another process too: the first 8 bytes of a hash of what endpoints are asked for, the
 // digest of the logs (32 bytes), and 1 where the read is doubtful, else 0. It doesn't tell the endpoint: its number may be another's later.
-func (s *Source) LogsHash(r *BlockRead) []byte {
+func (s *Source) LogsHash(r *chain.BlockRead) []byte {
 	doubtful := byte(0)
 	if r.Doubtful {
 		doubtful = 1
 	}
-	out := slices.Concat(s.asked[:], r.answer.digest[:])
+	out := slices.Concat(s.asked[:], restsOn(r).answer.digest[:])
 	return append(out, doubtful)
 }
 
 // Recall makes a read of what LogsHash gave. ok is false where endpoints are asked for other logs now, or digests are made otherwise: then
 // nobody can say whether a block was committed with the logs that it has.
-func (s *Source) Recall(logsHash []byte) (r BlockRead, ok bool) {
+func (s *Source) Recall(logsHash []byte) (r chain.BlockRead, ok bool) {
 	digest, ok := bytes.CutPrefix(logsHash, s.asked[:])
-	if !ok || len(digest) != len(r.answer.digest)+1 {
+	of := &blockWord{pool: s.pool}
+	if !ok || len(digest) != len(of.answer.digest)+1 {
 		return r, false
 	}
-	r.pool, r.Doubtful = s.pool, digest[len(digest)-1] == 1
-	copy(r.answer.digest[:], digest)
+	r.Word, r.Doubtful = of, digest[len(digest)-1] == 1
+	copy(of.answer.digest[:], digest)
 	return r, true
 }
-
-// SameLogs reports whether two reads of a block, either of which may have been recalled, gave the same logs.
-func (r *BlockRead) SameLogs(other *BlockRead) bool { return r.answer.digest == other.answer.digest }
 
 // digestForm is the form of LogsHash's digests. Whoever changes digestOf or the order of a block's logs raises it.
 const digestForm = 1
@@ -125,14 +120,15 @@ func hashLogs(logs []decode.Log, tx func(*decode.Log) []byte) (sum [32]byte) {
 // asked again after pauses, the block has the logs of the endpoint that was outvoted least, and is doubtful. Where no other
 // endpoint answers, the block stays as it is: nobody's silence or dissent stops a chain. Changed says that the block has
 // other logs now. Of a read that was recalled nobody knows who gave it, so that two others have to say the same.
-func (s *Source) Agree(ctx context.Context, h Header, r *BlockRead) (changed bool, err error) {
+func (s *Source) Agree(ctx context.Context, h chain.Header, r *chain.BlockRead) (changed bool, err error) {
 	if r.Agreed || len(s.pool.List) == 1 {
 		return false, nil
 	}
-	before, began, round := r.answer.digest, s.pool.Now(), 0
+	first := restsOn(r).answer
+	before, began, round := first.digest, s.pool.Now(), 0
 	var votes []answer[market.Block]
-	if r.answer.by != nil {
-		votes = append(votes, r.answer)
+	if first.by != nil {
+		votes = append(votes, first)
 	}
 	defer func() {
 		if round > 0 {
@@ -148,7 +144,7 @@ func (s *Source) Agree(ctx context.Context, h Header, r *BlockRead) (changed boo
 			found = s.proven(ctx, &h, votes)
 		}
 		if found != nil {
-			r.take(*found, true)
+			take(r, *found, true)
 			return before != found.digest, nil
 		}
 		if len(votes) <= 1 {
@@ -162,19 +158,20 @@ func (s *Source) Agree(ctx context.Context, h Header, r *BlockRead) (changed boo
 		}
 	}
 	if !r.Doubtful {
-		s.tellBlock(h.Number, EndpointsDiffer)
+		s.tellBlock(h.Number, chain.EndpointsDiffer)
 	}
 	r.Doubtful = true
-	r.take(leastOutvoted(votes), false)
-	return before != r.answer.digest, nil
+	best := leastOutvoted(votes)
+	take(r, best, false)
+	return before != best.digest, nil
 }
 
 // vote asks the endpoints, the one that the block was read from only if it is asked again, and adds what they say to the votes. Found is the
 // vote that two of them gave; nil when there is none.
-func (s *Source) vote(ctx context.Context, h Header, r *BlockRead, votes *[]answer[market.Block], again bool) (found *answer[market.Block], err error) {
+func (s *Source) vote(ctx context.Context, h chain.Header, r *chain.BlockRead, votes *[]answer[market.Block], again bool) (found *answer[market.Block], err error) {
 	reading := s.blockReading(h, false)
 	for _, e := range s.pool.Candidates() {
-		if e == r.answer.by && !again {
+		if e == restsOn(r).answer.by && !again {
 			continue // it has just been asked
 		}
 		var first *answer[market.Block]
@@ -212,7 +209,7 @@ func leastOutvoted[T any](votes []answer[T]) answer[T] {
 
 // voteOf asks one endpoint for a block's logs. Logs that the header denies are no vote, unless the first endpoint gave the
 // same ones; first is nil before there is one.
-func (s *Source) voteOf(ctx context.Context, e *endpoint, h Header, reading *logReading[market.Block], first *answer[market.Block],
+func (s *Source) voteOf(ctx context.Context, e *endpoint, h chain.Header, reading *logReading[market.Block], first *answer[market.Block],
 ) (vote answer[market.Block], err error) {
 	err = s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) (err error) {
 		vote, err = reading.ask(ctx, e, asking{to: h.Number})
@@ -229,13 +226,14 @@ func (s *Source) voteOf(ctx context.Context, e *endpoint, h Header, reading *log
 	return vote, err
 }
 
-func (r *BlockRead) take(a answer[market.Block], agreed bool) {
-	r.answer, r.Block, r.Agreed = a, a.found, agreed
+// take makes an answer the read's.
+func take(r *chain.BlockRead, a answer[market.Block], agreed bool) {
+	r.Word, r.Block, r.Agreed = &blockWord{answer: a}, a.found, agreed
 	r.Doubtful = r.Doubtful && !agreed
 }
 
 // proven is the vote that receipts prove, where endpoints differ; nil where they prove none, or more than one.
-func (s *Source) proven(ctx context.Context, h *Header, votes []answer[market.Block]) (proven *answer[market.Block]) {
+func (s *Source) proven(ctx context.Context, h *chain.Header, votes []answer[market.Block]) (proven *answer[market.Block]) {
 	if len(votes) <= 1 {
 		return nil
 	}
@@ -305,7 +303,7 @@ func decided[T any](s *Source, votes []answer[T], v answer[T], same func(a, b *a
 func (s *Source) outvoted(e *endpoint) {
 	e.Outvote()
 	if s.aside != nil {
-		s.aside(Aside{"endpoint", e.Name, Outvoted})
+		s.aside(chain.Aside{Kind: "endpoint", Subject: e.Name, Reason: chain.Outvoted})
 	}
 	s.pool.Log.Warn("endpoint contradicted by others", "endpoint", e.Name)
 }
@@ -317,16 +315,17 @@ type deniedError struct{ digest [32]byte }
 func (deniedError) Error() string { return "the block's logs bloom denies a log" }
 
 // deniedBy reports whether a header denies one of a block's logs.
-func deniedBy(h *Header, logs []decode.Log) bool {
-	if !h.hasBloom {
+func deniedBy(h *chain.Header, logs []decode.Log) bool {
+	p := proofOf(h)
+	if !p.hasBloom {
 		return false
 	}
 	for i := range logs {
-		if !h.inBloom(logs[i].Address[:]) {
+		if !p.inBloom(logs[i].Address[:]) {
 			return true
 		}
 		for t := range logs[i].NumTopics {
-			if !h.inBloom(logs[i].Topics[t][:]) {
+			if !p.inBloom(logs[i].Topics[t][:]) {
 				return true
 			}
 		}
@@ -337,11 +336,11 @@ func deniedBy(h *Header, logs []decode.Log) bool {
 // denies holds logs against the bloom of the block's header and, where it denies one, against that of the header as the logs'
 // own endpoint has it: the first may be another's lie. Polygon's state synchronisation, for one, stands in no bloom: a chain
 // of whose blocks two endpoints have the same denied logs is not judged by its headers any more.
-func (s *Source) denies(ctx context.Context, e *endpoint, h *Header, logs []decode.Log) error {
+func (s *Source) denies(ctx context.Context, e *endpoint, h *chain.Header, logs []decode.Log) error {
 	if s.headersFail.Load() || !deniedBy(h, logs) {
 		return nil
 	}
-	var own Header
+	var own chain.Header
 	if err := e.Do(ctx, headerRequest(h.Number, &own)); err != nil {
 		return err
 	}

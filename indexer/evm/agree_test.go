@@ -5,13 +5,14 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // blockNode has a block's logs by what it is asked for how many times, the last of which it repeats: a number of logs, or -1 for
 // an error. Its own header's bloom allows everything or nothing.
-func blockNode(t *testing.T, h Header, full bool, says ...int) *fakeNode {
+func blockNode(t *testing.T, h chain.Header, full bool, says ...int) *fakeNode {
 	t.Helper()
 	asked := 0
 	return newFakeNode(t, func(method string, _ []json.RawMessage) (string, string) {
@@ -26,7 +27,7 @@ func blockNode(t *testing.T, h Header, full bool, says ...int) *fakeNode {
 	})
 }
 
-func blockFive(t *testing.T, full bool) Header {
+func blockFive(t *testing.T, full bool) chain.Header {
 	t.Helper()
 	h, err := parseHeader(json.RawMessage(headerOf(5, full, "5208")))
 	if err != nil {
@@ -60,9 +61,9 @@ func TestAgree(t *testing.T) {
 		for _, n := range tt.nodes {
 			urls = append(urls, blockNode(t, h, true, n...).URL)
 		}
-		var asides []Aside
+		var asides []chain.Aside
 		s := sourceOf(t, time.Now, urls...)
-		s.rereadPause, s.aside = time.Millisecond, func(a Aside) { asides = append(asides, a) }
+		s.rereadPause, s.aside = time.Millisecond, func(a chain.Aside) { asides = append(asides, a) }
 		r, err := s.Block(t.Context(), h)
 		if err != nil {
 			t.Errorf("%s: %v", name, err)
@@ -117,12 +118,12 @@ func TestLogsThatTheHeaderDenies(t *testing.T) {
 		headersFail bool
 		aside       string
 	}{
-		"another has none":                  {[]node{{2, false}, {0, false}}, 0, false, Outvoted},
+		"another has none":                  {[]node{{2, false}, {0, false}}, 0, false, chain.Outvoted},
 		"the header was the lie":            {[]node{{2, true}, {0, false}}, 2, false, ""},
-		"alone":                             {[]node{{2, false}}, 2, false, DeniedLogs},
+		"alone":                             {[]node{{2, false}}, 2, false, chain.DeniedLogs},
 		"two have them: the chain is so":    {[]node{{2, false}, {2, false}}, 2, true, ""},
-		"two have others: nothing is shown": {[]node{{2, false}, {3, false}}, 2, false, DeniedLogs},
-		"nobody else answers":               {[]node{{2, false}, {-1, false}}, 2, false, DeniedLogs},
+		"two have others: nothing is shown": {[]node{{2, false}, {3, false}}, 2, false, chain.DeniedLogs},
+		"nobody else answers":               {[]node{{2, false}, {-1, false}}, 2, false, chain.DeniedLogs},
 	} {
 		h := blockFive(t, false)
 		var urls []string
@@ -131,7 +132,7 @@ func TestLogsThatTheHeaderDenies(t *testing.T) {
 		}
 		reason := ""
 		s := sourceOf(t, time.Now, urls...)
-		s.rereadPause, s.aside = time.Millisecond, func(a Aside) { reason = a.Reason }
+		s.rereadPause, s.aside = time.Millisecond, func(a chain.Aside) { reason = a.Reason }
 		r, err := s.Block(t.Context(), h)
 		if err != nil || len(r.Txs) != tt.logs || s.headersFail.Load() != tt.headersFail || reason != tt.aside {
 			t.Errorf("%s: %d logs, headers fail %v, told %q, %v; want %+v", name, len(r.Txs), s.headersFail.Load(), reason, err, tt)

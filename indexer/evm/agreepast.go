@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -29,8 +30,8 @@ const (
 )
 
 // isSampled reports whether another endpoint is asked for a range that one has given.
-func (s *Source) isSampled(a *answer[Batch]) bool {
-	drawn := Drawn(a.found.Last.Hash) && (s.givesUp == nil || !s.givesUp(budget.Agreement))
+func (s *Source) isSampled(a *answer[chain.Batch]) bool {
+	drawn := chain.Drawn(a.found.Last.Hash) && (s.givesUp == nil || !s.givesUp(budget.Agreement))
 	return len(s.pool.List) > 1 && (drawn || a.by.IsDistrusted() || a.by.useProbation())
 }
 
@@ -48,8 +49,8 @@ func (e *endpoint) useProbation() bool {
 // agreePast asks other endpoints for a range that one has given, until two have the same; then that is the range. Where they differ about a
 // block, Agree decides who is wrong. Where nothing decides, the range is that of the endpoint that was outvoted least, and the blocks that
 // they differ about are told. Where no other endpoint answers, the range stays as it is, on the word of one alone.
-func (s *Source) agreePast(ctx context.Context, earliest int64, from uint64, first answer[Batch]) (a answer[Batch], alone bool, err error) {
-	votes := []answer[Batch]{first}
+func (s *Source) agreePast(ctx context.Context, earliest int64, from uint64, first answer[chain.Batch]) (a answer[chain.Batch], alone bool, err error) {
+	votes := []answer[chain.Batch]{first}
 	for _, e := range s.pool.Others(first.by) {
 		if e.isSlow() {
 			continue
@@ -73,7 +74,7 @@ func (s *Source) agreePast(ctx context.Context, earliest int64, from uint64, fir
 }
 
 // pastOf asks one endpoint for a whole range, in as many pieces as it needs.
-func (s *Source) pastOf(ctx context.Context, e *endpoint, earliest int64, from, to uint64) (out answer[Batch], err error) {
+func (s *Source) pastOf(ctx context.Context, e *endpoint, earliest int64, from, to uint64) (out answer[chain.Batch], err error) {
 	timed, cancel := context.WithTimeout(ctx, pastTime)
 	defer cancel()
 	out.by = e
@@ -96,27 +97,27 @@ func (s *Source) pastOf(ctx context.Context, e *endpoint, earliest int64, from, 
 }
 
 // settlePast has the blocks that endpoints differ about decided, one after the other: whoever had a wrong one is left out.
-func (s *Source) settlePast(ctx context.Context, votes []answer[Batch]) (answer[Batch], error) {
+func (s *Source) settlePast(ctx context.Context, votes []answer[chain.Batch]) (answer[chain.Batch], error) {
 	for len(votes) > 1 {
 		differ := differences(votes)
 		if len(differ) == 0 {
 			break
 		}
 		h, err := s.Header(ctx, differ[0])
-		var is BlockRead
+		var is chain.BlockRead
 		if err == nil {
 			_, err = s.Agree(ctx, h, &is)
 		}
 		if ctx.Err() != nil {
 			return votes[0], ctx.Err()
 		}
-		var right []answer[Batch]
+		var right []answer[chain.Batch]
 		if err == nil && is.Agreed {
 			right = s.outvoteWrong(votes, &is.Block)
 		}
 		if len(right) == 0 {
 			for _, number := range differ[:min(len(differ), toldBlocks)] {
-				s.tellBlock(number, EndpointsDiffer)
+				s.tellBlock(number, chain.EndpointsDiffer)
 			}
 			break
 		}
@@ -126,9 +127,9 @@ func (s *Source) settlePast(ctx context.Context, votes []answer[Batch]) (answer[
 }
 
 // outvoteWrong gives the votes that have a block as it is, and notes whose have another.
-func (s *Source) outvoteWrong(votes []answer[Batch], is *market.Block) (right []answer[Batch]) {
+func (s *Source) outvoteWrong(votes []answer[chain.Batch], is *market.Block) (right []answer[chain.Batch]) {
 	for i := range votes {
-		has := votes[i].found.block(is.Number)
+		has := blockOf(&votes[i].found, is.Number)
 		if sameBlock(&has, is) {
 			right = append(right, votes[i])
 		} else {
@@ -138,8 +139,8 @@ func (s *Source) outvoteWrong(votes []answer[Batch], is *market.Block) (right []
 	return right
 }
 
-// block is a block of the batch; one without events where it has none of that number.
-func (b *Batch) block(number uint64) market.Block {
+// blockOf is a block of a batch; one without events where it has none of that number.
+func blockOf(b *chain.Batch, number uint64) market.Block {
 	if i, ok := slices.BinarySearchFunc(b.Blocks, number, func(b market.Block, n uint64) int { return cmp.Compare(b.Number, n) }); ok {
 		return b.Blocks[i]
 	}
@@ -154,12 +155,12 @@ func sameBlock(a, b *market.Block) bool {
 	return a.Hash == b.Hash && a.Time == b.Time && reflect.DeepEqual(a.Txs, b.Txs)
 }
 
-func sameBlocks(a, b *answer[Batch]) bool {
+func sameBlocks(a, b *answer[chain.Batch]) bool {
 	return a.found.Last.Hash == b.found.Last.Hash && len(differing(&a.found, &b.found)) == 0
 }
 
 // differences are the numbers of the blocks that the first vote has otherwise than another one.
-func differences(votes []answer[Batch]) []uint64 {
+func differences(votes []answer[chain.Batch]) []uint64 {
 	var out []uint64
 	for i := range votes[1:] {
 		out = append(out, differing(&votes[0].found, &votes[i+1].found)...)
@@ -169,7 +170,7 @@ func differences(votes []answer[Batch]) []uint64 {
 }
 
 // differing are the numbers of the blocks that two batches have otherwise.
-func differing(a, b *Batch) (numbers []uint64) {
+func differing(a, b *chain.Batch) (numbers []uint64) {
 	for i, k := 0, 0; i < len(a.Blocks) || k < len(b.Blocks); {
 		switch {
 		case k == len(b.Blocks) || i < len(a.Blocks) && a.Blocks[i].Number < b.Blocks[k].Number:
@@ -190,13 +191,14 @@ func differing(a, b *Batch) (numbers []uint64) {
 
 // RereadPast reads a batch again where it rests on the word of an endpoint that has been outvoted since. That one is asked last, and not
 // believed alone while another answers. parent is the block below the batch.
-func (s *Source) RereadPast(ctx context.Context, parent market.Header, b *Batch) error {
-	if !slices.ContainsFunc(b.alone, func(w loneWord) bool { return w.by.Outvotes() > w.outvoted }) {
+func (s *Source) RereadPast(ctx context.Context, parent market.Header, b *chain.Batch) error {
+	known, ok := b.Known.(*lone)
+	if !ok || !slices.ContainsFunc(known.words, func(w loneWord) bool { return w.by.Outvotes() > w.outvoted }) {
 		return nil
 	}
-	again, err := s.read(ctx, parent.Time, b.from, b.Last.Number)
+	again, err := s.read(ctx, parent.Time, known.from, b.Last.Number)
 	if errors.Is(err, errEarly) {
-		again, err = s.read(ctx, s.earliestTime(ctx, parent), b.from, b.Last.Number)
+		again, err = s.read(ctx, s.earliestTime(ctx, parent), known.from, b.Last.Number)
 	}
 	if err == nil {
 		*b = again

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -70,7 +71,7 @@ func TestAgreePast(t *testing.T) {
 		for _, n := range tt.nodes {
 			urls = append(urls, pastNode(t, n.logs, n.byHash).URL)
 		}
-		var asides []Aside
+		var asides []chain.Aside
 		s := sourceOf(t, time.Now, urls...)
 		s.rereadPause = time.Millisecond
 		first, err := s.readPiece(t.Context(), 0, 1, 7)
@@ -81,14 +82,14 @@ func TestAgreePast(t *testing.T) {
 		if tt.record > 0 {
 			s.outvoted(s.pool.List[tt.record-1])
 		}
-		s.aside = func(a Aside) { asides = append(asides, a) }
+		s.aside = func(a chain.Aside) { asides = append(asides, a) }
 		a, alone, err := s.agreePast(t.Context(), 0, 1, first)
 		if err != nil || a.upTo != 7 || alone != tt.alone || len(a.found.Blocks) != 1 || len(a.found.Blocks[0].Txs) != tt.logs {
 			t.Errorf("%s: %+v, alone %v, %v; want %+v", name, a.found.Blocks, alone, err, tt)
 		}
 		doubtful := false
 		for _, a := range asides {
-			doubtful = doubtful || a.Reason == EndpointsDiffer && a.Subject == "7"
+			doubtful = doubtful || a.Reason == chain.EndpointsDiffer && a.Subject == "7"
 		}
 		if doubtful != tt.doubtful {
 			t.Errorf("%s: told %+v, want doubtful %v", name, asides, tt.doubtful)
@@ -116,7 +117,7 @@ func TestPastSamples(t *testing.T) {
 			}
 		}
 	}
-	var batches []Batch
+	var batches []chain.Batch
 	for n := uint64(1); n <= ranges; n++ { // a block's hash is its number
 		b, err := s.read(t.Context(), 0, n, n)
 		if err != nil {
@@ -124,15 +125,15 @@ func TestPastSamples(t *testing.T) {
 		}
 		batches = append(batches, b)
 	}
-	if asked() != ranges+ranges/agreedShare {
-		t.Errorf("%d reads of %d ranges, want %d", asked(), ranges, ranges+ranges/agreedShare)
+	if asked() != ranges+ranges/chain.AgreedShare {
+		t.Errorf("%d reads of %d ranges, want %d", asked(), ranges, ranges+ranges/chain.AgreedShare)
 	}
-	liar := batches[0].alone[0].by
+	liar := aloneWords(&batches[0])[0].by
 	before := asked()
 	s.outvoted(liar)
 	again := 0
 	for i := range batches {
-		if len(batches[i].alone) > 0 && batches[i].alone[0].by == liar {
+		if words := aloneWords(&batches[i]); len(words) > 0 && words[0].by == liar {
 			again++
 		}
 		if err := s.RereadPast(t.Context(), market.Header{}, &batches[i]); err != nil {
@@ -142,4 +143,11 @@ func TestPastSamples(t *testing.T) {
 	if again == 0 || asked() != before+again {
 		t.Errorf("%d reads after an endpoint was outvoted, want %d", asked()-before, again)
 	}
+}
+
+func aloneWords(b *chain.Batch) []loneWord {
+	if known, ok := b.Known.(*lone); ok {
+		return known.words
+	}
+	return nil
 }

@@ -5,6 +5,8 @@ import (
 	"iter"
 	"sync"
 	"sync/atomic"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 )
 
 const (
@@ -17,14 +19,14 @@ const (
 
 // readBlock is what came of reading a block.
 type readBlock struct {
-	block BlockRead
+	block chain.BlockRead
 	err   error
 }
 
 // Blocks reads blocks by their headers, in order, each as Block does. While the caller takes one in, the next ones are read. It ends
 // with the first error, or when the caller stops.
-func (s *Source) Blocks(ctx context.Context, headers []Header) iter.Seq2[BlockRead, error] {
-	return func(yield func(BlockRead, error) bool) {
+func (s *Source) Blocks(ctx context.Context, headers []chain.Header) iter.Seq2[chain.BlockRead, error] {
+	return func(yield func(chain.BlockRead, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		var running sync.WaitGroup
 		defer running.Wait()
@@ -37,12 +39,12 @@ func (s *Source) Blocks(ctx context.Context, headers []Header) iter.Seq2[BlockRe
 				ahead = append(ahead, out)
 				running.Go(func() {
 					b, err := s.readBlock(ctx, headers[n], n > i)
-					waiting.Add(int64(b.answer.logs))
+					waiting.Add(int64(restsOn(&b).answer.logs))
 					out <- readBlock{b, err}
 				})
 			}
 			r := <-ahead[i]
-			waiting.Add(-int64(r.block.answer.logs))
+			waiting.Add(-int64(restsOn(&r.block).answer.logs))
 			if r.err != nil && ctx.Err() == nil {
 				// It may succeed now: the node didn't have the block yet, or its answer is too long for several at once.
 				r.block, r.err = s.Block(ctx, h)

@@ -3,36 +3,9 @@ package evm
 import (
 	"strconv"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
-
-// The reasons for which something is set aside.
-const (
-	// NoAnswer: nodes that work give no answer of the contract, and don't say that it refused.
-	NoAnswer = "no answer"
-	// AnswerTooLong: the contract answers more than is taken.
-	AnswerTooLong = "answer too long"
-	// EndpointsDiffer: endpoints answer differently, and no two alike.
-	EndpointsDiffer = "endpoints differ"
-	// Outvoted: an endpoint said what two others, or a header, contradict.
-	Outvoted = "contradicted"
-	// CallContradicted: an endpoint answered a call in another way than two others.
-	CallContradicted = "contradicted about a contract"
-	// DeniedLogs: a block's header denies logs that all endpoints which answer have.
-	DeniedLogs = "logs that the header denies"
-	// UnknownHeaderHash: the chain's headers are hashed by rules that aren't known, and prove less.
-	UnknownHeaderHash = "a header's hash by other rules"
-	// RepeatedLogIndex: two logs of a block have one index, by all endpoints that answer.
-	RepeatedLogIndex = "repeated log index"
-)
-
-// Aside is something that was set aside, so that the block could be indexed.
-type Aside struct {
-	// Kind is "contract", "block" or "endpoint", Subject the contract's address, the block's number or the endpoint's name.
-	Kind, Subject string
-	// Reason is one of the reasons above.
-	Reason string
-}
 
 // tellAsides tells of each contract once for each reason.
 func (s *Source) tellAsides(list []*call) {
@@ -47,13 +20,13 @@ func (s *Source) tellAsides(list []*call) {
 	for _, c := range list {
 		if t := (told{c.to, c.aside}); c.aside != "" && !seen[t] {
 			seen[t] = true
-			s.aside(Aside{"contract", c.to.String(), c.aside})
+			s.aside(chain.Aside{Kind: "contract", Subject: c.to.String(), Reason: c.aside})
 		}
 	}
 }
 
 func (s *Source) tellBlock(block uint64, reason string) {
 	if s.aside != nil {
-		s.aside(Aside{"block", strconv.FormatUint(block, 10), reason})
+		s.aside(chain.Aside{Kind: "block", Subject: strconv.FormatUint(block, 10), Reason: reason})
 	}
 }

@@ -7,18 +7,16 @@ import (
 	"iter"
 	"sync"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Batch is a stretch of the past: the blocks with events in (…, Last], in order.
-type Batch struct {
-	Blocks []market.Block
-	Last   Header
-
+// lone is what is kept of whoever gave a batch: chain.Batch's Known.
+type lone struct {
 	from  uint64
-	alone []loneWord // each is of an endpoint that gave logs of a part of the batch that no other endpoint was asked for
+	words []loneWord // each is of an endpoint that gave logs of a part of the batch that no other endpoint was asked for
 }
 
 // loneWord is what one endpoint alone said, with how often it had been outvoted when it gave it.
@@ -33,8 +31,8 @@ const workersPerEndpoint = 2
 // Backfill reads the blocks from first to last, which must be beyond the reach of reorgs, in order. Ranges are read in
 // parallel over the endpoints, each as wide as its endpoint allows. parent is the block below the first as far as it is
 // known. It ends with the first error that no endpoint is free of, or when the caller stops.
-func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last uint64) iter.Seq2[Batch, error] {
-	return func(yield func(Batch, error) bool) {
+func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last uint64) iter.Seq2[chain.Batch, error] {
+	return func(yield func(chain.Batch, error) bool) {
 		ctx, stop := context.WithCancel(ctx)
 		var running sync.WaitGroup
 		defer running.Wait()
@@ -45,11 +43,11 @@ func (s *Source) Backfill(ctx context.Context, parent market.Header, first, last
 			select {
 			case r = <-out:
 			case <-ctx.Done():
-				yield(Batch{}, ctx.Err())
+				yield(chain.Batch{}, ctx.Err())
 				return
 			}
 			taken()
-			if r.err == nil && r.batch.first() < parent.Time {
+			if r.err == nil && firstTime(&r.batch) < parent.Time {
 				r.batch, r.err = s.read(ctx, s.earliestTime(ctx, parent), r.from, r.to)
 			}
 			parent = r.batch.Last.Header
@@ -91,13 +89,13 @@ func (s *Source) readAhead(ctx context.Context, p *plan, running *sync.WaitGroup
 }
 
 type ranged struct {
-	batch    Batch
+	batch    chain.Batch
 	err      error
 	from, to uint64
 }
 
-// first is the time of the first block that the batch knows.
-func (b *Batch) first() int64 {
+// firstTime is the time of the first block that a batch knows.
+func firstTime(b *chain.Batch) int64 {
 	if len(b.Blocks) > 0 {
 		return b.Blocks[0].Time
 	}
@@ -128,8 +126,9 @@ func (s *Source) rangeLen() uint64 {
 }
 
 // read reads and decodes one range, in as many pieces as the endpoints that serve it need. Some of them two endpoints have to agree on.
-func (s *Source) read(ctx context.Context, earliest int64, from, to uint64) (Batch, error) {
-	out := Batch{from: from}
+func (s *Source) read(ctx context.Context, earliest int64, from, to uint64) (chain.Batch, error) {
+	words := &lone{from: from}
+	out := chain.Batch{Known: words}
 	for from <= to {
 		earliest = max(earliest, out.Last.Time)
 		piece, err := s.readPiece(ctx, earliest, from, to)
@@ -143,7 +142,7 @@ func (s *Source) read(ctx context.Context, earliest int64, from, to uint64) (Bat
 			}
 		}
 		if alone {
-			out.alone = append(out.alone, loneWord{piece.by, piece.by.Outvotes()})
+			words.words = append(words.words, loneWord{piece.by, piece.by.Outvotes()})
 		}
 		out.Blocks, out.Last = append(out.Blocks, piece.found.Blocks...), piece.found.Last
 		from = piece.upTo + 1
@@ -153,19 +152,19 @@ func (s *Source) read(ctx context.Context, earliest int64, from, to uint64) (Bat
 
 // readPiece reads as much of a range as the endpoint that serves it takes at once. That it holds no logs is believed by
 // the rules of empty.go.
-func (s *Source) readPiece(ctx context.Context, earliest int64, from, to uint64) (answer[Batch], error) {
+func (s *Source) readPiece(ctx context.Context, earliest int64, from, to uint64) (answer[chain.Batch], error) {
 	return readLogs(ctx, s, to, s.pastReading(earliest, from))
 }
 
-func (s *Source) pastReading(earliest int64, from uint64) *logReading[Batch] {
-	return &logReading[Batch]{
-		prove: func(ctx context.Context, empty answer[Batch]) bool {
-			return s.proveEmpty(ctx, from, empty.upTo, empty.found.Last.Hash, func(h *Header) bool { return h.mayHold(s.topics) })
+func (s *Source) pastReading(earliest int64, from uint64) *logReading[chain.Batch] {
+	return &logReading[chain.Batch]{
+		prove: func(ctx context.Context, empty answer[chain.Batch]) bool {
+			return s.proveEmpty(ctx, from, empty.upTo, empty.found.Last.Hash, func(h *chain.Header) bool { return proofOf(h).mayHold(s.topics) })
 		},
-		ask: func(ctx context.Context, e *endpoint, a asking) (answer[Batch], error) {
+		ask: func(ctx context.Context, e *endpoint, a asking) (answer[chain.Batch], error) {
 			out, err := s.rangeOn(ctx, e, from, a)
 			if err == nil {
-				err = out.found.inOrder(earliest)
+				err = inOrder(&out.found, earliest)
 			}
 			return out, err
 		},
@@ -173,7 +172,7 @@ func (s *Source) pastReading(earliest int64, from uint64) *logReading[Batch] {
 }
 
 // rangeOn reads the beginning of a range from an endpoint, which learns how wide a range it takes.
-func (s *Source) rangeOn(ctx context.Context, e *endpoint, from uint64, a asking) (out answer[Batch], err error) {
+func (s *Source) rangeOn(ctx context.Context, e *endpoint, from uint64, a asking) (out answer[chain.Batch], err error) {
 	for {
 		e.mu.Lock()
 		out.upTo = min(a.to, from+e.rangeLen-1)
@@ -195,7 +194,7 @@ func (s *Source) rangeOn(ctx context.Context, e *endpoint, from uint64, a asking
 }
 
 // inOrder refuses times that go back.
-func (b *Batch) inOrder(earliest int64) error {
+func inOrder(b *chain.Batch, earliest int64) error {
 	for i := range b.Blocks {
 		if h := &b.Blocks[i].Header; h.Time < earliest {
 			return early(h.Number, earliest-h.Time)
@@ -232,7 +231,7 @@ func (e *endpoint) tooWide(fits, asked uint64) {
 }
 
 // logRange reads the logs of a range and the header of its last block.
-func (e *endpoint) logRange(ctx context.Context, s *Source, from, to uint64) (logs []decode.Log, last Header, got *rpc.Reply, err error) {
+func (e *endpoint) logRange(ctx context.Context, s *Source, from, to uint64) (logs []decode.Log, last chain.Header, got *rpc.Reply, err error) {
 	if err := e.Do(ctx, headerRequest(to, &last)); err != nil {
 		return nil, last, nil, err
 	}
@@ -252,7 +251,7 @@ func (e *endpoint) logRange(ctx context.Context, s *Source, from, to uint64) (lo
 }
 
 // areOfRange refuses logs that aren't of the blocks from one to another, in order.
-func areOfRange(logs []decode.Log, from uint64, last *Header) error {
+func areOfRange(logs []decode.Log, from uint64, last *chain.Header) error {
 	to := last.Number
 	for i := range logs {
 		l := &logs[i]
@@ -269,8 +268,8 @@ func areOfRange(logs []decode.Log, from uint64, last *Header) error {
 }
 
 // assemble groups logs by block, finds the blocks' times and decodes.
-func (s *Source) assemble(ctx context.Context, e *endpoint, logs []decode.Log, last Header, renumber bool) (Batch, error) {
-	out := Batch{Last: last}
+func (s *Source) assemble(ctx context.Context, e *endpoint, logs []decode.Log, last chain.Header, renumber bool) (chain.Batch, error) {
+	out := chain.Batch{Last: last}
 	headers, err := e.times(ctx, logs, last.Time)
 	if err != nil {
 		return out, err
@@ -303,7 +302,7 @@ func (s *Source) assemble(ctx context.Context, e *endpoint, logs []decode.Log, l
 }
 
 // times reads the headers of blocks whose logs carry no time, or none that can be: many nodes put it there, many don't.
-func (e *endpoint) times(ctx context.Context, logs []decode.Log, latest int64) (map[uint64]Header, error) {
+func (e *endpoint) times(ctx context.Context, logs []decode.Log, latest int64) (map[uint64]chain.Header, error) {
 	var missing []uint64
 	for i := range logs {
 		if t := logs[i].BlockTime; t > 0 && t <= latest && (i == 0 || t >= logs[i-1].BlockTime) {
@@ -314,10 +313,10 @@ func (e *endpoint) times(ctx context.Context, logs []decode.Log, latest int64) (
 		}
 	}
 	const atOnce = 100
-	out := make(map[uint64]Header, len(missing))
+	out := make(map[uint64]chain.Header, len(missing))
 	for len(missing) > 0 {
 		n := min(atOnce, len(missing))
-		headers := make([]Header, n)
+		headers := make([]chain.Header, n)
 		reqs := make([]*rpc.Request, n)
 		for i, number := range missing[:n] {
 			reqs[i] = headerRequest(number, &headers[i])
@@ -329,7 +328,7 @@ func (e *endpoint) times(ctx context.Context, logs []decode.Log, latest int64) (
 			if err := isNumber(&headers[i], number); err != nil {
 				return nil, err
 			}
-			headers[i].raw = nil
+			proofOf(&headers[i]).raw = nil
 			out[number] = headers[i]
 		}
 		missing = missing[n:]
@@ -345,7 +344,7 @@ var transferTopics = [][32]byte{decode.TopicTransfer, decode.TopicDeposit, decod
 func (s *Source) TransfersOf(ctx context.Context, token market.Address, from, to uint64) (blocks []market.Block, upTo uint64, err error) {
 	a, err := readLogs(ctx, s, to, &logReading[[]market.Block]{
 		prove: func(ctx context.Context, empty answer[[]market.Block]) bool {
-			return s.proveEmpty(ctx, from, empty.upTo, market.Hash{}, func(h *Header) bool { return h.mayHoldOf(token, transferTopics) })
+			return s.proveEmpty(ctx, from, empty.upTo, market.Hash{}, func(h *chain.Header) bool { return proofOf(h).mayHoldOf(token, transferTopics) })
 		},
 		ask: func(ctx context.Context, e *endpoint, a asking) (answer[[]market.Block], error) {
 			return s.transfersOn(ctx, e, token, from, a)

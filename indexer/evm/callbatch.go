@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
@@ -85,7 +86,7 @@ func (e *endpoint) batch(ctx context.Context, block any, list []*call) (doubtful
 	switch err := e.DoWithin(ctx, maxCallsAnswer, reqs...); {
 	case err == nil:
 	case len(list) == 1 && errors.Is(err, rpc.ErrTooLong):
-		list[0].aside = AnswerTooLong // whichever node is asked
+		list[0].aside = chain.AnswerTooLong // whichever node is asked
 		return nil, nil, nil
 	case overwhelmed(err):
 		return nil, err, nil
@@ -140,7 +141,7 @@ func (e *endpoint) settle(ctx context.Context, block any, doubtful []*call) erro
 			return err
 		}
 		if why != nil || len(again) > 0 {
-			doubtful[i].aside, failed = NoAnswer, true
+			doubtful[i].aside, failed = chain.NoAnswer, true
 		}
 	}
 	if failed {

@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"strings"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
@@ -17,14 +18,8 @@ import (
 // maxCallAnswer bounds what a contract may answer.
 const maxCallAnswer = 64 << 10
 
-// BlockRef is the block after which a call sees the chain. It is named by its number where its hash is zero.
-type BlockRef struct {
-	Number uint64
-	Hash   market.Hash
-}
-
-// param names the block in a request.
-func (at BlockRef) param() any {
+// blockParam names a block in a request.
+func blockParam(at chain.Ref) any {
 	if at.Hash.IsZero() {
 		return rpc.HexQuantity(at.Number)
 	}
@@ -72,8 +67,8 @@ type call struct {
 
 // calls runs eth_calls at a block, as the block's hash names it. gone reports that no node keeps that block's state; then
 // there are no answers.
-func (s *Source) calls(ctx context.Context, at BlockRef, list []*call) (gone bool, err error) {
-	err = s.callsAt(ctx, at.param(), list)
+func (s *Source) calls(ctx context.Context, at chain.Ref, list []*call) (gone bool, err error) {
+	err = s.callsAt(ctx, blockParam(at), list)
 	if err != nil && stateMissing(err, at.Number+lateBlocks > s.seen.Load()) {
 		return true, nil
 	}
@@ -87,7 +82,7 @@ const lateBlocks = 64
 const newest = "latest"
 
 // callsOrLatest asks the newest block instead when the block's state is gone: for what hardly ever changes.
-func (s *Source) callsOrLatest(ctx context.Context, at BlockRef, list []*call) (gone bool, err error) {
+func (s *Source) callsOrLatest(ctx context.Context, at chain.Ref, list []*call) (gone bool, err error) {
 	if gone, err = s.calls(ctx, at, list); gone {
 		err = s.callsAt(ctx, newest, list)
 	}
@@ -96,7 +91,7 @@ func (s *Source) callsOrLatest(ctx context.Context, at BlockRef, list []*call) (
 
 func (c *call) take(raw json.RawMessage) error {
 	if len(raw) > 2*maxCallAnswer+4 {
-		c.aside = AnswerTooLong
+		c.aside = chain.AnswerTooLong
 		return nil
 	}
 	if len(raw) < 4 || raw[0] != '"' {
@@ -136,7 +131,7 @@ func (c *call) text() string {
 // TokenFacts asks tokens about themselves at a block. Where its state is gone, the answers are the newest ones, without
 // a supply. Where there are several endpoints two have to give decimals and supply; unsure are the facts, by their place, of which they
 // don't. Names and symbols are one endpoint's.
-func (s *Source) TokenFacts(ctx context.Context, at BlockRef, tokens []market.Address) (facts []market.TokenFact, unsure []bool, err error) {
+func (s *Source) TokenFacts(ctx context.Context, at chain.Ref, tokens []market.Address) (facts []market.TokenFact, unsure []bool, err error) {
 	list := make([]*call, 0, 4*len(tokens))
 	for _, t := range tokens {
 		for _, data := range []string{callName, callSymbol, callDecimals, callSupply} {
@@ -183,7 +178,7 @@ const maxDecimals = 64
 
 // Supplies asks tokens for their total supply at the end of a block; those that don't answer are left out, all of them
 // when the block's state is gone. Answers that doubt names count when a second endpoint gives them, too; doubt may be nil.
-func (s *Source) Supplies(ctx context.Context, at BlockRef, tokens []market.Address, doubt func(market.Fact) bool,
+func (s *Source) Supplies(ctx context.Context, at chain.Ref, tokens []market.Address, doubt func(market.Fact) bool,
 ) ([]market.SupplyFact, error) {
 	list := make([]*call, len(tokens))
 	for i, t := range tokens {
@@ -196,7 +191,7 @@ func (s *Source) Supplies(ctx context.Context, at BlockRef, tokens []market.Addr
 
 // Balances asks tokens for accounts' balances at the end of a block; those that don't answer are left out, all of them
 // when the block's state is gone. Answers that doubt names count when a second endpoint gives them, too; doubt may be nil.
-func (s *Source) Balances(ctx context.Context, at BlockRef, keys []market.BalanceKey, doubt func(market.Fact) bool,
+func (s *Source) Balances(ctx context.Context, at chain.Ref, keys []market.BalanceKey, doubt func(market.Fact) bool,
 ) ([]market.BalanceFact, error) {
 	list := make([]*call, len(keys))
 	for i, k := range keys {
@@ -208,7 +203,7 @@ func (s *Source) Balances(ctx context.Context, at BlockRef, keys []market.Balanc
 }
 
 // samplesOf runs calls that answer with a number, of which fact makes a fact.
-func samplesOf[F market.Fact](ctx context.Context, s *Source, at BlockRef, list []*call, doubt func(market.Fact) bool,
+func samplesOf[F market.Fact](ctx context.Context, s *Source, at chain.Ref, list []*call, doubt func(market.Fact) bool,
 	fact func(i int, v market.Amount) F,
 ) ([]F, error) {
 	gone, err := s.calls(ctx, at, list)
@@ -227,7 +222,7 @@ func samplesOf[F market.Fact](ctx context.Context, s *Source, at BlockRef, list 
 		}
 	}
 	if len(doubted) > 0 {
-		if err := s.second(ctx, at.param(), doubted, func(k int, c *call) bool { return c.ok && !doubtful(of[k], c) }); err != nil {
+		if err := s.second(ctx, blockParam(at), doubted, func(k int, c *call) bool { return c.ok && !doubtful(of[k], c) }); err != nil {
 			return nil, err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -113,7 +114,7 @@ func (e *endpoint) probe(ctx context.Context, r *rpc.Request) error {
 }
 
 func (e *endpoint) newestHeader(ctx context.Context) (market.Header, error) {
-	var h Header
+	var h chain.Header
 	if err := e.probe(ctx, tagRequest(newest, &h)); err != nil {
 		return market.Header{}, err
 	}
@@ -255,12 +256,12 @@ func (e *endpoint) announcesHeads(ctx context.Context) Answer {
 }
 
 func (e *endpoint) knowsFinal(ctx context.Context) Answer {
-	var h Header
+	var h chain.Header
 	err := e.probe(ctx, tagRequest("finalized", &h))
 	switch _, refused := errors.AsType[*rpc.NodeError](err); {
 	case err == nil:
 		return Yes
-	case refused, errors.Is(err, ErrNoBlock):
+	case refused, errors.Is(err, chain.ErrNoBlock):
 		return No
 	}
 	return Unknown

@@ -3,6 +3,7 @@ package evm
 import (
 	"context"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -13,7 +14,7 @@ var callFourInfo = selector("_tokenInfos(address)")
 // CurveFacts asks the contracts of four.meme's curves what the curves take: the facts are in the curves' order. A curve's quote
 // never changes, so that the newest answer does where the block's state is gone. Unsure are the facts, by their place, that no two of
 // several endpoints give.
-func (s *Source) CurveFacts(ctx context.Context, at BlockRef, curves []market.CurveKey) (facts []market.CurveFact, unsure []bool, err error) {
+func (s *Source) CurveFacts(ctx context.Context, at chain.Ref, curves []market.CurveKey) (facts []market.CurveFact, unsure []bool, err error) {
 	list := make([]*call, len(curves))
 	for i, c := range curves {
 		list[i] = &call{to: c.Curve, data: callFourInfo + word(c.Token)}

@@ -6,27 +6,16 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Declared is an address of the chain document, with what the chain says of it.
-type Declared struct {
-	// What names the address by its place in the chain document, such as "factory of uniswap-v3".
-	What    string
-	Address market.Address
-	// Wrong is why the address can't be right, Unknown why it couldn't be asked, and Note what a person should look at though it may be
-	// right. At most one of them is set.
-	Wrong, Unknown, Note string
-	// Symbol is what a token calls itself, where it is declared as something else: a stranger's text, to be cleaned before it is shown.
-	Symbol string
-}
-
 // declaredAsked is a declared address with the questions to its contract.
 type declaredAsked struct {
-	Declared
+	chain.Declared
 	hasCode bool
 	calls   []*call
 	// judge takes the answers in; it is nil where nothing but code is expected.
@@ -49,7 +38,7 @@ var (
 )
 
 // CheckDeclared asks the newest block whether there is a contract at every declared address, and whether it answers as its protocol does.
-func (s *Source) CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]Declared, error) {
+func (s *Source) CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]chain.Declared, error) {
 	asked, err := declaredOf(c)
 	if err != nil {
 		return nil, err
@@ -79,7 +68,7 @@ func (s *Source) CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]Dec
 	if err := s.proveFactories(ctx, c.Exchanges, asked); err != nil {
 		return nil, err
 	}
-	out := make([]Declared, len(asked))
+	out := make([]chain.Declared, len(asked))
 	for i, a := range asked {
 		out[i] = a.Declared
 	}
@@ -95,7 +84,7 @@ func declaredOf(c *chainconfig.Chain) ([]*declaredAsked, error) {
 		if err != nil && firstErr == nil {
 			firstErr = fmt.Errorf("chain %s: %s: %w", c.ID, what, err)
 		}
-		out = append(out, &declaredAsked{Declared: Declared{What: what, Address: a}})
+		out = append(out, &declaredAsked{Declared: chain.Declared{What: what, Address: a}})
 		return out[len(out)-1]
 	}
 	token := func(what, address string) *declaredAsked {

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
@@ -161,7 +162,7 @@ func (w *waits) took(began, now time.Time, found bool) {
 
 // proveEmpty reports whether the headers of a short range, of which the last one's hash may be known, prove that no block
 // of it holds certain logs.
-func (s *Source) proveEmpty(ctx context.Context, from, to uint64, last market.Hash, mayHold func(*Header) bool) bool {
+func (s *Source) proveEmpty(ctx context.Context, from, to uint64, last market.Hash, mayHold func(*chain.Header) bool) bool {
 	if to-from >= provedBlocks {
 		return false
 	}

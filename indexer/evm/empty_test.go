@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -114,7 +115,7 @@ func TestWaitingTakesAShareOfTheTime(t *testing.T) {
 // TestAnEmptyPast asks for ranges of the past that a first endpoint has no logs of.
 func TestAnEmptyPast(t *testing.T) {
 	t.Parallel()
-	var h Header
+	var h chain.Header
 	h.Number, h.Hash = 5, market.Hash{31: 5}
 	logs := transferLogs(h, 0)
 	for name, tt := range map[string]struct {
@@ -150,7 +151,7 @@ func TestAnEmptyPast(t *testing.T) {
 // TestEmptyTransfersAreNotBelievedAtOnce reads a token's past from a node that has its transfers from the third answer on.
 func TestEmptyTransfersAreNotBelievedAtOnce(t *testing.T) {
 	t.Parallel()
-	var h Header
+	var h chain.Header
 	h.Number, h.Hash = 5, market.Hash{31: 5}
 	s := sourceOf(t, time.Now, quietNode(t, true, 3, transferLogs(h, 0)).URL, failingNode(t).URL)
 	s.rereadPause = time.Millisecond

@@ -7,6 +7,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -63,6 +64,6 @@ func (s *Source) isOfChain(ctx context.Context, e *endpoint) error {
 func isAnswer(err error) bool {
 	var narrow *rangeError
 	_, isDenied := asDenied(err)
-	return errors.As(err, &narrow) || errors.Is(err, ErrNoBlock) || errors.Is(err, errReplaced) || stateMissing(err, false) ||
+	return errors.As(err, &narrow) || errors.Is(err, chain.ErrNoBlock) || errors.Is(err, errReplaced) || stateMissing(err, false) ||
 		errors.Is(err, errRepeatedIndex) || isDenied
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 )
 
@@ -33,15 +34,6 @@ const (
 	firstHeadPause, longestHeadPause = time.Second, time.Minute
 )
 
-// Head is what the nodes announce.
-type Head struct {
-	Header
-	// Reached is the newest block that enough endpoints have reached: two, where two answer. It is at most the head, and bounds what is past.
-	Reached     uint64
-	Safe, Final uint64
-	FinalTime   int64 // unix seconds
-}
-
 // finalityEvery is the pace at which the safe and the final block are asked for: they move slowly, and calls cost.
 const finalityEvery = 6 * time.Second
 
@@ -63,13 +55,13 @@ type heads struct {
 	by *endpoint
 	// finalAt is when the safe and the final block were told.
 	finalAt     time.Time
-	safe, final Header
+	safe, final chain.Header
 }
 
 // claim is what an endpoint tells of the chain's head.
 type claim struct {
 	by                  *endpoint
-	latest, safe, final Header
+	latest, safe, final chain.Header
 }
 
 func (c *claim) told() toldHead { return toldHead{c.latest.Number, c.latest.Time} }
@@ -83,7 +75,7 @@ var (
 
 // Head asks for the newest block, and now and then for the safe and the final one. Where a node knows no final tag, the
 // final block is as many back as the chain document says.
-func (s *Source) Head(ctx context.Context) (Head, error) {
+func (s *Source) Head(ctx context.Context) (chain.Head, error) {
 	h := &s.heads
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -97,7 +89,7 @@ func (s *Source) Head(ctx context.Context) (Head, error) {
 		}
 		c, err := s.claimOf(ctx, e, due, len(claims) > 0)
 		if ctx.Err() != nil {
-			return Head{}, ctx.Err()
+			return chain.Head{}, ctx.Err()
 		}
 		if err != nil {
 			errs = append(errs, fmt.Errorf("%s: %w", e.Name, err))
@@ -124,12 +116,12 @@ func (s *Source) Head(ctx context.Context) (Head, error) {
 		return s.settle(claims, c, c.told()), nil
 	}
 	if ctx.Err() != nil {
-		return Head{}, ctx.Err()
+		return chain.Head{}, ctx.Err()
 	}
 	if len(errs) == 0 {
-		return Head{}, fmt.Errorf("chain %s: no endpoint is left to ask", s.pool.Chain)
+		return chain.Head{}, fmt.Errorf("chain %s: no endpoint is left to ask", s.pool.Chain)
 	}
-	return Head{}, fmt.Errorf("chain %s: %w: %w", s.pool.Chain, rpc.ErrUnanswered, errors.Join(errs...))
+	return chain.Head{}, fmt.Errorf("chain %s: %w: %w", s.pool.Chain, rpc.ErrUnanswered, errors.Join(errs...))
 }
 
 // headCandidates are the endpoints to ask for the head, best first: those that told a false one lately are last.
@@ -178,7 +170,7 @@ func (s *Source) announced(ctx context.Context, c *claim, due bool) error {
 	if err == nil && due && c.final.Number == 0 && c.latest.Number > s.finalityDepth {
 		err = c.by.Do(ctx, headerRequest(c.latest.Number-s.finalityDepth, &c.final))
 	}
-	for _, h := range []*Header{&c.latest, &c.safe, &c.final} {
+	for _, h := range []*chain.Header{&c.latest, &c.safe, &c.final} {
 		if err == nil {
 			err = errors.Join(c.by.isPast(h), s.sealed(ctx, h))
 		}
@@ -186,7 +178,7 @@ func (s *Source) announced(ctx context.Context, c *claim, due bool) error {
 	return err
 }
 
-func tagRequest(tag string, h *Header) *rpc.Request {
+func tagRequest(tag string, h *chain.Header) *rpc.Request {
 	return &rpc.Request{Method: "eth_getBlockByNumber", Params: []any{tag, false}, Take: takeHeader(h)}
 }
 
@@ -282,7 +274,7 @@ func (s *Source) couldFollow(c, lower toldHead) bool {
 
 // linked asks an endpoint for the blocks below its head: one that tells a number at random doesn't have them.
 func (s *Source) linked(ctx context.Context, c *claim) error {
-	below := make([]Header, min(c.latest.Number, linkedBlocks))
+	below := make([]chain.Header, min(c.latest.Number, linkedBlocks))
 	reqs := make([]*rpc.Request, len(below))
 	for i := range below {
 		reqs[i] = headerRequest(c.latest.Number-1-uint64(i), &below[i])
@@ -310,7 +302,7 @@ func (s *Source) linked(ctx context.Context, c *claim) error {
 }
 
 // settle takes a claim as the head, and leaves aside for a while whose claims are far from it.
-func (s *Source) settle(claims []claim, best *claim, reached toldHead) Head {
+func (s *Source) settle(claims []claim, best *claim, reached toldHead) chain.Head {
 	h, now, before := &s.heads, s.pool.Now(), s.seen.Load()
 	stood := now.Sub(h.rose) >= s.standstill()
 	number := best.latest.Number
@@ -373,7 +365,7 @@ func (s *Source) forgetAbove(number uint64) {
 }
 
 // headOf is a claim as the head. What counts as final is no higher than what enough endpoints have reached.
-func (s *Source) headOf(c *claim) Head {
+func (s *Source) headOf(c *claim) chain.Head {
 	h := &s.heads
 	if now := s.pool.Now(); now.Sub(h.finalAt) >= finalityEvery {
 		h.finalAt = now
@@ -381,7 +373,7 @@ func (s *Source) headOf(c *claim) Head {
 			h.safe, h.final = c.safe, c.final
 		}
 	}
-	out := Head{Header: c.latest, Reached: min(h.reached.number, c.latest.Number), Final: h.final.Number, FinalTime: h.final.Time}
+	out := chain.Head{Header: c.latest, Reached: min(h.reached.number, c.latest.Number), Final: h.final.Number, FinalTime: h.final.Time}
 	if out.Final > out.Reached {
 		out.Final, out.FinalTime = out.Reached, min(h.final.Time, h.reached.time)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
@@ -199,7 +200,7 @@ func TestHeadOfOne(t *testing.T) {
 	h.want(800, 800)
 	h.nodes[0].alone = true
 	h.pass(1, 1_000_000)
-	h.wantError(ErrNoBlock)
+	h.wantError(chain.ErrNoBlock)
 }
 
 // TestAHeadThatNobodyHas: where no endpoint has the block above the last, the one that told a head above it is asked last.
@@ -210,7 +211,7 @@ func TestAHeadThatNobodyHas(t *testing.T) {
 	h.pass(1, 1_010)
 	h.want(1_010, 1_000)
 	h.nodes[0].move(1_000, 1)
-	if _, err := h.Headers(t.Context(), Header{}.Header, 1_001, 1_010); !errors.Is(err, ErrNoBlock) {
+	if _, err := h.Headers(t.Context(), chain.Header{}.Header, 1_001, 1_010); !errors.Is(err, chain.ErrNoBlock) {
 		t.Fatalf("headers that nobody has: %v", err)
 	}
 	h.nodes[0].move(1_010, 1)

@@ -11,13 +11,13 @@ import (
 
 	"golang.org/x/crypto/sha3"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Header is a block header with what it says of the block's logs.
-type Header struct {
-	market.Header
+// proof is what a header says of its block's logs: chain.Header's Known. Of a header that was made up from a row there is none.
+type proof struct {
 	bloom    [256]byte
 	hasBloom bool
 	// idle says that no transaction is in the block, or none that burned gas.
@@ -29,9 +29,17 @@ type Header struct {
 // noTransactions is the root of an empty trie: the Keccak-256 of the RLP of an empty string.
 const noTransactions = `"0x56e81f171bcc55a6ff8345e692c0f86e5b48e01b996cadc001622fb5e363b421"`
 
+// proofOf is what a header says of its block's logs; without any it allows all.
+func proofOf(h *chain.Header) *proof {
+	if p, ok := h.Known.(*proof); ok {
+		return p
+	}
+	return &proof{}
+}
+
 // mayHold reports whether the header allows a log with one of the topics: by its gas, by the root of its transactions, and
 // by its bloom (yellow paper, section 4.3.1).
-func (h *Header) mayHold(topics [][32]byte) bool {
+func (h *proof) mayHold(topics [][32]byte) bool {
 	if h.idle {
 		return false
 	}
@@ -42,7 +50,7 @@ func (h *Header) mayHold(topics [][32]byte) bool {
 }
 
 // inBloom reports whether the bloom allows a log of an address or with a topic.
-func (h *Header) inBloom(item []byte) bool {
+func (h *proof) inBloom(item []byte) bool {
 	k := sha3.NewLegacyKeccak256()
 	_, _ = k.Write(item)
 	sum := k.Sum(nil)
@@ -56,7 +64,7 @@ func (h *Header) inBloom(item []byte) bool {
 }
 
 // mayHoldOf is mayHold for logs of one contract.
-func (h *Header) mayHoldOf(contract market.Address, topics [][32]byte) bool {
+func (h *proof) mayHoldOf(contract market.Address, topics [][32]byte) bool {
 	return h.mayHold(topics) && (!h.hasBloom || h.inBloom(contract.Bytes()))
 }
 
@@ -70,9 +78,6 @@ type wireHeader struct {
 	TxRoot    json.RawMessage `json:"transactionsRoot"`
 }
 
-// ErrNoBlock means that a node doesn't have the block (yet).
-var ErrNoBlock = errors.New("the node doesn't have the block")
-
 // maxTime is the year 9999; anything later is garbage.
 const maxTime = 253402300799
 
@@ -85,7 +90,7 @@ const aheadOfClock = 15 * time.Minute
 var errEarly = errors.New("a block's time is before its parent's")
 
 // isPast refuses a time that no node can have seen yet: what the index keeps follows from the chain's time.
-func (e *endpoint) isPast(h *Header) error {
+func (e *endpoint) isPast(h *chain.Header) error {
 	if latest := e.Now().Add(aheadOfClock).Unix(); h.Time > latest {
 		return fmt.Errorf("%w: block %d has a time %d s ahead of this machine's clock", rpc.ErrGarbage, h.Number, h.Time-e.Now().Unix())
 	}
@@ -96,9 +101,9 @@ func early(number uint64, before int64) error {
 	return fmt.Errorf("%w: block %d: %w by %d s", rpc.ErrGarbage, number, errEarly, before)
 }
 
-func parseHeader(raw json.RawMessage) (h Header, err error) {
+func parseHeader(raw json.RawMessage) (h chain.Header, err error) {
 	if len(raw) == 0 || string(raw) == "null" {
-		return h, ErrNoBlock
+		return h, chain.ErrNoBlock
 	}
 	var w wireHeader
 	if err := json.Unmarshal(raw, &w); err != nil {
@@ -124,20 +129,21 @@ func parseHeader(raw json.RawMessage) (h Header, err error) {
 	if h.Hash.IsZero() {
 		return h, fmt.Errorf("%w: a block without a hash", rpc.ErrGarbage)
 	}
+	p := &proof{raw: raw}
+	h.Known = p
 	if len(w.Bloom) == 2+512 {
-		if _, err := hex.Decode(h.bloom[:], []byte(w.Bloom[2:])); err != nil {
+		if _, err := hex.Decode(p.bloom[:], []byte(w.Bloom[2:])); err != nil {
 			return h, fmt.Errorf("%w: an unreadable logs bloom", rpc.ErrGarbage)
 		}
-		h.hasBloom = true
+		p.hasBloom = true
 	}
-	h.idle = string(w.GasUsed) == `"0x0"` || string(w.TxRoot) == noTransactions
+	p.idle = string(w.GasUsed) == `"0x0"` || string(w.TxRoot) == noTransactions
 	return h, nil
 }
 
-func takeHeader(h *Header) func(json.RawMessage) error {
+func takeHeader(h *chain.Header) func(json.RawMessage) error {
 	return func(raw json.RawMessage) (err error) {
 		*h, err = parseHeader(raw)
-		h.raw = raw
 		return err
 	}
 }
@@ -147,7 +153,7 @@ func optional(r *rpc.Request) *rpc.Request {
 	take := r.Take
 	r.Optional = true
 	r.Take = func(raw json.RawMessage) error {
-		if err := take(raw); err != nil && !errors.Is(err, ErrNoBlock) {
+		if err := take(raw); err != nil && !errors.Is(err, chain.ErrNoBlock) {
 			return err
 		}
 		return nil
@@ -155,8 +161,8 @@ func optional(r *rpc.Request) *rpc.Request {
 	return r
 }
 
-// Header reads one header by number. ErrNoBlock is in the error's tree when no node has it.
-func (s *Source) Header(ctx context.Context, number uint64) (h Header, err error) {
+// Header reads one header by number. chain.ErrNoBlock is in the error's tree when no node has it.
+func (s *Source) Header(ctx context.Context, number uint64) (h chain.Header, err error) {
 	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 		if err := e.Do(ctx, headerRequest(number, &h)); err != nil {
 			return err
@@ -172,7 +178,7 @@ func (s *Source) AnyHas(ctx context.Context, block market.Header) bool {
 	var others []*endpoint
 	has := false
 	for _, e := range s.pool.List {
-		var h Header
+		var h chain.Header
 		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error {
 			return e.Do(ctx, headerRequest(block.Number, &h))
 		})
@@ -193,9 +199,9 @@ func (s *Source) AnyHas(ctx context.Context, block market.Header) bool {
 }
 
 // Headers reads several headers in one batch, in order and linked to each other. parent is the block below the first as
-// far as it is known. Those of the newest blocks may be missing, where the endpoint doesn't have them. ErrNoBlock is in the error's tree
+// far as it is known. Those of the newest blocks may be missing, where the endpoint doesn't have them. chain.ErrNoBlock is in the error's tree
 // when none has the first.
-func (s *Source) Headers(ctx context.Context, parent market.Header, first, last uint64) ([]Header, error) {
+func (s *Source) Headers(ctx context.Context, parent market.Header, first, last uint64) ([]chain.Header, error) {
 	out, err := s.headers(ctx, parent, first, last)
 	if errors.Is(err, errEarly) {
 		if t := s.earliestTime(ctx, parent); t < parent.Time {
@@ -203,7 +209,7 @@ func (s *Source) Headers(ctx context.Context, parent market.Header, first, last 
 			return s.headers(ctx, parent, first, last)
 		}
 	}
-	if errors.Is(err, ErrNoBlock) {
+	if errors.Is(err, chain.ErrNoBlock) {
 		s.lacks(first)
 	}
 	return out, err
@@ -214,7 +220,7 @@ func (s *Source) Headers(ctx context.Context, parent market.Header, first, last 
 func (s *Source) earliestTime(ctx context.Context, block market.Header) int64 {
 	earliest := block.Time
 	for _, e := range s.pool.List {
-		var h Header
+		var h chain.Header
 		err := s.pool.On(ctx, e, func(ctx context.Context, e *endpoint) error {
 			if err := e.Do(ctx, headerRequest(block.Number, &h)); err != nil {
 				return err
@@ -230,9 +236,9 @@ func (s *Source) earliestTime(ctx context.Context, block market.Header) int64 {
 	return earliest
 }
 
-func (s *Source) headers(ctx context.Context, parent market.Header, first, last uint64) (out []Header, err error) {
+func (s *Source) headers(ctx context.Context, parent market.Header, first, last uint64) (out []chain.Header, err error) {
 	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
-		out = make([]Header, last-first+1)
+		out = make([]chain.Header, last-first+1)
 		reqs := make([]*rpc.Request, len(out))
 		for i := range out {
 			reqs[i] = headerRequest(first+uint64(i), &out[i])
@@ -267,7 +273,7 @@ func (s *Source) headers(ctx context.Context, parent market.Header, first, last 
 
 // follows refuses a header that can't be of the block after another: one with an earlier time, or, where both come from one endpoint, with
 // another parent. Where the other was read before, another parent is a reorg.
-func follows(h *Header, below market.Header, together bool) error {
+func follows(h *chain.Header, below market.Header, together bool) error {
 	switch linked := h.Parent == below.Hash; {
 	case !linked && together:
 		return fmt.Errorf("%w: block %d is not the child of the one before", rpc.ErrGarbage, h.Number)
@@ -277,11 +283,11 @@ func follows(h *Header, below market.Header, together bool) error {
 	return nil
 }
 
-func headerRequest(number uint64, h *Header) *rpc.Request {
+func headerRequest(number uint64, h *chain.Header) *rpc.Request {
 	return &rpc.Request{Method: "eth_getBlockByNumber", Params: []any{rpc.HexQuantity(number), false}, Take: takeHeader(h)}
 }
 
-func isNumber(h *Header, number uint64) error {
+func isNumber(h *chain.Header, number uint64) error {
 	if h.Number != number {
 		return fmt.Errorf("%w: asked for block %d, got %d", rpc.ErrGarbage, number, h.Number)
 	}

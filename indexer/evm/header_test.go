@@ -72,7 +72,7 @@ func TestRecordedHeaders(t *testing.T) {
 			if h.Hash != logs[i].BlockHash {
 				t.Errorf("%s: hash %s, its logs say %s", path, h.Hash, logs[i].BlockHash)
 			}
-			if bytes.Contains(answer.Result, []byte("logsBloom")) && logs[i].NumTopics > 0 && !h.mayHold(logs[i].Topics[:1]) {
+			if bytes.Contains(answer.Result, []byte("logsBloom")) && logs[i].NumTopics > 0 && !proofOf(&h).mayHold(logs[i].Topics[:1]) {
 				t.Errorf("%s: the bloom denies topic %x, which log %d has", path, logs[i].Topics[0], logs[i].Index)
 			}
 		}

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -49,7 +50,7 @@ func (s *Source) orderedOn(ctx context.Context, list []*endpoint, read func(ctx 
 func (s *Source) ordered(block uint64, logs []decode.Log, renumber bool) ([]decode.Log, error) {
 	byIndex := func(x, y decode.Log) int { return cmp.Compare(x.Index, y.Index) }
 	if renumber && repeatsIndex(logs) {
-		s.tellBlock(block, RepeatedLogIndex)
+		s.tellBlock(block, chain.RepeatedLogIndex)
 		return renumbered(logs), nil
 	}
 	if !slices.IsSortedFunc(logs, byIndex) {

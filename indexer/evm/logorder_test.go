@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -54,7 +55,7 @@ func TestRenumbered(t *testing.T) {
 }
 
 // transferLogs are a node's logs of one block: transfers in transactions of their own, with these indices.
-func transferLogs(h Header, indices ...int) string {
+func transferLogs(h chain.Header, indices ...int) string {
 	var out []string
 	for i, index := range indices {
 		out = append(out, fmt.Sprintf(`{"address":"0x%040x","topics":["0x%x","0x%064x","0x%064x"],"data":"0x%064x","blockNumber":"0x%x",`+
@@ -67,7 +68,7 @@ func transferLogs(h Header, indices ...int) string {
 // TestARepeatedLogIndex reads a block of nodes that give two of its logs one index, alone and beside one that doesn't.
 func TestARepeatedLogIndex(t *testing.T) {
 	t.Parallel()
-	var h Header
+	var h chain.Header
 	h.Number, h.Hash = 5, market.Hash{5}
 	node := func(indices ...int) string {
 		return newFakeNode(t, func(string, []json.RawMessage) (string, string) { return transferLogs(h, indices...), "" }).URL

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -20,24 +21,18 @@ const (
 	newestAsked = 3
 )
 
-// StatesAfter is what pools hold after a block.
-type StatesAfter struct {
-	After  BlockRef
-	States []PoolState // in the order of the pools
-}
-
 // newestStates is what one endpoint told.
 type newestStates struct {
 	by     *endpoint
-	after  BlockRef
-	states []PoolState
+	after  chain.Ref
+	states []chain.PoolState
 }
 
 // NewestPoolStates asks pools for what they hold now, and says after which block that is. Endpoints may be at different blocks; of each one
 // that was told there are the states, and only the chain can show which of them it has. Where several endpoints are at one block, two have to
 // give a state; where one alone is, and there are others, its states are unsure. Endpoints that fail, or whose head moves on meanwhile each time,
 // tell nothing.
-func (s *Source) NewestPoolStates(ctx context.Context, pools []market.PoolCreated) ([]StatesAfter, error) {
+func (s *Source) NewestPoolStates(ctx context.Context, pools []market.PoolCreated) ([]chain.StatesAfter, error) {
 	var list []*endpoint
 	for _, e := range s.pool.Candidates() {
 		if len(list) < newestAsked && (len(list) == 0 || !e.isSlow()) {
@@ -53,7 +48,7 @@ func (s *Source) NewestPoolStates(ctx context.Context, pools []market.PoolCreate
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
-	var out []StatesAfter
+	var out []chain.StatesAfter
 	for i, t := range told {
 		if t.states == nil {
 			continue
@@ -65,7 +60,7 @@ func (s *Source) NewestPoolStates(ctx context.Context, pools []market.PoolCreate
 				told[j].states = nil
 			}
 		}
-		out = append(out, StatesAfter{t.after, s.agreedStates(same, len(pools))})
+		out = append(out, chain.StatesAfter{After: t.after, States: s.agreedStates(same, len(pools))})
 	}
 	return out, nil
 }
@@ -77,7 +72,7 @@ func (s *Source) newestOn(ctx context.Context, e *endpoint, pools []market.PoolC
 	defer cancel()
 	_ = s.pool.On(timed, e, func(ctx context.Context, e *endpoint) error {
 		for try := 0; try < newestTries && len(pools) > 0; try++ {
-			var before, after Header
+			var before, after chain.Header
 			if err := e.Do(ctx, tagRequest(newest, &before)); err != nil {
 				return err
 			}
@@ -91,7 +86,7 @@ func (s *Source) newestOn(ctx context.Context, e *endpoint, pools []market.PoolC
 				return err
 			}
 			if before.Hash == after.Hash {
-				out.after, out.states = BlockRef{before.Number, before.Hash}, states
+				out.after, out.states = chain.Ref{Number: before.Number, Hash: before.Hash}, states
 				return nil
 			}
 			pools = pools[:(len(pools)+1)/2]
@@ -102,8 +97,8 @@ func (s *Source) newestOn(ctx context.Context, e *endpoint, pools []market.PoolC
 }
 
 // agreedStates are the states of which two endpoints that are at one block give the same. There may be fewer of one than of another.
-func (s *Source) agreedStates(told []newestStates, pools int) []PoolState {
-	out := make([]PoolState, pools)
+func (s *Source) agreedStates(told []newestStates, pools int) []chain.PoolState {
+	out := make([]chain.PoolState, pools)
 	for k := range out {
 		var given []newestStates
 		for _, t := range told {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 )
 
 // TestNewestPoolStates asks endpoints that may be at different blocks, lie, fail, or move on meanwhile.
@@ -23,7 +25,7 @@ func TestNewestPoolStates(t *testing.T) {
 		"it fails":                         {nodes: []newestNode{{head: 9, fails: true}}},
 		"two agree":                        {nodes: []newestNode{{head: 9}, {head: 9}}, want: []string{"9: 9"}},
 		"two differ":                       {nodes: []newestNode{{head: 9}, {head: 9, lie: 4}}, want: []string{"9: -"}},
-		"two of three agree":               {nodes: []newestNode{{head: 9, lie: 4}, {head: 9}, {head: 9}}, want: []string{"9: 9"}, told: CallContradicted},
+		"two of three agree":               {nodes: []newestNode{{head: 9, lie: 4}, {head: 9}, {head: 9}}, want: []string{"9: 9"}, told: chain.CallContradicted},
 		"one of two fails":                 {nodes: []newestNode{{head: 9, fails: true}, {head: 9}}, want: []string{"9: 9?"}},
 		"two at different blocks":          {nodes: []newestNode{{head: 9}, {head: 8}}, want: []string{"8: 8?", "9: 9?"}},
 		"two at different blocks of one":   {nodes: []newestNode{{head: 9}, {head: 9, fork: 1}}, want: []string{"9: 9?", "9: 9?"}},
@@ -36,7 +38,7 @@ func TestNewestPoolStates(t *testing.T) {
 				urls = append(urls, n.start(t).URL)
 			}
 			s := sourceOf(t, time.Now, urls...)
-			s.aside = func(a Aside) { told = append(told, a.Reason) }
+			s.aside = func(a chain.Aside) { told = append(told, a.Reason) }
 			list, err := s.NewestPoolStates(t.Context(), someV2Pools)
 			if err != nil {
 				t.Fatal(err)
@@ -56,7 +58,7 @@ func TestNewestPoolStates(t *testing.T) {
 			if strings.Join(got, ", ") != strings.Join(tt.want, ", ") {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
-			if slices.Contains(told, CallContradicted) != (tt.told != "") {
+			if slices.Contains(told, chain.CallContradicted) != (tt.told != "") {
 				t.Errorf("told of %q, want %q", told, tt.told)
 			}
 		})

@@ -8,6 +8,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -84,7 +85,7 @@ func (e *endpoint) withoutState(ctx context.Context, block any, refusal error) e
 	if block == newest || !refusesBlock(refusal) {
 		return refusal
 	}
-	var h Header
+	var h chain.Header
 	r := &rpc.Request{Method: "eth_getBlockByNumber", Params: []any{block, false}, Take: takeHeader(&h)}
 	if named, ok := block.(map[string]any); ok {
 		r.Method, r.Params[0] = "eth_getBlockByHash", named["blockHash"]

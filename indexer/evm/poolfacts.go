@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -27,7 +28,7 @@ type poolAsked struct {
 // PoolFacts asks contracts that swapped without our having seen their creation what pools they are. A contract is
 // believed only when its declared factory names it for its tokens: anyone can answer anything for themselves. Of pools that count two of
 // several endpoints have to say the same; unsure are the facts of such pools, by their place, that they don't give.
-func (s *Source) PoolFacts(ctx context.Context, at BlockRef, exchanges []chainconfig.Exchange, pools []market.Address,
+func (s *Source) PoolFacts(ctx context.Context, at chain.Ref, exchanges []chainconfig.Exchange, pools []market.Address,
 	counts func(market.PoolFact) bool,
 ) (facts []market.PoolFact, unsure []bool, err error) {
 	list := make([]*call, 0, len(poolCalls)*len(pools))
@@ -114,7 +115,7 @@ func (p *poolAsked) decisive(counts func(market.PoolFact) bool) (calls []*call) 
 
 // vouchForPools has other endpoints vouch for pools that count, and for that the others are none. That a contract is no pool is unsure where
 // endpoints differ: while no other answers it isn't worth asking again.
-func (s *Source) vouchForPools(ctx context.Context, at BlockRef, gone bool, exchanges []chainconfig.Exchange, asked []poolAsked,
+func (s *Source) vouchForPools(ctx context.Context, at chain.Ref, gone bool, exchanges []chainconfig.Exchange, asked []poolAsked,
 	counts func(market.PoolFact) bool,
 ) (unsure []bool, err error) {
 	unsure = make([]bool, len(asked))
@@ -173,7 +174,7 @@ func (p *poolAsked) redescribe(exchanges []chainconfig.Exchange) (again []*call)
 }
 
 // mute reports whether it isn't known what the contract would answer.
-func (c *call) mute() bool { return c.aside == NoAnswer }
+func (c *call) mute() bool { return c.aside == chain.NoAnswer }
 
 // undeclaredFactory and noPool are why most contracts that swap are no pools of ours.
 const (
@@ -183,7 +184,7 @@ const (
 
 // isDisputed reports whether endpoints answer differently about the contract, and no two alike.
 func (p *poolAsked) isDisputed() bool {
-	differ := func(c *call) bool { return c.aside == EndpointsDiffer }
+	differ := func(c *call) bool { return c.aside == chain.EndpointsDiffer }
 	return slices.ContainsFunc(p.own, differ) || p.confirm != nil && differ(p.confirm)
 }
 

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math/bits"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -21,14 +22,6 @@ var (
 	callLiquidity = selector("liquidity()")
 	callReserves  = selector("getReserves()")
 )
-
-// PoolState is what could be had of a pool's state. Known is false where the answers don't fit together, or the state takes more calls than a
-// pool is worth; Unsure is true where there are several endpoints and no two gave it.
-type PoolState struct {
-	market.PoolStateFact
-
-	Known, Unsure bool
-}
 
 // liquidityReader is how a kind of V3-like pool is asked for its price and for its liquidity by tick. A question is what many of a kind are
 // asked with in few calls.
@@ -49,7 +42,7 @@ type liquidityReader interface {
 type poolAsking struct {
 	pool   market.PoolCreated
 	reader liquidityReader // nil where reserves are all that there is
-	state  PoolState
+	state  chain.PoolState
 
 	head, words, nets []*call
 	first, last       int // the words of the pool's ticks
@@ -60,7 +53,7 @@ type poolAsking struct {
 
 // PoolStates asks pools for what they hold after a block; gone reports that no node keeps its state. What a V3-like pool's ticks add up to has
 // to be its liquidity. Where there are several endpoints two of them have to give each answer.
-func (s *Source) PoolStates(ctx context.Context, at BlockRef, pools []market.PoolCreated) (states []PoolState, gone bool, err error) {
+func (s *Source) PoolStates(ctx context.Context, at chain.Ref, pools []market.PoolCreated) (states []chain.PoolState, gone bool, err error) {
 	return statesOf(pools, func(list []*call) (unsure []bool, gone bool, err error) {
 		if gone, err = s.calls(ctx, at, list); err != nil || gone {
 			return nil, gone, err
@@ -74,7 +67,7 @@ func (s *Source) PoolStates(ctx context.Context, at BlockRef, pools []market.Poo
 type askCalls func(list []*call) (unsure []bool, gone bool, err error)
 
 // statesOf asks pools for what they hold.
-func statesOf(pools []market.PoolCreated, ask askCalls) (states []PoolState, gone bool, err error) {
+func statesOf(pools []market.PoolCreated, ask askCalls) (states []chain.PoolState, gone bool, err error) {
 	asked := make([]poolAsking, len(pools))
 	for i, p := range pools {
 		asked[i] = newPoolAsking(p)
@@ -84,7 +77,7 @@ func statesOf(pools []market.PoolCreated, ask askCalls) (states []PoolState, gon
 			return nil, gone, err
 		}
 	}
-	states = make([]PoolState, len(asked))
+	states = make([]chain.PoolState, len(asked))
 	for i := range asked {
 		asked[i].finish()
 		states[i] = asked[i].state

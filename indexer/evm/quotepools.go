@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -23,7 +24,7 @@ func feesOf(p market.Protocol) []uint64 {
 
 // PoolsOf asks the exchanges' factories for their pools of pairs of tokens; gone reports that no node keeps the block's state, and that the pools
 // are those of now. What it finds are claims: PoolFacts says whether each is a pool.
-func (s *Source) PoolsOf(ctx context.Context, at BlockRef, exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.Address, gone bool, err error) {
+func (s *Source) PoolsOf(ctx context.Context, at chain.Ref, exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.Address, gone bool, err error) {
 	var list []*call
 	for _, x := range exchanges {
 		factory, err := market.ParseEVMAddress(x.Factory)
@@ -67,9 +68,9 @@ func poolQuestions(p market.Protocol, tokens string) (questions []string) {
 	return questions
 }
 
-// UsualV4Pools are the pools without hooks that the exchanges may have of pairs of tokens; a V4 pool's id follows from what it is, so that no
-// node has to be asked. Whether they exist their state tells. native stands for the chain's own coin, which V4 pools hold unwrapped, too.
-func UsualV4Pools(exchanges []chainconfig.Exchange, native market.Address, pairs [][2]market.Address) (pools []market.PoolCreated) {
+// UsualPools are the Uniswap V4 pools without hooks that the exchanges may have of pairs of tokens; a V4 pool's id follows from what it is, so that no
+// node has to be asked. Whether they exist their state tells. V4 pools hold the chain's own coin unwrapped, too.
+func (s *Source) UsualPools(exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.PoolCreated) {
 	for _, x := range exchanges {
 		manager, err := market.ParseEVMAddress(x.Factory)
 		if err != nil || x.Protocol != market.UniswapV4 {
@@ -78,7 +79,7 @@ func UsualV4Pools(exchanges []chainconfig.Exchange, native market.Address, pairs
 		for _, pair := range pairs {
 			forms := [][2]market.Address{pair}
 			for i, token := range pair {
-				if token == native {
+				if token == s.wrapped {
 					forms = append(forms, [2]market.Address{market.Native, pair[1-i]})
 				}
 			}

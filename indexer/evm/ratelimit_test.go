@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -93,7 +94,7 @@ func TestWhatIsAnsweredIsNotAskedAgain(t *testing.T) {
 			})
 			e := sourceFor(t, Options{Now: time.Now}, chainconfig.Endpoint{URL: node.URL, RequestsPerSecond: 100_000}).pool.List[0]
 			e.Shorten(9)
-			numbers, reqs := make([]Header, all), make([]*rpc.Request, all)
+			numbers, reqs := make([]chain.Header, all), make([]*rpc.Request, all)
 			for i := range reqs {
 				reqs[i] = headerRequest(uint64(i+1), &numbers[i])
 			}

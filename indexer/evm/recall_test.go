@@ -3,6 +3,8 @@ package evm
 import (
 	"testing"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 )
 
 // TestRecalledReads keeps the digest of a read, as a restart does, and asks endpoints for the block again: nobody knows which of them gave
@@ -43,7 +45,7 @@ func TestRecalledReads(t *testing.T) {
 			t.Errorf("%s: recalled %v, a suspect %v, doubtful %v", name, ok, r.Suspect(), r.Doubtful)
 			continue
 		}
-		changed, err := s.Agree(t.Context(), Header{Header: h.Header}, &r)
+		changed, err := s.Agree(t.Context(), chain.Header{Header: h.Header}, &r)
 		if err != nil || r.Agreed != tt.agreed || r.Agreed && changed != tt.changed || r.Doubtful != tt.doubtful {
 			t.Errorf("%s: changed %v, agreed %v, doubtful %v, %v; want %+v", name, changed, r.Agreed, r.Doubtful, err, tt)
 		}

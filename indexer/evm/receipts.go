@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/hash"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
@@ -141,7 +142,7 @@ func (r *receipt) encode() (encoded []byte, logs []decode.Log, err error) {
 
 // provenContent gives the content of a block's logs, of which an endpoint has receipts whose root stands in a header with the
 // block's hash. Nobody can forge that. It is an error where the endpoint doesn't have them, or the chain hashes otherwise.
-func (s *Source) provenContent(ctx context.Context, e *endpoint, h *Header) (content [32]byte, err error) {
+func (s *Source) provenContent(ctx context.Context, e *endpoint, h *chain.Header) (content [32]byte, err error) {
 	var header json.RawMessage
 	var receipts []receipt
 	keep := func(raw json.RawMessage) error { header = raw; return nil }

@@ -8,6 +8,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -40,9 +41,10 @@ const (
 )
 
 // sealed refuses a header whose hash isn't the one that its fields have.
-func (s *Source) sealed(ctx context.Context, h *Header) error {
-	raw := h.raw
-	h.raw = nil // the whole answer would stay with it
+func (s *Source) sealed(ctx context.Context, h *chain.Header) error {
+	p := proofOf(h)
+	raw := p.raw
+	p.raw = nil // the whole answer would stay with it
 	if raw == nil || s.sealing(ctx, h.Number) != sealingHolds {
 		return nil
 	}
@@ -63,7 +65,7 @@ func (s *Source) sealing(ctx context.Context, number uint64) sealing {
 			number = min(number, seen) // no other endpoint has the blocks below a false head
 		}
 		if s.seals.known = s.trySeal(ctx, number-min(number, sealDepth)); s.seals.known == sealingFails {
-			s.tellBlock(number, UnknownHeaderHash)
+			s.tellBlock(number, chain.UnknownHeaderHash)
 		}
 	}
 	return s.seals.known
@@ -74,13 +76,13 @@ func (s *Source) sealing(ctx context.Context, number uint64) sealing {
 func (s *Source) trySeal(ctx context.Context, number uint64) sealing {
 	ctx, cancel := context.WithTimeout(ctx, sealTime)
 	defer cancel()
-	headers := make([]Header, len(s.pool.List))
+	headers := make([]chain.Header, len(s.pool.List))
 	var g errgroup.Group
 	for i, e := range s.pool.List {
 		g.Go(func() error {
 			h := &headers[i]
 			if err := e.Do(ctx, headerRequest(number, h)); err != nil || h.Number != number {
-				*h = Header{}
+				*h = chain.Header{}
 			}
 			return nil
 		})
@@ -88,9 +90,9 @@ func (s *Source) trySeal(ctx context.Context, number uint64) sealing {
 	_ = g.Wait() // who doesn't answer says nothing
 	said, right := map[market.Hash]int{}, map[market.Hash]bool{}
 	for i := range headers {
-		if h := &headers[i]; h.raw != nil {
+		if h, raw := &headers[i], proofOf(&headers[i]).raw; raw != nil {
 			said[h.Hash]++
-			if hash, err := HeaderHash(h.raw); err == nil && hash == h.Hash {
+			if hash, err := HeaderHash(raw); err == nil && hash == h.Hash {
 				right[h.Hash] = true
 			}
 		}

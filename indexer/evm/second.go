@@ -5,6 +5,7 @@ import (
 	"context"
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
@@ -70,7 +71,7 @@ func (s *Source) second(ctx context.Context, block any, list []*call, expected f
 		case o.expected != nil:
 			o.call.answer, o.call.ok = o.expected.answer, true
 		default:
-			o.call.answer, o.call.ok, o.call.aside = nil, false, EndpointsDiffer
+			o.call.answer, o.call.ok, o.call.aside = nil, false, chain.EndpointsDiffer
 		}
 	}
 	s.tellAsides(list)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/holiman/uint256"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -44,7 +45,7 @@ func TestADoubtedSample(t *testing.T) {
 		}
 		s := sourceOf(t, time.Now, urls...)
 		s.rereadPause = time.Millisecond
-		facts, err := s.Balances(t.Context(), BlockRef{Number: 5}, []market.BalanceKey{{Token: tokenAt(1), Account: tokenAt(2)}},
+		facts, err := s.Balances(t.Context(), chain.Ref{Number: 5}, []market.BalanceKey{{Token: tokenAt(1), Account: tokenAt(2)}},
 			func(f market.Fact) bool {
 				b, ok := f.(market.BalanceFact)
 				return !ok || b.Amount != *uint256.NewInt(7)

@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -92,7 +93,7 @@ func (s *Source) Overrides() map[string]bool {
 
 // Ask sends all questions as one batch to one endpoint, at a block. A contract's or a node's refusal of one of them is no error.
 // ErrNoOverride and ErrStateGone are in the error's tree where they are the reason; then there are no answers.
-func (s *Source) Ask(ctx context.Context, at BlockRef, questions []*Question) error {
+func (s *Source) Ask(ctx context.Context, at chain.Ref, questions []*Question) error {
 	simulates := false
 	for _, q := range questions {
 		simulates = simulates || len(q.Overrides) > 0
@@ -211,7 +212,7 @@ var objectRefused = regexp.MustCompile(`(?i)unmarshal object|blockHash|block (nu
 
 // askAll asks about a block by its hash. An endpoint that takes no hash is asked by the number, and asked for the block of that number
 // before and after: its answers count only where both are the block that is meant.
-func askAll(ctx context.Context, e *endpoint, at BlockRef, questions []*Question) (refusal, err error) {
+func askAll(ctx context.Context, e *endpoint, at chain.Ref, questions []*Question) (refusal, err error) {
 	if at.Hash.IsZero() {
 		return askAt(ctx, e, rpc.HexQuantity(at.Number), questions)
 	}
@@ -220,7 +221,7 @@ func askAll(ctx context.Context, e *endpoint, at BlockRef, questions []*Question
 		return refusal, err
 	}
 	is := func() error {
-		var h Header
+		var h chain.Header
 		if err := e.Do(ctx, headerRequest(at.Number, &h)); err != nil {
 			return err
 		}

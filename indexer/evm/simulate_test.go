@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -138,7 +139,7 @@ func TestOverridesAreProbed(t *testing.T) {
 	now := time.Unix(1_000_000, 0)
 	s := sourceOf(t, func() time.Time { return now }, refusing.URL, stripping.URL)
 	for range 3 {
-		if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{simulated()}); !errors.Is(err, ErrNoOverride) {
+		if err := s.Ask(t.Context(), chain.Ref{Number: 5}, []*Question{simulated()}); !errors.Is(err, ErrNoOverride) {
 			t.Fatalf("without an endpoint that simulates: %v", err)
 		}
 	}
@@ -149,12 +150,12 @@ func TestOverridesAreProbed(t *testing.T) {
 		t.Errorf("known of the endpoints is %v", got)
 	}
 	// A view needs no override.
-	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{{To: market.Native}}); err != nil {
+	if err := s.Ask(t.Context(), chain.Ref{Number: 5}, []*Question{{To: market.Native}}); err != nil {
 		t.Error(err)
 	}
 	now = now.Add(overrideRetry)
 	before := refusing.count("eth_call") + stripping.count("eth_call")
-	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{simulated()}); !errors.Is(err, ErrNoOverride) {
+	if err := s.Ask(t.Context(), chain.Ref{Number: 5}, []*Question{simulated()}); !errors.Is(err, ErrNoOverride) {
 		t.Error(err)
 	}
 	if n := refusing.count("eth_call") + stripping.count("eth_call") - before; n != 2 {
@@ -163,7 +164,7 @@ func TestOverridesAreProbed(t *testing.T) {
 
 	s = sourceOf(t, func() time.Time { return now }, refusing.URL, able.URL)
 	q := simulated()
-	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{q, {Kind: AskCode, To: market.Native}}); err != nil || !q.OK {
+	if err := s.Ask(t.Context(), chain.Ref{Number: 5}, []*Question{q, {Kind: AskCode, To: market.Native}}); err != nil || !q.OK {
 		t.Errorf("one endpoint of two simulates: %v, %+v", err, q)
 	}
 }
@@ -178,16 +179,16 @@ func TestAnEndpointThatStopsSimulating(t *testing.T) {
 		return overriding(method, params)
 	})
 	s := sourceOf(t, time.Now, n.URL)
-	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{simulated()}); err != nil {
+	if err := s.Ask(t.Context(), chain.Ref{Number: 5}, []*Question{simulated()}); err != nil {
 		t.Fatal(err)
 	}
 	n.mu.Lock()
 	works = false
 	n.mu.Unlock()
-	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{simulated()}); err != nil {
+	if err := s.Ask(t.Context(), chain.Ref{Number: 5}, []*Question{simulated()}); err != nil {
 		t.Fatal(err) // it answers, with nothing
 	}
-	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{simulated()}); !errors.Is(err, ErrNoOverride) {
+	if err := s.Ask(t.Context(), chain.Ref{Number: 5}, []*Question{simulated()}); !errors.Is(err, ErrNoOverride) {
 		t.Errorf("after an answer as if without overrides: %v", err)
 	}
 }
@@ -223,7 +224,7 @@ func TestAnswersOfEachKind(t *testing.T) {
 	code, slot, gas := &Question{Kind: AskCode, To: market.Native}, &Question{Kind: AskStorage, To: market.Native}, &Question{Kind: AskGasPrice}
 	view := func(b ...byte) *Question { return &Question{To: market.Native, Data: b} }
 	reverts, slow, long, address, most := view(1), view(2), view(3), view(4), view(5)
-	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{code, slot, gas, reverts, slow, long, address, most}); err != nil {
+	if err := s.Ask(t.Context(), chain.Ref{Number: 5}, []*Question{code, slot, gas, reverts, slow, long, address, most}); err != nil {
 		t.Fatal(err)
 	}
 	if !code.OK || string(code.Answer) != "\xef" {
@@ -259,11 +260,11 @@ func TestStateGone(t *testing.T) {
 	}
 	a, b := newFakeNode(t, gone), newFakeNode(t, gone)
 	s := sourceOf(t, time.Now, a.URL, b.URL)
-	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{{To: market.Native}}); !errors.Is(err, ErrStateGone) {
+	if err := s.Ask(t.Context(), chain.Ref{Number: 5}, []*Question{{To: market.Native}}); !errors.Is(err, ErrStateGone) {
 		t.Errorf("no endpoint keeps the state: %v", err)
 	}
 	s = sourceOf(t, time.Now, a.URL, newFakeNode(t, overriding).URL)
-	if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{{To: market.Native}}); err != nil {
+	if err := s.Ask(t.Context(), chain.Ref{Number: 5}, []*Question{{To: market.Native}}); err != nil {
 		t.Errorf("one endpoint of two keeps the state: %v", err)
 	}
 }
@@ -277,7 +278,7 @@ func TestAskSaysNothingOfTheURL(t *testing.T) {
 	for _, u := range []string{n.URL + "/secretkey", "http://127.0.0.1:1/secretkey"} {
 		s := sourceOf(t, time.Now, u)
 		for _, q := range []*Question{simulated(), {To: market.Native}} {
-			if err := s.Ask(t.Context(), BlockRef{Number: 5}, []*Question{q}); err == nil || strings.Contains(err.Error(), "secretkey") {
+			if err := s.Ask(t.Context(), chain.Ref{Number: 5}, []*Question{q}); err == nil || strings.Contains(err.Error(), "secretkey") {
 				t.Errorf("%v", err)
 			}
 		}

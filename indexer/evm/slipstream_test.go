@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -65,7 +66,7 @@ func TestSlipstreamPoolsAreProvenByTheirSpacing(t *testing.T) {
 			}
 			s := sourceOf(t, time.Now, urls...)
 			exchanges := []chainconfig.Exchange{{Name: "X", Protocol: market.Slipstream, Factory: factory.String()}}
-			facts, unsure, err := s.PoolFacts(t.Context(), BlockRef{Number: 5}, exchanges, []market.Address{pool}, func(f market.PoolFact) bool { return f.Known })
+			facts, unsure, err := s.PoolFacts(t.Context(), chain.Ref{Number: 5}, exchanges, []market.Address{pool}, func(f market.PoolFact) bool { return f.Known })
 			if err != nil || facts[0] != tt.want || unsure[0] {
 				t.Errorf("%+v, unsure %v, %v; want %+v", facts, unsure, err, tt.want)
 			}

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -26,7 +27,8 @@ import (
 // Source reads one EVM chain through its endpoints.
 type Source struct {
 	pool          *rpc.Pool[*endpoint]
-	chainID       uint64 // as eth_chainId has it
+	chainID       uint64         // as eth_chainId has it
+	wrapped       market.Address // the declared form of the native coin; none where none is declared
 	decoder       *decode.Decoder
 	topics        [][32]byte
 	asked         [8]byte // hashAsked of the topics
@@ -35,7 +37,7 @@ type Source struct {
 	seen          atomic.Uint64 // the number of the head, as heads has it
 	heads         heads
 	overrides     overrides
-	aside         func(Aside)
+	aside         func(chain.Aside)
 	givesUp       func(budget.Purpose) bool
 	rereadPause   time.Duration
 	vouchTime     time.Duration
@@ -52,7 +54,7 @@ type Options struct {
 	// Observe is told of every request to an endpoint, with what it was counted as; it may be nil.
 	Observe func(endpoint string, spent budget.Spent, err error)
 	// Aside is told of what is set aside; it may be nil. Several goroutines call it.
-	Aside func(Aside)
+	Aside func(chain.Aside)
 	// InFlight is told how many bytes of answers are being read or decoded, whenever that changes; it may be nil, and must not wait.
 	InFlight func(bytes int64)
 	// GivesUp reports whether nodes aren't asked for something now, since what they allow runs out; nil gives up nothing.
@@ -78,9 +80,8 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 	}
 	s.asked = hashAsked(s.topics)
 	slices.SortFunc(s.topics, func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }) // every endpoint has the same parts of them
-	var wrapped market.Address
 	if c.Native.Wrapped != "" {
-		if wrapped, err = market.ParseEVMAddress(c.Native.Wrapped); err != nil {
+		if s.wrapped, err = market.ParseEVMAddress(c.Native.Wrapped); err != nil {
 			return nil, fmt.Errorf("chain %s: the wrapped coin: %w", c.ID, err)
 		}
 	}
@@ -93,7 +94,7 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 		if err != nil {
 			return nil, fmt.Errorf("chain %s: %w", c.ID, err)
 		}
-		s.pool.List = append(s.pool.List, &endpoint{Endpoint: e, rangeLen: firstRange, wrapped: wrapped})
+		s.pool.List = append(s.pool.List, &endpoint{Endpoint: e, rangeLen: firstRange, wrapped: s.wrapped})
 	}
 	if len(s.pool.List) == 0 {
 		return nil, fmt.Errorf("chain %s: no RPC endpoint: add one under spec.rpc.endpoints, or suspend the chain", c.ID)
@@ -112,10 +113,10 @@ func (s *Source) Check(ctx context.Context) error { return s.pool.CheckAll(ctx) 
 func (s *Source) Usage() (sum budget.Usage, list []budget.Endpoint) { return s.pool.Usage() }
 
 // Records are those of the endpoints that aren't trusted, in the order of their hashes.
-func (s *Source) Records() []rpc.Record { return s.pool.Records() }
+func (s *Source) Records() []chain.Record { return s.pool.Records() }
 
 // RecallRecords takes up the records of before this start, or of another process. What this process knows itself counts more.
-func (s *Source) RecallRecords(records []rpc.Record) { s.pool.RecallRecords(records) }
+func (s *Source) RecallRecords(records []chain.Record) { s.pool.RecallRecords(records) }
 
 // rangeError says that a range of blocks is too much for an endpoint; fits is how many it suggested, 0 if none.
 type rangeError struct {
@@ -181,18 +182,18 @@ func (e *endpoint) logsWithin(ctx context.Context, params []any, most int64) ([]
 
 // Block reads the logs of one block by its hash and decodes them. Every log must name that hash, and be one that the header
 // allows. That there are none is believed by the rules of empty.go.
-func (s *Source) Block(ctx context.Context, h Header) (BlockRead, error) {
+func (s *Source) Block(ctx context.Context, h chain.Header) (chain.BlockRead, error) {
 	return s.readBlock(ctx, h, false)
 }
 
 // readBlock is Block. Ahead of its turn a block is only read if its answer isn't longer than others may be: one at a time may.
-func (s *Source) readBlock(ctx context.Context, h Header, ahead bool) (BlockRead, error) {
+func (s *Source) readBlock(ctx context.Context, h chain.Header, ahead bool) (chain.BlockRead, error) {
 	a, err := readLogs(ctx, s, h.Number, s.blockReading(h, ahead))
-	return BlockRead{Block: a.found, Agreed: a.agreed, answer: a}, err
+	return chain.BlockRead{Block: a.found, Agreed: a.agreed, Word: &blockWord{answer: a}}, err
 }
 
-func (s *Source) blockReading(h Header, ahead bool) *logReading[market.Block] {
-	mayHold := func(topics [][32]byte) bool { return s.headersFail.Load() || h.mayHold(topics) }
+func (s *Source) blockReading(h chain.Header, ahead bool) *logReading[market.Block] {
+	mayHold := func(topics [][32]byte) bool { return s.headersFail.Load() || proofOf(&h).mayHold(topics) }
 	return &logReading[market.Block]{
 		atHead: true,
 		proved: func() bool { return !mayHold(s.topics) },
@@ -207,7 +208,7 @@ func (s *Source) blockReading(h Header, ahead bool) *logReading[market.Block] {
 }
 
 // blockOn asks an endpoint for a block's logs.
-func (s *Source) blockOn(ctx context.Context, e *endpoint, h *Header, q *logQuestion, a asking) (answer[market.Block], error) {
+func (s *Source) blockOn(ctx context.Context, e *endpoint, h *chain.Header, q *logQuestion, a asking) (answer[market.Block], error) {
 	out := answer[market.Block]{upTo: h.Number}
 	logs, got, err := e.logs(ctx, q)
 	if !q.single && errors.Is(err, rpc.ErrTooLong) {
@@ -233,7 +234,7 @@ func (s *Source) blockOn(ctx context.Context, e *endpoint, h *Header, q *logQues
 		if _, isDenied := asDenied(err); !isDenied || !a.lenient {
 			return out, err
 		}
-		s.tellBlock(h.Number, DeniedLogs)
+		s.tellBlock(h.Number, chain.DeniedLogs)
 		out.denied = true
 	}
 	out.logs, out.digest, out.content = len(logs), digestOf(logs), contentOf(logs)

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
@@ -42,7 +43,7 @@ func TestErrorsHaveNothingOfTheURL(t *testing.T) {
 		if err == nil || strings.Contains(err.Error(), "secretkey") || strings.Contains(err.Error(), "nodes.invalid") {
 			t.Errorf("asked at %s: %v", endpoint, err)
 		}
-		if _, err = s.Block(t.Context(), Header{}); err == nil || strings.Contains(err.Error(), "secretkey") {
+		if _, err = s.Block(t.Context(), chain.Header{}); err == nil || strings.Contains(err.Error(), "secretkey") {
 			t.Errorf("asked at %s for logs: %v", endpoint, err)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -161,7 +162,7 @@ func TestNoRangeIsDrawnWhileAgreementIsGivenUp(t *testing.T) {
 	s := sourceFor(t, Options{Now: time.Now, GivesUp: func(p budget.Purpose) bool { return givenUp && p == budget.Agreement }},
 		chainconfig.Endpoint{URL: "http://one.invalid"}, chainconfig.Endpoint{URL: "http://two.invalid"})
 	e := s.pool.List[0]
-	drawn := &answer[Batch]{by: e} // its hash is 0
+	drawn := &answer[chain.Batch]{by: e} // its hash is 0
 	for _, c := range []struct {
 		givenUp, sampled bool
 		probation        int

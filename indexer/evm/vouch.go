@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 )
 
 // Facts are kept for ever, and the decimals of a token decide its price by powers of ten. So where there are several endpoints two have to
@@ -32,7 +34,7 @@ func alike(a, b *call) bool { return a.ok == b.ok && bytes.Equal(a.answer, b.ans
 // the calls, by their place in the list, of which that can't be said: because no other endpoint answers within its time, then the first
 // answer stays; or because they differ, and no two are alike, then the answer is that of the endpoint that was outvoted less, and is set
 // aside. With one endpoint nothing is unsure. The calls were answered for the block at, or for the newest one where its state is gone.
-func (s *Source) vouch(ctx context.Context, at BlockRef, gone bool, list []*call) (unsure []bool, err error) {
+func (s *Source) vouch(ctx context.Context, at chain.Ref, gone bool, list []*call) (unsure []bool, err error) {
 	unsure = make([]bool, len(list))
 	if len(s.pool.List) == 1 || len(list) == 0 {
 		return unsure, nil
@@ -67,7 +69,7 @@ func (s *Source) vouch(ctx context.Context, at BlockRef, gone bool, list []*call
 // vouchOn asks one endpoint for the calls that are open and that another answered. What hardly ever changes it may answer for its newest
 // block, where it doesn't keep the state of the other: not where it may be late, since there is no contract yet in what it has. An error is
 // the context's end.
-func (s *Source) vouchOn(ctx context.Context, e *endpoint, at BlockRef, gone bool, all []ballot) error {
+func (s *Source) vouchOn(ctx context.Context, e *endpoint, at chain.Ref, gone bool, all []ballot) error {
 	timed, cancel := context.WithTimeout(ctx, s.vouchTime)
 	defer cancel()
 	ask := func(block any, late bool) (missing bool) {
@@ -94,7 +96,7 @@ func (s *Source) vouchOn(ctx context.Context, e *endpoint, at BlockRef, gone boo
 	}
 	if gone {
 		ask(newest, false)
-	} else if ask(at.param(), false) {
+	} else if ask(blockParam(at), false) {
 		ask(newest, true)
 	}
 	if ctx.Err() == nil && timed.Err() != nil {
@@ -128,13 +130,13 @@ func (b *ballot) better() {
 			best = c
 		}
 	}
-	b.call.answer, b.call.ok, b.call.aside = best.answer, best.ok, EndpointsDiffer
+	b.call.answer, b.call.ok, b.call.aside = best.answer, best.ok, chain.EndpointsDiffer
 }
 
 // contradicted tells of an endpoint that answered for a contract what two others contradict.
 func (s *Source) contradicted(e *endpoint) {
 	if s.aside != nil {
-		s.aside(Aside{"endpoint", e.Name, CallContradicted})
+		s.aside(chain.Aside{Kind: "endpoint", Subject: e.Name, Reason: chain.CallContradicted})
 	}
 }
 

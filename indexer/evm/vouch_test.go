@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -91,15 +92,15 @@ func TestTwoVouchForATokensFacts(t *testing.T) {
 	}{
 		"one alone":                        {nodes: []tokenNode{{3, 7, false}}, decimals: 3, supply: 7},
 		"two agree":                        {nodes: []tokenNode{{18, 7, false}, {18, 7, false}}, decimals: 18, supply: 7},
-		"the first of three lies":          {nodes: []tokenNode{{3, 7, false}, {18, 7, false}, {18, 7, false}}, decimals: 18, supply: 7, told: CallContradicted},
-		"the second of three lies":         {nodes: []tokenNode{{18, 7, false}, {3, 8, false}, {18, 7, false}}, decimals: 18, supply: 7, told: CallContradicted},
-		"the first denies decimals":        {nodes: []tokenNode{{-1, 7, false}, {18, 7, false}, {18, 7, false}}, decimals: 18, supply: 7, told: CallContradicted},
-		"two differ":                       {nodes: []tokenNode{{3, 7, false}, {18, 7, false}}, decimals: 3, supply: 7, unsure: true, told: EndpointsDiffer},
-		"two differ in the supply":         {nodes: []tokenNode{{18, 7, false}, {18, 8, false}}, decimals: 18, supply: 7, unsure: true, told: EndpointsDiffer},
+		"the first of three lies":          {nodes: []tokenNode{{3, 7, false}, {18, 7, false}, {18, 7, false}}, decimals: 18, supply: 7, told: chain.CallContradicted},
+		"the second of three lies":         {nodes: []tokenNode{{18, 7, false}, {3, 8, false}, {18, 7, false}}, decimals: 18, supply: 7, told: chain.CallContradicted},
+		"the first denies decimals":        {nodes: []tokenNode{{-1, 7, false}, {18, 7, false}, {18, 7, false}}, decimals: 18, supply: 7, told: chain.CallContradicted},
+		"two differ":                       {nodes: []tokenNode{{3, 7, false}, {18, 7, false}}, decimals: 3, supply: 7, unsure: true, told: chain.EndpointsDiffer},
+		"two differ in the supply":         {nodes: []tokenNode{{18, 7, false}, {18, 8, false}}, decimals: 18, supply: 7, unsure: true, told: chain.EndpointsDiffer},
 		"the second is silent":             {nodes: []tokenNode{{18, 7, false}, silent}, decimals: 18, supply: 7, unsure: true},
 		"the second of three is silent":    {nodes: []tokenNode{{18, 7, false}, silent, {18, 7, false}}, decimals: 18, supply: 7},
 		"the second has no state":          {nodes: []tokenNode{{18, 7, false}, {18, 9, true}}, decimals: 18, supply: 7},
-		"the liar alone has the state":     {nodes: []tokenNode{{3, 7, false}, {18, 9, true}, {18, 9, true}}, decimals: 18, supply: 7, told: CallContradicted},
+		"the liar alone has the state":     {nodes: []tokenNode{{3, 7, false}, {18, 9, true}, {18, 9, true}}, decimals: 18, supply: 7, told: chain.CallContradicted},
 		"the second has no state, differs": {nodes: []tokenNode{{18, 7, false}, {3, 9, true}}, decimals: 18, supply: 7, unsure: true},
 		"the others are late":              {nodes: []tokenNode{{18, 7, false}, lateNode, lateNode}, decimals: 18, supply: 7, unsure: true},
 		"nobody has the state":             {nodes: []tokenNode{{18, 7, true}, {18, 7, true}}, decimals: 18, supply: -1},
@@ -109,8 +110,8 @@ func TestTwoVouchForATokensFacts(t *testing.T) {
 			t.Parallel()
 			s := sourceOf(t, time.Now, startAll(t, tt.nodes...)...)
 			told := ""
-			s.aside = func(a Aside) { told = a.Reason }
-			facts, unsure, err := s.TokenFacts(t.Context(), BlockRef{Number: 5}, []market.Address{tokenAt(1)})
+			s.aside = func(a chain.Aside) { told = a.Reason }
+			facts, unsure, err := s.TokenFacts(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1)})
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -139,7 +140,7 @@ func TestTheBetterRecordDecidesFacts(t *testing.T) {
 	t.Parallel()
 	s := sourceOf(t, time.Now, startAll(t, tokenNode{3, 7, false}, tokenNode{18, 7, false})...)
 	s.pool.List[0].Outvote()
-	facts, unsure, err := s.TokenFacts(t.Context(), BlockRef{Number: 5}, []market.Address{tokenAt(1)})
+	facts, unsure, err := s.TokenFacts(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1)})
 	if err != nil || facts[0].Decimals != 18 || !unsure[0] {
 		t.Errorf("%+v, unsure %v, %v; want the decimals of the endpoint that nobody contradicted, and unsure", facts[0], unsure, err)
 	}
@@ -154,7 +155,7 @@ func TestASlowEndpointIsLeftAlone(t *testing.T) {
 	s.vouchTime = 50 * time.Millisecond
 	ask := func() (batches int64) {
 		t.Helper()
-		_, unsure, err := s.TokenFacts(t.Context(), BlockRef{Number: 5}, []market.Address{tokenAt(1)})
+		_, unsure, err := s.TokenFacts(t.Context(), chain.Ref{Number: 5}, []market.Address{tokenAt(1)})
 		if err != nil || !unsure[0] {
 			t.Fatalf("unsure %v, %v", unsure, err)
 		}
@@ -231,7 +232,7 @@ func TestTwoVouchForAPool(t *testing.T) {
 			}
 			s := sourceOf(t, time.Now, urls...)
 			exchanges := []chainconfig.Exchange{{Name: "X", Protocol: market.UniswapV2, Factory: factory.String()}}
-			facts, unsure, err := s.PoolFacts(t.Context(), BlockRef{Number: 5}, exchanges, []market.Address{pool}, func(f market.PoolFact) bool {
+			facts, unsure, err := s.PoolFacts(t.Context(), chain.Ref{Number: 5}, exchanges, []market.Address{pool}, func(f market.PoolFact) bool {
 				return f.Known && f.Info.Token1 != tokenAt(9)
 			})
 			if err != nil || facts[0] != tt.want || unsure[0] != tt.unsure {
@@ -257,7 +258,7 @@ func TestStrangersHaveFewCallsVouchedFor(t *testing.T) {
 	} {
 		first, second := contractNode(t, tt.answers), contractNode(t, tt.answers)
 		s := sourceOf(t, time.Now, first.URL, second.URL)
-		facts, unsure, err := s.PoolFacts(t.Context(), BlockRef{Number: 5}, nil, []market.Address{contract}, func(f market.PoolFact) bool { return f.Known })
+		facts, unsure, err := s.PoolFacts(t.Context(), chain.Ref{Number: 5}, nil, []market.Address{contract}, func(f market.PoolFact) bool { return f.Known })
 		if err != nil || facts[0].Known || unsure[0] || first.count("eth_call") != len(poolCalls) || second.count("eth_call") != tt.calls {
 			t.Errorf("%s: %+v, unsure %v, %v; the first was asked %d times, the second %d, want %d", name, facts, unsure, err, first.count("eth_call"),
 				second.count("eth_call"), tt.calls)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -33,7 +34,7 @@ type writer struct {
 	// asked is how many endpoints there are, nodes are those that serve the chain.
 	asked    int
 	nodes    []evm.Capabilities
-	declared []evm.Declared
+	declared []chain.Declared
 	// unasked is why the declared addresses could not be asked.
 	unasked  error
 	findings []Finding
@@ -101,7 +102,7 @@ func (w *writer) findAddresses() {
 }
 
 // FindAddresses says which declared addresses aren't as they should be, with what to do.
-func FindAddresses(declared []evm.Declared) (findings []Finding) {
+func FindAddresses(declared []chain.Declared) (findings []Finding) {
 	find := func(s Severity, format string, args ...any) {
 		findings = append(findings, Finding{s, fmt.Sprintf(format, args...)})
 	}

@@ -6,6 +6,8 @@ import (
 	"crypto/sha256"
 	"slices"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 )
 
 // distrustTime is how long an endpoint that was outvoted isn't trusted. One that is asked last may never come to agree with others as often as
@@ -22,18 +24,9 @@ type record struct {
 	outvotedAt         time.Time
 }
 
-// Record is what is kept of an endpoint that isn't trusted, so that a restart doesn't make a liar one of those that are asked first.
-type Record struct {
-	// Endpoint is a hash of its URL, which may hold a key. An endpoint with another URL is another one.
-	Endpoint [16]byte
-	// Outvoted is how often others, or a header, contradicted it, OutvotedAt when they did last (unix seconds).
-	Outvoted   int
-	OutvotedAt int64
-}
-
 // Records are those of the endpoints that aren't trusted, in the order of their hashes.
-func (p *Pool[E]) Records() []Record {
-	out := []Record{}
+func (p *Pool[E]) Records() []chain.Record {
+	out := []chain.Record{}
 	for _, member := range p.List {
 		e := member.Base()
 		if !e.IsDistrusted() {
@@ -41,23 +34,23 @@ func (p *Pool[E]) Records() []Record {
 		}
 		if id, ok := e.id(); ok {
 			e.mu.Lock()
-			out = append(out, Record{id, e.outvoted, e.outvotedAt.Unix()})
+			out = append(out, chain.Record{Endpoint: id, Outvoted: e.outvoted, OutvotedAt: e.outvotedAt.Unix()})
 			e.mu.Unlock()
 		}
 	}
-	slices.SortFunc(out, func(a, b Record) int {
+	slices.SortFunc(out, func(a, b chain.Record) int {
 		return cmp.Or(bytes.Compare(a.Endpoint[:], b.Endpoint[:]), cmp.Compare(b.OutvotedAt, a.OutvotedAt), cmp.Compare(b.Outvoted, a.Outvoted))
 	})
 	// A chain may be declared with one URL twice.
-	return slices.CompactFunc(out, func(a, b Record) bool { return a.Endpoint == b.Endpoint })
+	return slices.CompactFunc(out, func(a, b chain.Record) bool { return a.Endpoint == b.Endpoint })
 }
 
 // RecallRecords takes up the records of before this start, or of another process. What this process knows itself counts more.
-func (p *Pool[E]) RecallRecords(records []Record) {
+func (p *Pool[E]) RecallRecords(records []chain.Record) {
 	for _, member := range p.List {
 		e := member.Base()
 		id, ok := e.id()
-		i := slices.IndexFunc(records, func(r Record) bool { return r.Endpoint == id })
+		i := slices.IndexFunc(records, func(r chain.Record) bool { return r.Endpoint == id })
 		if !ok || i < 0 {
 			continue
 		}

@@ -124,9 +124,9 @@ func CurveID(mint Address) Address {
 		return id
 	case SolanaKey:
 		return Address{kind: SolanaCurve, b: mint.b}
-	default:
-		return Address{}
+	case NoAddress, V4Pool, EVMCurve, SolanaCurve:
 	}
+	return Address{}
 }
 
 // CurveMint is the token of a CurveID; ok is false for any other address.
@@ -138,9 +138,9 @@ func CurveMint(id Address) (mint Address, ok bool) {
 		return EVMAddress(word), true
 	case SolanaCurve:
 		return SolanaAddress(id.b), true
-	default:
-		return Address{}, false
+	case NoAddress, NativeCoin, EVMAccount, V4Pool, SolanaKey:
 	}
+	return Address{}, false
 }
 
 // ParseEVMAddress reads "0x" and 40 hexadecimal digits in any case.
@@ -229,9 +229,9 @@ func (a Address) AppendTo(dst []byte) []byte {
 		return append(append(dst, storedSolanaKey), a.b[:]...)
 	case SolanaCurve:
 		return append(append(dst, storedSolanaCurve), a.b[:]...)
-	default:
-		return dst
+	case NoAddress:
 	}
+	return dst
 }
 
 // rank orders the kinds as their stored forms are.
@@ -245,9 +245,9 @@ func (k AddressKind) rank() int {
 		return 3
 	case SolanaCurve:
 		return 4
-	default:
-		return 0
+	case NoAddress:
 	}
+	return 0
 }
 
 // Compare orders by the length of the stored form, then by its bytes; it gives the sign of a - o.
@@ -260,6 +260,7 @@ func (a Address) Compare(o Address) int {
 
 // String is lower-case hexadecimal with 0x on EVM chains, base58 on Solana, where a curve is "curve:" and its token; it is empty for none.
 func (a Address) String() string {
+	n := EVMAddressLen
 	switch a.kind {
 	case NoAddress:
 		return ""
@@ -267,15 +268,13 @@ func (a Address) String() string {
 		return encodeBase58(a.b[:])
 	case SolanaCurve:
 		return curvePrefix + encodeBase58(a.b[:])
-	default:
-		out := make([]byte, 2, 2+2*PoolIDLen)
-		out[0], out[1] = '0', 'x'
-		n := EVMAddressLen
-		if a.kind == V4Pool || a.kind == EVMCurve {
-			n = PoolIDLen
-		}
-		return string(hex.AppendEncode(out, a.b[:n]))
+	case V4Pool, EVMCurve:
+		n = PoolIDLen
+	case NativeCoin, EVMAccount:
 	}
+	out := make([]byte, 2, 2+2*PoolIDLen)
+	out[0], out[1] = '0', 'x'
+	return string(hex.AppendEncode(out, a.b[:n]))
 }
 
 // MarshalText is String.

@@ -76,7 +76,7 @@ func TestAddressRefuses(t *testing.T) {
 	t.Parallel()
 	hex40 := strings.Repeat("a", 40)
 	for _, s := range []string{
-		"", "0x", hex40, "0x" + hex40[1:], "0x" + hex40 + "a", "0y" + hex40, "1x" + hex40, "0x" + strings.Repeat("g", 40),
+		"", "0x", hex40, "0x" + hex40[1:], "0x" + hex40 + "a", "0y" + hex40, "0x" + strings.Repeat("g", 40),
 		"0x" + strings.Repeat("a", 63), "0x" + strings.Repeat("a", 65), " 0x" + hex40, strings.Repeat("x", 1<<16),
 	} {
 		if a, err := market.ParseAddress(s); err == nil {
@@ -85,8 +85,10 @@ func TestAddressRefuses(t *testing.T) {
 			t.Errorf("an error of %d bytes", len(err.Error()))
 		}
 	}
-	if _, err := market.ParseEVMAddress("0x" + strings.Repeat("a", 64)); err == nil {
-		t.Error("a pool id passed for an address")
+	for _, s := range []string{"0x" + strings.Repeat("a", 64), "1x" + hex40, "So11111111111111111111111111111111111111112"} {
+		if _, err := market.ParseEVMAddress(s); err == nil {
+			t.Errorf("%s passed for an address of an EVM chain", s)
+		}
 	}
 	for _, n := range []int{0, 1, 19, 21, 31, 33, 34} { // 33 bytes of which the first is 0 are of no kind
 		if _, err := market.AddressFromBytes(make([]byte, n)); err == nil {

@@ -69,7 +69,7 @@ func TestSolanaAddressText(t *testing.T) {
 		}
 		other := []byte(text)
 		other[rapid.IntRange(0, len(other)-1).Draw(t, "at")] = rapid.SampledFrom([]byte("0OIl+/ \x00\xff")).Draw(t, "no digit")
-		for _, bad := range []string{string(other), text + "1", "1" + text, text + text} {
+		for _, bad := range []string{string(other), "1" + text, text + text} {
 			if got, err := market.ParseSolanaAddress(bad); err == nil {
 				t.Fatalf("%q passed as %s", bad, got)
 			}

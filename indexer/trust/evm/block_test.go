@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -154,7 +155,7 @@ type leavingNode struct {
 	after map[market.Address]int
 }
 
-func (n *leavingNode) Ask(ctx context.Context, at evm.BlockRef, list []*evm.Question) error {
+func (n *leavingNode) Ask(ctx context.Context, at chain.Ref, list []*evm.Question) error {
 	n.mu.Lock()
 	gone := at.Hash == n.hash && n.left
 	n.left = true

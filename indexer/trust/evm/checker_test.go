@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
 	evmtrust "github.com/boardwalkhq/boardwalk/indexer/trust/evm"
@@ -201,7 +202,7 @@ type staleNode struct {
 	hash market.Hash
 }
 
-func (n *staleNode) Ask(ctx context.Context, at evm.BlockRef, list []*evm.Question) error {
+func (n *staleNode) Ask(ctx context.Context, at chain.Ref, list []*evm.Question) error {
 	if at.Hash == n.hash {
 		return evm.ErrStateGone
 	}
@@ -216,7 +217,7 @@ type countingNode struct {
 	wait  chan struct{}
 }
 
-func (n *countingNode) Ask(ctx context.Context, at evm.BlockRef, list []*evm.Question) error {
+func (n *countingNode) Ask(ctx context.Context, at chain.Ref, list []*evm.Question) error {
 	n.asked.Add(1)
 	if n.wait != nil {
 		select {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	check "github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
@@ -202,7 +203,7 @@ func (l *look) ask(ctx context.Context, list []*evm.Question) bool {
 	return err == nil
 }
 
-func (l *look) at() evm.BlockRef { return evm.BlockRef{Number: l.block.Number, Hash: l.block.Hash} }
+func (l *look) at() chain.Ref { return chain.Ref{Number: l.block.Number, Hash: l.block.Hash} }
 
 // report makes all checks of what was answered.
 func (l *look) report() *trust.Report {

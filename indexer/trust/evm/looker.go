@@ -13,6 +13,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	check "github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
@@ -29,8 +30,8 @@ const checkerID = "boardwalk-evm"
 // Node is what the checks need of a chain's nodes.
 type Node interface {
 	// Ask sends questions as one batch, to be answered by the state after a block. See evm.ErrNoOverride and evm.ErrStateGone.
-	Ask(ctx context.Context, at evm.BlockRef, questions []*evm.Question) error
-	Head(ctx context.Context) (evm.Head, error)
+	Ask(ctx context.Context, at chain.Ref, questions []*evm.Question) error
+	Head(ctx context.Context) (chain.Head, error)
 }
 
 var _ Node = (*evm.Source)(nil)

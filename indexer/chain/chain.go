@@ -1,0 +1,138 @@
+// Package chain is what a family of chains gives the indexer: blocks, facts and what contracts or programs say of themselves, as plain values behind
+// interfaces of one to five methods. The indexer's loop, derivation and everything behind it know no family; indexer.New alone chooses one.
+package chain
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"iter"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// ErrNoBlock means that a node doesn't have the block (yet).
+var ErrNoBlock = errors.New("the node doesn't have the block")
+
+// Ref names a block whose state is asked for. Without a hash it is the block of that number, whichever that is.
+type Ref struct {
+	Number uint64
+	Hash   market.Hash
+}
+
+// Header is a block's header.
+type Header struct {
+	market.Header
+	// Known is what the family knows of the block's contents by its header, for itself alone; it may be nil.
+	Known any
+}
+
+// Head is the newest block.
+type Head struct {
+	Header
+	// Reached is the newest block that enough endpoints have reached: two, where two answer. It is at most the head, and bounds what is past.
+	Reached     uint64
+	Safe, Final uint64
+	FinalTime   int64 // unix seconds
+}
+
+// BlockRead is a block as one endpoint has its contents, or several.
+type BlockRead struct {
+	market.Block
+	// Agreed says that two endpoints have the same contents; Doubtful that endpoints have different ones, no two the same.
+	Agreed, Doubtful bool
+	// Word is on whose word that rests.
+	Word Word
+}
+
+// Word is on whose word the contents of a block rest, as its family keeps it.
+type Word interface {
+	// IsSuspect reports whether the word is of an endpoint that has been outvoted since. Where nobody knows which endpoint it was, any of them that was may
+	// be the one.
+	IsSuspect() bool
+	// Same reports whether two words of a block, either of which may have been recalled, are of the same contents.
+	Same(Word) bool
+	// Bare is the word without the contents: enough to ask others about them later.
+	Bare() Word
+}
+
+// Suspect reports whether the block needs another endpoint's word.
+func (r *BlockRead) Suspect() bool { return !r.Agreed && r.Word.IsSuspect() }
+
+// Bare is the read without the block.
+func (r *BlockRead) Bare() BlockRead {
+	out := *r
+	out.Block, out.Word = market.Block{}, r.Word.Bare()
+	return out
+}
+
+// AgreedShare is the share of the blocks at the head, and of the ranges of the past, one in so many, of which two endpoints have to have the
+// same contents whatever they are. A block's hash draws them, of a range that of its last block: no endpoint knows them in advance.
+const AgreedShare = 10
+
+// Drawn reports whether a block, or the range that ends with it, is one of those that two endpoints are asked for in any case.
+func Drawn(hash market.Hash) bool {
+	return binary.BigEndian.Uint32(hash[len(hash)-4:])%AgreedShare == 0
+}
+
+// Batch is a piece of the past: those of its blocks that mean something to us, and its last one.
+type Batch struct {
+	Blocks []market.Block
+	Last   Header
+	// Known is what the family keeps of whoever gave the batch, for itself alone.
+	Known any
+}
+
+// Record is what is kept of an endpoint that isn't trusted, so that a restart doesn't make a liar one of those that are asked first.
+type Record struct {
+	// Endpoint is a hash of its URL, which may hold a key. An endpoint with another URL is another one.
+	Endpoint [16]byte
+	// Outvoted is how often others, or a header, contradicted it, OutvotedAt when they did last (unix seconds).
+	Outvoted   int
+	OutvotedAt int64
+}
+
+// Check tells whether the endpoints serve the right chain.
+type Check interface {
+	Check(ctx context.Context) error
+	AllWrong() bool
+}
+
+// HeadReader tells the newest block.
+type HeadReader interface {
+	Head(ctx context.Context) (Head, error)
+	// Heads tells of new blocks where an endpoint announces them.
+	Heads(ctx context.Context) <-chan struct{}
+}
+
+// BlockReader reads the blocks up to the head, in order and linked to each other.
+type BlockReader interface {
+	Header(ctx context.Context, number uint64) (Header, error)
+	Headers(ctx context.Context, parent market.Header, first, last uint64) ([]Header, error)
+	AnyHas(ctx context.Context, block market.Header) bool
+	Blocks(ctx context.Context, headers []Header) iter.Seq2[BlockRead, error]
+}
+
+// Agreement asks a second endpoint for a block, and remembers which endpoints were outvoted.
+type Agreement interface {
+	Agree(ctx context.Context, h Header, r *BlockRead) (changed bool, err error)
+	// LogsHash is what Recall makes a read of again, in another process too. It doesn't tell the endpoint: its number may be another's later.
+	LogsHash(r *BlockRead) []byte
+	// Recall's ok is false where endpoints are asked for other contents now: then nobody can say whether a block was committed with those that it has.
+	Recall(logsHash []byte) (r BlockRead, ok bool)
+	Records() []Record
+	RecallRecords(records []Record)
+}
+
+// PastReader reads what lies far behind the head.
+type PastReader interface {
+	Backfill(ctx context.Context, parent market.Header, first, last uint64) iter.Seq2[Batch, error]
+	// RereadPast reads a batch again if it rests on the word of an endpoint that was outvoted since. parent is the block below the batch.
+	RereadPast(ctx context.Context, parent market.Header, b *Batch) error
+}
+
+// TransferReader reads the transfers of one token, from its creation on.
+type TransferReader interface {
+	TransfersOf(ctx context.Context, token market.Address, from, to uint64) ([]market.Block, uint64, error)
+	CreatedAt(ctx context.Context, contract market.Address, last uint64) (uint64, error)
+}

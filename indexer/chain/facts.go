@@ -1,0 +1,76 @@
+package chain
+
+import (
+	"context"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// FactSource asks contracts what no log tells, and what is kept for ever. Unsure are the facts, by their place, that no two of several endpoints
+// give.
+type FactSource interface {
+	TokenFacts(ctx context.Context, at Ref, tokens []market.Address) (facts []market.TokenFact, unsure []bool, err error)
+	CurveFacts(ctx context.Context, at Ref, curves []market.CurveKey) (facts []market.CurveFact, unsure []bool, err error)
+	PoolFacts(ctx context.Context, at Ref, exchanges []chainconfig.Exchange, pools []market.Address,
+		counts func(market.PoolFact) bool) (facts []market.PoolFact, unsure []bool, err error)
+}
+
+// SampleSource asks tokens for supplies and balances, which derivation is held against.
+type SampleSource interface {
+	Supplies(ctx context.Context, at Ref, tokens []market.Address, doubt func(market.Fact) bool) ([]market.SupplyFact, error)
+	Balances(ctx context.Context, at Ref, keys []market.BalanceKey, doubt func(market.Fact) bool) ([]market.BalanceFact, error)
+}
+
+// PoolState is what could be had of a pool's state. Known is false where the answers don't fit together, or the state takes more calls than a
+// pool is worth; Unsure is true where there are several endpoints and no two gave it.
+type PoolState struct {
+	market.PoolStateFact
+
+	Known, Unsure bool
+}
+
+// StatesAfter are the states of pools after a block.
+type StatesAfter struct {
+	After  Ref
+	States []PoolState // in the order of the pools
+}
+
+// PoolSource finds pools that are older than the index, and asks them for their price and ticks.
+type PoolSource interface {
+	PoolStates(ctx context.Context, at Ref, pools []market.PoolCreated) (states []PoolState, gone bool, err error)
+	NewestPoolStates(ctx context.Context, pools []market.PoolCreated) ([]StatesAfter, error)
+	PoolsOf(ctx context.Context, at Ref, exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.Address, gone bool, err error)
+	// UsualPools are the pools that the exchanges may have of pairs of tokens and that need no asking to be named. Whether they exist their state tells.
+	UsualPools(exchanges []chainconfig.Exchange, pairs [][2]market.Address) []market.PoolCreated
+}
+
+// PoolKeySource finds what pools are whose events give only a hash of it: those of Uniswap V4, by tokens, fee, spacing and hook.
+type PoolKeySource interface {
+	KeysOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address) (known []market.PoolCreated, err error)
+	CreationsOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error)
+}
+
+// ContractSource tells whether contracts are there, and whether launch venues' are paused.
+type ContractSource interface {
+	Exists(ctx context.Context, contract market.Address, number uint64) (exists, known bool, err error)
+	AllExist(ctx context.Context, contracts []market.Address, number uint64) (exist []bool, known bool, err error)
+	Paused(ctx context.Context, contracts []market.Address) ([]bool, error)
+}
+
+// Declared is a declared address, and what its contract says against it.
+type Declared struct {
+	// What names the address by its place in the chain document, such as "factory of uniswap-v3".
+	What    string
+	Address market.Address
+	// Wrong is why the address can't be right, Unknown why it couldn't be asked, and Note what a person should look at though it may be
+	// right. At most one of them is set.
+	Wrong, Unknown, Note string
+	// Symbol is what a token calls itself, where it is declared as something else: a stranger's text, to be cleaned before it is shown.
+	Symbol string
+}
+
+// DeclarationSource holds a chain's declaration against its contracts.
+type DeclarationSource interface {
+	CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]Declared, error)
+}
