@@ -52,12 +52,12 @@ func writtenAddress(n byte) market.Address {
 func newWritten(t *testing.T) *written {
 	t.Helper()
 	machine, err := derive.New(&chainconfig.Chain{
-		ID: "base", Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "ETH", Wrapped: writtenWETH.String()},
+		ID: "base", Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "ETH", Wrapped: writtenWETH},
 		Quotes: []chainconfig.Quote{
-			{Symbol: "USDC", Address: writtenUSDC.String(), PegUSD: 1, PegBoundPct: 5}, {Symbol: "WETH", Address: writtenWETH.String()},
+			{Symbol: "USDC", Address: writtenUSDC, PegUSD: 1, PegBoundPct: 5}, {Symbol: "WETH", Address: writtenWETH},
 		},
-		Exchanges: []chainconfig.Exchange{{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: writtenFactory.String()}},
-		Venues:    []chainconfig.Venue{{ID: "pad", Contracts: []string{writtenPad.String()}}},
+		Exchanges: []chainconfig.Exchange{{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: writtenFactory}},
+		Venues:    []chainconfig.Venue{{ID: "pad", Contracts: []market.Address{writtenPad}}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -162,8 +162,8 @@ func (w *written) answer(t *testing.T) func(path string, into any) {
 		Store: w.st, Site: &words, Build: httpapi.Build{Commit: strings.Repeat("0", 40)}, BaseURL: "https://api.example",
 		Catalog: catalog.NewLive(&catalog.Catalog{
 			Chains: []catalog.Chain{{
-				ID: "base", Label: "Base", Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "ETH", Wrapped: writtenWETH.String()}, MinTradeUSD: 2,
-				Exchanges: []catalog.Exchange{{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: writtenFactory.String()}},
+				ID: "base", Label: "Base", Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "ETH", Wrapped: writtenWETH}, MinTradeUSD: 2,
+				Exchanges: []catalog.Exchange{{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: writtenFactory}},
 			}},
 			Venues: []catalog.Venue{{ID: "pad", Label: "Pad", Ownership: catalog.Further, Filter: "pad", Chains: []catalog.VenueChain{{Chain: "base"}}}},
 		}),

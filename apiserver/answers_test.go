@@ -20,6 +20,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -161,8 +162,8 @@ func TestAWrappedCoinNotYetReadIsFound(t *testing.T) {
 	t.Parallel()
 	o := options(t, seeded(t, "sqlite"))
 	declared := chains()
-	declared.Chains[1].Native.Wrapped = unmet
-	declared.Chains[1].Majors = []chainconfig.Major{{Asset: "ETH", Address: unmet}}
+	declared.Chains[1].Native.Wrapped = markettest.Address(unmet)
+	declared.Chains[1].Majors = []chainconfig.Major{{Asset: "ETH", Address: markettest.Address(unmet)}}
 	o.Catalog = catalog.NewLive(declared)
 	c := startWith(t, o)
 	for _, q := range []string{"WETH", "weth", "ETH"} {
@@ -178,7 +179,7 @@ func TestMajorsNotYetRead(t *testing.T) {
 	t.Parallel()
 	o := options(t, seeded(t, "sqlite"))
 	declared := chains()
-	declared.Chains[1].Majors = append(declared.Chains[1].Majors, chainconfig.Major{Asset: "BTC", Address: native})
+	declared.Chains[1].Majors = append(declared.Chains[1].Majors, chainconfig.Major{Asset: "BTC", Address: markettest.Address(native)})
 	o.Catalog = catalog.NewLive(declared)
 	c := startWith(t, o)
 	for _, m := range get[contract.Majors](t, c, "/api/majors").Majors {

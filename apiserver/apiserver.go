@@ -84,10 +84,7 @@ type Server struct {
 
 // New makes a server; Run starts it.
 func New(o Options) (*Server, error) {
-	v, err := view.New(o.Store, o.Catalog, o.Site.LaunchGate(), o.Now, o.Log)
-	if err != nil {
-		return nil, err
-	}
+	v := view.New(o.Store, o.Catalog, o.Site.LaunchGate(), o.Now, o.Log)
 	if o.DocsURL == "" {
 		o.DocsURL = "/docs"
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -161,7 +162,9 @@ func TestChangesOfTheCatalogue(t *testing.T) {
 		},
 		"a venue that is gone": {func(c *catalog.Catalog) { c.Venues = c.Venues[1:] }, status, `"id":"base","label":"BASE","state":"closed"`, []string{status}},
 		"other majors": {
-			func(c *catalog.Catalog) { base(c).Majors = []chainconfig.Major{{Asset: "TOK", Address: token}} }, majors, `"price":2,`, []string{majors},
+			func(c *catalog.Catalog) {
+				base(c).Majors = []chainconfig.Major{{Asset: "TOK", Address: markettest.Address(token)}}
+			}, majors, `"price":2,`, []string{majors},
 		},
 		"another order": {
 			func(c *catalog.Catalog) { slices.Reverse(c.Chains) }, health, `"chains":[{"id":"bsc"`, []string{live, majors, health, status},
@@ -279,7 +282,9 @@ func TestTheCatalogueFollowsWithoutADatabase(t *testing.T) {
 func TestABadCatalogueIsNotServed(t *testing.T) {
 	t.Parallel()
 	c, change := following(t, seeded(t, "sqlite"))
-	change(func(c *catalog.Catalog) { c.Chains[1].Label, c.Chains[1].Majors[0].Address = "bad", "nonsense" })
+	change(func(c *catalog.Catalog) {
+		c.Chains[1].Label, c.Chains[1].Majors[0].Address = "bad", markettest.Address("nonsense")
+	})
 	change(func(c *catalog.Catalog) { c.Chains[1].Label = "good" })
 	eventually(t, "the next good one is served", func() bool {
 		h := get[contract.MobileHealth](t, c, "/api/v1/mobile/health")

@@ -273,11 +273,7 @@ func (w *waiting) Tokens(context.Context, market.Address) ([]view.Token, error) 
 // catalogAlone is a snapshot without anything from a database.
 func catalogAlone(t *testing.T) *view.Snapshot {
 	t.Helper()
-	c, err := view.NewCatalog(chains())
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &view.Snapshot{Catalog: c}
+	return &view.Snapshot{Catalog: view.NewCatalog(chains())}
 }
 
 // reader is all that the API reads through.

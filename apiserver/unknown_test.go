@@ -10,6 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
@@ -177,7 +178,7 @@ func TestUnknownStateIsNotZero(t *testing.T) {
 	o.Build.Built = time.Time{}
 	late := chains()
 	late.Chains = append(late.Chains, catalog.Chain{
-		ID: "polygon", Label: "Polygon", Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "POL", Wrapped: weth},
+		ID: "polygon", Label: "Polygon", Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "POL", Wrapped: markettest.Address(weth)},
 	})
 	o.Catalog = catalog.NewLive(late)
 	c := startWith(t, o)

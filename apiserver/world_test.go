@@ -30,6 +30,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -218,9 +219,9 @@ func chains() *catalog.Catalog {
 	}
 	for _, id := range []string{"base", "bsc"} {
 		c.Chains = append(c.Chains, catalog.Chain{
-			ID: id, Label: strings.ToUpper(id), Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "ETH", Wrapped: weth}, MinTradeUSD: 2,
-			Majors:    []chainconfig.Major{{Asset: "ETH", Address: weth}, {Asset: "LATE", Address: unmet}},
-			Exchanges: []catalog.Exchange{{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: native}},
+			ID: id, Label: strings.ToUpper(id), Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "ETH", Wrapped: markettest.Address(weth)}, MinTradeUSD: 2,
+			Majors:    []chainconfig.Major{{Asset: "ETH", Address: markettest.Address(weth)}, {Asset: "LATE", Address: markettest.Address(unmet)}},
+			Exchanges: []catalog.Exchange{{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: markettest.Address(native)}},
 		})
 	}
 	return c

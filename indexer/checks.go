@@ -41,16 +41,12 @@ type knowledge struct {
 	quotes []market.Address // declared ones, the wrapped coin among them
 }
 
-func newKnowledge(cfg *chainconfig.Chain, rows *indexID, st *store.Store) (*knowledge, error) {
+func newKnowledge(cfg *chainconfig.Chain, rows *indexID, st *store.Store) *knowledge {
 	k := &knowledge{cfg: cfg, rows: rows, store: st}
 	for _, q := range cfg.Quotes {
-		a, err := market.ParseEVMAddress(q.Address)
-		if err != nil {
-			return nil, err
-		}
-		k.quotes = append(k.quotes, a)
+		k.quotes = append(k.quotes, q.Address)
 	}
-	return k, nil
+	return k
 }
 
 // Known gathers what is indexed of a token.

@@ -13,6 +13,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 // TestTheDeclarationIsCheckedBesideTheIndex declares contracts that are there, and one that comes later: its lack is told by its name, keeps no
@@ -21,7 +22,7 @@ func TestTheDeclarationIsCheckedBesideTheIndex(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 20)
 	cfg := w.config()
-	cfg.Trust.Lockers = []string{nothing}
+	cfg.Trust.Lockers = markettest.Addresses(nothing)
 	ix := start(t, cfg, indexer.Options{ChecksDeclaration: true, DeclarationPause: 100 * time.Millisecond})
 	const wrong = "locker " + nothing + ": there is no contract at this address"
 	awaitState(t, ix, "at the head, with the locker missing", func(s *chainconfig.State) bool {
@@ -58,7 +59,7 @@ func TestADeclarationThatIsRightIsAskedForOnce(t *testing.T) {
 	ix := start(t, cfg, indexer.Options{ChecksDeclaration: true, DeclarationPause: 20 * time.Millisecond})
 	awaitState(t, ix, "checked", func(s *chainconfig.State) bool { return s.Declaration.Checked })
 	s := state(t, ix)
-	if d := s.Declaration; len(d.Wrong) > 0 || len(d.Look) != 1 || !strings.Contains(d.Look[0], "quote asset USDX "+cfg.Quotes[0].Address) {
+	if d := s.Declaration; len(d.Wrong) > 0 || len(d.Look) != 1 || !strings.Contains(d.Look[0], "quote asset USDX "+cfg.Quotes[0].Address.String()) {
 		t.Errorf("it says %+v; want the other symbol alone", d)
 	}
 	time.Sleep(500 * time.Millisecond) // 25 pauses
@@ -104,7 +105,7 @@ func TestManyWrongAddressesAreToldInPart(t *testing.T) {
 	w := newWorld(t, 5)
 	cfg := w.config()
 	for i := range 30 {
-		cfg.Trust.Lockers = append(cfg.Trust.Lockers, fmt.Sprintf("0x%040x", 0xbad00+i))
+		cfg.Trust.Lockers = append(cfg.Trust.Lockers, markettest.Address(fmt.Sprintf("0x%040x", 0xbad00+i)))
 	}
 	ix := start(t, cfg, indexer.Options{ChecksDeclaration: true})
 	awaitState(t, ix, "checked", func(s *chainconfig.State) bool { return s.Declaration.Checked })

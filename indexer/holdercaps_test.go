@@ -8,6 +8,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -21,7 +22,7 @@ func TestHolderCaps(t *testing.T) {
 	cfg.Start.Block = 60
 	cfg.Tracking.Holders = chainconfig.HoldersDeclared
 	cfg.ReorgBlocks, cfg.FinalityDepth = 8, 8
-	cfg.Majors = []chainconfig.Major{{Asset: "ETH", Address: w.Wrapped}}
+	cfg.Majors = []chainconfig.Major{{Asset: "ETH", Address: markettest.Address(w.Wrapped)}}
 	mint := mustAddress(t, w.Wrapped)
 	// until trades until the token's holders have a status, and gives them.
 	until := func(st *store.Store, want market.HolderStatus) (h market.Holders) {

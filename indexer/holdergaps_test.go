@@ -19,6 +19,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -311,7 +312,7 @@ func TestHoldersOfTokensOlderThanTheirLaunch(t *testing.T) {
 			}
 			cfg := w.config()
 			cfg.Tracking.Holders = chainconfig.HoldersDeclared
-			cfg.Venues = []chainconfig.Venue{{ID: "announcer", Protocol: chainconfig.VenueProtocol(simnet.BoardwalkCurve), Contracts: []string{contract}}}
+			cfg.Venues = []chainconfig.Venue{{ID: "announcer", Protocol: chainconfig.VenueProtocol(simnet.BoardwalkCurve), Contracts: markettest.Addresses(contract)}}
 			m := w.metered(t, cfg)
 			st := storetest.Open(t, "sqlite")
 			stop := run(t, cfg, st, 0)

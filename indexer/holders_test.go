@@ -9,6 +9,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -19,7 +20,7 @@ func (w *world) lateConfig() *chainconfig.Chain {
 	cfg.Start.Block = 60
 	cfg.Tracking.Holders = chainconfig.HoldersDeclared
 	for _, tok := range w.TokensLike(simnet.Plain)[:3] {
-		cfg.Majors = append(cfg.Majors, chainconfig.Major{Asset: tok.Symbol, Address: tok.Address})
+		cfg.Majors = append(cfg.Majors, chainconfig.Major{Asset: tok.Symbol, Address: markettest.Address(tok.Address)})
 	}
 	return cfg
 }

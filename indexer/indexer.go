@@ -162,25 +162,21 @@ func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
 	}
 	ix.plan = newPlanWatch(ix, src.Usage)
 	ix.holders.givesUp = ix.plan.givesUp
-	known, err := newKnowledge(cfg, ix.rows, st)
-	if err != nil {
-		return nil, fmt.Errorf("chain %s: quotes: %w", cfg.ID, err)
-	}
 	looker, err := evmtrust.New(cfg, src, evmtrust.Options{Log: o.Log, Now: o.Now})
 	if err != nil {
 		return nil, err
 	}
-	ix.checker = trust.New(looker, known, trust.Options{
+	ix.checker = trust.New(looker, newKnowledge(cfg, ix.rows, st), trust.Options{
 		Log: o.Log, Now: o.Now, GivenUp: func() bool { return ix.plan.givesUp(budget.Trust) },
 	})
 	ix.sweep = sweep{checker: ix.checker, store: st, now: o.Now, log: o.Log, pause: cmp.Or(o.SweepPause, sweepPause)}
-	ix.venues, err = newVenueWatch(cfg, src, o, func(v []chainconfig.VenueState) {
+	ix.venues = newVenueWatch(cfg, src, o, func(v []chainconfig.VenueState) {
 		ix.account.update(func(s *chainconfig.State) { s.Venues = v })
 	})
 	if o.ChecksDeclaration {
 		ix.declaration = newDeclarationWatch(ix)
 	}
-	return ix, err
+	return ix, nil
 }
 
 // init sets what every index of a chain needs.

@@ -15,6 +15,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -353,7 +354,7 @@ func TestQuoteWithoutPools(t *testing.T) {
 	w := newWorld(t, 3, simnet.BoardwalkCurve, simnet.FourMemeV2)
 	cfg := w.config()
 	cfg.Exchanges, cfg.Majors, cfg.Tracking.Holders = nil, nil, chainconfig.HoldersDeclared
-	cfg.Quotes = []chainconfig.Quote{{Symbol: "WETH", Address: w.Wrapped, PegUSD: 2000, PegBoundPct: 5}}
+	cfg.Quotes = []chainconfig.Quote{{Symbol: "WETH", Address: markettest.Address(w.Wrapped), PegUSD: 2000, PegBoundPct: 5}}
 	st := storetest.Open(t, "sqlite")
 	t.Cleanup(run(t, cfg, st, 0))
 	for _, v := range w.Venues {

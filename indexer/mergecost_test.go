@@ -48,9 +48,9 @@ func mergeOfAMajor(b *testing.B, kind string, accounts int) {
 	mint := market.EVMAddress([32]byte{12: 1})
 	cfg := &chainconfig.Chain{
 		ID: "base", Family: chainconfig.EVM, EVMChainID: 1, BlockTime: chainconfig.Duration(time.Second), ReorgBlocks: 64, FinalityDepth: 64,
-		Native:    chainconfig.Native{Symbol: "ETH", Wrapped: mint.String()},
-		Quotes:    []chainconfig.Quote{{Symbol: "WETH", Address: mint.String()}},
-		Majors:    []chainconfig.Major{{Asset: "ETH", Address: mint.String()}},
+		Native:    chainconfig.Native{Symbol: "ETH", Wrapped: mint},
+		Quotes:    []chainconfig.Quote{{Symbol: "WETH", Address: mint}},
+		Majors:    []chainconfig.Major{{Asset: "ETH", Address: mint}},
 		Endpoints: []chainconfig.Endpoint{{URL: "http://127.0.0.1:1", Weight: 1}},
 		Tracking:  chainconfig.Tracking{Holders: chainconfig.HoldersDeclared},
 	}

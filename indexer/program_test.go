@@ -16,6 +16,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
@@ -43,7 +44,7 @@ func TestAliveBeneathAMigration(t *testing.T) {
 	}
 	cfg := &chainconfig.Chain{
 		ID: "base", Family: chainconfig.EVM, EVMChainID: 1, BlockTime: chainconfig.Duration(time.Second),
-		Native:    chainconfig.Native{Symbol: "ETH", Wrapped: "0x4200000000000000000000000000000000000006"},
+		Native:    chainconfig.Native{Symbol: "ETH", Wrapped: markettest.Address("0x4200000000000000000000000000000000000006")},
 		Endpoints: []chainconfig.Endpoint{{URL: "http://127.0.0.1:1", Weight: 1}},
 	}
 	raw, _, err := cfg.Encode()

@@ -44,9 +44,9 @@ func newRewinder(tb testing.TB, kind string, launches, cached int) *rewinder {
 	tb.Cleanup(func() { _ = st.Close() })
 	cfg := &chainconfig.Chain{
 		ID: "base", Family: chainconfig.EVM, EVMChainID: 1, ReorgBlocks: 32,
-		Native:    chainconfig.Native{Symbol: "ETH", Wrapped: madeAddress(1, 2).String()},
-		Quotes:    []chainconfig.Quote{{Symbol: "USDC", Address: r.usdc.String(), PegUSD: 1, PegBoundPct: 5}},
-		Venues:    []chainconfig.Venue{{ID: "pad", Protocol: chainconfig.BoardwalkCurve, Contracts: []string{r.pad.String()}}},
+		Native:    chainconfig.Native{Symbol: "ETH", Wrapped: madeAddress(1, 2)},
+		Quotes:    []chainconfig.Quote{{Symbol: "USDC", Address: r.usdc, PegUSD: 1, PegBoundPct: 5}},
+		Venues:    []chainconfig.Venue{{ID: "pad", Protocol: chainconfig.BoardwalkCurve, Contracts: []market.Address{r.pad}}},
 		Endpoints: []chainconfig.Endpoint{{URL: "http://127.0.0.1:1", Weight: 1}},
 		Tracking:  chainconfig.Tracking{Holders: chainconfig.HoldersDeclared},
 	}
@@ -200,7 +200,7 @@ func TestReorgBringsBackAnUnfollowedToken(t *testing.T) {
 			r := newRewinder(t, kind, 1, 1)
 			major := madeAddress(6, 1)
 			plain := *r.cfg
-			r.follow(t, &plain, chainconfig.Major{Asset: "BTC", Address: major.String()})
+			r.follow(t, &plain, chainconfig.Major{Asset: "BTC", Address: major})
 			for i := range 2 {
 				b := r.block()
 				b.Txs = []market.Tx{{Logs: []market.Log{{Event: market.Transfer{Token: major, To: madeAddress(5, 1), Amount: amount(7)}}}}}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -72,8 +73,8 @@ func TestStateFollowsTheChain(t *testing.T) {
 	cfg := w.config()
 	cfg.Endpoints[0].URL = url
 	cfg.Venues = []chainconfig.Venue{
-		{ID: "ours", Protocol: chainconfig.BoardwalkCurve, Contracts: []string{pausable}},
-		{ID: "elsewhere", Protocol: chainconfig.Flap, Contracts: []string{nothing, w.Wrapped}},
+		{ID: "ours", Protocol: chainconfig.BoardwalkCurve, Contracts: markettest.Addresses(pausable)},
+		{ID: "elsewhere", Protocol: chainconfig.Flap, Contracts: markettest.Addresses(nothing, w.Wrapped)},
 	}
 	ix := start(t, cfg, indexer.Options{VenuePause: 50 * time.Millisecond})
 	awaitState(t, ix, "following at the head", func(s *chainconfig.State) bool {

@@ -3,7 +3,6 @@ package indexer
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"log/slog"
 	"time"
 
@@ -30,38 +29,22 @@ type venueWatch struct {
 	nodes  venueNodes
 	log    *slog.Logger
 	pause  time.Duration
-	venues []watchedVenue
+	venues []chainconfig.Venue
 	tell   func([]chainconfig.VenueState)
 	// there are the contracts that have been seen to have code, which they don't lose in practice.
 	there map[market.Address]bool
 }
 
-type watchedVenue struct {
-	declared  chainconfig.Venue
-	contracts []market.Address
-}
-
-func newVenueWatch(cfg *chainconfig.Chain, nodes venueNodes, o Options, tell func([]chainconfig.VenueState)) (*venueWatch, error) {
-	w := &venueWatch{nodes: nodes, log: o.Log, pause: cmp.Or(o.VenuePause, venuePause), tell: tell, there: map[market.Address]bool{}}
-	for _, v := range cfg.Venues {
-		watched := watchedVenue{declared: v}
-		for _, c := range v.Contracts {
-			a, err := market.ParseEVMAddress(c)
-			if err != nil {
-				return nil, fmt.Errorf("chain %s: venue %s: contract %q: %w", cfg.ID, v.ID, c, err)
-			}
-			watched.contracts = append(watched.contracts, a)
-		}
-		w.venues = append(w.venues, watched)
-	}
+func newVenueWatch(cfg *chainconfig.Chain, nodes venueNodes, o Options, tell func([]chainconfig.VenueState)) *venueWatch {
+	w := &venueWatch{venues: cfg.Venues, nodes: nodes, log: o.Log, pause: cmp.Or(o.VenuePause, venuePause), tell: tell, there: map[market.Address]bool{}}
 	tell(w.unchecked())
-	return w, nil
+	return w
 }
 
 func (w *venueWatch) unchecked() []chainconfig.VenueState {
 	out := make([]chainconfig.VenueState, len(w.venues))
 	for i, v := range w.venues {
-		out[i].ID, out[i].Contracts = v.declared.ID, v.declared.Contracts
+		out[i].ID, out[i].Contracts = v.ID, v.Contracts
 	}
 	return out
 }
@@ -91,7 +74,7 @@ func (w *venueWatch) run(ctx context.Context) {
 func (w *venueWatch) look(ctx context.Context) ([]chainconfig.VenueState, error) {
 	var contracts []market.Address
 	for _, v := range w.venues {
-		contracts = append(contracts, v.contracts...)
+		contracts = append(contracts, v.Contracts...)
 	}
 	paused, err := w.nodes.Paused(ctx, contracts)
 	if err != nil {
@@ -105,7 +88,7 @@ func (w *venueWatch) look(ctx context.Context) ([]chainconfig.VenueState, error)
 	i := 0
 	for n, v := range w.venues {
 		out[n].Checked = true
-		for _, c := range v.contracts {
+		for _, c := range v.Contracts {
 			switch {
 			case unknown[c]:
 				out[n].Checked = false

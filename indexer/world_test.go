@@ -14,6 +14,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -95,24 +96,24 @@ func (w *world) config() *chainconfig.Chain {
 	c := &chainconfig.Chain{
 		ID: "base", Family: chainconfig.EVM, EVMChainID: w.ChainID, MinTradeUSD: 2,
 		BlockTime: chainconfig.Duration(200 * time.Millisecond),
-		Native:    chainconfig.Native{Symbol: "ETH", Wrapped: w.Wrapped},
+		Native:    chainconfig.Native{Symbol: "ETH", Wrapped: markettest.Address(w.Wrapped)},
 		Quotes: []chainconfig.Quote{
-			{Symbol: "USDC", Address: w.StableUSDC6, PegUSD: 1, PegBoundPct: 5},
-			{Symbol: "USDT", Address: w.StableUSD18, PegUSD: 1, PegBoundPct: 5},
-			{Symbol: "WETH", Address: w.Wrapped},
+			{Symbol: "USDC", Address: markettest.Address(w.StableUSDC6), PegUSD: 1, PegBoundPct: 5},
+			{Symbol: "USDT", Address: markettest.Address(w.StableUSD18), PegUSD: 1, PegBoundPct: 5},
+			{Symbol: "WETH", Address: markettest.Address(w.Wrapped)},
 		},
-		Majors:      []chainconfig.Major{{Asset: "ETH", Address: w.Wrapped}},
+		Majors:      []chainconfig.Major{{Asset: "ETH", Address: markettest.Address(w.Wrapped)}},
 		Endpoints:   []chainconfig.Endpoint{{URL: w.node.URL(), Weight: 1}},
 		Tracking:    chainconfig.Tracking{Holders: chainconfig.HoldersAll},
 		ReorgBlocks: 32, FinalityDepth: 32,
 	}
 	for _, x := range w.Exchanges() {
 		c.Exchanges = append(c.Exchanges, chainconfig.Exchange{
-			Name: x.Name, Protocol: market.Protocol(x.Protocol), Factory: x.Factory,
+			Name: x.Name, Protocol: market.Protocol(x.Protocol), Factory: markettest.Address(x.Factory),
 		})
 	}
 	for _, v := range w.Venues {
-		c.Venues = append(c.Venues, chainconfig.Venue{ID: v.ID, Protocol: chainconfig.VenueProtocol(v.Protocol), Contracts: v.Contracts})
+		c.Venues = append(c.Venues, chainconfig.Venue{ID: v.ID, Protocol: chainconfig.VenueProtocol(v.Protocol), Contracts: markettest.Addresses(v.Contracts...)})
 	}
 	return c
 }

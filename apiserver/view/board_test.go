@@ -16,6 +16,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -191,7 +192,7 @@ func (w *ledger) view(clock func() time.Time) *View {
 	w.t.Helper()
 	c := &catalog.Catalog{}
 	for _, id := range ledgerChains {
-		c.Chains = append(c.Chains, catalog.Chain{ID: id, Family: chainconfig.EVM, Native: chainconfig.Native{Wrapped: wrapped}})
+		c.Chains = append(c.Chains, catalog.Chain{ID: id, Family: chainconfig.EVM, Native: chainconfig.Native{Wrapped: markettest.Address(wrapped)}})
 	}
 	for _, id := range ledgerVenues {
 		v := catalog.Venue{ID: id, Filter: id, Ownership: catalog.Outside}
@@ -200,11 +201,7 @@ func (w *ledger) view(clock func() time.Time) *View {
 		}
 		c.Venues = append(c.Venues, v)
 	}
-	v, err := New(w.st, catalog.NewLive(c), board.DefaultGate(), clock, slog.New(slog.DiscardHandler))
-	if err != nil {
-		w.t.Fatal(err)
-	}
-	return v
+	return New(w.st, catalog.NewLive(c), board.DefaultGate(), clock, slog.New(slog.DiscardHandler))
 }
 
 // listing writes a whole order of the board as text, page by page.

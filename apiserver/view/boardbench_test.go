@@ -42,10 +42,7 @@ func benchRanker(tb testing.TB) (*ranker, *Catalog, int64) {
 		}
 		r.chains[id] = b
 	}
-	in, err := NewCatalog(c)
-	if err != nil {
-		tb.Fatal(err)
-	}
+	in := NewCatalog(c)
 	return &r, in, now
 }
 

@@ -113,6 +113,6 @@ func TestClonesBetweenRankings(t *testing.T) {
 	w.now += 15
 	shows("at the next ranking", "bsc Otter 0", "base Heron 1", "bsc Goose 0")
 	v.live.Replace(&catalog.Catalog{Chains: slices.Clone(v.live.Now().Chains[1:]), Venues: v.live.Now().Venues})
-	v.adopt(t.Context())
+	v.adopt()
 	shows("without a chain", "bsc Otter 0", "bsc Heron 0", "bsc Goose 0")
 }

@@ -1,7 +1,6 @@
 package view
 
 import (
-	"fmt"
 	"slices"
 	"time"
 
@@ -47,8 +46,8 @@ type Chain struct {
 	Exchanges map[market.Address]string
 }
 
-// NewCatalog fails on an address that is none.
-func NewCatalog(c *catalog.Catalog) (*Catalog, error) {
+// NewCatalog makes a catalogue whose chains and venues can be looked up.
+func NewCatalog(c *catalog.Catalog) *Catalog {
 	out := &Catalog{
 		Chains: make([]Chain, 0, len(c.Chains)), Venues: c.Venues, ChangedAt: c.ChangedAt,
 		of: c, byID: make(map[string]*Chain, len(c.Chains)), venues: make(map[venueOn]Venue),
@@ -66,33 +65,19 @@ func NewCatalog(c *catalog.Catalog) (*Catalog, error) {
 			MinTradeUSD: declared.MinTradeUSD, NativeSymbol: declared.Native.Symbol, Exchanges: make(map[market.Address]string, len(declared.Exchanges)),
 		}
 		for _, e := range declared.Exchanges {
-			factory, err := market.ParseEVMAddress(e.Factory)
-			if err != nil {
-				return nil, fmt.Errorf("chain %s: exchange %s: factory: %w", chain.ID, e.Name, err)
-			}
-			chain.Exchanges[factory] = e.Name
+			chain.Exchanges[e.Factory] = e.Name
 		}
 		out.Chains = append(out.Chains, chain)
 		out.byID[chain.ID] = &out.Chains[i]
 		if !chain.EVM {
 			continue // no other family is indexed yet
 		}
-		if declared.Native.Wrapped != "" {
-			wrapped, err := market.ParseEVMAddress(declared.Native.Wrapped)
-			if err != nil {
-				return nil, fmt.Errorf("chain %s: native.wrapped: %w", chain.ID, err)
-			}
-			out.Chains[i].Wrapped = wrapped
-		}
+		out.Chains[i].Wrapped = declared.Native.Wrapped
 		for _, m := range declared.Majors {
-			mint, err := market.ParseEVMAddress(m.Address)
-			if err != nil {
-				return nil, fmt.Errorf("chain %s: major %s: %w", chain.ID, m.Asset, err)
-			}
-			out.majors = append(out.majors, declaredMajor{chain: chain.ID, asset: m.Asset, mint: mint})
+			out.majors = append(out.majors, declaredMajor{chain: chain.ID, asset: m.Asset, mint: m.Address})
 		}
 	}
-	return out, nil
+	return out
 }
 
 // Chain finds a chain by its id; nil when it isn't declared.

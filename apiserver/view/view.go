@@ -57,19 +57,15 @@ type View struct {
 	search   searcher
 }
 
-// New makes a view, whose launch board has a quality bar. Run keeps it fresh. It fails on a catalogue with an address that is none.
-func New(st *store.Store, live *catalog.Live, gate board.Gate, now func() time.Time, log *slog.Logger) (*View, error) {
-	c, err := NewCatalog(live.Now())
-	if err != nil {
-		return nil, err
-	}
+// New makes a view, whose launch board has a quality bar. Run keeps it fresh.
+func New(st *store.Store, live *catalog.Live, gate board.Gate, now func() time.Time, log *slog.Logger) *View {
 	st = st.Served()
 	v := &View{
 		store: st, looks: st.Reserved(), live: live, now: now, log: log, tokens: newTokenCache(), launches: newLaunchCache(), ranks: newRanker(gate),
 		search: newSearcher(search.New()),
 	}
-	v.snapshot.Store(&Snapshot{Catalog: c})
-	return v, nil
+	v.snapshot.Store(&Snapshot{Catalog: NewCatalog(live.Now())})
+	return v
 }
 
 // Run keeps the snapshot fresh until ctx ends. While the database is away the last one stays, and says so.
@@ -81,14 +77,14 @@ func (v *View) Run(ctx context.Context) {
 		v.search.run(ctx, v, committed)
 		return nil
 	})
-	changed := v.adopt(ctx)
+	changed := v.adopt()
 	g.Go(func() error {
 		for {
 			select {
 			case <-ctx.Done():
 				return nil
 			case <-changed:
-				changed = v.adopt(ctx)
+				changed = v.adopt()
 			}
 		}
 	})
@@ -109,16 +105,13 @@ func (v *View) Run(ctx context.Context) {
 
 // adopt takes over the newest catalogue, whatever the database does: what goes, goes at once, and what is new is filled in by
 // the next look. The channel is closed when there is a newer one.
-func (v *View) adopt(ctx context.Context) <-chan struct{} {
+func (v *View) adopt() <-chan struct{} {
 	newest, changed := v.live.Changed()
 	if newest == v.snapshot.Load().Catalog.of {
 		return changed
 	}
-	if c, err := NewCatalog(newest); err != nil {
-		v.log.ErrorContext(ctx, "a new catalogue can't be served; the last one is", "err", err.Error())
-	} else {
-		v.show(func(s *Snapshot) { s.Catalog = c })
-	}
+	c := NewCatalog(newest)
+	v.show(func(s *Snapshot) { s.Catalog = c })
 	return changed
 }
 

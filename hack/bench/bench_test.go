@@ -12,6 +12,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 func TestReplayAsksOnce(t *testing.T) {
@@ -87,8 +88,8 @@ func TestCensus(t *testing.T) {
 	}
 	const weth, usdc, dog, cat, v2, v3, pair, pool, other, alice, bob = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11
 	cfg := &chainconfig.Chain{
-		Native: chainconfig.Native{Wrapped: address(weth)},
-		Quotes: []chainconfig.Quote{{Address: address(usdc)}, {Address: address(weth)}},
+		Native: chainconfig.Native{Wrapped: markettest.Address(address(weth))},
+		Quotes: []chainconfig.Quote{{Address: markettest.Address(address(usdc))}, {Address: markettest.Address(address(weth))}},
 	}
 	n := newCensus(&theChain{cfg: cfg})
 	n.factories[address(v2)], n.factories[address(v3)] = market.UniswapV2, market.UniswapV3

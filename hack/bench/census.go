@@ -62,14 +62,14 @@ func eventTopic(signature string) string {
 func newCensus(c *theChain) *census {
 	n := &census{
 		theChain: c, quotes: map[string]bool{}, factories: map[string]market.Protocol{},
-		wrapped: strings.ToLower(c.cfg.Native.Wrapped), tracked: map[string]*censusPool{}, tokens: map[string]bool{},
+		wrapped: c.cfg.Native.Wrapped.String(), tracked: map[string]*censusPool{}, tokens: map[string]bool{},
 		balances: map[[2]string]*big.Int{}, minutes: map[string]bool{},
 	}
 	for _, q := range c.cfg.Quotes {
-		n.quotes[strings.ToLower(q.Address)] = true
+		n.quotes[q.Address.String()] = true
 	}
 	for _, x := range c.cfg.Exchanges {
-		n.factories[strings.ToLower(x.Factory)] = x.Protocol
+		n.factories[x.Factory.String()] = x.Protocol
 	}
 	return n
 }
@@ -163,7 +163,7 @@ func (n *census) pool(protocol market.Protocol, l *rawLog, word int) {
 // base0 tells whether token0 is what is traded: the quote asset that is declared first is not.
 func (n *census) base0(token0, token1 string) bool {
 	for _, q := range n.cfg.Quotes {
-		switch strings.ToLower(q.Address) {
+		switch q.Address.String() {
 		case token0:
 			return false
 		case token1:

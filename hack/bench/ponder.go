@@ -82,10 +82,10 @@ func (l *lab) ponder(ctx context.Context, counted *rows) (*contender, error) {
 // ponderChain writes what chain.ts reads.
 func (l *lab) ponderChain(dir, endpoint string) (string, error) {
 	cfg := l.chain.cfg
-	out := map[string]any{"id": cfg.EVMChainID, "rpc": endpoint, "wrapped": strings.ToLower(cfg.Native.Wrapped)}
+	out := map[string]any{"id": cfg.EVMChainID, "rpc": endpoint, "wrapped": cfg.Native.Wrapped.String()}
 	quotes := make([]string, len(cfg.Quotes))
 	for i, q := range cfg.Quotes {
-		quotes[i] = strings.ToLower(q.Address)
+		quotes[i] = q.Address.String()
 	}
 	out["quotes"] = quotes
 	for _, x := range cfg.Exchanges {

@@ -102,15 +102,15 @@ func worldCatalog() *catalog.Catalog {
 func (c *worldChain) declared() catalog.Chain {
 	return catalog.Chain{
 		ID: c.id, Label: c.id, Family: chainconfig.EVM, EVMChainID: c.evmChainID, MinTradeUSD: 2,
-		Native: chainconfig.Native{Symbol: c.coin, Wrapped: c.native.String()},
+		Native: chainconfig.Native{Symbol: c.coin, Wrapped: c.native},
 		Quotes: []chainconfig.Quote{
-			{Symbol: "USD", Address: c.usd.String(), PegUSD: 1, PegBoundPct: 5},
-			{Symbol: "W" + c.coin, Address: c.native.String()},
+			{Symbol: "USD", Address: c.usd, PegUSD: 1, PegBoundPct: 5},
+			{Symbol: "W" + c.coin, Address: c.native},
 		},
-		Majors: []chainconfig.Major{{Asset: c.coin, Address: c.native.String()}},
+		Majors: []chainconfig.Major{{Asset: c.coin, Address: c.native}},
 		Exchanges: []catalog.Exchange{
-			{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: c.v2.String()},
-			{Name: "uniswap-v3", Protocol: market.UniswapV3, Factory: c.v3.String()},
+			{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: c.v2},
+			{Name: "uniswap-v3", Protocol: market.UniswapV3, Factory: c.v3},
 		},
 	}
 }

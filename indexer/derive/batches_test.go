@@ -427,7 +427,7 @@ func drawStory(t *rapid.T) ([]market.Block, *chainconfig.Chain) {
 		if s.followed {
 			c.Tracking.Holders = chainconfig.HoldersAll
 		} else if rapid.Bool().Draw(t, "major") {
-			c.Majors = []chainconfig.Major{{Asset: "ETH", Address: weth.String()}}
+			c.Majors = []chainconfig.Major{{Asset: "ETH", Address: weth}}
 		}
 		if rapid.Bool().Draw(t, "minimum liquidity") {
 			c.Tracking.MinLiquidityUSD = 100

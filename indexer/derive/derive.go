@@ -61,42 +61,32 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 	m := &Machine{
 		quoteRank: make(map[market.Address]int), majors: make(map[market.Address]bool),
 		factories: make(map[market.Address]*factory), venueContracts: make(map[market.Address]bool),
-		followAll: c.Tracking.Holders == chainconfig.HoldersAll, minUSD: c.Tracking.MinLiquidityUSD,
+		wrapped: c.Native.Wrapped, followAll: c.Tracking.Holders == chainconfig.HoldersAll, minUSD: c.Tracking.MinLiquidityUSD,
 	}
 	var errs []error
-	parse := func(what, s string) market.Address {
-		a, err := market.ParseEVMAddress(s)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("chain %s: %s: %w", c.ID, what, err))
-		}
-		return a
-	}
-	m.wrapped = parse("native.wrapped", c.Native.Wrapped)
 	for i, q := range c.Quotes {
-		a := parse("quotes."+q.Symbol, q.Address)
 		if n := len(m.quotes); n > 0 && q.PegUSD > 0 && m.quotes[n-1].peg == 0 {
 			errs = append(errs, fmt.Errorf("chain %s: quotes: %s has a peg and stands after %s, which has none: list pegged assets first",
 				c.ID, q.Symbol, c.Quotes[i-1].Symbol))
 		}
-		m.quotes = append(m.quotes, quote{asset: a, peg: q.PegUSD, bound: q.PegBoundPct / 100})
-		m.quoteRank[a] = i
+		m.quotes = append(m.quotes, quote{asset: q.Address, peg: q.PegUSD, bound: q.PegBoundPct / 100})
+		m.quoteRank[q.Address] = i
 	}
 	for _, j := range c.Majors {
-		a := parse("majors."+j.Asset, j.Address)
 		if c.Tracking.Holders != chainconfig.HoldersLaunches {
-			m.majors[a] = true
+			m.majors[j.Address] = true
 		}
 	}
 	for _, x := range c.Exchanges {
 		f := &factory{protocol: x.Protocol, feePips: x.FeePips, hooks: make(map[market.Address]bool)}
 		for _, h := range x.Hooks {
-			f.hooks[parse("exchanges."+x.Name+".hooks", h)] = true
+			f.hooks[h] = true
 		}
-		m.factories[parse("exchanges."+x.Name, x.Factory)] = f
+		m.factories[x.Factory] = f
 	}
 	for _, v := range c.Venues {
 		for _, contract := range v.Contracts {
-			m.venueContracts[parse("venues."+v.ID+".contracts", contract)] = true
+			m.venueContracts[contract] = true
 		}
 	}
 	return m, errors.Join(errs...)

@@ -12,6 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 // database stands in for the store: it answers what derivation wants and keeps what it writes, checking that every
@@ -322,22 +323,22 @@ var (
 
 func config(change ...func(*chainconfig.Chain)) *chainconfig.Chain {
 	c := &chainconfig.Chain{
-		ID: "test", Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "ETH", Wrapped: weth.String()},
+		ID: "test", Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "ETH", Wrapped: weth},
 		Quotes: []chainconfig.Quote{
-			{Symbol: "USDC", Address: usdc.String(), PegUSD: 1, PegBoundPct: 2},
-			{Symbol: "USDT", Address: usdt.String(), PegUSD: 1, PegBoundPct: 2},
-			{Symbol: "WETH", Address: weth.String()},
+			{Symbol: "USDC", Address: usdc, PegUSD: 1, PegBoundPct: 2},
+			{Symbol: "USDT", Address: usdt, PegUSD: 1, PegBoundPct: 2},
+			{Symbol: "WETH", Address: weth},
 		},
 		Exchanges: []chainconfig.Exchange{
-			{Name: "v2", Protocol: market.UniswapV2, Factory: v2.String(), FeePips: 3000},
-			{Name: "v3", Protocol: market.UniswapV3, Factory: v3.String()},
-			{Name: "v4", Protocol: market.UniswapV4, Factory: v4.String(), Hooks: []string{goodHook.String()}},
-			{Name: "solidly", Protocol: market.Solidly, Factory: solidly.String()},
-			{Name: "slipstream", Protocol: market.Slipstream, Factory: slipstream.String()},
+			{Name: "v2", Protocol: market.UniswapV2, Factory: v2, FeePips: 3000},
+			{Name: "v3", Protocol: market.UniswapV3, Factory: v3},
+			{Name: "v4", Protocol: market.UniswapV4, Factory: v4, Hooks: markettest.Addresses(goodHook.String())},
+			{Name: "solidly", Protocol: market.Solidly, Factory: solidly},
+			{Name: "slipstream", Protocol: market.Slipstream, Factory: slipstream},
 		},
 		Venues: []chainconfig.Venue{
-			{ID: "pad", Protocol: chainconfig.BoardwalkCurve, Contracts: []string{pad.String()}},
-			{ID: "other", Protocol: chainconfig.FourMemeV2, Contracts: []string{otherPad.String()}},
+			{ID: "pad", Protocol: chainconfig.BoardwalkCurve, Contracts: []market.Address{pad}},
+			{ID: "other", Protocol: chainconfig.FourMemeV2, Contracts: []market.Address{otherPad}},
 		},
 		Tracking: chainconfig.Tracking{Holders: chainconfig.HoldersDeclared},
 	}

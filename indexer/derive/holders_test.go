@@ -290,7 +290,7 @@ func TestWrapOfAnotherToken(t *testing.T) {
 
 func TestMajorsAloneAreFollowed(t *testing.T) {
 	t.Parallel()
-	b := stage(t, func(c *chainconfig.Chain) { c.Majors = []chainconfig.Major{{Asset: "ETH", Address: weth.String()}} })
+	b := stage(t, func(c *chainconfig.Chain) { c.Majors = []chainconfig.Major{{Asset: "ETH", Address: weth}} })
 	b.next(12, nil, tx(wrapped(alice, e18(5)), moved(dog, nobody, alice, e18(5)), moved(cat, alice, bob, e18(5))))
 	current(b, weth, 1)
 	b.wantHolders(dog, market.HoldersNone, "", 0)

@@ -13,7 +13,7 @@ import (
 // pegged declares cat, which has 18 decimals, as a quote asset with a peg.
 func pegged(usd, boundPct float64) func(*chainconfig.Chain) {
 	return func(c *chainconfig.Chain) {
-		c.Quotes = slices.Insert(c.Quotes, 2, chainconfig.Quote{Symbol: "CAT", Address: cat.String(), PegUSD: usd, PegBoundPct: boundPct})
+		c.Quotes = slices.Insert(c.Quotes, 2, chainconfig.Quote{Symbol: "CAT", Address: cat, PegUSD: usd, PegBoundPct: boundPct})
 	}
 }
 

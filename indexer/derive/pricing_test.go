@@ -481,7 +481,7 @@ func TestThinPoolDoesNotDepeg(t *testing.T) {
 func TestTwoHops(t *testing.T) {
 	t.Parallel()
 	b := stage(t, func(c *chainconfig.Chain) {
-		c.Quotes = append(c.Quotes, chainconfig.Quote{Symbol: "FROG", Address: frog.String()})
+		c.Quotes = append(c.Quotes, chainconfig.Quote{Symbol: "FROG", Address: frog})
 	})
 	// FROG is a quote asset whose only pool is against WETH, which is itself priced by a pool: three hops for dog.
 	b.next(12, facts(frog), tx(

@@ -10,6 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/recorded"
 )
 
@@ -84,7 +85,7 @@ func decodeReceipt(t *testing.T, c *chainconfig.Chain, path string) (out []marke
 // else token1, is a quote asset: who traded does not hang on more.
 func replay(t *testing.T, chain, path string, want *recordedTx) []market.Trade {
 	t.Helper()
-	c := config(func(c *chainconfig.Chain) { c.Native.Wrapped, c.Quotes = wrappedNative[chain], nil })
+	c := config(func(c *chainconfig.Chain) { c.Native.Wrapped, c.Quotes = markettest.Address(wrappedNative[chain]), nil })
 	var pairs []market.Event
 	var tokens []market.Fact
 	pools, quotes := map[string]bool{}, map[string]bool{}
@@ -94,12 +95,12 @@ func replay(t *testing.T, chain, path string, want *recordedTx) []market.Trade {
 		}
 		pools[s.Pool] = true
 		quote := s.Token1
-		if s.Token0 == c.Native.Wrapped {
+		if s.Token0 == c.Native.Wrapped.String() {
 			quote = s.Token0
 		}
 		if !quotes[quote] {
 			quotes[quote] = true
-			c.Quotes = append(c.Quotes, chainconfig.Quote{Symbol: "Q", Address: quote, PegUSD: 1})
+			c.Quotes = append(c.Quotes, chainconfig.Quote{Symbol: "Q", Address: markettest.Address(quote), PegUSD: 1})
 			tokens = append(tokens, fact(parsed(t, quote)))
 		}
 		pairs = append(pairs, pair(parsed(t, s.Pool), parsed(t, s.Token0), parsed(t, s.Token1)))

@@ -46,7 +46,7 @@ func TestTradeAtNoPrice(t *testing.T) {
 func TestPriceBeforeTheWindowInTheQuote(t *testing.T) {
 	t.Parallel()
 	b := stage(t, pegged(2, 0), func(c *chainconfig.Chain) {
-		c.Quotes = append(c.Quotes, chainconfig.Quote{Symbol: "FROG", Address: frog.String()})
+		c.Quotes = append(c.Quotes, chainconfig.Quote{Symbol: "FROG", Address: frog})
 	})
 	b.next(12, facts(frog), tx(pair(poolB, frog, usdc), synced(poolB, e18(1_000_000), e6(5_000_000))))
 	pools := []struct {

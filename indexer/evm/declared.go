@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
@@ -39,10 +38,7 @@ var (
 
 // CheckDeclared asks the newest block whether there is a contract at every declared address, and whether it answers as its protocol does.
 func (s *Source) CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]chain.Declared, error) {
-	asked, err := declaredOf(c)
-	if err != nil {
-		return nil, err
-	}
+	asked := declaredOf(c)
 	if err := s.askForCode(ctx, asked); err != nil {
 		return nil, err
 	}
@@ -76,20 +72,14 @@ func (s *Source) CheckDeclared(ctx context.Context, c *chainconfig.Chain) ([]cha
 }
 
 // declaredOf lists the document's addresses, tokens that are declared several times once.
-func declaredOf(c *chainconfig.Chain) ([]*declaredAsked, error) {
-	var out []*declaredAsked
-	var firstErr error
-	add := func(what, address string) *declaredAsked {
-		a, err := market.ParseEVMAddress(address)
-		if err != nil && firstErr == nil {
-			firstErr = fmt.Errorf("chain %s: %s: %w", c.ID, what, err)
-		}
-		out = append(out, &declaredAsked{Declared: chain.Declared{What: what, Address: a}})
+func declaredOf(c *chainconfig.Chain) (out []*declaredAsked) {
+	add := func(what string, address market.Address) *declaredAsked {
+		out = append(out, &declaredAsked{Declared: chain.Declared{What: what, Address: address}})
 		return out[len(out)-1]
 	}
-	token := func(what, address string) *declaredAsked {
+	token := func(what string, address market.Address) *declaredAsked {
 		for _, known := range out {
-			if strings.EqualFold(known.Address.String(), address) {
+			if known.Address == address {
 				known.What += ", " + what
 				return known
 			}
@@ -110,7 +100,7 @@ func declaredOf(c *chainconfig.Chain) ([]*declaredAsked, error) {
 	for _, x := range c.Exchanges {
 		a := add("factory of "+x.Name, x.Factory)
 		a.askFactory(x.Protocol, quotes)
-		if x.PositionManager != "" {
+		if !x.PositionManager.IsNone() {
 			add("position manager of "+x.Name, x.PositionManager).askPositionManager(a.Address)
 		}
 		for _, h := range x.Hooks {
@@ -125,19 +115,15 @@ func declaredOf(c *chainconfig.Chain) ([]*declaredAsked, error) {
 	for _, l := range c.Trust.Lockers {
 		add("locker", l)
 	}
-	return out, firstErr
+	return out
 }
 
 // pairedTokens are the wrapped coin and other quotes, of which factories should have pools.
 func pairedTokens(c *chainconfig.Chain) (out []market.Address) {
-	wrapped, err := market.ParseEVMAddress(c.Native.Wrapped)
-	if err != nil {
-		return nil
-	}
-	out = append(out, wrapped)
+	out = append(out, c.Native.Wrapped)
 	for _, q := range c.Quotes {
-		if a, err := market.ParseEVMAddress(q.Address); err == nil && a != wrapped && len(out) <= mostPairedToken {
-			out = append(out, a)
+		if q.Address != c.Native.Wrapped && len(out) <= mostPairedToken {
+			out = append(out, q.Address)
 		}
 	}
 	return out

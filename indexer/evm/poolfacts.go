@@ -198,8 +198,7 @@ func describe(pool market.Address, c []*call, exchanges []chainconfig.Exchange) 
 	}
 	info = market.PoolCreated{Factory: factory, Pool: pool, Token0: token0, Token1: token1}
 	for _, x := range exchanges {
-		a, err := market.ParseEVMAddress(x.Factory)
-		if err != nil || a != factory {
+		if x.Factory != factory {
 			continue
 		}
 		info.Protocol = x.Protocol

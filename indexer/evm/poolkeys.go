@@ -4,9 +4,7 @@ import (
 	"context"
 	"encoding/hex"
 	"errors"
-	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm/decode"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
@@ -24,18 +22,13 @@ func (s *Source) KeysOfV4Pools(ctx context.Context, exchanges []chainconfig.Exch
 	var list []*call
 	var of []market.PoolCreated
 	for _, x := range exchanges {
-		if x.Protocol != market.UniswapV4 || x.PositionManager == "" {
+		if x.Protocol != market.UniswapV4 || x.PositionManager.IsNone() {
 			continue
-		}
-		factory, err0 := market.ParseEVMAddress(x.Factory)
-		manager, err1 := market.ParseEVMAddress(x.PositionManager)
-		if err := errors.Join(err0, err1); err != nil {
-			return nil, fmt.Errorf("exchange %s: %w", x.Name, err)
 		}
 		for _, pool := range pools {
 			id := pool.Bytes()
-			list = append(list, &call{to: manager, data: callPoolKeys + hex.EncodeToString(id[:25]) + "00000000000000"})
-			of = append(of, market.PoolCreated{Protocol: market.UniswapV4, Factory: factory, Pool: pool})
+			list = append(list, &call{to: x.PositionManager, data: callPoolKeys + hex.EncodeToString(id[:25]) + "00000000000000"})
+			of = append(of, market.PoolCreated{Protocol: market.UniswapV4, Factory: x.Factory, Pool: pool})
 		}
 	}
 	if err := s.callsAt(ctx, newest, list); err != nil {
@@ -74,7 +67,7 @@ func readV4Key(p market.PoolCreated, answer []byte) (_ market.PoolCreated, ok bo
 // CreationsOfV4Pools looks for the logs by which pools were made, in one range of blocks that ends with a given block. The range is as wide as the
 // endpoint allows; from is its first block.
 func (s *Source) CreationsOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error) {
-	var managers []string
+	var managers []market.Address
 	for _, x := range exchanges {
 		if x.Protocol == market.UniswapV4 {
 			managers = append(managers, x.Factory)
@@ -88,7 +81,7 @@ func (s *Source) CreationsOfV4Pools(ctx context.Context, exchanges []chainconfig
 	return created, from, err
 }
 
-func (e *endpoint) creationsOfV4Pools(ctx context.Context, managers []string, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error) {
+func (e *endpoint) creationsOfV4Pools(ctx context.Context, managers, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error) {
 	ids := make([][32]byte, len(pools))
 	for i, p := range pools {
 		ids[i] = [32]byte(p.Bytes())
@@ -110,7 +103,7 @@ func (e *endpoint) creationsOfV4Pools(ctx context.Context, managers []string, po
 			return nil, from, err
 		}
 		for i := range logs {
-			if c, ok := asCreation(&logs[i]); ok && slices.Contains(pools, c.Pool) && slices.ContainsFunc(managers, isText(c.Factory)) {
+			if c, ok := asCreation(&logs[i]); ok && slices.Contains(pools, c.Pool) && slices.Contains(managers, c.Factory) {
 				created = append(created, c)
 			}
 		}
@@ -131,8 +124,4 @@ func asCreation(l *decode.Log) (created market.PoolCreated, ok bool) {
 	// The id doesn't prove price and tick. Nobody needs them: the pool's present state is read.
 	created.SqrtPriceX96, created.Tick = market.Amount{}, 0
 	return created, v4PoolID(created, created.FeePips) == created.Pool || v4PoolID(created, decode.DynamicFee) == created.Pool
-}
-
-func isText(a market.Address) func(string) bool {
-	return func(text string) bool { return strings.EqualFold(text, a.String()) }
 }

@@ -27,13 +27,9 @@ func feesOf(p market.Protocol) []uint64 {
 func (s *Source) PoolsOf(ctx context.Context, at chain.Ref, exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.Address, gone bool, err error) {
 	var list []*call
 	for _, x := range exchanges {
-		factory, err := market.ParseEVMAddress(x.Factory)
-		if err != nil {
-			return nil, false, fmt.Errorf("exchange %s: %w", x.Name, err)
-		}
 		for _, pair := range pairs {
 			for _, data := range poolQuestions(x.Protocol, word(pair[0])+word(pair[1])) {
-				list = append(list, &call{to: factory, data: data})
+				list = append(list, &call{to: x.Factory, data: data})
 			}
 		}
 	}
@@ -72,8 +68,7 @@ func poolQuestions(p market.Protocol, tokens string) (questions []string) {
 // node has to be asked. Whether they exist their state tells. V4 pools hold the chain's own coin unwrapped, too.
 func (s *Source) UsualPools(exchanges []chainconfig.Exchange, pairs [][2]market.Address) (pools []market.PoolCreated) {
 	for _, x := range exchanges {
-		manager, err := market.ParseEVMAddress(x.Factory)
-		if err != nil || x.Protocol != market.UniswapV4 {
+		if x.Protocol != market.UniswapV4 {
 			continue
 		}
 		for _, pair := range pairs {
@@ -86,7 +81,7 @@ func (s *Source) UsualPools(exchanges []chainconfig.Exchange, pairs [][2]market.
 			for _, form := range forms {
 				for _, tier := range v4Tiers {
 					p := market.PoolCreated{
-						Protocol: market.UniswapV4, Factory: manager, Token0: form[0], Token1: form[1], FeePips: tier.fee, TickSpacing: int32(tier.spacing),
+						Protocol: market.UniswapV4, Factory: x.Factory, Token0: form[0], Token1: form[1], FeePips: tier.fee, TickSpacing: int32(tier.spacing),
 					}
 					if p.Token1.Compare(p.Token0) < 0 {
 						p.Token0, p.Token1 = p.Token1, p.Token0

@@ -72,7 +72,7 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 	}
 	s := &Source{
 		pool:    &rpc.Pool[*endpoint]{Chain: c.ID, Now: o.Now, Log: o.Log, NoFault: isAnswer},
-		chainID: c.EVMChainID,
+		chainID: c.EVMChainID, wrapped: c.Native.Wrapped,
 		decoder: d, topics: d.Topics(), finalityDepth: c.FinalityDepth, aside: o.Aside,
 		blockTime:   time.Duration(c.BlockTime),
 		givesUp:     o.GivesUp,
@@ -80,11 +80,6 @@ func NewSource(c *chainconfig.Chain, o Options) (*Source, error) {
 	}
 	s.asked = hashAsked(s.topics)
 	slices.SortFunc(s.topics, func(a, b [32]byte) int { return bytes.Compare(a[:], b[:]) }) // every endpoint has the same parts of them
-	if c.Native.Wrapped != "" {
-		if s.wrapped, err = market.ParseEVMAddress(c.Native.Wrapped); err != nil {
-			return nil, fmt.Errorf("chain %s: the wrapped coin: %w", c.ID, err)
-		}
-	}
 	s.pool.IsOfChain = s.isOfChain
 	reads := rpc.NewInFlight(o.InFlight)
 	for i, declared := range c.Endpoints {

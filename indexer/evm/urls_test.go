@@ -11,6 +11,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 // TestErrorsHaveNothingOfTheURL asks nodes that repeat what they were asked for, lead elsewhere, or aren't there.
@@ -33,7 +34,7 @@ func TestErrorsHaveNothingOfTheURL(t *testing.T) {
 	} {
 		s, err := NewSource(&chainconfig.Chain{
 			ID: "base", Family: chainconfig.EVM, EVMChainID: 1, BlockTime: chainconfig.Duration(time.Second),
-			Native:    chainconfig.Native{Symbol: "ETH", Wrapped: "0x4200000000000000000000000000000000000006"},
+			Native:    chainconfig.Native{Symbol: "ETH", Wrapped: markettest.Address("0x4200000000000000000000000000000000000006")},
 			Endpoints: []chainconfig.Endpoint{{URL: endpoint, Weight: 1}},
 		}, Options{Log: slog.New(slog.DiscardHandler), Now: time.Now})
 		if err != nil {

@@ -14,6 +14,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 // headersNode has headers of all blocks.
@@ -34,7 +35,7 @@ func sourceFor(t *testing.T, o Options, list ...chainconfig.Endpoint) *Source {
 	o.Log = slog.New(slog.DiscardHandler)
 	s, err := NewSource(&chainconfig.Chain{
 		ID: "base", Family: chainconfig.EVM, EVMChainID: 1, BlockTime: chainconfig.Duration(time.Second),
-		Native: chainconfig.Native{Symbol: "ETH", Wrapped: "0x4200000000000000000000000000000000000006"}, Endpoints: list,
+		Native: chainconfig.Native{Symbol: "ETH", Wrapped: markettest.Address("0x4200000000000000000000000000000000000006")}, Endpoints: list,
 	}, o)
 	if err != nil {
 		t.Fatal(err)

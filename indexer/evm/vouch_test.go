@@ -231,7 +231,7 @@ func TestTwoVouchForAPool(t *testing.T) {
 				}
 			}
 			s := sourceOf(t, time.Now, urls...)
-			exchanges := []chainconfig.Exchange{{Name: "X", Protocol: market.UniswapV2, Factory: factory.String()}}
+			exchanges := []chainconfig.Exchange{{Name: "X", Protocol: market.UniswapV2, Factory: factory}}
 			facts, unsure, err := s.PoolFacts(t.Context(), chain.Ref{Number: 5}, exchanges, []market.Address{pool}, func(f market.PoolFact) bool {
 				return f.Known && f.Info.Token1 != tokenAt(9)
 			})

@@ -12,7 +12,6 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
-	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // longest is how long a chain's nodes may take over all questions together.
@@ -51,14 +50,10 @@ func Check(ctx context.Context, c *chainconfig.Chain, now func() time.Time) (*Re
 	if err != nil {
 		return nil, err
 	}
-	wrapped, err := market.ParseEVMAddress(c.Native.Wrapped)
-	if err != nil {
-		return nil, fmt.Errorf("chain %s: the wrapped coin: %w", c.ID, err)
-	}
 	ctx, cancel := context.WithTimeout(ctx, longest)
 	defer cancel()
 	w := &writer{chain: c, now: now()}
-	for _, n := range source.Capabilities(ctx, wrapped) {
+	for _, n := range source.Capabilities(ctx, c.Native.Wrapped) {
 		w.addNode(n)
 	}
 	if len(w.nodes) > 0 {

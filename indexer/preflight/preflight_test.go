@@ -14,6 +14,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/preflight"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 const key = "k3y-of-the-node"
@@ -23,8 +24,8 @@ func chain(urls ...string) *chainconfig.Chain {
 	token := func(i byte) string { return "0x" + strings.Repeat("0", 38) + "a" + string('0'+i) }
 	c := &chainconfig.Chain{
 		ID: "base", Family: chainconfig.EVM, EVMChainID: 8453, BlockTime: chainconfig.Duration(2 * time.Second), FinalityDepth: 64,
-		Native: chainconfig.Native{Symbol: "ETH", Wrapped: token(1)}, Quotes: []chainconfig.Quote{{Symbol: "USDC", Address: token(2)}},
-		Exchanges: []chainconfig.Exchange{{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: token(3)}},
+		Native: chainconfig.Native{Symbol: "ETH", Wrapped: markettest.Address(token(1))}, Quotes: []chainconfig.Quote{{Symbol: "USDC", Address: markettest.Address(token(2))}},
+		Exchanges: []chainconfig.Exchange{{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: markettest.Address(token(3))}},
 	}
 	for _, u := range urls {
 		c.Endpoints = append(c.Endpoints, chainconfig.Endpoint{URL: u, Weight: 1})

@@ -42,7 +42,7 @@ type Chain struct {
 type Exchange struct {
 	Name     string
 	Protocol market.Protocol
-	Factory  string
+	Factory  market.Address
 }
 
 // Venue is a declared launch venue.

@@ -13,8 +13,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Chain is everything an indexer needs to know, and nothing else: an indexer is started anew for another document. Addresses are
-// in the text form of market.Address.
+// Chain is everything an indexer needs to know, and nothing else: an indexer is started anew for another document.
 type Chain struct {
 	ID string `json:"id"`
 	// Generation is which index of the chain is wanted: where it is above that of the index that is served, the chain is indexed anew beside it.
@@ -54,7 +53,7 @@ type Chain struct {
 // Trust is what the chain's trust checks can't read from the chain.
 type Trust struct {
 	// Lockers are contracts that hold liquidity for good or for a stated time.
-	Lockers []string `json:"lockers,omitempty"`
+	Lockers []market.Address `json:"lockers,omitempty"`
 }
 
 // Family is the kind of chain.
@@ -68,14 +67,14 @@ const (
 
 // Native is the chain's own coin and the contract that wraps it.
 type Native struct {
-	Symbol  string `json:"symbol"`
-	Wrapped string `json:"wrapped"`
+	Symbol  string         `json:"symbol"`
+	Wrapped market.Address `json:"wrapped"`
 }
 
 // Quote is a declared quote asset; the order of a chain's list is the order of preference.
 type Quote struct {
-	Symbol  string `json:"symbol"`
-	Address string `json:"address"`
+	Symbol  string         `json:"symbol"`
+	Address market.Address `json:"address"`
 	// PegUSD is the declared price in USD; 0 when the asset is priced by its pools alone.
 	PegUSD float64 `json:"peg_usd,omitempty"`
 	// PegBoundPct is how far, in percent, its own pools may price it from the peg before they are believed instead.
@@ -84,19 +83,19 @@ type Quote struct {
 
 // Major is a large token that the majors list shows under the code of its unwrapped asset.
 type Major struct {
-	Asset   string `json:"asset"`
-	Address string `json:"address"`
+	Asset   string         `json:"asset"`
+	Address market.Address `json:"address"`
 }
 
 // Exchange is a deployment of a pool protocol. Uniswap V4's factory is its PoolManager.
 type Exchange struct {
 	Name     string          `json:"name"`
 	Protocol market.Protocol `json:"protocol"`
-	Factory  string          `json:"factory"`
+	Factory  market.Address  `json:"factory"`
 	// Hooks are the V4 hook contracts whose pools may price a token.
-	Hooks []string `json:"hooks,omitempty"`
+	Hooks []market.Address `json:"hooks,omitempty"`
 	// PositionManager is the V4 contract that knows what most pools are; it may be missing.
-	PositionManager string `json:"position_manager,omitempty"`
+	PositionManager market.Address `json:"position_manager,omitzero"`
 	// FeePips is the fee of pools whose creation event doesn't carry one, in hundredths of a basis point.
 	FeePips uint32 `json:"fee_pips,omitempty"`
 }

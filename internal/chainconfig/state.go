@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"math"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // StatePath is where an indexer's operations listener answers with its State.
@@ -99,7 +101,7 @@ type Block struct {
 type VenueState struct {
 	ID string `json:"id"`
 	// Contracts are those of the document.
-	Contracts []string `json:"contracts,omitempty"`
+	Contracts []market.Address `json:"contracts,omitempty"`
 	// Checked says whether the contracts could be asked. What follows means nothing until they could.
 	Checked bool `json:"checked"`
 	// Missing are the contracts at whose address there is no code, Paused those that say that they are paused. A contract

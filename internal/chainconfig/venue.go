@@ -1,11 +1,13 @@
 package chainconfig
 
+import "github.com/boardwalkhq/boardwalk/internal/market"
+
 // Venue is a launch venue on the chain: what its indexer needs of it.
 type Venue struct {
 	ID       string        `json:"id"`
 	Protocol VenueProtocol `json:"protocol"`
 	// Contracts are the venue's contracts on an EVM chain, its program accounts on Solana, each once and in order.
-	Contracts []string `json:"contracts,omitempty"`
+	Contracts []market.Address `json:"contracts,omitempty"`
 }
 
 // VenueProtocol is how a venue's contracts speak.

@@ -15,6 +15,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/venue"
 )
 
@@ -35,7 +36,7 @@ func open(now time.Time) venue.Facts {
 			State: &chainconfig.State{
 				Chain: "bsc", Phase: chainconfig.PhaseFollowing, At: now, HeadReadAt: now,
 				Head: &chainconfig.Block{Number: 100, Time: now}, Indexed: &chainconfig.Block{Number: 100, Time: now},
-				Venues: []chainconfig.VenueState{{ID: "other"}, {ID: "four-meme", Contracts: []string{contract}, Checked: true}},
+				Venues: []chainconfig.VenueState{{ID: "other"}, {ID: "four-meme", Contracts: markettest.Addresses(contract), Checked: true}},
 			},
 		},
 	}

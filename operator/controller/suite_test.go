@@ -36,6 +36,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/kubetest"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/venue"
 	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
@@ -178,7 +179,7 @@ func atHead(id string, change ...func(s *chainconfig.State)) *chainconfig.State 
 	s := &chainconfig.State{
 		Chain: id, Phase: chainconfig.PhaseFollowing, At: at, HeadReadAt: at,
 		Head: &chainconfig.Block{Number: 100, Time: at}, Indexed: &chainconfig.Block{Number: 100, Time: at},
-		Venues: []chainconfig.VenueState{{ID: "four-meme", Contracts: []string{contract}, Checked: true}},
+		Venues: []chainconfig.VenueState{{ID: "four-meme", Contracts: markettest.Addresses(contract), Checked: true}},
 	}
 	for _, c := range change {
 		c(s)

@@ -177,7 +177,7 @@ func (s *standIn) truth(t *testing.T) *truth {
 	defer plain.Close()
 	var factories []string
 	for _, e := range s.cfg.Exchanges {
-		factories = append(factories, e.Factory)
+		factories = append(factories, e.Factory.String())
 	}
 	command := exec.CommandContext(t.Context(), "go", "run", "../truth", "--rpc", plain.URL(), "--factories", strings.Join(factories, ","),
 		"--from", strconv.FormatUint(s.Chain.Genesis(), 10), "--to", strconv.FormatUint(s.Chain.Head().Number, 10))
@@ -306,7 +306,7 @@ const coin = "0x0000000000000000000000000000000000000000"
 
 // quoted reports whether a token is declared as a quote asset.
 func (s *standIn) quoted(token string) bool {
-	return token == coin || slices.ContainsFunc(s.cfg.Quotes, func(q chainconfig.Quote) bool { return strings.EqualFold(q.Address, token) })
+	return token == coin || slices.ContainsFunc(s.cfg.Quotes, func(q chainconfig.Quote) bool { return strings.EqualFold(q.Address.String(), token) })
 }
 
 // setAside is how often the indexer set something aside, by the reason.
@@ -428,7 +428,7 @@ func (s *standIn) compareCandles(t *testing.T, pools map[string]indexed, want *t
 			t.Errorf("candle %s isn't in the truth", key)
 		case c.volumeBase != truly.volumeBase || c.volumeQuote != truly.volumeQuote || c.buys != truly.buys || c.sells != truly.sells:
 			t.Errorf("candle %s is %+v, the truth is %+v", key, c, truly)
-		case strings.EqualFold(pools[hexOf(id)].quote, s.cfg.Native.Wrapped) && !(near(c.open, truly.open) && near(c.high, truly.high) && near(c.low, truly.low) && near(c.closing, truly.closing)):
+		case strings.EqualFold(pools[hexOf(id)].quote, s.cfg.Native.Wrapped.String()) && !(near(c.open, truly.open) && near(c.high, truly.high) && near(c.low, truly.low) && near(c.closing, truly.closing)):
 			t.Errorf("the prices of candle %s are %+v, the truth is %+v", key, c, truly)
 		default:
 			compared++

@@ -11,6 +11,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
@@ -100,7 +101,7 @@ func TestV4PoolsOlderThanTheIndex(t *testing.T) {
 			if !positionManager {
 				l.cfg.Exchanges = slices.Clone(l.cfg.Exchanges)
 				for i := range l.cfg.Exchanges {
-					l.cfg.Exchanges[i].PositionManager = ""
+					l.cfg.Exchanges[i].PositionManager = markettest.Address("")
 				}
 			}
 			st, stop := l.run(t)

@@ -13,6 +13,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 // small is a stand-in whose chain is longer than the state that a full node keeps.
@@ -23,7 +24,7 @@ func small(t *testing.T, chain string) *standIn {
 
 func wrappedOf(t *testing.T, c *chainconfig.Chain) market.Address {
 	t.Helper()
-	a, err := market.ParseEVMAddress(c.Native.Wrapped)
+	a, err := market.ParseEVMAddress(c.Native.Wrapped.String())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -121,12 +122,12 @@ func TestPreflightFindsWrongDeclarations(t *testing.T) {
 	good := s.cfg
 	factory := map[market.Protocol]string{}
 	for _, x := range good.Exchanges {
-		factory[x.Protocol] = x.Factory
+		factory[x.Protocol] = x.Factory.String()
 	}
 	token := good.Quotes[0].Address
 	exchange := func(p market.Protocol, address string) func(*chainconfig.Chain) {
 		return func(c *chainconfig.Chain) {
-			c.Exchanges = []chainconfig.Exchange{{Name: "x", Protocol: p, Factory: address, FeePips: 3000}}
+			c.Exchanges = []chainconfig.Exchange{{Name: "x", Protocol: p, Factory: markettest.Address(address), FeePips: 3000}}
 		}
 	}
 	for name, c := range map[string]struct {
@@ -135,7 +136,7 @@ func TestPreflightFindsWrongDeclarations(t *testing.T) {
 		want   string
 	}{
 		"no factory there":             {exchange(market.UniswapV2, nothing), 1, "wrong: factory of x " + nothing + ": there is no contract at this address. Take"},
-		"a token as a V2 factory":      {exchange(market.UniswapV2, token), 1, "doesn't answer allPairsLength() and getPair(address,address) as a factory of protocol UniswapV2 does"},
+		"a token as a V2 factory":      {exchange(market.UniswapV2, token.String()), 1, "doesn't answer allPairsLength() and getPair(address,address) as a factory of protocol UniswapV2 does"},
 		"a V2 factory as one of V3":    {exchange(market.UniswapV3, factory[market.UniswapV2]), 1, "as a factory of protocol UniswapV3 does"},
 		"a V3 factory as one of V2":    {exchange(market.UniswapV2, factory[market.UniswapV3]), 1, "as a factory of protocol UniswapV2 does"},
 		"a V3 factory as a manager":    {exchange(market.UniswapV4, factory[market.UniswapV3]), 1, "as a factory of protocol UniswapV4 does"},
@@ -145,18 +146,18 @@ func TestPreflightFindsWrongDeclarations(t *testing.T) {
 		"Slipstream's as a Solidly's":  {exchange(market.Solidly, factory[market.Slipstream]), 1, "as a factory of protocol Solidly does"},
 		"Slipstream's own":             {exchange(market.Slipstream, factory[market.Slipstream]), 0, "4 of 4 declared addresses are as declared"},
 		"a Solidly's own":              {exchange(market.Solidly, factory[market.Solidly]), 0, "4 of 4 declared addresses are as declared"},
-		"a factory as a quote":         {func(c *chainconfig.Chain) { c.Quotes[0].Address = factory[market.UniswapV2] }, 1, "wrong: quote asset USDC "},
-		"a quote of another name":      {func(c *chainconfig.Chain) { c.Quotes[0].Symbol = "USDX" }, 0, `look: quote asset USDX ` + token + `: it has another symbol on the chain, "USDC"`},
+		"a factory as a quote":         {func(c *chainconfig.Chain) { c.Quotes[0].Address = markettest.Address(factory[market.UniswapV2]) }, 1, "wrong: quote asset USDC "},
+		"a quote of another name":      {func(c *chainconfig.Chain) { c.Quotes[0].Symbol = "USDX" }, 0, `look: quote asset USDX ` + token.String() + `: it has another symbol on the chain, "USDC"`},
 		"no position manager there": {
-			func(c *chainconfig.Chain) { c.Exchanges[2].PositionManager = nothing }, 1, "position manager of uniswap-v4 " + nothing,
+			func(c *chainconfig.Chain) { c.Exchanges[2].PositionManager = markettest.Address(nothing) }, 1, "position manager of uniswap-v4 " + nothing,
 		},
 		"another position manager": {
 			func(c *chainconfig.Chain) { c.Exchanges[2].PositionManager = c.Exchanges[0].Factory }, 1,
 			"it doesn't answer poolManager() with the exchange's factory",
 		},
-		"no hook there":              {func(c *chainconfig.Chain) { c.Exchanges[2].Hooks = []string{nothing} }, 1, "hook of uniswap-v4 " + nothing},
-		"no locker there":            {func(c *chainconfig.Chain) { c.Trust.Lockers = []string{nothing} }, 1, "locker " + nothing},
-		"a token as a venue's curve": {venue(chainconfig.BoardwalkCurve, token), 1, "contract of venue v " + token + ": it doesn't answer curves(address) as a contract of protocol BoardwalkCurve does"},
+		"no hook there":              {func(c *chainconfig.Chain) { c.Exchanges[2].Hooks = markettest.Addresses(nothing) }, 1, "hook of uniswap-v4 " + nothing},
+		"no locker there":            {func(c *chainconfig.Chain) { c.Trust.Lockers = markettest.Addresses(nothing) }, 1, "locker " + nothing},
+		"a token as a venue's curve": {venue(chainconfig.BoardwalkCurve, token.String()), 1, "contract of venue v " + token.String() + ": it doesn't answer curves(address) as a contract of protocol BoardwalkCurve does"},
 		"another chain's id":         {func(c *chainconfig.Chain) { c.EVMChainID = 1 }, 1, "its eth_chainId is 8453, and chain base is declared with chainID 1"},
 		"a venue that isn't there":   {venue(chainconfig.Flap, nothing), 1, "contract of venue v " + nothing + ": there is no contract"},
 		"nothing":                    {exchange(market.UniswapV2, factory[market.UniswapV2]), 0, "4 of 4 declared addresses are as declared"},
@@ -183,6 +184,6 @@ func TestPreflightFindsWrongDeclarations(t *testing.T) {
 
 func venue(p chainconfig.VenueProtocol, address string) func(*chainconfig.Chain) {
 	return func(c *chainconfig.Chain) {
-		c.Venues = []chainconfig.Venue{{ID: "v", Protocol: p, Contracts: []string{address}}}
+		c.Venues = []chainconfig.Venue{{ID: "v", Protocol: p, Contracts: markettest.Addresses(address)}}
 	}
 }

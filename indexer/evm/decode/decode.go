@@ -114,10 +114,10 @@ func (d *Decoder) Topics() [][32]byte {
 	return out
 }
 
-func contract(s string) (out [20]byte, err error) {
-	a, err := market.ParseEVMAddress(s)
-	if err != nil {
-		return out, err
+// contract is a declared contract's address as a log has it.
+func contract(a market.Address) (out [20]byte, err error) {
+	if a.Kind() != market.EVMAccount {
+		return out, fmt.Errorf("%q is no contract of an EVM chain", a)
 	}
 	copy(out[:], a.Bytes())
 	return out, nil

@@ -12,6 +12,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/recorded"
 )
 
@@ -44,18 +45,18 @@ func chainDocument(tb testing.TB, chain string) *chainconfig.Chain {
 		tb.Fatalf("recordings of a chain that this test does not know: %q", chain)
 	}
 	doc := &chainconfig.Chain{
-		ID: chain, Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "N", Wrapped: c.wrapped},
+		ID: chain, Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "N", Wrapped: markettest.Address(c.wrapped)},
 		Exchanges: []chainconfig.Exchange{
-			{Name: "v2", Protocol: market.UniswapV2, Factory: "0x5C69bEe701ef814a2B6a3EDD4B1652CB9cc5aA6f"},
-			{Name: "v3", Protocol: market.UniswapV3, Factory: "0x1F98431c8aD98523631AE4a59f267346ea31F984"},
-			{Name: "pancake", Protocol: market.PancakeSwapV3, Factory: "0x0BFbCF9fa4f9C56B0F40a671Ad40E0805A091865"},
-			{Name: "solidly", Protocol: market.Solidly, Factory: "0x420DD381b31aEf6683db6B902084cB0FFECe40Da"},
-			{Name: "slipstream", Protocol: market.Slipstream, Factory: "0x5e7BB104d84c7CB9B682AaC2F3d509f5F406809A"},
+			{Name: "v2", Protocol: market.UniswapV2, Factory: markettest.Address("0x5C69bEe701ef814a2B6a3EDD4B1652CB9cc5aA6f")},
+			{Name: "v3", Protocol: market.UniswapV3, Factory: markettest.Address("0x1F98431c8aD98523631AE4a59f267346ea31F984")},
+			{Name: "pancake", Protocol: market.PancakeSwapV3, Factory: markettest.Address("0x0BFbCF9fa4f9C56B0F40a671Ad40E0805A091865")},
+			{Name: "solidly", Protocol: market.Solidly, Factory: markettest.Address("0x420DD381b31aEf6683db6B902084cB0FFECe40Da")},
+			{Name: "slipstream", Protocol: market.Slipstream, Factory: markettest.Address("0x5e7BB104d84c7CB9B682AaC2F3d509f5F406809A")},
 		},
 	}
 	if c.poolManager != "" {
 		doc.Exchanges = append(doc.Exchanges,
-			chainconfig.Exchange{Name: "v4", Protocol: market.UniswapV4, Factory: c.poolManager})
+			chainconfig.Exchange{Name: "v4", Protocol: market.UniswapV4, Factory: markettest.Address(c.poolManager)})
 	}
 	return doc
 }

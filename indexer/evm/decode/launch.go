@@ -36,8 +36,8 @@ func (d *Decoder) venues(c *chainconfig.Chain) error {
 		if !ok {
 			return fmt.Errorf("chain %s: venue %s: no EVM contract speaks protocol %q", c.ID, declared.ID, declared.Protocol)
 		}
-		for _, s := range declared.Contracts {
-			address, err := contract(s)
+		for _, a := range declared.Contracts {
+			address, err := contract(a)
 			if err != nil {
 				return fmt.Errorf("chain %s: venue %s: contract: %w", c.ID, declared.ID, err)
 			}

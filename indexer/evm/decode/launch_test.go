@@ -12,6 +12,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 // venueContract is where the venues of these tests are, one byte apart, in the order of venueBindings' names.
@@ -25,7 +26,7 @@ func venueDocument(tb testing.TB) *chainconfig.Chain {
 	doc := chainDocument(tb, "ethereum")
 	for _, p := range chainconfig.VenueProtocols {
 		if p.Family() == chainconfig.EVM {
-			doc.Venues = append(doc.Venues, chainconfig.Venue{ID: string(p), Protocol: p, Contracts: []string{venueContract(p)}})
+			doc.Venues = append(doc.Venues, chainconfig.Venue{ID: string(p), Protocol: p, Contracts: markettest.Addresses(venueContract(p))})
 		}
 	}
 	return doc
@@ -303,21 +304,21 @@ func TestVenueBindings(t *testing.T) {
 		{"no venue", nil, nil, nil},
 		{"a venue without contracts", []chainconfig.Venue{{ID: "a", Protocol: chainconfig.BoardwalkCurve}}, nil, nil},
 		{"a venue with two contracts", []chainconfig.Venue{
-			{ID: "a", Protocol: chainconfig.BoardwalkCurve, Contracts: []string{aPool, anybody}},
+			{ID: "a", Protocol: chainconfig.BoardwalkCurve, Contracts: markettest.Addresses(aPool, anybody)},
 		}, named("a", log), named("a", other)},
 		{"two venues of one protocol", []chainconfig.Venue{
-			{ID: "a", Protocol: chainconfig.BoardwalkCurve, Contracts: []string{anybody}},
-			{ID: "b", Protocol: chainconfig.BoardwalkCurve, Contracts: []string{aPool}},
+			{ID: "a", Protocol: chainconfig.BoardwalkCurve, Contracts: markettest.Addresses(anybody)},
+			{ID: "b", Protocol: chainconfig.BoardwalkCurve, Contracts: markettest.Addresses(aPool)},
 		}, named("b", log), named("a", other)},
 		{"two venues that declare one contract", []chainconfig.Venue{
-			{ID: "z", Protocol: chainconfig.BoardwalkCurve, Contracts: []string{aPool}},
-			{ID: "a", Protocol: chainconfig.BoardwalkCurve, Contracts: []string{aPool, anybody}},
+			{ID: "z", Protocol: chainconfig.BoardwalkCurve, Contracts: markettest.Addresses(aPool)},
+			{ID: "a", Protocol: chainconfig.BoardwalkCurve, Contracts: markettest.Addresses(aPool, anybody)},
 		}, named("z", log), named("a", other)},
 		{"two protocols at one contract", []chainconfig.Venue{
-			{ID: "a", Protocol: chainconfig.NadFun, Contracts: []string{aPool}},
-			{ID: "b", Protocol: chainconfig.BoardwalkCurve, Contracts: []string{aPool}},
+			{ID: "a", Protocol: chainconfig.NadFun, Contracts: markettest.Addresses(aPool)},
+			{ID: "b", Protocol: chainconfig.BoardwalkCurve, Contracts: markettest.Addresses(aPool)},
 		}, named("b", log), nil},
-		{"another protocol", []chainconfig.Venue{{ID: "a", Protocol: chainconfig.Flap, Contracts: []string{aPool}}}, nil, nil},
+		{"another protocol", []chainconfig.Venue{{ID: "a", Protocol: chainconfig.Flap, Contracts: markettest.Addresses(aPool)}}, nil, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

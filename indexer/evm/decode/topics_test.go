@@ -7,6 +7,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 // The hashes below were computed apart from this code, and most were seen in logs of the real contracts; docs/venues.md says
@@ -114,17 +115,17 @@ func TestDecoderTopicsAreAllAskedFor(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(*chainconfig.Chain){
-		"no wrapped native coin":    func(c *chainconfig.Chain) { c.Native.Wrapped = "" },
-		"a factory that is none":    func(c *chainconfig.Chain) { c.Exchanges[0].Factory = "0x12" },
+		"no wrapped native coin":    func(c *chainconfig.Chain) { c.Native.Wrapped = markettest.Address("") },
+		"a factory that is none":    func(c *chainconfig.Chain) { c.Exchanges[0].Factory = markettest.Address("0x12") },
 		"a protocol nobody decodes": func(c *chainconfig.Chain) { c.Exchanges[0].Protocol = "UniswapV9" },
 		"a venue nobody decodes": func(c *chainconfig.Chain) {
-			c.Venues = []chainconfig.Venue{{ID: "pad", Protocol: "PumpFunV9", Contracts: []string{aPool}}}
+			c.Venues = []chainconfig.Venue{{ID: "pad", Protocol: "PumpFunV9", Contracts: markettest.Addresses(aPool)}}
 		},
 		"a venue of another family": func(c *chainconfig.Chain) {
 			c.Venues = []chainconfig.Venue{{ID: "pad", Protocol: chainconfig.PumpFun}}
 		},
 		"a venue's contract that is none": func(c *chainconfig.Chain) {
-			c.Venues = []chainconfig.Venue{{ID: "pad", Protocol: chainconfig.Flap, Contracts: []string{aPool, "0x12"}}}
+			c.Venues = []chainconfig.Venue{{ID: "pad", Protocol: chainconfig.Flap, Contracts: markettest.Addresses(aPool, "0x12")}}
 		},
 	}
 	for name, spoil := range tests {

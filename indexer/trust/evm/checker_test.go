@@ -421,7 +421,7 @@ func TestIndexChecks(t *testing.T) {
 		k.Holders = []trust.Holding{
 			{Account: pool.ID, Amount: amount(300_000_000)},
 			{Account: burned, Amount: amount(200_000_000)},
-			{Account: address(t, cfg.Venues[0].Contracts[0]), Amount: amount(100_000_000)},
+			{Account: address(t, cfg.Venues[0].Contracts[0].String()), Amount: amount(100_000_000)},
 		}
 		for n := range byte(11) {
 			k.Holders = append(k.Holders, holder(n, 2_000_000))

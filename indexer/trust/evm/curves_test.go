@@ -11,6 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	report "github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
@@ -72,7 +73,7 @@ func TestOwnCurve(t *testing.T) {
 	curve := w.ownCurve(t)
 	token, sibling := w.launchOn(t, curve), w.launchOn(t, curve)
 	cfg := w.config()
-	cfg.Venues[0].Contracts = []string{curve.String()}
+	cfg.Venues[0].Contracts = markettest.Addresses(curve.String())
 	amount := func(whole uint64) market.Amount { return *new(market.Amount).SetBytes(tokens(whole)) }
 	check := func(state market.LaunchState, raised uint64, pools ...market.Pool) *report.Report {
 		t.Helper()
@@ -160,7 +161,7 @@ func (w *world) checkOutside(t *testing.T, token market.Address, protocol chainc
 	w.setPair(t, token, curve)
 	w.send(t, map[string]string{"to": token.String(), "data": calldata("transfer(address,uint256)", probe.Address(curve), tokens(900_000_000))})
 	cfg := w.config()
-	cfg.Venues = []chainconfig.Venue{{ID: "outside", Protocol: protocol, Contracts: []string{curve.String()}}}
+	cfg.Venues = []chainconfig.Venue{{ID: "outside", Protocol: protocol, Contracts: []market.Address{curve}}}
 	k := w.known(t, token)
 	k.Launch = &market.Launch{
 		Mint: token, Venue: "outside", Creator: address(t, w.Spare[1]), State: market.LaunchOnCurve, Curve: curve, Quote: quote,

@@ -72,37 +72,18 @@ func New(cfg *chainconfig.Chain, node Node, o Options) (*Looker, error) {
 		return nil, fmt.Errorf("the probe's code: %w", err)
 	}
 	c := &Looker{
+		wrapped: cfg.Native.Wrapped, lockers: cfg.Trust.Lockers,
 		cfg: cfg, node: node, o: o, code: code, venues: map[string]venue{},
 		contracts: map[market.Address]string{}, managers: map[market.Address]bool{},
 	}
-	if c.wrapped, err = market.ParseEVMAddress(cfg.Native.Wrapped); err != nil {
-		return nil, fmt.Errorf("chain %s: native.wrapped: %w", cfg.ID, err)
-	}
 	for _, v := range cfg.Venues {
-		out := venue{protocol: v.Protocol}
-		for _, text := range v.Contracts {
-			a, err := market.ParseEVMAddress(text)
-			if err != nil {
-				return nil, fmt.Errorf("chain %s: venue %s: contract: %w", cfg.ID, v.ID, err)
-			}
-			out.contracts = append(out.contracts, a)
+		for _, a := range v.Contracts {
 			c.contracts[a] = v.ID
 		}
-		c.venues[v.ID] = out
+		c.venues[v.ID] = venue{protocol: v.Protocol, contracts: v.Contracts}
 	}
 	for _, x := range cfg.Exchanges {
-		a, err := market.ParseEVMAddress(x.Factory)
-		if err != nil {
-			return nil, fmt.Errorf("chain %s: exchange %s: factory: %w", cfg.ID, x.Name, err)
-		}
-		c.managers[a] = x.Protocol == market.UniswapV4
-	}
-	for _, text := range cfg.Trust.Lockers {
-		a, err := market.ParseEVMAddress(text)
-		if err != nil {
-			return nil, fmt.Errorf("chain %s: trust: locker: %w", cfg.ID, err)
-		}
-		c.lockers = append(c.lockers, a)
+		c.managers[x.Factory] = x.Protocol == market.UniswapV4
 	}
 	return c, nil
 }

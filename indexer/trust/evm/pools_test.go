@@ -13,6 +13,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	report "github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
@@ -137,7 +138,7 @@ func TestLiquidity(t *testing.T) {
 				w.send(t, map[string]string{"to": pool.ID.String(), "data": calldata("transfer(address,uint256)", probe.Address(burned), word[:])})
 			}
 			cfg := w.config()
-			cfg.Trust.Lockers = []string{locker.String()}
+			cfg.Trust.Lockers = markettest.Addresses(locker.String())
 			c, _ := w.checkerOf(t, cfg, w.source(t, cfg), trust.Options{}, w.known(t, token, pool))
 			r, err := c.Check(t.Context(), token)
 			if err != nil {
@@ -262,7 +263,7 @@ func TestSlipstreamLiquidity(t *testing.T) {
 	token := w.deploy(t, "Clean")
 	pool := w.fullRange(t, market.Slipstream, token)
 	cfg := w.config()
-	cfg.Trust.Lockers = []string{w.Deployer}
+	cfg.Trust.Lockers = markettest.Addresses(w.Deployer)
 	c, _ := w.checkerOf(t, cfg, w.source(t, cfg), trust.Options{}, w.known(t, token, pool))
 	r, err := c.Check(t.Context(), token)
 	if err != nil {

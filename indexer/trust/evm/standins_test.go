@@ -12,6 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	report "github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
@@ -86,7 +87,7 @@ func (w *world) checkLaunch(t *testing.T, k trust.Known) *report.Report {
 	cfg := w.config()
 	cfg.Venues = nil
 	for _, v := range w.Venues {
-		cfg.Venues = append(cfg.Venues, chainconfig.Venue{ID: v.ID, Protocol: chainconfig.VenueProtocol(v.Protocol), Contracts: v.Contracts})
+		cfg.Venues = append(cfg.Venues, chainconfig.Venue{ID: v.ID, Protocol: chainconfig.VenueProtocol(v.Protocol), Contracts: markettest.Addresses(v.Contracts...)})
 	}
 	c, _ := w.checkerOf(t, cfg, w.source(t, cfg), trust.Options{}, k)
 	r, err := c.Check(t.Context(), k.Token.Mint)

@@ -18,6 +18,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	report "github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
@@ -88,20 +89,20 @@ func logger() *slog.Logger {
 func (w *world) config() *chainconfig.Chain {
 	c := &chainconfig.Chain{
 		ID: "base", Family: chainconfig.EVM, EVMChainID: w.ChainID, MinTradeUSD: 2,
-		Native: chainconfig.Native{Symbol: "ETH", Wrapped: w.Wrapped},
+		Native: chainconfig.Native{Symbol: "ETH", Wrapped: markettest.Address(w.Wrapped)},
 		Quotes: []chainconfig.Quote{
-			{Symbol: "USDC", Address: w.StableUSDC6, PegUSD: 1},
-			{Symbol: "USDT", Address: w.StableUSD18, PegUSD: 1},
-			{Symbol: "WETH", Address: w.Wrapped},
+			{Symbol: "USDC", Address: markettest.Address(w.StableUSDC6), PegUSD: 1},
+			{Symbol: "USDT", Address: markettest.Address(w.StableUSD18), PegUSD: 1},
+			{Symbol: "WETH", Address: markettest.Address(w.Wrapped)},
 		},
 		Endpoints: []chainconfig.Endpoint{{URL: w.Node.URL(), Weight: 1}},
 		Venues: []chainconfig.Venue{
-			{ID: "ours", Protocol: chainconfig.BoardwalkCurve, Contracts: []string{"0x00000000000000000000000000000000000000a1"}},
-			{ID: "clanker", Protocol: chainconfig.ClankerV4, Contracts: []string{"0x00000000000000000000000000000000000000a2"}},
+			{ID: "ours", Protocol: chainconfig.BoardwalkCurve, Contracts: markettest.Addresses("0x00000000000000000000000000000000000000a1")},
+			{ID: "clanker", Protocol: chainconfig.ClankerV4, Contracts: markettest.Addresses("0x00000000000000000000000000000000000000a2")},
 		},
 	}
 	for _, x := range w.Exchanges() {
-		c.Exchanges = append(c.Exchanges, chainconfig.Exchange{Name: x.Name, Protocol: market.Protocol(x.Protocol), Factory: x.Factory})
+		c.Exchanges = append(c.Exchanges, chainconfig.Exchange{Name: x.Name, Protocol: market.Protocol(x.Protocol), Factory: markettest.Address(x.Factory)})
 	}
 	return c
 }

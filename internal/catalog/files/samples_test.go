@@ -166,7 +166,7 @@ func TestSamplesUnderSimnet(t *testing.T) {
 	if len(base.Venues) != 1 || base.Venues[0].ID != "clanker" { // the others have no contracts there
 		t.Errorf("venues on base: %+v", base.Venues)
 	}
-	if base.Native.Wrapped != fake(1) || base.Start != (chainconfig.Start{}) || base.Tracking.Holders != chainconfig.HoldersAll ||
+	if base.Native.Wrapped.String() != fake(1) || base.Start != (chainconfig.Start{}) || base.Tracking.Holders != chainconfig.HoldersAll ||
 		base.Tracking.MinLiquidityUSD != 100 || base.Quotes[0].PegBoundPct != 5 || len(base.Endpoints) != 1 ||
 		len(base.Exchanges) != 4 ||
 		base.Exchanges[0].FeePips != 3000 || base.FinalityDepth != 64 {

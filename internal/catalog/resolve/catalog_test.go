@@ -20,6 +20,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 func TestCatalog(t *testing.T) {
@@ -40,10 +41,10 @@ func TestCatalog(t *testing.T) {
 	}
 	base, ok := got.Chain("base")
 	if !ok || base.Label != "Base" || base.EVMChainID != 8453 || base.MinTradeUSD != 2 || base.Suspended || len(base.Quotes) != 2 ||
-		base.Exchanges[1] != (catalog.Exchange{Name: "uniswap-v4", Protocol: market.UniswapV4, Factory: "0x498581ff718922c3f8e6a244956af099b2652b2b"}) {
+		base.Exchanges[1] != (catalog.Exchange{Name: "uniswap-v4", Protocol: market.UniswapV4, Factory: markettest.Address("0x498581ff718922c3f8e6a244956af099b2652b2b")}) {
 		t.Errorf("base %+v", base)
 	}
-	if solana, ok := got.Chain("solana"); !ok || !solana.Suspended || solana.Native.Wrapped != "So11111111111111111111111111111111111111112" {
+	if solana, ok := got.Chain("solana"); !ok || !solana.Suspended || solana.Native.Wrapped.String() != "So11111111111111111111111111111111111111112" {
 		t.Errorf("solana %+v", solana)
 	}
 	if _, ok := got.Chain("nowhere"); ok {

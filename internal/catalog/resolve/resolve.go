@@ -123,7 +123,7 @@ func resolveQuotes(r *report, family chainconfig.Family, list []v1alpha1.QuoteAs
 		r.symbol(at+".symbol", q.Symbol)
 		symbols.see(at+".symbol", string(q.Symbol))
 		quote := chainconfig.Quote{Symbol: string(q.Symbol), Address: r.address(at+".address", family, string(q.Address))}
-		addresses.see(at+".address", quote.Address)
+		addresses.see(at+".address", quote.Address.String())
 		if q.Peg != nil {
 			quote.PegUSD = r.decimal(at+".peg.usd", q.Peg.USD, bounds{above0: true, max: 1e6})
 			quote.PegBoundPct = r.decimal(at+".peg.maxDeviationPct", q.Peg.MaxDeviationPct, bounds{above0: true, max: 50})
@@ -146,7 +146,7 @@ func resolveMajors(r *report, family chainconfig.Family, list []v1alpha1.Major) 
 		r.symbol(at+".asset", m.Asset)
 		assets.see(at+".asset", strings.ToLower(string(m.Asset)))
 		major := chainconfig.Major{Asset: string(m.Asset), Address: r.address(at+".address", family, string(m.Address))}
-		addresses.see(at+".address", major.Address)
+		addresses.see(at+".address", major.Address.String())
 		out = append(out, major)
 	}
 	return out
@@ -168,7 +168,7 @@ func resolveExchanges(r *report, family chainconfig.Family, list []v1alpha1.Exch
 		exchange := chainconfig.Exchange{
 			Name: x.Name, Protocol: market.Protocol(x.Protocol), Factory: r.address(at+".factory", chainconfig.EVM, string(x.Factory)),
 		}
-		factories.see(at+".factory", exchange.Factory)
+		factories.see(at+".factory", exchange.Factory.String())
 		if r.choice(at+".protocol", string(x.Protocol), protocols()) {
 			exchange.Hooks = resolveHooks(r, at+".hooks", exchange.Protocol, x.Hooks)
 			exchange.PositionManager = resolvePositionManager(r, at+".positionManager", exchange.Protocol, x.PositionManager)
@@ -187,29 +187,29 @@ func protocols() []string {
 	return out
 }
 
-func resolveHooks(r *report, path string, p market.Protocol, list []v1alpha1.EVMAddress) []string {
+func resolveHooks(r *report, path string, p market.Protocol, list []v1alpha1.EVMAddress) []market.Address {
 	if len(list) > 0 && p != market.UniswapV4 {
 		r.add(path, "are for protocol UniswapV4 alone, this is %s; leave them out", p)
 		return nil
 	}
 	r.length(path, len(list), 64)
 	seen := r.unique()
-	var out []string
+	var out []market.Address
 	for i, h := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		out = append(out, r.address(at, chainconfig.EVM, string(h)))
-		seen.see(at, out[i])
+		seen.see(at, out[i].String())
 	}
 	return out
 }
 
-func resolvePositionManager(r *report, path string, p market.Protocol, address *v1alpha1.EVMAddress) string {
+func resolvePositionManager(r *report, path string, p market.Protocol, address *v1alpha1.EVMAddress) market.Address {
 	switch {
 	case address == nil:
-		return ""
+		return market.Address{}
 	case p != market.UniswapV4:
 		r.add(path, "is for protocol UniswapV4 alone, this is %s; leave it out", p)
-		return ""
+		return market.Address{}
 	}
 	return r.address(path, chainconfig.EVM, string(*address))
 }
@@ -272,7 +272,7 @@ func resolveTrust(r *report, family chainconfig.Family, t v1alpha1.Trust) chainc
 	for i, a := range t.Lockers {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		out.Lockers = append(out.Lockers, r.address(at, family, string(a)))
-		seen.see(at, out.Lockers[i])
+		seen.see(at, out.Lockers[i].String())
 	}
 	return out
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 const weth = "0x4200000000000000000000000000000000000006"
@@ -53,17 +54,17 @@ func TestChainGivesEveryField(t *testing.T) {
 	want := &chainconfig.Chain{
 		ID: "base", Generation: 1_000_000, AskAnew: true, Family: chainconfig.EVM, EVMChainID: 8453, MinTradeUSD: 2,
 		BlockTime: chainconfig.Duration(2 * time.Second),
-		Native:    chainconfig.Native{Symbol: "ETH", Wrapped: weth},
+		Native:    chainconfig.Native{Symbol: "ETH", Wrapped: markettest.Address(weth)},
 		Quotes: []chainconfig.Quote{
-			{Symbol: "USDC", Address: "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", PegUSD: 1, PegBoundPct: 2.5},
-			{Symbol: "WETH", Address: weth},
+			{Symbol: "USDC", Address: markettest.Address("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"), PegUSD: 1, PegBoundPct: 2.5},
+			{Symbol: "WETH", Address: markettest.Address(weth)},
 		},
-		Majors: []chainconfig.Major{{Asset: "ETH", Address: weth}},
+		Majors: []chainconfig.Major{{Asset: "ETH", Address: markettest.Address(weth)}},
 		Exchanges: []chainconfig.Exchange{
-			{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: "0x8909dc15e40173ff4699343b6eb8132c65e18ec6", FeePips: 2500},
+			{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: markettest.Address("0x8909dc15e40173ff4699343b6eb8132c65e18ec6"), FeePips: 2500},
 			{
-				Name: "uniswap-v4", Protocol: market.UniswapV4, Factory: "0x498581ff718922c3f8e6a244956af099b2652b2b",
-				PositionManager: "0x7c5f5a4bbd8fd63184577525326123b519429bdc", Hooks: []string{"0x33128a8fc17869897dce68ed026d694621f6fdfd"},
+				Name: "uniswap-v4", Protocol: market.UniswapV4, Factory: markettest.Address("0x498581ff718922c3f8e6a244956af099b2652b2b"),
+				PositionManager: markettest.Address("0x7c5f5a4bbd8fd63184577525326123b519429bdc"), Hooks: markettest.Addresses("0x33128a8fc17869897dce68ed026d694621f6fdfd"),
 			},
 		},
 		Endpoints: []chainconfig.Endpoint{{
@@ -79,7 +80,7 @@ func TestChainGivesEveryField(t *testing.T) {
 			Trades: chainconfig.Duration(720 * time.Hour), MinuteCandles: chainconfig.Duration(48 * time.Hour),
 		},
 		ReorgBlocks: 32, FinalityDepth: 600,
-		Trust:         chainconfig.Trust{Lockers: []string{"0x663a5c229c09b049e36dcc11a9b0d4a8eb9db214"}},
+		Trust:         chainconfig.Trust{Lockers: markettest.Addresses("0x663a5c229c09b049e36dcc11a9b0d4a8eb9db214")},
 		FetchMetadata: new(false),
 	}
 	if !reflect.DeepEqual(got, want) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // linkPattern is that of the CRD's schema: no braces but those of {mint}, so that a slip isn't served as a link.
@@ -114,12 +115,12 @@ func checkContracts(r *report, at string, protocol chainconfig.VenueProtocol, c 
 	r.length(at+".contracts", len(c.Contracts), 16)
 	for i, a := range c.Contracts {
 		path := fmt.Sprintf("%s.contracts[%d]", at, i)
-		seen.see(path, r.evmAddress(path, string(a)))
+		seen.see(path, r.evmAddress(path, string(a)).String())
 	}
 	r.length(at+".programAccounts", len(c.ProgramAccounts), 16)
 	for i, a := range c.ProgramAccounts {
 		path := fmt.Sprintf("%s.programAccounts[%d]", at, i)
-		seen.see(path, r.address(path, chainconfig.Solana, string(a)))
+		seen.see(path, r.address(path, chainconfig.Solana, string(a)).String())
 	}
 }
 
@@ -154,15 +155,20 @@ func venuesOn(chain string, family chainconfig.Family, venues []v1alpha1.LaunchV
 	return out
 }
 
-// Contracts are a venue's contracts or program accounts on a chain, as a document has them.
-func Contracts(c *v1alpha1.VenueChain) []string {
-	var out []string
+// Contracts are a venue's contracts or program accounts on a chain, in order, as a document has them. What is no address is in no document.
+func Contracts(c *v1alpha1.VenueChain) []market.Address {
+	var out []market.Address
+	add := func(text string) {
+		if a, err := market.ParseAddress(text); err == nil {
+			out = append(out, a)
+		}
+	}
 	for _, a := range c.Contracts {
-		out = append(out, strings.ToLower(string(a)))
+		add(string(a))
 	}
 	for _, a := range c.ProgramAccounts {
-		out = append(out, string(a))
+		add(string(a))
 	}
-	slices.Sort(out)
+	slices.SortFunc(out, market.Address.Compare)
 	return out
 }

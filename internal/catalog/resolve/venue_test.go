@@ -10,6 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 func TestVenueAccepts(t *testing.T) {
@@ -79,10 +80,10 @@ func TestChainHasItsVenues(t *testing.T) {
 	}
 	venues := []v1alpha1.LaunchVenue{*fourMeme, *wrong, *dbc, *clanker, *curve}
 	want := []chainconfig.Venue{
-		{ID: "clanker", Protocol: chainconfig.ClankerV4, Contracts: []string{"0xe85a59c628f7d27878aceb4bf3b35733630083a9"}},
-		{ID: "four-meme", Protocol: chainconfig.FourMemeV2, Contracts: []string{
+		{ID: "clanker", Protocol: chainconfig.ClankerV4, Contracts: markettest.Addresses("0xe85a59c628f7d27878aceb4bf3b35733630083a9")},
+		{ID: "four-meme", Protocol: chainconfig.FourMemeV2, Contracts: markettest.Addresses(
 			"0xec4549cadce5da21df6e6422d448034b5233bfbc", "0xf251f83e40a78868fcfa3fa4599dad6494e46034",
-		}},
+		)},
 	}
 	for range venues { // whatever their order
 		got, err := resolve.Chain(read(t, resolvetest.Good), venues, "")
@@ -100,7 +101,7 @@ func TestChainHasItsVenues(t *testing.T) {
 		t.Fatal(err)
 	}
 	want = []chainconfig.Venue{
-		{ID: "boardwalk-dbc", Protocol: chainconfig.MeteoraDBC, Contracts: []string{"So11111111111111111111111111111111111111112"}},
+		{ID: "boardwalk-dbc", Protocol: chainconfig.MeteoraDBC, Contracts: markettest.Addresses("So11111111111111111111111111111111111111112")},
 	}
 	if !reflect.DeepEqual(got.Venues, want) {
 		t.Errorf("solana: got %+v\nwant %+v", got.Venues, want)
