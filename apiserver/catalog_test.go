@@ -277,20 +277,3 @@ func TestTheCatalogueFollowsWithoutADatabase(t *testing.T) {
 			len(get[contract.Heartbeat](t, c, "/api/status/heartbeat").Chains) == 1
 	})
 }
-
-// TestABadCatalogueIsNotServed gives an address that is none, which no source does: the last catalogue stays.
-func TestABadCatalogueIsNotServed(t *testing.T) {
-	t.Parallel()
-	c, change := following(t, seeded(t, "sqlite"))
-	change(func(c *catalog.Catalog) {
-		c.Chains[1].Label, c.Chains[1].Majors[0].Address = "bad", markettest.Address("nonsense")
-	})
-	change(func(c *catalog.Catalog) { c.Chains[1].Label = "good" })
-	eventually(t, "the next good one is served", func() bool {
-		h := get[contract.MobileHealth](t, c, "/api/v1/mobile/health")
-		if h.Chains[1].Label == "bad" {
-			t.Error("the bad one is served")
-		}
-		return h.Chains[1].Label == "good"
-	})
-}

@@ -115,8 +115,12 @@ func TestDecoderTopicsAreAllAskedFor(t *testing.T) {
 func TestNewRefuses(t *testing.T) {
 	t.Parallel()
 	tests := map[string]func(*chainconfig.Chain){
-		"no wrapped native coin":    func(c *chainconfig.Chain) { c.Native.Wrapped = markettest.Address("") },
-		"a factory that is none":    func(c *chainconfig.Chain) { c.Exchanges[0].Factory = markettest.Address("0x12") },
+		"no wrapped native coin": func(c *chainconfig.Chain) { c.Native.Wrapped = market.Address{} },
+		"a factory that is none": func(c *chainconfig.Chain) { c.Exchanges[0].Factory = market.Address{} },
+		"a factory of a zero":    func(c *chainconfig.Chain) { c.Exchanges[0].Factory = market.Native },
+		"a factory of another family": func(c *chainconfig.Chain) {
+			c.Exchanges[0].Factory = markettest.Address("So11111111111111111111111111111111111111112")
+		},
 		"a protocol nobody decodes": func(c *chainconfig.Chain) { c.Exchanges[0].Protocol = "UniswapV9" },
 		"a venue nobody decodes": func(c *chainconfig.Chain) {
 			c.Venues = []chainconfig.Venue{{ID: "pad", Protocol: "PumpFunV9", Contracts: markettest.Addresses(aPool)}}
@@ -124,8 +128,8 @@ func TestNewRefuses(t *testing.T) {
 		"a venue of another family": func(c *chainconfig.Chain) {
 			c.Venues = []chainconfig.Venue{{ID: "pad", Protocol: chainconfig.PumpFun}}
 		},
-		"a venue's contract that is none": func(c *chainconfig.Chain) {
-			c.Venues = []chainconfig.Venue{{ID: "pad", Protocol: chainconfig.Flap, Contracts: markettest.Addresses(aPool, "0x12")}}
+		"a venue's contract that is a pool's id": func(c *chainconfig.Chain) {
+			c.Venues = []chainconfig.Venue{{ID: "pad", Protocol: chainconfig.Flap, Contracts: []market.Address{markettest.Address(aPool), market.PoolID([32]byte{1})}}}
 		},
 	}
 	for name, spoil := range tests {
