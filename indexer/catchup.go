@@ -33,7 +33,10 @@ func (ix *Indexer) catchUp(ctx context.Context) (bool, error) {
 		} else if lost {
 			return false, ix.rewind(ctx)
 		}
-		return false, ix.backfill(ctx, next, sure)
+		if err := ix.backfill(ctx, next, sure); err != nil || ix.state.Last().Hash != last.Hash {
+			return false, err
+		}
+		// All that is left of the past is a gap.
 	}
 	ix.near = true
 	if ix.head.Number < last.Number {
@@ -69,6 +72,19 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 	}
 	var batches []chain.Batch
 	events := 0
+	commit := func() error {
+		if len(batches) == 0 {
+			return nil
+		}
+		newest := batches[len(batches)-1].Last.Number
+		if err := ix.commitPast(ctx, batches); err != nil {
+			return err
+		}
+		p.Blocks, p.Events = newest-first+1, p.Events+events
+		report()
+		batches, events = nil, 0
+		return nil
+	}
 	for batch, err := range ix.nodes.Backfill(ctx, ix.state.Last(), first, last) {
 		ix.pulse.beat()
 		if err != nil {
@@ -83,17 +99,17 @@ func (ix *Indexer) backfill(ctx context.Context, first, last uint64) error {
 		if events < backfillEvents && batch.Last.Number < last {
 			continue
 		}
-		if err := ix.commitPast(ctx, batches); err != nil {
+		if err := commit(); err != nil {
 			return err
 		}
-		p.Blocks, p.Events = batch.Last.Number-first+1, p.Events+events
-		report()
-		batches, events = nil, 0
 		if ix.mustWait() {
 			break
 		}
 	}
-	return ctx.Err()
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	return commit() // what lies before a gap that the range ends with
 }
 
 // commitPast commits batches of the past. None can be taken back, so those of an endpoint that was outvoted since they were read are read again.

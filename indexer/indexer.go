@@ -139,44 +139,63 @@ type Indexer struct {
 // ErrHalted means that the chain needs a human; the error says for what. The chain's state says so too.
 var ErrHalted = errors.New("the chain is halted")
 
+// family is what a chain's family gives its index.
+type family struct {
+	nodes  nodes
+	looker trust.Looker
+	// usage is what was asked of the endpoints since the start, and how each of them stands.
+	usage func() (budget.Usage, []budget.Endpoint)
+}
+
 // New checks the chain document. It opens no connection.
 func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
-	if cfg.Family != chainconfig.EVM {
-		return nil, fmt.Errorf("chain %s: family %s has no indexer yet: suspend the chain", cfg.ID, cfg.Family)
-	}
 	o.Log = o.Log.With("chain", cfg.ID)
-	o.RecountPause = cmp.Or(o.RecountPause, recountPause)
-	o.CachedRows = cmp.Or(o.CachedRows, cachedRows)
 	ix := &Indexer{}
+	f, err := familyOf(cfg, ix, o)
+	if err != nil {
+		return nil, err
+	}
+	return ix, ix.assemble(cfg, st, f, o)
+}
+
+// familyOf chooses the family of a chain for its index. Nothing else here knows one.
+func familyOf(cfg *chainconfig.Chain, ix *Indexer, o Options) (f family, err error) {
+	if cfg.Family != chainconfig.EVM {
+		return f, fmt.Errorf("chain %s: family %s has no indexer yet: suspend the chain", cfg.ID, cfg.Family)
+	}
 	src, err := evm.NewSource(cfg, evm.Options{
 		Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID), InFlight: o.Metrics.answers(cfg.ID),
 		Aside: func(a chain.Aside) { ix.setAside(a.Kind, a.Reason, a.Subject) }, RereadPause: o.RereadPause,
 		GivesUp: func(p budget.Purpose) bool { return ix.plan.givesUp(p) },
 	})
 	if err != nil {
-		return nil, err
+		return f, err
 	}
-	o.Metrics.budget(cfg)
-	if err := ix.init(cfg, newIndexID(cfg.ID), st, src, o); err != nil {
-		return nil, err
-	}
-	ix.plan = newPlanWatch(ix, src.Usage)
-	ix.holders.givesUp = ix.plan.givesUp
 	looker, err := evmtrust.New(cfg, src, evmtrust.Options{Log: o.Log, Now: o.Now})
-	if err != nil {
-		return nil, err
+	return family{nodes: src, looker: looker, usage: src.Usage}, err
+}
+
+// assemble puts the parts of an index together.
+func (ix *Indexer) assemble(cfg *chainconfig.Chain, st *store.Store, f family, o Options) error {
+	o.RecountPause = cmp.Or(o.RecountPause, recountPause)
+	o.CachedRows = cmp.Or(o.CachedRows, cachedRows)
+	o.Metrics.budget(cfg)
+	if err := ix.init(cfg, newIndexID(cfg.ID), st, f.nodes, o); err != nil {
+		return err
 	}
-	ix.checker = trust.New(looker, newKnowledge(cfg, ix.rows, st), trust.Options{
+	ix.plan = newPlanWatch(ix, f.usage)
+	ix.holders.givesUp = ix.plan.givesUp
+	ix.checker = trust.New(f.looker, newKnowledge(cfg, ix.rows, st), trust.Options{
 		Log: o.Log, Now: o.Now, GivenUp: func() bool { return ix.plan.givesUp(budget.Trust) },
 	})
 	ix.sweep = sweep{checker: ix.checker, store: st, now: o.Now, log: o.Log, pause: cmp.Or(o.SweepPause, sweepPause)}
-	ix.venues = newVenueWatch(cfg, src, o, func(v []chainconfig.VenueState) {
+	ix.venues = newVenueWatch(cfg, f.nodes, o, func(v []chainconfig.VenueState) {
 		ix.account.update(func(s *chainconfig.State) { s.Venues = v })
 	})
 	if o.ChecksDeclaration {
 		ix.declaration = newDeclarationWatch(ix)
 	}
-	return ix, nil
+	return nil
 }
 
 // init sets what every index of a chain needs.
@@ -522,6 +541,12 @@ func (ix *Indexer) begin(ctx context.Context) error {
 		safe = min(safe, ix.cfg.Start.Block-1)
 	}
 	h, err := ix.nodes.Header(ctx, safe)
+	if errors.Is(err, chain.ErrSkipped) {
+		var next []chain.Header
+		if next, err = ix.nodes.Headers(ctx, market.Header{}, safe, safe); err == nil {
+			h = next[0]
+		}
+	}
 	if err != nil {
 		return err
 	}
@@ -530,6 +555,6 @@ func (ix *Indexer) begin(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	c.First = safe + 1
+	c.First = h.Number + 1
 	return ix.write(ctx, c, began)
 }

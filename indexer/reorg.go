@@ -16,6 +16,9 @@ func (ix *Indexer) lost(ctx context.Context, last market.Header) (bool, error) {
 		return false, nil
 	}
 	h, err := ix.nodes.Header(ctx, last.Number)
+	if errors.Is(err, chain.ErrSkipped) {
+		return true, nil
+	}
 	if err != nil {
 		return false, err
 	}
@@ -30,7 +33,7 @@ func (ix *Indexer) belowCursor(ctx context.Context) error {
 	case err == nil && h.Hash == last.Hash:
 		ix.short = 0
 		return nil
-	case err == nil:
+	case err == nil, errors.Is(err, chain.ErrSkipped):
 		ix.short = 0
 		return ix.rewind(ctx)
 	case !errors.Is(err, chain.ErrNoBlock):
@@ -59,10 +62,10 @@ func (ix *Indexer) rewind(ctx context.Context) error {
 			continue
 		}
 		h, err := ix.nodes.Header(ctx, b.Number)
-		if err != nil {
+		if err != nil && !errors.Is(err, chain.ErrSkipped) {
 			return err
 		}
-		if h.Hash != b.Hash {
+		if err != nil || h.Hash != b.Hash {
 			differs = true
 			continue
 		}

@@ -14,6 +14,9 @@ import (
 // ErrNoBlock means that a node doesn't have the block (yet).
 var ErrNoBlock = errors.New("the node doesn't have the block")
 
+// ErrSkipped means that the chain has no block of that number, and won't have one but by a reorg: numbers may have gaps.
+var ErrSkipped = errors.New("the chain has no block of that number")
+
 // Ref names a block whose state is asked for. Without a hash it is the block of that number, whichever that is.
 type Ref struct {
 	Number uint64
@@ -107,7 +110,10 @@ type HeadReader interface {
 
 // BlockReader reads the blocks up to the head, in order and linked to each other.
 type BlockReader interface {
+	// Header's error has ErrNoBlock in its tree where no node has the block, ErrSkipped where the chain has none of that number.
 	Header(ctx context.Context, number uint64) (Header, error)
+	// Headers are those of the blocks from first to last, or of the next one where all of these are skipped. parent is the block below the first as far as it
+	// is known. Those of the newest blocks may be missing; ErrNoBlock is in the error's tree when there are none.
 	Headers(ctx context.Context, parent market.Header, first, last uint64) ([]Header, error)
 	AnyHas(ctx context.Context, block market.Header) bool
 	Blocks(ctx context.Context, headers []Header) iter.Seq2[BlockRead, error]
