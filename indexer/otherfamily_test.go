@@ -31,6 +31,8 @@ type gapped struct {
 	mu     sync.Mutex
 	blocks []market.Block
 	rng    *rand.Rand
+	// skipped is how many numbers the next block leaves out, beside a few.
+	skipped uint64
 	// held are the balances after the last block.
 	held map[market.BalanceKey]uint64
 }
@@ -141,16 +143,13 @@ func (g *gapped) add(events ...market.Event) {
 	if n := len(g.blocks); n > 0 {
 		last = g.blocks[n-1].Header
 	}
-	skipped := uint64(g.rng.IntN(4))
-	if g.rng.IntN(30) == 0 {
-		skipped = gappedReorg + 10
-	}
-	h := market.Header{Number: last.Number + 1 + skipped, Parent: last.Hash, Time: last.Time + int64(g.rng.IntN(3))}
+	h := market.Header{Number: last.Number + 1 + g.skipped + uint64(g.rng.IntN(4)), Parent: last.Hash, Time: last.Time + int64(g.rng.IntN(3))}
 	var signature [64]byte
 	for i := 0; i < len(signature); i += 8 {
 		binary.BigEndian.PutUint64(signature[i:], g.rng.Uint64())
 	}
 	copy(h.Hash[:], signature[32:])
+	g.skipped = 0
 	tx := market.Tx{ID: market.SolanaTx(signature)}
 	for i, e := range events {
 		tx.Logs = append(tx.Logs, market.Log{Index: uint64(i+1) << 40, Event: e})
@@ -299,6 +298,7 @@ var errNotOfGapped = errors.New("nothing asks this of the family")
 func (g *gapped) TransfersOf(context.Context, market.Address, uint64, uint64) ([]market.Block, uint64, error) {
 	return nil, 0, errNotOfGapped
 }
+
 func (g *gapped) CreatedAt(context.Context, market.Address, uint64) (uint64, error) {
 	return 0, errNotOfGapped
 }
@@ -372,30 +372,39 @@ func (g *gapped) Balances(_ context.Context, at chain.Ref, keys []market.Balance
 func (g *gapped) PoolStates(context.Context, chain.Ref, []market.PoolCreated) ([]chain.PoolState, bool, error) {
 	return nil, false, errNotOfGapped
 }
+
 func (g *gapped) NewestPoolStates(context.Context, []market.PoolCreated) ([]chain.StatesAfter, error) {
 	return nil, nil
 }
+
 func (g *gapped) PoolsOf(context.Context, chain.Ref, []chainconfig.Exchange, [][2]market.Address) ([]market.Address, bool, error) {
 	return nil, false, nil
 }
+
 func (g *gapped) UsualPools([]chainconfig.Exchange, [][2]market.Address) []market.PoolCreated {
 	return nil
 }
+
 func (g *gapped) KeysOfV4Pools(context.Context, []chainconfig.Exchange, []market.Address) ([]market.PoolCreated, error) {
 	return nil, nil
 }
+
 func (g *gapped) CreationsOfV4Pools(context.Context, []chainconfig.Exchange, []market.Address, uint64) ([]market.PoolCreated, uint64, error) {
 	return nil, 0, nil
 }
+
 func (g *gapped) Exists(context.Context, market.Address, uint64) (exists, known bool, err error) {
 	return true, true, nil
 }
+
 func (g *gapped) AllExist(_ context.Context, contracts []market.Address, _ uint64) ([]bool, bool, error) {
 	return make([]bool, len(contracts)), true, nil
 }
+
 func (g *gapped) Paused(_ context.Context, contracts []market.Address) ([]bool, error) {
 	return make([]bool, len(contracts)), nil
 }
+
 func (g *gapped) CheckDeclared(context.Context, *chainconfig.Chain) ([]chain.Declared, error) {
 	return nil, nil
 }
@@ -458,6 +467,9 @@ func TestAnotherFamily(t *testing.T) {
 			end := g.start(t, st)
 			g.await(t, st)
 			for round := range 12 {
+				if round%4 == 2 {
+					g.skipped = 5 * gappedReorg // more than is read as the past again near the head
+				}
 				if g.grow(1 + g.rng.IntN(9)); round%2 == 1 {
 					g.fork(1 + g.rng.IntN(8))
 				}

@@ -285,7 +285,7 @@ func (s *standIn) compareTrades(t *testing.T, trades []market.Trade, want *truth
 	for _, row := range trades {
 		amounts := []string{row.BaseAmount.Dec(), row.QuoteAmount.Dec()}
 		slices.Sort(amounts)
-		key := at{row.Block, uint64(row.LogIndex)}
+		key := at{row.Block, row.LogIndex}
 		if got := row.Pool.String() + " " + strings.Join(amounts, " "); got != of[key] {
 			t.Errorf("block %d, log %d: %s, the truth is %q", row.Block, row.LogIndex, got, of[key])
 		}
