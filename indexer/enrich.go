@@ -520,10 +520,7 @@ func (e *enrichment) wantedSupplies(ctx context.Context, b *market.Block) ([]mar
 	if !e.following {
 		return nil, nil
 	}
-	from, err := market.AddressFromBytes(b.Hash[:market.EVMAddressLen])
-	if err != nil {
-		return nil, err
-	}
+	from := market.Drawn(b.Hash, e.cfg.Native.Wrapped)
 	without, err := e.store.WithoutSupply(ctx, e.rows.id(), from, lostSupplies)
 	if err != nil {
 		return nil, err

@@ -149,6 +149,9 @@ type family struct {
 
 // New checks the chain document. It opens no connection.
 func New(cfg *chainconfig.Chain, st *store.Store, o Options) (*Indexer, error) {
+	if err := cfg.CheckAddresses(); err != nil {
+		return nil, err
+	}
 	o.Log = o.Log.With("chain", cfg.ID)
 	ix := &Indexer{}
 	f, err := familyOf(cfg, ix, o)

@@ -61,10 +61,7 @@ func (e *enrichment) askMute(ctx context.Context, b *market.Block) error {
 // mute draws the tokens that are due at a block. Its hash says where in their order it begins, so that none holds up
 // another.
 func (e *enrichment) mute(ctx context.Context, b *market.Block) (due []market.Address, err error) {
-	from, err := market.AddressFromBytes(b.Hash[:market.EVMAddressLen])
-	if err != nil {
-		return nil, err
-	}
+	from := market.Drawn(b.Hash, e.cfg.Native.Wrapped)
 	for pause := uint64(sampleBlocks); pause <= b.Number && len(due) < mutesAtOnce; pause *= 2 {
 		end := b.Number - pause + 1
 		more, err := e.store.MuteTokens(ctx, e.rows.id(), end-min(end, sampleBlocks), end, from, mutesAtOnce-len(due))

@@ -44,10 +44,7 @@ func (ix *Indexer) beginRecount(ctx context.Context, until market.Header) (*stor
 		return nil, nil //nolint:nilnil // no recount is the usual case and no error
 	}
 	ix.recountSought = now
-	from, err := market.AddressFromBytes(until.Hash[:market.EVMAddressLen])
-	if err != nil {
-		return nil, err
-	}
+	from := market.Drawn(until.Hash, ix.cfg.Native.Wrapped)
 	var majors []market.Address
 	if ix.cfg.Tracking.Holders != chainconfig.HoldersAll {
 		majors = append([]market.Address{}, ix.machine.Majors()...)
@@ -191,10 +188,7 @@ func (h *holderBackfill) leaves(ctx context.Context, token market.Address, queue
 // balances.
 func (h *holderBackfill) drawBalances(ctx context.Context, token market.Address, moved map[market.Address]market.Amount, by market.Hash,
 ) (keys []market.BalanceKey, has map[market.Address]market.Amount, err error) {
-	from, err := market.AddressFromBytes(by[:market.EVMAddressLen])
-	if err != nil {
-		return nil, nil, err
-	}
+	from := market.Drawn(by, token)
 	has = map[market.Address]market.Amount{}
 	for _, first := range []market.Address{from, {}} {
 		staged, err := h.store.StagedFrom(ctx, h.rows.id(), token, first, recountSamples)

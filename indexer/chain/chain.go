@@ -1,5 +1,5 @@
 // Package chain is what a family of chains gives the indexer: blocks, facts and what contracts or programs say of themselves, as plain values behind
-// interfaces of one to five methods. The indexer's loop, derivation and everything behind it know no family; indexer.New alone chooses one.
+// interfaces of one to five methods. The indexer's loop, derivation and everything behind it know no family; indexer.New chooses one.
 package chain
 
 import (
@@ -44,13 +44,13 @@ type BlockRead struct {
 	market.Block
 	// Agreed says that two endpoints have the same contents; Doubtful that endpoints have different ones, no two the same.
 	Agreed, Doubtful bool
-	// Word is on whose word that rests.
+	// Word says which endpoints gave the contents; it is never nil.
 	Word Word
 }
 
-// Word is on whose word the contents of a block rest, as its family keeps it.
+// Word says which endpoints gave a block's contents, as its family keeps it.
 type Word interface {
-	// IsSuspect reports whether the word is of an endpoint that has been outvoted since. Where nobody knows which endpoint it was, any of them that was may
+	// IsSuspect reports whether an endpoint gave them that has been outvoted since. Where nobody knows which endpoint it was, any of them that was may
 	// be the one.
 	IsSuspect() bool
 	// Same reports whether two words of a block, either of which may have been recalled, are of the same contents.

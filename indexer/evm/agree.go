@@ -24,7 +24,7 @@ type blockWord struct {
 	pool   *rpc.Pool[*endpoint] // of a read that was recalled
 }
 
-// restsOn is on whose word a read rests; on nobody's before it was read.
+// restsOn says which endpoints gave a read's contents; none before it was read.
 func restsOn(r *chain.BlockRead) *blockWord {
 	if of, ok := r.Word.(*blockWord); ok {
 		return of
@@ -32,7 +32,9 @@ func restsOn(r *chain.BlockRead) *blockWord {
 	return &blockWord{}
 }
 
-// IsSuspect is of chain.Word.
+var _ chain.Word = (*blockWord)(nil)
+
+// IsSuspect reports whether an endpoint gave the logs that has been outvoted since.
 func (w *blockWord) IsSuspect() bool {
 	if w.answer.by == nil {
 		return w.pool != nil && slices.ContainsFunc(w.pool.List, (*endpoint).IsDistrusted)
@@ -40,13 +42,13 @@ func (w *blockWord) IsSuspect() bool {
 	return w.answer.by.IsDistrusted()
 }
 
-// Same is of chain.Word.
+// Same compares digests.
 func (w *blockWord) Same(other chain.Word) bool {
 	o, ok := other.(*blockWord)
 	return ok && w.answer.digest == o.answer.digest
 }
 
-// Bare is of chain.Word.
+// Bare leaves the decoded block out.
 func (w *blockWord) Bare() chain.Word {
 	out := *w
 	out.answer.found = market.Block{}

@@ -192,7 +192,7 @@ func differing(a, b *chain.Batch) (numbers []uint64) {
 // RereadPast reads a batch again where it rests on the word of an endpoint that has been outvoted since. That one is asked last, and not
 // believed alone while another answers. parent is the block below the batch.
 func (s *Source) RereadPast(ctx context.Context, parent market.Header, b *chain.Batch) error {
-	known, ok := b.Known.(*lone)
+	known, ok := b.Known.(*batchSource)
 	if !ok || !slices.ContainsFunc(known.words, func(w loneWord) bool { return w.by.Outvotes() > w.outvoted }) {
 		return nil
 	}

@@ -146,7 +146,7 @@ func TestPastSamples(t *testing.T) {
 }
 
 func aloneWords(b *chain.Batch) []loneWord {
-	if known, ok := b.Known.(*lone); ok {
+	if known, ok := b.Known.(*batchSource); ok {
 		return known.words
 	}
 	return nil

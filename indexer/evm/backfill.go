@@ -13,8 +13,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// lone is what is kept of whoever gave a batch: chain.Batch's Known.
-type lone struct {
+// batchSource says where a batch came from: chain.Batch's Known.
+type batchSource struct {
 	from  uint64
 	words []loneWord // each is of an endpoint that gave logs of a part of the batch that no other endpoint was asked for
 }
@@ -127,7 +127,7 @@ func (s *Source) rangeLen() uint64 {
 
 // read reads and decodes one range, in as many pieces as the endpoints that serve it need. Some of them two endpoints have to agree on.
 func (s *Source) read(ctx context.Context, earliest int64, from, to uint64) (chain.Batch, error) {
-	words := &lone{from: from}
+	words := &batchSource{from: from}
 	out := chain.Batch{Known: words}
 	for from <= to {
 		earliest = max(earliest, out.Last.Time)

@@ -198,6 +198,45 @@ func (d *Duration) UnmarshalText(b []byte) error {
 	return nil
 }
 
+// CheckAddresses names each address that is missing, or of another family than the chain's.
+func (c *Chain) CheckAddresses() error {
+	kind, allowed := market.EVMAccount, "0x and 40 hexadecimal digits, not all zero"
+	if c.Family == Solana {
+		kind, allowed = market.SolanaKey, "base58 of 32 bytes"
+	}
+	var errs []error
+	check := func(a market.Address, field string, names ...any) {
+		if a.Kind() != kind {
+			errs = append(errs, fmt.Errorf("chain %s: %s is %q; allowed: %s", c.ID, fmt.Sprintf(field, names...), a, allowed))
+		}
+	}
+	check(c.Native.Wrapped, "native.wrapped")
+	for _, q := range c.Quotes {
+		check(q.Address, "the address of quote %s", q.Symbol)
+	}
+	for _, m := range c.Majors {
+		check(m.Address, "the address of major %s", m.Asset)
+	}
+	for _, x := range c.Exchanges {
+		check(x.Factory, "the factory of exchange %s", x.Name)
+		for _, h := range x.Hooks {
+			check(h, "a hook of exchange %s", x.Name)
+		}
+		if !x.PositionManager.IsNone() {
+			check(x.PositionManager, "the position manager of exchange %s", x.Name)
+		}
+	}
+	for _, v := range c.Venues {
+		for _, a := range v.Contracts {
+			check(a, "a contract of venue %s", v.ID)
+		}
+	}
+	for _, l := range c.Trust.Lockers {
+		check(l, "trust.lockers")
+	}
+	return errors.Join(errs...)
+}
+
 // Load reads the JSON document at path.
 func Load(path string) (*Chain, error) {
 	raw, err := os.ReadFile(path)
@@ -210,6 +249,9 @@ func Load(path string) (*Chain, error) {
 	}
 	if c.ID == "" {
 		return nil, errors.New("chain document " + path + " has no id: write it with the operator or with `boardwalk up`")
+	}
+	if err := c.CheckAddresses(); err != nil {
+		return nil, fmt.Errorf("chain document %s: %w", path, err)
 	}
 	return &c, nil
 }

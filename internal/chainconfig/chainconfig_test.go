@@ -55,4 +55,21 @@ func TestLoadNamesABadAddress(t *testing.T) {
 	if err == nil || !strings.Contains(err.Error(), "chain.json") || !strings.Contains(err.Error(), `"0x8909" is no address`) {
 		t.Errorf("a short address: %v", err)
 	}
+	const missing, zero = "", "0x0000000000000000000000000000000000000000"
+	for _, c := range []struct{ address, as, want string }{
+		{"0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", missing, `the address of quote USDC is ""; allowed: 0x and 40 hexadecimal digits`},
+		{"0x833589fcd6edb6e08f4c7c32d4f71b54bda02913", "So11111111111111111111111111111111111111112", "the address of quote USDC is"},
+		{`"wrapped":"0x4200000000000000000000000000000000000006"`, `"wrapped":"` + zero + `"`, "native.wrapped is"},
+		{`"asset":"ETH","address":"0x4200000000000000000000000000000000000006"`, `"asset":"ETH"`, "the address of major ETH is"},
+		{"0x8909dc15e40173ff4699343b6eb8132c65e18ec6", missing, "the factory of exchange v2 is"},
+		{"0xe85a59c628f7d27878aceb4bf3b35733630083a9", missing, "a hook of exchange v4 is"},
+		{"0x7c5f5a4bbd8fd63184577525326123b519429bdc", zero, "the position manager of exchange v4 is"},
+		{"0xec4549cadce5da21df6e6422d448034b5233bfbc", missing, "a contract of venue four-meme is"},
+		{"0x000000000000000000000000000000000000dead", missing, "trust.lockers is"},
+	} {
+		_, err := load(t, strings.Replace(document, c.address, c.as, 1))
+		if err == nil || !strings.Contains(err.Error(), "chain base: "+c.want) {
+			t.Errorf("%s as %q: %v; want %s", c.address, c.as, err, c.want)
+		}
+	}
 }

@@ -95,6 +95,17 @@ func EVMAddress(word [32]byte) Address {
 	return a
 }
 
+// Drawn is an address from which on a list is gone through, so that nobody knows in advance who comes first: of a kind that tokens and accounts of the same
+// chain have, made of a block's hash.
+func Drawn(by Hash, like Address) Address {
+	if like.kind == SolanaKey {
+		return SolanaAddress(by)
+	}
+	var word [32]byte
+	copy(word[12:], by[:EVMAddressLen])
+	return EVMAddress(word)
+}
+
 // EVMParty is EVMAddress where the zero address stands for nobody: the other side of a mint or a burn, or what a contract names that it doesn't have.
 func EVMParty(word [32]byte) Address {
 	if a := EVMAddress(word); a != Native {
@@ -103,7 +114,7 @@ func EVMParty(word [32]byte) Address {
 	return Address{}
 }
 
-// PoolID is the pool with a 32-byte id on an EVM chain.
+// PoolID is what a 32-byte id names on an EVM chain: a Uniswap V4 pool, or a curve by its stored form.
 func PoolID(id [32]byte) Address {
 	if string(id[:len(curveTag)]) == curveTag {
 		return Address{kind: EVMCurve, b: id}
@@ -170,15 +181,20 @@ const curvePrefix = "curve:"
 func ParseAddress(s string) (Address, error) {
 	if len(s) == 2+2*PoolIDLen {
 		var id [32]byte
-		err := parseHex(id[:], s)
-		return PoolID(id), err
+		if err := parseHex(id[:], s); err != nil {
+			return Address{}, err
+		}
+		return PoolID(id), nil
 	}
 	if strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X") {
 		return ParseEVMAddress(s)
 	}
 	if mint, ok := strings.CutPrefix(s, curvePrefix); ok {
 		a, err := ParseSolanaAddress(mint)
-		return CurveID(a), err
+		if err != nil {
+			return Address{}, err
+		}
+		return CurveID(a), nil
 	}
 	a, err := ParseSolanaAddress(s)
 	if err != nil {

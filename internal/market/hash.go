@@ -22,8 +22,8 @@ func ParseHash(s string) (h Hash, err error) {
 	return h, nil
 }
 
-// TxID names a transaction: by the 32 bytes of its hash on an EVM chain, by the 64 bytes of its first signature on Solana. The zero TxID names none. It
-// is comparable.
+// TxID names a transaction: by the 32 bytes of its hash on an EVM chain, by the 64 bytes of its first signature on Solana. The zero TxID names none; a hash of
+// zeros doesn't. It is comparable.
 type TxID struct {
 	n uint8
 	b [64]byte

@@ -349,6 +349,9 @@ const firstOnly = "$first"
 // minutesOnly ends the name of a partition of candles of a minute alone.
 const minutesOnly = "_minutes"
 
+// joinedAtOnce bounds the partitions of one join, each of which others wait for.
+const joinedAtOnce = 8
+
 // joinEmpty makes one partition of a table's oldest ones that have no rows any more. A query without a time looks into each partition, and after years most
 // would be empty; what comes late for their time has its place in the one.
 func (p partitioner) joinEmpty(ctx context.Context, table string) error {
@@ -360,11 +363,11 @@ func (p partitioner) joinEmpty(ctx context.Context, table string) error {
 	var names []string
 	var until int64
 	for _, t := range all {
-		var bytes int64
-		if err := p.db.NewRaw("SELECT pg_relation_size(to_regclass(?))", ident(t.name)).Scan(ctx, &bytes); err != nil {
+		var bytes int64 // of a table that a purge has just dropped, as if it had rows
+		if err := p.db.NewRaw("SELECT COALESCE(pg_relation_size(to_regclass(?)), 1)", ident(t.name)).Scan(ctx, &bytes); err != nil {
 			return err
 		}
-		if t.until == 0 || bytes > 0 {
+		if t.until == 0 || bytes > 0 || len(names) == joinedAtOnce {
 			break
 		}
 		names, until = append(names, ident(t.name)), t.until
@@ -373,6 +376,10 @@ func (p partitioner) joinEmpty(ctx context.Context, table string) error {
 		return nil
 	}
 	err = p.atOnce(ctx, func(tx pgx.Tx) error {
+		// The parent comes first, as it does for whoever reads and writes: else each would hold what the other waits for.
+		if err := execute(ctx, "LOCK TABLE ONLY "+ident(table))(tx); err != nil {
+			return err
+		}
 		for _, name := range names {
 			var filled bool
 			if err := execute(ctx, "LOCK TABLE "+name)(tx); err != nil {

@@ -91,6 +91,9 @@ func (s *Store) emptyPartitions(ctx context.Context, l *Lease, p Pruning) error 
 	if err != nil {
 		return err
 	}
+	if trades, err = s.withRows(ctx, trades); err != nil { // those without may be joined meanwhile, and gone then
+		return err
+	}
 	for _, name := range trades {
 		var final bool
 		err := s.write.NewRaw("SELECT COALESCE((SELECT max(block) FROM ? WHERE chain = ?), 0) <= ?", bun.Ident(name), l.Chain, int64(p.Final)).Scan(ctx, &final)
@@ -105,12 +108,14 @@ func (s *Store) emptyPartitions(ctx context.Context, l *Lease, p Pruning) error 
 	if err != nil {
 		return err
 	}
-	for _, name := range candles {
-		gone = append(gone, name+minutesOnly)
+	minutes := make([]string, len(candles))
+	for i, name := range candles {
+		minutes[i] = name + minutesOnly
 	}
-	if gone, err = s.withRows(ctx, gone); err != nil {
+	if minutes, err = s.withRows(ctx, minutes); err != nil {
 		return err
 	}
+	gone = append(gone, minutes...)
 	for _, name := range gone {
 		err := s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
 			_, err := tx.NewRaw(setBriefLock+"; TRUNCATE ?", bun.Ident(name)).Exec(ctx)
