@@ -27,6 +27,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/kubetest"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // TestAPIServerFollowsACluster runs the program on a real Kubernetes: it is ready when the resources are read, tells their
@@ -157,7 +158,9 @@ func until(t *testing.T, what string, is func() bool) {
 func TestAnIndexerRefusesAnOlderDocument(t *testing.T) {
 	t.Parallel()
 	file := filepath.Join(t.TempDir(), "chain.json")
-	document, hash, err := (&chainconfig.Chain{ID: "base", Family: chainconfig.Solana}).Encode()
+	document, hash, err := (&chainconfig.Chain{
+		ID: "base", Family: chainconfig.Solana, Native: chainconfig.Native{Symbol: "SOL", Wrapped: market.SolanaAddress([32]byte{1})},
+	}).Encode()
 	if err != nil {
 		t.Fatal(err)
 	}
