@@ -385,11 +385,11 @@ func (g *gapped) UsualPools([]chainconfig.Exchange, [][2]market.Address) []marke
 	return nil
 }
 
-func (g *gapped) KeysOfV4Pools(context.Context, []chainconfig.Exchange, []market.Address) ([]market.PoolCreated, error) {
+func (g *gapped) KeysOfPools(context.Context, []chainconfig.Exchange, []market.Address) ([]market.PoolCreated, error) {
 	return nil, nil
 }
 
-func (g *gapped) CreationsOfV4Pools(context.Context, []chainconfig.Exchange, []market.Address, uint64) ([]market.PoolCreated, uint64, error) {
+func (g *gapped) CreationsOfPools(context.Context, []chainconfig.Exchange, []market.Address, uint64) ([]market.PoolCreated, uint64, error) {
 	return nil, 0, nil
 }
 

@@ -66,11 +66,11 @@ func (k *poolKeys) of(ctx context.Context, pools []market.Address, block uint64)
 	if len(fresh) == 0 {
 		return known, nil
 	}
-	found, err := k.nodes.KeysOfV4Pools(ctx, k.exchanges, fresh)
+	found, err := k.nodes.KeysOfPools(ctx, k.exchanges, fresh)
 	if fresh = without(fresh, found); err == nil && len(fresh) > 0 {
 		var created []market.PoolCreated
 		var from uint64
-		if created, from, err = k.nodes.CreationsOfV4Pools(ctx, k.exchanges, fresh, block-1); err == nil {
+		if created, from, err = k.nodes.CreationsOfPools(ctx, k.exchanges, fresh, block-1); err == nil {
 			k.looked(without(fresh, created), from)
 			found = append(found, created...)
 		}
@@ -173,7 +173,7 @@ func (k *poolKeys) run(ctx context.Context, _ *store.Lease) {
 // look makes one step of the search.
 func (k *poolKeys) look(ctx context.Context, pool market.Address, s *soughtKey) (created market.PoolCreated, found bool, err error) {
 	if !s.asked {
-		known, err := k.nodes.KeysOfV4Pools(ctx, k.exchanges, []market.Address{pool})
+		known, err := k.nodes.KeysOfPools(ctx, k.exchanges, []market.Address{pool})
 		if err != nil {
 			return created, false, err
 		}
@@ -183,7 +183,7 @@ func (k *poolKeys) look(ctx context.Context, pool market.Address, s *soughtKey) 
 		}
 		return created, false, nil
 	}
-	list, from, err := k.nodes.CreationsOfV4Pools(ctx, k.exchanges, []market.Address{pool}, s.to)
+	list, from, err := k.nodes.CreationsOfPools(ctx, k.exchanges, []market.Address{pool}, s.to)
 	if err != nil {
 		return created, false, err
 	}

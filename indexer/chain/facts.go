@@ -45,10 +45,10 @@ type PoolSource interface {
 	UsualPools(exchanges []chainconfig.Exchange, pairs [][2]market.Address) []market.PoolCreated
 }
 
-// PoolKeySource finds what pools are whose events give only a hash of it: those of Uniswap V4, by tokens, fee, spacing and hook.
+// PoolKeySource finds what pools are whose events give only a hash of it, as Uniswap V4's do: their tokens, fee, spacing and hook.
 type PoolKeySource interface {
-	KeysOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address) (known []market.PoolCreated, err error)
-	CreationsOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error)
+	KeysOfPools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address) (known []market.PoolCreated, err error)
+	CreationsOfPools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error)
 }
 
 // ContractSource tells whether contracts are there, and whether launch venues' are paused.

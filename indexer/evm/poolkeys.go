@@ -17,8 +17,8 @@ import (
 
 var callPoolKeys = selector("poolKeys(bytes25)")
 
-// KeysOfV4Pools asks the declared position managers for the keys of pools. Pools that none of them knows are left out.
-func (s *Source) KeysOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address) (known []market.PoolCreated, err error) {
+// KeysOfPools asks the declared position managers for the keys of Uniswap V4 pools. Pools that none of them knows are left out.
+func (s *Source) KeysOfPools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address) (known []market.PoolCreated, err error) {
 	var list []*call
 	var of []market.PoolCreated
 	for _, x := range exchanges {
@@ -64,9 +64,9 @@ func readV4Key(p market.PoolCreated, answer []byte) (_ market.PoolCreated, ok bo
 	return p, v4PoolID(p, uint32(fee.Uint64())) == p.Pool
 }
 
-// CreationsOfV4Pools looks for the logs by which pools were made, in one range of blocks that ends with a given block. The range is as wide as the
+// CreationsOfPools looks for the logs by which Uniswap V4 pools were made, in one range of blocks that ends with a given block. The range is as wide as the
 // endpoint allows; from is its first block.
-func (s *Source) CreationsOfV4Pools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error) {
+func (s *Source) CreationsOfPools(ctx context.Context, exchanges []chainconfig.Exchange, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error) {
 	var managers []market.Address
 	for _, x := range exchanges {
 		if x.Protocol == market.UniswapV4 {
@@ -75,13 +75,13 @@ func (s *Source) CreationsOfV4Pools(ctx context.Context, exchanges []chainconfig
 	}
 	err = s.pool.Try(ctx, func(ctx context.Context, e *endpoint) error {
 		var err error
-		created, from, err = e.creationsOfV4Pools(ctx, managers, pools, to)
+		created, from, err = e.creationsOfPools(ctx, managers, pools, to)
 		return err
 	})
 	return created, from, err
 }
 
-func (e *endpoint) creationsOfV4Pools(ctx context.Context, managers, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error) {
+func (e *endpoint) creationsOfPools(ctx context.Context, managers, pools []market.Address, to uint64) (created []market.PoolCreated, from uint64, err error) {
 	ids := make([][32]byte, len(pools))
 	for i, p := range pools {
 		ids[i] = [32]byte(p.Bytes())

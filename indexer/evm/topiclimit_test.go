@@ -388,8 +388,8 @@ func TestDisorderStaysVisible(t *testing.T) {
 	}
 }
 
-// TestCreationsOfV4PoolsWithinALimit: an event's own topic counts as one, so that a filter of four has three pools.
-func TestCreationsOfV4PoolsWithinALimit(t *testing.T) {
+// TestCreationsOfPoolsWithinALimit: an event's own topic counts as one, so that a filter of four has three pools.
+func TestCreationsOfPoolsWithinALimit(t *testing.T) {
 	t.Parallel()
 	var logs []nodeLog
 	for i := range 7 {
