@@ -213,7 +213,7 @@ func TestTooBusy(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	hot := *catalogAlone(t)
-	hot.Live, hot.Majors, hot.Board = &view.Live{Version: 1}, &view.Majors{Version: 1}, view.EmptyBoard(1)
+	hot.Live, hot.Majors, hot.Board = &view.Live{Version: 1}, &view.Majors{Version: 1}, new(view.Ranking).Board(1, hot.Catalog, false)
 	slow := &waiting{broken: broken{&hot}, began: make(chan struct{}), release: release}
 	c := apiOf(t, slow, 2)
 	info := "/api/token/info/" + token + "?chain=base"
@@ -333,7 +333,7 @@ func (broken) LaunchesAt(context.Context, market.Address) ([]view.LaunchNow, err
 
 func (broken) BesideLaunch(context.Context, *view.LaunchNow) (*view.Beside, error) { panic(secret) }
 
-func (broken) CardNow(*view.Snapshot, *view.LaunchNow, *view.Token, *view.Beside) (view.Shown, bool) {
+func (broken) CardNow(*view.Board, *view.Catalog, *view.LaunchNow, *view.Token, *view.Beside) (view.Shown, bool) {
 	panic(secret)
 }
 

@@ -39,7 +39,7 @@ type LaunchReader interface {
 	LaunchesAt(ctx context.Context, mint market.Address) ([]view.LaunchNow, error)
 	BesideLaunch(ctx context.Context, l *view.LaunchNow) (*view.Beside, error)
 	// CardNow is the card of a launch; ok is false when its venue isn't declared.
-	CardNow(s *view.Snapshot, l *view.LaunchNow, t *view.Token, beside *view.Beside) (card view.Shown, ok bool)
+	CardNow(kept *view.Board, in *view.Catalog, l *view.LaunchNow, t *view.Token, beside *view.Beside) (card view.Shown, ok bool)
 	// LastReport is a token's stored trust report; ok is false when there is none.
 	LastReport(ctx context.Context, chain string, mint market.Address) (r *trust.Report, ok bool, err error)
 }

@@ -43,7 +43,7 @@ func (a *API) buildToken(r *request) (*cards.Built, error) {
 		out.PricedAt = figure.RoundMinute(s.AsOf) // it moves with its quote, whenever the token was traded last
 	}
 	launchedAt := int64(0)
-	if c, launched := r.seen.Launched(s.Chain, mint); launched {
+	if c, launched := r.seen.Board.Launched(s.Chain, mint); launched {
 		launchedAt = c.Launch.CreatedAt
 	}
 	if out.Picture, err = a.Profiles.Picture(r.Context(), s.Chain, mint); err != nil {

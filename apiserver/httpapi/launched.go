@@ -83,7 +83,7 @@ func (a *API) launched(r *request) (*launched, error) {
 		return nil, unavailable(err)
 	}
 	var ok bool
-	if l.card, ok = a.Launches.CardNow(r.seen, l.LaunchNow, &l.token, l.beside); !ok {
+	if l.card, ok = a.Launches.CardNow(r.seen.Board, r.seen.Catalog, l.LaunchNow, &l.token, l.beside); !ok {
 		return nil, launchNotFound(mint.String(), chain)
 	}
 	return l, nil

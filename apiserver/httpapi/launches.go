@@ -62,7 +62,7 @@ func (a *API) launchBoard(r *request) (*answer, error) {
 
 // boardPage puts a page together from cards that are encoded already, but for their age.
 func (a *API) boardPage(r *request, key *boardKey, q view.PageQuery) (*answer, error) {
-	page := r.seen.Page(q)
+	page := r.seen.Board.Page(q)
 	out := contract.LaunchBoard{
 		AsOf: a.asOf(r, page.AsOf), Stale: page.Stale, Blocks: contract.Blocks{}, Sort: contract.LaunchSort(key.sort),
 		Launchpad: key.launchpad, Chain: key.chain, Gate: a.gate, Formula: contract.Formula{ID: formulaID, Doc: a.absolute(a.DocsURL + "/ranking")},

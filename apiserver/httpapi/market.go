@@ -232,7 +232,7 @@ func (a *API) tokenInfo(r *request) (*answer, error) {
 		return nil, err
 	}
 	f := s.Figures()
-	c, launched := r.seen.Launched(s.Chain, s.Token.Token.Mint)
+	c, launched := r.seen.Board.Launched(s.Chain, s.Token.Token.Mint)
 	var metadata *view.Metadata
 	if launched {
 		metadata = c.Metadata

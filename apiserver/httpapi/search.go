@@ -46,7 +46,7 @@ func (a *API) dexPair(seen *view.Snapshot, p *view.Pair) contract.DexPair {
 	if v := versions[pool.Protocol]; v != "" {
 		out.Labels = []string{v}
 	}
-	if c, ok := seen.Launched(t.Chain, t.Token.Mint); ok {
+	if c, ok := seen.Board.Launched(t.Chain, t.Token.Mint); ok {
 		out.Info = dexInfo(c.Metadata)
 		if pool.Protocol == market.BondingCurve {
 			out.DexID = c.Venue.ID

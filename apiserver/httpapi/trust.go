@@ -161,7 +161,7 @@ func (a *API) checked(r *request) (s *subject, chain string, err error) {
 	}
 	if chain == "" {
 		for i := range tokens {
-			if _, launched := r.seen.Launched(tokens[i].Chain, mint); launched {
+			if _, launched := r.seen.Board.Launched(tokens[i].Chain, mint); launched {
 				s.Token = tokens[i]
 				break
 			}

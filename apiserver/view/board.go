@@ -2,22 +2,19 @@ package view
 
 import (
 	"cmp"
-	"encoding/base64"
-	"encoding/binary"
-	"hash/fnv"
-	"math"
 	"slices"
-	"sync"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Board is the launch board at one moment. It is never changed.
+// Board is the launch board at one moment, as a catalogue shows it. It is never changed.
 type Board struct {
 	// Version changes with the board.
 	Version int64
 
-	*publishedBoard
+	in   *Catalog
+	away bool // the database can't be read
+	publishedBoard
 }
 
 // publishedBoard is the board without the catalogue that says what of it is shown.
@@ -27,9 +24,12 @@ type publishedBoard struct {
 	bodies *cardBodies
 }
 
-// EmptyBoard is a board of nothing.
-func EmptyBoard(version int64) *Board {
-	return &Board{version, &publishedBoard{bodies: newCardBodies()}}
+// chain is one of the board's chains; nil when it isn't ranked, and on a nil board.
+func (b *Board) chain(id string) *BoardChain {
+	if b == nil {
+		return nil
+	}
+	return b.chains[id]
 }
 
 // BoardChain is a chain as its cards need it.
@@ -85,10 +85,10 @@ func (s *venueOrder) at(r row) Cursor {
 }
 
 // Page merges the orders of the wanted venues and chains into one.
-func (s *Snapshot) Page(q PageQuery) Page {
+func (b *Board) Page(q PageQuery) Page {
 	var out Page
 	var last Cursor
-	orders := s.venueOrders(q, s.chainsShown(q, &out))
+	orders := b.venueOrders(q, b.chainsShown(q, &out))
 	for len(orders) > 0 {
 		best := 0
 		for i := 1; i < len(orders); i++ {
@@ -101,29 +101,29 @@ func (s *Snapshot) Page(q PageQuery) Page {
 			out.Next = &last
 			break
 		}
-		b := &orders[best]
-		last = b.head
-		card := s.shown(b.launches.cards.at(b.rows[0].place), b.on, b.venue)
-		out.Cards, out.AsOf = append(out.Cards, card), max(out.AsOf, card.Changed(b.on).At)
-		if b.rows = b.rows[1:]; len(b.rows) == 0 {
+		o := &orders[best]
+		last = o.head
+		card := b.shown(o.launches.cards.at(o.rows[0].place), o.on, o.venue)
+		out.Cards, out.AsOf = append(out.Cards, card), max(out.AsOf, card.Changed(o.on).At)
+		if o.rows = o.rows[1:]; len(o.rows) == 0 {
 			orders = slices.Delete(orders, best, best+1)
 		} else {
-			b.head = b.at(b.rows[0])
+			o.head = o.at(o.rows[0])
 		}
 	}
 	return out
 }
 
 // chainsShown are the chains whose launches a page shows; it notes in the page all that are asked for.
-func (s *Snapshot) chainsShown(q PageQuery, out *Page) []*BoardChain {
+func (b *Board) chainsShown(q PageQuery, out *Page) []*BoardChain {
 	var moving []*BoardChain
-	for i := range s.Catalog.Chains {
-		id := s.Catalog.Chains[i].ID
-		on := s.Board.chains[id]
+	for i := range b.in.Chains {
+		id := b.in.Chains[i].ID
+		on := b.chains[id]
 		if on == nil || (q.Chain != AllBoardChains && q.Chain != id) {
 			continue
 		}
-		now := s.asOfNow(on)
+		now := b.asOfNow(on)
 		out.Chains = append(out.Chains, now)
 		out.AsOf = max(out.AsOf, on.Ranked.At)
 		if !on.Stale {
@@ -134,13 +134,13 @@ func (s *Snapshot) chainsShown(q PageQuery, out *Page) []*BoardChain {
 	if (q.Sort == SortRunning || q.Sort == SortTrending) && len(moving) > 0 {
 		shown = moving // scores go by chain time, so that a stale chain's launches would lead for good
 	}
-	out.Stale = s.failing() || len(shown) > len(moving)
+	out.Stale = b.away || len(shown) > len(moving)
 	return shown
 }
 
 // asOfNow is a chain, which is stale as everything is while the database is away.
-func (s *Snapshot) asOfNow(on *BoardChain) *BoardChain {
-	if on.Stale || !s.failing() {
+func (b *Board) asOfNow(on *BoardChain) *BoardChain {
+	if on.Stale || !b.away {
 		return on
 	}
 	stale := *on
@@ -149,16 +149,16 @@ func (s *Snapshot) asOfNow(on *BoardChain) *BoardChain {
 }
 
 // venueOrders are the orders of the wanted venues and chains, from the cursor on.
-func (s *Snapshot) venueOrders(q PageQuery, chains []*BoardChain) []venueOrder {
+func (b *Board) venueOrders(q PageQuery, chains []*BoardChain) []venueOrder {
 	var out []venueOrder
-	for i := range s.Catalog.Venues {
-		v := &s.Catalog.Venues[i]
+	for i := range b.in.Venues {
+		v := &b.in.Venues[i]
 		if q.Launchpad != AllLaunchpads && q.Launchpad != v.Filter && q.Launchpad != Launchpad(v) {
 			continue
 		}
 		for _, on := range chains {
-			venue, declared := s.Catalog.VenueOn(v.ID, on.ID)
-			launches := s.Board.venues[venueOn{v.ID, on.ID}]
+			venue, declared := b.in.VenueOn(v.ID, on.ID)
+			launches := b.venues[venueOn{v.ID, on.ID}]
 			if !declared || launches == nil {
 				continue
 			}
@@ -179,18 +179,16 @@ func (s *Snapshot) venueOrders(q PageQuery, chains []*BoardChain) []venueOrder {
 	return out
 }
 
-// Launched finds the card of a launch; ok is false when the board doesn't keep it, or its venue or chain isn't declared.
-func (s *Snapshot) Launched(chain string, mint market.Address) (c Shown, ok bool) {
-	if s.Board == nil {
-		return c, false
-	}
-	on := s.Board.chains[chain]
+// Launched finds the card of a launch; ok is false when the board doesn't keep it, or its venue or chain isn't declared, and on
+// a nil board.
+func (b *Board) Launched(chain string, mint market.Address) (c Shown, ok bool) {
+	on := b.chain(chain)
 	if on == nil {
 		return c, false
 	}
 	at, known := on.index.find(mint)
-	launches := s.Board.venues[venueOn{at.venue, chain}]
-	venue, declared := s.Catalog.VenueOn(at.venue, chain)
+	launches := b.venues[venueOn{at.venue, chain}]
+	venue, declared := b.in.VenueOn(at.venue, chain)
 	if !known || !declared || launches == nil {
 		return c, false
 	}
@@ -198,119 +196,5 @@ func (s *Snapshot) Launched(chain string, mint market.Address) (c Shown, ok bool
 	if card == nil || card.Launch.Mint != mint {
 		return c, false // it has come or gone since
 	}
-	return s.shown(card, s.asOfNow(on), venue), true
-}
-
-// boardIndex has the entries of a chain's tokens, and finds the place of a launch on the board. Requests read it while the ranker changes it.
-// When a chain is read anew its tokens get a new index, and the published board keeps the old one until the next board is published. The
-// ranker reads the index without the lock, and takes the lock to change an entry's place.
-type boardIndex struct {
-	mu      sync.RWMutex
-	entries map[market.Address]*entry
-}
-
-// placeOf is where a launch stands.
-type placeOf struct {
-	venue string
-	place int32
-}
-
-func newBoardIndex() *boardIndex { return &boardIndex{entries: make(map[market.Address]*entry)} }
-
-// find says where a launch stands. Any goroutine may ask.
-func (x *boardIndex) find(mint market.Address) (at placeOf, ok bool) {
-	x.mu.RLock()
-	defer x.mu.RUnlock()
-	e := x.entries[mint]
-	if e == nil || e.board == nil {
-		return at, false
-	}
-	return placeOf{e.board.venue, e.place}, true
-}
-
-func (x *boardIndex) add(e *entry) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.entries[e.mint] = e
-}
-
-func (x *boardIndex) remove(mint market.Address) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	delete(x.entries, mint)
-}
-
-// put gives an entry a place on a venue's board.
-func (x *boardIndex) put(e *entry, c *venueBoard) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	c.put(e)
-}
-
-// drop takes an entry's place away. It must be in no order any more.
-func (x *boardIndex) drop(e *entry) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	e.board.drop(e)
-}
-
-// Cursor is a place in an order of the board: just after the card that it names.
-type Cursor struct {
-	sort    Sort
-	key     float64
-	created uint32
-	mint    market.Address
-	chain   uint32
-}
-
-// compare orders as the board does, over all venues and chains.
-func (c *Cursor) compare(o *Cursor) int {
-	if c.key != o.key {
-		return cmp.Compare(o.key, c.key)
-	}
-	return cmp.Or(cmp.Compare(c.created, o.created), c.mint.Compare(o.mint), cmp.Compare(c.chain, o.chain))
-}
-
-// chainTag is a chain's id in 24 bits. Two chains with one would have to have a launch at the same address, of the same second
-// and with the same key, for anybody to notice.
-func chainTag(id string) uint32 {
-	h := fnv.New32a()
-	_, _ = h.Write([]byte(id)) // never fails
-	return h.Sum32() & 0xffffff
-}
-
-// Of the 48 bytes that a cursor may have, 64 characters of text, a mint has 20 or 32: a Solana key stands there without its kind.
-const cursorHead, solanaKeyLen = 1 + 8 + 4 + 3, 32
-
-// String is the cursor as callers pass it back: base64url without padding.
-func (c *Cursor) String() string {
-	b := make([]byte, 0, cursorHead+solanaKeyLen)
-	b = append(b, cursorKind|byte(c.sort))
-	b = binary.BigEndian.AppendUint64(b, math.Float64bits(c.key))
-	b = binary.BigEndian.AppendUint32(b, c.created)
-	b = append(b, byte(c.chain>>16), byte(c.chain>>8), byte(c.chain))
-	mint := c.mint.Bytes()
-	return base64.RawURLEncoding.EncodeToString(append(b, mint[max(0, len(mint)-solanaKeyLen):]...))
-}
-
-// cursorKind stands in the first byte, whose low bits are the sort.
-const cursorKind = 0x10
-
-// ParseCursor reads a cursor of an order; ok is false for what is none.
-func ParseCursor(text string, by Sort) (c *Cursor, ok bool) {
-	b, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(b) < cursorHead || b[0] != cursorKind|byte(by) {
-		return nil, false
-	}
-	var mint market.Address
-	if raw := b[cursorHead:]; len(raw) == solanaKeyLen {
-		mint = market.SolanaAddress([solanaKeyLen]byte(raw))
-	} else {
-		mint, err = market.AddressFromBytes(raw)
-	}
-	key := math.Float64frombits(binary.BigEndian.Uint64(b[1:]))
-	if err != nil || math.IsNaN(key) || math.IsInf(key, 0) {
-		return nil, false
-	}
-	return &Cursor{by, key, binary.BigEndian.Uint32(b[9:]), mint, uint32(b[13])<<16 | uint32(b[14])<<8 | uint32(b[15])}, true
+	return b.shown(card, b.asOfNow(on), venue), true
 }

@@ -1,6 +1,7 @@
 package view
 
 import (
+	"context"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -14,9 +15,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
-	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -27,188 +26,41 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-const wrapped = "0x4200000000000000000000000000000000000006"
-
-// ledger is a store that a test writes launches into, with the time of its chains.
-type ledger struct {
-	t      *testing.T
-	st     *store.Store
-	now    int64
-	blocks map[string]uint64
-	mints  map[string][]market.Address
-	leases map[string]*store.Lease
-	// births are where launches were announced, which stays whatever becomes of them.
-	births map[besideKey]birth
-	// rows are what each block of a chain left, so that a commit says what it replaces, which is what a reorg brings back.
-	rows map[string][]ledgerRows
+// follower is a ranker that follows a ledger as an API server does.
+type follower struct {
+	*Ranker
+	live *catalog.Live
+	away bool // the database can't be read
 }
 
-type ledgerRows struct {
-	launches map[market.Address]market.Launch
-	pools    map[market.Address]market.Pool
-	tokens   map[market.Address]market.Token
-}
-
-type birth struct {
-	block     uint64
-	log       uint64
-	createdAt int64
-}
-
-var (
-	ledgerChains = []string{"base", "bsc"}
-	ledgerVenues = []string{"boardwalk", "four-meme", "clanker"}
-)
-
-func newLedger(t *testing.T) *ledger {
-	t.Helper()
-	w := &ledger{
-		t: t, st: storetest.Open(t, "sqlite"), now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC).Unix(), blocks: map[string]uint64{},
-		mints: map[string][]market.Address{}, leases: map[string]*store.Lease{}, births: map[besideKey]birth{}, rows: map[string][]ledgerRows{},
-	}
-	for _, chain := range ledgerChains {
-		l, err := w.st.Acquire(t.Context(), chain, "test", time.Hour)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.leases[chain], w.rows[chain] = l, make([]ledgerRows, 1)
-		w.commit(chain, func(ch *market.Changes) {
-			ch.Quotes = append(ch.Quotes, changed(evm(wrapped), market.QuotePrice{Asset: evm(wrapped), USD: 2000}))
-		})
-	}
-	return w
-}
-
-func evm(s string) market.Address {
-	a, err := market.ParseEVMAddress(s)
+// refresh takes in what was committed.
+func (f *follower) refresh(ctx context.Context) error {
+	list, err := f.store.Chains(ctx)
 	if err != nil {
-		panic(err)
+		return err
 	}
-	return a
-}
-
-func changed[K comparable, V any](k K, v V) market.Change[K, V] {
-	return market.Change[K, V]{Key: k, After: &v}
-}
-
-func (w *ledger) commit(chain string, change func(*market.Changes)) {
-	w.t.Helper()
-	n := w.blocks[chain] + 1
-	w.blocks[chain] = n
-	h := market.Header{Number: n, Hash: market.Hash{byte(n), byte(n >> 8), 1}, Parent: market.Hash{byte(n - 1), byte((n - 1) >> 8), 1}, Time: w.now}
-	c := &store.Commit{Last: h, Blocks: []market.Header{h}, Undo: true, Head: store.HeadStatus{Number: n, Time: w.now, Final: 1, FinalTime: w.now}}
-	change(&c.Changes)
-	before := w.rows[chain][n-1]
-	w.rows[chain] = append(w.rows[chain], ledgerRows{
-		replaced(before.launches, c.Changes.Launches), replaced(before.pools, c.Changes.Pools), replaced(before.tokens, c.Changes.Tokens),
-	})
-	if err := w.st.Commit(w.t.Context(), w.leases[chain], c); err != nil {
-		w.t.Fatal(err)
-	}
-}
-
-// replaced notes in changes what they replace, and gives the rows with them.
-func replaced[V any](rows map[market.Address]V, changes []market.Change[market.Address, V]) map[market.Address]V {
-	next := make(map[market.Address]V, len(rows)+len(changes))
-	maps.Copy(next, rows)
-	for i := range changes {
-		if was, ok := rows[changes[i].Key]; ok {
-			changes[i].Before = &was
+	in := NewCatalog(f.live.Now())
+	statuses := make(map[string]store.ChainStatus)
+	for _, s := range list {
+		if !s.Last.Hash.IsZero() && in.Chain(s.ID) != nil {
+			statuses[s.ID] = s
 		}
-		next[changes[i].Key] = *changes[i].After
 	}
-	return next
+	return f.Refresh(ctx, statuses, in)
 }
 
-// rewind takes back the blocks after a number.
-func (w *ledger) rewind(chain string, to uint64) {
-	w.t.Helper()
-	if _, err := w.st.Rewind(w.t.Context(), w.leases[chain], to); err != nil {
-		w.t.Fatal(err)
-	}
-	w.blocks[chain], w.rows[chain] = to, w.rows[chain][:to+1]
-	maps.DeleteFunc(w.births, func(k besideKey, b birth) bool { return k.chain == chain && b.block > to })
-}
+func (f *follower) board() *Board { return f.Ranking().Board(1, f.in, f.away) }
 
-// launched is what a test decides about a launch.
-type launched struct {
-	name, symbol, venue string
-	state               market.LaunchState
-	progress, locked    float64
-	volume              uint64
-	holders             int64
-	createdAt           int64
-	buyers              int
-}
-
-// set writes a launch with its token and its pool, and trades.
-func (w *ledger) set(ch *market.Changes, chain string, mint market.Address, log uint64, l launched) {
-	pool := market.Pool{
-		ID: market.CurveID(mint), Protocol: market.BondingCurve, Factory: evm(wrapped), Token0: mint, Token1: evm(wrapped), Base: mint, Quote: evm(wrapped),
-		BaseIs0: true, Price: 0.00001, Locked: l.locked, LastTradeAt: w.now,
-	}
-	if l.locked == 0 {
-		pool.Price = 0
-	}
-	if l.buyers == 0 && l.volume == 100 {
-		pool.LastTradeAt = 0 // never traded
-	}
-	pool.Day.VolumeUSD.SetUint64(l.volume * 1e9)
-	born, ok := w.births[besideKey{chain, mint}]
-	if !ok || born.block > w.blocks[chain] {
-		born = birth{w.blocks[chain], log, l.createdAt}
-		w.births[besideKey{chain, mint}] = born
-	}
-	row := market.Launch{
-		Mint: mint, Venue: l.venue, Creator: evm(wrapped), Name: l.name, Symbol: l.symbol, Block: born.block, LogIndex: born.log, CreatedAt: born.createdAt,
-		State: l.state, Curve: evm(wrapped), Rules: market.CurveRules{Basis: market.TokensSold}, Progress: l.progress, HasProgress: true,
-		Traded: l.buyers > 0,
-	}
-	if l.state == market.LaunchGraduated {
-		row.GraduatedAt = w.now
-	}
-	ch.Launches = append(ch.Launches, changed(mint, row))
-	ch.Pools = append(ch.Pools, changed(pool.ID, pool))
-	ch.Tokens = append(ch.Tokens, changed(mint, market.Token{
-		Mint: mint, Name: l.name, Symbol: l.symbol, HasDecimals: true, Decimals: 18, FirstSeenAt: born.createdAt, Pool: pool.ID,
-		Holders: market.Holders{Status: market.HoldersCurrent, Count: l.holders},
-	}))
-	for i := range l.buyers {
-		ch.Trades = append(ch.Trades, market.Trade{
-			Block: w.blocks[chain], LogIndex: log*1000 + uint64(i), Time: w.now, Pool: pool.ID, Base: mint, Trader: evm(fmt.Sprintf("0xb0%038x", i)),
-			NanoUSD: 50e9, HasUSD: true, CloseUSD: 0.02,
-		})
-	}
-}
-
-// trade writes a trade in a launch's pool, which changes no more than the pool.
-func (w *ledger) trade(ch *market.Changes, chain string, mint market.Address, log uint64) {
-	w.set(ch, chain, mint, log, launched{locked: 3, volume: 20_000, buyers: 1})
-	ch.Launches, ch.Tokens = nil, nil
-}
-
-// view is one on the ledger's store, with the ledger's time.
-func (w *ledger) view(clock func() time.Time) *View {
-	w.t.Helper()
-	c := &catalog.Catalog{}
-	for _, id := range ledgerChains {
-		c.Chains = append(c.Chains, catalog.Chain{ID: id, Family: chainconfig.EVM, Native: chainconfig.Native{Wrapped: markettest.Address(wrapped)}})
-	}
-	for _, id := range ledgerVenues {
-		v := catalog.Venue{ID: id, Filter: id, Ownership: catalog.Outside}
-		for _, chain := range ledgerChains {
-			v.Chains = append(v.Chains, catalog.VenueChain{Chain: chain})
-		}
-		c.Venues = append(c.Venues, v)
-	}
-	return New(w.st, catalog.NewLive(c), board.DefaultGate(), clock, slog.New(slog.DiscardHandler))
+// follow makes a follower with the ledger's time.
+func follow(w *ledger, clock func() time.Time) *follower {
+	return &follower{Ranker: NewRanker(w.st, board.DefaultGate(), clock, slog.New(slog.DiscardHandler)), live: catalog.NewLive(ledgerCatalog())}
 }
 
 // listing writes a whole order of the board as text, page by page.
-func listing(s *Snapshot, by Sort) []string {
+func listing(b *Board, by Sort) []string {
 	var out []string
 	for q := (PageQuery{Sort: by, Launchpad: AllLaunchpads, Chain: AllBoardChains, Limit: 7}); ; {
-		p := s.Page(q)
+		p := b.Page(q)
 		for _, c := range p.Cards {
 			name, symbol := c.Names()
 			out = append(out, fmt.Sprintf("%s %s %s %s clones %d rank %d pass %v %v score %.6f progress %v", c.Chain, c.Launch.Mint, name, symbol,
@@ -221,9 +73,9 @@ func listing(s *Snapshot, by Sort) []string {
 }
 
 // liveListing writes the live list as text.
-func liveListing(s *Snapshot) []string {
+func liveListing(f *follower) []string {
 	var out []string
-	for _, c := range s.Live.Chains {
+	for _, c := range f.Ranking().Live(1, f.in, f.away).Chains {
 		for i := range c.Tokens {
 			t := &c.Tokens[i]
 			out = append(out, fmt.Sprintf("%s %s %s score %.6f buyers %.6f price %v", c.ID, t.Token.Token.Mint, t.Token.Token.Name, t.Score, t.Parts.Buyers, *t.Figures.Price))
@@ -239,12 +91,12 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		w := newLedger(t)
 		clock := func() time.Time { return time.Unix(w.now, 0) }
-		following := w.view(clock)
-		look := func(v *View) {
+		following := follow(w, clock)
+		look := func(v *follower) {
 			if err := v.refresh(t.Context()); err != nil {
 				rt.Fatal(err)
 			}
-			v.readings.Wait()
+			v.Wait()
 		}
 		look(following)
 		names := []string{"Otter", "otter", "Moon", "Cat", "cat ", "Dog"}
@@ -259,10 +111,10 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 				for _, c := range ledgerChains {
 					w.commit(c, func(*market.Changes) {})
 				}
-			case step == 2 && len(w.births) > 0:
+			case step == 2 && len(w.mints[chain]) > 0:
 				w.commit(chain, func(ch *market.Changes) {
 					for i, mint := range w.mints[chain] {
-						if _, there := w.births[besideKey{chain, mint}]; there && rapid.Bool().Draw(rt, "trades") {
+						if w.has(chain, mint) && rapid.Bool().Draw(rt, "trades") {
 							w.trade(ch, chain, mint, uint64(i))
 							return
 						}
@@ -303,21 +155,21 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 			w.now += 15
 			look(following)
 		}
-		fresh := w.view(clock)
+		fresh := follow(w, clock)
 		look(fresh)
 		for by := range sorts {
-			got, want := listing(following.Snapshot(), by), listing(fresh.Snapshot(), by)
+			got, want := listing(following.board(), by), listing(fresh.board(), by)
 			if !slices.Equal(got, want) {
 				rt.Fatalf("sort %d:\n%s\na rebuild gives\n%s", by, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
 		}
-		if got, want := liveListing(following.Snapshot()), liveListing(fresh.Snapshot()); !slices.Equal(got, want) {
+		if got, want := liveListing(following), liveListing(fresh); !slices.Equal(got, want) {
 			rt.Fatalf("live:\n%s\na rebuild gives\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
 		}
-		if got, want := headsOf(&following.ranks), foldedByHand(&following.ranks); !maps.Equal(got, want) {
+		if got, want := headsOf(following.Ranker), foldedByHand(following.Ranker); !maps.Equal(got, want) {
 			rt.Fatalf("heads and their clones are %v, want %v", got, want)
 		}
-		if got, want := following.ranks.chains["base"].placed(), fresh.ranks.chains["base"].placed(); got != want {
+		if got, want := following.chains["base"].placed(), fresh.chains["base"].placed(); got != want {
 			rt.Fatalf("the index has %d launches, a rebuild's %d", got, want)
 		}
 	})
@@ -373,7 +225,7 @@ func TestACardIsHeldForOneRanking(t *testing.T) {
 		createdAt: w.now - 3000, buyers: 20,
 	}
 	w.commit("base", func(ch *market.Changes) { w.set(ch, "base", mint, 1, l) })
-	v := w.view(func() time.Time { return time.Unix(w.now, 0) })
+	v := follow(w, func() time.Time { return time.Unix(w.now, 0) })
 	l.holders, l.buyers = 10, 0
 	for i, step := range []struct {
 		after   int64
@@ -384,7 +236,7 @@ func TestACardIsHeldForOneRanking(t *testing.T) {
 		if err := v.refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		s := v.Snapshot()
+		s := v.board()
 		if c, ok := s.Launched("base", mint); !ok || c.Pass != step.pass || (len(c.Fails) == 0) != step.pass || (c.Rank == 1) != step.pass {
 			t.Errorf("at look %d it is %+v", i, c.Standing)
 		}
@@ -411,12 +263,12 @@ func TestAStandingChainIsNoTrend(t *testing.T) {
 			})
 		})
 	}
-	v := w.view(func() time.Time { return time.Unix(w.now, 0) })
-	look := func() *Snapshot {
+	v := follow(w, func() time.Time { return time.Unix(w.now, 0) })
+	look := func() *Board {
 		if err := v.refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		return v.Snapshot()
+		return v.board()
 	}
 	for _, c := range []struct {
 		halt        string
@@ -452,9 +304,9 @@ func TestHoldersWhileTheDatabaseIsAway(t *testing.T) {
 	w, v, mint := oneLaunch(t)
 	for _, away := range []bool{false, true} {
 		if away {
-			v.lost(t.Context(), ErrUnread)
+			v.away = true
 		}
-		s := v.Snapshot()
+		s := v.board()
 		page := s.Page(PageQuery{Sort: SortRunning, Launchpad: AllLaunchpads, Chain: AllBoardChains, Limit: 9})
 		one, ok := s.Launched("base", mint)
 		if !ok || len(page.Cards) != 1 {
@@ -469,7 +321,7 @@ func TestHoldersWhileTheDatabaseIsAway(t *testing.T) {
 }
 
 // oneLaunch is a view of a board of one launch.
-func oneLaunch(t *testing.T) (*ledger, *View, market.Address) {
+func oneLaunch(t *testing.T) (*ledger, *follower, market.Address) {
 	t.Helper()
 	w := newLedger(t)
 	mint := evm("0xa000000000000000000000000000000000000001")
@@ -479,7 +331,7 @@ func oneLaunch(t *testing.T) (*ledger, *View, market.Address) {
 			createdAt: w.now - 3000, buyers: 20,
 		})
 	})
-	v := w.view(func() time.Time { return time.Unix(w.now, 0) })
+	v := follow(w, func() time.Time { return time.Unix(w.now, 0) })
 	if err := v.refresh(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -20,10 +20,10 @@ const (
 )
 
 // benchRanker is a board of 100,000 launches on 9 chains. A third of them trade, a few with many wallets.
-func benchRanker(tb testing.TB) (*ranker, *Catalog, int64) {
+func benchRanker(tb testing.TB) (*Ranker, *Catalog, int64) {
 	tb.Helper()
 	now := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC).Unix()
-	r := newRanker(board.DefaultGate())
+	r := NewRanker(nil, board.DefaultGate(), nil, nil)
 	c := &catalog.Catalog{}
 	for v := range benchVenues {
 		c.Venues = append(c.Venues, catalog.Venue{ID: fmt.Sprint("venue-", v), Filter: fmt.Sprint("venue-", v)})
@@ -43,20 +43,28 @@ func benchRanker(tb testing.TB) (*ranker, *Catalog, int64) {
 		r.chains[id] = b
 	}
 	in := NewCatalog(c)
-	return &r, in, now
+	return r, in, now
 }
 
 func benchEntry(b *chainTokens, i int, now int64) {
 	mint := evm(fmt.Sprintf("0xa0%038x", i))
 	e := b.at(mint)
 	e.isUnread = false
-	e.facts = &facts{
-		name: fmt.Sprint("Token ", i, " of ", b.chain), symbol: fmt.Sprint("T", i, b.chain), holders: int64(i % 200), status: market.HoldersCurrent, tradedAt: now,
-		pooled: true, hasSupply: true, supply: 1e9,
-		pools: []poolFacts{{id: market.CurveID(mint), quote: evm(wrapped), curve: true, trusted: true, price: 1e-5, locked: float64(i%50) / 5, volumeUSD: float64(i%40) * 1000}},
+	token := Token{
+		Token: market.Token{
+			Mint: mint, Name: fmt.Sprint("Token ", i, " of ", b.chain), Symbol: fmt.Sprint("T", i, b.chain), Pool: market.CurveID(mint), HasDecimals: true,
+			HasSupply: true, Holders: market.Holders{Status: market.HoldersCurrent, Count: int64(i % 200)},
+		},
+		Pools: []market.Pool{{
+			ID: market.CurveID(mint), Protocol: market.BondingCurve, Quote: evm(wrapped), Price: 1e-5, Locked: float64(i%50) / 5, LastTradeAt: now,
+		}},
 	}
+	token.Token.Supply.SetUint64(1e9)
+	token.Pools[0].Day.VolumeUSD.SetUint64(uint64(i%40) * 1000 * 1e9)
+	f := newFacts(&token)
+	e.facts = &f
 	b.take(e, &Launched{
-		Mint: mint, Creator: mint, Venue: fmt.Sprint("venue-", i%benchVenues), Name: e.facts.name, Symbol: e.facts.symbol, block: uint64(i), HasCurve: true,
+		Mint: mint, Creator: mint, Venue: fmt.Sprint("venue-", i%benchVenues), Name: token.Token.Name, Symbol: token.Token.Symbol, block: uint64(i), HasCurve: true,
 		CreatedAt: now - int64(benchLaunches/benchChains-i)*60, State: market.LaunchOnCurve, Progress: float64(i % 100), HasProgress: true, Basis: market.TokensSold,
 	})
 	wallets := 0
@@ -76,7 +84,7 @@ func benchEntry(b *chainTokens, i int, now int64) {
 }
 
 // rankAll is what a ranking does, every 15 seconds.
-func rankAll(r *ranker, in *Catalog) {
+func rankAll(r *Ranker, in *Catalog) {
 	for _, b := range r.chains {
 		b.measureTouched(&r.gate, true)
 		b.live(true)
@@ -84,7 +92,7 @@ func rankAll(r *ranker, in *Catalog) {
 	r.fold(true)
 	r.place()
 	rankRunning(r.chains, in)
-	r.published = r.publish(true)
+	r.last = &Ranking{board: r.publish(true)}
 }
 
 // BenchmarkRank ranks everything anew.
@@ -140,7 +148,7 @@ func BenchmarkLook(b *testing.B) {
 		if r.place() {
 			rankRunning(r.chains, in)
 		}
-		r.published = r.publish(false)
+		r.last = &Ranking{board: r.publish(false)}
 	}
 }
 
@@ -148,7 +156,7 @@ func BenchmarkLook(b *testing.B) {
 func BenchmarkPage(b *testing.B) {
 	r, in, _ := benchRanker(b)
 	rankAll(r, in)
-	s := &Snapshot{Catalog: in, Board: &Board{1, r.published}}
+	s := r.last.Board(1, in, false)
 	for name, q := range map[string]PageQuery{
 		"default": {Sort: SortRunning, Launchpad: AllLaunchpads, Chain: AllBoardChains, Limit: 30},
 		"new":     {Sort: SortNew, Launchpad: AllLaunchpads, Chain: AllBoardChains, Limit: 100},

@@ -129,8 +129,8 @@ type Shown struct {
 }
 
 // shown is a card as it is shown.
-func (s *Snapshot) shown(c *Card, on *BoardChain, v Venue) Shown {
-	return Shown{Card: c, Standing: c.standing(on.Ranked.At, on.Stale), Chain: on.ID, On: on, Venue: v, in: s.Catalog, bodies: s.Board.bodies}
+func (b *Board) shown(c *Card, on *BoardChain, v Venue) Shown {
+	return Shown{Card: c, Standing: c.standing(on.Ranked.At, on.Stale), Chain: on.ID, On: on, Venue: v, in: b.in, bodies: b.bodies}
 }
 
 // Encoded is the card's body, made by encode once for each change of what it follows from. It must not be changed.

@@ -52,7 +52,7 @@ func (f *folding) compare(o *folding) int {
 
 // fold folds the launches that came since the last time, or all of them: what came in another order than it was made in, and what
 // lost its head, is folded as it should be only then.
-func (r *ranker) fold(all bool) {
+func (r *Ranker) fold(all bool) {
 	for _, b := range r.chains {
 		for _, e := range b.touched {
 			if e.listed && e.isReread {
@@ -68,7 +68,7 @@ func (r *ranker) fold(all bool) {
 }
 
 // foldAll folds all launches anew, and touches those that are something else than before.
-func (r *ranker) foldAll() {
+func (r *Ranker) foldAll() {
 	n := 0
 	for _, b := range r.chains {
 		n += len(b.index.entries)
@@ -93,7 +93,7 @@ func (r *ranker) foldAll() {
 }
 
 // foldNew folds the launches that came.
-func (r *ranker) foldNew() {
+func (r *Ranker) foldNew() {
 	var list []folding
 	for _, b := range r.chains {
 		for _, e := range b.touched {

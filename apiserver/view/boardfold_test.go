@@ -12,7 +12,7 @@ import (
 )
 
 // headsOf are the launches that New shows, with how many clones each has.
-func headsOf(r *ranker) map[string]int {
+func headsOf(r *Ranker) map[string]int {
 	out := make(map[string]int)
 	for id, b := range r.chains {
 		for _, c := range b.venues {
@@ -27,7 +27,7 @@ func headsOf(r *ranker) map[string]int {
 
 // foldedByHand is what New should show: each launch is compared with all heads of the day before it. The names of tests differ in
 // case and spaces alone.
-func foldedByHand(r *ranker) map[string]int {
+func foldedByHand(r *Ranker) map[string]int {
 	type launch struct {
 		id, chain, name, symbol string
 		*Launched
@@ -68,7 +68,7 @@ func foldedByHand(r *ranker) map[string]int {
 func TestClonesBetweenRankings(t *testing.T) {
 	t.Parallel()
 	w := newLedger(t)
-	v := w.view(func() time.Time { return time.Unix(w.now, 0) })
+	v := follow(w, func() time.Time { return time.Unix(w.now, 0) })
 	launch := func(chain, name string, ago int64) {
 		n := len(w.mints[chain])
 		mint := evm(fmt.Sprintf("0xa0%038x", n)) // the same ones on each chain
@@ -86,10 +86,10 @@ func TestClonesBetweenRankings(t *testing.T) {
 			if err := v.refresh(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			v.readings.Wait()
+			v.Wait()
 		}
 		var got []string
-		for _, c := range v.Snapshot().Page(PageQuery{Sort: SortNew, Launchpad: AllLaunchpads, Chain: AllBoardChains, Limit: 99}).Cards {
+		for _, c := range v.board().Page(PageQuery{Sort: SortNew, Launchpad: AllLaunchpads, Chain: AllBoardChains, Limit: 99}).Cards {
 			name, _ := c.Names()
 			got = append(got, fmt.Sprint(c.Chain, " ", name, " ", c.Clones))
 		}
@@ -113,6 +113,5 @@ func TestClonesBetweenRankings(t *testing.T) {
 	w.now += 15
 	shows("at the next ranking", "bsc Otter 0", "base Heron 1", "bsc Goose 0")
 	v.live.Replace(&catalog.Catalog{Chains: slices.Clone(v.live.Now().Chains[1:]), Venues: v.live.Now().Venues})
-	v.adopt()
 	shows("without a chain", "bsc Otter 0", "bsc Heron 0", "bsc Goose 0")
 }

@@ -10,12 +10,12 @@ import (
 )
 
 // readHour reads what the quote assets were worth an hour ago, once per minute of the chain's time.
-func (b *chainTokens) readHour(ctx context.Context, v *View) error {
+func (b *chainTokens) readHour(ctx context.Context, src *source) error {
 	opens := windowOpens(b.status.Last.Time, hourS)
 	if opens == b.hourOf {
 		return nil
 	}
-	list, err := v.looks.TokensNow(ctx, slices.SortedFunc(maps.Keys(b.usd), market.Address.Compare))
+	list, err := src.store.TokensNow(ctx, slices.SortedFunc(maps.Keys(b.usd), market.Address.Compare))
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (b *chainTokens) readHour(ctx context.Context, v *View) error {
 			moments = append(moments, store.PoolTime{Pool: list[i].Pool, At: opens})
 		}
 	}
-	closes, err := v.looks.ClosesBefore(ctx, b.chain, moments)
+	closes, err := src.store.ClosesBefore(ctx, b.chain, moments)
 	if err != nil {
 		return err
 	}
@@ -43,7 +43,7 @@ func (b *chainTokens) readHour(ctx context.Context, v *View) error {
 		}
 	}
 	b.quoteDecimals = decimals
-	if c := v.Snapshot().Catalog.Chain(b.chain); c != nil {
+	if c := src.in.Chain(b.chain); c != nil {
 		b.wrapped = c.Wrapped
 	}
 	if b.hourOf = opens; !maps.Equal(next, b.hourUSD) {
@@ -64,7 +64,7 @@ type lastHour struct {
 
 // readLastHours reads what launched tokens that were traded within the hour cost before it: of all of them when another minute of the chain's
 // time begins, else of those that changed.
-func (b *chainTokens) readLastHours(ctx context.Context, v *View) error {
+func (b *chainTokens) readLastHours(ctx context.Context, src *source) error {
 	opens := windowOpens(b.status.Last.Time, hourS)
 	of := slices.Values(b.touched)
 	if opens != b.lastHoursOf {
@@ -82,7 +82,7 @@ func (b *chainTokens) readLastHours(ctx context.Context, v *View) error {
 	}
 	const atOnce = 100
 	for part := range slices.Chunk(changed, atOnce) {
-		if err := b.readLastHoursOf(ctx, v, part, opens); err != nil {
+		if err := b.readLastHoursOf(ctx, src, part, opens); err != nil {
 			return err
 		}
 	}
@@ -90,12 +90,12 @@ func (b *chainTokens) readLastHours(ctx context.Context, v *View) error {
 	return nil
 }
 
-func (b *chainTokens) readLastHoursOf(ctx context.Context, v *View, part []*entry, opens int64) error {
+func (b *chainTokens) readLastHoursOf(ctx context.Context, src *source, part []*entry, opens int64) error {
 	moments := make([]store.PoolTime, len(part))
 	for i, e := range part {
 		moments[i] = store.PoolTime{Pool: e.referencePool().id, At: opens}
 	}
-	closes, err := v.looks.ClosesBefore(ctx, b.chain, moments)
+	closes, err := src.store.ClosesBefore(ctx, b.chain, moments)
 	if err != nil {
 		return err
 	}

@@ -103,7 +103,7 @@ func (e *entry) takeOff() {
 }
 
 // place gives the launches that were touched their places, and reports whether Running changed.
-func (r *ranker) place() (running bool) {
+func (r *Ranker) place() (running bool) {
 	for _, b := range r.chains {
 		running = b.place() || running
 	}

@@ -4,16 +4,29 @@ import (
 	"context"
 	"maps"
 	"slices"
+	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/traction"
 )
 
+// firstTime bounds what is read at the first look of a chain.
+const firstTime = 2 * time.Minute
+
+// source is what a chain's tokens are read from.
+type source struct {
+	store *store.Store
+	now   func() time.Time
+	in    *Catalog
+}
+
+func (r *Ranker) source(in *Catalog) *source { return &source{r.store, r.now, in} }
+
 // read takes in what a chain's commits changed; c says what that is, or is nil where nothing was read yet. When it fails,
 // what it read is kept, and read again the next time but for the trades of whole blocks.
-func (b *chainTokens) read(ctx context.Context, v *View, status store.ChainStatus, c *store.Changed) error {
-	limit := refreshTime
+func (b *chainTokens) read(ctx context.Context, src *source, status store.ChainStatus, c *store.Changed) error {
+	limit := lookTime
 	if c == nil {
 		limit = firstTime
 		c = &store.Changed{Trades: true, Launches: true, Quotes: true, Metadata: true, Trust: true}
@@ -29,7 +42,7 @@ func (b *chainTokens) read(ctx context.Context, v *View, status store.ChainStatu
 	}
 	for _, step := range []struct {
 		wanted bool
-		read   func(context.Context, *View) error
+		read   func(context.Context, *source) error
 	}{
 		{c.Launches, b.readLaunches},
 		{c.Trades, b.readFlows},
@@ -43,7 +56,7 @@ func (b *chainTokens) read(ctx context.Context, v *View, status store.ChainStatu
 		if !step.wanted {
 			continue
 		}
-		if err := step.read(ctx, v); err != nil {
+		if err := step.read(ctx, src); err != nil {
 			b.status = was
 			return err
 		}
@@ -54,11 +67,11 @@ func (b *chainTokens) read(ctx context.Context, v *View, status store.ChainStatu
 
 // readLaunches takes in the launches that changed, at first all that the board keeps. Whether it keeps an older one that
 // changed hangs on its trades, which are read with its token.
-func (b *chainTokens) readLaunches(ctx context.Context, v *View) error {
+func (b *chainTokens) readLaunches(ctx context.Context, src *source) error {
 	if b.seen == 0 {
-		return b.readFirst(ctx, v)
+		return b.readFirst(ctx, src)
 	}
-	for l, err := range v.looks.LaunchesSince(ctx, b.chain, b.seen) {
+	for l, err := range src.store.LaunchesSince(ctx, b.chain, b.seen) {
 		if err != nil {
 			return err
 		}
@@ -76,10 +89,10 @@ func (b *chainTokens) readLaunches(ctx context.Context, v *View) error {
 
 // readFirst takes in all launches that the board keeps. They come the oldest first. Those whose curve was never traded are as many
 // as anybody cares to make: of them it keeps as many of the newest as of all.
-func (b *chainTokens) readFirst(ctx context.Context, v *View) error {
+func (b *chainTokens) readFirst(ctx context.Context, src *source) error {
 	now := b.hour()
 	var untraded []*Launched
-	for l, err := range v.looks.LaunchesOfLate(ctx, b.chain, store.OfLate{
+	for l, err := range src.store.LaunchesOfLate(ctx, b.chain, store.OfLate{
 		MadeAfter: now - launchAge, TradedAfter: now - quietAge, UntradedAfter: now - untradedAge,
 	}) {
 		if err != nil {
@@ -142,9 +155,9 @@ func (e *entry) exclude() {
 const readBack = 3 * traction.Window
 
 // readFlows puts new trades on the tapes, a whole block at a time.
-func (b *chainTokens) readFlows(ctx context.Context, v *View) error {
+func (b *chainTokens) readFlows(ctx context.Context, src *source) error {
 	var block []store.Flow
-	for f, err := range v.looks.Flows(ctx, b.chain, b.nextTrades, b.status.Last.Time-readBack) {
+	for f, err := range src.store.Flows(ctx, b.chain, b.nextTrades, b.status.Last.Time-readBack) {
 		if err != nil {
 			return err
 		}
@@ -175,7 +188,7 @@ func (b *chainTokens) bookTrades(block []store.Flow) {
 
 // readTokens reads the tokens that are new or have changed, with their pools, and the launches of those that came back by
 // being traded.
-func (b *chainTokens) readTokens(ctx context.Context, v *View) error {
+func (b *chainTokens) readTokens(ctx context.Context, src *source) error {
 	for len(b.unread) > 0 {
 		part := b.unread[max(0, len(b.unread)-tokensAtOnce):]
 		mints := make([]market.Address, len(part))
@@ -186,11 +199,11 @@ func (b *chainTokens) readTokens(ctx context.Context, v *View) error {
 				older = append(older, e.mint)
 			}
 		}
-		found, err := v.readTokens(ctx, v.looks, mints)
+		found, err := ReadTokens(ctx, src.store, src.now(), mints)
 		if err != nil {
 			return err
 		}
-		launches, err := v.looks.LaunchesAt(ctx, older)
+		launches, err := src.store.LaunchesAt(ctx, older)
 		if err != nil {
 			return err
 		}
@@ -203,7 +216,7 @@ func (b *chainTokens) readTokens(ctx context.Context, v *View) error {
 		b.unread = b.unread[:len(b.unread)-len(part)]
 		for i := range launches {
 			if l := &launches[i]; l.Chain == b.chain {
-				if err := b.comeBack(ctx, v, NewLaunched(&l.Launch)); err != nil {
+				if err := b.comeBack(ctx, src, NewLaunched(&l.Launch)); err != nil {
 					return err
 				}
 			}
@@ -229,7 +242,7 @@ func (b *chainTokens) factsIn(tokens []Token, e *entry) *facts {
 }
 
 // comeBack takes an older launch in that is traded again, with what is read of others as it changes.
-func (b *chainTokens) comeBack(ctx context.Context, v *View, l *Launched) error {
+func (b *chainTokens) comeBack(ctx context.Context, src *source, l *Launched) error {
 	e := b.at(l.Mint)
 	if e.mayReturn = !b.keeps(l, e.tradedAt()); e.mayReturn {
 		return nil
@@ -238,22 +251,22 @@ func (b *chainTokens) comeBack(ctx context.Context, v *View, l *Launched) error 
 	if b.seen == 0 {
 		return nil // all metadata and reports are still to be read
 	}
-	m, ok, err := v.looks.MetadataAt(ctx, b.chain, l.Mint)
+	m, ok, err := src.store.MetadataAt(ctx, b.chain, l.Mint)
 	if err != nil {
 		return err
 	}
 	if ok {
 		e.meta = newMetadata(&m)
 	}
-	report, ok, err := v.looks.TrustAt(ctx, b.chain, l.Mint)
+	report, ok, err := src.store.TrustAt(ctx, b.chain, l.Mint)
 	e.checked = ok && report.Critical
 	return err
 }
 
 // readQuotes takes over the prices of the quote assets. When one becomes known, or is known no more, everything is valued
 // anew; else a price only moves what is shown.
-func (b *chainTokens) readQuotes(ctx context.Context, v *View) error {
-	all, err := v.looks.ChainQuotes(ctx)
+func (b *chainTokens) readQuotes(ctx context.Context, src *source) error {
+	all, err := src.store.ChainQuotes(ctx)
 	if err != nil {
 		return err
 	}
@@ -280,8 +293,8 @@ func (b *chainTokens) readQuotes(ctx context.Context, v *View) error {
 }
 
 // readMetadata takes in what was fetched beside the chain.
-func (b *chainTokens) readMetadata(ctx context.Context, v *View) error {
-	list, err := v.looks.MetadataSince(ctx, b.chain, b.seen)
+func (b *chainTokens) readMetadata(ctx context.Context, src *source) error {
+	list, err := src.store.MetadataSince(ctx, b.chain, b.seen)
 	if err != nil {
 		return err
 	}
@@ -295,8 +308,8 @@ func (b *chainTokens) readMetadata(ctx context.Context, v *View) error {
 }
 
 // readTrust takes in what was checked beside the chain.
-func (b *chainTokens) readTrust(ctx context.Context, v *View) error {
-	reports, err := v.looks.TrustSince(ctx, b.chain, b.seen)
+func (b *chainTokens) readTrust(ctx context.Context, src *source) error {
+	reports, err := src.store.TrustSince(ctx, b.chain, b.seen)
 	if err != nil {
 		return err
 	}

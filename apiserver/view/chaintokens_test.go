@@ -53,14 +53,14 @@ func TestTheBoardShedsWhatIsTooMuch(t *testing.T) {
 		w.commit("base", func(ch *market.Changes) { w.set(ch, "base", mint(n), 1, l) })
 	}
 	clock := func() time.Time { return time.Unix(w.now, 0) }
-	v := w.view(clock)
-	v.ranks.most = 3
-	kept := func(v *View) (out []int) {
+	v := follow(w, clock)
+	v.most = 3
+	kept := func(v *follower) (out []int) {
 		if err := v.refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		for n := range 9 {
-			if _, ok := v.Snapshot().Launched("base", mint(n)); ok {
+			if _, ok := v.board().Launched("base", mint(n)); ok {
 				out = append(out, n)
 			}
 		}
@@ -86,14 +86,14 @@ func TestTheBoardShedsWhatIsTooMuch(t *testing.T) {
 	for n := 5; n < 9; n++ {
 		launch(n, false)
 	}
-	fresh := w.view(clock)
-	fresh.ranks.most = 3
+	fresh := follow(w, clock)
+	fresh.most = 3
 	if got := kept(fresh); !slices.Equal(got, []int{1, 2, 4}) {
 		t.Errorf("from the beginning it keeps %v", got)
 	}
 	b := newChainTokens("base", 0, 3)
 	b.status, _, _ = w.st.Chain(t.Context(), "base")
-	if err := b.readLaunches(t.Context(), fresh); err != nil || len(b.index.entries) != 3+3 {
+	if err := b.readLaunches(t.Context(), fresh.source(fresh.in)); err != nil || len(b.index.entries) != 3+3 {
 		t.Errorf("there are %d at once, %v", len(b.index.entries), err)
 	}
 }
@@ -108,7 +108,7 @@ func TestARestingLaunchComesBackWhenItTrades(t *testing.T) {
 	w.commit("base", func(ch *market.Changes) { w.set(ch, "base", mint, 1, l) })
 	w.now += 3 * 86_400
 	w.commit("base", func(*market.Changes) {})
-	v := w.view(func() time.Time { return time.Unix(w.now, 0) })
+	v := follow(w, func() time.Time { return time.Unix(w.now, 0) })
 	for i, change := range []func(*market.Changes){
 		func(*market.Changes) {},
 		func(ch *market.Changes) {
@@ -121,7 +121,7 @@ func TestARestingLaunchComesBackWhenItTrades(t *testing.T) {
 		if err := v.refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if _, ok := v.Snapshot().Launched("base", mint); ok != (i == 2) {
+		if _, ok := v.board().Launched("base", mint); ok != (i == 2) {
 			t.Errorf("at look %d the launch is there: %v", i, ok)
 		}
 	}
@@ -137,17 +137,17 @@ func TestALateChainHoldsUpNobody(t *testing.T) {
 			createdAt: w.now - 3000, buyers: 20,
 		})
 	})
-	delete(v.ranks.chains, "bsc") // as if there had been nothing of it
+	delete(v.chains, "bsc") // as if there had been nothing of it
 	for look := range 2 {
 		if err := v.refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		if c, ok := v.Snapshot().Launched("base", mint); !ok || c.Rank == 0 {
+		if c, ok := v.board().Launched("base", mint); !ok || c.Rank == 0 {
 			t.Errorf("at look %d the card of the other chain is there: %v", look, ok)
 		}
-		v.readings.Wait()
+		v.Wait()
 	}
-	if _, ok := v.Snapshot().Launched("bsc", mint); !ok || len(v.ranks.reading) > 0 {
+	if _, ok := v.board().Launched("bsc", mint); !ok || len(v.reading) > 0 {
 		t.Error("the late chain is not there")
 	}
 }
@@ -163,9 +163,13 @@ func TestLiveFollowsWhatIsTouched(t *testing.T) {
 		all := make([]*entry, rapid.IntRange(1, 3*liveDepth).Draw(rt, "tokens"))
 		locked := rapid.Float64Range(0, 1000)
 		worth := func(e *entry) {
-			e.facts = &facts{firstSeenAt: b.status.Last.Time - 3600, pools: []poolFacts{{
-				id: market.CurveID(e.mint), quote: evm(wrapped), trusted: true, price: 1e-5 * float64(rapid.IntRange(0, 9).Draw(rt, "price")), locked: locked.Draw(rt, "locked"),
-			}}}
+			f := newFacts(&Token{
+				Token: market.Token{Mint: e.mint, FirstSeenAt: b.status.Last.Time - 3600, Pool: market.CurveID(e.mint)},
+				Pools: []market.Pool{{
+					ID: market.CurveID(e.mint), Quote: evm(wrapped), Price: 1e-5 * float64(rapid.IntRange(0, 9).Draw(rt, "price")), Locked: locked.Draw(rt, "locked"),
+				}},
+			})
+			e.facts = &f
 			b.touch(e)
 		}
 		for i := range all {
@@ -202,37 +206,22 @@ func TestLiveFollowsWhatIsTouched(t *testing.T) {
 func TestAnotherDatabase(t *testing.T) {
 	t.Parallel()
 	_, v, mint := oneLaunch(t)
-	b := v.ranks.chains["base"]
+	b := v.chains["base"]
 	b.seen += 100 // as if the database had been restored
 	for i := range 3 {
 		if err := v.refresh(t.Context()); err != nil {
 			t.Fatal(err)
 		}
-		v.readings.Wait()
-		if _, ok := v.Snapshot().Launched("base", mint); !ok {
+		v.Wait()
+		if _, ok := v.board().Launched("base", mint); !ok {
 			t.Errorf("the launch is gone at look %d", i)
 		}
 	}
-	next := v.ranks.chains["base"]
+	next := v.chains["base"]
 	if next == b || next.index == b.index || next.seen >= b.seen {
 		t.Error("what the database had stays")
 	}
 	if _, ok := b.index.find(mint); !ok {
 		t.Error("the index of the board before has lost the launch")
-	}
-}
-
-// TestSearchOfAnotherDatabase walks all listings again.
-func TestSearchOfAnotherDatabase(t *testing.T) {
-	t.Parallel()
-	_, v, _ := oneLaunch(t)
-	statuses := v.Snapshot().statuses()
-	seen := statuses["base"].CommitNo
-	v.search.chains["base"] = searchedChain{seen: seen + 100, walked: v.now()}
-	if err := v.search.takeAll(t.Context(), v, statuses); err != nil {
-		t.Fatal(err)
-	}
-	if got := v.search.chains["base"].seen; got != seen || v.search.index.Len() == 0 {
-		t.Errorf("it is at %d of %d, with %d tokens", got, seen, v.search.index.Len())
 	}
 }

@@ -2,8 +2,6 @@ package view
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
 	"golang.org/x/sync/singleflight"
@@ -12,12 +10,13 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/recent"
 	"github.com/boardwalkhq/boardwalk/internal/store"
-	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
 const (
 	// besideTTL is how long what stands beside a launch is used again: counting what a busy creator launched takes a while.
 	besideTTL = 3 * time.Second
+	// launchTTL is how long what is known of one launch is used again: about the pace of the fastest blocks.
+	launchTTL = 250 * time.Millisecond
 	// cachedLaunches bounds the launches that are remembered.
 	cachedLaunches = 4096
 )
@@ -38,10 +37,15 @@ type Beside struct {
 	Critical bool
 }
 
-// launchCache remembers launches and what stands beside them.
-type launchCache struct {
-	rows   *recent.Cache[market.Address, dated[[]LaunchNow]]
-	beside *recent.Cache[besideKey, dated[*Beside]]
+// Launches reads launches for requests, and remembers them and what stands beside them for a moment.
+type Launches struct {
+	store *store.Store
+	gate  board.Gate
+	now   func() time.Time
+	// away reports whether the database is known to be away.
+	away   func() bool
+	rows   *recent.Cache[market.Address, recent.Dated[[]LaunchNow]]
+	beside *recent.Cache[besideKey, recent.Dated[*Beside]]
 	flight singleflight.Group
 }
 
@@ -50,76 +54,79 @@ type besideKey struct {
 	mint  market.Address
 }
 
-func newLaunchCache() launchCache {
-	return launchCache{
-		rows:   recent.New[market.Address, dated[[]LaunchNow]](cachedLaunches),
-		beside: recent.New[besideKey, dated[*Beside]](cachedLaunches),
+// NewLaunches makes a reader of launches, which are held to a quality bar. away reports whether the database is known to be away: then what was
+// read last is the answer.
+func NewLaunches(st *store.Store, gate board.Gate, now func() time.Time, away func() bool) *Launches {
+	return &Launches{
+		store: st, gate: gate, now: now, away: away,
+		rows:   recent.New[market.Address, recent.Dated[[]LaunchNow]](cachedLaunches),
+		beside: recent.New[besideKey, recent.Dated[*Beside]](cachedLaunches),
 	}
 }
 
 // LaunchesAt lists the launches of the tokens at an address on all chains. Answers are shared and must not be changed. While
 // the database can't be read, what was read last stands in for it.
-func (v *View) LaunchesAt(ctx context.Context, mint market.Address) ([]LaunchNow, error) {
-	hit, ok := v.launches.rows.Get(mint)
-	if ok && (v.now().Sub(hit.at) < tokenTTL || v.snapshot.Load().failing()) {
-		return hit.value, nil
+func (r *Launches) LaunchesAt(ctx context.Context, mint market.Address) ([]LaunchNow, error) {
+	hit, ok := r.rows.Get(mint)
+	if ok && (r.now().Sub(hit.At) < launchTTL || r.away()) {
+		return hit.Value, nil
 	}
-	out, err, _ := v.launches.flight.Do("at "+mint.String(), func() (any, error) {
+	out, err, _ := r.flight.Do("at "+mint.String(), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
 		defer cancel()
-		list, err := v.store.LaunchesAt(ctx, []market.Address{mint})
+		list, err := r.store.LaunchesAt(ctx, []market.Address{mint})
 		if err == nil && len(list) > 0 {
-			v.launches.rows.Put(mint, dated[[]LaunchNow]{list, v.now()})
+			r.rows.Put(mint, recent.Dated[[]LaunchNow]{Value: list, At: r.now()})
 		}
 		return list, err
 	})
 	list, _ := out.([]LaunchNow)
 	if err != nil && ok {
-		return hit.value, nil
+		return hit.Value, nil
 	}
 	return list, err
 }
 
 // BesideLaunch reads what stands beside a launch.
-func (v *View) BesideLaunch(ctx context.Context, l *LaunchNow) (*Beside, error) {
+func (r *Launches) BesideLaunch(ctx context.Context, l *LaunchNow) (*Beside, error) {
 	key := besideKey{l.Chain, l.Mint}
-	hit, ok := v.launches.beside.Get(key)
-	if ok && (v.now().Sub(hit.at) < besideTTL || v.snapshot.Load().failing()) {
-		return hit.value, nil
+	hit, ok := r.beside.Get(key)
+	if ok && (r.now().Sub(hit.At) < besideTTL || r.away()) {
+		return hit.Value, nil
 	}
-	out, err, _ := v.launches.flight.Do("beside "+l.Chain+" "+l.Mint.String(), func() (any, error) {
+	out, err, _ := r.flight.Do("beside "+l.Chain+" "+l.Mint.String(), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
 		defer cancel()
-		b, err := v.readBeside(ctx, l)
+		b, err := r.readBeside(ctx, l)
 		if err == nil {
-			v.launches.beside.Put(key, dated[*Beside]{b, v.now()})
+			r.beside.Put(key, recent.Dated[*Beside]{Value: b, At: r.now()})
 		}
 		return b, err
 	})
 	if err != nil && ok {
-		return hit.value, nil
+		return hit.Value, nil
 	}
 	b, _ := out.(*Beside)
 	return b, err
 }
 
-func (v *View) readBeside(ctx context.Context, l *LaunchNow) (*Beside, error) {
+func (r *Launches) readBeside(ctx context.Context, l *LaunchNow) (*Beside, error) {
 	b := &Beside{Quote: market.Token{Mint: l.Quote}}
 	var err error
-	if b.Launches, b.Graduated, err = v.store.CreatorRecord(ctx, l.Chain, l.Creator); err != nil {
+	if b.Launches, b.Graduated, err = r.store.CreatorRecord(ctx, l.Chain, l.Creator); err != nil {
 		return nil, err
 	}
-	if b.Holds, err = v.store.BalanceOf(ctx, l.Chain, l.Mint, l.Creator); err != nil {
+	if b.Holds, err = r.store.BalanceOf(ctx, l.Chain, l.Mint, l.Creator); err != nil {
 		return nil, err
 	}
-	m, fetched, err := v.store.MetadataAt(ctx, l.Chain, l.Mint)
+	m, fetched, err := r.store.MetadataAt(ctx, l.Chain, l.Mint)
 	if err != nil {
 		return nil, err
 	}
 	if fetched {
 		b.Metadata = newMetadata(&m)
 	}
-	report, checked, err := v.store.TrustAt(ctx, l.Chain, l.Mint)
+	report, checked, err := r.store.TrustAt(ctx, l.Chain, l.Mint)
 	if err != nil {
 		return nil, err
 	}
@@ -127,7 +134,7 @@ func (v *View) readBeside(ctx context.Context, l *LaunchNow) (*Beside, error) {
 	if l.Quote.IsNone() {
 		return b, nil
 	}
-	quotes, err := v.store.TokensNow(ctx, []market.Address{l.Quote})
+	quotes, err := r.store.TokensNow(ctx, []market.Address{l.Quote})
 	for i := range quotes {
 		if quotes[i].Chain == l.Chain {
 			b.Quote = quotes[i].Token
@@ -136,59 +143,34 @@ func (v *View) readBeside(ctx context.Context, l *LaunchNow) (*Beside, error) {
 	return b, err
 }
 
-// CardNow is the card of a launch as it and its token were just read. How it stands is as of the last ranking; for one that
-// the board doesn't keep it is judged here, without trades.
-func (v *View) CardNow(s *Snapshot, l *LaunchNow, t *Token, beside *Beside) (c Shown, ok bool) {
-	venue, declared := s.Catalog.VenueOn(l.Venue, l.Chain)
+// CardNow is the card of a launch as it and its token were just read; ok is false when its venue isn't declared. How it stands is as of the
+// last ranking, which kept shows; for one that the board doesn't keep it is judged here, without trades. kept is nil before the first ranking.
+func (r *Launches) CardNow(kept *Board, in *Catalog, l *LaunchNow, t *Token, beside *Beside) (c Shown, ok bool) {
+	venue, declared := in.VenueOn(l.Venue, l.Chain)
 	if !declared {
 		return c, false
 	}
 	f := newFacts(t)
-	on := &BoardChain{ID: t.Chain, Ranked: s.rankedAt(t), Stale: t.Stale, usd: t.USD}
-	if kept := s.Board; kept != nil && kept.chains[t.Chain] != nil {
-		on.hourUSD = kept.chains[t.Chain].hourUSD
+	// Before the chain is ranked, the token is as of the newest block.
+	on := &BoardChain{ID: t.Chain, Ranked: Stamp{Block: t.Block, At: t.AsOf}, Stale: t.Stale, usd: t.USD}
+	if ranked := kept.chain(t.Chain); ranked != nil {
+		on.Ranked, on.hourUSD = ranked.Ranked, ranked.hourUSD
 	}
 	c = Shown{
 		Card:  &Card{Launch: NewLaunched(&l.Launch), Metadata: beside.Metadata, facts: &f},
-		Chain: l.Chain, On: on, Venue: venue, in: s.Catalog, bodies: newCardBodies(),
+		Chain: l.Chain, On: on, Venue: venue, in: in, bodies: newCardBodies(),
 	}
 	w := f.worth(l.Mint, t.USD, t.AsOf)
-	if kept, there := s.Launched(l.Chain, l.Mint); there && kept.Listed {
-		c.Standing = kept.Standing
+	if ranked, there := kept.Launched(l.Chain, l.Mint); there && ranked.Listed {
+		c.Standing = ranked.Standing
 	} else {
 		e := entry{facts: &f, launch: c.Launch, checked: beside.Critical}
 		at := on.Ranked.Latest(t.Changed).At // and not of each block, in which nothing need have happened to it
 		judging := chainTokens{chain: l.Chain, status: store.ChainStatus{Last: market.Header{Time: at}}, stale: t.Stale}
-		judging.judge(&e, &v.ranks.gate, &measured{w, resting(c.Launch, w.liquidity, at)})
+		judging.judge(&e, &r.gate, &measured{w, resting(c.Launch, w.liquidity, at)})
 		c.verdict = e.verdict
 		c.Standing = c.standing(at, t.Stale)
 	}
 	c.Listed = w.valued()
 	return c, true
-}
-
-// rankedAt is the newest block as of which the chain of a token was ranked last. Where it wasn't yet, the token is as of the newest block.
-func (s *Snapshot) rankedAt(t *Token) Stamp {
-	if s.Board != nil && s.Board.chains[t.Chain] != nil {
-		return s.Board.chains[t.Chain].Ranked
-	}
-	return Stamp{Block: t.Block, At: t.AsOf}
-}
-
-// Gate is the quality bar of the launch board.
-func (v *View) Gate() board.Gate { return v.ranks.gate }
-
-// LastReport is the trust report of a token that was stored last; ok is false when there is none.
-func (v *View) LastReport(ctx context.Context, chain string, mint market.Address) (r *trust.Report, ok bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, readTime)
-	defer cancel()
-	row, ok, err := v.store.TrustAt(ctx, chain, mint)
-	if err != nil || !ok || string(row.Report) == "null" { // which says that there was nothing to check
-		return nil, false, err
-	}
-	r = &trust.Report{}
-	if err := json.Unmarshal(row.Report, r); err != nil {
-		return nil, false, fmt.Errorf("view: the report of %s on %s: %w", mint, chain, err)
-	}
-	return r, true, nil
 }

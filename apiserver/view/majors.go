@@ -49,16 +49,16 @@ func (v *View) refreshMajors(ctx context.Context, s *Snapshot) (*foundMajors, er
 	for _, d := range next.declared {
 		if status, indexed := s.status(d.chain); indexed {
 			mints = append(mints, d.mint)
-			next.chains[d.chain] = majorsChain{status.CommitNo, v.stale(status.State, status.Last.Time, status.Head)}
+			next.chains[d.chain] = majorsChain{status.CommitNo, isStale(status.State, status.Last.Time, status.Head, v.now())}
 		}
 	}
 	if last := v.majors; last != nil && slices.Equal(next.declared, last.declared) && maps.Equal(next.chains, last.chains) {
 		return last, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, refreshTime)
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	var err error
-	if next.tokens, err = v.readTokens(ctx, v.looks, mints); err != nil {
+	if next.tokens, err = ReadTokens(ctx, v.looks, v.now(), mints); err != nil {
 		return nil, err
 	}
 	v.majors = next

@@ -7,7 +7,6 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
-	"github.com/boardwalkhq/boardwalk/internal/price"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
@@ -61,7 +60,7 @@ func (p *Pair) PriceUSD() *float64 {
 }
 
 // measure fills in the quotes and the windows of pairs.
-func (v *View) measure(ctx context.Context, pairs []Pair) error {
+func (f *Finder) measure(ctx context.Context, in *Catalog, pairs []Pair) error {
 	byChain := make(map[string][]*Pair)
 	var quotes []market.Address
 	for i := range pairs {
@@ -70,7 +69,7 @@ func (v *View) measure(ctx context.Context, pairs []Pair) error {
 		quotes = append(quotes, p.Pool.Quote)
 	}
 	slices.SortFunc(quotes, market.Address.Compare)
-	names, err := v.store.TokensNow(ctx, slices.Compact(quotes))
+	names, err := f.store.TokensNow(ctx, slices.Compact(quotes))
 	if err != nil {
 		return err
 	}
@@ -84,7 +83,7 @@ func (v *View) measure(ctx context.Context, pairs []Pair) error {
 		}
 	}
 	for chain, list := range byChain {
-		if err := v.measureChain(ctx, chain, list); err != nil {
+		if err := f.measureChain(ctx, in.Chain(chain), list); err != nil {
 			return err
 		}
 	}
@@ -93,7 +92,7 @@ func (v *View) measure(ctx context.Context, pairs []Pair) error {
 
 // measureChain fills in the windows of one chain's pairs. The last 24 hours stand in the pool itself; those of the shorter
 // windows are summed from candles, of those pools alone that traded within them.
-func (v *View) measureChain(ctx context.Context, chain string, pairs []*Pair) error {
+func (f *Finder) measureChain(ctx context.Context, on *Chain, pairs []*Pair) error {
 	const day = len(PairWindows) - 1
 	now := pairs[0].Token.AsOf
 	end := windowOpens(now, 0)
@@ -116,17 +115,16 @@ func (v *View) measureChain(ctx context.Context, chain string, pairs []*Pair) er
 		from = starts[w]
 	}
 	spans = append(spans, candle.Cover(from, end, candle.Hour)...)
-	active, err := v.store.Activities(ctx, chain, busy, spans)
+	active, err := f.store.Activities(ctx, on.ID, busy, spans)
 	if err != nil {
 		return err
 	}
-	before, err := v.pricesThen(ctx, chain, pairs, starts[:day])
+	before, err := f.pricesThen(ctx, on.ID, pairs, starts[:day])
 	if err != nil {
 		return err
 	}
-	declared := v.Snapshot().Catalog.Chain(chain)
 	for _, p := range pairs {
-		native := declared != nil && declared.Wrapped == p.Pool.Quote
+		native := on.Wrapped == p.Pool.Quote
 		for i := range active {
 			if active[i].Pool == p.Pool.ID {
 				p.add(&active[i], starts[:day])
@@ -145,7 +143,7 @@ func (v *View) measureChain(ctx context.Context, chain string, pairs []*Pair) er
 type pastCloses map[store.PoolTime]store.Close
 
 // pricesThen reads what the prices of pairs at some moments follow from.
-func (v *View) pricesThen(ctx context.Context, chain string, pairs []*Pair, starts []int64) (pastCloses, error) {
+func (f *Finder) pricesThen(ctx context.Context, chain string, pairs []*Pair, starts []int64) (pastCloses, error) {
 	var moments []store.PoolTime
 	for _, p := range pairs {
 		for _, start := range starts {
@@ -155,14 +153,14 @@ func (v *View) pricesThen(ctx context.Context, chain string, pairs []*Pair, star
 			}
 		}
 	}
-	return v.closesBefore(ctx, chain, moments)
+	return f.closesBefore(ctx, chain, moments)
 }
 
 // closesBefore asks for each moment once.
-func (v *View) closesBefore(ctx context.Context, chain string, moments []store.PoolTime) (pastCloses, error) {
+func (f *Finder) closesBefore(ctx context.Context, chain string, moments []store.PoolTime) (pastCloses, error) {
 	slices.SortFunc(moments, func(a, b store.PoolTime) int { return cmp.Or(a.Pool.Compare(b.Pool), cmp.Compare(a.At, b.At)) })
 	moments = slices.DeleteFunc(slices.Compact(moments), func(m store.PoolTime) bool { return m.Pool.IsNone() })
-	found, err := v.store.ClosesBefore(ctx, chain, moments)
+	found, err := f.store.ClosesBefore(ctx, chain, moments)
 	if found == nil {
 		found = pastCloses{}
 	}
@@ -196,18 +194,6 @@ func (c pastCloses) price(p *Pair, at int64, native bool) float64 {
 		return inQuote * worth
 	}
 	return last.USD
-}
-
-// closeInQuote is what a candle ended at in whole quotes; 0 when nothing tells that.
-func closeInQuote(c *store.Close, native bool, quote market.QuotePrice, decimals uint8) float64 {
-	ended := price.Close{
-		USD: c.USD, Native: c.Native, VolumeUSD: c.VolumeUSD.Float64() / 1e9, VolumeQuote: price.Whole(&c.VolumeQuote, decimals),
-	}
-	peg := 0.
-	if quote.Pegged {
-		peg = quote.USD
-	}
-	return ended.InQuote(native, peg)
 }
 
 // add counts what happened in a candle in each window that it lies in.

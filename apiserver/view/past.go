@@ -3,6 +3,8 @@ package view
 import (
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/price"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
 // past is what the price of a pool 24 hours ago follows from.
@@ -51,3 +53,15 @@ func (f *facts) hourAgo(now int64, quotes map[market.Address]float64) float64 {
 
 // windowOpens is where a window up to now begins, to the minute; all in unix seconds.
 func windowOpens(now, seconds int64) int64 { return candle.Minute.Open(now) + 60 - seconds }
+
+// closeInQuote is what a candle ended at in whole quotes; 0 when nothing tells that.
+func closeInQuote(c *store.Close, native bool, quote market.QuotePrice, decimals uint8) float64 {
+	ended := price.Close{
+		USD: c.USD, Native: c.Native, VolumeUSD: c.VolumeUSD.Float64() / 1e9, VolumeQuote: price.Whole(&c.VolumeQuote, decimals),
+	}
+	peg := 0.
+	if quote.Pegged {
+		peg = quote.USD
+	}
+	return ended.InQuote(native, peg)
+}

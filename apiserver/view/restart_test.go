@@ -31,13 +31,13 @@ func TestScoreAfterARestart(t *testing.T) {
 			token := launched{
 				name: "Otter", symbol: "OTR", venue: "four-meme", state: market.LaunchOnCurve, progress: 40, locked: 50, volume: 20_000, holders: 60, createdAt: born,
 			}
-			following := w.view(func() time.Time { return time.Unix(w.now, 0) })
-			look := func(v *View) {
+			following := follow(w, func() time.Time { return time.Unix(w.now, 0) })
+			look := func(v *follower) {
 				t.Helper()
 				if err := v.refresh(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				v.readings.Wait()
+				v.Wait()
 			}
 			trade := func(ch *market.Changes, usd float64) {
 				for wallet := range 8 {
@@ -63,15 +63,15 @@ func TestScoreAfterARestart(t *testing.T) {
 			w.commit("base", func(*market.Changes) {})
 			w.now += 15 // a ranking later
 			look(following)
-			parts := func(v *View) traction.Parts {
+			parts := func(v *follower) traction.Parts {
 				t.Helper()
-				card, ok := v.Snapshot().Launched("base", mint)
+				card, ok := v.board().Launched("base", mint)
 				if !ok {
 					t.Fatal("it is not on the board")
 				}
 				return card.Parts
 			}
-			fresh := w.view(func() time.Time { return time.Unix(w.now, 0) })
+			fresh := follow(w, func() time.Time { return time.Unix(w.now, 0) })
 			look(fresh)
 			agree(t, "a program that was started just now", parts(fresh), parts(following))
 		})

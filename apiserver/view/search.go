@@ -5,7 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"iter"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
@@ -45,9 +45,15 @@ type Found struct {
 	AsOf int64
 }
 
-// searcher keeps the search index in step with the store, and remembers recent answers.
-type searcher struct {
-	index  *search.Index // written by run alone
+// Finder finds pairs. It keeps the search index in step with the store, and remembers recent answers.
+type Finder struct {
+	store  *store.Store
+	looks  *store.Store // for what goes on beside the requests
+	tokens *Reader
+	now    func() time.Time
+	log    *slog.Logger
+
+	index  *search.Index // written by Run alone
 	loaded atomic.Bool
 	chains map[string]searchedChain
 
@@ -67,21 +73,38 @@ type searchedChain struct {
 	walked     time.Time
 }
 
+var errNotLoaded = errors.New("view: the search index is being filled")
+
 type cachedSearch struct {
 	found *Found
 	in    *Catalog
 	at    time.Time
 }
 
-func newSearcher(index *search.Index) searcher {
-	return searcher{
-		index: index, chains: make(map[string]searchedChain), doubts: make(map[string]map[market.Address]bool),
+// Options are a finder's surroundings.
+type Options struct {
+	// Store is for requests, Looks for what goes on beside them.
+	Store, Looks *store.Store
+	Tokens       *Reader
+	Now          func() time.Time
+	Log          *slog.Logger
+}
+
+// NewFinder makes a finder whose index Run fills.
+func NewFinder(o Options) *Finder {
+	return &Finder{
+		store: o.Store, looks: o.Looks, tokens: o.Tokens, now: o.Now, log: o.Log,
+		index: search.New(), chains: make(map[string]searchedChain), doubts: make(map[string]map[market.Address]bool),
 		answers: make(map[string]cachedSearch),
 	}
 }
 
-// run takes in what is committed until ctx ends. A chain that fails is tried again with the next commit; the others go on.
-func (s *searcher) run(ctx context.Context, v *View, committed <-chan struct{}) {
+// Loaded reports whether the index has been filled.
+func (f *Finder) Loaded() bool { return f.loaded.Load() }
+
+// Run takes in what is committed until ctx ends. statuses are those of the declared chains at the last look; nil while the database is away.
+// A chain that fails is tried again with the next commit; the others go on.
+func (f *Finder) Run(ctx context.Context, committed <-chan struct{}, statuses func() map[string]store.ChainStatus) {
 	failing := false
 	for {
 		select {
@@ -89,73 +112,71 @@ func (s *searcher) run(ctx context.Context, v *View, committed <-chan struct{}) 
 			return
 		case <-committed:
 		}
-		now := v.snapshot.Load()
-		if now.database == nil || now.failing() {
+		now := statuses()
+		if now == nil {
 			continue
 		}
-		err := s.takeAll(ctx, v, now.statuses())
+		err := f.takeAll(ctx, now)
 		if err != nil && ctx.Err() == nil && !failing {
-			v.log.WarnContext(ctx, "search index not refreshed", "err", err.Error())
+			f.log.WarnContext(ctx, "search index not refreshed", "err", err.Error())
 		}
 		if failing = err != nil; !failing {
-			s.loaded.Store(true)
+			f.loaded.Store(true)
 		}
 	}
 }
 
-func (s *searcher) takeAll(ctx context.Context, v *View, statuses map[string]store.ChainStatus) error {
-	for id := range s.chains {
+func (f *Finder) takeAll(ctx context.Context, statuses map[string]store.ChainStatus) error {
+	for id := range f.chains {
 		if _, there := statuses[id]; !there {
-			s.index.RemoveChain(id)
-			delete(s.chains, id)
+			f.index.RemoveChain(id)
+			delete(f.chains, id)
 		}
 	}
 	var errs []error
 	for id, status := range statuses {
-		c := s.chains[id]
+		c := f.chains[id]
 		if status.CommitNo < c.seen || status.Generation != c.generation { // another database, an older state of it, or another index of the chain
 			c = searchedChain{generation: status.Generation}
-			s.chains[id] = c
+			f.chains[id] = c
 		}
-		walk := c.seen == 0 || v.now().Sub(c.walked) >= walkEvery
+		walk := c.seen == 0 || f.now().Sub(c.walked) >= walkEvery
 		if walk {
-			c = searchedChain{generation: status.Generation, walked: v.now()}
+			c = searchedChain{generation: status.Generation, walked: f.now()}
 		}
 		if c.seen != status.CommitNo {
-			if err := s.take(ctx, v.looks.Listings, id, c.seen); err != nil {
+			if err := f.take(ctx, id, c.seen); err != nil {
 				errs = append(errs, err)
 				continue
 			}
 			c.seen = status.CommitNo
-			s.chains[id] = c
+			f.chains[id] = c
 		}
-		errs = append(errs, s.settle(ctx, v, id))
+		errs = append(errs, f.settle(ctx, id))
 	}
 	return errors.Join(errs...)
 }
 
 // take reads the listings of a chain that changed since a commit.
-func (s *searcher) take(ctx context.Context, listings func(context.Context, string, int64) iter.Seq2[store.Listing, error],
-	chain string, seen int64,
-) error {
+func (f *Finder) take(ctx context.Context, chain string, seen int64) error {
 	ctx, cancel := context.WithTimeout(ctx, walkTime)
 	defer cancel()
 	batch := make([]search.Token, 0, listingsAtOnce)
-	for l, err := range listings(ctx, chain, seen) {
+	for l, err := range f.looks.Listings(ctx, chain, seen) {
 		if err != nil {
 			return err
 		}
 		if !l.Listed {
-			s.index.Remove(chain, l.Mint)
+			f.index.Remove(chain, l.Mint)
 			continue
 		}
 		batch = append(batch, indexed(chain, l))
 		if len(batch) == cap(batch) {
-			s.index.Put(batch)
+			f.index.Put(batch)
 			batch = batch[:0]
 		}
 	}
-	s.index.Put(batch)
+	f.index.Put(batch)
 	return nil
 }
 
@@ -164,81 +185,81 @@ func indexed(chain string, l store.Listing) search.Token {
 }
 
 // doubt has a token looked at again.
-func (s *searcher) doubt(chain string, mint market.Address) {
-	s.doubtMu.Lock()
-	defer s.doubtMu.Unlock()
-	if s.doubts[chain] == nil {
-		s.doubts[chain] = make(map[market.Address]bool)
+func (f *Finder) doubt(chain string, mint market.Address) {
+	f.doubtMu.Lock()
+	defer f.doubtMu.Unlock()
+	if f.doubts[chain] == nil {
+		f.doubts[chain] = make(map[market.Address]bool)
 	}
-	if len(s.doubts[chain]) < doubted {
-		s.doubts[chain][mint] = true
+	if len(f.doubts[chain]) < doubted {
+		f.doubts[chain][mint] = true
 	}
 }
 
 // settle looks at the doubted tokens of a chain: what is gone leaves the index.
-func (s *searcher) settle(ctx context.Context, v *View, chain string) error {
-	s.doubtMu.Lock()
-	gone := s.doubts[chain]
-	delete(s.doubts, chain)
-	s.doubtMu.Unlock()
+func (f *Finder) settle(ctx context.Context, chain string) error {
+	f.doubtMu.Lock()
+	gone := f.doubts[chain]
+	delete(f.doubts, chain)
+	f.doubtMu.Unlock()
 	if len(gone) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, refreshTime)
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
-	for l, err := range v.looks.ListingsOf(ctx, chain, slices.Collect(maps.Keys(gone))) {
+	for l, err := range f.looks.ListingsOf(ctx, chain, slices.Collect(maps.Keys(gone))) {
 		if err != nil {
 			return err
 		}
 		if l.Listed {
 			delete(gone, l.Mint)
-			s.index.Put([]search.Token{indexed(chain, l)})
+			f.index.Put([]search.Token{indexed(chain, l)})
 		}
 	}
 	for mint := range gone {
-		s.index.Remove(chain, mint)
+		f.index.Remove(chain, mint)
 	}
 	return nil
 }
 
 // Search finds pairs by a name, a ticker or an address on the chains of a catalogue. Answers are shared and must not be changed.
-func (v *View) Search(ctx context.Context, in *Catalog, query string) (*Found, error) {
-	if !v.search.loaded.Load() {
-		return nil, ErrUnread
+func (f *Finder) Search(ctx context.Context, in *Catalog, query string) (*Found, error) {
+	if !f.loaded.Load() {
+		return nil, errNotLoaded
 	}
-	v.search.mu.Lock()
-	hit, ok := v.search.answers[query]
-	v.search.mu.Unlock()
-	if ok && hit.in == in && v.now().Sub(hit.at) < searchTTL {
+	f.mu.Lock()
+	hit, ok := f.answers[query]
+	f.mu.Unlock()
+	if ok && hit.in == in && f.now().Sub(hit.at) < searchTTL {
 		return hit.found, nil
 	}
-	out, err, _ := v.search.flight.Do(fmt.Sprintf("%p %s", in, query), func() (any, error) {
+	out, err, _ := f.flight.Do(fmt.Sprintf("%p %s", in, query), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), readTime)
 		defer cancel()
-		return v.find(ctx, in, query)
+		return f.find(ctx, in, query)
 	})
 	if err != nil {
 		return nil, err
 	}
 	found, _ := out.(*Found)
-	v.search.mu.Lock()
-	defer v.search.mu.Unlock()
-	if len(v.search.answers) >= cachedSearches {
-		clear(v.search.answers)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if len(f.answers) >= cachedSearches {
+		clear(f.answers)
 	}
-	v.search.answers[query] = cachedSearch{found, in, v.now()}
+	f.answers[query] = cachedSearch{found, in, f.now()}
 	return found, nil
 }
 
-func (v *View) find(ctx context.Context, in *Catalog, query string) (*Found, error) {
+func (f *Finder) find(ctx context.Context, in *Catalog, query string) (*Found, error) {
 	only, query := chainBefore(in, query)
-	hits := v.hits(in, only, query)
-	pairs, err := v.pairsOf(ctx, hits)
+	hits := f.hits(in, only, query)
+	pairs, err := f.pairsOf(ctx, hits)
 	if err != nil {
 		return nil, err
 	}
 	if len(pairs) == 0 || hits[0].Match != search.Address {
-		byID, err := v.pairsAt(ctx, in, only, query)
+		byID, err := f.pairsAt(ctx, in, only, query)
 		if err != nil {
 			return nil, err
 		}
@@ -249,7 +270,7 @@ func (v *View) find(ctx context.Context, in *Catalog, query string) (*Found, err
 	for i := range pairs {
 		found.AsOf = max(found.AsOf, pairs[i].Token.Changed.At)
 	}
-	return found, v.measure(ctx, pairs)
+	return found, f.measure(ctx, in, pairs)
 }
 
 // chainBefore takes off the chain that stands before an address, as the API writes it: only what is there is meant then.
@@ -263,22 +284,22 @@ func chainBefore(in *Catalog, query string) (only, rest string) {
 
 // hits are the tokens found on the chains of a catalogue, or on one of them. Those of a chain that isn't declared any more leave the index one by
 // one; while some are found, more is looked for.
-func (v *View) hits(in *Catalog, only, query string) []search.Hit {
+func (f *Finder) hits(in *Catalog, only, query string) []search.Hit {
 	gone := func(h search.Hit) bool { return in.Chain(h.Chain) == nil || (only != "" && h.Chain != only) }
-	hits := v.search.index.Search(query, foundPairs)
+	hits := f.index.Search(query, foundPairs)
 	if slices.ContainsFunc(hits, gone) {
-		hits = slices.DeleteFunc(v.search.index.Search(query, search.MaxHits), gone)
+		hits = slices.DeleteFunc(f.index.Search(query, search.MaxHits), gone)
 	}
 	return hits[:min(len(hits), foundPairs)]
 }
 
 // pairsOf lists the pairs of tokens in their order, the most liquid of each first.
-func (v *View) pairsOf(ctx context.Context, hits []search.Hit) ([]Pair, error) {
+func (f *Finder) pairsOf(ctx context.Context, hits []search.Hit) ([]Pair, error) {
 	mints := make([]market.Address, 0, len(hits))
 	for _, h := range hits {
 		mints = append(mints, h.Mint)
 	}
-	tokens, err := v.TokensAt(ctx, mints)
+	tokens, err := f.tokens.TokensAt(ctx, mints)
 	if err != nil {
 		return nil, err
 	}
@@ -286,7 +307,7 @@ func (v *View) pairsOf(ctx context.Context, hits []search.Hit) ([]Pair, error) {
 	for _, h := range hits {
 		i := slices.IndexFunc(tokens[h.Mint], func(t Token) bool { return t.Chain == h.Chain })
 		if i < 0 {
-			v.search.doubt(h.Chain, h.Mint)
+			f.doubt(h.Chain, h.Mint)
 			continue
 		}
 		list := tokens[h.Mint][i].pairs()
@@ -299,18 +320,18 @@ func (v *View) pairsOf(ctx context.Context, hits []search.Hit) ([]Pair, error) {
 }
 
 // pairsAt lists the pairs whose own address or id the query is, on all chains or on one.
-func (v *View) pairsAt(ctx context.Context, in *Catalog, only, query string) ([]Pair, error) {
+func (f *Finder) pairsAt(ctx context.Context, in *Catalog, only, query string) ([]Pair, error) {
 	id, err := market.ParseAddress(query)
 	if err != nil {
 		return nil, nil //nolint:nilerr // it is no address: nothing is at it
 	}
-	pools, err := v.store.PoolsByID(ctx, in.ChainIDs(func(c *Chain) bool { return c.EVM && (only == "" || c.ID == only) }), id)
+	pools, err := f.store.PoolsByID(ctx, in.ChainIDs(func(c *Chain) bool { return c.EVM && (only == "" || c.ID == only) }), id)
 	if err != nil {
 		return nil, err
 	}
 	var out []Pair
 	for i := range pools {
-		tokens, err := v.Tokens(ctx, pools[i].Base)
+		tokens, err := f.tokens.Tokens(ctx, pools[i].Base)
 		if err != nil {
 			return nil, err
 		}

@@ -5,12 +5,19 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
 const (
 	// maxTicks bounds the trades that bars below a minute are made of, ticksSince how far back those go, in seconds.
 	maxTicks, ticksSince = 20_000, 24 * 3600
 )
+
+// Series reads series of a pool's prices.
+type Series struct{ store *store.Store }
+
+// NewSeries reads a store.
+func NewSeries(st *store.Store) Series { return Series{st} }
 
 // TicksFrom is the time from which on bars of a width can be had at a moment: those below a minute are made of the trades of
 // the last day. ok is false for wider ones, which are stored.
@@ -23,7 +30,7 @@ func TicksFrom(w candle.Width, now int64) (from int64, ok bool) {
 
 // Bars makes a pool's bars of width w in [from, to), and gives the newest bar before from that has a price; its close
 // is 0 if there is none.
-func (v *View) Bars(ctx context.Context, chain string, pool market.Address, w candle.Width, from, to int64,
+func (s Series) Bars(ctx context.Context, chain string, pool market.Address, w candle.Width, from, to int64,
 	in candle.Currency,
 ) (bars []candle.Bar, before candle.Bar, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
@@ -31,7 +38,7 @@ func (v *View) Bars(ctx context.Context, chain string, pool market.Address, w ca
 	interval := w.Stored()
 	if interval == 0 {
 		interval = market.StoredIntervals[0]
-		ticks, err := v.store.Ticks(ctx, chain, pool, candle.Width(interval).Open(from), to, in == candle.Native, maxTicks)
+		ticks, err := s.store.Ticks(ctx, chain, pool, candle.Width(interval).Open(from), to, in == candle.Native, maxTicks)
 		if err != nil {
 			return nil, before, err
 		}
@@ -50,13 +57,13 @@ func (v *View) Bars(ctx context.Context, chain string, pool market.Address, w ca
 			return bars, before, nil
 		}
 	} else {
-		stored, err := v.store.Series(ctx, chain, pool, interval, from, to, in == candle.Native)
+		stored, err := s.store.Series(ctx, chain, pool, interval, from, to, in == candle.Native)
 		if err != nil {
 			return nil, before, err
 		}
 		bars = candle.Fold(stored, w, in)
 	}
-	last, ok, err := v.store.SeriesBefore(ctx, chain, pool, interval, candle.Width(interval).Open(from), in == candle.Native)
+	last, ok, err := s.store.SeriesBefore(ctx, chain, pool, interval, candle.Width(interval).Open(from), in == candle.Native)
 	if err != nil || !ok {
 		return bars, before, err
 	}
@@ -67,8 +74,8 @@ func (v *View) Bars(ctx context.Context, chain string, pool market.Address, w ca
 }
 
 // FirstCandle is the open of a pool's oldest stored day; ok is false when it has none.
-func (v *View) FirstCandle(ctx context.Context, chain string, pool market.Address) (open int64, ok bool, err error) {
+func (s Series) FirstCandle(ctx context.Context, chain string, pool market.Address) (open int64, ok bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	return v.store.FirstCandle(ctx, chain, pool, market.StoredIntervals[len(market.StoredIntervals)-1])
+	return s.store.FirstCandle(ctx, chain, pool, market.StoredIntervals[len(market.StoredIntervals)-1])
 }

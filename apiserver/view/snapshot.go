@@ -17,10 +17,9 @@ type Snapshot struct {
 	Board  *Board
 
 	// What the lists are made of.
-	database  *databaseState // nil before the first look
-	ranking   *ranking
-	published *publishedBoard
-	found     *foundMajors
+	database *databaseState // nil before the first look
+	ranking  *Ranking       // nil before the first ranking
+	found    *foundMajors
 }
 
 // databaseState is what the database said of all chains at one look, declared or not. It is never changed.
@@ -100,21 +99,8 @@ func (s *Snapshot) Health(now time.Time) ([]ChainHealth, error) {
 	return out, err
 }
 
-// lag is by how many seconds a chain's newest indexed block is behind the newest announced one. Where nobody knows of newer blocks it
-// is behind the clock, and silent says so: a chain that makes blocks only for transactions isn't late as long as a node answers.
-func lag(state store.ChainState, newest int64, head store.HeadStatus, now time.Time) (seconds int64, silent bool) {
-	until := head.Time
-	if silent = state == store.ChainHalted || now.Unix() >= head.SilentFrom; silent {
-		until = now.Unix()
-	}
-	return max(until-newest, 0), silent
-}
-
-// isStale reports whether a chain's figures are those of a while ago: its indexer doesn't go on, or its nodes are silent.
-func isStale(state store.ChainState, newest int64, head store.HeadStatus, now time.Time) bool {
-	seconds, _ := lag(state, newest, head, now)
-	return state == store.ChainHalted || seconds > staleAfter
-}
+// ListedBlock is the number of the block as of which a chain's tokens and launches are listed; false while they aren't.
+func (s *Snapshot) ListedBlock(chain string) (uint64, bool) { return s.ranking.ListedBlock(chain) }
 
 // Snapshot is the current one.
 func (v *View) Snapshot() *Snapshot { return v.snapshot.Load() }
@@ -130,15 +116,15 @@ func (v *View) show(change func(*Snapshot)) {
 	lost := next.failing() != last.failing()
 	if next.ranking != nil && (lost || next.ranking != last.ranking || !sameChains(next.Catalog, last.Catalog)) {
 		v.version++
-		next.Live = next.liveList(v.version)
+		next.Live = next.ranking.Live(v.version, next.Catalog, next.failing())
 	}
 	if next.found != nil && (lost || next.found != last.found || !slices.Equal(next.Catalog.majors, last.Catalog.majors)) {
 		v.version++
 		next.Majors = next.listMajors(v.version)
 	}
-	if next.published != nil && (lost || next.published != last.published || next.Catalog != last.Catalog) {
+	if next.ranking != nil && (lost || next.ranking != last.ranking || next.Catalog != last.Catalog) {
 		v.version++
-		next.Board = &Board{v.version, next.published}
+		next.Board = next.ranking.Board(v.version, next.Catalog, next.failing())
 	}
 	v.snapshot.Store(&next)
 }

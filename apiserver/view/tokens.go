@@ -19,34 +19,37 @@ const (
 	// cachedTokens bounds the tokens that are remembered, those of the last while among them that stand in for the
 	// database while it is away.
 	cachedTokens = 16384
+
+	// readTime bounds what is read of the database for one request.
+	readTime = 5 * time.Second
+	// lookTime bounds what is read of a chain at one look for what was committed, so that a database that hangs is noticed.
+	lookTime = 5 * time.Second
 )
 
-// tokenCache remembers tokens by their addresses.
-type tokenCache struct {
-	*recent.Cache[market.Address, dated[[]Token]]
-
+// Reader reads tokens for requests, and remembers them for a moment.
+type Reader struct {
+	store *store.Store
+	now   func() time.Time
+	// away reports whether the database is known to be away.
+	away   func() bool
+	recent *recent.Cache[market.Address, recent.Dated[[]Token]]
 	flight singleflight.Group
 }
 
-// dated is a value with the time at which it was read.
-type dated[V any] struct {
-	value V
-	at    time.Time
-}
-
-func newTokenCache() tokenCache {
-	return tokenCache{Cache: recent.New[market.Address, dated[[]Token]](cachedTokens)}
+// NewReader makes a reader. away reports whether the database is known to be away: then what was read last is the answer.
+func NewReader(st *store.Store, now func() time.Time, away func() bool) *Reader {
+	return &Reader{store: st, now: now, away: away, recent: recent.New[market.Address, recent.Dated[[]Token]](cachedTokens)}
 }
 
 // Tokens lists the tokens at an address on all chains, those that aren't declared any more among them: those with a launch
 // record first, then by liquidity, deepest first. Answers are shared and must not be changed. While the database can't be read, what was read last stands in for it, and is stale.
-func (v *View) Tokens(ctx context.Context, mint market.Address) ([]Token, error) {
-	if hit, ok := v.remembered(mint); ok {
+func (r *Reader) Tokens(ctx context.Context, mint market.Address) ([]Token, error) {
+	if hit, ok := r.remembered(mint); ok {
 		return hit, nil
 	}
-	out, err, _ := v.tokens.flight.Do(string(mint.Bytes()), func() (any, error) {
+	out, err, _ := r.flight.Do(string(mint.Bytes()), func() (any, error) {
 		// The first caller's going away must not take the answer from the others.
-		found, err := v.readInto(context.WithoutCancel(ctx), []market.Address{mint})
+		found, err := r.readInto(context.WithoutCancel(ctx), []market.Address{mint})
 		return found[mint], err
 	})
 	if err != nil {
@@ -60,11 +63,11 @@ func (v *View) Tokens(ctx context.Context, mint market.Address) ([]Token, error)
 }
 
 // TokensAt is Tokens for several addresses, which are read together.
-func (v *View) TokensAt(ctx context.Context, mints []market.Address) (map[market.Address][]Token, error) {
+func (r *Reader) TokensAt(ctx context.Context, mints []market.Address) (map[market.Address][]Token, error) {
 	out := make(map[market.Address][]Token, len(mints))
 	var missing []market.Address
 	for _, mint := range mints {
-		if hit, ok := v.remembered(mint); ok {
+		if hit, ok := r.remembered(mint); ok {
 			out[mint] = hit
 		} else {
 			missing = append(missing, mint)
@@ -73,7 +76,7 @@ func (v *View) TokensAt(ctx context.Context, mints []market.Address) (map[market
 	if len(missing) == 0 {
 		return out, nil
 	}
-	found, err := v.readInto(ctx, missing)
+	found, err := r.readInto(ctx, missing)
 	if err != nil {
 		return nil, err
 	}
@@ -83,15 +86,15 @@ func (v *View) TokensAt(ctx context.Context, mints []market.Address) (map[market
 
 // remembered are the tokens at an address as they were just read; while the database is known to be away, as they were
 // read last, and stale.
-func (v *View) remembered(mint market.Address) ([]Token, bool) {
-	hit, ok := v.tokens.Get(mint)
-	if !ok || v.now().Sub(hit.at) < tokenTTL {
-		return hit.value, ok
+func (r *Reader) remembered(mint market.Address) ([]Token, bool) {
+	hit, ok := r.recent.Get(mint)
+	if !ok || r.now().Sub(hit.At) < tokenTTL {
+		return hit.Value, ok
 	}
-	if !v.snapshot.Load().failing() {
+	if !r.away() {
 		return nil, false
 	}
-	return stale(hit.value), true
+	return stale(hit.Value), true
 }
 
 func stale(tokens []Token) []Token {
@@ -105,29 +108,29 @@ func stale(tokens []Token) []Token {
 
 // readInto reads tokens into the cache; an address without any is not remembered. When the database fails and all of them
 // are remembered from before, those are the answer.
-func (v *View) readInto(ctx context.Context, mints []market.Address) (map[market.Address][]Token, error) {
+func (r *Reader) readInto(ctx context.Context, mints []market.Address) (map[market.Address][]Token, error) {
 	ctx, cancel := context.WithTimeout(ctx, readTime)
 	defer cancel()
-	found, err := v.readTokens(ctx, v.store, mints)
+	found, err := ReadTokens(ctx, r.store, r.now(), mints)
 	if err == nil {
 		for mint, tokens := range found {
-			v.tokens.Put(mint, dated[[]Token]{tokens, v.now()})
+			r.recent.Put(mint, recent.Dated[[]Token]{Value: tokens, At: r.now()})
 		}
 		return found, nil
 	}
 	last := make(map[market.Address][]Token, len(mints))
 	for _, mint := range mints {
-		hit, ok := v.tokens.Get(mint)
+		hit, ok := r.recent.Get(mint)
 		if !ok {
 			return nil, err
 		}
-		last[mint] = stale(hit.value)
+		last[mint] = stale(hit.Value)
 	}
 	return last, nil
 }
 
-// readTokens reads tokens with their chains' state, and then their pools, which can only be newer.
-func (v *View) readTokens(ctx context.Context, st *store.Store, mints []market.Address) (map[market.Address][]Token, error) {
+// ReadTokens reads tokens with their chains' state, and then their pools, which can only be newer. now says which chains are stale.
+func ReadTokens(ctx context.Context, st *store.Store, now time.Time, mints []market.Address) (map[market.Address][]Token, error) {
 	found, err := st.TokensNow(ctx, mints)
 	if err != nil || len(found) == 0 {
 		return nil, err
@@ -148,7 +151,7 @@ func (v *View) readTokens(ctx context.Context, st *store.Store, mints []market.A
 	out := make(map[market.Address][]Token, len(mints))
 	for i := range found {
 		k := key{found[i].Chain, found[i].Mint}
-		out[found[i].Mint] = append(out[found[i].Mint], v.token(&found[i], byToken[k]))
+		out[found[i].Mint] = append(out[found[i].Mint], newToken(&found[i], byToken[k], now))
 	}
 	for mint := range out {
 		foremost(out[mint])
@@ -156,11 +159,11 @@ func (v *View) readTokens(ctx context.Context, st *store.Store, mints []market.A
 	return out, nil
 }
 
-// token is a token with its pools.
-func (v *View) token(t *store.TokenNow, pools []*store.PoolNow) Token {
+// newToken is a token with its pools.
+func newToken(t *store.TokenNow, pools []*store.PoolNow, now time.Time) Token {
 	out := Token{
 		Chain: t.Chain, Token: t.Token, USD: make(map[market.Address]market.QuotePrice, 2), Block: t.Block, Changed: t.Changed,
-		AsOf: t.Time, FinalAt: t.FinalTime, Stale: v.stale(t.State, t.Time, t.Head), Launched: t.Launched, GraduatedAt: t.GraduatedAt,
+		AsOf: t.Time, FinalAt: t.FinalTime, Stale: isStale(t.State, t.Time, t.Head, now), Launched: t.Launched, GraduatedAt: t.GraduatedAt,
 	}
 	for _, p := range pools {
 		out.Pools = append(out.Pools, p.Pool)

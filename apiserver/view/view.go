@@ -10,7 +10,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/boardwalkhq/boardwalk/apiserver/search"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -21,22 +20,20 @@ const (
 	refreshEvery = 500 * time.Millisecond
 	// refreshApart is the least time between two looks, however many hints there are.
 	refreshApart = 100 * time.Millisecond
-	// refreshTime bounds what is read at one look of a chain, so that a database that hangs is noticed; the first look of a
-	// chain has longer.
-	refreshTime, firstTime = 5 * time.Second, 2 * time.Minute
 	// staleLook is the age of the last look from which on the database counts as away.
 	staleLook = 15 * time.Second
-	// readTime bounds what is read for one request.
-	readTime = 5 * time.Second
-	// staleAfter is the lag of a chain's newest indexed block, in seconds, from which on its figures are stale.
-	staleAfter = 120
 )
 
 // ErrUnread means that the database hasn't been read yet, or not for a while.
 var ErrUnread = errors.New("view: the database can't be read")
 
-// View reads the store for the handlers: what is hot from memory, the rest through a short cache.
+// View reads the store for the handlers: what is hot from memory, the rest through short caches.
 type View struct {
+	*Reader
+	*Launches
+	*Finder
+	Series
+
 	store *store.Store
 	// looks is the store for what goes on beside the requests.
 	looks *store.Store
@@ -48,22 +45,20 @@ type View struct {
 	showing  sync.Mutex // held by show
 	version  int64      // of the newest list; show's
 
-	tokens   tokenCache
-	launches launchCache
-	ranks    ranker
-	// readings are the chains that are read anew in the background.
-	readings sync.WaitGroup
-	majors   *foundMajors // of the last look
-	search   searcher
+	ranks  *Ranker
+	majors *foundMajors // of the last look
 }
 
 // New makes a view, whose launch board has a quality bar. Run keeps it fresh.
 func New(st *store.Store, live *catalog.Live, gate board.Gate, now func() time.Time, log *slog.Logger) *View {
 	st = st.Served()
+	looks := st.Reserved()
 	v := &View{
-		store: st, looks: st.Reserved(), live: live, now: now, log: log, tokens: newTokenCache(), launches: newLaunchCache(), ranks: newRanker(gate),
-		search: newSearcher(search.New()),
+		store: st, looks: looks, live: live, now: now, log: log, ranks: NewRanker(looks, gate, now, log), Series: NewSeries(st),
 	}
+	v.Reader = NewReader(st, now, v.away)
+	v.Launches = NewLaunches(st, gate, now, v.away)
+	v.Finder = NewFinder(Options{Store: st, Looks: looks, Tokens: v.Reader, Now: now, Log: log})
 	v.snapshot.Store(&Snapshot{Catalog: NewCatalog(live.Now())})
 	return v
 }
@@ -74,7 +69,7 @@ func (v *View) Run(ctx context.Context) {
 	committed := make(chan struct{}, 1)
 	var g errgroup.Group
 	g.Go(func() error {
-		v.search.run(ctx, v, committed)
+		v.Finder.Run(ctx, committed, v.statuses)
 		return nil
 	})
 	changed := v.adopt()
@@ -99,7 +94,7 @@ func (v *View) Run(ctx context.Context) {
 		pause(ctx, refreshApart, nil)
 		pause(ctx, refreshEvery-refreshApart, hints)
 	}
-	v.readings.Wait()
+	v.ranks.Wait()
 	_ = g.Wait()
 }
 
@@ -140,20 +135,20 @@ func (v *View) refresh(ctx context.Context) error {
 			next.database.statuses[s.ID] = s
 		}
 	}
-	if err = v.refreshRanks(ctx, next); err != nil {
+	if err = v.ranks.Refresh(ctx, next.statuses(), next.Catalog); err != nil {
 		return err
 	}
 	if next.found, err = v.refreshMajors(ctx, next); err != nil {
 		return err
 	}
 	v.show(func(s *Snapshot) {
-		s.database, s.ranking, s.published, s.found = next.database, v.ranks.last, v.ranks.published, next.found
+		s.database, s.ranking, s.found = next.database, v.ranks.Ranking(), next.found
 	})
 	return nil
 }
 
 func (v *View) readChains(ctx context.Context) ([]store.ChainStatus, error) {
-	ctx, cancel := context.WithTimeout(ctx, refreshTime)
+	ctx, cancel := context.WithTimeout(ctx, lookTime)
 	defer cancel()
 	return v.looks.Chains(ctx)
 }
@@ -172,9 +167,16 @@ func (v *View) lost(ctx context.Context, err error) {
 	})
 }
 
-// stale is isStale now.
-func (v *View) stale(state store.ChainState, newest int64, head store.HeadStatus) bool {
-	return isStale(state, newest, head, v.now())
+// away reports whether the database is known to be away.
+func (v *View) away() bool { return v.snapshot.Load().failing() }
+
+// statuses are those of the declared chains at the last look; nil while the database is away.
+func (v *View) statuses() map[string]store.ChainStatus {
+	s := v.snapshot.Load()
+	if s.database == nil || s.failing() {
+		return nil
+	}
+	return s.statuses()
 }
 
 // Ready says why requests can't be answered yet, or nil.
@@ -182,7 +184,7 @@ func (v *View) Ready() error {
 	switch s := v.snapshot.Load(); {
 	case s.Live == nil || s.Majors == nil || s.Board == nil:
 		return errors.New("the first snapshot is being made")
-	case !v.search.loaded.Load():
+	case !v.Finder.Loaded():
 		return errors.New("the search index is being filled")
 	default:
 		return nil

@@ -1,7 +1,16 @@
 // Package recent has a cache of bounded size that keeps the values that were put in last.
 package recent
 
-import "sync"
+import (
+	"sync"
+	"time"
+)
+
+// Dated is a value with the time at which it was read.
+type Dated[V any] struct {
+	Value V
+	At    time.Time
+}
 
 // Cache holds its values in two halves. When the younger half is full it becomes the older one, and the values of the older one are dropped. Get
 // doesn't count as use: only Put keeps a value. Several goroutines may use it.
