@@ -25,8 +25,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/docs"
 	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
+	"github.com/boardwalkhq/boardwalk/apiserver/read"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
-	"github.com/boardwalkhq/boardwalk/apiserver/view"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -77,14 +77,14 @@ type Options struct {
 // Server is the API server.
 type Server struct {
 	o       Options
-	view    *view.View
+	view    *read.View
 	handler http.Handler
 	ready   atomic.Bool
 }
 
 // New makes a server; Run starts it.
 func New(o Options) (*Server, error) {
-	v := view.New(o.Store, o.Catalog, o.Site.LaunchGate(), o.Now, o.Log)
+	v := read.New(o.Store, o.Catalog, o.Site.LaunchGate(), o.Now, o.Log)
 	if o.DocsURL == "" {
 		o.DocsURL = "/docs"
 	}
@@ -99,12 +99,7 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := httpapi.Config{
-		Tokens: v, Launches: v, Series: v, Snapshots: v, Profiles: v, Cards: o.Cards, Checker: o.Checker, Site: o.Site, Build: o.Build, BaseURL: o.BaseURL, DocsURL: o.DocsURL,
-		Docs: pages, Callers: caller.NewResolver(o.TrustedProxies, o.Keys), Limiter: o.Limiter, MaxInFlight: o.MaxInFlight,
-		BehindCache: o.BehindCache, AccessLog: o.AccessLog, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
-	}
-	h, err := httpapi.New(c)
+	h, err := newHandler(&o, v.Readers(), pages)
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"github.com/boardwalkhq/boardwalk/apiserver"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
 )
 
@@ -27,7 +27,8 @@ var moving = []string{"/api/status/heartbeat"}
 
 func TestRoutesAreTheDocumentedOperations(t *testing.T) {
 	t.Parallel()
-	routes, err := httpapi.Operations()
+	o := options(t, nil)
+	routes, err := apiserver.Operations(&o)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +38,8 @@ func TestRoutesAreTheDocumentedOperations(t *testing.T) {
 // TestEveryOperationIsAskedFor holds the list of targets to the routes, so that no operation is left out of what follows.
 func TestEveryOperationIsAskedFor(t *testing.T) {
 	t.Parallel()
-	routes, err := httpapi.Operations()
+	o := options(t, nil)
+	routes, err := apiserver.Operations(&o)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,10 +20,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
-	"github.com/boardwalkhq/boardwalk/apiserver/caller"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
-	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/apiserver/read"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -213,7 +215,7 @@ func TestTooBusy(t *testing.T) {
 	t.Parallel()
 	release := make(chan struct{})
 	hot := *catalogAlone(t)
-	hot.Live, hot.Majors, hot.Board = &view.Live{Version: 1}, &view.Majors{Version: 1}, new(view.Ranking).Board(1, hot.Catalog, false)
+	hot.Live, hot.Majors, hot.Board = &boards.Live{Version: 1}, &read.Majors{Version: 1}, new(boards.Ranking).Board(1, hot.Catalog, false)
 	slow := &waiting{broken: broken{&hot}, began: make(chan struct{}), release: release}
 	c := apiOf(t, slow, 2)
 	info := "/api/token/info/" + token + "?chain=base"
@@ -264,35 +266,34 @@ type waiting struct {
 	release chan struct{}
 }
 
-func (w *waiting) Tokens(context.Context, market.Address) ([]view.Token, error) {
+func (w *waiting) Tokens(context.Context, market.Address) ([]figures.Token, error) {
 	w.began <- struct{}{}
 	<-w.release
 	return nil, nil
 }
 
 // catalogAlone is a snapshot without anything from a database.
-func catalogAlone(t *testing.T) *view.Snapshot {
+func catalogAlone(t *testing.T) *read.Snapshot {
 	t.Helper()
-	return &view.Snapshot{Catalog: view.NewCatalog(chains())}
+	return &read.Snapshot{Catalog: declared.New(chains())}
 }
 
 // reader is all that the API reads through.
 type reader interface {
-	httpapi.TokenReader
-	httpapi.LaunchReader
-	httpapi.SeriesReader
-	httpapi.SnapshotReader
-	httpapi.ProfileReader
+	read.Tokens
+	read.Pairs
+	read.Launches
+	read.Series
+	read.Snapshots
+	read.Profiles
 }
 
 // apiOf is an API on a reader that stands in for a view.
 func apiOf(t *testing.T, r reader, places int) *client {
 	t.Helper()
 	o := options(t, nil)
-	h, err := httpapi.New(httpapi.Config{
-		Tokens: r, Launches: r, Series: r, Snapshots: r, Profiles: r, Cards: o.Cards, Site: o.Site, Build: o.Build,
-		BaseURL: o.BaseURL, DocsURL: "/docs", Callers: caller.NewResolver(o.TrustedProxies, nil), Limiter: o.Limiter, MaxInFlight: places, Now: o.Now, Log: o.Log,
-	})
+	o.MaxInFlight, o.DocsURL = places, "/docs"
+	h, err := apiserver.NewHandler(&o, read.Readers{Tokens: r, Pairs: r, Launches: r, Series: r, Snapshots: r, Profiles: r})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,24 +301,24 @@ func apiOf(t *testing.T, r reader, places int) *client {
 }
 
 // broken fails in every way that a bug can, after the snapshot or there already.
-type broken struct{ now *view.Snapshot }
+type broken struct{ now *read.Snapshot }
 
 const secret = "secret of the inside"
 
-func (b broken) Snapshot() *view.Snapshot {
+func (b broken) Snapshot() *read.Snapshot {
 	if b.now == nil {
 		panic(secret)
 	}
 	return b.now
 }
 
-func (broken) Tokens(context.Context, market.Address) ([]view.Token, error) { panic(secret) }
+func (broken) Tokens(context.Context, market.Address) ([]figures.Token, error) { panic(secret) }
 
-func (broken) TokensAt(context.Context, []market.Address) (map[market.Address][]view.Token, error) {
+func (broken) TokensAt(context.Context, []market.Address) (map[market.Address][]figures.Token, error) {
 	panic(secret)
 }
 
-func (broken) Search(_ context.Context, _ *view.Catalog, query string) (*view.Found, error) {
+func (broken) Search(_ context.Context, _ *declared.Catalog, query string) (*pairs.Found, error) {
 	if query == "panic" {
 		panic(secret)
 	}
@@ -329,11 +330,11 @@ func (broken) Bars(context.Context, string, market.Address, candle.Width, int64,
 	panic(secret)
 }
 
-func (broken) LaunchesAt(context.Context, market.Address) ([]view.LaunchNow, error) { panic(secret) }
+func (broken) LaunchesAt(context.Context, market.Address) ([]boards.LaunchNow, error) { panic(secret) }
 
-func (broken) BesideLaunch(context.Context, *view.LaunchNow) (*view.Beside, error) { panic(secret) }
+func (broken) BesideLaunch(context.Context, *boards.LaunchNow) (*boards.Beside, error) { panic(secret) }
 
-func (broken) CardNow(*view.Board, *view.Catalog, *view.LaunchNow, *view.Token, *view.Beside) (view.Shown, bool) {
+func (broken) CardNow(*boards.Board, *declared.Catalog, *boards.LaunchNow, *figures.Token, *boards.Beside) (boards.Shown, bool) {
 	panic(secret)
 }
 
@@ -343,7 +344,7 @@ func (broken) LastReport(context.Context, string, market.Address) (*trust.Report
 
 func (broken) Picture(context.Context, string, market.Address) ([]byte, error) { panic(secret) }
 
-func (broken) WalletAt(context.Context, market.Address, []string, int64) (*view.Wallet, error) {
+func (broken) WalletAt(context.Context, market.Address, []string, int64) (*read.Wallet, error) {
 	panic(secret)
 }
 

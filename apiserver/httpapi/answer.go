@@ -4,14 +4,15 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
-	"math"
 	"net/http"
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 )
 
 // answer is an encoded body with its ETag. It is never changed once made, so that many requests can share it, and each
@@ -41,9 +42,9 @@ type freshness int
 
 const (
 	ordinary  freshness = iota
-	series              // of an operation that answers with series among other things
+	ofSeries            // of an operation that answers with series among other things
 	closed              // can't change any more
-	unchecked           // says that there is nothing to check
+	ofNothing           // says that there is nothing to check
 	aged                // an old one, because none can be made now
 	freshnesses
 )
@@ -52,12 +53,12 @@ const (
 type policies [freshnesses][]string
 
 func newPolicies(c contract.Cache) policies {
-	p := policies{ordinary: {c.Header()}, series: {c.Header()}, closed: {c.ClosedHeader()}, unchecked: {c.Header()}, aged: {c.Header()}}
+	p := policies{ordinary: {c.Header()}, ofSeries: {c.Header()}, closed: {c.ClosedHeader()}, ofNothing: {c.Header()}, aged: {c.Header()}}
 	if c.Series != nil {
-		p[series] = []string{c.Series.Header()}
+		p[ofSeries] = []string{c.Series.Header()}
 	}
 	if c.Unchecked != nil {
-		p[unchecked] = []string{c.Unchecked.Header()}
+		p[ofNothing] = []string{c.Unchecked.Header()}
 	}
 	if c.Stale != nil {
 		p[aged] = []string{c.Stale.Header()}
@@ -144,9 +145,9 @@ type bodies[K comparable] struct {
 // mostBodies and mostBytes bound the answers that are kept of one version.
 const mostBodies, mostBytes = 512, 16 << 20
 
-// get gives the answer for key of a version, encoded unless it is there already. A reader that is late with an older version
+// Get gives the answer for key of a version, encoded unless it is there already. A reader that is late with an older version
 // gets an answer of its own.
-func (b *bodies[K]) get(version int64, key K, encoded func() (*answer, error)) (*answer, error) {
+func (b *bodies[K]) Get(version int64, key K, encoded func() (*answer, error)) (*answer, error) {
 	b.mu.RLock()
 	hit := b.made[key]
 	current := b.version == version
@@ -170,28 +171,38 @@ func (b *bodies[K]) get(version int64, key K, encoded func() (*answer, error)) (
 	return ans, nil
 }
 
-// digits is how many significant digits a number has at most.
-const digits = 15
+// ByCatalog keeps the answer that follows from the catalogue alone.
+type ByCatalog struct{ last atomic.Pointer[catalogAnswer] }
 
-// number rounds to 15 significant digits. What is no finite number is unknown: nil.
-func number(v *float64) *float64 {
-	if v == nil || math.IsNaN(*v) || math.IsInf(*v, 0) {
-		return nil
-	}
-	n := rounded(*v)
-	return &n
+type catalogAnswer struct {
+	in     *declared.Catalog
+	answer *answer
 }
 
-// rounded is v with 15 significant digits; 0 for what is no finite number.
-func rounded(v float64) float64 {
-	n, err := strconv.ParseFloat(strconv.FormatFloat(v, 'g', digits, 64), 64)
-	if err != nil || math.IsNaN(n) || math.IsInf(n, 0) {
-		return 0
+// Get gives the answer for a catalogue, made unless it is there already.
+func (b *ByCatalog) Get(in *declared.Catalog, encoded func() (*answer, error)) (*answer, error) {
+	if last := b.last.Load(); last != nil && last.in == in {
+		return last.answer, nil
 	}
-	return n
+	ans, err := encoded()
+	if err == nil {
+		b.last.Store(&catalogAnswer{in, ans})
+	}
+	return ans, err
 }
 
-// decimal is v with 15 significant digits as a string without an exponent.
-func decimal(v float64) string { return strconv.FormatFloat(rounded(v), 'f', -1, 64) }
+// newPicture is the answer of a PNG that has an ETag. asOf is X-Data-As-Of.
+func newPicture(png []byte, etag string, asOf time.Time) *answer {
+	return &answer{
+		body: png, etag: []string{etag}, length: []string{strconv.Itoa(len(png))}, media: pngType, asOf: []string{asOf.UTC().Format(time.RFC3339)},
+	}
+}
 
-func timestamp(unix int64) contract.Timestamp { return contract.At(time.Unix(unix, 0)) }
+var pngType = []string{"image/png"}
+
+// newPage is the answer of an HTML page with its Content-Security-Policy.
+func newPage(body []byte, policy []string) *answer {
+	ans := newAnswer(body)
+	ans.media, ans.policy = htmlType, policy
+	return ans
+}

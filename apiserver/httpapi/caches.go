@@ -10,10 +10,10 @@ import (
 
 // forCaches keeps from shared caches what is one client's. An answer to a key is private. Behind a shared cache RateLimit is
 // left off what that may keep, or it would tell everyone where the client stood that asked first.
-func (a *API) forCaches(next http.Handler) http.Handler {
+func (s *Server) forCaches(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		keyed := r.Header.Get(caller.KeyHeader) != ""
-		if !keyed && !a.BehindCache {
+		if !keyed && !s.BehindCache {
 			next.ServeHTTP(w, r)
 			return
 		}

@@ -5,38 +5,40 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
-	"strconv"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/cards"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/series"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
-var pngType = []string{"image/png"}
-
-func (a *API) tokenCard(r *request) (*answer, error) {
-	return a.drawn(r, sharecard.KindToken, r.text("mint"), a.buildToken)
+// Cards answers with the cards of all subjects.
+type Cards struct {
+	// Service has cards drawn; nil is a service that draws none.
+	Service *cards.Service
+	Series  series.Source
+	// Pictures are those of tokens.
+	Pictures Pictures
 }
 
-func (a *API) launchCard(r *request) (*answer, error) {
-	return a.drawn(r, sharecard.KindLaunch, r.text("mint"), a.buildLaunch)
+// Pictures has tokens' pictures.
+type Pictures interface {
+	// Picture is a token's picture, a PNG; nil when there is none.
+	Picture(ctx context.Context, chain string, mint market.Address) ([]byte, error)
 }
 
-func (a *API) traderCard(r *request) (*answer, error) {
-	return a.drawn(r, sharecard.KindTrader, r.text("wallet"), a.buildTrader)
-}
-
-// drawn answers with a card. What the parameters rule out is known before anything is drawn or remembered: build asks for it
-// again in vain.
-func (a *API) drawn(r *request, kind sharecard.Kind, address string, build func(*request) (*cards.Built, error)) (*answer, error) {
+// Answer answers with the card of what stands in a parameter of the path, made of the data that build makes. A chain that isn't served is
+// refused before anything that is remembered could answer.
+func (c *Cards) Answer(r *request, kind sharecard.Kind, param string, build func(*request) (*cards.Built, error)) (*answer, error) {
 	if chain := r.text("chain"); chain != "" && r.seen.Catalog.Chain(chain) == nil {
-		return nil, r.unsupportedChain("chain", chain)
+		return nil, r.UnsupportedChain("chain", chain)
 	}
-	if a.Cards == nil {
+	if c.Service == nil {
 		return nil, noRenderer()
 	}
-	ask := cards.Ask{Kind: kind, Of: address + " " + r.text("chain"), In: r.seen.Catalog}
-	picture, stale, err := a.Cards.Draw(r.Context(), ask, func(ctx context.Context) (*cards.Built, error) {
+	ask := cards.Ask{Kind: kind, Of: r.text(param) + " " + r.text("chain"), In: r.seen.Catalog}
+	picture, stale, err := c.Service.Draw(r.Context(), ask, func(ctx context.Context) (*cards.Built, error) {
 		// Others wait for this card too: the one who came first may go.
 		own := *r
 		own.Request = r.WithContext(ctx)
@@ -52,10 +54,7 @@ func (a *API) drawn(r *request, kind sharecard.Kind, address string, build func(
 	if err != nil {
 		return nil, err
 	}
-	ans := &answer{
-		body: picture.PNG, etag: []string{picture.ETag}, length: []string{strconv.Itoa(len(picture.PNG))}, media: pngType,
-		asOf: []string{a.asOf(r, picture.AsOf).Format(time.RFC3339)},
-	}
+	ans := newPicture(picture.PNG, picture.ETag, r.AsOf(picture.AsOf).Time)
 	if stale {
 		ans.freshness = aged
 	}

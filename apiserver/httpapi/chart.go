@@ -5,7 +5,7 @@ import (
 	"context"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/series"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -34,52 +34,39 @@ var ranges = map[contract.CandleRange]struct {
 	contract.CandleRangeY1:  {contract.TimeframeD1, 365},
 }
 
-// span is what a series is to cover: whole buckets in [from, to), unix seconds.
-type span struct {
-	tf       contract.Timeframe
-	width    candle.Width
-	from, to int64
-	fill     bool
-}
-
-// newSpan is a filled span of a documented timeframe, its ends still open.
-func newSpan(tf string) span {
-	return span{tf: contract.Timeframe(tf), width: widths[contract.Timeframe(tf)], fill: true}
-}
-
-func (a *API) chart(r *request) (*answer, error) {
+func (h *TokenHandlers) chart(r *request) (*answer, error) {
 	from, to := optional(r, "from"), optional(r, "to")
 	if from >= 0 && to >= 0 && from > to {
 		return nil, badParameters(contract.ParameterError{
 			In: contract.ParameterErrorInQuery, Name: "from", Reason: "must not be after to", Max: new(float64(to)),
 		})
 	}
-	s, err := a.subject(r, "mint")
+	s, err := namedSubject(r, h.Readers.Tokens, "mint")
 	if err != nil {
 		return nil, err
 	}
-	pool, err := s.pair(r.text("pair"))
+	pool, err := pairOfSubject(s, r.text("pair"))
 	if err != nil {
 		return nil, err
 	}
-	over := newSpan(r.text("tf"))
-	over.from, over.to = window(over.width, from, to, r.number("limit"), s.AsOf)
-	over.fill = r.flag("fill")
+	tf := contract.Timeframe(r.text("tf"))
+	over := series.Window(widths[tf], from, to, r.number("limit"), s.AsOf)
+	over.Fill = r.flag("fill")
 	in := candle.USD
 	if contract.Currency(r.text("currency")) == contract.CurrencyNative {
 		in = candle.Native
 	}
-	bars, err := a.bars(r.Context(), s, pool, over, in)
+	bars, err := h.readBars(r.Context(), s, pool, tf, over, in)
 	if err != nil {
 		return nil, err
 	}
-	body := any(bars.json())
+	body := any(bars.json(s))
 	if r.text("format") == "udf" {
 		body = bars.udf()
 	}
 	out, err := encode(body)
 	// The default pair and chain can change, an answer of a named pair's past can't.
-	if err == nil && r.given("pair") && r.given("chain") && bars.closed() {
+	if err == nil && r.given("pair") && r.given("chain") && bars.IsClosed() {
 		out.freshness = closed
 	}
 	return out, err
@@ -93,37 +80,8 @@ func optional(r *request, name string) int64 {
 	return r.number(name)
 }
 
-// window is the range of whole buckets that is meant, at most limit of them; -1 is not given.
-func window(w candle.Width, from, to, limit, now int64) (first, end int64) {
-	width := int64(w)
-	up := func(t int64) int64 {
-		if open := w.Open(t); open < t {
-			return open + width
-		} else {
-			return open
-		}
-	}
-	newest := w.Open(now) + width // the end of the bucket of now: nothing is known of what comes after it
-	switch {
-	case to >= 0 && from >= 0:
-		end = min(up(to), newest)
-		first = max(w.Open(from), end-limit*width)
-	case to >= 0:
-		end = min(up(to), newest)
-		first = end - limit*width
-	case from >= 0:
-		first = w.Open(from)
-		end = min(first+limit*width, max(newest, first))
-	default:
-		end = newest
-		first = end - limit*width
-	}
-	first = max(first, w.Open(0)) // which for weeks is the Monday before
-	return first, max(end, first)
-}
-
-// pair is the pool that is asked for, by default the one that prices the token; nil when there is none.
-func (s *subject) pair(id string) (*market.Pool, error) {
+// pairOfSubject is the pool that is asked for, by default the one that prices the token; nil when there is none.
+func pairOfSubject(s *subject, id string) (*market.Pool, error) {
 	if id == "" {
 		return s.Reference(), nil
 	}
@@ -138,105 +96,68 @@ func (s *subject) pair(id string) (*market.Pool, error) {
 	return nil, pairNotFound(s.Token.Token.Mint.String(), s.Chain, "The token has no such pair.")
 }
 
-// finalAt is the time up to which nothing changes any more: final, and indexed.
-func (s *subject) finalAt() int64 { return min(s.FinalAt, s.AsOf) }
-
-// bars are the bars of a subject's pool over a span.
+// bars are bars with the name of their width.
 type bars struct {
-	span
-
-	of   *subject
-	pool *market.Pool // nil when the token has none
-	in   candle.Currency
-	list []candle.Bar
-	// before is the newest bar before the span; its close is 0 when there is none.
-	before candle.Bar
+	*series.Bars
+	tf contract.Timeframe
 }
 
-func (a *API) bars(ctx context.Context, s *subject, pool *market.Pool, over span, in candle.Currency) (*bars, error) {
-	out := &bars{span: over, of: s, pool: pool, in: in}
-	if pool == nil {
-		return out, nil
-	}
-	// Nothing is known of buckets that have not begun.
-	end := min(over.to, over.width.Open(s.AsOf)+int64(over.width))
-	if ticks, ok := view.TicksFrom(over.width, s.AsOf); ok {
-		out.from = max(over.from, min(ticks, over.to))
-		if over.to <= ticks {
-			return out, nil // trades as old as that aren't kept, nor what was before them
-		}
-	}
-	var err error
-	out.list, out.before, err = a.Series.Bars(ctx, s.Chain, pool.ID, over.width, min(out.from, end), end, in)
+// readBars reads the bars of one of a subject's pools in USD or the chain's own coin.
+func (h *TokenHandlers) readBars(ctx context.Context, s *subject, pool *market.Pool, tf contract.Timeframe, over series.Span, in candle.Currency) (*bars, error) {
+	list, err := series.Read(ctx, h.Readers.Series, &s.Token, pool, over, in)
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	if over.fill && out.from < end {
-		out.list, err = candle.Fill(out.list, over.width, out.from, end, out.before.Close)
-	}
-	return out, err
-}
-
-// closed reports whether nothing in the span can change any more.
-func (b *bars) closed() bool {
-	return b.to <= b.of.finalAt() && b.width >= candle.Minute && !b.of.Stale && !b.mayGetTrades()
-}
-
-// mayGetTrades reports whether earlier trades of the pool may come in yet: those of a pool that is older than the index wait until its liquidity
-// is known.
-func (b *bars) mayGetTrades() bool {
-	p := b.pool
-	return p != nil && p.CreatedBlock == 0 && p.Protocol.Concentrated() && p.Untrusted == market.UntrustedTicks
+	return &bars{list, tf}, nil
 }
 
 // asOf is the time and the block of what a series reflects. A closed one's are those of its last bucket, whatever happens later; an
 // open one's are those of the pair's last trade, or the token's where none is known. A closed one has no block where none is known of
 // a trade before its end.
 func (b *bars) asOf() (contract.Timestamp, contract.Blocks) {
-	newest := b.before.LastBlock
-	for i := range b.list {
-		newest = max(newest, b.list[i].LastBlock)
+	newest := b.Before.LastBlock
+	for i := range b.List {
+		newest = max(newest, b.List[i].LastBlock)
 	}
-	if b.pool == nil || (newest == 0 && !b.closed()) {
-		return timestamp(b.of.Changed.At), blocks(&b.of.Token)
+	if b.Pool == nil || (newest == 0 && !b.IsClosed()) {
+		return timestamp(b.Token.Changed.At), blocks(b.Token)
 	}
 	out := contract.Blocks{}
-	noteBlock(out, b.of.Chain, newest)
-	if !b.closed() {
-		return timestamp(cmp.Or(b.pool.LastTradeAt, b.pool.CreatedAt, b.of.Token.Token.FirstSeenAt)), out
+	noteBlock(out, b.Token.Chain, newest)
+	if !b.IsClosed() {
+		return timestamp(cmp.Or(b.Pool.LastTradeAt, b.Pool.CreatedAt, b.Token.Token.FirstSeenAt)), out
 	}
-	if ref, ok := out[b.of.Chain]; ok {
+	if ref, ok := out[b.Token.Chain]; ok {
 		ref.Finality = contract.FinalityFinal
-		out[b.of.Chain] = ref
+		out[b.Token.Chain] = ref
 	}
-	return timestamp(b.to), out
+	return timestamp(b.To), out
 }
 
 // json is the series in the API's own shape.
-func (b *bars) json() contract.CandleSeries {
-	s := b.of
-	why := newFigures(&s.Token)
+func (b *bars) json(s *subject) contract.CandleSeries {
+	why := newNotes(&s.Token)
 	out := contract.CandleSeries{
 		Mint: s.Token.Token.Mint.String(), Chain: s.Chain, ChainCandidates: s.candidates, Symbol: s.Token.Token.Symbol,
-		Currency: contract.CurrencyUSD, Tf: b.tf, IntervalS: int(b.width), From: b.from, To: b.to, GapsFilled: b.fill,
-		Stale: s.Stale, Candles: make([]contract.Candle, 0, len(b.list)),
+		Currency: contract.CurrencyUSD, Tf: b.tf, IntervalS: int(b.Width), From: b.From, To: b.To, GapsFilled: b.Fill,
+		Stale: s.Stale, Candles: make([]contract.Candle, 0, len(b.List)),
 		FigureSources: why.sources, UnknownReasons: why.unknown,
 	}
-	if b.in == candle.Native {
+	if b.In == candle.Native {
 		out.Currency = contract.CurrencyNative
 	}
 	out.AsOf, out.Blocks = b.asOf()
 	why.note("candles", true, "chain_swaps")
-	if b.pool != nil {
-		out.Pair = new(b.pool.ID.String())
+	if b.Pool != nil {
+		out.Pair = new(b.Pool.ID.String())
 	}
 	why.note("pair", out.Pair != nil, "")
-	out.PairKind = why.pairKind(b.pool)
-	for i := range b.list {
-		bar := &b.list[i]
+	out.PairKind = why.pairKind(b.Pool)
+	for i := range b.List {
+		bar := &b.List[i]
 		out.Candles = append(out.Candles, contract.Candle{
 			T: bar.Open, O: rounded(bar.OHLC.Open), H: rounded(bar.High), L: rounded(bar.Low), C: rounded(bar.Close),
-			V: rounded(bar.VolumeUSD), N: int(bar.Trades), Fill: bar.Filled, Final: bar.Open+int64(b.width) <= s.finalAt(),
+			V: rounded(bar.VolumeUSD), N: int(bar.Trades), Fill: bar.Filled, Final: bar.Open+int64(b.Width) <= b.FinalAt(),
 		})
 	}
 	return out
@@ -247,8 +168,8 @@ func (b *bars) udf() contract.UDFHistory {
 	out := contract.UDFHistory{
 		S: contract.UDFHistorySNoData, T: []int64{}, O: []float64{}, H: []float64{}, L: []float64{}, C: []float64{}, V: []float64{},
 	}
-	for i := range b.list {
-		bar := &b.list[i]
+	for i := range b.List {
+		bar := &b.List[i]
 		out.S = contract.UDFHistorySOk
 		out.T = append(out.T, bar.Open)
 		out.O = append(out.O, rounded(bar.OHLC.Open))
@@ -257,39 +178,37 @@ func (b *bars) udf() contract.UDFHistory {
 		out.C = append(out.C, rounded(bar.Close))
 		out.V = append(out.V, rounded(bar.VolumeUSD))
 	}
-	if len(b.list) == 0 && b.before.Close > 0 {
-		out.NextTime = &b.before.Open
+	if len(b.List) == 0 && b.Before.Close > 0 {
+		out.NextTime = &b.Before.Open
 	}
 	return out
 }
 
-func (a *API) tokenCandles(r *request) (*answer, error) {
-	s, err := a.subject(r, "mint")
+func (h *TokenHandlers) candles(r *request) (*answer, error) {
+	s, err := namedSubject(r, h.Readers.Tokens, "mint")
 	if err != nil {
 		return nil, err
 	}
 	name, pool := contract.CandleRange(r.text("range")), s.Reference()
 	fits, count := ranges[name].tf, ranges[name].count
 	if name == contract.CandleRangeAll {
-		if fits, count, err = a.allBuckets(r.Context(), s, pool); err != nil {
+		if fits, count, err = h.allBuckets(r.Context(), s, pool); err != nil {
 			return nil, err
 		}
 	}
-	over := newSpan(string(fits))
-	over.from, over.to = window(over.width, -1, -1, count, s.AsOf)
-	bars, err := a.bars(r.Context(), s, pool, over, candle.USD)
+	bars, err := h.readBars(r.Context(), s, pool, fits, series.Window(widths[fits], -1, -1, count, s.AsOf), candle.USD)
 	if err != nil {
 		return nil, err
 	}
-	return encode(contract.TokenCandles{CandleSeries: bars.json(), Range: name})
+	return encode(contract.TokenCandles{CandleSeries: bars.json(s), Range: name})
 }
 
 // allBuckets is how all of a pool's past is cut: in days, up to 1000 of them, else in weeks.
-func (a *API) allBuckets(ctx context.Context, s *subject, pool *market.Pool) (contract.Timeframe, int64, error) {
+func (h *TokenHandlers) allBuckets(ctx context.Context, s *subject, pool *market.Pool) (contract.Timeframe, int64, error) {
 	if pool == nil {
 		return contract.TimeframeD1, 1, nil
 	}
-	first, ok, err := a.Series.FirstCandle(ctx, s.Chain, pool.ID)
+	first, ok, err := h.Readers.Series.FirstCandle(ctx, s.Chain, pool.ID)
 	if err != nil {
 		return "", 0, unavailable(err)
 	}
@@ -301,4 +220,10 @@ func (a *API) allBuckets(ctx context.Context, s *subject, pool *market.Pool) (co
 		return contract.TimeframeD1, days, nil
 	}
 	return contract.TimeframeW1, min(buckets(candle.Week), candle.MaxBars), nil
+}
+
+func pairNotFound(mint, chain, detail string) error {
+	p := newProblem("pair-not-found", detail)
+	p.Mint, p.Chain = mint, chain
+	return p
 }

@@ -2,41 +2,17 @@ package httpapi
 
 import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/view"
 )
 
-// declared are the answers that follow from the catalogue alone.
-type declared struct {
-	in                   *view.Catalog
-	health, launchStatus *answer
-}
-
-// declaredIn makes the answers once for each catalogue.
-func (a *API) declaredIn(c *view.Catalog) (*declared, error) {
-	if d := a.declared.Load(); d != nil && d.in == c {
-		return d, nil
-	}
-	d := &declared{in: c}
-	var err error
-	if d.health, err = encode(a.constants(c)); err != nil {
-		return d, err
-	}
-	if d.launchStatus, err = encode(a.launchVenues(c)); err != nil {
-		return d, err
-	}
-	a.declared.Store(d)
-	return d, nil
-}
-
-func (a *API) launchStatus(r *request) (*answer, error) {
-	d, err := a.declaredIn(r.seen.Catalog)
-	return d.launchStatus, err
+func (h *LaunchHandlers) launchStatus(r *request) (*answer, error) {
+	return h.status.Get(r.seen.Catalog, func() (*answer, error) { return encode(launchVenues(r)) })
 }
 
 // launchVenues has a row for each venue and chain, and every chain: one is open when a venue is open on it.
-func (a *API) launchVenues(c *view.Catalog) contract.LaunchStatus {
+func launchVenues(r *request) contract.LaunchStatus {
+	c := r.seen.Catalog
 	out := contract.LaunchStatus{
-		AsOf: contract.At(a.started), LaunchFeeUSD: launchFeeUSD, Venues: []contract.LaunchVenue{}, Chains: []contract.LaunchChain{},
+		AsOf: contract.At(r.started), LaunchFeeUSD: launchFeeUSD, Venues: []contract.LaunchVenue{}, Chains: []contract.LaunchChain{},
 	}
 	if !c.ChangedAt.IsZero() {
 		out.AsOf = contract.At(c.ChangedAt)

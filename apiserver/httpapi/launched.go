@@ -5,23 +5,25 @@ import (
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // launched is the launch that a request is about.
 type launched struct {
-	*view.LaunchNow
+	*boards.LaunchNow
 
-	token  view.Token
-	beside *view.Beside
-	card   view.Shown
+	token  figures.Token
+	beside *boards.Beside
+	card   boards.Shown
 	// candidates are the chains that have a launch at the address, when none was asked for and there are several.
 	candidates []string
 }
 
-func (a *API) launchedToken(r *request) (*answer, error) {
-	l, err := a.launched(r)
+func (h *LaunchHandlers) launchedToken(r *request) (*answer, error) {
+	l, err := h.launched(r)
 	if err != nil {
 		return nil, err
 	}
@@ -31,7 +33,7 @@ func (a *API) launchedToken(r *request) (*answer, error) {
 	t := &l.token
 	at := t.Changed.Latest(l.card.On.Ranked) // how it stands is as of the ranking
 	out := contract.LaunchedToken{
-		LaunchBase: a.launchBase(&l.card, max(at.At-l.CreatedAt, 0)), AsOf: timestamp(at.At), Stale: t.Stale, Blocks: contract.Blocks{},
+		LaunchBase: h.launchBase(&l.card, max(at.At-l.CreatedAt, 0)), AsOf: timestamp(at.At), Stale: t.Stale, Blocks: contract.Blocks{},
 		ChainCandidates: l.candidates, Family: uncounted(),
 		Creator: l.creator(), Graduation: l.graduation(),
 	}
@@ -46,32 +48,27 @@ func (a *API) launchedToken(r *request) (*answer, error) {
 }
 
 // launched finds the launch that the path names, on the chain of the query or else where its liquidity is deepest.
-func (a *API) launched(r *request) (*launched, error) {
-	text, chain := r.text("mint"), r.text("chain")
-	if chain != "" {
-		if err := r.chainOf(contract.ParameterErrorInPath, "mint", text, "chain", chain); err != nil {
-			return nil, err
-		}
-	}
-	if !isEVM(text) {
-		return nil, launchNotFound(text, chain) // no Solana chain is indexed yet
-	}
-	mint, err := market.ParseEVMAddress(text)
+func (h *LaunchHandlers) launched(r *request) (*launched, error) {
+	n, err := r.Named("mint")
 	if err != nil {
-		return nil, err // the pattern was checked
+		return nil, err
 	}
-	all, err := a.Launches.LaunchesAt(r.Context(), mint)
+	if !n.IsIndexed() {
+		return nil, launchNotFound(n.Text, n.Chain)
+	}
+	mint, chain := n.Address, n.Chain
+	all, err := h.Readers.Launches.LaunchesAt(r.Context(), mint)
 	if err != nil {
 		return nil, unavailable(err)
 	}
-	launches := slices.DeleteFunc(slices.Clone(all), func(l view.LaunchNow) bool {
+	launches := slices.DeleteFunc(slices.Clone(all), func(l boards.LaunchNow) bool {
 		_, declared := r.seen.Catalog.VenueOn(l.Venue, l.Chain)
 		return !declared || (chain != "" && chain != l.Chain)
 	})
 	if len(launches) == 0 {
 		return nil, launchNotFound(mint.String(), chain)
 	}
-	tokens, err := a.Tokens.Tokens(r.Context(), mint)
+	tokens, err := h.Readers.Tokens.Tokens(r.Context(), mint)
 	if err != nil {
 		return nil, unavailable(err)
 	}
@@ -79,21 +76,21 @@ func (a *API) launched(r *request) (*launched, error) {
 	if l == nil {
 		return nil, notValued()
 	}
-	if l.beside, err = a.Launches.BesideLaunch(r.Context(), l.LaunchNow); err != nil {
+	if l.beside, err = h.Readers.Launches.BesideLaunch(r.Context(), l.LaunchNow); err != nil {
 		return nil, unavailable(err)
 	}
 	var ok bool
-	if l.card, ok = a.Launches.CardNow(r.seen.Board, r.seen.Catalog, l.LaunchNow, &l.token, l.beside); !ok {
+	if l.card, ok = h.Readers.Launches.CardNow(r.seen.Board, r.seen.Catalog, l.LaunchNow, &l.token, l.beside); !ok {
 		return nil, launchNotFound(mint.String(), chain)
 	}
 	return l, nil
 }
 
 // choose picks the first of some tokens, the one with the deepest liquidity, that was launched; nil when none was.
-func choose(launches []view.LaunchNow, tokens []view.Token) *launched {
+func choose(launches []boards.LaunchNow, tokens []figures.Token) *launched {
 	var out *launched
 	for i := range tokens {
-		j := slices.IndexFunc(launches, func(l view.LaunchNow) bool { return l.Chain == tokens[i].Chain })
+		j := slices.IndexFunc(launches, func(l boards.LaunchNow) bool { return l.Chain == tokens[i].Chain })
 		if j >= 0 && out == nil {
 			out = &launched{LaunchNow: &launches[j], token: tokens[i]}
 		}
@@ -147,7 +144,7 @@ func (l *launched) graduation() contract.LaunchGraduation {
 }
 
 // curve is the state of the launch's curve. Which reserves a curve has follows from its rules.
-func (l *launched) curve(on *view.Chain) *contract.CurveDetail {
+func (l *launched) curve(on *declared.Chain) *contract.CurveDetail {
 	c := &l.Reserves
 	out := &contract.CurveDetail{RealQuote: new(c.RealQuote.Dec()), UnknownReasons: contract.UnknownReasons{}}
 	if l.Rules.Pricing == market.PriceReserves && !c.VirtualBase.IsZero() {
@@ -184,4 +181,18 @@ func (l *launched) curve(on *view.Chain) *contract.CurveDetail {
 		})
 	}
 	return out
+}
+
+func launchNotFound(mint, chain string) error {
+	p := newProblem("launch-not-found", "No indexed chain that was looked at has this launch.")
+	p.Mint, p.Chain = mint, chain
+	return p
+}
+
+// notValued says that a launch has no figures yet: nothing that is declared prices what its curve or pool takes, or nobody has
+// traded in it.
+func notValued() error {
+	p := newProblem("unavailable", "The launch has no value in USD yet. Try again after the time in Retry-After.")
+	p.retryAfter = 15
+	return p
 }

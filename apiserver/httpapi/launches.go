@@ -6,24 +6,23 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/url"
 	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/internal/board"
-	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // formulaID names the score that the board is ranked by, which the documentation explains.
 const formulaID = contract.FormulaIDTractionV1
 
 // boardSorts are the orders by their names.
-var boardSorts = map[contract.LaunchSort]view.Sort{
-	contract.LaunchSortRunning: view.SortRunning, contract.LaunchSortNew: view.SortNew, contract.LaunchSortTrending: view.SortTrending,
-	contract.LaunchSortProgress: view.SortProgress, contract.LaunchSortGraduated: view.SortGraduated,
+var boardSorts = map[contract.LaunchSort]boards.Sort{
+	contract.LaunchSortRunning: boards.SortRunning, contract.LaunchSortNew: boards.SortNew, contract.LaunchSortTrending: boards.SortTrending,
+	contract.LaunchSortProgress: boards.SortProgress, contract.LaunchSortGraduated: boards.SortGraduated,
 }
 
 // boardKey selects a page of the board.
@@ -32,23 +31,23 @@ type boardKey struct {
 	limit                          int64
 }
 
-func (a *API) launchBoard(r *request) (*answer, error) {
+func (h *LaunchHandlers) board(r *request) (*answer, error) {
 	key := boardKey{r.text("sort"), r.text("launchpad"), r.text("chain"), r.text("before"), r.number("limit")}
-	if key.chain != view.AllBoardChains && r.seen.Catalog.Chain(key.chain) == nil {
-		return nil, r.unsupportedChain("chain", key.chain, view.AllBoardChains)
+	if key.chain != declared.AllBoardChains && r.seen.Catalog.Chain(key.chain) == nil {
+		return nil, r.UnsupportedChain("chain", key.chain, declared.AllBoardChains)
 	}
-	if key.launchpad != view.AllLaunchpads && key.launchpad != view.OurLaunchpads {
+	if key.launchpad != declared.AllLaunchpads && key.launchpad != declared.OurLaunchpads {
 		if legal := r.seen.Catalog.Launchpads(); !slices.Contains(legal, key.launchpad) {
 			return nil, badParameters(contract.ParameterError{
 				In: contract.ParameterErrorInQuery, Name: "launchpad", Reason: "must be one of the allowed values", Allowed: legal,
 			})
 		}
 	}
-	q := view.PageQuery{
+	q := boards.PageQuery{
 		Sort: boardSorts[contract.LaunchSort(key.sort)], Launchpad: key.launchpad, Chain: key.chain, Limit: int(key.limit),
 	}
 	if key.before != "" {
-		after, ok := view.ParseCursor(key.before, q.Sort)
+		after, ok := boards.ParseCursor(key.before, q.Sort)
 		if !ok {
 			return nil, newProblem("cursor-invalid", "before is no cursor of sort "+key.sort+".")
 		}
@@ -57,15 +56,15 @@ func (a *API) launchBoard(r *request) (*answer, error) {
 	if r.seen.Board == nil {
 		return nil, unavailable(errNoSnapshot)
 	}
-	return a.boards.get(r.seen.Board.Version, key, func() (*answer, error) { return a.boardPage(r, &key, q) })
+	return h.boards.Get(r.seen.Board.Version, key, func() (*answer, error) { return h.boardPage(r, &key, q) })
 }
 
 // boardPage puts a page together from cards that are encoded already, but for their age.
-func (a *API) boardPage(r *request, key *boardKey, q view.PageQuery) (*answer, error) {
+func (h *LaunchHandlers) boardPage(r *request, key *boardKey, q boards.PageQuery) (*answer, error) {
 	page := r.seen.Board.Page(q)
 	out := contract.LaunchBoard{
-		AsOf: a.asOf(r, page.AsOf), Stale: page.Stale, Blocks: contract.Blocks{}, Sort: contract.LaunchSort(key.sort),
-		Launchpad: key.launchpad, Chain: key.chain, Gate: a.gate, Formula: contract.Formula{ID: formulaID, Doc: a.absolute(a.DocsURL + "/ranking")},
+		AsOf: r.AsOf(page.AsOf), Stale: page.Stale, Blocks: contract.Blocks{}, Sort: contract.LaunchSort(key.sort),
+		Launchpad: key.launchpad, Chain: key.chain, Gate: h.gate, Formula: contract.Formula{ID: formulaID, Doc: h.Links.Absolute(h.Links.Docs + "/ranking")},
 		Launches: []contract.LaunchCard{}, UnknownReasons: contract.UnknownReasons{},
 	}
 	for _, c := range page.Chains {
@@ -91,7 +90,7 @@ func (a *API) boardPage(r *request, key *boardKey, q view.PageQuery) (*answer, e
 	body := slices.Concat(head, noLaunches[:len(noLaunches)-1])
 	for i := range page.Cards {
 		c := &page.Cards[i]
-		card, err := c.Encoded(q.Sort == view.SortNew, func() ([]byte, error) { return a.encodeCard(c, q.Sort == view.SortNew) })
+		card, err := c.Encoded(q.Sort == boards.SortNew, func() ([]byte, error) { return h.encodeCard(c, q.Sort == boards.SortNew) })
 		if err != nil {
 			return nil, err
 		}
@@ -113,8 +112,8 @@ var (
 )
 
 // encodeCard is a card's body from after its age on.
-func (a *API) encodeCard(c *view.Shown, withClones bool) ([]byte, error) {
-	card := contract.LaunchCard{LaunchBase: a.launchBase(c, 0), Creator: launchCreator(c.Launch), Graduation: graduation(c.Launch)}
+func (h *LaunchHandlers) encodeCard(c *boards.Shown, withClones bool) ([]byte, error) {
+	card := contract.LaunchCard{LaunchBase: h.launchBase(c, 0), Creator: launchCreator(c.Launch), Graduation: graduation(c.Launch)}
 	if withClones {
 		card.Clones = new(int(c.Clones))
 	}
@@ -130,17 +129,17 @@ func (a *API) encodeCard(c *view.Shown, withClones bool) ([]byte, error) {
 }
 
 // launchBase is the wire form of what a card and the answer about one launch have in common.
-func (a *API) launchBase(c *view.Shown, ageS int64) contract.LaunchBase {
+func (h *LaunchHandlers) launchBase(c *boards.Shown, ageS int64) contract.LaunchBase {
 	l, f := c.Launch, c.Figures(c.On)
 	name, symbol := c.Names()
-	why := figures{contract.FigureSources{}, contract.UnknownReasons{}, contract.UnknownReasonUnavailable}
+	why := emptyNotes()
 	out := contract.LaunchBase{
 		Mint: l.Mint.String(), Chain: c.Chain, Name: name, Symbol: symbol, Launchpad: launchpadOf(c.Venue), Own: isOwn(c.Venue),
 		CreatedAt: timestamp(l.CreatedAt), AgeS: ageS, PriceUSD: number(f.Price),
 		Change24HPct: number(f.Change24hPct), MarketCapUSD: number(f.FDV), Volume1HUSD: rounded(c.Hour.VolumeUSD),
 		Buyers1H: &c.Hour.Buyers, Sellers1H: &c.Hour.Sellers, Curve: launchCurve(l),
 		GatePass: c.Pass, GateFails: c.Fails, Traction: boardTraction(c), Members: uncounted(),
-		Buy: a.buy(c), FigureSources: why.sources, UnknownReasons: why.unknown,
+		Buy: h.buy(c), FigureSources: why.sources, UnknownReasons: why.unknown,
 	}
 	if f.LiquidityUSD != nil {
 		out.LiquidityUSD, out.Volume24HUSD = rounded(*f.LiquidityUSD), rounded(*f.VolumeUSD)
@@ -172,39 +171,21 @@ func (a *API) launchBase(c *view.Shown, ageS int64) contract.LaunchBase {
 		why.unknown["curve"] = contract.UnknownReasonNotApplicable
 	}
 	out.ImageURL = why.image(c.Metadata, true)
-	a.holders(c, &out)
+	noteHolders(c, &out)
 	return out
 }
 
-// curveState is the source of what a bonding curve tells.
-const curveState contract.FigureSource = "curve_state"
-
-// liquiditySource is where the figure of a token's liquidity comes from: its curve, unless a pool adds to it.
-func liquiditySource(f view.Figures) contract.FigureSource {
-	if f.OnCurvesAlone {
-		return curveState
-	}
-	return "pool_reserves"
-}
-
-func isOwn(v view.Venue) bool { return v.Ownership == view.OwnVenue }
-
-func launchpadOf(v view.Venue) string { return view.Launchpad(v.Venue) }
-
-// uncounted are the members who hold a token while nobody counts them.
-func uncounted() contract.FamilyHolders {
-	return contract.FamilyHolders{Handles: []string{}, UnknownReasons: contract.UnknownReasons{"count": contract.UnknownReasonUnavailable}}
-}
+func isOwn(v declared.Venue) bool { return v.Ownership == declared.OwnVenue }
 
 // launchCreator is who launched a token. Nobody who made a wallet public is known yet.
-func launchCreator(l *view.Launched) contract.LaunchCreator {
+func launchCreator(l *boards.Launched) contract.LaunchCreator {
 	return contract.LaunchCreator{
 		Address: l.Creator.String(), UnknownReasons: contract.UnknownReasons{"handle": contract.UnknownReasonNotApplicable},
 	}
 }
 
 // launchCurve is nil where there is no curve, and while nothing is known of its progress.
-func launchCurve(l *view.Launched) *contract.LaunchCurve {
+func launchCurve(l *boards.Launched) *contract.LaunchCurve {
 	if !l.HasCurve || !l.HasProgress {
 		return nil
 	}
@@ -219,31 +200,8 @@ func launchCurve(l *view.Launched) *contract.LaunchCurve {
 	return out
 }
 
-// graduation is how far a launched token is. A live pool began where others graduate to.
-func graduation(l *view.Launched) contract.Graduation {
-	out := contract.Graduation{State: contract.GraduationState(l.State), UnknownReasons: contract.UnknownReasons{}}
-	none := contract.UnknownReasonNotApplicable
-	if l.State == market.LaunchGraduated {
-		none = contract.UnknownReasonUnavailable
-	}
-	if l.GraduatedAt > 0 {
-		out.At = new(timestamp(l.GraduatedAt))
-	} else {
-		out.UnknownReasons["at"] = none
-	}
-	switch {
-	case !l.Pool.IsNone():
-		out.Pool = new(l.Pool.String())
-	case l.State == market.LaunchLive:
-		out.UnknownReasons["pool"] = contract.UnknownReasonUnavailable
-	default:
-		out.UnknownReasons["pool"] = none
-	}
-	return out
-}
-
 // boardTraction is a card's score, rounded to a tenth.
-func boardTraction(c *view.Shown) *contract.LaunchTraction {
+func boardTraction(c *boards.Shown) *contract.LaunchTraction {
 	_, known, status := c.Holders(c.On)
 	out := &contract.LaunchTraction{
 		Traction: tractionOf(&c.Parts, math.Round(c.Score*10)/10, unknownHolders(known, c.On.Stale, status)),
@@ -258,24 +216,19 @@ func boardTraction(c *view.Shown) *contract.LaunchTraction {
 
 // buy says where a token is bought: at its launchpad while it is on an outside curve that the app doesn't trade with. One
 // whose launchpad has no page for it leads to its share link.
-func (a *API) buy(c *view.Shown) contract.LaunchBuy {
+func (h *LaunchHandlers) buy(c *boards.Shown) contract.LaunchBuy {
 	l := c.Launch
-	outside := c.Venue.Ownership == view.OutsideVenue
+	outside := c.Venue.Ownership == declared.OutsideVenue
 	if !board.BuyExternal(outside, l.HasCurve, l.State, c.Venue.On.TradesInApp) {
 		return contract.LaunchBuy{Mode: contract.BuyModeSheet}
 	}
 	out := contract.LaunchBuy{Mode: contract.BuyModeExternal, URL: strings.ReplaceAll(c.Venue.On.LinkTemplate, "{mint}", l.Mint.String())}
-	out.URL = cmp.Or(out.URL, a.shareLink(l.Mint.String(), c.Chain))
+	out.URL = cmp.Or(out.URL, h.Links.Token(l.Mint.String(), c.Chain))
 	return out
 }
 
-// shareLink is the page that opens a token in the app.
-func (a *API) shareLink(mint, chain string) string {
-	return a.BaseURL + "/t/" + mint + "?chain=" + url.QueryEscape(chain)
-}
-
-// holders tells the count of holders, or why there is none.
-func (a *API) holders(c *view.Shown, out *contract.LaunchBase) {
+// noteHolders tells the count of holders, or why there is none.
+func noteHolders(c *boards.Shown, out *contract.LaunchBase) {
 	count, known, status := c.Holders(c.On)
 	if known {
 		out.Holders = &count

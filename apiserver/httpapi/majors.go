@@ -5,7 +5,8 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/apiserver/read"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/series"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 )
 
@@ -13,23 +14,23 @@ import (
 type majorsKey struct{ query, chain string }
 
 // majorsOrCandles is the list, or with a pair and a timeframe the candles of one major.
-func (a *API) majorsOrCandles(r *request) (*answer, error) {
+func (h *TokenHandlers) majorsOrCandles(r *request) (*answer, error) {
 	list := r.seen.Majors
 	if list == nil {
 		return nil, unavailable(errNoSnapshot)
 	}
 	chain := r.text("chain")
 	if chain != "" && r.seen.Catalog.Chain(chain) == nil {
-		return nil, r.unsupportedChain("chain", chain)
+		return nil, r.UnsupportedChain("chain", chain)
 	}
 	if r.given("pair") || r.given("tf") {
-		return a.majorCandles(r, list)
+		return h.majorCandles(r, list)
 	}
 	key := majorsKey{strings.ToLower(r.text("q")), chain}
-	return a.majors.get(list.Version, key, func() (*answer, error) { return encode(a.majorsList(r, list, key)) })
+	return h.majors.Get(list.Version, key, func() (*answer, error) { return encode(majorsList(r, list, key)) })
 }
 
-func (a *API) majorsList(r *request, list *view.Majors, key majorsKey) contract.Majors {
+func majorsList(r *request, list *read.Majors, key majorsKey) contract.Majors {
 	out := contract.Majors{Stale: list.Stale, Majors: []contract.Major{}, Blocks: contract.Blocks{}}
 	var newest int64
 	for i := range list.List {
@@ -43,7 +44,7 @@ func (a *API) majorsList(r *request, list *view.Majors, key majorsKey) contract.
 			newest = max(newest, m.Changed.At)
 		}
 	}
-	out.AsOf = a.asOf(r, newest)
+	out.AsOf = r.AsOf(newest)
 	return out
 }
 
@@ -53,7 +54,7 @@ func contains(query string, texts ...string) bool {
 }
 
 // major is the wire form of a major. One that the index has not met has no figures yet.
-func major(m *view.Major) contract.Major {
+func major(m *read.Major) contract.Major {
 	out := contract.Major{MarketToken: marketToken(&m.Token, m.Figures, nil, false), Asset: m.Asset, Wrapped: true, Stale: m.Stale}
 	if !m.Known {
 		for name := range out.UnknownReasons {
@@ -63,7 +64,7 @@ func major(m *view.Major) contract.Major {
 	return out
 }
 
-func (a *API) majorCandles(r *request, list *view.Majors) (*answer, error) {
+func (h *TokenHandlers) majorCandles(r *request, list *read.Majors) (*answer, error) {
 	var missing []contract.ParameterError
 	for _, name := range []string{"pair", "tf", "chain"} {
 		if !r.given(name) {
@@ -76,23 +77,22 @@ func (a *API) majorCandles(r *request, list *view.Majors) (*answer, error) {
 		return nil, faults(missingParameter, missing)
 	}
 	asset, chain := r.text("pair"), r.text("chain")
-	i := slices.IndexFunc(list.List, func(m view.Major) bool { return m.Chain == chain && strings.EqualFold(m.Asset, asset) })
+	i := slices.IndexFunc(list.List, func(m read.Major) bool { return m.Chain == chain && strings.EqualFold(m.Asset, asset) })
 	if i < 0 || !list.List[i].Known {
 		return nil, pairNotFound("", chain, "The chain has no such major.")
 	}
-	s, err := a.find(r, list.List[i].Token.Token.Mint, chain)
+	s, err := findSubject(r.Context(), h.Readers.Tokens, r.seen.Catalog, list.List[i].Token.Token.Mint, chain)
 	if err != nil {
 		return nil, err
 	}
-	over := newSpan(r.text("tf"))
-	over.from, over.to = window(over.width, -1, -1, r.number("limit"), s.AsOf)
-	bars, err := a.bars(r.Context(), s, s.Reference(), over, candle.USD)
+	tf := contract.Timeframe(r.text("tf"))
+	bars, err := h.readBars(r.Context(), s, s.Reference(), tf, series.Window(widths[tf], -1, -1, r.number("limit"), s.AsOf), candle.USD)
 	if err != nil {
 		return nil, err
 	}
-	out, err := encode(contract.MajorCandles{CandleSeries: bars.json(), Asset: list.List[i].Asset})
+	out, err := encode(contract.MajorCandles{CandleSeries: bars.json(s), Asset: list.List[i].Asset})
 	if err == nil {
-		out.freshness = series
+		out.freshness = ofSeries
 	}
 	return out, err
 }

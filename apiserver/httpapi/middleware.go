@@ -93,28 +93,28 @@ func unescaped(next http.Handler) http.Handler {
 var unreserved = regexp.MustCompile(`%(2[DdEe]|3[0-9]|4[1-9A-Fa-f]|5[0-9Aa]|5[Ff]|6[1-9A-Fa-f]|7[0-9Aa]|7[Ee])`)
 
 // recovered turns a panic into a 500 that tells the request id and nothing of the inside.
-func (a *API) recovered(next http.Handler) http.Handler {
+func (s *Server) recovered(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		defer a.answerPanic(w, r)
+		defer s.answerPanic(w, r)
 		next.ServeHTTP(w, r)
 	})
 }
 
 // answerPanic must be deferred itself: recover works nowhere deeper.
-func (a *API) answerPanic(w http.ResponseWriter, r *http.Request) {
+func (s *Server) answerPanic(w http.ResponseWriter, r *http.Request) {
 	if p := recover(); p != nil {
-		a.logPanic(w, r, p)
-		a.fail(w, r, errInternal)
+		s.logPanic(w, r, p)
+		s.fail(w, r, errInternal)
 	}
 }
 
-func (a *API) logPanic(w http.ResponseWriter, r *http.Request, p any) {
-	a.Log.ErrorContext(r.Context(), "handler panicked", "request_id", requestID(w), "panic", fmt.Sprint(p),
+func (s *Server) logPanic(w http.ResponseWriter, r *http.Request, p any) {
+	s.Log.ErrorContext(r.Context(), "handler panicked", "request_id", requestID(w), "panic", fmt.Sprint(p),
 		"stack", string(debug.Stack()))
 }
 
-// handler makes the answer to a request whose parameters have been read.
-type handler func(*API, *request) (*answer, error)
+// Handler makes the answer to a request whose parameters have been read.
+type Handler func(*request) (*answer, error)
 
 // operation is a documented operation made ready to be served.
 type operation struct {
@@ -126,7 +126,7 @@ type operation struct {
 	cache    policies
 	page     bool // it answers with pages
 	json     bool // it answers with JSON
-	handle   handler
+	handle   Handler
 	requests observers
 }
 
@@ -151,55 +151,55 @@ type exchange struct {
 }
 
 // operation is the handler of one documented operation.
-func (a *API) operation(o contract.Operation, handle handler) (http.Handler, error) {
+func (s *Server) operation(o contract.Operation, handle Handler) (http.Handler, error) {
 	r, err := newRules(o.Parameters)
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: %s: %w", o.ID, err)
 	}
 	op := newOperation(o.Limit, handle)
-	op.rules, op.cache, op.requests = r, newPolicies(o.Cache), a.Metrics.of(o.ID)
+	op.rules, op.cache, op.requests = r, newPolicies(o.Cache), s.Metrics.of(o.ID)
 	op.page, op.json = o.Media == "text/html", o.Media == "application/json"
-	return a.handling(op), nil
+	return s.handling(op), nil
 }
 
 // unrouted is what answers paths that are no operation. They share one limit.
-func (a *API) unrouted() (*operation, error) {
+func (s *Server) unrouted() (*operation, error) {
 	l, err := contract.UnroutedLimit()
 	if err != nil {
 		return nil, err
 	}
-	op := newOperation(l, func(*API, *request) (*answer, error) { return nil, routeNotFound() })
-	op.requests = a.Metrics.of(l.Name)
+	op := newOperation(l, func(*request) (*answer, error) { return nil, routeNotFound() })
+	op.requests = s.Metrics.of(l.Name)
 	return op, nil
 }
 
 // pageOf is what answers an address that people open. All such pages share one limit, which has room for what they load.
-func (a *API) pageOf(handle handler) (*operation, error) {
+func (s *Server) pageOf(handle Handler) (*operation, error) {
 	l, err := contract.PagesLimit()
 	if err != nil {
 		return nil, err
 	}
 	op := newOperation(l, handle)
-	op.requests, op.cache = a.Metrics.of(l.Name), newPolicies(contract.Cache{MaxAge: 5, StaleWhileRevalidate: 30})
+	op.requests, op.cache = s.Metrics.of(l.Name), newPolicies(contract.Cache{MaxAge: 5, StaleWhileRevalidate: 30})
 	return op, nil
 }
 
 // limited lets a handler that is no operation answer reads within the limit of an operation.
-func (a *API) limited(op *operation, next http.Handler) http.Handler {
+func (s *Server) limited(op *operation, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		err := a.withinLimit(r.Context(), &exchange{op: op, w: w, request: request{Request: r}})
+		err := s.withinLimit(r.Context(), &exchange{op: op, w: w, request: request{Request: r}})
 		if err == nil {
 			err = readOnly(r)
 		}
 		if err != nil {
-			a.fail(w, r, err)
+			s.fail(w, r, err)
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-func newOperation(l contract.Limit, handle handler) *operation {
+func newOperation(l contract.Limit, handle Handler) *operation {
 	return &operation{
 		id: l.Name, handle: handle, policy: limit.Policy{Name: l.Name, Quota: l.Requests, Window: l.Window()},
 		quota: newQuota(l), network: newQuota(l.Network(limit.PerNetwork)),
@@ -207,50 +207,50 @@ func newOperation(l contract.Limit, handle handler) *operation {
 }
 
 // handling serves an operation, and counts and logs what came of it.
-func (a *API) handling(op *operation) http.Handler {
+func (s *Server) handling(op *operation) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		began := a.Now()
+		began := s.Now()
 		x := &exchange{op: op, w: w, request: request{Request: r}}
-		status := a.respond(r.Context(), x)
+		status := s.respond(r.Context(), x)
 		took := x.readyAt.Sub(began)
 		if status != http.StatusTooManyRequests && op.json { // what is refused is quick, and pictures are drawn elsewhere
-			a.latencies.add(x.readyAt, took)
+			s.Latencies.add(x.readyAt, took)
 		}
 		op.requests.observe(status, took)
-		if a.AccessLog {
-			a.Log.InfoContext(r.Context(), "request", "operation", op.id, "method", r.Method, "status", status,
+		if s.AccessLog {
+			s.Log.InfoContext(r.Context(), "request", "operation", op.id, "method", r.Method, "status", status,
 				"request_id", requestID(w), "took_ms", float64(took.Microseconds())/1000)
 		}
 	})
 }
 
 // respond writes what the steps came to, and gives the status.
-func (a *API) respond(ctx context.Context, x *exchange) (status int) {
+func (s *Server) respond(ctx context.Context, x *exchange) (status int) {
 	wrote := false
 	defer func() {
 		if p := recover(); p != nil {
-			a.logPanic(x.w, x.Request, p)
+			s.logPanic(x.w, x.Request, p)
 			if status = http.StatusInternalServerError; !wrote {
-				x.readyAt = a.Now()
-				a.failAs(x.w, x.Request, errInternal, x.op.page)
+				x.readyAt = s.Now()
+				s.failAs(x.w, x.Request, errInternal, x.op.page)
 			}
 		}
 	}()
-	ans, err := a.serve(ctx, x)
+	ans, err := s.serve(ctx, x)
 	wrote = true
 	if err == nil {
 		ans.compress(x.Request) // before the clock is read: it is the service's own work
 	}
-	x.readyAt = a.Now()
+	x.readyAt = s.Now()
 	if err != nil {
-		return a.failAs(x.w, x.Request, err, x.op.page)
+		return s.failAs(x.w, x.Request, err, x.op.page)
 	}
 	return ans.write(x.w, x.Request, &x.op.cache)
 }
 
 // withinLimit counts the request for its client and says in the headers where the client stands.
-func (a *API) withinLimit(ctx context.Context, x *exchange) error {
-	who := a.Callers.Identify(x.Request)
+func (s *Server) withinLimit(ctx context.Context, x *exchange) error {
+	who := s.Callers.Identify(x.Request)
 	h := x.w.Header()
 	switch who.Key {
 	case caller.KeyKnown:
@@ -259,7 +259,7 @@ func (a *API) withinLimit(ctx context.Context, x *exchange) error {
 		h["X-Api-Key-Status"] = keyUnknown
 	case caller.KeyNone:
 	}
-	d := a.Limiter.Take(ctx, who.Client, &x.op.policy)
+	d := s.Limiter.Take(ctx, who.Client, &x.op.policy)
 	seconds := max(int64((d.Reset+time.Second-1)/time.Second), 1)
 	var room [64]byte
 	q := &x.op.quota

@@ -9,13 +9,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
 	"github.com/gorilla/mux"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/apiserver/read"
 )
 
 // request is a request whose parameters have been read by the rules of the document.
@@ -24,7 +25,20 @@ type request struct {
 
 	values map[string]value
 	// seen is all that the answer takes from memory, the catalogue among it.
-	seen *view.Snapshot
+	seen    *read.Snapshot
+	started time.Time // when the program began
+}
+
+// AsOf is when the newest data of an answer is of (unix seconds); of an answer without any (0), the newest indexed block of all chains; before
+// there is one, it is when the program began.
+func (r *request) AsOf(unix int64) contract.Timestamp {
+	if unix == 0 {
+		unix = r.seen.Newest()
+	}
+	if unix == 0 {
+		return contract.At(r.started)
+	}
+	return contract.At(time.Unix(unix, 0))
 }
 
 // value is what a parameter says.
@@ -60,7 +74,7 @@ func newRules(parameters []*contract.Parameter) (rules, error) {
 		if p.Default == "" {
 			continue
 		}
-		v, err := read(p, p.Default)
+		v, err := readValue(p, p.Default)
 		if err != nil {
 			return r, fmt.Errorf("the default of %s %w", p.Name, err)
 		}
@@ -169,7 +183,7 @@ func (f *findings) add(p *contract.Parameter, err error) {
 }
 
 func (f *findings) read(p *contract.Parameter, text string) {
-	v, err := read(p, text)
+	v, err := readValue(p, text)
 	if err != nil {
 		f.add(p, err)
 		return
@@ -199,7 +213,7 @@ func (f *findings) query(parameters []*contract.Parameter, raw string) {
 		switch {
 		case p.Lenient:
 			if len(texts) == 1 && !broken[p.Name] {
-				if v, err := read(p, texts[0]); err == nil {
+				if v, err := readValue(p, texts[0]); err == nil {
 					f.values[p.Name] = v
 				}
 			}
@@ -225,8 +239,8 @@ func (e *tooLongError) Error() string {
 	return fmt.Sprintf("must have at most %d items, not %d", e.max, e.got)
 }
 
-// read reads a parameter's text by its rule. The error says what is allowed.
-func read(p *contract.Parameter, text string) (value, error) {
+// readValue reads a parameter's text by its rule. The error says what is allowed.
+func readValue(p *contract.Parameter, text string) (value, error) {
 	v := value{given: true, text: text}
 	var err error
 	switch p.Type {

@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
-	"github.com/boardwalkhq/boardwalk/apiserver/view"
 	"github.com/boardwalkhq/boardwalk/internal/plain"
 )
 
@@ -56,49 +56,49 @@ func (*people) StateOk() contract.HeartbeatStatus   { return contract.HeartbeatS
 func (*people) StateSlow() contract.HeartbeatStatus { return contract.HeartbeatStatusSlow }
 func (*people) StateDown() contract.HeartbeatStatus { return contract.HeartbeatStatusDown }
 
-// frontPage says what runs here, and leads to answers of this deployment.
-func (a *API) frontPage(r *request) (*answer, error) {
-	p := a.people(r, "What runs here")
-	p.Token = liveToken(r.seen.Live)
-	for _, m := range a.Site.Resources {
-		m.URL = relative(a.BaseURL, m.URL)
-		p.Menu = append(p.Menu, m)
+// front says what runs here, and leads to answers of this deployment.
+func (p *Pages) front(r *request) (*answer, error) {
+	shown := p.people(r, "What runs here")
+	shown.Token = liveToken(r.seen.Live)
+	for _, m := range p.Site.Resources {
+		m.URL = relative(p.Links.Base, m.URL)
+		shown.Menu = append(shown.Menu, m)
 	}
-	return a.peoplePage(frontTemplate, p)
+	return p.peoplePage(frontTemplate, shown)
 }
 
-// statusPage is the heartbeat for people.
-func (a *API) statusPage(r *request) (*answer, error) {
-	return a.peoplePage(statusTemplate, a.people(r, "Status"))
+// status is the heartbeat for people.
+func (p *Pages) status(r *request) (*answer, error) {
+	return p.peoplePage(statusTemplate, p.people(r, "Status"))
 }
 
-func (a *API) people(r *request, title string) *people {
-	h := a.heartbeatNow(r)
-	p := &people{Title: title, Site: houseName, Style: template.CSS(peopleStyle), Short: a.Build.short(), Status: h.Status} //nolint:gosec // ours, and embedded
-	if a.Site.App != nil {
-		p.Site = a.Site.App.Label
+func (p *Pages) people(r *request, title string) *people {
+	h := p.Heartbeat(r)
+	out := &people{Title: title, Site: houseName, Style: template.CSS(peopleStyle), Short: p.Build.Short(), Status: h.Status} //nolint:gosec // ours, and embedded
+	if p.Site.App != nil {
+		out.Site = p.Site.App.Label
 	}
-	p.AsOf = h.AsOf.UTC().Format("2 January 2006, 15:04:05 UTC")
+	out.AsOf = h.AsOf.UTC().Format("2 January 2006, 15:04:05 UTC")
 	if h.LatencyMs != nil {
-		p.Latency = strconv.FormatFloat(*h.LatencyMs, 'f', 0, 64)
+		out.Latency = strconv.FormatFloat(*h.LatencyMs, 'f', 0, 64)
 	}
 	for _, c := range h.Chains {
 		shown := peopleChain{ID: c.ID, Label: r.seen.Catalog.Chain(c.ID).Label, Status: c.Status}
 		if c.HeadLagS != nil {
 			shown.Lag = strconv.FormatFloat(*c.HeadLagS, 'f', 0, 64)
 		}
-		p.Chains = append(p.Chains, shown)
+		out.Chains = append(out.Chains, shown)
 	}
 	for i := range r.seen.Catalog.Chains {
 		if c := &r.seen.Catalog.Chains[i]; c.Suspended {
-			p.Unread = append(p.Unread, c.Label)
+			out.Unread = append(out.Unread, c.Label)
 		}
 	}
-	return p
+	return out
 }
 
 // liveToken is the first token of the live list; nil where it is empty.
-func liveToken(list *view.Live) *peopleToken {
+func liveToken(list *boards.Live) *peopleToken {
 	if list == nil {
 		return nil
 	}
@@ -124,12 +124,10 @@ func relative(baseURL, address string) string {
 	return address
 }
 
-func (a *API) peoplePage(t *template.Template, p *people) (*answer, error) {
+func (p *Pages) peoplePage(t *template.Template, shown *people) (*answer, error) {
 	var out bytes.Buffer
-	if err := t.Execute(&out, p); err != nil {
+	if err := t.Execute(&out, shown); err != nil {
 		return nil, fmt.Errorf("httpapi: the page %s: %w", t.Name(), err)
 	}
-	ans := newAnswer(out.Bytes())
-	ans.media, ans.policy = htmlType, a.peoplePolicy
-	return ans, nil
+	return newPage(out.Bytes(), p.peoplePolicy), nil
 }

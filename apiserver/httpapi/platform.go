@@ -2,32 +2,67 @@ package httpapi
 
 import (
 	"fmt"
-	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/apiserver/read"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/site"
 )
 
 // The heartbeat's bounds, in seconds and milliseconds.
 const (
-	okLagS        = 15
-	downLagS      = 120
-	okLatencyMS   = 500
-	keptLatencies = 1024
+	okLagS      = 15
+	downLagS    = 120
+	okLatencyMS = 500
 )
 
-// heartbeat answers 200 in all three states; that the store can't be reached is one of them.
-func (a *API) heartbeat(r *request) (*answer, error) { return encode(a.heartbeatNow(r)) }
+// PlatformOptions are what the handlers work with.
+type PlatformOptions struct {
+	Links Links
+	Build Build
+	// Site has the deployment's own words.
+	Site *site.Site
+	// Latencies are those of all answers.
+	Latencies *Latencies
+	Now       func() time.Time
+}
 
-func (a *API) heartbeatNow(r *request) contract.Heartbeat {
+// PlatformHandlers answer the operations of the service itself.
+type PlatformHandlers struct {
+	PlatformOptions
+
+	openAPI *answer
+	health  ByCatalog
+}
+
+// NewPlatformHandlers makes the handlers.
+func NewPlatformHandlers(o PlatformOptions) (*PlatformHandlers, error) {
+	document, err := openAPIDocument(o.Build.Short())
+	return &PlatformHandlers{PlatformOptions: o, openAPI: document}, err
+}
+
+// Routes are the operations of the service itself.
+func (h *PlatformHandlers) Routes() []Route {
+	return []Route{
+		{Operation: "getHeartbeat", Handle: h.heartbeat},
+		{Operation: "getMobileHealth", Handle: h.mobileHealth},
+		{Operation: "getSignInProviders", Handle: h.signInProviders},
+		{Operation: "getVersion", Handle: h.version},
+		{Operation: "getOpenAPI", Handle: func(*request) (*answer, error) { return h.openAPI, nil }},
+	}
+}
+
+// heartbeat answers 200 in all three states; that the store can't be reached is one of them.
+func (h *PlatformHandlers) heartbeat(r *request) (*answer, error) { return encode(h.Heartbeat(r)) }
+
+// Heartbeat is how the service is doing.
+func (h *PlatformHandlers) Heartbeat(r *request) contract.Heartbeat {
 	out := contract.Heartbeat{
 		Status: contract.HeartbeatStatusOk, Chains: []contract.ChainHeartbeat{}, UnknownReasons: contract.UnknownReasons{},
 	}
-	now := a.Now()
-	p95 := a.latencies.p95(now)
+	now := h.Now()
+	p95 := h.Latencies.P95(now)
 	if out.LatencyMs = number(p95); p95 == nil {
 		out.UnknownReasons["latency_ms"] = contract.UnknownReasonUnavailable
 	}
@@ -62,11 +97,11 @@ func (a *API) heartbeatNow(r *request) contract.Heartbeat {
 	case slow:
 		out.Status = contract.HeartbeatStatusSlow
 	}
-	out.AsOf = a.asOf(r, asOf)
+	out.AsOf = r.AsOf(asOf)
 	return out
 }
 
-func chainStatus(c view.ChainHealth) contract.HeartbeatStatus {
+func chainStatus(c read.ChainHealth) contract.HeartbeatStatus {
 	switch {
 	case !c.Indexed, c.Halted, c.LagS > downLagS:
 		return contract.HeartbeatStatusDown
@@ -77,18 +112,8 @@ func chainStatus(c view.ChainHealth) contract.HeartbeatStatus {
 	}
 }
 
-func (a *API) version(*request) (*answer, error) {
-	out := contract.Version{Commit: a.Build.Commit, Short: a.Build.short(), Openapi: "3.1.0", UnknownReasons: contract.UnknownReasons{}}
-	if a.Build.Built.IsZero() {
-		out.UnknownReasons["built_at"] = contract.UnknownReasonUnavailable
-	} else {
-		out.BuiltAt = new(contract.At(a.Build.Built))
-	}
-	return encode(out)
-}
-
-// document is the OpenAPI document as it is served.
-func document(version string) (*answer, error) {
+// openAPIDocument is the OpenAPI document as it is served.
+func openAPIDocument(version string) (*answer, error) {
 	body, err := contract.JSON(version)
 	if err != nil {
 		return nil, fmt.Errorf("httpapi: %w", err)
@@ -96,7 +121,15 @@ func document(version string) (*answer, error) {
 	return newAnswer(body), nil
 }
 
-func (a *API) openAPIDocument(*request) (*answer, error) { return a.openAPI, nil }
+func (h *PlatformHandlers) version(*request) (*answer, error) {
+	out := contract.Version{Commit: h.Build.Commit, Short: h.Build.Short(), Openapi: "3.1.0", UnknownReasons: contract.UnknownReasons{}}
+	if h.Build.Built.IsZero() {
+		out.UnknownReasons["built_at"] = contract.UnknownReasonUnavailable
+	} else {
+		out.BuiltAt = new(contract.At(h.Build.Built))
+	}
+	return encode(out)
+}
 
 // The platform's fees. A leg is a buy or a sell.
 const (
@@ -105,7 +138,7 @@ const (
 )
 
 // constants are what the health operation tells.
-func (a *API) constants(in *view.Catalog) contract.MobileHealth {
+func (h *PlatformHandlers) constants(in *declared.Catalog) contract.MobileHealth {
 	out := contract.MobileHealth{
 		FeeBpsPerLeg: feeBpsPerLeg, FeePctPerLeg: feeBpsPerLeg / 100.0, RoundTripPct: 2 * feeBpsPerLeg / 100.0,
 		LaunchFeeUSD: launchFeeUSD, Chains: []contract.Chain{}, Minimums: map[string]float64{},
@@ -117,75 +150,25 @@ func (a *API) constants(in *view.Catalog) contract.MobileHealth {
 		out.Minimums[c.ID] = c.MinTradeUSD
 		out.MarketChains = append(out.MarketChains, contract.MarketChain{ID: c.ID, Label: c.Label, MinBuyUSD: c.MinTradeUSD})
 	}
-	for _, r := range a.Site.Resources {
-		out.Resources = append(out.Resources, contract.Resource{ID: r.ID, Label: r.Label, URL: a.absolute(r.URL), Kind: contract.ResourceKind(r.Kind)})
+	for _, r := range h.Site.Resources {
+		out.Resources = append(out.Resources, contract.Resource{ID: r.ID, Label: r.Label, URL: h.Links.Absolute(r.URL), Kind: contract.ResourceKind(r.Kind)})
 	}
-	for _, e := range a.Site.Changelog {
+	for _, e := range h.Site.Changelog {
 		out.Resources = append(out.Resources, contract.Resource{
-			ID: e.ID, Label: e.Label, Kind: contract.ResourceKindChangelog, URL: a.absolute(a.DocsURL + "/changelog#" + e.ID), At: new(contract.At(e.At)),
+			ID: e.ID, Label: e.Label, Kind: contract.ResourceKindChangelog, URL: h.Links.Absolute(h.Links.Docs + "/changelog#" + e.ID), At: new(contract.At(e.At)),
 		})
 	}
 	return out
 }
 
-// absolute is an address as apps need it, which have no page that it could be relative to.
-func (a *API) absolute(address string) string {
-	if strings.HasPrefix(address, "/") {
-		return a.BaseURL + address
-	}
-	return address
+func (h *PlatformHandlers) mobileHealth(r *request) (*answer, error) {
+	return h.health.Get(r.seen.Catalog, func() (*answer, error) { return encode(h.constants(r.seen.Catalog)) })
 }
 
-func (a *API) mobileHealth(r *request) (*answer, error) {
-	d, err := a.declaredIn(r.seen.Catalog)
-	return d.health, err
-}
-
-func (a *API) signInProviders(*request) (*answer, error) {
+func (h *PlatformHandlers) signInProviders(*request) (*answer, error) {
 	out := contract.SignInProviders{Providers: []contract.SignInProvider{}}
-	for _, p := range a.Site.Providers() {
+	for _, p := range h.Site.Providers() {
 		out.Providers = append(out.Providers, contract.SignInProvider{ID: p.ID, Label: p.Label})
 	}
 	return encode(out)
-}
-
-// latencies remembers how long the answers of the last minute took, the newest keptLatencies of them.
-type latencies struct {
-	mu   sync.Mutex
-	kept []latency
-	next int
-}
-
-type latency struct {
-	at   time.Time
-	took time.Duration
-}
-
-func (l *latencies) add(at time.Time, took time.Duration) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.kept) < keptLatencies {
-		l.kept = append(l.kept, latency{at, took})
-		return
-	}
-	l.kept[l.next] = latency{at, took}
-	l.next = (l.next + 1) % keptLatencies
-}
-
-// p95 is the 95th percentile in milliseconds; nil when there was no answer lately.
-func (l *latencies) p95(now time.Time) *float64 {
-	l.mu.Lock()
-	var lately []time.Duration
-	for _, k := range l.kept {
-		if now.Sub(k.at) < time.Minute {
-			lately = append(lately, k.took)
-		}
-	}
-	l.mu.Unlock()
-	if len(lately) == 0 {
-		return nil
-	}
-	slices.Sort(lately)
-	ms := float64(lately[(len(lately)*95-1)/100].Microseconds()) / 1000
-	return &ms
 }

@@ -7,71 +7,60 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// asked is a token as a caller wrote it.
-type asked struct {
-	item, chain string
-	mint        market.Address
-	evm         bool
-}
-
-// askedTokens reads the items of a list; each may have its chain before it.
-func (r *request) askedTokens(param string, items []string) ([]asked, error) {
-	out := make([]asked, 0, len(items))
+// namedTokens reads the items of a list; each may have its chain before it.
+func namedTokens(r *request, param string) ([]Named, error) {
+	items := r.list(param)
+	out := make([]Named, 0, len(items))
 	for _, item := range items {
-		q := asked{item: item}
-		address := item
-		if chain, rest, ok := strings.Cut(item, ":"); ok {
-			q.chain, address = chain, rest
-			if err := r.chainOf(contract.ParameterErrorInQuery, param, address, param, chain); err != nil {
-				return nil, err
-			}
+		address, chain := item, ""
+		if before, rest, ok := strings.Cut(item, ":"); ok {
+			chain, address = before, rest
 		}
-		if q.evm = isEVM(address); q.evm {
-			var err error
-			if q.mint, err = market.ParseEVMAddress(address); err != nil {
-				return nil, err // the pattern was checked
-			}
+		n, err := r.NamedIn(contract.ParameterErrorInQuery, param, address, param, chain)
+		if err != nil {
+			return nil, err
 		}
-		out = append(out, q)
+		n.Text = item
+		out = append(out, n)
 	}
 	return out, nil
 }
 
-func (a *API) tokenPrices(r *request) (*answer, error) {
-	wanted, err := r.askedTokens("mints", r.list("mints"))
+func (h *TokenHandlers) prices(r *request) (*answer, error) {
+	wanted, err := namedTokens(r, "mints")
 	if err != nil {
 		return nil, err
 	}
 	var mints []market.Address
 	for _, q := range wanted {
-		if q.evm {
-			mints = append(mints, q.mint)
+		if q.IsIndexed() {
+			mints = append(mints, q.Address)
 		}
 	}
-	found, err := a.Tokens.TokensAt(r.Context(), mints)
+	found, err := h.Readers.Tokens.TokensAt(r.Context(), mints)
 	if err != nil {
 		return nil, unavailable(err)
 	}
 	out := contract.TokenPrices{Prices: map[string]contract.PriceView{}, Missing: []string{}, Blocks: contract.Blocks{}}
 	var newest int64
 	for _, q := range wanted {
-		s := r.choose(found[q.mint], q.chain)
-		if !q.evm || s == nil {
-			out.Missing = append(out.Missing, q.item)
+		s := chooseSubject(r.seen.Catalog, found[q.Address], q.Chain)
+		if s == nil {
+			out.Missing = append(out.Missing, q.Text)
 			continue
 		}
-		out.Prices[q.item] = priceView(s)
+		out.Prices[q.Text] = priceView(s)
 		out.Stale = out.Stale || s.Stale
 		noteBlock(out.Blocks, s.Chain, s.Changed.Block)
 		newest = max(newest, s.Changed.At)
 	}
-	out.AsOf = a.asOf(r, newest)
+	out.AsOf = r.AsOf(newest)
 	return encode(out)
 }
 
 func priceView(s *subject) contract.PriceView {
 	f := s.Figures()
-	why := newFigures(&s.Token)
+	why := newNotes(&s.Token)
 	out := contract.PriceView{
 		Name: s.Token.Token.Name, Symbol: s.Token.Token.Symbol, Chain: s.Chain, ChainCandidates: s.candidates, Pair: pairOf(&s.Token),
 		Price: number(f.Price), Liquidity: number(f.LiquidityUSD), Volume: number(f.VolumeUSD), MarketCap: number(f.FDV),

@@ -8,7 +8,8 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/apiserver/read"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 )
 
 // problem is an error with the answer that it is to a client (RFC 9457). cause stays inside.
@@ -40,28 +41,38 @@ func newProblem(slug, detail string) *problem {
 	return &problem{slug: slug, Problem: contract.Problem{Type: t.Type, Status: t.Status, Title: t.Title, Detail: detail}}
 }
 
+// ErrorPage makes the page that shows a problem to people, and its Content-Security-Policy; ok is false where there can be none. id is the
+// request's, asJSON the problem as it is answered elsewhere.
+type ErrorPage func(p *contract.Problem, id string, asJSON []byte) (page []byte, policy []string, ok bool)
+
+// htmlType is the Content-Type of pages.
+var htmlType = []string{"text/html; charset=utf-8"}
+
 var problemType = []string{"application/problem+json"}
 
 // statusClientGone is what other servers count a request as whose client went away; it is sent to nobody.
 const statusClientGone = 499
 
+// errNoSnapshot is the cause of a 503 before the first look at the database.
+var errNoSnapshot = errors.New("nothing has been read yet")
+
 var errInternal = errors.New("internal error")
 
 // fail writes an error as a problem. An error that is no problem says "internal error" outside and everything inside.
-func (a *API) fail(w http.ResponseWriter, r *http.Request, err error) { a.failAs(w, r, err, false) }
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) { s.failAs(w, r, err, false) }
 
 // failAs is fail, as a page where the operation answers with pages, and gives the status.
-func (a *API) failAs(w http.ResponseWriter, r *http.Request, err error, asPage bool) int {
+func (s *Server) failAs(w http.ResponseWriter, r *http.Request, err error, asPage bool) int {
 	var p *problem
 	if r.Context().Err() != nil { // nobody is there any more
-		a.Log.DebugContext(r.Context(), "the client went away", "request_id", requestID(w), "err", err.Error())
+		s.Log.DebugContext(r.Context(), "the client went away", "request_id", requestID(w), "err", err.Error())
 		return statusClientGone
 	}
 	if !errors.As(err, &p) {
-		a.Log.ErrorContext(r.Context(), "request failed", "request_id", requestID(w), "err", err.Error())
+		s.Log.ErrorContext(r.Context(), "request failed", "request_id", requestID(w), "err", err.Error())
 		p = newProblem("internal", "The fault is ours; tell us the request id.")
 	} else if p.cause != nil {
-		a.Log.WarnContext(r.Context(), "request not answered", "request_id", requestID(w), "err", err.Error())
+		s.Log.WarnContext(r.Context(), "request not answered", "request_id", requestID(w), "err", err.Error())
 	}
 	h := w.Header()
 	h.Del("ETag")
@@ -71,13 +82,13 @@ func (a *API) failAs(w http.ResponseWriter, r *http.Request, err error, asPage b
 	if p.retryAfter > 0 {
 		h["Retry-After"] = []string{strconv.Itoa(p.retryAfter)}
 	}
-	body := p.encode(a.DocsURL, instance(r), requestID(w))
+	body := p.encode(s.DocsURL, instance(r), requestID(w))
 	h["Cache-Control"] = []string{"no-store"}
 	h["Content-Type"] = problemType
 	if asPage {
-		if page, ok := a.errorPage(p, requestID(w), body); ok {
+		if page, policy, ok := s.ErrorPage(&p.Problem, requestID(w), body); ok {
 			body = page
-			h["Content-Type"], h["Content-Security-Policy"] = htmlType, a.pagePolicy
+			h["Content-Type"], h["Content-Security-Policy"] = htmlType, policy
 		}
 	}
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
@@ -148,19 +159,11 @@ func tooBusy() error {
 
 // unavailable says that what the answer needs can't be read for now.
 func unavailable(cause error) error {
-	if busy, ok := errors.AsType[*problem](cause); ok {
-		return busy
+	if errors.Is(cause, read.ErrBusy) {
+		return tooBusy()
 	}
 	p := newProblem("unavailable", "The data can't be read at the moment. Try again after the time in Retry-After.")
 	p.retryAfter, p.cause = 2, cause
-	return p
-}
-
-// notValued says that a launch has no figures yet: nothing that is declared prices what its curve or pool takes, or nobody has
-// traded in it.
-func notValued() error {
-	p := newProblem("unavailable", "The launch has no value in USD yet. Try again after the time in Retry-After.")
-	p.retryAfter = 15
 	return p
 }
 
@@ -191,8 +194,8 @@ func (r *request) allowing(err error) error {
 	return err
 }
 
-// unsupportedChain says which chains there are, and which other values the parameter takes.
-func (r *request) unsupportedChain(param, id string, others ...string) error {
+// UnsupportedChain says which chains there are, and which other values the parameter takes.
+func (r *request) UnsupportedChain(param, id string, others ...string) error {
 	chains := r.seen.Catalog.ChainIDs(nil)
 	p := faults("unsupported-chain", []contract.ParameterError{{
 		In: contract.ParameterErrorInQuery, Name: param, Reason: "names the chain " + strconv.Quote(clip(id)) + ", which is not served",
@@ -202,33 +205,10 @@ func (r *request) unsupportedChain(param, id string, others ...string) error {
 	return p
 }
 
-func (r *request) unsupportedAddress(in contract.ParameterErrorIn, param, reason string, fits func(*view.Chain) bool) error {
+// UnsupportedAddress says on which chains the parameter's address can be.
+func (r *request) UnsupportedAddress(in contract.ParameterErrorIn, param, reason string, fits func(*declared.Chain) bool) error {
 	p := faults("unsupported-address", []contract.ParameterError{{In: in, Name: param, Reason: reason}})
 	p.Chains = r.seen.Catalog.ChainIDs(fits)
-	return p
-}
-
-func tokenNotFound(mint, chain string) error {
-	p := newProblem("token-not-found", "No indexed chain that was looked at has this token.")
-	p.Mint, p.Chain = mint, chain
-	return p
-}
-
-func launchNotFound(mint, chain string) error {
-	p := newProblem("launch-not-found", "No indexed chain that was looked at has this launch.")
-	p.Mint, p.Chain = mint, chain
-	return p
-}
-
-func traderNotFound(wallet string) error {
-	p := newProblem("trader-not-found", "No indexed chain has a trade of this wallet.")
-	p.Wallet = wallet
-	return p
-}
-
-func pairNotFound(mint, chain, detail string) error {
-	p := newProblem("pair-not-found", detail)
-	p.Mint, p.Chain = mint, chain
 	return p
 }
 

@@ -10,41 +10,14 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 )
 
-// route ties a documented operation to its handler. Path, parameters, limit and cache policy stand in the document alone.
-type route struct {
-	operation string
-	handle    handler
+// Route ties a documented operation to its handler. Path, parameters, limit and cache policy stand in the document alone.
+type Route struct {
+	Operation string
+	Handle    Handler
 }
 
-// routes is the whole route table. The first match wins: literal paths stand before those with parameters.
-var routes = []route{
-	{"getMarketLive", (*API).marketLive},
-	{"getTokenPrices", (*API).tokenPrices},
-	{"getMajors", (*API).majorsOrCandles},
-	{"searchPairs", (*API).searchPairs},
-	{"getTokenInfo", (*API).tokenInfo},
-	{"getTokenCandles", (*API).tokenCandles},
-	{"getChart", (*API).chart},
-	{"getTokenTrust", (*API).tokenTrust},
-	{"getLaunchBoard", (*API).launchBoard},
-	{"getLaunchStatus", (*API).launchStatus},
-	{"getLaunchedToken", (*API).launchedToken},
-	{"getTokenCard", (*API).tokenCard},
-	{"getLaunchCard", (*API).launchCard},
-	{"getTraderCard", (*API).traderCard},
-	{"getSharePage", (*API).sharePage},
-	{"getHeartbeat", (*API).heartbeat},
-	{"getMobileHealth", (*API).mobileHealth},
-	{"getSignInProviders", (*API).signInProviders},
-	{"getVersion", (*API).version},
-	{"getOpenAPI", (*API).openAPIDocument},
-}
-
-// pages are the addresses that people open beside the documentation. They stand in no document.
-var pages = map[string]handler{"/": (*API).frontPage, "/status": (*API).statusPage}
-
-// Operations lists the operations that have a route, in the order of the table.
-func Operations() ([]contract.Operation, error) {
+// Operations lists the operations of routes, in their order.
+func Operations(routes []Route) ([]contract.Operation, error) {
 	all, err := contract.Operations()
 	if err != nil {
 		return nil, err
@@ -55,9 +28,9 @@ func Operations() ([]contract.Operation, error) {
 	}
 	out := make([]contract.Operation, 0, len(routes))
 	for _, r := range routes {
-		o, ok := documented[r.operation]
+		o, ok := documented[r.Operation]
 		if !ok {
-			return nil, fmt.Errorf("httpapi: route %s is not documented", r.operation)
+			return nil, fmt.Errorf("httpapi: route %s is not documented", r.Operation)
 		}
 		out = append(out, o)
 	}
@@ -65,14 +38,14 @@ func Operations() ([]contract.Operation, error) {
 }
 
 // handler is the way of every request: these, outermost last, then the steps of serve.
-func (a *API) handler() (http.Handler, error) {
-	documented, err := Operations()
+func (s *Server) handler() (http.Handler, error) {
+	documented, err := Operations(s.Routes)
 	if err != nil {
 		return nil, err
 	}
 	m := mux.NewRouter().SkipClean(true).UseEncodedPath()
 	for i, o := range documented {
-		op, err := a.operation(o, routes[i].handle)
+		op, err := s.operation(o, s.Routes[i].Handle)
 		if err != nil {
 			return nil, err
 		}
@@ -81,31 +54,31 @@ func (a *API) handler() (http.Handler, error) {
 			m.Handle(o.Alias, op)
 		}
 	}
-	rest, err := a.unrouted()
+	rest, err := s.unrouted()
 	if err != nil {
 		return nil, err
 	}
-	m.NotFoundHandler = a.handling(rest)
-	for path, handle := range pages {
-		op, err := a.pageOf(handle)
+	m.NotFoundHandler = s.handling(rest)
+	for path, handle := range s.Pages {
+		op, err := s.pageOf(handle)
 		if err != nil {
 			return nil, err
 		}
-		m.Handle(path, a.handling(op))
+		m.Handle(path, s.handling(op))
 	}
-	if a.Docs != nil {
-		op, err := a.pageOf(nil)
+	if s.Docs != nil {
+		op, err := s.pageOf(nil)
 		if err != nil {
 			return nil, err
 		}
-		m.Handle("/docs", a.limited(op, a.Docs))
-		m.PathPrefix("/docs/").Handler(a.limited(op, a.Docs))
+		m.Handle("/docs", s.limited(op, s.Docs))
+		m.PathPrefix("/docs/").Handler(s.limited(op, s.Docs))
 	}
 
 	var h http.Handler = m
 	h = unescaped(h)
-	h = a.forCaches(h)
-	h = a.recovered(h)
+	h = s.forCaches(h)
+	h = s.recovered(h)
 	h = preflight(h)
 	h = anyOrigin(h)
 	h = withRequestID(h)
@@ -113,16 +86,16 @@ func (a *API) handler() (http.Handler, error) {
 }
 
 // serve answers a request to an operation, step by step. Where a handler reads the database it passes through admission.
-func (a *API) serve(ctx context.Context, x *exchange) (*answer, error) {
-	if err := a.withinLimit(ctx, x); err != nil {
+func (s *Server) serve(ctx context.Context, x *exchange) (*answer, error) {
+	if err := s.withinLimit(ctx, x); err != nil {
 		return nil, err
 	}
 	if err := readOnly(x.Request); err != nil {
 		return nil, err
 	}
-	x.seen = a.Snapshots.Snapshot()
+	x.seen, x.started = s.Snapshots.Snapshot(), s.started
 	if err := x.readParameters(); err != nil {
 		return nil, x.allowing(err)
 	}
-	return x.op.handle(a, &x.request)
+	return x.op.handle(&x.request)
 }

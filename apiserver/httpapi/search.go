@@ -2,28 +2,32 @@ package httpapi
 
 import (
 	"strings"
+	"time"
 
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/apiserver/read"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/price"
 )
 
 // searchPairs answers in DexScreener's shape, in which what is unknown is left out.
-func (a *API) searchPairs(r *request) (*answer, error) {
-	found, err := a.Tokens.Search(r.Context(), r.seen.Catalog, norm.NFKC.String(r.text("q")))
+func (h *TokenHandlers) searchPairs(r *request) (*answer, error) {
+	found, err := h.Readers.Pairs.Search(r.Context(), r.seen.Catalog, norm.NFKC.String(r.text("q")))
 	if err != nil {
 		return nil, unavailable(err)
 	}
 	out := contract.DexSearch{SchemaVersion: "1.0.0", Pairs: make([]contract.DexPair, 0, len(found.Pairs))}
 	for i := range found.Pairs {
-		out.Pairs = append(out.Pairs, a.dexPair(r.seen, &found.Pairs[i]))
+		out.Pairs = append(out.Pairs, h.dexPair(r.seen, &found.Pairs[i]))
 	}
 	ans, err := encode(out)
 	if err == nil {
-		ans.asOf = []string{a.asOf(r, found.AsOf).Format("2006-01-02T15:04:05Z")}
+		ans.asOf = []string{r.AsOf(found.AsOf).Format(time.RFC3339)}
 	}
 	return ans, err
 }
@@ -33,12 +37,12 @@ var versions = map[market.Protocol]string{
 	market.UniswapV2: "v2", market.UniswapV3: "v3", market.UniswapV4: "v4", market.PancakeSwapV3: "v3",
 }
 
-func (a *API) dexPair(seen *view.Snapshot, p *view.Pair) contract.DexPair {
+func (h *TokenHandlers) dexPair(seen *read.Snapshot, p *pairs.Pair) contract.DexPair {
 	t, pool := &p.Token, p.Pool
 	mint := t.Token.Mint.String()
 	out := contract.DexPair{
 		ChainID: t.Chain, DexID: exchangeName(seen.Catalog.Chain(t.Chain), pool), PairAddress: pool.ID.String(),
-		URL:         a.shareLink(mint, t.Chain),
+		URL:         h.Links.Token(mint, t.Chain),
 		BaseToken:   contract.DexToken{Address: mint, Name: t.Token.Name, Symbol: t.Token.Symbol},
 		QuoteToken:  contract.DexToken{Address: pool.Quote.String(), Name: p.Quote.Name, Symbol: p.Quote.Symbol},
 		PriceNative: decimal(pool.Price), PairCreatedAt: pool.CreatedAt * 1000,
@@ -76,7 +80,7 @@ func (a *API) dexPair(seen *view.Snapshot, p *view.Pair) contract.DexPair {
 }
 
 // dexInfo is what a token's metadata says; nil when that is nothing.
-func dexInfo(m *view.Metadata) *contract.DexInfo {
+func dexInfo(m *boards.Metadata) *contract.DexInfo {
 	if m == nil {
 		return nil
 	}
@@ -102,7 +106,7 @@ func dexInfo(m *view.Metadata) *contract.DexInfo {
 }
 
 // liquidity is what is in a pair. Of a pool of ranges it is what its positions hold, which isn't known of a row from before it was kept.
-func liquidity(p *view.Pair) *contract.DexLiquidity {
+func liquidity(p *pairs.Pair) *contract.DexLiquidity {
 	out := &contract.DexLiquidity{USD: rounded(p.LiquidityUSD)}
 	base, quote := &p.Pool.Reserve0, &p.Pool.Reserve1
 	if !p.Pool.BaseIs0 {
@@ -116,7 +120,7 @@ func liquidity(p *view.Pair) *contract.DexLiquidity {
 }
 
 // exchangeName is the name under which a pool's exchange is declared; failing that its protocol's.
-func exchangeName(on *view.Chain, pool *market.Pool) string {
+func exchangeName(on *declared.Chain, pool *market.Pool) string {
 	if name := on.Exchanges[pool.Factory]; name != "" {
 		return name
 	}

@@ -9,11 +9,10 @@ import (
 	"fmt"
 	"html/template"
 	"net/url"
-	"strconv"
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/internal/figure"
 	"github.com/boardwalkhq/boardwalk/internal/plain"
 	"github.com/boardwalkhq/boardwalk/internal/sharecard"
@@ -29,8 +28,6 @@ const (
 )
 
 var (
-	htmlType = []string{"text/html; charset=utf-8"}
-
 	//go:embed web/share.html
 	shareSource string
 	//go:embed web/share.css
@@ -63,14 +60,14 @@ type sharedToken struct {
 
 type shownFigure struct{ Label, Value string }
 
-// sharePage answers with the page that a token is shared by. Names on it are strangers': they are made plain, and html/template
+// share answers with the page that a token is shared by. Names on it are strangers': they are made plain, and html/template
 // escapes them wherever they stand.
-func (a *API) sharePage(r *request) (*answer, error) {
-	s, err := a.subject(r, "mint")
+func (p *Pages) share(r *request) (*answer, error) {
+	s, err := namedSubject(r, p.Tokens, "mint")
 	if err != nil {
 		return nil, err
 	}
-	t := a.shared(r, s)
+	t := p.shared(r, s)
 	title := t.Symbol
 	if t.Price != "" {
 		title += " " + t.Price
@@ -78,27 +75,25 @@ func (a *API) sharePage(r *request) (*answer, error) {
 	if t.Move != "" {
 		title += " (" + t.Move + ")"
 	}
-	body, err := a.page(&page{Title: title, Token: t})
+	body, err := p.fill(&page{Title: title, Token: t})
 	if err != nil {
 		return nil, err
 	}
-	ans := newAnswer(body)
-	ans.media, ans.policy = htmlType, a.pagePolicy
-	return ans, nil
+	return newPage(body, p.sharePolicy), nil
 }
 
-func (a *API) shared(r *request, s *subject) *sharedToken {
+func (p *Pages) shared(r *request, s *subject) *sharedToken {
 	f, mint := s.Figures(), s.Token.Token.Mint.String()
 	name, symbol := plain.Text(s.Token.Token.Name), plain.AtMost(s.Token.Token.Symbol, mostSymbol)
 	t := &sharedToken{
 		Symbol: cmp.Or(symbol, name, plain.ShortAddress(mint)), Name: name, Chain: r.seen.Catalog.Chain(s.Chain).Label, Mint: mint,
-		Canonical: a.shareLink(mint, s.Chain), After: openAfter, Width: sharecard.Width, Height: sharecard.Height,
+		Canonical: p.Links.Token(mint, s.Chain), After: openAfter, Width: sharecard.Width, Height: sharecard.Height,
 	}
 	if t.Name == t.Symbol {
 		t.Name = ""
 	}
-	if p := number(f.Price); p != nil {
-		t.Price, _ = figure.Price(*p)
+	if usd := number(f.Price); usd != nil {
+		t.Price, _ = figure.Price(*usd)
 	}
 	if pct := number(f.Change24hPct); pct != nil {
 		t.Move, t.Direction = figure.Move(*pct)
@@ -106,16 +101,16 @@ func (a *API) shared(r *request, s *subject) *sharedToken {
 	t.Figures = shownFigures(f)
 	t.Description = describe(t)
 	t.Alt = "Card of " + t.Symbol + ": " + t.Description
-	if a.Cards != nil {
-		t.Card = a.cardLink(mint, s)
+	if p.DrawsCards {
+		t.Card = p.Links.TokenCard(mint, s.Chain, s.AsOf)
 	}
-	if app := a.Site.App; app != nil {
+	if app := p.Site.App; app != nil {
 		t.App = app.Link(mint, s.Chain, r.text("ref"))
 	}
 	return t
 }
 
-func shownFigures(f view.Figures) []shownFigure {
+func shownFigures(f figures.Figures) []shownFigure {
 	usd := func(label string, v *float64) shownFigure {
 		if v = number(v); v == nil {
 			return shownFigure{Label: label}
@@ -142,21 +137,14 @@ func describe(t *sharedToken) string {
 	return strings.Join(parts, " · ")
 }
 
-// cardLink is the address of a token's card. v is nobody's parameter: it changes with the hour of the data, because unfurlers
-// keep a picture by its address, some for weeks.
-func (a *API) cardLink(mint string, s *subject) string {
-	const hour = 60 * 60
-	return a.BaseURL + "/api/pnl-card/token/" + mint + ".png?chain=" + url.QueryEscape(s.Chain) + "&v=" + strconv.FormatInt(s.AsOf/hour, 36)
-}
-
-// page fills the template.
-func (a *API) page(p *page) ([]byte, error) {
-	p.Site, p.Style = houseName, template.CSS(shareStyle) //nolint:gosec // ours, and embedded
-	if a.Site.App != nil {
-		p.Site = a.Site.App.Label
+// fill fills the template.
+func (p *Pages) fill(shown *page) ([]byte, error) {
+	shown.Site, shown.Style = houseName, template.CSS(shareStyle) //nolint:gosec // ours, and embedded
+	if p.Site.App != nil {
+		shown.Site = p.Site.App.Label
 	}
 	var out bytes.Buffer
-	if err := sharePage.Execute(&out, p); err != nil {
+	if err := sharePage.Execute(&out, shown); err != nil {
 		return nil, fmt.Errorf("httpapi: a page: %w", err)
 	}
 	return out.Bytes(), nil
@@ -175,13 +163,12 @@ func newPagePolicy(baseURL, style string) []string {
 	}
 }
 
-// errorPage is a problem as a page, with its JSON in an attribute for whoever isn't a person. It gives the JSON where there can be
-// no page.
-func (a *API) errorPage(p *problem, id string, asJSON []byte) (body []byte, ok bool) {
-	e := &page{Title: p.Title, Detail: p.Detail, Problem: string(asJSON), Faults: p.Errors}
-	if p.Status >= 500 {
+// Problem is a problem as a page, with its JSON in an attribute for whoever isn't a person, and its Content-Security-Policy.
+func (p *Pages) Problem(problem *contract.Problem, id string, asJSON []byte) (body []byte, policy []string, ok bool) {
+	e := &page{Title: problem.Title, Detail: problem.Detail, Problem: string(asJSON), Faults: problem.Errors}
+	if problem.Status >= 500 {
 		e.Request = id
 	}
-	body, err := a.page(e)
-	return body, err == nil
+	body, err := p.fill(e)
+	return body, p.sharePolicy, err == nil
 }

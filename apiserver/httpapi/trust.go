@@ -11,7 +11,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/checker"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
@@ -36,6 +36,10 @@ type checks struct {
 	flight singleflight.Group
 	mu     sync.Mutex
 	places map[string]chan struct{} // by chain
+}
+
+func newChecks(c checker.Checker) checks {
+	return checks{Checker: c, places: map[string]chan struct{}{}}
 }
 
 // placesOf are a chain's. Only chains with indexed tokens are asked for, so that there are few.
@@ -75,26 +79,26 @@ func (c *checks) check(ctx context.Context, chain string, mint market.Address) (
 	return report, nil
 }
 
-func (a *API) tokenTrust(r *request) (*answer, error) {
-	created, err := a.pairCreatedAt(r)
+func (h *TokenHandlers) trust(r *request) (*answer, error) {
+	created, err := h.pairCreatedAt(r)
 	if err != nil {
 		return nil, err
 	}
-	s, chain, err := a.checked(r)
+	s, chain, err := h.checked(r)
 	if err != nil {
 		return nil, err
 	}
 	if s == nil {
-		return a.unchecked(r, chain)
+		return unchecked(r, chain)
 	}
 	mint := s.Token.Token.Mint
-	report, err := a.checks.check(r.Context(), s.Chain, mint)
+	report, err := h.checks.check(r.Context(), s.Chain, mint)
 	stale := false
 	switch {
 	case errors.Is(err, checker.ErrNotIndexed):
 		return nil, tokenNotFound(mint.String(), s.Chain)
 	case err != nil:
-		last, ok, missing := a.Launches.LastReport(r.Context(), s.Chain, mint)
+		last, ok, missing := h.Readers.Profiles.LastReport(r.Context(), s.Chain, mint)
 		switch {
 		case !ok && missing == nil && errors.Is(err, checker.ErrBusy):
 			return nil, tooBusy()
@@ -104,7 +108,7 @@ func (a *API) tokenTrust(r *request) (*answer, error) {
 		report, stale = last, true
 	}
 	if !created.IsZero() {
-		report = report.WithCallersAge(created, a.Now())
+		report = report.WithCallersAge(created, h.Now())
 	}
 	out := trustReport(report)
 	if out.Summary.Unknown == len(report.Checks) && !stale {
@@ -115,12 +119,12 @@ func (a *API) tokenTrust(r *request) (*answer, error) {
 }
 
 // pairCreatedAt is when the caller says that the pair was made; zero when it says nothing.
-func (a *API) pairCreatedAt(r *request) (time.Time, error) {
+func (h *TokenHandlers) pairCreatedAt(r *request) (time.Time, error) {
 	const param = "pair_created_at"
 	if !r.given(param) {
 		return time.Time{}, nil
 	}
-	at, latest := time.UnixMilli(r.number(param)), a.Now().Add(futurePairs)
+	at, latest := time.UnixMilli(r.number(param)), h.Now().Add(futurePairs)
 	if at.After(latest) {
 		return at, badParameters(contract.ParameterError{
 			In: contract.ParameterErrorInQuery, Name: param, Reason: "must not be more than a day from now", Max: new(float64(latest.UnixMilli())),
@@ -131,31 +135,26 @@ func (a *API) pairCreatedAt(r *request) (time.Time, error) {
 
 // checked finds the token that a report is asked of, on the chain of the query, or else that of its launch, or else where its
 // liquidity is deepest. It is nil on a chain without a checker, which is any but those of the EVM.
-func (a *API) checked(r *request) (s *subject, chain string, err error) {
-	text, chain := r.text("mint"), r.text("chain")
-	if chain != "" {
-		if err := r.chainOf(contract.ParameterErrorInPath, "mint", text, "chain", chain); err != nil {
-			return nil, chain, err
-		}
+func (h *TokenHandlers) checked(r *request) (s *subject, chain string, err error) {
+	n, err := r.Named("mint")
+	if err != nil {
+		return nil, "", err
 	}
-	if !isEVM(text) {
-		if others := r.seen.Catalog.ChainIDs(func(c *view.Chain) bool { return !c.EVM }); chain == "" && len(others) > 0 {
+	if chain = n.Chain; !n.IsIndexed() {
+		if others := r.seen.Catalog.ChainIDs(func(c *declared.Chain) bool { return !c.EVM }); chain == "" && len(others) > 0 {
 			chain = others[0]
 		}
 		if chain == "" {
-			return nil, "", tokenNotFound(text, "")
+			return nil, "", tokenNotFound(n.Text, "")
 		}
 		return nil, chain, nil
 	}
-	mint, err := market.ParseEVMAddress(text)
-	if err != nil {
-		return nil, chain, err // the pattern was checked
-	}
-	tokens, err := a.Tokens.Tokens(r.Context(), mint)
+	mint := n.Address
+	tokens, err := h.Readers.Tokens.Tokens(r.Context(), mint)
 	if err != nil {
 		return nil, chain, unavailable(err)
 	}
-	s = r.choose(tokens, chain)
+	s = chooseSubject(r.seen.Catalog, tokens, chain)
 	if s == nil {
 		return nil, chain, tokenNotFound(mint.String(), chain)
 	}
@@ -171,19 +170,19 @@ func (a *API) checked(r *request) (s *subject, chain string, err error) {
 }
 
 // unchecked says that the chain has no checker. It follows from the catalogue alone.
-func (a *API) unchecked(r *request, chain string) (*answer, error) {
+func unchecked(r *request, chain string) (*answer, error) {
 	none := contract.UnknownReasonNotApplicable
 	out := contract.TrustReport{
 		Mint: r.text("mint"), Chain: chain, Status: contract.TrustReportStatusUnchecked, Reason: contract.TrustReportReasonNoChecker,
 		Verdict: contract.TrustVerdictUnknown, Checks: []contract.TrustCheck{}, Checker: contract.TrustChecker{ID: "none"},
-		AsOf: contract.At(a.started), UnknownReasons: contract.UnknownReasons{"score": none, "age_s": none, "pair": none, "pair_kind": none, "block": none},
+		AsOf: contract.At(r.started), UnknownReasons: contract.UnknownReasons{"score": none, "age_s": none, "pair": none, "pair_kind": none, "block": none},
 	}
 	if at := r.seen.Catalog.ChangedAt; !at.IsZero() {
 		out.AsOf = contract.At(at)
 	}
 	ans, err := encode(out)
 	if err == nil {
-		ans.freshness = unchecked
+		ans.freshness = ofNothing
 	}
 	return ans, err
 }

@@ -9,7 +9,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/apiserver/view"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/traction"
@@ -253,7 +253,7 @@ func TestArrivalsKeepTheirRate(t *testing.T) {
 
 func TestBoardCatalogIsOne(t *testing.T) {
 	t.Parallel()
-	c := view.NewCatalog(boardCatalog())
+	c := declared.New(boardCatalog())
 	share := 0
 	for i := range boardChains {
 		share += boardChains[i].share

@@ -1,0 +1,23 @@
+package apiserver
+
+import (
+	"net/http"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/read"
+)
+
+// NewHandler is the public handler on readers that a test has made, without documentation.
+func NewHandler(o *Options, readers read.Readers) (http.Handler, error) {
+	return newHandler(o, readers, nil)
+}
+
+// Operations are those that the server answers.
+func Operations(o *Options) ([]contract.Operation, error) {
+	s, err := newSubjects(o, read.Readers{}, &httpapi.Latencies{})
+	if err != nil {
+		return nil, err
+	}
+	return httpapi.Operations(s.routes)
+}

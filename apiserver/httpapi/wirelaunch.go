@@ -1,0 +1,50 @@
+package httpapi
+
+import (
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// curveState is the source of what a bonding curve tells.
+const curveState contract.FigureSource = "curve_state"
+
+// liquiditySource is where the figure of a token's liquidity comes from: its curve, unless a pool adds to it.
+func liquiditySource(f figures.Figures) contract.FigureSource {
+	if f.OnCurvesAlone {
+		return curveState
+	}
+	return "pool_reserves"
+}
+
+func launchpadOf(v declared.Venue) string { return declared.Launchpad(v.Venue) }
+
+// uncounted are the members who hold a token while nobody counts them.
+func uncounted() contract.FamilyHolders {
+	return contract.FamilyHolders{Handles: []string{}, UnknownReasons: contract.UnknownReasons{"count": contract.UnknownReasonUnavailable}}
+}
+
+// graduation is how far a launched token is. A live pool began where others graduate to.
+func graduation(l *boards.Launched) contract.Graduation {
+	out := contract.Graduation{State: contract.GraduationState(l.State), UnknownReasons: contract.UnknownReasons{}}
+	none := contract.UnknownReasonNotApplicable
+	if l.State == market.LaunchGraduated {
+		none = contract.UnknownReasonUnavailable
+	}
+	if l.GraduatedAt > 0 {
+		out.At = new(timestamp(l.GraduatedAt))
+	} else {
+		out.UnknownReasons["at"] = none
+	}
+	switch {
+	case !l.Pool.IsNone():
+		out.Pool = new(l.Pool.String())
+	case l.State == market.LaunchLive:
+		out.UnknownReasons["pool"] = contract.UnknownReasonUnavailable
+	default:
+		out.UnknownReasons["pool"] = none
+	}
+	return out
+}

@@ -1,0 +1,159 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
+	"github.com/boardwalkhq/boardwalk/internal/candle"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/trust"
+)
+
+// ErrBusy means that as many reads are under way as may be.
+var ErrBusy = errors.New("too many reads are under way")
+
+// Admission lets a read of the database begin while fewer than so many are under way. Nobody waits: work that piles up
+// would make all of it late. What is answered from memory, and the writing of answers, takes no place, so that neither a
+// database that hangs nor slow clients keep others from what can be had.
+type Admission struct {
+	places chan struct{}
+	// wallets are places within places.
+	wallets chan struct{}
+}
+
+const (
+	// maxWalletPlaces bounds what walletPlaces gives.
+	maxWalletPlaces = 4
+	// walletWait is how long others wait for that: most wallets take a few milliseconds, and a page shows many of them.
+	walletWait = 2 * time.Second
+)
+
+// NewAdmission lets so many reads be under way at once, on a machine of so many cores.
+func NewAdmission(places, cores int) *Admission {
+	return &Admission{places: make(chan struct{}, places), wallets: make(chan struct{}, walletPlaces(cores))}
+}
+
+// walletPlaces is how many wallets' trades are read at once on so many cores. One of many trades takes a core for a second: half of them
+// are left to everybody else.
+func walletPlaces(cores int) int { return min(max(cores/2, 1), maxWalletPlaces) }
+
+// Readers are readers that read by admission; the errors of those that aren't admitted are ErrBusy.
+func (a *Admission) Readers(r Readers) Readers {
+	return Readers{
+		Snapshots: r.Snapshots, Tokens: admittedTokens{r.Tokens, a}, Pairs: admittedPairs{r.Pairs, a}, Series: admittedSeries{r.Series, a},
+		Launches: admittedLaunches{r.Launches, a}, Profiles: admittedProfiles{r.Profiles, a},
+	}
+}
+
+// enter takes a place, which leave gives back.
+func (a *Admission) enter() error {
+	select {
+	case a.places <- struct{}{}:
+		return nil
+	default:
+		return ErrBusy
+	}
+}
+
+func (a *Admission) leave() { <-a.places }
+
+// admit has read read one value if there is a place.
+func admit[T any](a *Admission, read func() (T, error)) (out T, err error) {
+	if err = a.enter(); err != nil {
+		return out, err
+	}
+	defer a.leave()
+	return read()
+}
+
+type admittedTokens struct {
+	of Tokens
+	*Admission
+}
+
+func (a admittedTokens) Tokens(ctx context.Context, mint market.Address) ([]figures.Token, error) {
+	return admit(a.Admission, func() ([]figures.Token, error) { return a.of.Tokens(ctx, mint) })
+}
+
+func (a admittedTokens) TokensAt(ctx context.Context, mints []market.Address) (map[market.Address][]figures.Token, error) {
+	return admit(a.Admission, func() (map[market.Address][]figures.Token, error) { return a.of.TokensAt(ctx, mints) })
+}
+
+type admittedPairs struct {
+	of Pairs
+	*Admission
+}
+
+func (a admittedPairs) Search(ctx context.Context, in *declared.Catalog, query string) (*pairs.Found, error) {
+	return admit(a.Admission, func() (*pairs.Found, error) { return a.of.Search(ctx, in, query) })
+}
+
+type admittedSeries struct {
+	of Series
+	*Admission
+}
+
+func (a admittedSeries) Bars(ctx context.Context, chain string, pool market.Address, w candle.Width, from, to int64, in candle.Currency,
+) (bars []candle.Bar, before candle.Bar, err error) {
+	if err := a.enter(); err != nil {
+		return nil, before, err
+	}
+	defer a.leave()
+	return a.of.Bars(ctx, chain, pool, w, from, to, in)
+}
+
+func (a admittedSeries) FirstCandle(ctx context.Context, chain string, pool market.Address) (open int64, ok bool, err error) {
+	if err := a.enter(); err != nil {
+		return 0, false, err
+	}
+	defer a.leave()
+	return a.of.FirstCandle(ctx, chain, pool)
+}
+
+type admittedLaunches struct {
+	Launches
+	*Admission
+}
+
+func (a admittedLaunches) LaunchesAt(ctx context.Context, mint market.Address) ([]boards.LaunchNow, error) {
+	return admit(a.Admission, func() ([]boards.LaunchNow, error) { return a.Launches.LaunchesAt(ctx, mint) })
+}
+
+func (a admittedLaunches) BesideLaunch(ctx context.Context, l *boards.LaunchNow) (*boards.Beside, error) {
+	return admit(a.Admission, func() (*boards.Beside, error) { return a.Launches.BesideLaunch(ctx, l) })
+}
+
+type admittedProfiles struct {
+	of Profiles
+	*Admission
+}
+
+func (a admittedProfiles) LastReport(ctx context.Context, chain string, mint market.Address) (r *trust.Report, ok bool, err error) {
+	if err := a.enter(); err != nil {
+		return nil, false, err
+	}
+	defer a.leave()
+	return a.of.LastReport(ctx, chain, mint)
+}
+
+func (a admittedProfiles) Picture(ctx context.Context, chain string, mint market.Address) ([]byte, error) {
+	return admit(a.Admission, func() ([]byte, error) { return a.of.Picture(ctx, chain, mint) })
+}
+
+// WalletAt waits for a wallet's place, and then takes one of all readers' places.
+func (a admittedProfiles) WalletAt(ctx context.Context, wallet market.Address, chains []string, now int64) (*Wallet, error) {
+	wait := time.NewTimer(walletWait)
+	defer wait.Stop()
+	select {
+	case a.wallets <- struct{}{}:
+		defer func() { <-a.wallets }()
+	case <-wait.C:
+		return nil, ErrBusy
+	}
+	return admit(a.Admission, func() (*Wallet, error) { return a.of.WalletAt(ctx, wallet, chains, now) })
+}

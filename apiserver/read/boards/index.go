@@ -1,0 +1,60 @@
+package boards
+
+import (
+	"sync"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// boardIndex has the entries of a chain's tokens, and finds the place of a launch on the board. Requests read it while the ranker changes it.
+// When a chain is read anew its tokens get a new index, and the published board keeps the old one until the next board is published. The
+// ranker reads the index without the lock, and takes the lock to change an entry's place.
+type boardIndex struct {
+	mu      sync.RWMutex
+	entries map[market.Address]*entry
+}
+
+// placeOf is where a launch stands.
+type placeOf struct {
+	venue string
+	place int32
+}
+
+func newBoardIndex() *boardIndex { return &boardIndex{entries: make(map[market.Address]*entry)} }
+
+// find says where a launch stands. Any goroutine may ask.
+func (x *boardIndex) find(mint market.Address) (at placeOf, ok bool) {
+	x.mu.RLock()
+	defer x.mu.RUnlock()
+	e := x.entries[mint]
+	if e == nil || e.board == nil {
+		return at, false
+	}
+	return placeOf{e.board.venue, e.place}, true
+}
+
+func (x *boardIndex) add(e *entry) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.entries[e.mint] = e
+}
+
+func (x *boardIndex) remove(mint market.Address) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	delete(x.entries, mint)
+}
+
+// put gives an entry a place on a venue's board.
+func (x *boardIndex) put(e *entry, c *venueBoard) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	c.put(e)
+}
+
+// drop takes an entry's place away. It must be in no order any more.
+func (x *boardIndex) drop(e *entry) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	e.board.drop(e)
+}

@@ -1,0 +1,74 @@
+package read
+
+import (
+	"context"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
+	"github.com/boardwalkhq/boardwalk/internal/candle"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/trust"
+)
+
+// Readers are what handlers read through.
+type Readers struct {
+	Snapshots Snapshots
+	Tokens    Tokens
+	Pairs     Pairs
+	Series    Series
+	Launches  Launches
+	Profiles  Profiles
+}
+
+// Snapshots has what is in memory: the catalogue and what is hot.
+type Snapshots interface {
+	Snapshot() *Snapshot
+}
+
+// Tokens finds tokens.
+type Tokens interface {
+	// Tokens lists the tokens at an address on all chains, declared or not, those with a launch record first, then by
+	// liquidity, deepest first.
+	Tokens(ctx context.Context, mint market.Address) ([]figures.Token, error)
+	// TokensAt is Tokens for several addresses.
+	TokensAt(ctx context.Context, mints []market.Address) (map[market.Address][]figures.Token, error)
+}
+
+// Pairs finds pairs by a name, a ticker or an address on the chains of a catalogue.
+type Pairs interface {
+	Search(ctx context.Context, in *declared.Catalog, query string) (*pairs.Found, error)
+}
+
+// Series makes series of a pool's prices.
+type Series interface {
+	// Bars are those in [from, to), and the newest one before; its close is 0 when there is none.
+	Bars(ctx context.Context, chain string, pool market.Address, w candle.Width, from, to int64, in candle.Currency) (
+		bars []candle.Bar, before candle.Bar, err error)
+	FirstCandle(ctx context.Context, chain string, pool market.Address) (open int64, ok bool, err error)
+}
+
+// Launches reads what is known of launches.
+type Launches interface {
+	// LaunchesAt lists the launches of the tokens at an address on all chains, declared or not.
+	LaunchesAt(ctx context.Context, mint market.Address) ([]boards.LaunchNow, error)
+	BesideLaunch(ctx context.Context, l *boards.LaunchNow) (*boards.Beside, error)
+	// CardNow is the card of a launch; ok is false when its venue isn't declared. It reads nothing.
+	CardNow(kept *boards.Board, in *declared.Catalog, l *boards.LaunchNow, t *figures.Token, beside *boards.Beside) (card boards.Shown, ok bool)
+}
+
+// Profiles reads what is shown beside figures.
+type Profiles interface {
+	// LastReport is a token's stored trust report; ok is false when there is none.
+	LastReport(ctx context.Context, chain string, mint market.Address) (r *trust.Report, ok bool, err error)
+	// Picture is a token's picture, a PNG; nil when there is none.
+	Picture(ctx context.Context, chain string, mint market.Address) ([]byte, error)
+	// WalletAt is what a wallet realised on some chains up to a moment (Unix seconds); nil without a trade on them.
+	WalletAt(ctx context.Context, wallet market.Address, chains []string, now int64) (*Wallet, error)
+}
+
+// Readers are those of the view.
+func (v *View) Readers() Readers {
+	return Readers{Snapshots: v, Tokens: v.tokens, Pairs: v.pairs, Series: v.series, Launches: v.launches, Profiles: v}
+}

@@ -1,0 +1,203 @@
+package readtest
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/catalog"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+const Wrapped = "0x4200000000000000000000000000000000000006"
+
+// Ledger is a store that a test writes launches into, with the time of its chains.
+type Ledger struct {
+	t      *testing.T
+	Store  *store.Store
+	Now    int64
+	Blocks map[string]uint64
+	Mints  map[string][]market.Address
+	Leases map[string]*store.Lease
+	// births are where launches were announced, which stays whatever becomes of them.
+	births map[launchKey]birth
+	// rows are what each block of a chain left, so that a commit says what it replaces, which is what a reorg brings back.
+	rows map[string][]ledgerRows
+}
+
+type ledgerRows struct {
+	launches map[market.Address]market.Launch
+	pools    map[market.Address]market.Pool
+	tokens   map[market.Address]market.Token
+}
+
+// launchKey names a launch.
+type launchKey struct {
+	chain string
+	mint  market.Address
+}
+
+type birth struct {
+	block     uint64
+	log       uint64
+	createdAt int64
+}
+
+var (
+	Chains = []string{"base", "bsc"}
+	Venues = []string{"boardwalk", "four-meme", "clanker"}
+)
+
+func New(t *testing.T) *Ledger {
+	t.Helper()
+	w := &Ledger{
+		t: t, Store: storetest.Open(t, "sqlite"), Now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC).Unix(), Blocks: map[string]uint64{},
+		Mints: map[string][]market.Address{}, Leases: map[string]*store.Lease{}, births: map[launchKey]birth{}, rows: map[string][]ledgerRows{},
+	}
+	for _, chain := range Chains {
+		l, err := w.Store.Acquire(t.Context(), chain, "test", time.Hour)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w.Leases[chain], w.rows[chain] = l, make([]ledgerRows, 1)
+		w.Commit(chain, func(ch *market.Changes) {
+			ch.Quotes = append(ch.Quotes, changed(EVM(Wrapped), market.QuotePrice{Asset: EVM(Wrapped), USD: 2000}))
+		})
+	}
+	return w
+}
+
+func EVM(s string) market.Address {
+	a, err := market.ParseEVMAddress(s)
+	if err != nil {
+		panic(err)
+	}
+	return a
+}
+
+func changed[K comparable, V any](k K, v V) market.Change[K, V] {
+	return market.Change[K, V]{Key: k, After: &v}
+}
+
+func (w *Ledger) Commit(chain string, change func(*market.Changes)) {
+	w.t.Helper()
+	n := w.Blocks[chain] + 1
+	w.Blocks[chain] = n
+	h := market.Header{Number: n, Hash: market.Hash{byte(n), byte(n >> 8), 1}, Parent: market.Hash{byte(n - 1), byte((n - 1) >> 8), 1}, Time: w.Now}
+	c := &store.Commit{Last: h, Blocks: []market.Header{h}, Undo: true, Head: store.HeadStatus{Number: n, Time: w.Now, Final: 1, FinalTime: w.Now}}
+	change(&c.Changes)
+	before := w.rows[chain][n-1]
+	w.rows[chain] = append(w.rows[chain], ledgerRows{
+		replaced(before.launches, c.Changes.Launches), replaced(before.pools, c.Changes.Pools), replaced(before.tokens, c.Changes.Tokens),
+	})
+	if err := w.Store.Commit(w.t.Context(), w.Leases[chain], c); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// replaced notes in changes what they replace, and gives the rows with them.
+func replaced[V any](rows map[market.Address]V, changes []market.Change[market.Address, V]) map[market.Address]V {
+	next := make(map[market.Address]V, len(rows)+len(changes))
+	maps.Copy(next, rows)
+	for i := range changes {
+		if was, ok := rows[changes[i].Key]; ok {
+			changes[i].Before = &was
+		}
+		next[changes[i].Key] = *changes[i].After
+	}
+	return next
+}
+
+// Rewind takes back the blocks after a number.
+func (w *Ledger) Rewind(chain string, to uint64) {
+	w.t.Helper()
+	if _, err := w.Store.Rewind(w.t.Context(), w.Leases[chain], to); err != nil {
+		w.t.Fatal(err)
+	}
+	w.Blocks[chain], w.rows[chain] = to, w.rows[chain][:to+1]
+	maps.DeleteFunc(w.births, func(k launchKey, b birth) bool { return k.chain == chain && b.block > to })
+}
+
+// Launch is what a test decides about a launch.
+type Launch struct {
+	Name, Symbol, Venue string
+	State               market.LaunchState
+	Progress, Locked    float64
+	Volume              uint64
+	Holders             int64
+	CreatedAt           int64
+	Buyers              int
+}
+
+// Set writes a launch with its token and its pool, and trades.
+func (w *Ledger) Set(ch *market.Changes, chain string, mint market.Address, log uint64, l Launch) {
+	pool := market.Pool{
+		ID: market.CurveID(mint), Protocol: market.BondingCurve, Factory: EVM(Wrapped), Token0: mint, Token1: EVM(Wrapped), Base: mint, Quote: EVM(Wrapped),
+		BaseIs0: true, Price: 0.00001, Locked: l.Locked, LastTradeAt: w.Now,
+	}
+	if l.Locked == 0 {
+		pool.Price = 0
+	}
+	if l.Buyers == 0 && l.Volume == 100 {
+		pool.LastTradeAt = 0 // never traded
+	}
+	pool.Day.VolumeUSD.SetUint64(l.Volume * 1e9)
+	born, ok := w.births[launchKey{chain, mint}]
+	if !ok || born.block > w.Blocks[chain] {
+		born = birth{w.Blocks[chain], log, l.CreatedAt}
+		w.births[launchKey{chain, mint}] = born
+	}
+	row := market.Launch{
+		Mint: mint, Venue: l.Venue, Creator: EVM(Wrapped), Name: l.Name, Symbol: l.Symbol, Block: born.block, LogIndex: born.log, CreatedAt: born.createdAt,
+		State: l.State, Curve: EVM(Wrapped), Rules: market.CurveRules{Basis: market.TokensSold}, Progress: l.Progress, HasProgress: true,
+		Traded: l.Buyers > 0,
+	}
+	if l.State == market.LaunchGraduated {
+		row.GraduatedAt = w.Now
+	}
+	ch.Launches = append(ch.Launches, changed(mint, row))
+	ch.Pools = append(ch.Pools, changed(pool.ID, pool))
+	ch.Tokens = append(ch.Tokens, changed(mint, market.Token{
+		Mint: mint, Name: l.Name, Symbol: l.Symbol, HasDecimals: true, Decimals: 18, FirstSeenAt: born.createdAt, Pool: pool.ID,
+		Holders: market.Holders{Status: market.HoldersCurrent, Count: l.Holders},
+	}))
+	for i := range l.Buyers {
+		ch.Trades = append(ch.Trades, market.Trade{
+			Block: w.Blocks[chain], LogIndex: log*1000 + uint64(i), Time: w.Now, Pool: pool.ID, Base: mint, Trader: EVM(fmt.Sprintf("0xb0%038x", i)),
+			NanoUSD: 50e9, HasUSD: true, CloseUSD: 0.02,
+		})
+	}
+}
+
+// Has reports whether a launch was announced, and not taken back since.
+func (w *Ledger) Has(chain string, mint market.Address) bool {
+	_, there := w.births[launchKey{chain, mint}]
+	return there
+}
+
+// Trade writes a trade in a launch's pool, which changes no more than the pool.
+func (w *Ledger) Trade(ch *market.Changes, chain string, mint market.Address, log uint64) {
+	w.Set(ch, chain, mint, log, Launch{Locked: 3, Volume: 20_000, Buyers: 1})
+	ch.Launches, ch.Tokens = nil, nil
+}
+
+// Catalog declares the ledger's chains, and its venues on each of them.
+func Catalog() *catalog.Catalog {
+	c := &catalog.Catalog{}
+	for _, id := range Chains {
+		c.Chains = append(c.Chains, catalog.Chain{ID: id, Family: chainconfig.EVM, Native: chainconfig.Native{Wrapped: markettest.Address(Wrapped)}})
+	}
+	for _, id := range Venues {
+		v := catalog.Venue{ID: id, Filter: id, Ownership: catalog.Outside}
+		for _, chain := range Chains {
+			v.Chains = append(v.Chains, catalog.VenueChain{Chain: chain})
+		}
+		c.Venues = append(c.Venues, v)
+	}
+	return c
+}

@@ -1,0 +1,133 @@
+package read
+
+import (
+	"slices"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+// Snapshot is all that is served from memory, as it was at one moment. A request reads one, so that everything in its answer
+// is of one catalogue. It is never changed.
+type Snapshot struct {
+	Catalog *declared.Catalog
+	// Live and Majors are of the chains of the catalogue; nil before the first look at the database, as is Board.
+	Live   *boards.Live
+	Majors *Majors
+	Board  *boards.Board
+
+	// What the lists are made of.
+	database *databaseState  // nil before the first look
+	ranking  *boards.Ranking // nil before the first ranking
+	found    *foundMajors
+}
+
+// databaseState is what the database said of all chains at one look, declared or not. It is never changed.
+type databaseState struct {
+	statuses map[string]store.ChainStatus
+	readAt   time.Time
+	// failing is true while the database can't be read; then the rest is that of the last time.
+	failing bool
+}
+
+func (s *Snapshot) failing() bool { return s.database != nil && s.database.failing }
+
+// statuses are those of the declared chains of which there is something in the database.
+func (s *Snapshot) statuses() map[string]store.ChainStatus {
+	out := make(map[string]store.ChainStatus, len(s.Catalog.Chains))
+	for i := range s.Catalog.Chains {
+		if status, ok := s.status(s.Catalog.Chains[i].ID); ok {
+			out[status.ID] = status
+		}
+	}
+	return out
+}
+
+func (s *Snapshot) status(chain string) (store.ChainStatus, bool) {
+	if s.database == nil {
+		return store.ChainStatus{}, false
+	}
+	status, ok := s.database.statuses[chain]
+	return status, ok
+}
+
+// Newest is the time of the newest indexed block of the declared chains; unix seconds, 0 when nothing is indexed.
+func (s *Snapshot) Newest() (at int64) {
+	for i := range s.Catalog.Chains {
+		if status, ok := s.status(s.Catalog.Chains[i].ID); ok {
+			at = max(at, status.Last.Time)
+		}
+	}
+	return at
+}
+
+// ChainHealth is how a declared chain is doing.
+type ChainHealth struct {
+	ID string
+	// Indexed is false while nothing of the chain has been committed; then there is no lag.
+	Indexed bool
+	// LagS is the time of the newest announced block less that of the newest indexed one, in seconds; while Silent, the clock less the
+	// newest indexed one.
+	LagS int64
+	// AsOf is the time of the newest indexed block; unix seconds.
+	AsOf int64
+	// Silent is true when nobody knows of newer blocks: the chain is halted, or no node has answered for a while. Halted is true of
+	// the former.
+	Silent, Halted bool
+}
+
+// Health lists the chains that are not suspended, in the order of the catalogue, as they were at the last look. The error
+// is ErrUnread when that look failed or is long ago.
+func (s *Snapshot) Health(now time.Time) ([]ChainHealth, error) {
+	var err error
+	if s.database == nil || s.database.failing || now.Sub(s.database.readAt) > staleLook {
+		err = ErrUnread
+	}
+	var out []ChainHealth
+	for i := range s.Catalog.Chains {
+		c := &s.Catalog.Chains[i]
+		if c.Suspended {
+			continue
+		}
+		h := ChainHealth{ID: c.ID}
+		if status, ok := s.status(c.ID); ok {
+			h.Indexed, h.AsOf, h.Halted = true, status.Last.Time, status.State == store.ChainHalted
+			h.LagS, h.Silent = figures.Lag(status.State, status.Last.Time, status.Head, now)
+		}
+		out = append(out, h)
+	}
+	return out, err
+}
+
+// ListedBlock is the number of the block as of which a chain's tokens and launches are listed; false while they aren't.
+func (s *Snapshot) ListedBlock(chain string) (uint64, bool) { return s.ranking.ListedBlock(chain) }
+
+// Snapshot is the current one.
+func (v *View) Snapshot() *Snapshot { return v.snapshot.Load() }
+
+// show puts a changed snapshot in the place of the current one. Of the lists it makes those anew that the change concerns.
+// Nothing is read meanwhile, so that neither a new catalogue nor a look at the database waits for the other.
+func (v *View) show(change func(*Snapshot)) {
+	v.showing.Lock()
+	defer v.showing.Unlock()
+	last := v.snapshot.Load()
+	next := *last
+	change(&next)
+	lost := next.failing() != last.failing()
+	if next.ranking != nil && (lost || next.ranking != last.ranking || !declared.SameChains(next.Catalog, last.Catalog)) {
+		v.version++
+		next.Live = next.ranking.Live(v.version, next.Catalog, next.failing())
+	}
+	if next.found != nil && (lost || next.found != last.found || !slices.Equal(next.Catalog.Majors, last.Catalog.Majors)) {
+		v.version++
+		next.Majors = next.listMajors(v.version)
+	}
+	if next.ranking != nil && (lost || next.ranking != last.ranking || next.Catalog != last.Catalog) {
+		v.version++
+		next.Board = next.ranking.Board(v.version, next.Catalog, next.failing())
+	}
+	v.snapshot.Store(&next)
+}

@@ -1,0 +1,197 @@
+package read
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/series"
+	"github.com/boardwalkhq/boardwalk/internal/board"
+	"github.com/boardwalkhq/boardwalk/internal/catalog"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+const (
+	// refreshEvery is the pace at which commits are looked for when nothing hints at one.
+	refreshEvery = 500 * time.Millisecond
+	// refreshApart is the least time between two looks, however many hints there are.
+	refreshApart = 100 * time.Millisecond
+	// staleLook is the age of the last look from which on the database counts as away.
+	staleLook = 15 * time.Second
+)
+
+// ErrUnread means that the database hasn't been read yet, or not for a while.
+var ErrUnread = errors.New("view: the database can't be read")
+
+// View reads the store for the handlers: what is hot from memory, the rest through short caches.
+type View struct {
+	tokens   *figures.Reader
+	launches *boards.Launches
+	pairs    *pairs.Finder
+	series   series.Reader
+
+	store *store.Store
+	// looks is the store for what goes on beside the requests.
+	looks *store.Store
+	live  *catalog.Live
+	now   func() time.Time
+	log   *slog.Logger
+
+	snapshot atomic.Pointer[Snapshot]
+	showing  sync.Mutex // held by show
+	version  int64      // of the newest list; show's
+
+	ranks  *boards.Ranker
+	majors *foundMajors // of the last look
+}
+
+// New makes a view, whose launch board has a quality bar. Run keeps it fresh.
+func New(st *store.Store, live *catalog.Live, gate board.Gate, now func() time.Time, log *slog.Logger) *View {
+	st = st.Served()
+	looks := st.Reserved()
+	v := &View{
+		store: st, looks: looks, live: live, now: now, log: log, ranks: boards.NewRanker(looks, gate, now, log), series: series.NewReader(st),
+	}
+	v.tokens = figures.NewReader(st, now, v.away)
+	v.launches = boards.NewLaunches(st, gate, now, v.away)
+	v.pairs = pairs.NewFinder(pairs.Options{Store: st, Looks: looks, Tokens: v.tokens, Now: now, Log: log})
+	v.snapshot.Store(&Snapshot{Catalog: declared.New(live.Now())})
+	return v
+}
+
+// Run keeps the snapshot fresh until ctx ends. While the database is away the last one stays, and says so.
+func (v *View) Run(ctx context.Context) {
+	hints := v.store.Hints(ctx)
+	committed := make(chan struct{}, 1)
+	var g errgroup.Group
+	g.Go(func() error {
+		v.pairs.Run(ctx, committed, v.statuses)
+		return nil
+	})
+	changed := v.adopt()
+	g.Go(func() error {
+		for {
+			select {
+			case <-ctx.Done():
+				return nil
+			case <-changed:
+				changed = v.adopt()
+			}
+		}
+	})
+	for ctx.Err() == nil {
+		if err := v.refresh(ctx); err != nil && ctx.Err() == nil {
+			v.lost(ctx, err)
+		}
+		select {
+		case committed <- struct{}{}:
+		default:
+		}
+		pause(ctx, refreshApart, nil)
+		pause(ctx, refreshEvery-refreshApart, hints)
+	}
+	v.ranks.Wait()
+	_ = g.Wait()
+}
+
+// adopt takes over the newest catalogue, whatever the database does: what goes, goes at once, and what is new is filled in by
+// the next look. The channel is closed when there is a newer one.
+func (v *View) adopt() <-chan struct{} {
+	newest, changed := v.live.Changed()
+	if newest == v.snapshot.Load().Catalog.Of {
+		return changed
+	}
+	c := declared.New(newest)
+	v.show(func(s *Snapshot) { s.Catalog = c })
+	return changed
+}
+
+// pause waits for d, for a hint or for the end of ctx.
+func pause(ctx context.Context, d time.Duration, hints <-chan struct{}) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-hints:
+	case <-t.C:
+	}
+}
+
+// refresh takes in what was committed since the last time.
+func (v *View) refresh(ctx context.Context) error {
+	list, err := v.readChains(ctx)
+	if err != nil {
+		return err
+	}
+	next := &Snapshot{
+		Catalog: v.snapshot.Load().Catalog, database: &databaseState{statuses: make(map[string]store.ChainStatus, len(list)), readAt: v.now()},
+	}
+	for _, s := range list {
+		if !s.Last.Hash.IsZero() {
+			next.database.statuses[s.ID] = s
+		}
+	}
+	if err = v.ranks.Refresh(ctx, next.statuses(), next.Catalog); err != nil {
+		return err
+	}
+	if next.found, err = v.refreshMajors(ctx, next); err != nil {
+		return err
+	}
+	v.show(func(s *Snapshot) {
+		s.database, s.ranking, s.found = next.database, v.ranks.Ranking(), next.found
+	})
+	return nil
+}
+
+func (v *View) readChains(ctx context.Context) ([]store.ChainStatus, error) {
+	ctx, cancel := context.WithTimeout(ctx, figures.LookTime)
+	defer cancel()
+	return v.looks.Chains(ctx)
+}
+
+// lost marks everything stale that is still served while the database is away.
+func (v *View) lost(ctx context.Context, err error) {
+	if !v.snapshot.Load().failing() {
+		v.log.WarnContext(ctx, "snapshots not refreshed", "err", err.Error())
+	}
+	v.show(func(s *Snapshot) {
+		next := databaseState{failing: true}
+		if s.database != nil {
+			next.statuses, next.readAt = s.database.statuses, s.database.readAt
+		}
+		s.database = &next
+	})
+}
+
+// away reports whether the database is known to be away.
+func (v *View) away() bool { return v.snapshot.Load().failing() }
+
+// statuses are those of the declared chains at the last look; nil while the database is away.
+func (v *View) statuses() map[string]store.ChainStatus {
+	s := v.snapshot.Load()
+	if s.database == nil || s.failing() {
+		return nil
+	}
+	return s.statuses()
+}
+
+// Ready says why requests can't be answered yet, or nil.
+func (v *View) Ready() error {
+	switch s := v.snapshot.Load(); {
+	case s.Live == nil || s.Majors == nil || s.Board == nil:
+		return errors.New("the first snapshot is being made")
+	case !v.pairs.Loaded():
+		return errors.New("the search index is being filled")
+	default:
+		return nil
+	}
+}
