@@ -22,7 +22,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/cmd"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -49,7 +49,7 @@ func TestAPIServerFollowsACluster(t *testing.T) {
 	create(t, client.Resource(v1alpha1.GroupVersion.WithResource("launchvenues")).Namespace(namespace), resolvetest.GoodVenue)
 
 	api, operations := freeAddress(t), freeAddress(t)
-	c := cmd.New(httpapi.Build{})
+	c := cmd.New(serve.Build{})
 	c.SetOut(io.Discard)
 	var log output
 	c.SetErr(&log)
@@ -168,7 +168,7 @@ func TestAnIndexerRefusesAnOlderDocument(t *testing.T) {
 		t.Fatal(err)
 	}
 	for given, want := range map[string]string{"0123": "is an older copy", hash: "family Solana has no indexer yet", "": "family Solana has no indexer yet"} {
-		c := cmd.New(httpapi.Build{})
+		c := cmd.New(serve.Build{})
 		c.SetArgs([]string{
 			"indexer", "--config", file, "--document-hash=" + given, "--operations=127.0.0.1:0", "--db=sqlite:" + filepath.Join(t.TempDir(), "x.db"),
 		})

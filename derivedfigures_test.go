@@ -14,8 +14,8 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
@@ -159,7 +159,7 @@ func (w *written) answer(t *testing.T) func(path string, into any) {
 	}
 	now := func() time.Time { return time.Unix(w.last.Time+1, 0) }
 	s, err := apiserver.New(apiserver.Options{
-		Store: w.st, Site: &words, Build: httpapi.Build{Commit: strings.Repeat("0", 40)}, BaseURL: "https://api.example",
+		Store: w.st, Site: &words, Build: serve.Build{Commit: strings.Repeat("0", 40)}, BaseURL: "https://api.example",
 		Catalog: catalog.NewLive(&catalog.Catalog{
 			Chains: []catalog.Chain{{
 				ID: "base", Label: "Base", Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "ETH", Wrapped: writtenWETH}, MinTradeUSD: 2,

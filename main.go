@@ -12,7 +12,7 @@ import (
 
 	_ "golang.org/x/crypto/x509roots/fallback" // for images without certificates of their own
 
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/cmd"
 )
 
@@ -30,8 +30,8 @@ func main() {
 }
 
 // build is what this binary was built from; zeros when nobody told it.
-func build() httpapi.Build {
-	b := httpapi.Build{Commit: commit}
+func build() serve.Build {
+	b := serve.Build{Commit: commit}
 	when := built
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

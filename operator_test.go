@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/cmd"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
 	"github.com/boardwalkhq/boardwalk/internal/kubetest"
@@ -163,7 +163,7 @@ func (o *operatorSite) start(pod *corev1.PodSpec) (stop func()) {
 func (o *operatorSite) program(args ...string) (stop func()) {
 	o.t.Helper()
 	args = append(args, "--kubeconfig", o.kube.Kubeconfig, "--namespace", o.namespace, "--operations=127.0.0.1:0")
-	c := cmd.New(httpapi.Build{})
+	c := cmd.New(serve.Build{})
 	c.SetOut(io.Discard)
 	var log output
 	c.SetErr(&log)

@@ -19,7 +19,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/cmd"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/indexer/metadata"
@@ -373,7 +373,7 @@ func TestUpRefusesBeforeItWrites(t *testing.T) {
 func TestHelpReadsWell(t *testing.T) {
 	t.Parallel()
 	for _, args := range [][]string{{"--help"}, {"up", "--help"}, {"indexer", "--help"}, {"apiserver", "--help"}, {"migrate", "--help"}, {"check", "--help"}, {"samples", "--help"}, {"version"}} {
-		c := cmd.New(httpapi.Build{Commit: strings.Repeat("0", 40)})
+		c := cmd.New(serve.Build{Commit: strings.Repeat("0", 40)})
 		var out bytes.Buffer
 		c.SetOut(&out)
 		c.SetArgs(args)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/cmd"
 	"github.com/boardwalkhq/boardwalk/hack/provider/mainnet"
 	"github.com/boardwalkhq/boardwalk/hack/provider/node"
@@ -18,7 +18,7 @@ import (
 func command(t *testing.T, args ...string) (printed *output, ended <-chan error) {
 	t.Helper()
 	printed = &output{}
-	c := cmd.New(httpapi.Build{Commit: strings.Repeat("0", 40)})
+	c := cmd.New(serve.Build{Commit: strings.Repeat("0", 40)})
 	c.SetOut(printed)
 	c.SetErr(printed)
 	c.SetArgs(args)

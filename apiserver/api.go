@@ -6,41 +6,51 @@ import (
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/launches"
+	"github.com/boardwalkhq/boardwalk/apiserver/pages"
+	"github.com/boardwalkhq/boardwalk/apiserver/platform"
 	"github.com/boardwalkhq/boardwalk/apiserver/read"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
+	"github.com/boardwalkhq/boardwalk/apiserver/share"
+	"github.com/boardwalkhq/boardwalk/apiserver/tokens"
+	"github.com/boardwalkhq/boardwalk/apiserver/traders"
+	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 )
 
-// subjects are the handlers of the API, by what they are about.
+// subjects are what the API answers with, each from the package that it is about.
 type subjects struct {
-	routes []httpapi.Route
-	pages  *httpapi.Pages
+	routes []serve.Route
+	pages  *pages.Pages
 }
 
 // newSubjects makes the handlers, which read through readers.
-func newSubjects(o *Options, readers read.Readers, latencies *httpapi.Latencies) (*subjects, error) {
-	links := httpapi.Links{Base: o.BaseURL, Docs: o.DocsURL}
-	cards := &httpapi.Cards{Service: o.Cards, Series: readers.Series, Pictures: readers.Profiles}
-	platform, err := httpapi.NewPlatformHandlers(httpapi.PlatformOptions{Links: links, Build: o.Build, Site: o.Site, Latencies: latencies, Now: o.Now})
+func newSubjects(o *Options, readers read.Readers, latencies *serve.Latencies) (*subjects, error) {
+	links := wire.Links{Base: o.BaseURL, Docs: o.DocsURL}
+	cards := &share.Cards{Service: o.Cards, Series: readers.Series, Pictures: readers.Profiles}
+	service, err := platform.New(platform.Options{Links: links, Build: o.Build, Site: o.Site, Latencies: latencies, Now: o.Now})
 	if err != nil {
 		return nil, err
 	}
-	tokens := httpapi.NewTokenHandlers(httpapi.TokenOptions{Readers: readers, Links: links, Cards: cards, Checker: o.Checker, Now: o.Now})
-	launches := httpapi.NewLaunchHandlers(httpapi.LaunchOptions{Readers: readers, Links: links, Cards: cards, Gate: o.Site.LaunchGate()})
-	traders := httpapi.NewTraderHandlers(httpapi.TraderOptions{Readers: readers, Cards: cards})
-	pages := httpapi.NewPages(httpapi.PageOptions{
-		Tokens: readers.Tokens, Heartbeat: platform.Heartbeat, DrawsCards: o.Cards != nil, Links: links, Build: o.Build, Site: o.Site,
+	people := pages.New(pages.Options{
+		Tokens: readers.Tokens, Heartbeat: service.Heartbeat, DrawsCards: o.Cards != nil, Links: links, Build: o.Build, Site: o.Site,
 	})
-	return &subjects{slices.Concat(tokens.Routes(), launches.Routes(), traders.Routes(), pages.Routes(), platform.Routes()), pages}, nil
+	return &subjects{pages: people, routes: slices.Concat(
+		tokens.New(tokens.Options{Readers: readers, Links: links, Cards: cards, Checker: o.Checker, Now: o.Now}).Routes(),
+		launches.New(launches.Options{Readers: readers, Links: links, Cards: cards, Gate: o.Site.LaunchGate()}).Routes(),
+		traders.New(traders.Options{Readers: readers, Cards: cards}).Routes(),
+		people.Routes(),
+		service.Routes(),
+	)}, nil
 }
 
 // newHandler makes the public handler. docs answers below /docs.
 func newHandler(o *Options, readers read.Readers, docs http.Handler) (http.Handler, error) {
-	latencies := &httpapi.Latencies{}
+	latencies := &serve.Latencies{}
 	s, err := newSubjects(o, read.NewAdmission(o.MaxInFlight, runtime.GOMAXPROCS(0)).Readers(readers), latencies)
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.New(httpapi.Config{
+	return serve.New(serve.Config{
 		Routes: s.routes, Pages: s.pages.Undocumented(), ErrorPage: s.pages.Problem, DocsURL: o.DocsURL, Docs: docs,
 		Snapshots: readers.Snapshots, Callers: caller.NewResolver(o.TrustedProxies, o.Keys), Limiter: o.Limiter, BehindCache: o.BehindCache,
 		AccessLog: o.AccessLog, Latencies: latencies, Now: o.Now, Log: o.Log, Metrics: o.Metrics,

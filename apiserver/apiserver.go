@@ -23,9 +23,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/checker"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/docs"
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
 	"github.com/boardwalkhq/boardwalk/apiserver/read"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
@@ -49,7 +49,7 @@ type Options struct {
 	// Catalog is what is declared. Answers follow it at once.
 	Catalog *catalog.Live
 	Site    *site.Site
-	Build   httpapi.Build
+	Build   serve.Build
 	// BaseURL is where the public reaches the service, DocsURL where it finds the documentation: by default /docs, which
 	// the server answers itself.
 	BaseURL, DocsURL string
@@ -71,7 +71,7 @@ type Options struct {
 	AccessLog   bool
 	Now         func() time.Time
 	Log         *slog.Logger
-	Metrics     *httpapi.Metrics
+	Metrics     *serve.Metrics
 }
 
 // Server is the API server.
@@ -191,7 +191,7 @@ func (s *Server) Run(ctx context.Context, l net.Listener) error {
 		return nil
 	})
 	g.Go(func() error {
-		return telemetry.Serve(ctx, httpapi.Listener(l, httpapi.ListenerOptions{
+		return telemetry.Serve(ctx, serve.Listener(l, serve.ListenerOptions{
 			DocsURL: s.o.DocsURL, MaxConnections: s.o.MaxConnections, Now: s.o.Now,
 		}), s.handler, drain, s.o.Log)
 	})

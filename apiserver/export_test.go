@@ -4,8 +4,8 @@ import (
 	"net/http"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
 	"github.com/boardwalkhq/boardwalk/apiserver/read"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 )
 
 // NewHandler is the public handler on readers that a test has made, without documentation.
@@ -15,9 +15,9 @@ func NewHandler(o *Options, readers read.Readers) (http.Handler, error) {
 
 // Operations are those that the server answers.
 func Operations(o *Options) ([]contract.Operation, error) {
-	s, err := newSubjects(o, read.Readers{}, &httpapi.Latencies{})
+	s, err := newSubjects(o, read.Readers{}, &serve.Latencies{})
 	if err != nil {
 		return nil, err
 	}
-	return httpapi.Operations(s.routes)
+	return serve.Operations(s.routes)
 }

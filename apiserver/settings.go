@@ -12,8 +12,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
 	"github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/checker"
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -43,7 +43,7 @@ type Settings struct {
 	MaxInFlight            int
 	MaxConnections         int
 	BehindCache, AccessLog bool
-	Build                  httpapi.Build
+	Build                  serve.Build
 }
 
 // Dependencies are what a server by Settings works with.
@@ -71,7 +71,7 @@ func (s *Settings) NewServer(d Dependencies) (server *Server, closing func(), er
 	o := Options{
 		Store: d.Store, Catalog: d.Catalog, Build: s.Build, BaseURL: strings.TrimRight(base, "/"), DocsURL: strings.TrimRight(s.DocsURL, "/"),
 		Checker: d.Checker, MaxInFlight: s.MaxInFlight, MaxConnections: s.MaxConnections, BehindCache: s.BehindCache, AccessLog: s.AccessLog,
-		Now: d.Now, Log: d.Log, Metrics: httpapi.NewMetrics(d.Metrics),
+		Now: d.Now, Log: d.Log, Metrics: serve.NewMetrics(d.Metrics),
 	}
 	if o.Site, err = loadSite(s.SiteFile); err != nil {
 		return nil, closing, err

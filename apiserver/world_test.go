@@ -24,8 +24,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
 	cardservice "github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract/contracttest"
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -246,7 +246,7 @@ func options(t *testing.T, st *store.Store) apiserver.Options {
 	}
 	now := func() time.Time { return clock }
 	return apiserver.Options{
-		Store: st, Catalog: catalog.NewLive(chains()), Site: &words, Build: httpapi.Build{Commit: strings.Repeat("ab", 20), Built: clock},
+		Store: st, Catalog: catalog.NewLive(chains()), Site: &words, Build: serve.Build{Commit: strings.Repeat("ab", 20), Built: clock},
 		BaseURL: "https://api.example", DocsURL: "https://docs.example/x", TrustedProxies: []netip.Prefix{netip.MustParsePrefix("192.0.2.1/32")},
 		Cards:   cardservice.NewService(cardservice.Options{Renderer: painter{}, Now: now, Log: slog.New(slog.DiscardHandler)}),
 		Checker: &checks{}, Keys: known, Limiter: limit.NewMemory(now, 100_000), Now: now, Log: slog.New(slog.DiscardHandler),

@@ -8,11 +8,11 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
 	"github.com/boardwalkhq/boardwalk/apiserver/checker"
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
 
-func apiserverCommand(build httpapi.Build) *cobra.Command {
+func apiserverCommand(build serve.Build) *cobra.Command {
 	var ops operations
 	var db database
 	var p public

@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 )
 
 // TestMigrate runs the command on a file, whose address is told by the environment and by a flag, and for a reader that a file can't have.
@@ -15,7 +15,7 @@ func TestMigrate(t *testing.T) {
 	told, given := filepath.Join(t.TempDir(), "told.db"), filepath.Join(t.TempDir(), "given.db")
 	t.Setenv("BOARDWALK_DB", "sqlite:"+told)
 	migrate := func(args ...string) (log string, err error) {
-		root := New(httpapi.Build{})
+		root := New(serve.Build{})
 		var out, complaints bytes.Buffer
 		root.SetOut(&out)
 		root.SetErr(&complaints)

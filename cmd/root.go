@@ -7,14 +7,14 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 )
 
 // now is the clock of all programs.
 var now = time.Now //nolint:forbidigo // everything else is given this one
 
 // New makes the root command of a binary.
-func New(build httpapi.Build) *cobra.Command {
+func New(build serve.Build) *cobra.Command {
 	root := &cobra.Command{
 		Use:   "boardwalk",
 		Short: "A public, read-only API of token markets, from block to JSON",
@@ -38,7 +38,7 @@ From nothing to live prices: boardwalk up --chain base --rpc https://YOUR-NODE`,
 	return root
 }
 
-func versionCommand(build httpapi.Build) *cobra.Command {
+func versionCommand(build serve.Build) *cobra.Command {
 	return &cobra.Command{
 		Use: "version", Short: "Print the commit that this binary was built from", Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {

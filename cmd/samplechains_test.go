@@ -6,7 +6,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 )
 
@@ -72,7 +72,7 @@ func TestSamplesCommand(t *testing.T) {
 	t.Parallel()
 	run := func(args ...string) (string, error) {
 		var out bytes.Buffer
-		c := New(httpapi.Build{})
+		c := New(serve.Build{})
 		c.SetOut(&out)
 		c.SetArgs(append([]string{"samples"}, args...))
 		err := c.ExecuteContext(t.Context())

@@ -5,7 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/up"
 )
@@ -14,7 +14,7 @@ import (
 var errNoChains = errors.New("nothing says which chains to run: give --chain base --rpc https://YOUR-NODE for a chain of the samples " +
 	"(boardwalk samples lists them), or -f DIR for manifests of your own")
 
-func upCommand(build httpapi.Build) *cobra.Command {
+func upCommand(build serve.Build) *cobra.Command {
 	var ops operations
 	var db database
 	var p public

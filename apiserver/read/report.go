@@ -20,7 +20,7 @@ func (v *View) LastReport(ctx context.Context, chain string, mint market.Address
 	}
 	r = &trust.Report{}
 	if err := json.Unmarshal(row.Report, r); err != nil {
-		return nil, false, fmt.Errorf("view: the report of %s on %s: %w", mint, chain, err)
+		return nil, false, fmt.Errorf("read: the report of %s on %s: %w", mint, chain, err)
 	}
 	return r, true, nil
 }

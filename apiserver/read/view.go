@@ -1,3 +1,5 @@
+// Package read is what handlers read: what is hot from memory, in snapshots that are made once per change, and the rest from the store through
+// short caches. Each room has a package below it; the view keeps all of them fresh.
 package read
 
 import (
@@ -30,7 +32,7 @@ const (
 )
 
 // ErrUnread means that the database hasn't been read yet, or not for a while.
-var ErrUnread = errors.New("view: the database can't be read")
+var ErrUnread = errors.New("read: the database can't be read")
 
 // View reads the store for the handlers: what is hot from memory, the rest through short caches.
 type View struct {

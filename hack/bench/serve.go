@@ -25,7 +25,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
@@ -106,7 +106,7 @@ func apiServer(database string, declared *catalog.Catalog, clock func() time.Tim
 	return &apiserver.Program{
 		Settings: apiserver.Settings{
 			Listen: "127.0.0.1:0", DocsURL: "/docs", TrustedProxies: []string{"127.0.0.0/8"},
-			Build: httpapi.Build{Commit: strings.Repeat("0", 40)},
+			Build: serve.Build{Commit: strings.Repeat("0", 40)},
 		},
 		Database: database, Declarations: apiserver.FixedDeclarations{Live: catalog.NewLive(declared)},
 		Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"}, Metrics: telemetry.NewRegistry(), Now: clock, Log: log,

@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
-	"github.com/boardwalkhq/boardwalk/apiserver/httpapi"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
@@ -74,7 +74,7 @@ func runChild(raw string) error {
 func (j *job) run(ctx context.Context, now func() time.Time) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	settings := apiserver.Settings{
-		Listen: j.Listen, DocsURL: "/docs", TrustedProxies: []string{"127.0.0.0/8"}, Build: httpapi.Build{Commit: strings.Repeat("0", 40)},
+		Listen: j.Listen, DocsURL: "/docs", TrustedProxies: []string{"127.0.0.0/8"}, Build: serve.Build{Commit: strings.Repeat("0", 40)},
 	}
 	operations := telemetry.OperationsOptions{Address: j.Operations}
 	switch j.Program {

@@ -1,3 +1,5 @@
+// Package boards ranks tokens: the live list of each chain, and the launch board over all chains. Both are ranked from one record of each
+// token's trades.
 package boards
 
 import (

@@ -1,3 +1,4 @@
+// Package declared has the catalogue as requests look things up in it.
 package declared
 
 import (

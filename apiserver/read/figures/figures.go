@@ -1,5 +1,4 @@
-// Package view holds what the API serves from memory: the figures of tokens, made from derived rows, and the hot lists
-// as snapshots that are encoded once per change. It reads the store; handlers read it.
+// Package figures has tokens with everything that their figures follow from, and the figures.
 package figures
 
 import (

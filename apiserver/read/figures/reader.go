@@ -57,7 +57,7 @@ func (r *Reader) Tokens(ctx context.Context, mint market.Address) ([]Token, erro
 	}
 	tokens, ok := out.([]Token)
 	if !ok {
-		return nil, fmt.Errorf("view: a token lookup gave a %T", out)
+		return nil, fmt.Errorf("figures: a token lookup gave a %T", out)
 	}
 	return tokens, nil
 }

@@ -1,3 +1,4 @@
+// Package pairs finds tokens' pools by a name, a ticker or an address, and measures what happened in them lately.
 package pairs
 
 import (
@@ -75,7 +76,7 @@ type searchedChain struct {
 	walked     time.Time
 }
 
-var errNotLoaded = errors.New("view: the search index is being filled")
+var errNotLoaded = errors.New("pairs: the search index is being filled")
 
 type cachedSearch struct {
 	found *Found

@@ -1,3 +1,4 @@
+// Package readtest has a store that tests write launches into.
 package readtest
 
 import (

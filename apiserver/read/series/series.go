@@ -1,3 +1,4 @@
+// Package series makes series of a pool's prices.
 package series
 
 import (

@@ -1,0 +1,77 @@
+// Package subject finds the token that a request is about.
+package subject
+
+import (
+	"context"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/read"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Token is the token that a request is about.
+type Token struct {
+	figures.Token
+	// Candidates are the chains that have a token at the address, when none was asked for and there are several.
+	Candidates []string
+}
+
+// Named finds the token that a parameter of the path names, on the chain of the query, or else where it was
+// launched, or else where its liquidity is deepest.
+func Named(r *serve.Request, tokens read.Tokens, param string) (*Token, error) {
+	n, err := r.Named(param)
+	if err != nil {
+		return nil, err
+	}
+	if !n.IsIndexed() {
+		return nil, NotFound(n.Text, n.Chain)
+	}
+	return Find(r.Context(), tokens, r.Seen.Catalog, n.Address, n.Chain)
+}
+
+// Find finds the token at an address, on a chain or else as chooseSubject does.
+func Find(ctx context.Context, tokens read.Tokens, in *declared.Catalog, mint market.Address, chain string) (*Token, error) {
+	list, err := tokens.Tokens(ctx, mint)
+	if err != nil {
+		return nil, serve.Unavailable(err)
+	}
+	if s := Choose(in, list, chain); s != nil {
+		return s, nil
+	}
+	return nil, NotFound(mint.String(), chain)
+}
+
+// Choose picks the token of a chain, or without one the first of a declared chain: where it was launched, else where its
+// liquidity is deepest. It is nil where there is none.
+func Choose(in *declared.Catalog, tokens []figures.Token, chain string) *Token {
+	gone := func(t figures.Token) bool { return in.Chain(t.Chain) == nil }
+	if slices.ContainsFunc(tokens, gone) {
+		tokens = slices.DeleteFunc(slices.Clone(tokens), gone)
+	}
+	if chain != "" {
+		i := slices.IndexFunc(tokens, func(t figures.Token) bool { return t.Chain == chain })
+		if i < 0 {
+			return nil
+		}
+		return &Token{Token: tokens[i]}
+	}
+	if len(tokens) == 0 {
+		return nil
+	}
+	s := &Token{Token: tokens[0]}
+	if len(tokens) > 1 {
+		for i := range tokens {
+			s.Candidates = append(s.Candidates, tokens[i].Chain)
+		}
+	}
+	return s
+}
+
+func NotFound(mint, chain string) error {
+	p := serve.NewProblem("token-not-found", "No indexed chain that was looked at has this token.")
+	p.Mint, p.Chain = mint, chain
+	return p
+}

@@ -1,0 +1,51 @@
+// Package tokens answers what is asked of tokens: their figures and prices, lists of them, their candles, pairs, trust reports and cards.
+package tokens
+
+import (
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/checker"
+	"github.com/boardwalkhq/boardwalk/apiserver/read"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
+	"github.com/boardwalkhq/boardwalk/apiserver/share"
+	"github.com/boardwalkhq/boardwalk/apiserver/wire"
+)
+
+// Options are what the handlers work with.
+type Options struct {
+	Readers read.Readers
+	Links   wire.Links
+	Cards   *share.Cards
+	// Checker makes trust checks; nil is one that can't be reached.
+	Checker checker.Checker
+	Now     func() time.Time
+}
+
+// Handlers answer the operations of tokens.
+type Handlers struct {
+	Options
+
+	live   serve.Bodies[int64]
+	majors serve.Bodies[majorsKey]
+	checks checks
+}
+
+// New makes the handlers.
+func New(o Options) *Handlers {
+	return &Handlers{Options: o, checks: newChecks(o.Checker)}
+}
+
+// Routes are the operations of tokens.
+func (h *Handlers) Routes() []serve.Route {
+	return []serve.Route{
+		{Operation: "getMarketLive", Handle: h.marketLive},
+		{Operation: "getTokenPrices", Handle: h.prices},
+		{Operation: "getMajors", Handle: h.majorsOrCandles},
+		{Operation: "searchPairs", Handle: h.searchPairs},
+		{Operation: "getTokenInfo", Handle: h.info},
+		{Operation: "getTokenCandles", Handle: h.candles},
+		{Operation: "getChart", Handle: h.chart},
+		{Operation: "getTokenTrust", Handle: h.trust},
+		{Operation: "getTokenCard", Handle: h.card},
+	}
+}

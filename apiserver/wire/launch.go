@@ -1,0 +1,53 @@
+package wire
+
+import (
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// CurveState is the source of what a bonding curve tells.
+const CurveState contract.FigureSource = "curve_state"
+
+// LiquiditySource is where the figure of a token's liquidity comes from: its curve, unless a pool adds to it.
+func LiquiditySource(f figures.Figures) contract.FigureSource {
+	if f.OnCurvesAlone {
+		return CurveState
+	}
+	return "pool_reserves"
+}
+
+func LaunchpadOf(v declared.Venue) string { return declared.Launchpad(v.Venue) }
+
+// Uncounted are the members who hold a token while nobody counts them.
+func Uncounted() contract.FamilyHolders {
+	return contract.FamilyHolders{Handles: []string{}, UnknownReasons: contract.UnknownReasons{"count": contract.UnknownReasonUnavailable}}
+}
+
+// Graduation is how far a launched token is. A live pool began where others graduate to.
+func Graduation(l *boards.Launched) contract.Graduation {
+	out := contract.Graduation{State: contract.GraduationState(l.State), UnknownReasons: contract.UnknownReasons{}}
+	none := contract.UnknownReasonNotApplicable
+	if l.State == market.LaunchGraduated {
+		none = contract.UnknownReasonUnavailable
+	}
+	if l.GraduatedAt > 0 {
+		out.At = new(Timestamp(l.GraduatedAt))
+	} else {
+		out.UnknownReasons["at"] = none
+	}
+	switch {
+	case !l.Pool.IsNone():
+		out.Pool = new(l.Pool.String())
+	case l.State == market.LaunchLive:
+		out.UnknownReasons["pool"] = contract.UnknownReasonUnavailable
+	default:
+		out.UnknownReasons["pool"] = none
+	}
+	return out
+}
+
+// LaunchFeeUSD is what the platform takes for a launch.
+const LaunchFeeUSD = 0
