@@ -62,7 +62,7 @@ func (a *Admission) enter() error {
 
 func (a *Admission) leave() { <-a.places }
 
-// admit has read read one value if there is a place.
+// admit reads a value if there is a place for that.
 func admit[T any](a *Admission, read func() (T, error)) (out T, err error) {
 	if err = a.enter(); err != nil {
 		return out, err

@@ -43,4 +43,5 @@ func (r *Request) NamedIn(in contract.ParameterErrorIn, param, text, chainParam,
 	return out, err
 }
 
+// IsEVM reports whether an address that passed the document's pattern is written as those of EVM chains are.
 func IsEVM(address string) bool { return strings.HasPrefix(address, "0x") }

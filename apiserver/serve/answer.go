@@ -22,7 +22,7 @@ type Answer struct {
 	etag   []string
 	length []string
 	// Freshness picks the Cache-Control.
-	Freshness freshness
+	Freshness Freshness
 	// AsOf is X-Data-As-Of; nil is none.
 	AsOf []string
 	// media is Content-Type; nil is that of JSON.
@@ -37,11 +37,12 @@ type Answer struct {
 	}
 }
 
-// freshness says how long an answer may be reused.
-type freshness int
+// Freshness says how long an answer may be reused; 0 is as long as the operation's policy says.
+type Freshness int
 
+// The answers that may be reused for another time than the operation's others.
 const (
-	ordinary  freshness = iota
+	ordinary  Freshness = iota
 	OfSeries            // of an operation that answers with series among other things
 	Closed              // can't change any more
 	OfNothing           // says that there is nothing to check
@@ -75,6 +76,7 @@ func Encode(v any) (*Answer, error) {
 	return NewAnswer(append(body, '\n')), nil
 }
 
+// NewAnswer is the answer of a JSON body.
 func NewAnswer(body []byte) *Answer {
 	sum := sha256.Sum256(body)
 	return &Answer{

@@ -50,10 +50,19 @@ type value struct {
 	list   []string
 }
 
-func (r *Request) Given(name string) bool    { return r.values[name].given }
-func (r *Request) Text(name string) string   { return r.values[name].text }
-func (r *Request) Number(name string) int64  { return r.values[name].number }
-func (r *Request) Flag(name string) bool     { return r.values[name].flag }
+// Given reports whether a parameter was given. The others read its value, which is the document's default where it wasn't.
+func (r *Request) Given(name string) bool { return r.values[name].given }
+
+// Text is the value of a text.
+func (r *Request) Text(name string) string { return r.values[name].text }
+
+// Number is the value of a whole number.
+func (r *Request) Number(name string) int64 { return r.values[name].number }
+
+// Flag is the value of a boolean.
+func (r *Request) Flag(name string) bool { return r.values[name].flag }
+
+// List is the value of a list, each item once.
 func (r *Request) List(name string) []string { return r.values[name].list }
 
 // rules are the parameters of an operation.
@@ -147,6 +156,7 @@ func (f *findings) err() error {
 	return p
 }
 
+// The problems of parameters.
 const (
 	invalidParameter = "invalid-parameter"
 	MissingParameter = "missing-parameter"

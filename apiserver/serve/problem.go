@@ -12,8 +12,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 )
 
-// Problem is an error with the answer that it is to a client (RFC 9457). cause stays inside.
-type Problem struct {
+// ProblemError is an error with the answer that it is to a client (RFC 9457). cause stays inside.
+type ProblemError struct {
 	contract.Problem
 
 	slug       string
@@ -22,23 +22,23 @@ type Problem struct {
 	Cause      error
 }
 
-func (p *Problem) Error() string {
+func (p *ProblemError) Error() string {
 	if p.Cause != nil {
 		return p.slug + ": " + p.Cause.Error()
 	}
 	return p.slug
 }
 
-func (p *Problem) Unwrap() error { return p.Cause }
+func (p *ProblemError) Unwrap() error { return p.Cause }
 
 // NewProblem makes a problem of a documented type; status and title are the document's.
-func NewProblem(slug, detail string) *Problem {
+func NewProblem(slug, detail string) *ProblemError {
 	t := contract.ProblemType{Status: http.StatusInternalServerError, Title: "Internal error"} // of a type that isn't documented
 	types, err := contract.ProblemTypes()
 	if i := slices.IndexFunc(types, func(t contract.ProblemType) bool { return t.Slug == slug }); err == nil && i >= 0 {
 		t = types[i]
 	}
-	return &Problem{slug: slug, Problem: contract.Problem{Type: t.Type, Status: t.Status, Title: t.Title, Detail: detail}}
+	return &ProblemError{slug: slug, Problem: contract.Problem{Type: t.Type, Status: t.Status, Title: t.Title, Detail: detail}}
 }
 
 // ErrorPage makes the page that shows a problem to people, and its Content-Security-Policy; ok is false where there can be none. id is the
@@ -63,7 +63,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) { s.fai
 
 // failAs is fail, as a page where the operation answers with pages, and gives the status.
 func (s *Server) failAs(w http.ResponseWriter, r *http.Request, err error, asPage bool) int {
-	var p *Problem
+	var p *ProblemError
 	if r.Context().Err() != nil { // nobody is there any more
 		s.Log.DebugContext(r.Context(), "the client went away", "request_id", requestID(w), "err", err.Error())
 		return statusClientGone
@@ -114,7 +114,7 @@ func instance(r *http.Request) string {
 }
 
 // encode is the body of the problem.
-func (p *Problem) encode(docsURL, instance, id string) []byte {
+func (p *ProblemError) encode(docsURL, instance, id string) []byte {
 	out := p.Problem
 	out.Instance = instance
 	if out.Type == "" {
@@ -151,6 +151,7 @@ func tooManyRequests(operation string, network bool, policy string, seconds int)
 	return p
 }
 
+// TooBusy says that more is asked for than can be worked on at once.
 func TooBusy() error {
 	p := NewProblem("temporary-reduced-capacity", "Try again after the time in Retry-After.")
 	p.RetryAfter = 1
@@ -170,7 +171,8 @@ func Unavailable(cause error) error {
 // BadParameters says what is wrong with parameters and what is allowed.
 func BadParameters(errs ...contract.ParameterError) error { return Faults("invalid-parameter", errs) }
 
-func Faults(slug string, errs []contract.ParameterError) *Problem {
+// Faults is a problem of one of the types that list faults of parameters.
+func Faults(slug string, errs []contract.ParameterError) *ProblemError {
 	p := NewProblem(slug, errs[0].Name+" "+errs[0].Reason)
 	p.Errors = errs
 	return p
@@ -178,7 +180,7 @@ func Faults(slug string, errs []contract.ParameterError) *Problem {
 
 // allowing adds what the catalogue allows to faults that the document alone has found.
 func (r *Request) allowing(err error) error {
-	var p *Problem
+	var p *ProblemError
 	if !errors.As(err, &p) {
 		return err
 	}

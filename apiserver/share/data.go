@@ -31,10 +31,12 @@ func Rounded(v *float64, round func(float64) float64) *float64 {
 	return new(round(*v))
 }
 
+// Subject names what a card is about.
 func Subject(kind sharecard.Kind, chain string, mint market.Address) string {
 	return string(kind) + " " + chain + " " + mint.String()
 }
 
+// NewAsset is a token as cards show it, its names made plain.
 func NewAsset(r *serve.Request, chain string, mint market.Address, name, symbol string) sharecard.Asset {
 	out := sharecard.Asset{Mint: mint.String(), Chain: chain, Symbol: plain.Text(symbol), Name: plain.Text(name)}
 	if c := r.Seen.Catalog.Chain(chain); c != nil {

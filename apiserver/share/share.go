@@ -45,7 +45,7 @@ func (c *Cards) Answer(r *serve.Request, kind sharecard.Kind, param string, buil
 		own := *r
 		own.Request = r.WithContext(ctx)
 		b, err := build(&own)
-		if p, ok := errors.AsType[*serve.Problem](err); ok && p.Status == http.StatusServiceUnavailable {
+		if p, ok := errors.AsType[*serve.ProblemError](err); ok && p.Status == http.StatusServiceUnavailable {
 			return nil, fmt.Errorf("%w: %w", cards.ErrNoData, err)
 		}
 		return b, err

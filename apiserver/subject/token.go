@@ -70,6 +70,7 @@ func Choose(in *declared.Catalog, tokens []figures.Token, chain string) *Token {
 	return s
 }
 
+// NotFound says that there is no such token.
 func NotFound(mint, chain string) error {
 	p := serve.NewProblem("token-not-found", "No indexed chain that was looked at has this token.")
 	p.Mint, p.Chain = mint, chain

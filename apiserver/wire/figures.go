@@ -78,6 +78,7 @@ func Link(text string) *string {
 	return &text
 }
 
+// PriceSource is where a token's price comes from.
 func PriceSource(f figures.Figures) contract.FigureSource {
 	switch {
 	case f.Pegged:
@@ -112,6 +113,7 @@ func MarketToken(t *figures.Token, f figures.Figures, m *boards.Metadata, launch
 	return out
 }
 
+// PairOf is the pool that prices a token; nil where none does.
 func PairOf(t *figures.Token) *string {
 	if p := t.Reference(); p != nil {
 		return new(p.ID.String())
@@ -128,6 +130,7 @@ func (n *Notes) PairKind(p *market.Pool) *contract.PairKind {
 	return new(KindOf(p.ID))
 }
 
+// KindOf says what a pair is.
 func KindOf(pair market.Address) contract.PairKind {
 	if _, curve := market.CurveMint(pair); curve {
 		return contract.PairKindCurve

@@ -19,6 +19,7 @@ func LiquiditySource(f figures.Figures) contract.FigureSource {
 	return "pool_reserves"
 }
 
+// LaunchpadOf is what a card calls a venue.
 func LaunchpadOf(v declared.Venue) string { return declared.Launchpad(v.Venue) }
 
 // Uncounted are the members who hold a token while nobody counts them.

@@ -34,4 +34,5 @@ func Rounded(v float64) float64 {
 // Decimal is v with 15 significant digits as a string without an exponent.
 func Decimal(v float64) string { return strconv.FormatFloat(Rounded(v), 'f', -1, 64) }
 
+// Timestamp is a time in Unix seconds as it is written.
 func Timestamp(unix int64) contract.Timestamp { return contract.At(time.Unix(unix, 0)) }

@@ -13,6 +13,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/traction"
 )
 
@@ -39,7 +40,7 @@ func benchRanker(tb testing.TB) (*Ranker, *declared.Catalog, int64) {
 		}
 		b := newChainTokens(id, 0, launchesPerChain)
 		b.status.Last = market.Header{Number: 1, Time: now}
-		b.usd = map[market.Address]market.QuotePrice{readtest.EVM(readtest.Wrapped): {USD: 2000}}
+		b.usd = map[market.Address]market.QuotePrice{markettest.Address(readtest.Wrapped): {USD: 2000}}
 		for i := range benchLaunches / benchChains {
 			benchEntry(b, i, now)
 		}
@@ -50,7 +51,7 @@ func benchRanker(tb testing.TB) (*Ranker, *declared.Catalog, int64) {
 }
 
 func benchEntry(b *chainTokens, i int, now int64) {
-	mint := readtest.EVM(fmt.Sprintf("0xa0%038x", i))
+	mint := markettest.Address(fmt.Sprintf("0xa0%038x", i))
 	e := b.at(mint)
 	e.isUnread = false
 	token := figures.Token{
@@ -59,7 +60,7 @@ func benchEntry(b *chainTokens, i int, now int64) {
 			HasSupply: true, Holders: market.Holders{Status: market.HoldersCurrent, Count: int64(i % 200)},
 		},
 		Pools: []market.Pool{{
-			ID: market.CurveID(mint), Protocol: market.BondingCurve, Quote: readtest.EVM(readtest.Wrapped), Price: 1e-5, Locked: float64(i%50) / 5, LastTradeAt: now,
+			ID: market.CurveID(mint), Protocol: market.BondingCurve, Quote: markettest.Address(readtest.Wrapped), Price: 1e-5, Locked: float64(i%50) / 5, LastTradeAt: now,
 		}},
 	}
 	token.Token.Supply.SetUint64(1e9)
@@ -82,7 +83,7 @@ func benchEntry(b *chainTokens, i int, now int64) {
 	}
 	for w := range wallets {
 		e.flowAt = uint32(now)
-		e.tape.Add(traction.Flow{Wallet: readtest.EVM(fmt.Sprintf("0xb0%038x", w)), Time: now - 3000 + int64(w), USD: 20, CloseUSD: 0.02, Sell: w%5 == 0})
+		e.tape.Add(traction.Flow{Wallet: markettest.Address(fmt.Sprintf("0xb0%038x", w)), Time: now - 3000 + int64(w), USD: 20, CloseUSD: 0.02, Sell: w%5 == 0})
 	}
 }
 
@@ -137,7 +138,7 @@ func BenchmarkLook(b *testing.B) {
 	for b.Loop() {
 		for _, k := range r.chains {
 			for range 1000 / benchChains {
-				e := k.entry(readtest.EVM(fmt.Sprintf("0xa0%038x", n*7%(benchLaunches/benchChains))))
+				e := k.entry(markettest.Address(fmt.Sprintf("0xa0%038x", n*7%(benchLaunches/benchChains))))
 				l := *e.launch
 				l.Progress = float64(n*31%1000) / 10
 				k.take(e, &l)

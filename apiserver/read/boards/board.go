@@ -190,8 +190,8 @@ func (b *Board) Launched(chain string, mint market.Address) (c Shown, ok bool) {
 	}
 	at, known := on.index.find(mint)
 	launches := b.venues[declared.Place{Venue: at.venue, Chain: chain}]
-	venue, declared := b.in.VenueOn(at.venue, chain)
-	if !known || !declared || launches == nil {
+	venue, isDeclared := b.in.VenueOn(at.venue, chain)
+	if !known || !isDeclared || launches == nil {
 		return c, false
 	}
 	card := launches.cards.at(at.place)

@@ -18,6 +18,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -127,7 +128,7 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 					for i := range rapid.IntRange(1, 4).Draw(rt, "launches") {
 						n := len(w.Mints[chain])
 						if n == 0 || rapid.Bool().Draw(rt, "new") {
-							w.Mints[chain] = append(w.Mints[chain], readtest.EVM(fmt.Sprintf("0xa0%038x", n)))
+							w.Mints[chain] = append(w.Mints[chain], markettest.Address(fmt.Sprintf("0xa0%038x", n)))
 						} else {
 							n = rapid.IntRange(0, n-1).Draw(rt, "which")
 						}
@@ -191,7 +192,7 @@ func (b *chainTokens) placed() (n int) {
 func TestCursors(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(rt *rapid.T) {
-		mint := readtest.EVM(fmt.Sprintf("0x%040x", rapid.Uint64().Draw(rt, "mint")))
+		mint := markettest.Address(fmt.Sprintf("0x%040x", rapid.Uint64().Draw(rt, "mint")))
 		if rapid.Bool().Draw(rt, "long") {
 			mint = market.SolanaAddress([32]byte(rapid.SliceOfN(rapid.Byte(), 32, 32).Draw(rt, "key")))
 		}
@@ -221,7 +222,7 @@ func TestCursors(t *testing.T) {
 func TestACardIsHeldForOneRanking(t *testing.T) {
 	t.Parallel()
 	w := readtest.New(t)
-	mint := readtest.EVM("0xa000000000000000000000000000000000000001")
+	mint := markettest.Address("0xa000000000000000000000000000000000000001")
 	l := readtest.Launch{
 		Name: "Otter", Symbol: "OTR", Venue: "four-meme", State: market.LaunchOnCurve, Progress: 40, Locked: 5, Volume: 20_000, Holders: 60,
 		CreatedAt: w.Now - 3000, Buyers: 20,
@@ -256,7 +257,7 @@ func TestACardIsHeldForOneRanking(t *testing.T) {
 func TestAStandingChainIsNoTrend(t *testing.T) {
 	t.Parallel()
 	w := readtest.New(t)
-	mint := readtest.EVM("0xa000000000000000000000000000000000000001")
+	mint := markettest.Address("0xa000000000000000000000000000000000000001")
 	for _, chain := range readtest.Chains {
 		w.Commit(chain, func(ch *market.Changes) {
 			w.Set(ch, chain, mint, 1, readtest.Launch{
@@ -326,7 +327,7 @@ func TestHoldersWhileTheDatabaseIsAway(t *testing.T) {
 func oneLaunch(t *testing.T) (*readtest.Ledger, *follower, market.Address) {
 	t.Helper()
 	w := readtest.New(t)
-	mint := readtest.EVM("0xa000000000000000000000000000000000000001")
+	mint := markettest.Address("0xa000000000000000000000000000000000000001")
 	w.Commit("base", func(ch *market.Changes) {
 		w.Set(ch, "base", mint, 1, readtest.Launch{
 			Name: "Otter", Symbol: "OTR", Venue: "four-meme", State: market.LaunchOnCurve, Progress: 40, Locked: 5, Volume: 20_000, Holders: 60,

@@ -4,13 +4,14 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/readtest"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 // TestBodiesHaveTheirRoom keeps bodies as far as there is room, which one that takes another's place gives back.
 func TestBodiesHaveTheirRoom(t *testing.T) {
 	t.Parallel()
 	k := newCardBodies()
-	first, next, other := bodyKey{mint: readtest.EVM(readtest.Wrapped)}, bodyKey{mint: readtest.EVM(readtest.Wrapped), withClones: true}, bodyKey{chain: "base"}
+	first, next, other := bodyKey{mint: markettest.Address(readtest.Wrapped)}, bodyKey{mint: markettest.Address(readtest.Wrapped), withClones: true}, bodyKey{chain: "base"}
 	was, is := &Card{}, &Card{verdict: verdict{rank: 1}}
 	for _, step := range []struct {
 		key    bodyKey

@@ -11,6 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/readtest"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 // headsOf are the launches that New shows, with how many clones each has.
@@ -73,7 +74,7 @@ func TestClonesBetweenRankings(t *testing.T) {
 	v := follow(w, func() time.Time { return time.Unix(w.Now, 0) })
 	launch := func(chain, name string, ago int64) {
 		n := len(w.Mints[chain])
-		mint := readtest.EVM(fmt.Sprintf("0xa0%038x", n)) // the same ones on each chain
+		mint := markettest.Address(fmt.Sprintf("0xa0%038x", n)) // the same ones on each chain
 		w.Mints[chain] = append(w.Mints[chain], mint)
 		w.Commit(chain, func(ch *market.Changes) {
 			w.Set(ch, chain, mint, 1, readtest.Launch{

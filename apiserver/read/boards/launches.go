@@ -148,8 +148,8 @@ func (r *Launches) readBeside(ctx context.Context, l *LaunchNow) (*Beside, error
 // CardNow is the card of a launch as it and its token were just read; ok is false when its venue isn't declared. How it stands is as of the
 // last ranking, which kept shows; for one that the board doesn't keep it is judged here, without trades. kept is nil before the first ranking.
 func (r *Launches) CardNow(kept *Board, in *declared.Catalog, l *LaunchNow, t *figures.Token, beside *Beside) (c Shown, ok bool) {
-	venue, declared := in.VenueOn(l.Venue, l.Chain)
-	if !declared {
+	venue, isDeclared := in.VenueOn(l.Venue, l.Chain)
+	if !isDeclared {
 		return c, false
 	}
 	f := figures.NewFacts(t)

@@ -184,8 +184,8 @@ func rankRunning(chains map[string]*chainTokens, in *declared.Catalog) {
 	var all []place
 	for id, b := range chains {
 		for venue, c := range b.venues {
-			_, declared := in.VenueOn(venue, id)
-			counts := declared && (allStale || !b.stale)
+			_, isDeclared := in.VenueOn(venue, id)
+			counts := isDeclared && (allStale || !b.stale)
 			for _, r := range c.orders[SortRunning] {
 				if e := c.entries[r.place]; counts {
 					all = append(all, place{r, e, id})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/readtest"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/traction"
 )
 
@@ -27,7 +28,7 @@ func TestScoreAfterARestart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			w := readtest.New(t)
-			mint := readtest.EVM("0xa000000000000000000000000000000000000001")
+			mint := markettest.Address("0xa000000000000000000000000000000000000001")
 			born := w.Now
 			token := readtest.Launch{
 				Name: "Otter", Symbol: "OTR", Venue: "four-meme", State: market.LaunchOnCurve, Progress: 40, Locked: 50, Volume: 20_000, Holders: 60, CreatedAt: born,
@@ -44,7 +45,7 @@ func TestScoreAfterARestart(t *testing.T) {
 				for wallet := range 8 {
 					ch.Trades = append(ch.Trades, market.Trade{
 						Block: w.Blocks["base"], LogIndex: uint64(wallet), Time: w.Now, Pool: market.CurveID(mint), Base: mint, Sell: usd < 0,
-						Trader: readtest.EVM(fmt.Sprintf("0xb1%038x", wallet)), NanoUSD: int64(math.Abs(usd) * 1e9 / float64(wallet+1)), HasUSD: true, CloseUSD: 0.02,
+						Trader: markettest.Address(fmt.Sprintf("0xb1%038x", wallet)), NanoUSD: int64(math.Abs(usd) * 1e9 / float64(wallet+1)), HasUSD: true, CloseUSD: 0.02,
 					})
 				}
 			}

@@ -12,6 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/readtest"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/traction"
 )
 
@@ -42,7 +43,7 @@ func TestWhatTheBoardKeeps(t *testing.T) {
 func TestTheBoardShedsWhatIsTooMuch(t *testing.T) {
 	t.Parallel()
 	w := readtest.New(t)
-	mint := func(n int) market.Address { return readtest.EVM(fmt.Sprintf("0xa0%038x", n)) }
+	mint := func(n int) market.Address { return markettest.Address(fmt.Sprintf("0xa0%038x", n)) }
 	launch := func(n int, isTraded bool) {
 		l := readtest.Launch{
 			Name: fmt.Sprint("Token ", n), Symbol: fmt.Sprint("T", n), Venue: "four-meme", State: market.LaunchOnCurve, Progress: 40, Locked: 5,
@@ -105,7 +106,7 @@ func TestTheBoardShedsWhatIsTooMuch(t *testing.T) {
 func TestARestingLaunchComesBackWhenItTrades(t *testing.T) {
 	t.Parallel()
 	w := readtest.New(t)
-	mint := readtest.EVM("0xa000000000000000000000000000000000000001")
+	mint := markettest.Address("0xa000000000000000000000000000000000000001")
 	l := readtest.Launch{Name: "Otter", Symbol: "OTR", Venue: "four-meme", State: market.LaunchOnCurve, Locked: 5, Volume: 100, CreatedAt: w.Now}
 	w.Commit("base", func(ch *market.Changes) { w.Set(ch, "base", mint, 1, l) })
 	w.Now += 3 * 86_400
@@ -161,24 +162,24 @@ func TestLiveFollowsWhatIsTouched(t *testing.T) {
 		gate := board.DefaultGate()
 		b := newChainTokens("base", 0, launchesPerChain)
 		b.status.Last = market.Header{Number: 1, Time: 1_800_000_000}
-		b.usd = map[market.Address]market.QuotePrice{readtest.EVM(readtest.Wrapped): {USD: 2000}}
+		b.usd = map[market.Address]market.QuotePrice{markettest.Address(readtest.Wrapped): {USD: 2000}}
 		all := make([]*entry, rapid.IntRange(1, 3*liveDepth).Draw(rt, "tokens"))
 		locked := rapid.Float64Range(0, 1000)
 		worth := func(e *entry) {
 			f := figures.NewFacts(&figures.Token{
 				Token: market.Token{Mint: e.mint, FirstSeenAt: b.status.Last.Time - 3600, Pool: market.CurveID(e.mint)},
 				Pools: []market.Pool{{
-					ID: market.CurveID(e.mint), Quote: readtest.EVM(readtest.Wrapped), Price: 1e-5 * float64(rapid.IntRange(0, 9).Draw(rt, "price")), Locked: locked.Draw(rt, "locked"),
+					ID: market.CurveID(e.mint), Quote: markettest.Address(readtest.Wrapped), Price: 1e-5 * float64(rapid.IntRange(0, 9).Draw(rt, "price")), Locked: locked.Draw(rt, "locked"),
 				}},
 			})
 			e.facts = &f
 			b.touch(e)
 		}
 		for i := range all {
-			all[i] = b.at(readtest.EVM(fmt.Sprintf("0xa0%038x", i)))
+			all[i] = b.at(markettest.Address(fmt.Sprintf("0xa0%038x", i)))
 			all[i].tape = &traction.Tape{}
 			for w := range 7 {
-				all[i].tape.Add(traction.Flow{Wallet: readtest.EVM(fmt.Sprintf("0xb0%038x", w)), Time: b.status.Last.Time, USD: 50})
+				all[i].tape.Add(traction.Flow{Wallet: markettest.Address(fmt.Sprintf("0xb0%038x", w)), Time: b.status.Last.Time, USD: 50})
 			}
 			worth(all[i])
 		}

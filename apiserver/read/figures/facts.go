@@ -36,9 +36,13 @@ type PoolFacts struct {
 	volumeUSD float64 // of the last 24 hours
 }
 
-// dayS is the window of a token's figures, hourS that of a launch card's, in seconds.
-const dayS, HourS = 24 * 60 * 60, 60 * 60
+// dayS is the window of a token's figures, in seconds.
+const dayS = 24 * 60 * 60
 
+// HourS is the window of a launch card's figures, in seconds.
+const HourS = 60 * 60
+
+// NewFacts takes what a token's figures follow from.
 func NewFacts(t *Token) Facts {
 	f := Facts{
 		Name: t.Token.Name, Symbol: t.Token.Symbol, FirstSeenAt: t.Token.FirstSeenAt, changed: t.Changed,

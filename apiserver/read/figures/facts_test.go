@@ -5,6 +5,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/readtest"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 // TestChangeAcrossAGraduation compares with the curve's price of a day ago while the token left its curve less than a day ago,
@@ -12,7 +13,7 @@ import (
 func TestChangeAcrossAGraduation(t *testing.T) {
 	t.Parallel()
 	const now, hour = 1_800_000_000, 3600
-	mint, quote := readtest.EVM("0xa000000000000000000000000000000000000001"), readtest.EVM(readtest.Wrapped)
+	mint, quote := markettest.Address("0xa000000000000000000000000000000000000001"), markettest.Address(readtest.Wrapped)
 	for name, c := range map[string]struct {
 		madeAt, graduatedAt int64
 		onCurve             float64 // the price of a day ago, in USD

@@ -19,6 +19,7 @@ type past struct {
 	createdAt, tradedAt int64
 }
 
+// NewPast takes what the price of a pool 24 hours ago follows from.
 func NewPast(p *market.Pool) past {
 	return past{
 		quote: p.Quote, price: p.Price, before: p.Day.ReferenceQuote, BeforeUSD: p.Day.ReferenceUSD, createdAt: p.CreatedAt, tradedAt: p.LastTradeAt,

@@ -15,6 +15,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
+// Wrapped is the contract of every chain's wrapped coin.
 const Wrapped = "0x4200000000000000000000000000000000000006"
 
 // Ledger is a store that a test writes launches into, with the time of its chains.
@@ -49,11 +50,13 @@ type birth struct {
 	createdAt int64
 }
 
+// What Catalog declares.
 var (
 	Chains = []string{"base", "bsc"}
 	Venues = []string{"boardwalk", "four-meme", "clanker"}
 )
 
+// New makes a ledger on an embedded database. Each chain has a block with the price of its coin.
 func New(t *testing.T) *Ledger {
 	t.Helper()
 	w := &Ledger{
@@ -67,24 +70,17 @@ func New(t *testing.T) *Ledger {
 		}
 		w.Leases[chain], w.rows[chain] = l, make([]ledgerRows, 1)
 		w.Commit(chain, func(ch *market.Changes) {
-			ch.Quotes = append(ch.Quotes, changed(EVM(Wrapped), market.QuotePrice{Asset: EVM(Wrapped), USD: 2000}))
+			ch.Quotes = append(ch.Quotes, changed(markettest.Address(Wrapped), market.QuotePrice{Asset: markettest.Address(Wrapped), USD: 2000}))
 		})
 	}
 	return w
-}
-
-func EVM(s string) market.Address {
-	a, err := market.ParseEVMAddress(s)
-	if err != nil {
-		panic(err)
-	}
-	return a
 }
 
 func changed[K comparable, V any](k K, v V) market.Change[K, V] {
 	return market.Change[K, V]{Key: k, After: &v}
 }
 
+// Commit makes a block of a chain with some changes.
 func (w *Ledger) Commit(chain string, change func(*market.Changes)) {
 	w.t.Helper()
 	n := w.Blocks[chain] + 1
@@ -138,7 +134,7 @@ type Launch struct {
 // Set writes a launch with its token and its pool, and trades.
 func (w *Ledger) Set(ch *market.Changes, chain string, mint market.Address, log uint64, l Launch) {
 	pool := market.Pool{
-		ID: market.CurveID(mint), Protocol: market.BondingCurve, Factory: EVM(Wrapped), Token0: mint, Token1: EVM(Wrapped), Base: mint, Quote: EVM(Wrapped),
+		ID: market.CurveID(mint), Protocol: market.BondingCurve, Factory: markettest.Address(Wrapped), Token0: mint, Token1: markettest.Address(Wrapped), Base: mint, Quote: markettest.Address(Wrapped),
 		BaseIs0: true, Price: 0.00001, Locked: l.Locked, LastTradeAt: w.Now,
 	}
 	if l.Locked == 0 {
@@ -154,8 +150,8 @@ func (w *Ledger) Set(ch *market.Changes, chain string, mint market.Address, log 
 		w.births[launchKey{chain, mint}] = born
 	}
 	row := market.Launch{
-		Mint: mint, Venue: l.Venue, Creator: EVM(Wrapped), Name: l.Name, Symbol: l.Symbol, Block: born.block, LogIndex: born.log, CreatedAt: born.createdAt,
-		State: l.State, Curve: EVM(Wrapped), Rules: market.CurveRules{Basis: market.TokensSold}, Progress: l.Progress, HasProgress: true,
+		Mint: mint, Venue: l.Venue, Creator: markettest.Address(Wrapped), Name: l.Name, Symbol: l.Symbol, Block: born.block, LogIndex: born.log, CreatedAt: born.createdAt,
+		State: l.State, Curve: markettest.Address(Wrapped), Rules: market.CurveRules{Basis: market.TokensSold}, Progress: l.Progress, HasProgress: true,
 		Traded: l.Buyers > 0,
 	}
 	if l.State == market.LaunchGraduated {
@@ -169,7 +165,7 @@ func (w *Ledger) Set(ch *market.Changes, chain string, mint market.Address, log 
 	}))
 	for i := range l.Buyers {
 		ch.Trades = append(ch.Trades, market.Trade{
-			Block: w.Blocks[chain], LogIndex: log*1000 + uint64(i), Time: w.Now, Pool: pool.ID, Base: mint, Trader: EVM(fmt.Sprintf("0xb0%038x", i)),
+			Block: w.Blocks[chain], LogIndex: log*1000 + uint64(i), Time: w.Now, Pool: pool.ID, Base: mint, Trader: markettest.Address(fmt.Sprintf("0xb0%038x", i)),
 			NanoUSD: 50e9, HasUSD: true, CloseUSD: 0.02,
 		})
 	}
