@@ -12,7 +12,7 @@ type Facts struct {
 	Status       market.HolderStatus
 	// Pools are those that count: the trusted ones and the reference.
 	Pools                []PoolFacts
-	Past                 past // of the reference
+	Past                 Past // of the reference
 	FirstSeenAt, Holders int64
 	gained               market.Growth // of the holders
 	// TradedAt is when the curve or a trusted pool was traded last; unix seconds, 0 for never.
@@ -53,7 +53,7 @@ func NewFacts(t *Token) Facts {
 	}
 	f.awaited = !t.Token.HasSupply && t.Token.HasDecimals && t.Token.SupplyStrikes < market.SupplyUntold
 	var young bool // the reference prices the token since less than a day, whenever its pool was made
-	var onCurve past
+	var onCurve Past
 	for i := range t.Pools {
 		p := &t.Pools[i]
 		isReference, trusted := p.ID == t.Token.Pool, p.Untrusted == market.Trusted

@@ -7,8 +7,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
-// past is what the price of a pool 24 hours ago follows from.
-type past struct {
+// Past is what the price of a pool 24 hours ago follows from.
+type Past struct {
 	quote market.Address
 	// price and before are in whole quotes: the price now, and that before the last 24 hours (0 when unknown).
 	price, before float64
@@ -20,15 +20,15 @@ type past struct {
 }
 
 // NewPast takes what the price of a pool 24 hours ago follows from.
-func NewPast(p *market.Pool) past {
-	return past{
+func NewPast(p *market.Pool) Past {
+	return Past{
 		quote: p.Quote, price: p.Price, before: p.Day.ReferenceQuote, BeforeUSD: p.Day.ReferenceUSD, createdAt: p.CreatedAt, tradedAt: p.LastTradeAt,
 	}
 }
 
 // DayAgo is the price in USD 24 hours before now: the price in the quote then, times what the quote was worth then. What wasn't traded
 // since had the price in its quote that it has now. Of a pool that is younger it is the first price known; 0 is unknown.
-func (p *past) DayAgo(now int64, quote market.QuotePrice) float64 {
+func (p *Past) DayAgo(now int64, quote market.QuotePrice) float64 {
 	start := WindowOpens(now, dayS)
 	switch {
 	case p.BeforeUSD == 0 || quote.DayUSD == 0 || p.createdAt >= start:
