@@ -49,7 +49,7 @@ var indexWays = []indexWay{
 		if err != nil {
 			return err
 		}
-		st.BuildIndexes(ctx, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+		store.BuildIndexes(ctx, st.DB, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 		return st.Close()
 	}},
 }

@@ -32,11 +32,11 @@ func (tx *transaction) wrotePiece() {
 // inTransaction runs f and commits; it rolls back when f fails. ErrInterrupted says that the same may go through
 // another time. It leaves everything as it was, unless the connection broke while the commit was under way: then nobody
 // knows.
-func (s *Store) inTransaction(ctx context.Context, f func(*transaction) error) error {
+func (s *DB) inTransaction(ctx context.Context, f func(*transaction) error) error {
 	return interruption(ctx, s.transact(ctx, f))
 }
 
-func (s *Store) transact(ctx context.Context, f func(*transaction) error) (err error) {
+func (s *DB) transact(ctx context.Context, f func(*transaction) error) (err error) {
 	conn, err := s.write.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("database: %w", err)
@@ -46,7 +46,7 @@ func (s *Store) transact(ctx context.Context, f func(*transaction) error) (err e
 	if err != nil {
 		return fmt.Errorf("database: begin: %w", err)
 	}
-	if err := f(&transaction{Tx: tx, conn: conn, postgres: s.postgres != nil}); err != nil {
+	if err := f(&transaction{Tx: tx, conn: conn, postgres: s.IsPostgres()}); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
 	if err := tx.Commit(); err != nil {
@@ -54,6 +54,9 @@ func (s *Store) transact(ctx context.Context, f func(*transaction) error) (err e
 	}
 	return nil
 }
+
+// loadKeys is the number of keys in one query.
+const loadKeys = 2000
 
 // copyFrom is the number of rows from which on COPY beats one statement.
 const copyFrom = 64

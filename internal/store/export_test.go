@@ -61,7 +61,7 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 // IndexRows counts the rows that each table of the schema has of an index.
 func (s *Store) IndexRows(ctx context.Context, index string) (map[string]int, error) {
 	tables := "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'chain'"
-	if s.postgres != nil {
+	if s.IsPostgres() {
 		tables = "SELECT table_name FROM information_schema.columns WHERE table_schema = current_schema() AND column_name = 'chain'"
 	}
 	var names []string

@@ -258,7 +258,7 @@ func notServed(ctx context.Context, db bun.IDB, index string) error {
 
 // dropPartition drops an index's partition of a table, whole: beside it the table is read and written meanwhile. One that was cut off is ended.
 func (s *Store) dropPartition(ctx context.Context, l *Lease, table string) error {
-	if s.postgres == nil {
+	if !s.IsPostgres() {
 		return nil
 	}
 	if err := notServed(ctx, s.write, l.Chain); err != nil {
@@ -312,7 +312,7 @@ func (s *Store) IndexSize(ctx context.Context, index string) (size IndexSize, er
 	if err := s.write.NewRaw("SELECT count(*) FROM facts WHERE chain = ?", index).Scan(ctx, &size.Facts); err != nil {
 		return size, fmt.Errorf("database: count facts: %w", err)
 	}
-	if s.postgres == nil {
+	if !s.IsPostgres() {
 		err = s.write.NewRaw("SELECT p.page_count * s.page_size FROM pragma_page_count() p, pragma_page_size() s").Scan(ctx, &size.Bytes)
 	} else {
 		names := make([]any, len(partitioned))

@@ -34,7 +34,7 @@ func (m *Migration) Run(ctx context.Context) error {
 	if m.Reader != "" && strings.HasPrefix(m.Database, "sqlite:") {
 		return errors.New("--reader is for PostgreSQL: an SQLite file has no roles; leave it out")
 	}
-	st, err := OpenPatiently(ctx, m.Database, m.Now, func() {}, m.Log)
+	st, err := SchemaOpenPatiently(ctx, m.Database, m.Now, func() {}, m.Log)
 	if err != nil {
 		return err
 	}

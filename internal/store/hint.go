@@ -60,19 +60,19 @@ func (h *hints) tell() {
 
 // hint tells readers of a commit: those of this process, and through PostgreSQL those of others. It stands outside the
 // transaction, whose lock it would prolong.
-func (s *Store) hint(ctx context.Context, chain string) {
+func (s *DB) hint(ctx context.Context, chain string) {
 	if !s.hints.allow(chain) {
 		return
 	}
 	s.hints.tell()
-	if s.postgres != nil {
+	if s.IsPostgres() {
 		// A lost hint costs the readers a moment; the commit stands.
 		_, _ = s.write.ExecContext(ctx, "SELECT pg_notify(?, ?)", hintChannel, chain)
 	}
 }
 
 // Hints tells of commits until ctx ends. It is never closed.
-func (s *Store) Hints(ctx context.Context) <-chan struct{} {
+func (s *DB) Hints(ctx context.Context) <-chan struct{} {
 	out := make(chan struct{}, 1)
 	s.hints.mu.Lock()
 	s.hints.listeners[out] = struct{}{}
@@ -82,14 +82,14 @@ func (s *Store) Hints(ctx context.Context) <-chan struct{} {
 		defer s.hints.mu.Unlock()
 		delete(s.hints.listeners, out)
 	})
-	if s.postgres != nil {
+	if s.IsPostgres() {
 		go s.listen(ctx, out)
 	}
 	return out
 }
 
 // listen passes PostgreSQL's notifications on, over a connection of its own.
-func (s *Store) listen(ctx context.Context, out chan<- struct{}) {
+func (s *DB) listen(ctx context.Context, out chan<- struct{}) {
 	for ctx.Err() == nil {
 		pause := relisten
 		if conn, err := pgx.ConnectConfig(ctx, s.postgres.Copy()); err == nil {

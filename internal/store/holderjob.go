@@ -77,7 +77,7 @@ func (s *Store) HolderGaps(ctx context.Context, chain string, final uint64, only
 		Where("NOT EXISTS (SELECT 1 FROM holder_jobs j WHERE j.chain = t.chain AND j.token = t.mint)").
 		Where(since+" <= ?", int64(final)).Order("t.mint").Limit(limit)
 	if only != nil {
-		q = q.Where("t.mint IN (?)", among(s.postgres != nil, addressKeys(only)))
+		q = q.Where("t.mint IN (?)", among(s.IsPostgres(), addressKeys(only)))
 	}
 	var rows []struct {
 		Token        []byte

@@ -68,20 +68,20 @@ func (x lateIndex) definition(table string) string {
 
 // indexEmpty builds the late indexes of tables without rows, which takes no time. On SQLite it builds all of them: there one process
 // writes, and it has not begun to. It calls beat before each of them.
-func (s *Store) indexEmpty(ctx context.Context, db *bun.DB, beat func()) error {
+func indexEmpty(ctx context.Context, s *DB, db *bun.DB, beat func()) error {
 	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
-		if s.postgres != nil {
+		if s.IsPostgres() {
 			// Programs that start together would each find no index and make it.
 			if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(?)", emptyIndexLock); err != nil {
 				return fmt.Errorf("database: lock the building of indexes: %w", err)
 			}
 		}
 		for _, x := range lateIndexes {
-			if x.replacesKey != "" && s.postgres == nil {
+			if x.replacesKey != "" && !s.IsPostgres() {
 				continue
 			}
 			beat()
-			if err := x.buildIfEmpty(ctx, tx, s.postgres == nil); err != nil {
+			if err := x.buildIfEmpty(ctx, tx, !s.IsPostgres()); err != nil {
 				return fmt.Errorf("database: build index %s: %w", x.name, err)
 			}
 		}
@@ -124,9 +124,9 @@ const indexRetry = 5 * time.Second
 
 // BuildIndexes builds the indexes that a PostgreSQL database lacks, while others read and write its tables. What an earlier build left
 // unfinished is built anew. It ends when all are there or with ctx, and tries again while something fails.
-func (s *Store) BuildIndexes(ctx context.Context, log *slog.Logger) {
-	for s.postgres != nil && ctx.Err() == nil {
-		err := s.buildIndexes(ctx, log)
+func BuildIndexes(ctx context.Context, s *DB, log *slog.Logger) {
+	for s.IsPostgres() && ctx.Err() == nil {
+		err := buildIndexes(ctx, s, log)
 		if err == nil {
 			return
 		}
@@ -151,8 +151,8 @@ const (
 	emptyIndexLock = indexLock + 1
 )
 
-func (s *Store) buildIndexes(ctx context.Context, log *slog.Logger) error {
-	return s.alone(ctx, func(conn *pgx.Conn) error {
+func buildIndexes(ctx context.Context, s *DB, log *slog.Logger) error {
+	return alone(ctx, s, func(conn *pgx.Conn) error {
 		b := indexBuilder{conn: conn, log: log}
 		for _, x := range lateIndexes {
 			if err := b.build(ctx, x); err != nil {
@@ -165,8 +165,8 @@ func (s *Store) buildIndexes(ctx context.Context, log *slog.Logger) error {
 
 // alone runs f with a connection of its own, without timeouts, while no other process builds indexes or splits tables; errOthersBuild says that one
 // does.
-func (s *Store) alone(ctx context.Context, f func(*pgx.Conn) error) error {
-	conn, err := pgx.ConnectConfig(ctx, s.postgres.Copy())
+func alone(ctx context.Context, s *DB, f func(*pgx.Conn) error) error {
+	conn, err := s.ConnectAlone(ctx)
 	if err != nil {
 		return fmt.Errorf("database: connect to look after its tables: %w", err)
 	}
@@ -294,5 +294,3 @@ func (b indexBuilder) run(ctx context.Context, statement string) error {
 	_, err := b.conn.Exec(ctx, statement)
 	return err
 }
-
-func ident(name string) string { return pgx.Identifier{name}.Sanitize() }

@@ -5,8 +5,11 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"os"
+	"strings"
 	"time"
 
+	"github.com/google/uuid"
 	"github.com/uptrace/bun"
 )
 
@@ -52,7 +55,7 @@ func (p position) String() string {
 
 // nowMS is the database's own clock in unix milliseconds: the only one that all holders share.
 func (s *Store) nowMS() string {
-	if s.postgres != nil {
+	if s.IsPostgres() {
 		return "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 	}
 	return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
@@ -63,7 +66,7 @@ func (s *Store) nowMS() string {
 // ErrReplaced says that the index isn't registered.
 func (s *Store) Acquire(ctx context.Context, chain, holder string, ttl time.Duration) (*Lease, error) {
 	l := &Lease{Chain: chain, Holder: holder, ttl: ttl, turn: make(chan struct{}, 1)}
-	if err := s.partition(ctx, chain); err != nil {
+	if err := Partition(ctx, s.DB, chain); err != nil {
 		return nil, err
 	}
 	err := s.inTransaction(ctx, func(tx *transaction) error {
@@ -218,4 +221,17 @@ func explainRefusal(ctx context.Context, db bun.IDB, l *Lease) error {
 	default:
 		return fmt.Errorf("%w: chain %s is at %s, the write rests on %s", ErrMoved, l.Chain, is, l.rests)
 	}
+}
+
+// NewHolder names this process in the chains' leases. An SQLite file has one process, which its lock sees to: the next one need not wait
+// for the lease of one that was killed.
+func NewHolder(dsn string) string {
+	if strings.HasPrefix(dsn, "sqlite:") {
+		return "embedded"
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		host = "unknown host"
+	}
+	return host + " " + uuid.NewString()
 }

@@ -3,8 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"errors"
-	"fmt"
 	"iter"
 
 	"github.com/uptrace/bun"
@@ -56,7 +54,7 @@ func (s *Store) listingsOf(chain string, mints []market.Address) *bun.RawQuery {
 	return s.read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
 		" FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
 		"WHERE p."+poolsChain+" = t.chain AND p.base = t.mint AND p.price > 0 AND p."+listedOnly+") AS usd FROM tokens t WHERE t.chain = ? AND t.mint IN (?)",
-		chain, among(s.postgres != nil, addressKeys(mints)))
+		chain, among(s.IsPostgres(), addressKeys(mints)))
 }
 
 func (s *Store) listings(ctx context.Context, q *bun.RawQuery) iter.Seq2[Listing, error] {
@@ -114,32 +112,5 @@ func (s *Store) Flows(ctx context.Context, chain string, block uint64, since int
 			f.Block, f.Base, f.Trader = uint64(number), c.address(base), c.address(trader)
 			return f, c.err
 		})(yield)
-	}
-}
-
-// walk reads a query's rows one by one.
-func walk[V any](ctx context.Context, db *bun.DB, q *bun.RawQuery, what string, scan func(*sql.Rows) (V, error),
-) iter.Seq2[V, error] {
-	return func(yield func(V, error) bool) {
-		var none V
-		rows, err := db.QueryContext(ctx, q.String())
-		if err != nil {
-			yield(none, fmt.Errorf("database: read %s: %w", what, err))
-			return
-		}
-		defer func() { _ = rows.Close() }()
-		for rows.Next() {
-			v, err := scan(rows)
-			if err != nil {
-				yield(none, fmt.Errorf("database: read %s: %w", what, err))
-				return
-			}
-			if !yield(v, nil) {
-				return
-			}
-		}
-		if err := errors.Join(rows.Err(), rows.Close()); err != nil {
-			yield(none, fmt.Errorf("database: read %s: %w", what, err))
-		}
 	}
 }

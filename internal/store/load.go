@@ -10,9 +10,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// loadKeys is the number of keys in one query.
-const loadKeys = 2000
-
 // Load reads the rows that a batch needs, one query per table (and per 2,000 keys). It reads through the writer's
 // connection, so that it sees the last commit.
 func (s *Store) Load(ctx context.Context, chain string, w market.Wanted) (market.Rows, error) {
@@ -108,7 +105,7 @@ func chosen[R any](s *Store, into *[]R, chain, column string, keys []any, condit
 	if column == "base" {
 		ofChain = poolsChain + " = ?"
 	}
-	q := s.write.NewSelect().Model(into).Where(ofChain, chain).Where(column+" IN (?)", among(s.postgres != nil, keys))
+	q := s.write.NewSelect().Model(into).Where(ofChain, chain).Where(column+" IN (?)", among(s.IsPostgres(), keys))
 	for _, c := range conditions {
 		q = q.Where(c)
 	}

@@ -14,6 +14,9 @@ import (
 	"github.com/uptrace/bun"
 )
 
+// ErrNewerSchema is returned by Open when the database has been migrated beyond what this binary may read.
+var ErrNewerSchema = errors.New("the database was written by a newer boardwalk")
+
 // schemaVersion is the newest schema that this binary knows.
 const schemaVersion = 17
 
@@ -28,22 +31,35 @@ var (
 		"{{nought}}", "zeroblob(32)", "{{partitioned}}", "WITHOUT ROWID", "DOUBLE PRECISION", "REAL", "BIGINT", "INTEGER")
 )
 
-// migrated reports whether the schema needs no migration. It is asked through connections with deadlines: the usual start has nothing to
+// Update brings the database's schema up to date. Nothing is written before the database is known to be readable by this binary. It calls beat
+// before each statement of a migration.
+func Update(ctx context.Context, d *DB, beat func()) error {
+	if d.IsPostgres() {
+		current, err := isMigrated(ctx, d)
+		if err != nil || current {
+			return err
+		}
+	}
+	db, closing := d.Unbounded() // a migration takes as long as it takes
+	return errors.Join(migrate(ctx, d, db, beat), closing())
+}
+
+// isMigrated reports whether the schema needs no migration. It is asked through connections with deadlines: the usual start has nothing to
 // migrate, and shouldn't hang on a connection of which nothing is heard.
-func (s *Store) migrated(ctx context.Context) (bool, error) {
-	if err := s.checkReader(ctx, s.read); err != nil {
+func isMigrated(ctx context.Context, s *DB) (bool, error) {
+	if err := checkReader(ctx, s, s.read); err != nil {
 		return false, err
 	}
 	var there bool
 	if err := s.read.QueryRowContext(ctx, "SELECT to_regclass('goose_db_version') IS NOT NULL").Scan(&there); err != nil || !there {
 		return false, err
 	}
-	version, err := s.schemaVersion(ctx)
+	version, err := schemaVersionOf(ctx, s)
 	return version >= schemaVersion, err
 }
 
-// schemaVersion is the number of the newest migration that was made.
-func (s *Store) schemaVersion(ctx context.Context) (version int, err error) {
+// schemaVersionOf is the number of the newest migration that was made.
+func schemaVersionOf(ctx context.Context, s *DB) (version int, err error) {
 	if err := s.read.QueryRowContext(ctx, "SELECT COALESCE(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version); err != nil {
 		return 0, fmt.Errorf("database: read its schema's version: %w", err)
 	}
@@ -60,13 +76,13 @@ func (f eachStatement) Printf(string, ...any) { f() }
 func (f eachStatement) Fatalf(string, ...any) { f() }
 
 // migrate brings the schema up to date through connections without timeouts. It calls beat before each statement.
-func (s *Store) migrate(ctx context.Context, db *bun.DB, beat func()) error {
-	if err := s.checkReader(ctx, db); err != nil {
+func migrate(ctx context.Context, s *DB, db *bun.DB, beat func()) error {
+	if err := checkReader(ctx, s, db); err != nil {
 		return err
 	}
 	words, dialect := sqliteWords, goose.DialectSQLite3
 	opts := []goose.ProviderOption{goose.WithVerbose(true), goose.WithLogger(eachStatement(beat))}
-	if s.postgres != nil {
+	if s.IsPostgres() {
 		words, dialect = postgresWords, goose.DialectPostgres
 		locker, err := lock.NewPostgresSessionLocker()
 		if err != nil {
@@ -95,13 +111,13 @@ func (s *Store) migrate(ctx context.Context, db *bun.DB, beat func()) error {
 	if _, err := p.Up(ctx); err != nil {
 		return fmt.Errorf("database: migrate: %w", err)
 	}
-	return s.indexEmpty(ctx, db, beat)
+	return indexEmpty(ctx, s, db, beat)
 }
 
 // checkReader refuses a database whose oldest reader is newer than this binary. A database without the table is new.
-func (s *Store) checkReader(ctx context.Context, db *bun.DB) error {
+func checkReader(ctx context.Context, s *DB, db *bun.DB) error {
 	query := "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_reader'"
-	if s.postgres != nil {
+	if s.IsPostgres() {
 		query = "SELECT count(*) FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = 'schema_reader'"
 	}
 	var tables, oldest int

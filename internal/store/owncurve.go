@@ -22,7 +22,7 @@ type ownCurveRow struct{ Curve, Mint []byte }
 func (s *Store) ownCurves(ctx context.Context, chain string, contracts []market.Address) (out []market.OwnCurve, err error) {
 	for part := range slices.Chunk(contracts, loadKeys) {
 		var rows []ownCurveRow
-		if err := s.write.NewRaw(ownCurves, chain, among(s.postgres != nil, addressKeys(part))).Scan(ctx, &rows); err != nil {
+		if err := s.write.NewRaw(ownCurves, chain, among(s.IsPostgres(), addressKeys(part))).Scan(ctx, &rows); err != nil {
 			return nil, fmt.Errorf("database: load curves by contract: %w", err)
 		}
 		c, held := columns{table: "launches"}, make(map[market.Address]market.Address, len(rows))

@@ -43,9 +43,9 @@ func partitionOf(table, index string) string {
 	return table + "_" + strings.ReplaceAll(index, "-", "_")
 }
 
-// partition makes an index's partitions of the big tables.
-func (s *Store) partition(ctx context.Context, index string) error {
-	if s.postgres == nil {
+// Partition makes an index's partitions of the big tables.
+func Partition(ctx context.Context, s *DB, index string) error {
+	if !s.IsPostgres() {
 		return nil
 	}
 	for _, t := range partitioned {
@@ -72,18 +72,18 @@ const (
 
 // Maintain looks after a PostgreSQL database while others read and write it, until ctx ends: it builds the indexes that are missing, has tables
 // vacuumed as they are used, and splits by time what has grown. Of several programs one does it.
-func (s *Store) Maintain(ctx context.Context, log *slog.Logger) {
-	if s.postgres == nil {
+func Maintain(ctx context.Context, s *DB, log *slog.Logger) {
+	if !s.IsPostgres() {
 		return
 	}
 	// A program that was ended in a split may have left a bound. It has to be gone before the chain reaches it, and an index may take hours to build.
-	if err := s.alone(ctx, func(*pgx.Conn) error { return reopen(ctx, s.write) }); err != nil && !errors.Is(err, errOthersBuild) && ctx.Err() == nil {
+	if err := alone(ctx, s, func(*pgx.Conn) error { return reopen(ctx, s.write) }); err != nil && !errors.Is(err, errOthersBuild) && ctx.Err() == nil {
 		log.WarnContext(ctx, "a bound that an earlier split left is still there", "err", err.Error())
 	}
-	s.BuildIndexes(ctx, log)
+	BuildIndexes(ctx, s, log)
 	for ctx.Err() == nil {
 		pause := partitionPause
-		if err := s.SplitLarge(ctx, log, partitionBytes); err != nil && ctx.Err() == nil {
+		if err := SplitLarge(ctx, s, log, partitionBytes); err != nil && ctx.Err() == nil {
 			pause = failedPause
 			log.WarnContext(ctx, "large tables are not split by time yet", "retry_in", pause.String(), "err", err.Error())
 		}
@@ -93,8 +93,8 @@ func (s *Store) Maintain(ctx context.Context, log *slog.Logger) {
 
 // SplitLarge has tables vacuumed as they are used, and closes the newest partitions that take limit bytes. It does nothing where another process
 // is at it.
-func (s *Store) SplitLarge(ctx context.Context, log *slog.Logger, limit int64) error {
-	err := s.alone(ctx, func(conn *pgx.Conn) error {
+func SplitLarge(ctx context.Context, s *DB, log *slog.Logger, limit int64) error {
+	err := alone(ctx, s, func(conn *pgx.Conn) error {
 		return partitioner{conn: conn, db: s.write, log: log}.splitLarge(ctx, limit)
 	})
 	if errors.Is(err, errOthersBuild) {
@@ -234,10 +234,6 @@ func (p partitioner) closeIfLarge(ctx context.Context, table, column, index stri
 	n.bytes = bytes
 	return p.close(ctx, n)
 }
-
-// closing names the constraint by which PostgreSQL knows that a partition's rows are within its bounds without reading them once more under a
-// lock.
-const closing = "closing"
 
 // close gives a partition an end ahead, and makes the next one. Others wait for its locks for a moment at most.
 func (p partitioner) close(ctx context.Context, n newest) error {
@@ -441,8 +437,6 @@ func isLocked(err error) bool {
 	var refused *pgconn.PgError
 	return errors.As(err, &refused) && refused.Code == lockNotAvailable
 }
-
-func literal(text string) string { return "'" + strings.ReplaceAll(text, "'", "''") + "'" }
 
 // The settings by which PostgreSQL vacuums. By its default it does so when a fifth of a table's rows are dead: of ten million pools two million
 // would be before it begins.

@@ -64,7 +64,7 @@ func onPostgres(t *testing.T) (*store.Store, *sql.DB) {
 // split closes the newest partitions, whatever their size.
 func split(t *testing.T, s *store.Store) {
 	t.Helper()
-	if err := s.SplitLarge(t.Context(), slog.New(slog.NewTextHandler(t.Output(), nil)), 1); err != nil {
+	if err := store.SplitLarge(t.Context(), s.DB, slog.New(slog.NewTextHandler(t.Output(), nil)), 1); err != nil {
 		t.Error(err)
 	}
 }
@@ -288,7 +288,7 @@ func TestSplitBesideTheWork(t *testing.T) {
 	go func() {
 		n := 0
 		for ; ctx.Err() == nil; n++ {
-			if err := s.SplitLarge(ctx, slog.New(slog.DiscardHandler), 1); err != nil && ctx.Err() == nil {
+			if err := store.SplitLarge(ctx, s.DB, slog.New(slog.DiscardHandler), 1); err != nil && ctx.Err() == nil {
 				t.Errorf("split %d: %v", n, err)
 			}
 		}
@@ -387,7 +387,7 @@ func TestASplitThatIsCutOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan error)
-	go func() { done <- s.SplitLarge(ctx, slog.New(slog.DiscardHandler), 1) }()
+	go func() { done <- store.SplitLarge(ctx, s.DB, slog.New(slog.DiscardHandler), 1) }()
 	for bounds() == 0 {
 		select {
 		case err := <-done:
@@ -456,7 +456,7 @@ func TestAnUnfinishedSplit(t *testing.T) {
 	if err := s.Commit(t.Context(), l, commitTrades(6)); !errors.Is(err, store.ErrInterrupted) {
 		t.Fatalf("a block beyond the bound: %v; want it to be tried again", err)
 	}
-	if err := s.SplitLarge(t.Context(), slog.New(slog.DiscardHandler), 1<<40); err != nil {
+	if err := store.SplitLarge(t.Context(), s.DB, slog.New(slog.DiscardHandler), 1<<40); err != nil {
 		t.Fatal(err)
 	}
 	commitUpTo(t, s, l, 6, 10)
@@ -476,7 +476,7 @@ func TestAnEarlierDatabaseIsSplit(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		s.BuildIndexes(t.Context(), slog.New(slog.DiscardHandler))
+		store.BuildIndexes(t.Context(), s.DB, slog.New(slog.DiscardHandler))
 		split(t, s)
 	}()
 	n := 501

@@ -206,7 +206,7 @@ func TestMigrationListsPools(t *testing.T) {
 				t.Fatal(err)
 			}
 			s = open(t, dsn)
-			s.BuildIndexes(t.Context(), slog.New(slog.DiscardHandler))
+			store.BuildIndexes(t.Context(), s.DB, slog.New(slog.DiscardHandler))
 			w := market.Wanted{ExpireFrom: 1}
 			for n := 10; n < 170; n++ {
 				w.Pools = append(w.Pools, poolID(n))

@@ -21,7 +21,7 @@ type prepared struct {
 }
 
 // ask runs a fixed statement, with ? for its arguments, on the readers. The rows are the caller's to close.
-func (s *Store) ask(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+func (s *DB) ask(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	stmt, err := s.statement(ctx, text) //nolint:sqlclosecheck // it lives as long as the store
 	if err != nil {
 		return nil, err
@@ -30,7 +30,7 @@ func (s *Store) ask(ctx context.Context, text string, args ...any) (*sql.Rows, e
 }
 
 // askOne is ask for a statement that gives one row at most; without any the error is sql.ErrNoRows.
-func (s *Store) askOne(ctx context.Context, dest []any, text string, args ...any) error {
+func (s *DB) askOne(ctx context.Context, dest []any, text string, args ...any) error {
 	stmt, err := s.statement(ctx, text) //nolint:sqlclosecheck // it lives as long as the store
 	if err != nil {
 		return err
@@ -38,7 +38,7 @@ func (s *Store) askOne(ctx context.Context, dest []any, text string, args ...any
 	return stmt.QueryRowContext(context.WithValue(ctx, lookupKey{}, true), args...).Scan(dest...)
 }
 
-func (s *Store) statement(ctx context.Context, text string) (*sql.Stmt, error) {
+func (s *DB) statement(ctx context.Context, text string) (*sql.Stmt, error) {
 	s.prepared.mu.Lock()
 	stmt := s.prepared.all[text]
 	s.prepared.mu.Unlock()
@@ -63,8 +63,8 @@ func (s *Store) statement(ctx context.Context, text string) (*sql.Stmt, error) {
 }
 
 // numbered writes the arguments as the database wants them.
-func (s *Store) numbered(text string) string {
-	if s.postgres == nil {
+func (s *DB) numbered(text string) string {
+	if !s.IsPostgres() {
 		return text
 	}
 	var b strings.Builder

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect/pgdialect"
 
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
@@ -17,39 +16,27 @@ import (
 // ErrNoSchema is returned by OpenReader when the database lacks a schema that this binary can read, or when the role may not read it.
 var ErrNoSchema = errors.New("the database's schema isn't there yet")
 
-// OpenReader opens a database for a program that only reads. On PostgreSQL it makes no schema, its role needs no right but SELECT, and every
-// transaction is read-only; it may be a hot standby, which then is told as old as it is. Without a schema, or without rights on it, the error is ErrNoSchema. An SQLite file has one process,
-// which opens it as Open does.
-func OpenReader(ctx context.Context, dsn string) (*Store, error) {
+// OpenReader opens a database for a program that only reads. On PostgreSQL it makes no schema, and its role needs no right but SELECT. Without a
+// schema, or without rights on it, the error is ErrNoSchema. An SQLite file has one process, which opens it as Open does.
+func SchemaOpenReader(ctx context.Context, dsn string) (*DB, error) {
 	if strings.HasPrefix(dsn, "sqlite:") {
-		return Open(ctx, dsn)
+		return SchemaOpen(ctx, dsn, func() {})
 	}
-	cfg, limits, err := readPostgres(dsn)
+	d, err := ConnectReader(ctx, dsn)
 	if err != nil {
 		return nil, err
 	}
-	s := &Store{postgres: cfg, hints: newHints(), servers: &servers{}, unlock: func() error { return nil }}
-	all := &pools{}
-	open := func(conns int) *bun.DB {
-		return bun.NewDB(all.open(cfg, conns, limits.read, s.servers.options()...), pgdialect.New())
+	if err := checkSchema(ctx, d); err != nil {
+		return nil, errors.Join(err, d.Close())
 	}
-	s.read, s.write, s.reserve = open(poolSize()), open(reserved), open(reserved)
-	if err := ping(ctx, s.read.DB, cfg); err != nil {
-		return nil, errors.Join(err, s.Close())
+	if err := d.CheckOneServer(ctx); err != nil {
+		return nil, errors.Join(err, d.Close())
 	}
-	if err := s.checkSchema(ctx); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	// These connections are no part of the pools: the newest one's server counts there.
-	probe := (&pools{}).open(cfg, asked, limits.read)
-	if err := errors.Join(checkOneServer(ctx, probe), probe.Close()); err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+	return d, nil
 }
 
 // checkSchema says why the schema can't be read yet.
-func (s *Store) checkSchema(ctx context.Context) error {
+func checkSchema(ctx context.Context, s *DB) error {
 	var role, schemas string
 	var there bool
 	if err := s.read.QueryRowContext(ctx, "SELECT current_user, array_to_string(current_schemas(false), ', '), to_regclass('schema_reader') IS NOT NULL").
@@ -66,10 +53,10 @@ func (s *Store) checkSchema(ctx context.Context) error {
 	if n := len(tables); n > 0 {
 		return fmt.Errorf("%w: role %s may not read %d of its tables, such as %s", ErrNoSchema, role, n, tables[0].name)
 	}
-	if err := s.checkReader(ctx, s.read); err != nil {
+	if err := checkReader(ctx, s, s.read); err != nil {
 		return err
 	}
-	version, err := s.schemaVersion(ctx) // a schema of another tool's making has none
+	version, err := schemaVersionOf(ctx, s) // a schema of another tool's making has none
 	if err != nil {
 		return err
 	}
@@ -122,10 +109,10 @@ const (
 
 // OpenReaderPatiently is OpenReader, and waits for a database that nobody answers for and for a schema that isn't there yet. Every ten
 // seconds it says what it waits for.
-func OpenReaderPatiently(ctx context.Context, dsn string, w Waiting) (*Store, error) {
+func SchemaOpenReaderPatiently(ctx context.Context, dsn string, w Waiting) (*DB, error) {
 	var said time.Time
 	for until := w.Now().Add(w.Deadline); ; {
-		st, err := OpenReader(ctx, dsn)
+		st, err := SchemaOpenReader(ctx, dsn)
 		missing := errors.Is(err, ErrNoSchema)
 		if !missing && !errors.Is(err, ErrUnreachable) {
 			return st, err

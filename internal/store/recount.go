@@ -65,7 +65,7 @@ func (s *Store) DueRecount(ctx context.Context, chain string, at int64, caps str
 ) (r Recount, ok bool, err error) {
 	query, args := dueRecount, []any{chain, at, caps}
 	if besideLaunches != nil {
-		query, args = query+ofLaunches, append(args, orNone(s.postgres != nil, besideLaunches))
+		query, args = query+ofLaunches, append(args, orNone(s.IsPostgres(), besideLaunches))
 	}
 	var mint []byte
 	var first int64

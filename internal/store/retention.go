@@ -83,7 +83,7 @@ func pruneMinutes(ctx context.Context, tx *transaction, chain string, p Pruning)
 
 // emptyPartitions empties the closed partitions of which p lets every row go. They stay, without rows: whatever comes late has its place.
 func (s *Store) emptyPartitions(ctx context.Context, l *Lease, p Pruning) error {
-	if s.postgres == nil {
+	if !s.IsPostgres() {
 		return nil
 	}
 	var gone []string

@@ -18,9 +18,9 @@ type served struct {
 // Served is the same store for who serves answers: chains go by their ids, and of each the index is read that is served. Chains has to be called
 // now and then. It is closed with the store.
 func (s *Store) Served() *Store {
-	out := &Store{read: s.read, write: s.write, reserve: s.reserve, postgres: s.postgres, hints: s.hints, servers: s.servers, served: &served{}}
-	out.served.later.Store(&map[string]string{})
-	return out
+	later := &served{}
+	later.later.Store(&map[string]string{})
+	return newStore(s.DB, later)
 }
 
 // take goes by the indexes that are served, and gives their rows.

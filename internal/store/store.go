@@ -4,245 +4,56 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
-	"fmt"
-	"net"
-	"net/url"
-	"os"
-	"path/filepath"
-	"runtime"
-	"strings"
+	"log/slog"
 	"time"
-
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgconn"
-	"github.com/jackc/pgx/v5/stdlib"
-	"github.com/uptrace/bun"
-	"github.com/uptrace/bun/dialect/pgdialect"
-	"github.com/uptrace/bun/dialect/sqlitedialect"
-	_ "modernc.org/sqlite" // registers the driver "sqlite"
 )
 
-// Store is an open database. Reads go to many connections; on SQLite all writes share one.
+// Store is what is kept of chains.
 type Store struct {
-	read *bun.DB
-	// write are the connections of writers. On PostgreSQL they have timeouts, so that no lock is held or waited for
-	// without end.
-	write *bun.DB
-	// reserve are a few readers that requests don't use.
-	reserve *bun.DB
-	// postgres is how to connect to PostgreSQL; nil on SQLite.
-	postgres *pgx.ConnConfig
-	hints    *hints
-	// servers keep a reader's connections to one server; nil for whoever writes.
-	servers *servers
+	*DB
+
 	// served says which index of each chain is read; nil for who names the index.
-	served   *served
-	prepared prepared
-	unlock   func() error
+	served *served
 }
 
-// ErrNewerSchema is returned by Open when the database has been migrated beyond what this binary may read.
-var ErrNewerSchema = errors.New("the database was written by a newer boardwalk")
-
-// ErrLocked is returned by Open when another process has the SQLite file.
-var ErrLocked = errors.New("the database file is in use by another boardwalk process")
-
-// ErrUnreachable means that nobody answers where the database should be, or that it is only just starting.
-var ErrUnreachable = errors.New("the database isn't there yet")
-
-var errAddress = errors.New("database: the address must begin with postgres:// or sqlite: (as in sqlite:boardwalk.db)")
-
-// connectTimeout bounds one attempt to connect where the address says nothing of it: packets that are dropped on the way are missed for
-// two minutes otherwise.
-const connectTimeout = 5 * time.Second
-
-// unreachable reports whether a connection failed before the database had a say in it, or had none for too long.
-func unreachable(err error) bool {
-	const cannotConnectNow = "57P03"
-	var network *net.OpError
-	var name *net.DNSError
-	var pg *pgconn.PgError
-	return pgconn.Timeout(err) || errors.As(err, &network) || errors.As(err, &name) || errors.As(err, &pg) && pg.Code == cannotConnectNow
-}
+func newStore(d *DB, served *served) *Store { return &Store{DB: d, served: served} }
 
 // Open opens and migrates the database that dsn names: "postgres://…" or "sqlite:PATH". Nothing is written before the
 // database is known to be readable by this binary. The error of a PostgreSQL that isn't there is ErrUnreachable.
-func Open(ctx context.Context, dsn string) (*Store, error) { return open(ctx, dsn, func() {}) }
-
-// open is Open, and calls beat before each statement of a migration.
-func open(ctx context.Context, dsn string, beat func()) (*Store, error) {
-	switch {
-	case strings.HasPrefix(dsn, "postgres://"), strings.HasPrefix(dsn, "postgresql://"):
-		return openPostgres(ctx, dsn, beat)
-	case strings.HasPrefix(dsn, "sqlite:"):
-		return openSQLite(ctx, strings.TrimPrefix(dsn, "sqlite:"), beat)
-	default:
-		return nil, errAddress
-	}
+func Open(ctx context.Context, dsn string) (*Store, error) {
+	return of(SchemaOpen(ctx, dsn, func() {}))
 }
 
-func parsePostgres(dsn string) (*pgx.ConnConfig, error) {
-	cfg, err := pgx.ParseConfig(dsn)
-	if err != nil {
-		// The parser's own text can repeat the password.
-		return nil, errors.New("database: the postgres:// address can't be read; " +
-			"its form is postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=…")
-	}
-	if cfg.ConnectTimeout == 0 {
-		cfg.ConnectTimeout = connectTimeout
-	}
-	return cfg, nil
+// OpenPatiently is Open, and waits for up to a minute for a database that nobody answers for. It calls beat with each try and before each
+// statement of a migration, so that the caller learns that the opening goes on.
+func OpenPatiently(ctx context.Context, dsn string, now func() time.Time, beat func(), log *slog.Logger) (*Store, error) {
+	return of(SchemaOpenPatiently(ctx, dsn, now, beat, log))
 }
 
-// Try connects to a PostgreSQL database and neither reads nor writes anything.
-func Try(ctx context.Context, dsn string) error {
-	cfg, err := parsePostgres(dsn)
-	if err != nil {
-		return err
-	}
-	conn, err := pgx.ConnectConfig(ctx, cfg)
-	if err != nil {
-		return fmt.Errorf("database: no connection to PostgreSQL at %s:%d, database %q: %w", cfg.Host, cfg.Port, cfg.Database, err)
-	}
-	return conn.Close(ctx)
+// OpenReader opens a database for a program that only reads. On PostgreSQL it makes no schema, its role needs no right but SELECT, and every
+// transaction is read-only; it may be a hot standby, which then is told as old as it is. Without a schema, or without rights on it, the error
+// is ErrNoSchema. An SQLite file has one process, which opens it as Open does.
+func OpenReader(ctx context.Context, dsn string) (*Store, error) {
+	return of(SchemaOpenReader(ctx, dsn))
 }
 
-func openPostgres(ctx context.Context, dsn string, beat func()) (*Store, error) {
-	cfg, limits, err := readPostgres(dsn)
+// OpenReaderPatiently is OpenReader, and waits for a database that nobody answers for and for a schema that isn't there yet. Every ten
+// seconds it says what it waits for.
+func OpenReaderPatiently(ctx context.Context, dsn string, w Waiting) (*Store, error) {
+	return of(SchemaOpenReaderPatiently(ctx, dsn, w))
+}
+
+func of(d *DB, err error) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	all := &pools{}
-	db := all.open(cfg, poolSize(), limits.read)
-	if err := ping(ctx, db, cfg); err != nil {
-		return nil, errors.Join(err, db.Close())
-	}
-	s := &Store{
-		read:    bun.NewDB(db, pgdialect.New()),
-		write:   bun.NewDB(all.open(cfg, poolSize(), limits.statement, stdlib.OptionAfterConnect(limits.set)), pgdialect.New()),
-		reserve: bun.NewDB(all.open(cfg, reserved, limits.read), pgdialect.New()), postgres: cfg, hints: newHints(),
-		unlock: func() error { return nil },
-	}
-	current, err := s.migrated(ctx)
-	if err == nil && !current {
-		migrator := bun.NewDB((&pools{}).open(cfg, poolSize(), 0), pgdialect.New()) // a migration takes as long as it takes
-		err = errors.Join(s.migrate(ctx, migrator, beat), migrator.Close())
-	}
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
+	return newStore(d, nil), nil
 }
 
-// readPostgres reads an address: how to connect, and how long the database may take.
-func readPostgres(dsn string) (*pgx.ConnConfig, timeouts, error) {
-	if !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://") {
-		return nil, timeouts{}, errAddress
-	}
-	cfg, err := parsePostgres(dsn)
-	if err != nil {
-		return nil, timeouts{}, err
-	}
-	limits, err := timeoutsOf(cfg)
-	if err != nil {
-		return nil, timeouts{}, err
-	}
-	cfg.DialFunc = limits.dial
-	return cfg, limits, nil
-}
-
-// poolSize is how many connections readers and writers have each.
-func poolSize() int { return 4 * runtime.GOMAXPROCS(0) }
-
-// ping makes a first connection. The error of a PostgreSQL that isn't there is ErrUnreachable.
-func ping(ctx context.Context, db *sql.DB, cfg *pgx.ConnConfig) error {
-	err := db.PingContext(ctx)
-	if err == nil {
-		return nil
-	}
-	if unreachable(err) {
-		err = fmt.Errorf("%w: %w", ErrUnreachable, err)
-	}
-	return fmt.Errorf("database: no connection to PostgreSQL at %s:%d, database %q: "+
-		"check that it runs and that user and password are right: %w", cfg.Host, cfg.Port, cfg.Database, err)
-}
-
-func openSQLite(ctx context.Context, path string, beat func()) (*Store, error) {
-	if path == "" {
-		return nil, errors.New("database: sqlite: needs a file, as in sqlite:boardwalk.db")
-	}
-	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-		return nil, fmt.Errorf("database: make the folder of %s: %w", path, err)
-	}
-	unlock, err := lockFile(path + ".lock")
-	if err != nil {
-		return nil, fmt.Errorf("database: %s: %w", path, err)
-	}
-	open := func(conns int, pragmas ...string) (*bun.DB, error) {
-		q := url.Values{}
-		for _, p := range append([]string{
-			"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)",
-			"temp_store(MEMORY)", "cache_size(-65536)",
-		}, pragmas...) {
-			q.Add("_pragma", p)
-		}
-		q.Set("_txlock", "immediate")
-		db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+q.Encode())
-		if err != nil {
-			return nil, fmt.Errorf("database: open %s: %w", path, err)
-		}
-		db.SetMaxOpenConns(conns)
-		db.SetMaxIdleConns(conns)
-		return bun.NewDB(db, sqlitedialect.New()), nil
-	}
-	s := &Store{unlock: unlock, hints: newHints()}
-	if s.write, err = open(1); err == nil {
-		// Each reader has a cache of its own: what several read at once is in the operating system's all the same.
-		s.read, err = open(2*runtime.GOMAXPROCS(0), "query_only(1)", "cache_size(-8192)")
-	}
-	if err == nil {
-		s.reserve, err = open(reserved, "query_only(1)", "cache_size(-8192)")
-	}
-	if err == nil {
-		if err = s.write.PingContext(ctx); err != nil {
-			err = fmt.Errorf("database: %s can't be opened as SQLite; check the path, its permissions and free disk space: %w",
-				path, err)
-		}
-	}
-	if err == nil {
-		err = s.migrate(ctx, s.write, beat)
-	}
-	if err != nil {
-		return nil, errors.Join(err, s.Close())
-	}
-	return s, nil
-}
-
-// reserved is how many connections stand apart.
-const reserved = 3
+// Maintain looks after a PostgreSQL database while others read and write it, until ctx ends: it builds the indexes that are missing, has tables
+// vacuumed as they are used, and splits by time what has grown. Of several programs one does it.
+func (s *Store) Maintain(ctx context.Context, log *slog.Logger) { Maintain(ctx, s.DB, log) }
 
 // Reserved is the same store read through connections of its own, for whoever must go on reading however many requests
 // there are. It is closed with the store.
-func (s *Store) Reserved() *Store {
-	return &Store{read: s.reserve, write: s.write, postgres: s.postgres, hints: s.hints, servers: s.servers, served: s.served}
-}
-
-// Close closes every connection and frees the file lock.
-func (s *Store) Close() error {
-	var errs []error
-	if s.read != nil {
-		errs = append(errs, s.read.Close())
-	}
-	if s.write != nil {
-		errs = append(errs, s.write.Close())
-	}
-	if s.reserve != nil {
-		errs = append(errs, s.reserve.Close())
-	}
-	return errors.Join(append(errs, s.unlock())...)
-}
-
-// Ping tells whether the database answers.
-func (s *Store) Ping(ctx context.Context) error { return s.read.PingContext(ctx) }
+func (s *Store) Reserved() *Store { return newStore(s.DB.Reserved(), s.served) }

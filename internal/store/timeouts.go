@@ -312,3 +312,7 @@ func isBroken(err error) bool {
 	}
 	return errors.As(err, &network) || pgconn.SafeToRetry(err) || pgconn.Timeout(err)
 }
+
+// closing names the constraint by which PostgreSQL knows that a partition's rows are within its bounds without reading them once more under a
+// lock.
+const closing = "closing"

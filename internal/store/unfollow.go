@@ -50,10 +50,10 @@ func (s *Store) Unfollow(ctx context.Context, l *Lease, declared []market.Addres
 // AnyUnfollowed reports whether the balances of any of some tokens are kept that is neither a launch nor among declared. It reads through the
 // writer's connection, so that it sees the last commit.
 func (s *Store) AnyUnfollowed(ctx context.Context, chain string, tokens, declared []market.Address) (bool, error) {
-	but := orNone(s.postgres != nil, declared)
+	but := orNone(s.IsPostgres(), declared)
 	for part := range slices.Chunk(addressKeys(tokens), loadKeys) {
 		var kept bool
-		if err := s.write.NewRaw(anyUnfollowed, chain, among(s.postgres != nil, part), but).Scan(ctx, &kept); err != nil {
+		if err := s.write.NewRaw(anyUnfollowed, chain, among(s.IsPostgres(), part), but).Scan(ctx, &kept); err != nil {
 			return false, fmt.Errorf("database: look for tokens that aren't followed any more: %w", err)
 		}
 		if kept {

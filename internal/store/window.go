@@ -28,7 +28,7 @@ func (s *Store) Activities(ctx context.Context, chain string, pools []market.Add
 	for i, span := range spans {
 		parts[i] = "SELECT pool, open_at, volume_usd, buys, sells FROM candles " +
 			"WHERE chain = ? AND pool IN (?) AND interval_s = ? AND open_at >= ? AND open_at < ?"
-		args = append(args, chain, among(s.postgres != nil, addressKeys(pools)), span.Interval, span.From, span.To)
+		args = append(args, chain, among(s.IsPostgres(), addressKeys(pools)), span.Interval, span.From, span.To)
 	}
 	var rows []struct {
 		Pool      []byte

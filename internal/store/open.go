@@ -4,11 +4,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
-	"strings"
 	"time"
-
-	"github.com/google/uuid"
 
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
@@ -16,31 +12,31 @@ import (
 // patience is how long a program waits for a database that isn't there yet: as long as one that is started at the same time takes.
 const patience = time.Minute
 
+// Open opens the database that dsn names, and brings its schema up to date. It calls beat before each statement of a migration. The error of a
+// PostgreSQL that isn't there is ErrUnreachable.
+func SchemaOpen(ctx context.Context, dsn string, beat func()) (*DB, error) {
+	d, err := Connect(ctx, dsn)
+	if err != nil {
+		return nil, err
+	}
+	if err := Update(ctx, d, beat); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
 // OpenPatiently is Open, and waits for up to a minute for a database that nobody answers for. It calls beat with each try and before each
 // statement of a migration, so that the caller learns that the opening goes on.
-func OpenPatiently(ctx context.Context, dsn string, now func() time.Time, beat func(), log *slog.Logger) (*Store, error) {
+func SchemaOpenPatiently(ctx context.Context, dsn string, now func() time.Time, beat func(), log *slog.Logger) (*DB, error) {
 	for until := now().Add(patience); ; {
 		beat()
-		st, err := open(ctx, dsn, beat)
+		d, err := SchemaOpen(ctx, dsn, beat)
 		if !errors.Is(err, ErrUnreachable) || now().After(until) {
-			return st, err
+			return d, err
 		}
 		log.WarnContext(ctx, "waiting for the database", "err", err.Error())
 		if !wait.For(ctx, 2*time.Second) {
 			return nil, err
 		}
 	}
-}
-
-// NewHolder names this process in the chains' leases. An SQLite file has one process, which its lock sees to: the next one need not wait
-// for the lease of one that was killed.
-func NewHolder(dsn string) string {
-	if strings.HasPrefix(dsn, "sqlite:") {
-		return "embedded"
-	}
-	host, err := os.Hostname()
-	if err != nil {
-		host = "unknown host"
-	}
-	return host + " " + uuid.NewString()
 }

@@ -1,0 +1,39 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+)
+
+// ConnectReader opens a database for a program that only reads. On PostgreSQL every transaction is read-only; it may be a hot standby, which then
+// is told as old as it is. An SQLite file has one process, which opens it as Connect does.
+func ConnectReader(ctx context.Context, dsn string) (*DB, error) {
+	if strings.HasPrefix(dsn, "sqlite:") {
+		return Connect(ctx, dsn)
+	}
+	cfg, limits, err := readPostgres(dsn)
+	if err != nil {
+		return nil, err
+	}
+	s := &DB{postgres: cfg, hints: newHints(), servers: &servers{}, eachRead: limits.read, unlock: func() error { return nil }}
+	all := &pools{}
+	open := func(conns int) *bun.DB {
+		return bun.NewDB(all.open(cfg, conns, limits.read, s.servers.options()...), pgdialect.New())
+	}
+	s.read, s.write, s.reserve = open(poolSize()), open(reserved), open(reserved)
+	if err := ping(ctx, s.read.DB, cfg); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// CheckOneServer refuses an address that leads to several servers at once.
+func (s *DB) CheckOneServer(ctx context.Context) error {
+	// These connections are no part of the pools: the newest one's server counts there.
+	probe := (&pools{}).open(s.postgres, asked, s.eachRead)
+	return errors.Join(checkOneServer(ctx, probe), probe.Close())
+}

@@ -1,0 +1,247 @@
+// Package store keeps what is derived, in PostgreSQL or SQLite, through one set of models. It returns and takes
+// values of internal/market; nothing here decides anything.
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
+	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/uptrace/bun"
+	"github.com/uptrace/bun/dialect/pgdialect"
+	"github.com/uptrace/bun/dialect/sqlitedialect"
+	_ "modernc.org/sqlite" // registers the driver "sqlite"
+)
+
+// DB is an open database. Reads go to many connections; on SQLite all writes share one.
+type DB struct {
+	read *bun.DB
+	// write are the connections of writers. On PostgreSQL they have timeouts, so that no lock is held or waited for
+	// without end.
+	write *bun.DB
+	// reserve are a few readers that requests don't use.
+	reserve *bun.DB
+	// postgres is how to connect to PostgreSQL; nil on SQLite.
+	postgres *pgx.ConnConfig
+	hints    *hints
+	// servers keep a reader's connections to one server; nil for whoever writes.
+	servers  *servers
+	eachRead time.Duration // how long a statement of a reader may take
+	prepared prepared
+	unlock   func() error
+}
+
+// ErrLocked is returned by Open when another process has the SQLite file.
+var ErrLocked = errors.New("the database file is in use by another boardwalk process")
+
+// ErrUnreachable means that nobody answers where the database should be, or that it is only just starting.
+var ErrUnreachable = errors.New("the database isn't there yet")
+
+var errAddress = errors.New("database: the address must begin with postgres:// or sqlite: (as in sqlite:boardwalk.db)")
+
+// connectTimeout bounds one attempt to connect where the address says nothing of it: packets that are dropped on the way are missed for
+// two minutes otherwise.
+const connectTimeout = 5 * time.Second
+
+// unreachable reports whether a connection failed before the database had a say in it, or had none for too long.
+func unreachable(err error) bool {
+	const cannotConnectNow = "57P03"
+	var network *net.OpError
+	var name *net.DNSError
+	var pg *pgconn.PgError
+	return pgconn.Timeout(err) || errors.As(err, &network) || errors.As(err, &name) || errors.As(err, &pg) && pg.Code == cannotConnectNow
+}
+
+// Connect opens the database that dsn names: "postgres://…" or "sqlite:PATH". It knows nothing of a schema. The error of a PostgreSQL that
+// isn't there is ErrUnreachable.
+func Connect(ctx context.Context, dsn string) (*DB, error) {
+	switch {
+	case strings.HasPrefix(dsn, "postgres://"), strings.HasPrefix(dsn, "postgresql://"):
+		return connectPostgres(ctx, dsn)
+	case strings.HasPrefix(dsn, "sqlite:"):
+		return connectSQLite(ctx, strings.TrimPrefix(dsn, "sqlite:"))
+	default:
+		return nil, errAddress
+	}
+}
+
+func parsePostgres(dsn string) (*pgx.ConnConfig, error) {
+	cfg, err := pgx.ParseConfig(dsn)
+	if err != nil {
+		// The parser's own text can repeat the password.
+		return nil, errors.New("database: the postgres:// address can't be read; " +
+			"its form is postgres://USER:PASSWORD@HOST:PORT/NAME?sslmode=…")
+	}
+	if cfg.ConnectTimeout == 0 {
+		cfg.ConnectTimeout = connectTimeout
+	}
+	return cfg, nil
+}
+
+// Try connects to a PostgreSQL database and neither reads nor writes anything.
+func Try(ctx context.Context, dsn string) error {
+	cfg, err := parsePostgres(dsn)
+	if err != nil {
+		return err
+	}
+	conn, err := pgx.ConnectConfig(ctx, cfg)
+	if err != nil {
+		return fmt.Errorf("database: no connection to PostgreSQL at %s:%d, database %q: %w", cfg.Host, cfg.Port, cfg.Database, err)
+	}
+	return conn.Close(ctx)
+}
+
+func connectPostgres(ctx context.Context, dsn string) (*DB, error) {
+	cfg, limits, err := readPostgres(dsn)
+	if err != nil {
+		return nil, err
+	}
+	all := &pools{}
+	db := all.open(cfg, poolSize(), limits.read)
+	if err := ping(ctx, db, cfg); err != nil {
+		return nil, errors.Join(err, db.Close())
+	}
+	return &DB{
+		read:    bun.NewDB(db, pgdialect.New()),
+		write:   bun.NewDB(all.open(cfg, poolSize(), limits.statement, stdlib.OptionAfterConnect(limits.set)), pgdialect.New()),
+		reserve: bun.NewDB(all.open(cfg, reserved, limits.read), pgdialect.New()), postgres: cfg, hints: newHints(),
+		unlock: func() error { return nil },
+	}, nil
+}
+
+// IsPostgres reports whether the database is PostgreSQL, and not SQLite.
+func (s *DB) IsPostgres() bool { return s.postgres != nil }
+
+// Unbounded is the database through connections on which a statement takes as long as it takes. They are the caller's to close, except on
+// SQLite, where there is one for all who write.
+func (s *DB) Unbounded() (db *bun.DB, closing func() error) {
+	if !s.IsPostgres() {
+		return s.write, func() error { return nil }
+	}
+	db = bun.NewDB((&pools{}).open(s.postgres, poolSize(), 0), pgdialect.New())
+	return db, db.Close
+}
+
+// ConnectAlone makes one connection to PostgreSQL that is no part of a pool and has no timeouts.
+func (s *DB) ConnectAlone(ctx context.Context) (*pgx.Conn, error) {
+	return pgx.ConnectConfig(ctx, s.postgres.Copy())
+}
+
+// readPostgres reads an address: how to connect, and how long the database may take.
+func readPostgres(dsn string) (*pgx.ConnConfig, timeouts, error) {
+	if !strings.HasPrefix(dsn, "postgres://") && !strings.HasPrefix(dsn, "postgresql://") {
+		return nil, timeouts{}, errAddress
+	}
+	cfg, err := parsePostgres(dsn)
+	if err != nil {
+		return nil, timeouts{}, err
+	}
+	limits, err := timeoutsOf(cfg)
+	if err != nil {
+		return nil, timeouts{}, err
+	}
+	cfg.DialFunc = limits.dial
+	return cfg, limits, nil
+}
+
+// poolSize is how many connections readers and writers have each.
+func poolSize() int { return 4 * runtime.GOMAXPROCS(0) }
+
+// ping makes a first connection. The error of a PostgreSQL that isn't there is ErrUnreachable.
+func ping(ctx context.Context, db *sql.DB, cfg *pgx.ConnConfig) error {
+	err := db.PingContext(ctx)
+	if err == nil {
+		return nil
+	}
+	if unreachable(err) {
+		err = fmt.Errorf("%w: %w", ErrUnreachable, err)
+	}
+	return fmt.Errorf("database: no connection to PostgreSQL at %s:%d, database %q: "+
+		"check that it runs and that user and password are right: %w", cfg.Host, cfg.Port, cfg.Database, err)
+}
+
+func connectSQLite(ctx context.Context, path string) (*DB, error) {
+	if path == "" {
+		return nil, errors.New("database: sqlite: needs a file, as in sqlite:boardwalk.db")
+	}
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		return nil, fmt.Errorf("database: make the folder of %s: %w", path, err)
+	}
+	unlock, err := lockFile(path + ".lock")
+	if err != nil {
+		return nil, fmt.Errorf("database: %s: %w", path, err)
+	}
+	open := func(conns int, pragmas ...string) (*bun.DB, error) {
+		q := url.Values{}
+		for _, p := range append([]string{
+			"busy_timeout(10000)", "journal_mode(WAL)", "synchronous(NORMAL)",
+			"temp_store(MEMORY)", "cache_size(-65536)",
+		}, pragmas...) {
+			q.Add("_pragma", p)
+		}
+		q.Set("_txlock", "immediate")
+		db, err := sql.Open("sqlite", "file:"+(&url.URL{Path: path}).EscapedPath()+"?"+q.Encode())
+		if err != nil {
+			return nil, fmt.Errorf("database: open %s: %w", path, err)
+		}
+		db.SetMaxOpenConns(conns)
+		db.SetMaxIdleConns(conns)
+		return bun.NewDB(db, sqlitedialect.New()), nil
+	}
+	s := &DB{unlock: unlock, hints: newHints()}
+	if s.write, err = open(1); err == nil {
+		// Each reader has a cache of its own: what several read at once is in the operating system's all the same.
+		s.read, err = open(2*runtime.GOMAXPROCS(0), "query_only(1)", "cache_size(-8192)")
+	}
+	if err == nil {
+		s.reserve, err = open(reserved, "query_only(1)", "cache_size(-8192)")
+	}
+	if err == nil {
+		if err = s.write.PingContext(ctx); err != nil {
+			err = fmt.Errorf("database: %s can't be opened as SQLite; check the path, its permissions and free disk space: %w",
+				path, err)
+		}
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// reserved is how many connections stand apart.
+const reserved = 3
+
+// Reserved is the same database read through connections of its own, for whoever must go on reading however many requests
+// there are. It is closed with the database.
+func (s *DB) Reserved() *DB {
+	return &DB{read: s.reserve, write: s.write, postgres: s.postgres, hints: s.hints, servers: s.servers}
+}
+
+// Close closes every connection and frees the file lock.
+func (s *DB) Close() error {
+	var errs []error
+	if s.read != nil {
+		errs = append(errs, s.read.Close())
+	}
+	if s.write != nil {
+		errs = append(errs, s.write.Close())
+	}
+	if s.reserve != nil {
+		errs = append(errs, s.reserve.Close())
+	}
+	return errors.Join(append(errs, s.unlock())...)
+}
+
+// Ping tells whether the database answers.
+func (s *DB) Ping(ctx context.Context) error { return s.read.PingContext(ctx) }
