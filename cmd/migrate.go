@@ -3,13 +3,13 @@ package cmd
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 )
 
 func migrateCommand() *cobra.Command {
 	var db database
 	var log logging
-	m := &store.Migration{Now: now}
+	m := &schema.Migration{Now: now}
 	cmd := &cobra.Command{
 		Use: "migrate [--reader ROLE]", Short: "Bring the database's schema up to date, and end", Args: cobra.NoArgs,
 		Long: `Make the tables that this version needs, or change those of an older one, as the owner of the database. Indexers do the same when

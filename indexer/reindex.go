@@ -29,7 +29,7 @@ const pastRange = 1000
 // Run writes the wish down, and says what it takes.
 func (r *Reindex) Run(ctx context.Context) error {
 	st, err := store.Open(ctx, r.Database)
-	if errors.Is(err, store.ErrLocked) {
+	if errors.Is(err, store.ErrFileLocked) {
 		return fmt.Errorf("%w: end `boardwalk up`, run this again, and start it anew", err)
 	}
 	if err != nil {

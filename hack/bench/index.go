@@ -13,6 +13,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 )
 
 const indexUsage = `bench index measures how long writers wait while PostgreSQL builds an index on a large table.
@@ -49,7 +50,7 @@ var indexWays = []indexWay{
 		if err != nil {
 			return err
 		}
-		store.BuildIndexes(ctx, st.DB, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+		schema.BuildIndexes(ctx, st.DB, slog.New(slog.NewTextHandler(os.Stderr, nil)))
 		return st.Close()
 	}},
 }

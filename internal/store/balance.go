@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 type balanceRow struct {
@@ -41,9 +42,9 @@ type HolderShare struct {
 
 // TopHolders lists a token's n largest holders, the largest first; accounts that don't count as holders are left out.
 func (s *Store) TopHolders(ctx context.Context, chain string, token market.Address, n int) ([]HolderShare, error) {
-	rows, err := s.ask(ctx, "SELECT "+columnsOf[balanceRow](s.read, "b")+" FROM balances b WHERE b.chain = ? AND b.token = ? "+
+	rows, err := s.Ask(ctx, "SELECT "+database.ColumnsOf[balanceRow](s.Read, "b")+" FROM balances b WHERE b.chain = ? AND b.token = ? "+
 		"AND NOT b.excluded ORDER BY b.amount DESC, b.account LIMIT ?", chain, token.Bytes(), n)
-	found, err := scanAll[balanceRow](ctx, s.read, rows, err)
+	found, err := database.ScanAll[balanceRow](ctx, s.Read, rows, err)
 	if err != nil {
 		return nil, fmt.Errorf("database: read a token's largest holders: %w", err)
 	}
@@ -57,7 +58,7 @@ func (s *Store) TopHolders(ctx context.Context, chain string, token market.Addre
 func (s *Store) BalanceOf(ctx context.Context, chain string, token, account market.Address) (market.Amount, error) {
 	chain = s.served.indexOf(chain)
 	var raw []byte
-	err := s.askOne(ctx, []any{&raw}, "SELECT amount FROM balances WHERE chain = ? AND token = ? AND account = ?",
+	err := s.AskOne(ctx, []any{&raw}, "SELECT amount FROM balances WHERE chain = ? AND token = ? AND account = ?",
 		chain, token.Bytes(), account.Bytes())
 	if errors.Is(err, sql.ErrNoRows) {
 		return market.Amount{}, nil

@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // Commit is what one transaction writes: derived rows, the facts they rest on, and the cursor that says so.
@@ -61,12 +62,12 @@ func blockToRow(chain string, h market.Header) blockRow {
 // Commit writes c under the chain's next commit number, in one transaction. ErrLeaseLost and ErrMoved leave everything
 // as it was.
 func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
-	err := s.writeUnderLease(ctx, l, func(tx *transaction, next *position) error {
+	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
 		if err := advance(ctx, tx, l.Chain, c); err != nil {
 			return err
 		}
 		next.number, next.hash = int64(c.Last.Number), c.Last.Hash[:]
-		tx.beat = c.Beat
+		tx.Beat = c.Beat
 		if err := s.writeChanges(ctx, tx, l.Chain, next.commitNo, c); err != nil {
 			return err
 		}
@@ -74,7 +75,7 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 		if err != nil {
 			return err
 		}
-		if err := upsert(ctx, tx, facts); err != nil {
+		if err := database.Upsert(ctx, tx, facts); err != nil {
 			return err
 		}
 		if err := writeUnsure(ctx, tx, l.Chain, c, facts); err != nil {
@@ -91,7 +92,7 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 			}
 			rows = append(rows, r)
 		}
-		if err := upsert(ctx, tx, rows); err != nil {
+		if err := database.Upsert(ctx, tx, rows); err != nil {
 			return err
 		}
 		for _, table := range []string{"blocks WHERE number", "undo WHERE block"} {
@@ -102,13 +103,13 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 		return nil
 	})
 	if err == nil {
-		s.hint(ctx, l.Chain)
+		s.Hint(ctx, l.Chain)
 	}
 	return err
 }
 
 // advance moves the cursor.
-func advance(ctx context.Context, tx *transaction, chain string, c *Commit) error {
+func advance(ctx context.Context, tx *database.Transaction, chain string, c *Commit) error {
 	if c.First > 0 {
 		if err := setChain(ctx, tx, chain, "start_block = ?", int64(c.First)); err != nil {
 			return err
@@ -122,14 +123,14 @@ func advance(ctx context.Context, tx *transaction, chain string, c *Commit) erro
 }
 
 // setChain sets columns of a chain's row in a transaction that has passed the fence and so has the row for itself.
-func setChain(ctx context.Context, tx *transaction, chain, set string, args ...any) error {
+func setChain(ctx context.Context, tx *database.Transaction, chain, set string, args ...any) error {
 	if _, err := tx.NewRaw("UPDATE chains SET "+set+" WHERE id = ?", append(args, chain)...).Exec(ctx); err != nil {
 		return fmt.Errorf("database: update chain %s: %w", chain, err)
 	}
 	return nil
 }
 
-func (s *Store) writeChanges(ctx context.Context, tx *transaction, chain string, no int64, c *Commit) error {
+func (s *Store) writeChanges(ctx context.Context, tx *database.Transaction, chain string, no int64, c *Commit) error {
 	u, as := &undoLog{}, stampOf(no, c.Last)
 	if c.Undo {
 		u.chain, u.block = chain, int64(c.Last.Number)
@@ -158,7 +159,7 @@ func (s *Store) writeChanges(ctx context.Context, tx *transaction, chain string,
 }
 
 // applyRows writes the tables whose rows change.
-func applyRows(ctx context.Context, tx *transaction, u *undoLog, chain string, as stamped, ch *market.Changes) error {
+func applyRows(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, as stamped, ch *market.Changes) error {
 	if err := apply(ctx, tx, u, ch.Tokens, func(k market.Address, v *market.Token) tokenRow {
 		if v == nil {
 			v = &market.Token{Mint: k}
@@ -208,7 +209,7 @@ func applyRows(ctx context.Context, tx *transaction, u *undoLog, chain string, a
 }
 
 // addRows writes the tables whose rows never change.
-func addRows(ctx context.Context, tx *transaction, u *undoLog, chain string, ch *market.Changes) error {
+func addRows(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, ch *market.Changes) error {
 	trades := make([]tradeRow, 0, len(ch.Trades))
 	for i := range ch.Trades {
 		trades = append(trades, tradeToRow(chain, &ch.Trades[i]))
@@ -224,10 +225,10 @@ func addRows(ctx context.Context, tx *transaction, u *undoLog, chain string, ch 
 }
 
 // apply writes changed rows and deletes gone ones, noting the former image of each.
-func apply[K comparable, V, R any](ctx context.Context, tx *transaction, u *undoLog, changes []market.Change[K, V],
+func apply[K comparable, V, R any](ctx context.Context, tx *database.Transaction, u *undoLog, changes []market.Change[K, V],
 	row func(K, *V) R,
 ) error {
-	for piece := range slices.Chunk(changes, pieceRows) {
+	for piece := range slices.Chunk(changes, database.PieceRows) {
 		var set, gone []R
 		for _, c := range piece {
 			if c.After != nil {
@@ -239,10 +240,10 @@ func apply[K comparable, V, R any](ctx context.Context, tx *transaction, u *undo
 				return err
 			}
 		}
-		if err := upsert(ctx, tx, set); err != nil {
+		if err := database.Upsert(ctx, tx, set); err != nil {
 			return err
 		}
-		if err := remove(ctx, tx, gone); err != nil {
+		if err := database.Remove(ctx, tx, gone); err != nil {
 			return err
 		}
 	}
@@ -250,14 +251,14 @@ func apply[K comparable, V, R any](ctx context.Context, tx *transaction, u *undo
 }
 
 // add inserts rows that are never changed afterwards.
-func add[R any](ctx context.Context, tx *transaction, u *undoLog, rows []R) error {
-	for piece := range slices.Chunk(rows, pieceRows) {
+func add[R any](ctx context.Context, tx *database.Transaction, u *undoLog, rows []R) error {
+	for piece := range slices.Chunk(rows, database.PieceRows) {
 		for i := range piece {
 			if err := note(u, piece[i], false); err != nil {
 				return err
 			}
 		}
-		if err := insert(ctx, tx, piece); err != nil {
+		if err := database.Insert(ctx, tx, piece); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // EndpointRecord says of an endpoint of a chain that it isn't trusted.
@@ -28,7 +30,7 @@ type endpointRecordRow struct {
 // EndpointRecords lists the endpoints of a chain that weren't trusted at its last commit.
 func (s *Store) EndpointRecords(ctx context.Context, chain string) ([]EndpointRecord, error) {
 	var rows []endpointRecordRow
-	if err := s.write.NewSelect().Model(&rows).Where("chain = ?", chain).Order("endpoint").Scan(ctx); err != nil {
+	if err := s.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Order("endpoint").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read the endpoints' records: %w", err)
 	}
 	return rowsTo(rows, func(r *endpointRecordRow) (out EndpointRecord, err error) {
@@ -40,7 +42,7 @@ func (s *Store) EndpointRecords(ctx context.Context, chain string) ([]EndpointRe
 }
 
 // writeEndpointRecords puts other records in the place of a chain's; nil leaves them.
-func writeEndpointRecords(ctx context.Context, tx *transaction, chain string, records []EndpointRecord) error {
+func writeEndpointRecords(ctx context.Context, tx *database.Transaction, chain string, records []EndpointRecord) error {
 	if records == nil {
 		return nil
 	}
@@ -51,5 +53,5 @@ func writeEndpointRecords(ctx context.Context, tx *transaction, chain string, re
 	for i, r := range records {
 		rows[i] = endpointRecordRow{Chain: chain, Endpoint: r.Endpoint[:], Outvoted: r.Outvoted, OutvotedAt: r.OutvotedAt}
 	}
-	return upsert(ctx, tx, rows)
+	return database.Upsert(ctx, tx, rows)
 }

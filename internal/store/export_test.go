@@ -12,6 +12,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // Plans tells how SQLite would run the queries that must not walk what is launched, by name.
@@ -24,7 +25,7 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 		"launches all":     {"SELECT venue" + launchesAll, []any{"base"}},
 		"launches changed": {"SELECT venue" + launchesChanged, []any{"base", 1}},
 		"changed":          {changedOf(0), []any{"base", 1, "base", 1, "base", 1, "base", 1, "base", 1, "base", 1}},
-		"own curves":       {ownCurves, []any{"base", among(false, []any{[]byte{1}, []byte{2}})}},
+		"own curves":       {ownCurves, []any{"base", database.Among(false, []any{[]byte{1}, []byte{2}})}},
 		"next curve":       {nextCurve, []any{"base", []byte{1}}},
 		"creator":          {creatorRecord, []any{"base", []byte{1}}},
 		"curves before":    {curvesBefore, []any{"base", []byte{1}, 1, 1, 1}},
@@ -32,7 +33,7 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 		"doubted supply":   {doubtedSupplies, []any{"base", []byte{1}, 8}},
 		"mute":             {muteTokens, []any{"base", 1, 33, []byte{1}, 8}},
 		"unfollowed":       {unfollowed, []any{"base"}},
-		"any unfollowed":   {anyUnfollowed, []any{"base", among(false, []any{[]byte{1}, []byte{2}}), orNone(false, nil)}},
+		"any unfollowed":   {anyUnfollowed, []any{"base", database.Among(false, []any{[]byte{1}, []byte{2}}), orNone(false, nil)}},
 		"pending":          {"SELECT mint FROM tokens WHERE " + referencePending, []any{"base"}},
 		"recount":          {dueRecount + ofLaunches + recountOrder, []any{"base", 1, "", orNone(false, nil), []byte{1}}},
 		"metadata new":     {metadataNew, []any{"base", 10}},
@@ -46,7 +47,7 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 			ID, Parent, Notused int64
 			Detail              string
 		}
-		if err := s.read.NewRaw("EXPLAIN QUERY PLAN "+q.text, q.args...).Scan(ctx, &rows); err != nil {
+		if err := s.Read.NewRaw("EXPLAIN QUERY PLAN "+q.text, q.args...).Scan(ctx, &rows); err != nil {
 			return nil, fmt.Errorf("explain %s: %w", name, err)
 		}
 		var lines []string
@@ -65,12 +66,12 @@ func (s *Store) IndexRows(ctx context.Context, index string) (map[string]int, er
 		tables = "SELECT table_name FROM information_schema.columns WHERE table_schema = current_schema() AND column_name = 'chain'"
 	}
 	var names []string
-	if err := s.write.NewRaw(tables).Scan(ctx, &names); err != nil {
+	if err := s.Write.NewRaw(tables).Scan(ctx, &names); err != nil {
 		return nil, err
 	}
 	out := map[string]int{}
 	for _, name := range names {
-		n, err := s.write.NewSelect().TableExpr("?", bun.Ident(name)).Where("chain = ?", index).Count(ctx)
+		n, err := s.Write.NewSelect().TableExpr("?", bun.Ident(name)).Where("chain = ?", index).Count(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -141,7 +142,7 @@ func (s *Store) PoolReads(chain string, bases ...market.Address) map[string]Pool
 	listings := func(q *bun.RawQuery) PoolRead { return PoolRead{q.String(), nil} }
 	text, args := s.poolsNowOf(bases)
 	return map[string]PoolRead{
-		"PoolsNow":         {s.numbered(text), args},
+		"PoolsNow":         {s.Numbered(text), args},
 		"PoolsOf":          {chosen(s, new([]poolRow), chain, "base", addressKeys(bases), []string{listedOnly}).String(), nil},
 		"listings of some": listings(s.listingsOf(chain, bases)), "listings changed": listings(s.listingsChanged(chain, 1)),
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // StoredFact is what a call answered, with the block it was pinned to.
@@ -264,19 +265,19 @@ func readBody[B any](body []byte) (b B, err error) {
 
 // KeepFacts adds facts of blocks that are not indexed yet: those of an earlier index, for one that begins anew.
 func (s *Store) KeepFacts(ctx context.Context, l *Lease, facts []StoredFact) error {
-	return s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
 		rows, err := factsToRows(l.Chain, facts)
 		if err != nil {
 			return err
 		}
-		return upsert(ctx, tx, rows)
+		return database.Upsert(ctx, tx, rows)
 	})
 }
 
 // Facts lists what is known about the blocks from first to last, in order.
 func (s *Store) Facts(ctx context.Context, chain string, first, last uint64) ([]StoredFact, error) {
 	var rows []factRow
-	err := s.write.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ?", chain, int64(first), int64(last)).
+	err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ?", chain, int64(first), int64(last)).
 		Order("block", "kind", "ref").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read facts: %w", err)
@@ -287,7 +288,7 @@ func (s *Store) Facts(ctx context.Context, chain string, first, last uint64) ([]
 // SureFacts are Facts but for those that no two of several endpoints gave.
 func (s *Store) SureFacts(ctx context.Context, chain string, first, last uint64) ([]StoredFact, error) {
 	var rows []factRow
-	err := s.write.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ?", chain, int64(first), int64(last)).
+	err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ?", chain, int64(first), int64(last)).
 		Where("NOT EXISTS (SELECT 1 FROM unsure_facts u WHERE u.chain = fact_row.chain AND u.block = fact_row.block AND u.kind = fact_row.kind "+
 			"AND u.ref = fact_row.ref)").Order("block", "kind", "ref").Scan(ctx)
 	if err != nil {
@@ -303,7 +304,7 @@ const firstTokenFact = "SELECT body FROM facts WHERE kind = 'token' AND ref = ? 
 // FirstTokenFact is the oldest fact of a token that has a supply, and where none has, the oldest: anybody can have a token asked
 // that isn't there yet. ok is false when there is none.
 func (s *Store) FirstTokenFact(ctx context.Context, chain string, token market.Address) (f market.TokenFact, ok bool, err error) {
-	rows, err := s.ask(ctx, firstTokenFact, token.Bytes(), chain)
+	rows, err := s.Ask(ctx, firstTokenFact, token.Bytes(), chain)
 	if err != nil {
 		return f, false, fmt.Errorf("database: read a token's first fact: %w", err)
 	}

@@ -18,7 +18,9 @@ func writes(t *testing.T, s *store.Store, l *store.Lease) map[string]func() erro
 		"commit":   func() error { return s.Commit(ctx, l, commitOf(4, 1, map[string]*market.Changes{})) },
 		"rewind":   func() error { _, err := s.Rewind(ctx, l, 1); return err },
 		"metadata": func() error { return s.SaveMetadata(ctx, l, []store.TokenMetadata{{Mint: address(1)}}) },
-		"trust":    func() error { return s.SaveTrust(ctx, l, []store.TrustRow{{Mint: address(1), Report: []byte("{}")}}) },
+		"trust": func() error {
+			return s.SaveTrust(ctx, l, []store.TrustRow{{Mint: address(1), Report: []byte("{}")}})
+		},
 		"new holder jobs": func() error {
 			return s.BeginHolderJobs(ctx, l, []market.HolderJob{{Token: address(1), Final: 9}})
 		},

@@ -13,6 +13,8 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 )
 
 // IndexStatus is how an index of a chain stands.
@@ -36,7 +38,7 @@ func laterOf(chain string) string { return chainconfig.IndexID(chain, 2)[:len(ch
 // Indexes lists the indexes of a chain, by generation.
 func (s *Store) Indexes(ctx context.Context, chain string) ([]IndexStatus, error) {
 	var rows []chainRow
-	if err := s.write.NewSelect().Model(&rows).Where(ofChain, chain, laterOf(chain)).Scan(ctx); err != nil {
+	if err := s.Write.NewSelect().Model(&rows).Where(ofChain, chain, laterOf(chain)).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read the indexes of chain %s: %w", chain, err)
 	}
 	list, err := rowsTo(rows, func(r *chainRow) (IndexStatus, error) {
@@ -48,7 +50,7 @@ func (s *Store) Indexes(ctx context.Context, chain string) ([]IndexStatus, error
 }
 
 // registerFirst registers an index, and has it served, where the chain has none. A binary that knows no generations wouldn't find a later one.
-func registerFirst(ctx context.Context, tx *transaction, index string) error {
+func registerFirst(ctx context.Context, tx *database.Transaction, index string) error {
 	chain, generation := chainconfig.ChainOfIndex(index)
 	_, err := tx.NewRaw("INSERT INTO chains (id) SELECT ? WHERE NOT EXISTS (SELECT 1 FROM chains WHERE "+ofChain+") ON CONFLICT (id) DO NOTHING",
 		index, chain, laterOf(chain)).Exec(ctx)
@@ -65,7 +67,7 @@ func registerFirst(ctx context.Context, tx *transaction, index string) error {
 const generationsSchema = 15
 
 // needReader keeps binaries away that know no generations.
-func needReader(ctx context.Context, tx *transaction) error {
+func needReader(ctx context.Context, tx *database.Transaction) error {
 	if _, err := tx.NewRaw("UPDATE schema_reader SET oldest = ? WHERE oldest < ?", generationsSchema, generationsSchema).Exec(ctx); err != nil {
 		return fmt.Errorf("database: say which binaries may read it: %w", err)
 	}
@@ -74,7 +76,7 @@ func needReader(ctx context.Context, tx *transaction) error {
 
 // BeginIndex registers one more index of a chain, which isn't served.
 func (s *Store) BeginIndex(ctx context.Context, chain string, generation int64) error {
-	return s.inTransaction(ctx, func(tx *transaction) error {
+	return s.InTransaction(ctx, func(tx *database.Transaction) error {
 		index := chainconfig.IndexID(chain, generation)
 		if _, err := tx.NewRaw("INSERT INTO chains (id, served) VALUES (?, FALSE) ON CONFLICT (id) DO NOTHING", index).Exec(ctx); err != nil {
 			return fmt.Errorf("database: register index %s: %w", index, err)
@@ -91,7 +93,7 @@ func (s *Store) WantIndex(ctx context.Context, chain string, anew bool) (generat
 		return 0, false, err
 	}
 	generation = list[len(list)-1].Generation + 1
-	res, err := s.write.NewRaw("UPDATE chains SET wanted = ?, wanted_anew = ? WHERE served AND "+ofChain, generation, anew, chain, laterOf(chain)).Exec(ctx)
+	res, err := s.Write.NewRaw("UPDATE chains SET wanted = ?, wanted_anew = ? WHERE served AND "+ofChain, generation, anew, chain, laterOf(chain)).Exec(ctx)
 	if err != nil {
 		return 0, false, fmt.Errorf("database: ask for generation %d of chain %s: %w", generation, chain, err)
 	}
@@ -103,7 +105,7 @@ func (s *Store) WantIndex(ctx context.Context, chain string, anew bool) (generat
 // index that is served has a newer block, and isn't halted; nothing is changed then, as with ErrLeaseLost and ErrMoved.
 func (s *Store) TakeOver(ctx context.Context, l *Lease) error {
 	chain, _ := chainconfig.ChainOfIndex(l.Chain)
-	err := s.writeUnderLease(ctx, l, func(tx *transaction, next *position) error {
+	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
 		var commitNo, rewinds int64
 		err := tx.NewRaw("UPDATE chains SET served = FALSE, wanted = 0 WHERE served AND id <> ? AND "+ofChain+
 			" AND (number <= ? OR state = ?) RETURNING commit_no, rewinds",
@@ -118,7 +120,7 @@ func (s *Store) TakeOver(ctx context.Context, l *Lease) error {
 		return setChain(ctx, tx, l.Chain, "served = TRUE, commit_no = ?, rewinds = ?", next.commitNo, rewinds+1)
 	})
 	if err == nil {
-		s.hint(ctx, chain)
+		s.Hint(ctx, chain)
 	}
 	return err
 }
@@ -133,7 +135,7 @@ var fetched = []struct{ table, mark, value, alike string }{
 // Inherit takes over, of up to limit tokens after one, what was fetched and checked for another index of the chain. It gives the last of them;
 // ok is false when there are no more.
 func (s *Store) Inherit(ctx context.Context, l *Lease, from string, after market.Address, limit int) (last market.Address, ok bool, err error) {
-	err = s.commitBeside(ctx, l, func(tx *transaction, no int64) error {
+	err = s.commitBeside(ctx, l, func(tx *database.Transaction, no int64) error {
 		var mints [][]byte
 		err := tx.NewRaw("SELECT mint FROM (SELECT mint FROM token_metadata WHERE chain = ? UNION SELECT mint FROM trust_reports WHERE chain = ?) m "+
 			"WHERE mint > ? ORDER BY mint LIMIT ?", from, from, append([]byte{}, after.Bytes()...), limit).Scan(ctx, &mints)
@@ -154,7 +156,7 @@ func (s *Store) Inherit(ctx context.Context, l *Lease, from string, after market
 			}
 			_, err := tx.NewRaw("UPDATE launches SET "+f.mark+" = "+f.value+" WHERE chain = ? AND mint IN (?) AND "+f.mark+" IS NULL AND EXISTS "+
 				"(SELECT 1 FROM launches o WHERE o.chain = ? AND o.mint = launches.mint AND "+f.alike+")",
-				l.Chain, among(tx.postgres, keys), from).Exec(ctx)
+				l.Chain, database.Among(tx.Postgres, keys), from).Exec(ctx)
 			if err != nil {
 				return fmt.Errorf("database: mark what was fetched: %w", err)
 			}
@@ -165,7 +167,7 @@ func (s *Store) Inherit(ctx context.Context, l *Lease, from string, after market
 }
 
 // inheritTable copies the rows of some tokens from an index to another.
-func inheritTable(ctx context.Context, tx *transaction, table, to, from string, no int64, mints []any) error {
+func inheritTable(ctx context.Context, tx *database.Transaction, table, to, from string, no int64, mints []any) error {
 	model := reflect.TypeFor[metadataRow]()
 	if table == "trust_reports" {
 		model = reflect.TypeFor[trustRow]()
@@ -178,7 +180,7 @@ func inheritTable(ctx context.Context, tx *transaction, table, to, from string, 
 	}
 	list := strings.Join(names, ", ")
 	_, err := tx.NewRaw("INSERT INTO "+table+" (chain, commit_no, "+list+") SELECT ?, ?, "+list+" FROM "+table+" WHERE chain = ? AND mint IN (?) "+
-		"ON CONFLICT DO NOTHING", to, no, from, among(tx.postgres, mints)).Exec(ctx)
+		"ON CONFLICT DO NOTHING", to, no, from, database.Among(tx.Postgres, mints)).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("database: take over %s: %w", table, err)
 	}
@@ -215,12 +217,12 @@ const purgedAtOnce = 2000
 // Purge deletes a piece of the rows of the lease's index, which isn't served; done says that all are gone, the index with them. It fails with
 // ErrReplaced where somebody else was faster.
 func (s *Store) Purge(ctx context.Context, l *Lease) (done bool, err error) {
-	for _, t := range partitioned {
+	for _, t := range schema.Partitioned {
 		if err := s.dropPartition(ctx, l, t); err != nil {
 			return false, err
 		}
 	}
-	err = s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
+	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
 		if err := notServed(ctx, tx, l.Chain); err != nil {
 			return err
 		}
@@ -261,13 +263,13 @@ func (s *Store) dropPartition(ctx context.Context, l *Lease, table string) error
 	if !s.IsPostgres() {
 		return nil
 	}
-	if err := notServed(ctx, s.write, l.Chain); err != nil {
+	if err := notServed(ctx, s.Write, l.Chain); err != nil {
 		return err
 	}
-	name := partitionOf(table, l.Chain)
+	name := schema.PartitionOf(table, l.Chain)
 	var attached, pending bool
-	err := s.write.NewRaw("SELECT i.inhrelid IS NOT NULL, COALESCE(i.inhdetachpending, FALSE) FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid "+
-		"WHERE c.oid = to_regclass(?)", ident(name)).Scan(ctx, &attached, &pending)
+	err := s.Write.NewRaw("SELECT i.inhrelid IS NOT NULL, COALESCE(i.inhdetachpending, FALSE) FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid "+
+		"WHERE c.oid = to_regclass(?)", database.Ident(name)).Scan(ctx, &attached, &pending)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
 	}
@@ -276,10 +278,10 @@ func (s *Store) dropPartition(ctx context.Context, l *Lease, table string) error
 		if pending {
 			how = "FINALIZE"
 		}
-		_, err = s.write.NewRaw("ALTER TABLE ? DETACH PARTITION ? "+how, bun.Ident(table), bun.Ident(name)).Exec(ctx)
+		_, err = s.Write.NewRaw("ALTER TABLE ? DETACH PARTITION ? "+how, bun.Ident(table), bun.Ident(name)).Exec(ctx)
 	}
 	if err == nil {
-		_, err = s.write.NewRaw("DROP TABLE ?", bun.Ident(name)).Exec(ctx)
+		_, err = s.Write.NewRaw("DROP TABLE ?", bun.Ident(name)).Exec(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("database: drop %s: %w", name, err)
@@ -291,7 +293,7 @@ func (s *Store) dropPartition(ctx context.Context, l *Lease, table string) error
 // seen. ok is false where the index has none.
 func (s *Store) FirstBlock(ctx context.Context, index string) (number uint64, ok bool, err error) {
 	var first sql.NullInt64
-	err = s.write.NewRaw("SELECT COALESCE(NULLIF(start_block, 0), (SELECT min(first_block) FROM tokens WHERE chain = chains.id)) FROM chains WHERE id = ?",
+	err = s.Write.NewRaw("SELECT COALESCE(NULLIF(start_block, 0), (SELECT min(first_block) FROM tokens WHERE chain = chains.id)) FROM chains WHERE id = ?",
 		index).Scan(ctx, &first)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, false, fmt.Errorf("database: read the first block of index %s: %w", index, err)
@@ -309,18 +311,18 @@ type IndexSize struct {
 
 // IndexSize measures an index.
 func (s *Store) IndexSize(ctx context.Context, index string) (size IndexSize, err error) {
-	if err := s.write.NewRaw("SELECT count(*) FROM facts WHERE chain = ?", index).Scan(ctx, &size.Facts); err != nil {
+	if err := s.Write.NewRaw("SELECT count(*) FROM facts WHERE chain = ?", index).Scan(ctx, &size.Facts); err != nil {
 		return size, fmt.Errorf("database: count facts: %w", err)
 	}
 	if !s.IsPostgres() {
-		err = s.write.NewRaw("SELECT p.page_count * s.page_size FROM pragma_page_count() p, pragma_page_size() s").Scan(ctx, &size.Bytes)
+		err = s.Write.NewRaw("SELECT p.page_count * s.page_size FROM pragma_page_count() p, pragma_page_size() s").Scan(ctx, &size.Bytes)
 	} else {
-		names := make([]any, len(partitioned))
-		for i, t := range partitioned {
-			names[i] = partitionOf(t, index)
+		names := make([]any, len(schema.Partitioned))
+		for i, t := range schema.Partitioned {
+			names[i] = schema.PartitionOf(t, index)
 		}
-		err = s.write.NewRaw("SELECT COALESCE(sum(pg_total_relation_size(p.relid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
-			"CROSS JOIN LATERAL pg_partition_tree(c.oid) p WHERE n.nspname = current_schema() AND c.relname IN (?)", among(true, names)).Scan(ctx, &size.Bytes)
+		err = s.Write.NewRaw("SELECT COALESCE(sum(pg_total_relation_size(p.relid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
+			"CROSS JOIN LATERAL pg_partition_tree(c.oid) p WHERE n.nspname = current_schema() AND c.relname IN (?)", database.Among(true, names)).Scan(ctx, &size.Bytes)
 	}
 	if err != nil {
 		return size, fmt.Errorf("database: measure index %s: %w", index, err)

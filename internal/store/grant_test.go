@@ -15,6 +15,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -80,7 +81,7 @@ func (s *site) run(dsn, sql string) {
 func (s *site) migrate(role, reader string) (out string, err error) {
 	s.t.Helper()
 	var sql bytes.Buffer
-	m := &store.Migration{Database: s.as(role), Reader: reader, Out: &sql, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+	m := &schema.Migration{Database: s.as(role), Reader: reader, Out: &sql, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
 	err = m.Run(s.t.Context())
 	return sql.String(), err
 }
@@ -118,13 +119,13 @@ func TestAReaderIsGivenItsRights(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	s.run(s.admin, `CREATE ROLE "`+s.reader+`" LOGIN`)
-	if _, err := store.OpenReader(t.Context(), s.as(s.reader)); !errors.Is(err, store.ErrNoSchema) || !strings.Contains(err.Error(), "no tables of Boardwalk") {
+	if _, err := store.OpenReader(t.Context(), s.as(s.reader)); !errors.Is(err, schema.ErrNoSchema) || !strings.Contains(err.Error(), "no tables of Boardwalk") {
 		t.Errorf("before the migration: %v", err)
 	}
 	if out, err := s.migrate(s.owner, ""); err != nil || out != "" {
 		t.Fatalf("%v, %s", err, out)
 	}
-	if _, err := store.OpenReader(t.Context(), s.as(s.reader)); !errors.Is(err, store.ErrNoSchema) || !strings.Contains(err.Error(), "may not read") {
+	if _, err := store.OpenReader(t.Context(), s.as(s.reader)); !errors.Is(err, schema.ErrNoSchema) || !strings.Contains(err.Error(), "may not read") {
 		t.Errorf("before it was given rights: %v", err)
 	}
 	for range 2 { // the second one has nothing to do
@@ -147,7 +148,7 @@ func TestARoleThatIsNotThere(t *testing.T) {
 	t.Parallel()
 	s := newSite(t)
 	out, err := s.migrate(s.owner, s.reader)
-	if !errors.Is(err, store.ErrNotGranted) || !strings.Contains(err.Error(), "doesn't exist") {
+	if !errors.Is(err, schema.ErrNotGranted) || !strings.Contains(err.Error(), "doesn't exist") {
 		t.Fatalf("%v", err)
 	}
 	for _, part := range []string{`CREATE ROLE "` + s.reader + `" LOGIN;`, `\password "` + s.reader + `"`, "GRANT SELECT ON", "ALTER DEFAULT PRIVILEGES FOR ROLE"} {
@@ -170,7 +171,7 @@ func TestAnOwnerWhoMayNotGrant(t *testing.T) {
 		ALTER DATABASE `+s.database()+` SET search_path = markets; REVOKE CONNECT ON DATABASE `+s.database()+` FROM PUBLIC`)
 	s.run(s.admin, `ALTER DATABASE `+s.database()+` OWNER TO postgres; GRANT CONNECT ON DATABASE `+s.database()+` TO `+s.owner)
 	out, err := s.migrate(s.owner, s.reader)
-	if !errors.Is(err, store.ErrNotGranted) || !strings.Contains(err.Error(), "can't be given its rights by the role "+s.owner) {
+	if !errors.Is(err, schema.ErrNotGranted) || !strings.Contains(err.Error(), "can't be given its rights by the role "+s.owner) {
 		t.Fatalf("%v", err)
 	}
 	if !strings.Contains(out, `GRANT USAGE ON SCHEMA "markets"`) || !strings.Contains(out, "GRANT CONNECT ON DATABASE") {
@@ -206,7 +207,7 @@ func TestWhoIsNoReader(t *testing.T) {
 			}
 		})
 	}
-	m := &store.Migration{Database: storetest.DSN(t, "sqlite"), Reader: "x", Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+	m := &schema.Migration{Database: storetest.DSN(t, "sqlite"), Reader: "x", Now: time.Now, Log: slog.New(slog.DiscardHandler)}
 	if err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "SQLite file has no roles") {
 		t.Errorf("a role of an SQLite file: %v", err)
 	}
@@ -246,11 +247,11 @@ func TestAReaderRefusesWhatItCannotRead(t *testing.T) {
 		return err
 	}
 	s.run(s.as(s.owner), "CREATE TABLE kept AS SELECT * FROM goose_db_version; DELETE FROM goose_db_version WHERE version_id > 6") //nolint:unqueryvet // a copy
-	if err := open(); !errors.Is(err, store.ErrNoSchema) || !strings.Contains(err.Error(), "it has schema 6 and this boardwalk reads") {
+	if err := open(); !errors.Is(err, schema.ErrNoSchema) || !strings.Contains(err.Error(), "it has schema 6 and this boardwalk reads") {
 		t.Errorf("an older schema: %v", err)
 	}
 	s.run(s.as(s.owner), "DELETE FROM goose_db_version; INSERT INTO goose_db_version SELECT * FROM kept; UPDATE schema_reader SET oldest = 1000") //nolint:unqueryvet // a copy
-	if err := open(); !errors.Is(err, store.ErrNewerSchema) || errors.Is(err, store.ErrNoSchema) {
+	if err := open(); !errors.Is(err, schema.ErrNewerSchema) || errors.Is(err, schema.ErrNoSchema) {
 		t.Errorf("a newer schema: %v", err)
 	}
 	for dsn, want := range map[string]string{"mysql://x": "postgres:// or sqlite:", "postgres://u:secret@127.0.0.1:notaport/x": "its form is"} {
@@ -267,7 +268,7 @@ func TestWaitingForASchema(t *testing.T) {
 	var log bytes.Buffer
 	at := time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC)
 	var looks int
-	w := store.Waiting{Deadline: 25 * time.Second, Log: slog.New(slog.NewTextHandler(&log, nil)), Now: func() time.Time {
+	w := schema.Waiting{Deadline: 25 * time.Second, Log: slog.New(slog.NewTextHandler(&log, nil)), Now: func() time.Time {
 		looks++
 		return at.Add(time.Duration(looks) * 5 * time.Second)
 	}}
@@ -275,7 +276,7 @@ func TestWaitingForASchema(t *testing.T) {
 	if err == nil {
 		_ = st.Close()
 	}
-	if !errors.Is(err, store.ErrNoSchema) || !strings.Contains(err.Error(), "after waiting for 25s") || !strings.Contains(err.Error(), "run `boardwalk migrate`") {
+	if !errors.Is(err, schema.ErrNoSchema) || !strings.Contains(err.Error(), "after waiting for 25s") || !strings.Contains(err.Error(), "run `boardwalk migrate`") {
 		t.Errorf("at the deadline: %v", err)
 	}
 	if n := strings.Count(log.String(), "waiting for the database's schema"); n != 2 {

@@ -11,6 +11,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 type jobRow struct {
@@ -71,13 +72,13 @@ func (s *Store) HolderGaps(ctx context.Context, chain string, final uint64, only
 		return nil, nil
 	}
 	const since = "CASE WHEN l.block > t.first_block THEN l.block ELSE t.first_block END"
-	q := s.write.NewSelect().TableExpr("tokens t").Join("LEFT JOIN launches l ON l.chain = t.chain AND l.mint = t.mint").
+	q := s.Write.NewSelect().TableExpr("tokens t").Join("LEFT JOIN launches l ON l.chain = t.chain AND l.mint = t.mint").
 		ColumnExpr("t.mint AS token, t.first_block AS first, "+since+" AS since").
 		Where("t.chain = ? AND t.holders_status = 'indexing'", chain). // as its index has it
 		Where("NOT EXISTS (SELECT 1 FROM holder_jobs j WHERE j.chain = t.chain AND j.token = t.mint)").
 		Where(since+" <= ?", int64(final)).Order("t.mint").Limit(limit)
 	if only != nil {
-		q = q.Where("t.mint IN (?)", among(s.IsPostgres(), addressKeys(only)))
+		q = q.Where("t.mint IN (?)", database.Among(s.IsPostgres(), addressKeys(only)))
 	}
 	var rows []struct {
 		Token        []byte
@@ -97,8 +98,8 @@ func (s *Store) HolderGaps(ctx context.Context, chain string, final uint64, only
 // QueuedBefore walks the waiting transfers of some tokens up to the block before a chain's newest one, of each token the oldest
 // first, and gives that newest block. All of it is of one moment.
 func (s *Store) QueuedBefore(ctx context.Context, chain string, tokens []market.Address, each func(*market.QueuedTransfer)) (market.Header, error) {
-	marks, args := list(addressKeys(tokens))
-	rows, err := s.ask(ctx, "SELECT c.number, c.hash, c.parent, c.block_time, q.token, q.block, q.seq, q.sender, q.recipient, q.amount "+
+	marks, args := database.List(addressKeys(tokens))
+	rows, err := s.Ask(ctx, "SELECT c.number, c.hash, c.parent, c.block_time, q.token, q.block, q.seq, q.sender, q.recipient, q.amount "+
 		"FROM chains c LEFT JOIN holder_queue q ON q.chain = c.id AND q.block < c.number AND q.token IN ("+marks+") "+
 		"WHERE c.id = ? ORDER BY q.token, q.block, q.seq", append(args, chain)...)
 	if err != nil {
@@ -135,7 +136,7 @@ func (s *Store) HolderJobs(ctx context.Context, chain string) ([]market.HolderJo
 
 func (s *Store) holderJobs(ctx context.Context, chain, where string, args ...any) ([]market.HolderJob, error) {
 	var rows []jobRow
-	if err := s.write.NewSelect().Model(&rows).Where("chain = ?", chain).Where(where, args...).Order("token").Scan(ctx); err != nil {
+	if err := s.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Where(where, args...).Order("token").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: list holder jobs: %w", err)
 	}
 	return rowsTo(rows, (*jobRow).job)
@@ -143,12 +144,12 @@ func (s *Store) holderJobs(ctx context.Context, chain, where string, args ...any
 
 // BeginHolderJobs writes new jobs.
 func (s *Store) BeginHolderJobs(ctx context.Context, l *Lease, jobs []market.HolderJob) error {
-	return s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
 		rows := make([]jobRow, len(jobs))
 		for i := range jobs {
 			rows[i] = jobToRow(l.Chain, &jobs[i])
 		}
-		return upsert(ctx, tx, rows)
+		return database.Upsert(ctx, tx, rows)
 	})
 }
 
@@ -166,7 +167,7 @@ type HolderProgress struct {
 
 // SaveHolderJob writes what a step made of a job. ErrJobChanged leaves everything as it was.
 func (s *Store) SaveHolderJob(ctx context.Context, l *Lease, p *HolderProgress) error {
-	return s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
 		if err := isAsBefore(ctx, tx, l.Chain, &p.Before); err != nil {
 			return err
 		}
@@ -181,10 +182,10 @@ func (s *Store) SaveHolderJob(ctx context.Context, l *Lease, p *HolderProgress) 
 		}
 		// Rows that are written in the order of their key are written several times as fast.
 		slices.SortFunc(set, func(a, b stagingRow) int { return bytes.Compare(a.Account, b.Account) })
-		if err := upsert(ctx, tx, set); err != nil {
+		if err := database.Upsert(ctx, tx, set); err != nil {
 			return err
 		}
-		if err := remove(ctx, tx, gone); err != nil {
+		if err := database.Remove(ctx, tx, gone); err != nil {
 			return err
 		}
 		if p.Taken {
@@ -193,12 +194,12 @@ func (s *Store) SaveHolderJob(ctx context.Context, l *Lease, p *HolderProgress) 
 				return fmt.Errorf("database: drop transfers that were taken out of the queue: %w", err)
 			}
 		}
-		return upsert(ctx, tx, []jobRow{jobToRow(l.Chain, &p.After)})
+		return database.Upsert(ctx, tx, []jobRow{jobToRow(l.Chain, &p.After)})
 	})
 }
 
 // isAsBefore fails with ErrJobChanged where a job isn't as it was read.
-func isAsBefore(ctx context.Context, tx *transaction, chain string, j *market.HolderJob) error {
+func isAsBefore(ctx context.Context, tx *database.Transaction, chain string, j *market.HolderJob) error {
 	var row jobRow
 	err := tx.NewSelect().Model(&row).Where("chain = ? AND token = ?", chain, j.Token.Bytes()).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {

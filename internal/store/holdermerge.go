@@ -11,6 +11,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 type stagingRow struct {
@@ -54,7 +55,7 @@ func (s *Store) StagedFrom(ctx context.Context, chain string, token, from market
 func (s *Store) stagedWhere(ctx context.Context, chain string, token market.Address, where string, account market.Address, limit int,
 ) ([]market.AccountBalance, error) {
 	var rows []stagingRow
-	err := s.write.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Where(where, orEmpty(account)).
+	err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Where(where, orEmpty(account)).
 		Order("account").Limit(int64(limit)).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read staged balances: %w", err)
@@ -67,7 +68,7 @@ func orEmpty(a market.Address) []byte { return append([]byte{}, a.Bytes()...) }
 
 // EachStaged walks a job's staged balances without holding more than one, in no order.
 func (s *Store) EachStaged(ctx context.Context, chain string, token market.Address, each func(market.Amount)) error {
-	rows, err := s.read.NewSelect().Model((*stagingRow)(nil)).Column("amount").Where("chain = ? AND token = ?", chain, token.Bytes()).Rows(ctx)
+	rows, err := s.Read.NewSelect().Model((*stagingRow)(nil)).Column("amount").Where("chain = ? AND token = ?", chain, token.Bytes()).Rows(ctx)
 	if err != nil {
 		return fmt.Errorf("database: read staged balances: %w", err)
 	}
@@ -105,7 +106,7 @@ func (s *Store) Unmerged(ctx context.Context, chain string, token, cursor market
 		return out, err
 	}
 	var rows []balanceRow
-	err = s.write.NewSelect().Model(&rows).Where("chain = ? AND token = ? AND account > ?", chain, token.Bytes(), orEmpty(cursor)).
+	err = s.Write.NewSelect().Model(&rows).Where("chain = ? AND token = ? AND account > ?", chain, token.Bytes(), orEmpty(cursor)).
 		Order("account").Limit(int64(limit)).Scan(ctx)
 	if err != nil {
 		return out, fmt.Errorf("database: read balances: %w", err)
@@ -152,7 +153,7 @@ func (s *Store) QueuedForGood(ctx context.Context, chain string, token market.Ad
 func (s *Store) queued(ctx context.Context, chain string, token market.Address, block uint64, seq uint32, limit int, where string, args ...any,
 ) ([]market.QueuedTransfer, error) {
 	var rows []queuedRow
-	err := s.write.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).
+	err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).
 		Where("(block, seq) > (?, ?)", int64(min(block, math.MaxInt64)), int64(seq)).Where(where, args...).
 		Order("block", "seq").Limit(int64(limit)).Scan(ctx)
 	if err != nil {
@@ -169,7 +170,7 @@ func (s *Store) DropEndedJobs(ctx context.Context, l *Lease) (left int, err erro
 		return 0, err
 	}
 	var oldest sql.NullInt64 // the block to which a rewind can go at most
-	if err := s.write.NewRaw("SELECT min(number) FROM blocks WHERE chain = ?", l.Chain).Scan(ctx, &oldest); err != nil {
+	if err := s.Write.NewRaw("SELECT min(number) FROM blocks WHERE chain = ?", l.Chain).Scan(ctx, &oldest); err != nil {
 		return 0, fmt.Errorf("database: find the oldest block that is remembered: %w", err)
 	}
 	var over []market.Address
@@ -185,9 +186,9 @@ func (s *Store) DropEndedJobs(ctx context.Context, l *Lease) (left int, err erro
 				return left, err
 			}
 		}
-		err := s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
+		err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
 			_, err := tx.NewRaw("DELETE FROM holder_jobs WHERE chain = ? AND step = ? AND token IN (?)", l.Chain, market.MergeEnded,
-				among(tx.postgres, addressKeys(some))).Exec(ctx)
+				database.Among(tx.Postgres, addressKeys(some))).Exec(ctx)
 			if err != nil {
 				return fmt.Errorf("database: drop holder jobs that have ended: %w", err)
 			}
@@ -201,7 +202,7 @@ func (s *Store) DropEndedJobs(ctx context.Context, l *Lease) (left int, err erro
 }
 
 // applyJobs writes how far merges have come. Tokens that are beyond a cap are remembered with the caps of now, whatever a rewind takes back.
-func applyJobs(ctx context.Context, tx *transaction, u *undoLog, chain string, c *Commit) error {
+func applyJobs(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, c *Commit) error {
 	err := apply(ctx, tx, u, c.Changes.Jobs, func(k market.Address, j *market.HolderJob) jobRow {
 		if j == nil {
 			j = &market.HolderJob{Token: k}

@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 type launchRow struct {
@@ -92,7 +93,7 @@ func (r *launchRow) launch() (market.Launch, error) {
 }
 
 // applyLaunches writes the launches that changed.
-func applyLaunches(ctx context.Context, tx *transaction, u *undoLog, chain string, as stamped,
+func applyLaunches(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, as stamped,
 	changes []market.Change[market.Address, market.Launch],
 ) error {
 	return apply(ctx, tx, u, changes, func(k market.Address, v *market.Launch) launchRow {
@@ -114,10 +115,10 @@ func (s *Store) LaunchesAt(ctx context.Context, mints []market.Address) ([]Launc
 	if len(mints) == 0 {
 		return nil, nil
 	}
-	marks, args := list(addressKeys(mints))
-	rows, err := s.ask(ctx, "SELECT "+columnsOf[launchRow](s.read, "l")+" FROM launches l WHERE l.mint IN ("+marks+
+	marks, args := database.List(addressKeys(mints))
+	rows, err := s.Ask(ctx, "SELECT "+database.ColumnsOf[launchRow](s.Read, "l")+" FROM launches l WHERE l.mint IN ("+marks+
 		") ORDER BY l.chain, l.mint", args...)
-	found, err := scanAll[launchRow](ctx, s.read, rows, err)
+	found, err := database.ScanAll[launchRow](ctx, s.Read, rows, err)
 	if err != nil {
 		return nil, fmt.Errorf("database: read launches: %w", err)
 	}
@@ -138,14 +139,14 @@ const (
 // index. Rows are read as they are wanted, so that a big chain costs no memory.
 func (s *Store) LaunchesSince(ctx context.Context, chain string, seen int64) iter.Seq2[market.Launch, error] {
 	chain = s.served.indexOf(chain)
-	names := columnsOf[launchRow](s.read, "l")
-	q := s.read.NewRaw("SELECT "+names+launchesAll, chain)
+	names := database.ColumnsOf[launchRow](s.Read, "l")
+	q := s.Read.NewRaw("SELECT "+names+launchesAll, chain)
 	if seen > 0 {
-		q = s.read.NewRaw("SELECT "+names+launchesChanged, chain, seen)
+		q = s.Read.NewRaw("SELECT "+names+launchesChanged, chain, seen)
 	}
-	return walk(ctx, s.read, q, "launches", func(rows *sql.Rows) (market.Launch, error) {
+	return database.Walk(ctx, s.Read, q, "launches", func(rows *sql.Rows) (market.Launch, error) {
 		var r launchRow
-		if err := s.read.ScanRow(ctx, rows, &r); err != nil {
+		if err := s.Read.ScanRow(ctx, rows, &r); err != nil {
 			return market.Launch{}, err
 		}
 		return r.launch()
@@ -157,7 +158,7 @@ const creatorRecord = "SELECT count(*), count(CASE WHEN state = 'graduated' THEN
 // CreatorRecord counts a creator's launches on a chain, and those of them that graduated.
 func (s *Store) CreatorRecord(ctx context.Context, chain string, creator market.Address) (launches, graduated int64, err error) {
 	chain = s.served.indexOf(chain)
-	err = s.askOne(ctx, []any{&launches, &graduated}, creatorRecord, chain, creator.Bytes())
+	err = s.AskOne(ctx, []any{&launches, &graduated}, creatorRecord, chain, creator.Bytes())
 	if err != nil {
 		return 0, 0, fmt.Errorf("database: count a creator's launches: %w", err)
 	}
@@ -170,7 +171,7 @@ const curvesBefore = "SELECT count(*), count(CASE WHEN state = 'graduated' THEN 
 
 // CurvesBefore counts what a launch's creator launched on curves of the chain before it, and those of them that have graduated by now.
 func (s *Store) CurvesBefore(ctx context.Context, chain string, l *market.Launch) (launches, graduated int64, err error) {
-	err = s.askOne(ctx, []any{&launches, &graduated}, curvesBefore, chain, l.Creator.Bytes(), int64(l.Block), int64(l.Block), int64(l.LogIndex))
+	err = s.AskOne(ctx, []any{&launches, &graduated}, curvesBefore, chain, l.Creator.Bytes(), int64(l.Block), int64(l.Block), int64(l.LogIndex))
 	if err != nil {
 		return 0, 0, fmt.Errorf("database: count a creator's launches: %w", err)
 	}
@@ -184,7 +185,7 @@ const siblingsAmong = 2000
 // first, then the newest.
 func (s *Store) Siblings(ctx context.Context, chain string, l *market.Launch, limit int) ([]market.Address, error) {
 	var rows [][]byte
-	err := s.read.NewRaw("SELECT mint FROM (SELECT mint, venue, creator, block, log_index FROM launches WHERE chain = ? "+
+	err := s.Read.NewRaw("SELECT mint FROM (SELECT mint, venue, creator, block, log_index FROM launches WHERE chain = ? "+
 		"ORDER BY block DESC, log_index DESC LIMIT ?) n WHERE n.venue = ? AND n.mint <> ? "+
 		"ORDER BY n.creator = ?, n.block DESC, n.log_index DESC LIMIT ?",
 		chain, siblingsAmong, l.Venue, l.Mint.Bytes(), l.Creator.Bytes(), limit).Scan(ctx, &rows)

@@ -6,6 +6,7 @@ import (
 	"iter"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // OfLate bounds LaunchesOfLate, in unix seconds.
@@ -18,13 +19,13 @@ func (s *Store) LaunchesOfLate(ctx context.Context, chain string, since OfLate) 
 	chain = s.served.indexOf(chain)
 	const counts = "(p.untrusted = '' OR p.protocol = ?)"
 	curve := string(market.BondingCurve)
-	q := s.read.NewRaw("SELECT "+columnsOf[launchRow](s.read, "l")+" FROM launches l WHERE l.chain = ? AND (l.created_at > ? OR "+
+	q := s.Read.NewRaw("SELECT "+database.ColumnsOf[launchRow](s.Read, "l")+" FROM launches l WHERE l.chain = ? AND (l.created_at > ? OR "+
 		"(l.created_at > ? AND EXISTS (SELECT 1 FROM pools p WHERE p.base = l.mint AND p."+poolsChain+" = l.chain AND p."+listedOnly+" AND p.last_trade_at > 0 AND "+counts+")) OR "+
 		"l.mint IN (SELECT p.base FROM pools p WHERE p.chain = ? AND p.last_trade_at > ? AND "+counts+")) "+
 		"ORDER BY l.block, l.log_index", chain, since.UntradedAfter, since.MadeAfter, curve, chain, since.TradedAfter, curve)
-	return walk(ctx, s.read, q, "launches", func(rows *sql.Rows) (market.Launch, error) {
+	return database.Walk(ctx, s.Read, q, "launches", func(rows *sql.Rows) (market.Launch, error) {
 		var r launchRow
-		if err := s.read.ScanRow(ctx, rows, &r); err != nil {
+		if err := s.Read.ScanRow(ctx, rows, &r); err != nil {
 			return market.Launch{}, err
 		}
 		return r.launch()

@@ -11,6 +11,9 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 )
 
 // ErrLeaseHeld means that another indexer runs the chain.
@@ -66,10 +69,10 @@ func (s *Store) nowMS() string {
 // ErrReplaced says that the index isn't registered.
 func (s *Store) Acquire(ctx context.Context, chain, holder string, ttl time.Duration) (*Lease, error) {
 	l := &Lease{Chain: chain, Holder: holder, ttl: ttl, turn: make(chan struct{}, 1)}
-	if err := Partition(ctx, s.DB, chain); err != nil {
+	if err := schema.Partition(ctx, s.DB, chain); err != nil {
 		return nil, err
 	}
-	err := s.inTransaction(ctx, func(tx *transaction) error {
+	err := s.InTransaction(ctx, func(tx *database.Transaction) error {
 		if err := registerFirst(ctx, tx, chain); err != nil {
 			return err
 		}
@@ -85,7 +88,7 @@ func (s *Store) Acquire(ctx context.Context, chain, holder string, ttl time.Dura
 		}
 		return nil
 	})
-	if errors.Is(err, errLocked) { // by the holder, who is writing
+	if errors.Is(err, database.ErrLocked) { // by the holder, who is writing
 		err = errors.Join(ErrLeaseHeld, err)
 	}
 	if err != nil {
@@ -95,7 +98,7 @@ func (s *Store) Acquire(ctx context.Context, chain, holder string, ttl time.Dura
 }
 
 // explainLease says why an index's lease couldn't be taken.
-func explainLease(ctx context.Context, tx *transaction, index string) error {
+func explainLease(ctx context.Context, tx *database.Transaction, index string) error {
 	registered, err := tx.NewSelect().Model((*chainRow)(nil)).Where("id = ?", index).Exists(ctx)
 	switch {
 	case err != nil:
@@ -113,7 +116,7 @@ func (s *Store) SkipNumbers(ctx context.Context, l, former *Lease) error {
 	if lost <= 0 {
 		return nil
 	}
-	return s.writeUnderLease(ctx, l, func(tx *transaction, next *position) error {
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
 		next.commitNo += lost
 		return setChain(ctx, tx, l.Chain, "commit_no = ?, rewinds = rewinds + 1", next.commitNo)
 	})
@@ -126,7 +129,7 @@ func (s *Store) Renew(ctx context.Context, l *Lease) error {
 
 // Release frees the lease for the next indexer, whatever the chain's rows are.
 func (s *Store) Release(ctx context.Context, l *Lease) error {
-	res, err := s.write.NewRaw("UPDATE chains SET lease_holder = '', lease_expires_ms = 0 "+
+	res, err := s.Write.NewRaw("UPDATE chains SET lease_holder = '', lease_expires_ms = 0 "+
 		"WHERE id = ? AND lease_epoch = ? AND lease_holder = ?", l.Chain, l.epoch, l.Holder).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("database: release the lease of chain %s: %w", l.Chain, err)
@@ -156,20 +159,20 @@ func (s *Store) updateUnderLease(ctx context.Context, l *Lease, set string, args
 		return err
 	}
 	defer l.endTurn()
-	return interruption(ctx, updateFenced(ctx, s.write, l, set, args...))
+	return database.Interruption(ctx, updateFenced(ctx, s.Write, l, set, args...))
 }
 
 // writeUnderLease runs f in a transaction under the lease and the chain's next commit number. f changes next where it
 // moves the cursor. Every write to a chain's rows goes through here. ErrLeaseLost and ErrMoved leave everything as it
 // was.
-func (s *Store) writeUnderLease(ctx context.Context, l *Lease, f func(tx *transaction, next *position) error) error {
+func (s *Store) writeUnderLease(ctx context.Context, l *Lease, f func(tx *database.Transaction, next *position) error) error {
 	if err := l.takeTurn(ctx); err != nil {
 		return err
 	}
 	defer l.endTurn()
 	next := l.rests
 	next.commitNo++
-	err := s.inTransaction(ctx, func(tx *transaction) error {
+	err := s.InTransaction(ctx, func(tx *database.Transaction) error {
 		if err := updateFenced(ctx, tx, l, "commit_no = commit_no + 1"); err != nil {
 			return err
 		}

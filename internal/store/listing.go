@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // Listing is what a search needs to know of a token.
@@ -27,7 +28,7 @@ const liquidity = "SUM(CASE WHEN p.untrusted = '' THEN p.locked * q.usd ELSE 0 E
 // listed. Rows are read as they are wanted, so that a big chain costs no memory.
 func (s *Store) Listings(ctx context.Context, chain string, seen int64) iter.Seq2[Listing, error] {
 	chain = s.served.indexOf(chain)
-	all := s.read.NewRaw("SELECT t.mint, t.name, t.symbol, l.usd FROM tokens t JOIN (SELECT p.base, "+liquidity+
+	all := s.Read.NewRaw("SELECT t.mint, t.name, t.symbol, l.usd FROM tokens t JOIN (SELECT p.base, "+liquidity+
 		" AS usd FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
 		"WHERE p.chain = ? AND p.price > 0 AND p."+listedOnly+" GROUP BY p.base) l ON l.base = t.mint WHERE t.chain = ?", chain, chain)
 	if seen == 0 {
@@ -37,7 +38,7 @@ func (s *Store) Listings(ctx context.Context, chain string, seen int64) iter.Seq
 }
 
 func (s *Store) listingsChanged(chain string, seen int64) *bun.RawQuery {
-	return s.read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
+	return s.Read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
 		" FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
 		"WHERE p."+poolsChain+" = t.chain AND p.base = t.mint AND p.price > 0 AND p."+listedOnly+") AS usd FROM (SELECT base AS mint FROM pools "+
 		"WHERE chain = ? AND commit_no > ? UNION SELECT mint FROM tokens WHERE chain = ? AND commit_no > ?) c "+
@@ -51,14 +52,14 @@ func (s *Store) ListingsOf(ctx context.Context, chain string, mints []market.Add
 }
 
 func (s *Store) listingsOf(chain string, mints []market.Address) *bun.RawQuery {
-	return s.read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
+	return s.Read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
 		" FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
 		"WHERE p."+poolsChain+" = t.chain AND p.base = t.mint AND p.price > 0 AND p."+listedOnly+") AS usd FROM tokens t WHERE t.chain = ? AND t.mint IN (?)",
-		chain, among(s.IsPostgres(), addressKeys(mints)))
+		chain, database.Among(s.IsPostgres(), addressKeys(mints)))
 }
 
 func (s *Store) listings(ctx context.Context, q *bun.RawQuery) iter.Seq2[Listing, error] {
-	return walk(ctx, s.read, q, "listings", func(rows *sql.Rows) (Listing, error) {
+	return database.Walk(ctx, s.Read, q, "listings", func(rows *sql.Rows) (Listing, error) {
 		var mint []byte
 		var usd sql.NullFloat64
 		var l Listing
@@ -91,17 +92,17 @@ func (s *Store) Flows(ctx context.Context, chain string, block uint64, since int
 		first := int64(block)
 		if block == 0 {
 			var err error
-			if first, err = firstTradeBlock(ctx, s.read, chain, since); err != nil {
+			if first, err = firstTradeBlock(ctx, s.Read, chain, since); err != nil {
 				yield(Flow{}, err)
 				return
 			}
 		}
 		// CROSS JOIN has SQLite go by the trades' order.
-		q := s.read.NewRaw("SELECT t.block, t.time, t.base, t.trader, t.sell, t.nano_usd, "+
+		q := s.Read.NewRaw("SELECT t.block, t.time, t.base, t.trader, t.sell, t.nano_usd, "+
 			"CASE WHEN p.id = k.pool OR p.protocol = ? THEN t.close_usd ELSE 0 END FROM trades t CROSS JOIN pools p "+
 			"CROSS JOIN tokens k WHERE t.chain = ? AND t.block >= ? AND t.nano_usd IS NOT NULL AND p.chain = t.chain AND p.id = t.pool "+
 			"AND p.untrusted = '' AND k.chain = t.chain AND k.mint = t.base ORDER BY t.block, t.log_index", string(market.BondingCurve), chain, first)
-		walk(ctx, s.read, q, "trades", func(rows *sql.Rows) (Flow, error) {
+		database.Walk(ctx, s.Read, q, "trades", func(rows *sql.Rows) (Flow, error) {
 			var base, trader []byte
 			var number int64
 			var f Flow

@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // Load reads the rows that a batch needs, one query per table (and per 2,000 keys). It reads through the writer's
@@ -88,7 +89,7 @@ var withAccount = func() string {
 func in[R any](ctx context.Context, s *Store, chain, column string, keys []any, conditions ...string) ([]R, error) {
 	var out []R
 	for len(keys) > 0 {
-		n := min(loadKeys, len(keys))
+		n := min(database.LoadKeys, len(keys))
 		var part []R // a scan begins its slice anew
 		if err := chosen(s, &part, chain, column, keys[:n], conditions).Scan(ctx); err != nil {
 			return nil, fmt.Errorf("database: load by %s: %w", column, err)
@@ -105,7 +106,7 @@ func chosen[R any](s *Store, into *[]R, chain, column string, keys []any, condit
 	if column == "base" {
 		ofChain = poolsChain + " = ?"
 	}
-	q := s.write.NewSelect().Model(into).Where(ofChain, chain).Where(column+" IN (?)", among(s.IsPostgres(), keys))
+	q := s.Write.NewSelect().Model(into).Where(ofChain, chain).Where(column+" IN (?)", database.Among(s.IsPostgres(), keys))
 	for _, c := range conditions {
 		q = q.Where(c)
 	}
@@ -136,7 +137,7 @@ func (s *Store) loadTicks(ctx context.Context, chain string, pools []poolRow, ou
 func (s *Store) loadCandles(ctx context.Context, chain string, w market.Wanted, out *market.Rows) error {
 	var rows []candleRow
 	if w.ExpireFrom <= w.ExpireTo {
-		err := s.write.NewSelect().Model(&rows).Where("chain = ? AND interval_s = 60", chain).
+		err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND interval_s = 60", chain).
 			Where("open_at BETWEEN ? AND ?", w.ExpireFrom, w.ExpireTo).Scan(ctx)
 		if err != nil {
 			return fmt.Errorf("database: load the minutes that leave the window: %w", err)
@@ -180,11 +181,11 @@ const referencePending = "chain || '' = ? AND candidate IS NOT NULL"
 // Beginning reads what an indexer starts with, but for the newest block and the recounts. declared are the contracts that venues declare.
 func (s *Store) Beginning(ctx context.Context, chain string, declared []market.Address) (b market.Beginning, err error) {
 	var tokens []tokenRow
-	if err := s.write.NewSelect().Model(&tokens).Where(referencePending, chain).Scan(ctx); err != nil {
+	if err := s.Write.NewSelect().Model(&tokens).Where(referencePending, chain).Scan(ctx); err != nil {
 		return b, fmt.Errorf("database: read tokens that wait for a reference pool: %w", err)
 	}
 	var rows []quoteRow
-	if err := s.write.NewSelect().Model(&rows).Where("chain = ?", chain).Scan(ctx); err != nil {
+	if err := s.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Scan(ctx); err != nil {
 		return b, fmt.Errorf("database: read quote prices: %w", err)
 	}
 	if b.Pending, err = rowsTo(tokens, (*tokenRow).token); err != nil {

@@ -16,7 +16,7 @@ type QuoteNow struct {
 // ChainQuotes are the quote prices of every chain.
 func (s *Store) ChainQuotes(ctx context.Context) (map[string][]QuoteNow, error) {
 	var rows []quoteRow
-	if err := s.read.NewSelect().Model(&rows).Scan(ctx); err != nil {
+	if err := s.Read.NewSelect().Model(&rows).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read quote prices: %w", err)
 	}
 	rows = onlyServed(s.served, rows, func(r *quoteRow) *string { return &r.Chain })

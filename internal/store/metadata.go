@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // MetadataStatus is how fetching a token's metadata went.
@@ -92,18 +93,18 @@ func (s *Store) SaveMetadata(ctx context.Context, l *Lease, list []TokenMetadata
 	if len(list) == 0 {
 		return nil
 	}
-	return s.commitBeside(ctx, l, func(tx *transaction, no int64) error {
+	return s.commitBeside(ctx, l, func(tx *database.Transaction, no int64) error {
 		rows := make([]metadataRow, len(list))
 		keys := make([]any, len(list))
 		for i := range list {
 			rows[i] = metadataToRow(l.Chain, &list[i], no)
 			keys[i] = rows[i].Mint
 		}
-		if err := upsert(ctx, tx, rows); err != nil {
+		if err := database.Upsert(ctx, tx, rows); err != nil {
 			return err
 		}
 		_, err := tx.NewRaw("UPDATE launches SET has_metadata = TRUE WHERE chain = ? AND mint IN (?) AND has_metadata IS NULL",
-			l.Chain, among(tx.postgres, keys)).Exec(ctx)
+			l.Chain, database.Among(tx.Postgres, keys)).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("database: mark launches with metadata: %w", err)
 		}
@@ -117,7 +118,7 @@ func (s *Store) SaveMetadata(ctx context.Context, l *Lease, list []TokenMetadata
 }
 
 // keepDue leaves a launch to be fetched if a reorg gave its address to another announcement than the job's.
-func keepDue(ctx context.Context, tx *transaction, chain string, j *MetadataJob) error {
+func keepDue(ctx context.Context, tx *database.Transaction, chain string, j *MetadataJob) error {
 	if j == nil {
 		return nil
 	}
@@ -130,10 +131,10 @@ func keepDue(ctx context.Context, tx *transaction, chain string, j *MetadataJob)
 }
 
 // commitBeside runs f in a transaction under the chain's next commit number, and moves no cursor.
-func (s *Store) commitBeside(ctx context.Context, l *Lease, f func(tx *transaction, no int64) error) error {
-	err := s.writeUnderLease(ctx, l, func(tx *transaction, next *position) error { return f(tx, next.commitNo) })
+func (s *Store) commitBeside(ctx context.Context, l *Lease, f func(tx *database.Transaction, no int64) error) error {
+	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error { return f(tx, next.commitNo) })
 	if err == nil {
-		s.hint(ctx, l.Chain)
+		s.Hint(ctx, l.Chain)
 	}
 	return err
 }
@@ -164,7 +165,7 @@ func (s *Store) metadataJobs(ctx context.Context, query string, args ...any) ([]
 		Metadata, Image string
 		Attempts        int32
 	}
-	if err := s.read.NewRaw(query, args...).Scan(ctx, &rows); err != nil {
+	if err := s.Read.NewRaw(query, args...).Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("database: list metadata to fetch: %w", err)
 	}
 	c := columns{table: "launches"}
@@ -179,7 +180,7 @@ func (s *Store) metadataJobs(ctx context.Context, query string, args ...any) ([]
 func (s *Store) MetadataSince(ctx context.Context, chain string, seen int64) ([]TokenMetadata, error) {
 	chain = s.served.indexOf(chain)
 	var rows []metadataRow
-	err := s.read.NewSelect().Model(&rows).ExcludeColumn("image").Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx)
+	err := s.Read.NewSelect().Model(&rows).ExcludeColumn("image").Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read changed metadata: %w", err)
 	}
@@ -189,8 +190,8 @@ func (s *Store) MetadataSince(ctx context.Context, chain string, seen int64) ([]
 // MetadataAt is what is known of one token, without its image; ok is false when nothing was saved of it yet.
 func (s *Store) MetadataAt(ctx context.Context, chain string, mint market.Address) (m TokenMetadata, ok bool, err error) {
 	chain = s.served.indexOf(chain)
-	rows, err := s.ask(ctx, "SELECT "+metadataColumns+" FROM token_metadata WHERE chain = ? AND mint = ?", chain, mint.Bytes())
-	found, err := scanAll[metadataRow](ctx, s.read, rows, err)
+	rows, err := s.Ask(ctx, "SELECT "+metadataColumns+" FROM token_metadata WHERE chain = ? AND mint = ?", chain, mint.Bytes())
+	found, err := database.ScanAll[metadataRow](ctx, s.Read, rows, err)
 	if err != nil {
 		return m, false, fmt.Errorf("database: read metadata: %w", err)
 	}
@@ -205,7 +206,7 @@ func (s *Store) MetadataAt(ctx context.Context, chain string, mint market.Addres
 func (s *Store) TokenImage(ctx context.Context, chain string, mint market.Address) ([]byte, error) {
 	chain = s.served.indexOf(chain)
 	var image []byte
-	err := s.askOne(ctx, []any{&image}, "SELECT image FROM token_metadata WHERE chain = ? AND mint = ?", chain, mint.Bytes())
+	err := s.AskOne(ctx, []any{&image}, "SELECT image FROM token_metadata WHERE chain = ? AND mint = ?", chain, mint.Bytes())
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("database: read a token's image: %w", err)
 	}

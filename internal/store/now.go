@@ -9,6 +9,7 @@ import (
 	"strconv"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // TokenNow is a token with the state of its chain, both of one moment.
@@ -86,13 +87,13 @@ func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenN
 
 		quoteColumns `bun:",extend"`
 	}
-	marks, args := list(addressKeys(mints))
-	rows, err := s.ask(ctx, "SELECT "+columnsOf[tokenRow](s.read, "t")+", c.number, c.hash, c.block_time, c.final_time, c.head_time, c.silent_from, c.state, "+
+	marks, args := database.List(addressKeys(mints))
+	rows, err := s.Ask(ctx, "SELECT "+database.ColumnsOf[tokenRow](s.Read, "t")+", c.number, c.hash, c.block_time, c.final_time, c.head_time, c.silent_from, c.state, "+
 		"l.mint IS NOT NULL AS launched, COALESCE(l.graduated_at, 0) AS graduated_at, COALESCE(l.changed_block, 0) AS launch_block, COALESCE(l.changed_at, 0) AS launch_at, "+
 		quoteOf+" FROM tokens t JOIN chains c ON c.id = t.chain "+
 		"LEFT JOIN launches l ON l.chain = t.chain AND l.mint = t.mint "+
 		"LEFT JOIN quote_prices q ON q.chain = t.chain AND q.asset = t.mint WHERE t.mint IN ("+marks+") ORDER BY t.chain, t.mint", args...)
-	found, err := scanAll[row](ctx, s.read, rows, err)
+	found, err := database.ScanAll[row](ctx, s.Read, rows, err)
 	if err != nil {
 		return nil, fmt.Errorf("database: read tokens: %w", err)
 	}
@@ -128,13 +129,13 @@ func (s *Store) PoolsNow(ctx context.Context, bases []market.Address) ([]PoolNow
 }
 
 func (s *Store) poolsNowOf(bases []market.Address) (text string, args []any) {
-	marks, args := list(addressKeys(bases))
+	marks, args := database.List(addressKeys(bases))
 	// Ranked where they are read: a second look at the table by key would leave the planner a choice.
-	inner := "SELECT " + columnsOf[poolRow](s.read, "p") + ", " + quoteOf + ", " +
+	inner := "SELECT " + database.ColumnsOf[poolRow](s.Read, "p") + ", " + quoteOf + ", " +
 		"ROW_NUMBER() OVER (PARTITION BY p.chain, p.base ORDER BY p.id = t.pool DESC, p.untrusted = '' DESC, " +
 		"p.locked * COALESCE(q.usd, 0) DESC, p.id) AS place FROM pools p JOIN tokens t ON t.chain = p." + poolsChain + " AND t.mint = p.base " +
 		"LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.base IN (" + marks + ") AND p." + listedOnly
-	return "SELECT " + columnsOf[poolRow](s.read, "r") + ", r.quote_usd, r.quote_pegged, r.quote_day_usd, r.quote_block, r.quote_at FROM (" + inner +
+	return "SELECT " + database.ColumnsOf[poolRow](s.Read, "r") + ", r.quote_usd, r.quote_pegged, r.quote_day_usd, r.quote_block, r.quote_at FROM (" + inner +
 		") r WHERE r.place <= " + strconv.Itoa(PoolsOfToken) + " ORDER BY r.chain, r.id", args
 }
 
@@ -143,8 +144,8 @@ func (s *Store) PoolsByID(ctx context.Context, chains []string, id market.Addres
 	if len(chains) == 0 {
 		return nil, nil
 	}
-	marks, args := list(s.served.indexesOf(chains))
-	return s.poolsNow(ctx, "SELECT "+columnsOf[poolRow](s.read, "p")+", "+quoteOf+" "+
+	marks, args := database.List(s.served.indexesOf(chains))
+	return s.poolsNow(ctx, "SELECT "+database.ColumnsOf[poolRow](s.Read, "p")+", "+quoteOf+" "+
 		"FROM pools p LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.chain IN ("+marks+") AND p.id = ? "+
 		"ORDER BY p.chain, p.id", append(args, id.Bytes()))
 }
@@ -155,8 +156,8 @@ func (s *Store) poolsNow(ctx context.Context, text string, args []any) ([]PoolNo
 
 		quoteColumns `bun:",extend"`
 	}
-	rows, err := s.ask(ctx, text, args...)
-	found, err := scanAll[row](ctx, s.read, rows, err)
+	rows, err := s.Ask(ctx, text, args...)
+	found, err := database.ScanAll[row](ctx, s.Read, rows, err)
 	if err != nil {
 		return nil, fmt.Errorf("database: read pools: %w", err)
 	}
@@ -177,7 +178,7 @@ func (s *Store) Ticks(ctx context.Context, chain string, pool market.Address, fr
 	if native {
 		name = "close_native"
 	}
-	rows, err := s.ask(ctx, "SELECT time, "+name+", COALESCE(nano_usd, 0), block FROM trades WHERE chain = ? AND pool = ? AND time >= ? "+
+	rows, err := s.Ask(ctx, "SELECT time, "+name+", COALESCE(nano_usd, 0), block FROM trades WHERE chain = ? AND pool = ? AND time >= ? "+
 		"AND time < ? ORDER BY time DESC, block DESC, log_index DESC LIMIT ?", chain, pool.Bytes(), from, to, limit)
 	if err != nil {
 		return nil, fmt.Errorf("database: read trades: %w", err)
@@ -228,7 +229,7 @@ func (s *Store) series(ctx context.Context, native bool, pool market.Address, wh
 	if native {
 		names = nativeColumns
 	}
-	rows, err := s.ask(ctx, "SELECT "+names+" FROM candles WHERE chain = ? AND pool = ? AND interval_s = ? AND "+where, args...)
+	rows, err := s.Ask(ctx, "SELECT "+names+" FROM candles WHERE chain = ? AND pool = ? AND interval_s = ? AND "+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("database: read candles: %w", err)
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -47,7 +49,7 @@ func TestOpenRefusesWhatItMustNotTouch(t *testing.T) {
 				t.Fatal(err)
 			}
 			_ = db.Close()
-			if _, err := store.Open(t.Context(), dsn); !errors.Is(err, store.ErrNewerSchema) || !strings.Contains(err.Error(), "upgrade") {
+			if _, err := store.Open(t.Context(), dsn); !errors.Is(err, schema.ErrNewerSchema) || !strings.Contains(err.Error(), "upgrade") {
 				t.Errorf("a newer schema: %v", err)
 			}
 		})
@@ -60,7 +62,7 @@ func TestOpenRefusesWhatItMustNotTouch(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer func() { _ = s.Close() }()
-		if _, err := store.Open(t.Context(), dsn); !errors.Is(err, store.ErrLocked) {
+		if _, err := store.Open(t.Context(), dsn); !errors.Is(err, database.ErrFileLocked) {
 			t.Errorf("the file was opened twice: %v", err)
 		}
 	})
@@ -133,7 +135,7 @@ func TestOpenTellsAbsenceFromRefusal(t *testing.T) {
 		strings.Replace(storetest.DSN(t, "postgres"), "/test_", "/gone_", 1): false,
 	} {
 		_, err := store.Open(t.Context(), dsn)
-		if err == nil || errors.Is(err, store.ErrUnreachable) != absent || strings.Contains(err.Error(), "u:hunter2") {
+		if err == nil || errors.Is(err, database.ErrUnreachable) != absent || strings.Contains(err.Error(), "u:hunter2") {
 			t.Errorf("absent %v: %v", absent, err)
 		}
 	}
@@ -162,8 +164,8 @@ func TestOpenGivesUpOnSilence(t *testing.T) {
 			if ctx.Err() != nil {
 				t.Fatalf("it didn't end by itself: %v", err)
 			}
-			if !errors.Is(err, store.ErrUnreachable) || strings.Contains(err.Error(), "u:hunter2") {
-				t.Errorf("%v; want it to be %v", err, store.ErrUnreachable)
+			if !errors.Is(err, database.ErrUnreachable) || strings.Contains(err.Error(), "u:hunter2") {
+				t.Errorf("%v; want it to be %v", err, database.ErrUnreachable)
 			}
 		})
 	}

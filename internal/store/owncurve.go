@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // ownCurves asks which launches name contracts as their curves'. Two of a contract are enough to know that it holds no one's
@@ -20,9 +21,9 @@ type ownCurveRow struct{ Curve, Mint []byte }
 
 // ownCurves tells of contracts whose curve each of them holds, in no order; those that hold none are left out.
 func (s *Store) ownCurves(ctx context.Context, chain string, contracts []market.Address) (out []market.OwnCurve, err error) {
-	for part := range slices.Chunk(contracts, loadKeys) {
+	for part := range slices.Chunk(contracts, database.LoadKeys) {
 		var rows []ownCurveRow
-		if err := s.write.NewRaw(ownCurves, chain, among(s.IsPostgres(), addressKeys(part))).Scan(ctx, &rows); err != nil {
+		if err := s.Write.NewRaw(ownCurves, chain, database.Among(s.IsPostgres(), addressKeys(part))).Scan(ctx, &rows); err != nil {
 			return nil, fmt.Errorf("database: load curves by contract: %w", err)
 		}
 		c, held := columns{table: "launches"}, make(map[market.Address]market.Address, len(rows))
@@ -49,7 +50,7 @@ func (s *Store) anyOwnCurve(ctx context.Context, chain string, declared []market
 	after := []byte{}
 	for {
 		var next [][]byte
-		if err := s.write.NewRaw(nextCurve, chain, after).Scan(ctx, &next); err != nil {
+		if err := s.Write.NewRaw(nextCurve, chain, after).Scan(ctx, &next); err != nil {
 			return false, fmt.Errorf("database: look for curves of launches: %w", err)
 		}
 		if len(next) == 0 {

@@ -13,6 +13,8 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -42,7 +44,7 @@ func commitUpTo(t *testing.T, s *store.Store, l *store.Lease, from, to int) {
 	t.Helper()
 	for n := from; n <= to; n++ {
 		err := s.Commit(t.Context(), l, commitTrades(n))
-		for tries := 0; errors.Is(err, store.ErrInterrupted) && tries < 100; tries++ { // as an indexer does
+		for tries := 0; errors.Is(err, database.ErrInterrupted) && tries < 100; tries++ { // as an indexer does
 			time.Sleep(20 * time.Millisecond)
 			err = s.Commit(t.Context(), l, commitTrades(n))
 		}
@@ -64,7 +66,7 @@ func onPostgres(t *testing.T) (*store.Store, *sql.DB) {
 // split closes the newest partitions, whatever their size.
 func split(t *testing.T, s *store.Store) {
 	t.Helper()
-	if err := store.SplitLarge(t.Context(), s.DB, slog.New(slog.NewTextHandler(t.Output(), nil)), 1); err != nil {
+	if err := schema.SplitLarge(t.Context(), s.DB, slog.New(slog.NewTextHandler(t.Output(), nil)), 1); err != nil {
 		t.Error(err)
 	}
 }
@@ -288,7 +290,7 @@ func TestSplitBesideTheWork(t *testing.T) {
 	go func() {
 		n := 0
 		for ; ctx.Err() == nil; n++ {
-			if err := store.SplitLarge(ctx, s.DB, slog.New(slog.DiscardHandler), 1); err != nil && ctx.Err() == nil {
+			if err := schema.SplitLarge(ctx, s.DB, slog.New(slog.DiscardHandler), 1); err != nil && ctx.Err() == nil {
 				t.Errorf("split %d: %v", n, err)
 			}
 		}
@@ -387,7 +389,7 @@ func TestASplitThatIsCutOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan error)
-	go func() { done <- store.SplitLarge(ctx, s.DB, slog.New(slog.DiscardHandler), 1) }()
+	go func() { done <- schema.SplitLarge(ctx, s.DB, slog.New(slog.DiscardHandler), 1) }()
 	for bounds() == 0 {
 		select {
 		case err := <-done:
@@ -453,10 +455,10 @@ func TestAnUnfinishedSplit(t *testing.T) {
 	l := lease(t, s)
 	commitUpTo(t, s, l, 1, 5)
 	must(t, db, "ALTER TABLE trades_base ADD CONSTRAINT closing CHECK (chain = 'base' AND time < 1700006001) NOT VALID")
-	if err := s.Commit(t.Context(), l, commitTrades(6)); !errors.Is(err, store.ErrInterrupted) {
+	if err := s.Commit(t.Context(), l, commitTrades(6)); !errors.Is(err, database.ErrInterrupted) {
 		t.Fatalf("a block beyond the bound: %v; want it to be tried again", err)
 	}
-	if err := store.SplitLarge(t.Context(), s.DB, slog.New(slog.DiscardHandler), 1<<40); err != nil {
+	if err := schema.SplitLarge(t.Context(), s.DB, slog.New(slog.DiscardHandler), 1<<40); err != nil {
 		t.Fatal(err)
 	}
 	commitUpTo(t, s, l, 6, 10)
@@ -476,7 +478,7 @@ func TestAnEarlierDatabaseIsSplit(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		store.BuildIndexes(t.Context(), s.DB, slog.New(slog.DiscardHandler))
+		schema.BuildIndexes(t.Context(), s.DB, slog.New(slog.DiscardHandler))
 		split(t, s)
 	}()
 	n := 501

@@ -11,6 +11,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -206,7 +207,7 @@ func TestMigrationListsPools(t *testing.T) {
 				t.Fatal(err)
 			}
 			s = open(t, dsn)
-			store.BuildIndexes(t.Context(), s.DB, slog.New(slog.DiscardHandler))
+			schema.BuildIndexes(t.Context(), s.DB, slog.New(slog.DiscardHandler))
 			w := market.Wanted{ExpireFrom: 1}
 			for n := 10; n < 170; n++ {
 				w.Pools = append(w.Pools, poolID(n))

@@ -14,7 +14,7 @@ import (
 // TokensSince lists a chain's tokens that changed after commit number seen.
 func (s *Store) TokensSince(ctx context.Context, chain string, seen int64) ([]market.Token, error) {
 	var rows []tokenRow
-	if err := s.read.NewSelect().Model(&rows).Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx); err != nil {
+	if err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read changed tokens: %w", err)
 	}
 	return rowsTo(rows, (*tokenRow).token)
@@ -23,7 +23,7 @@ func (s *Store) TokensSince(ctx context.Context, chain string, seen int64) ([]ma
 // PoolsSince lists a chain's pools that changed after commit number seen.
 func (s *Store) PoolsSince(ctx context.Context, chain string, seen int64) ([]market.Pool, error) {
 	var rows []poolRow
-	if err := s.read.NewSelect().Model(&rows).Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx); err != nil {
+	if err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read changed pools: %w", err)
 	}
 	return rowsTo(rows, (*poolRow).pool)
@@ -33,7 +33,7 @@ func (s *Store) PoolsSince(ctx context.Context, chain string, seen int64) ([]mar
 func (s *Store) Candles(ctx context.Context, chain string, pool market.Address, interval int32, from, to int64,
 ) ([]market.Candle, error) {
 	var rows []candleRow
-	err := s.read.NewSelect().Model(&rows).Where("chain = ? AND pool = ? AND interval_s = ?", chain, pool.Bytes(), interval).
+	err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND pool = ? AND interval_s = ?", chain, pool.Bytes(), interval).
 		Where("open_at >= ? AND open_at < ?", from, to).Order("open_at").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read candles: %w", err)
@@ -44,7 +44,7 @@ func (s *Store) Candles(ctx context.Context, chain string, pool market.Address, 
 // FirstCandle is the open of a pool's oldest stored candle of one width; ok is false when there is none.
 func (s *Store) FirstCandle(ctx context.Context, chain string, pool market.Address, interval int32) (open int64, ok bool, err error) {
 	chain = s.served.indexOf(chain)
-	err = s.read.NewSelect().Model((*candleRow)(nil)).Column("open_at").
+	err = s.Read.NewSelect().Model((*candleRow)(nil)).Column("open_at").
 		Where("chain = ? AND pool = ? AND interval_s = ?", chain, pool.Bytes(), interval).Order("open_at").Limit(1).Scan(ctx, &open)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, false, nil
@@ -59,7 +59,7 @@ func (s *Store) FirstCandle(ctx context.Context, chain string, pool market.Addre
 func (s *Store) Trades(ctx context.Context, chain string, pool market.Address, from, to, limit int64,
 ) ([]market.Trade, error) {
 	var rows []tradeRow
-	err := s.read.NewSelect().Model(&rows).Where("chain = ? AND pool = ? AND time >= ? AND time < ?", chain, pool.Bytes(),
+	err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND pool = ? AND time >= ? AND time < ?", chain, pool.Bytes(),
 		from, to).Order("time", "block", "log_index").Limit(limit).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read trades: %w", err)
@@ -69,12 +69,12 @@ func (s *Store) Trades(ctx context.Context, chain string, pool market.Address, f
 
 // ChainTrades lists a chain's trades from a block on with a time of at least since, oldest first.
 func (s *Store) ChainTrades(ctx context.Context, chain string, block uint64, since int64) ([]market.Trade, error) {
-	first, err := firstTradeBlock(ctx, s.read, chain, since)
+	first, err := firstTradeBlock(ctx, s.Read, chain, since)
 	if err != nil {
 		return nil, err
 	}
 	var rows []tradeRow
-	err = s.read.NewSelect().Model(&rows).Where("chain = ? AND block >= ?", chain, max(first, int64(block))).
+	err = s.Read.NewSelect().Model(&rows).Where("chain = ? AND block >= ?", chain, max(first, int64(block))).
 		Order("block", "log_index").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read trades: %w", err)
@@ -85,7 +85,7 @@ func (s *Store) ChainTrades(ctx context.Context, chain string, block uint64, sin
 // Balances lists a token's accounts with their derived balances.
 func (s *Store) Balances(ctx context.Context, chain string, token market.Address) (map[market.Address]market.Balance, error) {
 	var rows []balanceRow
-	err := s.read.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Scan(ctx)
+	err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read balances: %w", err)
 	}
@@ -127,7 +127,7 @@ func (s *Store) Derived(ctx context.Context, chain string) (map[string][]string,
 
 // lines scans for itself: bun takes the type of a column from the first row, where it may be NULL.
 func (s *Store) lines(ctx context.Context, table, order, chain string) ([]string, error) {
-	rows, err := s.write.NewSelect().TableExpr("?", bun.Ident(table)).Where("chain = ?", chain).OrderExpr(order).Rows(ctx)
+	rows, err := s.Write.NewSelect().TableExpr("?", bun.Ident(table)).Where("chain = ?", chain).OrderExpr(order).Rows(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/uptrace/bun/schema"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // Recount is one more count of a token's holders, after a count of them was given up.
@@ -35,13 +36,13 @@ type recountRow struct {
 
 // beginRecount writes the job of a recount. A rewind takes the job back, and leaves that there was one: tokens whose transfers don't tell their
 // balances are not to cost more on a chain with many reorgs.
-func beginRecount(ctx context.Context, tx *transaction, u *undoLog, chain string, c *Commit) error {
+func beginRecount(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, c *Commit) error {
 	r, before := c.Recount, c.Last.Number-1
 	job := jobToRow(chain, &market.HolderJob{Token: r.Token, Final: before, Next: min(r.First, before), Recount: market.RecountBegun})
 	if err := add(ctx, tx, u, []jobRow{job}); err != nil {
 		return err
 	}
-	return upsert(ctx, tx, []recountRow{{Chain: chain, Token: r.Token.Bytes(), Times: r.Times, NextAt: r.NextAt, Caps: c.Caps}})
+	return database.Upsert(ctx, tx, []recountRow{{Chain: chain, Token: r.Token.Bytes(), Times: r.Times, NextAt: r.NextAt, Caps: c.Caps}})
 }
 
 // dueRecount spells the condition of the index tokens_given_up. The chain is written so that SQLite can't take the primary key for as good.
@@ -69,7 +70,7 @@ func (s *Store) DueRecount(ctx context.Context, chain string, at int64, caps str
 	}
 	var mint []byte
 	var first int64
-	err = s.write.NewRaw(query+recountOrder, append(args, from.Bytes())...).Scan(ctx, &mint, &first, &r.Times)
+	err = s.Write.NewRaw(query+recountOrder, append(args, from.Bytes())...).Scan(ctx, &mint, &first, &r.Times)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, false, nil
 	}
@@ -83,10 +84,10 @@ func (s *Store) DueRecount(ctx context.Context, chain string, at int64, caps str
 
 // EndRecounts ends the recounts of tokens that are neither launches nor among declared: their transfers aren't queued any more.
 func (s *Store) EndRecounts(ctx context.Context, l *Lease, declared []market.Address) error {
-	return s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
 		_, err := tx.NewRaw("UPDATE holder_jobs SET broken = ? WHERE chain = ? AND recount <> '' AND step <> 'ended' AND token NOT IN (?) "+
 			"AND NOT EXISTS (SELECT 1 FROM launches l WHERE l.chain = holder_jobs.chain AND l.mint = holder_jobs.token)",
-			true, l.Chain, orNone(tx.postgres, declared)).Exec(ctx)
+			true, l.Chain, orNone(tx.Postgres, declared)).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("database: end recounts of tokens that aren't followed any more: %w", err)
 		}
@@ -96,5 +97,5 @@ func (s *Store) EndRecounts(ctx context.Context, l *Lease, declared []market.Add
 
 // orNone makes a list of addresses one for IN (?), which can't be empty.
 func orNone(postgres bool, list []market.Address) schema.QueryAppender {
-	return among(postgres, append(addressKeys(list), []byte{}))
+	return database.Among(postgres, append(addressKeys(list), []byte{}))
 }

@@ -7,6 +7,9 @@ import (
 	"fmt"
 
 	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 )
 
 // pruneRows is how many rows of a table one call of Prune deletes: few enough that a block that comes meanwhile hardly
@@ -26,10 +29,10 @@ type Pruning struct {
 // be more. In PostgreSQL whole partitions go first.
 func (s *Store) Prune(ctx context.Context, l *Lease, p Pruning) (more bool, err error) {
 	// Where somebody reads from them just now their rows go one by one, as others do.
-	if err := interruption(ctx, s.emptyPartitions(ctx, l, p)); err != nil && !errors.Is(err, errLocked) {
+	if err := database.Interruption(ctx, s.emptyPartitions(ctx, l, p)); err != nil && !errors.Is(err, database.ErrLocked) {
 		return false, fmt.Errorf("database: empty partitions of %s: %w", l.Chain, err)
 	}
-	err = s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
+	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
 		trades, err := pruneTrades(ctx, tx, l.Chain, p)
 		if err != nil {
 			return fmt.Errorf("database: prune the trades of %s: %w", l.Chain, err)
@@ -44,7 +47,7 @@ func (s *Store) Prune(ctx context.Context, l *Lease, p Pruning) (more bool, err 
 	return more, err
 }
 
-func pruneTrades(ctx context.Context, tx *transaction, chain string, p Pruning) (more bool, err error) {
+func pruneTrades(ctx context.Context, tx *database.Transaction, chain string, p Pruning) (more bool, err error) {
 	if p.TradesBefore <= 0 {
 		return false, nil
 	}
@@ -67,7 +70,7 @@ func pruneTrades(ctx context.Context, tx *transaction, chain string, p Pruning) 
 	return piece < first, err
 }
 
-func pruneMinutes(ctx context.Context, tx *transaction, chain string, p Pruning) (more bool, err error) {
+func pruneMinutes(ctx context.Context, tx *database.Transaction, chain string, p Pruning) (more bool, err error) {
 	if p.MinutesBefore <= 0 {
 		return false, nil
 	}
@@ -87,7 +90,7 @@ func (s *Store) emptyPartitions(ctx context.Context, l *Lease, p Pruning) error 
 		return nil
 	}
 	var gone []string
-	trades, err := s.expired(ctx, partitionOf("trades", l.Chain), p.TradesBefore)
+	trades, err := s.expired(ctx, schema.PartitionOf("trades", l.Chain), p.TradesBefore)
 	if err != nil {
 		return err
 	}
@@ -96,7 +99,7 @@ func (s *Store) emptyPartitions(ctx context.Context, l *Lease, p Pruning) error 
 	}
 	for _, name := range trades {
 		var final bool
-		err := s.write.NewRaw("SELECT COALESCE((SELECT max(block) FROM ? WHERE chain = ?), 0) <= ?", bun.Ident(name), l.Chain, int64(p.Final)).Scan(ctx, &final)
+		err := s.Write.NewRaw("SELECT COALESCE((SELECT max(block) FROM ? WHERE chain = ?), 0) <= ?", bun.Ident(name), l.Chain, int64(p.Final)).Scan(ctx, &final)
 		if err != nil {
 			return err
 		}
@@ -104,21 +107,21 @@ func (s *Store) emptyPartitions(ctx context.Context, l *Lease, p Pruning) error 
 			gone = append(gone, name)
 		}
 	}
-	candles, err := s.expired(ctx, partitionOf("candles", l.Chain), p.MinutesBefore)
+	candles, err := s.expired(ctx, schema.PartitionOf("candles", l.Chain), p.MinutesBefore)
 	if err != nil {
 		return err
 	}
 	minutes := make([]string, len(candles))
 	for i, name := range candles {
-		minutes[i] = name + minutesOnly
+		minutes[i] = name + schema.MinutesOnly
 	}
 	if minutes, err = s.withRows(ctx, minutes); err != nil {
 		return err
 	}
 	gone = append(gone, minutes...)
 	for _, name := range gone {
-		err := s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
-			_, err := tx.NewRaw(setBriefLock+"; TRUNCATE ?", bun.Ident(name)).Exec(ctx)
+		err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+			_, err := tx.NewRaw(schema.SetBriefLock+"; TRUNCATE ?", bun.Ident(name)).Exec(ctx)
 			return err
 		})
 		if err != nil {
@@ -133,10 +136,10 @@ func (s *Store) expired(ctx context.Context, table string, before int64) (names 
 	if before <= 0 {
 		return nil, nil
 	}
-	all, err := timedPartitions(ctx, s.write, table)
+	all, err := schema.TimedPartitions(ctx, s.Write, table)
 	for _, t := range all {
-		if t.until != 0 && t.until <= before {
-			names = append(names, t.name)
+		if t.Until != 0 && t.Until <= before {
+			names = append(names, t.Name)
 		}
 	}
 	return names, err
@@ -151,8 +154,8 @@ func (s *Store) withRows(ctx context.Context, names []string) (filled []string, 
 	for i, n := range names {
 		list[i] = n
 	}
-	err = s.write.NewRaw("SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() "+
-		"AND c.relname IN (?) AND pg_relation_size(c.oid) > 0 ORDER BY c.relname", among(true, list)).Scan(ctx, &filled)
+	err = s.Write.NewRaw("SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() "+
+		"AND c.relname IN (?) AND pg_relation_size(c.oid) > 0 ORDER BY c.relname", database.Among(true, list)).Scan(ctx, &filled)
 	return filled, err
 }
 

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // Stream is a sequence that clients read by cursor.
@@ -20,7 +22,7 @@ const (
 // InSequence takes the next n numbers of a stream and runs f with the first of them, in one transaction, which f writes to. The stream's
 // counter stays locked until the commit: numbers are visible in their order, so that no reader ever skips one.
 func (s *Store) InSequence(ctx context.Context, stream Stream, n int64, f func(ctx context.Context, db bun.IDB, first int64) error) error {
-	return s.inTransaction(ctx, func(tx *transaction) error {
+	return s.InTransaction(ctx, func(tx *database.Transaction) error {
 		last, err := takeNumbers(ctx, tx, stream, n)
 		if err != nil {
 			return err
@@ -29,7 +31,7 @@ func (s *Store) InSequence(ctx context.Context, stream Stream, n int64, f func(c
 	})
 }
 
-func takeNumbers(ctx context.Context, tx *transaction, stream Stream, n int64) (last int64, err error) {
+func takeNumbers(ctx context.Context, tx *database.Transaction, stream Stream, n int64) (last int64, err error) {
 	err = tx.NewRaw("INSERT INTO sequences (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET "+
 		"last = sequences.last + excluded.last RETURNING last", string(stream), n).Scan(ctx, &last)
 	if err != nil {

@@ -8,6 +8,8 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -89,7 +91,7 @@ func TestAnAddressOfSeveralServers(t *testing.T) {
 	if err == nil {
 		_ = st.Close()
 	}
-	if err == nil || errors.Is(err, store.ErrNoSchema) || errors.Is(err, store.ErrUnreachable) || !strings.Contains(err.Error(), "leads to several servers") {
+	if err == nil || errors.Is(err, schema.ErrNoSchema) || errors.Is(err, database.ErrUnreachable) || !strings.Contains(err.Error(), "leads to several servers") {
 		t.Errorf("%v", err)
 	}
 }

@@ -6,44 +6,127 @@ import (
 	"context"
 	"log/slog"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 )
 
-// Store is what is kept of chains.
-type Store struct {
-	*DB
+// The errors of the database that callers tell apart.
+var (
+	ErrInterrupted = database.ErrInterrupted
+	ErrFileLocked  = database.ErrFileLocked
+)
+
+// Waiting is how long a reader waits for a database and its schema.
+type Waiting = schema.Waiting
+
+// Try connects to a PostgreSQL database and neither reads nor writes anything.
+func Try(ctx context.Context, dsn string) error { return database.Try(ctx, dsn) }
+
+// rows reads and writes rows: by a database, of the indexes that are served.
+type rows struct {
+	*database.DB
 
 	// served says which index of each chain is read; nil for who names the index.
 	served *served
 }
 
-func newStore(d *DB, served *served) *Store { return &Store{DB: d, served: served} }
+// Store is what is kept of chains, by what it is about. What concerns a whole chain is its own: its state, and the commits and rewinds that write to
+// many tables at once.
+type Store struct {
+	*rows
+
+	Leases    Leases
+	Indexes   Indexes
+	Facts     Facts
+	Tokens    Tokens
+	Pools     Pools
+	Candles   Candles
+	Trades    Trades
+	Balances  Balances
+	Launches  Launches
+	Jobs      Jobs
+	Metadata  Metadata
+	Trust     Trust
+	Upkeep    Upkeep
+	Sequences Sequences
+}
+
+// Leases say who writes an index.
+type Leases struct{ *rows }
+
+// Indexes is what is kept of the indexes of chains: how they begin, take over and go.
+type Indexes struct{ *rows }
+
+// Facts is what is kept of what nodes were asked, and how sure that is.
+type Facts struct{ *rows }
+
+// Tokens is what is kept of tokens.
+type Tokens struct{ *rows }
+
+// Pools is what is kept of pools, and the prices of quote assets.
+type Pools struct{ *rows }
+
+// Candles is what is kept of candles.
+type Candles struct{ *rows }
+
+// Trades is what is kept of trades.
+type Trades struct{ *rows }
+
+// Balances is what is kept of balances.
+type Balances struct{ *rows }
+
+// Launches is what is kept of launches.
+type Launches struct{ *rows }
+
+// Jobs is what is kept of the reading and merging of tokens' past balances.
+type Jobs struct{ *rows }
+
+// Metadata is what is kept of what tokens' own descriptions say.
+type Metadata struct{ *rows }
+
+// Trust is what is kept of the last trust report of each token.
+type Trust struct{ *rows }
+
+// Upkeep is what is kept of what is no longer kept.
+type Upkeep struct{ *rows }
+
+// Sequences is what is kept of the numbers of streams that clients read by cursor.
+type Sequences struct{ *rows }
+
+func newStore(d *database.DB, served *served) *Store {
+	r := &rows{d, served}
+	return &Store{
+		rows: r, Leases: Leases{r}, Indexes: Indexes{r}, Facts: Facts{r}, Tokens: Tokens{r}, Pools: Pools{r}, Candles: Candles{r}, Trades: Trades{r}, Balances: Balances{r}, Launches: Launches{r}, Jobs: Jobs{r}, Metadata: Metadata{r}, Trust: Trust{r}, Upkeep: Upkeep{r}, Sequences: Sequences{r},
+	}
+}
 
 // Open opens and migrates the database that dsn names: "postgres://…" or "sqlite:PATH". Nothing is written before the
 // database is known to be readable by this binary. The error of a PostgreSQL that isn't there is ErrUnreachable.
 func Open(ctx context.Context, dsn string) (*Store, error) {
-	return of(SchemaOpen(ctx, dsn, func() {}))
+	return of(schema.Open(ctx, dsn, func() {}))
 }
 
 // OpenPatiently is Open, and waits for up to a minute for a database that nobody answers for. It calls beat with each try and before each
 // statement of a migration, so that the caller learns that the opening goes on.
 func OpenPatiently(ctx context.Context, dsn string, now func() time.Time, beat func(), log *slog.Logger) (*Store, error) {
-	return of(SchemaOpenPatiently(ctx, dsn, now, beat, log))
+	return of(schema.OpenPatiently(ctx, dsn, now, beat, log))
 }
 
 // OpenReader opens a database for a program that only reads. On PostgreSQL it makes no schema, its role needs no right but SELECT, and every
 // transaction is read-only; it may be a hot standby, which then is told as old as it is. Without a schema, or without rights on it, the error
 // is ErrNoSchema. An SQLite file has one process, which opens it as Open does.
 func OpenReader(ctx context.Context, dsn string) (*Store, error) {
-	return of(SchemaOpenReader(ctx, dsn))
+	return of(schema.OpenReader(ctx, dsn))
 }
 
 // OpenReaderPatiently is OpenReader, and waits for a database that nobody answers for and for a schema that isn't there yet. Every ten
 // seconds it says what it waits for.
-func OpenReaderPatiently(ctx context.Context, dsn string, w Waiting) (*Store, error) {
-	return of(SchemaOpenReaderPatiently(ctx, dsn, w))
+func OpenReaderPatiently(ctx context.Context, dsn string, w schema.Waiting) (*Store, error) {
+	return of(schema.OpenReaderPatiently(ctx, dsn, w))
 }
 
-func of(d *DB, err error) (*Store, error) {
+func of(d *database.DB, err error) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +135,7 @@ func of(d *DB, err error) (*Store, error) {
 
 // Maintain looks after a PostgreSQL database while others read and write it, until ctx ends: it builds the indexes that are missing, has tables
 // vacuumed as they are used, and splits by time what has grown. Of several programs one does it.
-func (s *Store) Maintain(ctx context.Context, log *slog.Logger) { Maintain(ctx, s.DB, log) }
+func (s *Store) Maintain(ctx context.Context, log *slog.Logger) { schema.Maintain(ctx, s.DB, log) }
 
 // Reserved is the same store read through connections of its own, for whoever must go on reading however many requests
 // there are. It is closed with the store.

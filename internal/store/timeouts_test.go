@@ -12,6 +12,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
 )
@@ -59,7 +60,7 @@ func TestWritersTimeouts(t *testing.T) {
 	t.Run("an address that says no time", func(t *testing.T) {
 		t.Parallel()
 		_, err := store.Open(t.Context(), "postgres://u@127.0.0.1:1/d?statement_timeout=soon")
-		if err == nil || errors.Is(err, store.ErrUnreachable) {
+		if err == nil || errors.Is(err, database.ErrUnreachable) {
 			t.Errorf("statement_timeout=soon: %v", err)
 		}
 	})
@@ -117,8 +118,8 @@ func TestInterruptedWrites(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 			defer cancel()
 			second := commitOf(2, 200, map[string]*market.Changes{})
-			if err := s.Commit(ctx, l, second); !errors.Is(err, store.ErrInterrupted) || ctx.Err() != nil {
-				t.Errorf("a commit that meets it: %v; want %v", err, store.ErrInterrupted)
+			if err := s.Commit(ctx, l, second); !errors.Is(err, database.ErrInterrupted) || ctx.Err() != nil {
+				t.Errorf("a commit that meets it: %v; want %v", err, database.ErrInterrupted)
 			}
 			end()
 			if is := chain(t, storetest.OpenAt(t, dsn)); is != was {
@@ -207,7 +208,7 @@ func TestPauseInATransaction(t *testing.T) {
 		_, err := tx.ExecContext(ctx, "SELECT 1")
 		return err
 	})
-	if !errors.Is(err, store.ErrInterrupted) {
-		t.Errorf("after the pause: %v; want %v", err, store.ErrInterrupted)
+	if !errors.Is(err, database.ErrInterrupted) {
+		t.Errorf("after the pause: %v; want %v", err, database.ErrInterrupted)
 	}
 }

@@ -104,7 +104,7 @@ func (s *Store) MuteTokens(ctx context.Context, chain string, first, end uint64,
 // listMints reads a list of tokens through the writer's connection, so that it sees the last commit.
 func (s *Store) listMints(ctx context.Context, query string, args ...any) ([]market.Address, error) {
 	var rows [][]byte
-	if err := s.write.NewRaw(query, args...).Scan(ctx, &rows); err != nil {
+	if err := s.Write.NewRaw(query, args...).Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("database: list tokens: %w", err)
 	}
 	var out []market.Address

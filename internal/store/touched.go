@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // The functions of this file name the rows that a rewind changes, by the keys that Load takes. They are given former images: a row that goes
 // has the key alone, and what else names cached rows is read from the table, which still has the row then.
 
-func touchTokens(_ context.Context, _ *transaction, rows []tokenRow, touched *market.Touched) error {
+func touchTokens(_ context.Context, _ *database.Transaction, rows []tokenRow, touched *market.Touched) error {
 	c := columns{table: "tokens"}
 	for i := range rows {
 		touched.Tokens = append(touched.Tokens, c.address(rows[i].Mint))
@@ -19,7 +20,7 @@ func touchTokens(_ context.Context, _ *transaction, rows []tokenRow, touched *ma
 	return c.err
 }
 
-func touchPools(ctx context.Context, tx *transaction, rows []poolRow, touched *market.Touched) error {
+func touchPools(ctx context.Context, tx *database.Transaction, rows []poolRow, touched *market.Touched) error {
 	c := columns{table: "pools"}
 	var keys []any
 	for i := range rows {
@@ -36,7 +37,7 @@ func touchPools(ctx context.Context, tx *transaction, rows []poolRow, touched *m
 	return err
 }
 
-func touchTicks(_ context.Context, _ *transaction, rows []ticksRow, touched *market.Touched) error {
+func touchTicks(_ context.Context, _ *database.Transaction, rows []ticksRow, touched *market.Touched) error {
 	c := columns{table: "pool_ticks"}
 	for i := range rows {
 		touched.Ticks = append(touched.Ticks, c.address(rows[i].Pool))
@@ -44,7 +45,7 @@ func touchTicks(_ context.Context, _ *transaction, rows []ticksRow, touched *mar
 	return c.err
 }
 
-func touchCandles(_ context.Context, _ *transaction, rows []candleRow, touched *market.Touched) error {
+func touchCandles(_ context.Context, _ *database.Transaction, rows []candleRow, touched *market.Touched) error {
 	c := columns{table: "candles"}
 	for i := range rows {
 		r := &rows[i]
@@ -53,7 +54,7 @@ func touchCandles(_ context.Context, _ *transaction, rows []candleRow, touched *
 	return c.err
 }
 
-func touchBalances(_ context.Context, _ *transaction, rows []balanceRow, touched *market.Touched) error {
+func touchBalances(_ context.Context, _ *database.Transaction, rows []balanceRow, touched *market.Touched) error {
 	c := columns{table: "balances"}
 	for i := range rows {
 		r := &rows[i]
@@ -62,7 +63,7 @@ func touchBalances(_ context.Context, _ *transaction, rows []balanceRow, touched
 	return c.err
 }
 
-func touchLaunches(ctx context.Context, tx *transaction, rows []launchRow, touched *market.Touched) error {
+func touchLaunches(ctx context.Context, tx *database.Transaction, rows []launchRow, touched *market.Touched) error {
 	c := columns{table: "launches"}
 	var keys []any
 	for i := range rows {
@@ -81,10 +82,10 @@ func touchLaunches(ctx context.Context, tx *transaction, rows []launchRow, touch
 }
 
 // readAddresses reads a column of addresses of the rows with some keys. The query takes the chain and the keys.
-func readAddresses(ctx context.Context, tx *transaction, query, chain string, keys []any, c *columns) (out []market.Address, err error) {
-	for part := range slices.Chunk(keys, loadKeys) {
+func readAddresses(ctx context.Context, tx *database.Transaction, query, chain string, keys []any, c *columns) (out []market.Address, err error) {
+	for part := range slices.Chunk(keys, database.LoadKeys) {
 		var column [][]byte
-		if err := tx.NewRaw(query, chain, among(tx.postgres, part)).Scan(ctx, &column); err != nil {
+		if err := tx.NewRaw(query, chain, database.Among(tx.Postgres, part)).Scan(ctx, &column); err != nil {
 			return nil, fmt.Errorf("database: read what rows of %s belong to: %w", c.table, err)
 		}
 		for _, a := range column {

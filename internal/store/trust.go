@@ -7,6 +7,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // TrustRow is the newest trust report of a token. It is not derived: no reorg takes it back.
@@ -51,18 +52,18 @@ func (s *Store) SaveTrust(ctx context.Context, l *Lease, list []TrustRow) error 
 	if len(list) == 0 {
 		return nil
 	}
-	return s.commitBeside(ctx, l, func(tx *transaction, no int64) error {
+	return s.commitBeside(ctx, l, func(tx *database.Transaction, no int64) error {
 		rows := make([]trustRow, len(list))
 		keys := make([]any, len(list))
 		for i := range list {
 			rows[i] = trustToRow(l.Chain, &list[i], no)
 			keys[i] = rows[i].Mint
 		}
-		if err := upsert(ctx, tx, rows); err != nil {
+		if err := database.Upsert(ctx, tx, rows); err != nil {
 			return err
 		}
 		_, err := tx.NewRaw("UPDATE launches SET checked_at = (SELECT r.checked_at FROM trust_reports r WHERE r.chain = launches.chain "+
-			"AND r.mint = launches.mint) WHERE chain = ? AND mint IN (?)", l.Chain, among(tx.postgres, keys)).Exec(ctx)
+			"AND r.mint = launches.mint) WHERE chain = ? AND mint IN (?)", l.Chain, database.Among(tx.Postgres, keys)).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("database: date the reports of launches: %w", err)
 		}
@@ -74,7 +75,7 @@ func (s *Store) SaveTrust(ctx context.Context, l *Lease, list []TrustRow) error 
 func (s *Store) TrustSince(ctx context.Context, chain string, seen int64) ([]TrustRow, error) {
 	chain = s.served.indexOf(chain)
 	var rows []trustRow
-	err := s.read.NewSelect().Model(&rows).ExcludeColumn("report").Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx)
+	err := s.Read.NewSelect().Model(&rows).ExcludeColumn("report").Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read changed trust reports: %w", err)
 	}
@@ -84,9 +85,9 @@ func (s *Store) TrustSince(ctx context.Context, chain string, seen int64) ([]Tru
 // TrustAt is a token's report; ok is false when there is none yet.
 func (s *Store) TrustAt(ctx context.Context, chain string, mint market.Address) (t TrustRow, ok bool, err error) {
 	chain = s.served.indexOf(chain)
-	rows, err := s.ask(ctx, "SELECT "+columnsOf[trustRow](s.read, "t")+" FROM trust_reports t WHERE t.chain = ? AND t.mint = ?",
+	rows, err := s.Ask(ctx, "SELECT "+database.ColumnsOf[trustRow](s.Read, "t")+" FROM trust_reports t WHERE t.chain = ? AND t.mint = ?",
 		chain, mint.Bytes())
-	found, err := scanAll[trustRow](ctx, s.read, rows, err)
+	found, err := database.ScanAll[trustRow](ctx, s.Read, rows, err)
 	if err != nil {
 		return t, false, fmt.Errorf("database: read a trust report: %w", err)
 	}
@@ -109,7 +110,7 @@ const trustDue = "SELECT l.mint FROM (SELECT DISTINCT base FROM pools WHERE chai
 func (s *Store) TrustDue(ctx context.Context, chain string, checkedBefore, tradedSince int64, volume market.Amount, limit int,
 ) ([]market.Address, error) {
 	var rows [][]byte
-	err := s.read.NewRaw(trustDue, chain, tradedSince, bytesOf(&volume), chain, checkedBefore, limit).Scan(ctx, &rows)
+	err := s.Read.NewRaw(trustDue, chain, tradedSince, bytesOf(&volume), chain, checkedBefore, limit).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("database: list tokens to check: %w", err)
 	}

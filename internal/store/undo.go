@@ -11,6 +11,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // undoRow is what a row was before a block's commit changed it.
@@ -61,7 +62,9 @@ func note[R any](u *undoLog, row R, existed bool) error {
 	return nil
 }
 
-func (u *undoLog) write(ctx context.Context, tx *transaction) error { return insert(ctx, tx, u.rows) }
+func (u *undoLog) write(ctx context.Context, tx *database.Transaction) error {
+	return database.Insert(ctx, tx, u.rows)
+}
 
 // readImage is the row of a former image, in the form of today or of c9acfc3.
 func readImage[R any](u *undoRow) (row R, err error) {
@@ -80,7 +83,7 @@ func readImage[R any](u *undoRow) (row R, err error) {
 func tableOf[R any]() string { return formOf[R]().table }
 
 // restorer undoes one block's changes of one table, and adds the rows that it restores or removes to touched.
-type restorer func(ctx context.Context, tx *transaction, undo []undoRow, as stamped, touched *market.Touched) error
+type restorer func(ctx context.Context, tx *database.Transaction, undo []undoRow, as stamped, touched *market.Touched) error
 
 // restorers put former images back, by table. Nothing caches the rows of those that name none.
 var restorers = map[string]restorer{
@@ -100,8 +103,8 @@ var restorers = map[string]restorer{
 
 // restore makes a table's restorer. Rows that come back have the stamp of the block that the chain is taken back to: a former image has that
 // of the commit which replaced it. touch is called while the rows are as the block left them.
-func restore[R any](stamp func(*R, stamped), touch func(context.Context, *transaction, []R, *market.Touched) error) restorer {
-	return func(ctx context.Context, tx *transaction, undo []undoRow, as stamped, touched *market.Touched) error {
+func restore[R any](stamp func(*R, stamped), touch func(context.Context, *database.Transaction, []R, *market.Touched) error) restorer {
+	return func(ctx context.Context, tx *database.Transaction, undo []undoRow, as stamped, touched *market.Touched) error {
 		rows := make([]R, len(undo))
 		var back, gone []R
 		for i := range undo {
@@ -123,10 +126,10 @@ func restore[R any](stamp func(*R, stamped), touch func(context.Context, *transa
 				return err
 			}
 		}
-		if err := upsert(ctx, tx, back); err != nil {
+		if err := database.Upsert(ctx, tx, back); err != nil {
 			return err
 		}
-		return remove(ctx, tx, gone)
+		return database.Remove(ctx, tx, gone)
 	}
 }
 
@@ -136,7 +139,7 @@ var ErrBelowHorizon = errors.New("the reorg is deeper than the undo horizon")
 // Rewind takes every commit above block to back, in one transaction and under a commit number of its own, and names the rows of Load that it
 // changed. ErrBelowHorizon, ErrLeaseLost and ErrMoved leave everything as it was.
 func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) (touched market.Touched, err error) {
-	err = s.writeUnderLease(ctx, l, func(tx *transaction, next *position) error {
+	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
 		target, err := s.block(ctx, tx, l.Chain, to)
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrBelowHorizon
@@ -166,11 +169,11 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) (touched market
 	if err != nil {
 		return market.Touched{}, err
 	}
-	s.hint(ctx, l.Chain)
+	s.Hint(ctx, l.Chain)
 	return touched, nil
 }
 
-func undoBlock(ctx context.Context, tx *transaction, chain string, number int64, as stamped, touched *market.Touched) error {
+func undoBlock(ctx context.Context, tx *database.Transaction, chain string, number int64, as stamped, touched *market.Touched) error {
 	var rows []undoRow
 	err := tx.NewSelect().Model(&rows).Where("chain = ? AND block = ?", chain, number).Order("seq DESC").Scan(ctx)
 	if err != nil {
@@ -210,7 +213,7 @@ func (r *blockRow) header() (market.Header, error) {
 // RecentBlocks lists the remembered headers, newest first.
 func (s *Store) RecentBlocks(ctx context.Context, chain string) ([]market.Header, error) {
 	var rows []blockRow
-	if err := s.write.NewSelect().Model(&rows).Where("chain = ?", chain).Order("number DESC").Scan(ctx); err != nil {
+	if err := s.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Order("number DESC").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read recent blocks: %w", err)
 	}
 	return rowsTo(rows, (*blockRow).header)

@@ -9,6 +9,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 const (
@@ -51,9 +52,9 @@ func (s *Store) Unfollow(ctx context.Context, l *Lease, declared []market.Addres
 // writer's connection, so that it sees the last commit.
 func (s *Store) AnyUnfollowed(ctx context.Context, chain string, tokens, declared []market.Address) (bool, error) {
 	but := orNone(s.IsPostgres(), declared)
-	for part := range slices.Chunk(addressKeys(tokens), loadKeys) {
+	for part := range slices.Chunk(addressKeys(tokens), database.LoadKeys) {
 		var kept bool
-		if err := s.write.NewRaw(anyUnfollowed, chain, among(s.IsPostgres(), part), but).Scan(ctx, &kept); err != nil {
+		if err := s.Write.NewRaw(anyUnfollowed, chain, database.Among(s.IsPostgres(), part), but).Scan(ctx, &kept); err != nil {
 			return false, fmt.Errorf("database: look for tokens that aren't followed any more: %w", err)
 		}
 		if kept {
@@ -75,10 +76,10 @@ func (s *Store) mints(ctx context.Context, query, chain string, but []market.Add
 
 // unfollow makes the tokens' holders unknown, and leaves a job for each, which says that its rows are to be dropped.
 func (s *Store) unfollow(ctx context.Context, l *Lease, tokens []market.Address) error {
-	err := s.writeUnderLease(ctx, l, func(tx *transaction, next *position) error {
+	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
 		_, err := tx.NewRaw("UPDATE tokens SET holders_status = '', holders_reason = '', holders = 0, holders_strikes = 0, "+
 			"since_creation = ?, commit_no = ? WHERE chain = ? AND mint IN (?)", false, next.commitNo, l.Chain,
-			among(tx.postgres, addressKeys(tokens))).Exec(ctx)
+			database.Among(tx.Postgres, addressKeys(tokens))).Exec(ctx)
 		if err != nil {
 			return fmt.Errorf("database: cease to follow tokens: %w", err)
 		}
@@ -86,10 +87,10 @@ func (s *Store) unfollow(ctx context.Context, l *Lease, tokens []market.Address)
 		for i, t := range tokens {
 			jobs[i] = jobToRow(l.Chain, &market.HolderJob{Token: t, Broken: true})
 		}
-		return upsert(ctx, tx, jobs)
+		return database.Upsert(ctx, tx, jobs)
 	})
 	if err == nil {
-		s.hint(ctx, l.Chain)
+		s.Hint(ctx, l.Chain)
 	}
 	return err
 }
@@ -124,9 +125,9 @@ func (s *Store) dropUnfollowed(ctx context.Context, l *Lease) error {
 func (s *Store) dropRows(ctx context.Context, l *Lease, table, key, where string, tokens []market.Address) error {
 	for {
 		var gone int64
-		err := s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
+		err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
 			res, err := tx.NewRaw("DELETE FROM "+table+" WHERE chain = ? AND ("+key+") IN (SELECT "+key+" FROM "+table+
-				" WHERE chain = ? AND token IN (?)"+where+" LIMIT ?)", l.Chain, l.Chain, among(tx.postgres, addressKeys(tokens)), dropAtOnce).Exec(ctx)
+				" WHERE chain = ? AND token IN (?)"+where+" LIMIT ?)", l.Chain, l.Chain, database.Among(tx.Postgres, addressKeys(tokens)), dropAtOnce).Exec(ctx)
 			if err != nil {
 				return fmt.Errorf("database: drop %s of tokens that aren't followed: %w", table, err)
 			}
@@ -141,8 +142,8 @@ func (s *Store) dropRows(ctx context.Context, l *Lease, table, key, where string
 
 // endJobs also empties the accounts that don't count as holders. That they don't stays known: a token may be launched yet.
 func (s *Store) endJobs(ctx context.Context, l *Lease, tokens []market.Address) error {
-	return s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
-		keys := among(tx.postgres, addressKeys(tokens))
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+		keys := database.Among(tx.Postgres, addressKeys(tokens))
 		if _, err := tx.NewRaw("UPDATE balances SET amount = ? WHERE chain = ? AND token IN (?)", bytesOf(&market.Amount{}), l.Chain, keys).
 			Exec(ctx); err != nil {
 			return fmt.Errorf("database: empty the accounts of tokens that aren't followed: %w", err)
@@ -161,11 +162,11 @@ func (s *Store) dropImages(ctx context.Context, l *Lease, tokens []market.Addres
 		gone[t] = true
 	}
 	var blocks []int64
-	if err := s.write.NewRaw("SELECT DISTINCT block FROM undo WHERE chain = ?", l.Chain).Scan(ctx, &blocks); err != nil {
+	if err := s.Write.NewRaw("SELECT DISTINCT block FROM undo WHERE chain = ?", l.Chain).Scan(ctx, &blocks); err != nil {
 		return fmt.Errorf("database: list the blocks that can be undone: %w", err)
 	}
 	for _, block := range blocks {
-		err := s.writeUnderLease(ctx, l, func(tx *transaction, _ *position) error {
+		err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
 			var rows, drop []undoRow
 			err := tx.NewSelect().Model(&rows).Where("chain = ? AND block = ? AND tbl IN (?)", l.Chain, block, bun.List(holderImages())).Scan(ctx)
 			if err != nil {
@@ -184,7 +185,7 @@ func (s *Store) dropImages(ctx context.Context, l *Lease, tokens []market.Addres
 			if c.err != nil {
 				return c.err
 			}
-			return remove(ctx, tx, drop)
+			return database.Remove(ctx, tx, drop)
 		})
 		if err != nil {
 			return err

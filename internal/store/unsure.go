@@ -8,6 +8,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // UnsureBlock is a block within the undo horizon for whose logs one endpoint alone vouches.
@@ -21,7 +22,7 @@ type UnsureBlock struct {
 // them: nothing is known of their logs.
 func (s *Store) UnsureBlocks(ctx context.Context, chain string) ([]UnsureBlock, error) {
 	var rows []blockRow
-	if err := s.write.NewSelect().Model(&rows).Where("chain = ? AND logs_hash IS NOT NULL", chain).Order("number").Scan(ctx); err != nil {
+	if err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND logs_hash IS NOT NULL", chain).Order("number").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read the blocks of one endpoint's word: %w", err)
 	}
 	return rowsTo(rows, func(r *blockRow) (UnsureBlock, error) {
@@ -31,7 +32,7 @@ func (s *Store) UnsureBlocks(ctx context.Context, chain string) ([]UnsureBlock, 
 }
 
 // writeUnsure notes which of a commit's facts are unsure, and which earlier facts and blocks are sure by now. rows are those of its facts.
-func writeUnsure(ctx context.Context, tx *transaction, chain string, c *Commit, rows []factRow) error {
+func writeUnsure(ctx context.Context, tx *database.Transaction, chain string, c *Commit, rows []factRow) error {
 	if err := forgetWords(ctx, tx, chain, c.Sure); err != nil {
 		return err
 	}
@@ -53,13 +54,13 @@ func writeUnsure(ctx context.Context, tx *transaction, chain string, c *Commit, 
 			unsure = append(unsure, unsureFactRow{Chain: chain, Block: r.Block, Kind: r.Kind, Ref: r.Ref, Hash: r.Hash})
 		}
 	}
-	return upsert(ctx, tx, unsure)
+	return database.Upsert(ctx, tx, unsure)
 }
 
 // UnsureFacts lists the newest facts of a chain that no two endpoints gave, up to limit, oldest first.
 func (s *Store) UnsureFacts(ctx context.Context, chain string, limit int) ([]StoredFact, error) {
 	var rows []factRow
-	err := s.write.NewRaw("SELECT f.chain, f.block, f.kind, f.ref, f.hash, f.body FROM unsure_facts u JOIN facts f ON f.chain = u.chain AND "+
+	err := s.Write.NewRaw("SELECT f.chain, f.block, f.kind, f.ref, f.hash, f.body FROM unsure_facts u JOIN facts f ON f.chain = u.chain AND "+
 		"f.block = u.block AND f.kind = u.kind AND f.ref = u.ref AND f.hash = u.hash WHERE u.chain = ? ORDER BY u.block DESC, u.kind, u.ref LIMIT ?",
 		chain, limit).Scan(ctx, &rows)
 	if err != nil {
@@ -74,7 +75,7 @@ func (s *Store) UnsureFacts(ctx context.Context, chain string, limit int) ([]Sto
 }
 
 // forgetWords drops the digests of blocks that two endpoints vouch for by now.
-func forgetWords(ctx context.Context, tx *transaction, chain string, blocks []uint64) error {
+func forgetWords(ctx context.Context, tx *database.Transaction, chain string, blocks []uint64) error {
 	if len(blocks) == 0 {
 		return nil
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // waitingRow is a trade that waits until it is known whether its pool's liquidity suffices, in the columns of tradeRow. Only indexers read it.
@@ -37,7 +38,7 @@ func (r *waitingRow) trade() (market.Trade, error) {
 	return t.trade()
 }
 
-func applyWaiting(ctx context.Context, tx *transaction, u *undoLog, chain string, changes []market.Change[market.TradeKey, market.Trade]) error {
+func applyWaiting(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, changes []market.Change[market.TradeKey, market.Trade]) error {
 	return apply(ctx, tx, u, changes, func(k market.TradeKey, t *market.Trade) waitingRow {
 		if t == nil {
 			t = &market.Trade{Block: k.Block, LogIndex: k.LogIndex}
@@ -49,7 +50,7 @@ func applyWaiting(ctx context.Context, tx *transaction, u *undoLog, chain string
 // waitingTrades lists a chain's waiting trades.
 func (s *Store) waitingTrades(ctx context.Context, chain string) ([]market.Trade, error) {
 	var rows []waitingRow
-	if err := s.write.NewSelect().Model(&rows).Where("chain = ?", chain).Scan(ctx); err != nil {
+	if err := s.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read the trades that wait: %w", err)
 	}
 	return rowsTo(rows, (*waitingRow).trade)

@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // ErrTooManyTrades means that a wallet has more trades than are to be read.
@@ -43,9 +44,9 @@ func (s *Store) walletHas(ctx context.Context, wallet market.Address, chains []s
 	if len(chains) == 0 {
 		return false, nil
 	}
-	marks, args := list(s.served.indexesOf(chains))
+	marks, args := database.List(s.served.indexesOf(chains))
 	var one int
-	err := s.askOne(ctx, []any{&one}, walletTraded+"("+marks+")"+walletBeyond,
+	err := s.AskOne(ctx, []any{&one}, walletTraded+"("+marks+")"+walletBeyond,
 		slices.Concat([]any{wallet.Bytes(), wallet.Bytes()}, args, []any{n})...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -72,9 +73,9 @@ func (s *Store) WalletTrades(ctx context.Context, wallet market.Address, chains 
 		if len(chains) == 0 {
 			return
 		}
-		q := s.read.NewRaw(walletTrades+"(?)"+walletOrder, wallet.Bytes(), among(false, s.served.indexesOf(chains)), limit+1)
+		q := s.Read.NewRaw(walletTrades+"(?)"+walletOrder, wallet.Bytes(), database.Among(false, s.served.indexesOf(chains)), limit+1)
 		n := 0
-		for trade, err := range walk(ctx, s.read, q, "trades", func(rows *sql.Rows) (WalletTrade, error) {
+		for trade, err := range database.Walk(ctx, s.Read, q, "trades", func(rows *sql.Rows) (WalletTrade, error) {
 			t, err := scanWalletTrade(rows, wallet)
 			t.Chain, _ = s.served.chainOf(t.Chain)
 			return t, err

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // Activity is how much a pool was traded in one stored candle.
@@ -28,7 +29,7 @@ func (s *Store) Activities(ctx context.Context, chain string, pools []market.Add
 	for i, span := range spans {
 		parts[i] = "SELECT pool, open_at, volume_usd, buys, sells FROM candles " +
 			"WHERE chain = ? AND pool IN (?) AND interval_s = ? AND open_at >= ? AND open_at < ?"
-		args = append(args, chain, among(s.IsPostgres(), addressKeys(pools)), span.Interval, span.From, span.To)
+		args = append(args, chain, database.Among(s.IsPostgres(), addressKeys(pools)), span.Interval, span.From, span.To)
 	}
 	var rows []struct {
 		Pool      []byte
@@ -37,7 +38,7 @@ func (s *Store) Activities(ctx context.Context, chain string, pools []market.Add
 		Buys      int64
 		Sells     int64
 	}
-	if err := s.read.NewRaw(strings.Join(parts, " UNION ALL "), args...).Scan(ctx, &rows); err != nil {
+	if err := s.Read.NewRaw(strings.Join(parts, " UNION ALL "), args...).Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("database: read candles: %w", err)
 	}
 	c := columns{table: "candles"}
@@ -84,7 +85,7 @@ func (s *Store) ClosesBefore(ctx context.Context, chain string, moments []PoolTi
 		VolumeUSD   []byte `bun:"volume_usd"`
 		VolumeQuote []byte
 	}
-	if err := s.read.NewRaw(strings.Join(parts, " UNION ALL "), args...).Scan(ctx, &rows); err != nil {
+	if err := s.Read.NewRaw(strings.Join(parts, " UNION ALL "), args...).Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("database: read candles: %w", err)
 	}
 	out := make(map[PoolTime]Close, len(rows))

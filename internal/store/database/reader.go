@@ -1,4 +1,4 @@
-package store
+package database
 
 import (
 	"context"
@@ -19,13 +19,13 @@ func ConnectReader(ctx context.Context, dsn string) (*DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &DB{postgres: cfg, hints: newHints(), servers: &servers{}, eachRead: limits.read, unlock: func() error { return nil }}
+	s := &DB{postgres: cfg, hints: newHints(), Servers: &servers{}, eachRead: limits.read, unlock: func() error { return nil }}
 	all := &pools{}
 	open := func(conns int) *bun.DB {
-		return bun.NewDB(all.open(cfg, conns, limits.read, s.servers.options()...), pgdialect.New())
+		return bun.NewDB(all.open(cfg, conns, limits.read, s.Servers.options()...), pgdialect.New())
 	}
-	s.read, s.write, s.reserve = open(poolSize()), open(reserved), open(reserved)
-	if err := ping(ctx, s.read.DB, cfg); err != nil {
+	s.Read, s.Write, s.reserve = open(poolSize()), open(reserved), open(reserved)
+	if err := ping(ctx, s.Read.DB, cfg); err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
 	return s, nil

@@ -1,4 +1,4 @@
-package store
+package schema
 
 import (
 	"context"
@@ -10,6 +10,8 @@ import (
 
 	"github.com/jackc/pgx/v5"
 	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // lateIndex is an index that a later version adds to a table that may be large by then. It is no part of a migration, which would keep
@@ -59,7 +61,7 @@ func (x lateIndex) create() string {
 
 // definition is what stands behind the name of the index.
 func (x lateIndex) definition(table string) string {
-	d := ident(table) + " (" + x.columns + ")"
+	d := database.Ident(table) + " (" + x.columns + ")"
 	if x.where != "" {
 		d += " WHERE " + x.where
 	}
@@ -68,7 +70,7 @@ func (x lateIndex) definition(table string) string {
 
 // indexEmpty builds the late indexes of tables without rows, which takes no time. On SQLite it builds all of them: there one process
 // writes, and it has not begun to. It calls beat before each of them.
-func indexEmpty(ctx context.Context, s *DB, db *bun.DB, beat func()) error {
+func indexEmpty(ctx context.Context, s *database.DB, db *bun.DB, beat func()) error {
 	return db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
 		if s.IsPostgres() {
 			// Programs that start together would each find no index and make it.
@@ -112,11 +114,11 @@ func (x lateIndex) buildIfEmpty(ctx context.Context, tx bun.Tx, always bool) err
 
 // hasKey asks whether the key is there that the index replaces: to drop one that isn't locks the table as well.
 func (x lateIndex) hasKey() string {
-	return "SELECT EXISTS (SELECT 1 FROM pg_constraint WHERE conrelid = to_regclass(" + literal(x.table) + ") AND conname = " + literal(x.replacesKey) + ")"
+	return "SELECT EXISTS (SELECT 1 FROM pg_constraint WHERE conrelid = to_regclass(" + database.Literal(x.table) + ") AND conname = " + database.Literal(x.replacesKey) + ")"
 }
 
 func (x lateIndex) dropKey() string {
-	return "ALTER TABLE " + ident(x.table) + " DROP CONSTRAINT " + ident(x.replacesKey)
+	return "ALTER TABLE " + database.Ident(x.table) + " DROP CONSTRAINT " + database.Ident(x.replacesKey)
 }
 
 // indexRetry is the pause after a failure, and between two looks at whether another process is done.
@@ -124,7 +126,7 @@ const indexRetry = 5 * time.Second
 
 // BuildIndexes builds the indexes that a PostgreSQL database lacks, while others read and write its tables. What an earlier build left
 // unfinished is built anew. It ends when all are there or with ctx, and tries again while something fails.
-func BuildIndexes(ctx context.Context, s *DB, log *slog.Logger) {
+func BuildIndexes(ctx context.Context, s *database.DB, log *slog.Logger) {
 	for s.IsPostgres() && ctx.Err() == nil {
 		err := buildIndexes(ctx, s, log)
 		if err == nil {
@@ -151,7 +153,7 @@ const (
 	emptyIndexLock = indexLock + 1
 )
 
-func buildIndexes(ctx context.Context, s *DB, log *slog.Logger) error {
+func buildIndexes(ctx context.Context, s *database.DB, log *slog.Logger) error {
 	return alone(ctx, s, func(conn *pgx.Conn) error {
 		b := indexBuilder{conn: conn, log: log}
 		for _, x := range lateIndexes {
@@ -165,7 +167,7 @@ func buildIndexes(ctx context.Context, s *DB, log *slog.Logger) error {
 
 // alone runs f with a connection of its own, without timeouts, while no other process builds indexes or splits tables; errOthersBuild says that one
 // does.
-func alone(ctx context.Context, s *DB, f func(*pgx.Conn) error) error {
+func alone(ctx context.Context, s *database.DB, f func(*pgx.Conn) error) error {
 	conn, err := s.ConnectAlone(ctx)
 	if err != nil {
 		return fmt.Errorf("database: connect to look after its tables: %w", err)
@@ -214,7 +216,7 @@ func (b indexBuilder) build(ctx context.Context, x lateIndex) error {
 	if x.replaces == "" {
 		return nil
 	}
-	return b.run(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+ident(x.replaces))
+	return b.run(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+database.Ident(x.replaces))
 }
 
 // buildParts builds an index on a table, or on each part of a table that has some.
@@ -226,14 +228,14 @@ func (b indexBuilder) buildParts(ctx context.Context, x lateIndex) error {
 // buildTree builds an index on a table with all its parts, and theirs.
 func (b indexBuilder) buildTree(ctx context.Context, x lateIndex, index, table string) error {
 	var hasParts bool
-	if err := b.conn.QueryRow(ctx, "SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass($1)", ident(table)).Scan(&hasParts); err != nil {
+	if err := b.conn.QueryRow(ctx, "SELECT relkind = 'p' FROM pg_class WHERE oid = to_regclass($1)", database.Ident(table)).Scan(&hasParts); err != nil {
 		return err
 	}
 	if !hasParts {
 		return b.buildOn(ctx, x, index, table)
 	}
 	// The parent's index has no rows, but the lock that it takes for a moment waits for those who write, and others wait for it.
-	if err := b.briefly(ctx, x.create()+"IF NOT EXISTS "+ident(index)+" ON ONLY "+x.definition(table)); err != nil {
+	if err := b.briefly(ctx, x.create()+"IF NOT EXISTS "+database.Ident(index)+" ON ONLY "+x.definition(table)); err != nil {
 		return err
 	}
 	parts, err := b.unindexed(ctx, table, index)
@@ -245,7 +247,7 @@ func (b indexBuilder) buildTree(ctx context.Context, x lateIndex, index, table s
 		if err := b.buildTree(ctx, x, of, part); err != nil {
 			return err
 		}
-		if err := b.briefly(ctx, "ALTER INDEX "+ident(index)+" ATTACH PARTITION "+ident(of)); err != nil {
+		if err := b.briefly(ctx, "ALTER INDEX "+database.Ident(index)+" ATTACH PARTITION "+database.Ident(of)); err != nil {
 			return err
 		}
 		b.log.InfoContext(ctx, "a part of an index is built", "index", x.name, "table", part, "percent", 100*(i+1)/len(parts))
@@ -257,7 +259,7 @@ func (b indexBuilder) buildTree(ctx context.Context, x lateIndex, index, table s
 func (b indexBuilder) unindexed(ctx context.Context, table, index string) ([]string, error) {
 	rows, err := b.conn.Query(ctx, "SELECT c.relname FROM pg_inherits t JOIN pg_class c ON c.oid = t.inhrelid WHERE t.inhparent = to_regclass($1) "+
 		"AND NOT EXISTS (SELECT 1 FROM pg_index i JOIN pg_inherits h ON h.inhrelid = i.indexrelid "+
-		"WHERE i.indrelid = c.oid AND h.inhparent = to_regclass($2)) ORDER BY c.relname", ident(table), ident(index))
+		"WHERE i.indrelid = c.oid AND h.inhparent = to_regclass($2)) ORDER BY c.relname", database.Ident(table), database.Ident(index))
 	if err != nil {
 		return nil, err
 	}
@@ -270,15 +272,15 @@ func (b indexBuilder) buildOn(ctx context.Context, x lateIndex, index, table str
 	if err != nil || valid {
 		return err
 	}
-	if err := b.run(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+ident(index)); err != nil {
+	if err := b.run(ctx, "DROP INDEX CONCURRENTLY IF EXISTS "+database.Ident(index)); err != nil {
 		return err
 	}
-	return b.run(ctx, x.create()+"CONCURRENTLY "+ident(index)+" ON "+x.definition(table))
+	return b.run(ctx, x.create()+"CONCURRENTLY "+database.Ident(index)+" ON "+x.definition(table))
 }
 
 // isValid reports whether an index is there and whole.
 func (b indexBuilder) isValid(ctx context.Context, index string) (valid bool, err error) {
-	err = b.conn.QueryRow(ctx, "SELECT COALESCE((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)), FALSE)", ident(index)).Scan(&valid)
+	err = b.conn.QueryRow(ctx, "SELECT COALESCE((SELECT indisvalid FROM pg_index WHERE indexrelid = to_regclass($1)), FALSE)", database.Ident(index)).Scan(&valid)
 	return valid, err
 }
 

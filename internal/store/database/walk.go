@@ -1,4 +1,4 @@
-package store
+package database
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/uptrace/bun"
 )
 
-// walk reads a query's rows one by one.
-func walk[V any](ctx context.Context, db *bun.DB, q *bun.RawQuery, what string, scan func(*sql.Rows) (V, error),
+// Walk reads a query's rows one by one.
+func Walk[V any](ctx context.Context, db *bun.DB, q *bun.RawQuery, what string, scan func(*sql.Rows) (V, error),
 ) iter.Seq2[V, error] {
 	return func(yield func(V, error) bool) {
 		var none V

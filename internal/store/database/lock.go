@@ -1,4 +1,4 @@
-package store
+package database
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ func lockFile(path string) (unlock func() error, err error) {
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		if errors.Is(err, unix.EWOULDBLOCK) {
-			err = ErrLocked
+			err = ErrFileLocked
 		}
 		return nil, errors.Join(err, f.Close())
 	}

@@ -1,4 +1,4 @@
-package store
+package database
 
 import (
 	"context"
@@ -26,8 +26,8 @@ import (
 // heard.
 var ErrInterrupted = errors.New("the database interrupted a transaction")
 
-// errLocked means that another has a row locked for longer than lockTime.
-var errLocked = errors.New("a lock wasn't free in time")
+// ErrLocked means that another has a row locked for longer than lockTime.
+var ErrLocked = errors.New("a lock wasn't free in time")
 
 const (
 	// statementTime bounds a statement of a writer. Bulk writes come in pieces, each of them a statement.
@@ -264,12 +264,12 @@ func (d deadline) TracePrepareEnd(ctx context.Context, _ *pgx.Conn, _ pgx.TraceP
 	d.end(ctx)
 }
 
-// lockNotAvailable is PostgreSQL's code for a lock that wasn't free in time.
-const lockNotAvailable = "55P03"
+// LockNotAvailable is PostgreSQL's code for a lock that wasn't free in time.
+const LockNotAvailable = "55P03"
 
-// interruption tells a transaction that may go through another time from one that failed for what it is. One that came to a bound before the
+// Interruption tells a transaction that may go through another time from one that failed for what it is. One that came to a bound before the
 // partition beyond it is there goes through a moment later.
-func interruption(ctx context.Context, err error) error {
+func Interruption(ctx context.Context, err error) error {
 	const sqliteBusy = 5
 	var pg *pgconn.PgError
 	var lite *sqlite.Error
@@ -278,9 +278,9 @@ func interruption(ctx context.Context, err error) error {
 		return err
 	case errors.As(err, &pg):
 		switch {
-		case pg.Code == lockNotAvailable:
-			err = fmt.Errorf("%w: %w", errLocked, err)
-		case pg.ConstraintName == closing:
+		case pg.Code == LockNotAvailable:
+			err = fmt.Errorf("%w: %w", ErrLocked, err)
+		case pg.ConstraintName == Closing:
 			err = fmt.Errorf("a partition is being closed: %w", err)
 		case !slices.ContainsFunc(passingCodes, func(c string) bool { return strings.HasPrefix(pg.Code, c) }):
 			return err
@@ -313,6 +313,6 @@ func isBroken(err error) bool {
 	return errors.As(err, &network) || pgconn.SafeToRetry(err) || pgconn.Timeout(err)
 }
 
-// closing names the constraint by which PostgreSQL knows that a partition's rows are within its bounds without reading them once more under a
+// Closing names the constraint by which PostgreSQL knows that a partition's rows are within its bounds without reading them once more under a
 // lock.
-const closing = "closing"
+const Closing = "closing"

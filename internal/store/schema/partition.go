@@ -1,4 +1,4 @@
-package store
+package schema
 
 import (
 	"cmp"
@@ -16,6 +16,7 @@ import (
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/uptrace/bun"
 
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
@@ -32,25 +33,25 @@ import (
 //
 // Candles of a minute have tables of their own within each time after the first: retention may end earlier for them.
 
-// partitioned are the tables that have a partition for each index in PostgreSQL.
-var partitioned = []string{"trades", "candles", "balances"}
+// Partitioned are the tables that have a partition for each index in PostgreSQL.
+var Partitioned = []string{"trades", "candles", "balances"}
 
 // timed are those of them that are split by time, by the column that has it (unix seconds).
 var timed = []struct{ table, column string }{{"trades", "time"}, {"candles", "open_at"}}
 
-// partitionOf names an index's partition of a table.
-func partitionOf(table, index string) string {
+// PartitionOf names an index's partition of a table.
+func PartitionOf(table, index string) string {
 	return table + "_" + strings.ReplaceAll(index, "-", "_")
 }
 
 // Partition makes an index's partitions of the big tables.
-func Partition(ctx context.Context, s *DB, index string) error {
+func Partition(ctx context.Context, s *database.DB, index string) error {
 	if !s.IsPostgres() {
 		return nil
 	}
-	for _, t := range partitioned {
+	for _, t := range Partitioned {
 		q := "CREATE TABLE IF NOT EXISTS ? PARTITION OF " + t + " FOR VALUES IN (?)"
-		if _, err := s.write.NewRaw(q, bun.Ident(partitionOf(t, index)), index).Exec(ctx); err != nil {
+		if _, err := s.Write.NewRaw(q, bun.Ident(PartitionOf(t, index)), index).Exec(ctx); err != nil {
 			return fmt.Errorf("database: make chain %s's part of %s: %w", index, t, err)
 		}
 	}
@@ -72,12 +73,12 @@ const (
 
 // Maintain looks after a PostgreSQL database while others read and write it, until ctx ends: it builds the indexes that are missing, has tables
 // vacuumed as they are used, and splits by time what has grown. Of several programs one does it.
-func Maintain(ctx context.Context, s *DB, log *slog.Logger) {
+func Maintain(ctx context.Context, s *database.DB, log *slog.Logger) {
 	if !s.IsPostgres() {
 		return
 	}
 	// A program that was ended in a split may have left a bound. It has to be gone before the chain reaches it, and an index may take hours to build.
-	if err := alone(ctx, s, func(*pgx.Conn) error { return reopen(ctx, s.write) }); err != nil && !errors.Is(err, errOthersBuild) && ctx.Err() == nil {
+	if err := alone(ctx, s, func(*pgx.Conn) error { return reopen(ctx, s.Write) }); err != nil && !errors.Is(err, errOthersBuild) && ctx.Err() == nil {
 		log.WarnContext(ctx, "a bound that an earlier split left is still there", "err", err.Error())
 	}
 	BuildIndexes(ctx, s, log)
@@ -93,9 +94,9 @@ func Maintain(ctx context.Context, s *DB, log *slog.Logger) {
 
 // SplitLarge has tables vacuumed as they are used, and closes the newest partitions that take limit bytes. It does nothing where another process
 // is at it.
-func SplitLarge(ctx context.Context, s *DB, log *slog.Logger, limit int64) error {
+func SplitLarge(ctx context.Context, s *database.DB, log *slog.Logger, limit int64) error {
 	err := alone(ctx, s, func(conn *pgx.Conn) error {
-		return partitioner{conn: conn, db: s.write, log: log}.splitLarge(ctx, limit)
+		return partitioner{conn: conn, db: s.Write, log: log}.splitLarge(ctx, limit)
 	})
 	if errors.Is(err, errOthersBuild) {
 		return nil
@@ -125,11 +126,11 @@ func (p partitioner) splitLarge(ctx context.Context, limit int64) error {
 	for _, index := range indexes {
 		for _, t := range timed {
 			if err := p.closeIfLarge(ctx, t.table, t.column, index, limit); err != nil {
-				errs = append(errs, fmt.Errorf("database: split %s: %w", partitionOf(t.table, index), err))
+				errs = append(errs, fmt.Errorf("database: split %s: %w", PartitionOf(t.table, index), err))
 			}
 		}
-		if err := p.joinEmpty(ctx, partitionOf("trades", index)); err != nil {
-			errs = append(errs, fmt.Errorf("database: join the empty partitions of %s: %w", partitionOf("trades", index), err))
+		if err := p.joinEmpty(ctx, PartitionOf("trades", index)); err != nil {
+			errs = append(errs, fmt.Errorf("database: join the empty partitions of %s: %w", PartitionOf("trades", index), err))
 		}
 	}
 	return errors.Join(errs...)
@@ -142,14 +143,14 @@ func reopen(ctx context.Context, db *bun.DB) error {
 	defer cancel()
 	var left []string
 	err := db.NewRaw("SELECT c.relname FROM pg_constraint k JOIN pg_class c ON c.oid = k.conrelid JOIN pg_namespace n ON n.oid = c.relnamespace "+
-		"WHERE k.conname = ? AND k.coninhcount = 0 AND n.nspname = current_schema()", closing).Scan(ctx, &left)
+		"WHERE k.conname = ? AND k.coninhcount = 0 AND n.nspname = current_schema()", database.Closing).Scan(ctx, &left)
 	if err != nil {
 		return err
 	}
 	for _, table := range left {
 		for {
 			err := db.RunInTx(ctx, nil, func(ctx context.Context, tx bun.Tx) error {
-				_, err := tx.NewRaw(setBriefLock+"; ALTER TABLE ? DROP CONSTRAINT IF EXISTS ?", bun.Ident(table), bun.Ident(closing)).Exec(ctx)
+				_, err := tx.NewRaw(SetBriefLock+"; ALTER TABLE ? DROP CONSTRAINT IF EXISTS ?", bun.Ident(table), bun.Ident(database.Closing)).Exec(ctx)
 				return err
 			})
 			if err == nil {
@@ -179,16 +180,16 @@ type newest struct {
 var boundsOf = regexp.MustCompile(`^FOR VALUES FROM \('?(-?\d+|MINVALUE)'?\) TO \('?(-?\d+|MAXVALUE)'?\)$`)
 
 func (p partitioner) newestOf(ctx context.Context, table, column, index string) (n newest, ok bool, err error) {
-	n = newest{table: table, column: column, index: index, name: partitionOf(table, index), sole: true}
+	n = newest{table: table, column: column, index: index, name: PartitionOf(table, index), sole: true}
 	var kind string
-	err = p.conn.QueryRow(ctx, "SELECT COALESCE((SELECT relkind::text FROM pg_class WHERE oid = to_regclass($1)), '')", ident(n.name)).Scan(&kind)
+	err = p.conn.QueryRow(ctx, "SELECT COALESCE((SELECT relkind::text FROM pg_class WHERE oid = to_regclass($1)), '')", database.Ident(n.name)).Scan(&kind)
 	if err != nil || kind != "p" {
 		return n, kind == "r", err
 	}
-	all, err := timedPartitions(ctx, p.db, n.name)
+	all, err := TimedPartitions(ctx, p.db, n.name)
 	for _, t := range all {
-		if t.until == 0 {
-			return newest{table: table, column: column, index: index, name: t.name, from: t.from}, true, err
+		if t.Until == 0 {
+			return newest{table: table, column: column, index: index, name: t.Name, from: t.from}, true, err
 		}
 	}
 	return n, false, err
@@ -196,15 +197,15 @@ func (p partitioner) newestOf(ctx context.Context, table, column, index string) 
 
 // timedPartition is a partition by time: it has the rows of [from, until), unix seconds; 0 is no bound.
 type timedPartition struct {
-	name        string
-	from, until int64
+	Name        string
+	from, Until int64
 }
 
-// timedPartitions lists the partitions by time of a table; it has none where it is one table yet.
-func timedPartitions(ctx context.Context, db bun.IDB, table string) ([]timedPartition, error) {
+// TimedPartitions lists the partitions by time of a table; it has none where it is one table yet.
+func TimedPartitions(ctx context.Context, db bun.IDB, table string) ([]timedPartition, error) {
 	var rows []struct{ Name, Bounds string }
 	err := db.NewRaw("SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bounds FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhrelid "+
-		"WHERE h.inhparent = to_regclass(?)", ident(table)).Scan(ctx, &rows)
+		"WHERE h.inhparent = to_regclass(?)", database.Ident(table)).Scan(ctx, &rows)
 	if err != nil {
 		return nil, err
 	}
@@ -214,9 +215,9 @@ func timedPartitions(ctx context.Context, db bun.IDB, table string) ([]timedPart
 		if m == nil {
 			return nil, fmt.Errorf("partition %s has the bounds %q", r.Name, r.Bounds)
 		}
-		list[i].name = r.Name
+		list[i].Name = r.Name
 		list[i].from, _ = strconv.ParseInt(m[1], 10, 64)
-		list[i].until, _ = strconv.ParseInt(m[2], 10, 64)
+		list[i].Until, _ = strconv.ParseInt(m[2], 10, 64)
 	}
 	return list, nil
 }
@@ -227,7 +228,7 @@ func (p partitioner) closeIfLarge(ctx context.Context, table, column, index stri
 		return err
 	}
 	var bytes int64
-	err = p.conn.QueryRow(ctx, "SELECT COALESCE(sum(pg_total_relation_size(relid)), 0)::bigint FROM pg_partition_tree(to_regclass($1))", ident(n.name)).Scan(&bytes)
+	err = p.conn.QueryRow(ctx, "SELECT COALESCE(sum(pg_total_relation_size(relid)), 0)::bigint FROM pg_partition_tree(to_regclass($1))", database.Ident(n.name)).Scan(&bytes)
 	if err != nil || bytes < limit {
 		return err
 	}
@@ -250,13 +251,13 @@ func (p partitioner) close(ctx context.Context, n newest) error {
 		return err
 	}
 	p.log.InfoContext(ctx, "splitting a table by time beside the work", "table", n.name, "until", time.Unix(until, 0).UTC().Format(time.RFC3339))
-	table := ident(n.name)
+	table := database.Ident(n.name)
 	// A vacuum that lasts would have it wait until the bound is reached: then it is closed another time.
 	err = pgx.BeginFunc(ctx, p.conn, execute(ctx, "SET LOCAL lock_timeout = '10s'", "SET LOCAL statement_timeout = '10h'",
-		"ALTER TABLE "+table+" VALIDATE CONSTRAINT "+closing))
+		"ALTER TABLE "+table+" VALIDATE CONSTRAINT "+database.Closing))
 	if err == nil {
 		// The first lock keeps nobody out, and ends a vacuum that it has to wait for.
-		swap := append([]string{"SET LOCAL lock_timeout = '10s'", "LOCK TABLE " + table + " IN SHARE UPDATE EXCLUSIVE MODE", setBriefLock}, n.swap(until)...)
+		swap := append([]string{"SET LOCAL lock_timeout = '10s'", "LOCK TABLE " + table + " IN SHARE UPDATE EXCLUSIVE MODE", SetBriefLock}, n.swap(until)...)
 		err = p.briefly(ctx, execute(ctx, swap...))
 	}
 	if err != nil {
@@ -271,9 +272,9 @@ func (p partitioner) oldest(ctx context.Context, n newest) (first int64, ok bool
 	if n.from != 0 {
 		return n.from, true, nil
 	}
-	q := "SELECT time FROM " + ident(n.name) + " ORDER BY chain, block LIMIT 1"
+	q := "SELECT time FROM " + database.Ident(n.name) + " ORDER BY chain, block LIMIT 1"
 	if n.table == "candles" {
-		q = "SELECT open_at FROM " + ident(n.name) + " WHERE interval_s = 60 ORDER BY chain, open_at LIMIT 1"
+		q = "SELECT open_at FROM " + database.Ident(n.name) + " WHERE interval_s = 60 ORDER BY chain, open_at LIMIT 1"
 	}
 	err = p.conn.QueryRow(ctx, q).Scan(&first)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -287,7 +288,7 @@ func (p partitioner) oldest(ctx context.Context, n newest) (first int64, ok bool
 // of the partition's time after the last block. It is 0 where the chain's last block is before the partition's begin, or more than an hour in the future.
 func (n newest) bound(ctx context.Context, tx pgx.Tx, first int64) (until int64, err error) {
 	// No row is written from here on, and none of those that are is beyond the chain's last block.
-	if _, err := tx.Exec(ctx, "LOCK TABLE "+ident(n.name)+" IN ACCESS EXCLUSIVE MODE"); err != nil {
+	if _, err := tx.Exec(ctx, "LOCK TABLE "+database.Ident(n.name)+" IN ACCESS EXCLUSIVE MODE"); err != nil {
 		return 0, err
 	}
 	var last, clock int64
@@ -301,49 +302,49 @@ func (n newest) bound(ctx context.Context, tx pgx.Tx, first int64) (until int64,
 		until = min(until, last+max(hour, (last-first)/4))
 	}
 	until = until/hour*hour + hour
-	check := fmt.Sprintf("chain = %s AND %s < %d", literal(n.index), n.column, until)
+	check := fmt.Sprintf("chain = %s AND %s < %d", database.Literal(n.index), n.column, until)
 	if n.from != 0 {
 		check += fmt.Sprintf(" AND %s >= %d", n.column, n.from)
 	}
-	_, err = tx.Exec(ctx, "ALTER TABLE "+ident(n.name)+" ADD CONSTRAINT "+closing+" CHECK ("+check+") NOT VALID")
+	_, err = tx.Exec(ctx, "ALTER TABLE "+database.Ident(n.name)+" ADD CONSTRAINT "+database.Closing+" CHECK ("+check+") NOT VALID")
 	return until, err
 }
 
 // swap are the statements that give a partition its end, and make the next one.
 func (n newest) swap(until int64) []string {
-	sole := partitionOf(n.table, n.index)
+	sole := PartitionOf(n.table, n.index)
 	name, from := n.name, "MINVALUE"
 	var s []string
 	if n.sole {
 		name = sole + firstOnly
 		s = append(s,
-			"ALTER TABLE "+n.table+" DETACH PARTITION "+ident(sole),
-			"ALTER TABLE "+ident(sole)+" RENAME TO "+ident(name),
-			"CREATE TABLE "+ident(sole)+" PARTITION OF "+n.table+" FOR VALUES IN ("+literal(n.index)+") PARTITION BY RANGE ("+n.column+")")
+			"ALTER TABLE "+n.table+" DETACH PARTITION "+database.Ident(sole),
+			"ALTER TABLE "+database.Ident(sole)+" RENAME TO "+database.Ident(name),
+			"CREATE TABLE "+database.Ident(sole)+" PARTITION OF "+n.table+" FOR VALUES IN ("+database.Literal(n.index)+") PARTITION BY RANGE ("+n.column+")")
 	} else {
-		s = append(s, "ALTER TABLE "+ident(sole)+" DETACH PARTITION "+ident(name))
+		s = append(s, "ALTER TABLE "+database.Ident(sole)+" DETACH PARTITION "+database.Ident(name))
 	}
 	if n.from != 0 {
 		from = strconv.FormatInt(n.from, 10)
 	}
 	s = append(s,
-		fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%s) TO (%d)", ident(sole), ident(name), from, until),
-		"ALTER TABLE "+ident(name)+" DROP CONSTRAINT "+closing)
+		fmt.Sprintf("ALTER TABLE %s ATTACH PARTITION %s FOR VALUES FROM (%s) TO (%d)", database.Ident(sole), database.Ident(name), from, until),
+		"ALTER TABLE "+database.Ident(name)+" DROP CONSTRAINT "+database.Closing)
 	next := sole + "$" + time.Unix(until, 0).UTC().Format("2006010215")
-	create := fmt.Sprintf("CREATE TABLE %s PARTITION OF %s FOR VALUES FROM (%d) TO (MAXVALUE)", ident(next), ident(sole), until)
+	create := fmt.Sprintf("CREATE TABLE %s PARTITION OF %s FOR VALUES FROM (%d) TO (MAXVALUE)", database.Ident(next), database.Ident(sole), until)
 	if n.table != "candles" {
 		return append(s, create)
 	}
 	return append(s, create+" PARTITION BY RANGE (interval_s)",
-		"CREATE TABLE "+ident(next+minutesOnly)+" PARTITION OF "+ident(next)+" FOR VALUES FROM (MINVALUE) TO (61)",
-		"CREATE TABLE "+ident(next+"_wider")+" PARTITION OF "+ident(next)+" FOR VALUES FROM (61) TO (MAXVALUE)")
+		"CREATE TABLE "+database.Ident(next+MinutesOnly)+" PARTITION OF "+database.Ident(next)+" FOR VALUES FROM (MINVALUE) TO (61)",
+		"CREATE TABLE "+database.Ident(next+"_wider")+" PARTITION OF "+database.Ident(next)+" FOR VALUES FROM (61) TO (MAXVALUE)")
 }
 
 // firstOnly ends the name of the partition whose time has no begin.
 const firstOnly = "$first"
 
-// minutesOnly ends the name of a partition of candles of a minute alone.
-const minutesOnly = "_minutes"
+// MinutesOnly ends the name of a partition of candles of a minute alone.
+const MinutesOnly = "_minutes"
 
 // joinedAtOnce bounds the partitions of one join, each of which others wait for.
 const joinedAtOnce = 8
@@ -351,7 +352,7 @@ const joinedAtOnce = 8
 // joinEmpty makes one partition of a table's oldest ones that have no rows any more. A query without a time looks into each partition, and after years most
 // would be empty; what comes late for their time has its place in the one.
 func (p partitioner) joinEmpty(ctx context.Context, table string) error {
-	all, err := timedPartitions(ctx, p.db, table)
+	all, err := TimedPartitions(ctx, p.db, table)
 	if err != nil {
 		return err
 	}
@@ -360,20 +361,20 @@ func (p partitioner) joinEmpty(ctx context.Context, table string) error {
 	var until int64
 	for _, t := range all {
 		var bytes int64 // of a table that a purge has just dropped, as if it had rows
-		if err := p.db.NewRaw("SELECT COALESCE(pg_relation_size(to_regclass(?)), 1)", ident(t.name)).Scan(ctx, &bytes); err != nil {
+		if err := p.db.NewRaw("SELECT COALESCE(pg_relation_size(to_regclass(?)), 1)", database.Ident(t.Name)).Scan(ctx, &bytes); err != nil {
 			return err
 		}
-		if t.until == 0 || bytes > 0 || len(names) == joinedAtOnce {
+		if t.Until == 0 || bytes > 0 || len(names) == joinedAtOnce {
 			break
 		}
-		names, until = append(names, ident(t.name)), t.until
+		names, until = append(names, database.Ident(t.Name)), t.Until
 	}
 	if len(names) < 2 {
 		return nil
 	}
 	err = p.atOnce(ctx, func(tx pgx.Tx) error {
 		// The parent comes first, as it does for whoever reads and writes: else each would hold what the other waits for.
-		if err := execute(ctx, "LOCK TABLE ONLY "+ident(table))(tx); err != nil {
+		if err := execute(ctx, "LOCK TABLE ONLY "+database.Ident(table))(tx); err != nil {
 			return err
 		}
 		for _, name := range names {
@@ -386,7 +387,7 @@ func (p partitioner) joinEmpty(ctx context.Context, table string) error {
 			}
 		}
 		return execute(ctx, "DROP TABLE "+strings.Join(names, ", "),
-			fmt.Sprintf("CREATE TABLE %s PARTITION OF %s FOR VALUES FROM (MINVALUE) TO (%d)", ident(table+firstOnly), ident(table), until))(tx)
+			fmt.Sprintf("CREATE TABLE %s PARTITION OF %s FOR VALUES FROM (MINVALUE) TO (%d)", database.Ident(table+firstOnly), database.Ident(table), until))(tx)
 	})
 	if isLocked(err) { // somebody reads from one of them: the next look tries again
 		return nil
@@ -410,7 +411,7 @@ func (p partitioner) briefly(ctx context.Context, f func(pgx.Tx) error) error {
 
 func (p partitioner) atOnce(ctx context.Context, f func(pgx.Tx) error) error {
 	return pgx.BeginFunc(ctx, p.conn, func(tx pgx.Tx) error {
-		if err := execute(ctx, setBriefLock, "SET LOCAL statement_timeout = '15s'")(tx); err != nil {
+		if err := execute(ctx, SetBriefLock, "SET LOCAL statement_timeout = '15s'")(tx); err != nil {
 			return err
 		}
 		return f(tx)
@@ -429,13 +430,13 @@ func execute(ctx context.Context, statements ...string) func(pgx.Tx) error {
 	}
 }
 
-// setBriefLock has a transaction wait for locks no longer than briefLock.
-var setBriefLock = fmt.Sprintf("SET LOCAL lock_timeout = %d", briefLock.Milliseconds())
+// SetBriefLock has a transaction wait for locks no longer than briefLock.
+var SetBriefLock = fmt.Sprintf("SET LOCAL lock_timeout = %d", briefLock.Milliseconds())
 
 // isLocked says of an error that a lock wasn't free in time.
 func isLocked(err error) bool {
 	var refused *pgconn.PgError
-	return errors.As(err, &refused) && refused.Code == lockNotAvailable
+	return errors.As(err, &refused) && refused.Code == database.LockNotAvailable
 }
 
 // The settings by which PostgreSQL vacuums. By its default it does so when a fifth of a table's rows are dead: of ten million pools two million
@@ -465,13 +466,13 @@ func (p partitioner) tune(ctx context.Context) error {
 		var plain []string
 		err := p.db.NewRaw("SELECT r.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
 			"CROSS JOIN LATERAL (SELECT c.oid UNION SELECT relid FROM pg_partition_tree(c.oid)) t JOIN pg_class r ON r.oid = t.oid "+
-			"WHERE n.nspname = current_schema() AND c.relname IN (?) AND r.relkind = 'r' AND r.reloptions IS NULL", among(true, names)).Scan(ctx, &plain)
+			"WHERE n.nspname = current_schema() AND c.relname IN (?) AND r.relkind = 'r' AND r.reloptions IS NULL", database.Among(true, names)).Scan(ctx, &plain)
 		if err != nil {
 			return err
 		}
 		for _, table := range plain {
 			// The lock isn't to be had while the table is being vacuumed: the next look, a minute later, tries again.
-			if err := p.atOnce(ctx, execute(ctx, "ALTER TABLE "+ident(table)+" SET ("+v.settings+")")); err != nil && !isLocked(err) {
+			if err := p.atOnce(ctx, execute(ctx, "ALTER TABLE "+database.Ident(table)+" SET ("+v.settings+")")); err != nil && !isLocked(err) {
 				return err
 			}
 		}
@@ -491,7 +492,7 @@ func (p partitioner) identify(ctx context.Context) error {
 		return err
 	}
 	for _, l := range leaves {
-		err := p.atOnce(ctx, execute(ctx, "ALTER TABLE "+ident(l.Leaf)+" REPLICA IDENTITY USING INDEX "+ident(l.Key)))
+		err := p.atOnce(ctx, execute(ctx, "ALTER TABLE "+database.Ident(l.Leaf)+" REPLICA IDENTITY USING INDEX "+database.Ident(l.Key)))
 		if err != nil && !isLocked(err) {
 			return err
 		}

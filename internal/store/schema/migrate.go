@@ -1,4 +1,4 @@
-package store
+package schema
 
 import (
 	"context"
@@ -12,13 +12,15 @@ import (
 	"github.com/pressly/goose/v3"
 	"github.com/pressly/goose/v3/lock"
 	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // ErrNewerSchema is returned by Open when the database has been migrated beyond what this binary may read.
 var ErrNewerSchema = errors.New("the database was written by a newer boardwalk")
 
-// schemaVersion is the newest schema that this binary knows.
-const schemaVersion = 17
+// Version is the newest schema that this binary knows.
+const Version = 17
 
 //go:embed migrations/*.sql
 var migrations embed.FS
@@ -33,7 +35,7 @@ var (
 
 // Update brings the database's schema up to date. Nothing is written before the database is known to be readable by this binary. It calls beat
 // before each statement of a migration.
-func Update(ctx context.Context, d *DB, beat func()) error {
+func Update(ctx context.Context, d *database.DB, beat func()) error {
 	if d.IsPostgres() {
 		current, err := isMigrated(ctx, d)
 		if err != nil || current {
@@ -46,21 +48,21 @@ func Update(ctx context.Context, d *DB, beat func()) error {
 
 // isMigrated reports whether the schema needs no migration. It is asked through connections with deadlines: the usual start has nothing to
 // migrate, and shouldn't hang on a connection of which nothing is heard.
-func isMigrated(ctx context.Context, s *DB) (bool, error) {
-	if err := checkReader(ctx, s, s.read); err != nil {
+func isMigrated(ctx context.Context, s *database.DB) (bool, error) {
+	if err := checkReader(ctx, s, s.Read); err != nil {
 		return false, err
 	}
 	var there bool
-	if err := s.read.QueryRowContext(ctx, "SELECT to_regclass('goose_db_version') IS NOT NULL").Scan(&there); err != nil || !there {
+	if err := s.Read.QueryRowContext(ctx, "SELECT to_regclass('goose_db_version') IS NOT NULL").Scan(&there); err != nil || !there {
 		return false, err
 	}
 	version, err := schemaVersionOf(ctx, s)
-	return version >= schemaVersion, err
+	return version >= Version, err
 }
 
 // schemaVersionOf is the number of the newest migration that was made.
-func schemaVersionOf(ctx context.Context, s *DB) (version int, err error) {
-	if err := s.read.QueryRowContext(ctx, "SELECT COALESCE(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version); err != nil {
+func schemaVersionOf(ctx context.Context, s *database.DB) (version int, err error) {
+	if err := s.Read.QueryRowContext(ctx, "SELECT COALESCE(max(version_id), 0) FROM goose_db_version WHERE is_applied").Scan(&version); err != nil {
 		return 0, fmt.Errorf("database: read its schema's version: %w", err)
 	}
 	return version, nil
@@ -76,7 +78,7 @@ func (f eachStatement) Printf(string, ...any) { f() }
 func (f eachStatement) Fatalf(string, ...any) { f() }
 
 // migrate brings the schema up to date through connections without timeouts. It calls beat before each statement.
-func migrate(ctx context.Context, s *DB, db *bun.DB, beat func()) error {
+func migrate(ctx context.Context, s *database.DB, db *bun.DB, beat func()) error {
 	if err := checkReader(ctx, s, db); err != nil {
 		return err
 	}
@@ -115,7 +117,7 @@ func migrate(ctx context.Context, s *DB, db *bun.DB, beat func()) error {
 }
 
 // checkReader refuses a database whose oldest reader is newer than this binary. A database without the table is new.
-func checkReader(ctx context.Context, s *DB, db *bun.DB) error {
+func checkReader(ctx context.Context, s *database.DB, db *bun.DB) error {
 	query := "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'schema_reader'"
 	if s.IsPostgres() {
 		query = "SELECT count(*) FROM pg_tables WHERE schemaname = ANY (current_schemas(false)) AND tablename = 'schema_reader'"
@@ -130,9 +132,9 @@ func checkReader(ctx context.Context, s *DB, db *bun.DB) error {
 	if err := db.QueryRowContext(ctx, "SELECT oldest FROM schema_reader").Scan(&oldest); err != nil {
 		return fmt.Errorf("database: read its schema's version: %w", err)
 	}
-	if oldest > schemaVersion {
+	if oldest > Version {
 		return errors.Join(ErrNewerSchema, fmt.Errorf(
-			"database: it needs a boardwalk that knows schema %d and this one knows %d: upgrade the binary", oldest, schemaVersion))
+			"database: it needs a boardwalk that knows schema %d and this one knows %d: upgrade the binary", oldest, Version))
 	}
 	return nil
 }

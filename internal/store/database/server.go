@@ -1,4 +1,4 @@
-package store
+package database
 
 import (
 	"context"
@@ -53,8 +53,8 @@ func (s *servers) keep(_ context.Context, conn *pgx.Conn) error {
 	return nil
 }
 
-// changed is how often the server was another one; 0 without servers to keep apart.
-func (s *servers) changed() int64 {
+// Changed is how often the server was another one; 0 without servers to keep apart.
+func (s *servers) Changed() int64 {
 	if s == nil {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package store
+package database
 
 import (
 	"context"
@@ -58,16 +58,16 @@ func (h *hints) tell() {
 	}
 }
 
-// hint tells readers of a commit: those of this process, and through PostgreSQL those of others. It stands outside the
+// Hint tells readers of a commit: those of this process, and through PostgreSQL those of others. It stands outside the
 // transaction, whose lock it would prolong.
-func (s *DB) hint(ctx context.Context, chain string) {
+func (s *DB) Hint(ctx context.Context, chain string) {
 	if !s.hints.allow(chain) {
 		return
 	}
 	s.hints.tell()
 	if s.IsPostgres() {
 		// A lost hint costs the readers a moment; the commit stands.
-		_, _ = s.write.ExecContext(ctx, "SELECT pg_notify(?, ?)", hintChannel, chain)
+		_, _ = s.Write.ExecContext(ctx, "SELECT pg_notify(?, ?)", hintChannel, chain)
 	}
 }
 

@@ -1,4 +1,4 @@
-package store
+package database
 
 import (
 	"context"
@@ -20,8 +20,8 @@ type prepared struct {
 	all map[string]*sql.Stmt
 }
 
-// ask runs a fixed statement, with ? for its arguments, on the readers. The rows are the caller's to close.
-func (s *DB) ask(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
+// Ask runs a fixed statement, with ? for its arguments, on the readers. The rows are the caller's to close.
+func (s *DB) Ask(ctx context.Context, text string, args ...any) (*sql.Rows, error) {
 	stmt, err := s.statement(ctx, text) //nolint:sqlclosecheck // it lives as long as the store
 	if err != nil {
 		return nil, err
@@ -29,8 +29,8 @@ func (s *DB) ask(ctx context.Context, text string, args ...any) (*sql.Rows, erro
 	return stmt.QueryContext(context.WithValue(ctx, lookupKey{}, true), args...)
 }
 
-// askOne is ask for a statement that gives one row at most; without any the error is sql.ErrNoRows.
-func (s *DB) askOne(ctx context.Context, dest []any, text string, args ...any) error {
+// AskOne is ask for a statement that gives one row at most; without any the error is sql.ErrNoRows.
+func (s *DB) AskOne(ctx context.Context, dest []any, text string, args ...any) error {
 	stmt, err := s.statement(ctx, text) //nolint:sqlclosecheck // it lives as long as the store
 	if err != nil {
 		return err
@@ -46,7 +46,7 @@ func (s *DB) statement(ctx context.Context, text string) (*sql.Stmt, error) {
 		return stmt, nil
 	}
 	// Without the lock: what waits for a connection here must not hold up who has a statement already.
-	made, err := s.read.DB.PrepareContext(context.WithValue(ctx, lookupKey{}, true), s.numbered(text))
+	made, err := s.Read.DB.PrepareContext(context.WithValue(ctx, lookupKey{}, true), s.Numbered(text))
 	if err != nil {
 		return nil, err
 	}
@@ -62,8 +62,8 @@ func (s *DB) statement(ctx context.Context, text string) (*sql.Stmt, error) {
 	return made, nil
 }
 
-// numbered writes the arguments as the database wants them.
-func (s *DB) numbered(text string) string {
+// Numbered writes the arguments as the database wants them.
+func (s *DB) Numbered(text string) string {
 	if !s.IsPostgres() {
 		return text
 	}
@@ -80,9 +80,9 @@ func (s *DB) numbered(text string) string {
 	return b.String()
 }
 
-// list makes the ?s and the arguments of a list of keys. Its length is rounded up to a power of two by repeating the last
+// List makes the ?s and the arguments of a list of keys. Its length is rounded up to a power of two by repeating the last
 // key, so that lists of any length come down to few statements.
-func list(keys []any) (marks string, args []any) {
+func List(keys []any) (marks string, args []any) {
 	n := 1 << bits.Len(uint(len(keys)-1))
 	args = append(make([]any, 0, n), keys...)
 	for len(args) < n {
@@ -91,8 +91,8 @@ func list(keys []any) (marks string, args []any) {
 	return strings.Repeat("?,", n-1) + "?", args
 }
 
-// columnsOf names the columns of a model, each behind the alias of its table.
-func columnsOf[R any](db *bun.DB, alias string) string {
+// ColumnsOf names the columns of a model, each behind the alias of its table.
+func ColumnsOf[R any](db *bun.DB, alias string) string {
 	var names []string
 	for _, f := range db.Table(reflect.TypeFor[R]()).Fields {
 		names = append(names, alias+"."+f.Name)
@@ -100,8 +100,8 @@ func columnsOf[R any](db *bun.DB, alias string) string {
 	return strings.Join(names, ", ")
 }
 
-// scanAll reads the rows of a statement into models, and closes them.
-func scanAll[R any](ctx context.Context, db *bun.DB, rows *sql.Rows, err error) ([]R, error) {
+// ScanAll reads the rows of a statement into models, and closes them.
+func ScanAll[R any](ctx context.Context, db *bun.DB, rows *sql.Rows, err error) ([]R, error) {
 	if err != nil {
 		return nil, err
 	}

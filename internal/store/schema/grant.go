@@ -1,4 +1,4 @@
-package store
+package schema
 
 import (
 	"context"
@@ -12,6 +12,8 @@ import (
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // ErrNotGranted is returned by Migration.Run when the reader can't be given its rights by the role that runs it.
@@ -34,16 +36,16 @@ func (m *Migration) Run(ctx context.Context) error {
 	if m.Reader != "" && strings.HasPrefix(m.Database, "sqlite:") {
 		return errors.New("--reader is for PostgreSQL: an SQLite file has no roles; leave it out")
 	}
-	st, err := SchemaOpenPatiently(ctx, m.Database, m.Now, func() {}, m.Log)
+	st, err := OpenPatiently(ctx, m.Database, m.Now, func() {}, m.Log)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = st.Close() }()
-	m.Log.InfoContext(ctx, "the schema is up to date", "schema", schemaVersion)
+	m.Log.InfoContext(ctx, "the schema is up to date", "schema", Version)
 	if m.Reader == "" {
 		return nil
 	}
-	return m.grant(ctx, st.write)
+	return m.grant(ctx, st.Write)
 }
 
 func (m *Migration) grant(ctx context.Context, db *bun.DB) error {
@@ -57,7 +59,7 @@ func (m *Migration) grant(ctx context.Context, db *bun.DB) error {
 	}
 	if r.creates {
 		m.Log.WarnContext(ctx, "the reader may make tables and functions in the schema, which the owner could run unawares: take that away",
-			"sql", "REVOKE CREATE ON SCHEMA "+ident(r.schema)+" FROM PUBLIC, "+ident(m.Reader))
+			"sql", "REVOKE CREATE ON SCHEMA "+database.Ident(r.schema)+" FROM PUBLIC, "+database.Ident(m.Reader))
 	}
 	if len(r.missing) == 0 {
 		m.Log.InfoContext(ctx, "the reader has its rights", "role", m.Reader)
@@ -79,9 +81,9 @@ func (m *Migration) grant(ctx context.Context, db *bun.DB) error {
 	}
 	password := ""
 	if !r.exists {
-		password = "-- Then give the role a password, in psql by \\password " + ident(m.Reader) + ".\n"
+		password = "-- Then give the role a password, in psql by \\password " + database.Ident(m.Reader) + ".\n"
 	}
-	_, err = fmt.Fprintf(m.Out, "-- To be run by an administrator, connected to the database %s:\n%s;\n%s", ident(r.database), strings.Join(wanted, ";\n"), password)
+	_, err = fmt.Fprintf(m.Out, "-- To be run by an administrator, connected to the database %s:\n%s;\n%s", database.Ident(r.database), strings.Join(wanted, ";\n"), password)
 	if err != nil {
 		return fmt.Errorf("write the SQL: %w", err)
 	}
@@ -158,15 +160,15 @@ func examineReader(ctx context.Context, db *bun.DB, role string) (r readerRights
 	if err != nil {
 		return r, err
 	}
-	to := " TO " + ident(role)
+	to := " TO " + database.Ident(role)
 	if !r.exists {
-		r.missing = append(r.missing, "CREATE ROLE "+ident(role)+" LOGIN") // without a password, which somebody could leave as it is here
+		r.missing = append(r.missing, "CREATE ROLE "+database.Ident(role)+" LOGIN") // without a password, which somebody could leave as it is here
 	}
 	if !connects {
-		r.missing = append(r.missing, "GRANT CONNECT ON DATABASE "+ident(r.database)+to)
+		r.missing = append(r.missing, "GRANT CONNECT ON DATABASE "+database.Ident(r.database)+to)
 	}
 	if !uses {
-		r.missing = append(r.missing, "GRANT USAGE ON SCHEMA "+ident(r.schema)+to)
+		r.missing = append(r.missing, "GRANT USAGE ON SCHEMA "+database.Ident(r.schema)+to)
 	}
 	if len(tables) > 0 {
 		names := make([]string, 0, len(tables))
@@ -176,7 +178,7 @@ func examineReader(ctx context.Context, db *bun.DB, role string) (r readerRights
 		r.missing = append(r.missing, "GRANT SELECT ON "+strings.Join(names, ", ")+to)
 	}
 	if !later {
-		r.missing = append(r.missing, "ALTER DEFAULT PRIVILEGES FOR ROLE "+ident(r.owner)+" IN SCHEMA "+ident(r.schema)+" GRANT SELECT ON TABLES"+to)
+		r.missing = append(r.missing, "ALTER DEFAULT PRIVILEGES FOR ROLE "+database.Ident(r.owner)+" IN SCHEMA "+database.Ident(r.schema)+" GRANT SELECT ON TABLES"+to)
 	}
 	return r, nil
 }

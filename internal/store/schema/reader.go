@@ -1,4 +1,4 @@
-package store
+package schema
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 
 	"github.com/uptrace/bun"
 
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
@@ -18,11 +19,11 @@ var ErrNoSchema = errors.New("the database's schema isn't there yet")
 
 // OpenReader opens a database for a program that only reads. On PostgreSQL it makes no schema, and its role needs no right but SELECT. Without a
 // schema, or without rights on it, the error is ErrNoSchema. An SQLite file has one process, which opens it as Open does.
-func SchemaOpenReader(ctx context.Context, dsn string) (*DB, error) {
+func OpenReader(ctx context.Context, dsn string) (*database.DB, error) {
 	if strings.HasPrefix(dsn, "sqlite:") {
-		return SchemaOpen(ctx, dsn, func() {})
+		return Open(ctx, dsn, func() {})
 	}
-	d, err := ConnectReader(ctx, dsn)
+	d, err := database.ConnectReader(ctx, dsn)
 	if err != nil {
 		return nil, err
 	}
@@ -36,32 +37,32 @@ func SchemaOpenReader(ctx context.Context, dsn string) (*DB, error) {
 }
 
 // checkSchema says why the schema can't be read yet.
-func checkSchema(ctx context.Context, s *DB) error {
+func checkSchema(ctx context.Context, s *database.DB) error {
 	var role, schemas string
 	var there bool
-	if err := s.read.QueryRowContext(ctx, "SELECT current_user, array_to_string(current_schemas(false), ', '), to_regclass('schema_reader') IS NOT NULL").
+	if err := s.Read.QueryRowContext(ctx, "SELECT current_user, array_to_string(current_schemas(false), ', '), to_regclass('schema_reader') IS NOT NULL").
 		Scan(&role, &schemas, &there); err != nil {
 		return fmt.Errorf("database: look for its schema: %w", err)
 	}
 	if !there {
 		return fmt.Errorf("%w: role %s finds no tables of Boardwalk in the schemas that it may use (%s)", ErrNoSchema, role, schemas)
 	}
-	tables, err := ownTables(ctx, s.read, "NOT has_table_privilege(c.oid, 'SELECT')")
+	tables, err := ownTables(ctx, s.Read, "NOT has_table_privilege(c.oid, 'SELECT')")
 	if err != nil {
 		return err
 	}
 	if n := len(tables); n > 0 {
 		return fmt.Errorf("%w: role %s may not read %d of its tables, such as %s", ErrNoSchema, role, n, tables[0].name)
 	}
-	if err := checkReader(ctx, s, s.read); err != nil {
+	if err := checkReader(ctx, s, s.Read); err != nil {
 		return err
 	}
 	version, err := schemaVersionOf(ctx, s) // a schema of another tool's making has none
 	if err != nil {
 		return err
 	}
-	if version < schemaVersion {
-		return fmt.Errorf("%w: it has schema %d and this boardwalk reads %d", ErrNoSchema, version, schemaVersion)
+	if version < Version {
+		return fmt.Errorf("%w: it has schema %d and this boardwalk reads %d", ErrNoSchema, version, Version)
 	}
 	return nil
 }
@@ -69,7 +70,7 @@ func checkSchema(ctx context.Context, s *DB) error {
 // table is a table by its schema and name.
 type table struct{ schema, name string }
 
-func (t table) String() string { return ident(t.schema) + "." + ident(t.name) }
+func (t table) String() string { return database.Ident(t.schema) + "." + database.Ident(t.name) }
 
 // ownTables lists Boardwalk's tables that fulfil a condition on c (pg_class), by name: those of the schema and owner of schema_reader,
 // which others of the same database need not share. Partitions are read by way of their tables.
@@ -109,12 +110,12 @@ const (
 
 // OpenReaderPatiently is OpenReader, and waits for a database that nobody answers for and for a schema that isn't there yet. Every ten
 // seconds it says what it waits for.
-func SchemaOpenReaderPatiently(ctx context.Context, dsn string, w Waiting) (*DB, error) {
+func OpenReaderPatiently(ctx context.Context, dsn string, w Waiting) (*database.DB, error) {
 	var said time.Time
 	for until := w.Now().Add(w.Deadline); ; {
-		st, err := SchemaOpenReader(ctx, dsn)
+		st, err := OpenReader(ctx, dsn)
 		missing := errors.Is(err, ErrNoSchema)
-		if !missing && !errors.Is(err, ErrUnreachable) {
+		if !missing && !errors.Is(err, database.ErrUnreachable) {
 			return st, err
 		}
 		now := w.Now()

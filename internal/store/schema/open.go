@@ -1,4 +1,4 @@
-package store
+package schema
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
@@ -14,8 +15,8 @@ const patience = time.Minute
 
 // Open opens the database that dsn names, and brings its schema up to date. It calls beat before each statement of a migration. The error of a
 // PostgreSQL that isn't there is ErrUnreachable.
-func SchemaOpen(ctx context.Context, dsn string, beat func()) (*DB, error) {
-	d, err := Connect(ctx, dsn)
+func Open(ctx context.Context, dsn string, beat func()) (*database.DB, error) {
+	d, err := database.Connect(ctx, dsn)
 	if err != nil {
 		return nil, err
 	}
@@ -27,11 +28,11 @@ func SchemaOpen(ctx context.Context, dsn string, beat func()) (*DB, error) {
 
 // OpenPatiently is Open, and waits for up to a minute for a database that nobody answers for. It calls beat with each try and before each
 // statement of a migration, so that the caller learns that the opening goes on.
-func SchemaOpenPatiently(ctx context.Context, dsn string, now func() time.Time, beat func(), log *slog.Logger) (*DB, error) {
+func OpenPatiently(ctx context.Context, dsn string, now func() time.Time, beat func(), log *slog.Logger) (*database.DB, error) {
 	for until := now().Add(patience); ; {
 		beat()
-		d, err := SchemaOpen(ctx, dsn, beat)
-		if !errors.Is(err, ErrUnreachable) || now().After(until) {
+		d, err := Open(ctx, dsn, beat)
+		if !errors.Is(err, database.ErrUnreachable) || now().After(until) {
 			return d, err
 		}
 		log.WarnContext(ctx, "waiting for the database", "err", err.Error())

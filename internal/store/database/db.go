@@ -1,6 +1,6 @@
 // Package store keeps what is derived, in PostgreSQL or SQLite, through one set of models. It returns and takes
 // values of internal/market; nothing here decides anything.
-package store
+package database
 
 import (
 	"context"
@@ -26,24 +26,24 @@ import (
 
 // DB is an open database. Reads go to many connections; on SQLite all writes share one.
 type DB struct {
-	read *bun.DB
-	// write are the connections of writers. On PostgreSQL they have timeouts, so that no lock is held or waited for
+	Read *bun.DB
+	// Write are the connections of writers. On PostgreSQL they have timeouts, so that no lock is held or waited for
 	// without end.
-	write *bun.DB
+	Write *bun.DB
 	// reserve are a few readers that requests don't use.
 	reserve *bun.DB
 	// postgres is how to connect to PostgreSQL; nil on SQLite.
 	postgres *pgx.ConnConfig
 	hints    *hints
-	// servers keep a reader's connections to one server; nil for whoever writes.
-	servers  *servers
+	// Servers keep a reader's connections to one server; nil for whoever writes.
+	Servers  *servers
 	eachRead time.Duration // how long a statement of a reader may take
 	prepared prepared
 	unlock   func() error
 }
 
-// ErrLocked is returned by Open when another process has the SQLite file.
-var ErrLocked = errors.New("the database file is in use by another boardwalk process")
+// ErrFileLocked is returned by Open when another process has the SQLite file.
+var ErrFileLocked = errors.New("the database file is in use by another boardwalk process")
 
 // ErrUnreachable means that nobody answers where the database should be, or that it is only just starting.
 var ErrUnreachable = errors.New("the database isn't there yet")
@@ -113,8 +113,8 @@ func connectPostgres(ctx context.Context, dsn string) (*DB, error) {
 		return nil, errors.Join(err, db.Close())
 	}
 	return &DB{
-		read:    bun.NewDB(db, pgdialect.New()),
-		write:   bun.NewDB(all.open(cfg, poolSize(), limits.statement, stdlib.OptionAfterConnect(limits.set)), pgdialect.New()),
+		Read:    bun.NewDB(db, pgdialect.New()),
+		Write:   bun.NewDB(all.open(cfg, poolSize(), limits.statement, stdlib.OptionAfterConnect(limits.set)), pgdialect.New()),
 		reserve: bun.NewDB(all.open(cfg, reserved, limits.read), pgdialect.New()), postgres: cfg, hints: newHints(),
 		unlock: func() error { return nil },
 	}, nil
@@ -127,7 +127,7 @@ func (s *DB) IsPostgres() bool { return s.postgres != nil }
 // SQLite, where there is one for all who write.
 func (s *DB) Unbounded() (db *bun.DB, closing func() error) {
 	if !s.IsPostgres() {
-		return s.write, func() error { return nil }
+		return s.Write, func() error { return nil }
 	}
 	db = bun.NewDB((&pools{}).open(s.postgres, poolSize(), 0), pgdialect.New())
 	return db, db.Close
@@ -200,15 +200,15 @@ func connectSQLite(ctx context.Context, path string) (*DB, error) {
 		return bun.NewDB(db, sqlitedialect.New()), nil
 	}
 	s := &DB{unlock: unlock, hints: newHints()}
-	if s.write, err = open(1); err == nil {
+	if s.Write, err = open(1); err == nil {
 		// Each reader has a cache of its own: what several read at once is in the operating system's all the same.
-		s.read, err = open(2*runtime.GOMAXPROCS(0), "query_only(1)", "cache_size(-8192)")
+		s.Read, err = open(2*runtime.GOMAXPROCS(0), "query_only(1)", "cache_size(-8192)")
 	}
 	if err == nil {
 		s.reserve, err = open(reserved, "query_only(1)", "cache_size(-8192)")
 	}
 	if err == nil {
-		if err = s.write.PingContext(ctx); err != nil {
+		if err = s.Write.PingContext(ctx); err != nil {
 			err = fmt.Errorf("database: %s can't be opened as SQLite; check the path, its permissions and free disk space: %w",
 				path, err)
 		}
@@ -225,17 +225,17 @@ const reserved = 3
 // Reserved is the same database read through connections of its own, for whoever must go on reading however many requests
 // there are. It is closed with the database.
 func (s *DB) Reserved() *DB {
-	return &DB{read: s.reserve, write: s.write, postgres: s.postgres, hints: s.hints, servers: s.servers}
+	return &DB{Read: s.reserve, Write: s.Write, postgres: s.postgres, hints: s.hints, Servers: s.Servers}
 }
 
 // Close closes every connection and frees the file lock.
 func (s *DB) Close() error {
 	var errs []error
-	if s.read != nil {
-		errs = append(errs, s.read.Close())
+	if s.Read != nil {
+		errs = append(errs, s.Read.Close())
 	}
-	if s.write != nil {
-		errs = append(errs, s.write.Close())
+	if s.Write != nil {
+		errs = append(errs, s.Write.Close())
 	}
 	if s.reserve != nil {
 		errs = append(errs, s.reserve.Close())
@@ -244,4 +244,4 @@ func (s *DB) Close() error {
 }
 
 // Ping tells whether the database answers.
-func (s *DB) Ping(ctx context.Context) error { return s.read.PingContext(ctx) }
+func (s *DB) Ping(ctx context.Context) error { return s.Read.PingContext(ctx) }

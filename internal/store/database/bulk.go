@@ -1,4 +1,4 @@
-package store
+package database
 
 import (
 	"context"
@@ -14,30 +14,30 @@ import (
 	"github.com/uptrace/bun/schema"
 )
 
-// transaction is one write transaction with a bulk path: COPY on PostgreSQL, prepared multi-row statements on SQLite.
-type transaction struct {
+// Transaction is one write transaction with a bulk path: COPY on PostgreSQL, prepared multi-row statements on SQLite.
+type Transaction struct {
 	bun.Tx
 	conn     bun.Conn
-	postgres bool
-	// beat, if set, is called after each piece of a bulk write.
-	beat func()
+	Postgres bool
+	// Beat, if set, is called after each piece of a bulk write.
+	Beat func()
 }
 
-func (tx *transaction) wrotePiece() {
-	if tx.beat != nil {
-		tx.beat()
+func (tx *Transaction) wrotePiece() {
+	if tx.Beat != nil {
+		tx.Beat()
 	}
 }
 
-// inTransaction runs f and commits; it rolls back when f fails. ErrInterrupted says that the same may go through
+// InTransaction runs f and commits; it rolls back when f fails. ErrInterrupted says that the same may go through
 // another time. It leaves everything as it was, unless the connection broke while the commit was under way: then nobody
 // knows.
-func (s *DB) inTransaction(ctx context.Context, f func(*transaction) error) error {
-	return interruption(ctx, s.transact(ctx, f))
+func (s *DB) InTransaction(ctx context.Context, f func(*Transaction) error) error {
+	return Interruption(ctx, s.transact(ctx, f))
 }
 
-func (s *DB) transact(ctx context.Context, f func(*transaction) error) (err error) {
-	conn, err := s.write.Conn(ctx)
+func (s *DB) transact(ctx context.Context, f func(*Transaction) error) (err error) {
+	conn, err := s.Write.Conn(ctx)
 	if err != nil {
 		return fmt.Errorf("database: %w", err)
 	}
@@ -46,7 +46,7 @@ func (s *DB) transact(ctx context.Context, f func(*transaction) error) (err erro
 	if err != nil {
 		return fmt.Errorf("database: begin: %w", err)
 	}
-	if err := f(&transaction{Tx: tx, conn: conn, postgres: s.IsPostgres()}); err != nil {
+	if err := f(&Transaction{Tx: tx, conn: conn, Postgres: s.IsPostgres()}); err != nil {
 		return errors.Join(err, tx.Rollback())
 	}
 	if err := tx.Commit(); err != nil {
@@ -55,42 +55,42 @@ func (s *DB) transact(ctx context.Context, f func(*transaction) error) (err erro
 	return nil
 }
 
-// loadKeys is the number of keys in one query.
-const loadKeys = 2000
+// LoadKeys is the number of keys in one query.
+const LoadKeys = 2000
 
 // copyFrom is the number of rows from which on COPY beats one statement.
 const copyFrom = 64
 
-// pieceRows is how many rows are made and written at once: a statement has a time to end in, and so has a transaction
+// PieceRows is how many rows are made and written at once: a statement has a time to end in, and so has a transaction
 // between two.
-const pieceRows = 20_000
+const PieceRows = 20_000
 
 // sqliteRows is the number of rows per statement on SQLite; its parameters stay far below the limit of 32,766.
 const sqliteRows = 50
 
-// insert adds rows that are not there yet.
-func insert[R any](ctx context.Context, tx *transaction, rows []R) error {
+// Insert adds rows that are not there yet.
+func Insert[R any](ctx context.Context, tx *Transaction, rows []R) error {
 	return writeRows(ctx, tx, rows, false)
 }
 
-// upsert adds rows or replaces those with the same key.
-func upsert[R any](ctx context.Context, tx *transaction, rows []R) error {
+// Upsert adds rows or replaces those with the same key.
+func Upsert[R any](ctx context.Context, tx *Transaction, rows []R) error {
 	return writeRows(ctx, tx, rows, true)
 }
 
-func writeRows[R any](ctx context.Context, tx *transaction, rows []R, replace bool) error {
+func writeRows[R any](ctx context.Context, tx *Transaction, rows []R, replace bool) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	t := tx.Dialect().Tables().Get(reflect.TypeFor[R]())
 	var err error
 	switch {
-	case !tx.postgres:
+	case !tx.Postgres:
 		err = writeStatements(ctx, tx, t, rows, replace, sqliteRows, func(int) string { return "?" })
 	case len(rows) < copyFrom:
 		err = writeStatements(ctx, tx, t, rows, replace, copyFrom, func(n int) string { return fmt.Sprintf("$%d", n) })
 	default:
-		for piece := range slices.Chunk(rows, pieceRows) {
+		for piece := range slices.Chunk(rows, PieceRows) {
 			if err = copyRows(ctx, tx, t, piece, replace); err != nil {
 				break
 			}
@@ -103,7 +103,7 @@ func writeRows[R any](ctx context.Context, tx *transaction, rows []R, replace bo
 	return nil
 }
 
-func writeStatements[R any](ctx context.Context, tx *transaction, t *schema.Table, rows []R, replace bool, chunk int,
+func writeStatements[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows []R, replace bool, chunk int,
 	mark func(int) string,
 ) error {
 	args := make([]any, 0, min(chunk, len(rows))*len(t.Fields))
@@ -138,7 +138,7 @@ func writeStatements[R any](ctx context.Context, tx *transaction, t *schema.Tabl
 }
 
 // copyRows sends rows by COPY: straight into the table, or by way of a temporary one where they may replace others.
-func copyRows[R any](ctx context.Context, tx *transaction, t *schema.Table, rows []R, replace bool) error {
+func copyRows[R any](ctx context.Context, tx *Transaction, t *schema.Table, rows []R, replace bool) error {
 	into := t.Name
 	if replace {
 		into = "stage_" + t.Name
@@ -205,8 +205,8 @@ func conflict(t *schema.Table, replace bool) string {
 	return " ON CONFLICT (" + strings.Join(keys, ",") + ") DO UPDATE SET " + strings.Join(sets, ",")
 }
 
-// remove deletes the rows with the keys of rows.
-func remove[R any](ctx context.Context, tx *transaction, rows []R) error {
+// Remove deletes the rows with the keys of rows.
+func Remove[R any](ctx context.Context, tx *Transaction, rows []R) error {
 	if len(rows) == 0 {
 		return nil
 	}
@@ -225,8 +225,8 @@ func remove[R any](ctx context.Context, tx *transaction, rows []R) error {
 		keys = append(keys, key)
 	}
 	for len(keys) > 0 {
-		n := min(loadKeys, len(keys))
-		q := tx.NewDelete().Table(t.Name).Where("("+strings.Join(names, ",")+") IN (?)", among(tx.postgres, keys[:n]))
+		n := min(LoadKeys, len(keys))
+		q := tx.NewDelete().Table(t.Name).Where("("+strings.Join(names, ",")+") IN (?)", Among(tx.Postgres, keys[:n]))
 		if _, err := q.Exec(ctx); err != nil {
 			return fmt.Errorf("database: delete rows of %s: %w", t.Name, err)
 		}
@@ -236,10 +236,10 @@ func remove[R any](ctx context.Context, tx *transaction, rows []R) error {
 	return nil
 }
 
-// among formats a list of keys for IN (?). A key of several columns is a []any and stands behind VALUES: SQLite takes it
+// Among formats a list of keys for IN (?). A key of several columns is a []any and stands behind VALUES: SQLite takes it
 // nowhere else, and PostgreSQL joins against VALUES where it would try 2,000 alternatives one by one. It has to be told
 // there what a literal of bytes is.
-func among(postgres bool, keys []any) schema.QueryAppender {
+func Among(postgres bool, keys []any) schema.QueryAppender {
 	return keyList{casts: postgres, keys: keys}
 }
 
