@@ -63,7 +63,7 @@ func newWritten(t *testing.T) *written {
 		t.Fatal(err)
 	}
 	w := &written{machine: machine, st: storetest.Open(t, "sqlite"), last: market.Header{Number: 99, Hash: market.Hash{99}, Time: writtenStart}}
-	if w.lease, err = w.st.Acquire(t.Context(), "base", "test", time.Hour); err != nil {
+	if w.lease, err = w.st.Leases.Acquire(t.Context(), "base", "test", time.Hour); err != nil {
 		t.Fatal(err)
 	}
 	w.state = derive.NewState(market.Beginning{Last: w.last})

@@ -39,7 +39,7 @@ func draw[C sharecard.Card](t *testing.T, c *client, e *easel, target string) C 
 // commitBlock commits a block of the chain's time with changes.
 func commitBlock(t *testing.T, st *store.Store, chain string, number uint64, change func(*market.Changes)) {
 	t.Helper()
-	l, err := st.Acquire(t.Context(), chain, "test", time.Minute)
+	l, err := st.Leases.Acquire(t.Context(), chain, "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

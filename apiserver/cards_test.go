@@ -129,11 +129,11 @@ func near2(a *float64, b float64) bool { return a != nil && *a == b }
 func TestTokenCard(t *testing.T) {
 	t.Parallel()
 	st := seeded(t, "sqlite")
-	l, err := st.Acquire(t.Context(), "base", "test", time.Minute)
+	l, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := st.SaveMetadata(t.Context(), l, []store.TokenMetadata{{
+	if err := st.Metadata.Save(t.Context(), l, []store.TokenMetadata{{
 		Mint: address(t, token), Image: []byte("a picture"), Status: store.MetadataFetched, FetchedAt: clock.Unix(),
 	}}); err != nil {
 		t.Fatal(err)
@@ -216,7 +216,7 @@ func TestTraderCard(t *testing.T) {
 	now := clock.Unix() - 1
 	wallet := "0xa0000000000000000000000000000000000000a1"
 	for i, chain := range []string{"base", "bsc"} {
-		l, err := st.Acquire(t.Context(), chain, "test", time.Minute)
+		l, err := st.Leases.Acquire(t.Context(), chain, "test", time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -285,11 +285,11 @@ func TestCardsOfAnAbsentRenderer(t *testing.T) {
 	}
 	e.set(true)
 	mintCoins(t, st, "base", 101) // a block, and with it a later time
-	l, err := st.Acquire(t.Context(), "base", "test", time.Minute)
+	l, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := st.SaveMetadata(t.Context(), l, []store.TokenMetadata{{Mint: address(t, token), Image: []byte("new"), Status: store.MetadataFetched}}); err != nil {
+	if err := st.Metadata.Save(t.Context(), l, []store.TokenMetadata{{Mint: address(t, token), Image: []byte("new"), Status: store.MetadataFetched}}); err != nil {
 		t.Fatal(err)
 	}
 	ahead(time.Minute)

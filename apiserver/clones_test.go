@@ -52,7 +52,7 @@ func TestClonesFoldOverAllChains(t *testing.T) {
 	})
 
 	// A reorg takes the heads of one chain back.
-	l, err := st.Acquire(t.Context(), "base", "test", time.Minute)
+	l, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

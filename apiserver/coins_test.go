@@ -51,7 +51,7 @@ func mintCoins(t *testing.T, st *store.Store, chain string, number uint64, coins
 // mintBlock commits changes in a block of a chain.
 func mintBlock(t *testing.T, st *store.Store, chain string, number uint64, change func(*market.Changes)) {
 	t.Helper()
-	l, err := st.Acquire(t.Context(), chain, "test", time.Minute)
+	l, err := st.Leases.Acquire(t.Context(), chain, "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

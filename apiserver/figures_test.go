@@ -105,7 +105,7 @@ func TestASupplyThatIsAskedForIsIndexing(t *testing.T) {
 	commitBlock(t, st, "base", 102, func(ch *market.Changes) {
 		for n, strikes := range map[int]int32{1: 0, 2: market.SupplyUntold} {
 			mint := address(t, (&coin{n: n}).mint())
-			now, err := st.TokensNow(t.Context(), []market.Address{mint})
+			now, err := st.Tokens.Now(t.Context(), []market.Address{mint})
 			if err != nil || len(now) != 1 {
 				t.Fatalf("%v, %v", now, err)
 			}

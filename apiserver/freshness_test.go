@@ -31,7 +31,7 @@ func seeBlock(t *testing.T, c *client, st *store.Store, watch *stopwatch, number
 	t.Helper()
 	at := blockTime(number)
 	for _, chain := range []string{"bsc", "base"} {
-		l, err := st.Acquire(t.Context(), chain, "test", time.Minute)
+		l, err := st.Leases.Acquire(t.Context(), chain, "test", time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}

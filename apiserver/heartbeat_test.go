@@ -92,7 +92,7 @@ func TestHeartbeatWithDeadNodes(t *testing.T) {
 
 func setState(t *testing.T, st *store.Store, chain string, state store.ChainState, reason string) {
 	t.Helper()
-	l, err := st.Acquire(t.Context(), chain, "test", time.Minute)
+	l, err := st.Leases.Acquire(t.Context(), chain, "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -36,7 +36,7 @@ func rawCard(t *testing.T, c *client, query string, n int) object {
 // halt makes the indexer of a chain say that it stands still.
 func halt(t *testing.T, st *store.Store, chain string) {
 	t.Helper()
-	l, err := st.Acquire(t.Context(), chain, "test", time.Minute)
+	l, err := st.Leases.Acquire(t.Context(), chain, "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

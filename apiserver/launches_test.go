@@ -172,7 +172,7 @@ func TestBoardOfAStandingChain(t *testing.T) {
 	if got := numbers(cards(t, c, "")); !slices.Equal(got, []int{1}) {
 		t.Fatalf("running is %v", got)
 	}
-	l, err := st.Acquire(t.Context(), "base", "test", time.Minute)
+	l, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -221,12 +221,12 @@ func TestBoardFollowsCommits(t *testing.T) {
 			if card := boardCard(t, cards(t, c, ""), 1); card.ImageURL != nil || card.UnknownReasons["image_url"] != contract.UnknownReasonIndexing {
 				t.Errorf("without metadata it is %+v", card)
 			}
-			l, err := st.Acquire(t.Context(), "base", "test", time.Minute)
+			l, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}
 			mint := address(t, otter.mint())
-			if err := st.SaveMetadata(t.Context(), l, []store.TokenMetadata{{
+			if err := st.Metadata.Save(t.Context(), l, []store.TokenMetadata{{
 				Mint: mint, ImageURL: "https://images.example/1.png", Website: "javascript:alert(1)", X: "https://x.com/otter", Status: store.MetadataFetched, FetchedAt: chainTime,
 			}}); err != nil {
 				t.Fatal(err)
@@ -247,7 +247,7 @@ func TestBoardFollowsCommits(t *testing.T) {
 			if price := get[contract.TokenPrices](t, c, "/api/market/token-prices?mints="+otter.mint()).Prices[otter.mint()]; *price.PriceSource != contract.PriceSourceCurve {
 				t.Errorf("its price is %+v", price)
 			}
-			if err := st.SaveTrust(t.Context(), l, []store.TrustRow{{Mint: mint, CheckedAt: chainTime, Critical: true, Verdict: "danger", Report: []byte("{}")}}); err != nil {
+			if err := st.Trust.Save(t.Context(), l, []store.TrustRow{{Mint: mint, CheckedAt: chainTime, Critical: true, Verdict: "danger", Report: []byte("{}")}}); err != nil {
 				t.Fatal(err)
 			}
 			eventually(t, "it leaves Running for what the checks found", func() bool {
@@ -473,7 +473,7 @@ func TestEveryLaunchpadOfACardIsAFilter(t *testing.T) {
 func TestChangesSinceTheLaunch(t *testing.T) {
 	t.Parallel()
 	st := seeded(t, "sqlite")
-	l, err := st.Acquire(t.Context(), "base", "test", time.Minute)
+	l, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -23,7 +23,7 @@ func TestAnswersFollowCommits(t *testing.T) {
 			o.Now = func() time.Time { return clock.Add(time.Since(began)) } // what is cached must age
 			c := startWith(t, o)
 			const fresh = "0x9900000000000000000000000000000000000099"
-			l, err := st.Acquire(t.Context(), "base", "test", time.Minute)
+			l, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -17,7 +17,7 @@ func commitPrice(t *testing.T, st *store.Store, number uint64, price float64) {
 	var l *store.Lease
 	for l == nil {
 		var err error
-		if l, err = st.Acquire(t.Context(), "base", "test", time.Minute); err != nil && !errors.Is(err, store.ErrInterrupted) {
+		if l, err = st.Leases.Acquire(t.Context(), "base", "test", time.Minute); err != nil && !errors.Is(err, store.ErrInterrupted) {
 			t.Fatal(err)
 		}
 	}

@@ -17,7 +17,7 @@ import (
 func TestAHaltedChainIsNotLive(t *testing.T) {
 	t.Parallel()
 	st := seeded(t, "sqlite")
-	l, err := st.Acquire(t.Context(), "base", "test", time.Minute)
+	l, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -82,7 +82,7 @@ func TestSearchForgetsNothing(t *testing.T) {
 	began := time.Now()
 	o.Now = func() time.Time { return clock.Add(time.Since(began)) }
 	c := startWith(t, o)
-	l, err := st.Acquire(t.Context(), "base", "test", time.Minute)
+	l, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func TestTrust(t *testing.T) {
 	if res, body := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusServiceUnavailable || res.Header.Get("Retry-After") == "" {
 		t.Errorf("a busy checker: %d %s", res.StatusCode, body)
 	}
-	l, err := st.Acquire(t.Context(), "base", "test", time.Minute)
+	l, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -119,13 +119,13 @@ func TestTrust(t *testing.T) {
 		t.Fatal(err)
 	}
 	nothing := []store.TrustRow{{Mint: address(t, token), CheckedAt: chainTime, Verdict: "unknown", Report: []byte("null")}}
-	if err := st.SaveTrust(t.Context(), l, nothing); err != nil {
+	if err := st.Trust.Save(t.Context(), l, nothing); err != nil {
 		t.Fatal(err)
 	}
 	if res, _ := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusServiceUnavailable {
 		t.Errorf("with a report that says that there was nothing to check it is %d", res.StatusCode)
 	}
-	if err := st.SaveTrust(t.Context(), l, []store.TrustRow{{Mint: address(t, token), CheckedAt: chainTime, Critical: true, Verdict: "danger", Report: last}}); err != nil {
+	if err := st.Trust.Save(t.Context(), l, []store.TrustRow{{Mint: address(t, token), CheckedAt: chainTime, Critical: true, Verdict: "danger", Report: last}}); err != nil {
 		t.Fatal(err)
 	}
 	made.err = errors.New("no route to " + secret)

@@ -81,7 +81,7 @@ func TestTimesOfAnswers(t *testing.T) {
 func TestFiguresBeyondAllNumbers(t *testing.T) {
 	t.Parallel()
 	st := seeded(t, "sqlite")
-	l, err := st.Acquire(t.Context(), "base", "test", time.Minute)
+	l, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ import (
 func TestFiguresAgree(t *testing.T) {
 	t.Parallel()
 	st := seeded(t, "sqlite")
-	l, err := st.Acquire(t.Context(), "base", "test", time.Minute)
+	l, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -96,7 +96,7 @@ func text(v *float64) any {
 func TestUnknownIsNeverZero(t *testing.T) {
 	t.Parallel()
 	st := seeded(t, "sqlite")
-	l, err := st.Acquire(t.Context(), "base", "test", time.Minute)
+	l, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -115,7 +115,7 @@ func seeded(t *testing.T, kind string) *store.Store {
 func fill(t *testing.T, st *store.Store) {
 	t.Helper()
 	for i, chain := range []string{"base", "bsc"} {
-		l, err := st.Acquire(t.Context(), chain, "test", time.Minute)
+		l, err := st.Leases.Acquire(t.Context(), chain, "test", time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}

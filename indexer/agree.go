@@ -79,7 +79,7 @@ func (ix *Indexer) commitHead(ctx context.Context, h chain.Header, b *chain.Bloc
 
 // recallRecords takes up which endpoints weren't trusted before this start, or by another process.
 func (ix *Indexer) recallRecords(ctx context.Context) error {
-	kept, err := ix.store.EndpointRecords(ctx, ix.rows.id())
+	kept, err := ix.store.Facts.EndpointRecords(ctx, ix.rows.id())
 	if err != nil {
 		return err
 	}
@@ -109,7 +109,7 @@ func (ix *Indexer) recallUnsure(ctx context.Context) error {
 	if len(ix.cfg.Endpoints) == 1 {
 		return nil
 	}
-	blocks, err := ix.store.UnsureBlocks(ctx, ix.rows.id())
+	blocks, err := ix.store.Facts.UnsureBlocks(ctx, ix.rows.id())
 	if err != nil {
 		return err
 	}

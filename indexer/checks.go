@@ -51,7 +51,7 @@ func newKnowledge(cfg *chainconfig.Chain, rows *indexID, st *store.Store) *knowl
 
 // Known gathers what is indexed of a token.
 func (k *knowledge) Known(ctx context.Context, mint market.Address) (out trust.Known, ok bool, err error) {
-	tokens, err := k.store.TokensNow(ctx, []market.Address{mint})
+	tokens, err := k.store.Tokens.Now(ctx, []market.Address{mint})
 	if err != nil {
 		return out, false, err
 	}
@@ -64,14 +64,14 @@ func (k *knowledge) Known(ctx context.Context, mint market.Address) (out trust.K
 	if err := k.pools(ctx, mint, &out); err != nil {
 		return out, false, err
 	}
-	holders, err := k.store.TopHolders(ctx, k.rows.id(), mint, knownHolders)
+	holders, err := k.store.Balances.Top(ctx, k.rows.id(), mint, knownHolders)
 	if err != nil {
 		return out, false, err
 	}
 	for _, h := range holders {
 		out.Holders = append(out.Holders, trust.Holding{Account: h.Account, Amount: h.Amount})
 	}
-	if first, has, err := k.store.FirstTokenFact(ctx, k.rows.id(), mint); err != nil {
+	if first, has, err := k.store.Facts.FirstOfToken(ctx, k.rows.id(), mint); err != nil {
 		return out, false, err
 	} else if has {
 		out.First = &first
@@ -81,7 +81,7 @@ func (k *knowledge) Known(ctx context.Context, mint market.Address) (out trust.K
 
 // pools finds the token's own and those in which what they take can be had for the native coin.
 func (k *knowledge) pools(ctx context.Context, mint market.Address, out *trust.Known) error {
-	found, err := k.store.PoolsNow(ctx, append([]market.Address{mint}, k.quotes...))
+	found, err := k.store.Pools.Now(ctx, append([]market.Address{mint}, k.quotes...))
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (k *knowledge) pools(ctx context.Context, mint market.Address, out *trust.K
 			out.NativePools = append(out.NativePools, p.Pool)
 		}
 	}
-	quotes, err := k.store.ChainQuotes(ctx)
+	quotes, err := k.store.Pools.Quotes(ctx)
 	for _, q := range quotes[k.rows.id()] {
 		if q.USD > 0 {
 			out.USD[q.Asset] = q.USD
@@ -107,7 +107,7 @@ func (k *knowledge) pools(ctx context.Context, mint market.Address, out *trust.K
 
 // launch adds what follows from the token's launch, if a venue launched it.
 func (k *knowledge) launch(ctx context.Context, mint market.Address, out *trust.Known) error {
-	launches, err := k.store.LaunchesAt(ctx, []market.Address{mint})
+	launches, err := k.store.Launches.At(ctx, []market.Address{mint})
 	if err != nil {
 		return err
 	}
@@ -117,10 +117,10 @@ func (k *knowledge) launch(ctx context.Context, mint market.Address, out *trust.
 	}
 	l := &launches[i].Launch
 	out.Launch = l
-	if out.CreatorLaunches, out.CreatorGraduated, err = k.store.CurvesBefore(ctx, k.rows.id(), l); err != nil {
+	if out.CreatorLaunches, out.CreatorGraduated, err = k.store.Launches.CurvesBefore(ctx, k.rows.id(), l); err != nil {
 		return err
 	}
-	if out.Siblings, err = k.store.Siblings(ctx, k.rows.id(), l, siblings); err != nil {
+	if out.Siblings, err = k.store.Launches.Siblings(ctx, k.rows.id(), l, siblings); err != nil {
 		return err
 	}
 	keep := int64(time.Duration(k.cfg.Retention.Trades).Seconds())
@@ -132,7 +132,7 @@ func (k *knowledge) launch(ctx context.Context, mint market.Address, out *trust.
 		pool = l.Pool
 	}
 	const enough = 1000
-	trades, err := k.store.Trades(ctx, k.rows.id(), pool, l.CreatedAt, l.CreatedAt+1, enough)
+	trades, err := k.store.Trades.Of(ctx, k.rows.id(), pool, l.CreatedAt, l.CreatedAt+1, enough)
 	for i := range trades {
 		if trades[i].Block == l.Block {
 			out.FirstTrades = append(out.FirstTrades, trades[i])
@@ -179,7 +179,7 @@ func (s *sweep) next(ctx context.Context, l *store.Lease) error {
 	}
 	now := s.now()
 	volume := *uint256.NewInt(sweptUSD * 1e9)
-	due, err := s.store.TrustDue(ctx, l.Chain, now.Add(-recheckAfter).Unix(), now.Add(-tradedWithin).Unix(), volume, 2)
+	due, err := s.store.Trust.Due(ctx, l.Chain, now.Add(-recheckAfter).Unix(), now.Add(-tradedWithin).Unix(), volume, 2)
 	if err != nil || len(due) == 0 {
 		return err
 	}
@@ -203,7 +203,7 @@ func (s *sweep) next(ctx context.Context, l *store.Lease) error {
 			return err
 		}
 		row.CheckedAt, row.Critical, row.Verdict = r.CheckedAt.Unix(), r.Critical(), string(r.Verdict())
-		former, ok, err := s.store.TrustAt(ctx, l.Chain, due[0])
+		former, ok, err := s.store.Trust.At(ctx, l.Chain, due[0])
 		if err != nil {
 			return err
 		}
@@ -211,5 +211,5 @@ func (s *sweep) next(ctx context.Context, l *store.Lease) error {
 			row.Critical, row.Verdict, row.Report = true, former.Verdict, former.Report
 		}
 	}
-	return s.store.SaveTrust(ctx, l, []store.TrustRow{row})
+	return s.store.Trust.Save(ctx, l, []store.TrustRow{row})
 }

@@ -18,7 +18,7 @@ type descriptions struct {
 
 // Due lists the jobs of the chain.
 func (d descriptions) Due(ctx context.Context, now int64, limit int) ([]metadata.Job, error) {
-	due, err := d.store.MetadataDue(ctx, d.lease.Chain, now, limit)
+	due, err := d.store.Metadata.Due(ctx, d.lease.Chain, now, limit)
 	jobs := make([]metadata.Job, len(due))
 	for i, j := range due {
 		if _, known := d.given[j.Mint]; !known {
@@ -46,7 +46,7 @@ func (d descriptions) Save(ctx context.Context, list []metadata.Result) error {
 			rows[i].Job = &j
 		}
 	}
-	err := d.store.SaveMetadata(ctx, d.lease, rows)
+	err := d.store.Metadata.Save(ctx, d.lease, rows)
 	if err == nil {
 		for i := range list {
 			delete(d.given, list[i].Mint)

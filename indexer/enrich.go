@@ -521,11 +521,11 @@ func (e *enrichment) wantedSupplies(ctx context.Context, b *market.Block) ([]mar
 		return nil, nil
 	}
 	from := market.Drawn(b.Hash, e.cfg.Native.Wrapped)
-	without, err := e.store.WithoutSupply(ctx, e.rows.id(), from, lostSupplies)
+	without, err := e.store.Tokens.WithoutSupply(ctx, e.rows.id(), from, lostSupplies)
 	if err != nil {
 		return nil, err
 	}
-	doubted, err := e.store.DoubtedSupplies(ctx, e.rows.id(), from, lostSupplies)
+	doubted, err := e.store.Tokens.DoubtedSupplies(ctx, e.rows.id(), from, lostSupplies)
 	return append(without, doubted...), err
 }
 

@@ -73,7 +73,7 @@ func TestOneForgerOfAnOldPoolOfThree(t *testing.T) {
 	stop := run(t, honest, fresh, 0)
 	w.await(t, fresh)
 	stop()
-	facts, err := fresh.Facts(t.Context(), "base", 0, 1<<40)
+	facts, err := fresh.Facts.Between(t.Context(), "base", 0, 1<<40)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -134,7 +134,7 @@ func startAt(t *testing.T, c *clock, cfg *chainconfig.Chain, st *store.Store) (i
 // unsureFacts is how many facts no two endpoints gave.
 func unsureFacts(t *testing.T, st *store.Store) int {
 	t.Helper()
-	facts, err := st.UnsureFacts(t.Context(), "base", 10_000)
+	facts, err := st.Facts.Unsure(t.Context(), "base", 10_000)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -110,7 +110,7 @@ func TestBlocksOfBeforeARestartCostLittle(t *testing.T) {
 	_, stop := startImpatient(t, cfg, st)
 	w.await(t, st)
 	stop()
-	before, err := st.UnsureBlocks(t.Context(), "base")
+	before, err := st.Facts.UnsureBlocks(t.Context(), "base")
 	if err != nil || len(before) < 20 {
 		t.Fatalf("%d blocks rest on one endpoint's word, %v: the test shows nothing", len(before), err)
 	}
@@ -122,7 +122,7 @@ func TestBlocksOfBeforeARestartCostLittle(t *testing.T) {
 		w.await(t, st)
 	}
 	stop()
-	after, err := st.UnsureBlocks(t.Context(), "base")
+	after, err := st.Facts.UnsureBlocks(t.Context(), "base")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -161,7 +161,7 @@ func TestALiarIsKnownAfterARestart(t *testing.T) {
 			f.armed.Store(true)
 			w.untilContradicted(t, ix, st)
 			stop()
-			if records, err := st.EndpointRecords(t.Context(), "base"); err != nil || len(records) != 1 {
+			if records, err := st.Facts.EndpointRecords(t.Context(), "base"); err != nil || len(records) != 1 {
 				t.Errorf("the database knows of %d endpoints that were contradicted, %v; want 1", len(records), err)
 			}
 

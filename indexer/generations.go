@@ -131,7 +131,7 @@ func (ix *Indexer) chooseIndex(ctx context.Context) error {
 		return nil
 	}
 	id, generation := chainconfig.IndexID(ix.cfg.ID, ix.cfg.Generation), max(ix.cfg.Generation, 1) // of a chain that has none
-	list, err := ix.store.Indexes(ctx, ix.cfg.ID)
+	list, err := ix.store.Indexes.Of(ctx, ix.cfg.ID)
 	for _, s := range list {
 		if s.Served {
 			id, generation = s.ID, s.Generation
@@ -181,7 +181,7 @@ func (ix *Indexer) nextGeneration(ctx context.Context) error {
 
 // generations are the index that is served, nil before there is one, the generation that is wanted, and the indexes that are neither.
 func (ix *Indexer) generations(ctx context.Context) (served *store.IndexStatus, want int64, others []store.IndexStatus, err error) {
-	list, err := ix.store.Indexes(ctx, ix.cfg.ID)
+	list, err := ix.store.Indexes.Of(ctx, ix.cfg.ID)
 	for i := range list {
 		if list[i].Served {
 			served = &list[i]
@@ -205,7 +205,7 @@ func (ix *Indexer) indexAnew(ctx context.Context, served *store.IndexStatus, gen
 	if err != nil {
 		return err
 	}
-	if err := ix.store.BeginIndex(ctx, ix.cfg.ID, generation); err != nil {
+	if err := ix.store.Indexes.Begin(ctx, ix.cfg.ID, generation); err != nil {
 		return err
 	}
 	ix.log.InfoContext(ctx, "indexing the chain anew beside what is served", "generation", generation, "from", next.cfg.Start.Block,
@@ -249,7 +249,7 @@ func (ix *Indexer) newSuccessor(ctx context.Context, served *store.IndexStatus, 
 	cfg := *ix.cfg
 	cfg.ID = chainconfig.IndexID(ix.cfg.ID, generation)
 	if cfg.Start.Now { // it is to have what the one that is served has
-		first, ok, err := ix.store.FirstBlock(ctx, served.ID)
+		first, ok, err := ix.store.Indexes.FirstBlock(ctx, served.ID)
 		if err != nil {
 			return nil, err
 		}
@@ -274,7 +274,7 @@ func (ix *Indexer) newSuccessor(ctx context.Context, served *store.IndexStatus, 
 
 // keptFacts are the facts that this index, or the one whose place it is to take, kept of some blocks, by block.
 func (ix *Indexer) keptFacts(ctx context.Context, first, last uint64) (map[uint64][]store.StoredFact, error) {
-	list, err := ix.store.Facts(ctx, ix.rows.id(), first, last)
+	list, err := ix.store.Facts.Between(ctx, ix.rows.id(), first, last)
 	if err != nil {
 		return nil, err
 	}
@@ -282,7 +282,7 @@ func (ix *Indexer) keptFacts(ctx context.Context, first, last uint64) (map[uint6
 	if ix.successor == nil || ix.successor.anew {
 		return own, nil
 	}
-	if list, err = ix.store.SureFacts(ctx, ix.successor.of, first, last); err != nil {
+	if list, err = ix.store.Facts.Sure(ctx, ix.successor.of, first, last); err != nil {
 		return nil, err
 	}
 	all := byBlock(list)
@@ -322,7 +322,7 @@ func (ix *Indexer) takeOver(ctx context.Context) error {
 	var after market.Address
 	for more := !s.inherited; more; ix.pulse.beat() {
 		err := ix.untilWritten(ctx, func() (err error) {
-			after, more, err = ix.store.Inherit(ctx, ix.lease, s.of, after, inheritedAtOnce)
+			after, more, err = ix.store.Indexes.Inherit(ctx, ix.lease, s.of, after, inheritedAtOnce)
 			return err
 		})
 		if err != nil {
@@ -330,7 +330,7 @@ func (ix *Indexer) takeOver(ctx context.Context) error {
 		}
 	}
 	s.inherited = true
-	switch err := ix.untilWritten(ctx, func() error { return ix.store.TakeOver(ctx, ix.lease) }); {
+	switch err := ix.untilWritten(ctx, func() error { return ix.store.Indexes.TakeOver(ctx, ix.lease) }); {
 	case errors.Is(err, store.ErrBehind):
 		return nil // it has another block by the next turn
 	case err != nil:
@@ -354,7 +354,7 @@ func (ix *Indexer) purge(ctx context.Context, others []store.IndexStatus) error 
 }
 
 func (ix *Indexer) purgeIndex(ctx context.Context, id string) error {
-	l, err := ix.store.Acquire(ctx, id, ix.o.Holder, leaseTTL)
+	l, err := ix.store.Leases.Acquire(ctx, id, ix.o.Holder, leaseTTL)
 	if errors.Is(err, store.ErrLeaseHeld) || errors.Is(err, store.ErrReplaced) {
 		return nil // whoever holds it learns that it isn't wanted; or another was faster
 	}
@@ -363,10 +363,10 @@ func (ix *Indexer) purgeIndex(ctx context.Context, id string) error {
 	}
 	ix.log.InfoContext(ctx, "deleting an index that is no longer served", "index", id)
 	for done := false; !done; {
-		if done, err = ix.store.Purge(ctx, l); err != nil {
+		if done, err = ix.store.Indexes.Purge(ctx, l); err != nil {
 			return fmt.Errorf("delete index %s: %w", id, err)
 		}
-		if err := ix.store.Renew(ctx, l); !done && err != nil {
+		if err := ix.store.Leases.Renew(ctx, l); !done && err != nil {
 			return err
 		}
 		if !wait.For(ctx, purgePause) {

@@ -105,7 +105,7 @@ func TestNextGeneration(t *testing.T) {
 			w.await(t, st)
 			tokens := tokensOf(t, st)
 
-			if _, ok, err := st.WantIndex(ctx, "base", false); err != nil || !ok {
+			if _, ok, err := st.Indexes.Want(ctx, "base", false); err != nil || !ok {
 				t.Fatal(ok, err)
 			}
 			served, asked := st.Served(), make(chan struct{})
@@ -119,7 +119,7 @@ func TestNextGeneration(t *testing.T) {
 						return
 					}
 					lowest, generation = list[0].Last.Number, list[0].Generation
-					now, err := served.TokensNow(ctx, tokens)
+					now, err := served.Tokens.Now(ctx, tokens)
 					if err != nil || len(now) != len(tokens) || now[0].Chain != "base" {
 						t.Errorf("%d of %d tokens are served, %v", len(now), len(tokens), err)
 						return
@@ -158,7 +158,7 @@ func TestNextGeneration(t *testing.T) {
 
 			k.later.Store(int64(2 * time.Minute))
 			eventually(t, "the former index is deleted", func() bool {
-				list, err := st.Indexes(ctx, "base")
+				list, err := st.Indexes.Of(ctx, "base")
 				return err == nil && len(list) == 1 && list[0].Generation == 2 && list[0].Served
 			})
 			if rows, err := st.Derived(ctx, "base"); err != nil || len(rows["trades"])+len(rows["tokens"])+len(rows["balances"]) != 0 {
@@ -199,7 +199,7 @@ func reportedOf(t *testing.T, r *prometheus.Registry) (chains []string) {
 // tokensOf are the tokens of a chain.
 func tokensOf(t *testing.T, st *store.Store) (list []market.Address) {
 	t.Helper()
-	tokens, err := st.TokensSince(t.Context(), "base", 0)
+	tokens, err := st.Tokens.Since(t.Context(), "base", 0)
 	if err != nil || len(tokens) < 5 {
 		t.Fatalf("%d tokens, %v", len(tokens), err)
 	}
@@ -232,7 +232,7 @@ func TestNextGenerationNeedsNoOldState(t *testing.T) {
 	forgets.Store(true)
 	for generation := int64(2); generation <= 3; generation++ {
 		anew := generation == 3
-		if _, ok, err := st.WantIndex(ctx, "base", anew); err != nil || !ok {
+		if _, ok, err := st.Indexes.Want(ctx, "base", anew); err != nil || !ok {
 			t.Fatal(ok, err)
 		}
 		if anew {
@@ -264,7 +264,7 @@ func TestAWayBackFromAHalt(t *testing.T) {
 	}
 	w.trade(t, 2)
 	eventually(t, "the chain halts", func() bool { return k.State().Phase == chainconfig.PhaseHalted })
-	if _, ok, err := st.WantIndex(t.Context(), "base", false); err != nil || !ok {
+	if _, ok, err := st.Indexes.Want(t.Context(), "base", false); err != nil || !ok {
 		t.Fatal(ok, err)
 	}
 	eventually(t, "the chain is followed again", func() bool {
@@ -324,7 +324,7 @@ func TestUnwantedGeneration(t *testing.T) {
 	time.Sleep(3 * time.Second) // it is seen to be of no use
 	k.later.Store(int64(2 * time.Minute))
 	eventually(t, "the second generation is gone", func() bool {
-		list, err := st.Indexes(ctx, "base")
+		list, err := st.Indexes.Of(ctx, "base")
 		return err == nil && len(list) == 1 && list[0].Served
 	})
 	sameRows(t, "the first generation", want, rowsOf(t, st, "base"))

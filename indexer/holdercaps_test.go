@@ -77,8 +77,8 @@ func TestHolderCaps(t *testing.T) {
 				t.Errorf("the holders are %+v", h)
 			}
 			gone := func() bool {
-				q, err := st.Queued(t.Context(), "base", mint, 0, 0, 1)
-				staged, e := st.StagedFrom(t.Context(), "base", mint, market.Address{}, 1)
+				q, err := st.Jobs.Queued(t.Context(), "base", mint, 0, 0, 1)
+				staged, e := st.Jobs.StagedFrom(t.Context(), "base", mint, market.Address{}, 1)
 				if err != nil || e != nil {
 					t.Fatal(err, e)
 				}

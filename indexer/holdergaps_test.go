@@ -151,7 +151,7 @@ func (w *world) awaitHolders(t *testing.T, st *store.Store, mints ...string) {
 // holdHolders holds a token's balances and holders against its contract: nobody has more or less, and nobody else has any.
 func (w *world) holdHolders(t *testing.T, st *store.Store, mint market.Address) {
 	t.Helper()
-	balances, err := st.Balances(t.Context(), "base", mint)
+	balances, err := st.Balances.All(t.Context(), "base", mint)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -72,7 +72,7 @@ func (ix *Indexer) merged(ctx context.Context, jobs []market.Change[market.Addre
 // result. Only a commit that can be taken back merges: others have time for nothing else.
 func (ix *Indexer) mergeHolders(ctx context.Context, block uint64, undo bool) error {
 	ix.merges.began, ix.merges.taken = ix.o.Now(), 0
-	jobs, err := ix.store.HolderJobs(ctx, ix.rows.id())
+	jobs, err := ix.store.Jobs.List(ctx, ix.rows.id())
 	if err != nil {
 		return err
 	}
@@ -135,7 +135,7 @@ func (ix *Indexer) mergeJob(ctx context.Context, j *market.HolderJob, left int, 
 
 // mergeAccounts takes over a slice of the accounts, or takes it back.
 func (ix *Indexer) mergeAccounts(ctx context.Context, j *market.HolderJob, limit int, block uint64) (rows int, err error) {
-	slice, err := ix.store.Unmerged(ctx, ix.rows.id(), j.Token, j.Cursor, limit)
+	slice, err := ix.store.Jobs.Unmerged(ctx, ix.rows.id(), j.Token, j.Cursor, limit)
 	if err != nil {
 		return 0, err
 	}
@@ -159,7 +159,7 @@ func (ix *Indexer) mergeAccounts(ctx context.Context, j *market.HolderJob, limit
 // mergeQueue takes over a slice of the transfers that wait.
 func (ix *Indexer) mergeQueue(ctx context.Context, j *market.HolderJob, limit int, block uint64) (rows int, err error) {
 	after, seq := j.QueueFrom()
-	queued, err := ix.store.Queued(ctx, ix.rows.id(), j.Token, after, seq, limit)
+	queued, err := ix.store.Jobs.Queued(ctx, ix.rows.id(), j.Token, after, seq, limit)
 	if err != nil {
 		return 0, err
 	}

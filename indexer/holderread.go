@@ -85,7 +85,7 @@ func (h *holderBackfill) advance(ctx context.Context, l *store.Lease, j *market.
 	}
 	after := *j
 	after.Step = market.MergeAccounts
-	return false, h.store.SaveHolderJob(ctx, l, &store.HolderProgress{Before: *j, After: after})
+	return false, h.store.Jobs.Save(ctx, l, &store.HolderProgress{Before: *j, After: after})
 }
 
 // give ends a job that is beyond a cap.
@@ -93,7 +93,7 @@ func (h *holderBackfill) give(ctx context.Context, l *store.Lease, j *market.Hol
 	after := *j
 	after.EndAt(c)
 	h.tellBeyond(ctx, &after)
-	return h.store.SaveHolderJob(ctx, l, &store.HolderProgress{Before: *j, After: after})
+	return h.store.Jobs.Save(ctx, l, &store.HolderProgress{Before: *j, After: after})
 }
 
 func (h *holderBackfill) tellBeyond(ctx context.Context, j *market.HolderJob) {
@@ -178,7 +178,7 @@ func (h *holderBackfill) save(ctx context.Context, l *store.Lease, before market
 	taken bool, book func(map[market.Address]market.Amount) bool,
 ) error {
 	delete(touched, market.Address{})
-	balances, err := h.store.Staged(ctx, h.rows.id(), after.Token, slices.Collect(maps.Keys(touched)))
+	balances, err := h.store.Jobs.Staged(ctx, h.rows.id(), after.Token, slices.Collect(maps.Keys(touched)))
 	if err != nil {
 		return err
 	}
@@ -193,7 +193,7 @@ func (h *holderBackfill) save(ctx context.Context, l *store.Lease, before market
 		after.EndAt(c)
 		h.tellBeyond(ctx, after)
 	}
-	return h.store.SaveHolderJob(ctx, l, &store.HolderProgress{Before: before, After: *after, Staged: balances, Taken: taken})
+	return h.store.Jobs.Save(ctx, l, &store.HolderProgress{Before: before, After: *after, Staged: balances, Taken: taken})
 }
 
 // beyond is a cap that a job is beyond; empty is none.
@@ -214,7 +214,7 @@ func (h *holderBackfill) beyond(j *market.HolderJob) market.HolderCap {
 // few are left to the merge.
 func (h *holderBackfill) drain(ctx context.Context, l *store.Lease, j *market.HolderJob) (taken bool, err error) {
 	block, seq := j.QueueFrom()
-	queued, err := h.store.QueuedForGood(ctx, h.rows.id(), j.Token, block, seq, stagedAtOnce)
+	queued, err := h.store.Jobs.QueuedForGood(ctx, h.rows.id(), j.Token, block, seq, stagedAtOnce)
 	if err != nil || len(queued) < stagedAtOnce {
 		return false, err
 	}

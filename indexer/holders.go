@@ -117,7 +117,7 @@ func (h *holderBackfill) pass(ctx context.Context, l *store.Lease) (more bool, e
 		return began, err
 	}
 	ctx = rpc.For(ctx, budget.Holders)
-	jobs, e := h.store.HolderJobs(ctx, h.rows.id())
+	jobs, e := h.store.Jobs.List(ctx, h.rows.id())
 	if err = errors.Join(err, e); e != nil {
 		return false, err
 	}
@@ -136,7 +136,7 @@ func (h *holderBackfill) pass(ctx context.Context, l *store.Lease) (more bool, e
 		}
 		more = more || moreOfIt
 	}
-	if _, e := h.store.DropEndedJobs(ctx, l); e != nil {
+	if _, e := h.store.Jobs.DropEnded(ctx, l); e != nil {
 		return false, errors.Join(err, e)
 	}
 	return more || began, err
@@ -152,7 +152,7 @@ func (h *holderBackfill) begin(ctx context.Context, l *store.Lease) (began bool,
 	if atHead {
 		final, only = min(final, h.indexed.Load()-1), nil // supplies are asked for at the block before
 	}
-	gaps, err := h.store.HolderGaps(ctx, h.rows.id(), final, only, gapsAtOnce)
+	gaps, err := h.store.Jobs.Gaps(ctx, h.rows.id(), final, only, gapsAtOnce)
 	if err != nil || len(gaps) == 0 {
 		return false, err
 	}
@@ -174,7 +174,7 @@ func (h *holderBackfill) begin(ctx context.Context, l *store.Lease) (began bool,
 			known = append(known, j)
 		}
 	}
-	if err := h.store.BeginHolderJobs(ctx, l, known); err != nil {
+	if err := h.store.Jobs.Begin(ctx, l, known); err != nil {
 		return false, err
 	}
 	if len(known) > 0 {
@@ -202,7 +202,7 @@ func (h *holderBackfill) beginReading(ctx context.Context, l *store.Lease, g sto
 		}
 		job.Next, job.Final = created, g.Since-1
 	}
-	if err := h.store.BeginHolderJobs(ctx, l, []market.HolderJob{job}); err != nil {
+	if err := h.store.Jobs.Begin(ctx, l, []market.HolderJob{job}); err != nil {
 		return err
 	}
 	h.log.InfoContext(ctx, "holder backfill begun", "token", g.Token.String(), "from", job.Next, "to", job.Final)
@@ -233,7 +233,7 @@ func (h *holderBackfill) whole(ctx context.Context, gaps []store.HolderGap) (map
 		sums[of], untold[of] = sum, !ok || int64(tally.Len()) > h.caps.Accounts
 		tally, of = derive.Tally{}, token
 	}
-	newest, err := h.store.QueuedBefore(ctx, h.rows.id(), tokens, func(q *market.QueuedTransfer) {
+	newest, err := h.store.Jobs.QueuedBefore(ctx, h.rows.id(), tokens, func(q *market.QueuedTransfer) {
 		if q.Token != of {
 			next(q.Token)
 		}
@@ -262,7 +262,7 @@ func (ix *Indexer) unfollow(ctx context.Context) error {
 	if ix.cfg.Tracking.Holders == chainconfig.HoldersAll {
 		return nil
 	}
-	n, err := ix.store.Unfollow(ctx, ix.lease, ix.machine.Majors())
+	n, err := ix.store.Upkeep.Unfollow(ctx, ix.lease, ix.machine.Majors())
 	if n > 0 {
 		ix.log.InfoContext(ctx, "holders of tokens that aren't followed any more are given up", "tokens", n)
 	}

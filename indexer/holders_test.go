@@ -82,7 +82,7 @@ func TestHoldersAreFilledInFromBeforeTheStart(t *testing.T) {
 			if current, _ := w.checkBalances(t, st, others...); current != 4 {
 				t.Errorf("%d tokens were checked, want 4", current)
 			}
-			if jobs, err := st.HolderJobs(t.Context(), "base"); err != nil || len(jobs) != 0 {
+			if jobs, err := st.Jobs.List(t.Context(), "base"); err != nil || len(jobs) != 0 {
 				t.Errorf("jobs are left: %+v, %v", jobs, err)
 			}
 		})

@@ -89,7 +89,7 @@ func TestNoContractKeepsABlockFromBeingCommitted(t *testing.T) {
 	w.await(t, st)
 	stop()
 
-	facts, err := st.Facts(t.Context(), "base", 0, 1<<40)
+	facts, err := st.Facts.Between(t.Context(), "base", 0, 1<<40)
 	if err != nil {
 		t.Fatal(err)
 	}

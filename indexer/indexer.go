@@ -310,7 +310,7 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 		return err
 	}
 	if ix.lease != nil && ix.lease.Chain == l.Chain {
-		if err := ix.store.SkipNumbers(ctx, l, ix.lease); err != nil {
+		if err := ix.store.Leases.SkipNumbers(ctx, l, ix.lease); err != nil {
 			return err
 		}
 	}
@@ -352,7 +352,7 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 	if errors.Is(err, ErrHalted) {
 		err = errors.Join(err, ix.store.SetState(last, ix.lease, store.ChainHalted, err.Error()))
 	}
-	if e := ix.store.Release(last, ix.lease); e != nil && !errors.Is(e, store.ErrLeaseLost) {
+	if e := ix.store.Leases.Release(last, ix.lease); e != nil && !errors.Is(e, store.ErrLeaseLost) {
 		err = errors.Join(err, e)
 	}
 	return err
@@ -362,7 +362,7 @@ func (ix *Indexer) acquire(ctx context.Context) (*store.Lease, error) {
 	waiting := false
 	for {
 		ix.pulse.beat()
-		l, err := ix.store.Acquire(ctx, ix.rows.id(), ix.o.Holder, leaseTTL)
+		l, err := ix.store.Leases.Acquire(ctx, ix.rows.id(), ix.o.Holder, leaseTTL)
 		if !errors.Is(err, store.ErrLeaseHeld) {
 			return l, err
 		}
@@ -382,7 +382,7 @@ func (ix *Indexer) keepLease(ctx context.Context) error {
 		if !wait.For(ctx, leaseTTL/3) {
 			return ctx.Err()
 		}
-		if err := ix.store.Renew(ctx, ix.lease); errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrMoved) {
+		if err := ix.store.Leases.Renew(ctx, ix.lease); errors.Is(err, store.ErrLeaseLost) || errors.Is(err, store.ErrMoved) {
 			return err
 		} else if err != nil && ctx.Err() == nil {
 			// The next commit finds out whether the lease is still ours.

@@ -51,11 +51,11 @@ func (w *world) indexed(t *testing.T, st *store.Store, l *simnet.Launch) (market
 	if err != nil {
 		t.Fatal(err)
 	}
-	launches, err := st.LaunchesAt(t.Context(), []market.Address{mint})
+	launches, err := st.Launches.At(t.Context(), []market.Address{mint})
 	if err != nil || len(launches) != 1 {
 		t.Fatalf("%s: %d launches of %s, error %v", l.Venue.ID, len(launches), l.Token, err)
 	}
-	tokens, err := st.TokensNow(t.Context(), []market.Address{mint})
+	tokens, err := st.Tokens.Now(t.Context(), []market.Address{mint})
 	if err != nil || len(tokens) != 1 {
 		t.Fatalf("%s: %d tokens at %s, error %v", l.Venue.ID, len(tokens), l.Token, err)
 	}
@@ -142,7 +142,7 @@ func (w *world) holdCurve(t *testing.T, st *store.Store, l *simnet.Launch) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	balances, err := st.Balances(t.Context(), "base", mint)
+	balances, err := st.Balances.All(t.Context(), "base", mint)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -185,7 +185,7 @@ func (w *world) holdFull(t *testing.T, st *store.Store, l *simnet.Launch) {
 	if token.Pool.String() != pool {
 		t.Errorf("%s: %s prices the graduated token, want %s", l.Venue.ID, token.Pool, pool)
 	}
-	trades, err := st.Trades(t.Context(), "base", token.Pool, 0, 1<<40, 10)
+	trades, err := st.Trades.Of(t.Context(), "base", token.Pool, 0, 1<<40, 10)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -193,7 +193,7 @@ func (w *world) holdFull(t *testing.T, st *store.Store, l *simnet.Launch) {
 		t.Fatalf("%s: %v", l.Venue.ID, err)
 	}
 	w.await(t, st)
-	after, err := st.Trades(t.Context(), "base", token.Pool, 0, 1<<40, 10)
+	after, err := st.Trades.Of(t.Context(), "base", token.Pool, 0, 1<<40, 10)
 	if err != nil || len(after) != len(trades)+1 || after[len(trades)].Trader.String() != w.Wallets[22] {
 		t.Errorf("%s: %d trades in the pool, then %+v, error %v", l.Venue.ID, len(trades), after, err)
 	}
@@ -215,7 +215,7 @@ func TestLivePools(t *testing.T) {
 		if got.State != market.LaunchLive || got.HasProgress || got.Pool.IsNone() || token.Pool != got.Pool {
 			t.Errorf("%s: %s in %s, priced by %s", v.ID, got.State, got.Pool, token.Pool)
 		}
-		pools, err := st.PoolsNow(t.Context(), []market.Address{token.Mint})
+		pools, err := st.Pools.Now(t.Context(), []market.Address{token.Mint})
 		if err != nil || len(pools) != 1 || pools[0].Price <= 0 || pools[0].Untrusted != market.Trusted {
 			t.Errorf("%s: its pools are %+v, error %v", v.ID, pools, err)
 		}
@@ -269,7 +269,7 @@ func TestLaunchesThroughReorgs(t *testing.T) {
 	}
 	w.trade(t, 24) // beyond the branch that is lost
 	w.await(t, st)
-	for l, err := range st.LaunchesSince(ctx, "base", 0) {
+	for l, err := range st.Launches.Since(ctx, "base", 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -293,7 +293,7 @@ func TestUnaskedChecks(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for {
-		row, ok, err := st.TrustAt(ctx, "base", token.Mint)
+		row, ok, err := st.Trust.At(ctx, "base", token.Mint)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -363,7 +363,7 @@ func TestQuoteWithoutPools(t *testing.T) {
 			t.Fatalf("%s: %v", v.ID, err)
 		}
 		_, token := w.indexed(t, st, l)
-		pools, err := st.PoolsNow(t.Context(), []market.Address{token.Mint})
+		pools, err := st.Pools.Now(t.Context(), []market.Address{token.Mint})
 		if err != nil || len(pools) != 1 || pools[0].Price <= 0 || token.Pool != pools[0].ID {
 			t.Errorf("%s: %s prices the token, its pools are %+v, error %v", v.ID, token.Pool, pools, err)
 		}

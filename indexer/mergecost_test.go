@@ -63,7 +63,7 @@ func mergeOfAMajor(b *testing.B, kind string, accounts int) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	if ix.lease, err = st.Acquire(ctx, cfg.ID, "bench", time.Hour); err != nil {
+	if ix.lease, err = st.Leases.Acquire(ctx, cfg.ID, "bench", time.Hour); err != nil {
 		b.Fatal(err)
 	}
 	token := market.Token{Mint: mint, FirstBlock: 100, Holders: market.Holders{Status: market.HoldersIndexing}}
@@ -73,7 +73,7 @@ func mergeOfAMajor(b *testing.B, kind string, accounts int) {
 		b.Fatal(err)
 	}
 	job := market.HolderJob{Token: mint, Final: 99, Next: 100}
-	if err := st.BeginHolderJobs(ctx, ix.lease, []market.HolderJob{job}); err != nil {
+	if err := st.Jobs.Begin(ctx, ix.lease, []market.HolderJob{job}); err != nil {
 		b.Fatal(err)
 	}
 	const piece = 20_000
@@ -91,7 +91,7 @@ func mergeOfAMajor(b *testing.B, kind string, accounts int) {
 		if p.After.Accounts == int64(accounts) {
 			p.After.Step = market.MergeAccounts
 		}
-		if err := st.SaveHolderJob(ctx, ix.lease, &p); err != nil {
+		if err := st.Jobs.Save(ctx, ix.lease, &p); err != nil {
 			b.Fatal(err)
 		}
 		job = p.After
@@ -109,7 +109,7 @@ func mergeOfAMajor(b *testing.B, kind string, accounts int) {
 		}
 		took = append(took, time.Since(began))
 		ix.merges.until = time.Time{} // no pauses: they are for blocks
-		jobs, err := st.HolderJobs(ctx, cfg.ID)
+		jobs, err := st.Jobs.List(ctx, cfg.ID)
 		if err != nil {
 			b.Fatal(err)
 		}

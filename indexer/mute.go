@@ -64,7 +64,7 @@ func (e *enrichment) mute(ctx context.Context, b *market.Block) (due []market.Ad
 	from := market.Drawn(b.Hash, e.cfg.Native.Wrapped)
 	for pause := uint64(sampleBlocks); pause <= b.Number && len(due) < mutesAtOnce; pause *= 2 {
 		end := b.Number - pause + 1
-		more, err := e.store.MuteTokens(ctx, e.rows.id(), end-min(end, sampleBlocks), end, from, mutesAtOnce-len(due))
+		more, err := e.store.Tokens.Mute(ctx, e.rows.id(), end-min(end, sampleBlocks), end, from, mutesAtOnce-len(due))
 		if err != nil {
 			return nil, err
 		}

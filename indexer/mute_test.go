@@ -134,16 +134,16 @@ func (w *world) follow(t *testing.T, st *store.Store, n int) {
 // replay indexes anew from the facts that an index kept, by a node without old state, and wants the same rows.
 func (w *world) replay(t *testing.T, cfg *chainconfig.Chain, from *store.Store) {
 	t.Helper()
-	facts, err := from.Facts(t.Context(), "base", 0, 1<<40)
+	facts, err := from.Facts.Between(t.Context(), "base", 0, 1<<40)
 	if err != nil {
 		t.Fatal(err)
 	}
 	second := storetest.Open(t, "sqlite")
-	l, err := second.Acquire(t.Context(), "base", t.Name(), 1)
+	l, err := second.Leases.Acquire(t.Context(), "base", t.Name(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := second.KeepFacts(t.Context(), l, facts); err != nil {
+	if err := second.Facts.Keep(t.Context(), l, facts); err != nil {
 		t.Fatal(err)
 	}
 	stateless, url := w.refuser(t)
@@ -247,7 +247,7 @@ func wantSetAside(t *testing.T, ix *indexer.Indexer, registry *prometheus.Regist
 // poolFacts are what an index was told of a pool, in the blocks' order.
 func poolFacts(t *testing.T, st *store.Store, pool string) (out []market.PoolFact) {
 	t.Helper()
-	facts, err := st.Facts(t.Context(), "base", 0, 1<<40)
+	facts, err := st.Facts.Between(t.Context(), "base", 0, 1<<40)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -520,7 +520,7 @@ func (g *gapped) wantTrades(t *testing.T, st *store.Store) {
 			}
 		}
 	}
-	trades, err := st.ChainTrades(t.Context(), "gapped", 0, 0)
+	trades, err := st.Trades.OfChain(t.Context(), "gapped", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -541,7 +541,7 @@ func (g *gapped) wantTrades(t *testing.T, st *store.Store) {
 func (g *gapped) wantHolders(t *testing.T, st *store.Store) {
 	t.Helper()
 	for _, token := range []market.Address{gappedUSD, gappedDog, gappedPup} {
-		balances, err := st.Balances(t.Context(), "gapped", token)
+		balances, err := st.Balances.All(t.Context(), "gapped", token)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -558,7 +558,7 @@ func (g *gapped) wantHolders(t *testing.T, st *store.Store) {
 				holders++
 			}
 		}
-		tokens, err := st.TokensNow(t.Context(), []market.Address{token})
+		tokens, err := st.Tokens.Now(t.Context(), []market.Address{token})
 		if err != nil || len(tokens) != 1 || tokens[0].Holders.Status != market.HoldersCurrent || tokens[0].Holders.Count != holders {
 			t.Errorf("%s: %+v, %v; want %d holders", token, tokens, err, holders)
 		}

@@ -210,7 +210,7 @@ func (d *dealer) trades(t *testing.T, st *store.Store, wallet string) (out []sto
 	if err != nil {
 		t.Fatal(err)
 	}
-	for trade, err := range st.WalletTrades(t.Context(), a, []string{"base"}, pnl.TradeLimit) {
+	for trade, err := range st.Trades.OfWallet(t.Context(), a, []string{"base"}, pnl.TradeLimit) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -318,7 +318,7 @@ func (h *hand) hold(t *testing.T, got *pnl.Window) {
 // holdEverybody finds each wallet's trades among all trades of the chain.
 func (d *dealer) holdEverybody(t *testing.T, st *store.Store) {
 	t.Helper()
-	all, err := st.ChainTrades(t.Context(), "base", 0, 0)
+	all, err := st.Trades.OfChain(t.Context(), "base", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -335,13 +335,13 @@ func (d *dealer) holdEverybody(t *testing.T, st *store.Store) {
 			t.Errorf("%s has %d trades, not %d", wallet, len(got), len(want))
 		}
 	}
-	for trade, err := range st.WalletTrades(t.Context(), all[0].Trader, []string{"base"}, len(of[all[0].Trader])-1) {
+	for trade, err := range st.Trades.OfWallet(t.Context(), all[0].Trader, []string{"base"}, len(of[all[0].Trader])-1) {
 		if !errors.Is(err, store.ErrTooManyTrades) {
 			t.Errorf("one too many: %+v, %v", trade, err)
 		}
 	}
 	nobody := market.EVMAddress([32]byte{31: 9})
-	if traded, err := st.WalletTraded(t.Context(), nobody, []string{"base"}); traded || err != nil || len(of) < 5 {
+	if traded, err := st.Trades.WalletTraded(t.Context(), nobody, []string{"base"}); traded || err != nil || len(of) < 5 {
 		t.Errorf("a stranger traded: %v, %v; %d wallets", traded, err, len(of))
 	}
 }

@@ -65,7 +65,7 @@ func TestAFloodOfPools(t *testing.T) {
 			if after := tokens(t, st)[mint].Pool; after != before {
 				t.Errorf("the token is priced by %s, was by %s", after, before)
 			}
-			now, err := st.PoolsNow(t.Context(), []market.Address{mint})
+			now, err := st.Pools.Now(t.Context(), []market.Address{mint})
 			if err != nil || len(now) != market.ListedPools {
 				t.Errorf("%d pools are told, %v", len(now), err)
 			}

@@ -49,7 +49,7 @@ func (ix *Indexer) beginRecount(ctx context.Context, until market.Header) (*stor
 	if ix.cfg.Tracking.Holders != chainconfig.HoldersAll {
 		majors = append([]market.Address{}, ix.machine.Majors()...)
 	}
-	r, ok, err := ix.store.DueRecount(ctx, ix.rows.id(), now.Unix(), ix.holders.caps.String(), from, majors)
+	r, ok, err := ix.store.Jobs.DueRecount(ctx, ix.rows.id(), now.Unix(), ix.holders.caps.String(), from, majors)
 	if err != nil || !ok {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (ix *Indexer) beginRecount(ctx context.Context, until market.Header) (*stor
 
 // openJobs are the tokens whose recounts began before this start or this reorg, and the jobs that are being merged.
 func (ix *Indexer) openJobs(ctx context.Context) (recounts []market.Address, merging []market.HolderJob, err error) {
-	jobs, err := ix.store.HolderJobs(ctx, ix.rows.id())
+	jobs, err := ix.store.Jobs.List(ctx, ix.rows.id())
 	for i := range jobs {
 		if jobs[i].Recount != market.NoRecount {
 			recounts = append(recounts, jobs[i].Token)
@@ -78,11 +78,11 @@ func (ix *Indexer) endRecounts(ctx context.Context, l *store.Lease) error {
 	if ix.cfg.Tracking.Holders == chainconfig.HoldersAll {
 		return nil
 	}
-	jobs, err := ix.store.HolderJobs(ctx, ix.rows.id())
+	jobs, err := ix.store.Jobs.List(ctx, ix.rows.id())
 	if err != nil || !slices.ContainsFunc(jobs, func(j market.HolderJob) bool { return j.Recount != market.NoRecount }) {
 		return err
 	}
-	return ix.store.EndRecounts(ctx, l, ix.machine.Majors())
+	return ix.store.Jobs.EndRecounts(ctx, l, ix.machine.Majors())
 }
 
 // recount brings a recount forward by one step. It reports whether there is more to do at once.
@@ -100,7 +100,7 @@ func (h *holderBackfill) recount(ctx context.Context, l *store.Lease, j *market.
 		}
 	}
 	after.Recount, after.BegunAt = market.RecountReading, h.now().Unix()
-	return true, h.store.SaveHolderJob(ctx, l, &store.HolderProgress{Before: *j, After: after})
+	return true, h.store.Jobs.Save(ctx, l, &store.HolderProgress{Before: *j, After: after})
 }
 
 // conclude ends a recount whose past was read: it is proven and can be merged, or has no result. Where nodes don't tell, it is tried a few times
@@ -117,7 +117,7 @@ func (h *holderBackfill) conclude(ctx context.Context, l *store.Lease, j *market
 	after := *j
 	after.Recount, after.Step, after.Broken = market.RecountProven, market.MergeAccounts, !right
 	h.log.InfoContext(ctx, "holders were counted anew", "token", j.Token.String(), "right", right)
-	return h.store.SaveHolderJob(ctx, l, &store.HolderProgress{Before: *j, After: after})
+	return h.store.Jobs.Save(ctx, l, &store.HolderProgress{Before: *j, After: after})
 }
 
 // prove holds what a recount leaves against the token's contract, at the block before the newest indexed one: the sum against the supply, and
@@ -125,7 +125,7 @@ func (h *holderBackfill) conclude(ctx context.Context, l *store.Lease, j *market
 // repeat it. known is false where the nodes don't tell. Of the accounts those are in memory that transfers in the queue touch, and those drawn.
 func (h *holderBackfill) prove(ctx context.Context, j *market.HolderJob) (right, known bool, err error) {
 	var queued []market.QueuedTransfer
-	newest, err := h.store.QueuedBefore(ctx, h.rows.id(), []market.Address{j.Token}, func(q *market.QueuedTransfer) { queued = append(queued, *q) })
+	newest, err := h.store.Jobs.QueuedBefore(ctx, h.rows.id(), []market.Address{j.Token}, func(q *market.QueuedTransfer) { queued = append(queued, *q) })
 	if err != nil || newest.Number == 0 {
 		return false, false, err
 	}
@@ -166,7 +166,7 @@ func (h *holderBackfill) leaves(ctx context.Context, token market.Address, queue
 	for i := range queued {
 		touched[queued[i].From], touched[queued[i].To] = true, true
 	}
-	if moved, err = h.store.Staged(ctx, h.rows.id(), token, slices.Collect(maps.Keys(touched))); err != nil {
+	if moved, err = h.store.Jobs.Staged(ctx, h.rows.id(), token, slices.Collect(maps.Keys(touched))); err != nil {
 		return nil, total, false, err
 	}
 	before, _ := derive.TallyOf(moved).Sum()
@@ -175,7 +175,7 @@ func (h *holderBackfill) leaves(ctx context.Context, token market.Address, queue
 		tally.Add(&queued[i])
 	}
 	after, right := tally.Sum()
-	err = h.store.EachStaged(ctx, h.rows.id(), token, func(a market.Amount) {
+	err = h.store.Jobs.EachStaged(ctx, h.rows.id(), token, func(a market.Amount) {
 		_, over := total.AddOverflow(&total, &a)
 		right = right && !over
 	})
@@ -191,7 +191,7 @@ func (h *holderBackfill) drawBalances(ctx context.Context, token market.Address,
 	from := market.Drawn(by, token)
 	has = map[market.Address]market.Amount{}
 	for _, first := range []market.Address{from, {}} {
-		staged, err := h.store.StagedFrom(ctx, h.rows.id(), token, first, recountSamples)
+		staged, err := h.store.Jobs.StagedFrom(ctx, h.rows.id(), token, first, recountSamples)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -98,7 +98,7 @@ func (w *world) untilCountedAnew(t *testing.T, st *store.Store, mint market.Addr
 			return // it has ended; the next one may begin before anybody sees that it is due
 		}
 		seen = seen || running
-		r, ok, err := st.DueRecount(t.Context(), "base", math.MaxInt64, "", mint, nil)
+		r, ok, err := st.Jobs.DueRecount(t.Context(), "base", math.MaxInt64, "", mint, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -123,8 +123,8 @@ func (w *world) compareRecounted(t *testing.T, got *store.Store, cfg *chainconfi
 		if mint == w.rebasing(t) { // which sample found it out isn't the same
 			continue
 		}
-		ours, err := got.Balances(t.Context(), "base", mint)
-		theirs, e := fresh.Balances(t.Context(), "base", mint)
+		ours, err := got.Balances.All(t.Context(), "base", mint)
+		theirs, e := fresh.Balances.All(t.Context(), "base", mint)
 		if err != nil || e != nil || !maps.Equal(ours, theirs) {
 			t.Errorf("token %q has the balances\n  %v, %v\na fresh index has\n  %v, %v", b.Symbol, ours, err, theirs, e)
 		}
@@ -137,7 +137,7 @@ func (w *world) compareRecounted(t *testing.T, got *store.Store, cfg *chainconfi
 			t.Errorf("token %q is\n  %+v\na fresh index has\n  %+v", b.Symbol, a, b)
 		}
 	}
-	ours, theirs := all[market.Trade](t)(got.ChainTrades(t.Context(), "base", 0, 0)), all[market.Trade](t)(fresh.ChainTrades(t.Context(), "base", 0, 0))
+	ours, theirs := all[market.Trade](t)(got.Trades.OfChain(t.Context(), "base", 0, 0)), all[market.Trade](t)(fresh.Trades.OfChain(t.Context(), "base", 0, 0))
 	if len(ours) != len(theirs) {
 		t.Fatalf("%d trades, a fresh index has %d", len(ours), len(theirs))
 	}
@@ -185,7 +185,7 @@ func TestHoldersComeBack(t *testing.T) {
 // recountOf is the step of a token's recount; ok is false where there is none.
 func recountOf(t *testing.T, st *store.Store, mint market.Address) (step market.RecountStep, ok bool) {
 	t.Helper()
-	jobs, err := st.HolderJobs(t.Context(), "base")
+	jobs, err := st.Jobs.List(t.Context(), "base")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func TestRecountsSurviveReorgsAndRestarts(t *testing.T) {
 			}
 			w.untilRecounted(t, st, mints)
 			stop()
-			if jobs, err := st.HolderJobs(t.Context(), "base"); err != nil || slices.ContainsFunc(jobs, func(j market.HolderJob) bool { return slices.Contains(mints, j.Token) }) {
+			if jobs, err := st.Jobs.List(t.Context(), "base"); err != nil || slices.ContainsFunc(jobs, func(j market.HolderJob) bool { return slices.Contains(mints, j.Token) }) {
 				t.Errorf("jobs are left: %+v, %v", jobs, err)
 			}
 			w.compareRecounted(t, st, &honest, mints)

@@ -40,15 +40,15 @@ func (r *Reindex) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	first, _, err := st.FirstBlock(ctx, served.ID)
+	first, _, err := st.Indexes.FirstBlock(ctx, served.ID)
 	if err != nil {
 		return err
 	}
-	size, err := st.IndexSize(ctx, served.ID)
+	size, err := st.Indexes.Size(ctx, served.ID)
 	if err != nil {
 		return err
 	}
-	generation, _, err := st.WantIndex(ctx, r.Chain, r.AskAnew)
+	generation, _, err := st.Indexes.Want(ctx, r.Chain, r.AskAnew)
 	if err != nil {
 		return err
 	}
@@ -68,7 +68,7 @@ On the disk it takes about as much again as the chain has now, %s, until the for
 
 // served is the index that is served.
 func (r *Reindex) served(ctx context.Context, st *store.Store) (*store.IndexStatus, error) {
-	list, err := st.Indexes(ctx, r.Chain)
+	list, err := st.Indexes.Of(ctx, r.Chain)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ func TestReindex(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			l, err := st.Acquire(t.Context(), "base", "test", 1)
+			l, err := st.Leases.Acquire(t.Context(), "base", "test", 1)
 			if err != nil {
 				t.Fatal(err)
 			}

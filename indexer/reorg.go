@@ -113,7 +113,7 @@ func (ix *Indexer) goBackTo(ctx context.Context, block market.Header) error {
 	}
 	if ix.cfg.Tracking.Holders != chainconfig.HoldersAll {
 		// A token's row can come back as it was before the chain document ceased to ask for its balances.
-		kept, err := ix.store.AnyUnfollowed(ctx, ix.rows.id(), touched.Tokens, ix.machine.Majors())
+		kept, err := ix.store.Upkeep.AnyUnfollowed(ctx, ix.rows.id(), touched.Tokens, ix.machine.Majors())
 		if err != nil {
 			return err
 		}

@@ -31,7 +31,7 @@ func TestReplayNeedsNoOldState(t *testing.T) {
 	stop := run(t, w.config(), first, 0)
 	w.await(t, first)
 	stop()
-	facts, err := first.Facts(t.Context(), "base", 0, 1<<40)
+	facts, err := first.Facts.Between(t.Context(), "base", 0, 1<<40)
 	if err != nil || len(facts) < 15 {
 		t.Fatalf("%d facts were kept, %v", len(facts), err)
 	}
@@ -49,11 +49,11 @@ func TestReplayNeedsNoOldState(t *testing.T) {
 	cfg := w.config()
 	cfg.Endpoints = []chainconfig.Endpoint{{URL: node.URL, Weight: 1}}
 	second := storetest.Open(t, "sqlite")
-	l, err := second.Acquire(t.Context(), "base", t.Name(), 1)
+	l, err := second.Leases.Acquire(t.Context(), "base", t.Name(), 1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := second.KeepFacts(t.Context(), l, facts); err != nil {
+	if err := second.Facts.Keep(t.Context(), l, facts); err != nil {
 		t.Fatal(err)
 	}
 	stop = run(t, cfg, second, 0)

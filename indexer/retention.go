@@ -33,7 +33,7 @@ func (ix *Indexer) prune(ctx context.Context) error {
 	}
 	more := true
 	err = ix.untilWritten(ctx, func() (err error) {
-		more, err = ix.store.Prune(ctx, ix.lease, store.Pruning{
+		more, err = ix.store.Upkeep.Prune(ctx, ix.lease, store.Pruning{
 			TradesBefore: before(keep.Trades), MinutesBefore: before(keep.MinuteCandles), Final: final.Number,
 		})
 		return err

@@ -53,7 +53,7 @@ func newRewinder(tb testing.TB, kind string, launches, cached int) *rewinder {
 	if r.Indexer, err = New(cfg, st, Options{Log: slog.New(slog.DiscardHandler), Now: time.Now, Holder: "test"}); err != nil {
 		tb.Fatal(err)
 	}
-	if r.lease, err = st.Acquire(tb.Context(), cfg.ID, "test", time.Hour); err != nil {
+	if r.lease, err = st.Leases.Acquire(tb.Context(), cfg.ID, "test", time.Hour); err != nil {
 		tb.Fatal(err)
 	}
 	r.must(tb, r.resume(tb.Context()))

@@ -57,7 +57,7 @@ func (ix *Indexer) recallFacts(ctx context.Context) error {
 	if len(ix.cfg.Endpoints) == 1 {
 		return nil
 	}
-	facts, err := ix.store.UnsureFacts(ctx, ix.rows.id(), unsureFactsKept)
+	facts, err := ix.store.Facts.Unsure(ctx, ix.rows.id(), unsureFactsKept)
 	if err != nil {
 		return err
 	}

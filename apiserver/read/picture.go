@@ -11,5 +11,5 @@ import (
 func (v *View) Picture(ctx context.Context, chain string, mint market.Address) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, figures.ReadTime)
 	defer cancel()
-	return v.store.TokenImage(ctx, chain, mint)
+	return v.store.Metadata.Image(ctx, chain, mint)
 }

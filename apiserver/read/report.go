@@ -14,7 +14,7 @@ import (
 func (v *View) LastReport(ctx context.Context, chain string, mint market.Address) (r *trust.Report, ok bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, figures.ReadTime)
 	defer cancel()
-	row, ok, err := v.store.TrustAt(ctx, chain, mint)
+	row, ok, err := v.store.Trust.At(ctx, chain, mint)
 	if err != nil || !ok || string(row.Report) == "null" { // which says that there was nothing to check
 		return nil, false, err
 	}

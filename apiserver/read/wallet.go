@@ -31,7 +31,7 @@ type Wallet struct {
 func (v *View) WalletAt(ctx context.Context, wallet market.Address, chains []string, now int64) (*Wallet, error) {
 	ctx, cancel := context.WithTimeout(ctx, figures.ReadTime)
 	defer cancel()
-	quotes, err := v.store.ChainQuotes(ctx)
+	quotes, err := v.store.Pools.Quotes(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +46,7 @@ func (v *View) WalletAt(ctx context.Context, wallet market.Address, chains []str
 	})
 	out := &Wallet{}
 	traded := make(map[string]bool, len(chains))
-	for t, err := range v.store.WalletTrades(ctx, wallet, chains, pnl.TradeLimit) {
+	for t, err := range v.store.Trades.OfWallet(ctx, wallet, chains, pnl.TradeLimit) {
 		if errors.Is(err, store.ErrTooManyTrades) {
 			return &Wallet{Uncounted: true}, nil
 		}

@@ -333,7 +333,7 @@ func TestSeedIsWhatAnIndexWouldBe(t *testing.T) {
 func candlesAreOfTheTrades(ctx context.Context, t *testing.T, st *store.Store, w *world) {
 	t.Helper()
 	pool := w.pools[w.tokens[0].firstPool].id
-	trades, err := st.Trades(ctx, worldChains[0].id, pool, 0, worldEnd+1, 1<<40)
+	trades, err := st.Trades.Of(ctx, worldChains[0].id, pool, 0, worldEnd+1, 1<<40)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -342,7 +342,7 @@ func candlesAreOfTheTrades(ctx context.Context, t *testing.T, st *store.Store, w
 		want.Add(&want, &trades[i].BaseAmount)
 	}
 	for _, interval := range market.StoredIntervals {
-		candles, err := st.Candles(ctx, worldChains[0].id, pool, interval, 0, worldEnd+1)
+		candles, err := st.Candles.Between(ctx, worldChains[0].id, pool, interval, 0, worldEnd+1)
 		if err != nil {
 			t.Fatal(err)
 		}

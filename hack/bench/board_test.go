@@ -133,7 +133,7 @@ func TestArrivals(t *testing.T) {
 	}
 	before := map[string]market.Launch{}
 	for _, c := range boardChains {
-		for l, err := range st.LaunchesSince(ctx, c.id, 0) {
+		for l, err := range st.Launches.Since(ctx, c.id, 0) {
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -170,7 +170,7 @@ func writtenIs(ctx context.Context, t *testing.T, st *store.Store, c *chainWrite
 	t.Helper()
 	all := slices.Concat(c.launches, c.fresh)
 	rows := map[market.Address]market.Launch{}
-	for l, err := range st.LaunchesSince(ctx, c.id, 0) {
+	for l, err := range st.Launches.Since(ctx, c.id, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -187,7 +187,7 @@ func writtenIs(ctx context.Context, t *testing.T, st *store.Store, c *chainWrite
 		if rows[l.mint] != before[l.mint.String()] {
 			changed++
 		}
-		pools, err := st.PoolsNow(ctx, []market.Address{l.mint})
+		pools, err := st.Pools.Now(ctx, []market.Address{l.mint})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -199,7 +199,7 @@ func writtenIs(ctx context.Context, t *testing.T, st *store.Store, c *chainWrite
 		t.Errorf("%s: %d launches changed", c.id, changed)
 	}
 	trades := 0
-	for _, err := range st.Flows(ctx, c.id, c.blockAt(worldEnd*1000)+1, 0) {
+	for _, err := range st.Trades.Flows(ctx, c.id, c.blockAt(worldEnd*1000)+1, 0) {
 		if err != nil {
 			t.Fatal(err)
 		}

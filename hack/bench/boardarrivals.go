@@ -62,7 +62,7 @@ func newArrivals(ctx context.Context, w *boardWorld, st *store.Store, clock *boa
 	for i := range w.chains {
 		w.tradesOf(i) // which give the launches their figures
 		p := &w.chains[i]
-		lease, err := st.Acquire(ctx, p.id, "bench", 24*time.Hour)
+		lease, err := st.Leases.Acquire(ctx, p.id, "bench", 24*time.Hour)
 		if err != nil {
 			return nil, err
 		}
@@ -351,12 +351,12 @@ func (c *chainWriter) beside(ctx context.Context, at int64) error {
 		list = append(list, l.metadata(c.rng, at))
 	}
 	c.unfetched = c.unfetched[:0]
-	if err := c.store.SaveMetadata(ctx, c.lease, list); err != nil {
+	if err := c.store.Metadata.Save(ctx, c.lease, list); err != nil {
 		return err
 	}
 	if len(c.block.changes.Trades) == 0 {
 		return nil
 	}
 	l := c.draw(c.rng)
-	return c.store.SaveTrust(ctx, c.lease, []store.TrustRow{l.report(c.rng, at)})
+	return c.store.Trust.Save(ctx, c.lease, []store.TrustRow{l.report(c.rng, at)})
 }

@@ -34,7 +34,7 @@ func seedBoard(ctx context.Context, w *boardWorld, st *store.Store, what string)
 	progress := newProgress(what, int64(w.size.Launches+w.size.Trades))
 	for i := range w.chains {
 		p := &w.chains[i]
-		lease, err := st.Acquire(ctx, p.id, "bench", time.Hour)
+		lease, err := st.Leases.Acquire(ctx, p.id, "bench", time.Hour)
 		if err != nil {
 			return err
 		}
@@ -45,7 +45,7 @@ func seedBoard(ctx context.Context, w *boardWorld, st *store.Store, what string)
 			func() error { return s.boardTrades(ctx, w, p, trades) },
 			func() error { return s.beside(ctx, p, w.size.Seed) },
 			func() error { return st.SetState(ctx, lease, store.ChainRunning, "") },
-			func() error { return st.Release(ctx, lease) },
+			func() error { return st.Leases.Release(ctx, lease) },
 		} {
 			if err := step(); err != nil {
 				return fmt.Errorf("chain %s: %w", p.id, err)
@@ -160,7 +160,7 @@ func (s *seeder) beside(ctx context.Context, p *boardPart, seed uint64) error {
 				reports = append(reports, l.report(rng, worldEnd-60))
 			}
 		}
-		if err := errors.Join(s.store.SaveMetadata(ctx, s.lease, list), s.store.SaveTrust(ctx, s.lease, reports)); err != nil {
+		if err := errors.Join(s.store.Metadata.Save(ctx, s.lease, list), s.store.Trust.Save(ctx, s.lease, reports)); err != nil {
 			return err
 		}
 	}

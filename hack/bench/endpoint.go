@@ -81,11 +81,11 @@ func aloneTokens(ctx context.Context, st *store.Store, w *world, tokens []int) (
 	for i, token := range tokens {
 		mints[i] = w.tokens[token].mint
 	}
-	found, err := st.TokensNow(ctx, mints)
+	found, err := st.Tokens.Now(ctx, mints)
 	if err != nil {
 		return nil, err
 	}
-	pools, err := st.PoolsNow(ctx, mints)
+	pools, err := st.Pools.Now(ctx, mints)
 	if err != nil {
 		return nil, err
 	}
@@ -104,11 +104,11 @@ func aloneBars(ctx context.Context, st *store.Store, w *world, token int, width 
 	t := &found[0]
 	to := width.Open(worldEnd) + int64(width)
 	from := to - count*int64(width)
-	rows, err := st.Series(ctx, t.Chain, t.Pool, width.Stored(), from, to, false)
+	rows, err := st.Candles.Series(ctx, t.Chain, t.Pool, width.Stored(), from, to, false)
 	if err != nil {
 		return nil, err
 	}
-	if _, _, err := st.SeriesBefore(ctx, t.Chain, t.Pool, width.Stored(), from, false); err != nil {
+	if _, _, err := st.Candles.SeriesBefore(ctx, t.Chain, t.Pool, width.Stored(), from, false); err != nil {
 		return nil, err
 	}
 	return candle.Fold(rows, width, candle.USD), nil

@@ -85,7 +85,7 @@ func fillTrades(ctx context.Context, dsn string, rows int) error {
 		return err
 	}
 	for _, chain := range chains {
-		if _, err := st.Acquire(ctx, chain, "bench", time.Minute); err != nil {
+		if _, err := st.Leases.Acquire(ctx, chain, "bench", time.Minute); err != nil {
 			return errors.Join(err, st.Close())
 		}
 	}

@@ -39,7 +39,7 @@ func seed(ctx context.Context, w *world, st *store.Store, byTime bool, what stri
 		int64(w.size.Trades)*(candleWork+tradeWork)+int64(w.size.Tokens)*tokenWork)}
 	for chain := range worldChains {
 		var err error
-		if s.lease, err = st.Acquire(ctx, worldChains[chain].id, "bench", time.Hour); err != nil {
+		if s.lease, err = st.Leases.Acquire(ctx, worldChains[chain].id, "bench", time.Hour); err != nil {
 			return err
 		}
 		trades := w.tradesOf(chain)
@@ -55,7 +55,7 @@ func seed(ctx context.Context, w *world, st *store.Store, byTime bool, what stri
 		if err := s.trades(ctx, trades, tradeWork); err != nil {
 			return err
 		}
-		if err := errors.Join(st.SetState(ctx, s.lease, store.ChainRunning, ""), st.Release(ctx, s.lease)); err != nil {
+		if err := errors.Join(st.SetState(ctx, s.lease, store.ChainRunning, ""), st.Leases.Release(ctx, s.lease)); err != nil {
 			return err
 		}
 	}

@@ -65,7 +65,7 @@ type splitting struct {
 const perSecond = 20
 
 func (b *splitting) run(ctx context.Context, parts int) error {
-	_, err := b.store.Acquire(ctx, "base", "bench", time.Hour) // it makes the chain's tables
+	_, err := b.store.Leases.Acquire(ctx, "base", "bench", time.Hour) // it makes the chain's tables
 	if err != nil {
 		return err
 	}
@@ -202,15 +202,15 @@ func (b *splitting) reads(ctx context.Context, of string) error {
 		read func(i int) error
 	}{
 		{"a pool's trades of the last hour", func(i int) error {
-			_, err := b.store.Trades(ctx, "base", pools[i], last-3600, last+1, 1000)
+			_, err := b.store.Trades.Of(ctx, "base", pools[i], last-3600, last+1, 1000)
 			return err
 		}},
 		{"a pool's first trades", func(i int) error {
-			_, err := b.store.Trades(ctx, "base", pools[i], 0, last, 100)
+			_, err := b.store.Trades.Of(ctx, "base", pools[i], 0, last, 100)
 			return err
 		}},
 		{"a wallet's trades", func(i int) error {
-			for _, err := range b.store.WalletTrades(ctx, wallets[i], []string{"base"}, 1000) {
+			for _, err := range b.store.Trades.OfWallet(ctx, wallets[i], []string{"base"}, 1000) {
 				if err != nil {
 					return err
 				}

@@ -43,7 +43,7 @@ func newFollower(t *testing.T, st *store.Store, chain string, c *chainconfig.Cha
 	f := &follower{T: t, chain: chain, store: st, rng: rand.New(rand.NewPCG(seed, 0))}
 	f.limit = []int{0, 10, 100_000}[f.rng.IntN(3)]
 	var err error
-	if f.lease, err = st.Acquire(t.Context(), chain, "test", time.Minute); err != nil {
+	if f.lease, err = st.Leases.Acquire(t.Context(), chain, "test", time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	if f.machine, err = derive.New(c); err != nil {
@@ -82,7 +82,7 @@ func (f *follower) beginning() market.Beginning {
 
 func (f *follower) jobs() []market.HolderJob {
 	f.Helper()
-	jobs, err := f.store.HolderJobs(f.Context(), f.chain)
+	jobs, err := f.store.Jobs.List(f.Context(), f.chain)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -152,7 +152,7 @@ func (f *follower) merge(block uint64) {
 
 func (f *follower) mergeAccounts(j *market.HolderJob, limit int, block uint64) {
 	f.Helper()
-	slice, err := f.store.Unmerged(f.Context(), f.chain, j.Token, j.Cursor, limit)
+	slice, err := f.store.Jobs.Unmerged(f.Context(), f.chain, j.Token, j.Cursor, limit)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -173,7 +173,7 @@ func (f *follower) mergeAccounts(j *market.HolderJob, limit int, block uint64) {
 func (f *follower) mergeQueue(j *market.HolderJob, limit int, block uint64) {
 	f.Helper()
 	after, seq := j.QueueFrom()
-	queued, err := f.store.Queued(f.Context(), f.chain, j.Token, after, seq, limit)
+	queued, err := f.store.Jobs.Queued(f.Context(), f.chain, j.Token, after, seq, limit)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func (f *follower) mergeQueue(j *market.HolderJob, limit int, block uint64) {
 // recount begins to count a token's holders anew.
 func (f *follower) recount() *store.Recount {
 	f.Helper()
-	r, ok, err := f.store.DueRecount(f.Context(), f.chain, 0, "", market.Native, nil)
+	r, ok, err := f.store.Jobs.DueRecount(f.Context(), f.chain, 0, "", market.Native, nil)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -203,7 +203,7 @@ func (f *follower) recount() *store.Recount {
 func (f *follower) count() {
 	f.Helper()
 	final := f.state.Last().Number - reach
-	gaps, err := f.store.HolderGaps(f.Context(), f.chain, final, nil, 10)
+	gaps, err := f.store.Jobs.Gaps(f.Context(), f.chain, final, nil, 10)
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -211,7 +211,7 @@ func (f *follower) count() {
 	for _, g := range gaps {
 		begun = append(begun, market.HolderJob{Token: g.Token, Final: g.First - 1, Next: g.First})
 	}
-	if err := f.store.BeginHolderJobs(f.Context(), f.lease, begun); err != nil {
+	if err := f.store.Jobs.Begin(f.Context(), f.lease, begun); err != nil {
 		f.Fatal(err)
 	}
 	for _, j := range f.jobs() {
@@ -222,11 +222,11 @@ func (f *follower) count() {
 		if p.After.Step = market.MergeAccounts; j.Recount != market.NoRecount {
 			p.After.Recount, p.After.Next = market.RecountProven, j.Final+1
 		}
-		if err := f.store.SaveHolderJob(f.Context(), f.lease, &p); err != nil {
+		if err := f.store.Jobs.Save(f.Context(), f.lease, &p); err != nil {
 			f.Fatal(err)
 		}
 	}
-	if _, err := f.store.DropEndedJobs(f.Context(), f.lease); err != nil {
+	if _, err := f.store.Jobs.DropEnded(f.Context(), f.lease); err != nil {
 		f.Fatal(err)
 	}
 }
@@ -235,7 +235,7 @@ func (f *follower) count() {
 func (f *follower) drain(j market.HolderJob) store.HolderProgress {
 	f.Helper()
 	after, seq := j.QueueFrom()
-	queued, err := f.store.QueuedForGood(f.Context(), f.chain, j.Token, after, seq, f.rng.IntN(6))
+	queued, err := f.store.Jobs.QueuedForGood(f.Context(), f.chain, j.Token, after, seq, f.rng.IntN(6))
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -40,8 +40,8 @@ type HolderShare struct {
 	Amount  market.Amount
 }
 
-// TopHolders lists a token's n largest holders, the largest first; accounts that don't count as holders are left out.
-func (s *Store) TopHolders(ctx context.Context, chain string, token market.Address, n int) ([]HolderShare, error) {
+// Top lists a token's n largest holders, the largest first; accounts that don't count as holders are left out.
+func (s Balances) Top(ctx context.Context, chain string, token market.Address, n int) ([]HolderShare, error) {
 	rows, err := s.Ask(ctx, "SELECT "+database.ColumnsOf[balanceRow](s.Read, "b")+" FROM balances b WHERE b.chain = ? AND b.token = ? "+
 		"AND NOT b.excluded ORDER BY b.amount DESC, b.account LIMIT ?", chain, token.Bytes(), n)
 	found, err := database.ScanAll[balanceRow](ctx, s.Read, rows, err)
@@ -54,8 +54,8 @@ func (s *Store) TopHolders(ctx context.Context, chain string, token market.Addre
 	})
 }
 
-// BalanceOf is an account's derived balance of a token; 0 when it has none or the token's balances aren't kept.
-func (s *Store) BalanceOf(ctx context.Context, chain string, token, account market.Address) (market.Amount, error) {
+// Of is an account's derived balance of a token; 0 when it has none or the token's balances aren't kept.
+func (s Balances) Of(ctx context.Context, chain string, token, account market.Address) (market.Amount, error) {
 	chain = s.served.indexOf(chain)
 	var raw []byte
 	err := s.AskOne(ctx, []any{&raw}, "SELECT amount FROM balances WHERE chain = ? AND token = ? AND account = ?",

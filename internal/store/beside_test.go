@@ -42,7 +42,7 @@ func TestMetadataComesBack(t *testing.T) {
 			s := storetest.Open(t, kind)
 			ctx := t.Context()
 			l := lease(t, s)
-			if err := s.SaveMetadata(ctx, l, nil); err != nil || commitNo(t, s) != 0 {
+			if err := s.Metadata.Save(ctx, l, nil); err != nil || commitNo(t, s) != 0 {
 				t.Errorf("saving nothing: %v, and the commit number is %d", err, commitNo(t, s))
 			}
 			picture := bytes.Repeat([]byte{0, 1, 0xff, '\\'}, 20_000)
@@ -51,12 +51,12 @@ func TestMetadataComesBack(t *testing.T) {
 				Description: "d\u202e😀\n'\"$1?", Image: picture, Status: store.MetadataFetched, Reason: "r", Attempts: 3, NextAt: 1 << 40, FetchedAt: 1 << 41,
 			}
 			bare := store.TokenMetadata{Mint: address(2), Status: store.MetadataFailed}
-			if err := s.SaveMetadata(ctx, l, []store.TokenMetadata{full, bare}); err != nil {
+			if err := s.Metadata.Save(ctx, l, []store.TokenMetadata{full, bare}); err != nil {
 				t.Fatal(err)
 			}
 			read := func(seen int64, want ...store.TokenMetadata) {
 				t.Helper()
-				got, err := s.MetadataSince(ctx, "base", seen)
+				got, err := s.Metadata.Since(ctx, "base", seen)
 				if err != nil || len(got) != len(want) {
 					t.Fatalf("changed since %d: %+v, %v; want %+v", seen, got, err, want)
 				}
@@ -66,10 +66,10 @@ func TestMetadataComesBack(t *testing.T) {
 					if !slices.ContainsFunc(got, func(m store.TokenMetadata) bool { return reflect.DeepEqual(m, want[i]) }) {
 						t.Errorf("changed since %d: %+v, want %+v among them", seen, got, want[i])
 					}
-					if at, ok, err := s.MetadataAt(ctx, "base", want[i].Mint); err != nil || !ok || !reflect.DeepEqual(at, want[i]) {
+					if at, ok, err := s.Metadata.At(ctx, "base", want[i].Mint); err != nil || !ok || !reflect.DeepEqual(at, want[i]) {
 						t.Errorf("metadata is %+v, %v, %v; want %+v", at, ok, err, want[i])
 					}
-					if got, err := s.TokenImage(ctx, "base", want[i].Mint); err != nil || !bytes.Equal(got, image) {
+					if got, err := s.Metadata.Image(ctx, "base", want[i].Mint); err != nil || !bytes.Equal(got, image) {
 						t.Errorf("the picture has %d bytes, %v; want %d", len(got), err, len(image))
 					}
 				}
@@ -77,10 +77,10 @@ func TestMetadataComesBack(t *testing.T) {
 			read(0, full, bare)
 			read(1)
 			bare.Image, full.Image, full.Description = picture[:9], nil, ""
-			if err := s.SaveMetadata(ctx, l, []store.TokenMetadata{bare}); err != nil {
+			if err := s.Metadata.Save(ctx, l, []store.TokenMetadata{bare}); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.SaveMetadata(ctx, l, []store.TokenMetadata{full}); err != nil {
+			if err := s.Metadata.Save(ctx, l, []store.TokenMetadata{full}); err != nil {
 				t.Fatal(err)
 			}
 			read(1, full, bare)
@@ -91,10 +91,10 @@ func TestMetadataComesBack(t *testing.T) {
 				if chain == "bsc" {
 					mint = address(1)
 				}
-				if _, ok, err := s.MetadataAt(ctx, chain, mint); ok || err != nil {
+				if _, ok, err := s.Metadata.At(ctx, chain, mint); ok || err != nil {
 					t.Errorf("metadata of a token without any: %v, %v", ok, err)
 				}
-				if image, err := s.TokenImage(ctx, chain, mint); image != nil || err != nil {
+				if image, err := s.Metadata.Image(ctx, chain, mint); image != nil || err != nil {
 					t.Errorf("the picture of a token without any: %v, %v", image, err)
 				}
 			}
@@ -120,7 +120,7 @@ func TestMetadataDue(t *testing.T) {
 			}
 			due := func(now int64, limit int, want ...string) {
 				t.Helper()
-				jobs, err := s.MetadataDue(ctx, "base", now, limit)
+				jobs, err := s.Metadata.Due(ctx, "base", now, limit)
 				var got []string
 				for _, j := range jobs {
 					if j.Image != "i" {
@@ -134,7 +134,7 @@ func TestMetadataDue(t *testing.T) {
 			}
 			save := func(mint market.Address, attempts int32, next int64) {
 				t.Helper()
-				if err := s.SaveMetadata(ctx, l, []store.TokenMetadata{{Mint: mint, Attempts: attempts, NextAt: next}}); err != nil {
+				if err := s.Metadata.Save(ctx, l, []store.TokenMetadata{{Mint: mint, Attempts: attempts, NextAt: next}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -164,10 +164,10 @@ func TestMetadataDue(t *testing.T) {
 			delete(truth, again.Mint)
 			commit(2, again)
 			due(9, 9, "201 ipfs://another 0", "100 ipfs://1.0 2")
-			if m, ok, err := s.MetadataAt(ctx, "base", again.Mint); !ok || err != nil || m.Attempts != 1 {
+			if m, ok, err := s.Metadata.At(ctx, "base", again.Mint); !ok || err != nil || m.Attempts != 1 {
 				t.Errorf("the reorg took metadata back: %+v, %v, %v", m, ok, err)
 			}
-			if other, err := s.MetadataDue(ctx, "bsc", 9, 9); err != nil || len(other) != 0 {
+			if other, err := s.Metadata.Due(ctx, "bsc", 9, 9); err != nil || len(other) != 0 {
 				t.Errorf("due on another chain: %v, %v", other, err)
 			}
 		})
@@ -193,7 +193,7 @@ func TestMetadataOfALostBranch(t *testing.T) {
 			}
 			due := func(want string) store.MetadataJob {
 				t.Helper()
-				jobs, err := s.MetadataDue(ctx, "base", 9, 9)
+				jobs, err := s.Metadata.Due(ctx, "base", 9, 9)
 				if err != nil || len(jobs) != 1 || jobs[0].Metadata != want {
 					t.Fatalf("due: %+v, %v; want %s", jobs, err, want)
 				}
@@ -208,14 +208,14 @@ func TestMetadataOfALostBranch(t *testing.T) {
 				t.Fatal(err)
 			}
 			for range 2 {
-				if err := s.SaveMetadata(ctx, l, []store.TokenMetadata{{Mint: job.Mint, Job: &job}}); err != nil {
+				if err := s.Metadata.Save(ctx, l, []store.TokenMetadata{{Mint: job.Mint, Job: &job}}); err != nil {
 					t.Fatal(err)
 				}
 				if job.Metadata != kept.Metadata {
 					job = due("ipfs://another")
 				}
 			}
-			if jobs, err := s.MetadataDue(ctx, "base", 9, 9); err != nil || len(jobs) != 0 {
+			if jobs, err := s.Metadata.Due(ctx, "base", 9, 9); err != nil || len(jobs) != 0 {
 				t.Errorf("due after it was fetched: %+v, %v", jobs, err)
 			}
 		})
@@ -245,7 +245,7 @@ func TestTrustReports(t *testing.T) {
 			}
 			due := func(before int64, limit int, want ...market.Address) {
 				t.Helper()
-				if got, err := s.TrustDue(ctx, "base", before, 1000, market.Amount{}, limit); err != nil || !slices.Equal(got, want) {
+				if got, err := s.Trust.Due(ctx, "base", before, 1000, market.Amount{}, limit); err != nil || !slices.Equal(got, want) {
 					t.Errorf("without a report since %d: %v, %v; want %v", before, got, err, want)
 				}
 			}
@@ -256,33 +256,33 @@ func TestTrustReports(t *testing.T) {
 				{Mint: address(101), CheckedAt: 300, Verdict: "danger", Critical: true, Report: []byte("null")},
 				{Mint: address(107), CheckedAt: 1, Verdict: "unknown", Report: bytes.Repeat([]byte(`{"a":"\u0000"}`), 1000)},
 			}
-			if err := s.SaveTrust(ctx, l, rows); err != nil {
+			if err := s.Trust.Save(ctx, l, rows); err != nil {
 				t.Fatal(err)
 			}
 			due(500, 9, address(104), address(102), address(101), address(103))
 			due(400, 9, address(104), address(102), address(101))
 			due(300, 9, address(104), address(102))
 			for i, r := range rows {
-				if got, ok, err := s.TrustAt(ctx, "base", r.Mint); err != nil || !ok || !reflect.DeepEqual(got, r) {
+				if got, ok, err := s.Trust.At(ctx, "base", r.Mint); err != nil || !ok || !reflect.DeepEqual(got, r) {
 					t.Errorf("the report is %+v, %v, %v; want %+v", got, ok, err, r)
 				}
 				rows[i].Report = nil
 			}
-			since, err := s.TrustSince(ctx, "base", 1)
+			since, err := s.Trust.Since(ctx, "base", 1)
 			slices.SortFunc(since, func(a, b store.TrustRow) int { return -a.Mint.Compare(b.Mint) })
 			if want := []store.TrustRow{rows[2], rows[0], rows[1]}; err != nil || !reflect.DeepEqual(since, want) {
 				t.Errorf("changed since 1: %+v, %v; want %+v", since, err, want)
 			}
 			again := store.TrustRow{Mint: address(103), CheckedAt: 600, Verdict: "caution", Report: []byte("1")}
-			if err := s.SaveTrust(ctx, l, []store.TrustRow{again}); err != nil {
+			if err := s.Trust.Save(ctx, l, []store.TrustRow{again}); err != nil {
 				t.Fatal(err)
 			}
 			due(601, 9, address(104), address(102), address(101), address(103))
 			again.Report = nil
-			if since, err = s.TrustSince(ctx, "base", 2); err != nil || !reflect.DeepEqual(since, []store.TrustRow{again}) {
+			if since, err = s.Trust.Since(ctx, "base", 2); err != nil || !reflect.DeepEqual(since, []store.TrustRow{again}) {
 				t.Errorf("changed since 2: %+v, %v; want %+v", since, err, again)
 			}
-			if _, ok, err := s.TrustAt(ctx, "base", address(102)); ok || err != nil {
+			if _, ok, err := s.Trust.At(ctx, "base", address(102)); ok || err != nil {
 				t.Errorf("the report of an unchecked token: %v, %v", ok, err)
 			}
 		})
@@ -303,18 +303,18 @@ func TestBesideTheLease(t *testing.T) {
 			}
 			second := lease(t, s) // the same holder, as after a restart
 			m, r := []store.TokenMetadata{{Mint: address(100)}}, []store.TrustRow{{Mint: address(100), Report: []byte("1")}}
-			for what, err := range map[string]error{"metadata": s.SaveMetadata(ctx, first, m), "trust": s.SaveTrust(ctx, first, r)} {
+			for what, err := range map[string]error{"metadata": s.Metadata.Save(ctx, first, m), "trust": s.Trust.Save(ctx, first, r)} {
 				if !errors.Is(err, store.ErrLeaseLost) {
 					t.Errorf("%s with a lost lease: %v", what, err)
 				}
 			}
-			_, described, err := s.MetadataAt(ctx, "base", address(100))
-			_, checked, err2 := s.TrustAt(ctx, "base", address(100))
-			jobs, err3 := s.MetadataDue(ctx, "base", 1, 1)
+			_, described, err := s.Metadata.At(ctx, "base", address(100))
+			_, checked, err2 := s.Trust.At(ctx, "base", address(100))
+			jobs, err3 := s.Metadata.Due(ctx, "base", 1, 1)
 			if described || checked || len(jobs) != 1 || commitNo(t, s) != 1 || errors.Join(err, err2, err3) != nil {
 				t.Errorf("described %v, checked %v, jobs %v, commit %d, %v, %v, %v", described, checked, jobs, commitNo(t, s), err, err2, err3)
 			}
-			if err := errors.Join(s.SaveMetadata(ctx, second, m), s.SaveTrust(ctx, second, r)); err != nil || commitNo(t, s) != 3 {
+			if err := errors.Join(s.Metadata.Save(ctx, second, m), s.Trust.Save(ctx, second, r)); err != nil || commitNo(t, s) != 3 {
 				t.Errorf("with the good lease: %v, commit %d", err, commitNo(t, s))
 			}
 		})
@@ -351,10 +351,10 @@ func TestBesideCommits(t *testing.T) {
 			for part := range 2 {
 				writers.Go(func() {
 					for n := 1; n <= rounds; n++ {
-						if err := s.SaveMetadata(ctx, l, []store.TokenMetadata{{Mint: address(100*n + part)}, {Mint: address(7 + part), Attempts: int32(n)}}); err != nil {
+						if err := s.Metadata.Save(ctx, l, []store.TokenMetadata{{Mint: address(100*n + part)}, {Mint: address(7 + part), Attempts: int32(n)}}); err != nil {
 							t.Error(err)
 						}
-						if err := s.SaveTrust(ctx, l, []store.TrustRow{{Mint: address(100*n + part), CheckedAt: int64(n), Report: []byte("1")}}); err != nil {
+						if err := s.Trust.Save(ctx, l, []store.TrustRow{{Mint: address(100*n + part), CheckedAt: int64(n), Report: []byte("1")}}); err != nil {
 							t.Error(err)
 						}
 					}
@@ -371,9 +371,9 @@ func TestBesideCommits(t *testing.T) {
 				if err != nil || len(chains) != 1 {
 					t.Fatal(chains, err)
 				}
-				metadata, err := s.MetadataSince(ctx, "base", seen)
-				reports, err2 := s.TrustSince(ctx, "base", seen)
-				for launch, err := range s.LaunchesSince(ctx, "base", seen) {
+				metadata, err := s.Metadata.Since(ctx, "base", seen)
+				reports, err2 := s.Trust.Since(ctx, "base", seen)
+				for launch, err := range s.Launches.Since(ctx, "base", seen) {
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -21,7 +21,7 @@ func TestChangedSince(t *testing.T) {
 			ctx := t.Context()
 			leases := map[string]*store.Lease{}
 			for _, chain := range []string{"base", "bsc"} {
-				l, err := s.Acquire(ctx, chain, "test", time.Minute)
+				l, err := s.Leases.Acquire(ctx, chain, "test", time.Minute)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -76,10 +76,10 @@ func TestChangedSince(t *testing.T) {
 					})
 				}},
 				{"metadata", "[] trades false launches false quotes false metadata true trust false", func() error {
-					return s.SaveMetadata(ctx, leases["bsc"], []store.TokenMetadata{{Mint: address(1)}})
+					return s.Metadata.Save(ctx, leases["bsc"], []store.TokenMetadata{{Mint: address(1)}})
 				}},
 				{"a report", "[] trades false launches false quotes false metadata false trust true", func() error {
-					return s.SaveTrust(ctx, leases["bsc"], []store.TrustRow{{Mint: address(1), Report: []byte("null")}})
+					return s.Trust.Save(ctx, leases["bsc"], []store.TrustRow{{Mint: address(1), Report: []byte("null")}})
 				}},
 			} {
 				before := now()

@@ -130,7 +130,7 @@ func setChain(ctx context.Context, tx *database.Transaction, chain, set string, 
 	return nil
 }
 
-func (s *Store) writeChanges(ctx context.Context, tx *database.Transaction, chain string, no int64, c *Commit) error {
+func (s *rows) writeChanges(ctx context.Context, tx *database.Transaction, chain string, no int64, c *Commit) error {
 	u, as := &undoLog{}, stampOf(no, c.Last)
 	if c.Undo {
 		u.chain, u.block = chain, int64(c.Last.Number)

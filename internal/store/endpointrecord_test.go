@@ -30,7 +30,7 @@ func TestEndpointRecords(t *testing.T) {
 				if err := s.Commit(t.Context(), l, c); err != nil {
 					t.Fatal(err)
 				}
-				if got, err := s.EndpointRecords(t.Context(), "base"); err != nil || !slices.Equal(got, step.want) {
+				if got, err := s.Facts.EndpointRecords(t.Context(), "base"); err != nil || !slices.Equal(got, step.want) {
 					t.Errorf("after commit %d the records are %+v, %v; want %+v", i+1, got, err, step.want)
 				}
 			}

@@ -140,11 +140,11 @@ type PoolRead struct {
 // PoolReads are the queries that read tokens' listed pools, by name.
 func (s *Store) PoolReads(chain string, bases ...market.Address) map[string]PoolRead {
 	listings := func(q *bun.RawQuery) PoolRead { return PoolRead{q.String(), nil} }
-	text, args := s.poolsNowOf(bases)
+	text, args := s.Pools.nowOf(bases)
 	return map[string]PoolRead{
 		"PoolsNow":         {s.Numbered(text), args},
-		"PoolsOf":          {chosen(s, new([]poolRow), chain, "base", addressKeys(bases), []string{listedOnly}).String(), nil},
-		"listings of some": listings(s.listingsOf(chain, bases)), "listings changed": listings(s.listingsChanged(chain, 1)),
+		"PoolsOf":          {chosen(s.rows, new([]poolRow), chain, "base", addressKeys(bases), []string{listedOnly}).String(), nil},
+		"listings of some": listings(s.Tokens.listingsOf(chain, bases)), "listings changed": listings(s.Tokens.listingsChanged(chain, 1)),
 	}
 }
 

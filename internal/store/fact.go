@@ -263,8 +263,8 @@ func readBody[B any](body []byte) (b B, err error) {
 	return b, err
 }
 
-// KeepFacts adds facts of blocks that are not indexed yet: those of an earlier index, for one that begins anew.
-func (s *Store) KeepFacts(ctx context.Context, l *Lease, facts []StoredFact) error {
+// Keep adds facts of blocks that are not indexed yet: those of an earlier index, for one that begins anew.
+func (s Facts) Keep(ctx context.Context, l *Lease, facts []StoredFact) error {
 	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
 		rows, err := factsToRows(l.Chain, facts)
 		if err != nil {
@@ -274,8 +274,8 @@ func (s *Store) KeepFacts(ctx context.Context, l *Lease, facts []StoredFact) err
 	})
 }
 
-// Facts lists what is known about the blocks from first to last, in order.
-func (s *Store) Facts(ctx context.Context, chain string, first, last uint64) ([]StoredFact, error) {
+// Between lists what is known about the blocks from first to last, in order.
+func (s Facts) Between(ctx context.Context, chain string, first, last uint64) ([]StoredFact, error) {
 	var rows []factRow
 	err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ?", chain, int64(first), int64(last)).
 		Order("block", "kind", "ref").Scan(ctx)
@@ -285,8 +285,8 @@ func (s *Store) Facts(ctx context.Context, chain string, first, last uint64) ([]
 	return rowsTo(rows, (*factRow).fact)
 }
 
-// SureFacts are Facts but for those that no two of several endpoints gave.
-func (s *Store) SureFacts(ctx context.Context, chain string, first, last uint64) ([]StoredFact, error) {
+// Sure are Facts but for those that no two of several endpoints gave.
+func (s Facts) Sure(ctx context.Context, chain string, first, last uint64) ([]StoredFact, error) {
 	var rows []factRow
 	err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ?", chain, int64(first), int64(last)).
 		Where("NOT EXISTS (SELECT 1 FROM unsure_facts u WHERE u.chain = fact_row.chain AND u.block = fact_row.block AND u.kind = fact_row.kind "+
@@ -301,9 +301,9 @@ func (s *Store) SureFacts(ctx context.Context, chain string, first, last uint64)
 // has very few.
 const firstTokenFact = "SELECT body FROM facts WHERE kind = 'token' AND ref = ? AND chain || '' = ? ORDER BY block"
 
-// FirstTokenFact is the oldest fact of a token that has a supply, and where none has, the oldest: anybody can have a token asked
+// FirstOfToken is the oldest fact of a token that has a supply, and where none has, the oldest: anybody can have a token asked
 // that isn't there yet. ok is false when there is none.
-func (s *Store) FirstTokenFact(ctx context.Context, chain string, token market.Address) (f market.TokenFact, ok bool, err error) {
+func (s Facts) FirstOfToken(ctx context.Context, chain string, token market.Address) (f market.TokenFact, ok bool, err error) {
 	rows, err := s.Ask(ctx, firstTokenFact, token.Bytes(), chain)
 	if err != nil {
 		return f, false, fmt.Errorf("database: read a token's first fact: %w", err)

@@ -17,30 +17,30 @@ func writes(t *testing.T, s *store.Store, l *store.Lease) map[string]func() erro
 	return map[string]func() error{
 		"commit":   func() error { return s.Commit(ctx, l, commitOf(4, 1, map[string]*market.Changes{})) },
 		"rewind":   func() error { _, err := s.Rewind(ctx, l, 1); return err },
-		"metadata": func() error { return s.SaveMetadata(ctx, l, []store.TokenMetadata{{Mint: address(1)}}) },
+		"metadata": func() error { return s.Metadata.Save(ctx, l, []store.TokenMetadata{{Mint: address(1)}}) },
 		"trust": func() error {
-			return s.SaveTrust(ctx, l, []store.TrustRow{{Mint: address(1), Report: []byte("{}")}})
+			return s.Trust.Save(ctx, l, []store.TrustRow{{Mint: address(1), Report: []byte("{}")}})
 		},
 		"new holder jobs": func() error {
-			return s.BeginHolderJobs(ctx, l, []market.HolderJob{{Token: address(1), Final: 9}})
+			return s.Jobs.Begin(ctx, l, []market.HolderJob{{Token: address(1), Final: 9}})
 		},
 		"holder job": func() error {
-			return s.SaveHolderJob(ctx, l, &store.HolderProgress{After: market.HolderJob{Token: address(1), Final: 9, Next: 3}})
+			return s.Jobs.Save(ctx, l, &store.HolderProgress{After: market.HolderJob{Token: address(1), Final: 9, Next: 3}})
 		},
 		"facts": func() error {
-			return s.KeepFacts(ctx, l, []store.StoredFact{{Block: 9, Fact: market.TokenFact{Token: address(1)}}})
+			return s.Facts.Keep(ctx, l, []store.StoredFact{{Block: 9, Fact: market.TokenFact{Token: address(1)}}})
 		},
 		"unfollow": func() error {
-			_, err := s.Unfollow(ctx, l, nil)
+			_, err := s.Upkeep.Unfollow(ctx, l, nil)
 			return err
 		},
 		"retention": func() error {
-			_, err := s.Prune(ctx, l, store.Pruning{TradesBefore: 1, MinutesBefore: 1})
+			_, err := s.Upkeep.Prune(ctx, l, store.Pruning{TradesBefore: 1, MinutesBefore: 1})
 			return err
 		},
 		"head":    func() error { return s.SetHead(ctx, l, store.HeadStatus{Number: 9}) },
 		"state":   func() error { return s.SetState(ctx, l, store.ChainRunning, "") },
-		"renewal": func() error { return s.Renew(ctx, l) },
+		"renewal": func() error { return s.Leases.Renew(ctx, l) },
 	}
 }
 
@@ -63,15 +63,15 @@ func TestDatabaseThatWentBack(t *testing.T) {
 			},
 			"report": func(t *testing.T, s *store.Store, l *store.Lease) error {
 				t.Helper()
-				return s.SaveTrust(t.Context(), l, []store.TrustRow{{Mint: address(2), Report: []byte("{}")}})
+				return s.Trust.Save(t.Context(), l, []store.TrustRow{{Mint: address(2), Report: []byte("{}")}})
 			},
 			"holder job": func(t *testing.T, s *store.Store, l *store.Lease) error {
 				t.Helper()
 				was := market.HolderJob{Token: address(2), Final: 9}
 				is := was
 				is.Next = 5
-				return errors.Join(s.BeginHolderJobs(t.Context(), l, []market.HolderJob{was}),
-					s.SaveHolderJob(t.Context(), l, &store.HolderProgress{Before: was, After: is}))
+				return errors.Join(s.Jobs.Begin(t.Context(), l, []market.HolderJob{was}),
+					s.Jobs.Save(t.Context(), l, &store.HolderProgress{Before: was, After: is}))
 			},
 		} {
 			t.Run(kind+" "+what, func(t *testing.T) {
@@ -98,7 +98,7 @@ func TestDatabaseThatWentBack(t *testing.T) {
 					t.Errorf("the refused writes left the chain at %+v, was %+v, and its rows equal: %v", is, was, equalRows(derivedRows(t, s), rows))
 				}
 				l := lease(t, s)
-				if err := s.SkipNumbers(t.Context(), l, former); err != nil {
+				if err := s.Leases.SkipNumbers(t.Context(), l, former); err != nil {
 					t.Fatal(err)
 				}
 				// A reader that has seen the lost numbers must meet whatever is written from here on, and know that
@@ -124,13 +124,13 @@ func TestTwoHoldersOfOneEpoch(t *testing.T) {
 			dsn := storetest.DSN(t, kind)
 			s := storetest.OpenAt(t, dsn)
 			l := lease(t, s)
-			if err := errors.Join(s.Commit(t.Context(), l, bare(1)), s.Release(t.Context(), l)); err != nil {
+			if err := errors.Join(s.Commit(t.Context(), l, bare(1)), s.Leases.Release(t.Context(), l)); err != nil {
 				t.Fatal(err)
 			}
 			restore := storetest.Snapshot(t, dsn)
 			take := func(holder string) *store.Lease {
 				t.Helper()
-				l, err := s.Acquire(t.Context(), "base", holder, time.Minute)
+				l, err := s.Leases.Acquire(t.Context(), "base", holder, time.Minute)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -145,7 +145,7 @@ func TestTwoHoldersOfOneEpoch(t *testing.T) {
 					t.Errorf("%s of the first holder: %v; want %v", name, err, store.ErrLeaseLost)
 				}
 			}
-			if err := s.Release(t.Context(), first); !errors.Is(err, store.ErrLeaseLost) {
+			if err := s.Leases.Release(t.Context(), first); !errors.Is(err, store.ErrLeaseLost) {
 				t.Errorf("the first holder released the other's lease: %v; want %v", err, store.ErrLeaseLost)
 			}
 			if is := chain(t, s); is != was || !equalRows(derivedRows(t, s), rows) {

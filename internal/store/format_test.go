@@ -111,7 +111,7 @@ func TestImagesAreDeclared(t *testing.T) {
 					job.Recount, job.Beyond, job.BegunAt, job.Accounts, job.Transfers, job.Ranges = market.RecountProven, market.CapAge, 1, 2, 3, 4
 					job.Step, job.Cursor, job.QueueBlock, job.QueueSeq, job.Holders, job.EndedIn = market.MergeQueue, address(10), 5, 6, 7, 8
 				}
-				if err := s.BeginHolderJobs(t.Context(), l, []market.HolderJob{job}); err != nil {
+				if err := s.Jobs.Begin(t.Context(), l, []market.HolderJob{job}); err != nil {
 					t.Fatal(err)
 				}
 				before := derivedRows(t, s)
@@ -132,7 +132,7 @@ func TestImagesAreDeclared(t *testing.T) {
 				if !equalRows(before, derivedRows(t, s)) {
 					t.Error("the rows that came back are others than those that were there")
 				}
-				if jobs, err := s.HolderJobs(t.Context(), "base"); err != nil || len(jobs) != 1 || jobs[0] != job {
+				if jobs, err := s.Jobs.List(t.Context(), "base"); err != nil || len(jobs) != 1 || jobs[0] != job {
 					t.Errorf("the jobs that came back: %+v, %v", jobs, err)
 				}
 				undoAll(t, kind, dsn)

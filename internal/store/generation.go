@@ -35,8 +35,8 @@ const ofChain = "(id = ? OR id LIKE ?)"
 
 func laterOf(chain string) string { return chainconfig.IndexID(chain, 2)[:len(chain)+1] + "%" }
 
-// Indexes lists the indexes of a chain, by generation.
-func (s *Store) Indexes(ctx context.Context, chain string) ([]IndexStatus, error) {
+// Of lists the indexes of a chain, by generation.
+func (s Indexes) Of(ctx context.Context, chain string) ([]IndexStatus, error) {
 	var rows []chainRow
 	if err := s.Write.NewSelect().Model(&rows).Where(ofChain, chain, laterOf(chain)).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read the indexes of chain %s: %w", chain, err)
@@ -74,8 +74,8 @@ func needReader(ctx context.Context, tx *database.Transaction) error {
 	return nil
 }
 
-// BeginIndex registers one more index of a chain, which isn't served.
-func (s *Store) BeginIndex(ctx context.Context, chain string, generation int64) error {
+// Begin registers one more index of a chain, which isn't served.
+func (s Indexes) Begin(ctx context.Context, chain string, generation int64) error {
 	return s.InTransaction(ctx, func(tx *database.Transaction) error {
 		index := chainconfig.IndexID(chain, generation)
 		if _, err := tx.NewRaw("INSERT INTO chains (id, served) VALUES (?, FALSE) ON CONFLICT (id) DO NOTHING", index).Exec(ctx); err != nil {
@@ -85,10 +85,10 @@ func (s *Store) BeginIndex(ctx context.Context, chain string, generation int64) 
 	})
 }
 
-// WantIndex asks for an index of a chain of the generation after the newest one; anew says that what nodes were asked before is asked again. ok is
+// Want asks for an index of a chain of the generation after the newest one; anew says that what nodes were asked before is asked again. ok is
 // false where no indexer ever ran for the chain.
-func (s *Store) WantIndex(ctx context.Context, chain string, anew bool) (generation int64, ok bool, err error) {
-	list, err := s.Indexes(ctx, chain)
+func (s Indexes) Want(ctx context.Context, chain string, anew bool) (generation int64, ok bool, err error) {
+	list, err := s.Of(ctx, chain)
 	if err != nil || len(list) == 0 {
 		return 0, false, err
 	}
@@ -103,7 +103,7 @@ func (s *Store) WantIndex(ctx context.Context, chain string, anew bool) (generat
 
 // TakeOver has the lease's index served in the place of the one that is, in one transaction. Readers take it for a rewind. ErrBehind says that the
 // index that is served has a newer block, and isn't halted; nothing is changed then, as with ErrLeaseLost and ErrMoved.
-func (s *Store) TakeOver(ctx context.Context, l *Lease) error {
+func (s Indexes) TakeOver(ctx context.Context, l *Lease) error {
 	chain, _ := chainconfig.ChainOfIndex(l.Chain)
 	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
 		var commitNo, rewinds int64
@@ -134,7 +134,7 @@ var fetched = []struct{ table, mark, value, alike string }{
 
 // Inherit takes over, of up to limit tokens after one, what was fetched and checked for another index of the chain. It gives the last of them;
 // ok is false when there are no more.
-func (s *Store) Inherit(ctx context.Context, l *Lease, from string, after market.Address, limit int) (last market.Address, ok bool, err error) {
+func (s Indexes) Inherit(ctx context.Context, l *Lease, from string, after market.Address, limit int) (last market.Address, ok bool, err error) {
 	err = s.commitBeside(ctx, l, func(tx *database.Transaction, no int64) error {
 		var mints [][]byte
 		err := tx.NewRaw("SELECT mint FROM (SELECT mint FROM token_metadata WHERE chain = ? UNION SELECT mint FROM trust_reports WHERE chain = ?) m "+
@@ -216,7 +216,7 @@ const purgedAtOnce = 2000
 
 // Purge deletes a piece of the rows of the lease's index, which isn't served; done says that all are gone, the index with them. It fails with
 // ErrReplaced where somebody else was faster.
-func (s *Store) Purge(ctx context.Context, l *Lease) (done bool, err error) {
+func (s Indexes) Purge(ctx context.Context, l *Lease) (done bool, err error) {
 	for _, t := range schema.Partitioned {
 		if err := s.dropPartition(ctx, l, t); err != nil {
 			return false, err
@@ -259,7 +259,7 @@ func notServed(ctx context.Context, db bun.IDB, index string) error {
 }
 
 // dropPartition drops an index's partition of a table, whole: beside it the table is read and written meanwhile. One that was cut off is ended.
-func (s *Store) dropPartition(ctx context.Context, l *Lease, table string) error {
+func (s Indexes) dropPartition(ctx context.Context, l *Lease, table string) error {
 	if !s.IsPostgres() {
 		return nil
 	}
@@ -291,7 +291,7 @@ func (s *Store) dropPartition(ctx context.Context, l *Lease, table string) error
 
 // FirstBlock is the first block of an index, as it noted it; of an index that was begun before that was noted it is the first in which a token was
 // seen. ok is false where the index has none.
-func (s *Store) FirstBlock(ctx context.Context, index string) (number uint64, ok bool, err error) {
+func (s Indexes) FirstBlock(ctx context.Context, index string) (number uint64, ok bool, err error) {
 	var first sql.NullInt64
 	err = s.Write.NewRaw("SELECT COALESCE(NULLIF(start_block, 0), (SELECT min(first_block) FROM tokens WHERE chain = chains.id)) FROM chains WHERE id = ?",
 		index).Scan(ctx, &first)
@@ -309,8 +309,8 @@ type IndexSize struct {
 	Bytes int64
 }
 
-// IndexSize measures an index.
-func (s *Store) IndexSize(ctx context.Context, index string) (size IndexSize, err error) {
+// Size measures an index.
+func (s Indexes) Size(ctx context.Context, index string) (size IndexSize, err error) {
 	if err := s.Write.NewRaw("SELECT count(*) FROM facts WHERE chain = ?", index).Scan(ctx, &size.Facts); err != nil {
 		return size, fmt.Errorf("database: count facts: %w", err)
 	}

@@ -19,7 +19,7 @@ import (
 func indexUpTo(t *testing.T, s *store.Store, index string, last int) *store.Lease {
 	t.Helper()
 	ctx := t.Context()
-	l, err := s.Acquire(ctx, index, "test", time.Minute)
+	l, err := s.Leases.Acquire(ctx, index, "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -51,58 +51,58 @@ func told(t *testing.T, s *store.Store, chain string) map[string]any {
 		out[name] = v
 	}
 	mints := []market.Address{address(0), address(1)}
-	tokens, err := s.TokensNow(ctx, mints)
+	tokens, err := s.Tokens.Now(ctx, mints)
 	put("tokens", tokens, err)
-	pools, err := s.PoolsNow(ctx, mints)
+	pools, err := s.Pools.Now(ctx, mints)
 	put("pools", pools, err)
-	byID, err := s.PoolsByID(ctx, []string{chain}, poolID(1))
+	byID, err := s.Pools.ByID(ctx, []string{chain}, poolID(1))
 	put("pools by id", byID, err)
-	at, err := s.LaunchesAt(ctx, mints)
+	at, err := s.Launches.At(ctx, mints)
 	put("launches at", at, err)
-	quotes, err := s.ChainQuotes(ctx)
+	quotes, err := s.Pools.Quotes(ctx)
 	put("quotes", quotes, err)
 	changed, err := s.ChangedSince(ctx, map[string]int64{chain: 2})
 	put("changed", changed[chain], err)
-	launches, graduated, err := s.CreatorRecord(ctx, chain, address(1))
+	launches, graduated, err := s.Launches.CreatorRecord(ctx, chain, address(1))
 	put("creator", []int64{launches, graduated}, err)
-	balance, err := s.BalanceOf(ctx, chain, address(1), address(501))
+	balance, err := s.Balances.Of(ctx, chain, address(1), address(501))
 	put("balance", balance, err)
-	m, has, err := s.MetadataAt(ctx, chain, address(1))
+	m, has, err := s.Metadata.At(ctx, chain, address(1))
 	put("metadata", []any{m, has}, err)
-	image, err := s.TokenImage(ctx, chain, address(1))
+	image, err := s.Metadata.Image(ctx, chain, address(1))
 	put("image", image, err)
-	r, has, err := s.TrustAt(ctx, chain, address(1))
+	r, has, err := s.Trust.At(ctx, chain, address(1))
 	put("trust", []any{r, has}, err)
-	ms, err := s.MetadataSince(ctx, chain, 0)
+	ms, err := s.Metadata.Since(ctx, chain, 0)
 	put("metadata since", ms, err)
-	rs, err := s.TrustSince(ctx, chain, 0)
+	rs, err := s.Trust.Since(ctx, chain, 0)
 	put("trust since", rs, err)
-	ticks, err := s.Ticks(ctx, chain, poolID(1), 0, 2_000_000_000, false, 100)
+	ticks, err := s.Trades.Ticks(ctx, chain, poolID(1), 0, 2_000_000_000, false, 100)
 	put("ticks", ticks, err)
 	const opened = 1_700_000_000 - 1_700_000_000%60
-	series, err := s.Series(ctx, chain, poolID(1), 60, 0, 2_000_000_000, false)
+	series, err := s.Candles.Series(ctx, chain, poolID(1), 60, 0, 2_000_000_000, false)
 	put("series", series, err)
-	last, has, err := s.SeriesBefore(ctx, chain, poolID(1), 60, 2_000_000_000, false)
+	last, has, err := s.Candles.SeriesBefore(ctx, chain, poolID(1), 60, 2_000_000_000, false)
 	put("series before", []any{last, has}, err)
-	first, has, err := s.FirstCandle(ctx, chain, poolID(1), 60)
+	first, has, err := s.Candles.First(ctx, chain, poolID(1), 60)
 	put("first candle", []any{first, has}, err)
-	active, err := s.Activities(ctx, chain, []market.Address{poolID(1)}, []market.CandleSpan{{Interval: 60, From: opened, To: opened + 1}})
+	active, err := s.Candles.Activities(ctx, chain, []market.Address{poolID(1)}, []market.CandleSpan{{Interval: 60, From: opened, To: opened + 1}})
 	put("activities", active, err)
-	closes, err := s.ClosesBefore(ctx, chain, []store.PoolTime{{Pool: poolID(1), At: 2_000_000_000}})
+	closes, err := s.Candles.ClosesBefore(ctx, chain, []store.PoolTime{{Pool: poolID(1), At: 2_000_000_000}})
 	put("closes", closes, err)
-	traded, err := s.WalletTraded(ctx, address(601), []string{chain})
+	traded, err := s.Trades.WalletTraded(ctx, address(601), []string{chain})
 	put("traded", traded, err)
-	trades, err := all(s.WalletTrades(ctx, address(601), []string{chain}, 100))
+	trades, err := all(s.Trades.OfWallet(ctx, address(601), []string{chain}, 100))
 	put("wallet", trades, err)
-	walked, err := all(s.LaunchesSince(ctx, chain, 0))
+	walked, err := all(s.Launches.Since(ctx, chain, 0))
 	put("launches", walked, err)
-	late, err := all(s.LaunchesOfLate(ctx, chain, store.OfLate{}))
+	late, err := all(s.Launches.OfLate(ctx, chain, store.OfLate{}))
 	put("launches of late", late, err)
-	flows, err := all(s.Flows(ctx, chain, 0, 0))
+	flows, err := all(s.Trades.Flows(ctx, chain, 0, 0))
 	put("flows", flows, err)
-	listed, err := all(s.Listings(ctx, chain, 0))
+	listed, err := all(s.Tokens.Listings(ctx, chain, 0))
 	put("listings", listed, err)
-	some, err := all(s.ListingsOf(ctx, chain, mints))
+	some, err := all(s.Tokens.ListingsOf(ctx, chain, mints))
 	put("listings of some", some, err)
 	return out
 }
@@ -128,7 +128,7 @@ func TestGenerations(t *testing.T) {
 			former := indexUpTo(t, s, "base", 3)
 			fetched := []store.TokenMetadata{{Mint: address(1), Status: store.MetadataFetched, Image: []byte("png"), Website: "https://a.example"}}
 			checked := []store.TrustRow{{Mint: address(2), CheckedAt: 5, Verdict: "ok", Report: []byte("{}")}}
-			if err := errors.Join(s.SaveMetadata(ctx, former, fetched), s.SaveTrust(ctx, former, checked)); err != nil {
+			if err := errors.Join(s.Metadata.Save(ctx, former, fetched), s.Trust.Save(ctx, former, checked)); err != nil {
 				t.Fatal(err)
 			}
 			served := s.Served()
@@ -139,13 +139,13 @@ func TestGenerations(t *testing.T) {
 			before := told(t, served, "base")
 
 			// A second one comes up to the block before.
-			if _, err := s.Acquire(ctx, "base~2", "test", time.Minute); !errors.Is(err, store.ErrReplaced) {
+			if _, err := s.Leases.Acquire(ctx, "base~2", "test", time.Minute); !errors.Is(err, store.ErrReplaced) {
 				t.Errorf("the lease of an index that nobody began: %v", err)
 			}
-			if g, ok, err := s.WantIndex(ctx, "base", true); g != 2 || !ok || err != nil {
+			if g, ok, err := s.Indexes.Want(ctx, "base", true); g != 2 || !ok || err != nil {
 				t.Errorf("the next generation is %d, %v, %v", g, ok, err)
 			}
-			if err := s.BeginIndex(ctx, "base", 2); err != nil {
+			if err := s.Indexes.Begin(ctx, "base", 2); err != nil {
 				t.Fatal(err)
 			}
 			next := indexUpTo(t, s, "base~2", 2)
@@ -155,11 +155,11 @@ func TestGenerations(t *testing.T) {
 			if got := told(t, served, "base"); !reflect.DeepEqual(got, before) {
 				t.Errorf("with a second index the answers are\n%+v\nbefore\n%+v", got, before)
 			}
-			list, err := s.Indexes(ctx, "base")
+			list, err := s.Indexes.Of(ctx, "base")
 			if err != nil || len(list) != 2 || !list[0].Served || list[0].Wanted != 2 || !list[0].WantedAnew || list[1].Served || list[1].ID != "base~2" {
 				t.Errorf("the indexes are %+v, %v", list, err)
 			}
-			if err := s.TakeOver(ctx, next); !errors.Is(err, store.ErrBehind) {
+			if err := s.Indexes.TakeOver(ctx, next); !errors.Is(err, store.ErrBehind) {
 				t.Errorf("an index that is a block behind takes over: %v", err)
 			}
 
@@ -171,7 +171,7 @@ func TestGenerations(t *testing.T) {
 			}
 			var after market.Address
 			for n := 0; ; n++ {
-				last, ok, err := s.Inherit(ctx, next, "base", after, 1)
+				last, ok, err := s.Indexes.Inherit(ctx, next, "base", after, 1)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -183,14 +183,14 @@ func TestGenerations(t *testing.T) {
 				}
 				after = last
 			}
-			if due, err := s.MetadataDue(ctx, "base~2", 0, 9); err != nil || len(due) != 3 {
+			if due, err := s.Metadata.Due(ctx, "base~2", 0, 9); err != nil || len(due) != 3 {
 				t.Errorf("of the second index metadata is to be fetched of %+v, %v", due, err)
 			}
 			if got := told(t, served, "base"); !reflect.DeepEqual(got, before) {
 				t.Errorf("before it took over the answers are\n%+v\nwant\n%+v", got, before)
 			}
 			own := told(t, s, "base~2")
-			if err := s.TakeOver(ctx, next); err != nil {
+			if err := s.Indexes.TakeOver(ctx, next); err != nil {
 				t.Fatal(err)
 			}
 			if got := told(t, served, "base"); !reflect.DeepEqual(got, before) {
@@ -219,7 +219,7 @@ func TestGenerations(t *testing.T) {
 				}
 			}
 			// Its commits go on.
-			if err := s.Renew(ctx, next); err != nil {
+			if err := s.Leases.Renew(ctx, next); err != nil {
 				t.Error(err)
 			}
 
@@ -230,13 +230,13 @@ func TestGenerations(t *testing.T) {
 			if again := told(t, served, "base"); !reflect.DeepEqual(again, got) {
 				t.Errorf("after the purge the answers are\n%+v\nwant\n%+v", again, got)
 			}
-			if _, err := s.Purge(ctx, next); err == nil {
+			if _, err := s.Indexes.Purge(ctx, next); err == nil {
 				t.Error("the index that is served can be purged")
 			}
-			if _, err := s.Acquire(ctx, "base", "test", time.Minute); !errors.Is(err, store.ErrReplaced) {
+			if _, err := s.Leases.Acquire(ctx, "base", "test", time.Minute); !errors.Is(err, store.ErrReplaced) {
 				t.Errorf("the lease of a purged index: %v", err)
 			}
-			if g, ok, err := s.WantIndex(ctx, "base", false); g != 3 || !ok || err != nil {
+			if g, ok, err := s.Indexes.Want(ctx, "base", false); g != 3 || !ok || err != nil {
 				t.Errorf("the next generation is %d, %v, %v", g, ok, err)
 			}
 		})
@@ -252,10 +252,10 @@ func TestPurgeInPieces(t *testing.T) {
 			ctx := t.Context()
 			s := storetest.Open(t, kind)
 			indexUpTo(t, s, "base", 2)
-			if err := s.BeginIndex(ctx, "base", 2); err != nil {
+			if err := s.Indexes.Begin(ctx, "base", 2); err != nil {
 				t.Fatal(err)
 			}
-			l, err := s.Acquire(ctx, "base~2", "test", time.Minute)
+			l, err := s.Leases.Acquire(ctx, "base~2", "test", time.Minute)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -290,14 +290,14 @@ func TestTakeOverFromHalted(t *testing.T) {
 	t.Parallel()
 	s := storetest.Open(t, storetest.Both[0])
 	former := indexUpTo(t, s, "base", 3)
-	if err := s.BeginIndex(t.Context(), "base", 2); err != nil {
+	if err := s.Indexes.Begin(t.Context(), "base", 2); err != nil {
 		t.Fatal(err)
 	}
 	next := indexUpTo(t, s, "base~2", 1)
 	if err := s.SetState(t.Context(), former, store.ChainHalted, "a fork"); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.TakeOver(t.Context(), next); err != nil {
+	if err := s.Indexes.TakeOver(t.Context(), next); err != nil {
 		t.Error(err)
 	}
 	if got := look(t, s.Served()); got.Generation != 2 || got.Last.Number != 1 {
@@ -311,7 +311,7 @@ func TestSureFacts(t *testing.T) {
 	for _, kind := range storetest.Both {
 		s := storetest.Open(t, kind)
 		indexUpTo(t, s, "base", 2)
-		list, err := s.SureFacts(t.Context(), "base", 1, 1)
+		list, err := s.Facts.Sure(t.Context(), "base", 1, 1)
 		want := []store.StoredFact{{Block: 1, Hash: hash(1), Fact: market.SupplyFact{Token: address(1), Supply: amount(1)}}}
 		if err != nil || !reflect.DeepEqual(list, want) {
 			t.Errorf("%s: sure are %+v, %v; want %+v", kind, list, err, want)
@@ -334,7 +334,7 @@ func purge(t *testing.T, s *store.Store, l *store.Lease) (pieces int) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	for {
-		done, err := s.Purge(ctx, l)
+		done, err := s.Indexes.Purge(ctx, l)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -98,7 +98,7 @@ func (s *site) mayReadAlone() {
 		s.t.Errorf("the reader doesn't read: %v", err)
 	}
 	for _, reserved := range []*store.Store{st, st.Reserved()} {
-		if _, err := reserved.Acquire(s.t.Context(), "base", "reader", time.Minute); err == nil {
+		if _, err := reserved.Leases.Acquire(s.t.Context(), "base", "reader", time.Minute); err == nil {
 			s.t.Error("the reader took a chain's lease")
 		}
 	}
@@ -135,7 +135,7 @@ func TestAReaderIsGivenItsRights(t *testing.T) {
 		s.mayReadAlone()
 	}
 	indexer := storetest.OpenAt(t, s.as(s.owner))
-	if _, err := indexer.Acquire(t.Context(), "base", "indexer", time.Minute); err != nil {
+	if _, err := indexer.Leases.Acquire(t.Context(), "base", "indexer", time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	s.run(s.as(s.owner), "CREATE TABLE of_a_later_version (n int)")
@@ -226,7 +226,7 @@ func TestAReaderWithTheOwnersAddress(t *testing.T) {
 	}
 	defer func() { _ = st.Close() }()
 	for _, one := range []*store.Store{st, st.Reserved()} {
-		if _, err := one.Acquire(t.Context(), "base", "reader", time.Minute); err == nil || !strings.Contains(err.Error(), "read-only transaction") {
+		if _, err := one.Leases.Acquire(t.Context(), "base", "reader", time.Minute); err == nil || !strings.Contains(err.Error(), "read-only transaction") {
 			t.Errorf("taking a chain's lease: %v", err)
 		}
 	}

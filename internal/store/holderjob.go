@@ -65,9 +65,9 @@ type HolderGap struct {
 	Since uint64
 }
 
-// HolderGaps lists up to limit tokens without a job whose transfers are queued since a final block: no reorg moves its
+// Gaps lists up to limit tokens without a job whose transfers are queued since a final block: no reorg moves its
 // beginning any more. only names the tokens that are looked at; nil is all.
-func (s *Store) HolderGaps(ctx context.Context, chain string, final uint64, only []market.Address, limit int64) ([]HolderGap, error) {
+func (s Jobs) Gaps(ctx context.Context, chain string, final uint64, only []market.Address, limit int64) ([]HolderGap, error) {
 	if only != nil && len(only) == 0 {
 		return nil, nil
 	}
@@ -97,7 +97,7 @@ func (s *Store) HolderGaps(ctx context.Context, chain string, final uint64, only
 
 // QueuedBefore walks the waiting transfers of some tokens up to the block before a chain's newest one, of each token the oldest
 // first, and gives that newest block. All of it is of one moment.
-func (s *Store) QueuedBefore(ctx context.Context, chain string, tokens []market.Address, each func(*market.QueuedTransfer)) (market.Header, error) {
+func (s Jobs) QueuedBefore(ctx context.Context, chain string, tokens []market.Address, each func(*market.QueuedTransfer)) (market.Header, error) {
 	marks, args := database.List(addressKeys(tokens))
 	rows, err := s.Ask(ctx, "SELECT c.number, c.hash, c.parent, c.block_time, q.token, q.block, q.seq, q.sender, q.recipient, q.amount "+
 		"FROM chains c LEFT JOIN holder_queue q ON q.chain = c.id AND q.block < c.number AND q.token IN ("+marks+") "+
@@ -129,12 +129,12 @@ func (s *Store) QueuedBefore(ctx context.Context, chain string, tokens []market.
 	return b.header()
 }
 
-// HolderJobs lists a chain's jobs that haven't ended.
-func (s *Store) HolderJobs(ctx context.Context, chain string) ([]market.HolderJob, error) {
-	return s.holderJobs(ctx, chain, "step <> ?", market.MergeEnded)
+// List lists a chain's jobs that haven't ended.
+func (s Jobs) List(ctx context.Context, chain string) ([]market.HolderJob, error) {
+	return s.list(ctx, chain, "step <> ?", market.MergeEnded)
 }
 
-func (s *Store) holderJobs(ctx context.Context, chain, where string, args ...any) ([]market.HolderJob, error) {
+func (s Jobs) list(ctx context.Context, chain, where string, args ...any) ([]market.HolderJob, error) {
 	var rows []jobRow
 	if err := s.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Where(where, args...).Order("token").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: list holder jobs: %w", err)
@@ -142,8 +142,8 @@ func (s *Store) holderJobs(ctx context.Context, chain, where string, args ...any
 	return rowsTo(rows, (*jobRow).job)
 }
 
-// BeginHolderJobs writes new jobs.
-func (s *Store) BeginHolderJobs(ctx context.Context, l *Lease, jobs []market.HolderJob) error {
+// Begin writes new jobs.
+func (s Jobs) Begin(ctx context.Context, l *Lease, jobs []market.HolderJob) error {
 	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
 		rows := make([]jobRow, len(jobs))
 		for i := range jobs {
@@ -165,8 +165,8 @@ type HolderProgress struct {
 	Taken bool
 }
 
-// SaveHolderJob writes what a step made of a job. ErrJobChanged leaves everything as it was.
-func (s *Store) SaveHolderJob(ctx context.Context, l *Lease, p *HolderProgress) error {
+// Save writes what a step made of a job. ErrJobChanged leaves everything as it was.
+func (s Jobs) Save(ctx context.Context, l *Lease, p *HolderProgress) error {
 	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
 		if err := isAsBefore(ctx, tx, l.Chain, &p.Before); err != nil {
 			return err

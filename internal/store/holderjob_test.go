@@ -40,7 +40,7 @@ func TestHolderGaps(t *testing.T) {
 			if err := s.Commit(ctx, l, c); err != nil {
 				t.Fatal(err)
 			}
-			if err := s.BeginHolderJobs(ctx, l, []market.HolderJob{{Token: address(5), Final: 4}}); err != nil {
+			if err := s.Jobs.Begin(ctx, l, []market.HolderJob{{Token: address(5), Final: 4}}); err != nil {
 				t.Fatal(err)
 			}
 			one, two, three := store.HolderGap{Token: address(1), First: 10, Since: 10},
@@ -60,7 +60,7 @@ func TestHolderGaps(t *testing.T) {
 				"none that is not final":  {9, nil, 10, nil},
 				"none at the first block": {0, nil, 10, nil},
 			} {
-				got, err := s.HolderGaps(ctx, "base", test.final, test.only, test.limit)
+				got, err := s.Jobs.Gaps(ctx, "base", test.final, test.only, test.limit)
 				if err != nil || !slices.Equal(got, test.want) {
 					t.Errorf("%s: %+v, %v; want %+v", what, got, err, test.want)
 				}
@@ -89,7 +89,7 @@ func TestQueuedBefore(t *testing.T) {
 			}
 			read := func(tokens ...market.Address) (out []market.QueuedTransfer) {
 				t.Helper()
-				newest, err := s.QueuedBefore(ctx, "base", tokens, func(q *market.QueuedTransfer) { out = append(out, *q) })
+				newest, err := s.Jobs.QueuedBefore(ctx, "base", tokens, func(q *market.QueuedTransfer) { out = append(out, *q) })
 				if err != nil || newest != header(7) {
 					t.Errorf("the newest block is %+v, %v", newest, err)
 				}
@@ -130,7 +130,7 @@ func TestRecounts(t *testing.T) {
 			}
 			due := func(want int, at int64, from int, beside []market.Address) store.Recount {
 				t.Helper()
-				r, ok, err := s.DueRecount(ctx, "base", at, "few", address(from), beside)
+				r, ok, err := s.Jobs.DueRecount(ctx, "base", at, "few", address(from), beside)
 				if err != nil || ok != (want > 0) || ok && r.Token != address(want) {
 					t.Errorf("due at %d from %d beside %v: %+v, %v, %v; want %d", at, from, beside, r, ok, err, want)
 				}
@@ -156,7 +156,7 @@ func TestRecounts(t *testing.T) {
 			}
 			jobs := func(want ...market.HolderJob) {
 				t.Helper()
-				if got, err := s.HolderJobs(ctx, "base"); err != nil || !slices.Equal(got, want) {
+				if got, err := s.Jobs.List(ctx, "base"); err != nil || !slices.Equal(got, want) {
 					t.Errorf("the jobs are %+v, %v; want %+v", got, err, want)
 				}
 			}
@@ -177,16 +177,16 @@ func TestRecounts(t *testing.T) {
 			}
 			begin(3, 1)
 			job.Final = 2
-			if err := s.EndRecounts(ctx, l, []market.Address{address(1)}); err != nil {
+			if err := s.Jobs.EndRecounts(ctx, l, []market.Address{address(1)}); err != nil {
 				t.Fatal(err)
 			}
 			jobs(job, ofLaunch)
-			if err := s.EndRecounts(ctx, l, nil); err != nil {
+			if err := s.Jobs.EndRecounts(ctx, l, nil); err != nil {
 				t.Fatal(err)
 			}
 			job.Broken = true
 			jobs(job, ofLaunch)
-			if n, err := s.Unfollow(ctx, l, nil); err != nil || n != 1 {
+			if n, err := s.Upkeep.Unfollow(ctx, l, nil); err != nil || n != 1 {
 				t.Errorf("%d tokens aren't followed any more, %v; want the one whose count is there", n, err)
 			}
 			jobs(job, ofLaunch) // those are the loop's to end

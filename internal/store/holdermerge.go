@@ -29,13 +29,13 @@ func (r *stagingRow) balance() (market.AccountBalance, error) {
 }
 
 // Staged reads the balances that a job has arrived at, of some accounts; one without a balance is left out.
-func (s *Store) Staged(ctx context.Context, chain string, token market.Address, accounts []market.Address,
+func (s Jobs) Staged(ctx context.Context, chain string, token market.Address, accounts []market.Address,
 ) (map[market.Address]market.Amount, error) {
 	keys := make([]any, len(accounts))
 	for i, a := range accounts {
 		keys[i] = []any{token.Bytes(), a.Bytes()}
 	}
-	rows, err := in[stagingRow](ctx, s, chain, "(token, account)", keys)
+	rows, err := in[stagingRow](ctx, s.rows, chain, "(token, account)", keys)
 	if err != nil {
 		return nil, fmt.Errorf("database: read staged balances: %w", err)
 	}
@@ -48,11 +48,11 @@ func (s *Store) Staged(ctx context.Context, chain string, token market.Address, 
 }
 
 // StagedFrom reads up to limit staged balances, from an account on in the order of the accounts' bytes; with none, from the first.
-func (s *Store) StagedFrom(ctx context.Context, chain string, token, from market.Address, limit int) ([]market.AccountBalance, error) {
+func (s Jobs) StagedFrom(ctx context.Context, chain string, token, from market.Address, limit int) ([]market.AccountBalance, error) {
 	return s.stagedWhere(ctx, chain, token, "account >= ?", from, limit)
 }
 
-func (s *Store) stagedWhere(ctx context.Context, chain string, token market.Address, where string, account market.Address, limit int,
+func (s Jobs) stagedWhere(ctx context.Context, chain string, token market.Address, where string, account market.Address, limit int,
 ) ([]market.AccountBalance, error) {
 	var rows []stagingRow
 	err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Where(where, orEmpty(account)).
@@ -67,7 +67,7 @@ func (s *Store) stagedWhere(ctx context.Context, chain string, token market.Addr
 func orEmpty(a market.Address) []byte { return append([]byte{}, a.Bytes()...) }
 
 // EachStaged walks a job's staged balances without holding more than one, in no order.
-func (s *Store) EachStaged(ctx context.Context, chain string, token market.Address, each func(market.Amount)) error {
+func (s Jobs) EachStaged(ctx context.Context, chain string, token market.Address, each func(market.Amount)) error {
 	rows, err := s.Read.NewSelect().Model((*stagingRow)(nil)).Column("amount").Where("chain = ? AND token = ?", chain, token.Bytes()).Rows(ctx)
 	if err != nil {
 		return fmt.Errorf("database: read staged balances: %w", err)
@@ -99,7 +99,7 @@ type Unmerged struct {
 
 // Unmerged reads up to limit accounts behind a merge's cursor: those with a staged balance, and those of which the token has a row already. It
 // reads through the writer's connection, so that it sees the last commit.
-func (s *Store) Unmerged(ctx context.Context, chain string, token, cursor market.Address, limit int) (Unmerged, error) {
+func (s Jobs) Unmerged(ctx context.Context, chain string, token, cursor market.Address, limit int) (Unmerged, error) {
 	out := Unmerged{Rows: map[market.BalanceKey]market.Balance{}}
 	staged, err := s.stagedWhere(ctx, chain, token, "account > ?", cursor, limit)
 	if err != nil {
@@ -139,18 +139,18 @@ func (s *Store) Unmerged(ctx context.Context, chain string, token, cursor market
 }
 
 // Queued lists up to limit of a token's waiting transfers, oldest first, from those behind a block's seq-th on.
-func (s *Store) Queued(ctx context.Context, chain string, token market.Address, block uint64, seq uint32, limit int,
+func (s Jobs) Queued(ctx context.Context, chain string, token market.Address, block uint64, seq uint32, limit int,
 ) ([]market.QueuedTransfer, error) {
 	return s.queued(ctx, chain, token, block, seq, limit, "TRUE")
 }
 
 // QueuedForGood is Queued without the blocks that a rewind can take back.
-func (s *Store) QueuedForGood(ctx context.Context, chain string, token market.Address, block uint64, seq uint32, limit int,
+func (s Jobs) QueuedForGood(ctx context.Context, chain string, token market.Address, block uint64, seq uint32, limit int,
 ) ([]market.QueuedTransfer, error) {
 	return s.queued(ctx, chain, token, block, seq, limit, "block <= (SELECT min(number) FROM blocks WHERE chain = ?)", chain)
 }
 
-func (s *Store) queued(ctx context.Context, chain string, token market.Address, block uint64, seq uint32, limit int, where string, args ...any,
+func (s Jobs) queued(ctx context.Context, chain string, token market.Address, block uint64, seq uint32, limit int, where string, args ...any,
 ) ([]market.QueuedTransfer, error) {
 	var rows []queuedRow
 	err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).
@@ -162,10 +162,10 @@ func (s *Store) queued(ctx context.Context, chain string, token market.Address, 
 	return rowsTo(rows, (*queuedRow).queued)
 }
 
-// DropEndedJobs drops jobs whose end no reorg can take back any more, with their staged balances and what waited for them, a bounded number of
+// DropEnded drops jobs whose end no reorg can take back any more, with their staged balances and what waited for them, a bounded number of
 // rows at a time. It reports how many jobs are left.
-func (s *Store) DropEndedJobs(ctx context.Context, l *Lease) (left int, err error) {
-	jobs, err := s.holderJobs(ctx, l.Chain, "step = ?", market.MergeEnded)
+func (s Jobs) DropEnded(ctx context.Context, l *Lease) (left int, err error) {
+	jobs, err := s.list(ctx, l.Chain, "step = ?", market.MergeEnded)
 	if err != nil || len(jobs) == 0 {
 		return 0, err
 	}

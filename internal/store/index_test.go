@@ -24,7 +24,7 @@ func earlier(t *testing.T) (dsn string, db *sql.DB) {
 		t.Fatal(err)
 	}
 	for _, chain := range []string{"base", "bsc"} {
-		if _, err := s.Acquire(t.Context(), chain, "test", time.Minute); err != nil {
+		if _, err := s.Leases.Acquire(t.Context(), chain, "test", time.Minute); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -76,7 +76,7 @@ func TestANewDatabaseHasItsIndexesAtOnce(t *testing.T) {
 	db := raw(t, "postgres", dsn)
 	t.Cleanup(func() { _ = db.Close() })
 	wantWholeIndex(t, db, "trades_trader", 0)
-	if _, err := s.Acquire(t.Context(), "base", "test", time.Minute); err != nil {
+	if _, err := s.Leases.Acquire(t.Context(), "base", "test", time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	wantWholeIndex(t, db, "trades_trader", 1)

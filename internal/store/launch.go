@@ -110,8 +110,8 @@ type LaunchNow struct {
 	market.Launch
 }
 
-// LaunchesAt lists the launches of the tokens at some addresses, on every chain, by chain and mint.
-func (s *Store) LaunchesAt(ctx context.Context, mints []market.Address) ([]LaunchNow, error) {
+// At lists the launches of the tokens at some addresses, on every chain, by chain and mint.
+func (s Launches) At(ctx context.Context, mints []market.Address) ([]LaunchNow, error) {
 	if len(mints) == 0 {
 		return nil, nil
 	}
@@ -135,9 +135,9 @@ const (
 	launchesChanged = " FROM launches l WHERE l.chain = ? AND l.commit_no > ? ORDER BY +l.block, +l.log_index"
 )
 
-// LaunchesSince walks a chain's launches that changed after commit number seen, with 0 all of them; by block and log
+// Since walks a chain's launches that changed after commit number seen, with 0 all of them; by block and log
 // index. Rows are read as they are wanted, so that a big chain costs no memory.
-func (s *Store) LaunchesSince(ctx context.Context, chain string, seen int64) iter.Seq2[market.Launch, error] {
+func (s Launches) Since(ctx context.Context, chain string, seen int64) iter.Seq2[market.Launch, error] {
 	chain = s.served.indexOf(chain)
 	names := database.ColumnsOf[launchRow](s.Read, "l")
 	q := s.Read.NewRaw("SELECT "+names+launchesAll, chain)
@@ -156,7 +156,7 @@ func (s *Store) LaunchesSince(ctx context.Context, chain string, seen int64) ite
 const creatorRecord = "SELECT count(*), count(CASE WHEN state = 'graduated' THEN 1 END) FROM launches WHERE chain = ? AND creator = ?"
 
 // CreatorRecord counts a creator's launches on a chain, and those of them that graduated.
-func (s *Store) CreatorRecord(ctx context.Context, chain string, creator market.Address) (launches, graduated int64, err error) {
+func (s Launches) CreatorRecord(ctx context.Context, chain string, creator market.Address) (launches, graduated int64, err error) {
 	chain = s.served.indexOf(chain)
 	err = s.AskOne(ctx, []any{&launches, &graduated}, creatorRecord, chain, creator.Bytes())
 	if err != nil {
@@ -170,7 +170,7 @@ const curvesBefore = "SELECT count(*), count(CASE WHEN state = 'graduated' THEN 
 	"AND state <> 'not_applicable' AND (+block < ? OR (+block = ? AND log_index < ?))"
 
 // CurvesBefore counts what a launch's creator launched on curves of the chain before it, and those of them that have graduated by now.
-func (s *Store) CurvesBefore(ctx context.Context, chain string, l *market.Launch) (launches, graduated int64, err error) {
+func (s Launches) CurvesBefore(ctx context.Context, chain string, l *market.Launch) (launches, graduated int64, err error) {
 	err = s.AskOne(ctx, []any{&launches, &graduated}, curvesBefore, chain, l.Creator.Bytes(), int64(l.Block), int64(l.Block), int64(l.LogIndex))
 	if err != nil {
 		return 0, 0, fmt.Errorf("database: count a creator's launches: %w", err)
@@ -183,7 +183,7 @@ const siblingsAmong = 2000
 
 // Siblings lists up to limit other tokens of a launch's venue, among the chain's newest launches: those of other creators
 // first, then the newest.
-func (s *Store) Siblings(ctx context.Context, chain string, l *market.Launch, limit int) ([]market.Address, error) {
+func (s Launches) Siblings(ctx context.Context, chain string, l *market.Launch, limit int) ([]market.Address, error) {
 	var rows [][]byte
 	err := s.Read.NewRaw("SELECT mint FROM (SELECT mint, venue, creator, block, log_index FROM launches WHERE chain = ? "+
 		"ORDER BY block DESC, log_index DESC LIMIT ?) n WHERE n.venue = ? AND n.mint <> ? "+

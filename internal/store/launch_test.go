@@ -153,7 +153,7 @@ func launchCommit(n int, truth map[market.Address]market.Launch, list ...market.
 // same reads the launches that changed after seen, by all ways, and wants exactly some.
 func same(t *rapid.T, s *store.Store, seen int64, want []market.Launch) {
 	var got []market.Launch
-	for l, err := range s.LaunchesSince(t.Context(), "base", seen) {
+	for l, err := range s.Launches.Since(t.Context(), "base", seen) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func same(t *rapid.T, s *store.Store, seen int64, want []market.Launch) {
 	if !slices.Equal(rows.Launches, want) {
 		t.Fatalf("loaded %+v, want %+v", rows.Launches, want)
 	}
-	at, err := s.LaunchesAt(t.Context(), w.Launches)
+	at, err := s.Launches.At(t.Context(), w.Launches)
 	if err != nil || !slices.EqualFunc(at, want, func(n store.LaunchNow, l market.Launch) bool { return n.Chain == "base" && n.Launch == l }) {
 		t.Fatalf("at their addresses: %+v, %v; want %+v", at, err, want)
 	}
@@ -201,7 +201,7 @@ func TestLaunchesOfSeveralChains(t *testing.T) {
 			s := storetest.Open(t, kind)
 			ctx := t.Context()
 			for _, chain := range []string{"robinhood", "base", "bsc"} {
-				l, err := s.Acquire(ctx, chain, "test", time.Minute)
+				l, err := s.Leases.Acquire(ctx, chain, "test", time.Minute)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -217,7 +217,7 @@ func TestLaunchesOfSeveralChains(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			at, err := s.LaunchesAt(ctx, []market.Address{address(2), address(77), address(0)})
+			at, err := s.Launches.At(ctx, []market.Address{address(2), address(77), address(0)})
 			var got []string
 			for _, l := range at {
 				got = append(got, fmt.Sprint(l.Chain, " ", l.Venue, " ", l.LogIndex))
@@ -228,11 +228,11 @@ func TestLaunchesOfSeveralChains(t *testing.T) {
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("launches at two addresses: %q, %v; want %q", got, err, want)
 			}
-			if none, err := s.LaunchesAt(ctx, nil); err != nil || none != nil {
+			if none, err := s.Launches.At(ctx, nil); err != nil || none != nil {
 				t.Errorf("launches at no address: %v, %v", none, err)
 			}
 			for creator, want := range map[market.Address][2]int64{address(0): {2, 1}, address(5): {}} {
-				launches, graduated, err := s.CreatorRecord(ctx, "base", creator)
+				launches, graduated, err := s.Launches.CreatorRecord(ctx, "base", creator)
 				if err != nil || [2]int64{launches, graduated} != want {
 					t.Errorf("the record of %s is %d, %d, %v; want %v", creator, launches, graduated, err, want)
 				}
@@ -278,24 +278,24 @@ func TestHoldersOfAToken(t *testing.T) {
 				{Account: address(6), Amount: amount(255)},
 			}
 			for n := range 6 {
-				got, err := s.TopHolders(ctx, "base", address(1), n)
+				got, err := s.Balances.Top(ctx, "base", address(1), n)
 				if err != nil || !slices.Equal(got, want[:min(n, len(want))]) {
 					t.Errorf("the %d largest: %v, %v; want %v", n, got, err, want[:min(n, len(want))])
 				}
 			}
 			for account, want := range map[int]market.Amount{4: huge(1), 2: huge(0), 5: {}, 99: {}} {
-				if got, err := s.BalanceOf(ctx, "base", address(1), address(account)); err != nil || got != want {
+				if got, err := s.Balances.Of(ctx, "base", address(1), address(account)); err != nil || got != want {
 					t.Errorf("account %d holds %v, %v; want %v", account, got, err, want)
 				}
 			}
-			f, ok, err := s.FirstTokenFact(ctx, "base", address(1))
+			f, ok, err := s.Facts.FirstOfToken(ctx, "base", address(1))
 			if err != nil || !ok || f.Token != address(1) || f.Supply != amount(30) {
 				t.Errorf("the first fact is %+v, %v, %v", f, ok, err)
 			}
-			if f, ok, err := s.FirstTokenFact(ctx, "base", address(2)); err != nil || !ok || f.Name != "another" || f.HasSupply {
+			if f, ok, err := s.Facts.FirstOfToken(ctx, "base", address(2)); err != nil || !ok || f.Name != "another" || f.HasSupply {
 				t.Errorf("the first fact of a token without a supply is %+v, %v, %v", f, ok, err)
 			}
-			if _, ok, err := s.FirstTokenFact(ctx, "bsc", address(1)); ok || err != nil {
+			if _, ok, err := s.Facts.FirstOfToken(ctx, "bsc", address(1)); ok || err != nil {
 				t.Errorf("the first fact of a token without any: %v, %v", ok, err)
 			}
 		})
@@ -411,10 +411,10 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 			if err := s.Commit(t.Context(), l, commitOf(2, 3, old)); err != nil {
 				t.Fatal(err)
 			}
-			if due, err := s.TrustDue(t.Context(), "base", 1, 2, market.Amount{}, 9); err != nil || len(due) != 3 {
+			if due, err := s.Trust.Due(t.Context(), "base", 1, 2, market.Amount{}, 9); err != nil || len(due) != 3 {
 				t.Errorf("to be checked: %v, %v; want three", due, err)
 			}
-			if f, ok, err := s.FirstTokenFact(t.Context(), "base", address(2)); err != nil || !ok || f.Name != "old" {
+			if f, ok, err := s.Facts.FirstOfToken(t.Context(), "base", address(2)); err != nil || !ok || f.Name != "old" {
 				t.Errorf("the first fact is %+v, %v, %v", f, ok, err)
 			}
 			for _, to := range []uint64{1, 0} {

@@ -12,10 +12,10 @@ import (
 // OfLate bounds LaunchesOfLate, in unix seconds.
 type OfLate struct{ MadeAfter, TradedAfter, UntradedAfter int64 }
 
-// LaunchesOfLate walks a chain's launches that were ever traded and made after MadeAfter, those that were traded after
+// OfLate walks a chain's launches that were ever traded and made after MadeAfter, those that were traded after
 // TradedAfter, and those that were made after UntradedAfter, traded or not; by block and log index. A trade is one in the
 // curve or a trusted pool, a listed one where it is long ago. What was ever launched is much, and most of it rests.
-func (s *Store) LaunchesOfLate(ctx context.Context, chain string, since OfLate) iter.Seq2[market.Launch, error] {
+func (s Launches) OfLate(ctx context.Context, chain string, since OfLate) iter.Seq2[market.Launch, error] {
 	chain = s.served.indexOf(chain)
 	const counts = "(p.untrusted = '' OR p.protocol = ?)"
 	curve := string(market.BondingCurve)

@@ -57,7 +57,7 @@ func (p position) String() string {
 }
 
 // nowMS is the database's own clock in unix milliseconds: the only one that all holders share.
-func (s *Store) nowMS() string {
+func (s *rows) nowMS() string {
 	if s.IsPostgres() {
 		return "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 	}
@@ -67,7 +67,7 @@ func (s *Store) nowMS() string {
 // Acquire takes the lease of an index of a chain when it is free, has expired, or is the holder's own. ErrLeaseHeld says that it isn't.
 // Writes under the lease rest on the rows that the index has now. The chain's first index is registered, and served; others are by BeginIndex.
 // ErrReplaced says that the index isn't registered.
-func (s *Store) Acquire(ctx context.Context, chain, holder string, ttl time.Duration) (*Lease, error) {
+func (s Leases) Acquire(ctx context.Context, chain, holder string, ttl time.Duration) (*Lease, error) {
 	l := &Lease{Chain: chain, Holder: holder, ttl: ttl, turn: make(chan struct{}, 1)}
 	if err := schema.Partition(ctx, s.DB, chain); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func explainLease(ctx context.Context, tx *database.Transaction, index string) e
 
 // SkipNumbers keeps a chain's commit numbers above those of a lease that this process had before, and counts a rewind,
 // where the database went back meanwhile: readers have seen those numbers with rows that are gone.
-func (s *Store) SkipNumbers(ctx context.Context, l, former *Lease) error {
+func (s Leases) SkipNumbers(ctx context.Context, l, former *Lease) error {
 	lost := former.rests.commitNo - l.rests.commitNo
 	if lost <= 0 {
 		return nil
@@ -123,12 +123,12 @@ func (s *Store) SkipNumbers(ctx context.Context, l, former *Lease) error {
 }
 
 // Renew prolongs the lease; ErrLeaseLost says that it is another's by now.
-func (s *Store) Renew(ctx context.Context, l *Lease) error {
+func (s Leases) Renew(ctx context.Context, l *Lease) error {
 	return s.updateUnderLease(ctx, l, "lease_expires_ms = "+s.nowMS()+" + ?", l.ttl.Milliseconds())
 }
 
 // Release frees the lease for the next indexer, whatever the chain's rows are.
-func (s *Store) Release(ctx context.Context, l *Lease) error {
+func (s Leases) Release(ctx context.Context, l *Lease) error {
 	res, err := s.Write.NewRaw("UPDATE chains SET lease_holder = '', lease_expires_ms = 0 "+
 		"WHERE id = ? AND lease_epoch = ? AND lease_holder = ?", l.Chain, l.epoch, l.Holder).Exec(ctx)
 	if err != nil {
@@ -154,7 +154,7 @@ func (s *Store) SetState(ctx context.Context, l *Lease, state ChainState, reason
 }
 
 // updateUnderLease sets columns of a chain's row that aren't derived: they take no commit number.
-func (s *Store) updateUnderLease(ctx context.Context, l *Lease, set string, args ...any) error {
+func (s *rows) updateUnderLease(ctx context.Context, l *Lease, set string, args ...any) error {
 	if err := l.takeTurn(ctx); err != nil {
 		return err
 	}
@@ -165,7 +165,7 @@ func (s *Store) updateUnderLease(ctx context.Context, l *Lease, set string, args
 // writeUnderLease runs f in a transaction under the lease and the chain's next commit number. f changes next where it
 // moves the cursor. Every write to a chain's rows goes through here. ErrLeaseLost and ErrMoved leave everything as it
 // was.
-func (s *Store) writeUnderLease(ctx context.Context, l *Lease, f func(tx *database.Transaction, next *position) error) error {
+func (s *rows) writeUnderLease(ctx context.Context, l *Lease, f func(tx *database.Transaction, next *position) error) error {
 	if err := l.takeTurn(ctx); err != nil {
 		return err
 	}

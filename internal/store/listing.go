@@ -26,7 +26,7 @@ const liquidity = "SUM(CASE WHEN p.untrusted = '' THEN p.locked * q.usd ELSE 0 E
 
 // Listings walks a chain's tokens that changed after commit number seen, or whose pools did; with 0 all that are
 // listed. Rows are read as they are wanted, so that a big chain costs no memory.
-func (s *Store) Listings(ctx context.Context, chain string, seen int64) iter.Seq2[Listing, error] {
+func (s Tokens) Listings(ctx context.Context, chain string, seen int64) iter.Seq2[Listing, error] {
 	chain = s.served.indexOf(chain)
 	all := s.Read.NewRaw("SELECT t.mint, t.name, t.symbol, l.usd FROM tokens t JOIN (SELECT p.base, "+liquidity+
 		" AS usd FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
@@ -37,7 +37,7 @@ func (s *Store) Listings(ctx context.Context, chain string, seen int64) iter.Seq
 	return s.listings(ctx, s.listingsChanged(chain, seen))
 }
 
-func (s *Store) listingsChanged(chain string, seen int64) *bun.RawQuery {
+func (s Tokens) listingsChanged(chain string, seen int64) *bun.RawQuery {
 	return s.Read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
 		" FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
 		"WHERE p."+poolsChain+" = t.chain AND p.base = t.mint AND p.price > 0 AND p."+listedOnly+") AS usd FROM (SELECT base AS mint FROM pools "+
@@ -46,19 +46,19 @@ func (s *Store) listingsChanged(chain string, seen int64) *bun.RawQuery {
 }
 
 // ListingsOf walks some tokens of a chain; those that are gone are left out.
-func (s *Store) ListingsOf(ctx context.Context, chain string, mints []market.Address) iter.Seq2[Listing, error] {
+func (s Tokens) ListingsOf(ctx context.Context, chain string, mints []market.Address) iter.Seq2[Listing, error] {
 	chain = s.served.indexOf(chain)
 	return s.listings(ctx, s.listingsOf(chain, mints))
 }
 
-func (s *Store) listingsOf(chain string, mints []market.Address) *bun.RawQuery {
+func (s Tokens) listingsOf(chain string, mints []market.Address) *bun.RawQuery {
 	return s.Read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
 		" FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
 		"WHERE p."+poolsChain+" = t.chain AND p.base = t.mint AND p.price > 0 AND p."+listedOnly+") AS usd FROM tokens t WHERE t.chain = ? AND t.mint IN (?)",
 		chain, database.Among(s.IsPostgres(), addressKeys(mints)))
 }
 
-func (s *Store) listings(ctx context.Context, q *bun.RawQuery) iter.Seq2[Listing, error] {
+func (s Tokens) listings(ctx context.Context, q *bun.RawQuery) iter.Seq2[Listing, error] {
 	return database.Walk(ctx, s.Read, q, "listings", func(rows *sql.Rows) (Listing, error) {
 		var mint []byte
 		var usd sql.NullFloat64
@@ -86,7 +86,7 @@ type Flow struct {
 
 // Flows walks a chain's valued trades in trusted pools from a block on, or with block 0 those with a time of at least since;
 // oldest first. What anybody can make a pool say of itself is no trade to a ranking.
-func (s *Store) Flows(ctx context.Context, chain string, block uint64, since int64) iter.Seq2[Flow, error] {
+func (s Trades) Flows(ctx context.Context, chain string, block uint64, since int64) iter.Seq2[Flow, error] {
 	chain = s.served.indexOf(chain)
 	return func(yield func(Flow, error) bool) {
 		first := int64(block)

@@ -15,15 +15,15 @@ import (
 // connection, so that it sees the last commit.
 func (s *Store) Load(ctx context.Context, chain string, w market.Wanted) (market.Rows, error) {
 	out := market.Rows{Ticks: map[market.Address]market.TickMap{}, Balances: map[market.BalanceKey]market.Balance{}}
-	pools, err := in[poolRow](ctx, s, chain, "id", addressKeys(w.Pools))
+	pools, err := in[poolRow](ctx, s.rows, chain, "id", addressKeys(w.Pools))
 	if err != nil {
 		return out, err
 	}
-	ofBases, err := in[poolRow](ctx, s, chain, "base", addressKeys(w.PoolsOf), listedOnly)
+	ofBases, err := in[poolRow](ctx, s.rows, chain, "base", addressKeys(w.PoolsOf), listedOnly)
 	if err != nil {
 		return out, err
 	}
-	pairs, err := in[pairRow](ctx, s, chain, "base", addressKeys(w.PairsOf), withAccount)
+	pairs, err := in[pairRow](ctx, s.rows, chain, "base", addressKeys(w.PairsOf), withAccount)
 	if err != nil {
 		return out, err
 	}
@@ -36,14 +36,14 @@ func (s *Store) Load(ctx context.Context, chain string, w market.Wanted) (market
 	if err = s.loadTicks(ctx, chain, pools, &out); err != nil {
 		return out, err
 	}
-	tokens, err := in[tokenRow](ctx, s, chain, "mint", addressKeys(w.Tokens))
+	tokens, err := in[tokenRow](ctx, s.rows, chain, "mint", addressKeys(w.Tokens))
 	if err != nil {
 		return out, err
 	}
 	if out.Tokens, err = rowsTo(tokens, (*tokenRow).token); err != nil {
 		return out, err
 	}
-	launches, err := in[launchRow](ctx, s, chain, "mint", addressKeys(w.Launches))
+	launches, err := in[launchRow](ctx, s.rows, chain, "mint", addressKeys(w.Launches))
 	if err != nil {
 		return out, err
 	}
@@ -86,7 +86,7 @@ var withAccount = func() string {
 }()
 
 // in reads the rows of a table whose column (or list of columns, in parentheses) is among keys and for which the conditions hold.
-func in[R any](ctx context.Context, s *Store, chain, column string, keys []any, conditions ...string) ([]R, error) {
+func in[R any](ctx context.Context, s *rows, chain, column string, keys []any, conditions ...string) ([]R, error) {
 	var out []R
 	for len(keys) > 0 {
 		n := min(database.LoadKeys, len(keys))
@@ -101,7 +101,7 @@ func in[R any](ctx context.Context, s *Store, chain, column string, keys []any, 
 }
 
 // chosen is the query of in.
-func chosen[R any](s *Store, into *[]R, chain, column string, keys []any, conditions []string) *bun.SelectQuery {
+func chosen[R any](s *rows, into *[]R, chain, column string, keys []any, conditions []string) *bun.SelectQuery {
 	ofChain := "chain = ?"
 	if column == "base" {
 		ofChain = poolsChain + " = ?"
@@ -113,7 +113,7 @@ func chosen[R any](s *Store, into *[]R, chain, column string, keys []any, condit
 	return q
 }
 
-func (s *Store) loadTicks(ctx context.Context, chain string, pools []poolRow, out *market.Rows) error {
+func (s *rows) loadTicks(ctx context.Context, chain string, pools []poolRow, out *market.Rows) error {
 	var keys []any
 	for i := range pools {
 		if market.Protocol(pools[i].Protocol).Concentrated() {
@@ -134,7 +134,7 @@ func (s *Store) loadTicks(ctx context.Context, chain string, pools []poolRow, ou
 	return nil
 }
 
-func (s *Store) loadCandles(ctx context.Context, chain string, w market.Wanted, out *market.Rows) error {
+func (s *rows) loadCandles(ctx context.Context, chain string, w market.Wanted, out *market.Rows) error {
 	var rows []candleRow
 	if w.ExpireFrom <= w.ExpireTo {
 		err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND interval_s = 60", chain).
@@ -155,7 +155,7 @@ func (s *Store) loadCandles(ctx context.Context, chain string, w market.Wanted, 
 	return err
 }
 
-func (s *Store) loadBalances(ctx context.Context, chain string, wanted []market.BalanceKey, out *market.Rows) error {
+func (s *rows) loadBalances(ctx context.Context, chain string, wanted []market.BalanceKey, out *market.Rows) error {
 	keys := make([]any, len(wanted))
 	for i, k := range wanted {
 		keys[i] = []any{k.Token.Bytes(), k.Account.Bytes()}

@@ -13,8 +13,8 @@ type QuoteNow struct {
 	Changed Stamp
 }
 
-// ChainQuotes are the quote prices of every chain.
-func (s *Store) ChainQuotes(ctx context.Context) (map[string][]QuoteNow, error) {
+// Quotes are the quote prices of every chain.
+func (s Pools) Quotes(ctx context.Context) (map[string][]QuoteNow, error) {
 	var rows []quoteRow
 	if err := s.Read.NewSelect().Model(&rows).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read quote prices: %w", err)

@@ -86,10 +86,10 @@ func (r *metadataRow) metadata() (TokenMetadata, error) {
 	}, c.err
 }
 
-// SaveMetadata writes what was fetched of some tokens, each named once, over what was known of them. It takes a commit
+// Save writes what was fetched of some tokens, each named once, over what was known of them. It takes a commit
 // number of the chain's, so that whoever reads what changed after one meets it. ErrLeaseLost and ErrMoved leave
 // everything as it was.
-func (s *Store) SaveMetadata(ctx context.Context, l *Lease, list []TokenMetadata) error {
+func (s Metadata) Save(ctx context.Context, l *Lease, list []TokenMetadata) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -131,7 +131,7 @@ func keepDue(ctx context.Context, tx *database.Transaction, chain string, j *Met
 }
 
 // commitBeside runs f in a transaction under the chain's next commit number, and moves no cursor.
-func (s *Store) commitBeside(ctx context.Context, l *Lease, f func(tx *database.Transaction, no int64) error) error {
+func (s *rows) commitBeside(ctx context.Context, l *Lease, f func(tx *database.Transaction, no int64) error) error {
 	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error { return f(tx, next.commitNo) })
 	if err == nil {
 		s.Hint(ctx, l.Chain)
@@ -147,19 +147,19 @@ const (
 		"AND l.has_metadata IS NOT NULL ORDER BY m.next_at, m.mint LIMIT ?"
 )
 
-// MetadataDue lists up to limit launches whose metadata is to be fetched: those that nothing was saved of yet, the newest
+// Due lists up to limit launches whose metadata is to be fetched: those that nothing was saved of yet, the newest
 // first, then those to be tried again by now (unix seconds), the longest due first. A launch that a reorg took away and
 // the chain brought back, perhaps with another announcement, counts as new.
-func (s *Store) MetadataDue(ctx context.Context, chain string, now int64, limit int) ([]MetadataJob, error) {
-	jobs, err := s.metadataJobs(ctx, metadataNew, chain, limit)
+func (s Metadata) Due(ctx context.Context, chain string, now int64, limit int) ([]MetadataJob, error) {
+	jobs, err := s.jobs(ctx, metadataNew, chain, limit)
 	if err != nil || len(jobs) >= limit {
 		return jobs, err
 	}
-	again, err := s.metadataJobs(ctx, metadataAgain, chain, now, limit-len(jobs))
+	again, err := s.jobs(ctx, metadataAgain, chain, now, limit-len(jobs))
 	return append(jobs, again...), err
 }
 
-func (s *Store) metadataJobs(ctx context.Context, query string, args ...any) ([]MetadataJob, error) {
+func (s Metadata) jobs(ctx context.Context, query string, args ...any) ([]MetadataJob, error) {
 	var rows []struct {
 		Mint            []byte
 		Metadata, Image string
@@ -176,8 +176,8 @@ func (s *Store) metadataJobs(ctx context.Context, query string, args ...any) ([]
 	return out, c.err
 }
 
-// MetadataSince lists a chain's metadata that changed after commit number seen, without images.
-func (s *Store) MetadataSince(ctx context.Context, chain string, seen int64) ([]TokenMetadata, error) {
+// Since lists a chain's metadata that changed after commit number seen, without images.
+func (s Metadata) Since(ctx context.Context, chain string, seen int64) ([]TokenMetadata, error) {
 	chain = s.served.indexOf(chain)
 	var rows []metadataRow
 	err := s.Read.NewSelect().Model(&rows).ExcludeColumn("image").Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx)
@@ -187,8 +187,8 @@ func (s *Store) MetadataSince(ctx context.Context, chain string, seen int64) ([]
 	return rowsTo(rows, (*metadataRow).metadata)
 }
 
-// MetadataAt is what is known of one token, without its image; ok is false when nothing was saved of it yet.
-func (s *Store) MetadataAt(ctx context.Context, chain string, mint market.Address) (m TokenMetadata, ok bool, err error) {
+// At is what is known of one token, without its image; ok is false when nothing was saved of it yet.
+func (s Metadata) At(ctx context.Context, chain string, mint market.Address) (m TokenMetadata, ok bool, err error) {
 	chain = s.served.indexOf(chain)
 	rows, err := s.Ask(ctx, "SELECT "+metadataColumns+" FROM token_metadata WHERE chain = ? AND mint = ?", chain, mint.Bytes())
 	found, err := database.ScanAll[metadataRow](ctx, s.Read, rows, err)
@@ -202,8 +202,8 @@ func (s *Store) MetadataAt(ctx context.Context, chain string, mint market.Addres
 	return m, err == nil, err
 }
 
-// TokenImage is a token's picture, a PNG; nil when there is none.
-func (s *Store) TokenImage(ctx context.Context, chain string, mint market.Address) ([]byte, error) {
+// Image is a token's picture, a PNG; nil when there is none.
+func (s Metadata) Image(ctx context.Context, chain string, mint market.Address) ([]byte, error) {
 	chain = s.served.indexOf(chain)
 	var image []byte
 	err := s.AskOne(ctx, []any{&image}, "SELECT image FROM token_metadata WHERE chain = ? AND mint = ?", chain, mint.Bytes())

@@ -41,12 +41,12 @@ func TestMuteTokens(t *testing.T) {
 				for _, n := range tt.want {
 					want = append(want, address(n))
 				}
-				got, err := s.MuteTokens(t.Context(), "base", tt.first, tt.end, address(tt.from), tt.limit)
+				got, err := s.Tokens.Mute(t.Context(), "base", tt.first, tt.end, address(tt.from), tt.limit)
 				if err != nil || !slices.Equal(got, want) {
 					t.Errorf("blocks %d to %d from %d: %v, %v; want %v", tt.first, tt.end, tt.from, got, err, want)
 				}
 			}
-			if got, err := s.MuteTokens(t.Context(), "bsc", 0, 100, address(1), 9); err != nil || len(got) != 0 {
+			if got, err := s.Tokens.Mute(t.Context(), "bsc", 0, 100, address(1), 9); err != nil || len(got) != 0 {
 				t.Errorf("another chain has %v, %v", got, err)
 			}
 		})

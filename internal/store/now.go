@@ -65,8 +65,8 @@ func (c *quoteColumns) quotePrice(asset market.Address) (q market.QuotePrice, ok
 
 func (c *quoteColumns) quoteChanged() Stamp { return Stamp{Block: uint64(c.QuoteBlock), At: c.QuoteAt} }
 
-// TokensNow lists the tokens at some addresses, on every chain, by chain and mint.
-func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenNow, error) {
+// Now lists the tokens at some addresses, on every chain, by chain and mint.
+func (s Tokens) Now(ctx context.Context, mints []market.Address) ([]TokenNow, error) {
 	if len(mints) == 0 {
 		return nil, nil
 	}
@@ -118,17 +118,17 @@ func (s *Store) TokensNow(ctx context.Context, mints []market.Address) ([]TokenN
 // PoolsOfToken bounds the pools of one token that are read: anyone can make thousands.
 const PoolsOfToken = market.ListedPools
 
-// PoolsNow lists the listed pools of some base tokens on every chain, of each token the one that prices it and the
+// Now lists the listed pools of some base tokens on every chain, of each token the one that prices it and the
 // most liquid trusted ones, PoolsOfToken at most; by chain and id.
-func (s *Store) PoolsNow(ctx context.Context, bases []market.Address) ([]PoolNow, error) {
+func (s Pools) Now(ctx context.Context, bases []market.Address) ([]PoolNow, error) {
 	if len(bases) == 0 {
 		return nil, nil
 	}
-	text, args := s.poolsNowOf(bases)
-	return s.poolsNow(ctx, text, args)
+	text, args := s.nowOf(bases)
+	return s.now(ctx, text, args)
 }
 
-func (s *Store) poolsNowOf(bases []market.Address) (text string, args []any) {
+func (s Pools) nowOf(bases []market.Address) (text string, args []any) {
 	marks, args := database.List(addressKeys(bases))
 	// Ranked where they are read: a second look at the table by key would leave the planner a choice.
 	inner := "SELECT " + database.ColumnsOf[poolRow](s.Read, "p") + ", " + quoteOf + ", " +
@@ -139,18 +139,18 @@ func (s *Store) poolsNowOf(bases []market.Address) (text string, args []any) {
 		") r WHERE r.place <= " + strconv.Itoa(PoolsOfToken) + " ORDER BY r.chain, r.id", args
 }
 
-// PoolsByID lists the pools with an id on some chains, by chain.
-func (s *Store) PoolsByID(ctx context.Context, chains []string, id market.Address) ([]PoolNow, error) {
+// ByID lists the pools with an id on some chains, by chain.
+func (s Pools) ByID(ctx context.Context, chains []string, id market.Address) ([]PoolNow, error) {
 	if len(chains) == 0 {
 		return nil, nil
 	}
 	marks, args := database.List(s.served.indexesOf(chains))
-	return s.poolsNow(ctx, "SELECT "+database.ColumnsOf[poolRow](s.Read, "p")+", "+quoteOf+" "+
+	return s.now(ctx, "SELECT "+database.ColumnsOf[poolRow](s.Read, "p")+", "+quoteOf+" "+
 		"FROM pools p LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.chain IN ("+marks+") AND p.id = ? "+
 		"ORDER BY p.chain, p.id", append(args, id.Bytes()))
 }
 
-func (s *Store) poolsNow(ctx context.Context, text string, args []any) ([]PoolNow, error) {
+func (s Pools) now(ctx context.Context, text string, args []any) ([]PoolNow, error) {
 	type row struct {
 		poolRow `bun:",extend"`
 
@@ -172,7 +172,7 @@ func (s *Store) poolsNow(ctx context.Context, text string, args []any) ([]PoolNo
 
 // Ticks lists the newest trades of a pool with a time in [from, to), oldest first and at most limit of them, with prices
 // in USD or in the native coin.
-func (s *Store) Ticks(ctx context.Context, chain string, pool market.Address, from, to int64, native bool, limit int) ([]market.Tick, error) {
+func (s Trades) Ticks(ctx context.Context, chain string, pool market.Address, from, to int64, native bool, limit int) ([]market.Tick, error) {
 	chain = s.served.indexOf(chain)
 	name := "close_usd"
 	if native {
@@ -207,14 +207,14 @@ const (
 
 // Series lists a pool's stored candles of one width that open in [from, to), oldest first, with prices in USD or in the
 // native coin, volume in USD and the trades; nothing else of them is read.
-func (s *Store) Series(ctx context.Context, chain string, pool market.Address, interval int32, from, to int64, native bool,
+func (s Candles) Series(ctx context.Context, chain string, pool market.Address, interval int32, from, to int64, native bool,
 ) ([]market.Candle, error) {
 	chain = s.served.indexOf(chain)
 	return s.series(ctx, native, pool, "open_at >= ? AND open_at < ? ORDER BY open_at", chain, pool.Bytes(), interval, from, to)
 }
 
 // SeriesBefore is the newest such candle that opens before t; ok is false when there is none.
-func (s *Store) SeriesBefore(ctx context.Context, chain string, pool market.Address, interval int32, t int64, native bool,
+func (s Candles) SeriesBefore(ctx context.Context, chain string, pool market.Address, interval int32, t int64, native bool,
 ) (c market.Candle, ok bool, err error) {
 	chain = s.served.indexOf(chain)
 	list, err := s.series(ctx, native, pool, "open_at < ? ORDER BY open_at DESC LIMIT 1", chain, pool.Bytes(), interval, t)
@@ -224,7 +224,7 @@ func (s *Store) SeriesBefore(ctx context.Context, chain string, pool market.Addr
 	return list[0], true, nil
 }
 
-func (s *Store) series(ctx context.Context, native bool, pool market.Address, where string, args ...any) (out []market.Candle, err error) {
+func (s Candles) series(ctx context.Context, native bool, pool market.Address, where string, args ...any) (out []market.Candle, err error) {
 	names := usdColumns
 	if native {
 		names = nativeColumns

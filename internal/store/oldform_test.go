@@ -170,14 +170,14 @@ func TestOldFactsAreReplayed(t *testing.T) {
 			t.Parallel()
 			old, _, _ := openOld(t, kind)
 			fresh := storetest.Open(t, kind)
-			facts, err := old.Facts(t.Context(), "base", 0, 1<<40)
+			facts, err := old.Facts.Between(t.Context(), "base", 0, 1<<40)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := fresh.KeepFacts(t.Context(), lease(t, fresh), facts); err != nil {
+			if err := fresh.Facts.Keep(t.Context(), lease(t, fresh), facts); err != nil {
 				t.Fatal(err)
 			}
-			again, err := fresh.Facts(t.Context(), "base", 0, 1<<40)
+			again, err := fresh.Facts.Between(t.Context(), "base", 0, 1<<40)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -195,7 +195,7 @@ func TestOldFactsAreReplayed(t *testing.T) {
 				if !ok {
 					continue
 				}
-				if first, ok, err := old.FirstTokenFact(t.Context(), "base", token.Token); err != nil || !ok || first != token {
+				if first, ok, err := old.Facts.FirstOfToken(t.Context(), "base", token.Token); err != nil || !ok || first != token {
 					t.Errorf("the first fact of %s is %+v, %v, %v", token.Token, first, ok, err)
 				}
 			}
@@ -221,7 +221,7 @@ func TestUnfollowDropsOldImages(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			s, l, db := openOld(t, kind)
-			if n, err := s.Unfollow(t.Context(), l, nil); err != nil || n == 0 {
+			if n, err := s.Upkeep.Unfollow(t.Context(), l, nil); err != nil || n == 0 {
 				t.Fatalf("%d tokens were unfollowed, %v", n, err)
 			}
 			if _, err := s.Rewind(t.Context(), l, oldOldest); err != nil {

@@ -20,7 +20,7 @@ const nextCurve = "SELECT curve FROM launches WHERE chain = ? AND curve > ? ORDE
 type ownCurveRow struct{ Curve, Mint []byte }
 
 // ownCurves tells of contracts whose curve each of them holds, in no order; those that hold none are left out.
-func (s *Store) ownCurves(ctx context.Context, chain string, contracts []market.Address) (out []market.OwnCurve, err error) {
+func (s *rows) ownCurves(ctx context.Context, chain string, contracts []market.Address) (out []market.OwnCurve, err error) {
 	for part := range slices.Chunk(contracts, database.LoadKeys) {
 		var rows []ownCurveRow
 		if err := s.Write.NewRaw(ownCurves, chain, database.Among(s.IsPostgres(), addressKeys(part))).Scan(ctx, &rows); err != nil {
@@ -46,7 +46,7 @@ func (s *Store) ownCurves(ctx context.Context, chain string, contracts []market.
 
 // anyOwnCurve reports whether any launch names a contract as its curve's that isn't declared. It goes from contract to contract, however
 // many launches name each.
-func (s *Store) anyOwnCurve(ctx context.Context, chain string, declared []market.Address) (bool, error) {
+func (s *rows) anyOwnCurve(ctx context.Context, chain string, declared []market.Address) (bool, error) {
 	after := []byte{}
 	for {
 		var next [][]byte

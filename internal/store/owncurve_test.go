@@ -34,7 +34,7 @@ func TestOwnCurves(t *testing.T) {
 			if err := s.Commit(ctx, l, launchCommit(1, map[market.Address]market.Launch{}, list...)); err != nil {
 				t.Fatal(err)
 			}
-			bsc, err := s.Acquire(ctx, "bsc", "test", 1)
+			bsc, err := s.Leases.Acquire(ctx, "bsc", "test", 1)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -105,14 +105,14 @@ func wantSameRows(t *testing.T, when string, split, whole *store.Store) {
 		}
 	}
 	for i := range 2 {
-		a, err := split.Trades(t.Context(), "base", poolID(i), 0, math.MaxInt64, math.MaxInt32)
-		b, err2 := whole.Trades(t.Context(), "base", poolID(i), 0, math.MaxInt64, math.MaxInt32)
+		a, err := split.Trades.Of(t.Context(), "base", poolID(i), 0, math.MaxInt64, math.MaxInt32)
+		b, err2 := whole.Trades.Of(t.Context(), "base", poolID(i), 0, math.MaxInt64, math.MaxInt32)
 		if err != nil || err2 != nil || !slices.Equal(a, b) {
 			t.Errorf("%s: %d trades of a pool, want %d: %v, %v", when, len(a), len(b), err, err2)
 		}
 		for _, interval := range []int32{60, 300, 3600} {
-			a, err := split.Candles(t.Context(), "base", poolID(i), interval, 0, math.MaxInt64)
-			b, err2 := whole.Candles(t.Context(), "base", poolID(i), interval, 0, math.MaxInt64)
+			a, err := split.Candles.Between(t.Context(), "base", poolID(i), interval, 0, math.MaxInt64)
+			b, err2 := whole.Candles.Between(t.Context(), "base", poolID(i), interval, 0, math.MaxInt64)
 			if err != nil || err2 != nil || !slices.Equal(a, b) {
 				t.Errorf("%s: %d candles of %d s, want %d: %v, %v", when, len(a), interval, len(b), err, err2)
 			}
@@ -147,7 +147,7 @@ func TestSplitByTime(t *testing.T) {
 	}
 	wantWholeIndex(t, db, "trades_trader", 1)
 	// The index's size is that of all its partitions.
-	if size, err := s.IndexSize(t.Context(), "base"); err != nil || size.Bytes < 200_000 {
+	if size, err := s.Indexes.Size(t.Context(), "base"); err != nil || size.Bytes < 200_000 {
 		t.Errorf("the index takes %d bytes, %v", size.Bytes, err)
 	}
 
@@ -165,7 +165,7 @@ func TestSplitByTime(t *testing.T) {
 	for st, lease := range map[*store.Store]*store.Lease{s: l, whole: lw} {
 		for more := true; more; {
 			var err error
-			if more, err = st.Prune(t.Context(), lease, prune); err != nil {
+			if more, err = st.Upkeep.Prune(t.Context(), lease, prune); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -218,7 +218,7 @@ func TestEmptyPartitionsAreJoined(t *testing.T) {
 	prune := func(p store.Pruning) {
 		for more := true; more; {
 			var err error
-			if more, err = s.Prune(t.Context(), l, p); err != nil {
+			if more, err = s.Upkeep.Prune(t.Context(), l, p); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -243,7 +243,7 @@ func TestEmptyPartitionsAreJoined(t *testing.T) {
 		t.Errorf("a trade of long ago: %v", err)
 	}
 	split(t, s)
-	trades, err := s.Trades(t.Context(), "base", poolID(1), 0, math.MaxInt64, 1000)
+	trades, err := s.Trades.Of(t.Context(), "base", poolID(1), 0, math.MaxInt64, 1000)
 	if err != nil || len(trades) != 13 || trades[0].Block != 2 {
 		t.Errorf("%d trades of a pool, the first of block %d, %v; want that of block 2 and those from block 150 on", len(trades), trades[0].Block, err)
 	}
@@ -260,11 +260,11 @@ func TestOnlyFinalPartitionsAreEmptied(t *testing.T) {
 	commitUpTo(t, s, l, 11, 30)
 	for more := true; more; {
 		var err error
-		if more, err = s.Prune(t.Context(), l, store.Pruning{TradesBefore: blockTime(29), Final: 5}); err != nil {
+		if more, err = s.Upkeep.Prune(t.Context(), l, store.Pruning{TradesBefore: blockTime(29), Final: 5}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if trades, err := s.ChainTrades(t.Context(), "base", 0, 0); err != nil || trades[0].Block != 6 {
+	if trades, err := s.Trades.OfChain(t.Context(), "base", 0, 0); err != nil || trades[0].Block != 6 {
 		t.Errorf("the oldest trade is of block %d, %v; want 6, the first that isn't final", trades[0].Block, err)
 	}
 }
@@ -280,7 +280,7 @@ func TestSplitBesideTheWork(t *testing.T) {
 	go func() {
 		var failed error
 		for ctx.Err() == nil && failed == nil {
-			if _, err := s.Trades(ctx, "base", poolID(1), 0, math.MaxInt64, 1000); err != nil && ctx.Err() == nil {
+			if _, err := s.Trades.Of(ctx, "base", poolID(1), 0, math.MaxInt64, 1000); err != nil && ctx.Err() == nil {
 				failed = err
 			}
 		}
@@ -368,7 +368,7 @@ func TestASplitThatIsCutOff(t *testing.T) {
 	t.Parallel()
 	s, db := onPostgres(t)
 	l := lease(t, s)
-	if _, err := s.Acquire(t.Context(), "bsc", "test", time.Minute); err != nil {
+	if _, err := s.Leases.Acquire(t.Context(), "bsc", "test", time.Minute); err != nil {
 		t.Fatal(err)
 	}
 	commitUpTo(t, s, l, 1, 5)

@@ -71,11 +71,11 @@ func TestUnlistedPoolsAreNotRead(t *testing.T) {
 			if len(rows.Pairs) != market.ListedPools+1 || !slices.Contains(rows.Pairs, market.Pair{ID: address(999), Base: base[0]}) {
 				t.Errorf("%d pools with an account are loaded, want the listed ones and the empty pair", len(rows.Pairs))
 			}
-			now, err := s.PoolsNow(t.Context(), base)
+			now, err := s.Pools.Now(t.Context(), base)
 			if err != nil || len(now) != market.ListedPools {
 				t.Errorf("%d pools are told, %v; want %d", len(now), err, market.ListedPools)
 			}
-			for l, err := range s.ListingsOf(t.Context(), "base", base) {
+			for l, err := range s.Tokens.ListingsOf(t.Context(), "base", base) {
 				if err != nil || l.LiquidityUSD != 5*market.ListedPools {
 					t.Errorf("the search has it with %v USD, %v", l.LiquidityUSD, err)
 				}
@@ -241,7 +241,7 @@ func BenchmarkPoolsOfAToken(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			l, err := s.Acquire(b.Context(), "base", "bench", 1<<40)
+			l, err := s.Leases.Acquire(b.Context(), "base", "bench", 1<<40)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -253,7 +253,7 @@ func BenchmarkPoolsOfAToken(b *testing.B) {
 					return err
 				},
 				"API": func(ctx context.Context) error {
-					_, err := s.PoolsNow(ctx, base)
+					_, err := s.Pools.Now(ctx, base)
 					return err
 				},
 			} {

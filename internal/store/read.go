@@ -11,8 +11,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// TokensSince lists a chain's tokens that changed after commit number seen.
-func (s *Store) TokensSince(ctx context.Context, chain string, seen int64) ([]market.Token, error) {
+// Since lists a chain's tokens that changed after commit number seen.
+func (s Tokens) Since(ctx context.Context, chain string, seen int64) ([]market.Token, error) {
 	var rows []tokenRow
 	if err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read changed tokens: %w", err)
@@ -20,8 +20,8 @@ func (s *Store) TokensSince(ctx context.Context, chain string, seen int64) ([]ma
 	return rowsTo(rows, (*tokenRow).token)
 }
 
-// PoolsSince lists a chain's pools that changed after commit number seen.
-func (s *Store) PoolsSince(ctx context.Context, chain string, seen int64) ([]market.Pool, error) {
+// Since lists a chain's pools that changed after commit number seen.
+func (s Pools) Since(ctx context.Context, chain string, seen int64) ([]market.Pool, error) {
 	var rows []poolRow
 	if err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read changed pools: %w", err)
@@ -29,8 +29,8 @@ func (s *Store) PoolsSince(ctx context.Context, chain string, seen int64) ([]mar
 	return rowsTo(rows, (*poolRow).pool)
 }
 
-// Candles lists a pool's stored candles of one width that open in [from, to), oldest first.
-func (s *Store) Candles(ctx context.Context, chain string, pool market.Address, interval int32, from, to int64,
+// Between lists a pool's stored candles of one width that open in [from, to), oldest first.
+func (s Candles) Between(ctx context.Context, chain string, pool market.Address, interval int32, from, to int64,
 ) ([]market.Candle, error) {
 	var rows []candleRow
 	err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND pool = ? AND interval_s = ?", chain, pool.Bytes(), interval).
@@ -41,8 +41,8 @@ func (s *Store) Candles(ctx context.Context, chain string, pool market.Address, 
 	return rowsTo(rows, (*candleRow).candle)
 }
 
-// FirstCandle is the open of a pool's oldest stored candle of one width; ok is false when there is none.
-func (s *Store) FirstCandle(ctx context.Context, chain string, pool market.Address, interval int32) (open int64, ok bool, err error) {
+// First is the open of a pool's oldest stored candle of one width; ok is false when there is none.
+func (s Candles) First(ctx context.Context, chain string, pool market.Address, interval int32) (open int64, ok bool, err error) {
 	chain = s.served.indexOf(chain)
 	err = s.Read.NewSelect().Model((*candleRow)(nil)).Column("open_at").
 		Where("chain = ? AND pool = ? AND interval_s = ?", chain, pool.Bytes(), interval).Order("open_at").Limit(1).Scan(ctx, &open)
@@ -55,8 +55,8 @@ func (s *Store) FirstCandle(ctx context.Context, chain string, pool market.Addre
 	return open, true, nil
 }
 
-// Trades lists a pool's trades with a time in [from, to), oldest first, at most limit of them.
-func (s *Store) Trades(ctx context.Context, chain string, pool market.Address, from, to, limit int64,
+// Of lists a pool's trades with a time in [from, to), oldest first, at most limit of them.
+func (s Trades) Of(ctx context.Context, chain string, pool market.Address, from, to, limit int64,
 ) ([]market.Trade, error) {
 	var rows []tradeRow
 	err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND pool = ? AND time >= ? AND time < ?", chain, pool.Bytes(),
@@ -67,8 +67,8 @@ func (s *Store) Trades(ctx context.Context, chain string, pool market.Address, f
 	return rowsTo(rows, (*tradeRow).trade)
 }
 
-// ChainTrades lists a chain's trades from a block on with a time of at least since, oldest first.
-func (s *Store) ChainTrades(ctx context.Context, chain string, block uint64, since int64) ([]market.Trade, error) {
+// OfChain lists a chain's trades from a block on with a time of at least since, oldest first.
+func (s Trades) OfChain(ctx context.Context, chain string, block uint64, since int64) ([]market.Trade, error) {
 	first, err := firstTradeBlock(ctx, s.Read, chain, since)
 	if err != nil {
 		return nil, err
@@ -82,8 +82,8 @@ func (s *Store) ChainTrades(ctx context.Context, chain string, block uint64, sin
 	return rowsTo(rows, (*tradeRow).trade)
 }
 
-// Balances lists a token's accounts with their derived balances.
-func (s *Store) Balances(ctx context.Context, chain string, token market.Address) (map[market.Address]market.Balance, error) {
+// All lists a token's accounts with their derived balances.
+func (s Balances) All(ctx context.Context, chain string, token market.Address) (map[market.Address]market.Balance, error) {
 	var rows []balanceRow
 	err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Scan(ctx)
 	if err != nil {

@@ -50,7 +50,7 @@ func TestListings(t *testing.T) {
 			}
 			read := func(seen int64) map[market.Address]listed {
 				out := map[market.Address]listed{}
-				for row, err := range s.Listings(t.Context(), "base", seen) {
+				for row, err := range s.Tokens.Listings(t.Context(), "base", seen) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -103,7 +103,7 @@ func TestWindows(t *testing.T) {
 			if err := s.Commit(t.Context(), lease(t, s), c); err != nil {
 				t.Fatal(err)
 			}
-			got, err := s.Activities(t.Context(), "base", []market.Address{poolID(0), poolID(2), poolID(7)},
+			got, err := s.Candles.Activities(t.Context(), "base", []market.Address{poolID(0), poolID(2), poolID(7)},
 				[]market.CandleSpan{{Interval: 60, From: 60, To: 300}, {Interval: 300, From: 300, To: 3600}})
 			if err != nil {
 				t.Fatal(err)
@@ -119,7 +119,7 @@ func TestWindows(t *testing.T) {
 				t.Errorf("sums are %v, want %v", sums, want)
 			}
 			moments := []store.PoolTime{{Pool: poolID(0), At: 60}, {Pool: poolID(0), At: 61}, {Pool: poolID(1), At: 3600}, {Pool: poolID(7), At: 3600}}
-			found, err := s.ClosesBefore(t.Context(), "base", moments)
+			found, err := s.Candles.ClosesBefore(t.Context(), "base", moments)
 			closes := map[store.PoolTime]float64{}
 			for moment, c := range found {
 				closes[moment] = c.USD
@@ -164,7 +164,7 @@ func TestFlows(t *testing.T) {
 				}
 			}
 			read := func(block uint64, since int64) (out []store.Flow) {
-				for f, err := range s.Flows(t.Context(), "base", block, since) {
+				for f, err := range s.Trades.Flows(t.Context(), "base", block, since) {
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -62,7 +62,7 @@ const recountOrder = "ORDER BY COALESCE(r.times, 0), t.mint < ?, t.mint LIMIT 1"
 // were counted anew least often the first from an address on. One with too many accounts or transfers is counted anew when the caps are others
 // than those under which it had. With a list, tokens beside launches and those on the list aren't looked at; nil
 // is all. It reads through the writer's connection, so that it sees the last commit.
-func (s *Store) DueRecount(ctx context.Context, chain string, at int64, caps string, from market.Address, besideLaunches []market.Address,
+func (s Jobs) DueRecount(ctx context.Context, chain string, at int64, caps string, from market.Address, besideLaunches []market.Address,
 ) (r Recount, ok bool, err error) {
 	query, args := dueRecount, []any{chain, at, caps}
 	if besideLaunches != nil {
@@ -83,7 +83,7 @@ func (s *Store) DueRecount(ctx context.Context, chain string, at int64, caps str
 }
 
 // EndRecounts ends the recounts of tokens that are neither launches nor among declared: their transfers aren't queued any more.
-func (s *Store) EndRecounts(ctx context.Context, l *Lease, declared []market.Address) error {
+func (s Jobs) EndRecounts(ctx context.Context, l *Lease, declared []market.Address) error {
 	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
 		_, err := tx.NewRaw("UPDATE holder_jobs SET broken = ? WHERE chain = ? AND recount <> '' AND step <> 'ended' AND token NOT IN (?) "+
 			"AND NOT EXISTS (SELECT 1 FROM launches l WHERE l.chain = holder_jobs.chain AND l.mint = holder_jobs.token)",

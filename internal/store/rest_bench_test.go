@@ -45,7 +45,7 @@ func BenchmarkCommitBesideRest(b *testing.B) {
 			}
 			defer func() { _ = db.Close() }()
 			const traded = 20_000
-			l, err := s.Acquire(b.Context(), "base", "bench", 1<<40)
+			l, err := s.Leases.Acquire(b.Context(), "base", "bench", 1<<40)
 			if err != nil {
 				b.Fatal(err)
 			}
@@ -77,7 +77,7 @@ func BenchmarkCommitBesideRest(b *testing.B) {
 				}
 				took = append(took, time.Since(began))
 				began = time.Now()
-				if pools, err := s.PoolsNow(b.Context(), []market.Address{resting(hot[0])}); err != nil || len(pools) != 1 {
+				if pools, err := s.Pools.Now(b.Context(), []market.Address{resting(hot[0])}); err != nil || len(pools) != 1 {
 					b.Fatal(len(pools), err)
 				}
 				reads = append(reads, time.Since(began))

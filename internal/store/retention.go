@@ -27,7 +27,7 @@ type Pruning struct {
 
 // Prune deletes some of what p lets go, the oldest first, in one transaction of bounded size; more says that there may
 // be more. In PostgreSQL whole partitions go first.
-func (s *Store) Prune(ctx context.Context, l *Lease, p Pruning) (more bool, err error) {
+func (s Upkeep) Prune(ctx context.Context, l *Lease, p Pruning) (more bool, err error) {
 	// Where somebody reads from them just now their rows go one by one, as others do.
 	if err := database.Interruption(ctx, s.emptyPartitions(ctx, l, p)); err != nil && !errors.Is(err, database.ErrLocked) {
 		return false, fmt.Errorf("database: empty partitions of %s: %w", l.Chain, err)
@@ -85,7 +85,7 @@ func pruneMinutes(ctx context.Context, tx *database.Transaction, chain string, p
 }
 
 // emptyPartitions empties the closed partitions of which p lets every row go. They stay, without rows: whatever comes late has its place.
-func (s *Store) emptyPartitions(ctx context.Context, l *Lease, p Pruning) error {
+func (s Upkeep) emptyPartitions(ctx context.Context, l *Lease, p Pruning) error {
 	if !s.IsPostgres() {
 		return nil
 	}
@@ -132,7 +132,7 @@ func (s *Store) emptyPartitions(ctx context.Context, l *Lease, p Pruning) error 
 }
 
 // expired lists the partitions by time of a table that end before a time.
-func (s *Store) expired(ctx context.Context, table string, before int64) (names []string, err error) {
+func (s Upkeep) expired(ctx context.Context, table string, before int64) (names []string, err error) {
 	if before <= 0 {
 		return nil, nil
 	}
@@ -146,7 +146,7 @@ func (s *Store) expired(ctx context.Context, table string, before int64) (names 
 }
 
 // withRows lists those of some tables that are there and aren't empty.
-func (s *Store) withRows(ctx context.Context, names []string) (filled []string, err error) {
+func (s Upkeep) withRows(ctx context.Context, names []string) (filled []string, err error) {
 	if len(names) == 0 {
 		return nil, nil
 	}

@@ -43,7 +43,7 @@ func TestPruneInPieces(t *testing.T) {
 			for more := true; more; steps++ {
 				trades, minutes := count()
 				var err error
-				if more, err = s.Prune(t.Context(), l, p); err != nil {
+				if more, err = s.Upkeep.Prune(t.Context(), l, p); err != nil {
 					t.Fatal(err)
 				}
 				left, leftMinutes := count()
@@ -59,7 +59,7 @@ func TestPruneInPieces(t *testing.T) {
 				t.Errorf("after %d steps %d trades and %d candles are left; want %d and %d", steps, trades, minutes,
 					(blocks-final)*perBlock, (blocks-35)*perBlock)
 			}
-			if oldest, err := s.ChainTrades(t.Context(), "base", 0, 0); err != nil || oldest[0].Block != final+1 {
+			if oldest, err := s.Trades.OfChain(t.Context(), "base", 0, 0); err != nil || oldest[0].Block != final+1 {
 				t.Errorf("the oldest trade is of block %d, %v; want %d", oldest[0].Block, err, final+1)
 			}
 		})

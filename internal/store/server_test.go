@@ -55,7 +55,7 @@ func TestAReaderOfAStandby(t *testing.T) {
 	if n := status(standby).Last.Number; n != 1 {
 		t.Errorf("the standby has block %d", n)
 	}
-	if _, err := standby.Acquire(t.Context(), "base", "reader", time.Minute); err == nil {
+	if _, err := standby.Leases.Acquire(t.Context(), "base", "reader", time.Minute); err == nil {
 		t.Error("a standby was written")
 	}
 	p.Lag()

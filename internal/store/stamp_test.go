@@ -36,15 +36,15 @@ func TestStampsTellTheBlockOfAChange(t *testing.T) {
 			at := func(n uint64) store.Stamp { return store.Stamp{Block: n, At: header(int(n)).Time} }
 			want := func(what string, token, pool, quoted store.Stamp) {
 				t.Helper()
-				tokens, err := s.TokensNow(t.Context(), []market.Address{mint})
+				tokens, err := s.Tokens.Now(t.Context(), []market.Address{mint})
 				if err != nil || len(tokens) != 1 || tokens[0].Changed != token {
 					t.Errorf("%s: the token is %+v, %v; want it changed at %v", what, tokens, err, token)
 				}
-				pools, err := s.PoolsNow(t.Context(), []market.Address{mint})
+				pools, err := s.Pools.Now(t.Context(), []market.Address{mint})
 				if err != nil || len(pools) != 1 || pools[0].Changed != pool {
 					t.Errorf("%s: the pool is %+v, %v; want it changed at %v", what, pools, err, pool)
 				}
-				quotes, err := s.ChainQuotes(t.Context())
+				quotes, err := s.Pools.Quotes(t.Context())
 				if err != nil || len(quotes["base"]) != 1 || quotes["base"][0].Changed != quoted {
 					t.Errorf("%s: the quote is %+v, %v; want it changed at %v", what, quotes, err, quoted)
 				}

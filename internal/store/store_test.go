@@ -55,7 +55,7 @@ func header(n int) market.Header {
 
 func lease(t *testing.T, s *store.Store) *store.Lease {
 	t.Helper()
-	l, err := s.Acquire(t.Context(), "base", "test", time.Minute)
+	l, err := s.Leases.Acquire(t.Context(), "base", "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestCommitAndLoad(t *testing.T) {
 				if len(byKey.Candles) != 1 || byKey.Candles[0] != *c.Changes.Candles[0].After || len(byKey.Pools) != 1 {
 					t.Errorf("by key came back %+v, pools %d", byKey.Candles, len(byKey.Pools))
 				}
-				trades, err := s.ChainTrades(t.Context(), "base", uint64(n), 0)
+				trades, err := s.Trades.OfChain(t.Context(), "base", uint64(n), 0)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -290,26 +290,26 @@ func TestLeaseFences(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			s := storetest.Open(t, kind)
-			first, err := s.Acquire(t.Context(), "base", "first", time.Millisecond)
+			first, err := s.Leases.Acquire(t.Context(), "base", "first", time.Millisecond)
 			if err != nil {
 				t.Fatal(err)
 			}
 			var second *store.Lease
 			for second == nil { // the first's time is up at once
-				if second, err = s.Acquire(t.Context(), "base", "second", time.Minute); err != nil && !errors.Is(err, store.ErrLeaseHeld) {
+				if second, err = s.Leases.Acquire(t.Context(), "base", "second", time.Minute); err != nil && !errors.Is(err, store.ErrLeaseHeld) {
 					t.Fatal(err)
 				}
 			}
-			if _, err := s.Acquire(t.Context(), "base", "third", time.Minute); !errors.Is(err, store.ErrLeaseHeld) {
+			if _, err := s.Leases.Acquire(t.Context(), "base", "third", time.Minute); !errors.Is(err, store.ErrLeaseHeld) {
 				t.Errorf("a third one got the lease: %v", err)
 			}
 			c := commitOf(1, 1, map[string]*market.Changes{})
 			_, rewound := s.Rewind(t.Context(), first, 0)
 			for what, err := range map[string]error{
-				"commit": s.Commit(t.Context(), first, c), "rewind": rewound, "renew": s.Renew(t.Context(), first),
-				"holder job": s.SaveHolderJob(t.Context(), first, &store.HolderProgress{After: market.HolderJob{Token: address(1)}}),
-				"metadata":   s.SaveMetadata(t.Context(), first, []store.TokenMetadata{{Mint: address(1)}}),
-				"trust":      s.SaveTrust(t.Context(), first, []store.TrustRow{{Mint: address(1), Report: []byte("{}")}}),
+				"commit": s.Commit(t.Context(), first, c), "rewind": rewound, "renew": s.Leases.Renew(t.Context(), first),
+				"holder job": s.Jobs.Save(t.Context(), first, &store.HolderProgress{After: market.HolderJob{Token: address(1)}}),
+				"metadata":   s.Metadata.Save(t.Context(), first, []store.TokenMetadata{{Mint: address(1)}}),
+				"trust":      s.Trust.Save(t.Context(), first, []store.TrustRow{{Mint: address(1), Report: []byte("{}")}}),
 			} {
 				if !errors.Is(err, store.ErrLeaseLost) {
 					t.Errorf("%s with a lost lease: %v", what, err)
@@ -321,10 +321,10 @@ func TestLeaseFences(t *testing.T) {
 			if err := s.Commit(t.Context(), second, c); err != nil {
 				t.Error(err)
 			}
-			if err := s.Release(t.Context(), second); err != nil {
+			if err := s.Leases.Release(t.Context(), second); err != nil {
 				t.Error(err)
 			}
-			if _, err := s.Acquire(t.Context(), "base", "third", time.Minute); err != nil {
+			if _, err := s.Leases.Acquire(t.Context(), "base", "third", time.Minute); err != nil {
 				t.Errorf("the released lease was not free: %v", err)
 			}
 		})
@@ -347,18 +347,18 @@ func TestHolderJobs(t *testing.T) {
 			if err := s.Commit(ctx, l, c); err != nil {
 				t.Fatal(err)
 			}
-			if gaps, err := s.HolderGaps(ctx, "base", 1, nil, 10); err != nil || len(gaps) != 2 {
+			if gaps, err := s.Jobs.Gaps(ctx, "base", 1, nil, 10); err != nil || len(gaps) != 2 {
 				t.Fatalf("gaps: %v, %v; want 2", gaps, err)
 			}
 			job := market.HolderJob{Token: address(1), Final: 0, Next: 0}
-			if err := s.BeginHolderJobs(ctx, l, []market.HolderJob{job}); err != nil {
+			if err := s.Jobs.Begin(ctx, l, []market.HolderJob{job}); err != nil {
 				t.Fatal(err)
 			}
 			save := func(want error, change func(*store.HolderProgress)) {
 				t.Helper()
 				p := store.HolderProgress{Before: job, After: job}
 				change(&p)
-				if err := s.SaveHolderJob(ctx, l, &p); !errors.Is(err, want) {
+				if err := s.Jobs.Save(ctx, l, &p); !errors.Is(err, want) {
 					t.Fatalf("saved with %v; want %v", err, want)
 				} else if err == nil {
 					job = p.After
@@ -375,17 +375,17 @@ func TestHolderJobs(t *testing.T) {
 				p.Before.Next = 0 // as it was before
 				p.Staged = map[market.Address]market.Amount{address(12): amount(5)}
 			})
-			if got, err := s.StagedFrom(ctx, "base", address(1), market.Address{}, 9); err != nil || len(got) != 1 || got[0].Amount != huge(1) {
+			if got, err := s.Jobs.StagedFrom(ctx, "base", address(1), market.Address{}, 9); err != nil || len(got) != 1 || got[0].Amount != huge(1) {
 				t.Fatalf("staged: %v, %v", got, err)
 			}
-			if got, err := s.Staged(ctx, "base", address(1), []market.Address{address(11), address(12)}); err != nil || len(got) != 1 {
+			if got, err := s.Jobs.Staged(ctx, "base", address(1), []market.Address{address(11), address(12)}); err != nil || len(got) != 1 {
 				t.Fatalf("staged of two: %v, %v", got, err)
 			}
-			jobs, err := s.HolderJobs(ctx, "base")
+			jobs, err := s.Jobs.List(ctx, "base")
 			if err != nil || len(jobs) != 1 || !jobs[0].IsRead() || jobs[0] != job {
 				t.Fatalf("jobs: %+v, %v", jobs, err)
 			}
-			if q, err := s.Queued(ctx, "base", address(1), 0, 0, 9); err != nil || len(q) != 1 || q[0].Amount != huge(8) {
+			if q, err := s.Jobs.Queued(ctx, "base", address(1), 0, 0, 9); err != nil || len(q) != 1 || q[0].Amount != huge(8) {
 				t.Fatalf("queued: %+v, %v", q, err)
 			}
 			end := func(n int) {
@@ -397,17 +397,17 @@ func TestHolderJobs(t *testing.T) {
 				if err := s.Commit(ctx, l, merge); err != nil {
 					t.Fatal(err)
 				}
-				if left, err := s.HolderJobs(ctx, "base"); err != nil || len(left) != 0 {
+				if left, err := s.Jobs.List(ctx, "base"); err != nil || len(left) != 0 {
 					t.Fatalf("after the merge: %+v, %v", left, err)
 				}
 			}
 			drop := func(left, rows int) {
 				t.Helper()
-				if n, err := s.DropEndedJobs(ctx, l); err != nil || n != left {
+				if n, err := s.Jobs.DropEnded(ctx, l); err != nil || n != left {
 					t.Fatalf("%d ended jobs are left, %v; want %d", n, err, left)
 				}
-				q, err := s.Queued(ctx, "base", address(1), 0, 0, 9)
-				staged, e := s.StagedFrom(ctx, "base", address(1), market.Address{}, 9)
+				q, err := s.Jobs.Queued(ctx, "base", address(1), 0, 0, 9)
+				staged, e := s.Jobs.StagedFrom(ctx, "base", address(1), market.Address{}, 9)
 				if err != nil || e != nil || len(q) != rows || len(staged) != rows {
 					t.Fatalf("%+v wait, %v; %+v are staged, %v; want %d each", q, err, staged, e, rows)
 				}
@@ -417,7 +417,7 @@ func TestHolderJobs(t *testing.T) {
 			if _, err := s.Rewind(ctx, l, 1); err != nil {
 				t.Fatal(err)
 			}
-			jobs, err = s.HolderJobs(ctx, "base")
+			jobs, err = s.Jobs.List(ctx, "base")
 			if err != nil || len(jobs) != 1 || jobs[0] != job {
 				t.Fatalf("after undoing the merge: %+v, %v", jobs, err)
 			}
@@ -459,7 +459,7 @@ func TestFactsComeBack(t *testing.T) {
 			if err := s.Commit(t.Context(), l, c); err != nil {
 				t.Fatal(err)
 			}
-			got, err := s.Facts(t.Context(), "base", 0, 10)
+			got, err := s.Facts.Between(t.Context(), "base", 0, 10)
 			if err != nil || len(got) != len(facts) {
 				t.Fatalf("facts: %+v, %v", got, err)
 			}
@@ -481,7 +481,7 @@ func TestSequencesAreInCommitOrder(t *testing.T) {
 	firstHas, firstMayCommit, order := make(chan struct{}), make(chan struct{}), make(chan int64, 2)
 	var both sync.WaitGroup
 	both.Go(func() {
-		err := s.InSequence(ctx, store.StreamTrades, 3, func(_ context.Context, _ bun.IDB, first int64) error {
+		err := s.Sequences.Take(ctx, store.StreamTrades, 3, func(_ context.Context, _ bun.IDB, first int64) error {
 			close(firstHas)
 			<-firstMayCommit
 			order <- first
@@ -495,7 +495,7 @@ func TestSequencesAreInCommitOrder(t *testing.T) {
 	waiting := make(chan struct{})
 	both.Go(func() {
 		close(waiting)
-		err := s.InSequence(ctx, store.StreamTrades, 2, func(_ context.Context, _ bun.IDB, first int64) error {
+		err := s.Sequences.Take(ctx, store.StreamTrades, 2, func(_ context.Context, _ bun.IDB, first int64) error {
 			order <- first
 			return nil
 		})

@@ -70,7 +70,7 @@ const withoutSupply = "SELECT mint FROM tokens WHERE chain || '' = ? AND has_sup
 
 // WithoutSupply lists up to limit priced tokens of a chain whose supply is still to be asked for, from an address on and then from the
 // first. It reads through the writer's connection, so that it sees the last commit.
-func (s *Store) WithoutSupply(ctx context.Context, chain string, from market.Address, limit int) (out []market.Address, err error) {
+func (s Tokens) WithoutSupply(ctx context.Context, chain string, from market.Address, limit int) (out []market.Address, err error) {
 	for _, part := range []string{"mint >= ?", "mint < ?"} {
 		more, err := s.listMints(ctx, withoutSupply+part+" ORDER BY mint LIMIT ?", chain, from.Bytes(), limit-len(out))
 		if err != nil {
@@ -86,7 +86,7 @@ const doubtedSupplies = "SELECT mint FROM tokens WHERE chain || '' = ? AND suppl
 
 // DoubtedSupplies lists up to limit tokens of a chain whose supply was contradicted once, from an address on and then from the first. It reads
 // through the writer's connection, so that it sees the last commit.
-func (s *Store) DoubtedSupplies(ctx context.Context, chain string, from market.Address, limit int) ([]market.Address, error) {
+func (s Tokens) DoubtedSupplies(ctx context.Context, chain string, from market.Address, limit int) ([]market.Address, error) {
 	return s.listMints(ctx, doubtedSupplies, chain, from.Bytes(), limit)
 }
 
@@ -94,15 +94,15 @@ func (s *Store) DoubtedSupplies(ctx context.Context, chain string, from market.A
 const muteTokens = "SELECT mint FROM tokens WHERE chain || '' = ? AND has_decimals = FALSE AND first_block >= ? AND first_block < ? " +
 	"ORDER BY mint < ?, mint LIMIT ?"
 
-// MuteTokens lists up to limit tokens of a chain that told no decimals and were first seen in the blocks from first to
+// Mute lists up to limit tokens of a chain that told no decimals and were first seen in the blocks from first to
 // before end, from an address on and then from the first. It reads through the writer's connection, so that it sees the
 // last commit.
-func (s *Store) MuteTokens(ctx context.Context, chain string, first, end uint64, from market.Address, limit int) ([]market.Address, error) {
+func (s Tokens) Mute(ctx context.Context, chain string, first, end uint64, from market.Address, limit int) ([]market.Address, error) {
 	return s.listMints(ctx, muteTokens, chain, int64(first), int64(end), from.Bytes(), limit)
 }
 
 // listMints reads a list of tokens through the writer's connection, so that it sees the last commit.
-func (s *Store) listMints(ctx context.Context, query string, args ...any) ([]market.Address, error) {
+func (s *rows) listMints(ctx context.Context, query string, args ...any) ([]market.Address, error) {
 	var rows [][]byte
 	if err := s.Write.NewRaw(query, args...).Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("database: list tokens: %w", err)

@@ -46,9 +46,9 @@ func (r *trustRow) trust() (TrustRow, error) {
 	}, c.err
 }
 
-// SaveTrust writes some tokens' reports, each token named once, over their former ones. Commit numbers and the lease are as
+// Save writes some tokens' reports, each token named once, over their former ones. Commit numbers and the lease are as
 // for SaveMetadata.
-func (s *Store) SaveTrust(ctx context.Context, l *Lease, list []TrustRow) error {
+func (s Trust) Save(ctx context.Context, l *Lease, list []TrustRow) error {
 	if len(list) == 0 {
 		return nil
 	}
@@ -71,8 +71,8 @@ func (s *Store) SaveTrust(ctx context.Context, l *Lease, list []TrustRow) error 
 	})
 }
 
-// TrustSince lists a chain's reports that changed after commit number seen, without Report.
-func (s *Store) TrustSince(ctx context.Context, chain string, seen int64) ([]TrustRow, error) {
+// Since lists a chain's reports that changed after commit number seen, without Report.
+func (s Trust) Since(ctx context.Context, chain string, seen int64) ([]TrustRow, error) {
 	chain = s.served.indexOf(chain)
 	var rows []trustRow
 	err := s.Read.NewSelect().Model(&rows).ExcludeColumn("report").Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx)
@@ -82,8 +82,8 @@ func (s *Store) TrustSince(ctx context.Context, chain string, seen int64) ([]Tru
 	return rowsTo(rows, (*trustRow).trust)
 }
 
-// TrustAt is a token's report; ok is false when there is none yet.
-func (s *Store) TrustAt(ctx context.Context, chain string, mint market.Address) (t TrustRow, ok bool, err error) {
+// At is a token's report; ok is false when there is none yet.
+func (s Trust) At(ctx context.Context, chain string, mint market.Address) (t TrustRow, ok bool, err error) {
 	chain = s.served.indexOf(chain)
 	rows, err := s.Ask(ctx, "SELECT "+database.ColumnsOf[trustRow](s.Read, "t")+" FROM trust_reports t WHERE t.chain = ? AND t.mint = ?",
 		chain, mint.Bytes())
@@ -103,11 +103,11 @@ const trustDue = "SELECT l.mint FROM (SELECT DISTINCT base FROM pools WHERE chai
 	"JOIN launches l ON l.chain = ? AND l.mint = p.base WHERE l.checked_at IS NULL OR l.checked_at < ? " +
 	"ORDER BY l.checked_at IS NOT NULL, l.checked_at, l.block DESC, l.log_index DESC LIMIT ?"
 
-// TrustDue lists up to limit launched tokens that were traded, on their curve or in a pool, at tradedSince or later, and there for
+// Due lists up to limit launched tokens that were traded, on their curve or in a pool, at tradedSince or later, and there for
 // at least volume (in 1e-9 USD) in 24 hours, and have no report of checkedBefore or later (unix seconds): those without any first, then by the age of the report, then
 // the newest launch first. A launch that a reorg took away and the chain brought back counts as one without. The cost
 // follows the number of pools that were traded since.
-func (s *Store) TrustDue(ctx context.Context, chain string, checkedBefore, tradedSince int64, volume market.Amount, limit int,
+func (s Trust) Due(ctx context.Context, chain string, checkedBefore, tradedSince int64, volume market.Amount, limit int,
 ) ([]market.Address, error) {
 	var rows [][]byte
 	err := s.Read.NewRaw(trustDue, chain, tradedSince, bytesOf(&volume), chain, checkedBefore, limit).Scan(ctx, &rows)

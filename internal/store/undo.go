@@ -196,7 +196,7 @@ func undoBlock(ctx context.Context, tx *database.Transaction, chain string, numb
 	return nil
 }
 
-func (s *Store) block(ctx context.Context, db bun.IDB, chain string, number uint64) (market.Header, error) {
+func (s *rows) block(ctx context.Context, db bun.IDB, chain string, number uint64) (market.Header, error) {
 	var row blockRow
 	err := db.NewSelect().Model(&row).Where("chain = ? AND number = ?", chain, int64(number)).Scan(ctx)
 	if err != nil {

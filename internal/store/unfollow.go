@@ -33,7 +33,7 @@ const unfollowing = "SELECT j.token FROM holder_jobs j JOIN tokens t ON t.chain 
 // Unfollow gives up the balances of every token that is neither a launch nor among declared, and reports how many there were. Their
 // transfers aren't read any more, so that their balances and counts would be wrong from here on. What a reorg could bring back of
 // them is given up too. It does nothing when there is none, and goes on where an earlier one was cut off.
-func (s *Store) Unfollow(ctx context.Context, l *Lease, declared []market.Address) (int, error) {
+func (s Upkeep) Unfollow(ctx context.Context, l *Lease, declared []market.Address) (int, error) {
 	tokens, err := s.mints(ctx, unfollowed, l.Chain, declared)
 	if err != nil {
 		return 0, err
@@ -50,7 +50,7 @@ func (s *Store) Unfollow(ctx context.Context, l *Lease, declared []market.Addres
 
 // AnyUnfollowed reports whether the balances of any of some tokens are kept that is neither a launch nor among declared. It reads through the
 // writer's connection, so that it sees the last commit.
-func (s *Store) AnyUnfollowed(ctx context.Context, chain string, tokens, declared []market.Address) (bool, error) {
+func (s Upkeep) AnyUnfollowed(ctx context.Context, chain string, tokens, declared []market.Address) (bool, error) {
 	but := orNone(s.IsPostgres(), declared)
 	for part := range slices.Chunk(addressKeys(tokens), database.LoadKeys) {
 		var kept bool
@@ -65,7 +65,7 @@ func (s *Store) AnyUnfollowed(ctx context.Context, chain string, tokens, declare
 }
 
 // mints is listMints without some.
-func (s *Store) mints(ctx context.Context, query, chain string, but []market.Address) ([]market.Address, error) {
+func (s Upkeep) mints(ctx context.Context, query, chain string, but []market.Address) ([]market.Address, error) {
 	list, err := s.listMints(ctx, query, chain)
 	without := make(map[market.Address]bool, len(but))
 	for _, a := range but {
@@ -75,7 +75,7 @@ func (s *Store) mints(ctx context.Context, query, chain string, but []market.Add
 }
 
 // unfollow makes the tokens' holders unknown, and leaves a job for each, which says that its rows are to be dropped.
-func (s *Store) unfollow(ctx context.Context, l *Lease, tokens []market.Address) error {
+func (s Upkeep) unfollow(ctx context.Context, l *Lease, tokens []market.Address) error {
 	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
 		_, err := tx.NewRaw("UPDATE tokens SET holders_status = '', holders_reason = '', holders = 0, holders_strikes = 0, "+
 			"since_creation = ?, commit_no = ? WHERE chain = ? AND mint IN (?)", false, next.commitNo, l.Chain,
@@ -97,7 +97,7 @@ func (s *Store) unfollow(ctx context.Context, l *Lease, tokens []market.Address)
 
 // dropUnfollowed drops the rows of tokens that aren't followed any more, a bounded number at a time: a lease is renewed between. The
 // tokens' jobs go last.
-func (s *Store) dropUnfollowed(ctx context.Context, l *Lease) error {
+func (s Upkeep) dropUnfollowed(ctx context.Context, l *Lease) error {
 	tokens, err := s.mints(ctx, unfollowing, l.Chain, nil)
 	if err != nil || len(tokens) == 0 {
 		return err
@@ -122,7 +122,7 @@ func (s *Store) dropUnfollowed(ctx context.Context, l *Lease) error {
 	return nil
 }
 
-func (s *Store) dropRows(ctx context.Context, l *Lease, table, key, where string, tokens []market.Address) error {
+func (s *rows) dropRows(ctx context.Context, l *Lease, table, key, where string, tokens []market.Address) error {
 	for {
 		var gone int64
 		err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
@@ -141,7 +141,7 @@ func (s *Store) dropRows(ctx context.Context, l *Lease, table, key, where string
 }
 
 // endJobs also empties the accounts that don't count as holders. That they don't stays known: a token may be launched yet.
-func (s *Store) endJobs(ctx context.Context, l *Lease, tokens []market.Address) error {
+func (s Upkeep) endJobs(ctx context.Context, l *Lease, tokens []market.Address) error {
 	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
 		keys := database.Among(tx.Postgres, addressKeys(tokens))
 		if _, err := tx.NewRaw("UPDATE balances SET amount = ? WHERE chain = ? AND token IN (?)", bytesOf(&market.Amount{}), l.Chain, keys).
@@ -156,7 +156,7 @@ func (s *Store) endJobs(ctx context.Context, l *Lease, tokens []market.Address) 
 }
 
 // dropImages forgets what a rewind would bring back of the tokens' balances, block by block.
-func (s *Store) dropImages(ctx context.Context, l *Lease, tokens []market.Address) error {
+func (s Upkeep) dropImages(ctx context.Context, l *Lease, tokens []market.Address) error {
 	gone := make(map[market.Address]bool, len(tokens))
 	for _, t := range tokens {
 		gone[t] = true

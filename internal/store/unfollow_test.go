@@ -43,11 +43,11 @@ func TestUnfollow(t *testing.T) {
 				t.Fatal(err)
 			}
 			job := market.HolderJob{Token: address(waiting), Final: 9, Next: 5}
-			if err := s.BeginHolderJobs(ctx, l, []market.HolderJob{job}); err != nil {
+			if err := s.Jobs.Begin(ctx, l, []market.HolderJob{job}); err != nil {
 				t.Fatal(err)
 			}
 			staged := map[market.Address]market.Amount{address(8): huge(3)}
-			if err := s.SaveHolderJob(ctx, l, &store.HolderProgress{Before: job, After: job, Staged: staged}); err != nil {
+			if err := s.Jobs.Save(ctx, l, &store.HolderProgress{Before: job, After: job, Staged: staged}); err != nil {
 				t.Fatal(err)
 			}
 			// Its rewind would bring back what the accounts had before.
@@ -63,7 +63,7 @@ func TestUnfollow(t *testing.T) {
 
 			unfollow := func(want int) {
 				t.Helper()
-				if n, err := s.Unfollow(ctx, l, []market.Address{address(declared)}); err != nil || n != want {
+				if n, err := s.Upkeep.Unfollow(ctx, l, []market.Address{address(declared)}); err != nil || n != want {
 					t.Fatalf("%d tokens aren't followed any more, %v; want %d", n, err, want)
 				}
 				for n, want := range map[int]map[market.Address]market.Balance{
@@ -72,17 +72,17 @@ func TestUnfollow(t *testing.T) {
 					declared: {address(8): {Amount: huge(5)}, address(pool): {Amount: huge(7), Excluded: true}},
 					launched: {address(8): {Amount: huge(5)}, address(pool): {Amount: huge(7), Excluded: true}},
 				} {
-					if got, err := s.Balances(ctx, "base", address(n)); err != nil || !maps.Equal(got, want) {
+					if got, err := s.Balances.All(ctx, "base", address(n)); err != nil || !maps.Equal(got, want) {
 						t.Errorf("token %d: the balances are %v, %v; want %v", n, got, err, want)
 					}
 				}
-				jobs, err := s.HolderJobs(ctx, "base")
-				queue, e := s.Queued(ctx, "base", address(waiting), 0, 0, 9)
-				staged, e2 := s.StagedFrom(ctx, "base", address(waiting), market.Address{}, 9)
+				jobs, err := s.Jobs.List(ctx, "base")
+				queue, e := s.Jobs.Queued(ctx, "base", address(waiting), 0, 0, 9)
+				staged, e2 := s.Jobs.StagedFrom(ctx, "base", address(waiting), market.Address{}, 9)
 				if err != nil || e != nil || e2 != nil || len(jobs)+len(queue)+len(staged) > 0 {
 					t.Errorf("jobs %v, %v; queue %v, %v; staged %v, %v", jobs, err, queue, e, staged, e2)
 				}
-				gaps, err := s.HolderGaps(ctx, "base", 9, nil, 9)
+				gaps, err := s.Jobs.Gaps(ctx, "base", 9, nil, 9)
 				if err != nil || len(gaps) > 0 {
 					t.Errorf("gaps %v, %v", gaps, err)
 				}
@@ -95,7 +95,7 @@ func TestUnfollow(t *testing.T) {
 			}
 			anyUnfollowed := func(tokens []market.Address, declared int, want bool) {
 				t.Helper()
-				if got, err := s.AnyUnfollowed(ctx, "base", tokens, []market.Address{address(declared)}); err != nil || got != want {
+				if got, err := s.Upkeep.AnyUnfollowed(ctx, "base", tokens, []market.Address{address(declared)}); err != nil || got != want {
 					t.Errorf("of %v any isn't followed any more: %v, %v; want %v", tokens, got, err, want)
 				}
 			}

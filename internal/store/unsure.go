@@ -20,7 +20,7 @@ type UnsureBlock struct {
 
 // UnsureBlocks lists the remembered blocks that rest on one endpoint's word, oldest first. Blocks of before the column aren't among
 // them: nothing is known of their logs.
-func (s *Store) UnsureBlocks(ctx context.Context, chain string) ([]UnsureBlock, error) {
+func (s Facts) UnsureBlocks(ctx context.Context, chain string) ([]UnsureBlock, error) {
 	var rows []blockRow
 	if err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND logs_hash IS NOT NULL", chain).Order("number").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read the blocks of one endpoint's word: %w", err)
@@ -57,8 +57,8 @@ func writeUnsure(ctx context.Context, tx *database.Transaction, chain string, c 
 	return database.Upsert(ctx, tx, unsure)
 }
 
-// UnsureFacts lists the newest facts of a chain that no two endpoints gave, up to limit, oldest first.
-func (s *Store) UnsureFacts(ctx context.Context, chain string, limit int) ([]StoredFact, error) {
+// Unsure lists the newest facts of a chain that no two endpoints gave, up to limit, oldest first.
+func (s Facts) Unsure(ctx context.Context, chain string, limit int) ([]StoredFact, error) {
 	var rows []factRow
 	err := s.Write.NewRaw("SELECT f.chain, f.block, f.kind, f.ref, f.hash, f.body FROM unsure_facts u JOIN facts f ON f.chain = u.chain AND "+
 		"f.block = u.block AND f.kind = u.kind AND f.ref = u.ref AND f.hash = u.hash WHERE u.chain = ? ORDER BY u.block DESC, u.kind, u.ref LIMIT ?",

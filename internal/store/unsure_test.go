@@ -29,7 +29,7 @@ func TestUnsureBlocks(t *testing.T) {
 			}
 			want := func(when string, numbers ...int) {
 				t.Helper()
-				got, err := s.UnsureBlocks(t.Context(), "base")
+				got, err := s.Facts.UnsureBlocks(t.Context(), "base")
 				if err != nil || len(got) != len(numbers) {
 					t.Fatalf("%s: %+v, %v; want the blocks %v", when, got, err, numbers)
 				}
@@ -79,7 +79,7 @@ func TestUnsureFacts(t *testing.T) {
 			}
 			want := func(when string, limit int, numbers ...int) {
 				t.Helper()
-				got, err := s.UnsureFacts(t.Context(), "base", limit)
+				got, err := s.Facts.Unsure(t.Context(), "base", limit)
 				if err != nil || len(got) != len(numbers) {
 					t.Fatalf("%s: %+v, %v; want the facts of %v", when, got, err, numbers)
 				}

@@ -48,7 +48,7 @@ func applyWaiting(ctx context.Context, tx *database.Transaction, u *undoLog, cha
 }
 
 // waitingTrades lists a chain's waiting trades.
-func (s *Store) waitingTrades(ctx context.Context, chain string) ([]market.Trade, error) {
+func (s *rows) waitingTrades(ctx context.Context, chain string) ([]market.Trade, error) {
 	var rows []waitingRow
 	if err := s.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read the trades that wait: %w", err)

@@ -35,12 +35,12 @@ const (
 )
 
 // WalletTraded reports whether a wallet has a trade on any of some chains.
-func (s *Store) WalletTraded(ctx context.Context, wallet market.Address, chains []string) (bool, error) {
+func (s Trades) WalletTraded(ctx context.Context, wallet market.Address, chains []string) (bool, error) {
 	return s.walletHas(ctx, wallet, chains, 0)
 }
 
 // walletHas reports whether a wallet has more than n trades.
-func (s *Store) walletHas(ctx context.Context, wallet market.Address, chains []string, n int) (bool, error) {
+func (s Trades) walletHas(ctx context.Context, wallet market.Address, chains []string, n int) (bool, error) {
 	if len(chains) == 0 {
 		return false, nil
 	}
@@ -57,10 +57,10 @@ func (s *Store) walletHas(ctx context.Context, wallet market.Address, chains []s
 	return true, nil
 }
 
-// WalletTrades walks a wallet's trades on some chains, chain by chain, each in the chain's order. A wallet with more than limit
+// OfWallet walks a wallet's trades on some chains, chain by chain, each in the chain's order. A wallet with more than limit
 // gives ErrTooManyTrades, however many more: before any of them, unless the one too many came just then. That costs a look at
 // so many entries of an index.
-func (s *Store) WalletTrades(ctx context.Context, wallet market.Address, chains []string, limit int) iter.Seq2[WalletTrade, error] {
+func (s Trades) OfWallet(ctx context.Context, wallet market.Address, chains []string, limit int) iter.Seq2[WalletTrade, error] {
 	return func(yield func(WalletTrade, error) bool) {
 		beyond, err := s.walletHas(ctx, wallet, chains, limit)
 		if err == nil && beyond {

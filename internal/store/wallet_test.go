@@ -25,7 +25,7 @@ func newWallets(t *testing.T, kind string) *wallets {
 	t.Helper()
 	w := &wallets{Store: storetest.Open(t, kind), leases: map[string]*store.Lease{}}
 	for _, chain := range []string{"base", "bsc", "robinhood"} {
-		l, err := w.Acquire(t.Context(), chain, "test", time.Minute)
+		l, err := w.Leases.Acquire(t.Context(), chain, "test", time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -81,7 +81,7 @@ func (w *wallets) want(wallet market.Address, chains ...string) (out []store.Wal
 }
 
 func (w *wallets) read(ctx context.Context, wallet market.Address, limit int, chains ...string) (out []store.WalletTrade, err error) {
-	for trade, err := range w.WalletTrades(ctx, wallet, chains, limit) {
+	for trade, err := range w.Trades.OfWallet(ctx, wallet, chains, limit) {
 		if err != nil {
 			return out, err
 		}
@@ -105,7 +105,7 @@ func TestWalletTrades(t *testing.T) {
 					if err != nil || !slices.Equal(got, want) {
 						t.Errorf("wallet %d on %v: %v\n%+v\nwant\n%+v", wallet, chains, err, got, want)
 					}
-					traded, err := w.WalletTraded(t.Context(), address(wallet), chains)
+					traded, err := w.Trades.WalletTraded(t.Context(), address(wallet), chains)
 					if err != nil || traded != (len(want) > 0) {
 						t.Errorf("wallet %d traded on %v: %v, %v", wallet, chains, traded, err)
 					}
@@ -136,7 +136,7 @@ func TestWalletTradesCanBeLeft(t *testing.T) {
 			t.Parallel()
 			w := newWallets(t, kind)
 			for range 100 {
-				for _, err := range w.WalletTrades(t.Context(), address(50), []string{"base", "bsc"}, 100) {
+				for _, err := range w.Trades.OfWallet(t.Context(), address(50), []string{"base", "bsc"}, 100) {
 					if err != nil {
 						t.Fatal(err)
 					}
@@ -148,7 +148,7 @@ func TestWalletTradesCanBeLeft(t *testing.T) {
 			if got, err := w.read(ctx, address(50), 100, "base"); len(got) > 0 || !errors.Is(err, context.Canceled) {
 				t.Errorf("cancelled: %d trades, %v", len(got), err)
 			}
-			if _, err := w.WalletTraded(ctx, address(50), []string{"base"}); !errors.Is(err, context.Canceled) {
+			if _, err := w.Trades.WalletTraded(ctx, address(50), []string{"base"}); !errors.Is(err, context.Canceled) {
 				t.Errorf("cancelled: %v", err)
 			}
 		})
@@ -177,7 +177,7 @@ func TestTradesOfNobody(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got, err := w.ChainTrades(t.Context(), "base", walletBlocks+1, 0)
+			got, err := w.Trades.OfChain(t.Context(), "base", walletBlocks+1, 0)
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%v: %d trades, want %d with nobody as trader", err, len(got), len(want))
 			}

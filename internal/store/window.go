@@ -18,7 +18,7 @@ type Activity struct {
 }
 
 // Activities lists what the candles of some pools of a chain in some spans tell, in no order.
-func (s *Store) Activities(ctx context.Context, chain string, pools []market.Address, spans []market.CandleSpan) ([]Activity, error) {
+func (s Candles) Activities(ctx context.Context, chain string, pools []market.Address, spans []market.CandleSpan) ([]Activity, error) {
 	chain = s.served.indexOf(chain)
 	if len(pools) == 0 || len(spans) == 0 {
 		return nil, nil
@@ -64,7 +64,7 @@ type Close struct {
 }
 
 // ClosesBefore are the closes of the newest minute candles that open before some moments; a moment without any is left out.
-func (s *Store) ClosesBefore(ctx context.Context, chain string, moments []PoolTime) (map[PoolTime]Close, error) {
+func (s Candles) ClosesBefore(ctx context.Context, chain string, moments []PoolTime) (map[PoolTime]Close, error) {
 	chain = s.served.indexOf(chain)
 	if len(moments) == 0 {
 		return nil, nil

@@ -73,7 +73,7 @@ func (b *chainTokens) readLaunches(ctx context.Context, src *source) error {
 	if b.seen == 0 {
 		return b.readFirst(ctx, src)
 	}
-	for l, err := range src.store.LaunchesSince(ctx, b.chain, b.seen) {
+	for l, err := range src.store.Launches.Since(ctx, b.chain, b.seen) {
 		if err != nil {
 			return err
 		}
@@ -94,7 +94,7 @@ func (b *chainTokens) readLaunches(ctx context.Context, src *source) error {
 func (b *chainTokens) readFirst(ctx context.Context, src *source) error {
 	now := b.hour()
 	var untraded []*Launched
-	for l, err := range src.store.LaunchesOfLate(ctx, b.chain, store.OfLate{
+	for l, err := range src.store.Launches.OfLate(ctx, b.chain, store.OfLate{
 		MadeAfter: now - launchAge, TradedAfter: now - quietAge, UntradedAfter: now - untradedAge,
 	}) {
 		if err != nil {
@@ -159,7 +159,7 @@ const readBack = 3 * traction.Window
 // readFlows puts new trades on the tapes, a whole block at a time.
 func (b *chainTokens) readFlows(ctx context.Context, src *source) error {
 	var block []store.Flow
-	for f, err := range src.store.Flows(ctx, b.chain, b.nextTrades, b.status.Last.Time-readBack) {
+	for f, err := range src.store.Trades.Flows(ctx, b.chain, b.nextTrades, b.status.Last.Time-readBack) {
 		if err != nil {
 			return err
 		}
@@ -205,7 +205,7 @@ func (b *chainTokens) readTokens(ctx context.Context, src *source) error {
 		if err != nil {
 			return err
 		}
-		launches, err := src.store.LaunchesAt(ctx, older)
+		launches, err := src.store.Launches.At(ctx, older)
 		if err != nil {
 			return err
 		}
@@ -253,14 +253,14 @@ func (b *chainTokens) comeBack(ctx context.Context, src *source, l *Launched) er
 	if b.seen == 0 {
 		return nil // all metadata and reports are still to be read
 	}
-	m, ok, err := src.store.MetadataAt(ctx, b.chain, l.Mint)
+	m, ok, err := src.store.Metadata.At(ctx, b.chain, l.Mint)
 	if err != nil {
 		return err
 	}
 	if ok {
 		e.meta = newMetadata(&m)
 	}
-	report, ok, err := src.store.TrustAt(ctx, b.chain, l.Mint)
+	report, ok, err := src.store.Trust.At(ctx, b.chain, l.Mint)
 	e.checked = ok && report.Critical
 	return err
 }
@@ -268,7 +268,7 @@ func (b *chainTokens) comeBack(ctx context.Context, src *source, l *Launched) er
 // readQuotes takes over the prices of the quote assets. When one becomes known, or is known no more, everything is valued
 // anew; else a price only moves what is shown.
 func (b *chainTokens) readQuotes(ctx context.Context, src *source) error {
-	all, err := src.store.ChainQuotes(ctx)
+	all, err := src.store.Pools.Quotes(ctx)
 	if err != nil {
 		return err
 	}
@@ -296,7 +296,7 @@ func (b *chainTokens) readQuotes(ctx context.Context, src *source) error {
 
 // readMetadata takes in what was fetched beside the chain.
 func (b *chainTokens) readMetadata(ctx context.Context, src *source) error {
-	list, err := src.store.MetadataSince(ctx, b.chain, b.seen)
+	list, err := src.store.Metadata.Since(ctx, b.chain, b.seen)
 	if err != nil {
 		return err
 	}
@@ -311,7 +311,7 @@ func (b *chainTokens) readMetadata(ctx context.Context, src *source) error {
 
 // readTrust takes in what was checked beside the chain.
 func (b *chainTokens) readTrust(ctx context.Context, src *source) error {
-	reports, err := src.store.TrustSince(ctx, b.chain, b.seen)
+	reports, err := src.store.Trust.Since(ctx, b.chain, b.seen)
 	if err != nil {
 		return err
 	}

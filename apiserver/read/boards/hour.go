@@ -16,7 +16,7 @@ func (b *chainTokens) readHour(ctx context.Context, src *source) error {
 	if opens == b.hourOf {
 		return nil
 	}
-	list, err := src.store.TokensNow(ctx, slices.SortedFunc(maps.Keys(b.usd), market.Address.Compare))
+	list, err := src.store.Tokens.Now(ctx, slices.SortedFunc(maps.Keys(b.usd), market.Address.Compare))
 	if err != nil {
 		return err
 	}
@@ -34,7 +34,7 @@ func (b *chainTokens) readHour(ctx context.Context, src *source) error {
 			moments = append(moments, store.PoolTime{Pool: list[i].Pool, At: opens})
 		}
 	}
-	closes, err := src.store.ClosesBefore(ctx, b.chain, moments)
+	closes, err := src.store.Candles.ClosesBefore(ctx, b.chain, moments)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (b *chainTokens) readLastHoursOf(ctx context.Context, src *source, part []*
 	for i, e := range part {
 		moments[i] = store.PoolTime{Pool: e.referencePool().ID, At: opens}
 	}
-	closes, err := src.store.ClosesBefore(ctx, b.chain, moments)
+	closes, err := src.store.Candles.ClosesBefore(ctx, b.chain, moments)
 	if err != nil {
 		return err
 	}

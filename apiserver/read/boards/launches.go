@@ -76,7 +76,7 @@ func (r *Launches) LaunchesAt(ctx context.Context, mint market.Address) ([]Launc
 	out, err, _ := r.flight.Do("at "+mint.String(), func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), figures.ReadTime)
 		defer cancel()
-		list, err := r.store.LaunchesAt(ctx, []market.Address{mint})
+		list, err := r.store.Launches.At(ctx, []market.Address{mint})
 		if err == nil && len(list) > 0 {
 			r.rows.Put(mint, recent.Dated[[]LaunchNow]{Value: list, At: r.now()})
 		}
@@ -115,20 +115,20 @@ func (r *Launches) BesideLaunch(ctx context.Context, l *LaunchNow) (*Beside, err
 func (r *Launches) readBeside(ctx context.Context, l *LaunchNow) (*Beside, error) {
 	b := &Beside{Quote: market.Token{Mint: l.Quote}}
 	var err error
-	if b.Launches, b.Graduated, err = r.store.CreatorRecord(ctx, l.Chain, l.Creator); err != nil {
+	if b.Launches, b.Graduated, err = r.store.Launches.CreatorRecord(ctx, l.Chain, l.Creator); err != nil {
 		return nil, err
 	}
-	if b.Holds, err = r.store.BalanceOf(ctx, l.Chain, l.Mint, l.Creator); err != nil {
+	if b.Holds, err = r.store.Balances.Of(ctx, l.Chain, l.Mint, l.Creator); err != nil {
 		return nil, err
 	}
-	m, fetched, err := r.store.MetadataAt(ctx, l.Chain, l.Mint)
+	m, fetched, err := r.store.Metadata.At(ctx, l.Chain, l.Mint)
 	if err != nil {
 		return nil, err
 	}
 	if fetched {
 		b.Metadata = newMetadata(&m)
 	}
-	report, checked, err := r.store.TrustAt(ctx, l.Chain, l.Mint)
+	report, checked, err := r.store.Trust.At(ctx, l.Chain, l.Mint)
 	if err != nil {
 		return nil, err
 	}
@@ -136,7 +136,7 @@ func (r *Launches) readBeside(ctx context.Context, l *LaunchNow) (*Beside, error
 	if l.Quote.IsNone() {
 		return b, nil
 	}
-	quotes, err := r.store.TokensNow(ctx, []market.Address{l.Quote})
+	quotes, err := r.store.Tokens.Now(ctx, []market.Address{l.Quote})
 	for i := range quotes {
 		if quotes[i].Chain == l.Chain {
 			b.Quote = quotes[i].Token

@@ -131,11 +131,11 @@ func (r *Reader) readInto(ctx context.Context, mints []market.Address) (map[mark
 
 // Read reads tokens with their chains' state, and then their pools, which can only be newer. now says which chains are stale.
 func Read(ctx context.Context, st *store.Store, now time.Time, mints []market.Address) (map[market.Address][]Token, error) {
-	found, err := st.TokensNow(ctx, mints)
+	found, err := st.Tokens.Now(ctx, mints)
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
-	pools, err := st.PoolsNow(ctx, mints)
+	pools, err := st.Pools.Now(ctx, mints)
 	if err != nil {
 		return nil, err
 	}

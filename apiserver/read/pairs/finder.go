@@ -165,7 +165,7 @@ func (f *Finder) take(ctx context.Context, chain string, seen int64) error {
 	ctx, cancel := context.WithTimeout(ctx, walkTime)
 	defer cancel()
 	batch := make([]search.Token, 0, listingsAtOnce)
-	for l, err := range f.looks.Listings(ctx, chain, seen) {
+	for l, err := range f.looks.Tokens.Listings(ctx, chain, seen) {
 		if err != nil {
 			return err
 		}
@@ -210,7 +210,7 @@ func (f *Finder) settle(ctx context.Context, chain string) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, figures.LookTime)
 	defer cancel()
-	for l, err := range f.looks.ListingsOf(ctx, chain, slices.Collect(maps.Keys(gone))) {
+	for l, err := range f.looks.Tokens.ListingsOf(ctx, chain, slices.Collect(maps.Keys(gone))) {
 		if err != nil {
 			return err
 		}
@@ -328,7 +328,7 @@ func (f *Finder) pairsAt(ctx context.Context, in *declared.Catalog, only, query 
 	if err != nil {
 		return nil, nil //nolint:nilerr // it is no address: nothing is at it
 	}
-	pools, err := f.store.PoolsByID(ctx, in.ChainIDs(func(c *declared.Chain) bool { return c.EVM && (only == "" || c.ID == only) }), id)
+	pools, err := f.store.Pools.ByID(ctx, in.ChainIDs(func(c *declared.Chain) bool { return c.EVM && (only == "" || c.ID == only) }), id)
 	if err != nil {
 		return nil, err
 	}

@@ -71,7 +71,7 @@ func (f *Finder) measure(ctx context.Context, in *declared.Catalog, pairs []Pair
 		quotes = append(quotes, p.Pool.Quote)
 	}
 	slices.SortFunc(quotes, market.Address.Compare)
-	names, err := f.store.TokensNow(ctx, slices.Compact(quotes))
+	names, err := f.store.Tokens.Now(ctx, slices.Compact(quotes))
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (f *Finder) measureChain(ctx context.Context, on *declared.Chain, pairs []*
 		from = starts[w]
 	}
 	spans = append(spans, candle.Cover(from, end, candle.Hour)...)
-	active, err := f.store.Activities(ctx, on.ID, busy, spans)
+	active, err := f.store.Candles.Activities(ctx, on.ID, busy, spans)
 	if err != nil {
 		return err
 	}
@@ -162,7 +162,7 @@ func (f *Finder) pricesThen(ctx context.Context, chain string, pairs []*Pair, st
 func (f *Finder) closesBefore(ctx context.Context, chain string, moments []store.PoolTime) (pastCloses, error) {
 	slices.SortFunc(moments, func(a, b store.PoolTime) int { return cmp.Or(a.Pool.Compare(b.Pool), cmp.Compare(a.At, b.At)) })
 	moments = slices.DeleteFunc(slices.Compact(moments), func(m store.PoolTime) bool { return m.Pool.IsNone() })
-	found, err := f.store.ClosesBefore(ctx, chain, moments)
+	found, err := f.store.Candles.ClosesBefore(ctx, chain, moments)
 	if found == nil {
 		found = pastCloses{}
 	}

@@ -64,7 +64,7 @@ func New(t *testing.T) *Ledger {
 		Mints: map[string][]market.Address{}, Leases: map[string]*store.Lease{}, births: map[launchKey]birth{}, rows: map[string][]ledgerRows{},
 	}
 	for _, chain := range Chains {
-		l, err := w.Store.Acquire(t.Context(), chain, "test", time.Hour)
+		l, err := w.Store.Leases.Acquire(t.Context(), chain, "test", time.Hour)
 		if err != nil {
 			t.Fatal(err)
 		}

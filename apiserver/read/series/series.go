@@ -40,7 +40,7 @@ func (s Reader) Bars(ctx context.Context, chain string, pool market.Address, w c
 	interval := w.Stored()
 	if interval == 0 {
 		interval = market.StoredIntervals[0]
-		ticks, err := s.store.Ticks(ctx, chain, pool, candle.Width(interval).Open(from), to, in == candle.Native, maxTicks)
+		ticks, err := s.store.Trades.Ticks(ctx, chain, pool, candle.Width(interval).Open(from), to, in == candle.Native, maxTicks)
 		if err != nil {
 			return nil, before, err
 		}
@@ -59,13 +59,13 @@ func (s Reader) Bars(ctx context.Context, chain string, pool market.Address, w c
 			return bars, before, nil
 		}
 	} else {
-		stored, err := s.store.Series(ctx, chain, pool, interval, from, to, in == candle.Native)
+		stored, err := s.store.Candles.Series(ctx, chain, pool, interval, from, to, in == candle.Native)
 		if err != nil {
 			return nil, before, err
 		}
 		bars = candle.Fold(stored, w, in)
 	}
-	last, ok, err := s.store.SeriesBefore(ctx, chain, pool, interval, candle.Width(interval).Open(from), in == candle.Native)
+	last, ok, err := s.store.Candles.SeriesBefore(ctx, chain, pool, interval, candle.Width(interval).Open(from), in == candle.Native)
 	if err != nil || !ok {
 		return bars, before, err
 	}
@@ -79,5 +79,5 @@ func (s Reader) Bars(ctx context.Context, chain string, pool market.Address, w c
 func (s Reader) FirstCandle(ctx context.Context, chain string, pool market.Address) (open int64, ok bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, figures.ReadTime)
 	defer cancel()
-	return s.store.FirstCandle(ctx, chain, pool, market.StoredIntervals[len(market.StoredIntervals)-1])
+	return s.store.Candles.First(ctx, chain, pool, market.StoredIntervals[len(market.StoredIntervals)-1])
 }

@@ -47,7 +47,7 @@ func (s *standIn) behind(t *testing.T, profiles ...string) *standIn {
 // unpriced counts the declared quotes without a price.
 func (s *standIn) unpriced(t *testing.T, st *store.Store) int {
 	t.Helper()
-	quotes, err := st.ChainQuotes(t.Context())
+	quotes, err := st.Pools.Quotes(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,7 +163,7 @@ func TestPoolsBehindNodesOfTheNewestState(t *testing.T) {
 // stand-in has that state only once real transactions come after it.
 func (s *standIn) leaveOutUnwritten(t *testing.T, saw, st *store.Store, pools map[market.Address]market.Pool) {
 	t.Helper()
-	facts, err := st.Facts(t.Context(), s.cfg.ID, 0, s.Chain.Head().Number)
+	facts, err := st.Facts.Between(t.Context(), s.cfg.ID, 0, s.Chain.Head().Number)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func (s *standIn) leaveOutUnwritten(t *testing.T, saw, st *store.Store, pools ma
 		if !ok || s.Chain.Block(f.Block) == nil || [32]byte(s.Chain.Block(f.Block).Hash) != [32]byte(f.Hash) {
 			continue
 		}
-		trades, err := saw.Trades(t.Context(), s.cfg.ID, state.Pool, 0, math.MaxInt64, 1<<20)
+		trades, err := saw.Trades.Of(t.Context(), s.cfg.ID, state.Pool, 0, math.MaxInt64, 1<<20)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -186,7 +186,7 @@ func (s *standIn) leaveOutUnwritten(t *testing.T, saw, st *store.Store, pools ma
 // state. Of prices one has to be the same, in USD or in the native coin: another pool may have priced that coin in an index that knew all pools.
 func (s *standIn) holdTrades(t *testing.T, saw, st *store.Store, pools map[market.Address]market.Pool, first uint64) {
 	t.Helper()
-	facts, err := st.Facts(t.Context(), s.cfg.ID, 0, s.Chain.Head().Number)
+	facts, err := st.Facts.Between(t.Context(), s.cfg.ID, 0, s.Chain.Head().Number)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -202,8 +202,8 @@ func (s *standIn) holdTrades(t *testing.T, saw, st *store.Store, pools map[marke
 		if told[id] == 0 || !p.Protocol.Concentrated() {
 			continue
 		}
-		all, err0 := saw.Trades(t.Context(), s.cfg.ID, id, 0, math.MaxInt64, 1<<20)
-		have, err1 := st.Trades(t.Context(), s.cfg.ID, id, 0, math.MaxInt64, 1<<20)
+		all, err0 := saw.Trades.Of(t.Context(), s.cfg.ID, id, 0, math.MaxInt64, 1<<20)
+		have, err1 := st.Trades.Of(t.Context(), s.cfg.ID, id, 0, math.MaxInt64, 1<<20)
 		if err := errors.Join(err0, err1); err != nil {
 			t.Fatal(err)
 		}
@@ -232,7 +232,7 @@ func (s *standIn) holdTrades(t *testing.T, saw, st *store.Store, pools map[marke
 // of the states any more. An index behind an archive node would know a pool's state from its first trade on, a block earlier or more.
 func (s *standIn) compareReplay(t *testing.T, st *store.Store, profile string, first uint64) {
 	t.Helper()
-	facts, err := st.Facts(t.Context(), s.cfg.ID, 0, s.Chain.Head().Number)
+	facts, err := st.Facts.Between(t.Context(), s.cfg.ID, 0, s.Chain.Head().Number)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -242,11 +242,11 @@ func (s *standIn) compareReplay(t *testing.T, st *store.Store, profile string, f
 	if err != nil {
 		t.Fatal(err)
 	}
-	lease, err := fresh.Acquire(t.Context(), s.cfg.ID, "facts", time.Minute)
+	lease, err := fresh.Leases.Acquire(t.Context(), s.cfg.ID, "facts", time.Minute)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(fresh.KeepFacts(t.Context(), lease, facts), fresh.Release(t.Context(), lease), fresh.Close()); err != nil {
+	if err := errors.Join(fresh.Facts.Keep(t.Context(), lease, facts), fresh.Leases.Release(t.Context(), lease), fresh.Close()); err != nil {
 		t.Fatal(err)
 	}
 	want, err := st.Derived(t.Context(), s.cfg.ID)

@@ -27,7 +27,7 @@ func (s *standIn) later(t *testing.T, blocks uint64) *standIn {
 
 func poolsOf(t *testing.T, s *standIn, st *store.Store) map[market.Address]market.Pool {
 	t.Helper()
-	list, err := st.PoolsSince(t.Context(), s.cfg.ID, 0)
+	list, err := st.Pools.Since(t.Context(), s.cfg.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +68,7 @@ func TestPoolsOlderThanTheIndex(t *testing.T) {
 	if of[market.UniswapV3] < 3 || of[market.UniswapV4] < 1 {
 		t.Errorf("the later index has %v pools: the comparison shows little", of)
 	}
-	quotes, err := st.ChainQuotes(t.Context())
+	quotes, err := st.Pools.Quotes(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

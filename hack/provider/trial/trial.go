@@ -168,7 +168,7 @@ func (t *trial) await(ctx context.Context, m *mainnet.Mainnet, ix *running) erro
 
 // figures counts what people see.
 func (t *trial) figures(ctx context.Context, ix *running) error {
-	prices, err := ix.store.ChainQuotes(ctx)
+	prices, err := ix.store.Pools.Quotes(ctx)
 	if err != nil {
 		return err
 	}
@@ -196,7 +196,7 @@ func (t *trial) compare(ctx context.Context, m *mainnet.Mainnet, ix *running, pr
 	var facts []store.StoredFact
 	if profile.State.LatestAlone {
 		var err error
-		if facts, err = ix.store.Facts(ctx, t.chain, 0, m.Chain.Head().Number); err != nil {
+		if facts, err = ix.store.Facts.Between(ctx, t.chain, 0, m.Chain.Head().Number); err != nil {
 			return err
 		}
 		without.State, t.byFacts = profile.State, true
@@ -285,11 +285,11 @@ func (r *running) keep(ctx context.Context, facts []store.StoredFact) error {
 	if len(facts) == 0 {
 		return nil
 	}
-	lease, err := r.store.Acquire(ctx, r.cfg.ID, "facts", time.Minute)
+	lease, err := r.store.Leases.Acquire(ctx, r.cfg.ID, "facts", time.Minute)
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.store.KeepFacts(ctx, lease, facts), r.store.Release(ctx, lease))
+	return errors.Join(r.store.Facts.Keep(ctx, lease, facts), r.store.Leases.Release(ctx, lease))
 }
 
 func (r *running) behind(ctx context.Context, m *mainnet.Mainnet) (uint64, error) {
