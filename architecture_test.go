@@ -34,6 +34,8 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"internal/pnl":             {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/trust":           {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/catalog":         {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
+		"internal/store/database":  {programs, kubernetes, {module + "internal/market", module + "internal/store/schema", module + "internal/chainconfig"}},
+		"internal/store/schema":    {programs, kubernetes, {module + "internal/market", module + "internal/chainconfig"}},
 		"internal/store":           {programs, kubernetes, {module + "internal/catalog"}},
 		"indexer/chain":            {{module + "apiserver", module + "operator", module + "indexer/evm", module + "indexer/rpc", module + "indexer/derive", module + "internal/store"}, sql, {"net/http"}, kubernetes},
 		"indexer/derive":           {{module + "apiserver", module + "operator"}, sql, {"net/http"}, kubernetes, {module + "internal/store"}},

@@ -113,8 +113,8 @@ func TestFalseBlockTimes(t *testing.T) {
 			if f.told.Load() == 0 {
 				t.Error("no false time was told: the test shows nothing")
 			}
-			got := all[market.Trade](t)(st.Trades.OfChain(t.Context(), "base", 0, 0))
-			want := all[market.Trade](t)(fresh.Trades.OfChain(t.Context(), "base", 0, 0))
+			got := all[market.Trade](t)(st.Inspect.Trades(t.Context(), "base", 0, 0))
+			want := all[market.Trade](t)(fresh.Inspect.Trades(t.Context(), "base", 0, 0))
 			differ := 0
 			for i := range max(len(got), len(want)) {
 				if i >= len(got) || i >= len(want) || got[i].Tx != want[i].Tx || got[i].Time != want[i].Time {

@@ -82,7 +82,7 @@ func sameRows(t *testing.T, what string, want, got map[string][]string) {
 
 func rowsOf(t *testing.T, st *store.Store, index string) map[string][]string {
 	t.Helper()
-	rows, err := st.Derived(t.Context(), index)
+	rows, err := st.Inspect.Derived(t.Context(), index)
 	if err != nil || len(rows["trades"]) == 0 {
 		t.Fatalf("%d trades, %v", len(rows["trades"]), err)
 	}
@@ -161,7 +161,7 @@ func TestNextGeneration(t *testing.T) {
 				list, err := st.Indexes.Of(ctx, "base")
 				return err == nil && len(list) == 1 && list[0].Generation == 2 && list[0].Served
 			})
-			if rows, err := st.Derived(ctx, "base"); err != nil || len(rows["trades"])+len(rows["tokens"])+len(rows["balances"]) != 0 {
+			if rows, err := st.Inspect.Derived(ctx, "base"); err != nil || len(rows["trades"])+len(rows["tokens"])+len(rows["balances"]) != 0 {
 				t.Errorf("the former index has %d trades and %d tokens, %v", len(rows["trades"]), len(rows["tokens"]), err)
 			}
 			k.stop()
@@ -199,7 +199,7 @@ func reportedOf(t *testing.T, r *prometheus.Registry) (chains []string) {
 // tokensOf are the tokens of a chain.
 func tokensOf(t *testing.T, st *store.Store) (list []market.Address) {
 	t.Helper()
-	tokens, err := st.Tokens.Since(t.Context(), "base", 0)
+	tokens, err := st.Inspect.Tokens(t.Context(), "base", 0)
 	if err != nil || len(tokens) < 5 {
 		t.Fatalf("%d tokens, %v", len(tokens), err)
 	}

@@ -36,7 +36,7 @@ func TestManipulationsMoveNothing(t *testing.T) {
 		before := tokens(t, st)[mint]
 		priced := price(t, pools(t, st), before.Pool)
 		high := dayHigh(t, pools(t, st), before.Pool, func(p market.Pool) []market.Candle {
-			return all[market.Candle](t)(st.Candles.Between(t.Context(), "base", p.ID, 86400, 0, math.MaxInt64))
+			return all[market.Candle](t)(st.Inspect.Candles(t.Context(), "base", p.ID, 86400, 0, math.MaxInt64))
 		})
 		f, err := trick.play(t.Context(), plain[trick.token].Address)
 		if err != nil {
@@ -56,7 +56,7 @@ func TestManipulationsMoveNothing(t *testing.T) {
 			t.Errorf("%s: the price is %g, was %g", name, now, priced)
 		}
 		if now := dayHigh(t, pools(t, st), before.Pool, func(p market.Pool) []market.Candle {
-			return all[market.Candle](t)(st.Candles.Between(t.Context(), "base", p.ID, 86400, 0, math.MaxInt64))
+			return all[market.Candle](t)(st.Inspect.Candles(t.Context(), "base", p.ID, 86400, 0, math.MaxInt64))
 		}); now > high*1.02 {
 			t.Errorf("%s: the day's high is %g, was %g", name, now, high)
 		}

@@ -90,13 +90,13 @@ func all[V any](t *testing.T) func([]V, error) []V {
 
 func pools(t *testing.T, st *store.Store) []market.Pool {
 	t.Helper()
-	return all[market.Pool](t)(st.Pools.Since(t.Context(), "base", 0))
+	return all[market.Pool](t)(st.Inspect.Pools(t.Context(), "base", 0))
 }
 
 func tokens(t *testing.T, st *store.Store) map[market.Address]market.Token {
 	t.Helper()
 	out := map[market.Address]market.Token{}
-	for _, tok := range all[market.Token](t)(st.Tokens.Since(t.Context(), "base", 0)) {
+	for _, tok := range all[market.Token](t)(st.Inspect.Tokens(t.Context(), "base", 0)) {
 		out[tok.Mint] = tok
 	}
 	return out
@@ -179,7 +179,7 @@ func checkCandles(t *testing.T, st *store.Store) {
 		candle market.Candle
 	}
 	want := map[market.CandleKey]*bucket{}
-	trades := all[market.Trade](t)(st.Trades.OfChain(t.Context(), "base", 0, 0))
+	trades := all[market.Trade](t)(st.Inspect.Trades(t.Context(), "base", 0, 0))
 	for i := range trades {
 		tr := &trades[i]
 		for _, interval := range []int32{60, 300, 3600, 86400} {
@@ -208,7 +208,7 @@ func checkCandles(t *testing.T, st *store.Store) {
 	n := 0
 	for _, p := range pools(t, st) {
 		for _, interval := range []int32{60, 300, 3600, 86400} {
-			for _, got := range all[market.Candle](t)(st.Candles.Between(t.Context(), "base", p.ID, interval, 0, math.MaxInt64)) {
+			for _, got := range all[market.Candle](t)(st.Inspect.Candles(t.Context(), "base", p.ID, interval, 0, math.MaxInt64)) {
 				n++
 				if b := want[got.CandleKey]; b == nil || b.candle != got {
 					t.Errorf("candle %+v is derived, the trades give %+v", got, b)
@@ -234,7 +234,7 @@ func (w *world) checkWindows(t *testing.T, st *store.Store) {
 	from := status.Last.Time/60*60 - 24*3600 + 60
 	want, gone := map[market.Address]market.Window{}, map[market.Address]market.Trade{}
 	outside := 0
-	for _, tr := range all[market.Trade](t)(st.Trades.OfChain(t.Context(), "base", 0, 0)) {
+	for _, tr := range all[market.Trade](t)(st.Inspect.Trades(t.Context(), "base", 0, 0)) {
 		win := want[tr.Pool]
 		if tr.Time < from {
 			outside++
@@ -382,7 +382,7 @@ func (w *world) checkVolume(t *testing.T, st *store.Store) {
 		}
 		var got market.Amount
 		var n int64
-		for _, c := range all[market.Candle](t)(st.Candles.Between(t.Context(), "base", p.ID, 86400, 0, math.MaxInt64)) {
+		for _, c := range all[market.Candle](t)(st.Inspect.Candles(t.Context(), "base", p.ID, 86400, 0, math.MaxInt64)) {
 			got.Add(&got, &c.VolumeQuote)
 			n += c.Buys + c.Sells
 		}
@@ -444,7 +444,7 @@ func (w *world) checkBalances(t *testing.T, st *store.Store, except ...string) (
 func (w *world) checkTraders(t *testing.T, st *store.Store) {
 	t.Helper()
 	byTx := map[string][]market.Trade{}
-	for _, tr := range all[market.Trade](t)(st.Trades.OfChain(t.Context(), "base", 0, 0)) {
+	for _, tr := range all[market.Trade](t)(st.Inspect.Trades(t.Context(), "base", 0, 0)) {
 		byTx[tr.Tx.String()] = append(byTx[tr.Tx.String()], tr)
 	}
 	// Several truths can share a transaction: a bundle has one for each of its users.

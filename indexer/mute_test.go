@@ -143,7 +143,7 @@ func (w *world) replay(t *testing.T, cfg *chainconfig.Chain, from *store.Store) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := second.Facts.Keep(t.Context(), l, facts); err != nil {
+	if err := second.Inspect.KeepFacts(t.Context(), l, facts); err != nil {
 		t.Fatal(err)
 	}
 	stateless, url := w.refuser(t)

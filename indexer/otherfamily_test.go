@@ -485,11 +485,11 @@ func TestAnotherFamily(t *testing.T) {
 			end = g.start(t, fresh)
 			g.await(t, fresh)
 			end()
-			got, err := st.Derived(t.Context(), "gapped")
+			got, err := st.Inspect.Derived(t.Context(), "gapped")
 			if err != nil {
 				t.Fatal(err)
 			}
-			want, err := fresh.Derived(t.Context(), "gapped")
+			want, err := fresh.Inspect.Derived(t.Context(), "gapped")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -520,7 +520,7 @@ func (g *gapped) wantTrades(t *testing.T, st *store.Store) {
 			}
 		}
 	}
-	trades, err := st.Trades.OfChain(t.Context(), "gapped", 0, 0)
+	trades, err := st.Inspect.Trades(t.Context(), "gapped", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -318,7 +318,7 @@ func (h *hand) hold(t *testing.T, got *pnl.Window) {
 // holdEverybody finds each wallet's trades among all trades of the chain.
 func (d *dealer) holdEverybody(t *testing.T, st *store.Store) {
 	t.Helper()
-	all, err := st.Trades.OfChain(t.Context(), "base", 0, 0)
+	all, err := st.Inspect.Trades(t.Context(), "base", 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -341,7 +341,7 @@ func (d *dealer) holdEverybody(t *testing.T, st *store.Store) {
 		}
 	}
 	nobody := market.EVMAddress([32]byte{31: 9})
-	if traded, err := st.Trades.WalletTraded(t.Context(), nobody, []string{"base"}); traded || err != nil || len(of) < 5 {
+	if traded, err := st.Inspect.WalletTraded(t.Context(), nobody, []string{"base"}); traded || err != nil || len(of) < 5 {
 		t.Errorf("a stranger traded: %v, %v; %d wallets", traded, err, len(of))
 	}
 }

@@ -137,7 +137,7 @@ func (w *world) compareRecounted(t *testing.T, got *store.Store, cfg *chainconfi
 			t.Errorf("token %q is\n  %+v\na fresh index has\n  %+v", b.Symbol, a, b)
 		}
 	}
-	ours, theirs := all[market.Trade](t)(got.Trades.OfChain(t.Context(), "base", 0, 0)), all[market.Trade](t)(fresh.Trades.OfChain(t.Context(), "base", 0, 0))
+	ours, theirs := all[market.Trade](t)(got.Inspect.Trades(t.Context(), "base", 0, 0)), all[market.Trade](t)(fresh.Inspect.Trades(t.Context(), "base", 0, 0))
 	if len(ours) != len(theirs) {
 		t.Fatalf("%d trades, a fresh index has %d", len(ours), len(theirs))
 	}

@@ -155,7 +155,7 @@ func at(rows []string, i int) string {
 
 func derivedRows(t *testing.T, st *store.Store) map[string][]string {
 	t.Helper()
-	rows, err := st.Derived(t.Context(), "base")
+	rows, err := st.Inspect.Derived(t.Context(), "base")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -53,7 +53,7 @@ func TestReplayNeedsNoOldState(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := second.Facts.Keep(t.Context(), l, facts); err != nil {
+	if err := second.Inspect.KeepFacts(t.Context(), l, facts); err != nil {
 		t.Fatal(err)
 	}
 	stop = run(t, cfg, second, 0)

@@ -33,7 +33,7 @@ func (w *world) awaitPruned(t *testing.T, st *store.Store, keep time.Duration) (
 	t.Helper()
 	oldest = w.finalTime(t)/3600*3600 - int64(keep.Seconds())
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {
-		trades := all[market.Trade](t)(st.Trades.OfChain(t.Context(), "base", 0, 0))
+		trades := all[market.Trade](t)(st.Inspect.Trades(t.Context(), "base", 0, 0))
 		if len(trades) > 0 && trades[0].Time >= oldest {
 			return oldest
 		}
@@ -66,16 +66,16 @@ func TestRetentionFollowsTheChainsTime(t *testing.T) {
 		c.ahead.Add(int64(10 * time.Second)) // the final block is asked for again
 		oldest := w.awaitPruned(t, st, 24*time.Hour)
 		stop()
-		every := all[market.Trade](t)(whole.Trades.OfChain(t.Context(), "base", 0, 0))
+		every := all[market.Trade](t)(whole.Inspect.Trades(t.Context(), "base", 0, 0))
 		first := slices.IndexFunc(every, func(x market.Trade) bool { return x.Time >= oldest })
-		kept := all[market.Trade](t)(st.Trades.OfChain(t.Context(), "base", 0, 0))
+		kept := all[market.Trade](t)(st.Inspect.Trades(t.Context(), "base", 0, 0))
 		if first < 1 || kept[0] != every[first] {
 			t.Errorf("%s: of %d trades from %d on, those from %d on are kept; want from %d on", kind, len(every), every[0].Time, kept[0].Time, oldest)
 		}
 		for _, p := range pools(t, st) {
 			for _, interval := range []int32{300, 3600, 86400} {
-				before := all[market.Candle](t)(whole.Candles.Between(t.Context(), "base", p.ID, interval, 0, math.MaxInt64))
-				if now := all[market.Candle](t)(st.Candles.Between(t.Context(), "base", p.ID, interval, 0, math.MaxInt64)); len(now) < len(before) {
+				before := all[market.Candle](t)(whole.Inspect.Candles(t.Context(), "base", p.ID, interval, 0, math.MaxInt64))
+				if now := all[market.Candle](t)(st.Inspect.Candles(t.Context(), "base", p.ID, interval, 0, math.MaxInt64)); len(now) < len(before) {
 					t.Errorf("%s: pool %s has %d candles of %d s, had %d", kind, p.ID, len(now), interval, len(before))
 				}
 			}

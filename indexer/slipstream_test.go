@@ -246,7 +246,7 @@ func (w *world) checkStrange(t *testing.T, st *store.Store) {
 	if len(strange) == 0 || swaps == 0 {
 		t.Errorf("%d pools of the strange factory have %d swaps: the test shows nothing", len(strange), swaps)
 	}
-	for _, trade := range all[market.Trade](t)(st.Trades.OfChain(t.Context(), "base", 0, 0)) {
+	for _, trade := range all[market.Trade](t)(st.Inspect.Trades(t.Context(), "base", 0, 0)) {
 		if strange[trade.Pool.String()] {
 			t.Errorf("the index has the trade %+v in a pool whose factory isn't declared", trade)
 		}

@@ -314,7 +314,7 @@ func TestSeedIsWhatAnIndexWouldBe(t *testing.T) {
 		if err := seed(t.Context(), w, st, byTime, "test"); err != nil {
 			t.Fatal(err)
 		}
-		if derived[i], err = st.Derived(t.Context(), worldChains[0].id); err != nil {
+		if derived[i], err = st.Inspect.Derived(t.Context(), worldChains[0].id); err != nil {
 			t.Fatal(err)
 		}
 		candlesAreOfTheTrades(t.Context(), t, st, w)
@@ -342,7 +342,7 @@ func candlesAreOfTheTrades(ctx context.Context, t *testing.T, st *store.Store, w
 		want.Add(&want, &trades[i].BaseAmount)
 	}
 	for _, interval := range market.StoredIntervals {
-		candles, err := st.Candles.Between(ctx, worldChains[0].id, pool, interval, 0, worldEnd+1)
+		candles, err := st.Inspect.Candles(ctx, worldChains[0].id, pool, interval, 0, worldEnd+1)
 		if err != nil {
 			t.Fatal(err)
 		}

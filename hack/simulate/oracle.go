@@ -40,11 +40,11 @@ func (r *run) compare(ctx context.Context) (differences []string, err error) {
 	if was.Last.Hash != is.Last.Hash {
 		return []string{fmt.Sprintf("the index ended at block %d %s, a fresh one at %d %s", was.Last.Number, was.Last.Hash, is.Last.Number, is.Last.Hash)}, nil
 	}
-	have, err := left.Derived(ctx, chainID)
+	have, err := left.Inspect.Derived(ctx, chainID)
 	if err != nil {
 		return nil, err
 	}
-	want, err := fresh.Derived(ctx, chainID)
+	want, err := fresh.Inspect.Derived(ctx, chainID)
 	if err != nil {
 		return nil, err
 	}

@@ -280,7 +280,7 @@ func (f *follower) fork(b market.Block, branch byte) market.Block {
 // digests are how many rows each table of a chain has in the end, and a digest of them.
 func (f *follower) digests() string {
 	f.Helper()
-	tables, err := f.store.Derived(f.Context(), f.chain)
+	tables, err := f.store.Inspect.Derived(f.Context(), f.chain)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -28,7 +28,7 @@ func writes(t *testing.T, s *store.Store, l *store.Lease) map[string]func() erro
 			return s.Jobs.Save(ctx, l, &store.HolderProgress{After: market.HolderJob{Token: address(1), Final: 9, Next: 3}})
 		},
 		"facts": func() error {
-			return s.Facts.Keep(ctx, l, []store.StoredFact{{Block: 9, Fact: market.TokenFact{Token: address(1)}}})
+			return s.Inspect.KeepFacts(ctx, l, []store.StoredFact{{Block: 9, Fact: market.TokenFact{Token: address(1)}}})
 		},
 		"unfollow": func() error {
 			_, err := s.Upkeep.Unfollow(ctx, l, nil)

@@ -90,7 +90,7 @@ func told(t *testing.T, s *store.Store, chain string) map[string]any {
 	put("activities", active, err)
 	closes, err := s.Candles.ClosesBefore(ctx, chain, []store.PoolTime{{Pool: poolID(1), At: 2_000_000_000}})
 	put("closes", closes, err)
-	traded, err := s.Trades.WalletTraded(ctx, address(601), []string{chain})
+	traded, err := s.Inspect.WalletTraded(ctx, address(601), []string{chain})
 	put("traded", traded, err)
 	trades, err := all(s.Trades.OfWallet(ctx, address(601), []string{chain}, 100))
 	put("wallet", trades, err)

@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/uptrace/bun"
 
@@ -66,24 +65,6 @@ func addressKeys(list []market.Address) []any {
 	}
 	return keys
 }
-
-// listedOnly is the condition on pools by which pools_listed is searched, and withAccount leaves out what anyone can make any number of.
-const listedOnly = "unlisted = FALSE"
-
-// poolsChain is the chain of pools that are looked up by their base, as what no index is searched by. Without statistics SQLite would take the
-// primary key's chain for a better start than several bases, and PostgreSQL the chain and the base of pools_traded for a better one than
-// pools_listed: either reads pools by the thousand that aren't listed.
-const poolsChain = "chain || ''"
-
-var withAccount = func() string {
-	var names []string
-	for _, p := range market.Protocols {
-		if p.HasAccount() {
-			names = append(names, "'"+string(p)+"'")
-		}
-	}
-	return "protocol IN (" + strings.Join(names, ", ") + ")"
-}()
 
 // in reads the rows of a table whose column (or list of columns, in parentheses) is among keys and for which the conditions hold.
 func in[R any](ctx context.Context, s *rows, chain, column string, keys []any, conditions ...string) ([]R, error) {

@@ -174,7 +174,7 @@ func TestOldFactsAreReplayed(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := fresh.Facts.Keep(t.Context(), lease(t, fresh), facts); err != nil {
+			if err := fresh.Inspect.KeepFacts(t.Context(), lease(t, fresh), facts); err != nil {
 				t.Fatal(err)
 			}
 			again, err := fresh.Facts.Between(t.Context(), "base", 0, 1<<40)

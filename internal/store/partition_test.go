@@ -111,8 +111,8 @@ func wantSameRows(t *testing.T, when string, split, whole *store.Store) {
 			t.Errorf("%s: %d trades of a pool, want %d: %v, %v", when, len(a), len(b), err, err2)
 		}
 		for _, interval := range []int32{60, 300, 3600} {
-			a, err := split.Candles.Between(t.Context(), "base", poolID(i), interval, 0, math.MaxInt64)
-			b, err2 := whole.Candles.Between(t.Context(), "base", poolID(i), interval, 0, math.MaxInt64)
+			a, err := split.Inspect.Candles(t.Context(), "base", poolID(i), interval, 0, math.MaxInt64)
+			b, err2 := whole.Inspect.Candles(t.Context(), "base", poolID(i), interval, 0, math.MaxInt64)
 			if err != nil || err2 != nil || !slices.Equal(a, b) {
 				t.Errorf("%s: %d candles of %d s, want %d: %v, %v", when, len(a), interval, len(b), err, err2)
 			}
@@ -264,7 +264,7 @@ func TestOnlyFinalPartitionsAreEmptied(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if trades, err := s.Trades.OfChain(t.Context(), "base", 0, 0); err != nil || trades[0].Block != 6 {
+	if trades, err := s.Inspect.Trades(t.Context(), "base", 0, 0); err != nil || trades[0].Block != 6 {
 		t.Errorf("the oldest trade is of block %d, %v; want 6, the first that isn't final", trades[0].Block, err)
 	}
 }

@@ -158,33 +158,3 @@ func (s Upkeep) withRows(ctx context.Context, names []string) (filled []string, 
 		"AND c.relname IN (?) AND pg_relation_size(c.oid) > 0 ORDER BY c.relname", database.Among(true, list)).Scan(ctx, &filled)
 	return filled, err
 }
-
-// firstTradeBlock is the first block with a trade of at least time t, or the one after the last trade. Trades are
-// ordered by block and time rises with it, so that a bisection by the primary key spares an index on time.
-func firstTradeBlock(ctx context.Context, db bun.IDB, chain string, t int64) (int64, error) {
-	var low, high sql.NullInt64
-	err := db.NewRaw("SELECT (SELECT min(block) FROM trades WHERE chain = ?), "+
-		"(SELECT max(block) + 1 FROM trades WHERE chain = ?)", chain, chain).Scan(ctx, &low, &high)
-	if err != nil {
-		return 0, fmt.Errorf("database: find the first trade of a time: %w", err)
-	}
-	for low.Int64 < high.Int64 {
-		mid := low.Int64 + (high.Int64-low.Int64)/2
-		var block, time int64
-		err := db.NewRaw("SELECT block, time FROM trades WHERE chain = ? AND block >= ? ORDER BY block LIMIT 1", chain, mid).
-			Scan(ctx, &block, &time)
-		if errors.Is(err, sql.ErrNoRows) { // a reorg took them meanwhile
-			high.Int64 = mid
-			continue
-		}
-		if err != nil {
-			return 0, fmt.Errorf("database: find the first trade of a time: %w", err)
-		}
-		if time >= t {
-			high.Int64 = mid
-		} else {
-			low.Int64 = block + 1
-		}
-	}
-	return high.Int64, nil
-}

@@ -59,7 +59,7 @@ func TestPruneInPieces(t *testing.T) {
 				t.Errorf("after %d steps %d trades and %d candles are left; want %d and %d", steps, trades, minutes,
 					(blocks-final)*perBlock, (blocks-35)*perBlock)
 			}
-			if oldest, err := s.Trades.OfChain(t.Context(), "base", 0, 0); err != nil || oldest[0].Block != final+1 {
+			if oldest, err := s.Inspect.Trades(t.Context(), "base", 0, 0); err != nil || oldest[0].Block != final+1 {
 				t.Errorf("the oldest trade is of block %d, %v; want %d", oldest[0].Block, err, final+1)
 			}
 		})

@@ -50,6 +50,7 @@ type Store struct {
 	Trust     Trust
 	Upkeep    Upkeep
 	Sequences Sequences
+	Inspect   Inspect
 }
 
 // Leases say who writes an index.
@@ -91,13 +92,16 @@ type Trust struct{ *rows }
 // Upkeep is what is kept of what is no longer kept.
 type Upkeep struct{ *rows }
 
+// Inspect is what tests and benchmarks look at and put in, and no program.
+type Inspect struct{ *rows }
+
 // Sequences is what is kept of the numbers of streams that clients read by cursor.
 type Sequences struct{ *rows }
 
 func newStore(d *database.DB, served *served) *Store {
 	r := &rows{d, served}
 	return &Store{
-		rows: r, Leases: Leases{r}, Indexes: Indexes{r}, Facts: Facts{r}, Tokens: Tokens{r}, Pools: Pools{r}, Candles: Candles{r}, Trades: Trades{r}, Balances: Balances{r}, Launches: Launches{r}, Jobs: Jobs{r}, Metadata: Metadata{r}, Trust: Trust{r}, Upkeep: Upkeep{r}, Sequences: Sequences{r},
+		rows: r, Leases: Leases{r}, Indexes: Indexes{r}, Facts: Facts{r}, Tokens: Tokens{r}, Pools: Pools{r}, Candles: Candles{r}, Trades: Trades{r}, Balances: Balances{r}, Launches: Launches{r}, Jobs: Jobs{r}, Metadata: Metadata{r}, Trust: Trust{r}, Upkeep: Upkeep{r}, Sequences: Sequences{r}, Inspect: Inspect{r},
 	}
 }
 

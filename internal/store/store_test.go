@@ -127,7 +127,7 @@ func commitOf(n, k int, before map[string]*market.Changes) *store.Commit {
 
 func derivedRows(t *testing.T, s *store.Store) map[string][]string {
 	t.Helper()
-	rows, err := s.Derived(t.Context(), "base")
+	rows, err := s.Inspect.Derived(t.Context(), "base")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -219,7 +219,7 @@ func TestCommitAndLoad(t *testing.T) {
 				if len(byKey.Candles) != 1 || byKey.Candles[0] != *c.Changes.Candles[0].After || len(byKey.Pools) != 1 {
 					t.Errorf("by key came back %+v, pools %d", byKey.Candles, len(byKey.Pools))
 				}
-				trades, err := s.Trades.OfChain(t.Context(), "base", uint64(n), 0)
+				trades, err := s.Inspect.Trades(t.Context(), "base", uint64(n), 0)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -105,7 +105,7 @@ func TestWalletTrades(t *testing.T) {
 					if err != nil || !slices.Equal(got, want) {
 						t.Errorf("wallet %d on %v: %v\n%+v\nwant\n%+v", wallet, chains, err, got, want)
 					}
-					traded, err := w.Trades.WalletTraded(t.Context(), address(wallet), chains)
+					traded, err := w.Inspect.WalletTraded(t.Context(), address(wallet), chains)
 					if err != nil || traded != (len(want) > 0) {
 						t.Errorf("wallet %d traded on %v: %v, %v", wallet, chains, traded, err)
 					}
@@ -148,7 +148,7 @@ func TestWalletTradesCanBeLeft(t *testing.T) {
 			if got, err := w.read(ctx, address(50), 100, "base"); len(got) > 0 || !errors.Is(err, context.Canceled) {
 				t.Errorf("cancelled: %d trades, %v", len(got), err)
 			}
-			if _, err := w.Trades.WalletTraded(ctx, address(50), []string{"base"}); !errors.Is(err, context.Canceled) {
+			if _, err := w.Inspect.WalletTraded(ctx, address(50), []string{"base"}); !errors.Is(err, context.Canceled) {
 				t.Errorf("cancelled: %v", err)
 			}
 		})
@@ -177,7 +177,7 @@ func TestTradesOfNobody(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			got, err := w.Trades.OfChain(t.Context(), "base", walletBlocks+1, 0)
+			got, err := w.Inspect.Trades(t.Context(), "base", walletBlocks+1, 0)
 			if err != nil || !slices.Equal(got, want) {
 				t.Errorf("%v: %d trades, want %d with nobody as trader", err, len(got), len(want))
 			}

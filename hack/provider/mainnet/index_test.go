@@ -237,7 +237,7 @@ func TestAnIndexThatFollowsTheStandInIsTheTruth(t *testing.T) {
 func (s *standIn) compare(t *testing.T, st *store.Store) {
 	t.Helper()
 	want := s.truth(t)
-	trades, err := st.Trades.OfChain(t.Context(), s.cfg.ID, 0, 0)
+	trades, err := st.Inspect.Trades(t.Context(), s.cfg.ID, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

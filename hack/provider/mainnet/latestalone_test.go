@@ -246,14 +246,14 @@ func (s *standIn) compareReplay(t *testing.T, st *store.Store, profile string, f
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := errors.Join(fresh.Facts.Keep(t.Context(), lease, facts), fresh.Leases.Release(t.Context(), lease), fresh.Close()); err != nil {
+	if err := errors.Join(fresh.Inspect.KeepFacts(t.Context(), lease, facts), fresh.Leases.Release(t.Context(), lease), fresh.Close()); err != nil {
 		t.Fatal(err)
 	}
-	want, err := st.Derived(t.Context(), s.cfg.ID)
+	want, err := st.Inspect.Derived(t.Context(), s.cfg.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	have, err := again.index(t).Derived(t.Context(), s.cfg.ID)
+	have, err := again.index(t).Inspect.Derived(t.Context(), s.cfg.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

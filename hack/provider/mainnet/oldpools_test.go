@@ -27,7 +27,7 @@ func (s *standIn) later(t *testing.T, blocks uint64) *standIn {
 
 func poolsOf(t *testing.T, s *standIn, st *store.Store) map[market.Address]market.Pool {
 	t.Helper()
-	list, err := st.Pools.Since(t.Context(), s.cfg.ID, 0)
+	list, err := st.Inspect.Pools(t.Context(), s.cfg.ID, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

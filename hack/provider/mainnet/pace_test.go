@@ -135,7 +135,7 @@ func TestAnIndexKeepsUpWhereAnAnswerTakesABlocksTime(t *testing.T) {
 	}
 	trips.free()
 	s.await(t, st)
-	trades, err := st.Trades.OfChain(t.Context(), s.cfg.ID, 0, 0)
+	trades, err := st.Inspect.Trades(t.Context(), s.cfg.ID, 0, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

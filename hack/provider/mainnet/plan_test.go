@@ -73,11 +73,11 @@ func TestAnIndexWithinATopicLimit(t *testing.T) {
 	cfg, fresh := *s.cfg, *s
 	cfg.Endpoints = []chainconfig.Endpoint{{URL: unlimited.URL(), Weight: 1}}
 	fresh.cfg, fresh.database, fresh.metrics = &cfg, strings.TrimSuffix(s.database, ".db")+"-fresh.db", prometheus.NewRegistry()
-	want, err := fresh.index(t).Derived(t.Context(), s.cfg.ID)
+	want, err := fresh.index(t).Inspect.Derived(t.Context(), s.cfg.ID)
 	if err != nil {
 		t.Fatal(err)
 	}
-	have, err := st.Derived(t.Context(), s.cfg.ID)
+	have, err := st.Inspect.Derived(t.Context(), s.cfg.ID)
 	if err != nil {
 		t.Fatal(err)
 	}

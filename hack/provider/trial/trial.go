@@ -178,7 +178,7 @@ func (t *trial) figures(ctx context.Context, ix *running) error {
 			t.priced++
 		}
 	}
-	rows, err := ix.store.Derived(ctx, t.chain)
+	rows, err := ix.store.Inspect.Derived(ctx, t.chain)
 	if err != nil {
 		return err
 	}
@@ -214,11 +214,11 @@ func (t *trial) compare(ctx context.Context, m *mainnet.Mainnet, ix *running, pr
 	if err := errors.Join(t.await(ctx, m, fresh), fresh.stop()); err != nil {
 		return fmt.Errorf("a fresh index: %w", err)
 	}
-	have, err := ix.store.Derived(ctx, t.chain)
+	have, err := ix.store.Inspect.Derived(ctx, t.chain)
 	if err != nil {
 		return err
 	}
-	want, err := fresh.store.Derived(ctx, t.chain)
+	want, err := fresh.store.Inspect.Derived(ctx, t.chain)
 	if err != nil {
 		return err
 	}
@@ -289,7 +289,7 @@ func (r *running) keep(ctx context.Context, facts []store.StoredFact) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(r.store.Facts.Keep(ctx, lease, facts), r.store.Leases.Release(ctx, lease))
+	return errors.Join(r.store.Inspect.KeepFacts(ctx, lease, facts), r.store.Leases.Release(ctx, lease))
 }
 
 func (r *running) behind(ctx context.Context, m *mainnet.Mainnet) (uint64, error) {

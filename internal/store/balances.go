@@ -96,3 +96,21 @@ func (r *queuedRow) queued() (market.QueuedTransfer, error) {
 		From: c.party(r.Sender), To: c.party(r.Recipient), Amount: c.amount(r.Amount),
 	}, c.err
 }
+
+// All lists a token's accounts with their derived balances.
+func (s Balances) All(ctx context.Context, chain string, token market.Address) (map[market.Address]market.Balance, error) {
+	var rows []balanceRow
+	err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("database: read balances: %w", err)
+	}
+	out := make(map[market.Address]market.Balance, len(rows))
+	for i := range rows {
+		k, b, err := rows[i].balance()
+		if err != nil {
+			return nil, err
+		}
+		out[k.Account] = b
+	}
+	return out, nil
+}

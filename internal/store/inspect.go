@@ -2,17 +2,15 @@ package store
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"fmt"
 
-	"github.com/uptrace/bun"
-
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/uptrace/bun"
 )
 
-// Since lists a chain's tokens that changed after commit number seen.
-func (s Tokens) Since(ctx context.Context, chain string, seen int64) ([]market.Token, error) {
+// Tokens lists a chain's tokens that changed after commit number seen.
+func (s Inspect) Tokens(ctx context.Context, chain string, seen int64) ([]market.Token, error) {
 	var rows []tokenRow
 	if err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read changed tokens: %w", err)
@@ -20,8 +18,8 @@ func (s Tokens) Since(ctx context.Context, chain string, seen int64) ([]market.T
 	return rowsTo(rows, (*tokenRow).token)
 }
 
-// Since lists a chain's pools that changed after commit number seen.
-func (s Pools) Since(ctx context.Context, chain string, seen int64) ([]market.Pool, error) {
+// Pools lists a chain's pools that changed after commit number seen.
+func (s Inspect) Pools(ctx context.Context, chain string, seen int64) ([]market.Pool, error) {
 	var rows []poolRow
 	if err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read changed pools: %w", err)
@@ -29,8 +27,8 @@ func (s Pools) Since(ctx context.Context, chain string, seen int64) ([]market.Po
 	return rowsTo(rows, (*poolRow).pool)
 }
 
-// Between lists a pool's stored candles of one width that open in [from, to), oldest first.
-func (s Candles) Between(ctx context.Context, chain string, pool market.Address, interval int32, from, to int64,
+// Candles lists a pool's stored candles of one width that open in [from, to), oldest first.
+func (s Inspect) Candles(ctx context.Context, chain string, pool market.Address, interval int32, from, to int64,
 ) ([]market.Candle, error) {
 	var rows []candleRow
 	err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND pool = ? AND interval_s = ?", chain, pool.Bytes(), interval).
@@ -41,34 +39,8 @@ func (s Candles) Between(ctx context.Context, chain string, pool market.Address,
 	return rowsTo(rows, (*candleRow).candle)
 }
 
-// First is the open of a pool's oldest stored candle of one width; ok is false when there is none.
-func (s Candles) First(ctx context.Context, chain string, pool market.Address, interval int32) (open int64, ok bool, err error) {
-	chain = s.served.indexOf(chain)
-	err = s.Read.NewSelect().Model((*candleRow)(nil)).Column("open_at").
-		Where("chain = ? AND pool = ? AND interval_s = ?", chain, pool.Bytes(), interval).Order("open_at").Limit(1).Scan(ctx, &open)
-	if errors.Is(err, sql.ErrNoRows) {
-		return 0, false, nil
-	}
-	if err != nil {
-		return 0, false, fmt.Errorf("database: read candles: %w", err)
-	}
-	return open, true, nil
-}
-
-// Of lists a pool's trades with a time in [from, to), oldest first, at most limit of them.
-func (s Trades) Of(ctx context.Context, chain string, pool market.Address, from, to, limit int64,
-) ([]market.Trade, error) {
-	var rows []tradeRow
-	err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND pool = ? AND time >= ? AND time < ?", chain, pool.Bytes(),
-		from, to).Order("time", "block", "log_index").Limit(limit).Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("database: read trades: %w", err)
-	}
-	return rowsTo(rows, (*tradeRow).trade)
-}
-
-// OfChain lists a chain's trades from a block on with a time of at least since, oldest first.
-func (s Trades) OfChain(ctx context.Context, chain string, block uint64, since int64) ([]market.Trade, error) {
+// Trades lists a chain's trades from a block on with a time of at least since, oldest first.
+func (s Inspect) Trades(ctx context.Context, chain string, block uint64, since int64) ([]market.Trade, error) {
 	first, err := firstTradeBlock(ctx, s.Read, chain, since)
 	if err != nil {
 		return nil, err
@@ -80,24 +52,6 @@ func (s Trades) OfChain(ctx context.Context, chain string, block uint64, since i
 		return nil, fmt.Errorf("database: read trades: %w", err)
 	}
 	return rowsTo(rows, (*tradeRow).trade)
-}
-
-// All lists a token's accounts with their derived balances.
-func (s Balances) All(ctx context.Context, chain string, token market.Address) (map[market.Address]market.Balance, error) {
-	var rows []balanceRow
-	err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Scan(ctx)
-	if err != nil {
-		return nil, fmt.Errorf("database: read balances: %w", err)
-	}
-	out := make(map[market.Address]market.Balance, len(rows))
-	for i := range rows {
-		k, b, err := rows[i].balance()
-		if err != nil {
-			return nil, err
-		}
-		out[k.Account] = b
-	}
-	return out, nil
 }
 
 // derived are the tables that a fresh index of the same blocks arrives at again, with the order of their rows.
@@ -113,7 +67,7 @@ var notDerived = []string{"chain", "commit_no", "changed_block", "changed_at", "
 // Derived writes a chain's derived rows as text, a table after the other and each in the order of its key, so that
 // two indexes of the same blocks can be compared. Left out are commit numbers and stamps, which tell of the way there, and what
 // isn't derived.
-func (s *Store) Derived(ctx context.Context, chain string) (map[string][]string, error) {
+func (s Inspect) Derived(ctx context.Context, chain string) (map[string][]string, error) {
 	out := make(map[string][]string, len(derived))
 	for table, order := range derived {
 		lines, err := s.lines(ctx, table, order, chain)
@@ -126,7 +80,7 @@ func (s *Store) Derived(ctx context.Context, chain string) (map[string][]string,
 }
 
 // lines scans for itself: bun takes the type of a column from the first row, where it may be NULL.
-func (s *Store) lines(ctx context.Context, table, order, chain string) ([]string, error) {
+func (s Inspect) lines(ctx context.Context, table, order, chain string) ([]string, error) {
 	rows, err := s.Write.NewSelect().TableExpr("?", bun.Ident(table)).Where("chain = ?", chain).OrderExpr(order).Rows(ctx)
 	if err != nil {
 		return nil, err
@@ -165,4 +119,20 @@ func (s *Store) lines(ctx context.Context, table, order, chain string) ([]string
 		lines = append(lines, fmt.Sprintf("%x", row)) // maps print in the order of their keys
 	}
 	return lines, rows.Err()
+}
+
+// KeepFacts adds facts of blocks that are not indexed yet: those of an earlier index, for one that begins anew.
+func (s Inspect) KeepFacts(ctx context.Context, l *Lease, facts []StoredFact) error {
+	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+		rows, err := factsToRows(l.Chain, facts)
+		if err != nil {
+			return err
+		}
+		return database.Upsert(ctx, tx, rows)
+	})
+}
+
+// WalletTraded reports whether a wallet has a trade on any of some chains.
+func (s Inspect) WalletTraded(ctx context.Context, wallet market.Address, chains []string) (bool, error) {
+	return Trades(s).walletHas(ctx, wallet, chains, 0)
 }

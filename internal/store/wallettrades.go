@@ -34,11 +34,6 @@ const (
 	walletOrder  = " ORDER BY t.chain, t.block, t.log_index LIMIT ?"
 )
 
-// WalletTraded reports whether a wallet has a trade on any of some chains.
-func (s Trades) WalletTraded(ctx context.Context, wallet market.Address, chains []string) (bool, error) {
-	return s.walletHas(ctx, wallet, chains, 0)
-}
-
 // walletHas reports whether a wallet has more than n trades.
 func (s Trades) walletHas(ctx context.Context, wallet market.Address, chains []string, n int) (bool, error) {
 	if len(chains) == 0 {

@@ -1,0 +1,251 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"iter"
+
+	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
+)
+
+type tokenRow struct {
+	bun.BaseModel `bun:"table:tokens"`
+
+	Chain          string `bun:",pk"`
+	Mint           []byte `bun:",pk" image:"address"`
+	Name           string
+	Symbol         string
+	HasDecimals    bool
+	Decimals       int32
+	HasSupply      bool
+	Supply         []byte
+	SupplyStrikes  int32
+	FirstBlock     int64
+	FirstSeenAt    int64
+	Pool           []byte `image:"address"`
+	Candidate      []byte `image:"address"`
+	CandidateSince int64
+	CandidateAt    int64 `image:"later"`
+	HoldersStatus  string
+	HoldersReason  string
+	Holders        int64
+	HoldersStrikes int32
+	HoldersGained  float64
+	GainedAt       int64 `bun:"holders_gained_at"`
+	SinceCreation  bool
+	stamped
+}
+
+func tokenToRow(chain string, t *market.Token, as stamped) tokenRow {
+	return tokenRow{
+		Chain: chain, Mint: t.Mint.Bytes(), Name: t.Name, Symbol: t.Symbol,
+		HasDecimals: t.HasDecimals, Decimals: int32(t.Decimals), HasSupply: t.HasSupply, Supply: bytesOf(&t.Supply), SupplyStrikes: t.SupplyStrikes,
+		FirstBlock: int64(t.FirstBlock), FirstSeenAt: t.FirstSeenAt,
+		Pool: t.Pool.Bytes(), Candidate: t.Candidate.Bytes(), CandidateSince: int64(t.CandidateSince), CandidateAt: t.CandidateAt,
+		HoldersStatus: string(t.Holders.Status), HoldersReason: string(t.Holders.Reason), Holders: t.Holders.Count,
+		HoldersStrikes: t.Holders.Strikes, HoldersGained: t.Holders.Gained.Sum, GainedAt: t.Holders.Gained.At, SinceCreation: t.SinceCreation,
+		stamped: as,
+	}
+}
+
+func (r *tokenRow) token() (market.Token, error) {
+	c := columns{table: "tokens"}
+	t := market.Token{
+		Mint: c.address(r.Mint), Name: r.Name, Symbol: r.Symbol,
+		HasDecimals: r.HasDecimals, Decimals: uint8(r.Decimals), HasSupply: r.HasSupply, Supply: c.amount(r.Supply), SupplyStrikes: r.SupplyStrikes,
+		FirstBlock: uint64(r.FirstBlock), FirstSeenAt: r.FirstSeenAt,
+		Pool: c.address(r.Pool), Candidate: c.address(r.Candidate), CandidateSince: uint64(r.CandidateSince), CandidateAt: r.CandidateAt,
+		Holders: market.Holders{
+			Status: market.HolderStatus(r.HoldersStatus), Reason: market.HolderReason(r.HoldersReason), Count: r.Holders,
+			Strikes: r.HoldersStrikes, Gained: market.Growth{Sum: r.HoldersGained, At: r.GainedAt},
+		},
+		SinceCreation: r.SinceCreation,
+	}
+	return t, c.err
+}
+
+// withoutSupply spells the condition of the index tokens_supply. The chain is written so that SQLite can't take the primary key for as good.
+const withoutSupply = "SELECT mint FROM tokens WHERE chain || '' = ? AND has_supply = FALSE AND supply_strikes < 2 AND pool IS NOT NULL AND "
+
+// WithoutSupply lists up to limit priced tokens of a chain whose supply is still to be asked for, from an address on and then from the
+// first. It reads through the writer's connection, so that it sees the last commit.
+func (s Tokens) WithoutSupply(ctx context.Context, chain string, from market.Address, limit int) (out []market.Address, err error) {
+	for _, part := range []string{"mint >= ?", "mint < ?"} {
+		more, err := s.listMints(ctx, withoutSupply+part+" ORDER BY mint LIMIT ?", chain, from.Bytes(), limit-len(out))
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, more...)
+	}
+	return out, nil
+}
+
+// doubtedSupplies spells the condition of the index tokens_doubted.
+const doubtedSupplies = "SELECT mint FROM tokens WHERE chain || '' = ? AND supply_strikes = 1 ORDER BY mint < ?, mint LIMIT ?"
+
+// DoubtedSupplies lists up to limit tokens of a chain whose supply was contradicted once, from an address on and then from the first. It reads
+// through the writer's connection, so that it sees the last commit.
+func (s Tokens) DoubtedSupplies(ctx context.Context, chain string, from market.Address, limit int) ([]market.Address, error) {
+	return s.listMints(ctx, doubtedSupplies, chain, from.Bytes(), limit)
+}
+
+// muteTokens spells the condition of the index tokens_mute. The tokens from an address on come first.
+const muteTokens = "SELECT mint FROM tokens WHERE chain || '' = ? AND has_decimals = FALSE AND first_block >= ? AND first_block < ? " +
+	"ORDER BY mint < ?, mint LIMIT ?"
+
+// Mute lists up to limit tokens of a chain that told no decimals and were first seen in the blocks from first to
+// before end, from an address on and then from the first. It reads through the writer's connection, so that it sees the
+// last commit.
+func (s Tokens) Mute(ctx context.Context, chain string, first, end uint64, from market.Address, limit int) ([]market.Address, error) {
+	return s.listMints(ctx, muteTokens, chain, int64(first), int64(end), from.Bytes(), limit)
+}
+
+// listMints reads a list of tokens through the writer's connection, so that it sees the last commit.
+func (s *rows) listMints(ctx context.Context, query string, args ...any) ([]market.Address, error) {
+	var rows [][]byte
+	if err := s.Write.NewRaw(query, args...).Scan(ctx, &rows); err != nil {
+		return nil, fmt.Errorf("database: list tokens: %w", err)
+	}
+	var out []market.Address
+	c := columns{table: "tokens"}
+	for _, r := range rows {
+		out = append(out, c.address(r))
+	}
+	return out, c.err
+}
+
+// TokenNow is a token with the state of its chain, both of one moment.
+type TokenNow struct {
+	Chain string
+	market.Token
+	// Block, Hash and Time (unix seconds) are those of the chain's newest indexed block, FinalTime that of its final one.
+	Block           uint64
+	Hash            market.Hash
+	Time, FinalTime int64
+	// Head is what the chain's nodes announced last, as far as Time and SilentFrom.
+	Head  HeadStatus
+	State ChainState
+	// Launched is true of what was launched at a declared venue of the chain.
+	Launched bool
+	// GraduatedAt is when it moved from its curve to a pool; unix seconds, 0 for what never did.
+	GraduatedAt int64
+	// Quote is its own price where it is a quote asset.
+	Quote *market.QuotePrice
+	// Changed is when the token, its launch or its own price last changed.
+	Changed Stamp
+}
+
+// Now lists the tokens at some addresses, on every chain, by chain and mint.
+func (s Tokens) Now(ctx context.Context, mints []market.Address) ([]TokenNow, error) {
+	if len(mints) == 0 {
+		return nil, nil
+	}
+	type row struct {
+		tokenRow `bun:",extend"`
+
+		Number      int64
+		Hash        []byte
+		BlockTime   int64
+		FinalTime   int64
+		HeadTime    int64
+		SilentFrom  int64
+		State       string
+		Launched    bool
+		GraduatedAt int64
+		LaunchBlock int64
+		LaunchAt    int64
+
+		quoteColumns `bun:",extend"`
+	}
+	marks, args := database.List(addressKeys(mints))
+	rows, err := s.Ask(ctx, "SELECT "+database.ColumnsOf[tokenRow](s.Read, "t")+", c.number, c.hash, c.block_time, c.final_time, c.head_time, c.silent_from, c.state, "+
+		"l.mint IS NOT NULL AS launched, COALESCE(l.graduated_at, 0) AS graduated_at, COALESCE(l.changed_block, 0) AS launch_block, COALESCE(l.changed_at, 0) AS launch_at, "+
+		quoteOf+" FROM tokens t JOIN chains c ON c.id = t.chain "+
+		"LEFT JOIN launches l ON l.chain = t.chain AND l.mint = t.mint "+
+		"LEFT JOIN quote_prices q ON q.chain = t.chain AND q.asset = t.mint WHERE t.mint IN ("+marks+") ORDER BY t.chain, t.mint", args...)
+	found, err := database.ScanAll[row](ctx, s.Read, rows, err)
+	if err != nil {
+		return nil, fmt.Errorf("database: read tokens: %w", err)
+	}
+	found = onlyServed(s.served, found, func(r *row) *string { return &r.Chain })
+	return rowsTo(found, func(r *row) (TokenNow, error) {
+		t, err := r.token()
+		c := columns{table: "chains", err: err}
+		out := TokenNow{
+			Chain: r.Chain, Token: t, Block: uint64(r.Number), Hash: c.hash(r.Hash), Time: r.BlockTime, FinalTime: r.FinalTime,
+			Head: HeadStatus{Time: r.HeadTime, SilentFrom: r.SilentFrom}, State: ChainState(r.State),
+			Launched: r.Launched, GraduatedAt: r.GraduatedAt,
+		}
+		launch := Stamp{Block: uint64(r.LaunchBlock), At: max(r.LaunchAt, r.GraduatedAt)}
+		out.Changed = r.changed(t.FirstSeenAt).Latest(launch)
+		if q, ok := r.quotePrice(t.Mint); ok {
+			out.Quote, out.Changed = &q, out.Changed.Latest(r.quoteChanged())
+		}
+		return out, c.err
+	})
+}
+
+// Listing is what a search needs to know of a token.
+type Listing struct {
+	Mint         market.Address
+	Name, Symbol string
+	// LiquidityUSD is that of its trusted pools.
+	LiquidityUSD float64
+	// Listed is false when no pool has a price for it.
+	Listed bool
+}
+
+// liquidity sums the USD in the trusted ones of the pools p of a token, whose quotes are q.
+const liquidity = "SUM(CASE WHEN p.untrusted = '' THEN p.locked * q.usd ELSE 0 END)"
+
+// Listings walks a chain's tokens that changed after commit number seen, or whose pools did; with 0 all that are
+// listed. Rows are read as they are wanted, so that a big chain costs no memory.
+func (s Tokens) Listings(ctx context.Context, chain string, seen int64) iter.Seq2[Listing, error] {
+	chain = s.served.indexOf(chain)
+	all := s.Read.NewRaw("SELECT t.mint, t.name, t.symbol, l.usd FROM tokens t JOIN (SELECT p.base, "+liquidity+
+		" AS usd FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
+		"WHERE p.chain = ? AND p.price > 0 AND p."+listedOnly+" GROUP BY p.base) l ON l.base = t.mint WHERE t.chain = ?", chain, chain)
+	if seen == 0 {
+		return s.listings(ctx, all)
+	}
+	return s.listings(ctx, s.listingsChanged(chain, seen))
+}
+
+func (s Tokens) listingsChanged(chain string, seen int64) *bun.RawQuery {
+	return s.Read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
+		" FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
+		"WHERE p."+poolsChain+" = t.chain AND p.base = t.mint AND p.price > 0 AND p."+listedOnly+") AS usd FROM (SELECT base AS mint FROM pools "+
+		"WHERE chain = ? AND commit_no > ? UNION SELECT mint FROM tokens WHERE chain = ? AND commit_no > ?) c "+
+		"JOIN tokens t ON t.chain = ? AND t.mint = c.mint", chain, seen, chain, seen, chain)
+}
+
+// ListingsOf walks some tokens of a chain; those that are gone are left out.
+func (s Tokens) ListingsOf(ctx context.Context, chain string, mints []market.Address) iter.Seq2[Listing, error] {
+	chain = s.served.indexOf(chain)
+	return s.listings(ctx, s.listingsOf(chain, mints))
+}
+
+func (s Tokens) listingsOf(chain string, mints []market.Address) *bun.RawQuery {
+	return s.Read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
+		" FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
+		"WHERE p."+poolsChain+" = t.chain AND p.base = t.mint AND p.price > 0 AND p."+listedOnly+") AS usd FROM tokens t WHERE t.chain = ? AND t.mint IN (?)",
+		chain, database.Among(s.IsPostgres(), addressKeys(mints)))
+}
+
+func (s Tokens) listings(ctx context.Context, q *bun.RawQuery) iter.Seq2[Listing, error] {
+	return database.Walk(ctx, s.Read, q, "listings", func(rows *sql.Rows) (Listing, error) {
+		var mint []byte
+		var usd sql.NullFloat64
+		var l Listing
+		if err := rows.Scan(&mint, &l.Name, &l.Symbol, &usd); err != nil {
+			return l, err
+		}
+		c := columns{table: "tokens"}
+		l.Mint, l.LiquidityUSD, l.Listed = c.address(mint), usd.Float64, usd.Valid
+		return l, c.err
+	})
+}

@@ -1,0 +1,188 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
+)
+
+type tradeRow struct {
+	bun.BaseModel `bun:"table:trades"`
+
+	Chain       string `bun:",pk"`
+	Block       int64  `bun:",pk"`
+	LogIndex    int64  `bun:",pk"`
+	Time        int64
+	Tx          []byte
+	Pool        []byte `image:"address"`
+	Base        []byte `image:"address"`
+	Trader      []byte `image:"address"`
+	Sell        bool
+	BaseAmount  []byte
+	QuoteAmount []byte
+	NanoUSD     *int64 `bun:"nano_usd"`
+	CloseUSD    float64
+	CloseNative float64
+
+	TraderAmount []byte
+	TraderBefore []byte
+}
+
+func tradeToRow(chain string, t *market.Trade) tradeRow {
+	r := tradeRow{
+		Chain: chain, Block: int64(t.Block), LogIndex: int64(t.LogIndex), Time: t.Time, Tx: t.Tx.AppendTo([]byte{}),
+		// Where nobody is the trader it is empty: the column takes no NULL, and a table of this size isn't rewritten for that.
+		Pool: t.Pool.Bytes(), Base: t.Base.Bytes(), Trader: t.Trader.AppendTo([]byte{}), Sell: t.Sell,
+		BaseAmount: bytesOf(&t.BaseAmount), QuoteAmount: bytesOf(&t.QuoteAmount),
+		CloseUSD: t.CloseUSD, CloseNative: t.CloseNative,
+	}
+	if t.HasUSD {
+		r.NanoUSD = &t.NanoUSD
+	}
+	if !t.TraderAmount.IsZero() {
+		r.TraderAmount = shortBytesOf(&t.TraderAmount)
+	}
+	if t.HasTraderBefore {
+		r.TraderBefore = shortBytesOf(&t.TraderBefore)
+	}
+	return r
+}
+
+func (r *tradeRow) trade() (market.Trade, error) {
+	c := columns{table: "trades"}
+	t := market.Trade{
+		Block: uint64(r.Block), LogIndex: uint64(r.LogIndex), Time: r.Time, Tx: c.tx(r.Tx),
+		Pool: c.address(r.Pool), Base: c.address(r.Base), Trader: c.address(r.Trader), Sell: r.Sell,
+		BaseAmount: c.amount(r.BaseAmount), QuoteAmount: c.amount(r.QuoteAmount),
+		CloseUSD: r.CloseUSD, CloseNative: r.CloseNative,
+	}
+	if r.NanoUSD != nil {
+		t.HasUSD, t.NanoUSD = true, *r.NanoUSD
+	}
+	t.TraderAmount, _ = c.shortAmount(r.TraderAmount)
+	t.TraderBefore, t.HasTraderBefore = c.shortAmount(r.TraderBefore)
+	return t, c.err
+}
+
+// Ticks lists the newest trades of a pool with a time in [from, to), oldest first and at most limit of them, with prices
+// in USD or in the native coin.
+func (s Trades) Ticks(ctx context.Context, chain string, pool market.Address, from, to int64, native bool, limit int) ([]market.Tick, error) {
+	chain = s.served.indexOf(chain)
+	name := "close_usd"
+	if native {
+		name = "close_native"
+	}
+	rows, err := s.Ask(ctx, "SELECT time, "+name+", COALESCE(nano_usd, 0), block FROM trades WHERE chain = ? AND pool = ? AND time >= ? "+
+		"AND time < ? ORDER BY time DESC, block DESC, log_index DESC LIMIT ?", chain, pool.Bytes(), from, to, limit)
+	if err != nil {
+		return nil, fmt.Errorf("database: read trades: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	var out []market.Tick
+	for rows.Next() {
+		var t market.Tick
+		if err := rows.Scan(&t.Time, &t.Price, &t.NanoUSD, &t.Block); err != nil {
+			return nil, fmt.Errorf("database: read trades: %w", err)
+		}
+		out = append(out, t)
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, fmt.Errorf("database: read trades: %w", err)
+	}
+	slices.Reverse(out)
+	return out, nil
+}
+
+// Of lists a pool's trades with a time in [from, to), oldest first, at most limit of them.
+func (s Trades) Of(ctx context.Context, chain string, pool market.Address, from, to, limit int64,
+) ([]market.Trade, error) {
+	var rows []tradeRow
+	err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND pool = ? AND time >= ? AND time < ?", chain, pool.Bytes(),
+		from, to).Order("time", "block", "log_index").Limit(limit).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("database: read trades: %w", err)
+	}
+	return rowsTo(rows, (*tradeRow).trade)
+}
+
+// Flow is a trade as far as a ranking goes.
+type Flow struct {
+	Block   uint64
+	Time    int64 // unix seconds
+	Base    market.Address
+	Trader  market.Address
+	Sell    bool
+	NanoUSD int64 // in 1e-9 USD
+	// CloseUSD is the token's price when its block ended; 0 while unknown, and for trades of pools that don't price it.
+	CloseUSD float64
+}
+
+// Flows walks a chain's valued trades in trusted pools from a block on, or with block 0 those with a time of at least since;
+// oldest first. What anybody can make a pool say of itself is no trade to a ranking.
+func (s Trades) Flows(ctx context.Context, chain string, block uint64, since int64) iter.Seq2[Flow, error] {
+	chain = s.served.indexOf(chain)
+	return func(yield func(Flow, error) bool) {
+		first := int64(block)
+		if block == 0 {
+			var err error
+			if first, err = firstTradeBlock(ctx, s.Read, chain, since); err != nil {
+				yield(Flow{}, err)
+				return
+			}
+		}
+		// CROSS JOIN has SQLite go by the trades' order.
+		q := s.Read.NewRaw("SELECT t.block, t.time, t.base, t.trader, t.sell, t.nano_usd, "+
+			"CASE WHEN p.id = k.pool OR p.protocol = ? THEN t.close_usd ELSE 0 END FROM trades t CROSS JOIN pools p "+
+			"CROSS JOIN tokens k WHERE t.chain = ? AND t.block >= ? AND t.nano_usd IS NOT NULL AND p.chain = t.chain AND p.id = t.pool "+
+			"AND p.untrusted = '' AND k.chain = t.chain AND k.mint = t.base ORDER BY t.block, t.log_index", string(market.BondingCurve), chain, first)
+		database.Walk(ctx, s.Read, q, "trades", func(rows *sql.Rows) (Flow, error) {
+			var base, trader []byte
+			var number int64
+			var f Flow
+			if err := rows.Scan(&number, &f.Time, &base, &trader, &f.Sell, &f.NanoUSD, &f.CloseUSD); err != nil {
+				return f, err
+			}
+			c := columns{table: "trades"}
+			f.Block, f.Base, f.Trader = uint64(number), c.address(base), c.address(trader)
+			return f, c.err
+		})(yield)
+	}
+}
+
+// firstTradeBlock is the first block with a trade of at least time t, or the one after the last trade. Trades are
+// ordered by block and time rises with it, so that a bisection by the primary key spares an index on time.
+func firstTradeBlock(ctx context.Context, db bun.IDB, chain string, t int64) (int64, error) {
+	var low, high sql.NullInt64
+	err := db.NewRaw("SELECT (SELECT min(block) FROM trades WHERE chain = ?), "+
+		"(SELECT max(block) + 1 FROM trades WHERE chain = ?)", chain, chain).Scan(ctx, &low, &high)
+	if err != nil {
+		return 0, fmt.Errorf("database: find the first trade of a time: %w", err)
+	}
+	for low.Int64 < high.Int64 {
+		mid := low.Int64 + (high.Int64-low.Int64)/2
+		var block, time int64
+		err := db.NewRaw("SELECT block, time FROM trades WHERE chain = ? AND block >= ? ORDER BY block LIMIT 1", chain, mid).
+			Scan(ctx, &block, &time)
+		if errors.Is(err, sql.ErrNoRows) { // a reorg took them meanwhile
+			high.Int64 = mid
+			continue
+		}
+		if err != nil {
+			return 0, fmt.Errorf("database: find the first trade of a time: %w", err)
+		}
+		if time >= t {
+			high.Int64 = mid
+		} else {
+			low.Int64 = block + 1
+		}
+	}
+	return high.Int64, nil
+}
