@@ -7,9 +7,10 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/uptrace/bun"
+
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
-	"github.com/uptrace/bun"
 )
 
 type candleRow struct {

@@ -4,9 +4,10 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/uptrace/bun"
+
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
-	"github.com/uptrace/bun"
 )
 
 // Tokens lists a chain's tokens that changed after commit number seen.
