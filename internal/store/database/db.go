@@ -1,5 +1,5 @@
-// Package store keeps what is derived, in PostgreSQL or SQLite, through one set of models. It returns and takes
-// values of internal/market; nothing here decides anything.
+// Package database is the way to PostgreSQL or SQLite: connections and how long they may take, transactions, bulk writes, prepared statements, and
+// hints that something was committed. It knows no table.
 package database
 
 import (

@@ -1,3 +1,5 @@
+// Package schema makes the tables and keeps them in shape: migrations, indexes that are built beside the work, partitions, and the rights of a
+// reader. It doesn't know what the rows mean.
 package schema
 
 import (

@@ -195,21 +195,21 @@ func (p partitioner) newestOf(ctx context.Context, table, column, index string) 
 	return n, false, err
 }
 
-// timedPartition is a partition by time: it has the rows of [from, until), unix seconds; 0 is no bound.
-type timedPartition struct {
+// TimedPartition is a partition by time: it has the rows of [from, until), unix seconds; 0 is no bound.
+type TimedPartition struct {
 	Name        string
 	from, Until int64
 }
 
 // TimedPartitions lists the partitions by time of a table; it has none where it is one table yet.
-func TimedPartitions(ctx context.Context, db bun.IDB, table string) ([]timedPartition, error) {
+func TimedPartitions(ctx context.Context, db bun.IDB, table string) ([]TimedPartition, error) {
 	var rows []struct{ Name, Bounds string }
 	err := db.NewRaw("SELECT c.relname AS name, pg_get_expr(c.relpartbound, c.oid) AS bounds FROM pg_inherits h JOIN pg_class c ON c.oid = h.inhrelid "+
 		"WHERE h.inhparent = to_regclass(?)", database.Ident(table)).Scan(ctx, &rows)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]timedPartition, len(rows))
+	list := make([]TimedPartition, len(rows))
 	for i, r := range rows {
 		m := boundsOf.FindStringSubmatch(r.Bounds)
 		if m == nil {
@@ -356,7 +356,7 @@ func (p partitioner) joinEmpty(ctx context.Context, table string) error {
 	if err != nil {
 		return err
 	}
-	slices.SortFunc(all, func(a, b timedPartition) int { return cmp.Compare(a.from, b.from) })
+	slices.SortFunc(all, func(a, b TimedPartition) int { return cmp.Compare(a.from, b.from) })
 	var names []string
 	var until int64
 	for _, t := range all {
