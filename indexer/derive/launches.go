@@ -1,7 +1,6 @@
 package derive
 
 import (
-	"math"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -383,38 +382,6 @@ func (r *run) curvePool(l *market.Launch) *market.Pool {
 	return r.touch(id)
 }
 
-// repriceCurve sets the figures of a curve's pool from the curve's state. Its depth is never above what it has raised, and
-// its liquidity is twice that.
-func (r *run) repriceCurve(p *market.Pool, baseDecimals, quoteDecimals uint8) {
-	l := r.s.launches.get(p.Base)
-	if l == nil {
-		return
-	}
-	p.Reserve0, p.Reserve1 = l.Reserves.RealBase, l.Reserves.RealQuote
-	raised := price.Whole(&l.Reserves.RealQuote, quoteDecimals)
-	p.Price, p.Depth = curvePrice(l.Rules.Pricing, &l.Reserves, baseDecimals, quoteDecimals)
-	if l.Rules.Pricing != market.PriceReserves {
-		// Without the curve's own reserves nothing is known but that it holds what it raised.
-		_, p.Depth, _ = price.ConstantProduct(price.Reserves{Base: 1, Quote: raised})
-	}
-	p.Depth = min(p.Depth, raised)
-	p.Locked = 2 * raised
-	if !l.OnCurve() {
-		p.Depth, p.Locked = 0, 0
-	}
-}
-
-// curvePrice is the price of one whole base in whole quotes that follows from a curve's state, with the depth where that follows too.
-func curvePrice(pricing market.CurvePricing, c *market.CurveReserves, baseDecimals, quoteDecimals uint8) (at, depth float64) {
-	if pricing == market.PriceReserves {
-		at, depth, _ = price.ConstantProduct(price.Reserves{
-			Base: price.Whole(&c.VirtualBase, baseDecimals), Quote: price.Whole(&c.VirtualQuote, quoteDecimals),
-		})
-		return at, depth
-	}
-	return c.Price.Float64() / math.Pow10(int(pricing.Decimals())+int(quoteDecimals)-int(baseDecimals)), 0
-}
-
 // openWindows gives the windows of curves and pools that open in the block the price that they open with, before any trade: what the first
 // buys moved it to is no price from before them.
 func (r *run) openWindows() {
@@ -443,8 +410,7 @@ func (r *run) openingPrice(p *market.Pool) float64 {
 		if !ok {
 			return 0
 		}
-		at, _ := curvePrice(r.s.launches.get(p.Base).Rules.Pricing, &c, base.Decimals, quote.Decimals)
-		return at
+		return price.BondingCurveOf(r.s.launches.get(p.Base), &c, base.Decimals, quote.Decimals).Quote().Price
 	}
 	opened, ok := r.opened[p.ID]
 	if !ok || p.CreatedBlock == 0 {
@@ -495,6 +461,5 @@ func (r *run) funded(l *market.Launch, p *market.Pool) bool {
 	if quote := r.s.tokens.get(l.Quote); quote != nil && quote.HasDecimals {
 		raised = price.Whole(&l.Reserves.RealQuote, quote.Decimals)
 	}
-	_, depth, _ := price.ConstantProduct(price.Reserves{Base: 1, Quote: raised})
-	return weight > 0 && weight >= movedShare*depth*r.s.usd(l.Quote)
+	return weight > 0 && weight >= movedShare*price.DepthOfRaised(raised)*r.s.usd(l.Quote)
 }

@@ -137,42 +137,44 @@ func rawAmount(v float64) (a market.Amount) {
 
 // reprice recomputes a pool's price and depth from its state.
 func (r *run) reprice(p *market.Pool) {
-	base, quoteToken := r.s.tokens.get(p.Base), r.s.tokens.get(p.Quote)
-	if base == nil || quoteToken == nil || !base.HasDecimals || !quoteToken.HasDecimals {
+	base, quote := r.s.tokens.get(p.Base), r.s.tokens.get(p.Quote)
+	if base == nil || quote == nil || !base.HasDecimals || !quote.HasDecimals {
 		p.Price, p.Depth, p.Locked = 0, 0, 0
 		return
 	}
-	if p.Protocol.Concentrated() {
+	if state := r.stateOf(p, base.Decimals, quote.Decimals); state != nil {
+		q := state.Quote()
+		p.Price, p.Depth, p.Locked = q.Price, q.Depth, q.Locked
+	}
+}
+
+// stateOf is a pool's state by its kind; nil for a curve without a launch. It gives a pool of ranges and a curve their reserves, which no event
+// tells.
+func (r *run) stateOf(p *market.Pool, baseDecimals, quoteDecimals uint8) price.State {
+	switch {
+	case p.Protocol.Concentrated():
 		c := price.Concentrated{
 			SqrtPriceX96: &p.SqrtPriceX96, Liquidity: &p.Liquidity, Tick: p.Tick, BaseIs0: p.BaseIs0,
-			BaseDecimals: base.Decimals, QuoteDecimals: quoteToken.Decimals,
+			BaseDecimals: baseDecimals, QuoteDecimals: quoteDecimals,
 		}
 		if t := r.s.ticks.get(p.ID); t != nil {
 			c.Ticks = *t
 		}
-		p.Price = c.Price()
-		p.Depth, p.Locked = c.DepthAndLocked()
 		token0, token1 := c.Sides()
 		p.Reserve0, p.Reserve1 = rawAmount(token0), rawAmount(token1)
-		return
-	}
-	if p.Protocol == market.BondingCurve {
-		r.repriceCurve(p, base.Decimals, quoteToken.Decimals)
-		return
-	}
-	reserves := price.Reserves{
-		Base: price.Whole(&p.Reserve0, base.Decimals), Quote: price.Whole(&p.Reserve1, quoteToken.Decimals),
-	}
-	if !p.BaseIs0 {
-		reserves = price.Reserves{
-			Base: price.Whole(&p.Reserve1, base.Decimals), Quote: price.Whole(&p.Reserve0, quoteToken.Decimals),
+		return c
+	case p.Protocol == market.BondingCurve:
+		l := r.s.launches.get(p.Base)
+		if l == nil {
+			return nil
 		}
+		p.Reserve0, p.Reserve1 = l.Reserves.RealBase, l.Reserves.RealQuote
+		return price.BondingCurveOf(l, &l.Reserves, baseDecimals, quoteDecimals)
+	case p.Stable:
+		return price.StableCurve{Reserves: price.ReservesOf(p, baseDecimals, quoteDecimals)}
+	default:
+		return price.ConstantProduct{Reserves: price.ReservesOf(p, baseDecimals, quoteDecimals)}
 	}
-	if p.Stable {
-		p.Price, p.Depth, p.Locked = price.StableCurve(reserves)
-		return
-	}
-	p.Price, p.Depth, p.Locked = price.ConstantProduct(reserves)
 }
 
 // close ends the block: pools are priced at its close, then quote assets, then the listed pools and the references are looked at, and

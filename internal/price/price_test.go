@@ -26,31 +26,30 @@ func TestConstantProduct(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		base, quote := drawAmount(t, "base", 112), drawAmount(t, "quote", 112)
 		baseDecimals, quoteDecimals := rapid.Uint8Range(0, 24).Draw(t, "base decimals"), rapid.Uint8Range(0, 24).Draw(t, "quote decimals")
-		price, depth, locked := ConstantProduct(Reserves{Base: Whole(base, baseDecimals), Quote: Whole(quote, quoteDecimals)})
+		got := ConstantProduct{Reserves{Base: Whole(base, baseDecimals), Quote: Whole(quote, quoteDecimals)}}.Quote()
 		b := quo(amountFloat(base), power(whole(10), int(baseDecimals)))
 		q := quo(amountFloat(quote), power(whole(10), int(quoteDecimals)))
-		within(t, "price", price, quo(q, b), promised)
+		within(t, "price", got.Price, quo(q, b), promised)
 		// x·y=k: the price falls to p' when the quote falls by the square root of p'/p.
-		within(t, "depth", depth, mul(q, sub(whole(1), root(kept()))), promised)
-		within(t, "locked", locked, mul(whole(2), q), promised)
+		within(t, "depth", got.Depth, mul(q, sub(whole(1), root(kept()))), promised)
+		within(t, "locked", got.Locked, mul(whole(2), q), promised)
 	})
 }
 
 func TestEmptyPools(t *testing.T) {
 	t.Parallel()
-	for name, curve := range map[string]func(Reserves) (price, depth, locked float64){
-		"constant product": ConstantProduct, "stable": StableCurve,
-	} {
-		for _, r := range []Reserves{{}, {Base: 1}, {Quote: 1}} {
-			if price, depth, locked := curve(r); price != 0 || depth != 0 || locked != 0 {
-				t.Errorf("%s of %+v: %v, %v, %v; want nought", name, r, price, depth, locked)
-			}
-		}
-	}
 	zero := new(market.Amount)
-	c := Concentrated{SqrtPriceX96: zero, Liquidity: zero}
-	if depth, locked := c.DepthAndLocked(); c.Price() != 0 || depth != 0 || locked != 0 {
-		t.Errorf("a pool without a price has the price %v, depth %v, locked %v", c.Price(), depth, locked)
+	states := map[string]State{
+		"ranges": Concentrated{SqrtPriceX96: zero, Liquidity: zero}, "a curve": BondingCurve{}, "a curve with reserves": BondingCurve{Virtual: &Reserves{}},
+	}
+	for _, r := range []Reserves{{}, {Base: 1}, {Quote: 1}} {
+		states[fmt.Sprint("constant product of ", r)] = ConstantProduct{r}
+		states[fmt.Sprint("stable of ", r)] = StableCurve{r}
+	}
+	for name, state := range states {
+		if got := state.Quote(); got != (Quote{}) {
+			t.Errorf("%s: %+v; want nought", name, got)
+		}
 	}
 }
 
@@ -59,11 +58,11 @@ func TestStableCurve(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		base := rapid.Float64Range(1e-3, 1e12).Draw(t, "base")
 		quote := base * math.Exp(rapid.Float64Range(-5, 5).Draw(t, "skew"))
-		price, _, locked := StableCurve(Reserves{Base: base, Quote: quote})
+		got := StableCurve{Reserves{Base: base, Quote: quote}}.Quote()
 		x, y := exact(base), exact(quote)
 		p := stablePrice(x, y)
-		within(t, "price", price, p, promised)
-		within(t, "locked", locked, add(y, minimum(y, mul(x, p))), promised)
+		within(t, "price", got.Price, p, promised)
+		within(t, "locked", got.Locked, add(y, minimum(y, mul(x, p))), promised)
 	})
 }
 
@@ -71,9 +70,9 @@ func TestStableCurve(t *testing.T) {
 func TestStableDepthIsNotTooMuch(t *testing.T) {
 	t.Parallel()
 	for _, quote := range []float64{1e6, 1.1e6, 1.5e6, 2e6, 5e6, 2e7, 1e8, 9e5, 5e5, 1e5, 1e4} {
-		_, depth, _ := StableCurve(Reserves{Base: 1e6, Quote: quote})
+		got := StableCurve{Reserves{Base: 1e6, Quote: quote}}.Quote()
 		truth, _ := stableDepth(exact(1e6), exact(quote)).Float64()
-		if depth > truth*(1+1e-9) {
+		if depth := got.Depth; depth > truth*(1+1e-9) {
 			t.Errorf("a stable pool of 1,000,000 and %.0f has the depth %.2f, which is %.2f times the %.2f that come out "+
 				"within 2 %%", quote, depth, depth/truth, truth)
 		}
@@ -84,8 +83,8 @@ func TestStableDepthIsNotTooMuch(t *testing.T) {
 func TestStableDepth(t *testing.T) {
 	t.Parallel()
 	for _, quote := range []float64{1e6, 1.1e6, 1.5e6, 2e6, 5e6, 2e7, 1e8, 9e5, 5e5, 1e5, 1e4} {
-		_, depth, _ := StableCurve(Reserves{Base: 1e6, Quote: quote})
-		within(t, fmt.Sprintf("the depth of 1,000,000 and %.0f", quote), depth, stableDepth(exact(1e6), exact(quote)), 1e-9)
+		got := StableCurve{Reserves{Base: 1e6, Quote: quote}}.Quote()
+		within(t, fmt.Sprintf("the depth of 1,000,000 and %.0f", quote), got.Depth, stableDepth(exact(1e6), exact(quote)), 1e-9)
 	}
 }
 
@@ -103,7 +102,7 @@ func TestConcentratedPrice(t *testing.T) {
 			want = quo(whole(1), want)
 		}
 		want = quo(mul(want, power(whole(10), int(c.BaseDecimals))), power(whole(10), int(c.QuoteDecimals)))
-		within(t, "price", c.Price(), want, promised)
+		within(t, "price", c.price(), want, promised)
 	})
 }
 
@@ -113,16 +112,16 @@ func TestConcentratedPriceOfWETH(t *testing.T) {
 	// token0 is USDC (6 decimals), token1 WETH (18): the raw price of token0 is 1e12/2500.
 	s := amountOf(t, mul(root(quo(whole(1e12), whole(2500))), power(whole(2), 96)))
 	c := Concentrated{SqrtPriceX96: s, Liquidity: new(market.Amount), BaseDecimals: 18, QuoteDecimals: 6}
-	within(t, "price", c.Price(), whole(2500), promised)
+	within(t, "price", c.price(), whole(2500), promised)
 	c = Concentrated{SqrtPriceX96: s, Liquidity: new(market.Amount), BaseIs0: true, BaseDecimals: 6, QuoteDecimals: 18}
-	within(t, "price", c.Price(), quo(whole(1), whole(2500)), promised)
+	within(t, "price", c.price(), quo(whole(1), whole(2500)), promised)
 }
 
 func TestConcentratedDepth(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		c, positions := drawPool(t, 2000, 1)
-		depth, locked := c.DepthAndLocked()
+		depth, locked := c.depthAndLocked()
 		wantDepth, wantLocked := truth(&c, positions)
 		// A position's edge is a difference of neighbouring square roots: what the doubles lose there is weighed
 		// against the pool's active and neighbouring liquidity, not against what is left of it.
@@ -170,7 +169,7 @@ func TestOneTickPosition(t *testing.T) {
 			s := amountOf(t, mul(sqrtAtTick(tick), power(whole(2), 96), exact(1+2.5e-5)))
 			positions := []position{{tick, tick + 1, new(market.Amount).Lsh(market1(), 90)}}
 			c := pool(s, tick, positions, baseIs0)
-			depth, locked := c.DepthAndLocked()
+			depth, locked := c.depthAndLocked()
 			wantDepth, wantLocked := truth(&c, positions)
 			// The whole position lies within 2 %: all of its quote is depth. It is worth two ten-thousandths of
 			// its liquidity, so the doubles lose four digits.
@@ -203,12 +202,11 @@ func TestFullRangeIsConstantProduct(t *testing.T) {
 		}
 		b, _ := quo(base, power(whole(10), int(c.BaseDecimals))).Float64()
 		q, _ := quo(quote, power(whole(10), int(c.QuoteDecimals))).Float64()
-		price, depth, locked := ConstantProduct(Reserves{Base: b, Quote: q})
-		gotDepth, gotLocked := c.DepthAndLocked()
-		within(t, "price", c.Price(), exact(price), 1e-9)
-		within(t, "depth", gotDepth, exact(depth), 1e-9)
+		want, got := ConstantProduct{Reserves{Base: b, Quote: q}}.Quote(), c.Quote()
+		within(t, "price", got.Price, exact(want.Price), 1e-9)
+		within(t, "depth", got.Depth, exact(want.Depth), 1e-9)
 		// The range ends somewhere, V2 does not.
-		within(t, "locked", gotLocked, exact(locked), 1e-5)
+		within(t, "locked", got.Locked, exact(want.Locked), 1e-5)
 	})
 }
 
@@ -258,7 +256,7 @@ func TestOneSidedPool(t *testing.T) {
 			own.lower, own.upper = tick-20_000, tick
 		}
 		c := pool(s, tick, []position{own}, baseIs0)
-		if depth, locked := c.DepthAndLocked(); depth != 0 || locked != 0 {
+		if depth, locked := c.depthAndLocked(); depth != 0 || locked != 0 {
 			t.Errorf("base is token0 %v: depth %v and locked %v, want nought", baseIs0, depth, locked)
 		}
 		// The other side alone is quote: all there is, and nothing of it counts twice.
@@ -267,7 +265,7 @@ func TestOneSidedPool(t *testing.T) {
 			other.lower, other.upper = tick+1, tick+51
 		}
 		c = pool(s, tick, []position{other}, baseIs0)
-		if depth, locked := c.DepthAndLocked(); depth <= 0 || math.Abs(locked/depth-1) > 1e-9 {
+		if depth, locked := c.depthAndLocked(); depth <= 0 || math.Abs(locked/depth-1) > 1e-9 {
 			t.Errorf("base is token0 %v: depth %v and locked %v, want both alike", baseIs0, depth, locked)
 		}
 	}
@@ -279,7 +277,7 @@ func TestFarLiquidityIsNoDepth(t *testing.T) {
 	s := amountOf(t, mul(sqrtAtTick(0), power(whole(2), 96), exact(1+1e-5)))
 	// 2 % is about 202 ticks.
 	c := pool(s, 0, []position{{-5000, -203, new(market.Amount).Lsh(market1(), 100)}}, true)
-	if depth, locked := c.DepthAndLocked(); depth != 0 || locked <= 0 {
+	if depth, locked := c.depthAndLocked(); depth != 0 || locked <= 0 {
 		t.Errorf("depth %v and locked %v, want none and some", depth, locked)
 	}
 }
@@ -288,7 +286,7 @@ func TestFarLiquidityIsNoDepth(t *testing.T) {
 func TestNoTicksNoDepth(t *testing.T) {
 	t.Parallel()
 	c := Concentrated{SqrtPriceX96: new(market.Amount).Lsh(market1(), 96), Liquidity: new(market.Amount).Lsh(market1(), 100), BaseIs0: true}
-	if depth, locked := c.DepthAndLocked(); depth != 0 || locked != 0 {
+	if depth, locked := c.depthAndLocked(); depth != 0 || locked != 0 {
 		t.Errorf("depth %v and locked %v, want nought", depth, locked)
 	}
 }
@@ -304,8 +302,8 @@ func TestBoundary(t *testing.T) {
 	}
 	for _, baseIs0 := range []bool{true, false} {
 		above, below := pool(s, edge, positions, baseIs0), pool(s, edge-1, positions, baseIs0)
-		d0, l0 := above.DepthAndLocked()
-		d1, l1 := below.DepthAndLocked()
+		d0, l0 := above.depthAndLocked()
+		d1, l1 := below.depthAndLocked()
 		within(t, "depth", d1, exact(d0), 1e-9)
 		within(t, "locked", l1, exact(l0), 1e-9)
 	}
@@ -316,10 +314,10 @@ func TestDepthIsMonotonic(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		c, positions := drawPool(t, 5000, 2)
-		depth, locked := c.DepthAndLocked()
+		depth, locked := c.depthAndLocked()
 		fewer := pool(c.SqrtPriceX96, c.Tick, positions[1:], c.BaseIs0)
 		fewer.BaseDecimals, fewer.QuoteDecimals = c.BaseDecimals, c.QuoteDecimals
-		lessDepth, lessLocked := fewer.DepthAndLocked()
+		lessDepth, lessLocked := fewer.depthAndLocked()
 		// What one double can lose of the sum.
 		const slack = 1e-9
 		if depth < lessDepth*(1-slack) || locked < lessLocked*(1-slack) {
@@ -336,11 +334,11 @@ func TestDepthHasNoOrder(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		c, positions := drawPool(t, 3000, 2)
-		depth, locked := c.DepthAndLocked()
+		depth, locked := c.depthAndLocked()
 		slices.Reverse(positions)
 		other := pool(c.SqrtPriceX96, c.Tick, positions, c.BaseIs0)
 		other.BaseDecimals, other.QuoteDecimals = c.BaseDecimals, c.QuoteDecimals
-		if d, l := other.DepthAndLocked(); d != depth || l != locked {
+		if d, l := other.depthAndLocked(); d != depth || l != locked {
 			t.Errorf("depth %v and locked %v; the other way round %v and %v", depth, locked, d, l)
 		}
 	})
@@ -490,9 +488,30 @@ func TestLiquidityBeyondAGap(t *testing.T) {
 	s := amountOf(t, mul(power(whole(2), 96), exact(1+1e-5)))
 	for _, baseIs0 := range []bool{true, false} {
 		c := pool(s, 0, positions, baseIs0)
-		depth, locked := c.DepthAndLocked()
+		depth, locked := c.depthAndLocked()
 		wantDepth, wantLocked := truth(&c, positions)
 		within(t, "depth", depth, wantDepth, 1e-9)
 		within(t, "locked", locked, wantLocked, 1e-9)
+	}
+}
+
+// TestBondingCurve: a curve is as deep as its own reserves say, or as what it has raised would make a pool, and never deeper than that.
+func TestBondingCurve(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		curve BondingCurve
+		want  Quote
+	}{
+		"with its own reserves":       {BondingCurve{Virtual: &Reserves{1000, 50}, Raised: 20}, Quote{0.05, 50 * (1 - math.Sqrt(0.98)), 40}},
+		"that has raised next to nil": {BondingCurve{Virtual: &Reserves{1000, 50}, Raised: 0.1}, Quote{0.05, 0.1, 0.2}},
+		"that tells its price":        {BondingCurve{Told: 3, Raised: 20}, Quote{3, 20 * (1 - math.Sqrt(0.98)), 40}},
+		"that is over":                {BondingCurve{Virtual: &Reserves{1000, 50}, Raised: 20, IsOver: true}, Quote{0.05, 0, 0}},
+	} {
+		got := c.curve.Quote()
+		for figure, pair := range map[string][2]float64{"price": {got.Price, c.want.Price}, "depth": {got.Depth, c.want.Depth}, "locked": {got.Locked, c.want.Locked}} {
+			if math.Abs(pair[0]-pair[1]) > 1e-12*max(pair[1], 1) {
+				t.Errorf("a curve %s has the %s %v, want %v", name, figure, pair[0], pair[1])
+			}
+		}
 	}
 }
