@@ -23,76 +23,9 @@ const (
 	samples, lostSupplies = 8, 8
 )
 
-// prepare loads what the blocks need, asks the nodes what logs don't tell, and takes a slice of finished holder backfills in.
-// The answers are put into the blocks as facts.
-func (ix *Indexer) prepare(ctx context.Context, blocks []market.Block, until market.Header, undo bool) (facts []store.StoredFact, err error) {
-	if err := ix.load(ctx, ix.machine.LaunchKeys(ix.state, blocks)); err != nil {
-		return nil, err
-	}
-	if err := ix.load(ctx, ix.machine.Keys(ix.state, blocks, until)); err != nil {
-		return nil, err
-	}
-	more := func() error { return ix.load(ctx, ix.machine.MoreKeys(ix.state, blocks, until)) }
-	if err := more(); err != nil {
-		return nil, err
-	}
-	e := &enrichment{enricher: ix.enricher, state: ix.state, corrections: ix.facts.corrections, blocks: blocks, following: undo}
-	for _, step := range []func(context.Context) error{e.takeAllStates, e.quotePools, e.pools, e.poolStates, e.curves, e.tokens, e.samples} {
-		n := len(e.facts)
-		if err := step(ctx); err != nil {
-			return nil, err
-		}
-		if len(e.facts) > n {
-			if err := more(); err != nil {
-				return nil, err
-			}
-		}
-	}
-	// From here on the state takes in what isn't written.
-	ix.unwritten = true
-	return e.facts, ix.mergeHolders(ctx, until.Number, undo)
-}
-
-// balancesAtOnce is how many balances are loaded between two beats: two statements, each of which a minute bounds.
-const balancesAtOnce = 4_000
-
-// load loads rows into the state. The balances of a token whose holders are merged may be millions, which come in pieces.
-func (ix *Indexer) load(ctx context.Context, w market.Wanted) error {
-	for {
-		piece := w
-		piece.Balances = w.Balances[:min(len(w.Balances), balancesAtOnce)]
-		rows, err := ix.store.Load(ctx, ix.rows.id(), piece)
-		if err != nil {
-			return err
-		}
-		ix.state.Put(piece, rows)
-		ix.pulse.beat()
-		w = market.Wanted{Balances: w.Balances[len(piece.Balances):], ExpireFrom: 1}
-		if len(w.Balances) == 0 {
-			return nil
-		}
-	}
-}
-
-// enricher asks nodes what a chain's logs leave open. It belongs to one index, and remembers whom it asked in vain.
-type enricher struct {
-	cfg   *chainconfig.Chain
-	rows  *indexID
-	store *store.Store
-	nodes interface {
-		chain.FactSource
-		chain.SampleSource
-		chain.PoolSource
-		chain.ContractSource
-	}
-	machine *derive.Machine
-	log     *slog.Logger
-	pulse   *pulse
-	// load loads rows into the state, keptFacts what an earlier index kept of blocks. givesUp reports whether what nodes allow today is kept for
-	// other purposes.
-	load      func(context.Context, market.Wanted) error
-	keptFacts func(ctx context.Context, first, last uint64) (map[uint64][]store.StoredFact, error)
-	givesUp   func(budget.Purpose) bool
+// Enricher asks nodes what a chain's logs leave open. It belongs to one index, and remembers whom it asked in vain.
+type Enricher struct {
+	EnricherOptions
 
 	// notPools are contracts that swapped and turned out to be no pool of ours.
 	notPools map[market.Address]notPool
@@ -106,19 +39,97 @@ type enricher struct {
 	quotesSought notPool
 }
 
-func newEnricher(ix *Indexer) *enricher {
-	return &enricher{
-		cfg: ix.cfg, rows: ix.rows, store: ix.store, nodes: ix.nodes, machine: ix.machine, log: ix.log, pulse: &ix.pulse,
-		load: ix.load, keptFacts: ix.keptFacts, givesUp: func(p budget.Purpose) bool { return ix.plan.givesUp(p) }, // the plan is made after the enricher
-		notPools: map[market.Address]notPool{}, stateless: map[market.Address]notPool{}, falseStates: map[market.Address]bool{},
-		poolKeys: newPoolKeys(ix),
+// EnricherOptions are an enricher's surroundings.
+type EnricherOptions struct {
+	Config *chainconfig.Chain
+	Nodes  interface {
+		chain.FactSource
+		chain.SampleSource
+		chain.PoolSource
+		chain.PoolKeySource
+		chain.ContractSource
 	}
+	Machine *derive.Machine
+	Tokens  store.Tokens
+	// Index names the index whose rows are read.
+	Index func() string
+	// Load loads rows into the state.
+	Load func(context.Context, market.Wanted) error
+	// KeptFacts are those that an earlier index kept of some blocks.
+	KeptFacts func(ctx context.Context, first, last uint64) (map[uint64][]store.StoredFact, error)
+	// GivesUp reports whether what nodes allow today is kept for other purposes.
+	GivesUp func(budget.Purpose) bool
+	// SetAside tells of a fault of one subject.
+	SetAside func(kind, reason, subject string)
+	// Beat is called as the work goes on.
+	Beat func()
+	Log  *slog.Logger
+}
+
+// NewEnricher makes an enricher that has asked nobody yet.
+func NewEnricher(o EnricherOptions) *Enricher {
+	return &Enricher{
+		EnricherOptions: o, notPools: map[market.Address]notPool{}, stateless: map[market.Address]notPool{}, falseStates: map[market.Address]bool{},
+		poolKeys: newPoolKeys(o),
+	}
+}
+
+// SearchKeys looks for what the V4 pools are that are older than the index, until ctx ends.
+func (e *Enricher) SearchKeys(ctx context.Context) { e.poolKeys.run(ctx) }
+
+// Forget has what a false fact was about asked anew at its next trade. isTakenBack says that the fact's block is taken back; else it is too old for
+// that.
+func (e *Enricher) Forget(f market.Fact, isTakenBack bool) {
+	switch f := f.(type) {
+	case market.PoolFact:
+		if isTakenBack {
+			delete(e.notPools, f.Pool)
+		}
+	case market.PoolStateFact:
+		if isTakenBack {
+			delete(e.stateless, f.Pool)
+		} else {
+			e.falseStates[f.Pool] = true
+		}
+	}
+}
+
+// ForgetQuotes has the pools of quotes without a price looked for anew: the block for which they were may not have been committed.
+func (e *Enricher) ForgetQuotes() { e.quotesSought = notPool{} }
+
+// Batch is what is enriched at once: blocks in their order, before they are derived.
+type Batch struct {
+	State  *derive.State
+	Blocks []market.Block
+	// Following says that the blocks are near the head, where nodes keep the states.
+	Following bool
+	// Corrections are those that a block of the batch is to have.
+	Corrections []Correction
+	// More loads what the blocks need with the facts that they have by now.
+	More func() error
+}
+
+// Enrich asks the nodes what the batch's logs don't tell. The answers are put into the blocks as facts.
+func (e *Enricher) Enrich(ctx context.Context, b Batch) ([]store.StoredFact, error) {
+	n := &enrichment{Enricher: e, state: b.State, corrections: b.Corrections, blocks: b.Blocks, following: b.Following}
+	for _, step := range []func(context.Context) error{n.takeAllStates, n.quotePools, n.pools, n.poolStates, n.curves, n.tokens, n.samples} {
+		had := len(n.facts)
+		if err := step(ctx); err != nil {
+			return nil, err
+		}
+		if len(n.facts) > had {
+			if err := b.More(); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return n.facts, nil
 }
 
 // enrichment is an enricher's work on one batch. What is asked, and of which block, follows from the chain alone, so that a fresh index asks the
 // same.
 type enrichment struct {
-	*enricher
+	*Enricher
 
 	state  *derive.State
 	blocks []market.Block
@@ -126,7 +137,7 @@ type enrichment struct {
 	// following says that the blocks are near the head, where nodes keep the states.
 	following bool
 	// corrections are those that a block of the batch is to have.
-	corrections []correction
+	corrections []Correction
 	// kept are the facts that an earlier index kept of these blocks, by block; nil until they are looked up.
 	kept map[uint64][]store.StoredFact
 }
@@ -136,7 +147,7 @@ type enrichment struct {
 func (e *enrichment) recorded(ctx context.Context, b *market.Block) ([]market.Fact, error) {
 	if e.kept == nil {
 		var err error
-		if e.kept, err = e.keptFacts(ctx, e.blocks[0].Number, e.blocks[len(e.blocks)-1].Number); err != nil {
+		if e.kept, err = e.KeptFacts(ctx, e.blocks[0].Number, e.blocks[len(e.blocks)-1].Number); err != nil {
 			return nil, err
 		}
 	}
@@ -181,7 +192,7 @@ func before(b *market.Block) chain.Ref { return chain.Ref{Number: b.Number - 1, 
 func (e *enrichment) curves(ctx context.Context) error {
 	seen := launches{}
 	for i := range e.blocks {
-		e.pulse.beat()
+		e.Beat()
 		b := &e.blocks[i]
 		contract, tokens := e.untold(b, seen)
 		if len(tokens) == 0 {
@@ -201,7 +212,7 @@ func (e *enrichment) curves(ctx context.Context) error {
 		for k, t := range tokens {
 			keys[k] = market.CurveKey{Curve: contract[t], Token: t}
 		}
-		facts, unsure, err := e.nodes.CurveFacts(ctx, ref(b), keys)
+		facts, unsure, err := e.Nodes.CurveFacts(ctx, ref(b), keys)
 		if err != nil {
 			return err
 		}
@@ -238,11 +249,11 @@ func (e *enrichment) untold(b *market.Block, seen launches) (contract map[market
 // tokens asks tokens about themselves at the first block that brings them up.
 func (e *enrichment) tokens(ctx context.Context) error {
 	n := newcomers{
-		machine: e.machine, state: e.state, asked: map[market.Address]bool{}, mute: map[market.Address]bool{},
+		machine: e.Machine, state: e.state, asked: map[market.Address]bool{}, mute: map[market.Address]bool{},
 		pairs: map[market.Address]bool{}, launched: launches{},
 	}
 	for i := range e.blocks {
-		e.pulse.beat()
+		e.Beat()
 		b := &e.blocks[i]
 		n.launched.see(b)
 		if err := e.ask(ctx, b, n.of(b), n.launched); err != nil {
@@ -383,7 +394,7 @@ func (e *enrichment) ask(ctx context.Context, b *market.Block, tokens []market.A
 	if err != nil || len(tokens) == 0 {
 		return err
 	}
-	facts, unsure, err := e.nodes.TokenFacts(ctx, ref(b), tokens)
+	facts, unsure, err := e.Nodes.TokenFacts(ctx, ref(b), tokens)
 	if err != nil {
 		return err
 	}
@@ -410,9 +421,9 @@ func (e *enrichment) samples(ctx context.Context) error {
 			keys[i], last = e.sampled(&e.blocks[i], launched), i
 		}
 	}
-	expect := e.machine.Expect(e.state, slices.Concat(keys...))
+	expect := e.Machine.Expect(e.state, slices.Concat(keys...))
 	for i := range e.blocks[:last+1] {
-		e.pulse.beat()
+		e.Beat()
 		if i > 0 {
 			expect.See(&e.blocks[i-1])
 		}
@@ -476,7 +487,7 @@ func (e *enrichment) sample(ctx context.Context, b *market.Block, keys []market.
 			recalled = true
 		}
 	}
-	if recalled || e.givesUp(budget.Samples) {
+	if recalled || e.GivesUp(budget.Samples) {
 		return nil
 	}
 	asking := rpc.For(ctx, budget.Samples)
@@ -492,17 +503,17 @@ func (e *enrichment) sample(ctx context.Context, b *market.Block, keys []market.
 	if len(mints) == 0 {
 		return nil
 	}
-	if err := e.load(ctx, market.Wanted{Tokens: mints, Balances: keys, ExpireFrom: 1}); err != nil {
+	if err := e.Load(ctx, market.Wanted{Tokens: mints, Balances: keys, ExpireFrom: 1}); err != nil {
 		return err
 	}
-	balances, err := e.nodes.Balances(asking, before(b), keys, expect.Contradicts)
+	balances, err := e.Nodes.Balances(asking, before(b), keys, expect.Contradicts)
 	if err != nil {
 		return err
 	}
 	for _, f := range balances {
 		e.add(b, f)
 	}
-	supplies, err := e.nodes.Supplies(asking, before(b), mints, expect.Contradicts)
+	supplies, err := e.Nodes.Supplies(asking, before(b), mints, expect.Contradicts)
 	if err != nil {
 		return err
 	}
@@ -520,16 +531,16 @@ func (e *enrichment) wantedSupplies(ctx context.Context, b *market.Block) ([]mar
 	if !e.following {
 		return nil, nil
 	}
-	from := market.Drawn(b.Hash, e.cfg.Native.Wrapped)
-	without, err := e.store.Tokens.WithoutSupply(ctx, e.rows.id(), from, lostSupplies)
+	from := market.Drawn(b.Hash, e.Config.Native.Wrapped)
+	without, err := e.Tokens.WithoutSupply(ctx, e.Index(), from, lostSupplies)
 	if err != nil {
 		return nil, err
 	}
-	doubted, err := e.store.Tokens.DoubtedSupplies(ctx, e.rows.id(), from, lostSupplies)
+	doubted, err := e.Tokens.DoubtedSupplies(ctx, e.Index(), from, lostSupplies)
 	return append(without, doubted...), err
 }
 
 // followed reports whether a token's derived balances can be sampled: not on its first mention in the same batch.
 func (e *enrichment) followed(mint market.Address) bool {
-	return e.machine.Follows(e.state, mint) && e.state.Pool(mint) == nil
+	return e.Machine.Follows(e.state, mint) && e.state.Pool(mint) == nil
 }

@@ -102,7 +102,7 @@ type Indexer struct {
 	// head is what the nodes announced when the loop read it last, heard what they announced last, whoever read it.
 	head     chain.Head
 	heard    heard
-	enricher *enricher
+	enricher *Enricher
 	// pruned is the chain's hour up to which retention has been applied.
 	pruned int64
 	// announced is when a node last told of a block by itself.
@@ -207,7 +207,11 @@ func (ix *Indexer) init(cfg *chainconfig.Chain, rows *indexID, st *store.Store, 
 	if ix.machine, err = derive.New(cfg); err != nil {
 		return err
 	}
-	ix.enricher = newEnricher(ix)
+	ix.enricher = NewEnricher(EnricherOptions{
+		Config: cfg, Nodes: all, Machine: ix.machine, Tokens: st.Tokens, Index: rows.id, Load: ix.load, KeptFacts: ix.keptFacts, SetAside: ix.setAside,
+		GivesUp: func(p budget.Purpose) bool { return ix.plan.givesUp(p) }, // the plan is made after the enricher
+		Beat:    ix.pulse.beat, Log: ix.log,
+	})
 	ix.holders = newHolderBackfill(cfg, rows, st, all, ix.machine, o)
 	ix.merges = mergePace{now: o.Now, fixed: o.MergeRows}
 	_, hash, err := cfg.Encode()
@@ -329,7 +333,8 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 		defer close(done)
 		cancel(ix.keepLease(ctx))
 	}()
-	beside, around := sync.WaitGroup{}, []func(context.Context, *store.Lease){ix.holders.run, ix.enricher.poolKeys.run, ix.watchHead}
+	searchKeys := func(ctx context.Context, _ *store.Lease) { ix.enricher.SearchKeys(ctx) }
+	beside, around := sync.WaitGroup{}, []func(context.Context, *store.Lease){ix.holders.run, searchKeys, ix.watchHead}
 	if ix.successor == nil {
 		around = append(around, ix.describe, ix.sweep.run)
 	}
@@ -514,7 +519,7 @@ func (ix *Indexer) resume(ctx context.Context) error {
 		return err
 	}
 	ix.state, ix.unwritten = derive.NewState(b), false
-	ix.enricher.quotesSought = notPool{} // what was asked for a block that wasn't committed is asked again
+	ix.enricher.ForgetQuotes() // what was asked for a block that wasn't committed is asked again
 	ix.account.indexed(status.Last)
 	return nil
 }

@@ -42,7 +42,7 @@ func (e *enrichment) askMute(ctx context.Context, b *market.Block) error {
 	if len(due) == 0 {
 		return nil
 	}
-	facts, unsure, err := e.nodes.TokenFacts(ctx, ref(b), due)
+	facts, unsure, err := e.Nodes.TokenFacts(ctx, ref(b), due)
 	if err != nil {
 		return err
 	}
@@ -53,7 +53,7 @@ func (e *enrichment) askMute(ctx context.Context, b *market.Block) error {
 		// The answer is of now, and transfers since the token came up aren't counted in it: wantedSupplies asks for the supply.
 		f.HasSupply, f.Supply = false, market.Amount{}
 		e.addTold(b, f, unsure[i])
-		e.log.InfoContext(ctx, "a token that told no decimals does now", "token", f.Token.String(), "block", b.Number)
+		e.Log.InfoContext(ctx, "a token that told no decimals does now", "token", f.Token.String(), "block", b.Number)
 	}
 	return nil
 }
@@ -61,10 +61,10 @@ func (e *enrichment) askMute(ctx context.Context, b *market.Block) error {
 // mute draws the tokens that are due at a block. Its hash says where in their order it begins, so that none holds up
 // another.
 func (e *enrichment) mute(ctx context.Context, b *market.Block) (due []market.Address, err error) {
-	from := market.Drawn(b.Hash, e.cfg.Native.Wrapped)
+	from := market.Drawn(b.Hash, e.Config.Native.Wrapped)
 	for pause := uint64(sampleBlocks); pause <= b.Number && len(due) < mutesAtOnce; pause *= 2 {
 		end := b.Number - pause + 1
-		more, err := e.store.Tokens.Mute(ctx, e.rows.id(), end-min(end, sampleBlocks), end, from, mutesAtOnce-len(due))
+		more, err := e.Tokens.Mute(ctx, e.Index(), end-min(end, sampleBlocks), end, from, mutesAtOnce-len(due))
 		if err != nil {
 			return nil, err
 		}

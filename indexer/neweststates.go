@@ -38,7 +38,7 @@ func (e *enrichment) askNewestStates(ctx context.Context, b *market.Block, pools
 	var told []chain.StatesAfter
 	if e.following { // far below the head it is no use
 		var err error
-		if told, err = e.nodes.NewestPoolStates(ctx, pools); err != nil {
+		if told, err = e.Nodes.NewestPoolStates(ctx, pools); err != nil {
 			return err
 		}
 	}
@@ -89,7 +89,7 @@ func (e *enrichment) takeStates(ctx context.Context, b *market.Block) error {
 		if s.after.Hash != b.Parent || slices.ContainsFunc(b.Facts, isStateOf(s.pool.Pool)) {
 			continue
 		}
-		if err := e.load(ctx, market.Wanted{Pools: []market.Address{s.pool.Pool}, ExpireFrom: 1}); err != nil {
+		if err := e.Load(ctx, market.Wanted{Pools: []market.Address{s.pool.Pool}, ExpireFrom: 1}); err != nil {
 			return err
 		}
 		switch p := e.state.Pool(s.pool.Pool); {

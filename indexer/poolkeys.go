@@ -10,7 +10,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
-	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
@@ -52,9 +51,9 @@ type soughtKey struct {
 	given    bool // given up
 }
 
-func newPoolKeys(ix *Indexer) *poolKeys {
+func newPoolKeys(o EnricherOptions) *poolKeys {
 	return &poolKeys{
-		nodes: ix.nodes, exchanges: ix.cfg.Exchanges, setAside: ix.setAside, log: ix.o.Log,
+		nodes: o.Nodes, exchanges: o.Config.Exchanges, setAside: o.SetAside, log: o.Log,
 		sought: map[market.Address]*soughtKey{}, found: map[market.Address]market.PoolCreated{},
 	}
 }
@@ -153,7 +152,7 @@ func (k *poolKeys) next() (pool market.Address, s soughtKey, ok bool) {
 	return pool, s, ok
 }
 
-func (k *poolKeys) run(ctx context.Context, _ *store.Lease) {
+func (k *poolKeys) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		pool, s, ok := k.next()
 		if ok {

@@ -11,7 +11,7 @@ import (
 func (e *enrichment) pools(ctx context.Context) error {
 	settled := map[market.Address]bool{} // created or asked about
 	for i := range e.blocks {
-		e.pulse.beat()
+		e.Beat()
 		b := &e.blocks[i]
 		u := e.unknownPools(b, settled)
 		all := slices.Concat(u.contracts, u.waiting, u.ids)
@@ -30,7 +30,7 @@ func (e *enrichment) pools(ctx context.Context) error {
 		}
 		left = slices.DeleteFunc(left, func(a market.Address) bool { return slices.Contains(u.waiting, a) || slices.Contains(u.ids, a) })
 		if len(left) > 0 {
-			facts, unsure, err := e.nodes.PoolFacts(ctx, ref(b), e.cfg.Exchanges, left, e.countsPool)
+			facts, unsure, err := e.Nodes.PoolFacts(ctx, ref(b), e.Config.Exchanges, left, e.countsPool)
 			if err != nil {
 				return err
 			}
@@ -54,8 +54,8 @@ func (e *enrichment) addByKey(ctx context.Context, b *market.Block, left, ids []
 }
 
 // countsPool reports whether a fact is of a pool that can decide a price.
-func (e *enricher) countsPool(f market.PoolFact) bool {
-	return f.Known && e.machine.Tracked(f.Info.Token0, f.Info.Token1)
+func (e *Enricher) countsPool(f market.PoolFact) bool {
+	return f.Known && e.Machine.Tracked(f.Info.Token0, f.Info.Token1)
 }
 
 // notPool is what is remembered of a contract that turned out to be no pool of ours: the block at which it was asked,
@@ -81,7 +81,7 @@ func (e *enrichment) rememberNotPools(b *market.Block, settled map[market.Addres
 		settled[p.Pool] = !mute // a later block of the batch may ask a mute one again
 		e.poolKeys.taken(p.Pool)
 		before := e.notPools[p.Pool]
-		if p.Known && e.machine.Tracked(p.Info.Token0, p.Info.Token1) {
+		if p.Known && e.Machine.Tracked(p.Info.Token0, p.Info.Token1) {
 			delete(e.notPools, p.Pool)
 			continue
 		}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 
-	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -21,7 +20,7 @@ const (
 func (e *enrichment) poolStates(ctx context.Context) error {
 	w := stateless{enrichment: e, settled: map[market.Address]bool{}, known: map[market.Address]market.PoolCreated{}}
 	for i := range e.blocks {
-		e.pulse.beat()
+		e.Beat()
 		b := &e.blocks[i]
 		if err := e.takeStates(ctx, b); err != nil {
 			return err
@@ -55,7 +54,7 @@ func (e *enrichment) askStates(ctx context.Context, b *market.Block, pools []mar
 	if len(pools) == 0 {
 		return nil
 	}
-	states, gone, err := e.nodes.PoolStates(ctx, before(b), pools)
+	states, gone, err := e.Nodes.PoolStates(ctx, before(b), pools)
 	if err != nil {
 		return err
 	}
@@ -116,7 +115,7 @@ func (w *stateless) of(b *market.Block) (pools []market.PoolCreated) {
 			}
 			info, ok := w.known[swap.Pool]
 			if p := w.state.Pool(swap.Pool); !ok && p != nil && w.isWithoutState(p) {
-				info, ok = createdOf(p), true
+				info, ok = CreatedOf(p), true
 			}
 			if !ok {
 				continue
@@ -133,27 +132,11 @@ func (w *stateless) of(b *market.Block) (pools []market.PoolCreated) {
 }
 
 // isWithoutState reports whether a pool, whose creation wasn't seen, has to be asked for its state.
-func (e *enricher) isWithoutState(p *market.Pool) bool {
+func (e *Enricher) isWithoutState(p *market.Pool) bool {
 	return p.CreatedBlock == 0 && p.Protocol.Concentrated() && (p.Untrusted == market.UntrustedTicks || e.falseStates[p.ID])
 }
 
-// createdOf is what a pool is asked by for its state.
-func createdOf(p *market.Pool) market.PoolCreated {
+// CreatedOf is what a pool is asked by for its state.
+func CreatedOf(p *market.Pool) market.PoolCreated {
 	return market.PoolCreated{Pool: p.ID, Protocol: p.Protocol, Factory: p.Factory, TickSpacing: p.TickSpacing}
-}
-
-// poolStateAgain asks for a pool's state before a block anew; known reports whether two endpoints give it.
-func (ix *Indexer) poolStateAgain(ctx context.Context, block uint64, f market.PoolStateFact) (is market.Fact, known bool, err error) {
-	if err := ix.load(ctx, market.Wanted{Pools: []market.Address{f.Pool}, ExpireFrom: 1}); err != nil {
-		return nil, false, err
-	}
-	p := ix.state.Pool(f.Pool)
-	if p == nil {
-		return f, true, nil
-	}
-	states, gone, err := ix.nodes.PoolStates(ctx, chain.Ref{Number: block - 1}, []market.PoolCreated{createdOf(p)})
-	if err != nil || gone {
-		return nil, false, err
-	}
-	return states[0].PoolStateFact, states[0].Known && !states[0].Unsure, nil
 }

@@ -19,10 +19,10 @@ const (
 // it nothing had a price before somebody trades in one of them. It asks the declared exchanges for their pools of each quote with the pegged
 // ones, and the pools for what they hold.
 func (e *enrichment) quotePools(ctx context.Context) error {
-	if len(e.blocks) == 0 || !e.cfg.Start.Now && e.cfg.Start.Block == 0 {
+	if len(e.blocks) == 0 || !e.Config.Start.Now && e.Config.Start.Block == 0 {
 		return nil
 	}
-	quotes, pegged := e.machine.UnpricedQuotes(e.state)
+	quotes, pegged := e.Machine.UnpricedQuotes(e.state)
 	b := &e.blocks[0]
 	if len(quotes) == 0 || len(pegged) == 0 {
 		return nil
@@ -47,7 +47,7 @@ func (e *enrichment) quotePools(ctx context.Context) error {
 	}
 	var states []chain.PoolState
 	if !gone {
-		if states, gone, err = e.nodes.PoolStates(ctx, before(b), known); err != nil {
+		if states, gone, err = e.Nodes.PoolStates(ctx, before(b), known); err != nil {
 			return err
 		}
 	}
@@ -69,12 +69,12 @@ func (e *enrichment) quotePools(ctx context.Context) error {
 // poolsOf gives the pools of pairs of tokens that the index doesn't know, of those without an account only those that there may be. Gone says
 // that they are those of now.
 func (e *enrichment) poolsOf(ctx context.Context, b *market.Block, pairs [][2]market.Address) (known []market.PoolCreated, gone bool, err error) {
-	pools, gone, err := e.nodes.PoolsOf(ctx, before(b), e.cfg.Exchanges, pairs)
+	pools, gone, err := e.Nodes.PoolsOf(ctx, before(b), e.Config.Exchanges, pairs)
 	if err != nil {
 		return nil, gone, err
 	}
 	pools = slices.DeleteFunc(pools, func(a market.Address) bool { return e.state.Pool(a) != nil })
-	facts, unsure, err := e.nodes.PoolFacts(ctx, before(b), e.cfg.Exchanges, pools[:min(len(pools), quotePoolsAtOnce)], e.countsPool)
+	facts, unsure, err := e.Nodes.PoolFacts(ctx, before(b), e.Config.Exchanges, pools[:min(len(pools), quotePoolsAtOnce)], e.countsPool)
 	if err != nil {
 		return nil, gone, err
 	}
@@ -83,7 +83,7 @@ func (e *enrichment) poolsOf(ctx context.Context, b *market.Block, pairs [][2]ma
 			known = append(known, f.Info)
 		}
 	}
-	for _, p := range e.nodes.UsualPools(e.cfg.Exchanges, pairs) {
+	for _, p := range e.Nodes.UsualPools(e.Config.Exchanges, pairs) {
 		if len(known) < quotePoolsAtOnce && e.state.Pool(p.Pool) == nil {
 			known = append(known, p)
 		}

@@ -30,12 +30,6 @@ type unsureFact struct {
 	tries int
 }
 
-// correction is what a token tells in truth, of which a false fact is too old to take back.
-type correction struct {
-	was store.StoredFact
-	is  market.TokenFact
-}
-
 func newUnsureFact(f store.StoredFact, now time.Time) unsureFact {
 	u := unsureFact{StoredFact: f}
 	u.pause.begin(now)
@@ -47,7 +41,7 @@ type unsureFacts struct {
 	list []unsureFact
 	// sure are facts that two endpoints give by now, until the database knows.
 	sure        []store.StoredFact
-	corrections []correction
+	corrections []Correction
 	// undone are the facts for which blocks were taken back once: a second time they would come as they came before.
 	undone map[store.StoredFact]bool
 }
@@ -77,19 +71,17 @@ func (ix *Indexer) recallFacts(ctx context.Context) error {
 func (u *unsureFacts) sureFacts(committed []store.StoredFact) []store.StoredFact {
 	out := slices.Clone(u.sure)
 	for _, c := range u.corrections {
-		if slices.ContainsFunc(committed, c.isMadeBy) {
-			out = append(out, c.was)
+		if slices.ContainsFunc(committed, c.IsMadeBy) {
+			out = append(out, c.Was)
 		}
 	}
 	return out
 }
 
-func (c correction) isMadeBy(f store.StoredFact) bool { return f.Fact == market.Fact(c.is) }
-
 // written takes in what was committed at a time.
 func (u *unsureFacts) written(c *store.Commit, at time.Time) {
 	u.sure = nil
-	u.corrections = slices.DeleteFunc(u.corrections, func(x correction) bool { return slices.ContainsFunc(c.Facts, x.isMadeBy) })
+	u.corrections = slices.DeleteFunc(u.corrections, func(x Correction) bool { return slices.ContainsFunc(c.Facts, x.IsMadeBy) })
 	if c.Undo { // what was there of this block and those after it was taken back
 		u.list = slices.DeleteFunc(u.list, func(f unsureFact) bool { return f.Block >= c.Last.Number })
 	}
@@ -100,16 +92,6 @@ func (u *unsureFacts) written(c *store.Commit, at time.Time) {
 	}
 	if n := len(u.list); n > unsureFactsKept {
 		u.list = slices.Delete(u.list, 0, n-unsureFactsKept)
-	}
-}
-
-// correct adds the corrections to a block's facts.
-func (e *enrichment) correct(ctx context.Context, b *market.Block, told func(market.Address) bool) {
-	for _, c := range e.corrections {
-		if !told(c.is.Token) {
-			e.add(b, c.is)
-			e.log.WarnContext(ctx, "false decimals corrected", "token", c.is.Token.String(), "block", b.Number)
-		}
 	}
 }
 
@@ -202,12 +184,7 @@ func (ix *Indexer) undoFact(ctx context.Context, was store.StoredFact, is market
 			ix.facts.undone = map[store.StoredFact]bool{}
 		}
 		ix.facts.undone[was] = true
-		switch f := was.Fact.(type) {
-		case market.PoolFact:
-			delete(ix.enricher.notPools, f.Pool)
-		case market.PoolStateFact:
-			delete(ix.enricher.stateless, f.Pool)
-		}
+		ix.enricher.Forget(was.Fact, true)
 		return true, ix.goBefore(ctx, chain.Header{Header: known[at]})
 	}
 	kind, subject := "curve", ""
@@ -217,14 +194,14 @@ func (ix *Indexer) undoFact(ctx context.Context, was store.StoredFact, is market
 		if kind, subject = "token", f.Token.String(); !sameDecimals(f, token) {
 			// Transfers since then aren't counted in this supply: wantedSupplies asks for it.
 			token.HasSupply, token.Supply, token.FromCreation = false, market.Amount{}, false
-			ix.facts.corrections = append(ix.facts.corrections, correction{was, token})
+			ix.facts.corrections = append(ix.facts.corrections, Correction{Was: was, Is: token})
 			ix.setAside(kind, tooOld, subject)
 			return false, nil
 		}
 	case market.PoolFact:
 		kind, subject = "pool", f.Pool.String()
 	case market.PoolStateFact:
-		ix.enricher.falseStates[f.Pool] = true // its next trade has it asked anew
+		ix.enricher.Forget(f, false)
 		kind, subject = "pool", f.Pool.String()
 	case market.CurveFact:
 		subject = f.Token.String()
@@ -232,4 +209,20 @@ func (ix *Indexer) undoFact(ctx context.Context, was store.StoredFact, is market
 	ix.setAside(kind, tooOld, subject)
 	ix.facts.sure = append(ix.facts.sure, was) // nothing is left to do about it
 	return false, nil
+}
+
+// poolStateAgain asks for a pool's state before a block anew; known reports whether two endpoints give it.
+func (ix *Indexer) poolStateAgain(ctx context.Context, block uint64, f market.PoolStateFact) (is market.Fact, known bool, err error) {
+	if err := ix.load(ctx, market.Wanted{Pools: []market.Address{f.Pool}, ExpireFrom: 1}); err != nil {
+		return nil, false, err
+	}
+	p := ix.state.Pool(f.Pool)
+	if p == nil {
+		return f, true, nil
+	}
+	states, gone, err := ix.nodes.PoolStates(ctx, chain.Ref{Number: block - 1}, []market.PoolCreated{CreatedOf(p)})
+	if err != nil || gone {
+		return nil, false, err
+	}
+	return states[0].PoolStateFact, states[0].Known && !states[0].Unsure, nil
 }
