@@ -36,7 +36,7 @@ func (ix *Indexer) derived(ctx context.Context, blocks []market.Block, until mar
 		return nil, err
 	}
 	c := &store.Commit{
-		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(), Facts: facts, Recount: recount, Caps: ix.holders.caps.String(),
+		Last: until, Blocks: []market.Header{until}, Undo: undo, Head: ix.heard.status(), Facts: facts, Recount: recount, Caps: ix.holders.Caps().String(),
 		Changes: ix.state.Flush(ix.o.CachedRows), Beat: ix.pulse.beat, Sure: ix.sure,
 		SureFacts: ix.facts.sureFacts(facts), Endpoints: ix.changedRecords(),
 	}
@@ -64,7 +64,7 @@ func (ix *Indexer) write(ctx context.Context, c *store.Commit, began time.Time) 
 	ix.facts.written(c, ix.o.Now())
 	ix.account.indexed(until)
 	if c.Undo {
-		ix.holders.indexed.Store(until.Number)
+		ix.holders.Committed(until.Number)
 	}
 	ix.merged(ctx, c.Changes.Jobs)
 	ix.log.DebugContext(ctx, "committed", "block", until.Number, "hash", until.Hash.String(), "undo", c.Undo,

@@ -268,7 +268,6 @@ func (ix *Indexer) newSuccessor(ctx context.Context, served *store.IndexStatus, 
 	if err := next.init(&cfg, newIndexID(cfg.ID), ix.store, ix.nodes, o); err != nil {
 		return nil, err
 	}
-	next.holders.givesUp = ix.plan.givesUp
 	return next, nil
 }
 

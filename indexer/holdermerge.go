@@ -58,7 +58,7 @@ func (ix *Indexer) merged(ctx context.Context, jobs []market.Change[market.Addre
 	for i := range jobs {
 		if j := jobs[i].After; j.Step == market.MergeEnded {
 			ix.log.InfoContext(ctx, "holder backfill merged", "token", j.Token.String(), "holders", j.Holders, "result", !j.Broken)
-			ix.holders.nudge()
+			ix.holders.Nudge()
 		}
 	}
 	if ix.merges.taken > 0 {

@@ -32,7 +32,7 @@ type width struct {
 }
 
 // of is the width of a token's ranges.
-func (h *holderBackfill) widthOf(token market.Address) *width {
+func (h *HolderBackfill) widthOf(token market.Address) *width {
 	w := h.widths[token]
 	if w == nil {
 		w = &width{blocks: widestRange}
@@ -64,10 +64,10 @@ func (w *width) learn(asked, answered uint64, transfers int) {
 }
 
 // advance brings a job forward by one step, up to where the loop merges it. It reports whether there is more to do at once.
-func (h *holderBackfill) advance(ctx context.Context, l *store.Lease, j *market.HolderJob) (more bool, err error) {
+func (h *HolderBackfill) advance(ctx context.Context, l *store.Lease, j *market.HolderJob) (more bool, err error) {
 	const day = 24 * 60 * 60
 	switch {
-	case !j.IsRead() && j.BegunAt > 0 && h.now().Unix()-j.BegunAt > h.caps.Days*day:
+	case !j.IsRead() && j.BegunAt > 0 && h.Now().Unix()-j.BegunAt > h.caps.Days*day:
 		return true, h.give(ctx, l, j, market.CapAge)
 	case j.Recount == market.RecountBegun:
 		return h.recount(ctx, l, j)
@@ -85,27 +85,27 @@ func (h *holderBackfill) advance(ctx context.Context, l *store.Lease, j *market.
 	}
 	after := *j
 	after.Step = market.MergeAccounts
-	return false, h.store.Jobs.Save(ctx, l, &store.HolderProgress{Before: *j, After: after})
+	return false, h.Jobs.Save(ctx, l, &store.HolderProgress{Before: *j, After: after})
 }
 
 // give ends a job that is beyond a cap.
-func (h *holderBackfill) give(ctx context.Context, l *store.Lease, j *market.HolderJob, c market.HolderCap) error {
+func (h *HolderBackfill) give(ctx context.Context, l *store.Lease, j *market.HolderJob, c market.HolderCap) error {
 	after := *j
 	after.EndAt(c)
 	h.tellBeyond(ctx, &after)
-	return h.store.Jobs.Save(ctx, l, &store.HolderProgress{Before: *j, After: after})
+	return h.Jobs.Save(ctx, l, &store.HolderProgress{Before: *j, After: after})
 }
 
-func (h *holderBackfill) tellBeyond(ctx context.Context, j *market.HolderJob) {
-	h.log.WarnContext(ctx, "a token's holders are beyond a cap and aren't counted", "token", j.Token.String(), "cap", string(j.Beyond),
+func (h *HolderBackfill) tellBeyond(ctx context.Context, j *market.HolderJob) {
+	h.Log.WarnContext(ctx, "a token's holders are beyond a cap and aren't counted", "token", j.Token.String(), "cap", string(j.Beyond),
 		"accounts", j.Accounts, "transfers", j.Transfers, "ranges", j.Ranges, "caps", h.caps.String())
 }
 
 // read reads the next range of a token's past.
-func (h *holderBackfill) read(ctx context.Context, l *store.Lease, j *market.HolderJob) error {
+func (h *HolderBackfill) read(ctx context.Context, l *store.Lease, j *market.HolderJob) error {
 	w := h.widthOf(j.Token)
 	last := min(j.Final, j.Next+w.blocks-1)
-	blocks, upTo, err := h.nodes.TransfersOf(ctx, j.Token, j.Next, last)
+	blocks, upTo, err := h.Nodes.TransfersOf(ctx, j.Token, j.Next, last)
 	if err != nil {
 		return err
 	}
@@ -136,7 +136,7 @@ func (h *holderBackfill) read(ctx context.Context, l *store.Lease, j *market.Hol
 		first = end
 	}
 	if j.IsRead() && !j.Broken {
-		h.log.InfoContext(ctx, "holder backfill read", "token", j.Token.String(), "final", j.Final, "accounts", j.Accounts)
+		h.Log.InfoContext(ctx, "holder backfill read", "token", j.Token.String(), "final", j.Final, "accounts", j.Accounts)
 	}
 	return nil
 }
@@ -149,7 +149,7 @@ func transfersOf(b *market.Block) (n int) {
 }
 
 // stage books blocks of a token's past into the staged balances, and makes of the job before what it is after.
-func (h *holderBackfill) stage(ctx context.Context, l *store.Lease, before market.HolderJob, after *market.HolderJob, blocks []market.Block) error {
+func (h *HolderBackfill) stage(ctx context.Context, l *store.Lease, before market.HolderJob, after *market.HolderJob, blocks []market.Block) error {
 	touched := map[market.Address]bool{}
 	for i := range blocks {
 		for _, tx := range blocks[i].Txs {
@@ -165,7 +165,7 @@ func (h *holderBackfill) stage(ctx context.Context, l *store.Lease, before marke
 	}
 	return h.save(ctx, l, before, after, touched, false, func(balances map[market.Address]market.Amount) bool {
 		for i := range blocks {
-			if !h.machine.Stage(after.Token, blocks[i].Txs, balances) {
+			if !h.Machine.Stage(after.Token, blocks[i].Txs, balances) {
 				return false
 			}
 		}
@@ -174,11 +174,11 @@ func (h *holderBackfill) stage(ctx context.Context, l *store.Lease, before marke
 }
 
 // save writes staged balances that book has changed, of touched accounts, and the job that is broken where book reports false.
-func (h *holderBackfill) save(ctx context.Context, l *store.Lease, before market.HolderJob, after *market.HolderJob, touched map[market.Address]bool,
+func (h *HolderBackfill) save(ctx context.Context, l *store.Lease, before market.HolderJob, after *market.HolderJob, touched map[market.Address]bool,
 	taken bool, book func(map[market.Address]market.Amount) bool,
 ) error {
 	delete(touched, market.Address{})
-	balances, err := h.store.Jobs.Staged(ctx, h.rows.id(), after.Token, slices.Collect(maps.Keys(touched)))
+	balances, err := h.Jobs.Staged(ctx, h.Index(), after.Token, slices.Collect(maps.Keys(touched)))
 	if err != nil {
 		return err
 	}
@@ -193,11 +193,11 @@ func (h *holderBackfill) save(ctx context.Context, l *store.Lease, before market
 		after.EndAt(c)
 		h.tellBeyond(ctx, after)
 	}
-	return h.store.Jobs.Save(ctx, l, &store.HolderProgress{Before: before, After: *after, Staged: balances, Taken: taken})
+	return h.Jobs.Save(ctx, l, &store.HolderProgress{Before: before, After: *after, Staged: balances, Taken: taken})
 }
 
 // beyond is a cap that a job is beyond; empty is none.
-func (h *holderBackfill) beyond(j *market.HolderJob) market.HolderCap {
+func (h *HolderBackfill) beyond(j *market.HolderJob) market.HolderCap {
 	switch {
 	case j.Accounts > h.caps.Accounts:
 		return market.CapAccounts
@@ -212,9 +212,9 @@ func (h *holderBackfill) beyond(j *market.HolderJob) market.HolderCap {
 
 // drain books waiting transfers that no rewind can take back into the staged balances, once the past is read. It reports whether it did: a
 // few are left to the merge.
-func (h *holderBackfill) drain(ctx context.Context, l *store.Lease, j *market.HolderJob) (taken bool, err error) {
+func (h *HolderBackfill) drain(ctx context.Context, l *store.Lease, j *market.HolderJob) (taken bool, err error) {
 	block, seq := j.QueueFrom()
-	queued, err := h.store.Jobs.QueuedForGood(ctx, h.rows.id(), j.Token, block, seq, stagedAtOnce)
+	queued, err := h.Jobs.QueuedForGood(ctx, h.Index(), j.Token, block, seq, stagedAtOnce)
 	if err != nil || len(queued) < stagedAtOnce {
 		return false, err
 	}

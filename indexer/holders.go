@@ -19,29 +19,24 @@ import (
 const (
 	// gapsAtOnce is how many tokens are looked at together: their supplies are one batch to a node.
 	gapsAtOnce = 100
-	// nearHead is how far below the head the index may be for a node, which may keep the newest states alone, to answer for it.
-	nearHead = 16
+	// NearHead is how far below the head the index may be for a node, which may keep the newest states alone, to answer for it.
+	NearHead = 16
 	// patience is how often in a row no supply at all may be answered, by a node that is late perhaps, before pasts are read.
 	patience = 5
 )
 
-// holderNodes are what a holderBackfill needs of the nodes.
-type holderNodes interface {
+// HolderNodes are what a backfill needs of the nodes.
+type HolderNodes interface {
 	chain.TransferReader
 	chain.SampleSource
 }
 
-// holderBackfill finds, beside the head, what tokens that are followed since some block had before it. Most of those that were
+// HolderBackfill finds, beside the head, what tokens that are followed since some block had before it. Most of those that were
 // launched since had nothing: then their supply is what their queued transfers leave, and nothing is read. Of the others the
 // past transfers are read, up to the block before. What comes after waits in a queue, and the loop merges both (holdermerge.go).
-type holderBackfill struct {
-	cfg     *chainconfig.Chain
-	rows    *indexID
-	store   *store.Store
-	nodes   holderNodes
-	machine *derive.Machine
-	log     *slog.Logger
-	now     func() time.Time
+type HolderBackfill struct {
+	HolderOptions
+
 	caps    chainconfig.HolderCaps
 	ranges  int64 // the most ranges of blocks that are read of one token
 	final   atomic.Uint64
@@ -49,49 +44,68 @@ type holderBackfill struct {
 	indexed atomic.Uint64 // the newest block that was committed within reach of reorgs
 	wake    chan struct{}
 	silent  int // how often in a row no supply was answered
-	// givesUp reports whether nodes aren't asked for something now.
-	givesUp func(budget.Purpose) bool
 	// unproven is how often in a row nodes didn't tell whether a recount is right.
 	unproven int
 	// widths are how many blocks of tokens' pasts are asked for at once.
 	widths map[market.Address]*width
 }
 
-func newHolderBackfill(cfg *chainconfig.Chain, rows *indexID, st *store.Store, nodes holderNodes, m *derive.Machine, o Options) holderBackfill {
-	return holderBackfill{
-		cfg: cfg, rows: rows, store: st, nodes: nodes, machine: m, log: o.Log, now: o.Now, caps: cfg.Tracking.Caps.WithDefaults(), ranges: mostRanges,
-		wake: make(chan struct{}, 1), widths: map[market.Address]*width{},
+// HolderOptions are a backfill's surroundings.
+type HolderOptions struct {
+	Config *chainconfig.Chain
+	Jobs   store.Jobs
+	// Index names the index whose rows are read.
+	Index   func() string
+	Nodes   HolderNodes
+	Machine *derive.Machine
+	// GivesUp reports whether nodes aren't asked for something now.
+	GivesUp func(budget.Purpose) bool
+	Now     func() time.Time
+	Log     *slog.Logger
+}
+
+// NewHolderBackfill makes a backfill that knows of no block yet.
+func NewHolderBackfill(o HolderOptions) *HolderBackfill {
+	return &HolderBackfill{
+		HolderOptions: o, caps: o.Config.Tracking.Caps.WithDefaults(), ranges: mostRanges, wake: make(chan struct{}, 1), widths: map[market.Address]*width{},
 	}
 }
 
-// see tells of a newer head and final block. What counts as final here can't be undone either, whatever a node calls final.
-func (h *holderBackfill) see(head, final uint64) {
+// Caps are the bounds of what is counted.
+func (h *HolderBackfill) Caps() chainconfig.HolderCaps { return h.caps }
+
+// See tells of a newer head and final block. What counts as final here can't be undone either, whatever a node calls final.
+func (h *HolderBackfill) See(head, final uint64) {
 	h.head.Store(head)
-	final = min(final, head-min(head, h.cfg.ReorgBlocks))
+	final = min(final, head-min(head, h.Config.ReorgBlocks))
 	if h.final.Swap(final) == 0 && final > 0 {
-		h.nudge()
+		h.Nudge()
 	}
 }
+
+// Committed tells of a block that was committed within reach of reorgs.
+func (h *HolderBackfill) Committed(number uint64) { h.indexed.Store(number) }
 
 // atHead reports whether nodes still answer for the newest indexed block.
-func (h *holderBackfill) atHead() bool {
+func (h *HolderBackfill) atHead() bool {
 	indexed := h.indexed.Load()
-	return indexed > 0 && indexed+nearHead >= h.head.Load()
+	return indexed > 0 && indexed+NearHead >= h.head.Load()
 }
 
-// nudge makes it look for work now.
-func (h *holderBackfill) nudge() {
+// Nudge makes it look for work now.
+func (h *HolderBackfill) Nudge() {
 	select {
 	case h.wake <- struct{}{}:
 	default:
 	}
 }
 
-func (h *holderBackfill) run(ctx context.Context, l *store.Lease) {
+// Run looks for work and does it until ctx ends, or the lease is lost.
+func (h *HolderBackfill) Run(ctx context.Context, l *store.Lease) {
 	for ctx.Err() == nil {
 		more, err := h.pass(ctx, l)
 		if err != nil && ctx.Err() == nil {
-			h.log.WarnContext(ctx, "holder backfill interrupted", "err", err.Error())
+			h.Log.WarnContext(ctx, "holder backfill interrupted", "err", err.Error())
 			if errors.Is(err, store.ErrLeaseLost) {
 				return
 			}
@@ -111,13 +125,13 @@ func (h *holderBackfill) run(ctx context.Context, l *store.Lease) {
 
 // pass begins jobs for new tokens and brings each open one forward by one range, so that a long past holds nobody up, and waits where pasts are
 // given up. It reports whether there is more to do at once.
-func (h *holderBackfill) pass(ctx context.Context, l *store.Lease) (more bool, err error) {
+func (h *HolderBackfill) pass(ctx context.Context, l *store.Lease) (more bool, err error) {
 	began, err := h.begin(ctx, l)
-	if h.givesUp(budget.Holders) {
+	if h.GivesUp(budget.Holders) {
 		return began, err
 	}
 	ctx = rpc.For(ctx, budget.Holders)
-	jobs, e := h.store.Jobs.List(ctx, h.rows.id())
+	jobs, e := h.Jobs.List(ctx, h.Index())
 	if err = errors.Join(err, e); e != nil {
 		return false, err
 	}
@@ -136,7 +150,7 @@ func (h *holderBackfill) pass(ctx context.Context, l *store.Lease) (more bool, e
 		}
 		more = more || moreOfIt
 	}
-	if _, e := h.store.Jobs.DropEnded(ctx, l); e != nil {
+	if _, e := h.Jobs.DropEnded(ctx, l); e != nil {
 		return false, errors.Join(err, e)
 	}
 	return more || began, err
@@ -144,15 +158,15 @@ func (h *holderBackfill) pass(ctx context.Context, l *store.Lease) (more bool, e
 
 // begin gives tokens without a job one. Until the index is at the head that is for majors alone, which are older than most
 // indexes: the others' supplies are of use only with all that is queued.
-func (h *holderBackfill) begin(ctx context.Context, l *store.Lease) (began bool, err error) {
-	final, only, atHead := h.final.Load(), h.machine.Majors(), h.atHead()
+func (h *HolderBackfill) begin(ctx context.Context, l *store.Lease) (began bool, err error) {
+	final, only, atHead := h.final.Load(), h.Machine.Majors(), h.atHead()
 	if final == 0 || !atHead && len(only) == 0 {
 		return false, nil
 	}
 	if atHead {
 		final, only = min(final, h.indexed.Load()-1), nil // supplies are asked for at the block before
 	}
-	gaps, err := h.store.Jobs.Gaps(ctx, h.rows.id(), final, only, gapsAtOnce)
+	gaps, err := h.Jobs.Gaps(ctx, h.Index(), final, only, gapsAtOnce)
 	if err != nil || len(gaps) == 0 {
 		return false, err
 	}
@@ -174,11 +188,11 @@ func (h *holderBackfill) begin(ctx context.Context, l *store.Lease) (began bool,
 			known = append(known, j)
 		}
 	}
-	if err := h.store.Jobs.Begin(ctx, l, known); err != nil {
+	if err := h.Jobs.Begin(ctx, l, known); err != nil {
 		return false, err
 	}
 	if len(known) > 0 {
-		h.log.InfoContext(ctx, "holders are known without a look at the past", "tokens", len(known))
+		h.Log.InfoContext(ctx, "holders are known without a look at the past", "tokens", len(known))
 	}
 	for _, g := range gaps {
 		if whole[g.Token] {
@@ -192,20 +206,20 @@ func (h *holderBackfill) begin(ctx context.Context, l *store.Lease) (began bool,
 }
 
 // beginReading gives a token a job that reads its past.
-func (h *holderBackfill) beginReading(ctx context.Context, l *store.Lease, g store.HolderGap) error {
+func (h *HolderBackfill) beginReading(ctx context.Context, l *store.Lease, g store.HolderGap) error {
 	job := nothingBefore(g)
-	job.BegunAt = h.now().Unix()
+	job.BegunAt = h.Now().Unix()
 	if g.Since > 0 {
-		created, err := h.nodes.CreatedAt(ctx, g.Token, g.Since-1)
+		created, err := h.Nodes.CreatedAt(ctx, g.Token, g.Since-1)
 		if err != nil {
 			return err
 		}
 		job.Next, job.Final = created, g.Since-1
 	}
-	if err := h.store.Jobs.Begin(ctx, l, []market.HolderJob{job}); err != nil {
+	if err := h.Jobs.Begin(ctx, l, []market.HolderJob{job}); err != nil {
 		return err
 	}
-	h.log.InfoContext(ctx, "holder backfill begun", "token", g.Token.String(), "from", job.Next, "to", job.Final)
+	h.Log.InfoContext(ctx, "holder backfill begun", "token", g.Token.String(), "from", job.Next, "to", job.Final)
 	return nil
 }
 
@@ -219,7 +233,7 @@ func nothingBefore(g store.HolderGap) market.HolderJob {
 // whole tells of tokens whether their queued transfers are all that there ever were, as their supply shows; those that don't
 // answer for it are left out. It is asked for at the block before the newest indexed one: for its newest block a node can answer
 // out of the state of the one that it is making. The accounts of one token are in memory at a time, up to their cap.
-func (h *holderBackfill) whole(ctx context.Context, gaps []store.HolderGap) (map[market.Address]bool, error) {
+func (h *HolderBackfill) whole(ctx context.Context, gaps []store.HolderGap) (map[market.Address]bool, error) {
 	tokens := make([]market.Address, len(gaps))
 	for i, g := range gaps {
 		tokens[i] = g.Token
@@ -233,7 +247,7 @@ func (h *holderBackfill) whole(ctx context.Context, gaps []store.HolderGap) (map
 		sums[of], untold[of] = sum, !ok || int64(tally.Len()) > h.caps.Accounts
 		tally, of = derive.Tally{}, token
 	}
-	newest, err := h.store.Jobs.QueuedBefore(ctx, h.rows.id(), tokens, func(q *market.QueuedTransfer) {
+	newest, err := h.Jobs.QueuedBefore(ctx, h.Index(), tokens, func(q *market.QueuedTransfer) {
 		if q.Token != of {
 			next(q.Token)
 		}
@@ -245,7 +259,7 @@ func (h *holderBackfill) whole(ctx context.Context, gaps []store.HolderGap) (map
 	if err != nil || newest.Number == 0 {
 		return nil, err
 	}
-	supplies, err := h.nodes.Supplies(ctx, chain.Ref{Number: newest.Number - 1, Hash: newest.Parent}, tokens, nil)
+	supplies, err := h.Nodes.Supplies(ctx, chain.Ref{Number: newest.Number - 1, Hash: newest.Parent}, tokens, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -254,17 +268,4 @@ func (h *holderBackfill) whole(ctx context.Context, gaps []store.HolderGap) (map
 		whole[s.Token] = !untold[s.Token] && sums[s.Token] == s.Supply
 	}
 	return whole, nil
-}
-
-// unfollow gives up the holders of tokens that the chain document doesn't ask to follow any more. A token that it asks for again later
-// stays without: what was moved meanwhile isn't known.
-func (ix *Indexer) unfollow(ctx context.Context) error {
-	if ix.cfg.Tracking.Holders == chainconfig.HoldersAll {
-		return nil
-	}
-	n, err := ix.store.Upkeep.Unfollow(ctx, ix.lease, ix.machine.Majors())
-	if n > 0 {
-		ix.log.InfoContext(ctx, "holders of tokens that aren't followed any more are given up", "tokens", n)
-	}
-	return err
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/budget"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
+	"github.com/boardwalkhq/boardwalk/indexer/enrich"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/metadata"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
@@ -102,7 +103,7 @@ type Indexer struct {
 	// head is what the nodes announced when the loop read it last, heard what they announced last, whoever read it.
 	head     chain.Head
 	heard    heard
-	enricher *Enricher
+	enricher *enrich.Enricher
 	// pruned is the chain's hour up to which retention has been applied.
 	pruned int64
 	// announced is when a node last told of a block by itself.
@@ -120,7 +121,7 @@ type Indexer struct {
 	// recountSought is when a token was last sought whose holders are to be counted anew.
 	recountSought time.Time
 
-	holders holderBackfill
+	holders *HolderBackfill
 	merges  mergePace
 	venues  *venueWatch
 	plan    *planWatch
@@ -187,7 +188,6 @@ func (ix *Indexer) assemble(cfg *chainconfig.Chain, st *store.Store, f family, o
 		return err
 	}
 	ix.plan = newPlanWatch(ix, f.usage)
-	ix.holders.givesUp = ix.plan.givesUp
 	ix.checker = trust.New(f.looker, newKnowledge(cfg, ix.rows, st), trust.Options{
 		Log: o.Log, Now: o.Now, GivenUp: func() bool { return ix.plan.givesUp(budget.Trust) },
 	})
@@ -207,12 +207,14 @@ func (ix *Indexer) init(cfg *chainconfig.Chain, rows *indexID, st *store.Store, 
 	if ix.machine, err = derive.New(cfg); err != nil {
 		return err
 	}
-	ix.enricher = NewEnricher(EnricherOptions{
+	givesUp := func(p budget.Purpose) bool { return ix.plan.givesUp(p) } // the plan is made later
+	ix.enricher = enrich.New(enrich.Options{
 		Config: cfg, Nodes: all, Machine: ix.machine, Tokens: st.Tokens, Index: rows.id, Load: ix.load, KeptFacts: ix.keptFacts, SetAside: ix.setAside,
-		GivesUp: func(p budget.Purpose) bool { return ix.plan.givesUp(p) }, // the plan is made after the enricher
-		Beat:    ix.pulse.beat, Log: ix.log,
+		GivesUp: givesUp, Beat: ix.pulse.beat, Log: ix.log,
 	})
-	ix.holders = newHolderBackfill(cfg, rows, st, all, ix.machine, o)
+	ix.holders = NewHolderBackfill(HolderOptions{
+		Config: cfg, Jobs: st.Jobs, Index: rows.id, Nodes: all, Machine: ix.machine, GivesUp: givesUp, Now: o.Now, Log: o.Log,
+	})
 	ix.merges = mergePace{now: o.Now, fixed: o.MergeRows}
 	_, hash, err := cfg.Encode()
 	if err != nil {
@@ -334,7 +336,7 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 		cancel(ix.keepLease(ctx))
 	}()
 	searchKeys := func(ctx context.Context, _ *store.Lease) { ix.enricher.SearchKeys(ctx) }
-	beside, around := sync.WaitGroup{}, []func(context.Context, *store.Lease){ix.holders.run, searchKeys, ix.watchHead}
+	beside, around := sync.WaitGroup{}, []func(context.Context, *store.Lease){ix.holders.Run, searchKeys, ix.watchHead}
 	if ix.successor == nil {
 		around = append(around, ix.describe, ix.sweep.run)
 	}
@@ -498,7 +500,7 @@ func (ix *Indexer) readHead(ctx context.Context) error {
 		return err
 	}
 	ix.head = head
-	ix.holders.see(head.Reached, head.Final)
+	ix.holders.See(head.Reached, head.Final)
 	return ix.hear(ctx, ix.lease, head)
 }
 

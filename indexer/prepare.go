@@ -3,6 +3,7 @@ package indexer
 import (
 	"context"
 
+	"github.com/boardwalkhq/boardwalk/indexer/enrich"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
@@ -20,7 +21,7 @@ func (ix *Indexer) prepare(ctx context.Context, blocks []market.Block, until mar
 	if err := more(); err != nil {
 		return nil, err
 	}
-	facts, err = ix.enricher.Enrich(ctx, Batch{State: ix.state, Blocks: blocks, Following: undo, Corrections: ix.facts.corrections, More: more})
+	facts, err = ix.enricher.Enrich(ctx, enrich.Batch{State: ix.state, Blocks: blocks, Following: undo, Corrections: ix.facts.corrections, More: more})
 	if err != nil {
 		return nil, err
 	}

@@ -4,11 +4,9 @@ import (
 	"context"
 	"maps"
 	"slices"
-	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
@@ -18,75 +16,12 @@ import (
 // Until that is proven nothing of the token changes, so that a token whose transfers don't tell its balances stays as it is in every index.
 
 const (
-	// recountPause is the least time between two recounts that a chain begins. One runs at a time.
-	recountPause = 10 * time.Minute
-	// A token is counted anew again at the earliest after firstRecountPauses of them, after four times as long each further time, and after
-	// mostRecountPauses of them in the end: after an hour, and after 30 days.
-	firstRecountPauses, mostRecountPauses = 6, 30 * 24 * 6
 	// recountSamples is the most balances that a recount is held against.
 	recountSamples = 32
 )
 
-// nextRecount is when a token that is counted anew for so many times may be the next time.
-func (ix *Indexer) nextRecount(times int32) time.Time {
-	pauses := firstRecountPauses
-	for range times - 1 {
-		pauses = min(4*pauses, mostRecountPauses)
-	}
-	return ix.o.Now().Add(time.Duration(pauses) * ix.o.RecountPause)
-}
-
-// beginRecount chooses a token that is counted anew from a block at the head on; nil is none. The block's hash says where the search begins, so
-// that nobody can have tokens made that always come before another.
-func (ix *Indexer) beginRecount(ctx context.Context, until market.Header) (*store.Recount, error) {
-	now := ix.o.Now()
-	if ix.state.Recounts() > 0 || now.Sub(ix.recountSought) < ix.o.RecountPause || until.Number+nearHead < ix.head.Reached {
-		return nil, nil //nolint:nilnil // no recount is the usual case and no error
-	}
-	ix.recountSought = now
-	from := market.Drawn(until.Hash, ix.cfg.Native.Wrapped)
-	var majors []market.Address
-	if ix.cfg.Tracking.Holders != chainconfig.HoldersAll {
-		majors = append([]market.Address{}, ix.machine.Majors()...)
-	}
-	r, ok, err := ix.store.Jobs.DueRecount(ctx, ix.rows.id(), now.Unix(), ix.holders.caps.String(), from, majors)
-	if err != nil || !ok {
-		return nil, err
-	}
-	r.NextAt = ix.nextRecount(r.Times).Unix()
-	ix.state.Recount(r.Token)
-	ix.log.InfoContext(ctx, "holders are counted anew", "token", r.Token.String(), "time", r.Times, "block", until.Number)
-	return &r, nil
-}
-
-// openJobs are the tokens whose recounts began before this start or this reorg, and the jobs that are being merged.
-func (ix *Indexer) openJobs(ctx context.Context) (recounts []market.Address, merging []market.HolderJob, err error) {
-	jobs, err := ix.store.Jobs.List(ctx, ix.rows.id())
-	for i := range jobs {
-		if jobs[i].Recount != market.NoRecount {
-			recounts = append(recounts, jobs[i].Token)
-		}
-		if jobs[i].IsMerging() {
-			merging = append(merging, jobs[i])
-		}
-	}
-	return recounts, merging, err
-}
-
-// endRecounts ends the recounts of tokens that the chain document doesn't ask to follow any more, before anything of them goes on.
-func (ix *Indexer) endRecounts(ctx context.Context, l *store.Lease) error {
-	if ix.cfg.Tracking.Holders == chainconfig.HoldersAll {
-		return nil
-	}
-	jobs, err := ix.store.Jobs.List(ctx, ix.rows.id())
-	if err != nil || !slices.ContainsFunc(jobs, func(j market.HolderJob) bool { return j.Recount != market.NoRecount }) {
-		return err
-	}
-	return ix.store.Jobs.EndRecounts(ctx, l, ix.machine.Majors())
-}
-
 // recount brings a recount forward by one step. It reports whether there is more to do at once.
-func (h *holderBackfill) recount(ctx context.Context, l *store.Lease, j *market.HolderJob) (more bool, err error) {
+func (h *HolderBackfill) recount(ctx context.Context, l *store.Lease, j *market.HolderJob) (more bool, err error) {
 	if j.Recount != market.RecountBegun {
 		return false, h.conclude(ctx, l, j)
 	}
@@ -95,17 +30,17 @@ func (h *holderBackfill) recount(ctx context.Context, l *store.Lease, j *market.
 	}
 	after := *j
 	if after.Next == 0 {
-		if after.Next, err = h.nodes.CreatedAt(ctx, j.Token, j.Final); err != nil {
+		if after.Next, err = h.Nodes.CreatedAt(ctx, j.Token, j.Final); err != nil {
 			return false, err
 		}
 	}
-	after.Recount, after.BegunAt = market.RecountReading, h.now().Unix()
-	return true, h.store.Jobs.Save(ctx, l, &store.HolderProgress{Before: *j, After: after})
+	after.Recount, after.BegunAt = market.RecountReading, h.Now().Unix()
+	return true, h.Jobs.Save(ctx, l, &store.HolderProgress{Before: *j, After: after})
 }
 
 // conclude ends a recount whose past was read: it is proven and can be merged, or has no result. Where nodes don't tell, it is tried a few times
 // more.
-func (h *holderBackfill) conclude(ctx context.Context, l *store.Lease, j *market.HolderJob) error {
+func (h *HolderBackfill) conclude(ctx context.Context, l *store.Lease, j *market.HolderJob) error {
 	right, known, err := h.prove(ctx, j)
 	if err != nil {
 		return err
@@ -116,16 +51,16 @@ func (h *holderBackfill) conclude(ctx context.Context, l *store.Lease, j *market
 	h.unproven = 0
 	after := *j
 	after.Recount, after.Step, after.Broken = market.RecountProven, market.MergeAccounts, !right
-	h.log.InfoContext(ctx, "holders were counted anew", "token", j.Token.String(), "right", right)
-	return h.store.Jobs.Save(ctx, l, &store.HolderProgress{Before: *j, After: after})
+	h.Log.InfoContext(ctx, "holders were counted anew", "token", j.Token.String(), "right", right)
+	return h.Jobs.Save(ctx, l, &store.HolderProgress{Before: *j, After: after})
 }
 
 // prove holds what a recount leaves against the token's contract, at the block before the newest indexed one: the sum against the supply, and
 // some of the balances. The newest block's hash draws them. Two endpoints have to give each answer where there are several; one alone has to
 // repeat it. known is false where the nodes don't tell. Of the accounts those are in memory that transfers in the queue touch, and those drawn.
-func (h *holderBackfill) prove(ctx context.Context, j *market.HolderJob) (right, known bool, err error) {
+func (h *HolderBackfill) prove(ctx context.Context, j *market.HolderJob) (right, known bool, err error) {
 	var queued []market.QueuedTransfer
-	newest, err := h.store.Jobs.QueuedBefore(ctx, h.rows.id(), []market.Address{j.Token}, func(q *market.QueuedTransfer) { queued = append(queued, *q) })
+	newest, err := h.Jobs.QueuedBefore(ctx, h.Index(), []market.Address{j.Token}, func(q *market.QueuedTransfer) { queued = append(queued, *q) })
 	if err != nil || newest.Number == 0 {
 		return false, false, err
 	}
@@ -135,7 +70,7 @@ func (h *holderBackfill) prove(ctx context.Context, j *market.HolderJob) (right,
 	}
 	at := chain.Ref{Number: newest.Number - 1, Hash: newest.Parent}
 	always := func(market.Fact) bool { return true }
-	supplies, err := h.nodes.Supplies(ctx, at, []market.Address{j.Token}, always)
+	supplies, err := h.Nodes.Supplies(ctx, at, []market.Address{j.Token}, always)
 	if err != nil || len(supplies) == 0 {
 		return false, false, err
 	}
@@ -146,7 +81,7 @@ func (h *holderBackfill) prove(ctx context.Context, j *market.HolderJob) (right,
 	if err != nil {
 		return false, false, err
 	}
-	balances, err := h.nodes.Balances(ctx, at, keys, always)
+	balances, err := h.Nodes.Balances(ctx, at, keys, always)
 	if err != nil {
 		return false, false, err
 	}
@@ -160,13 +95,13 @@ func (h *holderBackfill) prove(ctx context.Context, j *market.HolderJob) (right,
 
 // leaves is what staged balances and transfers after them leave: of the accounts that the transfers touch, and of all accounts together. right
 // is false where a balance goes below zero.
-func (h *holderBackfill) leaves(ctx context.Context, token market.Address, queued []market.QueuedTransfer,
+func (h *HolderBackfill) leaves(ctx context.Context, token market.Address, queued []market.QueuedTransfer,
 ) (moved map[market.Address]market.Amount, total market.Amount, right bool, err error) {
 	touched := map[market.Address]bool{}
 	for i := range queued {
 		touched[queued[i].From], touched[queued[i].To] = true, true
 	}
-	if moved, err = h.store.Jobs.Staged(ctx, h.rows.id(), token, slices.Collect(maps.Keys(touched))); err != nil {
+	if moved, err = h.Jobs.Staged(ctx, h.Index(), token, slices.Collect(maps.Keys(touched))); err != nil {
 		return nil, total, false, err
 	}
 	before, _ := derive.TallyOf(moved).Sum()
@@ -175,7 +110,7 @@ func (h *holderBackfill) leaves(ctx context.Context, token market.Address, queue
 		tally.Add(&queued[i])
 	}
 	after, right := tally.Sum()
-	err = h.store.Jobs.EachStaged(ctx, h.rows.id(), token, func(a market.Amount) {
+	err = h.Jobs.EachStaged(ctx, h.Index(), token, func(a market.Amount) {
 		_, over := total.AddOverflow(&total, &a)
 		right = right && !over
 	})
@@ -186,12 +121,12 @@ func (h *holderBackfill) leaves(ctx context.Context, token market.Address, queue
 
 // drawBalances draws some of the accounts that have a token, by a block's hash, with what they have. moved are those that differ from the staged
 // balances.
-func (h *holderBackfill) drawBalances(ctx context.Context, token market.Address, moved map[market.Address]market.Amount, by market.Hash,
+func (h *HolderBackfill) drawBalances(ctx context.Context, token market.Address, moved map[market.Address]market.Amount, by market.Hash,
 ) (keys []market.BalanceKey, has map[market.Address]market.Amount, err error) {
 	from := market.Drawn(by, token)
 	has = map[market.Address]market.Amount{}
 	for _, first := range []market.Address{from, {}} {
-		staged, err := h.store.Jobs.StagedFrom(ctx, h.rows.id(), token, first, recountSamples)
+		staged, err := h.Jobs.StagedFrom(ctx, h.Index(), token, first, recountSamples)
 		if err != nil {
 			return nil, nil, err
 		}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
+	"github.com/boardwalkhq/boardwalk/indexer/enrich"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
@@ -41,7 +42,7 @@ type unsureFacts struct {
 	list []unsureFact
 	// sure are facts that two endpoints give by now, until the database knows.
 	sure        []store.StoredFact
-	corrections []Correction
+	corrections []enrich.Correction
 	// undone are the facts for which blocks were taken back once: a second time they would come as they came before.
 	undone map[store.StoredFact]bool
 }
@@ -81,7 +82,7 @@ func (u *unsureFacts) sureFacts(committed []store.StoredFact) []store.StoredFact
 // written takes in what was committed at a time.
 func (u *unsureFacts) written(c *store.Commit, at time.Time) {
 	u.sure = nil
-	u.corrections = slices.DeleteFunc(u.corrections, func(x Correction) bool { return slices.ContainsFunc(c.Facts, x.IsMadeBy) })
+	u.corrections = slices.DeleteFunc(u.corrections, func(x enrich.Correction) bool { return slices.ContainsFunc(c.Facts, x.IsMadeBy) })
 	if c.Undo { // what was there of this block and those after it was taken back
 		u.list = slices.DeleteFunc(u.list, func(f unsureFact) bool { return f.Block >= c.Last.Number })
 	}
@@ -194,7 +195,7 @@ func (ix *Indexer) undoFact(ctx context.Context, was store.StoredFact, is market
 		if kind, subject = "token", f.Token.String(); !sameDecimals(f, token) {
 			// Transfers since then aren't counted in this supply: wantedSupplies asks for it.
 			token.HasSupply, token.Supply, token.FromCreation = false, market.Amount{}, false
-			ix.facts.corrections = append(ix.facts.corrections, Correction{Was: was, Is: token})
+			ix.facts.corrections = append(ix.facts.corrections, enrich.Correction{Was: was, Is: token})
 			ix.setAside(kind, tooOld, subject)
 			return false, nil
 		}
@@ -220,7 +221,7 @@ func (ix *Indexer) poolStateAgain(ctx context.Context, block uint64, f market.Po
 	if p == nil {
 		return f, true, nil
 	}
-	states, gone, err := ix.nodes.PoolStates(ctx, chain.Ref{Number: block - 1}, []market.PoolCreated{CreatedOf(p)})
+	states, gone, err := ix.nodes.PoolStates(ctx, chain.Ref{Number: block - 1}, []market.PoolCreated{enrich.CreatedOf(p)})
 	if err != nil || gone {
 		return nil, false, err
 	}

@@ -1,4 +1,4 @@
-package indexer
+package enrich
 
 import (
 	"context"
@@ -51,7 +51,7 @@ type soughtKey struct {
 	given    bool // given up
 }
 
-func newPoolKeys(o EnricherOptions) *poolKeys {
+func newPoolKeys(o Options) *poolKeys {
 	return &poolKeys{
 		nodes: o.Nodes, exchanges: o.Config.Exchanges, setAside: o.SetAside, log: o.Log,
 		sought: map[market.Address]*soughtKey{}, found: map[market.Address]market.PoolCreated{},

@@ -1,4 +1,6 @@
-package indexer
+// Package enrich asks nodes what a chain's logs leave open, and gives the answers as facts of the blocks: what tokens and older pools are, what curves
+// take, and samples of balances and supplies.
+package enrich
 
 import (
 	"context"
@@ -25,7 +27,7 @@ const (
 
 // Enricher asks nodes what a chain's logs leave open. It belongs to one index, and remembers whom it asked in vain.
 type Enricher struct {
-	EnricherOptions
+	Options
 
 	// notPools are contracts that swapped and turned out to be no pool of ours.
 	notPools map[market.Address]notPool
@@ -39,8 +41,8 @@ type Enricher struct {
 	quotesSought notPool
 }
 
-// EnricherOptions are an enricher's surroundings.
-type EnricherOptions struct {
+// Options are an enricher's surroundings.
+type Options struct {
 	Config *chainconfig.Chain
 	Nodes  interface {
 		chain.FactSource
@@ -66,10 +68,10 @@ type EnricherOptions struct {
 	Log  *slog.Logger
 }
 
-// NewEnricher makes an enricher that has asked nobody yet.
-func NewEnricher(o EnricherOptions) *Enricher {
+// New makes an enricher that has asked nobody yet.
+func New(o Options) *Enricher {
 	return &Enricher{
-		EnricherOptions: o, notPools: map[market.Address]notPool{}, stateless: map[market.Address]notPool{}, falseStates: map[market.Address]bool{},
+		Options: o, notPools: map[market.Address]notPool{}, stateless: map[market.Address]notPool{}, falseStates: map[market.Address]bool{},
 		poolKeys: newPoolKeys(o),
 	}
 }
