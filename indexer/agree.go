@@ -42,7 +42,7 @@ func (u *unsureBlock) isDoubted() bool { return u.read.Doubtful || u.suspect || 
 func (ix *Indexer) commitHead(ctx context.Context, h chain.Header, b *chain.BlockRead) error {
 	began, last := ix.o.Now(), ix.state.Last()
 	suspect := b.Suspect()
-	if suspect || chain.Drawn(h.Hash) && !ix.plan.givesUp(budget.Agreement) {
+	if suspect || chain.Drawn(h.Hash) && !ix.plan.GivesUp(budget.Agreement) {
 		within := ctx
 		if !suspect {
 			within = rpc.For(ctx, budget.Agreement)
@@ -135,7 +135,7 @@ func (ix *Indexer) recallUnsure(ctx context.Context) error {
 // drawRecalled draws one of the blocks of before this start, which is asked for again although nobody has been outvoted since: the endpoint that
 // forged it may be honest by now. The blocks' hashes draw it; nil where it is no block's turn.
 func (ix *Indexer) drawRecalled(number uint64) (drawn *unsureBlock) {
-	if number%recalledEvery != 0 || ix.plan.givesUp(budget.Agreement) {
+	if number%recalledEvery != 0 || ix.plan.GivesUp(budget.Agreement) {
 		return nil
 	}
 	for i := range ix.unsure {

@@ -1,11 +1,11 @@
 package indexer
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"log/slog"
-	"net/http"
 	"slices"
 	"time"
 
@@ -33,16 +33,17 @@ const (
 	knownHolders = 32
 )
 
-// knowledge is what the index has of a chain's tokens, for the checks.
-type knowledge struct {
+// Knowledge is what the index has of a chain's tokens, for the checks.
+type Knowledge struct {
 	cfg    *chainconfig.Chain
-	rows   *indexID
+	index  func() string
 	store  *store.Store
 	quotes []market.Address // declared ones, the wrapped coin among them
 }
 
-func newKnowledge(cfg *chainconfig.Chain, rows *indexID, st *store.Store) *knowledge {
-	k := &knowledge{cfg: cfg, rows: rows, store: st}
+// NewKnowledge is what a store has of an index, which index names.
+func NewKnowledge(cfg *chainconfig.Chain, index func() string, st *store.Store) *Knowledge {
+	k := &Knowledge{cfg: cfg, index: index, store: st}
 	for _, q := range cfg.Quotes {
 		k.quotes = append(k.quotes, q.Address)
 	}
@@ -50,12 +51,12 @@ func newKnowledge(cfg *chainconfig.Chain, rows *indexID, st *store.Store) *knowl
 }
 
 // Known gathers what is indexed of a token.
-func (k *knowledge) Known(ctx context.Context, mint market.Address) (out trust.Known, ok bool, err error) {
+func (k *Knowledge) Known(ctx context.Context, mint market.Address) (out trust.Known, ok bool, err error) {
 	tokens, err := k.store.Tokens.Now(ctx, []market.Address{mint})
 	if err != nil {
 		return out, false, err
 	}
-	i := slices.IndexFunc(tokens, func(t store.TokenNow) bool { return t.Chain == k.rows.id() })
+	i := slices.IndexFunc(tokens, func(t store.TokenNow) bool { return t.Chain == k.index() })
 	if i < 0 {
 		return out, false, nil
 	}
@@ -64,14 +65,14 @@ func (k *knowledge) Known(ctx context.Context, mint market.Address) (out trust.K
 	if err := k.pools(ctx, mint, &out); err != nil {
 		return out, false, err
 	}
-	holders, err := k.store.Balances.Top(ctx, k.rows.id(), mint, knownHolders)
+	holders, err := k.store.Balances.Top(ctx, k.index(), mint, knownHolders)
 	if err != nil {
 		return out, false, err
 	}
 	for _, h := range holders {
 		out.Holders = append(out.Holders, trust.Holding{Account: h.Account, Amount: h.Amount})
 	}
-	if first, has, err := k.store.Facts.FirstOfToken(ctx, k.rows.id(), mint); err != nil {
+	if first, has, err := k.store.Facts.FirstOfToken(ctx, k.index(), mint); err != nil {
 		return out, false, err
 	} else if has {
 		out.First = &first
@@ -80,7 +81,7 @@ func (k *knowledge) Known(ctx context.Context, mint market.Address) (out trust.K
 }
 
 // pools finds the token's own and those in which what they take can be had for the native coin.
-func (k *knowledge) pools(ctx context.Context, mint market.Address, out *trust.Known) error {
+func (k *Knowledge) pools(ctx context.Context, mint market.Address, out *trust.Known) error {
 	found, err := k.store.Pools.Now(ctx, append([]market.Address{mint}, k.quotes...))
 	if err != nil {
 		return err
@@ -89,7 +90,7 @@ func (k *knowledge) pools(ctx context.Context, mint market.Address, out *trust.K
 	for i := range found {
 		p := &found[i]
 		switch {
-		case p.Chain != k.rows.id():
+		case p.Chain != k.index():
 		case p.Base == mint:
 			out.Pools = append(out.Pools, p.Pool)
 		default:
@@ -97,7 +98,7 @@ func (k *knowledge) pools(ctx context.Context, mint market.Address, out *trust.K
 		}
 	}
 	quotes, err := k.store.Pools.Quotes(ctx)
-	for _, q := range quotes[k.rows.id()] {
+	for _, q := range quotes[k.index()] {
 		if q.USD > 0 {
 			out.USD[q.Asset] = q.USD
 		}
@@ -106,21 +107,21 @@ func (k *knowledge) pools(ctx context.Context, mint market.Address, out *trust.K
 }
 
 // launch adds what follows from the token's launch, if a venue launched it.
-func (k *knowledge) launch(ctx context.Context, mint market.Address, out *trust.Known) error {
+func (k *Knowledge) launch(ctx context.Context, mint market.Address, out *trust.Known) error {
 	launches, err := k.store.Launches.At(ctx, []market.Address{mint})
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(launches, func(l store.LaunchNow) bool { return l.Chain == k.rows.id() })
+	i := slices.IndexFunc(launches, func(l store.LaunchNow) bool { return l.Chain == k.index() })
 	if i < 0 {
 		return nil
 	}
 	l := &launches[i].Launch
 	out.Launch = l
-	if out.CreatorLaunches, out.CreatorGraduated, err = k.store.Launches.CurvesBefore(ctx, k.rows.id(), l); err != nil {
+	if out.CreatorLaunches, out.CreatorGraduated, err = k.store.Launches.CurvesBefore(ctx, k.index(), l); err != nil {
 		return err
 	}
-	if out.Siblings, err = k.store.Launches.Siblings(ctx, k.rows.id(), l, siblings); err != nil {
+	if out.Siblings, err = k.store.Launches.Siblings(ctx, k.index(), l, siblings); err != nil {
 		return err
 	}
 	keep := int64(time.Duration(k.cfg.Retention.Trades).Seconds())
@@ -132,7 +133,7 @@ func (k *knowledge) launch(ctx context.Context, mint market.Address, out *trust.
 		pool = l.Pool
 	}
 	const enough = 1000
-	trades, err := k.store.Trades.Of(ctx, k.rows.id(), pool, l.CreatedAt, l.CreatedAt+1, enough)
+	trades, err := k.store.Trades.Of(ctx, k.index(), pool, l.CreatedAt, l.CreatedAt+1, enough)
 	for i := range trades {
 		if trades[i].Block == l.Block {
 			out.FirstTrades = append(out.FirstTrades, trades[i])
@@ -141,45 +142,51 @@ func (k *knowledge) launch(ctx context.Context, mint market.Address, out *trust.
 	return err
 }
 
-// Check is a token's trust report; the error is one of package trust's, or the context's.
-func (ix *Indexer) Check(ctx context.Context, mint market.Address) (*report.Report, error) {
-	return ix.checker.Check(ctx, mint)
-}
-
-// ChecksHandler answers GET /trust/{mint} with a token's trust report as JSON.
-func (ix *Indexer) ChecksHandler() http.Handler { return ix.checker.Handler() }
-
-// sweep checks launched tokens that are traded, one after the other, and keeps the reports: the board holds them against
+// Sweep checks launched tokens that are traded, one after the other, and keeps the reports: the board holds them against
 // its gate, and the API answers with them while no check can be made. It shares the checker's cache and not its caps, which are for others.
-type sweep struct {
-	checker *trust.Checker
-	store   *store.Store
-	now     func() time.Time
-	log     *slog.Logger
-	pause   time.Duration
+type Sweep struct {
+	SweepOptions
+
 	// failed is the token whose last check failed: others have their turn before it is tried again.
 	failed market.Address
 }
 
-func (s *sweep) run(ctx context.Context, l *store.Lease) {
+// SweepOptions are a sweep's surroundings.
+type SweepOptions struct {
+	Checker *trust.Checker
+	Reports store.Trust
+	// Pause is the time between two tokens; 0 is 10 s.
+	Pause time.Duration
+	Now   func() time.Time
+	Log   *slog.Logger
+}
+
+// NewSweep makes a sweep.
+func NewSweep(o SweepOptions) *Sweep {
+	o.Pause = cmp.Or(o.Pause, sweepPause)
+	return &Sweep{SweepOptions: o}
+}
+
+// Run checks one token after the other until ctx ends.
+func (s *Sweep) Run(ctx context.Context, l *store.Lease) {
 	failing := false
-	for wait.For(ctx, s.pause) {
+	for wait.For(ctx, s.Pause) {
 		err := s.next(ctx, l)
 		if err != nil && ctx.Err() == nil && !failing {
-			s.log.WarnContext(ctx, "launched tokens not checked", "err", err.Error())
+			s.Log.WarnContext(ctx, "launched tokens not checked", "err", err.Error())
 		}
 		failing = err != nil
 	}
 }
 
 // next checks the token that has waited longest.
-func (s *sweep) next(ctx context.Context, l *store.Lease) error {
-	if s.checker.GivenUp() {
+func (s *Sweep) next(ctx context.Context, l *store.Lease) error {
+	if s.Checker.GivenUp() {
 		return nil
 	}
-	now := s.now()
+	now := s.Now()
 	volume := *uint256.NewInt(sweptUSD * 1e9)
-	due, err := s.store.Trust.Due(ctx, l.Chain, now.Add(-recheckAfter).Unix(), now.Add(-tradedWithin).Unix(), volume, 2)
+	due, err := s.Reports.Due(ctx, l.Chain, now.Add(-recheckAfter).Unix(), now.Add(-tradedWithin).Unix(), volume, 2)
 	if err != nil || len(due) == 0 {
 		return err
 	}
@@ -187,7 +194,7 @@ func (s *sweep) next(ctx context.Context, l *store.Lease) error {
 		due = due[1:]
 	}
 	s.failed = market.Address{}
-	r, err := s.checker.CheckUnasked(ctx, due[0])
+	r, err := s.Checker.CheckUnasked(ctx, due[0])
 	if errors.Is(err, trust.ErrBusy) {
 		return nil // somebody asked for the same at this moment, and was refused
 	}
@@ -203,7 +210,7 @@ func (s *sweep) next(ctx context.Context, l *store.Lease) error {
 			return err
 		}
 		row.CheckedAt, row.Critical, row.Verdict = r.CheckedAt.Unix(), r.Critical(), string(r.Verdict())
-		former, ok, err := s.store.Trust.At(ctx, l.Chain, due[0])
+		former, ok, err := s.Reports.At(ctx, l.Chain, due[0])
 		if err != nil {
 			return err
 		}
@@ -211,5 +218,5 @@ func (s *sweep) next(ctx context.Context, l *store.Lease) error {
 			row.Critical, row.Verdict, row.Report = true, former.Verdict, former.Report
 		}
 	}
-	return s.store.Trust.Save(ctx, l, []store.TrustRow{row})
+	return s.Reports.Save(ctx, l, []store.TrustRow{row})
 }

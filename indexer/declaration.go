@@ -31,32 +31,40 @@ const (
 	mostDeclared, mostDeclaredRunes = 16, 300
 )
 
-// declarationWatch asks the nodes, beside the loop, whether the declared addresses are as declared: once, and again while that isn't so or
+// DeclarationWatch asks the nodes, beside the loop, whether the declared addresses are as declared: once, and again while that isn't so or
 // could not be found out.
-type declarationWatch struct {
-	cfg   *chainconfig.Chain
-	nodes interface {
-		chain.Check
-		chain.DeclarationSource
-	}
-	log     *slog.Logger
-	first   time.Duration
-	givesUp func(budget.Purpose) bool
-	tell    func(chainconfig.Declaration)
+type DeclarationWatch struct {
+	DeclarationOptions
+
 	// pause is the time until they are asked again, done says that they needn't be. Both outlive a run: a halted chain is run again and again.
 	pause time.Duration
 	done  bool
 }
 
-func newDeclarationWatch(ix *Indexer) *declarationWatch {
-	return &declarationWatch{
-		cfg: ix.cfg, nodes: ix.nodes, log: ix.log, givesUp: ix.plan.givesUp, first: cmp.Or(ix.o.DeclarationPause, declarationPause),
-		tell: func(d chainconfig.Declaration) { ix.account.update(func(s *chainconfig.State) { s.Declaration = d }) },
+// DeclarationOptions are a watch's surroundings.
+type DeclarationOptions struct {
+	Config *chainconfig.Chain
+	Nodes  interface {
+		chain.Check
+		chain.DeclarationSource
 	}
+	// FirstPause is the first pause before they are asked again; 0 is 15 s.
+	FirstPause time.Duration
+	// GivesUp reports whether nodes aren't asked for something now.
+	GivesUp func(budget.Purpose) bool
+	// Tell is told what was found.
+	Tell func(chainconfig.Declaration)
+	Log  *slog.Logger
 }
 
-// run asks until all is as declared, or ctx ends.
-func (w *declarationWatch) run(ctx context.Context) {
+// NewDeclarationWatch makes a watch that has asked nobody yet.
+func NewDeclarationWatch(o DeclarationOptions) *DeclarationWatch {
+	o.FirstPause = cmp.Or(o.FirstPause, declarationPause)
+	return &DeclarationWatch{DeclarationOptions: o}
+}
+
+// Run asks until all is as declared, or ctx ends.
+func (w *DeclarationWatch) Run(ctx context.Context) {
 	told := ""
 	for !w.done {
 		if w.pause > 0 && !wait.For(ctx, w.pause*3/4+rand.N(w.pause/2+1)) { //nolint:gosec // no secret
@@ -66,31 +74,31 @@ func (w *declarationWatch) run(ctx context.Context) {
 		if ctx.Err() != nil {
 			return
 		}
-		w.tell(d)
+		w.Tell(d)
 		longest := longestUnasked
 		if len(d.Wrong) > 0 {
 			longest = longestWrong
 		}
 		if wrong := strings.Join(d.Wrong, "; "); wrong != told && wrong != "" {
-			w.log.WarnContext(ctx, "something declared can't be right", "what", wrong)
+			w.Log.WarnContext(ctx, "something declared can't be right", "what", wrong)
 			told = wrong
 		}
-		w.pause, w.done = min(max(2*w.pause, w.first), longest), d.Checked && len(d.Wrong) == 0
+		w.pause, w.done = min(max(2*w.pause, w.FirstPause), longest), d.Checked && len(d.Wrong) == 0
 	}
 }
 
 // look asks once.
-func (w *declarationWatch) look(ctx context.Context) (d chainconfig.Declaration) {
-	if w.givesUp(budget.Trust) {
+func (w *DeclarationWatch) look(ctx context.Context) (d chainconfig.Declaration) {
+	if w.GivesUp(budget.Trust) {
 		d.Unasked = "what the endpoints still allow today is kept for the chain's blocks"
 		return d
 	}
 	ctx, cancel := context.WithTimeout(rpc.For(ctx, budget.Trust), declarationTime)
 	defer cancel()
-	if err := w.nodes.Check(ctx); err != nil {
+	if err := w.Nodes.Check(ctx); err != nil {
 		d.Wrong = wrongEndpoints(err)
 	}
-	declared, err := w.nodes.CheckDeclared(ctx, w.cfg)
+	declared, err := w.Nodes.CheckDeclared(ctx, w.Config)
 	if err != nil {
 		d.Unasked = plain.AtMost(err.Error(), mostDeclaredRunes)
 		if errors.Is(err, context.DeadlineExceeded) {
@@ -115,10 +123,10 @@ func (w *declarationWatch) look(ctx context.Context) (d chainconfig.Declaration)
 	return d
 }
 
-// servesAnother tells that every endpoint serves another chain, which ends a run before anything else is asked.
-func (w *declarationWatch) servesAnother(err error) {
+// ServesAnother tells that every endpoint serves another chain, which ends a run before anything else is asked.
+func (w *DeclarationWatch) ServesAnother(err error) {
 	if w != nil {
-		w.tell(chainconfig.Declaration{Wrong: atMost(wrongEndpoints(err)), Unasked: "no endpoint serves the chain"})
+		w.Tell(chainconfig.Declaration{Wrong: atMost(wrongEndpoints(err)), Unasked: "no endpoint serves the chain"})
 	}
 }
 

@@ -298,7 +298,7 @@ func byBlock(facts []store.StoredFact) map[uint64][]store.StoredFact {
 }
 
 // mustWait reports whether what nodes allow today is kept for the index that is served.
-func (ix *Indexer) mustWait() bool { return ix.successor != nil && ix.plan.givesUp(budget.Reindexing) }
+func (ix *Indexer) mustWait() bool { return ix.successor != nil && ix.plan.GivesUp(budget.Reindexing) }
 
 // awaitBudget waits while mustWait.
 func (ix *Indexer) awaitBudget(ctx context.Context) error {

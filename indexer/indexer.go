@@ -17,6 +17,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/indexer/enrich"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/holders"
 	"github.com/boardwalkhq/boardwalk/indexer/metadata"
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
@@ -121,16 +122,16 @@ type Indexer struct {
 	// recountSought is when a token was last sought whose holders are to be counted anew.
 	recountSought time.Time
 
-	holders *HolderBackfill
+	holders *holders.Backfill
 	merges  mergePace
-	venues  *venueWatch
-	plan    *planWatch
+	venues  *VenueWatch
+	plan    *PlanWatch
 	checker *trust.Checker
-	sweep   sweep
+	sweep   *Sweep
 	account account
 	pulse   pulse
 	// declaration is nil where nobody wants to know.
-	declaration *declarationWatch
+	declaration *DeclarationWatch
 
 	// successor is what this index is to take the place of, nil where it is served itself.
 	successor *successor
@@ -170,7 +171,7 @@ func familyOf(cfg *chainconfig.Chain, ix *Indexer, o Options) (f family, err err
 	src, err := evm.NewSource(cfg, evm.Options{
 		Log: o.Log, Now: o.Now, Observe: o.Metrics.rpc(cfg.ID), InFlight: o.Metrics.answers(cfg.ID),
 		Aside: func(a chain.Aside) { ix.setAside(a.Kind, a.Reason, a.Subject) }, RereadPause: o.RereadPause,
-		GivesUp: func(p budget.Purpose) bool { return ix.plan.givesUp(p) },
+		GivesUp: func(p budget.Purpose) bool { return ix.plan.GivesUp(p) },
 	})
 	if err != nil {
 		return f, err
@@ -187,16 +188,25 @@ func (ix *Indexer) assemble(cfg *chainconfig.Chain, st *store.Store, f family, o
 	if err := ix.init(cfg, newIndexID(cfg.ID), st, f.nodes, o); err != nil {
 		return err
 	}
-	ix.plan = newPlanWatch(ix, f.usage)
-	ix.checker = trust.New(f.looker, newKnowledge(cfg, ix.rows, st), trust.Options{
-		Log: o.Log, Now: o.Now, GivenUp: func() bool { return ix.plan.givesUp(budget.Trust) },
+	ix.plan = NewPlanWatch(PlanOptions{
+		Usage: f.usage, State: ix.State, Window: o.PlanWindow, Pause: o.PlanPause, BlockTime: time.Duration(cfg.BlockTime), Now: o.Now,
+		Tell: func(plan chainconfig.Plan, givesUp func(budget.Purpose) bool) {
+			o.Metrics.plan(cfg.ID, plan.Behind != "", givesUp)
+			ix.account.update(func(s *chainconfig.State) { s.Plan = plan })
+		},
 	})
-	ix.sweep = sweep{checker: ix.checker, store: st, now: o.Now, log: o.Log, pause: cmp.Or(o.SweepPause, sweepPause)}
-	ix.venues = newVenueWatch(cfg, f.nodes, o, func(v []chainconfig.VenueState) {
+	ix.checker = trust.New(f.looker, NewKnowledge(cfg, ix.rows.id, st), trust.Options{
+		Log: o.Log, Now: o.Now, GivenUp: func() bool { return ix.plan.GivesUp(budget.Trust) },
+	})
+	ix.sweep = NewSweep(SweepOptions{Checker: ix.checker, Reports: st.Trust, Pause: o.SweepPause, Now: o.Now, Log: o.Log})
+	ix.venues = NewVenueWatch(VenueOptions{Venues: cfg.Venues, Nodes: f.nodes, Pause: o.VenuePause, Log: o.Log, Tell: func(v []chainconfig.VenueState) {
 		ix.account.update(func(s *chainconfig.State) { s.Venues = v })
-	})
+	}})
 	if o.ChecksDeclaration {
-		ix.declaration = newDeclarationWatch(ix)
+		ix.declaration = NewDeclarationWatch(DeclarationOptions{
+			Config: cfg, Nodes: f.nodes, FirstPause: o.DeclarationPause, GivesUp: ix.plan.GivesUp, Log: ix.log,
+			Tell: func(d chainconfig.Declaration) { ix.account.update(func(s *chainconfig.State) { s.Declaration = d }) },
+		})
 	}
 	return nil
 }
@@ -207,12 +217,12 @@ func (ix *Indexer) init(cfg *chainconfig.Chain, rows *indexID, st *store.Store, 
 	if ix.machine, err = derive.New(cfg); err != nil {
 		return err
 	}
-	givesUp := func(p budget.Purpose) bool { return ix.plan.givesUp(p) } // the plan is made later
+	givesUp := func(p budget.Purpose) bool { return ix.plan.GivesUp(p) } // the plan is made later
 	ix.enricher = enrich.New(enrich.Options{
 		Config: cfg, Nodes: all, Machine: ix.machine, Tokens: st.Tokens, Index: rows.id, Load: ix.load, KeptFacts: ix.keptFacts, SetAside: ix.setAside,
 		GivesUp: givesUp, Beat: ix.pulse.beat, Log: ix.log,
 	})
-	ix.holders = NewHolderBackfill(HolderOptions{
+	ix.holders = holders.New(holders.Options{
 		Config: cfg, Jobs: st.Jobs, Index: rows.id, Nodes: all, Machine: ix.machine, GivesUp: givesUp, Now: o.Now, Log: o.Log,
 	})
 	ix.merges = mergePace{now: o.Now, fixed: o.MergeRows}
@@ -257,10 +267,10 @@ func (ix *Indexer) Keep(ctx context.Context) {
 func (ix *Indexer) Run(ctx context.Context) error {
 	watching, stop := context.WithCancel(ctx)
 	var beside sync.WaitGroup
-	beside.Go(func() { ix.venues.run(watching) })
-	beside.Go(func() { ix.plan.run(watching) })
+	beside.Go(func() { ix.venues.Run(watching) })
+	beside.Go(func() { ix.plan.Run(watching) })
 	if ix.declaration != nil {
-		beside.Go(func() { ix.declaration.run(watching) })
+		beside.Go(func() { ix.declaration.Run(watching) })
 	}
 	defer func() { stop(); beside.Wait() }()
 	return ix.sessions(ctx)
@@ -286,7 +296,7 @@ func (ix *Indexer) sessions(ctx context.Context) error {
 		case errors.Is(err, ErrHalted), errors.Is(err, rpc.ErrWrongChain):
 			ix.log.ErrorContext(ctx, "chain halted", "err", err.Error())
 			if ix.nodes.AllWrong() && ix.successor == nil {
-				ix.declaration.servesAnother(err)
+				ix.declaration.ServesAnother(err)
 			}
 			ix.account.phase(chainconfig.PhaseHalted, err.Error())
 			return err
@@ -338,7 +348,7 @@ func (ix *Indexer) session(ctx context.Context) (err error) {
 	searchKeys := func(ctx context.Context, _ *store.Lease) { ix.enricher.SearchKeys(ctx) }
 	beside, around := sync.WaitGroup{}, []func(context.Context, *store.Lease){ix.holders.Run, searchKeys, ix.watchHead}
 	if ix.successor == nil {
-		around = append(around, ix.describe, ix.sweep.run)
+		around = append(around, ix.describe, ix.sweep.Run)
 	}
 	for _, run := range around {
 		beside.Go(func() { run(ctx, ix.lease) })

@@ -19,8 +19,8 @@ const (
 	planPause = 5 * time.Second
 )
 
-// planWatch watches what a chain's endpoints are asked for against what they allow. It alone decides what is given up.
-type planWatch struct {
+// PlanWatch watches what a chain's endpoints are asked for against what they allow. It alone decides what is given up.
+type PlanWatch struct {
 	usage func() (budget.Usage, []budget.Endpoint)
 	state func() chainconfig.State
 	tell  func(p chainconfig.Plan, givesUp func(budget.Purpose) bool)
@@ -31,26 +31,36 @@ type planWatch struct {
 	watch *budget.Watch
 }
 
-// newPlanWatch watches an indexer, whose endpoints tell what they were asked for.
-func newPlanWatch(ix *Indexer, usage func() (budget.Usage, []budget.Endpoint)) *planWatch {
-	return &planWatch{
-		usage: usage, state: ix.State, now: ix.o.Now, pause: cmp.Or(ix.o.PlanPause, planPause),
-		watch: budget.NewWatch(cmp.Or(ix.o.PlanWindow, planWindow), time.Duration(ix.cfg.BlockTime)),
-		tell: func(plan chainconfig.Plan, givesUp func(budget.Purpose) bool) {
-			ix.o.Metrics.plan(ix.cfg.ID, plan.Behind != "", givesUp)
-			ix.account.update(func(s *chainconfig.State) { s.Plan = plan })
-		},
+// PlanOptions are a watch's surroundings.
+type PlanOptions struct {
+	// Usage is what was asked of the endpoints since the start, and how each of them stands.
+	Usage func() (budget.Usage, []budget.Endpoint)
+	// State is how far the index is.
+	State func() chainconfig.State
+	// Tell is told what is spent, needed and given up.
+	Tell func(p chainconfig.Plan, givesUp func(budget.Purpose) bool)
+	// Window is how far back the watch looks, Pause the time between two looks; 0 are 10 minutes and 5 s.
+	Window, Pause time.Duration
+	BlockTime     time.Duration
+	Now           func() time.Time
+}
+
+// NewPlanWatch makes a watch that gives nothing up yet.
+func NewPlanWatch(o PlanOptions) *PlanWatch {
+	return &PlanWatch{
+		usage: o.Usage, state: o.State, now: o.Now, pause: cmp.Or(o.Pause, planPause), tell: o.Tell,
+		watch: budget.NewWatch(cmp.Or(o.Window, planWindow), o.BlockTime),
 	}
 }
 
-// run watches until ctx ends.
-func (p *planWatch) run(ctx context.Context) {
+// Run watches until ctx ends.
+func (p *PlanWatch) Run(ctx context.Context) {
 	for wait.For(ctx, p.pause) {
 		p.look()
 	}
 }
 
-func (p *planWatch) look() {
+func (p *PlanWatch) look() {
 	s := p.state()
 	r := budget.Reading{At: p.now()}
 	r.Usage, r.Endpoints = p.usage()
@@ -78,8 +88,8 @@ func (p *planWatch) look() {
 	p.tell(out, p.watch.GivesUp)
 }
 
-// givesUp reports whether nodes aren't asked for something while what the day has left wouldn't last.
-func (p *planWatch) givesUp(what budget.Purpose) bool {
+// GivesUp reports whether nodes aren't asked for something while what the day has left wouldn't last.
+func (p *PlanWatch) GivesUp(what budget.Purpose) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.watch.GivesUp(what)

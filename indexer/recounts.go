@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/indexer/holders"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -31,7 +32,7 @@ func (ix *Indexer) nextRecount(times int32) time.Time {
 // that nobody can have tokens made that always come before another.
 func (ix *Indexer) beginRecount(ctx context.Context, until market.Header) (*store.Recount, error) {
 	now := ix.o.Now()
-	if ix.state.Recounts() > 0 || now.Sub(ix.recountSought) < ix.o.RecountPause || until.Number+NearHead < ix.head.Reached {
+	if ix.state.Recounts() > 0 || now.Sub(ix.recountSought) < ix.o.RecountPause || until.Number+holders.NearHead < ix.head.Reached {
 		return nil, nil //nolint:nilnil // no recount is the usual case and no error
 	}
 	ix.recountSought = now

@@ -18,15 +18,15 @@ const venuePause = 15 * time.Second
 // codesAtOnce bounds how many contracts are asked for their code in one look. Missing ones are asked each time.
 const codesAtOnce = 100
 
-// venueNodes are what a venueWatch needs of the nodes.
-type venueNodes interface {
+// VenueNodes are what a VenueWatch needs of the nodes.
+type VenueNodes interface {
 	chain.HeadReader
 	chain.ContractSource
 }
 
-// venueWatch asks the venues' contracts, beside the loop, whether they are there and whether they are paused.
-type venueWatch struct {
-	nodes  venueNodes
+// VenueWatch asks the venues' contracts, beside the loop, whether they are there and whether they are paused.
+type VenueWatch struct {
+	nodes  VenueNodes
 	log    *slog.Logger
 	pause  time.Duration
 	venues []chainconfig.Venue
@@ -35,13 +35,25 @@ type venueWatch struct {
 	there map[market.Address]bool
 }
 
-func newVenueWatch(cfg *chainconfig.Chain, nodes venueNodes, o Options, tell func([]chainconfig.VenueState)) *venueWatch {
-	w := &venueWatch{venues: cfg.Venues, nodes: nodes, log: o.Log, pause: cmp.Or(o.VenuePause, venuePause), tell: tell, there: map[market.Address]bool{}}
-	tell(w.unchecked())
+// VenueOptions are a watch's surroundings.
+type VenueOptions struct {
+	Venues []chainconfig.Venue
+	Nodes  VenueNodes
+	// Pause is the time between two looks; 0 is 15 s.
+	Pause time.Duration
+	// Tell is told how the venues stand, at once for the first time.
+	Tell func([]chainconfig.VenueState)
+	Log  *slog.Logger
+}
+
+// NewVenueWatch makes a watch that has asked nobody yet, and says so.
+func NewVenueWatch(o VenueOptions) *VenueWatch {
+	w := &VenueWatch{venues: o.Venues, nodes: o.Nodes, log: o.Log, pause: cmp.Or(o.Pause, venuePause), tell: o.Tell, there: map[market.Address]bool{}}
+	w.tell(w.unchecked())
 	return w
 }
 
-func (w *venueWatch) unchecked() []chainconfig.VenueState {
+func (w *VenueWatch) unchecked() []chainconfig.VenueState {
 	out := make([]chainconfig.VenueState, len(w.venues))
 	for i, v := range w.venues {
 		out[i].ID, out[i].Contracts = v.ID, v.Contracts
@@ -49,8 +61,8 @@ func (w *venueWatch) unchecked() []chainconfig.VenueState {
 	return out
 }
 
-// run looks again and again until ctx ends. What was seen last stands while the nodes fail: that they do is told by the lag.
-func (w *venueWatch) run(ctx context.Context) {
+// Run looks again and again until ctx ends. What was seen last stands while the nodes fail: that they do is told by the lag.
+func (w *VenueWatch) Run(ctx context.Context) {
 	if len(w.venues) == 0 {
 		return
 	}
@@ -71,7 +83,7 @@ func (w *venueWatch) run(ctx context.Context) {
 }
 
 // look asks all contracts at once whether they are paused, and those whose code hasn't been seen yet for it.
-func (w *venueWatch) look(ctx context.Context) ([]chainconfig.VenueState, error) {
+func (w *VenueWatch) look(ctx context.Context) ([]chainconfig.VenueState, error) {
 	var contracts []market.Address
 	for _, v := range w.venues {
 		contracts = append(contracts, v.Contracts...)
@@ -104,7 +116,7 @@ func (w *venueWatch) look(ctx context.Context) ([]chainconfig.VenueState, error)
 }
 
 // lookForCode notes which contracts have code. It gives those of which the nodes can't say, or weren't asked in this look.
-func (w *venueWatch) lookForCode(ctx context.Context, contracts []market.Address) (unknown map[market.Address]bool, err error) {
+func (w *VenueWatch) lookForCode(ctx context.Context, contracts []market.Address) (unknown map[market.Address]bool, err error) {
 	unknown = map[market.Address]bool{}
 	var head uint64
 	asked := 0

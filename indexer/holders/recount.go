@@ -1,4 +1,4 @@
-package indexer
+package holders
 
 import (
 	"context"
@@ -21,7 +21,7 @@ const (
 )
 
 // recount brings a recount forward by one step. It reports whether there is more to do at once.
-func (h *HolderBackfill) recount(ctx context.Context, l *store.Lease, j *market.HolderJob) (more bool, err error) {
+func (h *Backfill) recount(ctx context.Context, l *store.Lease, j *market.HolderJob) (more bool, err error) {
 	if j.Recount != market.RecountBegun {
 		return false, h.conclude(ctx, l, j)
 	}
@@ -40,7 +40,7 @@ func (h *HolderBackfill) recount(ctx context.Context, l *store.Lease, j *market.
 
 // conclude ends a recount whose past was read: it is proven and can be merged, or has no result. Where nodes don't tell, it is tried a few times
 // more.
-func (h *HolderBackfill) conclude(ctx context.Context, l *store.Lease, j *market.HolderJob) error {
+func (h *Backfill) conclude(ctx context.Context, l *store.Lease, j *market.HolderJob) error {
 	right, known, err := h.prove(ctx, j)
 	if err != nil {
 		return err
@@ -58,7 +58,7 @@ func (h *HolderBackfill) conclude(ctx context.Context, l *store.Lease, j *market
 // prove holds what a recount leaves against the token's contract, at the block before the newest indexed one: the sum against the supply, and
 // some of the balances. The newest block's hash draws them. Two endpoints have to give each answer where there are several; one alone has to
 // repeat it. known is false where the nodes don't tell. Of the accounts those are in memory that transfers in the queue touch, and those drawn.
-func (h *HolderBackfill) prove(ctx context.Context, j *market.HolderJob) (right, known bool, err error) {
+func (h *Backfill) prove(ctx context.Context, j *market.HolderJob) (right, known bool, err error) {
 	var queued []market.QueuedTransfer
 	newest, err := h.Jobs.QueuedBefore(ctx, h.Index(), []market.Address{j.Token}, func(q *market.QueuedTransfer) { queued = append(queued, *q) })
 	if err != nil || newest.Number == 0 {
@@ -95,7 +95,7 @@ func (h *HolderBackfill) prove(ctx context.Context, j *market.HolderJob) (right,
 
 // leaves is what staged balances and transfers after them leave: of the accounts that the transfers touch, and of all accounts together. right
 // is false where a balance goes below zero.
-func (h *HolderBackfill) leaves(ctx context.Context, token market.Address, queued []market.QueuedTransfer,
+func (h *Backfill) leaves(ctx context.Context, token market.Address, queued []market.QueuedTransfer,
 ) (moved map[market.Address]market.Amount, total market.Amount, right bool, err error) {
 	touched := map[market.Address]bool{}
 	for i := range queued {
@@ -121,7 +121,7 @@ func (h *HolderBackfill) leaves(ctx context.Context, token market.Address, queue
 
 // drawBalances draws some of the accounts that have a token, by a block's hash, with what they have. moved are those that differ from the staged
 // balances.
-func (h *HolderBackfill) drawBalances(ctx context.Context, token market.Address, moved map[market.Address]market.Amount, by market.Hash,
+func (h *Backfill) drawBalances(ctx context.Context, token market.Address, moved map[market.Address]market.Amount, by market.Hash,
 ) (keys []market.BalanceKey, has map[market.Address]market.Amount, err error) {
 	from := market.Drawn(by, token)
 	has = map[market.Address]market.Amount{}

@@ -1,4 +1,4 @@
-package indexer
+package holders
 
 import (
 	"testing"
@@ -10,7 +10,7 @@ import (
 // TestExactlyTheCapIsFine: a job is beyond a cap with one more than it, and not with as many.
 func TestExactlyTheCapIsFine(t *testing.T) {
 	t.Parallel()
-	h := &HolderBackfill{caps: chainconfig.HolderCaps{Accounts: 5, Transfers: 6}, ranges: 7}
+	h := &Backfill{caps: chainconfig.HolderCaps{Accounts: 5, Transfers: 6}, ranges: 7}
 	for want, more := range map[market.HolderCap]market.HolderJob{
 		"": {}, market.CapAccounts: {Accounts: 1}, market.CapTransfers: {Transfers: 1}, market.CapRanges: {Ranges: 1},
 	} {

@@ -1,4 +1,6 @@
-package indexer
+// Package holders reads, beside the head, what tokens had before they were followed, and counts anew the holders of tokens whose count was given up.
+// What it finds waits in jobs that the loop merges.
+package holders
 
 import (
 	"context"
@@ -25,17 +27,17 @@ const (
 	patience = 5
 )
 
-// HolderNodes are what a backfill needs of the nodes.
-type HolderNodes interface {
+// Nodes are what a backfill needs of the nodes.
+type Nodes interface {
 	chain.TransferReader
 	chain.SampleSource
 }
 
-// HolderBackfill finds, beside the head, what tokens that are followed since some block had before it. Most of those that were
+// Backfill finds, beside the head, what tokens that are followed since some block had before it. Most of those that were
 // launched since had nothing: then their supply is what their queued transfers leave, and nothing is read. Of the others the
 // past transfers are read, up to the block before. What comes after waits in a queue, and the loop merges both (holdermerge.go).
-type HolderBackfill struct {
-	HolderOptions
+type Backfill struct {
+	Options
 
 	caps    chainconfig.HolderCaps
 	ranges  int64 // the most ranges of blocks that are read of one token
@@ -50,13 +52,13 @@ type HolderBackfill struct {
 	widths map[market.Address]*width
 }
 
-// HolderOptions are a backfill's surroundings.
-type HolderOptions struct {
+// Options are a backfill's surroundings.
+type Options struct {
 	Config *chainconfig.Chain
 	Jobs   store.Jobs
 	// Index names the index whose rows are read.
 	Index   func() string
-	Nodes   HolderNodes
+	Nodes   Nodes
 	Machine *derive.Machine
 	// GivesUp reports whether nodes aren't asked for something now.
 	GivesUp func(budget.Purpose) bool
@@ -64,18 +66,18 @@ type HolderOptions struct {
 	Log     *slog.Logger
 }
 
-// NewHolderBackfill makes a backfill that knows of no block yet.
-func NewHolderBackfill(o HolderOptions) *HolderBackfill {
-	return &HolderBackfill{
-		HolderOptions: o, caps: o.Config.Tracking.Caps.WithDefaults(), ranges: mostRanges, wake: make(chan struct{}, 1), widths: map[market.Address]*width{},
+// New makes a backfill that knows of no block yet.
+func New(o Options) *Backfill {
+	return &Backfill{
+		Options: o, caps: o.Config.Tracking.Caps.WithDefaults(), ranges: mostRanges, wake: make(chan struct{}, 1), widths: map[market.Address]*width{},
 	}
 }
 
 // Caps are the bounds of what is counted.
-func (h *HolderBackfill) Caps() chainconfig.HolderCaps { return h.caps }
+func (h *Backfill) Caps() chainconfig.HolderCaps { return h.caps }
 
 // See tells of a newer head and final block. What counts as final here can't be undone either, whatever a node calls final.
-func (h *HolderBackfill) See(head, final uint64) {
+func (h *Backfill) See(head, final uint64) {
 	h.head.Store(head)
 	final = min(final, head-min(head, h.Config.ReorgBlocks))
 	if h.final.Swap(final) == 0 && final > 0 {
@@ -84,16 +86,16 @@ func (h *HolderBackfill) See(head, final uint64) {
 }
 
 // Committed tells of a block that was committed within reach of reorgs.
-func (h *HolderBackfill) Committed(number uint64) { h.indexed.Store(number) }
+func (h *Backfill) Committed(number uint64) { h.indexed.Store(number) }
 
 // atHead reports whether nodes still answer for the newest indexed block.
-func (h *HolderBackfill) atHead() bool {
+func (h *Backfill) atHead() bool {
 	indexed := h.indexed.Load()
 	return indexed > 0 && indexed+NearHead >= h.head.Load()
 }
 
 // Nudge makes it look for work now.
-func (h *HolderBackfill) Nudge() {
+func (h *Backfill) Nudge() {
 	select {
 	case h.wake <- struct{}{}:
 	default:
@@ -101,7 +103,7 @@ func (h *HolderBackfill) Nudge() {
 }
 
 // Run looks for work and does it until ctx ends, or the lease is lost.
-func (h *HolderBackfill) Run(ctx context.Context, l *store.Lease) {
+func (h *Backfill) Run(ctx context.Context, l *store.Lease) {
 	for ctx.Err() == nil {
 		more, err := h.pass(ctx, l)
 		if err != nil && ctx.Err() == nil {
@@ -125,7 +127,7 @@ func (h *HolderBackfill) Run(ctx context.Context, l *store.Lease) {
 
 // pass begins jobs for new tokens and brings each open one forward by one range, so that a long past holds nobody up, and waits where pasts are
 // given up. It reports whether there is more to do at once.
-func (h *HolderBackfill) pass(ctx context.Context, l *store.Lease) (more bool, err error) {
+func (h *Backfill) pass(ctx context.Context, l *store.Lease) (more bool, err error) {
 	began, err := h.begin(ctx, l)
 	if h.GivesUp(budget.Holders) {
 		return began, err
@@ -158,7 +160,7 @@ func (h *HolderBackfill) pass(ctx context.Context, l *store.Lease) (more bool, e
 
 // begin gives tokens without a job one. Until the index is at the head that is for majors alone, which are older than most
 // indexes: the others' supplies are of use only with all that is queued.
-func (h *HolderBackfill) begin(ctx context.Context, l *store.Lease) (began bool, err error) {
+func (h *Backfill) begin(ctx context.Context, l *store.Lease) (began bool, err error) {
 	final, only, atHead := h.final.Load(), h.Machine.Majors(), h.atHead()
 	if final == 0 || !atHead && len(only) == 0 {
 		return false, nil
@@ -206,7 +208,7 @@ func (h *HolderBackfill) begin(ctx context.Context, l *store.Lease) (began bool,
 }
 
 // beginReading gives a token a job that reads its past.
-func (h *HolderBackfill) beginReading(ctx context.Context, l *store.Lease, g store.HolderGap) error {
+func (h *Backfill) beginReading(ctx context.Context, l *store.Lease, g store.HolderGap) error {
 	job := nothingBefore(g)
 	job.BegunAt = h.Now().Unix()
 	if g.Since > 0 {
@@ -233,7 +235,7 @@ func nothingBefore(g store.HolderGap) market.HolderJob {
 // whole tells of tokens whether their queued transfers are all that there ever were, as their supply shows; those that don't
 // answer for it are left out. It is asked for at the block before the newest indexed one: for its newest block a node can answer
 // out of the state of the one that it is making. The accounts of one token are in memory at a time, up to their cap.
-func (h *HolderBackfill) whole(ctx context.Context, gaps []store.HolderGap) (map[market.Address]bool, error) {
+func (h *Backfill) whole(ctx context.Context, gaps []store.HolderGap) (map[market.Address]bool, error) {
 	tokens := make([]market.Address, len(gaps))
 	for i, g := range gaps {
 		tokens[i] = g.Token

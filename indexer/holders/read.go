@@ -1,4 +1,4 @@
-package indexer
+package holders
 
 import (
 	"context"
@@ -32,7 +32,7 @@ type width struct {
 }
 
 // of is the width of a token's ranges.
-func (h *HolderBackfill) widthOf(token market.Address) *width {
+func (h *Backfill) widthOf(token market.Address) *width {
 	w := h.widths[token]
 	if w == nil {
 		w = &width{blocks: widestRange}
@@ -64,7 +64,7 @@ func (w *width) learn(asked, answered uint64, transfers int) {
 }
 
 // advance brings a job forward by one step, up to where the loop merges it. It reports whether there is more to do at once.
-func (h *HolderBackfill) advance(ctx context.Context, l *store.Lease, j *market.HolderJob) (more bool, err error) {
+func (h *Backfill) advance(ctx context.Context, l *store.Lease, j *market.HolderJob) (more bool, err error) {
 	const day = 24 * 60 * 60
 	switch {
 	case !j.IsRead() && j.BegunAt > 0 && h.Now().Unix()-j.BegunAt > h.caps.Days*day:
@@ -89,20 +89,20 @@ func (h *HolderBackfill) advance(ctx context.Context, l *store.Lease, j *market.
 }
 
 // give ends a job that is beyond a cap.
-func (h *HolderBackfill) give(ctx context.Context, l *store.Lease, j *market.HolderJob, c market.HolderCap) error {
+func (h *Backfill) give(ctx context.Context, l *store.Lease, j *market.HolderJob, c market.HolderCap) error {
 	after := *j
 	after.EndAt(c)
 	h.tellBeyond(ctx, &after)
 	return h.Jobs.Save(ctx, l, &store.HolderProgress{Before: *j, After: after})
 }
 
-func (h *HolderBackfill) tellBeyond(ctx context.Context, j *market.HolderJob) {
+func (h *Backfill) tellBeyond(ctx context.Context, j *market.HolderJob) {
 	h.Log.WarnContext(ctx, "a token's holders are beyond a cap and aren't counted", "token", j.Token.String(), "cap", string(j.Beyond),
 		"accounts", j.Accounts, "transfers", j.Transfers, "ranges", j.Ranges, "caps", h.caps.String())
 }
 
 // read reads the next range of a token's past.
-func (h *HolderBackfill) read(ctx context.Context, l *store.Lease, j *market.HolderJob) error {
+func (h *Backfill) read(ctx context.Context, l *store.Lease, j *market.HolderJob) error {
 	w := h.widthOf(j.Token)
 	last := min(j.Final, j.Next+w.blocks-1)
 	blocks, upTo, err := h.Nodes.TransfersOf(ctx, j.Token, j.Next, last)
@@ -149,7 +149,7 @@ func transfersOf(b *market.Block) (n int) {
 }
 
 // stage books blocks of a token's past into the staged balances, and makes of the job before what it is after.
-func (h *HolderBackfill) stage(ctx context.Context, l *store.Lease, before market.HolderJob, after *market.HolderJob, blocks []market.Block) error {
+func (h *Backfill) stage(ctx context.Context, l *store.Lease, before market.HolderJob, after *market.HolderJob, blocks []market.Block) error {
 	touched := map[market.Address]bool{}
 	for i := range blocks {
 		for _, tx := range blocks[i].Txs {
@@ -174,7 +174,7 @@ func (h *HolderBackfill) stage(ctx context.Context, l *store.Lease, before marke
 }
 
 // save writes staged balances that book has changed, of touched accounts, and the job that is broken where book reports false.
-func (h *HolderBackfill) save(ctx context.Context, l *store.Lease, before market.HolderJob, after *market.HolderJob, touched map[market.Address]bool,
+func (h *Backfill) save(ctx context.Context, l *store.Lease, before market.HolderJob, after *market.HolderJob, touched map[market.Address]bool,
 	taken bool, book func(map[market.Address]market.Amount) bool,
 ) error {
 	delete(touched, market.Address{})
@@ -197,7 +197,7 @@ func (h *HolderBackfill) save(ctx context.Context, l *store.Lease, before market
 }
 
 // beyond is a cap that a job is beyond; empty is none.
-func (h *HolderBackfill) beyond(j *market.HolderJob) market.HolderCap {
+func (h *Backfill) beyond(j *market.HolderJob) market.HolderCap {
 	switch {
 	case j.Accounts > h.caps.Accounts:
 		return market.CapAccounts
@@ -212,7 +212,7 @@ func (h *HolderBackfill) beyond(j *market.HolderJob) market.HolderCap {
 
 // drain books waiting transfers that no rewind can take back into the staged balances, once the past is read. It reports whether it did: a
 // few are left to the merge.
-func (h *HolderBackfill) drain(ctx context.Context, l *store.Lease, j *market.HolderJob) (taken bool, err error) {
+func (h *Backfill) drain(ctx context.Context, l *store.Lease, j *market.HolderJob) (taken bool, err error) {
 	block, seq := j.QueueFrom()
 	queued, err := h.Jobs.QueuedForGood(ctx, h.Index(), j.Token, block, seq, stagedAtOnce)
 	if err != nil || len(queued) < stagedAtOnce {
