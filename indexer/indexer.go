@@ -22,6 +22,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/indexer/rpc"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
 	evmtrust "github.com/boardwalkhq/boardwalk/indexer/trust/evm"
+	"github.com/boardwalkhq/boardwalk/indexer/watch"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -124,14 +125,14 @@ type Indexer struct {
 
 	holders *holders.Backfill
 	merges  mergePace
-	venues  *VenueWatch
-	plan    *PlanWatch
+	venues  *watch.Venues
+	plan    *watch.Plan
 	checker *trust.Checker
-	sweep   *Sweep
+	sweep   *watch.Sweep
 	account account
 	pulse   pulse
 	// declaration is nil where nobody wants to know.
-	declaration *DeclarationWatch
+	declaration *watch.Declaration
 
 	// successor is what this index is to take the place of, nil where it is served itself.
 	successor *successor
@@ -188,22 +189,22 @@ func (ix *Indexer) assemble(cfg *chainconfig.Chain, st *store.Store, f family, o
 	if err := ix.init(cfg, newIndexID(cfg.ID), st, f.nodes, o); err != nil {
 		return err
 	}
-	ix.plan = NewPlanWatch(PlanOptions{
+	ix.plan = watch.NewPlan(watch.PlanOptions{
 		Usage: f.usage, State: ix.State, Window: o.PlanWindow, Pause: o.PlanPause, BlockTime: time.Duration(cfg.BlockTime), Now: o.Now,
 		Tell: func(plan chainconfig.Plan, givesUp func(budget.Purpose) bool) {
 			o.Metrics.plan(cfg.ID, plan.Behind != "", givesUp)
 			ix.account.update(func(s *chainconfig.State) { s.Plan = plan })
 		},
 	})
-	ix.checker = trust.New(f.looker, NewKnowledge(cfg, ix.rows.id, st), trust.Options{
+	ix.checker = trust.New(f.looker, watch.NewKnowledge(cfg, ix.rows.id, st), trust.Options{
 		Log: o.Log, Now: o.Now, GivenUp: func() bool { return ix.plan.GivesUp(budget.Trust) },
 	})
-	ix.sweep = NewSweep(SweepOptions{Checker: ix.checker, Reports: st.Trust, Pause: o.SweepPause, Now: o.Now, Log: o.Log})
-	ix.venues = NewVenueWatch(VenueOptions{Venues: cfg.Venues, Nodes: f.nodes, Pause: o.VenuePause, Log: o.Log, Tell: func(v []chainconfig.VenueState) {
+	ix.sweep = watch.NewSweep(watch.SweepOptions{Checker: ix.checker, Reports: st.Trust, Pause: o.SweepPause, Now: o.Now, Log: o.Log})
+	ix.venues = watch.NewVenues(watch.VenueOptions{Venues: cfg.Venues, Nodes: f.nodes, Pause: o.VenuePause, Log: o.Log, Tell: func(v []chainconfig.VenueState) {
 		ix.account.update(func(s *chainconfig.State) { s.Venues = v })
 	}})
 	if o.ChecksDeclaration {
-		ix.declaration = NewDeclarationWatch(DeclarationOptions{
+		ix.declaration = watch.NewDeclaration(watch.DeclarationOptions{
 			Config: cfg, Nodes: f.nodes, FirstPause: o.DeclarationPause, GivesUp: ix.plan.GivesUp, Log: ix.log,
 			Tell: func(d chainconfig.Declaration) { ix.account.update(func(s *chainconfig.State) { s.Declaration = d }) },
 		})

@@ -1,4 +1,4 @@
-package indexer
+package watch
 
 import (
 	"cmp"
@@ -19,8 +19,8 @@ const (
 	planPause = 5 * time.Second
 )
 
-// PlanWatch watches what a chain's endpoints are asked for against what they allow. It alone decides what is given up.
-type PlanWatch struct {
+// Plan watches what a chain's endpoints are asked for against what they allow. It alone decides what is given up.
+type Plan struct {
 	usage func() (budget.Usage, []budget.Endpoint)
 	state func() chainconfig.State
 	tell  func(p chainconfig.Plan, givesUp func(budget.Purpose) bool)
@@ -45,22 +45,22 @@ type PlanOptions struct {
 	Now           func() time.Time
 }
 
-// NewPlanWatch makes a watch that gives nothing up yet.
-func NewPlanWatch(o PlanOptions) *PlanWatch {
-	return &PlanWatch{
+// NewPlan makes a watch that gives nothing up yet.
+func NewPlan(o PlanOptions) *Plan {
+	return &Plan{
 		usage: o.Usage, state: o.State, now: o.Now, pause: cmp.Or(o.Pause, planPause), tell: o.Tell,
 		watch: budget.NewWatch(cmp.Or(o.Window, planWindow), o.BlockTime),
 	}
 }
 
 // Run watches until ctx ends.
-func (p *PlanWatch) Run(ctx context.Context) {
+func (p *Plan) Run(ctx context.Context) {
 	for wait.For(ctx, p.pause) {
 		p.look()
 	}
 }
 
-func (p *PlanWatch) look() {
+func (p *Plan) look() {
 	s := p.state()
 	r := budget.Reading{At: p.now()}
 	r.Usage, r.Endpoints = p.usage()
@@ -89,7 +89,7 @@ func (p *PlanWatch) look() {
 }
 
 // GivesUp reports whether nodes aren't asked for something while what the day has left wouldn't last.
-func (p *PlanWatch) GivesUp(what budget.Purpose) bool {
+func (p *Plan) GivesUp(what budget.Purpose) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.watch.GivesUp(what)

@@ -1,4 +1,6 @@
-package indexer
+// Package watch asks, beside the loop, what isn't derived: whether the declaration is right, whether venues are open, what the endpoints' plans still
+// allow, and whether traded tokens can be trusted.
+package watch
 
 import (
 	"cmp"
@@ -31,9 +33,9 @@ const (
 	mostDeclared, mostDeclaredRunes = 16, 300
 )
 
-// DeclarationWatch asks the nodes, beside the loop, whether the declared addresses are as declared: once, and again while that isn't so or
+// Declaration asks the nodes, beside the loop, whether the declared addresses are as declared: once, and again while that isn't so or
 // could not be found out.
-type DeclarationWatch struct {
+type Declaration struct {
 	DeclarationOptions
 
 	// pause is the time until they are asked again, done says that they needn't be. Both outlive a run: a halted chain is run again and again.
@@ -57,14 +59,14 @@ type DeclarationOptions struct {
 	Log  *slog.Logger
 }
 
-// NewDeclarationWatch makes a watch that has asked nobody yet.
-func NewDeclarationWatch(o DeclarationOptions) *DeclarationWatch {
+// NewDeclaration makes a watch that has asked nobody yet.
+func NewDeclaration(o DeclarationOptions) *Declaration {
 	o.FirstPause = cmp.Or(o.FirstPause, declarationPause)
-	return &DeclarationWatch{DeclarationOptions: o}
+	return &Declaration{DeclarationOptions: o}
 }
 
 // Run asks until all is as declared, or ctx ends.
-func (w *DeclarationWatch) Run(ctx context.Context) {
+func (w *Declaration) Run(ctx context.Context) {
 	told := ""
 	for !w.done {
 		if w.pause > 0 && !wait.For(ctx, w.pause*3/4+rand.N(w.pause/2+1)) { //nolint:gosec // no secret
@@ -88,7 +90,7 @@ func (w *DeclarationWatch) Run(ctx context.Context) {
 }
 
 // look asks once.
-func (w *DeclarationWatch) look(ctx context.Context) (d chainconfig.Declaration) {
+func (w *Declaration) look(ctx context.Context) (d chainconfig.Declaration) {
 	if w.GivesUp(budget.Trust) {
 		d.Unasked = "what the endpoints still allow today is kept for the chain's blocks"
 		return d
@@ -124,7 +126,7 @@ func (w *DeclarationWatch) look(ctx context.Context) (d chainconfig.Declaration)
 }
 
 // ServesAnother tells that every endpoint serves another chain, which ends a run before anything else is asked.
-func (w *DeclarationWatch) ServesAnother(err error) {
+func (w *Declaration) ServesAnother(err error) {
 	if w != nil {
 		w.Tell(chainconfig.Declaration{Wrong: atMost(wrongEndpoints(err)), Unasked: "no endpoint serves the chain"})
 	}

@@ -1,4 +1,4 @@
-package indexer
+package watch
 
 import (
 	"cmp"
@@ -18,14 +18,14 @@ const venuePause = 15 * time.Second
 // codesAtOnce bounds how many contracts are asked for their code in one look. Missing ones are asked each time.
 const codesAtOnce = 100
 
-// VenueNodes are what a VenueWatch needs of the nodes.
+// VenueNodes are what such a watch needs of the nodes.
 type VenueNodes interface {
 	chain.HeadReader
 	chain.ContractSource
 }
 
-// VenueWatch asks the venues' contracts, beside the loop, whether they are there and whether they are paused.
-type VenueWatch struct {
+// Venues asks the venues' contracts, beside the loop, whether they are there and whether they are paused.
+type Venues struct {
 	nodes  VenueNodes
 	log    *slog.Logger
 	pause  time.Duration
@@ -46,14 +46,14 @@ type VenueOptions struct {
 	Log  *slog.Logger
 }
 
-// NewVenueWatch makes a watch that has asked nobody yet, and says so.
-func NewVenueWatch(o VenueOptions) *VenueWatch {
-	w := &VenueWatch{venues: o.Venues, nodes: o.Nodes, log: o.Log, pause: cmp.Or(o.Pause, venuePause), tell: o.Tell, there: map[market.Address]bool{}}
+// NewVenues makes a watch that has asked nobody yet, and says so.
+func NewVenues(o VenueOptions) *Venues {
+	w := &Venues{venues: o.Venues, nodes: o.Nodes, log: o.Log, pause: cmp.Or(o.Pause, venuePause), tell: o.Tell, there: map[market.Address]bool{}}
 	w.tell(w.unchecked())
 	return w
 }
 
-func (w *VenueWatch) unchecked() []chainconfig.VenueState {
+func (w *Venues) unchecked() []chainconfig.VenueState {
 	out := make([]chainconfig.VenueState, len(w.venues))
 	for i, v := range w.venues {
 		out[i].ID, out[i].Contracts = v.ID, v.Contracts
@@ -62,7 +62,7 @@ func (w *VenueWatch) unchecked() []chainconfig.VenueState {
 }
 
 // Run looks again and again until ctx ends. What was seen last stands while the nodes fail: that they do is told by the lag.
-func (w *VenueWatch) Run(ctx context.Context) {
+func (w *Venues) Run(ctx context.Context) {
 	if len(w.venues) == 0 {
 		return
 	}
@@ -83,7 +83,7 @@ func (w *VenueWatch) Run(ctx context.Context) {
 }
 
 // look asks all contracts at once whether they are paused, and those whose code hasn't been seen yet for it.
-func (w *VenueWatch) look(ctx context.Context) ([]chainconfig.VenueState, error) {
+func (w *Venues) look(ctx context.Context) ([]chainconfig.VenueState, error) {
 	var contracts []market.Address
 	for _, v := range w.venues {
 		contracts = append(contracts, v.Contracts...)
@@ -116,7 +116,7 @@ func (w *VenueWatch) look(ctx context.Context) ([]chainconfig.VenueState, error)
 }
 
 // lookForCode notes which contracts have code. It gives those of which the nodes can't say, or weren't asked in this look.
-func (w *VenueWatch) lookForCode(ctx context.Context, contracts []market.Address) (unknown map[market.Address]bool, err error) {
+func (w *Venues) lookForCode(ctx context.Context, contracts []market.Address) (unknown map[market.Address]bool, err error) {
 	unknown = map[market.Address]bool{}
 	var head uint64
 	asked := 0
