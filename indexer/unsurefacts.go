@@ -193,7 +193,7 @@ func (ix *Indexer) undoFact(ctx context.Context, was store.StoredFact, is market
 	case market.TokenFact:
 		token, _ := is.(market.TokenFact)
 		if kind, subject = "token", f.Token.String(); !sameDecimals(f, token) {
-			// Transfers since then aren't counted in this supply: wantedSupplies asks for it.
+			// Transfers since then aren't counted in this supply: the enricher samples it again.
 			token.HasSupply, token.Supply, token.FromCreation = false, market.Amount{}, false
 			ix.facts.corrections = append(ix.facts.corrections, enrich.Correction{Was: was, Is: token})
 			ix.setAside(kind, tooOld, subject)

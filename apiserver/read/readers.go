@@ -68,7 +68,7 @@ type Profiles interface {
 	WalletAt(ctx context.Context, wallet market.Address, chains []string, now int64) (*Wallet, error)
 }
 
-// Readers are those of the view.
+// Readers are the interfaces through which handlers read what the view reads.
 func (v *View) Readers() Readers {
 	return Readers{Snapshots: v, Tokens: v.tokens, Pairs: v.pairs, Series: v.series, Launches: v.launches, Profiles: v}
 }

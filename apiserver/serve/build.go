@@ -2,7 +2,7 @@ package serve
 
 import "time"
 
-// Build is what is running.
+// Build names the version of the program that runs.
 type Build struct {
 	// Commit is 40 hexadecimal digits; zeros when the build doesn't know.
 	Commit string

@@ -12,7 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 )
 
-// ProblemError is an error with the answer that it is to a client (RFC 9457). cause stays inside.
+// ProblemError is an error with the answer that it is to a client (RFC 9457). Cause stays inside.
 type ProblemError struct {
 	contract.Problem
 
@@ -64,6 +64,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) { s.fai
 // failAs is fail, as a page where the operation answers with pages, and gives the status.
 func (s *Server) failAs(w http.ResponseWriter, r *http.Request, err error, asPage bool) int {
 	var p *ProblemError
+	if errors.Is(err, read.ErrBusy) {
+		err = TooBusy()
+	}
 	if r.Context().Err() != nil { // nobody is there any more
 		s.Log.DebugContext(r.Context(), "the client went away", "request_id", requestID(w), "err", err.Error())
 		return statusClientGone

@@ -74,6 +74,9 @@ func (c *Cards) Day(r *serve.Request, t *figures.Token, launchedAt int64) (point
 	if err != nil {
 		return nil, false, serve.Unavailable(err)
 	}
+	if err := bars.FillGaps(); err != nil {
+		return nil, false, err
+	}
 	line := make([]float64, 0, len(bars.List))
 	for i := range bars.List {
 		line = append(line, bars.List[i].Close)

@@ -32,7 +32,7 @@ func Named(r *serve.Request, tokens read.Tokens, param string) (*Token, error) {
 	return Find(r.Context(), tokens, r.Seen.Catalog, n.Address, n.Chain)
 }
 
-// Find finds the token at an address, on a chain or else as chooseSubject does.
+// Find finds the token at an address on a chain. Without a chain it picks one as Choose does.
 func Find(ctx context.Context, tokens read.Tokens, in *declared.Catalog, mint market.Address, chain string) (*Token, error) {
 	list, err := tokens.Tokens(ctx, mint)
 	if err != nil {

@@ -111,7 +111,7 @@ func (h *Handlers) readBars(ctx context.Context, s *subject.Token, pool *market.
 	if err != nil {
 		return nil, serve.Unavailable(err)
 	}
-	return &bars{list, tf}, nil
+	return &bars{list, tf}, list.FillGaps()
 }
 
 // asOf is the time and the block of what a series reflects. A closed one's are those of its last bucket, whatever happens later; an

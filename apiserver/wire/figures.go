@@ -42,7 +42,7 @@ func (n *Notes) Note(name string, known bool, source contract.FigureSource) {
 	}
 }
 
-// NoteOfSupply is note for what follows from a token's price and its supply.
+// NoteOfSupply is Note for what follows from a token's price and its supply.
 func (n *Notes) NoteOfSupply(name string, known bool, source contract.FigureSource, of *figures.Figures) {
 	if !known && of.Price != nil && of.SupplyAwaited {
 		n.Unknown[name] = contract.UnknownReasonIndexing

@@ -7,13 +7,13 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
-// Correction is what a token tells in truth, of which a false fact is too old to take back.
+// Correction replaces a false fact of a token that is too old to be taken back.
 type Correction struct {
 	Was store.StoredFact
 	Is  market.TokenFact
 }
 
-// IsMadeBy reports whether a fact is the correction.
+// IsMadeBy reports whether a fact makes this correction.
 func (c Correction) IsMadeBy(f store.StoredFact) bool { return f.Fact == market.Fact(c.Is) }
 
 // correct adds the corrections to a block's facts.

@@ -41,7 +41,7 @@ type Enricher struct {
 	quotesSought notPool
 }
 
-// Options are an enricher's surroundings.
+// Options are what an enricher works with.
 type Options struct {
 	Config *chainconfig.Chain
 	Nodes  interface {
@@ -410,7 +410,7 @@ func (e *enrichment) ask(ctx context.Context, b *market.Block, tokens []market.A
 }
 
 // samples asks some tokens, at some blocks, for a balance that was just moved and for their supply. Which ones follows
-// from the block's hash: nobody can tell in advance, and every index asks the same, but while samples are given up (planWatch).
+// from the block's hash: nobody can tell in advance, and every index asks the same, unless GivesUp says that samples are given up.
 func (e *enrichment) samples(ctx context.Context) error {
 	keys := make([][]market.BalanceKey, len(e.blocks))
 	last := -1

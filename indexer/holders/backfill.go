@@ -35,7 +35,7 @@ type Nodes interface {
 
 // Backfill finds, beside the head, what tokens that are followed since some block had before it. Most of those that were
 // launched since had nothing: then their supply is what their queued transfers leave, and nothing is read. Of the others the
-// past transfers are read, up to the block before. What comes after waits in a queue, and the loop merges both (holdermerge.go).
+// past transfers are read, up to the block before. What comes after waits in a queue, and the loop merges both (indexer/holdermerge.go).
 type Backfill struct {
 	Options
 
@@ -52,7 +52,7 @@ type Backfill struct {
 	widths map[market.Address]*width
 }
 
-// Options are a backfill's surroundings.
+// Options are what a backfill works with.
 type Options struct {
 	Config *chainconfig.Chain
 	Jobs   store.Jobs
@@ -94,7 +94,7 @@ func (h *Backfill) atHead() bool {
 	return indexed > 0 && indexed+NearHead >= h.head.Load()
 }
 
-// Nudge makes it look for work now.
+// Nudge wakes Run, which looks for work at once.
 func (h *Backfill) Nudge() {
 	select {
 	case h.wake <- struct{}{}:

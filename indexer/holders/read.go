@@ -31,7 +31,7 @@ type width struct {
 	since   int
 }
 
-// of is the width of a token's ranges.
+// widthOf is the width of a token's ranges.
 func (h *Backfill) widthOf(token market.Address) *width {
 	w := h.widths[token]
 	if w == nil {

@@ -43,7 +43,7 @@ type Declaration struct {
 	done  bool
 }
 
-// DeclarationOptions are a watch's surroundings.
+// DeclarationOptions are what a watch works with.
 type DeclarationOptions struct {
 	Config *chainconfig.Chain
 	Nodes  interface {
@@ -125,7 +125,7 @@ func (w *Declaration) look(ctx context.Context) (d chainconfig.Declaration) {
 	return d
 }
 
-// ServesAnother tells that every endpoint serves another chain, which ends a run before anything else is asked.
+// ServesAnother tells that no endpoint serves the declared chain. The run ends then.
 func (w *Declaration) ServesAnother(err error) {
 	if w != nil {
 		w.Tell(chainconfig.Declaration{Wrong: atMost(wrongEndpoints(err)), Unasked: "no endpoint serves the chain"})

@@ -31,7 +31,7 @@ type Plan struct {
 	watch *budget.Watch
 }
 
-// PlanOptions are a watch's surroundings.
+// PlanOptions are what a watch works with.
 type PlanOptions struct {
 	// Usage is what was asked of the endpoints since the start, and how each of them stands.
 	Usage func() (budget.Usage, []budget.Endpoint)

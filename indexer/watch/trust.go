@@ -151,7 +151,7 @@ type Sweep struct {
 	failed market.Address
 }
 
-// SweepOptions are a sweep's surroundings.
+// SweepOptions are what a sweep works with.
 type SweepOptions struct {
 	Checker *trust.Checker
 	Reports store.Trust

@@ -18,7 +18,7 @@ const venuePause = 15 * time.Second
 // codesAtOnce bounds how many contracts are asked for their code in one look. Missing ones are asked each time.
 const codesAtOnce = 100
 
-// VenueNodes are what such a watch needs of the nodes.
+// VenueNodes are the node calls that Venues makes.
 type VenueNodes interface {
 	chain.HeadReader
 	chain.ContractSource
@@ -35,7 +35,7 @@ type Venues struct {
 	there map[market.Address]bool
 }
 
-// VenueOptions are a watch's surroundings.
+// VenueOptions are what a watch works with.
 type VenueOptions struct {
 	Venues []chainconfig.Venue
 	Nodes  VenueNodes

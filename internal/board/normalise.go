@@ -24,7 +24,7 @@ const (
 // as a Latin and a Cyrillic a, stay different. normalise(normalise(s)) is normalise(s).
 //
 // It is for comparing, not for showing: letters stay taken apart from the marks that they keep. Search (package
-// apiserver/search) keeps accents and spaces, which one types to find.
+// apiserver/read/search) keeps accents and spaces, which one types to find.
 func normalise(s string) string {
 	fold := cases.Fold()
 	for range rounds {

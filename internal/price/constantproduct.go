@@ -5,7 +5,7 @@ import "math"
 // ConstantProduct is an x·y=k pool (Uniswap V2 whitepaper, section 3).
 type ConstantProduct struct{ Reserves Reserves }
 
-// Quote is nothing for an empty pool.
+// Quote is the zero Quote for an empty pool.
 func (c ConstantProduct) Quote() Quote {
 	r := c.Reserves
 	if r.Base <= 0 || r.Quote <= 0 {

@@ -5,7 +5,7 @@ import "math"
 // StableCurve is a pool of Solidly's x³y+y³x=k (Solidly, BaseV1Pair._k).
 type StableCurve struct{ Reserves Reserves }
 
-// Quote is nothing for an empty pool. The marginal price, the ratio of the partial derivatives, hangs on r = y/x alone, and with k = x⁴(r+r³) so
+// Quote is the zero Quote for an empty pool. The marginal price, the ratio of the partial derivatives, hangs on r = y/x alone, and with k = x⁴(r+r³) so
 // does the point at which it has fallen by DepthMove.
 func (c StableCurve) Quote() Quote {
 	r := c.Reserves

@@ -6,33 +6,10 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/uptrace/bun"
-
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
-
-type balanceRow struct {
-	bun.BaseModel `bun:"table:balances"`
-
-	Chain    string `bun:",pk"`
-	Token    []byte `bun:",pk" image:"address"`
-	Account  []byte `bun:",pk" image:"address"`
-	Amount   []byte
-	Excluded bool
-}
-
-func balanceToRow(chain string, k market.BalanceKey, b *market.Balance) balanceRow {
-	return balanceRow{
-		Chain: chain, Token: k.Token.Bytes(), Account: k.Account.Bytes(), Amount: bytesOf(&b.Amount), Excluded: b.Excluded,
-	}
-}
-
-func (r *balanceRow) balance() (market.BalanceKey, market.Balance, error) {
-	c := columns{table: "balances"}
-	return market.BalanceKey{Token: c.address(r.Token), Account: c.address(r.Account)},
-		market.Balance{Amount: c.amount(r.Amount), Excluded: r.Excluded}, c.err
-}
 
 // HolderShare is what one account holds of a token.
 type HolderShare struct {
@@ -42,14 +19,14 @@ type HolderShare struct {
 
 // Top lists a token's n largest holders, the largest first; accounts that don't count as holders are left out.
 func (s Balances) Top(ctx context.Context, chain string, token market.Address, n int) ([]HolderShare, error) {
-	rows, err := s.Ask(ctx, "SELECT "+database.ColumnsOf[balanceRow](s.Read, "b")+" FROM balances b WHERE b.chain = ? AND b.token = ? "+
+	rows, err := s.Ask(ctx, "SELECT "+database.ColumnsOf[model.Balance](s.Read, "b")+" FROM balances b WHERE b.chain = ? AND b.token = ? "+
 		"AND NOT b.excluded ORDER BY b.amount DESC, b.account LIMIT ?", chain, token.Bytes(), n)
-	found, err := database.ScanAll[balanceRow](ctx, s.Read, rows, err)
+	found, err := database.ScanAll[model.Balance](ctx, s.Read, rows, err)
 	if err != nil {
 		return nil, fmt.Errorf("database: read a token's largest holders: %w", err)
 	}
-	return rowsTo(found, func(r *balanceRow) (HolderShare, error) {
-		k, b, err := r.balance()
+	return model.To(found, func(r *model.Balance) (HolderShare, error) {
+		k, b, err := r.Value()
 		return HolderShare{Account: k.Account, Amount: b.Amount}, err
 	})
 }
@@ -66,47 +43,20 @@ func (s Balances) Of(ctx context.Context, chain string, token, account market.Ad
 	if err != nil {
 		return market.Amount{}, fmt.Errorf("database: read a balance: %w", err)
 	}
-	c := columns{table: "balances"}
-	return c.amount(raw), c.err
-}
-
-type queuedRow struct {
-	bun.BaseModel `bun:"table:holder_queue"`
-
-	Chain     string `bun:",pk"`
-	Token     []byte `bun:",pk" image:"address"`
-	Block     int64  `bun:",pk"`
-	Seq       int64  `bun:",pk"`
-	Sender    []byte `image:"address"`
-	Recipient []byte `image:"address"`
-	Amount    []byte
-}
-
-func queuedToRow(chain string, q *market.QueuedTransfer) queuedRow {
-	return queuedRow{
-		Chain: chain, Token: q.Token.Bytes(), Block: int64(q.Block), Seq: int64(q.Seq),
-		Sender: partyBytes(q.From), Recipient: partyBytes(q.To), Amount: bytesOf(&q.Amount),
-	}
-}
-
-func (r *queuedRow) queued() (market.QueuedTransfer, error) {
-	c := columns{table: "holder_queue"}
-	return market.QueuedTransfer{
-		Token: c.address(r.Token), Block: uint64(r.Block), Seq: uint32(r.Seq),
-		From: c.party(r.Sender), To: c.party(r.Recipient), Amount: c.amount(r.Amount),
-	}, c.err
+	c := model.Columns{Table: "balances"}
+	return c.Amount(raw), c.Err
 }
 
 // All lists a token's accounts with their derived balances.
 func (s Balances) All(ctx context.Context, chain string, token market.Address) (map[market.Address]market.Balance, error) {
-	var rows []balanceRow
+	var rows []model.Balance
 	err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read balances: %w", err)
 	}
 	out := make(map[market.Address]market.Balance, len(rows))
 	for i := range rows {
-		k, b, err := rows[i].balance()
+		k, b, err := rows[i].Value()
 		if err != nil {
 			return nil, err
 		}

@@ -7,56 +7,10 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/uptrace/bun"
-
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
-
-type candleRow struct {
-	bun.BaseModel `bun:"table:candles"`
-
-	Chain       string `bun:",pk"`
-	Pool        []byte `bun:",pk" image:"address"`
-	IntervalS   int32  `bun:"interval_s,pk"`
-	OpenAt      int64  `bun:",pk"`
-	OpenUSD     float64
-	HighUSD     float64
-	LowUSD      float64
-	CloseUSD    float64
-	OpenNative  float64
-	HighNative  float64
-	LowNative   float64
-	CloseNative float64
-	VolumeUSD   []byte
-	VolumeQuote []byte
-	VolumeBase  []byte
-	Buys        int64
-	Sells       int64
-	LastBlock   int64
-}
-
-func candleToRow(chain string, k *market.Candle) candleRow {
-	return candleRow{
-		Chain: chain, Pool: k.Pool.Bytes(), IntervalS: k.Interval, OpenAt: k.Open,
-		OpenUSD: k.USD.Open, HighUSD: k.USD.High, LowUSD: k.USD.Low, CloseUSD: k.USD.Close,
-		OpenNative: k.Native.Open, HighNative: k.Native.High, LowNative: k.Native.Low, CloseNative: k.Native.Close,
-		VolumeUSD: bytesOf(&k.VolumeUSD), VolumeQuote: bytesOf(&k.VolumeQuote), VolumeBase: bytesOf(&k.VolumeBase),
-		Buys: k.Buys, Sells: k.Sells, LastBlock: int64(k.LastBlock),
-	}
-}
-
-func (r *candleRow) candle() (market.Candle, error) {
-	c := columns{table: "candles"}
-	k := market.Candle{
-		CandleKey: market.CandleKey{Pool: c.address(r.Pool), Interval: r.IntervalS, Open: r.OpenAt},
-		USD:       market.OHLC{Open: r.OpenUSD, High: r.HighUSD, Low: r.LowUSD, Close: r.CloseUSD},
-		Native:    market.OHLC{Open: r.OpenNative, High: r.HighNative, Low: r.LowNative, Close: r.CloseNative},
-		VolumeUSD: c.amount(r.VolumeUSD), VolumeQuote: c.amount(r.VolumeQuote), VolumeBase: c.amount(r.VolumeBase),
-		Buys: r.Buys, Sells: r.Sells, LastBlock: uint64(r.LastBlock),
-	}
-	return k, c.err
-}
 
 // Series lists a pool's stored candles of one width that open in [from, to), oldest first, with prices in USD or in the
 // native coin, volume in USD and the trades; nothing else of them is read.
@@ -97,9 +51,9 @@ func (s Candles) series(ctx context.Context, native bool, pool market.Address, w
 		if err := rows.Scan(&c.Open, &price.Open, &price.High, &price.Low, &price.Close, &volume, &c.Buys, &c.Sells, &c.LastBlock); err != nil {
 			return nil, fmt.Errorf("database: read candles: %w", err)
 		}
-		col := columns{table: "candles"}
-		if c.VolumeUSD = col.amount(volume); col.err != nil {
-			return nil, col.err
+		col := model.Columns{Table: "candles"}
+		if c.VolumeUSD = col.Amount(volume); col.Err != nil {
+			return nil, col.Err
 		}
 		out = append(out, c)
 	}
@@ -112,7 +66,7 @@ func (s Candles) series(ctx context.Context, native bool, pool market.Address, w
 // First is the open of a pool's oldest stored candle of one width; ok is false when there is none.
 func (s Candles) First(ctx context.Context, chain string, pool market.Address, interval int32) (open int64, ok bool, err error) {
 	chain = s.served.indexOf(chain)
-	err = s.Read.NewSelect().Model((*candleRow)(nil)).Column("open_at").
+	err = s.Read.NewSelect().Model((*model.Candle)(nil)).Column("open_at").
 		Where("chain = ? AND pool = ? AND interval_s = ?", chain, pool.Bytes(), interval).Order("open_at").Limit(1).Scan(ctx, &open)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, false, nil
@@ -155,12 +109,12 @@ func (s Candles) Activities(ctx context.Context, chain string, pools []market.Ad
 	if err := s.Read.NewRaw(strings.Join(parts, " UNION ALL "), args...).Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("database: read candles: %w", err)
 	}
-	c := columns{table: "candles"}
+	c := model.Columns{Table: "candles"}
 	out := make([]Activity, 0, len(rows))
 	for _, r := range rows {
-		out = append(out, Activity{c.address(r.Pool), r.OpenAt, c.amount(r.VolumeUSD), r.Buys, r.Sells})
+		out = append(out, Activity{c.Address(r.Pool), r.OpenAt, c.Amount(r.VolumeUSD), r.Buys, r.Sells})
 	}
-	return out, c.err
+	return out, c.Err
 }
 
 // PoolTime names a moment of a pool.
@@ -203,11 +157,11 @@ func (s Candles) ClosesBefore(ctx context.Context, chain string, moments []PoolT
 		return nil, fmt.Errorf("database: read candles: %w", err)
 	}
 	out := make(map[PoolTime]Close, len(rows))
-	col := columns{table: "candles"}
+	col := model.Columns{Table: "candles"}
 	for _, r := range rows {
-		out[moments[r.N]] = Close{r.OpenAt, r.CloseUSD, r.CloseNative, col.amount(r.VolumeUSD), col.amount(r.VolumeQuote)}
+		out[moments[r.N]] = Close{r.OpenAt, r.CloseUSD, r.CloseNative, col.Amount(r.VolumeUSD), col.Amount(r.VolumeQuote)}
 	}
-	return out, col.err
+	return out, col.Err
 }
 
 // The columns of candles that a series of prices in one currency is made of.

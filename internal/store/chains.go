@@ -10,6 +10,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 type chainRow struct {
@@ -80,12 +81,12 @@ type HeadStatus struct {
 }
 
 func (r *chainRow) status() (ChainStatus, error) {
-	c := columns{table: "chains"}
+	c := model.Columns{Table: "chains"}
 	_, generation := chainconfig.ChainOfIndex(r.ID)
 	return ChainStatus{
 		ID: r.ID, Generation: generation,
 		Last: market.Header{
-			Number: uint64(r.Number), Hash: c.hash(r.Hash), Parent: c.hash(r.Parent), Time: r.BlockTime,
+			Number: uint64(r.Number), Hash: c.Hash(r.Hash), Parent: c.Hash(r.Parent), Time: r.BlockTime,
 		},
 		StartBlock: uint64(r.StartBlock), CommitNo: r.CommitNo, Rewinds: r.Rewinds,
 		Head: HeadStatus{
@@ -93,7 +94,7 @@ func (r *chainRow) status() (ChainStatus, error) {
 			FinalTime: r.FinalTime, SilentFrom: r.SilentFrom,
 		},
 		State: ChainState(r.State), Reason: r.StateReason,
-	}, c.err
+	}, c.Err
 }
 
 // Chains lists every index of every chain that an indexer ever ran for, by id. A store that Served made lists the one of each chain that is
@@ -104,7 +105,7 @@ func (s *Store) Chains(ctx context.Context) ([]ChainStatus, error) {
 	if err := s.Read.NewSelect().Model(&rows).Order("id").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read chains: %w", err)
 	}
-	list, err := rowsTo(s.served.take(rows), func(r *chainRow) (ChainStatus, error) {
+	list, err := model.To(s.served.take(rows), func(r *chainRow) (ChainStatus, error) {
 		status, err := r.status()
 		status.Rewinds += changed
 		return status, err

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 // Changed says what of a chain's rows changed.
@@ -67,16 +68,16 @@ func (s *Store) ChangedSince(ctx context.Context, seen map[string]int64) (map[st
 		return fail(err)
 	}
 	defer func() { _ = rows.Close() }()
-	col := columns{table: "tokens"}
+	col := model.Columns{Table: "tokens"}
 	for rows.Next() {
 		var place, what int
 		var mint sql.RawBytes
 		if err := rows.Scan(&place, &what, &mint); err != nil {
 			return fail(err)
 		}
-		out[chains[place]].note(what, col.address(mint))
+		out[chains[place]].note(what, col.Address(mint))
 	}
-	if err := errors.Join(rows.Err(), rows.Close(), col.err); err != nil {
+	if err := errors.Join(rows.Err(), rows.Close(), col.Err); err != nil {
 		return fail(err)
 	}
 	return out, nil

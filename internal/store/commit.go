@@ -9,6 +9,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 // Commit is what one transaction writes: derived rows, the facts they rest on, and the cursor that says so.
@@ -131,7 +132,7 @@ func setChain(ctx context.Context, tx *database.Transaction, chain, set string, 
 }
 
 func (s *rows) writeChanges(ctx context.Context, tx *database.Transaction, chain string, no int64, c *Commit) error {
-	u, as := &undoLog{}, stampOf(no, c.Last)
+	u, as := &undoLog{}, model.StampOf(no, c.Last)
 	if c.Undo {
 		u.chain, u.block = chain, int64(c.Last.Number)
 	}
@@ -159,67 +160,67 @@ func (s *rows) writeChanges(ctx context.Context, tx *database.Transaction, chain
 }
 
 // applyRows writes the tables whose rows change.
-func applyRows(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, as stamped, ch *market.Changes) error {
-	if err := apply(ctx, tx, u, ch.Tokens, func(k market.Address, v *market.Token) tokenRow {
+func applyRows(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, as model.Stamped, ch *market.Changes) error {
+	if err := apply(ctx, tx, u, ch.Tokens, func(k market.Address, v *market.Token) model.Token {
 		if v == nil {
 			v = &market.Token{Mint: k}
 		}
-		return tokenToRow(chain, v, as)
+		return model.OfToken(chain, v, as)
 	}); err != nil {
 		return err
 	}
-	if err := apply(ctx, tx, u, ch.Pools, func(k market.Address, v *market.Pool) poolRow {
+	if err := apply(ctx, tx, u, ch.Pools, func(k market.Address, v *market.Pool) model.Pool {
 		if v == nil {
 			v = &market.Pool{ID: k}
 		}
-		return poolToRow(chain, v, as)
+		return model.OfPool(chain, v, as)
 	}); err != nil {
 		return err
 	}
-	if err := apply(ctx, tx, u, ch.Ticks, func(k market.Address, v *market.TickMap) ticksRow {
+	if err := apply(ctx, tx, u, ch.Ticks, func(k market.Address, v *market.TickMap) model.Ticks {
 		if v == nil {
 			v = &market.TickMap{}
 		}
-		return ticksToRow(chain, k, *v)
+		return model.OfTicks(chain, k, *v)
 	}); err != nil {
 		return err
 	}
-	if err := apply(ctx, tx, u, ch.Candles, func(k market.CandleKey, v *market.Candle) candleRow {
+	if err := apply(ctx, tx, u, ch.Candles, func(k market.CandleKey, v *market.Candle) model.Candle {
 		if v == nil {
 			v = &market.Candle{CandleKey: k}
 		}
-		return candleToRow(chain, v)
+		return model.OfCandle(chain, v)
 	}); err != nil {
 		return err
 	}
-	if err := apply(ctx, tx, u, ch.Balances, func(k market.BalanceKey, v *market.Balance) balanceRow {
+	if err := apply(ctx, tx, u, ch.Balances, func(k market.BalanceKey, v *market.Balance) model.Balance {
 		if v == nil {
 			v = &market.Balance{}
 		}
-		return balanceToRow(chain, k, v)
+		return model.OfBalance(chain, k, v)
 	}); err != nil {
 		return err
 	}
-	return apply(ctx, tx, u, ch.Quotes, func(k market.Address, v *market.QuotePrice) quoteRow {
+	return apply(ctx, tx, u, ch.Quotes, func(k market.Address, v *market.QuotePrice) model.Quote {
 		if v == nil {
 			v = &market.QuotePrice{Asset: k}
 		}
-		return quoteToRow(chain, v, as)
+		return model.OfQuote(chain, v, as)
 	})
 }
 
 // addRows writes the tables whose rows never change.
 func addRows(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, ch *market.Changes) error {
-	trades := make([]tradeRow, 0, len(ch.Trades))
+	trades := make([]model.Trade, 0, len(ch.Trades))
 	for i := range ch.Trades {
-		trades = append(trades, tradeToRow(chain, &ch.Trades[i]))
+		trades = append(trades, model.OfTrade(chain, &ch.Trades[i]))
 	}
 	if err := add(ctx, tx, u, trades); err != nil {
 		return err
 	}
-	queued := make([]queuedRow, 0, len(ch.Queued))
+	queued := make([]model.Queued, 0, len(ch.Queued))
 	for i := range ch.Queued {
-		queued = append(queued, queuedToRow(chain, &ch.Queued[i]))
+		queued = append(queued, model.OfQueued(chain, &ch.Queued[i]))
 	}
 	return add(ctx, tx, u, queued)
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 // EndpointRecord says of an endpoint of a chain that it isn't trusted.
@@ -33,7 +34,7 @@ func (s Facts) EndpointRecords(ctx context.Context, chain string) ([]EndpointRec
 	if err := s.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Order("endpoint").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read the endpoints' records: %w", err)
 	}
-	return rowsTo(rows, func(r *endpointRecordRow) (out EndpointRecord, err error) {
+	return model.To(rows, func(r *endpointRecordRow) (out EndpointRecord, err error) {
 		if len(r.Endpoint) != len(out.Endpoint) {
 			return out, fmt.Errorf("database: an endpoint's hash has %d bytes", len(r.Endpoint))
 		}

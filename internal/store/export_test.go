@@ -13,6 +13,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 // Plans tells how SQLite would run the queries that must not walk what is launched, by name.
@@ -85,13 +86,13 @@ func Tables() []string { return slices.Sorted(maps.Keys(restorers)) }
 
 // RereadImage reads a former image and writes it again.
 func RereadImage(table string, existed bool, image []byte) ([]byte, error) {
-	for row, form := range imageForms {
-		if form.table == table {
+	for row, form := range model.ImageForms {
+		if form.Table == table {
 			v := reflect.New(row).Elem()
-			if err := form.read(image, v, existed); err != nil {
+			if err := form.Read(image, v, existed); err != nil {
 				return nil, err
 			}
-			return form.append(nil, v, existed)
+			return form.Append(nil, v, existed)
 		}
 	}
 	return nil, fmt.Errorf("no table %q has images", table)
@@ -101,8 +102,8 @@ func RereadImage(table string, existed bool, image []byte) ([]byte, error) {
 func NoteRows(n int, token *market.Token, pool *market.Pool, candle *market.Candle, trade *market.Trade) (images [][]byte, err error) {
 	u := &undoLog{chain: "base", block: 1}
 	for range n {
-		err = errors.Join(err, note(u, tokenToRow("base", token, stamped{}), true), note(u, poolToRow("base", pool, stamped{}), true),
-			note(u, candleToRow("base", candle), true), note(u, tradeToRow("base", trade), false))
+		err = errors.Join(err, note(u, model.OfToken("base", token, model.Stamped{}), true), note(u, model.OfPool("base", pool, model.Stamped{}), true),
+			note(u, model.OfCandle("base", candle), true), note(u, model.OfTrade("base", trade), false))
 	}
 	for _, r := range u.rows[len(u.rows)-4:] {
 		images = append(images, r.Image)
@@ -112,10 +113,10 @@ func NoteRows(n int, token *market.Token, pool *market.Pool, candle *market.Cand
 
 // ReadRows reads images of the rows that NoteRows keeps.
 func ReadRows(token, pool, candle, trade []byte) error {
-	_, err := readImage[tokenRow](&undoRow{Tbl: "tokens", Existed: true, Image: token})
-	_, e1 := readImage[poolRow](&undoRow{Tbl: "pools", Existed: true, Image: pool})
-	_, e2 := readImage[candleRow](&undoRow{Tbl: "candles", Existed: true, Image: candle})
-	_, e3 := readImage[tradeRow](&undoRow{Tbl: "trades", Image: trade})
+	_, err := readImage[model.Token](&undoRow{Tbl: "tokens", Existed: true, Image: token})
+	_, e1 := readImage[model.Pool](&undoRow{Tbl: "pools", Existed: true, Image: pool})
+	_, e2 := readImage[model.Candle](&undoRow{Tbl: "candles", Existed: true, Image: candle})
+	_, e3 := readImage[model.Trade](&undoRow{Tbl: "trades", Image: trade})
 	return errors.Join(err, e1, e2, e3)
 }
 
@@ -143,7 +144,7 @@ func (s *Store) PoolReads(chain string, bases ...market.Address) map[string]Pool
 	text, args := s.Pools.nowOf(bases)
 	return map[string]PoolRead{
 		"PoolsNow":         {s.Numbered(text), args},
-		"PoolsOf":          {chosen(s.rows, new([]poolRow), chain, "base", addressKeys(bases), []string{listedOnly}).String(), nil},
+		"PoolsOf":          {chosen(s.rows, new([]model.Pool), chain, "base", addressKeys(bases), []string{listedOnly}).String(), nil},
 		"listings of some": listings(s.Tokens.listingsOf(chain, bases)), "listings changed": listings(s.Tokens.listingsChanged(chain, 1)),
 	}
 }
@@ -167,15 +168,15 @@ type oddRow struct {
 // RereadLater is RereadImage for a row with a column that came after the others.
 func RereadLater(existed bool, image []byte) ([]byte, error) {
 	row := reflect.TypeFor[laterRow]()
-	form, v := formsOf(row)[row], reflect.New(row).Elem()
-	if err := form.read(image, v, existed); err != nil {
+	form, v := model.FormsOf(row)[row], reflect.New(row).Elem()
+	if err := form.Read(image, v, existed); err != nil {
 		return nil, err
 	}
-	return form.append(nil, v, existed)
+	return form.Append(nil, v, existed)
 }
 
 // WriteOdd writes an image of a row with a column that none can have.
 func WriteOdd() ([]byte, error) {
 	row := reflect.TypeFor[oddRow]()
-	return formsOf(row)[row].append(nil, reflect.New(row).Elem(), true)
+	return model.FormsOf(row)[row].Append(nil, reflect.New(row).Elem(), true)
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 // StoredFact is what a call answered, with the block it was pinned to.
@@ -51,79 +52,70 @@ type factRow struct {
 const factVersion = 1
 
 type tokenBody struct {
-	Version int         `json:"v"`
-	Token   addressText `json:"token"`
-	Name    string      `json:"name"`
-	Symbol  string      `json:"symbol"`
+	Version int               `json:"v"`
+	Token   model.AddressText `json:"token"`
+	Name    string            `json:"name"`
+	Symbol  string            `json:"symbol"`
 	// Decimals and Supply are null where the contract told none.
-	Decimals     *uint8         `json:"decimals"`
-	Supply       *decimalAmount `json:"supply"`
-	FromCreation bool           `json:"from_creation"`
+	Decimals     *uint8               `json:"decimals"`
+	Supply       *model.DecimalAmount `json:"supply"`
+	FromCreation bool                 `json:"from_creation"`
 }
 
 type poolBody struct {
-	Version int         `json:"v"`
-	Pool    addressText `json:"pool"`
+	Version int               `json:"v"`
+	Pool    model.AddressText `json:"pool"`
 	// Reason says why the contract is no pool; then there is no Info.
 	Reason string        `json:"reason,omitempty"`
 	Info   *poolInfoBody `json:"info,omitempty"`
 }
 
 type poolInfoBody struct {
-	Protocol     string        `json:"protocol"`
-	Factory      addressText   `json:"factory"`
-	Token0       addressText   `json:"token0"`
-	Token1       addressText   `json:"token1"`
-	FeePips      uint32        `json:"fee_pips"`
-	TickSpacing  int32         `json:"tick_spacing"`
-	Hooks        addressText   `json:"hooks"`
-	Stable       bool          `json:"stable"`
-	SqrtPriceX96 decimalAmount `json:"sqrt_price_x96"`
-	Tick         int32         `json:"tick"`
+	Protocol     string              `json:"protocol"`
+	Factory      model.AddressText   `json:"factory"`
+	Token0       model.AddressText   `json:"token0"`
+	Token1       model.AddressText   `json:"token1"`
+	FeePips      uint32              `json:"fee_pips"`
+	TickSpacing  int32               `json:"tick_spacing"`
+	Hooks        model.AddressText   `json:"hooks"`
+	Stable       bool                `json:"stable"`
+	SqrtPriceX96 model.DecimalAmount `json:"sqrt_price_x96"`
+	Tick         int32               `json:"tick"`
 }
 
 type poolStateBody struct {
-	Version      int           `json:"v"`
-	Pool         addressText   `json:"pool"`
-	Reserve0     decimalAmount `json:"reserve0"`
-	Reserve1     decimalAmount `json:"reserve1"`
-	SqrtPriceX96 decimalAmount `json:"sqrt_price_x96"`
-	Tick         int32         `json:"tick"`
-	Liquidity    decimalAmount `json:"liquidity"`
+	Version      int                 `json:"v"`
+	Pool         model.AddressText   `json:"pool"`
+	Reserve0     model.DecimalAmount `json:"reserve0"`
+	Reserve1     model.DecimalAmount `json:"reserve1"`
+	SqrtPriceX96 model.DecimalAmount `json:"sqrt_price_x96"`
+	Tick         int32               `json:"tick"`
+	Liquidity    model.DecimalAmount `json:"liquidity"`
 	// Ticks are as market.TickMap writes them, in base64.
 	Ticks []byte `json:"ticks,omitempty"`
 }
 
 type supplyBody struct {
-	Version int           `json:"v"`
-	Token   addressText   `json:"token"`
-	Supply  decimalAmount `json:"supply"`
+	Version int                 `json:"v"`
+	Token   model.AddressText   `json:"token"`
+	Supply  model.DecimalAmount `json:"supply"`
 }
 
 type balanceBody struct {
-	Version int           `json:"v"`
-	Token   addressText   `json:"token"`
-	Account addressText   `json:"account"`
-	Amount  decimalAmount `json:"amount"`
+	Version int                 `json:"v"`
+	Token   model.AddressText   `json:"token"`
+	Account model.AddressText   `json:"account"`
+	Amount  model.DecimalAmount `json:"amount"`
 }
 
 type curveBody struct {
-	Version int         `json:"v"`
-	Curve   addressText `json:"curve"`
-	Token   addressText `json:"token"`
+	Version int               `json:"v"`
+	Curve   model.AddressText `json:"curve"`
+	Token   model.AddressText `json:"token"`
 	// Reason says why Quote is unknown; then there is none.
-	Reason string       `json:"reason,omitempty"`
-	Quote  *addressText `json:"quote,omitempty"`
+	Reason string             `json:"reason,omitempty"`
+	Quote  *model.AddressText `json:"quote,omitempty"`
 }
-
-// decimalAmount is an amount as decimal digits in quotes.
-type decimalAmount struct{ market.Amount }
-
-// MarshalText writes the digits.
-func (a decimalAmount) MarshalText() ([]byte, error) { return []byte(a.Dec()), nil }
-
-// UnmarshalText reads them.
-func (a *decimalAmount) UnmarshalText(text []byte) error { return a.SetFromDecimal(string(text)) }
 
 func factsToRows(chain string, facts []StoredFact) (_ []factRow, err error) {
 	rows := make([]factRow, 0, len(facts))
@@ -145,38 +137,38 @@ func factsToRows(chain string, facts []StoredFact) (_ []factRow, err error) {
 func factToBody(fact market.Fact) (kind string, ref []byte, body any, err error) {
 	switch f := fact.(type) {
 	case market.TokenFact:
-		b := tokenBody{Version: factVersion, Token: addressText{f.Token}, Name: f.Name, Symbol: f.Symbol, FromCreation: f.FromCreation}
+		b := tokenBody{Version: factVersion, Token: model.AddressText{Address: f.Token}, Name: f.Name, Symbol: f.Symbol, FromCreation: f.FromCreation}
 		if f.HasDecimals {
 			b.Decimals = &f.Decimals
 		}
 		if f.HasSupply {
-			b.Supply = &decimalAmount{f.Supply}
+			b.Supply = &model.DecimalAmount{Amount: f.Supply}
 		}
 		return "token", f.Token.Bytes(), b, nil
 	case market.PoolFact:
-		b := poolBody{Version: factVersion, Pool: addressText{f.Pool}, Reason: f.Reason}
+		b := poolBody{Version: factVersion, Pool: model.AddressText{Address: f.Pool}, Reason: f.Reason}
 		if f.Known {
 			b.Info = &poolInfoBody{
-				Protocol: string(f.Info.Protocol), Factory: addressText{f.Info.Factory}, Token0: addressText{f.Info.Token0},
-				Token1: addressText{f.Info.Token1}, FeePips: f.Info.FeePips, TickSpacing: f.Info.TickSpacing, Hooks: addressText{f.Info.Hooks},
-				Stable: f.Info.Stable, SqrtPriceX96: decimalAmount{f.Info.SqrtPriceX96}, Tick: f.Info.Tick,
+				Protocol: string(f.Info.Protocol), Factory: model.AddressText{Address: f.Info.Factory}, Token0: model.AddressText{Address: f.Info.Token0},
+				Token1: model.AddressText{Address: f.Info.Token1}, FeePips: f.Info.FeePips, TickSpacing: f.Info.TickSpacing, Hooks: model.AddressText{Address: f.Info.Hooks},
+				Stable: f.Info.Stable, SqrtPriceX96: model.DecimalAmount{Amount: f.Info.SqrtPriceX96}, Tick: f.Info.Tick,
 			}
 		}
 		return "pool", f.Pool.Bytes(), b, nil
 	case market.PoolStateFact:
 		return "pool_state", f.Pool.Bytes(), poolStateBody{
-			Version: factVersion, Pool: addressText{f.Pool}, Reserve0: decimalAmount{f.Reserve0}, Reserve1: decimalAmount{f.Reserve1},
-			SqrtPriceX96: decimalAmount{f.SqrtPriceX96}, Tick: f.Tick, Liquidity: decimalAmount{f.Liquidity}, Ticks: []byte(f.Ticks),
+			Version: factVersion, Pool: model.AddressText{Address: f.Pool}, Reserve0: model.DecimalAmount{Amount: f.Reserve0}, Reserve1: model.DecimalAmount{Amount: f.Reserve1},
+			SqrtPriceX96: model.DecimalAmount{Amount: f.SqrtPriceX96}, Tick: f.Tick, Liquidity: model.DecimalAmount{Amount: f.Liquidity}, Ticks: []byte(f.Ticks),
 		}, nil
 	case market.SupplyFact:
-		return "supply", f.Token.Bytes(), supplyBody{factVersion, addressText{f.Token}, decimalAmount{f.Supply}}, nil
+		return "supply", f.Token.Bytes(), supplyBody{factVersion, model.AddressText{Address: f.Token}, model.DecimalAmount{Amount: f.Supply}}, nil
 	case market.BalanceFact:
 		return "balance", f.Account.AppendTo(f.Token.Bytes()),
-			balanceBody{factVersion, addressText{f.Token}, addressText{f.Account}, decimalAmount{f.Amount}}, nil
+			balanceBody{factVersion, model.AddressText{Address: f.Token}, model.AddressText{Address: f.Account}, model.DecimalAmount{Amount: f.Amount}}, nil
 	case market.CurveFact:
-		b := curveBody{Version: factVersion, Curve: addressText{f.Curve}, Token: addressText{f.Token}, Reason: f.Reason}
+		b := curveBody{Version: factVersion, Curve: model.AddressText{Address: f.Curve}, Token: model.AddressText{Address: f.Token}, Reason: f.Reason}
 		if f.Known {
-			b.Quote = &addressText{f.Quote}
+			b.Quote = &model.AddressText{Address: f.Quote}
 		}
 		return "curve", f.Token.Bytes(), b, nil
 	default:
@@ -185,10 +177,10 @@ func factToBody(fact market.Fact) (kind string, ref []byte, body any, err error)
 }
 
 func (r *factRow) fact() (StoredFact, error) {
-	c := columns{table: "facts"}
-	f := StoredFact{Block: uint64(r.Block), Hash: c.hash(r.Hash)}
-	if c.err != nil {
-		return f, c.err
+	c := model.Columns{Table: "facts"}
+	f := StoredFact{Block: uint64(r.Block), Hash: c.Hash(r.Hash)}
+	if c.Err != nil {
+		return f, c.Err
 	}
 	var err error
 	f.Fact, err = readFact(r.Kind, r.Body)
@@ -197,20 +189,20 @@ func (r *factRow) fact() (StoredFact, error) {
 
 // readFact reads a fact's body, of this version or by Go's names.
 func readFact(kind string, body []byte) (market.Fact, error) {
-	of, err := readBody[struct {
+	of, err := model.ReadBody[struct {
 		Version int `json:"v"`
 	}](body)
 	switch {
 	case err != nil:
 		return nil, err
 	case of.Version == 0:
-		return readOldFact(kind, body)
+		return model.ReadOldFact(kind, body)
 	case of.Version != factVersion:
 		return nil, fmt.Errorf("database: facts: a %s of version %d, which this binary can't read: upgrade it", kind, of.Version)
 	}
 	switch kind {
 	case "token":
-		b, err := readBody[tokenBody](body)
+		b, err := model.ReadBody[tokenBody](body)
 		f := market.TokenFact{Token: b.Token.Address, Name: b.Name, Symbol: b.Symbol, FromCreation: b.FromCreation}
 		if b.Decimals != nil {
 			f.HasDecimals, f.Decimals = true, *b.Decimals
@@ -220,7 +212,7 @@ func readFact(kind string, body []byte) (market.Fact, error) {
 		}
 		return f, err
 	case "pool":
-		b, err := readBody[poolBody](body)
+		b, err := model.ReadBody[poolBody](body)
 		f := market.PoolFact{Pool: b.Pool.Address, Reason: b.Reason}
 		if i := b.Info; i != nil {
 			f.Known, f.Info = true, market.PoolCreated{
@@ -231,7 +223,7 @@ func readFact(kind string, body []byte) (market.Fact, error) {
 		}
 		return f, err
 	case "pool_state":
-		b, err := readBody[poolStateBody](body)
+		b, err := model.ReadBody[poolStateBody](body)
 		if err != nil {
 			return nil, err
 		}
@@ -240,13 +232,13 @@ func readFact(kind string, body []byte) (market.Fact, error) {
 			Liquidity: b.Liquidity.Amount, Ticks: string(b.Ticks),
 		}, err
 	case "supply":
-		b, err := readBody[supplyBody](body)
+		b, err := model.ReadBody[supplyBody](body)
 		return market.SupplyFact{Token: b.Token.Address, Supply: b.Supply.Amount}, err
 	case "balance":
-		b, err := readBody[balanceBody](body)
+		b, err := model.ReadBody[balanceBody](body)
 		return market.BalanceFact{Token: b.Token.Address, Account: b.Account.Address, Amount: b.Amount.Amount}, err
 	case "curve":
-		b, err := readBody[curveBody](body)
+		b, err := model.ReadBody[curveBody](body)
 		f := market.CurveFact{CurveKey: market.CurveKey{Curve: b.Curve.Address, Token: b.Token.Address}, Reason: b.Reason}
 		if b.Quote != nil {
 			f.Known, f.Quote = true, b.Quote.Address
@@ -257,13 +249,6 @@ func readFact(kind string, body []byte) (market.Fact, error) {
 	}
 }
 
-func readBody[B any](body []byte) (b B, err error) {
-	if err = json.Unmarshal(body, &b); err != nil {
-		err = fmt.Errorf("database: facts: %w", err)
-	}
-	return b, err
-}
-
 // Between lists what is known about the blocks from first to last, in order.
 func (s Facts) Between(ctx context.Context, chain string, first, last uint64) ([]StoredFact, error) {
 	var rows []factRow
@@ -272,7 +257,7 @@ func (s Facts) Between(ctx context.Context, chain string, first, last uint64) ([
 	if err != nil {
 		return nil, fmt.Errorf("database: read facts: %w", err)
 	}
-	return rowsTo(rows, (*factRow).fact)
+	return model.To(rows, (*factRow).fact)
 }
 
 // Sure are Facts but for those that no two of several endpoints gave.
@@ -284,7 +269,7 @@ func (s Facts) Sure(ctx context.Context, chain string, first, last uint64) ([]St
 	if err != nil {
 		return nil, fmt.Errorf("database: read facts: %w", err)
 	}
-	return rowsTo(rows, (*factRow).fact)
+	return model.To(rows, (*factRow).fact)
 }
 
 // The chain is written so that it can't be looked up: SQLite would take it for the best start and walk all of its facts. A token
@@ -332,7 +317,7 @@ func (s Facts) UnsureBlocks(ctx context.Context, chain string) ([]UnsureBlock, e
 	if err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND logs_hash IS NOT NULL", chain).Order("number").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read the blocks of one endpoint's word: %w", err)
 	}
-	return rowsTo(rows, func(r *blockRow) (UnsureBlock, error) {
+	return model.To(rows, func(r *blockRow) (UnsureBlock, error) {
 		h, err := r.header()
 		return UnsureBlock{h, r.LogsHash}, err
 	})
@@ -374,7 +359,7 @@ func (s Facts) Unsure(ctx context.Context, chain string, limit int) ([]StoredFac
 		return nil, fmt.Errorf("database: read unsure facts: %w", err)
 	}
 	slices.Reverse(rows)
-	return rowsTo(rows, func(r *factRow) (StoredFact, error) {
+	return model.To(rows, func(r *factRow) (StoredFact, error) {
 		f, err := r.fact()
 		f.Unsure = true
 		return f, err

@@ -14,6 +14,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 )
 
@@ -22,7 +23,7 @@ type IndexStatus struct {
 	ChainStatus
 	// Served says that answers are made of it.
 	Served bool
-	// Wanted is the generation that was asked for by WantIndex, of a served index; 0 for none. WantedAnew says that facts are to be asked again.
+	// Wanted is the generation that was asked for by Indexes.Want, of a served index; 0 for none. WantedAnew says that facts are to be asked again.
 	Wanted     int64
 	WantedAnew bool
 }
@@ -41,7 +42,7 @@ func (s Indexes) Of(ctx context.Context, chain string) ([]IndexStatus, error) {
 	if err := s.Write.NewSelect().Model(&rows).Where(ofChain, chain, laterOf(chain)).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read the indexes of chain %s: %w", chain, err)
 	}
-	list, err := rowsTo(rows, func(r *chainRow) (IndexStatus, error) {
+	list, err := model.To(rows, func(r *chainRow) (IndexStatus, error) {
 		status, err := r.status()
 		return IndexStatus{ChainStatus: status, Served: r.Served, Wanted: r.Wanted, WantedAnew: r.WantedAnew}, err
 	})
@@ -145,10 +146,10 @@ func (s Indexes) Inherit(ctx context.Context, l *Lease, from string, after marke
 		if ok = len(mints) > 0; !ok {
 			return nil
 		}
-		c := columns{table: "token_metadata"}
+		c := model.Columns{Table: "token_metadata"}
 		keys := make([]any, len(mints))
 		for i, m := range mints {
-			keys[i], last = m, c.address(m)
+			keys[i], last = m, c.Address(m)
 		}
 		for _, f := range fetched {
 			if err := inheritTable(ctx, tx, f.table, l.Chain, from, no, keys); err != nil {
@@ -161,7 +162,7 @@ func (s Indexes) Inherit(ctx context.Context, l *Lease, from string, after marke
 				return fmt.Errorf("database: mark what was fetched: %w", err)
 			}
 		}
-		return c.err
+		return c.Err
 	})
 	return last, ok, err
 }

@@ -8,36 +8,37 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 // Tokens lists a chain's tokens that changed after commit number seen.
 func (s Inspect) Tokens(ctx context.Context, chain string, seen int64) ([]market.Token, error) {
-	var rows []tokenRow
+	var rows []model.Token
 	if err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read changed tokens: %w", err)
 	}
-	return rowsTo(rows, (*tokenRow).token)
+	return model.To(rows, (*model.Token).Value)
 }
 
 // Pools lists a chain's pools that changed after commit number seen.
 func (s Inspect) Pools(ctx context.Context, chain string, seen int64) ([]market.Pool, error) {
-	var rows []poolRow
+	var rows []model.Pool
 	if err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read changed pools: %w", err)
 	}
-	return rowsTo(rows, (*poolRow).pool)
+	return model.To(rows, (*model.Pool).Value)
 }
 
 // Candles lists a pool's stored candles of one width that open in [from, to), oldest first.
 func (s Inspect) Candles(ctx context.Context, chain string, pool market.Address, interval int32, from, to int64,
 ) ([]market.Candle, error) {
-	var rows []candleRow
+	var rows []model.Candle
 	err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND pool = ? AND interval_s = ?", chain, pool.Bytes(), interval).
 		Where("open_at >= ? AND open_at < ?", from, to).Order("open_at").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read candles: %w", err)
 	}
-	return rowsTo(rows, (*candleRow).candle)
+	return model.To(rows, (*model.Candle).Value)
 }
 
 // Trades lists a chain's trades from a block on with a time of at least since, oldest first.
@@ -46,13 +47,13 @@ func (s Inspect) Trades(ctx context.Context, chain string, block uint64, since i
 	if err != nil {
 		return nil, err
 	}
-	var rows []tradeRow
+	var rows []model.Trade
 	err = s.Read.NewSelect().Model(&rows).Where("chain = ? AND block >= ?", chain, max(first, int64(block))).
 		Order("block", "log_index").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read trades: %w", err)
 	}
-	return rowsTo(rows, (*tradeRow).trade)
+	return model.To(rows, (*model.Trade).Value)
 }
 
 // derived are the tables that a fresh index of the same blocks arrives at again, with the order of their rows.

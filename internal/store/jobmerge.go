@@ -8,25 +8,10 @@ import (
 	"math"
 	"slices"
 
-	"github.com/uptrace/bun"
-
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
-
-type stagingRow struct {
-	bun.BaseModel `bun:"table:holder_staging"`
-
-	Chain   string `bun:",pk"`
-	Token   []byte `bun:",pk" image:"address"`
-	Account []byte `bun:",pk" image:"address"`
-	Amount  []byte
-}
-
-func (r *stagingRow) balance() (market.AccountBalance, error) {
-	c := columns{table: "holder_staging"}
-	return market.AccountBalance{Account: c.address(r.Account), Amount: c.amount(r.Amount)}, c.err
-}
 
 // Staged reads the balances that a job has arrived at, of some accounts; one without a balance is left out.
 func (s Jobs) Staged(ctx context.Context, chain string, token market.Address, accounts []market.Address,
@@ -35,11 +20,11 @@ func (s Jobs) Staged(ctx context.Context, chain string, token market.Address, ac
 	for i, a := range accounts {
 		keys[i] = []any{token.Bytes(), a.Bytes()}
 	}
-	rows, err := in[stagingRow](ctx, s.rows, chain, "(token, account)", keys)
+	rows, err := in[model.Staging](ctx, s.rows, chain, "(token, account)", keys)
 	if err != nil {
 		return nil, fmt.Errorf("database: read staged balances: %w", err)
 	}
-	list, err := rowsTo(rows, (*stagingRow).balance)
+	list, err := model.To(rows, (*model.Staging).Value)
 	out := make(map[market.Address]market.Amount, len(list))
 	for _, b := range list {
 		out[b.Account] = b.Amount
@@ -54,13 +39,13 @@ func (s Jobs) StagedFrom(ctx context.Context, chain string, token, from market.A
 
 func (s Jobs) stagedWhere(ctx context.Context, chain string, token market.Address, where string, account market.Address, limit int,
 ) ([]market.AccountBalance, error) {
-	var rows []stagingRow
+	var rows []model.Staging
 	err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Where(where, orEmpty(account)).
 		Order("account").Limit(int64(limit)).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read staged balances: %w", err)
 	}
-	return rowsTo(rows, (*stagingRow).balance)
+	return model.To(rows, (*model.Staging).Value)
 }
 
 // orEmpty is an account's bytes, and of none a key below all others.
@@ -68,23 +53,23 @@ func orEmpty(a market.Address) []byte { return append([]byte{}, a.Bytes()...) }
 
 // EachStaged walks a job's staged balances without holding more than one, in no order.
 func (s Jobs) EachStaged(ctx context.Context, chain string, token market.Address, each func(market.Amount)) error {
-	rows, err := s.Read.NewSelect().Model((*stagingRow)(nil)).Column("amount").Where("chain = ? AND token = ?", chain, token.Bytes()).Rows(ctx)
+	rows, err := s.Read.NewSelect().Model((*model.Staging)(nil)).Column("amount").Where("chain = ? AND token = ?", chain, token.Bytes()).Rows(ctx)
 	if err != nil {
 		return fmt.Errorf("database: read staged balances: %w", err)
 	}
 	defer func() { _ = rows.Close() }()
-	c := columns{table: "holder_staging"}
+	c := model.Columns{Table: "holder_staging"}
 	for rows.Next() {
 		var amount []byte
 		if err := rows.Scan(&amount); err != nil {
 			return fmt.Errorf("database: read staged balances: %w", err)
 		}
-		each(c.amount(amount))
+		each(c.Amount(amount))
 	}
 	if err := rows.Err(); err != nil {
 		return fmt.Errorf("database: read staged balances: %w", err)
 	}
-	return c.err
+	return c.Err
 }
 
 // Unmerged is a slice of what a merge takes over: the next accounts in the order of their bytes.
@@ -105,7 +90,7 @@ func (s Jobs) Unmerged(ctx context.Context, chain string, token, cursor market.A
 	if err != nil {
 		return out, err
 	}
-	var rows []balanceRow
+	var rows []model.Balance
 	err = s.Write.NewSelect().Model(&rows).Where("chain = ? AND token = ? AND account > ?", chain, token.Bytes(), orEmpty(cursor)).
 		Order("account").Limit(int64(limit)).Scan(ctx)
 	if err != nil {
@@ -118,7 +103,7 @@ func (s Jobs) Unmerged(ctx context.Context, chain string, token, cursor market.A
 	}
 	out.Staged = staged
 	for i := range rows {
-		k, b, err := rows[i].balance()
+		k, b, err := rows[i].Value()
 		if err != nil {
 			return out, err
 		}
@@ -152,14 +137,14 @@ func (s Jobs) QueuedForGood(ctx context.Context, chain string, token market.Addr
 
 func (s Jobs) queued(ctx context.Context, chain string, token market.Address, block uint64, seq uint32, limit int, where string, args ...any,
 ) ([]market.QueuedTransfer, error) {
-	var rows []queuedRow
+	var rows []model.Queued
 	err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).
 		Where("(block, seq) > (?, ?)", int64(min(block, math.MaxInt64)), int64(seq)).Where(where, args...).
 		Order("block", "seq").Limit(int64(limit)).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read queued transfers: %w", err)
 	}
-	return rowsTo(rows, (*queuedRow).queued)
+	return model.To(rows, (*model.Queued).Value)
 }
 
 // DropEnded drops jobs whose end no reorg can take back any more, with their staged balances and what waited for them, a bounded number of
@@ -203,11 +188,11 @@ func (s Jobs) DropEnded(ctx context.Context, l *Lease) (left int, err error) {
 
 // applyJobs writes how far merges have come. Tokens that are beyond a cap are remembered with the caps of now, whatever a rewind takes back.
 func applyJobs(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, c *Commit) error {
-	err := apply(ctx, tx, u, c.Changes.Jobs, func(k market.Address, j *market.HolderJob) jobRow {
+	err := apply(ctx, tx, u, c.Changes.Jobs, func(k market.Address, j *market.HolderJob) model.Job {
 		if j == nil {
 			j = &market.HolderJob{Token: k}
 		}
-		return jobToRow(chain, j)
+		return model.OfJob(chain, j)
 	})
 	if err != nil {
 		return err

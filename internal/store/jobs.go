@@ -8,52 +8,10 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/uptrace/bun"
-
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
-
-type jobRow struct {
-	bun.BaseModel `bun:"table:holder_jobs"`
-
-	Chain         string `bun:",pk"`
-	Token         []byte `bun:",pk" image:"address"`
-	FinalBlock    int64
-	NextBlock     int64
-	Broken        bool
-	Recount       string `image:"later"`
-	Beyond        string `image:"later"`
-	BegunAt       int64  `image:"later"`
-	Accounts      int64  `image:"later"`
-	Transfers     int64  `image:"later"`
-	Ranges        int64  `image:"later"`
-	Step          string `image:"later"`
-	MergedAccount []byte `image:"address,later"`
-	QueueBlock    int64  `image:"later"`
-	QueueSeq      int64  `image:"later"`
-	Holders       int64  `image:"later"`
-	EndedIn       int64  `image:"later"`
-}
-
-func jobToRow(chain string, j *market.HolderJob) jobRow {
-	return jobRow{
-		Chain: chain, Token: j.Token.Bytes(), FinalBlock: int64(j.Final), NextBlock: int64(j.Next), Broken: j.Broken, Recount: string(j.Recount),
-		Beyond: string(j.Beyond), BegunAt: j.BegunAt, Accounts: j.Accounts, Transfers: j.Transfers, Ranges: j.Ranges,
-		Step: string(j.Step), MergedAccount: j.Cursor.Bytes(), QueueBlock: int64(j.QueueBlock), QueueSeq: int64(j.QueueSeq),
-		Holders: j.Holders, EndedIn: int64(j.EndedIn),
-	}
-}
-
-func (r *jobRow) job() (market.HolderJob, error) {
-	c := columns{table: "holder_jobs"}
-	return market.HolderJob{
-		Token: c.address(r.Token), Final: uint64(r.FinalBlock), Next: uint64(r.NextBlock), Broken: r.Broken,
-		Beyond: market.HolderCap(r.Beyond), Recount: market.RecountStep(r.Recount), BegunAt: r.BegunAt,
-		Accounts: r.Accounts, Transfers: r.Transfers, Ranges: r.Ranges, Step: market.MergeStep(r.Step), Cursor: c.address(r.MergedAccount),
-		QueueBlock: uint64(r.QueueBlock), QueueSeq: uint32(r.QueueSeq), Holders: r.Holders, EndedIn: uint64(r.EndedIn),
-	}, c.err
-}
 
 // HolderGap is a token whose holders wait for a job that doesn't exist yet.
 type HolderGap struct {
@@ -88,11 +46,11 @@ func (s Jobs) Gaps(ctx context.Context, chain string, final uint64, only []marke
 		return nil, fmt.Errorf("database: list tokens without holders: %w", err)
 	}
 	out := make([]HolderGap, len(rows))
-	c := columns{table: "tokens"}
+	c := model.Columns{Table: "tokens"}
 	for i, r := range rows {
-		out[i] = HolderGap{Token: c.address(r.Token), First: uint64(r.First), Since: uint64(r.Since)}
+		out[i] = HolderGap{Token: c.Address(r.Token), First: uint64(r.First), Since: uint64(r.Since)}
 	}
-	return out, c.err
+	return out, c.Err
 }
 
 // QueuedBefore walks the waiting transfers of some tokens up to the block before a chain's newest one, of each token the oldest
@@ -108,7 +66,7 @@ func (s Jobs) QueuedBefore(ctx context.Context, chain string, tokens []market.Ad
 	defer func() { _ = rows.Close() }()
 	var b blockRow
 	for rows.Next() {
-		var q queuedRow
+		var q model.Queued
 		var block, seq sql.NullInt64
 		if err := rows.Scan(&b.Number, &b.Hash, &b.Parent, &b.Time, &q.Token, &block, &seq, &q.Sender, &q.Recipient, &q.Amount); err != nil {
 			return market.Header{}, fmt.Errorf("database: read queued transfers: %w", err)
@@ -117,7 +75,7 @@ func (s Jobs) QueuedBefore(ctx context.Context, chain string, tokens []market.Ad
 			continue // nothing waits
 		}
 		q.Block, q.Seq = block.Int64, seq.Int64
-		t, err := q.queued()
+		t, err := q.Value()
 		if err != nil {
 			return market.Header{}, err
 		}
@@ -135,19 +93,19 @@ func (s Jobs) List(ctx context.Context, chain string) ([]market.HolderJob, error
 }
 
 func (s Jobs) list(ctx context.Context, chain, where string, args ...any) ([]market.HolderJob, error) {
-	var rows []jobRow
+	var rows []model.Job
 	if err := s.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Where(where, args...).Order("token").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: list holder jobs: %w", err)
 	}
-	return rowsTo(rows, (*jobRow).job)
+	return model.To(rows, (*model.Job).Value)
 }
 
 // Begin writes new jobs.
 func (s Jobs) Begin(ctx context.Context, l *Lease, jobs []market.HolderJob) error {
 	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
-		rows := make([]jobRow, len(jobs))
+		rows := make([]model.Job, len(jobs))
 		for i := range jobs {
-			rows[i] = jobToRow(l.Chain, &jobs[i])
+			rows[i] = model.OfJob(l.Chain, &jobs[i])
 		}
 		return database.Upsert(ctx, tx, rows)
 	})
@@ -171,9 +129,9 @@ func (s Jobs) Save(ctx context.Context, l *Lease, p *HolderProgress) error {
 		if err := isAsBefore(ctx, tx, l.Chain, &p.Before); err != nil {
 			return err
 		}
-		var set, gone []stagingRow
+		var set, gone []model.Staging
 		for account, amount := range p.Staged {
-			row := stagingRow{Chain: l.Chain, Token: p.After.Token.Bytes(), Account: account.Bytes(), Amount: bytesOf(&amount)}
+			row := model.Staging{Chain: l.Chain, Token: p.After.Token.Bytes(), Account: account.Bytes(), Amount: model.BytesOf(&amount)}
 			if amount.IsZero() {
 				gone = append(gone, row)
 			} else {
@@ -181,7 +139,7 @@ func (s Jobs) Save(ctx context.Context, l *Lease, p *HolderProgress) error {
 			}
 		}
 		// Rows that are written in the order of their key are written several times as fast.
-		slices.SortFunc(set, func(a, b stagingRow) int { return bytes.Compare(a.Account, b.Account) })
+		slices.SortFunc(set, func(a, b model.Staging) int { return bytes.Compare(a.Account, b.Account) })
 		if err := database.Upsert(ctx, tx, set); err != nil {
 			return err
 		}
@@ -194,13 +152,13 @@ func (s Jobs) Save(ctx context.Context, l *Lease, p *HolderProgress) error {
 				return fmt.Errorf("database: drop transfers that were taken out of the queue: %w", err)
 			}
 		}
-		return database.Upsert(ctx, tx, []jobRow{jobToRow(l.Chain, &p.After)})
+		return database.Upsert(ctx, tx, []model.Job{model.OfJob(l.Chain, &p.After)})
 	})
 }
 
 // isAsBefore fails with ErrJobChanged where a job isn't as it was read.
 func isAsBefore(ctx context.Context, tx *database.Transaction, chain string, j *market.HolderJob) error {
-	var row jobRow
+	var row model.Job
 	err := tx.NewSelect().Model(&row).Where("chain = ? AND token = ?", chain, j.Token.Bytes()).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return ErrJobChanged
@@ -208,7 +166,7 @@ func isAsBefore(ctx context.Context, tx *database.Transaction, chain string, j *
 	if err != nil {
 		return fmt.Errorf("database: read a holder job: %w", err)
 	}
-	is, err := row.job()
+	is, err := row.Value()
 	if err == nil && is != *j {
 		err = ErrJobChanged
 	}

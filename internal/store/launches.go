@@ -7,101 +7,20 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/uptrace/bun"
-
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
-type launchRow struct {
-	bun.BaseModel `bun:"table:launches"`
-
-	Chain        string `bun:",pk"`
-	Mint         []byte `bun:",pk" image:"address"`
-	Venue        string
-	Creator      []byte `image:"address"`
-	Block        int64
-	LogIndex     int64
-	CreatedAt    int64
-	Tx           []byte
-	Curve        []byte `image:"address"`
-	Pricing      string
-	Basis        string
-	FillsUp      bool
-	Quote        []byte `image:"address"`
-	SaleBase     []byte
-	TargetQuote  []byte
-	FeeBps       int64
-	VirtualBase  []byte
-	VirtualQuote []byte
-	RealBase     []byte
-	RealQuote    []byte
-	Price        []byte
-	Traded       bool
-	Progress     float64
-	HasProgress  bool
-	State        string
-	CompletedAt  int64
-	GraduatedAt  int64
-	GraduatedTx  []byte
-	Pool         []byte `image:"address"`
-	stamped
-
-	Name     string
-	Symbol   string
-	Metadata string
-	Image    string
-}
-
-func launchToRow(chain string, l *market.Launch, as stamped) launchRow {
-	r := launchRow{
-		Chain: chain, Mint: l.Mint.Bytes(), Venue: l.Venue, Creator: l.Creator.Bytes(),
-		Block: int64(l.Block), LogIndex: int64(l.LogIndex), CreatedAt: l.CreatedAt, Tx: l.Tx.AppendTo([]byte{}),
-		Curve: l.Curve.Bytes(), Pricing: string(l.Rules.Pricing), Basis: string(l.Rules.Basis), FillsUp: l.Rules.FillsUp,
-		Quote: l.Quote.Bytes(), SaleBase: bytesOf(&l.SaleBase), TargetQuote: bytesOf(&l.TargetQuote), FeeBps: int64(l.FeeBps),
-		VirtualBase: bytesOf(&l.Reserves.VirtualBase), VirtualQuote: bytesOf(&l.Reserves.VirtualQuote),
-		RealBase: bytesOf(&l.Reserves.RealBase), RealQuote: bytesOf(&l.Reserves.RealQuote), Price: bytesOf(&l.Reserves.Price),
-		Traded: l.Traded, Progress: l.Progress, HasProgress: l.HasProgress,
-		State: string(l.State), CompletedAt: l.CompletedAt, GraduatedAt: l.GraduatedAt, Pool: l.Pool.Bytes(),
-		stamped: as, Name: l.Name, Symbol: l.Symbol, Metadata: l.Metadata, Image: l.Image,
-	}
-	if !l.GraduatedTx.IsNone() {
-		r.GraduatedTx = l.GraduatedTx.AppendTo(nil)
-	}
-	return r
-}
-
-func (r *launchRow) launch() (market.Launch, error) {
-	c := columns{table: "launches"}
-	l := market.Launch{
-		Mint: c.address(r.Mint), Venue: r.Venue, Creator: c.address(r.Creator),
-		Name: r.Name, Symbol: r.Symbol, Metadata: r.Metadata, Image: r.Image,
-		Block: uint64(r.Block), LogIndex: uint64(r.LogIndex), CreatedAt: r.CreatedAt, Tx: c.tx(r.Tx),
-		Curve: c.address(r.Curve),
-		Rules: market.CurveRules{
-			Pricing: market.CurvePricing(r.Pricing), Basis: market.ProgressBasis(r.Basis), FillsUp: r.FillsUp,
-		},
-		Quote: c.address(r.Quote), SaleBase: c.amount(r.SaleBase), TargetQuote: c.amount(r.TargetQuote), FeeBps: uint32(r.FeeBps),
-		Reserves: market.CurveReserves{
-			VirtualBase: c.amount(r.VirtualBase), VirtualQuote: c.amount(r.VirtualQuote),
-			RealBase: c.amount(r.RealBase), RealQuote: c.amount(r.RealQuote), Price: c.amount(r.Price),
-		},
-		Traded: r.Traded, Progress: r.Progress, HasProgress: r.HasProgress,
-		State: market.LaunchState(r.State), CompletedAt: r.CompletedAt, GraduatedAt: r.GraduatedAt,
-		GraduatedTx: c.tx(r.GraduatedTx), Pool: c.address(r.Pool),
-	}
-	return l, c.err
-}
-
 // applyLaunches writes the launches that changed.
-func applyLaunches(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, as stamped,
+func applyLaunches(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, as model.Stamped,
 	changes []market.Change[market.Address, market.Launch],
 ) error {
-	return apply(ctx, tx, u, changes, func(k market.Address, v *market.Launch) launchRow {
+	return apply(ctx, tx, u, changes, func(k market.Address, v *market.Launch) model.Launch {
 		if v == nil {
 			v = &market.Launch{Mint: k}
 		}
-		return launchToRow(chain, v, as)
+		return model.OfLaunch(chain, v, as)
 	})
 }
 
@@ -117,15 +36,15 @@ func (s Launches) At(ctx context.Context, mints []market.Address) ([]LaunchNow, 
 		return nil, nil
 	}
 	marks, args := database.List(addressKeys(mints))
-	rows, err := s.Ask(ctx, "SELECT "+database.ColumnsOf[launchRow](s.Read, "l")+" FROM launches l WHERE l.mint IN ("+marks+
+	rows, err := s.Ask(ctx, "SELECT "+database.ColumnsOf[model.Launch](s.Read, "l")+" FROM launches l WHERE l.mint IN ("+marks+
 		") ORDER BY l.chain, l.mint", args...)
-	found, err := database.ScanAll[launchRow](ctx, s.Read, rows, err)
+	found, err := database.ScanAll[model.Launch](ctx, s.Read, rows, err)
 	if err != nil {
 		return nil, fmt.Errorf("database: read launches: %w", err)
 	}
-	found = onlyServed(s.served, found, func(r *launchRow) *string { return &r.Chain })
-	return rowsTo(found, func(r *launchRow) (LaunchNow, error) {
-		l, err := r.launch()
+	found = onlyServed(s.served, found, func(r *model.Launch) *string { return &r.Chain })
+	return model.To(found, func(r *model.Launch) (LaunchNow, error) {
+		l, err := r.Value()
 		return LaunchNow{Chain: r.Chain, Launch: l}, err
 	})
 }
@@ -140,17 +59,17 @@ const (
 // index. Rows are read as they are wanted, so that a big chain costs no memory.
 func (s Launches) Since(ctx context.Context, chain string, seen int64) iter.Seq2[market.Launch, error] {
 	chain = s.served.indexOf(chain)
-	names := database.ColumnsOf[launchRow](s.Read, "l")
+	names := database.ColumnsOf[model.Launch](s.Read, "l")
 	q := s.Read.NewRaw("SELECT "+names+launchesAll, chain)
 	if seen > 0 {
 		q = s.Read.NewRaw("SELECT "+names+launchesChanged, chain, seen)
 	}
 	return database.Walk(ctx, s.Read, q, "launches", func(rows *sql.Rows) (market.Launch, error) {
-		var r launchRow
+		var r model.Launch
 		if err := s.Read.ScanRow(ctx, rows, &r); err != nil {
 			return market.Launch{}, err
 		}
-		return r.launch()
+		return r.Value()
 	})
 }
 
@@ -193,15 +112,15 @@ func (s Launches) Siblings(ctx context.Context, chain string, l *market.Launch, 
 	if err != nil {
 		return nil, fmt.Errorf("database: read a venue's launches: %w", err)
 	}
-	c := columns{table: "launches"}
+	c := model.Columns{Table: "launches"}
 	out := make([]market.Address, len(rows))
 	for i := range rows {
-		out[i] = c.address(rows[i])
+		out[i] = c.Address(rows[i])
 	}
-	return out, c.err
+	return out, c.Err
 }
 
-// OfLate bounds LaunchesOfLate, in unix seconds.
+// OfLate bounds Launches.OfLate, in unix seconds.
 type OfLate struct{ MadeAfter, TradedAfter, UntradedAfter int64 }
 
 // OfLate walks a chain's launches that were ever traded and made after MadeAfter, those that were traded after
@@ -211,16 +130,16 @@ func (s Launches) OfLate(ctx context.Context, chain string, since OfLate) iter.S
 	chain = s.served.indexOf(chain)
 	const counts = "(p.untrusted = '' OR p.protocol = ?)"
 	curve := string(market.BondingCurve)
-	q := s.Read.NewRaw("SELECT "+database.ColumnsOf[launchRow](s.Read, "l")+" FROM launches l WHERE l.chain = ? AND (l.created_at > ? OR "+
+	q := s.Read.NewRaw("SELECT "+database.ColumnsOf[model.Launch](s.Read, "l")+" FROM launches l WHERE l.chain = ? AND (l.created_at > ? OR "+
 		"(l.created_at > ? AND EXISTS (SELECT 1 FROM pools p WHERE p.base = l.mint AND p."+poolsChain+" = l.chain AND p."+listedOnly+" AND p.last_trade_at > 0 AND "+counts+")) OR "+
 		"l.mint IN (SELECT p.base FROM pools p WHERE p.chain = ? AND p.last_trade_at > ? AND "+counts+")) "+
 		"ORDER BY l.block, l.log_index", chain, since.UntradedAfter, since.MadeAfter, curve, chain, since.TradedAfter, curve)
 	return database.Walk(ctx, s.Read, q, "launches", func(rows *sql.Rows) (market.Launch, error) {
-		var r launchRow
+		var r model.Launch
 		if err := s.Read.ScanRow(ctx, rows, &r); err != nil {
 			return market.Launch{}, err
 		}
-		return r.launch()
+		return r.Value()
 	})
 }
 
@@ -241,9 +160,9 @@ func (s *rows) ownCurves(ctx context.Context, chain string, contracts []market.A
 		if err := s.Write.NewRaw(ownCurves, chain, database.Among(s.IsPostgres(), addressKeys(part))).Scan(ctx, &rows); err != nil {
 			return nil, fmt.Errorf("database: load curves by contract: %w", err)
 		}
-		c, held := columns{table: "launches"}, make(map[market.Address]market.Address, len(rows))
+		c, held := model.Columns{Table: "launches"}, make(map[market.Address]market.Address, len(rows))
 		for _, r := range rows {
-			contract, mint := c.address(r.Curve), c.address(r.Mint)
+			contract, mint := c.Address(r.Curve), c.Address(r.Mint)
 			if _, second := held[contract]; second {
 				mint = market.Address{}
 			}
@@ -252,8 +171,8 @@ func (s *rows) ownCurves(ctx context.Context, chain string, contracts []market.A
 		for contract, mint := range held {
 			out = append(out, market.OwnCurve{Contract: contract, Mint: mint})
 		}
-		if c.err != nil {
-			return nil, c.err
+		if c.Err != nil {
+			return nil, c.Err
 		}
 	}
 	return out, nil
@@ -271,10 +190,10 @@ func (s *rows) anyOwnCurve(ctx context.Context, chain string, declared []market.
 		if len(next) == 0 {
 			return false, nil
 		}
-		c := columns{table: "launches"}
-		contract := c.address(next[0])
-		if c.err != nil || !slices.Contains(declared, contract) {
-			return c.err == nil, c.err
+		c := model.Columns{Table: "launches"}
+		contract := c.Address(next[0])
+		if c.Err != nil || !slices.Contains(declared, contract) {
+			return c.Err == nil, c.Err
 		}
 		after = next[0]
 	}

@@ -65,7 +65,7 @@ func (s *rows) nowMS() string {
 }
 
 // Acquire takes the lease of an index of a chain when it is free, has expired, or is the holder's own. ErrLeaseHeld says that it isn't.
-// Writes under the lease rest on the rows that the index has now. The chain's first index is registered, and served; others are by BeginIndex.
+// Writes under the lease rest on the rows that the index has now. The chain's first index is registered, and served; others are by Indexes.Begin.
 // ErrReplaced says that the index isn't registered.
 func (s Leases) Acquire(ctx context.Context, chain, holder string, ttl time.Duration) (*Lease, error) {
 	l := &Lease{Chain: chain, Holder: holder, ttl: ttl, turn: make(chan struct{}, 1)}

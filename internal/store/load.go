@@ -8,45 +8,46 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 // Load reads the rows that a batch needs, one query per table (and per 2,000 keys). It reads through the writer's
 // connection, so that it sees the last commit.
 func (s *Store) Load(ctx context.Context, chain string, w market.Wanted) (market.Rows, error) {
 	out := market.Rows{Ticks: map[market.Address]market.TickMap{}, Balances: map[market.BalanceKey]market.Balance{}}
-	pools, err := in[poolRow](ctx, s.rows, chain, "id", addressKeys(w.Pools))
+	pools, err := in[model.Pool](ctx, s.rows, chain, "id", addressKeys(w.Pools))
 	if err != nil {
 		return out, err
 	}
-	ofBases, err := in[poolRow](ctx, s.rows, chain, "base", addressKeys(w.PoolsOf), listedOnly)
+	ofBases, err := in[model.Pool](ctx, s.rows, chain, "base", addressKeys(w.PoolsOf), listedOnly)
 	if err != nil {
 		return out, err
 	}
-	pairs, err := in[pairRow](ctx, s.rows, chain, "base", addressKeys(w.PairsOf), withAccount)
+	pairs, err := in[model.Pair](ctx, s.rows, chain, "base", addressKeys(w.PairsOf), withAccount)
 	if err != nil {
 		return out, err
 	}
-	if out.Pairs, err = rowsTo(pairs, (*pairRow).pair); err != nil {
+	if out.Pairs, err = model.To(pairs, (*model.Pair).Value); err != nil {
 		return out, err
 	}
-	if out.Pools, err = rowsTo(append(pools, ofBases...), (*poolRow).pool); err != nil {
+	if out.Pools, err = model.To(append(pools, ofBases...), (*model.Pool).Value); err != nil {
 		return out, err
 	}
 	if err = s.loadTicks(ctx, chain, pools, &out); err != nil {
 		return out, err
 	}
-	tokens, err := in[tokenRow](ctx, s.rows, chain, "mint", addressKeys(w.Tokens))
+	tokens, err := in[model.Token](ctx, s.rows, chain, "mint", addressKeys(w.Tokens))
 	if err != nil {
 		return out, err
 	}
-	if out.Tokens, err = rowsTo(tokens, (*tokenRow).token); err != nil {
+	if out.Tokens, err = model.To(tokens, (*model.Token).Value); err != nil {
 		return out, err
 	}
-	launches, err := in[launchRow](ctx, s.rows, chain, "mint", addressKeys(w.Launches))
+	launches, err := in[model.Launch](ctx, s.rows, chain, "mint", addressKeys(w.Launches))
 	if err != nil {
 		return out, err
 	}
-	if out.Launches, err = rowsTo(launches, (*launchRow).launch); err != nil {
+	if out.Launches, err = model.To(launches, (*model.Launch).Value); err != nil {
 		return out, err
 	}
 	if out.Curves, err = s.ownCurves(ctx, chain, w.Curves); err != nil {
@@ -94,19 +95,19 @@ func chosen[R any](s *rows, into *[]R, chain, column string, keys []any, conditi
 	return q
 }
 
-func (s *rows) loadTicks(ctx context.Context, chain string, pools []poolRow, out *market.Rows) error {
+func (s *rows) loadTicks(ctx context.Context, chain string, pools []model.Pool, out *market.Rows) error {
 	var keys []any
 	for i := range pools {
 		if market.Protocol(pools[i].Protocol).Concentrated() {
 			keys = append(keys, pools[i].ID)
 		}
 	}
-	rows, err := in[ticksRow](ctx, s, chain, "pool", keys)
+	rows, err := in[model.Ticks](ctx, s, chain, "pool", keys)
 	if err != nil {
 		return err
 	}
 	for i := range rows {
-		pool, ticks, err := rows[i].ticks()
+		pool, ticks, err := rows[i].Value()
 		if err != nil {
 			return err
 		}
@@ -116,7 +117,7 @@ func (s *rows) loadTicks(ctx context.Context, chain string, pools []poolRow, out
 }
 
 func (s *rows) loadCandles(ctx context.Context, chain string, w market.Wanted, out *market.Rows) error {
-	var rows []candleRow
+	var rows []model.Candle
 	if w.ExpireFrom <= w.ExpireTo {
 		err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND interval_s = 60", chain).
 			Where("open_at BETWEEN ? AND ?", w.ExpireFrom, w.ExpireTo).Scan(ctx)
@@ -128,11 +129,11 @@ func (s *rows) loadCandles(ctx context.Context, chain string, w market.Wanted, o
 	for i, k := range w.Candles {
 		keys[i] = []any{k.Pool.Bytes(), k.Interval, k.Open}
 	}
-	byKey, err := in[candleRow](ctx, s, chain, "(pool, interval_s, open_at)", keys)
+	byKey, err := in[model.Candle](ctx, s, chain, "(pool, interval_s, open_at)", keys)
 	if err != nil {
 		return err
 	}
-	out.Candles, err = rowsTo(append(rows, byKey...), (*candleRow).candle)
+	out.Candles, err = model.To(append(rows, byKey...), (*model.Candle).Value)
 	return err
 }
 
@@ -141,12 +142,12 @@ func (s *rows) loadBalances(ctx context.Context, chain string, wanted []market.B
 	for i, k := range wanted {
 		keys[i] = []any{k.Token.Bytes(), k.Account.Bytes()}
 	}
-	rows, err := in[balanceRow](ctx, s, chain, "(token, account)", keys)
+	rows, err := in[model.Balance](ctx, s, chain, "(token, account)", keys)
 	if err != nil {
 		return err
 	}
 	for i := range rows {
-		k, b, err := rows[i].balance()
+		k, b, err := rows[i].Value()
 		if err != nil {
 			return err
 		}
@@ -161,18 +162,18 @@ const referencePending = "chain || '' = ? AND candidate IS NOT NULL"
 
 // Beginning reads what an indexer starts with, but for the newest block and the recounts. declared are the contracts that venues declare.
 func (s *Store) Beginning(ctx context.Context, chain string, declared []market.Address) (b market.Beginning, err error) {
-	var tokens []tokenRow
+	var tokens []model.Token
 	if err := s.Write.NewSelect().Model(&tokens).Where(referencePending, chain).Scan(ctx); err != nil {
 		return b, fmt.Errorf("database: read tokens that wait for a reference pool: %w", err)
 	}
-	var rows []quoteRow
+	var rows []model.Quote
 	if err := s.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Scan(ctx); err != nil {
 		return b, fmt.Errorf("database: read quote prices: %w", err)
 	}
-	if b.Pending, err = rowsTo(tokens, (*tokenRow).token); err != nil {
+	if b.Pending, err = model.To(tokens, (*model.Token).Value); err != nil {
 		return b, err
 	}
-	if b.Quotes, err = rowsTo(rows, (*quoteRow).quote); err != nil {
+	if b.Quotes, err = model.To(rows, (*model.Quote).Value); err != nil {
 		return b, err
 	}
 	if b.Waiting, err = s.waitingTrades(ctx, chain); err != nil {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 // MetadataStatus is how fetching a token's metadata went.
@@ -26,7 +27,7 @@ const (
 type TokenMetadata struct {
 	Mint                                        market.Address
 	ImageURL, Website, X, Telegram, Description string
-	// Image is a PNG, or nil. Only TokenImage reads it.
+	// Image is a PNG, or nil. Only Metadata.Image reads it.
 	Image    []byte
 	Status   MetadataStatus
 	Reason   string // why it failed
@@ -34,7 +35,7 @@ type TokenMetadata struct {
 	// NextAt is when to fetch again, in unix seconds; 0 is never.
 	NextAt    int64
 	FetchedAt int64 // unix seconds
-	// Job is what SaveMetadata was asked for by: a launch that announces something else by now stays to be fetched. Nil is
+	// Job is what Metadata.Save was asked for by: a launch that announces something else by now stays to be fetched. Nil is
 	// whatever is announced. It isn't kept.
 	Job *MetadataJob
 }
@@ -78,12 +79,12 @@ func metadataToRow(chain string, m *TokenMetadata, commitNo int64) metadataRow {
 }
 
 func (r *metadataRow) metadata() (TokenMetadata, error) {
-	c := columns{table: "token_metadata"}
+	c := model.Columns{Table: "token_metadata"}
 	return TokenMetadata{
-		Mint: c.address(r.Mint), ImageURL: r.ImageURL, Website: r.Website, X: r.X, Telegram: r.Telegram,
+		Mint: c.Address(r.Mint), ImageURL: r.ImageURL, Website: r.Website, X: r.X, Telegram: r.Telegram,
 		Description: r.Description, Status: MetadataStatus(r.Status), Reason: r.Reason, Attempts: r.Attempts,
 		NextAt: r.NextAt, FetchedAt: r.FetchedAt,
-	}, c.err
+	}, c.Err
 }
 
 // Save writes what was fetched of some tokens, each named once, over what was known of them. It takes a commit
@@ -168,12 +169,12 @@ func (s Metadata) jobs(ctx context.Context, query string, args ...any) ([]Metada
 	if err := s.Read.NewRaw(query, args...).Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("database: list metadata to fetch: %w", err)
 	}
-	c := columns{table: "launches"}
+	c := model.Columns{Table: "launches"}
 	out := make([]MetadataJob, len(rows))
 	for i, r := range rows {
-		out[i] = MetadataJob{Mint: c.address(r.Mint), Metadata: r.Metadata, Image: r.Image, Attempts: r.Attempts}
+		out[i] = MetadataJob{Mint: c.Address(r.Mint), Metadata: r.Metadata, Image: r.Image, Attempts: r.Attempts}
 	}
-	return out, c.err
+	return out, c.Err
 }
 
 // Since lists a chain's metadata that changed after commit number seen, without images.
@@ -184,7 +185,7 @@ func (s Metadata) Since(ctx context.Context, chain string, seen int64) ([]TokenM
 	if err != nil {
 		return nil, fmt.Errorf("database: read changed metadata: %w", err)
 	}
-	return rowsTo(rows, (*metadataRow).metadata)
+	return model.To(rows, (*metadataRow).metadata)
 }
 
 // At is what is known of one token, without its image; ok is false when nothing was saved of it yet.

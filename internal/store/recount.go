@@ -11,6 +11,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 // Recount is one more count of a token's holders, after a count of them was given up.
@@ -38,8 +39,8 @@ type recountRow struct {
 // balances are not to cost more on a chain with many reorgs.
 func beginRecount(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, c *Commit) error {
 	r, before := c.Recount, c.Last.Number-1
-	job := jobToRow(chain, &market.HolderJob{Token: r.Token, Final: before, Next: min(r.First, before), Recount: market.RecountBegun})
-	if err := add(ctx, tx, u, []jobRow{job}); err != nil {
+	job := model.OfJob(chain, &market.HolderJob{Token: r.Token, Final: before, Next: min(r.First, before), Recount: market.RecountBegun})
+	if err := add(ctx, tx, u, []model.Job{job}); err != nil {
 		return err
 	}
 	return database.Upsert(ctx, tx, []recountRow{{Chain: chain, Token: r.Token.Bytes(), Times: r.Times, NextAt: r.NextAt, Caps: c.Caps}})
@@ -77,9 +78,9 @@ func (s Jobs) DueRecount(ctx context.Context, chain string, at int64, caps strin
 	if err != nil {
 		return r, false, fmt.Errorf("database: find a token to be counted anew: %w", err)
 	}
-	c := columns{table: "tokens"}
-	r.Token, r.First, r.Times = c.address(mint), uint64(first), r.Times+1
-	return r, true, c.err
+	c := model.Columns{Table: "tokens"}
+	r.Token, r.First, r.Times = c.Address(mint), uint64(first), r.Times+1
+	return r, true, c.Err
 }
 
 // EndRecounts ends the recounts of tokens that are neither launches nor among declared: their transfers aren't queued any more.

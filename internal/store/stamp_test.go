@@ -5,6 +5,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -33,8 +34,8 @@ func TestStampsTellTheBlockOfAChange(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			at := func(n uint64) store.Stamp { return store.Stamp{Block: n, At: header(int(n)).Time} }
-			want := func(what string, token, pool, quoted store.Stamp) {
+			at := func(n uint64) model.Stamp { return model.Stamp{Block: n, At: header(int(n)).Time} }
+			want := func(what string, token, pool, quoted model.Stamp) {
 				t.Helper()
 				tokens, err := s.Tokens.Now(t.Context(), []market.Address{mint})
 				if err != nil || len(tokens) != 1 || tokens[0].Changed != token {
@@ -81,7 +82,7 @@ func TestStampsTellTheBlockOfAChange(t *testing.T) {
 			for _, table := range []string{"tokens", "pools", "quote_prices", "launches"} {
 				must(t, db, "UPDATE "+table+" SET changed_block = 0, changed_at = 0")
 			}
-			want("rows from before there were stamps", store.Stamp{At: 11}, store.Stamp{At: 22}, store.Stamp{})
+			want("rows from before there were stamps", model.Stamp{At: 11}, model.Stamp{At: 22}, model.Stamp{})
 		})
 	}
 }

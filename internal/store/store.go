@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 )
 
@@ -15,7 +16,12 @@ import (
 var (
 	ErrInterrupted = database.ErrInterrupted
 	ErrFileLocked  = database.ErrFileLocked
+	ErrUnreachable = database.ErrUnreachable
+	ErrNoSchema    = schema.ErrNoSchema
 )
+
+// Stamp is the block in which something last changed.
+type Stamp = model.Stamp
 
 // Waiting is how long a reader waits for a database and its schema.
 type Waiting = schema.Waiting
@@ -53,7 +59,7 @@ type Store struct {
 	Inspect   Inspect
 }
 
-// Leases say who writes an index.
+// Leases take, renew and release the right to write an index.
 type Leases struct{ *rows }
 
 // Indexes is what is kept of the indexes of chains: how they begin, take over and go.
@@ -89,10 +95,10 @@ type Metadata struct{ *rows }
 // Trust is what is kept of the last trust report of each token.
 type Trust struct{ *rows }
 
-// Upkeep is what is kept of what is no longer kept.
+// Upkeep deletes what need not be kept any more: old trades and candles, and the balances of tokens that are no longer followed.
 type Upkeep struct{ *rows }
 
-// Inspect is what tests and benchmarks look at and put in, and no program.
+// Inspect has reads and writes for tests and benchmarks. No program uses it.
 type Inspect struct{ *rows }
 
 // Sequences is what is kept of the numbers of streams that clients read by cursor.

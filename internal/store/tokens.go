@@ -10,63 +10,8 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
-
-type tokenRow struct {
-	bun.BaseModel `bun:"table:tokens"`
-
-	Chain          string `bun:",pk"`
-	Mint           []byte `bun:",pk" image:"address"`
-	Name           string
-	Symbol         string
-	HasDecimals    bool
-	Decimals       int32
-	HasSupply      bool
-	Supply         []byte
-	SupplyStrikes  int32
-	FirstBlock     int64
-	FirstSeenAt    int64
-	Pool           []byte `image:"address"`
-	Candidate      []byte `image:"address"`
-	CandidateSince int64
-	CandidateAt    int64 `image:"later"`
-	HoldersStatus  string
-	HoldersReason  string
-	Holders        int64
-	HoldersStrikes int32
-	HoldersGained  float64
-	GainedAt       int64 `bun:"holders_gained_at"`
-	SinceCreation  bool
-	stamped
-}
-
-func tokenToRow(chain string, t *market.Token, as stamped) tokenRow {
-	return tokenRow{
-		Chain: chain, Mint: t.Mint.Bytes(), Name: t.Name, Symbol: t.Symbol,
-		HasDecimals: t.HasDecimals, Decimals: int32(t.Decimals), HasSupply: t.HasSupply, Supply: bytesOf(&t.Supply), SupplyStrikes: t.SupplyStrikes,
-		FirstBlock: int64(t.FirstBlock), FirstSeenAt: t.FirstSeenAt,
-		Pool: t.Pool.Bytes(), Candidate: t.Candidate.Bytes(), CandidateSince: int64(t.CandidateSince), CandidateAt: t.CandidateAt,
-		HoldersStatus: string(t.Holders.Status), HoldersReason: string(t.Holders.Reason), Holders: t.Holders.Count,
-		HoldersStrikes: t.Holders.Strikes, HoldersGained: t.Holders.Gained.Sum, GainedAt: t.Holders.Gained.At, SinceCreation: t.SinceCreation,
-		stamped: as,
-	}
-}
-
-func (r *tokenRow) token() (market.Token, error) {
-	c := columns{table: "tokens"}
-	t := market.Token{
-		Mint: c.address(r.Mint), Name: r.Name, Symbol: r.Symbol,
-		HasDecimals: r.HasDecimals, Decimals: uint8(r.Decimals), HasSupply: r.HasSupply, Supply: c.amount(r.Supply), SupplyStrikes: r.SupplyStrikes,
-		FirstBlock: uint64(r.FirstBlock), FirstSeenAt: r.FirstSeenAt,
-		Pool: c.address(r.Pool), Candidate: c.address(r.Candidate), CandidateSince: uint64(r.CandidateSince), CandidateAt: r.CandidateAt,
-		Holders: market.Holders{
-			Status: market.HolderStatus(r.HoldersStatus), Reason: market.HolderReason(r.HoldersReason), Count: r.Holders,
-			Strikes: r.HoldersStrikes, Gained: market.Growth{Sum: r.HoldersGained, At: r.GainedAt},
-		},
-		SinceCreation: r.SinceCreation,
-	}
-	return t, c.err
-}
 
 // withoutSupply spells the condition of the index tokens_supply. The chain is written so that SQLite can't take the primary key for as good.
 const withoutSupply = "SELECT mint FROM tokens WHERE chain || '' = ? AND has_supply = FALSE AND supply_strikes < 2 AND pool IS NOT NULL AND "
@@ -111,11 +56,11 @@ func (s *rows) listMints(ctx context.Context, query string, args ...any) ([]mark
 		return nil, fmt.Errorf("database: list tokens: %w", err)
 	}
 	var out []market.Address
-	c := columns{table: "tokens"}
+	c := model.Columns{Table: "tokens"}
 	for _, r := range rows {
-		out = append(out, c.address(r))
+		out = append(out, c.Address(r))
 	}
-	return out, c.err
+	return out, c.Err
 }
 
 // TokenNow is a token with the state of its chain, both of one moment.
@@ -136,7 +81,7 @@ type TokenNow struct {
 	// Quote is its own price where it is a quote asset.
 	Quote *market.QuotePrice
 	// Changed is when the token, its launch or its own price last changed.
-	Changed Stamp
+	Changed model.Stamp
 }
 
 // Now lists the tokens at some addresses, on every chain, by chain and mint.
@@ -145,7 +90,7 @@ func (s Tokens) Now(ctx context.Context, mints []market.Address) ([]TokenNow, er
 		return nil, nil
 	}
 	type row struct {
-		tokenRow `bun:",extend"`
+		model.Token `bun:",extend"`
 
 		Number      int64
 		Hash        []byte
@@ -162,7 +107,7 @@ func (s Tokens) Now(ctx context.Context, mints []market.Address) ([]TokenNow, er
 		quoteColumns `bun:",extend"`
 	}
 	marks, args := database.List(addressKeys(mints))
-	rows, err := s.Ask(ctx, "SELECT "+database.ColumnsOf[tokenRow](s.Read, "t")+", c.number, c.hash, c.block_time, c.final_time, c.head_time, c.silent_from, c.state, "+
+	rows, err := s.Ask(ctx, "SELECT "+database.ColumnsOf[model.Token](s.Read, "t")+", c.number, c.hash, c.block_time, c.final_time, c.head_time, c.silent_from, c.state, "+
 		"l.mint IS NOT NULL AS launched, COALESCE(l.graduated_at, 0) AS graduated_at, COALESCE(l.changed_block, 0) AS launch_block, COALESCE(l.changed_at, 0) AS launch_at, "+
 		quoteOf+" FROM tokens t JOIN chains c ON c.id = t.chain "+
 		"LEFT JOIN launches l ON l.chain = t.chain AND l.mint = t.mint "+
@@ -172,20 +117,20 @@ func (s Tokens) Now(ctx context.Context, mints []market.Address) ([]TokenNow, er
 		return nil, fmt.Errorf("database: read tokens: %w", err)
 	}
 	found = onlyServed(s.served, found, func(r *row) *string { return &r.Chain })
-	return rowsTo(found, func(r *row) (TokenNow, error) {
-		t, err := r.token()
-		c := columns{table: "chains", err: err}
+	return model.To(found, func(r *row) (TokenNow, error) {
+		t, err := r.Value()
+		c := model.Columns{Table: "chains", Err: err}
 		out := TokenNow{
-			Chain: r.Chain, Token: t, Block: uint64(r.Number), Hash: c.hash(r.Hash), Time: r.BlockTime, FinalTime: r.FinalTime,
+			Chain: r.Chain, Token: t, Block: uint64(r.Number), Hash: c.Hash(r.Hash), Time: r.BlockTime, FinalTime: r.FinalTime,
 			Head: HeadStatus{Time: r.HeadTime, SilentFrom: r.SilentFrom}, State: ChainState(r.State),
 			Launched: r.Launched, GraduatedAt: r.GraduatedAt,
 		}
-		launch := Stamp{Block: uint64(r.LaunchBlock), At: max(r.LaunchAt, r.GraduatedAt)}
-		out.Changed = r.changed(t.FirstSeenAt).Latest(launch)
+		launch := model.Stamp{Block: uint64(r.LaunchBlock), At: max(r.LaunchAt, r.GraduatedAt)}
+		out.Changed = r.Changed(t.FirstSeenAt).Latest(launch)
 		if q, ok := r.quotePrice(t.Mint); ok {
 			out.Quote, out.Changed = &q, out.Changed.Latest(r.quoteChanged())
 		}
-		return out, c.err
+		return out, c.Err
 	})
 }
 
@@ -244,8 +189,8 @@ func (s Tokens) listings(ctx context.Context, q *bun.RawQuery) iter.Seq2[Listing
 		if err := rows.Scan(&mint, &l.Name, &l.Symbol, &usd); err != nil {
 			return l, err
 		}
-		c := columns{table: "tokens"}
-		l.Mint, l.LiquidityUSD, l.Listed = c.address(mint), usd.Float64, usd.Valid
-		return l, c.err
+		c := model.Columns{Table: "tokens"}
+		l.Mint, l.LiquidityUSD, l.Listed = c.Address(mint), usd.Float64, usd.Valid
+		return l, c.Err
 	})
 }

@@ -12,65 +12,8 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
-
-type tradeRow struct {
-	bun.BaseModel `bun:"table:trades"`
-
-	Chain       string `bun:",pk"`
-	Block       int64  `bun:",pk"`
-	LogIndex    int64  `bun:",pk"`
-	Time        int64
-	Tx          []byte
-	Pool        []byte `image:"address"`
-	Base        []byte `image:"address"`
-	Trader      []byte `image:"address"`
-	Sell        bool
-	BaseAmount  []byte
-	QuoteAmount []byte
-	NanoUSD     *int64 `bun:"nano_usd"`
-	CloseUSD    float64
-	CloseNative float64
-
-	TraderAmount []byte
-	TraderBefore []byte
-}
-
-func tradeToRow(chain string, t *market.Trade) tradeRow {
-	r := tradeRow{
-		Chain: chain, Block: int64(t.Block), LogIndex: int64(t.LogIndex), Time: t.Time, Tx: t.Tx.AppendTo([]byte{}),
-		// Where nobody is the trader it is empty: the column takes no NULL, and a table of this size isn't rewritten for that.
-		Pool: t.Pool.Bytes(), Base: t.Base.Bytes(), Trader: t.Trader.AppendTo([]byte{}), Sell: t.Sell,
-		BaseAmount: bytesOf(&t.BaseAmount), QuoteAmount: bytesOf(&t.QuoteAmount),
-		CloseUSD: t.CloseUSD, CloseNative: t.CloseNative,
-	}
-	if t.HasUSD {
-		r.NanoUSD = &t.NanoUSD
-	}
-	if !t.TraderAmount.IsZero() {
-		r.TraderAmount = shortBytesOf(&t.TraderAmount)
-	}
-	if t.HasTraderBefore {
-		r.TraderBefore = shortBytesOf(&t.TraderBefore)
-	}
-	return r
-}
-
-func (r *tradeRow) trade() (market.Trade, error) {
-	c := columns{table: "trades"}
-	t := market.Trade{
-		Block: uint64(r.Block), LogIndex: uint64(r.LogIndex), Time: r.Time, Tx: c.tx(r.Tx),
-		Pool: c.address(r.Pool), Base: c.address(r.Base), Trader: c.address(r.Trader), Sell: r.Sell,
-		BaseAmount: c.amount(r.BaseAmount), QuoteAmount: c.amount(r.QuoteAmount),
-		CloseUSD: r.CloseUSD, CloseNative: r.CloseNative,
-	}
-	if r.NanoUSD != nil {
-		t.HasUSD, t.NanoUSD = true, *r.NanoUSD
-	}
-	t.TraderAmount, _ = c.shortAmount(r.TraderAmount)
-	t.TraderBefore, t.HasTraderBefore = c.shortAmount(r.TraderBefore)
-	return t, c.err
-}
 
 // Ticks lists the newest trades of a pool with a time in [from, to), oldest first and at most limit of them, with prices
 // in USD or in the native coin.
@@ -104,13 +47,13 @@ func (s Trades) Ticks(ctx context.Context, chain string, pool market.Address, fr
 // Of lists a pool's trades with a time in [from, to), oldest first, at most limit of them.
 func (s Trades) Of(ctx context.Context, chain string, pool market.Address, from, to, limit int64,
 ) ([]market.Trade, error) {
-	var rows []tradeRow
+	var rows []model.Trade
 	err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND pool = ? AND time >= ? AND time < ?", chain, pool.Bytes(),
 		from, to).Order("time", "block", "log_index").Limit(limit).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read trades: %w", err)
 	}
-	return rowsTo(rows, (*tradeRow).trade)
+	return model.To(rows, (*model.Trade).Value)
 }
 
 // Flow is a trade as far as a ranking goes.
@@ -150,9 +93,9 @@ func (s Trades) Flows(ctx context.Context, chain string, block uint64, since int
 			if err := rows.Scan(&number, &f.Time, &base, &trader, &f.Sell, &f.NanoUSD, &f.CloseUSD); err != nil {
 				return f, err
 			}
-			c := columns{table: "trades"}
-			f.Block, f.Base, f.Trader = uint64(number), c.address(base), c.address(trader)
-			return f, c.err
+			c := model.Columns{Table: "trades"}
+			f.Block, f.Base, f.Trader = uint64(number), c.Address(base), c.Address(trader)
+			return f, c.Err
 		})(yield)
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 // TrustRow is the newest trust report of a token. It is not derived: no reorg takes it back.
@@ -40,14 +41,14 @@ func trustToRow(chain string, t *TrustRow, commitNo int64) trustRow {
 }
 
 func (r *trustRow) trust() (TrustRow, error) {
-	c := columns{table: "trust_reports"}
+	c := model.Columns{Table: "trust_reports"}
 	return TrustRow{
-		Mint: c.address(r.Mint), CheckedAt: r.CheckedAt, Critical: r.Critical, Verdict: r.Verdict, Report: r.Report,
-	}, c.err
+		Mint: c.Address(r.Mint), CheckedAt: r.CheckedAt, Critical: r.Critical, Verdict: r.Verdict, Report: r.Report,
+	}, c.Err
 }
 
 // Save writes some tokens' reports, each token named once, over their former ones. Commit numbers and the lease are as
-// for SaveMetadata.
+// for Metadata.Save.
 func (s Trust) Save(ctx context.Context, l *Lease, list []TrustRow) error {
 	if len(list) == 0 {
 		return nil
@@ -79,7 +80,7 @@ func (s Trust) Since(ctx context.Context, chain string, seen int64) ([]TrustRow,
 	if err != nil {
 		return nil, fmt.Errorf("database: read changed trust reports: %w", err)
 	}
-	return rowsTo(rows, (*trustRow).trust)
+	return model.To(rows, (*trustRow).trust)
 }
 
 // At is a token's report; ok is false when there is none yet.
@@ -110,14 +111,14 @@ const trustDue = "SELECT l.mint FROM (SELECT DISTINCT base FROM pools WHERE chai
 func (s Trust) Due(ctx context.Context, chain string, checkedBefore, tradedSince int64, volume market.Amount, limit int,
 ) ([]market.Address, error) {
 	var rows [][]byte
-	err := s.Read.NewRaw(trustDue, chain, tradedSince, bytesOf(&volume), chain, checkedBefore, limit).Scan(ctx, &rows)
+	err := s.Read.NewRaw(trustDue, chain, tradedSince, model.BytesOf(&volume), chain, checkedBefore, limit).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("database: list tokens to check: %w", err)
 	}
-	c := columns{table: "launches"}
+	c := model.Columns{Table: "launches"}
 	out := make([]market.Address, len(rows))
 	for i := range rows {
-		out[i] = c.address(rows[i])
+		out[i] = c.Address(rows[i])
 	}
-	return out, c.err
+	return out, c.Err
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 // undoRow is what a row was before a block's commit changed it.
@@ -49,15 +50,15 @@ func note[R any](u *undoLog, row R, existed bool) error {
 	if cap(u.free)-len(u.free) < longImage {
 		u.free = make([]byte, 0, imagesAtOnce)
 	}
-	form := formOf[R]()
-	all, err := form.append(u.free, reflect.ValueOf(&row).Elem(), existed)
+	form := model.FormOf[R]()
+	all, err := form.Append(u.free, reflect.ValueOf(&row).Elem(), existed)
 	if err != nil {
 		return fmt.Errorf("database: keep a former row of %w", err)
 	}
 	image := all[len(u.free):len(all):len(all)]
 	u.free = all
 	u.rows = append(u.rows, undoRow{
-		Chain: u.chain, Block: u.block, Seq: int64(len(u.rows)), Tbl: form.table, Existed: existed, Image: image,
+		Chain: u.chain, Block: u.block, Seq: int64(len(u.rows)), Tbl: form.Table, Existed: existed, Image: image,
 	})
 	return nil
 }
@@ -68,11 +69,11 @@ func (u *undoLog) write(ctx context.Context, tx *database.Transaction) error {
 
 // readImage is the row of a former image, in the form of today or of c9acfc3.
 func readImage[R any](u *undoRow) (row R, err error) {
-	form, v := formOf[R](), reflect.ValueOf(&row).Elem()
-	if old, ok := oldImages[u.Tbl]; ok {
-		err = old.read(form, u.Image, v)
+	form, v := model.FormOf[R](), reflect.ValueOf(&row).Elem()
+	if old, ok := model.OldImages[u.Tbl]; ok {
+		err = old.Read(form, u.Image, v)
 	} else {
-		err = form.read(u.Image, v, u.Existed)
+		err = form.Read(u.Image, v, u.Existed)
 	}
 	if err != nil {
 		return row, fmt.Errorf("database: block %d, a former row: %w", u.Block, err)
@@ -80,31 +81,31 @@ func readImage[R any](u *undoRow) (row R, err error) {
 	return row, nil
 }
 
-func tableOf[R any]() string { return formOf[R]().table }
+func tableOf[R any]() string { return model.FormOf[R]().Table }
 
 // restorer undoes one block's changes of one table, and adds the rows that it restores or removes to touched.
-type restorer func(ctx context.Context, tx *database.Transaction, undo []undoRow, as stamped, touched *market.Touched) error
+type restorer func(ctx context.Context, tx *database.Transaction, undo []undoRow, as model.Stamped, touched *market.Touched) error
 
 // restorers put former images back, by table. Nothing caches the rows of those that name none.
 var restorers = map[string]restorer{
-	tableOf[tokenRow]():   restore((*tokenRow).stamp, touchTokens),
-	tableOf[poolRow]():    restore((*poolRow).stamp, touchPools),
-	tableOf[ticksRow]():   restore(nil, touchTicks),
-	tableOf[candleRow]():  restore(nil, touchCandles),
-	tableOf[balanceRow](): restore(nil, touchBalances),
-	tableOf[quoteRow]():   restore((*quoteRow).stamp, nil), // Beginning has them all
-	tableOf[launchRow]():  restore((*launchRow).stamp, touchLaunches),
-	tableOf[tradeRow]():   restore[tradeRow](nil, nil),
-	tableOf[queuedRow]():  restore[queuedRow](nil, nil),
-	tableOf[jobRow]():     restore[jobRow](nil, nil),
-	tableOf[stagingRow](): restore[stagingRow](nil, nil),
-	tableOf[waitingRow](): restore[waitingRow](nil, nil), // Beginning has them all
+	tableOf[model.Token]():   restore((*model.Token).Stamp, touchTokens),
+	tableOf[model.Pool]():    restore((*model.Pool).Stamp, touchPools),
+	tableOf[model.Ticks]():   restore(nil, touchTicks),
+	tableOf[model.Candle]():  restore(nil, touchCandles),
+	tableOf[model.Balance](): restore(nil, touchBalances),
+	tableOf[model.Quote]():   restore((*model.Quote).Stamp, nil), // Beginning has them all
+	tableOf[model.Launch]():  restore((*model.Launch).Stamp, touchLaunches),
+	tableOf[model.Trade]():   restore[model.Trade](nil, nil),
+	tableOf[model.Queued]():  restore[model.Queued](nil, nil),
+	tableOf[model.Job]():     restore[model.Job](nil, nil),
+	tableOf[model.Staging](): restore[model.Staging](nil, nil),
+	tableOf[model.Waiting](): restore[model.Waiting](nil, nil), // Beginning has them all
 }
 
 // restore makes a table's restorer. Rows that come back have the stamp of the block that the chain is taken back to: a former image has that
 // of the commit which replaced it. touch is called while the rows are as the block left them.
-func restore[R any](stamp func(*R, stamped), touch func(context.Context, *database.Transaction, []R, *market.Touched) error) restorer {
-	return func(ctx context.Context, tx *database.Transaction, undo []undoRow, as stamped, touched *market.Touched) error {
+func restore[R any](stamp func(*R, model.Stamped), touch func(context.Context, *database.Transaction, []R, *market.Touched) error) restorer {
+	return func(ctx context.Context, tx *database.Transaction, undo []undoRow, as model.Stamped, touched *market.Touched) error {
 		rows := make([]R, len(undo))
 		var back, gone []R
 		for i := range undo {
@@ -153,7 +154,7 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) (touched market
 			return fmt.Errorf("database: list the blocks to undo: %w", err)
 		}
 		for _, number := range blocks {
-			if err := undoBlock(ctx, tx, l.Chain, number, stampOf(next.commitNo, target), &touched); err != nil {
+			if err := undoBlock(ctx, tx, l.Chain, number, model.StampOf(next.commitNo, target), &touched); err != nil {
 				return err
 			}
 		}
@@ -173,7 +174,7 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) (touched market
 	return touched, nil
 }
 
-func undoBlock(ctx context.Context, tx *database.Transaction, chain string, number int64, as stamped, touched *market.Touched) error {
+func undoBlock(ctx context.Context, tx *database.Transaction, chain string, number int64, as model.Stamped, touched *market.Touched) error {
 	var rows []undoRow
 	err := tx.NewSelect().Model(&rows).Where("chain = ? AND block = ?", chain, number).Order("seq DESC").Scan(ctx)
 	if err != nil {
@@ -184,7 +185,7 @@ func undoBlock(ctx context.Context, tx *database.Transaction, chain string, numb
 		for n < len(rows) && rows[n].Tbl == rows[0].Tbl {
 			n++
 		}
-		f, ok := restorers[cmp.Or(oldImages[rows[0].Tbl].table, rows[0].Tbl)]
+		f, ok := restorers[cmp.Or(model.OldImages[rows[0].Tbl].Table, rows[0].Tbl)]
 		if !ok {
 			return fmt.Errorf("database: block %d changed rows of %q, which this binary can't undo", number, rows[0].Tbl)
 		}
@@ -206,8 +207,8 @@ func (s *rows) block(ctx context.Context, db bun.IDB, chain string, number uint6
 }
 
 func (r *blockRow) header() (market.Header, error) {
-	c := columns{table: "blocks"}
-	return market.Header{Number: uint64(r.Number), Hash: c.hash(r.Hash), Parent: c.hash(r.Parent), Time: r.Time}, c.err
+	c := model.Columns{Table: "blocks"}
+	return market.Header{Number: uint64(r.Number), Hash: c.Hash(r.Hash), Parent: c.Hash(r.Parent), Time: r.Time}, c.Err
 }
 
 // RecentBlocks lists the remembered headers, newest first.
@@ -216,5 +217,5 @@ func (s *Store) RecentBlocks(ctx context.Context, chain string) ([]market.Header
 	if err := s.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Order("number DESC").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read recent blocks: %w", err)
 	}
-	return rowsTo(rows, (*blockRow).header)
+	return model.To(rows, (*blockRow).header)
 }

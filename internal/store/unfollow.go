@@ -10,6 +10,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 const (
@@ -83,9 +84,9 @@ func (s Upkeep) unfollow(ctx context.Context, l *Lease, tokens []market.Address)
 		if err != nil {
 			return fmt.Errorf("database: cease to follow tokens: %w", err)
 		}
-		jobs := make([]jobRow, len(tokens))
+		jobs := make([]model.Job, len(tokens))
 		for i, t := range tokens {
-			jobs[i] = jobToRow(l.Chain, &market.HolderJob{Token: t, Broken: true})
+			jobs[i] = model.OfJob(l.Chain, &market.HolderJob{Token: t, Broken: true})
 		}
 		return database.Upsert(ctx, tx, jobs)
 	})
@@ -144,7 +145,7 @@ func (s *rows) dropRows(ctx context.Context, l *Lease, table, key, where string,
 func (s Upkeep) endJobs(ctx context.Context, l *Lease, tokens []market.Address) error {
 	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
 		keys := database.Among(tx.Postgres, addressKeys(tokens))
-		if _, err := tx.NewRaw("UPDATE balances SET amount = ? WHERE chain = ? AND token IN (?)", bytesOf(&market.Amount{}), l.Chain, keys).
+		if _, err := tx.NewRaw("UPDATE balances SET amount = ? WHERE chain = ? AND token IN (?)", model.BytesOf(&market.Amount{}), l.Chain, keys).
 			Exec(ctx); err != nil {
 			return fmt.Errorf("database: empty the accounts of tokens that aren't followed: %w", err)
 		}
@@ -172,18 +173,18 @@ func (s Upkeep) dropImages(ctx context.Context, l *Lease, tokens []market.Addres
 			if err != nil {
 				return fmt.Errorf("database: read what block %d changed: %w", block, err)
 			}
-			c := columns{table: "undo"}
+			c := model.Columns{Table: "undo"}
 			for i := range rows {
 				token, err := tokenOfImage(&rows[i])
 				if err != nil {
 					return err
 				}
-				if gone[c.address(token)] {
+				if gone[c.Address(token)] {
 					drop = append(drop, rows[i])
 				}
 			}
-			if c.err != nil {
-				return c.err
+			if c.Err != nil {
+				return c.Err
 			}
 			return database.Remove(ctx, tx, drop)
 		})
@@ -196,9 +197,9 @@ func (s Upkeep) dropImages(ctx context.Context, l *Lease, tokens []market.Addres
 
 // holderImages are the tables whose rows are a token's holders, by their names of today and of c9acfc3.
 func holderImages() []string {
-	tables := []string{tableOf[balanceRow](), tableOf[queuedRow](), tableOf[jobRow](), tableOf[stagingRow]()}
-	for name, old := range oldImages {
-		if slices.Contains(tables, old.table) {
+	tables := []string{tableOf[model.Balance](), tableOf[model.Queued](), tableOf[model.Job](), tableOf[model.Staging]()}
+	for name, old := range model.OldImages {
+		if slices.Contains(tables, old.Table) {
 			tables = append(tables, name)
 		}
 	}
@@ -207,18 +208,18 @@ func holderImages() []string {
 
 // tokenOfImage reads the token of a former image of one of holderImages.
 func tokenOfImage(u *undoRow) ([]byte, error) {
-	switch cmp.Or(oldImages[u.Tbl].table, u.Tbl) {
-	case tableOf[balanceRow]():
-		r, err := readImage[balanceRow](u)
+	switch cmp.Or(model.OldImages[u.Tbl].Table, u.Tbl) {
+	case tableOf[model.Balance]():
+		r, err := readImage[model.Balance](u)
 		return r.Token, err
-	case tableOf[queuedRow]():
-		r, err := readImage[queuedRow](u)
+	case tableOf[model.Queued]():
+		r, err := readImage[model.Queued](u)
 		return r.Token, err
-	case tableOf[jobRow]():
-		r, err := readImage[jobRow](u)
+	case tableOf[model.Job]():
+		r, err := readImage[model.Job](u)
 		return r.Token, err
 	default:
-		r, err := readImage[stagingRow](u)
+		r, err := readImage[model.Staging](u)
 		return r.Token, err
 	}
 }

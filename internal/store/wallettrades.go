@@ -10,6 +10,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
 // ErrTooManyTrades means that a wallet has more trades than are to be read.
@@ -99,10 +100,10 @@ func scanWalletTrade(rows *sql.Rows, wallet market.Address) (WalletTrade, error)
 	if err != nil {
 		return t, err
 	}
-	c := columns{table: "trades"}
-	t.Block, t.LogIndex, t.Tx, t.Pool, t.Base = uint64(number), uint64(index), c.tx(tx), c.address(pool), c.address(base)
-	t.BaseAmount, t.QuoteAmount, t.NanoUSD, t.HasUSD = c.amount(baseAmount), c.amount(quoteAmount), nano.Int64, nano.Valid
-	t.TraderAmount, _ = c.shortAmount(traderAmount)
-	t.TraderBefore, t.HasTraderBefore = c.shortAmount(traderBefore)
-	return t, c.err
+	c := model.Columns{Table: "trades"}
+	t.Block, t.LogIndex, t.Tx, t.Pool, t.Base = uint64(number), uint64(index), c.Tx(tx), c.Address(pool), c.Address(base)
+	t.BaseAmount, t.QuoteAmount, t.NanoUSD, t.HasUSD = c.Amount(baseAmount), c.Amount(quoteAmount), nano.Int64, nano.Valid
+	t.TraderAmount, _ = c.ShortAmount(traderAmount)
+	t.TraderBefore, t.HasTraderBefore = c.ShortAmount(traderBefore)
+	return t, c.Err
 }

@@ -3,6 +3,7 @@ package pairs
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
@@ -85,7 +86,11 @@ func (f *Finder) measure(ctx context.Context, in *declared.Catalog, pairs []Pair
 		}
 	}
 	for chain, list := range byChain {
-		if err := f.measureChain(ctx, in.Chain(chain), list); err != nil {
+		on := in.Chain(chain)
+		if on == nil {
+			return fmt.Errorf("pairs: chain %s isn't declared", chain)
+		}
+		if err := f.measureChain(ctx, on, list); err != nil {
 			return err
 		}
 	}

@@ -81,10 +81,16 @@ func Read(ctx context.Context, source Source, t *figures.Token, pool *market.Poo
 	}
 	var err error
 	out.List, out.Before, err = source.Bars(ctx, t.Chain, pool.ID, over.Width, min(out.From, end), end, in)
-	if err == nil && over.Fill && out.From < end {
-		out.List, err = candle.Fill(out.List, over.Width, out.From, end, out.Before.Close)
-	}
 	return out, err
+}
+
+// FillGaps puts bars at the last price where there was no trade, up to the end of the last bucket that has begun, if the span asks for it. It fails
+// for more than candle.MaxBars buckets.
+func (b *Bars) FillGaps() (err error) {
+	if end := min(b.To, b.Width.Open(b.Token.AsOf)+int64(b.Width)); b.Pool != nil && b.Fill && b.From < end {
+		b.List, err = candle.Fill(b.List, b.Width, b.From, end, b.Before.Close)
+	}
+	return err
 }
 
 // FinalAt is the time up to which nothing changes any more: final, and indexed.

@@ -18,7 +18,7 @@ const (
 // Reader reads series of a pool's prices.
 type Reader struct{ store *store.Store }
 
-// NewReader reads a store.
+// NewReader makes a reader of a store.
 func NewReader(st *store.Store) Reader { return Reader{st} }
 
 // TicksFrom is the time from which on bars of a width can be had at a moment: those below a minute are made of the trades of

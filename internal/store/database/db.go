@@ -42,7 +42,7 @@ type DB struct {
 	unlock   func() error
 }
 
-// ErrFileLocked is returned by Open when another process has the SQLite file.
+// ErrFileLocked is returned by Connect when another process has the SQLite file.
 var ErrFileLocked = errors.New("the database file is in use by another boardwalk process")
 
 // ErrUnreachable means that nobody answers where the database should be, or that it is only just starting.

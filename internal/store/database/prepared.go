@@ -29,7 +29,7 @@ func (s *DB) Ask(ctx context.Context, text string, args ...any) (*sql.Rows, erro
 	return stmt.QueryContext(context.WithValue(ctx, lookupKey{}, true), args...)
 }
 
-// AskOne is ask for a statement that gives one row at most; without any the error is sql.ErrNoRows.
+// AskOne is Ask for a statement that gives one row at most; without any the error is sql.ErrNoRows.
 func (s *DB) AskOne(ctx context.Context, dest []any, text string, args ...any) error {
 	stmt, err := s.statement(ctx, text) //nolint:sqlclosecheck // it lives as long as the store
 	if err != nil {

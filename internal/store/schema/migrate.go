@@ -18,7 +18,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
-// ErrNewerSchema is returned by Open when the database has been migrated beyond what this binary may read.
+// ErrNewerSchema is returned by Update when the database has been migrated beyond what this binary may read.
 var ErrNewerSchema = errors.New("the database was written by a newer boardwalk")
 
 // Version is the newest schema that this binary knows.

@@ -168,7 +168,7 @@ func reopen(ctx context.Context, db *bun.DB) error {
 type newest struct {
 	table, column, index string
 	name                 string
-	// sole says that the index has no other partition: its name is the one of partitionOf.
+	// sole says that the index has no other partition: its name is the one of PartitionOf.
 	sole bool
 	// from is the time from which on it has rows; 0 if it has all of before.
 	from int64

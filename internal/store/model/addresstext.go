@@ -1,4 +1,4 @@
-package store
+package model
 
 import (
 	"bytes"
@@ -87,11 +87,11 @@ func parseDigits(digits []byte, n int) ([]byte, error) {
 	return out, nil
 }
 
-// addressText is an address in the JSON of a fact. None is the empty text.
-type addressText struct{ market.Address }
+// AddressText is an address in the JSON of a fact. None is the empty text.
+type AddressText struct{ market.Address }
 
 // MarshalText writes kind and digits.
-func (a addressText) MarshalText() ([]byte, error) {
+func (a AddressText) MarshalText() ([]byte, error) {
 	if a.IsNone() {
 		return nil, nil
 	}
@@ -99,7 +99,7 @@ func (a addressText) MarshalText() ([]byte, error) {
 }
 
 // UnmarshalText reads what MarshalText wrote.
-func (a *addressText) UnmarshalText(text []byte) error {
+func (a *AddressText) UnmarshalText(text []byte) error {
 	if len(text) == 0 {
 		a.Address = market.Address{}
 		return nil

@@ -1,4 +1,4 @@
-package store
+package model
 
 import (
 	"encoding/json"
@@ -14,12 +14,12 @@ import (
 
 // oldForm is how the images of one table were written: values are as encoding/json writes them, so that bytes and addresses are base64.
 type oldForm struct {
-	table   string
+	Table   string
 	columns map[string]string // by the name of the field
 }
 
-// oldImages are the old forms by what undo.tbl has for them.
-var oldImages = map[string]oldForm{
+// OldImages are the old forms by what undo.tbl has for them.
+var OldImages = map[string]oldForm{
 	"tokenRow": {"tokens", pairs("Chain chain Mint mint Name name Symbol symbol HasDecimals has_decimals Decimals decimals " +
 		"HasSupply has_supply Supply supply SupplyStrikes supply_strikes FirstBlock first_block FirstSeenAt first_seen_at Pool pool " +
 		"Candidate candidate CandidateSince candidate_since HoldersStatus holders_status HoldersReason holders_reason Holders holders " +
@@ -61,19 +61,19 @@ func pairs(words string) map[string]string {
 	return out
 }
 
-// read fills a row from its image. A column without a value is one that came after the image was written, with 0 in all rows.
-func (o oldForm) read(form *imageForm, image []byte, row reflect.Value) error {
+// Read fills a row from its image. A column without a value is one that came after the image was written, with 0 in all rows.
+func (o oldForm) Read(form *ImageForm, image []byte, row reflect.Value) error {
 	var values map[string]json.RawMessage
 	if err := json.Unmarshal(image, &values); err != nil {
-		return fmt.Errorf("an image of %s by Go's names: %w", o.table, err)
+		return fmt.Errorf("an image of %s by Go's names: %w", o.Table, err)
 	}
 	for name, value := range values {
 		i := form.find([]byte(o.columns[name]), 0)
 		if i < 0 {
-			return fmt.Errorf("an image of %s by Go's names has a %q, which no binary wrote", o.table, name)
+			return fmt.Errorf("an image of %s by Go's names has a %q, which no binary wrote", o.Table, name)
 		}
 		if err := json.Unmarshal(value, row.FieldByIndex(form.fields[i].index).Addr().Interface()); err != nil {
-			return fmt.Errorf("%s.%s by Go's names: %w", o.table, form.fields[i].column, err)
+			return fmt.Errorf("%s.%s by Go's names: %w", o.Table, form.fields[i].column, err)
 		}
 	}
 	return nil
@@ -88,7 +88,7 @@ type (
 		HasDecimals  bool          `json:"HasDecimals"`
 		Decimals     uint8         `json:"Decimals"`
 		HasSupply    bool          `json:"HasSupply"`
-		Supply       decimalAmount `json:"Supply"`
+		Supply       DecimalAmount `json:"Supply"`
 		FromCreation bool          `json:"FromCreation"`
 	}
 	oldPoolFact struct {
@@ -105,18 +105,18 @@ type (
 			TickSpacing  int32         `json:"TickSpacing"`
 			Hooks        oldAddress    `json:"Hooks"`
 			Stable       bool          `json:"Stable"`
-			SqrtPriceX96 decimalAmount `json:"SqrtPriceX96"`
+			SqrtPriceX96 DecimalAmount `json:"SqrtPriceX96"`
 			Tick         int32         `json:"Tick"`
 		} `json:"Info"`
 	}
 	oldSupplyFact struct {
 		Token  oldAddress    `json:"Token"`
-		Supply decimalAmount `json:"Supply"`
+		Supply DecimalAmount `json:"Supply"`
 	}
 	oldBalanceFact struct {
 		Token   oldAddress    `json:"Token"`
 		Account oldAddress    `json:"Account"`
-		Amount  decimalAmount `json:"Amount"`
+		Amount  DecimalAmount `json:"Amount"`
 	}
 	oldCurveFact struct {
 		Curve  oldAddress `json:"Curve"`
@@ -127,17 +127,17 @@ type (
 	}
 )
 
-// readOldFact reads a fact's body by Go's names.
-func readOldFact(kind string, body []byte) (market.Fact, error) {
+// ReadOldFact reads a fact's body by Go's names.
+func ReadOldFact(kind string, body []byte) (market.Fact, error) {
 	switch kind {
 	case "token":
-		f, err := readBody[oldTokenFact](body)
+		f, err := ReadBody[oldTokenFact](body)
 		return market.TokenFact{
 			Token: f.Token.Address, Name: f.Name, Symbol: f.Symbol, HasDecimals: f.HasDecimals, Decimals: f.Decimals,
 			HasSupply: f.HasSupply, Supply: f.Supply.Amount, FromCreation: f.FromCreation,
 		}, err
 	case "pool":
-		f, err := readBody[oldPoolFact](body)
+		f, err := ReadBody[oldPoolFact](body)
 		i := &f.Info
 		return market.PoolFact{Pool: f.Pool.Address, Known: f.Known, Reason: f.Reason, Info: market.PoolCreated{
 			Protocol: market.Protocol(i.Protocol), Factory: i.Factory.Address, Pool: i.Pool.Address, Token0: i.Token0.Address,
@@ -145,13 +145,13 @@ func readOldFact(kind string, body []byte) (market.Fact, error) {
 			SqrtPriceX96: i.SqrtPriceX96.Amount, Tick: i.Tick,
 		}}, err
 	case "supply":
-		f, err := readBody[oldSupplyFact](body)
+		f, err := ReadBody[oldSupplyFact](body)
 		return market.SupplyFact{Token: f.Token.Address, Supply: f.Supply.Amount}, err
 	case "balance":
-		f, err := readBody[oldBalanceFact](body)
+		f, err := ReadBody[oldBalanceFact](body)
 		return market.BalanceFact{Token: f.Token.Address, Account: f.Account.Address, Amount: f.Amount.Amount}, err
 	case "curve":
-		f, err := readBody[oldCurveFact](body)
+		f, err := ReadBody[oldCurveFact](body)
 		return market.CurveFact{
 			CurveKey: market.CurveKey{Curve: f.Curve.Address, Token: f.Token.Address}, Known: f.Known, Reason: f.Reason, Quote: f.Quote.Address,
 		}, err

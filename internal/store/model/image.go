@@ -1,4 +1,4 @@
-package store
+package model
 
 import (
 	"bytes"
@@ -28,9 +28,9 @@ import (
 // that images written before it lack: it comes back as the zero value, which must be the column's default. Both are written with a comma
 // between.
 
-// imageForm is the format of one table's images.
-type imageForm struct {
-	table  string
+// ImageForm is the format of one table's images.
+type ImageForm struct {
+	Table  string
 	fields []imageField
 }
 
@@ -56,21 +56,23 @@ const (
 	imageAddress
 )
 
-// imageForms are the formats by type of row.
-var imageForms = formsOf(
-	reflect.TypeFor[tokenRow](), reflect.TypeFor[poolRow](), reflect.TypeFor[ticksRow](), reflect.TypeFor[candleRow](),
-	reflect.TypeFor[balanceRow](), reflect.TypeFor[quoteRow](), reflect.TypeFor[launchRow](), reflect.TypeFor[tradeRow](),
-	reflect.TypeFor[queuedRow](), reflect.TypeFor[jobRow](), reflect.TypeFor[stagingRow](), reflect.TypeFor[waitingRow](),
+// ImageForms are the formats by type of row.
+var ImageForms = FormsOf(
+	reflect.TypeFor[Token](), reflect.TypeFor[Pool](), reflect.TypeFor[Ticks](), reflect.TypeFor[Candle](),
+	reflect.TypeFor[Balance](), reflect.TypeFor[Quote](), reflect.TypeFor[Launch](), reflect.TypeFor[Trade](),
+	reflect.TypeFor[Queued](), reflect.TypeFor[Job](), reflect.TypeFor[Staging](), reflect.TypeFor[Waiting](),
 )
 
-func formOf[R any]() *imageForm { return imageForms[reflect.TypeFor[R]()] }
+// FormOf is the format of the images of a type of row.
+func FormOf[R any]() *ImageForm { return ImageForms[reflect.TypeFor[R]()] }
 
-func formsOf(rows ...reflect.Type) map[reflect.Type]*imageForm {
-	out := make(map[reflect.Type]*imageForm, len(rows))
+// FormsOf are the formats of some types of rows.
+func FormsOf(rows ...reflect.Type) map[reflect.Type]*ImageForm {
+	out := make(map[reflect.Type]*ImageForm, len(rows))
 	tables := sqlitedialect.New().Tables() // of PostgreSQL the names are the same
 	for _, row := range rows {
 		t := tables.Get(row)
-		form := &imageForm{table: t.Name}
+		form := &ImageForm{Table: t.Name}
 		for _, f := range t.Fields {
 			field := imageField{column: f.Name, label: strconv.Quote(f.Name) + ":", index: f.Index, key: f.IsPK, kind: kindOf(f.StructField.Type)}
 			tags := strings.Split(f.StructField.Tag.Get("image"), ",")
@@ -104,8 +106,8 @@ func kindOf(t reflect.Type) imageKind {
 	}
 }
 
-// append appends the image of a row; existed says whether the row was there.
-func (f *imageForm) append(dst []byte, row reflect.Value, existed bool) (_ []byte, err error) {
+// Append appends the image of a row; existed says whether the row was there.
+func (f *ImageForm) Append(dst []byte, row reflect.Value, existed bool) (_ []byte, err error) {
 	separator := byte('{')
 	for i := range f.fields {
 		field := &f.fields[i]
@@ -115,7 +117,7 @@ func (f *imageForm) append(dst []byte, row reflect.Value, existed bool) (_ []byt
 		dst = append(append(dst, separator), field.label...)
 		separator = ','
 		if dst, err = field.append(dst, row.FieldByIndex(field.index)); err != nil {
-			return nil, fmt.Errorf("%s.%s: %w", f.table, field.column, err)
+			return nil, fmt.Errorf("%s.%s: %w", f.Table, field.column, err)
 		}
 	}
 	return append(dst, '}'), nil
@@ -167,10 +169,10 @@ func appendText(dst []byte, s string) ([]byte, error) {
 	return append(append(append(dst, '"'), s...), '"'), nil
 }
 
-// read fills a row from its image. Keys that it doesn't know are a newer binary's and are passed over.
-func (f *imageForm) read(image []byte, row reflect.Value, existed bool) error {
+// Read fills a row from its image. Keys that it doesn't know are a newer binary's and are passed over.
+func (f *ImageForm) Read(image []byte, row reflect.Value, existed bool) error {
 	if !json.Valid(image) {
-		return fmt.Errorf("an image of %s: %w", f.table, errNoImage)
+		return fmt.Errorf("an image of %s: %w", f.Table, errNoImage)
 	}
 	r := imageReader{in: image}
 	seen := make([]bool, len(f.fields))
@@ -181,25 +183,25 @@ func (f *imageForm) read(image []byte, row reflect.Value, existed bool) error {
 			continue
 		}
 		if seen[i] {
-			return fmt.Errorf("%s.%s stands twice in an image", f.table, f.fields[i].column)
+			return fmt.Errorf("%s.%s stands twice in an image", f.Table, f.fields[i].column)
 		}
 		if err := f.fields[i].read(r.value, row.FieldByIndex(f.fields[i].index)); err != nil {
-			return fmt.Errorf("%s.%s: %w", f.table, f.fields[i].column, err)
+			return fmt.Errorf("%s.%s: %w", f.Table, f.fields[i].column, err)
 		}
 		seen[i], next = true, i+1
 	}
 	if r.err != nil {
-		return fmt.Errorf("an image of %s: %w", f.table, r.err)
+		return fmt.Errorf("an image of %s: %w", f.Table, r.err)
 	}
 	for i, field := range f.fields {
 		if !seen[i] && !field.later && (existed || field.key) {
-			return fmt.Errorf("an image of %s lacks %s", f.table, field.column)
+			return fmt.Errorf("an image of %s lacks %s", f.Table, field.column)
 		}
 	}
 	return nil
 }
 
-func (f *imageForm) find(key []byte, next int) int {
+func (f *ImageForm) find(key []byte, next int) int {
 	if next < len(f.fields) && string(key) == f.fields[next].column {
 		return next
 	}
