@@ -12,9 +12,9 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/lookup"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
-	"github.com/boardwalkhq/boardwalk/apiserver/subject"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 	"github.com/boardwalkhq/boardwalk/internal/figure"
 	"github.com/boardwalkhq/boardwalk/internal/plain"
@@ -66,7 +66,7 @@ type shownFigure struct{ Label, Value string }
 // share answers with the page that a token is shared by. Names on it are strangers': they are made plain, and html/template
 // escapes them wherever they stand.
 func (p *Pages) share(r *serve.Request) (*serve.Answer, error) {
-	s, err := subject.Named(r, p.Tokens, "mint")
+	s, err := lookup.Named(r, p.Tokens, "mint")
 	if err != nil {
 		return nil, err
 	}
@@ -85,7 +85,7 @@ func (p *Pages) share(r *serve.Request) (*serve.Answer, error) {
 	return serve.NewPage(body, p.sharePolicy), nil
 }
 
-func (p *Pages) shared(r *serve.Request, s *subject.Token) *sharedToken {
+func (p *Pages) shared(r *serve.Request, s *lookup.Token) *sharedToken {
 	f, mint := s.Figures(), s.Token.Token.Mint.String()
 	name, symbol := plain.Text(s.Token.Token.Name), plain.AtMost(s.Token.Token.Symbol, mostSymbol)
 	t := &sharedToken{

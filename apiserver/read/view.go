@@ -1,5 +1,5 @@
 // Package read is what handlers read: what is hot from memory, in snapshots that are made once per change, and the rest from the store through
-// short caches. Each room has a package below it; the view keeps all of them fresh.
+// short caches. Catalogue, figures, series, pairs and boards have a package each below it; the view keeps all of them fresh.
 package read
 
 import (

@@ -2,9 +2,9 @@ package tokens
 
 import (
 	"github.com/boardwalkhq/boardwalk/apiserver/cards"
+	"github.com/boardwalkhq/boardwalk/apiserver/lookup"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/share"
-	"github.com/boardwalkhq/boardwalk/apiserver/subject"
 	"github.com/boardwalkhq/boardwalk/internal/figure"
 	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
@@ -15,7 +15,7 @@ func (h *Handlers) card(r *serve.Request) (*serve.Answer, error) {
 
 // buildCard makes the data of a token's card, from the figures of its other answers.
 func (h *Handlers) buildCard(r *serve.Request) (*cards.Built, error) {
-	s, err := subject.Named(r, h.Readers.Tokens, "mint")
+	s, err := lookup.Named(r, h.Readers.Tokens, "mint")
 	if err != nil {
 		return nil, err
 	}

@@ -5,9 +5,9 @@ import (
 	"context"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/lookup"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/series"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
-	"github.com/boardwalkhq/boardwalk/apiserver/subject"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -44,7 +44,7 @@ func (h *Handlers) chart(r *serve.Request) (*serve.Answer, error) {
 			In: contract.ParameterErrorInQuery, Name: "from", Reason: "must not be after to", Max: new(float64(to)),
 		})
 	}
-	s, err := subject.Named(r, h.Readers.Tokens, "mint")
+	s, err := lookup.Named(r, h.Readers.Tokens, "mint")
 	if err != nil {
 		return nil, err
 	}
@@ -84,7 +84,7 @@ func optional(r *serve.Request, name string) int64 {
 }
 
 // pairOfSubject is the pool that is asked for, by default the one that prices the token; nil when there is none.
-func pairOfSubject(s *subject.Token, id string) (*market.Pool, error) {
+func pairOfSubject(s *lookup.Token, id string) (*market.Pool, error) {
 	if id == "" {
 		return s.Reference(), nil
 	}
@@ -106,7 +106,7 @@ type bars struct {
 }
 
 // readBars reads the bars of one of a subject's pools in USD or the chain's own coin.
-func (h *Handlers) readBars(ctx context.Context, s *subject.Token, pool *market.Pool, tf contract.Timeframe, over series.Span, in candle.Currency) (*bars, error) {
+func (h *Handlers) readBars(ctx context.Context, s *lookup.Token, pool *market.Pool, tf contract.Timeframe, over series.Span, in candle.Currency) (*bars, error) {
 	list, err := series.Read(ctx, h.Readers.Series, &s.Token, pool, over, in)
 	if err != nil {
 		return nil, serve.Unavailable(err)
@@ -138,7 +138,7 @@ func (b *bars) asOf() (contract.Timestamp, contract.Blocks) {
 }
 
 // json is the series in the API's own shape.
-func (b *bars) json(s *subject.Token) contract.CandleSeries {
+func (b *bars) json(s *lookup.Token) contract.CandleSeries {
 	why := wire.NewNotes(&s.Token)
 	out := contract.CandleSeries{
 		Mint: s.Token.Token.Mint.String(), Chain: s.Chain, ChainCandidates: s.Candidates, Symbol: s.Token.Token.Symbol,
@@ -188,7 +188,7 @@ func (b *bars) udf() contract.UDFHistory {
 }
 
 func (h *Handlers) candles(r *serve.Request) (*serve.Answer, error) {
-	s, err := subject.Named(r, h.Readers.Tokens, "mint")
+	s, err := lookup.Named(r, h.Readers.Tokens, "mint")
 	if err != nil {
 		return nil, err
 	}
@@ -207,7 +207,7 @@ func (h *Handlers) candles(r *serve.Request) (*serve.Answer, error) {
 }
 
 // allBuckets is how all of a pool's past is cut: in days, up to 1000 of them, else in weeks.
-func (h *Handlers) allBuckets(ctx context.Context, s *subject.Token, pool *market.Pool) (contract.Timeframe, int64, error) {
+func (h *Handlers) allBuckets(ctx context.Context, s *lookup.Token, pool *market.Pool) (contract.Timeframe, int64, error) {
 	if pool == nil {
 		return contract.TimeframeD1, 1, nil
 	}

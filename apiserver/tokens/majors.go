@@ -5,10 +5,10 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/lookup"
 	"github.com/boardwalkhq/boardwalk/apiserver/read"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/series"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
-	"github.com/boardwalkhq/boardwalk/apiserver/subject"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 )
@@ -84,7 +84,7 @@ func (h *Handlers) majorCandles(r *serve.Request, list *read.Majors) (*serve.Ans
 	if i < 0 || !list.List[i].Known {
 		return nil, pairNotFound("", chain, "The chain has no such major.")
 	}
-	s, err := subject.Find(r.Context(), h.Readers.Tokens, r.Seen.Catalog, list.List[i].Token.Token.Mint, chain)
+	s, err := lookup.Find(r.Context(), h.Readers.Tokens, r.Seen.Catalog, list.List[i].Token.Token.Mint, chain)
 	if err != nil {
 		return nil, err
 	}

@@ -2,10 +2,10 @@ package tokens
 
 import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/lookup"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
-	"github.com/boardwalkhq/boardwalk/apiserver/subject"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -63,7 +63,7 @@ func (h *Handlers) info(r *serve.Request) (*serve.Answer, error) {
 		return nil, r.UnsupportedAddress(contract.ParameterErrorInPath, param,
 			"is no Solana mint, and without chain Solana is meant: name its chain", declared.OnEVM)
 	}
-	s, err := subject.Named(r, h.Readers.Tokens, param)
+	s, err := lookup.Named(r, h.Readers.Tokens, param)
 	if err != nil {
 		return nil, err
 	}

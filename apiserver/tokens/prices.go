@@ -4,8 +4,8 @@ import (
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/lookup"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
-	"github.com/boardwalkhq/boardwalk/apiserver/subject"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -47,7 +47,7 @@ func (h *Handlers) prices(r *serve.Request) (*serve.Answer, error) {
 	out := contract.TokenPrices{Prices: map[string]contract.PriceView{}, Missing: []string{}, Blocks: contract.Blocks{}}
 	var newest int64
 	for _, q := range wanted {
-		s := subject.Choose(r.Seen.Catalog, found[q.Address], q.Chain)
+		s := lookup.Choose(r.Seen.Catalog, found[q.Address], q.Chain)
 		if s == nil {
 			out.Missing = append(out.Missing, q.Text)
 			continue
@@ -61,7 +61,7 @@ func (h *Handlers) prices(r *serve.Request) (*serve.Answer, error) {
 	return serve.Encode(out)
 }
 
-func priceView(s *subject.Token) contract.PriceView {
+func priceView(s *lookup.Token) contract.PriceView {
 	f := s.Figures()
 	why := wire.NewNotes(&s.Token)
 	out := contract.PriceView{

@@ -11,9 +11,9 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/checker"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/lookup"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
-	"github.com/boardwalkhq/boardwalk/apiserver/subject"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
@@ -99,7 +99,7 @@ func (h *Handlers) trust(r *serve.Request) (*serve.Answer, error) {
 	stale := false
 	switch {
 	case errors.Is(err, checker.ErrNotIndexed):
-		return nil, subject.NotFound(mint.String(), s.Chain)
+		return nil, lookup.NotFound(mint.String(), s.Chain)
 	case err != nil:
 		last, ok, missing := h.Readers.Profiles.LastReport(r.Context(), s.Chain, mint)
 		switch {
@@ -138,7 +138,7 @@ func (h *Handlers) pairCreatedAt(r *serve.Request) (time.Time, error) {
 
 // checked finds the token that a report is asked of, on the chain of the query, or else that of its launch, or else where its
 // liquidity is deepest. It is nil on a chain without a checker, which is any but those of the EVM.
-func (h *Handlers) checked(r *serve.Request) (s *subject.Token, chain string, err error) {
+func (h *Handlers) checked(r *serve.Request) (s *lookup.Token, chain string, err error) {
 	n, err := r.Named("mint")
 	if err != nil {
 		return nil, "", err
@@ -148,7 +148,7 @@ func (h *Handlers) checked(r *serve.Request) (s *subject.Token, chain string, er
 			chain = others[0]
 		}
 		if chain == "" {
-			return nil, "", subject.NotFound(n.Text, "")
+			return nil, "", lookup.NotFound(n.Text, "")
 		}
 		return nil, chain, nil
 	}
@@ -157,9 +157,9 @@ func (h *Handlers) checked(r *serve.Request) (s *subject.Token, chain string, er
 	if err != nil {
 		return nil, chain, serve.Unavailable(err)
 	}
-	s = subject.Choose(r.Seen.Catalog, tokens, chain)
+	s = lookup.Choose(r.Seen.Catalog, tokens, chain)
 	if s == nil {
-		return nil, chain, subject.NotFound(mint.String(), chain)
+		return nil, chain, lookup.NotFound(mint.String(), chain)
 	}
 	if chain == "" {
 		for i := range tokens {

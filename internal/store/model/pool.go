@@ -3,8 +3,9 @@ package model
 import (
 	"fmt"
 
-	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // Pool is a row of pools.

@@ -1,8 +1,9 @@
 package model
 
 import (
-	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // Trade is a row of trades.

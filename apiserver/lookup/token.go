@@ -1,5 +1,5 @@
-// Package subject finds the token that a request is about.
-package subject
+// Package lookup finds the token that a request is about.
+package lookup
 
 import (
 	"context"
