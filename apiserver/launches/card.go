@@ -72,8 +72,7 @@ func (l *launched) drawnCurve(on *declared.Chain) *sharecard.Curve {
 	symbol := plain.Text(quote.Symbol)
 	decimals, known := quote.Decimals, quote.HasDecimals
 	if on != nil && on.NativeSymbol != "" && (l.Quote.IsNative() || !l.Quote.IsNone() && l.Quote == on.Wrapped) {
-		// The coin of every EVM chain has 18.
-		symbol, decimals, known = on.NativeSymbol, 18, true
+		symbol, decimals, known = on.NativeSymbol, on.NativeDecimals, true
 	}
 	if !known || symbol == "" {
 		return out
@@ -86,7 +85,7 @@ func (l *launched) drawnCurve(on *declared.Chain) *sharecard.Curve {
 	return out
 }
 
-// bars of the board's gate by the names of the API.
+// gateWords are the bars of the board's gate in words, by their names in the API.
 var gateWords = map[string]string{
 	"liquidity_usd": "liquidity", "volume_24h_usd": "24 h volume", "age_s_min": "too young", "age_s_max": "too old",
 	"holders": "holders", "curve.progress_pct": "curve progress", "curve.buyers_1h": "buyers", "curve.full": "no pool yet", "trust": "safety checks",

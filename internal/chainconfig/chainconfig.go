@@ -65,6 +65,18 @@ const (
 	Solana Family = "Solana"
 )
 
+// CoinDecimals are those of the own coin of a family's chains; 0 for an unknown family.
+func (f Family) CoinDecimals() uint8 {
+	switch f {
+	case EVM:
+		return 18
+	case Solana:
+		return 9
+	default:
+		return 0
+	}
+}
+
 // Native is the chain's own coin and the contract that wraps it.
 type Native struct {
 	Symbol  string         `json:"symbol"`

@@ -46,9 +46,10 @@ type Chain struct {
 	EVM         bool
 	Suspended   bool
 	MinTradeUSD float64
-	// NativeSymbol is the ticker of its own coin, Wrapped the contract that wraps it.
-	NativeSymbol string
-	Wrapped      market.Address
+	// NativeSymbol is the ticker of its own coin, NativeDecimals are the coin's, Wrapped is the contract that wraps it.
+	NativeSymbol   string
+	NativeDecimals uint8
+	Wrapped        market.Address
 	// Exchanges are the names of its exchanges by their factories.
 	Exchanges map[market.Address]string
 }
@@ -69,7 +70,7 @@ func New(c *catalog.Catalog) *Catalog {
 		declared := &c.Chains[i]
 		chain := Chain{
 			ID: declared.ID, Label: declared.Label, EVM: declared.Family == chainconfig.EVM, Suspended: declared.Suspended,
-			MinTradeUSD: declared.MinTradeUSD, NativeSymbol: declared.Native.Symbol, Exchanges: make(map[market.Address]string, len(declared.Exchanges)),
+			MinTradeUSD: declared.MinTradeUSD, NativeSymbol: declared.Native.Symbol, NativeDecimals: declared.Family.CoinDecimals(), Exchanges: make(map[market.Address]string, len(declared.Exchanges)),
 		}
 		for _, e := range declared.Exchanges {
 			chain.Exchanges[e.Factory] = e.Name
