@@ -169,12 +169,12 @@ func (s Indexes) Inherit(ctx context.Context, l *Lease, from string, after marke
 
 // inheritTable copies the rows of some tokens from an index to another.
 func inheritTable(ctx context.Context, tx *database.Transaction, table, to, from string, no int64, mints []any) error {
-	model := reflect.TypeFor[metadataRow]()
+	rowType := reflect.TypeFor[metadataRow]()
 	if table == "trust_reports" {
-		model = reflect.TypeFor[trustRow]()
+		rowType = reflect.TypeFor[trustRow]()
 	}
 	var names []string
-	for _, f := range tx.Dialect().Tables().Get(model).Fields {
+	for _, f := range tx.Dialect().Tables().Get(rowType).Fields {
 		if f.Name != "chain" && f.Name != "commit_no" {
 			names = append(names, f.Name)
 		}
