@@ -481,8 +481,12 @@ func TestAnEarlierDatabaseIsSplit(t *testing.T) {
 		schema.BuildIndexes(t.Context(), s.DB, slog.New(slog.DiscardHandler))
 		split(t, s)
 	}()
+	const bound = 7200 // at which the newest partition is to end: the first full hour that is more than an hour after the chain's last block
 	n := 501
 	for busy := true; busy; n++ {
+		if n == bound-1 {
+			<-done
+		}
 		if _, err := db.ExecContext(t.Context(), insert, n); err != nil {
 			t.Fatal(err)
 		}
