@@ -18,7 +18,7 @@ type Concentrated struct {
 	BaseDecimals, QuoteDecimals uint8
 }
 
-// Quote walks the tick map from the current price. Depth is the quote that comes out while the base's price falls by DepthMove; locked is all
+// Quote walks the tick map from the current price. Depth is the quote that comes out while the base's price falls by depthMove; locked is all
 // quote in range positions on the quote's side plus the base's side at the current price, the latter capped at the former.
 func (c Concentrated) Quote() Quote {
 	depth, locked := c.depthAndLocked()
@@ -59,11 +59,11 @@ func (c Concentrated) depthAndLocked() (depth, locked float64) {
 	quoteUnit, baseUnit := Pow10(c.QuoteDecimals), Pow10(c.BaseDecimals)
 	var quoteSide, baseSide float64
 	if c.BaseIs0 {
-		floor := s * math.Sqrt(1-DepthMove)
+		floor := s * math.Sqrt(1-depthMove)
 		depth, quoteSide = c.below(s, floor)
 		_, baseSide = c.above(s, math.Inf(1))
 	} else {
-		ceil := s / math.Sqrt(1-DepthMove)
+		ceil := s / math.Sqrt(1-depthMove)
 		depth, quoteSide = c.above(s, ceil)
 		_, baseSide = c.below(s, 0)
 	}

@@ -11,5 +11,5 @@ func (c ConstantProduct) Quote() Quote {
 	if r.Base <= 0 || r.Quote <= 0 {
 		return Quote{}
 	}
-	return Quote{Price: r.Quote / r.Base, Depth: r.Quote * (1 - math.Sqrt(1-DepthMove)), Locked: 2 * r.Quote}
+	return Quote{Price: r.Quote / r.Base, Depth: r.Quote * (1 - math.Sqrt(1-depthMove)), Locked: 2 * r.Quote}
 }

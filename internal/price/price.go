@@ -8,8 +8,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// DepthMove is the price move within which a pool's depth is measured: 2 %.
-const DepthMove = 0.02
+// depthMove is the price move within which a pool's depth is measured: 2 %.
+const depthMove = 0.02
 
 // Pow10 is 10^d for a token's decimals.
 func Pow10(d uint8) float64 { return math.Pow10(int(d)) }

@@ -6,7 +6,7 @@ import "math"
 type StableCurve struct{ Reserves Reserves }
 
 // Quote is the zero Quote for an empty pool. The marginal price, the ratio of the partial derivatives, hangs on r = y/x alone, and with k = x⁴(r+r³) so
-// does the point at which it has fallen by DepthMove.
+// does the point at which it has fallen by depthMove.
 func (c StableCurve) Quote() Quote {
 	r := c.Reserves
 	if r.Base <= 0 || r.Quote <= 0 {
@@ -16,7 +16,7 @@ func (c StableCurve) Quote() Quote {
 	price := marginalPrice(ratio)
 	low, high := 0.0, ratio
 	for range 100 {
-		if mid := (low + high) / 2; marginalPrice(mid) < price*(1-DepthMove) {
+		if mid := (low + high) / 2; marginalPrice(mid) < price*(1-depthMove) {
 			low = mid
 		} else {
 			high = mid

@@ -12,7 +12,7 @@ type State interface {
 type Quote struct {
 	// Price is of one whole base in whole quotes; 0 while it is unknown, and of an empty pool.
 	Price float64
-	// Depth is the quote, in whole units, that sellers can take out while the price falls by DepthMove.
+	// Depth is the quote, in whole units, that sellers can take out while the price falls by depthMove.
 	Depth float64
 	// Locked is the pool's liquidity in whole quotes: the quote side and the base side at the pool's price, the latter counted no higher than the
 	// former.

@@ -107,7 +107,7 @@ func within(t tester, what string, got float64, want *big.Float, tolerance float
 	}
 }
 
-// kept is what is left of a price after DepthMove, which no double is.
+// kept is what is left of a price after depthMove, which no double is.
 func kept() *big.Float { return quo(whole(98), whole(100)) }
 
 func drawAmount(t *rapid.T, label string, bits int) *market.Amount {

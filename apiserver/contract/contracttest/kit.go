@@ -112,9 +112,9 @@ func (k *Kit) Check(tb testing.TB, req *http.Request, res *http.Response, body [
 	}
 }
 
-// CheckUnrouted fails the test unless a path that stands in no document is answered 404 route-not-found, with
+// checkUnrouted fails the test unless a path that stands in no document is answered 404 route-not-found, with
 // everything that every answer has, counted by the limit that such paths share (x-unrouted).
-func (k *Kit) CheckUnrouted(tb testing.TB, req *http.Request, res *http.Response, body []byte) {
+func (k *Kit) checkUnrouted(tb testing.TB, req *http.Request, res *http.Response, body []byte) {
 	tb.Helper()
 	if err := k.verifyUnrouted(req, res, body); err != nil {
 		tb.Errorf("%s %s answered %d\n%v\nbody: %s", req.Method, req.URL, res.StatusCode, err, clip(body))
@@ -249,8 +249,8 @@ func (k *Kit) Unseen(skip ...Status) ([]Status, error) {
 	return unseen, errors.Join(idle...)
 }
 
-// RequireAllStatuses fails when a documented status was never seen by Check, or a skip is not needed.
-func (k *Kit) RequireAllStatuses(tb testing.TB, skip ...Status) {
+// requireAllStatuses fails when a documented status was never seen by Check, or a skip is not needed.
+func (k *Kit) requireAllStatuses(tb testing.TB, skip ...Status) {
 	tb.Helper()
 	unseen, err := k.Unseen(skip...)
 	if err != nil {

@@ -315,7 +315,7 @@ func TestExamplesPass(t *testing.T) {
 			kit.Check(t, e.req, e.res, e.body)
 		}
 	}
-	kit.RequireAllStatuses(t)
+	kit.requireAllStatuses(t)
 	kit.RouteParity(t, operations(t))
 }
 
@@ -424,7 +424,7 @@ func TestUnrouted(t *testing.T) {
 	notFound := unroutedAnswer(t, kit)
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		e := exchange(t, method, "/api/nothing", notFound)
-		kit.CheckUnrouted(t, e.req, e.res, e.body)
+		kit.checkUnrouted(t, e.req, e.res, e.body)
 	}
 
 	for target, a := range map[string]answer{
@@ -440,7 +440,7 @@ func TestUnrouted(t *testing.T) {
 	} {
 		e := exchange(t, http.MethodGet, target, a)
 		r := &recorder{TB: t}
-		if kit.CheckUnrouted(r, e.req, e.res, e.body); len(r.errors) == 0 {
+		if kit.checkUnrouted(r, e.req, e.res, e.body); len(r.errors) == 0 {
 			t.Errorf("%s passed", target)
 		}
 	}
@@ -461,7 +461,7 @@ func TestRequireAllStatuses(t *testing.T) {
 	kit.Check(&recorder{TB: t}, e.req, e.res, e.body)
 
 	r := &recorder{TB: t}
-	kit.RequireAllStatuses(r, Status{Code: 500}, Status{Operation: "getVersion", Code: 503}, Status{Operation: "getMarketLive", Code: 200})
+	kit.requireAllStatuses(r, Status{Code: 500}, Status{Operation: "getVersion", Code: 503}, Status{Operation: "getMarketLive", Code: 200})
 	if !r.mentions("getMarketLive 503", "getChart 404", `skip "getMarketLive 200" is not needed`) {
 		t.Error(r.errors)
 	}

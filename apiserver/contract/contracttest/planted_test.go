@@ -210,10 +210,10 @@ func TestMalformedAnswers(t *testing.T) {
 	defer server.Close()
 	send := Raw(t, strings.TrimPrefix(server.URL, "http://"))
 	malformed := 0
-	for _, trick := range PathTricks() {
+	for _, trick := range pathTricks() {
 		res, body := send(trick.Target) //nolint:bodyclose // it was read
 		r := &recorder{TB: t}
-		kit.RequireTricked(r, trick, res, body)
+		kit.requireTricked(r, trick, res, body)
 		if trick.Malformed {
 			malformed++
 		}
@@ -235,7 +235,7 @@ func TestMalformedAnswers(t *testing.T) {
 		"served":          {code: 200, header: good.header, body: good.body},
 	} {
 		r := &recorder{TB: t}
-		kit.RequireTricked(r, PathTrick{Target: "/%zz", Malformed: true}, &http.Response{StatusCode: a.code, Header: a.header}, a.body)
+		kit.requireTricked(r, pathTrick{Target: "/%zz", Malformed: true}, &http.Response{StatusCode: a.code, Header: a.header}, a.body)
 		if !r.Failed() {
 			t.Errorf("%s passed", name)
 		}
@@ -245,7 +245,7 @@ func TestMalformedAnswers(t *testing.T) {
 func TestPathTricksAreDistinct(t *testing.T) {
 	t.Parallel()
 	seen := map[string]bool{}
-	for _, trick := range PathTricks() {
+	for _, trick := range pathTricks() {
 		if seen[trick.Target] {
 			t.Errorf("%q stands there twice", trick.Target)
 		}

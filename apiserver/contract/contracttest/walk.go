@@ -15,19 +15,19 @@ import (
 	"time"
 )
 
-// PathTrick is a request target that looks like a path of the document to some readers and is none. It must be
+// pathTrick is a request target that looks like a path of the document to some readers and is none. It must be
 // answered 404 route-not-found, or 400 as a bad parameter or a malformed request: never by a redirect, since a client
 // that follows it has asked for something else, and never with the answer of another path.
-type PathTrick struct {
+type pathTrick struct {
 	Target string // as it stands in the request line
 	// Malformed says that it is no target at all. net/http refuses it before any handler is asked; the answer must be
 	// a problem all the same.
 	Malformed bool
 }
 
-// PathTricks lists the path tricks.
-func PathTricks() []PathTrick {
-	var all []PathTrick
+// pathTricks lists the path tricks.
+func pathTricks() []pathTrick {
+	var all []pathTrick
 	for _, target := range []string{
 		// Empty segments and slashes at the end.
 		"/api//version", "//api/version", "/api/version/", "/api/version//", "/api/market/live/", "/api/market//live", "/openapi.json/", "/api", "/api/",
@@ -49,10 +49,10 @@ func PathTricks() []PathTrick {
 		"/metrics", "/livez", "/readyz", "/debug/pprof/", "/debug/vars", "/.git/config", "/.env", "/api/chart/candles/x", "/" + strings.Repeat("a/", 500),
 		"*",
 	} {
-		all = append(all, PathTrick{Target: target})
+		all = append(all, pathTrick{Target: target})
 	}
 	for _, target := range []string{"/%", "/%zz", "/api/%u002e/version", "/api/version%", "api/version", "/api/\x01version", "/api/version\x7f"} {
-		all = append(all, PathTrick{Target: target, Malformed: true})
+		all = append(all, pathTrick{Target: target, Malformed: true})
 	}
 	return all
 }
@@ -63,21 +63,21 @@ type Send func(target string) (*http.Response, []byte)
 // Walk sends every path trick and fails for each that is answered otherwise than it must be.
 func (k *Kit) Walk(tb testing.TB, send Send) {
 	tb.Helper()
-	for _, trick := range PathTricks() {
+	for _, trick := range pathTricks() {
 		res, body := send(trick.Target) //nolint:bodyclose // send has read it
-		k.RequireTricked(tb, trick, res, body)
+		k.requireTricked(tb, trick, res, body)
 	}
 }
 
-// RequireTricked fails unless the answer to a GET of a path trick is as it must be.
-func (k *Kit) RequireTricked(tb testing.TB, trick PathTrick, res *http.Response, body []byte) {
+// requireTricked fails unless the answer to a GET of a path trick is as it must be.
+func (k *Kit) requireTricked(tb testing.TB, trick pathTrick, res *http.Response, body []byte) {
 	tb.Helper()
 	if err := k.verifyTrick(trick, res, body); err != nil {
 		tb.Errorf("GET %q answered %d %v\n%v\nbody: %s", trick.Target, res.StatusCode, res.Header, err, clip(body))
 	}
 }
 
-func (k *Kit) verifyTrick(trick PathTrick, res *http.Response, body []byte) error {
+func (k *Kit) verifyTrick(trick pathTrick, res *http.Response, body []byte) error {
 	if location := res.Header.Values("Location"); location != nil {
 		return rule("redirect", fmt.Errorf("to %q", location))
 	}

@@ -77,7 +77,7 @@ func (b *chainTokens) readLaunches(ctx context.Context, src *source) error {
 		if err != nil {
 			return err
 		}
-		launched := NewLaunched(&l)
+		launched := newLaunched(&l)
 		if e := b.entry(l.Mint); b.keeps(launched, 0) || (e != nil && e.launch != nil) {
 			b.take(b.at(l.Mint), launched)
 		} else {
@@ -100,7 +100,7 @@ func (b *chainTokens) readFirst(ctx context.Context, src *source) error {
 		if err != nil {
 			return err
 		}
-		launched := NewLaunched(&l)
+		launched := newLaunched(&l)
 		if l.Traded || !launched.HasCurve {
 			b.take(b.at(l.Mint), launched)
 			continue
@@ -218,7 +218,7 @@ func (b *chainTokens) readTokens(ctx context.Context, src *source) error {
 		b.unread = b.unread[:len(b.unread)-len(part)]
 		for i := range launches {
 			if l := &launches[i]; l.Chain == b.chain {
-				if err := b.comeBack(ctx, src, NewLaunched(&l.Launch)); err != nil {
+				if err := b.comeBack(ctx, src, newLaunched(&l.Launch)); err != nil {
 					return err
 				}
 			}

@@ -159,7 +159,7 @@ func (r *Launches) CardNow(kept *Board, in *declared.Catalog, l *LaunchNow, t *f
 		on.Ranked, on.hourUSD = ranked.Ranked, ranked.hourUSD
 	}
 	c = Shown{
-		Card:  &Card{Launch: NewLaunched(&l.Launch), Metadata: beside.Metadata, facts: &f},
+		Card:  &Card{Launch: newLaunched(&l.Launch), Metadata: beside.Metadata, facts: &f},
 		Chain: l.Chain, On: on, Venue: venue, in: in, bodies: newCardBodies(),
 	}
 	w := f.Worth(l.Mint, t.USD, t.AsOf)

@@ -225,7 +225,7 @@ func queries() map[string][]string {
 		if r := []rune(t.Name); len(r) > 2 {
 			out["prefix"] = append(out["prefix"], string(r[:2+rng.IntN(len(r)-2)]))
 		}
-		if r := []rune(Normalise(t.Name)); len(r) > 4 {
+		if r := []rune(normalise(t.Name)); len(r) > 4 {
 			out["typo"] = append(out["typo"], typo(rng, string(r)))
 			from := 1 + rng.IntN(len(r)-4)
 			out["middle"] = append(out["middle"], string(r[from:from+3+rng.IntN(len(r)-from-2)]))

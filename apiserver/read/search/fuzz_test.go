@@ -13,7 +13,7 @@ func FuzzSearch(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, symbol, name string) {
 		for _, s := range []string{symbol, name} {
-			checkNormal(t, Normalise(s))
+			checkNormal(t, normalise(s))
 		}
 		x := New()
 		token := Token{Chain: "a", Mint: mint(1), Name: name, Symbol: symbol, LiquidityUSD: 1}

@@ -17,12 +17,12 @@ const (
 	rounds = 8
 )
 
-// Normalise makes texts that look or mean the same equal: Unicode NFKC and full case folding (so that ß equals ss, and
+// normalise makes texts that look or mean the same equal: Unicode NFKC and full case folding (so that ß equals ss, and
 // İ equals i with a dot above, but not i); control characters, zero-width and other invisible characters, bidi controls,
 // variation selectors and invalid UTF-8 dropped; whitespace collapsed to single spaces and trimmed; at most eight
-// combining marks in a row. Normalise(Normalise(s)) is Normalise(s). Confusable letters of different scripts stay
+// combining marks in a row. normalise(normalise(s)) is normalise(s). Confusable letters of different scripts stay
 // different.
-func Normalise(s string) string {
+func normalise(s string) string {
 	if out, ok := normaliseASCII(s); ok {
 		return out
 	}
@@ -38,7 +38,7 @@ func Normalise(s string) string {
 	return s
 }
 
-// normaliseASCII is Normalise for what most names consist of, without its cost; false when s has other characters.
+// normaliseASCII is normalise for what most names consist of, without its cost; false when s has other characters.
 func normaliseASCII(s string) (string, bool) {
 	clean, space := true, true
 	for i := range len(s) {

@@ -36,8 +36,8 @@ func TestNormalise(t *testing.T) {
 		{"a mark alone", " \u0301", "\u0301"},
 		{"marks on marks", "z" + strings.Repeat("\u0335", 500), "z" + strings.Repeat("\u0335", marksKept)},
 	} {
-		if got := Normalise(c.s); got != c.want {
-			t.Errorf("%s: Normalise(%q) is %q and should be %q", c.why, c.s, got, c.want)
+		if got := normalise(c.s); got != c.want {
+			t.Errorf("%s: normalise(%q) is %q and should be %q", c.why, c.s, got, c.want)
 		}
 	}
 }
@@ -58,12 +58,12 @@ func TestNormaliseEveryCharacter(t *testing.T) {
 		case 0xe1000:
 			r = unicode.MaxRune
 		}
-		if other := unicode.SimpleFold(r); Normalise(string(other)) != Normalise(string(r)) {
-			t.Errorf("%U and %U differ in case alone, but become %q and %q", r, other, Normalise(string(r)), Normalise(string(other)))
+		if other := unicode.SimpleFold(r); normalise(string(other)) != normalise(string(r)) {
+			t.Errorf("%U and %U differ in case alone, but become %q and %q", r, other, normalise(string(r)), normalise(string(other)))
 		}
 		for _, s := range []string{string(r), "A" + string(r) + "\u0301"} {
-			if once := Normalise(s); Normalise(once) != once {
-				t.Errorf("%U: %q becomes %q, and that %q", r, s, once, Normalise(once))
+			if once := normalise(s); normalise(once) != once {
+				t.Errorf("%U: %q becomes %q, and that %q", r, s, once, normalise(once))
 			}
 		}
 	}
@@ -75,7 +75,7 @@ func TestNormaliseIsIdempotent(t *testing.T) {
 	text := rapid.OneOf(rapid.StringOf(rapid.SampledFrom(difficult)), rapid.String(), rapid.SampledFrom(odd),
 		rapid.Map(rapid.SliceOf(rapid.Byte()), func(b []byte) string { return string(b) }))
 	rapid.Check(t, func(t *rapid.T) {
-		once := Normalise(text.Draw(t, "s"))
+		once := normalise(text.Draw(t, "s"))
 		checkNormal(t, once)
 	})
 }
@@ -86,7 +86,7 @@ func checkNormal(t interface {
 }, s string,
 ) {
 	t.Helper()
-	if again := Normalise(s); again != s {
+	if again := normalise(s); again != s {
 		t.Errorf("%q becomes %q", s, again)
 	}
 	if !utf8.ValidString(s) || strings.TrimSpace(s) != s || strings.Contains(s, "  ") || strings.ContainsFunc(s, invisible) {

@@ -27,7 +27,7 @@ func nameKey(s string) string { return cut(bare(s), nameRunes, nameBytes) }
 
 // bare is s, as far as it is looked at, normalised and without the dollar signs before it, unless there is nothing else.
 func bare(s string) string {
-	s = Normalise(head(s))
+	s = normalise(head(s))
 	if rest := strings.TrimLeft(s, "$ "); rest != "" {
 		return rest
 	}

@@ -73,7 +73,7 @@ func Read(ctx context.Context, source Source, t *figures.Token, pool *market.Poo
 	}
 	// Nothing is known of buckets that have not begun.
 	end := min(over.To, over.Width.Open(t.AsOf)+int64(over.Width))
-	if ticks, ok := TicksFrom(over.Width, t.AsOf); ok {
+	if ticks, ok := ticksFrom(over.Width, t.AsOf); ok {
 		out.From = max(over.From, min(ticks, over.To))
 		if over.To <= ticks {
 			return out, nil // trades as old as that aren't kept, nor what was before them

@@ -21,9 +21,9 @@ type Reader struct{ store *store.Store }
 // NewReader makes a reader of a store.
 func NewReader(st *store.Store) Reader { return Reader{st} }
 
-// TicksFrom is the time from which on bars of a width can be had at a moment: those below a minute are made of the trades of
+// ticksFrom is the time from which on bars of a width can be had at a moment: those below a minute are made of the trades of
 // the last day. ok is false for wider ones, which are stored.
-func TicksFrom(w candle.Width, now int64) (from int64, ok bool) {
+func ticksFrom(w candle.Width, now int64) (from int64, ok bool) {
 	if w.Stored() > 0 {
 		return 0, false
 	}
