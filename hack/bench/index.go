@@ -50,7 +50,7 @@ var indexWays = []indexWay{
 		if err != nil {
 			return err
 		}
-		schema.BuildIndexes(ctx, st.DB, slog.New(slog.NewTextHandler(os.Stderr, nil)))
+		schema.BuildIndexes(ctx, st.Inspect.Database(), slog.New(slog.NewTextHandler(os.Stderr, nil)))
 		return st.Close()
 	}},
 }

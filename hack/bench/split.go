@@ -88,13 +88,13 @@ func (b *splitting) run(ctx context.Context, parts int) error {
 	log := slog.New(slog.NewTextHandler(os.Stderr, nil))
 	fmt.Printf("%d trades of one chain; an insert every %s\n\n| step | took s | inserts | longest insert ms | p99 ms |\n|---|---|---|---|---|\n", b.rows, b.every)
 	err = b.measure(ctx, "the key with the time", func() error {
-		schema.BuildIndexes(ctx, b.store.DB, log)
+		schema.BuildIndexes(ctx, b.store.Inspect.Database(), log)
 		return nil
 	})
 	if err != nil {
 		return err
 	}
-	split := func() error { return schema.SplitLarge(ctx, b.store.DB, log, 1) }
+	split := func() error { return schema.SplitLarge(ctx, b.store.Inspect.Database(), log, 1) }
 	if err := b.measure(ctx, "closing the table", split); err != nil {
 		return err
 	}

@@ -19,9 +19,9 @@ type HolderShare struct {
 
 // Top lists a token's n largest holders, the largest first; accounts that don't count as holders are left out.
 func (s Balances) Top(ctx context.Context, chain string, token market.Address, n int) ([]HolderShare, error) {
-	rows, err := s.Ask(ctx, "SELECT "+database.ColumnsOf[model.Balance](s.Read, "b")+" FROM balances b WHERE b.chain = ? AND b.token = ? "+
+	rows, err := s.db.Ask(ctx, "SELECT "+database.ColumnsOf[model.Balance](s.db.Read, "b")+" FROM balances b WHERE b.chain = ? AND b.token = ? "+
 		"AND NOT b.excluded ORDER BY b.amount DESC, b.account LIMIT ?", chain, token.Bytes(), n)
-	found, err := database.ScanAll[model.Balance](ctx, s.Read, rows, err)
+	found, err := database.ScanAll[model.Balance](ctx, s.db.Read, rows, err)
 	if err != nil {
 		return nil, fmt.Errorf("database: read a token's largest holders: %w", err)
 	}
@@ -35,7 +35,7 @@ func (s Balances) Top(ctx context.Context, chain string, token market.Address, n
 func (s Balances) Of(ctx context.Context, chain string, token, account market.Address) (market.Amount, error) {
 	chain = s.served.indexOf(chain)
 	var raw []byte
-	err := s.AskOne(ctx, []any{&raw}, "SELECT amount FROM balances WHERE chain = ? AND token = ? AND account = ?",
+	err := s.db.AskOne(ctx, []any{&raw}, "SELECT amount FROM balances WHERE chain = ? AND token = ? AND account = ?",
 		chain, token.Bytes(), account.Bytes())
 	if errors.Is(err, sql.ErrNoRows) {
 		return market.Amount{}, nil
@@ -50,7 +50,7 @@ func (s Balances) Of(ctx context.Context, chain string, token, account market.Ad
 // All lists a token's accounts with their derived balances.
 func (s Balances) All(ctx context.Context, chain string, token market.Address) (map[market.Address]market.Balance, error) {
 	var rows []model.Balance
-	err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Scan(ctx)
+	err := s.db.Read.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read balances: %w", err)
 	}

@@ -36,7 +36,7 @@ func (s Candles) series(ctx context.Context, native bool, pool market.Address, w
 	if native {
 		names = nativeColumns
 	}
-	rows, err := s.Ask(ctx, "SELECT "+names+" FROM candles WHERE chain = ? AND pool = ? AND interval_s = ? AND "+where, args...)
+	rows, err := s.db.Ask(ctx, "SELECT "+names+" FROM candles WHERE chain = ? AND pool = ? AND interval_s = ? AND "+where, args...)
 	if err != nil {
 		return nil, fmt.Errorf("database: read candles: %w", err)
 	}
@@ -66,7 +66,7 @@ func (s Candles) series(ctx context.Context, native bool, pool market.Address, w
 // First is the open of a pool's oldest stored candle of one width; ok is false when there is none.
 func (s Candles) First(ctx context.Context, chain string, pool market.Address, interval int32) (open int64, ok bool, err error) {
 	chain = s.served.indexOf(chain)
-	err = s.Read.NewSelect().Model((*model.Candle)(nil)).Column("open_at").
+	err = s.db.Read.NewSelect().Model((*model.Candle)(nil)).Column("open_at").
 		Where("chain = ? AND pool = ? AND interval_s = ?", chain, pool.Bytes(), interval).Order("open_at").Limit(1).Scan(ctx, &open)
 	if errors.Is(err, sql.ErrNoRows) {
 		return 0, false, nil
@@ -97,7 +97,7 @@ func (s Candles) Activities(ctx context.Context, chain string, pools []market.Ad
 	for i, span := range spans {
 		parts[i] = "SELECT pool, open_at, volume_usd, buys, sells FROM candles " +
 			"WHERE chain = ? AND pool IN (?) AND interval_s = ? AND open_at >= ? AND open_at < ?"
-		args = append(args, chain, database.Among(s.IsPostgres(), addressKeys(pools)), span.Interval, span.From, span.To)
+		args = append(args, chain, database.Among(s.db.IsPostgres(), addressKeys(pools)), span.Interval, span.From, span.To)
 	}
 	var rows []struct {
 		Pool      []byte
@@ -106,7 +106,7 @@ func (s Candles) Activities(ctx context.Context, chain string, pools []market.Ad
 		Buys      int64
 		Sells     int64
 	}
-	if err := s.Read.NewRaw(strings.Join(parts, " UNION ALL "), args...).Scan(ctx, &rows); err != nil {
+	if err := s.db.Read.NewRaw(strings.Join(parts, " UNION ALL "), args...).Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("database: read candles: %w", err)
 	}
 	c := model.Columns{Table: "candles"}
@@ -153,7 +153,7 @@ func (s Candles) ClosesBefore(ctx context.Context, chain string, moments []PoolT
 		VolumeUSD   []byte `bun:"volume_usd"`
 		VolumeQuote []byte
 	}
-	if err := s.Read.NewRaw(strings.Join(parts, " UNION ALL "), args...).Scan(ctx, &rows); err != nil {
+	if err := s.db.Read.NewRaw(strings.Join(parts, " UNION ALL "), args...).Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("database: read candles: %w", err)
 	}
 	out := make(map[PoolTime]Close, len(rows))

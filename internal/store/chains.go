@@ -101,8 +101,8 @@ func (r *chainRow) status() (ChainStatus, error) {
 // served, and goes by it from then on.
 func (s *Store) Chains(ctx context.Context) ([]ChainStatus, error) {
 	var rows []chainRow
-	changed := s.Servers.Changed() // before the rows: they may be another server's already, and then differ the next time
-	if err := s.Read.NewSelect().Model(&rows).Order("id").Scan(ctx); err != nil {
+	changed := s.db.Servers.Changed() // before the rows: they may be another server's already, and then differ the next time
+	if err := s.db.Read.NewSelect().Model(&rows).Order("id").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read chains: %w", err)
 	}
 	list, err := model.To(s.served.take(rows), func(r *chainRow) (ChainStatus, error) {
@@ -116,7 +116,7 @@ func (s *Store) Chains(ctx context.Context) ([]ChainStatus, error) {
 // Chain is the status of one index; ok is false when no indexer ever ran for it.
 func (s *Store) Chain(ctx context.Context, id string) (status ChainStatus, ok bool, err error) {
 	var row chainRow
-	err = s.Write.NewSelect().Model(&row).Where("id = ?", id).Scan(ctx)
+	err = s.db.Write.NewSelect().Model(&row).Where("id = ?", id).Scan(ctx)
 	if errors.Is(err, sql.ErrNoRows) {
 		return ChainStatus{ID: id}, false, nil
 	}

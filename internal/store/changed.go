@@ -63,7 +63,7 @@ func (s *Store) ChangedSince(ctx context.Context, seen map[string]int64) (map[st
 	fail := func(err error) (map[string]*Changed, error) {
 		return nil, fmt.Errorf("database: read what changed: %w", err)
 	}
-	rows, err := s.Ask(ctx, strings.Join(parts, " UNION ALL "), args...)
+	rows, err := s.db.Ask(ctx, strings.Join(parts, " UNION ALL "), args...)
 	if err != nil {
 		return fail(err)
 	}

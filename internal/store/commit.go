@@ -104,7 +104,7 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 		return nil
 	})
 	if err == nil {
-		s.Hint(ctx, l.Chain)
+		s.db.Hint(ctx, l.Chain)
 	}
 	return err
 }

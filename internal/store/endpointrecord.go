@@ -31,7 +31,7 @@ type endpointRecordRow struct {
 // EndpointRecords lists the endpoints of a chain that weren't trusted at its last commit.
 func (s Facts) EndpointRecords(ctx context.Context, chain string) ([]EndpointRecord, error) {
 	var rows []endpointRecordRow
-	if err := s.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Order("endpoint").Scan(ctx); err != nil {
+	if err := s.db.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Order("endpoint").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read the endpoints' records: %w", err)
 	}
 	return model.To(rows, func(r *endpointRecordRow) (out EndpointRecord, err error) {

@@ -48,7 +48,7 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 			ID, Parent, Notused int64
 			Detail              string
 		}
-		if err := s.Read.NewRaw("EXPLAIN QUERY PLAN "+q.text, q.args...).Scan(ctx, &rows); err != nil {
+		if err := s.db.Read.NewRaw("EXPLAIN QUERY PLAN "+q.text, q.args...).Scan(ctx, &rows); err != nil {
 			return nil, fmt.Errorf("explain %s: %w", name, err)
 		}
 		var lines []string
@@ -63,16 +63,16 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 // IndexRows counts the rows that each table of the schema has of an index.
 func (s *Store) IndexRows(ctx context.Context, index string) (map[string]int, error) {
 	tables := "SELECT m.name FROM sqlite_master m JOIN pragma_table_info(m.name) c WHERE m.type = 'table' AND c.name = 'chain'"
-	if s.IsPostgres() {
+	if s.db.IsPostgres() {
 		tables = "SELECT table_name FROM information_schema.columns WHERE table_schema = current_schema() AND column_name = 'chain'"
 	}
 	var names []string
-	if err := s.Write.NewRaw(tables).Scan(ctx, &names); err != nil {
+	if err := s.db.Write.NewRaw(tables).Scan(ctx, &names); err != nil {
 		return nil, err
 	}
 	out := map[string]int{}
 	for _, name := range names {
-		n, err := s.Write.NewSelect().TableExpr("?", bun.Ident(name)).Where("chain = ?", index).Count(ctx)
+		n, err := s.db.Write.NewSelect().TableExpr("?", bun.Ident(name)).Where("chain = ?", index).Count(ctx)
 		if err != nil {
 			return nil, err
 		}
@@ -143,7 +143,7 @@ func (s *Store) PoolReads(chain string, bases ...market.Address) map[string]Pool
 	listings := func(q *bun.RawQuery) PoolRead { return PoolRead{q.String(), nil} }
 	text, args := s.Pools.nowOf(bases)
 	return map[string]PoolRead{
-		"PoolsNow":         {s.Numbered(text), args},
+		"PoolsNow":         {s.db.Numbered(text), args},
 		"PoolsOf":          {chosen(s.rows, new([]model.Pool), chain, "base", addressKeys(bases), []string{listedOnly}).String(), nil},
 		"listings of some": listings(s.Tokens.listingsOf(chain, bases)), "listings changed": listings(s.Tokens.listingsChanged(chain, 1)),
 	}

@@ -252,7 +252,7 @@ func readFact(kind string, body []byte) (market.Fact, error) {
 // Between lists what is known about the blocks from first to last, in order.
 func (s Facts) Between(ctx context.Context, chain string, first, last uint64) ([]StoredFact, error) {
 	var rows []factRow
-	err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ?", chain, int64(first), int64(last)).
+	err := s.db.Write.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ?", chain, int64(first), int64(last)).
 		Order("block", "kind", "ref").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read facts: %w", err)
@@ -263,7 +263,7 @@ func (s Facts) Between(ctx context.Context, chain string, first, last uint64) ([
 // Sure are Facts but for those that no two of several endpoints gave.
 func (s Facts) Sure(ctx context.Context, chain string, first, last uint64) ([]StoredFact, error) {
 	var rows []factRow
-	err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ?", chain, int64(first), int64(last)).
+	err := s.db.Write.NewSelect().Model(&rows).Where("chain = ? AND block BETWEEN ? AND ?", chain, int64(first), int64(last)).
 		Where("NOT EXISTS (SELECT 1 FROM unsure_facts u WHERE u.chain = fact_row.chain AND u.block = fact_row.block AND u.kind = fact_row.kind "+
 			"AND u.ref = fact_row.ref)").Order("block", "kind", "ref").Scan(ctx)
 	if err != nil {
@@ -279,7 +279,7 @@ const firstTokenFact = "SELECT body FROM facts WHERE kind = 'token' AND ref = ? 
 // FirstOfToken is the oldest fact of a token that has a supply, and where none has, the oldest: anybody can have a token asked
 // that isn't there yet. ok is false when there is none.
 func (s Facts) FirstOfToken(ctx context.Context, chain string, token market.Address) (f market.TokenFact, ok bool, err error) {
-	rows, err := s.Ask(ctx, firstTokenFact, token.Bytes(), chain)
+	rows, err := s.db.Ask(ctx, firstTokenFact, token.Bytes(), chain)
 	if err != nil {
 		return f, false, fmt.Errorf("database: read a token's first fact: %w", err)
 	}
@@ -314,7 +314,7 @@ type UnsureBlock struct {
 // them: nothing is known of their logs.
 func (s Facts) UnsureBlocks(ctx context.Context, chain string) ([]UnsureBlock, error) {
 	var rows []blockRow
-	if err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND logs_hash IS NOT NULL", chain).Order("number").Scan(ctx); err != nil {
+	if err := s.db.Write.NewSelect().Model(&rows).Where("chain = ? AND logs_hash IS NOT NULL", chain).Order("number").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read the blocks of one endpoint's word: %w", err)
 	}
 	return model.To(rows, func(r *blockRow) (UnsureBlock, error) {
@@ -352,7 +352,7 @@ func writeUnsure(ctx context.Context, tx *database.Transaction, chain string, c 
 // Unsure lists the newest facts of a chain that no two endpoints gave, up to limit, oldest first.
 func (s Facts) Unsure(ctx context.Context, chain string, limit int) ([]StoredFact, error) {
 	var rows []factRow
-	err := s.Write.NewRaw("SELECT f.chain, f.block, f.kind, f.ref, f.hash, f.body FROM unsure_facts u JOIN facts f ON f.chain = u.chain AND "+
+	err := s.db.Write.NewRaw("SELECT f.chain, f.block, f.kind, f.ref, f.hash, f.body FROM unsure_facts u JOIN facts f ON f.chain = u.chain AND "+
 		"f.block = u.block AND f.kind = u.kind AND f.ref = u.ref AND f.hash = u.hash WHERE u.chain = ? ORDER BY u.block DESC, u.kind, u.ref LIMIT ?",
 		chain, limit).Scan(ctx, &rows)
 	if err != nil {

@@ -100,7 +100,7 @@ func TestIndexesAreBuiltWhileOthersWrite(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		schema.BuildIndexes(t.Context(), s.DB, slog.New(slog.NewTextHandler(t.Output(), nil)))
+		schema.BuildIndexes(t.Context(), s.Inspect.Database(), slog.New(slog.NewTextHandler(t.Output(), nil)))
 	}()
 	for i := range 50 { // each would wait for ever if the building kept writers out while it waits for the transaction
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
@@ -125,7 +125,7 @@ func TestAHalfBuiltIndexIsBuiltAnew(t *testing.T) {
 	must(t, db, "ALTER INDEX trades_trader ATTACH PARTITION trades_trader_base")
 	must(t, db, "CREATE INDEX trades_trader_bsc ON trades_bsc (trader)")
 	must(t, db, "UPDATE pg_index SET indisvalid = false WHERE indexrelid = 'trades_trader_bsc'::regclass")
-	schema.BuildIndexes(t.Context(), open(t, dsn).DB, slog.New(slog.NewTextHandler(t.Output(), nil)))
+	schema.BuildIndexes(t.Context(), open(t, dsn).Inspect.Database(), slog.New(slog.NewTextHandler(t.Output(), nil)))
 	wantWholeIndex(t, db, "trades_trader", 2)
 }
 
@@ -138,7 +138,7 @@ func TestManyProgramsBuildAnIndexOnce(t *testing.T) {
 	for range many {
 		s := open(t, dsn)
 		go func() {
-			schema.BuildIndexes(t.Context(), s.DB, slog.New(slog.DiscardHandler))
+			schema.BuildIndexes(t.Context(), s.Inspect.Database(), slog.New(slog.DiscardHandler))
 			done <- struct{}{}
 		}()
 	}

@@ -39,7 +39,7 @@ func laterOf(chain string) string { return chainconfig.IndexID(chain, 2)[:len(ch
 // Of lists the indexes of a chain, by generation.
 func (s Indexes) Of(ctx context.Context, chain string) ([]IndexStatus, error) {
 	var rows []chainRow
-	if err := s.Write.NewSelect().Model(&rows).Where(ofChain, chain, laterOf(chain)).Scan(ctx); err != nil {
+	if err := s.db.Write.NewSelect().Model(&rows).Where(ofChain, chain, laterOf(chain)).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read the indexes of chain %s: %w", chain, err)
 	}
 	list, err := model.To(rows, func(r *chainRow) (IndexStatus, error) {
@@ -77,7 +77,7 @@ func needReader(ctx context.Context, tx *database.Transaction) error {
 
 // Begin registers one more index of a chain, which isn't served.
 func (s Indexes) Begin(ctx context.Context, chain string, generation int64) error {
-	return s.InTransaction(ctx, func(tx *database.Transaction) error {
+	return s.db.InTransaction(ctx, func(tx *database.Transaction) error {
 		index := chainconfig.IndexID(chain, generation)
 		if _, err := tx.NewRaw("INSERT INTO chains (id, served) VALUES (?, FALSE) ON CONFLICT (id) DO NOTHING", index).Exec(ctx); err != nil {
 			return fmt.Errorf("database: register index %s: %w", index, err)
@@ -94,7 +94,7 @@ func (s Indexes) Want(ctx context.Context, chain string, anew bool) (generation 
 		return 0, false, err
 	}
 	generation = list[len(list)-1].Generation + 1
-	res, err := s.Write.NewRaw("UPDATE chains SET wanted = ?, wanted_anew = ? WHERE served AND "+ofChain, generation, anew, chain, laterOf(chain)).Exec(ctx)
+	res, err := s.db.Write.NewRaw("UPDATE chains SET wanted = ?, wanted_anew = ? WHERE served AND "+ofChain, generation, anew, chain, laterOf(chain)).Exec(ctx)
 	if err != nil {
 		return 0, false, fmt.Errorf("database: ask for generation %d of chain %s: %w", generation, chain, err)
 	}
@@ -121,7 +121,7 @@ func (s Indexes) TakeOver(ctx context.Context, l *Lease) error {
 		return setChain(ctx, tx, l.Chain, "served = TRUE, commit_no = ?, rewinds = ?", next.commitNo, rewinds+1)
 	})
 	if err == nil {
-		s.Hint(ctx, chain)
+		s.db.Hint(ctx, chain)
 	}
 	return err
 }
@@ -261,15 +261,15 @@ func notServed(ctx context.Context, db bun.IDB, index string) error {
 
 // dropPartition drops an index's partition of a table, whole: beside it the table is read and written meanwhile. One that was cut off is ended.
 func (s Indexes) dropPartition(ctx context.Context, l *Lease, table string) error {
-	if !s.IsPostgres() {
+	if !s.db.IsPostgres() {
 		return nil
 	}
-	if err := notServed(ctx, s.Write, l.Chain); err != nil {
+	if err := notServed(ctx, s.db.Write, l.Chain); err != nil {
 		return err
 	}
 	name := schema.PartitionOf(table, l.Chain)
 	var attached, pending bool
-	err := s.Write.NewRaw("SELECT i.inhrelid IS NOT NULL, COALESCE(i.inhdetachpending, FALSE) FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid "+
+	err := s.db.Write.NewRaw("SELECT i.inhrelid IS NOT NULL, COALESCE(i.inhdetachpending, FALSE) FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid "+
 		"WHERE c.oid = to_regclass(?)", database.Ident(name)).Scan(ctx, &attached, &pending)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil
@@ -279,10 +279,10 @@ func (s Indexes) dropPartition(ctx context.Context, l *Lease, table string) erro
 		if pending {
 			how = "FINALIZE"
 		}
-		_, err = s.Write.NewRaw("ALTER TABLE ? DETACH PARTITION ? "+how, bun.Ident(table), bun.Ident(name)).Exec(ctx)
+		_, err = s.db.Write.NewRaw("ALTER TABLE ? DETACH PARTITION ? "+how, bun.Ident(table), bun.Ident(name)).Exec(ctx)
 	}
 	if err == nil {
-		_, err = s.Write.NewRaw("DROP TABLE ?", bun.Ident(name)).Exec(ctx)
+		_, err = s.db.Write.NewRaw("DROP TABLE ?", bun.Ident(name)).Exec(ctx)
 	}
 	if err != nil {
 		return fmt.Errorf("database: drop %s: %w", name, err)
@@ -294,7 +294,7 @@ func (s Indexes) dropPartition(ctx context.Context, l *Lease, table string) erro
 // seen. ok is false where the index has none.
 func (s Indexes) FirstBlock(ctx context.Context, index string) (number uint64, ok bool, err error) {
 	var first sql.NullInt64
-	err = s.Write.NewRaw("SELECT COALESCE(NULLIF(start_block, 0), (SELECT min(first_block) FROM tokens WHERE chain = chains.id)) FROM chains WHERE id = ?",
+	err = s.db.Write.NewRaw("SELECT COALESCE(NULLIF(start_block, 0), (SELECT min(first_block) FROM tokens WHERE chain = chains.id)) FROM chains WHERE id = ?",
 		index).Scan(ctx, &first)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return 0, false, fmt.Errorf("database: read the first block of index %s: %w", index, err)
@@ -312,17 +312,17 @@ type IndexSize struct {
 
 // Size measures an index.
 func (s Indexes) Size(ctx context.Context, index string) (size IndexSize, err error) {
-	if err := s.Write.NewRaw("SELECT count(*) FROM facts WHERE chain = ?", index).Scan(ctx, &size.Facts); err != nil {
+	if err := s.db.Write.NewRaw("SELECT count(*) FROM facts WHERE chain = ?", index).Scan(ctx, &size.Facts); err != nil {
 		return size, fmt.Errorf("database: count facts: %w", err)
 	}
-	if !s.IsPostgres() {
-		err = s.Write.NewRaw("SELECT p.page_count * s.page_size FROM pragma_page_count() p, pragma_page_size() s").Scan(ctx, &size.Bytes)
+	if !s.db.IsPostgres() {
+		err = s.db.Write.NewRaw("SELECT p.page_count * s.page_size FROM pragma_page_count() p, pragma_page_size() s").Scan(ctx, &size.Bytes)
 	} else {
 		names := make([]any, len(schema.Partitioned))
 		for i, t := range schema.Partitioned {
 			names[i] = schema.PartitionOf(t, index)
 		}
-		err = s.Write.NewRaw("SELECT COALESCE(sum(pg_total_relation_size(p.relid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
+		err = s.db.Write.NewRaw("SELECT COALESCE(sum(pg_total_relation_size(p.relid)), 0)::bigint FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "+
 			"CROSS JOIN LATERAL pg_partition_tree(c.oid) p WHERE n.nspname = current_schema() AND c.relname IN (?)", database.Among(true, names)).Scan(ctx, &size.Bytes)
 	}
 	if err != nil {

@@ -11,10 +11,13 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 )
 
+// Database is the database itself.
+func (s Inspect) Database() *database.DB { return s.db }
+
 // Tokens lists a chain's tokens that changed after commit number seen.
 func (s Inspect) Tokens(ctx context.Context, chain string, seen int64) ([]market.Token, error) {
 	var rows []model.Token
-	if err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx); err != nil {
+	if err := s.db.Read.NewSelect().Model(&rows).Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read changed tokens: %w", err)
 	}
 	return model.To(rows, (*model.Token).Value)
@@ -23,7 +26,7 @@ func (s Inspect) Tokens(ctx context.Context, chain string, seen int64) ([]market
 // Pools lists a chain's pools that changed after commit number seen.
 func (s Inspect) Pools(ctx context.Context, chain string, seen int64) ([]market.Pool, error) {
 	var rows []model.Pool
-	if err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx); err != nil {
+	if err := s.db.Read.NewSelect().Model(&rows).Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read changed pools: %w", err)
 	}
 	return model.To(rows, (*model.Pool).Value)
@@ -33,7 +36,7 @@ func (s Inspect) Pools(ctx context.Context, chain string, seen int64) ([]market.
 func (s Inspect) Candles(ctx context.Context, chain string, pool market.Address, interval int32, from, to int64,
 ) ([]market.Candle, error) {
 	var rows []model.Candle
-	err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND pool = ? AND interval_s = ?", chain, pool.Bytes(), interval).
+	err := s.db.Read.NewSelect().Model(&rows).Where("chain = ? AND pool = ? AND interval_s = ?", chain, pool.Bytes(), interval).
 		Where("open_at >= ? AND open_at < ?", from, to).Order("open_at").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read candles: %w", err)
@@ -43,12 +46,12 @@ func (s Inspect) Candles(ctx context.Context, chain string, pool market.Address,
 
 // Trades lists a chain's trades from a block on with a time of at least since, oldest first.
 func (s Inspect) Trades(ctx context.Context, chain string, block uint64, since int64) ([]market.Trade, error) {
-	first, err := firstTradeBlock(ctx, s.Read, chain, since)
+	first, err := firstTradeBlock(ctx, s.db.Read, chain, since)
 	if err != nil {
 		return nil, err
 	}
 	var rows []model.Trade
-	err = s.Read.NewSelect().Model(&rows).Where("chain = ? AND block >= ?", chain, max(first, int64(block))).
+	err = s.db.Read.NewSelect().Model(&rows).Where("chain = ? AND block >= ?", chain, max(first, int64(block))).
 		Order("block", "log_index").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read trades: %w", err)
@@ -83,7 +86,7 @@ func (s Inspect) Derived(ctx context.Context, chain string) (map[string][]string
 
 // lines scans for itself: bun takes the type of a column from the first row, where it may be NULL.
 func (s Inspect) lines(ctx context.Context, table, order, chain string) ([]string, error) {
-	rows, err := s.Write.NewSelect().TableExpr("?", bun.Ident(table)).Where("chain = ?", chain).OrderExpr(order).Rows(ctx)
+	rows, err := s.db.Write.NewSelect().TableExpr("?", bun.Ident(table)).Where("chain = ?", chain).OrderExpr(order).Rows(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -40,7 +40,7 @@ func (s Jobs) StagedFrom(ctx context.Context, chain string, token, from market.A
 func (s Jobs) stagedWhere(ctx context.Context, chain string, token market.Address, where string, account market.Address, limit int,
 ) ([]market.AccountBalance, error) {
 	var rows []model.Staging
-	err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Where(where, orEmpty(account)).
+	err := s.db.Write.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).Where(where, orEmpty(account)).
 		Order("account").Limit(int64(limit)).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read staged balances: %w", err)
@@ -53,7 +53,7 @@ func orEmpty(a market.Address) []byte { return append([]byte{}, a.Bytes()...) }
 
 // EachStaged walks a job's staged balances without holding more than one, in no order.
 func (s Jobs) EachStaged(ctx context.Context, chain string, token market.Address, each func(market.Amount)) error {
-	rows, err := s.Read.NewSelect().Model((*model.Staging)(nil)).Column("amount").Where("chain = ? AND token = ?", chain, token.Bytes()).Rows(ctx)
+	rows, err := s.db.Read.NewSelect().Model((*model.Staging)(nil)).Column("amount").Where("chain = ? AND token = ?", chain, token.Bytes()).Rows(ctx)
 	if err != nil {
 		return fmt.Errorf("database: read staged balances: %w", err)
 	}
@@ -91,7 +91,7 @@ func (s Jobs) Unmerged(ctx context.Context, chain string, token, cursor market.A
 		return out, err
 	}
 	var rows []model.Balance
-	err = s.Write.NewSelect().Model(&rows).Where("chain = ? AND token = ? AND account > ?", chain, token.Bytes(), orEmpty(cursor)).
+	err = s.db.Write.NewSelect().Model(&rows).Where("chain = ? AND token = ? AND account > ?", chain, token.Bytes(), orEmpty(cursor)).
 		Order("account").Limit(int64(limit)).Scan(ctx)
 	if err != nil {
 		return out, fmt.Errorf("database: read balances: %w", err)
@@ -138,7 +138,7 @@ func (s Jobs) QueuedForGood(ctx context.Context, chain string, token market.Addr
 func (s Jobs) queued(ctx context.Context, chain string, token market.Address, block uint64, seq uint32, limit int, where string, args ...any,
 ) ([]market.QueuedTransfer, error) {
 	var rows []model.Queued
-	err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).
+	err := s.db.Write.NewSelect().Model(&rows).Where("chain = ? AND token = ?", chain, token.Bytes()).
 		Where("(block, seq) > (?, ?)", int64(min(block, math.MaxInt64)), int64(seq)).Where(where, args...).
 		Order("block", "seq").Limit(int64(limit)).Scan(ctx)
 	if err != nil {
@@ -155,7 +155,7 @@ func (s Jobs) DropEnded(ctx context.Context, l *Lease) (left int, err error) {
 		return 0, err
 	}
 	var oldest sql.NullInt64 // the block to which a rewind can go at most
-	if err := s.Write.NewRaw("SELECT min(number) FROM blocks WHERE chain = ?", l.Chain).Scan(ctx, &oldest); err != nil {
+	if err := s.db.Write.NewRaw("SELECT min(number) FROM blocks WHERE chain = ?", l.Chain).Scan(ctx, &oldest); err != nil {
 		return 0, fmt.Errorf("database: find the oldest block that is remembered: %w", err)
 	}
 	var over []market.Address

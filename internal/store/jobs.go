@@ -30,13 +30,13 @@ func (s Jobs) Gaps(ctx context.Context, chain string, final uint64, only []marke
 		return nil, nil
 	}
 	const since = "CASE WHEN l.block > t.first_block THEN l.block ELSE t.first_block END"
-	q := s.Write.NewSelect().TableExpr("tokens t").Join("LEFT JOIN launches l ON l.chain = t.chain AND l.mint = t.mint").
+	q := s.db.Write.NewSelect().TableExpr("tokens t").Join("LEFT JOIN launches l ON l.chain = t.chain AND l.mint = t.mint").
 		ColumnExpr("t.mint AS token, t.first_block AS first, "+since+" AS since").
 		Where("t.chain = ? AND t.holders_status = 'indexing'", chain). // as its index has it
 		Where("NOT EXISTS (SELECT 1 FROM holder_jobs j WHERE j.chain = t.chain AND j.token = t.mint)").
 		Where(since+" <= ?", int64(final)).Order("t.mint").Limit(limit)
 	if only != nil {
-		q = q.Where("t.mint IN (?)", database.Among(s.IsPostgres(), addressKeys(only)))
+		q = q.Where("t.mint IN (?)", database.Among(s.db.IsPostgres(), addressKeys(only)))
 	}
 	var rows []struct {
 		Token        []byte
@@ -57,7 +57,7 @@ func (s Jobs) Gaps(ctx context.Context, chain string, final uint64, only []marke
 // first, and gives that newest block. All of it is of one moment.
 func (s Jobs) QueuedBefore(ctx context.Context, chain string, tokens []market.Address, each func(*market.QueuedTransfer)) (market.Header, error) {
 	marks, args := database.List(addressKeys(tokens))
-	rows, err := s.Ask(ctx, "SELECT c.number, c.hash, c.parent, c.block_time, q.token, q.block, q.seq, q.sender, q.recipient, q.amount "+
+	rows, err := s.db.Ask(ctx, "SELECT c.number, c.hash, c.parent, c.block_time, q.token, q.block, q.seq, q.sender, q.recipient, q.amount "+
 		"FROM chains c LEFT JOIN holder_queue q ON q.chain = c.id AND q.block < c.number AND q.token IN ("+marks+") "+
 		"WHERE c.id = ? ORDER BY q.token, q.block, q.seq", append(args, chain)...)
 	if err != nil {
@@ -94,7 +94,7 @@ func (s Jobs) List(ctx context.Context, chain string) ([]market.HolderJob, error
 
 func (s Jobs) list(ctx context.Context, chain, where string, args ...any) ([]market.HolderJob, error) {
 	var rows []model.Job
-	if err := s.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Where(where, args...).Order("token").Scan(ctx); err != nil {
+	if err := s.db.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Where(where, args...).Order("token").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: list holder jobs: %w", err)
 	}
 	return model.To(rows, (*model.Job).Value)

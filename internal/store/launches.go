@@ -36,9 +36,9 @@ func (s Launches) At(ctx context.Context, mints []market.Address) ([]LaunchNow, 
 		return nil, nil
 	}
 	marks, args := database.List(addressKeys(mints))
-	rows, err := s.Ask(ctx, "SELECT "+database.ColumnsOf[model.Launch](s.Read, "l")+" FROM launches l WHERE l.mint IN ("+marks+
+	rows, err := s.db.Ask(ctx, "SELECT "+database.ColumnsOf[model.Launch](s.db.Read, "l")+" FROM launches l WHERE l.mint IN ("+marks+
 		") ORDER BY l.chain, l.mint", args...)
-	found, err := database.ScanAll[model.Launch](ctx, s.Read, rows, err)
+	found, err := database.ScanAll[model.Launch](ctx, s.db.Read, rows, err)
 	if err != nil {
 		return nil, fmt.Errorf("database: read launches: %w", err)
 	}
@@ -59,14 +59,14 @@ const (
 // index. Rows are read as they are wanted, so that a big chain costs no memory.
 func (s Launches) Since(ctx context.Context, chain string, seen int64) iter.Seq2[market.Launch, error] {
 	chain = s.served.indexOf(chain)
-	names := database.ColumnsOf[model.Launch](s.Read, "l")
-	q := s.Read.NewRaw("SELECT "+names+launchesAll, chain)
+	names := database.ColumnsOf[model.Launch](s.db.Read, "l")
+	q := s.db.Read.NewRaw("SELECT "+names+launchesAll, chain)
 	if seen > 0 {
-		q = s.Read.NewRaw("SELECT "+names+launchesChanged, chain, seen)
+		q = s.db.Read.NewRaw("SELECT "+names+launchesChanged, chain, seen)
 	}
-	return database.Walk(ctx, s.Read, q, "launches", func(rows *sql.Rows) (market.Launch, error) {
+	return database.Walk(ctx, s.db.Read, q, "launches", func(rows *sql.Rows) (market.Launch, error) {
 		var r model.Launch
-		if err := s.Read.ScanRow(ctx, rows, &r); err != nil {
+		if err := s.db.Read.ScanRow(ctx, rows, &r); err != nil {
 			return market.Launch{}, err
 		}
 		return r.Value()
@@ -78,7 +78,7 @@ const creatorRecord = "SELECT count(*), count(CASE WHEN state = 'graduated' THEN
 // CreatorRecord counts a creator's launches on a chain, and those of them that graduated.
 func (s Launches) CreatorRecord(ctx context.Context, chain string, creator market.Address) (launches, graduated int64, err error) {
 	chain = s.served.indexOf(chain)
-	err = s.AskOne(ctx, []any{&launches, &graduated}, creatorRecord, chain, creator.Bytes())
+	err = s.db.AskOne(ctx, []any{&launches, &graduated}, creatorRecord, chain, creator.Bytes())
 	if err != nil {
 		return 0, 0, fmt.Errorf("database: count a creator's launches: %w", err)
 	}
@@ -91,7 +91,7 @@ const curvesBefore = "SELECT count(*), count(CASE WHEN state = 'graduated' THEN 
 
 // CurvesBefore counts what a launch's creator launched on curves of the chain before it, and those of them that have graduated by now.
 func (s Launches) CurvesBefore(ctx context.Context, chain string, l *market.Launch) (launches, graduated int64, err error) {
-	err = s.AskOne(ctx, []any{&launches, &graduated}, curvesBefore, chain, l.Creator.Bytes(), int64(l.Block), int64(l.Block), int64(l.LogIndex))
+	err = s.db.AskOne(ctx, []any{&launches, &graduated}, curvesBefore, chain, l.Creator.Bytes(), int64(l.Block), int64(l.Block), int64(l.LogIndex))
 	if err != nil {
 		return 0, 0, fmt.Errorf("database: count a creator's launches: %w", err)
 	}
@@ -105,7 +105,7 @@ const siblingsAmong = 2000
 // first, then the newest.
 func (s Launches) Siblings(ctx context.Context, chain string, l *market.Launch, limit int) ([]market.Address, error) {
 	var rows [][]byte
-	err := s.Read.NewRaw("SELECT mint FROM (SELECT mint, venue, creator, block, log_index FROM launches WHERE chain = ? "+
+	err := s.db.Read.NewRaw("SELECT mint FROM (SELECT mint, venue, creator, block, log_index FROM launches WHERE chain = ? "+
 		"ORDER BY block DESC, log_index DESC LIMIT ?) n WHERE n.venue = ? AND n.mint <> ? "+
 		"ORDER BY n.creator = ?, n.block DESC, n.log_index DESC LIMIT ?",
 		chain, siblingsAmong, l.Venue, l.Mint.Bytes(), l.Creator.Bytes(), limit).Scan(ctx, &rows)
@@ -130,13 +130,13 @@ func (s Launches) OfLate(ctx context.Context, chain string, since OfLate) iter.S
 	chain = s.served.indexOf(chain)
 	const counts = "(p.untrusted = '' OR p.protocol = ?)"
 	curve := string(market.BondingCurve)
-	q := s.Read.NewRaw("SELECT "+database.ColumnsOf[model.Launch](s.Read, "l")+" FROM launches l WHERE l.chain = ? AND (l.created_at > ? OR "+
+	q := s.db.Read.NewRaw("SELECT "+database.ColumnsOf[model.Launch](s.db.Read, "l")+" FROM launches l WHERE l.chain = ? AND (l.created_at > ? OR "+
 		"(l.created_at > ? AND EXISTS (SELECT 1 FROM pools p WHERE p.base = l.mint AND p."+poolsChain+" = l.chain AND p."+listedOnly+" AND p.last_trade_at > 0 AND "+counts+")) OR "+
 		"l.mint IN (SELECT p.base FROM pools p WHERE p.chain = ? AND p.last_trade_at > ? AND "+counts+")) "+
 		"ORDER BY l.block, l.log_index", chain, since.UntradedAfter, since.MadeAfter, curve, chain, since.TradedAfter, curve)
-	return database.Walk(ctx, s.Read, q, "launches", func(rows *sql.Rows) (market.Launch, error) {
+	return database.Walk(ctx, s.db.Read, q, "launches", func(rows *sql.Rows) (market.Launch, error) {
 		var r model.Launch
-		if err := s.Read.ScanRow(ctx, rows, &r); err != nil {
+		if err := s.db.Read.ScanRow(ctx, rows, &r); err != nil {
 			return market.Launch{}, err
 		}
 		return r.Value()
@@ -157,7 +157,7 @@ type ownCurveRow struct{ Curve, Mint []byte }
 func (s *rows) ownCurves(ctx context.Context, chain string, contracts []market.Address) (out []market.OwnCurve, err error) {
 	for part := range slices.Chunk(contracts, database.LoadKeys) {
 		var rows []ownCurveRow
-		if err := s.Write.NewRaw(ownCurves, chain, database.Among(s.IsPostgres(), addressKeys(part))).Scan(ctx, &rows); err != nil {
+		if err := s.db.Write.NewRaw(ownCurves, chain, database.Among(s.db.IsPostgres(), addressKeys(part))).Scan(ctx, &rows); err != nil {
 			return nil, fmt.Errorf("database: load curves by contract: %w", err)
 		}
 		c, held := model.Columns{Table: "launches"}, make(map[market.Address]market.Address, len(rows))
@@ -184,7 +184,7 @@ func (s *rows) anyOwnCurve(ctx context.Context, chain string, declared []market.
 	after := []byte{}
 	for {
 		var next [][]byte
-		if err := s.Write.NewRaw(nextCurve, chain, after).Scan(ctx, &next); err != nil {
+		if err := s.db.Write.NewRaw(nextCurve, chain, after).Scan(ctx, &next); err != nil {
 			return false, fmt.Errorf("database: look for curves of launches: %w", err)
 		}
 		if len(next) == 0 {

@@ -58,7 +58,7 @@ func (p position) String() string {
 
 // nowMS is the database's own clock in unix milliseconds: the only one that all holders share.
 func (s *rows) nowMS() string {
-	if s.IsPostgres() {
+	if s.db.IsPostgres() {
 		return "(extract(epoch FROM clock_timestamp()) * 1000)::bigint"
 	}
 	return "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
@@ -69,10 +69,10 @@ func (s *rows) nowMS() string {
 // ErrReplaced says that the index isn't registered.
 func (s Leases) Acquire(ctx context.Context, chain, holder string, ttl time.Duration) (*Lease, error) {
 	l := &Lease{Chain: chain, Holder: holder, ttl: ttl, turn: make(chan struct{}, 1)}
-	if err := schema.Partition(ctx, s.DB, chain); err != nil {
+	if err := schema.Partition(ctx, s.db, chain); err != nil {
 		return nil, err
 	}
-	err := s.InTransaction(ctx, func(tx *database.Transaction) error {
+	err := s.db.InTransaction(ctx, func(tx *database.Transaction) error {
 		if err := registerFirst(ctx, tx, chain); err != nil {
 			return err
 		}
@@ -129,7 +129,7 @@ func (s Leases) Renew(ctx context.Context, l *Lease) error {
 
 // Release frees the lease for the next indexer, whatever the chain's rows are.
 func (s Leases) Release(ctx context.Context, l *Lease) error {
-	res, err := s.Write.NewRaw("UPDATE chains SET lease_holder = '', lease_expires_ms = 0 "+
+	res, err := s.db.Write.NewRaw("UPDATE chains SET lease_holder = '', lease_expires_ms = 0 "+
 		"WHERE id = ? AND lease_epoch = ? AND lease_holder = ?", l.Chain, l.epoch, l.Holder).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("database: release the lease of chain %s: %w", l.Chain, err)
@@ -159,7 +159,7 @@ func (s *rows) updateUnderLease(ctx context.Context, l *Lease, set string, args 
 		return err
 	}
 	defer l.endTurn()
-	return database.Interruption(ctx, updateFenced(ctx, s.Write, l, set, args...))
+	return database.Interruption(ctx, updateFenced(ctx, s.db.Write, l, set, args...))
 }
 
 // writeUnderLease runs f in a transaction under the lease and the chain's next commit number. f changes next where it
@@ -172,7 +172,7 @@ func (s *rows) writeUnderLease(ctx context.Context, l *Lease, f func(tx *databas
 	defer l.endTurn()
 	next := l.rests
 	next.commitNo++
-	err := s.InTransaction(ctx, func(tx *database.Transaction) error {
+	err := s.db.InTransaction(ctx, func(tx *database.Transaction) error {
 		if err := updateFenced(ctx, tx, l, "commit_no = commit_no + 1"); err != nil {
 			return err
 		}

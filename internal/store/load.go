@@ -88,7 +88,7 @@ func chosen[R any](s *rows, into *[]R, chain, column string, keys []any, conditi
 	if column == "base" {
 		ofChain = poolsChain + " = ?"
 	}
-	q := s.Write.NewSelect().Model(into).Where(ofChain, chain).Where(column+" IN (?)", database.Among(s.IsPostgres(), keys))
+	q := s.db.Write.NewSelect().Model(into).Where(ofChain, chain).Where(column+" IN (?)", database.Among(s.db.IsPostgres(), keys))
 	for _, c := range conditions {
 		q = q.Where(c)
 	}
@@ -119,7 +119,7 @@ func (s *rows) loadTicks(ctx context.Context, chain string, pools []model.Pool, 
 func (s *rows) loadCandles(ctx context.Context, chain string, w market.Wanted, out *market.Rows) error {
 	var rows []model.Candle
 	if w.ExpireFrom <= w.ExpireTo {
-		err := s.Write.NewSelect().Model(&rows).Where("chain = ? AND interval_s = 60", chain).
+		err := s.db.Write.NewSelect().Model(&rows).Where("chain = ? AND interval_s = 60", chain).
 			Where("open_at BETWEEN ? AND ?", w.ExpireFrom, w.ExpireTo).Scan(ctx)
 		if err != nil {
 			return fmt.Errorf("database: load the minutes that leave the window: %w", err)
@@ -163,11 +163,11 @@ const referencePending = "chain || '' = ? AND candidate IS NOT NULL"
 // Beginning reads what an indexer starts with, but for the newest block and the recounts. declared are the contracts that venues declare.
 func (s *Store) Beginning(ctx context.Context, chain string, declared []market.Address) (b market.Beginning, err error) {
 	var tokens []model.Token
-	if err := s.Write.NewSelect().Model(&tokens).Where(referencePending, chain).Scan(ctx); err != nil {
+	if err := s.db.Write.NewSelect().Model(&tokens).Where(referencePending, chain).Scan(ctx); err != nil {
 		return b, fmt.Errorf("database: read tokens that wait for a reference pool: %w", err)
 	}
 	var rows []model.Quote
-	if err := s.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Scan(ctx); err != nil {
+	if err := s.db.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Scan(ctx); err != nil {
 		return b, fmt.Errorf("database: read quote prices: %w", err)
 	}
 	if b.Pending, err = model.To(tokens, (*model.Token).Value); err != nil {

@@ -135,7 +135,7 @@ func keepDue(ctx context.Context, tx *database.Transaction, chain string, j *Met
 func (s *rows) commitBeside(ctx context.Context, l *Lease, f func(tx *database.Transaction, no int64) error) error {
 	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error { return f(tx, next.commitNo) })
 	if err == nil {
-		s.Hint(ctx, l.Chain)
+		s.db.Hint(ctx, l.Chain)
 	}
 	return err
 }
@@ -166,7 +166,7 @@ func (s Metadata) jobs(ctx context.Context, query string, args ...any) ([]Metada
 		Metadata, Image string
 		Attempts        int32
 	}
-	if err := s.Read.NewRaw(query, args...).Scan(ctx, &rows); err != nil {
+	if err := s.db.Read.NewRaw(query, args...).Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("database: list metadata to fetch: %w", err)
 	}
 	c := model.Columns{Table: "launches"}
@@ -181,7 +181,7 @@ func (s Metadata) jobs(ctx context.Context, query string, args ...any) ([]Metada
 func (s Metadata) Since(ctx context.Context, chain string, seen int64) ([]TokenMetadata, error) {
 	chain = s.served.indexOf(chain)
 	var rows []metadataRow
-	err := s.Read.NewSelect().Model(&rows).ExcludeColumn("image").Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx)
+	err := s.db.Read.NewSelect().Model(&rows).ExcludeColumn("image").Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read changed metadata: %w", err)
 	}
@@ -191,8 +191,8 @@ func (s Metadata) Since(ctx context.Context, chain string, seen int64) ([]TokenM
 // At is what is known of one token, without its image; ok is false when nothing was saved of it yet.
 func (s Metadata) At(ctx context.Context, chain string, mint market.Address) (m TokenMetadata, ok bool, err error) {
 	chain = s.served.indexOf(chain)
-	rows, err := s.Ask(ctx, "SELECT "+metadataColumns+" FROM token_metadata WHERE chain = ? AND mint = ?", chain, mint.Bytes())
-	found, err := database.ScanAll[metadataRow](ctx, s.Read, rows, err)
+	rows, err := s.db.Ask(ctx, "SELECT "+metadataColumns+" FROM token_metadata WHERE chain = ? AND mint = ?", chain, mint.Bytes())
+	found, err := database.ScanAll[metadataRow](ctx, s.db.Read, rows, err)
 	if err != nil {
 		return m, false, fmt.Errorf("database: read metadata: %w", err)
 	}
@@ -207,7 +207,7 @@ func (s Metadata) At(ctx context.Context, chain string, mint market.Address) (m 
 func (s Metadata) Image(ctx context.Context, chain string, mint market.Address) ([]byte, error) {
 	chain = s.served.indexOf(chain)
 	var image []byte
-	err := s.AskOne(ctx, []any{&image}, "SELECT image FROM token_metadata WHERE chain = ? AND mint = ?", chain, mint.Bytes())
+	err := s.db.AskOne(ctx, []any{&image}, "SELECT image FROM token_metadata WHERE chain = ? AND mint = ?", chain, mint.Bytes())
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
 		return nil, fmt.Errorf("database: read a token's image: %w", err)
 	}

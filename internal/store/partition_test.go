@@ -66,7 +66,7 @@ func onPostgres(t *testing.T) (*store.Store, *sql.DB) {
 // split closes the newest partitions, whatever their size.
 func split(t *testing.T, s *store.Store) {
 	t.Helper()
-	if err := schema.SplitLarge(t.Context(), s.DB, slog.New(slog.NewTextHandler(t.Output(), nil)), 1); err != nil {
+	if err := schema.SplitLarge(t.Context(), s.Inspect.Database(), slog.New(slog.NewTextHandler(t.Output(), nil)), 1); err != nil {
 		t.Error(err)
 	}
 }
@@ -290,7 +290,7 @@ func TestSplitBesideTheWork(t *testing.T) {
 	go func() {
 		n := 0
 		for ; ctx.Err() == nil; n++ {
-			if err := schema.SplitLarge(ctx, s.DB, slog.New(slog.DiscardHandler), 1); err != nil && ctx.Err() == nil {
+			if err := schema.SplitLarge(ctx, s.Inspect.Database(), slog.New(slog.DiscardHandler), 1); err != nil && ctx.Err() == nil {
 				t.Errorf("split %d: %v", n, err)
 			}
 		}
@@ -389,7 +389,7 @@ func TestASplitThatIsCutOff(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
 	done := make(chan error)
-	go func() { done <- schema.SplitLarge(ctx, s.DB, slog.New(slog.DiscardHandler), 1) }()
+	go func() { done <- schema.SplitLarge(ctx, s.Inspect.Database(), slog.New(slog.DiscardHandler), 1) }()
 	for bounds() == 0 {
 		select {
 		case err := <-done:
@@ -458,7 +458,7 @@ func TestAnUnfinishedSplit(t *testing.T) {
 	if err := s.Commit(t.Context(), l, commitTrades(6)); !errors.Is(err, database.ErrInterrupted) {
 		t.Fatalf("a block beyond the bound: %v; want it to be tried again", err)
 	}
-	if err := schema.SplitLarge(t.Context(), s.DB, slog.New(slog.DiscardHandler), 1<<40); err != nil {
+	if err := schema.SplitLarge(t.Context(), s.Inspect.Database(), slog.New(slog.DiscardHandler), 1<<40); err != nil {
 		t.Fatal(err)
 	}
 	commitUpTo(t, s, l, 6, 10)
@@ -478,7 +478,7 @@ func TestAnEarlierDatabaseIsSplit(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		schema.BuildIndexes(t.Context(), s.DB, slog.New(slog.DiscardHandler))
+		schema.BuildIndexes(t.Context(), s.Inspect.Database(), slog.New(slog.DiscardHandler))
 		split(t, s)
 	}()
 	const bound = 7200 // at which the newest partition is to end: the first full hour that is more than an hour after the chain's last block

@@ -61,11 +61,11 @@ func (s Pools) Now(ctx context.Context, bases []market.Address) ([]PoolNow, erro
 func (s Pools) nowOf(bases []market.Address) (text string, args []any) {
 	marks, args := database.List(addressKeys(bases))
 	// Ranked where they are read: a second look at the table by key would leave the planner a choice.
-	inner := "SELECT " + database.ColumnsOf[model.Pool](s.Read, "p") + ", " + quoteOf + ", " +
+	inner := "SELECT " + database.ColumnsOf[model.Pool](s.db.Read, "p") + ", " + quoteOf + ", " +
 		"ROW_NUMBER() OVER (PARTITION BY p.chain, p.base ORDER BY p.id = t.pool DESC, p.untrusted = '' DESC, " +
 		"p.locked * COALESCE(q.usd, 0) DESC, p.id) AS place FROM pools p JOIN tokens t ON t.chain = p." + poolsChain + " AND t.mint = p.base " +
 		"LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.base IN (" + marks + ") AND p." + listedOnly
-	return "SELECT " + database.ColumnsOf[model.Pool](s.Read, "r") + ", r.quote_usd, r.quote_pegged, r.quote_day_usd, r.quote_block, r.quote_at FROM (" + inner +
+	return "SELECT " + database.ColumnsOf[model.Pool](s.db.Read, "r") + ", r.quote_usd, r.quote_pegged, r.quote_day_usd, r.quote_block, r.quote_at FROM (" + inner +
 		") r WHERE r.place <= " + strconv.Itoa(PoolsOfToken) + " ORDER BY r.chain, r.id", args
 }
 
@@ -75,7 +75,7 @@ func (s Pools) ByID(ctx context.Context, chains []string, id market.Address) ([]
 		return nil, nil
 	}
 	marks, args := database.List(s.served.indexesOf(chains))
-	return s.now(ctx, "SELECT "+database.ColumnsOf[model.Pool](s.Read, "p")+", "+quoteOf+" "+
+	return s.now(ctx, "SELECT "+database.ColumnsOf[model.Pool](s.db.Read, "p")+", "+quoteOf+" "+
 		"FROM pools p LEFT JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote WHERE p.chain IN ("+marks+") AND p.id = ? "+
 		"ORDER BY p.chain, p.id", append(args, id.Bytes()))
 }
@@ -86,8 +86,8 @@ func (s Pools) now(ctx context.Context, text string, args []any) ([]PoolNow, err
 
 		quoteColumns `bun:",extend"`
 	}
-	rows, err := s.Ask(ctx, text, args...)
-	found, err := database.ScanAll[row](ctx, s.Read, rows, err)
+	rows, err := s.db.Ask(ctx, text, args...)
+	found, err := database.ScanAll[row](ctx, s.db.Read, rows, err)
 	if err != nil {
 		return nil, fmt.Errorf("database: read pools: %w", err)
 	}
@@ -127,7 +127,7 @@ type QuoteNow struct {
 // Quotes are the quote prices of every chain.
 func (s Pools) Quotes(ctx context.Context) (map[string][]QuoteNow, error) {
 	var rows []model.Quote
-	if err := s.Read.NewSelect().Model(&rows).Scan(ctx); err != nil {
+	if err := s.db.Read.NewSelect().Model(&rows).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read quote prices: %w", err)
 	}
 	rows = onlyServed(s.served, rows, func(r *model.Quote) *string { return &r.Chain })

@@ -207,7 +207,7 @@ func TestMigrationListsPools(t *testing.T) {
 				t.Fatal(err)
 			}
 			s = open(t, dsn)
-			schema.BuildIndexes(t.Context(), s.DB, slog.New(slog.DiscardHandler))
+			schema.BuildIndexes(t.Context(), s.Inspect.Database(), slog.New(slog.DiscardHandler))
 			w := market.Wanted{ExpireFrom: 1}
 			for n := 10; n < 170; n++ {
 				w.Pools = append(w.Pools, poolID(n))

@@ -67,11 +67,11 @@ func (s Jobs) DueRecount(ctx context.Context, chain string, at int64, caps strin
 ) (r Recount, ok bool, err error) {
 	query, args := dueRecount, []any{chain, at, caps}
 	if besideLaunches != nil {
-		query, args = query+ofLaunches, append(args, orNone(s.IsPostgres(), besideLaunches))
+		query, args = query+ofLaunches, append(args, orNone(s.db.IsPostgres(), besideLaunches))
 	}
 	var mint []byte
 	var first int64
-	err = s.Write.NewRaw(query+recountOrder, append(args, from.Bytes())...).Scan(ctx, &mint, &first, &r.Times)
+	err = s.db.Write.NewRaw(query+recountOrder, append(args, from.Bytes())...).Scan(ctx, &mint, &first, &r.Times)
 	if errors.Is(err, sql.ErrNoRows) {
 		return r, false, nil
 	}

@@ -86,7 +86,7 @@ func pruneMinutes(ctx context.Context, tx *database.Transaction, chain string, p
 
 // emptyPartitions empties the closed partitions of which p lets every row go. They stay, without rows: whatever comes late has its place.
 func (s Upkeep) emptyPartitions(ctx context.Context, l *Lease, p Pruning) error {
-	if !s.IsPostgres() {
+	if !s.db.IsPostgres() {
 		return nil
 	}
 	var gone []string
@@ -99,7 +99,7 @@ func (s Upkeep) emptyPartitions(ctx context.Context, l *Lease, p Pruning) error 
 	}
 	for _, name := range trades {
 		var final bool
-		err := s.Write.NewRaw("SELECT COALESCE((SELECT max(block) FROM ? WHERE chain = ?), 0) <= ?", bun.Ident(name), l.Chain, int64(p.Final)).Scan(ctx, &final)
+		err := s.db.Write.NewRaw("SELECT COALESCE((SELECT max(block) FROM ? WHERE chain = ?), 0) <= ?", bun.Ident(name), l.Chain, int64(p.Final)).Scan(ctx, &final)
 		if err != nil {
 			return err
 		}
@@ -136,7 +136,7 @@ func (s Upkeep) expired(ctx context.Context, table string, before int64) (names 
 	if before <= 0 {
 		return nil, nil
 	}
-	all, err := schema.TimedPartitions(ctx, s.Write, table)
+	all, err := schema.TimedPartitions(ctx, s.db.Write, table)
 	for _, t := range all {
 		if t.Until != 0 && t.Until <= before {
 			names = append(names, t.Name)
@@ -154,7 +154,7 @@ func (s Upkeep) withRows(ctx context.Context, names []string) (filled []string, 
 	for i, n := range names {
 		list[i] = n
 	}
-	err = s.Write.NewRaw("SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() "+
+	err = s.db.Write.NewRaw("SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE n.nspname = current_schema() "+
 		"AND c.relname IN (?) AND pg_relation_size(c.oid) > 0 ORDER BY c.relname", database.Among(true, list)).Scan(ctx, &filled)
 	return filled, err
 }

@@ -22,7 +22,7 @@ const (
 // Take takes the next n numbers of a stream and runs f with the first of them, in one transaction, which f writes to. The stream's
 // counter stays locked until the commit: numbers are visible in their order, so that no reader ever skips one.
 func (s Sequences) Take(ctx context.Context, stream Stream, n int64, f func(ctx context.Context, db bun.IDB, first int64) error) error {
-	return s.InTransaction(ctx, func(tx *database.Transaction) error {
+	return s.db.InTransaction(ctx, func(tx *database.Transaction) error {
 		last, err := takeNumbers(ctx, tx, stream, n)
 		if err != nil {
 			return err

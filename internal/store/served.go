@@ -20,7 +20,7 @@ type served struct {
 func (s *Store) Served() *Store {
 	later := &served{}
 	later.later.Store(&map[string]string{})
-	return newStore(s.DB, later)
+	return newStore(s.db, later)
 }
 
 // take goes by the indexes that are served, and gives their rows.

@@ -31,7 +31,7 @@ func Try(ctx context.Context, dsn string) error { return database.Try(ctx, dsn) 
 
 // rows reads and writes rows: by a database, of the indexes that are served.
 type rows struct {
-	*database.DB
+	db *database.DB
 
 	// served says which index of each chain is read; nil for who names the index.
 	served *served
@@ -105,9 +105,24 @@ type Inspect struct{ *rows }
 type Sequences struct{ *rows }
 
 func newStore(d *database.DB, served *served) *Store {
-	r := &rows{d, served}
+	r := &rows{db: d, served: served}
 	return &Store{
-		rows: r, Leases: Leases{r}, Indexes: Indexes{r}, Facts: Facts{r}, Tokens: Tokens{r}, Pools: Pools{r}, Candles: Candles{r}, Trades: Trades{r}, Balances: Balances{r}, Launches: Launches{r}, Jobs: Jobs{r}, Metadata: Metadata{r}, Trust: Trust{r}, Upkeep: Upkeep{r}, Sequences: Sequences{r}, Inspect: Inspect{r},
+		rows:      r,
+		Leases:    Leases{r},
+		Indexes:   Indexes{r},
+		Facts:     Facts{r},
+		Tokens:    Tokens{r},
+		Pools:     Pools{r},
+		Candles:   Candles{r},
+		Trades:    Trades{r},
+		Balances:  Balances{r},
+		Launches:  Launches{r},
+		Jobs:      Jobs{r},
+		Metadata:  Metadata{r},
+		Trust:     Trust{r},
+		Upkeep:    Upkeep{r},
+		Sequences: Sequences{r},
+		Inspect:   Inspect{r},
 	}
 }
 
@@ -143,10 +158,19 @@ func of(d *database.DB, err error) (*Store, error) {
 	return newStore(d, nil), nil
 }
 
+// Close closes every connection and frees the file lock.
+func (s *Store) Close() error { return s.db.Close() }
+
+// Ping tells whether the database answers reads.
+func (s *Store) Ping(ctx context.Context) error { return s.db.Ping(ctx) }
+
+// Hints tells of commits until ctx ends. It is never closed.
+func (s *Store) Hints(ctx context.Context) <-chan struct{} { return s.db.Hints(ctx) }
+
 // Maintain looks after a PostgreSQL database while others read and write it, until ctx ends: it builds the indexes that are missing, has tables
 // vacuumed as they are used, and splits by time what has grown. Of several programs one does it.
-func (s *Store) Maintain(ctx context.Context, log *slog.Logger) { schema.Maintain(ctx, s.DB, log) }
+func (s *Store) Maintain(ctx context.Context, log *slog.Logger) { schema.Maintain(ctx, s.db, log) }
 
 // Reserved is the same store read through connections of its own, for whoever must go on reading however many requests
 // there are. It is closed with the store.
-func (s *Store) Reserved() *Store { return newStore(s.DB.Reserved(), s.served) }
+func (s *Store) Reserved() *Store { return newStore(s.db.Reserved(), s.served) }

@@ -52,7 +52,7 @@ func (s Tokens) Mute(ctx context.Context, chain string, first, end uint64, from 
 // listMints reads a list of tokens through the writer's connection, so that it sees the last commit.
 func (s *rows) listMints(ctx context.Context, query string, args ...any) ([]market.Address, error) {
 	var rows [][]byte
-	if err := s.Write.NewRaw(query, args...).Scan(ctx, &rows); err != nil {
+	if err := s.db.Write.NewRaw(query, args...).Scan(ctx, &rows); err != nil {
 		return nil, fmt.Errorf("database: list tokens: %w", err)
 	}
 	var out []market.Address
@@ -107,12 +107,12 @@ func (s Tokens) Now(ctx context.Context, mints []market.Address) ([]TokenNow, er
 		quoteColumns `bun:",extend"`
 	}
 	marks, args := database.List(addressKeys(mints))
-	rows, err := s.Ask(ctx, "SELECT "+database.ColumnsOf[model.Token](s.Read, "t")+", c.number, c.hash, c.block_time, c.final_time, c.head_time, c.silent_from, c.state, "+
+	rows, err := s.db.Ask(ctx, "SELECT "+database.ColumnsOf[model.Token](s.db.Read, "t")+", c.number, c.hash, c.block_time, c.final_time, c.head_time, c.silent_from, c.state, "+
 		"l.mint IS NOT NULL AS launched, COALESCE(l.graduated_at, 0) AS graduated_at, COALESCE(l.changed_block, 0) AS launch_block, COALESCE(l.changed_at, 0) AS launch_at, "+
 		quoteOf+" FROM tokens t JOIN chains c ON c.id = t.chain "+
 		"LEFT JOIN launches l ON l.chain = t.chain AND l.mint = t.mint "+
 		"LEFT JOIN quote_prices q ON q.chain = t.chain AND q.asset = t.mint WHERE t.mint IN ("+marks+") ORDER BY t.chain, t.mint", args...)
-	found, err := database.ScanAll[row](ctx, s.Read, rows, err)
+	found, err := database.ScanAll[row](ctx, s.db.Read, rows, err)
 	if err != nil {
 		return nil, fmt.Errorf("database: read tokens: %w", err)
 	}
@@ -151,7 +151,7 @@ const liquidity = "SUM(CASE WHEN p.untrusted = '' THEN p.locked * q.usd ELSE 0 E
 // listed. Rows are read as they are wanted, so that a big chain costs no memory.
 func (s Tokens) Listings(ctx context.Context, chain string, seen int64) iter.Seq2[Listing, error] {
 	chain = s.served.indexOf(chain)
-	all := s.Read.NewRaw("SELECT t.mint, t.name, t.symbol, l.usd FROM tokens t JOIN (SELECT p.base, "+liquidity+
+	all := s.db.Read.NewRaw("SELECT t.mint, t.name, t.symbol, l.usd FROM tokens t JOIN (SELECT p.base, "+liquidity+
 		" AS usd FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
 		"WHERE p.chain = ? AND p.price > 0 AND p."+listedOnly+" GROUP BY p.base) l ON l.base = t.mint WHERE t.chain = ?", chain, chain)
 	if seen == 0 {
@@ -161,7 +161,7 @@ func (s Tokens) Listings(ctx context.Context, chain string, seen int64) iter.Seq
 }
 
 func (s Tokens) listingsChanged(chain string, seen int64) *bun.RawQuery {
-	return s.Read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
+	return s.db.Read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
 		" FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
 		"WHERE p."+poolsChain+" = t.chain AND p.base = t.mint AND p.price > 0 AND p."+listedOnly+") AS usd FROM (SELECT base AS mint FROM pools "+
 		"WHERE chain = ? AND commit_no > ? UNION SELECT mint FROM tokens WHERE chain = ? AND commit_no > ?) c "+
@@ -175,14 +175,14 @@ func (s Tokens) ListingsOf(ctx context.Context, chain string, mints []market.Add
 }
 
 func (s Tokens) listingsOf(chain string, mints []market.Address) *bun.RawQuery {
-	return s.Read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
+	return s.db.Read.NewRaw("SELECT t.mint, t.name, t.symbol, (SELECT "+liquidity+
 		" FROM pools p JOIN quote_prices q ON q.chain = p.chain AND q.asset = p.quote "+
 		"WHERE p."+poolsChain+" = t.chain AND p.base = t.mint AND p.price > 0 AND p."+listedOnly+") AS usd FROM tokens t WHERE t.chain = ? AND t.mint IN (?)",
-		chain, database.Among(s.IsPostgres(), addressKeys(mints)))
+		chain, database.Among(s.db.IsPostgres(), addressKeys(mints)))
 }
 
 func (s Tokens) listings(ctx context.Context, q *bun.RawQuery) iter.Seq2[Listing, error] {
-	return database.Walk(ctx, s.Read, q, "listings", func(rows *sql.Rows) (Listing, error) {
+	return database.Walk(ctx, s.db.Read, q, "listings", func(rows *sql.Rows) (Listing, error) {
 		var mint []byte
 		var usd sql.NullFloat64
 		var l Listing

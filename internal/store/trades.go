@@ -23,7 +23,7 @@ func (s Trades) Ticks(ctx context.Context, chain string, pool market.Address, fr
 	if native {
 		name = "close_native"
 	}
-	rows, err := s.Ask(ctx, "SELECT time, "+name+", COALESCE(nano_usd, 0), block FROM trades WHERE chain = ? AND pool = ? AND time >= ? "+
+	rows, err := s.db.Ask(ctx, "SELECT time, "+name+", COALESCE(nano_usd, 0), block FROM trades WHERE chain = ? AND pool = ? AND time >= ? "+
 		"AND time < ? ORDER BY time DESC, block DESC, log_index DESC LIMIT ?", chain, pool.Bytes(), from, to, limit)
 	if err != nil {
 		return nil, fmt.Errorf("database: read trades: %w", err)
@@ -48,7 +48,7 @@ func (s Trades) Ticks(ctx context.Context, chain string, pool market.Address, fr
 func (s Trades) Of(ctx context.Context, chain string, pool market.Address, from, to, limit int64,
 ) ([]market.Trade, error) {
 	var rows []model.Trade
-	err := s.Read.NewSelect().Model(&rows).Where("chain = ? AND pool = ? AND time >= ? AND time < ?", chain, pool.Bytes(),
+	err := s.db.Read.NewSelect().Model(&rows).Where("chain = ? AND pool = ? AND time >= ? AND time < ?", chain, pool.Bytes(),
 		from, to).Order("time", "block", "log_index").Limit(limit).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read trades: %w", err)
@@ -76,17 +76,17 @@ func (s Trades) Flows(ctx context.Context, chain string, block uint64, since int
 		first := int64(block)
 		if block == 0 {
 			var err error
-			if first, err = firstTradeBlock(ctx, s.Read, chain, since); err != nil {
+			if first, err = firstTradeBlock(ctx, s.db.Read, chain, since); err != nil {
 				yield(Flow{}, err)
 				return
 			}
 		}
 		// CROSS JOIN has SQLite go by the trades' order.
-		q := s.Read.NewRaw("SELECT t.block, t.time, t.base, t.trader, t.sell, t.nano_usd, "+
+		q := s.db.Read.NewRaw("SELECT t.block, t.time, t.base, t.trader, t.sell, t.nano_usd, "+
 			"CASE WHEN p.id = k.pool OR p.protocol = ? THEN t.close_usd ELSE 0 END FROM trades t CROSS JOIN pools p "+
 			"CROSS JOIN tokens k WHERE t.chain = ? AND t.block >= ? AND t.nano_usd IS NOT NULL AND p.chain = t.chain AND p.id = t.pool "+
 			"AND p.untrusted = '' AND k.chain = t.chain AND k.mint = t.base ORDER BY t.block, t.log_index", string(market.BondingCurve), chain, first)
-		database.Walk(ctx, s.Read, q, "trades", func(rows *sql.Rows) (Flow, error) {
+		database.Walk(ctx, s.db.Read, q, "trades", func(rows *sql.Rows) (Flow, error) {
 			var base, trader []byte
 			var number int64
 			var f Flow

@@ -76,7 +76,7 @@ func (s Trust) Save(ctx context.Context, l *Lease, list []TrustRow) error {
 func (s Trust) Since(ctx context.Context, chain string, seen int64) ([]TrustRow, error) {
 	chain = s.served.indexOf(chain)
 	var rows []trustRow
-	err := s.Read.NewSelect().Model(&rows).ExcludeColumn("report").Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx)
+	err := s.db.Read.NewSelect().Model(&rows).ExcludeColumn("report").Where("chain = ? AND commit_no > ?", chain, seen).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read changed trust reports: %w", err)
 	}
@@ -86,9 +86,9 @@ func (s Trust) Since(ctx context.Context, chain string, seen int64) ([]TrustRow,
 // At is a token's report; ok is false when there is none yet.
 func (s Trust) At(ctx context.Context, chain string, mint market.Address) (t TrustRow, ok bool, err error) {
 	chain = s.served.indexOf(chain)
-	rows, err := s.Ask(ctx, "SELECT "+database.ColumnsOf[trustRow](s.Read, "t")+" FROM trust_reports t WHERE t.chain = ? AND t.mint = ?",
+	rows, err := s.db.Ask(ctx, "SELECT "+database.ColumnsOf[trustRow](s.db.Read, "t")+" FROM trust_reports t WHERE t.chain = ? AND t.mint = ?",
 		chain, mint.Bytes())
-	found, err := database.ScanAll[trustRow](ctx, s.Read, rows, err)
+	found, err := database.ScanAll[trustRow](ctx, s.db.Read, rows, err)
 	if err != nil {
 		return t, false, fmt.Errorf("database: read a trust report: %w", err)
 	}
@@ -111,7 +111,7 @@ const trustDue = "SELECT l.mint FROM (SELECT DISTINCT base FROM pools WHERE chai
 func (s Trust) Due(ctx context.Context, chain string, checkedBefore, tradedSince int64, volume market.Amount, limit int,
 ) ([]market.Address, error) {
 	var rows [][]byte
-	err := s.Read.NewRaw(trustDue, chain, tradedSince, model.BytesOf(&volume), chain, checkedBefore, limit).Scan(ctx, &rows)
+	err := s.db.Read.NewRaw(trustDue, chain, tradedSince, model.BytesOf(&volume), chain, checkedBefore, limit).Scan(ctx, &rows)
 	if err != nil {
 		return nil, fmt.Errorf("database: list tokens to check: %w", err)
 	}

@@ -170,7 +170,7 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) (touched market
 	if err != nil {
 		return market.Touched{}, err
 	}
-	s.Hint(ctx, l.Chain)
+	s.db.Hint(ctx, l.Chain)
 	return touched, nil
 }
 
@@ -214,7 +214,7 @@ func (r *blockRow) header() (market.Header, error) {
 // RecentBlocks lists the remembered headers, newest first.
 func (s *Store) RecentBlocks(ctx context.Context, chain string) ([]market.Header, error) {
 	var rows []blockRow
-	if err := s.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Order("number DESC").Scan(ctx); err != nil {
+	if err := s.db.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Order("number DESC").Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read recent blocks: %w", err)
 	}
 	return model.To(rows, (*blockRow).header)

@@ -52,10 +52,10 @@ func (s Upkeep) Unfollow(ctx context.Context, l *Lease, declared []market.Addres
 // AnyUnfollowed reports whether the balances of any of some tokens are kept that is neither a launch nor among declared. It reads through the
 // writer's connection, so that it sees the last commit.
 func (s Upkeep) AnyUnfollowed(ctx context.Context, chain string, tokens, declared []market.Address) (bool, error) {
-	but := orNone(s.IsPostgres(), declared)
+	but := orNone(s.db.IsPostgres(), declared)
 	for part := range slices.Chunk(addressKeys(tokens), database.LoadKeys) {
 		var kept bool
-		if err := s.Write.NewRaw(anyUnfollowed, chain, database.Among(s.IsPostgres(), part), but).Scan(ctx, &kept); err != nil {
+		if err := s.db.Write.NewRaw(anyUnfollowed, chain, database.Among(s.db.IsPostgres(), part), but).Scan(ctx, &kept); err != nil {
 			return false, fmt.Errorf("database: look for tokens that aren't followed any more: %w", err)
 		}
 		if kept {
@@ -91,7 +91,7 @@ func (s Upkeep) unfollow(ctx context.Context, l *Lease, tokens []market.Address)
 		return database.Upsert(ctx, tx, jobs)
 	})
 	if err == nil {
-		s.Hint(ctx, l.Chain)
+		s.db.Hint(ctx, l.Chain)
 	}
 	return err
 }
@@ -163,7 +163,7 @@ func (s Upkeep) dropImages(ctx context.Context, l *Lease, tokens []market.Addres
 		gone[t] = true
 	}
 	var blocks []int64
-	if err := s.Write.NewRaw("SELECT DISTINCT block FROM undo WHERE chain = ?", l.Chain).Scan(ctx, &blocks); err != nil {
+	if err := s.db.Write.NewRaw("SELECT DISTINCT block FROM undo WHERE chain = ?", l.Chain).Scan(ctx, &blocks); err != nil {
 		return fmt.Errorf("database: list the blocks that can be undone: %w", err)
 	}
 	for _, block := range blocks {

@@ -21,7 +21,7 @@ func applyWaiting(ctx context.Context, tx *database.Transaction, u *undoLog, cha
 // waitingTrades lists a chain's waiting trades.
 func (s *rows) waitingTrades(ctx context.Context, chain string) ([]market.Trade, error) {
 	var rows []model.Waiting
-	if err := s.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Scan(ctx); err != nil {
+	if err := s.db.Write.NewSelect().Model(&rows).Where("chain = ?", chain).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read the trades that wait: %w", err)
 	}
 	return model.To(rows, (*model.Waiting).Value)

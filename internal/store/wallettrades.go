@@ -42,7 +42,7 @@ func (s Trades) walletHas(ctx context.Context, wallet market.Address, chains []s
 	}
 	marks, args := database.List(s.served.indexesOf(chains))
 	var one int
-	err := s.AskOne(ctx, []any{&one}, walletTraded+"("+marks+")"+walletBeyond,
+	err := s.db.AskOne(ctx, []any{&one}, walletTraded+"("+marks+")"+walletBeyond,
 		slices.Concat([]any{wallet.Bytes(), wallet.Bytes()}, args, []any{n})...)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
@@ -69,9 +69,9 @@ func (s Trades) OfWallet(ctx context.Context, wallet market.Address, chains []st
 		if len(chains) == 0 {
 			return
 		}
-		q := s.Read.NewRaw(walletTrades+"(?)"+walletOrder, wallet.Bytes(), database.Among(false, s.served.indexesOf(chains)), limit+1)
+		q := s.db.Read.NewRaw(walletTrades+"(?)"+walletOrder, wallet.Bytes(), database.Among(false, s.served.indexesOf(chains)), limit+1)
 		n := 0
-		for trade, err := range database.Walk(ctx, s.Read, q, "trades", func(rows *sql.Rows) (WalletTrade, error) {
+		for trade, err := range database.Walk(ctx, s.db.Read, q, "trades", func(rows *sql.Rows) (WalletTrade, error) {
 			t, err := scanWalletTrade(rows, wallet)
 			t.Chain, _ = s.served.chainOf(t.Chain)
 			return t, err
