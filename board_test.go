@@ -9,6 +9,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // launchChain is a chain with every launch venue and a day of launches, and its manifests.
@@ -16,7 +17,7 @@ func launchChain(t *testing.T, dir string) (*simnet.World, *simnet.LaunchDesk) {
 	t.Helper()
 	const span = 25 * time.Hour
 	ctx := t.Context()
-	node, err := simnet.StartNode(ctx, simnet.NodeOptions{ChainID: 56, Timestamp: simnet.GenesisFor(span)})
+	node, err := anvil.StartNode(ctx, anvil.NodeOptions{ChainID: 56, Timestamp: simnet.GenesisFor(span)})
 	if err != nil {
 		t.Fatal(err)
 	}

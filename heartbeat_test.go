@@ -13,6 +13,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // gate stands before a node and holds requests back while it is told to.
@@ -48,9 +49,9 @@ func (g *gate) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // quietChain starts a node, a gate before it, and everything that serves the chain. The chain's newest block is an hour old, as on a chain
 // that makes blocks only for transactions.
-func quietChain(t *testing.T) (*simnet.Node, *gate, *running) {
+func quietChain(t *testing.T) (*anvil.Node, *gate, *running) {
 	t.Helper()
-	node, err := simnet.StartNode(t.Context(), simnet.NodeOptions{ChainID: 8453, Timestamp: time.Now().Add(-2 * time.Hour)})
+	node, err := anvil.StartNode(t.Context(), anvil.NodeOptions{ChainID: 8453, Timestamp: time.Now().Add(-2 * time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,6 +22,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/cmd"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/indexer/metadata"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
@@ -140,7 +141,7 @@ type localChain struct {
 func newLocalChain(t *testing.T, id string, evmID uint64, dir string) *localChain {
 	t.Helper()
 	const span = 25 * time.Hour
-	node, err := simnet.StartNode(t.Context(), simnet.NodeOptions{ChainID: evmID, Timestamp: simnet.GenesisFor(span)})
+	node, err := anvil.StartNode(t.Context(), anvil.NodeOptions{ChainID: evmID, Timestamp: simnet.GenesisFor(span)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/pnl"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -50,7 +51,7 @@ func (d *dealer) has(t *testing.T, token string) *big.Int {
 }
 
 // deal trades and notes by how much the wallet's two balances changed.
-func (d *dealer) deal(t *testing.T, token string, sell bool, trade func() (simnet.Receipt, error)) {
+func (d *dealer) deal(t *testing.T, token string, sell bool, trade func() (anvil.Receipt, error)) {
 	t.Helper()
 	base, coins := d.has(t, token), d.coins(t)
 	if _, err := trade(); err != nil {
@@ -66,7 +67,7 @@ func (d *dealer) deal(t *testing.T, token string, sell bool, trade func() (simne
 
 func (d *dealer) swapBuy(t *testing.T, p simnet.Pool, token string, finney int64) {
 	t.Helper()
-	d.deal(t, token, false, func() (simnet.Receipt, error) { return d.SwapBuy(t.Context(), p, token, d.wallet, finneys(finney)) })
+	d.deal(t, token, false, func() (anvil.Receipt, error) { return d.SwapBuy(t.Context(), p, token, d.wallet, finneys(finney)) })
 }
 
 // swapSell sells one in so many of what the wallet has.
@@ -74,7 +75,7 @@ func (d *dealer) swapSell(t *testing.T, p simnet.Pool, token string, part int64)
 	t.Helper()
 	amount := d.has(t, token)
 	amount.Div(amount, big.NewInt(part))
-	d.deal(t, token, true, func() (simnet.Receipt, error) { return d.SwapSell(t.Context(), p, token, d.wallet, amount) })
+	d.deal(t, token, true, func() (anvil.Receipt, error) { return d.SwapSell(t.Context(), p, token, d.wallet, amount) })
 }
 
 func finneys(n int64) *big.Int { return new(big.Int).Mul(big.NewInt(n), big.NewInt(1e15)) }
@@ -164,7 +165,7 @@ func TestProfitOfAWallet(t *testing.T) {
 
 	d.swapBuy(t, first, a, 1000)
 	d.swapBuy(t, second, b, 700)
-	d.deal(t, launched.Token, false, func() (simnet.Receipt, error) { return w.Buy(t.Context(), launched, d.wallet, finneys(100)) })
+	d.deal(t, launched.Token, false, func() (anvil.Receipt, error) { return w.Buy(t.Context(), launched, d.wallet, finneys(100)) })
 	d.swapSell(t, first, a, 3)
 	friend.swapBuy(t, second, b, 5000) // moves the price
 	d.swapBuy(t, first, a, 400)
@@ -174,7 +175,7 @@ func TestProfitOfAWallet(t *testing.T) {
 		t.Fatal(err)
 	}
 	half := new(big.Int).Rsh(d.has(t, launched.Token), 1)
-	d.deal(t, launched.Token, true, func() (simnet.Receipt, error) { return w.Sell(t.Context(), launched, d.wallet, half) })
+	d.deal(t, launched.Token, true, func() (anvil.Receipt, error) { return w.Sell(t.Context(), launched, d.wallet, half) })
 	d.swapSell(t, first, a, 1)
 
 	for _, kind := range storetest.Both {

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -28,7 +29,7 @@ const (
 func velodromes(t *testing.T) *world {
 	t.Helper()
 	const span = 3 * time.Hour
-	node, err := simnet.StartNode(t.Context(), simnet.NodeOptions{ChainID: 31337, Timestamp: simnet.GenesisFor(span)})
+	node, err := anvil.StartNode(t.Context(), anvil.NodeOptions{ChainID: 31337, Timestamp: simnet.GenesisFor(span)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -22,7 +23,7 @@ import (
 // world is a fresh chain with contracts, a trader and some history.
 type world struct {
 	*simnet.World
-	node   *simnet.Node
+	node   *anvil.Node
 	trader *simnet.Trader
 	truths []simnet.Truth
 	// desk, if set, launches tokens while the trader trades.
@@ -48,7 +49,7 @@ func newWorldOn(t *testing.T, states, blocks int, venues ...simnet.VenueProtocol
 	t.Helper()
 	ctx := t.Context()
 	const span = 27 * time.Hour
-	node, err := simnet.StartNode(ctx, simnet.NodeOptions{ChainID: 31337, Timestamp: simnet.GenesisFor(span), KeepStates: states})
+	node, err := anvil.StartNode(ctx, anvil.NodeOptions{ChainID: 31337, Timestamp: simnet.GenesisFor(span), KeepStates: states})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/crypto/sha3"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -80,7 +80,7 @@ func countChain(ctx context.Context, c *theChain) (*census, error) {
 	for from := uint64(0); from <= c.head; from += blocksAtOnce {
 		var logs []rawLog
 		where := map[string]string{"fromBlock": hexOf(from), "toBlock": hexOf(min(from+blocksAtOnce-1, c.head))}
-		request := []simnet.Request{{Method: "eth_getLogs", Params: []any{where}, Result: &logs}}
+		request := []anvil.Request{{Method: "eth_getLogs", Params: []any{where}, Result: &logs}}
 		if err := c.node.Batch(ctx, request); err != nil {
 			return nil, err
 		}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
@@ -19,7 +20,7 @@ const stateFile = "state.json"
 
 // theChain is what everybody reads: one node that serves a chain which nobody extends.
 type theChain struct {
-	node *simnet.Node
+	node *anvil.Node
 	cfg  *chainconfig.Chain
 	head uint64
 }
@@ -58,7 +59,7 @@ func chainDir(ctx context.Context, dir string, o simnet.BenchOptions) (string, e
 
 func makeChain(ctx context.Context, dir string, o simnet.BenchOptions) (err error) {
 	say("chain: making %d blocks with %d transactions, which takes a few minutes once", o.Blocks, o.Txs)
-	node, err := simnet.StartNode(ctx, simnet.BenchNode())
+	node, err := anvil.StartNode(ctx, simnet.BenchNode())
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func serveChain(ctx context.Context, dir string) (*theChain, error) {
 	o := simnet.BenchNode()
 	o.ChainID, o.LoadState = c.cfg.EVMChainID, filepath.Join(dir, stateFile)
 	say("node: loading the chain")
-	if c.node, err = simnet.StartNode(ctx, o); err != nil {
+	if c.node, err = anvil.StartNode(ctx, o); err != nil {
 		return nil, err
 	}
 	latest, err := c.node.Latest(ctx)

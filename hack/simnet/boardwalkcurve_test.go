@@ -3,6 +3,8 @@ package simnet
 import (
 	"math/big"
 	"testing"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // startCurve is a launch of the own family, with nothing but that.
@@ -12,10 +14,10 @@ func startCurve(t *testing.T, seed uint64) (*World, *Launch) {
 	return world, launchOn(t, world, world.Venues[0], 0)
 }
 
-func (w *World) try(t *testing.T, tx transaction) error {
+func (w *World) try(t *testing.T, tx anvil.Transaction) error {
 	t.Helper()
-	tx.gas = launchGas
-	_, err := w.settled(t.Context(), []transaction{tx})
+	tx.Gas = launchGas
+	_, err := w.Node.Settled(t.Context(), []anvil.Transaction{tx})
 	return err
 }
 
@@ -24,11 +26,11 @@ func TestBoardwalkCurveRefuses(t *testing.T) {
 	t.Parallel()
 	world, l := startCurve(t, 31)
 	alice, bob := world.Wallets[1], world.Wallets[2]
-	call := func(from, signature string, args ...any) transaction {
-		return transaction{from: from, to: l.Curve, data: encodeCall(signature, args...)}
+	call := func(from, signature string, args ...any) anvil.Transaction {
+		return anvil.Transaction{From: from, To: l.Curve, Data: anvil.EncodeCall(signature, args...)}
 	}
-	paying := func(tx transaction, value *big.Int) transaction {
-		tx.value = value
+	paying := func(tx anvil.Transaction, value *big.Int) anvil.Transaction {
+		tx.Value = value
 		return tx
 	}
 	if _, err := world.Buy(t.Context(), l, alice, units(0.5, 18)); err != nil {
@@ -39,10 +41,10 @@ func TestBoardwalkCurveRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := units(1, 18)
-	if err := world.settle(t.Context(), []transaction{approval(l.Token, alice, l.Curve, maxUint256), approval(l.Token, bob, l.Curve, maxUint256)}); err != nil {
+	if err := world.Node.Settle(t.Context(), []anvil.Transaction{approval(l.Token, alice, l.Curve, maxUint256), approval(l.Token, bob, l.Curve, maxUint256)}); err != nil {
 		t.Fatal(err)
 	}
-	refused := map[string]transaction{
+	refused := map[string]anvil.Transaction{
 		"a buy of nothing":           call(alice, "buy(address,uint256,address)", l.Token, 0, alice),
 		"a buy below its minimum":    paying(call(alice, "buy(address,uint256,address)", l.Token, maxUint256, alice), one),
 		"a buy of a stranger":        paying(call(alice, "buy(address,uint256,address)", world.Wrapped, 0, alice), one),
@@ -54,8 +56,8 @@ func TestBoardwalkCurveRefuses(t *testing.T) {
 		"a stranger's pause":         call(alice, "setPaused(bool)", true),
 		"a stranger's fee recipient": call(alice, "setFeeRecipient(address)", alice),
 		"a stranger's claim":         call(alice, "acceptOwnership()"),
-		"a callback":                 call(alice, "unlockCallback(bytes)", encodeArgs("(address,bool)", l.Token, true)),
-		"coins":                      {from: alice, to: l.Curve, value: one},
+		"a callback":                 call(alice, "unlockCallback(bytes)", anvil.EncodeArgs("(address,bool)", l.Token, true)),
+		"coins":                      {From: alice, To: l.Curve, Value: one},
 		"a launch without a name":    call(alice, "launch(string,string,string)", "", "X", ""),
 		"a launch without a ticker":  call(alice, "launch(string,string,string)", "X", "", ""),
 		"a launch with a long text":  call(alice, "launch(string,string,string)", "X", "X", string(make([]byte, 8193))),
@@ -68,7 +70,7 @@ func TestBoardwalkCurveRefuses(t *testing.T) {
 	if err := world.Pause(t.Context(), true); err != nil {
 		t.Fatal(err)
 	}
-	for what, tx := range map[string]transaction{
+	for what, tx := range map[string]anvil.Transaction{
 		"a buy":    paying(call(alice, "buy(address,uint256,address)", l.Token, 0, alice), one),
 		"a launch": call(alice, "launch(string,string,string)", "X", "X", ""),
 	} {
@@ -82,8 +84,8 @@ func TestBoardwalkCurveRefuses(t *testing.T) {
 	if err := world.Pause(t.Context(), false); err != nil {
 		t.Fatal(err)
 	}
-	for _, step := range []transaction{
-		{from: world.VenueOwner, to: l.Curve, data: encodeCall("transferOwnership(address)", bob)},
+	for _, step := range []anvil.Transaction{
+		{From: world.VenueOwner, To: l.Curve, Data: anvil.EncodeCall("transferOwnership(address)", bob)},
 		call(bob, "acceptOwnership()"),
 		call(bob, "setFeeRecipient(address)", bob),
 	} {
@@ -99,7 +101,7 @@ func TestBoardwalkCurveRefuses(t *testing.T) {
 // coinsOf is the native balance of an account.
 func coinsOf(t *testing.T, world *World, account string) *big.Int {
 	t.Helper()
-	var balance hexBytes
+	var balance anvil.HexBytes
 	if err := world.Node.Call(t.Context(), &balance, "eth_getBalance", account, "latest"); err != nil {
 		t.Fatal(err)
 	}
@@ -108,15 +110,15 @@ func coinsOf(t *testing.T, world *World, account string) *big.Int {
 
 func read(t *testing.T, world *World, to, signature string, args ...any) *big.Int {
 	t.Helper()
-	var answer hexBytes
-	request := []Request{view(to, &answer, signature, args...)}
+	var answer anvil.HexBytes
+	request := []anvil.Request{anvil.View(to, &answer, signature, args...)}
 	if err := world.Node.Batch(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}
 	if request[0].Err != nil {
 		t.Fatal(request[0].Err)
 	}
-	return wordAt(answer, 0)
+	return anvil.WordAt(answer, 0)
 }
 
 // The contract has what its curves have raised and the fees that it owes, and nothing else; somebody who gives too much for the
@@ -183,7 +185,7 @@ func TestBoardwalkCurveKeepsAccounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	owed := read(t, world, l.Curve, "feesOwed()")
-	if err := world.try(t, transaction{from: bob, to: l.Curve, data: encodeCall("collectPoolFees(address)", l.Token)}); err != nil {
+	if err := world.try(t, anvil.Transaction{From: bob, To: l.Curve, Data: anvil.EncodeCall("collectPoolFees(address)", l.Token)}); err != nil {
 		t.Fatal(err)
 	}
 	earned := new(big.Int).Sub(read(t, world, l.Curve, "feesOwed()"), owed)
@@ -194,7 +196,7 @@ func TestBoardwalkCurveKeepsAccounts(t *testing.T) {
 		t.Errorf("the pool earned %s tokens of a sale of 2,000,000", got)
 	}
 	owed, before = read(t, world, l.Curve, "feesOwed()"), coinsOf(t, world, world.VenueOwner)
-	if err := world.try(t, transaction{from: bob, to: l.Curve, data: encodeCall("withdrawFees()")}); err != nil {
+	if err := world.try(t, anvil.Transaction{From: bob, To: l.Curve, Data: anvil.EncodeCall("withdrawFees()")}); err != nil {
 		t.Fatal(err)
 	}
 	if got := new(big.Int).Sub(coinsOf(t, world, world.VenueOwner), before); got.Cmp(owed) != 0 || owed.Sign() == 0 {
@@ -214,14 +216,14 @@ func TestBoardwalkCurveGraduatesIntoOpenPool(t *testing.T) {
 		if _, err := world.Buy(t.Context(), l, mallory, units(0.5, 18)); err != nil {
 			t.Fatal(err)
 		}
-		pool := world.newPool(UniswapV4, l.Token, zeroAddress, boardwalkPoolFee, "")
+		pool := world.newPool(UniswapV4, l.Token, anvil.ZeroAddress, boardwalkPoolFee, "")
 		kept, raised := toFloat(units(206_900_000, 18)), toFloat(l.Venue.Target())
 		price := times * kept / raised // token1 is the launched one
 		tick := alignTick(tickOf(price), pool.TickSpacing)
 		liquidity := liquidityFor(price, tick-600, tick+600, 0.2e18, 1e25)
 		open := world.initialize(pool, sqrtPriceX96(price))
-		open.from = mallory
-		if err := world.settle(t.Context(), []transaction{
+		open.From = mallory
+		if err := world.Node.Settle(t.Context(), []anvil.Transaction{
 			open,
 			approval(l.Token, mallory, world.Routers.UniswapV4, maxUint256),
 			world.changeV4(mallory, pool, tick-600, tick+600, liquidity, units(0.2, 18)),
@@ -239,11 +241,11 @@ func TestBoardwalkCurveGraduatesIntoOpenPool(t *testing.T) {
 		if got := state.price() / (kept / raised); !near(got, 1) {
 			t.Errorf("%s: the pool's price is %g of the curve's", name, got)
 		}
-		graduated := fromHex(receipt.Logs[len(receipt.Logs)-1].Data)
-		if got := toFloat(wordAt(graduated, 0)) / kept; got < 0.93 || got > 1.07 {
+		graduated := anvil.FromHex(receipt.Logs[len(receipt.Logs)-1].Data)
+		if got := toFloat(anvil.WordAt(graduated, 0)) / kept; got < 0.93 || got > 1.07 {
 			t.Errorf("%s: %g of the tokens went into the pool", name, got)
 		}
-		if got := toFloat(wordAt(graduated, 1)) / raised; got < 0.93 || got > 1.07 {
+		if got := toFloat(anvil.WordAt(graduated, 1)) / raised; got < 0.93 || got > 1.07 {
 			t.Errorf("%s: %g of the funds went into the pool", name, got)
 		}
 		if owed, has := read(t, world, l.Curve, "feesOwed()"), coinsOf(t, world, l.Curve); owed.Cmp(has) > 0 {
@@ -265,12 +267,12 @@ func TestBoardwalkCurveIsEnteredOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	creation, contract := world.creation(mallory, nonce, "Reenterer", "(address,address)", l.Curve, l.Token)
-	creation.value = units(1000, 18)
-	if err := world.settle(t.Context(), []transaction{
+	creation.Value = units(1000, 18)
+	if err := world.Node.Settle(t.Context(), []anvil.Transaction{
 		creation,
-		{from: mallory, to: contract, data: encodeCall("buy(uint256)", units(1, 18)), gas: launchGas},
-		{from: mallory, to: contract, data: encodeCall("sell(uint256)", units(1000, 18)), gas: launchGas},
-		{from: mallory, to: contract, data: encodeCall("buy(uint256)", units(500, 18)), gas: launchGas}, // the rest comes back
+		{From: mallory, To: contract, Data: anvil.EncodeCall("buy(uint256)", units(1, 18)), Gas: launchGas},
+		{From: mallory, To: contract, Data: anvil.EncodeCall("sell(uint256)", units(1000, 18)), Gas: launchGas},
+		{From: mallory, To: contract, Data: anvil.EncodeCall("buy(uint256)", units(500, 18)), Gas: launchGas}, // the rest comes back
 	}); err != nil {
 		t.Fatal(err)
 	}

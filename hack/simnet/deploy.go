@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
-	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // DeployOptions say what to deploy.
@@ -37,17 +38,17 @@ var maxUint256 = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewI
 
 // Deploy puts the exchanges, the tokens, their liquidity and the traders' funds on a fresh chain, in
 // a handful of blocks one second apart.
-func Deploy(ctx context.Context, node *Node, options DeployOptions) (*World, error) {
+func Deploy(ctx context.Context, node *anvil.Node, options DeployOptions) (*World, error) {
 	if options.Native == (Native{}) {
 		options.Native = Native{"ETH", "Wrapped Ether", "WETH", 3000}
-		if node.chainID == 56 {
+		if node.ChainID() == 56 {
 			options.Native = Native{"BNB", "Wrapped BNB", "WBNB", 600}
 		}
 	}
 	if options.Places == nil {
 		options.Places = &Places{}
 	}
-	d := &deployment{World: &World{Node: node, ChainID: node.chainID, Native: options.Native}, places: options.Places}
+	d := &deployment{World: &World{Node: node, ChainID: node.ChainID(), Native: options.Native}, places: options.Places}
 	for _, step := range []struct {
 		name string
 		run  func(context.Context) error
@@ -72,7 +73,7 @@ type deployment struct {
 	*World
 	places  *Places
 	plans   []tokenPlan // of Tokens, by index
-	pending []transaction
+	pending []anvil.Transaction
 	nonce   uint64
 	failed  error // the first of createAt
 }
@@ -82,47 +83,47 @@ func (d *deployment) accounts(ctx context.Context) error {
 	if err := d.Node.Call(ctx, &accounts, "eth_accounts"); err != nil {
 		return err
 	}
-	if len(accounts) < accountCount {
-		return fmt.Errorf("%d accounts, %d are needed", len(accounts), accountCount)
+	if len(accounts) < anvil.AccountCount {
+		return fmt.Errorf("%d accounts, %d are needed", len(accounts), anvil.AccountCount)
 	}
 	for i, account := range accounts {
-		accounts[i] = toHex(fromHex(account)) // lower case
+		accounts[i] = anvil.ToHex(anvil.FromHex(account)) // lower case
 	}
 	d.Accounts, d.Deployer = accounts, accounts[0]
 	d.Traders = accounts[1 : len(accounts)-spareCount]
 	d.Spare = accounts[len(accounts)-spareCount:]
-	nonces, err := d.nonces(ctx, []transaction{{from: d.Deployer}})
+	nonces, err := d.Node.Nonces(ctx, []anvil.Transaction{{From: d.Deployer}})
 	d.nonce = nonces[d.Deployer]
 	return err
 }
 
 // creation is the code that creates a contract.
 func (d *deployment) creation(contract, constructor string, args ...any) []byte {
-	code, found := d.Node.tools.Code[contract]
+	code, found := d.Node.Tools.Code[contract]
 	if !found {
 		panic("simnet: no code for " + contract)
 	}
 	data := bytes.Clone(code)
 	if constructor != "" {
-		data = append(data, encodeArgs(constructor, args...)...)
+		data = append(data, anvil.EncodeArgs(constructor, args...)...)
 	}
 	return data
 }
 
 // create adds the creation of a contract and returns its address.
 func (d *deployment) create(contract, constructor string, args ...any) string {
-	address := createAddress(d.Deployer, d.nonce)
-	d.add(transaction{data: d.creation(contract, constructor, args...)})
+	address := anvil.CreateAddress(d.Deployer, d.nonce)
+	d.add(anvil.Transaction{Data: d.creation(contract, constructor, args...)})
 	return address
 }
 
 // call adds the deployer's call of a contract.
 func (d *deployment) call(to, signature string, args ...any) {
-	d.add(transaction{to: to, data: encodeCall(signature, args...)})
+	d.add(anvil.Transaction{To: to, Data: anvil.EncodeCall(signature, args...)})
 }
 
-func (d *deployment) add(tx transaction) {
-	tx.from, tx.gas = d.Deployer, deployGas
+func (d *deployment) add(tx anvil.Transaction) {
+	tx.From, tx.Gas = d.Deployer, deployGas
 	d.pending = append(d.pending, tx)
 	d.nonce++
 }
@@ -137,7 +138,7 @@ func (d *deployment) flush(ctx context.Context) error {
 	if len(pending) == 0 {
 		return nil
 	}
-	return d.settle(ctx, pending)
+	return d.Node.Settle(ctx, pending)
 }
 
 func (d *deployment) exchanges(ctx context.Context, classic bool) error {
@@ -148,7 +149,7 @@ func (d *deployment) exchanges(ctx context.Context, classic bool) error {
 	d.Routers.UniswapV3 = d.create("SwapRouter", "(address,address)", d.UniswapV3Factory, d.Wrapped)
 	// The descriptor draws the picture of a position and is not needed.
 	d.Routers.V3Positions = d.create("NonfungiblePositionManager", "(address,address,address)",
-		d.UniswapV3Factory, d.Wrapped, zeroAddress)
+		d.UniswapV3Factory, d.Wrapped, anvil.ZeroAddress)
 	d.call(d.UniswapV3Factory, "enableFeeAmount(uint24,int24)", 100, 1)
 	d.placedExchanges(ctx) // before the smart accounts, which let all routers take their wrapped coin
 	if !classic {
@@ -164,7 +165,7 @@ func (d *deployment) exchanges(ctx context.Context, classic bool) error {
 	}
 	// Other chains' wrapped assets are copies of WETH9 with their own name, its first two storage slots.
 	for slot, text := range []string{d.Native.WrappedName, d.Native.WrappedSymbol} {
-		if err := d.Node.Call(ctx, nil, "anvil_setStorageAt", d.Wrapped, hexOf(uint64(slot)), toHex(shortString(text))); err != nil {
+		if err := d.Node.Call(ctx, nil, "anvil_setStorageAt", d.Wrapped, anvil.HexOf(uint64(slot)), anvil.ToHex(shortString(text))); err != nil {
 			return err
 		}
 	}
@@ -209,7 +210,7 @@ func (d *deployment) tokens(ctx context.Context, seed uint64) error {
 		rest := plan.supply - each*float64(len(holders))
 		plan.Address = d.createAt(ctx, plan.Address, plan.contract,
 			"((string,string,uint8,uint256,address[],uint256,address[]))",
-			tuple{
+			anvil.Tuple{
 				plan.Name, plan.Symbol, plan.Decimals, units(rest, plan.Decimals),
 				holders, units(each, plan.Decimals), d.operators(),
 			})
@@ -221,21 +222,21 @@ func (d *deployment) tokens(ctx context.Context, seed uint64) error {
 
 // funds wraps native currency for everybody and lets the routers take it.
 func (d *deployment) funds(ctx context.Context) error {
-	var transactions []transaction
+	var transactions []anvil.Transaction
 	for _, account := range d.Accounts {
 		amount := units(traderWrapped, 18)
 		if account == d.Deployer {
-			amount = units(0.9*accountEther, 18)
+			amount = units(0.9*anvil.AccountEther, 18)
 		}
-		transactions = append(transactions, transaction{from: account, to: d.Wrapped, data: encodeCall("deposit()"), value: amount})
+		transactions = append(transactions, anvil.Transaction{From: account, To: d.Wrapped, Data: anvil.EncodeCall("deposit()"), Value: amount})
 		for _, operator := range d.operators() {
-			transactions = append(transactions, transaction{
-				from: account, to: d.Wrapped,
-				data: encodeCall("approve(address,uint256)", operator, maxUint256),
+			transactions = append(transactions, anvil.Transaction{
+				From: account, To: d.Wrapped,
+				Data: anvil.EncodeCall("approve(address,uint256)", operator, maxUint256),
 			})
 		}
 	}
-	if err := d.settle(ctx, transactions); err != nil {
+	if err := d.Node.Settle(ctx, transactions); err != nil {
 		return err
 	}
 	d.nonce += uint64(1 + len(d.operators()))
@@ -250,7 +251,7 @@ func (d *deployment) openPools(ctx context.Context, seed uint64) error {
 		if d.factory(plan.protocol) == "" {
 			continue
 		}
-		quote, hooks := zeroAddress, ""
+		quote, hooks := anvil.ZeroAddress, ""
 		if plan.quote != coin {
 			quote = d.Tokens[plan.quote].Address
 		}
@@ -289,13 +290,4 @@ func (d *deployment) open(pool Pool, with opening) {
 		d.add(tx)
 	}
 	d.Pools = append(d.Pools, pool)
-}
-
-// mineNext mines one block, a second after the newest one.
-func (w *World) mineNext(ctx context.Context) error {
-	latest, err := w.Node.Latest(ctx)
-	if err != nil {
-		return err
-	}
-	return w.Node.MineAt(ctx, latest.Timestamp.Add(time.Second))
 }

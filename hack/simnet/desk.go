@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // Kinds of transactions with launch venues. Trades in the pools of launched tokens are of the kinds of
@@ -112,13 +114,13 @@ func (d *LaunchDesk) Step(ctx context.Context, at time.Time) ([]Truth, error) {
 
 // submit sends what everybody does, in order.
 func (d *LaunchDesk) submit(ctx context.Context, acts []act) ([]Truth, error) {
-	var transactions []transaction
+	var transactions []anvil.Transaction
 	for _, a := range acts {
 		transactions = append(transactions, a.transactions...)
 	}
 	var hashes []string
 	for chunk := range slices.Chunk(transactions, deskBatch) {
-		sent, err := d.world.send(ctx, chunk)
+		sent, err := d.world.Node.Send(ctx, chunk)
 		if err != nil {
 			return nil, err
 		}
@@ -128,7 +130,7 @@ func (d *LaunchDesk) submit(ctx context.Context, acts []act) ([]Truth, error) {
 	for i, a := range acts {
 		last := len(a.transactions) - 1
 		truths[i] = a.truth
-		truths[i].TxHash, truths[i].Sender = hashes[last], a.transactions[last].from
+		truths[i].TxHash, truths[i].Sender = hashes[last], a.transactions[last].From
 		if a.launches != nil {
 			a.launches.hash = hashes[last]
 		}
@@ -143,7 +145,7 @@ const deskBatch = 50
 
 // act is what one wallet does: transactions, of which the last is what the truth is about, and the launch if it is one.
 type act struct {
-	transactions []transaction
+	transactions []anvil.Transaction
 	truth        Truth
 	launches     *run
 }
@@ -153,15 +155,15 @@ func (d *LaunchDesk) adopt(ctx context.Context) error {
 	if len(d.pending) == 0 {
 		return nil
 	}
-	found := make([]*Receipt, len(d.pending))
-	requests := make([]Request, len(d.pending))
+	found := make([]*anvil.Receipt, len(d.pending))
+	requests := make([]anvil.Request, len(d.pending))
 	for i, r := range d.pending {
-		requests[i] = Request{Method: "eth_getTransactionReceipt", Params: []any{r.hash}, Result: &found[i]}
+		requests[i] = anvil.Request{Method: "eth_getTransactionReceipt", Params: []any{r.hash}, Result: &found[i]}
 	}
 	if err := d.world.Node.Batch(ctx, requests); err != nil {
 		return err
 	}
-	if err := firstError(requests); err != nil {
+	if err := anvil.FirstError(requests); err != nil {
 		return err
 	}
 	for i, r := range d.pending {
@@ -245,7 +247,7 @@ func (d *LaunchDesk) launchTrick(ctx context.Context, p plan, creator string, at
 	}
 	r := &run{plan: p, order: d.lore.order(p.venue), last: at}
 	r.start, r.order.Creator = at, creator
-	var transactions []transaction
+	var transactions []anvil.Transaction
 	transactions, r.token = d.world.adoptCalls(p.venue, p.trick, &r.order, nonce)
 	d.pending = append(d.pending, r)
 	return act{transactions, Truth{Kind: LaunchToken, Trader: creator, Venue: p.venue.ID}, r}, nil
@@ -262,8 +264,8 @@ func (d *LaunchDesk) launch(p plan, at time.Time) act {
 			part *= 6 // a creator who keeps much for himself
 		}
 		r.order.FirstBuy = r.venue.shape.valueFor(r.venue.shape.fresh(), portion(r.venue.shape.saleBase, part))
-		truth.NativeIn, truth.TokenIn, truth.AmountIn = true, zeroAddress, r.order.FirstBuy
+		truth.NativeIn, truth.TokenIn, truth.AmountIn = true, anvil.ZeroAddress, r.order.FirstBuy
 	}
 	d.pending = append(d.pending, r)
-	return act{[]transaction{launchCall(p.venue, r.order)}, truth, r}
+	return act{[]anvil.Transaction{launchCall(p.venue, r.order)}, truth, r}
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // deskHistory is a day of launches on a fresh chain, with what is said to have happened.
@@ -142,17 +144,17 @@ func checkTruths(t *testing.T, world *World, truths []Truth) {
 }
 
 // moved is by how much a transaction changed what somebody has of a token.
-func moved(token, account string, receipt Receipt) *big.Int {
+func moved(token, account string, receipt anvil.Receipt) *big.Int {
 	net := new(big.Int)
 	for _, log := range receipt.Logs {
 		if log.Topics[0] != transferTopic || log.Address != token {
 			continue
 		}
-		value := new(big.Int).SetBytes(fromHex(log.Data))
-		if addressAt(fromHex(log.Topics[1]), 0) == account {
+		value := new(big.Int).SetBytes(anvil.FromHex(log.Data))
+		if anvil.AddressAt(anvil.FromHex(log.Topics[1]), 0) == account {
 			net.Sub(net, value)
 		}
-		if addressAt(fromHex(log.Topics[2]), 0) == account {
+		if anvil.AddressAt(anvil.FromHex(log.Topics[2]), 0) == account {
 			net.Add(net, value)
 		}
 	}

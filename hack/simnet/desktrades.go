@@ -6,6 +6,8 @@ import (
 	"math/big"
 	"slices"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // sight is what the desk sees before it acts, and what it does then.
@@ -25,9 +27,9 @@ func (d *LaunchDesk) look(ctx context.Context, at time.Time) (*sight, error) {
 		curves: make(map[*run]CurveState), pools: make(map[*run]poolState), balances: make(map[[2]string]*big.Int),
 		sellers: make(map[*run][]string), due: make(map[*run]int), asked: make(map[*run]bool),
 	}
-	answers := make([][2]hexBytes, len(d.running))
-	balances := make(map[[2]string]*hexBytes)
-	var requests []Request
+	answers := make([][2]anvil.HexBytes, len(d.running))
+	balances := make(map[[2]string]*anvil.HexBytes)
+	var requests []anvil.Request
 	for i, r := range d.running {
 		s.due[r] = d.tradesDue(r, at)
 		if waits := r.launch.OnCurve() && !r.full.IsZero(); s.due[r] == 0 && !waits {
@@ -42,9 +44,9 @@ func (d *LaunchDesk) look(ctx context.Context, at time.Time) (*sight, error) {
 		for range min(s.due[r], len(r.buyers)) {
 			key := [2]string{r.launch.Token, r.buyers[d.rng.IntN(len(r.buyers))]}
 			if balances[key] == nil {
-				balances[key] = new(hexBytes)
+				balances[key] = new(anvil.HexBytes)
 				s.sellers[r] = append(s.sellers[r], key[1])
-				requests = append(requests, view(key[0], balances[key], "balanceOf(address)", key[1]))
+				requests = append(requests, anvil.View(key[0], balances[key], "balanceOf(address)", key[1]))
 			}
 		}
 	}
@@ -130,7 +132,7 @@ func (d *LaunchDesk) spring(s *sight, r *run, at time.Time) {
 	}
 	r.sprung = true
 	if calls := r.token.springCalls(); len(calls) > 0 {
-		s.acts = append(s.acts, act{calls, Truth{Kind: PlayTrick, Trader: calls[0].from, TokenIn: r.launch.Token, Venue: r.venue.ID}, nil})
+		s.acts = append(s.acts, act{calls, Truth{Kind: PlayTrick, Trader: calls[0].From, TokenIn: r.launch.Token, Venue: r.venue.ID}, nil})
 	}
 }
 
@@ -150,7 +152,7 @@ func (d *LaunchDesk) graduate(s *sight, r *run, at time.Time) {
 	r.asked = at
 	wallet := d.anybody()
 	truth := Truth{Kind: GraduateToken, Trader: wallet, TokenIn: r.launch.Token, Venue: r.venue.ID}
-	s.acts = append(s.acts, act{[]transaction{graduateCall(r.launch, wallet)}, truth, nil})
+	s.acts = append(s.acts, act{[]anvil.Transaction{graduateCall(r.launch, wallet)}, truth, nil})
 }
 
 // anybody is a wallet that doesn't create tokens or trade with itself.
@@ -214,14 +216,14 @@ func (d *LaunchDesk) buyOnCurve(s *sight, r *run, wallet string, value *big.Int)
 	}
 	s.curves[r] = after
 	tx := d.world.buyCall(r.launch, wallet, value)
-	tx.gas = launchGas
+	tx.Gas = launchGas
 	r.remember(wallet)
 	key := [2]string{r.launch.Token, wallet}
 	if s.balances[key] != nil {
 		s.balances[key].Add(s.balances[key], fill.Base)
 	}
-	s.acts = append(s.acts, act{[]transaction{tx}, Truth{
-		Kind: CurveBuy, Trader: wallet, TokenIn: zeroAddress, TokenOut: r.launch.Token, NativeIn: true, AmountIn: fill.Paid(), Venue: r.venue.ID,
+	s.acts = append(s.acts, act{[]anvil.Transaction{tx}, Truth{
+		Kind: CurveBuy, Trader: wallet, TokenIn: anvil.ZeroAddress, TokenOut: r.launch.Token, NativeIn: true, AmountIn: fill.Paid(), Venue: r.venue.ID,
 	}, nil})
 	return !after.Completed
 }
@@ -247,7 +249,7 @@ func (d *LaunchDesk) sellThere(s *sight, r *run, wallet string, amount *big.Int)
 	key := [2]string{r.launch.Token, wallet}
 	s.balances[key] = new(big.Int).Sub(s.balances[key], amount)
 	s.acts = append(s.acts, act{d.world.sellCalls(r.launch, wallet, amount), Truth{
-		Kind: CurveSell, Trader: wallet, TokenIn: r.launch.Token, TokenOut: zeroAddress, NativeOut: true, AmountIn: amount, Venue: r.venue.ID,
+		Kind: CurveSell, Trader: wallet, TokenIn: r.launch.Token, TokenOut: anvil.ZeroAddress, NativeOut: true, AmountIn: amount, Venue: r.venue.ID,
 	}, nil})
 	return true
 }
@@ -300,8 +302,8 @@ func (d *LaunchDesk) wash(s *sight, r *run, state CurveState) bool {
 // give makes somebody a holder who never asked for it.
 func (d *LaunchDesk) give(s *sight, r *run, wallet string, amount *big.Int) {
 	to := outsider(d.rng.IntN(outsiders))
-	s.acts = append(s.acts, act{[]transaction{{
-		from: wallet, to: r.launch.Token, data: encodeCall("transfer(address,uint256)", to, amount), gas: tradeGas,
+	s.acts = append(s.acts, act{[]anvil.Transaction{{
+		From: wallet, To: r.launch.Token, Data: anvil.EncodeCall("transfer(address,uint256)", to, amount), Gas: tradeGas,
 	}}, Truth{Kind: Transfer, Trader: wallet, TokenIn: r.launch.Token, To: to, Venue: r.venue.ID}, nil})
 }
 
@@ -336,16 +338,16 @@ func (d *LaunchDesk) tradeInPool(s *sight, r *run, state poolState) {
 		s.balances[key] = new(big.Int).Sub(s.balances[key], amount)
 		s.acts = append(s.acts, act{d.world.sellCalls(l, wallet, amount), Truth{
 			Kind: poolKinds[l.Pool.Protocol], Trader: wallet, TokenIn: l.Token, TokenOut: quote,
-			NativeOut: l.Pool.Protocol != UniswapV4 || quote == zeroAddress, AmountIn: amount, Pools: []string{l.Pool.key()}, Venue: r.venue.ID,
+			NativeOut: l.Pool.Protocol != UniswapV4 || quote == anvil.ZeroAddress, AmountIn: amount, Pools: []string{l.Pool.key()}, Venue: r.venue.ID,
 		}, nil})
 		return
 	}
 	wallet := d.buyer(r)
 	value, _ := big.NewFloat(part * state.reserveOf(l.Pool, quote)).Int(nil)
 	r.remember(wallet)
-	s.acts = append(s.acts, act{[]transaction{d.world.buyCall(l, wallet, value)}, Truth{
+	s.acts = append(s.acts, act{[]anvil.Transaction{d.world.buyCall(l, wallet, value)}, Truth{
 		Kind: poolKinds[l.Pool.Protocol], Trader: wallet, TokenIn: quote, TokenOut: l.Token,
-		NativeIn: l.Pool.Protocol != UniswapV4 || quote == zeroAddress, AmountIn: value, Pools: []string{l.Pool.key()}, Venue: r.venue.ID,
+		NativeIn: l.Pool.Protocol != UniswapV4 || quote == anvil.ZeroAddress, AmountIn: value, Pools: []string{l.Pool.key()}, Venue: r.venue.ID,
 	}, nil})
 }
 

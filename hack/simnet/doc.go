@@ -5,7 +5,7 @@
 // launches on them. Fixtures are attempts to manipulate a price, HostileTokens tokens that are traps; Bench
 // makes a large chain for measurements.
 //
-// The chain node, the Solidity compiler and the exchanges' contracts come from npm at run time
-// (npm/package-lock.json pins them) and are never part of this repository; contracts/ holds only what
-// is written here. Nothing in this package knows about the indexer or the API.
+// The node and its chain are package anvil's; the node's binary, the compiler and the exchanges' contracts are package
+// toolchain's; package contracts has the Solidity that is written here. Nothing in these packages knows about the
+// indexer or the API.
 package simnet

@@ -7,6 +7,8 @@ import (
 	"math"
 	"math/big"
 	"slices"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // Fixture is an attempt to make a token look like something it isn't. Its transactions are sent and
@@ -31,7 +33,7 @@ const (
 
 // quotes are the assets that a Chain resource declares, by which tokens are priced.
 func (w *World) quotes() []string {
-	return []string{w.StableUSDC6, w.StableUSD18, w.Wrapped, zeroAddress}
+	return []string{w.StableUSDC6, w.StableUSD18, w.Wrapped, anvil.ZeroAddress}
 }
 
 // attacker is the account behind the fixtures.
@@ -45,8 +47,8 @@ func (w *World) reference(ctx context.Context, address string, protocols ...Prot
 		token.Behaviour == FeeOnTransfer || token.Behaviour == Rebasing {
 		return Pool{}, 0, fmt.Errorf("simnet: %s is no token with a price and plain transfers", address)
 	}
-	answers := make([]hexBytes, 2*len(w.Pools))
-	var requests []Request
+	answers := make([]anvil.HexBytes, 2*len(w.Pools))
+	var requests []anvil.Request
 	for i, pool := range w.Pools {
 		requests = append(requests, stateRequests(pool, &answers[2*i], &answers[2*i+1])...)
 	}
@@ -69,7 +71,7 @@ func (w *World) reference(ctx context.Context, address string, protocols ...Prot
 	if bestUSD == 0 {
 		return Pool{}, 0, fmt.Errorf("simnet: %s (%s) has no honest pool among %v", token.Symbol, address, protocols)
 	}
-	return best, bestReserve, firstError(requests)
+	return best, bestReserve, anvil.FirstError(requests)
 }
 
 // other is the pool's other side.
@@ -93,18 +95,18 @@ func (w *World) FlashPump(ctx context.Context, token string) (Fixture, error) {
 		return Fixture{}, err
 	}
 	quote := pool.other(token)
-	var balance hexBytes
-	if err := w.Node.Batch(ctx, []Request{view(quote, &balance, "balanceOf(address)", w.attacker())}); err != nil {
+	var balance anvil.HexBytes
+	if err := w.Node.Batch(ctx, []anvil.Request{anvil.View(quote, &balance, "balanceOf(address)", w.attacker())}); err != nil {
 		return Fixture{}, err
 	}
 	times, router, fee := 20.0, w.Routers.UniswapV2, 0
 	if pool.Protocol == UniswapV3 {
 		times, router, fee = 5, w.Routers.UniswapV3, pool.Fee
 	}
-	amount, _ := big.NewFloat(min(times*reserve, 0.9*toFloat(wordAt(balance, 0)))).Int(nil)
-	hashes, err := w.send(ctx, []transaction{
-		{from: w.attacker(), to: w.pump, data: encodeCall("buy(address,address,address,uint24,uint256)", router, quote, token, fee, amount)},
-		{from: w.attacker(), to: w.pump, data: encodeCall("sellAll(address,address,address,uint24)", router, token, quote, fee)},
+	amount, _ := big.NewFloat(min(times*reserve, 0.9*toFloat(anvil.WordAt(balance, 0)))).Int(nil)
+	hashes, err := w.Node.Send(ctx, []anvil.Transaction{
+		{From: w.attacker(), To: w.pump, Data: anvil.EncodeCall("buy(address,address,address,uint24,uint256)", router, quote, token, fee, amount)},
+		{From: w.attacker(), To: w.pump, Data: anvil.EncodeCall("sellAll(address,address,address,uint24)", router, token, quote, fee)},
 	})
 	return Fixture{Pool: pool, Token: token, Reference: pool, TxHashes: hashes}, err
 }
@@ -128,7 +130,7 @@ func (w *World) OneTickPool(ctx context.Context, token string) (Fixture, error) 
 	ratio := usd0 / usd1 * pow10(float64(token1.Decimals-token0.Decimals))
 	tick := alignTick(tickOf(ratio), pool.TickSpacing)
 	ratio = math.Pow(1.0001, float64(tick)+float64(pool.TickSpacing)/2)
-	return w.trap(ctx, pool, token, reference, depthUSD/40, []transaction{
+	return w.trap(ctx, pool, token, reference, depthUSD/40, []anvil.Transaction{
 		w.initialize(pool, sqrtPriceX96(ratio)),
 		w.addRange(pool, ratio, tick, tick+pool.TickSpacing,
 			units(depthUSD/usd0, token0.Decimals), units(depthUSD/usd1, token1.Decimals)),
@@ -146,11 +148,11 @@ func (w *World) OneSidedPool(ctx context.Context, token string) (Fixture, error)
 	if err != nil {
 		return Fixture{}, err
 	}
-	var supply hexBytes
-	if err := w.Node.Batch(ctx, []Request{view(token, &supply, "totalSupply()")}); err != nil {
+	var supply anvil.HexBytes
+	if err := w.Node.Batch(ctx, []anvil.Request{anvil.View(token, &supply, "totalSupply()")}); err != nil {
 		return Fixture{}, err
 	}
-	amount := new(big.Int).Div(wordAt(supply, 0), big.NewInt(20))
+	amount := new(big.Int).Div(anvil.WordAt(supply, 0), big.NewInt(20))
 	usd0, usd1 := w.absurdPrices(pool, token)
 	token0, token1 := w.asset(pool.Token0), w.asset(pool.Token1)
 	ratio := usd0 / usd1 * pow10(float64(token1.Decimals-token0.Decimals))
@@ -160,7 +162,7 @@ func (w *World) OneSidedPool(ctx context.Context, token string) (Fixture, error)
 	if pool.Token1 == token {
 		lower, upper, amount0, amount1 = -limit, tick, new(big.Int), amount
 	}
-	return w.trap(ctx, pool, token, reference, 0, []transaction{
+	return w.trap(ctx, pool, token, reference, 0, []anvil.Transaction{
 		w.initialize(pool, sqrtPriceX96(ratio)),
 		w.addRange(pool, ratio, lower, upper, amount0, amount1),
 	})
@@ -226,17 +228,17 @@ func (w *World) unused(ctx context.Context, protocol Protocol, token, quote, hoo
 			}
 			continue
 		}
-		var address hexBytes
-		creation := view(pool.Factory, &address, "createPool(address,address,uint24)", token, quote, fee)
+		var address anvil.HexBytes
+		creation := anvil.View(pool.Factory, &address, "createPool(address,address,uint24)", token, quote, fee)
 		if protocol == UniswapV2 {
-			creation = view(pool.Factory, &address, "createPair(address,address)", token, quote)
+			creation = anvil.View(pool.Factory, &address, "createPair(address,address)", token, quote)
 		}
-		requests := []Request{creation}
+		requests := []anvil.Request{creation}
 		if err := w.Node.Batch(ctx, requests); err != nil {
 			return Pool{}, err
 		}
 		if requests[0].Err == nil { // else it exists
-			pool.Address = addressAt(address, 0)
+			pool.Address = anvil.AddressAt(address, 0)
 			return pool, nil
 		}
 	}
@@ -244,14 +246,14 @@ func (w *World) unused(ctx context.Context, protocol Protocol, token, quote, hoo
 }
 
 // trap sends what opens a pool, and a purchase of the token for some dollars.
-func (w *World) trap(ctx context.Context, pool Pool, token string, reference Pool, wash float64, open []transaction) (Fixture, error) {
+func (w *World) trap(ctx context.Context, pool Pool, token string, reference Pool, wash float64, open []anvil.Transaction) (Fixture, error) {
 	if wash > 0 {
 		quote := w.asset(pool.other(token))
-		tx := transaction{from: w.attacker()}
-		tx.to, tx.data = w.swapCall(pool, quote.Address, units(wash/quote.USD, quote.Decimals), w.attacker())
+		tx := anvil.Transaction{From: w.attacker()}
+		tx.To, tx.Data = w.swapCall(pool, quote.Address, units(wash/quote.USD, quote.Decimals), w.attacker())
 		open = append(open, tx)
 	}
-	hashes, err := w.send(ctx, open)
+	hashes, err := w.Node.Send(ctx, open)
 	return Fixture{Pool: pool, Token: token, Reference: reference, TxHashes: hashes}, err
 }
 
@@ -265,11 +267,11 @@ func (w *World) PoolFlood(ctx context.Context, token string, first, n int) (Fixt
 	if err != nil {
 		return Fixture{}, err
 	}
-	var txs []transaction
+	var txs []anvil.Transaction
 	for i := range n {
 		pool := w.newPool(UniswapV4, token, w.StableUSDC6, 3000, "")
 		pool.Fee = 100_000 + first + i
-		pool.ID = toHex(keccak(encodeArgs("("+v4KeyType+")", v4Key(pool))))
+		pool.ID = anvil.ToHex(anvil.Keccak(anvil.EncodeArgs("("+v4KeyType+")", v4Key(pool))))
 		token0, token1 := w.asset(pool.Token0), w.asset(pool.Token1)
 		ratio := token0.USD / token1.USD * pow10(float64(token1.Decimals-token0.Decimals))
 		txs = append(txs, w.initialize(pool, sqrtPriceX96(ratio)))
@@ -279,6 +281,6 @@ func (w *World) PoolFlood(ctx context.Context, token string, first, n int) (Fixt
 			txs = append(txs, w.addRange(pool, ratio, -limit, limit, units(cent/token0.USD, token0.Decimals), units(cent/token1.USD, token1.Decimals)))
 		}
 	}
-	hashes, err := w.send(ctx, txs)
+	hashes, err := w.Node.Send(ctx, txs)
 	return Fixture{Token: token, Reference: reference, TxHashes: hashes}, err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math/big"
 	"testing"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 func TestFixtures(t *testing.T) {
@@ -31,7 +33,7 @@ func TestFixtures(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := world.mineNext(t.Context()); err != nil {
+				if err := world.Node.MineNext(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 				receipts, err := world.Node.Receipts(t.Context(), made.TxHashes)
@@ -63,12 +65,12 @@ func TestFixtures(t *testing.T) {
 					t.Errorf("%s: reference went from %g to %g", token.Symbol, before, after)
 				}
 				if made.Pool.Trap == TrapOneSided {
-					var balance hexBytes
-					request := view(made.Pool.other(token.Address), &balance, "balanceOf(address)", made.Pool.Address)
-					if err := world.Node.Batch(t.Context(), []Request{request}); err != nil {
+					var balance anvil.HexBytes
+					request := anvil.View(made.Pool.other(token.Address), &balance, "balanceOf(address)", made.Pool.Address)
+					if err := world.Node.Batch(t.Context(), []anvil.Request{request}); err != nil {
 						t.Fatal(err)
 					}
-					if wordAt(balance, 0).Sign() != 0 {
+					if anvil.WordAt(balance, 0).Sign() != 0 {
 						t.Errorf("%s: pool holds quote", token.Symbol)
 					}
 				}
@@ -79,7 +81,7 @@ func TestFixtures(t *testing.T) {
 
 func poolNow(t *testing.T, world *World, pool Pool) poolState {
 	t.Helper()
-	var first, second hexBytes
+	var first, second anvil.HexBytes
 	if err := world.Node.Batch(t.Context(), stateRequests(pool, &first, &second)); err != nil {
 		t.Fatal(err)
 	}
@@ -115,16 +117,16 @@ func quoteUSD(world *World, pool Pool, token string, state poolState) float64 {
 }
 
 // pumpPeak reads the price after the purchase from the pool's Sync or Swap.
-func pumpPeak(t *testing.T, world *World, made Fixture, bought Receipt) float64 {
+func pumpPeak(t *testing.T, world *World, made Fixture, bought anvil.Receipt) float64 {
 	t.Helper()
 	for _, log := range bought.Logs {
-		data := fromHex(log.Data)
+		data := anvil.FromHex(log.Data)
 		switch {
 		case log.Address != made.Pool.Address:
 		case log.Topics[0] == syncTopic:
-			return usdIn(world, made.Pool, made.Token, poolState{reserve0: toFloat(wordAt(data, 0)), reserve1: toFloat(wordAt(data, 1))})
+			return usdIn(world, made.Pool, made.Token, poolState{reserve0: toFloat(anvil.WordAt(data, 0)), reserve1: toFloat(anvil.WordAt(data, 1))})
 		case log.Topics[0] == v3SwapTopic:
-			return usdIn(world, made.Pool, made.Token, poolState{sqrtPrice: new(big.Int).Set(wordAt(data, 2))})
+			return usdIn(world, made.Pool, made.Token, poolState{sqrtPrice: new(big.Int).Set(anvil.WordAt(data, 2))})
 		}
 	}
 	t.Fatal("no price in the purchase")

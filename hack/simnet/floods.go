@@ -3,6 +3,8 @@ package simnet
 import (
 	"context"
 	"fmt"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // FloodTrades has a Uniswap V2 pair log count swaps of one unit in one transaction, in a block that mine mines. What the pair holds stays
@@ -58,7 +60,7 @@ func (w *World) floodLogs(ctx context.Context, protocol Protocol, mine func(cont
 		if err := w.Node.Call(ctx, nil, "anvil_setCode", pool.Address, "0x"+floodCode(begin, code, copied)); err != nil {
 			return err
 		}
-		if _, err := w.send(ctx, []transaction{{from: w.attacker(), to: pool.Address, gas: 1_000_000_000}}); err != nil {
+		if _, err := w.Node.Send(ctx, []anvil.Transaction{{From: w.attacker(), To: pool.Address, Gas: 1_000_000_000}}); err != nil {
 			return err
 		}
 		return mine(ctx)

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // Trick is what is wrong with a token.
@@ -60,21 +62,21 @@ var trickContracts = map[Trick]string{
 }
 
 // creation creates a contract. It must be its sender's transaction of that nonce.
-func (w *World) creation(from string, nonce uint64, contract, constructor string, args ...any) (transaction, string) {
-	code, found := w.Node.tools.Code[contract]
+func (w *World) creation(from string, nonce uint64, contract, constructor string, args ...any) (anvil.Transaction, string) {
+	code, found := w.Node.Tools.Code[contract]
 	if !found {
 		panic("simnet: no code for " + contract)
 	}
 	if constructor != "" {
-		code = slices.Concat(code, encodeArgs(constructor, args...))
+		code = slices.Concat(code, anvil.EncodeArgs(constructor, args...))
 	}
-	return transaction{from: from, data: code, gas: launchGas}, createAddress(from, nonce)
+	return anvil.Transaction{From: from, Data: code, Gas: launchGas}, anvil.CreateAddress(from, nonce)
 }
 
 // hostile is what creates a token with a trick: the owner's transactions from a nonce on.
-func (w *World) hostile(trick Trick, name, symbol, owner string, nonce uint64) ([]transaction, *HostileToken) {
+func (w *World) hostile(trick Trick, name, symbol, owner string, nonce uint64) ([]anvil.Transaction, *HostileToken) {
 	h := &HostileToken{Trick: trick, Owner: owner, Exempt: w.Spare[1]}
-	var made []transaction
+	var made []anvil.Transaction
 	create := func(contract, constructor string, args ...any) string {
 		tx, address := w.creation(owner, nonce, contract, constructor, args...)
 		made, nonce = append(made, tx), nonce+1
@@ -85,7 +87,7 @@ func (w *World) hostile(trick Trick, name, symbol, owner string, nonce uint64) (
 		logic := create("TokenLogic", "")
 		h.Upgrade = create("TokenLogicV2", "")
 		h.Token = create(trickContracts[trick], "(address,address,bytes)", logic, h.Admin,
-			encodeCall("initialize(string,string,address)", name, symbol, owner))
+			anvil.EncodeCall("initialize(string,string,address)", name, symbol, owner))
 	} else {
 		h.Token = create(trickContracts[trick], "(string,string,address)", name, symbol, owner)
 	}
@@ -93,13 +95,13 @@ func (w *World) hostile(trick Trick, name, symbol, owner string, nonce uint64) (
 }
 
 // call is the owner's call of the token.
-func (h *HostileToken) call(signature string, args ...any) transaction {
-	return transaction{from: h.Owner, to: h.Token, data: encodeCall(signature, args...), gas: tradeGas}
+func (h *HostileToken) call(signature string, args ...any) anvil.Transaction {
+	return anvil.Transaction{From: h.Owner, To: h.Token, Data: anvil.EncodeCall(signature, args...), Gas: tradeGas}
 }
 
 // nonce is the next nonce of an account.
 func (w *World) nonce(ctx context.Context, account string) (uint64, error) {
-	nonces, err := w.nonces(ctx, []transaction{{from: account}})
+	nonces, err := w.Node.Nonces(ctx, []anvil.Transaction{{From: account}})
 	return nonces[account], err
 }
 
@@ -111,10 +113,10 @@ func (w *World) HostilePool(ctx context.Context, trick Trick, owner string, coin
 		return nil, err
 	}
 	transactions, h := w.hostile(trick, "Token with "+string(trick), "TRICK", owner, nonce)
-	pair := transaction{
-		from: owner, to: w.UniswapV2Factory, data: encodeCall("createPair(address,address)", h.Token, w.Wrapped), gas: launchGas,
+	pair := anvil.Transaction{
+		From: owner, To: w.UniswapV2Factory, Data: anvil.EncodeCall("createPair(address,address)", h.Token, w.Wrapped), Gas: launchGas,
 	}
-	if err := w.settle(ctx, append(transactions, pair)); err != nil {
+	if err := w.Node.Settle(ctx, append(transactions, pair)); err != nil {
 		return nil, err
 	}
 	pools := []Pool{w.newPool(UniswapV2, h.Token, w.Wrapped, 0, "")}
@@ -123,12 +125,12 @@ func (w *World) HostilePool(ctx context.Context, trick Trick, owner string, coin
 	}
 	h.Pool = pools[0]
 	half := units(supplyWhole/2, 18)
-	err = w.settle(ctx, []transaction{
+	err = w.Node.Settle(ctx, []anvil.Transaction{
 		h.call("setMarket(address,bool)", h.Pool.Address, true),
 		h.call("approve(address,uint256)", w.Routers.UniswapV2, half),
 		{
-			from: owner, to: w.Routers.UniswapV2, value: coins, gas: launchGas,
-			data: encodeCall("addLiquidityETH(address,uint256,uint256,uint256,address,uint256)", h.Token, half, 0, 0, owner, deadline),
+			From: owner, To: w.Routers.UniswapV2, Value: coins, Gas: launchGas,
+			Data: anvil.EncodeCall("addLiquidityETH(address,uint256,uint256,uint256,address,uint256)", h.Token, half, 0, 0, owner, deadline),
 		},
 	})
 	if err != nil {
@@ -146,18 +148,18 @@ func (w *World) lockUp(ctx context.Context, h *HostileToken) error {
 	if err != nil {
 		return err
 	}
-	transactions := []transaction{{
-		from: h.Owner, to: h.Pool.Address, data: encodeCall("transfer(address,uint256)", burner, shares), gas: tradeGas,
+	transactions := []anvil.Transaction{{
+		From: h.Owner, To: h.Pool.Address, Data: anvil.EncodeCall("transfer(address,uint256)", burner, shares), Gas: tradeGas,
 	}}
 	if h.Trick == TrickNone {
 		transactions = append(transactions, h.call("renounceOwnership()"))
 	}
-	return w.settle(ctx, transactions)
+	return w.Node.Settle(ctx, transactions)
 }
 
 // adoptCalls create a token with a trick and launch it on a venue: the owner's transactions from a nonce on, the launch
 // last. The venue's own transfers are exempt, so that the token can graduate.
-func (w *World) adoptCalls(venue Venue, trick Trick, order *LaunchOrder, nonce uint64) ([]transaction, *HostileToken) {
+func (w *World) adoptCalls(venue Venue, trick Trick, order *LaunchOrder, nonce uint64) ([]anvil.Transaction, *HostileToken) {
 	transactions, h := w.hostile(trick, order.Name, order.Symbol, order.Creator, nonce)
 	order.Adopted = h.Token
 	contract := venue.Contracts[0]
@@ -180,7 +182,7 @@ func (w *World) HostileLaunch(ctx context.Context, trick Trick, venueID string, 
 		return nil, err
 	}
 	transactions, h := w.adoptCalls(venue, trick, &order, nonce)
-	receipts, err := w.settled(ctx, transactions)
+	receipts, err := w.Node.Settled(ctx, transactions)
 	if err != nil {
 		return nil, err
 	}
@@ -195,7 +197,7 @@ func (w *World) HostileLaunch(ctx context.Context, trick Trick, venueID string, 
 
 // MarkMarket tells the token that people sell to a contract, such as the pool that it graduated to, and mines it.
 func (w *World) MarkMarket(ctx context.Context, h *HostileToken, contract string) error {
-	return w.settle(ctx, []transaction{
+	return w.Node.Settle(ctx, []anvil.Transaction{
 		h.call("setMarket(address,bool)", contract, true),
 		h.call("setExempt(address,bool)", contract, true),
 	})
@@ -203,14 +205,14 @@ func (w *World) MarkMarket(ctx context.Context, h *HostileToken, contract string
 
 // springCalls play the trick: the backdoor makes half as much again for the owner, the proxy gets a logic without
 // sales, the blacklisting token stops. Nil for tricks that need nothing.
-func (h *HostileToken) springCalls() []transaction {
+func (h *HostileToken) springCalls() []anvil.Transaction {
 	switch h.Trick {
 	case TrickBackdoor:
-		return []transaction{h.call("mint(address,uint256)", h.Owner, units(supplyWhole/2, 18))}
+		return []anvil.Transaction{h.call("mint(address,uint256)", h.Owner, units(supplyWhole/2, 18))}
 	case TrickUpgradeable:
-		return []transaction{{from: h.Admin, to: h.Token, data: encodeCall("upgradeTo(address)", h.Upgrade), gas: tradeGas}}
+		return []anvil.Transaction{{From: h.Admin, To: h.Token, Data: anvil.EncodeCall("upgradeTo(address)", h.Upgrade), Gas: tradeGas}}
 	case TrickBlacklist:
-		return []transaction{h.call("pause(bool)", true)}
+		return []anvil.Transaction{h.call("pause(bool)", true)}
 	case TrickHoneypot, TrickSellTax, TrickUnlocked, TrickBurned, TrickNone:
 	}
 	return nil
@@ -224,34 +226,34 @@ func (w *World) Spring(ctx context.Context, h *HostileToken) error {
 		if err != nil {
 			return err
 		}
-		calls = []transaction{
+		calls = []anvil.Transaction{
 			approval(h.Pool.Address, h.Owner, w.Routers.UniswapV2, shares),
 			{
-				from: h.Owner, to: w.Routers.UniswapV2, gas: tradeGas,
-				data: encodeCall("removeLiquidityETH(address,uint256,uint256,uint256,address,uint256)", h.Token, shares, 0, 0, h.Owner, deadline),
+				From: h.Owner, To: w.Routers.UniswapV2, Gas: tradeGas,
+				Data: anvil.EncodeCall("removeLiquidityETH(address,uint256,uint256,uint256,address,uint256)", h.Token, shares, 0, 0, h.Owner, deadline),
 			},
 		}
 	}
 	if len(calls) == 0 {
 		return nil
 	}
-	return w.settle(ctx, calls)
+	return w.Node.Settle(ctx, calls)
 }
 
 // SwapBuy buys a token in a pool for an amount of the native coin, and mines it.
-func (w *World) SwapBuy(ctx context.Context, pool Pool, token, account string, quote *big.Int) (Receipt, error) {
-	receipts, err := w.settled(ctx, []transaction{w.poolBuy(pool, token, account, quote)})
+func (w *World) SwapBuy(ctx context.Context, pool Pool, token, account string, quote *big.Int) (anvil.Receipt, error) {
+	receipts, err := w.Node.Settled(ctx, []anvil.Transaction{w.poolBuy(pool, token, account, quote)})
 	if err != nil {
-		return Receipt{}, err
+		return anvil.Receipt{}, err
 	}
 	return receipts[0], nil
 }
 
 // SwapSell approves and sells a token in a pool, and mines both. An error says that the sale was reverted.
-func (w *World) SwapSell(ctx context.Context, pool Pool, token, account string, base *big.Int) (Receipt, error) {
-	receipts, err := w.settled(ctx, w.poolSell(pool, token, account, base))
+func (w *World) SwapSell(ctx context.Context, pool Pool, token, account string, base *big.Int) (anvil.Receipt, error) {
+	receipts, err := w.Node.Settled(ctx, w.poolSell(pool, token, account, base))
 	if err != nil {
-		return Receipt{}, err
+		return anvil.Receipt{}, err
 	}
 	return receipts[1], nil
 }

@@ -5,22 +5,24 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // ownerOf asks a token that has the function.
 func ownerOf(t *testing.T, world *World, token string) string {
 	t.Helper()
-	return addressAt(word(read(t, world, token, "owner()")), 0)
+	return anvil.AddressAt(anvil.Word(read(t, world, token, "owner()")), 0)
 }
 
 // slotOf reads a contract's storage.
 func slotOf(t *testing.T, world *World, contract, slot string) string {
 	t.Helper()
-	var value hexBytes
+	var value anvil.HexBytes
 	if err := world.Node.Call(t.Context(), &value, "eth_getStorageAt", contract, slot, "latest"); err != nil {
 		t.Fatal(err)
 	}
-	return addressAt(value, 0)
+	return anvil.AddressAt(value, 0)
 }
 
 // Every token with a trick can be bought in its pool, and does what the trick says and nothing else.
@@ -53,8 +55,8 @@ func TestHostilePools(t *testing.T) {
 		if sold && arrived.Cmp(want) != 0 {
 			t.Errorf("%s: %s of %s arrived in the pool", trick, arrived, quarter)
 		}
-		if err := world.settle(t.Context(), []transaction{
-			{from: buyer, to: h.Token, data: encodeCall("transfer(address,uint256)", h.Exempt, quarter), gas: tradeGas},
+		if err := world.Node.Settle(t.Context(), []anvil.Transaction{
+			{From: buyer, To: h.Token, Data: anvil.EncodeCall("transfer(address,uint256)", h.Exempt, quarter), Gas: tradeGas},
 		}); err != nil {
 			t.Errorf("%s: can't be sent: %v", trick, err)
 		}
@@ -111,11 +113,11 @@ func checkSprung(t *testing.T, world *World, h *HostileToken, buyer string) {
 	if burned := h.Trick == TrickBurned || h.Trick == TrickNone; (shares.Sign() > 0) != burned {
 		t.Errorf("%s: %s shares of the pool are burned", h.Trick, shares)
 	}
-	if owner := ownerOf(t, world, h.Token); (owner == zeroAddress) != (h.Trick == TrickNone) {
+	if owner := ownerOf(t, world, h.Token); (owner == anvil.ZeroAddress) != (h.Trick == TrickNone) {
 		t.Errorf("%s: its owner is %s", h.Trick, owner)
 	}
 	proxy := h.Trick == TrickUpgradeable
-	if (logic != zeroAddress) != proxy || (slotOf(t, world, h.Token, adminSlot) == h.Admin) != proxy {
+	if (logic != anvil.ZeroAddress) != proxy || (slotOf(t, world, h.Token, adminSlot) == h.Admin) != proxy {
 		t.Errorf("%s: logic %s, admin %s", h.Trick, logic, slotOf(t, world, h.Token, adminSlot))
 	}
 	if after := slotOf(t, world, h.Token, logicSlot); proxy && (after == logic || after != h.Upgrade) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/big"
 	"strings"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // HostileCode is what a contract does when it is asked something, as bytecode behind hostilePrologue.
@@ -66,23 +68,23 @@ func hostilePrologue() string {
 }
 
 // eventTopic is an event's first topic, without the prefix.
-func eventTopic(signature string) string { return hex.EncodeToString(keccak([]byte(signature))) }
+func eventTopic(signature string) string { return hex.EncodeToString(anvil.Keccak([]byte(signature))) }
 
 // HostileContracts puts each hostile code at an address, and makes a Uniswap V2 pair of it with the wrapped native coin in a block
 // that mine mines. The addresses are in the order of HostileCodes.
 func (w *World) HostileContracts(ctx context.Context, mine func(context.Context) error) (addresses []string, err error) {
-	var pairs []transaction
+	var pairs []anvil.Transaction
 	for i, h := range HostileCodes {
 		address := fmt.Sprintf("0x%040x", 0xbad<<32+i)
 		if err := w.HostileContract(ctx, address, h.code); err != nil {
 			return nil, err
 		}
 		addresses = append(addresses, address)
-		pairs = append(pairs, transaction{
-			from: w.Deployer, to: w.UniswapV2Factory, gas: 6_000_000, data: encodeCall("createPair(address,address)", address, w.Wrapped),
+		pairs = append(pairs, anvil.Transaction{
+			From: w.Deployer, To: w.UniswapV2Factory, Gas: 6_000_000, Data: anvil.EncodeCall("createPair(address,address)", address, w.Wrapped),
 		})
 	}
-	if _, err := w.send(ctx, pairs); err != nil {
+	if _, err := w.Node.Send(ctx, pairs); err != nil {
 		return nil, err
 	}
 	return addresses, mine(ctx)
@@ -95,23 +97,23 @@ func (w *World) HostileContract(ctx context.Context, address, code string) error
 
 // Provoke has each contract called without data, in a transaction of its own that waits for the next block.
 func (w *World) Provoke(ctx context.Context, contracts []string) (hashes []string, err error) {
-	calls := make([]transaction, len(contracts))
+	calls := make([]anvil.Transaction, len(contracts))
 	for i, c := range contracts {
-		calls[i] = transaction{from: w.Deployer, to: c, gas: 200_000}
+		calls[i] = anvil.Transaction{From: w.Deployer, To: c, Gas: 200_000}
 	}
-	return w.send(ctx, calls)
+	return w.Node.Send(ctx, calls)
 }
 
 // FloodPools sends what makes count Uniswap V4 pools of a token and USDC without any liquidity; the first one's number tells them
 // from those of an earlier flood.
 func (w *World) FloodPools(ctx context.Context, token string, first, count int) error {
-	transactions := make([]transaction, count)
+	transactions := make([]anvil.Transaction, count)
 	for i := range transactions {
 		pool := w.newPool(UniswapV4, token, w.StableUSDC6, 0, "")
 		pool.Fee, pool.TickSpacing = 1+(first+i)%900_000, 1+(first+i)%16_000
 		transactions[i] = w.initialize(pool, new(big.Int).Lsh(big.NewInt(1), 96))
-		transactions[i].from = w.attacker()
+		transactions[i].From = w.attacker()
 	}
-	_, err := w.send(ctx, transactions)
+	_, err := w.Node.Send(ctx, transactions)
 	return err
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/binary"
 	"math/big"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // smartAccountCount is how many accounts trade in bundles.
@@ -31,7 +33,7 @@ func (t *Trader) intendSplit() *intent {
 // divisible tells whether intermediaries can trade on a pool: what they send arrives, and all of it
 // is tokens.
 func (t *Trader) divisible(pool Pool) bool {
-	return pool.Trap == "" && pool.Token0 != zeroAddress && !t.taxed(pool)
+	return pool.Trap == "" && pool.Token0 != anvil.ZeroAddress && !t.taxed(pool)
 }
 
 // twin tells whether the pool's tokens have another pool.
@@ -45,26 +47,26 @@ func (t *Trader) twin(pool Pool) bool {
 }
 
 // actSplit sends a part through each of two pools, as an aggregator does.
-func actSplit(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
+func actSplit(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.Transaction, []Truth, error) {
 	tokenIn, tokenOut, amount := t.decide(m, in.pool, in.trader)
 	if amount == nil || m.pools[in.second.key()].empty() {
 		return nil, nil, nil
 	}
 	percent := int64(30 + t.rng.IntN(41))
 	part := new(big.Int).Div(new(big.Int).Mul(amount, big.NewInt(percent)), big.NewInt(100))
-	var legs []tuple
+	var legs []anvil.Tuple
 	for i, pool := range []Pool{in.pool, in.second} {
 		if i == 1 {
 			part = new(big.Int).Sub(amount, part)
 		}
 		router, data := t.world.swapCall(pool, tokenIn, part, t.world.Routers.Aggregator)
-		legs = append(legs, tuple{router, part, data})
+		legs = append(legs, anvil.Tuple{router, part, data})
 	}
-	tx := transaction{
-		from: in.trader, to: t.world.Routers.Aggregator,
-		data: encodeCall("trade(address,address,uint256,(address,uint256,bytes)[])", tokenIn, tokenOut, amount, legs),
+	tx := anvil.Transaction{
+		From: in.trader, To: t.world.Routers.Aggregator,
+		Data: anvil.EncodeCall("trade(address,address,uint256,(address,uint256,bytes)[])", tokenIn, tokenOut, amount, legs),
 	}
-	return []transaction{tx}, []Truth{{
+	return []anvil.Transaction{tx}, []Truth{{
 		Kind: SwapSplit, Trader: in.trader, TokenIn: tokenIn, TokenOut: tokenOut, AmountIn: amount,
 		Pools: []string{in.pool.key(), in.second.key()},
 	}}, nil
@@ -88,8 +90,8 @@ const (
 
 // actBundle sends a user operation of each account in one transaction of the trader's, who is merely
 // the bundler.
-func actBundle(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
-	var operations []tuple
+func actBundle(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.Transaction, []Truth, error) {
+	var operations []anvil.Tuple
 	var truths []Truth
 	for _, account := range in.accounts {
 		tokenIn, tokenOut, amount := t.decide(m, in.pool, account)
@@ -103,10 +105,10 @@ func actBundle(_ context.Context, t *Trader, m *market, in *intent) ([]transacti
 		// A nonce is a key of 192 bits and a count under that key; a new key needs no look at the chain.
 		nonce := new(big.Int).Lsh(new(big.Int).SetUint64(t.rng.Uint64()), 64)
 		gas := append(make([]byte, 8), binary.BigEndian.AppendUint64(nil, operationGas)...)
-		operations = append(operations, tuple{
+		operations = append(operations, anvil.Tuple{
 			account, nonce,
 			[]byte{},
-			encodeCall("execute(address,uint256,bytes)", router, 0, data),
+			anvil.EncodeCall("execute(address,uint256,bytes)", router, 0, data),
 			append(gas, gas...), 0, make([]byte, 32),
 			[]byte{},
 			[]byte{},
@@ -118,9 +120,9 @@ func actBundle(_ context.Context, t *Trader, m *market, in *intent) ([]transacti
 	if len(operations) == 0 {
 		return nil, nil, nil
 	}
-	tx := transaction{
-		from: in.trader, to: t.world.EntryPoint, gas: bundleGas,
-		data: encodeCall("handleOps((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes)[],address)", operations, in.trader),
+	tx := anvil.Transaction{
+		From: in.trader, To: t.world.EntryPoint, Gas: bundleGas,
+		Data: anvil.EncodeCall("handleOps((address,uint256,bytes,bytes,bytes32,uint256,bytes32,bytes,bytes)[],address)", operations, in.trader),
 	}
-	return []transaction{tx}, truths, nil
+	return []anvil.Transaction{tx}, truths, nil
 }

@@ -6,6 +6,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // launchNames are invented; a launch combines one of each.
@@ -51,21 +53,21 @@ func (l *launcher) send(ctx context.Context, at time.Time) error {
 	}
 	l.next = at.Add(l.wait())
 	w := l.world
-	nonces, err := w.nonces(ctx, []transaction{{from: w.Deployer}})
+	nonces, err := w.Node.Nonces(ctx, []anvil.Transaction{{From: w.Deployer}})
 	if err != nil {
 		return err
 	}
 	// All of it is the deployer's at first: traders have to buy.
 	const supply = 1e9
 	l.token = Token{
-		Address: createAddress(w.Deployer, nonces[w.Deployer]), Decimals: 18, Behaviour: Plain,
+		Address: anvil.CreateAddress(w.Deployer, nonces[w.Deployer]), Decimals: 18, Behaviour: Plain,
 		USD: 0.00002 * pow10(1.4*l.rng.Float64()), // a valuation of 20,000 to 500,000 dollars
 	}
 	first, second := launchNames[0][l.rng.IntN(len(launchNames[0]))], launchNames[1][l.rng.IntN(len(launchNames[1]))]
 	l.token.Name, l.token.Symbol = first+" "+second, fmt.Sprintf("%.1s%.4s", first, second)
 	d := &deployment{World: w, nonce: nonces[w.Deployer]}
 	d.create("Token", "((string,string,uint8,uint256,address[],uint256,address[]))",
-		tuple{l.token.Name, l.token.Symbol, l.token.Decimals, units(supply, 18), []string{}, 0, d.operators()})
+		anvil.Tuple{l.token.Name, l.token.Symbol, l.token.Decimals, units(supply, 18), []string{}, 0, d.operators()})
 
 	kinds := slices.DeleteFunc([]poolPlan{
 		{protocol: UniswapV2}, {protocol: UniswapV3, fee: 10000}, {protocol: UniswapV4, fee: 3000, quote: coin}, {protocol: PancakeSwapV3, fee: 2500},
@@ -74,7 +76,7 @@ func (l *launcher) send(ctx context.Context, at time.Time) error {
 	l.count++
 	quote := w.Wrapped
 	if kind.quote == coin {
-		quote = zeroAddress
+		quote = anvil.ZeroAddress
 	}
 	l.pool = w.newPool(kind.protocol, l.token.Address, quote, kind.fee, "")
 	with := opening{w.Native.USD, w.Native.USD, min(5000*pow10(l.rng.Float64()), 0.5*supply*l.token.USD)}
@@ -89,7 +91,7 @@ func (l *launcher) send(ctx context.Context, at time.Time) error {
 		d.add(tx)
 	}
 	w.Tokens = w.Tokens[:len(w.Tokens)-1]
-	_, err = w.send(ctx, d.pending)
+	_, err = w.Node.Send(ctx, d.pending)
 	l.pending = err == nil
 	return err
 }

@@ -8,12 +8,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/contracts"
 )
 
 // startVenues starts a chain of a test's own with launch venues.
 func startVenues(t *testing.T, chainID, seed uint64, venues ...VenueProtocol) *World {
 	t.Helper()
-	node, err := StartNode(t.Context(), NodeOptions{ChainID: chainID, Timestamp: time.Unix(1760000000, 0)})
+	node, err := anvil.StartNode(t.Context(), anvil.NodeOptions{ChainID: chainID, Timestamp: time.Unix(1760000000, 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -41,24 +44,24 @@ func launchOn(t *testing.T, world *World, venue Venue, creator int) *Launch {
 // contracts have them; those without a hash stand in docs/venues.md by their signatures.
 var lifeTopics = map[VenueProtocol][]string{
 	BoardwalkCurve: {
-		toHex(keccak([]byte("TokenLaunched(address,address,string,string,string,address,uint256,uint256,uint256,uint256,uint16)"))),
-		toHex(keccak([]byte("CurveTrade(address,address,bool,uint256,uint256,uint256,uint256,uint256,uint256,uint256)"))),
-		toHex(keccak([]byte("CurveCompleted(address,uint256)"))),
-		toHex(keccak([]byte("TokenGraduated(address,bytes32,uint256,uint256)"))),
+		anvil.ToHex(anvil.Keccak([]byte("TokenLaunched(address,address,string,string,string,address,uint256,uint256,uint256,uint256,uint16)"))),
+		anvil.ToHex(anvil.Keccak([]byte("CurveTrade(address,address,bool,uint256,uint256,uint256,uint256,uint256,uint256,uint256)"))),
+		anvil.ToHex(anvil.Keccak([]byte("CurveCompleted(address,uint256)"))),
+		anvil.ToHex(anvil.Keccak([]byte("TokenGraduated(address,bytes32,uint256,uint256)"))),
 	},
 	FourMemeV1: {
 		"0xc60523754e4c8d044ae75f841c3a7f27fefeed24c086155510c2ae0edf538fa0",
 		"0x623b3804fa71d67900d064613da8f94b9617215ee90799290593e1745087ad18",
 		"0x3aa3f154f6bf5e3490d1a7205aa8d1412e76d26f9d186830de86fb9309224040",
 		"0xc18aa71171b358b706fe3dd345299685ba21a5316c66ffa9e319268b033c44b0",
-		toHex(keccak([]byte("TradeStop(address)"))),
+		anvil.ToHex(anvil.Keccak([]byte("TradeStop(address)"))),
 	},
 	FourMemeV2: {
 		"0x396d5e902b675b032348d3d2e9517ee8f0c4a926603fbc075d3d282ff00cad20",
 		"0x7db52723a3b2cdd6164364b3b766e65e540d7be48ffa89582956d8eaebe62942",
 		"0x0a5575b3648bae2210cee56bf33254cc1ddfbc7bf637c0af2ac18b14fb1bae19",
 		"0xc18aa71171b358b706fe3dd345299685ba21a5316c66ffa9e319268b033c44b0",
-		toHex(keccak([]byte("TradeStop(address)"))),
+		anvil.ToHex(anvil.Keccak([]byte("TradeStop(address)"))),
 	},
 	Flap: {
 		"0x504e7f360b2e5fe33cbaaae4c593bc55305328341bf79009e43e0e3b7f699603",
@@ -66,8 +69,8 @@ var lifeTopics = map[VenueProtocol][]string{
 		"0x03a4693e592f5e75dc7c136acb39b146d2b4966c0e509c34f362dee02b3b861a",
 		"0x6e4f47630b8745b8cacbd44f42a8a33e7eea7cc08ef22fc7630f4f385784ff7d",
 		"0x3ceb902d3c555c21c3415b6aa839104b18e4825b2f8324011ff979089a507a8c",
-		toHex(keccak([]byte("TokenCurveSetV2(address,uint256,uint256,uint256)"))),
-		toHex(keccak([]byte("TokenDexSupplyThreshSet(address,uint256)"))),
+		anvil.ToHex(anvil.Keccak([]byte("TokenCurveSetV2(address,uint256,uint256,uint256)"))),
+		anvil.ToHex(anvil.Keccak([]byte("TokenDexSupplyThreshSet(address,uint256)"))),
 	},
 	PonsV2: {
 		"0x8d4aad4953d0ca700d468f3753aa14432d1b35b43ec6409f051fb6aa43a89607",
@@ -80,8 +83,8 @@ var lifeTopics = map[VenueProtocol][]string{
 		"0x00a7ba871905cb955432583640b5c9fc6bdd27d36884ab2b5420839224638862",
 		"0x0eb25df0e2137de8ce042eeaf39080d25f0c8d451372c99db69a4c0a298d0fa1",
 		"0xa1cae252e597e19f398a442722a17a17e62d17f9d4f3656786e18aabcd428908",
-		toHex(keccak([]byte("CurveSync(address,uint256,uint256,uint256,uint256)"))),
-		toHex(keccak([]byte("CurveTokenLocked(address)"))),
+		anvil.ToHex(anvil.Keccak([]byte("CurveSync(address,uint256,uint256,uint256,uint256)"))),
+		anvil.ToHex(anvil.Keccak([]byte("CurveTokenLocked(address)"))),
 	},
 	ClankerV3: {"0x6b04d68ca5c822b9c981d731c83ecb1356b96c8596c7659d397d234856a4537b"},
 	ClankerV4: {"0x9299d1d1a88d8e1abdc591ae7a167a6bc63a8f17d695804e9091ee33aa89fb67"},
@@ -124,7 +127,7 @@ type curveCheck struct {
 	seen   map[string]bool // topics of the venue's logs
 }
 
-func (c *curveCheck) note(receipt Receipt) {
+func (c *curveCheck) note(receipt anvil.Receipt) {
 	for _, log := range receipt.Logs {
 		if log.Address == c.launch.Curve || log.Address == c.launch.Venue.Contracts[0] {
 			c.seen[log.Topics[0]] = true
@@ -136,7 +139,7 @@ func (c *curveCheck) note(receipt Receipt) {
 func (c *curveCheck) launchLogs(t *testing.T) {
 	t.Helper()
 	l, s := c.launch, c.launch.shape
-	token, creator := new(big.Int).SetBytes(fromHex(l.Token)), new(big.Int).SetBytes(fromHex(l.Creator))
+	token, creator := new(big.Int).SetBytes(anvil.FromHex(l.Token)), new(big.Int).SetBytes(anvil.FromHex(l.Creator))
 	var topics, words []*big.Int
 	switch l.Venue.Protocol {
 	case BoardwalkCurve: // the three texts take 3 + 2·3 words
@@ -150,7 +153,7 @@ func (c *curveCheck) launchLogs(t *testing.T) {
 		}
 		words = []*big.Int{token, s.virtualQuote, new(big.Int).Sub(s.virtualBase, units(supplyWhole, 18)), k}
 	case PonsV2:
-		topics = []*big.Int{token, new(big.Int).SetBytes(fromHex(l.Curve)), creator}
+		topics = []*big.Int{token, new(big.Int).SetBytes(anvil.FromHex(l.Curve)), creator}
 		words = []*big.Int{new(big.Int), big.NewInt((s.feeBps - launchFeeBps) / ponsTaxBpsOfConfig), s.target()}
 	case NadFun:
 		topics = []*big.Int{creator, token, nil}
@@ -223,7 +226,7 @@ func (c *curveCheck) keep(trader string, sells bool, fill Fill) {
 // tradeLog is what a venue logs of a trade: the indexed values after the first topic, and the words of the data. A nil
 // one may be anything.
 func (c *curveCheck) tradeLog(trader string, sells bool, f Fill) (topics, words []*big.Int) {
-	token, who := new(big.Int).SetBytes(fromHex(c.launch.Token)), new(big.Int).SetBytes(fromHex(trader))
+	token, who := new(big.Int).SetBytes(anvil.FromHex(c.launch.Token)), new(big.Int).SetBytes(anvil.FromHex(trader))
 	s := c.want
 	sale, amount := new(big.Int), f.Paid()
 	if sells {
@@ -265,19 +268,19 @@ func (c *curveCheck) tradeLog(trader string, sells bool, f Fill) (topics, words 
 }
 
 // logged tells whether a contract logged just these values.
-func logged(receipt Receipt, address string, topics, words []*big.Int) bool {
-	return slices.ContainsFunc(receipt.Logs, func(log Log) bool {
-		data := fromHex(log.Data)
+func logged(receipt anvil.Receipt, address string, topics, words []*big.Int) bool {
+	return slices.ContainsFunc(receipt.Logs, func(log anvil.Log) bool {
+		data := anvil.FromHex(log.Data)
 		if log.Address != address || len(log.Topics) != 1+len(topics) || len(data) != 32*len(words) {
 			return false
 		}
 		for i, topic := range topics {
-			if topic != nil && topic.Cmp(wordAt(fromHex(log.Topics[i+1]), 0)) != 0 {
+			if topic != nil && topic.Cmp(anvil.WordAt(anvil.FromHex(log.Topics[i+1]), 0)) != 0 {
 				return false
 			}
 		}
 		for i, word := range words {
-			if word != nil && word.Cmp(wordAt(data, i)) != 0 {
+			if word != nil && word.Cmp(anvil.WordAt(data, i)) != 0 {
 				return false
 			}
 		}
@@ -335,14 +338,14 @@ func TestLivePools(t *testing.T) {
 	world := startVenues(t, 8453, 22, ClankerV3, ClankerV4)
 	for _, venue := range world.Venues {
 		l := launchOn(t, world, venue, 1)
-		i := slices.IndexFunc(l.Receipt.Logs, func(log Log) bool { return log.Address == venue.Contracts[0] })
+		i := slices.IndexFunc(l.Receipt.Logs, func(log anvil.Log) bool { return log.Address == venue.Contracts[0] })
 		created := l.Receipt.Logs[i]
-		if created.Topics[0] != lifeTopics[venue.Protocol][0] || addressAt(fromHex(created.Topics[1]), 0) != l.Token {
+		if created.Topics[0] != lifeTopics[venue.Protocol][0] || anvil.AddressAt(anvil.FromHex(created.Topics[1]), 0) != l.Token {
 			t.Errorf("%s: logged %+v", venue.ID, created)
 		}
-		data := fromHex(created.Data)
+		data := anvil.FromHex(created.Data)
 		if venue.Protocol == ClankerV4 {
-			if addressAt(data, 7) != venue.Hooks() || toHex(word(wordAt(data, 8))) != l.Pool.ID || addressAt(data, 9) != world.Wrapped {
+			if anvil.AddressAt(data, 7) != venue.Hooks() || anvil.ToHex(anvil.Word(anvil.WordAt(data, 8))) != l.Pool.ID || anvil.AddressAt(data, 9) != world.Wrapped {
 				t.Errorf("%s: hook, pool or paired token are others than in %+v: %x", venue.ID, l.Pool, data)
 			}
 		}
@@ -372,7 +375,7 @@ func TestLivePools(t *testing.T) {
 	// The hook lets nobody else open pools.
 	clanker := world.Venues[1]
 	pool := world.newPool(UniswapV4, world.StableUSD18, world.Wrapped, livePoolFee, clanker.Hooks())
-	if err := world.settle(t.Context(), []transaction{world.initialize(pool, sqrtPriceX96(1))}); err == nil {
+	if err := world.Node.Settle(t.Context(), []anvil.Transaction{world.initialize(pool, sqrtPriceX96(1))}); err == nil {
 		t.Error("a stranger opened a pool with the hook")
 	}
 }
@@ -410,7 +413,7 @@ func TestFirstBuy(t *testing.T) {
 // What contracts here are for is said in them, and a stand-in says that it is one.
 func TestStandInsSaySo(t *testing.T) {
 	t.Parallel()
-	sources, err := ownSources()
+	sources, err := contracts.Sources()
 	if err != nil {
 		t.Fatal(err)
 	}

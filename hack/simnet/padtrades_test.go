@@ -5,6 +5,8 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // padTrades are the calls by which people buy and sell on the launchpads themselves, for whoever makes them. least is what they
@@ -16,35 +18,35 @@ var padTrades = map[VenueProtocol]struct {
 }{
 	FourMemeV2: {
 		func(l *Launch, _ string, amount, least *big.Int) []byte {
-			return encodeCall("buyTokenAMAP(address,uint256,uint256)", l.Token, amount, least)
+			return anvil.EncodeCall("buyTokenAMAP(address,uint256,uint256)", l.Token, amount, least)
 		},
 		func(l *Launch, _ string, amount, _ *big.Int) []byte {
-			return encodeCall("sellToken(address,uint256)", l.Token, amount)
+			return anvil.EncodeCall("sellToken(address,uint256)", l.Token, amount)
 		},
 		func(l *Launch, _ string, amount *big.Int) []byte { // finer than it takes
-			return encodeCall("sellToken(address,uint256)", l.Token, new(big.Int).Sub(amount, big.NewInt(1)))
+			return anvil.EncodeCall("sellToken(address,uint256)", l.Token, new(big.Int).Sub(amount, big.NewInt(1)))
 		},
 	},
 	Flap: {
 		func(l *Launch, _ string, amount, least *big.Int) []byte {
-			return encodeCall(flapSwap, tuple{zeroAddress, l.Token, amount, least, []byte{}})
+			return anvil.EncodeCall(flapSwap, anvil.Tuple{anvil.ZeroAddress, l.Token, amount, least, []byte{}})
 		},
 		func(l *Launch, _ string, amount, least *big.Int) []byte {
-			return encodeCall(flapSwap, tuple{l.Token, zeroAddress, amount, least, []byte{}})
+			return anvil.EncodeCall(flapSwap, anvil.Tuple{l.Token, anvil.ZeroAddress, amount, least, []byte{}})
 		},
 		func(l *Launch, _ string, amount *big.Int) []byte { // for another token
-			return encodeCall(flapSwap, tuple{l.Token, l.Token, amount, 0, []byte{}})
+			return anvil.EncodeCall(flapSwap, anvil.Tuple{l.Token, l.Token, amount, 0, []byte{}})
 		},
 	},
 	PonsV2: {
 		func(_ *Launch, wallet string, amount, least *big.Int) []byte {
-			return encodeCall("buy(uint256,uint256,address)", amount, least, wallet)
+			return anvil.EncodeCall("buy(uint256,uint256,address)", amount, least, wallet)
 		},
 		func(_ *Launch, wallet string, amount, least *big.Int) []byte {
-			return encodeCall("sell(uint256,uint256,address)", amount, least, wallet)
+			return anvil.EncodeCall("sell(uint256,uint256,address)", amount, least, wallet)
 		},
 		func(_ *Launch, wallet string, amount *big.Int) []byte { // for more than there is
-			return encodeCall("sell(uint256,uint256,address)", amount, units(supplyWhole, 18), wallet)
+			return anvil.EncodeCall("sell(uint256,uint256,address)", amount, units(supplyWhole, 18), wallet)
 		},
 	},
 }
@@ -81,16 +83,16 @@ func (c *curveCheck) padBuy(t *testing.T, wallet string, value *big.Int) {
 		t.Fatal(err)
 	}
 	calls := padTrades[c.launch.Venue.Protocol]
-	call := transaction{from: wallet, to: c.launch.Curve, value: value, gas: launchGas}
+	call := anvil.Transaction{From: wallet, To: c.launch.Curve, Value: value, Gas: launchGas}
 	more := new(big.Int).Add(fill.Base, big.NewInt(1))
-	if call.data = calls.buy(c.launch, wallet, value, more); c.world.settle(t.Context(), []transaction{call}) == nil {
+	if call.Data = calls.buy(c.launch, wallet, value, more); c.world.Node.Settle(t.Context(), []anvil.Transaction{call}) == nil {
 		t.Fatalf("%s: fewer tokens than were asked for", c.launch.Venue.ID)
 	}
-	if call.data = calls.buy(c.launch, wallet, new(big.Int).Add(value, big.NewInt(1)), fill.Base); c.world.settle(t.Context(), []transaction{call}) == nil {
+	if call.Data = calls.buy(c.launch, wallet, new(big.Int).Add(value, big.NewInt(1)), fill.Base); c.world.Node.Settle(t.Context(), []anvil.Transaction{call}) == nil {
 		t.Fatalf("%s: bought for more than was sent", c.launch.Venue.ID)
 	}
-	call.data = calls.buy(c.launch, wallet, value, fill.Base)
-	c.padTrade(t, wallet, []transaction{call}, false, fill, after)
+	call.Data = calls.buy(c.launch, wallet, value, fill.Base)
+	c.padTrade(t, wallet, []anvil.Transaction{call}, false, fill, after)
 }
 
 // padSell sells half of what the wallet has by the launchpad's function, in thousand millions of units.
@@ -103,21 +105,21 @@ func (c *curveCheck) padSell(t *testing.T, wallet string) {
 		t.Fatal(err)
 	}
 	calls := padTrades[c.launch.Venue.Protocol]
-	sale := transaction{from: wallet, to: c.launch.Curve, gas: tradeGas, data: calls.refused(c.launch, wallet, amount)}
+	sale := anvil.Transaction{From: wallet, To: c.launch.Curve, Gas: tradeGas, Data: calls.refused(c.launch, wallet, amount)}
 	approved := approval(c.launch.Token, wallet, c.launch.Curve, amount)
-	if c.world.settle(t.Context(), []transaction{approved, sale}) == nil {
+	if c.world.Node.Settle(t.Context(), []anvil.Transaction{approved, sale}) == nil {
 		t.Fatalf("%s: sold what it doesn't take", c.launch.Venue.ID)
 	}
-	sale.data = calls.sell(c.launch, wallet, amount, fill.Got())
-	c.padTrade(t, wallet, []transaction{approved, sale}, true, fill, after)
+	sale.Data = calls.sell(c.launch, wallet, amount, fill.Got())
+	c.padTrade(t, wallet, []anvil.Transaction{approved, sale}, true, fill, after)
 }
 
 // padTrade mines a trade, the last of the transactions, and holds it against the model.
-func (c *curveCheck) padTrade(t *testing.T, wallet string, transactions []transaction, sells bool, fill Fill, after CurveState) {
+func (c *curveCheck) padTrade(t *testing.T, wallet string, transactions []anvil.Transaction, sells bool, fill Fill, after CurveState) {
 	t.Helper()
 	l := c.launch
 	tokens, coins := read(t, c.world, l.Token, "balanceOf(address)", wallet), coinsOf(t, c.world, wallet)
-	receipts, err := c.world.settled(t.Context(), transactions)
+	receipts, err := c.world.Node.Settled(t.Context(), transactions)
 	if err != nil {
 		t.Fatalf("%s: %v", l.Venue.ID, err)
 	}
@@ -155,7 +157,7 @@ func TestFourMemeRecord(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	token, none := new(big.Int).SetBytes(fromHex(l.Token)), new(big.Int)
+	token, none := new(big.Int).SetBytes(anvil.FromHex(l.Token)), new(big.Int)
 	for asked, want := range map[string][]*big.Int{
 		l.Token: {
 			token, none, none, units(supplyWhole, 18), l.shape.saleBase, l.shape.target(), none, curve.RealBase, curve.RealQuote,
@@ -163,8 +165,8 @@ func TestFourMemeRecord(t *testing.T) {
 		},
 		world.Wrapped: slices.Repeat([]*big.Int{none}, 13),
 	} {
-		var answer hexBytes
-		request := []Request{view(l.Curve, &answer, "_tokenInfos(address)", asked)}
+		var answer anvil.HexBytes
+		request := []anvil.Request{anvil.View(l.Curve, &answer, "_tokenInfos(address)", asked)}
 		if err := world.Node.Batch(t.Context(), request); err != nil || request[0].Err != nil {
 			t.Fatal(err, request[0].Err)
 		}
@@ -172,7 +174,7 @@ func TestFourMemeRecord(t *testing.T) {
 			t.Fatalf("%d bytes, want %d words", len(answer), len(want))
 		}
 		for i, word := range want {
-			if got := wordAt(answer, i); got.Cmp(word) != 0 {
+			if got := anvil.WordAt(answer, i); got.Cmp(word) != 0 {
 				t.Errorf("word %d of %s is %s, want %s", i, asked, got, word)
 			}
 		}

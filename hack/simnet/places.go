@@ -3,6 +3,8 @@ package simnet
 import (
 	"context"
 	"fmt"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // Places are the addresses at which contracts are put, as a mainnet has them. A contract without one lies where its creation puts it.
@@ -45,7 +47,7 @@ func (d *deployment) createAt(ctx context.Context, address, contract, constructo
 	if address == "" {
 		return d.create(contract, constructor, args...)
 	}
-	address = toHex(fromHex(address)) // lower case
+	address = anvil.ToHex(anvil.FromHex(address)) // lower case
 	if err := d.runAt(ctx, address, d.creation(contract, constructor, args...)); err != nil && d.failed == nil {
 		d.failed = fmt.Errorf("%s at %s: %w", contract, address, err)
 	}
@@ -56,24 +58,24 @@ func (d *deployment) runAt(ctx context.Context, address string, creation []byte)
 	if err := d.flush(ctx); err != nil {
 		return err
 	}
-	var runtime hexBytes
-	call := map[string]string{"from": d.Deployer, "to": address, "gas": hexOf(deployGas)}
-	requests := []Request{
-		{Method: "anvil_setCode", Params: []any{address, toHex(creation)}},
+	var runtime anvil.HexBytes
+	call := map[string]string{"from": d.Deployer, "to": address, "gas": anvil.HexOf(deployGas)}
+	requests := []anvil.Request{
+		{Method: "anvil_setCode", Params: []any{address, anvil.ToHex(creation)}},
 		{Method: "anvil_setNonce", Params: []any{address, "0x1"}}, // as EIP-161 has it
 		{Method: "eth_call", Params: []any{call, "latest"}, Result: &runtime},
 	}
 	if err := d.Node.Batch(ctx, requests); err != nil {
 		return err
 	}
-	if err := firstError(requests); err != nil {
+	if err := anvil.FirstError(requests); err != nil {
 		return err
 	}
-	d.add(transaction{to: address})
+	d.add(anvil.Transaction{To: address})
 	if err := d.flush(ctx); err != nil {
 		return err
 	}
-	return d.Node.Call(ctx, nil, "anvil_setCode", address, toHex(runtime))
+	return d.Node.Call(ctx, nil, "anvil_setCode", address, anvil.ToHex(runtime))
 }
 
 // placedExchanges are the contracts that a world has only where its places name them.
@@ -87,7 +89,7 @@ func (d *deployment) placedExchanges(ctx context.Context) {
 		d.MoreUniswapV3 = append(d.MoreUniswapV3, UniswapV3Exchange{
 			Factory:   factory,
 			Router:    d.create("SwapRouter", "(address,address)", factory, d.Wrapped),
-			Positions: d.create("NonfungiblePositionManager", "(address,address,address)", factory, d.Wrapped, zeroAddress),
+			Positions: d.create("NonfungiblePositionManager", "(address,address,address)", factory, d.Wrapped, anvil.ZeroAddress),
 		})
 	}
 	if p := d.places.SolidlyFactory; p != "" {
@@ -124,7 +126,7 @@ func (p *Places) stables(plans []tokenPlan) []tokenPlan {
 // each Slipstream factory.
 func (d *deployment) openMorePools() {
 	for _, more := range d.places.MoreStables {
-		d.open(d.newPool(UniswapV3, toHex(fromHex(more.Address)), d.StableUSDC6, 100, ""), opening{1, 1, 1_000_000})
+		d.open(d.newPool(UniswapV3, anvil.ToHex(anvil.FromHex(more.Address)), d.StableUSDC6, 100, ""), opening{1, 1, 1_000_000})
 	}
 	for _, exchange := range d.MoreUniswapV3 {
 		pool := d.newPool(UniswapV3, d.Wrapped, d.StableUSDC6, 3000, "")

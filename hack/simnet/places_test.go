@@ -4,12 +4,14 @@ import (
 	"math/big"
 	"testing"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // TestContractsLieAtAMainnetsAddresses puts the exchanges and stable coins where BNB Chain has them, and trades on each exchange.
 func TestContractsLieAtAMainnetsAddresses(t *testing.T) {
 	t.Parallel()
-	node, err := StartNode(t.Context(), NodeOptions{ChainID: 56, Timestamp: time.Unix(1760000000, 0)})
+	node, err := anvil.StartNode(t.Context(), anvil.NodeOptions{ChainID: 56, Timestamp: time.Unix(1760000000, 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -47,7 +49,7 @@ func TestContractsLieAtAMainnetsAddresses(t *testing.T) {
 				swaps[truth.Pools[0]]++
 			}
 		}
-		if err := world.mineNext(t.Context()); err != nil {
+		if err := world.Node.MineNext(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -72,15 +74,15 @@ func TestContractsLieAtAMainnetsAddresses(t *testing.T) {
 			continue
 		}
 		factory, err := trader.read(t.Context(), pool.Address, "factory()")
-		if err != nil || addressAt(factory, 0) != pool.Factory {
-			t.Errorf("pool %s is of %s, wanted %s (%v)", pool.Address, addressAt(factory, 0), pool.Factory, err)
+		if err != nil || anvil.AddressAt(factory, 0) != pool.Factory {
+			t.Errorf("pool %s is of %s, wanted %s (%v)", pool.Address, anvil.AddressAt(factory, 0), pool.Factory, err)
 		}
 	}
 	for _, factory := range append([]string{
 		places.UniswapV2Factory, places.UniswapV3Factory, places.UniswapV4PoolManager, places.PancakeSwapV2Factory, places.PancakeSwapV3Factory,
 		places.SolidlyFactory, places.SlipstreamFactories[0], places.SlipstreamFactories[1],
 	}, places.MoreUniswapV3Factories...) {
-		if factories[toHex(fromHex(factory))] == 0 {
+		if factories[anvil.ToHex(anvil.FromHex(factory))] == 0 {
 			t.Errorf("factory %s has no pool", factory)
 		}
 	}
@@ -90,19 +92,19 @@ func TestContractsLieAtAMainnetsAddresses(t *testing.T) {
 	}
 	for _, router := range routers {
 		allowance, err := trader.read(t.Context(), world.Wrapped, "allowance(address,address)", world.SmartAccounts[0], router)
-		if err != nil || wordAt(allowance, 0).Sign() == 0 {
+		if err != nil || anvil.WordAt(allowance, 0).Sign() == 0 {
 			t.Errorf("router %s can't take a smart account's wrapped coin (%v)", router, err)
 		}
 	}
 	for _, stable := range append([]PlacedToken{places.USDC, places.USDT}, places.MoreStables...) {
 		decimals, err := trader.read(t.Context(), stable.Address, "decimals()")
-		if err != nil || wordAt(decimals, 0).Cmp(big.NewInt(int64(stable.Decimals))) != 0 {
-			t.Errorf("%s has %s decimals, wanted %d (%v)", stable.Symbol, wordAt(decimals, 0), stable.Decimals, err)
+		if err != nil || anvil.WordAt(decimals, 0).Cmp(big.NewInt(int64(stable.Decimals))) != 0 {
+			t.Errorf("%s has %s decimals, wanted %d (%v)", stable.Symbol, anvil.WordAt(decimals, 0), stable.Decimals, err)
 		}
 	}
-	calls := []tuple{{places.USDC.Address, true, encodeCall("decimals()")}, {places.USDC.Address, true, encodeCall("nothing()")}}
+	calls := []anvil.Tuple{{places.USDC.Address, true, anvil.EncodeCall("decimals()")}, {places.USDC.Address, true, anvil.EncodeCall("nothing()")}}
 	results, err := trader.read(t.Context(), places.Multicall, "aggregate3((address,bool,bytes)[])", calls)
-	if err != nil || len(results) < 32*9 || wordAt(results, 4).Sign() == 0 || wordAt(results, 7).Cmp(big.NewInt(18)) != 0 {
+	if err != nil || len(results) < 32*9 || anvil.WordAt(results, 4).Sign() == 0 || anvil.WordAt(results, 7).Cmp(big.NewInt(18)) != 0 {
 		t.Errorf("the multicall answered %x (%v)", results, err)
 	}
 }

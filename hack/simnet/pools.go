@@ -3,6 +3,8 @@ package simnet
 import (
 	"context"
 	"math/big"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // factory is the contract that announces a protocol's pools; empty if it isn't deployed.
@@ -40,7 +42,7 @@ func (w *World) newPool(protocol Protocol, tokenA, tokenB string, fee int, hooks
 		pool.Fee = 3000
 	}
 	if protocol == UniswapV4 {
-		pool.ID = toHex(keccak(encodeArgs("("+v4KeyType+")", v4Key(pool))))
+		pool.ID = anvil.ToHex(anvil.Keccak(anvil.EncodeArgs("("+v4KeyType+")", v4Key(pool))))
 	}
 	return pool
 }
@@ -53,21 +55,21 @@ type opening struct {
 }
 
 // openPool creates a pool and gives it the deployer's liquidity, in order, in one block.
-func (w *World) openPool(pool Pool, with opening) []transaction {
+func (w *World) openPool(pool Pool, with opening) []anvil.Transaction {
 	token0, token1 := w.asset(pool.Token0), w.asset(pool.Token1)
 	whole0, whole1 := with.depthUSD/with.usd0, with.depthUSD/with.usd1
 	if pool.Protocol == UniswapV2 {
-		return []transaction{w.addV2(pool, units(whole0, token0.Decimals), units(whole1, token1.Decimals))}
+		return []anvil.Transaction{w.addV2(pool, units(whole0, token0.Decimals), units(whole1, token1.Decimals))}
 	}
 	if pool.Protocol == Solidly {
-		return []transaction{{
-			from: w.Deployer, to: w.Routers.Solidly, gas: deployGas,
-			data: encodeCall("add(address,address,bool,uint256,uint256)",
+		return []anvil.Transaction{{
+			From: w.Deployer, To: w.Routers.Solidly, Gas: deployGas,
+			Data: anvil.EncodeCall("add(address,address,bool,uint256,uint256)",
 				pool.Token0, pool.Token1, pool.Stable, units(whole0, token0.Decimals), units(whole1, token1.Decimals)),
 		}}
 	}
 	ratio := with.usd0 / with.usd1 * pow10(float64(token1.Decimals-token0.Decimals))
-	transactions := []transaction{w.initialize(pool, sqrtPriceX96(ratio))}
+	transactions := []anvil.Transaction{w.initialize(pool, sqrtPriceX96(ratio))}
 	for _, p := range v3Positions(ratio, pool.TickSpacing) {
 		transactions = append(transactions, w.addRange(pool, ratio, p.lower, p.upper,
 			units(whole0*p.share, token0.Decimals), units(whole1*p.share, token1.Decimals)))
@@ -76,72 +78,72 @@ func (w *World) openPool(pool Pool, with opening) []transaction {
 }
 
 // addV2 creates the pair if there is none yet.
-func (w *World) addV2(pool Pool, amount0, amount1 *big.Int) transaction {
-	return transaction{
-		from: w.Deployer, to: w.routerV2(pool), gas: deployGas,
-		data: encodeCall("addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)",
+func (w *World) addV2(pool Pool, amount0, amount1 *big.Int) anvil.Transaction {
+	return anvil.Transaction{
+		From: w.Deployer, To: w.routerV2(pool), Gas: deployGas,
+		Data: anvil.EncodeCall("addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)",
 			pool.Token0, pool.Token1, amount0, amount1, 0, 0, w.Deployer, deadline),
 	}
 }
 
 // initialize creates a pool of V3's or V4's kind at a price.
-func (w *World) initialize(pool Pool, sqrtPrice *big.Int) transaction {
-	tx := transaction{from: w.Deployer, gas: deployGas}
+func (w *World) initialize(pool Pool, sqrtPrice *big.Int) anvil.Transaction {
+	tx := anvil.Transaction{From: w.Deployer, Gas: deployGas}
 	switch pool.Protocol {
 	case UniswapV4:
-		tx.to = w.UniswapV4PoolManager
-		tx.data = encodeCall("initialize("+v4KeyType+",uint160)", v4Key(pool), sqrtPrice)
+		tx.To = w.UniswapV4PoolManager
+		tx.Data = anvil.EncodeCall("initialize("+v4KeyType+",uint160)", v4Key(pool), sqrtPrice)
 	case PancakeSwapV3:
-		tx.to = w.Routers.PancakeSwapV3
-		tx.data = encodeCall("open(address,address,uint24,uint160)", pool.Token0, pool.Token1, pool.Fee, sqrtPrice)
+		tx.To = w.Routers.PancakeSwapV3
+		tx.Data = anvil.EncodeCall("open(address,address,uint24,uint160)", pool.Token0, pool.Token1, pool.Fee, sqrtPrice)
 	case Slipstream:
-		tx.to = pool.Factory
-		tx.data = encodeCall("createPool(address,address,int24,uint160)", pool.Token0, pool.Token1, pool.TickSpacing, sqrtPrice)
+		tx.To = pool.Factory
+		tx.Data = anvil.EncodeCall("createPool(address,address,int24,uint160)", pool.Token0, pool.Token1, pool.TickSpacing, sqrtPrice)
 	case UniswapV2, UniswapV3, Solidly:
-		tx.to = w.uniswapV3(pool).Positions
-		tx.data = encodeCall("createAndInitializePoolIfNecessary(address,address,uint24,uint160)",
+		tx.To = w.uniswapV3(pool).Positions
+		tx.Data = anvil.EncodeCall("createAndInitializePoolIfNecessary(address,address,uint24,uint160)",
 			pool.Token0, pool.Token1, pool.Fee, sqrtPrice)
 	}
 	return tx
 }
 
 // addRange opens a position of the deployer's, with at most these amounts but for rounding.
-func (w *World) addRange(pool Pool, price float64, lower, upper int, amount0, amount1 *big.Int) transaction {
-	tx := transaction{from: w.Deployer, gas: deployGas}
+func (w *World) addRange(pool Pool, price float64, lower, upper int, amount0, amount1 *big.Int) anvil.Transaction {
+	tx := anvil.Transaction{From: w.Deployer, Gas: deployGas}
 	liquidity := liquidityFor(price, lower, upper, toFloat(amount0), toFloat(amount1))
 	switch pool.Protocol {
 	case UniswapV4:
 		return w.changeV4(w.Deployer, pool, lower, upper, liquidity, amount0)
 	case PancakeSwapV3:
-		tx.to = w.Routers.PancakeSwapV3
-		tx.data = encodeCall("mint(address,address,uint24,int24,int24,uint128)",
+		tx.To = w.Routers.PancakeSwapV3
+		tx.Data = anvil.EncodeCall("mint(address,address,uint24,int24,int24,uint128)",
 			pool.Token0, pool.Token1, pool.Fee, lower, upper, liquidity)
 	case Slipstream:
-		tx.to = w.routerSlipstream(pool)
-		tx.data = encodeCall("mint(address,address,int24,int24,int24,uint128)",
+		tx.To = w.routerSlipstream(pool)
+		tx.Data = anvil.EncodeCall("mint(address,address,int24,int24,int24,uint128)",
 			pool.Token0, pool.Token1, pool.TickSpacing, lower, upper, liquidity)
 	case UniswapV2, UniswapV3, Solidly:
-		tx.to = w.uniswapV3(pool).Positions
-		tx.data = encodeCall("mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))",
-			tuple{pool.Token0, pool.Token1, pool.Fee, lower, upper, amount0, amount1, 0, 0, w.Deployer, deadline})
+		tx.To = w.uniswapV3(pool).Positions
+		tx.Data = anvil.EncodeCall("mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))",
+			anvil.Tuple{pool.Token0, pool.Token1, pool.Fee, lower, upper, amount0, amount1, 0, 0, w.Deployer, deadline})
 	}
 	return tx
 }
 
 // locate asks the factories for the addresses of pools. A pool that doesn't exist keeps none.
 func (w *World) locate(ctx context.Context, pools []Pool) error {
-	found := make([]hexBytes, len(pools))
-	var requests []Request
+	found := make([]anvil.HexBytes, len(pools))
+	var requests []anvil.Request
 	for i, pool := range pools {
 		switch pool.Protocol {
 		case UniswapV2:
-			requests = append(requests, view(pool.Factory, &found[i], "getPair(address,address)", pool.Token0, pool.Token1))
+			requests = append(requests, anvil.View(pool.Factory, &found[i], "getPair(address,address)", pool.Token0, pool.Token1))
 		case UniswapV3, PancakeSwapV3:
-			requests = append(requests, view(pool.Factory, &found[i], "getPool(address,address,uint24)", pool.Token0, pool.Token1, pool.Fee))
+			requests = append(requests, anvil.View(pool.Factory, &found[i], "getPool(address,address,uint24)", pool.Token0, pool.Token1, pool.Fee))
 		case Solidly:
-			requests = append(requests, view(pool.Factory, &found[i], "getPool(address,address,bool)", pool.Token0, pool.Token1, pool.Stable))
+			requests = append(requests, anvil.View(pool.Factory, &found[i], "getPool(address,address,bool)", pool.Token0, pool.Token1, pool.Stable))
 		case Slipstream:
-			requests = append(requests, view(pool.Factory, &found[i], "getPool(address,address,int24)", pool.Token0, pool.Token1, pool.TickSpacing))
+			requests = append(requests, anvil.View(pool.Factory, &found[i], "getPool(address,address,int24)", pool.Token0, pool.Token1, pool.TickSpacing))
 		case UniswapV4:
 		}
 	}
@@ -149,11 +151,11 @@ func (w *World) locate(ctx context.Context, pools []Pool) error {
 		return err
 	}
 	for i := range pools {
-		if address := addressAt(found[i], 0); address != zeroAddress {
+		if address := anvil.AddressAt(found[i], 0); address != anvil.ZeroAddress {
 			pools[i].Address = address
 		}
 	}
-	return firstError(requests)
+	return anvil.FirstError(requests)
 }
 
 // swapCall swaps an exact amount through the pool's own router, tokens only. The data makes whoever
@@ -165,21 +167,21 @@ func (w *World) swapCall(pool Pool, tokenIn string, amount *big.Int, recipient s
 	}
 	switch pool.Protocol {
 	case UniswapV2:
-		return w.routerV2(pool), encodeCall("swapExactTokensForTokens(uint256,uint256,address[],address,uint256)",
+		return w.routerV2(pool), anvil.EncodeCall("swapExactTokensForTokens(uint256,uint256,address[],address,uint256)",
 			amount, 0, []string{tokenIn, tokenOut}, recipient, deadline)
 	case UniswapV3:
-		return w.uniswapV3(pool).Router, encodeCall("exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))",
-			tuple{tokenIn, tokenOut, pool.Fee, recipient, deadline, amount, 0, 0})
+		return w.uniswapV3(pool).Router, anvil.EncodeCall("exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))",
+			anvil.Tuple{tokenIn, tokenOut, pool.Fee, recipient, deadline, amount, 0, 0})
 	case UniswapV4:
-		return w.Routers.UniswapV4, encodeCall("swap("+v4KeyType+",bool,uint256,address)",
+		return w.Routers.UniswapV4, anvil.EncodeCall("swap("+v4KeyType+",bool,uint256,address)",
 			v4Key(pool), tokenIn == pool.Token0, amount, recipient)
 	case PancakeSwapV3:
-		return w.Routers.PancakeSwapV3, encodeCall("swap(address,address,uint24,uint256,address)",
+		return w.Routers.PancakeSwapV3, anvil.EncodeCall("swap(address,address,uint24,uint256,address)",
 			tokenIn, tokenOut, pool.Fee, amount, recipient)
 	case Solidly:
-		return w.Routers.Solidly, encodeCall("swap(address,address,bool,uint256,address)", tokenIn, tokenOut, pool.Stable, amount, recipient)
+		return w.Routers.Solidly, anvil.EncodeCall("swap(address,address,bool,uint256,address)", tokenIn, tokenOut, pool.Stable, amount, recipient)
 	case Slipstream:
-		return w.routerSlipstream(pool), encodeCall("swap(address,address,int24,uint256,address)",
+		return w.routerSlipstream(pool), anvil.EncodeCall("swap(address,address,int24,uint256,address)",
 			tokenIn, tokenOut, pool.TickSpacing, amount, recipient)
 	}
 	panic("simnet: no router of " + pool.Protocol)
@@ -206,26 +208,26 @@ func (s poolState) reserveOf(pool Pool, token string) float64 {
 }
 
 // stateRequests are the calls whose answers readPool understands.
-func stateRequests(pool Pool, first, second *hexBytes) []Request {
+func stateRequests(pool Pool, first, second *anvil.HexBytes) []anvil.Request {
 	switch pool.Protocol {
 	case UniswapV2, Solidly:
-		return []Request{view(pool.Address, first, "getReserves()")}
+		return []anvil.Request{anvil.View(pool.Address, first, "getReserves()")}
 	case UniswapV4:
 		slot := v4Slot(pool)
-		return []Request{
-			view(pool.Factory, first, "extsload(bytes32)", word(slot)),
-			view(pool.Factory, second, "extsload(bytes32)", word(new(big.Int).Add(slot, big.NewInt(v4LiquidityOffset)))),
+		return []anvil.Request{
+			anvil.View(pool.Factory, first, "extsload(bytes32)", anvil.Word(slot)),
+			anvil.View(pool.Factory, second, "extsload(bytes32)", anvil.Word(new(big.Int).Add(slot, big.NewInt(v4LiquidityOffset)))),
 		}
 	case UniswapV3, PancakeSwapV3, Slipstream:
 	}
-	return []Request{view(pool.Address, first, "slot0()"), view(pool.Address, second, "liquidity()")}
+	return []anvil.Request{anvil.View(pool.Address, first, "slot0()"), anvil.View(pool.Address, second, "liquidity()")}
 }
 
 func readPool(pool Pool, first, second []byte) poolState {
 	if pool.Protocol == UniswapV2 || pool.Protocol == Solidly {
-		return poolState{reserve0: toFloat(wordAt(first, 0)), reserve1: toFloat(wordAt(first, 1))}
+		return poolState{reserve0: toFloat(anvil.WordAt(first, 0)), reserve1: toFloat(anvil.WordAt(first, 1))}
 	}
-	price := wordAt(first, 0)
+	price := anvil.WordAt(first, 0)
 	if pool.Protocol == UniswapV4 { // the tick and the fees share the word
 		price.And(price, new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 160), big.NewInt(1)))
 	}
@@ -233,7 +235,7 @@ func readPool(pool Pool, first, second []byte) poolState {
 	if price.Sign() == 0 {
 		return state
 	}
-	liquidity, root := toFloat(wordAt(second, 0)), rootOf(price)
+	liquidity, root := toFloat(anvil.WordAt(second, 0)), rootOf(price)
 	state.reserve0, state.reserve1 = liquidity/root, liquidity*root
 	return state
 }

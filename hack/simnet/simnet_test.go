@@ -10,12 +10,14 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // startWorld starts a chain of a test's own, at a fixed time, and deploys to it.
 func startWorld(t *testing.T, chainID, seed uint64) *World {
 	t.Helper()
-	node, err := StartNode(t.Context(), NodeOptions{ChainID: chainID, Timestamp: time.Unix(1760000000, 0)})
+	node, err := anvil.StartNode(t.Context(), anvil.NodeOptions{ChainID: chainID, Timestamp: time.Unix(1760000000, 0)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +39,7 @@ func TestTraderTellsTheTruth(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := world.mineNext(t.Context()); err != nil {
+		if err := world.Node.MineNext(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		hashes := make([]string, len(truths))
@@ -65,7 +67,7 @@ func TestTraderTellsTheTruth(t *testing.T) {
 }
 
 // checkTruth compares what the receipt's Transfers moved with what the trader is said to have done.
-func checkTruth(t *testing.T, world *World, truth Truth, receipt Receipt) {
+func checkTruth(t *testing.T, world *World, truth Truth, receipt anvil.Receipt) {
 	t.Helper()
 	if receipt.From != truth.Sender {
 		t.Errorf("%s: sent by %s, truth says %s", truth.Kind, receipt.From, truth.Sender)
@@ -78,11 +80,11 @@ func checkTruth(t *testing.T, world *World, truth Truth, receipt Receipt) {
 		if net[log.Address] == nil {
 			net[log.Address] = new(big.Int)
 		}
-		value := new(big.Int).SetBytes(fromHex(log.Data))
-		if addressAt(fromHex(log.Topics[1]), 0) == truth.Trader {
+		value := new(big.Int).SetBytes(anvil.FromHex(log.Data))
+		if anvil.AddressAt(anvil.FromHex(log.Topics[1]), 0) == truth.Trader {
 			net[log.Address].Sub(net[log.Address], value)
 		}
-		if addressAt(fromHex(log.Topics[2]), 0) == truth.Trader {
+		if anvil.AddressAt(anvil.FromHex(log.Topics[2]), 0) == truth.Trader {
 			net[log.Address].Add(net[log.Address], value)
 		}
 	}
@@ -94,7 +96,7 @@ func checkTruth(t *testing.T, world *World, truth Truth, receipt Receipt) {
 	}
 	swap := strings.Contains(string(truth.Kind), "swap")
 	for _, pool := range truth.Pools {
-		if truth.Kind != Rebase && !slices.ContainsFunc(receipt.Logs, func(log Log) bool {
+		if truth.Kind != Rebase && !slices.ContainsFunc(receipt.Logs, func(log anvil.Log) bool {
 			return log.Address == pool || log.Address == world.UniswapV4PoolManager && len(log.Topics) > 1 && log.Topics[1] == pool
 		}) {
 			t.Errorf("%s: no event of pool %s: %+v", truth.Kind, pool, truth)
@@ -151,7 +153,7 @@ func TestTradingGoesOnAfterReorg(t *testing.T) {
 		if _, err := trader.Step(t.Context(), 10); err != nil {
 			t.Fatal(err)
 		}
-		if err := world.mineNext(t.Context()); err != nil {
+		if err := world.Node.MineNext(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -197,7 +199,7 @@ func TestDumpedStateLoads(t *testing.T) {
 	if err := world.Node.DumpState(t.Context(), file); err != nil {
 		t.Fatal(err)
 	}
-	node, err := StartNode(t.Context(), NodeOptions{ChainID: 8453, Timestamp: time.Unix(1760000000, 0), LoadState: file})
+	node, err := anvil.StartNode(t.Context(), anvil.NodeOptions{ChainID: 8453, Timestamp: time.Unix(1760000000, 0), LoadState: file})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -227,7 +229,7 @@ func TestDumpedStateLoads(t *testing.T) {
 		if _, err := trader.Step(t.Context(), 10); err != nil {
 			t.Fatal(err)
 		}
-		if err := world.mineNext(t.Context()); err != nil {
+		if err := world.Node.MineNext(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -302,7 +304,7 @@ func TestBench(t *testing.T) {
 	t.Parallel()
 	var heads []string
 	for range 2 {
-		node, err := StartNode(t.Context(), BenchNode())
+		node, err := anvil.StartNode(t.Context(), BenchNode())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -330,53 +332,5 @@ func TestBench(t *testing.T) {
 	}
 	if heads[0] != heads[1] {
 		t.Errorf("head %s, then %s", heads[0], heads[1])
-	}
-}
-
-func TestPortInUse(t *testing.T) {
-	t.Parallel()
-	world := startWorld(t, 8453, 6)
-	_, err := StartNode(t.Context(), NodeOptions{Port: world.Node.port})
-	if err == nil || !strings.Contains(err.Error(), "is not free") {
-		t.Errorf("got %v", err)
-	}
-}
-
-func TestCreateAddress(t *testing.T) {
-	t.Parallel()
-	// The well-known first contracts of anvil's first account.
-	sender := "0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266"
-	for nonce, want := range map[uint64]string{
-		0: "0x5fbdb2315678afecb367f032d93f642f64180aa3",
-		1: "0xe7f1725e7734ce288f8367e1bb143e90bb3f0512",
-	} {
-		if got := createAddress(sender, nonce); got != want {
-			t.Errorf("nonce %d: %s, want %s", nonce, got, want)
-		}
-	}
-}
-
-func TestEncodeCall(t *testing.T) {
-	t.Parallel()
-	// The examples of the contract ABI specification.
-	for _, c := range []struct {
-		got, want string
-	}{
-		{toHex(encodeCall("baz(uint32,bool)", 69, true)), "0xcdcd77c0" +
-			strings.Repeat("0", 62) + "45" + strings.Repeat("0", 63) + "1"},
-		{toHex(encodeCall("sam(bytes,bool,uint256[])", []byte("dave"), true, []any{1, 2, 3})), "0xa5643bf2" +
-			"0000000000000000000000000000000000000000000000000000000000000060" +
-			"0000000000000000000000000000000000000000000000000000000000000001" +
-			"00000000000000000000000000000000000000000000000000000000000000a0" +
-			"0000000000000000000000000000000000000000000000000000000000000004" +
-			"6461766500000000000000000000000000000000000000000000000000000000" +
-			"0000000000000000000000000000000000000000000000000000000000000003" +
-			"0000000000000000000000000000000000000000000000000000000000000001" +
-			"0000000000000000000000000000000000000000000000000000000000000002" +
-			"0000000000000000000000000000000000000000000000000000000000000003"},
-	} {
-		if c.got != c.want {
-			t.Errorf("got %s\nwant %s", c.got, c.want)
-		}
 	}
 }

@@ -3,12 +3,14 @@ package simnet
 import (
 	"context"
 	"math/big"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // The functions here build swaps through the exchanges' own routers. Amounts are chosen by
 // Trader.decide; no minimum is asked for, as nobody races anybody.
 
-func actSwapV2(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
+func actSwapV2(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.Transaction, []Truth, error) {
 	tokenIn, tokenOut, amount := t.decide(m, in.pool, in.trader)
 	if amount == nil {
 		return nil, nil, nil
@@ -18,110 +20,110 @@ func actSwapV2(_ context.Context, t *Trader, m *market, in *intent) ([]transacti
 	if t.taxed(in.pool) {
 		truth.Kind, suffix = SwapV2Taxed, "SupportingFeeOnTransferTokens("
 	}
-	tx := transaction{from: in.trader, to: t.world.routerV2(in.pool)}
+	tx := anvil.Transaction{From: in.trader, To: t.world.routerV2(in.pool)}
 	path := []string{tokenIn, tokenOut}
 	native := t.rng.Float64() < t.coins/2
 	switch {
 	case native && tokenIn == t.world.Wrapped:
 		truth.NativeIn = true
-		tx.value = amount
-		tx.data = encodeCall("swapExactETHForTokens"+suffix+"uint256,address[],address,uint256)", 0, path, in.trader, deadline)
+		tx.Value = amount
+		tx.Data = anvil.EncodeCall("swapExactETHForTokens"+suffix+"uint256,address[],address,uint256)", 0, path, in.trader, deadline)
 	case native && tokenOut == t.world.Wrapped:
 		truth.NativeOut = true
-		tx.data = encodeCall("swapExactTokensForETH"+suffix+"uint256,uint256,address[],address,uint256)", amount, 0, path, in.trader, deadline)
+		tx.Data = anvil.EncodeCall("swapExactTokensForETH"+suffix+"uint256,uint256,address[],address,uint256)", amount, 0, path, in.trader, deadline)
 	default:
-		tx.data = encodeCall("swapExactTokensForTokens"+suffix+"uint256,uint256,address[],address,uint256)", amount, 0, path, in.trader, deadline)
+		tx.Data = anvil.EncodeCall("swapExactTokensForTokens"+suffix+"uint256,uint256,address[],address,uint256)", amount, 0, path, in.trader, deadline)
 	}
-	return []transaction{tx}, []Truth{truth}, nil
+	return []anvil.Transaction{tx}, []Truth{truth}, nil
 }
 
-func actPathV2(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
+func actPathV2(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.Transaction, []Truth, error) {
 	from, to, amount := t.decidePath(m, in)
 	if amount == nil {
 		return nil, nil, nil
 	}
-	tx := transaction{
-		from: in.trader, to: t.world.Routers.UniswapV2,
-		data: encodeCall("swapExactTokensForTokens(uint256,uint256,address[],address,uint256)",
+	tx := anvil.Transaction{
+		From: in.trader, To: t.world.Routers.UniswapV2,
+		Data: anvil.EncodeCall("swapExactTokensForTokens(uint256,uint256,address[],address,uint256)",
 			amount, 0, []string{from, t.world.Wrapped, to}, in.trader, deadline),
 	}
-	return []transaction{tx}, pathTruth(SwapV2Path, in, from, to, amount), nil
+	return []anvil.Transaction{tx}, pathTruth(SwapV2Path, in, from, to, amount), nil
 }
 
-func actSwapV3(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
+func actSwapV3(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.Transaction, []Truth, error) {
 	tokenIn, tokenOut, amount := t.decide(m, in.pool, in.trader)
 	if amount == nil {
 		return nil, nil, nil
 	}
 	truth := Truth{Kind: SwapV3, Trader: in.trader, TokenIn: tokenIn, TokenOut: tokenOut, AmountIn: amount, Pools: []string{in.pool.Address}}
-	tx := transaction{from: in.trader, to: t.world.uniswapV3(in.pool).Router}
+	tx := anvil.Transaction{From: in.trader, To: t.world.uniswapV3(in.pool).Router}
 	single := func(recipient string) []byte {
-		return encodeCall("exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))",
-			tuple{tokenIn, tokenOut, in.pool.Fee, recipient, deadline, amount, 0, 0})
+		return anvil.EncodeCall("exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))",
+			anvil.Tuple{tokenIn, tokenOut, in.pool.Fee, recipient, deadline, amount, 0, 0})
 	}
 	native := t.rng.Float64() < t.coins/3
 	switch {
 	case native && tokenIn == t.world.Wrapped:
 		truth.NativeIn = true
-		tx.value, tx.data = amount, single(in.trader)
+		tx.Value, tx.Data = amount, single(in.trader)
 	case native && tokenOut == t.world.Wrapped:
 		// The router keeps the wrapped asset (recipient 0 means itself) and then unwraps it.
 		truth.NativeOut = true
-		tx.data = encodeCall("multicall(bytes[])", [][]byte{
-			single(zeroAddress), encodeCall("unwrapWETH9(uint256,address)", 0, in.trader),
+		tx.Data = anvil.EncodeCall("multicall(bytes[])", [][]byte{
+			single(anvil.ZeroAddress), anvil.EncodeCall("unwrapWETH9(uint256,address)", 0, in.trader),
 		})
 	default:
-		tx.data = single(in.trader)
+		tx.Data = single(in.trader)
 	}
-	return []transaction{tx}, []Truth{truth}, nil
+	return []anvil.Transaction{tx}, []Truth{truth}, nil
 }
 
-func actPathV3(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
+func actPathV3(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.Transaction, []Truth, error) {
 	from, to, amount := t.decidePath(m, in)
 	if amount == nil {
 		return nil, nil, nil
 	}
-	path := fromHex(from)
+	path := anvil.FromHex(from)
 	path = append(path, uint24(in.pool.Fee)...)
-	path = append(path, fromHex(t.world.Wrapped)...)
+	path = append(path, anvil.FromHex(t.world.Wrapped)...)
 	path = append(path, uint24(in.second.Fee)...)
-	path = append(path, fromHex(to)...)
-	tx := transaction{
-		from: in.trader, to: t.world.Routers.UniswapV3,
-		data: encodeCall("exactInput((bytes,address,uint256,uint256,uint256))", tuple{path, in.trader, deadline, amount, 0}),
+	path = append(path, anvil.FromHex(to)...)
+	tx := anvil.Transaction{
+		From: in.trader, To: t.world.Routers.UniswapV3,
+		Data: anvil.EncodeCall("exactInput((bytes,address,uint256,uint256,uint256))", anvil.Tuple{path, in.trader, deadline, amount, 0}),
 	}
-	return []transaction{tx}, pathTruth(SwapV3Path, in, from, to, amount), nil
+	return []anvil.Transaction{tx}, pathTruth(SwapV3Path, in, from, to, amount), nil
 }
 
-func actSwapV4(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
+func actSwapV4(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.Transaction, []Truth, error) {
 	tx, truth := t.swapDirectly(SwapV4, m, in)
 	return tx, truth, nil
 }
 
-func actSwapPancake(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
+func actSwapPancake(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.Transaction, []Truth, error) {
 	tx, truth := t.swapDirectly(SwapPancake, m, in)
 	return tx, truth, nil
 }
 
-func actSwapDirect(_ context.Context, t *Trader, m *market, in *intent) ([]transaction, []Truth, error) {
+func actSwapDirect(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.Transaction, []Truth, error) {
 	tx, truth := t.swapDirectly(SwapDirect, m, in)
 	return tx, truth, nil
 }
 
 // swapDirectly swaps in one pool through simnet's own routers.
-func (t *Trader) swapDirectly(kind Kind, m *market, in *intent) ([]transaction, []Truth) {
+func (t *Trader) swapDirectly(kind Kind, m *market, in *intent) ([]anvil.Transaction, []Truth) {
 	tokenIn, tokenOut, amount := t.decide(m, in.pool, in.trader)
 	if amount == nil {
 		return nil, nil
 	}
-	tx := transaction{from: in.trader}
-	tx.to, tx.data = t.world.swapCall(in.pool, tokenIn, amount, in.trader)
-	if tokenIn == zeroAddress {
-		tx.value = amount
+	tx := anvil.Transaction{From: in.trader}
+	tx.To, tx.Data = t.world.swapCall(in.pool, tokenIn, amount, in.trader)
+	if tokenIn == anvil.ZeroAddress {
+		tx.Value = amount
 	}
-	return []transaction{tx}, []Truth{{
+	return []anvil.Transaction{tx}, []Truth{{
 		Kind: kind, Trader: in.trader, TokenIn: tokenIn, TokenOut: tokenOut, AmountIn: amount,
-		NativeIn: tokenIn == zeroAddress, NativeOut: tokenOut == zeroAddress, Pools: []string{in.pool.key()},
+		NativeIn: tokenIn == anvil.ZeroAddress, NativeOut: tokenOut == anvil.ZeroAddress, Pools: []string{in.pool.key()},
 	}}
 }
 

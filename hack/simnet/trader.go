@@ -7,6 +7,8 @@ import (
 	"math/big"
 	"math/rand/v2"
 	"slices"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // Kind is what a transaction was for.
@@ -123,7 +125,7 @@ func (t *Trader) Step(ctx context.Context, n int) ([]Truth, error) {
 	if err != nil {
 		return nil, err
 	}
-	var transactions []transaction
+	var transactions []anvil.Transaction
 	var truths []Truth
 	var last []int // the transaction that a truth is about
 	for _, in := range intents {
@@ -133,11 +135,11 @@ func (t *Trader) Step(ctx context.Context, n int) ([]Truth, error) {
 		}
 		transactions = append(transactions, sent...)
 		for _, truth := range told {
-			truth.Sender = sent[len(sent)-1].from
+			truth.Sender = sent[len(sent)-1].From
 			truths, last = append(truths, truth), append(last, len(transactions)-1)
 		}
 	}
-	hashes, err := t.world.send(ctx, transactions)
+	hashes, err := t.world.Node.Send(ctx, transactions)
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +177,7 @@ type intent struct {
 
 // action turns an intent into transactions of one sender, of which the last is what the truths are
 // about; none when there is nothing to do.
-type action func(context.Context, *Trader, *market, *intent) ([]transaction, []Truth, error)
+type action func(context.Context, *Trader, *market, *intent) ([]anvil.Transaction, []Truth, error)
 
 // habit is how often something happens.
 type habit struct {
@@ -292,12 +294,12 @@ type market struct {
 func (t *Trader) look(ctx context.Context, intents []*intent) (*market, error) {
 	m := &market{make(map[string]poolState), make(map[[2]string]*big.Int)}
 	pools := t.world.Pools
-	answers := make([]hexBytes, 2*len(pools))
-	var requests []Request
+	answers := make([]anvil.HexBytes, 2*len(pools))
+	var requests []anvil.Request
 	for i, pool := range pools {
 		requests = append(requests, stateRequests(pool, &answers[2*i], &answers[2*i+1])...)
 	}
-	balances := make(map[[2]string]*hexBytes)
+	balances := make(map[[2]string]*anvil.HexBytes)
 	for _, in := range intents {
 		for _, holder := range append([]string{in.trader}, in.accounts...) {
 			for _, token := range []string{in.pool.Token0, in.pool.Token1, in.token.Address} {
@@ -305,11 +307,11 @@ func (t *Trader) look(ctx context.Context, intents []*intent) (*market, error) {
 				if token == "" || balances[key] != nil {
 					continue
 				}
-				balances[key] = new(hexBytes)
-				if token == zeroAddress {
-					requests = append(requests, Request{Method: "eth_getBalance", Params: []any{holder, "latest"}, Result: balances[key]})
+				balances[key] = new(anvil.HexBytes)
+				if token == anvil.ZeroAddress {
+					requests = append(requests, anvil.Request{Method: "eth_getBalance", Params: []any{holder, "latest"}, Result: balances[key]})
 				} else {
-					requests = append(requests, view(token, balances[key], "balanceOf(address)", holder))
+					requests = append(requests, anvil.View(token, balances[key], "balanceOf(address)", holder))
 				}
 			}
 		}
@@ -317,7 +319,7 @@ func (t *Trader) look(ctx context.Context, intents []*intent) (*market, error) {
 	if err := t.world.Node.Batch(ctx, requests); err != nil {
 		return nil, err
 	}
-	if err := firstError(requests); err != nil {
+	if err := anvil.FirstError(requests); err != nil {
 		return nil, err
 	}
 	for i, pool := range pools {
@@ -343,7 +345,7 @@ func (t *Trader) target(pool Pool, state poolState) float64 {
 }
 
 func (t *Trader) driftOf(token string) float64 {
-	if token == zeroAddress {
+	if token == anvil.ZeroAddress {
 		token = t.world.Wrapped
 	}
 	return t.drift[token]

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"math/big"
 	"slices"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // VenueProtocol is how a launch venue's contracts speak, spelled as in a LaunchVenue's spec.protocol.
@@ -116,7 +118,7 @@ const (
 
 // madeUp is an address of a kind; nobody has its key.
 func madeUp(kind string, i uint64) string {
-	return toHex(keccak([]byte(kind), binary.BigEndian.AppendUint64(nil, i))[12:])
+	return anvil.ToHex(anvil.Keccak([]byte(kind), binary.BigEndian.AppendUint64(nil, i))[12:])
 }
 
 // openVenues deploys the protocols' contracts and gives the wallets their funds. Contracts have other addresses on every
@@ -160,7 +162,7 @@ func (d *deployment) venue(protocol VenueProtocol) Venue {
 		contract = d.clankerV4(&venue, kind)
 	case FourMemeV1, FourMemeV2, Flap, PonsV2, NadFun:
 		venue.shape = d.shapeOf(kind)
-		contract = d.create(kind.contract, "((uint256,uint256,uint256,address,address,address,address))", tuple{
+		contract = d.create(kind.contract, "((uint256,uint256,uint256,address,address,address,address))", anvil.Tuple{
 			venue.shape.virtualBase, venue.shape.virtualQuote, venue.shape.saleBase,
 			d.VenueOwner, d.Wrapped, d.UniswapV2Factory, d.Routers.V3Positions,
 		})
@@ -175,30 +177,30 @@ func (w *World) Pause(ctx context.Context, paused bool) error {
 	if !found {
 		return fmt.Errorf("simnet: chain %d has no launch venue of its own", w.ChainID)
 	}
-	return w.settle(ctx, []transaction{{
-		from: w.VenueOwner, to: venue.Contracts[0], data: encodeCall("setPaused(bool)", paused), gas: tradeGas,
+	return w.Node.Settle(ctx, []anvil.Transaction{{
+		From: w.VenueOwner, To: venue.Contracts[0], Data: anvil.EncodeCall("setPaused(bool)", paused), Gas: tradeGas,
 	}})
 }
 
 // fundWallets gives the wallets their coins as a genesis block would: nobody sends them.
 func (d *deployment) fundWallets(ctx context.Context) error {
-	var requests []Request
-	var transactions []transaction
+	var requests []anvil.Request
+	var transactions []anvil.Transaction
 	for i := range walletCount {
 		account := madeUp("simnet wallet", uint64(i))
 		d.Wallets = append(d.Wallets, account)
-		requests = append(requests, Request{Method: "anvil_setBalance", Params: []any{account, "0x" + units(walletEther, 18).Text(16)}})
+		requests = append(requests, anvil.Request{Method: "anvil_setBalance", Params: []any{account, "0x" + units(walletEther, 18).Text(16)}})
 		transactions = append(transactions,
-			transaction{from: account, to: d.Wrapped, data: encodeCall("deposit()"), value: units(walletWrapped, 18)},
-			transaction{from: account, to: d.Wrapped, data: encodeCall("approve(address,uint256)", d.Routers.UniswapV4, maxUint256)})
+			anvil.Transaction{From: account, To: d.Wrapped, Data: anvil.EncodeCall("deposit()"), Value: units(walletWrapped, 18)},
+			anvil.Transaction{From: account, To: d.Wrapped, Data: anvil.EncodeCall("approve(address,uint256)", d.Routers.UniswapV4, maxUint256)})
 	}
 	if err := d.Node.Batch(ctx, requests); err != nil {
 		return err
 	}
-	if err := firstError(requests); err != nil {
+	if err := anvil.FirstError(requests); err != nil {
 		return err
 	}
-	return d.settle(ctx, transactions)
+	return d.Node.Settle(ctx, transactions)
 }
 
 // shapeOf rounds the quote to thousandths of a coin.
@@ -210,9 +212,9 @@ func (w *World) shapeOf(kind venueKind) curveShape {
 }
 
 // livePool is the tick at which the supply is worth what the kind says, and a price just below it.
-func (w *World) livePool(kind venueKind) tuple {
+func (w *World) livePool(kind venueKind) anvil.Tuple {
 	tick := alignTick(tickOf(kind.raiseUSD/supplyWhole/w.Native.USD), tickSpacings[livePoolFee])
-	return tuple{w.Wrapped, tick, sqrtPriceX96(priceAtTick(tick) * (1 - 1e-9))}
+	return anvil.Tuple{w.Wrapped, tick, sqrtPriceX96(priceAtTick(tick) * (1 - 1e-9))}
 }
 
 const (
@@ -226,10 +228,10 @@ const (
 
 func (d *deployment) clankerV4(venue *Venue, kind venueKind) string {
 	// The hook knows its factory, which comes right after it.
-	factory := createAddress(d.Deployer, d.nonce+1)
-	code := slices.Concat(d.Node.tools.Code["ClankerHookStandIn"], encodeArgs("(address)", factory))
-	salt, hook := findHookSalt(keccak(code), v4BeforeInitialize)
-	d.add(transaction{to: create2Deployer, data: append(salt, code...)})
+	factory := anvil.CreateAddress(d.Deployer, d.nonce+1)
+	code := slices.Concat(d.Node.Tools.Code["ClankerHookStandIn"], anvil.EncodeArgs("(address)", factory))
+	salt, hook := findHookSalt(anvil.Keccak(code), v4BeforeInitialize)
+	d.add(anvil.Transaction{To: create2Deployer, Data: append(salt, code...)})
 	venue.hook = hook
 	return d.create(kind.contract, "((address,int24,uint160),address,address)", d.livePool(kind), d.UniswapV4PoolManager, hook)
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"math/big"
 	"math/rand/v2"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // VolumePool is a real pool in which nobody trades by transactions. Somebody who makes up its swaps keeps its state true with SetPools.
@@ -27,7 +29,7 @@ const volumeGroup = 40
 func (w *World) OpenVolume(ctx context.Context, v2, v3 int, seed uint64) ([]VolumePool, error) {
 	rng := rand.New(rand.NewPCG(seed, 19))
 	d := &deployment{World: w, places: &Places{}}
-	nonces, err := w.nonces(ctx, []transaction{{from: w.Deployer}})
+	nonces, err := w.Node.Nonces(ctx, []anvil.Transaction{{From: w.Deployer}})
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +40,7 @@ func (w *World) OpenVolume(ctx context.Context, v2, v3 int, seed uint64) ([]Volu
 		token := Token{
 			Name: fmt.Sprintf("%s %d", name.name, i), Symbol: fmt.Sprintf("%s%d", name.symbol, i), Decimals: 18, USD: 0.001 * pow10(3*rng.Float64()),
 		}
-		token.Address = d.create("Token", "((string,string,uint8,uint256,address[],uint256,address[]))", tuple{
+		token.Address = d.create("Token", "((string,string,uint8,uint256,address[],uint256,address[]))", anvil.Tuple{
 			token.Name, token.Symbol, token.Decimals, units(1e9, token.Decimals), []string{}, 0, d.operators(),
 		})
 		quote := w.Tokens[0]
@@ -77,14 +79,14 @@ func (w *World) OpenVolume(ctx context.Context, v2, v3 int, seed uint64) ([]Volu
 
 // volumeStates reads what the pools hold.
 func (w *World) volumeStates(ctx context.Context, pools []Pool) ([]VolumePool, error) {
-	type state struct{ balance0, balance1, slot, liquidity hexBytes }
+	type state struct{ balance0, balance1, slot, liquidity anvil.HexBytes }
 	states := make([]state, len(pools))
-	var requests []Request
+	var requests []anvil.Request
 	for i, p := range pools {
-		requests = append(requests, view(p.Token0, &states[i].balance0, "balanceOf(address)", p.Address),
-			view(p.Token1, &states[i].balance1, "balanceOf(address)", p.Address))
+		requests = append(requests, anvil.View(p.Token0, &states[i].balance0, "balanceOf(address)", p.Address),
+			anvil.View(p.Token1, &states[i].balance1, "balanceOf(address)", p.Address))
 		if p.Protocol == UniswapV3 {
-			requests = append(requests, view(p.Address, &states[i].slot, "slot0()"), view(p.Address, &states[i].liquidity, "liquidity()"))
+			requests = append(requests, anvil.View(p.Address, &states[i].slot, "slot0()"), anvil.View(p.Address, &states[i].liquidity, "liquidity()"))
 		}
 	}
 	if err := w.Node.Batch(ctx, requests); err != nil {
@@ -93,13 +95,13 @@ func (w *World) volumeStates(ctx context.Context, pools []Pool) ([]VolumePool, e
 	out := make([]VolumePool, len(pools))
 	for i, p := range pools {
 		s := &states[i]
-		out[i] = VolumePool{Pool: p, Reserve0: wordAt(s.balance0, 0), Reserve1: wordAt(s.balance1, 0)}
+		out[i] = VolumePool{Pool: p, Reserve0: anvil.WordAt(s.balance0, 0), Reserve1: anvil.WordAt(s.balance1, 0)}
 		if p.Protocol == UniswapV3 {
-			out[i].SqrtPrice, out[i].Liquidity = wordAt(s.slot, 0), wordAt(s.liquidity, 0)
-			out[i].Tick = int(int32(uint32(wordAt(s.slot, 1).Uint64() & 0xffffffff)))
+			out[i].SqrtPrice, out[i].Liquidity = anvil.WordAt(s.slot, 0), anvil.WordAt(s.liquidity, 0)
+			out[i].Tick = int(int32(uint32(anvil.WordAt(s.slot, 1).Uint64() & 0xffffffff)))
 		}
 	}
-	return out, firstError(requests)
+	return out, anvil.FirstError(requests)
 }
 
 // Where contracts keep what SetPools changes: the reserves of a Uniswap V2 pair, slot0 of a V3 pool, and the balances of simnet's own
@@ -112,28 +114,28 @@ const (
 
 // SetPools writes the pools' state into the chain's, as trades would have left it at a time. It becomes part of the next block.
 func (w *World) SetPools(ctx context.Context, pools []VolumePool, at uint32) error {
-	requests := make([]Request, 0, 3*len(pools))
+	requests := make([]anvil.Request, 0, 3*len(pools))
 	set := func(contract string, slot []byte, value *big.Int) {
-		requests = append(requests, Request{Method: "anvil_setStorageAt", Params: []any{contract, toHex(slot), toHex(word(value))}})
+		requests = append(requests, anvil.Request{Method: "anvil_setStorageAt", Params: []any{contract, anvil.ToHex(slot), anvil.ToHex(anvil.Word(value))}})
 	}
 	for _, p := range pools {
-		account := word(new(big.Int).SetBytes(fromHex(p.Address)))
-		set(p.Token0, keccak(account, word(big.NewInt(balancesSlot))), p.Reserve0)
-		set(p.Token1, keccak(account, word(big.NewInt(balancesSlot))), p.Reserve1)
+		account := anvil.Word(new(big.Int).SetBytes(anvil.FromHex(p.Address)))
+		set(p.Token0, anvil.Keccak(account, anvil.Word(big.NewInt(balancesSlot))), p.Reserve0)
+		set(p.Token1, anvil.Keccak(account, anvil.Word(big.NewInt(balancesSlot))), p.Reserve1)
 		if p.Protocol == UniswapV2 {
 			packed := new(big.Int).Lsh(big.NewInt(int64(at)), 224)
 			packed.Or(packed, new(big.Int).Lsh(p.Reserve1, 112)).Or(packed, p.Reserve0)
-			set(p.Address, word(big.NewInt(pairReservesSlot)), packed)
+			set(p.Address, anvil.Word(big.NewInt(pairReservesSlot)), packed)
 			continue
 		}
 		// unlocked, one observation of room for one, the tick in 24 bits, the price.
 		packed := new(big.Int).Lsh(big.NewInt(1), 240)
 		packed.Or(packed, new(big.Int).Lsh(big.NewInt(1), 160+24+32)).Or(packed, new(big.Int).Lsh(big.NewInt(1), 160+24+16))
 		packed.Or(packed, new(big.Int).Lsh(big.NewInt(int64(uint32(p.Tick)&0xffffff)), 160)).Or(packed, p.SqrtPrice)
-		set(p.Address, word(big.NewInt(poolSlot0)), packed)
+		set(p.Address, anvil.Word(big.NewInt(poolSlot0)), packed)
 	}
 	if err := w.Node.Batch(ctx, requests); err != nil {
 		return err
 	}
-	return firstError(requests)
+	return anvil.FirstError(requests)
 }

@@ -3,6 +3,8 @@ package simnet
 import (
 	"math/big"
 	"testing"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // TestVolumePoolsAnswerAsTheyAreSet writes other states into a pool of either kind and asks the contracts for them.
@@ -23,7 +25,7 @@ func TestVolumePoolsAnswerAsTheyAreSet(t *testing.T) {
 	if err := world.SetPools(t.Context(), []VolumePool{pair, pool}, 1_760_000_000); err != nil {
 		t.Fatal(err)
 	}
-	if err := world.mineNext(t.Context()); err != nil {
+	if err := world.Node.MineNext(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	again, err := world.volumeStates(t.Context(), []Pool{pair.Pool, pool.Pool})
@@ -37,11 +39,11 @@ func TestVolumePoolsAnswerAsTheyAreSet(t *testing.T) {
 		t.Errorf("the pool is at %s and tick %d, wanted %s and %d", again[1].SqrtPrice, again[1].Tick, pool.SqrtPrice, pool.Tick)
 	}
 	reserves, err := NewTrader(world, 1).read(t.Context(), pair.Address, "getReserves()")
-	if err != nil || wordAt(reserves, 0).Cmp(pair.Reserve0) != 0 || wordAt(reserves, 1).Cmp(pair.Reserve1) != 0 {
+	if err != nil || anvil.WordAt(reserves, 0).Cmp(pair.Reserve0) != 0 || anvil.WordAt(reserves, 1).Cmp(pair.Reserve1) != 0 {
 		t.Errorf("the pair's reserves are %x, wanted %s and %s (%v)", reserves, pair.Reserve0, pair.Reserve1, err)
 	}
 	slot0, err := NewTrader(world, 1).read(t.Context(), pool.Address, "slot0()")
-	if err != nil || wordAt(slot0, 3).Cmp(big.NewInt(1)) != 0 || wordAt(slot0, 6).Cmp(big.NewInt(1)) != 0 {
+	if err != nil || anvil.WordAt(slot0, 3).Cmp(big.NewInt(1)) != 0 || anvil.WordAt(slot0, 6).Cmp(big.NewInt(1)) != 0 {
 		t.Errorf("the pool's slot0 is %x (%v)", slot0, err)
 	}
 }

@@ -1,9 +1,9 @@
 package simnet
 
 import (
-	"context"
-	"fmt"
 	"math/big"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // Protocol is a kind of exchange, spelled as in a Chain's spec.exchanges.
@@ -103,7 +103,7 @@ type SlipstreamExchange struct {
 // World is one chain with everything that Deploy put there. Addresses are lower-case hexadecimal
 // with 0x.
 type World struct {
-	Node    *Node
+	Node    *anvil.Node
 	ChainID uint64
 	Native  Native
 
@@ -153,11 +153,8 @@ type World struct {
 	Wallets    []string
 }
 
-const (
-	accountCount = 40
-	accountEther = 1_000_000
-	spareCount   = 5
-)
+// spareCount is how many accounts are spare.
+const spareCount = 5
 
 // Token finds a token by address.
 func (w *World) Token(address string) (Token, bool) {
@@ -171,9 +168,9 @@ func (w *World) Token(address string) (Token, bool) {
 
 // asset is Token for the sides of pools, one of which may be the native currency.
 func (w *World) asset(address string) Token {
-	if address == zeroAddress {
+	if address == anvil.ZeroAddress {
 		native := w.Tokens[0]
-		native.Address, native.Name, native.Symbol = zeroAddress, w.Native.Symbol, w.Native.Symbol
+		native.Address, native.Name, native.Symbol = anvil.ZeroAddress, w.Native.Symbol, w.Native.Symbol
 		return native
 	}
 	token, _ := w.Token(address)
@@ -189,101 +186,6 @@ func (w *World) TokensLike(behaviour Behaviour) []Token {
 		}
 	}
 	return found
-}
-
-// transaction is one to be sent from an unlocked account.
-type transaction struct {
-	from, to string // to is empty for a creation
-	data     []byte
-	value    *big.Int
-	gas      uint64 // 0 is defaultGas
-}
-
-// defaultGas covers every swap here; stating a limit saves the node an estimation per transaction.
-const defaultGas = 1_500_000
-
-// send submits transactions in order, without mining, and returns their hashes.
-func (w *World) send(ctx context.Context, transactions []transaction) ([]string, error) {
-	nonces, err := w.nonces(ctx, transactions)
-	if err != nil {
-		return nil, err
-	}
-	hashes := make([]string, len(transactions))
-	requests := make([]Request, len(transactions))
-	for i, tx := range transactions {
-		gas := tx.gas
-		if gas == 0 {
-			gas = defaultGas
-		}
-		call := map[string]string{
-			"from": tx.from, "data": toHex(tx.data), "gas": hexOf(gas), "gasPrice": "0x0",
-			"nonce": hexOf(nonces[tx.from]),
-		}
-		if tx.to != "" {
-			call["to"] = tx.to
-		}
-		if tx.value != nil {
-			call["value"] = "0x" + tx.value.Text(16)
-		}
-		nonces[tx.from]++
-		requests[i] = Request{Method: "eth_sendTransaction", Params: []any{call}, Result: &hashes[i]}
-	}
-	if err := w.Node.Batch(ctx, requests); err != nil {
-		return nil, err
-	}
-	return hashes, firstError(requests)
-}
-
-// nonces asks each time, because a reorg takes transactions back.
-func (w *World) nonces(ctx context.Context, transactions []transaction) (map[string]uint64, error) {
-	var senders []string
-	seen := make(map[string]bool)
-	for _, tx := range transactions {
-		if !seen[tx.from] {
-			seen[tx.from] = true
-			senders = append(senders, tx.from)
-		}
-	}
-	counts := make([]string, len(senders))
-	requests := make([]Request, len(senders))
-	for i, sender := range senders {
-		requests[i] = Request{Method: "eth_getTransactionCount", Params: []any{sender, "pending"}, Result: &counts[i]}
-	}
-	if err := w.Node.Batch(ctx, requests); err != nil {
-		return nil, err
-	}
-	nonces := make(map[string]uint64, len(senders))
-	for i, sender := range senders {
-		nonces[sender] = hexUint(counts[i])
-	}
-	return nonces, firstError(requests)
-}
-
-// settle sends transactions, mines them in one block a second later and requires that all succeed.
-func (w *World) settle(ctx context.Context, transactions []transaction) error {
-	_, err := w.settled(ctx, transactions)
-	return err
-}
-
-// settled is settle with the receipts, those of reverted transactions included.
-func (w *World) settled(ctx context.Context, transactions []transaction) ([]Receipt, error) {
-	hashes, err := w.send(ctx, transactions)
-	if err != nil {
-		return nil, err
-	}
-	if err := w.mineNext(ctx); err != nil {
-		return nil, err
-	}
-	receipts, err := w.Node.Receipts(ctx, hashes)
-	if err != nil {
-		return nil, err
-	}
-	for i, receipt := range receipts {
-		if !receipt.Succeeded() {
-			return receipts, fmt.Errorf("simnet: transaction %d of %d to %q reverted (%s)", i+1, len(receipts), transactions[i].to, hashes[i])
-		}
-	}
-	return receipts, nil
 }
 
 // units is an amount of whole tokens in a token's smallest unit. It is exact to 15 digits.

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
 )
 
@@ -42,7 +43,7 @@ type run struct {
 	log  *trace
 	seen *tally
 
-	chain   *simnet.Node
+	chain   *anvil.Node
 	world   *simnet.World
 	trader  *simnet.Trader
 	desk    *simnet.LaunchDesk
@@ -57,7 +58,7 @@ type run struct {
 	kept    *dbserver.Snapshot
 	floods  int
 	hostile []string
-	fork    *simnet.Node
+	fork    *anvil.Node
 	bounds  *bounds
 }
 
@@ -147,7 +148,7 @@ func play(ctx context.Context, p *Plan, dir string, server func() (*dbserver.Ser
 
 // makeWorld starts the chain, with contracts and some hours of history.
 func (r *run) makeWorld(ctx context.Context) (err error) {
-	if r.chain, err = simnet.StartNode(ctx, simnet.NodeOptions{ChainID: 31337, Timestamp: genesis}); err != nil {
+	if r.chain, err = anvil.StartNode(ctx, anvil.NodeOptions{ChainID: 31337, Timestamp: genesis}); err != nil {
 		return err
 	}
 	venues := []simnet.VenueProtocol{simnet.BoardwalkCurve, simnet.PonsV2, simnet.FourMemeV2, simnet.ClankerV4}
@@ -194,7 +195,7 @@ func (r *run) makeFork(ctx context.Context) (err error) {
 	if err := r.chain.DumpState(ctx, file); err != nil {
 		return err
 	}
-	if r.fork, err = simnet.StartNode(ctx, simnet.NodeOptions{ChainID: 31337, Timestamp: genesis, LoadState: file}); err != nil {
+	if r.fork, err = anvil.StartNode(ctx, anvil.NodeOptions{ChainID: 31337, Timestamp: genesis, LoadState: file}); err != nil {
 		return err
 	}
 	return errors.Join(r.fork.Mine(ctx, 5, time.Second), os.Remove(file))

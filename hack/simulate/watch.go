@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 const (
@@ -71,7 +71,7 @@ func (w *watch) fail(format string, args ...any) {
 }
 
 // saw notes a block that was made.
-func (w *watch) saw(b simnet.Block) {
+func (w *watch) saw(b anvil.Block) {
 	if w == nil {
 		return
 	}

@@ -22,7 +22,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/images/debian"
 	"github.com/boardwalkhq/boardwalk/hack/images/ociimage"
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/toolchain"
 	"github.com/boardwalkhq/boardwalk/internal/npmcache"
 )
 
@@ -58,7 +58,7 @@ func tarball(ctx context.Context) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	installed, err := simnet.Install(ctx)
+	installed, err := toolchain.Install(ctx)
 	if err != nil {
 		return "", err
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // Options say what a chain is like. Zero values take the defaults named here.
@@ -171,7 +172,7 @@ func (c *Chain) mined(ctx context.Context, number uint64) (Batch, uint64, error)
 			Data    string
 		}
 	}
-	requests := []simnet.Request{
+	requests := []anvil.Request{
 		{Method: "eth_getBlockByNumber", Params: []any{quantity(number), false}, Result: &header},
 		{Method: "eth_getBlockReceipts", Params: []any{quantity(number)}, Result: &receipts},
 	}

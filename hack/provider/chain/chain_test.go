@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/internal/recorded"
 )
 
@@ -125,7 +126,7 @@ func TestShapesAreDrawnToAnAverage(t *testing.T) {
 func startChain(tb testing.TB, o Options) *Chain {
 	tb.Helper()
 	genesis := time.Unix(1_780_000_000, 0)
-	node, err := simnet.StartNode(tb.Context(), simnet.NodeOptions{ChainID: 8453, Timestamp: genesis, KeepStates: 200})
+	node, err := anvil.StartNode(tb.Context(), anvil.NodeOptions{ChainID: 8453, Timestamp: genesis, KeepStates: 200})
 	if err != nil {
 		tb.Fatal(err)
 	}

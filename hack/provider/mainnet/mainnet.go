@@ -14,6 +14,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/chain"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // Options say what a stand-in is like. Zero values take the defaults named here.
@@ -117,7 +118,7 @@ func Start(ctx context.Context, o Options) (m *Mainnet, err error) {
 	}
 	began := time.Now().Add(-time.Duration(o.Past) * o.BlockTime)
 	genesis := began.Add(-time.Duration(o.Before)*beforeEvery - setup)
-	node, err := simnet.StartNode(ctx, simnet.NodeOptions{ChainID: uint64(*spec.ChainID), Timestamp: genesis, KeepStates: o.KeepStates})
+	node, err := anvil.StartNode(ctx, anvil.NodeOptions{ChainID: uint64(*spec.ChainID), Timestamp: genesis, KeepStates: o.KeepStates})
 	if err != nil {
 		return nil, err
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/chain"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // shared is the chain of this package's tests, which run one after the other: a chain takes longer to make than all of them.
@@ -25,7 +26,7 @@ func TestMain(m *testing.M) {
 
 func runTests(m *testing.M) int {
 	ctx := context.Background()
-	node, err := simnet.StartNode(ctx, simnet.NodeOptions{ChainID: 8453, Timestamp: time.Now().Add(-time.Hour), KeepStates: 200})
+	node, err := anvil.StartNode(ctx, anvil.NodeOptions{ChainID: 8453, Timestamp: time.Now().Add(-time.Hour), KeepStates: 200})
 	if err == nil {
 		defer node.Close()
 		shared, err = newChain(ctx, node)
@@ -37,7 +38,7 @@ func runTests(m *testing.M) int {
 	return m.Run()
 }
 
-func newChain(ctx context.Context, node *simnet.Node) (*chain.Chain, error) {
+func newChain(ctx context.Context, node *anvil.Node) (*chain.Chain, error) {
 	w, err := simnet.Deploy(ctx, node, simnet.DeployOptions{Seed: 1, Places: &simnet.Places{Multicall: "0xcA11bde05977b3631167028862bE2a173976CA11"}})
 	if err != nil {
 		return nil, err

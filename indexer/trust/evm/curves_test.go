@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/toolchain"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -28,7 +28,7 @@ func launched(others want) want {
 // ownCurve deploys the reference contract of the platform's own family.
 func (w *world) ownCurve(t *testing.T) market.Address {
 	t.Helper()
-	tools, err := simnet.Install(t.Context())
+	tools, err := toolchain.Install(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}

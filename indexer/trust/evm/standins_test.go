@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -19,7 +20,7 @@ import (
 // venueWorld is a world of a test's own with every launch venue, whose contracts stand in for the launchpads'.
 func venueWorld(t *testing.T, seed uint64) *world {
 	t.Helper()
-	node, err := simnet.StartNode(t.Context(), simnet.NodeOptions{ChainID: 56, Timestamp: time.Now().Add(-time.Hour)})
+	node, err := anvil.StartNode(t.Context(), anvil.NodeOptions{ChainID: 56, Timestamp: time.Now().Add(-time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}

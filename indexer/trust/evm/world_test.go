@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/toolchain"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
 	evmtrust "github.com/boardwalkhq/boardwalk/indexer/trust/evm"
@@ -28,7 +30,7 @@ type world struct {
 	*simnet.World
 
 	mu       sync.Mutex
-	compiled map[string]simnet.Compiled
+	compiled map[string]toolchain.Compiled
 }
 
 var shared struct {
@@ -50,8 +52,8 @@ func newWorld(tb testing.TB) *world {
 	tb.Helper()
 	shared.once.Do(func() {
 		ctx := context.Background()
-		var node *simnet.Node
-		if node, shared.err = simnet.StartNode(ctx, simnet.NodeOptions{ChainID: 31337, Timestamp: time.Now().Add(-time.Hour)}); shared.err != nil {
+		var node *anvil.Node
+		if node, shared.err = anvil.StartNode(ctx, anvil.NodeOptions{ChainID: 31337, Timestamp: time.Now().Add(-time.Hour)}); shared.err != nil {
 			return
 		}
 		shared.end = func() { _ = node.Close() }
@@ -69,7 +71,7 @@ func newWorld(tb testing.TB) *world {
 			}
 			sources[name] = string(source)
 		}
-		w.compiled, shared.err = simnet.Compile(ctx, "cancun", sources)
+		w.compiled, shared.err = toolchain.Compile(ctx, "cancun", sources)
 		shared.world = w
 	})
 	if shared.err != nil {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -139,7 +140,7 @@ type row struct {
 func TestSamplesUnderSimnet(t *testing.T) {
 	t.Parallel()
 	world := simnet.World{
-		Node: &simnet.Node{}, ChainID: 8453, Native: simnet.Native{Symbol: "ETH", WrappedSymbol: "WETH"},
+		Node: &anvil.Node{}, ChainID: 8453, Native: simnet.Native{Symbol: "ETH", WrappedSymbol: "WETH"},
 		Wrapped: fake(1), StableUSDC6: fake(2), StableUSD18: fake(3), UniswapV2Factory: fake(4), UniswapV3Factory: fake(5),
 		UniswapV4PoolManager: fake(6), PancakeSwapV3Factory: fake(7),
 	}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 const benchUsage = `simnet bench makes a chain for measurements: Uniswap V2 and V3, transfers and swaps, the same
@@ -67,7 +68,7 @@ func makeBench(ctx context.Context, dump string, o simnet.BenchOptions, manifest
 		return err
 	}
 	fmt.Println("tools: installing if needed")
-	node, err := simnet.StartNode(ctx, simnet.BenchNode())
+	node, err := anvil.StartNode(ctx, simnet.BenchNode())
 	if err != nil {
 		return err
 	}

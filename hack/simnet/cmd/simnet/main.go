@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/toolchain"
 )
 
 const usage = `simnet runs a local world: two anvil chains with the real contracts of Uniswap and PancakeSwap,
@@ -119,7 +121,7 @@ func runChains(ctx context.Context, s settings) error {
 		return err
 	}
 	fmt.Println("tools: installing if needed")
-	if _, err := simnet.Install(ctx); err != nil {
+	if _, err := toolchain.Install(ctx); err != nil {
 		return err
 	}
 	fmt.Println("tools: ready")
@@ -186,11 +188,11 @@ func together(ctx context.Context, chains []*chain, do func(context.Context, *ch
 
 // start starts a chain's node and deploys its world.
 func (c *chain) start(ctx context.Context, s settings) error {
-	options := simnet.NodeOptions{ChainID: c.chainID, Port: c.port, Timestamp: simnet.GenesisFor(s.span), KeepStates: s.keepStates, KeepBlocks: s.keepBlocks}
+	options := anvil.NodeOptions{ChainID: c.chainID, Port: c.port, Timestamp: simnet.GenesisFor(s.span), KeepStates: s.keepStates, KeepBlocks: s.keepBlocks}
 	if s.logs {
 		options.LogFile = filepath.Join(s.dir, c.manifest.ID+".log")
 	}
-	node, err := simnet.StartNode(ctx, options)
+	node, err := anvil.StartNode(ctx, options)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,7 @@ import (
 
 	"pgregory.net/rapid"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/toolchain"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -19,7 +19,7 @@ func TestCodeIsCompiled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	compiled, err := simnet.Compile(t.Context(), "paris", map[string]string{"Probe.sol": string(source)})
+	compiled, err := toolchain.Compile(t.Context(), "paris", map[string]string{"Probe.sol": string(source)})
 	if err != nil {
 		t.Fatal(err)
 	}

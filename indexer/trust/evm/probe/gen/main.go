@@ -8,7 +8,7 @@ import (
 	"os"
 	"strings"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/toolchain"
 )
 
 func main() {
@@ -24,7 +24,7 @@ func generate(ctx context.Context) error {
 		return err
 	}
 	// The oldest version that every chain here is at, so that no chain meets an opcode that it doesn't know.
-	compiled, err := simnet.Compile(ctx, "paris", map[string]string{"Probe.sol": string(source)})
+	compiled, err := toolchain.Compile(ctx, "paris", map[string]string{"Probe.sol": string(source)})
 	if err != nil {
 		return err
 	}

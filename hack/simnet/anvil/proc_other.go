@@ -1,6 +1,6 @@
 //go:build !linux
 
-package simnet
+package anvil
 
 import "syscall"
 

@@ -1,4 +1,4 @@
-package simnet
+package anvil
 
 import "syscall"
 

@@ -1,4 +1,6 @@
-package simnet
+// Package toolchain is what a simnet runs with: the chain node's binary, the Solidity compiler and the creation code of
+// contracts. They come from npm at run time (npm/package-lock.json pins them) and are never part of this repository.
+package toolchain
 
 import (
 	"context"
@@ -15,10 +17,11 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/boardwalkhq/boardwalk/hack/simnet/contracts"
 	"github.com/boardwalkhq/boardwalk/internal/npmcache"
 )
 
-//go:embed npm/package.json npm/package-lock.json npm/.npmrc contracts/*.sol
+//go:embed npm/package.json npm/package-lock.json npm/.npmrc
 var bundled embed.FS
 
 // Tools is what a simnet runs with once it is installed.
@@ -60,7 +63,7 @@ func Install(ctx context.Context) (Tools, error) {
 	}
 	tools, err := install(ctx)
 	if err != nil {
-		return Tools{}, fmt.Errorf("simnet: install: %w", err)
+		return Tools{}, fmt.Errorf("toolchain: install: %w", err)
 	}
 	installed.tools = &tools
 	return tools, nil
@@ -75,7 +78,7 @@ func install(ctx context.Context) (Tools, error) {
 	if err != nil {
 		return Tools{}, err
 	}
-	sources, err := ownSources()
+	sources, err := contracts.Sources()
 	if err != nil {
 		return Tools{}, err
 	}
@@ -110,22 +113,6 @@ func shortHash(parts ...[]byte) string {
 		hash.Write(part)
 	}
 	return hex.EncodeToString(hash.Sum(nil))[:12]
-}
-
-func ownSources() (map[string]string, error) {
-	names, err := fs.Glob(bundled, "contracts/*.sol")
-	if err != nil {
-		return nil, err
-	}
-	sources := make(map[string]string, len(names))
-	for _, name := range names {
-		content, err := bundled.ReadFile(name)
-		if err != nil {
-			return nil, err
-		}
-		sources[name] = string(content)
-	}
-	return sources, nil
 }
 
 // compile writes one file with the creation code of every contract, by name.

@@ -1,4 +1,4 @@
-package simnet
+package anvil
 
 import (
 	"bytes"
@@ -99,7 +99,7 @@ func (n *Node) exchange(ctx context.Context, requests []Request) error {
 	}
 	body, err := json.Marshal(encoded)
 	if err != nil {
-		return fmt.Errorf("simnet: %s: %w", requests[0].Method, err)
+		return fmt.Errorf("anvil: %s: %w", requests[0].Method, err)
 	}
 	post, err := http.NewRequestWithContext(ctx, http.MethodPost, n.URL(), bytes.NewReader(body))
 	if err != nil {
@@ -108,28 +108,28 @@ func (n *Node) exchange(ctx context.Context, requests []Request) error {
 	post.Header.Set("Content-Type", "application/json")
 	response, err := n.http.Do(post)
 	if err != nil {
-		return fmt.Errorf("simnet: %s: %w", requests[0].Method, err)
+		return fmt.Errorf("anvil: %s: %w", requests[0].Method, err)
 	}
 	defer response.Body.Close()
 	answer, err := io.ReadAll(response.Body)
 	if err != nil {
-		return fmt.Errorf("simnet: %s: %w", requests[0].Method, err)
+		return fmt.Errorf("anvil: %s: %w", requests[0].Method, err)
 	}
 	var responses []rpcResponse
 	if err := json.Unmarshal(answer, &responses); err != nil {
-		return fmt.Errorf("simnet: %s: %s: %.200s", requests[0].Method, response.Status, answer)
+		return fmt.Errorf("anvil: %s: %s: %.200s", requests[0].Method, response.Status, answer)
 	}
 	if len(responses) != len(requests) {
-		return fmt.Errorf("simnet: %s: %d answers to %d requests", requests[0].Method, len(responses), len(requests))
+		return fmt.Errorf("anvil: %s: %d answers to %d requests", requests[0].Method, len(responses), len(requests))
 	}
 	for _, item := range responses {
 		if item.ID < 0 || item.ID >= len(requests) {
-			return fmt.Errorf("simnet: answer with id %d to %d requests", item.ID, len(requests))
+			return fmt.Errorf("anvil: answer with id %d to %d requests", item.ID, len(requests))
 		}
 		request := &requests[item.ID]
 		switch {
 		case item.Error != nil:
-			request.Err = fmt.Errorf("simnet: %s: %w", request.Method, item.Error)
+			request.Err = fmt.Errorf("anvil: %s: %w", request.Method, item.Error)
 		case request.Result != nil:
 			request.Err = json.Unmarshal(item.Result, request.Result)
 		}
@@ -137,8 +137,8 @@ func (n *Node) exchange(ctx context.Context, requests []Request) error {
 	return nil
 }
 
-// firstError is the first error that the node answered one of the requests with.
-func firstError(requests []Request) error {
+// FirstError is the first error that the node answered one of the requests with.
+func FirstError(requests []Request) error {
 	for _, request := range requests {
 		if request.Err != nil {
 			return request.Err
@@ -173,29 +173,29 @@ func (n *Node) Receipts(ctx context.Context, hashes []string) ([]Receipt, error)
 	if err := n.Batch(ctx, requests); err != nil {
 		return nil, err
 	}
-	if err := firstError(requests); err != nil {
+	if err := FirstError(requests); err != nil {
 		return nil, err
 	}
 	receipts := make([]Receipt, len(hashes))
 	for i := range found {
 		if found[i] == nil {
-			return nil, fmt.Errorf("simnet: transaction %s is not mined", hashes[i])
+			return nil, fmt.Errorf("anvil: transaction %s is not mined", hashes[i])
 		}
 		receipts[i] = *found[i]
 	}
 	return receipts, nil
 }
 
-// view is an eth_call at the newest block whose returned bytes land in out.
-func view(to string, out *hexBytes, signature string, args ...any) Request {
-	call := map[string]string{"to": to, "data": toHex(encodeCall(signature, args...))}
+// View is an eth_call at the newest block whose returned bytes land in out.
+func View(to string, out *HexBytes, signature string, args ...any) Request {
+	call := map[string]string{"to": to, "data": ToHex(EncodeCall(signature, args...))}
 	return Request{Method: "eth_call", Params: []any{call, "latest"}, Result: out}
 }
 
-type hexBytes []byte
+type HexBytes []byte
 
-func (b *hexBytes) UnmarshalText(text []byte) error {
-	*b = fromHex(string(text))
+func (b *HexBytes) UnmarshalText(text []byte) error {
+	*b = FromHex(string(text))
 	return nil
 }
 
@@ -204,4 +204,4 @@ func hexUint(text string) uint64 {
 	return n
 }
 
-func hexOf(n uint64) string { return "0x" + strconv.FormatUint(n, 16) }
+func HexOf(n uint64) string { return "0x" + strconv.FormatUint(n, 16) }

@@ -1,4 +1,4 @@
-package simnet
+package anvil
 
 import (
 	"encoding/hex"
@@ -9,22 +9,22 @@ import (
 	"golang.org/x/crypto/sha3"
 )
 
-// tuple holds the fields of a Solidity struct, in order.
-type tuple []any
+// Tuple holds the fields of a Solidity struct, in order.
+type Tuple []any
 
-// encodeCall encodes a call of a function given by its signature, such as
+// EncodeCall encodes a call of a function given by its signature, such as
 // "transfer(address,uint256)". Layout: Solidity's contract ABI specification.
 // A wrong number or kind of arguments is a mistake in this package and panics.
-func encodeCall(signature string, args ...any) []byte {
+func EncodeCall(signature string, args ...any) []byte {
 	open := strings.IndexByte(signature, '(')
-	return append(keccak([]byte(signature))[:4], encodeArgs(signature[open:], args...)...)
+	return append(Keccak([]byte(signature))[:4], EncodeArgs(signature[open:], args...)...)
 }
 
-// encodeArgs encodes values of the types of a tuple such as "(address,uint256[])".
-func encodeArgs(types string, args ...any) []byte {
+// EncodeArgs encodes values of the types of a tuple such as "(address,uint256[])".
+func EncodeArgs(types string, args ...any) []byte {
 	parsed, rest := parseType(types)
 	if rest != "" || len(parsed.fields) != len(args) {
-		panic(fmt.Sprintf("simnet: %d arguments for %s", len(args), types))
+		panic(fmt.Sprintf("anvil: %d arguments for %s", len(args), types))
 	}
 	return encodeFields(parsed.fields, args)
 }
@@ -90,7 +90,7 @@ func encodeFields(types []abiType, values []any) []byte {
 	var head, tail []byte
 	for i, t := range types {
 		if t.dynamic() {
-			head = append(head, word(big.NewInt(int64(headSize+len(tail))))...)
+			head = append(head, Word(big.NewInt(int64(headSize+len(tail))))...)
 			tail = append(tail, encodeValue(t, values[i])...)
 		} else {
 			head = append(head, encodeValue(t, values[i])...)
@@ -107,9 +107,9 @@ func encodeValue(t abiType, value any) []byte {
 		for i := range types {
 			types[i] = *t.elem
 		}
-		return append(word(big.NewInt(int64(len(values)))), encodeFields(types, values)...)
+		return append(Word(big.NewInt(int64(len(values)))), encodeFields(types, values)...)
 	case t.name == "":
-		return encodeFields(t.fields, as[tuple](value))
+		return encodeFields(t.fields, as[Tuple](value))
 	case t.name == "bytes":
 		return encodeBytes(as[[]byte](value))
 	case t.name == "string":
@@ -117,14 +117,14 @@ func encodeValue(t abiType, value any) []byte {
 	case t.name == "bytes32":
 		return append(make([]byte, 0, 32), as[[]byte](value)[:32]...)
 	case t.name == "address":
-		return word(new(big.Int).SetBytes(fromHex(as[string](value))))
+		return Word(new(big.Int).SetBytes(FromHex(as[string](value))))
 	case t.name == "bool":
 		if as[bool](value) {
-			return word(big.NewInt(1))
+			return Word(big.NewInt(1))
 		}
-		return word(new(big.Int))
+		return Word(new(big.Int))
 	default:
-		return word(toInt(value))
+		return Word(toInt(value))
 	}
 }
 
@@ -132,13 +132,13 @@ func encodeValue(t abiType, value any) []byte {
 func as[T any](value any) T {
 	v, ok := value.(T)
 	if !ok {
-		panic(fmt.Sprintf("simnet: %T where the ABI type takes %T", value, v))
+		panic(fmt.Sprintf("anvil: %T where the ABI type takes %T", value, v))
 	}
 	return v
 }
 
 func encodeBytes(value []byte) []byte {
-	encoded := append(word(big.NewInt(int64(len(value)))), value...)
+	encoded := append(Word(big.NewInt(int64(len(value)))), value...)
 	return append(encoded, make([]byte, (32-len(value)%32)%32)...)
 }
 
@@ -159,12 +159,12 @@ func toSlice(value any) []any {
 		for _, item := range list {
 			values = append(values, item)
 		}
-	case []tuple:
+	case []Tuple:
 		for _, item := range list {
 			values = append(values, item)
 		}
 	default:
-		panic(fmt.Sprintf("simnet: %T is no list", value))
+		panic(fmt.Sprintf("anvil: %T is no list", value))
 	}
 	return values
 }
@@ -180,33 +180,33 @@ func toInt(value any) *big.Int {
 	case uint64:
 		return new(big.Int).SetUint64(n)
 	}
-	panic(fmt.Sprintf("simnet: %T is no integer", value))
+	panic(fmt.Sprintf("anvil: %T is no integer", value))
 }
 
-// word is n in 32 bytes, two's complement.
-func word(n *big.Int) []byte {
+// Word is n in 32 bytes, two's complement.
+func Word(n *big.Int) []byte {
 	if n.Sign() < 0 {
 		n = new(big.Int).Add(n, new(big.Int).Lsh(big.NewInt(1), 256))
 	}
 	return n.FillBytes(make([]byte, 32))
 }
 
-// wordAt reads the i-th word of returned data as an unsigned integer; missing words are 0.
-func wordAt(data []byte, i int) *big.Int {
+// WordAt reads the i-th word of returned data as an unsigned integer; missing words are 0.
+func WordAt(data []byte, i int) *big.Int {
 	if len(data) < 32*(i+1) {
 		return new(big.Int)
 	}
 	return new(big.Int).SetBytes(data[32*i : 32*(i+1)])
 }
 
-func addressAt(data []byte, i int) string {
+func AddressAt(data []byte, i int) string {
 	if len(data) < 32*(i+1) {
-		return zeroAddress
+		return ZeroAddress
 	}
 	return "0x" + hex.EncodeToString(data[32*i+12:32*(i+1)])
 }
 
-func keccak(data ...[]byte) []byte {
+func Keccak(data ...[]byte) []byte {
 	hash := sha3.NewLegacyKeccak256()
 	for _, part := range data {
 		hash.Write(part)
@@ -214,9 +214,9 @@ func keccak(data ...[]byte) []byte {
 	return hash.Sum(nil)
 }
 
-// createAddress is the address of the contract that sender's transaction with this nonce creates:
+// CreateAddress is the address of the contract that sender's transaction with this nonce creates:
 // the last 20 bytes of keccak(rlp([sender, nonce])).
-func createAddress(sender string, nonce uint64) string {
+func CreateAddress(sender string, nonce uint64) string {
 	var encodedNonce []byte
 	if nonce < 0x80 {
 		if encodedNonce = []byte{byte(nonce)}; nonce == 0 {
@@ -226,24 +226,24 @@ func createAddress(sender string, nonce uint64) string {
 		digits := new(big.Int).SetUint64(nonce).Bytes()
 		encodedNonce = append([]byte{0x80 + byte(len(digits))}, digits...)
 	}
-	payload := append(append([]byte{0x94}, fromHex(sender)...), encodedNonce...)
-	hash := keccak([]byte{0xc0 + byte(len(payload))}, payload)
+	payload := append(append([]byte{0x94}, FromHex(sender)...), encodedNonce...)
+	hash := Keccak([]byte{0xc0 + byte(len(payload))}, payload)
 	return "0x" + hex.EncodeToString(hash[12:])
 }
 
-const zeroAddress = "0x0000000000000000000000000000000000000000"
+const ZeroAddress = "0x0000000000000000000000000000000000000000"
 
-func toHex(data []byte) string { return "0x" + hex.EncodeToString(data) }
+func ToHex(data []byte) string { return "0x" + hex.EncodeToString(data) }
 
-// fromHex panics on text that isn't hexadecimal: it is only given addresses and answers of the node.
-func fromHex(text string) []byte {
+// FromHex panics on text that isn't hexadecimal: it is only given addresses and answers of the node.
+func FromHex(text string) []byte {
 	text = strings.TrimPrefix(text, "0x")
 	if len(text)%2 == 1 {
 		text = "0" + text
 	}
 	data, err := hex.DecodeString(text)
 	if err != nil {
-		panic("simnet: not hexadecimal: " + text)
+		panic("anvil: not hexadecimal: " + text)
 	}
 	return data
 }

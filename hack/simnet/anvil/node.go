@@ -1,4 +1,6 @@
-package simnet
+// Package anvil runs chains in anvil, a node of Ethereum for development: it starts and ends them, mines, reorganises, sends
+// transactions and asks them by JSON-RPC.
+package anvil
 
 import (
 	"bufio"
@@ -14,6 +16,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/simnet/toolchain"
 )
 
 // NodeOptions say how a chain runs. The zero value is chain 31337 on a free port, mining on demand.
@@ -40,7 +44,7 @@ type NodeOptions struct {
 // Node is a running anvil. It ends with Close or Kill, with the context that it was started with, and
 // on Linux with this process however that ends.
 type Node struct {
-	tools   Tools
+	Tools   toolchain.Tools
 	chainID uint64
 	port    int
 	http    *http.Client
@@ -48,6 +52,12 @@ type Node struct {
 	stop    context.CancelFunc
 	ended   chan struct{}
 }
+
+// A node has unlocked accounts with as much ether each.
+const (
+	AccountCount = 40
+	AccountEther = 1_000_000
+)
 
 // startTimeout is far beyond the usual quarter of a second, for machines that are busy.
 const startTimeout = time.Minute
@@ -57,7 +67,7 @@ const stateTimeout = 5 * time.Minute
 
 // StartNode starts a chain and waits until it answers.
 func StartNode(ctx context.Context, options NodeOptions) (*Node, error) {
-	tools, err := Install(ctx)
+	tools, err := toolchain.Install(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +83,7 @@ func StartNode(ctx context.Context, options NodeOptions) (*Node, error) {
 	log := io.WriteCloser(discard{})
 	if options.LogFile != "" {
 		if log, err = os.Create(options.LogFile); err != nil {
-			return nil, fmt.Errorf("simnet: log file: %w", err)
+			return nil, fmt.Errorf("anvil: log file: %w", err)
 		}
 	}
 
@@ -81,7 +91,7 @@ func StartNode(ctx context.Context, options NodeOptions) (*Node, error) {
 	if options.KeepStates == 0 {
 		// Else anvil leaves gigabytes under the home directory when it is killed.
 		if states, err = os.MkdirTemp("", "simnet-"); err != nil {
-			return nil, fmt.Errorf("simnet: %w", err)
+			return nil, fmt.Errorf("anvil: %w", err)
 		}
 	}
 	lifetime, stop := context.WithCancel(ctx)
@@ -92,7 +102,7 @@ func StartNode(ctx context.Context, options NodeOptions) (*Node, error) {
 	output, outputWriter := io.Pipe()
 	command.Stdout, command.Stderr = outputWriter, outputWriter
 
-	n := &Node{tools: tools, chainID: options.ChainID, stop: stop, ended: make(chan struct{})}
+	n := &Node{Tools: tools, chainID: options.ChainID, stop: stop, ended: make(chan struct{})}
 	n.http = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 4}}
 	port := make(chan int, 1)
 	tail := &lastLines{}
@@ -119,7 +129,7 @@ func StartNode(ctx context.Context, options NodeOptions) (*Node, error) {
 	}()
 	if err := <-started; err != nil {
 		stop()
-		return nil, fmt.Errorf("simnet: start %s: %w", tools.Anvil, err)
+		return nil, fmt.Errorf("anvil: start %s: %w", tools.Anvil, err)
 	}
 
 	timeout := startTimeout
@@ -129,11 +139,11 @@ func StartNode(ctx context.Context, options NodeOptions) (*Node, error) {
 	select {
 	case n.port = <-port:
 	case <-n.ended:
-		err = fmt.Errorf("simnet: anvil ended at once: %s", tail)
+		err = fmt.Errorf("anvil: ended at once: %s", tail)
 	case <-ctx.Done():
 		err = ctx.Err()
 	case <-time.After(timeout):
-		err = fmt.Errorf("simnet: anvil does not answer after %s: %s", timeout, tail)
+		err = fmt.Errorf("anvil: no answer after %s: %s", timeout, tail)
 	}
 	if err == nil {
 		// Its log of every call is a large part of anvil's own work.
@@ -158,7 +168,7 @@ func anvilFlags(o NodeOptions, states string) []string {
 		"--host", "127.0.0.1", "--port", strconv.Itoa(o.Port),
 		"--chain-id", strconv.FormatUint(o.ChainID, 10),
 		"--timestamp", strconv.FormatInt(o.Timestamp.Unix(), 10),
-		"--accounts", strconv.Itoa(accountCount), "--balance", strconv.Itoa(accountEther),
+		"--accounts", strconv.Itoa(AccountCount), "--balance", strconv.Itoa(AccountEther),
 		"--hardfork", "cancun", "--order", "fifo", "--gas-limit", "2000000000",
 		"--block-base-fee-per-gas", "0", "--gas-price", "0", "--disable-min-priority-fee",
 		"--no-request-size-limit",
@@ -189,7 +199,7 @@ func portFree(ctx context.Context, port int) error {
 	var c net.ListenConfig
 	listener, err := c.Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
 	if err != nil {
-		return fmt.Errorf("simnet: port %d is not free (end the program that listens there, or choose another port): %w", port, err)
+		return fmt.Errorf("anvil: port %d is not free (end the program that listens there, or choose another port): %w", port, err)
 	}
 	return listener.Close()
 }
@@ -230,12 +240,12 @@ func (n *Node) Ended() <-chan struct{} { return n.ended }
 
 // Mine mines count blocks, interval apart in chain time (whole seconds).
 func (n *Node) Mine(ctx context.Context, count int, interval time.Duration) error {
-	return n.Call(ctx, nil, "anvil_mine", hexOf(uint64(count)), hexOf(uint64(interval/time.Second)))
+	return n.Call(ctx, nil, "anvil_mine", HexOf(uint64(count)), HexOf(uint64(interval/time.Second)))
 }
 
 // MineAt mines one block with this time, which must be later than the newest block's.
 func (n *Node) MineAt(ctx context.Context, timestamp time.Time) error {
-	return n.Call(ctx, nil, "evm_mine", hexOf(uint64(timestamp.Unix())))
+	return n.Call(ctx, nil, "evm_mine", HexOf(uint64(timestamp.Unix())))
 }
 
 // Reorg replaces the newest depth blocks by as many others, which are empty.
@@ -261,7 +271,7 @@ func (n *Node) Revert(ctx context.Context, id string) error {
 		return err
 	}
 	if !reverted {
-		return fmt.Errorf("simnet: there is no snapshot %s", id)
+		return fmt.Errorf("anvil: there is no snapshot %s", id)
 	}
 	return nil
 }

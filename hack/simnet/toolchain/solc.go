@@ -1,4 +1,4 @@
-package simnet
+package toolchain
 
 import (
 	"bytes"
@@ -27,7 +27,7 @@ func Compile(ctx context.Context, evmVersion string, sources map[string]string) 
 	}
 	packages, err := npmcache.Install(ctx, "simnet", npm)
 	if err != nil {
-		return nil, fmt.Errorf("simnet: install: %w", err)
+		return nil, fmt.Errorf("toolchain: install: %w", err)
 	}
 	return runSolc(ctx, packages, evmVersion, sources)
 }

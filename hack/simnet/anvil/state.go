@@ -1,4 +1,4 @@
-package simnet
+package anvil
 
 import (
 	"bufio"
@@ -15,13 +15,13 @@ import (
 // DumpState writes the chain with its blocks, receipts and logs to a file for NodeOptions.LoadState.
 // Call traces are left out: they are two thirds of it, and nobody here asks for them.
 func (n *Node) DumpState(ctx context.Context, path string) error {
-	var dumped hexBytes
+	var dumped HexBytes
 	if err := n.Call(ctx, &dumped, "anvil_dumpState"); err != nil {
 		return err
 	}
 	content, err := gzip.NewReader(bytes.NewReader(dumped))
 	if err != nil {
-		return fmt.Errorf("simnet: dumped state: %w", err)
+		return fmt.Errorf("anvil: dumped state: %w", err)
 	}
 	file, err := os.Create(path)
 	if err != nil {
@@ -29,7 +29,7 @@ func (n *Node) DumpState(ctx context.Context, path string) error {
 	}
 	out := bufio.NewWriterSize(file, 1<<20)
 	if err := withoutTraces(out, content); err != nil {
-		return errors.Join(fmt.Errorf("simnet: dumped state: %w", err), file.Close())
+		return errors.Join(fmt.Errorf("anvil: dumped state: %w", err), file.Close())
 	}
 	return errors.Join(out.Flush(), file.Close())
 }
