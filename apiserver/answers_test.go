@@ -180,9 +180,18 @@ func TestMajorsNotYetRead(t *testing.T) {
 	o := options(t, seeded(t, "sqlite"))
 	declared := chains()
 	declared.Chains[1].Majors = append(declared.Chains[1].Majors, chainconfig.Major{Asset: "BTC", Address: markettest.Address(native)})
+	sol, err := market.ParseSolanaAddress(solMint)
+	if err != nil {
+		t.Fatal(err)
+	}
+	declared.Chains[0].Majors = []chainconfig.Major{{Asset: "SOL", Address: sol}}
 	o.Catalog = catalog.NewLive(declared)
 	c := startWith(t, o)
-	for _, m := range get[contract.Majors](t, c, "/api/majors").Majors {
+	majors := get[contract.Majors](t, c, "/api/majors").Majors
+	if m := majors[0]; len(majors) != 6 || m.Chain != "solana" || m.Mint != solMint || m.Price != nil || m.UnknownReasons["price"] != contract.UnknownReasonIndexing {
+		t.Errorf("%d majors, want 2 of each EVM chain, one that is declared since, and Solana's; the first is %+v", len(majors), m)
+	}
+	for _, m := range majors {
 		want := map[string]string{"ETH": "WETH"}[m.Asset]
 		if want == "" {
 			want = m.Asset

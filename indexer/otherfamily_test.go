@@ -500,6 +500,7 @@ func TestAnotherFamily(t *testing.T) {
 			}
 			g.wantTrades(t, st)
 			g.wantHolders(t, st)
+			g.wantAnswers(t, st)
 		})
 	}
 }

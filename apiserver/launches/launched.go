@@ -55,7 +55,7 @@ func (h *Handlers) launched(r *serve.Request) (*launched, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !n.IsIndexed() {
+	if !n.IsAddress() {
 		return nil, launchNotFound(n.Text, n.Chain)
 	}
 	mint, chain := n.Address, n.Chain

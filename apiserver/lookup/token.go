@@ -26,7 +26,7 @@ func Named(r *serve.Request, tokens read.Tokens, param string) (*Token, error) {
 	if err != nil {
 		return nil, err
 	}
-	if !n.IsIndexed() {
+	if !n.IsAddress() {
 		return nil, NotFound(n.Text, n.Chain)
 	}
 	return Find(r.Context(), tokens, r.Seen.Catalog, n.Address, n.Chain)

@@ -5,18 +5,21 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 // Named is an address as a caller names it, on a chain where one is named. That chain is served, and the address is one of its family's.
 type Named struct {
 	Text, Chain string
-	// Address is none where no chain of the address's family is indexed.
+	// Family is whose addresses are written so.
+	Family chainconfig.Family
+	// Address is none where the document's pattern allows the text and no address is written so: base58 of fewer or more than 32 bytes.
 	Address market.Address
 }
 
-// IsIndexed reports whether anything can be indexed at the address. No other family than EVM is indexed yet.
-func (n *Named) IsIndexed() bool { return !n.Address.IsNone() }
+// IsAddress reports whether there is such an address.
+func (n *Named) IsAddress() bool { return !n.Address.IsNone() }
 
 // Named reads the address in a parameter of the path, and the chain beside it. The document's pattern was checked.
 func (r *Request) Named(param string) (Named, error) {
@@ -25,17 +28,19 @@ func (r *Request) Named(param string) (Named, error) {
 
 // NamedIn reads an address that stands in one parameter, and its chain that stands in another; chain is empty where none is named.
 func (r *Request) NamedIn(in contract.ParameterErrorIn, param, text, chainParam, chain string) (Named, error) {
-	out := Named{Text: text, Chain: chain}
-	evm := IsEVM(text)
+	out := Named{Text: text, Chain: chain, Family: FamilyOf(text)}
 	if chain != "" {
 		switch on := r.Seen.Catalog.Chain(chain); {
 		case on == nil:
 			return out, r.UnsupportedChain(chainParam, chain)
-		case on.EVM != evm:
-			return out, r.UnsupportedAddress(in, param, "is no address of chain "+chain, func(c *declared.Chain) bool { return c.EVM == evm })
+		case on.Family != out.Family:
+			return out, r.UnsupportedAddress(in, param, "is no address of chain "+chain, declared.Of(out.Family))
 		}
 	}
-	if !evm {
+	if out.Family == chainconfig.Solana {
+		if key, err := market.ParseSolanaAddress(text); err == nil {
+			out.Address = key
+		}
 		return out, nil
 	}
 	var err error
@@ -43,5 +48,10 @@ func (r *Request) NamedIn(in contract.ParameterErrorIn, param, text, chainParam,
 	return out, err
 }
 
-// IsEVM reports whether an address that passed the document's pattern is written as those of EVM chains are.
-func IsEVM(address string) bool { return strings.HasPrefix(address, "0x") }
+// FamilyOf is the family that writes its addresses as the one of a text that passed the document's pattern.
+func FamilyOf(address string) chainconfig.Family {
+	if strings.HasPrefix(address, "0x") {
+		return chainconfig.EVM
+	}
+	return chainconfig.Solana
+}

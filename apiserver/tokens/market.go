@@ -7,6 +7,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -59,9 +60,9 @@ func liveTraction(t *boards.Ranked) contract.Traction {
 
 func (h *Handlers) info(r *serve.Request) (*serve.Answer, error) {
 	const param = "mint_address"
-	if serve.IsEVM(r.Text(param)) && !r.Given("chain") {
+	if serve.FamilyOf(r.Text(param)) == chainconfig.EVM && !r.Given("chain") {
 		return nil, r.UnsupportedAddress(contract.ParameterErrorInPath, param,
-			"is no Solana mint, and without chain Solana is meant: name its chain", declared.OnEVM)
+			"is no Solana mint, and without chain Solana is meant: name its chain", declared.Of(chainconfig.EVM))
 	}
 	s, err := lookup.Named(r, h.Readers.Tokens, param)
 	if err != nil {

@@ -36,7 +36,7 @@ func (h *Handlers) prices(r *serve.Request) (*serve.Answer, error) {
 	}
 	var mints []market.Address
 	for _, q := range wanted {
-		if q.IsIndexed() {
+		if q.IsAddress() {
 			mints = append(mints, q.Address)
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
@@ -143,8 +144,8 @@ func (h *Handlers) checked(r *serve.Request) (s *lookup.Token, chain string, err
 	if err != nil {
 		return nil, "", err
 	}
-	if chain = n.Chain; !n.IsIndexed() {
-		if others := r.Seen.Catalog.ChainIDs(func(c *declared.Chain) bool { return !c.EVM }); chain == "" && len(others) > 0 {
+	if chain = n.Chain; n.Family != chainconfig.EVM {
+		if others := r.Seen.Catalog.ChainIDs(declared.Of(n.Family)); chain == "" && len(others) > 0 {
 			chain = others[0]
 		}
 		if chain == "" {

@@ -43,7 +43,7 @@ type Place struct{ Venue, Chain string }
 // Chain is what the API says of a declared chain.
 type Chain struct {
 	ID, Label   string
-	EVM         bool
+	Family      chainconfig.Family
 	Suspended   bool
 	MinTradeUSD float64
 	// NativeSymbol is the ticker of its own coin, NativeDecimals are the coin's, Wrapped is the contract that wraps it.
@@ -69,7 +69,7 @@ func New(c *catalog.Catalog) *Catalog {
 	for i := range c.Chains {
 		declared := &c.Chains[i]
 		chain := Chain{
-			ID: declared.ID, Label: declared.Label, EVM: declared.Family == chainconfig.EVM, Suspended: declared.Suspended,
+			ID: declared.ID, Label: declared.Label, Family: declared.Family, Suspended: declared.Suspended,
 			MinTradeUSD: declared.MinTradeUSD, NativeSymbol: declared.Native.Symbol, NativeDecimals: declared.Family.CoinDecimals(), Exchanges: make(map[market.Address]string, len(declared.Exchanges)),
 		}
 		for _, e := range declared.Exchanges {
@@ -77,9 +77,6 @@ func New(c *catalog.Catalog) *Catalog {
 		}
 		out.Chains = append(out.Chains, chain)
 		out.byID[chain.ID] = &out.Chains[i]
-		if !chain.EVM {
-			continue // no other family is indexed yet
-		}
 		out.Chains[i].Wrapped = declared.Native.Wrapped
 		for _, m := range declared.Majors {
 			out.Majors = append(out.Majors, Major{Chain: chain.ID, Asset: m.Asset, Mint: m.Address})
@@ -88,8 +85,10 @@ func New(c *catalog.Catalog) *Catalog {
 	return out
 }
 
-// OnEVM reports whether a chain is one of the EVM.
-func OnEVM(c *Chain) bool { return c.EVM }
+// Of fits the chains of a family.
+func Of(family chainconfig.Family) func(*Chain) bool {
+	return func(c *Chain) bool { return c.Family == family }
+}
 
 // Chain finds a chain by its id; nil when it isn't declared.
 func (c *Catalog) Chain(id string) *Chain { return c.byID[id] }

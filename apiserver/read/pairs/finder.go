@@ -328,7 +328,7 @@ func (f *Finder) pairsAt(ctx context.Context, in *declared.Catalog, only, query 
 	if err != nil {
 		return nil, nil //nolint:nilerr // it is no address: nothing is at it
 	}
-	pools, err := f.store.Pools.ByID(ctx, in.ChainIDs(func(c *declared.Chain) bool { return c.EVM && (only == "" || c.ID == only) }), id)
+	pools, err := f.store.Pools.ByID(ctx, in.ChainIDs(func(c *declared.Chain) bool { return only == "" || c.ID == only }), id)
 	if err != nil {
 		return nil, err
 	}
