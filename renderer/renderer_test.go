@@ -63,9 +63,10 @@ func serve(tb testing.TB, o Options) *served {
 	}}
 	go func() { s.done <- r.Run(ctx) }()
 	tb.Cleanup(s.end)
+	// A socket is there before it takes connections.
 	s.eventually(func() bool {
-		_, err := os.Stat(o.Socket)
-		return err == nil
+		c, err := new(net.Dialer).DialContext(ctx, "unix", o.Socket)
+		return err == nil && c.Close() == nil
 	})
 	return s
 }

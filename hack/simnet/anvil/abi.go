@@ -199,6 +199,7 @@ func WordAt(data []byte, i int) *big.Int {
 	return new(big.Int).SetBytes(data[32*i : 32*(i+1)])
 }
 
+// AddressAt reads the i-th word of returned data as an address; a missing word is the zero address.
 func AddressAt(data []byte, i int) string {
 	if len(data) < 32*(i+1) {
 		return ZeroAddress
@@ -206,6 +207,7 @@ func AddressAt(data []byte, i int) string {
 	return "0x" + hex.EncodeToString(data[32*i+12:32*(i+1)])
 }
 
+// Keccak is the Keccak-256 hash of the parts, one after the other.
 func Keccak(data ...[]byte) []byte {
 	hash := sha3.NewLegacyKeccak256()
 	for _, part := range data {
@@ -231,8 +233,10 @@ func CreateAddress(sender string, nonce uint64) string {
 	return "0x" + hex.EncodeToString(hash[12:])
 }
 
+// ZeroAddress is the address of 20 zero bytes.
 const ZeroAddress = "0x0000000000000000000000000000000000000000"
 
+// ToHex writes 0x and the hexadecimal digits of data.
 func ToHex(data []byte) string { return "0x" + hex.EncodeToString(data) }
 
 // FromHex panics on text that isn't hexadecimal: it is only given addresses and answers of the node.

@@ -192,8 +192,10 @@ func View(to string, out *HexBytes, signature string, args ...any) Request {
 	return Request{Method: "eth_call", Params: []any{call, "latest"}, Result: out}
 }
 
+// HexBytes are bytes that a node writes as 0x and hexadecimal digits.
 type HexBytes []byte
 
+// UnmarshalText reads 0x and hexadecimal digits.
 func (b *HexBytes) UnmarshalText(text []byte) error {
 	*b = FromHex(string(text))
 	return nil
@@ -204,4 +206,5 @@ func hexUint(text string) uint64 {
 	return n
 }
 
+// HexOf writes a number as JSON-RPC takes it: 0x and hexadecimal digits without leading zeros.
 func HexOf(n uint64) string { return "0x" + strconv.FormatUint(n, 16) }
