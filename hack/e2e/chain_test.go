@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
 // The contracts of venues.yaml.
@@ -72,7 +73,7 @@ func (s step) testSmoke() {
 
 // testPast gives the chain real contracts and an hour of trades, made beside the cluster, and the venues' contracts.
 func (s step) testPast() {
-	made, err := simnet.StartNode(s.ctx, simnet.NodeOptions{ChainID: 8453, Timestamp: simnet.GenesisFor(time.Hour), KeepStates: 200})
+	made, err := anvil.StartNode(s.ctx, anvil.NodeOptions{ChainID: 8453, Timestamp: simnet.GenesisFor(time.Hour), KeepStates: 200})
 	if err != nil {
 		s.Fatal(err)
 	}
