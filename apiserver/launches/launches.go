@@ -1,4 +1,5 @@
-// Package launches answers what is asked of launches: the board, where one can launch, one launched token, and its card.
+// Package launches has the operations about launches: the launch board, the venues that are open on each chain, a launched token, and the
+// launched token's card.
 package launches
 
 import (

@@ -1,5 +1,5 @@
-// Package platform answers what is asked of the service itself: how it is doing, what it charges, how one signs in, what runs, and the public
-// document.
+// Package platform has the operations about the service itself: its heartbeat, its fees and minimums, its sign-in providers, its version, and
+// the OpenAPI document.
 package platform
 
 import (

@@ -109,7 +109,7 @@ func (v *View) Run(ctx context.Context) {
 // the next look. The channel is closed when there is a newer one.
 func (v *View) adopt() <-chan struct{} {
 	newest, changed := v.live.Changed()
-	if newest == v.snapshot.Load().Catalog.Of {
+	if newest == v.snapshot.Load().Catalog.Source {
 		return changed
 	}
 	c := declared.New(newest)

@@ -12,13 +12,13 @@ import (
 // Named is an address as a caller names it, on a chain where one is named. That chain is served, and the address is one of its family's.
 type Named struct {
 	Text, Chain string
-	// Family is whose addresses are written so.
+	// Family is the family of chains that writes its addresses as Text is written.
 	Family chainconfig.Family
-	// Address is none where the document's pattern allows the text and no address is written so: base58 of fewer or more than 32 bytes.
+	// Address is none for a text that passes the document's pattern and is no address: base58 of fewer or more than 32 bytes.
 	Address market.Address
 }
 
-// IsAddress reports whether there is such an address.
+// IsAddress reports whether Text is an address.
 func (n *Named) IsAddress() bool { return !n.Address.IsNone() }
 
 // Named reads the address in a parameter of the path, and the chain beside it. The document's pattern was checked.
@@ -34,7 +34,7 @@ func (r *Request) NamedIn(in contract.ParameterErrorIn, param, text, chainParam,
 		case on == nil:
 			return out, r.UnsupportedChain(chainParam, chain)
 		case on.Family != out.Family:
-			return out, r.UnsupportedAddress(in, param, "is no address of chain "+chain, declared.Of(out.Family))
+			return out, r.UnsupportedAddress(in, param, "is no address of chain "+chain, declared.OfFamily(out.Family))
 		}
 	}
 	if out.Family == chainconfig.Solana {
@@ -48,7 +48,7 @@ func (r *Request) NamedIn(in contract.ParameterErrorIn, param, text, chainParam,
 	return out, err
 }
 
-// FamilyOf is the family that writes its addresses as the one of a text that passed the document's pattern.
+// FamilyOf is the family of chains whose address a text is. The text passed the document's pattern.
 func FamilyOf(address string) chainconfig.Family {
 	if strings.HasPrefix(address, "0x") {
 		return chainconfig.EVM

@@ -1,4 +1,4 @@
-// Package share has what the card operations of all subjects have in common.
+// Package share answers a request for a card. The card operations of all subjects use it.
 package share
 
 import (

@@ -62,7 +62,7 @@ func (h *Handlers) info(r *serve.Request) (*serve.Answer, error) {
 	const param = "mint_address"
 	if serve.FamilyOf(r.Text(param)) == chainconfig.EVM && !r.Given("chain") {
 		return nil, r.UnsupportedAddress(contract.ParameterErrorInPath, param,
-			"is no Solana mint, and without chain Solana is meant: name its chain", declared.Of(chainconfig.EVM))
+			"is no Solana mint, and without chain Solana is meant: name its chain", declared.OfFamily(chainconfig.EVM))
 	}
 	s, err := lookup.Named(r, h.Readers.Tokens, param)
 	if err != nil {

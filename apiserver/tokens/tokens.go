@@ -1,4 +1,5 @@
-// Package tokens answers what is asked of tokens: their figures and prices, lists of them, their candles, pairs, trust reports and cards.
+// Package tokens has the operations about tokens: a token's figures, prices of several, the live list, majors, the search for pairs, candles,
+// trust reports and cards.
 package tokens
 
 import (

@@ -145,7 +145,7 @@ func (h *Handlers) checked(r *serve.Request) (s *lookup.Token, chain string, err
 		return nil, "", err
 	}
 	if chain = n.Chain; n.Family != chainconfig.EVM {
-		if others := r.Seen.Catalog.ChainIDs(declared.Of(n.Family)); chain == "" && len(others) > 0 {
+		if others := r.Seen.Catalog.ChainIDs(declared.OfFamily(n.Family)); chain == "" && len(others) > 0 {
 			chain = others[0]
 		}
 		if chain == "" {

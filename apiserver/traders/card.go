@@ -33,7 +33,7 @@ func (h *Handlers) buildCard(r *serve.Request) (*cards.Built, error) {
 	if now == 0 {
 		return nil, serve.Unavailable(serve.ErrNoSnapshot)
 	}
-	w, err := h.Readers.Profiles.WalletAt(r.Context(), wallet, r.Seen.Catalog.ChainIDs(declared.Of(n.Family)), now)
+	w, err := h.Readers.Profiles.WalletAt(r.Context(), wallet, r.Seen.Catalog.ChainIDs(declared.OfFamily(n.Family)), now)
 	switch {
 	case err != nil:
 		return nil, serve.Unavailable(err)

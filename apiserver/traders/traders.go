@@ -1,4 +1,4 @@
-// Package traders answers what is asked of wallets.
+// Package traders has the operations about wallets: the card of a wallet's profit.
 package traders
 
 import (

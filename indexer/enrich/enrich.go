@@ -1,5 +1,5 @@
-// Package enrich asks nodes what a chain's logs leave open, and gives the answers as facts of the blocks: what tokens and older pools are, what curves
-// take, and samples of balances and supplies.
+// Package enrich asks nodes for the data that a chain's logs lack, and adds the answers to the blocks as facts: names and decimals of tokens, the keys
+// of older pools, the quote assets of curves, and samples of balances and supplies.
 package enrich
 
 import (

@@ -151,8 +151,8 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 				look(following)
 			}
 		}
-		// A chain that was rewound is read anew, which takes the place of what was read before at the next look, and how long a card is held
-		// hangs on what was before.
+		// A rewound chain is read anew, and the next look replaces the board's former content. How long the board holds a card depends on that
+		// former content, so the clock moves on by 30 seconds before the two boards are compared.
 		look(following)
 		for range 2 {
 			w.Now += 15

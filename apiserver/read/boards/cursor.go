@@ -35,7 +35,8 @@ func chainTag(id string) uint32 {
 	return h.Sum32() & 0xffffff
 }
 
-// Of the 48 bytes that a cursor may have, 64 characters of text, a mint has 20 or 32: a Solana key stands there without its kind.
+// A cursor has a head of 16 bytes, and then the mint: 20 bytes of an EVM address, or the 32 bytes of a Solana key without the byte that tells its
+// kind. So it has at most 48 bytes, which are 64 characters of text.
 const cursorHead, solanaKeyLen = 1 + 8 + 4 + 3, 32
 
 // String is the cursor as callers pass it back: base64url without padding.

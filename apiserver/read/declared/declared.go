@@ -1,4 +1,4 @@
-// Package declared has the catalogue as requests look things up in it.
+// Package declared has an index of the catalogue, in which requests look up chains, venues and majors.
 package declared
 
 import (
@@ -10,7 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Catalog is a catalogue as requests look things up in it. It is never changed: a change is another Catalog.
+// Catalog is an index of a catalogue. It is never changed: a changed catalogue gets a Catalog of its own.
 type Catalog struct {
 	// Chains and Venues are in declared order.
 	Chains []Chain
@@ -18,7 +18,8 @@ type Catalog struct {
 	// ChangedAt is when the newest of it was declared or changed; zero when nobody knows.
 	ChangedAt time.Time
 
-	Of     *catalog.Catalog
+	// Source is the catalogue that this is the index of.
+	Source *catalog.Catalog
 	byID   map[string]*Chain
 	Majors []Major
 	venues map[Place]Venue
@@ -58,7 +59,7 @@ type Chain struct {
 func New(c *catalog.Catalog) *Catalog {
 	out := &Catalog{
 		Chains: make([]Chain, 0, len(c.Chains)), Venues: c.Venues, ChangedAt: c.ChangedAt,
-		Of: c, byID: make(map[string]*Chain, len(c.Chains)), venues: make(map[Place]Venue),
+		Source: c, byID: make(map[string]*Chain, len(c.Chains)), venues: make(map[Place]Venue),
 	}
 	for i := range c.Venues {
 		for j := range c.Venues[i].Chains {
@@ -85,8 +86,8 @@ func New(c *catalog.Catalog) *Catalog {
 	return out
 }
 
-// Of fits the chains of a family.
-func Of(family chainconfig.Family) func(*Chain) bool {
+// OfFamily makes a condition that the chains of a family meet.
+func OfFamily(family chainconfig.Family) func(*Chain) bool {
 	return func(c *Chain) bool { return c.Family == family }
 }
 

@@ -1,4 +1,4 @@
-// Package readtest has a store that tests write launches into.
+// Package readtest has a store for tests, and writes launches into it.
 package readtest
 
 import (
@@ -50,7 +50,7 @@ type birth struct {
 	createdAt int64
 }
 
-// What Catalog declares.
+// Chains and Venues are the ids that the catalogue of Catalog declares.
 var (
 	Chains = []string{"base", "bsc"}
 	Venues = []string{"boardwalk", "four-meme", "clanker"}
