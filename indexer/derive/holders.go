@@ -2,78 +2,78 @@ package derive
 
 import "github.com/boardwalkhq/boardwalk/internal/market"
 
-func (r *run) transfer(e market.Transfer) {
-	if r.followAll && r.s.pools.get(e.Token) != nil {
+func (ts *tokens) transfer(e market.Transfer) {
+	if ts.followAll && ts.s.pools.get(e.Token) != nil {
 		return // a pair's own liquidity token; Keys loads the pool for this question alone
 	}
-	t := r.s.tokens.get(e.Token)
+	t := ts.s.tokens.get(e.Token)
 	if t == nil {
-		if !r.Follows(r.s, e.Token) {
+		if !ts.Follows(ts.s, e.Token) {
 			return
 		}
-		t = r.token(e.Token)
+		t = ts.token(e.Token)
 	}
 	if t.HasSupply && e.From != e.To {
 		switch {
 		case e.From.IsNone():
-			t = r.s.tokens.edit(e.Token)
+			t = ts.s.tokens.edit(e.Token)
 			t.Supply.Add(&t.Supply, &e.Amount)
 		case e.To.IsNone():
-			t = r.s.tokens.edit(e.Token)
+			t = ts.s.tokens.edit(e.Token)
 			if _, under := t.Supply.SubOverflow(&t.Supply, &e.Amount); under {
 				untold(t)
 			}
 		}
 	}
-	r.move(t, e)
+	ts.move(t, e)
 }
 
 // move books a transfer of a followed token, or queues it while the token's past is still being read, for the first time or anew.
-func (r *run) move(t *market.Token, e market.Transfer) {
+func (ts *tokens) move(t *market.Token, e market.Transfer) {
 	switch t.Holders.Status {
 	case market.HoldersIndexing:
-		r.queue(e)
+		ts.queue(e)
 	case market.HoldersCurrent:
 		if !e.From.IsNone() {
-			r.debit(e.Token, e.From, &e.Amount)
+			ts.debit(e.Token, e.From, &e.Amount)
 		}
 		if !e.To.IsNone() {
-			r.credit(e.Token, e.To, &e.Amount)
+			ts.credit(e.Token, e.To, &e.Amount)
 		}
 	case market.HoldersUnavailable:
-		if r.s.recounts[e.Token] {
-			r.queue(e)
+		if ts.s.recounts[e.Token] {
+			ts.queue(e)
 		}
 	case market.HoldersNone:
 	}
 }
 
-func (r *run) queue(e market.Transfer) {
-	r.s.queued = append(r.s.queued, market.QueuedTransfer{
-		Token: e.Token, From: e.From, To: e.To, Amount: e.Amount, Block: r.b.Number, Seq: r.transfers,
+func (ts *tokens) queue(e market.Transfer) {
+	ts.s.queued = append(ts.s.queued, market.QueuedTransfer{
+		Token: e.Token, From: e.From, To: e.To, Amount: e.Amount, Block: ts.b.Number, Seq: ts.transfers,
 	})
-	r.transfers++
+	ts.transfers++
 }
 
-func (r *run) debit(token, account market.Address, amount *market.Amount) {
+func (ts *tokens) debit(token, account market.Address, amount *market.Amount) {
 	if amount.IsZero() {
 		return
 	}
-	gone, ok := r.Machine.debit(r.s, market.BalanceKey{Token: token, Account: account}, amount)
+	gone, ok := ts.Machine.debit(ts.s, market.BalanceKey{Token: token, Account: account}, amount)
 	switch {
 	case !ok:
-		r.giveUp(token, market.ReasonNegative)
+		ts.giveUp(token, market.ReasonNegative)
 	case gone > 0:
-		r.holders(token, -gone)
+		ts.count(token, -gone)
 	}
 }
 
-func (r *run) credit(token, account market.Address, amount *market.Amount) {
-	if amount.IsZero() || r.s.tokens.get(token).Holders.Status != market.HoldersCurrent {
+func (ts *tokens) credit(token, account market.Address, amount *market.Amount) {
+	if amount.IsZero() || ts.s.tokens.get(token).Holders.Status != market.HoldersCurrent {
 		return
 	}
-	if came := r.Machine.credit(r.s, market.BalanceKey{Token: token, Account: account}, amount); came > 0 {
-		r.holders(token, came)
+	if came := ts.Machine.credit(ts.s, market.BalanceKey{Token: token, Account: account}, amount); came > 0 {
+		ts.count(token, came)
 	}
 }
 
@@ -106,17 +106,17 @@ func (m *Machine) credit(s *State, key market.BalanceKey, amount *market.Amount)
 	return holders
 }
 
-// holders changes a token's count of holders.
-func (r *run) holders(token market.Address, by int64) {
-	h := &r.s.tokens.edit(token).Holders
+// count changes a token's count of holders.
+func (ts *tokens) count(token market.Address, by int64) {
+	h := &ts.s.tokens.edit(token).Holders
 	h.Count += by
-	h.Gained.Add(by, r.b.Time)
+	h.Gained.Add(by, ts.b.Time)
 }
 
 // wrap books a deposit or withdrawal of the declared wrapped native coin.
-func (r *run) wrap(tx *market.Tx, e market.Wrap) {
-	if t, ok := r.asTransfer(tx, e); ok {
-		r.transfer(t)
+func (ts *tokens) wrap(tx *market.Tx, e market.Wrap) {
+	if t, ok := ts.asTransfer(tx, e); ok {
+		ts.transfer(t)
 	}
 }
 
@@ -138,30 +138,30 @@ func (m *Machine) asTransfer(tx *market.Tx, e market.Wrap) (t market.Transfer, o
 	return t, true
 }
 
-// excludeHolder marks a pool's account so that it isn't counted among a token's holders.
-func (r *run) excludeHolder(token, account market.Address) {
-	if !r.Follows(r.s, token) {
+// exclude marks a pool's account so that it isn't counted among a token's holders.
+func (ts *tokens) exclude(token, account market.Address) {
+	if !ts.Follows(ts.s, token) {
 		return
 	}
-	r.token(token)
+	ts.token(token)
 	key := market.BalanceKey{Token: token, Account: account}
-	if b := r.s.balances.get(key); b != nil {
+	if b := ts.s.balances.get(key); b != nil {
 		if b.Excluded {
 			return
 		}
 		switch {
-		case r.s.tokens.get(token).Holders.Status == market.HoldersCurrent:
-			r.holders(token, -1)
-		case r.s.isMerged(token, account):
-			r.s.jobs.edit(token).Holders--
+		case ts.s.tokens.get(token).Holders.Status == market.HoldersCurrent:
+			ts.count(token, -1)
+		case ts.s.isMerged(token, account):
+			ts.s.jobs.edit(token).Holders--
 		}
 	}
-	r.s.balances.edit(key).Excluded = true
+	ts.s.balances.edit(key).Excluded = true
 }
 
 // giveUp ends a token's holder count, until a recount is proven. Its balances stay as they were and mean nothing any more.
-func (r *run) giveUp(token market.Address, why market.HolderReason) {
-	t := r.s.tokens.edit(token)
+func (ts *tokens) giveUp(token market.Address, why market.HolderReason) {
+	t := ts.s.tokens.edit(token)
 	t.Holders = market.Holders{Status: market.HoldersUnavailable, Reason: why}
 }
 
@@ -170,60 +170,24 @@ func (r *run) giveUp(token market.Address, why market.HolderReason) {
 const strikes = 2
 
 // sample holds a derived balance against what the contract answered for the state before this block.
-func (r *run) sample(f market.BalanceFact) {
-	t := r.s.tokens.get(f.Token)
+func (ts *tokens) sample(f market.BalanceFact) {
+	t := ts.s.tokens.get(f.Token)
 	if t == nil || t.Holders.Status != market.HoldersCurrent {
 		return
 	}
 	var derived market.Amount
-	if b := r.s.balances.get(market.BalanceKey{Token: f.Token, Account: f.Account}); b != nil {
+	if b := ts.s.balances.get(market.BalanceKey{Token: f.Token, Account: f.Account}); b != nil {
 		derived = b.Amount
 	}
 	if derived == f.Amount {
 		if t.Holders.Strikes > 0 {
-			r.s.tokens.edit(f.Token).Holders.Strikes = 0
+			ts.s.tokens.edit(f.Token).Holders.Strikes = 0
 		}
 		return
 	}
-	if t = r.s.tokens.edit(f.Token); t.Holders.Strikes+1 < strikes {
+	if t = ts.s.tokens.edit(f.Token); t.Holders.Strikes+1 < strikes {
 		t.Holders.Strikes++
 		return
 	}
-	r.giveUp(f.Token, market.ReasonSample)
-}
-
-// supply takes what a token itself said of its supply when it was asked what it is.
-func (r *run) supply(token market.Address, supply market.Amount) {
-	if t := r.s.tokens.get(token); t != nil && (!t.HasSupply || t.Supply != supply) {
-		t = r.s.tokens.edit(token)
-		t.HasSupply, t.Supply = true, supply
-	}
-}
-
-// sampleSupply holds the derived supply against what the contract answered for the state before this block. A supply that was unknown
-// is known from here on. One that is contradicted again and again changes without transfers, by whatever between two samples: nobody
-// knows it.
-func (r *run) sampleSupply(f market.SupplyFact) {
-	t := r.s.tokens.get(f.Token)
-	switch {
-	case t == nil || t.SupplyStrikes >= market.SupplyUntold:
-	case t.HasSupply && t.Supply == f.Supply:
-		if t.SupplyStrikes > 0 {
-			r.s.tokens.edit(f.Token).SupplyStrikes = 0
-		}
-	case !t.HasSupply:
-		r.supply(f.Token, f.Supply)
-	default:
-		t = r.s.tokens.edit(f.Token)
-		if t.SupplyStrikes++; t.SupplyStrikes >= market.SupplyUntold {
-			untold(t)
-			return
-		}
-		t.Supply = f.Supply
-	}
-}
-
-// untold ends a token's supply for good: its transfers don't tell it.
-func untold(t *market.Token) {
-	t.HasSupply, t.Supply, t.SupplyStrikes = false, market.Amount{}, market.SupplyUntold
+	ts.giveUp(f.Token, market.ReasonSample)
 }

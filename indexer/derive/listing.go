@@ -20,71 +20,53 @@ type ranked struct {
 
 // newcomers are the unlisted pools that may be listed at the block's close, by their base: those that the block changed and that have
 // liquidity or trade, or that are a launch's own. Nothing else brings a pool in, so that no other one has to be loaded.
-func (r *run) newcomers() map[market.Address][]market.Address {
+func (rs *references) newcomers() map[market.Address][]market.Address {
 	var out map[market.Address][]market.Address
 	var traded map[market.Address]bool
-	for _, id := range r.touched {
-		p := r.s.pools.get(id)
+	for _, id := range rs.pools.touched {
+		p := rs.s.pools.get(id)
 		if !p.Unlisted {
 			continue // as nearly always
 		}
 		if out == nil {
-			out, traded = make(map[market.Address][]market.Address), r.traded()
+			out, traded = make(map[market.Address][]market.Address), rs.trades.traded()
 		}
-		if traded[id] || r.hasLiquidity(p) || r.isOwn(p) {
+		if traded[id] || rs.pools.hasLiquidity(p) || rs.isOwn(p) {
 			out[p.Base] = append(out[p.Base], id)
 		}
 	}
 	return out
 }
 
-// traded are the pools in which the block trades.
-func (r *run) traded() map[market.Address]bool {
-	out := make(map[market.Address]bool, len(r.swaps))
-	for i := range r.swaps {
-		out[r.swaps[i].Pool] = true
-	}
-	return out
-}
-
-// hasLiquidity reports whether somebody could trade with the pool, at its price or at another one.
-func (r *run) hasLiquidity(p *market.Pool) bool {
-	if !p.Protocol.Concentrated() {
-		return !p.Reserve0.IsZero() && !p.Reserve1.IsZero()
-	}
-	t := r.s.ticks.get(p.ID)
-	return !p.Liquidity.IsZero() || (t != nil && len(*t) > 0)
-}
-
 // isOwn reports whether a token's row or its launch names the pool.
-func (r *run) isOwn(p *market.Pool) bool {
-	if t := r.s.tokens.get(p.Base); t != nil && (p.ID == t.Pool || p.ID == t.Candidate) {
+func (rs *references) isOwn(p *market.Pool) bool {
+	if t := rs.s.tokens.get(p.Base); t != nil && (p.ID == t.Pool || p.ID == t.Candidate) {
 		return true
 	}
-	l := r.s.launches.get(p.Base)
+	l := rs.s.launches.get(p.Base)
 	return l != nil && (p.ID == l.Pool || p.ID == market.CurveID(l.Mint))
 }
 
 // list decides which pools of a token are listed: its own ones, then those that may price it, the deepest first, then other trusted ones
 // and only then the untrusted, market.ListedPools together. Among equals a listed one stays. A pool that falls out comes back like a new
 // one, when it changes and is deeper than the last.
-func (r *run) list(base market.Address, newcomers []market.Address) {
-	all := r.s.byBase[base]
+func (rs *references) list(base market.Address, newcomers []market.Address) {
+	all := rs.s.byBase[base]
 	if len(newcomers) == 0 && len(all) <= market.ListedPools {
 		return
 	}
 	if len(all)+len(newcomers) <= market.ListedPools {
 		for _, id := range newcomers {
-			r.s.pools.edit(id).Unlisted = false
+			rs.s.pools.edit(id).Unlisted = false
 			all = append(all, id)
 		}
-		r.s.byBase[base] = all
+		rs.s.byBase[base] = all
 		return
 	}
 	ranks := make([]ranked, 0, len(all)+len(newcomers))
 	for _, ids := range [][]market.Address{all, newcomers} {
 		for _, id := range ids {
-			ranks = append(ranks, r.rank(id))
+			ranks = append(ranks, rs.rank(id))
 		}
 	}
 	slices.SortFunc(ranks, func(a, b ranked) int {
@@ -97,20 +79,20 @@ func (r *run) list(base market.Address, newcomers []market.Address) {
 	for i, p := range ranks {
 		unlisted := i >= market.ListedPools
 		if p.unlisted != unlisted {
-			r.s.pools.edit(p.id).Unlisted = unlisted
+			rs.s.pools.edit(p.id).Unlisted = unlisted
 		}
 		if !unlisted {
 			all = append(all, p.id)
 		}
 	}
-	r.s.byBase[base] = all
+	rs.s.byBase[base] = all
 }
 
-func (r *run) rank(id market.Address) ranked {
-	p := r.s.pools.get(id)
-	usd := r.s.usd(p.Quote)
+func (rs *references) rank(id market.Address) ranked {
+	p := rs.s.pools.get(id)
+	usd := rs.s.usd(p.Quote)
 	return ranked{
-		id: id, own: r.isOwn(p), trusted: p.Untrusted == market.Trusted, weight: r.weight(p), depth: p.Depth * usd, locked: p.Locked * usd,
+		id: id, own: rs.isOwn(p), trusted: p.Untrusted == market.Trusted, weight: rs.weight(p), depth: p.Depth * usd, locked: p.Locked * usd,
 		unlisted: p.Unlisted,
 	}
 }

@@ -8,13 +8,13 @@ type hands struct{ trader, token market.Address }
 // settle says, once a transaction is through, what its swaps (those from the given one on) did to their traders' own balances.
 // It asks nothing but the transaction's logs and the balances that they changed, which are always loaded. Quote assets are
 // nobody's position.
-func (r *run) settle(tx *market.Tx, from int) {
-	swaps := r.swaps[from:]
+func (tr *trades) settle(tx *market.Tx, from int) {
+	swaps := tr.swaps[from:]
 	switch len(swaps) {
 	case 0:
 		return
 	case 1: // as nearly always
-		r.settleSwaps(tx, []*market.Trade{&swaps[0]})
+		tr.settleSwaps(tx, []*market.Trade{&swaps[0]})
 		return
 	}
 	var order []hands
@@ -27,22 +27,22 @@ func (r *run) settle(tx *market.Tx, from int) {
 		of[h] = append(of[h], &swaps[i])
 	}
 	for _, h := range order {
-		r.settleSwaps(tx, of[h])
+		tr.settleSwaps(tx, of[h])
 	}
 }
 
 // settleSwaps settles the swaps of one trader with one token.
-func (r *run) settleSwaps(tx *market.Tx, swaps []*market.Trade) {
+func (tr *trades) settleSwaps(tx *market.Tx, swaps []*market.Trade) {
 	t := swaps[0]
-	if _, isQuote := r.quoteRank[t.Base]; isQuote || t.Trader.IsNone() {
+	if _, isQuote := tr.quoteRank[t.Base]; isQuote || t.Trader.IsNone() {
 		return
 	}
-	net := changeOf(r.netChanges(tx, t.Base), t.Trader)
+	net := changeOf(tr.netChanges(tx, t.Base), t.Trader)
 	if net.IsZero() {
 		return
 	}
 	share(swaps, &net)
-	if before, ok := r.before(t, &net); ok {
+	if before, ok := tr.before(t, &net); ok {
 		for _, s := range swaps {
 			s.TraderBefore, s.HasTraderBefore = before, true
 		}
@@ -59,13 +59,13 @@ func changeOf(net []netChange, a market.Address) (sum market.SignedAmount) {
 }
 
 // before is what the trader had of the token ahead of the transaction, which changed it by net.
-func (r *run) before(t *market.Trade, net *market.SignedAmount) (before market.Amount, ok bool) {
-	token := r.s.tokens.get(t.Base)
+func (tr *trades) before(t *market.Trade, net *market.SignedAmount) (before market.Amount, ok bool) {
+	token := tr.s.tokens.get(t.Base)
 	if token == nil || !token.SinceCreation || token.Holders.Status != market.HoldersCurrent ||
-		(r.followAll && r.s.pools.get(t.Base) != nil) { // a pair's own liquidity token, whose transfers aren't booked
+		(tr.followAll && tr.s.pools.get(t.Base) != nil) { // a pair's own liquidity token, whose transfers aren't booked
 		return before, false
 	}
-	after := r.s.Balance(market.BalanceKey{Token: t.Base, Account: t.Trader})
+	after := tr.s.Balance(market.BalanceKey{Token: t.Base, Account: t.Trader})
 	var wraps bool
 	if net.Neg {
 		_, wraps = before.AddOverflow(&after, &net.Abs)

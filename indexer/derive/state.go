@@ -195,3 +195,68 @@ func (s *State) Flush(limit int) market.Changes {
 	s.curves.trim(limit, nil)
 	return c
 }
+
+// Put takes loaded rows into the state: what was wanted and isn't among them doesn't exist.
+func (s *State) Put(w market.Wanted, rows market.Rows) {
+	for i := range rows.Pools {
+		p := &rows.Pools[i]
+		s.pools.put(p.ID, p)
+	}
+	for _, id := range w.Pools {
+		s.pools.put(id, nil)
+		if t, ok := rows.Ticks[id]; ok {
+			s.ticks.put(id, &t)
+		} else if s.pools.get(id) != nil {
+			s.ticks.put(id, nil)
+		}
+	}
+	for _, mint := range w.PoolsOf {
+		s.byBase[mint] = nil
+	}
+	for _, mint := range w.PairsOf {
+		s.pairs[mint] = nil
+	}
+	for _, p := range rows.Pairs {
+		s.pairs[p.Base] = append(s.pairs[p.Base], p.ID)
+	}
+	for i := range rows.Pools {
+		p := &rows.Pools[i]
+		if list, ok := s.byBase[p.Base]; ok && !p.Unlisted && !slices.Contains(list, p.ID) {
+			s.byBase[p.Base] = append(list, p.ID)
+		}
+	}
+	for i := range rows.Tokens {
+		s.tokens.put(rows.Tokens[i].Mint, &rows.Tokens[i])
+	}
+	for _, mint := range w.Tokens {
+		s.tokens.put(mint, nil)
+	}
+	for i := range rows.Candles {
+		c := &rows.Candles[i]
+		s.candles.put(c.CandleKey, c)
+		if c.Interval == 60 && c.Open >= w.ExpireFrom && c.Open <= w.ExpireTo {
+			s.minutes[c.Open] = append(s.minutes[c.Open], c.Pool)
+		}
+	}
+	for _, k := range w.Candles {
+		s.candles.put(k, nil)
+	}
+	for i := range rows.Launches {
+		s.launches.put(rows.Launches[i].Mint, &rows.Launches[i])
+	}
+	for _, mint := range w.Launches {
+		s.launches.put(mint, nil)
+	}
+	for i := range rows.Curves {
+		s.curves.put(rows.Curves[i].Contract, &rows.Curves[i].Mint)
+	}
+	for _, contract := range w.Curves {
+		s.curves.put(contract, nil)
+	}
+	for k, b := range rows.Balances {
+		s.balances.put(k, &b)
+	}
+	for _, k := range w.Balances {
+		s.balances.put(k, nil)
+	}
+}

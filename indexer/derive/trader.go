@@ -17,21 +17,21 @@ const maxHops = 8
 // token really changed; failing that it is the account with the largest such change, then the one whose balance of
 // the quote really changed the other way (native coins leave no transfer), which byQuote says. It is none where no account's
 // balance shows a trade: who was paid out is a router or a pool then, and so is whoever keeps crumbs or a fee.
-func (r *run) trader(tx *market.Tx, i int, e market.Swap, p *market.Pool) (account market.Address, byQuote bool) {
+func (tr *trades) trader(tx *market.Tx, i int, e market.Swap, p *market.Pool) (account market.Address, byQuote bool) {
 	buy := (e.Amount0.Neg && p.BaseIs0) || (e.Amount1.Neg && !p.BaseIs0)
 	moved, paid := e.Amount0.Abs, e.Amount1.Abs
 	if !p.BaseIs0 {
 		moved, paid = paid, moved
 	}
-	net := r.netChanges(tx, p.Base)
+	net := tr.netChanges(tx, p.Base)
 	if a, ok := follow(tx, i, p, &moved, buy, net); ok {
 		return a, false
 	}
-	if a, ok := r.largest(net, !buy); ok && reallyChanged(net, a, !buy, &moved) {
+	if a, ok := tr.largest(net, !buy); ok && reallyChanged(net, a, !buy, &moved) {
 		return a, false
 	}
-	quote := r.netChanges(tx, p.Quote)
-	if a, ok := r.largest(quote, buy); ok && reallyChanged(quote, a, buy, &paid) {
+	quote := tr.netChanges(tx, p.Quote)
+	if a, ok := tr.largest(quote, buy); ok && reallyChanged(quote, a, buy, &paid) {
 		return a, true
 	}
 	// An account may buy and sell the token in one transaction. Its balance changes by the difference, and shows one of the two swaps alone.
@@ -49,27 +49,27 @@ const mostByQuote = 2
 // dropIntermediaries takes the trader from those swaps of a transaction, from the given one on, that were one account's by the quotes alone in
 // more than mostByQuote pools, if it exchanged nothing: a vault or router holds its customers' quotes, and keeps nothing for them. Whoever goes
 // from one quote to another over several tokens exchanged them.
-func (r *run) dropIntermediaries(tx *market.Tx, from int) {
-	if len(r.swaps[from:]) <= mostByQuote {
+func (tr *trades) dropIntermediaries(tx *market.Tx, from int) {
+	if len(tr.swaps[from:]) <= mostByQuote {
 		return // as in most transactions
 	}
 	pools := map[market.Address]map[market.Address]bool{}
-	for i := from; i < len(r.swaps); i++ {
-		if !r.byQuote[i] {
+	for i := from; i < len(tr.swaps); i++ {
+		if !tr.byQuote[i] {
 			continue
 		}
-		t := &r.swaps[i]
+		t := &tr.swaps[i]
 		if pools[t.Trader] == nil {
 			pools[t.Trader] = map[market.Address]bool{}
 		}
 		pools[t.Trader][t.Pool] = true
 	}
 	for account, traded := range pools {
-		if len(traded) <= mostByQuote || r.exchanged(tx, from, account) {
+		if len(traded) <= mostByQuote || tr.exchanged(tx, from, account) {
 			continue
 		}
-		for i := from; i < len(r.swaps); i++ {
-			if t := &r.swaps[i]; r.byQuote[i] && t.Trader == account {
+		for i := from; i < len(tr.swaps); i++ {
+			if t := &tr.swaps[i]; tr.byQuote[i] && t.Trader == account {
 				t.Trader = market.Address{}
 			}
 		}
@@ -77,12 +77,12 @@ func (r *run) dropIntermediaries(tx *market.Tx, from int) {
 }
 
 // exchanged reports whether an account ends a transaction with less of one token of its swaps, and more of another.
-func (r *run) exchanged(tx *market.Tx, from int, account market.Address) bool {
+func (tr *trades) exchanged(tx *market.Tx, from int, account market.Address) bool {
 	gave, got := false, false
-	for i := from; i < len(r.swaps); i++ {
-		t := &r.swaps[i]
-		for _, token := range []market.Address{t.Base, r.s.pools.get(t.Pool).Quote} {
-			net := changeOf(r.netChanges(tx, token), account)
+	for i := from; i < len(tr.swaps); i++ {
+		t := &tr.swaps[i]
+		for _, token := range []market.Address{t.Base, tr.s.pools.get(t.Pool).Quote} {
+			net := changeOf(tr.netChanges(tx, token), account)
 			gave, got = gave || net.Neg, got || !net.Neg && !net.IsZero()
 		}
 	}
@@ -104,24 +104,24 @@ type ledger struct {
 	net    map[market.Address][]netChange
 }
 
-func (r *run) netChanges(tx *market.Tx, token market.Address) []netChange {
-	if r.ledger.tx != tx {
-		r.ledger = ledger{tx: tx, traded: make(map[market.Address]bool), net: make(map[market.Address][]netChange)}
+func (tr *trades) netChanges(tx *market.Tx, token market.Address) []netChange {
+	if tr.ledger.tx != tx {
+		tr.ledger = ledger{tx: tx, traded: make(map[market.Address]bool), net: make(map[market.Address][]netChange)}
 		for k := range tx.Logs {
 			if id, ok := poolOf(tx.Logs[k].Event); ok {
-				r.ledger.traded[id] = true
+				tr.ledger.traded[id] = true
 			}
 		}
 	}
-	net, ok := r.ledger.net[token]
+	net, ok := tr.ledger.net[token]
 	if !ok {
-		net = r.workOut(tx, token)
-		r.ledger.net[token] = net
+		net = tr.workOut(tx, token)
+		tr.ledger.net[token] = net
 	}
 	return net
 }
 
-func (r *run) workOut(tx *market.Tx, token market.Address) []netChange {
+func (tr *trades) workOut(tx *market.Tx, token market.Address) []netChange {
 	var out []netChange
 	at := make(map[market.Address]int)
 	add := func(a market.Address, amount market.SignedAmount) {
@@ -144,14 +144,14 @@ func (r *run) workOut(tx *market.Tx, token market.Address) []netChange {
 			if e.Token != token {
 				continue
 			}
-			if _, counts := r.asTransfer(tx, e); counts {
+			if _, counts := tr.asTransfer(tx, e); counts {
 				add(e.Account, market.SignedAmount{Abs: e.Amount, Neg: e.Unwrap && !e.Amount.IsZero()})
 			}
 		}
 	}
 	kept := out[:0]
 	for _, n := range out {
-		if !n.sum.IsZero() && !n.account.IsNone() && !r.uncounted(r.s, n.account) && !r.ledger.traded[n.account] {
+		if !n.sum.IsZero() && !n.account.IsNone() && !tr.uncounted(tr.s, n.account) && !tr.ledger.traded[n.account] {
 			kept = append(kept, n)
 		}
 	}
@@ -172,7 +172,7 @@ func reallyChanged(net []netChange, a market.Address, negative bool, moved *mark
 }
 
 // largest is the account with the largest change of one sign.
-func (r *run) largest(net []netChange, negative bool) (market.Address, bool) {
+func (tr *trades) largest(net []netChange, negative bool) (market.Address, bool) {
 	best := -1
 	for k, n := range net {
 		if n.sum.Neg == negative && (best < 0 || net[best].sum.Abs.Lt(&n.sum.Abs)) {

@@ -5,8 +5,19 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/price"
 )
 
-func (r *run) swap(tx *market.Tx, i int, e market.Swap) {
-	p := r.touch(e.Pool)
+// trades are the block's trades: who made them, what they are worth, and the candles and windows that they count in.
+type trades struct {
+	*work
+	pools *pools
+	// swaps wait for the block's close to be valued.
+	swaps []market.Trade
+	// byQuote has the places in swaps of those whose trader only the quote tells.
+	byQuote map[int]bool
+	ledger  ledger
+}
+
+func (tr *trades) swap(tx *market.Tx, i int, e market.Swap) {
+	p := tr.pools.touch(e.Pool)
 	if p == nil {
 		return
 	}
@@ -20,65 +31,65 @@ func (r *run) swap(tx *market.Tx, i int, e market.Swap) {
 	if base.IsZero() || quoteSide.IsZero() || base.Neg == quoteSide.Neg {
 		return // a donation or dust that moved one side alone: no trade
 	}
-	trader, byQuote := r.trader(tx, i, e, p)
+	trader, byQuote := tr.trader(tx, i, e, p)
 	if byQuote {
-		r.byQuote[len(r.swaps)] = true
+		tr.byQuote[len(tr.swaps)] = true
 	}
-	r.swaps = append(r.swaps, market.Trade{
-		Block: r.b.Number, LogIndex: tx.Logs[i].Index, Time: r.b.Time, Tx: tx.ID,
+	tr.swaps = append(tr.swaps, market.Trade{
+		Block: tr.b.Number, LogIndex: tx.Logs[i].Index, Time: tr.b.Time, Tx: tx.ID,
 		Pool: p.ID, Base: p.Base, Trader: trader, Sell: !base.Neg,
 		BaseAmount: base.Abs, QuoteAmount: quoteSide.Abs,
 	})
 }
 
-// valueSwaps values the block's swaps at its close and books them: rows, candles, windows. Those of a pool whose liquidity isn't known wait.
-func (r *run) valueSwaps() {
-	native := r.s.usd(r.wrapped)
-	for i := range r.swaps {
-		t := &r.swaps[i]
-		p := r.s.pools.get(t.Pool)
-		quoteToken := r.s.tokens.get(p.Quote)
-		quoteUSD := r.s.usd(p.Quote)
+// value values the block's swaps at its close and books them: rows, candles, windows. Those of a pool whose liquidity isn't known wait.
+func (tr *trades) value() {
+	native := tr.s.usd(tr.wrapped)
+	for i := range tr.swaps {
+		t := &tr.swaps[i]
+		p := tr.s.pools.get(t.Pool)
+		quoteToken := tr.s.tokens.get(p.Quote)
+		quoteUSD := tr.s.usd(p.Quote)
 		if quoteToken == nil || !quoteToken.HasDecimals {
 			continue
 		}
-		enough := r.hasEnough(p, quoteUSD)
-		if !enough && !r.isUndecided(p, quoteUSD) {
+		enough := tr.hasEnough(p, quoteUSD)
+		if !enough && !tr.isUndecided(p, quoteUSD) {
 			continue
 		}
 		t.NanoUSD, t.HasUSD = price.NanoUSD(&t.QuoteAmount, quoteToken.Decimals, quoteUSD)
 		t.CloseUSD = p.Price * quoteUSD
 		switch {
-		case p.Quote == r.wrapped:
+		case p.Quote == tr.wrapped:
 			t.CloseNative = p.Price
 		case native > 0:
 			t.CloseNative = t.CloseUSD / native
 		}
 		if !enough {
-			r.s.waiting.add(t)
+			tr.s.waiting.add(t)
 			continue
 		}
-		r.s.trades = append(r.s.trades, *t)
-		r.book(t)
+		tr.s.trades = append(tr.s.trades, *t)
+		tr.book(t)
 	}
 }
 
 // hasEnough reports whether a pool's liquidity is as much as a pool has to have whose trades are kept, or whether they are kept all the same.
-func (r *run) hasEnough(p *market.Pool, quoteUSD float64) bool {
-	return p.Locked*quoteUSD >= r.minUSD || p.Untrusted == market.Trusted && r.s.Launched(p.Base)
+func (tr *trades) hasEnough(p *market.Pool, quoteUSD float64) bool {
+	return p.Locked*quoteUSD >= tr.minUSD || p.Untrusted == market.Trusted && tr.s.Launched(p.Base)
 }
 
 // book adds a trade to its pool's candles and window.
-func (r *run) book(t *market.Trade) {
-	p := r.s.pools.edit(t.Pool)
+func (tr *trades) book(t *market.Trade) {
+	p := tr.s.pools.edit(t.Pool)
 	var nano market.Amount
 	if t.HasUSD {
 		nano.SetUint64(uint64(t.NanoUSD))
 	}
 	for _, interval := range market.StoredIntervals {
 		key := candleKey(t.Pool, interval, t.Time)
-		fresh := r.s.candles.get(key) == nil
-		c := r.s.candles.edit(key)
+		fresh := tr.s.candles.get(key) == nil
+		c := tr.s.candles.edit(key)
 		c.CandleKey, c.LastBlock = key, t.Block
 		if t.CloseUSD > 0 {
 			c.USD.Add(t.CloseUSD)
@@ -95,7 +106,7 @@ func (r *run) book(t *market.Trade) {
 			c.Buys++
 		}
 		if fresh && interval == 60 {
-			r.s.minutes[key.Open] = append(r.s.minutes[key.Open], t.Pool)
+			tr.s.minutes[key.Open] = append(tr.s.minutes[key.Open], t.Pool)
 		}
 	}
 	p.LastTradeAt = t.Time
@@ -136,4 +147,13 @@ func (m *Machine) closeInQuote(s *State, quote market.Address, c *market.Candle)
 		peg = q.USD
 	}
 	return ended.InQuote(quote == m.wrapped, peg)
+}
+
+// traded are the pools in which the block trades.
+func (tr *trades) traded() map[market.Address]bool {
+	out := make(map[market.Address]bool, len(tr.swaps))
+	for i := range tr.swaps {
+		out[tr.swaps[i].Pool] = true
+	}
+	return out
 }

@@ -119,33 +119,33 @@ func (s *State) Waiting() int { return s.waiting.count }
 
 // isUndecided reports whether nobody can say yet if a pool's liquidity suffices. Where trades of it wait already, a price of its quote has to be
 // known, too.
-func (r *run) isUndecided(p *market.Pool, quoteUSD float64) bool {
+func (tr *trades) isUndecided(p *market.Pool, quoteUSD float64) bool {
 	return p.CreatedBlock == 0 && p.Protocol.Concentrated() &&
-		(p.Untrusted == market.UntrustedTicks || quoteUSD == 0 && len(r.s.waiting.of[p.ID]) > 0)
+		(p.Untrusted == market.UntrustedTicks || quoteUSD == 0 && len(tr.s.waiting.of[p.ID]) > 0)
 }
 
 // decideWaiting keeps the trades that wait of those of the block's pools whose liquidity has turned out to suffice, and drops those of others.
 // A pool of which trades wait has no younger one that is kept, so that candles and windows take them in order.
-func (r *run) decideWaiting() {
-	if len(r.s.waiting.of) == 0 {
+func (tr *trades) decideWaiting() {
+	if len(tr.s.waiting.of) == 0 {
 		return // as nearly always
 	}
-	for _, id := range r.touched {
-		if len(r.s.waiting.of[id]) == 0 {
+	for _, id := range tr.pools.touched {
+		if len(tr.s.waiting.of[id]) == 0 {
 			continue
 		}
-		p := r.s.pools.get(id)
-		quoteUSD := r.s.usd(p.Quote)
-		if r.isUndecided(p, quoteUSD) {
+		p := tr.s.pools.get(id)
+		quoteUSD := tr.s.usd(p.Quote)
+		if tr.isUndecided(p, quoteUSD) {
 			continue
 		}
-		list := r.s.waiting.take(id)
-		if !r.hasEnough(p, quoteUSD) {
+		list := tr.s.waiting.take(id)
+		if !tr.hasEnough(p, quoteUSD) {
 			continue
 		}
 		for i := range list {
-			r.s.trades = append(r.s.trades, list[i])
-			r.book(&list[i])
+			tr.s.trades = append(tr.s.trades, list[i])
+			tr.book(&list[i])
 		}
 	}
 }

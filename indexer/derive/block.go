@@ -1,0 +1,140 @@
+package derive
+
+import "github.com/boardwalkhq/boardwalk/internal/market"
+
+// work is the block that is derived, with the rules and the state that it is derived by.
+type work struct {
+	*Machine
+	s *State
+	b *market.Block
+}
+
+// run derives one block. Each of its parts keeps what the block did to the rows of its own; a part knows those before it.
+type run struct {
+	work
+	tokens     tokens
+	pools      pools
+	trades     trades
+	launches   launches
+	references references
+}
+
+func newRun(m *Machine, s *State, b *market.Block) *run {
+	r := &run{work: work{Machine: m, s: s, b: b}}
+	r.tokens = tokens{work: &r.work, begun: make(map[market.Address]bool)}
+	r.pools = pools{
+		work: &r.work, tokens: &r.tokens, isTouched: make(map[market.Address]bool), opened: make(map[market.Address]market.Pool),
+		ownTicks: make(map[market.Address]bool),
+	}
+	r.trades = trades{work: &r.work, pools: &r.pools, byQuote: make(map[int]bool)}
+	r.launches = launches{
+		work: &r.work, tokens: &r.tokens, pools: &r.pools, trades: &r.trades,
+		named: make(map[market.Address]bool), told: make(map[market.Address]told),
+		opening: make(map[market.Address]market.CurveReserves), taken: make(map[market.CurveKey]market.Address),
+	}
+	r.references = references{work: &r.work, pools: &r.pools, trades: &r.trades}
+	return r
+}
+
+func (m *Machine) apply(s *State, b *market.Block) {
+	r := newRun(m, s, b)
+	r.launches.announce()
+	for _, f := range b.Facts {
+		r.fact(f)
+	}
+	for i := range b.Txs {
+		tx := &b.Txs[i]
+		swaps := len(r.trades.swaps)
+		r.launches.take(tx)
+		for j := range tx.Logs {
+			r.event(tx, j)
+		}
+		r.trades.dropIntermediaries(tx, swaps)
+		r.trades.settle(tx, swaps)
+	}
+	for _, f := range b.Facts {
+		if f, ok := f.(market.TokenFact); ok && f.HasSupply {
+			r.tokens.supply(f.Token, f.Supply)
+		}
+	}
+	r.close()
+	clear(s.announced) // all of them have rows by now
+}
+
+// fact takes in what was asked for the state before the block.
+func (r *run) fact(f market.Fact) {
+	switch f := f.(type) {
+	case market.TokenFact:
+		r.tokens.describe(f)
+	case market.PoolFact:
+		if f.Known {
+			r.pools.known(f.Info, false)
+		}
+	case market.PoolStateFact:
+		r.pools.asked(f)
+	case market.SupplyFact:
+		r.tokens.sampleSupply(f)
+	case market.BalanceFact:
+		r.tokens.sample(f)
+	case market.CurveFact:
+		if f.Known {
+			r.launches.taken[f.CurveKey] = f.Quote
+		}
+	}
+}
+
+// event takes in the i-th log of a transaction.
+func (r *run) event(tx *market.Tx, i int) {
+	switch e := tx.Logs[i].Event.(type) {
+	case market.Transfer:
+		r.tokens.transfer(e)
+	case market.Wrap:
+		r.tokens.wrap(tx, e)
+	case market.PoolCreated:
+		if r.believes(e) {
+			r.pools.known(pricedBefore(tx.Logs[:i], e), true)
+		}
+	case market.Reserves:
+		r.pools.reserves(e)
+	case market.PoolPriced:
+		r.pools.priced(e)
+	case market.RangeLiquidity:
+		r.pools.rangeLiquidity(e)
+	case market.Swap:
+		r.trades.swap(tx, i, e)
+	default:
+		r.launches.event(tx, i)
+	}
+}
+
+// close ends the block: pools are priced at its close, then quote assets, then the listed pools and the references are looked at, and
+// only then is each trade valued.
+func (r *run) close() {
+	r.launches.settle()
+	bases := newSet(func(market.Address) bool { return false })
+	for _, id := range r.pools.touched {
+		p := r.s.pools.edit(id)
+		r.pools.reprice(p)
+		bases.add(p.Base)
+	}
+	newcomers := r.references.newcomers()
+	// Quote assets come first, by rank: what they are worth weighs the depth of everybody else's pools.
+	for _, q := range r.quotes {
+		if _, ok := bases.seen[q.asset]; ok {
+			r.references.list(q.asset, newcomers[q.asset])
+			r.references.choose(q.asset)
+		} else if due, ok := r.s.pending[q.asset]; ok && due.passed(r.b.Number, r.b.Time) {
+			r.adopt(r.s, q.asset)
+		}
+		r.priceQuote(r.s, q)
+	}
+	for _, mint := range bases.list {
+		if _, isQuote := r.quoteRank[mint]; !isQuote {
+			r.references.list(mint, newcomers[mint])
+			r.references.choose(mint)
+		}
+	}
+	r.launches.openWindows()
+	r.trades.decideWaiting()
+	r.trades.value()
+}
