@@ -17,9 +17,9 @@ import (
 // ErrBusy means that as many reads are under way as may be.
 var ErrBusy = errors.New("too many reads are under way")
 
-// Admission lets a read of the database begin while fewer than so many are under way. Nobody waits: work that piles up
-// would make all of it late. What is answered from memory, and the writing of answers, takes no place, so that neither a
-// database that hangs nor slow clients keep others from what can be had.
+// Admission limits how many database reads are under way at once. A read beyond the limit fails at once instead of
+// waiting: a queue would make every answer late. Answers from memory, and the writing of answers, need no admission,
+// so that neither a database that hangs nor slow clients block them.
 type Admission struct {
 	places chan struct{}
 	// wallets are places within places.

@@ -1,5 +1,6 @@
-// Package read is what handlers read: what is hot from memory, in snapshots that are made once per change, and the rest from the store through
-// short caches. Catalogue, figures, series, pairs and boards have a package each below it; the view keeps all of them fresh.
+// Package read gives handlers their data. Lists that many clients read are kept in memory, in snapshots that are made
+// once per change; everything else is read from the store through short caches. Catalogue, figures, series, pairs and
+// boards have a package each below it; View keeps all of them fresh.
 package read
 
 import (

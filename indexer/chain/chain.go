@@ -1,5 +1,6 @@
-// Package chain is what a family of chains gives the indexer: blocks, facts and what contracts or programs say of themselves, as plain values behind
-// interfaces of one to five methods. The indexer's loop, derivation and everything behind it know no family; indexer.New chooses one.
+// Package chain has the interfaces between the indexer and a family of chains, and their plain values: blocks, facts,
+// and the answers of contracts or programs. The indexer's loop, the derivation and the store depend on no family;
+// indexer.New chooses one.
 package chain
 
 import (
@@ -48,7 +49,7 @@ type BlockRead struct {
 	Word Word
 }
 
-// Word says which endpoints gave a block's contents, as its family keeps it.
+// Word identifies which endpoints gave a block's contents. Each family has its own type.
 type Word interface {
 	// IsSuspect reports whether an endpoint gave them that has been outvoted since. Where nobody knows which endpoint it was, any of them that was may
 	// be the one.

@@ -7,8 +7,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// FactSource asks contracts what no log tells, and what is kept for ever. Unsure are the facts, by their place, that no two of several endpoints
-// give.
+// FactSource asks contracts for data that are in no log and are kept for ever. In each answer, unsure marks by
+// position the facts that no two of several endpoints gave alike.
 type FactSource interface {
 	TokenFacts(ctx context.Context, at Ref, tokens []market.Address) (facts []market.TokenFact, unsure []bool, err error)
 	CurveFacts(ctx context.Context, at Ref, curves []market.CurveKey) (facts []market.CurveFact, unsure []bool, err error)

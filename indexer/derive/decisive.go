@@ -13,8 +13,9 @@ const (
 	decisiveUSD          = 10_000
 )
 
-// Decisive says why a block's changes are such that one node's word isn't enough for them; it is empty where it is: they move the
-// price of a quote asset or of a token with liquidity, or graduate a launch. The state is that after the block.
+// Decisive gives the reason why a block's changes need a second endpoint: they move the price of a quote asset or of
+// a token with liquidity, or graduate a launch. It is empty if one endpoint is enough. The state is that after the
+// block.
 func (m *Machine) Decisive(s *State, c *market.Changes) string {
 	for i := range c.Quotes {
 		q := &c.Quotes[i]

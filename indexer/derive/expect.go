@@ -2,8 +2,9 @@ package derive
 
 import "github.com/boardwalkhq/boardwalk/internal/market"
 
-// Expectation is what derivation will have arrived at before a block of a batch that isn't applied yet, as far as the
-// batch's transfers tell: enough to see which of the contracts' answers would contradict it. It only reads the state.
+// Expectation predicts, from a batch's transfers, the balances and supplies that derivation will have before a block
+// of the batch. It is used before the batch is applied, to find the answers of contracts that would contradict the
+// derived values. It only reads the state.
 type Expectation struct {
 	m *Machine
 	s *State

@@ -6,8 +6,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Stage books past transfers of a token into balances, which hold what the accounts had before (absent is nought). It
-// reports false when one would go below zero: then the token's transfers don't tell its balances.
+// Stage adds past transfers of a token to balances, which start with the accounts' earlier balances (a missing one is
+// zero). It reports false if a balance would go below zero: then the token's transfers don't determine its balances.
 func (m *Machine) Stage(token market.Address, txs []market.Tx, balances map[market.Address]market.Amount) bool {
 	for i := range txs {
 		for j := range txs[i].Logs {

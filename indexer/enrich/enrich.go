@@ -59,9 +59,10 @@ type Options struct {
 	Load func(context.Context, market.Wanted) error
 	// KeptFacts are those that an earlier index kept of some blocks.
 	KeptFacts func(ctx context.Context, first, last uint64) (map[uint64][]store.StoredFact, error)
-	// GivesUp reports whether what nodes allow today is kept for other purposes.
+	// GivesUp reports whether calls for a purpose are given up, so that the day's calls last for more important ones.
 	GivesUp func(budget.Purpose) bool
-	// SetAside tells of a fault of one subject.
+	// SetAside reports a fault of one token, pool, curve, contract, block or endpoint (subject) that the indexer goes on
+	// without.
 	SetAside func(kind, reason, subject string)
 	// Beat is called as the work goes on.
 	Beat func()
@@ -79,8 +80,8 @@ func New(o Options) *Enricher {
 // SearchKeys looks for what the V4 pools are that are older than the index, until ctx ends.
 func (e *Enricher) SearchKeys(ctx context.Context) { e.poolKeys.run(ctx) }
 
-// Forget has what a false fact was about asked anew at its next trade. isTakenBack says that the fact's block is taken back; else it is too old for
-// that.
+// Forget has the token, pool or curve of a false fact asked again at its next trade. isTakenBack says whether the
+// fact's block is taken back; otherwise the block is too old for that.
 func (e *Enricher) Forget(f market.Fact, isTakenBack bool) {
 	switch f := f.(type) {
 	case market.PoolFact:

@@ -1,5 +1,5 @@
-// Package holders reads, beside the head, what tokens had before they were followed, and counts anew the holders of tokens whose count was given up.
-// What it finds waits in jobs that the loop merges.
+// Package holders reads, in the background of the loop, the transfers of tokens from before they were followed, and
+// counts anew the holders of tokens whose count was given up. It writes the results into jobs, which the loop merges.
 package holders
 
 import (
@@ -33,9 +33,10 @@ type Nodes interface {
 	chain.SampleSource
 }
 
-// Backfill finds, beside the head, what tokens that are followed since some block had before it. Most of those that were
-// launched since had nothing: then their supply is what their queued transfers leave, and nothing is read. Of the others the
-// past transfers are read, up to the block before. What comes after waits in a queue, and the loop merges both (indexer/holdermerge.go).
+// Backfill finds the balances that tokens had before the block since which they are followed. It runs in the
+// background of the loop. Most tokens that were launched since had none: then the queued transfers add up to the
+// whole supply, and nothing is read. For the others it reads the past transfers, up to the block before. Later
+// transfers wait in a queue, and the loop merges both (indexer/holdermerge.go).
 type Backfill struct {
 	Options
 

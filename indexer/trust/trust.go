@@ -1,6 +1,6 @@
-// Package trust has tokens checked: whether one can be bought, sold and kept. Only tokens that the index knows are looked at, so many at once
-// and a second, and a report is kept for a minute. How a token is looked at is its chain family's (the folder evm), what the findings amount to
-// internal/trust's.
+// Package trust checks whether tokens can be bought, sold and kept. It checks only tokens that the index knows,
+// limits how many checks run at once and start per second, and keeps each report for a minute. The chain family
+// decides how a token is checked (for EVM the folder evm); internal/trust turns the findings into results.
 package trust
 
 import (
@@ -87,7 +87,7 @@ type Holding struct {
 	Amount  market.Amount
 }
 
-// Options are a checker's surroundings. Zero values take the default.
+// Options are a checker's limits and dependencies. Zero values take the default.
 type Options struct {
 	Log *slog.Logger
 	Now func() time.Time

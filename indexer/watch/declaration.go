@@ -1,5 +1,5 @@
-// Package watch asks, beside the loop, what isn't derived: whether the declaration is right, whether venues are open, what the endpoints' plans still
-// allow, and whether traded tokens can be trusted.
+// Package watch has the questions that an indexer asks regularly, in the background of its loop: are the declared
+// addresses right, are the venues open, are the endpoints' daily calls enough, and can traded tokens be trusted.
 package watch
 
 import (

@@ -19,7 +19,8 @@ const (
 	planPause = 5 * time.Second
 )
 
-// Plan watches what a chain's endpoints are asked for against what they allow. It alone decides what is given up.
+// Plan compares the calls that a chain's endpoints are asked for with the calls that they allow. It alone decides
+// which purposes are given up.
 type Plan struct {
 	usage func() (budget.Usage, []budget.Endpoint)
 	state func() chainconfig.State

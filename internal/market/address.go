@@ -95,8 +95,8 @@ func EVMAddress(word [32]byte) Address {
 	return a
 }
 
-// Drawn is an address from which on a list is gone through, so that nobody knows in advance who comes first: of a kind that tokens and accounts of the same
-// chain have, made of a block's hash.
+// Drawn makes a pseudo-random address from a block's hash, of the same kind as like. A list is processed from that
+// address on, so that nobody knows in advance which entry comes first.
 func Drawn(by Hash, like Address) Address {
 	if like.kind == SolanaKey {
 		return SolanaAddress(by)

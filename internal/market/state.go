@@ -32,7 +32,7 @@ type Token struct {
 // SupplyUntold is how many answers in a row show that a token's transfers don't tell its supply: one could be a node's fault.
 const SupplyUntold = 2
 
-// Holders is how far a token's holder count can be believed.
+// Holders is a token's holder count, with the status that says whether the count is right.
 type Holders struct {
 	Status HolderStatus
 	// Reason says why the count is unavailable; empty otherwise.

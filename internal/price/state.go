@@ -8,7 +8,7 @@ type State interface {
 	Quote() Quote
 }
 
-// Quote is what follows from a pool's state.
+// Quote is the valuation of a pool in its quote asset: price, depth and liquidity. It is not the quote asset itself.
 type Quote struct {
 	// Price is of one whole base in whole quotes; 0 while it is unknown, and of an empty pool.
 	Price float64

@@ -1,5 +1,5 @@
-// Package store keeps what is derived, in PostgreSQL or SQLite, through one set of models. It returns and takes
-// values of internal/market; nothing here decides anything.
+// Package store keeps the derived rows, in PostgreSQL or SQLite, through one set of models. It takes and returns
+// values of internal/market, and makes no decisions about their content.
 package store
 
 import (

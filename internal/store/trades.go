@@ -68,8 +68,8 @@ type Flow struct {
 	CloseUSD float64
 }
 
-// Flows walks a chain's valued trades in trusted pools from a block on, or with block 0 those with a time of at least since;
-// oldest first. What anybody can make a pool say of itself is no trade to a ranking.
+// Flows walks a chain's valued trades in trusted pools, oldest first: from a block on, or, with block 0, those with a
+// time of at least since. Untrusted pools are left out, because their owner can make them log any price.
 func (s Trades) Flows(ctx context.Context, chain string, block uint64, since int64) iter.Seq2[Flow, error] {
 	chain = s.served.indexOf(chain)
 	return func(yield func(Flow, error) bool) {

@@ -25,7 +25,7 @@ type undoRow struct {
 	// Tbl is the name of the row's table.
 	Tbl     string
 	Existed bool
-	// Image is the row as image.go has it; of a row that did not exist it has the key alone.
+	// Image is the former row in the format of model/image.go; if the row did not exist, it is the key only.
 	Image []byte
 }
 

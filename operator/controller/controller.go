@@ -45,7 +45,7 @@ const (
 // LeaseName is the name of the Lease that the acting operator holds.
 const LeaseName = "boardwalk-operator"
 
-// Options are an operator's surroundings.
+// Options are an operator's settings and dependencies.
 type Options struct {
 	// Namespace is the only one that is looked at.
 	Namespace string

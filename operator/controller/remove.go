@@ -18,8 +18,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
 
-// RemoveIndexers deletes what operators have made in a namespace: the objects of all indexers and the operators' Lease. Chains
-// stay: the next operator runs their indexers again. None may be running meanwhile.
+// RemoveIndexers deletes everything that operators have made in a namespace: the objects of all indexers and the
+// operators' Lease. Chains stay: the next operator runs their indexers again. No operator may be running meanwhile.
 func RemoveIndexers(ctx context.Context, cfg *rest.Config, namespace string) error {
 	c, err := client.New(cfg, client.Options{})
 	if err != nil {

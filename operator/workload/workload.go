@@ -1,5 +1,5 @@
-// Package workload makes the objects that run a chain's indexer: a Chain and its document in, what is to be applied out. It
-// talks to nobody.
+// Package workload builds the Kubernetes objects that run a chain's indexer, from a Chain and its document. It is
+// pure: it sends no request.
 package workload
 
 import (

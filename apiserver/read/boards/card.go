@@ -11,7 +11,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/traction"
 )
 
-// Card is a launch as the board has it. It is never changed: a change makes another.
+// Card is a launch on the board, with the data for its JSON. It has nothing to do with share cards, which are
+// pictures. It is never changed: a change makes another.
 type Card struct {
 	Launch *Launched
 	// Metadata is nil while none was fetched.
@@ -42,7 +43,7 @@ type traded struct {
 	hour  traction.Hour
 }
 
-// Standing is what the last ranking said of a card.
+// Standing is the result of the last ranking for one card: score, gate, rank and clones.
 type Standing struct {
 	Parts traction.Parts
 	Score float64
@@ -90,8 +91,8 @@ func (c *Card) Figures(on *BoardChain) figures.Figures {
 	return c.facts.Figures(c.Launch.Mint, on.usd, on.Ranked.At)
 }
 
-// HourAgo is the price in USD before the last hour; 0 when unknown. A launch that wasn't traded in the hour had the price in its quote that
-// it has now.
+// HourAgo is the price in USD one hour ago; 0 when unknown. For a launch without a trade in that hour, the price in
+// its quote asset is the present one.
 func (c *Shown) HourAgo() float64 {
 	if c.facts == nil {
 		return c.Hour.ReferenceUSD
@@ -102,7 +103,7 @@ func (c *Shown) HourAgo() float64 {
 	return cmp.Or(c.facts.HourAgo(c.On.Ranked.At, c.On.hourUSD), c.Hour.ReferenceUSD)
 }
 
-// Changed is when anything that its figures follow from last changed.
+// Changed is the newest block in which an input of the card's figures changed.
 func (c *Card) Changed(on *BoardChain) figures.Stamp {
 	if c.facts == nil {
 		return figures.Stamp{}
@@ -118,7 +119,7 @@ func (c *Card) Holders(on *BoardChain) (count int64, known bool, status market.H
 	return c.facts.Holders, c.facts.Status == market.HoldersCurrent && !on.Stale, c.facts.Status
 }
 
-// Shown is a card with what its answer follows from beside it.
+// Shown is a card with everything else that its answer needs: chain, venue and the result of the ranking.
 type Shown struct {
 	*Card
 	Standing

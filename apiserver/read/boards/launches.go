@@ -26,7 +26,7 @@ const (
 // LaunchNow is a launch with its chain.
 type LaunchNow = store.LaunchNow
 
-// Beside is what stands beside a launch.
+// Beside has the data that an answer shows with a launch, and that are not in the launch's own row.
 type Beside struct {
 	// Launches and Graduated count those of its creator on its chain; Holds is what the creator has of the token, raw.
 	Launches, Graduated int64
@@ -145,8 +145,9 @@ func (r *Launches) readBeside(ctx context.Context, l *LaunchNow) (*Beside, error
 	return b, err
 }
 
-// CardNow is the card of a launch as it and its token were just read; ok is false when its venue isn't declared. How it stands is as of the
-// last ranking, which kept shows; for one that the board doesn't keep it is judged here, without trades. kept is nil before the first ranking.
+// CardNow makes the card of a launch from the newest rows of the launch and its token; ok is false when its venue
+// isn't declared. Score, gate and rank are those of the last ranking, in kept. A launch that isn't on that board is
+// judged here, as one without trades. kept is nil before the first ranking.
 func (r *Launches) CardNow(kept *Board, in *declared.Catalog, l *LaunchNow, t *figures.Token, beside *Beside) (c Shown, ok bool) {
 	venue, isDeclared := in.VenueOn(l.Venue, l.Chain)
 	if !isDeclared {

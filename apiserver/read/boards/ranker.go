@@ -23,7 +23,8 @@ const (
 	tokensAtOnce = 512
 )
 
-// Ranker keeps, per chain, what ranking needs. Its cost follows what trades, not what there is. One goroutine at a time uses it.
+// Ranker keeps, for each chain, the data that ranking needs. Its cost depends on the number of trades, not on the
+// number of tokens. Only one goroutine at a time may use it.
 type Ranker struct {
 	store  *store.Store
 	now    func() time.Time

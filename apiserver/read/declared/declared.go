@@ -1,4 +1,4 @@
-// Package declared has an index of the catalogue, in which requests look up chains, venues and majors.
+// Package declared indexes the catalogue, so that requests can look up chains, venues and majors.
 package declared
 
 import (

@@ -5,8 +5,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/price"
 )
 
-// Facts are what a token's figures follow from: a tenth of the rows that they are taken from, which is what 100,000 tokens
-// in memory need. They are never changed.
+// Facts are the inputs of a token's figures, a tenth of the size of the rows that they come from, so that 100,000
+// tokens fit in memory. They have nothing to do with market.Fact. They are never changed.
 type Facts struct {
 	Name, Symbol string
 	Status       market.HolderStatus
@@ -90,7 +90,8 @@ func (f *Facts) NewHolders(now int64, stale bool) float64 {
 	return f.gained.Now(now)
 }
 
-// Worth is what a token's figures come to in USD. What isn't known is 0 where 0 is no figure, and said where it is one.
+// Worth has a token's figures in USD. Where 0 can't be a real figure, 0 means unknown; where it can, a comment says
+// what means unknown.
 type Worth struct {
 	price             float64 // 0 when unknown
 	BeforeUSD         float64 // the price 24 hours ago; 0 when unknown
@@ -144,7 +145,7 @@ func (f *Facts) ChangedWith(mint market.Address, quotes map[market.Address]Stamp
 	return out
 }
 
-// Figures are the worth as it is told.
+// Figures are the figures of Worth in the form of API answers, with nil for unknown ones.
 func (f *Facts) Figures(mint market.Address, usd map[market.Address]market.QuotePrice, now int64) Figures {
 	w := f.Worth(mint, usd, now)
 	out := Figures{

@@ -1,4 +1,5 @@
-// Package figures has tokens with everything that their figures follow from, and the figures.
+// Package figures reads tokens with all the inputs of their figures, and computes the figures in USD: price,
+// liquidity and volume.
 package figures
 
 import (
@@ -22,7 +23,8 @@ type Token struct {
 	GraduatedAt int64
 	// Block is the newest indexed block of its chain; a slot on Solana.
 	Block uint64
-	// Changed is when anything that its figures follow from last changed: the token, its pools, the prices of their quotes, its launch.
+	// Changed is the newest block in which an input of its figures changed: the token, its pools, the prices of their
+	// quotes, its launch.
 	Changed Stamp
 	// AsOf and FinalAt are the times (unix seconds) of the newest indexed and of the newest final block, whether it changed in them or not.
 	AsOf, FinalAt int64

@@ -7,7 +7,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
-// Past is what the price of a pool 24 hours ago follows from.
+// Past has the inputs from which the price of a pool 24 hours ago is computed.
 type Past struct {
 	quote market.Address
 	// price and before are in whole quotes: the price now, and that before the last 24 hours (0 when unknown).
@@ -26,8 +26,9 @@ func NewPast(p *market.Pool) Past {
 	}
 }
 
-// DayAgo is the price in USD 24 hours before now: the price in the quote then, times what the quote was worth then. What wasn't traded
-// since had the price in its quote that it has now. Of a pool that is younger it is the first price known; 0 is unknown.
+// DayAgo is the price in USD 24 hours before now: the price in the quote asset then, times the quote asset's USD
+// price then. A pool without a trade since then has the same price in its quote asset as now. For a younger pool it
+// is the first known price; 0 means unknown.
 func (p *Past) DayAgo(now int64, quote market.QuotePrice) float64 {
 	start := WindowOpens(now, dayS)
 	switch {

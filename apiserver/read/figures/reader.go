@@ -22,7 +22,8 @@ const (
 
 	// ReadTime bounds what is read of the database for one request.
 	ReadTime = 5 * time.Second
-	// LookTime bounds what is read of a chain at one look for what was committed, so that a database that hangs is noticed.
+	// LookTime is the time limit for reading one chain's changes since the last commit, so that a database that hangs is
+	// noticed.
 	LookTime = 5 * time.Second
 )
 

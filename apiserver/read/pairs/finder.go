@@ -84,7 +84,7 @@ type cachedSearch struct {
 	at    time.Time
 }
 
-// Options are a finder's surroundings.
+// Options are a finder's dependencies.
 type Options struct {
 	// Store is for requests, Looks for what goes on beside them.
 	Store, Looks *store.Store

@@ -8,7 +8,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Span is what a series is to cover: whole buckets in [From, To), unix seconds.
+// Span is the time range of a series: whole buckets in [From, To), unix seconds.
 type Span struct {
 	Width    candle.Width
 	From, To int64

@@ -1,4 +1,5 @@
-// Package series makes series of a pool's prices.
+// Package series makes the bars of charts: a pool's prices and volumes per bucket, from stored candles and trades,
+// with gaps filled.
 package series
 
 import (

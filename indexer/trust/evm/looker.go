@@ -1,8 +1,8 @@
-// Package evm looks at the tokens of EVM chains: contracts, holders, liquidity, and trades that are simulated with the contract of the folder
-// probe, by eth_call with state overrides; nothing is ever sent.
+// Package evm checks the tokens of EVM chains: contracts, holders, liquidity, and simulated trades. These use the
+// contract in the folder probe, by eth_call with state overrides; no transaction is ever sent.
 //
-// A simulated account has code, and trades both ways in one block. A token that refuses the one or the other is found unknown or
-// unsellable, though people can trade it; one that is kind to such accounts alone deceives the simulation.
+// A simulated account has code, and trades both ways in one block. If a token refuses either, the result is unknown
+// or unsellable, although people can trade it. A token that treats only such accounts well deceives the simulation.
 package evm
 
 import (
@@ -88,7 +88,7 @@ func New(cfg *chainconfig.Chain, node Node, o Options) (*Looker, error) {
 	return c, nil
 }
 
-// Look checks a token. Whole is false where a node would have told more. The error is check.ErrNoCode alone.
+// Look checks a token. whole is false if a node might give more on another try. The only error is check.ErrNoCode.
 func (c *Looker) Look(ctx context.Context, known *check.Known) (r *trust.Report, whole bool, err error) {
 	l := &look{c: c, mint: known.Token.Mint, known: known}
 	l.findMarket()

@@ -1,5 +1,5 @@
-// Package database is the way to PostgreSQL or SQLite: connections and how long they may take, transactions, bulk writes, prepared statements, and
-// hints that something was committed. It knows no table.
+// Package database connects to PostgreSQL or SQLite. It has connections with their time limits, transactions, bulk
+// writes, prepared statements, and hints of new commits. It knows no table.
 package database
 
 import (

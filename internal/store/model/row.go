@@ -100,7 +100,7 @@ func (c *Columns) Hash(b []byte) market.Hash {
 	return h
 }
 
-// To maps rows with one of the to… functions below.
+// To maps rows to domain values with a row type's Value method.
 func To[R, V any](rows []R, to func(*R) (V, error)) ([]V, error) {
 	out := make([]V, 0, len(rows))
 	for i := range rows {

@@ -115,7 +115,8 @@ func (r *Candle) Value() (market.Candle, error) {
 	return k, c.Err
 }
 
-// Waiting is a trade that waits until it is known whether its pool's liquidity suffices, in the columns of tradeRow. Only indexers read it.
+// Waiting is a row of waiting_trades: a trade that waits until its pool's liquidity is known, in the columns of
+// Trade. Only indexers read it.
 type Waiting struct {
 	bun.BaseModel `bun:"table:waiting_trades"`
 

@@ -1,5 +1,5 @@
-// Package dbserver has what can stand between tests or measurements and a real database: PostgreSQL servers of their own, and
-// what can happen to a database. Nothing of it is linked into the program.
+// Package dbserver runs PostgreSQL servers for tests and benchmarks, puts proxies in front of them, and imitates
+// faults of a database. The shipped program doesn't link it.
 package dbserver
 
 import (
