@@ -18,7 +18,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/boardwalkhq/boardwalk/apiserver/caller"
 	"github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/checker"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
@@ -29,6 +28,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
+	"github.com/boardwalkhq/boardwalk/internal/keyfile"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 )
@@ -56,7 +56,7 @@ type Options struct {
 	// TrustedProxies are the peers whose X-Forwarded-For counts.
 	TrustedProxies []netip.Prefix
 	// Keys are the builder keys that are known; nil is none.
-	Keys    *caller.Keys
+	Keys    *keyfile.File
 	Limiter limit.Limiter
 	// Cards has cards drawn; nil is a service that draws none.
 	Cards *cards.Service

@@ -16,6 +16,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
+	"github.com/boardwalkhq/boardwalk/internal/keyfile"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
@@ -80,7 +81,7 @@ func (s *Settings) NewServer(d Dependencies) (server *Server, closing func(), er
 		return nil, closing, err
 	}
 	if s.KeysFile != "" {
-		if o.Keys, err = caller.OpenKeys(s.KeysFile, d.Log); err != nil {
+		if o.Keys, err = keyfile.Open(s.KeysFile, "builder keys", d.Log); err != nil {
 			return nil, closing, err
 		}
 	}

@@ -21,7 +21,6 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver"
-	"github.com/boardwalkhq/boardwalk/apiserver/caller"
 	cardservice "github.com/boardwalkhq/boardwalk/apiserver/cards"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract/contracttest"
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
@@ -29,6 +28,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/keyfile"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -240,7 +240,7 @@ func options(t *testing.T, st *store.Store) apiserver.Options {
 	if err := os.WriteFile(keys, []byte(hex.EncodeToString(sum[:])+" a builder\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	known, err := caller.OpenKeys(keys, slog.New(slog.DiscardHandler))
+	known, err := keyfile.Open(keys, "builder keys", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}

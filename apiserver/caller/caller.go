@@ -7,6 +7,7 @@ import (
 	"net/netip"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
+	"github.com/boardwalkhq/boardwalk/internal/keyfile"
 )
 
 // KeyHeader is the header in which a builder presents a key.
@@ -46,12 +47,12 @@ type Caller struct {
 // Resolver finds out who requests come from.
 type Resolver struct {
 	trusted []netip.Prefix
-	keys    *Keys
+	keys    *keyfile.File
 }
 
 // NewResolver makes a resolver that believes what proxies in the trusted networks, as ParsePrefixes gives them, say of
 // their clients, and knows some keys; nil knows none.
-func NewResolver(trusted []netip.Prefix, keys *Keys) *Resolver {
+func NewResolver(trusted []netip.Prefix, keys *keyfile.File) *Resolver {
 	return &Resolver{trusted: trusted, keys: keys}
 }
 
@@ -60,7 +61,7 @@ func NewResolver(trusted []netip.Prefix, keys *Keys) *Resolver {
 func (r *Resolver) Identify(req *http.Request) Caller {
 	status := KeyNone
 	if presented := req.Header.Get(KeyHeader); presented != "" {
-		if sum, ok := r.keys.find(presented); ok {
+		if sum, ok := r.keys.Find(presented); ok {
 			return Caller{Client: limit.KeyClient(sum), Key: KeyKnown}
 		}
 		status = KeyUnknown

@@ -3,16 +3,20 @@ package caller
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
+	"github.com/boardwalkhq/boardwalk/internal/keyfile"
 )
 
 // request is one from a peer, with lines of X-Forwarded-For.
@@ -145,10 +149,10 @@ func TestIdentify(t *testing.T) {
 	keys := keysOf(t, "the key")
 	address := limit.AddressClient(netip.MustParseAddr("203.0.113.7"))
 	holder := limit.KeyClient(sha256.Sum256([]byte("the key")))
-	longest := strings.Repeat("k", longestKey)
+	longest := strings.Repeat("k", keyfile.LongestKey)
 	for _, c := range []struct {
 		name string
-		keys *Keys
+		keys *keyfile.File
 		key  string
 		want Caller
 	}{
@@ -246,4 +250,38 @@ func BenchmarkIdentify(b *testing.B) {
 			}
 		})
 	}
+}
+
+func sumOf(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return hex.EncodeToString(sum[:])
+}
+
+// shortDir is a directory whose path is short enough for a socket.
+func shortDir(tb testing.TB) string {
+	tb.Helper()
+	dir, err := os.MkdirTemp("", "boardwalk-") //nolint:usetesting // tb.TempDir has the test's name in its path
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
+	return dir
+}
+
+// keysOf reads keys from a file of their SHA-256.
+func keysOf(tb testing.TB, keys ...string) *keyfile.File {
+	tb.Helper()
+	path := filepath.Join(tb.TempDir(), "keys")
+	var content strings.Builder
+	for _, k := range keys {
+		content.WriteString(sumOf(k) + "\n")
+	}
+	if err := os.WriteFile(path, []byte(content.String()), 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	k, err := keyfile.Open(path, "builder keys", slog.New(slog.DiscardHandler))
+	if err != nil {
+		tb.Fatal(err)
+	}
+	return k
 }

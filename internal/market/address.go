@@ -168,7 +168,7 @@ var errNoSolanaKey = errors.New("no Solana address: it must be base58 of 32 byte
 // ParseSolanaAddress reads base58 of 32 bytes.
 func ParseSolanaAddress(s string) (Address, error) {
 	var key [32]byte
-	if !decodeBase58(key[:], s) {
+	if !DecodeBase58(key[:], s) {
 		return Address{}, fmt.Errorf("%.80q is %w", s, errNoSolanaKey)
 	}
 	return SolanaAddress(key), nil
@@ -281,9 +281,9 @@ func (a Address) String() string {
 	case NoAddress:
 		return ""
 	case SolanaKey:
-		return encodeBase58(a.b[:])
+		return EncodeBase58(a.b[:])
 	case SolanaCurve:
-		return curvePrefix + encodeBase58(a.b[:])
+		return curvePrefix + EncodeBase58(a.b[:])
 	case V4Pool, EVMCurve:
 		n = PoolIDLen
 	case NativeCoin, EVMAccount:

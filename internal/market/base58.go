@@ -20,8 +20,8 @@ var base58Values = func() (v [256]int8) {
 	return v
 }()
 
-// encodeBase58 writes bytes as text. Its time grows with the square of their number.
-func encodeBase58(b []byte) string {
+// EncodeBase58 writes bytes as text. Its time grows with the square of their number.
+func EncodeBase58(b []byte) string {
 	significant := bytes.TrimLeft(b, "\x00")
 	text := bytes.Repeat([]byte{base58Digits[0]}, len(b)-len(significant))
 	// Digits, the least significant first: there are 1.37 times as many as bytes.
@@ -43,8 +43,8 @@ func encodeBase58(b []byte) string {
 	return string(text)
 }
 
-// decodeBase58 fills dst from text. It reports whether the text is the one that encodeBase58 writes for as many bytes. A text that is too long costs nothing.
-func decodeBase58(dst []byte, text string) bool {
+// DecodeBase58 fills dst from text. It reports whether the text is the one that EncodeBase58 writes for as many bytes. A text that is too long costs nothing.
+func DecodeBase58(dst []byte, text string) bool {
 	// As many bytes have that number of digits when all of them are 0, and 1.37 times as many at most.
 	if len(text) < len(dst) || len(text) > (len(dst)*138+99)/100 {
 		return false

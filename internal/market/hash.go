@@ -63,7 +63,7 @@ func (id TxID) String() string {
 	case 0:
 		return ""
 	case len(id.b):
-		return encodeBase58(id.b[:])
+		return EncodeBase58(id.b[:])
 	default:
 		return "0x" + hex.EncodeToString(id.b[:id.n])
 	}

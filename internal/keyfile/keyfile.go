@@ -1,4 +1,5 @@
-package caller
+// Package keyfile reads files with the SHA-256 of keys that callers present, and reads them again when they change.
+package keyfile
 
 import (
 	"bytes"
@@ -15,20 +16,22 @@ import (
 )
 
 const (
-	// longestKey is longer than any key: more isn't worth hashing.
-	longestKey = 256
+	// LongestKey is longer than any key: more isn't worth hashing.
+	LongestKey = 256
 	// largestFile is room for 200,000 keys: more is another file.
 	largestFile = 16 << 20
 	// lookEvery is how often the file is looked at.
 	lookEvery = 2 * time.Second
 )
 
-// Keys are the builder keys, of which only the SHA-256 are known. They are read from a file with one key a line: 64
-// hexadecimal digits, then perhaps a space and a name for humans. Blank lines and lines that begin with # are skipped.
+// File is a file of keys, of which only the SHA-256 are known. It has one key a line: 64 hexadecimal digits, then perhaps a space and a name for
+// humans. Blank lines and lines that begin with # are skipped.
 //
 //	printf %s "$KEY" | sha256sum >> keys
-type Keys struct {
+type File struct {
 	path string
+	// what the keys are, as in "builder keys".
+	what string
 	log  *slog.Logger
 	sums atomic.Pointer[map[[sha256.Size]byte]struct{}]
 
@@ -38,10 +41,10 @@ type Keys struct {
 	reported string      // the error that was logged of it
 }
 
-// OpenKeys reads the keys in a file. Errors name the file and the line, but never repeat what stands there: it may be a
-// key, where its SHA-256 should be.
-func OpenKeys(path string, log *slog.Logger) (*Keys, error) {
-	k := &Keys{path: path, log: log}
+// Open reads the keys in a file; what they are, as in "builder keys", stands in errors and in the log. Errors name the file and the line, but never
+// repeat what stands there: it may be a key, where its SHA-256 should be.
+func Open(path, what string, log *slog.Logger) (*File, error) {
+	k := &File{path: path, what: what, log: log}
 	if err := k.load(); err != nil {
 		return nil, err
 	}
@@ -53,7 +56,7 @@ func OpenKeys(path string, log *slog.Logger) (*Keys, error) {
 //
 // A changed file is read when it looks the same at two looks, 2 s apart: one that is being written might do without the
 // keys that are not in it yet.
-func (k *Keys) Run(ctx context.Context) {
+func (k *File) Run(ctx context.Context) {
 	t := time.NewTicker(lookEvery)
 	defer t.Stop()
 	for {
@@ -66,21 +69,24 @@ func (k *Keys) Run(ctx context.Context) {
 	}
 }
 
-// find tells whether a key is one of them, and its SHA-256. The time that it takes says nothing of the keys: what is
+// Find tells whether a key is one of them, and its SHA-256. The time that it takes says nothing of the keys: what is
 // compared are hashes, of which nobody can choose a part.
-func (k *Keys) find(presented string) (sum [sha256.Size]byte, ok bool) {
-	if k == nil || len(presented) > longestKey {
+func (k *File) Find(presented string) (sum [sha256.Size]byte, ok bool) {
+	if k == nil || len(presented) > LongestKey {
 		return sum, false
 	}
-	var b [longestKey]byte // on the stack, as []byte(presented) wouldn't be
+	var b [LongestKey]byte // on the stack, as []byte(presented) wouldn't be
 	sum = sha256.Sum256(b[:copy(b[:], presented)])
 	_, ok = (*k.sums.Load())[sum]
 	return sum, ok
 }
 
+// Len is how many keys there are.
+func (k *File) Len() int { return len(*k.sums.Load()) }
+
 // look compares the file with the one that was read last. A Secret in Kubernetes is changed by turning a symbolic link in
 // the file's path to another directory; so it is the file at the end that counts.
-func (k *Keys) look(ctx context.Context) {
+func (k *File) look(ctx context.Context) {
 	info, err := os.Stat(k.path)
 	if err != nil {
 		k.report(ctx, err)
@@ -99,36 +105,36 @@ func (k *Keys) look(ctx context.Context) {
 		return
 	}
 	k.changed, k.reported = nil, ""
-	k.log.InfoContext(ctx, "builder keys read anew", "keys", len(*k.sums.Load()))
+	k.log.InfoContext(ctx, k.what+" read anew", "keys", k.Len())
 }
 
 func same(a, b os.FileInfo) bool {
 	return os.SameFile(a, b) && a.Size() == b.Size() && a.ModTime().Equal(b.ModTime())
 }
 
-func (k *Keys) report(ctx context.Context, err error) {
+func (k *File) report(ctx context.Context, err error) {
 	if text := err.Error(); text != k.reported {
 		k.reported = text
-		k.log.WarnContext(ctx, "builder keys not read anew, the former ones stay", "err", text)
+		k.log.WarnContext(ctx, k.what+" not read anew, the former ones stay", "err", text)
 	}
 }
 
-func (k *Keys) load() error {
+func (k *File) load() error {
 	f, err := os.Open(k.path)
 	if err != nil {
-		return fmt.Errorf("open the file of builder keys: %w", err)
+		return fmt.Errorf("open the file of %s: %w", k.what, err)
 	}
 	defer func() { _ = f.Close() }()
 	info, err := f.Stat() // before it is read: a change that comes after is seen at the next look
 	if err != nil {
-		return fmt.Errorf("open the file of builder keys: %w", err)
+		return fmt.Errorf("open the file of %s: %w", k.what, err)
 	}
 	content, err := io.ReadAll(io.LimitReader(f, largestFile+1))
 	if err != nil {
-		return fmt.Errorf("read the file of builder keys: %w", err)
+		return fmt.Errorf("read the file of %s: %w", k.what, err)
 	}
 	if len(content) > largestFile {
-		return fmt.Errorf("%s: is no file of builder keys: allowed are %d MiB", k.path, largestFile>>20)
+		return fmt.Errorf("%s: is no file of %s: allowed are %d MiB", k.path, k.what, largestFile>>20)
 	}
 	sums, err := parseKeys(k.path, content)
 	if err != nil {
@@ -139,7 +145,7 @@ func (k *Keys) load() error {
 	return nil
 }
 
-var errKeyLine = errors.New("is not a builder key (the line isn't repeated here, for it may hold one); allowed: its SHA-256 as 64 " +
+var errKeyLine = errors.New("is no SHA-256 of a key (the line isn't repeated here, for it may hold one); allowed: its SHA-256 as 64 " +
 	"hexadecimal digits, then perhaps a space and a name; a blank line; a line that begins with #")
 
 func parseKeys(path string, content []byte) (map[[sha256.Size]byte]struct{}, error) {

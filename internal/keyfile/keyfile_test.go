@@ -1,4 +1,4 @@
-package caller
+package keyfile
 
 import (
 	"bytes"
@@ -20,17 +20,6 @@ func sumOf(key string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// shortDir is a directory whose path is short enough for a socket.
-func shortDir(tb testing.TB) string {
-	tb.Helper()
-	dir, err := os.MkdirTemp("", "boardwalk-") //nolint:usetesting // tb.TempDir has the test's name in its path
-	if err != nil {
-		tb.Fatal(err)
-	}
-	tb.Cleanup(func() { _ = os.RemoveAll(dir) })
-	return dir
-}
-
 func write(tb testing.TB, path, content string) {
 	tb.Helper()
 	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
@@ -38,33 +27,17 @@ func write(tb testing.TB, path, content string) {
 	}
 }
 
-// keysOf reads keys from a file of their SHA-256.
-func keysOf(tb testing.TB, keys ...string) *Keys {
-	tb.Helper()
-	path := filepath.Join(tb.TempDir(), "keys")
-	var content strings.Builder
-	for _, k := range keys {
-		content.WriteString(sumOf(k) + "\n")
-	}
-	write(tb, path, content.String())
-	k, err := OpenKeys(path, slog.New(slog.DiscardHandler))
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return k
-}
-
-func (k *Keys) knows(key string) bool {
-	_, ok := k.find(key)
+func (k *File) knows(key string) bool {
+	_, ok := k.Find(key)
 	return ok
 }
 
-func TestOpenKeys(t *testing.T) {
+func TestOpen(t *testing.T) {
 	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys")
 	a, b, c, d := sumOf("a"), strings.ToUpper(sumOf("b")), sumOf("c"), sumOf("d")
 	write(t, path, "# builders\n\n"+a+"\n  "+b+"\tThe B team # 1 \r\n\t\n"+c+"  -\n"+a+" again\n"+d)
-	k, err := OpenKeys(path, slog.New(slog.DiscardHandler))
+	k, err := Open(path, "builder keys", slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -78,7 +51,7 @@ func TestOpenKeys(t *testing.T) {
 	}
 
 	write(t, path, "")
-	if k, err = OpenKeys(path, slog.New(slog.DiscardHandler)); err != nil || k.knows("a") {
+	if k, err = Open(path, "builder keys", slog.New(slog.DiscardHandler)); err != nil || k.knows("a") {
 		t.Errorf("an empty file: %v", err)
 	}
 }
@@ -98,7 +71,7 @@ func TestErrorsOfKeys(t *testing.T) {
 		"a file of one line":   strings.Repeat("s3cret", 1<<20),
 	} {
 		write(t, path, "# builders\n"+good+content+good)
-		_, err := OpenKeys(path, slog.New(slog.DiscardHandler))
+		_, err := Open(path, "builder keys", slog.New(slog.DiscardHandler))
 		if err == nil {
 			t.Errorf("%s is taken", name)
 			continue
@@ -112,20 +85,20 @@ func TestErrorsOfKeys(t *testing.T) {
 	}
 
 	write(t, path, strings.Repeat("#", largestFile+1))
-	if _, err := OpenKeys(path, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "16 MiB") {
+	if _, err := Open(path, "builder keys", slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), "16 MiB") {
 		t.Errorf("a file that is too large: %v", err)
 	}
-	if _, err := OpenKeys(filepath.Dir(path), slog.New(slog.DiscardHandler)); err == nil {
+	if _, err := Open(filepath.Dir(path), "builder keys", slog.New(slog.DiscardHandler)); err == nil {
 		t.Error("a directory is taken")
 	}
-	if _, err := OpenKeys(path+".none", slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), path+".none") {
+	if _, err := Open(path+".none", "builder keys", slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), path+".none") {
 		t.Errorf("a file that isn't there: %v", err)
 	}
 }
 
 // running are keys in a file that change as time passes in a bubble.
 type running struct {
-	*Keys
+	*File
 	logged logged
 }
 
@@ -152,7 +125,7 @@ func run(t *testing.T, path string) *running {
 	t.Helper()
 	r := &running{}
 	var err error
-	if r.Keys, err = OpenKeys(path, slog.New(slog.NewTextHandler(&r.logged, nil))); err != nil {
+	if r.File, err = Open(path, "builder keys", slog.New(slog.NewTextHandler(&r.logged, nil))); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())

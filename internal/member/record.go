@@ -1,0 +1,90 @@
+package member
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"errors"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Record is what the app writes of a member or of one of their wallets. What it says was checked field by field.
+type Record struct {
+	ID ID
+	// UpdatedAt is the app's time of this write, in unix microseconds.
+	UpdatedAt int64
+	// Deleted has the member leave, or takes the wallet away.
+	Deleted bool
+	// Of a member:
+
+	Handle, AvatarURL string
+	// JoinedAt is unix seconds.
+	JoinedAt int64
+
+	// Wallet is nil in a record of a member.
+	Wallet *WalletRecord
+}
+
+// WalletRecord is what the app writes of a wallet of the member with the record's ID.
+type WalletRecord struct {
+	Family  chainconfig.Family
+	Address market.Address
+	// Chain is that of a contract wallet.
+	Chain  string
+	Public bool
+	// Since is that of an export, in unix seconds; 0 is now.
+	Since int64
+	// Proof is nil where the app attests the wallet. Its CheckedAt is that of an export, and 0 for the answer to a challenge.
+	Proof *Proof
+	// Names reports whether the proof's text is one that this deployment wrote for this member and this wallet, and Signed whether the signature is
+	// the wallet's. Both are false without a proof.
+	Names, Signed bool
+}
+
+// WalletKey is what tells wallets apart.
+type WalletKey struct {
+	Family  chainconfig.Family
+	Address market.Address
+	Chain   string
+}
+
+// Key is the wallet's.
+func (w *WalletRecord) Key() WalletKey { return WalletKey{w.Family, w.Address, w.Chain} }
+
+// Key is the wallet's.
+func (w *Wallet) Key() WalletKey { return WalletKey{w.Family, w.Address, w.Chain} }
+
+// Digest tells a repeated write from another one of the same instant.
+func (r *Record) Digest() [sha256.Size]byte {
+	raw, err := json.Marshal(r)
+	if err != nil { // of plain values it is nil
+		panic(err)
+	}
+	return sha256.Sum256(raw)
+}
+
+// Outcome is what a record changed.
+type Outcome string
+
+// The outcomes.
+const (
+	// Written means that the registry is as the record says.
+	Written Outcome = "written"
+	// Unchanged means that the very record was written before.
+	Unchanged Outcome = "unchanged"
+	// Older means that a later record was written before: this one changes nothing.
+	Older Outcome = "older"
+)
+
+// The errors of a record that is right by itself and can't be written.
+var (
+	ErrNoMember     = errors.New("there is no such member: write the member first")
+	ErrNoWallet     = errors.New("the member has no such wallet")
+	ErrHandleTaken  = errors.New("the handle is another member's, or was until less than 90 days ago")
+	ErrWalletTaken  = errors.New("the wallet is another member's: take it away from them first")
+	ErrOtherRecord  = errors.New("another record with the same updated_at was written before: write it again with a later one")
+	ErrNoChallenge  = errors.New("the text is no challenge that can be answered: each can be once, within 5 minutes")
+	ErrNotSigned    = errors.New("the signature isn't of this text by this wallet")
+	ErrKeptByOthers = errors.New("the address is a pool, a curve or another contract of a declared exchange or venue: it is nobody's wallet")
+)

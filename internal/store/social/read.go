@@ -1,0 +1,77 @@
+package social
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/internal/member"
+)
+
+// Member gives a member with their wallets, those that were taken away left out; nil where there is none, or where they left.
+func (s *Store) Member(ctx context.Context, id member.ID) (*member.Member, []member.Wallet, error) {
+	var rows []memberRow
+	if err := s.db.Read.NewSelect().Model(&rows).Where("id = ? AND left_at = 0", string(id)).Scan(ctx); err != nil {
+		return nil, nil, wrap("read a member", err)
+	}
+	if len(rows) == 0 {
+		return nil, nil, nil
+	}
+	wallets, err := s.wallets(ctx, "w.member = ? AND w.removed_at = 0 ORDER BY w.family, w.address, w.chain", rows[0].Number)
+	return &rows[0].value().Value, wallets, err
+}
+
+func (s *Store) wallets(ctx context.Context, condition string, args ...any) ([]member.Wallet, error) {
+	var rows []walletOf
+	err := s.db.Read.NewRaw("SELECT w.*, m.id AS member_id FROM member_wallets w JOIN members m ON m.number = w.member WHERE "+condition, args...).Scan(ctx, &rows)
+	if err != nil {
+		return nil, wrap("read members' wallets", err)
+	}
+	out := make([]member.Wallet, len(rows))
+	for i := range rows {
+		w, err := rows[i].value()
+		if err != nil {
+			return nil, err
+		}
+		out[i] = w.Value
+	}
+	return out, nil
+}
+
+// Change is a member or a wallet as the registry has it since the change with its number.
+type Change struct {
+	// Number is the change's.
+	Number int64
+	// Of the two one is set. A member who left has LeftAt, a wallet that was taken away RemovedAt.
+	Member *member.Member
+	Wallet *member.Wallet
+}
+
+// Changes lists up to limit members and wallets that changed after the change with a number, by the numbers of their last changes. What changed
+// several times is there once, so that an empty list means that nothing has changed since.
+func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]Change, error) {
+	var rows []memberRow
+	if err := s.db.Read.NewSelect().Model(&rows).Where("change > ?", after).Order("change").Limit(int64(limit)).Scan(ctx); err != nil {
+		return nil, wrap("read changed members", err)
+	}
+	wallets, err := s.wallets(ctx, "w.change > ? ORDER BY w.change LIMIT ?", after, limit)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]Change, 0, len(rows)+len(wallets))
+	for i := range rows {
+		m := rows[i].value()
+		out = append(out, Change{Number: m.Value.Change, Member: &m.Value})
+	}
+	for i := range wallets {
+		out = append(out, Change{Number: wallets[i].Change, Wallet: &wallets[i]})
+	}
+	slices.SortFunc(out, func(a, b Change) int { return cmp.Compare(a.Number, b.Number) })
+	return out[:min(limit, len(out))], nil
+}
+
+// LastChange is the number of the registry's last change.
+func (s *Store) LastChange(ctx context.Context) (last int64, err error) {
+	err = s.db.Read.NewRaw("SELECT COALESCE(max(last), 0) FROM sequences WHERE stream = ?", registryStream).Scan(ctx, &last)
+	return last, wrap("read the registry's last change", err)
+}

@@ -1,0 +1,100 @@
+package social
+
+import (
+	"fmt"
+
+	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+)
+
+type memberRow struct {
+	bun.BaseModel `bun:"table:members"`
+
+	Number    int64 `bun:",pk"`
+	ID        string
+	Handle    string
+	HandleKey *string
+	AvatarURL string `bun:"avatar_url"`
+	JoinedAt  int64
+	UpdatedAt int64
+	Digest    []byte
+	LeftAt    int64
+	Change    int64
+}
+
+func memberToRow(m *member.Row[member.Member]) memberRow {
+	v := &m.Value
+	row := memberRow{
+		Number: int64(v.Number), ID: string(v.ID), Handle: v.Handle, AvatarURL: v.AvatarURL, JoinedAt: v.JoinedAt, UpdatedAt: v.UpdatedAt,
+		Digest: m.Digest[:], LeftAt: v.LeftAt, Change: v.Change,
+	}
+	if v.Handle != "" {
+		row.HandleKey = new(member.HandleKey(v.Handle))
+	}
+	return row
+}
+
+func (r *memberRow) value() *member.Row[member.Member] {
+	m := &member.Row[member.Member]{Value: member.Member{
+		Number: member.Number(r.Number), ID: member.ID(r.ID), Handle: r.Handle, AvatarURL: r.AvatarURL, JoinedAt: r.JoinedAt, UpdatedAt: r.UpdatedAt,
+		LeftAt: r.LeftAt, Change: r.Change,
+	}}
+	copy(m.Digest[:], r.Digest)
+	return m
+}
+
+type walletRow struct {
+	bun.BaseModel `bun:"table:member_wallets"`
+
+	Family    string `bun:",pk"`
+	Address   []byte `bun:",pk"`
+	Chain     string `bun:",pk"`
+	Member    int64
+	IsPublic  bool
+	Since     int64
+	ProofText string
+	Signature string
+	CheckedAt int64
+	UpdatedAt int64
+	Digest    []byte
+	RemovedAt int64
+	Change    int64
+}
+
+func walletToRow(w *member.Row[member.Wallet]) walletRow {
+	v := &w.Value
+	row := walletRow{
+		Family: string(v.Family), Address: v.Address.Bytes(), Chain: v.Chain, Member: int64(v.Number), IsPublic: v.Public, Since: v.Since,
+		UpdatedAt: v.UpdatedAt, Digest: w.Digest[:], RemovedAt: v.RemovedAt, Change: v.Change,
+	}
+	if p := v.Proof; p != nil {
+		row.ProofText, row.Signature, row.CheckedAt = p.Text, p.Signature, p.CheckedAt
+	}
+	return row
+}
+
+// walletOf is a wallet with the id of its member.
+type walletOf struct {
+	walletRow
+
+	MemberID string `bun:"member_id"`
+}
+
+func (r *walletOf) value() (*member.Row[member.Wallet], error) {
+	address, err := market.AddressFromBytes(r.Address)
+	if err != nil {
+		return nil, fmt.Errorf("database: a row of member_wallets: %w", err)
+	}
+	w := &member.Row[member.Wallet]{Value: member.Wallet{
+		Member: member.ID(r.MemberID), Number: member.Number(r.Member), Family: chainconfig.Family(r.Family), Address: address, Chain: r.Chain,
+		Public: r.IsPublic, Since: r.Since, UpdatedAt: r.UpdatedAt, RemovedAt: r.RemovedAt, Change: r.Change,
+	}}
+	if r.CheckedAt > 0 {
+		w.Value.Proof = &member.Proof{Text: r.ProofText, Signature: r.Signature, CheckedAt: r.CheckedAt}
+	}
+	copy(w.Digest[:], r.Digest)
+	return w, nil
+}

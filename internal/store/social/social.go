@@ -1,0 +1,73 @@
+// Package social keeps what the platform's app writes of its members, and who of them is present. Chains' rows have nothing to do with it, and no
+// reorg undoes it.
+package social
+
+import (
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"database/sql"
+	"errors"
+	"fmt"
+
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
+)
+
+// Store reads and writes members. It is a part of store.Store.
+type Store struct{ db *database.DB }
+
+// New is the part of an open database.
+func New(db *database.DB) *Store { return &Store{db} }
+
+// registryStream is the counter of the registry's changes.
+const registryStream = "registry"
+
+// write runs f in a transaction in which nobody else writes to the registry. f gets the number of the last change, and gives that of its own last
+// one. Readers see the changes in the order of their numbers.
+func (s *Store) write(ctx context.Context, f func(tx *database.Transaction, last int64) (int64, error)) error {
+	return s.db.InTransaction(ctx, func(tx *database.Transaction) error {
+		var last int64
+		err := tx.NewRaw("INSERT INTO sequences (stream, last) VALUES (?, 0) ON CONFLICT (stream) DO UPDATE SET last = sequences.last RETURNING last",
+			registryStream).Scan(ctx, &last)
+		if err != nil {
+			return fmt.Errorf("database: lock the registry: %w", err)
+		}
+		next, err := f(tx, last)
+		if err != nil || next == last {
+			return err
+		}
+		if _, err := tx.NewRaw("UPDATE sequences SET last = ? WHERE stream = ?", next, registryStream).Exec(ctx); err != nil {
+			return fmt.Errorf("database: number the registry's changes: %w", err)
+		}
+		return nil
+	})
+}
+
+// secretOf is the key by which a database hides handles that were given up. It is made on first use.
+func secretOf(ctx context.Context, tx *database.Transaction) ([]byte, error) {
+	var secret []byte
+	err := tx.NewRaw("SELECT secret FROM registry_secret").Scan(ctx, &secret)
+	if err == nil || !errors.Is(err, sql.ErrNoRows) {
+		return secret, wrap("read the registry's secret", err)
+	}
+	secret = make([]byte, sha256.Size)
+	_, _ = rand.Read(secret) // it never fails
+	_, err = tx.NewRaw("INSERT INTO registry_secret (secret) VALUES (?)", secret).Exec(ctx)
+	return secret, wrap("keep the registry's secret", err)
+}
+
+// hidden is a handle as it is kept once nobody has it.
+func hidden(secret []byte, handleKey string) []byte {
+	h := hmac.New(sha256.New, secret)
+	h.Write([]byte(handleKey))
+	return h.Sum(nil)
+}
+
+// wrap says what failed; nil stays nil.
+func wrap(what string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("database: %s: %w", what, err)
+}
