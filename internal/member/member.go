@@ -58,6 +58,8 @@ type Wallet struct {
 	UpdatedAt int64
 	// RemovedAt is when the app took the wallet away, in unix seconds; 0 is a wallet.
 	RemovedAt int64
+	// MemberLeft is true while the member has left: the wallet is nobody's then.
+	MemberLeft bool
 	// Change is the registry's number of the last change.
 	Change int64
 }

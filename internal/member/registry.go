@@ -43,6 +43,8 @@ type Registry struct {
 	ChangedWallets map[WalletKey]bool
 	NewlyReleased  map[string]bool
 	Answered       []string
+	// LeftOrBack are the members who left or came back. What they have of wallets changes with them.
+	LeftOrBack map[Number]bool
 
 	// at are the wallets of an address, by their keys without a chain.
 	at map[WalletKey][]WalletKey
@@ -53,7 +55,8 @@ func NewRegistry(now, last int64) *Registry {
 	return &Registry{
 		Members: map[ID]*Row[Member]{}, Wallets: map[WalletKey]*Row[Wallet]{}, Handles: map[string]ID{}, Released: map[string]Released{},
 		Challenges: map[string]bool{}, Contracts: map[WalletKey]bool{}, Last: last, Now: now,
-		ChangedMembers: map[ID]bool{}, ChangedWallets: map[WalletKey]bool{}, NewlyReleased: map[string]bool{}, at: map[WalletKey][]WalletKey{},
+		ChangedMembers: map[ID]bool{}, ChangedWallets: map[WalletKey]bool{}, NewlyReleased: map[string]bool{}, LeftOrBack: map[Number]bool{},
+		at: map[WalletKey][]WalletKey{},
 	}
 }
 
@@ -97,7 +100,7 @@ func (r *Registry) applyMember(rec *Record) (Outcome, error) {
 	if rec.Deleted {
 		r.changeMember(rec.ID)
 		if row.Value.LeftAt == 0 {
-			row.Value.LeftAt = r.Now
+			row.Value.LeftAt, r.LeftOrBack[row.Value.Number] = r.Now, true
 		}
 		row.Value.UpdatedAt, row.Digest = rec.UpdatedAt, digest
 		return Written, nil
@@ -120,6 +123,9 @@ func (r *Registry) applyMember(rec *Record) (Outcome, error) {
 	r.changeMember(rec.ID)
 	r.Handles[key] = rec.ID
 	m := &row.Value
+	if m.LeftAt > 0 {
+		r.LeftOrBack[m.Number] = true
+	}
 	m.Handle, m.AvatarURL, m.JoinedAt, m.UpdatedAt, m.LeftAt = rec.Handle, rec.AvatarURL, rec.JoinedAt, rec.UpdatedAt, 0
 	row.Digest = digest
 	return Written, nil

@@ -10,6 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
 	"github.com/boardwalkhq/boardwalk/internal/store/schema"
+	"github.com/boardwalkhq/boardwalk/internal/store/social"
 )
 
 // The errors of the database that callers tell apart.
@@ -57,6 +58,9 @@ type Store struct {
 	Upkeep    Upkeep
 	Sequences Sequences
 	Inspect   Inspect
+
+	// Social is what is kept of members, which no chain has to do with.
+	Social *social.Store
 }
 
 // Leases take, renew and release the right to write an index.
@@ -123,6 +127,7 @@ func newStore(d *database.DB, served *served) *Store {
 		Upkeep:    Upkeep{r},
 		Sequences: Sequences{r},
 		Inspect:   Inspect{r},
+		Social:    social.New(d),
 	}
 }
 
@@ -149,6 +154,11 @@ func OpenReader(ctx context.Context, dsn string) (*Store, error) {
 // seconds it says what it waits for.
 func OpenReaderPatiently(ctx context.Context, dsn string, w schema.Waiting) (*Store, error) {
 	return of(schema.OpenReaderPatiently(ctx, dsn, w))
+}
+
+// OpenMigratedPatiently opens a database whose schema another program makes, for one that writes, and waits for both as OpenReaderPatiently does.
+func OpenMigratedPatiently(ctx context.Context, dsn string, w schema.Waiting) (*Store, error) {
+	return of(schema.OpenMigratedPatiently(ctx, dsn, w))
 }
 
 func of(d *database.DB, err error) (*Store, error) {

@@ -16,8 +16,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
-// ErrNotGranted is returned by Migration.Run when the reader can't be given its rights by the role that runs it.
-var ErrNotGranted = errors.New("the reader may not read")
+// ErrNotGranted is returned by Migration.Run when a role can't be given its rights by the role that runs it.
+var ErrNotGranted = errors.New("the role lacks rights")
 
 // Migration is the program that brings a database's schema up to date and ends.
 type Migration struct {
@@ -25,16 +25,20 @@ type Migration struct {
 	Database string
 	// Reader is a PostgreSQL role that is to read all tables, those of later migrations too, and nothing else; empty is none.
 	Reader string
+	// Members is a PostgreSQL role that is to read all tables and to write those of members; empty is none.
+	Members string
 	// Out gets the SQL that an administrator has to run where the owner may not.
 	Out io.Writer
 	Now func() time.Time
 	Log *slog.Logger
 }
 
-// Run waits for a database that isn't there yet, migrates it and gives the reader its rights.
+// Run waits for a database that isn't there yet, migrates it and gives roles their rights.
 func (m *Migration) Run(ctx context.Context) error {
-	if m.Reader != "" && strings.HasPrefix(m.Database, "sqlite:") {
-		return errors.New("--reader is for PostgreSQL: an SQLite file has no roles; leave it out")
+	for flag, role := range map[string]string{"--reader": m.Reader, "--members": m.Members} {
+		if role != "" && strings.HasPrefix(m.Database, "sqlite:") {
+			return errors.New(flag + " is for PostgreSQL: an SQLite file has no roles; leave it out")
+		}
 	}
 	st, err := OpenPatiently(ctx, m.Database, m.Now, func() {}, m.Log)
 	if err != nil {
@@ -42,27 +46,39 @@ func (m *Migration) Run(ctx context.Context) error {
 	}
 	defer func() { _ = st.Close() }()
 	m.Log.InfoContext(ctx, "the schema is up to date", "schema", Version)
-	if m.Reader == "" {
-		return nil
+	if m.Reader != "" {
+		if err := m.grant(ctx, st.Write, m.Reader, nil); err != nil {
+			return err
+		}
 	}
-	return m.grant(ctx, st.Write)
+	if m.Members != "" {
+		return m.grant(ctx, st.Write, m.Members, memberTables)
+	}
+	return nil
 }
 
-func (m *Migration) grant(ctx context.Context, db *bun.DB) error {
-	r, err := examineReader(ctx, db, m.Reader)
+// memberTables are what the members program writes: what the platform's app says of members, and the counters of streams.
+var memberTables = []string{
+	"members", "member_wallets", "wallet_challenges", "kept_answers", "presence", "presence_minutes", "program_leases", "released_handles",
+	"registry_secret", "sequences",
+}
+
+// grant gives a role the right to read all tables and to write some.
+func (m *Migration) grant(ctx context.Context, db *bun.DB, role string, writes []string) error {
+	r, err := examineRole(ctx, db, role, writes)
 	if err != nil {
 		return err
 	}
 	if len(r.writable) > 0 {
-		return fmt.Errorf("role %s may write to %d tables, such as %s, so it is no reader: name a role that doesn't own them, "+
-			"is no member of their owner, no superuser, and has no right on them but SELECT", m.Reader, len(r.writable), r.writable[0])
+		return fmt.Errorf("role %s may write to %d tables that it should only read, such as %s: name a role that doesn't own them, "+
+			"is no member of their owner, no superuser, and has no right on them but SELECT", role, len(r.writable), r.writable[0])
 	}
 	if r.creates {
-		m.Log.WarnContext(ctx, "the reader may make tables and functions in the schema, which the owner could run unawares: take that away",
-			"sql", "REVOKE CREATE ON SCHEMA "+database.Ident(r.schema)+" FROM PUBLIC, "+database.Ident(m.Reader))
+		m.Log.WarnContext(ctx, "the role may make tables and functions in the schema, which the owner could run unawares: take that away",
+			"sql", "REVOKE CREATE ON SCHEMA "+database.Ident(r.schema)+" FROM PUBLIC, "+database.Ident(role))
 	}
 	if len(r.missing) == 0 {
-		m.Log.InfoContext(ctx, "the reader has its rights", "role", m.Reader)
+		m.Log.InfoContext(ctx, "the role has its rights", "role", role)
 		return nil
 	}
 	wanted := r.missing
@@ -71,17 +87,17 @@ func (m *Migration) grant(ctx context.Context, db *bun.DB) error {
 			return err
 		}
 		// A statement without the right to it can end in a warning alone.
-		if r, err = examineReader(ctx, db, m.Reader); err != nil {
+		if r, err = examineRole(ctx, db, role, writes); err != nil {
 			return err
 		}
 		if len(r.missing) == 0 {
-			m.Log.InfoContext(ctx, "the reader was given its rights", "role", m.Reader)
+			m.Log.InfoContext(ctx, "the role was given its rights", "role", role)
 			return nil
 		}
 	}
 	password := ""
 	if !r.exists {
-		password = "-- Then give the role a password, in psql by \\password " + database.Ident(m.Reader) + ".\n"
+		password = "-- Then give the role a password, in psql by \\password " + database.Ident(role) + ".\n"
 	}
 	_, err = fmt.Fprintf(m.Out, "-- To be run by an administrator, connected to the database %s:\n%s;\n%s", database.Ident(r.database), strings.Join(wanted, ";\n"), password)
 	if err != nil {
@@ -91,14 +107,14 @@ func (m *Migration) grant(ctx context.Context, db *bun.DB) error {
 	if r.exists {
 		why = "can't be given its rights by the role " + r.owner
 	}
-	return fmt.Errorf("%w: role %s %s: have an administrator run the SQL that is written above, then run this again", ErrNotGranted, m.Reader, why)
+	return fmt.Errorf("%w: role %s %s: have an administrator run the SQL that is written above, then run this again", ErrNotGranted, role, why)
 }
 
 // runAll runs statements in one transaction. That the role has no right to one of them is no error.
 func runAll(ctx context.Context, db *sql.DB, statements []string) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {
-		return fmt.Errorf("database: give the reader its rights: %w", err)
+		return fmt.Errorf("database: give a role its rights: %w", err)
 	}
 	defer func() { _ = tx.Rollback() }() // after a commit there is nothing to roll back
 	for _, s := range statements {
@@ -113,16 +129,16 @@ func runAll(ctx context.Context, db *sql.DB, statements []string) error {
 		}
 	}
 	if err := tx.Commit(); err != nil {
-		return fmt.Errorf("database: give the reader its rights: %w", err)
+		return fmt.Errorf("database: give a role its rights: %w", err)
 	}
 	return nil
 }
 
-// readerRights is what a role may do with the tables.
-type readerRights struct {
+// rights is what a role may do with the tables.
+type rights struct {
 	owner, database, schema string
 	exists                  bool
-	// writable are the tables that it may change.
+	// writable are the tables that it may change and should not.
 	writable []table
 	// creates reports whether it may make objects in the schema.
 	creates bool
@@ -130,7 +146,7 @@ type readerRights struct {
 	missing []string
 }
 
-func examineReader(ctx context.Context, db *bun.DB, role string) (r readerRights, err error) {
+func examineRole(ctx context.Context, db *bun.DB, role string, writes []string) (r rights, err error) {
 	err = db.QueryRowContext(ctx, "SELECT current_user, current_database(), n.nspname, EXISTS (SELECT 1 FROM pg_roles WHERE rolname = ?0) "+
 		"FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace WHERE c.oid = to_regclass('schema_reader')", role).
 		Scan(&r.owner, &r.database, &r.schema, &r.exists)
@@ -151,7 +167,7 @@ func examineReader(ctx context.Context, db *bun.DB, role string) (r readerRights
 			return r, fmt.Errorf("database: look for the rights of role %s: %w", role, err)
 		}
 		if r.writable, err = ownTables(ctx, db, "pg_has_role(?0, c.relowner, 'MEMBER') OR "+
-			"has_table_privilege(?0, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE')", role); err != nil {
+			"(has_table_privilege(?0, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE') AND c.relname NOT IN (?1))", role, bun.In(append(writes, ""))); err != nil {
 			return r, err
 		}
 		unread, args = "NOT has_table_privilege(?0, c.oid, 'SELECT')", []any{role}
@@ -171,14 +187,32 @@ func examineReader(ctx context.Context, db *bun.DB, role string) (r readerRights
 		r.missing = append(r.missing, "GRANT USAGE ON SCHEMA "+database.Ident(r.schema)+to)
 	}
 	if len(tables) > 0 {
-		names := make([]string, 0, len(tables))
-		for _, t := range tables {
-			names = append(names, t.String())
+		r.missing = append(r.missing, "GRANT SELECT ON "+listed(tables)+to)
+	}
+	if len(writes) > 0 {
+		unwritten := "c.relname IN (?0)"
+		if r.exists {
+			unwritten += " AND NOT (has_table_privilege(?1, c.oid, 'INSERT') AND has_table_privilege(?1, c.oid, 'UPDATE') AND has_table_privilege(?1, c.oid, 'DELETE'))"
 		}
-		r.missing = append(r.missing, "GRANT SELECT ON "+strings.Join(names, ", ")+to)
+		tables, err := ownTables(ctx, db, unwritten, bun.In(writes), role)
+		if err != nil {
+			return r, err
+		}
+		if len(tables) > 0 {
+			r.missing = append(r.missing, "GRANT INSERT, UPDATE, DELETE ON "+listed(tables)+to)
+		}
 	}
 	if !later {
 		r.missing = append(r.missing, "ALTER DEFAULT PRIVILEGES FOR ROLE "+database.Ident(r.owner)+" IN SCHEMA "+database.Ident(r.schema)+" GRANT SELECT ON TABLES"+to)
 	}
 	return r, nil
+}
+
+// listed are tables as a statement lists them.
+func listed(tables []table) string {
+	names := make([]string, len(tables))
+	for i, t := range tables {
+		names[i] = t.String()
+	}
+	return strings.Join(names, ", ")
 }

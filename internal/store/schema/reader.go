@@ -111,9 +111,34 @@ const (
 // OpenReaderPatiently is OpenReader, and waits for a database that nobody answers for and for a schema that isn't there yet. Every ten
 // seconds it says what it waits for.
 func OpenReaderPatiently(ctx context.Context, dsn string, w Waiting) (*database.DB, error) {
+	return w.open(ctx, dsn, "--reader", OpenReader)
+}
+
+// OpenMigratedPatiently opens a database whose schema another program makes, for one that writes, and waits for both as OpenReaderPatiently does. An
+// SQLite file has one process, which makes the schema itself.
+func OpenMigratedPatiently(ctx context.Context, dsn string, w Waiting) (*database.DB, error) {
+	return w.open(ctx, dsn, "--members", openMigrated)
+}
+
+func openMigrated(ctx context.Context, dsn string) (*database.DB, error) {
+	if strings.HasPrefix(dsn, "sqlite:") {
+		return Open(ctx, dsn, func() {})
+	}
+	d, err := database.Connect(ctx, dsn)
+	if err != nil {
+		return nil, err
+	}
+	if err := checkSchema(ctx, d); err != nil {
+		return nil, errors.Join(err, d.Close())
+	}
+	return d, nil
+}
+
+// open opens a database once it is there with its schema. flag is that of boardwalk migrate which gives the program's role its rights.
+func (w Waiting) open(ctx context.Context, dsn, flag string, open func(context.Context, string) (*database.DB, error)) (*database.DB, error) {
 	var said time.Time
 	for until := w.Now().Add(w.Deadline); ; {
-		st, err := OpenReader(ctx, dsn)
+		st, err := open(ctx, dsn)
 		missing := errors.Is(err, ErrNoSchema)
 		if !missing && !errors.Is(err, database.ErrUnreachable) {
 			return st, err
@@ -122,7 +147,7 @@ func OpenReaderPatiently(ctx context.Context, dsn string, w Waiting) (*database.
 		if !now.Before(until) {
 			if missing {
 				err = fmt.Errorf("after waiting for %s: %w: run `boardwalk migrate` with the address of the database's owner, "+
-					"and with --reader where this program has a role of its own; the chart's Job does both, and its log says what went wrong", w.Deadline, err)
+					"and with %s where this program has a role of its own; the chart's Job does both, and its log says what went wrong", w.Deadline, err, flag)
 			}
 			return nil, err
 		}

@@ -40,7 +40,10 @@ func (s *Store) Apply(ctx context.Context, records []member.Record, atomic bool,
 		if !written {
 			return last, nil
 		}
-		return r.Last, keep(ctx, tx, r, secret)
+		if err := keep(ctx, tx, r, secret); err != nil {
+			return last, err
+		}
+		return r.Last, renumberWallets(ctx, tx, r)
 	})
 	return applied, written, err
 }
@@ -135,7 +138,7 @@ func loadWallets(ctx context.Context, tx *database.Transaction, r *member.Regist
 	}
 	for some := range slices.Chunk(pairs, database.LoadKeys) {
 		var rows []walletOf
-		err := tx.NewRaw("SELECT w.*, m.id AS member_id FROM member_wallets w JOIN members m ON m.number = w.member WHERE (w.family, w.address) IN (?)",
+		err := tx.NewRaw(walletsWithMember+"(w.family, w.address) IN (?)",
 			database.Among(tx.Postgres, some)).Scan(ctx, &rows)
 		if err != nil {
 			return wrap("read members' wallets", err)
@@ -229,4 +232,22 @@ func keepMembers(ctx context.Context, tx *database.Transaction, rows []memberRow
 		}
 	}
 	return database.Upsert(ctx, tx, rows)
+}
+
+// renumberWallets gives the wallets of members who left or came back a change of their own: whoever follows changes learns it of each.
+func renumberWallets(ctx context.Context, tx *database.Transaction, r *member.Registry) error {
+	for number := range r.LeftOrBack {
+		var rows []walletRow
+		if err := tx.NewSelect().Model(&rows).Where("member = ? AND removed_at = 0", int64(number)).Order("change").Scan(ctx); err != nil {
+			return wrap("read a member's wallets", err)
+		}
+		for i := range rows {
+			r.Last++
+			rows[i].Change = r.Last
+		}
+		if err := database.Upsert(ctx, tx, rows); err != nil {
+			return err
+		}
+	}
+	return nil
 }

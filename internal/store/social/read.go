@@ -23,7 +23,7 @@ func (s *Store) Member(ctx context.Context, id member.ID) (*member.Member, []mem
 
 func (s *Store) wallets(ctx context.Context, condition string, args ...any) ([]member.Wallet, error) {
 	var rows []walletOf
-	err := s.db.Read.NewRaw("SELECT w.*, m.id AS member_id FROM member_wallets w JOIN members m ON m.number = w.member WHERE "+condition, args...).Scan(ctx, &rows)
+	err := s.db.Read.NewRaw(walletsWithMember+condition, args...).Scan(ctx, &rows)
 	if err != nil {
 		return nil, wrap("read members' wallets", err)
 	}

@@ -76,12 +76,16 @@ func walletToRow(w *member.Row[member.Wallet]) walletRow {
 	return row
 }
 
-// walletOf is a wallet with the id of its member.
+// walletOf is a wallet with what its member's row says.
 type walletOf struct {
 	walletRow
 
-	MemberID string `bun:"member_id"`
+	MemberID   string `bun:"member_id"`
+	MemberLeft bool
 }
+
+// walletsWithMember selects walletOf; a condition on w stands behind it.
+const walletsWithMember = "SELECT w.*, m.id AS member_id, m.left_at > 0 AS member_left FROM member_wallets w JOIN members m ON m.number = w.member WHERE "
 
 func (r *walletOf) value() (*member.Row[member.Wallet], error) {
 	address, err := market.AddressFromBytes(r.Address)
@@ -90,7 +94,7 @@ func (r *walletOf) value() (*member.Row[member.Wallet], error) {
 	}
 	w := &member.Row[member.Wallet]{Value: member.Wallet{
 		Member: member.ID(r.MemberID), Number: member.Number(r.Member), Family: chainconfig.Family(r.Family), Address: address, Chain: r.Chain,
-		Public: r.IsPublic, Since: r.Since, UpdatedAt: r.UpdatedAt, RemovedAt: r.RemovedAt, Change: r.Change,
+		Public: r.IsPublic, Since: r.Since, UpdatedAt: r.UpdatedAt, RemovedAt: r.RemovedAt, MemberLeft: r.MemberLeft, Change: r.Change,
 	}}
 	if r.CheckedAt > 0 {
 		w.Value.Proof = &member.Proof{Text: r.ProofText, Signature: r.Signature, CheckedAt: r.CheckedAt}

@@ -1,0 +1,223 @@
+// Package intake is the private door through which the platform's app writes its members: HTTP with bearer tokens, described by the document of
+// package contract.
+package intake
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/gorilla/mux"
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/boardwalkhq/boardwalk/internal/keyfile"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/store/social"
+	"github.com/boardwalkhq/boardwalk/members/contract"
+)
+
+// Registry keeps members. It is social.Store.
+type Registry interface {
+	Apply(ctx context.Context, records []member.Record, atomic bool, now int64) (applied []social.Applied, written bool, err error)
+	Member(ctx context.Context, id member.ID) (*member.Member, []member.Wallet, error)
+	Changes(ctx context.Context, after int64, limit int) ([]social.Change, error)
+	LastChange(ctx context.Context) (int64, error)
+	Challenge(ctx context.Context, text string, until int64) error
+	Kept(ctx context.Context, key string) (*social.KeptAnswer, error)
+	Keep(ctx context.Context, key string, a *social.KeptAnswer, now int64) error
+}
+
+// Presence counts who is present.
+type Presence interface {
+	// Seen notes that members are present, and gives those that aren't members.
+	Seen(ctx context.Context, ids []member.ID) (unknown []member.ID, err error)
+}
+
+// Options are what the intake works with.
+type Options struct {
+	Registry Registry
+	Presence Presence
+	// Tokens are those that a caller may present.
+	Tokens *keyfile.File
+	// Deployment is the address that challenges name, as in https://app.example.com.
+	Deployment string
+	// Active reports whether this process is the one that takes requests.
+	Active  func() bool
+	Now     func() time.Time
+	Log     *slog.Logger
+	Metrics prometheus.Registerer
+}
+
+type handler struct {
+	Options
+
+	reader   Reader
+	document []byte
+	requests *prometheus.CounterVec
+}
+
+// longestBody is the most bytes of a body, longestKey those of an Idempotency-Key.
+const longestBody, longestKey = 1 << 20, 255
+
+// New makes the intake.
+func New(o Options) (http.Handler, error) {
+	document, err := contract.JSON()
+	if err != nil {
+		return nil, err
+	}
+	h := &handler{
+		Options: o, reader: Reader{Deployment: o.Deployment, Now: o.Now}, document: document,
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "boardwalk_intake_requests_total", Help: "Requests to the intake, by the status of their answer.",
+		}, []string{"status"}),
+	}
+	if err := o.Metrics.Register(h.requests); err != nil {
+		return nil, err
+	}
+	m := mux.NewRouter().UseEncodedPath().StrictSlash(false)
+	for _, route := range []struct {
+		method, path string
+		do           func(*request) (*reply, error)
+	}{
+		{http.MethodGet, "/v1/members/{id}", h.getMember},
+		{http.MethodPut, "/v1/members/{id}", h.putMember},
+		{http.MethodDelete, "/v1/members/{id}", h.deleteMember},
+		{http.MethodPut, "/v1/members/{id}/wallets/{wallet}", h.putWallet},
+		{http.MethodDelete, "/v1/members/{id}/wallets/{wallet}", h.deleteWallet},
+		{http.MethodPost, "/v1/wallet-challenges", h.postChallenge},
+		{http.MethodPost, "/v1/batch", h.postBatch},
+		{http.MethodPost, "/v1/presence", h.postPresence},
+		{http.MethodGet, "/v1/changes", h.getChanges},
+		{http.MethodGet, "/v1/export", h.getExport},
+		{http.MethodGet, "/openapi.json", h.getDocument},
+	} {
+		m.Handle(route.path, h.serve(route.do)).Methods(route.method)
+	}
+	m.NotFoundHandler = h.serve(func(*request) (*reply, error) {
+		return nil, problem(http.StatusNotFound, "route-not-found", "No such route", "The routes are listed in /openapi.json.")
+	})
+	m.MethodNotAllowedHandler = h.serve(func(*request) (*reply, error) {
+		return nil, problem(http.StatusMethodNotAllowed, "method-not-allowed", "The route has no such method", "The methods are listed in /openapi.json.")
+	})
+	return m, nil
+}
+
+// request is a request whose body was read.
+type request struct {
+	*http.Request
+
+	vars map[string]string
+	body []byte
+}
+
+// reply is an answer that is kept for a request that comes again.
+type reply struct {
+	status int
+	media  string
+	body   []byte
+	// stream, if set, writes the body in place of body. It isn't kept.
+	stream func(w io.Writer) error
+}
+
+const (
+	jsonMedia   = "application/json"
+	ndjsonMedia = "application/x-ndjson"
+)
+
+// serve is the way of every request: who asks, what was asked before, what is to be done.
+func (h *handler) serve(do func(*request) (*reply, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		id := uuid.NewString()
+		w.Header().Set("X-Request-Id", id)
+		w.Header().Set("Cache-Control", "no-store")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		answer, err := h.answer(w, r, do)
+		if err != nil {
+			h.fail(w, r, id, err)
+			return
+		}
+		h.requests.WithLabelValues(strconv.Itoa(answer.status)).Inc()
+		w.Header().Set("Content-Type", answer.media)
+		w.WriteHeader(answer.status)
+		if answer.stream == nil {
+			_, _ = w.Write(answer.body) //nolint:gosec // JSON with nosniff; the client may be gone
+			return
+		}
+		if err := answer.stream(w); err != nil && r.Context().Err() == nil {
+			h.Log.ErrorContext(r.Context(), "an answer broke off", "request_id", id, "err", err.Error())
+			panic(http.ErrAbortHandler) // so that the client learns it
+		}
+	})
+}
+
+func (h *handler) answer(w http.ResponseWriter, r *http.Request, do func(*request) (*reply, error)) (*reply, error) {
+	if !h.authorized(r) {
+		w.Header().Set("WWW-Authenticate", "Bearer")
+		return nil, problem(http.StatusUnauthorized, "unauthorized", "No valid token", "Send Authorization: Bearer and a token whose SHA-256 is in the file of tokens.")
+	}
+	if !h.Active() {
+		w.Header().Set("Retry-After", "1")
+		return nil, problem(http.StatusServiceUnavailable, "not-active", "Another process takes the requests", "Try again after the time in Retry-After.")
+	}
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, longestBody))
+	var tooLong *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLong):
+		return nil, tooLarge("Allowed is a body of 1 MiB.")
+	case err != nil:
+		return nil, problem(http.StatusBadRequest, "invalid-body", "The body broke off", "")
+	}
+	req := &request{Request: r, vars: mux.Vars(r), body: body}
+	key := r.Header.Get("Idempotency-Key")
+	if key == "" || r.Method == http.MethodGet {
+		return do(req)
+	}
+	return h.once(req, key, do)
+}
+
+func (h *handler) authorized(r *http.Request) bool {
+	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+	if !ok || len(r.Header.Values("Authorization")) != 1 {
+		return false
+	}
+	_, known := h.Tokens.Find(token)
+	return known
+}
+
+// once does a request with a key, unless it was done: then the answer is that of before.
+func (h *handler) once(r *request, key string, do func(*request) (*reply, error)) (*reply, error) {
+	if len(key) > longestKey || len(r.Header.Values("Idempotency-Key")) != 1 {
+		return nil, invalidParameter("Idempotency-Key", "is too long, or given twice; allowed is one of 1 to 255 characters")
+	}
+	sum := sha256.Sum256(bytes.Join([][]byte{[]byte(r.Method), []byte(r.URL.RequestURI()), r.body}, []byte{0}))
+	kept, err := h.Registry.Kept(r.Context(), key)
+	switch {
+	case err != nil:
+		return nil, err
+	case kept != nil && !bytes.Equal(kept.Request, sum[:]):
+		return nil, problem(http.StatusConflict, "idempotency-conflict", "The Idempotency-Key was used for another request", "Use a key of its own for each request.")
+	case kept != nil:
+		return &reply{status: kept.Status, media: kept.Media, body: kept.Body}, nil
+	}
+	answer, err := do(r)
+	if p := asProblem(err); err != nil && p != nil {
+		answer = &reply{status: p.Status, media: "application/problem+json", body: p.encoded()}
+	} else if err != nil {
+		return nil, err
+	}
+	return answer, h.Registry.Keep(r.Context(), key, &social.KeptAnswer{
+		Request: sum[:], Status: answer.status, Media: answer.media, Body: answer.body,
+	}, h.Now().Unix())
+}
+
+func (h *handler) getDocument(*request) (*reply, error) {
+	return &reply{status: http.StatusOK, media: jsonMedia, body: h.document}, nil
+}

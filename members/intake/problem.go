@@ -1,0 +1,126 @@
+package intake
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+
+	"github.com/boardwalkhq/boardwalk/internal/member"
+)
+
+// FieldError says what is wrong with a field of a body, or a parameter, and what is allowed.
+type FieldError struct {
+	// Field is empty where the body as a whole is meant.
+	Field  string `json:"field"`
+	Reason string `json:"reason"`
+}
+
+// Problem is an answer that says why a request isn't done (RFC 9457).
+type Problem struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail,omitempty"`
+	// Errors are of a problem with fields.
+	Errors []FieldError `json:"errors,omitempty"`
+	// RequestID is of a fault of ours.
+	RequestID string `json:"request_id,omitempty"`
+}
+
+func (p *Problem) Error() string {
+	parts := []string{p.Title}
+	if p.Detail != "" {
+		parts = append(parts, p.Detail)
+	}
+	for _, e := range p.Errors {
+		parts = append(parts, strings.TrimSpace(e.Field+" "+e.Reason))
+	}
+	return strings.Join(parts, ": ")
+}
+
+// problem makes a problem of a type.
+func problem(status int, slug, title, detail string) *Problem {
+	return &Problem{Type: "/problems/" + slug, Title: title, Status: status, Detail: detail}
+}
+
+func invalid(errs ...FieldError) *Problem {
+	p := problem(http.StatusBadRequest, "invalid-body", "The request isn't as it must be", "")
+	p.Errors = errs
+	return p
+}
+
+func invalidParameter(name, reason string) *Problem {
+	p := problem(http.StatusBadRequest, "invalid-parameter", "A parameter isn't as it must be", "")
+	p.Errors = []FieldError{{name, reason}}
+	return p
+}
+
+func tooLarge(detail string) *Problem {
+	return problem(http.StatusRequestEntityTooLarge, "too-large", "The request is too large; nothing was written", detail)
+}
+
+// ofRegistry are the problems of records that are right by themselves.
+var ofRegistry = []struct {
+	err         error
+	status      int
+	slug, title string
+}{
+	{member.ErrNoMember, http.StatusNotFound, "member-not-found", "No such member"},
+	{member.ErrNoWallet, http.StatusNotFound, "wallet-not-found", "No such wallet"},
+	{member.ErrHandleTaken, http.StatusConflict, "handle-taken", "The handle is taken"},
+	{member.ErrWalletTaken, http.StatusConflict, "wallet-taken", "The wallet is taken"},
+	{member.ErrOtherRecord, http.StatusConflict, "record-conflict", "Another record has this updated_at"},
+	{member.ErrKeptByOthers, http.StatusConflict, "not-a-wallet", "The address is nobody's wallet"},
+	{member.ErrNoChallenge, http.StatusConflict, "challenge-unknown", "No such challenge"},
+	{member.ErrNotSigned, http.StatusConflict, "signature-wrong", "The signature is another's"},
+}
+
+// asProblem is the answer to an error; nil for a fault of ours.
+func asProblem(err error) *Problem {
+	var p *Problem
+	if errors.As(err, &p) {
+		return p
+	}
+	for _, o := range ofRegistry {
+		if errors.Is(err, o.err) {
+			return problem(o.status, o.slug, o.title, o.err.Error())
+		}
+	}
+	return nil
+}
+
+// encoded is the body of a problem.
+func (p *Problem) encoded() []byte {
+	body, err := json.Marshal(p)
+	if err != nil { // of plain values it is nil
+		panic(err)
+	}
+	return append(body, '\n')
+}
+
+// fail answers with an error. One that is no problem says nothing outside, and everything in the log.
+func (h *handler) fail(w http.ResponseWriter, r *http.Request, id string, err error) {
+	p := asProblem(err)
+	if p == nil {
+		h.Log.ErrorContext(r.Context(), "request failed", "request_id", id, "err", err.Error())
+		p = problem(http.StatusServiceUnavailable, "unavailable", "The request can't be done at the moment", "Try again after the time in Retry-After.")
+		p.RequestID = id
+		w.Header().Set("Retry-After", "2")
+	}
+	h.requests.WithLabelValues(strconv.Itoa(p.Status)).Inc()
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(p.Status)
+	_, _ = w.Write(p.encoded()) // the client may be gone
+}
+
+// notAllowed is a value's reason in a field's error.
+func notAllowed(value string, allowed error) string {
+	const most = 64
+	if len(value) > most {
+		value = value[:most] + "..."
+	}
+	return fmt.Sprintf("is %q; %s", value, allowed)
+}

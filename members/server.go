@@ -1,0 +1,185 @@
+// Package members is the program that the platform's app writes its members to: the intake, and the count of those who are present. Of several processes
+// one is active; the others wait for its lease.
+package members
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/url"
+	"sync/atomic"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/boardwalkhq/boardwalk/internal/keyfile"
+	"github.com/boardwalkhq/boardwalk/internal/store/social"
+	"github.com/boardwalkhq/boardwalk/internal/telemetry"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
+	"github.com/boardwalkhq/boardwalk/members/intake"
+	"github.com/boardwalkhq/boardwalk/members/presence"
+)
+
+const (
+	// leaseTime is for how long the lease is taken or prolonged.
+	leaseTime = 10 * time.Second
+	// tick is the time between two looks at the registry and at the count.
+	tick = time.Second
+	// renewEvery and writeEvery are the most ticks between two writes of the lease, and of a count that stays the same.
+	renewEvery, writeEvery = 3, 5
+	// cleanEvery is the ticks between two looks for what need not be kept any more.
+	cleanEvery = 60
+	// drain is for how long requests may take that are under way when the program ends.
+	drain = 10 * time.Second
+)
+
+// Options are what the server works with.
+type Options struct {
+	Store *social.Store
+	// Holder names this process in the lease.
+	Holder string
+	Tokens *keyfile.File
+	// Deployment is the address that the texts name which wallets' owners sign, as in https://app.example.com.
+	Deployment string
+	Now        func() time.Time
+	Log        *slog.Logger
+	Metrics    prometheus.Registerer
+}
+
+// Server answers the platform's app.
+type Server struct {
+	Options
+
+	counter *presence.Counter
+	handler http.Handler
+	active  atomic.Bool
+	online  prometheus.Gauge
+}
+
+// New makes a server that isn't active yet.
+func New(o Options) (*Server, error) {
+	if u, err := url.Parse(o.Deployment); err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") {
+		return nil, fmt.Errorf("the deployment's address %q: allowed is one like https://app.example.com", o.Deployment)
+	}
+	s := &Server{
+		Options: o, counter: presence.New(o.Store, o.Now),
+		online: prometheus.NewGauge(prometheus.GaugeOpts{Name: "boardwalk_members_online", Help: "Members who are present; 0 in a process that isn't active."}),
+	}
+	if err := o.Metrics.Register(s.online); err != nil {
+		return nil, err
+	}
+	var err error
+	s.handler, err = intake.New(intake.Options{
+		Registry: o.Store, Presence: s.counter, Tokens: o.Tokens, Deployment: o.Deployment, Active: s.active.Load, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
+	})
+	return s, err
+}
+
+var errWaits = errors.New("another process is active")
+
+// Ready says why the server takes no requests, or nil.
+func (s *Server) Ready(context.Context) error {
+	if !s.active.Load() {
+		return errWaits
+	}
+	return nil
+}
+
+// Run answers until ctx ends.
+func (s *Server) Run(ctx context.Context, listener net.Listener) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.Go(func() error { return telemetry.Serve(ctx, listener, s.handler, drain, s.Log) })
+	g.Go(func() error { s.Tokens.Run(ctx); return nil })
+	g.Go(func() error { s.work(ctx); return nil })
+	return g.Wait()
+}
+
+// work is active whenever it has the lease.
+func (s *Server) work(ctx context.Context) {
+	for ctx.Err() == nil {
+		lease, err := s.Store.Acquire(ctx, s.Holder, leaseTime.Milliseconds())
+		if err == nil && lease != nil {
+			err = s.hold(ctx, lease)
+		}
+		if err != nil && ctx.Err() == nil {
+			s.Log.WarnContext(ctx, "not active for now", "err", err.Error())
+		}
+		wait.For(ctx, tick)
+	}
+}
+
+// hold is active while the lease is its own. A database that doesn't answer costs the lease once its time is over.
+func (s *Server) hold(ctx context.Context, lease *social.Lease) error {
+	taken := s.Now()
+	if err := s.counter.Restore(ctx); err != nil {
+		return errors.Join(err, s.Store.Release(ctx, lease))
+	}
+	s.active.Store(true)
+	s.Log.InfoContext(ctx, "active: the intake takes requests")
+	defer func() {
+		s.active.Store(false)
+		s.online.Set(0)
+	}()
+	h := holding{Server: s, lease: lease, renewed: taken, written: -1}
+	for n := 1; wait.For(ctx, tick); n++ {
+		if err := h.tick(ctx, n); errors.Is(err, social.ErrLeaseLost) || err != nil && s.Now().Sub(h.renewed) > leaseTime {
+			return err
+		} else if err != nil {
+			s.Log.WarnContext(ctx, "the database doesn't answer", "err", err.Error())
+		}
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTime)
+	defer cancel()
+	return errors.Join(s.counter.Keep(end), s.Store.Release(end, lease))
+}
+
+// holding is what one time of being active keeps.
+type holding struct {
+	*Server
+
+	lease   *social.Lease
+	renewed time.Time
+	// written is the count that was written last, and at which tick.
+	written, writtenAt int
+	minute             int64
+}
+
+func (h *holding) tick(ctx context.Context, n int) error {
+	if n%renewEvery == 0 {
+		began := h.Now()
+		if err := h.Store.Renew(ctx, h.lease, leaseTime.Milliseconds()); err != nil {
+			return err
+		}
+		h.renewed = began
+	}
+	if err := h.counter.Follow(ctx); err != nil {
+		return err
+	}
+	online := h.counter.Online()
+	h.online.Set(float64(online))
+	if online != h.written || n-h.writtenAt >= writeEvery {
+		if err := h.Store.SetOnline(ctx, h.lease, online); err != nil {
+			return err
+		}
+		h.written, h.writtenAt = online, n
+	}
+	now := h.Now().Unix()
+	if minute := now / 60; minute != h.minute {
+		if err := h.counter.Keep(ctx); err != nil {
+			return err
+		}
+		h.minute = minute
+	}
+	if n%cleanEvery != 0 {
+		return nil
+	}
+	erased, err := h.Store.Clean(ctx, now)
+	if erased > 0 {
+		h.Log.InfoContext(ctx, "erased members who left an hour ago", "members", erased)
+	}
+	return err
+}
