@@ -14,7 +14,7 @@ const module = "github.com/boardwalkhq/boardwalk/"
 // imports alone. A forbidden entry ending in a slash stands for everything below it.
 func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 	t.Parallel()
-	programs := []string{module + "operator", module + "indexer", module + "apiserver", module + "renderer"}
+	programs := []string{module + "operator", module + "indexer", module + "apiserver", module + "renderer", module + "members"}
 	kubernetes := []string{"k8s.io/", "sigs.k8s.io/controller-runtime"}
 	// Not database/sql: uint256 itself names its driver.Valuer.
 	sql := []string{"github.com/uptrace/bun/", "github.com/jackc/pgx/", "modernc.org/sqlite"}
@@ -23,6 +23,7 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 	others := []string{module + "indexer", module + "apiserver", module + "renderer", module + "internal/store"}
 	subjects := []string{
 		module + "apiserver/tokens", module + "apiserver/launches", module + "apiserver/traders", module + "apiserver/platform", module + "apiserver/pages",
+		module + "apiserver/social",
 	}
 	for from, forbidden := range map[string][][]string{
 		"internal/market":          {{module}, sql, {"net/http"}, kubernetes},
@@ -66,6 +67,12 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"apiserver/traders":        {without(subjects, module+"apiserver/traders"), kubernetes},
 		"apiserver/platform":       {without(subjects, module+"apiserver/platform"), kubernetes},
 		"apiserver/pages":          {without(subjects, module+"apiserver/pages"), kubernetes},
+		"apiserver/social":         {without(subjects, module+"apiserver/social"), kubernetes},
+		"internal/member":          {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
+		"internal/member/proof":    {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
+		"internal/store/social":    {programs, kubernetes, {module + "internal/store/model", module + "internal/store/schema"}},
+		"internal/keyfile":         {{module}, sql, kubernetes},
+		"members":                  {without(programs, module+"members"), kubernetes},
 		"apiserver":                {{module + "indexer", module + "operator"}, kubernetes},
 		"internal/catalog/cluster": {programs, {module + "internal/store"}, sql},
 		"operator/controller":      {others, sql},

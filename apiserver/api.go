@@ -12,6 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/share"
+	"github.com/boardwalkhq/boardwalk/apiserver/social"
 	"github.com/boardwalkhq/boardwalk/apiserver/tokens"
 	"github.com/boardwalkhq/boardwalk/apiserver/traders"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
@@ -38,6 +39,7 @@ func newSubjects(o *Options, readers read.Readers, latencies *serve.Latencies) (
 		tokens.New(tokens.Options{Readers: readers, Links: links, Cards: cards, Checker: o.Checker, Now: o.Now}).Routes(),
 		launches.New(launches.Options{Readers: readers, Links: links, Cards: cards, Gate: o.Site.LaunchGate()}).Routes(),
 		traders.New(traders.Options{Readers: readers, Cards: cards}).Routes(),
+		social.New(o.Now).Routes(),
 		people.Routes(),
 		service.Routes(),
 	)}, nil

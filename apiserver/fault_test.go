@@ -39,7 +39,7 @@ var operationTargets = []string{
 	"/api/dexscreener/search?q=pepe", "/api/token/info/" + token + "?chain=base", "/api/chart/" + token,
 	"/api/token/" + token + "/candles", "/api/token/" + token + "/trust", "/api/launch/launches", "/api/launch/launches?sort=new&limit=1",
 	"/api/launch/token/" + token, "/api/pnl-card/token/" + token + ".png", "/api/pnl-card/launch/" + token + ".png",
-	"/api/pnl-card/trader/" + trader + ".png", "/t/" + token, "/api/launch/status", "/api/status/heartbeat", "/api/v1/mobile/health",
+	"/api/pnl-card/trader/" + trader + ".png", "/t/" + token, "/api/launch/status", "/api/online-count", "/api/status/heartbeat", "/api/v1/mobile/health",
 	"/api/auth/social/providers", "/api/version", "/openapi.json",
 }
 

@@ -11,13 +11,14 @@ func migrateCommand() *cobra.Command {
 	var log logging
 	m := &schema.Migration{Now: now}
 	cmd := &cobra.Command{
-		Use: "migrate [--reader ROLE]", Short: "Bring the database's schema up to date, and end", Args: cobra.NoArgs,
+		Use: "migrate [--reader ROLE] [--members ROLE]", Short: "Bring the database's schema up to date, and end", Args: cobra.NoArgs,
 		Long: `Make the tables that this version needs, or change those of an older one, as the owner of the database. Indexers do the same when
 they start; the API server on PostgreSQL doesn't, and waits.
 
 With --reader, a PostgreSQL role that exists is given the right to read all of these tables, those of later versions too: give the API
 server that role's address. Where the owner may not give it, or there is no such role, the SQL for an administrator is written to
-standard output, and the command fails.`,
+standard output, and the command fails. With --members, the same for the role of boardwalk members, which may write the tables of members
+besides.`,
 		Example: "  BOARDWALK_DB=postgres://owner:…@db/boardwalk boardwalk migrate --reader boardwalk_reader",
 		RunE: func(cmd *cobra.Command, _ []string) (err error) {
 			if m.Log, err = log.log(cmd); err != nil {
@@ -30,5 +31,6 @@ standard output, and the command fails.`,
 	log.register(cmd)
 	db.register(cmd)
 	cmd.Flags().StringVar(&m.Reader, "reader", "", "PostgreSQL role that is given the right to read; it has to exist, and may not have the right to write")
+	cmd.Flags().StringVar(&m.Members, "members", "", "PostgreSQL role that is given the right to read, and to write the tables of members alone; it has to exist")
 	return cmd
 }

@@ -29,12 +29,16 @@ func New(build serve.Build) *cobra.Command {
   boardwalk renderer    the cards' pictures, for the API
   boardwalk migrate     the database's schema, made by its owner before the others start
   boardwalk reindex     a chain indexed anew, beside what is served
+  boardwalk members     the intake, which the platform's app writes its members to
+  boardwalk import      members and wallets from a file to the intake
+  boardwalk export      members and wallets of an intake
 
 From nothing to live prices: boardwalk up --chain base --rpc https://YOUR-NODE`,
 		SilenceUsage: true, SilenceErrors: true,
 		CompletionOptions: cobra.CompletionOptions{DisableDefaultCmd: true},
 	}
-	root.AddCommand(upCommand(build), samplesCommand(), checkCommand(), operatorCommand(), indexerCommand(), apiserverCommand(build), rendererCommand(), migrateCommand(), reindexCommand(), versionCommand(build))
+	root.AddCommand(upCommand(build), samplesCommand(), checkCommand(), operatorCommand(), indexerCommand(), apiserverCommand(build), rendererCommand(),
+		migrateCommand(), reindexCommand(), membersCommand(), importCommand(), exportCommand(), versionCommand(build))
 	return root
 }
 

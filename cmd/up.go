@@ -1,6 +1,7 @@
 package cmd
 
 import (
+	"cmp"
 	"errors"
 
 	"github.com/spf13/cobra"
@@ -20,6 +21,7 @@ func upCommand(build serve.Build) *cobra.Command {
 	var p public
 	var out outside
 	var samples sampleChains
+	var intake up.Members
 	u := &up.Program{Now: now}
 	cmd := &cobra.Command{
 		Use:   "up {--chain CHAIN --rpc URL | -f DIR}",
@@ -46,6 +48,10 @@ replaces that of the samples beside --chain.`,
 			if len(u.Samples)+len(u.Manifests) == 0 {
 				return errNoChains
 			}
+			if intake.TokensFile != "" {
+				intake.Deployment = cmp.Or(intake.Deployment, p.BaseURL, "http://"+p.Listen)
+				u.Members = &intake
+			}
 			if u.Log, err = ops.log(cmd); err != nil {
 				return err
 			}
@@ -67,6 +73,9 @@ replaces that of the samples beside --chain.`,
 	db.register(cmd)
 	cmd.Flags().StringArrayVarP(&u.Manifests, "filename", "f", nil, "folder with manifests of chains and venues; may be given several times")
 	cmd.Flags().BoolVar(&u.DrawCards, "draw-cards", true, "draw share cards here, with a Chromium of this machine, unless --renderer names another renderer")
+	cmd.Flags().StringVar(&intake.Listen, "intake", "127.0.0.1:8090", "address of the intake, which the platform's app writes its members to (docs/intake.md)")
+	cmd.Flags().StringVar(&intake.TokensFile, "intake-tokens", "", "file with the SHA-256 of the tokens of the intake; without it there is no intake")
+	cmd.Flags().StringVar(&intake.Deployment, "deployment", "", "address that texts name which wallets' owners sign; without it that of the API")
 	p.register(cmd)
 	out.register(cmd)
 	samples.register(cmd)

@@ -36,6 +36,8 @@ type Program struct {
 	Manifests []string
 	// Database is sqlite:PATH or postgres://….
 	Database string
+	// Members has the intake run here; nil is none.
+	Members *Members
 	// DrawCards has cards drawn here, with a Chromium of this machine, unless Renderer names another renderer.
 	DrawCards  bool
 	Operations telemetry.OperationsOptions
@@ -47,6 +49,16 @@ type Program struct {
 	Metrics *prometheus.Registry
 	Now     func() time.Time
 	Log     *slog.Logger
+}
+
+// Members is the intake of a Program.
+type Members struct {
+	// Listen is its address.
+	Listen string
+	// TokensFile has the SHA-256 of its tokens.
+	TokensFile string
+	// Deployment is the address that texts name which wallets' owners sign.
+	Deployment string
 }
 
 // Run checks everything that can be checked before it writes anything: manifests, ports, chain ids, the database.
@@ -110,7 +122,14 @@ func (p *Program) serve(ctx context.Context, declared *files.Declared, st *store
 		return err
 	}
 	defer closing()
+	intake, err := p.newIntake(ctx, st)
+	if err != nil {
+		return err
+	}
 	g, ctx := errgroup.WithContext(ctx)
+	if intake != nil {
+		g.Go(func() error { return intake(ctx) })
+	}
 	g.Go(func() error {
 		st.Maintain(ctx, p.Log)
 		return nil

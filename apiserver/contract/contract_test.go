@@ -35,6 +35,7 @@ func TestOperations(t *testing.T) {
 		{"getLaunchCard", "/api/pnl-card/launch/{mint}.png", "public, max-age=60, stale-while-revalidate=300", 60},
 		{"getTraderCard", "/api/pnl-card/trader/{wallet}.png", "public, max-age=60, stale-while-revalidate=300", 60},
 		{"getSharePage", "/t/{mint}", "public, max-age=60, stale-while-revalidate=300", 60},
+		{"getOnlineCount", "/api/online-count", "public, max-age=5, stale-while-revalidate=15", 30},
 		{"getHeartbeat", "/api/status/heartbeat", "no-cache", 120},
 		{"getMobileHealth", "/api/v1/mobile/health", "public, max-age=300, stale-while-revalidate=3600", 60},
 		{"getSignInProviders", "/api/auth/social/providers", "public, max-age=60, stale-while-revalidate=300", 60},

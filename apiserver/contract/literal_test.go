@@ -63,7 +63,7 @@ func TestAnswersWithAsOf(t *testing.T) {
 	t.Parallel()
 	want := map[string]bool{
 		"getMarketLive": true, "getTokenPrices": true, "getMajors": true, "getTokenInfo": true, "getTokenCandles": true, "getChart": true,
-		"getTokenTrust": true, "getLaunchBoard": true, "getLaunchedToken": true, "getLaunchStatus": true, "getHeartbeat": true,
+		"getTokenTrust": true, "getLaunchBoard": true, "getLaunchedToken": true, "getLaunchStatus": true, "getHeartbeat": true, "getOnlineCount": true,
 		"getMobileHealth": false, "getSignInProviders": false, "getVersion": false,
 		"searchPairs": false, // in X-Data-As-Of, as its shape is another's
 	}

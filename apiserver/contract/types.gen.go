@@ -1593,6 +1593,27 @@ type MobileHealth struct {
 	RoundTripPct float64 `json:"round_trip_pct"`
 }
 
+// OnlineCount defines model for OnlineCount.
+type OnlineCount struct {
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf Timestamp `json:"as_of"`
+
+	// Online How many members are present.
+	Online *int64 `json:"online"`
+
+	// Stale Whether the count is older than 10 seconds.
+	Stale bool `json:"stale"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+
+	// WindowS For how many seconds after a sign of a member they are present.
+	WindowS int `json:"window_s"`
+}
+
 // PairAddress Address of a pool or a curve, or the 32-byte id of a pool that has no address of its own.
 type PairAddress = string
 

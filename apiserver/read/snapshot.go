@@ -28,6 +28,7 @@ type Snapshot struct {
 // databaseState is what the database said of all chains at one look, declared or not. It is never changed.
 type databaseState struct {
 	statuses map[string]store.ChainStatus
+	presence presence
 	readAt   time.Time
 	// failing is true while the database can't be read; then the rest is that of the last time.
 	failing bool

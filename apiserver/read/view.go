@@ -143,6 +143,9 @@ func (v *View) refresh(ctx context.Context) error {
 			next.database.statuses[s.ID] = s
 		}
 	}
+	if next.database.presence, err = v.readPresence(ctx); err != nil {
+		return err
+	}
 	if err = v.ranks.Refresh(ctx, next.statuses(), next.Catalog); err != nil {
 		return err
 	}
@@ -169,7 +172,7 @@ func (v *View) lost(ctx context.Context, err error) {
 	v.show(func(s *Snapshot) {
 		next := databaseState{failing: true}
 		if s.database != nil {
-			next.statuses, next.readAt = s.database.statuses, s.database.readAt
+			next.statuses, next.readAt, next.presence = s.database.statuses, s.database.readAt, s.database.presence
 		}
 		s.database = &next
 	})

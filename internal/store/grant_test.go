@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/url"
 	"strings"
@@ -14,8 +15,10 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/schema"
+	"github.com/boardwalkhq/boardwalk/internal/store/social"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -286,5 +289,52 @@ func TestWaitingForASchema(t *testing.T) {
 	stop()
 	if _, err := store.OpenReaderPatiently(ctx, dsn, w); !errors.Is(err, context.Canceled) {
 		t.Errorf("told to end: %v", err)
+	}
+}
+
+// TestTheMembersRole writes what is of members, and nothing that is of a chain.
+func TestTheMembersRole(t *testing.T) {
+	t.Parallel()
+	s := newSite(t)
+	s.run(s.admin, `CREATE ROLE "`+s.reader+`" LOGIN`)
+	m := &schema.Migration{Database: s.as(s.owner), Members: s.reader, Out: io.Discard, Now: time.Now, Log: slog.New(slog.DiscardHandler)}
+	for range 2 { // the second one has nothing to do
+		if err := m.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	st, err := store.OpenMigratedPatiently(t.Context(), s.as(s.reader), store.Waiting{Deadline: time.Minute, Now: time.Now, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = st.Close() }()
+	rec := member.Record{ID: "u1", Handle: "ada", JoinedAt: 1, UpdatedAt: 1}
+	if applied, _, err := st.Social.Apply(t.Context(), []member.Record{rec}, false, 2); err != nil || applied[0].Outcome != member.Written {
+		t.Errorf("write a member: %v, %v", applied, err)
+	}
+	lease, err := st.Social.Acquire(t.Context(), "here", time.Hour.Milliseconds())
+	if err != nil || lease == nil {
+		t.Fatalf("take the lease: %v", err)
+	}
+	err = errors.Join(st.Social.SetOnline(t.Context(), lease, 1), st.Social.KeepPresent(t.Context(), 60, []member.Number{1}, 0),
+		st.Social.Challenge(t.Context(), "text", 10), st.Social.Keep(t.Context(), "key", &social.KeptAnswer{Request: []byte{1}, Body: []byte{1}}, 1))
+	if _, cleaned := st.Social.Clean(t.Context(), 1<<32); err != nil || cleaned != nil {
+		t.Errorf("everything else: %v, %v", err, cleaned)
+	}
+	if _, err := st.Leases.Acquire(t.Context(), "base", "members", time.Minute); err == nil {
+		t.Error("it took a chain's lease")
+	}
+	for _, sql := range []string{
+		"DELETE FROM tokens", "UPDATE trades SET trader = NULL", "INSERT INTO facts (chain) VALUES ('base')", "TRUNCATE pools", "CREATE TABLE x (n int)", "DROP TABLE members",
+		"UPDATE schema_reader SET oldest = 1000",
+	} {
+		if s.try(s.as(s.reader), sql) == nil {
+			t.Errorf("it may %s", sql)
+		}
+	}
+	s.run(s.admin, `CREATE ROLE "`+s.reader+`-2" LOGIN; GRANT DELETE ON ALL TABLES IN SCHEMA public TO "`+s.reader+`-2"`)
+	m.Members = s.reader + "-2"
+	if err := m.Run(t.Context()); err == nil || !strings.Contains(err.Error(), "no role for the members program") {
+		t.Errorf("one that may delete what is of chains: %v", err)
 	}
 }

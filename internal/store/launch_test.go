@@ -371,6 +371,7 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 			}
 			db := raw(t, kind, dsn)
 			dropJobColumns(t, db)
+			dropMembers(t, db)
 			for _, table := range []string{"tokens", "pools", "quote_prices"} {
 				for _, column := range []string{"changed_block", "changed_at"} {
 					if _, err := db.ExecContext(t.Context(), "ALTER TABLE "+table+" DROP COLUMN "+column); err != nil {

@@ -26,6 +26,7 @@ func TestTypesHoldExamples(t *testing.T) {
 		"getLaunchBoard":     &contract.LaunchBoard{},
 		"getLaunchedToken":   &contract.LaunchedToken{},
 		"getLaunchStatus":    &contract.LaunchStatus{},
+		"getOnlineCount":     &contract.OnlineCount{},
 		"getHeartbeat":       &contract.Heartbeat{},
 		"getMobileHealth":    &contract.MobileHealth{},
 		"getSignInProviders": &contract.SignInProviders{},

@@ -97,6 +97,9 @@ template:
       {{- with .root.Values.database.reader.role }}
       - {{ printf "--reader=%s" . | quote }}
       {{- end }}
+      {{- with .root.Values.database.members.role }}
+      - {{ printf "--members=%s" . | quote }}
+      {{- end }}
       env:
       - name: BOARDWALK_DB
         valueFrom:

@@ -70,8 +70,12 @@ func (m *Migration) grant(ctx context.Context, db *bun.DB, role string, writes [
 		return err
 	}
 	if len(r.writable) > 0 {
-		return fmt.Errorf("role %s may write to %d tables that it should only read, such as %s: name a role that doesn't own them, "+
-			"is no member of their owner, no superuser, and has no right on them but SELECT", role, len(r.writable), r.writable[0])
+		what := "reader"
+		if len(writes) > 0 {
+			what = "role for the members program"
+		}
+		return fmt.Errorf("role %s may write to %d tables, such as %s, so it is no %s: name a role that doesn't own them, "+
+			"is no member of their owner, no superuser, and has no right on them but SELECT", role, len(r.writable), r.writable[0], what)
 	}
 	if r.creates {
 		m.Log.WarnContext(ctx, "the role may make tables and functions in the schema, which the owner could run unawares: take that away",

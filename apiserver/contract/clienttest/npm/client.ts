@@ -279,6 +279,10 @@ function heartbeat(answer: Answer<'getHeartbeat'>): unknown[] {
   ];
 }
 
+function onlineCount(answer: Answer<'getOnlineCount'>): unknown[] {
+  return [figure(answer.online, answer.unknown_reasons.online), answer.window_s, time(answer.as_of), answer.stale ? 'a while ago' : 'now'];
+}
+
 const families: Record<Schemas['VenueFamily'], string> = { own: 'ours', further: 'ours too', outside: 'theirs' };
 const doors: Record<Schemas['LaunchState'], string> = { open: 'come in', closed: 'another time' };
 
@@ -487,6 +491,7 @@ export const readers: { [Op in Operation]: (answer: Answer<Op>) => unknown[] } =
   getLaunchBoard: launchBoard,
   getLaunchStatus: launchStatus,
   getLaunchedToken: launchedToken,
+  getOnlineCount: onlineCount,
   getHeartbeat: heartbeat,
   getMobileHealth: mobileHealth,
   getSignInProviders: signInProviders,

@@ -1,0 +1,174 @@
+package member_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+)
+
+func account(n int) market.Address {
+	var word [32]byte
+	word[31] = byte(n + 1)
+	return market.EVMAddress(word)
+}
+
+// anyRecord draws a record of few members, handles, wallets and times, so that they meet.
+func anyRecord() *rapid.Generator[member.Record] {
+	return rapid.Custom(func(t *rapid.T) member.Record {
+		rec := member.Record{
+			ID: member.ID(rapid.SampledFrom([]string{"u1", "u2", "u3"}).Draw(t, "id")), UpdatedAt: rapid.Int64Range(1, 6).Draw(t, "updated_at"),
+			Deleted: rapid.IntRange(0, 4).Draw(t, "deleted") == 0,
+		}
+		if rapid.Bool().Draw(t, "wallet") {
+			rec.Wallet = &member.WalletRecord{
+				Family: chainconfig.EVM, Address: account(rapid.IntRange(0, 2).Draw(t, "address")), Chain: rapid.SampledFrom([]string{"", "base"}).Draw(t, "chain"),
+				Public: rapid.Bool().Draw(t, "public"),
+			}
+			return rec
+		}
+		rec.JoinedAt = 1
+		rec.Handle = rapid.SampledFrom([]string{"ada", "ADA", "bob", "cleo"}).Draw(t, "handle")
+		return rec
+	})
+}
+
+// stateOf is everything that a registry has, without the numbers of changes.
+func stateOf(r *member.Registry) string {
+	out := ""
+	for _, id := range slices.Sorted(maps.Keys(r.Members)) {
+		m := r.Members[id].Value
+		m.Change = 0
+		out += fmt.Sprintf("%+v\n", m)
+	}
+	var wallets []string
+	for _, w := range r.Wallets {
+		v := w.Value
+		v.Change = 0
+		wallets = append(wallets, fmt.Sprintf("%+v\n", v))
+	}
+	slices.Sort(wallets)
+	return out + fmt.Sprint(wallets)
+}
+
+// TestRecordsAtAnyTime holds what must be so after any records: no handle and no wallet is two members', numbers only ascend, what is repeated or
+// refused changes nothing.
+func TestRecordsAtAnyTime(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		r := member.NewRegistry(100, 0)
+		for _, rec := range rapid.SliceOfN(anyRecord(), 1, 30).Draw(t, "records") {
+			before, last := stateOf(r), r.Last
+			outcome, err := r.Apply(&rec)
+			if written := err == nil && outcome == member.Written; !written && (stateOf(r) != before || r.Last != last) {
+				t.Fatalf("%+v is %s (%v) and changes\n%s\nto\n%s", rec, outcome, err, before, stateOf(r))
+			} else if written && r.Last <= last {
+				t.Fatalf("%+v is written without a number", rec)
+			}
+			after := stateOf(r)
+			if again, err2 := r.Apply(&rec); err == nil && outcome == member.Written {
+				repeated := again == member.Unchanged || errors.Is(err2, member.ErrNoMember) || errors.Is(err2, member.ErrNoWallet)
+				if !repeated || stateOf(r) != after {
+					t.Fatalf("%+v again is %s (%v)", rec, again, err2)
+				}
+			}
+			owners := map[string]member.ID{}
+			for id, m := range r.Members {
+				key := member.HandleKey(m.Value.Handle)
+				if other, taken := owners[key]; taken {
+					t.Fatalf("%s is %s's and %s's", key, other, id)
+				}
+				owners[key] = id
+				if r.Handles[key] != id {
+					t.Fatalf("the handle %s names %s, and %s has it", key, r.Handles[key], id)
+				}
+			}
+			for key, w := range r.Wallets {
+				everywhere := r.Wallets[member.WalletKey{Family: key.Family, Address: key.Address}]
+				if w.Value.RemovedAt == 0 && everywhere != nil && everywhere.Value.RemovedAt == 0 && everywhere.Value.Number != w.Value.Number {
+					t.Fatalf("%v is two members'", key)
+				}
+				if w.Value.RemovedAt == 0 && w.Value.Since < r.Members[w.Value.Member].Value.JoinedAt {
+					t.Fatalf("%v counts before its member joined", key)
+				}
+			}
+		}
+	})
+}
+
+// TestOrderDoesNotMatter: of one member's records with different times, the latest decides, in whatever order they come.
+func TestOrderDoesNotMatter(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		records := make([]member.Record, 4)
+		for i := range records {
+			records[i] = member.Record{ID: "u1", Handle: fmt.Sprintf("h%d", rapid.IntRange(0, 9).Draw(t, "handle")), JoinedAt: 1, UpdatedAt: int64(i + 1)}
+		}
+		r := member.NewRegistry(100, 0)
+		for _, i := range rapid.Permutation([]int{0, 1, 2, 3}).Draw(t, "order") {
+			if _, err := r.Apply(&records[i]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got := r.Members["u1"].Value; got.Handle != records[3].Handle || got.UpdatedAt != 4 {
+			t.Fatalf("it is %+v", got)
+		}
+	})
+}
+
+func TestDates(t *testing.T) {
+	t.Parallel()
+	r := member.NewRegistry(1000, 0)
+	apply := func(rec member.Record) {
+		t.Helper()
+		if _, err := r.Apply(&rec); err != nil {
+			t.Fatal(err)
+		}
+	}
+	wallet := func(at int64, change func(*member.WalletRecord)) member.Record {
+		w := &member.WalletRecord{Family: chainconfig.EVM, Address: account(1)}
+		change(w)
+		return member.Record{ID: "u1", UpdatedAt: at, Wallet: w}
+	}
+	since := func() int64 {
+		return r.Wallets[member.WalletKey{Family: chainconfig.EVM, Address: account(1)}].Value.Since
+	}
+	apply(member.Record{ID: "u1", Handle: "ada", JoinedAt: 500, UpdatedAt: 1})
+	apply(wallet(2, func(w *member.WalletRecord) { w.Since = 400 })) // an export's, from before the member joined
+	if since() != 500 {
+		t.Errorf("it counts since %d, want 500", since())
+	}
+	r.Now = 2000
+	apply(wallet(3, func(w *member.WalletRecord) { w.Public = true })) // what is changed later doesn't move it
+	if since() != 500 {
+		t.Errorf("it counts since %d, want 500", since())
+	}
+	apply(member.Record{ID: "u1", UpdatedAt: 4, Deleted: true, Wallet: &member.WalletRecord{Family: chainconfig.EVM, Address: account(1)}})
+	apply(wallet(5, func(*member.WalletRecord) {})) // taken away and given again
+	if since() != 2000 {
+		t.Errorf("it counts since %d, want 2000", since())
+	}
+}
+
+// TestContractsAreNobodys has a wallet that is a pool.
+func TestContractsAreNobodys(t *testing.T) {
+	t.Parallel()
+	r := member.NewRegistry(100, 0)
+	r.Contracts[member.WalletKey{Family: chainconfig.EVM, Address: account(1)}] = true
+	if _, err := r.Apply(&member.Record{ID: "u1", Handle: "ada", JoinedAt: 1, UpdatedAt: 1}); err != nil {
+		t.Fatal(err)
+	}
+	for _, chain := range []string{"", "base"} {
+		rec := member.Record{ID: "u1", UpdatedAt: 1, Wallet: &member.WalletRecord{Family: chainconfig.EVM, Address: account(1), Chain: chain}}
+		if _, err := r.Apply(&rec); !errors.Is(err, member.ErrKeptByOthers) {
+			t.Errorf("on %q: %v", chain, err)
+		}
+	}
+}
