@@ -27,6 +27,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/members"
+	"github.com/boardwalkhq/boardwalk/members/client"
 	"github.com/boardwalkhq/boardwalk/members/contract"
 )
 
@@ -55,7 +56,7 @@ func (c *clock) add(d time.Duration) {
 
 // intake is a members program on a database of its own, and a client of it. Every answer is held to the document.
 type intake struct {
-	t       *testing.T
+	t       testing.TB
 	dsn     string
 	address string
 	clock   *clock
@@ -82,20 +83,26 @@ func open(t *testing.T, kind string) *intake {
 	return openAt(t, storetest.DSN(t, kind), &clock{now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)})
 }
 
-func openAt(t *testing.T, dsn string, c *clock) *intake {
-	t.Helper()
+// openBench is an intake on PostgreSQL for a benchmark.
+func openBench(b *testing.B) *client.Client {
+	b.Helper()
+	return openAt(b, storetest.DSN(b, "postgres"), &clock{now: time.Date(2026, 3, 4, 5, 6, 7, 0, time.UTC)}).client()
+}
+
+func openAt(tb testing.TB, dsn string, c *clock) *intake {
+	tb.Helper()
 	sum := sha256.Sum256([]byte(token))
-	in := &intake{t: t, dsn: dsn, clock: c, tokens: filepath.Join(t.TempDir(), "tokens")}
+	in := &intake{t: tb, dsn: dsn, clock: c, tokens: filepath.Join(tb.TempDir(), "tokens")}
 	if err := os.WriteFile(in.tokens, []byte(hex.EncodeToString(sum[:])+" the app\n"), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	if st, err := store.Open(t.Context(), dsn); err != nil { // makes the schema
-		t.Fatal(err)
+	if st, err := store.Open(tb.Context(), dsn); err != nil { // makes the schema
+		tb.Fatal(err)
 	} else if err := st.Close(); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	in.start()
-	t.Cleanup(in.stop)
+	tb.Cleanup(in.stop)
 	return in
 }
 
