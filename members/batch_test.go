@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +155,10 @@ func TestExportImports(t *testing.T) {
 	if strings.Contains(was, "left") || strings.Contains(was, "u3") || !strings.Contains(was, `"checked_at"`) || strings.Count(was, "\n") != 5 {
 		t.Fatalf("the export is\n%s", was)
 	}
+	// Where it is from, it changes nothing.
+	if got, a := in.batch("", strings.Split(strings.TrimSpace(was), "\n")...); a.status != http.StatusOK || slices.ContainsFunc(got, func(r lineResult) bool { return r.Result != "unchanged" }) {
+		t.Errorf("into its own registry: %s", a.body)
+	}
 	other := open(t, "sqlite")
 	other.clock.add(2 * time.Hour)
 	if got, a := other.batch("", strings.Split(strings.TrimSpace(was), "\n")...); a.status != http.StatusOK || got[3].Result != "written" {
@@ -168,6 +173,9 @@ func TestExportImports(t *testing.T) {
 	lines := strings.Split(strings.TrimSpace(strings.ReplaceAll(was, "app.example.com", "app.example.org")), "\n")
 	if _, a := forged.batch("", lines...); a.status != http.StatusOK {
 		t.Fatalf("%d %s", a.status, a.body)
+	}
+	if got, a := forged.batch("", lines...); slices.ContainsFunc(got, func(r lineResult) bool { return r.Result != "unchanged" }) {
+		t.Errorf("the same again: %s", a.body)
 	}
 	if is := forged.export(); strings.Contains(is, "proof") || strings.Count(is, `"attested":true`) != 3 {
 		t.Errorf("of another deployment it is\n%s", is)

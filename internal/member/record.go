@@ -1,8 +1,6 @@
 package member
 
 import (
-	"crypto/sha256"
-	"encoding/json"
 	"errors"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -55,14 +53,30 @@ func (w *WalletRecord) Key() WalletKey { return WalletKey{w.Family, w.Address, w
 // Key is the wallet's.
 func (w *Wallet) Key() WalletKey { return WalletKey{w.Family, w.Address, w.Chain} }
 
-// Digest tells a repeated write from another one of the same instant.
-func (r *Record) Digest() [sha256.Size]byte {
-	raw, err := json.Marshal(r)
-	if err != nil { // of plain values it is nil
-		panic(err)
+// saysOf reports whether the record says what is there of its member.
+func (r *Record) saysOf(m *Member) bool {
+	if r.Deleted || m.LeftAt > 0 {
+		return r.Deleted && m.LeftAt > 0
 	}
-	return sha256.Sum256(raw)
+	return r.Handle == m.Handle && r.AvatarURL == m.AvatarURL && r.JoinedAt == m.JoinedAt
 }
+
+// saysOfWallet reports whether the record says what is there of its wallet. One that attests it says nothing of a proof, and one without a date nothing
+// of since when it counts.
+func (r *Record) saysOfWallet(w *Wallet) bool {
+	if r.Deleted || w.RemovedAt > 0 {
+		return r.Deleted && w.RemovedAt > 0
+	}
+	says := r.Wallet
+	if says.Public != w.Public || says.Since != 0 && says.Since != w.Since {
+		return false
+	}
+	p := says.Proof
+	return p == nil || !says.isProof() && p.CheckedAt > 0 || w.Proof != nil && p.Text == w.Proof.Text && p.Signature == w.Proof.Signature
+}
+
+// isProof reports whether the record's proof is of this deployment, member and wallet.
+func (w *WalletRecord) isProof() bool { return w.Names && w.Signed }
 
 // Outcome is what a record changed.
 type Outcome string
@@ -71,7 +85,7 @@ type Outcome string
 const (
 	// Written means that the registry is as the record says.
 	Written Outcome = "written"
-	// Unchanged means that the very record was written before.
+	// Unchanged means that what the record says is there, by a record of the same time.
 	Unchanged Outcome = "unchanged"
 	// Older means that a later record was written before: this one changes nothing.
 	Older Outcome = "older"

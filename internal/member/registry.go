@@ -1,15 +1,7 @@
 package member
 
-import "crypto/sha256"
-
 // HandleRest is for how long a handle that was given up stays reserved for who had it, in seconds.
 const HandleRest = 90 * 24 * 60 * 60
-
-// Row is what is kept of a member or a wallet, with the digest of the record that wrote it.
-type Row[T any] struct {
-	Value  T
-	Digest [sha256.Size]byte
-}
 
 // Released is a handle that was given up.
 type Released struct {
@@ -22,8 +14,8 @@ type Released struct {
 // Registry is the part of all members and wallets that some records are about, and applies them one by one. It decides; the store loads and keeps.
 // A record that is refused leaves everything as it was.
 type Registry struct {
-	Members map[ID]*Row[Member]
-	Wallets map[WalletKey]*Row[Wallet]
+	Members map[ID]*Member
+	Wallets map[WalletKey]*Wallet
 	// Handles are the members by the keys of their handles, those who left among them until they are erased.
 	Handles map[string]ID
 	// Released are the handles that were given up, by their keys.
@@ -53,7 +45,7 @@ type Registry struct {
 // NewRegistry is an empty registry at a time, in unix seconds, and after the change with the number last.
 func NewRegistry(now, last int64) *Registry {
 	return &Registry{
-		Members: map[ID]*Row[Member]{}, Wallets: map[WalletKey]*Row[Wallet]{}, Handles: map[string]ID{}, Released: map[string]Released{},
+		Members: map[ID]*Member{}, Wallets: map[WalletKey]*Wallet{}, Handles: map[string]ID{}, Released: map[string]Released{},
 		Challenges: map[string]bool{}, Contracts: map[WalletKey]bool{}, Last: last, Now: now,
 		ChangedMembers: map[ID]bool{}, ChangedWallets: map[WalletKey]bool{}, NewlyReleased: map[string]bool{}, LeftOrBack: map[Number]bool{},
 		at: map[WalletKey][]WalletKey{},
@@ -61,16 +53,16 @@ func NewRegistry(now, last int64) *Registry {
 }
 
 // AddMember takes in a member as they are kept.
-func (r *Registry) AddMember(m *Row[Member]) {
-	r.Members[m.Value.ID] = m
-	if m.Value.Handle != "" {
-		r.Handles[HandleKey(m.Value.Handle)] = m.Value.ID
+func (r *Registry) AddMember(m *Member) {
+	r.Members[m.ID] = m
+	if m.Handle != "" {
+		r.Handles[HandleKey(m.Handle)] = m.ID
 	}
 }
 
 // AddWallet takes in a wallet as it is kept.
-func (r *Registry) AddWallet(w *Row[Wallet]) {
-	key := w.Value.Key()
+func (r *Registry) AddWallet(w *Wallet) {
+	key := w.Key()
 	r.Wallets[key] = w
 	r.at[key.anyChain()] = append(r.at[key.anyChain()], key)
 }
@@ -87,56 +79,53 @@ func (r *Registry) Apply(rec *Record) (Outcome, error) {
 }
 
 func (r *Registry) applyMember(rec *Record) (Outcome, error) {
-	row := r.Members[rec.ID]
-	if row == nil && rec.Deleted {
+	m := r.Members[rec.ID]
+	if m == nil && rec.Deleted {
 		return "", ErrNoMember
 	}
-	digest := rec.Digest()
-	if row != nil {
-		if outcome, err := compare(rec, row.Value.UpdatedAt, digest == row.Digest); outcome != "" || err != nil {
+	if m != nil {
+		if outcome, err := compare(rec.UpdatedAt, m.UpdatedAt, rec.saysOf(m)); outcome != "" || err != nil {
 			return outcome, err
 		}
 	}
 	if rec.Deleted {
-		r.changeMember(rec.ID)
-		if row.Value.LeftAt == 0 {
-			row.Value.LeftAt, r.LeftOrBack[row.Value.Number] = r.Now, true
+		r.changeMember(m)
+		if m.UpdatedAt = rec.UpdatedAt; m.LeftAt == 0 {
+			m.LeftAt, r.LeftOrBack[m.Number] = r.Now, true
 		}
-		row.Value.UpdatedAt, row.Digest = rec.UpdatedAt, digest
 		return Written, nil
 	}
 	key := HandleKey(rec.Handle)
 	if owner, taken := r.Handles[key]; taken && owner != rec.ID {
 		return "", ErrHandleTaken
 	}
-	if was, reserved := r.Released[key]; reserved && was.Until > r.Now && (row == nil || was.Number != row.Value.Number) {
+	if was, reserved := r.Released[key]; reserved && was.Until > r.Now && (m == nil || was.Number != m.Number) {
 		return "", ErrHandleTaken
 	}
-	if row == nil {
-		row = &Row[Member]{Value: Member{ID: rec.ID, Number: Number(r.Last + 1)}} // the number of the change that makes the member
-		r.AddMember(row)
-	} else if former := HandleKey(row.Value.Handle); former != key && row.Value.Handle != "" {
+	if m == nil {
+		m = &Member{ID: rec.ID, Number: Number(r.Last + 1)} // the number of the change that makes the member
+		r.AddMember(m)
+	} else if former := HandleKey(m.Handle); former != key && m.Handle != "" {
 		delete(r.Handles, former)
-		r.Released[former] = Released{row.Value.Number, r.Now + HandleRest}
+		r.Released[former] = Released{m.Number, r.Now + HandleRest}
 		r.NewlyReleased[former] = true
 	}
-	r.changeMember(rec.ID)
+	r.changeMember(m)
 	r.Handles[key] = rec.ID
-	m := &row.Value
 	if m.LeftAt > 0 {
 		r.LeftOrBack[m.Number] = true
 	}
 	m.Handle, m.AvatarURL, m.JoinedAt, m.UpdatedAt, m.LeftAt = rec.Handle, rec.AvatarURL, rec.JoinedAt, rec.UpdatedAt, 0
-	row.Digest = digest
 	return Written, nil
 }
 
-// compare holds a record against the one that was written last; it gives neither outcome nor error for one that is newer.
-func compare(rec *Record, last int64, same bool) (Outcome, error) {
+// compare holds a record's time against that of the last one; it gives neither outcome nor error for one that is newer. same reports whether the record
+// says what is there.
+func compare(at, last int64, same bool) (Outcome, error) {
 	switch {
-	case rec.UpdatedAt < last:
+	case at < last:
 		return Older, nil
-	case rec.UpdatedAt > last:
+	case at > last:
 		return "", nil
 	case same:
 		return Unchanged, nil
@@ -147,39 +136,37 @@ func compare(rec *Record, last int64, same bool) (Outcome, error) {
 
 func (r *Registry) applyWallet(rec *Record) (Outcome, error) {
 	owner := r.Members[rec.ID]
-	if owner == nil || owner.Value.LeftAt > 0 {
+	if owner == nil || owner.LeftAt > 0 {
 		return "", ErrNoMember
 	}
 	key := rec.Wallet.Key()
-	row := r.Wallets[key]
-	digest := rec.Digest()
-	isOwn := row != nil && row.Value.Number == owner.Value.Number
+	w := r.Wallets[key]
+	isOwn := w != nil && w.Number == owner.Number
 	if isOwn {
-		if outcome, err := compare(rec, row.Value.UpdatedAt, digest == row.Digest); outcome != "" || err != nil {
+		if outcome, err := compare(rec.UpdatedAt, w.UpdatedAt, rec.saysOfWallet(w)); outcome != "" || err != nil {
 			return outcome, err
 		}
 	}
 	if rec.Deleted {
-		if !isOwn || row.Value.RemovedAt > 0 {
+		if !isOwn || w.RemovedAt > 0 {
 			return "", ErrNoWallet
 		}
-		r.changeWallet(key)
-		row.Value.RemovedAt, row.Value.UpdatedAt, row.Digest = r.Now, rec.UpdatedAt, digest
+		r.changeWallet(w)
+		w.RemovedAt, w.UpdatedAt = r.Now, rec.UpdatedAt
 		return Written, nil
 	}
-	if err := r.mayHave(rec, owner.Value.Number); err != nil {
+	if err := r.mayHave(rec, owner.Number); err != nil {
 		return "", err
 	}
-	proof, err := r.proven(rec, row)
+	proof, err := r.proven(rec, w)
 	if err != nil {
 		return "", err
 	}
-	if row == nil {
-		row = &Row[Wallet]{Value: Wallet{Family: key.Family, Address: key.Address, Chain: key.Chain}}
-		r.AddWallet(row)
+	if w == nil {
+		w = &Wallet{Family: key.Family, Address: key.Address, Chain: key.Chain}
+		r.AddWallet(w)
 	}
-	r.changeWallet(key)
-	w := &row.Value
+	r.changeWallet(w)
 	if !isOwn || w.RemovedAt > 0 {
 		w.Since, w.Proof = 0, nil
 	}
@@ -189,9 +176,8 @@ func (r *Registry) applyWallet(rec *Record) (Outcome, error) {
 	if w.Since == 0 {
 		w.Since = since(rec.Wallet, proof, r.Now)
 	}
-	w.Since = max(w.Since, owner.Value.JoinedAt)
-	w.Member, w.Number, w.Public, w.UpdatedAt, w.RemovedAt = rec.ID, owner.Value.Number, rec.Wallet.Public, rec.UpdatedAt, 0
-	row.Digest = digest
+	w.Since = max(w.Since, owner.JoinedAt)
+	w.Member, w.Number, w.Public, w.UpdatedAt, w.RemovedAt = rec.ID, owner.Number, rec.Wallet.Public, rec.UpdatedAt, 0
 	return Written, nil
 }
 
@@ -202,7 +188,7 @@ func (r *Registry) mayHave(rec *Record, number Number) error {
 		return ErrKeptByOthers
 	}
 	for _, other := range r.at[key.anyChain()] {
-		w := &r.Wallets[other].Value
+		w := r.Wallets[other]
 		if (other.Chain == key.Chain || other.Chain == "" || key.Chain == "") && w.Number != number && w.RemovedAt == 0 {
 			return ErrWalletTaken
 		}
@@ -212,17 +198,13 @@ func (r *Registry) mayHave(rec *Record, number Number) error {
 
 // proven is the proof of a wallet: of a challenge that is answered now, or of an export. An export's that isn't of this deployment, member and
 // wallet, or is from before the wallet was taken away, is none: the app attests the wallet then.
-func (r *Registry) proven(rec *Record, row *Row[Wallet]) (*Proof, error) {
+func (r *Registry) proven(rec *Record, w *Wallet) (*Proof, error) {
 	p := rec.Wallet.Proof
 	switch {
 	case p == nil:
 		return nil, nil //nolint:nilnil // attested
 	case p.CheckedAt > 0:
-		removed := int64(0)
-		if row != nil {
-			removed = row.Value.RemovedAt
-		}
-		if !rec.Wallet.Names || !rec.Wallet.Signed || p.CheckedAt > r.Now || p.CheckedAt <= removed {
+		if !rec.Wallet.isProof() || p.CheckedAt > r.Now || w != nil && p.CheckedAt <= w.RemovedAt {
 			return nil, nil //nolint:nilnil // attested
 		}
 		kept := *p
@@ -249,14 +231,14 @@ func since(w *WalletRecord, p *Proof, now int64) int64 {
 	}
 }
 
-func (r *Registry) changeMember(id ID) {
+func (r *Registry) changeMember(m *Member) {
 	r.Last++
-	r.Members[id].Value.Change = r.Last
-	r.ChangedMembers[id] = true
+	m.Change = r.Last
+	r.ChangedMembers[m.ID] = true
 }
 
-func (r *Registry) changeWallet(key WalletKey) {
+func (r *Registry) changeWallet(w *Wallet) {
 	r.Last++
-	r.Wallets[key].Value.Change = r.Last
-	r.ChangedWallets[key] = true
+	w.Change = r.Last
+	r.ChangedWallets[w.Key()] = true
 }

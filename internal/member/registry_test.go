@@ -44,13 +44,13 @@ func anyRecord() *rapid.Generator[member.Record] {
 func stateOf(r *member.Registry) string {
 	out := ""
 	for _, id := range slices.Sorted(maps.Keys(r.Members)) {
-		m := r.Members[id].Value
+		m := *r.Members[id]
 		m.Change = 0
 		out += fmt.Sprintf("%+v\n", m)
 	}
 	var wallets []string
 	for _, w := range r.Wallets {
-		v := w.Value
+		v := *w
 		v.Change = 0
 		wallets = append(wallets, fmt.Sprintf("%+v\n", v))
 	}
@@ -81,7 +81,7 @@ func TestRecordsAtAnyTime(t *testing.T) {
 			}
 			owners := map[string]member.ID{}
 			for id, m := range r.Members {
-				key := member.HandleKey(m.Value.Handle)
+				key := member.HandleKey(m.Handle)
 				if other, taken := owners[key]; taken {
 					t.Fatalf("%s is %s's and %s's", key, other, id)
 				}
@@ -92,10 +92,10 @@ func TestRecordsAtAnyTime(t *testing.T) {
 			}
 			for key, w := range r.Wallets {
 				everywhere := r.Wallets[member.WalletKey{Family: key.Family, Address: key.Address}]
-				if w.Value.RemovedAt == 0 && everywhere != nil && everywhere.Value.RemovedAt == 0 && everywhere.Value.Number != w.Value.Number {
+				if w.RemovedAt == 0 && everywhere != nil && everywhere.RemovedAt == 0 && everywhere.Number != w.Number {
 					t.Fatalf("%v is two members'", key)
 				}
-				if w.Value.RemovedAt == 0 && w.Value.Since < r.Members[w.Value.Member].Value.JoinedAt {
+				if w.RemovedAt == 0 && w.Since < r.Members[w.Member].JoinedAt {
 					t.Fatalf("%v counts before its member joined", key)
 				}
 			}
@@ -117,7 +117,7 @@ func TestOrderDoesNotMatter(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got := r.Members["u1"].Value; got.Handle != records[3].Handle || got.UpdatedAt != 4 {
+		if got := r.Members["u1"]; got.Handle != records[3].Handle || got.UpdatedAt != 4 {
 			t.Fatalf("it is %+v", got)
 		}
 	})
@@ -138,7 +138,7 @@ func TestDates(t *testing.T) {
 		return member.Record{ID: "u1", UpdatedAt: at, Wallet: w}
 	}
 	since := func() int64 {
-		return r.Wallets[member.WalletKey{Family: chainconfig.EVM, Address: account(1)}].Value.Since
+		return r.Wallets[member.WalletKey{Family: chainconfig.EVM, Address: account(1)}].Since
 	}
 	apply(member.Record{ID: "u1", Handle: "ada", JoinedAt: 500, UpdatedAt: 1})
 	apply(wallet(2, func(w *member.WalletRecord) { w.Since = 400 })) // an export's, from before the member joined

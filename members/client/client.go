@@ -170,6 +170,25 @@ func (c *Client) Export(ctx context.Context, out io.Writer) error {
 	return errors.Join(err, answer.Close())
 }
 
+// Do sends a request with a JSON body, or without one where body is nil, and reads the answer into out, which may be nil.
+func (c *Client) Do(ctx context.Context, method, path string, body, out any) error {
+	var raw []byte
+	if body != nil {
+		var err error
+		if raw, err = json.Marshal(body); err != nil {
+			return err
+		}
+	}
+	answer, err := c.do(ctx, method, path, raw)
+	if err != nil {
+		return err
+	}
+	if out != nil {
+		err = json.NewDecoder(answer).Decode(out)
+	}
+	return errors.Join(err, answer.Close())
+}
+
 // do sends a request until the intake takes it, and gives the body of its 200.
 func (c *Client) do(ctx context.Context, method, path string, body []byte) (io.ReadCloser, error) {
 	for try := 1; ; try++ {

@@ -95,7 +95,7 @@ func loadMembers(ctx context.Context, tx *database.Transaction, r *member.Regist
 			return wrap("read members", err)
 		}
 		for i := range rows {
-			if m := rows[i].value(); r.Members[m.Value.ID] == nil { // an id and a handle may name one member
+			if m := rows[i].value(); r.Members[m.ID] == nil { // an id and a handle may name one member
 				r.AddMember(m)
 			}
 		}

@@ -18,7 +18,7 @@ func (s *Store) Member(ctx context.Context, id member.ID) (*member.Member, []mem
 		return nil, nil, nil
 	}
 	wallets, err := s.wallets(ctx, "w.member = ? AND w.removed_at = 0 ORDER BY w.family, w.address, w.chain", rows[0].Number)
-	return &rows[0].value().Value, wallets, err
+	return rows[0].value(), wallets, err
 }
 
 func (s *Store) wallets(ctx context.Context, condition string, args ...any) ([]member.Wallet, error) {
@@ -33,7 +33,7 @@ func (s *Store) wallets(ctx context.Context, condition string, args ...any) ([]m
 		if err != nil {
 			return nil, err
 		}
-		out[i] = w.Value
+		out[i] = *w
 	}
 	return out, nil
 }
@@ -61,7 +61,7 @@ func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]Change, 
 	out := make([]Change, 0, len(rows)+len(wallets))
 	for i := range rows {
 		m := rows[i].value()
-		out = append(out, Change{Number: m.Value.Change, Member: &m.Value})
+		out = append(out, Change{Number: m.Change, Member: m})
 	}
 	for i := range wallets {
 		out = append(out, Change{Number: wallets[i].Change, Wallet: &wallets[i]})

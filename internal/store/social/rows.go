@@ -20,16 +20,14 @@ type memberRow struct {
 	AvatarURL string `bun:"avatar_url"`
 	JoinedAt  int64
 	UpdatedAt int64
-	Digest    []byte
 	LeftAt    int64
 	Change    int64
 }
 
-func memberToRow(m *member.Row[member.Member]) memberRow {
-	v := &m.Value
+func memberToRow(v *member.Member) memberRow {
 	row := memberRow{
 		Number: int64(v.Number), ID: string(v.ID), Handle: v.Handle, AvatarURL: v.AvatarURL, JoinedAt: v.JoinedAt, UpdatedAt: v.UpdatedAt,
-		Digest: m.Digest[:], LeftAt: v.LeftAt, Change: v.Change,
+		LeftAt: v.LeftAt, Change: v.Change,
 	}
 	if v.Handle != "" {
 		row.HandleKey = new(member.HandleKey(v.Handle))
@@ -37,13 +35,11 @@ func memberToRow(m *member.Row[member.Member]) memberRow {
 	return row
 }
 
-func (r *memberRow) value() *member.Row[member.Member] {
-	m := &member.Row[member.Member]{Value: member.Member{
+func (r *memberRow) value() *member.Member {
+	return &member.Member{
 		Number: member.Number(r.Number), ID: member.ID(r.ID), Handle: r.Handle, AvatarURL: r.AvatarURL, JoinedAt: r.JoinedAt, UpdatedAt: r.UpdatedAt,
 		LeftAt: r.LeftAt, Change: r.Change,
-	}}
-	copy(m.Digest[:], r.Digest)
-	return m
+	}
 }
 
 type walletRow struct {
@@ -59,16 +55,14 @@ type walletRow struct {
 	Signature string
 	CheckedAt int64
 	UpdatedAt int64
-	Digest    []byte
 	RemovedAt int64
 	Change    int64
 }
 
-func walletToRow(w *member.Row[member.Wallet]) walletRow {
-	v := &w.Value
+func walletToRow(v *member.Wallet) walletRow {
 	row := walletRow{
 		Family: string(v.Family), Address: v.Address.Bytes(), Chain: v.Chain, Member: int64(v.Number), IsPublic: v.Public, Since: v.Since,
-		UpdatedAt: v.UpdatedAt, Digest: w.Digest[:], RemovedAt: v.RemovedAt, Change: v.Change,
+		UpdatedAt: v.UpdatedAt, RemovedAt: v.RemovedAt, Change: v.Change,
 	}
 	if p := v.Proof; p != nil {
 		row.ProofText, row.Signature, row.CheckedAt = p.Text, p.Signature, p.CheckedAt
@@ -87,18 +81,17 @@ type walletOf struct {
 // walletsWithMember selects walletOf; a condition on w stands behind it.
 const walletsWithMember = "SELECT w.*, m.id AS member_id, m.left_at > 0 AS member_left FROM member_wallets w JOIN members m ON m.number = w.member WHERE "
 
-func (r *walletOf) value() (*member.Row[member.Wallet], error) {
+func (r *walletOf) value() (*member.Wallet, error) {
 	address, err := market.AddressFromBytes(r.Address)
 	if err != nil {
 		return nil, fmt.Errorf("database: a row of member_wallets: %w", err)
 	}
-	w := &member.Row[member.Wallet]{Value: member.Wallet{
+	w := &member.Wallet{
 		Member: member.ID(r.MemberID), Number: member.Number(r.Member), Family: chainconfig.Family(r.Family), Address: address, Chain: r.Chain,
 		Public: r.IsPublic, Since: r.Since, UpdatedAt: r.UpdatedAt, RemovedAt: r.RemovedAt, MemberLeft: r.MemberLeft, Change: r.Change,
-	}}
-	if r.CheckedAt > 0 {
-		w.Value.Proof = &member.Proof{Text: r.ProofText, Signature: r.Signature, CheckedAt: r.CheckedAt}
 	}
-	copy(w.Digest[:], r.Digest)
+	if r.CheckedAt > 0 {
+		w.Proof = &member.Proof{Text: r.ProofText, Signature: r.Signature, CheckedAt: r.CheckedAt}
+	}
 	return w, nil
 }

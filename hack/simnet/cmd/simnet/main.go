@@ -7,6 +7,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
@@ -16,7 +17,9 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/people"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/toolchain"
+	"github.com/boardwalkhq/boardwalk/members/client"
 )
 
 const usage = `simnet runs a local world: two anvil chains with the real contracts of Uniswap and PancakeSwap,
@@ -49,6 +52,8 @@ type settings struct {
 	keepStates        int
 	keepBlocks        int
 	logs              bool
+	// intake and tokenFile are where the world's members join; without them there are none.
+	intake, tokenFile string
 }
 
 func main() {
@@ -75,6 +80,8 @@ func run(args []string) error {
 	flags.DurationVar(&s.poolEvery, "pool-every", 2*time.Minute, "about how often a new token with a pool appears on each chain besides; 0 is never")
 	flags.IntVar(&s.keepBlocks, "keep-blocks", 0, "for how many blocks back transactions, receipts and logs are kept; 0 keeps all")
 	flags.IntVar(&s.keepStates, "keep-states", 1000, "for how many blocks back eth_call works, nearly 1 MB of memory each;\n0 is some 4,000 blocks, mostly on disk at 2 MB each")
+	flags.StringVar(&s.intake, "intake", "http://127.0.0.1:8090", "address of the intake that the world's members join through")
+	flags.StringVar(&s.tokenFile, "intake-token-file", "", "file with a token of the intake; without it nobody is a member")
 	flags.BoolVar(&s.logs, "logs", false, "write what the chain nodes print to DIR/<chain>.log")
 	flags.Usage = func() {
 		fmt.Fprint(flags.Output(), usage)
@@ -158,7 +165,14 @@ func runChains(ctx context.Context, s settings) error {
 		fmt.Printf("venues: wrote %s\n", path)
 	}
 	fmt.Println("simnet ready")
+	members, err := s.members(chains[0])
+	if err != nil {
+		return err
+	}
 	return together(ctx, chains, func(ctx context.Context, c *chain) error {
+		if c == chains[0] && members != nil {
+			go members(ctx)
+		}
 		return c.world.Live(ctx, c.trader, simnet.LiveOptions{
 			BlockTime: c.manifest.BlockTime, TxPerBlock: s.txPerBlock, Seed: c.seed, LaunchEvery: s.poolEvery, Desk: c.desk,
 			OnLaunch: func(token simnet.Token, pool simnet.Pool) {
@@ -166,6 +180,30 @@ func runChains(ctx context.Context, s settings) error {
 			},
 		})
 	})
+}
+
+// mostMembers is how many traders of a chain are members.
+const mostMembers = 50
+
+// members gives who has the world's members come and go; nil where there are none. All chains have the same accounts.
+func (s *settings) members(c *chain) (live func(context.Context), err error) {
+	if s.tokenFile == "" {
+		return nil, nil
+	}
+	token, err := os.ReadFile(s.tokenFile)
+	if err != nil {
+		return nil, err
+	}
+	traders := c.world.Traders
+	p := people.New(people.Options{
+		Intake: &client.Client{Address: s.intake, Token: strings.TrimSpace(string(token)), HTTP: &http.Client{Timeout: 30 * time.Second}},
+		Node:   c.world.Node, Traders: traders[:min(len(traders), mostMembers)], Seed: s.seed, Every: 20 * time.Second, Now: time.Now,
+	})
+	return func(ctx context.Context) {
+		if err := p.Live(ctx); err != nil {
+			fmt.Println("members:", err)
+		}
+	}, nil
 }
 
 // together does the same for all chains at once, until all are done or one fails.

@@ -8,9 +8,8 @@ CREATE TABLE members (
     handle_key TEXT UNIQUE,
     avatar_url TEXT NOT NULL,
     joined_at  BIGINT NOT NULL,
-    -- The app's time of what it wrote last, in unix microseconds, and a digest of that.
+    -- The app's time of what it wrote last, in unix microseconds.
     updated_at BIGINT NOT NULL,
-    digest     {{bytes}} NOT NULL,
     left_at    BIGINT NOT NULL,
     change     BIGINT NOT NULL UNIQUE
 ) {{clustered}};
@@ -27,7 +26,6 @@ CREATE TABLE member_wallets (
     signature  TEXT NOT NULL,
     checked_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
-    digest     {{bytes}} NOT NULL,
     removed_at BIGINT NOT NULL,
     change     BIGINT NOT NULL UNIQUE,
     PRIMARY KEY (family, address, chain)
