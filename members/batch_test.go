@@ -48,7 +48,8 @@ func walletLine(id string, n int) string {
 
 func TestBatch(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, in *intake) {
+	both(t, func(in *intake) {
+		t := in.t
 		lines := []string{
 			memberLine("u1", "ada"), memberLine("u2", "ADA"), walletLine("u1", 1), walletLine("u2", 2), `{"kind":"post"}`, "", memberLine("u3", "cleo"),
 			strings.Replace(memberLine("u3", "cleo"), `,"handle":"cleo","joined_at":"2026-01-01T00:00:00Z"`, `,"deleted":true`, 1),
@@ -102,7 +103,7 @@ func TestBatchBounds(t *testing.T) {
 		t.Errorf("1,000 lines: %d", a.status)
 	}
 	before := in.export()
-	if _, a := in.batch("", append(lines, memberLine("more", "more"))...); a.problem() != "too-large" {
+	if _, a := in.batch("", slices.Concat(lines, []string{memberLine("more", "more")})...); a.problem() != "too-large" {
 		t.Errorf("1,001 lines: %d %s", a.status, a.body)
 	}
 	padded := memberLine("more", "more") + strings.Repeat(" ", 1<<20-len(memberLine("more", "more"))+1)
@@ -216,7 +217,8 @@ func TestAProofIsNoneOnceTheWalletWasTakenAway(t *testing.T) {
 
 func TestChanges(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, in *intake) {
+	both(t, func(in *intake) {
+		t := in.t
 		type page struct {
 			Changes []struct {
 				Kind, ID, Member string
@@ -230,7 +232,7 @@ func TestChanges(t *testing.T) {
 			t.Errorf("of nothing it is %+v", p)
 		}
 		in.batch("", memberLine("u1", "ada"), walletLine("u1", 1), memberLine("u2", "bob"), walletLine("u2", 2))
-		seen := ""
+		var seen []string
 		for after := int64(0); ; {
 			p = page{}
 			in.get(fmt.Sprintf("/v1/changes?limit=1&after=%d", after), &p)
@@ -238,13 +240,13 @@ func TestChanges(t *testing.T) {
 				break
 			}
 			c := p.Changes[0]
-			seen += c.Kind + c.ID + c.Member + " "
+			seen = append(seen, c.Kind+c.ID+c.Member)
 			if after = c.Change; p.Last != 4 {
 				t.Errorf("the last is %d", p.Last)
 			}
 		}
-		if seen != "memberu1 walletu1 memberu2 walletu2 " {
-			t.Errorf("page by page it is %s", seen)
+		if !slices.Equal(seen, []string{"memberu1", "walletu1", "memberu2", "walletu2"}) {
+			t.Errorf("page by page it is %v", seen)
 		}
 		in.delete("/v1/members/u1?updated_at=" + in.tick())
 		p = page{}

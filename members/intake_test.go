@@ -14,7 +14,8 @@ import (
 
 func TestMembers(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, in *intake) {
+	both(t, func(in *intake) {
+		t := in.t
 		const body = `{"handle":"Ada","avatar_url":"https://a.example/a.png","joined_at":"2026-01-01T00:00:00Z","updated_at":"2026-03-04T05:06:00.000001Z"}`
 		for _, want := range []struct{ name, path, body, result string }{
 			{"a new one", "/v1/members/u1", body, "written"},
@@ -175,7 +176,8 @@ func (in *intake) prove(id, wallet, text, signature string) string {
 
 func TestWallets(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, in *intake) {
+	both(t, func(in *intake) {
+		t := in.t
 		in.member("u1", "ada")
 		in.member("u2", "bob")
 		evm, solana := prooftest.NewEVMKey(7), prooftest.NewSolanaKey(7)
@@ -261,7 +263,8 @@ func TestContractWallets(t *testing.T) {
 
 func TestIdempotencyKeys(t *testing.T) {
 	t.Parallel()
-	both(t, func(t *testing.T, in *intake) {
+	both(t, func(in *intake) {
+		t := in.t
 		in.member("u1", "ada")
 		body := []byte(`{"member":"u1","family":"evm","address":"0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"}`)
 		first := in.do(http.MethodPost, "/v1/wallet-challenges", body, "Idempotency-Key", "k1")

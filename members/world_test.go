@@ -267,12 +267,13 @@ type memberAnswer struct {
 	}
 }
 
-func both(t *testing.T, f func(t *testing.T, in *intake)) {
+// both runs a test on either database.
+func both(t *testing.T, f func(in *intake)) {
 	t.Helper()
 	for _, kind := range storetest.Both {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			f(t, open(t, kind))
+			f(open(t, kind))
 		})
 	}
 }

@@ -105,7 +105,7 @@ func (k *File) look(ctx context.Context) {
 		return
 	}
 	k.changed, k.reported = nil, ""
-	k.log.InfoContext(ctx, k.what+" read anew", "keys", k.Len())
+	k.log.InfoContext(ctx, "keys read anew", "keys", k.what, "count", k.Len())
 }
 
 func same(a, b os.FileInfo) bool {
@@ -115,7 +115,7 @@ func same(a, b os.FileInfo) bool {
 func (k *File) report(ctx context.Context, err error) {
 	if text := err.Error(); text != k.reported {
 		k.reported = text
-		k.log.WarnContext(ctx, k.what+" not read anew, the former ones stay", "err", text)
+		k.log.WarnContext(ctx, "keys not read anew, the former ones stay", "keys", k.what, "err", text)
 	}
 }
 

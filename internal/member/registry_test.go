@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"pgregory.net/rapid"
@@ -42,11 +43,11 @@ func anyRecord() *rapid.Generator[member.Record] {
 
 // stateOf is everything that a registry has, without the numbers of changes.
 func stateOf(r *member.Registry) string {
-	out := ""
+	var out strings.Builder
 	for _, id := range slices.Sorted(maps.Keys(r.Members)) {
 		m := *r.Members[id]
 		m.Change = 0
-		out += fmt.Sprintf("%+v\n", m)
+		fmt.Fprintf(&out, "%+v\n", m)
 	}
 	var wallets []string
 	for _, w := range r.Wallets {
@@ -55,7 +56,7 @@ func stateOf(r *member.Registry) string {
 		wallets = append(wallets, fmt.Sprintf("%+v\n", v))
 	}
 	slices.Sort(wallets)
-	return out + fmt.Sprint(wallets)
+	return out.String() + fmt.Sprint(wallets)
 }
 
 // TestRecordsAtAnyTime holds what must be so after any records: no handle and no wallet is two members', numbers only ascend, what is repeated or

@@ -19,7 +19,7 @@ func TestPoolsAndCurvesAreNobodysWallets(t *testing.T) {
 			s := storetest.Open(t, kind)
 			c := commitOf(1, 1, map[string]*market.Changes{})
 			c.Changes.Pools = append(c.Changes.Pools, market.Change[market.Address, market.Pool]{
-				Key: address(700), After: &market.Pool{ID: address(700), Protocol: market.UniswapV2, Base: address(1), Quote: address(2)},
+				Key: address(700), After: &market.Pool{ID: address(700), Protocol: market.UniswapV2, Factory: address(900), Token0: address(1), Token1: address(2), Base: address(1), Quote: address(2)},
 			})
 			c.Changes.Launches = []market.Change[market.Address, market.Launch]{{Key: address(1), After: &market.Launch{Mint: address(1), Block: 1, Curve: address(701)}}}
 			if err := s.Commit(t.Context(), lease(t, s), c); err != nil {

@@ -47,7 +47,7 @@ type Imported struct {
 
 // Import writes the lines of a file, as Export makes them, in batches. read is told how many bytes are done, and refused of each line that the intake
 // refused. The intake ignores what it has already, so that an import that broke off is begun anew.
-func (c *Client) Import(ctx context.Context, in io.Reader, read func(bytes int64), refused func(Refused)) (Imported, error) {
+func (c *Client) Import(ctx context.Context, in io.Reader, read func(n int64), refused func(Refused)) (Imported, error) {
 	var sum Imported
 	b := batch{client: c, sum: &sum, refused: refused}
 	lines := bufio.NewReaderSize(in, 1<<16)

@@ -19,7 +19,7 @@ type lineAnswer struct {
 	Line   int            `json:"line"`
 	Result member.Outcome `json:"result"`
 	// Problem is of a refused line.
-	Problem *Problem `json:"problem,omitempty"`
+	Problem *ProblemError `json:"problem,omitempty"`
 }
 
 // The results of a line that aren't outcomes of a record.

@@ -148,12 +148,12 @@ func (h *handler) serve(do func(*request) (*reply, error)) http.Handler {
 		w.Header().Set("Content-Type", answer.media)
 		w.WriteHeader(answer.status)
 		if answer.stream == nil {
-			_, _ = w.Write(answer.body) //nolint:gosec // JSON with nosniff; the client may be gone
+			_, _ = w.Write(answer.body) // the client may be gone
 			return
 		}
 		if err := answer.stream(w); err != nil && r.Context().Err() == nil {
 			h.Log.ErrorContext(r.Context(), "an answer broke off", "request_id", id, "err", err.Error())
-			panic(http.ErrAbortHandler) // so that the client learns it
+			panic(http.ErrAbortHandler) //nolint:forbidigo // how a server of net/http breaks an answer off, so that the client learns it
 		}
 	})
 }
@@ -180,7 +180,7 @@ func (h *handler) answer(w http.ResponseWriter, r *http.Request, do func(*reques
 	if key == "" || r.Method == http.MethodGet {
 		return do(req)
 	}
-	return h.once(req, key, do)
+	return h.once(r.Context(), req, key, do)
 }
 
 func (h *handler) authorized(r *http.Request) bool {
@@ -193,12 +193,12 @@ func (h *handler) authorized(r *http.Request) bool {
 }
 
 // once does a request with a key, unless it was done: then the answer is that of before.
-func (h *handler) once(r *request, key string, do func(*request) (*reply, error)) (*reply, error) {
+func (h *handler) once(ctx context.Context, r *request, key string, do func(*request) (*reply, error)) (*reply, error) {
 	if len(key) > longestKey || len(r.Header.Values("Idempotency-Key")) != 1 {
 		return nil, invalidParameter("Idempotency-Key", "is too long, or given twice; allowed is one of 1 to 255 characters")
 	}
 	sum := sha256.Sum256(bytes.Join([][]byte{[]byte(r.Method), []byte(r.URL.RequestURI()), r.body}, []byte{0}))
-	kept, err := h.Registry.Kept(r.Context(), key)
+	kept, err := h.Registry.Kept(ctx, key)
 	switch {
 	case err != nil:
 		return nil, err
@@ -213,7 +213,7 @@ func (h *handler) once(r *request, key string, do func(*request) (*reply, error)
 	} else if err != nil {
 		return nil, err
 	}
-	return answer, h.Registry.Keep(r.Context(), key, &social.KeptAnswer{
+	return answer, h.Registry.Keep(ctx, key, &social.KeptAnswer{
 		Request: sum[:], Status: answer.status, Media: answer.media, Body: answer.body,
 	}, h.Now().Unix())
 }

@@ -18,8 +18,8 @@ type FieldError struct {
 	Reason string `json:"reason"`
 }
 
-// Problem is an answer that says why a request isn't done (RFC 9457).
-type Problem struct {
+// ProblemError is an answer that says why a request isn't done (RFC 9457).
+type ProblemError struct {
 	Type   string `json:"type"`
 	Title  string `json:"title"`
 	Status int    `json:"status"`
@@ -30,7 +30,7 @@ type Problem struct {
 	RequestID string `json:"request_id,omitempty"`
 }
 
-func (p *Problem) Error() string {
+func (p *ProblemError) Error() string {
 	parts := []string{p.Title}
 	if p.Detail != "" {
 		parts = append(parts, p.Detail)
@@ -42,23 +42,23 @@ func (p *Problem) Error() string {
 }
 
 // problem makes a problem of a type.
-func problem(status int, slug, title, detail string) *Problem {
-	return &Problem{Type: "/problems/" + slug, Title: title, Status: status, Detail: detail}
+func problem(status int, slug, title, detail string) *ProblemError {
+	return &ProblemError{Type: "/problems/" + slug, Title: title, Status: status, Detail: detail}
 }
 
-func invalid(errs ...FieldError) *Problem {
+func invalid(errs ...FieldError) *ProblemError {
 	p := problem(http.StatusBadRequest, "invalid-body", "The request isn't as it must be", "")
 	p.Errors = errs
 	return p
 }
 
-func invalidParameter(name, reason string) *Problem {
+func invalidParameter(name, reason string) *ProblemError {
 	p := problem(http.StatusBadRequest, "invalid-parameter", "A parameter isn't as it must be", "")
 	p.Errors = []FieldError{{name, reason}}
 	return p
 }
 
-func tooLarge(detail string) *Problem {
+func tooLarge(detail string) *ProblemError {
 	return problem(http.StatusRequestEntityTooLarge, "too-large", "The request is too large; nothing was written", detail)
 }
 
@@ -79,9 +79,8 @@ var ofRegistry = []struct {
 }
 
 // asProblem is the answer to an error; nil for a fault of ours.
-func asProblem(err error) *Problem {
-	var p *Problem
-	if errors.As(err, &p) {
+func asProblem(err error) *ProblemError {
+	if p, ok := errors.AsType[*ProblemError](err); ok {
 		return p
 	}
 	for _, o := range ofRegistry {
@@ -93,10 +92,10 @@ func asProblem(err error) *Problem {
 }
 
 // encoded is the body of a problem.
-func (p *Problem) encoded() []byte {
+func (p *ProblemError) encoded() []byte {
 	body, err := json.Marshal(p)
-	if err != nil { // of plain values it is nil
-		panic(err)
+	if err != nil { // which plain values never give
+		return []byte(`{"type":"about:blank","title":"Internal error","status":500}`)
 	}
 	return append(body, '\n')
 }

@@ -73,7 +73,7 @@ type Reader struct {
 	Now        func() time.Time
 }
 
-// Line reads a line of a batch. The error is a *Problem.
+// Line reads a line of a batch. The error is a *ProblemError.
 func (rd *Reader) Line(raw []byte) (member.Record, error) {
 	var kind struct {
 		Kind string `json:"kind"`
@@ -239,7 +239,7 @@ func (f *faults) problem() error {
 	return invalid(f.list...)
 }
 
-// strict reads JSON that has no field but those of v. The error is a *Problem.
+// strict reads JSON that has no field but those of v. The error is a *ProblemError.
 func strict(raw []byte, v any) error {
 	if !utf8.Valid(raw) {
 		return invalid(FieldError{"", "is no UTF-8"})

@@ -30,7 +30,7 @@ func FuzzLine(f *testing.F) {
 			}
 			return
 		}
-		var p *Problem
+		var p *ProblemError
 		if !errors.As(err, &p) || p.Status != 400 || len(p.Errors) == 0 {
 			t.Fatalf("%q: %v", line, err)
 		}

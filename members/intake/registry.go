@@ -1,6 +1,7 @@
 package intake
 
 import (
+	"context"
 	"encoding/json"
 	"io"
 	"net/http"
@@ -321,30 +322,33 @@ func (r *request) number(name string, usual, least, most int64) (int64, error) {
 
 // getExport writes all members and their wallets as lines that an import reads: members first, since a wallet's line needs its member.
 func (h *handler) getExport(r *request) (*reply, error) {
-	ctx := r.Context()
 	return &reply{status: http.StatusOK, media: ndjsonMedia, stream: func(w io.Writer) error {
-		out := json.NewEncoder(w)
 		for _, kind := range []string{kindMember, kindWallet} {
-			for after := int64(0); ; {
-				list, err := h.Registry.Changes(ctx, after, mostChanges)
-				if err != nil {
-					return err
-				}
-				if len(list) == 0 {
-					break
-				}
-				for i := range list {
-					after = list[i].Number
-					c := changeOf(&list[i])
-					if c.Change = 0; c.Kind != kind || c.Deleted {
-						continue
-					}
-					if err := out.Encode(c); err != nil {
-						return err
-					}
-				}
+			if err := h.export(r.Context(), w, kind); err != nil {
+				return err
 			}
 		}
 		return nil
 	}}, nil
+}
+
+// export writes the lines of a kind.
+func (h *handler) export(ctx context.Context, w io.Writer, kind string) error {
+	out := json.NewEncoder(w)
+	for after := int64(0); ; {
+		list, err := h.Registry.Changes(ctx, after, mostChanges)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		for i := range list {
+			after = list[i].Number
+			c := changeOf(&list[i])
+			if c.Change = 0; c.Kind != kind || c.Deleted {
+				continue
+			}
+			if err := out.Encode(c); err != nil {
+				return err
+			}
+		}
+	}
 }

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
-	"golang.org/x/crypto/sha3" //nolint:staticcheck // Ethereum's keccak is the legacy one
+	"golang.org/x/crypto/sha3"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"

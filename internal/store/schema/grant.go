@@ -171,7 +171,7 @@ func examineRole(ctx context.Context, db *bun.DB, role string, writes []string) 
 			return r, fmt.Errorf("database: look for the rights of role %s: %w", role, err)
 		}
 		if r.writable, err = ownTables(ctx, db, "pg_has_role(?0, c.relowner, 'MEMBER') OR "+
-			"(has_table_privilege(?0, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE') AND c.relname NOT IN (?1))", role, bun.In(append(writes, ""))); err != nil {
+			"(has_table_privilege(?0, c.oid, 'INSERT, UPDATE, DELETE, TRUNCATE') AND c.relname NOT IN (?1))", role, bun.List(append(writes, ""))); err != nil {
 			return r, err
 		}
 		unread, args = "NOT has_table_privilege(?0, c.oid, 'SELECT')", []any{role}
@@ -198,7 +198,7 @@ func examineRole(ctx context.Context, db *bun.DB, role string, writes []string) 
 		if r.exists {
 			unwritten += " AND NOT (has_table_privilege(?1, c.oid, 'INSERT') AND has_table_privilege(?1, c.oid, 'UPDATE') AND has_table_privilege(?1, c.oid, 'DELETE'))"
 		}
-		tables, err := ownTables(ctx, db, unwritten, bun.In(writes), role)
+		tables, err := ownTables(ctx, db, unwritten, bun.List(writes), role)
 		if err != nil {
 			return r, err
 		}

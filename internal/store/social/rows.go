@@ -79,7 +79,8 @@ type walletOf struct {
 }
 
 // walletsWithMember selects walletOf; a condition on w stands behind it.
-const walletsWithMember = "SELECT w.*, m.id AS member_id, m.left_at > 0 AS member_left FROM member_wallets w JOIN members m ON m.number = w.member WHERE "
+const walletsWithMember = "SELECT w.family, w.address, w.chain, w.member, w.is_public, w.since, w.proof_text, w.signature, w.checked_at, w.updated_at, " +
+	"w.removed_at, w.change, m.id AS member_id, m.left_at > 0 AS member_left FROM member_wallets w JOIN members m ON m.number = w.member WHERE "
 
 func (r *walletOf) value() (*member.Wallet, error) {
 	address, err := market.AddressFromBytes(r.Address)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/decred/dcrd/dcrec/secp256k1/v4"
 	"github.com/decred/dcrd/dcrec/secp256k1/v4/ecdsa"
-	"golang.org/x/crypto/sha3" //nolint:staticcheck // Ethereum's keccak is the legacy one
+	"golang.org/x/crypto/sha3"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
