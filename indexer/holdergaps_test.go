@@ -172,7 +172,7 @@ func (w *world) holdHolders(t *testing.T, st *store.Store, mint market.Address) 
 			t.Errorf("%s: %s has %s, derived is %s", mint, account, has, b.Amount.Dec())
 		}
 		sum.Add(sum, has)
-		if !b.Excluded {
+		if !b.IsPool {
 			holders++
 		}
 	}

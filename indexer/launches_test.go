@@ -153,7 +153,7 @@ func (w *world) holdCurve(t *testing.T, st *store.Store, l *simnet.Launch) {
 			t.Fatal(err)
 		}
 		same("balance of "+account.String(), &b.Amount, has)
-		if !b.Excluded {
+		if !b.IsPool {
 			holders++
 		}
 	}

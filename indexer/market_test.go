@@ -418,7 +418,7 @@ func (w *world) checkBalances(t *testing.T, st *store.Store, except ...string) (
 		}
 		holders := int64(0)
 		for account, b := range balances {
-			if !b.Excluded {
+			if !b.IsPool {
 				holders++
 			}
 			if len(account.Bytes()) != market.EVMAddressLen {

@@ -72,15 +72,17 @@ func newGapped(seed uint64) *gapped {
 	return g
 }
 
-// move is a transfer, which changes the balances.
-func (g *gapped) move(token, from, to market.Address, n uint64) market.Event {
+// move moves tokens, and gives what it changes: the family tells balances, no transfers.
+func (g *gapped) move(token, from, to market.Address, n uint64) (changes []market.Event) {
 	if !from.IsNone() {
 		g.held[market.BalanceKey{Token: token, Account: from}] -= n
+		changes = append(changes, market.BalanceChange{Token: token, Owner: from, Change: market.SignedAmount{Abs: amount(n), Neg: true}})
 	}
 	if !to.IsNone() {
 		g.held[market.BalanceKey{Token: token, Account: to}] += n
+		changes = append(changes, market.BalanceChange{Token: token, Owner: to, Change: market.SignedAmount{Abs: amount(n)}})
 	}
-	return market.Transfer{Token: token, From: from, To: to, Amount: amount(n)}
+	return changes
 }
 
 // genesis makes two pools, of the coin and of a token, and launches another token.
@@ -89,12 +91,14 @@ func (g *gapped) genesis() (events []market.Event) {
 	for i, token := range []market.Address{gappedCoin, gappedDog} {
 		events = append(events, market.PoolCreated{
 			Protocol: market.UniswapV2, Factory: gappedFactory, Pool: gappedPools[i], Token0: token, Token1: gappedUSD,
-		}, g.move(token, nobody, gappedPools[i], 1e15), g.move(gappedUSD, nobody, gappedPools[i], 1e15), g.reserves(i))
+		})
+		events = slices.Concat(events, g.move(token, nobody, gappedPools[i], 1e15), g.move(gappedUSD, nobody, gappedPools[i], 1e15))
+		events = append(events, g.reserves(i))
 	}
 	for n := range gappedTraders {
-		events = append(events, g.move(gappedUSD, nobody, gappedTrader(n), 1e14), g.move(gappedDog, nobody, gappedTrader(n), 1e14))
+		events = slices.Concat(events, g.move(gappedUSD, nobody, gappedTrader(n), 1e14), g.move(gappedDog, nobody, gappedTrader(n), 1e14))
 	}
-	return append(events, g.move(gappedPup, nobody, gappedPad, 1e15), market.Launched{
+	return append(slices.Concat(events, g.move(gappedPup, nobody, gappedPad, 1e15)), market.Launched{
 		Venue: "pad", Token: gappedPup, Creator: gappedTrader(0), Name: "Pup", Symbol: "PUP", Curve: gappedPad, Quote: market.Native, SaleBase: amount(1e15),
 		Rules:    market.CurveRules{Pricing: market.PriceReserves, Basis: market.TokensSold},
 		Reserves: market.CurveReserves{VirtualBase: amount(2e15), VirtualQuote: amount(1e13)}, Tells: market.TellsVirtual,
@@ -114,26 +118,20 @@ func (g *gapped) trade() []market.Event {
 	trader, n := gappedTrader(g.rng.IntN(gappedTraders)), 1e9+uint64(g.rng.IntN(1e9))
 	switch g.rng.IntN(3) {
 	case 0: // on the curve
-		return []market.Event{
-			g.move(gappedPup, gappedPad, trader, n),
-			market.CurveTrade{Venue: "pad", Curve: gappedPad, Token: gappedPup, Trader: trader, BaseAmount: amount(n), QuoteAmount: amount(n / 200), Raised: amount(n / 200)},
-		}
+		return append(g.move(gappedPup, gappedPad, trader, n),
+			market.CurveTrade{Venue: "pad", Curve: gappedPad, Token: gappedPup, Trader: trader, BaseAmount: amount(n), QuoteAmount: amount(n / 200), Raised: amount(n / 200)})
 	case 1: // a purchase in the pool
-		return []market.Event{
-			g.move(gappedUSD, trader, gappedPools[1], n), g.move(gappedDog, gappedPools[1], trader, n-n/300), g.reserves(1),
+		return append(slices.Concat(g.move(gappedUSD, trader, gappedPools[1], n), g.move(gappedDog, gappedPools[1], trader, n-n/300)), g.reserves(1),
 			market.Swap{
 				Pool: gappedPools[1], Sender: trader, Recipient: trader, Amount0: market.SignedAmount{Abs: amount(n - n/300), Neg: true},
 				Amount1: market.SignedAmount{Abs: amount(n)},
-			},
-		}
+			})
 	default:
-		return []market.Event{
-			g.move(gappedDog, trader, gappedPools[1], n), g.move(gappedUSD, gappedPools[1], trader, n-n/300), g.reserves(1),
+		return append(slices.Concat(g.move(gappedDog, trader, gappedPools[1], n), g.move(gappedUSD, gappedPools[1], trader, n-n/300)), g.reserves(1),
 			market.Swap{
 				Pool: gappedPools[1], Sender: trader, Recipient: trader, Amount0: market.SignedAmount{Abs: amount(n)},
 				Amount1: market.SignedAmount{Abs: amount(n - n/300), Neg: true},
-			},
-		}
+			})
 	}
 }
 
@@ -180,7 +178,8 @@ func (g *gapped) fork(depth int) {
 	for _, b := range slices.Backward(g.blocks[len(g.blocks)-depth:]) {
 		for _, tx := range b.Txs {
 			for _, l := range tx.Logs {
-				if t, ok := l.Event.(market.Transfer); ok {
+				if c, ok := l.Event.(market.BalanceChange); ok {
+					t := c.AsTransfer()
 					g.move(t.Token, t.To, t.From, t.Amount.Uint64())
 				}
 			}
@@ -312,20 +311,15 @@ func (g *gapped) after(at chain.Ref) map[market.BalanceKey]market.Amount {
 		}
 		for _, tx := range b.Txs {
 			for _, l := range tx.Logs {
-				t, ok := l.Event.(market.Transfer)
+				c, ok := l.Event.(market.BalanceChange)
 				if !ok {
 					continue
 				}
-				from, to, supply := out[market.BalanceKey{Token: t.Token, Account: t.From}], out[market.BalanceKey{Token: t.Token, Account: t.To}], out[market.BalanceKey{Token: t.Token}]
-				if t.From.IsNone() {
-					supply.Add(&supply, &t.Amount)
-					out[market.BalanceKey{Token: t.Token}] = supply
-				} else {
-					from.Sub(&from, &t.Amount)
-					out[market.BalanceKey{Token: t.Token, Account: t.From}] = from
+				for _, account := range []market.Address{c.Owner, {}} { // none is the supply's
+					key := market.BalanceKey{Token: c.Token, Account: account}
+					sum := market.SignedAmount{Abs: out[key]}.Add(c.Change)
+					out[key] = sum.Abs
 				}
-				to.Add(&to, &t.Amount)
-				out[market.BalanceKey{Token: t.Token, Account: t.To}] = to
 			}
 		}
 		if b.Hash == at.Hash {
@@ -555,7 +549,10 @@ func (g *gapped) wantHolders(t *testing.T, st *store.Store) {
 			if b.Amount.Uint64() != n {
 				t.Errorf("%s has %s of %s, want %d", k.Account, b.Amount.Dec(), token, n)
 			}
-			if n > 0 && !slices.Contains(append(gappedPools, gappedPad), k.Account) {
+			if ofVenues := slices.Contains(append(gappedPools, gappedPad), k.Account); n > 0 && b.IsPool != ofVenues {
+				t.Errorf("%s is a pool or a venue's: %t", k.Account, b.IsPool)
+			}
+			if n > 0 { // the family counts pools as well
 				holders++
 			}
 		}

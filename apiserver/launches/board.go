@@ -16,6 +16,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 	"github.com/boardwalkhq/boardwalk/internal/board"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 )
 
 // formulaID names the score that the board is ranked by, which the documentation explains.
@@ -231,17 +232,20 @@ func (h *Handlers) buy(c *boards.Shown) contract.LaunchBuy {
 
 // noteHolders tells the count of holders, or why there is none.
 func noteHolders(c *boards.Shown, out *contract.LaunchBase) {
+	source := contract.FigureSource("rpc_accounts")
+	if serve.FamilyOf(out.Mint) == chainconfig.EVM {
+		source, out.HoldersExcluded = "chain_transfers", excludedHolders
+	}
 	count, known, status := c.Holders(c.On)
 	if known {
 		out.Holders = &count
-		out.FigureSources["holders"] = "chain_transfers"
+		out.FigureSources["holders"] = source
 	} else {
 		out.HoldersSource = contract.HoldersSource(wire.UnknownHolders(known, c.On.Stale, status))
 	}
-	out.HoldersExcluded = excludedHolders
 }
 
-// excludedHolders are the kinds of address that the indexers of EVM chains, which are all that there are, leave out.
+// excludedHolders are the kinds of address that aren't counted on EVM chains. On Solana every owner of a token account is.
 var excludedHolders = []contract.LaunchBaseHoldersExcluded{
 	contract.LaunchBaseHoldersExcludedPool, contract.LaunchBaseHoldersExcludedLaunchpad, contract.LaunchBaseHoldersExcludedZeroAddress,
 }

@@ -86,10 +86,10 @@ func (r *run) fact(f market.Fact) {
 // event takes in the i-th log of a transaction.
 func (r *run) event(tx *market.Tx, i int) {
 	switch e := tx.Logs[i].Event.(type) {
-	case market.Transfer:
-		r.tokens.transfer(e)
-	case market.Wrap:
-		r.tokens.wrap(tx, e)
+	case market.Transfer, market.Wrap, market.BalanceChange:
+		if t, ok := r.transferOf(tx, e); ok {
+			r.tokens.transfer(t)
+		}
 	case market.PoolCreated:
 		if r.believes(e) {
 			r.pools.known(pricedBefore(tx.Logs[:i], e), true)

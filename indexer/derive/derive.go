@@ -40,7 +40,10 @@ type Machine struct {
 	factories map[market.Address]*factory
 	followAll bool
 	minUSD    float64
-	// venueContracts are those that launch venues declare. They hold tokens without being holders.
+	// countsPools is whether pools and venues' contracts are counted as holders: on Solana, where holders are the owners of token accounts, whoever
+	// they are.
+	countsPools bool
+	// venueContracts are those that launch venues declare.
 	venueContracts map[market.Address]bool
 }
 
@@ -61,7 +64,7 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 	m := &Machine{
 		quoteRank: make(map[market.Address]int), majors: make(map[market.Address]bool),
 		factories: make(map[market.Address]*factory), venueContracts: make(map[market.Address]bool),
-		wrapped: c.Native.Wrapped, followAll: c.Tracking.Holders == chainconfig.HoldersAll, minUSD: c.Tracking.MinLiquidityUSD,
+		wrapped: c.Native.Wrapped, countsPools: c.Family == chainconfig.Solana, followAll: c.Tracking.Holders == chainconfig.HoldersAll, minUSD: c.Tracking.MinLiquidityUSD,
 	}
 	var errs []error
 	for i, q := range c.Quotes {
@@ -109,8 +112,8 @@ func (m *Machine) VenueContracts() []market.Address {
 	return slices.Collect(maps.Keys(m.venueContracts))
 }
 
-// uncounted reports whether an account holds tokens without being a holder, whatever the token: pools have their own mark.
-func (m *Machine) uncounted(s *State, account market.Address) bool {
+// isOfVenues reports whether an account is an exchange's, a launch venue's or a curve's, whatever the token. Pools are marked when they are made.
+func (m *Machine) isOfVenues(s *State, account market.Address) bool {
 	return m.factories[account] != nil || m.venueContracts[account] || s.curves.get(account) != nil
 }
 

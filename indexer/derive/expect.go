@@ -39,13 +39,8 @@ func (x *Expectation) See(b *market.Block) {
 	for i := range b.Txs {
 		tx := &b.Txs[i]
 		for _, l := range tx.Logs {
-			switch e := l.Event.(type) {
-			case market.Transfer:
-				x.transfer(e)
-			case market.Wrap:
-				if t, ok := x.m.asTransfer(tx, e); ok {
-					x.transfer(t)
-				}
+			if t, ok := x.m.transferOf(tx, l.Event); ok {
+				x.transfer(t)
 			}
 		}
 	}

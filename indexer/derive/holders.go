@@ -77,6 +77,11 @@ func (ts *tokens) credit(token, account market.Address, amount *market.Amount) {
 	}
 }
 
+// isHolder reports whether a balance counts as a holder's.
+func (m *Machine) isHolder(b *market.Balance) bool {
+	return b != nil && !b.Amount.IsZero() && (m.countsPools || !b.IsPool)
+}
+
 // debit takes an amount, which isn't nought, from a balance, and gives by how many the holders become fewer. ok is false where the balance is too
 // small.
 func (m *Machine) debit(s *State, key market.BalanceKey, amount *market.Amount) (holders int64, ok bool) {
@@ -84,12 +89,16 @@ func (m *Machine) debit(s *State, key market.BalanceKey, amount *market.Amount) 
 		return 0, false
 	}
 	b := s.balances.edit(key)
-	b.Amount.Sub(&b.Amount, amount)
-	if b.Amount.IsZero() && !b.Excluded {
-		s.balances.remove(key)
-		return 1, true
+	if m.isHolder(b) {
+		holders = 1
 	}
-	return 0, true
+	if b.Amount.Sub(&b.Amount, amount); !b.Amount.IsZero() {
+		return 0, true
+	}
+	if !b.IsPool {
+		s.balances.remove(key)
+	}
+	return holders, true
 }
 
 // credit adds an amount, which isn't nought, to a balance, and gives by how many the holders become more.
@@ -97,13 +106,13 @@ func (m *Machine) credit(s *State, key market.BalanceKey, amount *market.Amount)
 	isNew := s.balances.get(key) == nil
 	b := s.balances.edit(key)
 	if isNew {
-		b.Excluded = m.uncounted(s, key.Account)
-		if !b.Excluded {
-			holders = 1
-		}
+		b.IsPool = m.isOfVenues(s, key.Account)
 	}
-	b.Amount.Add(&b.Amount, amount)
-	return holders
+	was := m.isHolder(b)
+	if b.Amount.Add(&b.Amount, amount); m.isHolder(b) && !was {
+		return 1
+	}
+	return 0
 }
 
 // count changes a token's count of holders.
@@ -113,16 +122,24 @@ func (ts *tokens) count(token market.Address, by int64) {
 	h.Gained.Add(by, ts.b.Time)
 }
 
-// wrap books a deposit or withdrawal of the declared wrapped native coin.
-func (ts *tokens) wrap(tx *market.Tx, e market.Wrap) {
-	if t, ok := ts.asTransfer(tx, e); ok {
-		ts.transfer(t)
+// transferOf is what a log moves of a token, as a transfer: a deposit or withdrawal of the declared wrapped native coin as a mint or burn, and a change
+// that was told of one balance as one from or to nobody. ok is false for what moves nothing.
+func (m *Machine) transferOf(tx *market.Tx, e market.Event) (t market.Transfer, ok bool) {
+	switch e := e.(type) {
+	case market.Transfer:
+		return e, true
+	case market.BalanceChange:
+		return e.AsTransfer(), true
+	case market.Wrap:
+		return m.ofWrap(tx, e)
+	default:
+		return t, false
 	}
 }
 
-// asTransfer is a deposit or withdrawal as the mint or burn that it amounts to. Some deployments log that Transfer
-// beside it, which counts then instead.
-func (m *Machine) asTransfer(tx *market.Tx, e market.Wrap) (t market.Transfer, ok bool) {
+// ofWrap is a deposit or withdrawal as the mint or burn that it amounts to. Some deployments log that Transfer beside it, which counts then
+// instead.
+func (m *Machine) ofWrap(tx *market.Tx, e market.Wrap) (t market.Transfer, ok bool) {
 	if e.Token != m.wrapped {
 		return t, false
 	}
@@ -138,25 +155,26 @@ func (m *Machine) asTransfer(tx *market.Tx, e market.Wrap) (t market.Transfer, o
 	return t, true
 }
 
-// exclude marks a pool's account so that it isn't counted among a token's holders.
-func (ts *tokens) exclude(token, account market.Address) {
+// mark marks a pool's account.
+func (ts *tokens) mark(token, account market.Address) {
 	if !ts.Follows(ts.s, token) {
 		return
 	}
 	ts.token(token)
 	key := market.BalanceKey{Token: token, Account: account}
 	if b := ts.s.balances.get(key); b != nil {
-		if b.Excluded {
+		if b.IsPool {
 			return
 		}
 		switch {
+		case ts.countsPools:
 		case ts.s.tokens.get(token).Holders.Status == market.HoldersCurrent:
 			ts.count(token, -1)
 		case ts.s.isMerged(token, account):
 			ts.s.jobs.edit(token).Holders--
 		}
 	}
-	ts.s.balances.edit(key).Excluded = true
+	ts.s.balances.edit(key).IsPool = true
 }
 
 // giveUp ends a token's holder count, until a recount is proven. Its balances stay as they were and mean nothing any more.

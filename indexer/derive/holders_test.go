@@ -535,7 +535,7 @@ func TestRecount(t *testing.T) {
 		if _, ok := b.db.balances[market.BalanceKey{Token: dog, Account: bob}]; ok {
 			t.Error("a balance of before is left")
 		}
-		if v, ok := b.db.balances[market.BalanceKey{Token: dog, Account: v4}]; !ok || !v.Excluded || !v.Amount.IsZero() {
+		if v, ok := b.db.balances[market.BalanceKey{Token: dog, Account: v4}]; !ok || !v.IsPool || !v.Amount.IsZero() {
 			t.Errorf("the account that doesn't count is %+v (there: %v)", v, ok)
 		}
 		if b.db.tokens[dog].SinceCreation || b.state.Recounts() != 0 {
@@ -558,8 +558,8 @@ func TestRecount(t *testing.T) {
 			end(b)
 			if strings.Contains(name, "queue") {
 				// Slices were taken over before the queue broke, and were taken back: what was there before meant nothing.
-				maps.DeleteFunc(balances, func(k market.BalanceKey, v market.Balance) bool { return k.Token == dog && !v.Excluded })
-				balances[market.BalanceKey{Token: dog, Account: v4}] = market.Balance{Excluded: true}
+				maps.DeleteFunc(balances, func(k market.BalanceKey, v market.Balance) bool { return k.Token == dog && !v.IsPool })
+				balances[market.BalanceKey{Token: dog, Account: v4}] = market.Balance{IsPool: true}
 			}
 			if b.db.tokens[dog] != token || !maps.Equal(b.db.balances, balances) {
 				t.Error("the token has changed")

@@ -20,6 +20,8 @@ func (m *Machine) LaunchKeys(s *State, blocks []market.Block) market.Wanted {
 				switch e := l.Event.(type) {
 				case market.Transfer:
 					token(e.Token)
+				case market.BalanceChange:
+					token(e.Token)
 				case market.Wrap:
 					token(e.Token)
 				default:
@@ -58,7 +60,7 @@ func (m *Machine) Keys(s *State, blocks []market.Block, until market.Header) mar
 					pools.add(id)
 				} else if mint, ok := fresh.launchOf(s, l.Event); ok {
 					pools.add(market.CurveID(mint))
-				} else if t, ok := l.Event.(market.Transfer); ok && m.followAll {
+				} else if t, ok := m.transferOf(&tx, l.Event); ok && m.followAll {
 					pools.add(t.Token) // it may be a pair's own liquidity token
 				}
 			}
@@ -165,14 +167,9 @@ func (k *keys) fact(f market.Fact) {
 func (k *keys) event(e market.Event, at int64) {
 	switch e := e.(type) {
 	case market.Transfer:
-		if k.follows(e.Token) {
-			k.holder(e.Token, e.From)
-			k.holder(e.Token, e.To)
-			k.account(e.To)
-		}
-		if e.From.IsNone() || e.To.IsNone() {
-			k.tokens.add(e.Token)
-		}
+		k.transfer(e)
+	case market.BalanceChange:
+		k.transfer(e.AsTransfer())
 	case market.Wrap:
 		if e.Token == k.m.wrapped {
 			k.tokens.add(e.Token)
@@ -191,6 +188,18 @@ func (k *keys) event(e market.Event, at int64) {
 			return
 		}
 		k.poolEvent(e, at)
+	}
+}
+
+// transfer wants the balances that a transfer changes, and the token whose supply a mint or burn changes.
+func (k *keys) transfer(e market.Transfer) {
+	if k.follows(e.Token) {
+		k.holder(e.Token, e.From)
+		k.holder(e.Token, e.To)
+		k.account(e.To)
+	}
+	if e.From.IsNone() || e.To.IsNone() {
+		k.tokens.add(e.Token)
 	}
 }
 
@@ -305,6 +314,8 @@ func (k *keys) traders(tx *market.Tx) {
 		case market.Transfer:
 			k.account(e.From)
 			k.account(e.To)
+		case market.BalanceChange:
+			k.account(e.Owner)
 		case market.Wrap:
 			k.account(e.Account)
 		}

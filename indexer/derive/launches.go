@@ -93,11 +93,11 @@ func (ls *launches) announce() {
 				ls.tokens.follow(t)
 				// Anybody can make a pool of a token before it is launched, when nobody kept its balances.
 				for _, id := range ls.s.pairs[e.Token] {
-					ls.tokens.exclude(e.Token, id)
+					ls.tokens.mark(e.Token, id)
 				}
 			}
 			if !e.Curve.IsNone() {
-				ls.tokens.exclude(e.Token, e.Curve)
+				ls.tokens.mark(e.Token, e.Curve)
 			}
 		}
 	}

@@ -232,8 +232,8 @@ func TestCurveOfItsOwn(t *testing.T) {
 	if l = b.db.launches[pup]; l.State != market.LaunchCompleted || l.Progress != 100 {
 		t.Errorf("a curve that has raised its target: %+v", l)
 	}
-	if k := (market.BalanceKey{Token: pup, Account: ownCurve}); b.db.tokens[pup].Holders.Count != 1 || !b.db.balances[k].Excluded {
-		t.Errorf("%d holders, the curve excluded: %v", b.db.tokens[pup].Holders.Count, b.db.balances[k].Excluded)
+	if k := (market.BalanceKey{Token: pup, Account: ownCurve}); b.db.tokens[pup].Holders.Count != 1 || !b.db.balances[k].IsPool {
+		t.Errorf("%d holders, the curve excluded: %v", b.db.tokens[pup].Holders.Count, b.db.balances[k].IsPool)
 	}
 }
 

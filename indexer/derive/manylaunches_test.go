@@ -62,7 +62,7 @@ func TestMoreLaunchesThanTheCacheHolds(t *testing.T) {
 	}
 	for i := range launches {
 		held := market.BalanceKey{Token: crowd(i), Account: crowd(10_000 + (i+1)%launches)}
-		if b := small.db.balances[held]; !b.Excluded || b.Amount != e18(50) {
+		if b := small.db.balances[held]; !b.IsPool || b.Amount != e18(50) {
 			t.Fatalf("the next token's curve holds %v of token %d, want 50 that count for no holder", b, i)
 		}
 		if h := small.db.tokens[crowd(i)].Holders; h.Count != 1 {

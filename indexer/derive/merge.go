@@ -11,20 +11,8 @@ import (
 func (m *Machine) Stage(token market.Address, txs []market.Tx, balances map[market.Address]market.Amount) bool {
 	for i := range txs {
 		for j := range txs[i].Logs {
-			var e market.Transfer
-			switch ev := txs[i].Logs[j].Event.(type) {
-			case market.Transfer:
-				e = ev
-			case market.Wrap:
-				t, ok := m.asTransfer(&txs[i], ev)
-				if !ok {
-					continue
-				}
-				e = t
-			default:
-				continue
-			}
-			if e.Token == token && !stage(e.From, e.To, &e.Amount, balances) {
+			e, ok := m.transferOf(&txs[i], txs[i].Logs[j].Event)
+			if ok && e.Token == token && !stage(e.From, e.To, &e.Amount, balances) {
 				return false
 			}
 		}
@@ -271,16 +259,16 @@ func (m *Machine) take(s *State, key market.BalanceKey, amount market.Amount) (h
 	switch {
 	case known == nil && amount.IsZero():
 		return 0
-	case amount.IsZero() && !known.Excluded:
+	case amount.IsZero() && !known.IsPool:
 		s.balances.remove(key)
 		return 0
 	}
 	b := s.balances.edit(key)
 	if known == nil {
-		b.Excluded = m.uncounted(s, key.Account)
+		b.IsPool = m.isOfVenues(s, key.Account)
 	}
-	if b.Amount = amount; b.Excluded {
-		return 0
+	if b.Amount = amount; m.isHolder(b) {
+		return 1
 	}
-	return 1
+	return 0
 }

@@ -195,7 +195,7 @@ func TestMergeInSlices(t *testing.T) {
 		for _, a := range holding {
 			row, ok := s.db.balances[market.BalanceKey{Token: dog, Account: a}]
 			excluded := a == v2 && ok || s.pairs[a]
-			if has := s.has[a]; row.Amount != has || row.Excluded != excluded || ok && row.Amount.IsZero() && !excluded {
+			if has := s.has[a]; row.Amount != has || row.IsPool != excluded || ok && row.Amount.IsZero() && !excluded {
 				t.Fatalf("%s is %+v (there: %v), has %s, excluded %v", who(a), row, ok, has.Dec(), excluded)
 			}
 			if amount := s.has[a]; !amount.IsZero() && !excluded {
@@ -231,7 +231,7 @@ func TestMergeThatBreaks(t *testing.T) {
 			t.Fatalf("the holders are %+v", h)
 		}
 		for k, b := range s.db.balances {
-			if k.Token == dog && (!b.Excluded || !b.Amount.IsZero()) {
+			if k.Token == dog && (!b.IsPool || !b.Amount.IsZero()) {
 				t.Fatalf("%s is left with %+v", who(k.Account), b)
 			}
 		}

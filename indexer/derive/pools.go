@@ -25,8 +25,8 @@ type pools struct {
 func (ps *pools) known(c market.PoolCreated, complete bool) {
 	token0, token1 := ps.Canonical(c.Token0), ps.Canonical(c.Token1)
 	if c.Protocol.HasAccount() {
-		ps.tokens.exclude(token0, c.Pool)
-		ps.tokens.exclude(token1, c.Pool)
+		ps.tokens.mark(token0, c.Pool)
+		ps.tokens.mark(token1, c.Pool)
 	}
 	if ps.s.pools.get(c.Pool) != nil || !ps.Tracked(token0, token1) {
 		return

@@ -168,3 +168,54 @@ func sumUp(sums map[market.BalanceKey]market.SignedAmount, tx *market.Tx) {
 		}
 	}
 }
+
+// asTold are transactions whose transfers are told as the changes of balances that they make.
+func asTold(txs [][]market.Event) [][]market.Event {
+	told := make([][]market.Event, len(txs))
+	for i, tx := range txs {
+		for _, event := range tx {
+			e, isTransfer := event.(market.Transfer)
+			if !isTransfer {
+				told[i] = append(told[i], event)
+				continue
+			}
+			for _, c := range []market.BalanceChange{
+				{Token: e.Token, Owner: e.From, Change: market.SignedAmount{Abs: e.Amount, Neg: true}},
+				{Token: e.Token, Owner: e.To, Change: market.SignedAmount{Abs: e.Amount}},
+			} {
+				if !c.Owner.IsNone() {
+					told[i] = append(told[i], c)
+				}
+			}
+		}
+	}
+	return told
+}
+
+// TestToldBalances: changes of balances derive the same as the transfers that make them: balances, holders, supplies, traders.
+func TestToldBalances(t *testing.T) {
+	t.Parallel()
+	logged, told := stage(t, followAll), stage(t, followAll)
+	next := func(txs ...[]market.Event) {
+		t.Helper()
+		logged.next(12, nil, txs...)
+		told.next(12, nil, asTold(txs)...)
+		if !maps.Equal(logged.db.balances, told.db.balances) || !maps.Equal(logged.db.tokens, told.db.tokens) {
+			t.Fatalf("told: %+v\n%+v\nlogged: %+v\n%+v", told.db.tokens, told.db.balances, logged.db.tokens, logged.db.balances)
+		}
+		for i, trade := range logged.db.trades {
+			if is := told.db.trades[i]; is.Trader != trade.Trader || is.TraderAmount != trade.TraderAmount || is.TraderBefore != trade.TraderBefore {
+				t.Fatalf("trade %d is %+v, logged %+v", i, is, trade)
+			}
+		}
+	}
+	buy := swapped(poolA, out(e18(100)), in(e6(100)), router, alice)
+	next(tx(pair(poolA, dog, weth), moved(dog, nobody, poolA, e18(9000))))
+	next(tx(moved(dog, poolA, alice, e18(100)), buy))
+	next(tx(moved(dog, poolA, collector, e18(30)), moved(dog, poolA, alice, e18(70)), buy))                         // a tax
+	next(tx(moved(dog, alice, carol, e18(50)), moved(dog, alice, nobody, e18(1)), moved(dog, nobody, bob, e18(2)))) // sent, burnt and minted
+	next(tx(moved(dog, alice, alice, e18(5))), tx(moved(dog, carol, bob, e18(50))))                                 // to oneself; all of it
+	next(tx(moved(dog, alice, poolA, e18(100)), swapped(poolA, in(e18(100)), out(e6(100)), router, alice)))
+	next(tx(moved(dog, carol, bob, e18(1)))) // more than there is
+	told.wantHolders(dog, market.HoldersUnavailable, market.ReasonNegative, 0)
+}

@@ -134,24 +134,14 @@ func (tr *trades) workOut(tx *market.Tx, token market.Address) []netChange {
 		out[k].sum = out[k].sum.Add(amount)
 	}
 	for k := range tx.Logs {
-		switch e := tx.Logs[k].Event.(type) {
-		case market.Transfer:
-			if e.Token == token {
-				add(e.From, market.SignedAmount{Abs: e.Amount, Neg: !e.Amount.IsZero()})
-				add(e.To, market.SignedAmount{Abs: e.Amount})
-			}
-		case market.Wrap:
-			if e.Token != token {
-				continue
-			}
-			if _, counts := tr.asTransfer(tx, e); counts {
-				add(e.Account, market.SignedAmount{Abs: e.Amount, Neg: e.Unwrap && !e.Amount.IsZero()})
-			}
+		if e, ok := tr.transferOf(tx, tx.Logs[k].Event); ok && e.Token == token {
+			add(e.From, market.SignedAmount{Abs: e.Amount, Neg: !e.Amount.IsZero()})
+			add(e.To, market.SignedAmount{Abs: e.Amount})
 		}
 	}
 	kept := out[:0]
 	for _, n := range out {
-		if !n.sum.IsZero() && !n.account.IsNone() && !tr.uncounted(tr.s, n.account) && !tr.ledger.traded[n.account] {
+		if !n.sum.IsZero() && !n.account.IsNone() && !tr.isOfVenues(tr.s, n.account) && !tr.ledger.traded[n.account] {
 			kept = append(kept, n)
 		}
 	}

@@ -330,6 +330,8 @@ func (n *newcomers) of(b *market.Block) []market.Address {
 				n.taken(ev.Quote)
 			case market.Transfer:
 				n.moved(ev.Token)
+			case market.BalanceChange:
+				n.moved(ev.Token)
 			case market.Wrap:
 				n.moved(ev.Token)
 			}
@@ -447,6 +449,9 @@ func (e *enrichment) sampled(b *market.Block, launched launches) []market.Balanc
 	for _, tx := range b.Txs {
 		for _, l := range tx.Logs {
 			t, ok := l.Event.(market.Transfer)
+			if c, told := l.Event.(market.BalanceChange); told {
+				t, ok = c.AsTransfer(), true
+			}
 			if !ok || (!launched[t.Token] && !e.followed(t.Token)) {
 				continue
 			}

@@ -157,6 +157,8 @@ func (h *Backfill) stage(ctx context.Context, l *store.Lease, before market.Hold
 				switch e := log.Event.(type) {
 				case market.Transfer:
 					touched[e.From], touched[e.To] = true, true
+				case market.BalanceChange:
+					touched[e.Owner] = true
 				case market.Wrap:
 					touched[e.Account] = true
 				}

@@ -6,11 +6,12 @@ type Change[K comparable, V any] struct {
 	Before, After *V
 }
 
-// Balance is an account's derived balance of a token. Excluded accounts (pools) are not counted as holders; their row
-// stays when it is empty.
+// Balance is an account's derived balance of a token.
 type Balance struct {
-	Amount   Amount
-	Excluded bool
+	Amount Amount
+	// IsPool marks the account of a pool or curve, or a contract of an exchange or a launch venue: no trader, and none of the largest holders. Whether it
+	// is counted as a holder, the family of the chain says. The row stays when it is empty.
+	IsPool bool
 }
 
 // QueuedTransfer is a transfer of a token whose history is still being read; it waits for the merge.

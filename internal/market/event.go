@@ -46,6 +46,22 @@ type Wrap struct {
 	Unwrap         bool
 }
 
+// BalanceChange is by how much a transaction changes an owner's balance of a token, of chains that tell balances in place of transfers. The changes of
+// all owners together are what was minted or, below zero, burnt.
+type BalanceChange struct {
+	Token, Owner Address
+	Change       SignedAmount
+}
+
+// AsTransfer is the transfer from or to nobody that the change amounts to.
+func (e BalanceChange) AsTransfer() Transfer {
+	t := Transfer{Token: e.Token, To: e.Owner, Amount: e.Change.Abs}
+	if e.Change.Neg {
+		t.From, t.To = e.Owner, Address{}
+	}
+	return t
+}
+
 // PoolCreated announces a pool. Pair contracts and V3 pools are named by address, V4 pools by id.
 type PoolCreated struct {
 	Protocol Protocol
@@ -108,6 +124,7 @@ type PairLiquidity struct {
 
 func (Transfer) isEvent()       {}
 func (Wrap) isEvent()           {}
+func (BalanceChange) isEvent()  {}
 func (PoolCreated) isEvent()    {}
 func (Reserves) isEvent()       {}
 func (PoolPriced) isEvent()     {}

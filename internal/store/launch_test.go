@@ -252,8 +252,8 @@ func TestHoldersOfAToken(t *testing.T) {
 			l := lease(t, s)
 			c := &store.Commit{Last: header(7), Blocks: []market.Header{header(7)}}
 			for account, b := range map[int]market.Balance{
-				1: {Amount: amount(255)}, 2: {Amount: huge(0), Excluded: true}, 3: {Amount: amount(256)}, 4: {Amount: huge(1)}, 6: {Amount: amount(255)},
-				5: {Excluded: true},
+				1: {Amount: amount(255)}, 2: {Amount: huge(0), IsPool: true}, 3: {Amount: amount(256)}, 4: {Amount: huge(1)}, 6: {Amount: amount(255)},
+				5: {IsPool: true},
 			} {
 				for token := range 2 {
 					c.Changes.Balances = append(c.Changes.Balances, market.Change[market.BalanceKey, market.Balance]{

@@ -85,7 +85,7 @@ func commitOf(n, k int, before map[string]*market.Changes) *store.Commit {
 			USD:       market.OHLC{Open: 1, High: float64(n), Low: 0.1, Close: 2}, VolumeUSD: huge(3), VolumeQuote: amount(4), VolumeBase: amount(5),
 			Buys: int64(n), LastBlock: uint64(n),
 		}
-		balance := &market.Balance{Amount: huge(uint64(n)), Excluded: i%2 == 0}
+		balance := &market.Balance{Amount: huge(uint64(n)), IsPool: i%2 == 0}
 		quote := &market.QuotePrice{Asset: address(i), USD: float64(n), Pegged: true}
 		c.Changes.Tokens = append(c.Changes.Tokens, market.Change[market.Address, market.Token]{Key: tok.Mint, After: tok})
 		c.Changes.Pools = append(c.Changes.Pools, market.Change[market.Address, market.Pool]{Key: pool.ID, After: pool})

@@ -27,7 +27,7 @@ func TestUnfollow(t *testing.T) {
 			}
 			balance := func(n, account int, amount uint64) market.Change[market.BalanceKey, market.Balance] {
 				return market.Change[market.BalanceKey, market.Balance]{
-					Key: market.BalanceKey{Token: address(n), Account: address(account)}, After: &market.Balance{Amount: huge(amount), Excluded: account == pool},
+					Key: market.BalanceKey{Token: address(n), Account: address(account)}, After: &market.Balance{Amount: huge(amount), IsPool: account == pool},
 				}
 			}
 			current := market.Holders{Status: market.HoldersCurrent, Count: 1}
@@ -67,10 +67,10 @@ func TestUnfollow(t *testing.T) {
 					t.Fatalf("%d tokens aren't followed any more, %v; want %d", n, err, want)
 				}
 				for n, want := range map[int]map[market.Address]market.Balance{
-					counted:  {address(pool): {Excluded: true}},
+					counted:  {address(pool): {IsPool: true}},
 					waiting:  {},
-					declared: {address(8): {Amount: huge(5)}, address(pool): {Amount: huge(7), Excluded: true}},
-					launched: {address(8): {Amount: huge(5)}, address(pool): {Amount: huge(7), Excluded: true}},
+					declared: {address(8): {Amount: huge(5)}, address(pool): {Amount: huge(7), IsPool: true}},
+					launched: {address(8): {Amount: huge(5)}, address(pool): {Amount: huge(7), IsPool: true}},
 				} {
 					if got, err := s.Balances.All(ctx, "base", address(n)); err != nil || !maps.Equal(got, want) {
 						t.Errorf("token %d: the balances are %v, %v; want %v", n, got, err, want)

@@ -112,7 +112,7 @@ func (h *handler) fail(w http.ResponseWriter, r *http.Request, id string, err er
 	h.requests.WithLabelValues(strconv.Itoa(p.Status)).Inc()
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
-	_, _ = w.Write(p.encoded()) // the client may be gone
+	_, _ = w.Write(p.encoded()) //nolint:gosec // JSON with nosniff; the client may be gone
 }
 
 // notAllowed is a value's reason in a field's error.

@@ -20,7 +20,7 @@ type Balance struct {
 // OfBalance is the row of a balance.
 func OfBalance(chain string, k market.BalanceKey, b *market.Balance) Balance {
 	return Balance{
-		Chain: chain, Token: k.Token.Bytes(), Account: k.Account.Bytes(), Amount: BytesOf(&b.Amount), Excluded: b.Excluded,
+		Chain: chain, Token: k.Token.Bytes(), Account: k.Account.Bytes(), Amount: BytesOf(&b.Amount), Excluded: b.IsPool,
 	}
 }
 
@@ -28,7 +28,7 @@ func OfBalance(chain string, k market.BalanceKey, b *market.Balance) Balance {
 func (r *Balance) Value() (market.BalanceKey, market.Balance, error) {
 	c := Columns{Table: "balances"}
 	return market.BalanceKey{Token: c.Address(r.Token), Account: c.Address(r.Account)},
-		market.Balance{Amount: c.Amount(r.Amount), Excluded: r.Excluded}, c.Err
+		market.Balance{Amount: c.Amount(r.Amount), IsPool: r.Excluded}, c.Err
 }
 
 // Queued is a row of holder_queue.
