@@ -1,6 +1,8 @@
 package members_test
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"net/http"
@@ -56,8 +58,12 @@ func TestWhatIsRefused(t *testing.T) {
 	for _, c := range []struct{ name, path, body, field, says string }{
 		{"no JSON", "/v1/members/u", `{"handle"`, "", "no JSON"},
 		{"a list", "/v1/members/u", `[]`, "", "no JSON object"},
-		{"two objects", "/v1/members/u", good + good, "", "behind"},
+		{"two objects", "/v1/members/u", good + good, "", "after top-level"},
 		{"an unknown field", "/v1/members/u", strings.Replace(good, "handle", "handel", 1), "handel", "no field"},
+		{"a field in another case", "/v1/members/u", strings.Replace(good, "handle", "Handle", 1), "Handle", "no field"},
+		{"a field twice", "/v1/members/u", strings.Replace(good, "{", `{"handle":"bob",`, 1), "handle", "twice"},
+		{"a long field", "/v1/members/u", strings.Replace(good, "{", `{"`+strings.Repeat("x", 1<<19)+`":1,`, 1), strings.Repeat("x", 64) + "...", "no field"},
+		{"null", "/v1/members/u", "null", "", "no JSON object"},
 		{"a number", "/v1/members/u", strings.Replace(good, `"ada"`, `1`, 1), "handle", "is a JSON number"},
 		{"broken UTF-8", "/v1/members/u", strings.Replace(good, "ada", "\xff", 1), "", "UTF-8"},
 		{"no handle", "/v1/members/u", strings.Replace(good, `"handle":"ada",`, "", 1), "handle", "is missing"},
@@ -132,22 +138,30 @@ func TestTokensRotate(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const next = "8e3d9cd9b9d8f0d4c4b9c6b1f3fdcb7d7cf3ff0ed4a6e2ad7d0c13d6a3e9a3d1" // of no token that is used here
+	sum := sha256.Sum256([]byte("the next"))
+	next := hex.EncodeToString(sum[:])
+	status := func(token string) int {
+		return in.do(http.MethodGet, "/v1/changes", nil, "Authorization", "Bearer "+token).status
+	}
+	becomes := func(token string, want int) {
+		t.Helper()
+		for until := time.Now().Add(time.Minute); status(token) != want; time.Sleep(50 * time.Millisecond) {
+			if time.Now().After(until) {
+				t.Fatalf("%s is not answered %d", token, want)
+			}
+		}
+	}
 	if err := os.WriteFile(in.tokens, append(former, next+"\n"...), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if a := in.do(http.MethodGet, "/v1/changes", nil); a.status != http.StatusOK {
-		t.Errorf("with both: %d", a.status)
+	becomes("the next", http.StatusOK)
+	if got := status(token); got != http.StatusOK {
+		t.Errorf("the former one beside it is answered %d", got)
 	}
 	if err := os.WriteFile(in.tokens, []byte(next+"\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for until := time.Now().Add(time.Minute); in.do(http.MethodGet, "/v1/changes", nil).status != http.StatusUnauthorized; {
-		if time.Now().After(until) {
-			t.Fatal("the former token is still taken")
-		}
-		time.Sleep(50 * time.Millisecond)
-	}
+	becomes(token, http.StatusUnauthorized)
 }
 
 type signer interface{ Sign(text string) string }
@@ -223,7 +237,7 @@ func TestWallets(t *testing.T) {
 		if got := in.delete("/v1/members/u1/wallets/evm:" + evm.Address.String() + "?updated_at=" + in.tick()); got != "written" {
 			t.Errorf("take a wallet away: %s", got)
 		}
-		if got := in.delete("/v1/members/u1/wallets/evm:" + evm.Address.String() + "?updated_at=" + in.tick()); got != "wallet-not-found" {
+		if got := in.delete("/v1/members/u1/wallets/evm:" + evm.Address.String() + "?updated_at=" + in.tick()); got != "written" {
 			t.Errorf("take it away again: %s", got)
 		}
 		text := in.challenge("u2", "evm", evm.Address.String())
@@ -286,4 +300,90 @@ func TestIdempotencyKeys(t *testing.T) {
 			t.Errorf("a long key: %s", a.body)
 		}
 	})
+}
+
+// TestBoundsOfTimes has what is just allowed, and what is just not.
+func TestBoundsOfTimes(t *testing.T) {
+	t.Parallel()
+	in := open(t, "sqlite")
+	at := func(ahead time.Duration) string {
+		return `{"handle":"ada","joined_at":"2026-01-01T00:00:00Z","updated_at":"` + in.clock.Now().Add(ahead).Format(time.RFC3339Nano) + `"}`
+	}
+	if got := in.put("/v1/members/u1", at(time.Minute+time.Microsecond)); got != "invalid-body" {
+		t.Errorf("60 s and a microsecond ahead: %s", got)
+	}
+	if got := in.put("/v1/members/u1", at(time.Minute)); got != "written" {
+		t.Errorf("60 s ahead: %s", got)
+	}
+	key := prooftest.NewEVMKey(3)
+	wallet := "evm:" + key.Address.String()
+	late, inTime := in.challenge("u1", "evm", key.Address.String()), in.challenge("u1", "evm", key.Address.String())
+	in.clock.add(5*time.Minute - time.Second)
+	if got := in.prove("u1", wallet, inTime, key.Sign(inTime)); got != "written" {
+		t.Errorf("a second before the challenge ends: %s", got)
+	}
+	in.clock.add(time.Second)
+	if got := in.prove("u1", wallet, late, key.Sign(late)); got != "challenge-unknown" {
+		t.Errorf("when the challenge ends: %s", got)
+	}
+}
+
+// TestNULs are bytes that no database takes.
+func TestNULs(t *testing.T) {
+	t.Parallel()
+	both(t, func(in *intake) {
+		t := in.t
+		in.member("u1", "ada")
+		signature := prooftest.NewEVMKey(3).Sign("text")
+		got, a := in.batch("", memberLine("u2", "bob"), `{"kind":"wallet","member":"u1","family":"evm","address":"0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed",`+
+			`"proof":{"text":"\u0000","signature":"`+signature+`"},"updated_at":"2026-03-04T05:06:07Z"}`, memberLine("u\u0000", "x"), memberLine("u3", "\u0000"))
+		if a.status != http.StatusOK || got[0].Result != "written" || got[1].Result != "refused" || got[2].Result != "refused" || got[3].Result != "refused" {
+			t.Errorf("in a batch: %d %s", a.status, a.body)
+		}
+		if a := in.do(http.MethodPost, "/v1/presence", []byte(`{"ids":["u1","\u0000"]}`)); a.status != http.StatusOK || string(a.body) != `{"unknown":["\u0000"]}`+"\n" {
+			t.Errorf("in a heartbeat: %d %s", a.status, a.body)
+		}
+		if a := in.do(http.MethodGet, "/v1/members/%00", nil); a.problem() != "member-not-found" {
+			t.Errorf("as an id: %d %s", a.status, a.body)
+		}
+		for _, body := range []string{`{}`, `{"ids":null}`} {
+			if a := in.do(http.MethodPost, "/v1/presence", []byte(body)); a.problem() != "invalid-body" {
+				t.Errorf("a heartbeat of %s: %s", body, a.body)
+			}
+		}
+	})
+}
+
+// TestOneKeyAtATime sends two requests with one key at once, and another with it later than answers are kept.
+func TestOneKeyAtATime(t *testing.T) {
+	t.Parallel()
+	in := open(t, "postgres")
+	in.member("u1", "ada")
+	body := []byte(`{"member":"u1","family":"evm","address":"0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed"}`)
+	answers := make(chan string, 8)
+	for range cap(answers) {
+		go func() {
+			answers <- string(in.do(http.MethodPost, "/v1/wallet-challenges", body, "Idempotency-Key", "k").body)
+		}()
+	}
+	first := <-answers
+	for range cap(answers) - 1 {
+		if again := <-answers; again != first {
+			t.Errorf("two answers to one key: %s and %s", first, again)
+		}
+	}
+	heartbeat := func(body string) string {
+		return in.do(http.MethodPost, "/v1/presence", []byte(body), "Idempotency-Key", "k2").problem()
+	}
+	if got := heartbeat(`{"ids":[]}`); got != "" {
+		t.Error(got)
+	}
+	in.clock.add(7*24*time.Hour - time.Second)
+	if got := heartbeat(`{"ids":["u1"]}`); got != "idempotency-conflict" {
+		t.Errorf("within 7 days: %s", got)
+	}
+	in.clock.add(time.Second)
+	if got := heartbeat(`{"ids":["u1"]}`); got != "" {
+		t.Errorf("after 7 days: %s", got)
+	}
 }

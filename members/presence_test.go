@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -12,13 +13,13 @@ import (
 // online waits until the program has counted so many.
 func (in *intake) online(st *store.Store, want int64) {
 	in.t.Helper()
-	var online int64
+	var online, counted int64
 	for until := time.Now().Add(30 * time.Second); time.Now().Before(until); time.Sleep(20 * time.Millisecond) {
 		var err error
-		if online, _, _, _, err = st.Social.Online(in.t.Context()); err != nil {
+		if online, counted, _, _, err = st.Social.Online(in.t.Context()); err != nil {
 			in.t.Fatal(err)
 		}
-		if online == want {
+		if online == want && counted > in.started {
 			return
 		}
 	}
@@ -49,11 +50,35 @@ func TestPresence(t *testing.T) {
 		t.Errorf("a heartbeat of who left: %s", a.body)
 	}
 
-	// The next process takes up who was seen, until three minutes after the minute in which they were.
+	// The next process takes up who was seen, until three minutes after the minute in which they were, and not who left meanwhile.
+	in.do(http.MethodPost, "/v1/presence", []byte(`{"ids":["u1","u2"]}`))
+	in.online(st, 2)
 	in.stop()
+	deleted := member.Record{ID: "u1", UpdatedAt: in.clock.Now().UnixMicro(), Deleted: true}
+	if _, _, err := st.Social.Apply(t.Context(), []member.Record{deleted}, false, in.clock.Now().Unix()); err != nil {
+		t.Fatal(err)
+	}
 	in.start()
 	in.online(st, 1)
-	in.clock.add(6 * time.Minute)
+	in.clock.add(3*time.Minute + time.Duration(60-in.clock.Now().Second())*time.Second - time.Second)
+	in.online(st, 1)
+	in.clock.add(time.Second)
+	in.online(st, 0)
+}
+
+// TestPresenceEndsThoughProcessesChange starts the next process every minute: who was seen once doesn't stay for ever.
+func TestPresenceEndsThoughProcessesChange(t *testing.T) {
+	t.Parallel()
+	in := open(t, "postgres")
+	st := storetest.OpenAt(t, in.dsn)
+	in.batch("", memberLine("u1", "ada"))
+	in.do(http.MethodPost, "/v1/presence", []byte(`{"ids":["u1"]}`))
+	in.online(st, 1)
+	for range 4 {
+		in.stop()
+		in.clock.add(time.Minute)
+		in.start()
+	}
 	in.online(st, 0)
 }
 

@@ -29,8 +29,10 @@ const (
 	leaseTime = 10 * time.Second
 	// tick is the time between two looks at the registry and at the count.
 	tick = time.Second
-	// renewEvery and writeEvery are the most ticks between two writes of the lease, and of a count that stays the same.
-	renewEvery, writeEvery = 3, 5
+	// renewEvery is the time between two prolongings of the lease, and how long the database may take for one.
+	renewEvery = 3 * time.Second
+	// writeEvery is the most ticks between two writes of a count that stays the same.
+	writeEvery = 5
 	// cleanEvery is the ticks between two looks for what need not be kept any more.
 	cleanEvery = 60
 	// drain is for how long requests may take that are under way when the program ends.
@@ -101,22 +103,69 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 // work is active whenever it has the lease.
 func (s *Server) work(ctx context.Context) {
 	for ctx.Err() == nil {
-		lease, err := s.Store.Acquire(ctx, s.Holder, leaseTime.Milliseconds())
-		if err == nil && lease != nil {
-			err = s.hold(ctx, lease)
-		}
-		if err != nil && ctx.Err() == nil {
+		if err := s.try(ctx); err != nil && ctx.Err() == nil {
 			s.Log.WarnContext(ctx, "not active for now", "err", err.Error())
 		}
 		wait.For(ctx, tick)
 	}
 }
 
-// hold is active while the lease is its own. A database that doesn't answer costs the lease once its time is over.
+// try takes the lease, and is active while it has it. What it does with the database ends with the lease: another process is active then.
+func (s *Server) try(ctx context.Context) error {
+	held, lost := context.WithCancelCause(ctx)
+	defer lost(nil)
+	ends := time.AfterFunc(leaseTime, func() { // from before the database counts its own time
+		s.active.Store(false)
+		lost(errLate)
+	})
+	defer ends.Stop()
+	lease, err := s.Store.Acquire(held, s.Holder, leaseTime.Milliseconds())
+	if err != nil || lease == nil {
+		return err
+	}
+	var g errgroup.Group
+	g.Go(func() error {
+		s.renew(held, lease, ends, lost)
+		return nil
+	})
+	err = s.hold(held, lease)
+	lost(nil)
+	_ = g.Wait()
+	if cause := context.Cause(held); cause != nil && !errors.Is(cause, context.Canceled) {
+		return errors.Join(cause, err)
+	}
+	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTime)
+	defer cancel()
+	if err == nil {
+		err = s.counter.End(end, lease)
+	}
+	return errors.Join(err, s.Store.Release(end, lease))
+}
+
+var errLate = errors.New("the database hasn't prolonged the lease in time")
+
+// renew prolongs the lease until its context ends. A database that doesn't answer costs the lease once its time is over.
+func (s *Server) renew(ctx context.Context, lease *social.Lease, ends *time.Timer, lost context.CancelCauseFunc) {
+	for wait.For(ctx, renewEvery) {
+		asked, cancel := context.WithTimeout(ctx, renewEvery)
+		err := s.Store.Renew(asked, lease, leaseTime.Milliseconds())
+		cancel()
+		switch {
+		case err == nil:
+			ends.Reset(leaseTime - renewEvery) // less what the answer may have taken
+		case errors.Is(err, social.ErrLeaseLost):
+			s.active.Store(false)
+			lost(err)
+		case ctx.Err() == nil:
+			s.Log.WarnContext(ctx, "the database doesn't prolong the lease", "err", err.Error())
+		}
+	}
+}
+
+// hold is active until its context ends, or the database refuses what it writes.
 func (s *Server) hold(ctx context.Context, lease *social.Lease) error {
-	taken := s.Now()
 	if err := s.counter.Restore(ctx); err != nil {
-		return errors.Join(err, s.Store.Release(ctx, lease))
+		return err
 	}
 	s.active.Store(true)
 	s.Log.InfoContext(ctx, "active: the intake takes requests")
@@ -124,38 +173,28 @@ func (s *Server) hold(ctx context.Context, lease *social.Lease) error {
 		s.active.Store(false)
 		s.online.Set(0)
 	}()
-	h := holding{Server: s, lease: lease, renewed: taken, written: -1}
+	h := holding{Server: s, lease: lease, written: -1}
 	for n := 1; wait.For(ctx, tick); n++ {
-		if err := h.tick(ctx, n); errors.Is(err, social.ErrLeaseLost) || err != nil && s.Now().Sub(h.renewed) > leaseTime {
+		if err := h.tick(ctx, n); errors.Is(err, social.ErrLeaseLost) {
 			return err
-		} else if err != nil {
+		} else if err != nil && ctx.Err() == nil {
 			s.Log.WarnContext(ctx, "the database doesn't answer", "err", err.Error())
 		}
 	}
-	end, cancel := context.WithTimeout(context.WithoutCancel(ctx), leaseTime)
-	defer cancel()
-	return errors.Join(s.counter.Keep(end), s.Store.Release(end, lease))
+	return nil
 }
 
 // holding is what one time of being active keeps.
 type holding struct {
 	*Server
 
-	lease   *social.Lease
-	renewed time.Time
+	lease *social.Lease
 	// written is the count that was written last, and at which tick.
 	written, writtenAt int
 	minute             int64
 }
 
 func (h *holding) tick(ctx context.Context, n int) error {
-	if n%renewEvery == 0 {
-		began := h.Now()
-		if err := h.Store.Renew(ctx, h.lease, leaseTime.Milliseconds()); err != nil {
-			return err
-		}
-		h.renewed = began
-	}
 	if err := h.counter.Follow(ctx); err != nil {
 		return err
 	}
@@ -169,7 +208,7 @@ func (h *holding) tick(ctx context.Context, n int) error {
 	}
 	now := h.Now().Unix()
 	if minute := now / 60; minute != h.minute {
-		if err := h.counter.Keep(ctx); err != nil {
+		if err := h.counter.Keep(ctx, h.lease); err != nil {
 			return err
 		}
 		h.minute = minute

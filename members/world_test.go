@@ -63,6 +63,8 @@ type intake struct {
 	ends    context.CancelFunc
 	ended   chan error
 	tokens  string
+	// started is when the program was started last, in unix milliseconds.
+	started int64
 }
 
 // document checks answers against the intake's document.
@@ -109,6 +111,7 @@ func openAt(tb testing.TB, dsn string, c *clock) *intake {
 // start runs the program until stop.
 func (in *intake) start() {
 	in.t.Helper()
+	in.started = time.Now().UnixMilli()
 	ready := make(chan net.Addr, 1)
 	p := &members.Program{
 		Listen: "127.0.0.1:0", TokensFile: in.tokens, Deployment: deployment, Database: in.dsn, Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"},

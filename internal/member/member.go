@@ -33,6 +33,8 @@ type Member struct {
 	UpdatedAt int64
 	// LeftAt is when the member left, in unix seconds; 0 is a member.
 	LeftAt int64
+	// WalletsAfter is the app's time of the record by which the member left last, in unix microseconds: no older record gives them a wallet again.
+	WalletsAfter int64
 	// Change is the registry's number of the last change.
 	Change int64
 }
@@ -58,6 +60,8 @@ type Wallet struct {
 	UpdatedAt int64
 	// RemovedAt is when the app took the wallet away, in unix seconds; 0 is a wallet.
 	RemovedAt int64
+	// TakenAwayAt is RemovedAt of the last time that the app took the wallet away: no proof from before counts again.
+	TakenAwayAt int64
 	// MemberLeft is true while the member has left: the wallet is nobody's then.
 	MemberLeft bool
 	// Change is the registry's number of the last change.

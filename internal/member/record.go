@@ -35,9 +35,10 @@ type WalletRecord struct {
 	Since int64
 	// Proof is nil where the app attests the wallet. Its CheckedAt is that of an export, and 0 for the answer to a challenge.
 	Proof *Proof
-	// Names reports whether the proof's text is one that this deployment wrote for this member and this wallet, and Signed whether the signature is
-	// the wallet's. Both are false without a proof.
+	// Names reports whether the proof's text is one that this deployment wrote for this member and this wallet, at IssuedAt (unix seconds), and Signed
+	// whether the signature is the wallet's. Both are false without a proof.
 	Names, Signed bool
+	IssuedAt      int64
 }
 
 // WalletKey is what tells wallets apart.
@@ -61,22 +62,26 @@ func (r *Record) saysOf(m *Member) bool {
 	return r.Handle == m.Handle && r.AvatarURL == m.AvatarURL && r.JoinedAt == m.JoinedAt
 }
 
-// saysOfWallet reports whether the record says what is there of its wallet. One that attests it says nothing of a proof, and one without a date nothing
-// of since when it counts.
+// saysOfWallet reports whether the record says what is there of its wallet. One that attests it says nothing of a proof; the date and the proof of an
+// export count when a wallet is new alone.
 func (r *Record) saysOfWallet(w *Wallet) bool {
 	if r.Deleted || w.RemovedAt > 0 {
 		return r.Deleted && w.RemovedAt > 0
 	}
-	says := r.Wallet
-	if says.Public != w.Public || says.Since != 0 && says.Since != w.Since {
+	if r.Wallet.Public != w.Public || r.ID != w.Member {
 		return false
 	}
-	p := says.Proof
-	return p == nil || !says.isProof() && p.CheckedAt > 0 || w.Proof != nil && p.Text == w.Proof.Text && p.Signature == w.Proof.Signature
+	p := r.Wallet.Proof
+	return p == nil || p.CheckedAt > 0 || w.Proof != nil && p.Text == w.Proof.Text && p.Signature == w.Proof.Signature
 }
 
-// isProof reports whether the record's proof is of this deployment, member and wallet.
-func (w *WalletRecord) isProof() bool { return w.Names && w.Signed }
+// lifetime is for how long after its text was written a challenge can be answered, in seconds.
+const lifetime = 5 * 60
+
+// provedAt reports whether the record's proof is of this deployment, member and wallet, and was checked while its text could be answered.
+func (w *WalletRecord) provedAt(checked int64) bool {
+	return w.Names && w.Signed && w.IssuedAt <= checked && checked <= w.IssuedAt+lifetime
+}
 
 // Outcome is what a record changed.
 type Outcome string
@@ -96,9 +101,9 @@ var (
 	ErrNoMember     = errors.New("there is no such member: write the member first")
 	ErrNoWallet     = errors.New("the member has no such wallet")
 	ErrHandleTaken  = errors.New("the handle is another member's, or was until less than 90 days ago")
-	ErrWalletTaken  = errors.New("the wallet is another member's: take it away from them first")
+	ErrWalletTaken  = errors.New("the wallet is another member's, or was less than an hour ago of one who left")
 	ErrOtherRecord  = errors.New("another record with the same updated_at was written before: write it again with a later one")
 	ErrNoChallenge  = errors.New("the text is no challenge that can be answered: each can be once, within 5 minutes")
 	ErrNotSigned    = errors.New("the signature isn't of this text by this wallet")
-	ErrKeptByOthers = errors.New("the address is a pool, a curve or another contract of a declared exchange or venue: it is nobody's wallet")
+	ErrKeptByOthers = errors.New("the address is a pool, or the contract of a launch's curve: it is nobody's wallet")
 )

@@ -35,8 +35,8 @@ type Registry struct {
 	ChangedWallets map[WalletKey]bool
 	NewlyReleased  map[string]bool
 	Answered       []string
-	// LeftOrBack are the members who left or came back. What they have of wallets changes with them.
-	LeftOrBack map[Number]bool
+	// WithWallets are the members whose wallets change with them: who left, came back, or joined at another time.
+	WithWallets map[Number]bool
 
 	// at are the wallets of an address, by their keys without a chain.
 	at map[WalletKey][]WalletKey
@@ -47,7 +47,7 @@ func NewRegistry(now, last int64) *Registry {
 	return &Registry{
 		Members: map[ID]*Member{}, Wallets: map[WalletKey]*Wallet{}, Handles: map[string]ID{}, Released: map[string]Released{},
 		Challenges: map[string]bool{}, Contracts: map[WalletKey]bool{}, Last: last, Now: now,
-		ChangedMembers: map[ID]bool{}, ChangedWallets: map[WalletKey]bool{}, NewlyReleased: map[string]bool{}, LeftOrBack: map[Number]bool{},
+		ChangedMembers: map[ID]bool{}, ChangedWallets: map[WalletKey]bool{}, NewlyReleased: map[string]bool{}, WithWallets: map[Number]bool{},
 		at: map[WalletKey][]WalletKey{},
 	}
 }
@@ -90,8 +90,9 @@ func (r *Registry) applyMember(rec *Record) (Outcome, error) {
 	}
 	if rec.Deleted {
 		r.changeMember(m)
-		if m.UpdatedAt = rec.UpdatedAt; m.LeftAt == 0 {
-			m.LeftAt, r.LeftOrBack[m.Number] = r.Now, true
+		m.UpdatedAt, m.WalletsAfter = rec.UpdatedAt, rec.UpdatedAt
+		if m.LeftAt == 0 {
+			m.LeftAt, r.WithWallets[m.Number] = r.Now, true
 		}
 		return Written, nil
 	}
@@ -103,7 +104,7 @@ func (r *Registry) applyMember(rec *Record) (Outcome, error) {
 		return "", ErrHandleTaken
 	}
 	if m == nil {
-		m = &Member{ID: rec.ID, Number: Number(r.Last + 1)} // the number of the change that makes the member
+		m = &Member{ID: rec.ID, Number: Number(r.Last + 1), JoinedAt: rec.JoinedAt} // the number of the change that makes the member
 		r.AddMember(m)
 	} else if former := HandleKey(m.Handle); former != key && m.Handle != "" {
 		delete(r.Handles, former)
@@ -112,8 +113,8 @@ func (r *Registry) applyMember(rec *Record) (Outcome, error) {
 	}
 	r.changeMember(m)
 	r.Handles[key] = rec.ID
-	if m.LeftAt > 0 {
-		r.LeftOrBack[m.Number] = true
+	if m.LeftAt > 0 || m.JoinedAt != rec.JoinedAt {
+		r.WithWallets[m.Number] = true
 	}
 	m.Handle, m.AvatarURL, m.JoinedAt, m.UpdatedAt, m.LeftAt = rec.Handle, rec.AvatarURL, rec.JoinedAt, rec.UpdatedAt, 0
 	return Written, nil
@@ -135,24 +136,31 @@ func compare(at, last int64, same bool) (Outcome, error) {
 }
 
 func (r *Registry) applyWallet(rec *Record) (Outcome, error) {
-	owner := r.Members[rec.ID]
-	if owner == nil || owner.LeftAt > 0 {
+	key := rec.Wallet.Key()
+	owner, w := r.Members[rec.ID], r.Wallets[key]
+	if owner == nil {
 		return "", ErrNoMember
 	}
-	key := rec.Wallet.Key()
-	w := r.Wallets[key]
-	isOwn := w != nil && w.Number == owner.Number
-	if isOwn {
+	if w != nil {
 		if outcome, err := compare(rec.UpdatedAt, w.UpdatedAt, rec.saysOfWallet(w)); outcome != "" || err != nil {
 			return outcome, err
 		}
 	}
+	if rec.UpdatedAt <= owner.WalletsAfter {
+		return Older, nil
+	}
+	if owner.LeftAt > 0 {
+		return "", ErrNoMember
+	}
+	isOwn := w != nil && w.Number == owner.Number
 	if rec.Deleted {
-		if !isOwn || w.RemovedAt > 0 {
+		if !isOwn {
 			return "", ErrNoWallet
 		}
 		r.changeWallet(w)
-		w.RemovedAt, w.UpdatedAt = r.Now, rec.UpdatedAt
+		if w.UpdatedAt = rec.UpdatedAt; w.RemovedAt == 0 {
+			w.RemovedAt, w.TakenAwayAt = r.Now, r.Now
+		}
 		return Written, nil
 	}
 	if err := r.mayHave(rec, owner.Number); err != nil {
@@ -204,7 +212,7 @@ func (r *Registry) proven(rec *Record, w *Wallet) (*Proof, error) {
 	case p == nil:
 		return nil, nil //nolint:nilnil // attested
 	case p.CheckedAt > 0:
-		if !rec.Wallet.isProof() || p.CheckedAt > r.Now || w != nil && p.CheckedAt <= w.RemovedAt {
+		if !rec.Wallet.provedAt(p.CheckedAt) || p.CheckedAt > r.Now || w != nil && rec.Wallet.IssuedAt <= w.TakenAwayAt {
 			return nil, nil //nolint:nilnil // attested
 		}
 		kept := *p

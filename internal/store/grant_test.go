@@ -316,7 +316,7 @@ func TestTheMembersRole(t *testing.T) {
 	if err != nil || lease == nil {
 		t.Fatalf("take the lease: %v", err)
 	}
-	err = errors.Join(st.Social.SetOnline(t.Context(), lease, 1), st.Social.KeepPresent(t.Context(), 60, []member.Number{1}, 0),
+	err = errors.Join(st.Social.SetOnline(t.Context(), lease, 1), st.Social.KeepPresent(t.Context(), lease, 60, []member.Number{1}, 0),
 		st.Social.Challenge(t.Context(), "text", 10), st.Social.Keep(t.Context(), "key", &social.KeptAnswer{Request: []byte{1}, Body: []byte{1}}, 1))
 	if _, cleaned := st.Social.Clean(t.Context(), 1<<32); err != nil || cleaned != nil {
 		t.Errorf("everything else: %v, %v", err, cleaned)

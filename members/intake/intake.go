@@ -4,6 +4,7 @@ package intake
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/google/uuid"
@@ -31,8 +33,8 @@ type Registry interface {
 	Changes(ctx context.Context, after int64, limit int) ([]social.Change, error)
 	LastChange(ctx context.Context) (int64, error)
 	Challenge(ctx context.Context, text string, until int64) error
-	Kept(ctx context.Context, key string) (*social.KeptAnswer, error)
-	Keep(ctx context.Context, key string, a *social.KeptAnswer, now int64) error
+	Kept(ctx context.Context, key string, now int64) (*social.KeptAnswer, error)
+	Keep(ctx context.Context, key string, a *social.KeptAnswer, until int64) error
 }
 
 // Presence counts who is present.
@@ -62,6 +64,9 @@ type handler struct {
 	reader   Reader
 	document []byte
 	requests *prometheus.CounterVec
+
+	// keys are the Idempotency-Keys of requests that are under way, each locked by the one that is done.
+	keys sync.Map
 }
 
 // longestBody is the most bytes of a body, longestKey those of an Idempotency-Key.
@@ -123,8 +128,10 @@ type reply struct {
 	status int
 	media  string
 	body   []byte
+	// lasts is for how long the answer means something; 0 is as long as answers are kept.
+	lasts time.Duration
 	// stream, if set, writes the body in place of body. It isn't kept.
-	stream func(w io.Writer) error
+	stream func(w http.ResponseWriter) error
 }
 
 const (
@@ -192,13 +199,34 @@ func (h *handler) authorized(r *http.Request) bool {
 	return known
 }
 
-// once does a request with a key, unless it was done: then the answer is that of before.
+// answersKept is for how long the answer to a request with an Idempotency-Key is kept.
+const answersKept = 7 * 24 * time.Hour
+
+// once does a request with a key, unless it was done: then the answer is that of before. Of requests with one key that come at a time one waits for the
+// other.
 func (h *handler) once(ctx context.Context, r *request, key string, do func(*request) (*reply, error)) (*reply, error) {
-	if len(key) > longestKey || len(r.Header.Values("Idempotency-Key")) != 1 {
-		return nil, invalidParameter("Idempotency-Key", "is too long, or given twice; allowed is one of 1 to 255 characters")
+	printable := func(c rune) bool { return c > ' ' && c <= '~' }
+	if len(key) > longestKey || strings.TrimFunc(key, printable) != "" || len(r.Header.Values("Idempotency-Key")) != 1 {
+		return nil, invalidParameter("Idempotency-Key", "allowed is one of 1 to 255 characters of ASCII without spaces")
 	}
+	lock, _ := h.keys.LoadOrStore(key, make(chan struct{}, 1))
+	turn, _ := lock.(chan struct{}) // nothing else is in it
+	select {
+	case turn <- struct{}{}:
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	defer func() {
+		h.keys.Delete(key)
+		<-turn
+	}()
+	return h.doOnce(ctx, r, key, do)
+}
+
+// doOnce does a request whose key is locked.
+func (h *handler) doOnce(ctx context.Context, r *request, key string, do func(*request) (*reply, error)) (*reply, error) {
 	sum := sha256.Sum256(bytes.Join([][]byte{[]byte(r.Method), []byte(r.URL.RequestURI()), r.body}, []byte{0}))
-	kept, err := h.Registry.Kept(ctx, key)
+	kept, err := h.Registry.Kept(ctx, key, h.Now().Unix())
 	switch {
 	case err != nil:
 		return nil, err
@@ -213,9 +241,12 @@ func (h *handler) once(ctx context.Context, r *request, key string, do func(*req
 	} else if err != nil {
 		return nil, err
 	}
-	return answer, h.Registry.Keep(ctx, key, &social.KeptAnswer{
-		Request: sum[:], Status: answer.status, Media: answer.media, Body: answer.body,
-	}, h.Now().Unix())
+	until := h.Now().Add(cmp.Or(answer.lasts, answersKept))
+	err = h.Registry.Keep(ctx, key, &social.KeptAnswer{Request: sum[:], Status: answer.status, Media: answer.media, Body: answer.body}, until.Unix())
+	if err != nil { // it is done all the same, and done again it changes nothing
+		h.Log.WarnContext(ctx, "an answer wasn't kept for its Idempotency-Key", "err", err.Error())
+	}
+	return answer, nil
 }
 
 func (h *handler) getDocument(*request) (*reply, error) {

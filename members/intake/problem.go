@@ -117,9 +117,13 @@ func (h *handler) fail(w http.ResponseWriter, r *http.Request, id string, err er
 
 // notAllowed is a value's reason in a field's error.
 func notAllowed(value string, allowed error) string {
-	const most = 64
-	if len(value) > most {
-		value = value[:most] + "..."
+	return fmt.Sprintf("is %q; %s", clip(value, 64), allowed)
+}
+
+// clip cuts a caller's text for an answer.
+func clip(text string, most int) string {
+	if len(text) <= most {
+		return text
 	}
-	return fmt.Sprintf("is %q; %s", value, allowed)
+	return strings.ToValidUTF8(text[:most], "") + "..."
 }

@@ -5,10 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	kjson "sigs.k8s.io/json"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -161,7 +162,9 @@ func (rd *Reader) readProof(f *faults, rec *member.Record, b *proofBody) {
 	if b.CheckedAt != nil {
 		w.Proof.CheckedAt = f.pastTime("proof.checked_at", b.CheckedAt, rd.Now())
 	}
-	w.Names = proof.Is(b.Text, rd.Deployment, rec.ID, w.Family, w.Address)
+	if issued, ok := proof.Issued(b.Text, rd.Deployment, rec.ID, w.Family, w.Address); ok {
+		w.Names, w.IssuedAt = true, issued.Unix()
+	}
 	err := proof.Check(w.Family, w.Address, b.Text, b.Signature)
 	if errors.Is(err, proof.ErrForm) {
 		f.add("proof.signature", err.Error())
@@ -239,36 +242,48 @@ func (f *faults) problem() error {
 	return invalid(f.list...)
 }
 
-// strict reads JSON that has no field but those of v. The error is a *ProblemError.
+// strict reads a JSON object that has the fields of v alone, spelt as they are, each once. The error is a *ProblemError.
 func strict(raw []byte, v any) error {
 	if !utf8.Valid(raw) {
 		return invalid(FieldError{"", "is no UTF-8"})
 	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
+	unknown, err := kjson.UnmarshalStrict(raw, v)
+	if err != nil {
 		return invalid(whole(err))
 	}
-	if _, err := d.Token(); !errors.Is(err, io.EOF) {
-		return invalid(FieldError{"", "has something behind its JSON object"})
+	if len(unknown) > 0 {
+		return invalid(misspelt(unknown[0]))
+	}
+	if !bytes.HasPrefix(bytes.TrimLeft(raw, " \t\r\n"), []byte("{")) { // null
+		return invalid(FieldError{"", "is no JSON object"})
 	}
 	return nil
+}
+
+// misspelt says that a field is unknown or there twice.
+func misspelt(err error) FieldError {
+	f, ok := errors.AsType[kjson.FieldError](err)
+	if !ok {
+		return FieldError{"", clip(err.Error(), 128)}
+	}
+	reason := "is no field here"
+	if strings.HasPrefix(err.Error(), "duplicate") {
+		reason = "is there twice"
+	}
+	return FieldError{clip(f.FieldPath(), 64), reason}
 }
 
 // whole says what of a body can't be read.
 func whole(err error) FieldError {
 	var wrongType *json.UnmarshalTypeError
 	var noTime *time.ParseError
-	name, unknown := strings.CutPrefix(err.Error(), "json: unknown field ")
 	switch {
-	case unknown:
-		return FieldError{strings.Trim(name, `"`), "is no field here"}
 	case errors.As(err, &wrongType) && wrongType.Field != "":
 		return FieldError{wrongType.Field, fmt.Sprintf("is a JSON %s, which isn't allowed here", wrongType.Value)}
 	case errors.As(err, &noTime):
 		return FieldError{"", fmt.Sprintf("has the time %.40q; allowed is one as in 2026-03-04T05:06:07Z", noTime.Value)}
 	default:
-		return FieldError{"", "is no JSON object: " + err.Error()}
+		return FieldError{"", "is no JSON object: " + clip(err.Error(), 128)}
 	}
 }
 

@@ -3,7 +3,6 @@ package intake
 import (
 	"context"
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"strconv"
@@ -52,6 +51,9 @@ func (h *handler) getMember(r *request) (*reply, error) {
 	id, err := r.text("id")
 	if err != nil {
 		return nil, err
+	}
+	if member.CheckID(id) != nil {
+		return nil, member.ErrNoMember
 	}
 	m, wallets, err := h.Registry.Member(r.Context(), member.ID(id))
 	if err != nil {
@@ -206,7 +208,11 @@ func (h *handler) postChallenge(r *request) (*reply, error) {
 	if err := h.Registry.Challenge(r.Context(), text, c.ExpiresAt.Unix()); err != nil {
 		return nil, err
 	}
-	return answerJSON(challengeAnswer{text, seconds(c.ExpiresAt.Unix())})
+	answer, err := answerJSON(challengeAnswer{text, seconds(c.ExpiresAt.Unix())})
+	if err == nil {
+		answer.lasts = proof.Lifetime
+	}
+	return answer, err
 }
 
 // mostBeats is the most members of one heartbeat.
@@ -218,6 +224,9 @@ func (h *handler) postPresence(r *request) (*reply, error) {
 	}
 	if err := strict(r.body, &b); err != nil {
 		return nil, err
+	}
+	if b.IDs == nil {
+		return nil, invalid(FieldError{"ids", "is missing; allowed is a list of ids"})
 	}
 	if len(b.IDs) > mostBeats {
 		return nil, tooLarge("Allowed are 10,000 members; there are " + strconv.Itoa(len(b.IDs)) + ".")
@@ -322,28 +331,39 @@ func (r *request) number(name string, usual, least, most int64) (int64, error) {
 
 // getExport writes all members and their wallets as lines that an import reads: members first, since a wallet's line needs its member.
 func (h *handler) getExport(r *request) (*reply, error) {
-	return &reply{status: http.StatusOK, media: ndjsonMedia, stream: func(w io.Writer) error {
-		for _, kind := range []string{kindMember, kindWallet} {
-			if err := h.export(r.Context(), w, kind); err != nil {
-				return err
-			}
+	return &reply{status: http.StatusOK, media: ndjsonMedia, stream: func(w http.ResponseWriter) error {
+		written := map[member.ID]bool{} // each once, and no wallet without its member, whatever changes meanwhile
+		err := h.export(r.Context(), w, func(c *change) bool {
+			is := c.Kind == kindMember && !written[c.ID]
+			written[c.ID] = written[c.ID] || is
+			return is
+		})
+		if err != nil {
+			return err
 		}
-		return nil
+		return h.export(r.Context(), w, func(c *change) bool { return c.Kind == kindWallet && written[c.Member] })
 	}}, nil
 }
 
-// export writes the lines of a kind.
-func (h *handler) export(ctx context.Context, w io.Writer, kind string) error {
-	out := json.NewEncoder(w)
+// pageTime is how long a client may take for a page of an export.
+const pageTime = 30 * time.Second
+
+// export writes the lines that are wanted, of what is there.
+func (h *handler) export(ctx context.Context, w http.ResponseWriter, wanted func(*change) bool) error {
+	out, controls := json.NewEncoder(w), http.NewResponseController(w)
 	for after := int64(0); ; {
 		list, err := h.Registry.Changes(ctx, after, mostChanges)
 		if err != nil || len(list) == 0 {
 			return err
 		}
+		err = controls.SetWriteDeadline(time.Now().Add(pageTime)) //nolint:forbidigo // of a connection, which goes by the machine's own clock
+		if err != nil {
+			return err
+		}
 		for i := range list {
 			after = list[i].Number
 			c := changeOf(&list[i])
-			if c.Change = 0; c.Kind != kind || c.Deleted {
+			if c.Change = 0; c.Deleted || !wanted(&c) {
 				continue
 			}
 			if err := out.Encode(c); err != nil {

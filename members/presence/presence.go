@@ -21,7 +21,7 @@ type Store interface {
 	Changes(ctx context.Context, after int64, limit int) ([]social.Change, error)
 	LastChange(ctx context.Context) (int64, error)
 	Present(ctx context.Context, oldest int64) (map[member.Number]int64, error)
-	KeepPresent(ctx context.Context, minute int64, present []member.Number, oldest int64) error
+	KeepPresent(ctx context.Context, l *social.Lease, minute int64, present []member.Number, oldest int64) error
 }
 
 // Counter counts members, not heartbeats.
@@ -46,7 +46,7 @@ func New(store Store, now func() time.Time) *Counter {
 	}
 }
 
-// Restore takes up whom another process saw. Of them only the minute is known: they are present until three minutes after its end.
+// Restore begins anew with whom another process saw. Of them only the minute is known: they are present until three minutes after its end.
 func (c *Counter) Restore(ctx context.Context) error {
 	change, err := c.store.LastChange(ctx)
 	if err != nil {
@@ -60,8 +60,9 @@ func (c *Counter) Restore(ctx context.Context) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.numbers, c.change = map[member.ID]member.Number{}, change
+	c.last, c.counts = map[member.Number]int64{}, map[int64]int{}
 	for number, minute := range present {
-		c.see(number, min(minute+60, now))
+		c.see(number, min(minute+59, now)) // the minute's last second, so that it isn't kept as the next minute's
 	}
 	return nil
 }
@@ -70,39 +71,49 @@ func minuteOf(t int64) int64 { return t - t%60 }
 
 // Seen notes that members are present now, and gives the ids that aren't members'.
 func (c *Counter) Seen(ctx context.Context, ids []member.ID) (unknown []member.ID, err error) {
+	for {
+		ask, change := c.unasked(ids)
+		found := map[member.ID]member.Number{}
+		if len(ask) > 0 {
+			if found, err = c.store.Numbers(ctx, ask); err != nil {
+				return nil, err
+			}
+		}
+		if unknown, ok := c.note(ids, found, change); ok {
+			return unknown, nil
+		}
+	}
+}
+
+// unasked are the ids whose members aren't known, as of a change of the registry. What can't be an id is nobody's.
+func (c *Counter) unasked(ids []member.ID) (ask []member.ID, change int64) {
 	c.mu.Lock()
-	var ask []member.ID
+	defer c.mu.Unlock()
 	for _, id := range ids {
-		if _, known := c.numbers[id]; !known {
+		if _, known := c.numbers[id]; !known && member.CheckID(string(id)) == nil {
 			ask = append(ask, id)
 		}
 	}
-	change := c.change
-	c.mu.Unlock()
-	found := map[member.ID]member.Number{}
-	if len(ask) > 0 {
-		if found, err = c.store.Numbers(ctx, ask); err != nil {
-			return nil, err
-		}
-	}
+	return ask, c.change
+}
+
+// note notes that members are present. ok is false where the registry has changed meanwhile: one of those who were found may have left.
+func (c *Counter) note(ids []member.ID, found map[member.ID]member.Number, change int64) (unknown []member.ID, ok bool) {
 	now := c.now().Unix()
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.change == change { // else one of them may have left meanwhile
-		maps.Copy(c.numbers, found)
+	if c.change != change {
+		return nil, false
 	}
+	maps.Copy(c.numbers, found)
 	for _, id := range ids {
-		number, known := c.numbers[id]
-		if !known {
-			number, known = found[id]
-		}
-		if !known {
+		if number, known := c.numbers[id]; known {
+			c.see(number, now)
+		} else {
 			unknown = append(unknown, id)
-			continue
 		}
-		c.see(number, now)
 	}
-	return unknown, nil
+	return unknown, true
 }
 
 // see notes when a member was seen. The caller holds mu.
@@ -172,20 +183,29 @@ func (c *Counter) Follow(ctx context.Context) error {
 }
 
 // Keep keeps who was seen in the minute that ended last, for the next process, and forgets who isn't present any more.
-func (c *Counter) Keep(ctx context.Context) error {
-	now := c.now().Unix()
-	minute := minuteOf(now) - 60
+func (c *Counter) Keep(ctx context.Context, l *social.Lease) error {
+	return c.keep(ctx, l, minuteOf(c.now().Unix())-60)
+}
+
+// End keeps who was seen in the present minute, for the next process.
+func (c *Counter) End(ctx context.Context, l *social.Lease) error {
+	return c.keep(ctx, l, minuteOf(c.now().Unix()))
+}
+
+// keep keeps who was seen since a minute began; whoever is seen later is kept with a later minute as well.
+func (c *Counter) keep(ctx context.Context, l *social.Lease, minute int64) error {
+	oldest := c.now().Unix() - Window
 	c.mu.Lock()
 	var present []member.Number
 	for number, at := range c.last {
 		switch {
-		case at < now-Window:
+		case at < oldest:
 			c.forget(number)
-		case at >= minute: // whoever was seen in the present minute as well is noted with that one later
+		case at >= minute:
 			present = append(present, number)
 		}
 	}
 	c.mu.Unlock()
 	slices.Sort(present)
-	return c.store.KeepPresent(ctx, minute, present, minute-Window-60)
+	return c.store.KeepPresent(ctx, l, minute, present, minute-Window-60)
 }

@@ -59,22 +59,23 @@ func (c *Challenge) Text() (string, error) {
 // ending is what differs between two texts of one deployment, member and wallet.
 var ending = regexp.MustCompile(`\nNonce: ([A-Za-z0-9]{8,64})\nIssued At: ([0-9TZ:-]{20})\nExpiration Time: ([0-9TZ:-]{20})$`)
 
-// Is reports whether a text is one that this deployment wrote for a member and a wallet: the text that it would write with the same nonce and times.
-func Is(text, deployment string, of member.ID, family chainconfig.Family, address market.Address) bool {
+// Issued is when this deployment wrote a text for a member and a wallet: the text must be the one that it would write with the same nonce and times.
+// ok is false for any other text.
+func Issued(text, deployment string, of member.ID, family chainconfig.Family, address market.Address) (at time.Time, ok bool) {
 	m := ending.FindStringSubmatch(text)
 	if m == nil {
-		return false
+		return at, false
 	}
 	issued, err0 := time.Parse(time.RFC3339, m[2])
 	expires, err1 := time.Parse(time.RFC3339, m[3])
-	if err0 != nil || err1 != nil {
-		return false
+	if err0 != nil || err1 != nil || expires.Sub(issued) != Lifetime {
+		return at, false
 	}
 	c := Challenge{
 		Deployment: deployment, Member: of, Family: family, Address: address, Nonce: m[1], IssuedAt: issued, ExpiresAt: expires,
 	}
 	own, err := c.Text()
-	return err == nil && own == text
+	return issued, err == nil && own == text
 }
 
 // The ways in which a signature is none of the wallet's.

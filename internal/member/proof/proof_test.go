@@ -94,6 +94,12 @@ func TestWhatIsNoSignature(t *testing.T) {
 	}
 }
 
+// is reports whether a text is the deployment's own.
+func is(text, deployment string, of member.ID, family chainconfig.Family, address market.Address) bool {
+	_, ok := proof.Issued(text, deployment, of, family, address)
+	return ok
+}
+
 // TestTextIsBound changes what a text says, one thing at a time.
 func TestTextIsBound(t *testing.T) {
 	t.Parallel()
@@ -111,19 +117,20 @@ func TestTextIsBound(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !proof.Is(text, deployment, "ada", family, address) {
+		if at, ok := proof.Issued(text, deployment, "ada", family, address); !ok || !at.Equal(issued) {
 			t.Fatalf("it doesn't know its own text:\n%s", text)
 		}
 		for name, is := range map[string]bool{
-			"another deployment":  proof.Is(text, "https://app.example.org", "ada", family, address),
-			"another scheme":      proof.Is(text, "http://app.example.com", "ada", family, address),
-			"another member":      proof.Is(text, deployment, "bob", family, address),
-			"another wallet":      proof.Is(text, deployment, "ada", family, other),
-			"a line more":         proof.Is(text+"\nResources:\n- https://other.example", deployment, "ada", family, address),
-			"a line before":       proof.Is("ada\n"+text, deployment, "ada", family, address),
-			"no nonce":            proof.Is(strings.Replace(text, "0123456789abcdef", "", 1), deployment, "ada", family, address),
-			"a time that is none": proof.Is(strings.Replace(text, "2026-03-04T05:06:07Z", "2026-13-04T05:06:07Z", 1), deployment, "ada", family, address),
-			"nothing":             proof.Is("", deployment, "ada", family, address),
+			"another deployment":  is(text, "https://app.example.org", "ada", family, address),
+			"another scheme":      is(text, "http://app.example.com", "ada", family, address),
+			"another member":      is(text, deployment, "bob", family, address),
+			"another wallet":      is(text, deployment, "ada", family, other),
+			"a line more":         is(text+"\nResources:\n- https://other.example", deployment, "ada", family, address),
+			"a line before":       is("ada\n"+text, deployment, "ada", family, address),
+			"no nonce":            is(strings.Replace(text, "0123456789abcdef", "", 1), deployment, "ada", family, address),
+			"a time that is none": is(strings.Replace(text, "2026-03-04T05:06:07Z", "2026-13-04T05:06:07Z", 1), deployment, "ada", family, address),
+			"another lifetime":    is(strings.Replace(text, "05:11:07Z", "05:11:08Z", 1), deployment, "ada", family, address),
+			"nothing":             is("", deployment, "ada", family, address),
 		} {
 			if is {
 				t.Errorf("%s, %s: it is taken for its own", family, name)
@@ -150,10 +157,10 @@ func TestChecksums(t *testing.T) {
 	}
 }
 
-func FuzzIs(f *testing.F) {
+func FuzzIssued(f *testing.F) {
 	f.Add("a wants you to sign in")
 	f.Fuzz(func(t *testing.T, text string) {
-		if proof.Is(text, "https://a.example", "ada", chainconfig.EVM, evm(t, "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed")) &&
+		if is(text, "https://a.example", "ada", chainconfig.EVM, evm(t, "0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed")) &&
 			!strings.HasPrefix(text, "a.example wants you to sign in with your Ethereum account:\n0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed\n") {
 			t.Errorf("%q is taken for its own", text)
 		}

@@ -58,7 +58,7 @@ func load(ctx context.Context, tx *database.Transaction, r *member.Registry, rec
 		switch {
 		case rec.Wallet != nil:
 			wallets[member.WalletKey{Family: rec.Wallet.Family, Address: rec.Wallet.Address}] = true
-			if p := rec.Wallet.Proof; p != nil && p.CheckedAt == 0 {
+			if p := rec.Wallet.Proof; p != nil && rec.Wallet.Names && p.CheckedAt == 0 { // others are no challenges, whatever bytes they have
 				texts[p.Text] = true
 			}
 		case !rec.Deleted:
@@ -234,9 +234,9 @@ func keepMembers(ctx context.Context, tx *database.Transaction, rows []memberRow
 	return database.Upsert(ctx, tx, rows)
 }
 
-// renumberWallets gives the wallets of members who left or came back a change of their own: whoever follows changes learns it of each.
+// renumberWallets gives the wallets that change with their members a change of their own: whoever follows changes learns it of each.
 func renumberWallets(ctx context.Context, tx *database.Transaction, r *member.Registry) error {
-	for number := range r.LeftOrBack {
+	for number := range r.WithWallets {
 		var rows []walletRow
 		if err := tx.NewSelect().Model(&rows).Where("member = ? AND removed_at = 0", int64(number)).Order("change").Scan(ctx); err != nil {
 			return wrap("read a member's wallets", err)

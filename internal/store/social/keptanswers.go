@@ -17,19 +17,20 @@ type KeptAnswer struct {
 	Body    []byte
 }
 
-// Kept gives the answer that was kept for a key; nil where there is none.
-func (s *Store) Kept(ctx context.Context, key string) (*KeptAnswer, error) {
+// Kept gives the answer that is kept for a key at a time, in unix seconds; nil where there is none.
+func (s *Store) Kept(ctx context.Context, key string, now int64) (*KeptAnswer, error) {
 	var a KeptAnswer
-	err := s.db.Read.NewRaw("SELECT request, status, media, body FROM kept_answers WHERE idempotency_key = ?", key).Scan(ctx, &a.Request, &a.Status, &a.Media, &a.Body)
+	err := s.db.Read.NewRaw("SELECT request, status, media, body FROM kept_answers WHERE idempotency_key = ? AND kept_until > ?", key, now).Scan(ctx, &a.Request, &a.Status, &a.Media, &a.Body)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil //nolint:nilnil // none is what is asked
 	}
 	return &a, wrap("read a kept answer", err)
 }
 
-// Keep keeps an answer. now is unix seconds.
-func (s *Store) Keep(ctx context.Context, key string, a *KeptAnswer, now int64) error {
-	_, err := s.db.Write.NewRaw("INSERT INTO kept_answers (idempotency_key, request, status, media, body, made_at) VALUES (?, ?, ?, ?, ?, ?) "+
-		"ON CONFLICT (idempotency_key) DO NOTHING", key, a.Request, a.Status, a.Media, a.Body, now).Exec(ctx)
+// Keep keeps an answer until a time, in unix seconds.
+func (s *Store) Keep(ctx context.Context, key string, a *KeptAnswer, until int64) error {
+	_, err := s.db.Write.NewRaw("INSERT INTO kept_answers (idempotency_key, request, status, media, body, kept_until) VALUES (?, ?, ?, ?, ?, ?) "+
+		"ON CONFLICT (idempotency_key) DO UPDATE SET request = excluded.request, status = excluded.status, media = excluded.media, body = excluded.body, "+
+		"kept_until = excluded.kept_until", key, a.Request, a.Status, a.Media, a.Body, until).Exec(ctx)
 	return database.Interruption(ctx, wrap("keep an answer", err))
 }

@@ -98,9 +98,16 @@ type presenceMinute struct {
 	Member int64 `bun:",pk"`
 }
 
-// KeepPresent notes who was present in a minute, which is unix seconds, and forgets the minutes before oldest.
-func (s *Store) KeepPresent(ctx context.Context, minute int64, present []member.Number, oldest int64) error {
+// KeepPresent notes who was present in a minute, which is unix seconds, and forgets the minutes before oldest, under the lease.
+func (s *Store) KeepPresent(ctx context.Context, l *Lease, minute int64, present []member.Number, oldest int64) error {
 	return s.db.InTransaction(ctx, func(tx *database.Transaction) error {
+		res, err := tx.NewRaw("UPDATE program_leases SET epoch = epoch WHERE program = ? AND holder = ? AND epoch = ?", membersProgram, l.holder, l.epoch).Exec(ctx)
+		if err != nil {
+			return wrap("look at the lease of the members program", err)
+		}
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			return errors.Join(err, ErrLeaseLost)
+		}
 		if _, err := tx.NewRaw("DELETE FROM presence_minutes WHERE minute < ? OR minute = ?", oldest, minute).Exec(ctx); err != nil {
 			return wrap("forget who was present", err)
 		}
@@ -117,10 +124,12 @@ func (s *Store) KeepPresent(ctx context.Context, minute int64, present []member.
 	})
 }
 
-// Present gives who was present in the minutes from oldest on, with their newest minute.
+// Present gives which members were present in the minutes from oldest on, with their newest minute. Who has left isn't one of them.
 func (s *Store) Present(ctx context.Context, oldest int64) (map[member.Number]int64, error) {
 	var rows []presenceMinute
-	if err := s.db.Read.NewSelect().Model(&rows).Where("minute >= ?", oldest).Scan(ctx); err != nil {
+	err := s.db.Read.NewRaw("SELECT p.minute, p.member FROM presence_minutes p JOIN members m ON m.number = p.member AND m.left_at = 0 WHERE p.minute >= ?",
+		oldest).Scan(ctx, &rows)
+	if err != nil {
 		return nil, wrap("read who was present", err)
 	}
 	out := make(map[member.Number]int64, len(rows))

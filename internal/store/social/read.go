@@ -50,11 +50,15 @@ type Change struct {
 // Changes lists up to limit members and wallets that changed after the change with a number, by the numbers of their last changes. What changed
 // several times is there once, so that an empty list means that nothing has changed since.
 func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]Change, error) {
+	last, err := s.LastChange(ctx) // a change that comes between the two reads must not hide what came before it
+	if err != nil || last == after {
+		return nil, err
+	}
 	var rows []memberRow
-	if err := s.db.Read.NewSelect().Model(&rows).Where("change > ?", after).Order("change").Limit(int64(limit)).Scan(ctx); err != nil {
+	if err := s.db.Read.NewSelect().Model(&rows).Where("change > ? AND change <= ?", after, last).Order("change").Limit(int64(limit)).Scan(ctx); err != nil {
 		return nil, wrap("read changed members", err)
 	}
-	wallets, err := s.wallets(ctx, "w.change > ? ORDER BY w.change LIMIT ?", after, limit)
+	wallets, err := s.wallets(ctx, "w.change > ? AND w.change <= ? ORDER BY w.change LIMIT ?", after, last, limit)
 	if err != nil {
 		return nil, err
 	}

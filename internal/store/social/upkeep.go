@@ -13,37 +13,50 @@ func (s *Store) Challenge(ctx context.Context, text string, until int64) error {
 	return database.Interruption(ctx, wrap("keep a challenge", err))
 }
 
-// answersKept is for how long answers to requests with an Idempotency-Key are kept, in seconds.
-const answersKept = 7 * 24 * 60 * 60
-
-// revocable is for how long a member who left is kept whole, in seconds: until then a later record of the app takes the leaving back.
+// revocable is for how long a member who left, and a wallet's proof, are kept whole, in seconds: until then a later record of the app takes the leaving
+// back.
 const revocable = 60 * 60
 
 // erasedAtOnce is how many members are erased in one transaction.
-const erasedAtOnce = 1000
+const erasedAtOnce = 100
 
-// Clean deletes what need not be kept any more: challenges that can't be answered, old answers, handles that are free again, and all that was known
-// of members who left an hour ago. now is unix seconds. It gives how many members were erased.
+// Clean deletes what need not be kept any more: challenges that can't be answered, old answers, handles that are free again, the proofs of wallets that
+// were taken away, and all that was known of members who left an hour ago. now is unix seconds. It gives how many members were erased.
 func (s *Store) Clean(ctx context.Context, now int64) (erased int, err error) {
-	for _, old := range []struct {
-		table, condition string
-		before           int64
-	}{
-		{"wallet_challenges", "expires_at <= ?", now},
-		{"kept_answers", "made_at <= ?", now - answersKept},
-		{"released_handles", "until <= ?", now},
+	for _, old := range []struct{ what, statement string }{
+		{"challenges", "DELETE FROM wallet_challenges WHERE expires_at <= ?"},
+		{"kept answers", "DELETE FROM kept_answers WHERE kept_until <= ?"},
+		{"released handles", "DELETE FROM released_handles WHERE until <= ?"},
 	} {
-		if _, err := s.db.Write.NewRaw("DELETE FROM "+old.table+" WHERE "+old.condition, old.before).Exec(ctx); err != nil {
-			return 0, database.Interruption(ctx, wrap("clean "+old.table, err))
+		if _, err := s.db.Write.NewRaw(old.statement, now).Exec(ctx); err != nil {
+			return 0, database.Interruption(ctx, wrap("clean "+old.what, err))
 		}
 	}
-	err = s.write(ctx, func(tx *database.Transaction, last int64) (int64, error) {
-		var gone []memberRow
-		if err := tx.NewSelect().Model(&gone).Where("left_at > 0 AND left_at <= ? AND handle_key IS NOT NULL", now-revocable).Limit(erasedAtOnce).Scan(ctx); err != nil {
-			return last, wrap("look for members who left", err)
+	for {
+		n, err := s.eraseSome(ctx, now)
+		if erased += n; err != nil || n < erasedAtOnce {
+			return erased, err
 		}
-		if len(gone) == 0 {
-			return last, nil
+	}
+}
+
+// eraseSome erases up to erasedAtOnce members. It locks the registry only where there is something to do.
+func (s *Store) eraseSome(ctx context.Context, now int64) (erased int, err error) {
+	const wallets, members = "removed_at > 0 AND removed_at <= ? AND checked_at > 0", "left_at > 0 AND left_at <= ? AND handle_key IS NOT NULL"
+	var due bool
+	err = s.db.Read.NewRaw("SELECT EXISTS (SELECT 1 FROM members WHERE "+members+") OR EXISTS (SELECT 1 FROM member_wallets WHERE "+wallets+")",
+		now-revocable, now-revocable).Scan(ctx, &due)
+	if err != nil || !due {
+		return 0, wrap("look for members who left", err)
+	}
+	err = s.write(ctx, func(tx *database.Transaction, last int64) (int64, error) {
+		_, err := tx.NewRaw("UPDATE member_wallets SET proof_text = '', signature = '', checked_at = 0 WHERE "+wallets, now-revocable).Exec(ctx)
+		if err != nil {
+			return last, wrap("forget proofs of wallets that were taken away", err)
+		}
+		var gone []memberRow
+		if err := tx.NewSelect().Model(&gone).Where(members, now-revocable).Limit(erasedAtOnce).Scan(ctx); err != nil {
+			return last, wrap("look for members who left", err)
 		}
 		secret, err := secretOf(ctx, tx)
 		if err != nil {
@@ -68,7 +81,6 @@ func erase(ctx context.Context, tx *database.Transaction, m *memberRow, secret [
 		args []any
 	}{
 		{"DELETE FROM member_wallets WHERE member = ?", []any{m.Number}},
-		{"DELETE FROM presence_minutes WHERE member = ?", []any{m.Number}},
 		{
 			"INSERT INTO released_handles (hash, member, until) VALUES (?, 0, ?) ON CONFLICT (hash) DO UPDATE SET member = 0, until = excluded.until",
 			[]any{hidden(secret, *m.HandleKey), now + member.HandleRest},

@@ -1,5 +1,5 @@
 -- +goose Up
--- Members are written by the platform's app, and no reorg undoes them. A member who left stays as a row, so that nothing brings them back.
+-- Members are written by the platform's app, and no reorg undoes them. Of a member who left a row stays, so that no older record brings them back.
 CREATE TABLE members (
     number     BIGINT PRIMARY KEY,
     id         TEXT NOT NULL UNIQUE,
@@ -11,8 +11,11 @@ CREATE TABLE members (
     -- The app's time of what it wrote last, in unix microseconds.
     updated_at BIGINT NOT NULL,
     left_at    BIGINT NOT NULL,
+    -- The app's time of the record by which they left last: no older one gives them a wallet again.
+    wallets_after BIGINT NOT NULL,
     change     BIGINT NOT NULL UNIQUE
 ) {{clustered}};
+CREATE INDEX members_to_erase ON members (left_at) WHERE left_at > 0 AND handle_key IS NOT NULL;
 
 -- chain is that of a contract wallet, else empty.
 CREATE TABLE member_wallets (
@@ -27,10 +30,13 @@ CREATE TABLE member_wallets (
     checked_at BIGINT NOT NULL,
     updated_at BIGINT NOT NULL,
     removed_at BIGINT NOT NULL,
+    -- When it was taken away last: no proof from before counts again.
+    taken_away_at BIGINT NOT NULL,
     change     BIGINT NOT NULL UNIQUE,
     PRIMARY KEY (family, address, chain)
 ) {{clustered}};
 CREATE INDEX member_wallets_by_member ON member_wallets (member);
+CREATE INDEX member_wallets_to_clean ON member_wallets (removed_at) WHERE removed_at > 0 AND checked_at > 0;
 
 CREATE TABLE wallet_challenges (
     text       TEXT PRIMARY KEY,
@@ -45,9 +51,9 @@ CREATE TABLE kept_answers (
     status          INTEGER NOT NULL,
     media           TEXT NOT NULL,
     body            {{bytes}} NOT NULL,
-    made_at         BIGINT NOT NULL
+    kept_until      BIGINT NOT NULL
 ) {{clustered}};
-CREATE INDEX kept_answers_by_time ON kept_answers (made_at);
+CREATE INDEX kept_answers_by_end ON kept_answers (kept_until);
 
 -- How many members are present: one row, written by the holder of the lease.
 CREATE TABLE presence (
@@ -75,6 +81,7 @@ CREATE TABLE released_handles (
     member BIGINT NOT NULL,
     until  BIGINT NOT NULL
 ) {{clustered}};
+CREATE INDEX released_handles_by_member ON released_handles (member);
 CREATE TABLE registry_secret (
     secret {{bytes}} PRIMARY KEY
 ) {{clustered}};
