@@ -7,113 +7,59 @@ import (
 	"fmt"
 	"math"
 	"os"
-	"os/exec"
-	"path/filepath"
-	"runtime"
 	"slices"
-	"strconv"
 	"strings"
-	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 )
-
-const backfillUsage = `bench backfill measures the reading of a chain's past: %d blocks of real Uniswap V2 and V3 contracts
-with some 250,000 logs, made once and kept in the cache directory.
-
-  go run ./hack/bench backfill [flags]
-
-Contenders, each cold (an empty database, no cache), one after the other, in rounds:
-
-  boardwalk         this repository's indexer
-  ponder            Ponder %s with a project that derives the same rows (hack/bench/ponder)
-  floor             reads the same logs, decodes them with the same decoders, COPYs the events, nothing else
-  boardwalk-replay  the indexer and the floor again, on recorded answers of the node instead of the
-  floor-replay      node, so that its pace plays no part
-
-CPU is user and system time of the contender's own processes. Every run's rows are held against a count that is made
-from the logs alone; when they differ, the command fails. --cpuprofile, --memprofile and --statements are of one more
-run, which isn't counted, on recorded answers; read the profiles with go tool pprof -top FILE.
-
-It needs PostgreSQL (hack/setup.sh installs it) and Node.js with npm (it downloads the chain node, the contracts and
-Ponder once, into $BOARDWALK_CACHE or the user's cache directory).
-
-  go run ./hack/bench backfill --only boardwalk-replay,floor-replay --rounds 1 --cpuprofile cpu.out
-
-Flags:
-`
 
 type settings struct {
 	rounds              int
 	only, chain, binary string
-	cpuProfile, memory  string
-	statements          string
-	timeout             time.Duration
-	size                simnet.BenchOptions
-	wanted              []string
+	// cpuProfile and statements are files to write, of one more run of the indexer.
+	cpuProfile, statements string
 }
 
 var allContenders = []string{"boardwalk", "ponder", "floor", "boardwalk-replay", "floor-replay"}
 
-func backfillCommand(ctx context.Context, args []string) error {
+// backfillCommand is the command.
+func backfillCommand() command {
 	var s settings
-	flags := flag.NewFlagSet("bench backfill", flag.ContinueOnError)
-	flags.IntVar(&s.rounds, "rounds", 3, "rounds; each has every contender once")
-	flags.StringVar(&s.only, "only", "", "`NAMES` of some contenders alone, separated by commas")
-	flags.StringVar(&s.chain, "chain", "", "`DIR` of a chain that simnet bench --dump DIR/state.json made, instead of the cached one")
-	flags.StringVar(&s.binary, "boardwalk", "", "boardwalk's binary `FILE`; else it is built from this checkout")
-	flags.StringVar(&s.cpuProfile, "cpuprofile", "", "`FILE` for a CPU profile of the indexer")
-	flags.StringVar(&s.memory, "memprofile", "", "`FILE` for a profile of the indexer's allocations")
-	flags.StringVar(&s.statements, "statements", "", "`FILE` for the statements of the indexer that the database spent most time on")
-	flags.DurationVar(&s.timeout, "timeout", 15*time.Minute, "the longest that one run may take")
-	flags.IntVar(&s.size.Blocks, "blocks", 2000, "blocks of the chain that is made")
-	flags.IntVar(&s.size.Txs, "txs", 104_000, "transactions of the chain that is made")
-	flags.Uint64Var(&s.size.Seed, "seed", 1, "seed of the chain that is made")
-	flags.Usage = func() {
-		fmt.Fprintf(flags.Output(), backfillUsage, 2000, ponderVersion)
-		flags.PrintDefaults()
+	return command{
+		name: "backfill",
+		about: "The reading of a chain's past: the indexer, Ponder " + ponderVersion + ", and the floor, each cold and by turns, the -replay ones on recorded " +
+			"answers of the node. Every run's rows are held against a count made from the logs alone. See docs/benchmarks.md#reading-a-chains-past.",
+		flags: func(f *flag.FlagSet) {
+			f.IntVar(&s.rounds, "rounds", 3, "rounds; each has every contender once")
+			f.StringVar(&s.only, "only", "", "`NAMES` of some contenders alone, separated by commas: "+strings.Join(allContenders, ", "))
+			f.StringVar(&s.chain, "chain", "", "`DIR` of a chain that simnet bench --dump DIR/state.json made, instead of the cached one")
+			f.StringVar(&s.binary, "boardwalk", "", "boardwalk's binary `FILE`; else it is built from this checkout")
+			f.StringVar(&s.cpuProfile, "cpuprofile", "", "`FILE` for a CPU profile of the indexer, in one more run on recorded answers")
+			f.StringVar(&s.statements, "statements", "", "`FILE` for the statements of the indexer that the database spent most time on, in that run")
+		},
+		run: func(ctx context.Context) error {
+			wanted, err := chosen("only", s.only, allContenders)
+			if err != nil {
+				return err
+			}
+			if s.rounds < 1 {
+				return errors.New("--rounds must be positive")
+			}
+			return scratch(func(dir string) error { return s.backfill(ctx, wanted, dir) })
+		},
 	}
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return err
-		}
-		return fmt.Errorf("%w (see bench backfill --help)", err)
-	}
-	s.wanted = allContenders
-	if s.only != "" {
-		s.wanted = strings.Split(s.only, ",")
-	}
-	for _, name := range s.wanted {
-		if !slices.Contains(allContenders, name) {
-			return fmt.Errorf("--only: %q is no contender; they are %s", name, strings.Join(allContenders, ", "))
-		}
-	}
-	if flags.NArg() > 0 {
-		return fmt.Errorf("%q is no argument of bench backfill (see bench backfill --help)", flags.Arg(0))
-	}
-	if s.rounds < 1 || s.size.Blocks < 1 || s.size.Txs < s.size.Blocks {
-		return errors.New("--rounds and --blocks must be positive, and --txs at least as many as --blocks")
-	}
-	return backfill(ctx, s)
 }
 
-func backfill(ctx context.Context, s settings) (err error) {
-	dir, err := os.MkdirTemp("", "boardwalk-bench-")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
+func (s *settings) backfill(ctx context.Context, wanted []string, dir string) (err error) {
 	if s.binary == "" {
 		if s.binary, err = buildBoardwalk(ctx, dir); err != nil {
 			return err
 		}
 	}
-	if s.chain, err = chainDir(ctx, s.chain, s.size); err != nil {
+	if s.chain, err = chainDir(ctx, s.chain); err != nil {
 		return err
 	}
-	l := &lab{dir: dir, timeout: s.timeout}
+	l := &course{dir: dir}
 	if l.chain, err = serveChain(ctx, s.chain); err != nil {
 		return err
 	}
@@ -132,15 +78,15 @@ func backfill(ctx context.Context, s settings) (err error) {
 		return err
 	}
 	defer l.replay.close()
-	list, err := l.contenders(ctx, &s, counted)
+	list, err := l.contenders(ctx, s.binary, wanted, counted)
 	if err != nil {
 		return err
 	}
-	return l.rounds(ctx, &s, counted, list)
+	return l.rounds(ctx, s, counted, list)
 }
 
 // rounds runs everybody in turn and reports.
-func (l *lab) rounds(ctx context.Context, s *settings, counted *census, list []*contender) error {
+func (l *course) rounds(ctx context.Context, s *settings, counted *census, list []*contender) error {
 	for _, c := range list {
 		if c.replayed {
 			if _, _, err := l.run(ctx, c); err != nil {
@@ -169,36 +115,30 @@ func (l *lab) rounds(ctx context.Context, s *settings, counted *census, list []*
 			}
 		}
 	}
-	fmt.Fprintf(os.Stdout, "%d blocks, %d logs; %d round(s), medians; %s/%s, %d CPUs, %s\n\n", l.chain.head+1, counted.logs, s.rounds,
-		runtime.GOOS, runtime.GOARCH, runtime.NumCPU(), runtime.Version())
-	if err := compareRows(os.Stdout, counted.rows(), compared, got); err != nil {
+	if err := heading(os.Stdout, fmt.Sprintf("%d blocks, %d logs; %d round(s), medians.", l.chain.head+1, counted.logs, s.rounds)); err != nil {
 		return err
 	}
-	if err := report(os.Stdout, list, runs); err != nil {
+	times, bounds := report(list, runs)
+	if err := writeTables(os.Stdout, compareRows(counted.rows(), compared, got), times, bounds); err != nil {
 		return err
 	}
 	return l.profiles(ctx, s, counted, runs)
 }
 
 // contenders are those that were asked for, in order.
-func (l *lab) contenders(ctx context.Context, s *settings, counted *census) ([]*contender, error) {
-	want := counted.rows()
+func (l *course) contenders(ctx context.Context, binary string, wanted []string, counted *census) ([]*contender, error) {
 	var out []*contender
 	for _, name := range allContenders {
-		if !slices.Contains(s.wanted, name) {
+		if !slices.Contains(wanted, name) {
 			continue
 		}
 		var c *contender
 		switch strings.TrimSuffix(name, "-replay") {
 		case "boardwalk":
-			port, err := freePort(ctx)
-			if err != nil {
-				return nil, err
-			}
-			c = l.boardwalk(s.binary, "127.0.0.1:"+strconv.Itoa(port), want)
+			c = l.boardwalk(binary, counted.rows())
 		case "ponder":
 			var err error
-			if c, err = l.ponder(ctx, want); err != nil {
+			if c, err = l.ponder(ctx, counted.rows()); err != nil {
 				return nil, err
 			}
 		case "floor":
@@ -214,33 +154,18 @@ func (l *lab) contenders(ctx context.Context, s *settings, counted *census) ([]*
 }
 
 // profiles runs the indexer once more, watched.
-func (l *lab) profiles(ctx context.Context, s *settings, counted *census, runs map[string][]usageOf) error {
-	if s.cpuProfile == "" && s.memory == "" && s.statements == "" {
+func (l *course) profiles(ctx context.Context, s *settings, counted *census, runs map[string][]usageOf) error {
+	if s.cpuProfile == "" && s.statements == "" {
 		return nil
 	}
-	port, err := freePort(ctx)
-	if err != nil {
-		return err
-	}
-	operations := "127.0.0.1:" + strconv.Itoa(port)
-	c := l.boardwalk(s.binary, operations, counted.rows())
-	c.replayed = true
-	c.name += ", watched"
+	c := l.boardwalk(s.binary, counted.rows())
+	c.replayed, c.cpuProfile = true, s.cpuProfile
 	// The program's listener allows no answer that takes a minute.
-	seconds := 50.0
+	const longest = 50
+	c.profileSeconds = longest
 	for _, name := range []string{"Boardwalk, replay", "Boardwalk"} {
 		for _, u := range runs[name] {
-			seconds = min(u.wall.Seconds()*1.5+1, 50)
-		}
-	}
-	if s.cpuProfile != "" {
-		c.beside = func(ctx context.Context) error {
-			return profile(ctx, fmt.Sprintf("http://%s/debug/pprof/profile?seconds=%d", operations, int(math.Ceil(seconds))), s.cpuProfile)
-		}
-	}
-	if s.memory != "" {
-		c.after = func(ctx context.Context) error {
-			return profile(ctx, fmt.Sprintf("http://%s/debug/pprof/allocs", operations), s.memory)
+			c.profileSeconds = min(int(math.Ceil(u.wall.Seconds()*1.5+1)), c.profileSeconds)
 		}
 	}
 	if s.statements != "" {
@@ -253,31 +178,6 @@ func (l *lab) profiles(ctx context.Context, s *settings, counted *census, runs m
 		}
 	}
 	say("profile: running the indexer once more")
-	if _, _, err := l.run(ctx, c); err != nil {
-		return err
-	}
-	for _, path := range []string{s.cpuProfile, s.memory} {
-		if path != "" {
-			say("profile: wrote %s; read it with: go tool pprof -top %s", path, path)
-		}
-	}
-	if s.statements != "" {
-		say("profile: wrote %s", s.statements)
-	}
-	return nil
-}
-
-func buildBoardwalk(ctx context.Context, dir string) (string, error) {
-	say("boardwalk: building it")
-	root, err := exec.CommandContext(ctx, "go", "list", "-m", "-f", "{{.Dir}}").Output()
-	if err != nil {
-		return "", fmt.Errorf("find this module: %w (run it in Boardwalk's checkout, or name a binary with --boardwalk)", err)
-	}
-	binary := filepath.Join(dir, "boardwalk")
-	build := exec.CommandContext(ctx, "go", "build", "-o", binary, ".")
-	build.Dir = strings.TrimSpace(string(root))
-	if out, err := build.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build boardwalk: %w\n%s", err, out)
-	}
-	return binary, nil
+	_, _, err := l.run(ctx, c)
+	return err
 }

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -89,6 +90,23 @@ type arrived struct {
 func (a *arrived) add(b *arrived) {
 	a.trades, a.launches, a.graduated = a.trades+b.trades, a.launches+b.launches, a.graduated+b.graduated
 	a.commits, a.blocks, a.pools, a.late = a.commits+b.commits, a.blocks+b.blocks, a.pools+b.pools, max(a.late, b.late)
+}
+
+// String is what came in a second.
+func (a *arrived) String() string {
+	if a.wall == 0 {
+		return "nothing arrived"
+	}
+	return fmt.Sprintf("%.0f trades/s arrived in %.1f commits/s of %.1f blocks/s, with %.0f pools/s, %d launches and %d graduations; at most %s late",
+		a.perSecond(a.trades), a.perSecond(a.commits), a.perSecond(a.blocks), a.perSecond(a.pools), a.launches, a.graduated,
+		a.late.Round(time.Millisecond))
+}
+
+func (a *arrived) perSecond(n int) float64 {
+	if a.wall == 0 {
+		return 0
+	}
+	return float64(n) / a.wall.Seconds()
 }
 
 // during runs f while trades arrive at a rate, per second and on all chains together.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"fmt"
-	"os"
 	"slices"
 	"time"
 
@@ -13,70 +12,47 @@ import (
 // cpuRun is what the API server used at one rate of trades while nobody asked it.
 type cpuRun struct {
 	arrived *arrived
-	wall    time.Duration
-	// all is its CPU in all.
-	all time.Duration
-	// rank is that of one ranking; it can be told from the rest where nothing arrives, and is 0 elsewhere.
-	rank  time.Duration
-	ended usageNow
-	// database is what a server of the database used.
-	database time.Duration
-	others   float64
+	used    *reading
+	// rank is the CPU of one ranking; it can be told from the rest where nothing arrives, and is 0 elsewhere.
+	rank time.Duration
 }
 
 // sampledEvery is how often the server's CPU is read: the server looks at the database twice as often.
 const sampledEvery = time.Second
 
-// cpuRound measures every rate, on one server.
-func (m *boardMeasurement) cpuRound(ctx context.Context, round int, profile string) error {
+// round measures every rate, on one server.
+func (m *cpuMeasurement) round(ctx context.Context, round int) error {
 	return m.served(ctx, func(api *served) error {
 		for _, rate := range m.rates {
-			file := profile
-			if profile != "" {
-				file = fmt.Sprintf("%s.%g", profile, rate)
-			}
-			r, err := m.cpuAt(ctx, api, rate, file)
-			if err != nil {
+			r := &cpuRun{}
+			var err error
+			if r.arrived, err = m.arrivals.during(ctx, rate, func() error { return m.sample(ctx, api, rate, r) }); err != nil {
 				return err
 			}
-			say("%s, round %d of %d: %g trades/s: %.0f ms of CPU per %d s; %s", m.d, round+1, m.rounds, rate, milliseconds(r.per(rankEveryS)),
-				rankEveryS, r.arrived)
-			if m.peak = max(m.peak, r.ended.Peak); profile == "" {
-				m.cpuRuns[rate] = append(m.cpuRuns[rate], *r)
-			}
-		}
-		if profile != "" {
-			return api.heap(profile + ".heap")
+			say("%s, round %d of %d: %g trades/s: %.0f ms of CPU per %s; %s", m.d, round+1, m.rounds, rate, cpuPerRanking(r), rankEvery, r.arrived)
+			m.peak = max(m.peak, r.used.ended.Peak)
+			m.runs[rate] = append(m.runs[rate], *r)
 		}
 		return nil
 	})
 }
 
-func (m *boardMeasurement) cpuAt(ctx context.Context, api *served, rate float64, profile string) (*cpuRun, error) {
-	r := &cpuRun{}
-	sum, err := m.arrivals.during(ctx, rate, func() error {
-		wait.For(ctx, settling)
-		var samples []time.Duration
-		used, err := meter(api, m.d, api.maybeProfiled(profile, func() (err error) {
-			samples, err = sampled(ctx, api, m.rest)
-			return err
-		}))
-		if err != nil {
-			return err
-		}
-		r.wall, r.all, r.ended, r.database, r.others = used.wall, used.server, used.ended, used.database, used.others
-		if rate == 0 {
-			r.rank = outstanding(samples, rankEveryS*time.Second)
-		}
-		return nil
+func (m *cpuMeasurement) sample(ctx context.Context, api *served, rate float64, r *cpuRun) error {
+	wait.For(ctx, settling)
+	var samples []time.Duration
+	used, err := meter(api, m.d, func() (err error) {
+		samples, err = sampled(ctx, api, m.duration)
+		return err
 	})
-	r.arrived = sum
-	return r, err
+	if r.used = used; rate == 0 {
+		r.rank = outstanding(samples, rankEvery)
+	}
+	return err
 }
 
-// per is the CPU in so many seconds.
-func (r *cpuRun) per(seconds float64) time.Duration {
-	return time.Duration(float64(r.all) * seconds / r.wall.Seconds())
+// perRanking is an amount of CPU in milliseconds per 15 s.
+func (r *cpuRun) perRanking(cpu time.Duration) float64 {
+	return milliseconds(cpu) * rankEvery.Seconds() / r.used.wall.Seconds()
 }
 
 // sampled reads a server's CPU again and again for a while, and gives what it used from one time to the next.
@@ -115,116 +91,33 @@ func outstanding(samples []time.Duration, period time.Duration) time.Duration {
 	return max(time.Duration(float64(sum)/periods), 0)
 }
 
-func (a *arrived) String() string {
-	if a.wall == 0 {
-		return "nothing arrived"
-	}
-	return fmt.Sprintf("%.0f trades/s arrived in %.1f commits/s of %.1f blocks/s, with %.0f pools/s, %d launches and %d graduations; at most %s late",
-		a.perSecond(a.trades), a.perSecond(a.commits), a.perSecond(a.blocks), a.perSecond(a.pools), a.launches, a.graduated,
-		a.late.Round(time.Millisecond))
+func cpuPerRanking(r *cpuRun) float64 { return r.perRanking(r.used.server) }
+
+func poolsPerSecond(r *cpuRun) float64 { return r.arrived.perSecond(r.arrived.pools) }
+
+var cpuFigures = []column[cpuRun]{
+	{name: "arrived/s", format: "%.0f", of: func(r *cpuRun) float64 { return r.arrived.perSecond(r.arrived.trades) }},
+	{name: "commits/s", format: "%.0f", of: func(r *cpuRun) float64 { return r.arrived.perSecond(r.arrived.commits) }},
+	{name: "pools changed/s", format: "%.0f", of: poolsPerSecond},
+	{name: "CPU ms per 15 s", format: "%.0f", of: cpuPerRanking},
+	{name: "each round", format: "%.0f", of: cpuPerRanking, each: true},
+	{name: "database CPU ms per 15 s", format: "%.0f", of: func(r *cpuRun) float64 { return r.perRanking(r.used.database) }},
+	{name: "resident MB", format: "%.0f", of: func(r *cpuRun) float64 { return float64(r.used.ended.Resident) / 1e6 }},
+	{name: "peak MB", format: "%.0f", of: func(r *cpuRun) float64 { return float64(r.used.ended.Peak) / 1e6 }},
+	{name: "late ms", format: "%.0f", of: func(r *cpuRun) float64 { return milliseconds(r.arrived.late) }},
+	{name: "others' cores", format: "%.2f", of: func(r *cpuRun) float64 { return r.used.others }},
 }
 
-func (a *arrived) perSecond(n int) float64 {
-	if a.wall == 0 {
-		return 0
-	}
-	return float64(n) / a.wall.Seconds()
-}
-
-// report writes the tables.
-func (m *boardMeasurement) report() error {
-	if m.requests {
-		if err := m.reportRequests(); err != nil {
-			return err
+// report has a row for each rate, the lowest first. What a changed pool takes is told where nothing arrived at the lowest.
+func (m *cpuMeasurement) report(rates []float64) *table {
+	t := columns([]string{">trades/s"}, cpuFigures, ">µs per changed pool")
+	rest := middle(values(m.runs[0], cpuPerRanking))
+	for _, rate := range rates {
+		runs, perPool := m.runs[rate], "–"
+		if pools := middle(values(runs, poolsPerSecond)); rates[0] == 0 && pools > 0 {
+			perPool = fmt.Sprintf("%.0f", (middle(values(runs, cpuPerRanking))-rest)*1000/(pools*rankEvery.Seconds()))
 		}
+		t.add(figures([]string{fmt.Sprintf("%g", rate)}, runs, cpuFigures, perPool)...)
 	}
-	if m.cpu {
-		if err := m.reportCPU(); err != nil {
-			return err
-		}
-	}
-	return m.judge()
-}
-
-func (m *boardMeasurement) reportRequests() error {
-	figures := newTable("path", "contender", ">requests/s", ">CPU µs", ">p50 ms", ">p99 ms", ">peak MB", ">clients", ">load's cores", ">others' cores")
-	ratios := newTable("path", "ratio", ">wanted", ">median", "each round", "")
-	var labels []string
-	for label := range m.requestRuns {
-		labels = append(labels, label)
-	}
-	slices.Sort(labels)
-	for _, label := range labels {
-		hotRows(figures, ratios, label, m.requestRuns[label])
-	}
-	if err := figures.write(os.Stdout); err != nil {
-		return err
-	}
-	if err := ratios.write(os.Stdout); err != nil {
-		return err
-	}
-	_, err := fmt.Fprintf(os.Stdout, "While trades arrived beside requests: %s.\n\n", &m.beside)
-	if len(m.missing) > 0 && err == nil {
-		_, err = fmt.Fprintf(os.Stdout, "Not measured, because the server has no such route: %v\n\n", m.missing)
-	}
-	return err
-}
-
-func (m *boardMeasurement) reportCPU() error {
-	t := newTable(">trades/s", ">arrived/s", ">commits/s", ">pools changed/s", ">CPU ms per 15 s", "each round", ">µs per changed pool",
-		">database CPU ms per 15 s", ">resident MB", ">peak MB", ">late ms", ">others' cores")
-	rest := -1.0
-	for _, rate := range slices.Sorted(slices.Values(m.rates)) {
-		runs := m.cpuRuns[rate]
-		of := func(f func(*cpuRun) float64) []float64 {
-			var out []float64
-			for i := range runs {
-				out = append(out, f(&runs[i]))
-			}
-			return out
-		}
-		all := of(func(r *cpuRun) float64 { return milliseconds(r.per(rankEveryS)) })
-		pools := middle(of(func(r *cpuRun) float64 { return r.arrived.perSecond(r.arrived.pools) }))
-		each15, perPool := middle(all), "–"
-		switch {
-		case rate == 0:
-			rest = each15
-		case rest >= 0 && pools > 0:
-			perPool = fmt.Sprintf("%.0f", (each15-rest)*1000/(pools*rankEveryS))
-		}
-		text := func(f func(*cpuRun) float64) string { return fmt.Sprintf("%.0f", middle(of(f))) }
-		t.add(fmt.Sprintf("%g", rate), text(func(r *cpuRun) float64 { return r.arrived.perSecond(r.arrived.trades) }),
-			text(func(r *cpuRun) float64 { return r.arrived.perSecond(r.arrived.commits) }), fmt.Sprintf("%.0f", pools),
-			fmt.Sprintf("%.0f", each15), each(all, "%.0f"), perPool,
-			text(func(r *cpuRun) float64 { return milliseconds(r.database) * rankEveryS / r.wall.Seconds() }),
-			text(func(r *cpuRun) float64 { return float64(r.ended.Resident) / 1e6 }), text(func(r *cpuRun) float64 { return float64(r.ended.Peak) / 1e6 }),
-			text(func(r *cpuRun) float64 { return milliseconds(r.arrived.late) }),
-			fmt.Sprintf("%.2f", middle(of(func(r *cpuRun) float64 { return r.others }))))
-	}
-	return t.write(os.Stdout)
-}
-
-// judge holds what there are bounds for against them.
-func (m *boardMeasurement) judge() error {
-	t := newTable("", ">wanted", ">measured", "each round", "")
-	var ranks []float64
-	for _, r := range m.cpuRuns[0] {
-		ranks = append(ranks, milliseconds(r.rank))
-	}
-	if len(ranks) > 0 {
-		t.add("CPU of a ranking, ms", fmt.Sprintf("at most %d", wantedRank.Milliseconds()), fmt.Sprintf("%.0f", middle(ranks)), each(ranks, "%.0f"),
-			verdict(middle(ranks) <= milliseconds(wantedRank)))
-	}
-	t.add("peak memory, MB", fmt.Sprintf("below %.0f (%d MiB)", wantedMemory/1e6, wantedMemory>>20), fmt.Sprintf("%.0f", float64(m.peak)/1e6), "",
-		verdict(m.peak < wantedMemory))
-	t.add("ready after, s", "", fmt.Sprintf("%.1f", middle(inSeconds(m.ready))), each(inSeconds(m.ready), "%.1f"), "")
-	return t.write(os.Stdout)
-}
-
-func inSeconds(list []time.Duration) []float64 {
-	out := make([]float64, len(list))
-	for i, d := range list {
-		out[i] = d.Seconds()
-	}
-	return out
+	return t
 }

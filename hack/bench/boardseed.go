@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -23,7 +22,7 @@ const boardVersion = 2
 const metadataAtOnce = 1000
 
 func (w *boardWorld) seedling() *seedling {
-	return &seedling{"board", w.size, boardVersion, func(ctx context.Context, st *store.Store, _ bool, what string) error {
+	return &seedling{boardName, w.size, boardVersion, func(ctx context.Context, st *store.Store, _ bool, what string) error {
 		return seedBoard(ctx, w, st, what)
 	}}
 }
@@ -137,13 +136,6 @@ func (s *seeder) boardTrades(ctx context.Context, w *boardWorld, p *boardPart, t
 // wallet is the n-th of a chain.
 func (w *boardWorld) wallet(p *boardPart, n int) market.Address {
 	return seededAddress(w.size.Seed, 24, p.index<<24|n)
-}
-
-func txOf(number, index uint64) market.TxID {
-	var h market.Hash
-	binary.BigEndian.PutUint64(h[8:], number*0x9e3779b97f4a7c15)
-	binary.BigEndian.PutUint64(h[24:], index)
-	return market.EVMTx(h)
 }
 
 // beside writes what was fetched of nine in ten launches and what was checked of some.

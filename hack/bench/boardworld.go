@@ -118,6 +118,9 @@ func (v *boardVenue) contract(c *boardChain) market.Address {
 	return seededAddress(c.evmChainID, 15, slices.IndexFunc(boardVenues, func(o boardVenue) bool { return o.id == v.id }))
 }
 
+// boardName names the board's world.
+const boardName = "board"
+
 // boardCatalog declares the board's chains and venues.
 func boardCatalog() *catalog.Catalog {
 	c := &catalog.Catalog{}

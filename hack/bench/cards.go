@@ -8,127 +8,65 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"time"
 )
 
-const cardsUsage = `bench cards measures what drawing a card takes, and how much memory drawing many does.
-
-  go run ./hack/bench cards [flags]
-
-Contenders, all warm, one after the other in rounds, each a process of its own:
-
-  renderer            the renderer over its Unix socket, asked by the API server's client: the card's data, pictures as the
-                      store has them; the client's work is counted
-  renderer's browser  its browser alone, with the ready-made document
-  satori + resvg-js   the card in satori's elements, made into an SVG and that into a PNG
-  takumi              the same elements, drawn by @takumi-rs/core
-  playwright-core     the ready-made document in pages of the same browser, setContent and screenshot
-
-A card that the API server has in memory is measured as in bench hot, against bare routers that write the same bytes.
-
-CPU is that of a contender's whole process tree. Before anything is said, all pictures are compared. The packages come from
-npm once and are kept in $BOARDWALK_CACHE or the user's cache directory.
-
-Flags:
-`
-
-type cardsOptions struct {
-	rounds, cards, workers int
-	warmUp, memory         int
-	cached                 bool
-	only, pictures         string
-	wanted                 []string
-	args                   []string
-}
-
-// parse reads the flags and holds them against their bounds.
-func (o *cardsOptions) parse(args []string) error {
-	flags := flag.NewFlagSet("bench cards", flag.ContinueOnError)
-	flags.IntVar(&o.rounds, "rounds", 7, "rounds; each has every contender once")
-	flags.IntVar(&o.cards, "cards", 100, "cards that a contender draws in a round")
-	flags.IntVar(&o.warmUp, "warmup", 300, "cards that a contender draws before the first round: compilers need them")
-	flags.IntVar(&o.workers, "workers", runtime.NumCPU(), "cards that are drawn at a time")
-	flags.IntVar(&o.memory, "memory", 5000, "cards over which the renderer's memory is watched; 0 leaves it out")
-	flags.BoolVar(&o.cached, "cached", true, "measure a card that the API server has in memory")
-	flags.StringVar(&o.only, "only", "", "`NAMES` of some contenders alone, separated by commas")
-	flags.StringVar(&o.pictures, "pictures", "", "`DIR` to keep everybody's picture in")
-	flags.Usage = func() {
-		fmt.Fprint(flags.Output(), cardsUsage)
-		flags.PrintDefaults()
-	}
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return err
-		}
-		return fmt.Errorf("%w (see bench cards --help)", err)
-	}
-	o.args, o.wanted = args, cardContenders
-	if o.only != "" {
-		o.wanted = strings.Split(o.only, ",")
-	}
-	for _, name := range o.wanted {
-		if !slices.Contains(cardContenders, name) {
-			return fmt.Errorf("--only: %q is no contender; they are %s", name, strings.Join(cardContenders, ", "))
-		}
-	}
-	switch {
-	case flags.NArg() > 0:
-		return fmt.Errorf("%q is no argument of bench cards (see its --help)", flags.Arg(0))
-	case o.rounds < 0 || o.warmUp < 0 || o.cards < 1 || o.workers < 1:
-		return errors.New("--cards and --workers must be positive, --rounds and --warmup not negative")
-	case o.memory < 0 || o.memory%memoryEvery != 0:
-		return fmt.Errorf("--memory must be a multiple of %d", memoryEvery)
-	}
-	return nil
-}
-
-func cardsCommand(ctx context.Context, args []string) error {
-	m := cardsMeasurement{runs: map[string][]cardsRun{}}
-	if err := m.parse(args); err != nil {
-		return err
-	}
-	about := fmt.Sprintf("%d round(s) of %d cards for each after %d to warm up, %d at a time, medians.", m.rounds, m.cards, m.warmUp, m.workers)
-	if err := heading(os.Stdout, "cards", args, about); err != nil {
-		return err
-	}
-	return scratch(func(dir string) error {
-		// The browser's user passes through it.
-		if err := os.Chmod(dir, 0o711); err != nil {
-			return err
-		}
-		m.dir = dir
-		if err := m.preparePeers(ctx); err != nil {
-			return err
-		}
-		if m.rounds > 0 {
-			if err := m.compete(ctx); err != nil {
-				return err
-			}
-		}
-		if m.cached {
-			if err := m.askForOneCard(ctx); err != nil {
-				return err
-			}
-		}
-		if m.memory > 0 {
-			return m.watchMemory(ctx)
-		}
-		return nil
-	})
-}
-
-// cardsMeasurement is bench cards at work.
+// cardsMeasurement is the measurement at work.
 type cardsMeasurement struct {
-	cardsOptions
+	rounds, cards, workers, warmUp int
+	only, pictures                 string
 
+	wanted              []string // contenders
 	dir, scripts, given string
-	own                 string // the last started renderer's folder
 	painters            map[string]*served
 	bytes               map[string]int // of a picture
 	unlike              map[string]float64
 	runs                map[string][]cardsRun
+}
+
+// cardsPeersCommand is the command.
+func cardsPeersCommand() command {
+	m := &cardsMeasurement{}
+	return command{
+		name: "card-peers",
+		about: "Drawing a card: the renderer, its browser alone, and others' ways, all warm and by turns, each a process of its own whose tree's CPU counts. " +
+			"First all pictures are compared. See docs/benchmarks.md#cards.",
+		flags: func(f *flag.FlagSet) {
+			f.IntVar(&m.rounds, "rounds", 7, "rounds; each has every contender once")
+			f.IntVar(&m.cards, "cards", 100, "cards that a contender draws in a round")
+			f.IntVar(&m.warmUp, "warmup", 300, "cards that a contender draws before the first round: compilers need them")
+			f.IntVar(&m.workers, "workers", runtime.NumCPU(), "cards that are drawn at a time")
+			f.StringVar(&m.only, "only", "", "`NAMES` of some contenders alone, separated by commas")
+			f.StringVar(&m.pictures, "pictures", "", "`DIR` to keep everybody's picture in")
+		},
+		run: m.measure,
+	}
+}
+
+func (m *cardsMeasurement) check() (err error) {
+	if m.rounds < 1 || m.warmUp < 0 || m.cards < 1 || m.workers < 1 {
+		return errors.New("--rounds, --cards and --workers must be positive, --warmup not negative")
+	}
+	m.wanted, err = chosen("only", m.only, cardContenders)
+	return err
+}
+
+func (m *cardsMeasurement) measure(ctx context.Context) error {
+	if err := m.check(); err != nil {
+		return err
+	}
+	about := fmt.Sprintf("%d round(s) of %d cards for each after %d to warm up, %d at a time, medians.", m.rounds, m.cards, m.warmUp, m.workers)
+	if err := heading(os.Stdout, about); err != nil {
+		return err
+	}
+	return scratch(func(dir string) error {
+		m.dir = dir
+		if err := m.preparePeers(ctx); err != nil {
+			return err
+		}
+		return m.compete(ctx)
+	})
 }
 
 // cardsRun is one run of one contender.
@@ -144,7 +82,7 @@ const mostUnlike = 0.03
 
 // compete starts everybody, compares what they draw, and measures them in turn.
 func (m *cardsMeasurement) compete(ctx context.Context) (err error) {
-	m.painters, m.bytes, m.unlike = map[string]*served{}, map[string]int{}, map[string]float64{}
+	m.painters, m.bytes, m.unlike, m.runs = map[string]*served{}, map[string]int{}, map[string]float64{}, map[string][]cardsRun{}
 	defer func() {
 		for _, s := range m.painters {
 			err = errors.Join(err, s.stop())
@@ -152,17 +90,17 @@ func (m *cardsMeasurement) compete(ctx context.Context) (err error) {
 	}()
 	for _, name := range m.wanted {
 		say("start: %s", name)
-		if m.painters[name], err = m.startPainter(ctx, name); err != nil {
-			delete(m.painters, name)
+		s, err := m.startContender(ctx, name)
+		if err != nil {
 			return err
 		}
+		m.painters[name] = s
 	}
 	if err := m.comparePictures(); err != nil {
 		return err
 	}
 	for _, name := range m.wanted {
-		var done string
-		if err := m.painters[name].ask(fmt.Sprintf("draw %d", m.warmUp), &done); err != nil {
+		if err := m.draw(name, m.warmUp); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		say("warm: %s", name)
@@ -181,21 +119,26 @@ func (m *cardsMeasurement) compete(ctx context.Context) (err error) {
 	return m.report()
 }
 
+func (m *cardsMeasurement) draw(name string, cards int) error {
+	var done string
+	return m.painters[name].ask(fmt.Sprintf("draw %d", cards), &done)
+}
+
 // comparePictures fails when somebody draws something else. It wants the first contender's picture, which is the renderer's.
 func (m *cardsMeasurement) comparePictures() error {
-	var own []byte
-	for _, name := range m.wanted {
-		path := filepath.Join(m.dir, "picture.png")
-		if m.pictures != "" {
-			path = filepath.Join(m.pictures, strings.ReplaceAll(name, " ", "-")+".png")
-			if err := os.MkdirAll(m.pictures, 0o750); err != nil {
-				return err
-			}
-		}
-		path, err := filepath.Abs(path)
-		if err != nil {
+	dir := m.dir
+	if m.pictures != "" {
+		var err error
+		if dir, err = filepath.Abs(m.pictures); err != nil {
 			return err
 		}
+		if err := os.MkdirAll(dir, 0o750); err != nil {
+			return err
+		}
+	}
+	var own []byte
+	for _, name := range m.wanted {
+		path := filepath.Join(dir, strings.ReplaceAll(name, " ", "-")+".png")
 		var done string
 		if err := m.painters[name].ask("save "+path, &done); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
@@ -221,26 +164,66 @@ func (m *cardsMeasurement) comparePictures() error {
 
 // run has a contender draw.
 func (m *cardsMeasurement) run(name string) (*cardsRun, error) {
-	s := m.painters[name]
-	before, err := treeCPU(s.cmd.Process.Pid)
+	pid := m.painters[name].pid()
+	before, err := treeCPU(pid)
 	if err != nil {
 		return nil, err
 	}
-	var after time.Duration
-	used, err := meter(nil, nil, func() error {
-		var done string
-		if err := s.ask(fmt.Sprintf("draw %d", m.cards), &done); err != nil {
-			return err
-		}
-		after, err = treeCPU(s.cmd.Process.Pid)
-		return err
-	})
+	used, err := meter(nil, nil, func() error { return m.draw(name, m.cards) })
 	if err != nil {
 		return nil, err
 	}
-	cpu := after - before
+	after, err := treeCPU(pid)
 	return &cardsRun{
-		cpu: cpu / time.Duration(m.cards), perSecond: float64(m.cards) / used.wall.Seconds(),
-		others: max(0, used.others-cpu.Seconds()/used.wall.Seconds()),
-	}, nil
+		cpu: (after - before) / time.Duration(m.cards), perSecond: float64(m.cards) / used.wall.Seconds(), others: used.others,
+	}, err
+}
+
+// wantedCards are the bounds of a card's CPU over others'. Below is what must stay under a bound, not at it.
+var wantedCards = []struct {
+	over  string
+	most  float64
+	below bool
+}{
+	{cardsSatori, 1, true},
+	{cardsPlaywright, 1, true},
+	{cardsTakumi, 2, false},
+}
+
+func cardCPU(r *cardsRun) float64 { return milliseconds(r.cpu) }
+
+var cardFigures = []column[cardsRun]{
+	{name: "CPU ms a card", format: "%.1f", of: cardCPU},
+	{name: "cards/s", format: "%.1f", of: func(r *cardsRun) float64 { return r.perSecond }},
+	{name: "CPU ms of each round", format: "%.1f", of: cardCPU, each: true},
+	{name: "others' cores", format: "%.2f", of: func(r *cardsRun) float64 { return r.others }},
+}
+
+// report writes the medians and the ratios, each the median over the rounds of the ratio within a round.
+func (m *cardsMeasurement) report() error {
+	t := columns([]string{"contender"}, cardFigures, ">KB", ">% unlike")
+	for _, name := range m.wanted {
+		t.add(figures([]string{name}, m.runs[name], cardFigures, fmt.Sprintf("%.0f", float64(m.bytes[name])/1e3),
+			fmt.Sprintf("%.2f", 100*m.unlike[name]))...)
+	}
+	return writeTables(os.Stdout, t, m.ratios())
+}
+
+// ratios holds the renderer's CPU against what is wanted.
+func (m *cardsMeasurement) ratios() *table {
+	t := newTable("ratio of CPU", ">wanted", ">median", "each round", "")
+	for _, own := range []string{cardsRenderer, cardsBrowser} {
+		for _, w := range wantedCards {
+			list := ratios(values(m.runs[own], cardCPU), values(m.runs[w.over], cardCPU))
+			if len(list) == 0 {
+				continue
+			}
+			bound, met := fmt.Sprintf("at most %g", w.most), middle(list) <= w.most
+			if w.below {
+				bound, met = fmt.Sprintf("below %g", w.most), middle(list) < w.most
+			}
+			t.add(own+" / "+w.over, bound, fmt.Sprintf("%.2f", middle(list)), each(list, "%.2f"), verdict(met))
+		}
+	}
+	return t
 }

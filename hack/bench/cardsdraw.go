@@ -8,12 +8,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"log/slog"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -33,92 +34,134 @@ type painter func(ctx context.Context) ([]byte, error)
 // drawDeadline is how long a card may take. What is measured is CPU, and the machine may be busy.
 const drawDeadline = time.Minute
 
-// drawCommand runs the renderer, or its browser alone, as a process of its own, so that what it uses can be told. It says on
-// stdout when it is ready, obeys the lines of stdin, and ends with them.
-func drawCommand(ctx context.Context, args []string) error {
-	flags := flag.NewFlagSet("draw", flag.ContinueOnError)
-	by := flags.String("by", cardsRenderer, "what draws")
-	workers := flags.Int("workers", 1, "how many cards are drawn at a time")
-	dir := flags.String("dir", "", "an empty folder")
-	if err := flags.Parse(args); err != nil {
-		return err
+// The two ways to draw a card that are this project's.
+const (
+	cardsRenderer = "renderer"
+	cardsBrowser  = "renderer's browser"
+)
+
+// drawCommand is the child that draws cards with the renderer, or with its browser alone. It says on stdout when it is ready,
+// obeys the lines of stdin, and ends with them.
+func drawCommand() command {
+	var by, dir string
+	var workers int
+	return command{
+		name: "draw", child: true,
+		flags: func(f *flag.FlagSet) {
+			f.StringVar(&by, "by", cardsRenderer, "what draws")
+			f.IntVar(&workers, "workers", 1, "how many cards are drawn at a time")
+			f.StringVar(&dir, "dir", "", "an empty folder")
+		},
+		run: func(ctx context.Context) error {
+			t, err := measuredCard()
+			if err != nil {
+				return err
+			}
+			start := byRenderer
+			if by == cardsBrowser {
+				start = byBrowser
+			}
+			p, err := start(t, workers, dir)
+			if err != nil {
+				return err
+			}
+			ctx, stop := context.WithCancel(ctx)
+			defer stop()
+			g, ctx := errgroup.WithContext(ctx)
+			g.Go(func() error { return p.run(ctx) })
+			g.Go(func() error {
+				defer stop()
+				if err := p.untilReady(ctx); err != nil {
+					return err
+				}
+				return drawAsTold(ctx, os.Stdin, os.Stdout, workers, p.paint)
+			})
+			return g.Wait()
+		},
 	}
-	t, err := measuredCard()
-	if err != nil {
-		return err
-	}
-	log := slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	start := paintByRenderer
-	if *by == cardsBrowser {
-		start = paintByBrowser
-	}
-	paint, ready, run, err := start(t, *workers, *dir, log)
-	if err != nil {
-		return err
-	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return run(ctx) })
-	g.Go(func() error {
-		defer stop()
-		if err := untilDrawing(ctx, ready); err != nil {
-			return err
-		}
-		return drawAsTold(ctx, os.Stdin, os.Stdout, *workers, paint)
-	})
-	return g.Wait()
 }
 
-// paintByBrowser draws one ready-made document.
-func paintByBrowser(t *sharecard.Token, workers int, dir string, log *slog.Logger,
-) (p painter, ready func() error, run func(context.Context) error, err error) {
+// startOwnPainter starts one of the two in a folder of its own, which it names.
+func startOwnPainter(ctx context.Context, dir, by string, workers int) (s *served, own string, err error) {
+	if own, err = os.MkdirTemp(dir, "own-"); err != nil {
+		return nil, "", err
+	}
+	// The browser's user passes through both.
+	if err := errors.Join(os.Chmod(dir, 0o711), os.Chmod(own, 0o711)); err != nil {
+		return nil, "", err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return nil, "", err
+	}
+	s, err = startPainter(ctx, dir, by, program, "draw", "--by", by, "--workers", strconv.Itoa(workers), "--dir", own)
+	return s, own, err
+}
+
+// startPainter starts a program that draws cards. One that is given up ends its browser first.
+func startPainter(ctx context.Context, dir, name, program string, args ...string) (*served, error) {
+	cmd := exec.CommandContext(ctx, program, args...)
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = time.Minute
+	return startProcess(dir, name, cmd)
+}
+
+// painting is something that draws, as long as it runs.
+type painting struct {
+	paint painter
+	ready func() error
+	run   func(context.Context) error
+}
+
+// byBrowser draws one ready-made document.
+func byBrowser(t *sharecard.Token, workers int, dir string) (p painting, err error) {
 	document, err := template.Document(t)
 	if err != nil {
-		return nil, nil, nil, err
+		return p, err
 	}
 	s, err := browser.New(browser.Options{
-		Dir: filepath.Join(dir, "browsers"), Width: sharecard.Width, Height: sharecard.Height, Tabs: workers, Deadline: drawDeadline, Log: log, Now: now,
+		Dir: filepath.Join(dir, "browsers"), Width: sharecard.Width, Height: sharecard.Height, Tabs: workers, Deadline: drawDeadline,
+		Log: complaints(), Now: now,
 	})
 	if err != nil {
-		return nil, nil, nil, err
+		return p, err
 	}
-	return func(ctx context.Context) ([]byte, error) {
+	p.ready, p.run = s.Ready, s.Run
+	p.paint = func(ctx context.Context) ([]byte, error) {
 		place, err := s.Enter()
 		if err != nil {
 			return nil, err
 		}
 		defer place.Leave()
 		return place.Draw(ctx, func() ([]byte, error) { return document, nil })
-	}, s.Ready, s.Run, nil
+	}
+	return p, nil
 }
 
-// paintByRenderer asks over the socket as the API server does. The client is in the same process, so that what asking costs
-// is counted.
-func paintByRenderer(t *sharecard.Token, workers int, dir string, log *slog.Logger,
-) (p painter, ready func() error, run func(context.Context) error, err error) {
+// byRenderer asks over the socket as the API server does. The client is in the same process, so that what asking costs is
+// counted.
+func byRenderer(t *sharecard.Token, workers int, dir string) (painting, error) {
 	socket := filepath.Join(dir, rendererSocket)
 	r := &renderer.Program{
-		Options:    renderer.Options{Socket: socket, Tabs: workers, Deadline: drawDeadline, Log: log, Now: now},
+		Options:    renderer.Options{Socket: socket, Tabs: workers, Deadline: drawDeadline, Log: complaints(), Now: now},
 		Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"}, Metrics: telemetry.NewRegistry(),
 	}
 	client := cards.NewClient(socket, now)
-	p = func(ctx context.Context) ([]byte, error) { return client.Render(ctx, t) }
-	ready = func() error {
-		_, err := p(context.Background())
+	paint := func(ctx context.Context) ([]byte, error) { return client.Render(ctx, t) }
+	return painting{paint: paint, run: r.Run, ready: func() error {
+		_, err := paint(context.Background())
 		return err
-	}
-	return p, ready, r.Run, nil
+	}}, nil
 }
 
 // rendererSocket is in the folder that the renderer is given.
 const rendererSocket = "renderer.sock"
 
-// untilDrawing waits until cards can be drawn.
-func untilDrawing(ctx context.Context, ready func() error) error {
+// untilReady waits until cards can be drawn.
+func (p *painting) untilReady(ctx context.Context) error {
 	const longest = time.Minute
 	for deadline := now().Add(longest); ; {
-		err := ready()
+		err := p.ready()
 		if err == nil {
 			return nil
 		}
@@ -128,7 +171,7 @@ func untilDrawing(ctx context.Context, ready func() error) error {
 	}
 }
 
-// drawAsTold does what the lines say, as cards/main.mjs does, one answer each: "draw COUNT", "save FILE".
+// drawAsTold does what the lines say, as the scripts of others do, one answer each: "draw COUNT", "save FILE".
 func drawAsTold(ctx context.Context, in io.Reader, out io.Writer, workers int, paint painter) error {
 	first, err := paint(ctx)
 	if err != nil {

@@ -8,9 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
-	"syscall"
-	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/npmcache"
 	"github.com/boardwalkhq/boardwalk/renderer/browser"
@@ -19,10 +16,8 @@ import (
 //go:embed cards/.npmrc cards/package.json cards/package-lock.json cards/*.mjs
 var cardPeers embed.FS
 
-// The contenders of bench cards.
+// The contenders that aren't this project's.
 const (
-	cardsRenderer   = "renderer"
-	cardsBrowser    = "renderer's browser"
 	cardsSatori     = "satori + resvg-js"
 	cardsTakumi     = "takumi"
 	cardsPlaywright = "playwright-core"
@@ -33,32 +28,13 @@ var cardContenders = []string{cardsRenderer, cardsBrowser, cardsSatori, cardsTak
 // cardScripts are those that aren't this project's, by the file in cards that draws with them.
 var cardScripts = map[string]string{cardsSatori: "satori", cardsTakumi: "takumi", cardsPlaywright: "playwright"}
 
-// startPainter starts a contender. One that is given up ends its browser first.
-func (m *cardsMeasurement) startPainter(ctx context.Context, name string) (*served, error) {
-	program, args, err := m.painterCommand(name)
-	if err != nil {
-		return nil, err
-	}
-	cmd := exec.CommandContext(ctx, program, args...)
-	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
-	cmd.WaitDelay = time.Minute
-	return startProcess(m.dir, name, cmd)
-}
-
-func (m *cardsMeasurement) painterCommand(name string) (program string, args []string, err error) {
+// startContender starts one.
+func (m *cardsMeasurement) startContender(ctx context.Context, name string) (*served, error) {
 	if script, ok := cardScripts[name]; ok {
-		return "node", []string{filepath.Join(m.scripts, "main.mjs"), script, m.given}, nil
+		return startPainter(ctx, m.dir, name, "node", filepath.Join(m.scripts, "main.mjs"), script, m.given)
 	}
-	m.own, err = os.MkdirTemp(m.dir, "own-")
-	if err != nil {
-		return "", nil, err
-	}
-	// The browser's user passes through it.
-	if err := os.Chmod(m.own, 0o711); err != nil {
-		return "", nil, err
-	}
-	program, err = os.Executable()
-	return program, []string{"draw", "--by", name, "--workers", strconv.Itoa(m.workers), "--dir", m.own}, err
+	s, _, err := startOwnPainter(ctx, m.dir, name, m.workers)
+	return s, err
 }
 
 // preparePeers writes the scripts and what they are given, with the packages beside them as if they were installed there.

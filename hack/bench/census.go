@@ -2,13 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/hex"
 	"fmt"
 	"math/big"
 	"strconv"
 	"strings"
-
-	"golang.org/x/crypto/sha3"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -53,11 +50,7 @@ var (
 	sigSwapV3      = eventTopic("Swap(address,address,int256,int256,uint160,uint128,int24)")
 )
 
-func eventTopic(signature string) string {
-	h := sha3.NewLegacyKeccak256()
-	_, _ = h.Write([]byte(signature))
-	return "0x" + hex.EncodeToString(h.Sum(nil))
-}
+func eventTopic(signature string) string { return anvil.ToHex(anvil.Keccak([]byte(signature))) }
 
 func newCensus(c *theChain) *census {
 	n := &census{

@@ -13,6 +13,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/npmcache"
 )
 
 // stateFile is the chain beside its manifest, as `simnet bench --dump DIR/state.json` writes both.
@@ -25,8 +26,8 @@ type theChain struct {
 	head uint64
 }
 
-// chainDir is the directory of a chain, which is made there when it isn't there yet.
-func chainDir(ctx context.Context, dir string, o simnet.BenchOptions) (string, error) {
+// chainDir is the directory of a chain; without one, of the cached chain, which is made when it isn't there yet.
+func chainDir(ctx context.Context, dir string) (string, error) {
 	if dir != "" {
 		if _, err := os.Stat(filepath.Join(dir, stateFile)); err != nil {
 			return "", fmt.Errorf("--chain: %w (make one with: go run ./hack/simnet/cmd/simnet bench --dump %s)", err,
@@ -34,29 +35,23 @@ func chainDir(ctx context.Context, dir string, o simnet.BenchOptions) (string, e
 		}
 		return dir, nil
 	}
-	cache, err := cacheDir()
+	cache, err := npmcache.Dir()
 	if err != nil {
 		return "", err
 	}
+	o := simnet.BenchOptions{Blocks: 2000, Txs: 104_000, Seed: 1}
 	dir = filepath.Join(cache, fmt.Sprintf("bench-chain-%d-%d-%d", o.Blocks, o.Txs, o.Seed))
 	if _, err := os.Stat(filepath.Join(dir, stateFile)); err == nil {
 		say("chain: %s, made earlier (remove it to make it anew)", dir)
 		return dir, nil
 	}
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return "", fmt.Errorf("%w (set BOARDWALK_CACHE to a directory that can be written)", err)
-	}
-	part, err := os.MkdirTemp(cache, filepath.Base(dir)+".part-")
-	if err != nil {
+	if err := kept(dir, func(part string) error { return makeChain(ctx, part, o) }); err != nil {
 		return "", fmt.Errorf("make the chain: %w", err)
 	}
-	defer func() { _ = os.RemoveAll(part) }()
-	if err := makeChain(ctx, part, o); err != nil {
-		return "", fmt.Errorf("make the chain: %w", err)
-	}
-	return dir, os.Rename(part, dir)
+	return dir, nil
 }
 
+// makeChain makes the chain that the results are of.
 func makeChain(ctx context.Context, dir string, o simnet.BenchOptions) (err error) {
 	say("chain: making %d blocks with %d transactions, which takes a few minutes once", o.Blocks, o.Txs)
 	node, err := anvil.StartNode(ctx, simnet.BenchNode())
@@ -64,13 +59,8 @@ func makeChain(ctx context.Context, dir string, o simnet.BenchOptions) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, node.Close()) }()
-	shown := 0
-	o.OnBlock = func(done float64) {
-		if percent := int(done*10) * 10; percent > shown {
-			shown = percent
-			say("chain: mined %d%%", percent)
-		}
-	}
+	p := newProgress("chain", 1000)
+	o.OnBlock = func(done float64) { p.at(int64(done * 1000)) }
 	world, err := simnet.Bench(ctx, node, o)
 	if err != nil {
 		return err
@@ -126,16 +116,4 @@ func (c *theChain) document(dir, endpoint string) (string, error) {
 	}
 	path := filepath.Join(dir, "chain.json")
 	return path, os.WriteFile(path, raw, 0o600)
-}
-
-// cacheDir is where simnet keeps its tools too.
-func cacheDir() (string, error) {
-	if dir := os.Getenv("BOARDWALK_CACHE"); dir != "" {
-		return filepath.Abs(dir)
-	}
-	dir, err := os.UserCacheDir()
-	if err != nil {
-		return "", fmt.Errorf("%w (set BOARDWALK_CACHE)", err)
-	}
-	return filepath.Join(dir, "boardwalk"), nil
 }

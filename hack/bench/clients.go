@@ -29,10 +29,3 @@ func (c *clients) of(n uint64) netip.Addr {
 	a := firstClient + uint32(id%allClients)
 	return netip.AddrFrom4([4]byte{byte(a >> 24), byte(a >> 16), byte(a >> 8), byte(a)})
 }
-
-// used is how many different addresses have sent something.
-func (c *clients) used() int {
-	n := c.sent.Load()
-	turn := uint64(c.Together) * uint64(c.Each)
-	return int(min(n/turn*uint64(c.Together)+min(n%turn, uint64(c.Together)), allClients))
-}

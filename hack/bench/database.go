@@ -19,6 +19,7 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/boardwalkhq/boardwalk/internal/npmcache"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
@@ -136,9 +137,8 @@ func copyFile(to, from string) (err error) {
 	return err
 }
 
-// seededDatabase opens a world's database of a kind. It is made when it isn't kept yet, or was made otherwise, or
-// again is set.
-func seededDatabase(ctx context.Context, kind string, w *seedling, again bool) (_ *database, err error) {
+// seededDatabase opens a world's database of a kind. It is made when it isn't kept yet, or was made otherwise.
+func seededDatabase(ctx context.Context, kind string, w *seedling) (*database, error) {
 	cache, err := seedCache(kind)
 	if err != nil {
 		return nil, err
@@ -149,28 +149,22 @@ func seededDatabase(ctx context.Context, kind string, w *seedling, again bool) (
 	}
 	want := seeded{w.size, w.version, schema}
 	dir := filepath.Join(cache, w.folder(kind))
-	var kept seeded
+	var made seeded
 	raw, err := os.ReadFile(filepath.Join(dir, seedFile))
-	if err == nil && !again && json.Unmarshal(raw, &kept) == nil && kept == want {
+	if err == nil && json.Unmarshal(raw, &made) == nil && made == want {
 		say("%s: %s, in %s, made earlier", kind, w.size, dir)
 		return openKept(ctx, kind, dir)
-	}
-	if err := os.MkdirAll(cache, 0o755); err != nil {
-		return nil, fmt.Errorf("%w (set BOARDWALK_CACHE to a directory that can be written)", err)
-	}
-	part, err := os.MkdirTemp(cache, "part-")
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(part)) }()
-	say("%s: making %s, once, in %s", kind, w.size, dir)
-	if err := makeDatabase(ctx, kind, part, w); err != nil {
-		return nil, fmt.Errorf("seed the %s database: %w", kind, err)
 	}
 	if raw, err = json.Marshal(want); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(os.WriteFile(filepath.Join(part, seedFile), raw, 0o600), os.RemoveAll(dir), os.Rename(part, dir)); err != nil {
+	say("%s: making %s, once, in %s", kind, w.size, dir)
+	if err := kept(dir, func(part string) error {
+		if err := makeDatabase(ctx, kind, part, w); err != nil {
+			return fmt.Errorf("seed the %s database: %w", kind, err)
+		}
+		return os.WriteFile(filepath.Join(part, seedFile), raw, 0o600)
+	}); err != nil {
 		return nil, err
 	}
 	return openKept(ctx, kind, dir)
@@ -260,7 +254,7 @@ func newestSchema(ctx context.Context) (digest string, err error) {
 
 // seedCache is where seeded databases are kept.
 func seedCache(kind string) (string, error) {
-	cache, err := cacheDir()
+	cache, err := npmcache.Dir()
 	if err != nil {
 		return "", err
 	}

@@ -2,14 +2,10 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"math"
 	"math/rand/v2"
-	"net/http"
 	"strings"
 
-	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -139,69 +135,4 @@ func (d *drawer) draw(n int) []int {
 		}
 	}
 	return out
-}
-
-// servedOf leaves out operations that the server has no route for, and names them.
-func servedOf(ctx context.Context, address string, w *world, list []endpoint) (there []endpoint, missing []string, err error) {
-	for _, e := range list {
-		tokens := make([]int, e.tokens)
-		for i := range tokens {
-			tokens[i] = i
-		}
-		a, err := fetch(ctx, address, e.target(w, tokens))
-		switch {
-		case err != nil:
-			return nil, nil, err
-		case a.notRouted():
-			missing = append(missing, e.operation)
-		case a.status != http.StatusOK:
-			return nil, nil, fmt.Errorf("%s answers %d: %s", e.target(w, tokens), a.status, a.body)
-		default:
-			there = append(there, e)
-		}
-	}
-	if len(there) == 0 {
-		return nil, nil, fmt.Errorf("the server has none of the operations: %s", strings.Join(missing, ", "))
-	}
-	return there, missing, nil
-}
-
-// checkedTokens is how many tokens' series are compared before anything is measured.
-const checkedTokens = 30
-
-// seriesOf fetches the bars with trades of some tokens, for operations that answer with a series.
-func seriesOf(ctx context.Context, address string, w *world, e *endpoint, tokens []int) ([][]contract.Candle, error) {
-	out := make([][]contract.Candle, len(tokens))
-	for i, t := range tokens {
-		a, err := fetch(ctx, address, e.target(w, []int{t}))
-		if err != nil {
-			return nil, err
-		}
-		var series struct{ Candles []contract.Candle }
-		if err := json.Unmarshal(a.body, &series); err != nil || a.status != http.StatusOK {
-			return nil, fmt.Errorf("%s answers %d: %s", e.target(w, []int{t}), a.status, a.body)
-		}
-		for _, c := range series.Candles {
-			if !c.Fill {
-				out[i] = append(out[i], c)
-			}
-		}
-	}
-	return out, nil
-}
-
-// sameBars fails unless a served series tells the same as the rows in the database.
-func sameBars(got []contract.Candle, want []candle.Bar) error {
-	if len(got) != len(want) {
-		return fmt.Errorf("the answer has %d bars with trades, the database %d", len(got), len(want))
-	}
-	near := func(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
-	for i, b := range want {
-		g := got[i]
-		if g.T != b.Open || int64(g.N) != b.Trades || !near(g.O, b.OHLC.Open) || !near(g.H, b.High) || !near(g.L, b.Low) ||
-			!near(g.C, b.Close) || !near(g.V, b.VolumeUSD) {
-			return fmt.Errorf("bar %d of the answer is %+v, of the database %+v", i, g, b)
-		}
-	}
-	return nil
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"strings"
 
 	"github.com/jackc/pgx/v5"
 
@@ -17,16 +18,23 @@ import (
 // floorEvents is how many events are copied at once: as many as a commit of the indexer gathers.
 const floorEvents = 20_000
 
-// floorCommand reads a chain's past, decodes it with the indexer's decoders and copies the events into tables without
-// an index, nothing else: the least that an indexer in this language could do.
-func floorCommand(ctx context.Context, args []string) error {
-	flags := flag.NewFlagSet("floor", flag.ContinueOnError)
-	config := flags.String("config", "", "the chain document")
-	head := flags.Uint64("head", 0, "the last block")
-	if err := flags.Parse(args); err != nil {
-		return err
+// floorCommand is the child that reads a chain's past, decodes it with the indexer's decoders and copies the events into tables
+// without an index, nothing else: the least that an indexer in this language could do.
+func floorCommand() command {
+	var config string
+	var head uint64
+	return command{
+		name: "floor", child: true,
+		flags: func(f *flag.FlagSet) {
+			f.StringVar(&config, "config", "", "the chain document")
+			f.Uint64Var(&head, "head", 0, "the last block")
+		},
+		run: func(ctx context.Context) error { return readFloor(ctx, config, head) },
 	}
-	cfg, err := chainconfig.Load(*config)
+}
+
+func readFloor(ctx context.Context, config string, head uint64) error {
+	cfg, err := chainconfig.Load(config)
 	if err != nil {
 		return err
 	}
@@ -46,7 +54,7 @@ func floorCommand(ctx context.Context, args []string) error {
 	}
 	var blocks []market.Block
 	events := 0
-	for batch, err := range source.Backfill(ctx, market.Header{}, 0, *head) {
+	for batch, err := range source.Backfill(ctx, market.Header{}, 0, head) {
 		if err != nil {
 			return err
 		}
@@ -56,7 +64,7 @@ func floorCommand(ctx context.Context, args []string) error {
 				events += len(batch.Blocks[i].Txs[j].Logs)
 			}
 		}
-		if events < floorEvents && batch.Last.Number < *head {
+		if events < floorEvents && batch.Last.Number < head {
 			continue
 		}
 		for i := range floorTables {
@@ -74,14 +82,12 @@ const floorColumns = "block BIGINT, log_index BIGINT, time BIGINT, tx BYTEA, "
 // floorTable is one kind of event. row appends an event's values; false is an event of another kind.
 type floorTable struct {
 	name, columns string
-	names         []string
 	row           func(*floorRow, market.Event) bool
 }
 
 var floorTables = []floorTable{
 	{
 		"transfers", "token BYTEA, sender BYTEA, recipient BYTEA, amount BYTEA",
-		[]string{"token", "sender", "recipient", "amount"},
 		func(r *floorRow, e market.Event) bool {
 			t, ok := e.(market.Transfer)
 			if ok {
@@ -93,7 +99,6 @@ var floorTables = []floorTable{
 	},
 	{
 		"wraps", "token BYTEA, account BYTEA, amount BYTEA, unwrap BOOLEAN",
-		[]string{"token", "account", "amount", "unwrap"},
 		func(r *floorRow, e market.Event) bool {
 			w, ok := e.(market.Wrap)
 			if ok {
@@ -106,7 +111,6 @@ var floorTables = []floorTable{
 	},
 	{
 		"pools", "factory BYTEA, pool BYTEA, token0 BYTEA, token1 BYTEA, fee_pips BIGINT, tick_spacing INTEGER",
-		[]string{"factory", "pool", "token0", "token1", "fee_pips", "tick_spacing"},
 		func(r *floorRow, e market.Event) bool {
 			p, ok := e.(market.PoolCreated)
 			if ok {
@@ -118,7 +122,6 @@ var floorTables = []floorTable{
 	},
 	{
 		"reserves", "pool BYTEA, reserve0 BYTEA, reserve1 BYTEA",
-		[]string{"pool", "reserve0", "reserve1"},
 		func(r *floorRow, e market.Event) bool {
 			s, ok := e.(market.Reserves)
 			if ok {
@@ -130,7 +133,6 @@ var floorTables = []floorTable{
 	},
 	{
 		"prices", "pool BYTEA, sqrt_price_x96 BYTEA, tick INTEGER",
-		[]string{"pool", "sqrt_price_x96", "tick"},
 		func(r *floorRow, e market.Event) bool {
 			p, ok := e.(market.PoolPriced)
 			if ok {
@@ -144,7 +146,6 @@ var floorTables = []floorTable{
 	{
 		"swaps", "pool BYTEA, sender BYTEA, recipient BYTEA, amount0 BYTEA, neg0 BOOLEAN, amount1 BYTEA, neg1 BOOLEAN, " +
 			"sqrt_price_x96 BYTEA, liquidity BYTEA, tick INTEGER",
-		[]string{"pool", "sender", "recipient", "amount0", "neg0", "amount1", "neg1", "sqrt_price_x96", "liquidity", "tick"},
 		func(r *floorRow, e market.Event) bool {
 			s, ok := e.(market.Swap)
 			if ok {
@@ -161,7 +162,6 @@ var floorTables = []floorTable{
 	},
 	{
 		"ranges", "pool BYTEA, tick_lower INTEGER, tick_upper INTEGER, delta BYTEA, neg BOOLEAN",
-		[]string{"pool", "tick_lower", "tick_upper", "delta", "neg"},
 		func(r *floorRow, e market.Event) bool {
 			l, ok := e.(market.RangeLiquidity)
 			if ok {
@@ -175,7 +175,6 @@ var floorTables = []floorTable{
 	},
 	{
 		"liquidity", "pool BYTEA, amount0 BYTEA, amount1 BYTEA, burn BOOLEAN",
-		[]string{"pool", "amount0", "amount1", "burn"},
 		func(r *floorRow, e market.Event) bool {
 			l, ok := e.(market.PairLiquidity)
 			if ok {
@@ -236,7 +235,11 @@ func copyEvents(ctx context.Context, conn *pgx.Conn, t *floorTable, blocks []mar
 		}
 		return nil, nil
 	}
-	names := append([]string{"block", "log_index", "time", "tx"}, t.names...)
+	var names []string
+	for column := range strings.SplitSeq(floorColumns+t.columns, ", ") {
+		name, _, _ := strings.Cut(column, " ")
+		names = append(names, name)
+	}
 	if _, err := conn.CopyFrom(ctx, pgx.Identifier{t.name}, names, pgx.CopyFromFunc(next)); err != nil {
 		return fmt.Errorf("floor: copy %s: %w", t.name, err)
 	}

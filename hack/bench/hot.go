@@ -3,51 +3,25 @@ package main
 import (
 	"bytes"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"maps"
 	"net/http"
 	"os"
+	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"time"
 )
 
-const hotUsage = `bench hot measures what the API server adds to writing an answer that it has in memory.
-
-  go run ./hack/bench hot [flags]
-
-Contenders, one after the other, each a process of its own, in rounds:
-
-  api           the API server, all of its middleware
-  bare          a gorilla/mux router with the one route, which writes the same body, with Content-Type and Content-Length
-  bare+headers  the same, which also writes the headers of the API server's answer, made beforehand
-
-A fixed number of connections is kept busy. Requests claim to come from many clients, by X-Forwarded-For; clients are
-replaced by others before they reach their limit. Any answer but 200 fails the measurement. CPU is user and system time
-of the server's process alone.
-
-  go run ./hack/bench hot --rounds 1 --cpuprofile cpu.out
-
-Flags:
-`
-
-// hotPaths are the answers that the server has in memory, but for those of the launch board: see bench board. Those that it
-// has no route for are left out, and named.
-var hotPaths = []string{
-	"/api/market/live",
-	"/api/majors",
-	"/api/majors?chain=base",
-}
-
 // hotRun is one run of one contender.
 type hotRun struct {
 	perSecond    float64
 	cpu          time.Duration // of the server, per request
-	p50, p99     time.Duration
-	load, others float64 // cores that the load took, and that others did
-	clients      int
-	peak         int64
+	load, others float64       // cores that the load took, and that others did
+	peak         int64         // the server's memory
 }
 
 const (
@@ -56,160 +30,166 @@ const (
 	hotHeader = "bare+headers"
 )
 
+// hotContenders are the API server with all of its middleware; a gorilla/mux router with the one route, which writes the same
+// body, with Content-Type and Content-Length; and one that also writes the headers of the API server's answer, made beforehand.
 var hotContenders = []string{hotAPI, hotBare, hotHeader}
 
+// hotPaths are the answers that the server has in memory, but for those of the launch board.
+const hotPaths = "/api/market/live /api/majors /api/majors?chain=base"
+
+// hotOptions are those of a closed loop on a list of paths.
 type hotOptions struct {
-	apiOptions
+	options
 
 	connections int
 	paths       string
+}
+
+func (o *hotOptions) flags(f *flag.FlagSet) {
+	o.options.flags(f)
+	o.durationFlag(f)
+	f.IntVar(&o.connections, "connections", 64, "connections that are kept busy")
+	f.StringVar(&o.paths, "paths", o.paths, "`PATHS` to measure, separated by spaces")
+}
+
+// hotMeasurement is the measurement on one database.
+type hotMeasurement struct {
+	*hotOptions
+
+	d   *database
+	dir string
 	// api are further flags of the API server's process.
 	api []string
 }
 
-func hotCommand(ctx context.Context, args []string) error {
-	o := hotOptions{apiOptions: apiOptions{
-		command: "hot", rounds: 5, duration: 5 * time.Second, warmUp: time.Second, db: sqliteKind,
-		size: marketSize{Tokens: 3000, Trades: 100_000},
+// hotCommand is the command.
+func hotCommand() command {
+	o := &hotOptions{paths: hotPaths, options: options{
+		rounds: 5, duration: 5 * time.Second, warmUp: time.Second, db: sqliteKind, size: marketSize{Tokens: 3000, Trades: 100_000, Seed: 1},
 	}}
-	err := o.parse(args, hotUsage, func(f *flag.FlagSet) {
-		f.IntVar(&o.connections, "connections", 64, "connections that are kept busy")
-		f.StringVar(&o.paths, "paths", strings.Join(hotPaths, " "), "`PATHS` to measure, separated by spaces")
-	})
+	var card bool
+	return command{
+		name: "hot",
+		about: "Answers from memory: the API server, and bare routers that write the same bytes, by turns, each kept busy by a closed loop. " +
+			"Any answer but 200 fails it; CPU is that of the server's process alone. See docs/benchmarks.md#answering.",
+		flags: func(f *flag.FlagSet) {
+			o.flags(f)
+			f.BoolVar(&card, "card", false, "measure a card that the API server has in memory instead, beside the renderer that drew it")
+		},
+		run: func(ctx context.Context) error {
+			if err := o.check(); err != nil {
+				return err
+			}
+			w := newWorld(o.size)
+			return o.onEach(ctx, w.seedling(), func(d *database, dir string) error {
+				m := &hotMeasurement{hotOptions: o, d: d, dir: dir}
+				if card {
+					return m.measureCard(ctx, w)
+				}
+				return m.measure(ctx)
+			})
+		},
+	}
+}
+
+// measureCard measures the answer with a card, beside a renderer that drew it.
+func (m *hotMeasurement) measureCard(ctx context.Context, w *world) error {
+	s, own, err := startOwnPainter(ctx, m.dir, cardsRenderer, runtime.NumCPU())
 	if err != nil {
 		return err
 	}
-	w := newWorld(o.size)
-	for _, kind := range o.kinds {
-		if err := o.withDatabase(ctx, kind, w, func(d *database) error {
-			return scratch(func(dir string) error { return o.measure(ctx, d, dir) })
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
+	const token = 10 // one that trades
+	m.api, m.warmUp = []string{"--renderer", filepath.Join(own, rendererSocket)}, 2*time.Second
+	m.paths = "/api/pnl-card/token/" + w.tokens[token].mint.String() + ".png"
+	return errors.Join(m.measure(ctx), s.stop())
 }
 
-func (o *hotOptions) measure(ctx context.Context, d *database, dir string) error {
-	about := fmt.Sprintf("%s with %s. %d round(s) of %s for each, medians; %d connections, %d clients at a time, each replaced after %d requests.",
-		d, o.size, o.rounds, o.duration, o.connections, o.clients.Together, o.clients.Each)
-	if err := heading(os.Stdout, o.command, o.args, about); err != nil {
+func (m *hotMeasurement) measure(ctx context.Context) error {
+	about := fmt.Sprintf("%s with %s. %d round(s) of %s for each, medians; %d connections, %d clients at a time.", m.d, m.size, m.rounds, m.duration,
+		m.connections, m.clients)
+	if err := heading(os.Stdout, about); err != nil {
 		return err
 	}
-	figures := newTable("path", "contender", ">requests/s", ">CPU µs", ">p50 ms", ">p99 ms", ">peak MB", ">clients", ">load's cores", ">others' cores")
-	ratios := newTable("path", "ratio", ">wanted", ">median", "each round", "")
-	var missing []string
-	for path := range strings.FieldsSeq(o.paths) {
-		sample, err := o.sample(ctx, d, dir, path)
+	t := newHotTables()
+	for path := range strings.FieldsSeq(m.paths) {
+		sample, err := m.sample(ctx, path)
 		if err != nil {
 			return err
 		}
-		if sample.notRouted() {
-			missing = append(missing, path)
-			continue
-		}
 		runs := map[string][]hotRun{}
-		for round := range o.rounds {
+		for round := range m.rounds {
 			for _, name := range hotContenders {
-				r, err := o.run(ctx, d, dir, name, path, sample, "")
+				r, err := m.run(ctx, name, path, sample)
 				if err != nil {
 					return fmt.Errorf("%s, %s: %w", path, name, err)
 				}
-				say("round %d of %d: %s, %s: %.0f/s, %.1f µs", round+1, o.rounds, path, name, r.perSecond, microseconds(r.cpu))
+				say("round %d of %d: %s, %s: %.0f/s, %.1f µs", round+1, m.rounds, path, name, r.perSecond, microseconds(r))
 				runs[name] = append(runs[name], *r)
 			}
 		}
-		hotRows(figures, ratios, fmt.Sprintf("%s (%d bytes)", path, len(sample.body)), runs)
-		if o.cpuProfile != "" {
-			if _, err := o.run(ctx, d, dir, hotAPI, path, sample, o.cpuProfile); err != nil {
-				return err
-			}
-		}
+		t.add(fmt.Sprintf("%s (%d bytes)", path, len(sample.body)), runs)
 	}
-	if err := figures.write(os.Stdout); err != nil {
-		return err
-	}
-	if err := ratios.write(os.Stdout); err != nil {
-		return err
-	}
-	if len(missing) > 0 {
-		_, err := fmt.Fprintf(os.Stdout, "Not measured, because the server has no such route: %s\n\n", strings.Join(missing, ", "))
-		return err
-	}
-	return nil
+	return writeTables(os.Stdout, t.figures, t.ratios)
 }
 
 // sample is the answer that the bare contenders write.
-func (o *hotOptions) sample(ctx context.Context, d *database, dir, path string) (*answerOf, error) {
-	s, err := serveAPI(ctx, dir, d.dsn, o.api...)
+func (m *hotMeasurement) sample(ctx context.Context, path string) (*answer, error) {
+	s, err := serveAPI(ctx, m.dir, m.d.dsn, m.api...)
 	if err != nil {
 		return nil, err
 	}
 	a, err := fetch(ctx, s.address, path)
-	if err != nil {
-		return nil, err
-	}
-	if a.status != http.StatusOK && !a.notRouted() {
-		return nil, fmt.Errorf("%s answers %d: %s", path, a.status, a.body)
-	}
-	return a, s.stop()
+	return a, errors.Join(err, s.stop())
 }
 
-// bareOf is what a bare contender writes.
-func bareOf(name, target string, sample *answerOf) *bareAnswer {
-	path, _, _ := strings.Cut(target, "?")
-	a := &bareAnswer{Path: path, Header: http.Header{"Content-Type": sample.header["Content-Type"]}, Body: sample.body}
-	if name == hotHeader {
-		a.Header = maps.Clone(sample.header)
-		for _, ofTheConnection := range []string{"Connection", "Date", "Content-Length"} {
-			a.Header.Del(ofTheConnection)
-		}
-	}
-	return a
-}
-
-func (o *hotOptions) run(ctx context.Context, d *database, dir, name, target string, sample *answerOf, profile string) (_ *hotRun, err error) {
+func (m *hotMeasurement) run(ctx context.Context, name, target string, sample *answer) (r *hotRun, err error) {
 	var s *served
 	if name == hotAPI {
-		s, err = serveAPI(ctx, dir, d.dsn, o.api...)
+		s, err = serveAPI(ctx, m.dir, m.d.dsn, m.api...)
 	} else {
-		s, err = serveBare(ctx, dir, bareOf(name, target, sample))
+		s, err = serveBare(ctx, m.dir, bareOf(name, target, sample))
 	}
 	if err != nil {
 		return nil, err
 	}
-	c := o.fresh()
+	err = s.end(func() (err error) {
+		r, err = m.turn(ctx, s, m.d, m.fresh(), target, sample)
+		return err
+	})
+	return r, err
+}
+
+// turn keeps a server busy with one request, and fails unless all answers were the sample, if there is one.
+func (o *hotOptions) turn(ctx context.Context, s *served, d *database, c *clients, target string, sample *answer) (*hotRun, error) {
 	head := render(s.address, target)
 	next := func(uint64) []byte { return head }
 	if _, err := closedLoop(ctx, s.address, o.connections, o.warmUp, c, next); err != nil {
 		return nil, err
 	}
 	var loop *closedRun
-	used, err := meter(s, d, s.maybeProfiled(profile, func() (err error) {
+	used, err := meter(s, d, func() (err error) {
 		loop, err = closedLoop(ctx, s.address, o.connections, o.duration, c, next)
 		return err
-	}))
+	})
 	if err != nil {
 		return nil, err
 	}
 	if err := loop.statuses.only(http.StatusOK); err != nil {
 		return nil, err
 	}
-	if err := sameBytes(ctx, s, target, sample, loop); err != nil {
-		return nil, err
+	if sample != nil {
+		if err := sameBytes(ctx, s, target, sample, loop); err != nil {
+			return nil, err
+		}
 	}
-	r := &hotRun{
-		perSecond: loop.perSecond(), cpu: used.server / time.Duration(loop.requests), clients: c.used(), peak: used.ended.Peak,
-		p50: quantile(loop.took, 0.5), p99: quantile(loop.took, 0.99), load: used.load.Seconds() / used.wall.Seconds(), others: used.others,
-	}
-	return r, s.stop()
+	return &hotRun{
+		perSecond: loop.perSecond(), cpu: used.server / time.Duration(loop.requests), load: used.load.Seconds() / used.wall.Seconds(),
+		others: used.others, peak: used.ended.Peak,
+	}, nil
 }
 
 // sameBytes fails unless everybody wrote the same bytes.
-func sameBytes(ctx context.Context, s *served, target string, sample *answerOf, loop *closedRun) error {
-	if err := s.silent(); err != nil {
-		return err
-	}
+func sameBytes(ctx context.Context, s *served, target string, sample *answer, loop *closedRun) error {
 	last, err := fetch(ctx, s.address, target)
 	if err != nil {
 		return err
@@ -223,41 +203,38 @@ func sameBytes(ctx context.Context, s *served, target string, sample *answerOf, 
 	return nil
 }
 
-func microseconds(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
+func perSecond(r *hotRun) float64 { return r.perSecond }
 
-// hotRows adds a path's medians, and the ratios, each the median over the rounds of the ratio within a round.
-func hotRows(figures, ratios *table, path string, runs map[string][]hotRun) {
-	of := func(name string, f func(*hotRun) float64) []float64 {
-		var out []float64
-		for i := range runs[name] {
-			out = append(out, f(&runs[name][i]))
-		}
-		return out
+// microseconds are the CPU of a request.
+func microseconds(r *hotRun) float64 { return float64(r.cpu) / float64(time.Microsecond) }
+
+var hotFigures = []column[hotRun]{
+	{name: "requests/s", format: "%.0f", of: perSecond},
+	{name: "CPU µs", format: "%.1f", of: microseconds},
+	{name: "load's cores", format: "%.2f", of: func(r *hotRun) float64 { return r.load }},
+	{name: "others' cores", format: "%.2f", of: func(r *hotRun) float64 { return r.others }},
+}
+
+// hotTables have a path's figures, and the ratios, each the median over the rounds of the ratio within a round.
+type hotTables struct{ figures, ratios *table }
+
+func newHotTables() hotTables {
+	return hotTables{
+		columns([]string{"path", "contender"}, hotFigures),
+		newTable("path", "ratio", ">wanted", ">median", "each round", ""),
 	}
-	perSecond := func(r *hotRun) float64 { return r.perSecond }
-	cpu := func(r *hotRun) float64 { return microseconds(r.cpu) }
+}
+
+func (t hotTables) add(path string, runs map[string][]hotRun) {
 	for _, name := range hotContenders {
-		m := func(format string, f func(*hotRun) float64) string { return fmt.Sprintf(format, middle(of(name, f))) }
-		figures.add(path, name, m("%.0f", perSecond), m("%.1f", cpu),
-			m("%.2f", func(r *hotRun) float64 { return milliseconds(r.p50) }), m("%.2f", func(r *hotRun) float64 { return milliseconds(r.p99) }),
-			m("%.0f", func(r *hotRun) float64 { return float64(r.peak) / 1e6 }), m("%.0f", func(r *hotRun) float64 { return float64(r.clients) }),
-			m("%.2f", func(r *hotRun) float64 { return r.load }), m("%.2f", func(r *hotRun) float64 { return r.others }))
+		t.figures.add(figures([]string{path, name}, runs[name], hotFigures)...)
 	}
 	const wanted = 0.8
+	add := func(name string, list []float64) {
+		t.ratios.add(path, name, fmt.Sprintf("at least %g", wanted), fmt.Sprintf("%.3f", middle(list)), each(list, "%.2f"), verdict(middle(list) >= wanted))
+	}
 	for _, bare := range []string{hotBare, hotHeader} {
-		for _, measure := range []struct {
-			name        string
-			over, under []float64
-		}{
-			{"requests/s, api / " + bare, of(hotAPI, perSecond), of(bare, perSecond)},
-			{"CPU per request, " + bare + " / api", of(bare, cpu), of(hotAPI, cpu)},
-		} {
-			var ratio []float64
-			for i := range measure.over {
-				ratio = append(ratio, measure.over[i]/measure.under[i])
-			}
-			ratios.add(path, measure.name, fmt.Sprintf("at least %g", wanted), fmt.Sprintf("%.3f", middle(ratio)), each(ratio, "%.2f"),
-				verdict(middle(ratio) >= wanted))
-		}
+		add("requests/s, api / "+bare, ratios(values(runs[hotAPI], perSecond), values(runs[bare], perSecond)))
+		add("CPU per request, "+bare+" / api", ratios(values(runs[bare], microseconds), values(runs[hotAPI], microseconds)))
 	}
 }

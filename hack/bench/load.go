@@ -115,9 +115,7 @@ type pace struct {
 	began    time.Time
 	interval time.Duration
 	count    int
-	// lazy is set where it doesn't matter that sleep ends late.
-	lazy bool
-	now  func() time.Time
+	now      func() time.Time
 	// sleep waits for a while; it reports whether to go on.
 	sleep func(time.Duration) bool
 }
@@ -129,7 +127,7 @@ const spin = 200 * time.Microsecond
 // so far apart that this takes little of a core.
 func (p *pace) run(launch func(n int, due time.Time)) {
 	early := time.Duration(0)
-	if !p.lazy && p.interval >= 10*spin {
+	if p.interval >= 10*spin {
 		early = spin
 	}
 	for n := range p.count {

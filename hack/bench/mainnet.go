@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -22,19 +20,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
-const mainnetUsage = `bench mainnet has the indexer follow a stand-in of a mainnet, at its block time and with its volume, into PostgreSQL. It says how long a
-block takes from its announcement until it is committed, and what the indexer and the database use for it.
-
-  go run ./hack/bench mainnet --chain base                                    400 transactions and 1,600 logs every 2 s
-  go run ./hack/bench mainnet --chain bsc --txs 200 --logs 800                 as large as BNB Chain's, every 450 ms
-  go run ./hack/bench mainnet --chain base --past 2h                           catch up with two hours instead
-  go run ./hack/bench mainnet --chain base --profile alchemy                   with a provider's limits and latency
-
-The stand-in is a part of this program and of anvil: neither is measured. Take --for long enough: a p99 needs some hundred blocks.
-
-Flags:
-`
-
 // What is wanted of the head and of the past.
 const (
 	wantedCommit    = 300 * time.Millisecond
@@ -43,162 +28,124 @@ const (
 	wantedIndexer   = 512 << 20
 )
 
-// mainnetSettings are the flags of bench mainnet.
+// mainnetSettings are the flags.
 type mainnetSettings struct {
 	mainnet.Options
 
-	// endpoint is the profile of the stand-in's endpoint, bare has it answer at once.
+	// endpoint is the profile of the stand-in's endpoint.
 	endpoint, binary string
-	bare             bool
 	during           time.Duration
 	// cpuProfile and statements are files to write.
 	cpuProfile, statements string
 }
 
-func parseMainnet(args []string) (*mainnetSettings, error) {
-	s := &mainnetSettings{}
-	flags := flag.NewFlagSet("bench mainnet", flag.ContinueOnError)
-	flags.StringVar(&s.Chain, "chain", "base", "id of a chain of the samples")
-	flags.StringVar(&s.Samples, "samples", filepath.Join("config", "samples"), "folder of the samples")
-	flags.StringVar(&s.endpoint, "profile", "plain", "how the endpoint behaves; see go run ./hack/provider profiles")
-	flags.BoolVar(&s.bare, "no-latency", false, "answer at once, whatever the profile says")
-	flags.DurationVar(&s.BlockTime, "block-time", 0, "100ms to 12s; the sample's by default")
-	flags.Uint64Var(&s.Seed, "seed", 1, "seed of names, prices and trades")
-	flags.IntVar(&s.Txs, "txs", 400, "about how many transactions a block has")
-	flags.IntVar(&s.Logs, "logs", 1600, "about how many logs they have together")
-	flags.DurationVar(&s.during, "for", 5*time.Minute, "how long the head is followed")
-	flags.DurationVar(&s.PastSpan, "past", 0, "catch up with so much of the chain's time instead of following the head")
-	flags.StringVar(&s.binary, "boardwalk", "", "boardwalk's binary `FILE`; else it is built from this checkout")
-	flags.StringVar(&s.cpuProfile, "cpuprofile", "", "`FILE` for a CPU profile of the indexer's first 30 s at the head, or of the past")
-	flags.StringVar(&s.statements, "statements", "", "`FILE` for the statements that the database spent most time on")
-	flags.Usage = func() {
-		fmt.Fprint(flags.Output(), mainnetUsage)
-		flags.PrintDefaults()
+// mainnetCommand is the command.
+func mainnetCommand() command {
+	s := &mainnetSettings{Options: mainnet.Options{Samples: filepath.Join("config", "samples")}}
+	return command{
+		name: "mainnet",
+		about: "The head of a stand-in of a mainnet, at its block time and with its volume, followed by the indexer into PostgreSQL, or its past caught " +
+			"up with. Take --for long enough: a p99 needs some hundred blocks. See docs/benchmarks.md#a-mainnets-head.",
+		flags: func(f *flag.FlagSet) {
+			f.StringVar(&s.Chain, "chain", "base", "id of a chain of the samples")
+			f.StringVar(&s.endpoint, "profile", "plain", "how the endpoint behaves; see go run ./hack/provider profiles")
+			f.Uint64Var(&s.Seed, "seed", 1, "seed of names, prices and trades")
+			f.IntVar(&s.Txs, "txs", 400, "about how many transactions a block has")
+			f.IntVar(&s.Logs, "logs", 1600, "about how many logs they have together")
+			f.DurationVar(&s.during, "for", 5*time.Minute, "how long the head is followed")
+			f.DurationVar(&s.PastSpan, "past", 0, "catch up with so much of the chain's time instead of following the head")
+			f.StringVar(&s.binary, "boardwalk", "", "boardwalk's binary `FILE`; else it is built from this checkout")
+			f.StringVar(&s.cpuProfile, "cpuprofile", "", "`FILE` for a CPU profile of the indexer's first 30 s at the head, or of the past")
+			f.StringVar(&s.statements, "statements", "", "`FILE` for the statements that the database spent most time on")
+		},
+		run: func(ctx context.Context) error {
+			if s.during <= 0 || s.PastSpan < 0 || s.Txs < 0 || s.Logs < 0 {
+				return errors.New("--for must be positive; --past, --txs and --logs must not be negative")
+			}
+			return scratch(func(dir string) error { return s.measure(ctx, dir) })
+		},
 	}
-	if err := flags.Parse(args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return nil, err
-		}
-		return nil, fmt.Errorf("%w (see bench mainnet --help)", err)
-	}
-	if flags.NArg() > 0 {
-		return nil, fmt.Errorf("%q is no argument of bench mainnet (see its --help)", flags.Arg(0))
-	}
-	if s.during <= 0 || s.PastSpan < 0 || s.Txs < 0 || s.Logs < 0 {
-		return nil, errors.New("--for must be positive; --past, --txs and --logs must not be negative")
-	}
-	return s, nil
 }
 
-func mainnetCommand(ctx context.Context, args []string) error {
-	s, err := parseMainnet(args)
-	if err != nil {
-		return err
-	}
-	return scratch(func(dir string) error {
-		if s.binary == "" {
-			if s.binary, err = buildBoardwalk(ctx, dir); err != nil {
-				return err
-			}
-		}
-		f, err := newFollowed(ctx, s, dir)
-		if err != nil {
+func (s *mainnetSettings) measure(ctx context.Context, dir string) (err error) {
+	if s.binary == "" {
+		if s.binary, err = buildBoardwalk(ctx, dir); err != nil {
 			return err
 		}
-		defer f.close(ctx)
-		if s.PastSpan > 0 {
-			return f.catchUp(ctx, args)
-		}
-		return f.follow(ctx, args)
-	})
+	}
+	f := &followed{mainnetSettings: s, dir: dir}
+	defer func() { f.close(ctx) }()
+	if err := f.prepare(ctx); err != nil {
+		return err
+	}
+	if s.PastSpan > 0 {
+		return f.catchUp(ctx)
+	}
+	return f.follow(ctx)
 }
 
 // followed is a stand-in, a database, and the indexer between them.
 type followed struct {
 	*mainnetSettings
 
+	dir      string
 	net      *mainnet.Mainnet
 	node     *node.Node
 	postgres *postgres
 	conn     *pgx.Conn
-	indexer  *exec.Cmd
-	ended    chan error
-	peak     chan int64
-	watched  context.CancelFunc
-	output   string
+	command  *exec.Cmd
+	indexer  *watched // once it is started
 	// latency is the endpoint's median.
 	latency time.Duration
 	// operations is where the indexer answers for its profile.
 	operations string
 }
 
-func newFollowed(ctx context.Context, s *mainnetSettings, dir string) (_ *followed, err error) {
-	f := &followed{mainnetSettings: s, ended: make(chan error, 1), peak: make(chan int64, 1), output: filepath.Join(dir, "output")}
-	defer func() {
-		if err != nil {
-			f.close(ctx)
-		}
-	}()
-	profile, err := node.ProfileOf(s.endpoint)
+func (f *followed) prepare(ctx context.Context) error {
+	profile, err := node.ProfileOf(f.endpoint)
 	if err != nil {
-		return nil, err
-	}
-	if s.bare {
-		profile.Latency = node.Latency{}
+		return err
 	}
 	f.latency = profile.Latency.Median
-	if f.postgres, err = startPostgres(ctx, dir, s.statements != ""); err != nil {
-		return nil, err
+	if f.postgres, err = startPostgres(ctx, f.dir, f.statements != ""); err != nil {
+		return err
 	}
 	if f.net, err = f.makeChain(ctx); err != nil {
-		return nil, err
+		return err
 	}
-	if f.node, err = node.Start(ctx, f.net.Chain, node.Options{Profile: profile, Seed: s.Seed}); err != nil {
-		return nil, err
+	if f.node, err = node.Start(ctx, f.net.Chain, node.Options{Profile: profile, Seed: f.Seed}); err != nil {
+		return err
 	}
 	dsn, _, err := f.postgres.create(ctx)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if f.conn, err = pgx.Connect(ctx, dsn); err != nil {
-		return nil, err
+		return err
 	}
-	document, err := f.document(dir)
+	document, err := f.document()
 	if err != nil {
-		return nil, err
+		return err
 	}
-	port, err := freePort(ctx)
-	if err != nil {
-		return nil, err
-	}
-	f.operations = fmt.Sprintf("127.0.0.1:%d", port)
-	f.indexer = exec.CommandContext(ctx, s.binary, "indexer", "--config", document, "--operations", f.operations, "--pprof")
-	f.indexer.Env = append(os.Environ(), "BOARDWALK_DB="+dsn)
-	f.indexer.SysProcAttr = dieWithParent()
-	f.indexer.Cancel = func() error { return f.indexer.Process.Signal(syscall.SIGTERM) }
-	return f, nil
+	f.command, f.operations, err = indexerOn(ctx, f.binary, document, dsn)
+	return err
 }
 
 func (f *followed) makeChain(ctx context.Context) (*mainnet.Mainnet, error) {
 	o := f.Options
-	shown := 0
-	o.Said = func(done float64) {
-		if percent := int(done*10) * 10; percent > shown {
-			shown = percent
-			say("chain: made %d%% of the past", percent)
-		}
-	}
 	say("chain: placing the contracts of %s", o.Chain)
+	p := newProgress("chain", 1000)
+	o.Said = func(done float64) { p.at(int64(done * 1000)) }
 	return mainnet.Start(ctx, o)
 }
 
 // document writes what the indexer runs on: the sample as it is, but for its endpoints and where it begins.
-func (f *followed) document(dir string) (string, error) {
+func (f *followed) document() (string, error) {
 	start := int64(-1)
 	if f.PastSpan > 0 {
 		start = int64(f.net.Chain.Genesis())
 	}
-	manifests := filepath.Join(dir, "manifests")
+	manifests := filepath.Join(f.dir, "manifests")
 	if _, err := f.net.WriteManifest(manifests, []string{f.node.URL()}, start); err != nil {
 		return "", err
 	}
@@ -214,32 +161,18 @@ func (f *followed) document(dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	path := filepath.Join(dir, "chain.json")
+	path := filepath.Join(f.dir, "chain.json")
 	return path, os.WriteFile(path, raw, 0o600)
 }
 
-func (f *followed) start(ctx context.Context) error {
-	output, err := os.Create(f.output)
-	if err != nil {
-		return err
-	}
-	defer func() { _ = output.Close() }()
-	f.indexer.Stdout, f.indexer.Stderr = output, output
-	if err := f.indexer.Start(); err != nil {
-		return fmt.Errorf("start the indexer: %w", err)
-	}
-	watching, stop := context.WithCancel(context.WithoutCancel(ctx))
-	f.watched = stop
-	go func() { f.ended <- f.indexer.Wait() }()
-	go func() { f.peak <- watchPeak(watching, f.indexer.Process.Pid) }()
-	return nil
+func (f *followed) start() (err error) {
+	f.indexer, err = startWatched(f.command, f.dir)
+	return err
 }
 
 func (f *followed) close(ctx context.Context) {
-	if f.watched != nil {
-		_ = f.indexer.Process.Signal(syscall.SIGTERM)
-		<-f.ended //nolint:errcheck // it was told to end
-		f.watched()
+	if f.indexer != nil {
+		f.indexer.stop()
 	}
 	if f.conn != nil {
 		_ = f.conn.Close(context.WithoutCancel(ctx))
@@ -255,73 +188,83 @@ func (f *followed) close(ctx context.Context) {
 	}
 }
 
-// indexed is the newest committed block's number.
-func (f *followed) indexed(ctx context.Context) (uint64, error) {
-	var number int64
-	if err := f.conn.QueryRow(ctx, "SELECT number FROM chains").Scan(&number); err != nil {
-		return 0, notYet(err)
-	}
-	select {
-	case err := <-f.ended:
-		f.ended <- err
-		return 0, fmt.Errorf("the indexer ended: %w; it said last:\n%s", err, tail(f.output))
-	default:
-	}
-	return uint64(number), nil
-}
-
-// usage is what the indexer and the database have used so far.
-func (f *followed) usage() (indexer, database time.Duration) {
-	s := readStat(f.indexer.Process.Pid)
-	return time.Duration(s.user+s.system) * time.Second / ticksPerSecond, f.postgres.cpu()
-}
-
-// catchUp measures how the past is read. The chain stands still.
-func (f *followed) catchUp(ctx context.Context, args []string) error {
-	head := f.net.Chain.Head().Number
-	before, began, all := f.postgres.cpu(), now(), machineBusy()
-	if err := f.start(ctx); err != nil {
-		return err
-	}
-	f.writeProfile(ctx)
-	said := now()
+// until asks for the newest committed block again and again until that is enough.
+func (f *followed) until(ctx context.Context, every time.Duration, enough func(number uint64) bool) error {
 	for {
-		number, err := f.indexed(ctx)
-		if err != nil {
+		number, err := indexed(ctx, f.conn)
+		if err == nil {
+			err = f.indexer.running()
+		}
+		if err != nil || enough(number) {
 			return err
 		}
-		if number >= head {
-			break
-		}
-		if first := f.net.Chain.Genesis(); number > first && now().Sub(said) > 10*time.Second {
-			said = now()
-			done := float64(number-first) / float64(head-first)
-			say("past: %.0f%%, %s left", 100*done, time.Duration(float64(now().Sub(began))*(1-done)/done).Round(time.Second))
-		}
-		if !wait.For(ctx, 100*time.Millisecond) {
+		if !wait.For(ctx, every) {
 			return ctx.Err()
 		}
 	}
+}
+
+// spent is CPU of the indexer, the database and all programs of the machine, and the time that it took.
+type spent struct {
+	indexer, database, all, wall time.Duration
+}
+
+// spend runs g and reads what was spent meanwhile.
+func (f *followed) spend(g func() error) (s spent, err error) {
+	read := func() (s spent, err error) {
+		var indexer error
+		if f.indexer != nil {
+			s.indexer, indexer = treeCPU(f.indexer.cmd.Process.Pid)
+		}
+		all, machine := machineCPU()
+		rows, database := f.postgres.cpu()
+		s.all, s.database = all, rows
+		return s, errors.Join(indexer, machine, database)
+	}
+	before, err := read()
+	if err != nil {
+		return s, err
+	}
+	began := now()
+	if err := g(); err != nil {
+		return s, err
+	}
 	wall := now().Sub(began)
-	indexer, after := f.usage()
-	database := after - before
-	if err := f.writeStatements(ctx); err != nil {
+	after, err := read()
+	return spent{after.indexer - before.indexer, after.database - before.database, after.all - before.all, wall}, err
+}
+
+// catchUp measures how the past is read. The chain stands still.
+func (f *followed) catchUp(ctx context.Context) error {
+	first, head := f.net.Chain.Genesis(), f.net.Chain.Head().Number
+	s, err := f.spend(func() error {
+		if err := f.start(); err != nil {
+			return err
+		}
+		f.writeProfile(ctx)
+		p := newProgress("past", int64(head-first))
+		return f.until(ctx, 100*time.Millisecond, func(number uint64) bool {
+			p.at(int64(number) - int64(first))
+			return number >= head
+		})
+	})
+	if err != nil {
 		return err
 	}
-	return f.reportPast(args, spent{indexer, database, wall, machineBusy() - all})
+	return errors.Join(f.writeStatements(ctx), f.reportPast(s))
 }
 
 // atHead is what was measured at the head.
 type atHead struct {
-	took              []time.Duration // from a block's announcement until it was committed, sorted
-	wall              time.Duration
-	indexer, database time.Duration // of CPU
-	before            node.Counts
-	behind            uint64
+	spent
+
+	took   []time.Duration // from a block's announcement until it was committed, sorted
+	before node.Counts
+	behind uint64
 }
 
 // follow measures how the head is followed.
-func (f *followed) follow(ctx context.Context, args []string) error {
+func (f *followed) follow(ctx context.Context) error {
 	alive, end := context.WithCancel(ctx)
 	lives := make(chan error, 1)
 	go func() { lives <- f.net.Live(alive) }()
@@ -331,21 +274,14 @@ func (f *followed) follow(ctx context.Context, args []string) error {
 	}()
 	seen := &announcements{at: map[uint64]time.Time{}}
 	go seen.watch(alive, f.net.Chain)
-	if err := f.start(ctx); err != nil {
+	if err := f.start(); err != nil {
 		return err
 	}
 	say("head: coming to it")
-	for {
-		number, err := f.indexed(ctx)
-		if err != nil {
-			return err
-		}
-		if number > 0 && number+1 >= f.net.Chain.Head().Number {
-			break
-		}
-		if !wait.For(ctx, 50*time.Millisecond) {
-			return ctx.Err()
-		}
+	if err := f.until(ctx, 50*time.Millisecond, func(number uint64) bool {
+		return number > 0 && number+1 >= f.net.Chain.Head().Number
+	}); err != nil {
+		return err
 	}
 	wait.For(ctx, 5*time.Second) // what a start does besides
 	f.writeProfile(ctx)
@@ -354,55 +290,33 @@ func (f *followed) follow(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := f.writeStatements(ctx); err != nil {
-		return err
-	}
-	return f.reportHead(m, args)
+	return errors.Join(f.writeStatements(ctx), f.reportHead(m))
 }
 
-func (f *followed) measureHead(ctx context.Context, seen *announcements) (m atHead, err error) {
-	number, err := f.indexed(ctx)
+func (f *followed) measureHead(ctx context.Context, seen *announcements) (m *atHead, err error) {
+	m = &atHead{before: f.node.Counts()}
+	number, err := indexed(ctx, f.conn)
 	if err != nil {
-		return m, err
+		return nil, err
 	}
-	m.before = f.node.Counts()
-	indexer, database := f.usage()
-	began := now()
-	for said := began; now().Sub(began) < f.during; {
-		newest, err := f.indexed(ctx)
-		if err != nil {
-			return m, err
-		}
-		for ; number < newest; number++ {
-			if at, ok := seen.of(number + 1); ok && at.After(began) {
-				m.took = append(m.took, now().Sub(at))
+	p := newProgress("head", int64(f.during))
+	// How often the database is asked for the newest block is how coarse the measurement is.
+	const pollEvery = 5 * time.Millisecond
+	m.spent, err = f.spend(func() error {
+		began := now()
+		return f.until(ctx, pollEvery, func(newest uint64) bool {
+			for ; number < newest; number++ {
+				if at := seen.of(number + 1); at.After(began) {
+					m.took = append(m.took, now().Sub(at))
+				}
 			}
-		}
-		if now().Sub(said) > 30*time.Second {
-			said = now()
-			say("head: %.0f%%, %d blocks", 100*now().Sub(began).Seconds()/f.during.Seconds(), len(m.took))
-		}
-		if !wait.For(ctx, pollEvery) {
-			return m, ctx.Err()
-		}
-	}
-	m.wall = now().Sub(began)
-	m.indexer, m.database = f.usage()
-	m.indexer, m.database = m.indexer-indexer, m.database-database
+			p.at(int64(now().Sub(began)))
+			return now().Sub(began) >= f.during
+		})
+	})
 	m.behind = f.net.Chain.Head().Number - number
 	slices.Sort(m.took)
-	return m, nil
-}
-
-// pollEvery is how often the database is asked for the newest block: what is measured is as coarse.
-const pollEvery = 5 * time.Millisecond
-
-// memory ends the watching of the indexer's memory and gives its peak.
-func (f *followed) memory() int64 {
-	f.watched()
-	peak := <-f.peak
-	f.peak <- peak
-	return peak
+	return m, err
 }
 
 func (f *followed) writeProfile(ctx context.Context) {
@@ -410,7 +324,7 @@ func (f *followed) writeProfile(ctx context.Context) {
 		return
 	}
 	go func() {
-		if err := profile(ctx, "http://"+f.operations+"/debug/pprof/profile?seconds=30", f.cpuProfile); err != nil {
+		if err := cpuProfile(ctx, f.operations, 30, f.cpuProfile); err != nil {
 			say("profile: %v", err)
 		}
 	}()
@@ -448,9 +362,9 @@ func (a *announcements) watch(ctx context.Context, c *chain.Chain) {
 	}
 }
 
-func (a *announcements) of(number uint64) (time.Time, bool) {
+// of is zero of a block from before the watch.
+func (a *announcements) of(number uint64) time.Time {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	at, ok := a.at[number]
-	return at, ok
+	return a.at[number]
 }

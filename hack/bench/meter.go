@@ -3,8 +3,56 @@ package main
 import (
 	"fmt"
 	"os"
+	"runtime/metrics"
+	"syscall"
 	"time"
 )
+
+// usageNow is what a process has used up to now, and holds.
+type usageNow struct {
+	CPU time.Duration
+	// Resident and Peak are the memory that the process has in use and the most it ever had; Heap is what lives of it
+	// on Go's heap, garbage included. In bytes.
+	Resident, Peak, Heap int64
+}
+
+func ownUsage() (u usageNow, err error) {
+	var r syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &r); err != nil {
+		return u, fmt.Errorf("getrusage: %w", err)
+	}
+	heap := []metrics.Sample{{Name: "/memory/classes/heap/objects:bytes"}}
+	metrics.Read(heap)
+	u.CPU, u.Heap = time.Duration(r.Utime.Nano()+r.Stime.Nano()), int64(heap[0].Value.Uint64())
+	u.Resident, u.Peak = memoryOf(os.Getpid())
+	return u, nil
+}
+
+// othersMeter tells what other programs than this one and its descendants use.
+type othersMeter struct {
+	began    time.Time
+	all, own time.Duration
+}
+
+func startOthers() (m othersMeter, err error) {
+	m.began = now()
+	if m.all, err = machineCPU(); err != nil {
+		return m, err
+	}
+	m.own, err = treeCPU(os.Getpid())
+	return m, err
+}
+
+// cores are those that this program, with its descendants, and others used on average since.
+func (m othersMeter) cores() (own, others float64, err error) {
+	at, err := startOthers()
+	if err != nil {
+		return 0, 0, err
+	}
+	wall := at.began.Sub(m.began).Seconds()
+	own = (at.own - m.own).Seconds()
+	return own / wall, max(0, (at.all-m.all).Seconds()-own) / wall, nil
+}
 
 // reading is what was used while something ran.
 type reading struct {
@@ -21,21 +69,25 @@ type reading struct {
 // server of a database, it reads the rest.
 func meter(s *served, d *database, f func() error) (*reading, error) {
 	var r reading
-	type used struct{ own, server, database, all time.Duration }
-	read := func(server *usageNow) (u used, err error) {
+	read := func(server *usageNow) (own, rows time.Duration, err error) {
 		if s != nil {
 			if *server, err = s.usage(); err != nil {
-				return u, err
+				return 0, 0, err
 			}
 		}
 		if d != nil && d.postgres != nil {
-			u.database = d.postgres.cpu()
+			if rows, err = d.postgres.cpu(); err != nil {
+				return 0, 0, err
+			}
 		}
-		own, err := ownUsage()
-		u.own, u.server, u.all = own.CPU, server.CPU, machineBusy()
-		return u, err
+		u, err := ownUsage()
+		return u.CPU, rows, err
 	}
-	before, err := read(&r.begun)
+	others, err := startOthers()
+	if err != nil {
+		return nil, err
+	}
+	own, rows, err := read(&r.begun)
 	if err != nil {
 		return nil, err
 	}
@@ -44,13 +96,13 @@ func meter(s *served, d *database, f func() error) (*reading, error) {
 		return nil, err
 	}
 	r.wall = now().Sub(began)
-	after, err := read(&r.ended)
+	ownAfter, rowsAfter, err := read(&r.ended)
 	if err != nil {
 		return nil, err
 	}
-	r.server, r.load, r.database = after.server-before.server, after.own-before.own, after.database-before.database
-	r.others = max(0, (after.all-before.all-r.server-r.load-r.database).Seconds()/r.wall.Seconds())
-	return &r, nil
+	r.server, r.load, r.database = r.ended.CPU-r.begun.CPU, ownAfter-own, rowsAfter-rows
+	_, r.others, err = others.cores()
+	return &r, err
 }
 
 // joined is several readings of one server, one after the other.
@@ -63,17 +115,4 @@ func joined(list []*reading) *reading {
 	}
 	out.others /= out.wall.Seconds()
 	return out
-}
-
-// machineBusy is what all processes of the machine have used so far; 0 where there is no /proc.
-func machineBusy() time.Duration {
-	raw, err := os.ReadFile("/proc/stat")
-	if err != nil {
-		return 0
-	}
-	var user, nice, system, idle, wait, irq, soft, steal int64
-	if _, err := fmt.Sscanf(string(raw), "cpu %d %d %d %d %d %d %d %d", &user, &nice, &system, &idle, &wait, &irq, &soft, &steal); err != nil {
-		return 0
-	}
-	return time.Duration(user+nice+system+irq+soft+steal) * time.Second / ticksPerSecond
 }

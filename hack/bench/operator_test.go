@@ -36,13 +36,17 @@ func TestWhatIsAsked(t *testing.T) {
 
 func TestEachSample(t *testing.T) {
 	t.Parallel()
-	const text = "# TYPE a counter\na{verb=\"get\",resource=\"chains/status\"} 3\nb 1.5e+06\n\nnothing\n"
+	const text = "# TYPE a counter\na{verb=\"get\",resource=\"chains/status\"} 3\n# TYPE b gauge\nb 1.5e+06\n# TYPE c gauge\nc 1\n"
 	got := map[string]float64{}
-	eachSample([]byte(text), func(name string, label map[string]string, value float64) {
-		got[name+" "+label["verb"]+" "+label["resource"]] = value
-	})
-	if want := map[string]float64{"a get chains/status": 3, "b  ": 1.5e6}; !maps.Equal(got, want) {
+	note := func(label map[string]string, value float64) { got[label["verb"]+" "+label["resource"]] = value }
+	if err := eachSample([]byte(text), map[string]func(map[string]string, float64){"a": note, "b": note, "d": note}); err != nil {
+		t.Fatal(err)
+	}
+	if want := map[string]float64{"get chains/status": 3, " ": 1.5e6}; !maps.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+	if err := eachSample([]byte("a{ 3\n"), nil); err == nil {
+		t.Error("what is broken is no error")
 	}
 }
 

@@ -19,10 +19,9 @@ type standInIndexers struct {
 	address string
 
 	mu sync.Mutex
-	// venues are by path, down and paused are what was told to go wrong.
-	venues map[string][]chainconfig.Venue
-	down   map[string]bool
-	paused map[string]map[string]bool
+	// venues are by path, down and paused are what was told to go wrong: paths, and paths with a venue's id.
+	venues       map[string][]chainconfig.Venue
+	down, paused map[string]bool
 }
 
 // statePath is where a chain's stand-in answers.
@@ -37,7 +36,7 @@ func startStandInIndexers(ctx context.Context) (*standInIndexers, error) {
 		return nil, err
 	}
 	x := &standInIndexers{
-		address: l.Addr().String(), venues: map[string][]chainconfig.Venue{}, down: map[string]bool{}, paused: map[string]map[string]bool{},
+		address: l.Addr().String(), venues: map[string][]chainconfig.Venue{}, down: map[string]bool{}, paused: map[string]bool{},
 	}
 	x.server = &http.Server{Handler: x.routes(), ReadHeaderTimeout: 5 * time.Second}
 	go func() {
@@ -72,7 +71,7 @@ func (x *standInIndexers) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	for _, venue := range x.venues[path] {
 		v := chainconfig.VenueState{ID: venue.ID, Contracts: venue.Contracts, Checked: true}
-		if x.paused[path][venue.ID] {
+		if x.paused[path+" "+venue.ID] {
 			v.Paused = []string{"0x0000000000000000000000000000000000000001"}
 		}
 		s.Venues = append(s.Venues, v)
@@ -81,35 +80,20 @@ func (x *standInIndexers) answer(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(s) // the operator may be gone
 }
 
-// serve makes a chain's indexer answer that it knows some venues.
-func (x *standInIndexers) serve(path string, venues []chainconfig.Venue) {
+// change changes what is answered.
+func (x *standInIndexers) change(f func()) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	x.venues[path] = venues
+	f()
 }
 
 // learn makes a chain's indexer answer with other contracts of a venue, as one that was replaced does.
 func (x *standInIndexers) learn(path string, v chainconfig.Venue) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	for i := range x.venues[path] {
-		if x.venues[path][i].ID == v.ID {
-			x.venues[path][i] = v
+	x.change(func() {
+		for i := range x.venues[path] {
+			if x.venues[path][i].ID == v.ID {
+				x.venues[path][i] = v
+			}
 		}
-	}
-}
-
-func (x *standInIndexers) setDown(path string, down bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	x.down[path] = down
-}
-
-func (x *standInIndexers) setPaused(path, venue string, paused bool) {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	if x.paused[path] == nil {
-		x.paused[path] = map[string]bool{}
-	}
-	x.paused[path][venue] = paused
+	})
 }

@@ -1,23 +1,18 @@
 package main
 
 import (
-	"bufio"
 	"bytes"
 	"context"
-	"encoding/json"
 	"flag"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
-	"os"
-	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
-	"golang.org/x/sync/errgroup"
+	"github.com/prometheus/common/expfmt"
+	"github.com/prometheus/common/model"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -27,58 +22,36 @@ import (
 	"github.com/boardwalkhq/boardwalk/operator/workload"
 )
 
-// operateCommand runs the operator as a process of its own, so that what it uses is its own. It is the operator of
-// `boardwalk operator` but for two things: it asks the stand-ins of the indexers, and it counts its requests. It says on stdout
-// where its metrics are, obeys the lines of stdin (see served), and ends with them.
-func operateCommand(ctx context.Context, args []string) error {
-	flags := flag.NewFlagSet("operate", flag.ContinueOnError)
-	kubeconfig := flags.String("kubeconfig", "", "who the operator is")
-	namespace := flags.String("namespace", "", "where it looks")
-	indexers := flags.String("indexers", "", "address of the stand-ins")
-	if err := flags.Parse(args); err != nil {
-		return err
-	}
-	cfg, err := clientcmd.BuildConfigFromFlags("", *kubeconfig)
-	if err != nil {
-		return err
-	}
-	registry := prometheus.NewRegistry()
-	cfg.Wrap(countRequests(registry))
-	log := complaints()
-	ctx, stop := context.WithCancel(ctx)
-	defer stop()
-	ready := make(chan net.Addr, 1)
-	program := &operator.Program{
-		Cluster: cfg, Namespace: *namespace, LeaderElection: true, Metrics: registry, Now: now, Log: log,
-		Workload:   workload.Settings{Image: "none.invalid/boardwalk", DatabaseSecret: "database", DatabaseKey: "uri"},
-		StateURL:   func(c *v1alpha1.Chain) string { return "http://" + *indexers + statePath(*namespace, c.Spec.ID) },
-		Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"}, Ready: func(at net.Addr) { ready <- at },
-	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() error { return program.Run(ctx) })
-	g.Go(func() error {
-		select {
-		case at := <-ready:
-			if err := json.NewEncoder(os.Stdout).Encode(at.String()); err != nil {
+// operateCommand is the child that runs the operator of `boardwalk operator` but for two things: it asks the stand-ins of the
+// indexers, and it counts its requests.
+func operateCommand() command {
+	var kubeconfig, namespace, indexers string
+	return command{
+		name: "operate", child: true,
+		flags: func(f *flag.FlagSet) {
+			f.StringVar(&kubeconfig, "kubeconfig", "", "who the operator is")
+			f.StringVar(&namespace, "namespace", "", "where it looks")
+			f.StringVar(&indexers, "indexers", "", "address of the stand-ins")
+		},
+		run: func(ctx context.Context) error {
+			cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+			if err != nil {
 				return err
 			}
-		case <-ctx.Done():
-			return nil
-		}
-		go func() {
-			if err := obey(os.Stdin, os.Stdout); err != nil {
-				log.ErrorContext(ctx, "the control connection broke", "err", err.Error())
+			registry := prometheus.NewRegistry()
+			cfg.Wrap(countRequests(registry))
+			program := &operator.Program{
+				Cluster: cfg, Namespace: namespace, LeaderElection: true, Metrics: registry, Now: now, Log: complaints(),
+				Workload:   workload.Settings{Image: "none.invalid/boardwalk", DatabaseSecret: "database", DatabaseKey: "uri"},
+				StateURL:   func(c *v1alpha1.Chain) string { return "http://" + indexers + statePath(namespace, c.Spec.ID) },
+				Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"},
 			}
-			stop()
-		}()
-		return nil
-	})
-	return g.Wait()
-}
-
-// complaints is a log of warnings and errors, on stderr.
-func complaints() *slog.Logger {
-	return slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelWarn}))
+			return serveAsChild(ctx, "operate", func(ctx context.Context, ready func(net.Addr)) error {
+				program.Ready = ready
+				return program.Run(ctx)
+			})
+		},
+	}
 }
 
 // requestMetric counts the operator's requests by what they do to which resource.
@@ -165,46 +138,34 @@ func countsOf(ctx context.Context, s *served) (*operatorCounts, error) {
 	if err != nil {
 		return nil, err
 	}
-	if a.status != http.StatusOK {
-		return nil, fmt.Errorf("the operator's /metrics answers %d: %.300s", a.status, a.body)
-	}
 	c := &operatorCounts{usageNow: u, at: now(), requests: map[string]float64{}, reconciles: map[string]float64{}}
-	eachSample(a.body, func(name string, label map[string]string, value float64) {
-		switch name {
-		case requestMetric:
-			c.requests[label["verb"]+" "+label["resource"]] += value
-		case "controller_runtime_reconcile_total":
+	err = eachSample(a.body, map[string]func(label map[string]string, value float64){
+		requestMetric: func(label map[string]string, value float64) { c.requests[label["verb"]+" "+label["resource"]] += value },
+		"controller_runtime_reconcile_total": func(label map[string]string, value float64) {
 			c.reconciles[label["controller"]] += value
-		case "go_goroutines":
-			c.goroutines = value
-		}
+		},
+		"go_goroutines": func(_ map[string]string, value float64) { c.goroutines = value },
 	})
-	return c, nil
+	return c, err
 }
 
-var labelPair = regexp.MustCompile(`(\w+)="([^"]*)"`)
-
-// eachSample goes through metrics in the text format.
-func eachSample(text []byte, f func(name string, label map[string]string, value float64)) {
-	lines := bufio.NewScanner(bytes.NewReader(text))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		line := lines.Text()
-		space := strings.LastIndexByte(line, ' ')
-		if strings.HasPrefix(line, "#") || space < 0 {
-			continue
-		}
-		value, err := strconv.ParseFloat(line[space+1:], 64)
-		if err != nil {
-			continue
-		}
-		name, inner, _ := strings.Cut(line[:space], "{")
-		labels := map[string]string{}
-		for _, pair := range labelPair.FindAllStringSubmatch(inner, -1) {
-			labels[pair[1]] = pair[2]
-		}
-		f(name, labels, value)
+// eachSample goes through the counters and gauges of some names in the text format.
+func eachSample(text []byte, of map[string]func(label map[string]string, value float64)) error {
+	parser := expfmt.NewTextParser(model.UTF8Validation)
+	families, err := parser.TextToMetricFamilies(bytes.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("read metrics: %w", err)
 	}
+	for name, f := range of {
+		for _, m := range families[name].GetMetric() {
+			label := map[string]string{}
+			for _, pair := range m.GetLabel() {
+				label[pair.GetName()] = pair.GetValue()
+			}
+			f(label, m.GetCounter().GetValue()+m.GetGauge().GetValue())
+		}
+	}
+	return nil
 }
 
 // since is what was done after an earlier moment. Resident memory and goroutines are those of now.
@@ -282,14 +243,13 @@ func ownWritesAtServer(ctx context.Context, cfg *rest.Config) (n float64, err er
 	if err != nil {
 		return 0, fmt.Errorf("read the API server's metrics: %w", err)
 	}
-	eachSample(raw, func(name string, label map[string]string, value float64) {
-		if name != "apiserver_request_total" {
-			return
-		}
-		status := label["verb"] == "PATCH" && label["group"] == v1alpha1.GroupVersion.Group && label["subresource"] == "status"
-		if status || label["verb"] == "APPLY" && appliedResources[label["resource"]] {
-			n += value
-		}
+	err = eachSample(raw, map[string]func(label map[string]string, value float64){
+		"apiserver_request_total": func(label map[string]string, value float64) {
+			status := label["verb"] == "PATCH" && label["group"] == v1alpha1.GroupVersion.Group && label["subresource"] == "status"
+			if status || label["verb"] == "APPLY" && appliedResources[label["resource"]] {
+				n += value
+			}
+		},
 	})
-	return n, nil
+	return n, err
 }

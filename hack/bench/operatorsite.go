@@ -84,9 +84,9 @@ func newSite(ctx context.Context, c *kubetest.Cluster, x *standInIndexers, dir s
 		}
 	}
 	for chain, venues := range known {
-		x.serve(s.state(chain), venues)
+		x.change(func() { x.venues[s.state(chain)] = venues })
 	}
-	if s.view, err = watchNamespace(ctx, c.Config, s.namespace); err != nil {
+	if s.view, err = watchNamespace(ctx, c.Config, scheme, s.namespace); err != nil {
 		return nil, err
 	}
 	cfg, err := c.User(user)

@@ -38,22 +38,24 @@ var oneChanges = []oneChange{
 		return s.changeOf(ctx, s.chain(chain), []int{chain}, "label", fmt.Sprintf("Chain %d of round %d", chain, round))
 	}},
 	{"a Chain's indexer falls silent", func(_ context.Context, s *operatorSite, chain, _ int) (func(*clusterView) string, error) {
-		s.indexers.setDown(s.state(chainName(chain)), true)
+		s.indexers.change(func() { s.indexers.down[s.state(chainName(chain))] = true })
 		return func(v *clusterView) string { return s.closedOn(v, chain) }, nil
 	}},
 	{"it answers again", func(_ context.Context, s *operatorSite, chain, _ int) (func(*clusterView) string, error) {
-		s.indexers.setDown(s.state(chainName(chain)), false)
+		s.indexers.change(func() { s.indexers.down[s.state(chainName(chain))] = false })
 		return s.converged, nil
 	}},
 	{"a venue's contract pauses on a chain", func(_ context.Context, s *operatorSite, chain, _ int) (func(*clusterView) string, error) {
 		name := chainName(chain)
 		venue := s.venuesOn[name][0]
-		s.indexers.setPaused(s.state(name), venue, true)
-		return func(v *clusterView) string { return closedFor(v.venues[venue], name, v1alpha1.ReasonContractPaused) }, nil
+		s.indexers.change(func() { s.indexers.paused[s.state(name)+" "+venue] = true })
+		return func(v *clusterView) string {
+			return closedFor(get[*v1alpha1.LaunchVenue](v, venue), name, v1alpha1.ReasonContractPaused)
+		}, nil
 	}},
 	{"it goes on", func(_ context.Context, s *operatorSite, chain, _ int) (func(*clusterView) string, error) {
 		name := chainName(chain)
-		s.indexers.setPaused(s.state(name), s.venuesOn[name][0], false)
+		s.indexers.change(func() { s.indexers.paused[s.state(name)+" "+s.venuesOn[name][0]] = false })
 		return s.converged, nil
 	}},
 	{"a venue's label, which is in no document", func(ctx context.Context, s *operatorSite, chain, round int) (func(*clusterView) string, error) {
@@ -85,25 +87,18 @@ func (s *operatorSite) changeOf(ctx context.Context, o client.Object, replaced [
 	before := map[string]int64{}
 	for _, n := range replaced {
 		name := workload.ObjectName(chainName(n))
-		before[name] = s.view.deployment(name).Generation
+		before[name] = s.view.generation(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: name}})
 	}
 	if err := s.patch(ctx, o, "spec", field, value); err != nil {
 		return nil, err
 	}
-	name, generation := o.GetName(), o.GetGeneration()
+	generation := o.GetGeneration()
 	return func(v *clusterView) string {
-		var seen int64
-		switch o.(type) {
-		case *v1alpha1.Chain:
-			seen = v.chains[name].Generation
-		case *v1alpha1.LaunchVenue:
-			seen = v.venues[name].Generation
-		}
-		if seen < generation {
+		if v.objects[keyOf(o)].GetGeneration() < generation {
 			return "the watch hasn't shown the change yet"
 		}
 		for name, was := range before {
-			if not := rolledOut(v.deployments[name], was); not != "" {
+			if not := rolledOut(get[*appsv1.Deployment](v, name), was); not != "" {
 				return not
 			}
 		}
@@ -122,12 +117,12 @@ func rolledOut(d *appsv1.Deployment, before int64) string {
 
 // closedOn wants a chain not ready, and closed on it all venues that are there.
 func (s *operatorSite) closedOn(v *clusterView, chain int) string {
-	c := v.chains[chainName(chain)]
+	c := get[*v1alpha1.Chain](v, chainName(chain))
 	if not := conditionIs(c, c.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionFalse, v1alpha1.ReasonUnreachable); not != "" {
 		return not
 	}
 	for _, name := range s.venuesOn[c.Name] {
-		if not := closedFor(v.venues[name], c.Name, v1alpha1.ReasonIndexerDown); not != "" {
+		if not := closedFor(get[*v1alpha1.LaunchVenue](v, name), c.Name, v1alpha1.ReasonIndexerDown); not != "" {
 			return not
 		}
 	}
@@ -153,17 +148,23 @@ type changeRun struct {
 const settle = 4 * time.Second
 
 func (s *operatorSite) run(ctx context.Context, c *oneChange, chain, round int) (*changeRun, error) {
+	const patience = 2 * time.Minute
+	return s.during(ctx, c.name, patience, func() (func(*clusterView) string, error) { return c.make(ctx, s, chain, round) })
+}
+
+// during makes a change and waits until nothing of it is missing.
+func (s *operatorSite) during(ctx context.Context, what string, patience time.Duration, change func() (missing func(*clusterView) string, err error),
+) (*changeRun, error) {
 	before, err := countsOf(ctx, s.operator)
 	if err != nil {
 		return nil, err
 	}
 	began := now()
-	missing, err := c.make(ctx, s, chain, round)
+	missing, err := change()
 	if err != nil {
-		return nil, fmt.Errorf("%s: %w", c.name, err)
+		return nil, fmt.Errorf("%s: %w", what, err)
 	}
-	const patience = 2 * time.Minute
-	done, err := s.view.until(ctx, c.name, patience, settle, missing)
+	done, err := s.view.until(ctx, what, patience, settle, missing)
 	if err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"sync"
 	"time"
@@ -34,27 +33,37 @@ func operatorScheme() (*runtime.Scheme, error) {
 
 // clusterView is what a watch has shown of a namespace. It costs the API server the same whatever is measured.
 type clusterView struct {
-	mu          sync.Mutex
-	chains      map[string]*v1alpha1.Chain
-	venues      map[string]*v1alpha1.LaunchVenue
-	deployments map[string]*appsv1.Deployment
+	mu      sync.Mutex
+	objects map[string]client.Object // by keyOf
 	// changed has something in it when something was seen.
 	changed chan struct{}
 }
 
-func watchNamespace(ctx context.Context, cfg *rest.Config, namespace string) (*clusterView, error) {
-	scheme, err := operatorScheme()
-	if err != nil {
-		return nil, err
+// keyOf tells objects of a namespace apart.
+func keyOf(o client.Object) string { return reflect.TypeOf(o).Elem().Name() + " " + o.GetName() }
+
+// get is the object of a name, which must be there. The caller holds the lock.
+func get[T client.Object](v *clusterView, name string) T {
+	o, _ := v.objects[reflect.TypeFor[T]().Elem().Name()+" "+name].(T)
+	return o
+}
+
+// all are the objects of a kind. The caller holds the lock.
+func all[T client.Object](v *clusterView) (out []T) {
+	for _, o := range v.objects {
+		if t, ok := o.(T); ok {
+			out = append(out, t)
+		}
 	}
+	return out
+}
+
+func watchNamespace(ctx context.Context, cfg *rest.Config, scheme *runtime.Scheme, namespace string) (*clusterView, error) {
 	c, err := cache.New(cfg, cache.Options{Scheme: scheme, DefaultNamespaces: map[string]cache.Config{namespace: {}}})
 	if err != nil {
 		return nil, err
 	}
-	v := &clusterView{
-		chains: map[string]*v1alpha1.Chain{}, venues: map[string]*v1alpha1.LaunchVenue{}, deployments: map[string]*appsv1.Deployment{},
-		changed: make(chan struct{}, 1),
-	}
+	v := &clusterView{objects: map[string]client.Object{}, changed: make(chan struct{}, 1)}
 	for _, o := range []client.Object{&v1alpha1.Chain{}, &v1alpha1.LaunchVenue{}, &appsv1.Deployment{}} {
 		informer, err := c.GetInformer(ctx, o, cache.BlockUntilSynced(false))
 		if err != nil {
@@ -77,16 +86,13 @@ func watchNamespace(ctx context.Context, cfg *rest.Config, namespace string) (*c
 	return v, nil
 }
 
-func (v *clusterView) saw(o any) {
-	v.mu.Lock()
-	switch o := o.(type) {
-	case *v1alpha1.Chain:
-		v.chains[o.Name] = o
-	case *v1alpha1.LaunchVenue:
-		v.venues[o.Name] = o
-	case *appsv1.Deployment:
-		v.deployments[o.Name] = o
+func (v *clusterView) saw(seen any) {
+	o, ok := seen.(client.Object)
+	if !ok {
+		return
 	}
+	v.mu.Lock()
+	v.objects[keyOf(o)] = o
 	v.mu.Unlock()
 	select {
 	case v.changed <- struct{}{}:
@@ -94,10 +100,11 @@ func (v *clusterView) saw(o any) {
 	}
 }
 
-func (v *clusterView) deployment(name string) *appsv1.Deployment {
+// generation is that of an object as it was seen last.
+func (v *clusterView) generation(o client.Object) int64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	return v.deployments[name]
+	return v.objects[keyOf(o)].GetGeneration()
 }
 
 // until waits until nothing is missing any more and has been so for some time, and says when that began.
@@ -149,10 +156,11 @@ func conditionIs(o client.Object, conditions []metav1.Condition, name string, wa
 
 // converged says what isn't as it should be when all is well.
 func (s *operatorSite) converged(v *clusterView) string {
-	if len(v.chains) != s.size.chains || len(v.venues) != s.size.venues {
-		return fmt.Sprintf("%d of %d chains and %d of %d venues are there", len(v.chains), s.size.chains, len(v.venues), s.size.venues)
+	chains, venues := all[*v1alpha1.Chain](v), all[*v1alpha1.LaunchVenue](v)
+	if len(chains) != s.size.chains || len(venues) != s.size.venues {
+		return fmt.Sprintf("%d of %d chains and %d of %d venues are there", len(chains), s.size.chains, len(venues), s.size.venues)
 	}
-	for c := range maps.Values(v.chains) {
+	for _, c := range chains {
 		if not := conditionIs(c, c.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, ""); not != "" {
 			return not
 		}
@@ -160,7 +168,7 @@ func (s *operatorSite) converged(v *clusterView) string {
 			return fmt.Sprintf("Chain %s has lag %q", c.Name, c.Status.Lag)
 		}
 	}
-	for x := range maps.Values(v.venues) {
+	for _, x := range venues {
 		if not := conditionIs(x, x.Status.Conditions, v1alpha1.ConditionReady, metav1.ConditionTrue, v1alpha1.ReasonOpen); not != "" {
 			return not
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"net/http"
@@ -9,30 +10,8 @@ import (
 	"time"
 )
 
-const overloadUsage = `bench overload measures what becomes of requests when there are more than the server carries.
-
-  go run ./hack/bench overload [flags]
-
-First a closed loop finds the rate that the server carries, with the operations about single tokens in turn. Then an open
-loop sends a multiple of that. Every answer must be 200 or 503. A request that finds no connection free waits for one, and
-its wait counts; one that is not answered a few seconds after the end is not answered. That the queue grows shows in the
-last third's times being above the first third's.
-
-The database is that of bench tokens.
-
-Flags:
-`
-
-// refused is the status of an answer that turns a request away.
-const refused = http.StatusServiceUnavailable
-
-type overloadOptions struct {
-	*apiOptions
-
-	times       float64
-	connections int
-	most        int
-}
+// mostConnections is how many the overload has at most. Requests beyond wait for one, and their wait counts.
+const mostConnections = 2000
 
 // overloadRun is one round.
 type overloadRun struct {
@@ -44,66 +23,69 @@ type overloadRun struct {
 	peak    int64
 }
 
-func overloadCommand(ctx context.Context, args []string) error {
-	o := overloadOptions{apiOptions: bigMarket("overload")}
-	o.duration, o.runs = 20*time.Second, 2
-	if err := o.parse(args, overloadUsage, func(f *flag.FlagSet) {
-		f.Float64Var(&o.zipf, "zipf", 1, "exponent of Zipf's law, by which tokens are drawn")
-		f.Float64Var(&o.times, "times", 2, "multiple of what the server carries")
-		f.IntVar(&o.connections, "connections", 32, "connections that find what the server carries")
-		f.IntVar(&o.most, "most", 2000, "the most connections of the overload")
-	}); err != nil {
-		return err
-	}
-	w := newWorld(o.size)
-	for _, kind := range o.kinds {
-		if err := o.withDatabase(ctx, kind, w, func(d *database) error {
-			return scratch(func(dir string) error { return o.measure(ctx, d, dir, w) })
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
+// overloadsRun is the measurement on one database.
+type overloadsRun struct {
+	*onMarket
+
+	times       float64
+	connections int
 }
 
-func (o *overloadOptions) measure(ctx context.Context, d *database, dir string, w *world) error {
+// overloadCommand is the command.
+func overloadCommand() command {
+	o := bigMarket()
+	o.duration, o.runs = 20*time.Second, 2
+	var m overloadsRun
+	return command{
+		name: "overload",
+		about: "Requests when there are more than the server carries: a closed loop finds what it carries, an open loop sends a multiple of that. " +
+			"Every answer must be 200 or 503; a growing queue shows in the last third's times. See docs/benchmarks.md#answering.",
+		flags: func(f *flag.FlagSet) {
+			o.flags(f)
+			o.durationFlag(f)
+			o.zipfFlag(f)
+			f.Float64Var(&m.times, "times", 2, "multiple of what the server carries")
+			f.IntVar(&m.connections, "connections", 32, "connections that find what the server carries")
+		},
+		run: func(ctx context.Context) error {
+			return o.onMarkets(ctx, func(on *onMarket) error {
+				m.onMarket = on
+				return m.measure(ctx)
+			})
+		},
+	}
+}
+
+func (m *overloadsRun) measure(ctx context.Context) error {
 	about := fmt.Sprintf("%s with %s. %d round(s), medians; closed loop of %d connections for %s, then open loop at %g times that rate for %s "+
-		"over at most %d connections; Zipf %g.", d, o.size, o.rounds, o.connections, o.duration/2, o.times, o.duration, o.most, o.zipf)
-	if err := heading(os.Stdout, o.command, o.args, about); err != nil {
+		"over at most %d connections; Zipf %g.", m.d, m.size, m.rounds, m.connections, m.duration/2, m.times, m.duration, mostConnections, m.zipf)
+	if err := heading(os.Stdout, about); err != nil {
 		return err
 	}
 	var runs []overloadRun
-	for round := range o.rounds {
-		r, err := o.round(ctx, d, dir, w, uint64(round), "")
+	for round := range m.rounds {
+		s, err := m.serve(ctx)
 		if err != nil {
 			return err
 		}
-		say("%s, round %d of %d: carries %.0f/s; of twice that %s", d, round+1, o.rounds, r.carried, r.run.statuses())
+		r, err := m.round(ctx, s, uint64(round))
+		if err := errors.Join(err, s.stop()); err != nil {
+			return err
+		}
+		say("%s, round %d of %d: carries %.0f/s; of twice that %s", m.d, round+1, m.rounds, r.carried, r.run.statuses())
 		runs = append(runs, *r)
 	}
-	if err := overloadReport(runs); err != nil || o.cpuProfile == "" {
-		return err
-	}
-	_, err := o.round(ctx, d, dir, w, 1000, o.cpuProfile+"."+d.kind)
-	return err
+	return eachRound(runs, overloadFigures).write(os.Stdout)
 }
 
-func (o *overloadOptions) round(ctx context.Context, d *database, dir string, w *world, round uint64, profile string) (*overloadRun, error) {
-	s, err := serveAPI(ctx, dir, d.dsn)
-	if err != nil {
-		return nil, err
-	}
-	list, _, err := servedOf(ctx, s.address, w, perToken)
-	if err != nil {
-		return nil, err
-	}
-	c := o.fresh()
-	targets := o.targets(s.address, w, list, round)
+func (m *overloadsRun) round(ctx context.Context, s *served, round uint64) (*overloadRun, error) {
+	c := m.fresh()
+	targets := m.targets(s.address, round)
 	next := func(n uint64) []byte { return targets[n%uint64(len(targets))].head }
-	if _, err := closedLoop(ctx, s.address, o.connections, o.warmUp, c, next); err != nil {
+	if _, err := closedLoop(ctx, s.address, m.connections, m.warmUp, c, next); err != nil {
 		return nil, err
 	}
-	carried, err := closedLoop(ctx, s.address, o.connections, o.duration/2, c, next)
+	carried, err := closedLoop(ctx, s.address, m.connections, m.duration/2, c, next)
 	if err != nil {
 		return nil, err
 	}
@@ -112,26 +94,23 @@ func (o *overloadOptions) round(ctx context.Context, d *database, dir string, w 
 	}
 	r := &overloadRun{carried: float64(carried.statuses[http.StatusOK]) / carried.wall.Seconds()}
 	loop := openLoop{
-		address: s.address, rate: r.carried * o.times, length: o.duration, most: o.most, clients: c, grace: 5 * time.Second,
+		address: s.address, rate: r.carried * m.times, length: m.duration, most: mostConnections, clients: c, grace: 5 * time.Second,
 		next: func(n int) (int, []byte) {
 			t := &targets[n%len(targets)]
 			return t.kind, t.head
 		},
 	}
-	used, err := meter(s, d, s.maybeProfiled(profile, func() (err error) {
+	used, err := meter(s, m.d, func() (err error) {
 		r.run, err = loop.run(ctx)
 		return err
-	}))
+	})
 	if err != nil {
 		return nil, err
 	}
-	r.cpu, r.rows = used.server.Seconds()/o.duration.Seconds(), used.database.Seconds()/o.duration.Seconds()
-	r.peak, r.others = used.ended.Peak, used.others
+	r.cpu, r.rows = used.server.Seconds()/m.duration.Seconds(), used.database.Seconds()/m.duration.Seconds()
+	r.others, r.peak = used.others, used.ended.Peak
 	const unanswered = 0
-	if err := r.run.statuses().only(http.StatusOK, refused, unanswered); err != nil {
-		return nil, err
-	}
-	return r, s.stop()
+	return r, r.run.statuses().only(http.StatusOK, refused, unanswered)
 }
 
 type overloadTarget struct {
@@ -140,49 +119,44 @@ type overloadTarget struct {
 }
 
 // targets renders many requests beforehand, so that the load stays light.
-func (o *overloadOptions) targets(address string, w *world, list []endpoint, round uint64) []overloadTarget {
-	draw := newDrawer(w, o.zipf, round)
+func (m *overloadsRun) targets(address string, round uint64) []overloadTarget {
+	draw := newDrawer(m.world, m.zipf, round)
 	out := make([]overloadTarget, 20_000)
 	for i := range out {
-		kind := i % len(list)
-		out[i] = overloadTarget{kind, render(address, list[kind].target(w, draw.draw(list[kind].tokens)))}
+		e := &perToken[i%len(perToken)]
+		out[i] = overloadTarget{i % len(perToken), render(address, e.target(m.world, draw.draw(e.tokens)))}
 	}
 	return out
 }
 
-func overloadReport(runs []overloadRun) error {
-	t := newTable("", ">median", "each round")
-	row := func(name, format string, f func(*overloadRun) float64) {
-		var values []float64
-		for i := range runs {
-			values = append(values, f(&runs[i]))
-		}
-		t.add(name, fmt.Sprintf(format, middle(values)), each(values, format))
+// took is the latency that a share of the answers with a status has at most, in one of equal parts of the run.
+func took(q float64, status, part, parts int) func(*overloadRun) float64 {
+	return func(r *overloadRun) float64 { return milliseconds(quantile(r.run.part(part, parts).of(-1, status), q)) }
+}
+
+// share is how many of a hundred requests were answered with a status.
+func share(status int) func(*overloadRun) float64 {
+	return func(r *overloadRun) float64 {
+		return 100 * float64(r.run.statuses()[status]) / float64(len(r.run.shots))
 	}
-	at := func(q float64, status int, part, parts int) func(*overloadRun) float64 {
-		return func(r *overloadRun) float64 { return milliseconds(quantile(r.run.part(part, parts).of(-1, status), q)) }
-	}
-	share := func(status int) func(*overloadRun) float64 {
-		return func(r *overloadRun) float64 {
-			return 100 * float64(r.run.statuses()[status]) / float64(len(r.run.shots))
-		}
-	}
-	row("carried, requests/s", "%.0f", func(r *overloadRun) float64 { return r.carried })
-	row("sent, requests/s", "%.0f", func(r *overloadRun) float64 {
+}
+
+var overloadFigures = []column[overloadRun]{
+	{name: "carried, requests/s", format: "%.0f", of: func(r *overloadRun) float64 { return r.carried }},
+	{name: "sent, requests/s", format: "%.0f", of: func(r *overloadRun) float64 {
 		return float64(len(r.run.shots)) / (r.run.shots[len(r.run.shots)-1].due + 1).Seconds()
-	})
-	row("admitted, %", "%.1f", share(http.StatusOK))
-	row("admitted, p50 ms", "%.1f", at(0.5, http.StatusOK, 0, 1))
-	row("admitted, p99 ms", "%.1f", at(0.99, http.StatusOK, 0, 1))
-	row("refused by 503, %", "%.1f", share(refused))
-	row("refused, p99 ms", "%.1f", at(0.99, refused, 0, 1))
-	row("not answered, %", "%.1f", share(0))
-	row("first third, p99 ms", "%.1f", at(0.99, http.StatusOK, 0, 3))
-	row("last third, p99 ms", "%.1f", at(0.99, http.StatusOK, 2, 3))
-	row("most requests that waited for a connection", "%.0f", func(r *overloadRun) float64 { return float64(r.run.waiting) })
-	row("server's cores", "%.2f", func(r *overloadRun) float64 { return r.cpu })
-	row("database server's cores", "%.2f", func(r *overloadRun) float64 { return r.rows })
-	row("server's peak MB", "%.0f", func(r *overloadRun) float64 { return float64(r.peak) / 1e6 })
-	row("others' cores", "%.2f", func(r *overloadRun) float64 { return r.others })
-	return t.write(os.Stdout)
+	}},
+	{name: "admitted, %", format: "%.1f", of: share(http.StatusOK)},
+	{name: "admitted, p50 ms", format: "%.1f", of: took(0.5, http.StatusOK, 0, 1)},
+	{name: "admitted, p99 ms", format: "%.1f", of: took(0.99, http.StatusOK, 0, 1)},
+	{name: "refused by 503, %", format: "%.1f", of: share(refused)},
+	{name: "refused, p99 ms", format: "%.1f", of: took(0.99, refused, 0, 1)},
+	{name: "not answered, %", format: "%.1f", of: share(0)},
+	{name: "first third, p99 ms", format: "%.1f", of: took(0.99, http.StatusOK, 0, 3)},
+	{name: "last third, p99 ms", format: "%.1f", of: took(0.99, http.StatusOK, 2, 3)},
+	{name: "most requests that waited for a connection", format: "%.0f", of: func(r *overloadRun) float64 { return float64(r.run.waiting) }},
+	{name: "server's cores", format: "%.2f", of: func(r *overloadRun) float64 { return r.cpu }},
+	{name: "database server's cores", format: "%.2f", of: func(r *overloadRun) float64 { return r.rows }},
+	{name: "server's peak MB", format: "%.0f", of: func(r *overloadRun) float64 { return float64(r.peak) / 1e6 }},
+	{name: "others' cores", format: "%.2f", of: func(r *overloadRun) float64 { return r.others }},
 }

@@ -14,11 +14,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/npmcache"
 )
 
 // ponderVersion is what ponder/package.json pins.
@@ -28,7 +28,7 @@ const ponderVersion = "0.16.10"
 var ponderProject embed.FS
 
 // ponder is Ponder with a project that derives the same rows.
-func (l *lab) ponder(ctx context.Context, counted *rows) (*contender, error) {
+func (l *course) ponder(ctx context.Context, counted *rows) (*contender, error) {
 	packages, err := installPonder(ctx)
 	if err != nil {
 		return nil, err
@@ -80,7 +80,7 @@ func (l *lab) ponder(ctx context.Context, counted *rows) (*contender, error) {
 }
 
 // ponderChain writes what chain.ts reads.
-func (l *lab) ponderChain(dir, endpoint string) (string, error) {
+func (l *course) ponderChain(dir, endpoint string) (string, error) {
 	cfg := l.chain.cfg
 	out := map[string]any{"id": cfg.EVMChainID, "rpc": endpoint, "wrapped": cfg.Native.Wrapped.String()}
 	quotes := make([]string, len(cfg.Quotes))
@@ -127,7 +127,7 @@ func ponderRows(ctx context.Context, conn *pgx.Conn) (*rows, error) {
 
 // installPonder makes sure that the packages are in the cache directory.
 func installPonder(ctx context.Context) (string, error) {
-	cache, err := cacheDir()
+	cache, err := npmcache.Dir()
 	if err != nil {
 		return "", err
 	}
@@ -144,37 +144,25 @@ func installPonder(ctx context.Context) (string, error) {
 		return "", errors.New("npm is not on PATH: install Node.js 20 or newer, which brings it, or leave Ponder out with --only")
 	}
 	say("ponder: installing %s, once", ponderVersion)
-	part, err := os.MkdirTemp(cache, filepath.Base(dir)+".part-")
-	if err != nil {
-		return "", err
-	}
-	defer func() { _ = os.RemoveAll(part) }()
-	if err := writeProject(part); err != nil {
-		return "", err
-	}
-	// Not npm ci: that wants every platform's optional packages in the lock file.
-	npm := exec.CommandContext(ctx, "npm", "install", "--loglevel=error")
-	npm.Dir = part
-	if out, err := npm.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("npm install: %w\n%.1000s\n(the packages come from npm's registry: is it reachable?)", err, out)
-	}
-	return dir, os.Rename(part, dir)
+	return dir, kept(dir, func(part string) error {
+		if err := writeProject(part); err != nil {
+			return err
+		}
+		// Not npm ci: that wants every platform's optional packages in the lock file.
+		npm := exec.CommandContext(ctx, "npm", "install", "--loglevel=error")
+		npm.Dir = part
+		if out, err := npm.CombinedOutput(); err != nil {
+			return fmt.Errorf("npm install: %w\n%.1000s\n(the packages come from npm's registry: is it reachable?)", err, out)
+		}
+		return nil
+	})
 }
 
 // writeProject writes the Ponder project into dir.
 func writeProject(dir string) error {
-	return fs.WalkDir(ponderProject, "ponder", func(path string, d fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		to := filepath.Join(dir, strings.TrimPrefix(path, "ponder"))
-		if d.IsDir() {
-			return os.MkdirAll(to, 0o750)
-		}
-		raw, err := ponderProject.ReadFile(path)
-		if err != nil {
-			return err
-		}
-		return os.WriteFile(to, raw, 0o600)
-	})
+	source, err := fs.Sub(ponderProject, "ponder")
+	if err != nil {
+		return err
+	}
+	return os.CopyFS(dir, source)
 }

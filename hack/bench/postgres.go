@@ -70,7 +70,7 @@ func startPostgres(ctx context.Context, dir string, statements bool) (*postgres,
 	}
 	defer func() { _ = log.Close() }()
 	p.cmd.Stdout, p.cmd.Stderr = log, log
-	if err := p.cmd.Start(); err != nil {
+	if err := dbserver.Start(p.cmd); err != nil {
 		return nil, err
 	}
 	for deadline := now().Add(30 * time.Second); ; {
@@ -141,46 +141,12 @@ func (p *postgres) slowest(ctx context.Context, conn *pgx.Conn, path string) err
 	return errors.Join(list.Err(), os.WriteFile(path, b.Bytes(), 0o600))
 }
 
-// cpu is what the server and all its processes have used so far; 0 where there is no /proc.
-func (p *postgres) cpu() time.Duration {
-	own := readStat(p.cmd.Process.Pid)
-	total := own.user + own.system + own.childUser + own.childSystem
-	all, _ := filepath.Glob("/proc/[0-9]*/stat")
-	for _, path := range all {
-		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(path)))
-		if err != nil {
-			continue
-		}
-		if s := readStat(pid); s.parent == p.cmd.Process.Pid {
-			total += s.user + s.system
-		}
-	}
-	const ticksPerSecond = 100 // USER_HZ, on every Linux that Go runs on
-	return time.Duration(total) * time.Second / ticksPerSecond
-}
-
-type stat struct {
-	parent                               int
-	user, system, childUser, childSystem int64
-}
-
-func readStat(pid int) (s stat) {
-	raw, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
-	if err != nil {
-		return s
-	}
-	// The name, in parentheses, may have spaces; what follows it has not.
-	fields := bytes.Fields(raw[bytes.LastIndexByte(raw, ')')+1:])
-	if len(fields) < 15 {
-		return s
-	}
-	number := func(i int) int64 { n, _ := strconv.ParseInt(string(fields[i]), 10, 64); return n }
-	return stat{int(number(1)), number(11), number(12), number(13), number(14)}
-}
+// cpu is what the server and all its processes have used so far.
+func (p *postgres) cpu() (time.Duration, error) { return treeCPU(p.cmd.Process.Pid) }
 
 // asPostgresUser lets the server run as its own user on a folder; the folder's parent may be entered, not read.
 func asPostgresUser(parent, dir string) (*syscall.SysProcAttr, error) {
-	attr := dieWithParent()
+	attr := &syscall.SysProcAttr{}
 	return attr, errors.Join(os.Chmod(parent, 0o711), dbserver.AsPostgres(attr, dir))
 }
 
@@ -196,20 +162,4 @@ func freePort(ctx context.Context) (int, error) {
 		return 0, errors.New("no TCP port")
 	}
 	return a.Port, nil
-}
-
-// onNewDatabase runs f on an empty database of a server of its own.
-func onNewDatabase(ctx context.Context, f func(dsn string) error) error {
-	return scratch(func(dir string) error {
-		p, err := startPostgres(ctx, dir, false)
-		if err != nil {
-			return err
-		}
-		defer p.stop()
-		dsn, _, err := p.create(ctx)
-		if err != nil {
-			return err
-		}
-		return f(dsn)
-	})
 }

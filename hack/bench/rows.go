@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"math/big"
 	"strconv"
-	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgtype"
@@ -52,24 +50,21 @@ func (r *rows) differences(counted *rows) error {
 	return errors.Join(errs...)
 }
 
-// compareRows writes the table of who arrived at what.
-func compareRows(w io.Writer, counted *rows, names []string, got map[string]*rows) error {
-	var b strings.Builder
-	b.WriteString("| rows | counted from the logs |")
+// compareRows is the table of who arrived at what.
+func compareRows(counted *rows, names []string, got map[string]*rows) *table {
+	header := []string{"rows", ">counted from the logs"}
 	for _, name := range names {
-		b.WriteString(" " + name + " |")
+		header = append(header, ">"+name)
 	}
-	b.WriteString("\n|---|---:|" + strings.Repeat("---:|", len(names)) + "\n")
-	want := counted.values()
+	t := newTable(header...)
 	for i, row := range rowNames {
-		b.WriteString("| " + row + " | " + want[i] + " |")
+		cells := []string{row, counted.values()[i]}
 		for _, name := range names {
-			b.WriteString(" " + got[name].values()[i] + " |")
+			cells = append(cells, got[name].values()[i])
 		}
-		b.WriteString("\n")
+		t.add(cells...)
 	}
-	_, err := io.WriteString(w, b.String()+"\n")
-	return err
+	return t
 }
 
 // sum adds up a column that scan reads, over all rows of a query.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/http"
@@ -13,18 +12,20 @@ import (
 	"time"
 )
 
-const searchUsage = `bench search measures the search among many tokens, whose names and tickers follow Zipf's law: a few have
-thousands of clones.
-
-  go run ./hack/bench search [flags]
-
-The load is an open loop, with a query of each kind in turn. A request's time counts from when it was due. Any answer but
-200 fails the measurement, and so does an address that is not found.
-
-The database is made once and kept, as that of bench tokens. --seed makes it and ends.
-
-Flags:
-`
+// searchCommand is the command.
+func searchCommand() command {
+	o := bigMarket()
+	o.size.Tokens, o.size.Trades, o.duration = 1_000_000, 100_000, 30*time.Second
+	return command{
+		name: "search",
+		about: "Search among many tokens, whose names and tickers follow Zipf's law, a query of each kind in turn in an open loop. " +
+			"Any answer but 200 fails it, and so does an address that is not found. See docs/benchmarks.md#answering.",
+		flags: o.openFlags,
+		run: func(ctx context.Context) error {
+			return o.onMarkets(ctx, func(m *onMarket) error { return (&searchesRun{m}).run(ctx) })
+		},
+	}
+}
 
 const (
 	searchPath   = "/api/dexscreener/search?q="
@@ -74,85 +75,59 @@ func misspelt(rng *rand.Rand, name string) string {
 	}
 }
 
-func searchCommand(ctx context.Context, args []string) error {
-	o := bigMarket("search")
-	o.size = marketSize{Tokens: 1_000_000, Trades: 100_000}
-	o.duration = 30 * time.Second
-	if err := o.parse(args, searchUsage, o.openFlags); err != nil {
-		return err
-	}
-	w := newWorld(o.size)
-	for _, kind := range o.kinds {
-		if err := o.withDatabase(ctx, kind, w, func(d *database) error {
-			return scratch(func(dir string) error { return o.search(ctx, d, dir, w) })
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
+// searchesRun is the measurement on one database.
+type searchesRun struct{ *onMarket }
 
-func (o *apiOptions) search(ctx context.Context, d *database, dir string, w *world) error {
+func (m *searchesRun) run(ctx context.Context) error {
 	about := fmt.Sprintf("%s with %s, of %s names. %d round(s), medians; open loop at %g/s for %s after %s of warming up, a query of each kind in turn.",
-		d, o.size, thousands(w.names), o.rounds, o.rate, o.duration, o.warmUp)
-	if err := heading(os.Stdout, o.command, o.args, about); err != nil {
+		m.d, m.size, thousands(m.world.names), m.rounds, m.rate, m.duration, m.warmUp)
+	if err := heading(os.Stdout, about); err != nil {
 		return err
 	}
 	var runs []*openRun
 	var rounds []roundRun
-	for round := range o.rounds {
-		r, used, err := o.searchRound(ctx, d, dir, w, uint64(round), "")
+	for round := range m.rounds {
+		r, used, err := m.round(ctx, uint64(round))
 		if err != nil {
 			return err
 		}
-		say("%s, round %d of %d: p99 %.2f ms", d, round+1, o.rounds, milliseconds(quantile(r.of(-1, http.StatusOK), 0.99)))
+		say("%s, round %d of %d: p99 %.2f ms", m.d, round+1, m.rounds, milliseconds(quantile(r.of(-1, http.StatusOK), 0.99)))
 		runs, rounds = append(runs, r), append(rounds, roundRun{server: used})
 	}
-	if err := searchReport(runs, rounds); err != nil || o.cpuProfile == "" {
-		return err
-	}
-	_, _, err := o.searchRound(ctx, d, dir, w, 1000, o.cpuProfile+"."+d.kind)
-	return err
+	return searchReport(runs, rounds)
 }
 
-func (o *apiOptions) searchRound(ctx context.Context, d *database, dir string, w *world, round uint64, profile string) (*openRun, *reading, error) {
-	s, err := serveAPI(ctx, dir, d.dsn)
+func (m *searchesRun) round(ctx context.Context, round uint64) (r *openRun, used *reading, err error) {
+	s, err := m.serve(ctx)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := finds(ctx, s.address, w); err != nil {
-		return nil, nil, err
-	}
-	if _, err := o.searches(ctx, s.address, w, o.warmUp, round|1<<32); err != nil {
-		return nil, nil, err
-	}
-	var r *openRun
-	used, err := meter(s, d, s.maybeProfiled(profile, func() (err error) {
-		r, err = o.searches(ctx, s.address, w, o.duration, round)
+	err = s.end(func() error {
+		if err := finds(ctx, s.address, m.world); err != nil {
+			return err
+		}
+		if _, err := m.searches(ctx, s.address, m.warmUp, round|1<<32); err != nil {
+			return err
+		}
+		used, err = meter(s, m.d, func() (err error) {
+			r, err = m.searches(ctx, s.address, m.duration, round)
+			return err
+		})
 		return err
-	}))
-	if err != nil {
-		return nil, nil, err
-	}
-	return r, used, errors.Join(s.silent(), s.stop())
+	})
+	return r, used, err
 }
 
 // searches sends queries of all kinds; all must be answered by 200.
-func (o *apiOptions) searches(ctx context.Context, address string, w *world, length time.Duration, sequence uint64) (*openRun, error) {
-	draw := newDrawer(w, o.zipf, sequence)
-	loop := openLoop{
-		address: address, rate: o.rate, length: length, most: 512, clients: o.fresh(), grace: 10 * time.Second,
-		next: func(n int) (int, []byte) {
-			kind := n % len(searchKinds)
-			q := searchKinds[kind].query(draw.rng, &w.tokens[draw.draw(1)[0]])
-			return kind, render(address, searchPath+url.QueryEscape(q))
-		},
-	}
-	r, err := loop.run(ctx)
+func (m *searchesRun) searches(ctx context.Context, address string, length time.Duration, sequence uint64) (*openRun, error) {
+	r, err := m.openLoop(ctx, address, length, sequence, func(n int, draw *drawer) (int, string) {
+		kind := n % len(searchKinds)
+		return kind, searchPath + url.QueryEscape(searchKinds[kind].query(draw.rng, &m.world.tokens[draw.draw(1)[0]]))
+	})
 	if err != nil {
 		return nil, err
 	}
-	return r, r.answered()
+	return r, r.statuses().only(http.StatusOK)
 }
 
 // finds fails unless tokens are found by their addresses.
@@ -162,9 +137,6 @@ func finds(ctx context.Context, address string, w *world) error {
 		a, err := fetch(ctx, address, searchPath+t.mint.String())
 		if err != nil {
 			return err
-		}
-		if a.status != http.StatusOK {
-			return fmt.Errorf("%s%s answers %d: %s", searchPath, t.mint, a.status, a.body)
 		}
 		var found struct {
 			Pairs []struct{ BaseToken struct{ Address string } }
@@ -180,22 +152,26 @@ func finds(ctx context.Context, address string, w *world) error {
 }
 
 func searchReport(runs []*openRun, rounds []roundRun) error {
-	t := newTable("query", ">p50 ms", ">p99 ms", "p99 of each round", fmt.Sprintf("p99 below %s", wantedSearch))
+	t := columns([]string{"query"}, searchFigures(-1), fmt.Sprintf("p99 below %s", wantedSearch))
 	for kind := -1; kind < len(searchKinds); kind++ {
 		name := "all"
 		if kind >= 0 {
 			name = searchKinds[kind].name
 		}
-		var p50, p99 []float64
-		for _, r := range runs {
-			took := r.of(kind, http.StatusOK)
-			p50, p99 = append(p50, milliseconds(quantile(took, 0.5))), append(p99, milliseconds(quantile(took, 0.99)))
-		}
-		t.add(name, fmt.Sprintf("%.2f", middle(p50)), fmt.Sprintf("%.2f", middle(p99)), each(p99, "%.2f"),
-			verdict(middle(p99) < milliseconds(wantedSearch)))
+		list := searchFigures(kind)
+		t.add(figures([]string{name}, runs, list, verdict(middle(values(runs, list[1].of)) < milliseconds(wantedSearch)))...)
 	}
-	if err := t.write(os.Stdout); err != nil {
-		return err
+	return writeTables(os.Stdout, t, eachRound(rounds, roundFigures))
+}
+
+// searchFigures are those of one kind of query, or of all.
+func searchFigures(kind int) []column[*openRun] {
+	at := func(q float64) func(**openRun) float64 {
+		return func(r **openRun) float64 { return milliseconds(quantile((*r).of(kind, http.StatusOK), q)) }
 	}
-	return roundReport(rounds, false)
+	return []column[*openRun]{
+		{name: "p50 ms", format: "%.2f", of: at(0.5)},
+		{name: "p99 ms", format: "%.2f", of: at(0.99)},
+		{name: "p99 of each round", format: "%.2f", of: at(0.99), each: true},
+	}
 }

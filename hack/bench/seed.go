@@ -23,7 +23,7 @@ type seeder struct {
 	// disk. SQLite keeps them ordered by key whatever came first, and is faster in that order.
 	byTime bool
 	// done and all count work, in trades.
-	progress *progressOf
+	progress *progress
 
 	// last is the block under which everything is written.
 	last    market.Header
@@ -200,31 +200,42 @@ func (s *seeder) trades(ctx context.Context, trades []worldTrade, work int64) er
 	return s.commit(ctx, true)
 }
 
-// progressOf tells how far something is and how long it still takes.
-type progressOf struct {
+// txOf is the transaction of a place in a block.
+func txOf(number, index uint64) market.TxID {
+	var h market.Hash
+	binary.BigEndian.PutUint64(h[8:], number*0x9e3779b97f4a7c15)
+	binary.BigEndian.PutUint64(h[24:], index)
+	return market.EVMTx(h)
+}
+
+// progress tells how far something is and how long it still takes.
+type progress struct {
 	what      string
 	done, all int64
 	began     time.Time
 	said      time.Time
 }
 
-func newProgress(what string, all int64) *progressOf {
-	return &progressOf{what: what, all: max(all, 1), began: now(), said: now()}
+func newProgress(what string, all int64) *progress {
+	return &progress{what: what, all: max(all, 1), began: now(), said: now()}
 }
 
-func (p *progressOf) add(n int64) {
+func (p *progress) add(n int64) {
 	p.done += n
-	if p.done%64 >= n { // the clock need not be read each time
-		return
+	if p.done%64 < n { // the clock need not be read each time
+		p.at(p.done)
 	}
+}
+
+// at says how far it is, now and then.
+func (p *progress) at(done int64) {
 	t := now()
-	if t.Sub(p.said) < 5*time.Second {
+	if done <= 0 || t.Sub(p.said) < 5*time.Second {
 		return
 	}
 	p.said = t
-	spent := t.Sub(p.began)
-	left := time.Duration(float64(spent) * (float64(p.all)/float64(p.done) - 1))
-	say("%s: %.0f %%, %s left", p.what, 100*float64(p.done)/float64(p.all), max(left, 0).Round(time.Second))
+	left := time.Duration(float64(t.Sub(p.began)) * (float64(p.all)/float64(done) - 1))
+	say("%s: %.0f %%, %s left", p.what, 100*float64(done)/float64(p.all), max(left, 0).Round(time.Second))
 }
 
-func (p *progressOf) end() { say("%s: done in %s", p.what, now().Sub(p.began).Round(time.Second)) }
+func (p *progress) end() { say("%s: done in %s", p.what, now().Sub(p.began).Round(time.Second)) }

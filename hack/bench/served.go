@@ -9,46 +9,17 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
-	"path/filepath"
-	"strconv"
 	"time"
 )
 
 // served is a server that runs as a child of this process.
 type served struct {
+	// address is what it said when it was ready: where it listens.
 	address string
 	cmd     *exec.Cmd
 	in      io.WriteCloser
 	out     *json.Decoder
 	log     string
-}
-
-// serveAPI starts the API server on a database. Its clock begins when the newest block is a second old.
-func serveAPI(ctx context.Context, dir, dsn string, more ...string) (*served, error) {
-	return startServed(ctx, dir, append([]string{"--db", dsn, "--now", strconv.FormatInt(worldEnd+1, 10)}, more...)...)
-}
-
-// serveBoard starts the API server on a database of the board's world. Its clock begins with the chains'.
-func serveBoard(ctx context.Context, dir, dsn string, clock *boardClock) (*served, error) {
-	clock.start()
-	return startServed(ctx, dir, "--board", "--db", dsn, "--now", strconv.FormatInt(clock.now().Unix(), 10))
-}
-
-// serveBare starts a router with one route that writes an answer.
-func serveBare(ctx context.Context, dir string, a *bareAnswer) (*served, error) {
-	raw, err := json.Marshal(a)
-	if err != nil {
-		return nil, err
-	}
-	path := filepath.Join(dir, "answer.json")
-	if err := os.WriteFile(path, raw, 0o600); err != nil {
-		return nil, err
-	}
-	return startServed(ctx, dir, "--bare", path)
-}
-
-func startServed(ctx context.Context, dir string, args ...string) (*served, error) {
-	return startChild(ctx, dir, "server", append([]string{"serve"}, args...)...)
 }
 
 // startChild starts this program again with another command, and waits until it says where it is. what is what it is called in
@@ -87,6 +58,9 @@ func startProcess(dir, what string, cmd *exec.Cmd) (_ *served, err error) {
 	return s, nil
 }
 
+// pid is its process.
+func (s *served) pid() int { return s.cmd.Process.Pid }
+
 // ask sends a line and reads the answer.
 func (s *served) ask(line string, answer any) error {
 	if _, err := io.WriteString(s.in, line+"\n"); err != nil {
@@ -99,46 +73,6 @@ func (s *served) ask(line string, answer any) error {
 }
 
 func (s *served) usage() (u usageNow, err error) { return u, s.ask("usage", &u) }
-
-// profiled runs f while the server's CPU profile is taken.
-func (s *served) profiled(path string, f func() error) error {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return err
-	}
-	var done string
-	if err := s.ask("profile "+path, &done); err != nil {
-		return err
-	}
-	err = f()
-	if err := errors.Join(err, s.ask("profiled", &done)); err != nil {
-		return err
-	}
-	say("profile: wrote %s; read it with: go tool pprof -top %s", path, path)
-	return nil
-}
-
-// heap writes a profile of what lives on the server's heap.
-func (s *served) heap(path string) error {
-	path, err := filepath.Abs(path)
-	if err != nil {
-		return err
-	}
-	var done string
-	if err := s.ask("heap "+path, &done); err != nil {
-		return err
-	}
-	say("profile: wrote %s; read it with: go tool pprof -sample_index=inuse_space -top %s", path, path)
-	return nil
-}
-
-// maybeProfiled is f, with the server's CPU profile when a file is named for it.
-func (s *served) maybeProfiled(path string, f func() error) func() error {
-	if path == "" {
-		return f
-	}
-	return func() error { return s.profiled(path, f) }
-}
 
 // stop ends the server.
 func (s *served) stop() error {
@@ -157,15 +91,19 @@ func (s *served) silent() error {
 	return nil
 }
 
-// answerOf is a whole answer, for comparing and for writing it elsewhere.
-type answerOf struct {
-	status int
+// end runs f, ends the server, and fails when it complained meanwhile.
+func (s *served) end(f func() error) error {
+	return errors.Join(f(), s.silent(), s.stop())
+}
+
+// answer is a whole answer, for comparing and for writing it elsewhere.
+type answer struct {
 	header http.Header
 	body   []byte
 }
 
-// fetch asks a server once, as the first client.
-func fetch(ctx context.Context, address, target string) (*answerOf, error) {
+// fetch asks a server once, as the first client. Any answer but 200 is an error.
+func fetch(ctx context.Context, address, target string) (*answer, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+target, http.NoBody)
 	if err != nil {
 		return nil, err
@@ -178,14 +116,8 @@ func fetch(ctx context.Context, address, target string) (*answerOf, error) {
 	}
 	defer func() { _ = res.Body.Close() }()
 	body, err := io.ReadAll(res.Body)
-	if err != nil {
-		return nil, err
+	if err == nil && res.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s answers %d: %.300s", target, res.StatusCode, body)
 	}
-	return &answerOf{res.StatusCode, res.Header, body}, nil
-}
-
-// notRouted reports whether an answer says that the server has no such path.
-func (a *answerOf) notRouted() bool {
-	var p struct{ Type string }
-	return a.status == http.StatusNotFound && json.Unmarshal(a.body, &p) == nil && filepath.Base(p.Type) == "route-not-found"
+	return &answer{res.Header, body}, err
 }

@@ -3,41 +3,36 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"net/http"
 	"os"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
-const tokensUsage = `bench tokens measures the operations about single tokens on a big database.
-
-  go run ./hack/bench tokens [flags]
-
-The load is an open loop: requests are due at a fixed rate whatever became of those before, and a request's time counts
-from when it was due. Tokens are drawn by Zipf's law, the most traded most often. Beside the server, one caller asks the
-database alone, without HTTP, at the same pace and for the same tokens, for the rows that each answer is made of; there
-the time counts from when it asks. Server and caller take turns on the same database, each warmed up, in rounds.
-
-The database is made once and kept in $BOARDWALK_CACHE or the user's cache directory (under /var/tmp for a PostgreSQL that
-root runs and that can't go there). --seed makes it and ends.
-
-Before anything is measured, served series are compared with those made of the database's rows.
-
-Flags:
-`
-
 const (
-	wantedRatio  = 1.5
-	wantedP99    = 10 * time.Millisecond
-	wantedMemory = 512 << 20
+	wantedRatio = 1.5
+	wantedP99   = 10 * time.Millisecond
 )
+
+// tokensCommand is the command.
+func tokensCommand() command {
+	o := bigMarket()
+	o.runs = len(perToken)
+	return command{
+		name: "tokens",
+		about: "Operations about single tokens on a big database, an open loop, against the database alone. Served series are first compared with " +
+			"those made of the database's rows. See docs/benchmarks.md#answering.",
+		flags: o.openFlags,
+		run: func(ctx context.Context) error {
+			return o.onMarkets(ctx, func(m *onMarket) error { return (&tokensRun{m}).run(ctx) })
+		},
+	}
+}
 
 // tokenRun is one endpoint in one round.
 type tokenRun struct {
@@ -48,316 +43,163 @@ type tokenRun struct {
 	serverCPU, aloneCPU time.Duration
 }
 
-// roundRun is what was used in a whole round: while the server was measured, and, where it is, the database alone.
-type roundRun struct{ server, alone *reading }
+// tokensRun is the measurement on one database.
+type tokensRun struct{ *onMarket }
 
-func tokensCommand(ctx context.Context, args []string) error {
-	o := bigMarket("tokens")
-	o.runs = len(perToken)
-	if err := o.parse(args, tokensUsage, o.openFlags); err != nil {
-		return err
-	}
-	w := newWorld(o.size)
-	for _, kind := range o.kinds {
-		if err := o.withDatabase(ctx, kind, w, func(d *database) error {
-			return scratch(func(dir string) error { return o.tokens(ctx, d, dir, w) })
-		}); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-// bigMarket are the defaults of the measurements on a big database.
-func bigMarket(command string) *apiOptions {
-	return &apiOptions{
-		command: command, rounds: 3, duration: 15 * time.Second, warmUp: 5 * time.Second, db: "both",
-		size: marketSize{Tokens: 100_000, Trades: 5_000_000},
-	}
-}
-
-func (o *apiOptions) openFlags(f *flag.FlagSet) {
-	f.Float64Var(&o.rate, "rate", 200, "requests per second")
-	f.Float64Var(&o.zipf, "zipf", 1, "exponent of Zipf's law, by which tokens are drawn")
-}
-
-func (o *apiOptions) tokens(ctx context.Context, d *database, dir string, w *world) error {
+func (m *tokensRun) run(ctx context.Context) error {
 	about := fmt.Sprintf("%s with %s. %d round(s), medians; open loop at %g/s for %s per operation after %s of warming up, Zipf %g, %d clients.",
-		d, o.size, o.rounds, o.rate, o.duration, o.warmUp, o.zipf, o.clients.Together)
-	if err := heading(os.Stdout, o.command, o.args, about); err != nil {
+		m.d, m.size, m.rounds, m.rate, m.duration, m.warmUp, m.zipf, m.clients)
+	if err := heading(os.Stdout, about); err != nil {
 		return err
 	}
-	list, missing, err := o.whatIsServed(ctx, d, dir, w)
-	if err != nil {
+	if err := m.compare(ctx); err != nil {
 		return err
 	}
-	if err := o.compare(ctx, d, dir, w, list); err != nil {
-		return err
-	}
-	runs := map[string][]tokenRun{}
+	runs := make([][]tokenRun, len(perToken))
 	var rounds []roundRun
-	for round := range o.rounds {
-		results := make([]tokenRun, len(list))
+	for round := range m.rounds {
+		results := make([]tokenRun, len(perToken))
 		var r roundRun
-		if r.server, err = o.serverRound(ctx, d, dir, w, list, uint64(round), results); err != nil {
+		var err error
+		if r.server, err = m.serverRound(ctx, uint64(round), results); err != nil {
 			return err
 		}
-		if r.alone, err = o.aloneRound(ctx, d, w, list, uint64(round), results); err != nil {
-			return err
+		if r.alone, err = m.aloneRound(ctx, uint64(round), results); err != nil {
+			return fmt.Errorf("the database alone: %w", err)
 		}
-		for i := range list {
-			say("%s, round %d of %d: %s: p99 %.2f ms, the database alone %.2f ms", d, round+1, o.rounds, list[i].operation,
+		for i := range perToken {
+			say("%s, round %d of %d: %s: p99 %.2f ms, the database alone %.2f ms", m.d, round+1, m.rounds, perToken[i].operation,
 				milliseconds(quantile(results[i].server, 0.99)), milliseconds(quantile(results[i].alone, 0.99)))
-			runs[list[i].operation] = append(runs[list[i].operation], results[i])
+			runs[i] = append(runs[i], results[i])
 		}
 		rounds = append(rounds, r)
 	}
-	if err := tokenReport(list, runs, rounds); err != nil {
-		return err
-	}
-	if len(missing) > 0 {
-		if _, err := fmt.Fprintf(os.Stdout, "Not measured, because the server has no such route: %s\n\n", strings.Join(missing, ", ")); err != nil {
-			return err
-		}
-	}
-	return o.profileEach(ctx, d, dir, w, list)
+	return tokenReport(runs, rounds)
 }
 
-// profileEach takes a CPU profile of the server for each operation.
-func (o *apiOptions) profileEach(ctx context.Context, d *database, dir string, w *world, list []endpoint) error {
-	if o.cpuProfile == "" {
-		return nil
-	}
-	s, err := serveAPI(ctx, dir, d.dsn)
-	if err != nil {
-		return err
-	}
-	for i := range list {
-		path := o.cpuProfile + "." + d.kind + "." + list[i].operation
-		if err := s.profiled(path, func() error {
-			_, err := o.shoot(ctx, s.address, w, &list[i], o.duration, uint64(1000+i))
-			return err
-		}); err != nil {
-			return err
-		}
-	}
-	return s.stop()
-}
-
-// whatIsServed leaves out the operations that the server doesn't have.
-func (o *apiOptions) whatIsServed(ctx context.Context, d *database, dir string, w *world) (list []endpoint, missing []string, err error) {
-	s, err := serveAPI(ctx, dir, d.dsn)
-	if err != nil {
-		return nil, nil, err
-	}
-	if list, missing, err = servedOf(ctx, s.address, w, perToken); err != nil {
-		return nil, nil, err
-	}
-	return list, missing, s.stop()
-}
-
-const warmSequence = 1 << 32
-
-// serverRound measures every operation of a fresh server.
-func (o *apiOptions) serverRound(ctx context.Context, d *database, dir string, w *world, list []endpoint, round uint64, results []tokenRun,
+// pass measures every operation once. ask sends the requests of one for a while.
+func (m *tokensRun) pass(s *served, round uint64, ask func(e *endpoint, length time.Duration, sequence uint64) error, each func(i int, used *reading),
 ) (*reading, error) {
-	s, err := serveAPI(ctx, dir, d.dsn)
+	const warm = 1 << 32
+	var all []*reading
+	for i := range perToken {
+		e, sequence := &perToken[i], round<<8|uint64(i)
+		err := ask(e, m.warmUp, sequence|warm)
+		if err == nil {
+			var used *reading
+			if used, err = meter(s, m.d, func() error { return ask(e, m.duration, sequence) }); err == nil {
+				each(i, used)
+				all = append(all, used)
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", e.operation, err)
+		}
+	}
+	return joined(all), nil
+}
+
+// serverRound measures a fresh server.
+func (m *tokensRun) serverRound(ctx context.Context, round uint64, results []tokenRun) (used *reading, err error) {
+	s, err := m.serve(ctx)
 	if err != nil {
 		return nil, err
 	}
-	var readings []*reading
-	for i := range list {
-		sequence := round<<8 | uint64(i)
-		if _, err := o.shoot(ctx, s.address, w, &list[i], o.warmUp, sequence|warmSequence); err != nil {
-			return nil, fmt.Errorf("%s: %w", list[i].operation, err)
-		}
+	err = s.end(func() (err error) {
 		var run *openRun
-		used, err := meter(s, d, func() (err error) {
-			run, err = o.shoot(ctx, s.address, w, &list[i], o.duration, sequence)
-			return err
+		used, err = m.pass(s, round, func(e *endpoint, length time.Duration, sequence uint64) (err error) {
+			run, err = m.openLoop(ctx, s.address, length, sequence, func(_ int, draw *drawer) (int, string) {
+				return 0, e.target(m.world, draw.draw(e.tokens))
+			})
+			if err != nil {
+				return err
+			}
+			return run.statuses().only(http.StatusOK, refused)
+		}, func(i int, used *reading) {
+			r := &results[i]
+			r.server, r.late, r.refused = run.of(-1, http.StatusOK), run.late(), run.statuses()[refused]
+			r.serverCPU = (used.server + used.database) / time.Duration(max(len(r.server), 1))
 		})
-		if err != nil {
-			return nil, fmt.Errorf("%s: %w", list[i].operation, err)
-		}
-		r := &results[i]
-		r.server, r.late = run.of(-1, http.StatusOK), run.late()
-		r.refused = run.statuses()[refused]
-		r.serverCPU = (used.server + used.database) / time.Duration(max(len(r.server), 1))
-		readings = append(readings, used)
-	}
-	return joined(readings), errors.Join(s.silent(), s.stop())
+		return err
+	})
+	return used, err
 }
 
 // aloneRound measures the database alone.
-func (o *apiOptions) aloneRound(ctx context.Context, d *database, w *world, list []endpoint, round uint64, results []tokenRun,
-) (used *reading, err error) {
-	st, err := store.Open(ctx, d.dsn)
+func (m *tokensRun) aloneRound(ctx context.Context, round uint64, results []tokenRun) (used *reading, err error) {
+	st, err := store.Open(ctx, m.d.dsn)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, st.Close()) }()
-	var readings []*reading
-	for i := range list {
-		sequence := round<<8 | uint64(i)
-		if _, err := o.alone(ctx, st, w, &list[i], o.warmUp, sequence|warmSequence); err != nil {
-			return nil, fmt.Errorf("%s, the database alone: %w", list[i].operation, err)
-		}
-		r := &results[i]
-		used, err := meter(nil, d, func() (err error) {
-			r.alone, err = o.alone(ctx, st, w, &list[i], o.duration, sequence)
-			return err
-		})
-		if err != nil {
-			return nil, fmt.Errorf("%s, the database alone: %w", list[i].operation, err)
-		}
-		r.aloneCPU = (used.load + used.database) / time.Duration(len(r.alone))
-		readings = append(readings, used)
-	}
-	return joined(readings), nil
-}
-
-// shoot sends the requests of one endpoint. Those that the server turns away are counted by whoever judges.
-func (o *apiOptions) shoot(ctx context.Context, address string, w *world, e *endpoint, length time.Duration, sequence uint64) (*openRun, error) {
-	draw := newDrawer(w, o.zipf, sequence)
-	loop := openLoop{
-		address: address, rate: o.rate, length: length, most: 512, clients: o.fresh(), grace: 10 * time.Second,
-		next: func(int) (int, []byte) { return 0, render(address, e.target(w, draw.draw(e.tokens))) },
-	}
-	r, err := loop.run(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return r, r.statuses().only(http.StatusOK, refused)
+	var took []time.Duration
+	return m.pass(nil, round, func(e *endpoint, length time.Duration, sequence uint64) (err error) {
+		took, err = m.alone(ctx, st, e, length, sequence)
+		return err
+	}, func(i int, used *reading) {
+		results[i].alone, results[i].aloneCPU = took, (used.load+used.database)/time.Duration(len(took))
+	})
 }
 
 // alone asks the database for the same, by one caller, and gives the sorted times that it took. The caller begins when a
 // request is due, or when it has the rows of the one before.
-func (o *apiOptions) alone(ctx context.Context, st *store.Store, w *world, e *endpoint, length time.Duration, sequence uint64,
-) (took []time.Duration, err error) {
-	draw := newDrawer(w, o.zipf, sequence)
-	p := pace{
-		lazy: true, began: now(), interval: time.Duration(float64(time.Second) / o.rate), count: int(o.rate * length.Seconds()), now: now,
-		sleep: func(d time.Duration) bool { return err == nil && wait.For(ctx, d) },
-	}
-	p.run(func(int, time.Time) {
-		if err != nil {
-			return
+func (m *tokensRun) alone(ctx context.Context, st *store.Store, e *endpoint, length time.Duration, sequence uint64) (took []time.Duration, err error) {
+	draw := newDrawer(m.world, m.zipf, sequence)
+	began := now()
+	for n := range int(m.rate * length.Seconds()) {
+		due := began.Add(time.Duration(float64(n) / m.rate * float64(time.Second)))
+		if !wait.For(ctx, due.Sub(now())) {
+			return nil, ctx.Err()
 		}
 		tokens := draw.draw(e.tokens)
 		from := now()
-		_, err = e.alone(ctx, st, w, tokens)
+		if _, err := e.alone(ctx, st, m.world, tokens); err != nil {
+			return nil, err
+		}
 		took = append(took, now().Sub(from))
-	})
-	slices.Sort(took)
-	return took, err
-}
-
-// compare holds served series against the database's rows.
-func (o *apiOptions) compare(ctx context.Context, d *database, dir string, w *world, list []endpoint) error {
-	draw := newDrawer(w, 0.5, 99)
-	tokens := draw.draw(checkedTokens)
-	for i := range list {
-		e := &list[i]
-		if !strings.HasPrefix(e.operation, "getChart") && !strings.HasSuffix(e.operation, "Candles") {
-			continue
-		}
-		s, err := serveAPI(ctx, dir, d.dsn)
-		if err != nil {
-			return err
-		}
-		got, err := seriesOf(ctx, s.address, w, e, tokens)
-		if err != nil {
-			return err
-		}
-		if err := s.stop(); err != nil {
-			return err
-		}
-		st, err := store.Open(ctx, d.dsn)
-		if err != nil {
-			return err
-		}
-		for j, t := range tokens {
-			want, err := e.alone(ctx, st, w, []int{t})
-			if err == nil {
-				err = sameBars(got[j], want)
-			}
-			if err != nil {
-				_ = st.Close()
-				return fmt.Errorf("%s of %s: %w", e.operation, w.tokens[t].mint, err)
-			}
-		}
-		if err := st.Close(); err != nil {
-			return err
-		}
-		say("%s: %s of %d tokens are what the rows make", d, e.operation, len(tokens))
 	}
-	return nil
+	slices.Sort(took)
+	return took, nil
 }
 
-func tokenReport(list []endpoint, runs map[string][]tokenRun, rounds []roundRun) error {
-	t := newTable("operation", ">p50 ms", ">p99 ms", ">alone p50 ms", ">alone p99 ms", ">p99 / alone's", "each round", ">CPU ms", ">alone CPU ms", ">late p99 ms", ">refused",
-		fmt.Sprintf("at most %g, and below %s", wantedRatio, wantedP99))
-	for i := range list {
-		of := runs[list[i].operation]
+func p99Ratio(r *tokenRun) float64 {
+	return float64(quantile(r.server, 0.99)) / float64(max(quantile(r.alone, 0.99), 1))
+}
+
+var tokenFigures = []column[tokenRun]{
+	{name: "p50 ms", format: "%.2f", of: func(r *tokenRun) float64 { return milliseconds(quantile(r.server, 0.5)) }},
+	{name: "p99 ms", format: "%.2f", of: func(r *tokenRun) float64 { return milliseconds(quantile(r.server, 0.99)) }},
+	{name: "alone p50 ms", format: "%.2f", of: func(r *tokenRun) float64 { return milliseconds(quantile(r.alone, 0.5)) }},
+	{name: "alone p99 ms", format: "%.2f", of: func(r *tokenRun) float64 { return milliseconds(quantile(r.alone, 0.99)) }},
+	{name: "p99 / alone's", format: "%.2f", of: p99Ratio},
+	{name: "each round", format: "%.2f", of: p99Ratio, each: true},
+	{name: "CPU ms", format: "%.2f", of: func(r *tokenRun) float64 { return milliseconds(r.serverCPU) }},
+	{name: "alone CPU ms", format: "%.2f", of: func(r *tokenRun) float64 { return milliseconds(r.aloneCPU) }},
+	{name: "late p99 ms", format: "%.2f", of: func(r *tokenRun) float64 { return milliseconds(quantile(r.late, 0.99)) }},
+}
+
+func tokenReport(runs [][]tokenRun, rounds []roundRun) error {
+	t := columns([]string{"operation"}, tokenFigures, ">refused", fmt.Sprintf("at most %g, and below %s", wantedRatio, wantedP99))
+	for i, of := range runs {
 		turnedAway := 0
 		for j := range of {
 			turnedAway += of[j].refused
 		}
-		column := func(f func(*tokenRun) float64) []float64 {
-			var out []float64
-			for j := range of {
-				out = append(out, f(&of[j]))
-			}
-			return out
-		}
-		at := func(q float64, pick func(*tokenRun) []time.Duration) string {
-			return fmt.Sprintf("%.2f", middle(column(func(r *tokenRun) float64 { return milliseconds(quantile(pick(r), q)) })))
-		}
-		cpu := func(pick func(*tokenRun) time.Duration) string {
-			return fmt.Sprintf("%.2f", middle(column(func(r *tokenRun) float64 { return milliseconds(pick(r)) })))
-		}
-		server := func(r *tokenRun) []time.Duration { return r.server }
-		alone := func(r *tokenRun) []time.Duration { return r.alone }
-		ratios := column(func(r *tokenRun) float64 {
-			return float64(quantile(r.server, 0.99)) / float64(max(quantile(r.alone, 0.99), 1))
-		})
-		p99 := middle(column(func(r *tokenRun) float64 { return milliseconds(quantile(r.server, 0.99)) }))
-		t.add(list[i].operation, at(0.5, server), at(0.99, server), at(0.5, alone), at(0.99, alone), fmt.Sprintf("%.2f", middle(ratios)),
-			each(ratios, "%.2f"), cpu(func(r *tokenRun) time.Duration { return r.serverCPU }),
-			cpu(func(r *tokenRun) time.Duration { return r.aloneCPU }), at(0.99, func(r *tokenRun) []time.Duration { return r.late }),
-			strconv.Itoa(turnedAway), verdict(middle(ratios) <= wantedRatio && p99 < milliseconds(wantedP99) && turnedAway == 0))
+		p99 := middle(values(of, func(r *tokenRun) float64 { return milliseconds(quantile(r.server, 0.99)) }))
+		met := middle(values(of, p99Ratio)) <= wantedRatio && p99 < milliseconds(wantedP99) && turnedAway == 0
+		t.add(figures([]string{perToken[i].operation}, of, tokenFigures, strconv.Itoa(turnedAway), verdict(met))...)
 	}
-	if err := t.write(os.Stdout); err != nil {
-		return err
+	process := eachRound(rounds, append(slices.Clone(roundFigures), column[roundRun]{
+		name: "others' cores beside the database alone", format: "%.2f", of: func(r *roundRun) float64 { return r.alone.others },
+	}))
+	for _, judged := range []struct {
+		row int
+		of  func(*roundRun) float64
+	}{
+		{1, func(r *roundRun) float64 { return float64(r.server.ended.Resident) }},
+		{2, func(r *roundRun) float64 { return float64(r.server.ended.Peak) }},
+	} {
+		process.rows[judged.row][3] = fmt.Sprintf("below %d MiB: %s", wantedMemory>>20, verdict(middle(values(rounds, judged.of)) < wantedMemory))
 	}
-	return roundReport(rounds, true)
-}
-
-// roundReport writes what the server's process had in memory, and how busy the machine was otherwise.
-func roundReport(rounds []roundRun, judge bool) error {
-	t := newTable("", ">median", "each round", "")
-	row := func(name, format string, pick func(*roundRun) float64) float64 {
-		var values []float64
-		for i := range rounds {
-			values = append(values, pick(&rounds[i]))
-		}
-		t.add(name, fmt.Sprintf(format, middle(values)), each(values, format), "")
-		return middle(values)
-	}
-	memory := func(name string, judged bool, pick func(*reading) int64) {
-		m := row(name, "%.0f", func(r *roundRun) float64 { return float64(pick(r.server)) / 1e6 })
-		if judge && judged {
-			t.rows[len(t.rows)-1][3] = fmt.Sprintf("below %d MiB: %s", wantedMemory>>20, verdict(m*1e6 < wantedMemory))
-		}
-	}
-	memory("server's memory when ready, MB", false, func(r *reading) int64 { return r.begun.Resident })
-	memory("at the end, MB", true, func(r *reading) int64 { return r.ended.Resident })
-	memory("peak, MB", true, func(r *reading) int64 { return r.ended.Peak })
-	memory("of it Go's heap, MB", false, func(r *reading) int64 { return r.ended.Heap })
-	row("server's cores", "%.2f", func(r *roundRun) float64 { return r.server.server.Seconds() / r.server.wall.Seconds() })
-	row("others' cores meanwhile", "%.2f", func(r *roundRun) float64 { return r.server.others })
-	if rounds[0].alone != nil {
-		row("others' cores beside the database alone", "%.2f", func(r *roundRun) float64 { return r.alone.others })
-	}
-	return t.write(os.Stdout)
+	return writeTables(os.Stdout, t, process)
 }

@@ -8,7 +8,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -113,16 +112,5 @@ func TestCensus(t *testing.T) {
 	// WETH, USDC and DOG are tokens; of WETH and the pair's share, bob's WETH is a balance.
 	if want := "2 2 1 3 8 11 8 100"; got != want {
 		t.Errorf("counted %q, want %q (%v)", got, want, rowNames)
-	}
-}
-
-func TestMedianOf(t *testing.T) {
-	t.Parallel()
-	runs := []usageOf{{cpu: 3 * time.Second}, {cpu: 1 * time.Second}, {cpu: 2 * time.Second}, {cpu: 9 * time.Second}}
-	of := func(u usageOf) float64 { return u.cpu.Seconds() }
-	for n, want := range map[int]float64{1: 3, 2: 2, 3: 2, 4: 2.5} {
-		if got := medianOf(runs[:n], of); got != want {
-			t.Errorf("median of %d runs: %v, want %v", n, got, want)
-		}
 	}
 }
