@@ -5,7 +5,9 @@ SHELL := /bin/bash
 COMMIT := $(shell git rev-parse HEAD 2>/dev/null)
 BUILT := $(shell git log -1 --format=%cI 2>/dev/null)
 LDFLAGS := -X main.commit=$(COMMIT) -X main.built=$(BUILT)
-LINT := go tool -modfile=hack/tools/go.mod golangci-lint
+LINT := go tool -modfile=$(CURDIR)/hack/tools/go.mod golangci-lint
+# What the benchmarks compare with, a module of its own.
+PEERS := hack/bench/peers
 DATA ?= data
 
 .PHONY: help
@@ -28,6 +30,7 @@ setup: ## Install what the tests need: Debian packages, and Kubernetes and Helm 
 .PHONY: test
 test: setup verify lint ## Install what the tests need, then check and test everything
 	hack/test.sh -count=1 -timeout 30m ./...
+	go test -C $(PEERS) -count=1 ./...
 
 .PHONY: e2e
 e2e: ## Install the chart on a real Kubernetes node on this machine, as root, and watch chains and venues come and go
@@ -46,6 +49,7 @@ images: ## Build OCI images, the renderer's of Debian packages, for amd64 and ar
 lint: ## Run the linters, import rules included
 	$(LINT) config verify
 	$(LINT) run ./...
+	cd $(PEERS) && $(LINT) run ./...
 
 .PHONY: generate
 generate: ## Make the generated files anew
@@ -53,9 +57,11 @@ generate: ## Make the generated files anew
 	rm -f charts/boardwalk/files/crds/*.yaml && cp config/crd/bases/*.yaml charts/boardwalk/files/crds/
 
 .PHONY: verify
-verify: generate ## Check that generated files are current, the module is tidy, and everything builds on macOS too
+verify: generate ## Check that generated files are current, the modules are tidy, and everything builds on macOS too
 	go mod tidy -diff
+	go -C $(PEERS) mod tidy -diff
 	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet -unreachable ./...
+	GOOS=darwin GOARCH=arm64 CGO_ENABLED=0 go vet -C $(PEERS) -unreachable ./...
 	@changed=$$(git status --porcelain -- '*.gen.go' '*zz_generated*' config/crd/bases charts/boardwalk/files/crds); \
 	if [ -n "$$changed" ] && [ -n "$$CI" ]; then echo "generated files are not current: run make generate"; echo "$$changed"; exit 1; fi
 
@@ -76,7 +82,7 @@ mutate: ## Change operators of the pure rules one by one, and fail where their t
 
 .PHONY: bench
 bench: build ## Measure the backfill; the other benchmarks are in docs/benchmarks.md
-	go run ./hack/bench backfill
+	go run -C $(PEERS) . backfill
 
 .PHONY: simulate-planted
 simulate-planted: ## Bring mended defects back, one by one, in a copy, and simulate until each is found; it takes half an hour

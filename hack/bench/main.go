@@ -5,13 +5,20 @@ package main
 import (
 	"os"
 
+	"github.com/boardwalkhq/boardwalk/hack/bench/board"
+	"github.com/boardwalkhq/boardwalk/hack/bench/cards"
+	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
+	"github.com/boardwalkhq/boardwalk/hack/bench/mainnet"
+	"github.com/boardwalkhq/boardwalk/hack/bench/operator"
+	"github.com/boardwalkhq/boardwalk/hack/bench/overload"
+	"github.com/boardwalkhq/boardwalk/hack/bench/search"
+	"github.com/boardwalkhq/boardwalk/hack/bench/tokens"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 )
 
 func main() {
-	os.Exit(runMain("go run ./hack/bench",
-		tokensCommand(), searchCommand(), overloadCommand(), boardCommand(), cardsCommand(), operatorCommand(), mainnetCommand(),
-		backfillCommand(), hotCommand(), boardRequestsCommand(), cardsPeersCommand(), floorCommand(), bareCommand(),
-		serveCommand(map[string]func() *catalog.Catalog{boardName: boardCatalog}), drawCommand(), operateCommand(),
+	os.Exit(lab.Main("go run ./hack/bench",
+		tokens.Command(), search.Command(), overload.Command(), board.Command(), cards.Command(), operator.Command(), mainnet.Command(),
+		lab.Serve(map[string]func() *catalog.Catalog{board.Name: board.Catalog}), cards.Draw(), operator.Operate(),
 	))
 }

@@ -1,0 +1,169 @@
+package lab
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net/http"
+	"time"
+)
+
+// Options are the flags of the measurements of the API server.
+type Options struct {
+	Rounds           int
+	Duration, WarmUp time.Duration
+	// Runs is how many of them one server goes through.
+	Runs int
+	// DB is "sqlite", "postgres" or "both".
+	DB         string
+	Size       MarketSize
+	Rate, Zipf float64
+	onlySeed   bool
+	Clients    int
+}
+
+// Flags declares those that all measurements of the API have.
+func (o *Options) Flags(f *flag.FlagSet) {
+	f.IntVar(&o.Rounds, "rounds", o.Rounds, "rounds; each has everything once")
+	f.StringVar(&o.DB, "db", o.DB, "database: sqlite, postgres or both")
+	if o.Size.Launches > 0 {
+		f.IntVar(&o.Size.Launches, "launches", o.Size.Launches, "launches in the database")
+	} else {
+		f.IntVar(&o.Size.Tokens, "tokens", o.Size.Tokens, "tokens in the database")
+	}
+	f.IntVar(&o.Size.Trades, "trades", o.Size.Trades, "trades in the database")
+	f.BoolVar(&o.onlySeed, "seed", false, "make the database if it isn't kept yet, and end")
+	f.IntVar(&o.Clients, "clients", 1000, "clients that take turns")
+	ProfilesFlag(f)
+}
+
+// DurationFlag declares how long a run is.
+func (o *Options) DurationFlag(f *flag.FlagSet) {
+	f.DurationVar(&o.Duration, "duration", o.Duration, "how long one run is measured")
+}
+
+// ZipfFlag declares how tokens are drawn.
+func (o *Options) ZipfFlag(f *flag.FlagSet) {
+	f.Float64Var(&o.Zipf, "zipf", 1, "exponent of Zipf's law, by which tokens are drawn")
+}
+
+// OpenFlags adds those of an open loop.
+func (o *Options) OpenFlags(f *flag.FlagSet) {
+	o.Flags(f)
+	o.DurationFlag(f)
+	o.ZipfFlag(f)
+	f.Float64Var(&o.Rate, "rate", 200, "requests per second")
+}
+
+// longestServed is for how long a server's chains are not stale, less the time that it takes to begin.
+const longestServed = 100 * time.Second
+
+// Check holds the flags against their bounds.
+func (o *Options) Check() error {
+	if o.Rounds < 1 || o.Duration <= 0 || o.Clients < 1 {
+		return errors.New("--rounds, --clients and the durations must be positive")
+	}
+	// The server's clock moves on while the newest block stays where it is.
+	if serves := time.Duration(max(o.Runs, 1)) * (o.Duration + o.WarmUp); serves > longestServed {
+		return fmt.Errorf("measured for %s at a time one server serves for %s; its chains would be stale after %s", o.Duration, serves, longestServed)
+	}
+	if (o.Size.Tokens < 100 && o.Size.Launches < 1000) || o.Size.Trades < 0 {
+		return errors.New("--tokens must be at least 100, --launches at least 1000 and --trades not negative")
+	}
+	_, err := kindsOf(o.DB)
+	return err
+}
+
+// Fresh are as many clients, none of which has sent anything.
+func (o *Options) Fresh() *Clients { return &Clients{Together: o.Clients, Each: 40} }
+
+// OnEach runs f on the seeded database of each kind, with a folder of its own, unless the database was all.
+func (o *Options) OnEach(ctx context.Context, s *Seedling, f func(d *Database, dir string) error) error {
+	kinds, err := kindsOf(o.DB)
+	if err != nil {
+		return err
+	}
+	for _, kind := range kinds {
+		if err := o.on(ctx, kind, s, f); err != nil {
+			return fmt.Errorf("%s: %w", kind, err)
+		}
+	}
+	return nil
+}
+
+func (o *Options) on(ctx context.Context, kind string, s *Seedling, f func(d *Database, dir string) error) error {
+	d, err := seededDatabase(ctx, kind, s)
+	if err != nil {
+		return err
+	}
+	defer d.close()
+	if o.onlySeed {
+		return nil
+	}
+	return Scratch(func(dir string) error { return f(d, dir) })
+}
+
+// WantedMemory is what a server's process may have at most.
+const WantedMemory = 512 << 20
+
+// Refused is the status of an answer that turns a request away.
+const Refused = http.StatusServiceUnavailable
+
+// Market is a measurement on one database of a market.
+type Market struct {
+	*Options
+
+	World    *World
+	Database *Database
+	dir      string
+}
+
+// BigMarket are the defaults of the measurements on a big database.
+func BigMarket() *Options {
+	return &Options{
+		Rounds: 3, Duration: 15 * time.Second, WarmUp: 5 * time.Second, DB: "both",
+		Size: MarketSize{Tokens: 100_000, Trades: 5_000_000, Seed: 1},
+	}
+}
+
+// OnMarkets runs f on a market in each kind of database.
+func (o *Options) OnMarkets(ctx context.Context, f func(*Market) error) error {
+	if err := o.Check(); err != nil {
+		return err
+	}
+	w := NewWorld(o.Size)
+	return o.OnEach(ctx, w.Seedling(), func(d *Database, dir string) error { return f(&Market{o, w, d, dir}) })
+}
+
+// Serve starts the API server on the market's database.
+func (m *Market) Serve(ctx context.Context, more ...string) (*Served, error) {
+	return ServeAPI(ctx, m.dir, m.Database.DSN, more...)
+}
+
+// OpenLoop sends requests about tokens in an open loop. next makes the n-th, of tokens that it draws, and says of which kind it is.
+func (m *Market) OpenLoop(ctx context.Context, address string, length time.Duration, sequence uint64, next func(n int, draw *Drawer) (kind int, target string),
+) (*OpenRun, error) {
+	draw := NewDrawer(m.World, m.Zipf, sequence)
+	loop := OpenLoop{
+		Address: address, Rate: m.Rate, Length: length, Most: 512, Clients: m.Fresh(), Grace: 10 * time.Second,
+		Next: func(n int) (int, []byte) {
+			kind, target := next(n, draw)
+			return kind, Render(address, target)
+		},
+	}
+	return loop.Run(ctx)
+}
+
+// RoundRun is what was used in a round: while the server was measured and, where it is, the database alone.
+type RoundRun struct{ Server, Alone *Reading }
+
+// RoundFigures are of the server's process, and how busy the machine was otherwise.
+var RoundFigures = []Column[RoundRun]{
+	{Name: "server's memory when ready, MB", Format: "%.0f", Of: func(r *RoundRun) float64 { return float64(r.Server.begun.Resident) / 1e6 }},
+	{Name: "at the end, MB", Format: "%.0f", Of: func(r *RoundRun) float64 { return float64(r.Server.Ended.Resident) / 1e6 }},
+	{Name: "peak, MB", Format: "%.0f", Of: func(r *RoundRun) float64 { return float64(r.Server.Ended.Peak) / 1e6 }},
+	{Name: "of it Go's heap, MB", Format: "%.0f", Of: func(r *RoundRun) float64 { return float64(r.Server.Ended.Heap) / 1e6 }},
+	{Name: "server's cores", Format: "%.2f", Of: func(r *RoundRun) float64 { return r.Server.Server.Seconds() / r.Server.Wall.Seconds() }},
+	{Name: "others' cores meanwhile", Format: "%.2f", Of: func(r *RoundRun) float64 { return r.Server.Others }},
+}

@@ -1,0 +1,371 @@
+package mainnet
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
+	"github.com/boardwalkhq/boardwalk/hack/provider/chain"
+	"github.com/boardwalkhq/boardwalk/hack/provider/mainnet"
+	"github.com/boardwalkhq/boardwalk/hack/provider/node"
+	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
+	"github.com/boardwalkhq/boardwalk/internal/wait"
+)
+
+// What is wanted of the head and of the past.
+const (
+	wantedCommit    = 300 * time.Millisecond
+	wantedHeadCores = 0.5
+	wantedPastCPU   = 200 * time.Second // of CPU for two hours of Base
+	wantedIndexer   = 512 << 20
+)
+
+// settings are the flags.
+type settings struct {
+	mainnet.Options
+
+	// endpoint is the profile of the stand-in's endpoint.
+	endpoint, binary string
+	during           time.Duration
+	// cpuProfile and statements are files to write.
+	cpuProfile, statements string
+}
+
+// Command is the command.
+func Command() lab.Command {
+	s := &settings{Options: mainnet.Options{Samples: filepath.Join("config", "samples")}}
+	return lab.Command{
+		Name: "mainnet",
+		About: "The head of a stand-in of a mainnet, at its block time and with its volume, followed by the indexer into PostgreSQL, or its past caught " +
+			"up with. Take --for long enough: a p99 needs some hundred blocks. See docs/benchmarks.md#a-mainnets-head.",
+		Flags: func(f *flag.FlagSet) {
+			f.StringVar(&s.Chain, "chain", "base", "id of a chain of the samples")
+			f.StringVar(&s.endpoint, "profile", "plain", "how the endpoint behaves; see go run ./hack/provider profiles")
+			f.Uint64Var(&s.Seed, "seed", 1, "seed of names, prices and trades")
+			f.IntVar(&s.Txs, "txs", 400, "about how many transactions a block has")
+			f.IntVar(&s.Logs, "logs", 1600, "about how many logs they have together")
+			f.DurationVar(&s.during, "for", 5*time.Minute, "how long the head is followed")
+			f.DurationVar(&s.PastSpan, "past", 0, "catch up with so much of the chain's time instead of following the head")
+			f.StringVar(&s.binary, "boardwalk", "", "boardwalk's binary `FILE`; else it is built from this checkout")
+			f.StringVar(&s.cpuProfile, "cpuprofile", "", "`FILE` for a CPU profile of the indexer's first 30 s at the head, or of the past")
+			f.StringVar(&s.statements, "statements", "", "`FILE` for the statements that the database spent most time on")
+		},
+		Run: func(ctx context.Context) error {
+			if s.during <= 0 || s.PastSpan < 0 || s.Txs < 0 || s.Logs < 0 {
+				return errors.New("--for must be positive; --past, --txs and --logs must not be negative")
+			}
+			return lab.Scratch(func(dir string) error { return s.measure(ctx, dir) })
+		},
+	}
+}
+
+func (s *settings) measure(ctx context.Context, dir string) (err error) {
+	if s.binary == "" {
+		if s.binary, err = lab.BuildBoardwalk(ctx, dir); err != nil {
+			return err
+		}
+	}
+	f := &followed{settings: s, dir: dir}
+	defer func() { f.close(ctx) }()
+	if err := f.prepare(ctx); err != nil {
+		return err
+	}
+	if s.PastSpan > 0 {
+		return f.catchUp(ctx)
+	}
+	return f.follow(ctx)
+}
+
+// followed is a stand-in, a database, and the indexer between them.
+type followed struct {
+	*settings
+
+	dir      string
+	net      *mainnet.Mainnet
+	node     *node.Node
+	postgres *lab.Postgres
+	conn     *pgx.Conn
+	command  *exec.Cmd
+	indexer  *lab.Watched // once it is started
+	// latency is the endpoint's median.
+	latency time.Duration
+	// operations is where the indexer answers for its profile.
+	operations string
+}
+
+func (f *followed) prepare(ctx context.Context) error {
+	profile, err := node.ProfileOf(f.endpoint)
+	if err != nil {
+		return err
+	}
+	f.latency = profile.Latency.Median
+	if f.postgres, err = lab.StartPostgres(ctx, f.dir, f.statements != ""); err != nil {
+		return err
+	}
+	if f.net, err = f.makeChain(ctx); err != nil {
+		return err
+	}
+	if f.node, err = node.Start(ctx, f.net.Chain, node.Options{Profile: profile, Seed: f.Seed}); err != nil {
+		return err
+	}
+	dsn, _, err := f.postgres.Create(ctx)
+	if err != nil {
+		return err
+	}
+	if f.conn, err = pgx.Connect(ctx, dsn); err != nil {
+		return err
+	}
+	document, err := f.document()
+	if err != nil {
+		return err
+	}
+	f.command, f.operations, err = lab.IndexerOn(ctx, f.binary, document, dsn)
+	return err
+}
+
+func (f *followed) makeChain(ctx context.Context) (*mainnet.Mainnet, error) {
+	o := f.Options
+	lab.Say("chain: placing the contracts of %s", o.Chain)
+	p := lab.NewProgress("chain", 1000)
+	o.Said = func(done float64) { p.At(int64(done * 1000)) }
+	return mainnet.Start(ctx, o)
+}
+
+// document writes what the indexer runs on: the sample as it is, but for its endpoints and where it begins.
+func (f *followed) document() (string, error) {
+	start := int64(-1)
+	if f.PastSpan > 0 {
+		start = int64(f.net.Chain.Genesis())
+	}
+	manifests := filepath.Join(f.dir, "manifests")
+	if _, err := f.net.WriteManifest(manifests, []string{f.node.URL()}, start); err != nil {
+		return "", err
+	}
+	all, err := files.Load(manifests)
+	if err != nil {
+		return "", err
+	}
+	declared, err := all.Resolve()
+	if err != nil {
+		return "", err
+	}
+	raw, _, err := declared.Running[0].Encode()
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(f.dir, "chain.json")
+	return path, os.WriteFile(path, raw, 0o600)
+}
+
+func (f *followed) start() (err error) {
+	f.indexer, err = lab.StartWatched(f.command, f.dir)
+	return err
+}
+
+func (f *followed) close(ctx context.Context) {
+	if f.indexer != nil {
+		f.indexer.Stop()
+	}
+	if f.conn != nil {
+		_ = f.conn.Close(context.WithoutCancel(ctx))
+	}
+	if f.node != nil {
+		_ = f.node.Close()
+	}
+	if f.net != nil {
+		_ = f.net.Close()
+	}
+	if f.postgres != nil {
+		f.postgres.Stop()
+	}
+}
+
+// until asks for the newest committed block again and again until that is enough.
+func (f *followed) until(ctx context.Context, every time.Duration, enough func(number uint64) bool) error {
+	for {
+		number, err := lab.Indexed(ctx, f.conn)
+		if err == nil {
+			err = f.indexer.Running()
+		}
+		if err != nil || enough(number) {
+			return err
+		}
+		if !wait.For(ctx, every) {
+			return ctx.Err()
+		}
+	}
+}
+
+// spent is CPU of the indexer, the database and all programs of the machine, and the time that it took.
+type spent struct {
+	indexer, database, all, wall time.Duration
+}
+
+// spend runs g and reads what was spent meanwhile.
+func (f *followed) spend(g func() error) (s spent, err error) {
+	read := func() (s spent, err error) {
+		var indexer error
+		if f.indexer != nil {
+			s.indexer, indexer = lab.TreeCPU(f.indexer.Cmd.Process.Pid)
+		}
+		all, machine := lab.MachineCPU()
+		rows, database := f.postgres.CPU()
+		s.all, s.database = all, rows
+		return s, errors.Join(indexer, machine, database)
+	}
+	before, err := read()
+	if err != nil {
+		return s, err
+	}
+	began := lab.Now()
+	if err := g(); err != nil {
+		return s, err
+	}
+	wall := lab.Now().Sub(began)
+	after, err := read()
+	return spent{after.indexer - before.indexer, after.database - before.database, after.all - before.all, wall}, err
+}
+
+// catchUp measures how the past is read. The chain stands still.
+func (f *followed) catchUp(ctx context.Context) error {
+	first, head := f.net.Chain.Genesis(), f.net.Chain.Head().Number
+	s, err := f.spend(func() error {
+		if err := f.start(); err != nil {
+			return err
+		}
+		f.writeProfile(ctx)
+		p := lab.NewProgress("past", int64(head-first))
+		return f.until(ctx, 100*time.Millisecond, func(number uint64) bool {
+			p.At(int64(number) - int64(first))
+			return number >= head
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.writeStatements(ctx), f.reportPast(s))
+}
+
+// atHead is what was measured at the head.
+type atHead struct {
+	spent
+
+	took   []time.Duration // from a block's announcement until it was committed, sorted
+	before node.Counts
+	behind uint64
+}
+
+// follow measures how the head is followed.
+func (f *followed) follow(ctx context.Context) error {
+	alive, end := context.WithCancel(ctx)
+	lives := make(chan error, 1)
+	go func() { lives <- f.net.Live(alive) }()
+	defer func() {
+		end()
+		<-lives //nolint:errcheck // a chain that ended shows in what is measured
+	}()
+	seen := &announcements{at: map[uint64]time.Time{}}
+	go seen.watch(alive, f.net.Chain)
+	if err := f.start(); err != nil {
+		return err
+	}
+	lab.Say("head: coming to it")
+	if err := f.until(ctx, 50*time.Millisecond, func(number uint64) bool {
+		return number > 0 && number+1 >= f.net.Chain.Head().Number
+	}); err != nil {
+		return err
+	}
+	wait.For(ctx, 5*time.Second) // what a start does besides
+	f.writeProfile(ctx)
+	lab.Say("head: following it for %s", f.during)
+	m, err := f.measureHead(ctx, seen)
+	if err != nil {
+		return err
+	}
+	return errors.Join(f.writeStatements(ctx), f.reportHead(m))
+}
+
+func (f *followed) measureHead(ctx context.Context, seen *announcements) (m *atHead, err error) {
+	m = &atHead{before: f.node.Counts()}
+	number, err := lab.Indexed(ctx, f.conn)
+	if err != nil {
+		return nil, err
+	}
+	p := lab.NewProgress("head", int64(f.during))
+	// How often the database is asked for the newest block is how coarse the measurement is.
+	const pollEvery = 5 * time.Millisecond
+	m.spent, err = f.spend(func() error {
+		began := lab.Now()
+		return f.until(ctx, pollEvery, func(newest uint64) bool {
+			for ; number < newest; number++ {
+				if at := seen.of(number + 1); at.After(began) {
+					m.took = append(m.took, lab.Now().Sub(at))
+				}
+			}
+			p.At(int64(lab.Now().Sub(began)))
+			return lab.Now().Sub(began) >= f.during
+		})
+	})
+	m.behind = f.net.Chain.Head().Number - number
+	slices.Sort(m.took)
+	return m, err
+}
+
+func (f *followed) writeProfile(ctx context.Context) {
+	if f.cpuProfile == "" {
+		return
+	}
+	go func() {
+		if err := lab.CPUProfile(ctx, f.operations, 30, f.cpuProfile); err != nil {
+			lab.Say("profile: %v", err)
+		}
+	}()
+}
+
+func (f *followed) writeStatements(ctx context.Context) error {
+	if f.statements == "" {
+		return nil
+	}
+	return f.postgres.Slowest(ctx, f.conn, f.statements)
+}
+
+// announcements are when each block was made.
+type announcements struct {
+	mu sync.Mutex
+	at map[uint64]time.Time
+}
+
+func (a *announcements) watch(ctx context.Context, c *chain.Chain) {
+	newest := c.Head().Number
+	for {
+		grown := c.Grown()
+		at := lab.Now()
+		a.mu.Lock()
+		for head := c.Head().Number; newest < head; {
+			newest++
+			a.at[newest] = at
+		}
+		a.mu.Unlock()
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// of is zero of a block from before the watch.
+func (a *announcements) of(number uint64) time.Time {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.at[number]
+}

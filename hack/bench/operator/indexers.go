@@ -1,0 +1,100 @@
+package operator
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+)
+
+// standInIndexers answers in the place of the operations listeners of all indexers: nothing is indexed. Blocks move on with the
+// clock, and the indexer is always at the head.
+type standInIndexers struct {
+	server  *http.Server
+	address string
+
+	mu sync.Mutex
+	// venues are by path, down and paused are what was told to go wrong: paths, and paths with a venue's id.
+	venues       map[string][]chainconfig.Venue
+	down, paused map[string]bool
+}
+
+// statePath is where a chain's stand-in answers.
+func statePath(namespace, chain string) string {
+	return "/" + namespace + "/" + chain + chainconfig.StatePath
+}
+
+func startStandInIndexers(ctx context.Context) (*standInIndexers, error) {
+	var c net.ListenConfig
+	l, err := c.Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, err
+	}
+	x := &standInIndexers{
+		address: l.Addr().String(), venues: map[string][]chainconfig.Venue{}, down: map[string]bool{}, paused: map[string]bool{},
+	}
+	x.server = &http.Server{Handler: x.routes(), ReadHeaderTimeout: 5 * time.Second}
+	go func() {
+		if err := x.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+			lab.Say("the stand-ins of the indexers ended: %s", err)
+		}
+	}()
+	return x, nil
+}
+
+func (x *standInIndexers) routes() http.Handler {
+	m := http.NewServeMux()
+	m.HandleFunc("GET "+statePath("{namespace}", "{chain}"), x.answer)
+	return m
+}
+
+func (x *standInIndexers) close() { _ = x.server.Close() }
+
+func (x *standInIndexers) answer(w http.ResponseWriter, r *http.Request) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	path := r.URL.Path
+	if _, known := x.venues[path]; !known || x.down[path] {
+		http.Error(w, "the indexer is down", http.StatusServiceUnavailable)
+		return
+	}
+	at := lab.Now()
+	number := uint64(at.Unix()) / 2
+	head := chainconfig.Block{Number: number, Time: time.Unix(int64(number)*2, 0)}
+	s := chainconfig.State{
+		Chain: r.PathValue("chain"), Document: "stand-in", Phase: chainconfig.PhaseFollowing, At: at, Head: &head, HeadReadAt: at, Indexed: &head,
+	}
+	for _, venue := range x.venues[path] {
+		v := chainconfig.VenueState{ID: venue.ID, Contracts: venue.Contracts, Checked: true}
+		if x.paused[path+" "+venue.ID] {
+			v.Paused = []string{"0x0000000000000000000000000000000000000001"}
+		}
+		s.Venues = append(s.Venues, v)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_ = json.NewEncoder(w).Encode(s) // the operator may be gone
+}
+
+// change changes what is answered.
+func (x *standInIndexers) change(f func()) {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	f()
+}
+
+// learn makes a chain's indexer answer with other contracts of a venue, as one that was replaced does.
+func (x *standInIndexers) learn(path string, v chainconfig.Venue) {
+	x.change(func() {
+		for i := range x.venues[path] {
+			if x.venues[path][i].ID == v.ID {
+				x.venues[path][i] = v
+			}
+		}
+	})
+}
