@@ -249,7 +249,7 @@ func (c *chainWriter) graduate(at int64) (n int) {
 		l := c.full[0]
 		c.full, n = c.full[1:], n+1
 		l.graduate(at)
-		changed(&c.block.changes.Pools, market.CurveID(l.mint), l.emptied())
+		lab.Changed(&c.block.changes.Pools, market.CurveID(l.mint), l.emptied())
 		c.touch(l, true)
 	}
 	return n
@@ -340,21 +340,21 @@ func (c *chainWriter) rows(at int64) {
 	to := &c.block.changes
 	for l, token := range c.block.touched {
 		if (l.onCurve() && l.lastTrade == at) || l.born == at || l.graduatedAt == at {
-			changed(&to.Launches, l.mint, l.row())
+			lab.Changed(&to.Launches, l.mint, l.row())
 		}
 		if token {
-			changed(&to.Tokens, l.mint, l.token())
+			lab.Changed(&to.Tokens, l.mint, l.token())
 		}
-		changed(&to.Pools, l.poolID(), l.poolRow())
+		lab.Changed(&to.Pools, l.poolID(), l.poolRow())
 	}
 	if c.block.native {
 		pool := c.nativePool(c.nativeNow, at)
-		changed(&to.Pools, pool.ID, pool)
-		changed(&to.Quotes, c.Native, market.QuotePrice{Asset: c.Native, USD: c.nativeNow})
+		lab.Changed(&to.Pools, pool.ID, pool)
+		lab.Changed(&to.Quotes, c.Native, market.QuotePrice{Asset: c.Native, USD: c.nativeNow})
 	}
 	for pool := range c.block.traded {
 		for i := range c.candles[pool] {
-			changed(&to.Candles, c.candles[pool][i].CandleKey, c.candles[pool][i])
+			lab.Changed(&to.Candles, c.candles[pool][i].CandleKey, c.candles[pool][i])
 		}
 	}
 }

@@ -1,7 +1,6 @@
 package board
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -61,13 +60,8 @@ func seedBoard(ctx context.Context, w *boardWorld, st *store.Store, what string)
 	return nil
 }
 
-// changed adds a row to a list of changes.
-func changed[K comparable, V any](list *[]market.Change[K, V], key K, row V) {
-	*list = append(*list, market.Change[K, V]{Key: key, After: &row})
-}
-
 // quoteRows are the chain's wrapped coin and its stable as tokens, the pool between them, and their prices.
-func (p *boardPart) quoteRows(to *market.Changes, nativeUSD float64, at int64) (rows int) {
+func (p *boardPart) quoteRows(to *market.Changes, nativeUSD float64, at int64) {
 	for i, mint := range []market.Address{p.Native, p.USD} {
 		t := market.Token{
 			Mint: mint, Symbol: p.Coin, HasDecimals: true, Decimals: 18, FirstBlock: 1, FirstSeenAt: p.timeOf(1),
@@ -76,13 +70,12 @@ func (p *boardPart) quoteRows(to *market.Changes, nativeUSD float64, at int64) (
 		if t.Name = "Wrapped " + p.Coin; i == 1 {
 			t.Name, t.Symbol, t.Decimals, t.Pool = "USD", "USD", p.USDDigits, market.Address{}
 		}
-		changed(&to.Tokens, mint, t)
+		lab.Changed(&to.Tokens, mint, t)
 	}
 	pool := p.nativePool(nativeUSD, at)
-	changed(&to.Pools, pool.ID, pool)
-	changed(&to.Quotes, p.USD, market.QuotePrice{Asset: p.USD, USD: 1, Pegged: true})
-	changed(&to.Quotes, p.Native, market.QuotePrice{Asset: p.Native, USD: nativeUSD})
-	return 5
+	lab.Changed(&to.Pools, pool.ID, pool)
+	lab.Changed(&to.Quotes, p.USD, market.QuotePrice{Asset: p.USD, USD: 1, Pegged: true})
+	lab.Changed(&to.Quotes, p.Native, market.QuotePrice{Asset: p.Native, USD: nativeUSD})
 }
 
 // nativePool is the pool that prices the chain's coin.
@@ -99,23 +92,21 @@ func (p *boardPart) nativePool(usd float64, at int64) market.Pool {
 // launches writes a chain's launches with their tokens and pools, in the order of their keys.
 func (s *boardSeeder) launches(ctx context.Context) error {
 	p := s.part
-	s.Rows += p.quoteRows(&s.Changes, p.NativeUSD, lab.WorldEnd)
+	p.quoteRows(&s.Changes, p.NativeUSD, lab.WorldEnd)
 	list := slices.Clone(p.launches)
-	slices.SortFunc(list, func(a, b *boardLaunch) int { return cmp.Compare(lab.FirstWord(a.mint), lab.FirstWord(b.mint)) })
+	slices.SortFunc(list, func(a, b *boardLaunch) int { return lab.ByKey(a.mint, b.mint) })
 	for _, l := range list {
-		changed(&s.Changes.Launches, l.mint, l.row())
-		changed(&s.Changes.Tokens, l.mint, l.token())
-		changed(&s.Changes.Pools, l.poolID(), l.poolRow())
-		if s.Rows += 3; l.state == market.LaunchGraduated {
-			changed(&s.Changes.Pools, market.CurveID(l.mint), l.emptied())
-			s.Rows++
+		lab.Changed(&s.Changes.Launches, l.mint, l.row())
+		lab.Changed(&s.Changes.Tokens, l.mint, l.token())
+		lab.Changed(&s.Changes.Pools, l.poolID(), l.poolRow())
+		if l.state == market.LaunchGraduated {
+			lab.Changed(&s.Changes.Pools, market.CurveID(l.mint), l.emptied())
 		}
-		if err := s.Commit(ctx, false); err != nil {
+		if err := s.Wrote(ctx, 3, 1); err != nil {
 			return err
 		}
-		s.Progress.Add(1)
 	}
-	return s.Commit(ctx, true)
+	return s.Commit(ctx)
 }
 
 // trades writes a chain's trades.
@@ -132,13 +123,11 @@ func (s *boardSeeder) trades(ctx context.Context, trades []boardTrade) error {
 		row := t.launch.tradeRow(number, t.usd/p.NativeUSD/t.launch.price(), t.usd/p.NativeUSD, p.NativeUSD, s.world.wallet(p, int(t.trader)), t.sell)
 		row.LogIndex, row.Tx = index, lab.TxOf(number, index)
 		s.Changes.Trades = append(s.Changes.Trades, row)
-		s.Rows++
-		if err := s.Commit(ctx, false); err != nil {
+		if err := s.Wrote(ctx, 1, 1); err != nil {
 			return err
 		}
-		s.Progress.Add(1)
 	}
-	return s.Commit(ctx, true)
+	return s.Commit(ctx)
 }
 
 // wallet is the n-th of a chain.

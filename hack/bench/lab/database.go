@@ -2,25 +2,20 @@ package lab
 
 import (
 	"context"
-	"crypto/sha256"
-	"database/sql"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
-	"os/user"
+	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/boardwalkhq/boardwalk/internal/npmcache"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/schema"
 )
 
 // Seedling is what a database is made of.
@@ -53,15 +48,17 @@ func (s *Seedling) folder(kind string) string {
 type seeded struct {
 	Size    MarketSize
 	Version int
-	// Schema is a digest of the tables. What a later migration adds would be empty.
-	Schema string
+	// Schema is that of the tables. What a later migration adds would be empty.
+	Schema int
 }
 
+// SQLite is a kind of database.
+const SQLite = "sqlite"
+
 const (
+	pgKind     = "postgres"
 	seedFile   = "seed.json"
 	sqliteFile = "market.db"
-	SQLite     = "sqlite"
-	pgKind     = "postgres"
 )
 
 var bothKinds = []string{SQLite, pgKind}
@@ -110,8 +107,8 @@ func (d *Database) Copied(ctx context.Context, dir string) (c *Database, drop fu
 		}, nil
 	}
 	written, beside := filepath.Join(dir, sqliteFile), filepath.Join(dir, "reader.db")
-	if err := copyFile(written, strings.TrimPrefix(d.DSN, "sqlite:")); err != nil {
-		return nil, nil, fmt.Errorf("copy the database: %w", err)
+	if out, err := exec.CommandContext(ctx, "cp", strings.TrimPrefix(d.DSN, "sqlite:"), written).CombinedOutput(); err != nil {
+		return nil, nil, fmt.Errorf("copy the database: %w: %s", err, out)
 	}
 	// The store lets one process have a file. SQLite itself lets several; by another name the second process gets past the lock.
 	if err := os.Symlink(written, beside); err != nil {
@@ -121,32 +118,13 @@ func (d *Database) Copied(ctx context.Context, dir string) (c *Database, drop fu
 	return c, func(context.Context) error { return nil }, nil
 }
 
-func copyFile(to, from string) (err error) {
-	in, err := os.Open(from)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, in.Close()) }()
-	out, err := os.Create(to)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, out.Close()) }()
-	_, err = io.Copy(out, in)
-	return err
-}
-
 // seededDatabase opens a world's database of a kind. It is made when it isn't kept yet, or was made otherwise.
 func seededDatabase(ctx context.Context, kind string, w *Seedling) (*Database, error) {
-	cache, err := seedCache(kind)
+	cache, err := seedCache(ctx, kind)
 	if err != nil {
 		return nil, err
 	}
-	schema, err := newestSchema(ctx)
-	if err != nil {
-		return nil, err
-	}
-	want := seeded{w.Size, w.Version, schema}
+	want := seeded{w.Size, w.Version, schema.Version}
 	dir := filepath.Join(cache, w.folder(kind))
 	var made seeded
 	raw, err := os.ReadFile(filepath.Join(dir, seedFile))
@@ -224,70 +202,21 @@ func (p *Postgres) settle(ctx context.Context) error {
 	return nil
 }
 
-// newestSchema is a digest of the tables and indexes that this program's store makes, on either database: both come
-// from the same text.
-func newestSchema(ctx context.Context) (digest string, err error) {
-	dir, err := os.MkdirTemp("", "boardwalk-bench-")
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(dir)) }()
-	path := filepath.Join(dir, sqliteFile)
-	st, err := store.Open(ctx, "sqlite:"+path)
-	if err != nil {
-		return "", err
-	}
-	if err := st.Close(); err != nil {
-		return "", err
-	}
-	db, err := sql.Open("sqlite", "file:"+path)
-	if err != nil {
-		return "", err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	var text string
-	err = db.QueryRowContext(ctx, "SELECT group_concat(sql, ';') FROM (SELECT sql FROM sqlite_master WHERE sql IS NOT NULL ORDER BY name)").Scan(&text)
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8]), err
-}
-
 // seedCache is where seeded databases are kept.
-func seedCache(kind string) (string, error) {
+func seedCache(ctx context.Context, kind string) (string, error) {
 	cache, err := npmcache.Dir()
 	if err != nil {
 		return "", err
 	}
 	dir := filepath.Join(cache, "bench")
-	if kind == pgKind && os.Getuid() == 0 && !enterable(cache, "postgres") {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	if kind == pgKind && os.Getuid() == 0 && exec.CommandContext(ctx, "runuser", "-u", "postgres", "--", "test", "-x", dir).Run() != nil {
 		// Under root's own folder, where the server's user can't go.
 		dir = filepath.Join("/var/tmp", "boardwalk-bench")
 	}
 	return dir, nil
-}
-
-// enterable reports whether a user may pass through every folder above a path that exists.
-func enterable(path, name string) bool {
-	u, err := user.Lookup(name)
-	if err != nil {
-		return false
-	}
-	uid, err := strconv.ParseUint(u.Uid, 10, 32)
-	if err != nil {
-		return false
-	}
-	for dir := path; ; dir = filepath.Dir(dir) {
-		info, err := os.Stat(dir)
-		if err == nil {
-			const byOwner, byAll = 0o100, 0o001
-			owner, ok := info.Sys().(*syscall.Stat_t)
-			if info.Mode()&byAll == 0 && (!ok || uint64(owner.Uid) != uid || info.Mode()&byOwner == 0) {
-				return false
-			}
-		}
-		if dir == filepath.Dir(dir) {
-			return true
-		}
-	}
 }
 
 // String names it in a sentence.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 
 	"github.com/boardwalkhq/boardwalk/internal/candle"
@@ -24,45 +25,23 @@ type Endpoint struct {
 
 // PerToken are the operations whose work is that of one token, or a few.
 var PerToken = []Endpoint{
-	{
-		Operation: "getTokenInfo", Tokens: 1,
-		Target: func(w *World, tokens []int) string { return "/api/token/info/" + w.named(tokens[0], "") },
-		Alone: func(ctx context.Context, st *store.Store, w *World, tokens []int) ([]candle.Bar, error) {
-			_, err := aloneTokens(ctx, st, w, tokens)
-			return nil, err
-		},
-	},
-	{
-		Operation: "getChart", Tokens: 1,
-		Target: func(w *World, tokens []int) string { return "/api/chart/" + w.named(tokens[0], "&tf=15m") },
-		Alone: func(ctx context.Context, st *store.Store, w *World, tokens []int) ([]candle.Bar, error) {
-			return aloneBars(ctx, st, w, tokens[0], 15*candle.Minute, 300)
-		},
-	},
-	{
-		Operation: "getTokenCandles", Tokens: 1,
-		Target: func(w *World, tokens []int) string {
-			mint, query, _ := strings.Cut(w.named(tokens[0], "&range=24h"), "?")
-			return "/api/token/" + mint + "/candles?" + query
-		},
-		Alone: func(ctx context.Context, st *store.Store, w *World, tokens []int) ([]candle.Bar, error) {
-			return aloneBars(ctx, st, w, tokens[0], 15*candle.Minute, 96)
-		},
-	},
-	{
-		Operation: "getTokenPrices", Tokens: 20,
-		Target: func(w *World, tokens []int) string {
-			mints := make([]string, len(tokens))
-			for i, t := range tokens {
-				mints[i] = worldChains[w.Tokens[t].chain].ID + ":" + w.Tokens[t].Mint.String()
-			}
-			return "/api/market/token-prices?mints=" + strings.Join(mints, ",")
-		},
-		Alone: func(ctx context.Context, st *store.Store, w *World, tokens []int) ([]candle.Bar, error) {
-			_, err := aloneTokens(ctx, st, w, tokens)
-			return nil, err
-		},
-	},
+	{Operation: "getTokenInfo", Tokens: 1, Alone: aloneRows, Target: func(w *World, tokens []int) string {
+		return "/api/token/info/" + w.named(tokens[0], "")
+	}},
+	{Operation: "getChart", Tokens: 1, Alone: aloneBars(300), Target: func(w *World, tokens []int) string {
+		return "/api/chart/" + w.named(tokens[0], "&tf=15m")
+	}},
+	{Operation: "getTokenCandles", Tokens: 1, Alone: aloneBars(96), Target: func(w *World, tokens []int) string {
+		mint, query, _ := strings.Cut(w.named(tokens[0], "&range=24h"), "?")
+		return "/api/token/" + mint + "/candles?" + query
+	}},
+	{Operation: "getTokenPrices", Tokens: 20, Alone: aloneRows, Target: func(w *World, tokens []int) string {
+		mints := make([]string, len(tokens))
+		for i, t := range tokens {
+			mints[i] = worldChains[w.Tokens[t].chain].ID + ":" + w.Tokens[t].Mint.String()
+		}
+		return "/api/market/token-prices?mints=" + strings.Join(mints, ",")
+	}},
 }
 
 // named is a token as a path's end, with its chain and what else the query has.
@@ -91,23 +70,31 @@ func aloneTokens(ctx context.Context, st *store.Store, w *World, tokens []int) (
 	return found, nil
 }
 
-// aloneBars reads what a series up to now is made of, and makes it.
-func aloneBars(ctx context.Context, st *store.Store, w *World, token int, width candle.Width, count int64) ([]candle.Bar, error) {
-	found, err := aloneTokens(ctx, st, w, []int{token})
-	if err != nil {
-		return nil, err
+// aloneRows reads tokens with their pools, which make no bars.
+func aloneRows(ctx context.Context, st *store.Store, w *World, tokens []int) ([]candle.Bar, error) {
+	_, err := aloneTokens(ctx, st, w, tokens)
+	return nil, err
+}
+
+// aloneBars reads what a token's series of 15 minutes up to now is made of, and makes it.
+func aloneBars(count int64) func(ctx context.Context, st *store.Store, w *World, tokens []int) ([]candle.Bar, error) {
+	return func(ctx context.Context, st *store.Store, w *World, tokens []int) ([]candle.Bar, error) {
+		found, err := aloneTokens(ctx, st, w, tokens)
+		if err != nil {
+			return nil, err
+		}
+		const width = 15 * candle.Minute
+		t, to := &found[0], width.Open(WorldEnd)+int64(width)
+		from := to - count*int64(width)
+		rows, err := st.Candles.Series(ctx, t.Chain, t.Pool, width.Stored(), from, to, false)
+		if err != nil {
+			return nil, err
+		}
+		if _, _, err := st.Candles.SeriesBefore(ctx, t.Chain, t.Pool, width.Stored(), from, false); err != nil {
+			return nil, err
+		}
+		return candle.Fold(rows, width, candle.USD), nil
 	}
-	t := &found[0]
-	to := width.Open(WorldEnd) + int64(width)
-	from := to - count*int64(width)
-	rows, err := st.Candles.Series(ctx, t.Chain, t.Pool, width.Stored(), from, to, false)
-	if err != nil {
-		return nil, err
-	}
-	if _, _, err := st.Candles.SeriesBefore(ctx, t.Chain, t.Pool, width.Stored(), from, false); err != nil {
-		return nil, err
-	}
-	return candle.Fold(rows, width, candle.USD), nil
 }
 
 // Drawer draws the tokens of requests: popular ones more often, in the order of their activity.
@@ -126,11 +113,7 @@ func (d *Drawer) Draw(n int) []int {
 	out := make([]int, 0, n)
 	for len(out) < n {
 		t := d.rank.Draw(d.RNG)
-		fresh := true
-		for _, o := range out {
-			fresh = fresh && o != t
-		}
-		if fresh {
+		if !slices.Contains(out, t) {
 			out = append(out, t)
 		}
 	}

@@ -120,7 +120,7 @@ func IndexerOn(ctx context.Context, binary, document, dsn string) (cmd *exec.Cmd
 	if err != nil {
 		return nil, "", err
 	}
-	operations = fmt.Sprintf("127.0.0.1:%d", port)
+	operations = "127.0.0.1:" + port
 	cmd = exec.CommandContext(ctx, binary, "indexer", "--config", document, "--operations", operations, "--pprof")
 	cmd.Env = append(os.Environ(), "BOARDWALK_DB="+dsn)
 	return cmd, operations, nil

@@ -41,7 +41,6 @@ type ClosedRun struct {
 	Statuses statuses
 	// Lengths counts answers by the length of their bodies.
 	Lengths map[int]int
-	took    []time.Duration // sorted
 }
 
 // PerSecond is the rate that was reached.
@@ -79,7 +78,6 @@ func ClosedLoop(ctx context.Context, address string, connections int, d time.Dur
 		all.Go(func() {
 			r := ClosedRun{Statuses: statuses{}, Lengths: map[int]int{}}
 			for !stop.Load() && ctx.Err() == nil {
-				from := Now()
 				status, length, err := x.do(next(sent.Add(1)-1), c.next())
 				if err != nil {
 					errs[i] = err
@@ -88,7 +86,6 @@ func ClosedLoop(ctx context.Context, address string, connections int, d time.Dur
 				r.Requests++
 				r.Statuses[status]++
 				r.Lengths[length]++
-				r.took = append(r.took, Now().Sub(from))
 			}
 			parts[i] = r
 		})
@@ -103,9 +100,7 @@ func ClosedLoop(ctx context.Context, address string, connections int, d time.Dur
 		for length, n := range parts[i].Lengths {
 			whole.Lengths[length] += n
 		}
-		whole.took = append(whole.took, parts[i].took...)
 	}
-	slices.Sort(whole.took)
 	return whole, errors.Join(errors.Join(errs...), ctx.Err())
 }
 

@@ -141,8 +141,8 @@ func TestClosedLoop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if r.Requests == 0 || len(r.took) != r.Requests || r.Statuses[200]+r.Statuses[503] != r.Requests {
-		t.Errorf("%d requests, %d times, %s", r.Requests, len(r.took), r.Statuses)
+	if r.Requests == 0 || r.Statuses[200]+r.Statuses[503] != r.Requests {
+		t.Errorf("%d requests, %s", r.Requests, r.Statuses)
 	}
 	for length := range r.Lengths {
 		if !slices.Contains([]int{0, 10, 100000}, length) {

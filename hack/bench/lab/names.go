@@ -11,6 +11,7 @@ import (
 // or less, which is what popularity looks like.
 type Zipf struct{ sums []float64 }
 
+// NewZipf has n ranks and the exponent s.
 func NewZipf(n int, s float64) *Zipf {
 	z := &Zipf{make([]float64, n)}
 	sum := 0.0
@@ -25,9 +26,7 @@ func NewZipf(n int, s float64) *Zipf {
 func (z *Zipf) Len() int { return len(z.sums) }
 
 // Draw gives a rank.
-func (z *Zipf) Draw(rng *rand.Rand) int {
-	return z.at(rng.Float64())
-}
+func (z *Zipf) Draw(rng *rand.Rand) int { return z.at(rng.Float64()) }
 
 // at is the rank up to which lies the share u of all.
 func (z *Zipf) at(u float64) int {

@@ -6,11 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -23,8 +21,7 @@ import (
 // Postgres is a server of the measurement's own, with a database per run.
 type Postgres struct {
 	cmd   *exec.Cmd
-	dir   string
-	port  int
+	port  string
 	count int
 	admin *pgx.Conn
 }
@@ -37,19 +34,19 @@ func StartPostgres(ctx context.Context, dir string, statements bool) (*Postgres,
 		return nil, errors.New("PostgreSQL is not installed: run hack/setup.sh, which installs it")
 	}
 	bin := bins[len(bins)-1]
-	p := &Postgres{dir: filepath.Join(dir, "postgres")}
-	if err := os.MkdirAll(p.dir, 0o700); err != nil {
+	p, attr, own := &Postgres{}, &syscall.SysProcAttr{}, filepath.Join(dir, "postgres")
+	if err := os.MkdirAll(own, 0o700); err != nil {
 		return nil, err
 	}
-	attr, err := asPostgresUser(dir, p.dir)
-	if err != nil {
+	// The server's user may enter the parent, not read it.
+	if err := errors.Join(os.Chmod(dir, 0o711), dbserver.AsPostgres(attr, own)); err != nil {
 		return nil, err
 	}
-	data := filepath.Join(p.dir, "data")
+	data := filepath.Join(own, "data")
 	if _, err := os.Stat(data); errors.Is(err, os.ErrNotExist) {
 		initdb := exec.CommandContext(ctx, filepath.Join(bin, "initdb"), "-D", data, "-U", "postgres", "--auth=trust", "-E", "UTF8",
 			"--locale=C.UTF-8", "-N")
-		initdb.SysProcAttr, initdb.Dir = attr, p.dir
+		initdb.SysProcAttr, initdb.Dir = attr, own
 		if out, err := initdb.CombinedOutput(); err != nil {
 			return nil, fmt.Errorf("initdb: %w: %s", err, out)
 		}
@@ -57,14 +54,14 @@ func StartPostgres(ctx context.Context, dir string, statements bool) (*Postgres,
 	if p.port, err = FreePort(ctx); err != nil {
 		return nil, err
 	}
-	p.cmd = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", strconv.Itoa(p.port), //nolint:noctx // ended by stop, after everything else
+	p.cmd = exec.Command(filepath.Join(bin, "postgres"), "-D", data, "-p", p.port, //nolint:noctx // ended by stop, after everything else
 		"-c", "unix_socket_directories=", "-c", "listen_addresses=127.0.0.1", "-c", "fsync=off", "-c", "full_page_writes=off", "-c", "synchronous_commit=off",
 		"-c", "shared_buffers=512MB", "-c", "max_wal_size=4GB")
 	if statements {
 		p.cmd.Args = append(p.cmd.Args, "-c", "shared_preload_libraries=pg_stat_statements", "-c", "pg_stat_statements.track_planning=on")
 	}
-	p.cmd.SysProcAttr, p.cmd.Dir = attr, p.dir
-	log, err := os.Create(filepath.Join(p.dir, "log"))
+	p.cmd.SysProcAttr, p.cmd.Dir = attr, own
+	log, err := os.Create(filepath.Join(own, "log"))
 	if err != nil {
 		return nil, err
 	}
@@ -86,11 +83,7 @@ func StartPostgres(ctx context.Context, dir string, statements bool) (*Postgres,
 }
 
 func (p *Postgres) dsn(database string) string {
-	u := url.URL{
-		Scheme: "postgres", User: url.User("postgres"), Host: "127.0.0.1:" + strconv.Itoa(p.port), Path: database,
-		RawQuery: "sslmode=disable",
-	}
-	return u.String()
+	return fmt.Sprintf("postgres://postgres@127.0.0.1:%s/%s?sslmode=disable", p.port, database)
 }
 
 // Create makes an empty database; drop is called when it has served.
@@ -110,6 +103,7 @@ func (p *Postgres) Create(ctx context.Context) (dsn string, drop func(context.Co
 	}, nil
 }
 
+// Stop ends the server.
 func (p *Postgres) Stop() {
 	_ = p.cmd.Process.Signal(syscall.SIGINT) // fast shutdown
 	_ = p.cmd.Wait()
@@ -129,37 +123,26 @@ func (p *Postgres) Slowest(ctx context.Context, conn *pgx.Conn, path string) err
 	}
 	var b bytes.Buffer
 	b.WriteString("total_ms   plan_ms    calls     rows  statement\n")
-	for list.Next() {
-		var total, plan float64
-		var calls, rows int64
-		var query string
-		if err := list.Scan(&total, &plan, &calls, &rows, &query); err != nil {
-			return fmt.Errorf("--statements: %w", err)
-		}
-		fmt.Fprintf(&b, "%8.1f  %8.1f  %7d  %7d  %s\n", total, plan, calls, rows, query)
-	}
-	return errors.Join(list.Err(), os.WriteFile(path, b.Bytes(), 0o600))
+	var total, plan float64
+	var calls, rows int64
+	var query string
+	_, err = pgx.ForEachRow(list, []any{&total, &plan, &calls, &rows, &query}, func() error {
+		_, err := fmt.Fprintf(&b, "%8.1f  %8.1f  %7d  %7d  %s\n", total, plan, calls, rows, query)
+		return err
+	})
+	return errors.Join(err, os.WriteFile(path, b.Bytes(), 0o600))
 }
 
 // CPU is what the server and all its processes have used so far.
 func (p *Postgres) CPU() (time.Duration, error) { return TreeCPU(p.cmd.Process.Pid) }
 
-// asPostgresUser lets the server run as its own user on a folder; the folder's parent may be entered, not read.
-func asPostgresUser(parent, dir string) (*syscall.SysProcAttr, error) {
-	attr := &syscall.SysProcAttr{}
-	return attr, errors.Join(os.Chmod(parent, 0o711), dbserver.AsPostgres(attr, dir))
-}
-
-func FreePort(ctx context.Context) (int, error) {
+// FreePort is a port of this machine's that nobody listens on.
+func FreePort(ctx context.Context) (string, error) {
 	var c net.ListenConfig
 	l, err := c.Listen(ctx, "tcp", "127.0.0.1:0")
 	if err != nil {
-		return 0, err
+		return "", err
 	}
-	defer func() { _ = l.Close() }()
-	a, ok := l.Addr().(*net.TCPAddr)
-	if !ok {
-		return 0, errors.New("no TCP port")
-	}
-	return a.Port, nil
+	_, port, err := net.SplitHostPort(l.Addr().String())
+	return port, errors.Join(err, l.Close())
 }

@@ -76,12 +76,6 @@ func (w *World) poolRow(i int) market.Pool {
 	return row
 }
 
-// quoteRows are the prices of a chain's quote assets.
-func (w *World) quoteRows(chain int) []market.QuotePrice {
-	c := &worldChains[chain]
-	return []market.QuotePrice{{Asset: c.USD, USD: 1, Pegged: true}, {Asset: c.Native, USD: c.NativeUSD}}
-}
-
 // tradeRow makes a trade's row, but for its place in the block.
 func (w *World) tradeRow(t *worldTrade) market.Trade {
 	p := &w.pools[t.pool]

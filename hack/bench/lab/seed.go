@@ -29,7 +29,7 @@ type Seeder struct {
 	Last    market.Header
 	Lease   *store.Lease
 	Changes market.Changes
-	Rows    int
+	rows    int
 }
 
 // seed writes everything.
@@ -63,9 +63,19 @@ func seed(ctx context.Context, w *World, st *store.Store, byTime bool, what stri
 	return nil
 }
 
-// Commit writes what has been gathered once that is enough, or in any case.
-func (s *Seeder) Commit(ctx context.Context, always bool) error {
-	if s.Rows == 0 || !always && s.Rows < rowsPerCommit {
+// Wrote counts rows and work that was done on them, and commits once there are enough rows.
+func (s *Seeder) Wrote(ctx context.Context, rows int, work int64) error {
+	s.rows += rows
+	s.Progress.Add(work)
+	if s.rows < rowsPerCommit {
+		return nil
+	}
+	return s.Commit(ctx)
+}
+
+// Commit writes what has been gathered.
+func (s *Seeder) Commit(ctx context.Context) error {
+	if s.rows == 0 {
 		return nil
 	}
 	last := s.Last
@@ -75,12 +85,19 @@ func (s *Seeder) Commit(ctx context.Context, always bool) error {
 			Number: last.Number, Time: last.Time, Safe: last.Number - 10, Final: last.Number - 30, FinalTime: last.Time - 30*blockTime,
 		},
 	})
-	s.Changes, s.Rows = market.Changes{}, 0
+	s.Changes, s.rows = market.Changes{}, 0
 	return err
 }
 
-// firstWords orders addresses as the databases do, quickly.
-func FirstWord(a market.Address) uint64 { return binary.BigEndian.Uint64(a.Bytes()) }
+// Changed adds a row to a list of changes.
+func Changed[K comparable, V any](list *[]market.Change[K, V], key K, row V) {
+	*list = append(*list, market.Change[K, V]{Key: key, After: &row})
+}
+
+// ByKey orders addresses as the databases do, quickly.
+func ByKey(a, b market.Address) int {
+	return cmp.Compare(binary.BigEndian.Uint64(a.Bytes()), binary.BigEndian.Uint64(b.Bytes()))
+}
 
 // tokens writes a chain's tokens, pools and quote prices, ordered by key.
 func (s *Seeder) tokens(ctx context.Context, chain int, work int64) error {
@@ -92,112 +109,87 @@ func (s *Seeder) tokens(ctx context.Context, chain int, work int64) error {
 			pools = append(pools, int(w.Tokens[i].firstPool)+j)
 		}
 	}
-	slices.SortFunc(tokens, func(a, b int) int { return cmp.Compare(FirstWord(w.Tokens[a].Mint), FirstWord(w.Tokens[b].Mint)) })
-	slices.SortFunc(pools, func(a, b int) int { return cmp.Compare(FirstWord(w.pools[a].id), FirstWord(w.pools[b].id)) })
-	for _, q := range w.quoteRows(chain) {
-		s.Changes.Quotes = append(s.Changes.Quotes, market.Change[market.Address, market.QuotePrice]{Key: q.Asset, After: &q})
-		s.Rows++
-	}
+	slices.SortFunc(tokens, func(a, b int) int { return ByKey(w.Tokens[a].Mint, w.Tokens[b].Mint) })
+	slices.SortFunc(pools, func(a, b int) int { return ByKey(w.pools[a].id, w.pools[b].id) })
+	c := &worldChains[chain]
+	Changed(&s.Changes.Quotes, c.USD, market.QuotePrice{Asset: c.USD, USD: 1, Pegged: true})
+	Changed(&s.Changes.Quotes, c.Native, market.QuotePrice{Asset: c.Native, USD: c.NativeUSD})
+	s.rows += 2
 	for _, i := range tokens {
-		t := w.tokenRow(i)
-		s.Changes.Tokens = append(s.Changes.Tokens, market.Change[market.Address, market.Token]{Key: t.Mint, After: &t})
-		s.Rows++
-		if err := s.Commit(ctx, false); err != nil {
+		Changed(&s.Changes.Tokens, w.Tokens[i].Mint, w.tokenRow(i))
+		if err := s.Wrote(ctx, 1, work); err != nil {
 			return err
 		}
-		s.Progress.Add(work)
 	}
 	for _, i := range pools {
-		p := w.poolRow(i)
-		s.Changes.Pools = append(s.Changes.Pools, market.Change[market.Address, market.Pool]{Key: p.ID, After: &p})
-		s.Rows++
-		if err := s.Commit(ctx, false); err != nil {
+		Changed(&s.Changes.Pools, w.pools[i].id, w.poolRow(i))
+		if err := s.Wrote(ctx, 1, 0); err != nil {
 			return err
 		}
 	}
-	return s.Commit(ctx, true)
+	return s.Commit(ctx)
 }
 
 // candles folds a chain's trades, which are ordered by pool and time.
 func (s *Seeder) candles(ctx context.Context, trades []worldTrade, work int64) error {
+	write := func(c market.Candle) error {
+		Changed(&s.Changes.Candles, c.CandleKey, c)
+		return s.Wrote(ctx, 1, 0)
+	}
+	trades = slices.Clone(trades)
 	if s.byTime {
-		trades = slices.Clone(trades)
 		slices.SortStableFunc(trades, func(a, b worldTrade) int { return cmp.Compare(a.at, b.at) })
-		f := newFolder(func(c market.Candle) error { return s.candle(ctx, c) })
-		for i := range trades {
-			row := s.world.tradeRow(&trades[i])
-			if err := f.add(trades[i].pool, &row); err != nil {
-				return err
-			}
-			s.Progress.Add(work)
-		}
-		return errors.Join(f.flush(), s.Commit(ctx, true))
+	} else {
+		slices.SortStableFunc(trades, func(a, b worldTrade) int { return ByKey(s.world.pools[a.pool].id, s.world.pools[b.pool].id) })
 	}
-	var pools [][]worldTrade
-	for rest := trades; len(rest) > 0; {
-		n := 1
-		for n < len(rest) && rest[n].pool == rest[0].pool {
-			n++
+	var ofPool []market.Candle // all of a pool, where they are ordered by key
+	f := newFolder(write)
+	if !s.byTime {
+		f.emit = func(c market.Candle) error {
+			ofPool = append(ofPool, c)
+			return nil
 		}
-		pools = append(pools, rest[:n])
-		rest = rest[n:]
 	}
-	slices.SortFunc(pools, func(a, b []worldTrade) int {
-		return cmp.Compare(FirstWord(s.world.pools[a[0].pool].id), FirstWord(s.world.pools[b[0].pool].id))
-	})
-	var candles []market.Candle
-	f := newFolder(func(c market.Candle) error {
-		candles = append(candles, c)
-		return nil
-	})
-	for _, of := range pools {
-		candles = candles[:0]
-		for i := range of {
-			row := s.world.tradeRow(&of[i])
-			if err := f.add(of[i].pool, &row); err != nil {
-				return err
-			}
+	for i := range trades {
+		row := s.world.tradeRow(&trades[i])
+		if err := f.add(trades[i].pool, &row); err != nil {
+			return err
+		}
+		s.Progress.Add(work)
+		if s.byTime || i+1 < len(trades) && trades[i+1].pool == trades[i].pool {
+			continue
 		}
 		if err := f.flush(); err != nil {
 			return err
 		}
-		slices.SortFunc(candles, func(a, b market.Candle) int {
+		slices.SortFunc(ofPool, func(a, b market.Candle) int {
 			return cmp.Or(cmp.Compare(a.Interval, b.Interval), cmp.Compare(a.Open, b.Open))
 		})
-		for i := range candles {
-			if err := s.candle(ctx, candles[i]); err != nil {
+		for _, c := range ofPool {
+			if err := write(c); err != nil {
 				return err
 			}
 		}
-		s.Progress.Add(work * int64(len(of)))
+		ofPool = ofPool[:0]
 	}
-	return s.Commit(ctx, true)
-}
-
-func (s *Seeder) candle(ctx context.Context, c market.Candle) error {
-	s.Changes.Candles = append(s.Changes.Candles, market.Change[market.CandleKey, market.Candle]{Key: c.CandleKey, After: &c})
-	s.Rows++
-	return s.Commit(ctx, false)
+	return errors.Join(f.flush(), s.Commit(ctx))
 }
 
 // trades writes a chain's trades, which are ordered by time.
 func (s *Seeder) trades(ctx context.Context, trades []worldTrade, work int64) error {
 	index := uint64(0)
 	for i := range trades {
-		if i > 0 && trades[i].at != trades[i-1].at {
+		if index++; i == 0 || trades[i].at != trades[i-1].at {
 			index = 0
 		}
 		row := s.world.tradeRow(&trades[i])
 		row.LogIndex, row.Tx = index, TxOf(row.Block, index)
-		index++
 		s.Changes.Trades = append(s.Changes.Trades, row)
-		s.Rows++
-		if err := s.Commit(ctx, false); err != nil {
+		if err := s.Wrote(ctx, 1, work); err != nil {
 			return err
 		}
-		s.Progress.Add(work)
 	}
-	return s.Commit(ctx, true)
+	return s.Commit(ctx)
 }
 
 // TxOf is the transaction of a place in a block.

@@ -12,6 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 )
 
 // The world is what a database is seeded with: chains, tokens with pools, and trades over the last days, all of one
@@ -44,6 +45,7 @@ func (s MarketSize) String() string {
 	return fmt.Sprintf("%s tokens, %s trades, seed %d", Thousands(s.Tokens), Thousands(s.Trades), s.Seed)
 }
 
+// Thousands is a number with its thousands apart.
 func Thousands(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0; i -= 3 {
@@ -65,28 +67,20 @@ type WorldChain struct {
 
 var worldChains = []WorldChain{
 	{
-		ID: "base", Coin: "ETH", Native: onEVM("0x4200000000000000000000000000000000000006"), NativeUSD: 2900, EVMChainID: 8453,
-		USD: onEVM("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"), USDDigits: 6,
-		V2: onEVM("0x8909dc15e40173ff4699343b6eb8132c65e18ec6"), V3: onEVM("0x33128a8fc17869897dce68ed026d694621f6fdfd"),
+		ID: "base", Coin: "ETH", Native: markettest.Address("0x4200000000000000000000000000000000000006"), NativeUSD: 2900, EVMChainID: 8453,
+		USD: markettest.Address("0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"), USDDigits: 6,
+		V2: markettest.Address("0x8909dc15e40173ff4699343b6eb8132c65e18ec6"), V3: markettest.Address("0x33128a8fc17869897dce68ed026d694621f6fdfd"),
 	},
 	{
-		ID: "bsc", Coin: "BNB", Native: onEVM("0xbb4cdb9cbd36b01bd1cbaebf2de08d9173bc095c"), NativeUSD: 610, EVMChainID: 56,
-		USD: onEVM("0x55d398326f99059ff775485246999027b3197955"), USDDigits: 18,
-		V2: onEVM("0xca143ce32fe78f1f7019d7d551a6402fc5350c73"), V3: onEVM("0xdb1d10011ad0ff90774d0c6bb92e5c5c8b4461f7"),
+		ID: "bsc", Coin: "BNB", Native: markettest.Address("0xbb4cdb9cbd36b01bd1cbaebf2de08d9173bc095c"), NativeUSD: 610, EVMChainID: 56,
+		USD: markettest.Address("0x55d398326f99059ff775485246999027b3197955"), USDDigits: 18,
+		V2: markettest.Address("0xca143ce32fe78f1f7019d7d551a6402fc5350c73"), V3: markettest.Address("0xdb1d10011ad0ff90774d0c6bb92e5c5c8b4461f7"),
 	},
 	{
-		ID: "arbitrum", Coin: "ETH", Native: onEVM("0x82af49447d8a07e3bd95bd0d56f35241523fbab1"), NativeUSD: 2900, EVMChainID: 42161,
-		USD: onEVM("0xaf88d065e77c8cc2239327c5edb3a432268e5831"), USDDigits: 6,
-		V2: onEVM("0xf1d7cc64fb4452f05c498126312ebe29f30fbcf9"), V3: onEVM("0x1f98431c8ad98523631ae4a59f267346ea31f984"),
+		ID: "arbitrum", Coin: "ETH", Native: markettest.Address("0x82af49447d8a07e3bd95bd0d56f35241523fbab1"), NativeUSD: 2900, EVMChainID: 42161,
+		USD: markettest.Address("0xaf88d065e77c8cc2239327c5edb3a432268e5831"), USDDigits: 6,
+		V2: markettest.Address("0xf1d7cc64fb4452f05c498126312ebe29f30fbcf9"), V3: markettest.Address("0x1f98431c8ad98523631ae4a59f267346ea31f984"),
 	},
-}
-
-func onEVM(s string) market.Address {
-	a, err := market.ParseEVMAddress(s)
-	if err != nil {
-		panic(err)
-	}
-	return a
 }
 
 // worldCatalog declares the world's chains.
@@ -140,6 +134,7 @@ type worldPool struct {
 	day       market.Window
 }
 
+// World is a market: tokens with their pools. Trades follow from it, and make the pools' figures.
 type World struct {
 	size   MarketSize
 	Tokens []WorldToken

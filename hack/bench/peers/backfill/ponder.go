@@ -53,7 +53,7 @@ func (l *course) ponder(ctx context.Context, counted *rows) (*contender, error) 
 				return nil, err
 			}
 			cmd := exec.CommandContext(ctx, "node", filepath.Join(packages, "node_modules/ponder/dist/esm/bin/ponder.js"),
-				"start", "--root", dir, "--schema", "bench", "--hostname", "127.0.0.1", "--port", strconv.Itoa(port))
+				"start", "--root", dir, "--schema", "bench", "--hostname", "127.0.0.1", "--port", port)
 			cmd.Dir = dir
 			cmd.Env = append(os.Environ(), "DATABASE_URL="+dsn, "BENCH_CHAIN="+chain, "PONDER_TELEMETRY_DISABLED=1", "NO_COLOR=1")
 			return cmd, nil
