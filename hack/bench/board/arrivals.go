@@ -70,7 +70,7 @@ func newArrivals(ctx context.Context, w *boardWorld, st *store.Store, clock *boa
 		}
 		a.writers = append(a.writers, &chainWriter{
 			boardPart: p, world: w, store: st, lease: lease, rng: rand.New(rand.NewPCG(w.size.Seed, 34<<40|uint64(i))), nativeNow: p.NativeUSD,
-			last: p.blockAt(lab.WorldEnd * 1000), candles: map[market.Address]*[len(market.StoredIntervals)]market.Candle{},
+			last: p.blockAt(lab.WorldEnd * 1000), candles: lab.NewFolder(func(market.Candle) error { return nil }),
 			names: lab.NewZipf(max(w.size.Launches/4, 1), 0.9),
 		})
 	}
@@ -88,6 +88,7 @@ type Arrived struct {
 	late time.Duration
 }
 
+// Add adds what was written in another while, but for how long that was.
 func (a *Arrived) Add(b *Arrived) {
 	a.trades, a.launches, a.graduated = a.trades+b.trades, a.launches+b.launches, a.graduated+b.graduated
 	a.commits, a.blocks, a.pools, a.late = a.commits+b.commits, a.blocks+b.blocks, a.pools+b.pools, max(a.late, b.late)
@@ -152,7 +153,7 @@ type chainWriter struct {
 	full      []*boardLaunch // whose tokens are to move on
 	unfetched []*boardLaunch
 	fetchedAt int64
-	candles   map[market.Address]*[len(market.StoredIntervals)]market.Candle
+	candles   *lab.Folder
 
 	// owed are the trades that are due and not yet made, launched the launches.
 	owed, launched float64
@@ -308,17 +309,7 @@ func (c *chainWriter) book(row *market.Trade) {
 	c.block.index++
 	c.block.changes.Trades = append(c.block.changes.Trades, *row)
 	c.block.traded[row.Pool] = true
-	candles := c.candles[row.Pool]
-	if candles == nil {
-		candles = new([len(market.StoredIntervals)]market.Candle)
-		c.candles[row.Pool] = candles
-	}
-	for i, interval := range market.StoredIntervals {
-		if key := lab.CandleKeyOf(row, interval); candles[i].CandleKey != key {
-			candles[i] = market.Candle{CandleKey: key}
-		}
-		lab.FoldTrade(&candles[i], row)
-	}
+	_ = c.candles.Add(row) // it has nobody to tell
 }
 
 // expire takes yesterday's minute out of the windows: as many trades as a minute has now.
@@ -353,8 +344,8 @@ func (c *chainWriter) rows(at int64) {
 		lab.Changed(&to.Quotes, c.Native, market.QuotePrice{Asset: c.Native, USD: c.nativeNow})
 	}
 	for pool := range c.block.traded {
-		for i := range c.candles[pool] {
-			lab.Changed(&to.Candles, c.candles[pool][i].CandleKey, c.candles[pool][i])
+		for _, candle := range c.candles.Open[pool] {
+			lab.Changed(&to.Candles, candle.CandleKey, candle)
 		}
 	}
 }

@@ -56,7 +56,7 @@ type memoryAt struct {
 
 // watchMemory draws a number of cards with a renderer of its own.
 func watchMemory(ctx context.Context, dir string, cards, workers int) (list []memoryAt, err error) {
-	s, _, err := StartOwn(ctx, dir, Renderer, workers)
+	s, _, err := StartOwn(ctx, dir, "draw", workers)
 	if err != nil {
 		return nil, err
 	}

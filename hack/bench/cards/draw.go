@@ -25,31 +25,30 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 	"github.com/boardwalkhq/boardwalk/renderer"
-	"github.com/boardwalkhq/boardwalk/renderer/browser"
-	"github.com/boardwalkhq/boardwalk/renderer/template"
 )
 
-// painter gives the measured card as a PNG.
-type painter func(ctx context.Context) ([]byte, error)
+// Deadline is how long a card may take. What is measured is CPU, and the machine may be busy.
+const Deadline = time.Minute
 
-// drawDeadline is how long a card may take. What is measured is CPU, and the machine may be busy.
-const drawDeadline = time.Minute
+// Painting is something that draws a card, as long as it runs.
+type Painting struct {
+	// Paint gives the card as a PNG.
+	Paint func(ctx context.Context) ([]byte, error)
+	Ready func() error
+	Run   func(context.Context) error
+}
 
-// The two ways to draw a card that are this project's.
-const (
-	Renderer = "renderer"
-	Browser  = "renderer's browser"
-)
+// Draw is the child that draws cards with the renderer.
+func Draw() lab.Command { return Child("draw", byRenderer) }
 
-// Draw is the child that draws cards with the renderer, or with its browser alone. It says on stdout when it is ready,
-// obeys the lines of stdin, and ends with them.
-func Draw() lab.Command {
-	var by, dir string
+// Child is a command that draws cards as a process of its own. It says on stdout when it is ready, obeys the lines of stdin, and
+// ends with them.
+func Child(name string, start func(t *sharecard.Token, workers int, dir string) (*Painting, error)) lab.Command {
+	var dir string
 	var workers int
 	return lab.Command{
-		Name: "draw", Child: true,
+		Name: name, Child: true,
 		Flags: func(f *flag.FlagSet) {
-			f.StringVar(&by, "by", Renderer, "what draws")
 			f.IntVar(&workers, "workers", 1, "how many cards are drawn at a time")
 			f.StringVar(&dir, "dir", "", "an empty folder")
 		},
@@ -58,10 +57,6 @@ func Draw() lab.Command {
 			if err != nil {
 				return err
 			}
-			start := byRenderer
-			if by == Browser {
-				start = byBrowser
-			}
 			p, err := start(t, workers, dir)
 			if err != nil {
 				return err
@@ -69,21 +64,21 @@ func Draw() lab.Command {
 			ctx, stop := context.WithCancel(ctx)
 			defer stop()
 			g, ctx := errgroup.WithContext(ctx)
-			g.Go(func() error { return p.run(ctx) })
+			g.Go(func() error { return p.Run(ctx) })
 			g.Go(func() error {
 				defer stop()
 				if err := p.untilReady(ctx); err != nil {
 					return err
 				}
-				return drawAsTold(ctx, os.Stdin, os.Stdout, workers, p.paint)
+				return drawAsTold(ctx, os.Stdin, os.Stdout, workers, p.Paint)
 			})
 			return g.Wait()
 		},
 	}
 }
 
-// StartOwn starts one of the two in a folder of its own, which it names.
-func StartOwn(ctx context.Context, dir, by string, workers int) (s *lab.Served, own string, err error) {
+// StartOwn starts such a child in a folder of its own, which it names.
+func StartOwn(ctx context.Context, dir, child string, workers int) (s *lab.Served, own string, err error) {
 	if own, err = os.MkdirTemp(dir, "own-"); err != nil {
 		return nil, "", err
 	}
@@ -95,7 +90,7 @@ func StartOwn(ctx context.Context, dir, by string, workers int) (s *lab.Served, 
 	if err != nil {
 		return nil, "", err
 	}
-	s, err = Start(ctx, dir, by, program, "draw", "--by", by, "--workers", strconv.Itoa(workers), "--dir", own)
+	s, err = Start(ctx, dir, child, program, child, "--workers", strconv.Itoa(workers), "--dir", own)
 	return s, own, err
 }
 
@@ -107,49 +102,17 @@ func Start(ctx context.Context, dir, name, program string, args ...string) (*lab
 	return lab.StartProcess(dir, name, cmd)
 }
 
-// painting is something that draws, as long as it runs.
-type painting struct {
-	paint painter
-	ready func() error
-	run   func(context.Context) error
-}
-
-// byBrowser draws one ready-made document.
-func byBrowser(t *sharecard.Token, workers int, dir string) (p painting, err error) {
-	document, err := template.Document(t)
-	if err != nil {
-		return p, err
-	}
-	s, err := browser.New(browser.Options{
-		Dir: filepath.Join(dir, "browsers"), Width: sharecard.Width, Height: sharecard.Height, Tabs: workers, Deadline: drawDeadline,
-		Log: lab.Complaints(), Now: lab.Now,
-	})
-	if err != nil {
-		return p, err
-	}
-	p.ready, p.run = s.Ready, s.Run
-	p.paint = func(ctx context.Context) ([]byte, error) {
-		place, err := s.Enter()
-		if err != nil {
-			return nil, err
-		}
-		defer place.Leave()
-		return place.Draw(ctx, func() ([]byte, error) { return document, nil })
-	}
-	return p, nil
-}
-
 // byRenderer asks over the socket as the API server does. The client is in the same process, so that what asking costs is
 // counted.
-func byRenderer(t *sharecard.Token, workers int, dir string) (painting, error) {
+func byRenderer(t *sharecard.Token, workers int, dir string) (*Painting, error) {
 	socket := filepath.Join(dir, Socket)
 	r := &renderer.Program{
-		Options:    renderer.Options{Socket: socket, Tabs: workers, Deadline: drawDeadline, Log: lab.Complaints(), Now: lab.Now},
+		Options:    renderer.Options{Socket: socket, Tabs: workers, Deadline: Deadline, Log: lab.Complaints(), Now: lab.Now},
 		Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"}, Metrics: telemetry.NewRegistry(),
 	}
 	client := cards.NewClient(socket, lab.Now)
 	paint := func(ctx context.Context) ([]byte, error) { return client.Render(ctx, t) }
-	return painting{paint: paint, run: r.Run, ready: func() error {
+	return &Painting{Paint: paint, Run: r.Run, Ready: func() error {
 		_, err := paint(context.Background())
 		return err
 	}}, nil
@@ -159,10 +122,10 @@ func byRenderer(t *sharecard.Token, workers int, dir string) (painting, error) {
 const Socket = "renderer.sock"
 
 // untilReady waits until cards can be drawn.
-func (p *painting) untilReady(ctx context.Context) error {
+func (p *Painting) untilReady(ctx context.Context) error {
 	const longest = time.Minute
 	for deadline := lab.Now().Add(longest); ; {
-		err := p.ready()
+		err := p.Ready()
 		if err == nil {
 			return nil
 		}
@@ -173,7 +136,7 @@ func (p *painting) untilReady(ctx context.Context) error {
 }
 
 // drawAsTold does what the lines say, as the scripts of others do, one answer each: "draw COUNT", "save FILE".
-func drawAsTold(ctx context.Context, in io.Reader, out io.Writer, workers int, paint painter) error {
+func drawAsTold(ctx context.Context, in io.Reader, out io.Writer, workers int, paint func(context.Context) ([]byte, error)) error {
 	first, err := paint(ctx)
 	if err != nil {
 		return err
@@ -205,7 +168,7 @@ func drawAsTold(ctx context.Context, in io.Reader, out io.Writer, workers int, p
 }
 
 // drawMany draws a number of cards, which must all be equal, so many at a time.
-func drawMany(ctx context.Context, count, workers int, paint painter, first []byte) error {
+func drawMany(ctx context.Context, count, workers int, paint func(context.Context) ([]byte, error), first []byte) error {
 	var begun atomic.Int64
 	g, ctx := errgroup.WithContext(ctx)
 	for range workers {

@@ -91,44 +91,43 @@ func (w *World) tradeRow(t *worldTrade) market.Trade {
 	}
 }
 
-// folder makes candles of all stored widths of trades that come in the order of their time.
-type folder struct {
-	open map[int32]*[len(market.StoredIntervals)]market.Candle
+// Folder makes candles of all stored widths of trades that come in the order of their time.
+type Folder struct {
+	// Open are the newest candles of each pool.
+	Open map[market.Address]*[len(market.StoredIntervals)]market.Candle
 	emit func(market.Candle) error
 }
 
-func newFolder(emit func(market.Candle) error) *folder {
-	return &folder{map[int32]*[len(market.StoredIntervals)]market.Candle{}, emit}
+// NewFolder gives candles that are closed to emit.
+func NewFolder(emit func(market.Candle) error) *Folder {
+	return &Folder{map[market.Address]*[len(market.StoredIntervals)]market.Candle{}, emit}
 }
 
-// add takes the next trade; candles that it closes are emitted.
-func (f *folder) add(pool int32, t *market.Trade) error {
-	candles := f.open[pool]
+// Add takes the next trade.
+func (f *Folder) Add(t *market.Trade) error {
+	candles := f.Open[t.Pool]
 	if candles == nil {
 		candles = new([len(market.StoredIntervals)]market.Candle)
-		f.open[pool] = candles
+		f.Open[t.Pool] = candles
 	}
 	for i, interval := range market.StoredIntervals {
 		c := &candles[i]
-		key := CandleKeyOf(t, interval)
+		key := market.CandleKey{Pool: t.Pool, Interval: interval, Open: t.Time - t.Time%int64(interval)}
 		if c.CandleKey != key {
-			if err := f.close(c); err != nil {
-				return err
+			if c.Interval != 0 {
+				if err := f.emit(*c); err != nil {
+					return err
+				}
 			}
 			*c = market.Candle{CandleKey: key}
 		}
-		FoldTrade(c, t)
+		fold(c, t)
 	}
 	return nil
 }
 
-// CandleKeyOf names the candle of a width that a trade is in.
-func CandleKeyOf(t *market.Trade, interval int32) market.CandleKey {
-	return market.CandleKey{Pool: t.Pool, Interval: interval, Open: t.Time - t.Time%int64(interval)}
-}
-
-// FoldTrade adds a trade to a candle.
-func FoldTrade(c *market.Candle, t *market.Trade) {
+// fold adds a trade to a candle.
+func fold(c *market.Candle, t *market.Trade) {
 	var usd market.Amount
 	usd.SetUint64(uint64(t.NanoUSD))
 	c.USD.Add(t.CloseUSD)
@@ -144,22 +143,15 @@ func FoldTrade(c *market.Candle, t *market.Trade) {
 	}
 }
 
-func (f *folder) close(c *market.Candle) error {
-	if c.Interval == 0 {
-		return nil
-	}
-	return f.emit(*c)
-}
-
 // flush emits the candles that are still open.
-func (f *folder) flush() error {
-	for pool, candles := range f.open {
+func (f *Folder) flush() error {
+	for pool, candles := range f.Open {
 		for i := range candles {
-			if err := f.close(&candles[i]); err != nil {
+			if err := f.emit(candles[i]); err != nil {
 				return err
 			}
 		}
-		delete(f.open, pool)
+		delete(f.Open, pool)
 	}
 	return nil
 }

@@ -143,7 +143,7 @@ func (s *Seeder) candles(ctx context.Context, trades []worldTrade, work int64) e
 		slices.SortStableFunc(trades, func(a, b worldTrade) int { return ByKey(s.world.pools[a.pool].id, s.world.pools[b.pool].id) })
 	}
 	var ofPool []market.Candle // all of a pool, where they are ordered by key
-	f := newFolder(write)
+	f := NewFolder(write)
 	if !s.byTime {
 		f.emit = func(c market.Candle) error {
 			ofPool = append(ofPool, c)
@@ -152,7 +152,7 @@ func (s *Seeder) candles(ctx context.Context, trades []worldTrade, work int64) e
 	}
 	for i := range trades {
 		row := s.world.tradeRow(&trades[i])
-		if err := f.add(trades[i].pool, &row); err != nil {
+		if err := f.Add(&row); err != nil {
 			return err
 		}
 		s.Progress.Add(work)

@@ -1,11 +1,9 @@
 package operator
 
 import (
-	"context"
 	"encoding/json"
-	"errors"
-	"net"
 	"net/http"
+	"net/http/httptest"
 	"sync"
 	"time"
 
@@ -16,8 +14,7 @@ import (
 // standInIndexers answers in the place of the operations listeners of all indexers: nothing is indexed. Blocks move on with the
 // clock, and the indexer is always at the head.
 type standInIndexers struct {
-	server  *http.Server
-	address string
+	*httptest.Server
 
 	mu sync.Mutex
 	// venues are by path, down and paused are what was told to go wrong: paths, and paths with a venue's id.
@@ -30,31 +27,13 @@ func statePath(namespace, chain string) string {
 	return "/" + namespace + "/" + chain + chainconfig.StatePath
 }
 
-func startStandInIndexers(ctx context.Context) (*standInIndexers, error) {
-	var c net.ListenConfig
-	l, err := c.Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	x := &standInIndexers{
-		address: l.Addr().String(), venues: map[string][]chainconfig.Venue{}, down: map[string]bool{}, paused: map[string]bool{},
-	}
-	x.server = &http.Server{Handler: x.routes(), ReadHeaderTimeout: 5 * time.Second}
-	go func() {
-		if err := x.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
-			lab.Say("the stand-ins of the indexers ended: %s", err)
-		}
-	}()
-	return x, nil
-}
-
-func (x *standInIndexers) routes() http.Handler {
+func startStandInIndexers() *standInIndexers {
+	x := &standInIndexers{venues: map[string][]chainconfig.Venue{}, down: map[string]bool{}, paused: map[string]bool{}}
 	m := http.NewServeMux()
 	m.HandleFunc("GET "+statePath("{namespace}", "{chain}"), x.answer)
-	return m
+	x.Server = httptest.NewServer(m)
+	return x
 }
-
-func (x *standInIndexers) close() { _ = x.server.Close() }
 
 func (x *standInIndexers) answer(w http.ResponseWriter, r *http.Request) {
 	x.mu.Lock()

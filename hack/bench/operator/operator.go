@@ -65,11 +65,8 @@ func (o *operatorOptions) measure(ctx context.Context, dir string) error {
 	if err := cluster.StartControllers(ctx, nodes); err != nil {
 		return err
 	}
-	indexers, err := startStandInIndexers(ctx)
-	if err != nil {
-		return err
-	}
-	defer indexers.close()
+	indexers := startStandInIndexers()
+	defer indexers.Close()
 	if err := lab.Heading(os.Stdout, fmt.Sprintf("Each venue is on %d chains. %d round(s) of changes, medians.", chainsOfAVenue, o.rounds)); err != nil {
 		return err
 	}
@@ -118,7 +115,7 @@ func (s *operatorSite) converge(ctx context.Context) (*changeRun, error) {
 	const patience = 20 * time.Minute
 	run, err := s.during(ctx, s.size.String(), patience, func() (func(*clusterView) string, error) { return s.converged, s.declare(ctx) })
 	if err == nil {
-		lab.Say("%s: converged after %.1f s with %.0f writes and %.0f reconciles", s.size, run.took.Seconds(), run.writes(), run.reconciled())
+		lab.Say("%s: converged after %.1f s with %.0f writes and %.0f reconciles", s.size, run.took.Seconds(), run.sum(isWrite), reconciled(run))
 	}
 	return run, err
 }
@@ -160,7 +157,7 @@ func (o *operatorOptions) changeAll(ctx context.Context, sites []*operatorSite, 
 					return fmt.Errorf("%s, round %d: %w", s.size, round+1, err)
 				}
 				lab.Say("round %d of %d: %s: %s: %.1f s, %.0f writes, %.0f reconciles", round+1, o.rounds, s.size, oneChanges[i].name,
-					run.took.Seconds(), run.writes(), run.reconciled())
+					run.took.Seconds(), run.sum(isWrite), reconciled(run))
 				r.changes[i][k] = append(r.changes[i][k], *run)
 			}
 		}

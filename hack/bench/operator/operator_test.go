@@ -59,7 +59,7 @@ func TestCountsLeaveTheLeaseOut(t *testing.T) {
 		"apply configmaps": 2, "list chains": 1, "patch chains/status": 3, "create events": 1, "update leases": 5, "get leases": 5, "watch chains": 1,
 	}}
 	c := after.since(before)
-	got := []float64{c.writes(), c.events(), c.reads(), c.leases(), c.ownWrites()}
+	got := []float64{c.sum(isWrite), c.sum(isEvent), c.sum(isRead), c.sum(isLease), c.sum(isOwn)}
 	if want := []float64{4, 1, 1, 10, 3}; !slices.Equal(got, want) {
 		t.Errorf("writes, events, reads, leases, own writes are %v, want %v", got, want)
 	}

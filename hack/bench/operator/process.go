@@ -13,6 +13,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
+	"k8s.io/client-go/discovery"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 
@@ -32,7 +33,7 @@ func Operate() lab.Command {
 		Flags: func(f *flag.FlagSet) {
 			f.StringVar(&kubeconfig, "kubeconfig", "", "who the operator is")
 			f.StringVar(&namespace, "namespace", "", "where it looks")
-			f.StringVar(&indexers, "indexers", "", "address of the stand-ins")
+			f.StringVar(&indexers, "indexers", "", "URL of the stand-ins")
 		},
 		Run: func(ctx context.Context) error {
 			cfg, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
@@ -44,7 +45,7 @@ func Operate() lab.Command {
 			program := &operator.Program{
 				Cluster: cfg, Namespace: namespace, LeaderElection: true, Metrics: registry, Now: lab.Now, Log: lab.Complaints(),
 				Workload:   workload.Settings{Image: "none.invalid/boardwalk", DatabaseSecret: "database", DatabaseKey: "uri"},
-				StateURL:   func(c *v1alpha1.Chain) string { return "http://" + indexers + statePath(namespace, c.Spec.ID) },
+				StateURL:   func(c *v1alpha1.Chain) string { return indexers + statePath(namespace, c.Spec.ID) },
 				Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"},
 			}
 			return lab.ServeAsChild(ctx, "operate", func(ctx context.Context, ready func(net.Addr)) error {
@@ -75,6 +76,10 @@ func countRequests(r prometheus.Registerer) func(http.RoundTripper) http.RoundTr
 	}
 }
 
+var verbs = map[string]string{
+	http.MethodGet: "get", http.MethodPost: "create", http.MethodPut: "update", http.MethodPatch: "patch", http.MethodDelete: "delete",
+}
+
 // whatIsAsked names a request as RBAC does, with "apply" for a patch that is one.
 func whatIsAsked(r *http.Request) (verb, resource string) {
 	segments := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
@@ -93,31 +98,16 @@ func whatIsAsked(r *http.Request) (verb, resource string) {
 	if len(segments) > 2 {
 		resource += "/" + segments[2]
 	}
-	switch r.Method {
-	case http.MethodGet:
-		switch {
-		case r.URL.Query().Get("watch") != "":
-			return "watch", resource
-		case len(segments) == 1:
-			return "list", resource
-		}
-		return "get", resource
-	case http.MethodPost:
-		return "create", resource
-	case http.MethodPut:
-		return "update", resource
-	case http.MethodPatch:
-		if strings.HasPrefix(r.Header.Get("Content-Type"), "application/apply-patch") {
-			return "apply", resource
-		}
-		return "patch", resource
+	verb = verbs[r.Method]
+	switch {
+	case verb == "get" && r.URL.Query().Get("watch") != "":
+		verb = "watch"
+	case verb == "get" && len(segments) == 1:
+		verb = "list"
+	case verb == "patch" && strings.HasPrefix(r.Header.Get("Content-Type"), "application/apply-patch"):
+		verb = "apply"
 	}
-	return strings.ToLower(r.Method), resource
-}
-
-// startOperator starts the operator as a child of this process.
-func startOperator(ctx context.Context, dir, kubeconfig, namespace, indexers string) (*lab.Served, error) {
-	return lab.StartChild(ctx, dir, "operator", "operate", "--kubeconfig", kubeconfig, "--namespace", namespace, "--indexers", indexers)
+	return verb, resource
 }
 
 // operatorCounts are what an operator has done up to now, or between two moments.
@@ -196,38 +186,20 @@ func (c *operatorCounts) sum(kind func(verb, resource string) bool) (n float64) 
 	return n
 }
 
-func isRead(verb string) bool { return verb == "get" || verb == "list" || verb == "watch" }
-
-// isWrite leaves the lease out: it is renewed every two seconds, whatever there is to do.
-func isWrite(verb, resource string) bool { return !isRead(verb) && resource != "leases" }
-
-func (c *operatorCounts) writes() float64 { return c.sum(isWrite) }
-
-func (c *operatorCounts) events() float64 {
-	return c.sum(func(verb, resource string) bool { return isWrite(verb, resource) && resource == "events" })
+func isRead(verb, resource string) bool {
+	return (verb == "get" || verb == "list" || verb == "watch") && resource != "leases"
 }
 
-func (c *operatorCounts) reads() float64 {
-	return c.sum(func(verb, resource string) bool { return isRead(verb) && resource != "leases" })
-}
+// isLease is of what is renewed every two seconds, whatever there is to do.
+func isLease(_, resource string) bool { return resource == "leases" }
 
-func (c *operatorCounts) leases() float64 {
-	return c.sum(func(_, resource string) bool { return resource == "leases" })
-}
+func isWrite(verb, resource string) bool { return !isRead(verb, resource) && !isLease(verb, resource) }
 
-func (c *operatorCounts) reconciled() (n float64) {
-	for _, v := range c.reconciles {
-		n += v
-	}
-	return n
-}
+func isEvent(verb, resource string) bool { return isWrite(verb, resource) && resource == "events" }
 
-// ownWrites are those that nobody but an operator makes, as the operators counted them, and ownWritesAtServer the same as the API
-// server counted them.
-func (c *operatorCounts) ownWrites() float64 {
-	return c.sum(func(verb, resource string) bool {
-		return verb == "apply" || verb == "patch" && (resource == "chains/status" || resource == "launchvenues/status")
-	})
+// isOwn is of what nobody but an operator writes; ownWritesAtServer is as many as the API server counted.
+func isOwn(verb, resource string) bool {
+	return verb == "apply" || verb == "patch" && (resource == "chains/status" || resource == "launchvenues/status")
 }
 
 // appliedResources are those of an indexer's objects: Kubernetes itself applies some others.
@@ -236,11 +208,11 @@ var appliedResources = map[string]bool{
 }
 
 func ownWritesAtServer(ctx context.Context, cfg *rest.Config) (n float64, err error) {
-	client, err := restClient(cfg)
+	client, err := discovery.NewDiscoveryClientForConfig(cfg)
 	if err != nil {
 		return 0, err
 	}
-	raw, err := client.Get().AbsPath("/metrics").DoRaw(ctx)
+	raw, err := client.RESTClient().Get().AbsPath("/metrics").DoRaw(ctx)
 	if err != nil {
 		return 0, fmt.Errorf("read the API server's metrics: %w", err)
 	}

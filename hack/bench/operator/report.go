@@ -30,7 +30,7 @@ func (r *operatorReport) checkCounts(ctx context.Context, c *kubetest.Cluster, s
 		if err != nil {
 			return err
 		}
-		counted += all.ownWrites()
+		counted += all.sum(isOwn)
 	}
 	seen, err := ownWritesAtServer(ctx, c.Config)
 	if err != nil {
@@ -43,16 +43,24 @@ func (r *operatorReport) checkCounts(ctx context.Context, c *kubetest.Cluster, s
 	return nil
 }
 
-func writes(r *changeRun) float64 { return r.writes() }
+// requests counts those of a kind.
+func requests(kind func(verb, resource string) bool) func(*changeRun) float64 {
+	return func(r *changeRun) float64 { return r.sum(kind) }
+}
 
-func reconciled(r *changeRun) float64 { return r.reconciled() }
+func reconciled(r *changeRun) (n float64) {
+	for _, v := range r.reconciles {
+		n += v
+	}
+	return n
+}
 
 func goroutines(r *changeRun) float64 { return r.goroutines }
 
 var convergedFigures = []lab.Column[changeRun]{
 	{Name: "converged after s", Format: "%.1f", Of: func(r *changeRun) float64 { return r.took.Seconds() }},
-	{Name: "writes", Format: "%.0f", Of: writes},
-	{Name: "of these Events", Format: "%.0f", Of: func(r *changeRun) float64 { return r.events() }},
+	{Name: "writes", Format: "%.0f", Of: requests(isWrite)},
+	{Name: "of these Events", Format: "%.0f", Of: requests(isEvent)},
 	{Name: "reconciles", Format: "%.0f", Of: reconciled},
 	{Name: "CPU-s", Format: "%.2f", Of: func(r *changeRun) float64 { return r.CPU.Seconds() }},
 	{Name: "peak MB", Format: "%.0f", Of: func(r *changeRun) float64 { return float64(r.Peak) / 1e6 }},
@@ -61,16 +69,16 @@ var convergedFigures = []lab.Column[changeRun]{
 
 var restFigures = []lab.Column[changeRun]{
 	{Name: "for s", Format: "%.1f", Of: func(r *changeRun) float64 { return r.took.Seconds() }},
-	{Name: "writes", Format: "%.0f", Of: writes},
-	{Name: "of the lease", Format: "%.0f", Of: func(r *changeRun) float64 { return r.leases() }},
-	{Name: "get, list, watch", Format: "%.0f", Of: func(r *changeRun) float64 { return r.reads() }},
+	{Name: "writes", Format: "%.0f", Of: requests(isWrite)},
+	{Name: "of the lease", Format: "%.0f", Of: requests(isLease)},
+	{Name: "get, list, watch", Format: "%.0f", Of: requests(isRead)},
 	{Name: "reconciles", Format: "%.0f", Of: reconciled},
 	{Name: "CPU ms/s", Format: "%.1f", Of: func(r *changeRun) float64 { return lab.Milliseconds(r.CPU) / r.took.Seconds() }},
 	{Name: "goroutines", Format: "%.0f", Of: goroutines},
 }
 
 var changeFigures = []lab.Column[changeRun]{
-	{Name: "writes", Format: "%.0f", Of: writes},
+	{Name: "writes", Format: "%.0f", Of: requests(isWrite)},
 	{Name: "reconciles", Format: "%.0f", Of: reconciled},
 	{Name: "done after s", Format: "%.2f", Of: func(r *changeRun) float64 { return r.took.Seconds() }},
 	{Name: "CPU ms", Format: "%.0f", Of: func(r *changeRun) float64 { return lab.Milliseconds(r.CPU) }},
@@ -82,11 +90,11 @@ func (r *operatorReport) write(w io.Writer) error {
 		converged.Add(lab.Figures([]string{z.String()}, r.converged[i:i+1], convergedFigures)...)
 		rest.Add(lab.Figures([]string{z.String()}, r.rest[i:i+1], restFigures)...)
 	}
-	requests := lab.NewTable("writes to converge", ">"+r.sizes[0].String(), ">"+r.sizes[1].String())
+	written := lab.NewTable("writes to converge", ">"+r.sizes[0].String(), ">"+r.sizes[1].String())
 	for _, name := range writesIn(r.converged) {
-		requests.Add(name, fmt.Sprintf("%.0f", r.converged[0].requests[name]), fmt.Sprintf("%.0f", r.converged[1].requests[name]))
+		written.Add(name, fmt.Sprintf("%.0f", r.converged[0].requests[name]), fmt.Sprintf("%.0f", r.converged[1].requests[name]))
 	}
-	if err := lab.WriteTables(w, converged, requests, rest, r.changed()); err != nil {
+	if err := lab.WriteTables(w, converged, written, rest, r.changed()); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(w, "The measurement itself, with all of Kubernetes, used %.1f cores on average, other programs %.1f.\n", r.own, r.others)
@@ -124,7 +132,7 @@ func (r *operatorReport) changed() *lab.Table {
 			return lab.Middle(lab.Ratios(lab.Values(large, of), lab.Values(small, of)))
 		}
 		t.Add(append(row, lab.Each(lab.Values(small, reconciled), "%.0f")+" → "+lab.Each(lab.Values(large, reconciled), "%.0f"),
-			lab.Verdict(grown(writes) <= mostGrowth && grown(reconciled) <= mostGrowth))...)
+			lab.Verdict(grown(requests(isWrite)) <= mostGrowth && grown(reconciled) <= mostGrowth))...)
 	}
 	return t
 }

@@ -2,9 +2,7 @@ package operator
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"time"
@@ -13,8 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
@@ -58,9 +56,13 @@ func newSite(ctx context.Context, c *kubetest.Cluster, x *standInIndexers, dir s
 	if s.client, err = client.New(c.Config, client.Options{Scheme: scheme}); err != nil {
 		return nil, err
 	}
+	raw, err := os.ReadFile(operatorRole)
+	if err != nil {
+		return nil, fmt.Errorf("%w: run this in the checkout's root", err)
+	}
 	role := &rbacv1.Role{}
-	if err := readManifest(operatorRole, role); err != nil {
-		return nil, err
+	if err := yaml.Unmarshal(raw, role); err != nil {
+		return nil, fmt.Errorf("read %s: %w", operatorRole, err)
 	}
 	role.Namespace = s.namespace
 	user := "operator-of-" + s.namespace
@@ -98,20 +100,8 @@ func newSite(ctx context.Context, c *kubetest.Cluster, x *standInIndexers, dir s
 	if err := kubetest.WriteKubeconfig(kubeconfig, cfg); err != nil {
 		return nil, err
 	}
-	s.operator, err = startOperator(ctx, dir, kubeconfig, s.namespace, x.address)
+	s.operator, err = lab.StartChild(ctx, dir, "operator", "operate", "--kubeconfig", kubeconfig, "--namespace", s.namespace, "--indexers", x.URL)
 	return s, err
-}
-
-func readManifest(path string, into any) error {
-	f, err := os.Open(path)
-	if err != nil {
-		return fmt.Errorf("%w: run this in the checkout's root", err)
-	}
-	defer func() { _ = f.Close() }()
-	if err := yaml.NewYAMLOrJSONDecoder(f, 4<<10).Decode(into); err != nil && !errors.Is(err, io.EOF) {
-		return fmt.Errorf("read %s: %w", path, err)
-	}
-	return nil
 }
 
 func (s *operatorSite) state(chain string) string { return statePath(s.namespace, chain) }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -20,12 +21,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
 )
-
-func restClient(cfg *rest.Config) (*rest.RESTClient, error) {
-	own := rest.CopyConfig(cfg)
-	own.NegotiatedSerializer = clientgoscheme.Codecs.WithoutConversion()
-	return rest.UnversionedRESTClientFor(own)
-}
 
 func operatorScheme() (*runtime.Scheme, error) {
 	s := runtime.NewScheme()
@@ -141,18 +136,11 @@ func (v *clusterView) until(ctx context.Context, what string, patience, settle t
 
 // conditionIs says what is wrong with a condition; empty when it is as wanted and about the present generation.
 func conditionIs(o client.Object, conditions []metav1.Condition, name string, want metav1.ConditionStatus, reason string) string {
-	for i := range conditions {
-		c := &conditions[i]
-		if c.Type != name {
-			continue
-		}
-		if c.Status == want && (reason == "" || c.Reason == reason) && c.ObservedGeneration == o.GetGeneration() {
-			return ""
-		}
-		return fmt.Sprintf("%s %s: condition %s is %s (%s) for generation %d of %d", reflect.TypeOf(o).Elem().Name(), o.GetName(), name, c.Status,
-			c.Reason, c.ObservedGeneration, o.GetGeneration())
+	c := meta.FindStatusCondition(conditions, name)
+	if c != nil && c.Status == want && (reason == "" || c.Reason == reason) && c.ObservedGeneration == o.GetGeneration() {
+		return ""
 	}
-	return fmt.Sprintf("%s %s has no condition %s", reflect.TypeOf(o).Elem().Name(), o.GetName(), name)
+	return fmt.Sprintf("%s: condition %s is %+v for generation %d", keyOf(o), name, c, o.GetGeneration())
 }
 
 // converged says what isn't as it should be when all is well.

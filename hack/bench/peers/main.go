@@ -18,6 +18,6 @@ import (
 func main() {
 	os.Exit(lab.Main("go run -C hack/bench/peers .",
 		backfill.Command(), hot.Command(), hot.BoardRequests(), cards.Command(),
-		lab.Serve(map[string]func() *catalog.Catalog{board.Name: board.Catalog}), own.Draw(), backfill.Floor(), hot.Bare(),
+		lab.Serve(map[string]func() *catalog.Catalog{board.Name: board.Catalog}), own.Draw(), cards.Browser(), backfill.Floor(), hot.Bare(),
 	))
 }

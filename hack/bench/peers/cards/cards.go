@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/bench/cards"
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
 )
 
@@ -215,7 +214,7 @@ func (m *measurement) report() error {
 // ratios holds the renderer's CPU against what is wanted.
 func (m *measurement) ratios() *lab.Table {
 	t := lab.NewTable("ratio of CPU", ">wanted", ">median", "each round", "")
-	for _, own := range []string{cards.Renderer, cards.Browser} {
+	for _, own := range []string{cardsRenderer, cardsBrowser} {
 		for _, w := range wantedCards {
 			list := lab.Ratios(lab.Values(m.runs[own], cardCPU), lab.Values(m.runs[w.over], cardCPU))
 			if len(list) == 0 {

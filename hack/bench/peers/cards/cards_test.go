@@ -86,7 +86,7 @@ func TestUnlike(t *testing.T) {
 func TestCardRatios(t *testing.T) {
 	t.Parallel()
 	m := measurement{runs: map[string][]cardsRun{}}
-	for name, ms := range map[string][]int{cards.Renderer: {40, 50, 60}, cardsTakumi: {20, 20, 20}, cardsSatori: {40, 50, 60}} {
+	for name, ms := range map[string][]int{cardsRenderer: {40, 50, 60}, cardsTakumi: {20, 20, 20}, cardsSatori: {40, 50, 60}} {
 		for _, n := range ms {
 			m.runs[name] = append(m.runs[name], cardsRun{cpu: time.Duration(n) * time.Millisecond})
 		}

@@ -18,14 +18,16 @@ import (
 //go:embed scripts/.npmrc scripts/package.json scripts/package-lock.json scripts/*.mjs
 var cardPeers embed.FS
 
-// The contenders that aren't this project's.
+// The contenders: the renderer, its browser alone, and what isn't this project's.
 const (
+	cardsRenderer   = "renderer"
+	cardsBrowser    = "renderer's browser"
 	cardsSatori     = "satori + resvg-js"
 	cardsTakumi     = "takumi"
 	cardsPlaywright = "playwright-core"
 )
 
-var cardContenders = []string{cards.Renderer, cards.Browser, cardsSatori, cardsTakumi, cardsPlaywright}
+var cardContenders = []string{cardsRenderer, cardsBrowser, cardsSatori, cardsTakumi, cardsPlaywright}
 
 // cardScripts are those that aren't this project's, by the file in scripts that draws with them.
 var cardScripts = map[string]string{cardsSatori: "satori", cardsTakumi: "takumi", cardsPlaywright: "playwright"}
@@ -35,7 +37,8 @@ func (m *measurement) startContender(ctx context.Context, name string) (*lab.Ser
 	if script, ok := cardScripts[name]; ok {
 		return cards.Start(ctx, m.dir, name, "node", filepath.Join(m.scripts, "main.mjs"), script, m.given)
 	}
-	s, _, err := cards.StartOwn(ctx, m.dir, name, m.workers)
+	child := map[string]string{cardsRenderer: "draw", cardsBrowser: "browser"}[name]
+	s, _, err := cards.StartOwn(ctx, m.dir, child, m.workers)
 	return s, err
 }
 

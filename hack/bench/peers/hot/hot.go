@@ -97,7 +97,7 @@ func Command() lab.Command {
 
 // measureCard measures the answer with a card, beside a renderer that drew it.
 func (m *measurement) measureCard(ctx context.Context, w *lab.World) error {
-	s, own, err := cards.StartOwn(ctx, m.dir, cards.Renderer, runtime.NumCPU())
+	s, own, err := cards.StartOwn(ctx, m.dir, "draw", runtime.NumCPU())
 	if err != nil {
 		return err
 	}
