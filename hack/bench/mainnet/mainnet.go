@@ -74,15 +74,51 @@ func (s *settings) measure(ctx context.Context, dir string) (err error) {
 			return err
 		}
 	}
-	f := &followed{settings: s, dir: dir}
-	defer func() { f.close(ctx) }()
-	if err := f.prepare(ctx); err != nil {
+	profile, err := node.ProfileOf(s.endpoint)
+	if err != nil {
 		return err
 	}
-	if s.PastSpan > 0 {
-		return f.catchUp(ctx)
+	f := &followed{settings: s, dir: dir, latency: profile.Latency.Median}
+	if f.postgres, err = lab.StartPostgres(ctx, dir, s.statements != ""); err != nil {
+		return err
 	}
-	return f.follow(ctx)
+	defer f.postgres.Stop()
+	if f.net, err = f.makeChain(ctx); err != nil {
+		return err
+	}
+	defer func() { _ = f.net.Close() }()
+	if f.node, err = node.Start(ctx, f.net.Chain, node.Options{Profile: profile, Seed: s.Seed}); err != nil {
+		return err
+	}
+	defer func() { _ = f.node.Close() }()
+	dsn, _, err := f.postgres.Create(ctx)
+	if err != nil {
+		return err
+	}
+	if f.conn, err = pgx.Connect(ctx, dsn); err != nil {
+		return err
+	}
+	defer func() { _ = f.conn.Close(context.WithoutCancel(ctx)) }()
+	document, err := f.document()
+	if err != nil {
+		return err
+	}
+	if f.command, f.operations, err = lab.IndexerOn(ctx, s.binary, document, dsn); err != nil {
+		return err
+	}
+	defer func() {
+		if f.indexer != nil {
+			f.indexer.Stop()
+		}
+	}()
+	run := f.follow
+	if s.PastSpan > 0 {
+		run = f.catchUp
+	}
+	if err := run(ctx); err != nil || s.statements == "" {
+		return err
+	}
+	return f.postgres.Slowest(ctx, f.conn, s.statements)
 }
 
 // followed is a stand-in, a database, and the indexer between them.
@@ -100,36 +136,6 @@ type followed struct {
 	latency time.Duration
 	// operations is where the indexer answers for its profile.
 	operations string
-}
-
-func (f *followed) prepare(ctx context.Context) error {
-	profile, err := node.ProfileOf(f.endpoint)
-	if err != nil {
-		return err
-	}
-	f.latency = profile.Latency.Median
-	if f.postgres, err = lab.StartPostgres(ctx, f.dir, f.statements != ""); err != nil {
-		return err
-	}
-	if f.net, err = f.makeChain(ctx); err != nil {
-		return err
-	}
-	if f.node, err = node.Start(ctx, f.net.Chain, node.Options{Profile: profile, Seed: f.Seed}); err != nil {
-		return err
-	}
-	dsn, _, err := f.postgres.Create(ctx)
-	if err != nil {
-		return err
-	}
-	if f.conn, err = pgx.Connect(ctx, dsn); err != nil {
-		return err
-	}
-	document, err := f.document()
-	if err != nil {
-		return err
-	}
-	f.command, f.operations, err = lab.IndexerOn(ctx, f.binary, document, dsn)
-	return err
 }
 
 func (f *followed) makeChain(ctx context.Context) (*mainnet.Mainnet, error) {
@@ -169,24 +175,6 @@ func (f *followed) document() (string, error) {
 func (f *followed) start() (err error) {
 	f.indexer, err = lab.StartWatched(f.command, f.dir)
 	return err
-}
-
-func (f *followed) close(ctx context.Context) {
-	if f.indexer != nil {
-		f.indexer.Stop()
-	}
-	if f.conn != nil {
-		_ = f.conn.Close(context.WithoutCancel(ctx))
-	}
-	if f.node != nil {
-		_ = f.node.Close()
-	}
-	if f.net != nil {
-		_ = f.net.Close()
-	}
-	if f.postgres != nil {
-		f.postgres.Stop()
-	}
 }
 
 // until asks for the newest committed block again and again until that is enough.
@@ -252,7 +240,7 @@ func (f *followed) catchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.writeStatements(ctx), f.reportPast(s))
+	return f.reportPast(s)
 }
 
 // atHead is what was measured at the head.
@@ -273,8 +261,8 @@ func (f *followed) follow(ctx context.Context) error {
 		end()
 		<-lives //nolint:errcheck // a chain that ended shows in what is measured
 	}()
-	seen := &announcements{at: map[uint64]time.Time{}}
-	go seen.watch(alive, f.net.Chain)
+	var made sync.Map
+	go announced(alive, f.net.Chain, &made)
 	if err := f.start(); err != nil {
 		return err
 	}
@@ -287,14 +275,14 @@ func (f *followed) follow(ctx context.Context) error {
 	wait.For(ctx, 5*time.Second) // what a start does besides
 	f.writeProfile(ctx)
 	lab.Say("head: following it for %s", f.during)
-	m, err := f.measureHead(ctx, seen)
+	m, err := f.measureHead(ctx, &made)
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.writeStatements(ctx), f.reportHead(m))
+	return f.reportHead(m)
 }
 
-func (f *followed) measureHead(ctx context.Context, seen *announcements) (m *atHead, err error) {
+func (f *followed) measureHead(ctx context.Context, made *sync.Map) (m *atHead, err error) {
 	m = &atHead{before: f.node.Counts()}
 	number, err := lab.Indexed(ctx, f.conn)
 	if err != nil {
@@ -307,7 +295,8 @@ func (f *followed) measureHead(ctx context.Context, seen *announcements) (m *atH
 		began := lab.Now()
 		return f.until(ctx, pollEvery, func(newest uint64) bool {
 			for ; number < newest; number++ {
-				if at := seen.of(number + 1); at.After(began) {
+				at, _ := made.Load(number + 1)
+				if at, ok := at.(time.Time); ok && at.After(began) {
 					m.took = append(m.took, lab.Now().Sub(at))
 				}
 			}
@@ -331,41 +320,20 @@ func (f *followed) writeProfile(ctx context.Context) {
 	}()
 }
 
-func (f *followed) writeStatements(ctx context.Context) error {
-	if f.statements == "" {
-		return nil
-	}
-	return f.postgres.Slowest(ctx, f.conn, f.statements)
-}
-
-// announcements are when each block was made.
-type announcements struct {
-	mu sync.Mutex
-	at map[uint64]time.Time
-}
-
-func (a *announcements) watch(ctx context.Context, c *chain.Chain) {
+// announced notes when each block is made, by its number, until ctx ends.
+func announced(ctx context.Context, c *chain.Chain, made *sync.Map) {
 	newest := c.Head().Number
 	for {
 		grown := c.Grown()
 		at := lab.Now()
-		a.mu.Lock()
 		for head := c.Head().Number; newest < head; {
 			newest++
-			a.at[newest] = at
+			made.Store(newest, at)
 		}
-		a.mu.Unlock()
 		select {
 		case <-grown:
 		case <-ctx.Done():
 			return
 		}
 	}
-}
-
-// of is zero of a block from before the watch.
-func (a *announcements) of(number uint64) time.Time {
-	a.mu.Lock()
-	defer a.mu.Unlock()
-	return a.at[number]
 }
