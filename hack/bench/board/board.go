@@ -1,3 +1,4 @@
+// Package board measures the API server's CPU and memory while it follows chains with many launches, and has their world and writers.
 package board
 
 import (

@@ -12,8 +12,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/traction"
 )
 
-// The board's world is what the database of bench board is made of: launches of the last month on nine chains, all of one
-// seed, of which a few trade and most have come to rest. The writers of boardarrivals.go go on from where it ends.
+// The board's world is launches of the last month on nine chains, all of one seed, of which a few trade and most have come to
+// rest. The writers of arrivals.go go on from where it ends.
 
 // boardChain is a chain of the board's world. Everything on it is quoted in its wrapped coin.
 type boardChain struct {

@@ -1,3 +1,4 @@
+// Package cards measures the memory of the renderer over many cards, and has the child that draws them.
 package cards
 
 import (

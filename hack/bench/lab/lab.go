@@ -1,3 +1,5 @@
+// Package lab has what the measurements share: commands, databases of seeded worlds, servers as processes of their own, load, meters of
+// what is used, and tables.
 package lab
 
 import (

@@ -37,7 +37,7 @@ func TestParse(t *testing.T) {
 func TestObey(t *testing.T) {
 	t.Parallel()
 	var out strings.Builder
-	if err := obey(strings.NewReader("usage\nusage\n"), &out); err != nil {
+	if err := obey(strings.NewReader(strings.Repeat("usage\n", 2)), &out); err != nil {
 		t.Fatal(err)
 	}
 	if lines := strings.Split(out.String(), "\n"); len(lines) != 3 || !strings.Contains(lines[0], `"CPU":`) {

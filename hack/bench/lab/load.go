@@ -13,10 +13,11 @@ import (
 	"time"
 )
 
-// statuses counts answers by their status.
-type statuses map[int]int
+// Statuses counts answers by their status.
+type Statuses map[int]int
 
-func (s statuses) String() string {
+// String lists them.
+func (s Statuses) String() string {
 	var parts []string
 	for _, code := range slices.Sorted(maps.Keys(s)) {
 		parts = append(parts, fmt.Sprintf("%d of %d", s[code], code))
@@ -25,7 +26,7 @@ func (s statuses) String() string {
 }
 
 // Only fails when an answer had a status that is not among the allowed ones.
-func (s statuses) Only(allowed ...int) error {
+func (s Statuses) Only(allowed ...int) error {
 	for code := range s {
 		if !slices.Contains(allowed, code) {
 			return fmt.Errorf("the answers were %s; nothing is said of speed before all are %v", s, allowed)
@@ -38,7 +39,7 @@ func (s statuses) Only(allowed ...int) error {
 type ClosedRun struct {
 	Requests int
 	Wall     time.Duration
-	Statuses statuses
+	Statuses Statuses
 	// Lengths counts answers by the length of their bodies.
 	Lengths map[int]int
 }
@@ -76,7 +77,7 @@ func ClosedLoop(ctx context.Context, address string, connections int, d time.Dur
 			return nil, err
 		}
 		all.Go(func() {
-			r := ClosedRun{Statuses: statuses{}, Lengths: map[int]int{}}
+			r := ClosedRun{Statuses: Statuses{}, Lengths: map[int]int{}}
 			for !stop.Load() && ctx.Err() == nil {
 				status, length, err := x.do(next(sent.Add(1)-1), c.next())
 				if err != nil {
@@ -91,7 +92,7 @@ func ClosedLoop(ctx context.Context, address string, connections int, d time.Dur
 		})
 	}
 	all.Wait()
-	whole := &ClosedRun{Wall: Now().Sub(began), Statuses: statuses{}, Lengths: map[int]int{}}
+	whole := &ClosedRun{Wall: Now().Sub(began), Statuses: Statuses{}, Lengths: map[int]int{}}
 	for i := range parts {
 		whole.Requests += parts[i].Requests
 		for code, n := range parts[i].Statuses {

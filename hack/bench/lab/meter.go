@@ -28,13 +28,14 @@ func ownUsage() (u UsageNow, err error) {
 	return u, nil
 }
 
-// othersMeter tells what other programs than this one and its descendants use.
-type othersMeter struct {
+// OthersMeter tells what other programs than this one and its descendants use.
+type OthersMeter struct {
 	began    time.Time
 	all, own time.Duration
 }
 
-func StartOthers() (m othersMeter, err error) {
+// StartOthers begins to tell them.
+func StartOthers() (m OthersMeter, err error) {
 	m.began = Now()
 	if m.all, err = MachineCPU(); err != nil {
 		return m, err
@@ -44,7 +45,7 @@ func StartOthers() (m othersMeter, err error) {
 }
 
 // Cores are those that this program, with its descendants, and others used on average since.
-func (m othersMeter) Cores() (own, others float64, err error) {
+func (m OthersMeter) Cores() (own, others float64, err error) {
 	at, err := StartOthers()
 	if err != nil {
 		return 0, 0, err

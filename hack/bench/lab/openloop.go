@@ -34,6 +34,7 @@ type OpenLoop struct {
 	Grace time.Duration
 }
 
+// OpenRun is what an open loop saw.
 type OpenRun struct {
 	Shots []shot
 	// Waiting is the most requests that waited for a connection at a time.
@@ -174,8 +175,9 @@ func (r *OpenRun) Part(i, n int) *OpenRun {
 	return &OpenRun{Shots: r.Shots[len(r.Shots)*i/n : len(r.Shots)*(i+1)/n]}
 }
 
-func (r *OpenRun) Statuses() statuses {
-	out := statuses{}
+// Statuses counts the answers.
+func (r *OpenRun) Statuses() Statuses {
+	out := Statuses{}
 	for i := range r.Shots {
 		out[r.Shots[i].status]++
 	}

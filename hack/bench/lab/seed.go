@@ -23,7 +23,7 @@ type Seeder struct {
 	// disk. SQLite keeps them ordered by key whatever came first, and is faster in that order.
 	byTime bool
 	// done and all count work, in trades.
-	Progress *progress
+	Progress *Progress
 
 	// Last is the block under which everything is written.
 	Last    market.Header
@@ -200,27 +200,29 @@ func TxOf(number, index uint64) market.TxID {
 	return market.EVMTx(h)
 }
 
-// progress tells how far something is and how long it still takes.
-type progress struct {
+// Progress tells how far something is and how long it still takes.
+type Progress struct {
 	what      string
 	done, all int64
 	began     time.Time
 	said      time.Time
 }
 
-func NewProgress(what string, all int64) *progress {
-	return &progress{what: what, all: max(all, 1), began: Now(), said: Now()}
+// NewProgress begins something of so much work.
+func NewProgress(what string, all int64) *Progress {
+	return &Progress{what: what, all: max(all, 1), began: Now(), said: Now()}
 }
 
-func (p *progress) Add(n int64) {
+// Add says how far it is, now and then, after so much more work.
+func (p *Progress) Add(n int64) {
 	p.done += n
 	if p.done%64 < n { // the clock need not be read each time
 		p.At(p.done)
 	}
 }
 
-// At says how far it is, now and then.
-func (p *progress) At(done int64) {
+// At says the same of work that was counted elsewhere.
+func (p *Progress) At(done int64) {
 	t := Now()
 	if done <= 0 || t.Sub(p.said) < 5*time.Second {
 		return
@@ -230,4 +232,5 @@ func (p *progress) At(done int64) {
 	Say("%s: %.0f %%, %s left", p.what, 100*float64(done)/float64(p.all), max(left, 0).Round(time.Second))
 }
 
-func (p *progress) End() { Say("%s: done in %s", p.what, Now().Sub(p.began).Round(time.Second)) }
+// End says how long it took.
+func (p *Progress) End() { Say("%s: done in %s", p.what, Now().Sub(p.began).Round(time.Second)) }

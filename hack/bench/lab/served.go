@@ -72,6 +72,7 @@ func (s *Served) Ask(line string, answer any) error {
 	return nil
 }
 
+// Usage is what it has used.
 func (s *Served) Usage() (u UsageNow, err error) { return u, s.Ask("usage", &u) }
 
 // Stop ends the server.

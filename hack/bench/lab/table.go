@@ -20,6 +20,7 @@ type Table struct {
 // NewTable takes the columns' names; one that begins with ">" is of numbers, which stand at the right.
 func NewTable(columns ...string) *Table { return &Table{header: columns} }
 
+// Add adds a row.
 func (t *Table) Add(cells ...string) { t.Rows = append(t.Rows, cells) }
 
 // Write ends with an empty line.
@@ -159,6 +160,7 @@ func Each(list []float64, format string) string {
 	return strings.Join(out, ", ")
 }
 
+// Milliseconds is a time in them.
 func Milliseconds(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // Verdict is "met" or says that a figure missed what is wanted.

@@ -38,6 +38,7 @@ type MarketSize struct {
 	Seed     uint64
 }
 
+// String names a size in a sentence.
 func (s MarketSize) String() string {
 	if s.Launches > 0 {
 		return fmt.Sprintf("%s launches, %s trades, seed %d", Thousands(s.Launches), Thousands(s.Trades), s.Seed)

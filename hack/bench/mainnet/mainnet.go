@@ -1,3 +1,4 @@
+// Package mainnet measures how the indexer follows the head of a stand-in of a mainnet, or catches up with its past.
 package mainnet
 
 import (

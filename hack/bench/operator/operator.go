@@ -1,3 +1,4 @@
+// Package operator measures what the operator costs the API server of Kubernetes and the machine, at two sizes.
 package operator
 
 import (

@@ -1,3 +1,4 @@
+// Package overload measures what becomes of requests when there are more than the server carries.
 package overload
 
 import (

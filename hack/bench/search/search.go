@@ -1,3 +1,4 @@
+// Package search measures the search among many tokens.
 package search
 
 import (

@@ -1,3 +1,4 @@
+// Package tokens measures the operations about single tokens on a big database.
 package tokens
 
 import (

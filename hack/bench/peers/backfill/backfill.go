@@ -1,3 +1,4 @@
+// Package backfill measures the reading of a chain's past by the indexer, by Ponder, and by a program that only decodes and copies.
 package backfill
 
 import (

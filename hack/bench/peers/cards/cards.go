@@ -1,3 +1,4 @@
+// Package cards measures what drawing a card takes: the renderer, its browser alone, and others' ways.
 package cards
 
 import (

@@ -1,3 +1,4 @@
+// Package hot measures what the API server adds to a bare router.
 package hot
 
 import (
