@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"time"
@@ -38,22 +37,14 @@ func seedBoard(ctx context.Context, w *boardWorld, st *store.Store, what string)
 	progress := lab.NewProgress(what, int64(w.size.Launches+w.size.Trades))
 	for i := range w.chains {
 		p := &w.chains[i]
-		lease, err := st.Leases.Acquire(ctx, p.ID, "bench", time.Hour)
-		if err != nil {
-			return err
-		}
-		s := &boardSeeder{&lab.Seeder{Store: st, Progress: progress, Lease: lease, Last: p.header(p.blockAt(lab.WorldEnd * 1000))}, w, p}
+		s := &boardSeeder{&lab.Seeder{Store: st, Progress: progress, Last: p.header(p.blockAt(lab.WorldEnd * 1000))}, w, p}
 		trades := w.tradesOf(i)
-		for _, step := range []func() error{
+		if err := s.Chain(ctx, p.ID,
 			func() error { return s.launches(ctx) },
 			func() error { return s.trades(ctx, trades) },
 			func() error { return s.beside(ctx) },
-			func() error { return st.SetState(ctx, lease, store.ChainRunning, "") },
-			func() error { return st.Leases.Release(ctx, lease) },
-		} {
-			if err := step(); err != nil {
-				return fmt.Errorf("chain %s: %w", p.ID, err)
-			}
+		); err != nil {
+			return err
 		}
 	}
 	progress.End()

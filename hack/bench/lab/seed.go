@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
@@ -38,28 +39,36 @@ func seed(ctx context.Context, w *World, st *store.Store, byTime bool, what stri
 	s := &Seeder{world: w, Store: st, byTime: byTime, Last: w.header(), Progress: NewProgress(what,
 		int64(w.size.Trades)*(candleWork+tradeWork)+int64(w.size.Tokens)*tokenWork)}
 	for chain := range worldChains {
-		var err error
-		if s.Lease, err = st.Leases.Acquire(ctx, worldChains[chain].ID, "bench", time.Hour); err != nil {
-			return err
-		}
 		trades := w.tradesOf(chain)
-		if err := s.tokens(ctx, chain, tokenWork); err != nil {
-			return err
-		}
-		if err := s.candles(ctx, trades, candleWork); err != nil {
-			return err
-		}
-		slices.SortFunc(trades, func(a, b worldTrade) int {
-			return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.pool, b.pool))
-		})
-		if err := s.trades(ctx, trades, tradeWork); err != nil {
-			return err
-		}
-		if err := errors.Join(st.SetState(ctx, s.Lease, store.ChainRunning, ""), st.Leases.Release(ctx, s.Lease)); err != nil {
+		if err := s.Chain(ctx, worldChains[chain].ID,
+			func() error { return s.tokens(ctx, chain, tokenWork) },
+			func() error { return s.candles(ctx, trades, candleWork) },
+			func() error {
+				slices.SortFunc(trades, func(a, b worldTrade) int {
+					return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.pool, b.pool))
+				})
+				return s.trades(ctx, trades, tradeWork)
+			},
+		); err != nil {
 			return err
 		}
 	}
 	s.Progress.End()
+	return nil
+}
+
+// Chain has steps write a chain, under a lease, and says that it is read.
+func (s *Seeder) Chain(ctx context.Context, id string, steps ...func() error) (err error) {
+	if s.Lease, err = s.Store.Leases.Acquire(ctx, id, "bench", time.Hour); err != nil {
+		return err
+	}
+	for _, step := range append(steps,
+		func() error { return s.Store.SetState(ctx, s.Lease, store.ChainRunning, "") },
+		func() error { return s.Store.Leases.Release(ctx, s.Lease) }) {
+		if err := step(); err != nil {
+			return fmt.Errorf("chain %s: %w", id, err)
+		}
+	}
 	return nil
 }
 

@@ -121,15 +121,11 @@ func Heading(w io.Writer, about string) error {
 
 // commitName is the checkout's commit, and whether files differ from it.
 func commitName() string {
-	out, err := exec.Command("git", "rev-parse", "--short=10", "HEAD").Output() //nolint:noctx // it takes milliseconds
+	out, err := exec.Command("git", "describe", "--always", "--exclude=*", "--abbrev=10", "--dirty= with changes").Output() //nolint:noctx // it takes milliseconds
 	if err != nil {
 		return "unknown"
 	}
-	name := strings.TrimSpace(string(out))
-	if changed, err := exec.Command("git", "status", "--porcelain").Output(); err != nil || len(changed) > 0 { //nolint:noctx // the same
-		name += " with changes"
-	}
-	return name
+	return strings.TrimSpace(string(out))
 }
 
 // Quantile is the smallest of the sorted values that at least the share q of them does not exceed; 0 of none.
