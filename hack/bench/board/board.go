@@ -40,10 +40,8 @@ type Measurement struct {
 
 // On runs f on a copy of the kept database of each kind.
 func On(ctx context.Context, o *lab.Options, f func(*Measurement) error) error {
-	if err := o.Check(); err != nil {
-		return err
-	}
-	return o.OnEach(ctx, newBoardWorld(o.Size).seedling(), func(kept *lab.Database, dir string) (err error) {
+	seedling := func() *lab.Seedling { return newBoardWorld(o.Size).seedling() }
+	return o.OnEach(ctx, seedling, func(kept *lab.Database, dir string) (err error) {
 		d, drop, err := kept.Copied(ctx, dir)
 		if err != nil {
 			return err

@@ -41,7 +41,7 @@ func (m *cpuMeasurement) round(ctx context.Context, round int) error {
 func (m *cpuMeasurement) sample(ctx context.Context, api *lab.Served, rate float64, r *cpuRun) error {
 	wait.For(ctx, Settling)
 	var samples []time.Duration
-	used, err := lab.Meter(api, m.Database, func() (err error) {
+	used, err := lab.Meter(api, m.Database.Postgres, func() (err error) {
 		samples, err = sampled(ctx, api, m.Duration)
 		return err
 	})
@@ -106,7 +106,7 @@ var cpuFigures = []lab.Column[cpuRun]{
 	{Name: "resident MB", Format: "%.0f", Of: func(r *cpuRun) float64 { return float64(r.used.Ended.Resident) / 1e6 }},
 	{Name: "peak MB", Format: "%.0f", Of: func(r *cpuRun) float64 { return float64(r.used.Ended.Peak) / 1e6 }},
 	{Name: "late ms", Format: "%.0f", Of: func(r *cpuRun) float64 { return lab.Milliseconds(r.arrived.late) }},
-	{Name: "others' cores", Format: "%.2f", Of: func(r *cpuRun) float64 { return r.used.Others }},
+	{Name: "others' cores", Format: "%.2f", Of: func(r *cpuRun) float64 { return r.used.Others() }},
 }
 
 // report has a row for each rate, the lowest first. What a changed pool takes is told where nothing arrived at the lowest.

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
@@ -61,48 +60,35 @@ const (
 	sqliteFile = "market.db"
 )
 
-var bothKinds = []string{SQLite, pgKind}
-
-// kindsOf reads --db.
-func kindsOf(flag string) ([]string, error) {
-	switch {
-	case flag == "both":
-		return bothKinds, nil
-	case slices.Contains(bothKinds, flag):
-		return []string{flag}, nil
-	default:
-		return nil, fmt.Errorf("--db: %q is no kind of database; they are sqlite, postgres, both", flag)
-	}
-}
-
 // Database is a seeded database that is ready to be opened.
 type Database struct {
 	kind, DSN string
 	// Reader is how another process opens it beside a writer; empty where none does.
-	Reader   string
-	postgres *Postgres // nil on SQLite
+	Reader string
+	// Postgres is its server, nil on SQLite.
+	Postgres *Postgres
 }
 
 // close ends its server.
 func (d *Database) close() {
-	if d.postgres != nil {
-		d.postgres.Stop()
+	if d.Postgres != nil {
+		d.Postgres.Stop()
 	}
 }
 
 // Copied makes a copy that can be written to, in dir on SQLite and on the same server on PostgreSQL. drop is for when it has
 // served.
 func (d *Database) Copied(ctx context.Context, dir string) (c *Database, drop func(context.Context) error, err error) {
-	if d.postgres != nil {
+	if d.Postgres != nil {
 		const name = "written"
 		for _, statement := range []string{"DROP DATABASE IF EXISTS " + name, "CREATE DATABASE " + name + " TEMPLATE market"} {
-			if _, err := d.postgres.admin.Exec(ctx, statement); err != nil {
+			if _, err := d.Postgres.admin.Exec(ctx, statement); err != nil {
 				return nil, nil, fmt.Errorf("copy the database: %w", err)
 			}
 		}
-		c = &Database{kind: d.kind, DSN: d.postgres.dsn(name), Reader: d.postgres.dsn(name), postgres: d.postgres}
+		c = &Database{kind: d.kind, DSN: d.Postgres.dsn(name), Reader: d.Postgres.dsn(name), Postgres: d.Postgres}
 		return c, func(ctx context.Context) error {
-			_, err := d.postgres.admin.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)")
+			_, err := d.Postgres.admin.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)")
 			return err
 		}, nil
 	}
@@ -156,7 +142,7 @@ func openKept(ctx context.Context, kind, dir string) (*Database, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Database{kind: kind, DSN: p.dsn("market"), postgres: p}, nil
+	return &Database{kind: kind, DSN: p.dsn("market"), Postgres: p}, nil
 }
 
 func makeDatabase(ctx context.Context, kind, dir string, w *Seedling) (err error) {

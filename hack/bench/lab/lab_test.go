@@ -48,12 +48,21 @@ func TestObey(t *testing.T) {
 	}
 }
 
-func TestKindsOf(t *testing.T) {
+func TestCheck(t *testing.T) {
 	t.Parallel()
-	if both, err := kindsOf("both"); err != nil || len(both) != 2 {
-		t.Errorf("both are %v, %v", both, err)
-	}
-	if _, err := kindsOf("mysql"); err == nil {
-		t.Error("mysql passed")
+	for says, spoil := range map[string]func(*Options){
+		"":                      func(*Options) {},
+		`"mysql" is no kind`:    func(o *Options) { o.DB = "mysql" },
+		"must be positive":      func(o *Options) { o.Rounds = 0 },
+		"would be stale":        func(o *Options) { o.Runs = 10 },
+		"must be at least 100,": func(o *Options) { o.Size.Tokens = 99 },
+	} {
+		o := BigMarket()
+		o.Clients = 1000
+		spoil(o)
+		kinds, err := o.check()
+		if (err == nil) != (says == "") || err != nil && !strings.Contains(err.Error(), says) || err == nil && len(kinds) != 2 {
+			t.Errorf("%v, %v; %q is expected", kinds, err, says)
+		}
 	}
 }

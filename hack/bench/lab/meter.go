@@ -1,6 +1,7 @@
 package lab
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"runtime/metrics"
@@ -28,67 +29,34 @@ func ownUsage() (u UsageNow, err error) {
 	return u, nil
 }
 
-// OthersMeter tells what other programs than this one and its descendants use.
-type OthersMeter struct {
-	began    time.Time
-	all, own time.Duration
-}
+// Process is something that is accounted for apart.
+type Process interface{ Usage() (UsageNow, error) }
 
-// StartOthers begins to tell them.
-func StartOthers() (m OthersMeter, err error) {
-	m.began = Now()
-	if m.all, err = MachineCPU(); err != nil {
-		return m, err
-	}
-	m.own, err = TreeCPU(os.Getpid())
-	return m, err
-}
-
-// Cores are those that this program, with its descendants, and others used on average since.
-func (m OthersMeter) Cores() (own, others float64, err error) {
-	at, err := StartOthers()
-	if err != nil {
-		return 0, 0, err
-	}
-	wall := at.began.Sub(m.began).Seconds()
-	own = (at.own - m.own).Seconds()
-	return own / wall, max(0, (at.all-m.all).Seconds()-own) / wall, nil
-}
-
-// Reading is what was used while something ran.
+// Reading is the CPU time that was used while something ran.
 type Reading struct {
 	Wall time.Duration
-	// Server is the CPU time of the server's process, load that of this one, database that of a database server.
+	// Server is of the process that is measured, Load of this one, Database of a database server.
 	Server, Load, Database time.Duration
-	// Others is what other programs used meanwhile, in cores. Without it a figure of a shared machine can't be judged.
-	Others float64
-	// begun and ended are the server's process before and after.
-	begun, Ended UsageNow
+	// Own is of this process and all its descendants, All of the whole machine.
+	Own, All time.Duration
+	// Begun and Ended are the measured process before and after.
+	Begun, Ended UsageNow
 }
 
-// Meter runs f and reads what a server, this process and everybody else used meanwhile. Without a server, and with no
-// server of a database, it reads the rest.
-func Meter(s *Served, d *Database, f func() error) (*Reading, error) {
-	var r Reading
-	read := func(server *UsageNow) (own, rows time.Duration, err error) {
-		if s != nil {
-			if *server, err = s.Usage(); err != nil {
-				return 0, 0, err
-			}
-		}
-		if d != nil && d.postgres != nil {
-			if rows, err = d.postgres.CPU(); err != nil {
-				return 0, 0, err
-			}
-		}
-		u, err := ownUsage()
-		return u.CPU, rows, err
-	}
-	others, err := StartOthers()
-	if err != nil {
-		return nil, err
-	}
-	own, rows, err := read(&r.begun)
+// Cores is a CPU time of the reading in cores.
+func (r *Reading) Cores(cpu time.Duration) float64 { return cpu.Seconds() / r.Wall.Seconds() }
+
+// Others is what other programs used meanwhile, in cores. Without it a figure of a shared machine can't be judged.
+func (r *Reading) Others() float64 { return max(0, r.Cores(r.All-r.Own)) }
+
+func (r *Reading) add(o *Reading, times time.Duration) {
+	r.Server, r.Load, r.Database = r.Server+times*o.Server, r.Load+times*o.Load, r.Database+times*o.Database
+	r.Own, r.All = r.Own+times*o.Own, r.All+times*o.All
+}
+
+// Meter runs f and reads what a process, a database server, this process and the machine used meanwhile. The first two may be nil.
+func Meter(p Process, database *Postgres, f func() error) (*Reading, error) {
+	before, err := usedSoFar(p, database)
 	if err != nil {
 		return nil, err
 	}
@@ -96,24 +64,37 @@ func Meter(s *Served, d *Database, f func() error) (*Reading, error) {
 	if err := f(); err != nil {
 		return nil, err
 	}
-	r.Wall = Now().Sub(began)
-	ownAfter, rowsAfter, err := read(&r.Ended)
-	if err != nil {
-		return nil, err
-	}
-	r.Server, r.Load, r.Database = r.Ended.CPU-r.begun.CPU, ownAfter-own, rowsAfter-rows
-	_, r.Others, err = others.Cores()
+	wall := Now().Sub(began)
+	r, err := usedSoFar(p, database)
+	r.Wall, r.Begun = wall, before.Ended
+	r.add(&before, -1)
 	return &r, err
 }
 
-// Joined is several readings of one server, one after the other.
+func usedSoFar(p Process, database *Postgres) (r Reading, err error) {
+	if p != nil {
+		if r.Ended, err = p.Usage(); err != nil {
+			return r, err
+		}
+	}
+	if database != nil {
+		if r.Database, err = database.CPU(); err != nil {
+			return r, err
+		}
+	}
+	u, own := ownUsage()
+	tree, inTree := TreeCPU(os.Getpid())
+	all, inAll := machineCPU()
+	r.Server, r.Load, r.Own, r.All = r.Ended.CPU, u.CPU, tree, all
+	return r, errors.Join(own, inTree, inAll)
+}
+
+// Joined is several readings of one process, one after the other.
 func Joined(list []*Reading) *Reading {
-	out := &Reading{begun: list[0].begun, Ended: list[len(list)-1].Ended}
+	out := &Reading{Begun: list[0].Begun, Ended: list[len(list)-1].Ended}
 	for _, r := range list {
 		out.Wall += r.Wall
-		out.Server, out.Load, out.Database = out.Server+r.Server, out.Load+r.Load, out.Database+r.Database
-		out.Others += r.Others * r.Wall.Seconds()
+		out.add(r, 1)
 	}
-	out.Others /= out.Wall.Seconds()
 	return out
 }

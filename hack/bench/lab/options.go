@@ -59,31 +59,35 @@ func (o *Options) OpenFlags(f *flag.FlagSet) {
 // longestServed is for how long a server's chains are not stale, less the time that it takes to begin.
 const longestServed = 100 * time.Second
 
-// Check holds the flags against their bounds.
-func (o *Options) Check() error {
-	if o.Rounds < 1 || o.Duration <= 0 || o.Clients < 1 {
-		return errors.New("--rounds, --clients and the durations must be positive")
-	}
+// check holds the flags against their bounds, and gives the kinds of databases.
+func (o *Options) check() ([]string, error) {
 	// The server's clock moves on while the newest block stays where it is.
-	if serves := time.Duration(max(o.Runs, 1)) * (o.Duration + o.WarmUp); serves > longestServed {
-		return fmt.Errorf("measured for %s at a time one server serves for %s; its chains would be stale after %s", o.Duration, serves, longestServed)
+	serves := time.Duration(max(o.Runs, 1)) * (o.Duration + o.WarmUp)
+	switch {
+	case o.Rounds < 1 || o.Duration <= 0 || o.Clients < 1:
+		return nil, errors.New("--rounds, --clients and the durations must be positive")
+	case serves > longestServed:
+		return nil, fmt.Errorf("measured for %s at a time one server serves for %s; its chains would be stale after %s", o.Duration, serves, longestServed)
+	case o.Size.Tokens < 100 && o.Size.Launches < 1000 || o.Size.Trades < 0:
+		return nil, errors.New("--tokens must be at least 100, --launches at least 1000 and --trades not negative")
+	case o.DB == "both":
+		return []string{SQLite, pgKind}, nil
+	case o.DB != SQLite && o.DB != pgKind:
+		return nil, fmt.Errorf("--db: %q is no kind of database; they are sqlite, postgres, both", o.DB)
 	}
-	if (o.Size.Tokens < 100 && o.Size.Launches < 1000) || o.Size.Trades < 0 {
-		return errors.New("--tokens must be at least 100, --launches at least 1000 and --trades not negative")
-	}
-	_, err := kindsOf(o.DB)
-	return err
+	return []string{o.DB}, nil
 }
 
 // Fresh are as many clients, none of which has sent anything.
 func (o *Options) Fresh() *Clients { return &Clients{Together: o.Clients, Each: 40} }
 
 // OnEach runs f on the seeded database of each kind, with a folder of its own, unless the database was all.
-func (o *Options) OnEach(ctx context.Context, s *Seedling, f func(d *Database, dir string) error) error {
-	kinds, err := kindsOf(o.DB)
+func (o *Options) OnEach(ctx context.Context, seedling func() *Seedling, f func(d *Database, dir string) error) error {
+	kinds, err := o.check()
 	if err != nil {
 		return err
 	}
+	s := seedling()
 	for _, kind := range kinds {
 		if err := o.on(ctx, kind, s, f); err != nil {
 			return fmt.Errorf("%s: %w", kind, err)
@@ -129,16 +133,17 @@ func BigMarket() *Options {
 
 // OnMarkets runs f on a market in each kind of database.
 func (o *Options) OnMarkets(ctx context.Context, f func(*Market) error) error {
-	if err := o.Check(); err != nil {
-		return err
+	var w *World
+	seedling := func() *Seedling {
+		w = NewWorld(o.Size)
+		return w.Seedling()
 	}
-	w := NewWorld(o.Size)
-	return o.OnEach(ctx, w.Seedling(), func(d *Database, dir string) error { return f(&Market{o, w, d, dir}) })
+	return o.OnEach(ctx, seedling, func(d *Database, dir string) error { return f(&Market{o, w, d, dir}) })
 }
 
 // Serve starts the API server on the market's database.
-func (m *Market) Serve(ctx context.Context, more ...string) (*Served, error) {
-	return ServeAPI(ctx, m.dir, m.Database.DSN, more...)
+func (m *Market) Serve(ctx context.Context) (*Served, error) {
+	return ServeAPI(ctx, m.dir, m.Database.DSN)
 }
 
 // OpenLoop sends requests about tokens in an open loop. next makes the n-th, of tokens that it draws, and says of which kind it is.
@@ -160,10 +165,10 @@ type RoundRun struct{ Server, Alone *Reading }
 
 // RoundFigures are of the server's process, and how busy the machine was otherwise.
 var RoundFigures = []Column[RoundRun]{
-	{Name: "server's memory when ready, MB", Format: "%.0f", Of: func(r *RoundRun) float64 { return float64(r.Server.begun.Resident) / 1e6 }},
+	{Name: "server's memory when ready, MB", Format: "%.0f", Of: func(r *RoundRun) float64 { return float64(r.Server.Begun.Resident) / 1e6 }},
 	{Name: "at the end, MB", Format: "%.0f", Of: func(r *RoundRun) float64 { return float64(r.Server.Ended.Resident) / 1e6 }},
 	{Name: "peak, MB", Format: "%.0f", Of: func(r *RoundRun) float64 { return float64(r.Server.Ended.Peak) / 1e6 }},
 	{Name: "of it Go's heap, MB", Format: "%.0f", Of: func(r *RoundRun) float64 { return float64(r.Server.Ended.Heap) / 1e6 }},
-	{Name: "server's cores", Format: "%.2f", Of: func(r *RoundRun) float64 { return r.Server.Server.Seconds() / r.Server.Wall.Seconds() }},
-	{Name: "others' cores meanwhile", Format: "%.2f", Of: func(r *RoundRun) float64 { return r.Server.Others }},
+	{Name: "server's cores", Format: "%.2f", Of: func(r *RoundRun) float64 { return r.Server.Cores(r.Server.Server) }},
+	{Name: "others' cores meanwhile", Format: "%.2f", Of: func(r *RoundRun) float64 { return r.Server.Others() }},
 }

@@ -88,8 +88,8 @@ func memoryOf(pid int) (resident, peak int64) {
 	return int64(status.VmRSS), int64(status.VmHWM)
 }
 
-// MachineCPU is what all processes of the machine have used so far.
-func MachineCPU() (time.Duration, error) {
+// machineCPU is what all processes of the machine have used so far.
+func machineCPU() (time.Duration, error) {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {
 		return 0, err

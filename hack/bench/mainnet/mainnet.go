@@ -194,40 +194,18 @@ func (f *followed) until(ctx context.Context, every time.Duration, enough func(n
 	}
 }
 
-// spent is CPU of the indexer, the database and all programs of the machine, and the time that it took.
-type spent struct {
-	indexer, database, all, wall time.Duration
-}
-
-// spend runs g and reads what was spent meanwhile.
-func (f *followed) spend(g func() error) (s spent, err error) {
-	read := func() (s spent, err error) {
-		var indexer error
-		if f.indexer != nil {
-			s.indexer, indexer = lab.TreeCPU(f.indexer.Cmd.Process.Pid)
-		}
-		all, machine := lab.MachineCPU()
-		rows, database := f.postgres.CPU()
-		s.all, s.database = all, rows
-		return s, errors.Join(indexer, machine, database)
+// Usage is the CPU of the indexer so far.
+func (f *followed) Usage() (u lab.UsageNow, err error) {
+	if f.indexer != nil {
+		u.CPU, err = lab.TreeCPU(f.indexer.Cmd.Process.Pid)
 	}
-	before, err := read()
-	if err != nil {
-		return s, err
-	}
-	began := lab.Now()
-	if err := g(); err != nil {
-		return s, err
-	}
-	wall := lab.Now().Sub(began)
-	after, err := read()
-	return spent{after.indexer - before.indexer, after.database - before.database, after.all - before.all, wall}, err
+	return u, err
 }
 
 // catchUp measures how the past is read. The chain stands still.
 func (f *followed) catchUp(ctx context.Context) error {
 	first, head := f.net.Chain.Genesis(), f.net.Chain.Head().Number
-	s, err := f.spend(func() error {
+	used, err := lab.Meter(f, f.postgres, func() error {
 		if err := f.start(); err != nil {
 			return err
 		}
@@ -241,12 +219,12 @@ func (f *followed) catchUp(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return f.reportPast(s)
+	return f.reportPast(used)
 }
 
 // atHead is what was measured at the head.
 type atHead struct {
-	spent
+	*lab.Reading
 
 	took   []time.Duration // from a block's announcement until it was committed, sorted
 	before node.Counts
@@ -292,7 +270,7 @@ func (f *followed) measureHead(ctx context.Context, made *sync.Map) (m *atHead, 
 	p := lab.NewProgress("head", int64(f.during))
 	// How often the database is asked for the newest block is how coarse the measurement is.
 	const pollEvery = 5 * time.Millisecond
-	m.spent, err = f.spend(func() error {
+	m.Reading, err = lab.Meter(f, f.postgres, func() error {
 		began := lab.Now()
 		return f.until(ctx, pollEvery, func(newest uint64) bool {
 			for ; number < newest; number++ {

@@ -23,21 +23,21 @@ func (f *followed) addMemory(t *lab.Table) {
 	t.Add("peak memory of the indexer", fmt.Sprintf("%d MB", peak>>20), fmt.Sprintf("%d MB", wantedIndexer>>20), lab.Verdict(peak < wantedIndexer))
 }
 
-func (f *followed) reportPast(s spent) error {
+func (f *followed) reportPast(used *lab.Reading) error {
 	if err := f.heading(); err != nil {
 		return err
 	}
 	judged := ""
 	if f.Chain == "base" && f.PastSpan == 2*time.Hour {
-		judged = lab.Verdict(s.indexer+s.database <= wantedPastCPU)
+		judged = lab.Verdict(used.Server+used.Database <= wantedPastCPU)
 	}
 	t := lab.NewTable("", ">measured", ">wanted", "")
 	t.Add("blocks", strconv.FormatUint(f.net.Chain.Head().Number-f.net.Chain.Genesis(), 10), "", "")
-	t.Add("CPU of the indexer and the database", fmt.Sprintf("%.1f s + %.1f s", s.indexer.Seconds(), s.database.Seconds()),
+	t.Add("CPU of the indexer and the database", fmt.Sprintf("%.1f s + %.1f s", used.Server.Seconds(), used.Database.Seconds()),
 		fmt.Sprintf("%.0f s for 2 h of base", wantedPastCPU.Seconds()), judged)
-	t.Add("wall time", s.wall.Round(100*time.Millisecond).String(), "", "")
+	t.Add("wall time", used.Wall.Round(100*time.Millisecond).String(), "", "")
 	f.addMemory(t)
-	t.Add("cores of all programs of the machine", fmt.Sprintf("%.2f", s.all.Seconds()/s.wall.Seconds()), "", "")
+	t.Add("cores of all programs of the machine", fmt.Sprintf("%.2f", used.Cores(used.All)), "", "")
 	return lab.WriteTables(os.Stdout, t, f.asked(&node.Counts{}, 0))
 }
 
@@ -46,18 +46,17 @@ func (f *followed) reportHead(m *atHead) error {
 		return err
 	}
 	at := func(q float64) string { return fmt.Sprintf("%.0f ms", lab.Milliseconds(lab.Quantile(m.took, q))) }
-	cores := func(d time.Duration) float64 { return d.Seconds() / m.wall.Seconds() }
 	t := lab.NewTable("", ">measured", ">wanted", "")
 	t.Add("blocks", strconv.Itoa(len(m.took)), "", "")
 	t.Add("announced to committed, median", at(0.5), "", "")
 	t.Add("announced to committed, p99", at(0.99), fmt.Sprintf("%.0f ms + latency", lab.Milliseconds(wantedCommit)),
 		lab.Verdict(lab.Quantile(m.took, 0.99) < wantedCommit+f.latency))
 	t.Add("longest", at(1), "", "")
-	t.Add("cores of the indexer and the database", fmt.Sprintf("%.3f + %.3f", cores(m.indexer), cores(m.database)), fmt.Sprint(wantedHeadCores),
-		lab.Verdict(cores(m.indexer+m.database) <= wantedHeadCores))
+	t.Add("cores of the indexer and the database", fmt.Sprintf("%.3f + %.3f", m.Cores(m.Server), m.Cores(m.Database)), fmt.Sprint(wantedHeadCores),
+		lab.Verdict(m.Cores(m.Server+m.Database) <= wantedHeadCores))
 	f.addMemory(t)
 	t.Add("blocks behind at the end", strconv.FormatUint(m.behind, 10), "", "")
-	return lab.WriteTables(os.Stdout, t, f.asked(&m.before, m.wall))
+	return lab.WriteTables(os.Stdout, t, f.asked(&m.before, m.Wall))
 }
 
 // asked is what the endpoint was asked after before, and what that makes a day; 0 is no time to reckon with.

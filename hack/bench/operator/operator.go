@@ -71,32 +71,13 @@ func (o *operatorOptions) measure(ctx context.Context, dir string) error {
 	if err := lab.Heading(os.Stdout, fmt.Sprintf("Each venue is on %d chains. %d round(s) of changes, medians.", chainsOfAVenue, o.rounds)); err != nil {
 		return err
 	}
-	load, err := lab.StartOthers()
-	if err != nil {
-		return err
-	}
 	r := &operatorReport{sizes: []siteSize{smallSize, o.large}}
 	var sites []*operatorSite
-	for _, size := range r.sizes {
-		s, err := newSite(ctx, cluster, indexers, dir, size)
-		if err != nil {
-			return err
-		}
-		defer func() { _ = s.operator.Stop() }() // the ordinary end is below
-		sites = append(sites, s)
-		run, err := s.converge(ctx)
-		if err != nil {
-			return err
-		}
-		r.converged = append(r.converged, *run)
-	}
-	if r.rest, err = o.restAll(ctx, sites); err != nil {
+	// It is read while all are there to be asked.
+	if r.used, err = lab.Meter(nil, nil, func() error {
+		sites, err = o.measureSites(ctx, cluster, indexers, dir, r)
 		return err
-	}
-	if err := o.changeAll(ctx, sites, r); err != nil {
-		return err
-	}
-	if r.own, r.others, err = load.Cores(); err != nil { // while all are there to be asked
+	}); err != nil {
 		return err
 	}
 	agreed := r.checkCounts(ctx, cluster, sites)
@@ -109,6 +90,26 @@ func (o *operatorOptions) measure(ctx context.Context, dir string) error {
 		}
 	}
 	return errors.Join(agreed, r.write(os.Stdout))
+}
+
+func (o *operatorOptions) measureSites(ctx context.Context, cluster *kubetest.Cluster, indexers *standInIndexers, dir string, r *operatorReport,
+) (sites []*operatorSite, err error) {
+	for _, size := range r.sizes {
+		s, err := newSite(ctx, cluster, indexers, dir, size)
+		if err != nil {
+			return nil, err
+		}
+		sites = append(sites, s)
+		run, err := s.converge(ctx)
+		if err != nil {
+			return nil, err
+		}
+		r.converged = append(r.converged, *run)
+	}
+	if r.rest, err = o.restAll(ctx, sites); err != nil {
+		return nil, err
+	}
+	return sites, o.changeAll(ctx, sites, r)
 }
 
 // converge declares everything and waits until all is well.

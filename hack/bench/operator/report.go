@@ -18,8 +18,7 @@ type operatorReport struct {
 	converged, rest []changeRun
 	// changes are by what was made, size and round.
 	changes [][2][]changeRun
-	// own and others are the cores that this and other programs used.
-	own, others float64
+	used    *lab.Reading
 }
 
 // checkCounts fails unless operators and API server counted the same.
@@ -97,7 +96,7 @@ func (r *operatorReport) write(w io.Writer) error {
 	if err := lab.WriteTables(w, converged, written, rest, r.changed()); err != nil {
 		return err
 	}
-	_, err := fmt.Fprintf(w, "The measurement itself, with all of Kubernetes, used %.1f cores on average, other programs %.1f.\n", r.own, r.others)
+	_, err := fmt.Fprintf(w, "The measurement itself, with all of Kubernetes, used %.1f cores on average, other programs %.1f.\n", r.used.Cores(r.used.Own), r.used.Others())
 	return err
 }
 

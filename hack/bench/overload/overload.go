@@ -103,7 +103,7 @@ func (m *measurement) round(ctx context.Context, s *lab.Served, round uint64) (*
 			return t.kind, t.head
 		},
 	}
-	used, err := lab.Meter(s, m.Database, func() (err error) {
+	used, err := lab.Meter(s, m.Database.Postgres, func() (err error) {
 		r.run, err = loop.Run(ctx)
 		return err
 	})
@@ -111,7 +111,7 @@ func (m *measurement) round(ctx context.Context, s *lab.Served, round uint64) (*
 		return nil, err
 	}
 	r.cpu, r.rows = used.Server.Seconds()/m.Duration.Seconds(), used.Database.Seconds()/m.Duration.Seconds()
-	r.others, r.peak = used.Others, used.Ended.Peak
+	r.others, r.peak = used.Others(), used.Ended.Peak
 	const unanswered = 0
 	return r, r.run.Statuses().Only(http.StatusOK, lab.Refused, unanswered)
 }

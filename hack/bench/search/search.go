@@ -112,7 +112,7 @@ func (m *measurement) round(ctx context.Context, round uint64) (r *lab.OpenRun, 
 		if _, err := m.searches(ctx, s.Address, m.WarmUp, round|1<<32); err != nil {
 			return err
 		}
-		used, err = lab.Meter(s, m.Database, func() (err error) {
+		used, err = lab.Meter(s, m.Database.Postgres, func() (err error) {
 			r, err = m.searches(ctx, s.Address, m.Duration, round)
 			return err
 		})

@@ -3,7 +3,6 @@ package tokens
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"math"
 	"strings"
@@ -17,44 +16,41 @@ import (
 // compare holds served series against the database's rows. The server ends before the database is opened: SQLite's has one user.
 func (m *measurement) compare(ctx context.Context) error {
 	tokens := lab.NewDrawer(m.World, 0.5, 99).Draw(checkedTokens)
-	for i := range lab.PerToken {
-		e := &lab.PerToken[i]
-		if !strings.HasPrefix(e.Operation, "getChart") && !strings.HasSuffix(e.Operation, "Candles") {
-			continue
-		}
-		s, err := m.Serve(ctx)
-		if err != nil {
-			return err
-		}
-		var got [][]contract.Candle
-		if err := s.End(func() (err error) {
-			got, err = seriesOf(ctx, s.Address, m.World, e, tokens)
-			return err
-		}); err != nil {
-			return err
-		}
-		if err := m.sameSeries(ctx, e, tokens, got); err != nil {
-			return err
-		}
-		lab.Say("%s: %s of %d tokens are what the rows make", m.Database, e.Operation, len(tokens))
+	s, err := m.Serve(ctx)
+	if err != nil {
+		return err
 	}
-	return nil
-}
-
-func (m *measurement) sameSeries(ctx context.Context, e *lab.Endpoint, tokens []int, got [][]contract.Candle) (err error) {
+	got := map[*lab.Endpoint][][]contract.Candle{}
+	if err := s.End(func() error {
+		for i := range lab.PerToken {
+			e := &lab.PerToken[i]
+			if !strings.HasPrefix(e.Operation, "getChart") && !strings.HasSuffix(e.Operation, "Candles") {
+				continue
+			}
+			if got[e], err = seriesOf(ctx, s.Address, m.World, e, tokens); err != nil {
+				return err
+			}
+		}
+		return nil
+	}); err != nil {
+		return err
+	}
 	st, err := store.Open(ctx, m.Database.DSN)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, st.Close()) }()
-	for j, t := range tokens {
-		want, err := e.Alone(ctx, st, m.World, []int{t})
-		if err == nil {
-			err = sameBars(got[j], want)
+	defer func() { _ = st.Close() }() // it was read from
+	for e, series := range got {
+		for i, t := range tokens {
+			want, err := e.Alone(ctx, st, m.World, []int{t})
+			if err == nil {
+				err = sameBars(series[i], want)
+			}
+			if err != nil {
+				return fmt.Errorf("%s of %s: %w", e.Operation, m.World.Tokens[t].Mint, err)
+			}
 		}
-		if err != nil {
-			return fmt.Errorf("%s of %s: %w", e.Operation, m.World.Tokens[t].Mint, err)
-		}
+		lab.Say("%s: %s of %d tokens are what the rows make", m.Database, e.Operation, len(tokens))
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ func (m *measurement) run(ctx context.Context) error {
 }
 
 // pass measures every operation once. ask sends the requests of one for a while.
-func (m *measurement) pass(s *lab.Served, round uint64, ask func(e *lab.Endpoint, length time.Duration, sequence uint64) error, each func(i int, used *lab.Reading),
+func (m *measurement) pass(p lab.Process, round uint64, ask func(e *lab.Endpoint, length time.Duration, sequence uint64) error, each func(i int, used *lab.Reading),
 ) (*lab.Reading, error) {
 	const warm = 1 << 32
 	var all []*lab.Reading
@@ -89,7 +89,7 @@ func (m *measurement) pass(s *lab.Served, round uint64, ask func(e *lab.Endpoint
 		err := ask(e, m.WarmUp, sequence|warm)
 		if err == nil {
 			var used *lab.Reading
-			if used, err = lab.Meter(s, m.Database, func() error { return ask(e, m.Duration, sequence) }); err == nil {
+			if used, err = lab.Meter(p, m.Database.Postgres, func() error { return ask(e, m.Duration, sequence) }); err == nil {
 				each(i, used)
 				all = append(all, used)
 			}
@@ -192,7 +192,7 @@ func tokenReport(runs [][]tokenRun, rounds []lab.RoundRun) error {
 		t.Add(lab.Figures([]string{lab.PerToken[i].Operation}, of, tokenFigures, strconv.Itoa(turnedAway), lab.Verdict(met))...)
 	}
 	process := lab.EachRound(rounds, append(slices.Clone(lab.RoundFigures), lab.Column[lab.RoundRun]{
-		Name: "others' cores beside the database alone", Format: "%.2f", Of: func(r *lab.RoundRun) float64 { return r.Alone.Others },
+		Name: "others' cores beside the database alone", Format: "%.2f", Of: func(r *lab.RoundRun) float64 { return r.Alone.Others() },
 	}))
 	for _, judged := range []struct {
 		row int

@@ -178,7 +178,7 @@ func (m *measurement) run(name string) (*cardsRun, error) {
 	}
 	after, err := lab.TreeCPU(pid)
 	return &cardsRun{
-		cpu: (after - before) / time.Duration(m.cards), perSecond: float64(m.cards) / used.Wall.Seconds(), others: used.Others,
+		cpu: (after - before) / time.Duration(m.cards), perSecond: float64(m.cards) / used.Wall.Seconds(), others: used.Others(),
 	}, err
 }
 

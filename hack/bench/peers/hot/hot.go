@@ -81,11 +81,12 @@ func Command() lab.Command {
 			f.BoolVar(&card, "card", false, "measure a card that the API server has in memory instead, beside the renderer that drew it")
 		},
 		Run: func(ctx context.Context) error {
-			if err := o.Check(); err != nil {
-				return err
+			var w *lab.World
+			seedling := func() *lab.Seedling {
+				w = lab.NewWorld(o.Size)
+				return w.Seedling()
 			}
-			w := lab.NewWorld(o.Size)
-			return o.OnEach(ctx, w.Seedling(), func(d *lab.Database, dir string) error {
+			return o.OnEach(ctx, seedling, func(d *lab.Database, dir string) error {
 				m := &measurement{hotOptions: o, d: d, dir: dir}
 				if card {
 					return m.measureCard(ctx, w)
@@ -171,7 +172,7 @@ func (o *hotOptions) turn(ctx context.Context, s *lab.Served, d *lab.Database, c
 		return nil, err
 	}
 	var loop *lab.ClosedRun
-	used, err := lab.Meter(s, d, func() (err error) {
+	used, err := lab.Meter(s, d.Postgres, func() (err error) {
 		loop, err = lab.ClosedLoop(ctx, s.Address, o.connections, o.Duration, c, next)
 		return err
 	})
@@ -188,7 +189,7 @@ func (o *hotOptions) turn(ctx context.Context, s *lab.Served, d *lab.Database, c
 	}
 	return &hotRun{
 		perSecond: loop.PerSecond(), cpu: used.Server / time.Duration(loop.Requests), load: used.Load.Seconds() / used.Wall.Seconds(),
-		others: used.Others, peak: used.Ended.Peak,
+		others: used.Others(), peak: used.Ended.Peak,
 	}, nil
 }
 
