@@ -49,11 +49,6 @@ func (r *Reading) Cores(cpu time.Duration) float64 { return cpu.Seconds() / r.Wa
 // Others is what other programs used meanwhile, in cores. Without it a figure of a shared machine can't be judged.
 func (r *Reading) Others() float64 { return max(0, r.Cores(r.All-r.Own)) }
 
-func (r *Reading) add(o *Reading, times time.Duration) {
-	r.Server, r.Load, r.Database = r.Server+times*o.Server, r.Load+times*o.Load, r.Database+times*o.Database
-	r.Own, r.All = r.Own+times*o.Own, r.All+times*o.All
-}
-
 // Meter runs f and reads what a process, a database server, this process and the machine used meanwhile. The first two may be nil.
 func Meter(p Process, database *Postgres, f func() error) (*Reading, error) {
 	before, err := usedSoFar(p, database)
@@ -67,7 +62,8 @@ func Meter(p Process, database *Postgres, f func() error) (*Reading, error) {
 	wall := Now().Sub(began)
 	r, err := usedSoFar(p, database)
 	r.Wall, r.Begun = wall, before.Ended
-	r.add(&before, -1)
+	r.Server, r.Load, r.Database = r.Server-before.Server, r.Load-before.Load, r.Database-before.Database
+	r.Own, r.All = r.Own-before.Own, r.All-before.All
 	return &r, err
 }
 
@@ -94,7 +90,8 @@ func Joined(list []*Reading) *Reading {
 	out := &Reading{Begun: list[0].Begun, Ended: list[len(list)-1].Ended}
 	for _, r := range list {
 		out.Wall += r.Wall
-		out.add(r, 1)
+		out.Server, out.Load, out.Database = out.Server+r.Server, out.Load+r.Load, out.Database+r.Database
+		out.Own, out.All = out.Own+r.Own, out.All+r.All
 	}
 	return out
 }

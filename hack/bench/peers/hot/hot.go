@@ -50,7 +50,7 @@ type hotOptions struct {
 }
 
 func (o *hotOptions) flags(f *flag.FlagSet) {
-	o.Options.Flags(f)
+	o.Flags(f)
 	o.DurationFlag(f)
 	f.IntVar(&o.connections, "connections", 64, "connections that are kept busy")
 	f.StringVar(&o.paths, "paths", o.paths, "`PATHS` to measure, separated by spaces")
