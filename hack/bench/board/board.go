@@ -102,7 +102,7 @@ type cpuMeasurement struct {
 
 // Command is the command.
 func Command() lab.Command {
-	o := &lab.Options{Rounds: 3, Duration: 45 * time.Second, DB: lab.SQLite, Size: Size}
+	o := &lab.Options{Rounds: 3, Duration: 45 * time.Second, DB: lab.SQLite, Size: Size, Clients: 1}
 	rates := []float64{2000, 200, 20, 0}
 	return lab.Command{
 		Name: "board",

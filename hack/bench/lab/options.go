@@ -34,12 +34,12 @@ func (o *Options) Flags(f *flag.FlagSet) {
 	}
 	f.IntVar(&o.Size.Trades, "trades", o.Size.Trades, "trades in the database")
 	f.BoolVar(&o.onlySeed, "seed", false, "make the database if it isn't kept yet, and end")
-	f.IntVar(&o.Clients, "clients", 1000, "clients that take turns")
 	ProfilesFlag(f)
 }
 
-// DurationFlag declares how long a run is.
-func (o *Options) DurationFlag(f *flag.FlagSet) {
+// LoadFlags declares how long a run is, and who asks.
+func (o *Options) LoadFlags(f *flag.FlagSet) {
+	f.IntVar(&o.Clients, "clients", 1000, "clients that take turns")
 	f.DurationVar(&o.Duration, "duration", o.Duration, "how long one run is measured")
 }
 
@@ -51,7 +51,7 @@ func (o *Options) ZipfFlag(f *flag.FlagSet) {
 // OpenFlags adds those of an open loop.
 func (o *Options) OpenFlags(f *flag.FlagSet) {
 	o.Flags(f)
-	o.DurationFlag(f)
+	o.LoadFlags(f)
 	o.ZipfFlag(f)
 	f.Float64Var(&o.Rate, "rate", 200, "requests per second")
 }

@@ -45,7 +45,7 @@ func Command() lab.Command {
 			"Every answer must be 200 or 503; a growing queue shows in the last third's times. See docs/benchmarks.md#answering.",
 		Flags: func(f *flag.FlagSet) {
 			o.Flags(f)
-			o.DurationFlag(f)
+			o.LoadFlags(f)
 			o.ZipfFlag(f)
 			f.Float64Var(&m.times, "times", 2, "multiple of what the server carries")
 			f.IntVar(&m.connections, "connections", 32, "connections that find what the server carries")

@@ -51,7 +51,7 @@ type hotOptions struct {
 
 func (o *hotOptions) flags(f *flag.FlagSet) {
 	o.Flags(f)
-	o.DurationFlag(f)
+	o.LoadFlags(f)
 	f.IntVar(&o.connections, "connections", 64, "connections that are kept busy")
 	f.StringVar(&o.paths, "paths", o.paths, "`PATHS` to measure, separated by spaces")
 }
