@@ -1,6 +1,7 @@
 package board
 
 import (
+	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"slices"
@@ -60,9 +61,7 @@ func (c *boardChain) timeOf(number uint64) int64 { return (genesisMS + int64(num
 func (c *boardChain) header(number uint64) market.Header {
 	hash := func(n uint64) (h market.Hash) {
 		h[0] = 1
-		for i := range 8 {
-			h[31-i] = byte(n >> (8 * i))
-		}
+		binary.BigEndian.PutUint64(h[24:], n)
 		return h
 	}
 	return market.Header{Number: number, Hash: hash(number), Parent: hash(number - 1), Time: c.timeOf(number)}

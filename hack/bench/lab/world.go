@@ -6,8 +6,10 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
-	"strconv"
 	"time"
+
+	"golang.org/x/text/language"
+	"golang.org/x/text/message"
 
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -40,19 +42,11 @@ type MarketSize struct {
 
 // String names a size in a sentence.
 func (s MarketSize) String() string {
+	p := message.NewPrinter(language.English)
 	if s.Launches > 0 {
-		return fmt.Sprintf("%s launches, %s trades, seed %d", Thousands(s.Launches), Thousands(s.Trades), s.Seed)
+		return p.Sprintf("%d launches, %d trades", s.Launches, s.Trades) + fmt.Sprintf(", seed %d", s.Seed)
 	}
-	return fmt.Sprintf("%s tokens, %s trades, seed %d", Thousands(s.Tokens), Thousands(s.Trades), s.Seed)
-}
-
-// Thousands is a number with its thousands apart.
-func Thousands(n int) string {
-	s := strconv.Itoa(n)
-	for i := len(s) - 3; i > 0; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
+	return p.Sprintf("%d tokens, %d trades", s.Tokens, s.Trades) + fmt.Sprintf(", seed %d", s.Seed)
 }
 
 // WorldChain is a chain with its two quote assets.

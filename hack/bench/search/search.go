@@ -82,8 +82,8 @@ func misspelt(rng *rand.Rand, name string) string {
 type measurement struct{ *lab.Market }
 
 func (m *measurement) run(ctx context.Context) error {
-	about := fmt.Sprintf("%s with %s, of %s names. %d round(s), medians; open loop at %g/s for %s after %s of warming up, a query of each kind in turn.",
-		m.Database, m.Size, lab.Thousands(m.World.Names), m.Rounds, m.Rate, m.Duration, m.WarmUp)
+	about := fmt.Sprintf("%s with %s, of %d names. %d round(s), medians; open loop at %g/s for %s after %s of warming up, a query of each kind in turn.",
+		m.Database, m.Size, m.World.Names, m.Rounds, m.Rate, m.Duration, m.WarmUp)
 	if err := lab.Heading(os.Stdout, about); err != nil {
 		return err
 	}
