@@ -78,8 +78,8 @@ func help(w io.Writer, list []Command) error {
 	b.WriteString("Measurements on this machine; docs/benchmarks.md says what they are and what they gave.\n\n")
 	for i := range list {
 		if c := &list[i]; !c.Child {
-			first, _, _ := strings.Cut(c.About, ".")
-			fmt.Fprintf(&b, "  %s %-9s %s\n", program, c.Name, first)
+			first, _, _ := strings.Cut(c.About, ". ")
+			fmt.Fprintf(&b, "  %s %-14s %s\n", program, c.Name, first)
 		}
 	}
 	fmt.Fprintf(&b, "\nProgress goes to stderr, the result to stdout as Markdown. See %s NAME --help.\n", program)
