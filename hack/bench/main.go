@@ -1,12 +1,11 @@
-// Command bench measures Boardwalk: how fast it answers, what its programs use, what a card costs in memory, how far behind a
-// chain's head it is. What compares it with others' programs is in hack/bench/peers. docs/benchmarks.md has the results.
+// Command bench measures Boardwalk: how fast it answers, what its programs use, how far behind a chain's head it is. What compares
+// it with others' programs, and all about cards, is in hack/bench/peers. docs/benchmarks.md has the results.
 package main
 
 import (
 	"os"
 
 	"github.com/boardwalkhq/boardwalk/hack/bench/board"
-	"github.com/boardwalkhq/boardwalk/hack/bench/cards"
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
 	"github.com/boardwalkhq/boardwalk/hack/bench/mainnet"
 	"github.com/boardwalkhq/boardwalk/hack/bench/operator"
@@ -18,7 +17,7 @@ import (
 
 func main() {
 	os.Exit(lab.Main("go run ./hack/bench",
-		tokens.Command(), search.Command(), overload.Command(), board.Command(), cards.Command(), operator.Command(), mainnet.Command(),
-		lab.Serve(map[string]func() *catalog.Catalog{board.Name: board.Catalog}), cards.Draw(), operator.Operate(),
+		tokens.Command(), search.Command(), overload.Command(), board.Command(), operator.Command(), mainnet.Command(),
+		lab.Serve(map[string]func() *catalog.Catalog{board.Name: board.Catalog}), operator.Operate(),
 	))
 }

@@ -7,7 +7,6 @@ import (
 	"os"
 
 	"github.com/boardwalkhq/boardwalk/hack/bench/board"
-	own "github.com/boardwalkhq/boardwalk/hack/bench/cards"
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
 	"github.com/boardwalkhq/boardwalk/hack/bench/peers/backfill"
 	"github.com/boardwalkhq/boardwalk/hack/bench/peers/cards"
@@ -17,7 +16,7 @@ import (
 
 func main() {
 	os.Exit(lab.Main("go run -C hack/bench/peers .",
-		backfill.Command(), hot.Command(), hot.BoardRequests(), cards.Command(),
-		lab.Serve(map[string]func() *catalog.Catalog{board.Name: board.Catalog}), own.Draw(), cards.Browser(), backfill.Floor(), hot.Bare(),
+		backfill.Command(), hot.Command(), hot.BoardRequests(), cards.Command(), cards.Memory(),
+		lab.Serve(map[string]func() *catalog.Catalog{board.Name: board.Catalog}), cards.Draw(), cards.Browser(), backfill.Floor(), hot.Bare(),
 	))
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 )
 
-// Measured is the card that everybody draws: a token of which everything is known, as in renderer/template's golden images.
-func Measured() (*sharecard.Token, error) {
+// measured is the card that everybody draws: a token of which everything is known, as in renderer/template's golden images.
+func measured() (*sharecard.Token, error) {
 	orange, brown := color.RGBA{0xf2, 0xa6, 0x5a, 0xff}, color.RGBA{0x6b, 0x3a, 0x1e, 0xff}
 	blue, mint := color.RGBA{0x35, 0x5c, 0xb5, 0xff}, color.RGBA{0xb8, 0xe6, 0xcf, 0xff}
 	plum, yellow := color.RGBA{0x6a, 0x2c, 0x5d, 0xff}, color.RGBA{0xf7, 0xe0, 0x7c, 0xff}

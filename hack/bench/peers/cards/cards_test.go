@@ -8,14 +8,12 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/boardwalkhq/boardwalk/hack/bench/cards"
 )
 
 // TestGivenOf takes the real document apart.
 func TestGivenOf(t *testing.T) {
 	t.Parallel()
-	c, err := cards.Measured()
+	c, err := measured()
 	if err != nil {
 		t.Fatal(err)
 	}

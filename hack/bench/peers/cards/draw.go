@@ -27,11 +27,11 @@ import (
 	"github.com/boardwalkhq/boardwalk/renderer"
 )
 
-// Deadline is how long a card may take. What is measured is CPU, and the machine may be busy.
-const Deadline = time.Minute
+// drawDeadline is how long a card may take. What is measured is CPU, and the machine may be busy.
+const drawDeadline = time.Minute
 
-// Painting is something that draws a card, as long as it runs.
-type Painting struct {
+// painting is something that draws a card, as long as it runs.
+type painting struct {
 	// Paint gives the card as a PNG.
 	Paint func(ctx context.Context) ([]byte, error)
 	Ready func() error
@@ -39,11 +39,11 @@ type Painting struct {
 }
 
 // Draw is the child that draws cards with the renderer.
-func Draw() lab.Command { return Child("draw", byRenderer) }
+func Draw() lab.Command { return childOf("draw", byRenderer) }
 
-// Child is a command that draws cards as a process of its own. It says on stdout when it is ready, obeys the lines of stdin, and
+// childOf is a command that draws cards as a process of its own. It says on stdout when it is ready, obeys the lines of stdin, and
 // ends with them.
-func Child(name string, start func(t *sharecard.Token, workers int, dir string) (*Painting, error)) lab.Command {
+func childOf(name string, start func(t *sharecard.Token, workers int, dir string) (*painting, error)) lab.Command {
 	var dir string
 	var workers int
 	return lab.Command{
@@ -53,7 +53,7 @@ func Child(name string, start func(t *sharecard.Token, workers int, dir string) 
 			f.StringVar(&dir, "dir", "", "an empty folder")
 		},
 		Run: func(ctx context.Context) error {
-			t, err := Measured()
+			t, err := measured()
 			if err != nil {
 				return err
 			}
@@ -90,12 +90,12 @@ func StartOwn(ctx context.Context, dir, child string, workers int) (s *lab.Serve
 	if err != nil {
 		return nil, "", err
 	}
-	s, err = Start(ctx, dir, child, program, child, "--workers", strconv.Itoa(workers), "--dir", own)
+	s, err = startPainter(ctx, dir, child, program, child, "--workers", strconv.Itoa(workers), "--dir", own)
 	return s, own, err
 }
 
-// Start starts a program that draws cards. One that is given up ends its browser first.
-func Start(ctx context.Context, dir, name, program string, args ...string) (*lab.Served, error) {
+// startPainter starts a program that draws cards. One that is given up ends its browser first.
+func startPainter(ctx context.Context, dir, name, program string, args ...string) (*lab.Served, error) {
 	cmd := exec.CommandContext(ctx, program, args...)
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = time.Minute
@@ -104,15 +104,15 @@ func Start(ctx context.Context, dir, name, program string, args ...string) (*lab
 
 // byRenderer asks over the socket as the API server does. The client is in the same process, so that what asking costs is
 // counted.
-func byRenderer(t *sharecard.Token, workers int, dir string) (*Painting, error) {
+func byRenderer(t *sharecard.Token, workers int, dir string) (*painting, error) {
 	socket := filepath.Join(dir, Socket)
 	r := &renderer.Program{
-		Options:    renderer.Options{Socket: socket, Tabs: workers, Deadline: Deadline, Log: lab.Complaints(), Now: lab.Now},
+		Options:    renderer.Options{Socket: socket, Tabs: workers, Deadline: drawDeadline, Log: lab.Complaints(), Now: lab.Now},
 		Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"}, Metrics: telemetry.NewRegistry(),
 	}
 	client := cards.NewClient(socket, lab.Now)
 	paint := func(ctx context.Context) ([]byte, error) { return client.Render(ctx, t) }
-	return &Painting{Paint: paint, Run: r.Run, Ready: func() error {
+	return &painting{Paint: paint, Run: r.Run, Ready: func() error {
 		_, err := paint(context.Background())
 		return err
 	}}, nil
@@ -122,7 +122,7 @@ func byRenderer(t *sharecard.Token, workers int, dir string) (*Painting, error) 
 const Socket = "renderer.sock"
 
 // untilReady waits until cards can be drawn.
-func (p *Painting) untilReady(ctx context.Context) error {
+func (p *painting) untilReady(ctx context.Context) error {
 	const longest = time.Minute
 	for deadline := lab.Now().Add(longest); ; {
 		err := p.Ready()

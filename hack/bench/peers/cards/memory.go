@@ -1,4 +1,3 @@
-// Package cards measures the memory of the renderer over many cards, and has the child that draws them.
 package cards
 
 import (
@@ -14,19 +13,19 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
 )
 
-// Command is the command.
-func Command() lab.Command {
+// Memory is the command that watches the renderer's.
+func Memory() lab.Command {
 	var cards, workers int
 	return lab.Command{
-		Name:  "cards",
-		About: "Memory of the renderer and its browser over many cards. What drawing one takes beside others is in hack/bench/peers. See docs/benchmarks.md#cards.",
+		Name:  "card-memory",
+		About: "Memory of the renderer and its browser over many cards. See docs/benchmarks.md#cards.",
 		Flags: func(f *flag.FlagSet) {
-			f.IntVar(&cards, "memory", 5000, "cards over which the memory is watched")
+			f.IntVar(&cards, "cards", 5000, "cards over which the memory is watched")
 			f.IntVar(&workers, "workers", runtime.NumCPU(), "cards that are drawn at a time")
 		},
 		Run: func(ctx context.Context) error {
 			if cards < memoryEvery || cards%memoryEvery != 0 || workers < 1 {
-				return fmt.Errorf("--memory must be a multiple of %d, and --workers positive", memoryEvery)
+				return fmt.Errorf("--cards must be a multiple of %d, and --workers positive", memoryEvery)
 			}
 			if err := lab.Heading(os.Stdout, fmt.Sprintf("%d cards, %d at a time.", cards, workers)); err != nil {
 				return err

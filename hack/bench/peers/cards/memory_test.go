@@ -57,7 +57,7 @@ func TestDrawAsTold(t *testing.T) {
 // TestMeasuredCard holds the card against the limits of what the renderer takes.
 func TestMeasuredCard(t *testing.T) {
 	t.Parallel()
-	c, err := Measured()
+	c, err := measured()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 
-	"github.com/boardwalkhq/boardwalk/hack/bench/cards"
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
 	"github.com/boardwalkhq/boardwalk/internal/npmcache"
 	"github.com/boardwalkhq/boardwalk/renderer/browser"
@@ -35,16 +34,16 @@ var cardScripts = map[string]string{cardsSatori: "satori", cardsTakumi: "takumi"
 // startContender starts one.
 func (m *measurement) startContender(ctx context.Context, name string) (*lab.Served, error) {
 	if script, ok := cardScripts[name]; ok {
-		return cards.Start(ctx, m.dir, name, "node", filepath.Join(m.scripts, "main.mjs"), script, m.given)
+		return startPainter(ctx, m.dir, name, "node", filepath.Join(m.scripts, "main.mjs"), script, m.given)
 	}
 	child := map[string]string{cardsRenderer: "draw", cardsBrowser: "browser"}[name]
-	s, _, err := cards.StartOwn(ctx, m.dir, child, m.workers)
+	s, _, err := StartOwn(ctx, m.dir, child, m.workers)
 	return s, err
 }
 
 // preparePeers writes the scripts and what they are given, with the packages beside them as if they were installed there.
 func (m *measurement) preparePeers(ctx context.Context) error {
-	t, err := cards.Measured()
+	t, err := measured()
 	if err != nil {
 		return err
 	}

@@ -16,8 +16,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/bench/cards"
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
+	"github.com/boardwalkhq/boardwalk/hack/bench/peers/cards"
 )
 
 // hotRun is one run of one contender.
