@@ -61,6 +61,9 @@ func (c *intakeClient) register(cmd *cobra.Command) {
 	cmd.Flags().StringVar(&c.tokenFile, "token-file", "", "file with a token of the intake; BOARDWALK_INTAKE_TOKEN is used when the flag isn't given")
 }
 
+// answerTime is how long an intake may take to begin an answer.
+const answerTime = time.Minute
+
 var errNoToken = errors.New("no token: set BOARDWALK_INTAKE_TOKEN, or give --token-file")
 
 // open makes the client. The token never stands among the flags, which other users of the machine see.
@@ -76,7 +79,7 @@ func (c *intakeClient) open() (*client.Client, error) {
 	if token == "" {
 		return nil, errNoToken
 	}
-	return &client.Client{Address: c.address, Token: token, HTTP: &http.Client{}}, nil
+	return &client.Client{Address: c.address, Token: token, HTTP: &http.Client{Transport: &http.Transport{ResponseHeaderTimeout: answerTime}}}, nil
 }
 
 func importCommand() *cobra.Command {

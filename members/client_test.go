@@ -71,7 +71,7 @@ func TestImportSaysWhatIsWrong(t *testing.T) {
 		t.Errorf("another token: %v", err)
 	}
 	elsewhere := in.client()
-	elsewhere.Address = "http://127.0.0.1:1"
+	elsewhere.Address, elsewhere.Tries = "http://127.0.0.1:1", 1
 	if _, err := elsewhere.Import(t.Context(), strings.NewReader(memberLine("u1", "ada")), none, ignored); err == nil || !strings.Contains(err.Error(), "doesn't answer") {
 		t.Errorf("another address: %v", err)
 	}
@@ -80,6 +80,27 @@ func TestImportSaysWhatIsWrong(t *testing.T) {
 	}
 	if sum, err := in.client().Import(t.Context(), strings.NewReader(""), none, ignored); err != nil || sum.Lines != 0 {
 		t.Errorf("an empty file: %+v, %v", sum, err)
+	}
+}
+
+// TestImportGoesOnWithTheNextProcess has the process end in the middle of an import, and another take over at the same address.
+func TestImportGoesOnWithTheNextProcess(t *testing.T) {
+	t.Parallel()
+	in := open(t, "postgres")
+	var file strings.Builder
+	for i := range 3000 {
+		fmt.Fprintln(&file, memberLine(fmt.Sprintf("u%d", i), fmt.Sprintf("h%d", i)))
+	}
+	lines := 0
+	sum, err := in.client().Import(t.Context(), strings.NewReader(file.String()), func(int64) {
+		if lines++; lines == 1500 {
+			in.stop()
+			in.listen = strings.TrimPrefix(in.address, "http://")
+			in.start()
+		}
+	}, func(client.Refused) {})
+	if err != nil || sum.Written != 3000 {
+		t.Errorf("%+v, %v", sum, err)
 	}
 }
 

@@ -2,6 +2,7 @@ package members_test
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -63,6 +64,8 @@ type intake struct {
 	ends    context.CancelFunc
 	ended   chan error
 	tokens  string
+	// listen is the address that the program listens on; empty is any.
+	listen string
 	// started is when the program was started last, in unix milliseconds.
 	started int64
 }
@@ -114,7 +117,7 @@ func (in *intake) start() {
 	in.started = time.Now().UnixMilli()
 	ready := make(chan net.Addr, 1)
 	p := &members.Program{
-		Listen: "127.0.0.1:0", TokensFile: in.tokens, Deployment: deployment, Database: in.dsn, Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"},
+		Listen: cmp.Or(in.listen, "127.0.0.1:0"), TokensFile: in.tokens, Deployment: deployment, Database: in.dsn, Operations: telemetry.OperationsOptions{Address: "127.0.0.1:0"},
 		Ready: func(a net.Addr) { ready <- a }, Metrics: telemetry.NewRegistry(), Now: in.clock.Now, Log: slog.New(slog.DiscardHandler),
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(in.t.Context()))

@@ -31,11 +31,17 @@ func anyRecord() *rapid.Generator[member.Record] {
 		if rapid.Bool().Draw(t, "wallet") {
 			rec.Wallet = &member.WalletRecord{
 				Family: chainconfig.EVM, Address: account(rapid.IntRange(0, 2).Draw(t, "address")), Chain: rapid.SampledFrom([]string{"", "base"}).Draw(t, "chain"),
-				Public: rapid.Bool().Draw(t, "public"),
+				Public: rapid.Bool().Draw(t, "public"), Since: rapid.Int64Range(0, 150).Draw(t, "since"),
+			}
+			if rapid.IntRange(0, 2).Draw(t, "proof") == 0 {
+				rec.Wallet.Proof = &member.Proof{Text: rapid.SampledFrom([]string{"challenge", "another"}).Draw(t, "text"), Signature: "s"}
+				rec.Wallet.Proof.CheckedAt = rapid.SampledFrom([]int64{0, 50, 90, 400}).Draw(t, "checked_at")
+				rec.Wallet.Names, rec.Wallet.Signed = rapid.Bool().Draw(t, "names"), rapid.Bool().Draw(t, "signed")
+				rec.Wallet.IssuedAt = rapid.SampledFrom([]int64{40, 80}).Draw(t, "issued_at")
 			}
 			return rec
 		}
-		rec.JoinedAt = 1
+		rec.JoinedAt = rapid.Int64Range(1, 150).Draw(t, "joined_at")
 		rec.Handle = rapid.SampledFrom([]string{"ada", "ADA", "bob", "cleo"}).Draw(t, "handle")
 		return rec
 	})
@@ -65,7 +71,9 @@ func TestRecordsAtAnyTime(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		r := member.NewRegistry(100, 0)
+		r.Challenges["challenge"] = true
 		for _, rec := range rapid.SliceOfN(anyRecord(), 1, 30).Draw(t, "records") {
+			r.Now += rapid.Int64Range(0, 20).Draw(t, "passed")
 			before, last := stateOf(r), r.Last
 			outcome, err := r.Apply(&rec)
 			if written := err == nil && outcome == member.Written; !written && (stateOf(r) != before || r.Last != last) {
@@ -75,7 +83,7 @@ func TestRecordsAtAnyTime(t *testing.T) {
 			}
 			after := stateOf(r)
 			if again, err2 := r.Apply(&rec); err == nil && outcome == member.Written {
-				repeated := again == member.Unchanged || errors.Is(err2, member.ErrNoMember) || errors.Is(err2, member.ErrNoWallet)
+				repeated := again == member.Unchanged || again == member.Older // the leaving itself is what no older record comes after
 				if !repeated || stateOf(r) != after {
 					t.Fatalf("%+v again is %s (%v)", rec, again, err2)
 				}
@@ -96,29 +104,42 @@ func TestRecordsAtAnyTime(t *testing.T) {
 				if w.RemovedAt == 0 && everywhere != nil && everywhere.RemovedAt == 0 && everywhere.Number != w.Number {
 					t.Fatalf("%v is two members'", key)
 				}
-				if w.RemovedAt == 0 && w.Since < r.Members[w.Member].JoinedAt {
-					t.Fatalf("%v counts before its member joined", key)
+				if p := w.Proof; p != nil && (p.Text != "challenge" || p.CheckedAt < w.TakenAwayAt) && p.CheckedAt != 50 && p.CheckedAt != 90 {
+					t.Fatalf("%v is proved by %+v", key, p)
 				}
 			}
 		}
 	})
 }
 
-// TestOrderDoesNotMatter: of one member's records with different times, the latest decides, in whatever order they come.
-func TestOrderDoesNotMatter(t *testing.T) {
+// TestTheLatestDecides: of records of one member and their wallet with different times, whatever was written of an older one before, or comes again after,
+// the latest decides. Those of the wallet come after the member's first.
+func TestTheLatestDecides(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		records := make([]member.Record, 4)
-		for i := range records {
-			records[i] = member.Record{ID: "u1", Handle: fmt.Sprintf("h%d", rapid.IntRange(0, 9).Draw(t, "handle")), JoinedAt: 1, UpdatedAt: int64(i + 1)}
+		records := []member.Record{{ID: "u1", Handle: "first", JoinedAt: 1, UpdatedAt: 1}}
+		for i := range 4 {
+			rec := member.Record{ID: "u1", Handle: fmt.Sprintf("h%d", rapid.IntRange(0, 9).Draw(t, "handle")), JoinedAt: 1, UpdatedAt: int64(i + 2)}
+			if rapid.Bool().Draw(t, "wallet") {
+				rec.Wallet = &member.WalletRecord{Family: chainconfig.EVM, Address: account(1), Public: rapid.Bool().Draw(t, "public")}
+				rec.Deleted = i > 0 && rapid.Bool().Draw(t, "deleted")
+			}
+			records = append(records, rec)
 		}
-		r := member.NewRegistry(100, 0)
-		for _, i := range rapid.Permutation([]int{0, 1, 2, 3}).Draw(t, "order") {
-			if _, err := r.Apply(&records[i]); err != nil {
-				t.Fatal(err)
+		in := member.NewRegistry(100, 0)
+		for i := range records {
+			_, _ = in.Apply(&records[i]) // a wallet that isn't there can't be taken away
+		}
+		want := stateOf(in)
+		for _, i := range rapid.SliceOf(rapid.IntRange(0, 4)).Draw(t, "again") {
+			if outcome, err := in.Apply(&records[i]); outcome == member.Written || err != nil && !errors.Is(err, member.ErrNoWallet) {
+				t.Fatalf("%+v again is %s, %v", records[i], outcome, err)
 			}
 		}
-		if got := r.Members["u1"]; got.Handle != records[3].Handle || got.UpdatedAt != 4 {
+		if got := stateOf(in); got != want {
+			t.Fatalf("sent again it is\n%s\nwas\n%s", got, want)
+		}
+		if got := in.Members["u1"]; got.UpdatedAt > 5 {
 			t.Fatalf("it is %+v", got)
 		}
 	})

@@ -4,6 +4,7 @@ package client
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -22,14 +23,19 @@ type Client struct {
 	Address string
 	Token   string
 	HTTP    *http.Client
+	// Tries is how often a request is sent that the intake doesn't take for now, or doesn't answer, a second and more apart: another process may be taking
+	// over. Every request may be sent again. 0 is 5.
+	Tries int
 }
 
 const (
 	// linesAtOnce and bytesAtOnce are what an intake takes in one batch.
 	linesAtOnce, bytesAtOnce = 1000, 1 << 20
-	// tries is how often a batch is sent that the intake doesn't take for now.
-	tries = 5
+	// usualTries is the default of Client.Tries.
+	usualTries = 5
 )
+
+func (c *Client) tries() int { return cmp.Or(c.Tries, usualTries) }
 
 // Refused is a line that the intake refused.
 type Refused struct {
@@ -198,14 +204,16 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte) (io.R
 		}
 		req.Header.Set("Authorization", "Bearer "+c.Token)
 		res, err := c.HTTP.Do(req)
-		if err != nil {
-			return nil, fmt.Errorf("the intake doesn't answer: %w", err)
-		}
-		if res.StatusCode == http.StatusOK {
+		away := err != nil || res.StatusCode == http.StatusServiceUnavailable
+		switch {
+		case err != nil:
+			err = fmt.Errorf("the intake doesn't answer: %w", err)
+		case res.StatusCode == http.StatusOK:
 			return res.Body, nil
+		default:
+			err = refusal(res)
 		}
-		err = refusal(res)
-		if res.StatusCode != http.StatusServiceUnavailable || try == tries || !wait.For(ctx, time.Duration(try)*time.Second) {
+		if !away || try == c.tries() || !wait.For(ctx, time.Duration(try)*time.Second) {
 			return nil, err
 		}
 	}

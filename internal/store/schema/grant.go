@@ -63,7 +63,10 @@ var memberTables = []string{
 	"registry_secret", "sequences",
 }
 
-// grant gives a role the right to read all tables and to write some.
+// privateTables are what no reader needs: the key that hides handles, what it hides, and what the intake keeps for callers.
+var privateTables = []string{"registry_secret", "released_handles", "kept_answers", "wallet_challenges"}
+
+// grant gives a role the right to read all tables, or all but the private ones, and to write some.
 func (m *Migration) grant(ctx context.Context, db *bun.DB, role string, writes []string) error {
 	r, err := examineRole(ctx, db, role, writes)
 	if err != nil {
@@ -138,6 +141,9 @@ func runAll(ctx context.Context, db *sql.DB, statements []string) error {
 	return nil
 }
 
+// isPrivate is the condition that a table, c, is a private one.
+var isPrivate = "c.relname IN ('" + strings.Join(privateTables, "', '") + "')"
+
 // rights is what a role may do with the tables.
 type rights struct {
 	owner, database, schema string
@@ -157,17 +163,18 @@ func examineRole(ctx context.Context, db *bun.DB, role string, writes []string) 
 	if err != nil {
 		return r, fmt.Errorf("database: look for role %s: %w", role, err)
 	}
-	connects, uses, later := false, false, false
+	connects, uses, later, temporary := false, false, false, false
 	unread := "TRUE"
 	var args []any
 	if r.exists {
 		// Rights on later tables are those that tables of the current role begin with.
-		if err = db.QueryRowContext(ctx, "SELECT has_database_privilege(?0, current_database(), 'CONNECT'), has_schema_privilege(?0, ?1, 'USAGE'), "+
+		if err = db.QueryRowContext(ctx, "SELECT has_database_privilege(?0, current_database(), 'CONNECT'), "+
+			"has_database_privilege(?0, current_database(), 'TEMPORARY'), has_schema_privilege(?0, ?1, 'USAGE'), "+
 			"has_schema_privilege(?0, ?1, 'CREATE'), EXISTS (SELECT 1 FROM pg_default_acl d, aclexplode(d.defaclacl) a "+
 			"WHERE d.defaclrole = (SELECT oid FROM pg_roles WHERE rolname = current_user) AND d.defaclobjtype = 'r' "+
 			"AND d.defaclnamespace IN (0, (SELECT oid FROM pg_namespace WHERE nspname = ?1)) "+
 			"AND a.grantee = (SELECT oid FROM pg_roles WHERE rolname = ?0) AND a.privilege_type = 'SELECT')", role, r.schema).
-			Scan(&connects, &uses, &r.creates, &later); err != nil {
+			Scan(&connects, &temporary, &uses, &r.creates, &later); err != nil {
 			return r, fmt.Errorf("database: look for the rights of role %s: %w", role, err)
 		}
 		if r.writable, err = ownTables(ctx, db, "pg_has_role(?0, c.relowner, 'MEMBER') OR "+
@@ -175,6 +182,9 @@ func examineRole(ctx context.Context, db *bun.DB, role string, writes []string) 
 			return r, err
 		}
 		unread, args = "NOT has_table_privilege(?0, c.oid, 'SELECT')", []any{role}
+	}
+	if len(writes) == 0 {
+		unread += " AND NOT " + isPrivate
 	}
 	tables, err := ownTables(ctx, db, unread, args...)
 	if err != nil {
@@ -193,7 +203,19 @@ func examineRole(ctx context.Context, db *bun.DB, role string, writes []string) 
 	if len(tables) > 0 {
 		r.missing = append(r.missing, "GRANT SELECT ON "+listed(tables)+to)
 	}
+	if len(writes) == 0 && r.exists { // rights on later tables are given as they are made
+		read, err := ownTables(ctx, db, isPrivate+" AND has_table_privilege(?0, c.oid, 'SELECT')", role)
+		if err != nil {
+			return r, err
+		}
+		if len(read) > 0 {
+			r.missing = append(r.missing, "REVOKE SELECT ON "+listed(read)+" FROM "+database.Ident(role))
+		}
+	}
 	if len(writes) > 0 {
+		if !temporary {
+			r.missing = append(r.missing, "GRANT TEMPORARY ON DATABASE "+database.Ident(r.database)+to)
+		}
 		unwritten := "c.relname IN (?0)"
 		if r.exists {
 			unwritten += " AND NOT (has_table_privilege(?1, c.oid, 'INSERT') AND has_table_privilege(?1, c.oid, 'UPDATE') AND has_table_privilege(?1, c.oid, 'DELETE'))"

@@ -47,7 +47,7 @@ func checkSchema(ctx context.Context, s *database.DB) error {
 	if !there {
 		return fmt.Errorf("%w: role %s finds no tables of Boardwalk in the schemas that it may use (%s)", ErrNoSchema, role, schemas)
 	}
-	tables, err := ownTables(ctx, s.Read, "NOT has_table_privilege(c.oid, 'SELECT')")
+	tables, err := ownTables(ctx, s.Read, "NOT has_table_privilege(c.oid, 'SELECT') AND NOT "+isPrivate)
 	if err != nil {
 		return err
 	}
