@@ -122,3 +122,24 @@ func BenchmarkImport(b *testing.B) {
 	}
 	b.ReportMetric(float64(n)/b.Elapsed().Seconds(), "members/s")
 }
+
+// BenchmarkHeartbeats says of ten thousand members that they are present, over HTTP, on PostgreSQL.
+func BenchmarkHeartbeats(b *testing.B) {
+	in := openBench(b)
+	const n = 10_000
+	var file strings.Builder
+	ids := make([]string, n)
+	for i := range n {
+		ids[i] = fmt.Sprintf("u%d", i)
+		fmt.Fprintln(&file, memberLine(ids[i], fmt.Sprintf("h%d", i)))
+	}
+	if sum, err := in.Import(b.Context(), strings.NewReader(file.String()), func(int64) {}, func(client.Refused) {}); err != nil || sum.Written != n {
+		b.Fatalf("%+v, %v", sum, err)
+	}
+	for b.Loop() {
+		if err := in.Do(b.Context(), http.MethodPost, "/v1/presence", map[string]any{"ids": ids}, nil); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds(), "heartbeats/s")
+}
