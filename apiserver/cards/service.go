@@ -78,6 +78,8 @@ type Ask struct {
 	Kind sharecard.Kind
 	// Of names the card as it was asked for.
 	Of string
+	// Names is the version of the handles of members: an answer that is remembered holds for one.
+	Names int64
 	// In is what the answer follows from beside the data, as the catalogue: with another one nothing is known. It must be
 	// comparable.
 	In any
@@ -110,7 +112,7 @@ func (d *Service) Draw(ctx context.Context, a Ask, build Build) (p *Picture, sta
 		picture *Picture
 		from    string
 	}
-	out, err, _ := d.asks.Do(fmt.Sprintf("%s %s %p", a.Kind, a.Of, a.In), func() (any, error) {
+	out, err, _ := d.asks.Do(fmt.Sprintf("%s %s %d %p", a.Kind, a.Of, a.Names, a.In), func() (any, error) {
 		ctx := context.WithoutCancel(ctx)
 		b, err := build(ctx)
 		if errors.Is(err, ErrNoData) && last != nil {

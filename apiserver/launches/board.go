@@ -93,7 +93,8 @@ func (h *Handlers) boardPage(r *serve.Request, key *boardKey, q boards.PageQuery
 	body := slices.Concat(head, noLaunches[:len(noLaunches)-1])
 	for i := range page.Cards {
 		c := &page.Cards[i]
-		card, err := c.Encoded(q.Sort == boards.SortNew, func() ([]byte, error) { return h.encodeCard(c, q.Sort == boards.SortNew) })
+		handle := handleOf(r, c.Chain, c.Launch)
+		card, err := c.Encoded(q.Sort == boards.SortNew, handle, func() ([]byte, error) { return h.encodeCard(c, handle, q.Sort == boards.SortNew) })
 		if err != nil {
 			return nil, err
 		}
@@ -115,8 +116,8 @@ var (
 )
 
 // encodeCard is a card's body from after its age on.
-func (h *Handlers) encodeCard(c *boards.Shown, withClones bool) ([]byte, error) {
-	card := contract.LaunchCard{LaunchBase: h.launchBase(c, 0), Creator: launchCreator(c.Launch), Graduation: wire.Graduation(c.Launch)}
+func (h *Handlers) encodeCard(c *boards.Shown, handle string, withClones bool) ([]byte, error) {
+	card := contract.LaunchCard{LaunchBase: h.launchBase(c, 0), Creator: launchCreator(c.Launch, handle), Graduation: wire.Graduation(c.Launch)}
 	if withClones {
 		card.Clones = new(int(c.Clones))
 	}
@@ -180,11 +181,20 @@ func (h *Handlers) launchBase(c *boards.Shown, ageS int64) contract.LaunchBase {
 
 func isOwn(v declared.Venue) bool { return v.Ownership == declared.OwnVenue }
 
-// launchCreator is who launched a token. Nobody who made a wallet public is known yet.
-func launchCreator(l *boards.Launched) contract.LaunchCreator {
-	return contract.LaunchCreator{
-		Address: l.Creator.String(), UnknownReasons: contract.UnknownReasons{"handle": contract.UnknownReasonNotApplicable},
+// handleOf is the handle of who launched a token, if they are a member who shows the wallet; else it is empty.
+func handleOf(r *serve.Request, chain string, l *boards.Launched) string {
+	return r.Seen.Handles.Of(serve.FamilyOf(l.Creator.String()), l.Creator, chain)
+}
+
+// launchCreator is who launched a token, with their handle.
+func launchCreator(l *boards.Launched, handle string) contract.LaunchCreator {
+	out := contract.LaunchCreator{Address: l.Creator.String(), UnknownReasons: contract.UnknownReasons{}}
+	if handle == "" {
+		out.UnknownReasons["handle"] = contract.UnknownReasonNotApplicable
+		return out
 	}
+	out.Handle = &handle
+	return out
 }
 
 // launchCurve is nil where there is no curve, and while nothing is known of its progress.

@@ -37,7 +37,7 @@ func (h *Handlers) launchedToken(r *serve.Request) (*serve.Answer, error) {
 	out := contract.LaunchedToken{
 		LaunchBase: h.launchBase(&l.card, max(at.At-l.CreatedAt, 0)), AsOf: wire.Timestamp(at.At), Stale: t.Stale, Blocks: contract.Blocks{},
 		ChainCandidates: l.candidates, Family: wire.Uncounted(),
-		Creator: l.creator(), Graduation: l.graduation(),
+		Creator: l.creator(handleOf(r, l.Chain, l.card.Launch)), Graduation: l.graduation(),
 	}
 	wire.NoteBlock(out.Blocks, t.Chain, at.Block)
 	if l.card.Launch.HasCurve {
@@ -109,9 +109,9 @@ func choose(launches []boards.LaunchNow, tokens []figures.Token) *launched {
 }
 
 // creator is who launched the token, what else, and how much of it is left there.
-func (l *launched) creator() contract.CreatorRecord {
+func (l *launched) creator(handle string) contract.CreatorRecord {
 	out := contract.CreatorRecord{
-		LaunchCreator: launchCreator(l.card.Launch), Launches: l.beside.Launches, Graduated: l.beside.Graduated,
+		LaunchCreator: launchCreator(l.card.Launch, handle), Launches: l.beside.Launches, Graduated: l.beside.Graduated,
 	}
 	_, known, status := l.card.Holders(l.card.On)
 	t := &l.token.Token

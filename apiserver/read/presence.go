@@ -44,3 +44,13 @@ func (v *View) readPresence(ctx context.Context) (presence, error) {
 	online, counted, now, known, err := v.looks.Social.Online(ctx)
 	return presence{online: online, counted: time.UnixMilli(counted), age: time.Duration(now-counted) * time.Millisecond, known: known}, err
 }
+
+// followMembers takes in who has joined, left, or shows a wallet. The first time that is everybody.
+func (v *View) followMembers(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, membersTime)
+	defer cancel()
+	return v.handles.Follow(ctx)
+}
+
+// membersTime bounds a look at the members: at the first one, a hundred thousand of them take two seconds.
+const membersTime = 30 * time.Second

@@ -7,6 +7,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/handles"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
@@ -18,6 +19,11 @@ type Snapshot struct {
 	Live   *boards.Live
 	Majors *Majors
 	Board  *boards.Board
+	// Handles are those of members who show their wallets. They are no part of the moment: who hides isn't named any more.
+	Handles *handles.Directory
+
+	// handlesVersion is the version of Handles that the board's answers follow from.
+	handlesVersion int64
 
 	// What the lists are made of.
 	database *databaseState  // nil before the first look
@@ -126,7 +132,7 @@ func (v *View) show(change func(*Snapshot)) {
 		v.version++
 		next.Majors = next.listMajors(v.version)
 	}
-	if next.ranking != nil && (lost || next.ranking != last.ranking || next.Catalog != last.Catalog) {
+	if next.ranking != nil && (lost || next.ranking != last.ranking || next.Catalog != last.Catalog || next.handlesVersion != last.handlesVersion) {
 		v.version++
 		next.Board = next.ranking.Board(v.version, next.Catalog, next.failing())
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/handles"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/series"
 	"github.com/boardwalkhq/boardwalk/internal/board"
@@ -53,8 +54,9 @@ type View struct {
 	showing  sync.Mutex // held by show
 	version  int64      // of the newest list; show's
 
-	ranks  *boards.Ranker
-	majors *foundMajors // of the last look
+	ranks   *boards.Ranker
+	majors  *foundMajors // of the last look
+	handles *handles.Directory
 }
 
 // New makes a view, whose launch board has a quality bar. Run keeps it fresh.
@@ -67,7 +69,8 @@ func New(st *store.Store, live *catalog.Live, gate board.Gate, now func() time.T
 	v.tokens = figures.NewReader(st, now, v.away)
 	v.launches = boards.NewLaunches(st, gate, now, v.away)
 	v.pairs = pairs.NewFinder(pairs.Options{Store: st, Looks: looks, Tokens: v.tokens, Now: now, Log: log})
-	v.snapshot.Store(&Snapshot{Catalog: declared.New(live.Now())})
+	v.handles = handles.NewDirectory(looks.Social)
+	v.snapshot.Store(&Snapshot{Catalog: declared.New(live.Now()), Handles: v.handles})
 	return v
 }
 
@@ -146,6 +149,9 @@ func (v *View) refresh(ctx context.Context) error {
 	if next.database.presence, err = v.readPresence(ctx); err != nil {
 		return err
 	}
+	if err = v.followMembers(ctx); err != nil {
+		return err
+	}
 	if err = v.ranks.Refresh(ctx, next.statuses(), next.Catalog); err != nil {
 		return err
 	}
@@ -153,7 +159,7 @@ func (v *View) refresh(ctx context.Context) error {
 		return err
 	}
 	v.show(func(s *Snapshot) {
-		s.database, s.ranking, s.found = next.database, v.ranks.Ranking(), next.found
+		s.database, s.ranking, s.found, s.handlesVersion = next.database, v.ranks.Ranking(), next.found, v.handles.Version()
 	})
 	return nil
 }

@@ -18,8 +18,7 @@ func (h *Handlers) card(r *serve.Request) (*serve.Answer, error) {
 	return h.Cards.Answer(r, sharecard.KindTrader, "wallet", h.buildCard)
 }
 
-// buildCard makes the data of a wallet's card. It has no handle: nobody has said yet that a wallet is theirs, and that it may
-// be known.
+// buildCard makes the data of a wallet's card, with the handle of the member who shows it.
 func (h *Handlers) buildCard(r *serve.Request) (*cards.Built, error) {
 	n, err := r.Named("wallet")
 	if err != nil {
@@ -40,7 +39,7 @@ func (h *Handlers) buildCard(r *serve.Request) (*cards.Built, error) {
 	case w == nil:
 		return nil, traderNotFound(wallet.String())
 	}
-	out := &sharecard.Trader{Wallet: wallet.String(), Chains: []string{}}
+	out := &sharecard.Trader{Wallet: wallet.String(), Handle: r.Seen.Handles.Of(n.Family, wallet, n.Chain), Chains: []string{}}
 	if !w.Uncounted {
 		out.Day, out.Week = profitOf(&w.Day), profitOf(&w.Week)
 		out.Line = profitLine(w.Week.Line)
@@ -52,7 +51,7 @@ func (h *Handlers) buildCard(r *serve.Request) (*cards.Built, error) {
 			return nil, err
 		}
 	}
-	return &cards.Built{Card: out, Subject: string(sharecard.KindTrader) + " " + wallet.String(), AsOf: now}, nil
+	return &cards.Built{Card: out, Subject: share.Naming(string(sharecard.KindTrader)+" "+wallet.String(), out.Handle), AsOf: now}, nil
 }
 
 // profitOf is a window as cards show it. Profit after gas is known where the gas of every trade is.

@@ -136,10 +136,10 @@ func (b *Board) shown(c *Card, on *BoardChain, v declared.Venue) Shown {
 	return Shown{Card: c, Standing: c.standing(on.Ranked.At, on.Stale), Chain: on.ID, On: on, Venue: v, in: b.in, bodies: b.bodies}
 }
 
-// Encoded is the card's body, made by encode once for each change of what it follows from. It must not be changed.
-func (c *Shown) Encoded(withClones bool, encode func() ([]byte, error)) ([]byte, error) {
+// Encoded is the card's body, made by encode once for each change of what it follows from, the creator's handle among it. It must not be changed.
+func (c *Shown) Encoded(withClones bool, handle string, encode func() ([]byte, error)) ([]byte, error) {
 	key := bodyKey{c.Chain, c.Launch.Mint, withClones}
-	made := cardBody{card: c.Card, usdNo: c.On.usdNo, stale: c.On.Stale, in: c.in}
+	made := cardBody{card: c.Card, handle: handle, usdNo: c.On.usdNo, stale: c.On.Stale, in: c.in}
 	if body, ok := c.bodies.get(key, made); ok {
 		return body, nil
 	}
@@ -168,11 +168,13 @@ type bodyKey struct {
 
 // cardBody is a card's body with what it was made of.
 type cardBody struct {
-	card  *Card
-	usdNo int64
-	stale bool
-	in    *declared.Catalog
-	body  []byte
+	card *Card
+	// handle is the creator's.
+	handle string
+	usdNo  int64
+	stale  bool
+	in     *declared.Catalog
+	body   []byte
 }
 
 // bodyRoom bounds the encoded cards that are kept, in bytes: those of a hundred pages.
@@ -187,7 +189,7 @@ func (k *cardBodies) get(key bodyKey, of cardBody) ([]byte, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	last, ok := k.made[key]
-	if !ok || last.card != of.card || last.usdNo != of.usdNo || last.stale != of.stale || last.in != of.in {
+	if !ok || last.card != of.card || last.handle != of.handle || last.usdNo != of.usdNo || last.stale != of.stale || last.in != of.in {
 		return nil, false
 	}
 	return last.body, true

@@ -3,6 +3,7 @@ package boards
 import (
 	"context"
 	"maps"
+	"math"
 	"slices"
 	"time"
 
@@ -37,6 +38,12 @@ func (b *chainTokens) read(ctx context.Context, src *source, status store.ChainS
 	defer cancel()
 	was := b.status
 	b.status = status
+	if b.seen > 0 && status.Last.Time-was.Last.Time > readBack {
+		if err := b.readGap(ctx, src, was.Last.Time); err != nil {
+			b.status = was
+			return err
+		}
+	}
 	for _, mint := range c.Tokens {
 		if e := b.entry(mint); e != nil {
 			b.want(e)
@@ -82,6 +89,22 @@ func (b *chainTokens) readLaunches(ctx context.Context, src *source) error {
 			b.take(b.at(l.Mint), launched)
 		} else {
 			e = b.at(l.Mint)
+			e.mayReturn = true
+			b.want(e)
+		}
+	}
+	return nil
+}
+
+// readGap asks for the launches that came back by being traded since a time that lies further back than trades are read, as after an outage of the
+// database: nothing else tells of them.
+func (b *chainTokens) readGap(ctx context.Context, src *source, since int64) error {
+	none := int64(math.MaxInt64)
+	for l, err := range src.store.Launches.OfLate(ctx, b.chain, store.OfLate{MadeAfter: none, TradedAfter: since - 1, UntradedAfter: none}) {
+		if err != nil {
+			return err
+		}
+		if e := b.at(l.Mint); e.launch == nil {
 			e.mayReturn = true
 			b.want(e)
 		}

@@ -130,6 +130,32 @@ func TestARestingLaunchComesBackWhenItTrades(t *testing.T) {
 	}
 }
 
+// TestARestingLaunchThatTradedInAGapComesBack trades one while nobody looks for longer than trades are read back.
+func TestARestingLaunchThatTradedInAGapComesBack(t *testing.T) {
+	t.Parallel()
+	for _, gap := range []int64{readBack, readBack + 1, 26 * 3600} {
+		w := readtest.New(t)
+		mint := markettest.Address("0xa000000000000000000000000000000000000001")
+		l := readtest.Launch{Name: "Otter", Symbol: "OTR", Venue: "four-meme", State: market.LaunchOnCurve, Locked: 5, Volume: 100, CreatedAt: w.Now}
+		w.Commit("base", func(ch *market.Changes) { w.Set(ch, "base", mint, 1, l) })
+		w.Now += 3 * 86_400
+		w.Commit("base", func(*market.Changes) {})
+		v := follow(w, func() time.Time { return time.Unix(w.Now, 0) })
+		if err := v.refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		w.Commit("base", func(ch *market.Changes) { w.Trade(ch, "base", mint, 1) })
+		w.Now += gap
+		w.Commit("base", func(*market.Changes) {})
+		if err := v.refresh(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if _, ok := v.board().Launched("base", mint); !ok {
+			t.Errorf("after a gap of %d s it isn't there", gap)
+		}
+	}
+}
+
 // TestALateChainHoldsUpNobody reads a chain that comes later in the background.
 func TestALateChainHoldsUpNobody(t *testing.T) {
 	t.Parallel()

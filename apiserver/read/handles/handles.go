@@ -1,0 +1,136 @@
+// Package handles knows which members show which wallets: the handle of a wallet that its member made public. It follows the registry, and every answer
+// asks it anew, so that whoever leaves, or hides a wallet, isn't named any more.
+package handles
+
+import (
+	"context"
+	"sync"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/store/social"
+)
+
+// Registry is what has changed of members. It is social.Store.
+type Registry interface {
+	Changes(ctx context.Context, after int64, limit int) ([]social.Change, error)
+	LastChange(ctx context.Context) (int64, error)
+}
+
+// Directory is the handles of public wallets. Follow keeps it fresh; any number of goroutines may ask.
+type Directory struct {
+	registry Registry
+
+	mu sync.RWMutex
+	// members have the handles of members, wallets whose the public wallets are, and public how many of these a member has.
+	members map[member.ID]string
+	wallets map[member.WalletKey]member.ID
+	public  map[member.ID]int
+	// last is the number of the newest change that was taken in.
+	last int64
+	// version counts the changes of what is public.
+	version int64
+}
+
+// NewDirectory knows nobody yet.
+func NewDirectory(r Registry) *Directory {
+	d := &Directory{registry: r}
+	d.clear()
+	return d
+}
+
+func (d *Directory) clear() {
+	d.members, d.wallets, d.public, d.last = map[member.ID]string{}, map[member.WalletKey]member.ID{}, map[member.ID]int{}, 0
+	d.version++
+}
+
+// Of is the handle of the member whose public wallet an account of a chain is; empty for everybody else's.
+func (d *Directory) Of(f chainconfig.Family, account market.Address, chain string) string {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	if id, ok := d.wallets[member.WalletKey{Family: f, Address: account}]; ok {
+		return d.members[id]
+	}
+	if id, ok := d.wallets[member.WalletKey{Family: f, Address: account, Chain: chain}]; ok && chain != "" {
+		return d.members[id]
+	}
+	return ""
+}
+
+// Version is another one after each change of what Of gives.
+func (d *Directory) Version() int64 {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.version
+}
+
+// changesAtOnce is how many changes are read at once.
+const changesAtOnce = 1000
+
+// Follow takes in what has changed since the last time. One goroutine calls it. A registry that has gone back, as one that was restored, is read anew.
+func (d *Directory) Follow(ctx context.Context) error {
+	last, err := d.registry.LastChange(ctx)
+	if err != nil {
+		return err
+	}
+	if last < d.last {
+		d.mu.Lock()
+		d.clear()
+		d.mu.Unlock()
+	}
+	for d.last < last {
+		list, err := d.registry.Changes(ctx, d.last, changesAtOnce)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		d.mu.Lock()
+		for i := range list {
+			d.take(&list[i])
+		}
+		d.mu.Unlock()
+	}
+	return nil
+}
+
+// take takes a change in. The caller holds mu.
+func (d *Directory) take(c *social.Change) {
+	d.last = c.Number
+	switch {
+	case c.Member != nil:
+		handle := c.Member.Handle
+		if c.Member.LeftAt > 0 {
+			handle = ""
+		}
+		if d.public[c.Member.ID] > 0 && d.members[c.Member.ID] != handle {
+			d.version++
+		}
+		if handle == "" {
+			delete(d.members, c.Member.ID)
+		} else {
+			d.members[c.Member.ID] = handle
+		}
+	case c.Wallet != nil:
+		d.takeWallet(c.Wallet)
+	}
+}
+
+func (d *Directory) takeWallet(w *member.Wallet) {
+	key := w.Key()
+	former, was := d.wallets[key]
+	is := w.Public && w.RemovedAt == 0 && !w.MemberLeft
+	if was == is && former == w.Member || !was && !is {
+		return
+	}
+	d.version++
+	if was {
+		delete(d.wallets, key)
+		if d.public[former]--; d.public[former] == 0 {
+			delete(d.public, former)
+		}
+	}
+	if is {
+		d.wallets[key] = w.Member
+		d.public[w.Member]++
+	}
+}
