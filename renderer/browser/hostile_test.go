@@ -87,6 +87,9 @@ var hostileDocuments = []string{
 	`<!doctype html><base href="http://%[1]s/"><img src="based"><meta http-equiv="refresh" content="0;url=next">`,
 }
 
+// certain are requests that a browser without guards makes for the hostile documents.
+var certain = []string{"/img", "/css", "/fetch", "/socket", "/refresh", "/location", "/form"}
+
 // TestNothingThatIsDrawnReachesTheNetwork takes the guards away in turn, to show that each of two holds alone, and that the
 // server is reached without them.
 func TestNothingThatIsDrawnReachesTheNetwork(t *testing.T) {
@@ -107,19 +110,25 @@ func TestNothingThatIsDrawnReachesTheNetwork(t *testing.T) {
 				t.Skip("this kernel allows no namespace of the network")
 			}
 			p := setTrap(t)
-			for _, html := range hostileDocuments {
-				_, _ = w.picture(fmt.Sprintf(html, p.address)) // a picture, or a refusal to be led elsewhere
+			conns, paths := 0, []string(nil)
+			for range 10 { // the picture of a document that leads elsewhere may be done before its request is: the control draws it again
+				for _, html := range hostileDocuments {
+					_, _ = w.picture(fmt.Sprintf(html, p.address)) // a picture, or a refusal to be led elsewhere
+				}
+				_, _ = w.picture(fmt.Sprintf(hostile, strings.Replace(p.address, "127.0.0.1", "localhost", 1)))
+				time.Sleep(time.Second) // the control's requests have mostly come by then, which its list shows
+				w.mustDraw(sample(1))
+				conns, paths = p.caught()
+				if !c.caught || !slices.ContainsFunc(certain, func(path string) bool { return !slices.Contains(paths, path) }) {
+					break
+				}
 			}
-			_, _ = w.picture(fmt.Sprintf(hostile, strings.Replace(p.address, "127.0.0.1", "localhost", 1)))
-			time.Sleep(time.Second) // the control's requests have all come by then, which its list shows
-			w.mustDraw(sample(1))
-			conns, paths := p.caught()
 			if c.caught != (conns > 0) {
 				t.Errorf("%d connections, requests %q", conns, paths)
 			}
 			if c.caught {
 				t.Logf("%d connections, requests %q", conns, paths)
-				for _, path := range []string{"/img", "/css", "/fetch", "/socket", "/refresh", "/location", "/form"} {
+				for _, path := range certain {
 					if !slices.Contains(paths, path) {
 						t.Errorf("the control's request for %s was not caught: the probe shows nothing", path)
 					}
