@@ -4,6 +4,7 @@ package handles
 
 import (
 	"context"
+	"slices"
 	"sync"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -23,10 +24,10 @@ type Directory struct {
 	registry Registry
 
 	mu sync.RWMutex
-	// members have the handles of members, wallets whose the public wallets are, and public how many of these a member has.
+	// members have the handles of members, wallets whose the public wallets are, and public which of these a member has.
 	members map[member.ID]string
 	wallets map[member.WalletKey]member.ID
-	public  map[member.ID]int
+	public  map[member.ID][]member.WalletKey
 	// last is the number of the newest change that was taken in.
 	last int64
 	// version counts the changes of what is public.
@@ -41,7 +42,7 @@ func NewDirectory(r Registry) *Directory {
 }
 
 func (d *Directory) clear() {
-	d.members, d.wallets, d.public, d.last = map[member.ID]string{}, map[member.WalletKey]member.ID{}, map[member.ID]int{}, 0
+	d.members, d.wallets, d.public, d.last = map[member.ID]string{}, map[member.WalletKey]member.ID{}, map[member.ID][]member.WalletKey{}, 0
 	d.version++
 }
 
@@ -96,41 +97,47 @@ func (d *Directory) Follow(ctx context.Context) error {
 // take takes a change in. The caller holds mu.
 func (d *Directory) take(c *social.Change) {
 	d.last = c.Number
-	switch {
-	case c.Member != nil:
-		handle := c.Member.Handle
-		if c.Member.LeftAt > 0 {
-			handle = ""
-		}
-		if d.public[c.Member.ID] > 0 && d.members[c.Member.ID] != handle {
-			d.version++
-		}
-		if handle == "" {
-			delete(d.members, c.Member.ID)
-		} else {
-			d.members[c.Member.ID] = handle
-		}
-	case c.Wallet != nil:
+	if c.Wallet != nil {
 		d.takeWallet(c.Wallet)
+		return
 	}
+	m := c.Member
+	if m.LeftAt > 0 {
+		// Their wallets may be erased before their changes were seen.
+		for _, key := range slices.Clone(d.public[m.ID]) {
+			d.hide(key)
+		}
+		delete(d.members, m.ID)
+		return
+	}
+	if len(d.public[m.ID]) > 0 && d.members[m.ID] != m.Handle {
+		d.version++
+	}
+	d.members[m.ID] = m.Handle
 }
 
 func (d *Directory) takeWallet(w *member.Wallet) {
-	key := w.Key()
-	former, was := d.wallets[key]
-	is := w.Public && w.RemovedAt == 0 && !w.MemberLeft
-	if was == is && former == w.Member || !was && !is {
+	key, shows := w.Key(), w.Public && w.RemovedAt == 0 && !w.MemberLeft
+	if former, ok := d.wallets[key]; ok && shows && former == w.Member {
+		return
+	}
+	d.hide(key)
+	if shows {
+		d.version++
+		d.wallets[key] = w.Member
+		d.public[w.Member] = append(d.public[w.Member], key)
+	}
+}
+
+// hide has a wallet be nobody's, if it is somebody's.
+func (d *Directory) hide(key member.WalletKey) {
+	of, ok := d.wallets[key]
+	if !ok {
 		return
 	}
 	d.version++
-	if was {
-		delete(d.wallets, key)
-		if d.public[former]--; d.public[former] == 0 {
-			delete(d.public, former)
-		}
-	}
-	if is {
-		d.wallets[key] = w.Member
-		d.public[w.Member]++
+	delete(d.wallets, key)
+	if d.public[of] = slices.DeleteFunc(d.public[of], func(k member.WalletKey) bool { return k == key }); len(d.public[of]) == 0 {
+		delete(d.public, of)
 	}
 }

@@ -1,0 +1,92 @@
+package handles
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+)
+
+var wallets = markettest.Addresses("0x0000000000000000000000000000000000000001", "0x0000000000000000000000000000000000000002", "0x0000000000000000000000000000000000000003")
+
+// TestFollowing holds a directory that follows at any rhythm to what the registry says of each wallet, and its version to what it gives.
+func TestFollowing(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(rt *rapid.T) {
+		st := storetest.Open(t, "sqlite")
+		d := NewDirectory(st.Social)
+		gave, version := map[member.WalletKey]string{}, d.Version()
+		ids := rapid.SampledFrom([]member.ID{"u1", "u2", "u3"})
+		now := int64(1_000_000)
+		for range rapid.IntRange(1, 40).Draw(rt, "steps") {
+			switch rapid.SampledFrom([]string{"member", "wallet", "follow", "time"}).Draw(rt, "step") {
+			case "member":
+				r := member.Record{ID: ids.Draw(rt, "member"), Deleted: rapid.Bool().Draw(rt, "leaves")}
+				if !r.Deleted {
+					r.Handle, r.JoinedAt = string(r.ID)+rapid.SampledFrom([]string{"", "_b"}).Draw(rt, "handle"), 1
+				}
+				write(t, st, now, r)
+			case "wallet":
+				write(t, st, now, member.Record{
+					ID: ids.Draw(rt, "member"), Deleted: rapid.IntRange(0, 3).Draw(rt, "removed") == 0,
+					Wallet: &member.WalletRecord{Family: chainconfig.EVM, Address: rapid.SampledFrom(wallets).Draw(rt, "wallet"), Public: rapid.IntRange(0, 3).Draw(rt, "public") > 0},
+				})
+			case "time":
+				now += rapid.SampledFrom([]int64{1, 7200, 91 * 86_400}).Draw(rt, "seconds")
+				if _, err := st.Social.Clean(t.Context(), now); err != nil {
+					rt.Fatal(err)
+				}
+			case "follow":
+				if err := d.Follow(t.Context()); err != nil {
+					rt.Fatal(err)
+				}
+				should, is := named(t, rt, st), map[member.WalletKey]string{}
+				for _, w := range wallets {
+					k := member.WalletKey{Family: chainconfig.EVM, Address: w}
+					if is[k] = d.Of(k.Family, k.Address, "base"); is[k] != should[k] {
+						rt.Fatalf("%s is %q, and should be %q", w, is[k], should[k])
+					}
+				}
+				for k := range is {
+					if is[k] != gave[k] && d.Version() == version {
+						rt.Fatalf("%v was %q, is %q, and the version is the same", k, gave[k], is[k])
+					}
+				}
+				gave, version = is, d.Version()
+			}
+			now++
+		}
+	})
+}
+
+// write writes a record. One that the registry refuses, as of a member who isn't there, changes nothing.
+func write(t *testing.T, st *store.Store, now int64, r member.Record) {
+	t.Helper()
+	r.UpdatedAt = now * 1_000_000
+	if _, _, err := st.Social.Apply(t.Context(), []member.Record{r}, false, now); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// named asks the registry who is there, one by one.
+func named(t *testing.T, rt *rapid.T, st *store.Store) map[member.WalletKey]string {
+	t.Helper()
+	out := map[member.WalletKey]string{}
+	for _, id := range []member.ID{"u1", "u2", "u3"} {
+		m, theirs, err := st.Social.Member(t.Context(), id)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for i := range theirs {
+			if theirs[i].Public {
+				out[theirs[i].Key()] = m.Handle
+			}
+		}
+	}
+	return out
+}
