@@ -1,11 +1,16 @@
 package apiserver_test
 
 import (
+	"database/sql"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -92,6 +97,57 @@ func TestHandles(t *testing.T) {
 			})
 		})
 	}
+}
+
+// TestMembersAloneUnread takes the members' table away: the markets are read all the same, and after a minute nobody is named.
+func TestMembersAloneUnread(t *testing.T) {
+	t.Parallel()
+	dsn := storetest.DSN(t, "sqlite")
+	st := storetest.OpenAt(t, dsn)
+	fill(t, st)
+	writeMembers(
+		t, st, 1, member.Record{ID: "u1", Handle: "ada", JoinedAt: 1},
+		member.Record{ID: "u1", Wallet: &member.WalletRecord{Family: chainconfig.EVM, Address: address(t, creator), Public: true}},
+	)
+	c, _, ahead := drawing(t, st)
+	named := func() string {
+		return said(t, get[contract.LaunchedToken](t, c, "/api/launch/token/"+token).Creator.LaunchCreator)
+	}
+	eventually(t, "she is named", func() bool { return named() == "ada" })
+	db, err := sql.Open("sqlite", strings.TrimPrefix(dsn, "sqlite:"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = db.Close() }()
+	exec := func(statement string) {
+		t.Helper()
+		if _, err := db.ExecContext(t.Context(), statement); err != nil {
+			t.Fatal(err)
+		}
+	}
+	exec("ALTER TABLE members RENAME TO members_away")
+	exec("UPDATE sequences SET last = last + 1 WHERE stream = 'registry'") // there is a change, which can't be read
+	l, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := market.Header{Number: 101, Hash: market.Hash{2}, Parent: market.Hash{1}, Time: clock.Unix()}
+	if err := st.Commit(t.Context(), l, &store.Commit{
+		Last: next, Blocks: []market.Header{next}, Head: store.HeadStatus{Number: 101, Time: next.Time, Safe: 90, Final: 80, FinalTime: next.Time - 60, SilentFrom: next.Time + 3600},
+	}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the markets are read", func() bool {
+		return slices.ContainsFunc(get[contract.Heartbeat](t, c, "/api/status/heartbeat").Chains, func(h contract.ChainHeartbeat) bool { return h.HeadLagS != nil && *h.HeadLagS == 0 })
+	})
+	ahead(30 * time.Second)
+	if named() != "ada" {
+		t.Error("she isn't named any more after half a minute")
+	}
+	ahead(31 * time.Second)
+	eventually(t, "nobody is named of whom nothing has been known for a minute", func() bool { return named() == "" })
+	exec("ALTER TABLE members_away RENAME TO members")
+	eventually(t, "she is named again", func() bool { return named() == "ada" })
 }
 
 // newest is the card of a kind that was drawn last.

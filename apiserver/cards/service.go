@@ -59,6 +59,7 @@ type Service struct {
 type known struct {
 	subject string
 	until   time.Time
+	named   Named
 }
 
 // NewService makes a service that has drawn nothing yet.
@@ -78,8 +79,6 @@ type Ask struct {
 	Kind sharecard.Kind
 	// Of names the card as it was asked for.
 	Of string
-	// Names is the version of the handles of members: an answer that is remembered holds for one.
-	Names int64
 	// In is what the answer follows from beside the data, as the catalogue: with another one nothing is known. It must be
 	// comparable.
 	In any
@@ -92,7 +91,26 @@ type Built struct {
 	Subject string
 	// AsOf is the time of the newest data in it, in Unix seconds.
 	AsOf int64
+	// Named is the member whom the card names.
+	Named Named
 }
+
+// subject is the one that pictures are kept by. Another card stands in for one that can't be drawn only if it names the same member: whoever has left
+// isn't named by an old picture.
+func (b *Built) subject() string {
+	if b.Named.Handle == "" {
+		return b.Subject
+	}
+	return b.Subject + " @" + b.Named.Handle
+}
+
+// Named is the member whom a card names, with a handle that is empty for nobody. Now tells whom it would name by now; nil is always nobody.
+type Named struct {
+	Handle string
+	Now    func() string
+}
+
+func (n Named) isStill() bool { return n.Now == nil || n.Now() == n.Handle }
 
 // Build makes the data of a card. An error that wraps ErrNoData lets the last picture stand in.
 type Build func(context.Context) (*Built, error)
@@ -108,28 +126,10 @@ func (d *Service) Draw(ctx context.Context, a Ask, build Build) (p *Picture, sta
 		d.o.Metrics.answeredFrom(a.Kind, fromMemory)
 		return last, false, nil
 	}
-	type result struct {
-		picture *Picture
-		from    string
+	r, err := d.ask(ctx, a, last, build)
+	if err == nil && !r.named.isStill() { // it was begun for somebody who came before
+		r, err = d.ask(ctx, a, nil, build)
 	}
-	out, err, _ := d.asks.Do(fmt.Sprintf("%s %s %d %p", a.Kind, a.Of, a.Names, a.In), func() (any, error) {
-		ctx := context.WithoutCancel(ctx)
-		b, err := build(ctx)
-		if errors.Is(err, ErrNoData) && last != nil {
-			d.o.Log.WarnContext(ctx, "an old card is answered", "kind", string(a.Kind), "err", err.Error())
-			return result{last, fromStale}, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		picture, from, err := d.picture(ctx, b)
-		if err != nil {
-			return nil, err
-		}
-		d.remember(a, b.Subject, from != fromStale)
-		return result{picture, from}, nil
-	})
-	r, _ := out.(result)
 	if err != nil {
 		d.o.Metrics.answeredFrom(a.Kind, fromNobody)
 		return nil, false, err
@@ -138,24 +138,55 @@ func (d *Service) Draw(ctx context.Context, a Ask, build Build) (p *Picture, sta
 	return r.picture, r.from == fromStale, nil
 }
 
+// result is the answer to a question.
+type result struct {
+	picture *Picture
+	from    string
+	named   Named
+}
+
+// ask answers a question once for all who have it now. last is the picture that may stand in for one whose data can't be read; it may be nil.
+func (d *Service) ask(ctx context.Context, a Ask, last *Picture, build Build) (result, error) {
+	out, err, _ := d.asks.Do(fmt.Sprintf("%s %s %p", a.Kind, a.Of, a.In), func() (any, error) {
+		ctx := context.WithoutCancel(ctx)
+		b, err := build(ctx)
+		if errors.Is(err, ErrNoData) && last != nil {
+			d.o.Log.WarnContext(ctx, "an old card is answered", "kind", string(a.Kind), "err", err.Error())
+			return result{last, fromStale, Named{}}, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		picture, from, err := d.picture(ctx, b)
+		if err != nil {
+			return nil, err
+		}
+		d.remember(a, b, from != fromStale)
+		return result{picture, from, b.Named}, nil
+	})
+	r, _ := out.(result)
+	return r, err
+}
+
 // picture finds or draws a card. Another of the same subject stands in for one that can't be drawn.
 func (d *Service) picture(ctx context.Context, b *Built) (p *Picture, from string, err error) {
 	key, err := sharecard.Key(b.Card)
 	if err != nil {
 		return nil, "", fmt.Errorf("cards: %w", err)
 	}
-	last := d.memory.get(b.Subject)
+	subject := b.subject()
+	last := d.memory.get(subject)
 	if last != nil && last.key == key {
 		p = last.seenAt(b.AsOf)
-		d.keep(b.Subject, p)
+		d.keep(subject, p)
 		return p, fromMemory, nil
 	}
-	if other := d.shared.get(ctx, b.Subject); other != nil && (other.key == key || last == nil || other.AsOf > last.AsOf) {
+	if other := d.shared.get(ctx, subject); other != nil && (other.key == key || last == nil || other.AsOf > last.AsOf) {
 		last = other
 	}
 	if last != nil && last.key == key {
 		p = last.seenAt(b.AsOf)
-		d.keep(b.Subject, p)
+		d.keep(subject, p)
 		return p, fromShared, nil
 	}
 	out, err, _ := d.renders.Do(key, func() (any, error) {
@@ -170,7 +201,7 @@ func (d *Service) picture(ctx context.Context, b *Built) (p *Picture, from strin
 	if err != nil {
 		if last != nil && last.AsOf >= b.AsOf-oldest {
 			d.o.Log.WarnContext(ctx, "an old card is answered", "kind", string(b.Card.Kind()), "err", err.Error())
-			d.keep(b.Subject, last)
+			d.keep(subject, last)
 			return last, fromStale, nil
 		}
 		return nil, "", err
@@ -179,8 +210,8 @@ func (d *Service) picture(ctx context.Context, b *Built) (p *Picture, from strin
 	if !ok {
 		return nil, "", fmt.Errorf("cards: a render gave a %T", out)
 	}
-	d.keep(b.Subject, p)
-	d.shared.put(ctx, b.Subject, p)
+	d.keep(subject, p)
+	d.shared.put(ctx, subject, p)
 	return p, fromRender, nil
 }
 
@@ -193,14 +224,15 @@ func (d *Service) keep(subject string, p *Picture) {
 // known is the last picture that was the answer to a question, nil when there is none any more, and whether it still is.
 func (d *Service) known(a Ask) (p *Picture, fresh bool) {
 	k, ok := d.asked.Get(a)
-	if !ok {
+	still := k.named.isStill()
+	if !ok || !still && k.named.Handle != "" {
 		return nil, false
 	}
-	return d.memory.get(k.subject), d.o.Now().Before(k.until)
+	return d.memory.get(k.subject), still && d.o.Now().Before(k.until)
 }
 
-func (d *Service) remember(a Ask, subject string, fresh bool) {
-	k := known{subject: subject}
+func (d *Service) remember(a Ask, b *Built, fresh bool) {
+	k := known{subject: b.subject(), named: b.Named}
 	if fresh {
 		k.until = d.o.Now().Add(freshFor[a.Kind])
 	}

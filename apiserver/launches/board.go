@@ -32,10 +32,12 @@ var boardSorts = map[contract.LaunchSort]boards.Sort{
 type boardKey struct {
 	sort, launchpad, chain, before string
 	limit                          int64
+	// handles is the version of the members' handles.
+	handles int64
 }
 
 func (h *Handlers) board(r *serve.Request) (*serve.Answer, error) {
-	key := boardKey{r.Text("sort"), r.Text("launchpad"), r.Text("chain"), r.Text("before"), r.Number("limit")}
+	key := boardKey{r.Text("sort"), r.Text("launchpad"), r.Text("chain"), r.Text("before"), r.Number("limit"), r.Seen.Handles.Version()}
 	if key.chain != declared.AllBoardChains && r.Seen.Catalog.Chain(key.chain) == nil {
 		return nil, r.UnsupportedChain("chain", key.chain, declared.AllBoardChains)
 	}

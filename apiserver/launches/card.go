@@ -30,7 +30,8 @@ func (h *Handlers) buildCard(r *serve.Request) (*cards.Built, error) {
 		MarketCapUSD: share.Rounded(base.MarketCapUSD, figure.RoundUSD), CreatedAt: l.CreatedAt, AgeS: figure.RoundAge(base.AgeS),
 		GatePass: base.GatePass, GateFails: inWords(base.GateFails),
 	}
-	out.Creator, out.CreatorHandle = l.card.Launch.Creator.String(), handleOf(r, l.Chain, l.card.Launch)
+	handle := func() string { return handleOf(r, l.Chain, l.card.Launch) }
+	out.Creator, out.CreatorHandle = l.card.Launch.Creator.String(), handle()
 	if l.card.Listed {
 		out.LiquidityUSD, out.Volume24hUSD = share.Rounded(&base.LiquidityUSD, figure.RoundUSD), share.Rounded(&base.Volume24HUSD, figure.RoundUSD)
 	}
@@ -52,7 +53,9 @@ func (h *Handlers) buildCard(r *serve.Request) (*cards.Built, error) {
 	} else {
 		out.SinceLaunch = share.IsYoung(l.CreatedAt, l.token.AsOf)
 	}
-	return &cards.Built{Card: out, Subject: share.Naming(share.Subject(sharecard.KindLaunch, l.Chain, l.Mint), out.CreatorHandle), AsOf: l.token.AsOf}, nil
+	return &cards.Built{
+		Card: out, Subject: share.Subject(sharecard.KindLaunch, l.Chain, l.Mint), AsOf: l.token.AsOf, Named: cards.Named{Handle: out.CreatorHandle, Now: handle},
+	}, nil
 }
 
 // stages are the words of cards for the states of launches.

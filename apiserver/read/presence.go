@@ -45,12 +45,29 @@ func (v *View) readPresence(ctx context.Context) (presence, error) {
 	return presence{online: online, counted: time.UnixMilli(counted), age: time.Duration(now-counted) * time.Millisecond, known: known}, err
 }
 
-// followMembers takes in who has joined, left, or shows a wallet. The first time that is everybody.
-func (v *View) followMembers(ctx context.Context) error {
-	ctx, cancel := context.WithTimeout(ctx, membersTime)
+// followMembers takes in who has joined, left, or shows a wallet. The first time that is everybody. Where the members alone can't be read, the markets
+// are read all the same, and nobody is named for long of whom nothing new is known.
+func (v *View) followMembers(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, followTime)
 	defer cancel()
-	return v.handles.Follow(ctx)
+	err := v.handles.Follow(ctx)
+	now := v.now()
+	if err == nil {
+		v.followed, v.unfollowed = now, false
+		return
+	}
+	if !v.unfollowed {
+		v.log.WarnContext(ctx, "members not followed", "err", err.Error())
+		v.unfollowed = true
+	}
+	if now.Sub(v.followed) > namedUnknown {
+		v.handles.Forget()
+	}
 }
 
-// membersTime bounds a look at the members: at the first one, a hundred thousand of them take two seconds.
-const membersTime = 30 * time.Second
+const (
+	// followTime bounds a look at the members. What it read is kept, so that the next look goes on: of a hundred thousand, all are read in two seconds.
+	followTime = figures.LookTime
+	// namedUnknown is for how long members are named while the registry can't be read, and the rest of the database can.
+	namedUnknown = time.Minute
+)

@@ -22,9 +22,6 @@ type Snapshot struct {
 	// Handles are those of members who show their wallets. They are no part of the moment: who hides isn't named any more.
 	Handles *handles.Directory
 
-	// handlesVersion is the version of Handles that the board's answers follow from.
-	handlesVersion int64
-
 	// What the lists are made of.
 	database *databaseState  // nil before the first look
 	ranking  *boards.Ranking // nil before the first ranking
@@ -132,7 +129,7 @@ func (v *View) show(change func(*Snapshot)) {
 		v.version++
 		next.Majors = next.listMajors(v.version)
 	}
-	if next.ranking != nil && (lost || next.ranking != last.ranking || next.Catalog != last.Catalog || next.handlesVersion != last.handlesVersion) {
+	if next.ranking != nil && (lost || next.ranking != last.ranking || next.Catalog != last.Catalog) {
 		v.version++
 		next.Board = next.ranking.Board(v.version, next.Catalog, next.failing())
 	}

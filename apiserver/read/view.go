@@ -57,6 +57,9 @@ type View struct {
 	ranks   *boards.Ranker
 	majors  *foundMajors // of the last look
 	handles *handles.Directory
+	// followed is when the members were followed last; unfollowed says that it failed since.
+	followed   time.Time
+	unfollowed bool
 }
 
 // New makes a view, whose launch board has a quality bar. Run keeps it fresh.
@@ -149,9 +152,7 @@ func (v *View) refresh(ctx context.Context) error {
 	if next.database.presence, err = v.readPresence(ctx); err != nil {
 		return err
 	}
-	if err = v.followMembers(ctx); err != nil {
-		return err
-	}
+	v.followMembers(ctx)
 	if err = v.ranks.Refresh(ctx, next.statuses(), next.Catalog); err != nil {
 		return err
 	}
@@ -159,7 +160,7 @@ func (v *View) refresh(ctx context.Context) error {
 		return err
 	}
 	v.show(func(s *Snapshot) {
-		s.database, s.ranking, s.found, s.handlesVersion = next.database, v.ranks.Ranking(), next.found, v.handles.Version()
+		s.database, s.ranking, s.found = next.database, v.ranks.Ranking(), next.found
 	})
 	return nil
 }

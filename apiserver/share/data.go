@@ -36,15 +36,6 @@ func Subject(kind sharecard.Kind, chain string, mint market.Address) string {
 	return string(kind) + " " + chain + " " + mint.String()
 }
 
-// Naming is the subject of a card that names a member. Another card stands in for one that can't be drawn only if it names the same one: whoever has left
-// isn't named by an old picture.
-func Naming(subject, handle string) string {
-	if handle == "" {
-		return subject
-	}
-	return subject + " @" + handle
-}
-
 // NewAsset is a token as cards show it, its names made plain.
 func NewAsset(r *serve.Request, chain string, mint market.Address, name, symbol string) sharecard.Asset {
 	out := sharecard.Asset{Mint: mint.String(), Chain: chain, Symbol: plain.Text(symbol), Name: plain.Text(name)}

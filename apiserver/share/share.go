@@ -39,7 +39,7 @@ func (c *Cards) Answer(r *serve.Request, kind sharecard.Kind, param string, buil
 	if c.Service == nil {
 		return nil, noRenderer()
 	}
-	ask := cards.Ask{Kind: kind, Of: r.Text(param) + " " + r.Text("chain"), In: r.Seen.Catalog, Names: r.Seen.Handles.Version()}
+	ask := cards.Ask{Kind: kind, Of: r.Text(param) + " " + r.Text("chain"), In: r.Seen.Catalog}
 	picture, stale, err := c.Service.Draw(r.Context(), ask, func(ctx context.Context) (*cards.Built, error) {
 		// Others wait for this card too: the one who came first may go.
 		own := *r

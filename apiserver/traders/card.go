@@ -39,7 +39,8 @@ func (h *Handlers) buildCard(r *serve.Request) (*cards.Built, error) {
 	case w == nil:
 		return nil, traderNotFound(wallet.String())
 	}
-	out := &sharecard.Trader{Wallet: wallet.String(), Handle: r.Seen.Handles.Of(n.Family, wallet, n.Chain), Chains: []string{}}
+	handle := func() string { return r.Seen.Handles.Of(n.Family, wallet, n.Chain) }
+	out := &sharecard.Trader{Wallet: wallet.String(), Handle: handle(), Chains: []string{}}
 	if !w.Uncounted {
 		out.Day, out.Week = profitOf(&w.Day), profitOf(&w.Week)
 		out.Line = profitLine(w.Week.Line)
@@ -51,7 +52,9 @@ func (h *Handlers) buildCard(r *serve.Request) (*cards.Built, error) {
 			return nil, err
 		}
 	}
-	return &cards.Built{Card: out, Subject: share.Naming(string(sharecard.KindTrader)+" "+wallet.String(), out.Handle), AsOf: now}, nil
+	return &cards.Built{
+		Card: out, Subject: string(sharecard.KindTrader) + " " + wallet.String(), AsOf: now, Named: cards.Named{Handle: out.Handle, Now: handle},
+	}, nil
 }
 
 // profitOf is a window as cards show it. Profit after gas is known where the gas of every trade is.

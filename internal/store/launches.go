@@ -143,6 +143,23 @@ func (s Launches) OfLate(ctx context.Context, chain string, since OfLate) iter.S
 	})
 }
 
+// TradedSince lists the tokens of a chain's launches that were traded at a time, in unix seconds, or since, as OfLate counts trades; in no order. It reads
+// the pools that were traded, by an index.
+func (s Launches) TradedSince(ctx context.Context, chain string, since int64) ([]market.Address, error) {
+	chain = s.served.indexOf(chain)
+	var raw [][]byte
+	err := s.db.Read.NewRaw("SELECT DISTINCT p.base FROM pools p WHERE p.chain = ? AND p.last_trade_at >= ? AND (p.untrusted = '' OR p.protocol = ?) AND "+
+		"EXISTS (SELECT 1 FROM launches l WHERE l.chain = p.chain AND l.mint = p.base)", chain, since, string(market.BondingCurve)).Scan(ctx, &raw)
+	if err != nil {
+		return nil, fmt.Errorf("database: read launches that were traded: %w", err)
+	}
+	return model.To(raw, func(b *[]byte) (market.Address, error) {
+		c := model.Columns{Table: "pools"}
+		a := c.Address(*b)
+		return a, c.Err
+	})
+}
+
 // ownCurves asks which launches name contracts as their curves'. Two of a contract are enough to know that it holds no one's
 // alone: a contract of many, whose venue isn't declared any more, can have them by the million.
 const ownCurves = "SELECT curve, mint FROM (SELECT curve, mint, row_number() OVER (PARTITION BY curve ORDER BY mint) AS nth " +

@@ -3,7 +3,6 @@ package boards
 import (
 	"context"
 	"maps"
-	"math"
 	"slices"
 	"time"
 
@@ -38,8 +37,8 @@ func (b *chainTokens) read(ctx context.Context, src *source, status store.ChainS
 	defer cancel()
 	was := b.status
 	b.status = status
-	if b.seen > 0 && status.Last.Time-was.Last.Time > readBack {
-		if err := b.readGap(ctx, src, was.Last.Time); err != nil {
+	if since := max(was.Last.Time, b.gapRead); b.seen > 0 && status.Last.Time-since > readBack {
+		if err := b.readGap(ctx, src, since); err != nil {
 			b.status = was
 			return err
 		}
@@ -99,16 +98,18 @@ func (b *chainTokens) readLaunches(ctx context.Context, src *source) error {
 // readGap asks for the launches that came back by being traded since a time that lies further back than trades are read, as after an outage of the
 // database: nothing else tells of them.
 func (b *chainTokens) readGap(ctx context.Context, src *source, since int64) error {
-	none := int64(math.MaxInt64)
-	for l, err := range src.store.Launches.OfLate(ctx, b.chain, store.OfLate{MadeAfter: none, TradedAfter: since - 1, UntradedAfter: none}) {
-		if err != nil {
-			return err
-		}
-		if e := b.at(l.Mint); e.launch == nil {
+	until := b.status.Last.Time
+	traded, err := src.store.Launches.TradedSince(ctx, b.chain, since)
+	if err != nil {
+		return err
+	}
+	for _, mint := range traded {
+		if e := b.at(mint); e.launch == nil {
 			e.mayReturn = true
 			b.want(e)
 		}
 	}
+	b.gapRead = until
 	return nil
 }
 

@@ -44,6 +44,7 @@ type chainTokens struct {
 	wrapped       market.Address // the contract of the chain's own coin
 	usdNo         int64          // counts the changes of usd and hourUSD
 	nextTrades    uint64         // the first block whose trades are not on the tapes
+	gapRead       int64          // until when the last gap was read that trades don't reach back over
 	ranked        figures.Stamp  // the newest block when everything was ranked
 	most          int            // how many launches are kept
 	index         *boardIndex

@@ -17,6 +17,8 @@ import (
 type Registry interface {
 	Changes(ctx context.Context, after int64, limit int) ([]social.Change, error)
 	LastChange(ctx context.Context) (int64, error)
+	// ServerChanges counts how often the database's server was another one.
+	ServerChanges() int64
 }
 
 // Directory is the handles of public wallets. Follow keeps it fresh; any number of goroutines may ask.
@@ -30,6 +32,8 @@ type Directory struct {
 	public  map[member.ID][]member.WalletKey
 	// last is the number of the newest change that was taken in.
 	last int64
+	// servers are the registry's ServerChanges.
+	servers int64
 	// version counts the changes of what is public.
 	version int64
 }
@@ -69,16 +73,26 @@ func (d *Directory) Version() int64 {
 // changesAtOnce is how many changes are read at once.
 const changesAtOnce = 1000
 
-// Follow takes in what has changed since the last time. One goroutine calls it. A registry that has gone back, as one that was restored, is read anew.
+// Forget has nobody be named until Follow has read everybody anew.
+func (d *Directory) Forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.last > 0 {
+		d.clear()
+	}
+}
+
+// Follow takes in what has changed since the last time. What it took in before an error it keeps. One goroutine calls it and Forget. A registry that has
+// gone back, as one that was restored, and one on another server, which may lack the newest changes of the last, are read anew.
 func (d *Directory) Follow(ctx context.Context) error {
+	servers := d.registry.ServerChanges() // before the change: it may be another server's already, and then differs the next time
 	last, err := d.registry.LastChange(ctx)
 	if err != nil {
 		return err
 	}
-	if last < d.last {
-		d.mu.Lock()
-		d.clear()
-		d.mu.Unlock()
+	if last < d.last || servers != d.servers {
+		d.Forget()
+		d.servers = servers
 	}
 	for d.last < last {
 		list, err := d.registry.Changes(ctx, d.last, changesAtOnce)

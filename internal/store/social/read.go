@@ -74,6 +74,9 @@ func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]Change, 
 	return out[:min(limit, len(out))], nil
 }
 
+// ServerChanges counts how often the database's server was another one: after a change the registry may lack the newest of what it had.
+func (s *Store) ServerChanges() int64 { return s.db.Servers.Changed() }
+
 // LastChange is the number of the registry's last change.
 func (s *Store) LastChange(ctx context.Context) (last int64, err error) {
 	err = s.db.Read.NewRaw("SELECT COALESCE(max(last), 0) FROM sequences WHERE stream = ?", registryStream).Scan(ctx, &last)
