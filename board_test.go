@@ -10,25 +10,30 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/history"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 )
 
 // launchChain is a chain with every launch venue and a day of launches, and its manifests.
-func launchChain(t *testing.T, dir string) (*simnet.World, *simnet.LaunchDesk) {
+func launchChain(t *testing.T, dir string) (*simnet.World, *desk.Desk) {
 	t.Helper()
 	const span = 25 * time.Hour
 	ctx := t.Context()
-	node, err := anvil.StartNode(ctx, anvil.NodeOptions{ChainID: 56, Timestamp: simnet.GenesisFor(span)})
+	node, err := anvil.StartNode(ctx, anvil.NodeOptions{ChainID: 56, Timestamp: history.GenesisFor(span)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = node.Close() })
-	w, err := simnet.Deploy(ctx, node, simnet.DeployOptions{Seed: 3, Venues: simnet.AllVenues})
+	w, err := launch.Deploy(ctx, node, simnet.DeployOptions{Seed: 3}, simnet.AllVenues...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	desk := simnet.NewLaunchDesk(w, simnet.DeskOptions{Seed: 3})
-	err = w.History(ctx, simnet.NewTrader(w, 3), simnet.HistoryOptions{
-		Span: span, Blocks: 400, BlockTime: time.Second, TxPerBlock: 2, Seed: 3, Desk: desk,
+	d := desk.New(w, desk.Options{Seed: 3})
+	err = history.Mine(ctx, w, traffic.NewTrader(w, 3), history.Options{
+		Span: span, Blocks: 400, BlockTime: time.Second, TxPerBlock: 2, Seed: 3, Desk: d,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -36,10 +41,10 @@ func launchChain(t *testing.T, dir string) (*simnet.World, *simnet.LaunchDesk) {
 	if _, err := w.WriteManifest(dir, simnet.ManifestOptions{ID: "bsc", Label: "BNB Chain", BlockTime: time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := simnet.WriteVenueManifests(dir, map[string]*simnet.World{"bsc": w}); err != nil {
+	if _, err := launch.WriteVenueManifests(dir, map[string]*simnet.World{"bsc": w}); err != nil {
 		t.Fatal(err)
 	}
-	return w, desk
+	return w, d
 }
 
 // board reads a whole sort, page by page.
@@ -78,15 +83,15 @@ func eventually(t *testing.T, what string, ok func() bool) {
 func TestLaunchBoard(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	w, desk := launchChain(t, dir)
-	honeypot, err := w.HostilePool(t.Context(), simnet.TrickHoneypot, w.Spare[3], new(big.Int).Mul(big.NewInt(50), big.NewInt(1e18)))
+	w, d := launchChain(t, dir)
+	honeypot, err := attack.HostilePool(t.Context(), w, attack.TrickHoneypot, w.Spare[3], new(big.Int).Mul(big.NewInt(50), big.NewInt(1e18)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := startUp(t, "sqlite:"+filepath.Join(t.TempDir(), "board.db"), "config/samples", dir)
 
 	t.Run("every protocol", func(t *testing.T) { everyProtocol(t, w, r) })
-	t.Run("money", func(t *testing.T) { washTrading(t, desk, r) })
+	t.Run("money", func(t *testing.T) { washTrading(t, d, r) })
 	t.Run("trust", func(t *testing.T) {
 		var report contract.TrustReport
 		r.get(t, "/api/token/"+honeypot.Token+"/trust", &report)
@@ -154,9 +159,9 @@ func compare(a, b float64) int {
 }
 
 // washTrading wants what a few wallets trade among themselves to be below what many trade.
-func washTrading(t *testing.T, desk *simnet.LaunchDesk, r *running) {
+func washTrading(t *testing.T, d *desk.Desk, r *running) {
 	t.Helper()
-	washed := desk.WashTraded()
+	washed := d.WashTraded()
 	if len(washed) == 0 {
 		t.Fatal("nobody trades with himself")
 	}
@@ -185,7 +190,7 @@ func washTrading(t *testing.T, desk *simnet.LaunchDesk, r *running) {
 func lifeOfALaunch(t *testing.T, w *simnet.World, r *running) {
 	t.Helper()
 	ctx := t.Context()
-	l, err := w.Launch(ctx, "boardwalk-curve", simnet.LaunchOrder{
+	l, err := launch.Start(ctx, w, "boardwalk-curve", launch.Order{
 		Creator: w.Wallets[7], Name: "Tin Kettle", Symbol: "TINK", Metadata: `{"website":"https://kettle.example.com/"}`,
 	})
 	if err != nil {
@@ -198,11 +203,11 @@ func lifeOfALaunch(t *testing.T, w *simnet.World, r *running) {
 	})
 	for i := range 3 {
 		value := new(big.Int).Div(l.Venue.Target(), big.NewInt(10))
-		if _, err := w.Buy(ctx, l, w.Wallets[20+i], value); err != nil {
+		if _, err := launch.Buy(ctx, w, l, w.Wallets[20+i], value); err != nil {
 			t.Fatal(err)
 		}
 	}
-	want, err := w.Curve(ctx, l)
+	want, err := launch.Curve(ctx, w, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -213,11 +218,11 @@ func lifeOfALaunch(t *testing.T, w *simnet.World, r *running) {
 			d.RealQuote != nil && *d.RealQuote == want.RealQuote.String() &&
 			got.Holders != nil && *got.Holders == 3 && got.Buyers1H != nil && *got.Buyers1H == 3
 	})
-	if _, err := w.Complete(ctx, l, w.Wallets[30]); err != nil {
+	if _, err := launch.Complete(ctx, w, l, w.Wallets[30]); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the curve isn't full", func() bool { return r.launched(t, l.Token).Graduation.State == "completed" })
-	if _, err := w.Graduate(ctx, l, w.Wallets[31]); err != nil {
+	if _, err := launch.Graduate(ctx, w, l, w.Wallets[31]); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the token hasn't graduated to its pool", func() bool {

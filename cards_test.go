@@ -19,7 +19,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
 	"github.com/boardwalkhq/boardwalk/internal/sharecard"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/renderer"
@@ -119,12 +119,12 @@ func TestCards(t *testing.T) {
 
 	socket, registry, end := drawBeside(t)
 	r = startUpWith(t, func(p *up.Program) { p.Renderer = socket }, dsn, "config/samples", dir)
-	at := slices.IndexFunc(desk.Launches(), func(l *simnet.Launch) bool { return r.launched(t, l.Token).Graduation.State == "curve" })
+	at := slices.IndexFunc(desk.Launches(), func(l *launch.Launch) bool { return r.launched(t, l.Token).Graduation.State == "curve" })
 	if at < 0 {
 		t.Fatal("no launch is on its curve")
 	}
-	launch := desk.Launches()[at]
-	path := "/api/pnl-card/launch/" + launch.Token + ".png"
+	launched := desk.Launches()[at]
+	path := "/api/pnl-card/launch/" + launched.Token + ".png"
 	eventually(t, "no card is drawn", func() bool {
 		res, _ := r.fetch(t, path, nil)
 		return res.StatusCode == http.StatusOK
@@ -144,11 +144,11 @@ func TestCards(t *testing.T) {
 		}
 	}
 	end()
-	price := *r.launched(t, launch.Token).PriceUSD
-	if _, err := w.Buy(t.Context(), launch, w.Wallets[40], new(big.Int).Div(launch.Venue.Target(), big.NewInt(20))); err != nil {
+	price := *r.launched(t, launched.Token).PriceUSD
+	if _, err := launch.Buy(t.Context(), w, launched, w.Wallets[40], new(big.Int).Div(launched.Venue.Target(), big.NewInt(20))); err != nil {
 		t.Fatal(err)
 	}
-	eventually(t, "the price stands still", func() bool { return *r.launched(t, launch.Token).PriceUSD > price })
+	eventually(t, "the price stands still", func() bool { return *r.launched(t, launched.Token).PriceUSD > price })
 	eventually(t, "the card is not an old one", func() bool {
 		stale, old := r.card(t, path)
 		return bytes.Equal(old, body) && stale.Header.Get("Cache-Control") == "public, max-age=5" &&

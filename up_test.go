@@ -23,6 +23,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/cmd"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/history"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 	"github.com/boardwalkhq/boardwalk/indexer/metadata"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
@@ -135,13 +137,13 @@ func (r *running) get(t *testing.T, path string, into any) {
 // localChain is a chain with history; trade mines more of it.
 type localChain struct {
 	*simnet.World
-	trader *simnet.Trader
+	trader *traffic.Trader
 }
 
 func newLocalChain(t *testing.T, id string, evmID uint64, dir string) *localChain {
 	t.Helper()
 	const span = 25 * time.Hour
-	node, err := anvil.StartNode(t.Context(), anvil.NodeOptions{ChainID: evmID, Timestamp: simnet.GenesisFor(span)})
+	node, err := anvil.StartNode(t.Context(), anvil.NodeOptions{ChainID: evmID, Timestamp: history.GenesisFor(span)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -150,8 +152,8 @@ func newLocalChain(t *testing.T, id string, evmID uint64, dir string) *localChai
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &localChain{w, simnet.NewTrader(w, evmID)}
-	if err := w.History(t.Context(), c.trader, simnet.HistoryOptions{Span: span, Blocks: 120, BlockTime: time.Second, TxPerBlock: 4, Seed: evmID}); err != nil {
+	c := &localChain{w, traffic.NewTrader(w, evmID)}
+	if err := history.Mine(t.Context(), w, c.trader, history.Options{Span: span, Blocks: 120, BlockTime: time.Second, TxPerBlock: 4, Seed: evmID}); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := w.WriteManifest(dir, simnet.ManifestOptions{ID: id, Label: id, BlockTime: time.Second}); err != nil {

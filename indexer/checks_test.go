@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -109,7 +110,7 @@ func TestChecksNameTheirBlock(t *testing.T) {
 	st := storetest.Open(t, "sqlite")
 	h := runChecks(t, cfg, st)
 	l := w.launch(t, w.Venues[0])
-	if _, err := w.Buy(t.Context(), l, w.Wallets[10], big.NewInt(1e17)); err != nil {
+	if _, err := launch.Buy(t.Context(), w.World, l, w.Wallets[10], big.NewInt(1e17)); err != nil {
 		t.Fatal(err)
 	}
 	w.await(t, st)
@@ -148,24 +149,24 @@ func TestCreatorHistoryIsOfCurvesBefore(t *testing.T) {
 	curve := w.Venues[slices.IndexFunc(w.Venues, func(v simnet.Venue) bool { return v.Protocol == simnet.BoardwalkCurve })]
 	live := w.Venues[slices.IndexFunc(w.Venues, func(v simnet.Venue) bool { return !v.HasCurve() })]
 	first := w.launch(t, curve)
-	if _, err := w.Complete(t.Context(), first, w.Wallets[20]); err != nil {
+	if _, err := launch.Complete(t.Context(), w.World, first, w.Wallets[20]); err != nil {
 		t.Fatal(err)
 	}
 	if curve.Waits() {
-		if _, err := w.Graduate(t.Context(), first, w.Wallets[21]); err != nil {
+		if _, err := launch.Graduate(t.Context(), w.World, first, w.Wallets[21]); err != nil {
 			t.Fatal(err)
 		}
 	}
 	w.launch(t, live)
 	second := w.launch(t, curve)
 	w.launch(t, live)
-	var last *simnet.Launch
+	var last *launch.Launch
 	for range 24 {
 		last = w.launch(t, curve)
 	}
 	w.await(t, st)
 	for name, test := range map[string]struct {
-		launch *simnet.Launch
+		launch *launch.Launch
 		before float64
 		result report.Result
 	}{

@@ -15,6 +15,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -98,7 +100,7 @@ func TestNextGeneration(t *testing.T) {
 			t.Parallel()
 			ctx := t.Context()
 			w := newWorld(t, 60, simnet.FourMemeV2)
-			w.desk = simnet.NewLaunchDesk(w.World, simnet.DeskOptions{Seed: 1})
+			w.desk = desk.New(w.World, desk.Options{Seed: 1})
 			w.trade(t, 3)
 			st := storetest.Open(t, kind)
 			k := keep(t, w.config(), st)
@@ -215,8 +217,8 @@ func TestNextGenerationNeedsNoOldState(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
 	w := newWorld(t, 60, simnet.FourMemeV2)
-	launch := w.launch(t, w.Venues[0])
-	if _, err := w.Buy(ctx, launch, w.Wallets[10], big.NewInt(1e18)); err != nil {
+	l := w.launch(t, w.Venues[0])
+	if _, err := launch.Buy(ctx, w.World, l, w.Wallets[10], big.NewInt(1e18)); err != nil {
 		t.Fatal(err)
 	}
 	var forgets atomic.Bool

@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
@@ -200,7 +201,7 @@ func (w *world) launchAndBuy(t *testing.T) (mints []string) {
 	for _, v := range w.Venues {
 		l := w.launch(t, v)
 		for _, wallet := range w.Wallets[10:13] {
-			if _, err := w.Buy(t.Context(), l, wallet, big.NewInt(1e16)); err != nil {
+			if _, err := launch.Buy(t.Context(), w.World, l, wallet, big.NewInt(1e16)); err != nil {
 				t.Fatalf("%s: %v", v.ID, err)
 			}
 		}
@@ -320,8 +321,8 @@ func TestHoldersOfTokensOlderThanTheirLaunch(t *testing.T) {
 			known, unknown := w.launch(t, w.Venues[0]), w.launch(t, w.Venues[0])
 			move := func(first, n int) {
 				for _, wallet := range w.Wallets[first : first+n] {
-					for _, l := range []*simnet.Launch{known, unknown} {
-						if _, err := w.Buy(t.Context(), l, wallet, big.NewInt(1e16)); err != nil {
+					for _, l := range []*launch.Launch{known, unknown} {
+						if _, err := launch.Buy(t.Context(), w.World, l, wallet, big.NewInt(1e16)); err != nil {
 							t.Fatal(err)
 						}
 					}
@@ -345,7 +346,7 @@ func TestHoldersOfTokensOlderThanTheirLaunch(t *testing.T) {
 			w.announce(t, contract, unknown.Token)
 			move(18, 2)
 			w.awaitHolders(t, st, known.Token, unknown.Token)
-			for _, l := range []*simnet.Launch{known, unknown} {
+			for _, l := range []*launch.Launch{known, unknown} {
 				if a := m.about(l.Token); a.ranges == 0 || a.last > latest.Number+1 {
 					t.Errorf("%d ranges of logs were asked, the last up to block %d; the first launch is in %d", a.ranges, a.last, latest.Number+1)
 				}

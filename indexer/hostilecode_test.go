@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -14,7 +14,7 @@ import (
 // hostiles makes a contract of each hostile code, and a Uniswap V2 pair of each with the wrapped native coin.
 func (w *world) hostiles(t *testing.T) (contracts []string) {
 	t.Helper()
-	contracts, err := w.HostileContracts(t.Context(), func(ctx context.Context) error { return w.node.Mine(ctx, 1, 2*time.Second) })
+	contracts, err := attack.HostileContracts(t.Context(), w.World, func(ctx context.Context) error { return w.node.Mine(ctx, 1, 2*time.Second) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func (w *world) hostiles(t *testing.T) (contracts []string) {
 // hostile puts a contract at an address that runs code when it is asked something.
 func (w *world) hostile(t *testing.T, address, code string) {
 	t.Helper()
-	if err := w.HostileContract(t.Context(), address, code); err != nil {
+	if err := attack.HostileContract(t.Context(), w.World, address, code); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -32,7 +32,7 @@ func (w *world) hostile(t *testing.T, address, code string) {
 // provoke calls contracts in one block, each in a transaction of its own.
 func (w *world) provoke(t *testing.T, contracts []string) {
 	t.Helper()
-	sent, err := w.Provoke(t.Context(), contracts)
+	sent, err := attack.Provoke(t.Context(), w.World, contracts)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,7 +106,7 @@ func TestNoContractKeepsABlockFromBeingCommitted(t *testing.T) {
 	}
 	for i, c := range contracts {
 		if asked[c] != 3 {
-			t.Errorf("a contract that %s was asked about %d of 3: as a pool (1), as a token (2)", simnet.HostileCodes[i].Name, asked[c])
+			t.Errorf("a contract that %s was asked about %d of 3: as a pool (1), as a token (2)", attack.HostileCodes[i].Name, asked[c])
 		}
 	}
 	w.compare(t, st, w.config())

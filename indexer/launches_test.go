@@ -13,6 +13,7 @@ import (
 	"golang.org/x/crypto/sha3"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
@@ -32,9 +33,9 @@ func launchWorld(t *testing.T, holders chainconfig.Holders) (*world, *chainconfi
 	return w, cfg, st
 }
 
-func (w *world) launch(t *testing.T, venue simnet.Venue) *simnet.Launch {
+func (w *world) launch(t *testing.T, venue simnet.Venue) *launch.Launch {
 	t.Helper()
-	l, err := w.Launch(t.Context(), venue.ID, simnet.LaunchOrder{
+	l, err := launch.Start(t.Context(), w.World, venue.ID, launch.Order{
 		Creator: w.Wallets[0], Name: "Paper Lantern", Symbol: "LAMP", Metadata: `{"description":"It glows."}`,
 	})
 	if err != nil {
@@ -44,7 +45,7 @@ func (w *world) launch(t *testing.T, venue simnet.Venue) *simnet.Launch {
 }
 
 // indexed is what is derived of a launch once the head is indexed.
-func (w *world) indexed(t *testing.T, st *store.Store, l *simnet.Launch) (market.Launch, store.TokenNow) {
+func (w *world) indexed(t *testing.T, st *store.Store, l *launch.Launch) (market.Launch, store.TokenNow) {
 	t.Helper()
 	w.await(t, st)
 	mint, err := market.ParseEVMAddress(l.Token)
@@ -66,7 +67,7 @@ func (w *world) indexed(t *testing.T, st *store.Store, l *simnet.Launch) (market
 func TestCurvesAreTheContracts(t *testing.T) {
 	t.Parallel()
 	w, _, st := launchWorld(t, chainconfig.HoldersDeclared)
-	var launches []*simnet.Launch
+	var launches []*launch.Launch
 	for _, v := range w.Venues {
 		if v.HasCurve() {
 			launches = append(launches, w.launch(t, v))
@@ -81,21 +82,21 @@ func TestCurvesAreTheContracts(t *testing.T) {
 	for round, part := range []int64{20, 7, 3} {
 		for i, l := range launches {
 			value := new(big.Int).Div(l.Venue.Target(), big.NewInt(part))
-			if _, err := w.Buy(t.Context(), l, w.Wallets[10+round], value); err != nil {
+			if _, err := launch.Buy(t.Context(), w.World, l, w.Wallets[10+round], value); err != nil {
 				t.Fatalf("%s: %v", l.Venue.ID, err)
 			}
 			has, err := w.BalanceOf(t.Context(), l.Token, w.Wallets[10+round])
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, err := w.Sell(t.Context(), l, w.Wallets[10+round], has.Div(has, big.NewInt(int64(2+i)))); err != nil {
+			if _, err := launch.Sell(t.Context(), w.World, l, w.Wallets[10+round], has.Div(has, big.NewInt(int64(2+i)))); err != nil {
 				t.Fatalf("%s: %v", l.Venue.ID, err)
 			}
 		}
 		hold()
 	}
 	for _, l := range launches {
-		if _, err := w.Complete(t.Context(), l, w.Wallets[20]); err != nil {
+		if _, err := launch.Complete(t.Context(), w.World, l, w.Wallets[20]); err != nil {
 			t.Fatalf("%s: %v", l.Venue.ID, err)
 		}
 		w.holdFull(t, st, l)
@@ -103,10 +104,10 @@ func TestCurvesAreTheContracts(t *testing.T) {
 }
 
 // holdCurve holds a launch's curve against its contract, as far as the venue's logs tell it, and its holders against balances.
-func (w *world) holdCurve(t *testing.T, st *store.Store, l *simnet.Launch) {
+func (w *world) holdCurve(t *testing.T, st *store.Store, l *launch.Launch) {
 	t.Helper()
 	got, token := w.indexed(t, st, l)
-	want, err := w.Curve(t.Context(), l)
+	want, err := launch.Curve(t.Context(), w.World, l)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -163,14 +164,14 @@ func (w *world) holdCurve(t *testing.T, st *store.Store, l *simnet.Launch) {
 }
 
 // holdFull holds a full curve, and the token's graduation.
-func (w *world) holdFull(t *testing.T, st *store.Store, l *simnet.Launch) {
+func (w *world) holdFull(t *testing.T, st *store.Store, l *launch.Launch) {
 	t.Helper()
 	got, _ := w.indexed(t, st, l)
 	if l.Venue.Waits() {
 		if l.Venue.Protocol != simnet.FourMemeV1 && (got.State != market.LaunchCompleted || got.Progress != 100 || got.CompletedAt == 0) {
 			t.Errorf("%s: a full curve is %s at %v %%", l.Venue.ID, got.State, got.Progress)
 		}
-		if _, err := w.Graduate(t.Context(), l, w.Wallets[21]); err != nil {
+		if _, err := launch.Graduate(t.Context(), w.World, l, w.Wallets[21]); err != nil {
 			t.Fatalf("%s: %v", l.Venue.ID, err)
 		}
 	}
@@ -189,7 +190,7 @@ func (w *world) holdFull(t *testing.T, st *store.Store, l *simnet.Launch) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.Buy(t.Context(), l, w.Wallets[22], big.NewInt(1e17)); err != nil {
+	if _, err := launch.Buy(t.Context(), w.World, l, w.Wallets[22], big.NewInt(1e17)); err != nil {
 		t.Fatalf("%s: %v", l.Venue.ID, err)
 	}
 	w.await(t, st)
@@ -208,7 +209,7 @@ func TestLivePools(t *testing.T) {
 			continue
 		}
 		l := w.launch(t, v)
-		if _, err := w.Buy(t.Context(), l, w.Wallets[10], big.NewInt(1e18)); err != nil {
+		if _, err := launch.Buy(t.Context(), w.World, l, w.Wallets[10], big.NewInt(1e18)); err != nil {
 			t.Fatalf("%s: %v", v.ID, err)
 		}
 		got, token := w.indexed(t, st, l)
@@ -227,7 +228,7 @@ func TestLaunchesThroughReorgs(t *testing.T) {
 	t.Parallel()
 	w, cfg, st := launchWorld(t, chainconfig.HoldersAll)
 	ctx := t.Context()
-	stays := map[string]*simnet.Launch{}
+	stays := map[string]*launch.Launch{}
 	for _, v := range w.Venues {
 		stays[v.ID] = w.launch(t, v)
 	}
@@ -248,11 +249,11 @@ func TestLaunchesThroughReorgs(t *testing.T) {
 			continue
 		}
 		copied := *stays[v.ID]
-		if _, err := w.Complete(ctx, &copied, w.Wallets[20]); err != nil {
+		if _, err := launch.Complete(ctx, w.World, &copied, w.Wallets[20]); err != nil {
 			t.Fatalf("%s: %v", v.ID, err)
 		}
 		if v.Waits() {
-			if _, err := w.Graduate(ctx, &copied, w.Wallets[21]); err != nil {
+			if _, err := launch.Graduate(ctx, w.World, &copied, w.Wallets[21]); err != nil {
 				t.Fatalf("%s: %v", v.ID, err)
 			}
 		}
@@ -263,7 +264,7 @@ func TestLaunchesThroughReorgs(t *testing.T) {
 	}
 	w.trade(t, 4)
 	for _, v := range w.Venues {
-		if _, err := w.Buy(ctx, stays[v.ID], w.Wallets[30], big.NewInt(1e17)); err != nil {
+		if _, err := launch.Buy(ctx, w.World, stays[v.ID], w.Wallets[30], big.NewInt(1e17)); err != nil {
 			t.Fatalf("%s: %v", v.ID, err)
 		}
 	}
@@ -286,7 +287,7 @@ func TestUnaskedChecks(t *testing.T) {
 	w, _, st := launchWorld(t, chainconfig.HoldersDeclared)
 	l := w.launch(t, w.Venues[0])
 	value := new(big.Int).Div(l.Venue.Target(), big.NewInt(4)) // for more than is worth a check
-	if _, err := w.Buy(t.Context(), l, w.Wallets[10], value); err != nil {
+	if _, err := launch.Buy(t.Context(), w.World, l, w.Wallets[10], value); err != nil {
 		t.Fatal(err)
 	}
 	_, token := w.indexed(t, st, l)
@@ -359,7 +360,7 @@ func TestQuoteWithoutPools(t *testing.T) {
 	t.Cleanup(run(t, cfg, st, 0))
 	for _, v := range w.Venues {
 		l := w.launch(t, v)
-		if _, err := w.Buy(t.Context(), l, w.Wallets[10], big.NewInt(1e17)); err != nil {
+		if _, err := launch.Buy(t.Context(), w.World, l, w.Wallets[10], big.NewInt(1e17)); err != nil {
 			t.Fatalf("%s: %v", v.ID, err)
 		}
 		_, token := w.indexed(t, st, l)

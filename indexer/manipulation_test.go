@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -21,13 +22,13 @@ func TestManipulationsMoveNothing(t *testing.T) {
 	plain := w.TokensLike(simnet.Plain)
 	for name, trick := range map[string]struct {
 		token int
-		play  func(context.Context, string) (simnet.Fixture, error)
+		play  func(context.Context, *simnet.World, string) (attack.Fixture, error)
 	}{
-		"a flash pump inside one block":      {3, w.FlashPump},
-		"a one-tick pool":                    {0, w.OneTickPool},
-		"a pool one-sided in its own token":  {1, w.OneSidedPool},
-		"a pool with a hook nobody declared": {2, w.HookPool},
-		"a thin pool at an absurd price":     {4, w.ThinTakeover},
+		"a flash pump inside one block":      {3, attack.FlashPump},
+		"a one-tick pool":                    {0, attack.OneTickPool},
+		"a pool one-sided in its own token":  {1, attack.OneSidedPool},
+		"a pool with a hook nobody declared": {2, attack.HookPool},
+		"a thin pool at an absurd price":     {4, attack.ThinTakeover},
 	} {
 		mint, err := market.ParseEVMAddress(plain[trick.token].Address)
 		if err != nil {
@@ -38,7 +39,7 @@ func TestManipulationsMoveNothing(t *testing.T) {
 		high := dayHigh(t, pools(t, st), before.Pool, func(p market.Pool) []market.Candle {
 			return all[market.Candle](t)(st.Inspect.Candles(t.Context(), "base", p.ID, 86400, 0, math.MaxInt64))
 		})
-		f, err := trick.play(t.Context(), plain[trick.token].Address)
+		f, err := trick.play(t.Context(), w.World, plain[trick.token].Address)
 		if err != nil {
 			t.Fatalf("%s: %v", name, err)
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -68,8 +69,8 @@ func TestWhatADayThatRunsOutGivesUp(t *testing.T) {
 	cfg := w.config()
 	cfg.Endpoints = []chainconfig.Endpoint{{URL: w.relay(t, q.of(0)), Weight: 1}, {URL: w.relay(t, q.of(1)), Weight: 1}}
 	st := storetest.Open(t, "sqlite")
-	launch := w.launch(t, w.Venues[0])
-	if _, err := w.Buy(t.Context(), launch, w.Wallets[10], big.NewInt(1e17)); err != nil {
+	l := w.launch(t, w.Venues[0])
+	if _, err := launch.Buy(t.Context(), w.World, l, w.Wallets[10], big.NewInt(1e17)); err != nil {
 		t.Fatal(err)
 	}
 	all := []string{"trust", "holders", "samples", "agreement"}
@@ -84,7 +85,7 @@ func TestWhatADayThatRunsOutGivesUp(t *testing.T) {
 		t.Errorf("its plan is %+v", s.Plan)
 	}
 	rw := httptest.NewRecorder()
-	ix.ChecksHandler().ServeHTTP(rw, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/trust/"+launch.Token, nil))
+	ix.ChecksHandler().ServeHTTP(rw, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/trust/"+l.Token, nil))
 	if body := rw.Body.String(); rw.Code != http.StatusServiceUnavailable || !strings.Contains(body, `"unavailable"`) {
 		t.Errorf("a trust check that is given up is answered %d %s", rw.Code, body)
 	}
@@ -98,7 +99,7 @@ func TestWhatADayThatRunsOutGivesUp(t *testing.T) {
 	if s := ix.State(); s.Plan.GivenUp != nil || s.Plan.Behind != "" {
 		t.Errorf("its plan is %+v", s.Plan)
 	}
-	check(t, ix.ChecksHandler(), launch.Token)
+	check(t, ix.ChecksHandler(), l.Token)
 }
 
 // runPlanned runs an indexer whose endpoints allow so many calls a day each, of which some eighteen hours are left.

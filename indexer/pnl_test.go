@@ -9,6 +9,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/pnl"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -67,7 +68,9 @@ func (d *dealer) deal(t *testing.T, token string, sell bool, trade func() (anvil
 
 func (d *dealer) swapBuy(t *testing.T, p simnet.Pool, token string, finney int64) {
 	t.Helper()
-	d.deal(t, token, false, func() (anvil.Receipt, error) { return d.SwapBuy(t.Context(), p, token, d.wallet, finneys(finney)) })
+	d.deal(t, token, false, func() (anvil.Receipt, error) {
+		return simnet.SwapBuy(t.Context(), d.world.World, p, token, d.wallet, finneys(finney))
+	})
 }
 
 // swapSell sells one in so many of what the wallet has.
@@ -75,7 +78,9 @@ func (d *dealer) swapSell(t *testing.T, p simnet.Pool, token string, part int64)
 	t.Helper()
 	amount := d.has(t, token)
 	amount.Div(amount, big.NewInt(part))
-	d.deal(t, token, true, func() (anvil.Receipt, error) { return d.SwapSell(t.Context(), p, token, d.wallet, amount) })
+	d.deal(t, token, true, func() (anvil.Receipt, error) {
+		return simnet.SwapSell(t.Context(), d.world.World, p, token, d.wallet, amount)
+	})
 }
 
 func finneys(n int64) *big.Int { return new(big.Int).Mul(big.NewInt(n), big.NewInt(1e15)) }
@@ -165,17 +170,19 @@ func TestProfitOfAWallet(t *testing.T) {
 
 	d.swapBuy(t, first, a, 1000)
 	d.swapBuy(t, second, b, 700)
-	d.deal(t, launched.Token, false, func() (anvil.Receipt, error) { return w.Buy(t.Context(), launched, d.wallet, finneys(100)) })
+	d.deal(t, launched.Token, false, func() (anvil.Receipt, error) {
+		return launch.Buy(t.Context(), w.World, launched, d.wallet, finneys(100))
+	})
 	d.swapSell(t, first, a, 3)
 	friend.swapBuy(t, second, b, 5000) // moves the price
 	d.swapBuy(t, first, a, 400)
 	d.gift(t, b, friend.wallet, new(big.Int).Div(friend.has(t, b), big.NewInt(7)))
 	d.swapSell(t, second, b, 1)
-	if _, err := w.Buy(t.Context(), launched, w.Wallets[3], finneys(300)); err != nil {
+	if _, err := launch.Buy(t.Context(), w.World, launched, w.Wallets[3], finneys(300)); err != nil {
 		t.Fatal(err)
 	}
 	half := new(big.Int).Rsh(d.has(t, launched.Token), 1)
-	d.deal(t, launched.Token, true, func() (anvil.Receipt, error) { return w.Sell(t.Context(), launched, d.wallet, half) })
+	d.deal(t, launched.Token, true, func() (anvil.Receipt, error) { return launch.Sell(t.Context(), w.World, launched, d.wallet, half) })
 	d.swapSell(t, first, a, 1)
 
 	for _, kind := range storetest.Both {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
 	"github.com/boardwalkhq/boardwalk/internal/pnl"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -21,7 +22,7 @@ func TestProfitOfTaxedTokensAndTransfers(t *testing.T) {
 	cfg.Quotes[2].PegUSD = coinUSD
 	tolled, toll := d.poolLike(t, simnet.FeeOnTransfer, simnet.UniswapV2)
 	plain, dog := d.pool(t, simnet.UniswapV3)
-	taxed, err := w.HostilePool(t.Context(), simnet.TrickSellTax, w.Spare[0], finneys(20_000))
+	taxed, err := attack.HostilePool(t.Context(), w.World, attack.TrickSellTax, w.Spare[0], finneys(20_000))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -27,7 +28,7 @@ func TestAFloodOfPools(t *testing.T) {
 			}
 			before := tokens(t, st)[mint].Pool
 			for round := range 5 {
-				f, err := w.PoolFlood(t.Context(), token, 60*round, 60)
+				f, err := attack.PoolFlood(t.Context(), w.World, token, 60*round, 60)
 				if err != nil || len(f.TxHashes) != 90 {
 					t.Fatal(len(f.TxHashes), err)
 				}

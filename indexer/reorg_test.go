@@ -21,6 +21,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -171,7 +172,7 @@ func TestSurvivesReorgsAndKills(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed(t), 0))
 			w := newWorld(t, 60, simnet.BoardwalkCurve, simnet.PonsV2, simnet.FourMemeV2, simnet.ClankerV4)
-			w.desk = simnet.NewLaunchDesk(w.World, simnet.DeskOptions{Seed: 1, Every: 4 * time.Second})
+			w.desk = desk.New(w.World, desk.Options{Seed: 1, Every: 4 * time.Second})
 			cfg := w.config()
 			dsn := storetest.DSN(t, kind)
 			kill := startChild(t, cfg, dsn)

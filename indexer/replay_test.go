@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -23,8 +24,8 @@ import (
 func TestReplayNeedsNoOldState(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 60, simnet.FourMemeV2)
-	launch := w.launch(t, w.Venues[0])
-	if _, err := w.Buy(t.Context(), launch, w.Wallets[10], big.NewInt(1e18)); err != nil {
+	launched := w.launch(t, w.Venues[0])
+	if _, err := launch.Buy(t.Context(), w.World, launched, w.Wallets[10], big.NewInt(1e18)); err != nil {
 		t.Fatal(err)
 	}
 	first := storetest.Open(t, "sqlite")
@@ -37,7 +38,7 @@ func TestReplayNeedsNoOldState(t *testing.T) {
 	}
 	if !slices.ContainsFunc(facts, func(f store.StoredFact) bool {
 		c, ok := f.Fact.(market.CurveFact)
-		return ok && c.Known && c.Token.String() == strings.ToLower(launch.Token) && c.Quote.IsNative()
+		return ok && c.Known && c.Token.String() == strings.ToLower(launched.Token) && c.Quote.IsNative()
 	}) {
 		t.Error("what the launch's curve takes was not kept")
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/history"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -29,7 +31,7 @@ const (
 func velodromes(t *testing.T) *world {
 	t.Helper()
 	const span = 3 * time.Hour
-	node, err := anvil.StartNode(t.Context(), anvil.NodeOptions{ChainID: 31337, Timestamp: simnet.GenesisFor(span)})
+	node, err := anvil.StartNode(t.Context(), anvil.NodeOptions{ChainID: 31337, Timestamp: history.GenesisFor(span)})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,8 +42,8 @@ func velodromes(t *testing.T) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := &world{World: w, node: node, trader: simnet.NewTrader(w, 1)}
-	err = w.History(t.Context(), out.trader, simnet.HistoryOptions{Span: span, Blocks: 40, BlockTime: 2 * time.Second, TxPerBlock: 12, Seed: 1})
+	out := &world{World: w, node: node, trader: traffic.NewTrader(w, 1)}
+	err = history.Mine(t.Context(), w, out.trader, history.Options{Span: span, Blocks: 40, BlockTime: 2 * time.Second, TxPerBlock: 12, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -12,6 +12,10 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/history"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -24,10 +28,10 @@ import (
 type world struct {
 	*simnet.World
 	node   *anvil.Node
-	trader *simnet.Trader
-	truths []simnet.Truth
+	trader *traffic.Trader
+	truths []traffic.Truth
 	// desk, if set, launches tokens while the trader trades.
-	desk *simnet.LaunchDesk
+	desk *desk.Desk
 }
 
 func TestMain(m *testing.M) {
@@ -49,19 +53,19 @@ func newWorldOn(t *testing.T, states, blocks int, venues ...simnet.VenueProtocol
 	t.Helper()
 	ctx := t.Context()
 	const span = 27 * time.Hour
-	node, err := anvil.StartNode(ctx, anvil.NodeOptions{ChainID: 31337, Timestamp: simnet.GenesisFor(span), KeepStates: states})
+	node, err := anvil.StartNode(ctx, anvil.NodeOptions{ChainID: 31337, Timestamp: history.GenesisFor(span), KeepStates: states})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = node.Close() })
-	w, err := simnet.Deploy(ctx, node, simnet.DeployOptions{Seed: 1, Venues: venues})
+	w, err := launch.Deploy(ctx, node, simnet.DeployOptions{Seed: 1}, venues...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := &world{World: w, node: node, trader: simnet.NewTrader(w, 1)}
-	err = w.History(ctx, out.trader, simnet.HistoryOptions{
+	out := &world{World: w, node: node, trader: traffic.NewTrader(w, 1)}
+	err = history.Mine(ctx, w, out.trader, history.Options{
 		Span: span, Blocks: blocks, BlockTime: 2 * time.Second, TxPerBlock: 4, Seed: 1,
-		OnBlock: func(_ float64, truths []simnet.Truth) { out.truths = append(out.truths, truths...) },
+		OnBlock: func(_ float64, truths []traffic.Truth) { out.truths = append(out.truths, truths...) },
 	})
 	if err != nil {
 		t.Fatal(err)

@@ -19,6 +19,8 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/history"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 )
 
 // The contracts of venues.yaml.
@@ -73,7 +75,7 @@ func (s step) testSmoke() {
 
 // testPast gives the chain real contracts and an hour of trades, made beside the cluster, and the venues' contracts.
 func (s step) testPast() {
-	made, err := anvil.StartNode(s.ctx, anvil.NodeOptions{ChainID: 8453, Timestamp: simnet.GenesisFor(time.Hour), KeepStates: 200})
+	made, err := anvil.StartNode(s.ctx, anvil.NodeOptions{ChainID: 8453, Timestamp: history.GenesisFor(time.Hour), KeepStates: 200})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -82,7 +84,7 @@ func (s step) testPast() {
 	if err != nil {
 		s.Fatal(err)
 	}
-	if err := w.History(s.ctx, simnet.NewTrader(w, 1), simnet.HistoryOptions{Span: time.Hour, Blocks: 100}); err != nil {
+	if err := history.Mine(s.ctx, w, traffic.NewTrader(w, 1), history.Options{Span: time.Hour, Blocks: 100}); err != nil {
 		s.Fatal(err)
 	}
 	path := filepath.Join(s.TempDir(), "state.json")

@@ -79,7 +79,7 @@ func planTokens(seed uint64) []tokenPlan {
 	for i, decimals := range []int{18, 18, 18, 18, 6, 8} {
 		name := ordinaryNames[names[i]]
 		// From a twentieth of a cent to a few cents: a valuation of 0.5 to 30 million dollars.
-		usd := 0.0005 * pow10(rng.Float64()*1.8)
+		usd := 0.0005 * Pow10(rng.Float64()*1.8)
 		plans = append(plans, tokenPlan{Token{Name: name.name, Symbol: name.symbol, Decimals: decimals, Behaviour: Plain, USD: usd}, "Token", 1e9})
 	}
 	return append(plans,
@@ -130,7 +130,7 @@ func planPools(tokens []tokenPlan, seed uint64) []poolPlan {
 	plain := 0
 	for i, token := range tokens {
 		// 40,000 to 400,000 dollars, but no more than the deployer's part of a small token allows.
-		depth := min(40_000*pow10(rng.Float64()), 0.12*token.USD*token.supply)
+		depth := min(40_000*Pow10(rng.Float64()), 0.12*token.USD*token.supply)
 		switch token.Behaviour {
 		case Plain:
 			add(UniswapV2, i, native, 0, depth)
@@ -176,4 +176,5 @@ func planPools(tokens []tokenPlan, seed uint64) []poolPlan {
 	return plans
 }
 
-func pow10(exponent float64) float64 { return math.Pow(10, exponent) }
+// Pow10 is ten to the power of a number.
+func Pow10(exponent float64) float64 { return math.Pow(10, exponent) }

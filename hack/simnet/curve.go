@@ -5,14 +5,14 @@ import (
 	"math/big"
 )
 
-// launchFeeBps is the fee of every curve here, in basis points.
-const launchFeeBps = 100
+// CurveFeeBps is the fee of every curve here, in basis points.
+const CurveFeeBps = 100
 
-// curveShape is what a venue's curves are at first, in smallest units.
-type curveShape struct {
-	virtualBase, virtualQuote, saleBase *big.Int
-	// feeBps is what of a trade's quote doesn't reach or leave the curve, taxes included.
-	feeBps int64
+// CurveShape is what a venue's curves are at first, in smallest units.
+type CurveShape struct {
+	VirtualBase, VirtualQuote, SaleBase *big.Int
+	// FeeBps is what of a trade's quote doesn't reach or leave the curve, taxes included.
+	FeeBps int64
 }
 
 // CurveState is a bonding curve as its contract tells it, in smallest units. RealBase is left for sale and
@@ -27,7 +27,7 @@ type CurveState struct {
 
 // Price is that of 10^18 base units in quote units, rounded down.
 func (s CurveState) Price() *big.Int {
-	return new(big.Int).Div(new(big.Int).Mul(s.VirtualQuote, units(1, 18)), s.VirtualBase)
+	return new(big.Int).Div(new(big.Int).Mul(s.VirtualQuote, big.NewInt(1_000_000_000_000_000_000)), s.VirtualBase)
 }
 
 // Fill is what a trade with a curve comes to.
@@ -42,25 +42,27 @@ func (f Fill) Paid() *big.Int { return new(big.Int).Add(f.Net, f.Fee) }
 // Got is what a seller gets in the end.
 func (f Fill) Got() *big.Int { return new(big.Int).Sub(f.Net, f.Fee) }
 
-func (s curveShape) fresh() CurveState {
-	return CurveState{VirtualBase: s.virtualBase, VirtualQuote: s.virtualQuote, RealBase: s.saleBase, RealQuote: new(big.Int)}
+// Fresh is a curve that nobody has bought from.
+func (s CurveShape) Fresh() CurveState {
+	return CurveState{VirtualBase: s.VirtualBase, VirtualQuote: s.VirtualQuote, RealBase: s.SaleBase, RealQuote: new(big.Int)}
 }
 
-func (s curveShape) product() *big.Int { return new(big.Int).Mul(s.virtualBase, s.virtualQuote) }
+// Product is of the virtual reserves at first.
+func (s CurveShape) Product() *big.Int { return new(big.Int).Mul(s.VirtualBase, s.VirtualQuote) }
 
-// last is the virtual base of a full curve.
-func (s curveShape) last() *big.Int { return new(big.Int).Sub(s.virtualBase, s.saleBase) }
+// Last is the virtual base of a full curve.
+func (s CurveShape) Last() *big.Int { return new(big.Int).Sub(s.VirtualBase, s.SaleBase) }
 
-// target is what a full curve has raised.
-func (s curveShape) target() *big.Int {
-	return new(big.Int).Sub(ceilDiv(s.product(), s.last()), s.virtualQuote)
+// Target is what a full curve has raised.
+func (s CurveShape) Target() *big.Int {
+	return new(big.Int).Sub(ceilDiv(s.Product(), s.Last()), s.VirtualQuote)
 }
 
 // at is the curve with these virtual reserves.
-func (s curveShape) at(base, quote *big.Int) CurveState {
-	left := new(big.Int).Sub(base, s.last())
+func (s CurveShape) at(base, quote *big.Int) CurveState {
+	left := new(big.Int).Sub(base, s.Last())
 	return CurveState{
-		VirtualBase: base, VirtualQuote: quote, RealBase: left, RealQuote: new(big.Int).Sub(quote, s.virtualQuote),
+		VirtualBase: base, VirtualQuote: quote, RealBase: left, RealQuote: new(big.Int).Sub(quote, s.VirtualQuote),
 		Completed: left.Sign() == 0,
 	}
 }
@@ -72,18 +74,18 @@ var (
 
 const bps = 10_000
 
-// buy is a purchase for a value with the fee in it; the last one takes less. Virtual base times virtual quote
+// Buy is a purchase for a value with the fee in it; the last one takes less. Virtual base times virtual quote
 // never falls below their product at first.
-func (s curveShape) buy(from CurveState, value *big.Int) (Fill, CurveState, error) {
+func (s CurveShape) Buy(from CurveState, value *big.Int) (Fill, CurveState, error) {
 	if from.Completed {
 		return Fill{}, from, errCurveFull
 	}
 	fee := s.share(value)
 	f := Fill{Net: new(big.Int).Sub(value, fee), Fee: fee}
 	quote := new(big.Int).Add(from.VirtualQuote, f.Net)
-	base := ceilDiv(s.product(), quote)
-	if base.Cmp(s.last()) <= 0 {
-		base, quote = s.last(), new(big.Int).Add(s.virtualQuote, s.target())
+	base := ceilDiv(s.Product(), quote)
+	if base.Cmp(s.Last()) <= 0 {
+		base, quote = s.Last(), new(big.Int).Add(s.VirtualQuote, s.Target())
 		f.Net = new(big.Int).Sub(quote, from.VirtualQuote)
 		f.Fee = new(big.Int).Sub(s.gross(f.Net), f.Net)
 	}
@@ -94,28 +96,28 @@ func (s curveShape) buy(from CurveState, value *big.Int) (Fill, CurveState, erro
 	return f, s.at(base, quote), nil
 }
 
-// sell is a sale of tokens that came from the curve.
-func (s curveShape) sell(from CurveState, amount *big.Int) (Fill, CurveState, error) {
+// Sell is a sale of tokens that came from the curve.
+func (s CurveShape) Sell(from CurveState, amount *big.Int) (Fill, CurveState, error) {
 	if from.Completed {
 		return Fill{}, from, errCurveFull
 	}
 	base := new(big.Int).Add(from.VirtualBase, amount)
-	quote := ceilDiv(s.product(), base)
+	quote := ceilDiv(s.Product(), base)
 	f := Fill{Base: amount, Net: new(big.Int).Sub(from.VirtualQuote, quote)}
 	f.Fee = s.share(f.Net)
-	if base.Cmp(s.virtualBase) > 0 || f.Got().Sign() <= 0 {
+	if base.Cmp(s.VirtualBase) > 0 || f.Got().Sign() <= 0 {
 		return Fill{}, from, errCurveSmall
 	}
 	return f, s.at(base, quote), nil
 }
 
-// valueFor is what buys about an amount of tokens, and all that are left where that is the amount.
-func (s curveShape) valueFor(from CurveState, amount *big.Int) *big.Int {
+// ValueFor is what buys about an amount of tokens, and all that are left where that is the amount.
+func (s CurveShape) ValueFor(from CurveState, amount *big.Int) *big.Int {
 	base := new(big.Int).Sub(from.VirtualBase, amount)
-	if base.Cmp(s.last()) < 0 {
-		base = s.last()
+	if base.Cmp(s.Last()) < 0 {
+		base = s.Last()
 	}
-	net := new(big.Int).Sub(ceilDiv(s.product(), base), from.VirtualQuote)
+	net := new(big.Int).Sub(ceilDiv(s.Product(), base), from.VirtualQuote)
 	value := s.gross(net)
 	if new(big.Int).Sub(value, s.share(value)).Cmp(net) < 0 { // a tax is rounded up by itself
 		value.Add(value, big.NewInt(1))
@@ -124,14 +126,14 @@ func (s curveShape) valueFor(from CurveState, amount *big.Int) *big.Int {
 }
 
 // share is the fee of a value. Every part of it is rounded up by itself.
-func (s curveShape) share(value *big.Int) *big.Int {
-	fee := bpsOf(value, launchFeeBps)
-	return fee.Add(fee, bpsOf(value, s.feeBps-launchFeeBps))
+func (s CurveShape) share(value *big.Int) *big.Int {
+	fee := bpsOf(value, CurveFeeBps)
+	return fee.Add(fee, bpsOf(value, s.FeeBps-CurveFeeBps))
 }
 
 // gross is the least value that leaves net after the fee.
-func (s curveShape) gross(net *big.Int) *big.Int {
-	return ceilDiv(new(big.Int).Mul(net, big.NewInt(bps)), big.NewInt(bps-s.feeBps))
+func (s CurveShape) gross(net *big.Int) *big.Int {
+	return ceilDiv(new(big.Int).Mul(net, big.NewInt(bps)), big.NewInt(bps-s.FeeBps))
 }
 
 func bpsOf(value *big.Int, share int64) *big.Int {

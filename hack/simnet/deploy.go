@@ -3,6 +3,7 @@ package simnet
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"math/big"
 	"slices"
@@ -19,22 +20,20 @@ type DeployOptions struct {
 	Native Native
 	// Classic deploys Uniswap V2 and V3 alone: no V4, PancakeSwap, aggregator or smart accounts.
 	Classic bool
-	// Venues are the launch venues to deploy, and with them the wallets that trade on launches. A classic
-	// world can have none.
-	Venues []VenueProtocol
 	// Places are addresses of a mainnet's, to put contracts at; nil is none.
 	Places *Places
 }
 
 const (
 	deployGas = 12_000_000
-	// deadline is far beyond any block time.
-	deadline = 1 << 40
-	// traderWrapped is how much wrapped native each trader starts with.
-	traderWrapped = 20_000
+	// Deadline is far beyond any block time.
+	Deadline = 1 << 40
+	// TraderWrapped is how much wrapped native each trader starts with.
+	TraderWrapped = 20_000
 )
 
-var maxUint256 = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))
+// MaxUint256 is the largest word.
+var MaxUint256 = new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 256), big.NewInt(1))
 
 // Deploy puts the exchanges, the tokens, their liquidity and the traders' funds on a fresh chain, in
 // a handful of blocks one second apart.
@@ -48,7 +47,7 @@ func Deploy(ctx context.Context, node *anvil.Node, options DeployOptions) (*Worl
 	if options.Places == nil {
 		options.Places = &Places{}
 	}
-	d := &deployment{World: &World{Node: node, ChainID: node.ChainID(), Native: options.Native}, places: options.Places}
+	d := &Deployment{World: &World{Node: node, ChainID: node.ChainID(), Native: options.Native}, places: options.Places}
 	for _, step := range []struct {
 		name string
 		run  func(context.Context) error
@@ -58,7 +57,6 @@ func Deploy(ctx context.Context, node *anvil.Node, options DeployOptions) (*Worl
 		{"tokens", func(ctx context.Context) error { return d.tokens(ctx, options.Seed) }},
 		{"funds", d.funds},
 		{"pools", func(ctx context.Context) error { return d.openPools(ctx, options.Seed) }},
-		{"venues", func(ctx context.Context) error { return d.openVenues(ctx, options) }},
 	} {
 		if err := step.run(ctx); err != nil {
 			return nil, fmt.Errorf("simnet: deploy %s: %w", step.name, err)
@@ -67,18 +65,24 @@ func Deploy(ctx context.Context, node *anvil.Node, options DeployOptions) (*Worl
 	return d.World, nil
 }
 
-// deployment collects the deployer's transactions, whose nonces give the addresses of new contracts
+// Deployment collects the deployer's transactions, whose nonces give the addresses of new contracts
 // before they are mined.
-type deployment struct {
+type Deployment struct {
 	*World
+	// Pending are the transactions, Nonce is that of the next one.
+	Pending []anvil.Transaction
+	Nonce   uint64
 	places  *Places
 	plans   []tokenPlan // of Tokens, by index
-	pending []anvil.Transaction
-	nonce   uint64
-	failed  error // the first of createAt
+	failed  error       // the first of createAt
 }
 
-func (d *deployment) accounts(ctx context.Context) error {
+// NewDeployment collects transactions of the world's deployer from a nonce on.
+func NewDeployment(w *World, nonce uint64) *Deployment {
+	return &Deployment{World: w, places: &Places{}, Nonce: nonce}
+}
+
+func (d *Deployment) accounts(ctx context.Context) error {
 	var accounts []string
 	if err := d.Node.Call(ctx, &accounts, "eth_accounts"); err != nil {
 		return err
@@ -93,12 +97,12 @@ func (d *deployment) accounts(ctx context.Context) error {
 	d.Traders = accounts[1 : len(accounts)-spareCount]
 	d.Spare = accounts[len(accounts)-spareCount:]
 	nonces, err := d.Node.Nonces(ctx, []anvil.Transaction{{From: d.Deployer}})
-	d.nonce = nonces[d.Deployer]
+	d.Nonce = nonces[d.Deployer]
 	return err
 }
 
 // creation is the code that creates a contract.
-func (d *deployment) creation(contract, constructor string, args ...any) []byte {
+func (d *Deployment) creation(contract, constructor string, args ...any) []byte {
 	code, found := d.Node.Tools.Code[contract]
 	if !found {
 		panic("simnet: no code for " + contract)
@@ -110,45 +114,46 @@ func (d *deployment) creation(contract, constructor string, args ...any) []byte 
 	return data
 }
 
-// create adds the creation of a contract and returns its address.
-func (d *deployment) create(contract, constructor string, args ...any) string {
-	address := anvil.CreateAddress(d.Deployer, d.nonce)
-	d.add(anvil.Transaction{Data: d.creation(contract, constructor, args...)})
+// Create adds the creation of a contract and returns its address.
+func (d *Deployment) Create(contract, constructor string, args ...any) string {
+	address := anvil.CreateAddress(d.Deployer, d.Nonce)
+	d.Add(anvil.Transaction{Data: d.creation(contract, constructor, args...)})
 	return address
 }
 
 // call adds the deployer's call of a contract.
-func (d *deployment) call(to, signature string, args ...any) {
-	d.add(anvil.Transaction{To: to, Data: anvil.EncodeCall(signature, args...)})
+func (d *Deployment) call(to, signature string, args ...any) {
+	d.Add(anvil.Transaction{To: to, Data: anvil.EncodeCall(signature, args...)})
 }
 
-func (d *deployment) add(tx anvil.Transaction) {
+// Add adds a transaction of the deployer's.
+func (d *Deployment) Add(tx anvil.Transaction) {
 	tx.From, tx.Gas = d.Deployer, deployGas
-	d.pending = append(d.pending, tx)
-	d.nonce++
+	d.Pending = append(d.Pending, tx)
+	d.Nonce++
 }
 
-// flush mines what was collected.
-func (d *deployment) flush(ctx context.Context) error {
+// Flush mines what was collected.
+func (d *Deployment) Flush(ctx context.Context) error {
 	if d.failed != nil {
 		return d.failed
 	}
-	pending := d.pending
-	d.pending = nil
+	pending := d.Pending
+	d.Pending = nil
 	if len(pending) == 0 {
 		return nil
 	}
 	return d.Node.Settle(ctx, pending)
 }
 
-func (d *deployment) exchanges(ctx context.Context, classic bool) error {
+func (d *Deployment) exchanges(ctx context.Context, classic bool) error {
 	d.Wrapped = d.createAt(ctx, d.places.Wrapped, "WETH9", "")
 	d.UniswapV2Factory = d.createAt(ctx, d.places.UniswapV2Factory, "UniswapV2Factory", "(address)", d.Deployer)
 	d.UniswapV3Factory = d.createAt(ctx, d.places.UniswapV3Factory, "UniswapV3Factory", "")
-	d.Routers.UniswapV2 = d.create("UniswapV2Router02", "(address,address)", d.UniswapV2Factory, d.Wrapped)
-	d.Routers.UniswapV3 = d.create("SwapRouter", "(address,address)", d.UniswapV3Factory, d.Wrapped)
+	d.Routers.UniswapV2 = d.Create("UniswapV2Router02", "(address,address)", d.UniswapV2Factory, d.Wrapped)
+	d.Routers.UniswapV3 = d.Create("SwapRouter", "(address,address)", d.UniswapV3Factory, d.Wrapped)
 	// The descriptor draws the picture of a position and is not needed.
-	d.Routers.V3Positions = d.create("NonfungiblePositionManager", "(address,address,address)",
+	d.Routers.V3Positions = d.Create("NonfungiblePositionManager", "(address,address,address)",
 		d.UniswapV3Factory, d.Wrapped, anvil.ZeroAddress)
 	d.call(d.UniswapV3Factory, "enableFeeAmount(uint24,int24)", 100, 1)
 	d.placedExchanges(ctx) // before the smart accounts, which let all routers take their wrapped coin
@@ -157,7 +162,7 @@ func (d *deployment) exchanges(ctx context.Context, classic bool) error {
 		d.pancakeSwapV3(ctx)
 		d.intermediaries()
 	}
-	if err := d.flush(ctx); err != nil {
+	if err := d.Flush(ctx); err != nil {
 		return err
 	}
 	if d.Native.WrappedSymbol == "WETH" {
@@ -180,12 +185,12 @@ func shortString(text string) []byte {
 	return slot
 }
 
-// operators may move the tokens of simnet's own contracts without allowance.
-func (d *deployment) operators() []string {
+// Operators may move the tokens of simnet's own contracts without allowance.
+func (d *Deployment) Operators() []string {
 	all := []string{
 		d.Routers.UniswapV2, d.Routers.UniswapV3, d.Routers.V3Positions,
 		d.Routers.UniswapV4, d.Routers.PancakeSwapV3, d.Routers.PancakeSwapV2, d.Routers.Solidly, d.Routers.Aggregator,
-		d.pump,
+		d.Pump,
 	}
 	for _, exchange := range d.Slipstream {
 		all = append(all, exchange.Router)
@@ -196,7 +201,7 @@ func (d *deployment) operators() []string {
 	return slices.DeleteFunc(all, func(address string) bool { return address == "" })
 }
 
-func (d *deployment) tokens(ctx context.Context, seed uint64) error {
+func (d *Deployment) tokens(ctx context.Context, seed uint64) error {
 	wrapped := Token{
 		Address: d.Wrapped, Name: d.Native.WrappedName, Symbol: d.Native.WrappedSymbol, Decimals: 18,
 		Behaviour: Wrapped, USD: d.Native.USD,
@@ -211,44 +216,44 @@ func (d *deployment) tokens(ctx context.Context, seed uint64) error {
 		plan.Address = d.createAt(ctx, plan.Address, plan.contract,
 			"((string,string,uint8,uint256,address[],uint256,address[]))",
 			anvil.Tuple{
-				plan.Name, plan.Symbol, plan.Decimals, units(rest, plan.Decimals),
-				holders, units(each, plan.Decimals), d.operators(),
+				plan.Name, plan.Symbol, plan.Decimals, Units(rest, plan.Decimals),
+				holders, Units(each, plan.Decimals), d.Operators(),
 			})
 		d.Tokens, d.plans = append(d.Tokens, plan.Token), append(d.plans, plan)
 	}
 	d.StableUSDC6, d.StableUSD18 = d.Tokens[1].Address, d.Tokens[2].Address
-	return d.flush(ctx)
+	return d.Flush(ctx)
 }
 
 // funds wraps native currency for everybody and lets the routers take it.
-func (d *deployment) funds(ctx context.Context) error {
+func (d *Deployment) funds(ctx context.Context) error {
 	var transactions []anvil.Transaction
 	for _, account := range d.Accounts {
-		amount := units(traderWrapped, 18)
+		amount := Units(TraderWrapped, 18)
 		if account == d.Deployer {
-			amount = units(0.9*anvil.AccountEther, 18)
+			amount = Units(0.9*anvil.AccountEther, 18)
 		}
 		transactions = append(transactions, anvil.Transaction{From: account, To: d.Wrapped, Data: anvil.EncodeCall("deposit()"), Value: amount})
-		for _, operator := range d.operators() {
+		for _, operator := range d.Operators() {
 			transactions = append(transactions, anvil.Transaction{
 				From: account, To: d.Wrapped,
-				Data: anvil.EncodeCall("approve(address,uint256)", operator, maxUint256),
+				Data: anvil.EncodeCall("approve(address,uint256)", operator, MaxUint256),
 			})
 		}
 	}
 	if err := d.Node.Settle(ctx, transactions); err != nil {
 		return err
 	}
-	d.nonce += uint64(1 + len(d.operators()))
+	d.Nonce += uint64(1 + len(d.Operators()))
 	for _, account := range d.SmartAccounts {
-		d.call(d.Wrapped, "transfer(address,uint256)", account, units(traderWrapped, 18))
+		d.call(d.Wrapped, "transfer(address,uint256)", account, Units(TraderWrapped, 18))
 	}
-	return d.flush(ctx)
+	return d.Flush(ctx)
 }
 
-func (d *deployment) openPools(ctx context.Context, seed uint64) error {
+func (d *Deployment) openPools(ctx context.Context, seed uint64) error {
 	for _, plan := range planPools(d.plans, seed) {
-		if d.factory(plan.protocol) == "" {
+		if d.FactoryOf(plan.protocol) == "" {
 			continue
 		}
 		quote, hooks := anvil.ZeroAddress, ""
@@ -258,36 +263,52 @@ func (d *deployment) openPools(ctx context.Context, seed uint64) error {
 		if plan.hooked {
 			hooks = d.Hook
 		}
-		pool := d.newPool(plan.protocol, d.Tokens[plan.token].Address, quote, plan.fee, hooks)
-		d.open(pool, opening{d.asset(pool.Token0).USD, d.asset(pool.Token1).USD, plan.depthUSD})
+		pool := d.NewPool(plan.protocol, d.Tokens[plan.token].Address, quote, plan.fee, hooks)
+		d.open(pool, Opening{USD0: d.Asset(pool.Token0).USD, USD1: d.Asset(pool.Token1).USD, DepthUSD: plan.depthUSD})
 	}
 	d.openMorePools()
 	// One token at a million of another that nobody pays for either.
 	worthless := d.TokensLike(Worthless)
-	pool := d.newPool(UniswapV2, worthless[0].Address, worthless[1].Address, 0, "")
+	pool := d.NewPool(UniswapV2, worthless[0].Address, worthless[1].Address, 0, "")
 	pool.Trap = TrapUnquoted
-	rich := opening{1, 1e-6, 1e6}
+	rich := Opening{USD0: 1, USD1: 1e-6, DepthUSD: 1e6}
 	if pool.Token0 != worthless[0].Address {
-		rich.usd0, rich.usd1 = rich.usd1, rich.usd0
+		rich.USD0, rich.USD1 = rich.USD1, rich.USD0
 	}
 	d.open(pool, rich)
-	if err := d.flush(ctx); err != nil {
+	if err := d.Flush(ctx); err != nil {
 		return err
 	}
-	if err := d.locate(ctx, d.Pools); err != nil {
+	if err := d.Locate(ctx, d.Pools); err != nil {
 		return err
 	}
 	for i, pool := range d.Pools {
-		if pool.key() == "" {
+		if pool.Key() == "" {
 			return fmt.Errorf("pool %d was not created", i)
 		}
 	}
 	return nil
 }
 
-func (d *deployment) open(pool Pool, with opening) {
-	for _, tx := range d.openPool(pool, with) {
-		d.add(tx)
+func (d *Deployment) open(pool Pool, with Opening) {
+	for _, tx := range d.OpenPool(pool, with) {
+		d.Add(tx)
 	}
 	d.Pools = append(d.Pools, pool)
 }
+
+// smartAccountCount is how many accounts trade in bundles.
+const smartAccountCount = 4
+
+func (d *Deployment) intermediaries() {
+	d.Routers.Aggregator = d.Create("Aggregator", "")
+	d.Pump = d.Create("Pump", "")
+	d.EntryPoint = d.Create("EntryPoint", "")
+	for range smartAccountCount {
+		d.SmartAccounts = append(d.SmartAccounts,
+			d.Create("SmartAccount", "(address,address,address[])", d.EntryPoint, d.Wrapped, d.Operators()))
+	}
+}
+
+// ErrClassic says that a world lacks what only unclassic ones have: see DeployOptions.
+var ErrClassic = errors.New("simnet: a classic world has no contracts for that")

@@ -3,6 +3,8 @@ package simnet
 import (
 	"bytes"
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"text/template"
@@ -60,7 +62,7 @@ func (w *World) Exchanges() []Exchange {
 		{"uniswap-v4", UniswapV4, w.UniswapV4PoolManager},
 		{"pancakeswap-v3", PancakeSwapV3, w.PancakeSwapV3Factory},
 		{"solidly", Solidly, w.SolidlyFactory},
-		{"slipstream", Slipstream, w.factory(Slipstream)},
+		{"slipstream", Slipstream, w.FactoryOf(Slipstream)},
 	}
 	return slices.DeleteFunc(all, func(e Exchange) bool { return e.Factory == "" })
 }
@@ -88,5 +90,17 @@ func (w *World) WriteManifest(dir string, o ManifestOptions) (path string, err e
 	if err != nil {
 		return "", err
 	}
-	return writeManifest(dir, o.ID, content)
+	return WriteFile(dir, o.ID, content)
+}
+
+// WriteFile writes a file at once.
+func WriteFile(dir, name string, content []byte) (path string, err error) {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", err
+	}
+	path = filepath.Join(dir, name+".yaml")
+	if err := os.WriteFile(path+".part", content, 0o644); err != nil {
+		return "", fmt.Errorf("simnet: %w", err)
+	}
+	return path, os.Rename(path+".part", path)
 }

@@ -7,15 +7,15 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 )
 
-func (d *deployment) pancakeSwapV3(ctx context.Context) {
+func (d *Deployment) pancakeSwapV3(ctx context.Context) {
 	// A contract whose code is the pools' creation code: PUSH2 size, DUP1, PUSH1 10, PUSH0, CODECOPY,
 	// PUSH0, RETURN.
 	code := d.Node.Tools.Code["PancakeV3Pool"]
 	size := big.NewInt(int64(len(code))).FillBytes(make([]byte, 2))
-	stored := anvil.CreateAddress(d.Deployer, d.nonce)
-	d.add(anvil.Transaction{Data: append([]byte{0x61, size[0], size[1], 0x80, 0x60, 0x0a, 0x5f, 0x39, 0x5f, 0xf3}, code...)})
+	stored := anvil.CreateAddress(d.Deployer, d.Nonce)
+	d.Add(anvil.Transaction{Data: append([]byte{0x61, size[0], size[1], 0x80, 0x60, 0x0a, 0x5f, 0x39, 0x5f, 0xf3}, code...)})
 
-	deployer := d.create("PancakeDeployer", "(address)", stored)
+	deployer := d.Create("PancakeDeployer", "(address)", stored)
 	d.PancakeSwapV3Factory = d.createAt(ctx, d.places.PancakeSwapV3Factory, "PancakeV3Factory", "(address)", deployer)
-	d.Routers.PancakeSwapV3 = d.create("PancakeRouter", "(address)", d.PancakeSwapV3Factory)
+	d.Routers.PancakeSwapV3 = d.Create("PancakeRouter", "(address)", d.PancakeSwapV3Factory)
 }

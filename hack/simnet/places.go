@@ -43,9 +43,9 @@ type PlacedToken struct {
 // createAt puts a contract at an address, where one is given. The address is given the code that creates the contract, and a
 // transaction runs it there: so the storage and the immutable values are those of a contract that was created at that address. In the
 // end the address gets the code that this returned. The next flush tells of an error.
-func (d *deployment) createAt(ctx context.Context, address, contract, constructor string, args ...any) string {
+func (d *Deployment) createAt(ctx context.Context, address, contract, constructor string, args ...any) string {
 	if address == "" {
-		return d.create(contract, constructor, args...)
+		return d.Create(contract, constructor, args...)
 	}
 	address = anvil.ToHex(anvil.FromHex(address)) // lower case
 	if err := d.runAt(ctx, address, d.creation(contract, constructor, args...)); err != nil && d.failed == nil {
@@ -54,8 +54,8 @@ func (d *deployment) createAt(ctx context.Context, address, contract, constructo
 	return address
 }
 
-func (d *deployment) runAt(ctx context.Context, address string, creation []byte) error {
-	if err := d.flush(ctx); err != nil {
+func (d *Deployment) runAt(ctx context.Context, address string, creation []byte) error {
+	if err := d.Flush(ctx); err != nil {
 		return err
 	}
 	var runtime anvil.HexBytes
@@ -71,34 +71,34 @@ func (d *deployment) runAt(ctx context.Context, address string, creation []byte)
 	if err := anvil.FirstError(requests); err != nil {
 		return err
 	}
-	d.add(anvil.Transaction{To: address})
-	if err := d.flush(ctx); err != nil {
+	d.Add(anvil.Transaction{To: address})
+	if err := d.Flush(ctx); err != nil {
 		return err
 	}
 	return d.Node.Call(ctx, nil, "anvil_setCode", address, anvil.ToHex(runtime))
 }
 
 // placedExchanges are the contracts that a world has only where its places name them.
-func (d *deployment) placedExchanges(ctx context.Context) {
+func (d *Deployment) placedExchanges(ctx context.Context) {
 	if p := d.places.PancakeSwapV2Factory; p != "" {
 		d.PancakeSwapV2Factory = d.createAt(ctx, p, "UniswapV2Factory", "(address)", d.Deployer)
-		d.Routers.PancakeSwapV2 = d.create("UniswapV2Router02", "(address,address)", d.PancakeSwapV2Factory, d.Wrapped)
+		d.Routers.PancakeSwapV2 = d.Create("UniswapV2Router02", "(address,address)", d.PancakeSwapV2Factory, d.Wrapped)
 	}
 	for _, place := range d.places.MoreUniswapV3Factories {
 		factory := d.createAt(ctx, place, "UniswapV3Factory", "")
 		d.MoreUniswapV3 = append(d.MoreUniswapV3, UniswapV3Exchange{
 			Factory:   factory,
-			Router:    d.create("SwapRouter", "(address,address)", factory, d.Wrapped),
-			Positions: d.create("NonfungiblePositionManager", "(address,address,address)", factory, d.Wrapped, anvil.ZeroAddress),
+			Router:    d.Create("SwapRouter", "(address,address)", factory, d.Wrapped),
+			Positions: d.Create("NonfungiblePositionManager", "(address,address,address)", factory, d.Wrapped, anvil.ZeroAddress),
 		})
 	}
 	if p := d.places.SolidlyFactory; p != "" {
 		d.SolidlyFactory = d.createAt(ctx, p, "SolidlyStandIn", "")
-		d.Routers.Solidly = d.create("SolidlyRouter", "(address)", d.SolidlyFactory)
+		d.Routers.Solidly = d.Create("SolidlyRouter", "(address)", d.SolidlyFactory)
 	}
 	for _, place := range d.places.SlipstreamFactories {
 		factory := d.createAt(ctx, place, "SlipstreamStandIn", "")
-		d.Slipstream = append(d.Slipstream, SlipstreamExchange{Factory: factory, Router: d.create("SlipstreamRouter", "(address)", factory)})
+		d.Slipstream = append(d.Slipstream, SlipstreamExchange{Factory: factory, Router: d.Create("SlipstreamRouter", "(address)", factory)})
 	}
 	if p := d.places.Multicall; p != "" {
 		d.createAt(ctx, p, "MulticallStandIn", "")
@@ -124,38 +124,38 @@ func (p *Places) stables(plans []tokenPlan) []tokenPlan {
 // openMorePools opens the pools that a world has besides because of its places: one of each further stable coin, one
 // of the wrapped coin on each further exchange of Uniswap V3's kind, and some of the second exchange of Uniswap V2's kind, of Solidly and of
 // each Slipstream factory.
-func (d *deployment) openMorePools() {
+func (d *Deployment) openMorePools() {
 	for _, more := range d.places.MoreStables {
-		d.open(d.newPool(UniswapV3, anvil.ToHex(anvil.FromHex(more.Address)), d.StableUSDC6, 100, ""), opening{1, 1, 1_000_000})
+		d.open(d.NewPool(UniswapV3, anvil.ToHex(anvil.FromHex(more.Address)), d.StableUSDC6, 100, ""), Opening{USD0: 1, USD1: 1, DepthUSD: 1_000_000})
 	}
 	for _, exchange := range d.MoreUniswapV3 {
-		pool := d.newPool(UniswapV3, d.Wrapped, d.StableUSDC6, 3000, "")
+		pool := d.NewPool(UniswapV3, d.Wrapped, d.StableUSDC6, 3000, "")
 		pool.Factory = exchange.Factory
-		d.open(pool, opening{d.asset(pool.Token0).USD, d.asset(pool.Token1).USD, 500_000})
+		d.open(pool, Opening{USD0: d.Asset(pool.Token0).USD, USD1: d.Asset(pool.Token1).USD, DepthUSD: 500_000})
 	}
 	d.openVelodromes()
 	if d.PancakeSwapV2Factory == "" {
 		return
 	}
 	for _, token := range append([]Token{d.Tokens[1]}, d.TokensLike(Plain)[:2]...) {
-		pool := d.newPool(UniswapV2, token.Address, d.Wrapped, 0, "")
+		pool := d.NewPool(UniswapV2, token.Address, d.Wrapped, 0, "")
 		pool.Factory = d.PancakeSwapV2Factory
-		d.open(pool, opening{d.asset(pool.Token0).USD, d.asset(pool.Token1).USD, 50_000})
+		d.open(pool, Opening{USD0: d.Asset(pool.Token0).USD, USD1: d.Asset(pool.Token1).USD, DepthUSD: 50_000})
 	}
 }
 
 // openVelodromes opens pools of the wrapped coin, of two stable coins and of a plain token on Solidly and on each Slipstream factory.
-func (d *deployment) openVelodromes() {
+func (d *Deployment) openVelodromes() {
 	usdc, usdt, plain := d.StableUSDC6, d.StableUSD18, d.TokensLike(Plain)
 	open := func(pool Pool, depthUSD float64) {
-		d.open(pool, opening{d.asset(pool.Token0).USD, d.asset(pool.Token1).USD, depthUSD})
+		d.open(pool, Opening{USD0: d.Asset(pool.Token0).USD, USD1: d.Asset(pool.Token1).USD, DepthUSD: depthUSD})
 	}
 	if d.SolidlyFactory != "" {
-		pegged := d.newPool(Solidly, usdc, usdt, 0, "")
+		pegged := d.NewPool(Solidly, usdc, usdt, 0, "")
 		pegged.Stable = true
 		open(pegged, 400_000)
-		open(d.newPool(Solidly, d.Wrapped, usdc, 0, ""), 300_000)
-		open(d.newPool(Solidly, plain[2].Address, d.Wrapped, 0, ""), 50_000)
+		open(d.NewPool(Solidly, d.Wrapped, usdc, 0, ""), 300_000)
+		open(d.NewPool(Solidly, plain[2].Address, d.Wrapped, 0, ""), 50_000)
 	}
 	for _, exchange := range d.Slipstream {
 		for _, of := range []struct {
@@ -163,7 +163,7 @@ func (d *deployment) openVelodromes() {
 			spacing        int
 			depthUSD       float64
 		}{{d.Wrapped, usdc, 100, 800_000}, {usdc, usdt, 1, 500_000}, {plain[3].Address, d.Wrapped, 200, 60_000}} {
-			pool := d.newPool(Slipstream, of.tokenA, of.tokenB, 0, "")
+			pool := d.NewPool(Slipstream, of.tokenA, of.tokenB, 0, "")
 			pool.Factory, pool.TickSpacing = exchange.Factory, of.spacing
 			open(pool, of.depthUSD)
 		}
@@ -180,16 +180,16 @@ func (w *World) routerSlipstream(pool Pool) string {
 	panic("simnet: no Slipstream factory " + pool.Factory)
 }
 
-// routerV2 is the router of the exchange of Uniswap V2's kind that a pool is of.
-func (w *World) routerV2(pool Pool) string {
+// RouterV2 is the router of the exchange of Uniswap V2's kind that a pool is of.
+func (w *World) RouterV2(pool Pool) string {
 	if w.PancakeSwapV2Factory != "" && pool.Factory == w.PancakeSwapV2Factory {
 		return w.Routers.PancakeSwapV2
 	}
 	return w.Routers.UniswapV2
 }
 
-// uniswapV3 is the exchange of Uniswap V3's kind that a pool is of.
-func (w *World) uniswapV3(pool Pool) UniswapV3Exchange {
+// ExchangeV3 is the exchange of Uniswap V3's kind that a pool is of.
+func (w *World) ExchangeV3(pool Pool) UniswapV3Exchange {
 	for _, exchange := range w.MoreUniswapV3 {
 		if exchange.Factory == pool.Factory {
 			return exchange

@@ -26,22 +26,21 @@ const volumeGroup = 40
 
 // OpenVolume makes a token for each of a number of pools of Uniswap V2 and V3, all but every eighth against the wrapped native asset. They
 // don't become the world's, so that no trader uses them.
-func (w *World) OpenVolume(ctx context.Context, v2, v3 int, seed uint64) ([]VolumePool, error) {
+func OpenVolume(ctx context.Context, w *World, v2, v3 int, seed uint64) ([]VolumePool, error) {
 	rng := rand.New(rand.NewPCG(seed, 19))
-	d := &deployment{World: w, places: &Places{}}
 	nonces, err := w.Node.Nonces(ctx, []anvil.Transaction{{From: w.Deployer}})
 	if err != nil {
 		return nil, err
 	}
-	d.nonce = nonces[w.Deployer]
+	d := NewDeployment(w, nonces[w.Deployer])
 	var pools []Pool
 	for i := range v2 + v3 {
 		name := ordinaryNames[rng.IntN(len(ordinaryNames))]
 		token := Token{
-			Name: fmt.Sprintf("%s %d", name.name, i), Symbol: fmt.Sprintf("%s%d", name.symbol, i), Decimals: 18, USD: 0.001 * pow10(3*rng.Float64()),
+			Name: fmt.Sprintf("%s %d", name.name, i), Symbol: fmt.Sprintf("%s%d", name.symbol, i), Decimals: 18, USD: 0.001 * Pow10(3*rng.Float64()),
 		}
-		token.Address = d.create("Token", "((string,string,uint8,uint256,address[],uint256,address[]))", anvil.Tuple{
-			token.Name, token.Symbol, token.Decimals, units(1e9, token.Decimals), []string{}, 0, d.operators(),
+		token.Address = d.Create("Token", "((string,string,uint8,uint256,address[],uint256,address[]))", anvil.Tuple{
+			token.Name, token.Symbol, token.Decimals, Units(1e9, token.Decimals), []string{}, 0, d.Operators(),
 		})
 		quote := w.Tokens[0]
 		if i%8 == 7 {
@@ -51,34 +50,34 @@ func (w *World) OpenVolume(ctx context.Context, v2, v3 int, seed uint64) ([]Volu
 		if i >= v2 {
 			protocol, fee = UniswapV3, 3000
 		}
-		pool := w.newPool(protocol, token.Address, quote.Address, fee, "")
+		pool := w.NewPool(protocol, token.Address, quote.Address, fee, "")
 		usd0, usd1, decimals0, decimals1 := token.USD, quote.USD, token.Decimals, quote.Decimals
 		if pool.Token0 != token.Address {
 			usd0, usd1, decimals0, decimals1 = usd1, usd0, decimals1, decimals0
 		}
-		depth := min(volumeDepth*pow10(1.7*rng.Float64()), 5e8*token.USD)
-		amount0, amount1 := units(depth/usd0, decimals0), units(depth/usd1, decimals1)
+		depth := min(volumeDepth*Pow10(1.7*rng.Float64()), 5e8*token.USD)
+		amount0, amount1 := Units(depth/usd0, decimals0), Units(depth/usd1, decimals1)
 		if protocol == UniswapV2 {
-			d.add(w.addV2(pool, amount0, amount1))
+			d.Add(w.addV2(pool, amount0, amount1))
 		} else {
-			ratio, limit := usd0/usd1*pow10(float64(decimals1-decimals0)), maxTick/pool.TickSpacing*pool.TickSpacing
-			d.add(w.initialize(pool, sqrtPriceX96(ratio)))
-			d.add(w.addRange(pool, ratio, -limit, limit, amount0, amount1))
+			ratio, limit := usd0/usd1*Pow10(float64(decimals1-decimals0)), MaxTick/pool.TickSpacing*pool.TickSpacing
+			d.Add(w.InitializePool(pool, SqrtPriceX96(ratio)))
+			d.Add(w.AddRange(pool, ratio, -limit, limit, amount0, amount1))
 		}
 		if pools = append(pools, pool); i%volumeGroup == volumeGroup-1 || i == v2+v3-1 {
-			if err := d.flush(ctx); err != nil {
+			if err := d.Flush(ctx); err != nil {
 				return nil, fmt.Errorf("simnet: open pools for volume: %w", err)
 			}
 		}
 	}
-	if err := w.locate(ctx, pools); err != nil {
+	if err := w.Locate(ctx, pools); err != nil {
 		return nil, err
 	}
-	return w.volumeStates(ctx, pools)
+	return volumeStates(ctx, w, pools)
 }
 
 // volumeStates reads what the pools hold.
-func (w *World) volumeStates(ctx context.Context, pools []Pool) ([]VolumePool, error) {
+func volumeStates(ctx context.Context, w *World, pools []Pool) ([]VolumePool, error) {
 	type state struct{ balance0, balance1, slot, liquidity anvil.HexBytes }
 	states := make([]state, len(pools))
 	var requests []anvil.Request
@@ -113,7 +112,7 @@ const (
 )
 
 // SetPools writes the pools' state into the chain's, as trades would have left it at a time. It becomes part of the next block.
-func (w *World) SetPools(ctx context.Context, pools []VolumePool, at uint32) error {
+func SetPools(ctx context.Context, w *World, pools []VolumePool, at uint32) error {
 	requests := make([]anvil.Request, 0, 3*len(pools))
 	set := func(contract string, slot []byte, value *big.Int) {
 		requests = append(requests, anvil.Request{Method: "anvil_setStorageAt", Params: []any{contract, anvil.ToHex(slot), anvil.ToHex(anvil.Word(value))}})

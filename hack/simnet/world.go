@@ -1,6 +1,7 @@
 package simnet
 
 import (
+	"encoding/binary"
 	"math/big"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
@@ -56,16 +57,24 @@ const (
 	TrapThin Trap = "thin"
 )
 
-// key is what names the pool on its chain, its address or its V4 id.
-func (p Pool) key() string {
+// Key is what names the pool on its chain, its address or its V4 id.
+func (p Pool) Key() string {
 	if p.Protocol == UniswapV4 {
 		return p.ID
 	}
 	return p.Address
 }
 
-// has tells whether a token is one side of the pool.
-func (p Pool) has(token string) bool { return p.Token0 == token || p.Token1 == token }
+// Has tells whether a token is one side of the pool.
+func (p Pool) Has(token string) bool { return p.Token0 == token || p.Token1 == token }
+
+// Other is the pool's other side.
+func (p Pool) Other(token string) string {
+	if p.Token0 == token {
+		return p.Token1
+	}
+	return p.Token0
+}
 
 // Native is a chain's own currency.
 type Native struct {
@@ -130,8 +139,9 @@ type World struct {
 	// EntryPoint is ERC-4337's. SmartAccounts trade through it, in bundles that traders send.
 	EntryPoint    string
 	SmartAccounts []string
-	pump          string
-	traps         []Pool // V4 pools of fixtures
+	// Pump is the contract by which package attack pumps a price, Traps are the Uniswap V4 pools that it has opened.
+	Pump  string
+	Traps []Pool
 
 	// Tokens begins with the wrapped native asset, USDC and USDT.
 	Tokens []Token
@@ -166,8 +176,8 @@ func (w *World) Token(address string) (Token, bool) {
 	return Token{}, false
 }
 
-// asset is Token for the sides of pools, one of which may be the native currency.
-func (w *World) asset(address string) Token {
+// Asset is Token for the sides of pools, one of which may be the native currency.
+func (w *World) Asset(address string) Token {
 	if address == anvil.ZeroAddress {
 		native := w.Tokens[0]
 		native.Address, native.Name, native.Symbol = anvil.ZeroAddress, w.Native.Symbol, w.Native.Symbol
@@ -188,10 +198,37 @@ func (w *World) TokensLike(behaviour Behaviour) []Token {
 	return found
 }
 
-// units is an amount of whole tokens in a token's smallest unit. It is exact to 15 digits.
-func units(amount float64, decimals int) *big.Int {
+// Units is an amount of whole tokens in a token's smallest unit. It is exact to 15 digits.
+func Units(amount float64, decimals int) *big.Int {
 	scaled := new(big.Float).SetPrec(200).SetFloat64(amount)
 	scaled.Mul(scaled, new(big.Float).SetInt(new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(decimals)), nil)))
 	n, _ := scaled.Int(nil)
 	return n
+}
+
+// Float is a number as far as a float64 can tell it.
+func Float(n *big.Int) float64 {
+	f, _ := new(big.Float).SetInt(n).Float64()
+	return f
+}
+
+// Portion is a part of an amount, to a billionth.
+func Portion(amount *big.Int, part float64) *big.Int {
+	scaled := new(big.Int).Mul(amount, big.NewInt(int64(part*1e9)))
+	return scaled.Div(scaled, big.NewInt(1e9))
+}
+
+// Venue finds a venue by id.
+func (w *World) Venue(id string) (Venue, bool) {
+	for _, venue := range w.Venues {
+		if venue.ID == id {
+			return venue, true
+		}
+	}
+	return Venue{}, false
+}
+
+// MadeUpAddress is an address of a kind; nobody has its key.
+func MadeUpAddress(kind string, i uint64) string {
+	return anvil.ToHex(anvil.Keccak([]byte(kind), binary.BigEndian.AppendUint64(nil, i))[12:])
 }

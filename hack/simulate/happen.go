@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
 )
 
@@ -62,7 +63,7 @@ func (r *run) floodPools(ctx context.Context, count int) error {
 	if r.floods%2 == 1 {
 		token = r.world.Tokens[4].Address
 	}
-	if err := r.world.FloodPools(ctx, token, r.floods*1000, count); err != nil {
+	if err := attack.FloodPools(ctx, r.world, token, r.floods*1000, count); err != nil {
 		return err
 	}
 	r.floods++
@@ -72,23 +73,23 @@ func (r *run) floodPools(ctx context.Context, count int) error {
 // hostileContracts puts the hostile contracts there once and has each of them log what a pool and a token log.
 func (r *run) hostileContracts(ctx context.Context, _ int) (err error) {
 	if r.hostile == nil {
-		if r.hostile, err = r.world.HostileContracts(ctx, r.seal); err != nil {
+		if r.hostile, err = attack.HostileContracts(ctx, r.world, r.seal); err != nil {
 			return err
 		}
 	}
-	if _, err := r.world.Provoke(ctx, r.hostile); err != nil {
+	if _, err := attack.Provoke(ctx, r.world, r.hostile); err != nil {
 		return err
 	}
 	return r.seal(ctx)
 }
 
 func (r *run) floodTrades(ctx context.Context, count int) error {
-	return r.world.FloodTrades(ctx, count, r.seal)
+	return attack.FloodTrades(ctx, r.world, count, r.seal)
 }
 
 func (r *run) floodTicks(ctx context.Context, count int) error {
 	r.floods++
-	return r.world.FloodTicks(ctx, (r.floods-1)*count, count, r.seal)
+	return attack.FloodTicks(ctx, r.world, (r.floods-1)*count, count, r.seal)
 }
 
 // These events meet a process: the first indexer, where no other is named.

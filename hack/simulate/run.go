@@ -13,6 +13,10 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/history"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
 )
 
@@ -45,8 +49,8 @@ type run struct {
 
 	chain   *anvil.Node
 	world   *simnet.World
-	trader  *simnet.Trader
-	desk    *simnet.LaunchDesk
+	trader  *traffic.Trader
+	desk    *desk.Desk
 	nodes   []*node
 	system  *system
 	watch   *watch
@@ -151,14 +155,14 @@ func (r *run) makeWorld(ctx context.Context) (err error) {
 	if r.chain, err = anvil.StartNode(ctx, anvil.NodeOptions{ChainID: 31337, Timestamp: genesis}); err != nil {
 		return err
 	}
-	venues := []simnet.VenueProtocol{simnet.BoardwalkCurve, simnet.PonsV2, simnet.FourMemeV2, simnet.ClankerV4}
-	if r.world, err = simnet.Deploy(ctx, r.chain, simnet.DeployOptions{Seed: r.plan.Seed, Venues: venues}); err != nil {
+	protocols := []simnet.VenueProtocol{simnet.BoardwalkCurve, simnet.PonsV2, simnet.FourMemeV2, simnet.ClankerV4}
+	if r.world, err = launch.Deploy(ctx, r.chain, simnet.DeployOptions{Seed: r.plan.Seed}, protocols...); err != nil {
 		return err
 	}
-	r.trader = simnet.NewTrader(r.world, r.plan.Seed)
-	r.desk = simnet.NewLaunchDesk(r.world, simnet.DeskOptions{Seed: r.plan.Seed, Every: 3 * time.Second})
+	r.trader = traffic.NewTrader(r.world, r.plan.Seed)
+	r.desk = desk.New(r.world, desk.Options{Seed: r.plan.Seed, Every: 3 * time.Second})
 	r.at = genesis.Add(4 * time.Hour)
-	err = r.world.History(ctx, r.trader, simnet.HistoryOptions{
+	err = history.Mine(ctx, r.world, r.trader, history.Options{
 		Span: 3 * time.Hour, Blocks: 50, BlockTime: 2 * time.Second, TxPerBlock: 4, Seed: r.plan.Seed, End: r.at,
 	})
 	r.at = r.at.Add(time.Second)

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -150,7 +151,7 @@ func (s *system) declare(p *Plan, w *simnet.World, nodes []*node) error {
 
 // venuesOn are the manifests of the world's launch venues, which name other chains besides, without those.
 func venuesOn(w *simnet.World) ([]byte, error) {
-	raw, err := simnet.VenueManifests(map[string]*simnet.World{chainID: w})
+	raw, err := launch.VenueManifests(map[string]*simnet.World{chainID: w})
 	if err != nil {
 		return nil, err
 	}

@@ -10,14 +10,16 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 )
 
 // Options say what a chain is like. Zero values take the defaults named here.
 type Options struct {
 	World  *simnet.World
-	Trader *simnet.Trader
+	Trader *traffic.Trader
 	// Desk, if set, launches tokens among the real transactions.
-	Desk *simnet.LaunchDesk
+	Desk *desk.Desk
 	Seed uint64
 	// Genesis is the number of the block that is anvil's genesis. Default 20,000,000.
 	Genesis uint64
@@ -93,7 +95,7 @@ func New(ctx context.Context, o Options) (*Chain, error) {
 		return nil, err
 	}
 	if o.Txs > 0 {
-		if c.real, err = o.World.OpenVolume(ctx, o.VolumeV2, o.VolumeV3, o.Seed); err != nil {
+		if c.real, err = simnet.OpenVolume(ctx, o.World, o.VolumeV2, o.VolumeV3, o.Seed); err != nil {
 			return nil, err
 		}
 	}
@@ -138,7 +140,7 @@ func (c *Chain) Advance(ctx context.Context, at time.Time) error {
 	c.writing.Lock()
 	now := c.states.clone()
 	c.writing.Unlock()
-	if err := w.SetPools(ctx, asSimnets(c.real, c.written, now), uint32(at.Unix())); err != nil {
+	if err := simnet.SetPools(ctx, w, asSimnets(c.real, c.written, now), uint32(at.Unix())); err != nil {
 		return err
 	}
 	c.written = now

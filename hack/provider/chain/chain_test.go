@@ -16,6 +16,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 	"github.com/boardwalkhq/boardwalk/internal/recorded"
 )
 
@@ -135,7 +136,7 @@ func startChain(tb testing.TB, o Options) *Chain {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	o.Trader, o.Seed = simnet.NewTrader(o.World, 1), 1
+	o.Trader, o.Seed = traffic.NewTrader(o.World, 1), 1
 	c, err := New(tb.Context(), o)
 	if err != nil {
 		tb.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/provider/chain"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 )
 
 // Options say what a stand-in is like. Zero values take the defaults named here.
@@ -130,7 +131,7 @@ func Start(ctx context.Context, o Options) (m *Mainnet, err error) {
 	if m.World, err = simnet.Deploy(ctx, node, simnet.DeployOptions{Seed: o.Seed, Native: native, Places: m.sample.places()}); err != nil {
 		return nil, err
 	}
-	trader := simnet.NewTrader(m.World, o.Seed)
+	trader := traffic.NewTrader(m.World, o.Seed)
 	if err := m.before(ctx, trader); err != nil {
 		return nil, err
 	}
@@ -144,7 +145,7 @@ func Start(ctx context.Context, o Options) (m *Mainnet, err error) {
 }
 
 // before lets the traders trade for a while.
-func (m *Mainnet) before(ctx context.Context, trader *simnet.Trader) error {
+func (m *Mainnet) before(ctx context.Context, trader *traffic.Trader) error {
 	for range m.options.Before {
 		if _, err := trader.Step(ctx, m.options.RealTxs); err != nil {
 			return err

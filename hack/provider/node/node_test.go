@@ -15,6 +15,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/provider/chain"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 )
 
 // shared is the chain of this package's tests, which run one after the other: a chain takes longer to make than all of them.
@@ -43,7 +44,7 @@ func newChain(ctx context.Context, node *anvil.Node) (*chain.Chain, error) {
 	if err != nil {
 		return nil, err
 	}
-	c, err := chain.New(ctx, chain.Options{World: w, Trader: simnet.NewTrader(w, 1), Seed: 1, Txs: 20, Logs: 80, VolumeV2: 8, VolumeV3: 2})
+	c, err := chain.New(ctx, chain.Options{World: w, Trader: traffic.NewTrader(w, 1), Seed: 1, Txs: 20, Logs: 80, VolumeV2: 8, VolumeV3: 2})
 	if err != nil {
 		return nil, err
 	}

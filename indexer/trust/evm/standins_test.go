@@ -10,6 +10,8 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -26,15 +28,15 @@ func venueWorld(t *testing.T, seed uint64) *world {
 	}
 	t.Cleanup(func() { _ = node.Close() })
 	w := &world{}
-	if w.World, err = simnet.Deploy(t.Context(), node, simnet.DeployOptions{Seed: seed, Venues: simnet.AllVenues}); err != nil {
+	if w.World, err = launch.Deploy(t.Context(), node, simnet.DeployOptions{Seed: seed}, simnet.AllVenues...); err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
 
-func (w *world) launchAt(t *testing.T, venue simnet.Venue, creator int) *simnet.Launch {
+func (w *world) launchAt(t *testing.T, venue simnet.Venue, creator int) *launch.Launch {
 	t.Helper()
-	l, err := w.Launch(t.Context(), venue.ID, simnet.LaunchOrder{Creator: w.Wallets[creator], Name: "Paper Lantern", Symbol: "LAMP", Metadata: "{}"})
+	l, err := launch.Start(t.Context(), w.World, venue.ID, launch.Order{Creator: w.Wallets[creator], Name: "Paper Lantern", Symbol: "LAMP", Metadata: "{}"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,40 +44,40 @@ func (w *world) launchAt(t *testing.T, venue simnet.Venue, creator int) *simnet.
 }
 
 // knownLaunch is a launch's token as the index would have it: with its curve's state, or with the pool that it trades in.
-func (w *world) knownLaunch(t *testing.T, l *simnet.Launch, sibling string) trust.Known {
+func (w *world) knownLaunch(t *testing.T, l *launch.Launch, sibling string) trust.Known {
 	t.Helper()
 	token, head := address(t, l.Token), w.head(t)
 	k := w.known(t, token)
 	k.Siblings = []market.Address{address(t, sibling)}
-	launch := &market.Launch{
+	launched := &market.Launch{
 		Mint: token, Venue: l.Venue.ID, Creator: address(t, l.Creator), State: market.LaunchLive, Quote: market.Native, CreatedAt: head.Time - 7200,
 	}
-	k.Launch = launch
+	k.Launch = launched
 	if l.Curve != "" {
-		state, err := w.Curve(t.Context(), l)
+		state, err := launch.Curve(t.Context(), w.World, l)
 		if err != nil {
 			t.Fatal(err)
 		}
-		launch.State, launch.Curve = market.LaunchOnCurve, address(t, l.Curve)
+		launched.State, launched.Curve = market.LaunchOnCurve, address(t, l.Curve)
 		if p := l.Venue.Protocol; p == simnet.BoardwalkCurve || p == simnet.PonsV2 { // whose logs tell it
-			launch.TargetQuote.SetFromBig(l.Venue.Target())
+			launched.TargetQuote.SetFromBig(l.Venue.Target())
 		}
-		launch.Reserves.RealBase.SetFromBig(state.RealBase)
-		launch.Reserves.RealQuote.SetFromBig(state.RealQuote)
+		launched.Reserves.RealBase.SetFromBig(state.RealBase)
+		launched.Reserves.RealQuote.SetFromBig(state.RealQuote)
 		raised, _ := new(big.Float).SetInt(state.RealQuote).Float64()
 		price, _ := new(big.Float).SetInt(state.Price()).Float64()
 		k.Pools = append(k.Pools, market.Pool{
-			ID: market.CurveID(token), Protocol: market.BondingCurve, Factory: launch.Curve, Base: token, Quote: address(t, w.Wrapped),
-			Locked: 2 * raised / 1e18, Price: price / 1e18, CreatedAt: launch.CreatedAt,
+			ID: market.CurveID(token), Protocol: market.BondingCurve, Factory: launched.Curve, Base: token, Quote: address(t, w.Wrapped),
+			Locked: 2 * raised / 1e18, Price: price / 1e18, CreatedAt: launched.CreatedAt,
 		})
 		if state.Completed {
-			launch.State = market.LaunchCompleted
+			launched.State = market.LaunchCompleted
 		}
 	}
 	if !l.OnCurve() {
 		pool := w.poolOf(t, &l.Pool, l.Token)
-		if launch.Pool = pool.ID; l.Curve != "" {
-			launch.State = market.LaunchGraduated
+		if launched.Pool = pool.ID; l.Curve != "" {
+			launched.State = market.LaunchGraduated
 		}
 		k.Pools = append(k.Pools, pool)
 	}
@@ -138,7 +140,7 @@ func TestStandIns(t *testing.T) {
 		}
 		check(onCurve)
 		half := new(big.Int).Div(venue.Target(), big.NewInt(2))
-		if _, err := w.Buy(t.Context(), l, w.Wallets[100], half); err != nil {
+		if _, err := launch.Buy(t.Context(), w.World, l, w.Wallets[100], half); err != nil {
 			t.Fatal(err)
 		}
 		r := check(onCurve)
@@ -147,7 +149,7 @@ func TestStandIns(t *testing.T) {
 				t.Errorf("on %s: %+v", venue.ID, c)
 			}
 		}
-		if _, err := w.Complete(t.Context(), l, w.Wallets[100]); err != nil {
+		if _, err := launch.Complete(t.Context(), w.World, l, w.Wallets[100]); err != nil {
 			t.Fatal(err)
 		}
 		if venue.Waits() {
@@ -155,7 +157,7 @@ func TestStandIns(t *testing.T) {
 			if c := r.Find(report.HoneypotSell); c.UnknownReason != report.NoPool {
 				t.Errorf("full, on %s: %+v", venue.ID, c)
 			}
-			if _, err := w.Graduate(t.Context(), l, w.Wallets[100]); err != nil {
+			if _, err := launch.Graduate(t.Context(), w.World, l, w.Wallets[100]); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -173,27 +175,27 @@ func TestNearlyFull(t *testing.T) {
 	w := venueWorld(t, 34)
 	venue, _ := w.Venue("four-meme")
 	sibling, l := w.launchAt(t, venue, 0), w.launchAt(t, venue, 1)
-	if _, err := w.Buy(t.Context(), l, w.Wallets[100], new(big.Int).Sub(venue.Target(), big.NewInt(1e15))); err != nil {
+	if _, err := launch.Buy(t.Context(), w.World, l, w.Wallets[100], new(big.Int).Sub(venue.Target(), big.NewInt(1e15))); err != nil {
 		t.Fatal(err)
 	}
 	amount := func(n uint64) (v market.Amount) { return *v.SetUint64(n) }
 	var target market.Amount
 	target.SetFromBig(venue.Target())
 	for name, test := range map[string]struct {
-		told   func(launch *market.Launch) // what the index knows of the curve
+		told   func(known *market.Launch) // what the index knows of the curve
 		trades bool
 	}{
 		"by the tokens": {func(*market.Launch) {}, true},
-		"by the funds":  {func(launch *market.Launch) { launch.TargetQuote, launch.Reserves.RealBase = target, amount(0) }, true},
-		"full by the tokens": {func(launch *market.Launch) {
-			launch.SaleBase, launch.Reserves.RealBase = amount(1e18), amount(0)
+		"by the funds":  {func(known *market.Launch) { known.TargetQuote, known.Reserves.RealBase = target, amount(0) }, true},
+		"full by the tokens": {func(known *market.Launch) {
+			known.SaleBase, known.Reserves.RealBase = amount(1e18), amount(0)
 		}, false},
-		"but for one unit of the tokens": {func(launch *market.Launch) { launch.Reserves.RealBase = amount(1) }, false},
-		"full by the funds":              {func(launch *market.Launch) { launch.TargetQuote, launch.Reserves.RealQuote = target, target }, false},
-		"but for one unit of the funds": {func(launch *market.Launch) {
+		"but for one unit of the tokens": {func(known *market.Launch) { known.Reserves.RealBase = amount(1) }, false},
+		"full by the funds":              {func(known *market.Launch) { known.TargetQuote, known.Reserves.RealQuote = target, target }, false},
+		"but for one unit of the funds": {func(known *market.Launch) {
 			one := amount(1)
-			launch.TargetQuote = target
-			launch.Reserves.RealQuote.Sub(&target, &one)
+			known.TargetQuote = target
+			known.Reserves.RealQuote.Sub(&target, &one)
 		}, false},
 	} {
 		k := w.knownLaunch(t, l, sibling.Token)
@@ -217,14 +219,14 @@ func TestHostileStandIns(t *testing.T) {
 	for i, protocol := range []simnet.VenueProtocol{simnet.FourMemeV2, simnet.Flap, simnet.PonsV2} {
 		venue := w.Venues[slices.IndexFunc(w.Venues, func(v simnet.Venue) bool { return v.Protocol == protocol })]
 		sibling := w.launchAt(t, venue, 3*i)
-		for j, trick := range []simnet.Trick{simnet.TrickHoneypot, simnet.TrickSellTax} {
-			h, err := w.HostileLaunch(t.Context(), trick, venue.ID, simnet.LaunchOrder{Creator: w.Wallets[3*i+j+1], Name: "Trap", Symbol: "TRAP"})
+		for j, trick := range []attack.Trick{attack.TrickHoneypot, attack.TrickSellTax} {
+			h, err := attack.HostileLaunch(t.Context(), w.World, trick, venue.ID, launch.Order{Creator: w.Wallets[3*i+j+1], Name: "Trap", Symbol: "TRAP"})
 			if err != nil {
 				t.Fatal(err)
 			}
 			all := launched(want{report.Ownership: report.Warn, report.CodeKnown: report.Warn})
 			r := w.checkLaunch(t, w.knownLaunch(t, h.Launch, sibling.Token))
-			if trick == simnet.TrickHoneypot {
+			if trick == attack.TrickHoneypot {
 				all[report.HoneypotSell], all[report.SellTax] = report.Fail, report.Unknown
 				if d := details(r, report.HoneypotSell); !strings.Contains(d, `bought, the sale was refused with "transfer failed"`) {
 					t.Errorf("on %s: %s", venue.ID, d)
@@ -251,7 +253,7 @@ func TestHostilePools(t *testing.T) {
 		return out
 	}
 	for i, test := range []struct {
-		trick  simnet.Trick
+		trick  attack.Trick
 		want   want
 		sprung want // nil where nothing is played
 		// Of the report before: a failure or warning that the trick is found by, and how bad it is.
@@ -260,22 +262,22 @@ func TestHostilePools(t *testing.T) {
 		verdict  report.Verdict
 	}{
 		{
-			simnet.TrickHoneypot, unlocked(want{report.HoneypotSell: report.Fail, report.SellTax: report.Unknown}), nil,
+			attack.TrickHoneypot, unlocked(want{report.HoneypotSell: report.Fail, report.SellTax: report.Unknown}), nil,
 			report.HoneypotSell, report.Critical, report.Danger,
 		},
 		{
-			simnet.TrickBackdoor, unlocked(want{report.Mintable: report.Warn}),
+			attack.TrickBackdoor, unlocked(want{report.Mintable: report.Warn}),
 			unlocked(want{report.Mintable: report.Warn, report.SupplyChange: report.Fail}),
 			report.Mintable, report.High, report.Danger,
 		},
-		{simnet.TrickSellTax, unlocked(want{report.SellTax: report.Fail}), nil, report.SellTax, report.Critical, report.Danger},
+		{attack.TrickSellTax, unlocked(want{report.SellTax: report.Fail}), nil, report.SellTax, report.Critical, report.Danger},
 		{
-			simnet.TrickUpgradeable, unlocked(want{report.Proxy: report.Fail}),
+			attack.TrickUpgradeable, unlocked(want{report.Proxy: report.Fail}),
 			unlocked(want{report.Proxy: report.Fail, report.HoneypotSell: report.Fail, report.SellTax: report.Unknown}),
 			report.Proxy, report.High, report.Danger,
 		},
 		{
-			simnet.TrickBlacklist, unlocked(want{report.Pausable: report.Warn, report.Blacklist: report.Warn}),
+			attack.TrickBlacklist, unlocked(want{report.Pausable: report.Warn, report.Blacklist: report.Warn}),
 			func() want {
 				out := unlocked(unsimulated())
 				out[report.Pausable], out[report.Blacklist] = report.Fail, report.Unknown
@@ -284,14 +286,14 @@ func TestHostilePools(t *testing.T) {
 			report.Pausable, report.Critical, report.Danger,
 		},
 		{
-			simnet.TrickUnlocked, unlocked(nil),
+			attack.TrickUnlocked, unlocked(nil),
 			want{report.Ownership: report.Warn, report.LiquidityDepth: report.Fail},
 			report.LPBurnedLocked, report.High, report.Danger,
 		},
-		{simnet.TrickBurned, want{report.Ownership: report.Warn}, nil, report.Ownership, report.Medium, report.Caution},
-		{simnet.TrickNone, want{report.Ownership: report.Pass}, nil, "", "", report.OK},
+		{attack.TrickBurned, want{report.Ownership: report.Warn}, nil, report.Ownership, report.Medium, report.Caution},
+		{attack.TrickNone, want{report.Ownership: report.Pass}, nil, "", "", report.OK},
 	} {
-		h, err := w.HostilePool(t.Context(), test.trick, w.Wallets[i], big.NewInt(9e18))
+		h, err := attack.HostilePool(t.Context(), w.World, test.trick, w.Wallets[i], big.NewInt(9e18))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -305,15 +307,15 @@ func TestHostilePools(t *testing.T) {
 		if r.Verdict() != test.verdict {
 			t.Errorf("the verdict is %s, want %s", r.Verdict(), test.verdict)
 		}
-		if s := r.Score(); test.trick == simnet.TrickNone && (s == nil || *s != 100) {
+		if s := r.Score(); test.trick == attack.TrickNone && (s == nil || *s != 100) {
 			t.Error("the score of a token without a trick isn't 100")
 		}
 		if test.sprung != nil {
-			if err := w.Spring(t.Context(), h); err != nil {
+			if err := attack.Spring(t.Context(), w.World, h); err != nil {
 				t.Fatal(err)
 			}
 			k.Block = w.head(t)
-			if test.trick == simnet.TrickUnlocked {
+			if test.trick == attack.TrickUnlocked {
 				k.Pools[0].Locked = 0
 			}
 			expect(t, w.check(t, k), test.sprung)

@@ -12,6 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/npmcache"
@@ -40,7 +41,7 @@ func chainDir(ctx context.Context, dir string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	o := simnet.BenchOptions{Blocks: 2000, Txs: 104_000, Seed: 1}
+	o := traffic.BenchOptions{Blocks: 2000, Txs: 104_000, Seed: 1}
 	dir = filepath.Join(cache, fmt.Sprintf("bench-chain-%d-%d-%d", o.Blocks, o.Txs, o.Seed))
 	if _, err := os.Stat(filepath.Join(dir, stateFile)); err == nil {
 		lab.Say("chain: %s, made earlier (remove it to make it anew)", dir)
@@ -53,16 +54,16 @@ func chainDir(ctx context.Context, dir string) (string, error) {
 }
 
 // makeChain makes the chain that the results are of.
-func makeChain(ctx context.Context, dir string, o simnet.BenchOptions) (err error) {
+func makeChain(ctx context.Context, dir string, o traffic.BenchOptions) (err error) {
 	lab.Say("chain: making %d blocks with %d transactions, which takes a few minutes once", o.Blocks, o.Txs)
-	node, err := anvil.StartNode(ctx, simnet.BenchNode())
+	node, err := anvil.StartNode(ctx, traffic.BenchNode())
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, node.Close()) }()
 	p := lab.NewProgress("chain", 1000)
 	o.OnBlock = func(done float64) { p.At(int64(done * 1000)) }
-	world, err := simnet.Bench(ctx, node, o)
+	world, err := traffic.Bench(ctx, node, o)
 	if err != nil {
 		return err
 	}
@@ -87,7 +88,7 @@ func serveChain(ctx context.Context, dir string) (*theChain, error) {
 		return nil, fmt.Errorf("%s declares %d chains: it must be one", dir, n)
 	}
 	c := &theChain{cfg: declared.Running[0]}
-	o := simnet.BenchNode()
+	o := traffic.BenchNode()
 	o.ChainID, o.LoadState = c.cfg.EVMChainID, filepath.Join(dir, stateFile)
 	lab.Say("node: loading the chain")
 	if c.node, err = anvil.StartNode(ctx, o); err != nil {

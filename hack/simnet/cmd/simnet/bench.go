@@ -15,6 +15,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 )
 
 const benchUsage = `simnet bench makes a chain for measurements: Uniswap V2 and V3, transfers and swaps, the same
@@ -27,7 +28,7 @@ Flags:
 `
 
 func runBench(args []string) error {
-	var options simnet.BenchOptions
+	var options traffic.BenchOptions
 	var dump, id string
 	var port int
 	flags := flag.NewFlagSet("simnet bench", flag.ContinueOnError)
@@ -63,12 +64,12 @@ func runBench(args []string) error {
 	})
 }
 
-func makeBench(ctx context.Context, dump string, o simnet.BenchOptions, manifest simnet.ManifestOptions) error {
+func makeBench(ctx context.Context, dump string, o traffic.BenchOptions, manifest simnet.ManifestOptions) error {
 	if err := os.MkdirAll(filepath.Dir(dump), 0o755); err != nil {
 		return err
 	}
 	fmt.Println("tools: installing if needed")
-	node, err := anvil.StartNode(ctx, simnet.BenchNode())
+	node, err := anvil.StartNode(ctx, traffic.BenchNode())
 	if err != nil {
 		return err
 	}
@@ -80,7 +81,7 @@ func makeBench(ctx context.Context, dump string, o simnet.BenchOptions, manifest
 			fmt.Printf("bench: mined %d%%\n", percent)
 		}
 	}
-	world, err := simnet.Bench(ctx, node, o)
+	world, err := traffic.Bench(ctx, node, o)
 	if err != nil {
 		return err
 	}

@@ -17,8 +17,12 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/history"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/people"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/toolchain"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 	"github.com/boardwalkhq/boardwalk/members/client"
 )
 
@@ -119,8 +123,8 @@ type chain struct {
 	seed     uint64
 
 	world  *simnet.World
-	trader *simnet.Trader
-	desk   *simnet.LaunchDesk // nil without venues
+	trader *traffic.Trader
+	desk   *desk.Desk // nil without venues
 }
 
 func runChains(ctx context.Context, s settings) error {
@@ -159,7 +163,7 @@ func runChains(ctx context.Context, s settings) error {
 		fmt.Printf("%s: wrote %s\n", c.manifest.ID, path)
 		worlds[c.manifest.ID] = c.world
 	}
-	if path, err := simnet.WriteVenueManifests(s.dir, worlds); err != nil {
+	if path, err := launch.WriteVenueManifests(s.dir, worlds); err != nil {
 		return err
 	} else if path != "" {
 		fmt.Printf("venues: wrote %s\n", path)
@@ -173,7 +177,7 @@ func runChains(ctx context.Context, s settings) error {
 		if c == chains[0] && members != nil {
 			go members(ctx)
 		}
-		return c.world.Live(ctx, c.trader, simnet.LiveOptions{
+		return history.Live(ctx, c.world, c.trader, history.LiveOptions{
 			BlockTime: c.manifest.BlockTime, TxPerBlock: s.txPerBlock, Seed: c.seed, LaunchEvery: s.poolEvery, Desk: c.desk,
 			OnLaunch: func(token simnet.Token, pool simnet.Pool) {
 				fmt.Printf("%s: new token %s (%s) on %s\n", c.manifest.ID, token.Symbol, token.Address, pool.Protocol)
@@ -226,7 +230,7 @@ func together(ctx context.Context, chains []*chain, do func(context.Context, *ch
 
 // start starts a chain's node and deploys its world.
 func (c *chain) start(ctx context.Context, s settings) error {
-	options := anvil.NodeOptions{ChainID: c.chainID, Port: c.port, Timestamp: simnet.GenesisFor(s.span), KeepStates: s.keepStates, KeepBlocks: s.keepBlocks}
+	options := anvil.NodeOptions{ChainID: c.chainID, Port: c.port, Timestamp: history.GenesisFor(s.span), KeepStates: s.keepStates, KeepBlocks: s.keepBlocks}
 	if s.logs {
 		options.LogFile = filepath.Join(s.dir, c.manifest.ID+".log")
 	}
@@ -239,13 +243,13 @@ func (c *chain) start(ctx context.Context, s settings) error {
 	if s.launchEvery > 0 {
 		venues = simnet.UsualVenues(c.chainID)
 	}
-	if c.world, err = simnet.Deploy(ctx, node, simnet.DeployOptions{Seed: c.seed, Venues: venues}); err != nil {
+	if c.world, err = launch.Deploy(ctx, node, simnet.DeployOptions{Seed: c.seed}, venues...); err != nil {
 		node.Kill()
 		return err
 	}
-	c.trader = simnet.NewTrader(c.world, c.seed)
+	c.trader = traffic.NewTrader(c.world, c.seed)
 	if len(venues) > 0 {
-		c.desk = simnet.NewLaunchDesk(c.world, simnet.DeskOptions{Seed: c.seed, Every: s.launchEvery, OnLaunch: c.tell})
+		c.desk = desk.New(c.world, desk.Options{Seed: c.seed, Every: s.launchEvery, OnLaunch: c.tell})
 	}
 	fmt.Printf("%s: deployed %d tokens, %d pools, %d launch venues\n",
 		c.manifest.ID, len(c.world.Tokens), len(c.world.Pools), len(c.world.Venues))
@@ -253,15 +257,15 @@ func (c *chain) start(ctx context.Context, s settings) error {
 }
 
 // tell prints a launch. What it is called may be hostile to a terminal.
-func (c *chain) tell(launch *simnet.Launch) {
-	fmt.Printf("%s: launch of %q (%s) on %s\n", c.manifest.ID, launch.Symbol, launch.Token, launch.Venue.ID)
+func (c *chain) tell(l *launch.Launch) {
+	fmt.Printf("%s: launch of %q (%s) on %s\n", c.manifest.ID, l.Symbol, l.Token, l.Venue.ID)
 }
 
 func (c *chain) history(ctx context.Context, s settings) error {
 	shown := 0
-	return c.world.History(ctx, c.trader, simnet.HistoryOptions{
+	return history.Mine(ctx, c.world, c.trader, history.Options{
 		Span: s.span, Blocks: s.blocks, BlockTime: c.manifest.BlockTime, TxPerBlock: s.txPerBlock, Seed: c.seed, Desk: c.desk,
-		OnBlock: func(done float64, _ []simnet.Truth) {
+		OnBlock: func(done float64, _ []traffic.Truth) {
 			if percent := int(done*10) * 10; percent > shown {
 				shown = percent
 				fmt.Printf("%s: history %d%%\n", c.manifest.ID, percent)

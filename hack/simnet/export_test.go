@@ -1,0 +1,4 @@
+package simnet
+
+// VolumeStates is what the contracts of volume pools answer.
+var VolumeStates = volumeStates
