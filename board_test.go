@@ -8,17 +8,18 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/history"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // launchChain is a chain with every launch venue and a day of launches, and its manifests.
-func launchChain(t *testing.T, dir string) (*simnet.World, *desk.Desk) {
+func launchChain(t *testing.T, dir string) (*world.World, *desk.Desk) {
 	t.Helper()
 	const span = 25 * time.Hour
 	ctx := t.Context()
@@ -27,7 +28,7 @@ func launchChain(t *testing.T, dir string) (*simnet.World, *desk.Desk) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = node.Close() })
-	w, err := launch.Deploy(ctx, node, simnet.DeployOptions{Seed: 3}, simnet.AllVenues...)
+	w, err := launch.Deploy(ctx, node, world.DeployOptions{Seed: 3}, venues.All...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,10 +39,10 @@ func launchChain(t *testing.T, dir string) (*simnet.World, *desk.Desk) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.WriteManifest(dir, simnet.ManifestOptions{ID: "bsc", Label: "BNB Chain", BlockTime: time.Second}); err != nil {
+	if _, err := w.WriteManifest(dir, world.ManifestOptions{ID: "bsc", Label: "BNB Chain", BlockTime: time.Second}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := launch.WriteVenueManifests(dir, map[string]*simnet.World{"bsc": w}); err != nil {
+	if _, err := launch.WriteVenueManifests(dir, map[string]*world.World{"bsc": w}); err != nil {
 		t.Fatal(err)
 	}
 	return w, d
@@ -104,7 +105,7 @@ func TestLaunchBoard(t *testing.T) {
 }
 
 // everyProtocol wants launches of every venue in every state that it has.
-func everyProtocol(t *testing.T, w *simnet.World, r *running) {
+func everyProtocol(t *testing.T, w *world.World, r *running) {
 	t.Helper()
 	states := map[string]map[contract.GraduationState]int{}
 	for i, c := range slices.Concat(r.board(t, "sort=new"), r.board(t, "sort=graduated"), r.board(t, "sort=trending")) {
@@ -137,7 +138,7 @@ func everyProtocol(t *testing.T, w *simnet.World, r *running) {
 	}
 	for _, v := range w.Venues {
 		var page contract.LaunchBoard
-		filter := map[simnet.VenueProtocol]string{simnet.BoardwalkCurve: "ours", simnet.ClankerV3: "clanker", simnet.FourMemeV1: "four-meme"}[v.Protocol]
+		filter := map[venues.Protocol]string{venues.BoardwalkCurve: "ours", venues.ClankerV3: "clanker", venues.FourMemeV1: "four-meme"}[v.Protocol]
 		if filter == "" {
 			filter = v.ID
 		}
@@ -187,7 +188,7 @@ func washTrading(t *testing.T, d *desk.Desk, r *running) {
 }
 
 // lifeOfALaunch follows one token from its launch into its pool, and holds what the API says against the contract.
-func lifeOfALaunch(t *testing.T, w *simnet.World, r *running) {
+func lifeOfALaunch(t *testing.T, w *world.World, r *running) {
 	t.Helper()
 	ctx := t.Context()
 	l, err := launch.Start(ctx, w, "boardwalk-curve", launch.Order{

@@ -12,8 +12,8 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // gate stands before a node and holds requests back while it is told to.
@@ -56,7 +56,7 @@ func quietChain(t *testing.T) (*anvil.Node, *gate, *running) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = node.Close() })
-	w, err := simnet.Deploy(t.Context(), node, simnet.DeployOptions{Seed: 8453})
+	w, err := world.Deploy(t.Context(), node, world.DeployOptions{Seed: 8453})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -67,7 +67,7 @@ func quietChain(t *testing.T) (*anvil.Node, *gate, *running) {
 	front := httptest.NewServer(g)
 	t.Cleanup(front.Close)
 	dir := t.TempDir()
-	o := simnet.ManifestOptions{ID: "base", Label: "base", BlockTime: time.Second, Endpoint: front.URL}
+	o := world.ManifestOptions{ID: "base", Label: "base", BlockTime: time.Second, Endpoint: front.URL}
 	if _, err := w.WriteManifest(dir, o); err != nil {
 		t.Fatal(err)
 	}

@@ -21,10 +21,10 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/cmd"
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/history"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/indexer/metadata"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
@@ -136,7 +136,7 @@ func (r *running) get(t *testing.T, path string, into any) {
 
 // localChain is a chain with history; trade mines more of it.
 type localChain struct {
-	*simnet.World
+	*world.World
 	trader *traffic.Trader
 }
 
@@ -148,7 +148,7 @@ func newLocalChain(t *testing.T, id string, evmID uint64, dir string) *localChai
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = node.Close() })
-	w, err := simnet.Deploy(t.Context(), node, simnet.DeployOptions{Seed: evmID})
+	w, err := world.Deploy(t.Context(), node, world.DeployOptions{Seed: evmID})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func newLocalChain(t *testing.T, id string, evmID uint64, dir string) *localChai
 	if err := history.Mine(t.Context(), w, c.trader, history.Options{Span: span, Blocks: 120, BlockTime: time.Second, TxPerBlock: 4, Seed: evmID}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := w.WriteManifest(dir, simnet.ManifestOptions{ID: id, Label: id, BlockTime: time.Second}); err != nil {
+	if _, err := w.WriteManifest(dir, world.ManifestOptions{ID: id, Label: id, BlockTime: time.Second}); err != nil {
 		t.Fatal(err)
 	}
 	return c

@@ -15,8 +15,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -99,7 +99,7 @@ func (s *slots) of(contract string) []string {
 // asked by that hash, so that no answer can be of another branch.
 func TestChecksNameTheirBlock(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 30, simnet.BoardwalkCurve)
+	w := newWorld(t, 30, venues.BoardwalkCurve)
 	m, _ := w.behind(t, 0)
 	s := &slots{next: m, at: map[string][]string{}}
 	front := httptest.NewServer(s)
@@ -141,13 +141,13 @@ func TestChecksNameTheirBlock(t *testing.T) {
 // after it and whatever begins as a pool.
 func TestCreatorHistoryIsOfCurvesBefore(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 30, simnet.AllVenues...)
+	w := newWorld(t, 30, venues.All...)
 	cfg := w.config()
 	cfg.Tracking.Holders = chainconfig.HoldersDeclared
 	st := storetest.Open(t, "sqlite")
 	h := runChecks(t, cfg, st)
-	curve := w.Venues[slices.IndexFunc(w.Venues, func(v simnet.Venue) bool { return v.Protocol == simnet.BoardwalkCurve })]
-	live := w.Venues[slices.IndexFunc(w.Venues, func(v simnet.Venue) bool { return !v.HasCurve() })]
+	curve := w.Venues[slices.IndexFunc(w.Venues, func(v venues.Venue) bool { return v.Protocol == venues.BoardwalkCurve })]
+	live := w.Venues[slices.IndexFunc(w.Venues, func(v venues.Venue) bool { return !v.HasCurve() })]
 	first := w.launch(t, curve)
 	if _, err := launch.Complete(t.Context(), w.World, first, w.Wallets[20]); err != nil {
 		t.Fatal(err)

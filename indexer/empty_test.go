@@ -25,7 +25,7 @@ type forgetful struct {
 	lies int
 }
 
-func (w *world) forgetful(t *testing.T) (f *forgetful, url string) {
+func (w *testWorld) forgetful(t *testing.T) (f *forgetful, url string) {
 	t.Helper()
 	f = &forgetful{node: w.node.URL(), said: map[string]int{}}
 	s := httptest.NewServer(f)
@@ -75,7 +75,7 @@ func (f *forgetful) lie(body, answer []byte) bool {
 }
 
 // withoutLogs stands before a node and fails all that is asked of logs.
-func (w *world) withoutLogs(t *testing.T) (url string) {
+func (w *testWorld) withoutLogs(t *testing.T) (url string) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

@@ -15,7 +15,7 @@ import (
 // headLiar stands before a node and tells a false head once it is armed. Every header that it makes up has the hash of its fields.
 type headLiar struct {
 	t *testing.T
-	w *world
+	w *testWorld
 	// ahead is how many blocks above the true head the false one is, asked the number of times that the head was asked for.
 	ahead func(asked int) int
 	// makesUp says that it has the blocks between the true head and the false one, each the child of the one below.
@@ -180,7 +180,7 @@ func TestOneFalseHeadOfThree(t *testing.T) {
 }
 
 // told checks that the head and the final block that the API serves are at most the node's.
-func told(t *testing.T, w *world, st *store.Store) {
+func told(t *testing.T, w *testWorld, st *store.Store) {
 	t.Helper()
 	head, err := w.node.Latest(t.Context())
 	if err != nil {

@@ -94,7 +94,7 @@ func (m *mischief) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func (w *world) behind(t *testing.T, share float64) (*mischief, string) {
+func (w *testWorld) behind(t *testing.T, share float64) (*mischief, string) {
 	t.Helper()
 	m := &mischief{node: w.node.URL(), rng: rand.New(rand.NewPCG(seed(t), 1)), share: share}
 	s := httptest.NewServer(m)

@@ -25,7 +25,7 @@ type forger struct {
 	forge func(block uint64, logs []map[string]any) []map[string]any
 }
 
-func (w *world) forger(t *testing.T, forge func(block uint64, logs []map[string]any) []map[string]any) (f *forger, url string) {
+func (w *testWorld) forger(t *testing.T, forge func(block uint64, logs []map[string]any) []map[string]any) (f *forger, url string) {
 	t.Helper()
 	f = &forger{forge: forge}
 	return f, w.relay(t, func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
@@ -90,7 +90,7 @@ func contradicted(ix *indexer.Indexer) bool {
 }
 
 // untilContradicted trades until an endpoint was found out, and on for some blocks.
-func (w *world) untilContradicted(t *testing.T, ix *indexer.Indexer, st *store.Store) {
+func (w *testWorld) untilContradicted(t *testing.T, ix *indexer.Indexer, st *store.Store) {
 	t.Helper()
 	for n := 0; !contradicted(ix); n++ {
 		if n == 40 {
@@ -207,7 +207,7 @@ func TestTwoThatDifferStopNothing(t *testing.T) {
 }
 
 // withoutReceipts stands before an honest node.
-func (w *world) withoutReceipts(t *testing.T) (url string) {
+func (w *testWorld) withoutReceipts(t *testing.T) (url string) {
 	t.Helper()
 	return w.relay(t, func(method string, _ []json.RawMessage, result json.RawMessage) json.RawMessage {
 		if method == "eth_getBlockReceipts" {

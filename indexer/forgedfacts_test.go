@@ -24,7 +24,7 @@ func wordOf(last byte) json.RawMessage {
 }
 
 // decimalsForger stands before a node and says that tokens have 3 decimals, while it is armed: of every token, or of one.
-func (w *world) decimalsForger(t *testing.T, one string) (armed *atomic.Bool, lies *atomic.Int64, url string) {
+func (w *testWorld) decimalsForger(t *testing.T, one string) (armed *atomic.Bool, lies *atomic.Int64, url string) {
 	t.Helper()
 	armed, lies = new(atomic.Bool), new(atomic.Int64)
 	armed.Store(true)
@@ -142,7 +142,7 @@ func unsureFacts(t *testing.T, st *store.Store) int {
 }
 
 // untilSure makes blocks, one for each pause after which unsure facts are asked for again, until none is left.
-func (w *world) untilSure(t *testing.T, c *clock, st *store.Store) {
+func (w *testWorld) untilSure(t *testing.T, c *clock, st *store.Store) {
 	t.Helper()
 	for n := 0; unsureFacts(t, st) > 0; n++ {
 		if n == 60 {

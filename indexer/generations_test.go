@@ -14,9 +14,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -99,7 +99,7 @@ func TestNextGeneration(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			ctx := t.Context()
-			w := newWorld(t, 60, simnet.FourMemeV2)
+			w := newWorld(t, 60, venues.FourMemeV2)
 			w.desk = desk.New(w.World, desk.Options{Seed: 1})
 			w.trade(t, 3)
 			st := storetest.Open(t, kind)
@@ -216,7 +216,7 @@ func tokensOf(t *testing.T, st *store.Store) (list []market.Address) {
 func TestNextGenerationNeedsNoOldState(t *testing.T) {
 	t.Parallel()
 	ctx := t.Context()
-	w := newWorld(t, 60, simnet.FourMemeV2)
+	w := newWorld(t, 60, venues.FourMemeV2)
 	l := w.launch(t, w.Venues[0])
 	if _, err := launch.Buy(ctx, w.World, l, w.Wallets[10], big.NewInt(1e18)); err != nil {
 		t.Fatal(err)

@@ -16,8 +16,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
@@ -41,7 +42,7 @@ type meter struct {
 
 const meterRange = 16
 
-func (w *world) metered(t *testing.T, cfg *chainconfig.Chain) *meter {
+func (w *testWorld) metered(t *testing.T, cfg *chainconfig.Chain) *meter {
 	t.Helper()
 	m := &meter{node: w.node.URL(), of: map[string]asked{}}
 	s := httptest.NewServer(m)
@@ -121,7 +122,7 @@ func (m *meter) count(body []byte) (tooWide string) {
 }
 
 // awaitHolders trades until the holders of tokens are current, and holds all that are followed against their contracts.
-func (w *world) awaitHolders(t *testing.T, st *store.Store, mints ...string) {
+func (w *testWorld) awaitHolders(t *testing.T, st *store.Store, mints ...string) {
 	t.Helper()
 	open := func(known map[market.Address]market.Token) bool {
 		return slices.ContainsFunc(mints, func(m string) bool {
@@ -150,7 +151,7 @@ func (w *world) awaitHolders(t *testing.T, st *store.Store, mints ...string) {
 }
 
 // holdHolders holds a token's balances and holders against its contract: nobody has more or less, and nobody else has any.
-func (w *world) holdHolders(t *testing.T, st *store.Store, mint market.Address) {
+func (w *testWorld) holdHolders(t *testing.T, st *store.Store, mint market.Address) {
 	t.Helper()
 	balances, err := st.Balances.All(t.Context(), "base", mint)
 	if err != nil {
@@ -196,7 +197,7 @@ func mustAddress(t *testing.T, s string) market.Address {
 }
 
 // launchAndBuy launches a token on each venue and has it bought.
-func (w *world) launchAndBuy(t *testing.T) (mints []string) {
+func (w *testWorld) launchAndBuy(t *testing.T) (mints []string) {
 	t.Helper()
 	for _, v := range w.Venues {
 		l := w.launch(t, v)
@@ -214,7 +215,7 @@ func (w *world) launchAndBuy(t *testing.T) (mints []string) {
 // at that of launches that are seen as they happen.
 func TestHoldersOfLaunchesWithoutOldState(t *testing.T) {
 	t.Parallel()
-	w := newWorldOn(t, 48, 40, simnet.AllVenues...)
+	w := newWorldOn(t, 48, 40, venues.All...)
 	past := w.launchAndBuy(t)
 	w.trade(t, 70)
 	cfg := w.config()
@@ -247,7 +248,7 @@ func TestHoldersOfLaunchesWithoutOldState(t *testing.T) {
 // where the nodes tell when it was made.
 func TestHoldersOfATokenWithoutASupply(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 40, simnet.Flap)
+	w := newWorld(t, 40, venues.Flap)
 	cfg := w.config()
 	cfg.Tracking.Holders = chainconfig.HoldersDeclared
 	m := w.metered(t, cfg)
@@ -268,7 +269,7 @@ func TestHoldersOfATokenWithoutASupply(t *testing.T) {
 const announcer = "0x60603603" + "6060600037" + "604035" + "602035" + "600035" + "60603603" + "6000" + "a3" + "00"
 
 // announce has a contract say that it launches a token, as the platform's own curve says it.
-func (w *world) announce(t *testing.T, contract, token string) {
+func (w *testWorld) announce(t *testing.T, contract, token string) {
 	t.Helper()
 	word := func(v uint64) string { return fmt.Sprintf("%064x", v) }
 	address := func(a string) string { return strings.Repeat("0", 24) + strings.TrimPrefix(a, "0x") }
@@ -282,7 +283,7 @@ func (w *world) announce(t *testing.T, contract, token string) {
 }
 
 // transact sends and mines a transaction.
-func (w *world) transact(t *testing.T, from, to, data string) {
+func (w *testWorld) transact(t *testing.T, from, to, data string) {
 	t.Helper()
 	var sent string
 	if err := w.node.Call(t.Context(), &sent, "eth_sendTransaction", map[string]string{
@@ -306,14 +307,14 @@ func TestHoldersOfTokensOlderThanTheirLaunch(t *testing.T) {
 	for name, states := range map[string]int{"all states": 0, "few states": 48} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			w := newWorldOn(t, states, 40, simnet.Flap)
+			w := newWorldOn(t, states, 40, venues.Flap)
 			const contract = "0x00000000000000000000000000000000000a4040"
 			if err := w.node.Call(t.Context(), nil, "anvil_setCode", contract, announcer); err != nil {
 				t.Fatal(err)
 			}
 			cfg := w.config()
 			cfg.Tracking.Holders = chainconfig.HoldersDeclared
-			cfg.Venues = []chainconfig.Venue{{ID: "announcer", Protocol: chainconfig.VenueProtocol(simnet.BoardwalkCurve), Contracts: markettest.Addresses(contract)}}
+			cfg.Venues = []chainconfig.Venue{{ID: "announcer", Protocol: chainconfig.VenueProtocol(venues.BoardwalkCurve), Contracts: markettest.Addresses(contract)}}
 			m := w.metered(t, cfg)
 			st := storetest.Open(t, "sqlite")
 			stop := run(t, cfg, st, 0)
@@ -329,7 +330,7 @@ func TestHoldersOfTokensOlderThanTheirLaunch(t *testing.T) {
 				}
 			}
 			move(10, 4)
-			factory := w.Exchanges()[slices.IndexFunc(w.Exchanges(), func(x simnet.Exchange) bool { return x.Protocol == simnet.UniswapV2 })]
+			factory := w.Exchanges()[slices.IndexFunc(w.Exchanges(), func(x world.Exchange) bool { return x.Protocol == world.UniswapV2 })]
 			address := func(a string) string { return strings.Repeat("0", 24) + strings.TrimPrefix(a, "0x") }
 			w.transact(t, w.Wallets[5], factory.Factory, selector("createPair(address,address)")+address(known.Token)+address(w.Wrapped))
 			w.trade(t, 40) // the pair's block is final

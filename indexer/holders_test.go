@@ -6,7 +6,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
@@ -15,11 +15,11 @@ import (
 )
 
 // lateConfig starts in the middle of the chain and follows a few tokens that are older.
-func (w *world) lateConfig() *chainconfig.Chain {
+func (w *testWorld) lateConfig() *chainconfig.Chain {
 	cfg := w.config()
 	cfg.Start.Block = 60
 	cfg.Tracking.Holders = chainconfig.HoldersDeclared
-	for _, tok := range w.TokensLike(simnet.Plain)[:3] {
+	for _, tok := range w.TokensLike(world.Plain)[:3] {
 		cfg.Majors = append(cfg.Majors, chainconfig.Major{Asset: tok.Symbol, Address: markettest.Address(tok.Address)})
 	}
 	return cfg
@@ -96,7 +96,7 @@ func TestHoldersAfterAnotherChoiceOfTokens(t *testing.T) {
 	w := newWorld(t, 60)
 	st := storetest.Open(t, "sqlite")
 	honest := map[string]bool{strings.ToLower(w.Wrapped): true} // those whose transfers tell their balances
-	for _, tok := range w.TokensLike(simnet.Plain) {
+	for _, tok := range w.TokensLike(world.Plain) {
 		honest[strings.ToLower(tok.Address)] = true
 	}
 	for i, holders := range []chainconfig.Holders{

@@ -12,7 +12,7 @@ import (
 )
 
 // hostiles makes a contract of each hostile code, and a Uniswap V2 pair of each with the wrapped native coin.
-func (w *world) hostiles(t *testing.T) (contracts []string) {
+func (w *testWorld) hostiles(t *testing.T) (contracts []string) {
 	t.Helper()
 	contracts, err := attack.HostileContracts(t.Context(), w.World, func(ctx context.Context) error { return w.node.Mine(ctx, 1, 2*time.Second) })
 	if err != nil {
@@ -22,7 +22,7 @@ func (w *world) hostiles(t *testing.T) (contracts []string) {
 }
 
 // hostile puts a contract at an address that runs code when it is asked something.
-func (w *world) hostile(t *testing.T, address, code string) {
+func (w *testWorld) hostile(t *testing.T, address, code string) {
 	t.Helper()
 	if err := attack.HostileContract(t.Context(), w.World, address, code); err != nil {
 		t.Fatal(err)
@@ -30,7 +30,7 @@ func (w *world) hostile(t *testing.T, address, code string) {
 }
 
 // provoke calls contracts in one block, each in a transaction of its own.
-func (w *world) provoke(t *testing.T, contracts []string) {
+func (w *testWorld) provoke(t *testing.T, contracts []string) {
 	t.Helper()
 	sent, err := attack.Provoke(t.Context(), w.World, contracts)
 	if err != nil {
@@ -55,7 +55,7 @@ func (w *world) provoke(t *testing.T, contracts []string) {
 const sampled = 32
 
 // mineUntil mines empty blocks until the next one's number is one of those wanted.
-func (w *world) mineUntil(t *testing.T, wanted func(next uint64) bool) {
+func (w *testWorld) mineUntil(t *testing.T, wanted func(next uint64) bool) {
 	t.Helper()
 	for {
 		latest, err := w.node.Latest(t.Context())

@@ -12,8 +12,9 @@ import (
 
 	"golang.org/x/crypto/sha3"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
@@ -22,9 +23,9 @@ import (
 )
 
 // launchWorld is a world with every launch venue, and an index of it.
-func launchWorld(t *testing.T, holders chainconfig.Holders) (*world, *chainconfig.Chain, *store.Store) {
+func launchWorld(t *testing.T, holders chainconfig.Holders) (*testWorld, *chainconfig.Chain, *store.Store) {
 	t.Helper()
-	w := newWorld(t, 30, simnet.AllVenues...)
+	w := newWorld(t, 30, venues.All...)
 	cfg := w.config()
 	cfg.Tracking.Holders = holders
 	st := storetest.Open(t, "sqlite")
@@ -33,7 +34,7 @@ func launchWorld(t *testing.T, holders chainconfig.Holders) (*world, *chainconfi
 	return w, cfg, st
 }
 
-func (w *world) launch(t *testing.T, venue simnet.Venue) *launch.Launch {
+func (w *testWorld) launch(t *testing.T, venue venues.Venue) *launch.Launch {
 	t.Helper()
 	l, err := launch.Start(t.Context(), w.World, venue.ID, launch.Order{
 		Creator: w.Wallets[0], Name: "Paper Lantern", Symbol: "LAMP", Metadata: `{"description":"It glows."}`,
@@ -45,7 +46,7 @@ func (w *world) launch(t *testing.T, venue simnet.Venue) *launch.Launch {
 }
 
 // indexed is what is derived of a launch once the head is indexed.
-func (w *world) indexed(t *testing.T, st *store.Store, l *launch.Launch) (market.Launch, store.TokenNow) {
+func (w *testWorld) indexed(t *testing.T, st *store.Store, l *launch.Launch) (market.Launch, store.TokenNow) {
 	t.Helper()
 	w.await(t, st)
 	mint, err := market.ParseEVMAddress(l.Token)
@@ -104,7 +105,7 @@ func TestCurvesAreTheContracts(t *testing.T) {
 }
 
 // holdCurve holds a launch's curve against its contract, as far as the venue's logs tell it, and its holders against balances.
-func (w *world) holdCurve(t *testing.T, st *store.Store, l *launch.Launch) {
+func (w *testWorld) holdCurve(t *testing.T, st *store.Store, l *launch.Launch) {
 	t.Helper()
 	got, token := w.indexed(t, st, l)
 	want, err := launch.Curve(t.Context(), w.World, l)
@@ -117,7 +118,7 @@ func (w *world) holdCurve(t *testing.T, st *store.Store, l *launch.Launch) {
 		}
 	}
 	r := &got.Reserves
-	if l.Venue.Protocol != simnet.FourMemeV1 { // whose logs don't tell fees apart
+	if l.Venue.Protocol != venues.FourMemeV1 { // whose logs don't tell fees apart
 		same("raised", &r.RealQuote, want.RealQuote)
 	}
 	switch got.Rules.Pricing {
@@ -164,11 +165,11 @@ func (w *world) holdCurve(t *testing.T, st *store.Store, l *launch.Launch) {
 }
 
 // holdFull holds a full curve, and the token's graduation.
-func (w *world) holdFull(t *testing.T, st *store.Store, l *launch.Launch) {
+func (w *testWorld) holdFull(t *testing.T, st *store.Store, l *launch.Launch) {
 	t.Helper()
 	got, _ := w.indexed(t, st, l)
 	if l.Venue.Waits() {
-		if l.Venue.Protocol != simnet.FourMemeV1 && (got.State != market.LaunchCompleted || got.Progress != 100 || got.CompletedAt == 0) {
+		if l.Venue.Protocol != venues.FourMemeV1 && (got.State != market.LaunchCompleted || got.Progress != 100 || got.CompletedAt == 0) {
 			t.Errorf("%s: a full curve is %s at %v %%", l.Venue.ID, got.State, got.Progress)
 		}
 		if _, err := launch.Graduate(t.Context(), w.World, l, w.Wallets[21]); err != nil {
@@ -177,7 +178,7 @@ func (w *world) holdFull(t *testing.T, st *store.Store, l *launch.Launch) {
 	}
 	got, token := w.indexed(t, st, l)
 	pool := l.Pool.Address
-	if l.Pool.Protocol == simnet.UniswapV4 {
+	if l.Pool.Protocol == world.UniswapV4 {
 		pool = l.Pool.ID
 	}
 	if got.State != market.LaunchGraduated || got.Pool.String() != pool || got.GraduatedAt == 0 || got.GraduatedTx.IsNone() {
@@ -313,8 +314,8 @@ func TestUnaskedChecks(t *testing.T) {
 func TestPairBeforeTheLaunch(t *testing.T) {
 	t.Parallel()
 	w, _, st := launchWorld(t, chainconfig.HoldersDeclared)
-	venue := w.Venues[slices.IndexFunc(w.Venues, func(v simnet.Venue) bool { return v.Protocol == simnet.BoardwalkCurve })]
-	factory := w.Exchanges()[slices.IndexFunc(w.Exchanges(), func(x simnet.Exchange) bool { return x.Protocol == simnet.UniswapV2 })]
+	venue := w.Venues[slices.IndexFunc(w.Venues, func(v venues.Venue) bool { return v.Protocol == venues.BoardwalkCurve })]
+	factory := w.Exchanges()[slices.IndexFunc(w.Exchanges(), func(x world.Exchange) bool { return x.Protocol == world.UniswapV2 })]
 	var nonce string
 	if err := w.node.Call(t.Context(), &nonce, "eth_getTransactionCount", venue.Contracts[0], "latest"); err != nil {
 		t.Fatal(err)
@@ -352,7 +353,7 @@ func TestPairBeforeTheLaunch(t *testing.T) {
 // TestQuoteWithoutPools: what a curve takes is asked for its decimals although no pool brings it up.
 func TestQuoteWithoutPools(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 3, simnet.BoardwalkCurve, simnet.FourMemeV2)
+	w := newWorld(t, 3, venues.BoardwalkCurve, venues.FourMemeV2)
 	cfg := w.config()
 	cfg.Exchanges, cfg.Majors, cfg.Tracking.Holders = nil, nil, chainconfig.HoldersDeclared
 	cfg.Quotes = []chainconfig.Quote{{Symbol: "WETH", Address: markettest.Address(w.Wrapped), PegUSD: 2000, PegBoundPct: 5}}

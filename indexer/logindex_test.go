@@ -15,7 +15,7 @@ import (
 
 // repeating stands before a node and gives the last log of each block the index of the block's first, as erigon does
 // with Polygon's state synchronisation.
-func (w *world) repeating(t *testing.T) (url string, repeated *atomic.Int64) {
+func (w *testWorld) repeating(t *testing.T) (url string, repeated *atomic.Int64) {
 	t.Helper()
 	repeated = &atomic.Int64{}
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {

@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -19,10 +19,10 @@ func TestManipulationsMoveNothing(t *testing.T) {
 	st := storetest.Open(t, "sqlite")
 	defer run(t, w.config(), st, 0)()
 	w.await(t, st)
-	plain := w.TokensLike(simnet.Plain)
+	plain := w.TokensLike(world.Plain)
 	for name, trick := range map[string]struct {
 		token int
-		play  func(context.Context, *simnet.World, string) (attack.Fixture, error)
+		play  func(context.Context, *world.World, string) (attack.Fixture, error)
 	}{
 		"a flash pump inside one block":      {3, attack.FlashPump},
 		"a one-tick pool":                    {0, attack.OneTickPool},

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/crypto/sha3"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
@@ -59,9 +59,9 @@ func TestDerivesARealChain(t *testing.T) {
 }
 
 // awaitRebaseSeen moves the rebasing token at blocks that are sampled until one has shown that its transfers don't tell its balances.
-func (w *world) awaitRebaseSeen(t *testing.T, st *store.Store) {
+func (w *testWorld) awaitRebaseSeen(t *testing.T, st *store.Store) {
 	t.Helper()
-	token := w.TokensLike(simnet.Rebasing)[0].Address
+	token := w.TokensLike(world.Rebasing)[0].Address
 	mint := mustAddress(t, token)
 	for range 8 { // a minute of chain time each: the chain must not get far ahead of the clock
 		if got := tokens(t, st)[mint].Holders; got.Status == market.HoldersUnavailable {
@@ -103,7 +103,7 @@ func tokens(t *testing.T, st *store.Store) map[market.Address]market.Token {
 }
 
 // checkPrices computes every pool's price from the contract's own state at the indexed block.
-func (w *world) checkPrices(t *testing.T, st *store.Store) {
+func (w *testWorld) checkPrices(t *testing.T, st *store.Store) {
 	t.Helper()
 	status, _, err := st.Chain(t.Context(), "base")
 	if err != nil {
@@ -139,7 +139,7 @@ func (w *world) checkPrices(t *testing.T, st *store.Store) {
 }
 
 // rawPrice is token0's price in raw token1; nil for a pool without any.
-func (w *world) rawPrice(t *testing.T, p *market.Pool, block uint64) *big.Float {
+func (w *testWorld) rawPrice(t *testing.T, p *market.Pool, block uint64) *big.Float {
 	t.Helper()
 	word := func(b []byte, i int) *big.Int {
 		if len(b) < 32*(i+1) {
@@ -225,7 +225,7 @@ func ohlc(p float64) market.OHLC { return market.OHLC{Open: p, High: p, Low: p, 
 
 func extend(o *market.OHLC, p float64) { o.High, o.Low, o.Close = max(o.High, p), min(o.Low, p), p }
 
-func (w *world) checkWindows(t *testing.T, st *store.Store) {
+func (w *testWorld) checkWindows(t *testing.T, st *store.Store) {
 	t.Helper()
 	status, _, err := st.Chain(t.Context(), "base")
 	if err != nil {
@@ -285,7 +285,7 @@ func (w *world) checkWindows(t *testing.T, st *store.Store) {
 }
 
 // opening is what the contracts say of the price that a pool opened with, in USD and in whole quotes.
-func (w *world) opening(t *testing.T, st *store.Store, p *market.Pool) (usd, inQuote float64) {
+func (w *testWorld) opening(t *testing.T, st *store.Store, p *market.Pool) (usd, inQuote float64) {
 	t.Helper()
 	toks := tokens(t, st)
 	at := func(p *market.Pool, block uint64) float64 {
@@ -318,7 +318,7 @@ func (w *world) opening(t *testing.T, st *store.Store, p *market.Pool) (usd, inQ
 }
 
 // checkVolume adds up the quote side of every swap log by itself.
-func (w *world) checkVolume(t *testing.T, st *store.Store) {
+func (w *testWorld) checkVolume(t *testing.T, st *store.Store) {
 	t.Helper()
 	var logs []struct {
 		Address string
@@ -393,7 +393,7 @@ func (w *world) checkVolume(t *testing.T, st *store.Store) {
 }
 
 // checkBalances asks every token for every derived balance, and for its supply.
-func (w *world) checkBalances(t *testing.T, st *store.Store, except ...string) (current, unavailable int) {
+func (w *testWorld) checkBalances(t *testing.T, st *store.Store, except ...string) (current, unavailable int) {
 	t.Helper()
 	status, _, err := st.Chain(t.Context(), "base")
 	if err != nil {
@@ -441,7 +441,7 @@ func (w *world) checkBalances(t *testing.T, st *store.Store, except ...string) (
 	return current, unavailable
 }
 
-func (w *world) checkTraders(t *testing.T, st *store.Store) {
+func (w *testWorld) checkTraders(t *testing.T, st *store.Store) {
 	t.Helper()
 	byTx := map[string][]market.Trade{}
 	for _, tr := range all[market.Trade](t)(st.Inspect.Trades(t.Context(), "base", 0, 0)) {

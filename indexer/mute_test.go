@@ -16,7 +16,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -32,7 +32,7 @@ type refuser struct {
 	all     bool            // every call is refused, for want of the state
 }
 
-func (w *world) refuser(t *testing.T, contracts ...string) (r *refuser, url string) {
+func (w *testWorld) refuser(t *testing.T, contracts ...string) (r *refuser, url string) {
 	t.Helper()
 	r = &refuser{node: w.node.URL()}
 	r.refuse(contracts...)
@@ -123,7 +123,7 @@ func post(ctx context.Context, url string, body []byte) ([]byte, error) {
 }
 
 // follow trades n blocks, and lets the index follow each few of them.
-func (w *world) follow(t *testing.T, st *store.Store, n int) {
+func (w *testWorld) follow(t *testing.T, st *store.Store, n int) {
 	t.Helper()
 	for range (n + 3) / 4 {
 		w.trade(t, 4)
@@ -132,7 +132,7 @@ func (w *world) follow(t *testing.T, st *store.Store, n int) {
 }
 
 // replay indexes anew from the facts that an index kept, by a node without old state, and wants the same rows.
-func (w *world) replay(t *testing.T, cfg *chainconfig.Chain, from *store.Store) {
+func (w *testWorld) replay(t *testing.T, cfg *chainconfig.Chain, from *store.Store) {
 	t.Helper()
 	facts, err := from.Facts.Between(t.Context(), "base", 0, 1<<40)
 	if err != nil {
@@ -266,7 +266,7 @@ func TestAMutePoolIsAskedAgain(t *testing.T) {
 	w := newWorld(t, 70) // the start is beyond the reach of reorgs, and the same for both indexes
 	var pool string
 	for _, p := range w.Pools {
-		if p.Protocol == simnet.UniswapV2 && p.Trap == "" {
+		if p.Protocol == world.UniswapV2 && p.Trap == "" {
 			pool = p.Address
 			break
 		}

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -63,7 +63,7 @@ func (q *questions) of(node int) spoil {
 // TestWhatADayThatRunsOutGivesUp follows a chain at nodes whose day runs out, and at nodes whose day lasts: the former are asked for blocks alone.
 func TestWhatADayThatRunsOutGivesUp(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 30, simnet.BoardwalkCurve)
+	w := newWorld(t, 30, venues.BoardwalkCurve)
 	q := &questions{}
 	q.forget()
 	cfg := w.config()
@@ -131,7 +131,7 @@ func runPlanned(t *testing.T, cfg *chainconfig.Chain, st *store.Store, perDay in
 
 // askedFor makes empty blocks and then blocks of trades, and gives of how many of the former both nodes were asked for the logs, and how many
 // balances were asked for.
-func (w *world) askedFor(t *testing.T, st *store.Store, q *questions) (twice, balances int) {
+func (w *testWorld) askedFor(t *testing.T, st *store.Store, q *questions) (twice, balances int) {
 	t.Helper()
 	q.forget()
 	for range 10 {

@@ -7,9 +7,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/pnl"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -18,7 +19,7 @@ import (
 
 // dealer is a wallet that trades, with what its own balances say of each trade: gas costs nothing here.
 type dealer struct {
-	*world
+	*testWorld
 	wallet string
 	deals  []deal
 }
@@ -66,20 +67,20 @@ func (d *dealer) deal(t *testing.T, token string, sell bool, trade func() (anvil
 	d.deals = append(d.deals, deal{token: token, sell: sell, base: base.Abs(base), coins: coins.Abs(coins)})
 }
 
-func (d *dealer) swapBuy(t *testing.T, p simnet.Pool, token string, finney int64) {
+func (d *dealer) swapBuy(t *testing.T, p world.Pool, token string, finney int64) {
 	t.Helper()
 	d.deal(t, token, false, func() (anvil.Receipt, error) {
-		return simnet.SwapBuy(t.Context(), d.world.World, p, token, d.wallet, finneys(finney))
+		return world.SwapBuy(t.Context(), d.World, p, token, d.wallet, finneys(finney))
 	})
 }
 
 // swapSell sells one in so many of what the wallet has.
-func (d *dealer) swapSell(t *testing.T, p simnet.Pool, token string, part int64) {
+func (d *dealer) swapSell(t *testing.T, p world.Pool, token string, part int64) {
 	t.Helper()
 	amount := d.has(t, token)
 	amount.Div(amount, big.NewInt(part))
 	d.deal(t, token, true, func() (anvil.Receipt, error) {
-		return simnet.SwapSell(t.Context(), d.world.World, p, token, d.wallet, amount)
+		return world.SwapSell(t.Context(), d.World, p, token, d.wallet, amount)
 	})
 }
 
@@ -134,12 +135,12 @@ func (d *dealer) word(t *testing.T, address string) []byte {
 }
 
 // pool is an honest pool of the wrapped coin and another plain token than the ones already taken.
-func (d *dealer) pool(t *testing.T, protocol simnet.Protocol, taken ...string) (p simnet.Pool, token string) {
+func (d *dealer) pool(t *testing.T, protocol world.Protocol, taken ...string) (p world.Pool, token string) {
 	t.Helper()
-	return d.poolLike(t, simnet.Plain, protocol, taken...)
+	return d.poolLike(t, world.Plain, protocol, taken...)
 }
 
-func (d *dealer) poolLike(t *testing.T, like simnet.Behaviour, protocol simnet.Protocol, taken ...string) (p simnet.Pool, token string) {
+func (d *dealer) poolLike(t *testing.T, like world.Behaviour, protocol world.Protocol, taken ...string) (p world.Pool, token string) {
 	t.Helper()
 	for _, p := range d.Pools {
 		for _, token := range []string{p.Token0, p.Token1} {
@@ -158,14 +159,14 @@ func (d *dealer) poolLike(t *testing.T, like simnet.Behaviour, protocol simnet.P
 // works out by hand, from the wallet's own balances, what it realised.
 func TestProfitOfAWallet(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 20, simnet.BoardwalkCurve)
-	d := &dealer{world: w, wallet: w.Spare[3]}
-	friend := &dealer{world: w, wallet: w.Spare[4]}
+	w := newWorld(t, 20, venues.BoardwalkCurve)
+	d := &dealer{testWorld: w, wallet: w.Spare[3]}
+	friend := &dealer{testWorld: w, wallet: w.Spare[4]}
 	cfg := w.config()
 	const coinUSD = 2500
 	cfg.Quotes[2].PegUSD = coinUSD // a coin's price that needs no chain
-	first, a := d.pool(t, simnet.UniswapV2)
-	second, b := d.pool(t, simnet.UniswapV3, a)
+	first, a := d.pool(t, world.UniswapV2)
+	second, b := d.pool(t, world.UniswapV3, a)
 	launched := w.launch(t, w.Venues[0])
 
 	d.swapBuy(t, first, a, 1000)

@@ -4,8 +4,8 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/pnl"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -16,12 +16,12 @@ import (
 func TestProfitOfTaxedTokensAndTransfers(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, 5)
-	d := &dealer{world: w, wallet: w.Spare[3]}
+	d := &dealer{testWorld: w, wallet: w.Spare[3]}
 	cfg := w.config()
 	const coinUSD = 2500
 	cfg.Quotes[2].PegUSD = coinUSD
-	tolled, toll := d.poolLike(t, simnet.FeeOnTransfer, simnet.UniswapV2)
-	plain, dog := d.pool(t, simnet.UniswapV3)
+	tolled, toll := d.poolLike(t, world.FeeOnTransfer, world.UniswapV2)
+	plain, dog := d.pool(t, world.UniswapV3)
 	taxed, err := attack.HostilePool(t.Context(), w.World, attack.TrickSellTax, w.Spare[0], finneys(20_000))
 	if err != nil {
 		t.Fatal(err)

@@ -3,8 +3,8 @@ package indexer_test
 import (
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -21,7 +21,7 @@ func TestAFloodOfPools(t *testing.T) {
 			st := storetest.Open(t, kind)
 			stop := run(t, cfg, st, 1000)
 			w.await(t, st)
-			token := w.TokensLike(simnet.Plain)[3].Address
+			token := w.TokensLike(world.Plain)[3].Address
 			mint, err := market.ParseEVMAddress(token)
 			if err != nil {
 				t.Fatal(err)

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -39,7 +39,7 @@ func recounting(t *testing.T, cfg *chainconfig.Chain, st *store.Store) (stop fun
 }
 
 // balancesLiar stands before the world's node and tells wrong balances while it is armed.
-func (w *world) balancesLiar(t *testing.T) (armed *atomic.Bool, url string) {
+func (w *testWorld) balancesLiar(t *testing.T) (armed *atomic.Bool, url string) {
 	t.Helper()
 	armed = new(atomic.Bool)
 	armed.Store(true)
@@ -63,7 +63,7 @@ func givenUp(t *testing.T, st *store.Store, but market.Address) (mints []market.
 }
 
 // untilGivenUp trades until a token whose transfers tell its balances has no count of holders any more.
-func (w *world) untilGivenUp(t *testing.T, st *store.Store) (mints []market.Address) {
+func (w *testWorld) untilGivenUp(t *testing.T, st *store.Store) (mints []market.Address) {
 	t.Helper()
 	for n := 0; len(mints) == 0; n++ {
 		if n == 40 {
@@ -77,7 +77,7 @@ func (w *world) untilGivenUp(t *testing.T, st *store.Store) (mints []market.Addr
 }
 
 // untilRecounted trades until the holders of the tokens are known, and holds them against the contracts.
-func (w *world) untilRecounted(t *testing.T, st *store.Store, mints []market.Address) {
+func (w *testWorld) untilRecounted(t *testing.T, st *store.Store, mints []market.Address) {
 	t.Helper()
 	names := make([]string, len(mints))
 	for i, m := range mints {
@@ -87,7 +87,7 @@ func (w *world) untilRecounted(t *testing.T, st *store.Store, mints []market.Add
 }
 
 // untilCountedAnew trades until a token was counted anew, without a result.
-func (w *world) untilCountedAnew(t *testing.T, st *store.Store, mint market.Address) {
+func (w *testWorld) untilCountedAnew(t *testing.T, st *store.Store, mint market.Address) {
 	t.Helper()
 	seen := false
 	for deadline := time.Now().Add(60 * time.Second); time.Now().Before(deadline); time.Sleep(200 * time.Millisecond) {
@@ -111,7 +111,7 @@ func (w *world) untilCountedAnew(t *testing.T, st *store.Store, mint market.Addr
 
 // compareRecounted holds an index against one that was made from scratch. Of tokens that were counted anew neither says since when their
 // transfers were booked in their own blocks, nor how the count grew before, nor what a trader had before a trade.
-func (w *world) compareRecounted(t *testing.T, got *store.Store, cfg *chainconfig.Chain, recounted []market.Address) {
+func (w *testWorld) compareRecounted(t *testing.T, got *store.Store, cfg *chainconfig.Chain, recounted []market.Address) {
 	t.Helper()
 	fresh := storetest.Open(t, "sqlite")
 	stop := run(t, cfg, fresh, 0)
@@ -168,7 +168,7 @@ func TestHoldersComeBack(t *testing.T) {
 			stop := recounting(t, cfg, st)
 			mints := w.untilGivenUp(t, st)
 			armed.Store(false)
-			w.rebase(t, w.TokensLike(simnet.Rebasing)[0].Address, 1_003_000)
+			w.rebase(t, w.TokensLike(world.Rebasing)[0].Address, 1_003_000)
 			w.awaitRebaseSeen(t, st)
 			mints = append(mints, givenUp(t, st, w.rebasing(t))...)
 			w.untilRecounted(t, st, mints)
@@ -255,7 +255,7 @@ func TestRecountsSurviveReorgsAndRestarts(t *testing.T) {
 }
 
 // reorg replaces the newest blocks by others.
-func (w *world) reorg(t *testing.T, depth int) {
+func (w *testWorld) reorg(t *testing.T, depth int) {
 	t.Helper()
 	if err := w.node.Rollback(t.Context(), depth); err != nil {
 		t.Fatal(err)

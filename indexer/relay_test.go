@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -17,7 +17,7 @@ import (
 type spoil func(method string, params []json.RawMessage, result json.RawMessage) json.RawMessage
 
 // relay stands before the world's node and spoils its answers. Each request of a batch is one.
-func (w *world) relay(t *testing.T, how spoil) (url string) {
+func (w *testWorld) relay(t *testing.T, how spoil) (url string) {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
@@ -79,7 +79,7 @@ func callOf(method string, params []json.RawMessage, functions ...string) bool {
 }
 
 // rebasing is the world's token whose balances change without transfers.
-func (w *world) rebasing(t *testing.T) market.Address {
+func (w *testWorld) rebasing(t *testing.T) market.Address {
 	t.Helper()
-	return mustAddress(t, w.TokensLike(simnet.Rebasing)[0].Address)
+	return mustAddress(t, w.TokensLike(world.Rebasing)[0].Address)
 }

@@ -20,8 +20,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -110,14 +111,14 @@ func seed(t *testing.T) uint64 {
 }
 
 // compare holds an index against one that was made from scratch.
-func (w *world) compare(t *testing.T, got *store.Store, cfg *chainconfig.Chain) {
+func (w *testWorld) compare(t *testing.T, got *store.Store, cfg *chainconfig.Chain) {
 	t.Helper()
 	fresh := storetest.Open(t, "sqlite")
 	stop := run(t, cfg, fresh, 0)
 	w.await(t, fresh)
 	stop()
 	// No sample need have found the rebasing token out yet.
-	rebasing := w.TokensLike(simnet.Rebasing)[0].Address
+	rebasing := w.TokensLike(world.Rebasing)[0].Address
 	t.Run("balances of the fresh index", func(t *testing.T) { w.checkBalances(t, fresh, rebasing) })
 	t.Run("balances", func(t *testing.T) { w.checkBalances(t, got, rebasing) })
 	want := derivedRows(t, fresh)
@@ -125,7 +126,7 @@ func (w *world) compare(t *testing.T, got *store.Store, cfg *chainconfig.Chain) 
 }
 
 // compareTables holds tables of an index against those of a fresh one.
-func (w *world) compareTables(t *testing.T, have, want map[string][]string, tables ...string) {
+func (w *testWorld) compareTables(t *testing.T, have, want map[string][]string, tables ...string) {
 	t.Helper()
 	for _, table := range tables {
 		// No trade waits where every pool was seen made.
@@ -171,7 +172,7 @@ func TestSurvivesReorgsAndKills(t *testing.T) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			rng := rand.New(rand.NewPCG(seed(t), 0))
-			w := newWorld(t, 60, simnet.BoardwalkCurve, simnet.PonsV2, simnet.FourMemeV2, simnet.ClankerV4)
+			w := newWorld(t, 60, venues.BoardwalkCurve, venues.PonsV2, venues.FourMemeV2, venues.ClankerV4)
 			w.desk = desk.New(w.World, desk.Options{Seed: 1, Every: 4 * time.Second})
 			cfg := w.config()
 			dsn := storetest.DSN(t, kind)

@@ -11,8 +11,8 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -23,7 +23,7 @@ import (
 // all state: the rows are the same.
 func TestReplayNeedsNoOldState(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, 60, simnet.FourMemeV2)
+	w := newWorld(t, 60, venues.FourMemeV2)
 	launched := w.launch(t, w.Venues[0])
 	if _, err := launch.Buy(t.Context(), w.World, launched, w.Wallets[10], big.NewInt(1e18)); err != nil {
 		t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 )
 
 // finalTime is the time of the newest block that the node calls final.
-func (w *world) finalTime(t *testing.T) int64 {
+func (w *testWorld) finalTime(t *testing.T) int64 {
 	t.Helper()
 	var final struct{ Timestamp string }
 	if err := w.node.Call(t.Context(), &final, "eth_getBlockByNumber", "finalized", false); err != nil {
@@ -29,7 +29,7 @@ func (w *world) finalTime(t *testing.T) int64 {
 }
 
 // awaitPruned waits until an index keeps no trade of before the oldest time that its retention lets it keep, and gives that time.
-func (w *world) awaitPruned(t *testing.T, st *store.Store, keep time.Duration) (oldest int64) {
+func (w *testWorld) awaitPruned(t *testing.T, st *store.Store, keep time.Duration) (oldest int64) {
 	t.Helper()
 	oldest = w.finalTime(t)/3600*3600 - int64(keep.Seconds())
 	for deadline := time.Now().Add(30 * time.Second); ; time.Sleep(20 * time.Millisecond) {

@@ -10,10 +10,10 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/history"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -28,7 +28,7 @@ const (
 )
 
 // velodromes is a world with stand-ins of Solidly and Slipstream, and a second Slipstream factory, of whose pools no word is true.
-func velodromes(t *testing.T) *world {
+func velodromes(t *testing.T) *testWorld {
 	t.Helper()
 	const span = 3 * time.Hour
 	node, err := anvil.StartNode(t.Context(), anvil.NodeOptions{ChainID: 31337, Timestamp: history.GenesisFor(span)})
@@ -36,13 +36,13 @@ func velodromes(t *testing.T) *world {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = node.Close() })
-	w, err := simnet.Deploy(t.Context(), node, simnet.DeployOptions{Seed: 1, Places: &simnet.Places{
+	w, err := world.Deploy(t.Context(), node, world.DeployOptions{Seed: 1, Places: &world.Places{
 		SolidlyFactory: solidlyFactory, SlipstreamFactories: []string{slipstreamFactory, strangeFactory},
 	}})
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := &world{World: w, node: node, trader: traffic.NewTrader(w, 1)}
+	out := &testWorld{World: w, node: node, trader: traffic.NewTrader(w, 1)}
 	err = history.Mine(t.Context(), w, out.trader, history.Options{Span: span, Blocks: 40, BlockTime: 2 * time.Second, TxPerBlock: 12, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
@@ -123,7 +123,7 @@ func TestSlipstreamPoolsOlderThanTheIndex(t *testing.T) {
 }
 
 // checkConcentrated holds the price and the depth of each Slipstream pool against what its contract answers.
-func (w *world) checkConcentrated(t *testing.T, st *store.Store) {
+func (w *testWorld) checkConcentrated(t *testing.T, st *store.Store) {
 	t.Helper()
 	status, _, err := st.Chain(t.Context(), "base")
 	if err != nil {
@@ -159,7 +159,7 @@ func (w *world) checkConcentrated(t *testing.T, st *store.Store) {
 }
 
 // sellDown tries what a Slipstream pool gives of its quote while the base's price falls by 2 %.
-func (w *world) sellDown(t *testing.T, p *market.Pool, block uint64) float64 {
+func (w *testWorld) sellDown(t *testing.T, p *market.Pool, block uint64) float64 {
 	t.Helper()
 	sqrt := new(big.Float).SetPrec(256).SetInt(new(big.Int).SetBytes(w.ethCall(t, p.ID.String(), selector("slot0()"), block)[:32]))
 	if fall := new(big.Float).SetPrec(256).SetFloat64(math.Sqrt(0.98)); p.BaseIs0 {
@@ -189,7 +189,7 @@ func word(address string) string {
 }
 
 // checkStable holds the price of Solidly's pools against what a whole token of them brings, less the fee.
-func (w *world) checkStable(t *testing.T, st *store.Store) {
+func (w *testWorld) checkStable(t *testing.T, st *store.Store) {
 	t.Helper()
 	status, _, err := st.Chain(t.Context(), "base")
 	if err != nil {
@@ -222,7 +222,7 @@ func (w *world) checkStable(t *testing.T, st *store.Store) {
 }
 
 // checkStrange looks for anything of the pools whose factory nobody declares.
-func (w *world) checkStrange(t *testing.T, st *store.Store) {
+func (w *testWorld) checkStrange(t *testing.T, st *store.Store) {
 	t.Helper()
 	strange := map[string]bool{}
 	for _, p := range w.Pools {
@@ -257,9 +257,9 @@ func (w *world) checkStrange(t *testing.T, st *store.Store) {
 }
 
 // openQuietPool makes a pool with liquidity that nobody trades in: only its own first price is there to tell what it holds.
-func (w *world) openQuietPool(t *testing.T) (id string) {
+func (w *testWorld) openQuietPool(t *testing.T) (id string) {
 	t.Helper()
-	i := slices.IndexFunc(w.Pools, func(p simnet.Pool) bool { return p.Factory == slipstreamFactory && p.TickSpacing == 200 })
+	i := slices.IndexFunc(w.Pools, func(p world.Pool) bool { return p.Factory == slipstreamFactory && p.TickSpacing == 200 })
 	like, pair := w.Pools[i], word(w.Pools[i].Token0)+word(w.Pools[i].Token1)
 	const spacing = 2000
 	slot0 := w.ethCall(t, like.Address, selector("slot0()"), w.headNumber(t))
@@ -272,7 +272,7 @@ func (w *world) openQuietPool(t *testing.T) (id string) {
 }
 
 // moveLiquidity opens a narrow position in each declared Slipstream pool, and in later rounds takes half of it out again.
-func (w *world) moveLiquidity(t *testing.T, round int) {
+func (w *testWorld) moveLiquidity(t *testing.T, round int) {
 	t.Helper()
 	for _, p := range w.Pools {
 		if p.Factory != slipstreamFactory {
@@ -302,7 +302,7 @@ func signedWord(n int) string {
 	return fmt.Sprintf("%064x", n)
 }
 
-func (w *world) headNumber(t *testing.T) uint64 {
+func (w *testWorld) headNumber(t *testing.T) uint64 {
 	t.Helper()
 	head, err := w.node.Latest(t.Context())
 	if err != nil {

@@ -7,7 +7,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -15,7 +16,7 @@ import (
 )
 
 // totalSupply is what a token's contract says after the newest block.
-func (w *world) totalSupply(t *testing.T, token string) *big.Int {
+func (w *testWorld) totalSupply(t *testing.T, token string) *big.Int {
 	t.Helper()
 	latest, err := w.node.Latest(t.Context())
 	if err != nil {
@@ -28,7 +29,7 @@ func (w *world) totalSupply(t *testing.T, token string) *big.Int {
 // a later block whose state is kept, for tokens that nobody moves any more too, and follows what is made and burned from there on.
 func TestSupplyOfLaunchesWithoutOldState(t *testing.T) {
 	t.Parallel()
-	w := newWorldOn(t, 48, 40, simnet.AllVenues...)
+	w := newWorldOn(t, 48, 40, venues.All...)
 	past := w.launchAndBuy(t)
 	w.trade(t, 70)
 	cfg := w.config()
@@ -63,7 +64,7 @@ func TestSupplyOfLaunchesWithoutOldState(t *testing.T) {
 }
 
 // rebase changes the supply of the world's rebasing token to a share of what it was at first, in millionths, and mines it.
-func (w *world) rebase(t *testing.T, token string, millionths int64) {
+func (w *testWorld) rebase(t *testing.T, token string, millionths int64) {
 	t.Helper()
 	index := new(big.Int).Mul(big.NewInt(millionths), big.NewInt(1e12))
 	w.transact(t, w.Deployer, token, selector("rebase(uint256,address[])")+fmt.Sprintf("%064x%064x%064x", index, 64, 0))
@@ -76,7 +77,7 @@ func TestSupplyThatTransfersDoNotTell(t *testing.T) {
 	w := newWorld(t, 20)
 	st := storetest.Open(t, "sqlite")
 	defer run(t, w.config(), st, 0)()
-	token := w.TokensLike(simnet.Rebasing)[0].Address
+	token := w.TokensLike(world.Rebasing)[0].Address
 	mint := mustAddress(t, token)
 	transfer := selector("transfer(address,uint256)") + fmt.Sprintf("%064x%064x", 0xf00d, 1_000_000)
 	share := int64(1_000_000)
@@ -114,7 +115,7 @@ func TestADoubtedSupplyIsAskedAgain(t *testing.T) {
 	w := newWorld(t, 20)
 	st := storetest.Open(t, "sqlite")
 	defer run(t, w.config(), st, 0)()
-	token := w.TokensLike(simnet.Rebasing)[0].Address
+	token := w.TokensLike(world.Rebasing)[0].Address
 	mint := mustAddress(t, token)
 	transfer := selector("transfer(address,uint256)") + fmt.Sprintf("%064x%064x", 0xf00d, 1_000_000)
 	w.await(t, st)
@@ -141,10 +142,10 @@ func TestADoubtedSupplyIsAskedAgain(t *testing.T) {
 }
 
 // plainSuppliesStay holds that tokens which tell all their transfers keep the supply that their contracts say.
-func (w *world) plainSuppliesStay(t *testing.T, st *store.Store, but string) {
+func (w *testWorld) plainSuppliesStay(t *testing.T, st *store.Store, but string) {
 	t.Helper()
 	n := 0
-	for _, tok := range w.TokensLike(simnet.Plain) {
+	for _, tok := range w.TokensLike(world.Plain) {
 		got, ok := tokens(t, st)[mustAddress(t, tok.Address)]
 		if !ok || tok.Address == but {
 			continue

@@ -10,12 +10,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/history"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -24,9 +25,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
-// world is a fresh chain with contracts, a trader and some history.
-type world struct {
-	*simnet.World
+// testWorld is a fresh chain with contracts, a trader and some history.
+type testWorld struct {
+	*world.World
 	node   *anvil.Node
 	trader *traffic.Trader
 	truths []traffic.Truth
@@ -43,13 +44,13 @@ func TestMain(m *testing.M) {
 }
 
 // newWorld has launch venues besides where some are named.
-func newWorld(t *testing.T, blocks int, venues ...simnet.VenueProtocol) *world {
+func newWorld(t *testing.T, blocks int, protocols ...venues.Protocol) *testWorld {
 	t.Helper()
-	return newWorldOn(t, 0, blocks, venues...)
+	return newWorldOn(t, 0, blocks, protocols...)
 }
 
 // newWorldOn has a node that keeps as many states, 0 for all.
-func newWorldOn(t *testing.T, states, blocks int, venues ...simnet.VenueProtocol) *world {
+func newWorldOn(t *testing.T, states, blocks int, protocols ...venues.Protocol) *testWorld {
 	t.Helper()
 	ctx := t.Context()
 	const span = 27 * time.Hour
@@ -58,11 +59,11 @@ func newWorldOn(t *testing.T, states, blocks int, venues ...simnet.VenueProtocol
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = node.Close() })
-	w, err := launch.Deploy(ctx, node, simnet.DeployOptions{Seed: 1}, venues...)
+	w, err := launch.Deploy(ctx, node, world.DeployOptions{Seed: 1}, protocols...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	out := &world{World: w, node: node, trader: traffic.NewTrader(w, 1)}
+	out := &testWorld{World: w, node: node, trader: traffic.NewTrader(w, 1)}
 	err = history.Mine(ctx, w, out.trader, history.Options{
 		Span: span, Blocks: blocks, BlockTime: 2 * time.Second, TxPerBlock: 4, Seed: 1,
 		OnBlock: func(_ float64, truths []traffic.Truth) { out.truths = append(out.truths, truths...) },
@@ -74,7 +75,7 @@ func newWorldOn(t *testing.T, states, blocks int, venues ...simnet.VenueProtocol
 }
 
 // trade mines n blocks of trades, two seconds apart.
-func (w *world) trade(t *testing.T, n int) {
+func (w *testWorld) trade(t *testing.T, n int) {
 	t.Helper()
 	for range n {
 		if w.desk != nil {
@@ -97,7 +98,7 @@ func (w *world) trade(t *testing.T, n int) {
 	}
 }
 
-func (w *world) config() *chainconfig.Chain {
+func (w *testWorld) config() *chainconfig.Chain {
 	c := &chainconfig.Chain{
 		ID: "base", Family: chainconfig.EVM, EVMChainID: w.ChainID, MinTradeUSD: 2,
 		BlockTime: chainconfig.Duration(200 * time.Millisecond),
@@ -152,7 +153,7 @@ func run(t *testing.T, cfg *chainconfig.Chain, st *store.Store, cachedRows int) 
 }
 
 // await waits until the store has indexed the node's head.
-func (w *world) await(t *testing.T, st *store.Store) {
+func (w *testWorld) await(t *testing.T, st *store.Store) {
 	t.Helper()
 	var head struct{ Number, Hash string }
 	deadline := time.Now().Add(90 * time.Second)
@@ -174,7 +175,7 @@ func (w *world) await(t *testing.T, st *store.Store) {
 }
 
 // ethCall asks a contract at a block.
-func (w *world) ethCall(t *testing.T, to, data string, block uint64) []byte {
+func (w *testWorld) ethCall(t *testing.T, to, data string, block uint64) []byte {
 	t.Helper()
 	var out string
 	err := w.node.Call(t.Context(), &out, "eth_call", map[string]string{"to": to, "data": data}, "0x"+big.NewInt(int64(block)).Text(16))

@@ -18,7 +18,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // answer is what came back of a request, whatever its status.
@@ -47,7 +47,7 @@ func (c *cluster) fetch(url string, header http.Header) (answer, error) {
 // cardPath is that of the n-th plain token's card.
 func (s step) cardPath(n int) string {
 	s.Helper()
-	return "/api/pnl-card/token/" + s.world.TokensLike(simnet.Plain)[n].Address + ".png?chain=base"
+	return "/api/pnl-card/token/" + s.world.TokensLike(world.Plain)[n].Address + ".png?chain=base"
 }
 
 func (s step) apiAddress() string {

@@ -17,10 +17,10 @@ import (
 	"strings"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/history"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // The contracts of venues.yaml.
@@ -80,7 +80,7 @@ func (s step) testPast() {
 		s.Fatal(err)
 	}
 	defer made.Close()
-	w, err := simnet.Deploy(s.ctx, made, simnet.DeployOptions{Seed: 1, Classic: true})
+	w, err := world.Deploy(s.ctx, made, world.DeployOptions{Seed: 1, Classic: true})
 	if err != nil {
 		s.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func (s step) testPast() {
 	if err != nil || number < latest.Number {
 		s.Errorf("the chain is at block %d (%v), its past ends with %d", number, err, latest.Number)
 	}
-	manifest, err := w.Manifest(simnet.ManifestOptions{ID: "base", Label: "Base", BlockTime: time.Second, Endpoint: "http://anvil:8545"})
+	manifest, err := w.Manifest(world.ManifestOptions{ID: "base", Label: "Base", BlockTime: time.Second, Endpoint: "http://anvil:8545"})
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -18,8 +18,8 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/e2e/node"
-	"github.com/boardwalkhq/boardwalk/hack/e2e/world"
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/e2e/services"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // boardwalkImage is what values.yaml names.
@@ -33,7 +33,7 @@ type cluster struct {
 	took []node.Step
 
 	// world is what was deployed on the chain, chain the manifest that declares it.
-	world *simnet.World
+	world *world.World
 	chain string
 	// before are the objects of the namespace before the chart was installed.
 	before []string
@@ -49,10 +49,10 @@ func newCluster(t *testing.T) *cluster {
 	t.Cleanup(stop)
 	c := &cluster{ctx: ctx}
 	dir := t.TempDir()
-	var worldImage, pause string
+	var servicesImage, pause string
 	c.measure(t, "images", func() error {
 		var err error
-		if worldImage, err = world.Tarball(ctx); err != nil {
+		if servicesImage, err = services.Tarball(ctx); err != nil {
 			return err
 		}
 		if pause, err = buildPause(ctx, dir); err != nil {
@@ -74,7 +74,7 @@ func newCluster(t *testing.T) *cluster {
 	})
 	c.measure(t, "load images", func() error {
 		end := "-linux-" + runtime.GOARCH + ".tar"
-		return c.Load(worldImage, filepath.Join(dir, "boardwalk"+end), filepath.Join(dir, "boardwalk-renderer"+end))
+		return c.Load(servicesImage, filepath.Join(dir, "boardwalk"+end), filepath.Join(dir, "boardwalk-renderer"+end))
 	})
 	return c
 }

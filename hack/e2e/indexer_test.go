@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // indexerObject is the name of all that the operator makes for the chain.
@@ -151,7 +151,7 @@ func (s step) testAPI() {
 
 // testTrust goes through the network policies of API server and indexer, to a simulation on the chain's state.
 func (s step) testTrust() {
-	token := s.world.TokensLike(simnet.Plain)[0].Address
+	token := s.world.TokensLike(world.Plain)[0].Address
 	s.eventually(20*time.Second, func() error {
 		var report struct {
 			Status string

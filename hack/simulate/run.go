@@ -11,12 +11,13 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/history"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest/dbserver"
 )
 
@@ -48,7 +49,7 @@ type run struct {
 	seen *tally
 
 	chain   *anvil.Node
-	world   *simnet.World
+	world   *world.World
 	trader  *traffic.Trader
 	desk    *desk.Desk
 	nodes   []*node
@@ -155,8 +156,8 @@ func (r *run) makeWorld(ctx context.Context) (err error) {
 	if r.chain, err = anvil.StartNode(ctx, anvil.NodeOptions{ChainID: 31337, Timestamp: genesis}); err != nil {
 		return err
 	}
-	protocols := []simnet.VenueProtocol{simnet.BoardwalkCurve, simnet.PonsV2, simnet.FourMemeV2, simnet.ClankerV4}
-	if r.world, err = launch.Deploy(ctx, r.chain, simnet.DeployOptions{Seed: r.plan.Seed}, protocols...); err != nil {
+	protocols := []venues.Protocol{venues.BoardwalkCurve, venues.PonsV2, venues.FourMemeV2, venues.ClankerV4}
+	if r.world, err = launch.Deploy(ctx, r.chain, world.DeployOptions{Seed: r.plan.Seed}, protocols...); err != nil {
 		return err
 	}
 	r.trader = traffic.NewTrader(r.world, r.plan.Seed)

@@ -19,8 +19,8 @@ import (
 
 	"sigs.k8s.io/yaml"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/indexer/chain"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -45,7 +45,7 @@ type system struct {
 }
 
 // newSystem writes the manifests and the chain's document, and makes the database; nothing is started.
-func newSystem(ctx context.Context, p *Plan, w *simnet.World, nodes []*node, dir string, server func() (*dbserver.Server, error)) (*system, error) {
+func newSystem(ctx context.Context, p *Plan, w *world.World, nodes []*node, dir string, server func() (*dbserver.Server, error)) (*system, error) {
 	s := &system{dir: dir}
 	if err := s.declare(p, w, nodes); err != nil {
 		return nil, err
@@ -95,8 +95,8 @@ func btoi(b bool) int {
 }
 
 // declare writes manifests of the world with the nodes as endpoints, and the document that follows from them.
-func (s *system) declare(p *Plan, w *simnet.World, nodes []*node) error {
-	raw, err := w.Manifest(simnet.ManifestOptions{ID: chainID, Label: "Base", BlockTime: blockTime})
+func (s *system) declare(p *Plan, w *world.World, nodes []*node) error {
+	raw, err := w.Manifest(world.ManifestOptions{ID: chainID, Label: "Base", BlockTime: blockTime})
 	if err != nil {
 		return err
 	}
@@ -150,8 +150,8 @@ func (s *system) declare(p *Plan, w *simnet.World, nodes []*node) error {
 }
 
 // venuesOn are the manifests of the world's launch venues, which name other chains besides, without those.
-func venuesOn(w *simnet.World) ([]byte, error) {
-	raw, err := launch.VenueManifests(map[string]*simnet.World{chainID: w})
+func venuesOn(w *world.World) ([]byte, error) {
+	raw, err := launch.VenueManifests(map[string]*world.World{chainID: w})
 	if err != nil {
 		return nil, err
 	}

@@ -8,15 +8,15 @@ import (
 	"sync"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // Options say what a chain is like. Zero values take the defaults named here.
 type Options struct {
-	World  *simnet.World
+	World  *world.World
 	Trader *traffic.Trader
 	// Desk, if set, launches tokens among the real transactions.
 	Desk *desk.Desk
@@ -47,7 +47,7 @@ type Chain struct {
 	options Options
 	volume  *volume
 	old     *spill
-	real    []simnet.VolumePool
+	real    []world.VolumePool
 	rng     *rand.Rand
 
 	// writing is held while a block is made.
@@ -95,7 +95,7 @@ func New(ctx context.Context, o Options) (*Chain, error) {
 		return nil, err
 	}
 	if o.Txs > 0 {
-		if c.real, err = simnet.OpenVolume(ctx, o.World, o.VolumeV2, o.VolumeV3, o.Seed); err != nil {
+		if c.real, err = world.OpenVolume(ctx, o.World, o.VolumeV2, o.VolumeV3, o.Seed); err != nil {
 			return nil, err
 		}
 	}
@@ -140,7 +140,7 @@ func (c *Chain) Advance(ctx context.Context, at time.Time) error {
 	c.writing.Lock()
 	now := c.states.clone()
 	c.writing.Unlock()
-	if err := simnet.SetPools(ctx, w, asSimnets(c.real, c.written, now), uint32(at.Unix())); err != nil {
+	if err := world.SetPools(ctx, w, asSimnets(c.real, c.written, now), uint32(at.Unix())); err != nil {
 		return err
 	}
 	c.written = now
@@ -365,4 +365,4 @@ func (c *Chain) Grown() <-chan struct{} {
 }
 
 // World is what the state is of.
-func (c *Chain) World() *simnet.World { return c.options.World }
+func (c *Chain) World() *world.World { return c.options.World }

@@ -14,9 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/recorded"
 )
 
@@ -132,7 +132,7 @@ func startChain(tb testing.TB, o Options) *Chain {
 		tb.Fatal(err)
 	}
 	tb.Cleanup(func() { node.Close() })
-	o.World, err = simnet.Deploy(tb.Context(), node, simnet.DeployOptions{Seed: 1})
+	o.World, err = world.Deploy(tb.Context(), node, world.DeployOptions{Seed: 1})
 	if err != nil {
 		tb.Fatal(err)
 	}

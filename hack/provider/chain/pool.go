@@ -7,7 +7,7 @@ import (
 
 	"github.com/holiman/uint256"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // pool is a pool of which swaps are made up.
@@ -120,11 +120,11 @@ func tickOf(sqrtPrice *uint256.Int) int32 {
 	return int32(math.Floor(2 * math.Log(sqrtPrice.Float64()/(1<<96)) / math.Log(1.0001)))
 }
 
-func newPools(opened []simnet.VolumePool) (pools []pool, states *poolStates) {
+func newPools(opened []world.VolumePool) (pools []pool, states *poolStates) {
 	pools, all := make([]pool, len(opened)), make(poolStates, len(opened))
 	for i, r := range opened {
 		p, s := &pools[i], &all[i]
-		p.address, p.token0, p.token1, p.v3 = address(r.Address), address(r.Token0), address(r.Token1), r.Protocol == simnet.UniswapV3
+		p.address, p.token0, p.token1, p.v3 = address(r.Address), address(r.Token0), address(r.Token1), r.Protocol == world.UniswapV3
 		s.reserve0, s.reserve1 = *uint256.MustFromBig(r.Reserve0), *uint256.MustFromBig(r.Reserve1)
 		if p.v3 {
 			p.liquidity, s.sqrtPrice, s.tick = *uint256.MustFromBig(r.Liquidity), *uint256.MustFromBig(r.SqrtPrice), int32(r.Tick)
@@ -135,7 +135,7 @@ func newPools(opened []simnet.VolumePool) (pools []pool, states *poolStates) {
 }
 
 // asSimnets gives the pools whose state differs between two times, as simnet writes them into anvil's.
-func asSimnets(opened []simnet.VolumePool, before, now *poolStates) (changed []simnet.VolumePool) {
+func asSimnets(opened []world.VolumePool, before, now *poolStates) (changed []world.VolumePool) {
 	for i := range *now {
 		s := &(*now)[i]
 		if *s == (*before)[i] {
@@ -143,7 +143,7 @@ func asSimnets(opened []simnet.VolumePool, before, now *poolStates) (changed []s
 		}
 		one := opened[i]
 		one.Reserve0, one.Reserve1 = s.reserve0.ToBig(), s.reserve1.ToBig()
-		if one.Protocol == simnet.UniswapV3 {
+		if one.Protocol == world.UniswapV3 {
 			one.SqrtPrice, one.Tick = s.sqrtPrice.ToBig(), int(s.tick)
 		}
 		changed = append(changed, one)

@@ -10,7 +10,7 @@ import (
 
 	"github.com/holiman/uint256"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // volume makes transactions up. The same seed, number and fork give the same ones after the same states.
@@ -49,19 +49,19 @@ var (
 )
 
 // newVolume makes blocks of about as many transactions and logs.
-func newVolume(world *simnet.World, pools []pool, seed uint64, txs, logs int) (*volume, error) {
+func newVolume(w *world.World, pools []pool, seed uint64, txs, logs int) (*volume, error) {
 	s, err := readShapes(shapesText)
 	if err != nil {
 		return nil, err
 	}
-	v := &volume{seed: seed, txs: txs, shapes: s, pools: pools, wrapped: address(world.Wrapped)}
+	v := &volume{seed: seed, txs: txs, shapes: s, pools: pools, wrapped: address(w.Wrapped)}
 	if txs > 0 {
 		if v.shape, err = s.wheel(float64(logs) / float64(txs)); err != nil {
 			return nil, err
 		}
 	}
-	v.routers = [2]Address{address(world.Routers.UniswapV2), address(world.Routers.UniswapV3)}
-	v.tokens = []Address{v.wrapped, address(world.StableUSDC6), address(world.StableUSD18)}
+	v.routers = [2]Address{address(w.Routers.UniswapV2), address(w.Routers.UniswapV3)}
+	v.tokens = []Address{v.wrapped, address(w.StableUSDC6), address(w.StableUSD18)}
 	for i := range pools {
 		for _, t := range []Address{pools[i].token0, pools[i].token1} {
 			if !slices.Contains(v.tokens, t) {
@@ -71,8 +71,8 @@ func newVolume(world *simnet.World, pools []pool, seed uint64, txs, logs int) (*
 	}
 	for i := range v.tokens {
 		decimals := 18
-		if i < len(world.Tokens) && i < 3 {
-			decimals = world.Tokens[i].Decimals
+		if i < len(w.Tokens) && i < 3 {
+			decimals = w.Tokens[i].Decimals
 		}
 		v.units = append(v.units, math.Pow10(decimals))
 	}

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/chain"
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // Options say what a stand-in is like. Zero values take the defaults named here.
@@ -49,7 +49,7 @@ type Options struct {
 // Mainnet is a stand-in that runs.
 type Mainnet struct {
 	Chain  *chain.Chain
-	World  *simnet.World
+	World  *world.World
 	sample *sample
 	// options have the defaults in.
 	options Options
@@ -128,7 +128,7 @@ func Start(ctx context.Context, o Options) (m *Mainnet, err error) {
 			node.Kill()
 		}
 	}()
-	if m.World, err = simnet.Deploy(ctx, node, simnet.DeployOptions{Seed: o.Seed, Native: native, Places: m.sample.places()}); err != nil {
+	if m.World, err = world.Deploy(ctx, node, world.DeployOptions{Seed: o.Seed, Native: native, Places: m.sample.places()}); err != nil {
 		return nil, err
 	}
 	trader := traffic.NewTrader(m.World, o.Seed)

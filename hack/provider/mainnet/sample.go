@@ -9,7 +9,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 )
 
@@ -39,29 +39,29 @@ func readSample(dir, id string) (*sample, error) {
 const multicall3 = "0xcA11bde05977b3631167028862bE2a173976CA11"
 
 // places are the addresses that the sample names. Stable coins have 6 decimals everywhere but on BNB Chain.
-func (s *sample) places() *simnet.Places {
-	p := &simnet.Places{Wrapped: string(s.Spec.NativeAsset.Wrapped), Multicall: multicall3}
+func (s *sample) places() *world.Places {
+	p := &world.Places{Wrapped: string(s.Spec.NativeAsset.Wrapped), Multicall: multicall3}
 	for _, e := range s.Spec.Exchanges {
-		factory, protocol := string(e.Factory), simnet.Protocol(e.Protocol)
+		factory, protocol := string(e.Factory), world.Protocol(e.Protocol)
 		switch {
-		case protocol == simnet.UniswapV2 && e.FeePips != nil && *e.FeePips != v1alpha1.DefaultUniswapV2FeePips:
+		case protocol == world.UniswapV2 && e.FeePips != nil && *e.FeePips != v1alpha1.DefaultUniswapV2FeePips:
 			p.PancakeSwapV2Factory = factory
-		case protocol == simnet.UniswapV2:
+		case protocol == world.UniswapV2:
 			p.UniswapV2Factory = factory
-		case protocol == simnet.UniswapV3 && p.UniswapV3Factory != "":
+		case protocol == world.UniswapV3 && p.UniswapV3Factory != "":
 			p.MoreUniswapV3Factories = append(p.MoreUniswapV3Factories, factory)
-		case protocol == simnet.UniswapV3:
+		case protocol == world.UniswapV3:
 			p.UniswapV3Factory = factory
-		case protocol == simnet.UniswapV4:
+		case protocol == world.UniswapV4:
 			p.UniswapV4PoolManager = factory
 			if e.PositionManager != nil {
 				p.UniswapV4PositionManager = string(*e.PositionManager)
 			}
-		case protocol == simnet.PancakeSwapV3:
+		case protocol == world.PancakeSwapV3:
 			p.PancakeSwapV3Factory = factory
-		case protocol == simnet.Solidly:
+		case protocol == world.Solidly:
 			p.SolidlyFactory = factory
-		case protocol == simnet.Slipstream:
+		case protocol == world.Slipstream:
 			p.SlipstreamFactories = append(p.SlipstreamFactories, factory)
 		}
 	}
@@ -69,12 +69,12 @@ func (s *sample) places() *simnet.Places {
 	if *s.Spec.ChainID == 56 {
 		decimals = 18
 	}
-	places := []*simnet.PlacedToken{&p.USDC, &p.USDT}
+	places := []*world.PlacedToken{&p.USDC, &p.USDT}
 	for _, q := range s.Spec.QuoteAssets {
 		if strings.EqualFold(string(q.Address), p.Wrapped) {
 			continue
 		}
-		one := simnet.PlacedToken{Address: string(q.Address), Symbol: string(q.Symbol), Decimals: decimals}
+		one := world.PlacedToken{Address: string(q.Address), Symbol: string(q.Symbol), Decimals: decimals}
 		if len(places) > 0 {
 			*places[0], places = one, places[1:]
 		} else {
@@ -85,7 +85,7 @@ func (s *sample) places() *simnet.Places {
 }
 
 // natives are what the coins are called and cost in the stand-in. Cheap coins are dear here, so that simnet's people can afford its pools.
-var natives = map[string]simnet.Native{
+var natives = map[string]world.Native{
 	"ETH":  {Symbol: "ETH", WrappedName: "Wrapped Ether", WrappedSymbol: "WETH", USD: 3000},
 	"BNB":  {Symbol: "BNB", WrappedName: "Wrapped BNB", WrappedSymbol: "WBNB", USD: 600},
 	"POL":  {Symbol: "POL", WrappedName: "Wrapped Polygon Ecosystem Token", WrappedSymbol: "WPOL", USD: 40},

@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/provider/chain"
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // shared is the chain of this package's tests, which run one after the other: a chain takes longer to make than all of them.
@@ -40,7 +40,7 @@ func runTests(m *testing.M) int {
 }
 
 func newChain(ctx context.Context, node *anvil.Node) (*chain.Chain, error) {
-	w, err := simnet.Deploy(ctx, node, simnet.DeployOptions{Seed: 1, Places: &simnet.Places{Multicall: "0xcA11bde05977b3631167028862bE2a173976CA11"}})
+	w, err := world.Deploy(ctx, node, world.DeployOptions{Seed: 1, Places: &world.Places{Multicall: "0xcA11bde05977b3631167028862bE2a173976CA11"}})
 	if err != nil {
 		return nil, err
 	}

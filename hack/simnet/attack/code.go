@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // HostileCode is what a contract does when it is asked something, as bytecode behind hostilePrologue.
@@ -72,7 +72,7 @@ func eventTopic(signature string) string { return hex.EncodeToString(anvil.Kecca
 
 // HostileContracts puts each hostile code at an address, and makes a Uniswap V2 pair of it with the wrapped native coin in a block
 // that mine mines. The addresses are in the order of HostileCodes.
-func HostileContracts(ctx context.Context, w *simnet.World, mine func(context.Context) error) (addresses []string, err error) {
+func HostileContracts(ctx context.Context, w *world.World, mine func(context.Context) error) (addresses []string, err error) {
 	var pairs []anvil.Transaction
 	for i, h := range HostileCodes {
 		address := fmt.Sprintf("0x%040x", 0xbad<<32+i)
@@ -91,12 +91,12 @@ func HostileContracts(ctx context.Context, w *simnet.World, mine func(context.Co
 }
 
 // HostileContract puts a contract at an address that runs code, in hexadecimal, when it is called with data.
-func HostileContract(ctx context.Context, w *simnet.World, address, code string) error {
+func HostileContract(ctx context.Context, w *world.World, address, code string) error {
 	return w.Node.Call(ctx, nil, "anvil_setCode", address, "0x"+hostilePrologue()+code)
 }
 
 // Provoke has each contract called without data, in a transaction of its own that waits for the next block.
-func Provoke(ctx context.Context, w *simnet.World, contracts []string) (hashes []string, err error) {
+func Provoke(ctx context.Context, w *world.World, contracts []string) (hashes []string, err error) {
 	calls := make([]anvil.Transaction, len(contracts))
 	for i, c := range contracts {
 		calls[i] = anvil.Transaction{From: w.Deployer, To: c, Gas: 200_000}

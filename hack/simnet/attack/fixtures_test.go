@@ -5,9 +5,9 @@ import (
 	"math/big"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/simnettest"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // Topics of the events that tell a pool's price.
@@ -20,7 +20,7 @@ func TestFixtures(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		name string
-		make func(context.Context, *simnet.World, string) (Fixture, error)
+		make func(context.Context, *world.World, string) (Fixture, error)
 		// price is what the pool shows afterwards, as a multiple of the honest one, from and to.
 		from, to float64
 		// deepest tells whether the pool's liquidity exceeds the reference pool's.
@@ -34,17 +34,17 @@ func TestFixtures(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
-			world := simnettest.World(t, 56, 9)
-			for _, token := range world.TokensLike(simnet.Plain) {
-				before := honestPrice(t, world, token.Address)
-				made, err := c.make(t.Context(), world, token.Address)
+			w := simnettest.World(t, 56, 9)
+			for _, token := range w.TokensLike(world.Plain) {
+				before := honestPrice(t, w, token.Address)
+				made, err := c.make(t.Context(), w, token.Address)
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := world.Node.MineNext(t.Context()); err != nil {
+				if err := w.Node.MineNext(t.Context()); err != nil {
 					t.Fatal(err)
 				}
-				receipts, err := world.Node.Receipts(t.Context(), made.TxHashes)
+				receipts, err := w.Node.Receipts(t.Context(), made.TxHashes)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -53,29 +53,29 @@ func TestFixtures(t *testing.T) {
 						t.Fatalf("%s: transaction %d of %d reverted", token.Symbol, i+1, len(receipts))
 					}
 				}
-				state := simnettest.PoolNow(t, world, made.Pool)
-				if got := usdIn(world, made.Pool, token.Address, state) / before; got < c.from || got > c.to {
+				state := simnettest.PoolNow(t, w, made.Pool)
+				if got := usdIn(w, made.Pool, token.Address, state) / before; got < c.from || got > c.to {
 					t.Errorf("%s: pool shows %.4f of the honest price", token.Symbol, got)
 				}
 				if made.Reference.Key() == made.Pool.Key() {
-					peak := pumpPeak(t, world, made, receipts[0]) / before
+					peak := pumpPeak(t, w, made, receipts[0]) / before
 					if peak < 20 {
 						t.Errorf("%s: price rose to %.1f times", token.Symbol, peak)
 					}
 					continue
 				}
-				reference := simnettest.PoolNow(t, world, made.Reference)
-				depth := quoteUSD(world, made.Pool, token.Address, state) / quoteUSD(world, made.Reference, token.Address, reference)
+				reference := simnettest.PoolNow(t, w, made.Reference)
+				depth := quoteUSD(w, made.Pool, token.Address, state) / quoteUSD(w, made.Reference, token.Address, reference)
 				if (depth > 1) != c.deepest {
 					t.Errorf("%s: pool looks %.3f times as deep as the reference", token.Symbol, depth)
 				}
-				if after := honestPrice(t, world, token.Address); after != before {
+				if after := honestPrice(t, w, token.Address); after != before {
 					t.Errorf("%s: reference went from %g to %g", token.Symbol, before, after)
 				}
-				if made.Pool.Trap == simnet.TrapOneSided {
+				if made.Pool.Trap == world.TrapOneSided {
 					var balance anvil.HexBytes
 					request := anvil.View(made.Pool.Other(token.Address), &balance, "balanceOf(address)", made.Pool.Address)
-					if err := world.Node.Batch(t.Context(), []anvil.Request{request}); err != nil {
+					if err := w.Node.Batch(t.Context(), []anvil.Request{request}); err != nil {
 						t.Fatal(err)
 					}
 					if anvil.WordAt(balance, 0).Sign() != 0 {
@@ -88,44 +88,44 @@ func TestFixtures(t *testing.T) {
 }
 
 // honestPrice is a token's price in dollars in its deepest honest pool.
-func honestPrice(t *testing.T, world *simnet.World, token string) float64 {
+func honestPrice(t *testing.T, w *world.World, token string) float64 {
 	t.Helper()
-	pool, _, err := reference(t.Context(), world, token, simnet.UniswapV2, simnet.UniswapV3, simnet.UniswapV4, simnet.PancakeSwapV3)
+	pool, _, err := reference(t.Context(), w, token, world.UniswapV2, world.UniswapV3, world.UniswapV4, world.PancakeSwapV3)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return usdIn(world, pool, token, simnettest.PoolNow(t, world, pool))
+	return usdIn(w, pool, token, simnettest.PoolNow(t, w, pool))
 }
 
 // usdIn is a token's price in dollars by a pool.
-func usdIn(world *simnet.World, pool simnet.Pool, token string, state simnet.PoolState) float64 {
+func usdIn(w *world.World, pool world.Pool, token string, state world.PoolState) float64 {
 	ratio := state.Price()
 	if state.SqrtPrice != nil {
-		ratio = simnet.PriceOf(state.SqrtPrice)
+		ratio = world.PriceOf(state.SqrtPrice)
 	}
-	ratio *= simnet.Pow10(float64(world.Asset(pool.Token0).Decimals - world.Asset(pool.Token1).Decimals))
+	ratio *= world.Pow10(float64(w.Asset(pool.Token0).Decimals - w.Asset(pool.Token1).Decimals))
 	if pool.Token0 == token {
-		return ratio * world.Asset(pool.Token1).USD
+		return ratio * w.Asset(pool.Token1).USD
 	}
-	return world.Asset(pool.Token0).USD / ratio
+	return w.Asset(pool.Token0).USD / ratio
 }
 
-func quoteUSD(world *simnet.World, pool simnet.Pool, token string, state simnet.PoolState) float64 {
-	quote := world.Asset(pool.Other(token))
-	return state.ReserveOf(pool, quote.Address) * quote.USD / simnet.Pow10(float64(quote.Decimals))
+func quoteUSD(w *world.World, pool world.Pool, token string, state world.PoolState) float64 {
+	quote := w.Asset(pool.Other(token))
+	return state.ReserveOf(pool, quote.Address) * quote.USD / world.Pow10(float64(quote.Decimals))
 }
 
 // pumpPeak reads the price after the purchase from the pool's Sync or Swap.
-func pumpPeak(t *testing.T, world *simnet.World, made Fixture, bought anvil.Receipt) float64 {
+func pumpPeak(t *testing.T, w *world.World, made Fixture, bought anvil.Receipt) float64 {
 	t.Helper()
 	for _, log := range bought.Logs {
 		data := anvil.FromHex(log.Data)
 		switch {
 		case log.Address != made.Pool.Address:
 		case log.Topics[0] == syncTopic:
-			return usdIn(world, made.Pool, made.Token, simnet.PoolState{Reserve0: simnet.Float(anvil.WordAt(data, 0)), Reserve1: simnet.Float(anvil.WordAt(data, 1))})
+			return usdIn(w, made.Pool, made.Token, world.PoolState{Reserve0: world.Float(anvil.WordAt(data, 0)), Reserve1: world.Float(anvil.WordAt(data, 1))})
 		case log.Topics[0] == v3SwapTopic:
-			return usdIn(world, made.Pool, made.Token, simnet.PoolState{SqrtPrice: new(big.Int).Set(anvil.WordAt(data, 2))})
+			return usdIn(w, made.Pool, made.Token, world.PoolState{SqrtPrice: new(big.Int).Set(anvil.WordAt(data, 2))})
 		}
 	}
 	t.Fatal("no price in the purchase")

@@ -5,15 +5,15 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // FloodTrades has a Uniswap V2 pair log count swaps of one unit in one transaction, in a block that mine mines. What the pair holds stays
 // as it is.
-func FloodTrades(ctx context.Context, w *simnet.World, count int, mine func(context.Context) error) error {
+func FloodTrades(ctx context.Context, w *world.World, count int, mine func(context.Context) error) error {
 	logs := "3333" + "7f" + eventTopic("Swap(address,uint256,uint256,uint256,uint256,address)") + "60805fa3"
-	return floodLogs(ctx, w, simnet.UniswapV2, mine, "60015f526001606052"+fmt.Sprintf("62%06x", count), logs)
+	return floodLogs(ctx, w, world.UniswapV2, mine, "60015f526001606052"+fmt.Sprintf("62%06x", count), logs)
 }
 
 // highestFloodTick is above the ticks of every price here.
@@ -21,10 +21,10 @@ const highestFloodTick = 400_000
 
 // FloodTicks has a Uniswap V3 pool log count additions of one unit of liquidity in one transaction, each to a range of its own from first
 // on, in a block that mine mines. What the pool holds stays as it is.
-func FloodTicks(ctx context.Context, w *simnet.World, first, count int, mine func(context.Context) error) error {
+func FloodTicks(ctx context.Context, w *world.World, first, count int, mine func(context.Context) error) error {
 	lower := fmt.Sprintf("8060020262%06x03", highestFloodTick+2*(first+count)) // the counter goes down, the ticks go up
 	logs := lower + "806001019033" + "7f" + eventTopic("Mint(address,address,int24,int24,uint128,uint256,uint256)") + "60805fa4"
-	return floodLogs(ctx, w, simnet.UniswapV3, mine, "6001602052"+fmt.Sprintf("62%06x", count), logs)
+	return floodLogs(ctx, w, world.UniswapV3, mine, "6001602052"+fmt.Sprintf("62%06x", count), logs)
 }
 
 // floodCode logs when a contract is called without data, which no pool is: after begin, which leaves a number on the stack, it runs code
@@ -40,7 +40,7 @@ func floodCode(begin, code, contract string) string {
 
 // floodLogs gives an ordinary pool code that logs when it is called without data, and calls it. It stays as good a pool as before, so that
 // no reorg brings back a state in which it isn't.
-func floodLogs(ctx context.Context, w *simnet.World, protocol simnet.Protocol, mine func(context.Context) error, begin, code string) error {
+func floodLogs(ctx context.Context, w *world.World, protocol world.Protocol, mine func(context.Context) error, begin, code string) error {
 	for _, pool := range w.Pools {
 		if pool.Protocol != protocol || pool.Trap != "" {
 			continue
@@ -72,10 +72,10 @@ func floodLogs(ctx context.Context, w *simnet.World, protocol simnet.Protocol, m
 
 // FloodPools sends what makes count Uniswap V4 pools of a token and USDC without any liquidity; the first one's number tells them
 // from those of an earlier flood.
-func FloodPools(ctx context.Context, w *simnet.World, token string, first, count int) error {
+func FloodPools(ctx context.Context, w *world.World, token string, first, count int) error {
 	transactions := make([]anvil.Transaction, count)
 	for i := range transactions {
-		pool := w.NewPool(simnet.UniswapV4, token, w.StableUSDC6, 0, "")
+		pool := w.NewPool(world.UniswapV4, token, w.StableUSDC6, 0, "")
 		pool.Fee, pool.TickSpacing = 1+(first+i)%900_000, 1+(first+i)%16_000
 		transactions[i] = w.InitializePool(pool, new(big.Int).Lsh(big.NewInt(1), 96))
 		transactions[i].From = attacker(w)

@@ -5,9 +5,10 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // Trick is what is wrong with a token.
@@ -49,7 +50,7 @@ type HostileToken struct {
 	// Admin can upgrade a TrickUpgradeable, to Upgrade; empty with the others.
 	Admin, Upgrade string
 	// Pool is its Uniswap V2 pair with the wrapped native asset; its key is empty for a token of a launch.
-	Pool simnet.Pool
+	Pool world.Pool
 	// Launch is the launch that it is the token of, else nil.
 	Launch *launch.Launch
 }
@@ -63,7 +64,7 @@ var trickContracts = map[Trick]string{
 }
 
 // hostile is what creates a token with a trick: the owner's transactions from a nonce on.
-func hostile(w *simnet.World, trick Trick, name, symbol, owner string, nonce uint64) ([]anvil.Transaction, *HostileToken) {
+func hostile(w *world.World, trick Trick, name, symbol, owner string, nonce uint64) ([]anvil.Transaction, *HostileToken) {
 	h := &HostileToken{Trick: trick, Owner: owner, Exempt: w.Spare[1]}
 	var made []anvil.Transaction
 	create := func(contract, constructor string, args ...any) string {
@@ -85,35 +86,35 @@ func hostile(w *simnet.World, trick Trick, name, symbol, owner string, nonce uin
 
 // call is the owner's call of the token.
 func (h *HostileToken) call(signature string, args ...any) anvil.Transaction {
-	return anvil.Transaction{From: h.Owner, To: h.Token, Data: anvil.EncodeCall(signature, args...), Gas: simnet.TradeGas}
+	return anvil.Transaction{From: h.Owner, To: h.Token, Data: anvil.EncodeCall(signature, args...), Gas: world.TradeGas}
 }
 
 // HostilePool makes a token with a trick and a Uniswap V2 pair with half of its supply and an amount of the native
 // coin, and mines them. The pool does not become one of the world's, so that no trader falls for it.
-func HostilePool(ctx context.Context, w *simnet.World, trick Trick, owner string, coins *big.Int) (*HostileToken, error) {
+func HostilePool(ctx context.Context, w *world.World, trick Trick, owner string, coins *big.Int) (*HostileToken, error) {
 	nonce, err := w.NextNonce(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
 	transactions, h := hostile(w, trick, "Token with "+string(trick), "TRICK", owner, nonce)
 	pair := anvil.Transaction{
-		From: owner, To: w.UniswapV2Factory, Data: anvil.EncodeCall("createPair(address,address)", h.Token, w.Wrapped), Gas: simnet.CreationGas,
+		From: owner, To: w.UniswapV2Factory, Data: anvil.EncodeCall("createPair(address,address)", h.Token, w.Wrapped), Gas: world.CreationGas,
 	}
 	if err := w.Node.Settle(ctx, append(transactions, pair)); err != nil {
 		return nil, err
 	}
-	pools := []simnet.Pool{w.NewPool(simnet.UniswapV2, h.Token, w.Wrapped, 0, "")}
+	pools := []world.Pool{w.NewPool(world.UniswapV2, h.Token, w.Wrapped, 0, "")}
 	if err := w.Locate(ctx, pools); err != nil {
 		return nil, err
 	}
 	h.Pool = pools[0]
-	half := simnet.Units(launch.SupplyWhole/2, 18)
+	half := world.Units(launch.SupplyWhole/2, 18)
 	err = w.Node.Settle(ctx, []anvil.Transaction{
 		h.call("setMarket(address,bool)", h.Pool.Address, true),
 		h.call("approve(address,uint256)", w.Routers.UniswapV2, half),
 		{
-			From: owner, To: w.Routers.UniswapV2, Value: coins, Gas: simnet.CreationGas,
-			Data: anvil.EncodeCall("addLiquidityETH(address,uint256,uint256,uint256,address,uint256)", h.Token, half, 0, 0, owner, simnet.Deadline),
+			From: owner, To: w.Routers.UniswapV2, Value: coins, Gas: world.CreationGas,
+			Data: anvil.EncodeCall("addLiquidityETH(address,uint256,uint256,uint256,address,uint256)", h.Token, half, 0, 0, owner, world.Deadline),
 		},
 	})
 	if err != nil {
@@ -123,7 +124,7 @@ func HostilePool(ctx context.Context, w *simnet.World, trick Trick, owner string
 }
 
 // lockUp burns the liquidity and renounces the token, where the trick is that there is none.
-func lockUp(ctx context.Context, w *simnet.World, h *HostileToken) error {
+func lockUp(ctx context.Context, w *world.World, h *HostileToken) error {
 	if h.Trick != TrickBurned && h.Trick != TrickNone {
 		return nil
 	}
@@ -132,7 +133,7 @@ func lockUp(ctx context.Context, w *simnet.World, h *HostileToken) error {
 		return err
 	}
 	transactions := []anvil.Transaction{{
-		From: h.Owner, To: h.Pool.Address, Data: anvil.EncodeCall("transfer(address,uint256)", burner, shares), Gas: simnet.TradeGas,
+		From: h.Owner, To: h.Pool.Address, Data: anvil.EncodeCall("transfer(address,uint256)", burner, shares), Gas: world.TradeGas,
 	}}
 	if h.Trick == TrickNone {
 		transactions = append(transactions, h.call("renounceOwnership()"))
@@ -142,20 +143,20 @@ func lockUp(ctx context.Context, w *simnet.World, h *HostileToken) error {
 
 // AdoptCalls create a token with a trick and launch it on a venue: the owner's transactions from a nonce on, the launch
 // last. The venue's own transfers are exempt, so that the token can graduate.
-func AdoptCalls(w *simnet.World, venue simnet.Venue, trick Trick, order *launch.Order, nonce uint64) ([]anvil.Transaction, *HostileToken) {
+func AdoptCalls(w *world.World, venue venues.Venue, trick Trick, order *launch.Order, nonce uint64) ([]anvil.Transaction, *HostileToken) {
 	transactions, h := hostile(w, trick, order.Name, order.Symbol, order.Creator, nonce)
 	order.Adopted = h.Token
 	contract := venue.Contracts[0]
 	return append(transactions,
 		h.call("setExempt(address,bool)", contract, true),
 		h.call("setMarket(address,bool)", contract, true),
-		h.call("approve(address,uint256)", contract, simnet.Units(launch.SupplyWhole, 18)),
+		h.call("approve(address,uint256)", contract, world.Units(launch.SupplyWhole, 18)),
 		launch.Call(venue, *order)), h
 }
 
 // HostileLaunch makes a token with a trick and launches it on a venue that adopts tokens (see launch.Order), and
 // mines it. Tricks of liquidity make no difference there.
-func HostileLaunch(ctx context.Context, w *simnet.World, trick Trick, venueID string, order launch.Order) (*HostileToken, error) {
+func HostileLaunch(ctx context.Context, w *world.World, trick Trick, venueID string, order launch.Order) (*HostileToken, error) {
 	venue, found := w.Venue(venueID)
 	if !found {
 		return nil, fmt.Errorf("simnet: no launch venue %q on chain %d", venueID, w.ChainID)
@@ -179,7 +180,7 @@ func HostileLaunch(ctx context.Context, w *simnet.World, trick Trick, venueID st
 }
 
 // MarkMarket tells the token that people sell to a contract, such as the pool that it graduated to, and mines it.
-func MarkMarket(ctx context.Context, w *simnet.World, h *HostileToken, contract string) error {
+func MarkMarket(ctx context.Context, w *world.World, h *HostileToken, contract string) error {
 	return w.Node.Settle(ctx, []anvil.Transaction{
 		h.call("setMarket(address,bool)", contract, true),
 		h.call("setExempt(address,bool)", contract, true),
@@ -191,9 +192,9 @@ func MarkMarket(ctx context.Context, w *simnet.World, h *HostileToken, contract 
 func (h *HostileToken) SpringCalls() []anvil.Transaction {
 	switch h.Trick {
 	case TrickBackdoor:
-		return []anvil.Transaction{h.call("mint(address,uint256)", h.Owner, simnet.Units(launch.SupplyWhole/2, 18))}
+		return []anvil.Transaction{h.call("mint(address,uint256)", h.Owner, world.Units(launch.SupplyWhole/2, 18))}
 	case TrickUpgradeable:
-		return []anvil.Transaction{{From: h.Admin, To: h.Token, Data: anvil.EncodeCall("upgradeTo(address)", h.Upgrade), Gas: simnet.TradeGas}}
+		return []anvil.Transaction{{From: h.Admin, To: h.Token, Data: anvil.EncodeCall("upgradeTo(address)", h.Upgrade), Gas: world.TradeGas}}
 	case TrickBlacklist:
 		return []anvil.Transaction{h.call("pause(bool)", true)}
 	case TrickHoneypot, TrickSellTax, TrickUnlocked, TrickBurned, TrickNone:
@@ -202,7 +203,7 @@ func (h *HostileToken) SpringCalls() []anvil.Transaction {
 }
 
 // Spring plays the token's trick, and mines it: see SpringCalls. With unlocked liquidity the owner takes it away.
-func Spring(ctx context.Context, w *simnet.World, h *HostileToken) error {
+func Spring(ctx context.Context, w *world.World, h *HostileToken) error {
 	calls := h.SpringCalls()
 	if h.Trick == TrickUnlocked {
 		shares, err := w.BalanceOf(ctx, h.Pool.Address, h.Owner)
@@ -210,10 +211,10 @@ func Spring(ctx context.Context, w *simnet.World, h *HostileToken) error {
 			return err
 		}
 		calls = []anvil.Transaction{
-			simnet.Approval(h.Pool.Address, h.Owner, w.Routers.UniswapV2, shares),
+			world.Approval(h.Pool.Address, h.Owner, w.Routers.UniswapV2, shares),
 			{
-				From: h.Owner, To: w.Routers.UniswapV2, Gas: simnet.TradeGas,
-				Data: anvil.EncodeCall("removeLiquidityETH(address,uint256,uint256,uint256,address,uint256)", h.Token, shares, 0, 0, h.Owner, simnet.Deadline),
+				From: h.Owner, To: w.Routers.UniswapV2, Gas: world.TradeGas,
+				Data: anvil.EncodeCall("removeLiquidityETH(address,uint256,uint256,uint256,address,uint256)", h.Token, shares, 0, 0, h.Owner, world.Deadline),
 			},
 		}
 	}

@@ -7,11 +7,12 @@ import (
 	"slices"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // Kinds of transactions with launch venues. Trades in the pools of launched tokens are of the kinds of
@@ -37,7 +38,7 @@ type Options struct {
 // pools that come of them, and whoever graduates a full curve. Every launch has a fate, which its price follows
 // as wallets trade. It is not safe for concurrent use, and nobody else may trade on its launches.
 type Desk struct {
-	world *simnet.World
+	world *world.World
 	rng   *rand.Rand
 	lore  *lore
 	every time.Duration
@@ -54,12 +55,12 @@ type Desk struct {
 }
 
 // New makes a desk. The same options on the same chain do the same things.
-func New(world *simnet.World, o Options) *Desk {
+func New(w *world.World, o Options) *Desk {
 	if o.Every == 0 {
 		o.Every = 40 * time.Second
 	}
 	return &Desk{
-		world: world, rng: rand.New(rand.NewPCG(o.Seed, 29)), lore: &lore{rng: rand.New(rand.NewPCG(o.Seed, 31))},
+		world: w, rng: rand.New(rand.NewPCG(o.Seed, 29)), lore: &lore{rng: rand.New(rand.NewPCG(o.Seed, 31))},
 		every: o.Every, told: o.OnLaunch,
 	}
 }
@@ -262,12 +263,12 @@ func (d *Desk) launch(p plan, at time.Time) act {
 	r.start = at // no earlier than it is mined
 	r.order.Creator = d.world.Wallets[tricksterCount+d.rng.IntN(creatorCount-tricksterCount)]
 	truth := traffic.Truth{Kind: LaunchToken, Trader: r.order.Creator, Venue: p.venue.ID}
-	if p.venue.HasCurve() && p.venue.Protocol != simnet.PonsV2 && p.fate != fateWash && d.rng.IntN(2) == 0 {
+	if p.venue.HasCurve() && p.venue.Protocol != venues.PonsV2 && p.fate != fateWash && d.rng.IntN(2) == 0 {
 		part := 0.005 + 0.02*d.rng.Float64()
 		if d.rng.IntN(8) == 0 {
 			part *= 6 // a creator who keeps much for himself
 		}
-		r.order.FirstBuy = r.venue.Shape.ValueFor(r.venue.Shape.Fresh(), simnet.Portion(r.venue.Shape.SaleBase, part))
+		r.order.FirstBuy = r.venue.Shape.ValueFor(r.venue.Shape.Fresh(), world.Portion(r.venue.Shape.SaleBase, part))
 		truth.NativeIn, truth.TokenIn, truth.AmountIn = true, anvil.ZeroAddress, r.order.FirstBuy
 	}
 	d.pending = append(d.pending, r)

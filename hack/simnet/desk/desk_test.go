@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
@@ -14,12 +13,14 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/simnettest"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // deskWorld is a chain of a test's own with launch venues.
-func deskWorld(t *testing.T, chainID, seed uint64, protocols ...simnet.VenueProtocol) *simnet.World {
+func deskWorld(t *testing.T, chainID, seed uint64, protocols ...venues.Protocol) *world.World {
 	t.Helper()
-	w, err := launch.Deploy(t.Context(), simnettest.Node(t, chainID), simnet.DeployOptions{Seed: seed}, protocols...)
+	w, err := launch.Deploy(t.Context(), simnettest.Node(t, chainID), world.DeployOptions{Seed: seed}, protocols...)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,20 +28,20 @@ func deskWorld(t *testing.T, chainID, seed uint64, protocols ...simnet.VenueProt
 }
 
 // deskHistory is a day of launches on a fresh chain, with what is said to have happened.
-func deskHistory(t *testing.T, chainID uint64, blocks int) (*simnet.World, *desk.Desk, []traffic.Truth, time.Time) {
+func deskHistory(t *testing.T, chainID uint64, blocks int) (*world.World, *desk.Desk, []traffic.Truth, time.Time) {
 	t.Helper()
-	world := deskWorld(t, chainID, 51, simnet.UsualVenues(chainID)...)
-	d := desk.New(world, desk.Options{Seed: 51})
+	w := deskWorld(t, chainID, 51, venues.Usual(chainID)...)
+	d := desk.New(w, desk.Options{Seed: 51})
 	end := time.Unix(1760000000, 0).Add(22 * time.Hour)
 	var truths []traffic.Truth
-	err := history.Mine(t.Context(), world, traffic.NewTrader(world, 51), history.Options{
+	err := history.Mine(t.Context(), w, traffic.NewTrader(w, 51), history.Options{
 		Span: 22 * time.Hour, Blocks: blocks, TxPerBlock: 1, End: end, Desk: d,
 		OnBlock: func(_ float64, told []traffic.Truth) { truths = append(truths, told...) },
 	})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return world, d, truths, end
+	return w, d, truths, end
 }
 
 // The population of a chain's last day has launches in every state on each venue, and what the desk says of its
@@ -48,8 +49,8 @@ func deskHistory(t *testing.T, chainID uint64, blocks int) (*simnet.World, *desk
 func TestDeskHistory(t *testing.T) {
 	t.Parallel()
 	for _, chainID := range []uint64{56, 8453} {
-		world, d, truths, end := deskHistory(t, chainID, 360)
-		checkTruths(t, world, truths)
+		w, d, truths, end := deskHistory(t, chainID, 360)
+		checkTruths(t, w, truths)
 		states := make(map[string]map[string]int)
 		tricks := make(map[attack.Trick]bool)
 		for _, r := range d.Runs() {
@@ -57,11 +58,11 @@ func TestDeskHistory(t *testing.T) {
 				states[r.Venue.ID] = make(map[string]int)
 			}
 			tricks[r.Trick] = true
-			for _, state := range statesOf(t, world, r, end) {
+			for _, state := range statesOf(t, w, r, end) {
 				states[r.Venue.ID][state]++
 			}
 		}
-		for _, venue := range world.Venues {
+		for _, venue := range w.Venues {
 			wanted := []string{"new", "running", "graduated"}
 			if venue.HasCurve() {
 				wanted = append(wanted, "near")
@@ -84,7 +85,7 @@ func TestDeskHistory(t *testing.T) {
 }
 
 // statesOf are those of the launch board that a launch is in. A live pool that has got far counts as graduated.
-func statesOf(t *testing.T, world *simnet.World, r desk.Run, end time.Time) []string {
+func statesOf(t *testing.T, w *world.World, r desk.Run, end time.Time) []string {
 	t.Helper()
 	var states []string
 	if end.Sub(r.Start) < 10*time.Minute {
@@ -92,7 +93,7 @@ func statesOf(t *testing.T, world *simnet.World, r desk.Run, end time.Time) []st
 	}
 	holders := make(map[string]bool)
 	for _, buyer := range r.Buyers {
-		holders[buyer] = simnettest.Read(t, world, r.Launch.Token, "balanceOf(address)", buyer).Sign() > 0
+		holders[buyer] = simnettest.Read(t, w, r.Launch.Token, "balanceOf(address)", buyer).Sign() > 0
 	}
 	count := 0
 	for _, holds := range holders {
@@ -106,11 +107,11 @@ func statesOf(t *testing.T, world *simnet.World, r desk.Run, end time.Time) []st
 	if !r.Launch.OnCurve() {
 		return append(states, "graduated")
 	}
-	state, err := launch.Curve(t.Context(), world, r.Launch)
+	state, err := launch.Curve(t.Context(), w, r.Launch)
 	if err != nil {
 		t.Fatal(err)
 	}
-	switch sold := 1 - simnet.Float(state.RealBase)/simnet.Float(r.Launch.Shape.SaleBase); {
+	switch sold := 1 - world.Float(state.RealBase)/world.Float(r.Launch.Shape.SaleBase); {
 	case state.Completed:
 		states = append(states, "completed")
 	case sold >= 0.8:
@@ -120,13 +121,13 @@ func statesOf(t *testing.T, world *simnet.World, r desk.Run, end time.Time) []st
 }
 
 // checkTruths compares what the receipts moved with what is said to have happened with launches.
-func checkTruths(t *testing.T, world *simnet.World, truths []traffic.Truth) {
+func checkTruths(t *testing.T, w *world.World, truths []traffic.Truth) {
 	t.Helper()
 	hashes := make([]string, len(truths))
 	for i, truth := range truths {
 		hashes[i] = truth.TxHash
 	}
-	receipts, err := world.Node.Receipts(t.Context(), hashes)
+	receipts, err := w.Node.Receipts(t.Context(), hashes)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -140,7 +141,7 @@ func checkTruths(t *testing.T, world *simnet.World, truths []traffic.Truth) {
 			t.Errorf("reverted: %+v", truth)
 			continue
 		}
-		simnettest.CheckTruth(t, world, truth, receipts[i])
+		simnettest.CheckTruth(t, w, truth, receipts[i])
 		if truth.Kind == desk.CurveBuy && moved(truth.TokenOut, truth.Trader, receipts[i]).Sign() <= 0 {
 			t.Errorf("the buyer got nothing: %+v", truth)
 		}
@@ -178,8 +179,8 @@ func TestDeskIsDeterministic(t *testing.T) {
 	t.Parallel()
 	var heads []string
 	for range 2 {
-		world, _, _, _ := deskHistory(t, 56, 90)
-		latest, err := world.Node.Latest(t.Context())
+		w, _, _, _ := deskHistory(t, 56, 90)
+		latest, err := w.Node.Latest(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -193,10 +194,10 @@ func TestDeskIsDeterministic(t *testing.T) {
 // Launches go from their first block to a pool in minutes, also when reorgs take some of it back.
 func TestDeskGoesOnAfterReorgs(t *testing.T) {
 	t.Parallel()
-	world := deskWorld(t, 8453, 52, simnet.BoardwalkCurve, simnet.PonsV2, simnet.ClankerV3)
+	w := deskWorld(t, 8453, 52, venues.BoardwalkCurve, venues.PonsV2, venues.ClankerV3)
 	launched := 0
-	d := desk.New(world, desk.Options{Seed: 52, Every: 30 * time.Second, OnLaunch: func(*launch.Launch) { launched++ }})
-	latest, err := world.Node.Latest(t.Context())
+	d := desk.New(w, desk.Options{Seed: 52, Every: 30 * time.Second, OnLaunch: func(*launch.Launch) { launched++ }})
+	latest, err := w.Node.Latest(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -206,16 +207,16 @@ func TestDeskGoesOnAfterReorgs(t *testing.T) {
 		if _, err := d.Step(t.Context(), at); err != nil {
 			t.Fatal(err)
 		}
-		if err := world.Node.MineAt(t.Context(), at); err != nil {
+		if err := w.Node.MineAt(t.Context(), at); err != nil {
 			t.Fatal(err)
 		}
 		if block%20 == 0 {
-			if err := world.Node.Rollback(t.Context(), 2); err != nil {
+			if err := w.Node.Rollback(t.Context(), 2); err != nil {
 				t.Fatal(err)
 			}
 		}
 		if block == 110 { // takes launches and graduations back
-			if err := world.Node.Reorg(t.Context(), 25); err != nil {
+			if err := w.Node.Reorg(t.Context(), 25); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -223,13 +224,13 @@ func TestDeskGoesOnAfterReorgs(t *testing.T) {
 	graduated := 0
 	for _, l := range d.Launches() {
 		if l.Curve != "" {
-			if _, err := launch.Curve(t.Context(), world, l); err != nil {
+			if _, err := launch.Curve(t.Context(), w, l); err != nil {
 				t.Errorf("the desk keeps a launch that is gone: %v", err)
 			}
 		}
 		if l.Venue.HasCurve() && !l.OnCurve() {
 			graduated++
-			if state := simnettest.PoolNow(t, world, l.Pool); state.Empty() {
+			if state := simnettest.PoolNow(t, w, l.Pool); state.Empty() {
 				t.Errorf("%s: its pool is empty: %+v", l.Symbol, l.Pool)
 			}
 		}
@@ -242,19 +243,19 @@ func TestDeskGoesOnAfterReorgs(t *testing.T) {
 // A live world goes on with launches.
 func TestDeskWhileLive(t *testing.T) {
 	t.Parallel()
-	world := deskWorld(t, 56, 53, simnet.BoardwalkCurve, simnet.Flap)
+	w := deskWorld(t, 56, 53, venues.BoardwalkCurve, venues.Flap)
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	venues := make(map[string]bool)
+	protocols := make(map[string]bool)
 	var traded bool
-	err := history.Live(ctx, world, traffic.NewTrader(world, 53), history.LiveOptions{
+	err := history.Live(ctx, w, traffic.NewTrader(w, 53), history.LiveOptions{
 		BlockTime: time.Second, TxPerBlock: 1, Seed: 53,
-		Desk: desk.New(world, desk.Options{Seed: 53, Every: time.Second, OnLaunch: func(l *launch.Launch) { venues[l.Venue.ID] = true }}),
+		Desk: desk.New(w, desk.Options{Seed: 53, Every: time.Second, OnLaunch: func(l *launch.Launch) { protocols[l.Venue.ID] = true }}),
 		OnBlock: func(truths []traffic.Truth) {
 			for _, truth := range truths {
 				traded = traded || truth.Kind == desk.CurveBuy
 			}
-			if traded && len(venues) == 2 {
+			if traded && len(protocols) == 2 {
 				stop()
 			}
 		},
@@ -262,7 +263,7 @@ func TestDeskWhileLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !traded || len(venues) != 2 {
-		t.Errorf("launched on %v, traded %t", venues, traded)
+	if !traded || len(protocols) != 2 {
+		t.Errorf("launched on %v, traded %t", protocols, traded)
 	}
 }

@@ -3,9 +3,9 @@ package desk
 import (
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 )
 
 // Tricks are those of the tokens that the desk launches.
@@ -13,7 +13,7 @@ var Tricks = deskTricks
 
 // Run is what the desk knows of a launch.
 type Run struct {
-	Venue  simnet.Venue
+	Venue  venues.Venue
 	Trick  attack.Trick
 	Start  time.Time
 	Buyers []string

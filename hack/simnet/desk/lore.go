@@ -11,8 +11,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 )
 
 // lore is what launched tokens are called and what they say of themselves. Names are invented.
@@ -52,7 +52,7 @@ const (
 )
 
 // order invents a launch, without its creator.
-func (l *lore) order(venue simnet.Venue) launch.Order {
+func (l *lore) order(venue venues.Venue) launch.Order {
 	name := l.name()
 	o := launch.Order{Name: name[0], Symbol: name[1]}
 	picture := l.picture()
@@ -60,7 +60,7 @@ func (l *lore) order(venue simnet.Venue) launch.Order {
 	case l.rng.IntN(silentEvery) == 0:
 	case l.rng.IntN(brokenEvery) == 0:
 		o.Metadata = dataURI("application/json", []byte(`{"name": "`+o.Symbol+`", "image": `))
-	case venue.Protocol == simnet.ClankerV3 || venue.Protocol == simnet.ClankerV4:
+	case venue.Protocol == venues.ClankerV3 || venue.Protocol == venues.ClankerV4:
 		o.Metadata, o.Image = l.clankerMetadata(), picture
 	default:
 		o.Metadata = l.metadata(o, picture)

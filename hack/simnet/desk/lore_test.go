@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 )
 
 // What tokens say of themselves can be read, but for what is broken on purpose, and says nothing of the outside world.
@@ -18,7 +18,7 @@ func TestLore(t *testing.T) {
 	var silent, broken, pictures, clones int
 	names := make(map[string]int)
 	for range 400 {
-		o := l.order(simnet.Venue{Protocol: simnet.BoardwalkCurve})
+		o := l.order(venues.Venue{Protocol: venues.BoardwalkCurve})
 		if len(o.Name) > 128 || len(o.Symbol) > 32 || len(o.Metadata) > 8192 || o.Name == "" || o.Symbol == "" {
 			t.Errorf("the own family doesn't take %+v", o)
 		}

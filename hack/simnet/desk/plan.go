@@ -4,9 +4,9 @@ import (
 	"slices"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 )
 
 // fate is how far a launch gets.
@@ -23,7 +23,7 @@ const (
 
 // plan is a launch before it is made.
 type plan struct {
-	venue simnet.Venue
+	venue venues.Venue
 	fate  fate
 	start time.Time
 	// life is how long it takes to its goal, the part of its curve that is to be sold; on live pools the goal is a
@@ -54,7 +54,7 @@ const (
 
 // plan of one fate. Amounts are such that a token passes the launch board's quality bar halfway: over 50 holders, more than
 // 15 buyers an hour, and 10,000 dollars of trades.
-func (d *Desk) plan(venue simnet.Venue, of fate, start time.Time, life time.Duration) plan {
+func (d *Desk) plan(venue venues.Venue, of fate, start time.Time, life time.Duration) plan {
 	p := plan{venue: venue, fate: of, start: start, life: life, goal: 1, trades: 125, churn: 2}
 	switch of {
 	case fateGraduates:
@@ -75,12 +75,12 @@ func (d *Desk) plan(venue simnet.Venue, of fate, start time.Time, life time.Dura
 
 // usual is the next launch of ordinary days, on each venue in turn.
 func (d *Desk) usual(start time.Time) plan {
-	venues := d.world.Venues
-	turn, round := d.count%len(venues), d.count/len(venues)
+	protocols := d.world.Venues
+	turn, round := d.count%len(protocols), d.count/len(protocols)
 	d.count++
 	// Neighbouring venues are at different points of the same list.
 	fates := []fate{fateGraduates, fateNear, fateGraduates, fateDud, fateGraduates, fateRuns}
-	venue, of := venues[turn], fates[(round+2*turn)%len(fates)]
+	venue, of := protocols[turn], fates[(round+2*turn)%len(fates)]
 	if of == fateRuns && venue.Adopts() {
 		return d.tricky(venue, start)
 	}
@@ -97,7 +97,7 @@ func (d *Desk) usual(start time.Time) plan {
 var deskTricks = []attack.Trick{attack.TrickHoneypot, attack.TrickSellTax, attack.TrickBackdoor, attack.TrickUpgradeable, attack.TrickBlacklist}
 
 // tricky is a launch with the next trick.
-func (d *Desk) tricky(venue simnet.Venue, start time.Time) plan {
+func (d *Desk) tricky(venue venues.Venue, start time.Time) plan {
 	p := d.plan(venue, fateRuns, start, usualLife)
 	p.trick = deskTricks[d.tricks%len(deskTricks)]
 	p.end = start.Add(p.life + 15*time.Minute)

@@ -7,17 +7,18 @@ import (
 	"slices"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // sight is what the desk sees before it acts, and what it does then.
 type sight struct {
-	curves   map[*run]simnet.CurveState
-	pools    map[*run]simnet.PoolState
+	curves   map[*run]venues.CurveState
+	pools    map[*run]world.PoolState
 	balances map[[2]string]*big.Int // by token and wallet
 	sellers  map[*run][]string      // whose balances are known
 	due      map[*run]int
@@ -28,7 +29,7 @@ type sight struct {
 // look reads the curves and pools in which trades are due, and what those who may sell have.
 func (d *Desk) look(ctx context.Context, at time.Time) (*sight, error) {
 	s := &sight{
-		curves: make(map[*run]simnet.CurveState), pools: make(map[*run]simnet.PoolState), balances: make(map[[2]string]*big.Int),
+		curves: make(map[*run]venues.CurveState), pools: make(map[*run]world.PoolState), balances: make(map[[2]string]*big.Int),
 		sellers: make(map[*run][]string), due: make(map[*run]int), asked: make(map[*run]bool),
 	}
 	answers := make([][2]anvil.HexBytes, len(d.running))
@@ -43,7 +44,7 @@ func (d *Desk) look(ctx context.Context, at time.Time) (*sight, error) {
 		if r.launch.OnCurve() {
 			requests = append(requests, launch.CurveRequest(r.launch, &answers[i][0]))
 		} else {
-			requests = append(requests, simnet.StateRequests(r.launch.Pool, &answers[i][0], &answers[i][1])...)
+			requests = append(requests, world.StateRequests(r.launch.Pool, &answers[i][0], &answers[i][1])...)
 		}
 		for range min(s.due[r], len(r.buyers)) {
 			key := [2]string{r.launch.Token, r.buyers[d.rng.IntN(len(r.buyers))]}
@@ -64,7 +65,7 @@ func (d *Desk) look(ctx context.Context, at time.Time) (*sight, error) {
 				s.curves[r] = state
 			}
 		} else if len(answers[i][0]) > 0 {
-			s.pools[r] = simnet.ReadState(r.launch.Pool, answers[i][0], answers[i][1])
+			s.pools[r] = world.ReadState(r.launch.Pool, answers[i][0], answers[i][1])
 		}
 	}
 	for key, answer := range balances {
@@ -97,13 +98,13 @@ func (d *Desk) trade(s *sight, r *run, at time.Time) {
 			d.tradeInPool(s, r, state)
 		}
 	case r.venue.HasCurve():
-		r.launch.Pool = simnet.Pool{}
+		r.launch.Pool = world.Pool{}
 	default:
 		r.gone = true
 	}
 }
 
-func (d *Desk) tradeWithCurve(s *sight, r *run, state simnet.CurveState, at time.Time) {
+func (d *Desk) tradeWithCurve(s *sight, r *run, state venues.CurveState, at time.Time) {
 	launch.SettlePool(d.world, r.launch, state)
 	if !r.launch.OnCurve() {
 		return
@@ -122,9 +123,9 @@ func (d *Desk) tradeWithCurve(s *sight, r *run, state simnet.CurveState, at time
 }
 
 // unboughtPool is how a live pool looks that nobody has bought from: its price is just below its position.
-func unboughtPool(state simnet.PoolState) simnet.PoolState {
-	price := simnet.PriceOf(state.SqrtPrice)
-	supply := simnet.Float(simnet.Units(launch.SupplyWhole, 18))
+func unboughtPool(state world.PoolState) world.PoolState {
+	price := world.PriceOf(state.SqrtPrice)
+	supply := world.Float(world.Units(launch.SupplyWhole, 18))
 	state.Reserve0, state.Reserve1 = supply, supply*price
 	return state
 }
@@ -195,7 +196,7 @@ func (d *Desk) tradeOnCurve(s *sight, r *run, at time.Time) bool {
 	if limit := 0.985 - sold; r.goal < 1 && part > limit {
 		return !r.sellable() || d.sellOnCurve(s, r, 0.02)
 	}
-	return d.buyOnCurve(s, r, d.buyer(r), shape.ValueFor(state, simnet.Portion(shape.SaleBase, part)))
+	return d.buyOnCurve(s, r, d.buyer(r), shape.ValueFor(state, world.Portion(shape.SaleBase, part)))
 }
 
 // buyer is somebody who comes to a launch.
@@ -220,7 +221,7 @@ func (d *Desk) buyOnCurve(s *sight, r *run, wallet string, value *big.Int) bool 
 	}
 	s.curves[r] = after
 	tx := launch.BuyCall(d.world, r.launch, wallet, value)
-	tx.Gas = simnet.CreationGas
+	tx.Gas = world.CreationGas
 	r.remember(wallet)
 	key := [2]string{r.launch.Token, wallet}
 	if s.balances[key] != nil {
@@ -238,7 +239,7 @@ func (d *Desk) sellOnCurve(s *sight, r *run, most float64) bool {
 	if amount == nil {
 		return false
 	}
-	if limit := simnet.Portion(r.launch.Shape.SaleBase, most); amount.Cmp(limit) > 0 {
+	if limit := world.Portion(r.launch.Shape.SaleBase, most); amount.Cmp(limit) > 0 {
 		amount = limit
 	}
 	return d.sellThere(s, r, wallet, amount)
@@ -271,7 +272,7 @@ func (d *Desk) seller(s *sight, r *run) (wallet string, amount *big.Int) {
 		case d.rng.IntN(5) == 0:
 			return wallet, have
 		default:
-			return wallet, simnet.Portion(have, 0.2+0.6*d.rng.Float64())
+			return wallet, world.Portion(have, 0.2+0.6*d.rng.Float64())
 		}
 	}
 	return "", nil
@@ -279,21 +280,21 @@ func (d *Desk) seller(s *sight, r *run) (wallet string, amount *big.Int) {
 
 // wash lets a few wallets buy and sell the same amounts to and fro, once they have brought the curve to where it
 // should be and given some away, so that the token has holders.
-func (d *Desk) wash(s *sight, r *run, state simnet.CurveState) bool {
+func (d *Desk) wash(s *sight, r *run, state venues.CurveState) bool {
 	shape := r.launch.Shape
 	wallet := d.world.Wallets[creatorCount+d.rng.IntN(washCount)]
 	sold := 1 - ratio(state.RealBase, shape.SaleBase)
 	part := 0.01 + 0.02*d.rng.Float64()
 	if sold < r.goal {
-		bought := d.buyOnCurve(s, r, wallet, shape.ValueFor(state, simnet.Portion(shape.SaleBase, part+0.01)))
+		bought := d.buyOnCurve(s, r, wallet, shape.ValueFor(state, world.Portion(shape.SaleBase, part+0.01)))
 		for range washGifts {
-			d.give(s, r, wallet, simnet.Units(1000, 18))
+			d.give(s, r, wallet, world.Units(1000, 18))
 		}
 		return bought
 	}
 	key := [2]string{r.launch.Token, wallet}
 	before := s.curves[r]
-	if !d.buyOnCurve(s, r, wallet, shape.ValueFor(state, simnet.Portion(shape.SaleBase, part))) {
+	if !d.buyOnCurve(s, r, wallet, shape.ValueFor(state, world.Portion(shape.SaleBase, part))) {
 		return false
 	}
 	bought := new(big.Int).Sub(before.VirtualBase, s.curves[r].VirtualBase)
@@ -307,13 +308,13 @@ func (d *Desk) wash(s *sight, r *run, state simnet.CurveState) bool {
 func (d *Desk) give(s *sight, r *run, wallet string, amount *big.Int) {
 	to := traffic.Outsider(d.rng.IntN(traffic.Outsiders))
 	s.acts = append(s.acts, act{[]anvil.Transaction{{
-		From: wallet, To: r.launch.Token, Data: anvil.EncodeCall("transfer(address,uint256)", to, amount), Gas: simnet.TradeGas,
+		From: wallet, To: r.launch.Token, Data: anvil.EncodeCall("transfer(address,uint256)", to, amount), Gas: world.TradeGas,
 	}}, traffic.Truth{Kind: traffic.Transfer, Trader: wallet, TokenIn: r.launch.Token, To: to, Venue: r.venue.ID}, nil})
 }
 
 // tradeInPool buys or sells a small part of what the pool holds. Live pools have a way to go, graduated tokens
 // go up and down.
-func (d *Desk) tradeInPool(s *sight, r *run, state simnet.PoolState) {
+func (d *Desk) tradeInPool(s *sight, r *run, state world.PoolState) {
 	l := r.launch
 	quote := l.Pool.Other(l.Token)
 	price := state.ReserveOf(l.Pool, quote) / state.ReserveOf(l.Pool, l.Token)
@@ -342,7 +343,7 @@ func (d *Desk) tradeInPool(s *sight, r *run, state simnet.PoolState) {
 		s.balances[key] = new(big.Int).Sub(s.balances[key], amount)
 		s.acts = append(s.acts, act{launch.SellCalls(d.world, l, wallet, amount), traffic.Truth{
 			Kind: poolKinds[l.Pool.Protocol], Trader: wallet, TokenIn: l.Token, TokenOut: quote,
-			NativeOut: l.Pool.Protocol != simnet.UniswapV4 || quote == anvil.ZeroAddress, AmountIn: amount, Pools: []string{l.Pool.Key()}, Venue: r.venue.ID,
+			NativeOut: l.Pool.Protocol != world.UniswapV4 || quote == anvil.ZeroAddress, AmountIn: amount, Pools: []string{l.Pool.Key()}, Venue: r.venue.ID,
 		}, nil})
 		return
 	}
@@ -351,11 +352,11 @@ func (d *Desk) tradeInPool(s *sight, r *run, state simnet.PoolState) {
 	r.remember(wallet)
 	s.acts = append(s.acts, act{[]anvil.Transaction{launch.BuyCall(d.world, l, wallet, value)}, traffic.Truth{
 		Kind: poolKinds[l.Pool.Protocol], Trader: wallet, TokenIn: quote, TokenOut: l.Token,
-		NativeIn: l.Pool.Protocol != simnet.UniswapV4 || quote == anvil.ZeroAddress, AmountIn: value, Pools: []string{l.Pool.Key()}, Venue: r.venue.ID,
+		NativeIn: l.Pool.Protocol != world.UniswapV4 || quote == anvil.ZeroAddress, AmountIn: value, Pools: []string{l.Pool.Key()}, Venue: r.venue.ID,
 	}, nil})
 }
 
-var poolKinds = map[simnet.Protocol]traffic.Kind{simnet.UniswapV2: traffic.SwapV2, simnet.UniswapV3: traffic.SwapV3, simnet.UniswapV4: traffic.SwapV4}
+var poolKinds = map[world.Protocol]traffic.Kind{world.UniswapV2: traffic.SwapV2, world.UniswapV3: traffic.SwapV3, world.UniswapV4: traffic.SwapV4}
 
 func (r *run) remember(wallet string) {
 	if !slices.Contains(r.buyers, wallet) {
@@ -364,4 +365,4 @@ func (r *run) remember(wallet string) {
 }
 
 // ratio of two amounts.
-func ratio(a, b *big.Int) float64 { return simnet.Float(a) / simnet.Float(b) }
+func ratio(a, b *big.Int) float64 { return world.Float(a) / world.Float(b) }

@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // Options say how much past to make. Zero values take the defaults named here.
@@ -35,12 +35,12 @@ type Options struct {
 // denseSpan is how far back blocks are as close together as on a live chain.
 const denseSpan = 10 * time.Minute
 
-// GenesisFor is the timestamp that a node should start with, so that History has room for its span.
+// GenesisFor is the timestamp that a node should start with, so that Mine has room for its span.
 func GenesisFor(span time.Duration) time.Time { return time.Now().Add(-span - time.Minute) }
 
 // Mine mines the past at once, with explicit timestamps: thinly over the span and in block time in
 // the last ten minutes.
-func Mine(ctx context.Context, w *simnet.World, trader *traffic.Trader, o Options) error {
+func Mine(ctx context.Context, w *world.World, trader *traffic.Trader, o Options) error {
 	if o.Span == 0 {
 		o.Span = 26 * time.Hour
 	}
@@ -94,7 +94,7 @@ func Mine(ctx context.Context, w *simnet.World, trader *traffic.Trader, o Option
 }
 
 // stepAll submits what the block at this time is to have of the desk's, if there is one, and of the trader's.
-func stepAll(ctx context.Context, w *simnet.World, trader *traffic.Trader, d *desk.Desk, at time.Time, n int) ([]traffic.Truth, error) {
+func stepAll(ctx context.Context, w *world.World, trader *traffic.Trader, d *desk.Desk, at time.Time, n int) ([]traffic.Truth, error) {
 	var launches []traffic.Truth
 	if d != nil {
 		var err error
@@ -150,14 +150,14 @@ type LiveOptions struct {
 	// never. The world's Tokens and Pools then change while it lives: nobody else may use them.
 	LaunchEvery time.Duration
 	// OnLaunch, if set, hears of each new token after it is mined.
-	OnLaunch func(simnet.Token, simnet.Pool)
+	OnLaunch func(world.Token, world.Pool)
 	// Desk, if set, goes on with launches on the world's venues. It is apart from LaunchEvery.
 	Desk *desk.Desk
 }
 
 // Live mines a block every block time, at the wall clock's time, with the trader's transactions in
 // it. It returns nil when the context ends and an error when the node fails.
-func Live(ctx context.Context, w *simnet.World, trader *traffic.Trader, o LiveOptions) error {
+func Live(ctx context.Context, w *world.World, trader *traffic.Trader, o LiveOptions) error {
 	if o.BlockTime < time.Second || o.BlockTime%time.Second != 0 {
 		return fmt.Errorf("simnet: block time %s is not a number of whole seconds", o.BlockTime)
 	}
@@ -186,7 +186,7 @@ func Live(ctx context.Context, w *simnet.World, trader *traffic.Trader, o LiveOp
 	return nil
 }
 
-func liveBlock(ctx context.Context, w *simnet.World, trader *traffic.Trader, at time.Time, n int, o LiveOptions) error {
+func liveBlock(ctx context.Context, w *world.World, trader *traffic.Trader, at time.Time, n int, o LiveOptions) error {
 	truths, err := stepAll(ctx, w, trader, o.Desk, at, n)
 	if err != nil {
 		return err

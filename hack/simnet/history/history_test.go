@@ -5,22 +5,22 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/simnettest"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 func TestSameSeedSameBlocks(t *testing.T) {
 	t.Parallel()
 	var heads []string
 	for range 2 {
-		world := simnettest.World(t, 56, 7)
-		trader := traffic.NewTrader(world, 7)
-		err := Mine(t.Context(), world, trader, Options{Blocks: 40, Span: time.Hour, End: time.Unix(1760003600, 0)})
+		w := simnettest.World(t, 56, 7)
+		trader := traffic.NewTrader(w, 7)
+		err := Mine(t.Context(), w, trader, Options{Blocks: 40, Span: time.Hour, End: time.Unix(1760003600, 0)})
 		if err != nil {
 			t.Fatal(err)
 		}
-		latest, err := world.Node.Latest(t.Context())
+		latest, err := w.Node.Latest(t.Context())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -36,21 +36,21 @@ func TestSameSeedSameBlocks(t *testing.T) {
 
 func TestLaunchesWhileLive(t *testing.T) {
 	t.Parallel()
-	world := simnettest.World(t, 56, 8)
-	tokens, pools := len(world.Tokens), len(world.Pools)
+	w := simnettest.World(t, 56, 8)
+	tokens, pools := len(w.Tokens), len(w.Pools)
 	ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 	defer stop()
-	launched := make(map[simnet.Protocol]bool)
-	err := Live(ctx, world, traffic.NewTrader(world, 8), LiveOptions{
+	launched := make(map[world.Protocol]bool)
+	err := Live(ctx, w, traffic.NewTrader(w, 8), LiveOptions{
 		BlockTime: time.Second, TxPerBlock: 5, Seed: 8, LaunchEvery: time.Second,
-		OnLaunch: func(_ simnet.Token, pool simnet.Pool) {
+		OnLaunch: func(_ world.Token, pool world.Pool) {
 			launched[pool.Protocol] = true
-			if state := simnettest.PoolNow(t, world, pool); state.Empty() {
+			if state := simnettest.PoolNow(t, w, pool); state.Empty() {
 				t.Errorf("empty: %+v", pool)
 			}
 			if len(launched) == 2 {
 				// Traders must get along with a token that was never there.
-				if err := world.Node.Reorg(t.Context(), 1); err != nil {
+				if err := w.Node.Reorg(t.Context(), 1); err != nil {
 					t.Error(err)
 				}
 			}
@@ -62,7 +62,7 @@ func TestLaunchesWhileLive(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(launched) != 4 || len(world.Tokens) < tokens+4 || len(world.Pools) < pools+4 {
-		t.Errorf("launched on %v, %d tokens, %d pools", launched, len(world.Tokens), len(world.Pools))
+	if len(launched) != 4 || len(w.Tokens) < tokens+4 || len(w.Pools) < pools+4 {
+		t.Errorf("launched on %v, %d tokens, %d pools", launched, len(w.Tokens), len(w.Pools))
 	}
 }

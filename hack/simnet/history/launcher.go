@@ -7,8 +7,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // launchNames are invented; a launch combines one of each.
@@ -23,21 +23,21 @@ const launchesKept = 20
 
 // launcher creates tokens while a world lives.
 type launcher struct {
-	world *simnet.World
+	world *world.World
 	rng   *rand.Rand
 	every time.Duration
 	next  time.Time
 	count int
-	told  func(simnet.Token, simnet.Pool)
+	told  func(world.Token, world.Pool)
 
-	kept    []simnet.Token
-	token   simnet.Token // in the block to come
-	pool    simnet.Pool
+	kept    []world.Token
+	token   world.Token // in the block to come
+	pool    world.Pool
 	pending bool
 }
 
-func newLauncher(world *simnet.World, o LiveOptions) *launcher {
-	l := &launcher{world: world, rng: rand.New(rand.NewPCG(o.Seed, 19)), every: o.LaunchEvery, told: o.OnLaunch}
+func newLauncher(w *world.World, o LiveOptions) *launcher {
+	l := &launcher{world: w, rng: rand.New(rand.NewPCG(o.Seed, 19)), every: o.LaunchEvery, told: o.OnLaunch}
 	l.next = time.Now().Add(l.wait() / 2)
 	return l
 }
@@ -60,23 +60,24 @@ func (l *launcher) send(ctx context.Context, at time.Time) error {
 	}
 	// All of it is the deployer's at first: traders have to buy.
 	const supply = 1e9
-	l.token = simnet.Token{
-		Address: anvil.CreateAddress(w.Deployer, nonces[w.Deployer]), Decimals: 18, Behaviour: simnet.Plain,
-		USD: 0.00002 * simnet.Pow10(1.4*l.rng.Float64()), // a valuation of 20,000 to 500,000 dollars
+	l.token = world.Token{
+		Address: anvil.CreateAddress(w.Deployer, nonces[w.Deployer]), Decimals: 18, Behaviour: world.Plain,
+		USD: 0.00002 * world.Pow10(1.4*l.rng.Float64()), // a valuation of 20,000 to 500,000 dollars
 	}
 	first, second := launchNames[0][l.rng.IntN(len(launchNames[0]))], launchNames[1][l.rng.IntN(len(launchNames[1]))]
 	l.token.Name, l.token.Symbol = first+" "+second, fmt.Sprintf("%.1s%.4s", first, second)
-	d := simnet.NewDeployment(w, nonces[w.Deployer])
+	d := world.NewDeployment(w, nonces[w.Deployer])
 	d.Create("Token", "((string,string,uint8,uint256,address[],uint256,address[]))",
-		anvil.Tuple{l.token.Name, l.token.Symbol, l.token.Decimals, simnet.Units(supply, 18), []string{}, 0, d.Operators()})
+		anvil.Tuple{l.token.Name, l.token.Symbol, l.token.Decimals, world.Units(supply, 18), []string{}, 0, d.Operators()})
 
 	type kind struct {
-		protocol simnet.Protocol
+		protocol world.Protocol
 		fee      int
 		native   bool // the quote is the native currency itself
 	}
 	kinds := slices.DeleteFunc([]kind{
-		{protocol: simnet.UniswapV2}, {protocol: simnet.UniswapV3, fee: 10000}, {protocol: simnet.UniswapV4, fee: 3000, native: true}, {protocol: simnet.PancakeSwapV3, fee: 2500},
+		{protocol: world.UniswapV2}, {protocol: world.UniswapV3, fee: 10000},
+		{protocol: world.UniswapV4, fee: 3000, native: true}, {protocol: world.PancakeSwapV3, fee: 2500},
 	}, func(k kind) bool { return w.FactoryOf(k.protocol) == "" })
 	next := kinds[l.count%len(kinds)]
 	l.count++
@@ -85,7 +86,7 @@ func (l *launcher) send(ctx context.Context, at time.Time) error {
 		quote = anvil.ZeroAddress
 	}
 	l.pool = w.NewPool(next.protocol, l.token.Address, quote, next.fee, "")
-	with := simnet.Opening{USD0: w.Native.USD, USD1: w.Native.USD, DepthUSD: min(5000*simnet.Pow10(l.rng.Float64()), 0.5*supply*l.token.USD)}
+	with := world.Opening{USD0: w.Native.USD, USD1: w.Native.USD, DepthUSD: min(5000*world.Pow10(l.rng.Float64()), 0.5*supply*l.token.USD)}
 	if l.pool.Token0 == l.token.Address {
 		with.USD0 = l.token.USD
 	} else {
@@ -109,7 +110,7 @@ func (l *launcher) adopt(ctx context.Context) error {
 	}
 	l.pending = false
 	w := l.world
-	found := []simnet.Pool{l.pool}
+	found := []world.Pool{l.pool}
 	if err := w.Locate(ctx, found); err != nil {
 		return err
 	}
@@ -120,8 +121,8 @@ func (l *launcher) adopt(ctx context.Context) error {
 	if len(l.kept) > launchesKept {
 		oldest := l.kept[0].Address
 		l.kept = l.kept[1:]
-		w.Tokens = slices.DeleteFunc(w.Tokens, func(token simnet.Token) bool { return token.Address == oldest })
-		w.Pools = slices.DeleteFunc(w.Pools, func(pool simnet.Pool) bool { return pool.Has(oldest) })
+		w.Tokens = slices.DeleteFunc(w.Tokens, func(token world.Token) bool { return token.Address == oldest })
+		w.Pools = slices.DeleteFunc(w.Pools, func(pool world.Pool) bool { return pool.Has(oldest) })
 	}
 	if l.told != nil {
 		l.told(l.token, found[0])

@@ -6,8 +6,9 @@ import (
 	"math/big"
 	"slices"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 const (
@@ -21,15 +22,15 @@ const (
 	SupplyWhole = 1_000_000_000
 )
 
-// Deploy is what Deploy does, and launch venues of these protocols besides, with the wallets that trade on their
-// launches. A classic world can have none.
-func Deploy(ctx context.Context, node *anvil.Node, options simnet.DeployOptions, protocols ...simnet.VenueProtocol) (*simnet.World, error) {
-	w, err := simnet.Deploy(ctx, node, options)
+// Deploy does what world.Deploy does, and deploys launch venues of these protocols besides, with the wallets that trade on
+// their launches. A classic world can have none.
+func Deploy(ctx context.Context, node *anvil.Node, options world.DeployOptions, protocols ...venues.Protocol) (*world.World, error) {
+	w, err := world.Deploy(ctx, node, options)
 	if err != nil || len(protocols) == 0 {
 		return w, err
 	}
 	if options.Classic {
-		return nil, simnet.ErrClassic
+		return nil, world.ErrClassic
 	}
 	if err := openVenues(ctx, w, protocols); err != nil {
 		return nil, fmt.Errorf("simnet: deploy venues: %w", err)
@@ -39,14 +40,14 @@ func Deploy(ctx context.Context, node *anvil.Node, options simnet.DeployOptions,
 
 // openVenues deploys the protocols' contracts and gives the wallets their funds. Contracts have other addresses on every
 // chain, and so have the tokens that they make.
-func openVenues(ctx context.Context, w *simnet.World, protocols []simnet.VenueProtocol) error {
+func openVenues(ctx context.Context, w *world.World, protocols []venues.Protocol) error {
 	if err := w.Node.Call(ctx, nil, "anvil_autoImpersonateAccount", true); err != nil {
 		return err
 	}
-	w.VenueOwner = simnet.MadeUpAddress("simnet venue owner", w.ChainID)
+	w.VenueOwner = world.MadeUpAddress("simnet venue owner", w.ChainID)
 	here := *w
 	here.Deployer = w.VenueOwner
-	owner := simnet.NewDeployment(&here, 0)
+	owner := world.NewDeployment(&here, 0)
 	for _, protocol := range protocols {
 		w.Venues = append(w.Venues, deployVenue(owner, protocol))
 	}
@@ -57,20 +58,20 @@ func openVenues(ctx context.Context, w *simnet.World, protocols []simnet.VenuePr
 }
 
 // deployVenue deploys a protocol's contracts.
-func deployVenue(d *simnet.Deployment, protocol simnet.VenueProtocol) simnet.Venue {
-	kind := simnet.VenueKinds[protocol]
-	venue := simnet.Venue{ID: kind.ID, Protocol: protocol}
+func deployVenue(d *world.Deployment, protocol venues.Protocol) venues.Venue {
+	kind := venues.Kinds[protocol]
+	venue := venues.Venue{ID: kind.ID, Protocol: protocol}
 	var contract string
 	switch protocol {
-	case simnet.BoardwalkCurve:
+	case venues.BoardwalkCurve:
 		venue.Shape = shapeOf(d.World, kind)
 		contract = d.Create(kind.Contract, "(address,uint256,address)", d.UniswapV4PoolManager, venue.Shape.VirtualQuote, d.VenueOwner)
-	case simnet.ClankerV3:
+	case venues.ClankerV3:
 		contract = d.Create(kind.Contract, "((address,int24,uint160),address,address)",
 			livePool(d.World, kind), d.Routers.V3Positions, d.Routers.UniswapV3)
-	case simnet.ClankerV4:
+	case venues.ClankerV4:
 		contract = clankerV4(d, &venue, kind)
-	case simnet.FourMemeV1, simnet.FourMemeV2, simnet.Flap, simnet.PonsV2, simnet.NadFun:
+	case venues.FourMemeV1, venues.FourMemeV2, venues.Flap, venues.PonsV2, venues.NadFun:
 		venue.Shape = shapeOf(d.World, kind)
 		contract = d.Create(kind.Contract, "((uint256,uint256,uint256,address,address,address,address))", anvil.Tuple{
 			venue.Shape.VirtualBase, venue.Shape.VirtualQuote, venue.Shape.SaleBase,
@@ -82,27 +83,27 @@ func deployVenue(d *simnet.Deployment, protocol simnet.VenueProtocol) simnet.Ven
 }
 
 // Pause pauses the own family's contract, or lets it go on, and mines that.
-func Pause(ctx context.Context, w *simnet.World, paused bool) error {
-	venue, found := w.Venue(simnet.VenueKinds[simnet.BoardwalkCurve].ID)
+func Pause(ctx context.Context, w *world.World, paused bool) error {
+	venue, found := w.Venue(venues.Kinds[venues.BoardwalkCurve].ID)
 	if !found {
 		return fmt.Errorf("simnet: chain %d has no launch venue of its own", w.ChainID)
 	}
 	return w.Node.Settle(ctx, []anvil.Transaction{{
-		From: w.VenueOwner, To: venue.Contracts[0], Data: anvil.EncodeCall("setPaused(bool)", paused), Gas: simnet.TradeGas,
+		From: w.VenueOwner, To: venue.Contracts[0], Data: anvil.EncodeCall("setPaused(bool)", paused), Gas: world.TradeGas,
 	}})
 }
 
 // fundWallets gives the wallets their coins as a genesis block would: nobody sends them.
-func fundWallets(ctx context.Context, w *simnet.World) error {
+func fundWallets(ctx context.Context, w *world.World) error {
 	var requests []anvil.Request
 	var transactions []anvil.Transaction
 	for i := range WalletCount {
-		account := simnet.MadeUpAddress("simnet wallet", uint64(i))
+		account := world.MadeUpAddress("simnet wallet", uint64(i))
 		w.Wallets = append(w.Wallets, account)
-		requests = append(requests, anvil.Request{Method: "anvil_setBalance", Params: []any{account, "0x" + simnet.Units(walletEther, 18).Text(16)}})
+		requests = append(requests, anvil.Request{Method: "anvil_setBalance", Params: []any{account, "0x" + world.Units(walletEther, 18).Text(16)}})
 		transactions = append(transactions,
-			anvil.Transaction{From: account, To: w.Wrapped, Data: anvil.EncodeCall("deposit()"), Value: simnet.Units(walletWrapped, 18)},
-			anvil.Transaction{From: account, To: w.Wrapped, Data: anvil.EncodeCall("approve(address,uint256)", w.Routers.UniswapV4, simnet.MaxUint256)})
+			anvil.Transaction{From: account, To: w.Wrapped, Data: anvil.EncodeCall("deposit()"), Value: world.Units(walletWrapped, 18)},
+			anvil.Transaction{From: account, To: w.Wrapped, Data: anvil.EncodeCall("approve(address,uint256)", w.Routers.UniswapV4, world.MaxUint256)})
 	}
 	if err := w.Node.Batch(ctx, requests); err != nil {
 		return err
@@ -114,19 +115,19 @@ func fundWallets(ctx context.Context, w *simnet.World) error {
 }
 
 // shapeOf rounds the quote to thousandths of a coin.
-func shapeOf(w *simnet.World, kind simnet.VenueKind) simnet.CurveShape {
+func shapeOf(w *world.World, kind venues.Kind) venues.Shape {
 	ratio := kind.SaleBase / (kind.VirtualBase - kind.SaleBase)
 	thousandths := int64(1000 * kind.RaiseUSD / ratio / w.Native.USD)
-	quote := new(big.Int).Mul(big.NewInt(thousandths), simnet.Units(0.001, 18))
-	return simnet.CurveShape{
-		VirtualBase: simnet.Units(kind.VirtualBase, 18), VirtualQuote: quote, SaleBase: simnet.Units(kind.SaleBase, 18), FeeBps: simnet.CurveFeeBps,
+	quote := new(big.Int).Mul(big.NewInt(thousandths), world.Units(0.001, 18))
+	return venues.Shape{
+		VirtualBase: world.Units(kind.VirtualBase, 18), VirtualQuote: quote, SaleBase: world.Units(kind.SaleBase, 18), FeeBps: venues.FeeBps,
 	}
 }
 
 // livePool is the tick at which the supply is worth what the kind says, and a price just below it.
-func livePool(w *simnet.World, kind simnet.VenueKind) anvil.Tuple {
-	tick := simnet.AlignTick(simnet.TickOf(kind.RaiseUSD/SupplyWhole/w.Native.USD), simnet.TickSpacings[livePoolFee])
-	return anvil.Tuple{w.Wrapped, tick, simnet.SqrtPriceX96(simnet.PriceAtTick(tick) * (1 - 1e-9))}
+func livePool(w *world.World, kind venues.Kind) anvil.Tuple {
+	tick := world.AlignTick(world.TickOf(kind.RaiseUSD/SupplyWhole/w.Native.USD), world.TickSpacings[livePoolFee])
+	return anvil.Tuple{w.Wrapped, tick, world.SqrtPriceX96(world.PriceAtTick(tick) * (1 - 1e-9))}
 }
 
 const (
@@ -139,12 +140,12 @@ const (
 )
 
 // clankerV4 deploys Clanker's factory and the hook of its pools.
-func clankerV4(d *simnet.Deployment, venue *simnet.Venue, kind simnet.VenueKind) string {
+func clankerV4(d *world.Deployment, venue *venues.Venue, kind venues.Kind) string {
 	// The hook knows its factory, which comes right after it.
 	factory := anvil.CreateAddress(d.Deployer, d.Nonce+1)
 	code := slices.Concat(d.Node.Tools.Code["ClankerHookStandIn"], anvil.EncodeArgs("(address)", factory))
-	salt, hook := simnet.HookSalt(anvil.Keccak(code), v4BeforeInitialize)
-	d.Add(anvil.Transaction{To: simnet.Create2Deployer, Data: append(salt, code...)})
+	salt, hook := world.HookSalt(anvil.Keccak(code), v4BeforeInitialize)
+	d.Add(anvil.Transaction{To: world.Create2Deployer, Data: append(salt, code...)})
 	venue.Hook = hook
 	return d.Create(kind.Contract, "((address,int24,uint160),address,address)", livePool(d.World, kind), d.UniswapV4PoolManager, hook)
 }

@@ -6,8 +6,9 @@ import (
 	"fmt"
 	"math/big"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // Order is what somebody launches.
@@ -27,25 +28,25 @@ type Order struct {
 
 // Launch is a token that was launched on a venue.
 type Launch struct {
-	Venue simnet.Venue
+	Venue venues.Venue
 	Order
 	Token string
 	// Curve is the contract to trade with before graduation: the venue's, on Pons the token's own. Empty on live pools.
 	Curve string
 	// Pool is where the token trades once it has graduated, on live pools from the first; its key is empty before.
-	Pool simnet.Pool
+	Pool world.Pool
 	// Receipt is that of the launch.
 	Receipt anvil.Receipt
 
 	// Shape is the venue's, with the token's own tax.
-	Shape simnet.CurveShape
+	Shape venues.Shape
 }
 
 // OnCurve tells whether the token trades, or waits, on its curve still, as far as this launch has heard.
 func (l *Launch) OnCurve() bool { return l.Curve != "" && l.Pool.Key() == "" }
 
 // Start makes a launch and mines it, in a block a second after the newest one.
-func Start(ctx context.Context, w *simnet.World, venueID string, order Order) (*Launch, error) {
+func Start(ctx context.Context, w *world.World, venueID string, order Order) (*Launch, error) {
 	venue, found := w.Venue(venueID)
 	if !found {
 		return nil, fmt.Errorf("simnet: no launch venue %q on chain %d", venueID, w.ChainID)
@@ -58,12 +59,12 @@ func Start(ctx context.Context, w *simnet.World, venueID string, order Order) (*
 }
 
 // Call is the transaction that launches.
-func Call(venue simnet.Venue, order Order) anvil.Transaction {
-	tx := anvil.Transaction{From: order.Creator, To: venue.Contracts[0], Value: order.FirstBuy, Gas: simnet.CreationGas}
+func Call(venue venues.Venue, order Order) anvil.Transaction {
+	tx := anvil.Transaction{From: order.Creator, To: venue.Contracts[0], Value: order.FirstBuy, Gas: world.CreationGas}
 	switch {
 	case order.Adopted != "":
 		tx.Data = anvil.EncodeCall("adopt(address,string,string,string)", order.Adopted, order.Name, order.Symbol, order.Metadata)
-	case venue.Protocol == simnet.ClankerV4:
+	case venue.Protocol == venues.ClankerV4:
 		tx.Data = anvil.EncodeCall("launch(string,string,string,string)", order.Name, order.Symbol, order.Metadata, order.Image)
 	default:
 		tx.Data = anvil.EncodeCall("launch(string,string,string)", order.Name, order.Symbol, order.Metadata)
@@ -79,7 +80,7 @@ const (
 )
 
 // FromReceipt reads from a launch's receipt what came of it.
-func FromReceipt(w *simnet.World, venue simnet.Venue, order Order, receipt anvil.Receipt) (*Launch, error) {
+func FromReceipt(w *world.World, venue venues.Venue, order Order, receipt anvil.Receipt) (*Launch, error) {
 	l := &Launch{Venue: venue, Order: order, Token: order.Adopted, Receipt: receipt, Shape: venue.Shape}
 	if venue.HasCurve() {
 		l.Curve = venue.Contracts[0]
@@ -95,7 +96,7 @@ func FromReceipt(w *simnet.World, venue simnet.Venue, order Order, receipt anvil
 			l.Shape.FeeBps += ponsTaxBpsOfConfig * anvil.WordAt(anvil.FromHex(log.Data), 1).Int64()
 		case poolCreatedTopic:
 			if !venue.HasCurve() {
-				l.Pool = w.NewPool(simnet.UniswapV3, l.Token, w.Wrapped, livePoolFee, "")
+				l.Pool = w.NewPool(world.UniswapV3, l.Token, w.Wrapped, livePoolFee, "")
 				l.Pool.Address = anvil.AddressAt(anvil.FromHex(log.Data), 1)
 			}
 		}
@@ -103,8 +104,8 @@ func FromReceipt(w *simnet.World, venue simnet.Venue, order Order, receipt anvil
 	if l.Token == "" {
 		return nil, fmt.Errorf("simnet: %s made no token in %s", venue.ID, receipt.TransactionHash)
 	}
-	if venue.Protocol == simnet.ClankerV4 {
-		l.Pool = w.NewPool(simnet.UniswapV4, l.Token, w.Wrapped, livePoolFee, venue.Hook)
+	if venue.Protocol == venues.ClankerV4 {
+		l.Pool = w.NewPool(world.UniswapV4, l.Token, w.Wrapped, livePoolFee, venue.Hook)
 		l.Pool.Trap = ""
 	}
 	return l, nil
@@ -126,8 +127,8 @@ func CurveRequest(l *Launch, answer *anvil.HexBytes) anvil.Request {
 }
 
 // ReadCurve understands the answer; false if there is no such curve, or no more after a reorg.
-func ReadCurve(answer []byte) (simnet.CurveState, bool) {
-	s := simnet.CurveState{
+func ReadCurve(answer []byte) (venues.CurveState, bool) {
+	s := venues.CurveState{
 		VirtualBase: anvil.WordAt(answer, 0), VirtualQuote: anvil.WordAt(answer, 1), RealBase: anvil.WordAt(answer, 2), RealQuote: anvil.WordAt(answer, 3),
 		Completed: anvil.WordAt(answer, 4).Sign() > 0,
 	}
@@ -140,37 +141,37 @@ func ReadCurve(answer []byte) (simnet.CurveState, bool) {
 }
 
 // Curve is the state of a launch's curve at the newest block, by its contract. Of a completed one it is that at completion.
-func Curve(ctx context.Context, w *simnet.World, l *Launch) (simnet.CurveState, error) {
+func Curve(ctx context.Context, w *world.World, l *Launch) (venues.CurveState, error) {
 	if l.Curve == "" {
-		return simnet.CurveState{}, fmt.Errorf("simnet: %s is a live pool", l.Symbol)
+		return venues.CurveState{}, fmt.Errorf("simnet: %s is a live pool", l.Symbol)
 	}
 	var answer anvil.HexBytes
 	request := []anvil.Request{CurveRequest(l, &answer)}
 	if err := w.Node.Batch(ctx, request); err != nil {
-		return simnet.CurveState{}, err
+		return venues.CurveState{}, err
 	}
 	state, found := ReadCurve(answer)
 	if request[0].Err != nil || !found {
-		return simnet.CurveState{}, errors.Join(fmt.Errorf("simnet: %s has no curve at %s", l.Symbol, l.Curve), request[0].Err)
+		return venues.CurveState{}, errors.Join(fmt.Errorf("simnet: %s has no curve at %s", l.Symbol, l.Curve), request[0].Err)
 	}
 	return state, nil
 }
 
 // graduates is what kind of pool the tokens of a venue trade in at last.
-var graduates = map[simnet.VenueProtocol]simnet.Protocol{
-	simnet.BoardwalkCurve: simnet.UniswapV4, simnet.FourMemeV1: simnet.UniswapV2, simnet.FourMemeV2: simnet.UniswapV2, simnet.Flap: simnet.UniswapV2,
-	simnet.PonsV2: simnet.UniswapV3, simnet.NadFun: simnet.UniswapV3, simnet.ClankerV3: simnet.UniswapV3, simnet.ClankerV4: simnet.UniswapV4,
+var graduates = map[venues.Protocol]world.Protocol{
+	venues.BoardwalkCurve: world.UniswapV4, venues.FourMemeV1: world.UniswapV2, venues.FourMemeV2: world.UniswapV2, venues.Flap: world.UniswapV2,
+	venues.PonsV2: world.UniswapV3, venues.NadFun: world.UniswapV3, venues.ClankerV3: world.UniswapV3, venues.ClankerV4: world.UniswapV4,
 }
 
 // SettlePool notes where a token graduated to.
-func SettlePool(w *simnet.World, l *Launch, state simnet.CurveState) {
+func SettlePool(w *world.World, l *Launch, state venues.CurveState) {
 	if state.Pool == "" || l.Pool.Key() != "" {
 		return
 	}
 	switch protocol := graduates[l.Venue.Protocol]; protocol {
-	case simnet.UniswapV4:
-		l.Pool = w.NewPool(simnet.UniswapV4, l.Token, anvil.ZeroAddress, boardwalkPoolFee, "")
-	case simnet.UniswapV2, simnet.UniswapV3, simnet.PancakeSwapV3, simnet.Solidly, simnet.Slipstream:
+	case world.UniswapV4:
+		l.Pool = w.NewPool(world.UniswapV4, l.Token, anvil.ZeroAddress, boardwalkPoolFee, "")
+	case world.UniswapV2, world.UniswapV3, world.PancakeSwapV3, world.Solidly, world.Slipstream:
 		l.Pool = w.NewPool(protocol, l.Token, w.Wrapped, livePoolFee, "")
 		l.Pool.Address = state.Pool
 	}
@@ -178,19 +179,19 @@ func SettlePool(w *simnet.World, l *Launch, state simnet.CurveState) {
 
 // Buy buys from the curve, or in the pool after graduation, for an amount of the native coin, and mines it. From
 // Clanker v4's pools it is the wrapped coin, of which wallets have some.
-func Buy(ctx context.Context, w *simnet.World, l *Launch, wallet string, quote *big.Int) (anvil.Receipt, error) {
+func Buy(ctx context.Context, w *world.World, l *Launch, wallet string, quote *big.Int) (anvil.Receipt, error) {
 	tx := BuyCall(w, l, wallet, quote)
-	tx.Gas = simnet.CreationGas
+	tx.Gas = world.CreationGas
 	return tradeAndLook(ctx, w, l, []anvil.Transaction{tx})
 }
 
 // Sell approves and sells an amount of the token, for the native coin, and mines both. The receipt is the sale's.
-func Sell(ctx context.Context, w *simnet.World, l *Launch, wallet string, base *big.Int) (anvil.Receipt, error) {
+func Sell(ctx context.Context, w *world.World, l *Launch, wallet string, base *big.Int) (anvil.Receipt, error) {
 	return tradeAndLook(ctx, w, l, SellCalls(w, l, wallet, base))
 }
 
 // Complete fills the curve by one purchase of a wallet's, and mines it. It graduates the token on venues that don't wait.
-func Complete(ctx context.Context, w *simnet.World, l *Launch, wallet string) (anvil.Receipt, error) {
+func Complete(ctx context.Context, w *world.World, l *Launch, wallet string) (anvil.Receipt, error) {
 	state, err := Curve(ctx, w, l)
 	if err != nil {
 		return anvil.Receipt{}, err
@@ -199,17 +200,17 @@ func Complete(ctx context.Context, w *simnet.World, l *Launch, wallet string) (a
 }
 
 // Graduate moves a full curve to its pool, and mines it. l.Pool is where it went.
-func Graduate(ctx context.Context, w *simnet.World, l *Launch, wallet string) (anvil.Receipt, error) {
+func Graduate(ctx context.Context, w *world.World, l *Launch, wallet string) (anvil.Receipt, error) {
 	return tradeAndLook(ctx, w, l, []anvil.Transaction{GraduateCall(l, wallet)})
 }
 
 // GraduateCall is the transaction that graduates.
 func GraduateCall(l *Launch, wallet string) anvil.Transaction {
-	return anvil.Transaction{From: wallet, To: l.Curve, Data: anvil.EncodeCall("graduate(address)", l.Token), Gas: simnet.CreationGas}
+	return anvil.Transaction{From: wallet, To: l.Curve, Data: anvil.EncodeCall("graduate(address)", l.Token), Gas: world.CreationGas}
 }
 
 // tradeAndLook mines transactions and notes whether the token has graduated.
-func tradeAndLook(ctx context.Context, w *simnet.World, l *Launch, transactions []anvil.Transaction) (anvil.Receipt, error) {
+func tradeAndLook(ctx context.Context, w *world.World, l *Launch, transactions []anvil.Transaction) (anvil.Receipt, error) {
 	receipts, err := w.Node.Settled(ctx, transactions)
 	if err != nil {
 		return anvil.Receipt{}, err
@@ -225,10 +226,10 @@ func tradeAndLook(ctx context.Context, w *simnet.World, l *Launch, transactions 
 }
 
 // BuyCall buys without a minimum, as nobody races anybody.
-func BuyCall(w *simnet.World, l *Launch, wallet string, quote *big.Int) anvil.Transaction {
-	tx := anvil.Transaction{From: wallet, Value: quote, Gas: simnet.TradeGas}
+func BuyCall(w *world.World, l *Launch, wallet string, quote *big.Int) anvil.Transaction {
+	tx := anvil.Transaction{From: wallet, Value: quote, Gas: world.TradeGas}
 	switch {
-	case l.OnCurve() && l.Venue.Protocol == simnet.PonsV2:
+	case l.OnCurve() && l.Venue.Protocol == venues.PonsV2:
 		tx.To, tx.Data = l.Curve, anvil.EncodeCall("buy(uint256,address)", 0, wallet)
 	case l.OnCurve():
 		tx.To, tx.Data = l.Curve, anvil.EncodeCall("buy(address,uint256,address)", l.Token, 0, wallet)
@@ -239,15 +240,15 @@ func BuyCall(w *simnet.World, l *Launch, wallet string, quote *big.Int) anvil.Tr
 }
 
 // SellCalls approve and sell; the sale is the last.
-func SellCalls(w *simnet.World, l *Launch, wallet string, base *big.Int) []anvil.Transaction {
+func SellCalls(w *world.World, l *Launch, wallet string, base *big.Int) []anvil.Transaction {
 	if !l.OnCurve() {
 		return w.PoolSell(l.Pool, l.Token, wallet, base)
 	}
-	sale := anvil.Transaction{From: wallet, To: l.Curve, Gas: simnet.TradeGas}
-	if l.Venue.Protocol == simnet.PonsV2 {
+	sale := anvil.Transaction{From: wallet, To: l.Curve, Gas: world.TradeGas}
+	if l.Venue.Protocol == venues.PonsV2 {
 		sale.Data = anvil.EncodeCall("sell(uint256,uint256,address)", base, 0, wallet)
 	} else {
 		sale.Data = anvil.EncodeCall("sell(address,uint256,uint256,address)", l.Token, base, 0, wallet)
 	}
-	return []anvil.Transaction{simnet.Approval(l.Token, wallet, l.Curve, base), sale}
+	return []anvil.Transaction{world.Approval(l.Token, wallet, l.Curve, base), sale}
 }

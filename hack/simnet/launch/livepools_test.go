@@ -6,10 +6,11 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/contracts"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/simnettest"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // near tells that two figures are equal but for the roundings of square root prices.
@@ -18,47 +19,47 @@ func near(a, b float64) bool { return a > b*(1-1e-9) && a < b*(1+1e-9) }
 // Live pools are there, and trade, from the block of the launch.
 func TestLivePools(t *testing.T) {
 	t.Parallel()
-	world := startVenues(t, 8453, 22, simnet.ClankerV3, simnet.ClankerV4)
-	for _, venue := range world.Venues {
-		l := launchOn(t, world, venue, 1)
+	w := startVenues(t, 8453, 22, venues.ClankerV3, venues.ClankerV4)
+	for _, venue := range w.Venues {
+		l := launchOn(t, w, venue, 1)
 		i := slices.IndexFunc(l.Receipt.Logs, func(log anvil.Log) bool { return log.Address == venue.Contracts[0] })
 		created := l.Receipt.Logs[i]
 		if created.Topics[0] != lifeTopics[venue.Protocol][0] || anvil.AddressAt(anvil.FromHex(created.Topics[1]), 0) != l.Token {
 			t.Errorf("%s: logged %+v", venue.ID, created)
 		}
 		data := anvil.FromHex(created.Data)
-		if venue.Protocol == simnet.ClankerV4 {
-			if anvil.AddressAt(data, 7) != venue.Hook || anvil.ToHex(anvil.Word(anvil.WordAt(data, 8))) != l.Pool.ID || anvil.AddressAt(data, 9) != world.Wrapped {
+		if venue.Protocol == venues.ClankerV4 {
+			if anvil.AddressAt(data, 7) != venue.Hook || anvil.ToHex(anvil.Word(anvil.WordAt(data, 8))) != l.Pool.ID || anvil.AddressAt(data, 9) != w.Wrapped {
 				t.Errorf("%s: hook, pool or paired token are others than in %+v: %x", venue.ID, l.Pool, data)
 			}
 		}
-		before, err := world.BalanceOf(t.Context(), l.Token, world.Wallets[2])
+		before, err := w.BalanceOf(t.Context(), l.Token, w.Wallets[2])
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Buy(t.Context(), world, l, world.Wallets[2], simnet.Units(1, 18)); err != nil {
+		if _, err := Buy(t.Context(), w, l, w.Wallets[2], world.Units(1, 18)); err != nil {
 			t.Fatalf("%s: %v", venue.ID, err)
 		}
-		after, err := world.BalanceOf(t.Context(), l.Token, world.Wallets[2])
+		after, err := w.BalanceOf(t.Context(), l.Token, w.Wallets[2])
 		if err != nil {
 			t.Fatal(err)
 		}
 		// A coin at an opening price of raiseUSD for all tokens, a little less for fee and slippage.
-		want := SupplyWhole * world.Native.USD / simnet.VenueKinds[venue.Protocol].RaiseUSD
-		if got := simnet.Float(new(big.Int).Sub(after, before)) / 1e18; got < 0.8*want || got > want {
+		want := SupplyWhole * w.Native.USD / venues.Kinds[venue.Protocol].RaiseUSD
+		if got := world.Float(new(big.Int).Sub(after, before)) / 1e18; got < 0.8*want || got > want {
 			t.Errorf("%s: a coin bought %g tokens of some %g", venue.ID, got, want)
 		}
-		if state := simnettest.PoolNow(t, world, l.Pool); state.Empty() {
+		if state := simnettest.PoolNow(t, w, l.Pool); state.Empty() {
 			t.Errorf("%s: the pool is empty", venue.ID)
 		}
-		if _, err := Sell(t.Context(), world, l, world.Wallets[2], after); err != nil {
+		if _, err := Sell(t.Context(), w, l, w.Wallets[2], after); err != nil {
 			t.Errorf("%s: %v", venue.ID, err)
 		}
 	}
 	// The hook lets nobody else open pools.
-	clanker := world.Venues[1]
-	pool := world.NewPool(simnet.UniswapV4, world.StableUSD18, world.Wrapped, livePoolFee, clanker.Hook)
-	if err := world.Node.Settle(t.Context(), []anvil.Transaction{world.InitializePool(pool, simnet.SqrtPriceX96(1))}); err == nil {
+	clanker := w.Venues[1]
+	pool := w.NewPool(world.UniswapV4, w.StableUSD18, w.Wrapped, livePoolFee, clanker.Hook)
+	if err := w.Node.Settle(t.Context(), []anvil.Transaction{w.InitializePool(pool, world.SqrtPriceX96(1))}); err == nil {
 		t.Error("a stranger opened a pool with the hook")
 	}
 }
@@ -66,14 +67,14 @@ func TestLivePools(t *testing.T) {
 // A first buy goes to the creator in the transaction of the launch.
 func TestFirstBuy(t *testing.T) {
 	t.Parallel()
-	world := startVenues(t, 8453, 23, simnet.BoardwalkCurve, simnet.FourMemeV1, simnet.FourMemeV2, simnet.Flap, simnet.NadFun, simnet.ClankerV3)
-	for _, venue := range world.Venues {
-		order := Order{Creator: world.Wallets[3], Name: "Early", Symbol: "BIRD", FirstBuy: simnet.Units(0.2, 18)}
-		l, err := Start(t.Context(), world, venue.ID, order)
+	w := startVenues(t, 8453, 23, venues.BoardwalkCurve, venues.FourMemeV1, venues.FourMemeV2, venues.Flap, venues.NadFun, venues.ClankerV3)
+	for _, venue := range w.Venues {
+		order := Order{Creator: w.Wallets[3], Name: "Early", Symbol: "BIRD", FirstBuy: world.Units(0.2, 18)}
+		l, err := Start(t.Context(), w, venue.ID, order)
 		if err != nil {
 			t.Fatalf("%s: %v", venue.ID, err)
 		}
-		got, err := world.BalanceOf(t.Context(), l.Token, order.Creator)
+		got, err := w.BalanceOf(t.Context(), l.Token, order.Creator)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -100,7 +101,7 @@ func TestStandInsSaySo(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, kind := range simnet.VenueKinds {
+	for _, kind := range venues.Kinds {
 		if kind.Contract == "BoardwalkCurve" {
 			continue
 		}

@@ -6,12 +6,13 @@ import (
 	"slices"
 	"text/template"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // declaredVenue is what a LaunchVenue resource says besides the contracts.
 type declaredVenue struct {
-	protocol simnet.VenueProtocol
+	protocol venues.Protocol
 	// Label, Ownership, Filter and Badge are as in the samples, where they have the venue.
 	Label, Ownership, Filter, Badge string
 	Order                           int
@@ -34,7 +35,7 @@ type venueChain struct {
 
 var declaredVenues = []declaredVenue{
 	{
-		protocol: simnet.BoardwalkCurve, Label: "Boardwalk Curve", Ownership: "Own", Order: 30, Default: true,
+		protocol: venues.BoardwalkCurve, Label: "Boardwalk Curve", Ownership: "Own", Order: 30, Default: true,
 		elsewhere: []venueChain{
 			{Chain: "base", State: "Open", InApp: true},
 			{Chain: "bsc", State: "Open", InApp: true},
@@ -43,7 +44,7 @@ var declaredVenues = []declaredVenue{
 		},
 	},
 	{
-		protocol: simnet.ClankerV4, Label: "Clanker", Ownership: "Further", Filter: "clanker", Badge: "Clanker", Order: 40,
+		protocol: venues.ClankerV4, Label: "Clanker", Ownership: "Further", Filter: "clanker", Badge: "Clanker", Order: 40,
 		elsewhere: []venueChain{
 			{Chain: "base", State: "Open", Contracts: []string{"0xE85A59c628F7d27878ACeB4bf3b35733630083a9"}, InApp: true},
 			{Chain: "robinhood", State: "Open", Contracts: []string{"0xD3f2cC1731b7Fd17f28798835C2E02f0a1839A94"}, InApp: true},
@@ -51,24 +52,24 @@ var declaredVenues = []declaredVenue{
 		},
 	},
 	{
-		protocol: simnet.FourMemeV2, Label: "four.meme", Ownership: "Outside", Filter: "four-meme", Badge: "four.meme", Order: 60,
+		protocol: venues.FourMemeV2, Label: "four.meme", Ownership: "Outside", Filter: "four-meme", Badge: "four.meme", Order: 60,
 		elsewhere: []venueChain{{
 			Chain: "bsc", State: "Open", Contracts: []string{"0x5c952063c7fc8610FFDB798152D69F0B9550762b"}, InApp: true,
 			Link: "https://four.meme/token/{mint}",
 		}},
 	},
 	{
-		protocol: simnet.Flap, Label: "Flap", Ownership: "Outside", Filter: "flap", Badge: "Flap", Order: 70,
+		protocol: venues.Flap, Label: "Flap", Ownership: "Outside", Filter: "flap", Badge: "Flap", Order: 70,
 		elsewhere: []venueChain{
 			{Chain: "bsc", State: "Open", Contracts: []string{"0xe2cE6ab80874Fa9Fa2aAE65D277Dd6B8e65C9De0"}, InApp: true},
 			{Chain: "robinhood", State: "Open", Contracts: []string{"0x26605f322f7fF986f381bB9A6e3f5DAb0bEaEb09"}, InApp: true},
 		},
 	},
 	// The samples have none of these.
-	{protocol: simnet.FourMemeV1, Label: "four.meme V1", Ownership: "Outside", Filter: "four-meme", Badge: "four.meme", Order: 65},
-	{protocol: simnet.ClankerV3, Label: "Clanker v3", Ownership: "Further", Filter: "clanker", Badge: "Clanker", Order: 45},
-	{protocol: simnet.PonsV2, Label: "Pons", Ownership: "Outside", Filter: "pons", Badge: "Pons", Order: 80, link: "https://pons.example.com/token/{mint}"},
-	{protocol: simnet.NadFun, Label: "nad.fun", Ownership: "Outside", Filter: "nad-fun", Badge: "nad.fun", Order: 90, link: "https://nadfun.example.com/token/{mint}"},
+	{protocol: venues.FourMemeV1, Label: "four.meme V1", Ownership: "Outside", Filter: "four-meme", Badge: "four.meme", Order: 65},
+	{protocol: venues.ClankerV3, Label: "Clanker v3", Ownership: "Further", Filter: "clanker", Badge: "Clanker", Order: 45},
+	{protocol: venues.PonsV2, Label: "Pons", Ownership: "Outside", Filter: "pons", Badge: "Pons", Order: 80, link: "https://pons.example.com/token/{mint}"},
+	{protocol: venues.NadFun, Label: "nad.fun", Ownership: "Outside", Filter: "nad-fun", Badge: "nad.fun", Order: 90, link: "https://nadfun.example.com/token/{mint}"},
 }
 
 var venueManifest = template.Must(template.New("venue").Parse(`---
@@ -108,13 +109,13 @@ spec:
 
 // VenueManifests is the LaunchVenue resources of worlds, by the ids of their Chain resources, as YAML. A venue of
 // config/samples keeps its entries for chains without a world of its own; it stays closed there, as they don't run here.
-func VenueManifests(worlds map[string]*simnet.World) ([]byte, error) {
+func VenueManifests(worlds map[string]*world.World) ([]byte, error) {
 	var out bytes.Buffer
 	for _, declared := range declaredVenues {
 		chains := slices.Clone(declared.elsewhere)
 		deployed := false
 		for _, id := range slices.Sorted(maps.Keys(worlds)) {
-			venue, found := worlds[id].Venue(simnet.VenueKinds[declared.protocol].ID)
+			venue, found := worlds[id].Venue(venues.Kinds[declared.protocol].ID)
 			if !found {
 				continue
 			}
@@ -132,15 +133,15 @@ func VenueManifests(worlds map[string]*simnet.World) ([]byte, error) {
 			continue
 		}
 		model := "LivePool"
-		if simnet.VenueKinds[declared.protocol].SaleBase > 0 {
+		if venues.Kinds[declared.protocol].SaleBase > 0 {
 			model = "BondingCurve"
 		}
 		err := venueManifest.Execute(&out, struct {
 			declaredVenue
 			ID, Model string
-			Protocol  simnet.VenueProtocol
+			Protocol  venues.Protocol
 			Chains    []venueChain
-		}{declared, simnet.VenueKinds[declared.protocol].ID, model, declared.protocol, chains})
+		}{declared, venues.Kinds[declared.protocol].ID, model, declared.protocol, chains})
 		if err != nil {
 			return nil, err
 		}
@@ -150,10 +151,10 @@ func VenueManifests(worlds map[string]*simnet.World) ([]byte, error) {
 
 // WriteVenueManifests writes them to venues.yaml in a directory, at once, so that a reader never sees half of it. The path
 // is empty when there are none.
-func WriteVenueManifests(dir string, worlds map[string]*simnet.World) (path string, err error) {
+func WriteVenueManifests(dir string, worlds map[string]*world.World) (path string, err error) {
 	content, err := VenueManifests(worlds)
 	if err != nil || len(content) == 0 {
 		return "", err
 	}
-	return simnet.WriteFile(dir, "venues", content)
+	return world.WriteFile(dir, "venues", content)
 }

@@ -9,31 +9,32 @@ import (
 	"testing"
 
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 )
 
 const samples = "../../../config/samples"
 
 // localWorlds are the two chains of `make run`, without nodes.
-func localWorlds() map[string]*simnet.World {
-	worlds := make(map[string]*simnet.World)
+func localWorlds() map[string]*world.World {
+	worlds := make(map[string]*world.World)
 	for id, chainID := range map[string]uint64{"base": 8453, "bsc": 56} {
-		world := &simnet.World{ChainID: chainID}
-		for i, protocol := range simnet.UsualVenues(chainID) {
-			world.Venues = append(world.Venues, simnet.Venue{
+		w := &world.World{ChainID: chainID}
+		for i, protocol := range venues.Usual(chainID) {
+			w.Venues = append(w.Venues, venues.Venue{
 				ID: venueIDs[protocol], Protocol: protocol, Contracts: []string{"0x" + strings.Repeat(string("0123456789"[i]), 38) + id[:2]},
 			})
 		}
-		worlds[id] = world
+		worlds[id] = w
 	}
 	return worlds
 }
 
-var venueIDs = map[simnet.VenueProtocol]string{
-	simnet.BoardwalkCurve: "boardwalk-curve", simnet.FourMemeV1: "four-meme-v1", simnet.FourMemeV2: "four-meme", simnet.Flap: "flap",
-	simnet.PonsV2: "pons", simnet.NadFun: "nad-fun", simnet.ClankerV3: "clanker-v3", simnet.ClankerV4: "clanker",
+var venueIDs = map[venues.Protocol]string{
+	venues.BoardwalkCurve: "boardwalk-curve", venues.FourMemeV1: "four-meme-v1", venues.FourMemeV2: "four-meme", venues.Flap: "flap",
+	venues.PonsV2: "pons", venues.NadFun: "nad-fun", venues.ClankerV3: "clanker-v3", venues.ClankerV4: "clanker",
 }
 
 // Over the samples, the local world's venues are the same but for their contracts on its chains, and those of every other
@@ -42,9 +43,9 @@ func TestVenueManifests(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	worlds := localWorlds()
-	for _, world := range worlds { // contracts are hexadecimal
-		for i := range world.Venues {
-			world.Venues[i].Contracts[0] = strings.NewReplacer("s", "5").Replace(world.Venues[i].Contracts[0])
+	for _, w := range worlds { // contracts are hexadecimal
+		for i := range w.Venues {
+			w.Venues[i].Contracts[0] = strings.NewReplacer("s", "5").Replace(w.Venues[i].Contracts[0])
 		}
 	}
 	path, err := launch.WriteVenueManifests(dir, worlds)
@@ -66,8 +67,8 @@ func TestVenueManifests(t *testing.T) {
 		spec := after.Venues[i].Resource.Spec
 		for j := range spec.Chains {
 			c := &spec.Chains[j]
-			if world := worlds[c.Chain]; world != nil {
-				if venue, found := world.Venue(spec.ID); found {
+			if w := worlds[c.Chain]; w != nil {
+				if venue, found := w.Venue(spec.ID); found {
 					if len(c.Contracts) != 1 || string(c.Contracts[0]) != venue.Contracts[0] {
 						t.Errorf("%s on %s has %v", spec.ID, c.Chain, c.Contracts)
 					}
@@ -102,7 +103,7 @@ func TestVenueManifests(t *testing.T) {
 func TestVenueManifestsOfNone(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
-	path, err := launch.WriteVenueManifests(dir, map[string]*simnet.World{"base": {}})
+	path, err := launch.WriteVenueManifests(dir, map[string]*world.World{"base": {}})
 	if err != nil || path != "" {
 		t.Errorf("%q, %v", path, err)
 	}

@@ -6,19 +6,20 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/simnettest"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // padTrades are the calls by which people buy and sell on the launchpads themselves, for whoever makes them. least is what they
 // want at the least; four.meme's sale doesn't ask.
-var padTrades = map[simnet.VenueProtocol]struct {
+var padTrades = map[venues.Protocol]struct {
 	buy, sell func(l *Launch, wallet string, amount, least *big.Int) []byte
 	// refused are sales that the launchpad refuses though the seller has the tokens.
 	refused func(l *Launch, wallet string, amount *big.Int) []byte
 }{
-	simnet.FourMemeV2: {
+	venues.FourMemeV2: {
 		func(l *Launch, _ string, amount, least *big.Int) []byte {
 			return anvil.EncodeCall("buyTokenAMAP(address,uint256,uint256)", l.Token, amount, least)
 		},
@@ -29,7 +30,7 @@ var padTrades = map[simnet.VenueProtocol]struct {
 			return anvil.EncodeCall("sellToken(address,uint256)", l.Token, new(big.Int).Sub(amount, big.NewInt(1)))
 		},
 	},
-	simnet.Flap: {
+	venues.Flap: {
 		func(l *Launch, _ string, amount, least *big.Int) []byte {
 			return anvil.EncodeCall(flapSwap, anvil.Tuple{anvil.ZeroAddress, l.Token, amount, least, []byte{}})
 		},
@@ -40,7 +41,7 @@ var padTrades = map[simnet.VenueProtocol]struct {
 			return anvil.EncodeCall(flapSwap, anvil.Tuple{l.Token, l.Token, amount, 0, []byte{}})
 		},
 	},
-	simnet.PonsV2: {
+	venues.PonsV2: {
 		func(_ *Launch, wallet string, amount, least *big.Int) []byte {
 			return anvil.EncodeCall("buy(uint256,uint256,address)", amount, least, wallet)
 		},
@@ -48,7 +49,7 @@ var padTrades = map[simnet.VenueProtocol]struct {
 			return anvil.EncodeCall("sell(uint256,uint256,address)", amount, least, wallet)
 		},
 		func(_ *Launch, wallet string, amount *big.Int) []byte { // for more than there is
-			return anvil.EncodeCall("sell(uint256,uint256,address)", amount, simnet.Units(SupplyWhole, 18), wallet)
+			return anvil.EncodeCall("sell(uint256,uint256,address)", amount, world.Units(SupplyWhole, 18), wallet)
 		},
 	},
 }
@@ -58,14 +59,14 @@ const flapSwap = "swapExactInput((address,address,uint256,uint256,bytes))"
 // The launchpads' own functions trade as those that are the same everywhere: for the same amounts, with the same logs.
 func TestPadTrades(t *testing.T) {
 	t.Parallel()
-	world := startVenues(t, 56, 24, simnet.FourMemeV2, simnet.Flap, simnet.PonsV2)
-	for i, venue := range world.Venues {
+	w := startVenues(t, 56, 24, venues.FourMemeV2, venues.Flap, venues.PonsV2)
+	for i, venue := range w.Venues {
 		for round := range 2 { // Pons' second token has a tax
-			l := launchOn(t, world, venue, round)
-			c := &curveCheck{world, l, rand.New(rand.NewPCG(uint64(round), 24)), l.Shape.Fresh(), make(map[string]*big.Int), nil, make(map[string]bool)}
-			wallet := world.Wallets[20+2*i+round]
+			l := launchOn(t, w, venue, round)
+			c := &curveCheck{w, l, rand.New(rand.NewPCG(uint64(round), 24)), l.Shape.Fresh(), make(map[string]*big.Int), nil, make(map[string]bool)}
+			wallet := w.Wallets[20+2*i+round]
 			for range 3 {
-				c.padBuy(t, wallet, simnet.Units(0.7, 18))
+				c.padBuy(t, wallet, world.Units(0.7, 18))
 				c.padSell(t, wallet)
 			}
 			// The last purchase is cut, and what is left of the coins comes back.
@@ -85,7 +86,7 @@ func (c *curveCheck) padBuy(t *testing.T, wallet string, value *big.Int) {
 		t.Fatal(err)
 	}
 	calls := padTrades[c.launch.Venue.Protocol]
-	call := anvil.Transaction{From: wallet, To: c.launch.Curve, Value: value, Gas: simnet.CreationGas}
+	call := anvil.Transaction{From: wallet, To: c.launch.Curve, Value: value, Gas: world.CreationGas}
 	more := new(big.Int).Add(fill.Base, big.NewInt(1))
 	if call.Data = calls.buy(c.launch, wallet, value, more); c.world.Node.Settle(t.Context(), []anvil.Transaction{call}) == nil {
 		t.Fatalf("%s: fewer tokens than were asked for", c.launch.Venue.ID)
@@ -107,8 +108,8 @@ func (c *curveCheck) padSell(t *testing.T, wallet string) {
 		t.Fatal(err)
 	}
 	calls := padTrades[c.launch.Venue.Protocol]
-	sale := anvil.Transaction{From: wallet, To: c.launch.Curve, Gas: simnet.TradeGas, Data: calls.refused(c.launch, wallet, amount)}
-	approved := simnet.Approval(c.launch.Token, wallet, c.launch.Curve, amount)
+	sale := anvil.Transaction{From: wallet, To: c.launch.Curve, Gas: world.TradeGas, Data: calls.refused(c.launch, wallet, amount)}
+	approved := world.Approval(c.launch.Token, wallet, c.launch.Curve, amount)
 	if c.world.Node.Settle(t.Context(), []anvil.Transaction{approved, sale}) == nil {
 		t.Fatalf("%s: sold what it doesn't take", c.launch.Venue.ID)
 	}
@@ -117,7 +118,7 @@ func (c *curveCheck) padSell(t *testing.T, wallet string) {
 }
 
 // padTrade mines a trade, the last of the transactions, and holds it against the model.
-func (c *curveCheck) padTrade(t *testing.T, wallet string, transactions []anvil.Transaction, sells bool, fill simnet.Fill, after simnet.CurveState) {
+func (c *curveCheck) padTrade(t *testing.T, wallet string, transactions []anvil.Transaction, sells bool, fill venues.Fill, after venues.CurveState) {
 	t.Helper()
 	l := c.launch
 	tokens, coins := simnettest.Read(t, c.world, l.Token, "balanceOf(address)", wallet), simnettest.CoinsOf(t, c.world, wallet)
@@ -150,26 +151,26 @@ func (c *curveCheck) padTrade(t *testing.T, wallet string, transactions []anvil.
 // A stand-in's record of a token is that of TokenManager2: thirteen words, all zeros of a token that it doesn't have.
 func TestFourMemeRecord(t *testing.T) {
 	t.Parallel()
-	world := startVenues(t, 56, 26, simnet.FourMemeV2)
-	l := launchOn(t, world, world.Venues[0], 0)
-	if _, err := Buy(t.Context(), world, l, world.Wallets[10], simnet.Units(1, 18)); err != nil {
+	w := startVenues(t, 56, 26, venues.FourMemeV2)
+	l := launchOn(t, w, w.Venues[0], 0)
+	if _, err := Buy(t.Context(), w, l, w.Wallets[10], world.Units(1, 18)); err != nil {
 		t.Fatal(err)
 	}
-	curve, err := Curve(t.Context(), world, l)
+	curve, err := Curve(t.Context(), w, l)
 	if err != nil {
 		t.Fatal(err)
 	}
 	token, none := new(big.Int).SetBytes(anvil.FromHex(l.Token)), new(big.Int)
 	for asked, want := range map[string][]*big.Int{
 		l.Token: {
-			token, none, none, simnet.Units(SupplyWhole, 18), l.Shape.SaleBase, l.Shape.Target(), none, curve.RealBase, curve.RealQuote,
+			token, none, none, world.Units(SupplyWhole, 18), l.Shape.SaleBase, l.Shape.Target(), none, curve.RealBase, curve.RealQuote,
 			curve.Price(), none, none, none,
 		},
-		world.Wrapped: slices.Repeat([]*big.Int{none}, 13),
+		w.Wrapped: slices.Repeat([]*big.Int{none}, 13),
 	} {
 		var answer anvil.HexBytes
 		request := []anvil.Request{anvil.View(l.Curve, &answer, "_tokenInfos(address)", asked)}
-		if err := world.Node.Batch(t.Context(), request); err != nil || request[0].Err != nil {
+		if err := w.Node.Batch(t.Context(), request); err != nil || request[0].Err != nil {
 			t.Fatal(err, request[0].Err)
 		}
 		if len(answer) != 32*len(want) {

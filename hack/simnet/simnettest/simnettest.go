@@ -7,9 +7,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // Node starts a chain of a test's own, at a fixed time.
@@ -24,17 +24,17 @@ func Node(t *testing.T, chainID uint64) *anvil.Node {
 }
 
 // World starts a chain of a test's own and deploys to it.
-func World(t *testing.T, chainID, seed uint64) *simnet.World {
+func World(t *testing.T, chainID, seed uint64) *world.World {
 	t.Helper()
-	world, err := simnet.Deploy(t.Context(), Node(t, chainID), simnet.DeployOptions{Seed: seed})
+	w, err := world.Deploy(t.Context(), Node(t, chainID), world.DeployOptions{Seed: seed})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return world
+	return w
 }
 
 // CheckTruth compares what the receipt's Transfers moved with what the trader is said to have done.
-func CheckTruth(t *testing.T, world *simnet.World, truth traffic.Truth, receipt anvil.Receipt) {
+func CheckTruth(t *testing.T, w *world.World, truth traffic.Truth, receipt anvil.Receipt) {
 	t.Helper()
 	if receipt.From != truth.Sender {
 		t.Errorf("%s: sent by %s, truth says %s", truth.Kind, receipt.From, truth.Sender)
@@ -64,7 +64,7 @@ func CheckTruth(t *testing.T, world *simnet.World, truth traffic.Truth, receipt 
 	swap := strings.Contains(string(truth.Kind), "swap")
 	for _, pool := range truth.Pools {
 		if truth.Kind != traffic.Rebase && !slices.ContainsFunc(receipt.Logs, func(log anvil.Log) bool {
-			return log.Address == pool || log.Address == world.UniswapV4PoolManager && len(log.Topics) > 1 && log.Topics[1] == pool
+			return log.Address == pool || log.Address == w.UniswapV4PoolManager && len(log.Topics) > 1 && log.Topics[1] == pool
 		}) {
 			t.Errorf("%s: no event of pool %s: %+v", truth.Kind, pool, truth)
 		}
@@ -84,37 +84,37 @@ func CheckTruth(t *testing.T, world *simnet.World, truth traffic.Truth, receipt 
 const TransferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 
 // PoolNow is what a pool has at the newest block.
-func PoolNow(t *testing.T, world *simnet.World, pool simnet.Pool) simnet.PoolState {
+func PoolNow(t *testing.T, w *world.World, pool world.Pool) world.PoolState {
 	t.Helper()
 	var first, second anvil.HexBytes
-	if err := world.Node.Batch(t.Context(), simnet.StateRequests(pool, &first, &second)); err != nil {
+	if err := w.Node.Batch(t.Context(), world.StateRequests(pool, &first, &second)); err != nil {
 		t.Fatal(err)
 	}
-	return simnet.ReadState(pool, first, second)
+	return world.ReadState(pool, first, second)
 }
 
 // CoinsOf is the native balance of an account.
-func CoinsOf(t *testing.T, world *simnet.World, account string) *big.Int {
+func CoinsOf(t *testing.T, w *world.World, account string) *big.Int {
 	t.Helper()
 	var balance anvil.HexBytes
-	if err := world.Node.Call(t.Context(), &balance, "eth_getBalance", account, "latest"); err != nil {
+	if err := w.Node.Call(t.Context(), &balance, "eth_getBalance", account, "latest"); err != nil {
 		t.Fatal(err)
 	}
 	return new(big.Int).SetBytes(balance)
 }
 
 // Read is the first word that a contract answers.
-func Read(t *testing.T, world *simnet.World, to, signature string, args ...any) *big.Int {
+func Read(t *testing.T, w *world.World, to, signature string, args ...any) *big.Int {
 	t.Helper()
-	return anvil.WordAt(Answer(t, world, to, signature, args...), 0)
+	return anvil.WordAt(Answer(t, w, to, signature, args...), 0)
 }
 
 // Answer is all that a contract answers.
-func Answer(t *testing.T, world *simnet.World, to, signature string, args ...any) []byte {
+func Answer(t *testing.T, w *world.World, to, signature string, args ...any) []byte {
 	t.Helper()
 	var answer anvil.HexBytes
 	request := []anvil.Request{anvil.View(to, &answer, signature, args...)}
-	if err := world.Node.Batch(t.Context(), request); err != nil {
+	if err := w.Node.Batch(t.Context(), request); err != nil {
 		t.Fatal(err)
 	}
 	if request[0].Err != nil {

@@ -5,8 +5,8 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // BenchOptions say how big a chain Bench makes. Zero values take the defaults named here.
@@ -20,8 +20,8 @@ type BenchOptions struct {
 
 // benchHabits make a chain mostly of swaps and transfers.
 var benchHabits = []habit{
-	{35, func(t *Trader) *intent { return t.intendSwapOn(simnet.UniswapV2) }},
-	{14, func(t *Trader) *intent { return t.intendSwapOn(simnet.UniswapV3) }},
+	{35, func(t *Trader) *intent { return t.intendSwapOn(world.UniswapV2) }},
+	{14, func(t *Trader) *intent { return t.intendSwapOn(world.UniswapV3) }},
 	{51, (*Trader).intendTransfer},
 }
 
@@ -30,18 +30,18 @@ const benchOutsiders = 2500
 
 // Bench fills a fresh chain, which NodeOptions of BenchNode should have started: Uniswap V2 and V3
 // only, and the same options make the same blocks.
-func Bench(ctx context.Context, node *anvil.Node, o BenchOptions) (*simnet.World, error) {
+func Bench(ctx context.Context, node *anvil.Node, o BenchOptions) (*world.World, error) {
 	if o.Blocks == 0 {
 		o.Blocks = 2000
 	}
 	if o.Txs == 0 {
 		o.Txs = 104_000
 	}
-	world, err := simnet.Deploy(ctx, node, simnet.DeployOptions{Seed: o.Seed, Classic: true})
+	w, err := world.Deploy(ctx, node, world.DeployOptions{Seed: o.Seed, Classic: true})
 	if err != nil {
 		return nil, err
 	}
-	trader := NewTrader(world, o.Seed)
+	trader := NewTrader(w, o.Seed)
 	trader.habits, trader.outsiders, trader.coins = benchHabits, benchOutsiders, 0.2
 	latest, err := node.Latest(ctx)
 	if err != nil {
@@ -68,7 +68,7 @@ func Bench(ctx context.Context, node *anvil.Node, o BenchOptions) (*simnet.World
 			o.OnBlock(float64(block) / float64(o.Blocks))
 		}
 	}
-	return world, nil
+	return w, nil
 }
 
 const benchBlockTime = 2 * time.Second

@@ -5,8 +5,8 @@ import (
 	"math"
 	"math/big"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // The functions here build what isn't a swap: transfers, wrapping, liquidity, rebases.
@@ -15,7 +15,7 @@ import (
 const Outsiders = 400
 
 // Outsider is the address of the i-th of them.
-func Outsider(i int) string { return simnet.MadeUpAddress("simnet outsider", uint64(i)) }
+func Outsider(i int) string { return world.MadeUpAddress("simnet outsider", uint64(i)) }
 
 func actTransfer(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.Transaction, []Truth, error) {
 	to := Outsider(t.rng.IntN(t.outsiders))
@@ -23,7 +23,7 @@ func actTransfer(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.T
 		to = t.world.Traders[t.rng.IntN(len(t.world.Traders))]
 	}
 	part := 0.002 * math.Exp(t.rng.NormFloat64())
-	amount, _ := big.NewFloat(min(part, 0.02) * simnet.Float(m.balances[[2]string{in.trader, in.token.Address}])).Int(nil)
+	amount, _ := big.NewFloat(min(part, 0.02) * world.Float(m.balances[[2]string{in.trader, in.token.Address}])).Int(nil)
 	if amount.Sign() == 0 || to == in.trader {
 		return nil, nil, nil
 	}
@@ -34,9 +34,9 @@ func actTransfer(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.T
 
 // actWrap deposits or withdraws, whichever brings the wrapped balance back to what it was at first.
 func actWrap(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.Transaction, []Truth, error) {
-	amount := simnet.Units(10*t.rng.Float64(), 18)
+	amount := world.Units(10*t.rng.Float64(), 18)
 	wrapped := t.world.Wrapped
-	if m.balances[[2]string{in.trader, wrapped}].Cmp(simnet.Units(simnet.TraderWrapped, 18)) < 0 {
+	if m.balances[[2]string{in.trader, wrapped}].Cmp(world.Units(world.TraderWrapped, 18)) < 0 {
 		tx := anvil.Transaction{From: in.trader, To: wrapped, Data: anvil.EncodeCall("deposit()"), Value: amount}
 		return []anvil.Transaction{tx}, []Truth{{Kind: Wrap, Trader: in.trader, TokenIn: wrapped, TokenOut: wrapped, NativeIn: true}}, nil
 	}
@@ -47,17 +47,17 @@ func actWrap(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.Trans
 
 // actRebase moves the rebasing token's index by some tenths of a percent, within 10 %.
 func actRebase(_ context.Context, t *Trader, _ *market, _ *intent) ([]anvil.Transaction, []Truth, error) {
-	token := t.world.TokensLike(simnet.Rebasing)[0]
+	token := t.world.TokensLike(world.Rebasing)[0]
 	t.index = max(-0.1, min(0.1, t.index+0.004*t.rng.NormFloat64()-0.02*t.index))
 	var pairs []string
 	for _, pool := range t.world.Pools {
-		if pool.Protocol == simnet.UniswapV2 && pool.Has(token.Address) {
+		if pool.Protocol == world.UniswapV2 && pool.Has(token.Address) {
 			pairs = append(pairs, pool.Address)
 		}
 	}
 	tx := anvil.Transaction{
 		From: t.world.Deployer, To: token.Address,
-		Data: anvil.EncodeCall("rebase(uint256,address[])", simnet.Units(math.Exp(t.index), 18), pairs),
+		Data: anvil.EncodeCall("rebase(uint256,address[])", world.Units(math.Exp(t.index), 18), pairs),
 	}
 	return []anvil.Transaction{tx}, []Truth{{Kind: Rebase, Trader: t.world.Deployer, TokenIn: token.Address, Pools: pairs}}, nil
 }
@@ -68,8 +68,8 @@ func (t *Trader) shares(m *market, in *intent) (amount0, amount1 *big.Int) {
 	if state.Empty() {
 		return nil, nil
 	}
-	have0 := balancePart * simnet.Float(m.balances[[2]string{in.trader, in.pool.Token0}])
-	have1 := balancePart * simnet.Float(m.balances[[2]string{in.trader, in.pool.Token1}])
+	have0 := balancePart * world.Float(m.balances[[2]string{in.trader, in.pool.Token0}])
+	have1 := balancePart * world.Float(m.balances[[2]string{in.trader, in.pool.Token1}])
 	part = min(part, have0/state.Reserve0, have1/state.Reserve1)
 	if part < 1e-5 {
 		return nil, nil
@@ -94,7 +94,7 @@ func actLiquidityV2(ctx context.Context, t *Trader, m *market, in *intent) ([]an
 			return []anvil.Transaction{
 				{From: in.trader, To: pool.Address, Data: anvil.EncodeCall("approve(address,uint256)", router, shares)},
 				{From: in.trader, To: router, Data: anvil.EncodeCall("removeLiquidity(address,address,uint256,uint256,uint256,address,uint256)",
-					pool.Token0, pool.Token1, shares, 0, 0, in.trader, simnet.Deadline)},
+					pool.Token0, pool.Token1, shares, 0, 0, in.trader, world.Deadline)},
 			}, []Truth{{Kind: RemoveV2, Trader: in.trader, Pools: []string{pool.Address}}}, nil
 		}
 	}
@@ -106,7 +106,7 @@ func actLiquidityV2(ctx context.Context, t *Trader, m *market, in *intent) ([]an
 	tx := anvil.Transaction{
 		From: in.trader, To: t.world.RouterV2(in.pool),
 		Data: anvil.EncodeCall("addLiquidity(address,address,uint256,uint256,uint256,uint256,address,uint256)",
-			in.pool.Token0, in.pool.Token1, amount0, amount1, 0, 0, in.trader, simnet.Deadline),
+			in.pool.Token0, in.pool.Token1, amount0, amount1, 0, 0, in.trader, world.Deadline),
 	}
 	return []anvil.Transaction{tx}, []Truth{{Kind: AddV2, Trader: in.trader, Pools: []string{in.pool.Address}}}, nil
 }
@@ -133,23 +133,23 @@ func actLiquidityV3(ctx context.Context, t *Trader, m *market, in *intent) ([]an
 		return nil, nil, nil
 	}
 	spacing := in.pool.TickSpacing
-	at := simnet.AlignTick(simnet.TickOf(simnet.PriceOf(m.pools[in.pool.Address].SqrtPrice)), spacing)
+	at := world.AlignTick(world.TickOf(world.PriceOf(m.pools[in.pool.Address].SqrtPrice)), spacing)
 	// 6 to 18 % to either side. Narrower ones would make the pool look far deeper than it is a little
 	// away from the price, and amounts follow its looks.
-	reach := simnet.AlignTick(600+t.rng.IntN(1200), spacing)
+	reach := world.AlignTick(600+t.rng.IntN(1200), spacing)
 	tx := anvil.Transaction{
 		From: in.trader, To: manager,
 		Data: anvil.EncodeCall("mint((address,address,uint24,int24,int24,uint256,uint256,uint256,uint256,address,uint256))",
 			anvil.Tuple{
 				in.pool.Token0, in.pool.Token1, in.pool.Fee, at - reach, at + reach + spacing,
-				amount0, amount1, 0, 0, in.trader, simnet.Deadline,
+				amount0, amount1, 0, 0, in.trader, world.Deadline,
 			}),
 	}
 	return []anvil.Transaction{tx}, []Truth{truth}, nil
 }
 
 // closePosition takes everything out of a trader's first position on an exchange and burns it.
-func (t *Trader) closePosition(ctx context.Context, trader string, exchange simnet.UniswapV3Exchange) (tx anvil.Transaction, pool string, err error) {
+func (t *Trader) closePosition(ctx context.Context, trader string, exchange world.UniswapV3Exchange) (tx anvil.Transaction, pool string, err error) {
 	manager := exchange.Positions
 	answer, err := t.read(ctx, manager, "tokenOfOwnerByIndex(address,uint256)", trader, 0)
 	if err != nil {
@@ -168,7 +168,7 @@ func (t *Trader) closePosition(ctx context.Context, trader string, exchange simn
 	}
 	maxUint128 := new(big.Int).Sub(new(big.Int).Lsh(big.NewInt(1), 128), big.NewInt(1))
 	return anvil.Transaction{From: trader, To: manager, Data: anvil.EncodeCall("multicall(bytes[])", [][]byte{
-		anvil.EncodeCall("decreaseLiquidity((uint256,uint128,uint256,uint256,uint256))", anvil.Tuple{id, liquidity, 0, 0, simnet.Deadline}),
+		anvil.EncodeCall("decreaseLiquidity((uint256,uint128,uint256,uint256,uint256))", anvil.Tuple{id, liquidity, 0, 0, world.Deadline}),
 		anvil.EncodeCall("collect((uint256,address,uint128,uint128))", anvil.Tuple{id, trader, maxUint128, maxUint128}),
 		anvil.EncodeCall("burn(uint256)", id),
 	})}, pool, nil

@@ -5,14 +5,14 @@ import (
 	"encoding/binary"
 	"math/big"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // intendSplit takes two pools of the same two tokens.
 func (t *Trader) intendSplit() *intent {
-	first := t.choosePool(func(pool simnet.Pool) bool { return t.divisible(pool) && t.twin(pool) })
-	second := t.choosePool(func(pool simnet.Pool) bool {
+	first := t.choosePool(func(pool world.Pool) bool { return t.divisible(pool) && t.twin(pool) })
+	second := t.choosePool(func(pool world.Pool) bool {
 		return t.divisible(pool) && pool.Token0 == first.Token0 && pool.Token1 == first.Token1 && pool.Key() != first.Key()
 	})
 	return &intent{act: actSplit, pool: first, second: second}
@@ -20,12 +20,12 @@ func (t *Trader) intendSplit() *intent {
 
 // divisible tells whether intermediaries can trade on a pool: what they send arrives, and all of it
 // is tokens.
-func (t *Trader) divisible(pool simnet.Pool) bool {
+func (t *Trader) divisible(pool world.Pool) bool {
 	return pool.Trap == "" && pool.Token0 != anvil.ZeroAddress && !t.taxed(pool)
 }
 
 // twin tells whether the pool's tokens have another pool.
-func (t *Trader) twin(pool simnet.Pool) bool {
+func (t *Trader) twin(pool world.Pool) bool {
 	for _, other := range t.world.Pools {
 		if other.Trap == "" && other.Key() != pool.Key() && other.Token0 == pool.Token0 && other.Token1 == pool.Token1 {
 			return true
@@ -43,7 +43,7 @@ func actSplit(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.Tran
 	percent := int64(30 + t.rng.IntN(41))
 	part := new(big.Int).Div(new(big.Int).Mul(amount, big.NewInt(percent)), big.NewInt(100))
 	var legs []anvil.Tuple
-	for i, pool := range []simnet.Pool{in.pool, in.second} {
+	for i, pool := range []world.Pool{in.pool, in.second} {
 		if i == 1 {
 			part = new(big.Int).Sub(amount, part)
 		}

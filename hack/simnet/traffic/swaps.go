@@ -4,8 +4,8 @@ import (
 	"context"
 	"math/big"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // The functions here build swaps through the exchanges' own routers. Amounts are chosen by
@@ -28,12 +28,12 @@ func actSwapV2(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.Tra
 	case native && tokenIn == t.world.Wrapped:
 		truth.NativeIn = true
 		tx.Value = amount
-		tx.Data = anvil.EncodeCall("swapExactETHForTokens"+suffix+"uint256,address[],address,uint256)", 0, path, in.trader, simnet.Deadline)
+		tx.Data = anvil.EncodeCall("swapExactETHForTokens"+suffix+"uint256,address[],address,uint256)", 0, path, in.trader, world.Deadline)
 	case native && tokenOut == t.world.Wrapped:
 		truth.NativeOut = true
-		tx.Data = anvil.EncodeCall("swapExactTokensForETH"+suffix+"uint256,uint256,address[],address,uint256)", amount, 0, path, in.trader, simnet.Deadline)
+		tx.Data = anvil.EncodeCall("swapExactTokensForETH"+suffix+"uint256,uint256,address[],address,uint256)", amount, 0, path, in.trader, world.Deadline)
 	default:
-		tx.Data = anvil.EncodeCall("swapExactTokensForTokens"+suffix+"uint256,uint256,address[],address,uint256)", amount, 0, path, in.trader, simnet.Deadline)
+		tx.Data = anvil.EncodeCall("swapExactTokensForTokens"+suffix+"uint256,uint256,address[],address,uint256)", amount, 0, path, in.trader, world.Deadline)
 	}
 	return []anvil.Transaction{tx}, []Truth{truth}, nil
 }
@@ -46,7 +46,7 @@ func actPathV2(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.Tra
 	tx := anvil.Transaction{
 		From: in.trader, To: t.world.Routers.UniswapV2,
 		Data: anvil.EncodeCall("swapExactTokensForTokens(uint256,uint256,address[],address,uint256)",
-			amount, 0, []string{from, t.world.Wrapped, to}, in.trader, simnet.Deadline),
+			amount, 0, []string{from, t.world.Wrapped, to}, in.trader, world.Deadline),
 	}
 	return []anvil.Transaction{tx}, pathTruth(SwapV2Path, in, from, to, amount), nil
 }
@@ -60,7 +60,7 @@ func actSwapV3(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.Tra
 	tx := anvil.Transaction{From: in.trader, To: t.world.ExchangeV3(in.pool).Router}
 	single := func(recipient string) []byte {
 		return anvil.EncodeCall("exactInputSingle((address,address,uint24,address,uint256,uint256,uint256,uint160))",
-			anvil.Tuple{tokenIn, tokenOut, in.pool.Fee, recipient, simnet.Deadline, amount, 0, 0})
+			anvil.Tuple{tokenIn, tokenOut, in.pool.Fee, recipient, world.Deadline, amount, 0, 0})
 	}
 	native := t.rng.Float64() < t.coins/3
 	switch {
@@ -91,7 +91,7 @@ func actPathV3(_ context.Context, t *Trader, m *market, in *intent) ([]anvil.Tra
 	path = append(path, anvil.FromHex(to)...)
 	tx := anvil.Transaction{
 		From: in.trader, To: t.world.Routers.UniswapV3,
-		Data: anvil.EncodeCall("exactInput((bytes,address,uint256,uint256,uint256))", anvil.Tuple{path, in.trader, simnet.Deadline, amount, 0}),
+		Data: anvil.EncodeCall("exactInput((bytes,address,uint256,uint256,uint256))", anvil.Tuple{path, in.trader, world.Deadline, amount, 0}),
 	}
 	return []anvil.Transaction{tx}, pathTruth(SwapV3Path, in, from, to, amount), nil
 }
@@ -137,7 +137,7 @@ func (t *Trader) decidePath(m *market, in *intent) (from, to string, amount *big
 	native := m.reserveOf(in.pool, t.world.Wrapped)
 	shallow := min(native, m.reserveOf(in.second, t.world.Wrapped)) / native
 	wish := largestPart / 4 * t.rng.Float64() * shallow * m.reserveOf(in.pool, from)
-	have := balancePart * simnet.Float(m.balances[[2]string{in.trader, from}])
+	have := balancePart * world.Float(m.balances[[2]string{in.trader, from}])
 	if have < wish/20 || wish < 1 {
 		return "", "", nil
 	}
@@ -146,7 +146,7 @@ func (t *Trader) decidePath(m *market, in *intent) (from, to string, amount *big
 	return from, to, amount
 }
 
-func (m *market) reserveOf(pool simnet.Pool, token string) float64 {
+func (m *market) reserveOf(pool world.Pool, token string) float64 {
 	return m.pools[pool.Key()].ReserveOf(pool, token)
 }
 

@@ -8,8 +8,8 @@ import (
 	"math/rand/v2"
 	"slices"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // Kind is what a transaction was for.
@@ -68,7 +68,7 @@ type Truth struct {
 // a target, trades push its pools towards it, and amounts are small parts of pools and of balances,
 // so that nobody runs out and pools stay sane for as long as it runs. It is not safe for concurrent use.
 type Trader struct {
-	world  *simnet.World
+	world  *world.World
 	rng    *rand.Rand
 	habits []habit
 	// outsiders is how many wallets receive transfers.
@@ -82,18 +82,18 @@ type Trader struct {
 	// index is the logarithm of the rebasing token's index.
 	index float64
 	// provided is the V2 pool that a trader last added to.
-	provided map[string]simnet.Pool
+	provided map[string]world.Pool
 	// ranges is the V4 position that a trader last opened.
 	ranges map[string]v4Position
 }
 
 // NewTrader makes a trader. The same seed on the same chain does the same things.
-func NewTrader(world *simnet.World, seed uint64) *Trader {
+func NewTrader(w *world.World, seed uint64) *Trader {
 	t := &Trader{
-		world: world, rng: rand.New(rand.NewPCG(seed, 7)), habits: habits, outsiders: Outsiders, coins: 1,
-		drift: make(map[string]float64), opening: make(map[string]float64), provided: make(map[string]simnet.Pool), ranges: make(map[string]v4Position),
+		world: w, rng: rand.New(rand.NewPCG(seed, 7)), habits: habits, outsiders: Outsiders, coins: 1,
+		drift: make(map[string]float64), opening: make(map[string]float64), provided: make(map[string]world.Pool), ranges: make(map[string]v4Position),
 	}
-	if world.EntryPoint != "" {
+	if w.EntryPoint != "" {
 		t.habits = slices.Concat(habits, newerHabits)
 	}
 	return t
@@ -155,11 +155,11 @@ func (t *Trader) wander() {
 	for _, token := range t.world.Tokens {
 		step := driftStep * t.rng.NormFloat64()
 		switch token.Behaviour {
-		case simnet.Stable:
+		case world.Stable:
 			continue
-		case simnet.Wrapped:
+		case world.Wrapped:
 			step *= nativeCalm
-		case simnet.Plain, simnet.FeeOnTransfer, simnet.Rebasing, simnet.Markup, simnet.Collision, simnet.Bytes32, simnet.NoLiquidity, simnet.Worthless:
+		case world.Plain, world.FeeOnTransfer, world.Rebasing, world.Markup, world.Collision, world.Bytes32, world.NoLiquidity, world.Worthless:
 		}
 		t.drift[token.Address] += step - driftReturn*t.drift[token.Address]
 	}
@@ -169,9 +169,9 @@ func (t *Trader) wander() {
 type intent struct {
 	act    action
 	trader string
-	pool   simnet.Pool
-	second simnet.Pool  // of a multi-hop or split swap
-	token  simnet.Token // of a transfer
+	pool   world.Pool
+	second world.Pool  // of a multi-hop or split swap
+	token  world.Token // of a transfer
 	// accounts are the smart ones of a bundle.
 	accounts []string
 }
@@ -192,8 +192,8 @@ var habits = []habit{
 	{8, (*Trader).intendPath},
 	{11, (*Trader).intendTransfer},
 	{3, func(t *Trader) *intent { return &intent{act: actWrap, pool: t.world.Pools[0]} }},
-	{3, func(t *Trader) *intent { return t.intendLiquidity(simnet.UniswapV2, actLiquidityV2) }},
-	{2, func(t *Trader) *intent { return t.intendLiquidity(simnet.UniswapV3, actLiquidityV3) }},
+	{3, func(t *Trader) *intent { return t.intendLiquidity(world.UniswapV2, actLiquidityV2) }},
+	{2, func(t *Trader) *intent { return t.intendLiquidity(world.UniswapV3, actLiquidityV3) }},
 	{1, func(*Trader) *intent { return &intent{act: actRebase} }},
 }
 
@@ -201,7 +201,7 @@ var habits = []habit{
 var newerHabits = []habit{
 	{5, (*Trader).intendSplit},
 	{4, (*Trader).intendBundle},
-	{2, func(t *Trader) *intent { return t.intendLiquidity(simnet.UniswapV4, actLiquidityV4) }},
+	{2, func(t *Trader) *intent { return t.intendLiquidity(world.UniswapV4, actLiquidityV4) }},
 }
 
 func (t *Trader) intend() *intent {
@@ -222,31 +222,32 @@ func (t *Trader) intend() *intent {
 }
 
 func (t *Trader) intendSwap() *intent {
-	return t.swapOn(t.choosePool(func(simnet.Pool) bool { return true }))
+	return t.swapOn(t.choosePool(func(world.Pool) bool { return true }))
 }
 
-func (t *Trader) intendSwapOn(protocol simnet.Protocol) *intent {
-	return t.swapOn(t.choosePool(func(pool simnet.Pool) bool { return pool.Protocol == protocol }))
+func (t *Trader) intendSwapOn(protocol world.Protocol) *intent {
+	return t.swapOn(t.choosePool(func(pool world.Pool) bool { return pool.Protocol == protocol }))
 }
 
-func (t *Trader) swapOn(pool simnet.Pool) *intent {
-	act := map[simnet.Protocol]action{
-		simnet.UniswapV2: actSwapV2, simnet.UniswapV3: actSwapV3, simnet.UniswapV4: actSwapV4, simnet.PancakeSwapV3: actSwapPancake, simnet.Solidly: actSwapDirect, simnet.Slipstream: actSwapDirect,
+func (t *Trader) swapOn(pool world.Pool) *intent {
+	act := map[world.Protocol]action{
+		world.UniswapV2: actSwapV2, world.UniswapV3: actSwapV3, world.UniswapV4: actSwapV4,
+		world.PancakeSwapV3: actSwapPancake, world.Solidly: actSwapDirect, world.Slipstream: actSwapDirect,
 	}
 	return &intent{act: act[pool.Protocol], pool: pool}
 }
 
 // intendPath goes from one token to another through the wrapped native asset.
 func (t *Trader) intendPath() *intent {
-	protocol, act := simnet.UniswapV2, action(actPathV2)
+	protocol, act := world.UniswapV2, action(actPathV2)
 	if t.rng.IntN(2) == 0 {
-		protocol, act = simnet.UniswapV3, actPathV3
+		protocol, act = world.UniswapV3, actPathV3
 	}
-	through := func(pool simnet.Pool) bool {
+	through := func(pool world.Pool) bool {
 		return pool.Factory == t.world.FactoryOf(protocol) && pool.Has(t.world.Wrapped) && !t.taxed(pool)
 	}
 	first := t.choosePool(through)
-	second := t.choosePool(func(pool simnet.Pool) bool {
+	second := t.choosePool(func(pool world.Pool) bool {
 		return through(pool) && pool.Other(t.world.Wrapped) != first.Other(t.world.Wrapped)
 	})
 	return &intent{act: act, pool: first, second: second}
@@ -256,13 +257,13 @@ func (t *Trader) intendTransfer() *intent {
 	return &intent{act: actTransfer, token: t.world.Tokens[t.rng.IntN(len(t.world.Tokens))]}
 }
 
-func (t *Trader) intendLiquidity(protocol simnet.Protocol, act action) *intent {
-	return &intent{act: act, pool: t.choosePool(func(pool simnet.Pool) bool { return pool.Protocol == protocol && !t.taxed(pool) })}
+func (t *Trader) intendLiquidity(protocol world.Protocol, act action) *intent {
+	return &intent{act: act, pool: t.choosePool(func(pool world.Pool) bool { return pool.Protocol == protocol && !t.taxed(pool) })}
 }
 
 // choosePool takes an ordinary pool, evenly, and the trap of two undeclared tokens now and then.
-func (t *Trader) choosePool(fits func(simnet.Pool) bool) simnet.Pool {
-	pools := slices.DeleteFunc(slices.Clone(t.world.Pools), func(pool simnet.Pool) bool {
+func (t *Trader) choosePool(fits func(world.Pool) bool) world.Pool {
+	pools := slices.DeleteFunc(slices.Clone(t.world.Pools), func(pool world.Pool) bool {
 		rare := pool.Trap != "" && t.rng.IntN(4) > 0
 		return rare || !fits(pool)
 	})
@@ -270,9 +271,9 @@ func (t *Trader) choosePool(fits func(simnet.Pool) bool) simnet.Pool {
 }
 
 // taxed tells whether a pool's token arrives in other amounts than were sent.
-func (t *Trader) taxed(pool simnet.Pool) bool {
+func (t *Trader) taxed(pool world.Pool) bool {
 	for _, address := range []string{pool.Token0, pool.Token1} {
-		if token := t.world.Asset(address); token.Behaviour == simnet.FeeOnTransfer || token.Behaviour == simnet.Rebasing {
+		if token := t.world.Asset(address); token.Behaviour == world.FeeOnTransfer || token.Behaviour == world.Rebasing {
 			return true
 		}
 	}
@@ -280,25 +281,25 @@ func (t *Trader) taxed(pool simnet.Pool) bool {
 }
 
 // pegged tells whether both sides of a pool are stables.
-func (t *Trader) pegged(pool simnet.Pool) bool {
+func (t *Trader) pegged(pool world.Pool) bool {
 	token0, token1 := t.world.Asset(pool.Token0), t.world.Asset(pool.Token1)
-	return token0.Behaviour == simnet.Stable && token1.Behaviour == simnet.Stable
+	return token0.Behaviour == world.Stable && token1.Behaviour == world.Stable
 }
 
 // market is what the traders see before they act.
 type market struct {
-	pools    map[string]simnet.PoolState // by address or V4 id
+	pools    map[string]world.PoolState // by address or V4 id
 	balances map[[2]string]*big.Int
 }
 
 // look reads all pools, and the balances that the intents may need, in one batch.
 func (t *Trader) look(ctx context.Context, intents []*intent) (*market, error) {
-	m := &market{make(map[string]simnet.PoolState), make(map[[2]string]*big.Int)}
+	m := &market{make(map[string]world.PoolState), make(map[[2]string]*big.Int)}
 	pools := t.world.Pools
 	answers := make([]anvil.HexBytes, 2*len(pools))
 	var requests []anvil.Request
 	for i, pool := range pools {
-		requests = append(requests, simnet.StateRequests(pool, &answers[2*i], &answers[2*i+1])...)
+		requests = append(requests, world.StateRequests(pool, &answers[2*i], &answers[2*i+1])...)
 	}
 	balances := make(map[[2]string]*anvil.HexBytes)
 	for _, in := range intents {
@@ -324,7 +325,7 @@ func (t *Trader) look(ctx context.Context, intents []*intent) (*market, error) {
 		return nil, err
 	}
 	for i, pool := range pools {
-		m.pools[pool.Key()] = simnet.ReadState(pool, answers[2*i], answers[2*i+1])
+		m.pools[pool.Key()] = world.ReadState(pool, answers[2*i], answers[2*i+1])
 	}
 	for key, answer := range balances {
 		m.balances[key] = new(big.Int).SetBytes(*answer)
@@ -333,9 +334,9 @@ func (t *Trader) look(ctx context.Context, intents []*intent) (*market, error) {
 }
 
 // target is the price that a pool should have, token1 per token0 in smallest units.
-func (t *Trader) target(pool simnet.Pool, state simnet.PoolState) float64 {
+func (t *Trader) target(pool world.Pool, state world.PoolState) float64 {
 	token0, token1 := t.world.Asset(pool.Token0), t.world.Asset(pool.Token1)
-	ratio := simnet.Pow10(float64(token1.Decimals-token0.Decimals)) * token0.USD / token1.USD
+	ratio := world.Pow10(float64(token1.Decimals-token0.Decimals)) * token0.USD / token1.USD
 	if token0.USD == 0 || token1.USD == 0 {
 		if t.opening[pool.Key()] == 0 {
 			t.opening[pool.Key()] = state.Price()
@@ -354,7 +355,7 @@ func (t *Trader) driftOf(token string) float64 {
 
 // decide chooses which token a trader gives to a pool and how much. The amount is nil if he has
 // neither.
-func (t *Trader) decide(m *market, pool simnet.Pool, trader string) (tokenIn, tokenOut string, amount *big.Int) {
+func (t *Trader) decide(m *market, pool world.Pool, trader string) (tokenIn, tokenOut string, amount *big.Int) {
 	state := m.pools[pool.Key()]
 	if state.Empty() {
 		return "", "", nil
@@ -371,7 +372,7 @@ func (t *Trader) decide(m *market, pool simnet.Pool, trader string) (tokenIn, to
 			tokenIn, tokenOut, reserve = pool.Token1, pool.Token0, state.Reserve1
 		}
 		wish := part * reserve
-		have := balancePart * simnet.Float(m.balances[[2]string{trader, tokenIn}])
+		have := balancePart * world.Float(m.balances[[2]string{trader, tokenIn}])
 		if have > wish/20 {
 			amount, _ := big.NewFloat(min(wish, have)).Int(nil)
 			m.spend(trader, tokenIn, amount)

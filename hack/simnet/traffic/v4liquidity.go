@@ -4,8 +4,8 @@ import (
 	"context"
 	"math/big"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 // v4PositionsOffset is where a pool keeps its mapping of positions (V4's StateLibrary).
@@ -13,7 +13,7 @@ const v4PositionsOffset = 6
 
 // v4Position is what a trader put into a V4 pool.
 type v4Position struct {
-	pool         simnet.Pool
+	pool         world.Pool
 	lower, upper int
 }
 
@@ -22,7 +22,7 @@ type v4Position struct {
 func (p v4Position) slot(router, provider string) *big.Int {
 	key := anvil.Keccak(anvil.FromHex(router), anvil.Word(big.NewInt(int64(p.lower)))[29:], anvil.Word(big.NewInt(int64(p.upper)))[29:],
 		make([]byte, 12), anvil.FromHex(provider))
-	mapping := new(big.Int).Add(simnet.V4Slot(p.pool), big.NewInt(v4PositionsOffset))
+	mapping := new(big.Int).Add(world.V4Slot(p.pool), big.NewInt(v4PositionsOffset))
 	return new(big.Int).SetBytes(anvil.Keccak(key, anvil.Word(mapping)))
 }
 
@@ -44,11 +44,11 @@ func actLiquidityV4(ctx context.Context, t *Trader, m *market, in *intent) ([]an
 	if amount0 == nil {
 		return nil, nil, nil
 	}
-	price, spacing := simnet.PriceOf(m.pools[in.pool.ID].SqrtPrice), in.pool.TickSpacing
-	at := simnet.AlignTick(simnet.TickOf(price), spacing)
-	reach := simnet.AlignTick(600+t.rng.IntN(1200), spacing) // as in actLiquidityV3
+	price, spacing := world.PriceOf(m.pools[in.pool.ID].SqrtPrice), in.pool.TickSpacing
+	at := world.AlignTick(world.TickOf(price), spacing)
+	reach := world.AlignTick(600+t.rng.IntN(1200), spacing) // as in actLiquidityV3
 	position := v4Position{in.pool, at - reach, at + reach + spacing}
-	liquidity := simnet.LiquidityFor(price, position.lower, position.upper, simnet.Float(amount0), simnet.Float(amount1))
+	liquidity := world.LiquidityFor(price, position.lower, position.upper, world.Float(amount0), world.Float(amount1))
 	t.ranges[in.trader] = position
 	// The price may move before this is mined, by a percent or two, and change comes back.
 	tx := t.world.ChangeV4(in.trader, in.pool, position.lower, position.upper, liquidity, new(big.Int).Mul(amount0, big.NewInt(2)))

@@ -26,7 +26,7 @@ type refusal struct {
 
 // refusing stands before the world's node and refuses some calls by the block that they are of: a quantity or a tag as a JSON
 // string, or an object that names a hash.
-func (w *world) refusing(t *testing.T, refuse func(block json.RawMessage) refusal) string {
+func (w *testWorld) refusing(t *testing.T, refuse func(block json.RawMessage) refusal) string {
 	t.Helper()
 	type call struct {
 		ID     json.RawMessage   `json:"id"`

@@ -26,7 +26,7 @@ import (
 
 // between stands before the world's node and does something to each call of a batch: change gives the call's parameters as they
 // are passed on, or a refusal.
-func (w *world) between(t *testing.T, change func(params []json.RawMessage) ([]json.RawMessage, bool)) string {
+func (w *testWorld) between(t *testing.T, change func(params []json.RawMessage) ([]json.RawMessage, bool)) string {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)

@@ -26,7 +26,7 @@ func launched(others want) want {
 }
 
 // ownCurve deploys the reference contract of the platform's own family.
-func (w *world) ownCurve(t *testing.T) market.Address {
+func (w *testWorld) ownCurve(t *testing.T) market.Address {
 	t.Helper()
 	tools, err := toolchain.Install(t.Context())
 	if err != nil {
@@ -38,7 +38,7 @@ func (w *world) ownCurve(t *testing.T) market.Address {
 }
 
 // launchOn launches a token on the reference contract.
-func (w *world) launchOn(t *testing.T, curve market.Address) market.Address {
+func (w *testWorld) launchOn(t *testing.T, curve market.Address) market.Address {
 	t.Helper()
 	// launch("T", "T", "")
 	args := [][]byte{probe.Uint(96), probe.Uint(160), probe.Uint(224)}
@@ -59,7 +59,7 @@ func (w *world) launchOn(t *testing.T, curve market.Address) market.Address {
 	return market.EVMAddress([32]byte(token))
 }
 
-func (w *world) buyOn(t *testing.T, curve, token market.Address, coins string) {
+func (w *testWorld) buyOn(t *testing.T, curve, token market.Address, coins string) {
 	t.Helper()
 	w.send(t, map[string]string{
 		"from": w.Spare[2], "to": curve.String(), "value": coins,
@@ -155,7 +155,7 @@ func TestOutsideCurves(t *testing.T) {
 }
 
 // checkOutside puts a token on a curve of an outside venue and checks it.
-func (w *world) checkOutside(t *testing.T, token market.Address, protocol chainconfig.VenueProtocol, quote market.Address) *report.Report {
+func (w *testWorld) checkOutside(t *testing.T, token market.Address, protocol chainconfig.VenueProtocol, quote market.Address) *report.Report {
 	t.Helper()
 	curve := w.deploy(t, "OutsideCurve", probe.Address(token))
 	w.setPair(t, token, curve)

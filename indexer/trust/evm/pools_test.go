@@ -9,7 +9,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/indexer/trust/evm/probe"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -25,7 +25,7 @@ func TestEveryPoolOfTheWorld(t *testing.T) {
 	seen := map[market.Protocol]int{}
 	for i := range w.Pools {
 		p := &w.Pools[i]
-		if p.Trap != "" && p.Trap != simnet.TrapHook {
+		if p.Trap != "" && p.Trap != world.TrapHook {
 			continue
 		}
 		base := p.Token0
@@ -36,7 +36,7 @@ func TestEveryPoolOfTheWorld(t *testing.T) {
 			continue
 		}
 		token, _ := w.Token(base)
-		if token.Behaviour == simnet.FeeOnTransfer || token.Behaviour == simnet.Rebasing {
+		if token.Behaviour == world.FeeOnTransfer || token.Behaviour == world.Rebasing {
 			continue
 		}
 		pool := w.poolOf(t, p, base)
@@ -62,8 +62,8 @@ func TestEveryPoolOfTheWorld(t *testing.T) {
 func TestWorldsTax(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t)
-	token := w.TokensLike(simnet.FeeOnTransfer)[0].Address
-	i := slices.IndexFunc(w.Pools, func(p simnet.Pool) bool { return p.Token0 == token || p.Token1 == token })
+	token := w.TokensLike(world.FeeOnTransfer)[0].Address
+	i := slices.IndexFunc(w.Pools, func(p world.Pool) bool { return p.Token0 == token || p.Token1 == token })
 	k := w.known(t, address(t, token), w.poolOf(t, &w.Pools[i], token))
 	r := w.check(t, k)
 	for _, id := range []string{report.BuyTax, report.SellTax, report.TransferTax} {
@@ -196,7 +196,7 @@ func atPrice(tokenIs0 bool) []byte {
 }
 
 // fullRange opens a Uniswap V3 or Slipstream pool or, with protocol V4, one of the native coin, with the deployer's liquidity over all prices.
-func (w *world) fullRange(t *testing.T, protocol market.Protocol, token market.Address) market.Pool {
+func (w *testWorld) fullRange(t *testing.T, protocol market.Protocol, token market.Address) market.Pool {
 	t.Helper()
 	const fee, spacing, most = 3000, 60, maxTick / 60 * 60
 	wrapped := address(t, w.Wrapped)
@@ -240,7 +240,7 @@ func (w *world) fullRange(t *testing.T, protocol market.Protocol, token market.A
 	return p
 }
 
-func (w *world) fullRangeOfSlipstream(t *testing.T, token, low, high market.Address) market.Pool {
+func (w *testWorld) fullRangeOfSlipstream(t *testing.T, token, low, high market.Address) market.Pool {
 	t.Helper()
 	const spacing, most = 200, maxTick / 200 * 200
 	factory, router := address(t, w.Slipstream[0].Factory), w.Slipstream[0].Router
@@ -283,7 +283,7 @@ func amounts(tokenIs0 bool) [][]byte {
 	return [][]byte{tokens(5), tokens(5 << 20)}
 }
 
-func (w *world) hashOf(tb testing.TB, data []byte) []byte {
+func (w *testWorld) hashOf(tb testing.TB, data []byte) []byte {
 	tb.Helper()
 	var out string
 	if err := w.Node.Call(tb.Context(), &out, "web3_sha3", "0x"+hex.EncodeToString(data)); err != nil {

@@ -8,10 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/attack"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/launch"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -20,21 +21,21 @@ import (
 )
 
 // venueWorld is a world of a test's own with every launch venue, whose contracts stand in for the launchpads'.
-func venueWorld(t *testing.T, seed uint64) *world {
+func venueWorld(t *testing.T, seed uint64) *testWorld {
 	t.Helper()
 	node, err := anvil.StartNode(t.Context(), anvil.NodeOptions{ChainID: 56, Timestamp: time.Now().Add(-time.Hour)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = node.Close() })
-	w := &world{}
-	if w.World, err = launch.Deploy(t.Context(), node, simnet.DeployOptions{Seed: seed}, simnet.AllVenues...); err != nil {
+	w := &testWorld{}
+	if w.World, err = launch.Deploy(t.Context(), node, world.DeployOptions{Seed: seed}, venues.All...); err != nil {
 		t.Fatal(err)
 	}
 	return w
 }
 
-func (w *world) launchAt(t *testing.T, venue simnet.Venue, creator int) *launch.Launch {
+func (w *testWorld) launchAt(t *testing.T, venue venues.Venue, creator int) *launch.Launch {
 	t.Helper()
 	l, err := launch.Start(t.Context(), w.World, venue.ID, launch.Order{Creator: w.Wallets[creator], Name: "Paper Lantern", Symbol: "LAMP", Metadata: "{}"})
 	if err != nil {
@@ -44,7 +45,7 @@ func (w *world) launchAt(t *testing.T, venue simnet.Venue, creator int) *launch.
 }
 
 // knownLaunch is a launch's token as the index would have it: with its curve's state, or with the pool that it trades in.
-func (w *world) knownLaunch(t *testing.T, l *launch.Launch, sibling string) trust.Known {
+func (w *testWorld) knownLaunch(t *testing.T, l *launch.Launch, sibling string) trust.Known {
 	t.Helper()
 	token, head := address(t, l.Token), w.head(t)
 	k := w.known(t, token)
@@ -59,7 +60,7 @@ func (w *world) knownLaunch(t *testing.T, l *launch.Launch, sibling string) trus
 			t.Fatal(err)
 		}
 		launched.State, launched.Curve = market.LaunchOnCurve, address(t, l.Curve)
-		if p := l.Venue.Protocol; p == simnet.BoardwalkCurve || p == simnet.PonsV2 { // whose logs tell it
+		if p := l.Venue.Protocol; p == venues.BoardwalkCurve || p == venues.PonsV2 { // whose logs tell it
 			launched.TargetQuote.SetFromBig(l.Venue.Target())
 		}
 		launched.Reserves.RealBase.SetFromBig(state.RealBase)
@@ -85,7 +86,7 @@ func (w *world) knownLaunch(t *testing.T, l *launch.Launch, sibling string) trus
 }
 
 // checkLaunch checks a token with the world's venues declared.
-func (w *world) checkLaunch(t *testing.T, k trust.Known) *report.Report {
+func (w *testWorld) checkLaunch(t *testing.T, k trust.Known) *report.Report {
 	t.Helper()
 	cfg := w.config()
 	cfg.Venues = nil
@@ -134,7 +135,7 @@ func TestStandIns(t *testing.T) {
 			continue
 		}
 		onCurve := want{}
-		opaque := venue.Protocol == simnet.NadFun || venue.Protocol == simnet.FourMemeV1 // traded by nobody knows what call
+		opaque := venue.Protocol == venues.NadFun || venue.Protocol == venues.FourMemeV1 // traded by nobody knows what call
 		if opaque {
 			onCurve = unsimulated()
 		}
@@ -162,7 +163,7 @@ func TestStandIns(t *testing.T) {
 			}
 		}
 		inPool := want{}
-		if l.Pool.Protocol == simnet.UniswapV3 { // whose position it is, is the position manager's to say
+		if l.Pool.Protocol == world.UniswapV3 { // whose position it is, is the position manager's to say
 			inPool[report.LPBurnedLocked] = report.Unknown
 		}
 		check(inPool)
@@ -216,8 +217,8 @@ func TestNearlyFull(t *testing.T) {
 func TestHostileStandIns(t *testing.T) {
 	t.Parallel()
 	w := venueWorld(t, 32)
-	for i, protocol := range []simnet.VenueProtocol{simnet.FourMemeV2, simnet.Flap, simnet.PonsV2} {
-		venue := w.Venues[slices.IndexFunc(w.Venues, func(v simnet.Venue) bool { return v.Protocol == protocol })]
+	for i, protocol := range []venues.Protocol{venues.FourMemeV2, venues.Flap, venues.PonsV2} {
+		venue := w.Venues[slices.IndexFunc(w.Venues, func(v venues.Venue) bool { return v.Protocol == protocol })]
 		sibling := w.launchAt(t, venue, 3*i)
 		for j, trick := range []attack.Trick{attack.TrickHoneypot, attack.TrickSellTax} {
 			h, err := attack.HostileLaunch(t.Context(), w.World, trick, venue.ID, launch.Order{Creator: w.Wallets[3*i+j+1], Name: "Trap", Symbol: "TRAP"})

@@ -11,9 +11,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/toolchain"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/indexer/evm"
 	"github.com/boardwalkhq/boardwalk/indexer/trust"
 	evmtrust "github.com/boardwalkhq/boardwalk/indexer/trust/evm"
@@ -24,10 +24,10 @@ import (
 	report "github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
-// world is a chain with the exchanges' real contracts, and the contracts of testdata compiled. Tests share it: each has tokens
+// testWorld is a chain with the exchanges' real contracts, and the contracts of testdata compiled. Tests share it: each has tokens
 // of its own.
-type world struct {
-	*simnet.World
+type testWorld struct {
+	*world.World
 
 	mu       sync.Mutex
 	compiled map[string]toolchain.Compiled
@@ -35,7 +35,7 @@ type world struct {
 
 var shared struct {
 	once  sync.Once
-	world *world
+	world *testWorld
 	err   error
 	end   func()
 }
@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-func newWorld(tb testing.TB) *world {
+func newWorld(tb testing.TB) *testWorld {
 	tb.Helper()
 	shared.once.Do(func() {
 		ctx := context.Background()
@@ -57,8 +57,8 @@ func newWorld(tb testing.TB) *world {
 			return
 		}
 		shared.end = func() { _ = node.Close() }
-		w := &world{}
-		if w.World, shared.err = simnet.Deploy(ctx, node, simnet.DeployOptions{Seed: 1, Places: &simnet.Places{
+		w := &testWorld{}
+		if w.World, shared.err = world.Deploy(ctx, node, world.DeployOptions{Seed: 1, Places: &world.Places{
 			SolidlyFactory: "0x420DD381b31aEf6683db6B902084cB0FFECe40Da", SlipstreamFactories: []string{"0x5e7BB104d84c7CB9B682AaC2F3d509f5F406809A"},
 		}}); shared.err != nil {
 			return
@@ -88,7 +88,7 @@ func logger() *slog.Logger {
 	return slog.New(slog.NewTextHandler(w, nil))
 }
 
-func (w *world) config() *chainconfig.Chain {
+func (w *testWorld) config() *chainconfig.Chain {
 	c := &chainconfig.Chain{
 		ID: "base", Family: chainconfig.EVM, EVMChainID: w.ChainID, MinTradeUSD: 2,
 		Native: chainconfig.Native{Symbol: "ETH", Wrapped: markettest.Address(w.Wrapped)},
@@ -109,7 +109,7 @@ func (w *world) config() *chainconfig.Chain {
 	return c
 }
 
-func (w *world) source(tb testing.TB, cfg *chainconfig.Chain) *evm.Source {
+func (w *testWorld) source(tb testing.TB, cfg *chainconfig.Chain) *evm.Source {
 	tb.Helper()
 	s, err := evm.NewSource(cfg, evm.Options{Log: logger(), Now: time.Now})
 	if err != nil {
@@ -144,7 +144,7 @@ func address(tb testing.TB, text string) market.Address {
 }
 
 // head is the chain's newest block.
-func (w *world) head(tb testing.TB) market.Header {
+func (w *testWorld) head(tb testing.TB) market.Header {
 	tb.Helper()
 	b, err := w.Node.Latest(tb.Context())
 	if err != nil {
@@ -158,7 +158,7 @@ func (w *world) head(tb testing.TB) market.Header {
 }
 
 // send sends transactions of the deployer and mines them in one block; it gives the receipts' contract addresses.
-func (w *world) send(tb testing.TB, txs ...map[string]string) []string {
+func (w *testWorld) send(tb testing.TB, txs ...map[string]string) []string {
 	tb.Helper()
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -207,7 +207,7 @@ func tokens(n uint64) []byte {
 }
 
 // deploy creates a contract of testdata.
-func (w *world) deploy(tb testing.TB, name string, args ...[]byte) market.Address {
+func (w *testWorld) deploy(tb testing.TB, name string, args ...[]byte) market.Address {
 	tb.Helper()
 	c, ok := w.compiled[name]
 	if !ok {
@@ -220,7 +220,7 @@ func (w *world) deploy(tb testing.TB, name string, args ...[]byte) market.Addres
 	return address(tb, w.send(tb, map[string]string{"data": "0x" + hex.EncodeToString(code)})[0])
 }
 
-func (w *world) call(tb testing.TB, to market.Address, signature string, words ...[]byte) []byte {
+func (w *testWorld) call(tb testing.TB, to market.Address, signature string, words ...[]byte) []byte {
 	tb.Helper()
 	var out string
 	err := w.Node.Call(tb.Context(), &out, "eth_call", map[string]string{"to": to.String(), "data": calldata(signature, words...)}, "latest")
@@ -241,7 +241,7 @@ const (
 )
 
 // pair opens a Uniswap V2 pair of a token and the wrapped coin; shares go to the address.
-func (w *world) pair(tb testing.TB, token, shares market.Address) market.Pool {
+func (w *testWorld) pair(tb testing.TB, token, shares market.Address) market.Pool {
 	tb.Helper()
 	factory, wrapped := address(tb, w.UniswapV2Factory), address(tb, w.Wrapped)
 	w.send(tb, map[string]string{
@@ -257,7 +257,7 @@ func (w *world) pair(tb testing.TB, token, shares market.Address) market.Pool {
 }
 
 // pool is a pool as the index would have it, created two hours before the head.
-func (w *world) pool(tb testing.TB, protocol market.Protocol, factory, id, base, quote market.Address) market.Pool {
+func (w *testWorld) pool(tb testing.TB, protocol market.Protocol, factory, id, base, quote market.Address) market.Pool {
 	tb.Helper()
 	p := market.Pool{
 		ID: id, Protocol: protocol, Factory: factory, Token0: base, Token1: quote, Base: base, Quote: quote, BaseIs0: true,
@@ -273,7 +273,7 @@ func (w *world) pool(tb testing.TB, protocol market.Protocol, factory, id, base,
 }
 
 // setPair tells a token of testdata where it is traded.
-func (w *world) setPair(tb testing.TB, token, pair market.Address) {
+func (w *testWorld) setPair(tb testing.TB, token, pair market.Address) {
 	tb.Helper()
 	w.send(tb, map[string]string{"to": token.String(), "data": calldata("setPair(address)", probe.Address(pair))})
 }
@@ -281,7 +281,7 @@ func (w *world) setPair(tb testing.TB, token, pair market.Address) {
 var burned = market.EVMAddress([32]byte{30: 0xde, 31: 0xad})
 
 // listed deploys a token of testdata and opens a pair, whose shares are burned.
-func (w *world) listed(tb testing.TB, contract string, args ...[]byte) (market.Address, market.Pool) {
+func (w *testWorld) listed(tb testing.TB, contract string, args ...[]byte) (market.Address, market.Pool) {
 	tb.Helper()
 	token := w.deploy(tb, contract, args...)
 	p := w.pair(tb, token, burned)
@@ -290,7 +290,7 @@ func (w *world) listed(tb testing.TB, contract string, args ...[]byte) (market.A
 }
 
 // known is a token as the index would have it.
-func (w *world) known(tb testing.TB, token market.Address, pools ...market.Pool) trust.Known {
+func (w *testWorld) known(tb testing.TB, token market.Address, pools ...market.Pool) trust.Known {
 	tb.Helper()
 	supply := new(market.Amount).SetBytes(tokens(1_000_000_000))
 	k := trust.Known{
@@ -312,10 +312,10 @@ func (w *world) known(tb testing.TB, token market.Address, pools ...market.Pool)
 const zero = "0x0000000000000000000000000000000000000000"
 
 // poolOf is one of the world's pools as the index would have it, with a token of it as the base.
-func (w *world) poolOf(tb testing.TB, p *simnet.Pool, base string) market.Pool {
+func (w *testWorld) poolOf(tb testing.TB, p *world.Pool, base string) market.Pool {
 	tb.Helper()
 	id := p.Address
-	if p.Protocol == simnet.UniswapV4 {
+	if p.Protocol == world.UniswapV4 {
 		id = p.ID
 	}
 	pool, err := market.ParseAddress(id)
@@ -345,19 +345,19 @@ func (w *world) poolOf(tb testing.TB, p *simnet.Pool, base string) market.Pool {
 }
 
 // checker checks with an index of these tokens.
-func (w *world) checker(tb testing.TB, known ...trust.Known) (*trust.Checker, *index) {
+func (w *testWorld) checker(tb testing.TB, known ...trust.Known) (*trust.Checker, *index) {
 	tb.Helper()
 	cfg := w.config()
 	return w.checkerOf(tb, cfg, w.source(tb, cfg), trust.Options{}, known...)
 }
 
-func (w *world) checkerOf(tb testing.TB, cfg *chainconfig.Chain, node evmtrust.Node, o trust.Options, known ...trust.Known) (*trust.Checker, *index) {
+func (w *testWorld) checkerOf(tb testing.TB, cfg *chainconfig.Chain, node evmtrust.Node, o trust.Options, known ...trust.Known) (*trust.Checker, *index) {
 	tb.Helper()
 	return w.checkerBy(tb, cfg, node, nil, o, known...)
 }
 
 // checkerBy is checkerOf with accounts for the simulations that follow from random.
-func (w *world) checkerBy(tb testing.TB, cfg *chainconfig.Chain, node evmtrust.Node, random io.Reader, o trust.Options, known ...trust.Known,
+func (w *testWorld) checkerBy(tb testing.TB, cfg *chainconfig.Chain, node evmtrust.Node, random io.Reader, o trust.Options, known ...trust.Known,
 ) (*trust.Checker, *index) {
 	tb.Helper()
 	x := &index{known: map[market.Address]trust.Known{}}
@@ -379,7 +379,7 @@ func (w *world) checkerBy(tb testing.TB, cfg *chainconfig.Chain, node evmtrust.N
 }
 
 // check checks one token.
-func (w *world) check(tb testing.TB, k trust.Known) *report.Report {
+func (w *testWorld) check(tb testing.TB, k trust.Known) *report.Report {
 	tb.Helper()
 	c, _ := w.checker(tb, k)
 	r, err := c.Check(tb.Context(), k.Token.Mint)
@@ -411,7 +411,7 @@ func expect(t *testing.T, r *report.Report, others map[string]report.Result) {
 }
 
 // hash is the Keccak-256 of a text, as the chain computes it.
-func (w *world) hash(tb testing.TB, text string) []byte {
+func (w *testWorld) hash(tb testing.TB, text string) []byte {
 	tb.Helper()
 	var out string
 	if err := w.Node.Call(tb.Context(), &out, "web3_sha3", "0x"+hex.EncodeToString([]byte(text))); err != nil {

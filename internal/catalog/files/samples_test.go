@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/resolve/resolvetest"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -139,13 +139,13 @@ type row struct {
 // A local world's chains take the place of the samples, as in `make run`.
 func TestSamplesUnderSimnet(t *testing.T) {
 	t.Parallel()
-	world := simnet.World{
-		Node: &anvil.Node{}, ChainID: 8453, Native: simnet.Native{Symbol: "ETH", WrappedSymbol: "WETH"},
+	w := world.World{
+		Node: &anvil.Node{}, ChainID: 8453, Native: world.Native{Symbol: "ETH", WrappedSymbol: "WETH"},
 		Wrapped: fake(1), StableUSDC6: fake(2), StableUSD18: fake(3), UniswapV2Factory: fake(4), UniswapV3Factory: fake(5),
 		UniswapV4PoolManager: fake(6), PancakeSwapV3Factory: fake(7),
 	}
 	d := t.TempDir()
-	if _, err := world.WriteManifest(d, simnet.ManifestOptions{ID: "base", Label: "Base", BlockTime: 2 * time.Second}); err != nil {
+	if _, err := w.WriteManifest(d, world.ManifestOptions{ID: "base", Label: "Base", BlockTime: 2 * time.Second}); err != nil {
 		t.Fatal(err)
 	}
 	m, err := files.Load(samples, d)

@@ -10,9 +10,9 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/bench/lab"
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/internal/catalog/files"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/npmcache"
@@ -63,14 +63,14 @@ func makeChain(ctx context.Context, dir string, o traffic.BenchOptions) (err err
 	defer func() { err = errors.Join(err, node.Close()) }()
 	p := lab.NewProgress("chain", 1000)
 	o.OnBlock = func(done float64) { p.At(int64(done * 1000)) }
-	world, err := traffic.Bench(ctx, node, o)
+	w, err := traffic.Bench(ctx, node, o)
 	if err != nil {
 		return err
 	}
 	if err := node.DumpState(ctx, filepath.Join(dir, stateFile)); err != nil {
 		return err
 	}
-	_, err = world.WriteManifest(dir, simnet.ManifestOptions{ID: "bench", Label: "Bench", BlockTime: 2 * time.Second})
+	_, err = w.WriteManifest(dir, world.ManifestOptions{ID: "bench", Label: "Bench", BlockTime: 2 * time.Second})
 	return err
 }
 

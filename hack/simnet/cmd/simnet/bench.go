@@ -13,9 +13,9 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 )
 
 const benchUsage = `simnet bench makes a chain for measurements: Uniswap V2 and V3, transfers and swaps, the same
@@ -59,12 +59,12 @@ func runBench(args []string) error {
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	return makeBench(ctx, dump, options, simnet.ManifestOptions{
+	return makeBench(ctx, dump, options, world.ManifestOptions{
 		ID: id, Label: "Bench", BlockTime: 2 * time.Second, Endpoint: fmt.Sprintf("http://127.0.0.1:%d", port),
 	})
 }
 
-func makeBench(ctx context.Context, dump string, o traffic.BenchOptions, manifest simnet.ManifestOptions) error {
+func makeBench(ctx context.Context, dump string, o traffic.BenchOptions, manifest world.ManifestOptions) error {
 	if err := os.MkdirAll(filepath.Dir(dump), 0o755); err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func makeBench(ctx context.Context, dump string, o traffic.BenchOptions, manifes
 			fmt.Printf("bench: mined %d%%\n", percent)
 		}
 	}
-	world, err := traffic.Bench(ctx, node, o)
+	w, err := traffic.Bench(ctx, node, o)
 	if err != nil {
 		return err
 	}
@@ -102,7 +102,7 @@ func makeBench(ctx context.Context, dump string, o traffic.BenchOptions, manifes
 		return err
 	}
 	fmt.Printf("bench: wrote %s\n", dump)
-	path, err := world.WriteManifest(filepath.Dir(dump), manifest)
+	path, err := w.WriteManifest(filepath.Dir(dump), manifest)
 	if err != nil {
 		return err
 	}

@@ -15,7 +15,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/boardwalkhq/boardwalk/hack/simnet"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/desk"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/history"
@@ -23,6 +22,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/people"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/toolchain"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/members/client"
 )
 
@@ -116,13 +117,13 @@ func run(args []string) error {
 }
 
 type chain struct {
-	manifest simnet.ManifestOptions
+	manifest world.ManifestOptions
 	chainID  uint64
 	port     int
 	flag     string
 	seed     uint64
 
-	world  *simnet.World
+	world  *world.World
 	trader *traffic.Trader
 	desk   *desk.Desk // nil without venues
 }
@@ -137,8 +138,8 @@ func runChains(ctx context.Context, s settings) error {
 	}
 	fmt.Println("tools: ready")
 	chains := []*chain{
-		{manifest: simnet.ManifestOptions{ID: "base", Label: "Base", BlockTime: 2 * time.Second}, chainID: 8453, port: s.basePort, flag: "--base-port", seed: 2 * s.seed},
-		{manifest: simnet.ManifestOptions{ID: "bsc", Label: "BNB Chain", BlockTime: time.Second}, chainID: 56, port: s.bscPort, flag: "--bsc-port", seed: 2*s.seed + 1},
+		{manifest: world.ManifestOptions{ID: "base", Label: "Base", BlockTime: 2 * time.Second}, chainID: 8453, port: s.basePort, flag: "--base-port", seed: 2 * s.seed},
+		{manifest: world.ManifestOptions{ID: "bsc", Label: "BNB Chain", BlockTime: time.Second}, chainID: 56, port: s.bscPort, flag: "--bsc-port", seed: 2*s.seed + 1},
 	}
 	// The nodes outlive the signal, so that they end after the traders do.
 	nodes, endNodes := context.WithCancel(context.WithoutCancel(ctx))
@@ -154,7 +155,7 @@ func runChains(ctx context.Context, s settings) error {
 	if err != nil {
 		return err
 	}
-	worlds := make(map[string]*simnet.World)
+	worlds := make(map[string]*world.World)
 	for _, c := range chains {
 		path, err := c.world.WriteManifest(s.dir, c.manifest)
 		if err != nil {
@@ -179,7 +180,7 @@ func runChains(ctx context.Context, s settings) error {
 		}
 		return history.Live(ctx, c.world, c.trader, history.LiveOptions{
 			BlockTime: c.manifest.BlockTime, TxPerBlock: s.txPerBlock, Seed: c.seed, LaunchEvery: s.poolEvery, Desk: c.desk,
-			OnLaunch: func(token simnet.Token, pool simnet.Pool) {
+			OnLaunch: func(token world.Token, pool world.Pool) {
 				fmt.Printf("%s: new token %s (%s) on %s\n", c.manifest.ID, token.Symbol, token.Address, pool.Protocol)
 			},
 		})
@@ -239,16 +240,16 @@ func (c *chain) start(ctx context.Context, s settings) error {
 		return err
 	}
 	fmt.Printf("%s: chain %d at %s\n", c.manifest.ID, c.chainID, node.URL())
-	var venues []simnet.VenueProtocol
+	var protocols []venues.Protocol
 	if s.launchEvery > 0 {
-		venues = simnet.UsualVenues(c.chainID)
+		protocols = venues.Usual(c.chainID)
 	}
-	if c.world, err = launch.Deploy(ctx, node, simnet.DeployOptions{Seed: c.seed}, venues...); err != nil {
+	if c.world, err = launch.Deploy(ctx, node, world.DeployOptions{Seed: c.seed}, protocols...); err != nil {
 		node.Kill()
 		return err
 	}
 	c.trader = traffic.NewTrader(c.world, c.seed)
-	if len(venues) > 0 {
+	if len(protocols) > 0 {
 		c.desk = desk.New(c.world, desk.Options{Seed: c.seed, Every: s.launchEvery, OnLaunch: c.tell})
 	}
 	fmt.Printf("%s: deployed %d tokens, %d pools, %d launch venues\n",

@@ -1,4 +1,4 @@
-package simnet
+package world
 
 // VolumeStates is what the contracts of volume pools answer.
 var VolumeStates = volumeStates

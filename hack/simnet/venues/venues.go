@@ -1,39 +1,38 @@
-package simnet
+// Package venues says what launch venues there are, and what their curves do with a trade, to the unit.
+package venues
 
-import (
-	"math/big"
-)
+import "math/big"
 
-// VenueProtocol is how a launch venue's contracts speak, spelled as in a LaunchVenue's spec.protocol.
-type VenueProtocol string
+// Protocol is how a launch venue's contracts speak, spelled as in a LaunchVenue's spec.protocol.
+type Protocol string
 
 // The protocols that a world can have contracts of. All but BoardwalkCurve are stand-ins: they log the
 // launchpad's events over curves and pools of their own, see contracts/.
 const (
-	BoardwalkCurve VenueProtocol = "BoardwalkCurve"
-	FourMemeV1     VenueProtocol = "FourMemeV1"
-	FourMemeV2     VenueProtocol = "FourMemeV2"
-	Flap           VenueProtocol = "Flap"
-	PonsV2         VenueProtocol = "PonsV2"
-	NadFun         VenueProtocol = "NadFun"
-	ClankerV3      VenueProtocol = "ClankerV3"
-	ClankerV4      VenueProtocol = "ClankerV4"
+	BoardwalkCurve Protocol = "BoardwalkCurve"
+	FourMemeV1     Protocol = "FourMemeV1"
+	FourMemeV2     Protocol = "FourMemeV2"
+	Flap           Protocol = "Flap"
+	PonsV2         Protocol = "PonsV2"
+	NadFun         Protocol = "NadFun"
+	ClankerV3      Protocol = "ClankerV3"
+	ClankerV4      Protocol = "ClankerV4"
 )
 
-// AllVenues are all of them.
-var AllVenues = []VenueProtocol{BoardwalkCurve, FourMemeV1, FourMemeV2, Flap, PonsV2, NadFun, ClankerV3, ClankerV4}
+// All are all protocols.
+var All = []Protocol{BoardwalkCurve, FourMemeV1, FourMemeV2, Flap, PonsV2, NadFun, ClankerV3, ClankerV4}
 
-// UsualVenues are those of a chain in `make run`: between BNB Chain and any other, each protocol is on
+// Usual are those of a chain in `make run`: between BNB Chain and any other, each protocol is on
 // one, and the own family and Clanker are on both.
-func UsualVenues(chainID uint64) []VenueProtocol {
+func Usual(chainID uint64) []Protocol {
 	if chainID == 56 {
-		return []VenueProtocol{BoardwalkCurve, FourMemeV2, Flap, ClankerV4, FourMemeV1}
+		return []Protocol{BoardwalkCurve, FourMemeV2, Flap, ClankerV4, FourMemeV1}
 	}
-	return []VenueProtocol{BoardwalkCurve, ClankerV4, PonsV2, NadFun, ClankerV3}
+	return []Protocol{BoardwalkCurve, ClankerV4, PonsV2, NadFun, ClankerV3}
 }
 
-// VenueKind is what the venues of a protocol have in common.
-type VenueKind struct {
+// Kind is what the venues of a protocol have in common.
+type Kind struct {
 	// ID is the spec.id of the LaunchVenue, Contract the name of the contract in contracts/.
 	ID       string
 	Contract string
@@ -51,8 +50,8 @@ const (
 	fourVirtualBase, fourSaleBase = 1_066_666_667, 800_000_000
 )
 
-// VenueKinds are what the protocols' venues are like.
-var VenueKinds = map[VenueProtocol]VenueKind{
+// Kinds are what the protocols' venues are like.
+var Kinds = map[Protocol]Kind{
 	BoardwalkCurve: {"boardwalk-curve", "BoardwalkCurve", 45_000, pumpVirtualBase, pumpSaleBase, true},
 	FourMemeV1:     {"four-meme-v1", "FourMemeV1StandIn", 38_000, fourVirtualBase, fourSaleBase, true},
 	FourMemeV2:     {"four-meme", "FourMemeV2StandIn", 48_000, fourVirtualBase, fourSaleBase, true},
@@ -67,21 +66,21 @@ var VenueKinds = map[VenueProtocol]VenueKind{
 type Venue struct {
 	// ID is the spec.id of its LaunchVenue.
 	ID       string
-	Protocol VenueProtocol
+	Protocol Protocol
 	// Contracts are those that its LaunchVenue declares.
 	Contracts []string
 
 	// Shape is what its curves are at first; empty for live pools.
-	Shape CurveShape
+	Shape Shape
 	// Hook is the Uniswap V4 hook of its pools; empty if they have none.
 	Hook string
 }
 
 // HasCurve tells whether its tokens start on a bonding curve; the others are live pools from the first block.
-func (v Venue) HasCurve() bool { return VenueKinds[v.Protocol].SaleBase > 0 }
+func (v Venue) HasCurve() bool { return Kinds[v.Protocol].SaleBase > 0 }
 
 // Waits tells whether a full curve stays until somebody graduates it. Elsewhere the buy that fills it does.
-func (v Venue) Waits() bool { return VenueKinds[v.Protocol].waits }
+func (v Venue) Waits() bool { return Kinds[v.Protocol].waits }
 
 // Target is what a full curve has raised, net of fees; nil for live pools.
 func (v Venue) Target() *big.Int {

@@ -1,10 +1,11 @@
-package simnet
+package world
 
 import (
 	"encoding/binary"
 	"math/big"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 )
 
 // Protocol is a kind of exchange, spelled as in a Chain's spec.exchanges.
@@ -158,7 +159,7 @@ type World struct {
 	// Venues are the launch venues, VenueOwner is who deployed them and gets their fees, and Wallets are who launches and
 	// trades there. These accounts are impersonated: the node takes their transactions unsigned, and eth_accounts doesn't
 	// list them.
-	Venues     []Venue
+	Venues     []venues.Venue
 	VenueOwner string
 	Wallets    []string
 }
@@ -219,13 +220,13 @@ func Portion(amount *big.Int, part float64) *big.Int {
 }
 
 // Venue finds a venue by id.
-func (w *World) Venue(id string) (Venue, bool) {
+func (w *World) Venue(id string) (venues.Venue, bool) {
 	for _, venue := range w.Venues {
 		if venue.ID == id {
 			return venue, true
 		}
 	}
-	return Venue{}, false
+	return venues.Venue{}, false
 }
 
 // MadeUpAddress is an address of a kind; nobody has its key.

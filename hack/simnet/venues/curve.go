@@ -1,15 +1,15 @@
-package simnet
+package venues
 
 import (
 	"errors"
 	"math/big"
 )
 
-// CurveFeeBps is the fee of every curve here, in basis points.
-const CurveFeeBps = 100
+// FeeBps is the fee of every curve here, in basis points.
+const FeeBps = 100
 
-// CurveShape is what a venue's curves are at first, in smallest units.
-type CurveShape struct {
+// Shape is what a venue's curves are at first, in smallest units.
+type Shape struct {
 	VirtualBase, VirtualQuote, SaleBase *big.Int
 	// FeeBps is what of a trade's quote doesn't reach or leave the curve, taxes included.
 	FeeBps int64
@@ -43,23 +43,23 @@ func (f Fill) Paid() *big.Int { return new(big.Int).Add(f.Net, f.Fee) }
 func (f Fill) Got() *big.Int { return new(big.Int).Sub(f.Net, f.Fee) }
 
 // Fresh is a curve that nobody has bought from.
-func (s CurveShape) Fresh() CurveState {
+func (s Shape) Fresh() CurveState {
 	return CurveState{VirtualBase: s.VirtualBase, VirtualQuote: s.VirtualQuote, RealBase: s.SaleBase, RealQuote: new(big.Int)}
 }
 
-// Product is of the virtual reserves at first.
-func (s CurveShape) Product() *big.Int { return new(big.Int).Mul(s.VirtualBase, s.VirtualQuote) }
+// Product is that of the virtual reserves at first. No trade lets it fall.
+func (s Shape) Product() *big.Int { return new(big.Int).Mul(s.VirtualBase, s.VirtualQuote) }
 
 // Last is the virtual base of a full curve.
-func (s CurveShape) Last() *big.Int { return new(big.Int).Sub(s.VirtualBase, s.SaleBase) }
+func (s Shape) Last() *big.Int { return new(big.Int).Sub(s.VirtualBase, s.SaleBase) }
 
 // Target is what a full curve has raised.
-func (s CurveShape) Target() *big.Int {
+func (s Shape) Target() *big.Int {
 	return new(big.Int).Sub(ceilDiv(s.Product(), s.Last()), s.VirtualQuote)
 }
 
 // at is the curve with these virtual reserves.
-func (s CurveShape) at(base, quote *big.Int) CurveState {
+func (s Shape) at(base, quote *big.Int) CurveState {
 	left := new(big.Int).Sub(base, s.Last())
 	return CurveState{
 		VirtualBase: base, VirtualQuote: quote, RealBase: left, RealQuote: new(big.Int).Sub(quote, s.VirtualQuote),
@@ -76,7 +76,7 @@ const bps = 10_000
 
 // Buy is a purchase for a value with the fee in it; the last one takes less. Virtual base times virtual quote
 // never falls below their product at first.
-func (s CurveShape) Buy(from CurveState, value *big.Int) (Fill, CurveState, error) {
+func (s Shape) Buy(from CurveState, value *big.Int) (Fill, CurveState, error) {
 	if from.Completed {
 		return Fill{}, from, errCurveFull
 	}
@@ -97,7 +97,7 @@ func (s CurveShape) Buy(from CurveState, value *big.Int) (Fill, CurveState, erro
 }
 
 // Sell is a sale of tokens that came from the curve.
-func (s CurveShape) Sell(from CurveState, amount *big.Int) (Fill, CurveState, error) {
+func (s Shape) Sell(from CurveState, amount *big.Int) (Fill, CurveState, error) {
 	if from.Completed {
 		return Fill{}, from, errCurveFull
 	}
@@ -112,7 +112,7 @@ func (s CurveShape) Sell(from CurveState, amount *big.Int) (Fill, CurveState, er
 }
 
 // ValueFor is what buys about an amount of tokens, and all that are left where that is the amount.
-func (s CurveShape) ValueFor(from CurveState, amount *big.Int) *big.Int {
+func (s Shape) ValueFor(from CurveState, amount *big.Int) *big.Int {
 	base := new(big.Int).Sub(from.VirtualBase, amount)
 	if base.Cmp(s.Last()) < 0 {
 		base = s.Last()
@@ -126,13 +126,13 @@ func (s CurveShape) ValueFor(from CurveState, amount *big.Int) *big.Int {
 }
 
 // share is the fee of a value. Every part of it is rounded up by itself.
-func (s CurveShape) share(value *big.Int) *big.Int {
-	fee := bpsOf(value, CurveFeeBps)
-	return fee.Add(fee, bpsOf(value, s.FeeBps-CurveFeeBps))
+func (s Shape) share(value *big.Int) *big.Int {
+	fee := bpsOf(value, FeeBps)
+	return fee.Add(fee, bpsOf(value, s.FeeBps-FeeBps))
 }
 
 // gross is the least value that leaves net after the fee.
-func (s CurveShape) gross(net *big.Int) *big.Int {
+func (s Shape) gross(net *big.Int) *big.Int {
 	return ceilDiv(new(big.Int).Mul(net, big.NewInt(bps)), big.NewInt(bps-s.FeeBps))
 }
 

@@ -1,6 +1,6 @@
-// Package world makes the container image of what Boardwalk needs around it in the end-to-end test's cluster: PostgreSQL and an
+// Package services makes the container image of what Boardwalk needs around it in the end-to-end test's cluster: PostgreSQL and an
 // EVM node, on the machine's own release of Debian. Nothing of it comes from an image registry.
-package world
+package services
 
 import (
 	"context"
