@@ -158,20 +158,10 @@ func checkTruths(t *testing.T, w *world.World, truths []traffic.Truth) {
 
 // moved is by how much a transaction changed what somebody has of a token.
 func moved(token, account string, receipt anvil.Receipt) *big.Int {
-	net := new(big.Int)
-	for _, log := range receipt.Logs {
-		if log.Topics[0] != simnettest.TransferTopic || log.Address != token {
-			continue
-		}
-		value := new(big.Int).SetBytes(anvil.FromHex(log.Data))
-		if anvil.AddressAt(anvil.FromHex(log.Topics[1]), 0) == account {
-			net.Sub(net, value)
-		}
-		if anvil.AddressAt(anvil.FromHex(log.Topics[2]), 0) == account {
-			net.Add(net, value)
-		}
+	if n := simnettest.Moved(receipt, account)[token]; n != nil {
+		return n
 	}
-	return net
+	return new(big.Int)
 }
 
 // The same seed makes the same blocks.

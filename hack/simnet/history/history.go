@@ -67,7 +67,7 @@ func Mine(ctx context.Context, w *world.World, trader *traffic.Trader, o Options
 	}
 	rng := rand.New(rand.NewPCG(o.Seed, 11))
 	step := func(at time.Time, done float64) error {
-		truths, err := stepAll(ctx, w, trader, o.Desk, at, traffic.Poisson(rng, o.TxPerBlock))
+		truths, err := stepAll(ctx, trader, o.Desk, at, traffic.Poisson(rng, o.TxPerBlock))
 		if err != nil {
 			return fmt.Errorf("history: %w", err)
 		}
@@ -94,7 +94,7 @@ func Mine(ctx context.Context, w *world.World, trader *traffic.Trader, o Options
 }
 
 // stepAll submits what the block at this time is to have of the desk's, if there is one, and of the trader's.
-func stepAll(ctx context.Context, w *world.World, trader *traffic.Trader, d *desk.Desk, at time.Time, n int) ([]traffic.Truth, error) {
+func stepAll(ctx context.Context, trader *traffic.Trader, d *desk.Desk, at time.Time, n int) ([]traffic.Truth, error) {
 	var launches []traffic.Truth
 	if d != nil {
 		var err error
@@ -187,7 +187,7 @@ func Live(ctx context.Context, w *world.World, trader *traffic.Trader, o LiveOpt
 }
 
 func liveBlock(ctx context.Context, w *world.World, trader *traffic.Trader, at time.Time, n int, o LiveOptions) error {
-	truths, err := stepAll(ctx, w, trader, o.Desk, at, n)
+	truths, err := stepAll(ctx, trader, o.Desk, at, n)
 	if err != nil {
 		return err
 	}

@@ -75,10 +75,13 @@ func (l *launcher) send(ctx context.Context, at time.Time) error {
 		fee      int
 		native   bool // the quote is the native currency itself
 	}
-	kinds := slices.DeleteFunc([]kind{
-		{protocol: world.UniswapV2}, {protocol: world.UniswapV3, fee: 10000},
-		{protocol: world.UniswapV4, fee: 3000, native: true}, {protocol: world.PancakeSwapV3, fee: 2500},
-	}, func(k kind) bool { return w.FactoryOf(k.protocol) == "" })
+	kinds := []kind{
+		{protocol: world.UniswapV2},
+		{protocol: world.UniswapV3, fee: 10000},
+		{protocol: world.UniswapV4, fee: 3000, native: true},
+		{protocol: world.PancakeSwapV3, fee: 2500},
+	}
+	kinds = slices.DeleteFunc(kinds, func(k kind) bool { return w.FactoryOf(k.protocol) == "" })
 	next := kinds[l.count%len(kinds)]
 	l.count++
 	quote := w.Wrapped

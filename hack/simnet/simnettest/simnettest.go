@@ -39,22 +39,7 @@ func CheckTruth(t *testing.T, w *world.World, truth traffic.Truth, receipt anvil
 	if receipt.From != truth.Sender {
 		t.Errorf("%s: sent by %s, truth says %s", truth.Kind, receipt.From, truth.Sender)
 	}
-	net := make(map[string]*big.Int) // of the trader, by token
-	for _, log := range receipt.Logs {
-		if log.Topics[0] != TransferTopic || len(log.Topics) != 3 {
-			continue
-		}
-		if net[log.Address] == nil {
-			net[log.Address] = new(big.Int)
-		}
-		value := new(big.Int).SetBytes(anvil.FromHex(log.Data))
-		if anvil.AddressAt(anvil.FromHex(log.Topics[1]), 0) == truth.Trader {
-			net[log.Address].Sub(net[log.Address], value)
-		}
-		if anvil.AddressAt(anvil.FromHex(log.Topics[2]), 0) == truth.Trader {
-			net[log.Address].Add(net[log.Address], value)
-		}
-	}
+	net := Moved(receipt, truth.Trader)
 	sign := func(token string) int {
 		if net[token] == nil {
 			return 0
@@ -80,8 +65,29 @@ func CheckTruth(t *testing.T, w *world.World, truth traffic.Truth, receipt anvil
 	}
 }
 
-// TransferTopic is the topic of ERC-20's Transfer.
-const TransferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+// Moved is by how much a transaction changed what somebody has, by token.
+func Moved(receipt anvil.Receipt, account string) map[string]*big.Int {
+	net := make(map[string]*big.Int)
+	for _, log := range receipt.Logs {
+		if log.Topics[0] != transferTopic || len(log.Topics) != 3 {
+			continue
+		}
+		if net[log.Address] == nil {
+			net[log.Address] = new(big.Int)
+		}
+		value := new(big.Int).SetBytes(anvil.FromHex(log.Data))
+		if anvil.AddressAt(anvil.FromHex(log.Topics[1]), 0) == account {
+			net[log.Address].Sub(net[log.Address], value)
+		}
+		if anvil.AddressAt(anvil.FromHex(log.Topics[2]), 0) == account {
+			net[log.Address].Add(net[log.Address], value)
+		}
+	}
+	return net
+}
+
+// transferTopic is the topic of ERC-20's Transfer.
+const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
 
 // PoolNow is what a pool has at the newest block.
 func PoolNow(t *testing.T, w *world.World, pool world.Pool) world.PoolState {
