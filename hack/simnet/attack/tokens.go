@@ -34,11 +34,6 @@ const (
 	TrickNone Trick = "none"
 )
 
-// Tricks are all of them.
-var Tricks = []Trick{
-	TrickHoneypot, TrickBackdoor, TrickSellTax, TrickUpgradeable, TrickBlacklist, TrickUnlocked, TrickBurned, TrickNone,
-}
-
 // HostileToken is a token with a trick, and what it takes to play it.
 type HostileToken struct {
 	Trick Trick
@@ -176,11 +171,11 @@ func HostileLaunch(ctx context.Context, w *world.World, trick Trick, venueID str
 	if h.Launch.Curve == venue.Contracts[0] {
 		return h, nil
 	}
-	return h, MarkMarket(ctx, w, h, h.Launch.Curve)
+	return h, markMarket(ctx, w, h, h.Launch.Curve)
 }
 
-// MarkMarket tells the token that people sell to a contract, such as the pool that it graduated to, and mines it.
-func MarkMarket(ctx context.Context, w *world.World, h *HostileToken, contract string) error {
+// markMarket tells the token that people sell to a contract, such as the pool that it graduated to, and mines it.
+func markMarket(ctx context.Context, w *world.World, h *HostileToken, contract string) error {
 	return w.Node.Settle(ctx, []anvil.Transaction{
 		h.call("setMarket(address,bool)", contract, true),
 		h.call("setExempt(address,bool)", contract, true),

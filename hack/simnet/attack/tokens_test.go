@@ -23,6 +23,11 @@ func hostileWorld(t *testing.T, chainID, seed uint64, protocols ...venues.Protoc
 	return w
 }
 
+// tricks are all of them.
+var tricks = []Trick{
+	TrickHoneypot, TrickBackdoor, TrickSellTax, TrickUpgradeable, TrickBlacklist, TrickUnlocked, TrickBurned, TrickNone,
+}
+
 // ownerOf asks a token that has the function.
 func ownerOf(t *testing.T, w *world.World, token string) string {
 	t.Helper()
@@ -44,7 +49,7 @@ func TestHostilePools(t *testing.T) {
 	t.Parallel()
 	w := hostileWorld(t, 56, 41, venues.BoardwalkCurve)
 	buyer := w.Wallets[50]
-	for i, trick := range Tricks {
+	for i, trick := range tricks {
 		h, err := HostilePool(t.Context(), w, trick, w.Wallets[i], world.Units(20, 18))
 		if err != nil {
 			t.Fatalf("%s: %v", trick, err)
@@ -175,7 +180,7 @@ func TestHostileLaunches(t *testing.T) {
 					t.Fatalf("%s on %s: %v", trick, venue.ID, err)
 				}
 			}
-			if err := MarkMarket(t.Context(), w, h, h.Launch.Pool.Address); err != nil {
+			if err := markMarket(t.Context(), w, h, h.Launch.Pool.Address); err != nil {
 				t.Fatal(err)
 			}
 			// Uniswap V3 takes no token of which less arrives than was sent.

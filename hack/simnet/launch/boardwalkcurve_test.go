@@ -1,6 +1,8 @@
 package launch
 
 import (
+	"context"
+	"fmt"
 	"math/big"
 	"testing"
 
@@ -23,6 +25,17 @@ func try(t *testing.T, w *world.World, tx anvil.Transaction) error {
 	tx.Gas = world.CreationGas
 	_, err := w.Node.Settled(t.Context(), []anvil.Transaction{tx})
 	return err
+}
+
+// pause pauses the own family's contract, or lets it go on, and mines that.
+func pause(ctx context.Context, w *world.World, paused bool) error {
+	venue, found := w.Venue(venues.Kinds[venues.BoardwalkCurve].ID)
+	if !found {
+		return fmt.Errorf("simnet: chain %d has no launch venue of its own", w.ChainID)
+	}
+	return w.Node.Settle(ctx, []anvil.Transaction{{
+		From: w.VenueOwner, To: venue.Contracts[0], Data: anvil.EncodeCall("setPaused(bool)", paused), Gas: world.TradeGas,
+	}})
 }
 
 // What is to be refused is refused, and what is not goes on.
@@ -73,7 +86,7 @@ func TestBoardwalkCurveRefuses(t *testing.T) {
 			t.Errorf("%s is not refused", what)
 		}
 	}
-	if err := Pause(t.Context(), w, true); err != nil {
+	if err := pause(t.Context(), w, true); err != nil {
 		t.Fatal(err)
 	}
 	for what, tx := range map[string]anvil.Transaction{
@@ -87,7 +100,7 @@ func TestBoardwalkCurveRefuses(t *testing.T) {
 	if _, err := Sell(t.Context(), w, l, alice, one); err != nil {
 		t.Errorf("a sale is refused while paused: %v", err)
 	}
-	if err := Pause(t.Context(), w, false); err != nil {
+	if err := pause(t.Context(), w, false); err != nil {
 		t.Fatal(err)
 	}
 	for _, step := range []anvil.Transaction{
@@ -99,7 +112,7 @@ func TestBoardwalkCurveRefuses(t *testing.T) {
 			t.Errorf("ownership can't be passed on: %v", err)
 		}
 	}
-	if err := Pause(t.Context(), w, true); err == nil {
+	if err := pause(t.Context(), w, true); err == nil {
 		t.Error("the former owner pauses")
 	}
 }

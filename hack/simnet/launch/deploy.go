@@ -82,17 +82,6 @@ func deployVenue(d *world.Deployment, protocol venues.Protocol) venues.Venue {
 	return venue
 }
 
-// Pause pauses the own family's contract, or lets it go on, and mines that.
-func Pause(ctx context.Context, w *world.World, paused bool) error {
-	venue, found := w.Venue(venues.Kinds[venues.BoardwalkCurve].ID)
-	if !found {
-		return fmt.Errorf("simnet: chain %d has no launch venue of its own", w.ChainID)
-	}
-	return w.Node.Settle(ctx, []anvil.Transaction{{
-		From: w.VenueOwner, To: venue.Contracts[0], Data: anvil.EncodeCall("setPaused(bool)", paused), Gas: world.TradeGas,
-	}})
-}
-
 // fundWallets gives the wallets their coins as a genesis block would: nobody sends them.
 func fundWallets(ctx context.Context, w *world.World) error {
 	var requests []anvil.Request

@@ -70,14 +70,19 @@ func (w *World) BalanceOf(ctx context.Context, token, account string) (*big.Int,
 
 // Creation creates a contract. It must be its sender's transaction of that nonce.
 func (w *World) Creation(from string, nonce uint64, contract, constructor string, args ...any) (anvil.Transaction, string) {
+	return anvil.Transaction{From: from, Data: w.initCode(contract, constructor, args...), Gas: CreationGas}, anvil.CreateAddress(from, nonce)
+}
+
+// initCode is the code that creates a contract.
+func (w *World) initCode(contract, constructor string, args ...any) []byte {
 	code, found := w.Node.Tools.Code[contract]
 	if !found {
 		panic("simnet: no code for " + contract)
 	}
-	if constructor != "" {
-		code = slices.Concat(code, anvil.EncodeArgs(constructor, args...))
+	if constructor == "" {
+		return slices.Clone(code)
 	}
-	return anvil.Transaction{From: from, Data: code, Gas: CreationGas}, anvil.CreateAddress(from, nonce)
+	return slices.Concat(code, anvil.EncodeArgs(constructor, args...))
 }
 
 // NextNonce is the next nonce of an account.

@@ -1,7 +1,6 @@
 package world
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -101,23 +100,10 @@ func (d *Deployment) accounts(ctx context.Context) error {
 	return err
 }
 
-// creation is the code that creates a contract.
-func (d *Deployment) creation(contract, constructor string, args ...any) []byte {
-	code, found := d.Node.Tools.Code[contract]
-	if !found {
-		panic("simnet: no code for " + contract)
-	}
-	data := bytes.Clone(code)
-	if constructor != "" {
-		data = append(data, anvil.EncodeArgs(constructor, args...)...)
-	}
-	return data
-}
-
 // Create adds the creation of a contract and returns its address.
 func (d *Deployment) Create(contract, constructor string, args ...any) string {
 	address := anvil.CreateAddress(d.Deployer, d.Nonce)
-	d.Add(anvil.Transaction{Data: d.creation(contract, constructor, args...)})
+	d.Add(anvil.Transaction{Data: d.initCode(contract, constructor, args...)})
 	return address
 }
 

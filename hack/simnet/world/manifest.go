@@ -93,7 +93,7 @@ func (w *World) WriteManifest(dir string, o ManifestOptions) (path string, err e
 	return WriteFile(dir, o.ID, content)
 }
 
-// WriteFile writes a file at once.
+// WriteFile writes <name>.yaml in a directory at once, so that a reader never sees half of it.
 func WriteFile(dir, name string, content []byte) (path string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err

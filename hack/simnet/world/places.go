@@ -48,7 +48,7 @@ func (d *Deployment) createAt(ctx context.Context, address, contract, constructo
 		return d.Create(contract, constructor, args...)
 	}
 	address = anvil.ToHex(anvil.FromHex(address)) // lower case
-	if err := d.runAt(ctx, address, d.creation(contract, constructor, args...)); err != nil && d.failed == nil {
+	if err := d.runAt(ctx, address, d.initCode(contract, constructor, args...)); err != nil && d.failed == nil {
 		d.failed = fmt.Errorf("%s at %s: %w", contract, address, err)
 	}
 	return address
