@@ -213,25 +213,36 @@ func examineRole(ctx context.Context, db *bun.DB, role string, writes []string) 
 		}
 	}
 	if len(writes) > 0 {
-		if !temporary {
-			r.missing = append(r.missing, "GRANT TEMPORARY ON DATABASE "+database.Ident(r.database)+to)
-		}
-		unwritten := "c.relname IN (?0)"
-		if r.exists {
-			unwritten += " AND NOT (has_table_privilege(?1, c.oid, 'INSERT') AND has_table_privilege(?1, c.oid, 'UPDATE') AND has_table_privilege(?1, c.oid, 'DELETE'))"
-		}
-		tables, err := ownTables(ctx, db, unwritten, bun.List(writes), role)
+		more, err := r.missingToWrite(ctx, db, role, temporary, writes)
 		if err != nil {
 			return r, err
 		}
-		if len(tables) > 0 {
-			r.missing = append(r.missing, "GRANT INSERT, UPDATE, DELETE ON "+listed(tables)+to)
-		}
+		r.missing = append(r.missing, more...)
 	}
 	if !later {
 		r.missing = append(r.missing, "ALTER DEFAULT PRIVILEGES FOR ROLE "+database.Ident(r.owner)+" IN SCHEMA "+database.Ident(r.schema)+" GRANT SELECT ON TABLES"+to)
 	}
 	return r, nil
+}
+
+// missingToWrite are the statements that give a role what it lacks to write tables, and the temporary ones that bulk writes need.
+func (r *rights) missingToWrite(ctx context.Context, db *bun.DB, role string, temporary bool, writes []string) (missing []string, err error) {
+	to := " TO " + database.Ident(role)
+	if !temporary {
+		missing = append(missing, "GRANT TEMPORARY ON DATABASE "+database.Ident(r.database)+to)
+	}
+	unwritten := "c.relname IN (?0)"
+	if r.exists {
+		unwritten += " AND NOT (has_table_privilege(?1, c.oid, 'INSERT') AND has_table_privilege(?1, c.oid, 'UPDATE') AND has_table_privilege(?1, c.oid, 'DELETE'))"
+	}
+	tables, err := ownTables(ctx, db, unwritten, bun.List(writes), role)
+	if err != nil {
+		return nil, err
+	}
+	if len(tables) > 0 {
+		missing = append(missing, "GRANT INSERT, UPDATE, DELETE ON "+listed(tables)+to)
+	}
+	return missing, nil
 }
 
 // listed are tables as a statement lists them.
