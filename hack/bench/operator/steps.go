@@ -35,8 +35,8 @@ var oneChanges = []oneChange{
 	{"a Chain's order, which isn't in its document", func(ctx context.Context, s *operatorSite, chain, round int) (func(*clusterView) string, error) {
 		return s.changeOf(ctx, s.chain(chain), nil, "order", 100+round)
 	}},
-	{"a Chain's label, which is", func(ctx context.Context, s *operatorSite, chain, round int) (func(*clusterView) string, error) {
-		return s.changeOf(ctx, s.chain(chain), []int{chain}, "label", fmt.Sprintf("Chain %d of round %d", chain, round))
+	{"a Chain's block time, which is", func(ctx context.Context, s *operatorSite, chain, round int) (func(*clusterView) string, error) {
+		return s.changeOf(ctx, s.chain(chain), []int{chain}, "blockTime", fmt.Sprintf("%dms", 2001+round))
 	}},
 	{"a Chain's indexer falls silent", func(_ context.Context, s *operatorSite, chain, _ int) (func(*clusterView) string, error) {
 		s.indexers.change(func() { s.indexers.down[s.state(chainName(chain))] = true })
