@@ -51,6 +51,9 @@ func TestTreeCPU(t *testing.T) {
 		t.Errorf("it used %s: %v", used, err)
 	}
 	held, processes, err := TreeMemory(cmd.Process.Pid)
+	for deadline := time.Now().Add(10 * time.Second); processes < 2 && err == nil && time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
+		held, processes, err = TreeMemory(cmd.Process.Pid) // cat may not be there yet
+	}
 	if err != nil || processes != 2 || held < 100_000 { // the shell and cat
 		t.Errorf("%d processes hold %d bytes: %v", processes, held, err)
 	}
