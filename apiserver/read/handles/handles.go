@@ -50,7 +50,7 @@ func (d *Directory) clear() {
 	d.version++
 }
 
-// Of is the handle of the member whose public wallet an account of a chain is; empty for everybody else's.
+// Of gives the handle of the member who shows this account as their wallet, on every chain of the family or on this one; "" if nobody does.
 func (d *Directory) Of(f chainconfig.Family, account market.Address, chain string) string {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

@@ -156,7 +156,7 @@ func makeDatabase(ctx context.Context, kind, dir string, w *Seedling) (err error
 		if _, err := p.admin.Exec(ctx, "CREATE DATABASE market"); err != nil {
 			return err
 		}
-		// What the server does by itself after so many writes is not to be done while something is measured.
+		// After so many writes PostgreSQL vacuums and writes to disk on its own. That is done before the measurement begins.
 		defer func() {
 			if err == nil {
 				err = p.settle(ctx)

@@ -23,7 +23,7 @@ type Endpoint struct {
 	Alone func(ctx context.Context, st *store.Store, w *World, tokens []int) ([]candle.Bar, error)
 }
 
-// PerToken are the operations whose work is that of one token, or a few.
+// PerToken are the operations that answer about the tokens named in the request, and read only theirs.
 var PerToken = []Endpoint{
 	{Operation: "getTokenInfo", Tokens: 1, Alone: aloneRows, Target: func(w *World, tokens []int) string {
 		return "/api/token/info/" + w.named(tokens[0], "")

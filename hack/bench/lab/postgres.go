@@ -96,7 +96,7 @@ func (p *Postgres) Create(ctx context.Context) (dsn string, drop func(context.Co
 	return p.dsn(name), func(ctx context.Context) error {
 		_, err := p.admin.Exec(ctx, "DROP DATABASE "+name+" WITH (FORCE)")
 		if err == nil {
-			// What one run wrote is not to be flushed during the next.
+			// PostgreSQL writes its changed pages to disk now, and not during the next run, which would measure that too.
 			_, err = p.admin.Exec(ctx, "CHECKPOINT")
 		}
 		return err

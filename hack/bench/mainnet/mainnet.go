@@ -22,12 +22,12 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
-// What is wanted of the head and of the past.
+// The limits that a run is held to.
 const (
-	wantedCommit    = 300 * time.Millisecond
-	wantedHeadCores = 0.5
-	wantedPastCPU   = 200 * time.Second // of CPU for two hours of Base
-	wantedIndexer   = 512 << 20
+	wantedCommit    = 300 * time.Millisecond // of 99 % of blocks, from announced to committed, beside the endpoint's latency
+	wantedHeadCores = 0.5                    // of the indexer and the database at the head
+	wantedPastCPU   = 200 * time.Second      // of CPU for two hours of Base
+	wantedIndexer   = 512 << 20              // bytes of memory at most
 )
 
 // settings are the flags.
