@@ -77,12 +77,9 @@ func (p *Program) Run(ctx context.Context) error {
 	g.Go(func() error { return p.serve(ctx, listener, tokens, server.Store) })
 	if p.Ready != nil {
 		g.Go(func() error {
-			for ready(ctx) != nil {
-				if !wait.For(ctx, readyPause) {
-					return nil
-				}
+			if wait.Until(ctx, readyPause, func() bool { return ready(ctx) == nil }) {
+				p.Ready(listener.Addr())
 			}
-			p.Ready(listener.Addr())
 			return nil
 		})
 	}

@@ -17,3 +17,13 @@ func For(ctx context.Context, d time.Duration) bool {
 		return true
 	}
 }
+
+// Until asks again after each pause of d until something is so. It reports false when ctx ended first.
+func Until(ctx context.Context, d time.Duration, so func() bool) bool {
+	for !so() {
+		if !For(ctx, d) {
+			return false
+		}
+	}
+	return true
+}
