@@ -306,7 +306,7 @@ func (h *hand) hold(t *testing.T, got *pnl.Window) {
 		got  pnl.USD
 		want *big.Rat
 	}{
-		"realised": {got.Realised, &h.realised}, "excluded": {got.Excluded, &h.excluded}, "cost": {got.Cost, &h.costs},
+		"realised": {got.Realised(), &h.realised}, "excluded": {got.Excluded, &h.excluded}, "cost": {got.Cost, &h.costs},
 		"the line's end": {got.Line[len(got.Line)-1], &h.realised},
 	} {
 		if new(big.Rat).SetInt(pair.got.Big()).Cmp(pair.want) != 0 {

@@ -72,7 +72,7 @@ func TestProfitOfTaxedTokensAndTransfers(t *testing.T) {
 				got  pnl.USD
 				want *big.Rat
 			}{
-				"realised": {got.Realised, &byHand.realised}, "cost": {got.Cost, &byHand.costs}, "sent away": {got.MovedOut, &byHand.moved},
+				"realised": {got.Realised(), &byHand.realised}, "cost": {got.Cost, &byHand.costs}, "sent away": {got.MovedOut, &byHand.moved},
 				"excluded": {got.Excluded, new(big.Rat)},
 			} {
 				if new(big.Rat).SetInt(pair.got.Big()).Cmp(pair.want) != 0 {

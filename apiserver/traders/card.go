@@ -60,13 +60,13 @@ func (h *Handlers) buildCard(r *serve.Request) (*cards.Built, error) {
 // profitOf is a window as cards show it. Profit after gas is known where the gas of every trade is.
 func profitOf(w *pnl.Window) sharecard.Profit {
 	out := sharecard.Profit{
-		RealisedUSD: new(figure.RoundProfit(w.Realised.Dollars())), Sells: w.Sales, Wins: w.Wins, ExcludedUSD: figure.RoundUSD(w.Excluded.Dollars()),
+		RealisedUSD: new(figure.RoundProfit(w.Realised().Dollars())), Sells: w.Sales, Wins: w.Wins, ExcludedUSD: figure.RoundUSD(w.Excluded.Dollars()),
 	}
 	if pct, ok := w.RealisedPct(); ok {
 		out.RealisedPct = share.Rounded(&pct, figure.RoundPercent)
 	}
 	if w.Trades > 0 && w.WithoutGas == 0 {
-		out.NetUSD = new(figure.RoundProfit(w.Realised.Sub(w.Gas).Dollars()))
+		out.NetUSD = new(figure.RoundProfit(w.Realised().Sub(w.Gas).Dollars()))
 	}
 	return out
 }

@@ -71,7 +71,7 @@ func TestSentAwayBetweenTrades(t *testing.T) {
 		},
 	} {
 		w, _ := day(c.entries...)
-		is(t, name+": realised", w.Realised, c.realised)
+		is(t, name+": realised", w.Realised(), c.realised)
 		is(t, name+": moved out", w.MovedOut, c.moved)
 		is(t, name+": excluded", w.Excluded, c.excluded)
 	}

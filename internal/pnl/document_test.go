@@ -43,15 +43,15 @@ func TestDocument(t *testing.T) {
 		quantity, cost := l.Held(of)
 		w := l.Windows()[0]
 		if quantity != units(number(t, cells[5])/1e9) || cost != pnl.Nano(number(t, cells[6])) ||
-			w.Realised.Sub(before.Realised) != pnl.Nano(number(t, cells[7])) || w.Excluded.Sub(before.Excluded) != pnl.Nano(number(t, cells[8])) {
-			t.Errorf("after %s: %s units at %s, realised %s and excluded %s in all", line, quantity.Dec(), cost.Big(), w.Realised.Big(), w.Excluded.Big())
+			w.Realised().Sub(before.Realised()) != pnl.Nano(number(t, cells[7])) || w.Excluded.Sub(before.Excluded) != pnl.Nano(number(t, cells[8])) {
+			t.Errorf("after %s: %s units at %s, realised %s and excluded %s in all", line, quantity.Dec(), cost.Big(), w.Realised().Big(), w.Excluded.Big())
 		}
 		before = w
 	}
 	pct, _ := before.RealisedPct()
 	wins, _ := before.WinRatePct()
 	for _, said := range []string{
-		"**" + dec(before.Realised) + " USD**", "**" + strconv.FormatFloat(pct, 'f', 1, 64) + " %**", "**" + strconv.FormatFloat(wins, 'f', 0, 64) + " %**",
+		"**" + dec(before.Realised()) + " USD**", "**" + strconv.FormatFloat(pct, 'f', 1, 64) + " %**", "**" + strconv.FormatFloat(wins, 'f', 0, 64) + " %**",
 		"= " + dec(before.Cost) + " USD", "Excluded: " + dec(before.Excluded) + " USD", "The best is " + dec(before.Best.Realised) + ".",
 		strconv.Itoa(pnl.TradeLimit/1000) + ",000 trades",
 	} {

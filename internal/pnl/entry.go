@@ -15,16 +15,14 @@ type Position struct {
 }
 
 // Kind is what happens to a position.
-type Kind uint8
+type Kind = market.EntryKind
 
-// The kinds. A swap of one token for another is a Sell and a Buy of the same value.
+// The kinds.
 const (
-	Buy Kind = iota
-	Sell
-	// In is a transfer from elsewhere, an airdrop, a mint, a creator's own allocation: nothing was paid for it.
-	In
-	// Out is a transfer to elsewhere.
-	Out
+	Buy  = market.Bought
+	Sell = market.Sold
+	In   = market.CameIn
+	Out  = market.WentOut
 )
 
 // Entry is one thing that happened to a position.

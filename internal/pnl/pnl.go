@@ -46,37 +46,16 @@ type Ledger struct {
 	lastOne *holding
 }
 
-// holding is the quantity of a position that has a basis. What came without one needs no record: it is what is sold beyond.
+// holding is a position with its newest sale, which may go on with the next entry, of transaction tx.
 type holding struct {
-	quantity market.Amount
-	cost     USD
-	// sale is the newest sale, which may go on with the next entry, of transaction tx.
+	market.Position
+
 	sale   Sale
 	tx     market.TxID
 	isOpen bool
 	quote  bool
-	// balance is what there should be of the token, with a basis or without.
-	balance balance
-}
-
-// balance is a wallet's whole balance of a token as its entries have it, from the first one on that tells it, in transaction tx.
-type balance struct {
-	amount market.Amount
-	known  bool
-	tx     market.TxID
-}
-
-func (b *balance) add(v *market.Amount) {
-	if _, over := b.amount.AddOverflow(&b.amount, v); over {
-		b.known = false
-	}
-}
-
-// sub forgets a balance that would go below nought: a part of it came in unseen.
-func (b *balance) sub(v *market.Amount) {
-	if _, under := b.amount.SubOverflow(&b.amount, v); under {
-		b.known = false
-	}
+	// told is the transaction whose first trade told the balance.
+	told market.TxID
 }
 
 // NewLedger is an empty ledger.
@@ -101,35 +80,32 @@ func (l *Ledger) Add(e *Entry) {
 	if h.quote {
 		return
 	}
-	switch e.Kind {
-	case Buy:
-		l.compare(h, e)
-		l.buy(h, e)
-		h.balance.add(&e.Amount)
-	case Sell:
-		l.compare(h, e)
-		l.sell(h, e)
-		h.balance.sub(&e.Amount)
-	case Out:
-		l.out(h, e)
-		h.balance.sub(&e.Amount)
-	case In: // what has no basis needs no other record
-		h.balance.add(&e.Amount)
+	if e.HasBefore {
+		if h.told == e.Tx && !e.Tx.IsNone() { // of one transaction the first trade tells
+			later := *e
+			later.HasBefore = false
+			e = &later
+		}
+		h.told = e.Tx
 	}
-}
-
-// compare finds what was sent away since the trade before. What came in between has no basis.
-func (l *Ledger) compare(h *holding, e *Entry) {
-	b := &h.balance
-	if !e.HasBefore || (b.tx == e.Tx && !e.Tx.IsNone()) {
-		return // of one transaction the first trade tells
+	f := Apply(&h.Position, e)
+	if !e.To.IsNone() && e.Kind == Out {
+		to := l.holding(&Position{Wallet: e.To, Token: e.Token})
+		Receive(&to.Position, &f.Carried, f.CarriedCost, &e.Amount)
 	}
-	if b.known && e.Before.Lt(&b.amount) {
-		out := Entry{Position: e.Position, Kind: Out, At: e.At}
-		out.Amount.Sub(&b.amount, &e.Before)
-		l.out(h, &out)
+	for i := range l.windows {
+		w := &l.windows[i]
+		if !w.holds(e.At) {
+			continue
+		}
+		Book(&w.Profit, e, &f)
+		if f.IsSale(e) {
+			w.mark(e.At, f.Realised())
+		}
 	}
-	*b = balance{amount: e.Before, known: true, tx: e.Tx}
+	if f.IsSale(e) {
+		l.sale(h, e, f.Realised())
+	}
 }
 
 func (l *Ledger) holding(p *Position) *holding {
@@ -145,39 +121,6 @@ func (l *Ledger) holding(p *Position) *holding {
 	return h
 }
 
-func (l *Ledger) buy(h *holding, e *Entry) {
-	valued := e.valued()
-	charged := l.count(e, valued)
-	if valued {
-		h.put(&e.Amount, Nano(e.NanoUSD).Add(charged))
-	}
-}
-
-func (l *Ledger) sell(h *holding, e *Entry) {
-	valued := e.valued()
-	charged := l.count(e, valued)
-	sold, cost := h.take(&e.Amount)
-	if !valued {
-		return
-	}
-	net := Nano(e.NanoUSD).Sub(charged)
-	proceeds := share(net, &sold, &e.Amount)
-	for i := range l.windows {
-		w := &l.windows[i]
-		switch {
-		case !w.holds(e.At):
-		case e.Ineligible:
-			w.IneligibleSells++
-		default:
-			w.Excluded = w.Excluded.Add(net.Sub(proceeds))
-			w.realise(e.At, proceeds, cost)
-		}
-	}
-	if !e.Ineligible && !sold.IsZero() {
-		l.sale(h, e, proceeds.Sub(cost))
-	}
-}
-
 // sale makes the sell a sale, or a part of the one before.
 func (l *Ledger) sale(h *holding, e *Entry, realised USD) {
 	if h.isOpen && h.tx == e.Tx && !e.Tx.IsNone() {
@@ -188,73 +131,6 @@ func (l *Ledger) sale(h *holding, e *Entry, realised USD) {
 		conclude(l.windows, &h.sale)
 	}
 	h.sale, h.tx, h.isOpen = Sale{Position: e.Position, At: e.At, Realised: realised}, e.Tx, true
-}
-
-func (l *Ledger) out(h *holding, e *Entry) {
-	sent, cost := h.take(&e.Amount)
-	if !e.To.IsNone() {
-		to := l.holding(&Position{Wallet: e.To, Token: e.Token})
-		to.put(&sent, cost)
-		to.balance.add(&e.Amount)
-		return
-	}
-	for i := range l.windows {
-		if w := &l.windows[i]; w.holds(e.At) {
-			w.MovedOut = w.MovedOut.Add(cost)
-		}
-	}
-}
-
-// count books what every trade counts for, and gives the platform's fee.
-func (l *Ledger) count(e *Entry, valued bool) (charged USD) {
-	if valued {
-		charged = Nano(fee(e.NanoUSD, e.FeeBps))
-	}
-	for i := range l.windows {
-		w := &l.windows[i]
-		if !w.holds(e.At) {
-			continue
-		}
-		w.Trades++
-		if valued {
-			w.Volume, w.Fees = w.Volume.Add(Nano(e.NanoUSD)), w.Fees.Add(charged)
-		} else {
-			w.Unvalued++
-		}
-		if e.HasGas {
-			w.Gas = w.Gas.Add(Nano(e.GasNanoUSD))
-		} else {
-			w.WithoutGas++
-		}
-	}
-	return charged
-}
-
-// valued reports whether the value is known. A negative one is none.
-func (e *Entry) valued() bool { return e.HasUSD && e.NanoUSD >= 0 }
-
-// put adds quantity with its cost. What is beyond 256 bits, which no token that keeps its promises can bring about, is cut
-// off: the cost then lies on less, and nobody gains by it.
-func (h *holding) put(quantity *market.Amount, cost USD) {
-	if _, over := h.quantity.AddOverflow(&h.quantity, quantity); over {
-		h.quantity.SetAllOne()
-	}
-	h.cost = h.cost.Add(cost)
-}
-
-// take removes as much of wanted as has a basis, with its part of the cost. The last unit takes all that is left of it.
-func (h *holding) take(wanted *market.Amount) (taken market.Amount, cost USD) {
-	if h.quantity.IsZero() {
-		return taken, cost
-	}
-	taken = *wanted
-	if h.quantity.Lt(wanted) {
-		taken = h.quantity
-	}
-	cost = share(h.cost, &taken, &h.quantity)
-	h.quantity.Sub(&h.quantity, &taken)
-	h.cost = h.cost.Sub(cost)
-	return taken, cost
 }
 
 // Windows are the figures of what was added so far, in the order of Options.Spans.
@@ -277,7 +153,7 @@ func (l *Ledger) Windows() []Window {
 // Held is the quantity of a position that has a basis, and what it cost.
 func (l *Ledger) Held(p Position) (quantity market.Amount, cost USD) {
 	if h := l.held[p]; h != nil {
-		quantity, cost = h.quantity, h.cost
+		quantity, cost = h.Quantity, h.Cost
 	}
 	return quantity, cost
 }

@@ -93,7 +93,7 @@ func TestGolden(t *testing.T) {
 		{name: "e", entries: []pnl.Entry{charged(80, buy(100, 1)), charged(80, sell(100, 1.1))}, realised: 8.32, wins: 1},
 	} {
 		w, _ := day(c.entries...)
-		is(t, c.name+": realised", w.Realised, c.realised)
+		is(t, c.name+": realised", w.Realised(), c.realised)
 		is(t, c.name+": excluded", w.Excluded, c.excluded)
 		if w.Wins != c.wins || w.Losses != 0 || w.MovesAway() != c.movesAway {
 			t.Errorf("%s: %d wins, %d losses, moves away %v", c.name, w.Wins, w.Losses, w.MovesAway())
@@ -118,7 +118,7 @@ func TestFees(t *testing.T) {
 		is(t, "half of an odd number", w.Fees, half*1e-9)
 	}
 	w, _ = day(buy(1, 1), charged(math.MaxUint16, sell(1, 2)))
-	is(t, "all was charged", w.Realised, -1)
+	is(t, "all was charged", w.Realised(), -1)
 }
 
 // TestSellsRoundOnce to the even unit, and the last one takes what is left.
@@ -173,9 +173,9 @@ func TestWindows(t *testing.T) {
 		l.Add(&entries[i])
 	}
 	w := l.Windows()
-	is(t, "the day", w[0].Realised, 8+16)
-	is(t, "the week", w[1].Realised, 2+4+8+16)
-	is(t, "no time at all", w[2].Realised, 0)
+	is(t, "the day", w[0].Realised(), 8+16)
+	is(t, "the week", w[1].Realised(), 2+4+8+16)
+	is(t, "no time at all", w[2].Realised(), 0)
 	for i, want := range [][]float64{{0, 8, 24}, {0, 2, 30}, {0, 0, 0}} {
 		for k := range want {
 			is(t, "a point", w[i].Line[k], want[k])
@@ -227,8 +227,8 @@ func TestLine(t *testing.T) {
 	}
 	for range 2 { // asked twice, it says the same
 		w := l.Windows()[0]
-		if len(w.Line) != 5 || w.Line[4] != w.Realised {
-			t.Errorf("a line of %d points ends at %s; realised is %s", len(w.Line), w.Line[4].Big(), w.Realised.Big())
+		if len(w.Line) != 5 || w.Line[4] != w.Realised() {
+			t.Errorf("a line of %d points ends at %s; realised is %s", len(w.Line), w.Line[4].Big(), w.Realised().Big())
 		}
 		for i, want := range []float64{0, 1, 3, 6, 10} {
 			is(t, "a point", w.Line[i], want)
@@ -240,13 +240,13 @@ func TestLine(t *testing.T) {
 func TestUnknownValues(t *testing.T) {
 	t.Parallel()
 	w, l := day(unvalued(buy(10, 1)), sell(4, 2))
-	is(t, "realised of what was bought without a value", w.Realised, 0)
+	is(t, "realised of what was bought without a value", w.Realised(), 0)
 	is(t, "excluded", w.Excluded, 8)
 	if quantity, _ := l.Held(of); w.Unvalued != 1 || w.Trades != 2 || w.Sales != 0 || !quantity.IsZero() {
 		t.Errorf("%d of %d trades are unvalued, %d sales, %s units", w.Unvalued, w.Trades, w.Sales, quantity.Dec())
 	}
 	w, l = day(buy(10, 1), unvalued(sell(4, 1)), sell(6, 2))
-	is(t, "realised of the rest", w.Realised, 6)
+	is(t, "realised of the rest", w.Realised(), 6)
 	if w.Unvalued != 1 || w.Sales != 1 {
 		t.Errorf("%d unvalued, %d sales", w.Unvalued, w.Sales)
 	}
@@ -254,7 +254,7 @@ func TestUnknownValues(t *testing.T) {
 	is(t, "left", cost, 0)
 	negative := sell(1, 1)
 	negative.NanoUSD = -1
-	if w, _ = day(buy(1, 1), negative); w.Unvalued != 1 || w.Realised.Sign() != 0 {
+	if w, _ = day(buy(1, 1), negative); w.Unvalued != 1 || w.Realised().Sign() != 0 {
 		t.Errorf("a negative value counts: %+v", w)
 	}
 }
@@ -265,9 +265,9 @@ func TestIneligible(t *testing.T) {
 	bought, sold := buy(10, 1), sell(4, 100)
 	bought.Ineligible, sold.Ineligible = true, true
 	w, _ := day(bought, sold, sell(10, 2))
-	is(t, "realised", w.Realised, 6)
+	is(t, "realised", w.Realised(), 6)
 	is(t, "excluded", w.Excluded, 8)
-	if w.Sales != 1 || w.IneligibleSells != 1 || w.Best == nil || w.Best.Realised != w.Realised {
+	if w.Sales != 1 || w.IneligibleSells != 1 || w.Best == nil || w.Best.Realised != w.Realised() {
 		t.Errorf("%+v", w)
 	}
 }
@@ -284,7 +284,7 @@ func TestTransfers(t *testing.T) {
 	elsewhere.Position = other
 	// 4 of 10 go to the other wallet with their basis, 6 to nobody knows whom; of the 10 that are sold there 4 have a basis.
 	w, l := day(buy(10, 1), mine(out(4)), out(6), elsewhere)
-	is(t, "realised by the other wallet", w.Realised, 8)
+	is(t, "realised by the other wallet", w.Realised(), 8)
 	is(t, "excluded", w.Excluded, 18)
 	is(t, "moved out", w.MovedOut, 6)
 	if quantity, _ := l.Held(of); !quantity.IsZero() || w.MovesAway() {
@@ -301,7 +301,7 @@ func TestTransfers(t *testing.T) {
 	self := out(10)
 	self.To = of.Wallet
 	w, _ = day(buy(10, 1), self, sell(10, 2))
-	is(t, "realised after a transfer to oneself", w.Realised, 10)
+	is(t, "realised after a transfer to oneself", w.Realised(), 10)
 	// What never had a basis takes none along.
 	if w, _ = day(in(10), out(10)); w.MovedOut.Sign() != 0 {
 		t.Errorf("moved out: %s", w.MovedOut.Big())
@@ -316,7 +316,7 @@ func TestSwap(t *testing.T) {
 	after := sell(3, 6)
 	after.Token = token(2)
 	w, _ := day(buy(10, 1), sold, got, after)
-	is(t, "realised", w.Realised, 5+3)
+	is(t, "realised", w.Realised(), 5+3)
 	if w.Best == nil || w.Best.Token != of.Token || w.Best.Realised != pnl.Nano(dollars(5)) {
 		t.Errorf("the best is %+v", w.Best)
 	}
@@ -419,7 +419,7 @@ func TestGas(t *testing.T) {
 	bought.GasNanoUSD, bought.HasGas = dollars(0.25), true
 	w, _ := day(bought, sold)
 	is(t, "gas", w.Gas, 0.25)
-	is(t, "realised", w.Realised, 1)
+	is(t, "realised", w.Realised(), 1)
 	if w.WithoutGas != 1 {
 		t.Errorf("%d trades without gas", w.WithoutGas)
 	}
@@ -436,7 +436,7 @@ func TestQuotesAreNoPositions(t *testing.T) {
 		l.Add(&e)
 	}
 	w := l.Windows()[0]
-	is(t, "realised on the other chain", w.Realised, 10)
+	is(t, "realised on the other chain", w.Realised(), 10)
 	if w.Trades != 2 || w.Sales != 1 {
 		t.Errorf("%d trades, %d sales", w.Trades, w.Sales)
 	}
@@ -452,13 +452,13 @@ func TestHostileQuantities(t *testing.T) {
 	}
 	third := *new(uint256.Int).Div(&most, uint256.NewInt(3))
 	w, l := day(huge(buy(1, 9), most), huge(sell(1, 7), third), huge(sell(1, 7), third), huge(sell(1, 7), third))
-	is(t, "in thirds", w.Realised, 12)
+	is(t, "in thirds", w.Realised(), 12)
 	if quantity, cost := l.Held(of); !quantity.IsZero() || cost.Sign() != 0 {
 		t.Errorf("left: %s, %s", quantity.Dec(), cost.Big())
 	}
 	// Beyond 256 bits the quantity stays where it is and the cost is kept: no profit comes of it.
 	w, l = day(huge(buy(1, 9), most), huge(buy(1, 9), most), huge(sell(1, 20), most))
-	is(t, "realised", w.Realised, 2)
+	is(t, "realised", w.Realised(), 2)
 	if quantity, cost := l.Held(of); !quantity.IsZero() || cost.Sign() != 0 {
 		t.Errorf("left: %s, %s", quantity.Dec(), cost.Big())
 	}
@@ -476,10 +476,10 @@ func TestHostileQuantities(t *testing.T) {
 		for range sold {
 			want = want.Sub(pnl.Nano(math.MaxInt64))
 		}
-		if w.Realised != want || w.Losses != 1 {
-			t.Errorf("of %d realised %s, want %s", sold, w.Realised.Big(), want.Big())
+		if w.Realised() != want || w.Losses != 1 {
+			t.Errorf("of %d realised %s, want %s", sold, w.Realised().Big(), want.Big())
 		}
-		if got := w.Realised.Dollars(); math.Abs(got+float64(sold)*9223372036.854775807) > 1e-3 {
+		if got := w.Realised().Dollars(); math.Abs(got+float64(sold)*9223372036.854775807) > 1e-3 {
 			t.Errorf("in dollars: %v", got)
 		}
 		if _, cost := l.Held(of); cost.Add(w.Cost) != w.Volume {

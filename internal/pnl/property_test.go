@@ -249,7 +249,7 @@ func TestAgainstFractions(t *testing.T) {
 		for i, w := range l.Windows() {
 			n, exact := compute(entries, now, spans[i], false), compute(entries, now, spans[i], true)
 			for what, pair := range map[string][2]*big.Rat{
-				"realised": {ratUSD(w.Realised), n.realised}, "cost": {ratUSD(w.Cost), n.costs}, "proceeds": {ratUSD(w.Proceeds), n.proceeds},
+				"realised": {ratUSD(w.Realised()), n.realised}, "cost": {ratUSD(w.Cost), n.costs}, "proceeds": {ratUSD(w.Proceeds), n.proceeds},
 				"excluded": {ratUSD(w.Excluded), n.excluded}, "fees": {ratUSD(w.Fees), n.fees}, "volume": {ratUSD(w.Volume), n.volume},
 				"moved out": {ratUSD(w.MovedOut), n.moved}, "gas": {ratUSD(w.Gas), n.gas},
 			} {

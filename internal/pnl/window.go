@@ -1,38 +1,20 @@
 package pnl
 
-import "cmp"
+import (
+	"cmp"
 
-// Window is what the sales of a stretch of time came to. Sums are of sales that have a basis and are eligible, where nothing
-// else is said. Realised = Proceeds - Cost.
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// Window is what the sales of a stretch of time came to.
 type Window struct {
 	// From is exclusive and To inclusive, unix seconds.
 	From, To int64
-	Realised USD
-	// Cost is what the quantity sold had cost, with the platform's fees of the time.
-	Cost USD
-	// Proceeds are what the quantity sold brought, less the platform's fees.
-	Proceeds USD
-	// Excluded is what sales brought of quantity without basis, less the platform's fees. It is no profit.
-	Excluded USD
-	// Fees are the platform's, of every valued Buy and Sell of the window. Cost and Proceeds have them in them already.
-	Fees USD
-	// Gas is beside: it is in no other figure. WithoutGas counts the trades whose gas is unknown.
-	Gas        USD
-	WithoutGas int
-	// Volume is of every valued Buy and Sell, without fees.
-	Volume USD
-	// MovedOut is what the quantity sent to strangers had cost.
-	MovedOut USD
-	// Trades counts the window's Buys and Sells, and Unvalued those whose value is unknown.
-	Trades, Unvalued int
-	// Sales counts sales with a basis, Wins those that brought more than they had cost and Losses those that brought less.
-	Sales, Wins, Losses int
-	// IneligibleSells counts what was left out for that.
-	IneligibleSells int
+	market.Profit
 	// Best is the sale with the highest gain; nil when there was no gain.
 	Best *Sale
 	// Line is what was realised from From up to each of the points, which are evenly spaced: the first stands at From and is
-	// nought, the last at To and is Realised. It is nil unless points are wanted.
+	// nought, the last at To and is all that was realised. It is nil unless points are wanted.
 	Line []USD
 }
 
@@ -51,7 +33,7 @@ func (w *Window) RealisedPct() (pct float64, ok bool) {
 	if w.Cost.Cmp(oneUSD) < 0 {
 		return 0, false
 	}
-	return 100 * w.Realised.Dollars() / w.Cost.Dollars(), true
+	return 100 * w.Realised().Dollars() / w.Cost.Dollars(), true
 }
 
 // WinRatePct is how many of 100 sales were wins; ok is false without any.
@@ -77,12 +59,10 @@ func (w *Window) MovesAway() bool {
 
 func (w *Window) holds(at int64) bool { return at > w.From && at <= w.To }
 
-// realise books what a valued, eligible sell of a quantity with basis brought.
-func (w *Window) realise(at int64, proceeds, cost USD) {
-	gain := proceeds.Sub(cost)
-	w.Proceeds, w.Cost, w.Realised = w.Proceeds.Add(proceeds), w.Cost.Add(cost), w.Realised.Add(gain)
+// mark puts what a sale gained on the line.
+func (w *Window) mark(at int64, gain USD) {
 	if n := int64(len(w.Line)) - 1; n > 0 {
-		// The first point that the sell isn't after.
+		// The first point that the sale isn't after.
 		i := ceilShare(at-w.From, n, w.To-w.From)
 		w.Line[i] = w.Line[i].Add(gain)
 	}
@@ -90,13 +70,7 @@ func (w *Window) realise(at int64, proceeds, cost USD) {
 
 // conclude counts a whole sale.
 func (w *Window) conclude(s *Sale) {
-	w.Sales++
-	switch s.Realised.Sign() {
-	case 1:
-		w.Wins++
-	case -1:
-		w.Losses++
-	}
+	Conclude(&w.Profit, s.Realised)
 	if s.Realised.Sign() > 0 && (w.Best == nil || better(s, w.Best)) {
 		best := *s
 		w.Best = &best

@@ -1,0 +1,142 @@
+package market
+
+// WatchedWallet is a member's wallet from the block on in which its entries began to be kept.
+type WatchedWallet struct {
+	Wallet Address
+	// Member is the number that the registry has for the member, Change the number of the change by which the wallet is theirs.
+	Member, Change int64
+	// Since is from when on sales count for the member; unix seconds.
+	Since int64
+}
+
+// WatchFact says that a wallet is a member's, for the state before the block. No node told it: the registry did, and the index keeps it, so that
+// an index made anew watches from the same block.
+type WatchFact struct{ WatchedWallet }
+
+func (WatchFact) isFact() {}
+
+// PositionKey names what one wallet has of one token.
+type PositionKey struct{ Wallet, Token Address }
+
+// Position is what a watched wallet has of a token (docs/pnl.md).
+type Position struct {
+	// Quantity is what has a basis, and Cost what that cost.
+	Quantity Amount
+	Cost     USD
+	// Balance is all that the wallet has of the token, if HasBalance, as its entries have it.
+	Balance    Amount
+	HasBalance bool
+	// IsIn says that the member is in the token: something is left of what they bought for at least the least trade of the chain in a trade that counts.
+	IsIn bool
+}
+
+// IsEmpty reports whether the position says no more than none would.
+func (p *Position) IsEmpty() bool {
+	return p.Quantity.IsZero() && p.Cost.Sign() == 0 && (!p.HasBalance || p.Balance.IsZero())
+}
+
+// EntryKind is what happens to a position.
+type EntryKind uint8
+
+// The kinds of entries. A swap of one token for another is a sale and a purchase of the same value.
+const (
+	Bought EntryKind = iota
+	Sold
+	// CameIn is what came from elsewhere and was not paid for: a transfer, an airdrop, a mint, a creator's own allocation.
+	CameIn
+	// WentOut is what went elsewhere.
+	WentOut
+)
+
+// Entry is one thing that happened to a watched wallet's position, with what it realised.
+type Entry struct {
+	Wallet Address
+	Block  uint64
+	// Seq is its place among the entries of the block.
+	Seq   uint32
+	Time  int64 // unix seconds
+	Tx    TxID
+	Token Address
+	Kind  EntryKind
+	// Pool is that of a trade, and LogIndex the trade's; both none for what wasn't traded.
+	Pool     Address
+	LogIndex uint64
+	// To is the wallet of the same member to which the basis went.
+	To     Address
+	Amount Amount
+	// NanoUSD is a trade's value in 1e-9 USD; HasUSD is false where it isn't known.
+	NanoUSD int64
+	HasUSD  bool
+	// Counts says that the trade is after the wallet became the member's, and eligible.
+	Counts bool
+	// Proceeds and Cost are what the quantity of a sale that had a basis brought and had cost, less fees and with them.
+	Proceeds, Cost USD
+	// MovedOut is the cost of what went to strangers: by this entry, or unseen before this trade.
+	MovedOut USD
+}
+
+// EntryKey names an entry.
+type EntryKey struct {
+	Wallet Address
+	Block  uint64
+	Seq    uint32
+}
+
+// Profit is what the sales of a stretch of time came to. Sums are of sales that have a basis and are eligible, where nothing else is said.
+type Profit struct {
+	// Cost is what the quantity sold had cost, with the platform's fees of the time.
+	Cost USD
+	// Proceeds are what the quantity sold brought, less the platform's fees.
+	Proceeds USD
+	// Excluded is what sales brought of quantity without basis, less the platform's fees. It is no profit.
+	Excluded USD
+	// Fees are the platform's, of every valued purchase and sale. Cost and Proceeds have them in them already.
+	Fees USD
+	// Gas is beside: it is in no other figure. WithoutGas counts the trades whose gas is unknown.
+	Gas        USD
+	WithoutGas int
+	// Volume is of every valued purchase and sale, without fees.
+	Volume USD
+	// MovedOut is what the quantity sent to strangers had cost.
+	MovedOut USD
+	// Trades counts purchases and sales, and Unvalued those whose value is unknown.
+	Trades, Unvalued int
+	// Sales counts sales with a basis, Wins those that brought more than they had cost and Losses those that brought less.
+	Sales, Wins, Losses int
+	// IneligibleSells counts what was left out for that.
+	IneligibleSells int
+}
+
+// Realised is Proceeds less Cost.
+func (p *Profit) Realised() USD { return p.Proceeds.Sub(p.Cost) }
+
+// Add adds the sums and counts of another stretch.
+func (p *Profit) Add(o *Profit) {
+	p.Cost, p.Proceeds, p.Excluded = p.Cost.Add(o.Cost), p.Proceeds.Add(o.Proceeds), p.Excluded.Add(o.Excluded)
+	p.Fees, p.Gas, p.Volume, p.MovedOut = p.Fees.Add(o.Fees), p.Gas.Add(o.Gas), p.Volume.Add(o.Volume), p.MovedOut.Add(o.MovedOut)
+	p.WithoutGas, p.Trades, p.Unvalued = p.WithoutGas+o.WithoutGas, p.Trades+o.Trades, p.Unvalued+o.Unvalued
+	p.Sales, p.Wins, p.Losses, p.IneligibleSells = p.Sales+o.Sales, p.Wins+o.Wins, p.Losses+o.Losses, p.IneligibleSells+o.IneligibleSells
+}
+
+// HourKey names an hour of a wallet in one member's hands.
+type HourKey struct {
+	Wallet Address
+	Member int64
+	// Open is the unix second at which the hour begins.
+	Open int64
+}
+
+// WalletHour is what a watched wallet's entries of an hour came to, from the time on that they count for the member.
+type WalletHour struct {
+	HourKey
+	Profit
+	// Best is the sale with the highest gain; its Gain is nought where there was none.
+	Best BestSale
+}
+
+// BestSale is the sale with the highest gain: of one token, in one transaction.
+type BestSale struct {
+	Token Address
+	At    int64 // unix seconds
+	Gain  USD
+}
