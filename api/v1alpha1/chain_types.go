@@ -468,6 +468,13 @@ type Tracking struct {
 	// +kubebuilder:validation:XValidation:rule="double(self) <= 1000000000.0",message="tracking.minLiquidityUSD must be at most 1000000000"
 	// +optional
 	MinLiquidityUSD Decimal `json:"minLiquidityUSD,omitempty"`
+	// CountedLiquidityUSD is the liquidity, in USD, that a pool must have for its trades to count in members' profit, and for a purchase to make its
+	// member one of those who are in the token. Trades on curves of declared venues count whatever is on the curve. Where it isn't written it is that
+	// of the launch board's default quality bar: 25000 on the chain ethereum, 5000 elsewhere. Above 0 and up to 1000000000.
+	//
+	// +kubebuilder:validation:XValidation:rule="double(self) > 0.0 && double(self) <= 1000000000.0",message="tracking.countedLiquidityUSD must be above 0 and at most 1000000000"
+	// +optional
+	CountedLiquidityUSD Decimal `json:"countedLiquidityUSD,omitempty"`
 	// Holders says whose balances are followed: Launches follows launched tokens, Declared majors, too, whose transfers of all time are
 	// read first, and All every token that is seen, which only small chains can afford. After a change the holders of tokens that aren't
 	// followed any more are given up; after one to All, tokens that were known before stay without.

@@ -390,6 +390,17 @@ func (s *story) endFacts(b *market.Block) {
 	}
 }
 
+// watch begins to watch a wallet, or gives one to another member.
+func (s *story) watch(b *market.Block) {
+	if len(b.Txs) == 0 || rapid.IntRange(0, 3).Draw(s.t, "a wallet joins") > 0 {
+		return
+	}
+	b.Facts = append(b.Facts, market.WatchFact{WatchedWallet: market.WatchedWallet{
+		Wallet: rapid.SampledFrom([]market.Address{alice, bob, carol}).Draw(s.t, "wallet"), Member: rapid.Int64Range(1, 2).Draw(s.t, "member"),
+		Change: int64(b.Number), Since: b.Time + rapid.SampledFrom([]int64{-100_000, -60, 0, 60}).Draw(s.t, "since"),
+	}})
+}
+
 // write draws the whole chain, quiet blocks included.
 func (s *story) write() {
 	steps := []int64{0, 1, 12, 12, 12, 45, 61, 3600, 40_000, 90_000, 200_000}
@@ -414,6 +425,7 @@ func (s *story) write() {
 			}
 		}
 		s.endFacts(&b)
+		s.watch(&b)
 		s.chain.blocks[len(s.chain.blocks)-1] = b
 	}
 }
@@ -432,6 +444,7 @@ func drawStory(t *rapid.T) ([]market.Block, *chainconfig.Chain) {
 		if rapid.Bool().Draw(t, "minimum liquidity") {
 			c.Tracking.MinLiquidityUSD = 100
 		}
+		c.Tracking.CountedLiquidityUSD = rapid.SampledFrom([]float64{1, 5_000}).Draw(t, "counted liquidity")
 	})
 	s.write()
 	return s.chain.blocks, c

@@ -17,6 +17,7 @@ type run struct {
 	trades     trades
 	launches   launches
 	references references
+	positions  positions
 }
 
 func newRun(m *Machine, s *State, b *market.Block) *run {
@@ -26,13 +27,14 @@ func newRun(m *Machine, s *State, b *market.Block) *run {
 		work: &r.work, tokens: &r.tokens, isTouched: make(map[market.Address]bool), opened: make(map[market.Address]market.Pool),
 		ownTicks: make(map[market.Address]bool),
 	}
-	r.trades = trades{work: &r.work, pools: &r.pools, byQuote: make(map[int]bool)}
+	r.trades = trades{work: &r.work, pools: &r.pools, byQuote: make(map[int]bool), liquidity: make(map[int]float64)}
 	r.launches = launches{
 		work: &r.work, tokens: &r.tokens, pools: &r.pools, trades: &r.trades,
 		named: make(map[market.Address]bool), told: make(map[market.Address]told),
 		opening: make(map[market.Address]market.CurveReserves), taken: make(map[market.CurveKey]market.Address),
 	}
 	r.references = references{work: &r.work, pools: &r.pools, trades: &r.trades}
+	r.positions = positions{work: &r.work, trades: &r.trades, touched: make(map[market.PositionKey]bool)}
 	return r
 }
 
@@ -51,6 +53,7 @@ func (m *Machine) apply(s *State, b *market.Block) {
 		}
 		r.trades.dropIntermediaries(tx, swaps)
 		r.trades.settle(tx, swaps)
+		r.positions.take(tx, swaps)
 	}
 	for _, f := range b.Facts {
 		if f, ok := f.(market.TokenFact); ok && f.HasSupply {
@@ -80,6 +83,8 @@ func (r *run) fact(f market.Fact) {
 		if f.Known {
 			r.launches.taken[f.CurveKey] = f.Quote
 		}
+	case market.WatchFact:
+		r.positions.watch(f)
 	}
 }
 
@@ -137,4 +142,5 @@ func (r *run) close() {
 	r.launches.openWindows()
 	r.trades.decideWaiting()
 	r.trades.value()
+	r.positions.close()
 }

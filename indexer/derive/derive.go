@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -40,6 +41,8 @@ type Machine struct {
 	factories map[market.Address]*factory
 	followAll bool
 	minUSD    float64
+	// countedUSD is the least liquidity, and leastTradeUSD the least trade, that members' trades count for.
+	countedUSD, leastTradeUSD float64
 	// countsPools is whether pools and venues' contracts are counted as holders: on Solana, where holders are the owners of token accounts, whoever
 	// they are.
 	countsPools bool
@@ -65,6 +68,7 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 		quoteRank: make(map[market.Address]int), majors: make(map[market.Address]bool),
 		factories: make(map[market.Address]*factory), venueContracts: make(map[market.Address]bool),
 		wrapped: c.Native.Wrapped, countsPools: c.Family == chainconfig.Solana, followAll: c.Tracking.Holders == chainconfig.HoldersAll, minUSD: c.Tracking.MinLiquidityUSD,
+		countedUSD: countedLiquidity(c), leastTradeUSD: c.MinTradeUSD,
 	}
 	var errs []error
 	for i, q := range c.Quotes {
@@ -93,6 +97,16 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 		}
 	}
 	return m, errors.Join(errs...)
+}
+
+// countedLiquidity is the least liquidity of a pool whose trades count for members: what the chain document says, or the default quality bar of the launch
+// board.
+func countedLiquidity(c *chainconfig.Chain) float64 {
+	if c.Tracking.CountedLiquidityUSD > 0 {
+		return c.Tracking.CountedLiquidityUSD
+	}
+	gate := board.DefaultGate()
+	return gate.LiquidityMin(c.ID)
 }
 
 // Follows reports whether the token's balances are followed: of launched tokens, and of majors or of all where the chain document

@@ -27,6 +27,7 @@ func (s *State) Stale(b market.Beginning, load func(market.Wanted) market.Rows) 
 	w := market.Wanted{
 		Pools: append(s.pools.keys(), s.ticks.keys()...), PoolsOf: slices.Collect(maps.Keys(s.byBase)), Tokens: s.tokens.keys(),
 		Candles: s.candles.keys(), Balances: s.balances.keys(), Launches: s.launches.keys(), Curves: s.curves.keys(), ExpireFrom: 1,
+		Positions: s.positions.keys(), Hours: s.hours.keys(),
 	}
 	anew := NewState(b)
 	anew.Put(w, load(w))
@@ -34,7 +35,8 @@ func (s *State) Stale(b market.Beginning, load func(market.Wanted) market.Rows) 
 		s.tokens.stale("token", anew.tokens), s.pools.stale("pool", anew.pools), s.ticks.stale("ticks", anew.ticks),
 		s.candles.stale("candle", anew.candles), s.balances.stale("balance", anew.balances), s.quotes.stale("quote", anew.quotes),
 		s.launches.stale("launch", anew.launches), s.curves.stale("curve", anew.curves), s.jobs.stale("job", anew.jobs),
-		s.waiting.trades.stale("waiting trade", anew.waiting.trades),
+		s.waiting.trades.stale("waiting trade", anew.waiting.trades), s.watched.stale("watched wallet", anew.watched),
+		s.positions.stale("position", anew.positions), s.hours.stale("hour", anew.hours),
 	)
 	for base, listed := range s.byBase {
 		is := slices.SortedFunc(slices.Values(listed), market.Address.Compare)
@@ -49,7 +51,7 @@ func (s *State) Stale(b market.Beginning, load func(market.Wanted) market.Rows) 
 	}
 	always := func(s *State) []any {
 		return []any{
-			s.last, s.ownCurves, s.pending, s.recounts, slices.Sorted(maps.Keys(s.minutes)), len(s.pairs), len(s.announced), len(s.trades), len(s.queued),
+			s.last, s.ownCurves, s.pending, s.recounts, slices.Sorted(maps.Keys(s.minutes)), len(s.pairs), len(s.announced), len(s.trades), len(s.queued), len(s.entries), len(s.past),
 			slices.SortedFunc(slices.Values(s.quotes.keys()), market.Address.Compare), s.waiting.count, s.waiting.of, s.waiting.dropped,
 		}
 	}

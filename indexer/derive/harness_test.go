@@ -29,6 +29,11 @@ type database struct {
 	waiting  map[market.TradeKey]market.Trade
 	trades   []market.Trade
 	queued   []market.QueuedTransfer
+
+	watched   map[market.Address]market.WatchedWallet
+	positions map[market.PositionKey]market.Position
+	hours     map[market.HourKey]market.WalletHour
+	entries   []market.Entry
 }
 
 func newDatabase() *database {
@@ -38,6 +43,8 @@ func newDatabase() *database {
 		balances: map[market.BalanceKey]market.Balance{}, quotes: map[market.Address]market.QuotePrice{},
 		launches: map[market.Address]market.Launch{}, jobs: map[market.Address]market.HolderJob{},
 		waiting: map[market.TradeKey]market.Trade{},
+		watched: map[market.Address]market.WatchedWallet{}, positions: map[market.PositionKey]market.Position{},
+		hours: map[market.HourKey]market.WalletHour{},
 	}
 }
 
@@ -94,7 +101,34 @@ func (d *database) load(w market.Wanted) market.Rows {
 			out.Balances[k] = b
 		}
 	}
+	d.loadWallets(w, &out)
 	return out
+}
+
+func (d *database) loadWallets(w market.Wanted, out *market.Rows) {
+	out.Positions, out.Past = map[market.PositionKey]market.Position{}, map[market.Address][]market.Trade{}
+	for _, a := range w.Watched {
+		if v, ok := d.watched[a]; ok {
+			out.Watched = append(out.Watched, v)
+		}
+	}
+	for _, k := range w.Positions {
+		if v, ok := d.positions[k]; ok {
+			out.Positions[k] = v
+		}
+	}
+	for _, k := range w.Hours {
+		if v, ok := d.hours[k]; ok {
+			out.Hours = append(out.Hours, v)
+		}
+	}
+	for _, a := range w.TradesOf {
+		for _, t := range d.trades {
+			if t.Trader == a {
+				out.Past[a] = append(out.Past[a], t)
+			}
+		}
+	}
 }
 
 // curve tells whose curve a contract holds, if it holds any.
@@ -113,7 +147,7 @@ func (d *database) curve(contract market.Address) (held []market.OwnCurve) {
 
 // beginning is what a state starts with.
 func (d *database) beginning(c *derive.Machine, last market.Header) market.Beginning {
-	b := market.Beginning{Last: last, Quotes: slices.Collect(maps.Values(d.quotes)), Waiting: slices.Collect(maps.Values(d.waiting))}
+	b := market.Beginning{Last: last, Quotes: slices.Collect(maps.Values(d.quotes)), Waiting: slices.Collect(maps.Values(d.waiting)), Watched: slices.Collect(maps.Values(d.watched))}
 	for _, t := range d.tokens {
 		if !t.Candidate.IsNone() {
 			b.Pending = append(b.Pending, t)
@@ -147,6 +181,10 @@ func (d *database) commit(t fataler, c *market.Changes) {
 	write(t, "launch", d.launches, c.Launches, false)
 	write(t, "job", d.jobs, c.Jobs, false)
 	write(t, "waiting trade", d.waiting, c.Waiting, false)
+	write(t, "watched wallet", d.watched, c.Watched, false)
+	write(t, "position", d.positions, c.Positions, false)
+	write(t, "hour", d.hours, c.Hours, false)
+	d.entries = append(d.entries, c.Entries...)
 	d.trades, d.queued = append(d.trades, c.Trades...), append(d.queued, c.Queued...)
 }
 
@@ -162,6 +200,10 @@ func (d *database) undo(t fataler, c *market.Changes) {
 	write(t, "launch", d.launches, c.Launches, true)
 	write(t, "job", d.jobs, c.Jobs, true)
 	write(t, "waiting trade", d.waiting, c.Waiting, true)
+	write(t, "watched wallet", d.watched, c.Watched, true)
+	write(t, "position", d.positions, c.Positions, true)
+	write(t, "hour", d.hours, c.Hours, true)
+	d.entries = d.entries[:len(d.entries)-len(c.Entries)]
 	d.trades = d.trades[:len(d.trades)-len(c.Trades)]
 	d.queued = d.queued[:len(d.queued)-len(c.Queued)]
 }
@@ -200,6 +242,12 @@ func (d *database) differences(o *database) (out []string) {
 	out = append(out, rowDifferences("quote", d.quotes, o.quotes)...)
 	out = append(out, rowDifferences("launch", d.launches, o.launches)...)
 	out = append(out, rowDifferences("waiting trade", d.waiting, o.waiting)...)
+	out = append(out, rowDifferences("watched wallet", d.watched, o.watched)...)
+	out = append(out, rowDifferences("position", d.positions, o.positions)...)
+	out = append(out, rowDifferences("hour", d.hours, o.hours)...)
+	if !slices.Equal(d.entries, o.entries) {
+		out = append(out, fmt.Sprintf("entries:\n  %+v\n  %+v", d.entries, o.entries))
+	}
 	for i := range max(len(d.trades), len(o.trades)) {
 		switch {
 		case i >= len(d.trades) || i >= len(o.trades):

@@ -85,6 +85,7 @@ func (m *Machine) MoreKeys(s *State, blocks []market.Block, until market.Header)
 				k.event(l.Event, b.Time)
 			}
 			k.traders(tx)
+			k.entries(tx, b.Time)
 		}
 	}
 	return k.wanted()
@@ -103,6 +104,7 @@ type keys struct {
 	launches *set[market.Address]
 	curves   *set[market.Address]
 	fresh    newcomer
+	wallets  wallets
 }
 
 func newKeys(m *Machine, s *State, blocks []market.Block) *keys {
@@ -116,6 +118,7 @@ func newKeys(m *Machine, s *State, blocks []market.Block) *keys {
 		pools:    newSet(s.wholePool),
 		candles:  newSet(s.candles.cached),
 		balances: newSet(s.balances.cached),
+		wallets:  newWallets(m, s, blocks),
 	}
 }
 
@@ -124,6 +127,7 @@ func (k *keys) wanted() market.Wanted {
 		ExpireFrom: 1, ExpireTo: 0,
 		Tokens: k.tokens.list, PoolsOf: k.bases.list, PairsOf: k.pairs.list, Pools: k.pools.list, Candles: k.candles.list, Balances: k.balances.list,
 		Launches: k.launches.list, Curves: k.curves.list,
+		Positions: k.wallets.positions.list, Hours: k.wallets.hours.list, TradesOf: k.wallets.past,
 	}
 }
 

@@ -43,6 +43,14 @@ type State struct {
 	waiting *waiting
 	trades  []market.Trade
 	queued  []market.QueuedTransfer
+
+	// watched are all members' wallets whose entries are kept.
+	watched   *table[market.Address, market.WatchedWallet]
+	positions *table[market.PositionKey, market.Position]
+	hours     *table[market.HourKey, market.WalletHour]
+	// past are the trades of the wallets that the batch begins to watch.
+	past    map[market.Address][]market.Trade
+	entries []market.Entry
 }
 
 // NewState starts from what is committed.
@@ -59,6 +67,10 @@ func NewState(b market.Beginning) *State {
 		byBase:    make(map[market.Address][]market.Address),
 		pairs:     make(map[market.Address][]market.Address),
 		minutes:   make(map[int64][]market.Address),
+		watched:   newTable[market.Address](same[market.WatchedWallet]),
+		positions: newTable[market.PositionKey](same[market.Position]),
+		hours:     newTable[market.HourKey](same[market.WalletHour]),
+		past:      make(map[market.Address][]market.Trade),
 	}
 	s.begin(b)
 	return s
@@ -86,6 +98,9 @@ func (s *State) begin(b market.Beginning) {
 	for i := range b.Jobs {
 		s.Merge(b.Jobs[i])
 	}
+	for i := range b.Watched {
+		s.watched.put(b.Watched[i].Wallet, &b.Watched[i])
+	}
 }
 
 // Merge takes up a job that is to be merged, as it is in the database.
@@ -105,6 +120,9 @@ func (s *State) Rewind(b market.Beginning, touched *market.Touched) {
 	s.balances.dropAll(touched.Balances)
 	s.launches.dropAll(touched.Launches)
 	s.curves.dropAll(touched.Curves)
+	s.watched.dropAll(touched.Watched)
+	s.positions.dropAll(touched.Positions)
+	s.hours.dropAll(touched.Hours)
 	for _, base := range touched.Bases {
 		delete(s.byBase, base)
 	}
@@ -115,7 +133,7 @@ func (s *State) Rewind(b market.Beginning, touched *market.Touched) {
 func TouchedBy(c *market.Changes) *market.Touched {
 	t := &market.Touched{
 		Tokens: keysOf(c.Tokens), Pools: keysOf(c.Pools), Ticks: keysOf(c.Ticks), Candles: keysOf(c.Candles), Balances: keysOf(c.Balances),
-		Launches: keysOf(c.Launches),
+		Launches: keysOf(c.Launches), Watched: keysOf(c.Watched), Positions: keysOf(c.Positions), Hours: keysOf(c.Hours),
 	}
 	for i := range c.Pools {
 		if p := c.Pools[i].After; p != nil { // no pool goes
@@ -166,7 +184,7 @@ func (s *State) Flush(limit int) market.Changes {
 	c := market.Changes{
 		Tokens: s.tokens.flush(), Pools: s.pools.flush(), Ticks: s.ticks.flush(), Candles: s.candles.flush(),
 		Balances: s.balances.flush(), Quotes: s.quotes.flush(), Launches: s.launches.flush(), Trades: s.trades, Queued: s.queued,
-		Jobs: s.jobs.flush(),
+		Jobs: s.jobs.flush(), Watched: s.watched.flush(), Positions: s.positions.flush(), Hours: s.hours.flush(), Entries: s.entries,
 	}
 	for i := range c.Jobs {
 		if c.Jobs[i].After.Step == market.MergeEnded {
@@ -175,7 +193,8 @@ func (s *State) Flush(limit int) market.Changes {
 	}
 	c.Waiting, c.Dropped = s.waiting.flush()
 	_ = s.curves.flush() // the rows of launches tell it
-	s.trades, s.queued = nil, nil
+	s.trades, s.queued, s.entries = nil, nil, nil
+	clear(s.past)
 	clear(s.minutes)
 	clear(s.pairs)
 	s.tokens.trim(limit, nil)
@@ -193,6 +212,8 @@ func (s *State) Flush(limit int) market.Changes {
 	s.balances.trim(limit, nil)
 	s.launches.trim(limit, nil)
 	s.curves.trim(limit, nil)
+	s.positions.trim(limit, nil)
+	s.hours.trim(limit, nil)
 	return c
 }
 
@@ -258,5 +279,28 @@ func (s *State) Put(w market.Wanted, rows market.Rows) {
 	}
 	for _, k := range w.Balances {
 		s.balances.put(k, nil)
+	}
+	s.putWallets(w, &rows)
+}
+
+// putWallets is Put for members' wallets.
+func (s *State) putWallets(w market.Wanted, rows *market.Rows) {
+	for i := range rows.Watched {
+		s.watched.put(rows.Watched[i].Wallet, &rows.Watched[i])
+	}
+	for k, p := range rows.Positions {
+		s.positions.put(k, &p)
+	}
+	for _, k := range w.Positions {
+		s.positions.put(k, nil)
+	}
+	for i := range rows.Hours {
+		s.hours.put(rows.Hours[i].HourKey, &rows.Hours[i])
+	}
+	for _, k := range w.Hours {
+		s.hours.put(k, nil)
+	}
+	for _, wallet := range w.TradesOf {
+		s.past[wallet] = rows.Past[wallet]
 	}
 }

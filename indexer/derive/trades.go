@@ -13,7 +13,9 @@ type trades struct {
 	swaps []market.Trade
 	// byQuote has the places in swaps of those whose trader only the quote tells.
 	byQuote map[int]bool
-	ledger  ledger
+	// liquidity has what the pools of watched wallets' swaps were worth before the block, in USD, by the places in swaps.
+	liquidity map[int]float64
+	ledger    ledger
 }
 
 func (tr *trades) swap(tx *market.Tx, i int, e market.Swap) {
@@ -35,6 +37,9 @@ func (tr *trades) swap(tx *market.Tx, i int, e market.Swap) {
 	if byQuote {
 		tr.byQuote[len(tr.swaps)] = true
 	}
+	if tr.s.isWatched(trader) {
+		tr.liquidity[len(tr.swaps)] = p.Locked * tr.s.usd(p.Quote)
+	}
 	tr.swaps = append(tr.swaps, market.Trade{
 		Block: tr.b.Number, LogIndex: tx.Logs[i].Index, Time: tr.b.Time, Tx: tx.ID,
 		Pool: p.ID, Base: p.Base, Trader: trader, Sell: !base.Neg,
@@ -42,7 +47,8 @@ func (tr *trades) swap(tx *market.Tx, i int, e market.Swap) {
 	})
 }
 
-// value values the block's swaps at its close and books them: rows, candles, windows. Those of a pool whose liquidity isn't known wait.
+// value values the block's swaps at its close and books them: rows, candles, windows. Those of a pool whose liquidity isn't known wait, and those of one
+// that has too little are valued for watched wallets alone.
 func (tr *trades) value() {
 	native := tr.s.usd(tr.wrapped)
 	for i := range tr.swaps {
@@ -53,8 +59,11 @@ func (tr *trades) value() {
 		if quoteToken == nil || !quoteToken.HasDecimals {
 			continue
 		}
-		enough := tr.hasEnough(p, quoteUSD)
-		if !enough && !tr.isUndecided(p, quoteUSD) {
+		enough, undecided := tr.hasEnough(p, quoteUSD), false
+		if !enough {
+			undecided = tr.isUndecided(p, quoteUSD)
+		}
+		if !enough && !undecided && !tr.s.isWatched(t.Trader) {
 			continue
 		}
 		t.NanoUSD, t.HasUSD = price.NanoUSD(&t.QuoteAmount, quoteToken.Decimals, quoteUSD)
@@ -65,12 +74,13 @@ func (tr *trades) value() {
 		case native > 0:
 			t.CloseNative = t.CloseUSD / native
 		}
-		if !enough {
+		switch {
+		case enough:
+			tr.s.trades = append(tr.s.trades, *t)
+			tr.book(t)
+		case undecided:
 			tr.s.waiting.add(t)
-			continue
 		}
-		tr.s.trades = append(tr.s.trades, *t)
-		tr.book(t)
 	}
 }
 

@@ -144,7 +144,7 @@ const fullS = 10 * 60
 // buyers in place of liquidity.
 func (g *Gate) Fails(c Candidate) (out Fails) {
 	for i, ok := range [failings]bool{
-		c.OnCurve || c.LiquidityUSD >= g.liquidityMin(c.Chain),
+		c.OnCurve || c.LiquidityUSD >= g.LiquidityMin(c.Chain),
 		c.Volume24hUSD >= g.Volume24hUSDMin,
 		c.AgeS >= g.AgeSMin,
 		c.AgeS <= g.AgeSMax,
@@ -161,7 +161,8 @@ func (g *Gate) Fails(c Candidate) (out Fails) {
 	return out
 }
 
-func (g *Gate) liquidityMin(chain string) float64 {
+// LiquidityMin is the least liquidity on a chain, in USD.
+func (g *Gate) LiquidityMin(chain string) float64 {
 	if v, ok := g.LiquidityUSDMinByChain[chain]; ok {
 		return v
 	}

@@ -43,6 +43,11 @@ type Changes struct {
 	Dropped DroppedTrades
 	// Jobs are those that are being merged.
 	Jobs []Change[Address, HolderJob]
+
+	Watched   []Change[Address, WatchedWallet]
+	Positions []Change[PositionKey, Position]
+	Hours     []Change[HourKey, WalletHour]
+	Entries   []Entry
 }
 
 // Touched names the rows that something put back or took away: what was cached of them, their absence too, holds no more.
@@ -55,6 +60,10 @@ type Touched struct {
 	// Bases are the base tokens of Pools: which pools of theirs are listed may be different. Curves are the contracts that
 	// Launches name as their curves'.
 	Bases, Curves []Address
+	// Watched are watched wallets.
+	Watched   []Address
+	Positions []PositionKey
+	Hours     []HourKey
 }
 
 // Wanted names the rows that must be loaded before blocks can be applied.
@@ -67,6 +76,11 @@ type Wanted struct {
 	Balances []BalanceKey
 	Launches []Address // by mint
 	Curves   []Address // by contract
+
+	Watched   []Address
+	Positions []PositionKey
+	Hours     []HourKey
+	TradesOf  []Address // all trades of these wallets; none of a wallet that has more than are copied
 	// Expire is the range of 1-minute candles (bucket opens, both inclusive) that leave the 24 h window; empty when
 	// ExpireFrom > ExpireTo.
 	ExpireFrom, ExpireTo int64
@@ -88,6 +102,11 @@ type Rows struct {
 	Launches []Launch
 	Curves   []OwnCurve
 	Balances map[BalanceKey]Balance
+
+	Watched   []WatchedWallet
+	Positions map[PositionKey]Position
+	Hours     []WalletHour
+	Past      map[Address][]Trade // of TradesOf, in the order of the chain
 }
 
 // Beginning is what derivation starts with; everything else is loaded as it is needed.
@@ -105,4 +124,6 @@ type Beginning struct {
 	Waiting []Trade
 	// OwnCurves reports whether the curve of any launch is held by a contract that no venue declares.
 	OwnCurves bool
+	// Watched are all wallets that are watched; for a state that goes back those of Touched are enough.
+	Watched []WatchedWallet
 }

@@ -1,5 +1,7 @@
 package market
 
+import "cmp"
+
 // WatchedWallet is a member's wallet from the block on in which its entries began to be kept.
 type WatchedWallet struct {
 	Wallet Address
@@ -64,6 +66,9 @@ type Entry struct {
 	// To is the wallet of the same member to which the basis went.
 	To     Address
 	Amount Amount
+	// Before is, if HasBefore, all that the wallet had of the token before the transaction, as the first trade in it tells.
+	Before    Amount
+	HasBefore bool
 	// NanoUSD is a trade's value in 1e-9 USD; HasUSD is false where it isn't known.
 	NanoUSD int64
 	HasUSD  bool
@@ -132,6 +137,11 @@ type WalletHour struct {
 	Profit
 	// Best is the sale with the highest gain; its Gain is nought where there was none.
 	Best BestSale
+}
+
+// Better reports whether the sale is a gain and higher than the other, or as high and earlier, or of the token that comes first.
+func (s *BestSale) Better(o *BestSale) bool {
+	return s.Gain.Sign() > 0 && cmp.Or(o.Gain.Cmp(s.Gain), cmp.Compare(s.At, o.At), s.Token.Compare(o.Token)) < 0
 }
 
 // BestSale is the sale with the highest gain: of one token, in one transaction.

@@ -253,7 +253,12 @@ func resolveTracking(r *report, t v1alpha1.Tracking) chainconfig.Tracking {
 		t.Holders = v1alpha1.DefaultHolders
 	}
 	r.choice("spec.tracking.holders", string(t.Holders), holders)
+	var counted float64
+	if t.CountedLiquidityUSD != "" {
+		counted = r.decimal("spec.tracking.countedLiquidityUSD", t.CountedLiquidityUSD, bounds{above0: true, max: 1e9})
+	}
 	return chainconfig.Tracking{
+		CountedLiquidityUSD: counted,
 		MinLiquidityUSD: r.decimal("spec.tracking.minLiquidityUSD", t.MinLiquidityUSD, bounds{max: 1e9}),
 		Holders:         chainconfig.Holders(t.Holders),
 		Caps: chainconfig.HolderCaps{

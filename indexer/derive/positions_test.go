@@ -1,0 +1,254 @@
+package derive_test
+
+import (
+	"cmp"
+	"maps"
+	"reflect"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/pnl"
+)
+
+func watched(wallet market.Address, member, since int64) market.Fact {
+	return market.WatchFact{WatchedWallet: market.WatchedWallet{Wallet: wallet, Member: member, Change: 1, Since: since}}
+}
+
+// alike has the chain count trades from a liquidity on.
+func counted(usd float64) func(*chainconfig.Chain) {
+	return func(c *chainconfig.Chain) { c.Tracking.CountedLiquidityUSD, c.MinTradeUSD = usd, 2 }
+}
+
+// dogPool has a pair of dog and USDC with 10,000 USD on either side, at one USD.
+func dogPool(t *testing.T, change ...func(*chainconfig.Chain)) *bench {
+	t.Helper()
+	b := stage(t, append([]func(*chainconfig.Chain){counted(5_000)}, change...)...)
+	b.next(12, nil, tx(pair(poolA, dog, usdc), moved(dog, nobody, poolA, e18(10_000)), synced(poolA, e18(10_000), e6(10_000))))
+	return b
+}
+
+func buys(wallet market.Address, tokens, dollars uint64) []market.Event {
+	return tx(moved(dog, poolA, wallet, e18(tokens)), swapped(poolA, out(e18(tokens)), in(e6(dollars)), router, wallet))
+}
+
+func sells(wallet market.Address, tokens, dollars uint64) []market.Event {
+	return tx(moved(dog, wallet, poolA, e18(tokens)), swapped(poolA, in(e18(tokens)), out(e6(dollars)), router, wallet))
+}
+
+// wantPosition wants what a wallet has with a basis in dog, in whole tokens and USD.
+func (b *bench) wantPosition(what string, wallet market.Address, tokens, cost uint64, isIn bool) {
+	b.t.Helper()
+	p := b.db.positions[market.PositionKey{Wallet: wallet, Token: dog}]
+	if p.Quantity != e18(tokens) || p.Cost != market.NanoUSD(int64(cost)*1e9) || p.IsIn != isIn {
+		b.t.Errorf("%s: %s at %s, in it: %v; want %d for %d USD, %v", what, p.Quantity.Dec(), p.Cost.Big(), p.IsIn, tokens, cost, isIn)
+	}
+}
+
+// profit is what a member's hours come to.
+func (b *bench) profit(member int64) (p market.Profit, best market.USD) {
+	for _, h := range b.db.hours {
+		if h.Member == member {
+			p.Add(&h.Profit)
+			if h.Best.Gain.Cmp(best) > 0 {
+				best = h.Best.Gain
+			}
+		}
+	}
+	return p, best
+}
+
+func (b *bench) wantProfit(what string, member int64, realised, volume float64, sales, wins int) {
+	b.t.Helper()
+	p, _ := b.profit(member)
+	if got := p.Realised(); got.Dollars() != realised || p.Volume.Dollars() != volume || p.Sales != sales || p.Wins != wins {
+		b.t.Errorf("%s: realised %v of a volume of %v in %d sales with %d wins; want %v, %v, %d, %d", what, got.Dollars(), p.Volume.Dollars(), p.Sales, p.Wins,
+			realised, volume, sales, wins)
+	}
+}
+
+func TestPositions(t *testing.T) {
+	t.Parallel()
+	b := dogPool(t)
+	b.next(12, nil, buys(alice, 100, 100)) // before she joins: a basis, and no more
+	b.next(12, []market.Fact{watched(alice, 1, b.last.Time+12)}, sells(alice, 50, 75))
+	b.wantPosition("half of what she had bought before", alice, 50, 50, false)
+	b.wantProfit("a sale of it", 1, 25, 75, 1, 1)
+	b.next(12, nil, buys(alice, 10, 1))
+	b.wantPosition("a purchase below the least trade", alice, 60, 51, false)
+	b.next(12, nil, buys(alice, 40, 49))
+	b.wantPosition("a purchase that counts", alice, 100, 100, true)
+	b.next(12, nil, tx(moved(dog, alice, bob, e18(25))))
+	b.wantPosition("what is sent to a stranger takes its cost along", alice, 75, 75, true)
+	if p, _ := b.profit(1); p.MovedOut.Dollars() != 25 {
+		t.Errorf("%v USD were moved out", p.MovedOut.Dollars())
+	}
+	b.next(12, nil, tx(moved(dog, bob, alice, e18(25)), moved(cat, bob, alice, e18(25)), moved(frog, bob, alice, e18(25))))
+	b.wantPosition("what comes has no basis", alice, 75, 75, true)
+	if n := len(slices.DeleteFunc(slices.Clone(b.db.entries), func(e market.Entry) bool { return e.Kind != market.CameIn })); n != 2 {
+		t.Errorf("%d receipts are kept: want those of the two tokens that the index knows", n)
+	}
+	b.next(12, nil, sells(alice, 100, 200))
+	b.wantPosition("all is sold", alice, 0, 0, false)
+	b.wantProfit("of 100 three quarters had a basis", 1, 100, 325, 2, 2)
+	if p, best := b.profit(1); p.Excluded.Dollars() != 50 || best.Dollars() != 75 {
+		t.Errorf("%v USD are excluded, the best sale gained %v", p.Excluded.Dollars(), best.Dollars())
+	}
+	if p := b.db.positions; len(p) != 0 {
+		t.Errorf("positions that say nothing are kept: %v", p)
+	}
+}
+
+// TestBetweenOnesOwnWallets: the basis goes with what a member sends to another wallet of theirs, from when both are theirs.
+func TestBetweenOnesOwnWallets(t *testing.T) {
+	t.Parallel()
+	b := dogPool(t)
+	now := b.last.Time
+	b.next(12, []market.Fact{watched(alice, 1, now), watched(bob, 1, now+30), watched(carol, 2, now)}, buys(alice, 100, 100))
+	b.next(12, nil, tx(moved(dog, alice, bob, e18(10)), moved(dog, alice, carol, e18(10))))
+	b.wantPosition("sent", alice, 80, 80, true)
+	b.wantPosition("before it was theirs", bob, 0, 0, false)
+	b.wantPosition("to another member", carol, 0, 0, false)
+	b.next(12, nil, tx(moved(dog, alice, bob, e18(40))))
+	b.wantPosition("sent", alice, 40, 40, true)
+	b.wantPosition("the basis travelled", bob, 40, 40, true)
+	// In one transaction all of it goes through bob to where it was bought.
+	b.next(12, nil, append(tx(moved(dog, alice, bob, e18(40))), sells(bob, 80, 160)...))
+	b.wantPosition("all went", alice, 0, 0, false)
+	b.wantPosition("the sale came first, for what was there", bob, 40, 40, true)
+	if p, _ := b.profit(1); p.MovedOut.Dollars() != 20 {
+		t.Errorf("%v USD were moved out", p.MovedOut.Dollars())
+	}
+}
+
+// TestWhatCountsForNobody: sales in pools that are too shallow, or which a member makes with themself, move the position and count for nothing.
+func TestWhatCountsForNobody(t *testing.T) {
+	t.Parallel()
+	b := dogPool(t)
+	facts := []market.Fact{watched(alice, 1, b.last.Time), watched(bob, 1, b.last.Time), watched(carol, 2, b.last.Time)}
+	b.next(12, facts, buys(alice, 100, 100))
+	b.next(12, nil, buys(bob, 10, 10), sells(alice, 10, 30))
+	b.wantProfit("with oneself", 1, 0, 140, 0, 0)
+	b.wantPosition("it is sold all the same", alice, 90, 90, true)
+	b.next(12, nil, buys(carol, 10, 10), sells(alice, 10, 30))
+	b.wantProfit("with another", 1, 20, 170, 1, 1)
+	b.next(12, nil, tx(synced(poolA, e18(100), e6(100))))
+	b.next(12, nil, sells(alice, 40, 80))
+	b.wantProfit("in a pool that is too shallow", 1, 20, 250, 1, 1)
+	b.next(12, nil, tx(synced(poolA, e18(10_000), e6(10_000))), sells(alice, 20, 80))
+	b.wantProfit("in one that was before the block", 1, 20, 330, 1, 1)
+	b.next(12, nil, tx(synced(poolA, e18(100), e6(100))), sells(alice, 10, 80))
+	b.wantProfit("in one that is after it", 1, 20, 410, 1, 1)
+	if p, _ := b.profit(1); p.IneligibleSells != 4 {
+		t.Errorf("%d sales are left out", p.IneligibleSells)
+	}
+}
+
+// TestDust: who is sent a token isn't in it.
+func TestDust(t *testing.T) {
+	t.Parallel()
+	b := dogPool(t)
+	b.next(12, []market.Fact{watched(alice, 1, b.last.Time)}, tx(moved(dog, bob, alice, e18(500))))
+	b.wantPosition("dust", alice, 0, 0, false)
+	if len(b.db.positions) != 0 || len(b.db.entries) != 1 {
+		t.Errorf("positions %v, entries %v", b.db.positions, b.db.entries)
+	}
+}
+
+// TestAWalletChangesHands: what was realised stays the former member's, the position goes along.
+func TestAWalletChangesHands(t *testing.T) {
+	t.Parallel()
+	b := dogPool(t)
+	b.next(12, []market.Fact{watched(alice, 1, b.last.Time)}, buys(alice, 100, 100))
+	b.next(12, nil, sells(alice, 10, 20))
+	b.next(12, []market.Fact{watched(alice, 2, b.last.Time+12)}, sells(alice, 10, 30))
+	b.wantProfit("the former", 1, 10, 120, 1, 1)
+	b.wantProfit("the new one", 2, 20, 30, 1, 1)
+	b.wantPosition("what is left", alice, 80, 80, true)
+}
+
+// TestPositionsFollowFromEntries holds the positions and hours of any chain against what its entries come to, one by one.
+func TestPositionsFollowFromEntries(t *testing.T) {
+	t.Parallel()
+	rapid.Check(t, func(t *rapid.T) {
+		blocks, c := drawStory(t)
+		x := newIndexer(t, c, 10)
+		batched(t, x, blocks, func() int { return rapid.IntRange(1, 5).Draw(t, "batch") }, false)
+		positions := map[market.PositionKey]market.Position{}
+		entries := slices.Clone(x.db.entries)
+		for i := range entries {
+			e := &entries[i]
+			if e.Kind == market.CameIn && i > 0 && entries[i-1].To == e.Wallet && entries[i-1].Tx == e.Tx {
+				continue // the other side of what went between a member's wallets
+			}
+			k := market.PositionKey{Wallet: e.Wallet, Token: e.Token}
+			p := positions[k]
+			f := pnl.Apply(&p, &pnl.Entry{
+				Kind: e.Kind, At: e.Time, Tx: e.Tx, Amount: e.Amount, Before: e.Before, HasBefore: e.HasBefore, NanoUSD: e.NanoUSD, HasUSD: e.HasUSD, To: e.To,
+			})
+			positions[k] = p
+			if !e.To.IsNone() {
+				to := market.PositionKey{Wallet: e.To, Token: e.Token}
+				q := positions[to]
+				pnl.Receive(&q, &f.Carried, f.CarriedCost, &e.Amount)
+				positions[to] = q
+			}
+			if e.Kind == market.Sold && (f.Proceeds != e.Proceeds || f.Cost != e.Cost) || f.MovedOut != e.MovedOut {
+				t.Fatalf("entry %+v\nrealises %+v", e, f)
+			}
+		}
+		for k, p := range positions {
+			got := x.db.positions[k]
+			got.IsIn = false
+			if p.IsIn = false; p != got && !p.IsEmpty() {
+				t.Fatalf("%v is %+v, its entries come to %+v", k, got, p)
+			}
+		}
+		for k := range x.db.positions {
+			if _, ok := positions[k]; !ok {
+				t.Fatalf("%v has no entries", k)
+			}
+		}
+		holdHours(t, x.db)
+	})
+}
+
+// holdHours adds up what counts, hour by hour.
+func holdHours(t *rapid.T, d *database) {
+	sums := map[[2]any]market.Profit{}
+	for _, e := range d.entries {
+		if e.Kind == market.Sold && e.Counts && e.HasUSD {
+			k := [2]any{e.Wallet, e.Time - e.Time%3600}
+			p := sums[k]
+			p.Proceeds, p.Cost = p.Proceeds.Add(e.Proceeds), p.Cost.Add(e.Cost)
+			sums[k] = p
+		}
+	}
+	got := map[[2]any]market.Profit{}
+	for _, h := range d.hours {
+		if h.Sales != h.Wins+h.Losses && h.Sales < h.Wins+h.Losses || h.Sales > 0 && h.Trades == 0 {
+			t.Fatalf("%+v", h)
+		}
+		k := [2]any{h.Wallet, h.Open}
+		p := got[k]
+		p.Proceeds, p.Cost = p.Proceeds.Add(h.Proceeds), p.Cost.Add(h.Cost)
+		if p != (market.Profit{}) {
+			got[k] = p
+		}
+	}
+	maps.DeleteFunc(sums, func(_ [2]any, p market.Profit) bool { return p == market.Profit{} })
+	if !reflect.DeepEqual(got, sums) {
+		t.Fatalf("hours come to\n%+v\nentries to\n%+v", got, sums)
+	}
+	if !slices.IsSortedFunc(d.entries, func(a, b market.Entry) int {
+		if a.Wallet != b.Wallet {
+			return 0
+		}
+		return cmp.Or(cmp.Compare(a.Block, b.Block), cmp.Compare(a.Seq, b.Seq))
+	}) {
+		t.Fatalf("a wallet's entries aren't in their order")
+	}
+}
