@@ -120,6 +120,8 @@ type Indexer struct {
 	records []chain.Record
 	// facts are those that no two endpoints gave.
 	facts unsureFacts
+	// wallets follows the registry of members.
+	wallets wallets
 	// recountSought is when a token was last sought whose holders are to be counted anew.
 	recountSought time.Time
 
@@ -529,6 +531,12 @@ func (ix *Indexer) resume(ctx context.Context) error {
 	}
 	b, err := ix.beginning(ctx, status.Last)
 	if err != nil {
+		return err
+	}
+	if b.Watched, err = ix.store.Wallets.Watched(ctx, ix.rows.id()); err != nil {
+		return err
+	}
+	if err := ix.resumeWallets(ctx, status.Last); err != nil {
 		return err
 	}
 	ix.state, ix.unwritten = derive.NewState(b), false

@@ -8,9 +8,13 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
-// prepare loads what the blocks need, asks the nodes what logs don't tell, and takes a slice of finished holder backfills in.
+// prepare asks the registry whose wallets are members', loads what the blocks need, asks the nodes what logs don't tell, and takes a slice of finished holder backfills in.
 // The answers are put into the blocks as facts.
 func (ix *Indexer) prepare(ctx context.Context, blocks []market.Block, until market.Header, undo bool) (facts []store.StoredFact, err error) {
+	watched, err := ix.watchWallets(ctx, blocks)
+	if err != nil {
+		return nil, err
+	}
 	if err := ix.load(ctx, ix.machine.LaunchKeys(ix.state, blocks)); err != nil {
 		return nil, err
 	}
@@ -25,6 +29,7 @@ func (ix *Indexer) prepare(ctx context.Context, blocks []market.Block, until mar
 	if err != nil {
 		return nil, err
 	}
+	facts = append(facts, watched...)
 	// From here on the state takes in what isn't written.
 	ix.unwritten = true
 	return facts, ix.mergeHolders(ctx, until.Number, undo)

@@ -134,6 +134,12 @@ func (ix *Indexer) forget(ctx context.Context, last market.Header, touched *mark
 	if err != nil {
 		return err
 	}
+	rows, err := ix.store.Load(ctx, ix.rows.id(), market.Wanted{Watched: touched.Watched, ExpireFrom: 1})
+	if err != nil {
+		return err
+	}
+	b.Watched = rows.Watched
+	ix.rewound(touched)
 	ix.state.Rewind(b, touched)
 	return nil
 }

@@ -333,3 +333,39 @@ func (s *sales) conclude(ps *positions) {
 		}
 	}
 }
+
+// Watches reports whether entries are kept of a wallet.
+func (s *State) Watches(wallet market.Address) bool { return s.isWatched(wallet) }
+
+// Watched is what is known of a wallet; ok is false where it isn't watched.
+func (s *State) Watched(wallet market.Address) (w market.WatchedWallet, ok bool) {
+	if v := s.watched.get(wallet); v != nil {
+		return *v, true
+	}
+	return w, false
+}
+
+// WatchedOf are the wallets of a member that are watched, in no order.
+func (s *State) WatchedOf(member int64) (list []market.Address) {
+	for wallet, r := range s.watched.rows {
+		if r.exists && r.v.Member == member {
+			list = append(list, wallet)
+		}
+	}
+	return list
+}
+
+// ForgetWallet drops what is cached of a wallet that isn't watched any more. It must not be called between a change and its Flush.
+func (s *State) ForgetWallet(wallet market.Address) {
+	s.watched.drop(wallet)
+	for k := range s.positions.rows {
+		if k.Wallet == wallet {
+			s.positions.drop(k)
+		}
+	}
+	for k := range s.hours.rows {
+		if k.Wallet == wallet {
+			s.hours.drop(k)
+		}
+	}
+}

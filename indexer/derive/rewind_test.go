@@ -64,6 +64,9 @@ func (f *follower) beginning() market.Beginning {
 	if err != nil {
 		f.Fatal(err)
 	}
+	if b.Watched, err = f.store.Wallets.Watched(f.Context(), f.chain); err != nil {
+		f.Fatal(err)
+	}
 	status, _, err := f.store.Chain(f.Context(), f.chain)
 	if err != nil {
 		f.Fatal(err)

@@ -17,6 +17,9 @@ type WatchFact struct{ WatchedWallet }
 
 func (WatchFact) isFact() {}
 
+// CopiedTrades is how many trades of a wallet from before it was watched are copied to its entries; of a wallet with more, none are.
+const CopiedTrades = 10_000
+
 // PositionKey names what one wallet has of one token.
 type PositionKey struct{ Wallet, Token Address }
 

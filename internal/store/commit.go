@@ -148,6 +148,9 @@ func (s *rows) writeChanges(ctx context.Context, tx *database.Transaction, chain
 	if err := applyWaiting(ctx, tx, u, chain, c.Changes.Waiting); err != nil {
 		return err
 	}
+	if err := applyWallets(ctx, tx, u, chain, &c.Changes); err != nil {
+		return err
+	}
 	if err := applyJobs(ctx, tx, u, chain, c); err != nil {
 		return err
 	}

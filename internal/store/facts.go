@@ -48,6 +48,9 @@ type factRow struct {
 // binary must read them all. testdata/facts holds a body of each kind, and docs/adr/0014 says how they may change. A body without a
 // version has Go's names (oldform.go).
 
+// watchKind is the kind of the facts that say that a wallet is a member's.
+const watchKind = "watch"
+
 // factVersion is the version of the bodies that are written.
 const factVersion = 1
 
@@ -106,6 +109,14 @@ type balanceBody struct {
 	Token   model.AddressText   `json:"token"`
 	Account model.AddressText   `json:"account"`
 	Amount  model.DecimalAmount `json:"amount"`
+}
+
+type watchBody struct {
+	Version int               `json:"v"`
+	Wallet  model.AddressText `json:"wallet"`
+	Member  int64             `json:"member"`
+	Change  int64             `json:"change"`
+	Since   int64             `json:"since"`
 }
 
 type curveBody struct {
@@ -171,6 +182,8 @@ func factToBody(fact market.Fact) (kind string, ref []byte, body any, err error)
 			b.Quote = &model.AddressText{Address: f.Quote}
 		}
 		return "curve", f.Token.Bytes(), b, nil
+	case market.WatchFact:
+		return watchKind, f.Wallet.Bytes(), watchBody{factVersion, model.AddressText{Address: f.Wallet}, f.Member, f.Change, f.Since}, nil
 	default:
 		return "", nil, nil, fmt.Errorf("database: facts: a %T has no row", fact)
 	}
@@ -244,6 +257,9 @@ func readFact(kind string, body []byte) (market.Fact, error) {
 			f.Known, f.Quote = true, b.Quote.Address
 		}
 		return f, err
+	case watchKind:
+		b, err := model.ReadBody[watchBody](body)
+		return market.WatchFact{WatchedWallet: market.WatchedWallet{Wallet: b.Wallet.Address, Member: b.Member, Change: b.Change, Since: b.Since}}, err
 	default:
 		return nil, fmt.Errorf("database: facts: unknown kind %q", kind)
 	}

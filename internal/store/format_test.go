@@ -42,11 +42,18 @@ func everyRow(n int, full bool) *store.Commit {
 		launch.GraduatedTx, launch.Pool, launch.CompletedAt, launch.GraduatedAt = market.EVMTx(hash(5)), poolID(6), 7, 8
 		launch.TargetQuote, launch.FeeBps, launch.Reserves.Price = huge(10), 100, amount(11)
 		ch.Quotes[0].After.DayUSD = 2
+		entry, hour := &ch.Entries[0], ch.Hours[0].After
+		entry.MovedOut, hour.Excluded, hour.Fees, hour.Gas, hour.MovedOut = market.NanoUSD(256), market.NanoUSD(1), market.NanoUSD(2), market.NanoUSD(3), market.NanoUSD(4)
+		hour.Unvalued, hour.Losses, hour.IneligibleSells = 5, 6, 7
 		trade.HasUSD, trade.TraderAmount, trade.TraderBefore, trade.HasTraderBefore = true, amount(258), amount(0), true
 		waiting := ch.Waiting[0].After
 		waiting.HasUSD, waiting.NanoUSD = true, 7
 		waiting.TraderAmount, waiting.TraderBefore, waiting.HasTraderBefore = amount(258), amount(0), true
 	} else {
+		entry := &ch.Entries[0]
+		entry.Pool, entry.To, entry.HasBefore, entry.HasUSD, entry.NanoUSD, entry.Proceeds = market.Address{}, market.Address{}, false, false, 0, market.USD{}
+		*ch.Positions[0].After, ch.Hours[0].After.Profit, ch.Hours[0].After.Best = market.Position{}, market.Profit{}, market.BestSale{}
+		ch.Waiting[0].After.Trader = market.Address{} // nobody's
 		token.Pool, token.Candidate, pool.Hooks = market.Address{}, market.Address{}, market.Address{}
 		launch.Creator, launch.Curve, launch.Quote = market.Address{}, market.Address{}, market.Address{}
 	}
@@ -58,6 +65,7 @@ func everyRow(n int, full bool) *store.Commit {
 func followUp(c *store.Commit) *store.Commit {
 	next := commitOf(int(c.Last.Number)+1, 1, map[string]*market.Changes{"last": &c.Changes})
 	next.Changes.Trades[0].Block = next.Last.Number
+	next.Changes.Entries[0].Block = next.Last.Number
 	return next
 }
 
@@ -273,6 +281,7 @@ func everyFact() []market.Fact {
 		market.BalanceFact{Token: address(1), Account: address(6), Amount: huge(3)},
 		market.CurveFact{CurveKey: market.CurveKey{Curve: address(7), Token: address(1)}, Known: true, Quote: market.Native},
 		market.CurveFact{CurveKey: market.CurveKey{Curve: address(7), Token: address(1)}, Reason: "no record"},
+		market.WatchFact{WatchedWallet: market.WatchedWallet{Wallet: address(6), Member: 7, Change: 8, Since: 9}},
 	}
 }
 

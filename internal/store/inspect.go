@@ -63,7 +63,8 @@ func (s Inspect) Trades(ctx context.Context, chain string, block uint64, since i
 var derived = map[string]string{
 	"tokens": "mint", "pools": "id", "pool_ticks": "pool", "quote_prices": "asset", "trades": "block, log_index",
 	"candles": "pool, interval_s, open_at", "balances": "token, account", "launches": "mint",
-	"waiting_trades": "block, log_index",
+	"waiting_trades": "block, log_index", "watched_wallets": "wallet", "wallet_positions": "wallet, token", "wallet_hours": "open_at, wallet, member",
+	"wallet_entries": "wallet, block, seq",
 }
 
 // notDerived are the columns of those tables that may differ all the same.

@@ -361,6 +361,7 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 			old := map[string]*market.Changes{}
 			c := commitOf(1, 3, old)
 			c.Changes.Launches, c.Changes.Waiting = nil, nil
+			c.Changes.Watched, c.Changes.Positions, c.Changes.Hours, c.Changes.Entries = nil, nil, nil, nil
 			c.Facts = []store.StoredFact{{Block: 1, Hash: hash(1), Fact: market.TokenFact{Token: address(2), Name: "old"}}}
 			if err := s.Commit(t.Context(), lease(t, s), c); err != nil {
 				t.Fatal(err)
@@ -408,6 +409,9 @@ func TestMigrationKeepsWhatIsThere(t *testing.T) {
 			}
 			old["last"].Launches = make([]market.Change[market.Address, market.Launch], 3)
 			old["last"].Waiting = make([]market.Change[market.TradeKey, market.Trade], 3)
+			old["last"].Watched = make([]market.Change[market.Address, market.WatchedWallet], 3)
+			old["last"].Positions = make([]market.Change[market.PositionKey, market.Position], 3)
+			old["last"].Hours = make([]market.Change[market.HourKey, market.WalletHour], 3)
 			l := lease(t, s)
 			if err := s.Commit(t.Context(), l, commitOf(2, 3, old)); err != nil {
 				t.Fatal(err)

@@ -56,6 +56,9 @@ func (s *Store) Load(ctx context.Context, chain string, w market.Wanted) (market
 	if err = s.loadCandles(ctx, chain, w, &out); err != nil {
 		return out, err
 	}
+	if err = s.loadWallets(ctx, chain, w, &out); err != nil {
+		return out, err
+	}
 	return out, s.loadBalances(ctx, chain, w.Balances, &out)
 }
 

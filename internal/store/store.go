@@ -58,6 +58,7 @@ type Store struct {
 	Upkeep    Upkeep
 	Sequences Sequences
 	Inspect   Inspect
+	Wallets   Wallets
 
 	// Social is what is kept of members, which no chain has to do with.
 	Social *social.Store
@@ -127,6 +128,7 @@ func newStore(d *database.DB, served *served) *Store {
 		Upkeep:    Upkeep{r},
 		Sequences: Sequences{r},
 		Inspect:   Inspect{r},
+		Wallets:   Wallets{r},
 		Social:    social.New(d),
 	}
 }

@@ -114,7 +114,24 @@ func commitOf(n, k int, before map[string]*market.Changes) *store.Commit {
 		}
 		c.Changes.Waiting = append(c.Changes.Waiting, market.Change[market.TradeKey, market.Trade]{Key: waiting.Key(), After: &waiting})
 		c.Changes.Queued = append(c.Changes.Queued, market.QueuedTransfer{Token: address(i), From: address(1), To: address(2), Block: uint64(n), Seq: uint32(i), Amount: huge(8)})
+		watched := &market.WatchedWallet{Wallet: address(i + 600), Member: int64(n), Change: int64(i), Since: 5}
+		position := &market.Position{Quantity: huge(uint64(n)), Cost: market.NanoUSD(int64(n)), Balance: amount(uint64(i)), HasBalance: i%2 == 0, IsIn: i%3 == 0}
+		hour := &market.WalletHour{
+			HourKey: market.HourKey{Wallet: watched.Wallet, Member: 7, Open: 1_700_000_000 - 1_700_000_000%3600},
+			Profit:  market.Profit{Cost: market.NanoUSD(int64(n)), Volume: market.NanoUSD(1 << 62).Add(market.NanoUSD(1 << 62)), WithoutGas: n, Trades: n, Sales: 1, Wins: 1},
+			Best:    market.BestSale{Token: address(i), At: 1_700_000_000, Gain: market.NanoUSD(int64(n))},
+		}
+		c.Changes.Watched = append(c.Changes.Watched, market.Change[market.Address, market.WatchedWallet]{Key: watched.Wallet, After: watched})
+		ofWallet := market.PositionKey{Wallet: watched.Wallet, Token: address(i)}
+		c.Changes.Positions = append(c.Changes.Positions, market.Change[market.PositionKey, market.Position]{Key: ofWallet, After: position})
+		c.Changes.Hours = append(c.Changes.Hours, market.Change[market.HourKey, market.WalletHour]{Key: hour.HourKey, After: hour})
+		c.Changes.Entries = append(c.Changes.Entries, market.Entry{
+			Wallet: watched.Wallet, Block: uint64(n), Seq: uint32(i), Time: header(n).Time, Tx: market.EVMTx(hash(i)), Token: address(i), Kind: market.EntryKind(i % 4),
+			Pool: poolID(i), LogIndex: uint64(i), To: address(i + 1), Amount: huge(1), Before: amount(0), HasBefore: i%2 == 0, NanoUSD: 7, HasUSD: true, Counts: i%2 == 1,
+			Proceeds: market.NanoUSD(9), Cost: market.NanoUSD(int64(i)),
+		})
 		if old != nil {
+			c.Changes.Watched[i].Before, c.Changes.Positions[i].Before, c.Changes.Hours[i].Before = old.Watched[i].After, old.Positions[i].After, old.Hours[i].After
 			c.Changes.Tokens[i].Before, c.Changes.Pools[i].Before = old.Tokens[i].After, old.Pools[i].After
 			c.Changes.Ticks[i].Before, c.Changes.Candles[i].Before = old.Ticks[i].After, old.Candles[i].After
 			c.Changes.Balances[i].Before, c.Changes.Quotes[i].Before = old.Balances[i].After, old.Quotes[i].After

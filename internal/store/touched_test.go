@@ -45,6 +45,9 @@ func TestRewindNamesWhatItTouches(t *testing.T) {
 				sameKeys(t, "candles", touched.Candles, keysOf(ch.Candles))
 				sameKeys(t, "balances", touched.Balances, keysOf(ch.Balances))
 				sameKeys(t, "launches", touched.Launches, keysOf(ch.Launches))
+				sameKeys(t, "watched wallets", touched.Watched, keysOf(ch.Watched))
+				sameKeys(t, "positions", touched.Positions, keysOf(ch.Positions))
+				sameKeys(t, "hours", touched.Hours, keysOf(ch.Hours))
 				sameKeys(t, "curves", touched.Curves, []market.Address{address(800)})
 			}
 			touched, err := s.Rewind(t.Context(), l, 0)

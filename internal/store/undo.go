@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 
 	"github.com/uptrace/bun"
 
@@ -100,11 +101,45 @@ var restorers = map[string]restorer{
 	tableOf[model.Job]():     restore[model.Job](nil, nil),
 	tableOf[model.Staging](): restore[model.Staging](nil, nil),
 	tableOf[model.Waiting](): restore[model.Waiting](nil, nil), // Beginning has them all
+
+	tableOf[model.Watched]():  restoreWatched(func(r *model.Watched) []byte { return r.Wallet }, touchWatched),
+	tableOf[model.Position](): restoreWatched(func(r *model.Position) []byte { return r.Wallet }, touchPositions),
+	tableOf[model.Hour]():     restoreWatched(func(r *model.Hour) []byte { return r.Wallet }, touchHours),
+	tableOf[model.Entry]():    restore[model.Entry](nil, nil),
 }
 
 // restore makes a table's restorer. Rows that come back have the stamp of the block that the chain is taken back to: a former image has that
 // of the commit which replaced it. touch is called while the rows are as the block left them.
 func restore[R any](stamp func(*R, model.Stamped), touch func(context.Context, *database.Transaction, []R, *market.Touched) error) restorer {
+	return restoreSome(stamp, touch, nil)
+}
+
+// restoreWatched makes the restorer of a table about wallets. Of a wallet that isn't watched any more, since its member left, nothing comes back.
+func restoreWatched[R any](wallet func(*R) []byte, touch func(context.Context, *database.Transaction, []R, *market.Touched) error) restorer {
+	return restoreSome(nil, touch, func(ctx context.Context, tx *database.Transaction, chain string, back []R) ([]R, error) {
+		keys := make([]any, len(back))
+		for i := range back {
+			keys[i] = wallet(&back[i])
+		}
+		watched := map[string]bool{}
+		for part := range slices.Chunk(keys, database.LoadKeys) {
+			var list [][]byte
+			err := tx.NewRaw("SELECT wallet FROM watched_wallets WHERE chain = ? AND wallet IN (?)", chain, database.Among(tx.Postgres, part)).Scan(ctx, &list)
+			if err != nil {
+				return nil, fmt.Errorf("database: read which wallets are watched: %w", err)
+			}
+			for _, w := range list {
+				watched[string(w)] = true
+			}
+		}
+		return slices.DeleteFunc(back, func(r R) bool { return !watched[string(wallet(&r))] }), nil
+	})
+}
+
+// restoreSome is restore of the rows that keep lets come back; nil lets all.
+func restoreSome[R any](stamp func(*R, model.Stamped), touch func(context.Context, *database.Transaction, []R, *market.Touched) error,
+	keep func(ctx context.Context, tx *database.Transaction, chain string, back []R) ([]R, error),
+) restorer {
 	return func(ctx context.Context, tx *database.Transaction, undo []undoRow, as model.Stamped, touched *market.Touched) error {
 		rows := make([]R, len(undo))
 		var back, gone []R
@@ -124,6 +159,12 @@ func restore[R any](stamp func(*R, model.Stamped), touch func(context.Context, *
 		}
 		if touch != nil {
 			if err := touch(ctx, tx, rows, touched); err != nil {
+				return err
+			}
+		}
+		if keep != nil && len(back) > 0 {
+			var err error
+			if back, err = keep(ctx, tx, undo[0].Chain, back); err != nil {
 				return err
 			}
 		}

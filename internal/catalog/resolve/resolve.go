@@ -259,8 +259,8 @@ func resolveTracking(r *report, t v1alpha1.Tracking) chainconfig.Tracking {
 	}
 	return chainconfig.Tracking{
 		CountedLiquidityUSD: counted,
-		MinLiquidityUSD: r.decimal("spec.tracking.minLiquidityUSD", t.MinLiquidityUSD, bounds{max: 1e9}),
-		Holders:         chainconfig.Holders(t.Holders),
+		MinLiquidityUSD:     r.decimal("spec.tracking.minLiquidityUSD", t.MinLiquidityUSD, bounds{max: 1e9}),
+		Holders:             chainconfig.Holders(t.Holders),
 		Caps: chainconfig.HolderCaps{
 			Accounts:  r.integer("spec.tracking.holderCaps.accounts", t.HolderCaps.Accounts, 1, 100_000_000, 0),
 			Transfers: r.integer("spec.tracking.holderCaps.transfers", t.HolderCaps.Transfers, 1, 10_000_000_000, 0),

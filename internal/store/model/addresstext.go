@@ -15,7 +15,7 @@ import (
 //	solana: and a key        an account of Solana, in base58
 //	curve: and a token       a bonding curve, by the text of its token's address
 //
-// Digits are lower-case hexadecimal. No address is no text.
+// Digits are lower-case hexadecimal. No address is null, and an empty text in a column that takes no NULL.
 const (
 	evmKind    = "evm:0x"
 	poolKind   = "pool:0x"
@@ -23,9 +23,11 @@ const (
 	curveKind  = "curve:"
 )
 
-// appendAddress appends the text of an address that a column has as bytes; there must be some.
+// appendAddress appends the text of an address that a column has as bytes; no bytes are an empty text.
 func appendAddress(dst, column []byte) ([]byte, error) {
 	switch len(column) {
+	case 0: // nobody, in a column that takes no NULL
+		return dst, nil
 	case market.EVMAddressLen:
 		return hex.AppendEncode(append(dst, evmKind...), column), nil
 	case market.PoolIDLen:
@@ -49,6 +51,9 @@ func appendAddress(dst, column []byte) ([]byte, error) {
 
 // parseAddress reads what appendAddress wrote, into bytes as a column has them.
 func parseAddress(text []byte) ([]byte, error) {
+	if len(text) == 0 {
+		return []byte{}, nil
+	}
 	if digits, ok := bytes.CutPrefix(text, []byte(evmKind)); ok {
 		return parseDigits(digits, market.EVMAddressLen)
 	}

@@ -1,0 +1,187 @@
+package indexer
+
+import (
+	"context"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/social"
+)
+
+const (
+	// changesAtOnce is how many of the registry's changes are read at once.
+	changesAtOnce = 1000
+	// walletsAtOnce is how many wallets one commit begins to watch, and copiesAtOnce from how many trades of theirs on the others wait for the next.
+	walletsAtOnce, copiesAtOnce = 500, 5_000
+)
+
+// wallets follows the registry for the wallets of members on one chain.
+type wallets struct {
+	// last is the number of the newest change that was taken in; 0 at the beginning of a session, which looks at all of them again.
+	last int64
+	// kept are the facts of an earlier index about blocks that are still to come, by block; while there are any, they are followed instead.
+	kept map[uint64][]store.StoredFact
+	// failing says that the registry couldn't be read the last time.
+	failing bool
+}
+
+// resumeWallets begins to follow the registry anew, at a block.
+func (ix *Indexer) resumeWallets(ctx context.Context, last market.Header) error {
+	ix.wallets = wallets{}
+	indexes := []string{ix.rows.id()}
+	if ix.successor != nil && !ix.successor.anew {
+		indexes = append(indexes, ix.successor.of)
+	}
+	for i := len(indexes) - 1; i >= 0; i-- {
+		list, err := ix.store.Wallets.WatchFacts(ctx, indexes[i], last.Number)
+		if err != nil {
+			return err
+		}
+		if len(list) > 0 {
+			ix.wallets.kept = byBlock(list) // its own are all that it needs
+		}
+	}
+	return nil
+}
+
+// watchWallets puts into blocks which wallets are members' from there on, as facts. Wallets that were members' are forgotten.
+func (ix *Indexer) watchWallets(ctx context.Context, blocks []market.Block) (facts []store.StoredFact, err error) {
+	w := &ix.wallets
+	for i := range blocks {
+		b := &blocks[i]
+		for _, f := range w.kept[b.Number] {
+			if f.Hash == b.Hash {
+				facts = append(facts, f)
+				b.Facts = append(b.Facts, f.Fact)
+			}
+		}
+		delete(w.kept, b.Number)
+	}
+	if len(w.kept) > 0 || len(facts) > 0 || len(blocks) == 0 {
+		return facts, nil
+	}
+	begun, err := ix.followRegistry(ctx)
+	b := &blocks[0]
+	for _, f := range begun {
+		b.Facts = append(b.Facts, f)
+		facts = append(facts, store.StoredFact{Block: b.Number, Hash: b.Hash, Fact: f})
+	}
+	return facts, err
+}
+
+// followRegistry takes in what the registry has changed, up to as much as one commit takes. While the registry can't be read the chain is indexed all the
+// same, and what changed is taken in later.
+func (ix *Indexer) followRegistry(ctx context.Context) (begun []market.WatchFact, err error) {
+	w := &ix.wallets
+	newest, err := ix.store.Social.LastChange(ctx)
+	if err != nil {
+		return nil, ix.registryUnread(ctx, err)
+	}
+	if newest < w.last { // it was restored to what it was before
+		w.last = 0
+	}
+	copies := 0
+	for w.last < newest {
+		list, err := ix.store.Social.Changes(ctx, w.last, changesAtOnce)
+		if err != nil {
+			return begun, ix.registryUnread(ctx, err)
+		}
+		if len(list) == 0 {
+			break
+		}
+		for i := range list {
+			if len(begun) == walletsAtOnce || copies >= copiesAtOnce {
+				return begun, nil
+			}
+			f, isNew, err := ix.takeChange(ctx, &list[i])
+			if err != nil {
+				return begun, err
+			}
+			if isNew {
+				begun = append(begun, f)
+				if !ix.state.Watches(f.Wallet) {
+					n, err := ix.store.Wallets.ToCopy(ctx, ix.rows.id(), f.Wallet)
+					if err != nil {
+						return begun, err
+					}
+					copies += n
+				}
+			}
+			w.last = list[i].Number
+		}
+		ix.pulse.beat()
+	}
+	w.failing = false
+	return begun, nil
+}
+
+func (ix *Indexer) registryUnread(ctx context.Context, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if !ix.wallets.failing {
+		ix.log.WarnContext(ctx, "the members' registry can't be read: no new wallet is watched meanwhile", "err", err.Error())
+		ix.wallets.failing = true
+	}
+	return nil
+}
+
+// takeChange takes in a change of the registry. isNew says that it makes a wallet a member's, or another member's.
+func (ix *Indexer) takeChange(ctx context.Context, c *social.Change) (f market.WatchFact, isNew bool, err error) {
+	if c.Member != nil {
+		if isErased(c.Member) {
+			err = ix.forgetWallets(ctx, ix.state.WatchedOf(int64(c.Member.Number)))
+		}
+		return f, false, err
+	}
+	w := c.Wallet
+	if w.Family != ix.cfg.Family || w.Chain != "" && w.Chain != ix.cfg.ID {
+		return f, false, nil
+	}
+	now, watched := ix.state.Watched(w.Address)
+	switch {
+	case w.RemovedAt > 0:
+		if watched && now.Member == int64(w.Number) {
+			err = ix.forgetWallets(ctx, []market.Address{w.Address})
+		}
+		return f, false, err
+	case w.MemberLeft: // they may come back within the hour
+		return f, false, nil
+	}
+	f.WatchedWallet = market.WatchedWallet{Wallet: w.Address, Member: int64(w.Number), Change: c.Number, Since: w.Since}
+	return f, !watched || now.Member != f.Member || now.Since != f.Since, nil
+}
+
+// isErased reports whether nothing is left of a member but that there was one.
+func isErased(m *member.Member) bool { return m.LeftAt > 0 && m.Handle == "" }
+
+// forgetWallets deletes what is kept of wallets that aren't a member's any more.
+func (ix *Indexer) forgetWallets(ctx context.Context, wallets []market.Address) error {
+	for _, wallet := range wallets {
+		for more := true; more; {
+			err := ix.untilWritten(ctx, func() (err error) {
+				more, err = ix.store.Wallets.Forget(ctx, ix.lease, wallet)
+				return err
+			})
+			if err != nil {
+				return err
+			}
+		}
+		ix.state.ForgetWallet(wallet)
+	}
+	if len(wallets) > 0 {
+		ix.log.InfoContext(ctx, "wallets of members forgotten", "wallets", len(wallets))
+	}
+	return nil
+}
+
+// rewound has the changes read again by which wallets were watched that aren't any more, since a block was taken back. It is called before the state
+// goes back.
+func (ix *Indexer) rewound(touched *market.Touched) {
+	for _, wallet := range touched.Watched {
+		if w, ok := ix.state.Watched(wallet); ok {
+			ix.wallets.last = min(ix.wallets.last, w.Change-1)
+		}
+	}
+}

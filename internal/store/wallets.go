@@ -1,0 +1,201 @@
+package store
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
+)
+
+// Wallets is what is kept of members' wallets: which are watched, their entries, positions and hours.
+type Wallets struct{ *rows }
+
+func applyWallets(ctx context.Context, tx *database.Transaction, u *undoLog, chain string, ch *market.Changes) error {
+	if err := apply(ctx, tx, u, ch.Watched, func(k market.Address, v *market.WatchedWallet) model.Watched {
+		if v == nil {
+			v = &market.WatchedWallet{Wallet: k}
+		}
+		return model.OfWatched(chain, v)
+	}); err != nil {
+		return err
+	}
+	if err := apply(ctx, tx, u, ch.Positions, func(k market.PositionKey, v *market.Position) model.Position {
+		if v == nil {
+			v = &market.Position{}
+		}
+		return model.OfPosition(chain, k, v)
+	}); err != nil {
+		return err
+	}
+	if err := apply(ctx, tx, u, ch.Hours, func(k market.HourKey, v *market.WalletHour) model.Hour {
+		if v == nil {
+			v = &market.WalletHour{HourKey: k}
+		}
+		return model.OfHour(chain, v)
+	}); err != nil {
+		return err
+	}
+	entries := make([]model.Entry, 0, len(ch.Entries))
+	for i := range ch.Entries {
+		entries = append(entries, model.OfEntry(chain, &ch.Entries[i]))
+	}
+	return add(ctx, tx, u, entries)
+}
+
+// loadWallets loads the rows of members' wallets.
+func (s *rows) loadWallets(ctx context.Context, chain string, w market.Wanted, out *market.Rows) error {
+	watched, err := in[model.Watched](ctx, s, chain, "wallet", addressKeys(w.Watched))
+	if err != nil {
+		return err
+	}
+	if out.Watched, err = model.To(watched, (*model.Watched).Value); err != nil {
+		return err
+	}
+	keys := make([]any, len(w.Positions))
+	for i, k := range w.Positions {
+		keys[i] = []any{k.Wallet.Bytes(), k.Token.Bytes()}
+	}
+	positions, err := in[model.Position](ctx, s, chain, "(wallet, token)", keys)
+	if err != nil {
+		return err
+	}
+	out.Positions = make(map[market.PositionKey]market.Position, len(positions))
+	for i := range positions {
+		k, p, err := positions[i].Value()
+		if err != nil {
+			return err
+		}
+		out.Positions[k] = p
+	}
+	keys = make([]any, len(w.Hours))
+	for i, k := range w.Hours {
+		keys[i] = []any{k.Open, k.Wallet.Bytes(), k.Member}
+	}
+	hours, err := in[model.Hour](ctx, s, chain, "(open_at, wallet, member)", keys)
+	if err != nil {
+		return err
+	}
+	if out.Hours, err = model.To(hours, (*model.Hour).Value); err != nil {
+		return err
+	}
+	out.Past = make(map[market.Address][]market.Trade, len(w.TradesOf))
+	for _, wallet := range w.TradesOf {
+		if out.Past[wallet], err = s.tradesToCopy(ctx, chain, wallet); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ofTrader is the condition on a wallet's trades of one chain. The chain is written so that it can't be looked up: SQLite would walk all trades of it.
+const ofTrader = "trader = ? AND chain || '' = ?"
+
+// tradesToCopy are a wallet's trades in the order of the chain; none of a wallet that has more than are copied.
+func (s *rows) tradesToCopy(ctx context.Context, chain string, wallet market.Address) ([]market.Trade, error) {
+	var list []model.Trade
+	err := s.db.Write.NewSelect().Model(&list).Where(ofTrader, wallet.Bytes(), chain).Limit(market.CopiedTrades + 1).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("database: read the trades of a member's wallet: %w", err)
+	}
+	if len(list) > market.CopiedTrades {
+		return nil, nil
+	}
+	trades, err := model.To(list, (*model.Trade).Value)
+	slices.SortFunc(trades, func(a, b market.Trade) int {
+		return cmp.Or(cmp.Compare(a.Block, b.Block), cmp.Compare(a.LogIndex, b.LogIndex))
+	})
+	return trades, err
+}
+
+// ToCopy counts the trades of a wallet that are copied when it begins to be watched.
+func (s Wallets) ToCopy(ctx context.Context, chain string, wallet market.Address) (n int, err error) {
+	err = s.db.Write.NewRaw("SELECT count(*) FROM (SELECT 1 FROM trades WHERE "+ofTrader+" LIMIT ?) t", wallet.Bytes(), chain, market.CopiedTrades+1).Scan(ctx, &n)
+	if err != nil {
+		return 0, fmt.Errorf("database: count the trades of a member's wallet: %w", err)
+	}
+	if n > market.CopiedTrades {
+		return 0, nil
+	}
+	return n, nil
+}
+
+// Watched lists all wallets of a chain that are watched.
+func (s Wallets) Watched(ctx context.Context, chain string) ([]market.WatchedWallet, error) {
+	var list []model.Watched
+	if err := s.db.Write.NewSelect().Model(&list).Where("chain = ?", chain).Scan(ctx); err != nil {
+		return nil, fmt.Errorf("database: read the wallets that are watched: %w", err)
+	}
+	return model.To(list, (*model.Watched).Value)
+}
+
+func touchWatched(_ context.Context, _ *database.Transaction, rows []model.Watched, touched *market.Touched) error {
+	c := model.Columns{Table: "watched_wallets"}
+	for i := range rows {
+		touched.Watched = append(touched.Watched, c.Address(rows[i].Wallet))
+	}
+	return c.Err
+}
+
+func touchPositions(_ context.Context, _ *database.Transaction, rows []model.Position, touched *market.Touched) error {
+	c := model.Columns{Table: "wallet_positions"}
+	for i := range rows {
+		touched.Positions = append(touched.Positions, market.PositionKey{Wallet: c.Address(rows[i].Wallet), Token: c.Address(rows[i].Token)})
+	}
+	return c.Err
+}
+
+func touchHours(_ context.Context, _ *database.Transaction, rows []model.Hour, touched *market.Touched) error {
+	c := model.Columns{Table: "wallet_hours"}
+	for i := range rows {
+		r := &rows[i]
+		touched.Hours = append(touched.Hours, market.HourKey{Wallet: c.Address(r.Wallet), Member: r.Member, Open: r.OpenAt})
+	}
+	return c.Err
+}
+
+// WatchFacts lists what is kept of which wallets are members' from blocks above one on.
+func (s Wallets) WatchFacts(ctx context.Context, chain string, above uint64) ([]StoredFact, error) {
+	var list []factRow
+	err := s.db.Write.NewSelect().Model(&list).Where("chain || '' = ? AND kind = '"+watchKind+"' AND block > ?", chain, int64(above)).Order("block", "ref").Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("database: read which wallets were watched: %w", err)
+	}
+	return model.To(list, (*factRow).fact)
+}
+
+// forgottenAtOnce is how many rows of a table one call of Forget deletes.
+const forgottenAtOnce = 5_000
+
+// Forget deletes a piece of what is kept of a wallet; more says that there may be more. What no reorg may bring back goes last: that it was watched.
+func (s Wallets) Forget(ctx context.Context, l *Lease, wallet market.Address) (more bool, err error) {
+	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+		for _, t := range []struct{ table, key string }{
+			{"wallet_entries", "block, seq"}, {"wallet_positions", "token"}, {"wallet_hours", "open_at, member"},
+		} {
+			res, err := tx.NewRaw("DELETE FROM "+t.table+" WHERE chain = ? AND wallet = ? AND ("+t.key+") IN (SELECT "+t.key+" FROM "+t.table+
+				" WHERE chain = ? AND wallet = ? LIMIT ?)", l.Chain, wallet.Bytes(), l.Chain, wallet.Bytes(), forgottenAtOnce).Exec(ctx)
+			if err != nil {
+				return fmt.Errorf("database: forget a wallet: %w", err)
+			}
+			n, err := res.RowsAffected()
+			if err != nil || n == forgottenAtOnce {
+				more = err == nil
+				return err
+			}
+		}
+		more = false
+		if _, err := tx.NewRaw("DELETE FROM watched_wallets WHERE chain = ? AND wallet = ?", l.Chain, wallet.Bytes()).Exec(ctx); err != nil {
+			return fmt.Errorf("database: forget a wallet: %w", err)
+		}
+		_, err := tx.NewRaw("DELETE FROM facts WHERE chain || '' = ? AND kind = '"+watchKind+"' AND ref = ?", l.Chain, wallet.Bytes()).Exec(ctx)
+		if err != nil {
+			return fmt.Errorf("database: forget a wallet: %w", err)
+		}
+		return nil
+	})
+	return more, err
+}
