@@ -20,8 +20,8 @@ const (
 type wallets struct {
 	// last is the number of the newest change that was taken in; 0 at the beginning of a session, which looks at all of them again.
 	last int64
-	// kept are the facts of an earlier index about blocks that are still to come, by block; while there are any, they are followed instead.
-	kept map[uint64][]store.StoredFact
+	// kept are the facts of an earlier index about blocks that are still to come, in their order; while there are any, they are followed instead.
+	kept []store.StoredFact
 	// failing says that the registry couldn't be read the last time.
 	failing bool
 }
@@ -39,7 +39,7 @@ func (ix *Indexer) resumeWallets(ctx context.Context, last market.Header) error 
 			return err
 		}
 		if len(list) > 0 {
-			ix.wallets.kept = byBlock(list) // its own are all that it needs
+			ix.wallets.kept = list // its own are all that it needs
 		}
 	}
 	return nil
@@ -50,13 +50,15 @@ func (ix *Indexer) watchWallets(ctx context.Context, blocks []market.Block) (fac
 	w := &ix.wallets
 	for i := range blocks {
 		b := &blocks[i]
-		for _, f := range w.kept[b.Number] {
-			if f.Hash == b.Hash {
-				facts = append(facts, f)
+		for len(w.kept) > 0 && w.kept[0].Block <= b.Number {
+			f := w.kept[0]
+			w.kept = w.kept[1:]
+			// Of the past, blocks in which nothing happened are left out: the next one is as good.
+			if f.Block < b.Number || f.Hash == b.Hash {
+				facts = append(facts, store.StoredFact{Block: b.Number, Hash: b.Hash, Fact: f.Fact})
 				b.Facts = append(b.Facts, f.Fact)
 			}
 		}
-		delete(w.kept, b.Number)
 	}
 	if len(w.kept) > 0 || len(facts) > 0 || len(blocks) == 0 {
 		return facts, nil

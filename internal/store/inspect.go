@@ -142,3 +142,12 @@ func (s Inspect) KeepFacts(ctx context.Context, l *Lease, facts []StoredFact) er
 func (s Inspect) WalletTraded(ctx context.Context, wallet market.Address, chains []string) (bool, error) {
 	return Trades(s).walletHas(ctx, wallet, chains, 0)
 }
+
+// Entries lists the entries of a chain's watched wallets, in the order of the chain.
+func (s Inspect) Entries(ctx context.Context, chain string) ([]market.Entry, error) {
+	var rows []model.Entry
+	if err := s.db.Read.NewSelect().Model(&rows).Where("chain = ?", chain).Order("block", "seq").Scan(ctx); err != nil {
+		return nil, fmt.Errorf("database: read entries: %w", err)
+	}
+	return model.To(rows, (*model.Entry).Value)
+}
