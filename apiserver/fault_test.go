@@ -25,7 +25,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/handles"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -276,7 +276,7 @@ func (w *waiting) Tokens(context.Context, market.Address) ([]figures.Token, erro
 // catalogAlone is a snapshot without anything from a database.
 func catalogAlone(t *testing.T) *read.Snapshot {
 	t.Helper()
-	return &read.Snapshot{Catalog: declared.New(chains()), Handles: handles.NewDirectory(nil)}
+	return &read.Snapshot{Catalog: declared.New(chains()), Members: members.NewDirectory(nil)}
 }
 
 // reader is all that the API reads through.

@@ -3,6 +3,7 @@ package indexer_test
 import (
 	"context"
 	"encoding/hex"
+	"fmt"
 	"log/slog"
 	"math/big"
 	"slices"
@@ -43,6 +44,46 @@ func joins(id string, at int64) member.Record {
 
 func has(id, wallet string) member.Record {
 	return member.Record{ID: member.ID(id), Wallet: &member.WalletRecord{Family: chainconfig.EVM, Address: markettest.Address(wallet)}}
+}
+
+// enrolTraders makes half of the world's traders members, two wallets each, before anything is indexed.
+func (w *testWorld) enrolTraders(t *testing.T, dsn string) {
+	t.Helper()
+	st, err := store.Open(t.Context(), dsn)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = st.Close() }()
+	var records []member.Record
+	for i := 0; i+1 < len(w.Wallets)/2; i += 2 {
+		id := fmt.Sprint("u", i)
+		records = append(records, joins(id, 1), has(id, w.Wallets[i]), has(id, w.Wallets[i+1]))
+	}
+	enrol(t, st, 1_000, records...)
+	w.hasMembers = true
+}
+
+// enrolAs gives a store the members of another one.
+func enrolAs(t *testing.T, st, of *store.Store) {
+	t.Helper()
+	changes, err := of.Social.Changes(t.Context(), 0, 1_000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range changes {
+		r := member.Record{}
+		switch {
+		case c.Member != nil:
+			r = member.Record{ID: c.Member.ID, Handle: c.Member.Handle, JoinedAt: c.Member.JoinedAt, UpdatedAt: c.Member.UpdatedAt}
+		default:
+			w := c.Wallet
+			r = member.Record{ID: w.Member, UpdatedAt: w.UpdatedAt, Wallet: &member.WalletRecord{Family: w.Family, Address: w.Address, Since: w.Since}}
+		}
+		applied, _, err := st.Social.Apply(t.Context(), []member.Record{r}, false, 1_000)
+		if err != nil || applied[0].Err != nil {
+			t.Fatal(err, applied)
+		}
+	}
 }
 
 // ofWallets are the rows of the tables about members' wallets.

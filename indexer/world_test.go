@@ -33,6 +33,8 @@ type testWorld struct {
 	truths []traffic.Truth
 	// desk, if set, launches tokens while the trader trades.
 	desk *desk.Desk
+	// hasMembers says that traders are members.
+	hasMembers bool
 }
 
 func TestMain(m *testing.M) {

@@ -18,6 +18,7 @@ var optionalMembers = map[string][]string{
 	"UDFHistory": {"nextTime"}, "LaunchBuy": {"url"}, "LaunchBase": {"holders_excluded", "holders_source"}, "LaunchCard": {"clones"},
 	"LaunchBoard": {"blocks", "stale"}, "LaunchedToken": {"blocks", "chain_candidates", "stale"}, "TrustCheck": {"unknown_reason"},
 	"TrustReport": {"chain_candidates", "reason", "stale"}, "Resource": {"at"},
+	"TokenFamily": {"chain_candidates", "stale"}, "MembersIn": {"stale"}, "Leaderboard": {"stale"}, "ProfitSeries": {"stale"},
 }
 
 func TestOnlyTheseMembersMayBeLeftOut(t *testing.T) {
@@ -64,6 +65,7 @@ func TestAnswersWithAsOf(t *testing.T) {
 	want := map[string]bool{
 		"getMarketLive": true, "getTokenPrices": true, "getMajors": true, "getTokenInfo": true, "getTokenCandles": true, "getChart": true,
 		"getTokenTrust": true, "getLaunchBoard": true, "getLaunchedToken": true, "getLaunchStatus": true, "getHeartbeat": true, "getOnlineCount": true,
+		"getTokenFamily": true, "getMembersIn": true, "getLeaderboard": true, "getLeaderboardSeries": true,
 		"getMobileHealth": false, "getSignInProviders": false, "getVersion": false,
 		"searchPairs": false, // in X-Data-As-Of, as its shape is another's
 	}

@@ -305,6 +305,36 @@ func (e LaunchState) Valid() bool {
 	}
 }
 
+// Defines values for LeaderboardCurrency.
+const (
+	LeaderboardCurrencyUSD LeaderboardCurrency = "usd"
+)
+
+// Valid indicates whether the value is a known member of the LeaderboardCurrency enum.
+func (e LeaderboardCurrency) Valid() bool {
+	switch e {
+	case LeaderboardCurrencyUSD:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for LeaderboardWindowS.
+const (
+	LeaderboardWindowSN86400 LeaderboardWindowS = 86400
+)
+
+// Valid indicates whether the value is a known member of the LeaderboardWindowS enum.
+func (e LeaderboardWindowS) Valid() bool {
+	switch e {
+	case LeaderboardWindowSN86400:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for PairKind.
 const (
 	PairKindCurve PairKind = "curve"
@@ -356,6 +386,48 @@ func (e PriceSource) Valid() bool {
 	case PriceSourcePeg:
 		return true
 	case PriceSourcePool:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ProfitMethod.
+const (
+	ProfitMethodWacV1 ProfitMethod = "wac-v1"
+)
+
+// Valid indicates whether the value is a known member of the ProfitMethod enum.
+func (e ProfitMethod) Valid() bool {
+	switch e {
+	case ProfitMethodWacV1:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ProfitRange.
+const (
+	ProfitRangeAll  ProfitRange = "all"
+	ProfitRangeN24H ProfitRange = "24h"
+	ProfitRangeN30D ProfitRange = "30d"
+	ProfitRangeN7D  ProfitRange = "7d"
+	ProfitRangeN90D ProfitRange = "90d"
+)
+
+// Valid indicates whether the value is a known member of the ProfitRange enum.
+func (e ProfitRange) Valid() bool {
+	switch e {
+	case ProfitRangeAll:
+		return true
+	case ProfitRangeN24H:
+		return true
+	case ProfitRangeN30D:
+		return true
+	case ProfitRangeN7D:
+		return true
+	case ProfitRangeN90D:
 		return true
 	default:
 		return false
@@ -1010,6 +1082,24 @@ type DexWindowVolume struct {
 	M5  float64 `json:"m5"`
 }
 
+// Face A member as they show themself.
+type Face struct {
+	AvatarURL *string `json:"avatar_url"`
+
+	// Handle A member's name, without an @.
+	Handle Handle `json:"handle"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+}
+
+// FamilyHolder A member; nothing but the handle is told.
+type FamilyHolder struct {
+	// Handle A member's name, without an @.
+	Handle Handle `json:"handle"`
+}
+
 // FamilyHolders Members who hold a token.
 type FamilyHolders struct {
 	// Count Null while nobody counts them.
@@ -1041,6 +1131,13 @@ type Formula struct {
 
 // FormulaID defines model for Formula.ID.
 type FormulaID string
+
+// GameRank A rank of the game's ladder.
+type GameRank struct {
+	ID    string `json:"id"`
+	Level int    `json:"level"`
+	Name  string `json:"name"`
+}
 
 // Gate The quality bar of `running`. A token passes at the very value of each bound. One in a pool needs liquidity, volume,
 // age and holders; one on a curve needs volume, age, holders, and what `curve` says.
@@ -1094,6 +1191,9 @@ type Graduation struct {
 // GraduationState `curve`: trades on its curve; `completed`: the curve is full, the pool not yet made; `graduated`: trades in its
 // pool; `not_applicable`: never had a curve.
 type GraduationState string
+
+// Handle A member's name, without an @.
+type Handle = string
 
 // Heartbeat defines model for Heartbeat.
 type Heartbeat struct {
@@ -1422,6 +1522,97 @@ type LaunchedToken struct {
 // Examples: four-meme
 type Launchpad = string
 
+// Leaderboard defines model for Leaderboard.
+type Leaderboard struct {
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf     Timestamp           `json:"as_of"`
+	Currency LeaderboardCurrency `json:"currency"`
+
+	// From The window's beginning, which isn't in it; unix seconds.
+	From int64 `json:"from"`
+
+	// Method The name of the rules by which profit is worked out.
+	Method ProfitMethod `json:"method"`
+
+	// Stale True when the answer is an old one, served because there is no new one for now.
+	Stale bool `json:"stale,omitempty"`
+
+	// To The window's end, which is in it; unix seconds.
+	To      int64               `json:"to"`
+	Traders []LeaderboardTrader `json:"traders"`
+	WindowS LeaderboardWindowS  `json:"window_s"`
+}
+
+// LeaderboardCurrency defines model for Leaderboard.Currency.
+type LeaderboardCurrency string
+
+// LeaderboardWindowS defines model for Leaderboard.WindowS.
+type LeaderboardWindowS int
+
+// LeaderboardBest defines model for LeaderboardBest.
+type LeaderboardBest struct {
+	// Chain Id of a chain that the deployment declares.
+	//
+	// Examples: solana, base
+	Chain ChainID `json:"chain"`
+
+	// Mint A token's address. A Solana mint as it is, a contract address in lower case.
+	//
+	// Examples: So11111111111111111111111111111111111111112, 0x4ed4e862860bed51a9570b96d89af5e1b0efefed
+	Mint   Mint    `json:"mint"`
+	PnlUSD float64 `json:"pnl_usd"`
+
+	// Symbol What the token calls itself.
+	Symbol *string `json:"symbol"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+}
+
+// LeaderboardTrader What a member realised in the window. Every amount is in USD.
+type LeaderboardTrader struct {
+	AvatarURL *string `json:"avatar_url"`
+
+	// Best The sale that realised most; null where none realised a gain.
+	Best    *LeaderboardBest `json:"best"`
+	CostUSD float64          `json:"cost_usd"`
+
+	// ExcludedSellsUSD What sales brought of quantity without a basis. It is no profit.
+	ExcludedSellsUSD float64 `json:"excluded_sells_usd"`
+
+	// FeesUSD Of the platform, as far as the chain shows them.
+	FeesUSD  float64   `json:"fees_usd"`
+	GameRank *GameRank `json:"game_rank"`
+
+	// GasUSD Beside, in no other figure.
+	GasUSD *float64 `json:"gas_usd"`
+
+	// Handle A member's name, without an @.
+	Handle      Handle  `json:"handle"`
+	Losses      int     `json:"losses"`
+	ProceedsUSD float64 `json:"proceeds_usd"`
+	Rank        int     `json:"rank"`
+
+	// RealisedPnlPct Of what the quantity sold had cost; null where that is below 1 USD.
+	RealisedPnlPct *float64 `json:"realised_pnl_pct"`
+	RealisedPnlUSD float64  `json:"realised_pnl_usd"`
+
+	// Sells Sales with a basis; those of one token in one transaction are one.
+	Sells int `json:"sells"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+
+	// Wallet Only where the member made one public.
+	Wallet     *Mint   `json:"wallet"`
+	WinRatePct float64 `json:"win_rate_pct"`
+	Wins       int     `json:"wins"`
+}
+
 // LiveToken A token with its places in the live list.
 type LiveToken struct {
 	// Embedded struct due to allOf(#/components/schemas/MarketToken)
@@ -1562,6 +1753,23 @@ type MarketToken struct {
 
 	// Volume Volume of the last 24 hours in USD.
 	Volume *float64 `json:"volume"`
+}
+
+// MembersIn defines model for MembersIn.
+type MembersIn struct {
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf Timestamp `json:"as_of"`
+
+	// Missing Items of which no chain has a token.
+	Missing []string `json:"missing"`
+
+	// Stale True when the answer is an old one, served because there is no new one for now.
+	Stale bool `json:"stale,omitempty"`
+
+	// Tokens By the spelling of the request.
+	Tokens map[string]TokenMembers `json:"tokens"`
 }
 
 // Mint A token's address. A Solana mint as it is, a contract address in lower case.
@@ -1736,6 +1944,49 @@ type Problem struct {
 	Wallet string `json:"wallet,omitempty"`
 }
 
+// ProfitMethod The name of the rules by which profit is worked out.
+type ProfitMethod string
+
+// ProfitPoint defines model for ProfitPoint.
+type ProfitPoint struct {
+	// CumulativeUSD Up to the end of the bucket, from the beginning of the series.
+	CumulativeUSD float64 `json:"cumulative_usd"`
+
+	// Final Whether no reorg reaches the bucket any more, on any chain.
+	Final       bool    `json:"final"`
+	RealisedUSD float64 `json:"realised_usd"`
+	Sells       int     `json:"sells"`
+
+	// T When the bucket opens; unix seconds.
+	T int64 `json:"t"`
+
+	// Traders How many members sold something.
+	Traders int `json:"traders"`
+}
+
+// ProfitRange defines model for ProfitRange.
+type ProfitRange string
+
+// ProfitSeries defines model for ProfitSeries.
+type ProfitSeries struct {
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf      Timestamp `json:"as_of"`
+	IntervalS int       `json:"interval_s"`
+
+	// Method The name of the rules by which profit is worked out.
+	Method ProfitMethod `json:"method"`
+
+	// Points Oldest first.
+	Points []ProfitPoint `json:"points"`
+	Range  ProfitRange   `json:"range"`
+
+	// Stale True when the answer is an old one, served because there is no new one for now.
+	Stale    bool    `json:"stale,omitempty"`
+	TotalUSD float64 `json:"total_usd"`
+}
+
 // RawAmount An amount in the smallest unit of what it is of, in decimal digits.
 //
 // Examples: 7512000000000000000
@@ -1780,6 +2031,40 @@ type TokenCandles struct {
 	// Embedded fields due to inline allOf schema
 	// Range A window that ends now.
 	Range CandleRange `json:"range"`
+}
+
+// TokenFamily The members who are in a token.
+type TokenFamily struct {
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf Timestamp `json:"as_of"`
+
+	// Chain Id of a chain that the deployment declares.
+	//
+	// Examples: solana, base
+	Chain ChainID `json:"chain"`
+
+	// ChainCandidates Present when no chain was asked for and more than one has a token at this address.
+	ChainCandidates *[]ChainID `json:"chain_candidates,omitempty"`
+
+	// Count How many there are, listed or not.
+	Count *int `json:"count"`
+
+	// Holders In the order of their handles.
+	Holders []FamilyHolder `json:"holders"`
+
+	// Mint A token's address. A Solana mint as it is, a contract address in lower case.
+	//
+	// Examples: So11111111111111111111111111111111111111112, 0x4ed4e862860bed51a9570b96d89af5e1b0efefed
+	Mint Mint `json:"mint"`
+
+	// Stale True when the answer is an old one, served because there is no new one for now.
+	Stale bool `json:"stale,omitempty"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }
 
 // TokenInfo A token with what is known beside its market.
@@ -1831,6 +2116,16 @@ type TokenLinks struct {
 	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 	Website        *string        `json:"website"`
 	X              *string        `json:"x"`
+}
+
+// TokenMembers How many members are in a token, with a few of them.
+type TokenMembers struct {
+	Count *int   `json:"count"`
+	Faces []Face `json:"faces"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }
 
 // TokenPrices defines model for TokenPrices.

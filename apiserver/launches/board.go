@@ -37,7 +37,7 @@ type boardKey struct {
 }
 
 func (h *Handlers) board(r *serve.Request) (*serve.Answer, error) {
-	key := boardKey{r.Text("sort"), r.Text("launchpad"), r.Text("chain"), r.Text("before"), r.Number("limit"), r.Seen.Handles.Version()}
+	key := boardKey{r.Text("sort"), r.Text("launchpad"), r.Text("chain"), r.Text("before"), r.Number("limit"), r.Seen.Members.Version()}
 	if key.chain != declared.AllBoardChains && r.Seen.Catalog.Chain(key.chain) == nil {
 		return nil, r.UnsupportedChain("chain", key.chain, declared.AllBoardChains)
 	}
@@ -185,7 +185,7 @@ func isOwn(v declared.Venue) bool { return v.Ownership == declared.OwnVenue }
 
 // handleOf is the handle of who launched a token, if they are a member who shows the wallet; else it is empty.
 func handleOf(r *serve.Request, chain string, l *boards.Launched) string {
-	return r.Seen.Handles.Of(serve.FamilyOf(l.Creator.String()), l.Creator, chain)
+	return r.Seen.Members.Of(serve.FamilyOf(l.Creator.String()), l.Creator, chain)
 }
 
 // launchCreator is who launched a token, with their handle.

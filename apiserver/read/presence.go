@@ -50,7 +50,7 @@ func (v *View) readPresence(ctx context.Context) (presence, error) {
 func (v *View) followMembers(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, followTime)
 	defer cancel()
-	err := v.handles.Follow(ctx)
+	err := v.members.Follow(ctx)
 	now := v.now()
 	if err == nil {
 		v.followed, v.unfollowed = now, false
@@ -61,7 +61,7 @@ func (v *View) followMembers(ctx context.Context) {
 		v.unfollowed = true
 	}
 	if now.Sub(v.followed) > namedUnknown {
-		v.handles.Forget()
+		v.members.Forget()
 	}
 }
 

@@ -7,7 +7,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/handles"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
@@ -19,8 +19,8 @@ type Snapshot struct {
 	Live   *boards.Live
 	Majors *Majors
 	Board  *boards.Board
-	// Handles are those of members who show their wallets. They are no part of the moment: who hides isn't named any more.
-	Handles *handles.Directory
+	// Members are the platform's members. They are no part of the moment: who hides isn't named any more.
+	Members *members.Directory
 
 	// What the lists are made of.
 	database *databaseState  // nil before the first look

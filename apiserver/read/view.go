@@ -16,7 +16,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/handles"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/series"
 	"github.com/boardwalkhq/boardwalk/internal/board"
@@ -56,7 +56,7 @@ type View struct {
 
 	ranks   *boards.Ranker
 	majors  *foundMajors // of the last look
-	handles *handles.Directory
+	members *members.Directory
 	// followed is when the members were followed last; unfollowed says that it failed since.
 	followed   time.Time
 	unfollowed bool
@@ -72,8 +72,8 @@ func New(st *store.Store, live *catalog.Live, gate board.Gate, now func() time.T
 	v.tokens = figures.NewReader(st, now, v.away)
 	v.launches = boards.NewLaunches(st, gate, now, v.away)
 	v.pairs = pairs.NewFinder(pairs.Options{Store: st, Looks: looks, Tokens: v.tokens, Now: now, Log: log})
-	v.handles = handles.NewDirectory(looks.Social)
-	v.snapshot.Store(&Snapshot{Catalog: declared.New(live.Now()), Handles: v.handles})
+	v.members = members.NewDirectory(looks.Social)
+	v.snapshot.Store(&Snapshot{Catalog: declared.New(live.Now()), Members: v.members})
 	return v
 }
 

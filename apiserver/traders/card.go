@@ -39,7 +39,7 @@ func (h *Handlers) buildCard(r *serve.Request) (*cards.Built, error) {
 	case w == nil:
 		return nil, traderNotFound(wallet.String())
 	}
-	handle := func() string { return r.Seen.Handles.Of(n.Family, wallet, n.Chain) }
+	handle := func() string { return r.Seen.Members.Of(n.Family, wallet, n.Chain) }
 	out := &sharecard.Trader{Wallet: wallet.String(), Handle: handle(), Chains: []string{}}
 	if !w.Uncounted {
 		out.Day, out.Week = profitOf(&w.Day), profitOf(&w.Week)

@@ -71,14 +71,14 @@ func (w *Window) mark(at int64, gain USD) {
 // conclude counts a whole sale.
 func (w *Window) conclude(s *Sale) {
 	Conclude(&w.Profit, s.Realised)
-	if s.Realised.Sign() > 0 && (w.Best == nil || better(s, w.Best)) {
+	if s.Realised.Sign() > 0 && (w.Best == nil || Better(s, w.Best)) {
 		best := *s
 		w.Best = &best
 	}
 }
 
-// better orders sales by gain; the earlier of two equal ones is the better, and then the one whose token comes first.
-func better(a, b *Sale) bool {
+// Better orders sales by gain; the earlier of two equal ones is the better, and then the one whose token comes first.
+func Better(a, b *Sale) bool {
 	return cmp.Or(
 		b.Realised.Cmp(a.Realised), cmp.Compare(a.At, b.At), cmp.Compare(a.Chain, b.Chain), a.Mint.Compare(b.Mint), a.Wallet.Compare(b.Wallet),
 	) < 0

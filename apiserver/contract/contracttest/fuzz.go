@@ -41,7 +41,7 @@ type Seeds struct {
 //   - Accept-Encoding gives only codings that it allows, of the same bytes and with the same ETag;
 //   - parameters that are not documented, and optional ones without a value, change nothing.
 //
-// The flag -rapid.checks is the number of draws, each of up to twelve requests with those that they are compared to; its
+// The flag -rapid.checks is the number of draws, each of up to sixteen requests with those that they are compared to; its
 // default of 100 takes a few seconds.
 func (k *Kit) Fuzz(tb testing.TB, do func(*http.Request) (*http.Response, []byte), seeds Seeds) {
 	tb.Helper()
@@ -58,7 +58,7 @@ func (k *Kit) Fuzz(tb testing.TB, do func(*http.Request) (*http.Response, []byte
 	}
 	// Those that come first are drawn most.
 	slices.SortStableFunc(f.operations, func(a, b operation) int { return cmp.Compare(len(b.params), len(a.params)) })
-	attempts := rapid.SliceOfN(rapid.Custom(f.attempt), 1, 12)
+	attempts := rapid.SliceOfN(rapid.Custom(f.attempt), 1, 16)
 	rapid.Check(tb, func(t *rapid.T) {
 		f.drawn = newMemory()
 		for _, a := range attempts.Draw(t, "requests") {

@@ -283,6 +283,55 @@ function onlineCount(answer: Answer<'getOnlineCount'>): unknown[] {
   return [figure(answer.online, answer.unknown_reasons.online), answer.window_s, time(answer.as_of), answer.stale ? 'a while ago' : 'now'];
 }
 
+function tokenFamily(answer: Answer<'getTokenFamily'>): unknown[] {
+  const holders: string[] = answer.holders.map((holder) => word(holder.handle));
+  return [
+    [word(answer.mint), word(answer.chain), words(answer.chain_candidates ?? [])],
+    figure(answer.count, answer.unknown_reasons.count),
+    holders,
+    freshness(answer.as_of, answer.stale, undefined),
+  ];
+}
+
+function membersIn(answer: Answer<'getMembersIn'>): unknown[] {
+  return [
+    freshness(answer.as_of, answer.stale, undefined),
+    Object.entries(answer.tokens).map(([asked, token]) => [
+      asked,
+      figure(token.count, token.unknown_reasons.count),
+      token.faces.map((face) => [word(face.handle), face.avatar_url === null ? why(face.unknown_reasons.avatar_url) : word(face.avatar_url)]),
+    ]),
+    answer.missing.map(word),
+  ];
+}
+
+function leaderboard(answer: Answer<'getLeaderboard'>): unknown[] {
+  const method: 'wac-v1' = answer.method;
+  return [
+    freshness(answer.as_of, answer.stale, undefined), answer.from, answer.to, answer.window_s, method, answer.currency,
+    answer.traders.map((trader) => [
+      trader.rank, word(trader.handle), trader.avatar_url === null ? why(trader.unknown_reasons.avatar_url) : word(trader.avatar_url), count(trader.realised_pnl_usd), figure(trader.realised_pnl_pct, trader.unknown_reasons.realised_pnl_pct),
+      count(trader.cost_usd), count(trader.proceeds_usd), count(trader.fees_usd), figure(trader.gas_usd, trader.unknown_reasons.gas_usd),
+      trader.sells, trader.wins, trader.losses, count(trader.win_rate_pct), count(trader.excluded_sells_usd),
+      trader.best === null ? why(trader.unknown_reasons.best) : best(trader.best),
+      trader.wallet === null ? why(trader.unknown_reasons.wallet) : word(trader.wallet),
+      trader.game_rank === null ? why(trader.unknown_reasons.game_rank) : [word(trader.game_rank.id), trader.game_rank.level, word(trader.game_rank.name)],
+    ]),
+  ];
+}
+
+function best(sale: Schemas['LeaderboardBest']): unknown[] {
+  const symbol = sale.symbol === null ? why(sale.unknown_reasons.symbol) : word(sale.symbol);
+  return [word(sale.mint), word(sale.chain), symbol, count(sale.pnl_usd)];
+}
+
+function leaderboardSeries(answer: Answer<'getLeaderboardSeries'>): unknown[] {
+  return [
+    freshness(answer.as_of, answer.stale, undefined), answer.range, answer.interval_s, answer.method, count(answer.total_usd),
+    answer.points.map((point) => [point.t, count(point.realised_usd), count(point.cumulative_usd), point.sells, point.traders, flag(point.final)]),
+  ];
+}
+
 const families: Record<Schemas['VenueFamily'], string> = { own: 'ours', further: 'ours too', outside: 'theirs' };
 const doors: Record<Schemas['LaunchState'], string> = { open: 'come in', closed: 'another time' };
 
@@ -492,6 +541,10 @@ export const readers: { [Op in Operation]: (answer: Answer<Op>) => unknown[] } =
   getLaunchStatus: launchStatus,
   getLaunchedToken: launchedToken,
   getOnlineCount: onlineCount,
+  getTokenFamily: tokenFamily,
+  getMembersIn: membersIn,
+  getLeaderboard: leaderboard,
+  getLeaderboardSeries: leaderboardSeries,
   getHeartbeat: heartbeat,
   getMobileHealth: mobileHealth,
   getSignInProviders: signInProviders,
@@ -520,6 +573,10 @@ export const queries: { [Op in keyof operations]?: [Query<Op>, Query<Op>] } = {
   ],
   getTokenCandles: [{ chain: 'base', range: '7d' }, {}],
   getTokenTrust: [{ chain: 'base', pair_created_at: 1772452800000 }, {}],
+  getTokenFamily: [{ chain: 'base', limit: 5 }, {}],
+  getMembersIn: [{ mints: ['base:0x4ed4e862860bed51a9570b96d89af5e1b0efefed'] }, { mints: [] }],
+  getLeaderboard: [{ chain: 'base', limit: 5 }, {}],
+  getLeaderboardSeries: [{ range: '24h' }, {}],
   getLaunchBoard: [{ sort: 'new', limit: 10, launchpad: 'ours', chain: 'base', before: 'x' }, {}],
   getLaunchedToken: [{ chain: 'base' }, {}],
   getTokenCard: [{ chain: 'base' }, {}],

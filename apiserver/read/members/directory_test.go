@@ -1,4 +1,4 @@
-package handles
+package members
 
 import (
 	"testing"
@@ -6,6 +6,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -52,6 +53,16 @@ func TestFollowing(t *testing.T) {
 						rt.Fatalf("%s is %q, and should be %q", w, is[k], should[k])
 					}
 				}
+				owners := owners(t, rt, st)
+				for _, w := range wallets {
+					got, ok := d.Owner(chainconfig.EVM, w, "base")
+					if want, has := owners[w]; ok != has || got != want {
+						rt.Fatalf("%s is %+v's (%v), and should be %+v's (%v)", w, got, ok, want, has)
+					}
+					if m, known := d.Member(got.Number); ok && (!known || m != got.Member) {
+						rt.Fatalf("%d is %+v, and should be %+v", got.Number, m, got.Member)
+					}
+				}
 				for k := range is {
 					if is[k] != gave[k] && d.Version() == version {
 						rt.Fatalf("%v was %q, is %q, and the version is the same", k, gave[k], is[k])
@@ -85,6 +96,26 @@ func named(t *testing.T, rt *rapid.T, st *store.Store) map[member.WalletKey]stri
 		for i := range theirs {
 			if theirs[i].Public {
 				out[theirs[i].Key()] = m.Handle
+			}
+		}
+	}
+	return out
+}
+
+// owners asks the registry whose each wallet is, one by one.
+func owners(t *testing.T, rt *rapid.T, st *store.Store) map[market.Address]Wallet {
+	t.Helper()
+	out := map[market.Address]Wallet{}
+	for _, id := range []member.ID{"u1", "u2", "u3"} {
+		m, theirs, err := st.Social.Member(t.Context(), id)
+		if err != nil {
+			rt.Fatal(err)
+		}
+		for i := range theirs {
+			w := &theirs[i]
+			out[w.Address] = Wallet{
+				Member:   Member{Number: m.Number, Handle: m.Handle, AvatarURL: m.AvatarURL},
+				IsPublic: w.Public, IsProved: w.Proof != nil, Since: w.Since,
 			}
 		}
 	}

@@ -1,0 +1,246 @@
+// Package members knows the platform's members: their handles, and whose wallets are whose. It follows the registry, and every answer asks it anew, so
+// that whoever leaves, or hides a wallet, isn't named any more.
+package members
+
+import (
+	"context"
+	"slices"
+	"sync"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/store/social"
+)
+
+// Registry is what has changed of members. It is social.Store.
+type Registry interface {
+	Changes(ctx context.Context, after int64, limit int) ([]social.Change, error)
+	LastChange(ctx context.Context) (int64, error)
+	// ServerChanges counts how often the database's server was another one.
+	ServerChanges() int64
+}
+
+// Member is one of the platform's members.
+type Member struct {
+	Number            member.Number
+	Handle, AvatarURL string
+}
+
+// Wallet is a member's wallet.
+type Wallet struct {
+	Member
+	// IsPublic says that the member shows it as theirs.
+	IsPublic bool
+	// IsProved says that whoever owns it has signed that it is the member's, and not the platform alone has said so.
+	IsProved bool
+	// Since is from when on it counts for the member; unix seconds.
+	Since int64
+}
+
+// Directory is the members and their wallets. Follow keeps it fresh; any number of goroutines may ask.
+type Directory struct {
+	registry Registry
+
+	mu      sync.RWMutex
+	members map[member.ID]*person
+	numbers map[member.Number]member.ID
+	wallets map[member.WalletKey]owned
+	// last is the number of the newest change that was taken in.
+	last int64
+	// servers are the registry's ServerChanges.
+	servers int64
+	// version counts the changes of what is public.
+	version int64
+}
+
+// person is a member; they have no handle while their own change wasn't taken in.
+type person struct {
+	Member
+
+	wallets []member.WalletKey
+}
+
+// owned is a wallet with whose it is.
+type owned struct {
+	of                 member.ID
+	isPublic, isProved bool
+	since              int64
+}
+
+// NewDirectory knows nobody yet.
+func NewDirectory(r Registry) *Directory {
+	d := &Directory{registry: r}
+	d.clear()
+	return d
+}
+
+func (d *Directory) clear() {
+	d.members, d.numbers, d.wallets, d.last = map[member.ID]*person{}, map[member.Number]member.ID{}, map[member.WalletKey]owned{}, 0
+	d.version++
+}
+
+// Of gives the handle of the member who shows this account as their wallet, on every chain of the family or on this one; "" if nobody does.
+func (d *Directory) Of(f chainconfig.Family, account market.Address, chain string) string {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	for _, key := range keysOf(f, account, chain) {
+		if w, ok := d.wallets[key]; ok && w.isPublic {
+			return d.members[w.of].Handle
+		}
+	}
+	return ""
+}
+
+// Owner gives whose wallet an account is on a chain, public or not; ok is false if it is nobody's.
+func (d *Directory) Owner(f chainconfig.Family, account market.Address, chain string) (w Wallet, ok bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	for _, key := range keysOf(f, account, chain) {
+		if o, ok := d.wallets[key]; ok && d.members[o.of].Handle != "" {
+			return Wallet{Member: d.members[o.of].Member, IsPublic: o.isPublic, IsProved: o.isProved, Since: o.since}, true
+		}
+	}
+	return w, false
+}
+
+// keysOf are the keys under which an account may be a member's on a chain.
+func keysOf(f chainconfig.Family, account market.Address, chain string) []member.WalletKey {
+	keys := []member.WalletKey{{Family: f, Address: account}, {Family: f, Address: account, Chain: chain}}
+	if chain == "" {
+		return keys[:1]
+	}
+	return keys
+}
+
+// Member gives the member with a number; ok is false if there is none.
+func (d *Directory) Member(n member.Number) (m Member, ok bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	p := d.members[d.numbers[n]]
+	if p == nil || p.Handle == "" {
+		return m, false
+	}
+	return p.Member, true
+}
+
+// Version is another one after each change of what Of gives.
+func (d *Directory) Version() int64 {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.version
+}
+
+// changesAtOnce is how many changes are read at once.
+const changesAtOnce = 1000
+
+// Forget has nobody be named until Follow has read everybody anew.
+func (d *Directory) Forget() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.last > 0 {
+		d.clear()
+	}
+}
+
+// Follow takes in what has changed since the last time. What it took in before an error it keeps. One goroutine calls it and Forget. A registry that has
+// gone back, as one that was restored, and one on another server, which may lack the newest changes of the last, are read anew.
+func (d *Directory) Follow(ctx context.Context) error {
+	servers := d.registry.ServerChanges() // before the change: it may be another server's already, and then differs the next time
+	last, err := d.registry.LastChange(ctx)
+	if err != nil {
+		return err
+	}
+	if last < d.last || servers != d.servers {
+		d.Forget()
+		d.servers = servers
+	}
+	for d.last < last {
+		list, err := d.registry.Changes(ctx, d.last, changesAtOnce)
+		if err != nil || len(list) == 0 {
+			return err
+		}
+		d.mu.Lock()
+		for i := range list {
+			d.take(&list[i])
+		}
+		d.mu.Unlock()
+	}
+	return nil
+}
+
+// take takes a change in. The caller holds mu.
+func (d *Directory) take(c *social.Change) {
+	d.last = c.Number
+	if c.Wallet != nil {
+		d.takeWallet(c.Wallet)
+		return
+	}
+	m := c.Member
+	p := d.members[m.ID]
+	if m.LeftAt > 0 {
+		if p == nil {
+			return
+		}
+		for _, key := range slices.Clone(p.wallets) { // they may be erased before their changes were seen
+			d.remove(key)
+		}
+		delete(d.numbers, p.Number)
+		delete(d.members, m.ID)
+		return
+	}
+	p = d.person(m.ID)
+	if p.Handle != m.Handle && slices.ContainsFunc(p.wallets, func(k member.WalletKey) bool { return d.wallets[k].isPublic }) {
+		d.version++
+	}
+	p.Member = Member{Number: m.Number, Handle: m.Handle, AvatarURL: m.AvatarURL}
+	d.numbers[m.Number] = m.ID
+}
+
+// person is a member, known or not yet.
+func (d *Directory) person(id member.ID) *person {
+	p := d.members[id]
+	if p == nil {
+		p = &person{}
+		d.members[id] = p
+	}
+	return p
+}
+
+func (d *Directory) takeWallet(w *member.Wallet) {
+	key := w.Key()
+	former, was := d.wallets[key]
+	if w.RemovedAt > 0 || w.MemberLeft {
+		d.remove(key)
+		return
+	}
+	now := owned{of: w.Member, isPublic: w.Public, isProved: w.Proof != nil, since: w.Since}
+	if was && former.of == now.of && former.isPublic == now.isPublic {
+		d.wallets[key] = now
+		return
+	}
+	d.remove(key)
+	d.wallets[key] = now
+	if now.isPublic {
+		d.version++
+	}
+	p := d.person(w.Member)
+	p.wallets = append(p.wallets, key)
+}
+
+// remove has a wallet be nobody's, if it is somebody's.
+func (d *Directory) remove(key member.WalletKey) {
+	w, ok := d.wallets[key]
+	if !ok {
+		return
+	}
+	if w.isPublic {
+		d.version++
+	}
+	delete(d.wallets, key)
+	p := d.members[w.of]
+	p.wallets = slices.DeleteFunc(p.wallets, func(k member.WalletKey) bool { return k == key })
+	if p.Handle == "" && len(p.wallets) == 0 {
+		delete(d.members, w.of)
+	}
+}

@@ -1,0 +1,249 @@
+// Package profit reads what members realised and which tokens they are in: sums over the chains' rows of members' wallets. What is cached goes by
+// members' numbers; whoever answers asks the directory who they are, so that renames and leavings hold at once.
+package profit
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"golang.org/x/sync/singleflight"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/pnl"
+	"github.com/boardwalkhq/boardwalk/internal/recent"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+const (
+	// again is the age from which on sums of wallets are made anew for who asks.
+	again = 10 * time.Second
+	// sumTime bounds the making of sums.
+	sumTime = 20 * time.Second
+	hour    = 60 * 60
+	// inAgain is the age from which on it is read anew who is in a token, of which keptTokens are remembered.
+	inAgain    = 2 * time.Second
+	keptTokens = 4096
+	// kept bounds how many sums of each kind are remembered: of every chain alone, and of all.
+	kept = 64
+)
+
+// Chain is a chain whose members' wallets are summed up.
+type Chain struct {
+	ID     string
+	Family chainconfig.Family
+}
+
+// Reader reads profit. Any number of goroutines may ask.
+type Reader struct {
+	wallets   store.Wallets
+	directory *members.Directory
+	now       func() time.Time
+	boards    *recent.Cache[string, recent.Dated[*Board]]
+	series    *recent.Cache[string, recent.Dated[*Series]]
+	closed    *recent.Cache[string, Point]
+	in        *recent.Cache[store.TokenAt, recent.Dated[[]market.Address]]
+	flight    singleflight.Group
+}
+
+// NewReader makes a reader.
+func NewReader(w store.Wallets, d *members.Directory, now func() time.Time) *Reader {
+	return &Reader{
+		wallets: w, directory: d, now: now, boards: recent.New[string, recent.Dated[*Board]](kept), series: recent.New[string, recent.Dated[*Series]](kept),
+		closed: recent.New[string, Point](closedPoints), in: recent.New[store.TokenAt, recent.Dated[[]market.Address]](keptTokens),
+	}
+}
+
+// Board is what members realised in a window, the highest gain first.
+type Board struct {
+	// From is exclusive and To inclusive; unix seconds.
+	From, To int64
+	Traders  []Trader
+}
+
+// Trader is what one member realised.
+type Trader struct {
+	Member member.Number
+	pnl.Window
+	// Wallets are those by which they did, the one that realised most first.
+	Wallets []WalletShare
+}
+
+// WalletShare is what one of a member's wallets realised.
+type WalletShare struct {
+	Family   chainconfig.Family
+	Chain    string
+	Wallet   market.Address
+	Realised market.USD
+}
+
+// Board sums up what members realised on some chains in (to - 24 h, to], unix seconds: those with a sale that counts, without those who moved more than a
+// fifth of their volume away.
+func (r *Reader) Board(ctx context.Context, chains []Chain, to int64) (*Board, error) {
+	key := fmt.Sprint(to, keyOf(chains))
+	return remembered(ctx, r, r.boards, "board "+key, func(ctx context.Context) (*Board, error) { return r.sumBoard(ctx, chains, to) })
+}
+
+// remembered is a value that was made a moment ago, or is made now, once for all who ask.
+func remembered[V any](ctx context.Context, r *Reader, cache *recent.Cache[string, recent.Dated[V]], key string, make func(context.Context) (V, error)) (v V, err error) {
+	if hit, ok := cache.Get(key); ok && r.now().Sub(hit.At) < again {
+		return hit.Value, nil
+	}
+	out, err, _ := r.flight.Do(key, func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sumTime) // the first caller's going away must not take it from the others
+		defer cancel()
+		at := r.now()
+		v, err := make(ctx)
+		if err == nil {
+			cache.Put(key, recent.Dated[V]{Value: v, At: at})
+		}
+		return v, err
+	})
+	if err != nil {
+		return v, err
+	}
+	v, ok := out.(V)
+	if !ok {
+		return v, fmt.Errorf("profit: %s gave a %T", key, out)
+	}
+	return v, nil
+}
+
+func keyOf(chains []Chain) string {
+	return strings.Join(ids(chains), " ")
+}
+
+func ids(chains []Chain) []string {
+	out := make([]string, len(chains))
+	for i := range chains {
+		out[i] = chains[i].ID
+	}
+	return out
+}
+
+// sums collects what wallets realised, by their members.
+type sums struct {
+	of       map[member.Number]*Trader
+	families map[string]chainconfig.Family
+}
+
+func (s *sums) add(n member.Number, chain string, wallet market.Address, p *market.Profit, best *pnl.Sale) {
+	t := s.of[n]
+	if t == nil {
+		t = &Trader{Member: n}
+		s.of[n] = t
+	}
+	t.Profit.Add(p)
+	if best != nil && best.Realised.Sign() > 0 && (t.Best == nil || pnl.Better(best, t.Best)) {
+		t.Best = best
+	}
+	family := s.families[chain]
+	i := slices.IndexFunc(t.Wallets, func(w WalletShare) bool { return w.Wallet == wallet && w.Family == family })
+	if i < 0 {
+		t.Wallets = append(t.Wallets, WalletShare{Family: family, Chain: chain, Wallet: wallet})
+		i = len(t.Wallets) - 1
+	}
+	t.Wallets[i].Realised = t.Wallets[i].Realised.Add(p.Realised())
+}
+
+// sumBoard adds up the whole hours in the window, and the entries at its ends.
+func (r *Reader) sumBoard(ctx context.Context, chains []Chain, to int64) (*Board, error) {
+	from := to - pnl.Day
+	first, last := from+hour-from%hour, to+1-(to+1)%hour // hours open in [first, last)
+	s := &sums{of: map[member.Number]*Trader{}, families: map[string]chainconfig.Family{}}
+	for _, c := range chains {
+		s.families[c.ID] = c.Family
+	}
+	for h, err := range r.wallets.Hours(ctx, ids(chains), first, last) {
+		if err != nil {
+			return nil, err
+		}
+		owner, ok := r.directory.Owner(s.families[h.Chain], h.Wallet, h.Chain)
+		if !ok || int64(owner.Number) != h.Member {
+			continue
+		}
+		s.add(owner.Number, h.Chain, h.Wallet, &h.Profit, &pnl.Sale{
+			Position: pnl.Position{Wallet: h.Wallet, Token: pnl.Token{Chain: h.Chain, Mint: h.Best.Token}}, At: h.Best.At, Realised: h.Best.Gain,
+		})
+	}
+	for _, end := range [][2]int64{{from + 1, first - 1}, {last, to}} {
+		if err := r.addEntries(ctx, s, ids(chains), end[0], end[1]); err != nil {
+			return nil, err
+		}
+	}
+	out := &Board{From: from, To: to}
+	for _, t := range s.of {
+		t.From, t.To = from, to
+		slices.SortFunc(t.Wallets, func(a, b WalletShare) int {
+			return cmp.Or(b.Realised.Cmp(a.Realised), a.Wallet.Compare(b.Wallet), cmp.Compare(a.Chain, b.Chain))
+		})
+		if t.Sales > 0 && !t.MovesAway() {
+			out.Traders = append(out.Traders, *t)
+		}
+	}
+	slices.SortFunc(out.Traders, func(a, b Trader) int {
+		x, y := a.Realised(), b.Realised()
+		return cmp.Or(y.Cmp(x), cmp.Compare(a.Member, b.Member))
+	})
+	return out, nil
+}
+
+// addEntries adds up the entries of a part of an hour, both ends included.
+func (r *Reader) addEntries(ctx context.Context, s *sums, chains []string, from, to int64) error {
+	if from > to {
+		return nil
+	}
+	type order struct {
+		wallet market.Address
+		token  pnl.Token
+		tx     market.TxID
+	}
+	sales := map[order]*pnl.Sale{}
+	owners := map[order]member.Number{}
+	for e, err := range r.wallets.Between(ctx, chains, from, to) {
+		if err != nil {
+			return err
+		}
+		owner, ok := r.directory.Owner(s.families[e.Chain], e.Wallet, e.Chain)
+		if !ok || e.Time < owner.Since {
+			continue
+		}
+		var p market.Profit
+		bookEntry(&p, &e.Entry)
+		s.add(owner.Number, e.Chain, e.Wallet, &p, nil)
+		if !realises(&e.Entry) {
+			continue
+		}
+		k := order{e.Wallet, pnl.Token{Chain: e.Chain, Mint: e.Token}, e.Tx}
+		sale := sales[k]
+		if sale == nil {
+			sale = &pnl.Sale{Position: pnl.Position{Wallet: e.Wallet, Token: k.token}, At: e.Time}
+			sales[k], owners[k] = sale, owner.Number
+		}
+		sale.Realised = sale.Realised.Add(e.Proceeds.Sub(e.Cost))
+	}
+	for k, sale := range sales {
+		var p market.Profit
+		pnl.Conclude(&p, sale.Realised)
+		s.add(owners[k], k.token.Chain, k.wallet, &p, sale)
+	}
+	return nil
+}
+
+// realises reports whether an entry is of a sale that counts, of something that had a basis.
+func realises(e *market.Entry) bool {
+	return e.Kind == market.Sold && e.Counts && e.HasUSD && (e.Cost.Sign() > 0 || e.Proceeds.Sign() > 0)
+}
+
+// bookEntry adds an entry to what a stretch of time came to, as pnl.Book did when the entry was made.
+func bookEntry(p *market.Profit, e *market.Entry) {
+	pnl.Book(p, &pnl.Entry{Kind: e.Kind, NanoUSD: e.NanoUSD, HasUSD: e.HasUSD, Ineligible: !e.Counts}, &pnl.Effect{
+		Cost: e.Cost, Proceeds: e.Proceeds, Excluded: pnl.Nano(e.NanoUSD).Sub(e.Proceeds), MovedOut: e.MovedOut,
+	})
+}

@@ -1,0 +1,83 @@
+package profit
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// closedPoints bounds how many points are remembered that can't change any more.
+const closedPoints = 4096
+
+// Series is what all members together realised, bucket by bucket.
+type Series struct {
+	// Interval is the width of a bucket in seconds.
+	Interval int64
+	Points   []Point
+}
+
+// Point is what all members together realised in a bucket that opens at T, unix seconds.
+type Point struct {
+	T        int64
+	Realised market.USD
+	Sales    int
+	// Members is how many realised something.
+	Members int
+	// IsFinal says that no reorg reaches the bucket any more, on any chain.
+	IsFinal bool
+}
+
+// Span says which buckets a series has: those of a width, in seconds, that open from From on, up to the one with To in it. Buckets of a week open on
+// Mondays.
+type Span struct {
+	Interval, From, To int64
+	// Final is the time up to which every chain is final.
+	Final int64
+}
+
+// Series sums up what members realised on some chains.
+func (r *Reader) Series(ctx context.Context, chains []Chain, span Span) (*Series, error) {
+	key := fmt.Sprint("series ", span.Interval, span.From, span.To-span.To%60, keyOf(chains))
+	return remembered(ctx, r, r.series, key, func(ctx context.Context) (*Series, error) {
+		out := &Series{Interval: span.Interval}
+		for t := span.From; t <= span.To; t += span.Interval {
+			p, err := r.point(ctx, chains, t, &span)
+			if err != nil {
+				return nil, err
+			}
+			out.Points = append(out.Points, p)
+		}
+		return out, nil
+	})
+}
+
+// point is what is remembered of a bucket that can't change any more, or its hours added up.
+func (r *Reader) point(ctx context.Context, chains []Chain, t int64, span *Span) (Point, error) {
+	key := fmt.Sprint(t, span.Interval, keyOf(chains))
+	if p, ok := r.closed.Get(key); ok {
+		return p, nil
+	}
+	p := Point{T: t, IsFinal: t+span.Interval <= span.Final}
+	members := map[int64]bool{}
+	for h, err := range r.wallets.Hours(ctx, ids(chains), t, t+span.Interval) {
+		if err != nil {
+			return p, err
+		}
+		if h.Sales == 0 {
+			continue
+		}
+		p.Realised = p.Realised.Add(h.Realised())
+		p.Sales += h.Sales
+		members[h.Member] = true
+	}
+	if p.Members = len(members); p.IsFinal {
+		r.closed.Put(key, p)
+	}
+	return p, nil
+}
+
+// FirstHour is the unix second at which the first hour opens in which a member's wallet did anything; ok is false where none did.
+func (r *Reader) FirstHour(ctx context.Context, chains []Chain) (open int64, ok bool, err error) {
+	return r.wallets.FirstHour(ctx, ids(chains))
+}

@@ -1,0 +1,117 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
+)
+
+// WalletHour is an hour of a watched wallet.
+type WalletHour struct {
+	Chain string
+	market.WalletHour
+}
+
+// WalletEntry is an entry of a watched wallet.
+type WalletEntry struct {
+	Chain string
+	market.Entry
+}
+
+// Hours walks the hours of all watched wallets on some chains that open in [from, to), unix seconds, in no order.
+func (s Wallets) Hours(ctx context.Context, chains []string, from, to int64) iter.Seq2[WalletHour, error] {
+	return walkWallets(ctx, s.rows, "wallet_hours", chains, "open_at >= ? AND open_at < ?", from, to, func(r *model.Hour) (WalletHour, error) {
+		h, err := r.Value()
+		return WalletHour{Chain: r.Chain, WalletHour: h}, err
+	}, func(h *WalletHour) *string { return &h.Chain })
+}
+
+// Between walks the entries of all watched wallets on some chains with a time in [from, to], unix seconds, in no order.
+func (s Wallets) Between(ctx context.Context, chains []string, from, to int64) iter.Seq2[WalletEntry, error] {
+	return walkWallets(ctx, s.rows, "wallet_entries", chains, "time >= ? AND time <= ?", from, to, func(r *model.Entry) (WalletEntry, error) {
+		e, err := r.Value()
+		return WalletEntry{Chain: r.Chain, Entry: e}, err
+	}, func(e *WalletEntry) *string { return &e.Chain })
+}
+
+// walkWallets walks rows of a table about wallets on some chains.
+func walkWallets[R, V any](ctx context.Context, s *rows, table string, chains []string, condition string, from, to int64, value func(*R) (V, error), chain func(*V) *string,
+) iter.Seq2[V, error] {
+	if len(chains) == 0 {
+		return func(func(V, error) bool) {}
+	}
+	q := s.db.Read.NewRaw("SELECT "+database.ColumnsOf[R](s.db.Read, "w")+" FROM "+table+" w WHERE w.chain IN (?) AND "+condition,
+		database.Among(s.db.IsPostgres(), s.served.indexesOf(chains)), from, to)
+	return database.Walk(ctx, s.db.Read, q, table, func(rows *sql.Rows) (v V, err error) {
+		var r R
+		if err = s.db.Read.ScanRow(ctx, rows, &r); err != nil {
+			return v, err
+		}
+		if v, err = value(&r); err != nil {
+			return v, err
+		}
+		id := chain(&v)
+		*id, _ = s.served.chainOf(*id)
+		return v, nil
+	})
+}
+
+// FirstHour is the unix second at which the first hour opens that a watched wallet has on any of some chains; ok is false where none has one.
+func (s Wallets) FirstHour(ctx context.Context, chains []string) (open int64, ok bool, err error) {
+	for _, chain := range chains { // one look into an index each
+		var first sql.NullInt64
+		err := s.db.AskOne(ctx, []any{&first}, "SELECT min(open_at) FROM wallet_hours WHERE chain = ?", s.served.indexOf(chain))
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return 0, false, fmt.Errorf("database: read the first hour of a member's wallet: %w", err)
+		}
+		if first.Valid && (!ok || first.Int64 < open) {
+			open, ok = first.Int64, true
+		}
+	}
+	return open, ok, nil
+}
+
+// TokenAt names a token of a chain.
+type TokenAt struct {
+	Chain string
+	Mint  market.Address
+}
+
+// In lists the watched wallets whose members are in some tokens, by token, in no order.
+func (s Wallets) In(ctx context.Context, tokens []TokenAt) (map[TokenAt][]market.Address, error) {
+	out := make(map[TokenAt][]market.Address, len(tokens))
+	if len(tokens) == 0 {
+		return out, nil
+	}
+	keys := make([]any, len(tokens))
+	for i, t := range tokens {
+		keys[i] = []any{t.Mint.Bytes(), s.served.indexOf(t.Chain)}
+	}
+	q := s.db.Read.NewRaw("SELECT chain, token, wallet FROM wallet_positions WHERE is_in AND (token, chain) IN (?)", database.Among(s.db.IsPostgres(), keys))
+	type in struct {
+		at     TokenAt
+		wallet market.Address
+	}
+	for row, err := range database.Walk(ctx, s.db.Read, q, "wallet_positions", func(rows *sql.Rows) (v in, err error) {
+		var token, wallet sql.RawBytes
+		if err := rows.Scan(&v.at.Chain, &token, &wallet); err != nil {
+			return v, err
+		}
+		c := model.Columns{Table: "wallet_positions"}
+		v.at.Mint, v.wallet = c.Address(token), c.Address(wallet)
+		v.at.Chain, _ = s.served.chainOf(v.at.Chain)
+		return v, c.Err
+	}) {
+		if err != nil {
+			return nil, err
+		}
+		out[row.at] = append(out[row.at], row.wallet)
+	}
+	return out, nil
+}
