@@ -50,8 +50,8 @@ func (k *Kit) Fuzz(tb testing.TB, do func(*http.Request) (*http.Response, []byte
 		if op := k.doc.Paths.Value(path).Get; op != nil {
 			o := operation{op.OperationID, path, parameters(k.doc.Paths.Value(path), op)}
 			weight := 1
-			if len(o.params) > 0 { // the more parameters, the more there is to get wrong
-				weight = 3 + len(o.params)
+			if len(o.params) > 0 { // the more parameters, the more there is to get wrong, and in free text most of all
+				weight = 3 + len(o.params) + 6*o.freeTexts()
 			}
 			f.operations = append(f.operations, slices.Repeat([]operation{o}, weight)...)
 		}
@@ -86,6 +86,16 @@ type fuzzer struct {
 type operation struct {
 	id, path string
 	params   []*openapi3.Parameter
+}
+
+// freeTexts counts the parameters that take any text.
+func (o *operation) freeTexts() (n int) {
+	for _, p := range o.params {
+		if isFreeText(p) {
+			n++
+		}
+	}
+	return n
 }
 
 // attempt is one drawn request, and what else is asked to compare the answer with.
