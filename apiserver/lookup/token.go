@@ -4,7 +4,9 @@ package lookup
 import (
 	"context"
 	"slices"
+	"strings"
 
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/read"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
@@ -30,6 +32,25 @@ func Named(r *serve.Request, tokens read.Tokens, param string) (*Token, error) {
 		return nil, NotFound(n.Text, n.Chain)
 	}
 	return Find(r.Context(), tokens, r.Seen.Catalog, n.Address, n.Chain)
+}
+
+// List reads the tokens that a list of the query names; each may have its chain before it.
+func List(r *serve.Request, param string) ([]serve.Named, error) {
+	items := r.List(param)
+	out := make([]serve.Named, 0, len(items))
+	for _, item := range items {
+		address, chain := item, ""
+		if before, rest, ok := strings.Cut(item, ":"); ok {
+			chain, address = before, rest
+		}
+		n, err := r.NamedIn(contract.ParameterErrorInQuery, param, address, param, chain)
+		if err != nil {
+			return nil, err
+		}
+		n.Text = item
+		out = append(out, n)
+	}
+	return out, nil
 }
 
 // Find finds the token at an address on a chain. Without a chain it picks one as Choose does.

@@ -8,7 +8,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
@@ -47,6 +49,7 @@ func (a *Admission) Readers(r Readers) Readers {
 	return Readers{
 		Snapshots: r.Snapshots, Tokens: admittedTokens{r.Tokens, a}, Pairs: admittedPairs{r.Pairs, a}, Series: admittedSeries{r.Series, a},
 		Launches: admittedLaunches{r.Launches, a}, Profiles: admittedProfiles{r.Profiles, a},
+		Profit: admittedProfit{r.Profit, a},
 	}
 }
 
@@ -126,6 +129,43 @@ func (a admittedLaunches) LaunchesAt(ctx context.Context, mint market.Address) (
 
 func (a admittedLaunches) BesideLaunch(ctx context.Context, l *boards.LaunchNow) (*boards.Beside, error) {
 	return admit(a.Admission, func() (*boards.Beside, error) { return a.Launches.BesideLaunch(ctx, l) })
+}
+
+type admittedProfit struct {
+	of Profit
+	*Admission
+}
+
+func (a admittedProfit) Board(ctx context.Context, chains []profit.Chain, to int64) (b *profit.Board, stale bool, err error) {
+	if err := a.enter(); err != nil {
+		return nil, false, err
+	}
+	defer a.leave()
+	return a.of.Board(ctx, chains, to)
+}
+
+func (a admittedProfit) Series(ctx context.Context, chains []profit.Chain, span profit.Span) (s *profit.Series, stale bool, err error) {
+	if err := a.enter(); err != nil {
+		return nil, false, err
+	}
+	defer a.leave()
+	return a.of.Series(ctx, chains, span)
+}
+
+func (a admittedProfit) FirstHour(ctx context.Context, chains []profit.Chain) (open int64, ok bool, err error) {
+	if err := a.enter(); err != nil {
+		return 0, false, err
+	}
+	defer a.leave()
+	return a.of.FirstHour(ctx, chains)
+}
+
+func (a admittedProfit) In(ctx context.Context, tokens []profit.Token) (in map[profit.Token][]members.Member, stale bool, err error) {
+	if err := a.enter(); err != nil {
+		return nil, false, err
+	}
+	defer a.leave()
+	return a.of.In(ctx, tokens)
 }
 
 type admittedProfiles struct {

@@ -6,7 +6,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
@@ -20,6 +22,7 @@ type Readers struct {
 	Series    Series
 	Launches  Launches
 	Profiles  Profiles
+	Profit    Profit
 }
 
 // Snapshots has what is in memory: the catalogue and what is hot.
@@ -68,7 +71,16 @@ type Profiles interface {
 	WalletAt(ctx context.Context, wallet market.Address, chains []string, now int64) (*Wallet, error)
 }
 
+// Profit reads what members realised, and which tokens they are in. stale says that it is an old answer, since there is no new one for now.
+type Profit interface {
+	Board(ctx context.Context, chains []profit.Chain, to int64) (b *profit.Board, stale bool, err error)
+	Series(ctx context.Context, chains []profit.Chain, span profit.Span) (s *profit.Series, stale bool, err error)
+	// FirstHour is when the first hour opens in which a member's wallet did anything; ok is false where none did.
+	FirstHour(ctx context.Context, chains []profit.Chain) (open int64, ok bool, err error)
+	In(ctx context.Context, tokens []profit.Token) (in map[profit.Token][]members.Member, stale bool, err error)
+}
+
 // Readers are the interfaces through which handlers read what the view reads.
 func (v *View) Readers() Readers {
-	return Readers{Snapshots: v, Tokens: v.tokens, Pairs: v.pairs, Series: v.series, Launches: v.launches, Profiles: v}
+	return Readers{Snapshots: v, Tokens: v.tokens, Pairs: v.pairs, Series: v.series, Launches: v.launches, Profiles: v, Profit: v.profit}
 }

@@ -68,6 +68,17 @@ func (s *Snapshot) Newest() (at int64) {
 	return at
 }
 
+// Final is the time up to which no reorg reaches any of the declared chains that are indexed; unix seconds, 0 where none is.
+func (s *Snapshot) Final() (at int64) {
+	first := true
+	for i := range s.Catalog.Chains {
+		if status, ok := s.status(s.Catalog.Chains[i].ID); ok && (first || status.Head.FinalTime < at) {
+			at, first = min(status.Head.FinalTime, status.Last.Time), false
+		}
+	}
+	return at
+}
+
 // ChainHealth is how a declared chain is doing.
 type ChainHealth struct {
 	ID string

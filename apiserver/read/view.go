@@ -18,6 +18,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/series"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
@@ -57,6 +58,7 @@ type View struct {
 	ranks   *boards.Ranker
 	majors  *foundMajors // of the last look
 	members *members.Directory
+	profit  *profit.Reader
 	// followed is when the members were followed last; unfollowed says that it failed since.
 	followed   time.Time
 	unfollowed bool
@@ -73,6 +75,7 @@ func New(st *store.Store, live *catalog.Live, gate board.Gate, now func() time.T
 	v.launches = boards.NewLaunches(st, gate, now, v.away)
 	v.pairs = pairs.NewFinder(pairs.Options{Store: st, Looks: looks, Tokens: v.tokens, Now: now, Log: log})
 	v.members = members.NewDirectory(looks.Social)
+	v.profit = profit.NewReader(st.Wallets, v.members, now)
 	v.snapshot.Store(&Snapshot{Catalog: declared.New(live.Now()), Members: v.members})
 	return v
 }

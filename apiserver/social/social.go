@@ -5,26 +5,39 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/read"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 )
 
 // presenceWindow is for how long a member is present, in seconds.
 const presenceWindow = 180
 
+// Options are what the handlers work with.
+type Options struct {
+	Readers read.Readers
+	Now     func() time.Time
+}
+
 // Handlers answer the operations about members.
-type Handlers struct{ now func() time.Time }
+type Handlers struct{ Options }
 
 // New makes the handlers.
-func New(now func() time.Time) *Handlers { return &Handlers{now} }
+func New(o Options) *Handlers { return &Handlers{o} }
 
 // Routes are the operations about members.
 func (h *Handlers) Routes() []serve.Route {
-	return []serve.Route{{Operation: "getOnlineCount", Handle: h.onlineCount}}
+	return []serve.Route{
+		{Operation: "getTokenFamily", Handle: h.family},
+		{Operation: "getLeaderboard", Handle: h.leaderboard},
+		{Operation: "getLeaderboardSeries", Handle: h.series},
+		{Operation: "getMembersIn", Handle: h.membersIn},
+		{Operation: "getOnlineCount", Handle: h.onlineCount},
+	}
 }
 
 func (h *Handlers) onlineCount(r *serve.Request) (*serve.Answer, error) {
 	out := contract.OnlineCount{WindowS: presenceWindow, UnknownReasons: contract.UnknownReasons{}}
-	online := r.Seen.Online(h.now())
+	online := r.Seen.Online(h.Now())
 	if online == nil {
 		out.UnknownReasons["online"] = contract.UnknownReasonUnavailable
 		out.AsOf = r.AsOf(0)

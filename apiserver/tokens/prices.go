@@ -1,8 +1,6 @@
 package tokens
 
 import (
-	"strings"
-
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/lookup"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
@@ -10,27 +8,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// namedTokens reads the items of a list; each may have its chain before it.
-func namedTokens(r *serve.Request, param string) ([]serve.Named, error) {
-	items := r.List(param)
-	out := make([]serve.Named, 0, len(items))
-	for _, item := range items {
-		address, chain := item, ""
-		if before, rest, ok := strings.Cut(item, ":"); ok {
-			chain, address = before, rest
-		}
-		n, err := r.NamedIn(contract.ParameterErrorInQuery, param, address, param, chain)
-		if err != nil {
-			return nil, err
-		}
-		n.Text = item
-		out = append(out, n)
-	}
-	return out, nil
-}
-
 func (h *Handlers) prices(r *serve.Request) (*serve.Answer, error) {
-	wanted, err := namedTokens(r, "mints")
+	wanted, err := lookup.List(r, "mints")
 	if err != nil {
 		return nil, err
 	}

@@ -113,6 +113,13 @@ func keysOf(f chainconfig.Family, account market.Address, chain string) []member
 	return keys
 }
 
+// IsEmpty reports whether no member is known: there is none, or the registry couldn't be read for long.
+func (d *Directory) IsEmpty() bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return len(d.numbers) == 0
+}
+
 // Member gives the member with a number; ok is false if there is none.
 func (d *Directory) Member(n member.Number) (m Member, ok bool) {
 	d.mu.RLock()

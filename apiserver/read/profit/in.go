@@ -21,33 +21,37 @@ type Token struct {
 }
 
 // In lists the members who are in some tokens, by token, in the order of their handles: they hold some that they bought in a trade that counts.
-func (r *Reader) In(ctx context.Context, tokens []Token) (map[Token][]members.Member, error) {
+// stale says that it is an old answer, since there is no new one for now.
+func (r *Reader) In(ctx context.Context, tokens []Token) (in map[Token][]members.Member, stale bool, err error) {
 	out := make(map[Token][]members.Member, len(tokens))
 	var unread []store.TokenAt
+	hasAll := true
 	wallets := make(map[store.TokenAt][]market.Address, len(tokens))
 	for _, t := range tokens {
 		at := store.TokenAt{Chain: t.Chain, Mint: t.Mint}
-		if hit, ok := r.in.Get(at); ok && r.now().Sub(hit.At) < inAgain {
-			wallets[at] = hit.Value
-		} else {
-			unread = append(unread, at)
+		hit, ok := r.in.Get(at)
+		wallets[at] = hit.Value
+		if !ok || r.now().Sub(hit.At) >= inAgain {
+			unread, hasAll = append(unread, at), hasAll && ok
 		}
 	}
 	if len(unread) > 0 {
 		at := r.now()
 		found, err := r.wallets.In(ctx, unread)
-		if err != nil {
-			return nil, err
+		if stale = err != nil; stale && !hasAll {
+			return nil, false, err
 		}
 		for _, t := range unread {
-			wallets[t] = found[t]
-			r.in.Put(t, recent.Dated[[]market.Address]{Value: found[t], At: at})
+			if !stale {
+				wallets[t] = found[t]
+				r.in.Put(t, recent.Dated[[]market.Address]{Value: found[t], At: at})
+			}
 		}
 	}
 	for _, t := range tokens {
 		out[t] = r.owners(t, wallets[store.TokenAt{Chain: t.Chain, Mint: t.Mint}])
 	}
-	return out, nil
+	return out, stale, nil
 }
 
 // owners are the members whose some wallets are by now, each once.

@@ -84,16 +84,18 @@ type WalletShare struct {
 }
 
 // Board sums up what members realised on some chains in (to - 24 h, to], unix seconds: those with a sale that counts, without those who moved more than a
-// fifth of their volume away.
-func (r *Reader) Board(ctx context.Context, chains []Chain, to int64) (*Board, error) {
+// fifth of their volume away. stale says that it is an old answer, since there is no new one for now.
+func (r *Reader) Board(ctx context.Context, chains []Chain, to int64) (b *Board, stale bool, err error) {
 	key := fmt.Sprint(to, keyOf(chains))
 	return remembered(ctx, r, r.boards, "board "+key, func(ctx context.Context) (*Board, error) { return r.sumBoard(ctx, chains, to) })
 }
 
-// remembered is a value that was made a moment ago, or is made now, once for all who ask.
-func remembered[V any](ctx context.Context, r *Reader, cache *recent.Cache[string, recent.Dated[V]], key string, make func(context.Context) (V, error)) (v V, err error) {
-	if hit, ok := cache.Get(key); ok && r.now().Sub(hit.At) < again {
-		return hit.Value, nil
+// remembered is a value that was made a moment ago, or is made now, once for all who ask; where it can't be made, the last one, which is stale.
+func remembered[V any](ctx context.Context, r *Reader, cache *recent.Cache[string, recent.Dated[V]], key string, make func(context.Context) (V, error),
+) (v V, stale bool, err error) {
+	hit, had := cache.Get(key)
+	if had && r.now().Sub(hit.At) < again {
+		return hit.Value, false, nil
 	}
 	out, err, _ := r.flight.Do(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sumTime) // the first caller's going away must not take it from the others
@@ -105,14 +107,17 @@ func remembered[V any](ctx context.Context, r *Reader, cache *recent.Cache[strin
 		}
 		return v, err
 	})
+	if err != nil && had {
+		return hit.Value, true, nil
+	}
 	if err != nil {
-		return v, err
+		return v, false, err
 	}
 	v, ok := out.(V)
 	if !ok {
-		return v, fmt.Errorf("profit: %s gave a %T", key, out)
+		return v, false, fmt.Errorf("profit: %s gave a %T", key, out)
 	}
-	return v, nil
+	return v, false, nil
 }
 
 func keyOf(chains []Chain) string {
