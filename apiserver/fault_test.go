@@ -42,6 +42,7 @@ var operationTargets = []string{
 	"/api/launch/token/" + token, "/api/pnl-card/token/" + token + ".png", "/api/pnl-card/launch/" + token + ".png",
 	"/api/pnl-card/trader/" + trader + ".png", "/t/" + token, "/api/launch/status", "/api/online-count", "/api/status/heartbeat", "/api/v1/mobile/health",
 	"/api/auth/social/providers", "/api/version", "/openapi.json",
+	"/api/token/" + token + "/family", "/api/leaderboard", "/api/leaderboard/series", "/api/live/members-in?mints=" + token,
 }
 
 // gate stands between the server and a database that can be cut off and be there again.
