@@ -145,6 +145,10 @@ func TestDatabaseGoneAndBack(t *testing.T) {
 	if l := get[contract.LaunchedToken](t, c, "/api/launch/token/"+token); l.Stale {
 		t.Fatalf("its launch is stale from the start: %+v", l)
 	}
+	family := "/api/token/" + token + "/family?chain=base"
+	if f := get[contract.TokenFamily](t, c, family); f.Stale {
+		t.Fatalf("its members are stale from the start: %+v", f)
+	}
 	g.set(true)
 	eventually(t, "the heartbeat says down", func() bool {
 		return get[contract.Heartbeat](t, c, "/api/status/heartbeat").Status == contract.HeartbeatStatusDown
@@ -168,8 +172,10 @@ func TestDatabaseGoneAndBack(t *testing.T) {
 	if prices := get[contract.TokenPrices](t, c, "/api/market/token-prices?mints="+token); !prices.Stale || !prices.Prices[token].Stale {
 		t.Errorf("its price is %+v", prices)
 	}
+	eventually(t, "the members who were asked for before are stale", func() bool { return get[contract.TokenFamily](t, c, family).Stale })
 	for _, target := range []string{
-		"/api/token/info/" + bare + "?chain=base", "/api/chart/" + token, "/api/token/" + token + "/candles", "/api/dexscreener/search?q=pepe",
+		"/api/leaderboard", "/api/leaderboard/series", "/api/leaderboard/series?range=all", "/api/token/" + token + "/family?chain=bsc",
+		"/api/live/members-in?mints=bsc:" + token, "/api/token/info/" + bare + "?chain=base", "/api/chart/" + token, "/api/token/" + token + "/candles", "/api/dexscreener/search?q=pepe",
 		"/api/market/token-prices?mints=" + bare, "/api/majors?chain=base&pair=ETH&tf=1h", "/api/launch/token/" + bare,
 		"/api/token/" + bare + "/trust", "/api/pnl-card/token/" + token + ".png", "/api/pnl-card/launch/" + token + ".png",
 		"/api/pnl-card/trader/" + trader + ".png", "/t/" + bare,

@@ -146,6 +146,10 @@ func TestMembersOfATokenAndProfitOverTime(t *testing.T) {
 	if *f.Count != 2 || len(f.Holders) != 1 || f.Holders[0].Handle != "ada" || f.Chain != "base" {
 		t.Errorf("%+v", f)
 	}
+	l := get[contract.LaunchedToken](t, c, "/api/launch/token/"+token+"?chain=base")
+	if *l.Family.Count != 2 || !slices.Equal(l.Family.Handles, []string{"ada", "Grace"}) || *l.Members.Count != 2 {
+		t.Errorf("the launched token has %+v and %+v", l.Family, l.Members)
+	}
 	for name, want := range map[string][2]int{"24h": {24, 3600}, "7d": {28, 6 * 3600}, "30d": {30, 86_400}, "90d": {90, 86_400}, "all": {1, 7 * 86_400}} {
 		s := get[contract.ProfitSeries](t, c, "/api/leaderboard/series?range="+name)
 		last := s.Points[len(s.Points)-1]

@@ -29,20 +29,12 @@ type wallets struct {
 // resumeWallets begins to follow the registry anew, at a block.
 func (ix *Indexer) resumeWallets(ctx context.Context, last market.Header) error {
 	ix.wallets = wallets{}
-	indexes := []string{ix.rows.id()}
-	if ix.successor != nil && !ix.successor.anew {
-		indexes = append(indexes, ix.successor.of)
+	kept, err := ix.store.Wallets.WatchFacts(ctx, ix.rows.id(), last.Number)
+	if err == nil && len(kept) == 0 && ix.successor != nil && !ix.successor.anew { // its own are all that it needs
+		kept, err = ix.store.Wallets.WatchFacts(ctx, ix.successor.of, last.Number)
 	}
-	for i := len(indexes) - 1; i >= 0; i-- {
-		list, err := ix.store.Wallets.WatchFacts(ctx, indexes[i], last.Number)
-		if err != nil {
-			return err
-		}
-		if len(list) > 0 {
-			ix.wallets.kept = list // its own are all that it needs
-		}
-	}
-	return nil
+	ix.wallets.kept = kept
+	return err
 }
 
 // watchWallets puts into blocks which wallets are members' from there on, as facts. Wallets that were members' are forgotten.
@@ -83,8 +75,8 @@ func (ix *Indexer) followRegistry(ctx context.Context) (begun []market.WatchFact
 	if newest < w.last { // it was restored to what it was before
 		w.last = 0
 	}
-	copies := 0
-	for w.last < newest {
+	room := room{wallets: walletsAtOnce, copies: copiesAtOnce}
+	for w.last < newest && room.isLeft() {
 		list, err := ix.store.Social.Changes(ctx, w.last, changesAtOnce)
 		if err != nil {
 			return begun, ix.registryUnread(ctx, err)
@@ -92,22 +84,15 @@ func (ix *Indexer) followRegistry(ctx context.Context) (begun []market.WatchFact
 		if len(list) == 0 {
 			break
 		}
-		for i := range list {
-			if len(begun) == walletsAtOnce || copies >= copiesAtOnce {
-				return begun, nil
-			}
+		for i := 0; i < len(list) && room.isLeft(); i++ {
 			f, isNew, err := ix.takeChange(ctx, &list[i])
 			if err != nil {
 				return begun, err
 			}
 			if isNew {
 				begun = append(begun, f)
-				if !ix.state.Watches(f.Wallet) {
-					n, err := ix.store.Wallets.ToCopy(ctx, ix.rows.id(), f.Wallet)
-					if err != nil {
-						return begun, err
-					}
-					copies += n
+				if err := ix.take(ctx, &room, f.Wallet); err != nil {
+					return begun, err
 				}
 			}
 			w.last = list[i].Number
@@ -116,6 +101,22 @@ func (ix *Indexer) followRegistry(ctx context.Context) (begun []market.WatchFact
 	}
 	w.failing = false
 	return begun, nil
+}
+
+// room is how many wallets, and trades of theirs, a commit takes yet.
+type room struct{ wallets, copies int }
+
+func (r *room) isLeft() bool { return r.wallets > 0 && r.copies > 0 }
+
+// take takes the room that a wallet needs.
+func (ix *Indexer) take(ctx context.Context, r *room, wallet market.Address) error {
+	r.wallets--
+	if ix.state.Watches(wallet) {
+		return nil
+	}
+	n, err := ix.store.Wallets.ToCopy(ctx, ix.rows.id(), wallet)
+	r.copies -= n
+	return err
 }
 
 func (ix *Indexer) registryUnread(ctx context.Context, err error) error {

@@ -71,12 +71,10 @@ func enrolAs(t *testing.T, st, of *store.Store) {
 		t.Fatal(err)
 	}
 	for _, c := range changes {
-		r := member.Record{}
-		switch {
-		case c.Member != nil:
-			r = member.Record{ID: c.Member.ID, Handle: c.Member.Handle, JoinedAt: c.Member.JoinedAt, UpdatedAt: c.Member.UpdatedAt}
-		default:
-			w := c.Wallet
+		var r member.Record
+		if m, w := c.Member, c.Wallet; m != nil {
+			r = member.Record{ID: m.ID, Handle: m.Handle, JoinedAt: m.JoinedAt, UpdatedAt: m.UpdatedAt}
+		} else {
 			r = member.Record{ID: w.Member, UpdatedAt: w.UpdatedAt, Wallet: &member.WalletRecord{Family: w.Family, Address: w.Address, Since: w.Since}}
 		}
 		applied, _, err := st.Social.Apply(t.Context(), []member.Record{r}, false, 1_000)

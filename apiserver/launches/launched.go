@@ -8,6 +8,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -39,6 +40,7 @@ func (h *Handlers) launchedToken(r *serve.Request) (*serve.Answer, error) {
 		ChainCandidates: l.candidates, Family: wire.Uncounted(),
 		Creator: l.creator(handleOf(r, l.Chain, l.card.Launch)), Graduation: l.graduation(),
 	}
+	h.noteMembers(r, l, &out)
 	wire.NoteBlock(out.Blocks, t.Chain, at.Block)
 	if l.card.Launch.HasCurve {
 		out.CurveDetail = l.curve(r.Seen.Catalog.Chain(l.Chain))
@@ -47,6 +49,23 @@ func (h *Handlers) launchedToken(r *serve.Request) (*serve.Answer, error) {
 		out.UnknownReasons["curve_detail"] = contract.UnknownReasonNotApplicable
 	}
 	return serve.Encode(out)
+}
+
+const (
+	// mostHandles are named of a launched token's members, mostCardHandles on its card.
+	mostHandles, mostCardHandles = 100, 5
+)
+
+// noteMembers tells the members who are in the token. They stay uncounted where they can't be read: the launch is told all the same.
+func (h *Handlers) noteMembers(r *serve.Request, l *launched, out *contract.LaunchedToken) {
+	t := profit.Token{Chain: l.Chain, Family: serve.FamilyOf(l.Mint.String()), Mint: l.Mint}
+	in, stale, err := h.Readers.Profit.In(r.Context(), []profit.Token{t})
+	if err != nil {
+		return
+	}
+	known := !r.Seen.Members.IsEmpty()
+	out.Family, out.Members = wire.MembersOf(in[t], known, mostHandles), wire.MembersOf(in[t], known, mostCardHandles)
+	out.Stale = out.Stale || stale
 }
 
 // launched finds the launch that the path names, on the chain of the query or else where its liquidity is deepest.

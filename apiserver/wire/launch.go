@@ -5,6 +5,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
@@ -25,6 +26,18 @@ func LaunchpadOf(v declared.Venue) string { return declared.Launchpad(v.Venue) }
 // Uncounted are the members who hold a token while nobody counts them.
 func Uncounted() contract.FamilyHolders {
 	return contract.FamilyHolders{Handles: []string{}, UnknownReasons: contract.UnknownReasons{"count": contract.UnknownReasonUnavailable}}
+}
+
+// MembersOf are the members who are in a token, up to some handles. They are uncounted where none is there and no member is known at all.
+func MembersOf(in []members.Member, known bool, most int) contract.FamilyHolders {
+	if len(in) == 0 && !known {
+		return Uncounted()
+	}
+	out := contract.FamilyHolders{Count: new(len(in)), Handles: []string{}, UnknownReasons: contract.UnknownReasons{}}
+	for _, m := range in[:min(len(in), most)] {
+		out.Handles = append(out.Handles, m.Handle)
+	}
+	return out
 }
 
 // Graduation is how far a launched token is. A live pool began where others graduate to.

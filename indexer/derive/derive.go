@@ -11,7 +11,6 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -68,7 +67,7 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 		quoteRank: make(map[market.Address]int), majors: make(map[market.Address]bool),
 		factories: make(map[market.Address]*factory), venueContracts: make(map[market.Address]bool),
 		wrapped: c.Native.Wrapped, countsPools: c.Family == chainconfig.Solana, followAll: c.Tracking.Holders == chainconfig.HoldersAll, minUSD: c.Tracking.MinLiquidityUSD,
-		countedUSD: countedLiquidity(c), leastTradeUSD: c.MinTradeUSD,
+		countedUSD: c.Tracking.CountedLiquidityUSD, leastTradeUSD: c.MinTradeUSD,
 	}
 	var errs []error
 	for i, q := range c.Quotes {
@@ -97,16 +96,6 @@ func New(c *chainconfig.Chain) (*Machine, error) {
 		}
 	}
 	return m, errors.Join(errs...)
-}
-
-// countedLiquidity is the least liquidity of a pool whose trades count for members: what the chain document says, or the default quality bar of the launch
-// board.
-func countedLiquidity(c *chainconfig.Chain) float64 {
-	if c.Tracking.CountedLiquidityUSD > 0 {
-		return c.Tracking.CountedLiquidityUSD
-	}
-	gate := board.DefaultGate()
-	return gate.LiquidityMin(c.ID)
 }
 
 // Follows reports whether the token's balances are followed: of launched tokens, and of majors or of all where the chain document

@@ -143,8 +143,7 @@ type Start struct {
 type Tracking struct {
 	// MinLiquidityUSD is the liquidity from which on a pool's trades and candles are kept.
 	MinLiquidityUSD float64 `json:"min_liquidity_usd"`
-	// CountedLiquidityUSD is the liquidity that a pool must have for its trades to count for members; 0 is that of the launch board's default quality
-	// bar.
+	// CountedLiquidityUSD is the liquidity that a pool must have for its trades to count for members.
 	CountedLiquidityUSD float64 `json:"counted_liquidity_usd,omitempty"`
 	Holders             Holders `json:"holders"`
 	// Caps bound what is read of a token's past to count its holders; zero fields are the defaults.

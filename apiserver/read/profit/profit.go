@@ -91,7 +91,7 @@ func (r *Reader) Board(ctx context.Context, chains []Chain, to int64) (b *Board,
 }
 
 // remembered is a value that was made a moment ago, or is made now, once for all who ask; where it can't be made, the last one, which is stale.
-func remembered[V any](ctx context.Context, r *Reader, cache *recent.Cache[string, recent.Dated[V]], key string, make func(context.Context) (V, error),
+func remembered[V any](ctx context.Context, r *Reader, cache *recent.Cache[string, recent.Dated[V]], key string, sum func(context.Context) (V, error),
 ) (v V, stale bool, err error) {
 	hit, had := cache.Get(key)
 	if had && r.now().Sub(hit.At) < again {
@@ -101,11 +101,11 @@ func remembered[V any](ctx context.Context, r *Reader, cache *recent.Cache[strin
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sumTime) // the first caller's going away must not take it from the others
 		defer cancel()
 		at := r.now()
-		v, err := make(ctx)
+		made, err := sum(ctx)
 		if err == nil {
-			cache.Put(key, recent.Dated[V]{Value: v, At: at})
+			cache.Put(key, recent.Dated[V]{Value: made, At: at})
 		}
-		return v, err
+		return made, err
 	})
 	if err != nil && had {
 		return hit.Value, true, nil
@@ -144,7 +144,7 @@ func (s *sums) add(n member.Number, chain string, wallet market.Address, p *mark
 		t = &Trader{Member: n}
 		s.of[n] = t
 	}
-	t.Profit.Add(p)
+	t.Add(p)
 	if best != nil && best.Realised.Sign() > 0 && (t.Best == nil || pnl.Better(best, t.Best)) {
 		t.Best = best
 	}

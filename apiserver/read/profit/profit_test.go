@@ -86,9 +86,9 @@ func TestBoardIsWhatWindowsAre(t *testing.T) {
 	round := 0
 	rapid.Check(t, func(rt *rapid.T) {
 		round++
-		chains := []profit.Chain{{ID: fmt.Sprint("base-", round), Family: chainconfig.EVM}, {ID: fmt.Sprint("bsc-", round), Family: chainconfig.EVM}}
+		of := []profit.Chain{{ID: fmt.Sprint("base-", round), Family: chainconfig.EVM}, {ID: fmt.Sprint("bsc-", round), Family: chainconfig.EVM}}
 		all := []owned{}
-		for _, chain := range chains {
+		for _, chain := range of {
 			b := newBook(owners)
 			b.fill(rt, chain.ID)
 			b.write(t, st, chain.ID)
@@ -99,7 +99,7 @@ func TestBoardIsWhatWindowsAre(t *testing.T) {
 			at := rapid.SampledFrom(all).Draw(rt, "near").At
 			to = at - at%60 + rapid.SampledFrom([]int64{0, pnl.Day, 60, pnl.Day - 60}).Draw(rt, "how near")
 		}
-		got, stale, err := profit.NewReader(st.Wallets, d, time.Now).Board(t.Context(), chains, to)
+		got, stale, err := profit.NewReader(st.Wallets, d, time.Now).Board(t.Context(), of, to)
 		if err != nil || stale {
 			rt.Fatal(stale, err)
 		}
@@ -238,7 +238,7 @@ func TestSeries(t *testing.T) {
 	}
 	for i, want := range []profit.Point{
 		{T: open - 7200, IsFinal: true},
-		{T: open - 3600, Realised: market.NanoUSD(50 - 50 + 1), Sales: 3, Members: 2, IsFinal: true},
+		{T: open - 3600, Realised: market.NanoUSD(1), Sales: 3, Members: 2, IsFinal: true},
 		{T: open, Realised: market.NanoUSD(200), Sales: 1, Members: 1},
 	} {
 		if s.Points[i] != want {

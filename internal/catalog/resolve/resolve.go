@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/api/v1alpha1"
+	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
@@ -47,7 +48,7 @@ func resolveSpec(r *report, s *v1alpha1.ChainSpec, secretDir string) *chainconfi
 		Exchanges:     resolveExchanges(r, family, s.Exchanges),
 		Endpoints:     resolveEndpoints(r, s, secretDir),
 		Start:         resolveStart(r, s.Start),
-		Tracking:      resolveTracking(r, s.Tracking),
+		Tracking:      resolveTracking(r, s.ID, s.Tracking),
 		Retention:     resolveRetention(r, s.Retention),
 		ReorgBlocks:   r.natural("spec.reorgBlocks", s.ReorgBlocks, 1, 10_000, v1alpha1.DefaultReorgBlocks),
 		FinalityDepth: r.natural("spec.finalityDepth", s.FinalityDepth, 1, 1_000_000, v1alpha1.DefaultFinalityDepth),
@@ -245,7 +246,7 @@ func resolveStart(r *report, s *v1alpha1.Start) chainconfig.Start {
 
 var holders = []string{string(chainconfig.HoldersLaunches), string(chainconfig.HoldersDeclared), string(chainconfig.HoldersAll)}
 
-func resolveTracking(r *report, t v1alpha1.Tracking) chainconfig.Tracking {
+func resolveTracking(r *report, chain string, t v1alpha1.Tracking) chainconfig.Tracking {
 	if t.MinLiquidityUSD == "" {
 		t.MinLiquidityUSD = v1alpha1.DefaultMinLiquidityUSD
 	}
@@ -253,7 +254,8 @@ func resolveTracking(r *report, t v1alpha1.Tracking) chainconfig.Tracking {
 		t.Holders = v1alpha1.DefaultHolders
 	}
 	r.choice("spec.tracking.holders", string(t.Holders), holders)
-	var counted float64
+	gate := board.DefaultGate()
+	counted := gate.LiquidityMin(chain)
 	if t.CountedLiquidityUSD != "" {
 		counted = r.decimal("spec.tracking.countedLiquidityUSD", t.CountedLiquidityUSD, bounds{above0: true, max: 1e9})
 	}

@@ -73,7 +73,7 @@ func TestChainGivesEveryField(t *testing.T) {
 		}},
 		Start: chainconfig.Start{Block: 17},
 		Tracking: chainconfig.Tracking{
-			MinLiquidityUSD: 500.5, Holders: chainconfig.HoldersAll,
+			MinLiquidityUSD: 500.5, CountedLiquidityUSD: 7500, Holders: chainconfig.HoldersAll,
 			Caps: chainconfig.HolderCaps{Accounts: 100_000_000, Transfers: 10_000_000_000, Days: 365},
 		},
 		Retention: chainconfig.Retention{
@@ -101,7 +101,7 @@ func TestChainFillsInDefaults(t *testing.T) {
 	if got.Start != (chainconfig.Start{Now: true}) {
 		t.Errorf("start %+v", got.Start)
 	}
-	if got.Tracking != (chainconfig.Tracking{MinLiquidityUSD: 1000, Holders: chainconfig.HoldersLaunches}) {
+	if got.Tracking != (chainconfig.Tracking{MinLiquidityUSD: 1000, CountedLiquidityUSD: 5000, Holders: chainconfig.HoldersLaunches}) {
 		t.Errorf("tracking %+v", got.Tracking)
 	}
 	if got.Retention != (chainconfig.Retention{}) {

@@ -209,6 +209,10 @@ func Chains() []Refused {
 			server("spec.tracking.minLiquidityUSD: Invalid value", number),
 		edit("liquidity too high", `"500.5"`, `"1000000001"`, "spec.tracking.minLiquidityUSD: is 1000000001", "allowed: 0 to 1000000000").
 			server("spec.tracking.minLiquidityUSD: Invalid value", "tracking.minLiquidityUSD must be at most 1000000000"),
+		edit("no counted liquidity", `"7500"`, `"0"`, "spec.tracking.countedLiquidityUSD: is 0", "allowed: above 0 and up to 1000000000").
+			server("spec.tracking.countedLiquidityUSD: Invalid value", "tracking.countedLiquidityUSD must be above 0 and at most 1000000000"),
+		edit("counted liquidity too high", `"7500"`, `"1000000001"`, "spec.tracking.countedLiquidityUSD: is 1000000001").
+			server("spec.tracking.countedLiquidityUSD: Invalid value", "tracking.countedLiquidityUSD must be above 0 and at most 1000000000"),
 		edit("unknown choice of holders", `holders: All`, `holders: None`, `spec.tracking.holders: "None" is not known`, "allowed: Launches, Declared, All").
 			server(`spec.tracking.holders: Unsupported value: "None": supported values: "Launches", "Declared", "All"`),
 		edit("trades kept too short", `trades: 720h`, `trades: 1h`, "spec.retention.trades: is 1h0m0s", "allowed: 24h and more").
