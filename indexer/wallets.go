@@ -2,7 +2,9 @@ package indexer
 
 import (
 	"context"
+	"slices"
 
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -47,8 +49,7 @@ func (ix *Indexer) watchWallets(ctx context.Context, blocks []market.Block) (fac
 			w.kept = w.kept[1:]
 			// Of the past, blocks in which nothing happened are left out: the next one is as good.
 			if f.Block < b.Number || f.Hash == b.Hash {
-				facts = append(facts, store.StoredFact{Block: b.Number, Hash: b.Hash, Fact: f.Fact})
-				b.Facts = append(b.Facts, f.Fact)
+				facts = addWatch(facts, b, f.Fact)
 			}
 		}
 	}
@@ -56,12 +57,22 @@ func (ix *Indexer) watchWallets(ctx context.Context, blocks []market.Block) (fac
 		return facts, nil
 	}
 	begun, err := ix.followRegistry(ctx)
-	b := &blocks[0]
 	for _, f := range begun {
-		b.Facts = append(b.Facts, f)
-		facts = append(facts, store.StoredFact{Block: b.Number, Hash: b.Hash, Fact: f})
+		facts = addWatch(facts, &blocks[0], f)
 	}
 	return facts, err
+}
+
+// addWatch puts a fact about a wallet into a block, in the place of another about the same wallet.
+func addWatch(facts []store.StoredFact, b *market.Block, f market.Fact) []store.StoredFact {
+	same := func(other market.Fact) bool {
+		x, ok := f.(market.WatchFact)
+		y, is := other.(market.WatchFact)
+		return ok && is && x.Wallet == y.Wallet
+	}
+	b.Facts = append(slices.DeleteFunc(b.Facts, same), f)
+	facts = slices.DeleteFunc(facts, func(o store.StoredFact) bool { return o.Block == b.Number && same(o.Fact) })
+	return append(facts, store.StoredFact{Block: b.Number, Hash: b.Hash, Fact: f})
 }
 
 // followRegistry takes in what the registry has changed, up to as much as one commit takes. While the registry can't be read the chain is indexed all the
@@ -91,7 +102,7 @@ func (ix *Indexer) followRegistry(ctx context.Context) (begun []market.WatchFact
 			}
 			if isNew {
 				begun = append(begun, f)
-				if err := ix.take(ctx, &room, f.Wallet); err != nil {
+				if err := ix.reserve(ctx, &room, f.Wallet); err != nil {
 					return begun, err
 				}
 			}
@@ -108,8 +119,8 @@ type room struct{ wallets, copies int }
 
 func (r *room) isLeft() bool { return r.wallets > 0 && r.copies > 0 }
 
-// take takes the room that a wallet needs.
-func (ix *Indexer) take(ctx context.Context, r *room, wallet market.Address) error {
+// reserve takes the room that a wallet needs.
+func (ix *Indexer) reserve(ctx context.Context, r *room, wallet market.Address) error {
 	r.wallets--
 	if ix.state.Watches(wallet) {
 		return nil
@@ -138,22 +149,24 @@ func (ix *Indexer) takeChange(ctx context.Context, c *social.Change) (f market.W
 		}
 		return f, false, err
 	}
-	w := c.Wallet
-	if w.Family != ix.cfg.Family || w.Chain != "" && w.Chain != ix.cfg.ID {
+	chain, _ := chainconfig.ChainOfIndex(ix.cfg.ID)
+	if w := c.Wallet; w.Family != ix.cfg.Family || w.Chain != "" && w.Chain != chain {
 		return f, false, nil
 	}
-	now, watched := ix.state.Watched(w.Address)
-	switch {
-	case w.RemovedAt > 0:
-		if watched && now.Member == int64(w.Number) {
-			err = ix.forgetWallets(ctx, []market.Address{w.Address})
-		}
+	// A member may have an account on every chain and on this one besides: then the one counts that is theirs for longer.
+	w, err := ix.store.Social.WalletOn(ctx, c.Wallet.Family, c.Wallet.Address, chain)
+	if err != nil {
 		return f, false, err
-	case w.MemberLeft: // they may come back within the hour
-		return f, false, nil
+	}
+	now, watched := ix.state.Watched(c.Wallet.Address)
+	if watched && (w == nil || now.Member != int64(w.Number)) {
+		err, watched = ix.forgetWallets(ctx, []market.Address{c.Wallet.Address}), false
+	}
+	if err != nil || w == nil || w.MemberLeft && !watched { // who has left may come back within the hour
+		return f, false, err
 	}
 	f.WatchedWallet = market.WatchedWallet{Wallet: w.Address, Member: int64(w.Number), Change: c.Number, Since: w.Since}
-	return f, !watched || now.Member != f.Member || now.Since != f.Since, nil
+	return f, !watched || now.Since != f.Since, nil
 }
 
 // isErased reports whether nothing is left of a member but that there was one.

@@ -1,16 +1,21 @@
 package indexer_test
 
 import (
+	"bytes"
 	"context"
 	"encoding/hex"
 	"fmt"
 	"log/slog"
 	"math/big"
+	"net/http"
+	"net/http/httptest"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
 	"github.com/boardwalkhq/boardwalk/indexer"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -385,6 +390,95 @@ func TestRegistryAway(t *testing.T) {
 	if n := strings.Count(log.String(), "registry can't be read"); n != 1 {
 		t.Errorf("it is said %d times", n)
 	}
+	if watched, err := st.Wallets.Watched(t.Context(), "base"); err != nil || len(watched) != 1 {
+		t.Errorf("%d wallets are watched, %v", len(watched), err)
+	}
+}
+
+// TestOneAccountTwice: a member may have an account on every chain and on one besides. It is watched once, and as long as either is theirs.
+func TestOneAccountTwice(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, 10)
+			st := storetest.Open(t, kind)
+			stop := run(t, w.config(), st, 0)
+			defer func() { stop() }()
+			w.await(t, st)
+			here := has("ada", w.Spare[3])
+			here.Wallet.Chain, here.Wallet.Since = "base", 1
+			everywhere := has("ada", w.Spare[3])
+			everywhere.Wallet.Since = 2
+			enrol(t, st, w.now(t), joins("ada", 1), joins("bob", 1), here, everywhere)
+			since := func(want ...int64) {
+				t.Helper()
+				w.quiet(t, st)
+				stop() // whatever a session takes in, the next looks at all of it again
+				stop = run(t, w.config(), st, 0)
+				w.quiet(t, st)
+				list, err := st.Wallets.Watched(t.Context(), "base")
+				if err != nil {
+					t.Fatal(err)
+				}
+				var got []int64
+				for _, x := range list {
+					got = append(got, x.Since)
+				}
+				if !slices.Equal(got, want) {
+					t.Errorf("watched since %v, want %v", got, want)
+				}
+			}
+			since(1)
+			facts, err := st.Facts.Between(t.Context(), "base", 0, 1<<40)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := len(slices.DeleteFunc(facts, func(f store.StoredFact) bool { _, ok := f.Fact.(market.WatchFact); return !ok })); n != 1 {
+				t.Errorf("there are %d facts of it", n)
+			}
+			here.Deleted = true
+			enrol(t, st, w.now(t)+1, here)
+			since(2)
+			// It goes to another member between two blocks.
+			everywhere.Deleted = true
+			enrol(t, st, w.now(t)+2, everywhere)
+			enrol(t, st, w.now(t)+3, has("bob", w.Spare[3]))
+			w.quiet(t, st)
+			list, err := st.Wallets.Watched(t.Context(), "base")
+			bob, _, err2 := st.Social.Member(t.Context(), "bob")
+			if err != nil || err2 != nil || len(list) != 1 || list[0].Member != int64(bob.Number) {
+				t.Errorf("it is watched as %+v, and bob's number is %+v: %v, %v", list, bob, err, err2)
+			}
+		})
+	}
+}
+
+// TestANodeAwayWhileAMemberJoins: a block that had to be prepared again begins to watch whom the registry told the first time.
+func TestANodeAwayWhileAMemberJoins(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, 10, venues.BoardwalkCurve)
+	var away atomic.Bool
+	node := httptest.NewServer(before(w.node.URL(), func(rw http.ResponseWriter, body []byte) bool {
+		if !away.Load() || !bytes.Contains(body, []byte(`"eth_call"`)) {
+			return false
+		}
+		http.Error(rw, "away", http.StatusBadGateway)
+		return true
+	}))
+	defer node.Close()
+	cfg := w.config()
+	cfg.Endpoints = []chainconfig.Endpoint{{URL: node.URL, Weight: 1}}
+	st := storetest.Open(t, "sqlite")
+	stop := run(t, cfg, st, 0)
+	defer func() { stop() }()
+	w.await(t, st)
+	away.Store(true)
+	enrol(t, st, w.now(t), joins("ada", 1), has("ada", w.Spare[3]))
+	w.launch(t, w.Venues[0]) // the token is asked about itself
+	time.Sleep(3 * time.Second)
+	away.Store(false)
+	w.await(t, st)
 	if watched, err := st.Wallets.Watched(t.Context(), "base"); err != nil || len(watched) != 1 {
 		t.Errorf("%d wallets are watched, %v", len(watched), err)
 	}

@@ -72,8 +72,9 @@ func (s *Snapshot) Newest() (at int64) {
 func (s *Snapshot) Final() (at int64) {
 	first := true
 	for i := range s.Catalog.Chains {
-		if status, ok := s.status(s.Catalog.Chains[i].ID); ok && (first || status.Head.FinalTime < at) {
-			at, first = min(status.Head.FinalTime, status.Last.Time), false
+		status, ok := s.status(s.Catalog.Chains[i].ID)
+		if final := min(status.Head.FinalTime, status.Last.Time); ok && (first || final < at) {
+			at, first = final, false
 		}
 	}
 	return at

@@ -172,6 +172,9 @@ var ranges = map[string]struct{ interval, points int64 }{
 	"24h": {hour, 24}, "7d": {6 * hour, 28}, "30d": {day, 30}, "90d": {day, 90}, "all": {week, 0},
 }
 
+// crowd is from how many members on a sum tells nobody's amount.
+const crowd = 5
+
 func (h *Handlers) series(r *serve.Request) (*serve.Answer, error) {
 	newest := r.Seen.Newest()
 	if newest == 0 {
@@ -203,14 +206,18 @@ func (h *Handlers) series(r *serve.Request) (*serve.Answer, error) {
 		Range: contract.ProfitRange(name), IntervalS: int(s.Interval), Method: contract.ProfitMethod(pnl.Method), Points: make([]contract.ProfitPoint, 0, len(s.Points)), Stale: stale,
 		AsOf: r.AsOf(newest),
 	}
-	var total market.USD
+	var total float64 // of what is told, so that no sum tells more
 	for _, p := range s.Points {
-		total = total.Add(p.Realised)
+		realised := wire.Rounded(p.Realised.Dollars())
+		if p.Members < crowd {
+			realised = coarse(realised)
+		}
+		total += realised
 		out.Points = append(out.Points, contract.ProfitPoint{
-			T: p.T, RealisedUSD: wire.Rounded(p.Realised.Dollars()), CumulativeUSD: wire.Rounded(total.Dollars()), Sells: p.Sales, Traders: p.Members, Final: p.IsFinal,
+			T: p.T, RealisedUSD: realised, CumulativeUSD: wire.Rounded(total), Sells: p.Sales, Traders: p.Members, Final: p.IsFinal,
 		})
 	}
-	out.TotalUSD = wire.Rounded(total.Dollars())
+	out.TotalUSD = wire.Rounded(total)
 	return serve.Encode(out)
 }
 

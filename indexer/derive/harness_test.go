@@ -123,7 +123,7 @@ func (d *database) loadWallets(w market.Wanted, out *market.Rows) {
 		}
 	}
 	for _, a := range w.TradesOf {
-		for _, t := range d.trades {
+		for _, t := range slices.Backward(d.trades) { // in no order
 			if t.Trader == a {
 				out.Past[a] = append(out.Past[a], t)
 			}

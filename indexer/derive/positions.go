@@ -1,7 +1,8 @@
 package derive
 
 import (
-	"math"
+	"cmp"
+	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/pnl"
@@ -12,8 +13,8 @@ import (
 type positions struct {
 	*work
 	trades *trades
-	// done are the block's transactions with anything of a watched wallet, in their order.
-	done []walletTx
+	// txs are the block's transactions with anything of a watched wallet, in their order.
+	txs []walletTx
 	// touched are the positions that the block changes, and seq counts its entries.
 	touched map[market.PositionKey]bool
 	seq     uint32
@@ -43,34 +44,60 @@ func (ps *positions) watch(f market.WatchFact) {
 	if !isNew {
 		return
 	}
-	past := ps.s.past[f.Wallet]
-	for i := range past {
-		ps.copied(&past[i])
-	}
+	past := slices.Clone(ps.s.past[f.Wallet])
 	for i := range ps.s.trades { // of earlier blocks, which aren't written yet
 		if t := &ps.s.trades[i]; t.Trader == f.Wallet {
-			ps.copied(t)
+			past = append(past, *t)
 		}
+	}
+	if len(past) > market.CopiedTrades {
+		return
+	}
+	slices.SortFunc(past, func(a, b market.Trade) int {
+		return cmp.Or(cmp.Compare(a.Block, b.Block), cmp.Compare(a.LogIndex, b.LogIndex))
+	})
+	told := map[toldBy]bool{}
+	seq := uint32(0)
+	for i := range past {
+		t := &past[i]
+		if ps.isQuote(t.Base) {
+			continue
+		}
+		if seq++; i == 0 || past[i-1].Block != t.Block {
+			seq = 0
+		}
+		e := tradeEntry(t, told)
+		ps.enter(entryOf(t, seq), &e, &sales{})
 	}
 	ps.settleEmpty()
 }
 
-// copied makes an entry of a trade from before its wallet was watched.
-func (ps *positions) copied(t *market.Trade) {
-	if ps.isQuote(t.Base) {
-		return
-	}
-	e := tradeEntry(t)
-	ps.enter(market.Entry{
-		Wallet: t.Trader, Block: t.Block, Seq: uint32(min(t.LogIndex, math.MaxUint32)), Time: t.Time, Tx: t.Tx, Token: t.Base, Pool: t.Pool, LogIndex: t.LogIndex,
-	}, &e, &sales{})
+// toldBy names a transaction's trades of one token: the first of them tells the balance before.
+type toldBy struct {
+	tx     market.TxID
+	trader market.Address
+	token  market.Address
 }
 
 // tradeEntry is a trade as the rules of profit take it. Nothing counts in it before it is found to.
-func tradeEntry(t *market.Trade) pnl.Entry {
+func tradeEntry(t *market.Trade, told map[toldBy]bool) pnl.Entry {
 	e := pnl.TradeOf("", t)
 	e.Ineligible = true
+	if !e.HasBefore {
+		return e
+	}
+	by := toldBy{t.Tx, t.Trader, t.Base}
+	if e.HasBefore = !told[by]; !e.HasBefore {
+		e.Before = market.Amount{}
+	}
+	told[by] = true
 	return e
+}
+
+func entryOf(t *market.Trade, seq uint32) market.Entry {
+	return market.Entry{
+		Wallet: t.Trader, Block: t.Block, Seq: seq, Time: t.Time, Tx: t.Tx, Token: t.Base, Pool: t.Pool, LogIndex: t.LogIndex,
+	}
 }
 
 // take takes in a transaction, whose swaps (those from the given place on) are settled.
@@ -85,51 +112,90 @@ func (ps *positions) take(tx *market.Tx, from int) {
 	}
 	t.moves = ps.moved(tx, from)
 	if isTrader || len(t.moves) > 0 {
-		ps.done = append(ps.done, t)
+		ps.txs = append(ps.txs, t)
 	}
 }
 
 // moved are what watched wallets got or sent besides their swaps, from the given one on: to or from each other where they are one member's, else as what is
-// left of the change of their balances.
-func (ps *positions) moved(tx *market.Tx, from int) (moves []move) {
-	var order []hands
-	left := map[hands]market.SignedAmount{}
+// left of the change of their balances. A trader whom the quote alone shows has nothing of what they bought: it went out, too.
+func (ps *positions) moved(tx *market.Tx, from int) []move {
+	m := movements{positions: ps, tx: tx, from: from, left: map[hands]market.SignedAmount{}, among: map[move]int{}}
+	for i := from; i < len(ps.trades.swaps); i++ {
+		if s := &ps.trades.swaps[i]; ps.s.isWatched(s.Trader) && !ps.isQuote(s.Base) {
+			m.note(hands{s.Trader, s.Base})
+		}
+	}
 	for i := range tx.Logs {
-		e, ok := ps.transferOf(tx, tx.Logs[i].Event)
-		if !ok || e.Amount.IsZero() || e.From == e.To {
-			continue
-		}
-		sender, recipient := ps.s.isWatched(e.From), ps.s.isWatched(e.To)
-		if !sender && !recipient || ps.isQuote(e.Token) || ps.s.tokens.get(e.Token) == nil {
-			continue
-		}
-		for _, w := range []struct {
-			wallet  market.Address
-			watched bool
-		}{{e.From, sender}, {e.To, recipient}} {
-			h := hands{w.wallet, e.Token}
-			if _, ok := left[h]; !ok && w.watched {
-				order = append(order, h)
-				left[h] = ps.besides(tx, h, from)
-			}
-		}
-		if sender && recipient && ps.areOnes(e.From, e.To) {
-			moves = append(moves, move{wallet: e.From, to: e.To, token: e.Token, isOut: true, amount: e.Amount})
-			gone, come := hands{e.From, e.Token}, hands{e.To, e.Token}
-			left[gone] = left[gone].Add(market.SignedAmount{Abs: e.Amount})
-			left[come] = left[come].Add(market.SignedAmount{Abs: e.Amount, Neg: true})
+		if e, ok := ps.transferOf(tx, tx.Logs[i].Event); ok && !e.Amount.IsZero() && e.From != e.To {
+			m.transfer(&e)
 		}
 	}
-	for _, h := range order {
-		if rest := left[h]; !rest.IsZero() {
-			moves = append(moves, move{wallet: h.trader, token: h.token, isOut: rest.Neg, amount: rest.Abs})
-		}
-	}
-	return moves
+	return m.all()
 }
 
-// besides is by how much a transaction changed a wallet's balance of a token, less what its swaps from the given one on say.
-func (ps *positions) besides(tx *market.Tx, h hands, from int) market.SignedAmount {
+// movements are what a transaction moved of watched wallets' tokens.
+type movements struct {
+	*positions
+
+	tx *market.Tx
+	// from is the place of the transaction's first swap.
+	from int
+	// left is the change of a wallet's balance of a token that nothing has explained yet; order has its keys as they came up.
+	left  map[hands]market.SignedAmount
+	order []hands
+	// moves are those between two wallets of a member, one for each token, and among their places.
+	moves []move
+	among map[move]int
+}
+
+// note begins with the change of a wallet's balance that swaps don't explain.
+func (m *movements) note(h hands) {
+	if _, ok := m.left[h]; !ok {
+		m.order = append(m.order, h)
+		m.left[h] = m.unexplained(m.tx, h, m.from)
+	}
+}
+
+func (m *movements) transfer(e *market.Transfer) {
+	sender, recipient := m.s.isWatched(e.From), m.s.isWatched(e.To)
+	if !sender && !recipient || m.isQuote(e.Token) || m.s.tokens.get(e.Token) == nil {
+		return
+	}
+	gone, come := hands{e.From, e.Token}, hands{e.To, e.Token}
+	if sender {
+		m.note(gone)
+	}
+	if recipient {
+		m.note(come)
+	}
+	if !sender || !recipient || !m.areOnes(e.From, e.To) {
+		return
+	}
+	of := move{wallet: e.From, to: e.To, token: e.Token, isOut: true}
+	k, ok := m.among[of]
+	if !ok {
+		k = len(m.moves)
+		m.among[of], m.moves = k, append(m.moves, of)
+	}
+	if _, over := m.moves[k].amount.AddOverflow(&m.moves[k].amount, &e.Amount); over {
+		m.moves[k].amount.SetAllOne()
+	}
+	m.left[gone] = m.left[gone].Add(market.SignedAmount{Abs: e.Amount})
+	m.left[come] = m.left[come].Add(market.SignedAmount{Abs: e.Amount, Neg: true})
+}
+
+// all are the moves, those from and to others last.
+func (m *movements) all() []move {
+	for _, h := range m.order {
+		if rest := m.left[h]; !rest.IsZero() {
+			m.moves = append(m.moves, move{wallet: h.trader, token: h.token, isOut: rest.Neg, amount: rest.Abs})
+		}
+	}
+	return m.moves
+}
+
+// unexplained is by how much a transaction changed a wallet's balance of a token, less what its swaps from the given one on say.
+func (ps *positions) unexplained(tx *market.Tx, h hands, from int) market.SignedAmount {
 	rest := changeOf(ps.trades.netChanges(tx, h.token), h.trader)
 	for i := from; i < len(ps.trades.swaps); i++ {
 		if s := &ps.trades.swaps[i]; s.Trader == h.trader && s.Base == h.token {
@@ -147,23 +213,23 @@ func (ps *positions) areOnes(a, b market.Address) bool {
 
 // close makes the block's entries, once its swaps are valued.
 func (ps *positions) close() {
-	if len(ps.done) == 0 {
+	if len(ps.txs) == 0 {
 		return
 	}
-	alone := ps.tradedWithOneself()
-	for i := range ps.done {
-		t := &ps.done[i]
-		var done sales
-		told := map[hands]bool{}
+	own := ps.ownTrades()
+	for i := range ps.txs {
+		t := &ps.txs[i]
+		var sold sales
+		told := map[toldBy]bool{}
 		for k := t.from; k < t.to; k++ {
 			if s := &ps.trades.swaps[k]; ps.s.isWatched(s.Trader) && !ps.isQuote(s.Base) {
-				ps.trade(s, ps.isEligible(s, ps.trades.liquidity[k]) && !alone[k], told, &done)
+				ps.trade(s, ps.isEligible(s, ps.trades.liquidity[k]) && !own[k], told, &sold)
 			}
 		}
 		for k := range t.moves {
-			ps.move(t, &t.moves[k], &done)
+			ps.move(t, &t.moves[k], &sold)
 		}
-		done.conclude(ps)
+		sold.conclude(ps)
 	}
 	ps.settleEmpty()
 }
@@ -178,59 +244,59 @@ func (ps *positions) isEligible(t *market.Trade, before float64) bool {
 	return p.Protocol == market.BondingCurve || min(before, p.Locked*ps.s.usd(p.Quote)) >= ps.countedUSD
 }
 
-// tradedWithOneself are the places of the block's swaps in a pool in which one wallet of a member bought and another one sold.
-func (ps *positions) tradedWithOneself() map[int]bool {
-	type hand struct {
+// ownTrades are the places of those of the block's swaps that are between two wallets of one member: in a pool in which one of them bought and another one
+// sold. What is below the chain's least trade is nobody's counterpart: a stranger could make it.
+func (ps *positions) ownTrades() map[int]bool {
+	type side struct {
 		member int64
 		pool   market.Address
+		sell   bool
 	}
-	places := map[hand][]int{}
+	wallets := map[side][]market.Address{} // up to two different ones: whatever the wallet, another one is among them
 	for k := range ps.trades.swaps {
 		s := &ps.trades.swaps[k]
-		if w := ps.s.watched.get(s.Trader); w != nil {
-			h := hand{w.Member, s.Pool}
-			places[h] = append(places[h], k)
+		w := ps.s.watched.get(s.Trader)
+		if w == nil || !ps.isWorth(s.NanoUSD, s.HasUSD) {
+			continue
+		}
+		h := side{w.Member, s.Pool, s.Sell}
+		if list := wallets[h]; len(list) < 2 && !slices.Contains(list, s.Trader) {
+			wallets[h] = append(list, s.Trader)
 		}
 	}
 	out := map[int]bool{}
-	for _, list := range places {
-		for _, a := range list {
-			for _, b := range list {
-				x, y := &ps.trades.swaps[a], &ps.trades.swaps[b]
-				if x.Trader != y.Trader && x.Sell != y.Sell {
-					out[a] = true
-				}
-			}
+	for k := range ps.trades.swaps {
+		s := &ps.trades.swaps[k]
+		w := ps.s.watched.get(s.Trader)
+		if w == nil {
+			continue
 		}
+		out[k] = slices.ContainsFunc(wallets[side{w.Member, s.Pool, !s.Sell}], func(other market.Address) bool { return other != s.Trader })
 	}
 	return out
 }
 
+// isWorth reports whether a trade has at least the value of the chain's least trade.
+func (ps *positions) isWorth(nano int64, known bool) bool {
+	return known && float64(nano) >= ps.leastTradeUSD*1e9
+}
+
 // trade makes an entry of a swap.
-func (ps *positions) trade(t *market.Trade, eligible bool, told map[hands]bool, done *sales) {
-	e := tradeEntry(t)
+func (ps *positions) trade(t *market.Trade, eligible bool, told map[toldBy]bool, sold *sales) {
+	e := tradeEntry(t, told)
 	e.Ineligible = !eligible
-	h := hands{t.Trader, t.Base}
-	if e.HasBefore {
-		if e.HasBefore = !told[h]; !e.HasBefore { // of one transaction the first trade tells
-			e.Before = market.Amount{}
-		}
-		told[h] = true
-	}
-	ps.enter(market.Entry{
-		Wallet: t.Trader, Block: t.Block, Seq: ps.next(), Time: t.Time, Tx: t.Tx, Token: t.Base, Pool: t.Pool, LogIndex: t.LogIndex,
-	}, &e, done)
+	ps.enter(entryOf(t, ps.next()), &e, sold)
 }
 
 // move makes an entry, or one of either wallet, of what came or went besides trades.
-func (ps *positions) move(t *walletTx, m *move, done *sales) {
+func (ps *positions) move(t *walletTx, m *move, sold *sales) {
 	row := market.Entry{Wallet: m.wallet, Block: ps.b.Number, Seq: ps.next(), Time: ps.b.Time, Tx: t.id, Token: m.token, To: m.to}
 	e := pnl.Entry{Kind: pnl.In, At: ps.b.Time, Tx: t.id, Amount: m.amount, To: m.to, Ineligible: true}
 	if m.isOut {
 		e.Kind = pnl.Out
 	}
 	wasIn := ps.position(market.PositionKey{Wallet: m.wallet, Token: m.token}).IsIn
-	f := ps.enter(row, &e, done)
+	f := ps.enter(row, &e, sold)
 	if m.to.IsNone() {
 		return
 	}
@@ -254,7 +320,7 @@ func (ps *positions) position(k market.PositionKey) *market.Position {
 }
 
 // enter moves a position by an entry, and books what that came to.
-func (ps *positions) enter(row market.Entry, e *pnl.Entry, done *sales) pnl.Effect {
+func (ps *positions) enter(row market.Entry, e *pnl.Entry, sold *sales) pnl.Effect {
 	p := ps.position(market.PositionKey{Wallet: row.Wallet, Token: row.Token})
 	f := pnl.Apply(p, e)
 	w := ps.s.watched.get(row.Wallet)
@@ -267,7 +333,7 @@ func (ps *positions) enter(row market.Entry, e *pnl.Entry, done *sales) pnl.Effe
 	if e.Kind == pnl.Sell {
 		row.Proceeds, row.Cost = f.Proceeds, f.Cost
 	}
-	if e.Kind == pnl.Buy && !e.Ineligible && e.HasUSD && float64(e.NanoUSD) >= ps.leastTradeUSD*1e9 {
+	if e.Kind == pnl.Buy && row.Counts && ps.isWorth(e.NanoUSD, e.HasUSD) {
 		p.IsIn = true
 	}
 	ps.s.entries = append(ps.s.entries, row)
@@ -277,7 +343,7 @@ func (ps *positions) enter(row market.Entry, e *pnl.Entry, done *sales) pnl.Effe
 	h := ps.hour(w, e.At)
 	pnl.Book(&h.Profit, e, &f)
 	if f.IsSale(e) {
-		done.add(h.HourKey, row.Token, e.At, f.Realised())
+		sold.add(h.HourKey, row.Token, e.At, f.Realised())
 	}
 	return f
 }
@@ -325,10 +391,10 @@ func (s *sales) add(hour market.HourKey, token market.Address, at int64, gain ma
 // conclude counts the sales in their hours.
 func (s *sales) conclude(ps *positions) {
 	for i := range s.list {
-		sold := &s.list[i]
-		h := ps.s.hours.edit(sold.hour)
-		pnl.Conclude(&h.Profit, sold.gain)
-		if best := (market.BestSale{Token: sold.token, At: sold.at, Gain: sold.gain}); best.Better(&h.Best) {
+		one := &s.list[i]
+		h := ps.s.hours.edit(one.hour)
+		pnl.Conclude(&h.Profit, one.gain)
+		if best := (market.BestSale{Token: one.token, At: one.at, Gain: one.gain}); best.Better(&h.Best) {
 			h.Best = best
 		}
 	}

@@ -18,7 +18,7 @@ func watched(wallet market.Address, member, since int64) market.Fact {
 	return market.WatchFact{WatchedWallet: market.WatchedWallet{Wallet: wallet, Member: member, Change: 1, Since: since}}
 }
 
-// alike has the chain count trades from a liquidity on.
+// counted has the chain count trades from a liquidity on.
 func counted(usd float64) func(*chainconfig.Chain) {
 	return func(c *chainconfig.Chain) { c.Tracking.CountedLiquidityUSD, c.MinTradeUSD = usd, 2 }
 }
@@ -124,27 +124,72 @@ func TestBetweenOnesOwnWallets(t *testing.T) {
 	}
 }
 
-// TestWhatCountsForNobody: sales in pools that are too shallow, or which a member makes with themself, move the position and count for nothing.
+// TestWhatCountsForNobody: sales in pools that are too shallow, or between two wallets of one member, move the position and count for nothing.
 func TestWhatCountsForNobody(t *testing.T) {
 	t.Parallel()
 	b := dogPool(t)
 	facts := []market.Fact{watched(alice, 1, b.last.Time), watched(bob, 1, b.last.Time), watched(carol, 2, b.last.Time)}
 	b.next(12, facts, buys(alice, 100, 100))
 	b.next(12, nil, buys(bob, 10, 10), sells(alice, 10, 30))
-	b.wantProfit("with oneself", 1, 0, 140, 0, 0)
+	b.wantProfit("between own wallets", 1, 0, 140, 0, 0)
 	b.wantPosition("it is sold all the same", alice, 90, 90, true)
 	b.next(12, nil, buys(carol, 10, 10), sells(alice, 10, 30))
 	b.wantProfit("with another", 1, 20, 170, 1, 1)
+	b.next(12, nil, buys(bob, 1, 1), sells(alice, 10, 30))
+	b.wantProfit("beside a purchase below the least trade, which a stranger could make", 1, 40, 201, 2, 2)
 	b.next(12, nil, tx(synced(poolA, e18(100), e6(100))))
 	b.next(12, nil, sells(alice, 40, 80))
-	b.wantProfit("in a pool that is too shallow", 1, 20, 250, 1, 1)
+	b.wantProfit("in a pool that is too shallow", 1, 40, 281, 2, 2)
 	b.next(12, nil, tx(synced(poolA, e18(10_000), e6(10_000))), sells(alice, 20, 80))
-	b.wantProfit("in one that was before the block", 1, 20, 330, 1, 1)
+	b.wantProfit("in one that was before the block", 1, 40, 361, 2, 2)
 	b.next(12, nil, tx(synced(poolA, e18(100), e6(100))), sells(alice, 10, 80))
-	b.wantProfit("in one that is after it", 1, 20, 410, 1, 1)
+	b.wantProfit("in one that is after it", 1, 40, 441, 2, 2)
 	if p, _ := b.profit(1); p.IneligibleSells != 4 {
 		t.Errorf("%d sales are left out", p.IneligibleSells)
 	}
+}
+
+// TestCopiedTradesKeepTheirBasis: of a purchase in two pools before a wallet joined, the first trade alone tells the balance before.
+func TestCopiedTradesKeepTheirBasis(t *testing.T) {
+	t.Parallel()
+	b := dogPool(t, followAll)
+	b.next(12, nil, tx(pair(poolC, dog, usdc), moved(dog, nobody, poolC, e18(10_000)), synced(poolC, e18(10_000), e6(10_000))))
+	b.next(12, nil, tx(moved(dog, poolA, alice, e18(60)), swapped(poolA, out(e18(60)), in(e6(60)), router, alice),
+		moved(dog, poolC, alice, e18(40)), swapped(poolC, out(e18(40)), in(e6(40)), router, alice)))
+	b.next(12, []market.Fact{watched(alice, 1, b.last.Time+12)}, sells(alice, 100, 150))
+	b.wantProfit("all of it had a basis", 1, 50, 150, 1, 1)
+}
+
+// TestWhatOnlyPassesThrough: a trader whom the quote alone shows doesn't have what they bought.
+func TestWhatOnlyPassesThrough(t *testing.T) {
+	t.Parallel()
+	b := dogPool(t)
+	b.next(12, []market.Fact{watched(alice, 1, b.last.Time)}, tx(
+		moved(usdc, alice, poolA, e6(50)), swapped(poolA, out(e18(50)), in(e6(50)), router, poolB)))
+	if got := b.db.trades[len(b.db.trades)-1].Trader; got != alice {
+		t.Fatalf("the trader is %s: the test shows nothing", got)
+	}
+	b.wantPosition("what went on to another pool", alice, 0, 0, false)
+	if len(b.db.entries) != 2 || b.db.entries[1].Kind != market.WentOut {
+		t.Errorf("entries are %+v", b.db.entries)
+	}
+}
+
+// TestAFloodOfTransfers: what goes between two wallets of a member in one transaction is one entry of each, however often the token says so.
+func TestAFloodOfTransfers(t *testing.T) {
+	t.Parallel()
+	b := dogPool(t)
+	b.next(12, []market.Fact{watched(alice, 1, b.last.Time), watched(bob, 1, b.last.Time)}, buys(alice, 1000, 1000))
+	var events []market.Event
+	for range 500 {
+		events = append(events, moved(dog, alice, bob, e18(1)))
+	}
+	b.next(12, nil, events)
+	if n := len(b.db.entries); n != 3 {
+		t.Errorf("there are %d entries", n)
+	}
+	b.wantPosition("half of it", alice, 500, 500, true)
+	b.wantPosition("the other half", bob, 500, 500, true)
 }
 
 // TestDust: who is sent a token isn't in it.

@@ -22,7 +22,8 @@ func newWallets(m *Machine, s *State, blocks []market.Block) wallets {
 		for _, f := range blocks[i].Facts {
 			switch f := f.(type) {
 			case market.WatchFact:
-				if _, twice := w.begun[f.Wallet]; !twice && !s.isWatched(f.Wallet) {
+				_, twice := w.begun[f.Wallet]
+				if _, has := s.past[f.Wallet]; !has && !twice && !s.isWatched(f.Wallet) {
 					w.past = append(w.past, f.Wallet)
 				}
 				w.begun[f.Wallet] = append(w.begun[f.Wallet], f.Member)
@@ -114,7 +115,9 @@ func (k *keys) tradedBases(e market.Event) []market.Address {
 			return []market.Address{k.m.Canonical(p.Token0), k.m.Canonical(p.Token1)}
 		}
 	case market.CurveTrade:
-		return []market.Address{e.Token}
+		if mint, ok := k.fresh.launchOf(k.s, e); ok { // the log of a contract of its own doesn't name the token
+			return []market.Address{mint}
+		}
 	}
 	return nil
 }

@@ -80,7 +80,7 @@ type Wanted struct {
 	Watched   []Address
 	Positions []PositionKey
 	Hours     []HourKey
-	TradesOf  []Address // all trades of these wallets; none of a wallet that has more than are copied
+	TradesOf  []Address // all trades of these wallets; of one that has more than are copied, one more than that
 	// Expire is the range of 1-minute candles (bucket opens, both inclusive) that leave the 24 h window; empty when
 	// ExpireFrom > ExpireTo.
 	ExpireFrom, ExpireTo int64
@@ -106,7 +106,7 @@ type Rows struct {
 	Watched   []WatchedWallet
 	Positions map[PositionKey]Position
 	Hours     []WalletHour
-	Past      map[Address][]Trade // of TradesOf, in the order of the chain
+	Past      map[Address][]Trade // of TradesOf, in no order
 }
 
 // Beginning is what derivation starts with; everything else is loaded as it is needed.

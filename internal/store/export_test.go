@@ -42,7 +42,17 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 		"trust":            {trustDue, []any{"base", 1, make([]byte, 32), "base", 1, 10}},
 		"first fact":       {firstTokenFact, []any{[]byte{1}, "base"}},
 		"wallet traded":    {walletTraded + "('base', 'bsc')" + walletBeyond, []any{[]byte{1}, []byte{1}, 0}},
-		"wallet trades":    {walletTrades + "('base', 'bsc')" + walletOrder, []any{[]byte{1}, 1000}},
+		"watch facts":      {"SELECT body FROM facts WHERE " + watchFacts, []any{[]byte{}, 1, "base"}},
+		"forget watch":     {forgetWatch, []any{[]byte{1}, "base"}},
+		"wallets in":       {walletsIn, []any{database.Among(false, []any{[]any{[]byte{1}, "base"}, []any{[]byte{2}, "base"}})}},
+		"to copy":          {"SELECT block FROM trades WHERE " + ofTrader, []any{[]byte{1}, "base"}},
+		"hours":            {"SELECT cost FROM wallet_hours w WHERE w.chain IN ('base', 'bsc') AND open_at >= ? AND open_at < ?", []any{1, 2}},
+		"entries between":  {"SELECT cost FROM wallet_entries w WHERE w.chain IN ('base', 'bsc') AND time >= ? AND time <= ?", []any{1, 2}},
+		"forget entries": {
+			"DELETE FROM wallet_entries WHERE chain = ? AND wallet = ? AND (block, seq) IN (SELECT block, seq FROM wallet_entries WHERE chain = ? AND wallet = ? LIMIT ?)",
+			[]any{"base", []byte{1}, "base", []byte{1}, 10},
+		},
+		"wallet trades": {walletTrades + "('base', 'bsc')" + walletOrder, []any{[]byte{1}, 1000}},
 	} {
 		var rows []struct {
 			ID, Parent, Notused int64

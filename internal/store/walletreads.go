@@ -83,6 +83,8 @@ type TokenAt struct {
 	Mint  market.Address
 }
 
+const walletsIn = "SELECT chain, token, wallet FROM wallet_positions WHERE is_in AND (token, chain) IN (?)"
+
 // In lists the watched wallets whose members are in some tokens, by token, in no order.
 func (s Wallets) In(ctx context.Context, tokens []TokenAt) (map[TokenAt][]market.Address, error) {
 	out := make(map[TokenAt][]market.Address, len(tokens))
@@ -93,7 +95,7 @@ func (s Wallets) In(ctx context.Context, tokens []TokenAt) (map[TokenAt][]market
 	for i, t := range tokens {
 		keys[i] = []any{t.Mint.Bytes(), s.served.indexOf(t.Chain)}
 	}
-	q := s.db.Read.NewRaw("SELECT chain, token, wallet FROM wallet_positions WHERE is_in AND (token, chain) IN (?)", database.Among(s.db.IsPostgres(), keys))
+	q := s.db.Read.NewRaw(walletsIn, database.Among(s.db.IsPostgres(), keys))
 	type in struct {
 		at     TokenAt
 		wallet market.Address

@@ -1,10 +1,8 @@
 package store
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
@@ -94,31 +92,21 @@ func (s *rows) loadWallets(ctx context.Context, chain string, w market.Wanted, o
 // ofTrader is the condition on a wallet's trades of one chain. The chain is written so that it can't be looked up: SQLite would walk all trades of it.
 const ofTrader = "trader = ? AND chain || '' = ?"
 
-// tradesToCopy are a wallet's trades in the order of the chain; none of a wallet that has more than are copied.
+// tradesToCopy are a wallet's trades, in no order: one more than are copied of a wallet that has more.
 func (s *rows) tradesToCopy(ctx context.Context, chain string, wallet market.Address) ([]market.Trade, error) {
 	var list []model.Trade
 	err := s.db.Write.NewSelect().Model(&list).Where(ofTrader, wallet.Bytes(), chain).Limit(market.CopiedTrades + 1).Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read the trades of a member's wallet: %w", err)
 	}
-	if len(list) > market.CopiedTrades {
-		return nil, nil
-	}
-	trades, err := model.To(list, (*model.Trade).Value)
-	slices.SortFunc(trades, func(a, b market.Trade) int {
-		return cmp.Or(cmp.Compare(a.Block, b.Block), cmp.Compare(a.LogIndex, b.LogIndex))
-	})
-	return trades, err
+	return model.To(list, (*model.Trade).Value)
 }
 
-// ToCopy counts the trades of a wallet that are copied when it begins to be watched.
+// ToCopy counts the trades of a wallet that are read when it begins to be watched.
 func (s Wallets) ToCopy(ctx context.Context, chain string, wallet market.Address) (n int, err error) {
 	err = s.db.Write.NewRaw("SELECT count(*) FROM (SELECT 1 FROM trades WHERE "+ofTrader+" LIMIT ?) t", wallet.Bytes(), chain, market.CopiedTrades+1).Scan(ctx, &n)
 	if err != nil {
 		return 0, fmt.Errorf("database: count the trades of a member's wallet: %w", err)
-	}
-	if n > market.CopiedTrades {
-		return 0, nil
 	}
 	return n, nil
 }
@@ -157,10 +145,16 @@ func touchHours(_ context.Context, _ *database.Transaction, rows []model.Hour, t
 	return c.Err
 }
 
-// WatchFacts lists what is kept of which wallets are members' from blocks above one on.
+// watchFacts and forgetWatch go by the index facts_watch, which begins with the wallet. The chain is written so that it can't be looked up.
+const (
+	watchFacts  = "kind = '" + watchKind + "' AND ref > ? AND block > ? AND chain || '' = ?"
+	forgetWatch = "DELETE FROM facts WHERE kind = '" + watchKind + "' AND ref = ? AND chain || '' = ?"
+)
+
+// WatchFacts lists what is kept of which wallets are members' from blocks above one on, in the order of the chain.
 func (s Wallets) WatchFacts(ctx context.Context, chain string, above uint64) ([]StoredFact, error) {
 	var list []factRow
-	err := s.db.Write.NewSelect().Model(&list).Where("chain || '' = ? AND kind = '"+watchKind+"' AND block > ?", chain, int64(above)).Order("block", "ref").Scan(ctx)
+	err := s.db.Write.NewSelect().Model(&list).Where(watchFacts, []byte{}, int64(above), chain).Order("block", "ref").Scan(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("database: read which wallets were watched: %w", err)
 	}
@@ -191,8 +185,7 @@ func (s Wallets) Forget(ctx context.Context, l *Lease, wallet market.Address) (m
 		if _, err := tx.NewRaw("DELETE FROM watched_wallets WHERE chain = ? AND wallet = ?", l.Chain, wallet.Bytes()).Exec(ctx); err != nil {
 			return fmt.Errorf("database: forget a wallet: %w", err)
 		}
-		_, err := tx.NewRaw("DELETE FROM facts WHERE chain || '' = ? AND kind = '"+watchKind+"' AND ref = ?", l.Chain, wallet.Bytes()).Exec(ctx)
-		if err != nil {
+		if _, err := tx.NewRaw(forgetWatch, wallet.Bytes(), l.Chain).Exec(ctx); err != nil {
 			return fmt.Errorf("database: forget a wallet: %w", err)
 		}
 		return nil

@@ -113,6 +113,13 @@ func keysOf(f chainconfig.Family, account market.Address, chain string) []member
 	return keys
 }
 
+// Last is the number of the newest change that is taken in: whatever the directory gives is the same until there is a newer one.
+func (d *Directory) Last() int64 {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.last
+}
+
 // IsEmpty reports whether no member is known: there is none, or the registry couldn't be read for long.
 func (d *Directory) IsEmpty() bool {
 	d.mu.RLock()

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"sync"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -20,17 +21,26 @@ type Token struct {
 	Mint   market.Address
 }
 
+// owners are the members who are in a token: those whose some wallets are.
+type owners struct {
+	wallets []market.Address
+
+	mu sync.Mutex
+	// list is as of the directory's change with a number.
+	list   []members.Member
+	change int64
+}
+
 // In lists the members who are in some tokens, by token, in the order of their handles: they hold some that they bought in a trade that counts.
-// stale says that it is an old answer, since there is no new one for now.
+// stale says that it is an old answer, since there is no new one for now. The lists are shared and must not be changed.
 func (r *Reader) In(ctx context.Context, tokens []Token) (in map[Token][]members.Member, stale bool, err error) {
-	out := make(map[Token][]members.Member, len(tokens))
 	var unread []store.TokenAt
+	known := make(map[store.TokenAt]*owners, len(tokens))
 	hasAll := true
-	wallets := make(map[store.TokenAt][]market.Address, len(tokens))
 	for _, t := range tokens {
 		at := store.TokenAt{Chain: t.Chain, Mint: t.Mint}
 		hit, ok := r.in.Get(at)
-		wallets[at] = hit.Value
+		known[at] = hit.Value
 		if !ok || r.now().Sub(hit.At) >= inAgain {
 			unread, hasAll = append(unread, at), hasAll && ok
 		}
@@ -43,29 +53,42 @@ func (r *Reader) In(ctx context.Context, tokens []Token) (in map[Token][]members
 		}
 		for _, t := range unread {
 			if !stale {
-				wallets[t] = found[t]
-				r.in.Put(t, recent.Dated[[]market.Address]{Value: found[t], At: at})
+				known[t] = &owners{wallets: found[t], change: -1}
+				r.in.Put(t, recent.Dated[*owners]{Value: known[t], At: at})
 			}
 		}
 	}
+	in = make(map[Token][]members.Member, len(tokens))
 	for _, t := range tokens {
-		out[t] = r.owners(t, wallets[store.TokenAt{Chain: t.Chain, Mint: t.Mint}])
+		in[t] = known[store.TokenAt{Chain: t.Chain, Mint: t.Mint}].named(t, r.directory)
 	}
-	return out, stale, nil
+	return in, stale, nil
 }
 
-// owners are the members whose some wallets are by now, each once.
-func (r *Reader) owners(t Token, wallets []market.Address) []members.Member {
-	list := make([]members.Member, 0, len(wallets))
-	seen := make(map[member.Number]bool, len(wallets))
-	for _, w := range wallets {
-		if owner, ok := r.directory.Owner(t.Family, w, t.Chain); ok && !seen[owner.Number] {
+// named are the members whose the wallets are by now, each once.
+func (o *owners) named(t Token, d *members.Directory) []members.Member {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	change := d.Last() // what changes after it is seen by the next to ask
+	if change == o.change {
+		return o.list
+	}
+	type named struct {
+		key string
+		members.Member
+	}
+	all := make([]named, 0, len(o.wallets))
+	seen := make(map[member.Number]bool, len(o.wallets))
+	for _, w := range o.wallets {
+		if owner, ok := d.Owner(t.Family, w, t.Chain); ok && !seen[owner.Number] {
 			seen[owner.Number] = true
-			list = append(list, owner.Member)
+			all = append(all, named{member.HandleKey(owner.Handle), owner.Member})
 		}
 	}
-	slices.SortFunc(list, func(a, b members.Member) int {
-		return cmp.Compare(member.HandleKey(a.Handle), member.HandleKey(b.Handle))
-	})
-	return list
+	slices.SortFunc(all, func(a, b named) int { return cmp.Compare(a.key, b.key) })
+	o.list, o.change = make([]members.Member, len(all)), change
+	for i := range all {
+		o.list[i] = all[i].Member
+	}
+	return o.list
 }

@@ -47,8 +47,8 @@ type Reader struct {
 	now       func() time.Time
 	boards    *recent.Cache[string, recent.Dated[*Board]]
 	series    *recent.Cache[string, recent.Dated[*Series]]
-	closed    *recent.Cache[string, Point]
-	in        *recent.Cache[store.TokenAt, recent.Dated[[]market.Address]]
+	closed    *recent.Cache[string, recent.Dated[Point]]
+	in        *recent.Cache[store.TokenAt, recent.Dated[*owners]]
 	flight    singleflight.Group
 }
 
@@ -56,7 +56,7 @@ type Reader struct {
 func NewReader(w store.Wallets, d *members.Directory, now func() time.Time) *Reader {
 	return &Reader{
 		wallets: w, directory: d, now: now, boards: recent.New[string, recent.Dated[*Board]](kept), series: recent.New[string, recent.Dated[*Series]](kept),
-		closed: recent.New[string, Point](closedPoints), in: recent.New[store.TokenAt, recent.Dated[[]market.Address]](keptTokens),
+		closed: recent.New[string, recent.Dated[Point]](closedPoints), in: recent.New[store.TokenAt, recent.Dated[*owners]](keptTokens),
 	}
 }
 
@@ -170,7 +170,7 @@ func (r *Reader) sumBoard(ctx context.Context, chains []Chain, to int64) (*Board
 			return nil, err
 		}
 		owner, ok := r.directory.Owner(s.families[h.Chain], h.Wallet, h.Chain)
-		if !ok || int64(owner.Number) != h.Member {
+		if !ok || int64(owner.Number) != h.Member || h.Open < owner.Since-hour {
 			continue
 		}
 		s.add(owner.Number, h.Chain, h.Wallet, &h.Profit, &pnl.Sale{

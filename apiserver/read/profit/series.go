@@ -3,12 +3,18 @@ package profit
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/recent"
 )
 
-// closedPoints bounds how many points are remembered that can't change any more.
-const closedPoints = 4096
+const (
+	// closedPoints bounds how many points are remembered that no reorg changes any more, and closedFor for how long: wallets may be forgotten, and another
+	// index of a chain be served.
+	closedPoints = 4096
+	closedFor    = 10 * time.Minute
+)
 
 // Series is what all members together realised, bucket by bucket.
 type Series struct {
@@ -55,9 +61,10 @@ func (r *Reader) Series(ctx context.Context, chains []Chain, span Span) (s *Seri
 // point is what is remembered of a bucket that can't change any more, or its hours added up.
 func (r *Reader) point(ctx context.Context, chains []Chain, t int64, span *Span) (Point, error) {
 	key := fmt.Sprint(t, span.Interval, keyOf(chains))
-	if p, ok := r.closed.Get(key); ok {
-		return p, nil
+	if hit, ok := r.closed.Get(key); ok && r.now().Sub(hit.At) < closedFor {
+		return hit.Value, nil
 	}
+	at := r.now()
 	p := Point{T: t, IsFinal: t+span.Interval <= span.Final}
 	members := map[int64]bool{}
 	for h, err := range r.wallets.Hours(ctx, ids(chains), t, t+span.Interval) {
@@ -72,7 +79,7 @@ func (r *Reader) point(ctx context.Context, chains []Chain, t int64, span *Span)
 		members[h.Member] = true
 	}
 	if p.Members = len(members); p.IsFinal {
-		r.closed.Put(key, p)
+		r.closed.Put(key, recent.Dated[Point]{Value: p, At: at})
 	}
 	return p, nil
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"slices"
 
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
 )
 
@@ -36,6 +38,17 @@ func (s *Store) wallets(ctx context.Context, condition string, args ...any) ([]m
 		out[i] = *w
 	}
 	return out, nil
+}
+
+// WalletOn gives whose wallet an account is on a chain, of a member who has left an hour ago at most; nil where it is nobody's. Of a member who has it on
+// every chain and on this one besides, the one that is theirs for longer.
+func (s *Store) WalletOn(ctx context.Context, f chainconfig.Family, account market.Address, chain string) (*member.Wallet, error) {
+	list, err := s.wallets(ctx, "w.family = ? AND w.address = ? AND w.chain IN ('', ?) AND w.removed_at = 0 ORDER BY w.since, w.chain LIMIT 1",
+		string(f), account.Bytes(), chain)
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return &list[0], nil
 }
 
 // Change is a member or a wallet as the registry has it since the change with its number.
