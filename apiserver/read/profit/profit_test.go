@@ -27,7 +27,9 @@ const now = 1_700_000_000
 var chains = []profit.Chain{{ID: "base", Family: chainconfig.EVM}, {ID: "bsc", Family: chainconfig.EVM}}
 
 func wallet(n int) market.Address { return market.EVMAddress([32]byte{12: 0xaa, 31: byte(n)}) }
-func token(n int) market.Address  { return market.EVMAddress([32]byte{12: 0xbb, 31: byte(n)}) }
+func token(n int) market.Address {
+	return market.EVMAddress([32]byte{12: 0xbb, 30: byte(n >> 8), 31: byte(n)})
+}
 
 // book is what an indexer would write of some wallets' entries, by the rules of package pnl.
 type book struct {
