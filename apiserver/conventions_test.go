@@ -417,6 +417,7 @@ func TestBadRequestsNameWhatIsWrong(t *testing.T) {
 		"/api/token/info/" + token + "?chain=nowhere":                       {400, "unsupported-chain"},
 		"/api/token/info/" + solMint:                                        {404, "token-not-found"},
 		"/api/token/info/candles":                                           {400, "invalid-parameter"},
+		"/api/token/info/family":                                            {400, "invalid-parameter"},
 		"/api/token/info/" + native + "?chain=base":                         {404, "token-not-found"},
 		"/api/chart/" + native:                                              {404, "token-not-found"},
 		"/api/token/" + native + "/candles":                                 {404, "token-not-found"},

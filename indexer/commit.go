@@ -69,7 +69,7 @@ func (ix *Indexer) write(ctx context.Context, c *store.Commit, began time.Time) 
 	ix.merged(ctx, c.Changes.Jobs)
 	ix.log.DebugContext(ctx, "committed", "block", until.Number, "hash", until.Hash.String(), "undo", c.Undo,
 		"trades", len(c.Changes.Trades), "facts", len(c.Facts))
-	ix.o.Metrics.commit(ix.cfg.ID, until, &c.Changes, ix.state.Waiting(), ix.o.Now().Sub(began))
+	ix.o.Metrics.commit(ix.cfg.ID, until, &c.Changes, holds{ix.state.Waiting(), ix.state.WatchedWallets()}, ix.o.Now().Sub(began))
 	ix.tellSetAside(c.Facts)
 	return nil
 }

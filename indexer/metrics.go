@@ -25,6 +25,8 @@ type Metrics struct {
 	described, asides    *prometheus.CounterVec
 	waiting              *prometheus.GaugeVec
 	dropped              *prometheus.CounterVec
+	watched              *prometheus.GaugeVec
+	entries              *prometheus.CounterVec
 }
 
 // NewMetrics registers the indexers' metrics.
@@ -66,6 +68,8 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 		waiting: gauge("boardwalk_waiting_trades", "Trades that wait until their pools' liquidity is known.", "chain"),
 		dropped: counter("boardwalk_waiting_trades_dropped_total", "Trades that waited for their pools' liquidity in vain: there were too many of the pool or "+
 			"of the chain, or they had waited for too long.", "chain", "reason"),
+		watched:    gauge("boardwalk_watched_wallets", "Members' wallets whose trades and transfers are kept.", "chain"),
+		entries:    counter("boardwalk_wallet_entries_total", "Purchases, sales, receipts and sendings of members' wallets that were committed.", "chain"),
 		reorgDepth: histogram("boardwalk_reorg_depth_blocks", "Blocks undone by a reorg.", []float64{1, 2, 4, 8, 16, 32, 64, 128}),
 		commits: histogram("boardwalk_commit_seconds", "From a block at hand to its commit.",
 			[]float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10}),
@@ -163,7 +167,10 @@ func (m *Metrics) setAside(chain, kind, reason string) {
 	}
 }
 
-func (m *Metrics) commit(chain string, last market.Header, c *market.Changes, waiting int, took time.Duration) {
+// holds is what a state holds after a commit.
+type holds struct{ waitingTrades, watchedWallets int }
+
+func (m *Metrics) commit(chain string, last market.Header, c *market.Changes, now holds, took time.Duration) {
 	if m == nil {
 		return
 	}
@@ -171,7 +178,9 @@ func (m *Metrics) commit(chain string, last market.Header, c *market.Changes, wa
 	m.times.WithLabelValues(chain).Set(float64(last.Time))
 	m.trades.WithLabelValues(chain).Add(float64(len(c.Trades)))
 	m.commits.WithLabelValues(chain).Observe(took.Seconds())
-	m.waiting.WithLabelValues(chain).Set(float64(waiting))
+	m.waiting.WithLabelValues(chain).Set(float64(now.waitingTrades))
+	m.watched.WithLabelValues(chain).Set(float64(now.watchedWallets))
+	m.entries.WithLabelValues(chain).Add(float64(len(c.Entries)))
 	for reason, n := range map[string]int{"pool": c.Dropped.OfPool, "chain": c.Dropped.OfChain, "age": c.Dropped.Aged} {
 		m.dropped.WithLabelValues(chain, reason).Add(float64(n))
 	}

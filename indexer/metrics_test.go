@@ -15,7 +15,7 @@ func TestWaitingTradesAreTold(t *testing.T) {
 	r := prometheus.NewRegistry()
 	m := NewMetrics(r)
 	for range 2 {
-		m.commit("base", market.Header{Number: 1}, &market.Changes{Dropped: market.DroppedTrades{OfPool: 1, OfChain: 2, Aged: 3}}, 7, time.Second)
+		m.commit("base", market.Header{Number: 1}, &market.Changes{Dropped: market.DroppedTrades{OfPool: 1, OfChain: 2, Aged: 3}, Entries: make([]market.Entry, 4)}, holds{7, 5}, time.Second)
 	}
 	families, err := r.Gather()
 	if err != nil {
@@ -34,7 +34,9 @@ func TestWaitingTradesAreTold(t *testing.T) {
 		}
 	}
 	const dropped = "boardwalk_waiting_trades_dropped_total "
-	for name, want := range map[string]float64{"boardwalk_waiting_trades": 7, dropped + "pool": 2, dropped + "chain": 4, dropped + "age": 6} {
+	for name, want := range map[string]float64{
+		"boardwalk_waiting_trades": 7, "boardwalk_watched_wallets": 5, "boardwalk_wallet_entries_total": 8, dropped + "pool": 2, dropped + "chain": 4, dropped + "age": 6,
+	} {
 		if got[name] != want {
 			t.Errorf("%s is %g, want %g", name, got[name], want)
 		}

@@ -184,9 +184,9 @@ func (ix *Indexer) forgetWallets(ctx context.Context, wallets []market.Address) 
 				return err
 			}
 		}
-		ix.state.ForgetWallet(wallet)
 	}
 	if len(wallets) > 0 {
+		ix.state.ForgetWallets(wallets)
 		ix.log.InfoContext(ctx, "wallets of members forgotten", "wallets", len(wallets))
 	}
 	return nil

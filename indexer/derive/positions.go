@@ -411,6 +411,9 @@ func (s *State) Watched(wallet market.Address) (w market.WatchedWallet, ok bool)
 	return w, false
 }
 
+// WatchedWallets is how many wallets are watched.
+func (s *State) WatchedWallets() int { return len(s.watched.rows) }
+
 // WatchedOf are the wallets of a member that are watched, in no order.
 func (s *State) WatchedOf(member int64) (list []market.Address) {
 	for wallet, r := range s.watched.rows {
@@ -421,16 +424,16 @@ func (s *State) WatchedOf(member int64) (list []market.Address) {
 	return list
 }
 
-// ForgetWallet drops what is cached of a wallet that isn't watched any more. It must not be called between a change and its Flush.
-func (s *State) ForgetWallet(wallet market.Address) {
-	s.watched.drop(wallet)
+// ForgetWallets drops what is cached of wallets that aren't watched any more. It must not be called between a change and its Flush.
+func (s *State) ForgetWallets(wallets []market.Address) {
+	s.watched.dropAll(wallets)
 	for k := range s.positions.rows {
-		if k.Wallet == wallet {
+		if slices.Contains(wallets, k.Wallet) {
 			s.positions.drop(k)
 		}
 	}
 	for k := range s.hours.rows {
-		if k.Wallet == wallet {
+		if slices.Contains(wallets, k.Wallet) {
 			s.hours.drop(k)
 		}
 	}
