@@ -39,7 +39,7 @@ func newSubjects(o *Options, readers read.Readers, latencies *serve.Latencies) (
 		tokens.New(tokens.Options{Readers: readers, Links: links, Cards: cards, Checker: o.Checker, Now: o.Now}).Routes(),
 		launches.New(launches.Options{Readers: readers, Links: links, Cards: cards, Gate: o.Site.LaunchGate()}).Routes(),
 		traders.New(traders.Options{Readers: readers, Cards: cards}).Routes(),
-		social.New(social.Options{Readers: readers, Now: o.Now}).Routes(),
+		social.New(social.Options{Readers: readers, ProvedWalletsAlone: o.Site.ProvedWalletsAlone, Now: o.Now}).Routes(),
 		people.Routes(),
 		service.Routes(),
 	)}, nil

@@ -113,6 +113,15 @@ func TestLeaderboard(t *testing.T) {
 			if res, _ := c.do(t, http.MethodGet, "/api/leaderboard?chain=nowhere", nil); res.StatusCode != http.StatusBadRequest {
 				t.Errorf("an unknown chain: %d", res.StatusCode)
 			}
+			o := options(t, st)
+			o.Site.ProvedWalletsAlone = true // the platform alone vouches for all of them
+			proved := startWith(t, o)
+			eventually(t, "the members are known", func() bool {
+				return get[contract.TokenFamily](t, proved, "/api/token/"+token+"/family?chain=base").Count != nil
+			})
+			if b := get[contract.Leaderboard](t, proved, "/api/leaderboard"); len(b.Traders) != 0 {
+				t.Errorf("of proved wallets alone: %+v", b.Traders)
+			}
 			// What is known of them by now holds at once, whenever the sums were made.
 			writeMembers(t, st, 2, member.Record{ID: "u1", Handle: "countess", JoinedAt: 1}, ofMember(t, "u1", adasWallet, false), member.Record{ID: "u2", Deleted: true})
 			eventually(t, "the new name, and no wallet that isn't shown", func() bool {

@@ -136,12 +136,12 @@ type admittedProfit struct {
 	*Admission
 }
 
-func (a admittedProfit) Board(ctx context.Context, chains []profit.Chain, to int64) (b *profit.Board, stale bool, err error) {
+func (a admittedProfit) Board(ctx context.Context, chains []profit.Chain, to int64, provedAlone bool) (b *profit.Board, stale bool, err error) {
 	if err := a.enter(); err != nil {
 		return nil, false, err
 	}
 	defer a.leave()
-	return a.of.Board(ctx, chains, to)
+	return a.of.Board(ctx, chains, to, provedAlone)
 }
 
 func (a admittedProfit) Series(ctx context.Context, chains []profit.Chain, span profit.Span) (s *profit.Series, stale bool, err error) {

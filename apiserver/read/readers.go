@@ -73,7 +73,7 @@ type Profiles interface {
 
 // Profit reads what members realised, and which tokens they are in. stale says that it is an old answer, since there is no new one for now.
 type Profit interface {
-	Board(ctx context.Context, chains []profit.Chain, to int64) (b *profit.Board, stale bool, err error)
+	Board(ctx context.Context, chains []profit.Chain, to int64, provedAlone bool) (b *profit.Board, stale bool, err error)
 	Series(ctx context.Context, chains []profit.Chain, span profit.Span) (s *profit.Series, stale bool, err error)
 	// FirstHour is when the first hour opens in which a member's wallet did anything; ok is false where none did.
 	FirstHour(ctx context.Context, chains []profit.Chain) (open int64, ok bool, err error)

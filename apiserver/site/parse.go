@@ -57,9 +57,13 @@ var (
 		most: 32, fits: func(s string) bool { return sourcePattern.MatchString(s) && !slices.Contains(ownSources, s) },
 		allowed: "up to 32 of a-z, 0-9 and _, beginning with a letter, and none of " + strings.Join(ownSources, ", "),
 	}
-	kindRule = rule{most: 48, fits: func(s string) bool { return slices.Contains(kinds, Kind(s)) }, allowed: "docs, developers, blog, status, support"}
-	dayRule  = rule{most: 10, fits: isDay, allowed: "a day of the calendar, such as 2026-03-02"}
+	kindRule    = rule{most: 48, fits: func(s string) bool { return slices.Contains(kinds, Kind(s)) }, allowed: "docs, developers, blog, status, support"}
+	walletsRule = rule{most: 48, fits: func(s string) bool { return s == "all" || s == provedWallets }, allowed: "all, " + provedWallets}
+	dayRule     = rule{most: 10, fits: isDay, allowed: "a day of the calendar, such as 2026-03-02"}
 )
+
+// provedWallets are those whose owner has signed that they are the member's.
+const provedWallets = "proved"
 
 var kinds = []Kind{Docs, Developers, Blog, Status, Support}
 
@@ -94,7 +98,7 @@ func Parse(name string, raw []byte) (Site, error) {
 
 func (r *reader) site(root *yaml.Node) Site {
 	var s Site
-	top := r.object(root, "", "resources", "changelog", "signInProviders", "figureSources", "launchBoard", "app")
+	top := r.object(root, "", "resources", "changelog", "signInProviders", "figureSources", "launchBoard", "leaderboard", "app")
 	menu := map[string]string{}
 	for _, o := range r.objects(top, "resources", maxResources, "id", "label", "kind", "url") {
 		s.Resources = append(s.Resources, Resource{
@@ -127,6 +131,9 @@ func (r *reader) site(root *yaml.Node) Site {
 		if gate, ok := r.object(n, "launchBoard", "gate").fields["gate"]; ok && !isNull(gate) {
 			s.Gate = r.gate(gate, "launchBoard.gate")
 		}
+	}
+	if n, ok := top.fields["leaderboard"]; ok && !isNull(n) {
+		s.ProvedWalletsAlone = r.optional(r.object(n, "leaderboard", "wallets"), "wallets", walletsRule) == provedWallets
 	}
 	if n, ok := top.fields["app"]; ok && !isNull(n) {
 		o := r.object(n, "app", "label", "url")

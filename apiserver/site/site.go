@@ -32,6 +32,8 @@ type Site struct {
 	App *App
 	// Gate is the quality bar of the launch board; nil is the default one.
 	Gate *board.Gate
+	// ProvedWalletsAlone keeps wallets off the leaderboard that the platform alone vouches for.
+	ProvedWalletsAlone bool
 }
 
 // LaunchGate is the quality bar of the launch board.

@@ -262,6 +262,24 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
+// TestLeaderboard reads whose wallets count.
+func TestLeaderboard(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]bool{"": false, "leaderboard: {}": false, "leaderboard: {wallets: all}": false, "leaderboard: {wallets: proved}": true} {
+		if got, err := Parse("site.yaml", []byte(text)); err != nil || got.ProvedWalletsAlone != want {
+			t.Errorf("%q: %v, %v", text, got.ProvedWalletsAlone, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"leaderboard: {wallets: some}": `leaderboard.wallets: "some" can't be used; allowed: all, proved`,
+		"leaderboard: {who: all}":      `leaderboard: has no key "who"; allowed: wallets`,
+	} {
+		if _, err := Parse("site.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v; want %s", text, err, want)
+		}
+	}
+}
+
 // TestLaunchGate reads a quality bar: what is left out is as in the default one, and what makes no sense is named.
 func TestLaunchGate(t *testing.T) {
 	t.Parallel()

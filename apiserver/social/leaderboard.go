@@ -23,7 +23,7 @@ func (h *Handlers) leaderboard(r *serve.Request) (*serve.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	b, stale, err := h.Readers.Profit.Board(r.Context(), chains, newest-newest%60)
+	b, stale, err := h.Readers.Profit.Board(r.Context(), chains, newest-newest%60, h.ProvedWalletsAlone)
 	if err != nil {
 		return nil, serve.Unavailable(err)
 	}

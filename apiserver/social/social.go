@@ -15,7 +15,9 @@ const presenceWindow = 180
 // Options are what the handlers work with.
 type Options struct {
 	Readers read.Readers
-	Now     func() time.Time
+	// ProvedWalletsAlone keeps wallets off the leaderboard that the platform alone vouches for.
+	ProvedWalletsAlone bool
+	Now                func() time.Time
 }
 
 // Handlers answer the operations about members.

@@ -61,7 +61,7 @@ func BenchmarkReads(b *testing.B) {
 	}
 	for name, read := range map[string]func(*profit.Reader) error{
 		"leaderboard": func(r *profit.Reader) error {
-			_, _, err := r.Board(b.Context(), chains, now-now%60)
+			_, _, err := r.Board(b.Context(), chains, now-now%60, false)
 			return err
 		},
 		"series7d": func(r *profit.Reader) error {

@@ -85,9 +85,10 @@ type WalletShare struct {
 
 // Board sums up what members realised on some chains in (to - 24 h, to], unix seconds: those with a sale that counts, without those who moved more than a
 // fifth of their volume away. stale says that it is an old answer, since there is no new one for now.
-func (r *Reader) Board(ctx context.Context, chains []Chain, to int64) (b *Board, stale bool, err error) {
-	key := fmt.Sprint(to, keyOf(chains))
-	return remembered(ctx, r, r.boards, "board "+key, func(ctx context.Context) (*Board, error) { return r.sumBoard(ctx, chains, to) })
+// With provedAlone wallets are left out that the platform alone vouches for.
+func (r *Reader) Board(ctx context.Context, chains []Chain, to int64, provedAlone bool) (b *Board, stale bool, err error) {
+	key := fmt.Sprint(to, provedAlone, keyOf(chains))
+	return remembered(ctx, r, r.boards, "board "+key, func(ctx context.Context) (*Board, error) { return r.sumBoard(ctx, chains, to, provedAlone) })
 }
 
 // remembered is a value that was made a moment ago, or is made now, once for all who ask; where it can't be made, the last one, which is stale.
@@ -134,8 +135,16 @@ func ids(chains []Chain) []string {
 
 // sums collects what wallets realised, by their members.
 type sums struct {
-	of       map[member.Number]*Trader
-	families map[string]chainconfig.Family
+	of          map[member.Number]*Trader
+	families    map[string]chainconfig.Family
+	directory   *members.Directory
+	provedAlone bool
+}
+
+// owner is whose a wallet is, if it counts.
+func (s *sums) owner(wallet market.Address, chain string) (w members.Wallet, ok bool) {
+	w, ok = s.directory.Owner(s.families[chain], wallet, chain)
+	return w, ok && (w.IsProved || !s.provedAlone)
 }
 
 func (s *sums) add(n member.Number, chain string, wallet market.Address, p *market.Profit, best *pnl.Sale) {
@@ -158,10 +167,10 @@ func (s *sums) add(n member.Number, chain string, wallet market.Address, p *mark
 }
 
 // sumBoard adds up the whole hours in the window, and the entries at its ends.
-func (r *Reader) sumBoard(ctx context.Context, chains []Chain, to int64) (*Board, error) {
+func (r *Reader) sumBoard(ctx context.Context, chains []Chain, to int64, provedAlone bool) (*Board, error) {
 	from := to - pnl.Day
 	first, last := from+hour-from%hour, to+1-(to+1)%hour // hours open in [first, last)
-	s := &sums{of: map[member.Number]*Trader{}, families: map[string]chainconfig.Family{}}
+	s := &sums{of: map[member.Number]*Trader{}, families: map[string]chainconfig.Family{}, directory: r.directory, provedAlone: provedAlone}
 	for _, c := range chains {
 		s.families[c.ID] = c.Family
 	}
@@ -169,7 +178,7 @@ func (r *Reader) sumBoard(ctx context.Context, chains []Chain, to int64) (*Board
 		if err != nil {
 			return nil, err
 		}
-		owner, ok := r.directory.Owner(s.families[h.Chain], h.Wallet, h.Chain)
+		owner, ok := s.owner(h.Wallet, h.Chain)
 		if !ok || int64(owner.Number) != h.Member || h.Open < owner.Since-hour {
 			continue
 		}
@@ -215,7 +224,7 @@ func (r *Reader) addEntries(ctx context.Context, s *sums, chains []string, from,
 		if err != nil {
 			return err
 		}
-		owner, ok := r.directory.Owner(s.families[e.Chain], e.Wallet, e.Chain)
+		owner, ok := s.owner(e.Wallet, e.Chain)
 		if !ok || e.Time < owner.Since {
 			continue
 		}

@@ -101,7 +101,7 @@ func TestBoardIsWhatWindowsAre(t *testing.T) {
 			at := rapid.SampledFrom(all).Draw(rt, "near").At
 			to = at - at%60 + rapid.SampledFrom([]int64{0, pnl.Day, 60, pnl.Day - 60}).Draw(rt, "how near")
 		}
-		got, stale, err := profit.NewReader(st.Wallets, d, time.Now).Board(t.Context(), of, to)
+		got, stale, err := profit.NewReader(st.Wallets, d, time.Now).Board(t.Context(), of, to, false)
 		if err != nil || stale {
 			rt.Fatal(stale, err)
 		}
@@ -163,7 +163,11 @@ func enrol(t *testing.T, st *store.Store) (owners map[market.Address]int64, d *m
 		name := member.ID(fmt.Sprint("u", id+1))
 		records = append(records, member.Record{ID: name, Handle: string(name), JoinedAt: 1, UpdatedAt: 1})
 		for _, n := range wallets {
-			records = append(records, member.Record{ID: name, UpdatedAt: 1, Wallet: &member.WalletRecord{Family: chainconfig.EVM, Address: wallet(n), Since: 1}})
+			w := &member.WalletRecord{Family: chainconfig.EVM, Address: wallet(n), Since: 1}
+			if n == 4 { // that of the third is proved
+				w.Names, w.Signed, w.IssuedAt, w.Proof = true, true, now, &member.Proof{Text: "text", Signature: "signature", CheckedAt: now}
+			}
+			records = append(records, member.Record{ID: name, UpdatedAt: 1, Wallet: w})
 		}
 	}
 	applied, _, err := st.Social.Apply(t.Context(), records, true, now)
@@ -206,6 +210,32 @@ func (b *book) write(t *testing.T, st *store.Store, chain string) {
 	last := market.Header{Number: 1, Hash: market.Hash{1}, Time: now}
 	if err := st.Commit(t.Context(), l, &store.Commit{Last: last, Blocks: []market.Header{last}, Changes: b.Changes}); err != nil {
 		t.Fatal(err)
+	}
+}
+
+// TestProvedAlone leaves out what wallets realised that the platform alone vouches for.
+func TestProvedAlone(t *testing.T) {
+	t.Parallel()
+	st := storetest.Open(t, "sqlite")
+	owners, d := enrol(t, st)
+	b := newBook(owners)
+	for _, w := range []int{1, 3, 4} {
+		for i, kind := range []pnl.Kind{pnl.Buy, pnl.Sell, pnl.Buy, pnl.Sell} { // in a whole hour, and in one that isn't over
+			b.enter("base", wallet(w), pnl.Entry{
+				Position: pnl.Position{Token: pnl.Token{Mint: token(1)}}, Kind: kind, At: now - now%60 - 7200*int64(1-i/2), Amount: market.Amount{10}, NanoUSD: int64(100 + i), HasUSD: true,
+			})
+		}
+	}
+	b.write(t, st, "base")
+	r := profit.NewReader(st.Wallets, d, time.Now)
+	for provedAlone, want := range map[bool]int{false: 3, true: 1} {
+		got, _, err := r.Board(t.Context(), chains, now-now%60, provedAlone)
+		if err != nil || len(got.Traders) != want {
+			t.Fatalf("%d members, %v; want %d", len(got.Traders), err, want)
+		}
+		if last := got.Traders[len(got.Traders)-1]; last.Sales != 2 || int64(last.Member) != owners[wallet(4)] {
+			t.Errorf("the last is %+v", last)
+		}
 	}
 }
 
