@@ -24,6 +24,8 @@ import (
 const (
 	// again is the age from which on sums of wallets are made anew for who asks.
 	again = 10 * time.Second
+	// long is the age from which on who asks waits for new ones.
+	long = time.Minute
 	// sumTime bounds the making of sums.
 	sumTime = 20 * time.Second
 	hour    = 60 * 60
@@ -87,18 +89,20 @@ type WalletShare struct {
 // fifth of their volume away. stale says that it is an old answer, since there is no new one for now.
 // With provedAlone wallets are left out that the platform alone vouches for.
 func (r *Reader) Board(ctx context.Context, chains []Chain, to int64, provedAlone bool) (b *Board, stale bool, err error) {
-	key := fmt.Sprint(to, provedAlone, keyOf(chains))
+	key := fmt.Sprint(provedAlone, keyOf(chains))
 	return remembered(ctx, r, r.boards, "board "+key, func(ctx context.Context) (*Board, error) { return r.sumBoard(ctx, chains, to, provedAlone) })
 }
 
-// remembered is a value that was made a moment ago, or is made now, once for all who ask; where it can't be made, the last one, which is stale.
+// remembered is a value that was made a moment ago. One that is older is the answer once more while it is made anew, once for all who ask; only the first to ask,
+// and who asks after a long while, wait for that. Where it can't be made, the last one is the answer, and stale.
 func remembered[V any](ctx context.Context, r *Reader, cache *recent.Cache[string, recent.Dated[V]], key string, sum func(context.Context) (V, error),
 ) (v V, stale bool, err error) {
 	hit, had := cache.Get(key)
-	if had && r.now().Sub(hit.At) < again {
+	age := r.now().Sub(hit.At)
+	if had && age < again {
 		return hit.Value, false, nil
 	}
-	out, err, _ := r.flight.Do(key, func() (any, error) {
+	made := r.flight.DoChan(key, func() (any, error) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), sumTime) // the first caller's going away must not take it from the others
 		defer cancel()
 		at := r.now()
@@ -108,15 +112,24 @@ func remembered[V any](ctx context.Context, r *Reader, cache *recent.Cache[strin
 		}
 		return made, err
 	})
-	if err != nil && had {
+	if had && age < long {
+		return hit.Value, false, nil
+	}
+	var out singleflight.Result
+	select {
+	case out = <-made:
+	case <-ctx.Done():
+		return v, false, ctx.Err()
+	}
+	if out.Err != nil && had {
 		return hit.Value, true, nil
 	}
-	if err != nil {
-		return v, false, err
+	if out.Err != nil {
+		return v, false, out.Err
 	}
-	v, ok := out.(V)
+	v, ok := out.Val.(V)
 	if !ok {
-		return v, false, fmt.Errorf("profit: %s gave a %T", key, out)
+		return v, false, fmt.Errorf("profit: %s gave a %T", key, out.Val)
 	}
 	return v, false, nil
 }

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -279,5 +280,54 @@ func TestSeries(t *testing.T) {
 	}
 	if _, ok, err := r.FirstHour(t.Context(), chains[1:]); ok || err != nil {
 		t.Errorf("a chain without any: %v, %v", ok, err)
+	}
+}
+
+// TestAskedAgain: sums are made anew beside who asks; after a while, or at first, who asks waits for them.
+func TestAskedAgain(t *testing.T) {
+	t.Parallel()
+	st := storetest.Open(t, "sqlite")
+	owners, d := enrol(t, st)
+	var passed atomic.Int64
+	r := profit.NewReader(st.Wallets, d, func() time.Time { return time.Unix(now+passed.Load(), 0) })
+	sales := func() int {
+		t.Helper()
+		b, stale, err := r.Board(t.Context(), chains, now-now%60, false)
+		if err != nil || stale {
+			t.Fatal(stale, err)
+		}
+		return len(b.Traders)
+	}
+	if n := sales(); n != 0 {
+		t.Fatalf("%d members at first", n)
+	}
+	sell := func(w int, chain string) {
+		b := newBook(owners)
+		for i, kind := range []pnl.Kind{pnl.Buy, pnl.Sell} {
+			b.enter(chain, wallet(w), pnl.Entry{
+				Position: pnl.Position{Token: pnl.Token{Mint: token(1)}}, Kind: kind, At: now - 7200, Amount: market.Amount{10}, NanoUSD: int64(100 + i), HasUSD: true,
+			})
+		}
+		b.write(t, st, chain)
+	}
+	sell(1, "base")
+	passed.Add(9)
+	if n := sales(); n != 0 {
+		t.Errorf("%d members a moment later", n)
+	}
+	passed.Add(1)
+	if n := sales(); n != 0 {
+		t.Errorf("%d members: who asks waited", n)
+	}
+	for range 500 {
+		if sales() == 1 {
+			break
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	sell(3, "bsc")
+	passed.Add(60)
+	if n := sales(); n != 2 {
+		t.Errorf("%d members after a long while", n)
 	}
 }

@@ -44,7 +44,7 @@ type Span struct {
 
 // Series sums up what members realised on some chains. stale says that it is an old answer.
 func (r *Reader) Series(ctx context.Context, chains []Chain, span Span) (s *Series, stale bool, err error) {
-	key := fmt.Sprint("series ", span.Interval, span.From, span.To-span.To%60, keyOf(chains))
+	key := fmt.Sprint("series ", span.Interval, span.From, keyOf(chains))
 	return remembered(ctx, r, r.series, key, func(ctx context.Context) (*Series, error) {
 		out := &Series{Interval: span.Interval}
 		for t := span.From; t <= span.To; t += span.Interval {
