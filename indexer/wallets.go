@@ -153,12 +153,15 @@ func (ix *Indexer) takeChange(ctx context.Context, c *social.Change) (f market.W
 	if w := c.Wallet; w.Family != ix.cfg.Family || w.Chain != "" && w.Chain != chain {
 		return f, false, nil
 	}
+	now, watched := ix.state.Watched(c.Wallet.Address)
+	if isKnown(c.Wallet, &now, watched) {
+		return f, false, nil
+	}
 	// A member may have an account on every chain and on this one besides: then the one counts that is theirs for longer.
 	w, err := ix.store.Social.WalletOn(ctx, c.Wallet.Family, c.Wallet.Address, chain)
 	if err != nil {
 		return f, false, err
 	}
-	now, watched := ix.state.Watched(c.Wallet.Address)
 	if watched && (w == nil || now.Member != int64(w.Number)) {
 		err, watched = ix.forgetWallets(ctx, []market.Address{c.Wallet.Address}), false
 	}
@@ -167,6 +170,14 @@ func (ix *Indexer) takeChange(ctx context.Context, c *social.Change) (f market.W
 	}
 	f.WatchedWallet = market.WatchedWallet{Wallet: w.Address, Member: int64(w.Number), Change: c.Number, Since: w.Since}
 	return f, !watched || now.Since != f.Since, nil
+}
+
+// isKnown reports whether a change says of a wallet what is known, as nearly all do when a session looks at all of them again.
+func isKnown(w *member.Wallet, now *market.WatchedWallet, watched bool) bool {
+	if !watched {
+		return w.RemovedAt > 0 || w.MemberLeft
+	}
+	return w.RemovedAt == 0 && now.Member == int64(w.Number) && now.Since == w.Since
 }
 
 // isErased reports whether nothing is left of a member but that there was one.
