@@ -122,7 +122,7 @@ func TestLeaderboard(t *testing.T) {
 			if b := get[contract.Leaderboard](t, proved, "/api/leaderboard"); len(b.Traders) != 0 {
 				t.Errorf("of proved wallets alone: %+v", b.Traders)
 			}
-			// What is known of them by now holds at once, whenever the sums were made.
+			// A new handle, a hidden wallet and a member who left show at once, although the sums were made before.
 			writeMembers(t, st, 2, member.Record{ID: "u1", Handle: "countess", JoinedAt: 1}, ofMember(t, "u1", adasWallet, false), member.Record{ID: "u2", Deleted: true})
 			eventually(t, "the new name, and no wallet that isn't shown", func() bool {
 				list := get[contract.Leaderboard](t, c, "/api/leaderboard").Traders

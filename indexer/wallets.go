@@ -47,7 +47,7 @@ func (ix *Indexer) watchWallets(ctx context.Context, blocks []market.Block) (fac
 		for len(w.kept) > 0 && w.kept[0].Block <= b.Number {
 			f := w.kept[0]
 			w.kept = w.kept[1:]
-			// Of the past, blocks in which nothing happened are left out: the next one is as good.
+			// Blocks of the past come without those that have no events. The fact of such a block goes to the next block that comes.
 			if f.Block < b.Number || f.Hash == b.Hash {
 				facts = addWatch(facts, b, f.Fact)
 			}

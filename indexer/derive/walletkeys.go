@@ -93,7 +93,8 @@ func (k *keys) watches(wallet market.Address) bool {
 	return begun || k.s.isWatched(wallet)
 }
 
-// hour wants the hours of a wallet at a time, of whoever has it before and after the blocks' facts.
+// hour wants the rows of a wallet for the hour of a time. There is one for the member who has the wallet before these blocks, and one for each
+// member to whom the facts of these blocks give it.
 func (k *keys) hour(wallet market.Address, at int64) {
 	open := at - at%hourSeconds
 	if w := k.s.watched.get(wallet); w != nil {

@@ -80,7 +80,8 @@ func (d *Directory) clear() {
 	d.version++
 }
 
-// Of gives the handle of the member who shows this account as their wallet, on every chain of the family or on this one; "" if nobody does.
+// Of gives the handle of the member who shows an account as their wallet. A member shows it on every chain of the family, or on one chain alone.
+// The handle is empty if nobody shows it on this chain.
 func (d *Directory) Of(f chainconfig.Family, account market.Address, chain string) string {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

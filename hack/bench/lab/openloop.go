@@ -148,7 +148,7 @@ func (v *volley) work(ctx context.Context, x *connection) {
 	}
 }
 
-// Of gives the latencies of the answers with an HTTP status, shortest first: of the requests of one kind, or of all kinds where kind is -1.
+// Of gives the latencies of the answers that have an HTTP status, shortest first. It counts the requests of one kind; if kind is -1, of every kind.
 func (r *OpenRun) Of(kind, status int) []time.Duration {
 	var out []time.Duration
 	for i := range r.Shots {

@@ -47,7 +47,7 @@ var lateIndexes = []lateIndex{
 	{name: "tokens_doubted", table: "tokens", columns: "supply_strikes, mint", where: "supply_strikes = 1"},
 	// The tokens that told no decimals, by when they came up.
 	{name: "tokens_mute", table: "tokens", columns: "has_decimals, first_block", where: "has_decimals = FALSE"},
-	// What is kept of which wallets are members', of all facts.
+	// The facts that say that a wallet is a member's (kind watch), found by the wallet.
 	{name: "facts_watch", table: "facts", columns: "ref, block", where: "kind = 'watch'"},
 	// The key of trades with their time, by which they are partitioned. A log index has room for the order of other families than EVM: 63 bits.
 	{name: "trades_key", table: "trades", columns: "chain, block, log_index, time", replacesKey: "trades_pkey"},
