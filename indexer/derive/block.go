@@ -142,5 +142,6 @@ func (r *run) close() {
 	r.launches.openWindows()
 	r.trades.decideWaiting()
 	r.trades.value()
+	r.streamLaunches(bases.list)
 	r.positions.close()
 }

@@ -172,7 +172,7 @@ func (ls *launches) launch(tx *market.Tx, i int, e market.Launched) {
 		Mint: e.Token, Venue: e.Venue, Creator: e.Creator, Name: e.Name, Symbol: e.Symbol, Metadata: e.Metadata, Image: e.Image,
 		Block: ls.b.Number, LogIndex: tx.Logs[i].Index, CreatedAt: ls.b.Time, Tx: tx.ID,
 		Curve: e.Curve, Rules: e.Rules, SaleBase: e.SaleBase, TargetQuote: e.TargetQuote, FeeBps: e.FeeBps,
-		State: market.LaunchLive, Pool: e.Pool,
+		State: market.LaunchLive, Pool: e.Pool, Unvalued: true,
 	}
 	ls.announced = append(ls.announced, announced{e.Token, e.Hooks})
 	ls.placed = append(ls.placed, e.Token)

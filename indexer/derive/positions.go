@@ -217,6 +217,7 @@ func (ps *positions) close() {
 		return
 	}
 	own := ps.ownTrades()
+	before := len(ps.s.entries)
 	for i := range ps.txs {
 		t := &ps.txs[i]
 		var sold sales
@@ -231,6 +232,7 @@ func (ps *positions) close() {
 		}
 		sold.conclude(ps)
 	}
+	ps.s.streamTrades(ps.s.entries[before:])
 	ps.settleEmpty()
 }
 

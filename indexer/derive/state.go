@@ -51,6 +51,7 @@ type State struct {
 	// past are the trades of the wallets that the batch begins to watch.
 	past    map[market.Address][]market.Trade
 	entries []market.Entry
+	stream  []market.StreamItem
 }
 
 // NewState starts from what is committed.
@@ -185,6 +186,7 @@ func (s *State) Flush(limit int) market.Changes {
 		Tokens: s.tokens.flush(), Pools: s.pools.flush(), Ticks: s.ticks.flush(), Candles: s.candles.flush(),
 		Balances: s.balances.flush(), Quotes: s.quotes.flush(), Launches: s.launches.flush(), Trades: s.trades, Queued: s.queued,
 		Jobs: s.jobs.flush(), Watched: s.watched.flush(), Positions: s.positions.flush(), Hours: s.hours.flush(), Entries: s.entries,
+		Stream: s.stream,
 	}
 	for i := range c.Jobs {
 		if c.Jobs[i].After.Step == market.MergeEnded {
@@ -193,7 +195,7 @@ func (s *State) Flush(limit int) market.Changes {
 	}
 	c.Waiting, c.Dropped = s.waiting.flush()
 	_ = s.curves.flush() // the rows of launches tell it
-	s.trades, s.queued, s.entries = nil, nil, nil
+	s.trades, s.queued, s.entries, s.stream = nil, nil, nil, nil
 	clear(s.past)
 	clear(s.minutes)
 	clear(s.pairs)

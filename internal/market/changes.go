@@ -48,6 +48,8 @@ type Changes struct {
 	Positions []Change[PositionKey, Position]
 	Hours     []Change[HourKey, WalletHour]
 	Entries   []Entry
+	// Stream is what the blocks add to the stream, in their order. No reorg undoes it: what it takes back is told as well.
+	Stream []StreamItem
 }
 
 // Touched names the rows that something put back or took away: what was cached of them, their absence too, holds no more.

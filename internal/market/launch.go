@@ -224,6 +224,8 @@ type Launch struct {
 	GraduatedTx TxID
 	// Pool is the pool that the token moved to, or began in; none while unknown.
 	Pool Address
+	// Unvalued is true until the token has a price in USD for the first time.
+	Unvalued bool
 }
 
 // Begin sets a curve's first state from its announcement.

@@ -101,7 +101,10 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 				return fmt.Errorf("database: drop what is below the undo horizon: %w", err)
 			}
 		}
-		return nil
+		if !c.Undo { // history is no news
+			return nil
+		}
+		return addToStream(ctx, tx, next, l.Chain, c.Changes.Stream)
 	})
 	if err == nil {
 		s.db.Hint(ctx, l.Chain)

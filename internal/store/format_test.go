@@ -40,6 +40,7 @@ func everyRow(n int, full bool) *store.Commit {
 		}
 		pool.Stable, pool.Unlisted, pool.Day.ReferenceQuote = true, true, 0.1
 		launch.GraduatedTx, launch.Pool, launch.CompletedAt, launch.GraduatedAt = market.EVMTx(hash(5)), poolID(6), 7, 8
+		launch.Unvalued = true
 		launch.TargetQuote, launch.FeeBps, launch.Reserves.Price = huge(10), 100, amount(11)
 		ch.Quotes[0].After.DayUSD = 2
 		entry, hour := &ch.Entries[0], ch.Hours[0].After

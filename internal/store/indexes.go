@@ -107,10 +107,10 @@ func (s Indexes) Want(ctx context.Context, chain string, anew bool) (generation 
 func (s Indexes) TakeOver(ctx context.Context, l *Lease) error {
 	chain, _ := chainconfig.ChainOfIndex(l.Chain)
 	err := s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
-		var commitNo, rewinds int64
+		var number, commitNo, rewinds int64
 		err := tx.NewRaw("UPDATE chains SET served = FALSE, wanted = 0 WHERE served AND id <> ? AND "+ofChain+
-			" AND (number <= ? OR state = ?) RETURNING commit_no, rewinds",
-			l.Chain, chain, laterOf(chain), next.number, string(ChainHalted)).Scan(ctx, &commitNo, &rewinds)
+			" AND (number <= ? OR state = ?) RETURNING number, commit_no, rewinds",
+			l.Chain, chain, laterOf(chain), next.number, string(ChainHalted)).Scan(ctx, &number, &commitNo, &rewinds)
 		if errors.Is(err, sql.ErrNoRows) {
 			return ErrBehind
 		}
@@ -118,7 +118,10 @@ func (s Indexes) TakeOver(ctx context.Context, l *Lease) error {
 			return fmt.Errorf("database: replace the index of chain %s: %w", chain, err)
 		}
 		next.commitNo = max(next.commitNo, commitNo+1) // readers have seen the former's
-		return setChain(ctx, tx, l.Chain, "served = TRUE, commit_no = ?, rewinds = ?", next.commitNo, rewinds+1)
+		if err := setChain(ctx, tx, l.Chain, "served = TRUE, commit_no = ?, rewinds = ?", next.commitNo, rewinds+1); err != nil {
+			return err
+		}
+		return replaceStream(ctx, tx, next, l.Chain, number)
 	})
 	if err == nil {
 		s.db.Hint(ctx, chain)

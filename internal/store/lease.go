@@ -50,6 +50,8 @@ type position struct {
 	number   int64
 	hash     []byte // nil before the first block
 	commitNo int64
+	// streamed is the highest number of the stream that this process took for the chain; 0 for none.
+	streamed int64
 }
 
 func (p position) String() string {
@@ -110,15 +112,19 @@ func explainLease(ctx context.Context, tx *database.Transaction, index string) e
 }
 
 // SkipNumbers keeps a chain's commit numbers above those of a lease that this process had before, and counts a rewind,
-// where the database went back meanwhile: readers have seen those numbers with rows that are gone.
+// where the database went back meanwhile: readers have seen those numbers with rows that are gone. So it is with the stream's numbers.
 func (s Leases) SkipNumbers(ctx context.Context, l, former *Lease) error {
+	l.rests.streamed = max(l.rests.streamed, former.rests.streamed)
 	lost := former.rests.commitNo - l.rests.commitNo
 	if lost <= 0 {
 		return nil
 	}
 	return s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
 		next.commitNo += lost
-		return setChain(ctx, tx, l.Chain, "commit_no = ?, rewinds = rewinds + 1", next.commitNo)
+		if err := setChain(ctx, tx, l.Chain, "commit_no = ?, rewinds = rewinds + 1", next.commitNo); err != nil || next.streamed == 0 {
+			return err
+		}
+		return skipStreamNumbers(ctx, tx, next.streamed)
 	})
 }
 

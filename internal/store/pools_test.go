@@ -199,7 +199,7 @@ func TestMigrationListsPools(t *testing.T) {
 				"DROP INDEX pools_listed", "ALTER TABLE pools DROP COLUMN unlisted", "CREATE INDEX pools_base ON pools (base)",
 				"ALTER TABLE blocks DROP COLUMN logs_hash", "DROP TABLE unsure_facts",
 				"ALTER TABLE chains DROP COLUMN served", "ALTER TABLE chains DROP COLUMN wanted", "ALTER TABLE chains DROP COLUMN wanted_anew",
-				"ALTER TABLE tokens DROP COLUMN candidate_at",
+				"ALTER TABLE tokens DROP COLUMN candidate_at", "ALTER TABLE launches DROP COLUMN unvalued",
 				"DROP TABLE holder_recounts", "DROP TABLE endpoint_records", "DROP TABLE waiting_trades", "DELETE FROM goose_db_version WHERE version_id > 7",
 			} {
 				must(t, db, q)
@@ -297,7 +297,7 @@ func dropMembers(t *testing.T, db *sql.DB) {
 	t.Helper()
 	for _, table := range []string{
 		"members", "member_wallets", "wallet_challenges", "kept_answers", "presence", "presence_minutes", "program_leases", "released_handles", "registry_secret",
-		"watched_wallets", "wallet_entries", "wallet_positions", "wallet_hours",
+		"watched_wallets", "wallet_entries", "wallet_positions", "wallet_hours", "stream",
 	} {
 		must(t, db, "DROP TABLE "+table)
 	}

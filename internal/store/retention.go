@@ -21,6 +21,8 @@ type Pruning struct {
 	// TradesBefore and MinutesBefore are the times (unix seconds) before which trades and 1-minute candles go; 0 keeps
 	// all.
 	TradesBefore, MinutesBefore int64
+	// StreamBefore is the same for items of the stream.
+	StreamBefore int64
 	// Final is the block above which no trade goes, whatever its time: what goes can't be had again.
 	Final uint64
 }
@@ -41,7 +43,11 @@ func (s Upkeep) Prune(ctx context.Context, l *Lease, p Pruning) (more bool, err 
 		if err != nil {
 			return fmt.Errorf("database: prune the candles of %s: %w", l.Chain, err)
 		}
-		more = trades || minutes
+		items, err := pruneStream(ctx, tx, l.Chain, p.StreamBefore)
+		if err != nil {
+			return fmt.Errorf("database: prune the stream of %s: %w", l.Chain, err)
+		}
+		more = trades || minutes || items
 		return nil
 	})
 	return more, err

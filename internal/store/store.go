@@ -43,22 +43,22 @@ type rows struct {
 type Store struct {
 	*rows
 
-	Leases    Leases
-	Indexes   Indexes
-	Facts     Facts
-	Tokens    Tokens
-	Pools     Pools
-	Candles   Candles
-	Trades    Trades
-	Balances  Balances
-	Launches  Launches
-	Jobs      Jobs
-	Metadata  Metadata
-	Trust     Trust
-	Upkeep    Upkeep
-	Sequences Sequences
-	Inspect   Inspect
-	Wallets   Wallets
+	Leases   Leases
+	Indexes  Indexes
+	Facts    Facts
+	Tokens   Tokens
+	Pools    Pools
+	Candles  Candles
+	Trades   Trades
+	Balances Balances
+	Launches Launches
+	Jobs     Jobs
+	Metadata Metadata
+	Trust    Trust
+	Upkeep   Upkeep
+	Stream   Stream
+	Inspect  Inspect
+	Wallets  Wallets
 
 	// Social is what is kept of members, which no chain has to do with.
 	Social *social.Store
@@ -106,30 +106,27 @@ type Upkeep struct{ *rows }
 // Inspect has reads and writes for tests and benchmarks. No program uses it.
 type Inspect struct{ *rows }
 
-// Sequences is what is kept of the numbers of streams that clients read by cursor.
-type Sequences struct{ *rows }
-
 func newStore(d *database.DB, served *served) *Store {
 	r := &rows{db: d, served: served}
 	return &Store{
-		rows:      r,
-		Leases:    Leases{r},
-		Indexes:   Indexes{r},
-		Facts:     Facts{r},
-		Tokens:    Tokens{r},
-		Pools:     Pools{r},
-		Candles:   Candles{r},
-		Trades:    Trades{r},
-		Balances:  Balances{r},
-		Launches:  Launches{r},
-		Jobs:      Jobs{r},
-		Metadata:  Metadata{r},
-		Trust:     Trust{r},
-		Upkeep:    Upkeep{r},
-		Sequences: Sequences{r},
-		Inspect:   Inspect{r},
-		Wallets:   Wallets{r},
-		Social:    social.New(d),
+		rows:     r,
+		Leases:   Leases{r},
+		Indexes:  Indexes{r},
+		Facts:    Facts{r},
+		Tokens:   Tokens{r},
+		Pools:    Pools{r},
+		Candles:  Candles{r},
+		Trades:   Trades{r},
+		Balances: Balances{r},
+		Launches: Launches{r},
+		Jobs:     Jobs{r},
+		Metadata: Metadata{r},
+		Trust:    Trust{r},
+		Upkeep:   Upkeep{r},
+		Stream:   Stream{r},
+		Inspect:  Inspect{r},
+		Wallets:  Wallets{r},
+		Social:   social.New(d),
 	}
 }
 

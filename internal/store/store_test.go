@@ -498,7 +498,7 @@ func TestSequencesAreInCommitOrder(t *testing.T) {
 	firstHas, firstMayCommit, order := make(chan struct{}), make(chan struct{}), make(chan int64, 2)
 	var both sync.WaitGroup
 	both.Go(func() {
-		err := s.Sequences.Take(ctx, store.StreamTrades, 3, func(_ context.Context, _ bun.IDB, first int64) error {
+		err := s.Inspect.TakeNumbers(ctx, 3, func(_ context.Context, _ bun.IDB, first int64) error {
 			close(firstHas)
 			<-firstMayCommit
 			order <- first
@@ -512,7 +512,7 @@ func TestSequencesAreInCommitOrder(t *testing.T) {
 	waiting := make(chan struct{})
 	both.Go(func() {
 		close(waiting)
-		err := s.Sequences.Take(ctx, store.StreamTrades, 2, func(_ context.Context, _ bun.IDB, first int64) error {
+		err := s.Inspect.TakeNumbers(ctx, 2, func(_ context.Context, _ bun.IDB, first int64) error {
 			order <- first
 			return nil
 		})

@@ -35,7 +35,7 @@ func TestWritersTimeouts(t *testing.T) {
 			t.Parallel()
 			s := storetest.OpenAt(t, storetest.NewProxy(t, storetest.DSN(t, "postgres"), c.settings...).DSN)
 			got := map[string]string{}
-			err := s.Sequences.Take(t.Context(), store.StreamTrades, 1, func(ctx context.Context, db bun.IDB, _ int64) error {
+			err := s.Inspect.TakeNumbers(t.Context(), 1, func(ctx context.Context, db bun.IDB, _ int64) error {
 				// The server's end of the proxy is a Unix socket, which has no tcp_user_timeout and shows 0.
 				rows, err := db.QueryContext(ctx, "SELECT name, CASE name WHEN 'tcp_user_timeout' THEN '15000' ELSE setting END FROM pg_settings "+
 					"WHERE name IN ('statement_timeout', 'lock_timeout', 'idle_in_transaction_session_timeout', 'tcp_user_timeout')")
@@ -195,7 +195,7 @@ func TestPauseInATransaction(t *testing.T) {
 	s := storetest.OpenAt(t, storetest.NewProxy(t, dsn, "idle_in_transaction_session_timeout", "100").DSN)
 	db := raw(t, "postgres", dsn)
 	defer func() { _ = db.Close() }()
-	err := s.Sequences.Take(t.Context(), store.StreamTrades, 1, func(ctx context.Context, tx bun.IDB, _ int64) error {
+	err := s.Inspect.TakeNumbers(t.Context(), 1, func(ctx context.Context, tx bun.IDB, _ int64) error {
 		var pid int
 		if err := tx.QueryRowContext(ctx, "SELECT pg_backend_pid()").Scan(&pid); err != nil {
 			return err

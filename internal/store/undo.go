@@ -205,8 +205,12 @@ func (s *Store) Rewind(ctx context.Context, l *Lease, to uint64) (touched market
 			}
 		}
 		next.number, next.hash = int64(target.Number), target.Hash[:]
-		return setChain(ctx, tx, l.Chain, "rewinds = rewinds + 1, number = ?, hash = ?, parent = ?, block_time = ?", int64(target.Number),
+		err = setChain(ctx, tx, l.Chain, "rewinds = rewinds + 1, number = ?, hash = ?, parent = ?, block_time = ?", int64(target.Number),
 			target.Hash[:], target.Parent[:], target.Time)
+		if err != nil {
+			return err
+		}
+		return rewindStream(ctx, tx, next, l.Chain, target)
 	})
 	if err != nil {
 		return market.Touched{}, err

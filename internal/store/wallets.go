@@ -166,7 +166,10 @@ const forgottenAtOnce = 5_000
 
 // Forget deletes a piece of what is kept of a wallet; more says that there may be more. What no reorg may bring back goes last: that it was watched.
 func (s Wallets) Forget(ctx context.Context, l *Lease, wallet market.Address) (more bool, err error) {
-	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, _ *position) error {
+	err = s.writeUnderLease(ctx, l, func(tx *database.Transaction, next *position) error {
+		if more, err = forgetStream(ctx, tx, next, l.Chain, wallet); err != nil || more {
+			return err
+		}
 		for _, t := range []struct{ table, key string }{
 			{"wallet_entries", "block, seq"}, {"wallet_positions", "token"}, {"wallet_hours", "open_at, member"},
 		} {

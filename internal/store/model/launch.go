@@ -45,6 +45,8 @@ type Launch struct {
 	Symbol   string
 	Metadata string
 	Image    string
+
+	Unvalued bool `image:"later"`
 }
 
 // OfLaunch is the row of a launch.
@@ -58,7 +60,7 @@ func OfLaunch(chain string, l *market.Launch, as Stamped) Launch {
 		RealBase: BytesOf(&l.Reserves.RealBase), RealQuote: BytesOf(&l.Reserves.RealQuote), Price: BytesOf(&l.Reserves.Price),
 		Traded: l.Traded, Progress: l.Progress, HasProgress: l.HasProgress,
 		State: string(l.State), CompletedAt: l.CompletedAt, GraduatedAt: l.GraduatedAt, Pool: l.Pool.Bytes(),
-		Stamped: as, Name: l.Name, Symbol: l.Symbol, Metadata: l.Metadata, Image: l.Image,
+		Stamped: as, Name: l.Name, Symbol: l.Symbol, Metadata: l.Metadata, Image: l.Image, Unvalued: l.Unvalued,
 	}
 	if !l.GraduatedTx.IsNone() {
 		r.GraduatedTx = l.GraduatedTx.AppendTo(nil)
@@ -84,7 +86,7 @@ func (r *Launch) Value() (market.Launch, error) {
 		},
 		Traded: r.Traded, Progress: r.Progress, HasProgress: r.HasProgress,
 		State: market.LaunchState(r.State), CompletedAt: r.CompletedAt, GraduatedAt: r.GraduatedAt,
-		GraduatedTx: c.Tx(r.GraduatedTx), Pool: c.Address(r.Pool),
+		GraduatedTx: c.Tx(r.GraduatedTx), Pool: c.Address(r.Pool), Unvalued: r.Unvalued,
 	}
 	return l, c.Err
 }

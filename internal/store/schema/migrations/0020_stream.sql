@@ -1,0 +1,23 @@
+-- +goose Up
+-- What clients follow by cursor: members' trades and launches, numbered by one counter. What is taken back is deleted, and told under a number of its own.
+CREATE TABLE stream (
+    number   BIGINT PRIMARY KEY,
+    kind     TEXT NOT NULL,
+    -- The chain, not one of its indexes.
+    chain    TEXT NOT NULL,
+    -- The number of the item that is taken back; 0 for an item. The rest but the time is of items alone.
+    retracts BIGINT NOT NULL,
+    block    BIGINT NOT NULL,
+    time     BIGINT NOT NULL,
+    token    {{bytes}},
+    -- Of a trade: the first of its entries.
+    wallet   {{bytes}},
+    member   BIGINT NOT NULL,
+    seq      BIGINT NOT NULL
+) {{clustered}};
+CREATE INDEX stream_by_block ON stream (chain, block);
+CREATE INDEX stream_by_token ON stream (token, number) WHERE retracts = 0;
+CREATE INDEX stream_by_wallet ON stream (wallet) WHERE wallet IS NOT NULL;
+
+-- Launches from before are in no stream.
+ALTER TABLE launches ADD COLUMN unvalued BOOLEAN NOT NULL DEFAULT FALSE;

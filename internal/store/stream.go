@@ -1,0 +1,203 @@
+package store
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
+)
+
+// Stream is what is kept of the stream that clients follow by cursor. Numbers are taken as the last thing that a transaction does, and their counter
+// stays locked until it ends: they are seen in their order, so that no reader ever skips one, and nobody waits longer than a transaction takes to end.
+type Stream struct{ *rows }
+
+type streamRow struct {
+	bun.BaseModel `bun:"table:stream"`
+
+	Number   int64 `bun:",pk"`
+	Kind     string
+	Chain    string
+	Retracts int64
+	Block    int64
+	Time     int64
+	Token    []byte
+	Wallet   []byte
+	Member   int64
+	Seq      int64
+}
+
+// streamCounter is the counter of the stream's numbers.
+const streamCounter = "stream"
+
+// takeNumbers takes the next n numbers of the stream.
+func takeNumbers(ctx context.Context, tx *database.Transaction, n int) (first int64, err error) {
+	var last int64
+	err = tx.NewRaw("INSERT INTO sequences (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET last = sequences.last + excluded.last RETURNING last",
+		streamCounter, n).Scan(ctx, &last)
+	if err != nil {
+		return 0, fmt.Errorf("database: take numbers of the stream: %w", err)
+	}
+	return last - int64(n) + 1, nil
+}
+
+// skipStreamNumbers keeps the next numbers of the stream above one.
+func skipStreamNumbers(ctx context.Context, tx *database.Transaction, above int64) error {
+	_, err := tx.NewRaw("INSERT INTO sequences (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET "+
+		"last = CASE WHEN sequences.last < excluded.last THEN excluded.last ELSE sequences.last END", streamCounter, above).Exec(ctx)
+	if err != nil {
+		return fmt.Errorf("database: skip numbers of the stream: %w", err)
+	}
+	return nil
+}
+
+// TakeNumbers takes the next n numbers of the stream and runs f with the first of them, in one transaction, which f writes to.
+func (s Inspect) TakeNumbers(ctx context.Context, n int, f func(ctx context.Context, db bun.IDB, first int64) error) error {
+	return s.db.InTransaction(ctx, func(tx *database.Transaction) error {
+		first, err := takeNumbers(ctx, tx, n)
+		if err != nil {
+			return err
+		}
+		return f(ctx, tx, first)
+	})
+}
+
+// writeStream numbers rows and writes them, as the last thing of a transaction under a lease.
+func writeStream(ctx context.Context, tx *database.Transaction, next *position, rows []streamRow) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	first, err := takeNumbers(ctx, tx, len(rows))
+	if err != nil {
+		return err
+	}
+	for i := range rows {
+		rows[i].Number = first + int64(i)
+	}
+	next.streamed = first + int64(len(rows)) - 1
+	return database.Insert(ctx, tx, rows)
+}
+
+// addToStream adds what a block brought. Only the index that is served does: whoever reads would see what they can't look up.
+func addToStream(ctx context.Context, tx *database.Transaction, next *position, index string, items []market.StreamItem) error {
+	if len(items) == 0 {
+		return nil
+	}
+	served, err := isServed(ctx, tx, index)
+	if err != nil || !served {
+		return err
+	}
+	chain, _ := chainconfig.ChainOfIndex(index)
+	rows := make([]streamRow, len(items))
+	for i := range items {
+		it := &items[i]
+		rows[i] = streamRow{Kind: string(it.Kind), Chain: chain, Block: next.number, Time: it.Time, Token: it.Token.Bytes()}
+		if it.Kind == market.StreamTrade {
+			rows[i].Wallet, rows[i].Member, rows[i].Seq = it.Trade.Wallet.Bytes(), it.Trade.Member, int64(it.Trade.Seq)
+		}
+	}
+	return writeStream(ctx, tx, next, rows)
+}
+
+// takeBack deletes the items of a chain that fulfil a condition, and tells so under new numbers. now is unix seconds.
+func takeBack(ctx context.Context, tx *database.Transaction, next *position, chain string, now int64, condition string, args ...any) (n int, err error) {
+	var gone []streamRow
+	err = tx.NewRaw("DELETE FROM stream WHERE chain = ? AND retracts = 0 AND "+condition+" RETURNING number, kind", append([]any{chain}, args...)...).Scan(ctx, &gone)
+	if err != nil {
+		return 0, fmt.Errorf("database: take items of the stream back: %w", err)
+	}
+	slices.SortFunc(gone, func(a, b streamRow) int { return int(a.Number - b.Number) })
+	for i := range gone {
+		gone[i] = streamRow{Kind: gone[i].Kind, Chain: chain, Retracts: gone[i].Number, Time: now}
+	}
+	return len(gone), writeStream(ctx, tx, next, gone)
+}
+
+// rewindStream takes back what blocks above one brought.
+func rewindStream(ctx context.Context, tx *database.Transaction, next *position, index string, to market.Header) error {
+	served, err := isServed(ctx, tx, index)
+	if err != nil || !served {
+		return err
+	}
+	chain, _ := chainconfig.ChainOfIndex(index)
+	_, err = takeBack(ctx, tx, next, chain, to.Time, "block > ?", int64(to.Number))
+	return err
+}
+
+// forgottenItems is how many items of a wallet one transaction takes back.
+const forgottenItems = 500
+
+// forgetStream takes a piece of a wallet's items back; more says that there may be more.
+func forgetStream(ctx context.Context, tx *database.Transaction, next *position, index string, wallet market.Address) (more bool, err error) {
+	served, err := isServed(ctx, tx, index)
+	if err != nil || !served {
+		return false, err
+	}
+	var now int64
+	if err := tx.NewRaw("SELECT block_time FROM chains WHERE id = ?", index).Scan(ctx, &now); err != nil {
+		return false, fmt.Errorf("database: read chain %s: %w", index, err)
+	}
+	chain, _ := chainconfig.ChainOfIndex(index)
+	n, err := takeBack(ctx, tx, next, chain, now, "number IN (SELECT number FROM stream WHERE wallet = ? AND chain = ? ORDER BY number LIMIT ?)",
+		wallet.Bytes(), chain, forgottenItems)
+	return n == forgottenItems, err
+}
+
+// isServed reports whether answers are made of an index. The caller has its row for itself.
+func isServed(ctx context.Context, tx *database.Transaction, index string) (served bool, err error) {
+	if err := tx.NewRaw("SELECT served FROM chains WHERE id = ?", index).Scan(ctx, &served); err != nil {
+		return false, fmt.Errorf("database: read index %s: %w", index, err)
+	}
+	return served, nil
+}
+
+// replaceStream has the stream fit an index that takes another one's place, which was at block number was: what the new one doesn't have is taken back, and
+// what it has in addition of blocks that a reorg can reach is added.
+func replaceStream(ctx context.Context, tx *database.Transaction, next *position, index string, was int64) error {
+	chain, _ := chainconfig.ChainOfIndex(index)
+	var now, oldest int64
+	err := tx.NewRaw("SELECT block_time, COALESCE((SELECT min(number) FROM blocks WHERE chain = c.id), c.number) FROM chains c WHERE id = ?", index).Scan(ctx, &now, &oldest)
+	if err != nil {
+		return fmt.Errorf("database: read index %s: %w", index, err)
+	}
+	const lost = "((kind = ? AND NOT EXISTS (SELECT 1 FROM wallet_entries e WHERE e.chain = ? AND e.wallet = stream.wallet AND e.block = stream.block AND " +
+		"e.seq = stream.seq AND e.token = stream.token AND e.kind IN ('bought', 'sold'))) OR " +
+		"(kind = ? AND NOT EXISTS (SELECT 1 FROM launches l WHERE l.chain = ? AND l.mint = stream.token AND NOT l.unvalued)))"
+	if _, err := takeBack(ctx, tx, next, chain, now, lost, string(market.StreamTrade), index, string(market.StreamLaunch), index); err != nil {
+		return err
+	}
+	var rows []streamRow
+	err = tx.NewRaw("SELECT ? AS kind, ? AS chain, 0 AS retracts, e.block, e.time, e.token, e.wallet, w.member, min(e.seq) AS seq FROM wallet_entries e "+
+		"JOIN watched_wallets w ON w.chain = e.chain AND w.wallet = e.wallet WHERE e.chain = ? AND e.block > ? AND e.block >= ? AND e.kind IN ('bought', 'sold') AND "+
+		"e.time >= w.since GROUP BY e.block, e.time, e.token, e.wallet, w.member, e.tx, e.kind HAVING count(e.nano_usd) = count(*) ORDER BY e.block, min(e.seq)",
+		string(market.StreamTrade), chain, index, was, oldest).Scan(ctx, &rows)
+	if err != nil {
+		return fmt.Errorf("database: read the trades that the index before lacks: %w", err)
+	}
+	var launches []streamRow
+	err = tx.NewRaw("SELECT ? AS kind, ? AS chain, 0 AS retracts, l.block, l.created_at AS time, l.mint AS token, 0 AS member, 0 AS seq FROM launches l "+
+		"WHERE l.chain = ? AND l.block > ? AND l.block >= ? AND NOT l.unvalued ORDER BY l.block, l.log_index",
+		string(market.StreamLaunch), chain, index, was, oldest).Scan(ctx, &launches)
+	if err != nil {
+		return fmt.Errorf("database: read the launches that the index before lacks: %w", err)
+	}
+	rows = append(launches, rows...)
+	slices.SortStableFunc(rows, func(a, b streamRow) int { return int(a.Block - b.Block) })
+	return writeStream(ctx, tx, next, rows)
+}
+
+// pruneStream deletes some of a chain's items that are older than a time (unix seconds), the oldest first.
+func pruneStream(ctx context.Context, tx *database.Transaction, index string, before int64) (more bool, err error) {
+	chain, _ := chainconfig.ChainOfIndex(index)
+	res, err := tx.NewRaw("DELETE FROM stream WHERE number IN (SELECT number FROM stream WHERE chain = ? AND time < ? ORDER BY number LIMIT ?)",
+		chain, before, pruneRows).Exec(ctx)
+	if err != nil {
+		return false, err
+	}
+	gone, err := res.RowsAffected()
+	return gone == pruneRows, err
+}

@@ -1,0 +1,164 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"math"
+
+	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/model"
+)
+
+// StreamItem is an item of the stream, or says that one is taken back.
+type StreamItem struct {
+	Number int64
+	Chain  string
+	// Retracts is the number of the item that is taken back; 0 for an item. Then Kind is that item's, and the rest is none.
+	Retracts int64
+	market.StreamItem
+}
+
+func (r *streamRow) value() (StreamItem, error) {
+	c := model.Columns{Table: "stream"}
+	it := StreamItem{Number: r.Number, Chain: r.Chain, Retracts: r.Retracts}
+	it.Kind, it.Token, it.Time = market.StreamKind(r.Kind), c.Address(r.Token), r.Time
+	if it.Kind == market.StreamTrade && it.Retracts == 0 {
+		it.Trade = market.StreamTradeRef{Wallet: c.Address(r.Wallet), Member: r.Member, Block: uint64(r.Block), Seq: uint32(r.Seq)}
+	}
+	return it, c.Err
+}
+
+// Last is the highest number that was taken; 0 before the first.
+func (s Stream) Last(ctx context.Context) (last int64, err error) {
+	err = s.db.Read.NewRaw("SELECT COALESCE(max(last), 0) FROM sequences WHERE stream = ?", streamCounter).Scan(ctx, &last)
+	if err != nil {
+		return 0, fmt.Errorf("database: read the last number of the stream: %w", err)
+	}
+	return last, nil
+}
+
+// After lists up to limit items with numbers above one, and what is taken back under such numbers, in their order.
+func (s Stream) After(ctx context.Context, number int64, limit int) ([]StreamItem, error) {
+	return s.list(ctx, s.db.Read.NewSelect().Where("number > ?", number).Order("number").Limit(int64(limit)))
+}
+
+// Before lists up to limit items of a kind with numbers below one, the newest first; those that were taken back are none. token, if it isn't none, asks for
+// items about the token at an address, on whichever chain.
+func (s Stream) Before(ctx context.Context, number int64, kind market.StreamKind, token market.Address, limit int) ([]StreamItem, error) {
+	q := s.db.Read.NewSelect().Where("number < ? AND retracts = 0 AND kind = ?", number, string(kind)).Order("number DESC").Limit(int64(limit))
+	if !token.IsNone() {
+		q = q.Where("token = ?", token.Bytes())
+	}
+	return s.list(ctx, q)
+}
+
+func (s Stream) list(ctx context.Context, q *bun.SelectQuery) ([]StreamItem, error) {
+	var rows []streamRow
+	if err := q.Model(&rows).Scan(ctx); err != nil {
+		return nil, fmt.Errorf("database: read the stream: %w", err)
+	}
+	return model.To(rows, (*streamRow).value)
+}
+
+// StreamTrade is what the entries of a member's trade come to.
+type StreamTrade struct {
+	Tx   market.TxID
+	Sell bool
+	// Amount is raw, and NanoUSD the value in 1e-9 USD.
+	Amount  market.Amount
+	NanoUSD int64
+	// Counts says that all of it counts for the member.
+	Counts bool
+	// Proceeds and Cost are of what had a basis.
+	Proceeds, Cost market.USD
+	// Pool is the one in which the most of it was traded.
+	Pool market.Address
+}
+
+// walletBlock names a wallet's entries of a block.
+type walletBlock struct {
+	chain  string
+	wallet market.Address
+	block  uint64
+}
+
+// Trades gives what the entries of some trades come to, by the numbers of their items. One whose entries aren't there, since a reorg took them or another
+// index is served, isn't among them.
+func (s Stream) Trades(ctx context.Context, items []StreamItem) (map[int64]StreamTrade, error) {
+	var keys []any
+	of := make(map[walletBlock][]*StreamItem, len(items))
+	for i := range items {
+		it := &items[i]
+		if it.Kind != market.StreamTrade || it.Retracts != 0 {
+			continue
+		}
+		k := walletBlock{it.Chain, it.Trade.Wallet, it.Trade.Block}
+		if of[k] == nil {
+			keys = append(keys, []any{s.served.indexOf(it.Chain), it.Trade.Wallet.Bytes(), int64(it.Trade.Block)})
+		}
+		of[k] = append(of[k], it)
+	}
+	out := make(map[int64]StreamTrade, len(items))
+	for len(keys) > 0 {
+		part := keys[:min(len(keys), database.LoadKeys)]
+		keys = keys[len(part):]
+		entries := map[walletBlock][]market.Entry{}
+		q := s.db.Read.NewRaw("SELECT "+database.ColumnsOf[model.Entry](s.db.Read, "e")+" FROM wallet_entries e WHERE (e.chain, e.wallet, e.block) IN (?) ORDER BY e.seq",
+			database.Among(s.db.IsPostgres(), part))
+		for e, err := range database.Walk(ctx, s.db.Read, q, "wallet_entries", func(rows *sql.Rows) (WalletEntry, error) {
+			var r model.Entry
+			if err := s.db.Read.ScanRow(ctx, rows, &r); err != nil {
+				return WalletEntry{}, err
+			}
+			e, err := r.Value()
+			chain, _ := s.served.chainOf(r.Chain)
+			return WalletEntry{Chain: chain, Entry: e}, err
+		}) {
+			if err != nil {
+				return nil, err
+			}
+			k := walletBlock{e.Chain, e.Wallet, e.Block}
+			entries[k] = append(entries[k], e.Entry)
+		}
+		for k, list := range entries {
+			for _, it := range of[k] {
+				if t, ok := tradeOf(it, list); ok {
+					out[it.Number] = t
+				}
+			}
+		}
+	}
+	return out, nil
+}
+
+// tradeOf adds the entries of a trade up. entries are those of its wallet and block, in their order.
+func tradeOf(it *StreamItem, entries []market.Entry) (t StreamTrade, ok bool) {
+	var first *market.Entry
+	var most int64
+	for i := range entries {
+		e := &entries[i]
+		if e.Seq == it.Trade.Seq && e.Token == it.Token {
+			first = e
+			t = StreamTrade{Tx: e.Tx, Sell: e.Kind == market.Sold, Counts: true}
+		}
+		if first == nil || e.Tx != first.Tx || e.Token != first.Token || e.Kind != first.Kind {
+			continue
+		}
+		if _, over := t.Amount.AddOverflow(&t.Amount, &e.Amount); over {
+			t.Amount.SetAllOne()
+		}
+		if t.NanoUSD += e.NanoUSD; t.NanoUSD < 0 {
+			t.NanoUSD = math.MaxInt64
+		}
+		t.Counts = t.Counts && e.Counts
+		t.Proceeds, t.Cost = t.Proceeds.Add(e.Proceeds), t.Cost.Add(e.Cost)
+		if t.Pool.IsNone() || e.NanoUSD > most {
+			t.Pool, most = e.Pool, e.NanoUSD
+		}
+	}
+	return t, first != nil && (first.Kind == market.Bought || first.Kind == market.Sold)
+}
