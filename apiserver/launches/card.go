@@ -5,6 +5,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/share"
+	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 	"github.com/boardwalkhq/boardwalk/internal/figure"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/plain"
@@ -23,14 +24,14 @@ func (h *Handlers) buildCard(r *serve.Request) (*cards.Built, error) {
 		return nil, err
 	}
 	name, symbol := l.card.Names()
-	base := h.launchBase(&l.card, max(l.token.AsOf-l.CreatedAt, 0))
+	base := h.launchCards.Base(&l.card, max(l.token.AsOf-l.CreatedAt, 0))
 	out := &sharecard.Launch{
-		Asset: share.NewAsset(r, l.Chain, l.Mint, name, symbol), Venue: l.card.Venue.Label, Own: isOwn(l.card.Venue),
+		Asset: share.NewAsset(r, l.Chain, l.Mint, name, symbol), Venue: l.card.Venue.Label, Own: wire.IsOwn(l.card.Venue),
 		Stage: stages[l.State], PriceUSD: share.Rounded(base.PriceUSD, figure.RoundPrice), Change24hPct: share.Rounded(base.Change24HPct, figure.RoundPercent),
 		MarketCapUSD: share.Rounded(base.MarketCapUSD, figure.RoundUSD), CreatedAt: l.CreatedAt, AgeS: figure.RoundAge(base.AgeS),
 		GatePass: base.GatePass, GateFails: inWords(base.GateFails),
 	}
-	handle := func() string { return handleOf(r, l.Chain, l.card.Launch) }
+	handle := func() string { return wire.CreatorHandle(r, l.Chain, l.card.Launch) }
 	out.Creator, out.CreatorHandle = l.card.Launch.Creator.String(), handle()
 	if l.card.Listed {
 		out.LiquidityUSD, out.Volume24hUSD = share.Rounded(&base.LiquidityUSD, figure.RoundUSD), share.Rounded(&base.Volume24HUSD, figure.RoundUSD)

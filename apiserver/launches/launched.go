@@ -36,9 +36,9 @@ func (h *Handlers) launchedToken(r *serve.Request) (*serve.Answer, error) {
 	t := &l.token
 	at := t.Changed.Latest(l.card.On.Ranked) // how it stands is as of the ranking
 	out := contract.LaunchedToken{
-		LaunchBase: h.launchBase(&l.card, max(at.At-l.CreatedAt, 0)), AsOf: wire.Timestamp(at.At), Stale: t.Stale, Blocks: contract.Blocks{},
+		LaunchBase: h.launchCards.Base(&l.card, max(at.At-l.CreatedAt, 0)), AsOf: wire.Timestamp(at.At), Stale: t.Stale, Blocks: contract.Blocks{},
 		ChainCandidates: l.candidates, Family: wire.Uncounted(),
-		Creator: l.creator(handleOf(r, l.Chain, l.card.Launch)), Graduation: l.graduation(),
+		Creator: l.creator(wire.CreatorHandle(r, l.Chain, l.card.Launch)), Graduation: l.graduation(),
 	}
 	h.noteMembers(r, l, &out)
 	wire.NoteBlock(out.Blocks, t.Chain, at.Block)
@@ -130,7 +130,7 @@ func choose(launches []boards.LaunchNow, tokens []figures.Token) *launched {
 // creator is who launched the token, what else, and how much of it is left there.
 func (l *launched) creator(handle string) contract.CreatorRecord {
 	out := contract.CreatorRecord{
-		LaunchCreator: launchCreator(l.card.Launch, handle), Launches: l.beside.Launches, Graduated: l.beside.Graduated,
+		LaunchCreator: wire.LaunchCreator(l.card.Launch, handle), Launches: l.beside.Launches, Graduated: l.beside.Graduated,
 	}
 	_, known, status := l.card.Holders(l.card.On)
 	t := &l.token.Token

@@ -24,14 +24,15 @@ type Options struct {
 type Handlers struct {
 	Options
 
-	gate   contract.Gate
-	boards serve.Bodies[boardKey]
-	status serve.ByCatalog
+	gate        contract.Gate
+	launchCards wire.LaunchCards
+	boards      serve.Bodies[boardKey]
+	status      serve.ByCatalog
 }
 
 // New makes the handlers.
 func New(o Options) *Handlers {
-	return &Handlers{Options: o, gate: gateBody(&o.Gate)}
+	return &Handlers{Options: o, gate: gateBody(&o.Gate), launchCards: wire.LaunchCards{Links: o.Links}}
 }
 
 // Routes are the operations of launches.

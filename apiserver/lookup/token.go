@@ -34,8 +34,8 @@ func Named(r *serve.Request, tokens read.Tokens, param string) (*Token, error) {
 	return Find(r.Context(), tokens, r.Seen.Catalog, n.Address, n.Chain)
 }
 
-// List reads the tokens that a list of the query names; each may have its chain before it.
-func List(r *serve.Request, param string) ([]serve.Named, error) {
+// list reads the tokens that a list of the query names; each may have its chain before it.
+func list(r *serve.Request, param string) ([]serve.Named, error) {
 	items := r.List(param)
 	out := make([]serve.Named, 0, len(items))
 	for _, item := range items {
@@ -49,6 +49,36 @@ func List(r *serve.Request, param string) ([]serve.Named, error) {
 		}
 		n.Text = item
 		out = append(out, n)
+	}
+	return out, nil
+}
+
+// Item is an item of a list of tokens, with the token that it names.
+type Item struct {
+	serve.Named
+	// Found is nil where no declared chain has the token.
+	Found *Token
+}
+
+// Tokens reads and finds the tokens that a list of the query names.
+func Tokens(r *serve.Request, tokens read.Tokens, param string) ([]Item, error) {
+	named, err := list(r, param)
+	if err != nil {
+		return nil, err
+	}
+	var mints []market.Address
+	for i := range named {
+		if named[i].IsAddress() {
+			mints = append(mints, named[i].Address)
+		}
+	}
+	found, err := tokens.TokensAt(r.Context(), mints)
+	if err != nil {
+		return nil, serve.Unavailable(err)
+	}
+	out := make([]Item, len(named))
+	for i := range named {
+		out[i] = Item{named[i], Choose(r.Seen.Catalog, found[named[i].Address], named[i].Chain)}
 	}
 	return out, nil
 }

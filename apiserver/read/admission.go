@@ -11,6 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
@@ -49,7 +50,7 @@ func (a *Admission) Readers(r Readers) Readers {
 	return Readers{
 		Snapshots: r.Snapshots, Tokens: admittedTokens{r.Tokens, a}, Pairs: admittedPairs{r.Pairs, a}, Series: admittedSeries{r.Series, a},
 		Launches: admittedLaunches{r.Launches, a}, Profiles: admittedProfiles{r.Profiles, a},
-		Profit: admittedProfit{r.Profit, a},
+		Profit: admittedProfit{r.Profit, a}, Stream: admittedStream{r.Stream, a},
 	}
 }
 
@@ -166,6 +167,35 @@ func (a admittedProfit) In(ctx context.Context, tokens []profit.Token) (in map[p
 	}
 	defer a.leave()
 	return a.of.In(ctx, tokens)
+}
+
+type admittedStream struct {
+	of Stream
+	*Admission
+}
+
+func (a admittedStream) OlderTrades(ctx context.Context, below int64, token market.Address, limit int) (list []*stream.Trade, next int64, err error) {
+	if err := a.enter(); err != nil {
+		return nil, 0, err
+	}
+	defer a.leave()
+	return a.of.OlderTrades(ctx, below, token, limit)
+}
+
+func (a admittedStream) OlderLaunches(ctx context.Context, below int64, limit int) (list []stream.Launch, next int64, err error) {
+	if err := a.enter(); err != nil {
+		return nil, 0, err
+	}
+	defer a.leave()
+	return a.of.OlderLaunches(ctx, below, limit)
+}
+
+func (a admittedStream) Critical(ctx context.Context, tokens []TokenAt) (map[TokenAt]bool, error) {
+	return admit(a.Admission, func() (map[TokenAt]bool, error) { return a.of.Critical(ctx, tokens) })
+}
+
+func (a admittedStream) Closes(ctx context.Context, minutes []stream.Minute, final int64) (map[stream.Minute]float64, error) {
+	return admit(a.Admission, func() (map[stream.Minute]float64, error) { return a.of.Closes(ctx, minutes, final) })
 }
 
 type admittedProfiles struct {

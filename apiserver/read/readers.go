@@ -9,8 +9,10 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
@@ -23,6 +25,7 @@ type Readers struct {
 	Launches  Launches
 	Profiles  Profiles
 	Profit    Profit
+	Stream    Stream
 }
 
 // Snapshots has what is in memory: the catalogue and what is hot.
@@ -80,7 +83,22 @@ type Profit interface {
 	In(ctx context.Context, tokens []profit.Token) (in map[profit.Token][]members.Member, stale bool, err error)
 }
 
+// Stream reads of the stream what no snapshot has.
+type Stream interface {
+	// OlderTrades lists trades with numbers below one, the newest first, of up to limit items; next is the number below which older ones are, 0 where there
+	// are none. token, if it isn't none, asks for those of the token at an address.
+	OlderTrades(ctx context.Context, below int64, token market.Address, limit int) (list []*stream.Trade, next int64, err error)
+	OlderLaunches(ctx context.Context, below int64, limit int) (list []stream.Launch, next int64, err error)
+	// Critical says of which of some tokens a critical trust check failed.
+	Critical(ctx context.Context, tokens []TokenAt) (map[TokenAt]bool, error)
+	// Closes are the closes of some minutes in USD, as far as they are known. final is the time (unix seconds) before which none changes any more.
+	Closes(ctx context.Context, minutes []stream.Minute, final int64) (map[stream.Minute]float64, error)
+}
+
+// TokenAt names a token of a chain.
+type TokenAt = store.TokenAt
+
 // Readers are the interfaces through which handlers read what the view reads.
 func (v *View) Readers() Readers {
-	return Readers{Snapshots: v, Tokens: v.tokens, Pairs: v.pairs, Series: v.series, Launches: v.launches, Profiles: v, Profit: v.profit}
+	return Readers{Snapshots: v, Tokens: v.tokens, Pairs: v.pairs, Series: v.series, Launches: v.launches, Profiles: v, Profit: v.profit, Stream: v.older}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
@@ -19,6 +20,8 @@ type Snapshot struct {
 	Live   *boards.Live
 	Majors *Majors
 	Board  *boards.Board
+	// Stream is the newest of what clients follow by cursor; nil before the first look at the database. Board has every launch that is in it.
+	Stream *stream.Newest
 	// Members are the platform's members. They are no part of the moment: who hides isn't named any more.
 	Members *members.Directory
 

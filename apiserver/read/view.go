@@ -20,6 +20,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/series"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -59,6 +60,9 @@ type View struct {
 	majors  *foundMajors // of the last look
 	members *members.Directory
 	profit  *profit.Reader
+	// follower has the newest items of the stream, and older reads the others.
+	follower *stream.Follower
+	older    *stream.Reader
 	// followed is when the members were followed last; unfollowed says that it failed since.
 	followed   time.Time
 	unfollowed bool
@@ -76,6 +80,7 @@ func New(st *store.Store, live *catalog.Live, gate board.Gate, now func() time.T
 	v.pairs = pairs.NewFinder(pairs.Options{Store: st, Looks: looks, Tokens: v.tokens, Now: now, Log: log})
 	v.members = members.NewDirectory(looks.Social)
 	v.profit = profit.NewReader(st.Wallets, v.members, now)
+	v.follower, v.older = stream.NewFollower(looks.Stream, looks.Social.ServerChanges), stream.NewReader(st, now)
 	v.snapshot.Store(&Snapshot{Catalog: declared.New(live.Now()), Members: v.members})
 	return v
 }
@@ -156,6 +161,9 @@ func (v *View) refresh(ctx context.Context) error {
 		return err
 	}
 	v.followMembers(ctx)
+	if err = v.followStream(ctx); err != nil { // before the board, which then has every launch that is in it
+		return err
+	}
 	if err = v.ranks.Refresh(ctx, next.statuses(), next.Catalog); err != nil {
 		return err
 	}
@@ -163,7 +171,7 @@ func (v *View) refresh(ctx context.Context) error {
 		return err
 	}
 	v.show(func(s *Snapshot) {
-		s.database, s.ranking, s.found = next.database, v.ranks.Ranking(), next.found
+		s.database, s.ranking, s.found, s.Stream = next.database, v.ranks.Ranking(), next.found, v.follower.Newest()
 	})
 	return nil
 }
@@ -172,6 +180,12 @@ func (v *View) readChains(ctx context.Context) ([]store.ChainStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, figures.LookTime)
 	defer cancel()
 	return v.looks.Chains(ctx)
+}
+
+func (v *View) followStream(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, figures.LookTime)
+	defer cancel()
+	return v.follower.Follow(ctx)
 }
 
 // lost marks everything stale that is still served while the database is away.

@@ -54,26 +54,16 @@ func counted(r *serve.Request, n int, why contract.UnknownReasons) *int {
 const mostFaces = 5
 
 func (h *Handlers) membersIn(r *serve.Request) (*serve.Answer, error) {
-	wanted, err := lookup.List(r, "mints")
+	wanted, err := lookup.Tokens(r, h.Readers.Tokens, "mints")
 	if err != nil {
 		return nil, err
-	}
-	var mints []market.Address
-	for _, q := range wanted {
-		if q.IsAddress() {
-			mints = append(mints, q.Address)
-		}
-	}
-	found, err := h.Readers.Tokens.TokensAt(r.Context(), mints)
-	if err != nil {
-		return nil, serve.Unavailable(err)
 	}
 	out := contract.MembersIn{Tokens: map[string]contract.TokenMembers{}, Missing: []string{}}
 	asked := map[string]profit.Token{}
 	var tokens []profit.Token
 	var newest int64
 	for _, q := range wanted {
-		s := lookup.Choose(r.Seen.Catalog, found[q.Address], q.Chain)
+		s := q.Found
 		if s == nil {
 			out.Missing = append(out.Missing, q.Text)
 			continue

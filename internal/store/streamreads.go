@@ -56,6 +56,20 @@ func (s Stream) Before(ctx context.Context, number int64, kind market.StreamKind
 	return s.list(ctx, q)
 }
 
+// Retractions lists up to limit of what was taken back under numbers below one, the newest first.
+func (s Stream) Retractions(ctx context.Context, number int64, limit int) ([]StreamItem, error) {
+	return s.list(ctx, s.db.Read.NewSelect().Where("number < ? AND retracts > 0", number).Order("number DESC").Limit(int64(limit)))
+}
+
+// First is the lowest number that is kept; where none is, the next one that will be taken.
+func (s Stream) First(ctx context.Context) (first int64, err error) {
+	err = s.db.Read.NewRaw("SELECT COALESCE((SELECT min(number) FROM stream), (SELECT last + 1 FROM sequences WHERE stream = ?), 1)", streamCounter).Scan(ctx, &first)
+	if err != nil {
+		return 0, fmt.Errorf("database: read the first number of the stream: %w", err)
+	}
+	return first, nil
+}
+
 func (s Stream) list(ctx context.Context, q *bun.SelectQuery) ([]StreamItem, error) {
 	var rows []streamRow
 	if err := q.Model(&rows).Scan(ctx); err != nil {

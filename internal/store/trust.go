@@ -99,6 +99,29 @@ func (s Trust) At(ctx context.Context, chain string, mint market.Address) (t Tru
 	return t, err == nil, err
 }
 
+// CriticalAt says of which of some tokens a critical check failed the last time.
+func (s Trust) CriticalAt(ctx context.Context, tokens []TokenAt) (map[TokenAt]bool, error) {
+	out := map[TokenAt]bool{}
+	if len(tokens) == 0 {
+		return out, nil
+	}
+	keys := make([]any, len(tokens))
+	for i, t := range tokens {
+		keys[i] = []any{s.served.indexOf(t.Chain), t.Mint.Bytes()}
+	}
+	var rows []trustRow
+	err := s.db.Read.NewSelect().Model(&rows).Column("chain", "mint").Where("critical AND (chain, mint) IN (?)", database.Among(s.db.IsPostgres(), keys)).Scan(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("database: read which tokens failed a check: %w", err)
+	}
+	c := model.Columns{Table: "trust_reports"}
+	for _, r := range rows {
+		chain, _ := s.served.chainOf(r.Chain)
+		out[TokenAt{Chain: chain, Mint: c.Address(r.Mint)}] = true
+	}
+	return out, c.Err
+}
+
 // trustDue starts from what was traded lately: that is little beside all that was ever launched.
 const trustDue = "SELECT l.mint FROM (SELECT DISTINCT base FROM pools WHERE chain = ? AND last_trade_at >= ? AND day_volume_usd >= ?) p " +
 	"JOIN launches l ON l.chain = ? AND l.mint = p.base WHERE l.checked_at IS NULL OR l.checked_at < ? " +

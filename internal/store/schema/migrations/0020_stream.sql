@@ -17,6 +17,7 @@ CREATE TABLE stream (
 ) {{clustered}};
 CREATE INDEX stream_by_block ON stream (chain, block);
 CREATE INDEX stream_by_token ON stream (token, number) WHERE retracts = 0;
+CREATE INDEX stream_retractions ON stream (number) WHERE retracts > 0;
 CREATE INDEX stream_by_wallet ON stream (wallet) WHERE wallet IS NOT NULL;
 
 -- Launches from before are in no stream.

@@ -1,0 +1,179 @@
+// Package stream keeps the newest items of the stream in memory, members' trades and launches by their numbers, and reads older ones. Whose trades they are,
+// and what their tokens are worth, whoever answers looks up.
+package stream
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+// Trade is what a member bought, or sold, of one token in one transaction. It is never changed, but for Body.
+type Trade struct {
+	Number        int64
+	Chain         string
+	Token, Wallet market.Address
+	Member        member.Number
+	Time          int64 // unix seconds
+	store.StreamTrade
+
+	// Body is the place of whoever encodes the trade, for what was encoded last.
+	Body Body
+}
+
+// Launch is a launched token from when it has a value in USD.
+type Launch struct {
+	Number int64
+	Chain  string
+	Token  market.Address
+	Time   int64 // unix seconds
+}
+
+// Retraction says that an item is taken back: by a reorg, or since its wallet is a member's no longer.
+type Retraction struct {
+	Number int64
+	Kind   market.StreamKind
+	// Of is the item's number.
+	Of int64
+}
+
+// Newest are the newest items as they were at one look. It is never changed.
+type Newest struct {
+	// Head is the highest number that is known to be taken, of whatever kind.
+	Head int64
+	// Trades, Launches and Retractions are in the order of their numbers.
+	Trades      []*Trade
+	Launches    []Launch
+	Retractions []Retraction
+	// TradesFrom and LaunchesFrom are the numbers above which all items of the kind are here that stand, with all that were taken back.
+	TradesFrom, LaunchesFrom int64
+}
+
+// Since are the items after a cursor.
+type Since[T any] struct {
+	Items []T
+	// Retracted are the numbers of items up to the cursor that were taken back after it.
+	Retracted []int64
+	// IsTruncated says that there were more than are told, or that nobody knows by now.
+	IsTruncated bool
+	// IsReset says that the cursor is none of this stream, as after a restore of the database: it begins anew at the head.
+	IsReset bool
+}
+
+// MostSince is the most that one answer tells of a kind.
+const MostSince = 200
+
+// TradesSince are the trades after a cursor.
+func (n *Newest) TradesSince(cursor int64) Since[*Trade] {
+	return since(n, market.StreamTrade, n.Trades, numberOfTrade, n.TradesFrom, cursor)
+}
+
+// LaunchesSince are the launches after a cursor.
+func (n *Newest) LaunchesSince(cursor int64) Since[Launch] {
+	return since(n, market.StreamLaunch, n.Launches, numberOfLaunch, n.LaunchesFrom, cursor)
+}
+
+func numberOfTrade(t *Trade) int64 { return t.Number }
+
+func numberOfLaunch(l Launch) int64 { return l.Number }
+
+func since[T any](n *Newest, kind market.StreamKind, items []T, number func(T) int64, from, cursor int64) (out Since[T]) {
+	if cursor > n.Head {
+		out.IsReset = true
+		return out
+	}
+	out.Items, out.IsTruncated = items[above(items, number, cursor):], cursor < from
+	if over := len(out.Items) - MostSince; over > 0 {
+		out.Items, out.IsTruncated = out.Items[over:], true
+	}
+	later := n.Retractions[above(n.Retractions, func(r Retraction) int64 { return r.Number }, cursor):]
+	for _, r := range slices.Backward(later) {
+		if r.Kind != kind || r.Of > cursor { // nobody who asks from there has seen it
+			continue
+		}
+		if len(out.Retracted) == MostSince {
+			out.IsTruncated = true
+			break
+		}
+		out.Retracted = append(out.Retracted, r.Of)
+	}
+	slices.Sort(out.Retracted)
+	return out
+}
+
+// above is the place of the first item whose number is above one.
+func above[T any](items []T, number func(T) int64, n int64) int {
+	i, _ := slices.BinarySearchFunc(items, n, func(item T, n int64) int {
+		return cmp.Or(cmp.Compare(number(item), n), -1)
+	})
+	return i
+}
+
+// TradesBelow are the trades in memory with numbers below one, in the order of their numbers.
+func (n *Newest) TradesBelow(number int64) []*Trade {
+	return n.Trades[:above(n.Trades, numberOfTrade, number-1)]
+}
+
+// LaunchesBelow are the launches in memory with numbers below one, in the order of their numbers.
+func (n *Newest) LaunchesBelow(number int64) []Launch {
+	return n.Launches[:above(n.Launches, numberOfLaunch, number-1)]
+}
+
+// with is the same with more rows, which are in the order of their numbers and come after all others. trades are what the entries of trades come to: one
+// without is told as taken back soon.
+func (n *Newest) with(rows []store.StreamItem, trades map[int64]store.StreamTrade) *Newest {
+	next := *n
+	gone := map[int64]bool{}
+	for i := range rows {
+		it := &rows[i]
+		next.Head = max(next.Head, it.Number)
+		switch {
+		case it.Retracts > 0:
+			next.Retractions = append(next.Retractions, Retraction{it.Number, it.Kind, it.Retracts})
+			gone[it.Retracts] = true
+		case it.Kind == market.StreamTrade:
+			if sum, ok := trades[it.Number]; ok {
+				next.Trades = append(next.Trades, newTrade(it, sum))
+			}
+		case it.Kind == market.StreamLaunch:
+			next.Launches = append(next.Launches, newLaunch(it))
+		}
+	}
+	if len(gone) > 0 {
+		next.Trades = slices.DeleteFunc(slices.Clone(next.Trades), func(t *Trade) bool { return gone[t.Number] })
+		next.Launches = slices.DeleteFunc(slices.Clone(next.Launches), func(l Launch) bool { return gone[l.Number] })
+	}
+	next.trim()
+	return &next
+}
+
+// kept is how many items of a kind are kept, and so many retractions; an eighth more may be there.
+const kept = 10_000
+
+// trim drops the oldest items of what has too many. Appending to what is left copies it in time, so that nothing keeps what was dropped for long.
+func (n *Newest) trim() {
+	const most = kept + kept/8
+	if over := len(n.Trades) - kept; len(n.Trades) > most {
+		n.TradesFrom, n.Trades = n.Trades[over-1].Number, slices.Clone(n.Trades[over:])
+	}
+	if over := len(n.Launches) - kept; len(n.Launches) > most {
+		n.LaunchesFrom, n.Launches = n.Launches[over-1].Number, slices.Clone(n.Launches[over:])
+	}
+	if over := len(n.Retractions) - kept; len(n.Retractions) > most {
+		last := n.Retractions[over-1].Number
+		n.TradesFrom, n.LaunchesFrom, n.Retractions = max(n.TradesFrom, last), max(n.LaunchesFrom, last), slices.Clone(n.Retractions[over:])
+	}
+}
+
+func newTrade(it *store.StreamItem, sum store.StreamTrade) *Trade {
+	return &Trade{
+		Number: it.Number, Chain: it.Chain, Token: it.Token, Wallet: it.Trade.Wallet, Member: member.Number(it.Trade.Member), Time: it.Time, StreamTrade: sum,
+	}
+}
+
+func newLaunch(it *store.StreamItem) Launch {
+	return Launch{Number: it.Number, Chain: it.Chain, Token: it.Token, Time: it.Time}
+}

@@ -1,0 +1,254 @@
+package stream
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/recent"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+const (
+	// atOnce is how many rows are read at once.
+	atOnce = 5_000
+	// checkedAgain is the age from which on it is read anew whether a critical check of a token failed, and closedAgain the same of a minute's close.
+	checkedAgain, closedAgain = 30 * time.Second, time.Second
+	// keptTokens and keptMinutes are how many of both are remembered.
+	keptTokens, keptMinutes = 4_096, 16_384
+)
+
+// Follower keeps the newest items. One goroutine calls it.
+type Follower struct {
+	stream store.Stream
+	newest *Newest
+	// servers counts how often the database's server was another one.
+	servers func() int64
+	last    int64
+}
+
+// NewFollower has no items yet. servers counts how often the database's server was another one, which may lack the newest numbers of the last.
+func NewFollower(s store.Stream, servers func() int64) *Follower {
+	return &Follower{stream: s, servers: servers}
+}
+
+// Newest are the newest items; nil before the first look.
+func (f *Follower) Newest() *Newest { return f.newest }
+
+// Follow takes in what came since the last time. A stream that has gone back is read anew.
+func (f *Follower) Follow(ctx context.Context) error {
+	servers := f.servers() // before the number: it may be another server's already, and then differs the next time
+	last, err := f.stream.Last(ctx)
+	if err != nil {
+		return err
+	}
+	if f.newest == nil || last < f.newest.Head || servers != f.last {
+		n, err := f.load(ctx, last)
+		if err != nil {
+			return err
+		}
+		f.newest, f.last = n, servers
+	}
+	if last == f.newest.Head {
+		return nil
+	}
+	next := f.newest
+	for {
+		rows, err := f.stream.After(ctx, next.Head, atOnce)
+		if err != nil {
+			return err
+		}
+		trades, err := f.stream.Trades(ctx, rows)
+		if err != nil {
+			return err
+		}
+		if next = next.with(rows, trades); len(rows) < atOnce {
+			break
+		}
+	}
+	if next.Head < last { // the newest were pruned, or belong to nothing that is kept
+		at := *next
+		at.Head, next = last, &at
+	}
+	f.newest = next
+	return nil
+}
+
+// load reads the newest items up to a number, and the newest of what was taken back.
+func (f *Follower) load(ctx context.Context, last int64) (*Newest, error) {
+	first, err := f.stream.First(ctx)
+	if err != nil {
+		return nil, err
+	}
+	n := &Newest{Head: last, TradesFrom: first - 1, LaunchesFrom: first - 1}
+	trades, err := f.stream.Before(ctx, last+1, market.StreamTrade, market.Address{}, kept)
+	if err != nil {
+		return nil, err
+	}
+	sums, err := f.stream.Trades(ctx, trades)
+	if err != nil {
+		return nil, err
+	}
+	for i := range slices.Backward(trades) {
+		if sum, ok := sums[trades[i].Number]; ok {
+			n.Trades = append(n.Trades, newTrade(&trades[i], sum))
+		}
+	}
+	if len(trades) == kept {
+		n.TradesFrom = trades[kept-1].Number - 1
+	}
+	launches, err := f.stream.Before(ctx, last+1, market.StreamLaunch, market.Address{}, kept)
+	if err != nil {
+		return nil, err
+	}
+	for i := range slices.Backward(launches) {
+		n.Launches = append(n.Launches, newLaunch(&launches[i]))
+	}
+	if len(launches) == kept {
+		n.LaunchesFrom = launches[kept-1].Number - 1
+	}
+	gone, err := f.stream.Retractions(ctx, last+1, kept)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range slices.Backward(gone) {
+		n.Retractions = append(n.Retractions, Retraction{r.Number, r.Kind, r.Retracts})
+	}
+	if len(gone) == kept {
+		from := gone[kept-1].Number - 1
+		n.TradesFrom, n.LaunchesFrom = max(n.TradesFrom, from), max(n.LaunchesFrom, from)
+	}
+	return n, nil
+}
+
+// Reader reads what isn't in memory. Any number of goroutines may ask.
+type Reader struct {
+	stream  store.Stream
+	trust   store.Trust
+	candles store.Candles
+	now     func() time.Time
+	checked *recent.Cache[store.TokenAt, recent.Dated[bool]]
+	closes  *recent.Cache[Minute, minuteClose]
+}
+
+// NewReader makes a reader.
+func NewReader(st *store.Store, now func() time.Time) *Reader {
+	return &Reader{
+		stream: st.Stream, trust: st.Trust, candles: st.Candles, now: now, checked: recent.New[store.TokenAt, recent.Dated[bool]](keptTokens),
+		closes: recent.New[Minute, minuteClose](keptMinutes),
+	}
+}
+
+// OlderTrades lists trades with numbers below one, the newest first, of up to limit items. token, if it isn't none, asks for those of the token at an
+// address, on whichever chain. next is the number below which older ones are; 0 where there are none.
+func (r *Reader) OlderTrades(ctx context.Context, below int64, token market.Address, limit int) (list []*Trade, next int64, err error) {
+	items, err := r.stream.Before(ctx, below, market.StreamTrade, token, limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	sums, err := r.stream.Trades(ctx, items)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range items {
+		if sum, ok := sums[items[i].Number]; ok {
+			list = append(list, newTrade(&items[i], sum))
+		}
+	}
+	if len(items) == limit {
+		next = items[limit-1].Number
+	}
+	return list, next, nil
+}
+
+// OlderLaunches is OlderTrades for launches of any token.
+func (r *Reader) OlderLaunches(ctx context.Context, below int64, limit int) (list []Launch, next int64, err error) {
+	items, err := r.stream.Before(ctx, below, market.StreamLaunch, market.Address{}, limit)
+	if err != nil {
+		return nil, 0, err
+	}
+	for i := range items {
+		list = append(list, newLaunch(&items[i]))
+	}
+	if len(items) == limit {
+		next = items[limit-1].Number
+	}
+	return list, next, nil
+}
+
+// Critical says of which of some tokens a critical trust check failed the last time. Where that can't be read, what is known is told.
+func (r *Reader) Critical(ctx context.Context, tokens []store.TokenAt) (map[store.TokenAt]bool, error) {
+	out := make(map[store.TokenAt]bool, len(tokens))
+	var unread []store.TokenAt
+	hasAll := true
+	for _, t := range tokens {
+		hit, ok := r.checked.Get(t)
+		out[t] = hit.Value
+		if !ok || r.now().Sub(hit.At) >= checkedAgain {
+			unread, hasAll = append(unread, t), hasAll && ok
+		}
+	}
+	if len(unread) == 0 {
+		return out, nil
+	}
+	at := r.now()
+	found, err := r.trust.CriticalAt(ctx, unread)
+	if err != nil {
+		if hasAll {
+			return out, nil
+		}
+		return nil, err
+	}
+	for _, t := range unread {
+		out[t] = found[t]
+		r.checked.Put(t, recent.Dated[bool]{Value: found[t], At: at})
+	}
+	return out, nil
+}
+
+// Minute names a minute of a pool.
+type Minute struct {
+	Chain string
+	Pool  market.Address
+	// At is the unix second at which it begins.
+	At int64
+}
+
+// minuteClose is the close of a minute in USD; 0 where it has none.
+type minuteClose struct {
+	usd     float64
+	readAt  time.Time
+	isFinal bool
+}
+
+// Closes are the closes of some minutes in USD, as far as they are known. final is the time (unix seconds) before which no close changes any more.
+func (r *Reader) Closes(ctx context.Context, minutes []Minute, final int64) (map[Minute]float64, error) {
+	out := make(map[Minute]float64, len(minutes))
+	unread := map[string][]store.PoolTime{}
+	for _, m := range minutes {
+		hit, ok := r.closes.Get(m)
+		if ok && (hit.isFinal || r.now().Sub(hit.readAt) < closedAgain) {
+			if hit.usd > 0 {
+				out[m] = hit.usd
+			}
+			continue
+		}
+		unread[m.Chain] = append(unread[m.Chain], store.PoolTime{Pool: m.Pool, At: m.At + 60})
+	}
+	for chain, moments := range unread {
+		at := r.now()
+		found, err := r.candles.ClosesBefore(ctx, chain, moments)
+		if err != nil {
+			return nil, err
+		}
+		for _, k := range moments {
+			m := Minute{chain, k.Pool, k.At - 60}
+			if c, ok := found[k]; ok && c.Open == m.At && c.USD > 0 {
+				out[m] = c.USD
+			}
+			r.closes.Put(m, minuteClose{usd: out[m], readAt: at, isFinal: final >= k.At})
+		}
+	}
+	return out, nil
+}
