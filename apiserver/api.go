@@ -1,9 +1,12 @@
 package apiserver
 
 import (
+	"cmp"
+	"context"
 	"net/http"
 	"runtime"
 	"slices"
+	"sync"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
 	"github.com/boardwalkhq/boardwalk/apiserver/launches"
@@ -22,7 +25,11 @@ import (
 type subjects struct {
 	routes []serve.Route
 	pages  *pages.Pages
+	social *social.Handlers
 }
+
+// bigTradeUSD is the default of Site.BigTradeUSD.
+const bigTradeUSD = 1_000
 
 // newSubjects makes the handlers, which read through readers.
 func newSubjects(o *Options, readers read.Readers, latencies *serve.Latencies) (*subjects, error) {
@@ -35,26 +42,36 @@ func newSubjects(o *Options, readers read.Readers, latencies *serve.Latencies) (
 	people := pages.New(pages.Options{
 		Tokens: readers.Tokens, Heartbeat: service.Heartbeat, DrawsCards: o.Cards != nil, Links: links, Build: o.Build, Site: o.Site,
 	})
-	return &subjects{pages: people, routes: slices.Concat(
+	members := social.New(social.Options{
+		Readers: readers, Links: links, ProvedWalletsAlone: o.Site.ProvedWalletsAlone, BigTradeUSD: cmp.Or(o.Site.BigTradeUSD, bigTradeUSD), Now: o.Now, Log: o.Log,
+	})
+	return &subjects{pages: people, social: members, routes: slices.Concat(
 		tokens.New(tokens.Options{Readers: readers, Links: links, Cards: cards, Checker: o.Checker, Now: o.Now}).Routes(),
 		launches.New(launches.Options{Readers: readers, Links: links, Cards: cards, Gate: o.Site.LaunchGate()}).Routes(),
 		traders.New(traders.Options{Readers: readers, Cards: cards}).Routes(),
-		social.New(social.Options{Readers: readers, ProvedWalletsAlone: o.Site.ProvedWalletsAlone, Now: o.Now}).Routes(),
+		members.Routes(),
 		people.Routes(),
 		service.Routes(),
 	)}, nil
 }
 
-// newHandler makes the public handler. docs answers below /docs.
-func newHandler(o *Options, readers read.Readers, docs http.Handler) (http.Handler, error) {
+// newHandler makes the public handler. docs answers below /docs. beside is what goes on beside the requests, until its context ends.
+func newHandler(o *Options, readers read.Readers, docs http.Handler) (h http.Handler, beside func(context.Context), err error) {
 	latencies := &serve.Latencies{}
 	s, err := newSubjects(o, read.NewAdmission(o.MaxInFlight, runtime.GOMAXPROCS(0)).Readers(readers), latencies)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return serve.New(serve.Config{
+	streams := serve.NewStreams(serve.StreamsOptions{Max: o.MaxStreams, Now: o.Now, Metrics: o.Metrics})
+	h, err = serve.New(serve.Config{
 		Routes: s.routes, Pages: s.pages.Undocumented(), ErrorPage: s.pages.Problem, DocsURL: o.DocsURL, Docs: docs,
 		Snapshots: readers.Snapshots, Callers: caller.NewResolver(o.TrustedProxies, o.Keys), Limiter: o.Limiter, BehindCache: o.BehindCache,
-		AccessLog: o.AccessLog, Latencies: latencies, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
+		Streams: streams, AccessLog: o.AccessLog, Latencies: latencies, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
 	})
+	return h, func(ctx context.Context) {
+		var g sync.WaitGroup
+		g.Go(func() { s.social.Run(ctx) })
+		streams.Run(ctx)
+		g.Wait()
+	}, err
 }

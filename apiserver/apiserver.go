@@ -66,6 +66,8 @@ type Options struct {
 	MaxInFlight int
 	// MaxConnections bounds the open connections; 0 is 8,192, which take some 160 MB when all are idle.
 	MaxConnections int
+	// MaxStreams bounds the open streams of events; 0 is 5,000.
+	MaxStreams int
 	// BehindCache is for a service behind a cache that clients share: RateLimit, one client's, is left off what that may keep.
 	BehindCache bool
 	AccessLog   bool
@@ -79,7 +81,9 @@ type Server struct {
 	o       Options
 	view    *read.View
 	handler http.Handler
-	ready   atomic.Bool
+	// beside is what goes on beside the requests, besides the view.
+	beside func(context.Context)
+	ready  atomic.Bool
 }
 
 // New makes a server; Run starts it.
@@ -99,11 +103,11 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, err := newHandler(&o, v.Readers(), pages)
+	h, beside, err := newHandler(&o, v.Readers(), pages)
 	if err != nil {
 		return nil, err
 	}
-	return &Server{o: o, view: v, handler: h}, nil
+	return &Server{o: o, view: v, handler: h, beside: beside}, nil
 }
 
 // documentation makes the pages below /docs.
@@ -170,7 +174,7 @@ func (s *Server) Lists(chain string, block uint64) bool {
 	return ok && listed >= block
 }
 
-// Refresh keeps snapshots and keys fresh until ctx ends.
+// Refresh keeps snapshots and keys fresh, and writes to open streams, until ctx ends.
 func (s *Server) Refresh(ctx context.Context) {
 	var g errgroup.Group
 	if s.o.Keys != nil {
@@ -179,6 +183,10 @@ func (s *Server) Refresh(ctx context.Context) {
 			return nil
 		})
 	}
+	g.Go(func() error {
+		s.beside(ctx)
+		return nil
+	})
 	s.view.Run(ctx)
 	_ = g.Wait()
 }

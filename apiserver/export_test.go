@@ -10,7 +10,8 @@ import (
 
 // NewHandler is the public handler on readers that a test has made, without documentation.
 func NewHandler(o *Options, readers read.Readers) (http.Handler, error) {
-	return newHandler(o, readers, nil)
+	h, _, err := newHandler(o, readers, nil)
+	return h, err
 }
 
 // Operations are those that the server answers.

@@ -43,6 +43,7 @@ var operationTargets = []string{
 	"/api/pnl-card/trader/" + trader + ".png", "/t/" + token, "/api/launch/status", "/api/online-count", "/api/status/heartbeat", "/api/v1/mobile/health",
 	"/api/auth/social/providers", "/api/version", "/openapi.json",
 	"/api/token/" + token + "/family", "/api/leaderboard", "/api/leaderboard/series", "/api/live/members-in?mints=" + token,
+	"/api/feed/trades?launches=1", "/api/feed/trades?filter=new&before=djF8MQ", "/api/live/since", "/api/live/since?trade=0&launch=0&call=0&mints=" + token,
 }
 
 // gate stands between the server and a database that can be cut off and be there again.

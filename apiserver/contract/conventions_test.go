@@ -42,7 +42,7 @@ func TestEveryOperationHasTheErrorsOfAll(t *testing.T) {
 		op := child(item, "get")
 		responses := child(op, "responses")
 		for _, status := range []string{"200", "304", "405", "429", "500", "503"} {
-			if responses[status] == nil {
+			if responses[status] == nil && (status != "304" || path != "/api/live/stream") {
 				t.Errorf("%s documents no %s", path, status)
 			}
 		}

@@ -34,10 +34,17 @@ type Cache struct {
 	Unchecked *Cache `yaml:"unchecked"`
 	// Stale is for an old answer where none can be made now; nil: none.
 	Stale *Cache `yaml:"stale"`
+	// Older is for pages of older items; nil: none.
+	Older *Cache `yaml:"older"`
+	// NoStore is for what nobody may keep.
+	NoStore bool `yaml:"no_store"`
 }
 
 // Header returns the value of Cache-Control. A Cache without any time asks for revalidation on every use.
 func (c Cache) Header() string {
+	if c.NoStore {
+		return "no-store"
+	}
 	if c.MaxAge == 0 {
 		return "no-cache"
 	}
@@ -71,7 +78,7 @@ func Private(cacheControl string) string {
 // Headers returns the values of Cache-Control that the operation may answer with.
 func (c Cache) Headers() []string {
 	out := []string{c.Header(), c.ClosedHeader()}
-	for _, other := range []*Cache{c.Series, c.Unchecked, c.Stale} {
+	for _, other := range []*Cache{c.Series, c.Unchecked, c.Stale, c.Older} {
 		if other != nil {
 			out = append(out, other.Header())
 		}

@@ -2,6 +2,10 @@
 
 package contract
 
+import (
+	"encoding/json"
+)
+
 // Defines values for BuyMode.
 const (
 	BuyModeExternal BuyMode = "external"
@@ -116,6 +120,63 @@ const (
 func (e DexSearchSchemaVersion) Valid() bool {
 	switch e {
 	case DexSearchSchemaVersionN100:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FeedFilter.
+const (
+	FeedFilterBig    FeedFilter = "big"
+	FeedFilterBuys   FeedFilter = "buys"
+	FeedFilterForYou FeedFilter = "for-you"
+	FeedFilterNew    FeedFilter = "new"
+	FeedFilterSells  FeedFilter = "sells"
+)
+
+// Valid indicates whether the value is a known member of the FeedFilter enum.
+func (e FeedFilter) Valid() bool {
+	switch e {
+	case FeedFilterBig:
+		return true
+	case FeedFilterBuys:
+		return true
+	case FeedFilterForYou:
+		return true
+	case FeedFilterNew:
+		return true
+	case FeedFilterSells:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FeedLaunchKind.
+const (
+	FeedLaunchKindLaunch FeedLaunchKind = "launch"
+)
+
+// Valid indicates whether the value is a known member of the FeedLaunchKind enum.
+func (e FeedLaunchKind) Valid() bool {
+	switch e {
+	case FeedLaunchKindLaunch:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for FeedTradeKind.
+const (
+	FeedTradeKindTrade FeedTradeKind = "trade"
+)
+
+// Valid indicates whether the value is a known member of the FeedTradeKind enum.
+func (e FeedTradeKind) Valid() bool {
+	switch e {
+	case FeedTradeKindTrade:
 		return true
 	default:
 		return false
@@ -533,6 +594,24 @@ func (e Timeframe) Valid() bool {
 	case TimeframeS30:
 		return true
 	case TimeframeW1:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for TradeSide.
+const (
+	TradeSideBuy  TradeSide = "buy"
+	TradeSideSell TradeSide = "sell"
+)
+
+// Valid indicates whether the value is a known member of the TradeSide enum.
+func (e TradeSide) Valid() bool {
+	switch e {
+	case TradeSideBuy:
+		return true
+	case TradeSideSell:
 		return true
 	default:
 		return false
@@ -1111,6 +1190,127 @@ type FamilyHolders struct {
 	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }
 
+// FeedFilter defines model for FeedFilter.
+type FeedFilter string
+
+// FeedItem defines model for FeedItem.
+type FeedItem = json.RawMessage
+
+// FeedLaunch A launched token, from when it has a value in USD.
+type FeedLaunch struct {
+	// At RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	At Timestamp `json:"at"`
+
+	// Card A launched token on the board.
+	Card json.RawMessage `json:"card"`
+
+	// Cursor For `before` of the feed.
+	Cursor string `json:"cursor"`
+
+	// ID A number of the stream. Every JavaScript number has room for it.
+	ID   StreamNumber   `json:"id"`
+	Kind FeedLaunchKind `json:"kind"`
+}
+
+// FeedLaunchKind defines model for FeedLaunch.Kind.
+type FeedLaunchKind string
+
+// FeedNow How it is going.
+type FeedNow struct {
+	// ChangeSincePct From the trade's price.
+	ChangeSincePct *float64 `json:"change_since_pct"`
+	PriceUSD       *float64 `json:"price_usd"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+}
+
+// FeedRealised What had a basis of a sale that counts (docs: pnl). Both are null where nothing had one, or where the sale doesn't count.
+type FeedRealised struct {
+	// PnlPct Of what it had cost; null where that is below 1 USD.
+	PnlPct *float64 `json:"pnl_pct"`
+	PnlUSD *float64 `json:"pnl_usd"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+}
+
+// FeedToken defines model for FeedToken.
+type FeedToken struct {
+	// Chain Id of a chain that the deployment declares.
+	//
+	// Examples: solana, base
+	Chain    ChainID `json:"chain"`
+	ImageURL *string `json:"image_url"`
+
+	// Mint A token's address. A Solana mint as it is, a contract address in lower case.
+	//
+	// Examples: So11111111111111111111111111111111111111112, 0x4ed4e862860bed51a9570b96d89af5e1b0efefed
+	Mint Mint   `json:"mint"`
+	Name string `json:"name"`
+
+	// Symbol What the token calls itself.
+	Symbol string `json:"symbol"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+}
+
+// FeedTrade What a member bought, or sold, of one token in one transaction.
+type FeedTrade struct {
+	// AmountUSD What was paid, or what it brought.
+	AmountUSD float64 `json:"amount_usd"`
+
+	// At RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	At        Timestamp `json:"at"`
+	AvatarURL *string   `json:"avatar_url"`
+
+	// Cursor For `before` of the feed.
+	Cursor string `json:"cursor"`
+
+	// Handle A member's name, without an @.
+	Handle Handle `json:"handle"`
+
+	// ID A number of the stream. Every JavaScript number has room for it.
+	ID   StreamNumber  `json:"id"`
+	Kind FeedTradeKind `json:"kind"`
+
+	// Note What the member wrote to it. There are no notes yet.
+	Note any `json:"note"`
+
+	// Now How it is going.
+	Now FeedNow `json:"now"`
+
+	// OthersIn How many members are in a token, with a few of them.
+	OthersIn TokenMembers `json:"others_in"`
+
+	// PriceUSD Paid for a whole token.
+	PriceUSD float64   `json:"price_usd"`
+	Rank     *GameRank `json:"rank"`
+
+	// Realised What a sale realised; null for purchases.
+	Realised *FeedRealised `json:"realised"`
+	Side     TradeSide     `json:"side"`
+	Token    FeedToken     `json:"token"`
+
+	// Tx Only where the member made the wallet public.
+	Tx *string `json:"tx"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+}
+
+// FeedTradeKind defines model for FeedTrade.Kind.
+type FeedTradeKind string
+
 // FigureSource Where a figure comes from. An open list; known values are `chain_transfers`, `chain_swaps`, `pool_reserves`,
 // `curve_state`, `declared_peg`, `rpc_accounts`, `rpc_simulation` and `market`.
 //
@@ -1613,6 +1813,69 @@ type LeaderboardTrader struct {
 	Wins       int     `json:"wins"`
 }
 
+// LiveCursor defines model for LiveCursor.
+type LiveCursor struct {
+	// Call A number of the stream. Every JavaScript number has room for it.
+	Call StreamNumber `json:"call"`
+
+	// Launch A number of the stream. Every JavaScript number has room for it.
+	Launch StreamNumber `json:"launch"`
+
+	// Trade A number of the stream. Every JavaScript number has room for it.
+	Trade StreamNumber `json:"trade"`
+}
+
+// LiveFlags By the kind.
+type LiveFlags struct {
+	Call   bool `json:"call"`
+	Launch bool `json:"launch"`
+	Trade  bool `json:"trade"`
+}
+
+// LiveRetracted The ids of items up to the cursor that are taken back.
+type LiveRetracted struct {
+	Calls    StreamNumbers `json:"calls"`
+	Launches StreamNumbers `json:"launches"`
+	Trades   StreamNumbers `json:"trades"`
+}
+
+// LiveSince defines model for LiveSince.
+type LiveSince struct {
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf Timestamp `json:"as_of"`
+
+	// Calls There are none yet.
+	Calls    []interface{} `json:"calls"`
+	Cursor   LiveCursor    `json:"cursor"`
+	Launches []FeedItem    `json:"launches"`
+
+	// Missing Items of `mints` of which no chain has a token.
+	Missing []string `json:"missing"`
+
+	// Prices By the spelling of the request.
+	Prices map[string]PriceView `json:"prices"`
+
+	// Reset By the kind.
+	Reset LiveFlags `json:"reset"`
+
+	// Retracted The ids of items up to the cursor that are taken back.
+	Retracted LiveRetracted `json:"retracted"`
+
+	// Stale True when the answer is an old one, served because there is no new one for now.
+	Stale  bool       `json:"stale,omitempty"`
+	Trades []FeedItem `json:"trades"`
+
+	// Truncated By the kind.
+	Truncated LiveFlags `json:"truncated"`
+}
+
+// LiveStart The cursors, and nothing else.
+type LiveStart struct {
+	Cursor LiveCursor `json:"cursor"`
+}
+
 // LiveToken A token with its places in the live list.
 type LiveToken struct {
 	// Embedded struct due to allOf(#/components/schemas/MarketToken)
@@ -2018,6 +2281,12 @@ type SignInProviders struct {
 	Providers []SignInProvider `json:"providers"`
 }
 
+// StreamNumber A number of the stream. Every JavaScript number has room for it.
+type StreamNumber = int64
+
+// StreamNumbers defines model for StreamNumbers.
+type StreamNumbers = []StreamNumber
+
 // SupplyBasis The supply behind `market_cap`.
 type SupplyBasis string
 
@@ -2188,6 +2457,31 @@ type TractionParts struct {
 	// Wash Share of round trips in the raw volume, 0 to 1.
 	Wash *float64 `json:"wash"`
 }
+
+// TradeFeed defines model for TradeFeed.
+type TradeFeed struct {
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf   Timestamp  `json:"as_of"`
+	Filter FeedFilter `json:"filter"`
+
+	// Items Newest first.
+	Items []FeedItem `json:"items"`
+
+	// NextBefore Where older items go on; null at the end.
+	NextBefore *string `json:"next_before"`
+
+	// Stale True when the answer is an old one, served because there is no new one for now.
+	Stale bool `json:"stale,omitempty"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+}
+
+// TradeSide defines model for TradeSide.
+type TradeSide string
 
 // TrustBlock The block that the checks saw the chain after.
 type TrustBlock struct {

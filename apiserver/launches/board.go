@@ -93,7 +93,7 @@ func (h *Handlers) boardPage(r *serve.Request, key *boardKey, q boards.PageQuery
 		if i > 0 {
 			body = append(body, ',')
 		}
-		if body, err = h.launchCards.Append(body, c, wire.CreatorHandle(r, c.Chain, c.Launch), page.AsOf, q.Sort == boards.SortNew); err != nil {
+		if body, err = h.launchCards.Append(body, c, wire.CreatorHandle(r.Seen.Members, c.Chain, c.Launch), page.AsOf, q.Sort == boards.SortNew); err != nil {
 			return nil, err
 		}
 	}

@@ -31,7 +31,7 @@ func (h *Handlers) buildCard(r *serve.Request) (*cards.Built, error) {
 		MarketCapUSD: share.Rounded(base.MarketCapUSD, figure.RoundUSD), CreatedAt: l.CreatedAt, AgeS: figure.RoundAge(base.AgeS),
 		GatePass: base.GatePass, GateFails: inWords(base.GateFails),
 	}
-	handle := func() string { return wire.CreatorHandle(r, l.Chain, l.card.Launch) }
+	handle := func() string { return wire.CreatorHandle(r.Seen.Members, l.Chain, l.card.Launch) }
 	out.Creator, out.CreatorHandle = l.card.Launch.Creator.String(), handle()
 	if l.card.Listed {
 		out.LiquidityUSD, out.Volume24hUSD = share.Rounded(&base.LiquidityUSD, figure.RoundUSD), share.Rounded(&base.Volume24HUSD, figure.RoundUSD)

@@ -38,7 +38,7 @@ func (h *Handlers) launchedToken(r *serve.Request) (*serve.Answer, error) {
 	out := contract.LaunchedToken{
 		LaunchBase: h.launchCards.Base(&l.card, max(at.At-l.CreatedAt, 0)), AsOf: wire.Timestamp(at.At), Stale: t.Stale, Blocks: contract.Blocks{},
 		ChainCandidates: l.candidates, Family: wire.Uncounted(),
-		Creator: l.creator(wire.CreatorHandle(r, l.Chain, l.card.Launch)), Graduation: l.graduation(),
+		Creator: l.creator(wire.CreatorHandle(r.Seen.Members, l.Chain, l.card.Launch)), Graduation: l.graduation(),
 	}
 	h.noteMembers(r, l, &out)
 	wire.NoteBlock(out.Blocks, t.Chain, at.Block)

@@ -52,8 +52,8 @@ func KeyClient(sum [32]byte) Client {
 	return c
 }
 
-// network is the /48 that the client is in; ok is false for a client that isn't at an IPv6 address.
-func (c Client) network() (n Client, ok bool) {
+// Network is the /48 that the client is in; ok is false for a client that isn't at an IPv6 address.
+func (c Client) Network() (n Client, ok bool) {
 	if c[0] != kindIPv6 {
 		return n, false
 	}

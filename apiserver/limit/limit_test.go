@@ -140,7 +140,7 @@ type modelKey struct {
 
 func (m model) take(c Client, p *Policy, now time.Duration) Decision {
 	own := m.within(c, p, now)
-	n, inNetwork := c.network()
+	n, inNetwork := c.Network()
 	if network := m.within(n, p, now); inNetwork && len(network) >= PerNetwork*p.Quota {
 		return Decision{Network: true, Reset: network[0] + p.Window - now}
 	}

@@ -57,7 +57,7 @@ func NewMemory(now func() time.Time, maxEntries int) *Memory {
 
 // Take counts a request of c under p, if it may be. It doesn't wait, and doesn't look at the context.
 func (m *Memory) Take(_ context.Context, c Client, p *Policy) Decision {
-	by, ok := c.network()
+	by, ok := c.Network()
 	if !ok {
 		by = c
 	}
@@ -122,7 +122,7 @@ func (s *shard) take(now int64, c Client, p *Policy) Decision {
 		return refusal(p)
 	}
 	var wide *entry
-	if network, ok := c.network(); ok {
+	if network, ok := c.Network(); ok {
 		wide = s.use(now, key{client: network, policy: p.Name})
 		// It is looked at first, so that a /48 that is refused makes no entries of its clients.
 		if d := wide.times.look(now, PerNetwork*p.Quota, p.Window); !d.Allowed {

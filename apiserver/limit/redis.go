@@ -109,7 +109,7 @@ func (r *Redis) ask(ctx context.Context, c Client, p *Policy) (d Decision, at in
 // redisKeys name the lists of the requests of a client, and of its /48 when it has one, under a policy. What stands in
 // braces is the same in both, which keeps them together in a cluster.
 func redisKeys(c Client, p *Policy) []string {
-	network, ok := c.network()
+	network, ok := c.Network()
 	if !ok {
 		return []string{redisKey(c, p)}
 	}

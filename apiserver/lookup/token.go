@@ -39,18 +39,34 @@ func list(r *serve.Request, param string) ([]serve.Named, error) {
 	items := r.List(param)
 	out := make([]serve.Named, 0, len(items))
 	for _, item := range items {
-		address, chain := item, ""
-		if before, rest, ok := strings.Cut(item, ":"); ok {
-			chain, address = before, rest
-		}
-		n, err := r.NamedIn(contract.ParameterErrorInQuery, param, address, param, chain)
+		n, err := named(r, param, item)
 		if err != nil {
 			return nil, err
 		}
-		n.Text = item
 		out = append(out, n)
 	}
 	return out, nil
+}
+
+// named reads an address of the query that may have its chain before it.
+func named(r *serve.Request, param, text string) (serve.Named, error) {
+	address, chain := text, ""
+	if before, rest, ok := strings.Cut(text, ":"); ok {
+		chain, address = before, rest
+	}
+	n, err := r.NamedIn(contract.ParameterErrorInQuery, param, address, param, chain)
+	n.Text = text
+	return n, err
+}
+
+// Query reads the address in a parameter of the query, which may have its chain before it; given is false where it was left out.
+func Query(r *serve.Request, param string) (n serve.Named, given bool, err error) {
+	text := r.Text(param)
+	if text == "" {
+		return n, false, nil
+	}
+	n, err = named(r, param, text)
+	return n, true, err
 }
 
 // Item is an item of a list of tokens, with the token that it names.
@@ -62,23 +78,23 @@ type Item struct {
 
 // Tokens reads and finds the tokens that a list of the query names.
 func Tokens(r *serve.Request, tokens read.Tokens, param string) ([]Item, error) {
-	named, err := list(r, param)
+	items, err := list(r, param)
 	if err != nil {
 		return nil, err
 	}
 	var mints []market.Address
-	for i := range named {
-		if named[i].IsAddress() {
-			mints = append(mints, named[i].Address)
+	for i := range items {
+		if items[i].IsAddress() {
+			mints = append(mints, items[i].Address)
 		}
 	}
 	found, err := tokens.TokensAt(r.Context(), mints)
 	if err != nil {
 		return nil, serve.Unavailable(err)
 	}
-	out := make([]Item, len(named))
-	for i := range named {
-		out[i] = Item{named[i], Choose(r.Seen.Catalog, found[named[i].Address], named[i].Chain)}
+	out := make([]Item, len(items))
+	for i := range items {
+		out[i] = Item{items[i], Choose(r.Seen.Catalog, found[items[i].Address], items[i].Chain)}
 	}
 	return out, nil
 }

@@ -174,6 +174,10 @@ type admittedStream struct {
 	*Admission
 }
 
+func (a admittedStream) Last(ctx context.Context) (int64, error) {
+	return admit(a.Admission, func() (int64, error) { return a.of.Last(ctx) })
+}
+
 func (a admittedStream) OlderTrades(ctx context.Context, below int64, token market.Address, limit int) (list []*stream.Trade, next int64, err error) {
 	if err := a.enter(); err != nil {
 		return nil, 0, err

@@ -85,6 +85,8 @@ type Profit interface {
 
 // Stream reads of the stream what no snapshot has.
 type Stream interface {
+	// Last is the highest number that was taken.
+	Last(ctx context.Context) (int64, error)
 	// OlderTrades lists trades with numbers below one, the newest first, of up to limit items; next is the number below which older ones are, 0 where there
 	// are none. token, if it isn't none, asks for those of the token at an address.
 	OlderTrades(ctx context.Context, below int64, token market.Address, limit int) (list []*stream.Trade, next int64, err error)

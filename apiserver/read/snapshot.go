@@ -40,6 +40,9 @@ type databaseState struct {
 	failing bool
 }
 
+// Failing says that the database can't be read for now.
+func (s *Snapshot) Failing() bool { return s.failing() }
+
 func (s *Snapshot) failing() bool { return s.database != nil && s.database.failing }
 
 // statuses are those of the declared chains of which there is something in the database.

@@ -29,6 +29,8 @@ type Answer struct {
 	media []string
 	// policy is Content-Security-Policy; nil is none.
 	policy []string
+	// subscription is set of an answer that goes on; the rest is none then.
+	subscription Subscription
 
 	compressed [encodings]struct {
 		once   sync.Once
@@ -47,6 +49,7 @@ const (
 	Closed              // can't change any more
 	OfNothing           // says that there is nothing to check
 	Aged                // an old one, because none can be made now
+	Older               // a page of older items
 	freshnesses
 )
 
@@ -54,12 +57,15 @@ const (
 type policies [freshnesses][]string
 
 func newPolicies(c contract.Cache) policies {
-	p := policies{ordinary: {c.Header()}, OfSeries: {c.Header()}, Closed: {c.ClosedHeader()}, OfNothing: {c.Header()}, Aged: {c.Header()}}
+	p := policies{ordinary: {c.Header()}, OfSeries: {c.Header()}, Closed: {c.ClosedHeader()}, OfNothing: {c.Header()}, Aged: {c.Header()}, Older: {c.Header()}}
 	if c.Series != nil {
 		p[OfSeries] = []string{c.Series.Header()}
 	}
 	if c.Unchecked != nil {
 		p[OfNothing] = []string{c.Unchecked.Header()}
+	}
+	if c.Older != nil {
+		p[Older] = []string{c.Older.Header()}
 	}
 	if c.Stale != nil {
 		p[Aged] = []string{c.Stale.Header()}

@@ -9,16 +9,42 @@ import (
 )
 
 // Metrics are what the API reports. A nil one reports nothing.
-type Metrics struct{ requests *prometheus.HistogramVec }
+type Metrics struct {
+	requests *prometheus.HistogramVec
+	open     prometheus.Gauge
+	ended    *prometheus.CounterVec
+}
 
 // NewMetrics registers the API's metrics.
 func NewMetrics(r prometheus.Registerer) *Metrics {
-	m := &Metrics{prometheus.NewHistogramVec(prometheus.HistogramOpts{
-		Name: "boardwalk_http_request_seconds", Help: "Answers by operation and status.",
-		Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
-	}, []string{"operation", "status"})}
-	r.MustRegister(m.requests)
+	m := &Metrics{
+		requests: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "boardwalk_http_request_seconds", Help: "Answers by operation and status.",
+			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
+		}, []string{"operation", "status"}),
+		open: prometheus.NewGauge(prometheus.GaugeOpts{Name: "boardwalk_http_streams_open", Help: "Streams of events that are open."}),
+		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "boardwalk_http_streams_ended_total", Help: "Streams of events that ended, by why: the client went, was too slow, or the service ended.",
+		}, []string{"reason"}),
+	}
+	for _, why := range []string{endedByClient, endedSlow, endedByService} {
+		m.ended.WithLabelValues(why)
+	}
+	r.MustRegister(m.requests, m.open, m.ended)
 	return m
+}
+
+// streams tells how many streams are open.
+func (m *Metrics) streams(open int) {
+	if m != nil {
+		m.open.Set(float64(open))
+	}
+}
+
+func (m *Metrics) streamEnded(why string) {
+	if m != nil {
+		m.ended.WithLabelValues(why).Inc()
+	}
 }
 
 // observers are one operation's histograms by status, looked up once. A nil one observes nothing.

@@ -144,8 +144,9 @@ func newQuota(l contract.Limit) quota {
 type exchange struct {
 	Request
 
-	op *operation
-	w  http.ResponseWriter
+	op     *operation
+	w      http.ResponseWriter
+	client limit.Client
 	// readyAt is when the answer was ready to be sent: how long a client then takes to read it says nothing of the service.
 	readyAt time.Time
 }
@@ -238,6 +239,10 @@ func (s *Server) respond(ctx context.Context, x *exchange) (status int) {
 	}()
 	ans, err := s.serve(ctx, x)
 	wrote = true
+	if err == nil && ans.subscription != nil {
+		x.readyAt = s.Now()
+		return s.serveStream(ctx, x, ans.subscription)
+	}
 	if err == nil {
 		ans.compress(x.Request.Request) // before the clock is read: it is the service's own work
 	}
@@ -251,6 +256,7 @@ func (s *Server) respond(ctx context.Context, x *exchange) (status int) {
 // withinLimit counts the request for its client and says in the headers where the client stands.
 func (s *Server) withinLimit(ctx context.Context, x *exchange) error {
 	who := s.Callers.Identify(x.Request.Request)
+	x.client = who.Client
 	h := x.w.Header()
 	switch who.Key {
 	case caller.KeyKnown:

@@ -98,7 +98,7 @@ func Parse(name string, raw []byte) (Site, error) {
 
 func (r *reader) site(root *yaml.Node) Site {
 	var s Site
-	top := r.object(root, "", "resources", "changelog", "signInProviders", "figureSources", "launchBoard", "leaderboard", "app")
+	top := r.object(root, "", "resources", "changelog", "signInProviders", "figureSources", "launchBoard", "leaderboard", "feed", "app")
 	menu := map[string]string{}
 	for _, o := range r.objects(top, "resources", maxResources, "id", "label", "kind", "url") {
 		s.Resources = append(s.Resources, Resource{
@@ -134,6 +134,13 @@ func (r *reader) site(root *yaml.Node) Site {
 	}
 	if n, ok := top.fields["leaderboard"]; ok && !isNull(n) {
 		s.ProvedWalletsAlone = r.optional(r.object(n, "leaderboard", "wallets"), "wallets", walletsRule) == provedWallets
+	}
+	if n, ok := top.fields["feed"]; ok && !isNull(n) {
+		o, big := r.object(n, "feed", "bigTradeUSD"), 0.0
+		if r.number(o, "bigTradeUSD", &big); !isNull(o.fields["bigTradeUSD"]) && isNumber(o.fields["bigTradeUSD"]) && !(big > 0) {
+			r.fail(n, "feed.bigTradeUSD", "is %v; allowed: a number above 0", big)
+		}
+		s.BigTradeUSD = big
 	}
 	if n, ok := top.fields["app"]; ok && !isNull(n) {
 		o := r.object(n, "app", "label", "url")

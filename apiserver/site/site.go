@@ -34,6 +34,8 @@ type Site struct {
 	Gate *board.Gate
 	// ProvedWalletsAlone keeps wallets off the leaderboard that the platform alone vouches for.
 	ProvedWalletsAlone bool
+	// BigTradeUSD is from when on the feed's filter big has a trade; 0 is from 1,000 on.
+	BigTradeUSD float64
 }
 
 // LaunchGate is the quality bar of the launch board.

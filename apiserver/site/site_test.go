@@ -262,6 +262,26 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
+// TestFeed reads from when on a trade is a big one.
+func TestFeed(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]float64{"": 0, "feed: {}": 0, "feed: {bigTradeUSD: 0.5}": 0.5, "feed: {bigTradeUSD: 2500}": 2500} {
+		if got, err := Parse("site.yaml", []byte(text)); err != nil || got.BigTradeUSD != want {
+			t.Errorf("%q: %v, %v", text, got.BigTradeUSD, err)
+		}
+	}
+	for text, want := range map[string]string{
+		"feed: {bigTradeUSD: 0}":    "feed.bigTradeUSD: is 0; allowed: a number above 0",
+		"feed: {bigTradeUSD: .nan}": "feed.bigTradeUSD: is NaN; allowed: a number above 0",
+		"feed: {bigTradeUSD: much}": "feed.bigTradeUSD: is text; allowed: a number",
+		"feed: {big: 1}":            `feed: has no key "big"; allowed: bigTradeUSD`,
+	} {
+		if _, err := Parse("site.yaml", []byte(text)); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v; want %q", text, err, want)
+		}
+	}
+}
+
 // TestLeaderboard reads whose wallets count.
 func TestLeaderboard(t *testing.T) {
 	t.Parallel()

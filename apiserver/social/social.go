@@ -2,11 +2,13 @@
 package social
 
 import (
+	"log/slog"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/read"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
+	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 )
 
 // presenceWindow is for how long a member is present, in seconds.
@@ -15,16 +17,29 @@ const presenceWindow = 180
 // Options are what the handlers work with.
 type Options struct {
 	Readers read.Readers
+	Links   wire.Links
 	// ProvedWalletsAlone keeps wallets off the leaderboard that the platform alone vouches for.
 	ProvedWalletsAlone bool
-	Now                func() time.Time
+	// BigTradeUSD is from when on a trade is a big one.
+	BigTradeUSD float64
+	Now         func() time.Time
+	Log         *slog.Logger
 }
 
 // Handlers answer the operations about members.
-type Handlers struct{ Options }
+type Handlers struct {
+	Options
+
+	launchCards wire.LaunchCards
+	live        live
+}
 
 // New makes the handlers.
-func New(o Options) *Handlers { return &Handlers{o} }
+func New(o Options) *Handlers {
+	h := &Handlers{Options: o, launchCards: wire.LaunchCards{Links: o.Links}}
+	h.live.h = h
+	return h
+}
 
 // Routes are the operations about members.
 func (h *Handlers) Routes() []serve.Route {
@@ -34,6 +49,9 @@ func (h *Handlers) Routes() []serve.Route {
 		{Operation: "getLeaderboardSeries", Handle: h.series},
 		{Operation: "getMembersIn", Handle: h.membersIn},
 		{Operation: "getOnlineCount", Handle: h.onlineCount},
+		{Operation: "getTradeFeed", Handle: h.feed},
+		{Operation: "getLiveSince", Handle: h.since},
+		{Operation: "getLiveStream", Handle: h.stream},
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
@@ -106,8 +107,8 @@ func (w LaunchCards) Base(c *boards.Shown, ageS int64) contract.LaunchBase {
 func IsOwn(v declared.Venue) bool { return v.Ownership == declared.OwnVenue }
 
 // CreatorHandle is the handle of who launched a token, if they are a member who shows the wallet; else it is empty.
-func CreatorHandle(r *serve.Request, chain string, l *boards.Launched) string {
-	return r.Seen.Members.Of(serve.FamilyOf(l.Creator.String()), l.Creator, chain)
+func CreatorHandle(d *members.Directory, chain string, l *boards.Launched) string {
+	return d.Of(serve.FamilyOf(l.Creator.String()), l.Creator, chain)
 }
 
 // LaunchCreator is who launched a token, with their handle.

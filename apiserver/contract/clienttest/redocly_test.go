@@ -15,7 +15,7 @@ import (
 )
 
 // unavoidable is the number of problems in .redocly.lint-ignore.yaml for each form of the document.
-const unavoidable = 10
+const unavoidable = 11
 
 // lintReport is what redocly prints for one document with --format=json.
 type lintReport struct {

@@ -41,13 +41,15 @@ type Seeds struct {
 //   - Accept-Encoding gives only codings that it allows, of the same bytes and with the same ETag;
 //   - parameters that are not documented, and optional ones without a value, change nothing.
 //
+// Streams of events, which go on, are left out.
+//
 // The flag -rapid.checks is the number of draws, each of up to sixteen requests with those that they are compared to; its
 // default of 100 takes a few seconds.
 func (k *Kit) Fuzz(tb testing.TB, do func(*http.Request) (*http.Response, []byte), seeds Seeds) {
 	tb.Helper()
 	f := &fuzzer{kit: k, do: do, seeds: seeds, answered: map[Status]int{}}
 	for _, path := range k.doc.Paths.InMatchingOrder() {
-		if op := k.doc.Paths.Value(path).Get; op != nil {
+		if op := k.doc.Paths.Value(path).Get; op != nil && k.operations[op.OperationID].Media != eventStream { // a stream never ends
 			o := operation{op.OperationID, path, parameters(k.doc.Paths.Value(path), op)}
 			weight := 1
 			if len(o.params) > 0 { // the more parameters, the more there is to get wrong, and in free text most of all

@@ -43,7 +43,7 @@ func checkOrigin(h http.Header) error {
 // checkVary wants Accept-Encoding alone where a cache may keep the answer. Origin would make every page fill a cache of
 // its own.
 func checkVary(r *reply) error {
-	if r.status == http.StatusOK || r.status == http.StatusNotModified || len(r.header.Values("Vary")) > 0 {
+	if (r.status == http.StatusOK || r.status == http.StatusNotModified) && !r.isStream() || len(r.header.Values("Vary")) > 0 {
 		return once(r.header, "Vary", "Accept-Encoding")
 	}
 	return nil
@@ -64,6 +64,9 @@ func checkCache(cache contract.Cache, r *reply) error {
 		return once(r.header, "Cache-Control", want)
 	}
 	open := policy(cache.Header())
+	if cache.Older != nil && r.req.URL.Query().Get("before") != "" {
+		return policy(cache.Older.Header())
+	}
 	_, candles := r.object()["candles"]
 	for _, own := range []struct {
 		policy *contract.Cache
@@ -161,7 +164,7 @@ var etagPattern = regexp.MustCompile(`^W/"[0-9a-f]{32}"$`)
 
 // checkETag holds ETag to its form, and to be a hash of the body: the same bytes have the same tag, others another.
 func checkETag(r *reply, known *memory) error {
-	if r.status >= http.StatusBadRequest {
+	if r.status >= http.StatusBadRequest || r.isStream() {
 		return nil
 	}
 	tags := r.header.Values("ETag")

@@ -191,6 +191,7 @@ func (k *Kit) verify(req *http.Request, res *http.Response, body []byte, known *
 		rule("Cache-Control", checkCache(k.operations[id].Cache, r)),
 		rule("ETag", checkETag(r, known)),
 		rule("figures", checkFigures(response.Value, r)),
+		rule("events", k.checkEvents(r)),
 		rule("undeclared", undeclared(response.Value, r)),
 		rule("kin-openapi", k.kin.verify(route, asGet, r)),
 		rule("libopenapi-validator", k.pb33f.verify(k.plain(route), r)),

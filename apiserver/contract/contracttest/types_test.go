@@ -28,6 +28,8 @@ func TestTypesHoldExamples(t *testing.T) {
 		"getLaunchStatus":      &contract.LaunchStatus{},
 		"getOnlineCount":       &contract.OnlineCount{},
 		"getTokenFamily":       &contract.TokenFamily{},
+		"getTradeFeed":         &contract.TradeFeed{},
+		"getLiveSince":         &contract.LiveSince{},
 		"getMembersIn":         &contract.MembersIn{},
 		"getLeaderboard":       &contract.Leaderboard{},
 		"getLeaderboardSeries": &contract.ProfitSeries{},

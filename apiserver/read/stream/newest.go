@@ -50,6 +50,8 @@ type Newest struct {
 	Retractions []Retraction
 	// TradesFrom and LaunchesFrom are the numbers above which all items of the kind are here that stand, with all that were taken back.
 	TradesFrom, LaunchesFrom int64
+	// Oldest is a number up to which there were no items any more when the newest were read.
+	Oldest int64
 }
 
 // Since are the items after a cursor.
@@ -63,38 +65,58 @@ type Since[T any] struct {
 	IsReset bool
 }
 
-// MostSince is the most that one answer tells of a kind.
-const MostSince = 200
-
-// TradesSince are the trades after a cursor.
-func (n *Newest) TradesSince(cursor int64) Since[*Trade] {
-	return since(n, market.StreamTrade, n.Trades, numberOfTrade, n.TradesFrom, cursor)
+// TradesSince are the trades after a cursor, the newest of them if they are more than most.
+func (n *Newest) TradesSince(cursor int64, most int) Since[*Trade] {
+	return since(n, market.StreamTrade, n.Trades, numberOfTrade, n.TradesFrom, cursor, most)
 }
 
-// LaunchesSince are the launches after a cursor.
-func (n *Newest) LaunchesSince(cursor int64) Since[Launch] {
-	return since(n, market.StreamLaunch, n.Launches, numberOfLaunch, n.LaunchesFrom, cursor)
+// LaunchesSince are the launches after a cursor, the newest of them if they are more than most.
+func (n *Newest) LaunchesSince(cursor int64, most int) Since[Launch] {
+	return since(n, market.StreamLaunch, n.Launches, numberOfLaunch, n.LaunchesFrom, cursor, most)
+}
+
+// UpTo is the same as it was at a number. more goes on beyond it until so many items of a kind have come.
+func (n *Newest) UpTo(number int64, more int) *Newest {
+	out := *n
+	if i := above(n.Trades, numberOfTrade, number) + more; more > 0 && i < len(n.Trades) {
+		out.Head = n.Trades[i-1].Number
+	}
+	if i := above(n.Launches, numberOfLaunch, number) + more; more > 0 && i < len(n.Launches) {
+		out.Head = min(out.Head, n.Launches[i-1].Number)
+	}
+	if i := above(n.Retractions, numberOfRetraction, number) + more; more > 0 && i < len(n.Retractions) {
+		out.Head = min(out.Head, n.Retractions[i-1].Number)
+	}
+	if more == 0 {
+		out.Head = min(n.Head, number)
+	}
+	out.Trades = n.Trades[:above(n.Trades, numberOfTrade, out.Head)]
+	out.Launches = n.Launches[:above(n.Launches, numberOfLaunch, out.Head)]
+	out.Retractions = n.Retractions[:above(n.Retractions, numberOfRetraction, out.Head)]
+	return &out
 }
 
 func numberOfTrade(t *Trade) int64 { return t.Number }
 
 func numberOfLaunch(l Launch) int64 { return l.Number }
 
-func since[T any](n *Newest, kind market.StreamKind, items []T, number func(T) int64, from, cursor int64) (out Since[T]) {
+func numberOfRetraction(r Retraction) int64 { return r.Number }
+
+func since[T any](n *Newest, kind market.StreamKind, items []T, number func(T) int64, from, cursor int64, most int) (out Since[T]) {
 	if cursor > n.Head {
 		out.IsReset = true
 		return out
 	}
 	out.Items, out.IsTruncated = items[above(items, number, cursor):], cursor < from
-	if over := len(out.Items) - MostSince; over > 0 {
+	if over := len(out.Items) - most; over > 0 {
 		out.Items, out.IsTruncated = out.Items[over:], true
 	}
-	later := n.Retractions[above(n.Retractions, func(r Retraction) int64 { return r.Number }, cursor):]
+	later := n.Retractions[above(n.Retractions, numberOfRetraction, cursor):]
 	for _, r := range slices.Backward(later) {
 		if r.Kind != kind || r.Of > cursor { // nobody who asks from there has seen it
 			continue
 		}
-		if len(out.Retracted) == MostSince {
+		if len(out.Retracted) == most {
 			out.IsTruncated = true
 			break
 		}
@@ -120,6 +142,14 @@ func (n *Newest) TradesBelow(number int64) []*Trade {
 // LaunchesBelow are the launches in memory with numbers below one, in the order of their numbers.
 func (n *Newest) LaunchesBelow(number int64) []Launch {
 	return n.Launches[:above(n.Launches, numberOfLaunch, number-1)]
+}
+
+// OlderThan is the number below which items are to be read whose newest above from are in memory, of those below a number; 0 where there are none.
+func (n *Newest) OlderThan(from, below int64) int64 {
+	if from <= n.Oldest {
+		return 0
+	}
+	return min(from+1, below)
 }
 
 // with is the same with more rows, which are in the order of their numbers and come after all others. trades are what the entries of trades come to: one

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"time"
 
+	"golang.org/x/sync/singleflight"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/recent"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -81,7 +84,7 @@ func (f *Follower) load(ctx context.Context, last int64) (*Newest, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Newest{Head: last, TradesFrom: first - 1, LaunchesFrom: first - 1}
+	n := &Newest{Head: last, TradesFrom: first - 1, LaunchesFrom: first - 1, Oldest: first - 1}
 	trades, err := f.stream.Before(ctx, last+1, market.StreamTrade, market.Address{}, kept)
 	if err != nil {
 		return nil, err
@@ -130,6 +133,7 @@ type Reader struct {
 	now     func() time.Time
 	checked *recent.Cache[store.TokenAt, recent.Dated[bool]]
 	closes  *recent.Cache[Minute, minuteClose]
+	flight  singleflight.Group
 }
 
 // NewReader makes a reader.
@@ -138,6 +142,17 @@ func NewReader(st *store.Store, now func() time.Time) *Reader {
 		stream: st.Stream, trust: st.Trust, candles: st.Candles, now: now, checked: recent.New[store.TokenAt, recent.Dated[bool]](keptTokens),
 		closes: recent.New[Minute, minuteClose](keptMinutes),
 	}
+}
+
+// Last is the highest number that was taken.
+func (r *Reader) Last(ctx context.Context) (int64, error) {
+	out, err, _ := r.flight.Do("last", func() (any, error) {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), figures.ReadTime)
+		defer cancel()
+		return r.stream.Last(ctx)
+	})
+	last, _ := out.(int64)
+	return last, err
 }
 
 // OlderTrades lists trades with numbers below one, the newest first, of up to limit items. token, if it isn't none, asks for those of the token at an

@@ -293,6 +293,62 @@ function tokenFamily(answer: Answer<'getTokenFamily'>): unknown[] {
   ];
 }
 
+const filters: Record<Schemas['FeedFilter'], string> = { 'for-you': 'For you', new: 'New', buys: 'Buys', sells: 'Sells', big: 'Big' };
+
+function tradeFeed(answer: Answer<'getTradeFeed'>): unknown[] {
+  return [
+    freshness(answer.as_of, answer.stale, undefined),
+    filters[answer.filter],
+    answer.items.map((item) => (item.kind === 'trade' ? feedTrade(item) : feedLaunch(item))),
+    answer.next_before === null ? why(answer.unknown_reasons.next_before) : word(answer.next_before),
+  ];
+}
+
+function feedTrade(item: Schemas['FeedTrade']): unknown[] {
+  const kind: 'trade' = item.kind;
+  const side: 'buy' | 'sell' = item.side;
+  const unknown = item.unknown_reasons;
+  const note: null = item.note;
+  return [
+    [kind, side, note, count(item.id), word(item.cursor), time(item.at), word(item.handle)],
+    item.avatar_url === null ? why(unknown.avatar_url) : word(item.avatar_url),
+    item.rank === null ? why(unknown.rank) : word(item.rank.id),
+    [word(item.token.mint), word(item.token.chain), word(item.token.symbol), word(item.token.name)],
+    item.token.image_url === null ? why(item.token.unknown_reasons.image_url) : word(item.token.image_url),
+    [count(item.amount_usd), count(item.price_usd)],
+    item.tx === null ? why(unknown.tx) : word(item.tx),
+    figure(item.now.price_usd, item.now.unknown_reasons.price_usd),
+    figure(item.now.change_since_pct, item.now.unknown_reasons.change_since_pct),
+    item.realised === null
+      ? why(unknown.realised)
+      : [figure(item.realised.pnl_usd, item.realised.unknown_reasons.pnl_usd), figure(item.realised.pnl_pct, item.realised.unknown_reasons.pnl_pct)],
+    figure(item.others_in.count, item.others_in.unknown_reasons.count),
+    item.others_in.faces.map((face) => word(face.handle)),
+  ];
+}
+
+function feedLaunch(item: Schemas['FeedLaunch']): unknown[] {
+  const kind: 'launch' = item.kind;
+  return [kind, count(item.id), word(item.cursor), time(item.at), launchCard(item.card)];
+}
+
+function liveSince(answer: Answer<'getLiveSince'>): unknown[] {
+  const cursor = [count(answer.cursor.trade), count(answer.cursor.launch), count(answer.cursor.call)];
+  if (!('trades' in answer)) {
+    return cursor;
+  }
+  const flags = (of: Schemas['LiveFlags']): unknown[] => [flag(of.trade), flag(of.launch), flag(of.call)];
+  return [
+    cursor,
+    freshness(answer.as_of, answer.stale, undefined),
+    [answer.trades.map(feedTrade), answer.launches.map(feedLaunch), count(answer.calls.length)],
+    Object.entries(answer.prices).map(([asked, price]) => [asked, priceView(price)]),
+    answer.missing.map(word),
+    [answer.retracted.trades.map(count), answer.retracted.launches.map(count), answer.retracted.calls.map(count)],
+    [flags(answer.truncated), flags(answer.reset)],
+  ];
+}
+
 function membersIn(answer: Answer<'getMembersIn'>): unknown[] {
   return [
     freshness(answer.as_of, answer.stale, undefined),
@@ -542,6 +598,8 @@ export const readers: { [Op in Operation]: (answer: Answer<Op>) => unknown[] } =
   getLaunchedToken: launchedToken,
   getOnlineCount: onlineCount,
   getTokenFamily: tokenFamily,
+  getTradeFeed: tradeFeed,
+  getLiveSince: liveSince,
   getMembersIn: membersIn,
   getLeaderboard: leaderboard,
   getLeaderboardSeries: leaderboardSeries,
@@ -558,6 +616,7 @@ export const media: { [Op in Exclude<keyof operations, Operation>]: keyof operat
   getLaunchCard: 'image/png',
   getTraderCard: 'image/png',
   getSharePage: 'text/html',
+  getLiveStream: 'text/event-stream',
 };
 
 /** Parameters as a client sends them: all of an operation's, and none of those that are optional. */
@@ -574,6 +633,9 @@ export const queries: { [Op in keyof operations]?: [Query<Op>, Query<Op>] } = {
   getTokenCandles: [{ chain: 'base', range: '7d' }, {}],
   getTokenTrust: [{ chain: 'base', pair_created_at: 1772452800000 }, {}],
   getTokenFamily: [{ chain: 'base', limit: 5 }, {}],
+  getTradeFeed: [{ filter: 'big', limit: 10, before: 'x', mint: 'base:0x4ed4e862860bed51a9570b96d89af5e1b0efefed', launches: 1 }, {}],
+  getLiveSince: [{ trade: 1, launch: 2, call: 3, mints: ['base:0x4ed4e862860bed51a9570b96d89af5e1b0efefed'] }, {}],
+  getLiveStream: [{ trade: 1, launch: 2, call: 3, mints: ['base:0x4ed4e862860bed51a9570b96d89af5e1b0efefed'] }, {}],
   getMembersIn: [{ mints: ['base:0x4ed4e862860bed51a9570b96d89af5e1b0efefed'] }, { mints: [] }],
   getLeaderboard: [{ chain: 'base', limit: 5 }, {}],
   getLeaderboardSeries: [{ range: '24h' }, {}],

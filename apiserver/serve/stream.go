@@ -1,0 +1,333 @@
+package serve
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/limit"
+)
+
+// Subscription is what one reader of a stream is sent.
+type Subscription interface {
+	// Next gives what is new for the reader, as whole server-sent events; nil where nothing is. Nobody changes it afterwards. One goroutine calls it, and
+	// it must not wait.
+	Next() []byte
+	// Close ends the subscription.
+	Close()
+}
+
+// Stream is the answer that goes on: server-sent events, until either side ends it.
+func Stream(s Subscription) *Answer { return &Answer{subscription: s} }
+
+const (
+	// streamTurn is how often the loop looks what is new for each reader.
+	streamTurn = 100 * time.Millisecond
+	// heartbeat is after how long without an event a reader is sent a comment, so that everybody on the way knows that the connection is used.
+	heartbeat = 15 * time.Second
+	// slowReader is for how long a reader may take nothing of what it is sent.
+	slowReader = 10 * time.Second
+	// goneAgain is after how many turns it is looked again whether a reader has closed its side.
+	goneAgain = 50
+	// streamsPerClient is how many streams one client may have open.
+	streamsPerClient = 20
+	// maxStreams is the default of StreamsOptions.Max.
+	maxStreams = 5_000
+)
+
+// StreamsOptions are what Streams work with.
+type StreamsOptions struct {
+	// Max bounds the open streams; 0 is 5,000.
+	Max     int
+	Now     func() time.Time
+	Metrics *Metrics
+}
+
+// Streams are the open streams. One loop writes to all of them, since a goroutine for each would take fifteen times the memory. Who can't be taken from
+// net/http is served by its own goroutine, with the same bytes.
+type Streams struct {
+	o StreamsOptions
+
+	mu sync.Mutex
+	// joined are those that came since the last turn.
+	joined  []*streamReader
+	open    int
+	clients map[limit.Client]int
+	ended   bool
+	// ending is closed when the service ends.
+	ending chan struct{}
+}
+
+// NewStreams are without readers. Run serves them.
+func NewStreams(o StreamsOptions) *Streams {
+	if o.Max == 0 {
+		o.Max = maxStreams
+	}
+	return &Streams{o: o, clients: map[limit.Client]int{}, ending: make(chan struct{})}
+}
+
+// errStreamsFull are the reasons why no more streams are opened.
+var (
+	errStreamsFull   = errors.New("as many streams are open as there may be")
+	errClientStreams = errors.New("the client has as many streams open as it may")
+	errEnding        = errors.New("the service ends")
+)
+
+// enter counts a stream of a client.
+func (s *Streams) enter(c limit.Client) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	network, ofNetwork := c.Network()
+	switch {
+	case s.ended:
+		return errEnding
+	case s.open >= s.o.Max:
+		return errStreamsFull
+	case s.clients[c] >= streamsPerClient || ofNetwork && s.clients[network] >= limit.PerNetwork*streamsPerClient:
+		return errClientStreams
+	}
+	s.open++
+	s.clients[c]++
+	if ofNetwork {
+		s.clients[network]++
+	}
+	s.o.Metrics.streams(s.open)
+	return nil
+}
+
+func (s *Streams) leave(c limit.Client) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.open--
+	s.forget(c)
+	if network, ok := c.Network(); ok {
+		s.forget(network)
+	}
+	s.o.Metrics.streams(s.open)
+}
+
+func (s *Streams) forget(c limit.Client) {
+	if s.clients[c]--; s.clients[c] == 0 {
+		delete(s.clients, c)
+	}
+}
+
+// streamReader is a reader whose connection the loop has.
+type streamReader struct {
+	conn   *conn
+	sub    Subscription
+	client limit.Client
+	// queue is what is being written. What is new meanwhile is asked for once it is empty, so that no more than one event waits.
+	queue []byte
+	// wrote is when the connection took something last.
+	wrote time.Time
+}
+
+// Run writes to the readers until ctx ends, and then tells them when to come back.
+func (s *Streams) Run(ctx context.Context) {
+	turn := time.NewTicker(streamTurn)
+	defer turn.Stop()
+	var readers []*streamReader
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			s.end(readers)
+			return
+		case <-turn.C:
+		}
+		readers = append(readers, s.take()...)
+		now := s.o.Now()
+		kept := readers[:0]
+		for i, r := range readers {
+			if why := r.turn(now, (n+i)%goneAgain == 0); why == "" {
+				kept = append(kept, r)
+			} else {
+				s.close(r, why)
+			}
+		}
+		clear(readers[len(kept):])
+		readers = kept
+	}
+}
+
+// take gives the readers that came since the last turn.
+func (s *Streams) take() []*streamReader {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	out := s.joined
+	s.joined = nil
+	return out
+}
+
+func (s *Streams) close(r *streamReader, why string) {
+	_ = r.conn.Close() // it is given up, whatever it says
+	r.sub.Close()
+	s.leave(r.client)
+	s.o.Metrics.streamEnded(why)
+}
+
+// The reasons why streams end.
+const (
+	endedByClient  = "client"
+	endedSlow      = "slow"
+	endedByService = "service"
+)
+
+// turn writes what a reader takes without waiting. It gives why the stream ends, or nothing.
+func (r *streamReader) turn(now time.Time, look bool) (why string) {
+	if look && r.conn.isGone() {
+		return endedByClient
+	}
+	for range 4 { // who is behind catches up, and holds nobody up
+		if len(r.queue) == 0 {
+			if r.queue = r.sub.Next(); len(r.queue) == 0 && now.Sub(r.wrote) >= heartbeat {
+				r.queue = comment
+			}
+		}
+		if len(r.queue) == 0 {
+			return ""
+		}
+		n, err := r.conn.tryWrite(r.queue)
+		if err != nil {
+			return endedByClient
+		}
+		if n > 0 {
+			r.wrote = now
+		}
+		if r.queue = r.queue[n:]; len(r.queue) > 0 {
+			break
+		}
+	}
+	if now.Sub(r.wrote) >= slowReader && len(r.queue) > 0 {
+		return endedSlow
+	}
+	return ""
+}
+
+var comment = []byte(":\n\n")
+
+// comeBack tells a browser after how many milliseconds it may come back: another time for each, so that not all come at once.
+func comeBack() []byte {
+	return []byte("retry: " + strconv.Itoa(1_000+rand.IntN(9_000)) + "\n\n") //nolint:gosec // nobody need not guess it
+}
+
+// end tells readers when to come back, and closes them.
+func (s *Streams) end(readers []*streamReader) {
+	s.mu.Lock()
+	s.ended = true
+	close(s.ending)
+	s.mu.Unlock()
+	for _, r := range append(readers, s.take()...) {
+		if len(r.queue) == 0 { // else it would be within an event
+			_, _ = r.conn.tryWrite(comeBack())
+		}
+		s.close(r, endedByService)
+	}
+}
+
+// serveStream serves a stream whose limits have been counted, and gives the status.
+func (s *Server) serveStream(ctx context.Context, x *exchange, sub Subscription) int {
+	h := x.w.Header()
+	h["Content-Type"] = eventStream
+	h["Cache-Control"] = x.op.cache[ordinary]
+	h["X-Accel-Buffering"] = noBuffering
+	if x.Request.Method == http.MethodHead {
+		sub.Close()
+		x.w.WriteHeader(http.StatusOK)
+		return http.StatusOK
+	}
+	if err := s.Streams.enter(x.client); err != nil {
+		sub.Close()
+		p := NewProblem("temporary-reduced-capacity", "No more streams can be opened: "+err.Error()+".")
+		p.RetryAfter = 15
+		delete(h, "X-Accel-Buffering")
+		return s.failAs(x.w, x.Request.Request, p, false)
+	}
+	rc := http.NewResponseController(x.w)
+	c, buffered, err := rc.Hijack()
+	taken, ok := c.(*conn)
+	if err != nil {
+		s.serveUntaken(ctx, x, sub, rc)
+		return http.StatusOK
+	}
+	if !ok || buffered.Reader.Buffered() > 0 { // who sends more than one request at once doesn't read events
+		_ = c.Close()
+		sub.Close()
+		s.Streams.leave(x.client)
+		return statusClientGone
+	}
+	s.Streams.join(&streamReader{conn: taken, sub: sub, client: x.client, queue: streamHead(h), wrote: s.Now()})
+	return http.StatusOK
+}
+
+var (
+	eventStream = []string{"text/event-stream"}
+	noBuffering = []string{"no"}
+)
+
+// streamHead is the head of a stream's answer, with the first words of the stream.
+func streamHead(h http.Header) []byte {
+	var b bytes.Buffer
+	b.WriteString("HTTP/1.1 200 OK\r\nConnection: close\r\n")
+	_ = h.Write(&b) // a buffer takes everything
+	b.WriteString("\r\n")
+	b.Write(comeBack())
+	return b.Bytes()
+}
+
+// join gives a reader to the loop.
+func (s *Streams) join(r *streamReader) {
+	s.mu.Lock()
+	ended := s.ended
+	if !ended {
+		s.joined = append(s.joined, r)
+	}
+	s.mu.Unlock()
+	if ended {
+		s.close(r, endedByService)
+	}
+}
+
+// serveUntaken serves a stream over a connection that can't be taken from net/http.
+func (s *Server) serveUntaken(ctx context.Context, x *exchange, sub Subscription, rc *http.ResponseController) {
+	why := endedByClient
+	defer func() {
+		sub.Close()
+		s.Streams.leave(x.client)
+		s.Streams.o.Metrics.streamEnded(why)
+	}()
+	turn := time.NewTicker(streamTurn)
+	defer turn.Stop()
+	wrote := s.Now()
+	next := comeBack()
+	for {
+		if next == nil && s.Now().Sub(wrote) >= heartbeat {
+			next = comment
+		}
+		if next != nil {
+			wrote = s.Now()
+			_ = rc.SetWriteDeadline(time.Now().Add(slowReader)) // without one the server's own holds
+			if _, err := x.w.Write(next); err != nil || rc.Flush() != nil {
+				return
+			}
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-s.Streams.ending:
+			_, _ = x.w.Write(comeBack())
+			why = endedByService
+			return
+		case <-turn.C:
+		}
+		next = sub.Next()
+	}
+}
+
+var _ net.Conn = (*conn)(nil)

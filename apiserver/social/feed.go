@@ -1,0 +1,307 @@
+package social
+
+import (
+	"context"
+	"encoding/json"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/lookup"
+	"github.com/boardwalkhq/boardwalk/apiserver/read"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// feedQuery is what a page of the feed is of.
+type feedQuery struct {
+	filter contract.FeedFilter
+	limit  int
+	// below is the number below which items are told.
+	below int64
+	// mint, if it isn't none, asks for trades of the tokens at an address, on one chain if that isn't empty.
+	mint  market.Address
+	chain string
+	// launches puts launches among the trades.
+	launches bool
+}
+
+func (h *Handlers) feed(r *serve.Request) (*serve.Answer, error) {
+	if r.Seen.Stream == nil {
+		return nil, serve.Unavailable(serve.ErrNoSnapshot)
+	}
+	q := feedQuery{filter: contract.FeedFilter(r.Text("filter")), limit: int(r.Number("limit")), below: r.Seen.Stream.Head + 1}
+	if before := r.Text("before"); before != "" {
+		number, ok := parseCursor(before)
+		if !ok {
+			return nil, serve.NewProblem("cursor-invalid", "before is no cursor of the feed.")
+		}
+		q.below = min(q.below, number)
+	}
+	named, given, err := lookup.Query(r, "mint")
+	if err != nil {
+		return nil, err
+	}
+	q.mint, q.chain = named.Address, named.Chain
+	q.launches = r.Number("launches") == 1 && q.filter == contract.FeedFilterForYou && !given
+	out := contract.TradeFeed{Filter: q.filter, Items: []contract.FeedItem{}, UnknownReasons: contract.UnknownReasons{}}
+	page := feedPage{}
+	if !given || named.IsAddress() { // base58 that is no address is of no token
+		if page, err = h.feedPage(r.Context(), r.Seen, &q); err != nil {
+			return nil, serve.Unavailable(err)
+		}
+	}
+	var newest int64
+	if out.Items, newest, out.Stale, err = h.encodeItems(r, page.items); err != nil {
+		return nil, err
+	}
+	out.AsOf = r.AsOf(newest)
+	if page.next > 0 {
+		out.NextBefore = new(cursorOf(page.next))
+	} else {
+		out.UnknownReasons["next_before"] = contract.UnknownReasonNotApplicable
+	}
+	ans, err := serve.Encode(out)
+	if err == nil && r.Given("before") {
+		ans.Freshness = serve.Older
+	}
+	return ans, err
+}
+
+// feedItem is an item of the feed: a trade, or a launch with its card.
+type feedItem struct {
+	trade  shownTrade
+	launch *stream.Launch
+	card   boards.Shown
+}
+
+func (i *feedItem) number() int64 {
+	if i.launch != nil {
+		return i.launch.Number
+	}
+	return i.trade.Number
+}
+
+// feedPage is a page, the newest item first. next is the number below which older items follow; 0 at the end.
+type feedPage struct {
+	items []feedItem
+	next  int64
+}
+
+const (
+	// feedStep is how many items are looked at at once, and mostSteps how often: of a filter that fits few, a page has what was found by then.
+	feedStep, mostSteps = 100, 20
+)
+
+// feedPage looks for what fits, from the newest item on.
+func (h *Handlers) feedPage(ctx context.Context, seen *read.Snapshot, q *feedQuery) (p feedPage, err error) {
+	trades := newTrades(seen.Stream, h.Readers.Stream, q)
+	launches := newLaunches(seen.Stream, h.Readers.Stream, q)
+	last := q.below
+	for range mostSteps {
+		var step []feedItem
+		for range feedStep {
+			item, number, ok, err := nextItem(ctx, seen, trades, launches)
+			if err != nil {
+				return p, err
+			}
+			if number > 0 {
+				last = number
+			}
+			if !ok {
+				break
+			}
+			step = append(step, item)
+		}
+		ended := len(step) < feedStep
+		fitting, err := h.fitting(ctx, step, q)
+		if err != nil {
+			return p, err
+		}
+		p.items = append(p.items, fitting...)
+		if len(p.items) > q.limit {
+			p.items = p.items[:q.limit]
+			p.next = p.items[q.limit-1].number()
+			return p, nil
+		}
+		if ended {
+			return p, nil
+		}
+	}
+	p.next = last
+	return p, nil
+}
+
+// nextItem takes the next item that may be shown, of both kinds the one with the higher number, which is the last that was looked at. ok is false where there
+// are no more.
+func nextItem(ctx context.Context, seen *read.Snapshot, trades *descending[*stream.Trade], launches *descending[stream.Launch]) (item feedItem, number int64, ok bool, err error) {
+	for {
+		t, hasTrade, err := trades.peek(ctx)
+		if err != nil {
+			return item, number, false, err
+		}
+		l, hasLaunch, err := launches.peek(ctx)
+		switch {
+		case err != nil || !hasTrade && !hasLaunch:
+			return item, number, false, err
+		case hasTrade && (!hasLaunch || t.Number > l.Number):
+			trades.take()
+			number = t.Number
+			if item.trade, ok = showTrade(seen, t); ok {
+				return item, number, true, nil
+			}
+		default:
+			launches.take()
+			number = l.Number
+			if item.card, ok = showLaunch(seen, &l); ok {
+				item.launch = &l
+				return item, number, true, nil
+			}
+		}
+	}
+}
+
+// fitting are the items of some that fit a query.
+func (h *Handlers) fitting(ctx context.Context, items []feedItem, q *feedQuery) ([]feedItem, error) {
+	var critical map[read.TokenAt]bool
+	if q.filter == contract.FeedFilterForYou {
+		var tokens []read.TokenAt
+		for i := range items {
+			if items[i].launch == nil {
+				tokens = append(tokens, read.TokenAt{Chain: items[i].trade.Chain, Mint: items[i].trade.Token})
+			}
+		}
+		var err error
+		if critical, err = h.Readers.Stream.Critical(ctx, tokens); err != nil {
+			return nil, err
+		}
+	}
+	out := items[:0]
+	for i := range items {
+		if items[i].launch != nil {
+			if items[i].card.Pass {
+				out = append(out, items[i])
+			}
+			continue
+		}
+		t := &items[i].trade
+		usd := float64(t.NanoUSD) / 1e9
+		fits := q.chain == "" || q.chain == t.Chain
+		switch q.filter {
+		case contract.FeedFilterNew:
+		case contract.FeedFilterForYou:
+			fits = fits && usd >= t.on.MinTradeUSD && !critical[read.TokenAt{Chain: t.Chain, Mint: t.Token}]
+		case contract.FeedFilterBuys:
+			fits = fits && !t.Sell
+		case contract.FeedFilterSells:
+			fits = fits && t.Sell
+		case contract.FeedFilterBig:
+			fits = fits && usd >= h.BigTradeUSD
+		}
+		if fits {
+			out = append(out, items[i])
+		}
+	}
+	return out, nil
+}
+
+// encodeItems makes the bodies of items. newest is when the newest data in them is of; unix seconds, 0 without any.
+func (h *Handlers) encodeItems(r *serve.Request, items []feedItem) (bodies []json.RawMessage, newest int64, stale bool, err error) {
+	trades := make([]shownTrade, 0, len(items))
+	for i := range items {
+		if items[i].launch == nil {
+			trades = append(trades, items[i].trade)
+		} else {
+			newest = max(newest, items[i].card.On.Ranked.At)
+		}
+	}
+	l, err := h.lookUp(r.Context(), r.Seen, trades)
+	if err != nil {
+		return nil, 0, false, serve.Unavailable(err)
+	}
+	bodies = make([]json.RawMessage, 0, len(items))
+	asOf := newest
+	for i := range items {
+		var body []byte
+		if item := &items[i]; item.launch != nil {
+			body, err = h.launch(r.Seen, item.launch, &item.card, asOf)
+		} else {
+			var at int64
+			body, at, err = h.trade(r.Seen, &item.trade, &l)
+			newest = max(newest, at)
+		}
+		if err != nil {
+			return nil, 0, false, err
+		}
+		if body != nil {
+			bodies = append(bodies, body)
+		}
+	}
+	return bodies, newest, l.stale || r.Seen.Failing(), nil
+}
+
+// descending walks items from the newest on: those in memory, and then those that have to be read.
+type descending[T any] struct {
+	memory []T
+	read   []T
+	// below is the number below which the next are read; 0 where there are none.
+	below int64
+	older func(ctx context.Context, below int64) (list []T, next int64, err error)
+}
+
+// peek is the next item; ok is false where there is none.
+func (d *descending[T]) peek(ctx context.Context) (item T, ok bool, err error) {
+	if n := len(d.memory); n > 0 {
+		return d.memory[n-1], true, nil
+	}
+	for len(d.read) == 0 {
+		if d.below == 0 {
+			return item, false, nil
+		}
+		if d.read, d.below, err = d.older(ctx, d.below); err != nil {
+			return item, false, err
+		}
+	}
+	return d.read[0], true, nil
+}
+
+// take passes over the item that peek gave.
+func (d *descending[T]) take() {
+	if n := len(d.memory); n > 0 {
+		d.memory = d.memory[:n-1]
+		return
+	}
+	d.read = d.read[1:]
+}
+
+func newTrades(n *stream.Newest, older read.Stream, q *feedQuery) *descending[*stream.Trade] {
+	d := &descending[*stream.Trade]{
+		memory: n.TradesBelow(q.below), below: n.OlderThan(n.TradesFrom, q.below),
+		older: func(ctx context.Context, below int64) ([]*stream.Trade, int64, error) {
+			return older.OlderTrades(ctx, below, q.mint, feedStep)
+		},
+	}
+	if q.mint.IsNone() {
+		return d
+	}
+	var of []*stream.Trade
+	for _, t := range d.memory {
+		if t.Token == q.mint {
+			of = append(of, t)
+		}
+	}
+	d.memory = of
+	return d
+}
+
+func newLaunches(n *stream.Newest, older read.Stream, q *feedQuery) *descending[stream.Launch] {
+	if !q.launches {
+		return &descending[stream.Launch]{}
+	}
+	return &descending[stream.Launch]{
+		memory: n.LaunchesBelow(q.below), below: n.OlderThan(n.LaunchesFrom, q.below),
+		older: func(ctx context.Context, below int64) ([]stream.Launch, int64, error) {
+			return older.OlderLaunches(ctx, below, feedStep)
+		},
+	}
+}

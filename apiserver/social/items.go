@@ -1,0 +1,280 @@
+package social
+
+import (
+	"context"
+	"encoding/base64"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/read"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
+	"github.com/boardwalkhq/boardwalk/apiserver/wire"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/price"
+)
+
+// minute is how exactly the time of a private trade is told, in seconds.
+const minute = 60
+
+// shownTrade is a trade that may be shown, with whose it is.
+type shownTrade struct {
+	*stream.Trade
+
+	on    *declared.Chain
+	owner members.Wallet
+}
+
+// showTrade looks up whose a trade is; ok is false of one that isn't shown: of a chain that isn't declared, or of a wallet that isn't that member's any more.
+func showTrade(seen *read.Snapshot, t *stream.Trade) (s shownTrade, ok bool) {
+	on := seen.Catalog.Chain(t.Chain)
+	if on == nil {
+		return s, false
+	}
+	owner, ok := seen.Members.Owner(on.Family, t.Wallet, t.Chain)
+	return shownTrade{t, on, owner}, ok && owner.Number == t.Member
+}
+
+func (s *shownTrade) token() profit.Token {
+	return profit.Token{Chain: s.Chain, Family: s.on.Family, Mint: s.Token}
+}
+
+func (s *shownTrade) minute() stream.Minute {
+	return stream.Minute{Chain: s.Chain, Pool: s.Pool, At: s.Time - s.Time%minute}
+}
+
+// looks are what items are shown with that is looked up for all of an answer at once.
+type looks struct {
+	tokens map[market.Address][]figures.Token
+	in     map[profit.Token][]members.Member
+	closes map[stream.Minute]float64
+	stale  bool
+}
+
+func (h *Handlers) lookUp(ctx context.Context, seen *read.Snapshot, trades []shownTrade) (l looks, err error) {
+	var mints []market.Address
+	var tokens []profit.Token
+	var minutes []stream.Minute
+	for i := range trades {
+		t := &trades[i]
+		if !slices.Contains(mints, t.Token) {
+			mints = append(mints, t.Token)
+		}
+		if of := t.token(); !slices.Contains(tokens, of) {
+			tokens = append(tokens, of)
+		}
+		if m := t.minute(); !t.owner.IsPublic && !slices.Contains(minutes, m) {
+			minutes = append(minutes, m)
+		}
+	}
+	if len(trades) == 0 {
+		return l, nil
+	}
+	if l.tokens, err = h.Readers.Tokens.TokensAt(ctx, mints); err != nil {
+		return l, err
+	}
+	if l.in, l.stale, err = h.Readers.Profit.In(ctx, tokens); err != nil {
+		return l, err
+	}
+	if len(minutes) > 0 {
+		l.closes, err = h.Readers.Stream.Closes(ctx, minutes, seen.Final())
+	}
+	return l, err
+}
+
+// tradeLook is all that a trade's body follows from besides the trade.
+type tradeLook struct {
+	owner        members.Member
+	isPublic     bool
+	name, symbol string
+	image        string
+	launched     bool // it has metadata, or will have
+	paid         float64
+	now          float64 // 0 while unknown
+	// The members in the token are a list that is never changed.
+	in     *members.Member
+	amount int
+}
+
+// trade is the body of a trade, encoded once for each change of what it follows from; nil of a trade whose price nobody knows. at is when the newest data in
+// it is of.
+func (h *Handlers) trade(seen *read.Snapshot, s *shownTrade, l *looks) (body []byte, at int64, err error) {
+	i := slices.IndexFunc(l.tokens[s.Token], func(t figures.Token) bool { return t.Chain == s.Chain })
+	if i < 0 {
+		return nil, 0, nil
+	}
+	token := &l.tokens[s.Token][i]
+	paid := 0.0
+	if token.Token.HasDecimals && !s.Amount.IsZero() {
+		paid = float64(s.NanoUSD) / 1e9 / price.Whole(&s.Amount, token.Token.Decimals)
+	}
+	if !s.owner.IsPublic {
+		if paid = coarse(paid); l.closes[s.minute()] > 0 {
+			paid = l.closes[s.minute()]
+		}
+	}
+	if paid = wire.Rounded(paid); paid == 0 {
+		return nil, 0, nil
+	}
+	in := l.in[s.token()]
+	look := tradeLook{
+		owner: s.owner.Member, isPublic: s.owner.IsPublic, name: token.Token.Name, symbol: token.Token.Symbol, launched: token.Launched, paid: paid, amount: len(in),
+	}
+	if len(in) > 0 {
+		look.in = &in[0]
+	}
+	if p := wire.Number(token.Figures().Price); p != nil {
+		look.now = *p
+	}
+	if token.Launched && seen.Board != nil {
+		if c, ok := seen.Board.Launched(s.Chain, s.Token); ok {
+			look.launched = c.Metadata == nil
+			if c.Metadata != nil {
+				look.image = c.Metadata.ImageURL
+			}
+		}
+	}
+	body, err = s.Body.Get(look, func() ([]byte, error) { return serve.Marshal(s.encode(&look, in)) })
+	return body, max(s.shownAt(), token.Changed.At), err
+}
+
+// shownAt is when the trade was, as far as that is told.
+func (s *shownTrade) shownAt() int64 {
+	if s.owner.IsPublic {
+		return s.Time
+	}
+	return s.Time - s.Time%minute
+}
+
+// encode is the wire form of a trade. Of who keeps a wallet private amounts and times are less exact, since exact ones would tell the wallet.
+func (s *shownTrade) encode(look *tradeLook, in []members.Member) contract.FeedTrade {
+	amount := func(v float64) float64 {
+		if !look.isPublic {
+			return coarse(v)
+		}
+		return wire.Rounded(v)
+	}
+	out := contract.FeedTrade{
+		Kind: contract.FeedTradeKindTrade, ID: s.Number, Cursor: cursorOf(s.Number), At: wire.Timestamp(s.shownAt()), Handle: look.owner.Handle,
+		Side: contract.TradeSideBuy, AmountUSD: amount(float64(s.NanoUSD) / 1e9), PriceUSD: look.paid, OthersIn: others(in, look.owner),
+		Token: contract.FeedToken{Mint: s.Token.String(), Chain: s.Chain, Symbol: look.symbol, Name: look.name, UnknownReasons: contract.UnknownReasons{}},
+		Now:   contract.FeedNow{UnknownReasons: contract.UnknownReasons{}},
+		UnknownReasons: contract.UnknownReasons{
+			"rank": contract.UnknownReasonUnavailable, "note": contract.UnknownReasonNotApplicable, "realised": contract.UnknownReasonNotApplicable,
+		},
+	}
+	if look.owner.AvatarURL != "" {
+		out.AvatarURL = &look.owner.AvatarURL
+	} else {
+		out.UnknownReasons["avatar_url"] = contract.UnknownReasonNotApplicable
+	}
+	if look.isPublic {
+		out.Tx = new(s.Tx.String())
+	} else {
+		out.UnknownReasons["tx"] = contract.UnknownReasonNotApplicable
+	}
+	why := wire.EmptyNotes()
+	var metadata *boards.Metadata
+	if look.image != "" {
+		metadata = &boards.Metadata{ImageURL: look.image}
+	}
+	out.Token.ImageURL, out.Token.UnknownReasons = why.Image(metadata, look.launched), why.Unknown
+	if look.now > 0 {
+		change := (look.now/look.paid - 1) * 100
+		out.Now.PriceUSD, out.Now.ChangeSincePct = &look.now, wire.Number(&change)
+	}
+	why = wire.EmptyNotes()
+	why.Note("price_usd", out.Now.PriceUSD != nil, "")
+	why.Note("change_since_pct", out.Now.ChangeSincePct != nil, "")
+	out.Now.UnknownReasons = why.Unknown
+	if s.Sell {
+		out.Side, out.Realised = contract.TradeSideSell, s.realised(amount)
+		delete(out.UnknownReasons, "realised")
+	}
+	return out
+}
+
+// realised is what a sale realised.
+func (s *shownTrade) realised(amount func(float64) float64) *contract.FeedRealised {
+	out := &contract.FeedRealised{UnknownReasons: contract.UnknownReasons{}}
+	gain := s.Proceeds.Sub(s.Cost)
+	switch {
+	case !s.Counts || s.Cost.Sign() == 0 && s.Proceeds.Sign() == 0:
+		out.UnknownReasons["pnl_usd"], out.UnknownReasons["pnl_pct"] = contract.UnknownReasonNotApplicable, contract.UnknownReasonNotApplicable
+		return out
+	case s.Cost.Dollars() < 1:
+		out.UnknownReasons["pnl_pct"] = contract.UnknownReasonNotApplicable
+	default:
+		out.PnlPct = new(amount(100 * gain.Dollars() / s.Cost.Dollars()))
+	}
+	out.PnlUSD = new(amount(gain.Dollars()))
+	return out
+}
+
+// others are the members of a list but one.
+func others(in []members.Member, but members.Member) contract.TokenMembers {
+	out := contract.TokenMembers{Faces: []contract.Face{}, UnknownReasons: contract.UnknownReasons{}}
+	n := len(in)
+	for _, m := range in {
+		switch {
+		case m.Number == but.Number:
+			n--
+		case len(out.Faces) < mostFaces:
+			out.Faces = append(out.Faces, faceOf(m))
+		}
+	}
+	out.Count = &n
+	return out
+}
+
+// launch is the body of a launch with its card, as of a time (unix seconds).
+func (h *Handlers) launch(seen *read.Snapshot, l *stream.Launch, c *boards.Shown, asOf int64) ([]byte, error) {
+	card, err := h.launchCards.Append(nil, c, wire.CreatorHandle(seen.Members, l.Chain, c.Launch), asOf, false)
+	if err != nil {
+		return nil, err
+	}
+	return serve.Marshal(contract.FeedLaunch{
+		Kind: contract.FeedLaunchKindLaunch, ID: l.Number, Cursor: cursorOf(l.Number), At: wire.Timestamp(l.Time), Card: card,
+	})
+}
+
+// showLaunch looks up the card of a launch; ok is false of one that isn't on the board, as where its venue isn't declared.
+func showLaunch(seen *read.Snapshot, l *stream.Launch) (c boards.Shown, ok bool) {
+	if seen.Board == nil {
+		return c, false
+	}
+	c, ok = seen.Board.Launched(l.Chain, l.Token)
+	return c, ok && c.Listed
+}
+
+// cursorVersion begins a cursor, so that a later form can be told from this one.
+const cursorVersion = "v1|"
+
+// cursorOf names an item by its number.
+func cursorOf(number int64) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(cursorVersion + strconv.FormatInt(number, 10)))
+}
+
+// parseCursor is the number that a cursor names.
+func parseCursor(text string) (number int64, ok bool) {
+	raw, err := base64.RawURLEncoding.DecodeString(text)
+	if err != nil {
+		return 0, false
+	}
+	digits, ok := strings.CutPrefix(string(raw), cursorVersion)
+	if !ok {
+		return 0, false
+	}
+	number, err = strconv.ParseInt(digits, 10, 64)
+	return number, err == nil && number >= 0 && number <= mostNumber && cursorOf(number) == text
+}
+
+// mostNumber is the highest number that every JavaScript number has room for.
+const mostNumber = 1<<53 - 1
