@@ -110,6 +110,24 @@ func (w *testWorld) now(t *testing.T) int64 {
 	return latest.Timestamp.Unix()
 }
 
+// wantStream wants so many trades in the stream that stand, each with its entries, and so many that were taken back.
+func wantStream(t *testing.T, what string, st *store.Store, trades, gone int) {
+	t.Helper()
+	items, err := st.Stream.Before(t.Context(), 1<<53, market.StreamTrade, market.Address{}, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back, err := st.Stream.Retractions(t.Context(), 1<<53, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	back = slices.DeleteFunc(back, func(it store.StreamItem) bool { return it.Kind != market.StreamTrade })
+	sums, err := st.Stream.Trades(t.Context(), items)
+	if err != nil || len(items) != trades || len(sums) != trades || len(back) != gone {
+		t.Errorf("%s: %d trades are in the stream, %d of them with entries, and %d were taken back, %v; want %d and %d", what, len(items), len(sums), len(back), err, trades, gone)
+	}
+}
+
 // TestMembersWallets: wallets are watched from when they join, through a reorg, in a fresh index with the facts of the first, and until their member is
 // erased.
 func TestMembersWallets(t *testing.T) {
@@ -144,6 +162,7 @@ func TestMembersWallets(t *testing.T) {
 			late.swapSell(t, pool, token, 2)
 			w.await(t, st)
 			a.holdBook(t, st, b, late, token)
+			wantStream(t, "of members since they joined", st, 4, 0)
 
 			// A reorg takes back that the third wallet was watched, and the two sales about it.
 			if err := w.node.Reorg(t.Context(), 4); err != nil {
@@ -153,11 +172,13 @@ func TestMembersWallets(t *testing.T) {
 			if rows := ofWallets(t, st); len(rows["wallet_entries"]) != 5 || len(rows["watched_wallets"]) != 3 { // it is watched again
 				t.Errorf("after the reorg there are %d entries of %d wallets", len(rows["wallet_entries"]), len(rows["watched_wallets"]))
 			}
+			wantStream(t, "after the reorg", st, 2, 2)
 			b.deals, late.deals = nil, late.deals[:1]
 			b.swapSell(t, pool, token, 1)
 			late.swapSell(t, pool, token, 2)
 			w.await(t, st)
 			a.holdBook(t, st, b, late, token)
+			wantStream(t, "after two more sales", st, 4, 2)
 
 			facts, err := st.Facts.Between(t.Context(), "base", 0, 1<<40)
 			if err != nil {
@@ -190,6 +211,7 @@ func TestMembersWallets(t *testing.T) {
 				}
 			}
 			gone()
+			wantStream(t, "after a member was erased", st, 1, 5)
 			if err := w.node.Reorg(t.Context(), 5); err != nil {
 				t.Fatal(err)
 			}

@@ -262,7 +262,12 @@ func (s *Server) serveStream(ctx context.Context, x *exchange, sub Subscription)
 		s.Streams.leave(x.client)
 		return statusClientGone
 	}
-	s.Streams.join(&streamReader{conn: taken, sub: sub, client: x.client, queue: streamHead(h), wrote: s.Now()})
+	r := &streamReader{conn: taken, sub: sub, client: x.client, queue: streamHead(h), wrote: s.Now()}
+	if why := r.turn(s.Now(), false); why != "" { // the first words and the first event don't wait for the loop
+		s.Streams.close(r, why)
+		return http.StatusOK
+	}
+	s.Streams.join(r)
 	return http.StatusOK
 }
 

@@ -128,7 +128,6 @@ func (x *streaming) open(t *testing.T, client string) (net.Conn, *http.Response)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = conn.Close() })
 	_ = conn.SetDeadline(time.Now().Add(time.Minute))
 	if _, err := io.WriteString(conn, "GET /api/live/stream HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: "+client+"\r\n\r\n"); err != nil {
 		t.Fatal(err)
@@ -137,7 +136,7 @@ func (x *streaming) open(t *testing.T, client string) (net.Conn, *http.Response)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = res.Body.Close() })
+	t.Cleanup(func() { _, _ = conn.Close(), res.Body.Close() }) // in this order: the body is read to its end
 	return conn, res
 }
 

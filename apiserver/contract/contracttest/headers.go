@@ -64,7 +64,7 @@ func checkCache(cache contract.Cache, r *reply) error {
 		return once(r.header, "Cache-Control", want)
 	}
 	open := policy(cache.Header())
-	if cache.Older != nil && r.req.URL.Query().Get("before") != "" {
+	if cache.Older != nil && strings.TrimSpace(r.req.URL.Query().Get("before")) != "" {
 		return policy(cache.Older.Header())
 	}
 	_, candles := r.object()["candles"]

@@ -52,6 +52,9 @@ type Newest struct {
 	TradesFrom, LaunchesFrom int64
 	// Oldest is a number up to which there were no items any more when the newest were read.
 	Oldest int64
+
+	// kept is how many items of a kind are kept, and so many retractions; an eighth more may be there.
+	kept int
 }
 
 // Since are the items after a cursor.
@@ -180,19 +183,16 @@ func (n *Newest) with(rows []store.StreamItem, trades map[int64]store.StreamTrad
 	return &next
 }
 
-// kept is how many items of a kind are kept, and so many retractions; an eighth more may be there.
-const kept = 10_000
-
 // trim drops the oldest items of what has too many. Appending to what is left copies it in time, so that nothing keeps what was dropped for long.
 func (n *Newest) trim() {
-	const most = kept + kept/8
-	if over := len(n.Trades) - kept; len(n.Trades) > most {
+	most := n.kept + n.kept/8
+	if over := len(n.Trades) - n.kept; len(n.Trades) > most {
 		n.TradesFrom, n.Trades = n.Trades[over-1].Number, slices.Clone(n.Trades[over:])
 	}
-	if over := len(n.Launches) - kept; len(n.Launches) > most {
+	if over := len(n.Launches) - n.kept; len(n.Launches) > most {
 		n.LaunchesFrom, n.Launches = n.Launches[over-1].Number, slices.Clone(n.Launches[over:])
 	}
-	if over := len(n.Retractions) - kept; len(n.Retractions) > most {
+	if over := len(n.Retractions) - n.kept; len(n.Retractions) > most {
 		last := n.Retractions[over-1].Number
 		n.TradesFrom, n.LaunchesFrom, n.Retractions = max(n.TradesFrom, last), max(n.LaunchesFrom, last), slices.Clone(n.Retractions[over:])
 	}

@@ -29,7 +29,12 @@ type Follower struct {
 	// servers counts how often the database's server was another one.
 	servers func() int64
 	last    int64
+	// kept is how many items of a kind are kept.
+	kept int
 }
+
+// keptItems is how many items of a kind are kept in memory.
+const keptItems = 10_000
 
 // NewFollower has no items yet. servers counts how often the database's server was another one, which may lack the newest numbers of the last.
 func NewFollower(s store.Stream, servers func() int64) *Follower {
@@ -84,8 +89,8 @@ func (f *Follower) load(ctx context.Context, last int64) (*Newest, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Newest{Head: last, TradesFrom: first - 1, LaunchesFrom: first - 1, Oldest: first - 1}
-	trades, err := f.stream.Before(ctx, last+1, market.StreamTrade, market.Address{}, kept)
+	n := &Newest{Head: last, TradesFrom: first - 1, LaunchesFrom: first - 1, Oldest: first - 1, kept: f.kept}
+	trades, err := f.stream.Before(ctx, last+1, market.StreamTrade, market.Address{}, f.kept)
 	if err != nil {
 		return nil, err
 	}
@@ -98,28 +103,28 @@ func (f *Follower) load(ctx context.Context, last int64) (*Newest, error) {
 			n.Trades = append(n.Trades, newTrade(&trades[i], sum))
 		}
 	}
-	if len(trades) == kept {
-		n.TradesFrom = trades[kept-1].Number - 1
+	if len(trades) == f.kept {
+		n.TradesFrom = trades[f.kept-1].Number - 1
 	}
-	launches, err := f.stream.Before(ctx, last+1, market.StreamLaunch, market.Address{}, kept)
+	launches, err := f.stream.Before(ctx, last+1, market.StreamLaunch, market.Address{}, f.kept)
 	if err != nil {
 		return nil, err
 	}
 	for i := range slices.Backward(launches) {
 		n.Launches = append(n.Launches, newLaunch(&launches[i]))
 	}
-	if len(launches) == kept {
-		n.LaunchesFrom = launches[kept-1].Number - 1
+	if len(launches) == f.kept {
+		n.LaunchesFrom = launches[f.kept-1].Number - 1
 	}
-	gone, err := f.stream.Retractions(ctx, last+1, kept)
+	gone, err := f.stream.Retractions(ctx, last+1, f.kept)
 	if err != nil {
 		return nil, err
 	}
 	for _, r := range slices.Backward(gone) {
 		n.Retractions = append(n.Retractions, Retraction{r.Number, r.Kind, r.Retracts})
 	}
-	if len(gone) == kept {
-		from := gone[kept-1].Number - 1
+	if len(gone) == f.kept {
+		from := gone[f.kept-1].Number - 1
 		n.TradesFrom, n.LaunchesFrom = max(n.TradesFrom, from), max(n.LaunchesFrom, from)
 	}
 	return n, nil
