@@ -12,6 +12,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -173,6 +174,9 @@ func TestDatabaseGoneAndBack(t *testing.T) {
 	if prices := get[contract.TokenPrices](t, c, "/api/market/token-prices?mints="+token); !prices.Stale || !prices.Prices[token].Stale {
 		t.Errorf("its price is %+v", prices)
 	}
+	if f, s := get[contract.TradeFeed](t, c, "/api/feed/trades"), get[contract.LiveSince](t, c, "/api/live/since?trade=0"); !f.Stale || !s.Stale {
+		t.Errorf("the feed is stale: %v, and what is new: %v", f.Stale, s.Stale)
+	}
 	eventually(t, "the members who were asked for before are stale", func() bool { return get[contract.TokenFamily](t, c, family).Stale })
 	for _, target := range []string{
 		"/api/leaderboard", "/api/leaderboard/series", "/api/leaderboard/series?range=all", "/api/token/" + token + "/family?chain=bsc",
@@ -211,6 +215,7 @@ func TestBeforeTheFirstSnapshot(t *testing.T) {
 	c := &client{s.Handler()}
 	for _, target := range []string{
 		"/api/market/live", "/api/majors", "/api/dexscreener/search?q=x", "/api/launch/launches", "/api/pnl-card/trader/" + trader + ".png",
+		"/api/feed/trades", "/api/live/since", "/api/live/since?trade=0", "/api/live/stream",
 	} {
 		if res, _ := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("%s: %d", target, res.StatusCode)
@@ -372,7 +377,7 @@ func TestFaultsStayInside(t *testing.T) {
 		}
 	}
 	c := apiOf(t, broken{}, 8)
-	for _, target := range operationTargets {
+	for _, target := range append(slices.Clone(operationTargets), "/api/live/stream") {
 		fails(c, target, http.StatusInternalServerError)
 	}
 	c = apiOf(t, broken{catalogAlone(t)}, 8)

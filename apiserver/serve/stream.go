@@ -237,7 +237,7 @@ func (s *Server) serveStream(ctx context.Context, x *exchange, sub Subscription)
 	h["Content-Type"] = eventStream
 	h["Cache-Control"] = x.op.cache[ordinary]
 	h["X-Accel-Buffering"] = noBuffering
-	if x.Request.Method == http.MethodHead {
+	if x.Method == http.MethodHead {
 		sub.Close()
 		x.w.WriteHeader(http.StatusOK)
 		return http.StatusOK
@@ -317,7 +317,7 @@ func (s *Server) serveUntaken(ctx context.Context, x *exchange, sub Subscription
 		}
 		if next != nil {
 			wrote = s.Now()
-			_ = rc.SetWriteDeadline(time.Now().Add(slowReader)) // without one the server's own holds
+			_ = rc.SetWriteDeadline(s.Now().Add(slowReader)) // without one the server's own holds
 			if _, err := x.w.Write(next); err != nil || rc.Flush() != nil {
 				return
 			}

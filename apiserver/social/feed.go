@@ -89,7 +89,7 @@ type feedPage struct {
 }
 
 const (
-	// feedStep is how many items are looked at at once, and mostSteps how often: of a filter that fits few, a page has what was found by then.
+	// feedStep is how many items are taken at once, and mostSteps how often: of a filter that fits few, a page has what was found by then.
 	feedStep, mostSteps = 100, 20
 )
 

@@ -96,13 +96,8 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 		if err := database.Upsert(ctx, tx, rows); err != nil {
 			return err
 		}
-		for _, table := range []string{"blocks WHERE number", "undo WHERE block"} {
-			if _, err := tx.NewRaw("DELETE FROM "+table+" < ? AND chain = ?", int64(c.Horizon), l.Chain).Exec(ctx); err != nil {
-				return fmt.Errorf("database: drop what is below the undo horizon: %w", err)
-			}
-		}
-		if !c.Undo { // history is no news
-			return nil
+		if err := dropBelow(ctx, tx, l.Chain, c.Horizon); err != nil || !c.Undo { // what can't be undone is history, and no news
+			return err
 		}
 		return addToStream(ctx, tx, next, l.Chain, c.Changes.Stream)
 	})
@@ -110,6 +105,16 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 		s.db.Hint(ctx, l.Chain)
 	}
 	return err
+}
+
+// dropBelow drops what is below the undo horizon.
+func dropBelow(ctx context.Context, tx *database.Transaction, chain string, horizon uint64) error {
+	for _, table := range []string{"blocks WHERE number", "undo WHERE block"} {
+		if _, err := tx.NewRaw("DELETE FROM "+table+" < ? AND chain = ?", int64(horizon), chain).Exec(ctx); err != nil {
+			return fmt.Errorf("database: drop what is below the undo horizon: %w", err)
+		}
+	}
+	return nil
 }
 
 // advance moves the cursor.

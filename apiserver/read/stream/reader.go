@@ -38,7 +38,7 @@ const keptItems = 10_000
 
 // NewFollower has no items yet. servers counts how often the database's server was another one, which may lack the newest numbers of the last.
 func NewFollower(s store.Stream, servers func() int64) *Follower {
-	return &Follower{stream: s, servers: servers}
+	return &Follower{stream: s, servers: servers, kept: keptItems}
 }
 
 // Newest are the newest items; nil before the first look.
