@@ -155,6 +155,9 @@ func TestMembersOfATokenAndProfitOverTime(t *testing.T) {
 	if len(faces) != 2 || faces[0].Handle != "ada" || faces[1].Handle != "Grace" || *in.Tokens["bsc:"+token].Count != 0 {
 		t.Errorf("%+v", in)
 	}
+	if res, body := c.do(t, http.MethodGet, "/api/token/"+unmet+"/family", nil); res.StatusCode != http.StatusNotFound {
+		t.Errorf("the family of a token that there isn't: %d %s", res.StatusCode, body)
+	}
 	f := get[contract.TokenFamily](t, c, "/api/token/"+token+"/family?chain=base&limit=1")
 	if *f.Count != 2 || len(f.Holders) != 1 || f.Holders[0].Handle != "ada" || f.Chain != "base" {
 		t.Errorf("%+v", f)
