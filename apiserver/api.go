@@ -55,18 +55,18 @@ func newSubjects(o *Options, readers read.Readers, latencies *serve.Latencies) (
 	)}, nil
 }
 
-// newHandler makes the public handler. docs answers below /docs. beside is what goes on beside the requests, until its context ends.
-func newHandler(o *Options, readers read.Readers, docs http.Handler) (h http.Handler, beside func(context.Context), err error) {
+// newHandler makes the public handler. docs answers below /docs. runStreams makes events and writes them to open streams, until its context ends.
+func newHandler(o *Options, readers read.Readers, docs http.Handler) (h http.Handler, runStreams func(context.Context), err error) {
 	latencies := &serve.Latencies{}
 	s, err := newSubjects(o, read.NewAdmission(o.MaxInFlight, runtime.GOMAXPROCS(0)).Readers(readers), latencies)
 	if err != nil {
 		return nil, nil, err
 	}
-	streams := serve.NewStreams(serve.StreamsOptions{Max: o.MaxStreams, Now: o.Now, Metrics: o.Metrics})
+	streams := serve.NewEventStreams(serve.EventStreamsOptions{Max: o.MaxEventStreams, Now: o.Now, Metrics: o.Metrics})
 	h, err = serve.New(serve.Config{
 		Routes: s.routes, Pages: s.pages.Undocumented(), ErrorPage: s.pages.Problem, DocsURL: o.DocsURL, Docs: docs,
 		Snapshots: readers.Snapshots, Callers: caller.NewResolver(o.TrustedProxies, o.Keys), Limiter: o.Limiter, BehindCache: o.BehindCache,
-		Streams: streams, AccessLog: o.AccessLog, Latencies: latencies, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
+		EventStreams: streams, AccessLog: o.AccessLog, Latencies: latencies, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
 	})
 	return h, func(ctx context.Context) {
 		var g sync.WaitGroup

@@ -66,8 +66,8 @@ type Options struct {
 	MaxInFlight int
 	// MaxConnections bounds the open connections; 0 is 8,192, which take some 160 MB when all are idle.
 	MaxConnections int
-	// MaxStreams bounds the open streams of events; 0 is 5,000.
-	MaxStreams int
+	// MaxEventStreams bounds the open streams of events; 0 is 5,000.
+	MaxEventStreams int
 	// BehindCache is for a service behind a cache that clients share: RateLimit, one client's, is left off what that may keep.
 	BehindCache bool
 	AccessLog   bool
@@ -81,9 +81,9 @@ type Server struct {
 	o       Options
 	view    *read.View
 	handler http.Handler
-	// beside is what goes on beside the requests, besides the view.
-	beside func(context.Context)
-	ready  atomic.Bool
+	// runStreams makes events and writes them to open streams, until its context ends.
+	runStreams func(context.Context)
+	ready      atomic.Bool
 }
 
 // New makes a server; Run starts it.
@@ -103,11 +103,11 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	h, beside, err := newHandler(&o, v.Readers(), pages)
+	h, runStreams, err := newHandler(&o, v.Readers(), pages)
 	if err != nil {
 		return nil, err
 	}
-	return &Server{o: o, view: v, handler: h, beside: beside}, nil
+	return &Server{o: o, view: v, handler: h, runStreams: runStreams}, nil
 }
 
 // documentation makes the pages below /docs.
@@ -184,7 +184,7 @@ func (s *Server) Refresh(ctx context.Context) {
 		})
 	}
 	g.Go(func() error {
-		s.beside(ctx)
+		s.runStreams(ctx)
 		return nil
 	})
 	s.view.Run(ctx)

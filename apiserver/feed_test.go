@@ -25,7 +25,7 @@ type traders struct {
 }
 
 // newTraders has ada, who shows her wallet, and grace, who keeps hers.
-func newTraders(t *testing.T, st *store.Store) *traders {
+func newTraders(t testing.TB, st *store.Store) *traders {
 	t.Helper()
 	writeMembers(t, st, 1, member.Record{ID: "u1", Handle: "ada", AvatarURL: "https://images.example/ada.png", JoinedAt: 1}, member.Record{ID: "u2", Handle: "Grace", JoinedAt: 1},
 		ofMember(t, "u1", adasWallet, true), ofMember(t, "u2", gracesWallet, false))
@@ -53,7 +53,7 @@ type trade struct {
 }
 
 // block commits a block with trades, and with launches from when they have a value.
-func (x *traders) block(t *testing.T, trades []trade, launches ...string) {
+func (x *traders) block(t testing.TB, trades []trade, launches ...string) {
 	t.Helper()
 	next := market.Header{Number: x.last.Number + 1, Hash: market.Hash{byte(x.last.Number)}, Parent: x.last.Hash, Time: clock.Unix() - 1}
 	c := &store.Commit{
@@ -88,7 +88,7 @@ func (x *traders) block(t *testing.T, trades []trade, launches ...string) {
 }
 
 // feedItems reads a page of the feed, each item as a trade or a launch.
-func feedItems(t *testing.T, c *client, query string) (trades []contract.FeedTrade, launches []contract.FeedLaunch, next *string) {
+func feedItems(t testing.TB, c *client, query string) (trades []contract.FeedTrade, launches []contract.FeedLaunch, next *string) {
 	t.Helper()
 	page := get[contract.TradeFeed](t, c, "/api/feed/trades?"+query)
 	for _, raw := range page.Items {
@@ -105,7 +105,7 @@ func feedItems(t *testing.T, c *client, query string) (trades []contract.FeedTra
 	return trades, launches, page.NextBefore
 }
 
-func parse[T any](t *testing.T, raw []byte) (v T) {
+func parse[T any](t testing.TB, raw []byte) (v T) {
 	t.Helper()
 	if err := json.Unmarshal(raw, &v); err != nil {
 		t.Fatal(err)
@@ -114,7 +114,7 @@ func parse[T any](t *testing.T, raw []byte) (v T) {
 }
 
 // idsOf reads ids from a page, newest first, of both kinds.
-func idsOf(t *testing.T, c *client, query string) (ids []int64, next *string) {
+func idsOf(t testing.TB, c *client, query string) (ids []int64, next *string) {
 	t.Helper()
 	page := get[contract.TradeFeed](t, c, "/api/feed/trades?"+query)
 	for _, raw := range page.Items {

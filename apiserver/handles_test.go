@@ -18,7 +18,7 @@ import (
 )
 
 // writeMembers writes records of members, later than all before.
-func writeMembers(t *testing.T, st *store.Store, at int64, records ...member.Record) {
+func writeMembers(t testing.TB, st *store.Store, at int64, records ...member.Record) {
 	t.Helper()
 	for i := range records {
 		records[i].UpdatedAt = at

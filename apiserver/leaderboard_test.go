@@ -24,7 +24,7 @@ const (
 	evesWallet   = "0xad00000000000000000000000000000000000004"
 )
 
-func ofMember(t *testing.T, id, wallet string, public bool) member.Record {
+func ofMember(t testing.TB, id, wallet string, public bool) member.Record {
 	t.Helper()
 	return member.Record{ID: member.ID(id), Wallet: &member.WalletRecord{Family: chainconfig.EVM, Address: address(t, wallet), Public: public, Since: 1}}
 }

@@ -252,7 +252,7 @@ func TestLiveStreamLimits(t *testing.T) {
 	}
 	full := startWith(t, func() apiserver.Options {
 		o := options(t, seeded(t, "sqlite"))
-		o.MaxStreams = -1
+		o.MaxEventStreams = -1
 		return o
 	}())
 	eventually(t, "there is no room", func() bool {

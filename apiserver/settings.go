@@ -40,9 +40,9 @@ type Settings struct {
 	Renderer string
 	// TrustedProxies are addresses and CIDRs of the peers whose X-Forwarded-For counts.
 	TrustedProxies []string
-	// MaxInFlight, MaxStreams, MaxConnections, BehindCache and AccessLog are those of Options.
+	// MaxInFlight, MaxEventStreams, MaxConnections, BehindCache and AccessLog are those of Options.
 	MaxInFlight            int
-	MaxStreams             int
+	MaxEventStreams        int
 	MaxConnections         int
 	BehindCache, AccessLog bool
 	Build                  serve.Build
@@ -72,7 +72,7 @@ func (s *Settings) NewServer(d Dependencies) (server *Server, closing func(), er
 	}
 	o := Options{
 		Store: d.Store, Catalog: d.Catalog, Build: s.Build, BaseURL: strings.TrimRight(base, "/"), DocsURL: strings.TrimRight(s.DocsURL, "/"),
-		Checker: d.Checker, MaxInFlight: s.MaxInFlight, MaxStreams: s.MaxStreams, MaxConnections: s.MaxConnections, BehindCache: s.BehindCache, AccessLog: s.AccessLog,
+		Checker: d.Checker, MaxInFlight: s.MaxInFlight, MaxEventStreams: s.MaxEventStreams, MaxConnections: s.MaxConnections, BehindCache: s.BehindCache, AccessLog: s.AccessLog,
 		Now: d.Now, Log: d.Log, Metrics: serve.NewMetrics(d.Metrics),
 	}
 	if o.Site, err = loadSite(s.SiteFile); err != nil {

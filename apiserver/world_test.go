@@ -83,7 +83,7 @@ const hostile = "<script>alert(1)</script>\u202e\"';--😀"
 
 var clock = time.Date(2026, 3, 4, 12, 0, 30, 0, time.UTC)
 
-func address(t *testing.T, s string) market.Address {
+func address(t testing.TB, s string) market.Address {
 	t.Helper()
 	a, err := market.ParseAddress(s)
 	if err != nil {
@@ -112,7 +112,7 @@ func seeded(t *testing.T, kind string) *store.Store {
 }
 
 // fill writes two chains: on each a token with a pool, one without any, and namesakes.
-func fill(t *testing.T, st *store.Store) {
+func fill(t testing.TB, st *store.Store) {
 	t.Helper()
 	for i, chain := range []string{"base", "bsc"} {
 		l, err := st.Leases.Acquire(t.Context(), chain, "test", time.Minute)
@@ -229,7 +229,7 @@ func chains() *catalog.Catalog {
 
 // options are those of a server on a store. Every request of a test comes through a trusted proxy, from a client of its
 // own unless the test says otherwise, so that limits are met only where a test wants to.
-func options(t *testing.T, st *store.Store) apiserver.Options {
+func options(t testing.TB, st *store.Store) apiserver.Options {
 	t.Helper()
 	words, err := site.Default()
 	if err != nil {
@@ -262,7 +262,7 @@ func start(t *testing.T, st *store.Store) *client {
 	return startWith(t, options(t, st))
 }
 
-func startWith(t *testing.T, o apiserver.Options) *client {
+func startWith(t testing.TB, o apiserver.Options) *client {
 	t.Helper()
 	s, err := apiserver.New(o)
 	if err != nil {
@@ -280,7 +280,7 @@ func startWith(t *testing.T, o apiserver.Options) *client {
 }
 
 // eventually waits for what happens beside the requests.
-func eventually(t *testing.T, what string, is func() bool) {
+func eventually(t testing.TB, what string, is func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
@@ -305,7 +305,7 @@ type reply struct {
 }
 
 // do sends a request and has the kit check the response, whose body it reads.
-func (c *client) do(t *testing.T, method, target string, header http.Header) (reply, []byte) {
+func (c *client) do(t testing.TB, method, target string, header http.Header) (reply, []byte) {
 	t.Helper()
 	req := httptest.NewRequestWithContext(t.Context(), method, target, nil)
 	maps.Copy(req.Header, header)
@@ -315,7 +315,7 @@ func (c *client) do(t *testing.T, method, target string, header http.Header) (re
 }
 
 // send sends a request as a stranger, unless it says who it is.
-func (c *client) send(t *testing.T, req *http.Request) (reply, []byte) {
+func (c *client) send(t testing.TB, req *http.Request) (reply, []byte) {
 	t.Helper()
 	if req.Header.Get("X-Forwarded-For") == "" {
 		req.Header.Set("X-Forwarded-For", stranger())
@@ -331,7 +331,7 @@ func (c *client) send(t *testing.T, req *http.Request) (reply, []byte) {
 	return reply{res.StatusCode, res.Header, res}, body
 }
 
-func get[V any](t *testing.T, c *client, target string) V {
+func get[V any](t testing.TB, c *client, target string) V {
 	t.Helper()
 	res, body := c.do(t, http.MethodGet, target, nil)
 	if res.StatusCode != http.StatusOK {

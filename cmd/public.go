@@ -26,7 +26,7 @@ func (p *public) register(cmd *cobra.Command) {
 	f.StringVar(&p.Renderer, "renderer", "", "Unix socket of the renderer (boardwalk renderer), which draws share cards; without one they are answered 503")
 	f.StringArrayVar(&p.TrustedProxies, "trusted-proxy", nil, "address or CIDR of a proxy whose X-Forwarded-For tells the client; may be given several times")
 	f.IntVar(&p.MaxInFlight, "max-in-flight", 0, "most requests that read the database at once, the rest is answered 503; 0 is 16 for each core")
-	f.IntVar(&p.MaxStreams, "max-streams", 0, "most open streams of events (/api/live/stream), beyond which it is answered 503; 0 is 5000")
+	f.IntVar(&p.MaxEventStreams, "max-event-streams", 0, "most open streams of events (/api/live/stream), beyond which it is answered 503; 0 is 5000")
 	f.IntVar(&p.MaxConnections, "max-connections", 0, "most open connections, on top of which the quietest is closed; 0 is 8192")
 	f.BoolVar(&p.BehindCache, "behind-cache", false, "leave the RateLimit header, which is one client's, off answers that a shared cache in front may keep")
 	f.BoolVar(&p.AccessLog, "access-log", false, "write a log line for each answer")
@@ -45,8 +45,8 @@ func (p *public) check() error {
 	if p.MaxInFlight < 0 {
 		return fmt.Errorf("--max-in-flight %d: allowed is a number from 0, which means the default", p.MaxInFlight)
 	}
-	if p.MaxStreams < 0 {
-		return fmt.Errorf("--max-streams %d: allowed is a number from 0, which means the default", p.MaxStreams)
+	if p.MaxEventStreams < 0 {
+		return fmt.Errorf("--max-event-streams %d: allowed is a number from 0, which means the default", p.MaxEventStreams)
 	}
 	if p.MaxConnections < 0 {
 		return fmt.Errorf("--max-connections %d: allowed is a number from 0, which means the default", p.MaxConnections)

@@ -1,8 +1,6 @@
 package launches
 
 import (
-	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -83,24 +81,19 @@ func (h *Handlers) boardPage(r *serve.Request, key *boardKey, q boards.PageQuery
 	if err != nil {
 		return nil, fmt.Errorf("launches: encode a page of the board: %w", err)
 	}
-	head, tail, ok := bytes.Cut(frame, noLaunches)
-	if !ok {
-		return nil, errors.New("launches: a page of the board has no place for launches")
-	}
-	body := slices.Concat(head, noLaunches[:len(noLaunches)-1])
+	cards := make([][]byte, len(page.Cards))
 	for i := range page.Cards {
 		c := &page.Cards[i]
-		if i > 0 {
-			body = append(body, ',')
-		}
-		if body, err = h.launchCards.Append(body, c, wire.CreatorHandle(r.Seen.Members, c.Chain, c.Launch), page.AsOf, q.Sort == boards.SortNew); err != nil {
+		if cards[i], err = h.launchCards.Append(nil, c, wire.CreatorHandle(r.Seen.Members, c.Chain, c.Launch), page.AsOf, q.Sort == boards.SortNew); err != nil {
 			return nil, err
 		}
 	}
-	return serve.NewAnswer(append(append(append(body, ']'), tail...), '\n')), nil
+	body, err := serve.Splice(frame, `"launches":[]`, cards)
+	if err != nil {
+		return nil, err
+	}
+	return serve.NewAnswer(append(body, '\n')), nil
 }
-
-var noLaunches = []byte(`"launches":[]`)
 
 // gateBody is the quality bar as the board states it.
 func gateBody(g *board.Gate) contract.Gate {

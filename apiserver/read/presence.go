@@ -46,15 +46,15 @@ func (v *View) readPresence(ctx context.Context) (presence, error) {
 }
 
 // followMembers takes in who has joined, left, or shows a wallet. The first time that is everybody. Where the members alone can't be read, the markets
-// are read all the same, and nobody is named for long of whom nothing new is known.
-func (v *View) followMembers(ctx context.Context) {
+// are read all the same, and nobody is named for long of whom nothing new is known. It reports whether they were followed.
+func (v *View) followMembers(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, followTime)
 	defer cancel()
 	err := v.members.Follow(ctx)
 	now := v.now()
 	if err == nil {
 		v.followed, v.unfollowed = now, false
-		return
+		return true
 	}
 	if !v.unfollowed {
 		v.log.WarnContext(ctx, "members not followed", "err", err.Error())
@@ -63,6 +63,7 @@ func (v *View) followMembers(ctx context.Context) {
 	if now.Sub(v.followed) > namedUnknown {
 		v.members.Forget()
 	}
+	return false
 }
 
 const (

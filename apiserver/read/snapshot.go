@@ -40,6 +40,9 @@ type databaseState struct {
 	failing bool
 }
 
+// HasStream says that the stream is there, with all members whose trades are in it: else a client would pass over what isn't shown, for good.
+func (s *Snapshot) HasStream() bool { return s.Stream != nil && s.Members.IsWhole() }
+
 // Failing says that the database can't be read for now.
 func (s *Snapshot) Failing() bool { return s.failing() }
 

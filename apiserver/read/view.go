@@ -160,9 +160,10 @@ func (v *View) refresh(ctx context.Context) error {
 	if next.database.presence, err = v.readPresence(ctx); err != nil {
 		return err
 	}
-	v.followMembers(ctx)
-	if err = v.followStream(ctx); err != nil { // before the board, which then has every launch that is in it
-		return err
+	if v.followMembers(ctx) { // whose trades may come
+		if err = v.followStream(ctx); err != nil { // before the board, which then has every launch that is in it
+			return err
+		}
 	}
 	if err = v.ranks.Refresh(ctx, next.statuses(), next.Catalog); err != nil {
 		return err

@@ -22,9 +22,9 @@ func NewMetrics(r prometheus.Registerer) *Metrics {
 			Name: "boardwalk_http_request_seconds", Help: "Answers by operation and status.",
 			Buckets: []float64{.0005, .001, .0025, .005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10},
 		}, []string{"operation", "status"}),
-		open: prometheus.NewGauge(prometheus.GaugeOpts{Name: "boardwalk_http_streams_open", Help: "Streams of events that are open."}),
+		open: prometheus.NewGauge(prometheus.GaugeOpts{Name: "boardwalk_http_event_streams_open", Help: "Streams of events that are open."}),
 		ended: prometheus.NewCounterVec(prometheus.CounterOpts{
-			Name: "boardwalk_http_streams_ended_total", Help: "Streams of events that ended, by why: the client went, was too slow, or the service ended.",
+			Name: "boardwalk_http_event_streams_ended_total", Help: "Streams of events that ended, by why: the client went, was too slow, or the service ended.",
 		}, []string{"reason"}),
 	}
 	for _, why := range []string{endedByClient, endedSlow, endedByService} {

@@ -32,8 +32,8 @@ type Config struct {
 	Limiter limit.Limiter
 	// BehindCache leaves RateLimit off what a shared cache may keep.
 	BehindCache bool
-	// Streams are those of the answers that go on.
-	Streams *Streams
+	// EventStreams serves the answers that go on.
+	EventStreams *EventStreams
 	// AccessLog writes a line for each answer.
 	AccessLog bool
 

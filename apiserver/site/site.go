@@ -34,7 +34,7 @@ type Site struct {
 	Gate *board.Gate
 	// ProvedWalletsAlone keeps wallets off the leaderboard that the platform alone vouches for.
 	ProvedWalletsAlone bool
-	// BigTradeUSD is from when on the feed's filter big has a trade; 0 is from 1,000 on.
+	// BigTradeUSD is the least value in USD of a trade that the feed's filter big shows; 0 is 1,000.
 	BigTradeUSD float64
 }
 

@@ -262,7 +262,7 @@ func write(t *testing.T, file, text string) {
 	}
 }
 
-// TestFeed reads from when on a trade is a big one.
+// TestFeed reads the least value of a big trade.
 func TestFeed(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]float64{"": 0, "feed: {}": 0, "feed: {bigTradeUSD: 0.5}": 0.5, "feed: {bigTradeUSD: 2500}": 2500} {

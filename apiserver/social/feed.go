@@ -2,12 +2,12 @@ package social
 
 import (
 	"context"
-	"encoding/json"
+	"fmt"
+	"slices"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/lookup"
 	"github.com/boardwalkhq/boardwalk/apiserver/read"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -27,7 +27,7 @@ type feedQuery struct {
 }
 
 func (h *Handlers) feed(r *serve.Request) (*serve.Answer, error) {
-	if r.Seen.Stream == nil {
+	if !r.Seen.HasStream() {
 		return nil, serve.Unavailable(serve.ErrNoSnapshot)
 	}
 	q := feedQuery{filter: contract.FeedFilter(r.Text("filter")), limit: int(r.Number("limit")), below: r.Seen.Stream.Head + 1}
@@ -51,40 +51,34 @@ func (h *Handlers) feed(r *serve.Request) (*serve.Answer, error) {
 			return nil, serve.Unavailable(err)
 		}
 	}
-	var newest int64
-	if out.Items, newest, out.Stale, err = h.encodeItems(r, page.items); err != nil {
+	bodies, newest, stale, err := h.encodeItems(r.Context(), r.Seen, page.items)
+	if err != nil {
 		return nil, err
 	}
-	out.AsOf = r.AsOf(newest)
+	out.Stale, out.AsOf = stale, r.AsOf(newest)
 	if page.next > 0 {
 		out.NextBefore = new(cursorOf(page.next))
 	} else {
 		out.UnknownReasons["next_before"] = contract.UnknownReasonNotApplicable
 	}
-	ans, err := serve.Encode(out)
-	if err == nil && r.Given("before") {
+	frame, err := serve.Marshal(out)
+	if err != nil {
+		return nil, fmt.Errorf("social: encode a page of the feed: %w", err)
+	}
+	body, err := serve.Splice(frame, `"items":[]`, slices.DeleteFunc(bodies, func(b []byte) bool { return b == nil }))
+	if err != nil {
+		return nil, err
+	}
+	ans := serve.NewAnswer(append(body, '\n'))
+	if r.Given("before") {
 		ans.Freshness = serve.Older
 	}
-	return ans, err
-}
-
-// feedItem is an item of the feed: a trade, or a launch with its card.
-type feedItem struct {
-	trade  shownTrade
-	launch *stream.Launch
-	card   boards.Shown
-}
-
-func (i *feedItem) number() int64 {
-	if i.launch != nil {
-		return i.launch.Number
-	}
-	return i.trade.Number
+	return ans, nil
 }
 
 // feedPage is a page, the newest item first. next is the number below which older items follow; 0 at the end.
 type feedPage struct {
-	items []feedItem
+	items []item
 	next  int64
 }
 
@@ -99,9 +93,9 @@ func (h *Handlers) feedPage(ctx context.Context, seen *read.Snapshot, q *feedQue
 	launches := newLaunches(seen.Stream, h.Readers.Stream, q)
 	last := q.below
 	for range mostSteps {
-		var step []feedItem
+		var step []item
 		for range feedStep {
-			item, number, ok, err := nextItem(ctx, seen, trades, launches)
+			next, number, ok, err := nextItem(ctx, seen, trades, launches)
 			if err != nil {
 				return p, err
 			}
@@ -111,14 +105,14 @@ func (h *Handlers) feedPage(ctx context.Context, seen *read.Snapshot, q *feedQue
 			if !ok {
 				break
 			}
-			step = append(step, item)
+			step = append(step, next)
 		}
 		ended := len(step) < feedStep
-		fitting, err := h.fitting(ctx, step, q)
+		fit, err := h.filterItems(ctx, step, q)
 		if err != nil {
 			return p, err
 		}
-		p.items = append(p.items, fitting...)
+		p.items = append(p.items, fit...)
 		if len(p.items) > q.limit {
 			p.items = p.items[:q.limit]
 			p.next = p.items[q.limit-1].number()
@@ -134,35 +128,35 @@ func (h *Handlers) feedPage(ctx context.Context, seen *read.Snapshot, q *feedQue
 
 // nextItem takes the next item that may be shown, of both kinds the one with the higher number, which is the last that was looked at. ok is false where there
 // are no more.
-func nextItem(ctx context.Context, seen *read.Snapshot, trades *descending[*stream.Trade], launches *descending[stream.Launch]) (item feedItem, number int64, ok bool, err error) {
+func nextItem(ctx context.Context, seen *read.Snapshot, trades *descending[*stream.Trade], launches *descending[stream.Launch]) (next item, number int64, ok bool, err error) {
 	for {
 		t, hasTrade, err := trades.peek(ctx)
 		if err != nil {
-			return item, number, false, err
+			return next, number, false, err
 		}
 		l, hasLaunch, err := launches.peek(ctx)
 		switch {
 		case err != nil || !hasTrade && !hasLaunch:
-			return item, number, false, err
+			return next, number, false, err
 		case hasTrade && (!hasLaunch || t.Number > l.Number):
 			trades.take()
 			number = t.Number
-			if item.trade, ok = showTrade(seen, t); ok {
-				return item, number, true, nil
+			if next.trade, ok = showTrade(seen, t); ok {
+				return next, number, true, nil
 			}
 		default:
 			launches.take()
 			number = l.Number
-			if item.card, ok = showLaunch(seen, &l); ok {
-				item.launch = &l
-				return item, number, true, nil
+			if next.card, ok = showLaunch(seen, &l); ok {
+				next.launch = &l
+				return next, number, true, nil
 			}
 		}
 	}
 }
 
-// fitting are the items of some that fit a query.
-func (h *Handlers) fitting(ctx context.Context, items []feedItem, q *feedQuery) ([]feedItem, error) {
+// filterItems gives the items of some that fit a query.
+func (h *Handlers) filterItems(ctx context.Context, items []item, q *feedQuery) ([]item, error) {
 	var critical map[read.TokenAt]bool
 	if q.filter == contract.FeedFilterForYou {
 		var tokens []read.TokenAt
@@ -184,8 +178,8 @@ func (h *Handlers) fitting(ctx context.Context, items []feedItem, q *feedQuery) 
 			}
 			continue
 		}
-		t := &items[i].trade
-		usd := float64(t.NanoUSD) / 1e9
+		t := items[i].trade
+		usd := t.shownUSD()
 		fits := q.chain == "" || q.chain == t.Chain
 		switch q.filter {
 		case contract.FeedFilterNew:
@@ -203,41 +197,6 @@ func (h *Handlers) fitting(ctx context.Context, items []feedItem, q *feedQuery) 
 		}
 	}
 	return out, nil
-}
-
-// encodeItems makes the bodies of items. newest is when the newest data in them is of; unix seconds, 0 without any.
-func (h *Handlers) encodeItems(r *serve.Request, items []feedItem) (bodies []json.RawMessage, newest int64, stale bool, err error) {
-	trades := make([]shownTrade, 0, len(items))
-	for i := range items {
-		if items[i].launch == nil {
-			trades = append(trades, items[i].trade)
-		} else {
-			newest = max(newest, items[i].card.On.Ranked.At)
-		}
-	}
-	l, err := h.lookUp(r.Context(), r.Seen, trades)
-	if err != nil {
-		return nil, 0, false, serve.Unavailable(err)
-	}
-	bodies = make([]json.RawMessage, 0, len(items))
-	asOf := newest
-	for i := range items {
-		var body []byte
-		if item := &items[i]; item.launch != nil {
-			body, err = h.launch(r.Seen, item.launch, &item.card, asOf)
-		} else {
-			var at int64
-			body, at, err = h.trade(r.Seen, &item.trade, &l)
-			newest = max(newest, at)
-		}
-		if err != nil {
-			return nil, 0, false, err
-		}
-		if body != nil {
-			bodies = append(bodies, body)
-		}
-	}
-	return bodies, newest, l.stale || r.Seen.Failing(), nil
 }
 
 // descending walks items from the newest on: those in memory, and then those that have to be read.

@@ -33,13 +33,13 @@ type shownTrade struct {
 }
 
 // showTrade looks up whose a trade is; ok is false of one that isn't shown: of a chain that isn't declared, or of a wallet that isn't that member's any more.
-func showTrade(seen *read.Snapshot, t *stream.Trade) (s shownTrade, ok bool) {
+func showTrade(seen *read.Snapshot, t *stream.Trade) (s *shownTrade, ok bool) {
 	on := seen.Catalog.Chain(t.Chain)
 	if on == nil {
-		return s, false
+		return nil, false
 	}
 	owner, ok := seen.Members.Owner(on.Family, t.Wallet, t.Chain)
-	return shownTrade{t, on, owner}, ok && owner.Number == t.Member
+	return &shownTrade{t, on, owner}, ok && owner.Number == t.Member
 }
 
 func (s *shownTrade) token() profit.Token {
@@ -50,20 +50,70 @@ func (s *shownTrade) minute() stream.Minute {
 	return stream.Minute{Chain: s.Chain, Pool: s.Pool, At: s.Time - s.Time%minute}
 }
 
-// looks are what items are shown with that is looked up for all of an answer at once.
-type looks struct {
+// item is what may be shown: a trade, or a launch with its card.
+type item struct {
+	trade  *shownTrade
+	launch *stream.Launch
+	card   boards.Shown
+}
+
+func (i *item) number() int64 {
+	if i.launch != nil {
+		return i.launch.Number
+	}
+	return i.trade.Number
+}
+
+// encodeItems gives the bodies of items in their order; nil of one that isn't told. newest is when the newest data in them is of; unix seconds, 0 without any.
+func (h *Handlers) encodeItems(ctx context.Context, seen *read.Snapshot, items []item) (bodies [][]byte, newest int64, stale bool, err error) {
+	var trades []*shownTrade
+	for i := range items {
+		if items[i].launch == nil {
+			trades = append(trades, items[i].trade)
+		} else {
+			newest = max(newest, items[i].card.On.Ranked.At)
+		}
+	}
+	with, err := h.readShownWith(ctx, seen, trades)
+	if err != nil {
+		return nil, 0, false, serve.Unavailable(err)
+	}
+	bodies = make([][]byte, len(items))
+	for i := range items {
+		if items[i].launch != nil {
+			continue
+		}
+		var at int64
+		if bodies[i], at, err = h.encodeTrade(seen, items[i].trade, &with); err != nil {
+			return nil, 0, false, err
+		}
+		newest = max(newest, at)
+	}
+	for i := range items {
+		if items[i].launch == nil {
+			continue
+		}
+		if bodies[i], err = h.encodeLaunch(seen, items[i].launch, &items[i].card, newest); err != nil { // its age is as of all that is told
+			return nil, 0, false, err
+		}
+	}
+	return bodies, newest, with.stale || seen.Failing(), nil
+}
+
+// shownWith is what items are shown with, read for all items of an answer at once.
+type shownWith struct {
 	tokens map[market.Address][]figures.Token
 	in     map[profit.Token][]members.Member
 	closes map[stream.Minute]float64
 	stale  bool
 }
 
-func (h *Handlers) lookUp(ctx context.Context, seen *read.Snapshot, trades []shownTrade) (l looks, err error) {
+func (h *Handlers) readShownWith(ctx context.Context, seen *read.Snapshot, trades []*shownTrade) (l shownWith, err error) {
 	var mints []market.Address
 	var tokens []profit.Token
 	var minutes []stream.Minute
 	for i := range trades {
-		t := &trades[i]
+		t := trades[i]
 		if !slices.Contains(mints, t.Token) {
 			mints = append(mints, t.Token)
 		}
@@ -89,8 +139,8 @@ func (h *Handlers) lookUp(ctx context.Context, seen *read.Snapshot, trades []sho
 	return l, err
 }
 
-// tradeLook is all that a trade's body follows from besides the trade.
-type tradeLook struct {
+// tradeBody is all that a trade's body follows from besides the trade.
+type tradeBody struct {
 	owner        members.Member
 	isPublic     bool
 	name, symbol string
@@ -99,13 +149,13 @@ type tradeLook struct {
 	paid         float64
 	now          float64 // 0 while unknown
 	// The members in the token are a list that is never changed.
-	in     *members.Member
-	amount int
+	in      *members.Member
+	inCount int
 }
 
-// trade is the body of a trade, encoded once for each change of what it follows from; nil of a trade whose price nobody knows. at is when the newest data in
+// encodeTrade gives the body of a trade, encoded once for each change of what it follows from; nil of a trade whose price nobody knows. at is when the newest data in
 // it is of.
-func (h *Handlers) trade(seen *read.Snapshot, s *shownTrade, l *looks) (body []byte, at int64, err error) {
+func (h *Handlers) encodeTrade(seen *read.Snapshot, s *shownTrade, l *shownWith) (body []byte, at int64, err error) {
 	i := slices.IndexFunc(l.tokens[s.Token], func(t figures.Token) bool { return t.Chain == s.Chain })
 	if i < 0 {
 		return nil, 0, nil
@@ -124,25 +174,34 @@ func (h *Handlers) trade(seen *read.Snapshot, s *shownTrade, l *looks) (body []b
 		return nil, 0, nil
 	}
 	in := l.in[s.token()]
-	look := tradeLook{
-		owner: s.owner.Member, isPublic: s.owner.IsPublic, name: token.Token.Name, symbol: token.Token.Symbol, launched: token.Launched, paid: paid, amount: len(in),
+	of := tradeBody{
+		owner: s.owner.Member, isPublic: s.owner.IsPublic, name: token.Token.Name, symbol: token.Token.Symbol, launched: token.Launched, paid: paid, inCount: len(in),
 	}
 	if len(in) > 0 {
-		look.in = &in[0]
+		of.in = &in[0]
 	}
 	if p := wire.Number(token.Figures().Price); p != nil {
-		look.now = *p
+		of.now = *p
 	}
 	if token.Launched && seen.Board != nil {
 		if c, ok := seen.Board.Launched(s.Chain, s.Token); ok {
-			look.launched = c.Metadata == nil
+			of.launched = c.Metadata == nil
 			if c.Metadata != nil {
-				look.image = c.Metadata.ImageURL
+				of.image = c.Metadata.ImageURL
 			}
 		}
 	}
-	body, err = s.Body.Get(look, func() ([]byte, error) { return serve.Marshal(s.encode(&look, in)) })
+	body, err = s.Body.Get(of, func() ([]byte, error) { return serve.Marshal(s.encode(&of, in)) })
 	return body, max(s.shownAt(), token.Changed.At), err
+}
+
+// shownUSD is the trade's value in USD as it is told: filters go by it, since a more exact one would be told by them.
+func (s *shownTrade) shownUSD() float64 {
+	if usd := float64(s.NanoUSD) / 1e9; s.owner.IsPublic {
+		return wire.Rounded(usd)
+	} else {
+		return coarse(usd)
+	}
 }
 
 // shownAt is when the trade was, as far as that is told.
@@ -154,41 +213,41 @@ func (s *shownTrade) shownAt() int64 {
 }
 
 // encode is the wire form of a trade. Of who keeps a wallet private amounts and times are less exact, since exact ones would tell the wallet.
-func (s *shownTrade) encode(look *tradeLook, in []members.Member) contract.FeedTrade {
+func (s *shownTrade) encode(of *tradeBody, in []members.Member) contract.FeedTrade {
 	amount := func(v float64) float64 {
-		if !look.isPublic {
+		if !of.isPublic {
 			return coarse(v)
 		}
 		return wire.Rounded(v)
 	}
 	out := contract.FeedTrade{
-		Kind: contract.FeedTradeKindTrade, ID: s.Number, Cursor: cursorOf(s.Number), At: wire.Timestamp(s.shownAt()), Handle: look.owner.Handle,
-		Side: contract.TradeSideBuy, AmountUSD: amount(float64(s.NanoUSD) / 1e9), PriceUSD: look.paid, OthersIn: others(in, look.owner),
-		Token: contract.FeedToken{Mint: s.Token.String(), Chain: s.Chain, Symbol: look.symbol, Name: look.name, UnknownReasons: contract.UnknownReasons{}},
+		Kind: contract.FeedTradeKindTrade, ID: s.Number, Cursor: cursorOf(s.Number), At: wire.Timestamp(s.shownAt()), Handle: of.owner.Handle,
+		Side: contract.TradeSideBuy, AmountUSD: s.shownUSD(), PriceUSD: of.paid, OthersIn: membersExcept(in, of.owner),
+		Token: contract.FeedToken{Mint: s.Token.String(), Chain: s.Chain, Symbol: of.symbol, Name: of.name, UnknownReasons: contract.UnknownReasons{}},
 		Now:   contract.FeedNow{UnknownReasons: contract.UnknownReasons{}},
 		UnknownReasons: contract.UnknownReasons{
 			"rank": contract.UnknownReasonUnavailable, "note": contract.UnknownReasonNotApplicable, "realised": contract.UnknownReasonNotApplicable,
 		},
 	}
-	if look.owner.AvatarURL != "" {
-		out.AvatarURL = &look.owner.AvatarURL
+	if of.owner.AvatarURL != "" {
+		out.AvatarURL = &of.owner.AvatarURL
 	} else {
 		out.UnknownReasons["avatar_url"] = contract.UnknownReasonNotApplicable
 	}
-	if look.isPublic {
+	if of.isPublic {
 		out.Tx = new(s.Tx.String())
 	} else {
 		out.UnknownReasons["tx"] = contract.UnknownReasonNotApplicable
 	}
 	why := wire.EmptyNotes()
 	var metadata *boards.Metadata
-	if look.image != "" {
-		metadata = &boards.Metadata{ImageURL: look.image}
+	if of.image != "" {
+		metadata = &boards.Metadata{ImageURL: of.image}
 	}
-	out.Token.ImageURL, out.Token.UnknownReasons = why.Image(metadata, look.launched), why.Unknown
-	if look.now > 0 {
-		change := (look.now/look.paid - 1) * 100
-		out.Now.PriceUSD, out.Now.ChangeSincePct = &look.now, wire.Number(&change)
+	out.Token.ImageURL, out.Token.UnknownReasons = why.Image(metadata, of.launched), why.Unknown
+	if of.now > 0 {
+		change := (of.now/of.paid - 1) * 100
+		out.Now.PriceUSD, out.Now.ChangeSincePct = &of.now, wire.Number(&change)
 	}
 	why = wire.EmptyNotes()
 	why.Note("price_usd", out.Now.PriceUSD != nil, "")
@@ -218,8 +277,8 @@ func (s *shownTrade) realised(amount func(float64) float64) *contract.FeedRealis
 	return out
 }
 
-// others are the members of a list but one.
-func others(in []members.Member, but members.Member) contract.TokenMembers {
+// membersExcept are the members of a list but one.
+func membersExcept(in []members.Member, but members.Member) contract.TokenMembers {
 	out := contract.TokenMembers{Faces: []contract.Face{}, UnknownReasons: contract.UnknownReasons{}}
 	n := len(in)
 	for _, m := range in {
@@ -234,8 +293,8 @@ func others(in []members.Member, but members.Member) contract.TokenMembers {
 	return out
 }
 
-// launch is the body of a launch with its card, as of a time (unix seconds).
-func (h *Handlers) launch(seen *read.Snapshot, l *stream.Launch, c *boards.Shown, asOf int64) ([]byte, error) {
+// encodeLaunch gives the body of a launch with its card, as of a time (unix seconds).
+func (h *Handlers) encodeLaunch(seen *read.Snapshot, l *stream.Launch, c *boards.Shown, asOf int64) ([]byte, error) {
 	card, err := h.launchCards.Append(nil, c, wire.CreatorHandle(seen.Members, l.Chain, c.Launch), asOf, false)
 	if err != nil {
 		return nil, err

@@ -13,17 +13,16 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/lookup"
 	"github.com/boardwalkhq/boardwalk/apiserver/read"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
 const (
-	// lookAgain is how often it is looked whether the stream has anything new.
-	lookAgain = 100 * time.Millisecond
-	// pricesAgain is how often prices are looked at that readers of the stream want.
-	pricesAgain = time.Second
+	// eventsEvery is how often events are made of what is new.
+	eventsEvery = 100 * time.Millisecond
+	// pricesEvery is how often prices are read that readers want.
+	pricesEvery = time.Second
 	// eventItems is how many items one event has, and how many of each kind are told to who comes back: some 50 KiB.
 	eventItems = 25
 	// pricesAtOnce is how many tokens' prices are read at once.
@@ -50,7 +49,9 @@ type tail struct {
 type event struct {
 	to   int64
 	body []byte
-	next atomic.Pointer[event]
+	// isReset says that the stream begins anew, below what was told.
+	isReset bool
+	next    atomic.Pointer[event]
 }
 
 // Run makes the events until ctx ends.
@@ -60,11 +61,11 @@ func (h *Handlers) Run(ctx context.Context) {
 		defer close(done)
 		h.live.prices.run(ctx, h)
 	}()
-	turn := time.NewTicker(lookAgain)
+	turn := time.NewTicker(eventsEvery)
 	defer turn.Stop()
 	failing := false
 	for ctx.Err() == nil {
-		err := h.live.look(ctx)
+		err := h.live.makeEvents(ctx)
 		if err != nil && !failing && ctx.Err() == nil {
 			h.Log.WarnContext(ctx, "the stream's events can't be made: they come late", "err", err.Error())
 		}
@@ -77,10 +78,10 @@ func (h *Handlers) Run(ctx context.Context) {
 	<-done
 }
 
-// look makes the events of what came since the last look.
-func (l *live) look(ctx context.Context) error {
+// makeEvents makes the events of what came since the last time.
+func (l *live) makeEvents(ctx context.Context) error {
 	seen := l.h.Readers.Snapshots.Snapshot()
-	if seen.Stream == nil {
+	if !seen.HasStream() {
 		return nil
 	}
 	last := l.tail.Load()
@@ -93,64 +94,53 @@ func (l *live) look(ctx context.Context) error {
 	case seen.Stream.Head == last.to:
 		return nil
 	}
-	for at := last.to; at < seen.Stream.Head; {
-		n := seen.Stream.UpTo(at, eventItems)
-		body, err := l.event(ctx, seen, n, at)
+	for last.to < seen.Stream.Head {
+		part := seen.Stream.Next(last.to, eventItems)
+		at := last.to
+		news, err := l.h.collectNews(ctx, seen, part, cursors{&at, &at, &at}, eventItems)
 		if err != nil {
 			return err
 		}
-		next := &event{to: n.Head, body: body}
+		body, err := encodeEvent(news, seen)
+		if err != nil {
+			return err
+		}
+		next := &event{to: part.Head, body: body}
 		last.next.Store(next)
 		last = &tail{event: next, seen: seen}
 		l.tail.Store(last)
-		at = n.Head
 	}
 	return nil
 }
 
 // reset tells the readers that their cursors are ahead of everything.
 func (l *live) reset(last *tail, seen *read.Snapshot) error {
-	out := newNews(seen)
+	out := noNews()
 	head := seen.Stream.Head
 	out.Cursor = contract.LiveCursor{Trade: head, Launch: head, Call: head}
-	out.Reset, out.AsOf = contract.LiveFlags{Trade: true, Launch: true, Call: true}, asOf(seen, 0)
-	body, err := encodeEvent(out.Cursor, out)
+	out.Reset = contract.LiveFlags{Trade: true, Launch: true, Call: true}
+	body, err := encodeEvent(out, seen)
 	if err != nil {
 		return err
 	}
-	told := &event{to: head, body: body}
+	told := &event{to: head, body: body, isReset: true}
 	last.next.Store(told)
 	l.tail.Store(&tail{event: told, seen: seen})
 	return nil
 }
 
-// event is the event of what came after a number, up to the head of n.
-func (l *live) event(ctx context.Context, seen *read.Snapshot, n *stream.Newest, after int64) ([]byte, error) {
-	out, newest, err := l.h.news(ctx, seen, n, cursors{&after, &after, &after}, eventItems)
+// encodeEvent is the server-sent event of what is new.
+func encodeEvent(n *news, seen *read.Snapshot) ([]byte, error) {
+	body, err := n.encode(seen)
 	if err != nil {
 		return nil, err
 	}
-	out.AsOf = asOf(seen, newest)
-	return encodeEvent(out.Cursor, out)
+	return eventOf(n.Cursor, body), nil
 }
 
-// asOf is when the newest data of an event is of (unix seconds); of one without any (0), the newest indexed block.
-func asOf(seen *read.Snapshot, newest int64) contract.Timestamp {
-	if newest == 0 {
-		newest = seen.Newest()
-	}
-	return wire.Timestamp(newest)
-}
-
-// encodeEvent is a server-sent event.
-func encodeEvent(at contract.LiveCursor, data any) ([]byte, error) {
-	body, err := serve.Marshal(data)
-	if err != nil {
-		return nil, fmt.Errorf("social: encode an event: %w", err)
-	}
-	var out bytes.Buffer
-	fmt.Fprintf(&out, "id: %d-%d-%d\ndata: %s\n\n", at.Trade, at.Launch, at.Call, body)
-	return out.Bytes(), nil
+// eventOf is a server-sent event with some data.
+func eventOf(at contract.LiveCursor, data []byte) []byte {
+	return fmt.Appendf(nil, "id: %d-%d-%d\ndata: %s\n\n", at.Trade, at.Launch, at.Call, data)
 }
 
 // parseEventID reads the cursors that an event's id has.
@@ -175,31 +165,36 @@ func (h *Handlers) stream(r *serve.Request) (*serve.Answer, error) {
 		at = given // one that is no event's is as none
 	}
 	last := h.live.tail.Load()
-	if last == nil {
+	if last == nil || !r.Seen.HasStream() {
 		return nil, serve.Unavailable(serve.ErrNoSnapshot)
 	}
 	wanted, err := lookup.Tokens(r, h.Readers.Tokens, "mints")
 	if err != nil {
 		return nil, err
 	}
-	sub := &subscription{live: &h.live, at: last.event}
-	n := last.seen.Stream.UpTo(last.to, 0)
 	cursor := contract.LiveCursor{Trade: last.to, Launch: last.to, Call: last.to}
-	var first any = contract.LiveStart{Cursor: cursor}
-	if at != (cursors{}) || len(wanted) > 0 {
-		out, newest, err := h.news(r.Context(), last.seen, n, at, eventItems)
+	sub := &subscription{live: &h.live, at: last.event}
+	if at == (cursors{}) && len(wanted) == 0 {
+		data, err := serve.Marshal(contract.LiveStart{Cursor: cursor})
+		if err != nil {
+			return nil, fmt.Errorf("social: encode cursors: %w", err)
+		}
+		sub.pending = eventOf(cursor, data)
+	} else {
+		news, err := h.collectNews(r.Context(), last.seen, last.seen.Stream.At(last.to), at, eventItems)
 		if err != nil {
 			return nil, serve.Unavailable(err)
 		}
-		newest = tellPrices(out, wanted, newest)
-		out.AsOf, cursor, first = asOf(last.seen, newest), out.Cursor, out
-	}
-	if sub.pending, err = encodeEvent(cursor, first); err != nil {
-		return nil, err
+		if err := news.addPrices(wanted); err != nil {
+			return nil, err
+		}
+		if sub.pending, err = encodeEvent(news, last.seen); err != nil {
+			return nil, err
+		}
+		cursor = news.Cursor
 	}
 	sub.cursor, sub.skipTo = cursor, min(cursor.Trade, cursor.Launch, cursor.Call)
-	sub.watch(wanted)
-	return serve.Stream(sub), nil
+	return serve.EventStream(sub), sub.watch(wanted)
 }
 
 // subscription is where a reader of the stream stands.
@@ -209,7 +204,7 @@ type subscription struct {
 	// pending is the first event.
 	pending []byte
 	cursor  contract.LiveCursor
-	// skipTo is the number up to which another server has told everything.
+	// skipTo is the number up to which everything was told, by another server that was ahead of this one.
 	skipTo int64
 	mints  []watchedMint
 	priced time.Time
@@ -235,7 +230,7 @@ func (s *subscription) Next() []byte {
 			return s.nextPrices()
 		}
 		s.at = next
-		if next.to > s.skipTo || next.to < s.cursor.Trade { // lower than before: the stream was reset
+		if next.isReset || next.to > s.skipTo {
 			s.skipTo, s.cursor = 0, contract.LiveCursor{Trade: next.to, Launch: next.to, Call: next.to}
 			return next.body
 		}
@@ -248,47 +243,44 @@ func (s *subscription) nextPrices() []byte {
 		return nil
 	}
 	now := s.live.h.Now()
-	if now.Sub(s.priced) < pricesAgain {
+	if now.Sub(s.priced) < pricesEvery {
 		return nil
 	}
-	var changed []byte
+	out := noNews()
 	for i := range s.mints {
 		m := &s.mints[i]
-		body := m.of.body.Load()
-		if body == m.told || body == nil {
-			continue
+		if body := m.of.body.Load(); body != m.told {
+			m.told = body
+			out.addPrice(m.text, *body)
 		}
-		m.told = body
-		if changed != nil {
-			changed = append(changed, ',')
-		}
-		changed = append(strconv.AppendQuote(changed, m.text), ':')
-		changed = append(changed, *body...)
 	}
-	if changed == nil {
+	if len(out.prices) == 0 {
 		return nil
 	}
-	s.priced = now
-	out := newNews(nil)
-	out.Cursor, out.AsOf = s.cursor, asOf(s.live.h.Readers.Snapshots.Snapshot(), 0)
-	whole, err := encodeEvent(s.cursor, out)
-	head, tail, ok := bytes.Cut(whole, noPrices)
-	if err != nil || !ok {
+	s.priced, out.Cursor = now, s.cursor
+	body, err := encodeEvent(out, s.live.h.Readers.Snapshots.Snapshot())
+	if err != nil { // of numbers and texts that were encoded before
 		return nil
 	}
-	return bytes.Join([][]byte{head, noPrices[:len(noPrices)-1], changed, []byte("}"), tail}, nil)
+	return body
 }
 
-var noPrices = []byte(`"prices":{}`)
-
-// watch has the prices of tokens looked at, which have been told as they are.
-func (s *subscription) watch(wanted []lookup.Item) {
+// watch has the prices of tokens read, which have been told as they are.
+func (s *subscription) watch(wanted []lookup.Item) error {
 	for i := range wanted {
-		if t := wanted[i].Found; t != nil {
-			w := s.live.prices.watch(priceKey{t.Chain, t.Token.Token.Mint})
-			s.mints = append(s.mints, watchedMint{text: wanted[i].Text, of: w, told: w.body.Load()})
+		t := wanted[i].Found
+		if t == nil {
+			continue
 		}
+		body, err := serve.Marshal(wire.PriceView(&t.Token, nil))
+		if err != nil {
+			s.Close()
+			return fmt.Errorf("social: encode a price: %w", err)
+		}
+		w := s.live.prices.watch(priceKey{t.Chain, t.Token.Token.Mint}, &body)
+		s.mints = append(s.mints, watchedMint{text: wanted[i].Text, of: w, told: w.body.Load()})
 	}
+	return nil
 }
 
 // Close has nobody look at the prices for the reader any more.
@@ -316,7 +308,8 @@ type watchedPrice struct {
 	body    atomic.Pointer[[]byte]
 }
 
-func (p *prices) watch(k priceKey) *watchedPrice {
+// watch has a price read, which is now what a body says.
+func (p *prices) watch(k priceKey, now *[]byte) *watchedPrice {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.watched == nil {
@@ -325,6 +318,7 @@ func (p *prices) watch(k priceKey) *watchedPrice {
 	w := p.watched[k]
 	if w == nil {
 		w = &watchedPrice{key: k}
+		w.body.Store(now)
 		p.watched[k] = w
 	}
 	w.readers++
@@ -349,9 +343,9 @@ func (p *prices) all() []*watchedPrice {
 	return out
 }
 
-// run looks at the prices until ctx ends.
+// run reads the prices until ctx ends.
 func (p *prices) run(ctx context.Context, h *Handlers) {
-	turn := time.NewTicker(pricesAgain)
+	turn := time.NewTicker(pricesEvery)
 	defer turn.Stop()
 	for {
 		select {
@@ -363,13 +357,13 @@ func (p *prices) run(ctx context.Context, h *Handlers) {
 		for len(list) > 0 {
 			part := list[:min(len(list), pricesAtOnce)]
 			list = list[len(part):]
-			h.lookAtPrices(ctx, part)
+			h.refreshPrices(ctx, part)
 		}
 	}
 }
 
-// lookAtPrices encodes the prices that have changed. Where they can't be read, they stay as they are.
-func (h *Handlers) lookAtPrices(ctx context.Context, list []*watchedPrice) {
+// refreshPrices encodes the prices that have changed. Where they can't be read, they stay as they are.
+func (h *Handlers) refreshPrices(ctx context.Context, list []*watchedPrice) {
 	mints := make([]market.Address, len(list))
 	for i, w := range list {
 		mints[i] = w.key.mint
@@ -385,7 +379,7 @@ func (h *Handlers) lookAtPrices(ctx context.Context, list []*watchedPrice) {
 			continue
 		}
 		body, err := serve.Marshal(wire.PriceView(&t.Token, nil))
-		if last := w.body.Load(); err == nil && (last == nil || !bytes.Equal(*last, body)) {
+		if err == nil && !bytes.Equal(*w.body.Load(), body) {
 			w.body.Store(&body)
 		}
 	}

@@ -1,8 +1,10 @@
 package social
 
 import (
+	"cmp"
 	"context"
-	"encoding/json"
+	"fmt"
+	"slices"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/lookup"
@@ -26,7 +28,7 @@ func cursorsOf(r *serve.Request) (at cursors) {
 
 func (h *Handlers) since(r *serve.Request) (*serve.Answer, error) {
 	at := cursorsOf(r)
-	if r.Seen.Stream == nil {
+	if !r.Seen.HasStream() {
 		return nil, serve.Unavailable(serve.ErrNoSnapshot)
 	}
 	if at == (cursors{}) {
@@ -37,80 +39,129 @@ func (h *Handlers) since(r *serve.Request) (*serve.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	out, newest, err := h.news(r.Context(), r.Seen, r.Seen.Stream, at, mostSince)
+	news, err := h.collectNews(r.Context(), r.Seen, r.Seen.Stream, at, mostSince)
 	if err != nil {
 		return nil, serve.Unavailable(err)
 	}
-	out.AsOf = r.AsOf(tellPrices(out, wanted, newest))
-	return serve.Encode(out)
+	if err := news.addPrices(wanted); err != nil {
+		return nil, err
+	}
+	body, err := news.encode(r.Seen)
+	if err != nil {
+		return nil, err
+	}
+	return serve.NewAnswer(append(body, '\n')), nil
 }
 
 // mostSince is the most that one answer tells of a kind.
 const mostSince = 200
 
-// tellPrices puts the prices of tokens into an answer. newest is when the newest data in it is of, before and after; unix seconds.
-func tellPrices(out *contract.LiveSince, wanted []lookup.Item, newest int64) int64 {
+// news is what came since some cursors, its items and prices encoded.
+type news struct {
+	contract.LiveSince
+
+	trades, launches, prices [][]byte
+	// newest is when the newest data in it is of; unix seconds, 0 without any.
+	newest int64
+}
+
+// noNews has nothing new. Its body has a null where trades and launches go: lists of the same names are empty elsewhere.
+func noNews() *news {
+	return &news{LiveSince: contract.LiveSince{
+		Trades: []contract.FeedItem{nil}, Launches: []contract.FeedItem{nil}, Calls: []any{}, Prices: map[string]contract.PriceView{}, Missing: []string{},
+		Retracted: contract.LiveRetracted{Trades: []int64{}, Launches: []int64{}, Calls: []int64{}},
+	}}
+}
+
+// addPrices adds the prices of tokens.
+func (n *news) addPrices(wanted []lookup.Item) error {
 	for _, q := range wanted {
 		if q.Found == nil {
-			out.Missing = append(out.Missing, q.Text)
+			n.Missing = append(n.Missing, q.Text)
 			continue
 		}
-		out.Prices[q.Text] = wire.PriceView(&q.Found.Token, q.Found.Candidates)
-		out.Stale, newest = out.Stale || q.Found.Stale, max(newest, q.Found.Changed.At)
+		body, err := serve.Marshal(wire.PriceView(&q.Found.Token, q.Found.Candidates))
+		if err != nil {
+			return fmt.Errorf("social: encode a price: %w", err)
+		}
+		n.addPrice(q.Text, body)
+		n.Stale, n.newest = n.Stale || q.Found.Stale, max(n.newest, q.Found.Changed.At)
 	}
-	return newest
+	return nil
 }
 
-// newNews has nothing new. seen is nil of what is fresh by itself.
-func newNews(seen *read.Snapshot) *contract.LiveSince {
-	return &contract.LiveSince{
-		Trades: []contract.FeedItem{}, Launches: []contract.FeedItem{}, Calls: []any{}, Prices: map[string]contract.PriceView{}, Missing: []string{},
-		Retracted: contract.LiveRetracted{Trades: []int64{}, Launches: []int64{}, Calls: []int64{}}, Stale: seen != nil && seen.Failing(),
-	}
+// addPrice adds a price that is encoded already, under the text that asked for it, which has no character that JSON would escape.
+func (n *news) addPrice(text string, body []byte) {
+	n.prices = append(n.prices, slices.Concat([]byte(`"`+text+`":`), body))
 }
 
-// news is what came since some cursors up to the head of n, at most so many items of a kind. newest is when the newest data in it is of; unix seconds,
-// 0 without any.
-func (h *Handlers) news(ctx context.Context, seen *read.Snapshot, n *stream.Newest, at cursors, most int) (out *contract.LiveSince, newest int64, err error) {
-	out = newNews(seen)
-	if out.Cursor.Trade, out.Reset.Trade, err = h.standing(ctx, n, at.trade); err != nil {
-		return nil, 0, err
+// encode makes the body, which is as of the newest indexed block where it has no data.
+func (n *news) encode(seen *read.Snapshot) ([]byte, error) {
+	n.AsOf = wire.Timestamp(cmp.Or(n.newest, seen.Newest()))
+	body, err := serve.Marshal(n.LiveSince)
+	if err != nil {
+		return nil, fmt.Errorf("social: encode what is new: %w", err)
 	}
-	if out.Cursor.Launch, out.Reset.Launch, err = h.standing(ctx, n, at.launch); err != nil {
-		return nil, 0, err
+	if body, err = serve.Splice(body, `"trades":[null]`, n.trades); err != nil {
+		return nil, err
 	}
-	if out.Cursor.Call, out.Reset.Call, err = h.standing(ctx, n, at.call); err != nil {
-		return nil, 0, err
+	if body, err = serve.Splice(body, `"launches":[null]`, n.launches); err != nil {
+		return nil, err
 	}
-	if at.trade != nil && *at.trade <= n.Head {
-		s := n.TradesSince(*at.trade, most)
-		out.Retracted.Trades, out.Truncated.Trade = append(out.Retracted.Trades, s.Retracted...), s.IsTruncated
-		if newest, err = h.encodeNewTrades(ctx, seen, s.Items, out); err != nil {
-			return nil, 0, err
+	return serve.Splice(body, `"prices":{}`, n.prices)
+}
+
+// collectNews collects what came since some cursors up to the head of a stream, at most so many items of a kind.
+func (h *Handlers) collectNews(ctx context.Context, seen *read.Snapshot, s *stream.Newest, at cursors, most int) (out *news, err error) {
+	out = noNews()
+	if out.Cursor.Trade, out.Reset.Trade, err = h.nextCursor(ctx, s, at.trade); err != nil {
+		return nil, err
+	}
+	if out.Cursor.Launch, out.Reset.Launch, err = h.nextCursor(ctx, s, at.launch); err != nil {
+		return nil, err
+	}
+	if out.Cursor.Call, out.Reset.Call, err = h.nextCursor(ctx, s, at.call); err != nil {
+		return nil, err
+	}
+	var items []item
+	if at.trade != nil && *at.trade <= s.Head {
+		since := s.TradesSince(*at.trade, most)
+		out.Retracted.Trades, out.Truncated.Trade = append(out.Retracted.Trades, since.Retracted...), since.IsTruncated
+		for _, t := range since.Items {
+			if shown, ok := showTrade(seen, t); ok {
+				items = append(items, item{trade: shown})
+			}
 		}
 	}
-	if at.launch != nil && *at.launch <= n.Head {
-		s := n.LaunchesSince(*at.launch, most)
-		out.Retracted.Launches, out.Truncated.Launch = append(out.Retracted.Launches, s.Retracted...), s.IsTruncated
-		for i := range s.Items {
-			l := &s.Items[i]
-			c, ok := showLaunch(seen, l)
-			if !ok {
-				continue
+	if at.launch != nil && *at.launch <= s.Head {
+		since := s.LaunchesSince(*at.launch, most)
+		out.Retracted.Launches, out.Truncated.Launch = append(out.Retracted.Launches, since.Retracted...), since.IsTruncated
+		for i := range since.Items {
+			if card, ok := showLaunch(seen, &since.Items[i]); ok {
+				items = append(items, item{launch: &since.Items[i], card: card})
 			}
-			body, err := h.launch(seen, l, &c, c.On.Ranked.At)
-			if err != nil {
-				return nil, 0, err
-			}
-			out.Launches, newest = append(out.Launches, json.RawMessage(body)), max(newest, c.On.Ranked.At)
 		}
 	}
-	return out, newest, nil
+	bodies, newest, stale, err := h.encodeItems(ctx, seen, items)
+	if err != nil {
+		return nil, err
+	}
+	out.newest, out.Stale = newest, stale
+	for i, body := range bodies {
+		switch {
+		case body == nil:
+		case items[i].launch != nil:
+			out.launches = append(out.launches, body)
+		default:
+			out.trades = append(out.trades, body)
+		}
+	}
+	return out, nil
 }
 
-// standing is where a client stands after the answer. Another server may have seen higher numbers than this one has yet: a cursor counts as
+// nextCursor is where a client stands after the answer. Another server may have seen higher numbers than this one has yet: a cursor counts as
 // ahead where the database doesn't have its number either.
-func (h *Handlers) standing(ctx context.Context, n *stream.Newest, cursor *int64) (next int64, isReset bool, err error) {
+func (h *Handlers) nextCursor(ctx context.Context, n *stream.Newest, cursor *int64) (next int64, isReset bool, err error) {
 	if cursor == nil || *cursor <= n.Head {
 		return n.Head, false, nil
 	}
@@ -122,28 +173,4 @@ func (h *Handlers) standing(ctx context.Context, n *stream.Newest, cursor *int64
 		return *cursor, false, nil
 	}
 	return n.Head, true, nil
-}
-
-func (h *Handlers) encodeNewTrades(ctx context.Context, seen *read.Snapshot, items []*stream.Trade, out *contract.LiveSince) (newest int64, err error) {
-	trades := make([]shownTrade, 0, len(items))
-	for _, t := range items {
-		if s, ok := showTrade(seen, t); ok {
-			trades = append(trades, s)
-		}
-	}
-	l, err := h.lookUp(ctx, seen, trades)
-	if err != nil {
-		return 0, err
-	}
-	out.Stale = out.Stale || l.stale
-	for i := range trades {
-		body, at, err := h.trade(seen, &trades[i], &l)
-		if err != nil {
-			return 0, err
-		}
-		if body != nil {
-			out.Trades, newest = append(out.Trades, json.RawMessage(body)), max(newest, at)
-		}
-	}
-	return newest, nil
 }

@@ -20,7 +20,7 @@ type Options struct {
 	Links   wire.Links
 	// ProvedWalletsAlone keeps wallets off the leaderboard that the platform alone vouches for.
 	ProvedWalletsAlone bool
-	// BigTradeUSD is from when on a trade is a big one.
+	// BigTradeUSD is the least value in USD of a trade that the filter big shows.
 	BigTradeUSD float64
 	Now         func() time.Time
 	Log         *slog.Logger

@@ -5,13 +5,13 @@ import "github.com/boardwalkhq/boardwalk/internal/market"
 // streamTrades adds what members traded in the block to the stream: an item for what a wallet bought, or sold, of one token in one transaction. entries are
 // those of the block. A trade whose value isn't known is none, nor is one from before the wallet was the member's.
 func (s *State) streamTrades(entries []market.Entry) {
-	type order struct {
+	type tradeKey struct {
 		wallet, token market.Address
 		tx            market.TxID
 		kind          market.EntryKind
 	}
 	var items []market.StreamItem
-	places := make(map[order]int, len(entries))
+	indexOf := make(map[tradeKey]int, len(entries))
 	unvalued := make(map[int]bool)
 	for i := range entries {
 		e := &entries[i]
@@ -22,17 +22,17 @@ func (s *State) streamTrades(entries []market.Entry) {
 		if e.Time < w.Since {
 			continue
 		}
-		k := order{e.Wallet, e.Token, e.Tx, e.Kind}
-		place, ok := places[k]
+		k := tradeKey{e.Wallet, e.Token, e.Tx, e.Kind}
+		item, ok := indexOf[k]
 		if !ok {
-			place = len(items)
-			places[k] = place
+			item = len(items)
+			indexOf[k] = item
 			items = append(items, market.StreamItem{
 				Kind: market.StreamTrade, Token: e.Token, Time: e.Time,
 				Trade: market.StreamTradeRef{Wallet: e.Wallet, Member: w.Member, Block: e.Block, Seq: e.Seq},
 			})
 		}
-		unvalued[place] = unvalued[place] || !e.HasUSD
+		unvalued[item] = unvalued[item] || !e.HasUSD
 	}
 	for i := range items {
 		if !unvalued[i] {

@@ -96,8 +96,11 @@ func (s *Store) Commit(ctx context.Context, l *Lease, c *Commit) error {
 		if err := database.Upsert(ctx, tx, rows); err != nil {
 			return err
 		}
-		if err := dropBelow(ctx, tx, l.Chain, c.Horizon); err != nil || !c.Undo { // what can't be undone is history, and no news
+		if err := dropBelow(ctx, tx, l.Chain, c.Horizon); err != nil {
 			return err
+		}
+		if !c.Undo { // history is no news
+			return nil
 		}
 		return addToStream(ctx, tx, next, l.Chain, c.Changes.Stream)
 	})

@@ -151,3 +151,14 @@ func (s Inspect) Entries(ctx context.Context, chain string) ([]market.Entry, err
 	}
 	return model.To(rows, (*model.Entry).Value)
 }
+
+// TakeNumbers takes the next n numbers of the stream and runs f with the first of them, in one transaction, which f writes to.
+func (s Inspect) TakeNumbers(ctx context.Context, n int, f func(ctx context.Context, db bun.IDB, first int64) error) error {
+	return s.db.InTransaction(ctx, func(tx *database.Transaction) error {
+		first, err := takeNumbers(ctx, tx, n)
+		if err != nil {
+			return err
+		}
+		return f(ctx, tx, first)
+	})
+}

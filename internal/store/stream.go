@@ -55,17 +55,6 @@ func skipStreamNumbers(ctx context.Context, tx *database.Transaction, above int6
 	return nil
 }
 
-// TakeNumbers takes the next n numbers of the stream and runs f with the first of them, in one transaction, which f writes to.
-func (s Inspect) TakeNumbers(ctx context.Context, n int, f func(ctx context.Context, db bun.IDB, first int64) error) error {
-	return s.db.InTransaction(ctx, func(tx *database.Transaction) error {
-		first, err := takeNumbers(ctx, tx, n)
-		if err != nil {
-			return err
-		}
-		return f(ctx, tx, first)
-	})
-}
-
 // writeStream numbers rows and writes them, as the last thing of a transaction under a lease.
 func writeStream(ctx context.Context, tx *database.Transaction, next *position, rows []streamRow) error {
 	if len(rows) == 0 {
@@ -156,7 +145,7 @@ func isServed(ctx context.Context, tx *database.Transaction, index string) (serv
 }
 
 // replaceStream has the stream fit an index that takes another one's place, which was at block number was: what the new one doesn't have is taken back, and
-// what it has in addition of blocks that a reorg can reach is added.
+// trades that it has in addition are added, of blocks that a reorg can reach. A launch that has got a price in those is not told: nobody noted in which.
 func replaceStream(ctx context.Context, tx *database.Transaction, next *position, index string, was int64) error {
 	chain, _ := chainconfig.ChainOfIndex(index)
 	var now, oldest int64
@@ -178,15 +167,6 @@ func replaceStream(ctx context.Context, tx *database.Transaction, next *position
 	if err != nil {
 		return fmt.Errorf("database: read the trades that the index before lacks: %w", err)
 	}
-	var launches []streamRow
-	err = tx.NewRaw("SELECT ? AS kind, ? AS chain, 0 AS retracts, l.block, l.created_at AS time, l.mint AS token, 0 AS member, 0 AS seq FROM launches l "+
-		"WHERE l.chain = ? AND l.block > ? AND l.block >= ? AND NOT l.unvalued ORDER BY l.block, l.log_index",
-		string(market.StreamLaunch), chain, index, was, oldest).Scan(ctx, &launches)
-	if err != nil {
-		return fmt.Errorf("database: read the launches that the index before lacks: %w", err)
-	}
-	rows = append(launches, rows...)
-	slices.SortStableFunc(rows, func(a, b streamRow) int { return int(a.Block - b.Block) })
 	return writeStream(ctx, tx, next, rows)
 }
 

@@ -219,7 +219,7 @@ func TestStreamOfAReplacedIndex(t *testing.T) {
 			if err := s.Indexes.TakeOver(ctx, next); err != nil {
 				t.Fatal(err)
 			}
-			wantStream(t, s, "after it took over", told[0], "4 trade not 2", "5 launch not 3", "6 launch "+address(2).String(), "7 trade 2/0 of 2", "8 trade 2/1 of 2")
+			wantStream(t, s, "after it took over", told[0], "4 trade not 2", "5 launch not 3", "6 trade 2/0 of 2", "7 trade 2/1 of 2")
 		})
 	}
 }

@@ -17,7 +17,8 @@ import (
 type StreamItem struct {
 	Number int64
 	Chain  string
-	// Retracts is the number of the item that is taken back; 0 for an item. Then Kind is that item's, and the rest is none.
+	// Retracts is the number of the item that is retracted; 0 for an item. A retraction has the kind and the chain of its item, and the time of what retracted
+	// it; the rest is of items alone.
 	Retracts int64
 	market.StreamItem
 }

@@ -52,6 +52,8 @@ type Directory struct {
 	servers int64
 	// version counts the changes of what is public.
 	version int64
+	// whole says that all changes were taken in that there were at some moment.
+	whole bool
 }
 
 // person is a member; they have no handle while their own change wasn't taken in.
@@ -77,6 +79,7 @@ func NewDirectory(r Registry) *Directory {
 
 func (d *Directory) clear() {
 	d.members, d.numbers, d.wallets, d.last = map[member.ID]*person{}, map[member.Number]member.ID{}, map[member.WalletKey]owned{}, 0
+	d.whole = false
 	d.version++
 }
 
@@ -139,6 +142,13 @@ func (d *Directory) Member(n member.Number) (m Member, ok bool) {
 	return p.Member, true
 }
 
+// IsWhole reports whether everybody is known whom the registry had a moment ago.
+func (d *Directory) IsWhole() bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return d.whole
+}
+
 // Version is another one after each change of what Of gives.
 func (d *Directory) Version() int64 {
 	d.mu.RLock()
@@ -172,8 +182,11 @@ func (d *Directory) Follow(ctx context.Context) error {
 	}
 	for d.last < last {
 		list, err := d.registry.Changes(ctx, d.last, changesAtOnce)
-		if err != nil || len(list) == 0 {
+		if err != nil {
 			return err
+		}
+		if len(list) == 0 { // what changed last isn't there any more
+			break
 		}
 		d.mu.Lock()
 		for i := range list {
@@ -181,6 +194,9 @@ func (d *Directory) Follow(ctx context.Context) error {
 		}
 		d.mu.Unlock()
 	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.whole = true
 	return nil
 }
 

@@ -48,12 +48,12 @@ type Newest struct {
 	Trades      []*Trade
 	Launches    []Launch
 	Retractions []Retraction
-	// TradesFrom and LaunchesFrom are the numbers above which all items of the kind are here that stand, with all that were taken back.
+	// TradesFrom and LaunchesFrom are numbers above which memory has every item of the kind that stands, and every retraction of one.
 	TradesFrom, LaunchesFrom int64
-	// Oldest is a number up to which there were no items any more when the newest were read.
+	// Oldest is a number: when the newest items were read, the database had none with this number or a lower one.
 	Oldest int64
 
-	// kept is how many items of a kind are kept, and so many retractions; an eighth more may be there.
+	// kept is how many items of a kind, and how many retractions, are kept at most; up to an eighth more may be there before they are trimmed.
 	kept int
 }
 
@@ -62,10 +62,8 @@ type Since[T any] struct {
 	Items []T
 	// Retracted are the numbers of items up to the cursor that were taken back after it.
 	Retracted []int64
-	// IsTruncated says that there were more than are told, or that nobody knows by now.
+	// IsTruncated says that there were more than are told, or that the cursor is older than what memory has.
 	IsTruncated bool
-	// IsReset says that the cursor is none of this stream, as after a restore of the database: it begins anew at the head.
-	IsReset bool
 }
 
 // TradesSince are the trades after a cursor, the newest of them if they are more than most.
@@ -78,25 +76,30 @@ func (n *Newest) LaunchesSince(cursor int64, most int) Since[Launch] {
 	return since(n, market.StreamLaunch, n.Launches, numberOfLaunch, n.LaunchesFrom, cursor, most)
 }
 
-// UpTo is the same as it was at a number. more goes on beyond it until so many items of a kind have come.
-func (n *Newest) UpTo(number int64, more int) *Newest {
+// At is the stream as it was at a number.
+func (n *Newest) At(number int64) *Newest {
 	out := *n
-	if i := above(n.Trades, numberOfTrade, number) + more; more > 0 && i < len(n.Trades) {
-		out.Head = n.Trades[i-1].Number
-	}
-	if i := above(n.Launches, numberOfLaunch, number) + more; more > 0 && i < len(n.Launches) {
-		out.Head = min(out.Head, n.Launches[i-1].Number)
-	}
-	if i := above(n.Retractions, numberOfRetraction, number) + more; more > 0 && i < len(n.Retractions) {
-		out.Head = min(out.Head, n.Retractions[i-1].Number)
-	}
-	if more == 0 {
-		out.Head = min(n.Head, number)
-	}
+	out.Head = min(n.Head, number)
 	out.Trades = n.Trades[:above(n.Trades, numberOfTrade, out.Head)]
 	out.Launches = n.Launches[:above(n.Launches, numberOfLaunch, out.Head)]
 	out.Retractions = n.Retractions[:above(n.Retractions, numberOfRetraction, out.Head)]
 	return &out
+}
+
+// Next is the stream as it was when it had at most so many more items of each kind, and retractions, than at a number.
+func (n *Newest) Next(number int64, most int) *Newest {
+	return n.At(min(
+		headAfter(n.Trades, numberOfTrade, number, most, n.Head), headAfter(n.Launches, numberOfLaunch, number, most, n.Head),
+		headAfter(n.Retractions, numberOfRetraction, number, most, n.Head),
+	))
+}
+
+// headAfter is the number of the last of the items after a number that are at most so many, or head where there are no more.
+func headAfter[T any](items []T, numberOf func(T) int64, number int64, most int, head int64) int64 {
+	if i := above(items, numberOf, number) + most; i < len(items) {
+		return numberOf(items[i-1])
+	}
+	return head
 }
 
 func numberOfTrade(t *Trade) int64 { return t.Number }
@@ -106,10 +109,6 @@ func numberOfLaunch(l Launch) int64 { return l.Number }
 func numberOfRetraction(r Retraction) int64 { return r.Number }
 
 func since[T any](n *Newest, kind market.StreamKind, items []T, number func(T) int64, from, cursor int64, most int) (out Since[T]) {
-	if cursor > n.Head {
-		out.IsReset = true
-		return out
-	}
 	out.Items, out.IsTruncated = items[above(items, number, cursor):], cursor < from
 	if over := len(out.Items) - most; over > 0 {
 		out.Items, out.IsTruncated = out.Items[over:], true
@@ -156,7 +155,7 @@ func (n *Newest) OlderThan(from, below int64) int64 {
 }
 
 // with is the same with more rows, which are in the order of their numbers and come after all others. trades are what the entries of trades come to: one
-// without is told as taken back soon.
+// without entries is left out, and its retraction will follow.
 func (n *Newest) with(rows []store.StreamItem, trades map[int64]store.StreamTrade) *Newest {
 	next := *n
 	gone := map[int64]bool{}

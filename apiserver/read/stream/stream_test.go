@@ -124,7 +124,7 @@ func launchesIn(n *stream.Newest) map[int64]bool {
 // call asks what is new. Where not all is told, it begins anew.
 func (c *client) call(t rapidTB, n *stream.Newest, most int) {
 	trades, launches := n.TradesSince(c.trade, most), n.LaunchesSince(c.launch, most)
-	if trades.IsTruncated || launches.IsTruncated || trades.IsReset || launches.IsReset {
+	if trades.IsTruncated || launches.IsTruncated {
 		c.begin(n)
 		return
 	}

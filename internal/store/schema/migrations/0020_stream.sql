@@ -5,7 +5,8 @@ CREATE TABLE stream (
     kind     TEXT NOT NULL,
     -- The chain, not one of its indexes.
     chain    TEXT NOT NULL,
-    -- The number of the item that is taken back; 0 for an item. The rest but the time is of items alone.
+    -- The number of the item that is retracted; 0 for an item. A retraction has the kind and the chain of its item, and the time of what retracted it; the
+    -- rest is of items alone.
     retracts BIGINT NOT NULL,
     block    BIGINT NOT NULL,
     time     BIGINT NOT NULL,

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"net"
 	"net/http"
 	"strconv"
 	"sync"
@@ -23,8 +22,8 @@ type Subscription interface {
 	Close()
 }
 
-// Stream is the answer that goes on: server-sent events, until either side ends it.
-func Stream(s Subscription) *Answer { return &Answer{subscription: s} }
+// EventStream is the answer that goes on: server-sent events, until either side ends it.
+func EventStream(s Subscription) *Answer { return &Answer{subscription: s} }
 
 const (
 	// streamTurn is how often the loop looks what is new for each reader.
@@ -33,26 +32,26 @@ const (
 	heartbeat = 15 * time.Second
 	// slowReader is for how long a reader may take nothing of what it is sent.
 	slowReader = 10 * time.Second
-	// goneAgain is after how many turns it is looked again whether a reader has closed its side.
+	// goneAgain is in how many turns a reader's connection is looked at once, whether the other side has closed it.
 	goneAgain = 50
 	// streamsPerClient is how many streams one client may have open.
 	streamsPerClient = 20
-	// maxStreams is the default of StreamsOptions.Max.
+	// maxStreams is the default of EventStreamsOptions.Max.
 	maxStreams = 5_000
 )
 
-// StreamsOptions are what Streams work with.
-type StreamsOptions struct {
+// EventStreamsOptions are what EventStreams work with.
+type EventStreamsOptions struct {
 	// Max bounds the open streams; 0 is 5,000.
 	Max     int
 	Now     func() time.Time
 	Metrics *Metrics
 }
 
-// Streams are the open streams. One loop writes to all of them, since a goroutine for each would take fifteen times the memory. Who can't be taken from
-// net/http is served by its own goroutine, with the same bytes.
-type Streams struct {
-	o StreamsOptions
+// EventStreams are the open streams. One loop writes to all of them, since a goroutine for each would take fifteen times the memory. A connection that
+// net/http doesn't give up is served by its own goroutine, with the same bytes.
+type EventStreams struct {
+	o EventStreamsOptions
 
 	mu sync.Mutex
 	// joined are those that came since the last turn.
@@ -64,15 +63,15 @@ type Streams struct {
 	ending chan struct{}
 }
 
-// NewStreams are without readers. Run serves them.
-func NewStreams(o StreamsOptions) *Streams {
+// NewEventStreams has no readers yet. Run serves them.
+func NewEventStreams(o EventStreamsOptions) *EventStreams {
 	if o.Max == 0 {
 		o.Max = maxStreams
 	}
-	return &Streams{o: o, clients: map[limit.Client]int{}, ending: make(chan struct{})}
+	return &EventStreams{o: o, clients: map[limit.Client]int{}, ending: make(chan struct{})}
 }
 
-// errStreamsFull are the reasons why no more streams are opened.
+// The reasons why a stream isn't opened.
 var (
 	errStreamsFull   = errors.New("as many streams are open as there may be")
 	errClientStreams = errors.New("the client has as many streams open as it may")
@@ -80,7 +79,7 @@ var (
 )
 
 // enter counts a stream of a client.
-func (s *Streams) enter(c limit.Client) error {
+func (s *EventStreams) enter(c limit.Client) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	network, ofNetwork := c.Network()
@@ -101,7 +100,7 @@ func (s *Streams) enter(c limit.Client) error {
 	return nil
 }
 
-func (s *Streams) leave(c limit.Client) {
+func (s *EventStreams) leave(c limit.Client) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.open--
@@ -112,7 +111,7 @@ func (s *Streams) leave(c limit.Client) {
 	s.o.Metrics.streams(s.open)
 }
 
-func (s *Streams) forget(c limit.Client) {
+func (s *EventStreams) forget(c limit.Client) {
 	if s.clients[c]--; s.clients[c] == 0 {
 		delete(s.clients, c)
 	}
@@ -130,7 +129,7 @@ type streamReader struct {
 }
 
 // Run writes to the readers until ctx ends, and then tells them when to come back.
-func (s *Streams) Run(ctx context.Context) {
+func (s *EventStreams) Run(ctx context.Context) {
 	turn := time.NewTicker(streamTurn)
 	defer turn.Stop()
 	var readers []*streamReader
@@ -157,7 +156,7 @@ func (s *Streams) Run(ctx context.Context) {
 }
 
 // take gives the readers that came since the last turn.
-func (s *Streams) take() []*streamReader {
+func (s *EventStreams) take() []*streamReader {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	out := s.joined
@@ -165,7 +164,7 @@ func (s *Streams) take() []*streamReader {
 	return out
 }
 
-func (s *Streams) close(r *streamReader, why string) {
+func (s *EventStreams) close(r *streamReader, why string) {
 	_ = r.conn.Close() // it is given up, whatever it says
 	r.sub.Close()
 	s.leave(r.client)
@@ -214,11 +213,11 @@ var comment = []byte(":\n\n")
 
 // comeBack tells a browser after how many milliseconds it may come back: another time for each, so that not all come at once.
 func comeBack() []byte {
-	return []byte("retry: " + strconv.Itoa(1_000+rand.IntN(9_000)) + "\n\n") //nolint:gosec // nobody need not guess it
+	return []byte("retry: " + strconv.Itoa(1_000+rand.IntN(9_000)) + "\n\n") //nolint:gosec // it is no secret
 }
 
 // end tells readers when to come back, and closes them.
-func (s *Streams) end(readers []*streamReader) {
+func (s *EventStreams) end(readers []*streamReader) {
 	s.mu.Lock()
 	s.ended = true
 	close(s.ending)
@@ -242,7 +241,7 @@ func (s *Server) serveStream(ctx context.Context, x *exchange, sub Subscription)
 		x.w.WriteHeader(http.StatusOK)
 		return http.StatusOK
 	}
-	if err := s.Streams.enter(x.client); err != nil {
+	if err := s.EventStreams.enter(x.client); err != nil {
 		sub.Close()
 		p := NewProblem("temporary-reduced-capacity", "No more streams can be opened: "+err.Error()+".")
 		p.RetryAfter = 15
@@ -251,23 +250,23 @@ func (s *Server) serveStream(ctx context.Context, x *exchange, sub Subscription)
 	}
 	rc := http.NewResponseController(x.w)
 	c, buffered, err := rc.Hijack()
-	taken, ok := c.(*conn)
+	hijacked, ok := c.(*conn)
 	if err != nil {
-		s.serveUntaken(ctx, x, sub, rc)
+		s.serveUnhijacked(ctx, x, sub, rc)
 		return http.StatusOK
 	}
 	if !ok || buffered.Reader.Buffered() > 0 { // who sends more than one request at once doesn't read events
 		_ = c.Close()
 		sub.Close()
-		s.Streams.leave(x.client)
+		s.EventStreams.leave(x.client)
 		return statusClientGone
 	}
-	r := &streamReader{conn: taken, sub: sub, client: x.client, queue: streamHead(h), wrote: s.Now()}
+	r := &streamReader{conn: hijacked, sub: sub, client: x.client, queue: streamHead(h), wrote: s.Now()}
 	if why := r.turn(s.Now(), false); why != "" { // the first words and the first event don't wait for the loop
-		s.Streams.close(r, why)
+		s.EventStreams.close(r, why)
 		return http.StatusOK
 	}
-	s.Streams.join(r)
+	s.EventStreams.join(r)
 	return http.StatusOK
 }
 
@@ -287,7 +286,7 @@ func streamHead(h http.Header) []byte {
 }
 
 // join gives a reader to the loop.
-func (s *Streams) join(r *streamReader) {
+func (s *EventStreams) join(r *streamReader) {
 	s.mu.Lock()
 	ended := s.ended
 	if !ended {
@@ -299,13 +298,13 @@ func (s *Streams) join(r *streamReader) {
 	}
 }
 
-// serveUntaken serves a stream over a connection that can't be taken from net/http.
-func (s *Server) serveUntaken(ctx context.Context, x *exchange, sub Subscription, rc *http.ResponseController) {
+// serveUnhijacked serves a stream over a connection that net/http doesn't give up.
+func (s *Server) serveUnhijacked(ctx context.Context, x *exchange, sub Subscription, rc *http.ResponseController) {
 	why := endedByClient
 	defer func() {
 		sub.Close()
-		s.Streams.leave(x.client)
-		s.Streams.o.Metrics.streamEnded(why)
+		s.EventStreams.leave(x.client)
+		s.EventStreams.o.Metrics.streamEnded(why)
 	}()
 	turn := time.NewTicker(streamTurn)
 	defer turn.Stop()
@@ -325,7 +324,7 @@ func (s *Server) serveUntaken(ctx context.Context, x *exchange, sub Subscription
 		select {
 		case <-ctx.Done():
 			return
-		case <-s.Streams.ending:
+		case <-s.EventStreams.ending:
 			_, _ = x.w.Write(comeBack())
 			why = endedByService
 			return
@@ -334,5 +333,3 @@ func (s *Server) serveUntaken(ctx context.Context, x *exchange, sub Subscription
 		next = sub.Next()
 	}
 }
-
-var _ net.Conn = (*conn)(nil)

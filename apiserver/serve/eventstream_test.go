@@ -93,11 +93,11 @@ func startStreams(t *testing.T, taken bool, most, speed int) *streaming {
 	now := func() time.Time { return begun.Add(time.Duration(speed) * time.Since(begun)) }
 	x := &streaming{source: &source{}, registry: prometheus.NewRegistry()}
 	metrics := serve.NewMetrics(x.registry)
-	streams := serve.NewStreams(serve.StreamsOptions{Max: most, Now: now, Metrics: metrics})
+	streams := serve.NewEventStreams(serve.EventStreamsOptions{Max: most, Now: now, Metrics: metrics})
 	h, err := serve.New(serve.Config{
-		Routes:    []serve.Route{{Operation: "getLiveStream", Handle: func(*serve.Request) (*serve.Answer, error) { return serve.Stream(&follower{of: x.source}), nil }}},
+		Routes:    []serve.Route{{Operation: "getLiveStream", Handle: func(*serve.Request) (*serve.Answer, error) { return serve.EventStream(&follower{of: x.source}), nil }}},
 		Snapshots: noSnapshots{}, Callers: caller.NewResolver([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, nil), Limiter: limit.NewMemory(time.Now, 1000),
-		Streams: streams, Latencies: &serve.Latencies{}, Now: now, Log: slog.New(slog.DiscardHandler), Metrics: metrics,
+		EventStreams: streams, Latencies: &serve.Latencies{}, Now: now, Log: slog.New(slog.DiscardHandler), Metrics: metrics,
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func (x *streaming) ended(t *testing.T, why string) float64 {
 	for _, f := range all {
 		for _, m := range f.GetMetric() {
 			for _, l := range m.GetLabel() {
-				if f.GetName() == "boardwalk_http_streams_ended_total" && l.GetValue() == why {
+				if f.GetName() == "boardwalk_http_event_streams_ended_total" && l.GetValue() == why {
 					return m.GetCounter().GetValue()
 				}
 			}
