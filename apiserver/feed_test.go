@@ -75,7 +75,7 @@ func (x *traders) block(t testing.TB, trades []trade, launches ...string) {
 		c.Changes.Entries = append(c.Changes.Entries, e)
 		c.Changes.Stream = append(c.Changes.Stream, market.StreamItem{
 			Kind: market.StreamTrade, Token: e.Token, Time: e.Time,
-			Trade: market.StreamTradeRef{Wallet: e.Wallet, Member: x.numbers[tr.wallet], Block: e.Block, Seq: e.Seq},
+			Trade: market.StreamTradeRef{Wallet: e.Wallet, Member: x.numbers[tr.wallet], Block: e.Block, Tx: e.Tx, Sell: e.Kind == market.Sold},
 		})
 	}
 	for _, mint := range launches {

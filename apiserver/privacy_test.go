@@ -44,7 +44,7 @@ func TestPrivateTradesHaveCandidates(t *testing.T) {
 			}
 			c.Changes.Entries = append(c.Changes.Entries, e)
 			c.Changes.Stream = append(c.Changes.Stream, market.StreamItem{
-				Kind: market.StreamTrade, Token: e.Token, Time: e.Time, Trade: market.StreamTradeRef{Wallet: e.Wallet, Member: x.numbers[gracesWallet], Block: 101, Seq: e.Seq},
+				Kind: market.StreamTrade, Token: e.Token, Time: e.Time, Trade: market.StreamTradeRef{Wallet: e.Wallet, Member: x.numbers[gracesWallet], Block: 101, Tx: e.Tx, Sell: tr.Sell},
 			})
 		}
 		c.Changes.Trades = append(c.Changes.Trades, tr)

@@ -29,7 +29,7 @@ func (s *State) streamTrades(entries []market.Entry) {
 			indexOf[k] = item
 			items = append(items, market.StreamItem{
 				Kind: market.StreamTrade, Token: e.Token, Time: e.Time,
-				Trade: market.StreamTradeRef{Wallet: e.Wallet, Member: w.Member, Block: e.Block, Seq: e.Seq},
+				Trade: market.StreamTradeRef{Wallet: e.Wallet, Member: w.Member, Block: e.Block, Tx: e.Tx, Sell: e.Kind == market.Sold},
 			})
 		}
 		unvalued[item] = unvalued[item] || !e.HasUSD

@@ -8,13 +8,14 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// wantStream wants the items that came since the last look: the trades by their members and entries, the launches by their tokens.
+// wantStream wants the items that came since the last look: the trades by their members and sides, the launches by their tokens.
 func (b *bench) wantStream(what string, want ...string) {
 	b.t.Helper()
 	var got []string
 	for _, it := range b.db.stream {
 		if it.Kind == market.StreamTrade {
-			got = append(got, fmt.Sprintf("%d: entry %d", it.Trade.Member, it.Trade.Seq))
+			side := map[bool]string{false: "buys", true: "sells"}[it.Trade.Sell]
+			got = append(got, fmt.Sprintf("%d %s", it.Trade.Member, side))
 		} else {
 			got = append(got, it.Token.String())
 		}
@@ -36,11 +37,11 @@ func TestStreamOfTrades(t *testing.T) {
 	b.next(12, nil, buys(alice, 10, 10))
 	b.wantStream("before she is a member")
 	b.next(12, []market.Fact{watched(alice, 1, b.last.Time+12), watched(bob, 2, b.last.Time+13)}, buys(alice, 10, 10), buys(bob, 10, 10))
-	b.wantStream("in the second in which she becomes one, and in the last before he does", "1: entry 0")
+	b.wantStream("in the second in which she becomes one, and in the last before he does", "1 buys")
 	inTwo := tx(moved(dog, poolA, alice, e18(10)), moved(dog, poolB, alice, e18(5)),
 		swapped(poolA, out(e18(10)), in(e6(10)), router, alice), swapped(poolB, out(e18(5)), in(e6(5)), router, alice))
 	b.next(12, nil, inTwo, buys(alice, 1, 1), sells(bob, 5, 5))
-	b.wantStream("two pools in one transaction, and another transaction", "1: entry 0", "1: entry 2", "2: entry 3")
+	b.wantStream("two pools in one transaction, and another transaction", "1 buys", "1 buys", "2 sells")
 	b.next(12, nil, tx(moved(dog, alice, bob, e18(5))))
 	b.wantStream("a transfer")
 }

@@ -23,6 +23,6 @@ type StreamTradeRef struct {
 	Wallet Address
 	Member int64
 	Block  uint64
-	// Seq is the first of its entries. The others have the same transaction, token and kind.
-	Seq uint32
+	Tx     TxID
+	Sell   bool
 }

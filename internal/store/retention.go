@@ -21,7 +21,7 @@ type Pruning struct {
 	// TradesBefore and MinutesBefore are the times (unix seconds) before which trades and 1-minute candles go; 0 keeps
 	// all.
 	TradesBefore, MinutesBefore int64
-	// StreamBefore is the same for items of the stream.
+	// StreamBefore is the same for items of the stream, of all chains.
 	StreamBefore int64
 	// Final is the block above which no trade goes, whatever its time: what goes can't be had again.
 	Final uint64
@@ -43,7 +43,7 @@ func (s Upkeep) Prune(ctx context.Context, l *Lease, p Pruning) (more bool, err 
 		if err != nil {
 			return fmt.Errorf("database: prune the candles of %s: %w", l.Chain, err)
 		}
-		items, err := pruneStream(ctx, tx, l.Chain, p.StreamBefore)
+		items, err := pruneStream(ctx, tx, p.StreamBefore)
 		if err != nil {
 			return fmt.Errorf("database: prune the stream of %s: %w", l.Chain, err)
 		}

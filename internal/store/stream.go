@@ -28,7 +28,8 @@ type streamRow struct {
 	Token    []byte
 	Wallet   []byte
 	Member   int64
-	Seq      int64
+	Tx       []byte
+	Sell     bool
 }
 
 // streamCounter is the counter of the stream's numbers.
@@ -86,24 +87,24 @@ func addToStream(ctx context.Context, tx *database.Transaction, next *position, 
 		it := &items[i]
 		rows[i] = streamRow{Kind: string(it.Kind), Chain: chain, Block: next.number, Time: it.Time, Token: it.Token.Bytes()}
 		if it.Kind == market.StreamTrade {
-			rows[i].Wallet, rows[i].Member, rows[i].Seq = it.Trade.Wallet.Bytes(), it.Trade.Member, int64(it.Trade.Seq)
+			rows[i].Wallet, rows[i].Member, rows[i].Tx, rows[i].Sell = it.Trade.Wallet.Bytes(), it.Trade.Member, it.Trade.Tx.AppendTo(nil), it.Trade.Sell
 		}
 	}
 	return writeStream(ctx, tx, next, rows)
 }
 
-// takeBack deletes the items of a chain that fulfil a condition, and tells so under new numbers. now is unix seconds.
-func takeBack(ctx context.Context, tx *database.Transaction, next *position, chain string, now int64, condition string, args ...any) (n int, err error) {
+// deleteItems deletes the items of a chain that fulfil a condition, and gives the rows that retract them, in the order of their numbers. now is unix seconds.
+func deleteItems(ctx context.Context, tx *database.Transaction, chain string, now int64, condition string, args ...any) (retractions []streamRow, err error) {
 	var gone []streamRow
 	err = tx.NewRaw("DELETE FROM stream WHERE chain = ? AND retracts = 0 AND "+condition+" RETURNING number, kind", append([]any{chain}, args...)...).Scan(ctx, &gone)
 	if err != nil {
-		return 0, fmt.Errorf("database: take items of the stream back: %w", err)
+		return nil, fmt.Errorf("database: take items of the stream back: %w", err)
 	}
 	slices.SortFunc(gone, func(a, b streamRow) int { return int(a.Number - b.Number) })
 	for i := range gone {
 		gone[i] = streamRow{Kind: gone[i].Kind, Chain: chain, Retracts: gone[i].Number, Time: now}
 	}
-	return len(gone), writeStream(ctx, tx, next, gone)
+	return gone, nil
 }
 
 // rewindStream takes back what blocks above one brought.
@@ -113,15 +114,18 @@ func rewindStream(ctx context.Context, tx *database.Transaction, next *position,
 		return err
 	}
 	chain, _ := chainconfig.ChainOfIndex(index)
-	_, err = takeBack(ctx, tx, next, chain, to.Time, "block > ?", int64(to.Number))
-	return err
+	gone, err := deleteItems(ctx, tx, chain, to.Time, "block > ?", int64(to.Number))
+	if err != nil {
+		return err
+	}
+	return writeStream(ctx, tx, next, gone)
 }
 
 // forgottenItems is how many items of a wallet one transaction takes back.
 const forgottenItems = 500
 
-// forgetStream takes a piece of a wallet's items back; more says that there may be more.
-func forgetStream(ctx context.Context, tx *database.Transaction, next *position, index string, wallet market.Address) (more bool, err error) {
+// forgetStream takes a piece of a wallet's items back; any says that there were some: then nothing else goes into the transaction, in which numbers are the last thing.
+func forgetStream(ctx context.Context, tx *database.Transaction, next *position, index string, wallet market.Address) (any bool, err error) {
 	served, err := isServed(ctx, tx, index)
 	if err != nil || !served {
 		return false, err
@@ -131,9 +135,12 @@ func forgetStream(ctx context.Context, tx *database.Transaction, next *position,
 		return false, fmt.Errorf("database: read chain %s: %w", index, err)
 	}
 	chain, _ := chainconfig.ChainOfIndex(index)
-	n, err := takeBack(ctx, tx, next, chain, now, "number IN (SELECT number FROM stream WHERE wallet = ? AND chain = ? ORDER BY number LIMIT ?)",
+	gone, err := deleteItems(ctx, tx, chain, now, "number IN (SELECT number FROM stream WHERE wallet = ? AND chain = ? ORDER BY number LIMIT ?)",
 		wallet.Bytes(), chain, forgottenItems)
-	return n == forgottenItems, err
+	if err != nil {
+		return false, err
+	}
+	return len(gone) > 0, writeStream(ctx, tx, next, gone)
 }
 
 // isServed reports whether answers are made of an index. The caller has its row for itself.
@@ -148,33 +155,37 @@ func isServed(ctx context.Context, tx *database.Transaction, index string) (serv
 // trades that it has in addition are added, of blocks that a reorg can reach. A launch that has got a price in those is not told: nobody noted in which.
 func replaceStream(ctx context.Context, tx *database.Transaction, next *position, index string, was int64) error {
 	chain, _ := chainconfig.ChainOfIndex(index)
-	var now, oldest int64
-	err := tx.NewRaw("SELECT block_time, COALESCE((SELECT min(number) FROM blocks WHERE chain = c.id), c.number) FROM chains c WHERE id = ?", index).Scan(ctx, &now, &oldest)
+	var now, oldest, since int64
+	err := tx.NewRaw("SELECT c.block_time, COALESCE(b.number, c.number), COALESCE(b.time, c.block_time) FROM chains c LEFT JOIN blocks b ON b.chain = c.id AND "+
+		"b.number = (SELECT min(number) FROM blocks WHERE chain = c.id) WHERE c.id = ?", index).Scan(ctx, &now, &oldest, &since)
 	if err != nil {
 		return fmt.Errorf("database: read index %s: %w", index, err)
 	}
 	const lost = "((kind = ? AND NOT EXISTS (SELECT 1 FROM wallet_entries e WHERE e.chain = ? AND e.wallet = stream.wallet AND e.block = stream.block AND " +
-		"e.seq = stream.seq AND e.token = stream.token AND e.kind IN ('bought', 'sold'))) OR " +
+		"e.tx = stream.tx AND e.token = stream.token AND e.kind = CASE WHEN stream.sell THEN 'sold' ELSE 'bought' END)) OR " +
 		"(kind = ? AND NOT EXISTS (SELECT 1 FROM launches l WHERE l.chain = ? AND l.mint = stream.token AND NOT l.unvalued)))"
-	if _, err := takeBack(ctx, tx, next, chain, now, lost, string(market.StreamTrade), index, string(market.StreamLaunch), index); err != nil {
+	rows, err := deleteItems(ctx, tx, chain, now, lost, string(market.StreamTrade), index, string(market.StreamLaunch), index)
+	if err != nil {
 		return err
 	}
-	var rows []streamRow
-	err = tx.NewRaw("SELECT ? AS kind, ? AS chain, 0 AS retracts, e.block, e.time, e.token, e.wallet, w.member, min(e.seq) AS seq FROM wallet_entries e "+
-		"JOIN watched_wallets w ON w.chain = e.chain AND w.wallet = e.wallet WHERE e.chain = ? AND e.block > ? AND e.block >= ? AND e.kind IN ('bought', 'sold') AND "+
-		"e.time >= w.since GROUP BY e.block, e.time, e.token, e.wallet, w.member, e.tx, e.kind HAVING count(e.nano_usd) = count(*) ORDER BY e.block, min(e.seq)",
-		string(market.StreamTrade), chain, index, was, oldest).Scan(ctx, &rows)
+	var more []streamRow
+	err = tx.NewRaw("SELECT ? AS kind, ? AS chain, 0 AS retracts, e.block, e.time, e.token, e.wallet, w.member, e.tx, e.kind = 'sold' AS sell FROM wallet_entries e "+
+		"JOIN watched_wallets w ON w.chain = e.chain AND w.wallet = e.wallet WHERE e.chain = ? AND e.time >= ? AND e.block > ? AND e.block >= ? AND "+
+		"e.kind IN ('bought', 'sold') AND e.time >= w.since GROUP BY e.block, e.time, e.token, e.wallet, w.member, e.tx, e.kind HAVING count(e.nano_usd) = count(*) "+
+		"ORDER BY e.block, min(e.seq)", string(market.StreamTrade), chain, index, since, was, oldest).Scan(ctx, &more)
 	if err != nil {
 		return fmt.Errorf("database: read the trades that the index before lacks: %w", err)
 	}
-	return writeStream(ctx, tx, next, rows)
+	return writeStream(ctx, tx, next, append(rows, more...))
 }
 
-// pruneStream deletes some of a chain's items that are older than a time (unix seconds), the oldest first.
-func pruneStream(ctx context.Context, tx *database.Transaction, index string, before int64) (more bool, err error) {
-	chain, _ := chainconfig.ChainOfIndex(index)
-	res, err := tx.NewRaw("DELETE FROM stream WHERE number IN (SELECT number FROM stream WHERE chain = ? AND time < ? ORDER BY number LIMIT ?)",
-		chain, before, pruneRows).Exec(ctx)
+// pruneStream deletes some of the items, of whatever chain, that are older than a time (unix seconds), the oldest first.
+func pruneStream(ctx context.Context, tx *database.Transaction, before int64) (more bool, err error) {
+	lock := ""
+	if tx.Postgres {
+		lock = " FOR UPDATE SKIP LOCKED" // another indexer deletes them just now
+	}
+	res, err := tx.NewRaw("DELETE FROM stream WHERE number IN (SELECT number FROM stream WHERE time < ? ORDER BY time LIMIT ?"+lock+")", before, pruneRows).Exec(ctx)
 	if err != nil {
 		return false, err
 	}

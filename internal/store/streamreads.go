@@ -28,7 +28,7 @@ func (r *streamRow) value() (StreamItem, error) {
 	it := StreamItem{Number: r.Number, Chain: r.Chain, Retracts: r.Retracts}
 	it.Kind, it.Token, it.Time = market.StreamKind(r.Kind), c.Address(r.Token), r.Time
 	if it.Kind == market.StreamTrade && it.Retracts == 0 {
-		it.Trade = market.StreamTradeRef{Wallet: c.Address(r.Wallet), Member: r.Member, Block: uint64(r.Block), Seq: uint32(r.Seq)}
+		it.Trade = market.StreamTradeRef{Wallet: c.Address(r.Wallet), Member: r.Member, Block: uint64(r.Block), Tx: c.Tx(r.Tx), Sell: r.Sell}
 	}
 	return it, c.Err
 }
@@ -81,8 +81,6 @@ func (s Stream) list(ctx context.Context, q *bun.SelectQuery) ([]StreamItem, err
 
 // StreamTrade is what the entries of a member's trade come to.
 type StreamTrade struct {
-	Tx   market.TxID
-	Sell bool
 	// Amount is raw, and NanoUSD the value in 1e-9 USD.
 	Amount  market.Amount
 	NanoUSD int64
@@ -150,19 +148,20 @@ func (s Stream) Trades(ctx context.Context, items []StreamItem) (map[int64]Strea
 	return out, nil
 }
 
-// tradeOf adds the entries of a trade up. entries are those of its wallet and block, in their order.
+// tradeOf adds the entries of a trade up. entries are those of its wallet and block.
 func tradeOf(it *StreamItem, entries []market.Entry) (t StreamTrade, ok bool) {
-	var first *market.Entry
+	kind := market.Bought
+	if it.Trade.Sell {
+		kind = market.Sold
+	}
 	var most int64
+	t.Counts = true
 	for i := range entries {
 		e := &entries[i]
-		if e.Seq == it.Trade.Seq && e.Token == it.Token {
-			first = e
-			t = StreamTrade{Tx: e.Tx, Sell: e.Kind == market.Sold, Counts: true}
-		}
-		if first == nil || e.Tx != first.Tx || e.Token != first.Token || e.Kind != first.Kind {
+		if e.Tx != it.Trade.Tx || e.Token != it.Token || e.Kind != kind {
 			continue
 		}
+		ok = true
 		if _, over := t.Amount.AddOverflow(&t.Amount, &e.Amount); over {
 			t.Amount.SetAllOne()
 		}
@@ -175,5 +174,5 @@ func tradeOf(it *StreamItem, entries []market.Entry) (t StreamTrade, ok bool) {
 			t.Pool, most = e.Pool, e.NanoUSD
 		}
 	}
-	return t, first != nil && (first.Kind == market.Bought || first.Kind == market.Sold)
+	return t, ok
 }

@@ -18,6 +18,8 @@ type Trade struct {
 	Token, Wallet market.Address
 	Member        member.Number
 	Time          int64 // unix seconds
+	Tx            market.TxID
+	Sell          bool
 	store.StreamTrade
 
 	// Body is the place of whoever encodes the trade, for what was encoded last.
@@ -199,7 +201,8 @@ func (n *Newest) trim() {
 
 func newTrade(it *store.StreamItem, sum store.StreamTrade) *Trade {
 	return &Trade{
-		Number: it.Number, Chain: it.Chain, Token: it.Token, Wallet: it.Trade.Wallet, Member: member.Number(it.Trade.Member), Time: it.Time, StreamTrade: sum,
+		Number: it.Number, Chain: it.Chain, Token: it.Token, Wallet: it.Trade.Wallet, Member: member.Number(it.Trade.Member), Time: it.Time,
+		Tx: it.Trade.Tx, Sell: it.Trade.Sell, StreamTrade: sum,
 	}
 }
 

@@ -65,7 +65,7 @@ func (c *chain) block(t rapidTB, wallets []int, launches int) {
 		}
 		commit.Changes.Entries = append(commit.Changes.Entries, e)
 		commit.Changes.Stream = append(commit.Changes.Stream, market.StreamItem{
-			Kind: market.StreamTrade, Token: e.Token, Time: e.Time, Trade: market.StreamTradeRef{Wallet: e.Wallet, Member: int64(w), Block: e.Block, Seq: e.Seq},
+			Kind: market.StreamTrade, Token: e.Token, Time: e.Time, Trade: market.StreamTradeRef{Wallet: e.Wallet, Member: int64(w), Block: e.Block, Tx: e.Tx, Sell: e.Kind == market.Sold},
 		})
 	}
 	for i := range launches {

@@ -11,12 +11,15 @@ CREATE TABLE stream (
     block    BIGINT NOT NULL,
     time     BIGINT NOT NULL,
     token    {{bytes}},
-    -- Of a trade: the first of its entries.
+    -- Of a trade.
     wallet   {{bytes}},
     member   BIGINT NOT NULL,
-    seq      BIGINT NOT NULL
+    tx       {{bytes}},
+    sell     BOOLEAN NOT NULL
 ) {{clustered}};
 CREATE INDEX stream_by_block ON stream (chain, block);
+CREATE INDEX stream_by_time ON stream (time);
+CREATE INDEX stream_by_kind ON stream (kind, number) WHERE retracts = 0;
 CREATE INDEX stream_by_token ON stream (token, number) WHERE retracts = 0;
 CREATE INDEX stream_retractions ON stream (number) WHERE retracts > 0;
 CREATE INDEX stream_by_wallet ON stream (wallet) WHERE wallet IS NOT NULL;
