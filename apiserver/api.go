@@ -62,7 +62,7 @@ func newHandler(o *Options, readers read.Readers, docs http.Handler) (h http.Han
 	if err != nil {
 		return nil, nil, err
 	}
-	streams := serve.NewEventStreams(serve.EventStreamsOptions{Max: o.MaxEventStreams, Now: o.Now, Metrics: o.Metrics})
+	streams := serve.NewEventStreams(serve.EventStreamsOptions{Max: o.MaxEventStreams, Now: o.Now, Log: o.Log, Metrics: o.Metrics})
 	h, err = serve.New(serve.Config{
 		Routes: s.routes, Pages: s.pages.Undocumented(), ErrorPage: s.pages.Problem, DocsURL: o.DocsURL, Docs: docs,
 		Snapshots: readers.Snapshots, Callers: caller.NewResolver(o.TrustedProxies, o.Keys), Limiter: o.Limiter, BehindCache: o.BehindCache,

@@ -3,6 +3,7 @@ package apiserver_test
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"slices"
 	"strings"
@@ -22,6 +23,7 @@ type traders struct {
 	lease   *store.Lease
 	last    market.Header
 	numbers map[string]int64 // by wallet
+	at      int64            // of the next block; unix seconds
 }
 
 // newTraders has ada, who shows her wallet, and grace, who keeps hers.
@@ -29,7 +31,7 @@ func newTraders(t testing.TB, st *store.Store) *traders {
 	t.Helper()
 	writeMembers(t, st, 1, member.Record{ID: "u1", Handle: "ada", AvatarURL: "https://images.example/ada.png", JoinedAt: 1}, member.Record{ID: "u2", Handle: "Grace", JoinedAt: 1},
 		ofMember(t, "u1", adasWallet, true), ofMember(t, "u2", gracesWallet, false))
-	x := &traders{st: st, numbers: map[string]int64{}, last: market.Header{Number: 100, Hash: market.Hash{1}, Time: clock.Unix() - 2}}
+	x := &traders{st: st, numbers: map[string]int64{}, last: market.Header{Number: 100, Hash: market.Hash{1}, Time: clock.Unix() - 2}, at: clock.Unix() - 1}
 	for id, w := range map[string]string{"u1": adasWallet, "u2": gracesWallet} {
 		m, _, err := st.Social.Member(t.Context(), member.ID(id))
 		if err != nil {
@@ -55,7 +57,7 @@ type trade struct {
 // block commits a block with trades, and with launches from when they have a value.
 func (x *traders) block(t testing.TB, trades []trade, launches ...string) {
 	t.Helper()
-	next := market.Header{Number: x.last.Number + 1, Hash: market.Hash{byte(x.last.Number)}, Parent: x.last.Hash, Time: clock.Unix() - 1}
+	next := market.Header{Number: x.last.Number + 1, Hash: market.Hash{byte(x.last.Number)}, Parent: x.last.Hash, Time: x.at}
 	c := &store.Commit{
 		Last: next, Blocks: []market.Header{next}, Undo: true, Horizon: 80,
 		Head: store.HeadStatus{Number: next.Number, Time: next.Time, Safe: 90, Final: 80, FinalTime: next.Time - 60, SilentFrom: next.Time + 3600},
@@ -133,7 +135,9 @@ func TestTradeFeed(t *testing.T) {
 			x := newTraders(t, st)
 			x.block(t, []trade{{adasWallet, token, false, 100, 123.456}, {gracesWallet, token, false, 10, 23.456}})
 			x.block(t, []trade{{adasWallet, token, true, 50, 100}})
-			c := start(t, st)
+			o, begun := options(t, st), time.Now()
+			o.Now = func() time.Time { return clock.Add(time.Since(begun)) }
+			c := startWith(t, o)
 			eventually(t, "the trades are told", func() bool { ids, _ := idsOf(t, c, "filter=new"); return len(ids) == 3 })
 			trades, _, next := feedItems(t, c, "")
 			if next != nil {
@@ -156,11 +160,18 @@ func TestTradeFeed(t *testing.T) {
 			if sold.Side != "sell" || *sold.Realised.PnlUSD != 50 || *sold.Realised.PnlPct != 100 {
 				t.Errorf("a sale: %+v, %+v", sold, sold.Realised)
 			}
-			// 2.3456 USD were paid for a token, and the minute closed at 1.3.
-			if private.Handle != "Grace" || private.Tx != nil || private.AmountUSD != 23 || private.PriceUSD != 1.3 || private.At.Unix()%60 != 0 || *private.OthersIn.Count != 1 ||
+			// 2.3456 USD were paid for a token. The minute before closed at 1.2.
+			if private.Handle != "Grace" || private.Tx != nil || private.AmountUSD != 23 || private.PriceUSD != 1.2 || private.At.Unix()%60 != 0 || *private.OthersIn.Count != 1 ||
 				private.OthersIn.Faces[0].Handle != "ada" {
 				t.Errorf("a purchase of who keeps hers: %+v", private)
 			}
+
+			x.at = clock.Unix() + 30
+			x.block(t, nil)
+			eventually(t, "the minute has ended, which closed at 1.3", func() bool {
+				trades, _, _ := feedItems(t, c, "")
+				return trades[1].PriceUSD == 1.3
+			})
 
 			// Whoever hides a wallet is told less exactly from then on, and who leaves isn't told at all.
 			writeMembers(t, st, 2, ofMember(t, "u1", adasWallet, false))
@@ -306,6 +317,59 @@ func TestLiveSince(t *testing.T) {
 			if len(s.Trades) != 200 || !s.Truncated.Trade || s.Truncated.Launch || parse[contract.FeedTrade](t, s.Trades[0]).ID != 8 {
 				t.Errorf("of 201 new trades %d are told, and more are said to be there: %v", len(s.Trades), s.Truncated.Trade)
 			}
+		})
+	}
+}
+
+// TestLiveSinceAfterAFailover: the database loses a block that was told. Whoever saw it begins anew, and whoever follows as events is told so.
+func TestLiveSinceAfterAFailover(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			dsn := storetest.DSN(t, kind)
+			st := storetest.OpenAt(t, dsn)
+			fill(t, st)
+			x := newTraders(t, st)
+			x.block(t, []trade{{adasWallet, token, false, 1, 5}})
+			before := *x
+			restore := storetest.Snapshot(t, dsn)
+			x.block(t, []trade{{adasWallet, token, false, 2, 5}})
+			address := answering(t, st, nil)
+			since := func(trade int64) contract.LiveSince {
+				t.Helper()
+				res, err := http.Get(fmt.Sprintf("http://%s/api/live/since?trade=%d", address, trade)) //nolint:noctx // a test
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer func() { _ = res.Body.Close() }()
+				body, err := io.ReadAll(res.Body)
+				if err != nil || res.StatusCode != http.StatusOK {
+					t.Fatal(res.StatusCode, string(body), err)
+				}
+				return parse[contract.LiveSince](t, body)
+			}
+			eventually(t, "both are told", func() bool { return since(0).Cursor.Trade == 2 })
+			live := follow(t, address, "?trade=0", nil)
+			live.news(t, func(e contract.LiveSince) bool { return len(e.Trades) == 2 })
+			restore()
+			lease, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if err := st.Leases.SkipNumbers(t.Context(), lease, x.lease); err != nil {
+				t.Fatal(err)
+			}
+			before.lease = lease
+			before.block(t, []trade{{adasWallet, token, false, 2, 5}})
+			eventually(t, "the block is told anew", func() bool { return since(2).Cursor.Trade == 4 })
+			if s := since(2); !s.Reset.Trade || len(s.Trades) != 0 {
+				t.Errorf("to who saw what was lost: %+v", s)
+			}
+			if s := since(3); s.Reset.Trade || len(s.Trades) != 1 {
+				t.Errorf("to who has begun anew: %+v", s)
+			}
+			live.news(t, func(e contract.LiveSince) bool { return e.Reset.Trade })
 		})
 	}
 }

@@ -172,7 +172,7 @@ func TestLiveStream(t *testing.T) {
 			var ids []int64
 			for len(ids) < 60 {
 				_, e := s.news(t, some)
-				if len(e.Trades) > 25 || e.Truncated.Trade {
+				if len(e.Trades) > 12 || e.Truncated.Trade {
 					t.Fatalf("an event has %d trades, truncated: %v", len(e.Trades), e.Truncated.Trade)
 				}
 				for _, raw := range e.Trades {
@@ -183,7 +183,7 @@ func TestLiveStream(t *testing.T) {
 				t.Errorf("of 60 trades %v came", ids)
 			}
 			late := follow(t, address, "", http.Header{"Last-Event-Id": {"6-6-6"}})
-			if id, e := late.news(t, some); id != "66-66-66" || len(e.Trades) != 25 || !e.Truncated.Trade || parse[contract.FeedTrade](t, e.Trades[0]).ID != 42 {
+			if id, e := late.news(t, some); id != "66-66-66" || len(e.Trades) != 12 || !e.Truncated.Trade || parse[contract.FeedTrade](t, e.Trades[0]).ID != 55 {
 				t.Errorf("to who missed many: %s with %d trades, truncated: %v", id, len(e.Trades), e.Truncated.Trade)
 			}
 			// Both go on.

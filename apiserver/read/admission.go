@@ -198,8 +198,8 @@ func (a admittedStream) Critical(ctx context.Context, tokens []TokenAt) (map[Tok
 	return admit(a.Admission, func() (map[TokenAt]bool, error) { return a.of.Critical(ctx, tokens) })
 }
 
-func (a admittedStream) Closes(ctx context.Context, minutes []stream.Minute, final int64) (map[stream.Minute]float64, error) {
-	return admit(a.Admission, func() (map[stream.Minute]float64, error) { return a.of.Closes(ctx, minutes, final) })
+func (a admittedStream) Closes(ctx context.Context, minutes []stream.Minute, ended func(stream.Minute) bool, final int64) (map[stream.Minute]float64, error) {
+	return admit(a.Admission, func() (map[stream.Minute]float64, error) { return a.of.Closes(ctx, minutes, ended, final) })
 }
 
 type admittedProfiles struct {

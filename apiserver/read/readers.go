@@ -93,8 +93,9 @@ type Stream interface {
 	OlderLaunches(ctx context.Context, below int64, limit int) (list []stream.Launch, next int64, err error)
 	// Critical says of which of some tokens a critical trust check failed.
 	Critical(ctx context.Context, tokens []TokenAt) (map[TokenAt]bool, error)
-	// Closes are the closes of some minutes in USD, as far as they are known. final is the time (unix seconds) before which none changes any more.
-	Closes(ctx context.Context, minutes []stream.Minute, final int64) (map[stream.Minute]float64, error)
+	// Closes are the closes of some minutes in USD, as far as they are known; of one that hasn't ended the close before it. final is the time (unix seconds) before
+	// which none changes any more.
+	Closes(ctx context.Context, minutes []stream.Minute, ended func(stream.Minute) bool, final int64) (map[stream.Minute]float64, error)
 }
 
 // TokenAt names a token of a chain.

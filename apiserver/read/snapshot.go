@@ -20,7 +20,7 @@ type Snapshot struct {
 	Live   *boards.Live
 	Majors *Majors
 	Board  *boards.Board
-	// Stream is the newest of what clients follow by cursor; nil before the first look at the database. Board has every launch that is in it.
+	// Stream is the newest of what clients follow by cursor; nil before the first look at the database.
 	Stream *stream.Newest
 	// Members are the platform's members. They are no part of the moment: who hides isn't named any more.
 	Members *members.Directory
@@ -75,6 +75,12 @@ func (s *Snapshot) Newest() (at int64) {
 		}
 	}
 	return at
+}
+
+// TimeOf is the time of a chain's newest indexed block; unix seconds, 0 when nothing is indexed.
+func (s *Snapshot) TimeOf(chain string) int64 {
+	status, _ := s.status(chain)
+	return status.Last.Time
 }
 
 // Final is the time up to which no reorg reaches any of the declared chains that are indexed; unix seconds, 0 where none is.

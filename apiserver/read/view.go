@@ -63,6 +63,8 @@ type View struct {
 	// follower has the newest items of the stream, and older reads the others.
 	follower *stream.Follower
 	older    *stream.Reader
+	// streamFailed says that it couldn't be followed the last time.
+	streamFailed bool
 	// followed is when the members were followed last; unfollowed says that it failed since.
 	followed   time.Time
 	unfollowed bool
@@ -161,9 +163,7 @@ func (v *View) refresh(ctx context.Context) error {
 		return err
 	}
 	if v.followMembers(ctx) { // whose trades may come
-		if err = v.followStream(ctx); err != nil { // before the board, which then has every launch that is in it
-			return err
-		}
+		v.followStream(ctx)
 	}
 	if err = v.ranks.Refresh(ctx, next.statuses(), next.Catalog); err != nil {
 		return err
@@ -183,10 +183,15 @@ func (v *View) readChains(ctx context.Context) ([]store.ChainStatus, error) {
 	return v.looks.Chains(ctx)
 }
 
-func (v *View) followStream(ctx context.Context) error {
+// followStream takes in what is new in the stream. Where it alone can't be read, the markets are read all the same.
+func (v *View) followStream(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, figures.LookTime)
 	defer cancel()
-	return v.follower.Follow(ctx)
+	err := v.follower.Follow(ctx)
+	if err != nil && !v.streamFailed && ctx.Err() == nil {
+		v.log.WarnContext(ctx, "the stream can't be followed: what is new comes late", "err", err.Error())
+	}
+	v.streamFailed = err != nil
 }
 
 // lost marks everything stale that is still served while the database is away.

@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
+	"log/slog"
 	"math/rand/v2"
 	"net/http"
+	"runtime/debug"
 	"strconv"
 	"sync"
 	"time"
@@ -15,9 +18,9 @@ import (
 
 // Subscription is what one reader of a stream is sent.
 type Subscription interface {
-	// Next gives what is new for the reader, as whole server-sent events; nil where nothing is. Nobody changes it afterwards. One goroutine calls it, and
-	// it must not wait.
-	Next() []byte
+	// Next gives what is new for the reader, as whole server-sent events; nil where nothing is. Nobody changes it afterwards. ok is false for a reader who is
+	// too far behind. One goroutine calls it, and it must not wait.
+	Next() (events []byte, ok bool)
 	// Close ends the subscription.
 	Close()
 }
@@ -30,8 +33,10 @@ const (
 	streamTurn = 100 * time.Millisecond
 	// heartbeat is after how long without an event a reader is sent a comment, so that everybody on the way knows that the connection is used.
 	heartbeat = 15 * time.Second
-	// slowReader is for how long a reader may take nothing of what it is sent.
+	// slowReader is for how long a reader may take over one event.
 	slowReader = 10 * time.Second
+	// eventsATurn is how many events a reader is sent in one turn: who is behind catches up, and holds nobody up.
+	eventsATurn = 16
 	// goneAgain is in how many turns a reader's connection is looked at once, whether the other side has closed it.
 	goneAgain = 50
 	// streamsPerClient is how many streams one client may have open.
@@ -45,6 +50,7 @@ type EventStreamsOptions struct {
 	// Max bounds the open streams; 0 is 5,000.
 	Max     int
 	Now     func() time.Time
+	Log     *slog.Logger
 	Metrics *Metrics
 }
 
@@ -124,8 +130,8 @@ type streamReader struct {
 	client limit.Client
 	// queue is what is being written. What is new meanwhile is asked for once it is empty, so that no more than one event waits.
 	queue []byte
-	// wrote is when the connection took something last.
-	wrote time.Time
+	// began is when the writing of queue began, and wrote when the connection took something last.
+	began, wrote time.Time
 }
 
 // Run writes to the readers until ctx ends, and then tells them when to come back.
@@ -144,7 +150,7 @@ func (s *EventStreams) Run(ctx context.Context) {
 		now := s.o.Now()
 		kept := readers[:0]
 		for i, r := range readers {
-			if why := r.turn(now, (n+i)%goneAgain == 0); why == "" {
+			if why := s.safeTurn(r, now, (n+i)%goneAgain == 0); why == "" {
 				kept = append(kept, r)
 			} else {
 				s.close(r, why)
@@ -178,16 +184,32 @@ const (
 	endedByService = "service"
 )
 
+// safeTurn is turn, whose panic ends this stream alone.
+func (s *EventStreams) safeTurn(r *streamReader, now time.Time, look bool) (why string) {
+	defer func() {
+		if p := recover(); p != nil {
+			s.o.Log.Error("an event stream panicked", "panic", fmt.Sprint(p), "stack", string(debug.Stack()))
+			why = endedByService
+		}
+	}()
+	return r.turn(now, look)
+}
+
 // turn writes what a reader takes without waiting. It gives why the stream ends, or nothing.
 func (r *streamReader) turn(now time.Time, look bool) (why string) {
 	if look && r.conn.isGone() {
 		return endedByClient
 	}
-	for range 4 { // who is behind catches up, and holds nobody up
+	for range eventsATurn {
 		if len(r.queue) == 0 {
-			if r.queue = r.sub.Next(); len(r.queue) == 0 && now.Sub(r.wrote) >= heartbeat {
+			var ok bool
+			if r.queue, ok = r.sub.Next(); !ok {
+				return endedSlow
+			}
+			if len(r.queue) == 0 && now.Sub(r.wrote) >= heartbeat {
 				r.queue = comment
 			}
+			r.began = now
 		}
 		if len(r.queue) == 0 {
 			return ""
@@ -203,7 +225,7 @@ func (r *streamReader) turn(now time.Time, look bool) (why string) {
 			break
 		}
 	}
-	if now.Sub(r.wrote) >= slowReader && len(r.queue) > 0 {
+	if len(r.queue) > 0 && now.Sub(r.began) >= slowReader {
 		return endedSlow
 	}
 	return ""
@@ -261,8 +283,8 @@ func (s *Server) serveStream(ctx context.Context, x *exchange, sub Subscription)
 		s.EventStreams.leave(x.client)
 		return statusClientGone
 	}
-	r := &streamReader{conn: hijacked, sub: sub, client: x.client, queue: streamHead(h), wrote: s.Now()}
-	if why := r.turn(s.Now(), false); why != "" { // the first words and the first event don't wait for the loop
+	r := &streamReader{conn: hijacked, sub: sub, client: x.client, queue: streamHead(h), began: s.Now(), wrote: s.Now()}
+	if why := s.EventStreams.safeTurn(r, s.Now(), false); why != "" { // the first words and the first event don't wait for the loop
 		s.EventStreams.close(r, why)
 		return http.StatusOK
 	}
@@ -308,28 +330,43 @@ func (s *Server) serveUnhijacked(ctx context.Context, x *exchange, sub Subscript
 	}()
 	turn := time.NewTicker(streamTurn)
 	defer turn.Stop()
+	write := func(b []byte) bool {
+		_ = rc.SetWriteDeadline(s.Now().Add(slowReader)) // without one the server's own holds
+		_, err := x.w.Write(b)
+		return err == nil
+	}
 	wrote := s.Now()
-	next := comeBack()
+	if !write(comeBack()) {
+		return
+	}
 	for {
-		if next == nil && s.Now().Sub(wrote) >= heartbeat {
-			next = comment
-		}
-		if next != nil {
-			wrote = s.Now()
-			_ = rc.SetWriteDeadline(s.Now().Add(slowReader)) // without one the server's own holds
-			if _, err := x.w.Write(next); err != nil || rc.Flush() != nil {
+		for range eventsATurn {
+			next, ok := sub.Next()
+			if !ok {
+				why = endedSlow
 				return
 			}
+			if next == nil && s.Now().Sub(wrote) >= heartbeat {
+				next = comment
+			}
+			if next == nil {
+				break
+			}
+			if wrote = s.Now(); !write(next) {
+				return
+			}
+		}
+		if rc.Flush() != nil {
+			return
 		}
 		select {
 		case <-ctx.Done():
 			return
 		case <-s.EventStreams.ending:
-			_, _ = x.w.Write(comeBack())
+			_ = write(comeBack())
 			why = endedByService
 			return
 		case <-turn.C:
 		}
-		next = sub.Next()
 	}
 }

@@ -46,17 +46,17 @@ type follower struct {
 	n  int
 }
 
-func (f *follower) Next() []byte {
+func (f *follower) Next() ([]byte, bool) {
 	f.of.mu.Lock()
 	defer f.of.mu.Unlock()
 	if f.of.endless != nil {
-		return f.of.endless
+		return f.of.endless, true
 	}
 	if f.n == len(f.of.events) {
-		return nil
+		return nil, true
 	}
 	f.n++
-	return f.of.events[f.n-1]
+	return f.of.events[f.n-1], true
 }
 
 func (f *follower) Close() { f.of.closed.Add(1) }
@@ -93,7 +93,7 @@ func startStreams(t *testing.T, taken bool, most, speed int) *streaming {
 	now := func() time.Time { return begun.Add(time.Duration(speed) * time.Since(begun)) }
 	x := &streaming{source: &source{}, registry: prometheus.NewRegistry()}
 	metrics := serve.NewMetrics(x.registry)
-	streams := serve.NewEventStreams(serve.EventStreamsOptions{Max: most, Now: now, Metrics: metrics})
+	streams := serve.NewEventStreams(serve.EventStreamsOptions{Max: most, Now: now, Log: slog.New(slog.DiscardHandler), Metrics: metrics})
 	h, err := serve.New(serve.Config{
 		Routes:    []serve.Route{{Operation: "getLiveStream", Handle: func(*serve.Request) (*serve.Answer, error) { return serve.EventStream(&follower{of: x.source}), nil }}},
 		Snapshots: noSnapshots{}, Callers: caller.NewResolver([]netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}, nil), Limiter: limit.NewMemory(time.Now, 1000),

@@ -19,6 +19,8 @@ type feedQuery struct {
 	limit  int
 	// below is the number below which items are told.
 	below int64
+	// isAhead says that memory doesn't have all below it yet.
+	isAhead bool
 	// mint, if it isn't none, asks for trades of the tokens at an address, on one chain if that isn't empty.
 	mint  market.Address
 	chain string
@@ -36,7 +38,16 @@ func (h *Handlers) feed(r *serve.Request) (*serve.Answer, error) {
 		if !ok {
 			return nil, serve.NewProblem("cursor-invalid", "before is no cursor of the feed.")
 		}
-		q.below = min(q.below, number)
+		if number > q.below { // another server may have told it, which has seen more
+			last, err := h.Readers.Stream.Last(r.Context())
+			if err != nil {
+				return nil, serve.Unavailable(err)
+			}
+			q.isAhead = last >= number
+		}
+		if number < q.below || q.isAhead {
+			q.below = number
+		}
 	}
 	named, given, err := lookup.Query(r, "mint")
 	if err != nil {
@@ -83,8 +94,8 @@ type feedPage struct {
 }
 
 const (
-	// feedStep is how many items are taken at once, and mostSteps how often: of a filter that fits few, a page has what was found by then.
-	feedStep, mostSteps = 100, 20
+	// feedStep is how many items are looked at in one step, and mostSteps how many steps a page takes: of a filter that fits few, a page has what was found by then.
+	feedStep, mostSteps = 200, 10
 )
 
 // feedPage looks for what fits, from the newest item on.
@@ -94,20 +105,19 @@ func (h *Handlers) feedPage(ctx context.Context, seen *read.Snapshot, q *feedQue
 	last := q.below
 	for range mostSteps {
 		var step []item
-		for range feedStep {
-			next, number, ok, err := nextItem(ctx, seen, trades, launches)
+		looked := 0
+		for ; looked < feedStep; looked++ {
+			next, number, shown, err := nextItem(ctx, seen, trades, launches)
 			if err != nil {
 				return p, err
 			}
-			if number > 0 {
-				last = number
-			}
-			if !ok {
+			if number == 0 {
 				break
 			}
-			step = append(step, next)
+			if last = number; shown {
+				step = append(step, next)
+			}
 		}
-		ended := len(step) < feedStep
 		fit, err := h.filterItems(ctx, step, q)
 		if err != nil {
 			return p, err
@@ -118,7 +128,7 @@ func (h *Handlers) feedPage(ctx context.Context, seen *read.Snapshot, q *feedQue
 			p.next = p.items[q.limit-1].number()
 			return p, nil
 		}
-		if ended {
+		if looked < feedStep {
 			return p, nil
 		}
 	}
@@ -126,32 +136,26 @@ func (h *Handlers) feedPage(ctx context.Context, seen *read.Snapshot, q *feedQue
 	return p, nil
 }
 
-// nextItem takes the next item that may be shown, of both kinds the one with the higher number, which is the last that was looked at. ok is false where there
-// are no more.
-func nextItem(ctx context.Context, seen *read.Snapshot, trades *descending[*stream.Trade], launches *descending[stream.Launch]) (next item, number int64, ok bool, err error) {
-	for {
-		t, hasTrade, err := trades.peek(ctx)
-		if err != nil {
-			return next, number, false, err
-		}
-		l, hasLaunch, err := launches.peek(ctx)
-		switch {
-		case err != nil || !hasTrade && !hasLaunch:
-			return next, number, false, err
-		case hasTrade && (!hasLaunch || t.Number > l.Number):
-			trades.take()
-			number = t.Number
-			if next.trade, ok = showTrade(seen, t); ok {
-				return next, number, true, nil
-			}
-		default:
-			launches.take()
-			number = l.Number
-			if next.card, ok = showLaunch(seen, &l); ok {
-				next.launch = &l
-				return next, number, true, nil
-			}
-		}
+// nextItem takes the next item, of both kinds the one with the higher number; shown is false of one that may not be shown. number is 0 where there are no more.
+func nextItem(ctx context.Context, seen *read.Snapshot, trades *descending[*stream.Trade], launches *descending[stream.Launch],
+) (next item, number int64, shown bool, err error) {
+	t, hasTrade, err := trades.peek(ctx)
+	if err != nil {
+		return next, 0, false, err
+	}
+	l, hasLaunch, err := launches.peek(ctx)
+	switch {
+	case err != nil || !hasTrade && !hasLaunch:
+		return next, 0, false, err
+	case hasTrade && (!hasLaunch || t.Number > l.Number):
+		trades.take()
+		next.trade, shown = showTrade(seen, t)
+		return next, t.Number, shown, nil
+	default:
+		launches.take()
+		next.launch = &l
+		next.card, shown = showLaunch(seen, &l)
+		return next, l.Number, shown, nil
 	}
 }
 
@@ -240,6 +244,10 @@ func newTrades(n *stream.Newest, older read.Stream, q *feedQuery) *descending[*s
 			return older.OlderTrades(ctx, below, q.mint, feedStep)
 		},
 	}
+	if q.isAhead {
+		d.memory, d.below = nil, q.below
+		return d
+	}
 	if q.mint.IsNone() {
 		return d
 	}
@@ -257,10 +265,14 @@ func newLaunches(n *stream.Newest, older read.Stream, q *feedQuery) *descending[
 	if !q.launches {
 		return &descending[stream.Launch]{}
 	}
-	return &descending[stream.Launch]{
+	d := &descending[stream.Launch]{
 		memory: n.LaunchesBelow(q.below), below: n.OlderThan(n.LaunchesFrom, q.below),
 		older: func(ctx context.Context, below int64) ([]stream.Launch, int64, error) {
 			return older.OlderLaunches(ctx, below, feedStep)
 		},
 	}
+	if q.isAhead {
+		d.memory, d.below = nil, q.below
+	}
+	return d
 }

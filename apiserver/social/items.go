@@ -134,7 +134,8 @@ func (h *Handlers) readShownWith(ctx context.Context, seen *read.Snapshot, trade
 		return l, err
 	}
 	if len(minutes) > 0 {
-		l.closes, err = h.Readers.Stream.Closes(ctx, minutes, seen.Final())
+		ended := func(m stream.Minute) bool { return seen.TimeOf(m.Chain) >= m.At+minute }
+		l.closes, err = h.Readers.Stream.Closes(ctx, minutes, ended, seen.Final())
 	}
 	return l, err
 }
@@ -148,9 +149,9 @@ type tradeBody struct {
 	launched     bool // it has metadata, or will have
 	paid         float64
 	now          float64 // 0 while unknown
-	// The members in the token are a list that is never changed.
-	in      *members.Member
+	// inCount is how many members are in the token, and faces the first of them, as one text.
 	inCount int
+	faces   string
 }
 
 // encodeTrade gives the body of a trade, encoded once for each change of what it follows from; nil of a trade whose price nobody knows. at is when the newest data in
@@ -177,8 +178,8 @@ func (h *Handlers) encodeTrade(seen *read.Snapshot, s *shownTrade, l *shownWith)
 	of := tradeBody{
 		owner: s.owner.Member, isPublic: s.owner.IsPublic, name: token.Token.Name, symbol: token.Token.Symbol, launched: token.Launched, paid: paid, inCount: len(in),
 	}
-	if len(in) > 0 {
-		of.in = &in[0]
+	for _, m := range in[:min(len(in), mostFaces+1)] { // one of them may be who trades
+		of.faces += m.Handle + " " + m.AvatarURL + "\n"
 	}
 	if p := wire.Number(token.Figures().Price); p != nil {
 		of.now = *p
@@ -311,6 +312,35 @@ func showLaunch(seen *read.Snapshot, l *stream.Launch) (c boards.Shown, ok bool)
 	}
 	c, ok = seen.Board.Launched(l.Chain, l.Token)
 	return c, ok && c.Listed
+}
+
+// freshLaunch is the age of a launch in the stream, in seconds, up to which the board may not have it yet: while it reads a chain anew after a reorg.
+const freshLaunch = 10 * 60
+
+// showNewLaunch is showLaunch for what is new. A launch that isn't on the board yet is read, so that nobody who follows the stream passes over it.
+func (h *Handlers) showNewLaunch(ctx context.Context, seen *read.Snapshot, l *stream.Launch) (c boards.Shown, ok bool, err error) {
+	if c, ok = showLaunch(seen, l); ok || seen.Catalog.Chain(l.Chain) == nil || seen.TimeOf(l.Chain)-l.Time > freshLaunch {
+		return c, ok, nil
+	}
+	launches, err := h.Readers.Launches.LaunchesAt(ctx, l.Token)
+	if err != nil {
+		return c, false, err
+	}
+	tokens, err := h.Readers.Tokens.Tokens(ctx, l.Token)
+	if err != nil {
+		return c, false, err
+	}
+	at := slices.IndexFunc(launches, func(x boards.LaunchNow) bool { return x.Chain == l.Chain })
+	of := slices.IndexFunc(tokens, func(t figures.Token) bool { return t.Chain == l.Chain })
+	if at < 0 || of < 0 {
+		return c, false, nil
+	}
+	beside, err := h.Readers.Launches.BesideLaunch(ctx, &launches[at])
+	if err != nil {
+		return c, false, err
+	}
+	c, ok = h.Readers.Launches.CardNow(seen.Board, seen.Catalog, &launches[at], &tokens[of], beside)
+	return c, ok && c.Listed, nil
 }
 
 // cursorVersion begins a cursor, so that a later form can be told from this one.

@@ -23,8 +23,12 @@ const (
 	eventsEvery = 100 * time.Millisecond
 	// pricesEvery is how often prices are read that readers want.
 	pricesEvery = time.Second
-	// eventItems is how many items one event has, and how many of each kind are told to who comes back: some 50 KiB.
-	eventItems = 25
+	// eventItems is how many items of each kind one event has, and how many are told to who comes back: some 40 KiB.
+	eventItems = 12
+	// oldEvent is the age of an event from which on a reader who hasn't got it is too far behind.
+	oldEvent = 30 * time.Second
+	// mostWatched is how many tokens' prices are read for all readers.
+	mostWatched = 4_000
 	// pricesAtOnce is how many tokens' prices are read at once.
 	pricesAtOnce = 500
 )
@@ -47,8 +51,9 @@ type tail struct {
 
 // event is what came up to a number of the stream. Its readers go on to the next one, so that none is kept that everybody has.
 type event struct {
-	to   int64
-	body []byte
+	to     int64
+	body   []byte
+	madeAt time.Time
 	// isReset says that the stream begins anew, below what was told.
 	isReset bool
 	next    atomic.Pointer[event]
@@ -65,7 +70,7 @@ func (h *Handlers) Run(ctx context.Context) {
 	defer turn.Stop()
 	failing := false
 	for ctx.Err() == nil {
-		err := h.live.makeEvents(ctx)
+		err := h.live.safely(ctx)
 		if err != nil && !failing && ctx.Err() == nil {
 			h.Log.WarnContext(ctx, "the stream's events can't be made: they come late", "err", err.Error())
 		}
@@ -76,6 +81,16 @@ func (h *Handlers) Run(ctx context.Context) {
 		}
 	}
 	<-done
+}
+
+// safely is makeEvents, whose panic is an error.
+func (l *live) safely(ctx context.Context) (err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("social: a panic: %v", p)
+		}
+	}()
+	return l.makeEvents(ctx)
 }
 
 // makeEvents makes the events of what came since the last time.
@@ -105,7 +120,7 @@ func (l *live) makeEvents(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		next := &event{to: part.Head, body: body}
+		next := &event{to: part.Head, body: body, madeAt: l.h.Now()}
 		last.next.Store(next)
 		last = &tail{event: next, seen: seen}
 		l.tail.Store(last)
@@ -123,7 +138,7 @@ func (l *live) reset(last *tail, seen *read.Snapshot) error {
 	if err != nil {
 		return err
 	}
-	told := &event{to: head, body: body, isReset: true}
+	told := &event{to: head, body: body, madeAt: l.h.Now(), isReset: true}
 	last.next.Store(told)
 	l.tail.Store(&tail{event: told, seen: seen})
 	return nil
@@ -218,21 +233,23 @@ type watchedMint struct {
 }
 
 // Next gives the next event.
-func (s *subscription) Next() []byte {
+func (s *subscription) Next() (event []byte, ok bool) {
 	if s.pending != nil {
-		out := s.pending
-		s.pending = nil
-		return out
+		event, s.pending = s.pending, nil
+		return event, true
 	}
 	for {
 		next := s.at.next.Load()
 		if next == nil {
-			return s.nextPrices()
+			return s.nextPrices(), true
+		}
+		if s.live.h.Now().Sub(next.madeAt) >= oldEvent { // so that what nobody has any more isn't kept, and names aren't told late
+			return nil, false
 		}
 		s.at = next
 		if next.isReset || next.to > s.skipTo {
 			s.skipTo, s.cursor = 0, contract.LiveCursor{Trade: next.to, Launch: next.to, Call: next.to}
-			return next.body
+			return next.body, true
 		}
 	}
 }
@@ -246,6 +263,7 @@ func (s *subscription) nextPrices() []byte {
 	if now.Sub(s.priced) < pricesEvery {
 		return nil
 	}
+	s.priced = now
 	out := noNews()
 	for i := range s.mints {
 		m := &s.mints[i]
@@ -257,7 +275,7 @@ func (s *subscription) nextPrices() []byte {
 	if len(out.prices) == 0 {
 		return nil
 	}
-	s.priced, out.Cursor = now, s.cursor
+	out.Cursor = s.cursor
 	body, err := encodeEvent(out, s.live.h.Readers.Snapshots.Snapshot())
 	if err != nil { // of numbers and texts that were encoded before
 		return nil
@@ -277,8 +295,16 @@ func (s *subscription) watch(wanted []lookup.Item) error {
 			s.Close()
 			return fmt.Errorf("social: encode a price: %w", err)
 		}
-		w := s.live.prices.watch(priceKey{t.Chain, t.Token.Token.Mint}, &body)
-		s.mints = append(s.mints, watchedMint{text: wanted[i].Text, of: w, told: w.body.Load()})
+		w, ok := s.live.prices.watch(priceKey{t.Chain, t.Token.Token.Mint}, &body)
+		if !ok {
+			s.Close()
+			return serve.TooBusy()
+		}
+		told := &body
+		if now := w.body.Load(); bytes.Equal(*now, body) {
+			told = now
+		}
+		s.mints = append(s.mints, watchedMint{text: wanted[i].Text, of: w, told: told})
 	}
 	return nil
 }
@@ -308,21 +334,23 @@ type watchedPrice struct {
 	body    atomic.Pointer[[]byte]
 }
 
-// watch has a price read, which is now what a body says.
-func (p *prices) watch(k priceKey, now *[]byte) *watchedPrice {
+// watch has a price read, which is now what a body says; ok is false where as many are read as may be.
+func (p *prices) watch(k priceKey, now *[]byte) (w *watchedPrice, ok bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.watched == nil {
 		p.watched = map[priceKey]*watchedPrice{}
 	}
-	w := p.watched[k]
-	if w == nil {
+	if w = p.watched[k]; w == nil {
+		if len(p.watched) >= mostWatched {
+			return nil, false
+		}
 		w = &watchedPrice{key: k}
 		w.body.Store(now)
 		p.watched[k] = w
 	}
 	w.readers++
-	return w
+	return w, true
 }
 
 func (p *prices) unwatch(w *watchedPrice) {

@@ -124,7 +124,7 @@ func (h *Handlers) collectNews(ctx context.Context, seen *read.Snapshot, s *stre
 		return nil, err
 	}
 	var items []item
-	if at.trade != nil && *at.trade <= s.Head {
+	if at.trade != nil && *at.trade <= s.Head && !out.Reset.Trade {
 		since := s.TradesSince(*at.trade, most)
 		out.Retracted.Trades, out.Truncated.Trade = append(out.Retracted.Trades, since.Retracted...), since.IsTruncated
 		for _, t := range since.Items {
@@ -133,11 +133,15 @@ func (h *Handlers) collectNews(ctx context.Context, seen *read.Snapshot, s *stre
 			}
 		}
 	}
-	if at.launch != nil && *at.launch <= s.Head {
+	if at.launch != nil && *at.launch <= s.Head && !out.Reset.Launch {
 		since := s.LaunchesSince(*at.launch, most)
 		out.Retracted.Launches, out.Truncated.Launch = append(out.Retracted.Launches, since.Retracted...), since.IsTruncated
 		for i := range since.Items {
-			if card, ok := showLaunch(seen, &since.Items[i]); ok {
+			card, ok, err := h.showNewLaunch(ctx, seen, &since.Items[i])
+			if err != nil {
+				return nil, err
+			}
+			if ok {
 				items = append(items, item{launch: &since.Items[i], card: card})
 			}
 		}
@@ -163,7 +167,7 @@ func (h *Handlers) collectNews(ctx context.Context, seen *read.Snapshot, s *stre
 // ahead where the database doesn't have its number either.
 func (h *Handlers) nextCursor(ctx context.Context, n *stream.Newest, cursor *int64) (next int64, isReset bool, err error) {
 	if cursor == nil || *cursor <= n.Head {
-		return n.Head, false, nil
+		return n.Head, cursor != nil && *cursor < n.ResetAt, nil
 	}
 	last, err := h.Readers.Stream.Last(ctx)
 	if err != nil {

@@ -7,6 +7,8 @@ type StreamKind string
 const (
 	StreamTrade  StreamKind = "trade"
 	StreamLaunch StreamKind = "launch"
+	// StreamReset is no item: the database lost some that had been told, and cursors below its number are worth nothing.
+	StreamReset StreamKind = "reset"
 )
 
 // StreamItem is what a block adds to the stream that clients follow by cursor: a member's trade, or a launch that has a value in USD for the first time.

@@ -124,7 +124,7 @@ func (s Leases) SkipNumbers(ctx context.Context, l, former *Lease) error {
 		if err := setChain(ctx, tx, l.Chain, "commit_no = ?, rewinds = rewinds + 1", next.commitNo); err != nil || next.streamed == 0 {
 			return err
 		}
-		return skipStreamNumbers(ctx, tx, next.streamed)
+		return skipStreamNumbers(ctx, tx, next, l.Chain)
 	})
 }
 

@@ -46,14 +46,20 @@ func takeNumbers(ctx context.Context, tx *database.Transaction, n int) (first in
 	return last - int64(n) + 1, nil
 }
 
-// skipStreamNumbers keeps the next numbers of the stream above one.
-func skipStreamNumbers(ctx context.Context, tx *database.Transaction, above int64) error {
+// skipStreamNumbers keeps the next numbers of the stream above the highest that was taken, and says that clients who have seen such numbers begin anew.
+func skipStreamNumbers(ctx context.Context, tx *database.Transaction, next *position, index string) error {
+	above := next.streamed
+	chain, _ := chainconfig.ChainOfIndex(index)
+	var now int64
+	if err := tx.NewRaw("SELECT block_time FROM chains WHERE id = ?", index).Scan(ctx, &now); err != nil {
+		return fmt.Errorf("database: read chain %s: %w", index, err)
+	}
 	_, err := tx.NewRaw("INSERT INTO sequences (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET "+
 		"last = CASE WHEN sequences.last < excluded.last THEN excluded.last ELSE sequences.last END", streamCounter, above).Exec(ctx)
 	if err != nil {
 		return fmt.Errorf("database: skip numbers of the stream: %w", err)
 	}
-	return nil
+	return writeStream(ctx, tx, next, []streamRow{{Kind: string(market.StreamReset), Chain: chain, Time: now}})
 }
 
 // writeStream numbers rows and writes them, as the last thing of a transaction under a lease.
@@ -96,7 +102,7 @@ func addToStream(ctx context.Context, tx *database.Transaction, next *position, 
 // deleteItems deletes the items of a chain that fulfil a condition, and gives the rows that retract them, in the order of their numbers. now is unix seconds.
 func deleteItems(ctx context.Context, tx *database.Transaction, chain string, now int64, condition string, args ...any) (retractions []streamRow, err error) {
 	var gone []streamRow
-	err = tx.NewRaw("DELETE FROM stream WHERE chain = ? AND retracts = 0 AND "+condition+" RETURNING number, kind", append([]any{chain}, args...)...).Scan(ctx, &gone)
+	err = tx.NewRaw("DELETE FROM stream WHERE chain = ? AND retracts = 0 AND kind <> 'reset' AND "+condition+" RETURNING number, kind", append([]any{chain}, args...)...).Scan(ctx, &gone)
 	if err != nil {
 		return nil, fmt.Errorf("database: take items of the stream back: %w", err)
 	}

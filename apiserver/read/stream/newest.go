@@ -50,8 +50,11 @@ type Newest struct {
 	Trades      []*Trade
 	Launches    []Launch
 	Retractions []Retraction
-	// TradesFrom and LaunchesFrom are numbers above which memory has every item of the kind that stands, and every retraction of one.
-	TradesFrom, LaunchesFrom int64
+	// TradesFrom and LaunchesFrom are numbers above which memory has every item of the kind that stands, RetractionsFrom is one above which it has every
+	// retraction.
+	TradesFrom, LaunchesFrom, RetractionsFrom int64
+	// ResetAt is a number: cursors below it are of a stream that the database has lost a part of.
+	ResetAt int64
 	// Oldest is a number: when the newest items were read, the database had none with this number or a lower one.
 	Oldest int64
 
@@ -81,7 +84,9 @@ func (n *Newest) LaunchesSince(cursor int64, most int) Since[Launch] {
 // At is the stream as it was at a number.
 func (n *Newest) At(number int64) *Newest {
 	out := *n
-	out.Head = min(n.Head, number)
+	if out.Head = min(n.Head, number); out.ResetAt > out.Head {
+		out.ResetAt = 0
+	}
 	out.Trades = n.Trades[:above(n.Trades, numberOfTrade, out.Head)]
 	out.Launches = n.Launches[:above(n.Launches, numberOfLaunch, out.Head)]
 	out.Retractions = n.Retractions[:above(n.Retractions, numberOfRetraction, out.Head)]
@@ -111,7 +116,7 @@ func numberOfLaunch(l Launch) int64 { return l.Number }
 func numberOfRetraction(r Retraction) int64 { return r.Number }
 
 func since[T any](n *Newest, kind market.StreamKind, items []T, number func(T) int64, from, cursor int64, most int) (out Since[T]) {
-	out.Items, out.IsTruncated = items[above(items, number, cursor):], cursor < from
+	out.Items, out.IsTruncated = items[above(items, number, cursor):], cursor < max(from, n.RetractionsFrom)
 	if over := len(out.Items) - most; over > 0 {
 		out.Items, out.IsTruncated = out.Items[over:], true
 	}
@@ -172,6 +177,8 @@ func (n *Newest) with(rows []store.StreamItem, trades map[int64]store.StreamTrad
 			if sum, ok := trades[it.Number]; ok {
 				next.Trades = append(next.Trades, newTrade(it, sum))
 			}
+		case it.Kind == market.StreamReset:
+			next.ResetAt = it.Number
 		case it.Kind == market.StreamLaunch:
 			next.Launches = append(next.Launches, newLaunch(it))
 		}
@@ -194,8 +201,7 @@ func (n *Newest) trim() {
 		n.LaunchesFrom, n.Launches = n.Launches[over-1].Number, slices.Clone(n.Launches[over:])
 	}
 	if over := len(n.Retractions) - n.kept; len(n.Retractions) > most {
-		last := n.Retractions[over-1].Number
-		n.TradesFrom, n.LaunchesFrom, n.Retractions = max(n.TradesFrom, last), max(n.LaunchesFrom, last), slices.Clone(n.Retractions[over:])
+		n.RetractionsFrom, n.Retractions = n.Retractions[over-1].Number, slices.Clone(n.Retractions[over:])
 	}
 }
 

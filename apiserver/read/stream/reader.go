@@ -31,6 +31,9 @@ type Follower struct {
 	last    int64
 	// kept is how many items of a kind are kept.
 	kept int
+	// awaited is a trade whose entries weren't there in the last looks.
+	awaited int64
+	looks   int
 }
 
 // keptItems is how many items of a kind are kept in memory.
@@ -71,7 +74,12 @@ func (f *Follower) Follow(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if next = next.with(rows, trades); len(rows) < atOnce {
+		known := f.known(rows, trades)
+		if next = next.with(rows[:known], trades); known < len(rows) {
+			f.newest = next
+			return nil
+		}
+		if len(rows) < atOnce {
 			break
 		}
 	}
@@ -83,13 +91,38 @@ func (f *Follower) Follow(ctx context.Context) error {
 	return nil
 }
 
+// known is how many of some rows are taken in now. A trade whose entries aren't there and that isn't retracted is waited for: its index may have taken
+// another one's place a moment ago.
+func (f *Follower) known(rows []store.StreamItem, trades map[int64]store.StreamTrade) int {
+	retracted := map[int64]bool{}
+	for i := range rows {
+		retracted[rows[i].Retracts] = true
+	}
+	for i := range rows {
+		it := &rows[i]
+		if _, ok := trades[it.Number]; ok || it.Kind != market.StreamTrade || it.Retracts > 0 || retracted[it.Number] {
+			continue
+		}
+		if f.awaited != it.Number {
+			f.awaited, f.looks = it.Number, 0
+		}
+		if f.looks++; f.looks <= awaitedLooks {
+			return i
+		}
+	}
+	return len(rows)
+}
+
+// awaitedLooks is in how many looks a trade is waited for whose entries aren't there.
+const awaitedLooks = 20
+
 // load reads the newest items up to a number, and the newest of what was taken back.
 func (f *Follower) load(ctx context.Context, last int64) (*Newest, error) {
 	first, err := f.stream.First(ctx)
 	if err != nil {
 		return nil, err
 	}
-	n := &Newest{Head: last, TradesFrom: first - 1, LaunchesFrom: first - 1, Oldest: first - 1, kept: f.kept}
+	n := &Newest{Head: last, TradesFrom: first - 1, LaunchesFrom: first - 1, RetractionsFrom: first - 1, Oldest: first - 1, kept: f.kept}
 	trades, err := f.stream.Before(ctx, last+1, market.StreamTrade, market.Address{}, f.kept)
 	if err != nil {
 		return nil, err
@@ -116,6 +149,13 @@ func (f *Follower) load(ctx context.Context, last int64) (*Newest, error) {
 	if len(launches) == f.kept {
 		n.LaunchesFrom = launches[f.kept-1].Number - 1
 	}
+	resets, err := f.stream.Before(ctx, last+1, market.StreamReset, market.Address{}, 1)
+	if err != nil {
+		return nil, err
+	}
+	for _, r := range resets {
+		n.ResetAt = r.Number
+	}
 	gone, err := f.stream.Retractions(ctx, last+1, f.kept)
 	if err != nil {
 		return nil, err
@@ -124,8 +164,7 @@ func (f *Follower) load(ctx context.Context, last int64) (*Newest, error) {
 		n.Retractions = append(n.Retractions, Retraction{r.Number, r.Kind, r.Retracts})
 	}
 	if len(gone) == f.kept {
-		from := gone[f.kept-1].Number - 1
-		n.TradesFrom, n.LaunchesFrom = max(n.TradesFrom, from), max(n.LaunchesFrom, from)
+		n.RetractionsFrom = gone[f.kept-1].Number - 1
 	}
 	return n, nil
 }
@@ -163,6 +202,8 @@ func (r *Reader) Last(ctx context.Context) (int64, error) {
 // OlderTrades lists trades with numbers below one, the newest first, of up to limit items. token, if it isn't none, asks for those of the token at an
 // address, on whichever chain. next is the number below which older ones are; 0 where there are none.
 func (r *Reader) OlderTrades(ctx context.Context, below int64, token market.Address, limit int) (list []*Trade, next int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, figures.ReadTime)
+	defer cancel()
 	items, err := r.stream.Before(ctx, below, market.StreamTrade, token, limit)
 	if err != nil {
 		return nil, 0, err
@@ -184,6 +225,8 @@ func (r *Reader) OlderTrades(ctx context.Context, below int64, token market.Addr
 
 // OlderLaunches is OlderTrades for launches of any token.
 func (r *Reader) OlderLaunches(ctx context.Context, below int64, limit int) (list []Launch, next int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, figures.ReadTime)
+	defer cancel()
 	items, err := r.stream.Before(ctx, below, market.StreamLaunch, market.Address{}, limit)
 	if err != nil {
 		return nil, 0, err
@@ -213,6 +256,8 @@ func (r *Reader) Critical(ctx context.Context, tokens []store.TokenAt) (map[stor
 		return out, nil
 	}
 	at := r.now()
+	ctx, cancel := context.WithTimeout(ctx, figures.ReadTime)
+	defer cancel()
 	found, err := r.trust.CriticalAt(ctx, unread)
 	if err != nil {
 		if hasAll {
@@ -242,8 +287,11 @@ type minuteClose struct {
 	isFinal bool
 }
 
-// Closes are the closes of some minutes in USD, as far as they are known. final is the time (unix seconds) before which no close changes any more.
-func (r *Reader) Closes(ctx context.Context, minutes []Minute, final int64) (map[Minute]float64, error) {
+// Closes are the closes of some minutes in USD, as far as they are known. Of a minute that hasn't ended by its chain's time it is the close before it, so that
+// no close tells a trade of the minute. ended says whether a minute has, and final is the time (unix seconds) before which no close changes any more.
+func (r *Reader) Closes(ctx context.Context, minutes []Minute, ended func(Minute) bool, final int64) (map[Minute]float64, error) {
+	ctx, cancel := context.WithTimeout(ctx, figures.ReadTime)
+	defer cancel()
 	out := make(map[Minute]float64, len(minutes))
 	unread := map[string][]store.PoolTime{}
 	for _, m := range minutes {
@@ -254,7 +302,7 @@ func (r *Reader) Closes(ctx context.Context, minutes []Minute, final int64) (map
 			}
 			continue
 		}
-		unread[m.Chain] = append(unread[m.Chain], store.PoolTime{Pool: m.Pool, At: m.At + 60})
+		unread[m.Chain] = append(unread[m.Chain], store.PoolTime{Pool: m.Pool, At: m.end(ended(m))})
 	}
 	for chain, moments := range unread {
 		at := r.now()
@@ -262,13 +310,27 @@ func (r *Reader) Closes(ctx context.Context, minutes []Minute, final int64) (map
 		if err != nil {
 			return nil, err
 		}
-		for _, k := range moments {
-			m := Minute{chain, k.Pool, k.At - 60}
-			if c, ok := found[k]; ok && c.Open == m.At && c.USD > 0 {
+		for _, m := range minutes {
+			isOver := ended(m)
+			k := store.PoolTime{Pool: m.Pool, At: m.end(isOver)}
+			if m.Chain != chain || !slices.Contains(moments, k) {
+				continue
+			}
+			if c, ok := found[k]; ok && c.USD > 0 && (!isOver || c.Open == m.At) {
 				out[m] = c.USD
 			}
-			r.closes.Put(m, minuteClose{usd: out[m], readAt: at, isFinal: final >= k.At})
+			r.closes.Put(m, minuteClose{usd: out[m], readAt: at, isFinal: isOver && final >= k.At})
 		}
 	}
 	return out, nil
 }
+
+// end is the time before which the candle opens whose close is told.
+func (m Minute) end(isOver bool) int64 {
+	if isOver {
+		return m.At + minuteSeconds
+	}
+	return m.At
+}
+
+const minuteSeconds = 60
