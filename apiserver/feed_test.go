@@ -27,21 +27,21 @@ type traders struct {
 }
 
 // newTraders has ada, who shows her wallet, and grace, who keeps hers.
-func newTraders(t testing.TB, st *store.Store) *traders {
-	t.Helper()
-	writeMembers(t, st, 1, member.Record{ID: "u1", Handle: "ada", AvatarURL: "https://images.example/ada.png", JoinedAt: 1}, member.Record{ID: "u2", Handle: "Grace", JoinedAt: 1},
-		ofMember(t, "u1", adasWallet, true), ofMember(t, "u2", gracesWallet, false))
+func newTraders(tb testing.TB, st *store.Store) *traders {
+	tb.Helper()
+	writeMembers(tb, st, 1, member.Record{ID: "u1", Handle: "ada", AvatarURL: "https://images.example/ada.png", JoinedAt: 1}, member.Record{ID: "u2", Handle: "Grace", JoinedAt: 1},
+		ofMember(tb, "u1", adasWallet, true), ofMember(tb, "u2", gracesWallet, false))
 	x := &traders{st: st, numbers: map[string]int64{}, last: market.Header{Number: 100, Hash: market.Hash{1}, Time: clock.Unix() - 2}, at: clock.Unix() - 1}
 	for id, w := range map[string]string{"u1": adasWallet, "u2": gracesWallet} {
-		m, _, err := st.Social.Member(t.Context(), member.ID(id))
+		m, _, err := st.Social.Member(tb.Context(), member.ID(id))
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		x.numbers[w] = int64(m.Number)
 	}
 	var err error
-	if x.lease, err = st.Leases.Acquire(t.Context(), "base", "test", time.Minute); err != nil {
-		t.Fatal(err)
+	if x.lease, err = st.Leases.Acquire(tb.Context(), "base", "test", time.Minute); err != nil {
+		tb.Fatal(err)
 	}
 	return x
 }
@@ -55,8 +55,8 @@ type trade struct {
 }
 
 // block commits a block with trades, and with launches from when they have a value.
-func (x *traders) block(t testing.TB, trades []trade, launches ...string) {
-	t.Helper()
+func (x *traders) block(tb testing.TB, trades []trade, launches ...string) {
+	tb.Helper()
 	next := market.Header{Number: x.last.Number + 1, Hash: market.Hash{byte(x.last.Number)}, Parent: x.last.Hash, Time: x.at}
 	c := &store.Commit{
 		Last: next, Blocks: []market.Header{next}, Undo: true, Horizon: 80,
@@ -65,8 +65,8 @@ func (x *traders) block(t testing.TB, trades []trade, launches ...string) {
 	held := map[market.PositionKey]bool{}
 	for i, tr := range trades {
 		e := market.Entry{
-			Wallet: address(t, tr.wallet), Block: next.Number, Seq: uint32(i), Time: next.Time, Tx: market.EVMTx(market.Hash{7, byte(next.Number), byte(i)}), Token: address(t, tr.mint),
-			Kind: market.Bought, Pool: address(t, pairID), Amount: amount(fmt.Sprintf("%d000000000000000000", tr.tokens)), NanoUSD: int64(tr.usd * 1e9), HasUSD: true, Counts: true,
+			Wallet: address(tb, tr.wallet), Block: next.Number, Seq: uint32(i), Time: next.Time, Tx: market.EVMTx(market.Hash{7, byte(next.Number), byte(i)}), Token: address(tb, tr.mint),
+			Kind: market.Bought, Pool: address(tb, pairID), Amount: amount(fmt.Sprintf("%d000000000000000000", tr.tokens)), NanoUSD: int64(tr.usd * 1e9), HasUSD: true, Counts: true,
 		}
 		if tr.sell {
 			e.Kind, e.Proceeds, e.Cost = market.Sold, market.NanoUSD(e.NanoUSD), market.NanoUSD(e.NanoUSD/2)
@@ -81,46 +81,46 @@ func (x *traders) block(t testing.TB, trades []trade, launches ...string) {
 		})
 	}
 	for _, mint := range launches {
-		c.Changes.Stream = append(c.Changes.Stream, market.StreamItem{Kind: market.StreamLaunch, Token: address(t, mint), Time: next.Time})
+		c.Changes.Stream = append(c.Changes.Stream, market.StreamItem{Kind: market.StreamLaunch, Token: address(tb, mint), Time: next.Time})
 	}
-	if err := x.st.Commit(t.Context(), x.lease, c); err != nil {
-		t.Fatal(err)
+	if err := x.st.Commit(tb.Context(), x.lease, c); err != nil {
+		tb.Fatal(err)
 	}
 	x.last = next
 }
 
 // feedItems reads a page of the feed, each item as a trade or a launch.
-func feedItems(t testing.TB, c *client, query string) (trades []contract.FeedTrade, launches []contract.FeedLaunch, next *string) {
-	t.Helper()
-	page := get[contract.TradeFeed](t, c, "/api/feed/trades?"+query)
+func feedItems(tb testing.TB, c *client, query string) (trades []contract.FeedTrade, launches []contract.FeedLaunch, next *string) {
+	tb.Helper()
+	page := get[contract.TradeFeed](tb, c, "/api/feed/trades?"+query)
 	for _, raw := range page.Items {
 		var kind struct{ Kind string }
 		if err := json.Unmarshal(raw, &kind); err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		if kind.Kind == "trade" {
-			trades = append(trades, parse[contract.FeedTrade](t, raw))
+			trades = append(trades, parse[contract.FeedTrade](tb, raw))
 		} else {
-			launches = append(launches, parse[contract.FeedLaunch](t, raw))
+			launches = append(launches, parse[contract.FeedLaunch](tb, raw))
 		}
 	}
 	return trades, launches, page.NextBefore
 }
 
-func parse[T any](t testing.TB, raw []byte) (v T) {
-	t.Helper()
+func parse[T any](tb testing.TB, raw []byte) (v T) {
+	tb.Helper()
 	if err := json.Unmarshal(raw, &v); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return v
 }
 
 // idsOf reads ids from a page, newest first, of both kinds.
-func idsOf(t testing.TB, c *client, query string) (ids []int64, next *string) {
-	t.Helper()
-	page := get[contract.TradeFeed](t, c, "/api/feed/trades?"+query)
+func idsOf(tb testing.TB, c *client, query string) (ids []int64, next *string) {
+	tb.Helper()
+	page := get[contract.TradeFeed](tb, c, "/api/feed/trades?"+query)
 	for _, raw := range page.Items {
-		ids = append(ids, parse[struct{ ID int64 }](t, raw).ID)
+		ids = append(ids, parse[struct{ ID int64 }](tb, raw).ID)
 	}
 	return ids, page.NextBefore
 }

@@ -18,18 +18,18 @@ import (
 )
 
 // writeMembers writes records of members, later than all before.
-func writeMembers(t testing.TB, st *store.Store, at int64, records ...member.Record) {
-	t.Helper()
+func writeMembers(tb testing.TB, st *store.Store, at int64, records ...member.Record) {
+	tb.Helper()
 	for i := range records {
 		records[i].UpdatedAt = at
 	}
-	applied, _, err := st.Social.Apply(t.Context(), records, false, 1_000)
+	applied, _, err := st.Social.Apply(tb.Context(), records, false, 1_000)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	for i, a := range applied {
 		if a.Err != nil {
-			t.Fatalf("record %d: %v", i, a.Err)
+			tb.Fatalf("record %d: %v", i, a.Err)
 		}
 	}
 }

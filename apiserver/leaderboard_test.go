@@ -24,9 +24,9 @@ const (
 	evesWallet   = "0xad00000000000000000000000000000000000004"
 )
 
-func ofMember(t testing.TB, id, wallet string, public bool) member.Record {
-	t.Helper()
-	return member.Record{ID: member.ID(id), Wallet: &member.WalletRecord{Family: chainconfig.EVM, Address: address(t, wallet), Public: public, Since: 1}}
+func ofMember(tb testing.TB, id, wallet string, public bool) member.Record {
+	tb.Helper()
+	return member.Record{ID: member.ID(id), Wallet: &member.WalletRecord{Family: chainconfig.EVM, Address: address(tb, wallet), Public: public, Since: 1}}
 }
 
 // withProfit has three members in the test's world: ada shows her wallets, grace keeps hers, and eve has moved hers away. All of it is an hour old.

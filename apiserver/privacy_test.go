@@ -26,7 +26,7 @@ func TestPrivateTradesHaveCandidates(t *testing.T) {
 		Last: next, Blocks: []market.Header{next}, Undo: true, Horizon: 80,
 		Head: store.HeadStatus{Number: 101, Time: next.Time, Safe: 90, Final: 80, FinalTime: next.Time - 60, SilentFrom: next.Time + 3600},
 	}
-	rng := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // the same draws each time
+	rng := rand.New(rand.NewPCG(1, 2))
 	for i := range trades {
 		nano := int64(100 * math.Exp(1.5*rng.NormFloat64()) * 1e9)
 		tr := market.Trade{

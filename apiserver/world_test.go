@@ -83,11 +83,11 @@ const hostile = "<script>alert(1)</script>\u202e\"';--😀"
 
 var clock = time.Date(2026, 3, 4, 12, 0, 30, 0, time.UTC)
 
-func address(t testing.TB, s string) market.Address {
-	t.Helper()
+func address(tb testing.TB, s string) market.Address {
+	tb.Helper()
 	a, err := market.ParseAddress(s)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return a
 }
@@ -112,17 +112,17 @@ func seeded(t *testing.T, kind string) *store.Store {
 }
 
 // fill writes two chains: on each a token with a pool, one without any, and namesakes.
-func fill(t testing.TB, st *store.Store) {
-	t.Helper()
+func fill(tb testing.TB, st *store.Store) {
+	tb.Helper()
 	for i, chain := range []string{"base", "bsc"} {
-		l, err := st.Leases.Acquire(t.Context(), chain, "test", time.Minute)
+		l, err := st.Leases.Acquire(tb.Context(), chain, "test", time.Minute)
 		if err != nil {
-			t.Fatal(err)
+			tb.Fatal(err)
 		}
 		now := clock.Unix() - 2
 		pool := market.Pool{
-			ID: address(t, pairID), Protocol: market.UniswapV2, Factory: address(t, native), Token0: address(t, token), Token1: address(t, weth),
-			Base: address(t, token), Quote: address(t, weth), BaseIs0: true, Price: 0.001 * float64(i+1), Depth: 1, Locked: 100 / float64(i+1), LastTradeAt: now,
+			ID: address(tb, pairID), Protocol: market.UniswapV2, Factory: address(tb, native), Token0: address(tb, token), Token1: address(tb, weth),
+			Base: address(tb, token), Quote: address(tb, weth), BaseIs0: true, Price: 0.001 * float64(i+1), Depth: 1, Locked: 100 / float64(i+1), LastTradeAt: now,
 			Day: market.Window{VolumeUSD: amount("123456789000000"), Buys: 3, Sells: 1, ReferenceUSD: 1.5},
 		}
 		c := &store.Commit{
@@ -131,7 +131,7 @@ func fill(t testing.TB, st *store.Store) {
 		}
 		ch := &c.Changes
 		tok := func(mint, name string, pool market.Address, decimals bool) {
-			a := address(t, mint)
+			a := address(tb, mint)
 			ch.Tokens = append(ch.Tokens, set(a, market.Token{
 				Mint: a, Name: name, Symbol: name, HasDecimals: decimals, Decimals: 18,
 				HasSupply: decimals, Supply: amount("1000000000000000000000000"), FirstSeenAt: now - 7200, Pool: pool,
@@ -143,12 +143,12 @@ func fill(t testing.TB, st *store.Store) {
 		ch.Pools = append(ch.Pools, set(pool.ID, pool))
 		// The same address was launched on both chains, here and there in another way.
 		launched := market.Launch{
-			Mint: pool.Base, Venue: "clanker", Creator: address(t, creator), Block: 50, CreatedAt: now - 7200, State: market.LaunchLive, Pool: pool.ID,
+			Mint: pool.Base, Venue: "clanker", Creator: address(tb, creator), Block: 50, CreatedAt: now - 7200, State: market.LaunchLive, Pool: pool.ID,
 		}
 		if chain == "bsc" {
 			launched = market.Launch{
-				Mint: pool.Base, Venue: "four-meme", Creator: address(t, creator), Block: 50, CreatedAt: now - 7200, Curve: address(t, curves),
-				Rules: market.CurveRules{Pricing: market.PriceExecuted, Basis: market.TokensSold}, Quote: address(t, weth),
+				Mint: pool.Base, Venue: "four-meme", Creator: address(tb, creator), Block: 50, CreatedAt: now - 7200, Curve: address(tb, curves),
+				Rules: market.CurveRules{Pricing: market.PriceExecuted, Basis: market.TokensSold}, Quote: address(tb, weth),
 				SaleBase: amount("1000"), TargetQuote: amount("18000"), Reserves: market.CurveReserves{RealQuote: amount("18000"), Price: amount("9")},
 				Progress: 100, HasProgress: true, State: market.LaunchGraduated, CompletedAt: now - 900, GraduatedAt: now - 600,
 				GraduatedTx: market.EVMTx([32]byte{9}), Pool: pool.ID, FeeBps: 100, Traded: true,
@@ -159,22 +159,22 @@ func fill(t testing.TB, st *store.Store) {
 		for n, name := range []string{"PEPE", "pepe", "ＰＥＰＥ", "PEPPE"} {
 			mint := "0x700000000000000000000000000000000000000" + strconv.Itoa(n)
 			other := pool
-			other.ID, other.Base, other.Token0 = address(t, "0x800000000000000000000000000000000000000"+strconv.Itoa(n)), address(t, mint), address(t, mint)
+			other.ID, other.Base, other.Token0 = address(tb, "0x800000000000000000000000000000000000000"+strconv.Itoa(n)), address(tb, mint), address(tb, mint)
 			other.Locked, other.LastTradeAt, other.CreatedAt = float64(1+n%3), 0, now-3600
 			tok(mint, name, other.ID, true)
 			ch.Pools = append(ch.Pools, set(other.ID, other))
 		}
 		for asset, usd := range map[string]float64{weth: 2000, usdc: 1} {
-			ch.Quotes = append(ch.Quotes, set(address(t, asset), market.QuotePrice{Asset: address(t, asset), USD: usd, Pegged: usd == 1}))
+			ch.Quotes = append(ch.Quotes, set(address(tb, asset), market.QuotePrice{Asset: address(tb, asset), USD: usd, Pegged: usd == 1}))
 		}
 		for n, ago := range []int64{86_000, 600, 120, 0} {
 			at := now - ago
 			price := 1 + float64(n)/10
 			tr := market.Trade{
-				Block: uint64(97 + n), Time: at, Pool: pool.ID, Base: pool.Base, Trader: address(t, native), Sell: n == 1,
+				Block: uint64(97 + n), Time: at, Pool: pool.ID, Base: pool.Base, Trader: address(tb, native), Sell: n == 1,
 				BaseAmount: amount("1000"), QuoteAmount: amount("2000"), NanoUSD: 5_000_000_000, HasUSD: true, CloseUSD: price, CloseNative: price / 2000,
 			}
-			tr.Trader = address(t, "0x90000000000000000000000000000000000000"+string(rune('0'+n))+"0")
+			tr.Trader = address(tb, "0x90000000000000000000000000000000000000"+string(rune('0'+n))+"0")
 			ch.Trades = append(ch.Trades, tr)
 			for _, interval := range market.StoredIntervals {
 				k := market.CandleKey{Pool: pool.ID, Interval: interval, Open: at - at%int64(interval)}
@@ -192,8 +192,8 @@ func fill(t testing.TB, st *store.Store) {
 				}
 			}
 		}
-		if err := st.Commit(t.Context(), l, c); err != nil {
-			t.Fatal(err)
+		if err := st.Commit(tb.Context(), l, c); err != nil {
+			tb.Fatal(err)
 		}
 	}
 }
@@ -229,20 +229,20 @@ func chains() *catalog.Catalog {
 
 // options are those of a server on a store. Every request of a test comes through a trusted proxy, from a client of its
 // own unless the test says otherwise, so that limits are met only where a test wants to.
-func options(t testing.TB, st *store.Store) apiserver.Options {
-	t.Helper()
+func options(tb testing.TB, st *store.Store) apiserver.Options {
+	tb.Helper()
 	words, err := site.Default()
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	keys := filepath.Join(t.TempDir(), "keys")
+	keys := filepath.Join(tb.TempDir(), "keys")
 	sum := sha256.Sum256([]byte(builderKey))
 	if err := os.WriteFile(keys, []byte(hex.EncodeToString(sum[:])+" a builder\n"), 0o600); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	known, err := keyfile.Open(keys, "builder keys", slog.New(slog.DiscardHandler))
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	now := func() time.Time { return clock }
 	return apiserver.Options{
@@ -262,29 +262,29 @@ func start(t *testing.T, st *store.Store) *client {
 	return startWith(t, options(t, st))
 }
 
-func startWith(t testing.TB, o apiserver.Options) *client {
-	t.Helper()
+func startWith(tb testing.TB, o apiserver.Options) *client {
+	tb.Helper()
 	s, err := apiserver.New(o)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(tb.Context()))
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
 		s.Refresh(ctx)
 	}()
-	t.Cleanup(func() { cancel(); <-done })
-	eventually(t, "it is ready", func() bool { return s.Ready(t.Context()) == nil })
+	tb.Cleanup(func() { cancel(); <-done })
+	eventually(tb, "it is ready", func() bool { return s.Ready(tb.Context()) == nil })
 	return &client{s.Handler()}
 }
 
 // eventually waits for what happens beside the requests.
-func eventually(t testing.TB, what string, is func() bool) {
-	t.Helper()
+func eventually(tb testing.TB, what string, is func() bool) {
+	tb.Helper()
 	for deadline := time.Now().Add(20 * time.Second); !is(); time.Sleep(5 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Fatal("it never came about that " + what)
+			tb.Fatal("it never came about that " + what)
 		}
 	}
 }
@@ -305,18 +305,18 @@ type reply struct {
 }
 
 // do sends a request and has the kit check the response, whose body it reads.
-func (c *client) do(t testing.TB, method, target string, header http.Header) (reply, []byte) {
-	t.Helper()
-	req := httptest.NewRequestWithContext(t.Context(), method, target, nil)
+func (c *client) do(tb testing.TB, method, target string, header http.Header) (reply, []byte) {
+	tb.Helper()
+	req := httptest.NewRequestWithContext(tb.Context(), method, target, nil)
 	maps.Copy(req.Header, header)
-	res, body := c.send(t, req)
-	kit.Check(t, req, res.whole, body)
+	res, body := c.send(tb, req)
+	kit.Check(tb, req, res.whole, body)
 	return res, body
 }
 
 // send sends a request as a stranger, unless it says who it is.
-func (c *client) send(t testing.TB, req *http.Request) (reply, []byte) {
-	t.Helper()
+func (c *client) send(tb testing.TB, req *http.Request) (reply, []byte) {
+	tb.Helper()
 	if req.Header.Get("X-Forwarded-For") == "" {
 		req.Header.Set("X-Forwarded-For", stranger())
 	}
@@ -325,21 +325,21 @@ func (c *client) send(t testing.TB, req *http.Request) (reply, []byte) {
 	res := w.Result()
 	body, err := io.ReadAll(res.Body)
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	_ = res.Body.Close()
 	return reply{res.StatusCode, res.Header, res}, body
 }
 
-func get[V any](t testing.TB, c *client, target string) V {
-	t.Helper()
-	res, body := c.do(t, http.MethodGet, target, nil)
+func get[V any](tb testing.TB, c *client, target string) V {
+	tb.Helper()
+	res, body := c.do(tb, http.MethodGet, target, nil)
 	if res.StatusCode != http.StatusOK {
-		t.Fatalf("%s: %d %s", target, res.StatusCode, body)
+		tb.Fatalf("%s: %d %s", target, res.StatusCode, body)
 	}
 	var v V
 	if err := json.Unmarshal(body, &v); err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
 	return v
 }

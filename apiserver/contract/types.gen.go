@@ -1217,7 +1217,7 @@ type FeedLaunch struct {
 // FeedLaunchKind defines model for FeedLaunch.Kind.
 type FeedLaunchKind string
 
-// FeedNow How it is going.
+// FeedNow The token's price now, and its change since the trade.
 type FeedNow struct {
 	// ChangeSincePct From the trade's price.
 	ChangeSincePct *float64 `json:"change_since_pct"`
@@ -1228,7 +1228,7 @@ type FeedNow struct {
 	UnknownReasons UnknownReasons `json:"unknown_reasons"`
 }
 
-// FeedRealised What had a basis of a sale that counts (docs: pnl). Both are null where nothing had one, or where the sale doesn't count.
+// FeedRealised Profit or loss on the part of the sale whose cost is known (docs: pnl). Both are null where no cost is known, or where the sale doesn't count.
 type FeedRealised struct {
 	// PnlPct Of what it had cost; null where that is below 1 USD.
 	PnlPct *float64 `json:"pnl_pct"`
@@ -1263,7 +1263,7 @@ type FeedToken struct {
 
 // FeedTrade What a member bought, or sold, of one token in one transaction.
 type FeedTrade struct {
-	// AmountUSD What was paid, or what it brought.
+	// AmountUSD What the member paid, or received.
 	AmountUSD float64 `json:"amount_usd"`
 
 	// At RFC 3339 in UTC with whole seconds.
@@ -1285,13 +1285,13 @@ type FeedTrade struct {
 	// Note What the member wrote to it. There are no notes yet.
 	Note any `json:"note"`
 
-	// Now How it is going.
+	// Now The token's price now, and its change since the trade.
 	Now FeedNow `json:"now"`
 
 	// OthersIn How many members are in a token, with a few of them.
 	OthersIn TokenMembers `json:"others_in"`
 
-	// PriceUSD Paid for a whole token.
+	// PriceUSD USD for a whole token, as it was traded; of a private wallet the close of the minute.
 	PriceUSD float64   `json:"price_usd"`
 	Rank     *GameRank `json:"rank"`
 
@@ -1825,14 +1825,14 @@ type LiveCursor struct {
 	Trade StreamNumber `json:"trade"`
 }
 
-// LiveFlags By the kind.
+// LiveFlags One for each kind.
 type LiveFlags struct {
 	Call   bool `json:"call"`
 	Launch bool `json:"launch"`
 	Trade  bool `json:"trade"`
 }
 
-// LiveRetracted The ids of items up to the cursor that are taken back.
+// LiveRetracted The ids of items up to the request's cursor that were taken back since.
 type LiveRetracted struct {
 	Calls    StreamNumbers `json:"calls"`
 	Launches StreamNumbers `json:"launches"`
@@ -1857,17 +1857,17 @@ type LiveSince struct {
 	// Prices By the spelling of the request.
 	Prices map[string]PriceView `json:"prices"`
 
-	// Reset By the kind.
+	// Reset One for each kind.
 	Reset LiveFlags `json:"reset"`
 
-	// Retracted The ids of items up to the cursor that are taken back.
+	// Retracted The ids of items up to the request's cursor that were taken back since.
 	Retracted LiveRetracted `json:"retracted"`
 
 	// Stale True when the answer is an old one, served because there is no new one for now.
 	Stale  bool       `json:"stale,omitempty"`
 	Trades []FeedItem `json:"trades"`
 
-	// Truncated By the kind.
+	// Truncated One for each kind.
 	Truncated LiveFlags `json:"truncated"`
 }
 

@@ -130,8 +130,8 @@ func rewindStream(ctx context.Context, tx *database.Transaction, next *position,
 // forgottenItems is how many items of a wallet one transaction takes back.
 const forgottenItems = 500
 
-// forgetStream takes a piece of a wallet's items back; any says that there were some: then nothing else goes into the transaction, in which numbers are the last thing.
-func forgetStream(ctx context.Context, tx *database.Transaction, next *position, index string, wallet market.Address) (any bool, err error) {
+// forgetStream takes a piece of a wallet's items back; some says that there were any: then nothing else goes into the transaction, in which numbers are the last thing.
+func forgetStream(ctx context.Context, tx *database.Transaction, next *position, index string, wallet market.Address) (some bool, err error) {
 	served, err := isServed(ctx, tx, index)
 	if err != nil || !served {
 		return false, err
