@@ -1,6 +1,7 @@
 package apiserver_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/apiserver"
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
@@ -370,6 +372,49 @@ func TestLiveSinceAfterAFailover(t *testing.T) {
 				t.Errorf("to who has begun anew: %+v", s)
 			}
 			live.news(t, func(e contract.LiveSince) bool { return e.Reset.Trade })
+		})
+	}
+}
+
+// TestAServerThatIsBehind asks one that has seen less than another one has told: it skips nothing, and calls no cursor wrong.
+func TestAServerThatIsBehind(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			st := seeded(t, kind)
+			x := newTraders(t, st)
+			x.block(t, []trade{{adasWallet, token, false, 1, 5}, {adasWallet, token, true, 1, 5}})
+			late, err := apiserver.New(options(t, st))
+			if err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				late.Refresh(ctx)
+			}()
+			behind := &client{late.Handler()}
+			eventually(t, "it has seen the first trades", func() bool { return late.Ready(t.Context()) == nil })
+			eventually(t, "it tells them", func() bool { ids, _ := idsOf(t, behind, "filter=new"); return len(ids) == 2 })
+			cancel()
+			<-done // from here on it sees nothing new
+
+			x.block(t, []trade{{adasWallet, token, false, 2, 5}, {adasWallet, token, true, 2, 5}}, token)
+			ahead := start(t, st)
+			eventually(t, "the other one tells more", func() bool { ids, _ := idsOf(t, ahead, "filter=new"); return len(ids) == 4 })
+			ids, next := idsOf(t, ahead, "filter=new&limit=1")
+			if more, _ := idsOf(t, behind, "filter=new&before="+*next); !slices.Equal(append(ids, more...), []int64{4, 3, 2, 1}) {
+				t.Errorf("over both servers %v and %v are told", ids, more)
+			}
+			s := get[contract.LiveSince](t, behind, "/api/live/since?trade=5&launch=5&call=5")
+			if s.Reset != (contract.LiveFlags{}) || s.Cursor != (contract.LiveCursor{Trade: 5, Launch: 5, Call: 5}) || len(s.Trades) != 0 {
+				t.Errorf("what is new since the other's cursors: %+v", s)
+			}
+			if s := get[contract.LiveSince](t, behind, "/api/live/since?trade=6"); !s.Reset.Trade {
+				t.Errorf("since a cursor that nobody gave: %+v", s)
+			}
 		})
 	}
 }

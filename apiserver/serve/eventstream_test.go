@@ -310,6 +310,27 @@ func TestSlowReader(t *testing.T) {
 	})
 }
 
+// TestTricklingReader has a reader that takes a little all the time, and far too little: the events that it hasn't got may not be kept for it.
+func TestTricklingReader(t *testing.T) {
+	t.Parallel()
+	x := startStreams(t, true, 10, 50)
+	o := x.open(t, "10.0.0.1")
+	if tcp, ok := o.conn.(*net.TCPConn); ok {
+		_ = tcp.SetReadBuffer(4_096)
+	}
+	go func() {
+		for one := make([]byte, 100); ; time.Sleep(10 * time.Millisecond) {
+			if _, err := o.body.Read(one); err != nil {
+				return
+			}
+		}
+	}()
+	x.mu.Lock()
+	x.endless = []byte("data: " + strings.Repeat("x", 60_000) + "\n\n")
+	x.mu.Unlock()
+	eventually(t, "it is cut off", func() bool { return x.ended(t, "slow") == 1 })
+}
+
 // TestStreamHead asks for the head alone.
 func TestStreamHead(t *testing.T) {
 	t.Parallel()
