@@ -256,7 +256,7 @@ func TestFlags(t *testing.T) {
 		"--wait-for-schema=3600s", "--base-url=https://api.example.com", "--docs-url=https://docs.example.com/boardwalk",
 		"--trusted-proxy=10.0.0.0/8", "--trusted-proxy=192.0.2.7", "--trusted-proxy=2001:db8::/32",
 		"--site=/etc/boardwalk/site/site.yaml", "--builder-keys=/etc/boardwalk/builder-keys/hashes.txt",
-		"--max-in-flight=200", "--access-log", "--renderer=/run/boardwalk/renderer/renderer.sock", "--pprof",
+		"--max-in-flight=200", "--max-event-streams=1000", "--access-log", "--renderer=/run/boardwalk/renderer/renderer.sock", "--pprof",
 	}; !slices.Equal(got, want) {
 		t.Errorf("the API server has %q, wanted %q", got, want)
 	}
