@@ -127,7 +127,7 @@ func idsOf(tb testing.TB, c *client, query string) (ids []int64, next *string) {
 	return ids, page.NextBefore
 }
 
-// TestTradeFeed: who shows a wallet is told exactly, who keeps it isn't.
+// TestTradeFeed: trades of a public wallet have exact figures, trades of a private wallet have rounded ones.
 func TestTradeFeed(t *testing.T) {
 	t.Parallel()
 	for _, kind := range storetest.Both {
@@ -175,7 +175,7 @@ func TestTradeFeed(t *testing.T) {
 				return trades[1].PriceUSD == 1.3
 			})
 
-			// Whoever hides a wallet is told less exactly from then on, and who leaves isn't told at all.
+			// A member hides their wallet: their trades are then shown with rounded figures. They leave: their trades aren't shown any more.
 			writeMembers(t, st, 2, ofMember(t, "u1", adasWallet, false))
 			eventually(t, "ada hides her wallet", func() bool {
 				trades, _, _ := feedItems(t, c, "filter=new")

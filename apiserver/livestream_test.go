@@ -9,7 +9,6 @@ import (
 	"io"
 	"net"
 	"net/http"
-	"net/netip"
 	"slices"
 	"strings"
 	"testing"
@@ -28,28 +27,14 @@ func answering(t *testing.T, st *store.Store, change func(*apiserver.Options)) (
 	o := options(t, st)
 	begun := time.Now()
 	o.Now = func() time.Time { return clock.Add(time.Since(begun)) }
-	o.TrustedProxies = []netip.Prefix{netip.MustParsePrefix("127.0.0.1/32")}
 	if change != nil {
 		change(&o)
-	}
-	s, err := apiserver.New(o)
-	if err != nil {
-		t.Fatal(err)
 	}
 	l, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	done := make(chan error, 1)
-	go func() { done <- s.Run(ctx, l) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-	})
-	eventually(t, "it is ready", func() bool { return s.Ready(t.Context()) == nil })
+	serveOn(t, o, l)
 	return l.Addr().String()
 }
 

@@ -233,7 +233,7 @@ func TestStream(t *testing.T) {
 	})
 }
 
-// TestStreamLimits opens as many streams as one client may, and as many as there may be.
+// TestStreamLimits: one more stream than a client may have open is refused, and so is one more than all clients together may have.
 func TestStreamLimits(t *testing.T) {
 	t.Parallel()
 	bothWays(t, func(t *testing.T, taken bool) {

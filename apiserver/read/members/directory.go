@@ -83,8 +83,8 @@ func (d *Directory) clear() {
 	d.version++
 }
 
-// Of gives the handle of the member who shows an account as their wallet. A member shows it on every chain of the family, or on one chain alone.
-// The handle is empty if nobody shows it on this chain.
+// Of returns the handle of the member whose public wallet this account is on this chain; "" if it is no member's public wallet. A wallet
+// belongs to a member either on every chain of the family or on one chain alone.
 func (d *Directory) Of(f chainconfig.Family, account market.Address, chain string) string {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

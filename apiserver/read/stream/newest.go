@@ -1,5 +1,5 @@
-// Package stream keeps the newest items of the stream in memory, members' trades and launches by their numbers, and reads older ones. Whose trades they are,
-// and what their tokens are worth, whoever answers looks up.
+// Package stream keeps the newest members' trades and launches of the stream in memory, in the order of their numbers, and reads older ones from the database.
+// It knows neither members' names nor tokens' prices: the callers look those up.
 package stream
 
 import (
@@ -22,11 +22,11 @@ type Trade struct {
 	Sell          bool
 	store.StreamTrade
 
-	// Body is the place of whoever encodes the trade, for what was encoded last.
+	// Body keeps the trade's JSON as it was encoded last, so that it is encoded anew only when something in it has changed.
 	Body Body
 }
 
-// Launch is a launched token from when it has a value in USD.
+// Launch is a launched token. It enters the stream when it has a value in USD for the first time.
 type Launch struct {
 	Number int64
 	Chain  string
@@ -38,8 +38,8 @@ type Launch struct {
 type Retraction struct {
 	Number int64
 	Kind   market.StreamKind
-	// Of is the item's number.
-	Of int64
+	// Retracts is the number of the item that is taken back.
+	Retracts int64
 }
 
 // Newest are the newest items as they were at one look. It is never changed.
@@ -122,14 +122,14 @@ func since[T any](n *Newest, kind market.StreamKind, items []T, number func(T) i
 	}
 	later := n.Retractions[above(n.Retractions, numberOfRetraction, cursor):]
 	for _, r := range slices.Backward(later) {
-		if r.Kind != kind || r.Of > cursor { // nobody who asks from there has seen it
+		if r.Kind != kind || r.Retracts > cursor { // nobody who asks from there has seen it
 			continue
 		}
 		if len(out.Retracted) == most {
 			out.IsTruncated = true
 			break
 		}
-		out.Retracted = append(out.Retracted, r.Of)
+		out.Retracted = append(out.Retracted, r.Retracts)
 	}
 	slices.Sort(out.Retracted)
 	return out

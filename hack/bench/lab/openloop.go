@@ -148,7 +148,7 @@ func (v *volley) work(ctx context.Context, x *connection) {
 	}
 }
 
-// Of gives the latencies of the answers that have an HTTP status, shortest first. It counts the requests of one kind; if kind is -1, of every kind.
+// Of lists the latencies of all answers of one kind of request with one HTTP status, in ascending order. With kind -1 it lists those of every kind.
 func (r *OpenRun) Of(kind, status int) []time.Duration {
 	var out []time.Duration
 	for i := range r.Shots {
