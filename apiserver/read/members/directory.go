@@ -17,6 +17,8 @@ import (
 type Registry interface {
 	Changes(ctx context.Context, after int64, limit int) ([]social.Change, error)
 	LastChange(ctx context.Context) (int64, error)
+	// Member gives a member with the wallets that are theirs now.
+	Member(ctx context.Context, id member.ID) (*member.Member, []member.Wallet, error)
 	// ServerChanges counts how often the database's server was another one.
 	ServerChanges() int64
 }
@@ -188,7 +190,14 @@ func (d *Directory) Follow(ctx context.Context) error {
 		if len(list) == 0 { // what changed last isn't there any more
 			break
 		}
+		erased, err := d.erasedWallets(ctx, list)
+		if err != nil {
+			return err
+		}
 		d.mu.Lock()
+		for _, key := range erased {
+			d.remove(key)
+		}
 		for i := range list {
 			d.take(&list[i])
 		}
@@ -198,6 +207,31 @@ func (d *Directory) Follow(ctx context.Context) error {
 	defer d.mu.Unlock()
 	d.whole = true
 	return nil
+}
+
+// erasedWallets are wallets of members who may have left and come back since their last change was taken in. Wallets that were erased in between have no
+// change that says so.
+func (d *Directory) erasedWallets(ctx context.Context, list []social.Change) (erased []member.WalletKey, err error) {
+	for i := range list {
+		m := list[i].Member
+		if m == nil || m.LeftAt > 0 {
+			continue
+		}
+		p := d.members[m.ID]
+		if p == nil || p.Handle == "" || len(p.wallets) == 0 {
+			continue
+		}
+		_, has, err := d.registry.Member(ctx, m.ID)
+		if err != nil {
+			return nil, err
+		}
+		for _, key := range p.wallets {
+			if !slices.ContainsFunc(has, func(w member.Wallet) bool { return w.Key() == key }) {
+				erased = append(erased, key)
+			}
+		}
+	}
+	return erased, nil
 }
 
 // take takes a change in. The caller holds mu.
