@@ -121,3 +121,33 @@ func owners(t *testing.T, rt *rapid.T, st *store.Store) map[market.Address]Walle
 	}
 	return out
 }
+
+// TestAMemberComesBack has a member leave, be erased and join again while a directory doesn't follow: their old wallet isn't theirs any more.
+func TestAMemberComesBack(t *testing.T) {
+	t.Parallel()
+	st := storetest.Open(t, "sqlite")
+	d := NewDirectory(st.Social)
+	follow := func(want string) {
+		t.Helper()
+		if err := d.Follow(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if got := d.Of(chainconfig.EVM, wallets[0], "base"); got != want {
+			t.Errorf("the wallet is %q, and should be %q", got, want)
+		}
+	}
+	joins := member.Record{ID: "u1", Handle: "u1", JoinedAt: 1}
+	write(t, st, 10, joins)
+	write(t, st, 11, member.Record{ID: "u1", Wallet: &member.WalletRecord{Family: chainconfig.EVM, Address: wallets[0], Public: true}})
+	follow("u1")
+	write(t, st, 12, member.Record{ID: "u1", Deleted: true})
+	const later = 91 * 86_400 // the handle is free again
+	if erased, err := st.Social.Clean(t.Context(), later); err != nil || erased != 1 {
+		t.Fatalf("%d were erased: %v", erased, err)
+	}
+	if _, err := st.Social.Clean(t.Context(), 2*later); err != nil {
+		t.Fatal(err)
+	}
+	write(t, st, 2*later, joins)
+	follow("")
+}
