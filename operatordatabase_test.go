@@ -16,6 +16,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
+func TestMain(m *testing.M) { storetest.Main(m) }
+
 // TestARunningIndexerIsKeptFromADatabaseThatIsNotThere: an indexer is ended before its successor starts, so an address that
 // nobody can use must be noticed before.
 func TestARunningIndexerIsKeptFromADatabaseThatIsNotThere(t *testing.T) {
@@ -27,7 +29,6 @@ func TestARunningIndexerIsKeptFromADatabaseThatIsNotThere(t *testing.T) {
 	if err := nobody.Close(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(storetest.Stop)
 	kube := startCluster(t)
 	if err := kube.StartControllers(t.Context(), 1); err != nil { // the Deployments are rolled out
 		t.Fatal(err)

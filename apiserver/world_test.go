@@ -43,7 +43,7 @@ func TestMain(m *testing.M) {
 	if kit, err = contracttest.Load(); err != nil {
 		panic(err)
 	}
-	code := m.Run()
+	code := storetest.Main(m)
 	if whole := flag.Lookup("test.run").Value.String() == ""; code == 0 && whole {
 		// These need no database, and the heartbeat tells of whatever is wrong with it in a 200.
 		var sure []contracttest.Status
@@ -59,7 +59,6 @@ func TestMain(m *testing.M) {
 			code = 1
 		}
 	}
-	storetest.Stop()
 	os.Exit(code)
 }
 

@@ -37,6 +37,8 @@ const (
 	deployment = "https://app.example.com"
 )
 
+func TestMain(m *testing.M) { storetest.Main(m) }
+
 // clock is a time that tests move.
 type clock struct {
 	mu  sync.Mutex

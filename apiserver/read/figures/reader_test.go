@@ -1,7 +1,6 @@
 package figures
 
 import (
-	"os"
 	"testing"
 	"time"
 
@@ -11,11 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	storetest.Stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { storetest.Main(m) }
 
 // TestTokensKnowTheirGraduation reads it with the token, and what was read is the answer while the database is away.
 func TestTokensKnowTheirGraduation(t *testing.T) {

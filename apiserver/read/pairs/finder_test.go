@@ -2,7 +2,6 @@ package pairs
 
 import (
 	"log/slog"
-	"os"
 	"testing"
 	"time"
 
@@ -14,11 +13,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
-func TestMain(m *testing.M) {
-	code := m.Run()
-	storetest.Stop()
-	os.Exit(code)
-}
+func TestMain(m *testing.M) { storetest.Main(m) }
 
 // TestAnotherDatabase walks all listings again when a chain has fewer commits than were seen of it.
 func TestAnotherDatabase(t *testing.T) {

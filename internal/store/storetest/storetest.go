@@ -48,6 +48,9 @@ func DSN(tb testing.TB, kind string) string {
 	if kind == "sqlite" {
 		return "sqlite:" + filepath.Join(tb.TempDir(), "test.db")
 	}
+	if !ends {
+		tb.Fatal("nothing would end the PostgreSQL of these tests: the package's TestMain has to call storetest.Main")
+	}
 	c, err := cluster()
 	if err != nil {
 		tb.Fatalf("no PostgreSQL for the tests: %v\nrun hack/setup.sh, which installs it", err)
@@ -67,20 +70,21 @@ var cluster = sync.OnceValues(func() (server *dbserver.Server, err error) {
 	return running, err
 })
 
-// Main runs a package's tests and ends the cluster that they may have started. The package's TestMain returns after it.
-func Main(m *testing.M) {
-	m.Run()
-	Stop()
-}
-
-var running *dbserver.Server
-
-// Stop ends the cluster that the tests may have started.
-func Stop() {
+// Main runs a package's tests, ends the cluster that they may have started, and gives their exit code. A TestMain that
+// returns after it exits with that code.
+func Main(m *testing.M) (code int) {
+	ends = true
+	code = m.Run()
 	if running != nil {
 		running.Stop()
 	}
+	return code
 }
+
+var (
+	ends    bool // Main runs the tests
+	running *dbserver.Server
+)
 
 // Start is dbserver.Start.
 func Start(cmd *exec.Cmd) error { return dbserver.Start(cmd) }
