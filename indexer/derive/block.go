@@ -139,6 +139,9 @@ func (r *run) close() {
 			r.references.choose(mint)
 		}
 	}
+	for _, id := range r.pools.touched {
+		r.pools.count(r.s.pools.edit(id))
+	}
 	r.launches.openWindows()
 	r.trades.decideWaiting()
 	r.trades.value()

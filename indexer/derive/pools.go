@@ -179,6 +179,16 @@ func (ps *pools) reprice(p *market.Pool) {
 	}
 }
 
+// count notes since when what happens in a pool counts for members.
+func (ps *pools) count(p *market.Pool) {
+	switch liquidity := p.Locked * ps.s.usd(p.Quote); {
+	case p.Untrusted != market.Trusted || liquidity == 0 || liquidity < ps.countedUSD:
+		p.CountsSince = 0
+	case p.CountsSince == 0:
+		p.CountsSince = ps.b.Time
+	}
+}
+
 // stateOf is a pool's state by its kind; nil for a curve without a launch. It gives a pool of ranges and a curve their reserves, which no event
 // tells.
 func (ps *pools) stateOf(p *market.Pool, baseDecimals, quoteDecimals uint8) price.State {

@@ -210,3 +210,36 @@ func TestPeggedQuotesComeFirst(t *testing.T) {
 		t.Errorf("got %v, want %s", err, want)
 	}
 }
+
+// TestSinceWhenAPoolCounts: it counts for members from the block on in which it holds the bound, until one in which it holds less. What is taken out and put
+// back within a block doesn't matter, and what is taken out in one block and put back in the next does.
+func TestSinceWhenAPoolCounts(t *testing.T) {
+	t.Parallel()
+	b := stage(t, counted(20_000))
+	since := func(want int64, what string) {
+		t.Helper()
+		if got := b.db.pools[poolA].CountsSince; got != want {
+			t.Errorf("%s, it counts since %d, want %d", what, got, want)
+		}
+	}
+	state := func(dollars ...uint64) int64 {
+		var events []market.Event
+		for _, d := range dollars {
+			events = append(events, synced(poolA, e18(10_000), e6(d)))
+		}
+		b.next(12, nil, tx(events...))
+		return b.chain.last.Time
+	}
+	b.next(12, nil, tx(pair(poolA, dog, usdc), synced(poolA, e18(10_000), raw(9_999_999_999))))
+	since(0, "a millionth of a dollar short")
+	first := state(10_000)
+	since(first, "with the bound")
+	state(5, 12_000)
+	since(first, "after all was taken out and more put back in a block")
+	state(9_000)
+	since(0, "with less")
+	again := state(10_000)
+	since(again, "with the bound again")
+	b.next(12, nil, tx(swapped(poolA, in(e18(1)), out(e6(1)), router, alice)))
+	since(again, "after a trade")
+}

@@ -127,6 +127,9 @@ type Pool struct {
 
 	LastTradeAt int64 // unix seconds
 	Day         Window
+	// CountsSince is the time of the block since which the pool, whenever something happened in it, was trusted and held as much liquidity as what happens in it
+	// must have to count for members; unix seconds, 0 while that isn't so.
+	CountsSince int64
 }
 
 // ListedPools is the most pools of one base token that are listed. Anyone can make any number of pools of any token.

@@ -7,6 +7,8 @@ type StreamKind string
 const (
 	StreamTrade  StreamKind = "trade"
 	StreamLaunch StreamKind = "launch"
+	// StreamCall is a member's call of a token, which no block brings.
+	StreamCall StreamKind = "call"
 	// StreamReset is no item: the database lost some that had been told, and cursors below its number are worth nothing.
 	StreamReset StreamKind = "reset"
 )

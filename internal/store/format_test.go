@@ -38,7 +38,7 @@ func everyRow(n int, full bool) *store.Commit {
 		token.Holders = market.Holders{
 			Status: market.HoldersCurrent, Reason: "r", Count: 3, Strikes: 1, Gained: market.Growth{Sum: -1.5, At: 6},
 		}
-		pool.Stable, pool.Unlisted, pool.Day.ReferenceQuote = true, true, 0.1
+		pool.Stable, pool.Unlisted, pool.Day.ReferenceQuote, pool.CountsSince = true, true, 0.1, 9
 		launch.GraduatedTx, launch.Pool, launch.CompletedAt, launch.GraduatedAt = market.EVMTx(hash(5)), poolID(6), 7, 8
 		launch.Unvalued = true
 		launch.TargetQuote, launch.FeeBps, launch.Reserves.Price = huge(10), 100, amount(11)

@@ -9,6 +9,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
+	"github.com/boardwalkhq/boardwalk/internal/store/streamlog"
 )
 
 // Database is the database itself.
@@ -155,7 +156,7 @@ func (s Inspect) Entries(ctx context.Context, chain string) ([]market.Entry, err
 // TakeNumbers takes the next n numbers of the stream and runs f with the first of them, in one transaction, which f writes to.
 func (s Inspect) TakeNumbers(ctx context.Context, n int, f func(ctx context.Context, db bun.IDB, first int64) error) error {
 	return s.db.InTransaction(ctx, func(tx *database.Transaction) error {
-		first, err := takeNumbers(ctx, tx, n)
+		first, err := streamlog.TakeNumbers(ctx, tx, n)
 		if err != nil {
 			return err
 		}

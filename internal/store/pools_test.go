@@ -297,8 +297,9 @@ func dropMembers(t *testing.T, db *sql.DB) {
 	t.Helper()
 	for _, table := range []string{
 		"members", "member_wallets", "wallet_challenges", "kept_answers", "presence", "presence_minutes", "program_leases", "released_handles", "registry_secret",
-		"watched_wallets", "wallet_entries", "wallet_positions", "wallet_hours", "stream",
+		"watched_wallets", "wallet_entries", "wallet_positions", "wallet_hours", "stream", "calls",
 	} {
 		must(t, db, "DROP TABLE "+table)
 	}
+	must(t, db, "ALTER TABLE pools DROP COLUMN counts_since")
 }

@@ -3,79 +3,33 @@ package store
 import (
 	"context"
 	"fmt"
-	"slices"
-
-	"github.com/uptrace/bun"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/streamlog"
 )
 
-// Stream is what is kept of the stream that clients follow by cursor. Numbers are taken as the last thing that a transaction does, and their counter
-// stays locked until it ends: they are seen in their order, so that no reader ever skips one, and nobody waits longer than a transaction takes to end.
+// Stream is what is kept of the stream that clients follow by cursor.
 type Stream struct{ *rows }
 
-type streamRow struct {
-	bun.BaseModel `bun:"table:stream"`
-
-	Number   int64 `bun:",pk"`
-	Kind     string
-	Chain    string
-	Retracts int64
-	Block    int64
-	Time     int64
-	Token    []byte
-	Wallet   []byte
-	Member   int64
-	Tx       []byte
-	Sell     bool
-}
-
-// streamCounter is the counter of the stream's numbers.
-const streamCounter = "stream"
-
-// takeNumbers takes the next n numbers of the stream.
-func takeNumbers(ctx context.Context, tx *database.Transaction, n int) (first int64, err error) {
-	var last int64
-	err = tx.NewRaw("INSERT INTO sequences (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET last = sequences.last + excluded.last RETURNING last",
-		streamCounter, n).Scan(ctx, &last)
-	if err != nil {
-		return 0, fmt.Errorf("database: take numbers of the stream: %w", err)
-	}
-	return last - int64(n) + 1, nil
+// writeStream writes rows as the last thing of a transaction under a lease.
+func writeStream(ctx context.Context, tx *database.Transaction, next *position, rows []streamlog.Row) error {
+	last, err := streamlog.Write(ctx, tx, rows)
+	next.streamed = max(next.streamed, last)
+	return err
 }
 
 // skipStreamNumbers keeps the next numbers of the stream above the highest that was taken, and says that clients who have seen such numbers begin anew.
 func skipStreamNumbers(ctx context.Context, tx *database.Transaction, next *position, index string) error {
-	above := next.streamed
 	chain, _ := chainconfig.ChainOfIndex(index)
 	var now int64
 	if err := tx.NewRaw("SELECT block_time FROM chains WHERE id = ?", index).Scan(ctx, &now); err != nil {
 		return fmt.Errorf("database: read chain %s: %w", index, err)
 	}
-	_, err := tx.NewRaw("INSERT INTO sequences (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET "+
-		"last = CASE WHEN sequences.last < excluded.last THEN excluded.last ELSE sequences.last END", streamCounter, above).Exec(ctx)
-	if err != nil {
-		return fmt.Errorf("database: skip numbers of the stream: %w", err)
-	}
-	return writeStream(ctx, tx, next, []streamRow{{Kind: string(market.StreamReset), Chain: chain, Time: now}})
-}
-
-// writeStream numbers rows and writes them, as the last thing of a transaction under a lease.
-func writeStream(ctx context.Context, tx *database.Transaction, next *position, rows []streamRow) error {
-	if len(rows) == 0 {
-		return nil
-	}
-	first, err := takeNumbers(ctx, tx, len(rows))
-	if err != nil {
-		return err
-	}
-	for i := range rows {
-		rows[i].Number = first + int64(i)
-	}
-	next.streamed = first + int64(len(rows)) - 1
-	return database.Insert(ctx, tx, rows)
+	last, err := streamlog.Reset(ctx, tx, next.streamed, chain, now)
+	next.streamed = max(next.streamed, last)
+	return err
 }
 
 // addToStream adds what a block brought. Only the index that is served does: whoever reads would see what they can't look up.
@@ -88,29 +42,15 @@ func addToStream(ctx context.Context, tx *database.Transaction, next *position, 
 		return err
 	}
 	chain, _ := chainconfig.ChainOfIndex(index)
-	rows := make([]streamRow, len(items))
+	rows := make([]streamlog.Row, len(items))
 	for i := range items {
 		it := &items[i]
-		rows[i] = streamRow{Kind: string(it.Kind), Chain: chain, Block: next.number, Time: it.Time, Token: it.Token.Bytes()}
+		rows[i] = streamlog.Row{Kind: string(it.Kind), Chain: chain, Block: next.number, Time: it.Time, Token: it.Token.Bytes()}
 		if it.Kind == market.StreamTrade {
 			rows[i].Wallet, rows[i].Member, rows[i].Tx, rows[i].Sell = it.Trade.Wallet.Bytes(), it.Trade.Member, it.Trade.Tx.AppendTo(nil), it.Trade.Sell
 		}
 	}
 	return writeStream(ctx, tx, next, rows)
-}
-
-// deleteItems deletes the items of a chain that fulfil a condition, and gives the rows that retract them, in the order of their numbers. now is unix seconds.
-func deleteItems(ctx context.Context, tx *database.Transaction, chain string, now int64, condition string, args ...any) (retractions []streamRow, err error) {
-	var gone []streamRow
-	err = tx.NewRaw("DELETE FROM stream WHERE chain = ? AND retracts = 0 AND kind <> 'reset' AND "+condition+" RETURNING number, kind", append([]any{chain}, args...)...).Scan(ctx, &gone)
-	if err != nil {
-		return nil, fmt.Errorf("database: take items of the stream back: %w", err)
-	}
-	slices.SortFunc(gone, func(a, b streamRow) int { return int(a.Number - b.Number) })
-	for i := range gone {
-		gone[i] = streamRow{Kind: gone[i].Kind, Chain: chain, Retracts: gone[i].Number, Time: now}
-	}
-	return gone, nil
 }
 
 // rewindStream takes back what blocks above one brought.
@@ -120,7 +60,7 @@ func rewindStream(ctx context.Context, tx *database.Transaction, next *position,
 		return err
 	}
 	chain, _ := chainconfig.ChainOfIndex(index)
-	gone, err := deleteItems(ctx, tx, chain, to.Time, "block > ?", int64(to.Number))
+	gone, err := streamlog.Delete(ctx, tx, to.Time, "chain = ? AND kind <> ? AND block > ?", chain, string(market.StreamCall), int64(to.Number))
 	if err != nil {
 		return err
 	}
@@ -141,7 +81,7 @@ func forgetStream(ctx context.Context, tx *database.Transaction, next *position,
 		return false, fmt.Errorf("database: read chain %s: %w", index, err)
 	}
 	chain, _ := chainconfig.ChainOfIndex(index)
-	gone, err := deleteItems(ctx, tx, chain, now, "number IN (SELECT number FROM stream WHERE wallet = ? AND chain = ? ORDER BY number LIMIT ?)",
+	gone, err := streamlog.Delete(ctx, tx, now, "number IN (SELECT number FROM stream WHERE wallet = ? AND chain = ? ORDER BY number LIMIT ?)",
 		wallet.Bytes(), chain, forgottenItems)
 	if err != nil {
 		return false, err
@@ -170,11 +110,11 @@ func replaceStream(ctx context.Context, tx *database.Transaction, next *position
 	const lost = "((kind = ? AND NOT EXISTS (SELECT 1 FROM wallet_entries e WHERE e.chain = ? AND e.wallet = stream.wallet AND e.block = stream.block AND " +
 		"e.tx = stream.tx AND e.token = stream.token AND e.kind = CASE WHEN stream.sell THEN 'sold' ELSE 'bought' END)) OR " +
 		"(kind = ? AND NOT EXISTS (SELECT 1 FROM launches l WHERE l.chain = ? AND l.mint = stream.token AND NOT l.unvalued)))"
-	rows, err := deleteItems(ctx, tx, chain, now, lost, string(market.StreamTrade), index, string(market.StreamLaunch), index)
+	rows, err := streamlog.Delete(ctx, tx, now, "chain = ? AND "+lost, chain, string(market.StreamTrade), index, string(market.StreamLaunch), index)
 	if err != nil {
 		return err
 	}
-	var more []streamRow
+	var more []streamlog.Row
 	err = tx.NewRaw("SELECT ? AS kind, ? AS chain, 0 AS retracts, e.block, e.time, e.token, e.wallet, w.member, e.tx, e.kind = 'sold' AS sell FROM wallet_entries e "+
 		"JOIN watched_wallets w ON w.chain = e.chain AND w.wallet = e.wallet WHERE e.chain = ? AND e.time >= ? AND e.block > ? AND e.block >= ? AND "+
 		"e.kind IN ('bought', 'sold') AND e.time >= w.since GROUP BY e.block, e.time, e.token, e.wallet, w.member, e.tx, e.kind HAVING count(e.nano_usd) = count(*) "+

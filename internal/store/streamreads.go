@@ -11,6 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/store/model"
+	"github.com/boardwalkhq/boardwalk/internal/store/streamlog"
 )
 
 // StreamItem is an item of the stream, or says that one is taken back.
@@ -21,21 +22,24 @@ type StreamItem struct {
 	// it; the rest is of items alone.
 	Retracts int64
 	market.StreamItem
+	// Call is the number of the call that the item is; 0 for others.
+	Call int64
 }
 
-func (r *streamRow) value() (StreamItem, error) {
+func streamItem(r *streamlog.Row) (StreamItem, error) {
 	c := model.Columns{Table: "stream"}
 	it := StreamItem{Number: r.Number, Chain: r.Chain, Retracts: r.Retracts}
 	it.Kind, it.Token, it.Time = market.StreamKind(r.Kind), c.Address(r.Token), r.Time
 	if it.Kind == market.StreamTrade && it.Retracts == 0 {
 		it.Trade = market.StreamTradeRef{Wallet: c.Address(r.Wallet), Member: r.Member, Block: uint64(r.Block), Tx: c.Tx(r.Tx), Sell: r.Sell}
 	}
+	it.Call = r.Call
 	return it, c.Err
 }
 
 // Last is the highest number that was taken; 0 before the first.
 func (s Stream) Last(ctx context.Context) (last int64, err error) {
-	err = s.db.Read.NewRaw("SELECT COALESCE(max(last), 0) FROM sequences WHERE stream = ?", streamCounter).Scan(ctx, &last)
+	err = s.db.Read.NewRaw("SELECT COALESCE(max(last), 0) FROM sequences WHERE stream = ?", streamlog.Counter).Scan(ctx, &last)
 	if err != nil {
 		return 0, fmt.Errorf("database: read the last number of the stream: %w", err)
 	}
@@ -64,7 +68,7 @@ func (s Stream) Retractions(ctx context.Context, number int64, limit int) ([]Str
 
 // First is the lowest number that is kept; where none is, the next one that will be taken.
 func (s Stream) First(ctx context.Context) (first int64, err error) {
-	err = s.db.Read.NewRaw("SELECT COALESCE((SELECT min(number) FROM stream), (SELECT last + 1 FROM sequences WHERE stream = ?), 1)", streamCounter).Scan(ctx, &first)
+	err = s.db.Read.NewRaw("SELECT COALESCE((SELECT min(number) FROM stream), (SELECT last + 1 FROM sequences WHERE stream = ?), 1)", streamlog.Counter).Scan(ctx, &first)
 	if err != nil {
 		return 0, fmt.Errorf("database: read the first number of the stream: %w", err)
 	}
@@ -72,11 +76,11 @@ func (s Stream) First(ctx context.Context) (first int64, err error) {
 }
 
 func (s Stream) list(ctx context.Context, q *bun.SelectQuery) ([]StreamItem, error) {
-	var rows []streamRow
+	var rows []streamlog.Row
 	if err := q.Model(&rows).Scan(ctx); err != nil {
 		return nil, fmt.Errorf("database: read the stream: %w", err)
 	}
-	return model.To(rows, (*streamRow).value)
+	return model.To(rows, streamItem)
 }
 
 // StreamTrade is what the entries of a member's trade come to.
