@@ -17,22 +17,15 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
-	"github.com/boardwalkhq/boardwalk/indexer/derive"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
-	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest/written"
 )
 
-// written is a chain whose blocks a test writes: they are derived and stored as the indexer does it, and answered by the API server.
-type written struct {
-	machine *derive.Machine
-	state   *derive.State
-	st      *store.Store
-	lease   *store.Lease
-	last    market.Header
-}
+// writtenChain is a chain whose blocks a test writes, answered by the API server.
+type writtenChain struct{ *written.Chain }
 
 // The addresses of a written chain.
 var (
@@ -49,25 +42,17 @@ func writtenAddress(n byte) market.Address {
 }
 
 // newWritten has WETH at 1,000 USDC in a deep pool.
-func newWritten(t *testing.T) *written {
+func newWritten(t *testing.T) *writtenChain {
 	t.Helper()
-	machine, err := derive.New(&chainconfig.Chain{
+	w := &writtenChain{written.New(t, storetest.Open(t, "sqlite"), &chainconfig.Chain{
 		ID: "base", Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "ETH", Wrapped: writtenWETH},
 		Quotes: []chainconfig.Quote{
 			{Symbol: "USDC", Address: writtenUSDC, PegUSD: 1, PegBoundPct: 5}, {Symbol: "WETH", Address: writtenWETH},
 		},
 		Exchanges: []chainconfig.Exchange{{Name: "uniswap-v2", Protocol: market.UniswapV2, Factory: writtenFactory}},
 		Venues:    []chainconfig.Venue{{ID: "pad", Contracts: []market.Address{writtenPad}}},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	w := &written{machine: machine, st: storetest.Open(t, "sqlite"), last: market.Header{Number: 99, Hash: market.Hash{99}, Time: writtenStart}}
-	if w.lease, err = w.st.Leases.Acquire(t.Context(), "base", "test", time.Hour); err != nil {
-		t.Fatal(err)
-	}
-	w.state = derive.NewState(market.Beginning{Last: w.last})
-	w.block(t, 12, []market.Fact{told(writtenUSDC, 6), told(writtenWETH, 18)}, pairOf(ethPool, writtenWETH, writtenUSDC))
+	}, market.Header{Number: 99, Hash: market.Hash{99}, Time: writtenStart})}
+	w.Block(t, 12, []market.Fact{told(writtenUSDC, 6), told(writtenWETH, 18)}, pairOf(ethPool, writtenWETH, writtenUSDC))
 	w.ether(t, 60, 1000)
 	return w
 }
@@ -101,65 +86,28 @@ func bought(pool market.Address) market.Event {
 	}
 }
 
-// block writes a block of one transaction, seconds after the last one.
-func (w *written) block(t *testing.T, seconds int64, facts []market.Fact, events ...market.Event) {
-	t.Helper()
-	n := w.last.Number + 1
-	b := market.Block{Header: market.Header{Number: n, Hash: market.Hash{byte(n)}, Parent: w.last.Hash, Time: w.last.Time + seconds}, Facts: facts}
-	tx := market.Tx{ID: market.EVMTx([32]byte{1, byte(n)})}
-	for i, e := range events {
-		tx.Logs = append(tx.Logs, market.Log{Index: uint64(i), Event: e})
-	}
-	b.Txs = append(b.Txs, tx)
-	blocks := []market.Block{b}
-	load := func(keys market.Wanted) {
-		t.Helper()
-		rows, err := w.st.Load(t.Context(), "base", keys)
-		if err != nil {
-			t.Fatal(err)
-		}
-		w.state.Put(keys, rows)
-	}
-	load(w.machine.LaunchKeys(w.state, blocks))
-	load(w.machine.Keys(w.state, blocks, b.Header))
-	for range 2 { // the indexer asks again whenever facts came in
-		load(w.machine.MoreKeys(w.state, blocks, b.Header))
-	}
-	if err := w.machine.Apply(w.state, blocks, b.Header); err != nil {
-		t.Fatal(err)
-	}
-	w.last = b.Header
-	err := w.st.Commit(t.Context(), w.lease, &store.Commit{
-		Last: b.Header, Blocks: []market.Header{b.Header}, Head: store.HeadStatus{Number: n, Time: b.Time, Final: n, FinalTime: b.Time},
-		Changes: w.state.Flush(100_000),
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-}
-
 // ether trades WETH to a price in USDC.
-func (w *written) ether(t *testing.T, seconds int64, usd uint64) {
+func (w *writtenChain) ether(t *testing.T, seconds int64, usd uint64) {
 	t.Helper()
-	w.block(t, seconds, nil, market.Reserves{Pool: ethPool, Reserve0: wei(10_000), Reserve1: decimals(10_000*usd, 6)}, bought(ethPool))
+	w.Block(t, seconds, nil, market.Reserves{Pool: ethPool, Reserve0: wei(10_000), Reserve1: decimals(10_000*usd, 6)}, bought(ethPool))
 }
 
 // token trades a token against WETH or USDC to a price of so many thousandths of it.
-func (w *written) token(t *testing.T, seconds int64, pool market.Address, quoteDecimals int, thousandths uint64) {
+func (w *writtenChain) token(t *testing.T, seconds int64, pool market.Address, quoteDecimals int, thousandths uint64) {
 	t.Helper()
-	w.block(t, seconds, nil, market.Reserves{Pool: pool, Reserve0: wei(1_000_000), Reserve1: decimals(1000*thousandths, quoteDecimals)}, bought(pool))
+	w.Block(t, seconds, nil, market.Reserves{Pool: pool, Reserve0: wei(1_000_000), Reserve1: decimals(1000*thousandths, quoteDecimals)}, bought(pool))
 }
 
 // answer asks a server that has just been started on what is stored.
-func (w *written) answer(t *testing.T) func(path string, into any) {
+func (w *writtenChain) answer(t *testing.T) func(path string, into any) {
 	t.Helper()
 	words, err := site.Default()
 	if err != nil {
 		t.Fatal(err)
 	}
-	now := func() time.Time { return time.Unix(w.last.Time+1, 0) }
+	now := func() time.Time { return time.Unix(w.Last.Time+1, 0) }
 	s, err := apiserver.New(apiserver.Options{
-		Store: w.st, Site: &words, Build: serve.Build{Commit: strings.Repeat("0", 40)}, BaseURL: "https://api.example",
+		Store: w.Store, Site: &words, Build: serve.Build{Commit: strings.Repeat("0", 40)}, BaseURL: "https://api.example",
 		Catalog: catalog.NewLive(&catalog.Catalog{
 			Chains: []catalog.Chain{{
 				ID: "base", Label: "Base", Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "ETH", Wrapped: writtenWETH}, MinTradeUSD: 2,
@@ -194,9 +142,9 @@ func (w *written) answer(t *testing.T) func(path string, into any) {
 }
 
 // launchIn launches the token into its pool with WETH.
-func (w *written) launchIn(t *testing.T, seconds int64, transfers ...market.Event) {
+func (w *writtenChain) launchIn(t *testing.T, seconds int64, transfers ...market.Event) {
 	t.Helper()
-	w.block(t, seconds, []market.Fact{told(writtenToken, 18)}, append([]market.Event{
+	w.Block(t, seconds, []market.Fact{told(writtenToken, 18)}, append([]market.Event{
 		market.Launched{Venue: "pad", Token: writtenToken, Creator: writtenCreator, Name: "Otter", Symbol: "OTR", Pool: tokenPool},
 		pairOf(tokenPool, writtenToken, writtenWETH),
 		market.Reserves{Pool: tokenPool, Reserve0: wei(1_000_000), Reserve1: wei(1000)},
@@ -224,7 +172,7 @@ func TestChangeOfADormantToken(t *testing.T) {
 	w := newWritten(t)
 	w.launchIn(t, 60) // 0.001 WETH, or one USD
 	// Another one that costs a dollar in USDC, whatever ether does.
-	w.block(t, 60, []market.Fact{told(writtenOther, 18)}, pairOf(otherPool, writtenOther, writtenUSDC), market.Reserves{Pool: otherPool, Reserve0: wei(1_000_000), Reserve1: decimals(1_000_000, 6)}, bought(otherPool))
+	w.Block(t, 60, []market.Fact{told(writtenOther, 18)}, pairOf(otherPool, writtenOther, writtenUSDC), market.Reserves{Pool: otherPool, Reserve0: wei(1_000_000), Reserve1: decimals(1_000_000, 6)}, bought(otherPool))
 	w.ether(t, 30*hour, 2000)
 	w.ether(t, 30*hour, 2000) // now
 	check := func(what string, price, m5, h1, h6, h24 float64, other float64) {
@@ -274,7 +222,7 @@ func TestPriceOfThenIsInTheQuote(t *testing.T) {
 	w.token(t, 3*hour, tokenPool, 18, 2)
 	w.ether(t, 30, 2000)
 	w.token(t, 90*minute, tokenPool, 18, 3)
-	w.block(t, 12, []market.Fact{told(writtenOther, 18)}, pairOf(otherPool, writtenOther, writtenWETH),
+	w.Block(t, 12, []market.Fact{told(writtenOther, 18)}, pairOf(otherPool, writtenOther, writtenWETH),
 		market.Reserves{Pool: otherPool, Reserve0: wei(1_000_000), Reserve1: wei(1000)})
 	w.ether(t, 12, 2500)
 	get := w.answer(t)
@@ -323,7 +271,7 @@ func TestNewHoldersCount(t *testing.T) {
 		return market.Transfer{Token: writtenToken, To: writtenAddress(to), Amount: wei(10)}
 	}
 	w.launchIn(t, 60, market.Transfer{Token: writtenToken, To: tokenPool, Amount: wei(1000)}, give(101), give(102), give(103), give(104))
-	w.block(t, 30*60, nil, give(105), give(106), give(101), bought(tokenPool)) // who holds some already is no new holder
+	w.Block(t, 30*60, nil, give(105), give(106), give(101), bought(tokenPool)) // who holds some already is no new holder
 	get := w.answer(t)
 	var alone contract.LaunchedToken
 	get("/api/launch/token/"+writtenToken.String(), &alone)
@@ -333,7 +281,7 @@ func TestNewHoldersCount(t *testing.T) {
 	if h := alone.Traction.Parts.NewHolders; !nearly(h, 4) {
 		t.Errorf("four holders of half an hour ago and two of now count %v in its traction, want 4", shown(h))
 	}
-	w.block(t, 12, nil, give(107), give(108), give(109), give(110))
+	w.Block(t, 12, nil, give(107), give(108), give(109), give(110))
 	w.answer(t)("/api/launch/token/"+writtenToken.String(), &alone)
 	if h, want := alone.Traction.Parts.NewHolders, 4*math.Exp2(-12.0/1800)+4; !nearly(h, want) {
 		t.Errorf("with four more they count %v, want %v", shown(h), want)

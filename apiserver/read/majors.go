@@ -8,6 +8,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
 // Majors is the list of majors at one moment, in the order in which they are declared.
@@ -47,7 +48,7 @@ func (v *View) refreshMajors(ctx context.Context, s *Snapshot) (*foundMajors, er
 	for _, d := range next.declared {
 		if status, indexed := s.status(d.Chain); indexed {
 			mints = append(mints, d.Mint)
-			next.chains[d.Chain] = majorsChain{status.CommitNo, figures.IsStale(status.State, status.Last.Time, status.Head, v.now())}
+			next.chains[d.Chain] = majorsChain{status.CommitNo, store.IsStale(status.State, status.Last.Time, status.Head, v.now())}
 		}
 	}
 	if last := v.majors; last != nil && slices.Equal(next.declared, last.declared) && maps.Equal(next.chains, last.chains) {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -126,7 +125,7 @@ func (s *Snapshot) Health(now time.Time) ([]ChainHealth, error) {
 		h := ChainHealth{ID: c.ID}
 		if status, ok := s.status(c.ID); ok {
 			h.Indexed, h.AsOf, h.Halted = true, status.Last.Time, status.State == store.ChainHalted
-			h.LagS, h.Silent = figures.Lag(status.State, status.Last.Time, status.Head, now)
+			h.LagS, h.Silent = store.Lag(status.State, status.Last.Time, status.Head, now)
 		}
 		out = append(out, h)
 	}

@@ -7,12 +7,12 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Record is what the app writes of a member or of one of their wallets. What it says was checked field by field.
+// Record is what the app writes of a member, of one of their wallets or of a call of theirs. What it says was checked field by field.
 type Record struct {
 	ID ID
 	// UpdatedAt is the app's time of this write, in unix microseconds.
 	UpdatedAt int64
-	// Deleted has the member leave, or takes the wallet away.
+	// Deleted has the member leave, takes the wallet away, or deletes the call.
 	Deleted bool
 	// Of a member:
 
@@ -20,8 +20,9 @@ type Record struct {
 	// JoinedAt is unix seconds.
 	JoinedAt int64
 
-	// Wallet is nil in a record of a member.
+	// Wallet is nil in other records, as is Call.
 	Wallet *WalletRecord
+	Call   *CallRecord
 }
 
 // WalletRecord is what the app writes of a wallet of the member with the record's ID.

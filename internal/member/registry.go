@@ -11,7 +11,7 @@ type Released struct {
 	Until int64
 }
 
-// Registry is the part of all members and wallets that some records are about, and applies them one by one. It decides; the store loads and keeps.
+// Registry is the part of all members, wallets and calls that some records are about, and applies them one by one. It decides; the store loads and keeps.
 // A record that is refused leaves everything as it was.
 type Registry struct {
 	Members map[ID]*Member
@@ -24,8 +24,10 @@ type Registry struct {
 	Challenges map[string]bool
 	// Contracts are the addresses of the records that are pools, curves or other contracts of exchanges and venues.
 	Contracts map[WalletKey]bool
-	// Last is the number of the last change.
-	Last int64
+	// Calls are the calls that the records are about, and of the records' members those of the last day and the open ones.
+	Calls map[CallID]*Call
+	// Last is the number of the last change of a member or a wallet, LastCall that of the last change of a call.
+	Last, LastCall int64
 	// Now is unix seconds.
 	Now int64
 
@@ -33,22 +35,24 @@ type Registry struct {
 
 	ChangedMembers map[ID]bool
 	ChangedWallets map[WalletKey]bool
+	ChangedCalls   map[CallID]bool
 	NewlyReleased  map[string]bool
 	Answered       []string
 	// WithWallets are the members whose wallets change with them: who left, came back, or joined at another time.
 	WithWallets map[Number]bool
 
 	// at are the wallets of an address, by their keys without a chain.
-	at map[WalletKey][]WalletKey
+	at      map[WalletKey][]WalletKey
+	callsOf map[Number][]*Call
 }
 
-// NewRegistry is an empty registry at a time, in unix seconds, and after the change with the number last.
-func NewRegistry(now, last int64) *Registry {
+// NewRegistry is an empty registry at a time, in unix seconds, and after the changes with the numbers last and lastCall.
+func NewRegistry(now, last, lastCall int64) *Registry {
 	return &Registry{
 		Members: map[ID]*Member{}, Wallets: map[WalletKey]*Wallet{}, Handles: map[string]ID{}, Released: map[string]Released{},
-		Challenges: map[string]bool{}, Contracts: map[WalletKey]bool{}, Last: last, Now: now,
+		Challenges: map[string]bool{}, Contracts: map[WalletKey]bool{}, Calls: map[CallID]*Call{}, Last: last, LastCall: lastCall, Now: now,
 		ChangedMembers: map[ID]bool{}, ChangedWallets: map[WalletKey]bool{}, NewlyReleased: map[string]bool{}, WithWallets: map[Number]bool{},
-		at: map[WalletKey][]WalletKey{},
+		ChangedCalls: map[CallID]bool{}, at: map[WalletKey][]WalletKey{}, callsOf: map[Number][]*Call{},
 	}
 }
 
@@ -72,10 +76,14 @@ func (k WalletKey) anyChain() WalletKey { return WalletKey{k.Family, k.Address, 
 
 // Apply writes a record.
 func (r *Registry) Apply(rec *Record) (Outcome, error) {
-	if rec.Wallet != nil {
+	switch {
+	case rec.Wallet != nil:
 		return r.applyWallet(rec)
+	case rec.Call != nil:
+		return r.applyCall(rec)
+	default:
+		return r.applyMember(rec)
 	}
-	return r.applyMember(rec)
 }
 
 func (r *Registry) applyMember(rec *Record) (Outcome, error) {

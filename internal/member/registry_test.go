@@ -70,7 +70,7 @@ func stateOf(r *member.Registry) string {
 func TestRecordsAtAnyTime(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		r := member.NewRegistry(100, 0)
+		r := member.NewRegistry(100, 0, 0)
 		r.Challenges["challenge"] = true
 		for _, rec := range rapid.SliceOfN(anyRecord(), 1, 30).Draw(t, "records") {
 			r.Now += rapid.Int64Range(0, 20).Draw(t, "passed")
@@ -126,7 +126,7 @@ func TestTheLatestDecides(t *testing.T) {
 			}
 			records = append(records, rec)
 		}
-		in := member.NewRegistry(100, 0)
+		in := member.NewRegistry(100, 0, 0)
 		for i := range records {
 			_, _ = in.Apply(&records[i]) // a wallet that isn't there can't be taken away
 		}
@@ -147,7 +147,7 @@ func TestTheLatestDecides(t *testing.T) {
 
 func TestDates(t *testing.T) {
 	t.Parallel()
-	r := member.NewRegistry(1000, 0)
+	r := member.NewRegistry(1000, 0, 0)
 	apply := func(rec member.Record) {
 		t.Helper()
 		if _, err := r.Apply(&rec); err != nil {
@@ -182,7 +182,7 @@ func TestDates(t *testing.T) {
 // TestContractsAreNobodys has a wallet that is a pool.
 func TestContractsAreNobodys(t *testing.T) {
 	t.Parallel()
-	r := member.NewRegistry(100, 0)
+	r := member.NewRegistry(100, 0, 0)
 	r.Contracts[member.WalletKey{Family: chainconfig.EVM, Address: account(1)}] = true
 	if _, err := r.Apply(&member.Record{ID: "u1", Handle: "ada", JoinedAt: 1, UpdatedAt: 1}); err != nil {
 		t.Fatal(err)

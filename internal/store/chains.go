@@ -126,3 +126,15 @@ func (s *Store) Chain(ctx context.Context, id string) (status ChainStatus, ok bo
 	status, err = row.status()
 	return status, true, err
 }
+
+// HasBlock reports whether a block is still in a chain, as far as its index knows: one that is below all that a reorg can reach always is.
+func (s *Store) HasBlock(ctx context.Context, chain string, number uint64, hash market.Hash) (has bool, err error) {
+	index := s.served.indexOf(chain)
+	err = s.db.Read.NewRaw("SELECT EXISTS (SELECT 1 FROM blocks WHERE chain = ? AND number = ? AND hash = ?) OR "+
+		"EXISTS (SELECT 1 FROM chains WHERE id = ? AND number >= ?) AND NOT EXISTS (SELECT 1 FROM blocks WHERE chain = ? AND number <= ?)",
+		index, int64(number), hash[:], index, int64(number), index, int64(number)).Scan(ctx, &has)
+	if err != nil {
+		return false, fmt.Errorf("database: look for a block of %s: %w", chain, err)
+	}
+	return has, nil
+}

@@ -129,3 +129,41 @@ func firstTradeBlock(ctx context.Context, db bun.IDB, chain string, t int64) (in
 	}
 	return high.Int64, nil
 }
+
+// BlockClose is the price of a pool's base in USD at the end of a block in which it was traded.
+type BlockClose struct {
+	Block uint64
+	Time  int64 // unix seconds
+	USD   float64
+}
+
+// BlockCloses lists the closes of a pool's blocks from one on, of a time of at least since, up to another block, oldest first: those of the first limit trades.
+// upTo is the block up to which that is all; a block's trades have one close, so that one of them is enough. Blocks whose price in USD isn't known are left out.
+func (s Trades) BlockCloses(ctx context.Context, chain string, pool market.Address, from uint64, since int64, to uint64, limit int,
+) (closes []BlockClose, upTo uint64, err error) {
+	rows, err := s.db.Ask(ctx, "SELECT block, time, close_usd FROM trades WHERE chain = ? AND pool = ? AND time >= ? AND block >= ? AND block <= ? "+
+		"ORDER BY time, block, log_index LIMIT ?", s.served.indexOf(chain), pool.Bytes(), since, int64(from), int64(to), limit)
+	if err != nil {
+		return nil, 0, fmt.Errorf("database: read trades: %w", err)
+	}
+	defer func() { _ = rows.Close() }()
+	n := 0
+	var block int64
+	for ; rows.Next(); n++ {
+		var c BlockClose
+		if err := rows.Scan(&block, &c.Time, &c.USD); err != nil {
+			return nil, 0, fmt.Errorf("database: read trades: %w", err)
+		}
+		c.Block = uint64(block)
+		if c.USD > 0 && (len(closes) == 0 || closes[len(closes)-1].Block < c.Block) {
+			closes = append(closes, c)
+		}
+	}
+	if err := errors.Join(rows.Err(), rows.Close()); err != nil {
+		return nil, 0, fmt.Errorf("database: read trades: %w", err)
+	}
+	if n < limit {
+		return closes, to, nil
+	}
+	return closes, uint64(block), nil
+}

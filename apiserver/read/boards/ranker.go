@@ -113,7 +113,7 @@ func (r *Ranker) Refresh(ctx context.Context, statuses map[string]store.ChainSta
 	for i := range looks {
 		l := &looks[i]
 		b, status := l.tokens, l.status
-		stale := figures.IsStale(status.State, status.Last.Time, status.Head, r.now())
+		stale := store.IsStale(status.State, status.Last.Time, status.Head, r.now())
 		if err := r.take(ctx, l, in, changes[l.id], unread); err != nil { // what was read all the same is taken in
 			failed = append(failed, fmt.Errorf("chain %s: %w", l.id, err))
 			stale = true

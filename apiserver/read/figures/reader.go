@@ -164,7 +164,7 @@ func Read(ctx context.Context, st *store.Store, now time.Time, mints []market.Ad
 func newToken(t *store.TokenNow, pools []*store.PoolNow, now time.Time) Token {
 	out := Token{
 		Chain: t.Chain, Token: t.Token, USD: make(map[market.Address]market.QuotePrice, 2), Block: t.Block, Changed: t.Changed,
-		AsOf: t.Time, FinalAt: t.FinalTime, Stale: IsStale(t.State, t.Time, t.Head, now), Launched: t.Launched, GraduatedAt: t.GraduatedAt,
+		AsOf: t.Time, FinalAt: t.FinalTime, Stale: store.IsStale(t.State, t.Time, t.Head, now), Launched: t.Launched, GraduatedAt: t.GraduatedAt,
 	}
 	for _, p := range pools {
 		out.Pools = append(out.Pools, p.Pool)

@@ -26,7 +26,11 @@ func (s *Store) Apply(ctx context.Context, records []member.Record, atomic bool,
 		if err != nil {
 			return last, err
 		}
-		r := member.NewRegistry(now, last)
+		lastCall, err := lastCallChange(ctx, tx)
+		if err != nil {
+			return last, err
+		}
+		r := member.NewRegistry(now, last, lastCall)
 		if err := load(ctx, tx, r, records, secret); err != nil {
 			return last, err
 		}
@@ -43,7 +47,14 @@ func (s *Store) Apply(ctx context.Context, records []member.Record, atomic bool,
 		if err := keep(ctx, tx, r, secret); err != nil {
 			return last, err
 		}
-		return r.Last, renumberWallets(ctx, tx, r)
+		if err := renumberWallets(ctx, tx, r); err != nil {
+			return last, err
+		}
+		items, err := keepCalls(ctx, tx, r)
+		if err != nil {
+			return last, err
+		}
+		return r.Last, s.writeStream(ctx, tx, items)
 	})
 	return applied, written, err
 }
@@ -54,14 +65,16 @@ func load(ctx context.Context, tx *database.Transaction, r *member.Registry, rec
 	wallets := map[member.WalletKey]bool{}
 	for i := range records {
 		rec := &records[i]
-		ids[string(rec.ID)] = true
+		if rec.ID != "" {
+			ids[string(rec.ID)] = true
+		}
 		switch {
 		case rec.Wallet != nil:
 			wallets[member.WalletKey{Family: rec.Wallet.Family, Address: rec.Wallet.Address}] = true
 			if p := rec.Wallet.Proof; p != nil && rec.Wallet.Names && p.CheckedAt == 0 { // others are no challenges, whatever bytes they have
 				texts[p.Text] = true
 			}
-		case !rec.Deleted:
+		case rec.Call == nil && !rec.Deleted:
 			handles[member.HandleKey(rec.Handle)] = true
 		}
 	}
@@ -71,6 +84,7 @@ func load(ctx context.Context, tx *database.Transaction, r *member.Registry, rec
 		func() error { return loadReleased(ctx, tx, r, handles, secret) },
 		func() error { return loadWallets(ctx, tx, r, wallets) },
 		func() error { return loadChallenges(ctx, tx, r, texts) },
+		func() error { return loadCalls(ctx, tx, r, records) },
 	} {
 		if err := step(); err != nil {
 			return err

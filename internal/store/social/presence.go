@@ -101,12 +101,8 @@ type presenceMinute struct {
 // KeepPresent notes who was present in a minute, which is unix seconds, and forgets the minutes before oldest, under the lease.
 func (s *Store) KeepPresent(ctx context.Context, l *Lease, minute int64, present []member.Number, oldest int64) error {
 	return s.db.InTransaction(ctx, func(tx *database.Transaction) error {
-		res, err := tx.NewRaw("UPDATE program_leases SET epoch = epoch WHERE program = ? AND holder = ? AND epoch = ?", membersProgram, l.holder, l.epoch).Exec(ctx)
-		if err != nil {
-			return wrap("look at the lease of the members program", err)
-		}
-		if n, err := res.RowsAffected(); err != nil || n == 0 {
-			return errors.Join(err, ErrLeaseLost)
+		if err := holds(ctx, tx, l); err != nil {
+			return err
 		}
 		if _, err := tx.NewRaw("DELETE FROM presence_minutes WHERE minute < ? OR minute = ?", oldest, minute).Exec(ctx); err != nil {
 			return wrap("forget who was present", err)
@@ -122,6 +118,18 @@ func (s *Store) KeepPresent(ctx context.Context, l *Lease, minute int64, present
 		}
 		return nil
 	})
+}
+
+// holds locks the lease in a transaction; ErrLeaseLost says that it is another's.
+func holds(ctx context.Context, tx *database.Transaction, l *Lease) error {
+	res, err := tx.NewRaw("UPDATE program_leases SET epoch = epoch WHERE program = ? AND holder = ? AND epoch = ?", membersProgram, l.holder, l.epoch).Exec(ctx)
+	if err != nil {
+		return wrap("look at the lease of the members program", err)
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return errors.Join(err, ErrLeaseLost)
+	}
+	return nil
 }
 
 // Present gives which members were present in the minutes from oldest on, with their newest minute. Who has left isn't one of them.

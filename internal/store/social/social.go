@@ -10,15 +10,23 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // Store reads and writes members. It is a part of store.Store.
-type Store struct{ db *database.DB }
+type Store struct {
+	db *database.DB
+
+	// streamed is the highest number of the stream that this process took; 0 for none.
+	streamed atomic.Int64
+	// servers counts how often the database's server had been another one when that was held against the database.
+	servers atomic.Int64
+}
 
 // New is the part of an open database.
-func New(db *database.DB) *Store { return &Store{db} }
+func New(db *database.DB) *Store { return &Store{db: db} }
 
 // registryStream is the counter of the registry's changes.
 const registryStream = "registry"

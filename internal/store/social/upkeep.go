@@ -5,6 +5,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/streamlog"
 )
 
 // Challenge keeps a text that a wallet's owner may sign until a time, in unix seconds.
@@ -62,14 +63,20 @@ func (s *Store) eraseSome(ctx context.Context, now int64) (erased int, err error
 		if err != nil {
 			return last, err
 		}
+		var retractions []streamlog.Row
 		for i := range gone {
 			last++
 			if err := erase(ctx, tx, &gone[i], secret, last, now); err != nil {
 				return last, err
 			}
+			more, err := eraseCalls(ctx, tx, member.Number(gone[i].Number), now)
+			if err != nil {
+				return last, err
+			}
+			retractions = append(retractions, more...)
 		}
 		erased = len(gone)
-		return last, nil
+		return last, s.writeStream(ctx, tx, retractions)
 	})
 	return erased, err
 }

@@ -1,0 +1,204 @@
+package member
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"strings"
+	"unicode"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// CallID is what the platform's app calls a call by. Nothing public shows it.
+type CallID string
+
+// Call is a member's public word that a token's price will rise, held against the chain for seven days.
+type Call struct {
+	ID CallID
+	// Number is what Boardwalk calls it by. Nothing public shows it either.
+	Number int64
+	// Member is who called.
+	Member Number
+	// Chain is the id of a chain.
+	Chain string
+	Mint  market.Address
+	// Text may be empty. Refs say which tokens the text's tickers mean.
+	Text string
+	Refs []TokenRef
+	// CalledAt is unix seconds.
+	CalledAt int64
+	Price    CallPrice
+	// UpdatedAt is as that of Member. DeletedAt is when the app deleted the call, in unix seconds; 0 is a call.
+	UpdatedAt, DeletedAt int64
+	Standing
+	// Change is the number of the last change of any call that changed this one.
+	Change int64
+}
+
+// TokenRef says which token a text means by a ticker.
+type TokenRef struct {
+	// Symbol is without the dollar sign; its case is ignored.
+	Symbol string         `json:"symbol"`
+	Mint   market.Address `json:"mint"`
+	Chain  string         `json:"chain"`
+}
+
+// CallPrice is a token's price in its reference pool, by the newest block when the call came.
+type CallPrice struct {
+	USD   float64
+	Block uint64
+	// Time is the block's; unix seconds.
+	Time int64
+}
+
+// CallOutcome is how a call ended.
+type CallOutcome string
+
+// The outcomes.
+const (
+	// CallOpen can become either of the others.
+	CallOpen CallOutcome = "open"
+	// CallWin was held at WinMultiple times its price.
+	CallWin CallOutcome = "win"
+	// CallLoss wasn't within CallSpan, or was deleted before.
+	CallLoss CallOutcome = "loss"
+)
+
+// What makes and ends a call.
+const (
+	// CallSpan is for how long the price is held against a call, in seconds of its chain's time.
+	CallSpan = 7 * 24 * 60 * 60
+	// WinMultiple times its price makes a call a win.
+	WinMultiple = 2
+	// CallsADay is the most calls of a member in 24 hours.
+	CallsADay = 5
+	// callDay are those 24 hours, in seconds.
+	callDay = 24 * 60 * 60
+	// backDating is how far before its receipt a call may be dated, in seconds.
+	backDating = 60
+)
+
+// Standing is how a call stands by the blocks that were looked at.
+type Standing struct {
+	Outcome CallOutcome
+	// DecidedAt is when it became what Outcome is, in the chain's time; unix seconds, 0 while it is open.
+	DecidedAt int64
+	// PeakUSD is the highest price that was held since the call; 0 while none was.
+	PeakUSD float64
+	// PeakBlock and PeakHash are the block by which it had been held.
+	PeakBlock uint64
+	PeakHash  market.Hash
+	// SureUSD is the highest price that was held by a final block, and what was held by later ones is looked for from SureBlock and SureTime on.
+	SureUSD   float64
+	SureBlock uint64
+	SureTime  int64
+	// Closed says that nothing changes any more.
+	Closed bool
+}
+
+// Deadline is until when the price is held against the call; unix seconds of its chain's time.
+func (c *Call) Deadline() int64 { return c.CalledAt + CallSpan }
+
+// CallRecord is what the app writes of a call by the member with the record's ID. Of a deletion it has the ID alone, and the record none.
+type CallRecord struct {
+	ID    CallID
+	Chain string
+	Mint  market.Address
+	Text  string
+	Refs  []TokenRef
+	// CalledAt is the app's own time of the call, in unix seconds; 0 is when the record came.
+	CalledAt int64
+
+	// Price is the token's, and NoPrice says why there is none. Only a call that isn't there yet needs it.
+	Price   CallPrice
+	NoPrice error
+}
+
+// The errors of a call that is right by itself and can't be written.
+var (
+	ErrNoCall       = errors.New("there is no such call")
+	ErrCallTaken    = errors.New("the call is another member's")
+	ErrCallFixed    = errors.New("a call's token can't be changed: delete it, and call the other token")
+	ErrCallDeleted  = errors.New("the call was deleted, and none comes back")
+	ErrCallLate     = fmt.Errorf("called_at is more than %d s ago: a call's price is that of its receipt", backDating)
+	ErrManyCalls    = fmt.Errorf("the member has made %d calls in 24 hours, which is as many as are allowed", CallsADay)
+	ErrCallOpen     = errors.New("the member has an open call of this token")
+	ErrNotIndexed   = errors.New("the chain isn't indexed here")
+	ErrChainBehind  = errors.New("the chain's newest blocks aren't indexed at the moment: try again")
+	ErrUnknownToken = errors.New("no such token is known on the chain")
+	ErrUnpriced     = errors.New("the token has no price in a trusted pool")
+	ErrThinPool     = errors.New("the pool that prices the token holds less than the chain asks for (tracking.countedLiquidityUSD)")
+)
+
+// The bounds of a call's text, and of its refs.
+const (
+	longestText = 16 << 10 // bytes
+	mostRefs    = 32
+)
+
+var (
+	errText    = fmt.Errorf("allowed are up to %d bytes without control characters but tabs and line feeds", longestText)
+	errSymbol  = errors.New("allowed are 1 to 32 letters, digits, dots, underscores and hyphens, without the dollar sign")
+	errChainID = errors.New("allowed is the id of a chain: 1 to 32 of the characters a-z, 0-9 and hyphen")
+	errRefs    = fmt.Errorf("allowed are at most %d, each with another symbol", mostRefs)
+)
+
+// CheckText says what is allowed where a text isn't.
+func CheckText(text string) error {
+	control := func(r rune) bool { return unicode.IsControl(r) && r != '\t' && r != '\n' }
+	if len(text) > longestText || strings.ContainsFunc(text, control) {
+		return errText
+	}
+	return nil
+}
+
+var symbolPattern = regexp.MustCompile(`^[\p{L}\p{N}._-]{1,32}$`)
+
+// CheckSymbol says what is allowed where a ref's symbol isn't.
+func CheckSymbol(symbol string) error {
+	if !symbolPattern.MatchString(symbol) {
+		return errSymbol
+	}
+	return nil
+}
+
+// CheckRefs says what is allowed where a list of refs isn't.
+func CheckRefs(refs []TokenRef) error {
+	seen := make(map[string]bool, len(refs))
+	for _, r := range refs {
+		seen[SymbolKey(r.Symbol)] = true
+	}
+	if len(refs) > mostRefs || len(seen) < len(refs) {
+		return errRefs
+	}
+	return nil
+}
+
+// SymbolKey is what two symbols share that are the same one: their case is ignored.
+func SymbolKey(symbol string) string { return strings.ToLower(symbol) }
+
+var chainPattern = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
+
+// CheckChain says what is allowed where the id of a chain isn't.
+func CheckChain(id string) error {
+	if !chainPattern.MatchString(id) {
+		return errChainID
+	}
+	return nil
+}
+
+var errMint = errors.New("allowed is the address of a token: 0x and 40 hexadecimal digits that aren't all 0, or the base58 of 32 bytes on Solana")
+
+// ParseMint reads a token's address, of whichever family of chains it has the form.
+func ParseMint(text string) (a market.Address, err error) {
+	if strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X") {
+		a, err = market.ParseEVMAddress(text)
+	} else {
+		a, err = market.ParseSolanaAddress(text)
+	}
+	if err != nil || a.IsNative() {
+		return market.Address{}, errMint
+	}
+	return a, nil
+}

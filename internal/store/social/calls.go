@@ -1,0 +1,368 @@
+package social
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/uptrace/bun"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/streamlog"
+)
+
+type callRow struct {
+	bun.BaseModel `bun:"table:calls"`
+
+	Number    int64 `bun:",pk"`
+	ID        string
+	Member    int64
+	Chain     string
+	Mint      []byte
+	Text      string
+	TokenRefs string
+	CalledAt  int64
+	PriceUSD  float64 `bun:"price_usd"`
+	Block     int64
+	BlockTime int64
+	UpdatedAt int64
+	DeletedAt int64
+	Outcome   string
+	DecidedAt int64
+	PeakUSD   float64 `bun:"peak_usd"`
+	PeakBlock int64
+	PeakHash  []byte
+	SureUSD   float64 `bun:"sure_usd"`
+	SureBlock int64
+	SureTime  int64
+	Closed    bool
+	Change    int64
+}
+
+func callToRow(c *member.Call) (callRow, error) {
+	refs, err := json.Marshal(c.Refs)
+	row := callRow{
+		Number: c.Number, ID: string(c.ID), Member: int64(c.Member), Chain: c.Chain, Mint: c.Mint.Bytes(), Text: c.Text, TokenRefs: string(refs), CalledAt: c.CalledAt,
+		PriceUSD: c.Price.USD, Block: int64(c.Price.Block), BlockTime: c.Price.Time, UpdatedAt: c.UpdatedAt, DeletedAt: c.DeletedAt, Outcome: string(c.Outcome),
+		DecidedAt: c.DecidedAt, PeakUSD: c.PeakUSD, PeakBlock: int64(c.PeakBlock), SureUSD: c.SureUSD, SureBlock: int64(c.SureBlock), SureTime: c.SureTime, Closed: c.Closed,
+		Change: c.Change,
+	}
+	if c.PeakUSD > 0 {
+		row.PeakHash = c.PeakHash[:]
+	}
+	return row, err
+}
+
+func (r *callRow) value() (*member.Call, error) {
+	c := &member.Call{
+		ID: member.CallID(r.ID), Number: r.Number, Member: member.Number(r.Member), Chain: r.Chain, Text: r.Text, CalledAt: r.CalledAt,
+		Price: member.CallPrice{USD: r.PriceUSD, Block: uint64(r.Block), Time: r.BlockTime}, UpdatedAt: r.UpdatedAt, DeletedAt: r.DeletedAt, Change: r.Change,
+		Standing: member.Standing{
+			Outcome: member.CallOutcome(r.Outcome), DecidedAt: r.DecidedAt, PeakUSD: r.PeakUSD, PeakBlock: uint64(r.PeakBlock), SureUSD: r.SureUSD,
+			SureBlock: uint64(r.SureBlock), SureTime: r.SureTime, Closed: r.Closed,
+		},
+	}
+	copy(c.PeakHash[:], r.PeakHash)
+	var err error
+	if c.Mint, err = market.AddressFromBytes(r.Mint); err == nil {
+		err = json.Unmarshal([]byte(r.TokenRefs), &c.Refs)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("database: a row of calls: %w", err)
+	}
+	return c, nil
+}
+
+// callsCounter is the counter of the calls' changes.
+const callsCounter = "calls"
+
+// lastCallChange is the number of the last change of a call.
+func lastCallChange(ctx context.Context, db bun.IDB) (last int64, err error) {
+	err = db.NewRaw("SELECT COALESCE(max(last), 0) FROM sequences WHERE stream = ?", callsCounter).Scan(ctx, &last)
+	return last, wrap("read the last change of a call", err)
+}
+
+// loadCalls takes in the calls that the records are about, and of their members those of the last day and the open ones. The members are there.
+func loadCalls(ctx context.Context, tx *database.Transaction, r *member.Registry, records []member.Record) error {
+	var ids, members []any
+	for i := range records {
+		rec := &records[i]
+		if rec.Call == nil {
+			continue
+		}
+		ids = append(ids, string(rec.Call.ID))
+		if m := r.Members[rec.ID]; m != nil {
+			members = append(members, int64(m.Number))
+		}
+	}
+	for some := range slices.Chunk(ids, database.LoadKeys) {
+		if err := addCalls(ctx, tx, r, "id IN (?)", database.Among(tx.Postgres, some)); err != nil {
+			return err
+		}
+	}
+	for some := range slices.Chunk(members, database.LoadKeys) {
+		if err := addCalls(ctx, tx, r, "member IN (?) AND called_at > ?", database.Among(tx.Postgres, some), r.Now-member.CallSpan-callSlack); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// callSlack is for how much longer than its span a call can be open, in seconds, by the clock: a chain's own time may be behind it.
+const callSlack = 48 * 60 * 60
+
+func addCalls(ctx context.Context, tx *database.Transaction, r *member.Registry, condition string, args ...any) error {
+	calls, err := listCalls(ctx, tx, condition, args...)
+	if err != nil {
+		return err
+	}
+	for i := range calls {
+		r.AddCall(&calls[i])
+	}
+	return nil
+}
+
+func listCalls(ctx context.Context, db bun.IDB, condition string, args ...any) ([]member.Call, error) {
+	var rows []callRow
+	if err := db.NewSelect().Model(&rows).Where(condition, args...).Order("change").Scan(ctx); err != nil {
+		return nil, wrap("read calls", err)
+	}
+	out := make([]member.Call, len(rows))
+	for i := range rows {
+		c, err := rows[i].value()
+		if err != nil {
+			return nil, err
+		}
+		out[i] = *c
+	}
+	return out, nil
+}
+
+// keepCalls writes the calls that changed, and gives what that brings to the stream.
+func keepCalls(ctx context.Context, tx *database.Transaction, r *member.Registry) (items []streamlog.Row, err error) {
+	if len(r.ChangedCalls) == 0 {
+		return nil, nil
+	}
+	var calls []*member.Call
+	for id := range r.ChangedCalls {
+		calls = append(calls, r.Calls[id])
+	}
+	slices.SortFunc(calls, func(a, b *member.Call) int { return cmp.Compare(a.Number, b.Number) })
+	rows := make([]callRow, len(calls))
+	for i, c := range calls {
+		if rows[i], err = callToRow(c); err != nil {
+			return nil, err
+		}
+		switch {
+		case c.DeletedAt > 0:
+			gone, err := streamlog.Delete(ctx, tx, r.Now, "call = ?", c.Number)
+			if err != nil {
+				return nil, err
+			}
+			items = append(items, gone...)
+		case c.Change == c.Number:
+			items = append(items, itemOf(c, r.Now))
+		}
+	}
+	if err := database.Upsert(ctx, tx, rows); err != nil {
+		return nil, err
+	}
+	_, err = tx.NewRaw("INSERT INTO sequences (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET last = excluded.last", callsCounter, r.LastCall).Exec(ctx)
+	return items, wrap("number the changes of calls", err)
+}
+
+// itemOf is a call's item in the stream. now is unix seconds.
+func itemOf(c *member.Call, now int64) streamlog.Row {
+	return streamlog.Row{Kind: string(market.StreamCall), Chain: c.Chain, Time: now, Token: c.Mint.Bytes(), Member: int64(c.Member), Call: c.Number}
+}
+
+// Call gives a call by the app's id; nil where there is none.
+func (s *Store) Call(ctx context.Context, id member.CallID) (*member.Call, error) {
+	list, err := listCalls(ctx, s.db.Read, "id = ?", string(id))
+	if err != nil || len(list) == 0 {
+		return nil, err
+	}
+	return &list[0], nil
+}
+
+// Calls gives calls by their numbers, those that are there.
+func (s *Store) Calls(ctx context.Context, numbers []int64) (map[int64]member.Call, error) {
+	out := make(map[int64]member.Call, len(numbers))
+	for some := range slices.Chunk(numbers, database.LoadKeys) {
+		keys := make([]any, len(some))
+		for i, n := range some {
+			keys[i] = n
+		}
+		list, err := listCalls(ctx, s.db.Read, "number IN (?)", database.Among(s.db.IsPostgres(), keys))
+		if err != nil {
+			return nil, err
+		}
+		for _, c := range list {
+			out[c.Number] = c
+		}
+	}
+	return out, nil
+}
+
+// LastCallChange is the number of the last change of a call.
+func (s *Store) LastCallChange(ctx context.Context) (int64, error) {
+	return lastCallChange(ctx, s.db.Read)
+}
+
+// CallChanges lists up to limit calls that changed after the change with a number, by the numbers of their last changes. What changed several times is there once.
+func (s *Store) CallChanges(ctx context.Context, after int64, limit int) ([]member.Call, error) {
+	last, err := s.LastCallChange(ctx) // a change that comes between the two reads must not hide what came before it
+	if err != nil || last == after {
+		return nil, err
+	}
+	return listCalls(ctx, s.db.Read, "number IN (SELECT number FROM calls WHERE change > ? AND change <= ? ORDER BY change LIMIT ?)", after, last, limit)
+}
+
+// CallersOf gives the ids of the members of some calls, by their numbers.
+func (s *Store) CallersOf(ctx context.Context, calls []member.Call) (map[member.Number]member.ID, error) {
+	out := make(map[member.Number]member.ID, len(calls))
+	numbers := make([]any, len(calls))
+	for i := range calls {
+		numbers[i] = int64(calls[i].Member)
+	}
+	for some := range slices.Chunk(numbers, database.LoadKeys) {
+		var rows []memberRow
+		err := s.db.Read.NewSelect().Model(&rows).Where("number IN (?)", database.Among(s.db.IsPostgres(), some)).Scan(ctx)
+		if err != nil {
+			return nil, wrap("read members", err)
+		}
+		for i := range rows {
+			out[member.Number(rows[i].Number)] = member.ID(rows[i].ID)
+		}
+	}
+	return out, nil
+}
+
+// CallsToJudge lists up to limit calls with numbers above one of which it isn't settled how they end, by their numbers.
+func (s *Store) CallsToJudge(ctx context.Context, above int64, limit int) ([]member.Call, error) {
+	return listCalls(ctx, s.db.Read, "number IN (SELECT number FROM calls WHERE closed = FALSE AND number > ? ORDER BY number LIMIT ?)", above, limit)
+}
+
+// Judged is how a call stands now.
+type Judged struct {
+	Number int64
+	member.Standing
+}
+
+// Judge writes how calls stand, under the lease; a call that was deleted meanwhile stays as it is. One whose outcome changes is told anew in the stream. now is
+// unix seconds.
+func (s *Store) Judge(ctx context.Context, l *Lease, judged []Judged, now int64) error {
+	return s.write(ctx, func(tx *database.Transaction, last int64) (int64, error) {
+		if err := holds(ctx, tx, l); err != nil {
+			return last, err
+		}
+		lastCall, err := lastCallChange(ctx, tx)
+		if err != nil {
+			return last, err
+		}
+		r := member.NewRegistry(now, last, lastCall)
+		var items []streamlog.Row
+		for some := range slices.Chunk(judged, database.LoadKeys) {
+			more, err := judgeSome(ctx, tx, r, some)
+			if err != nil {
+				return last, err
+			}
+			items = append(items, more...)
+		}
+		// Numbers of the stream come last.
+		if _, err := keepCalls(ctx, tx, r); err != nil {
+			return last, err
+		}
+		return last, s.writeStream(ctx, tx, items)
+	})
+}
+
+// writeStream writes rows of the stream, as the last thing of a transaction.
+func (s *Store) writeStream(ctx context.Context, tx *database.Transaction, rows []streamlog.Row) error {
+	last, err := streamlog.Write(ctx, tx, rows)
+	s.took(last)
+	return err
+}
+
+// took notes a number of the stream. That of a transaction that fails counts too: the database may have it all the same.
+func (s *Store) took(number int64) {
+	for {
+		highest := s.streamed.Load()
+		if number <= highest || s.streamed.CompareAndSwap(highest, number) {
+			return
+		}
+	}
+}
+
+func judgeSome(ctx context.Context, tx *database.Transaction, r *member.Registry, judged []Judged) (items []streamlog.Row, err error) {
+	of := make(map[int64]*Judged, len(judged))
+	keys := make([]any, len(judged))
+	for i := range judged {
+		of[judged[i].Number], keys[i] = &judged[i], judged[i].Number
+	}
+	calls, err := listCalls(ctx, tx, "closed = FALSE AND number IN (?)", database.Among(tx.Postgres, keys))
+	if err != nil {
+		return nil, err
+	}
+	for i := range calls {
+		c := &calls[i]
+		was := c.Standing
+		c.Standing = of[c.Number].Standing
+		r.AddCall(c)
+		r.ChangedCalls[c.ID] = true
+		if was.Outcome == c.Outcome && was.Closed == c.Closed {
+			continue
+		}
+		r.LastCall++
+		c.Change = r.LastCall
+		if was.Outcome == c.Outcome {
+			continue
+		}
+		gone, err := streamlog.Delete(ctx, tx, r.Now, "call = ?", c.Number)
+		if err != nil {
+			return nil, err
+		}
+		items = append(append(items, gone...), itemOf(c, r.Now))
+	}
+	return items, nil
+}
+
+// KeepNumbers keeps the stream's next numbers above those that this process took, where the database's server is another one now and lacks some of them, and
+// tells clients to begin anew. now is unix seconds.
+func (s *Store) KeepNumbers(ctx context.Context, l *Lease, now int64) error {
+	servers, highest := s.db.Servers.Changed(), s.streamed.Load()
+	if servers == s.servers.Load() {
+		return nil
+	}
+	err := s.db.InTransaction(ctx, func(tx *database.Transaction) error {
+		if err := holds(ctx, tx, l); err != nil {
+			return err
+		}
+		var taken int64
+		err := tx.NewRaw("SELECT COALESCE(max(last), 0) FROM sequences WHERE stream = ?", streamlog.Counter).Scan(ctx, &taken)
+		if err != nil || taken >= highest {
+			return wrap("read the last number of the stream", err)
+		}
+		last, err := streamlog.Reset(ctx, tx, highest, "", now)
+		s.took(last)
+		return err
+	})
+	if err == nil {
+		s.servers.Store(servers)
+	}
+	return err
+}
+
+// eraseCalls deletes the calls of a member, and gives what takes their items back.
+func eraseCalls(ctx context.Context, tx *database.Transaction, m member.Number, now int64) (retractions []streamlog.Row, err error) {
+	retractions, err = streamlog.Delete(ctx, tx, now, "call > 0 AND call IN (SELECT number FROM calls WHERE member = ?)", int64(m))
+	if err != nil {
+		return nil, err
+	}
+	_, err = tx.NewRaw("DELETE FROM calls WHERE member = ?", int64(m)).Exec(ctx)
+	return retractions, wrap("erase calls of a member who left", err)
+}

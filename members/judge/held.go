@@ -1,0 +1,40 @@
+package judge
+
+// A price counts once it was held for both.
+const (
+	holdBlocks  = 10
+	holdSeconds = 20
+)
+
+// closing is the price at the end of a block.
+type closing struct {
+	block uint64
+	time  int64 // unix seconds
+	usd   float64
+}
+
+// held finds the prices that were held in one pool, from the closings of its blocks. A price is held if no block closes lower for holdBlocks blocks and
+// holdSeconds seconds, from the block on that closes at it or above. Between two closings the price stays.
+type held struct {
+	// starts are the closings from which on it isn't known yet which price is held, in their order. The price of each is the lowest since, so that they rise.
+	starts []closing
+}
+
+// close takes in the next closing. It calls found with each earlier closing whose time is over by then, with the price that was held from there on.
+func (h *held) close(c closing, found func(closing)) {
+	h.end(c.block, c.time, found)
+	for i := len(h.starts) - 1; i >= 0 && h.starts[i].usd > c.usd; i-- {
+		h.starts[i].usd = c.usd
+	}
+	h.starts = append(h.starts, c)
+}
+
+// end takes in that nothing else was closed before a block.
+func (h *held) end(block uint64, time int64, found func(closing)) {
+	n := 0
+	for n < len(h.starts) && block >= h.starts[n].block+holdBlocks && time >= h.starts[n].time+holdSeconds {
+		found(h.starts[n])
+		n++
+	}
+	h.starts = h.starts[n:]
+}

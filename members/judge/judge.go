@@ -1,0 +1,242 @@
+// Package judge says what a token costs when a member calls it, and then how the call stands: which price was held since, and whether the call has won or lost.
+// It goes by what the chains' indexers wrote, and follows their reorgs.
+package judge
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/social"
+)
+
+const (
+	// callsAtOnce, tokensAtOnce and tradesAtOnce are how many of each are read at once.
+	callsAtOnce, tokensAtOnce, tradesAtOnce = 1_000, 500, 5_000
+	// sureEvery is after how much of a chain's time it is written from where on a call is looked at again after a restart, in seconds.
+	sureEvery = 10 * 60
+	// silentFor is for how long after a call's deadline its chain is waited for, in seconds of the clock.
+	silentFor = 24 * 60 * 60
+)
+
+// Options are what a judge works with.
+type Options struct {
+	// Store goes by chains' ids (store.Served).
+	Store *store.Store
+	Now   func() time.Time
+	// Open tells how many calls there are of which it isn't settled how they end.
+	Open prometheus.Gauge
+}
+
+// Judge judges calls. One goroutine calls it.
+type Judge struct {
+	Options
+
+	calls  map[int64]*call
+	tokens map[store.TokenAt]*token
+	// change is the number of the last change of a call that was taken in, and servers says how often the database's server had been another one then.
+	change, servers int64
+	isLoaded        bool
+}
+
+// New is a judge that knows no call yet.
+func New(o Options) *Judge { return &Judge{Options: o} }
+
+// call is a call that isn't settled.
+type call struct {
+	member.Call
+
+	// rises are the peaks by blocks that aren't final, in their order.
+	rises []rise
+	// overAt is the block by which nothing could be held within the call's span any more; 0 before.
+	overAt uint64
+	// saved is how it stands in the database.
+	saved member.Standing
+}
+
+// rise is a price that was held by a block, higher than any before.
+type rise struct {
+	usd   float64
+	block uint64
+}
+
+// Look takes in what the chains brought since the last time, and writes how the calls stand, under the lease.
+func (j *Judge) Look(ctx context.Context, l *social.Lease) error {
+	if err := j.follow(ctx); err != nil {
+		return err
+	}
+	j.Open.Set(float64(len(j.calls)))
+	if len(j.calls) == 0 {
+		return nil
+	}
+	before, err := j.chains(ctx)
+	if err != nil {
+		return err
+	}
+	for some := range slices.Chunk(slices.Collect(maps.Values(j.tokens)), tokensAtOnce) {
+		if err := j.lookAt(ctx, before, some); err != nil {
+			return err
+		}
+	}
+	after, err := j.chains(ctx)
+	if err != nil {
+		return err
+	}
+	var judged []social.Judged
+	for _, c := range j.calls {
+		was, ok := before[c.Chain]
+		is := after[c.Chain]
+		// What was read of a chain while it was rewound may be of both sides: it is read again.
+		if c.isDirty() && (!ok || is != nil && was.Rewinds == is.Rewinds && was.Generation == is.Generation) {
+			judged = append(judged, social.Judged{Number: c.Number, Standing: c.Standing})
+		}
+	}
+	if len(judged) == 0 {
+		return nil
+	}
+	if err := j.Store.Social.Judge(ctx, l, judged, j.Now().Unix()); err != nil {
+		return err
+	}
+	for _, done := range judged {
+		c := j.calls[done.Number]
+		if c.saved = c.Standing; c.Closed {
+			j.drop(c)
+		}
+	}
+	return nil
+}
+
+// isDirty reports whether how the call stands has to be written.
+func (c *call) isDirty() bool {
+	return c.Outcome != c.saved.Outcome || c.Closed != c.saved.Closed || c.PeakUSD != c.saved.PeakUSD || c.SureTime-c.saved.SureTime >= sureEvery
+}
+
+func (j *Judge) chains(ctx context.Context) (map[string]*store.ChainStatus, error) {
+	list, err := j.Store.Chains(ctx)
+	if err != nil {
+		return nil, err
+	}
+	out := make(map[string]*store.ChainStatus, len(list))
+	for i := range list {
+		out[list[i].ID] = &list[i]
+	}
+	return out, nil
+}
+
+// follow takes in which calls there are. A database that has gone back, or is another server's, is read anew.
+func (j *Judge) follow(ctx context.Context) error {
+	servers := j.Store.Social.ServerChanges() // before the change: it may be another server's already, and then differs the next time
+	last, err := j.Store.Social.LastCallChange(ctx)
+	if err != nil {
+		return err
+	}
+	if !j.isLoaded || last < j.change || servers != j.servers {
+		return j.load(ctx, last, servers)
+	}
+	for j.change < last {
+		list, err := j.Store.Social.CallChanges(ctx, j.change, callsAtOnce)
+		if err != nil {
+			return err
+		}
+		if len(list) == 0 { // the call that changed last isn't there any more
+			j.change = last
+			break
+		}
+		for i := range list {
+			j.take(&list[i])
+			j.change = list[i].Change
+		}
+	}
+	return nil
+}
+
+// load reads all calls anew that aren't settled.
+func (j *Judge) load(ctx context.Context, last, servers int64) error {
+	j.calls, j.tokens, j.isLoaded = map[int64]*call{}, map[store.TokenAt]*token{}, false
+	for above := int64(0); ; {
+		list, err := j.Store.Social.CallsToJudge(ctx, above, callsAtOnce)
+		if err != nil {
+			return err
+		}
+		for i := range list {
+			j.take(&list[i])
+		}
+		if len(list) < callsAtOnce {
+			break
+		}
+		for i := range list {
+			above = max(above, list[i].Number)
+		}
+	}
+	j.change, j.servers, j.isLoaded = last, servers, true
+	return nil
+}
+
+// take takes in a call that is new or has changed.
+func (j *Judge) take(now *member.Call) {
+	c := j.calls[now.Number]
+	switch {
+	case now.Closed:
+		if c != nil {
+			j.drop(c)
+		}
+	case c == nil:
+		c = &call{Call: *now, saved: now.Standing}
+		c.Text, c.Refs = "", nil
+		j.calls[c.Number] = c
+		at := c.token()
+		if j.tokens[at] == nil {
+			j.tokens[at] = &token{TokenAt: at}
+		}
+		j.tokens[at].add(c)
+	}
+}
+
+func (c *call) token() store.TokenAt { return store.TokenAt{Chain: c.Chain, Mint: c.Mint} }
+
+func (j *Judge) drop(c *call) {
+	delete(j.calls, c.Number)
+	t := j.tokens[c.token()]
+	if t.calls = slices.DeleteFunc(t.calls, func(other *call) bool { return other == c }); len(t.calls) == 0 {
+		delete(j.tokens, t.TokenAt)
+	}
+}
+
+// lookAt takes in what happened to some tokens.
+func (j *Judge) lookAt(ctx context.Context, chains map[string]*store.ChainStatus, tokens []*token) error {
+	mints := make([]market.Address, len(tokens))
+	for i, t := range tokens {
+		mints[i] = t.Mint
+	}
+	seen, err := readTokens(ctx, j.Store, mints)
+	if err != nil {
+		return err
+	}
+	for _, t := range tokens {
+		if chain := chains[t.Chain]; chain != nil && chain.Last.Hash != (market.Hash{}) {
+			if err := j.lookAtToken(ctx, t, seen[t.TokenAt], chain); err != nil {
+				return fmt.Errorf("judge the calls of %s on %s: %w", t.Mint, t.Chain, err)
+			}
+		}
+		for _, c := range t.calls {
+			if j.Now().Unix() > c.Deadline()+silentFor { // its chain has stopped, or is gone
+				c.close()
+			}
+		}
+	}
+	return nil
+}
+
+// close settles a call as it stands.
+func (c *call) close() {
+	if c.Closed = true; c.Outcome == member.CallOpen {
+		c.Outcome, c.DecidedAt = member.CallLoss, c.Deadline()
+	}
+}

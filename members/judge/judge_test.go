@@ -1,0 +1,461 @@
+package judge_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"pgregory.net/rapid"
+
+	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/social"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
+	"github.com/boardwalkhq/boardwalk/internal/store/storetest/written"
+	"github.com/boardwalkhq/boardwalk/members/judge"
+)
+
+func TestMain(m *testing.M) { storetest.Main(m) }
+
+func address(n byte) market.Address { return market.EVMAddress([32]byte{12: 0xca, 31: n}) }
+
+var usdc, token, other, factory, pool, second = address(1), address(2), address(3), address(4), address(11), address(12)
+
+func whole(n uint64, decimals int) (v market.Amount) {
+	var ten market.Amount
+	ten.SetUint64(10)
+	v.SetUint64(n)
+	for range decimals {
+		v.Mul(&v, &ten)
+	}
+	return v
+}
+
+// world is a chain with a token, and members who call it.
+type world struct {
+	*written.Chain
+
+	judge *judge.Judge
+	lease *social.Lease
+	now   int64
+	calls int
+}
+
+const start = 1_760_000_000
+
+func newWorld(t written.TB, st *store.Store) *world {
+	t.Helper()
+	told := func(mint market.Address, decimals uint8) market.Fact {
+		return market.TokenFact{Token: mint, Name: "n", Symbol: "s", HasDecimals: true, Decimals: decimals, FromCreation: true}
+	}
+	w := &world{now: start, Chain: written.New(t, st, &chainconfig.Chain{
+		ID: "base", Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "ETH", Wrapped: address(99)},
+		Quotes:    []chainconfig.Quote{{Symbol: "USDC", Address: usdc, PegUSD: 1, PegBoundPct: 5}},
+		Exchanges: []chainconfig.Exchange{{Name: "v2", Protocol: market.UniswapV2, Factory: factory}},
+		Tracking:  chainconfig.Tracking{CountedLiquidityUSD: 5_000},
+	}, market.Header{Number: 99, Hash: market.Hash{99}, Time: start})}
+	w.FinalAfter = 6
+	w.block(t, 1, []market.Fact{told(usdc, 6), told(token, 18), told(other, 18)},
+		market.PoolCreated{Protocol: market.UniswapV2, Factory: factory, Pool: pool, Token0: token, Token1: usdc})
+	var err error
+	if w.lease, err = st.Social.Acquire(t.Context(), "test", time.Hour.Milliseconds()); err != nil || w.lease == nil {
+		t.Fatal("no lease", err)
+	}
+	w.apply(t, member.Record{ID: "u1", Handle: "ada", JoinedAt: 1, UpdatedAt: 1}, member.Record{ID: "u2", Handle: "bob", JoinedAt: 1, UpdatedAt: 1})
+	w.restart()
+	return w
+}
+
+func (w *world) restart() {
+	w.judge = judge.New(judge.Options{
+		Store: w.Store.Served(), Now: func() time.Time { return time.Unix(w.now, 0) }, Open: prometheus.NewGauge(prometheus.GaugeOpts{}),
+	})
+}
+
+func (w *world) block(t written.TB, seconds int64, facts []market.Fact, events ...market.Event) {
+	t.Helper()
+	w.Block(t, seconds, facts, events...)
+	w.now = w.Last.Time
+}
+
+// closes writes a block in which the token is traded to a price, in a pool that holds so many USD on either side.
+func (w *world) closes(t written.TB, seconds int64, in market.Address, usd, side uint64) {
+	t.Helper()
+	w.block(t, seconds, nil, market.Reserves{Pool: in, Reserve0: whole(side/usd, 18), Reserve1: whole(side, 6)}, market.Swap{
+		Pool: in, Sender: address(90), Recipient: address(90), Amount0: market.SignedAmount{Abs: whole(1, 18), Neg: true}, Amount1: market.SignedAmount{Abs: whole(usd, 6)},
+	})
+}
+
+func (w *world) apply(t written.TB, records ...member.Record) []social.Applied {
+	t.Helper()
+	applied, _, err := w.Store.Social.Apply(t.Context(), records, false, w.now)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return applied
+}
+
+// call has a member call the token; the error is why they can't.
+func (w *world) call(t written.TB, of member.ID) (id member.CallID, err error) {
+	t.Helper()
+	p := judge.Pricer{Store: w.Store.Served(), Now: func() time.Time { return time.Unix(w.now, 0) }}
+	price, noPrice := p.Price(t.Context(), "base", token)
+	w.calls++
+	id = member.CallID(fmt.Sprintf("c%d", w.calls))
+	applied := w.apply(t, member.Record{ID: of, UpdatedAt: w.now * 1e6, Call: &member.CallRecord{ID: id, Chain: "base", Mint: token, Price: price, NoPrice: noPrice}})
+	return id, applied[0].Err
+}
+
+// look has the calls judged, and gives how one stands.
+func (w *world) look(t written.TB, id member.CallID) *member.Call {
+	t.Helper()
+	if err := w.judge.Look(t.Context(), w.lease); err != nil {
+		t.Fatal(err)
+	}
+	c, err := w.Store.Social.Call(t.Context(), id)
+	if err != nil || c == nil {
+		t.Fatal(id, c, err)
+	}
+	return c
+}
+
+// close is the price at the end of a block in which the token was traded.
+type closing struct {
+	block uint64
+	time  int64
+	usd   float64
+}
+
+// peakOf is the highest price that was held by a block, from a call on.
+func peakOf(c *member.Call, blocks []closing, head market.Header) (peak float64) {
+	list := []closing{{c.Price.Block, c.Price.Time, c.Price.USD}}
+	for _, b := range blocks {
+		if b.block >= c.Price.Block {
+			list = append(list, b)
+		}
+	}
+	for i, from := range list {
+		isOver := func(block uint64, time int64) bool { return block >= from.block+10 && time >= from.time+20 }
+		if !isOver(head.Number, head.Time) || from.time > c.Deadline() {
+			continue
+		}
+		low := from.usd
+		for _, b := range list[i:] {
+			if !isOver(b.block, b.time) {
+				low = min(low, b.usd)
+			}
+		}
+		peak = max(peak, low)
+	}
+	return peak
+}
+
+// TestJudgedAsFromScratch: whatever blocks come and are taken back, and however often the program looks or begins anew, a call stands as somebody says who has
+// all blocks before them.
+func TestJudgedAsFromScratch(t *testing.T) {
+	t.Parallel()
+	dir, n := t.TempDir(), 0
+	rapid.Check(t, func(t *rapid.T) {
+		n++
+		st, err := store.Open(context.Background(), "sqlite:"+filepath.Join(dir, fmt.Sprintf("%d.db", n))) //nolint:usetesting // a property's context ends before it is closed
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = st.Close() }()
+		w := newWorld(t, st)
+		var blocks []closing
+		trade := func(seconds int64, usd uint64) {
+			w.closes(t, seconds, pool, usd, 100_000)
+			blocks = append(blocks, closing{w.Last.Number, w.Last.Time, float64(usd)})
+		}
+		trade(1, 10)
+		final := w.Last.Number
+		var calls []member.CallID
+		for range rapid.IntRange(5, 60).Draw(t, "steps") {
+			seconds := rapid.SampledFrom([]int64{1, 2, 3, 12, 40, 20 * 3600}).Draw(t, "seconds")
+			switch rapid.SampledFrom([]string{"trade", "trade", "trade", "idle", "reorg", "call", "look", "look", "restart"}).Draw(t, "step") {
+			case "trade":
+				trade(seconds, uint64(rapid.SampledFrom([]int{5, 10, 16, 20, 25, 40}).Draw(t, "usd")))
+			case "idle":
+				w.block(t, seconds, nil)
+			case "reorg":
+				if final = max(final, w.Last.Number-min(w.Last.Number, w.FinalAfter)); w.Last.Number > final {
+					w.Rewind(t, rapid.IntRange(1, int(w.Last.Number-final)).Draw(t, "depth"))
+					blocks = slices.DeleteFunc(blocks, func(b closing) bool { return b.block > w.Last.Number })
+				}
+			case "call":
+				id, err := w.call(t, rapid.SampledFrom([]member.ID{"u1", "u2"}).Draw(t, "of"))
+				if err == nil {
+					calls = append(calls, id)
+				} else if !errors.Is(err, member.ErrCallOpen) && !errors.Is(err, member.ErrManyCalls) && !errors.Is(err, member.ErrChainBehind) {
+					t.Fatal(err)
+				}
+			case "restart":
+				w.restart()
+			case "look":
+				calls = slices.DeleteFunc(calls, func(id member.CallID) bool {
+					c := w.look(t, id)
+					want := peakOf(c, blocks, w.Last)
+					outcome := member.CallOpen
+					switch {
+					case want >= 2*c.Price.USD:
+						outcome = member.CallWin
+					case c.Outcome == member.CallLoss && w.Last.Time > c.Deadline():
+						outcome = member.CallLoss
+					}
+					if math.Abs(c.PeakUSD-want) > 1e-9 || c.Outcome != outcome {
+						t.Fatalf("at block %d, %s of %v USD in block %d has the peak %v and is %s; want %v, %s\n%v", w.Last.Number, id, c.Price.USD, c.Price.Block, c.PeakUSD, c.Outcome, want, outcome, blocks)
+					}
+					return c.Closed
+				})
+			}
+			final = max(final, w.Last.Number-min(w.Last.Number, w.FinalAfter))
+		}
+	})
+}
+
+// steady writes n blocks in which nothing happens.
+func (w *world) steady(t written.TB, n int, seconds int64) {
+	t.Helper()
+	for range n {
+		w.block(t, seconds, nil)
+	}
+}
+
+// items are the stream's items, and what it took back, as a kind of text: "+1" for the item of the first call, "-3" for what had the number 3.
+func (w *world) items(t *testing.T) (out []string) {
+	t.Helper()
+	list, err := w.Store.Served().Stream.After(t.Context(), 0, 1000)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, it := range list {
+		if it.Kind != market.StreamCall {
+			continue
+		}
+		if it.Retracts > 0 {
+			out = append(out, fmt.Sprintf("-%d", it.Retracts))
+		} else {
+			out = append(out, fmt.Sprintf("+%d", it.Call))
+		}
+	}
+	return out
+}
+
+func both(t *testing.T, f func(t *testing.T, w *world)) {
+	t.Helper()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, storetest.Open(t, kind))
+			w.closes(t, 1, pool, 10, 100_000)
+			f(t, w)
+		})
+	}
+}
+
+func (w *world) must(t *testing.T, of member.ID) member.CallID {
+	t.Helper()
+	id, err := w.call(t, of)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return id
+}
+
+func hold(t *testing.T, what string, c *member.Call, outcome member.CallOutcome, peak float64, closed bool) {
+	t.Helper()
+	if c.Outcome != outcome || math.Abs(c.PeakUSD-peak) > 1e-9 || c.Closed != closed {
+		t.Errorf("%s, the call is %s with a peak of %v USD, closed: %v; want %s, %v, %v", what, c.Outcome, c.PeakUSD, c.Closed, outcome, peak, closed)
+	}
+}
+
+// TestAWinThatAReorgTakesBack: a call wins once twice its price was held, is told anew under another number, and is open again when the block is gone by
+// which it had been held.
+func TestAWinThatAReorgTakesBack(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		id := w.must(t, "u1")
+		hold(t, "at once", w.look(t, id), member.CallOpen, 0, false)
+		w.closes(t, 12, pool, 20, 100_000)
+		w.steady(t, 9, 12)
+		hold(t, "a block before", w.look(t, id), member.CallOpen, 10, false)
+		w.steady(t, 1, 12)
+		won := w.look(t, id)
+		hold(t, "held for ten blocks", won, member.CallWin, 20, false)
+		if won.DecidedAt != w.Last.Time {
+			t.Errorf("it won at %d, want %d", won.DecidedAt, w.Last.Time)
+		}
+		w.Rewind(t, 1)
+		hold(t, "without the tenth block", w.look(t, id), member.CallOpen, 10, false)
+		w.closes(t, 12, pool, 15, 100_000) // lower, but outside what was held
+		w.restart()
+		hold(t, "with another tenth block", w.look(t, id), member.CallWin, 20, false)
+		w.steady(t, 7, 12)
+		w.closes(t, 12, pool, 5, 100_000)
+		hold(t, "once it fell", w.look(t, id), member.CallWin, 20, false)
+		w.block(t, member.CallSpan, nil)
+		hold(t, "after seven days", w.look(t, id), member.CallWin, 20, false)
+		w.steady(t, 9, 12)
+		hold(t, "when the last price of its time was held", w.look(t, id), member.CallWin, 20, false)
+		w.steady(t, 5, 12)
+		hold(t, "and not yet for good", w.look(t, id), member.CallWin, 20, false)
+		w.steady(t, 1, 12)
+		hold(t, "and for good", w.look(t, id), member.CallWin, 20, true)
+		if got, want := w.items(t), []string{"-1", "-3", "-5", "+1"}; !slices.Equal(got, want) {
+			t.Errorf("the stream has %v, want %v", got, want)
+		}
+	})
+}
+
+// TestALoss: seven days without twice the price. What is held from a block at the very end counts, and from one later it doesn't.
+func TestALoss(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		late    int64
+		outcome member.CallOutcome
+		peak    float64
+	}{{0, member.CallWin, 32}, {1, member.CallLoss, 10}} {
+		w := newWorld(t, storetest.Open(t, "sqlite"))
+		w.closes(t, 1, pool, 10, 100_000)
+		id := w.must(t, "u1")
+		w.steady(t, 12, 12)
+		w.closes(t, member.CallSpan-12*12+c.late, pool, 32, 100_000)
+		if stands := w.look(t, id); stands.Outcome == member.CallLoss != (c.late > 0) {
+			t.Errorf("%d s late: it is a %s as soon as its time is over", c.late, stands.Outcome)
+		}
+		w.steady(t, 10, 12)
+		hold(t, fmt.Sprintf("%d s late", c.late), w.look(t, id), c.outcome, c.peak, c.late > 0)
+		w.restart()
+		w.look(t, id)
+		w.steady(t, 6, 12)
+		hold(t, fmt.Sprintf("%d s late, for good", c.late), w.look(t, id), c.outcome, c.peak, true)
+	}
+}
+
+// TestAThinPool: a token whose pool holds less than the chain asks for can't be called, and no price counts that was held while it held less: not even if nobody
+// could trade, since all liquidity was gone.
+func TestAThinPool(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		id := w.must(t, "u1")
+		w.closes(t, 12, pool, 40, 2_000)
+		if _, err := w.call(t, "u2"); !errors.Is(err, member.ErrThinPool) {
+			t.Errorf("a call of a token in a thin pool: %v", err)
+		}
+		w.steady(t, 12, 12)
+		hold(t, "held in a thin pool", w.look(t, id), member.CallOpen, 0, false)
+		w.closes(t, 12, pool, 32, 100_000)
+		w.steady(t, 5, 12)
+		w.block(t, 12, nil, market.Reserves{Pool: pool, Reserve0: whole(10, 18), Reserve1: whole(320, 6)}) // the owner takes nearly all out
+		w.steady(t, 12, 12)
+		w.block(t, 12, nil, market.Reserves{Pool: pool, Reserve0: whole(100_000, 18), Reserve1: whole(3_200_000, 6)})
+		hold(t, "with its liquidity away for a while", w.look(t, id), member.CallOpen, 0, false)
+		w.closes(t, 12, pool, 32, 100_000)
+		w.steady(t, 10, 12)
+		hold(t, "held in a deep pool", w.look(t, id), member.CallWin, 32, false)
+	})
+}
+
+// TestAnotherReferencePool: once another pool prices the token, prices are held in that one.
+func TestAnotherReferencePool(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t, "sqlite"))
+	w.closes(t, 1, pool, 10, 100_000)
+	id := w.must(t, "u1")
+	w.steady(t, 12, 12)
+	hold(t, "in the first pool", w.look(t, id), member.CallOpen, 10, false)
+	w.block(t, 12, nil, market.PoolCreated{Protocol: market.UniswapV2, Factory: factory, Pool: second, Token0: token, Token1: usdc})
+	for n := 0; ; n++ {
+		w.closes(t, 60, second, 16, 1_000_000)
+		w.closes(t, 60, pool, 40, 10_000)
+		w.look(t, id)
+		now, err := w.Store.Tokens.Now(t.Context(), []market.Address{token})
+		if err != nil || n > 200 {
+			t.Fatal("the second pool never prices the token", err)
+		}
+		if now[0].Pool == second {
+			break
+		}
+	}
+	w.closes(t, 12, pool, 400, 10_000)
+	w.steady(t, 12, 12)
+	if c := w.look(t, id); c.PeakUSD != 16 {
+		t.Errorf("the peak is %v USD, want that of the second pool", c.PeakUSD)
+	}
+}
+
+// TestWhoMayCallWhat: a member calls a token once at a time, and five tokens a day; a call that is deleted is a loss and counts among them.
+func TestWhoMayCallWhat(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		id := w.must(t, "u1")
+		for n := range 5 {
+			if _, err := w.call(t, "u1"); !errors.Is(err, member.ErrCallOpen) {
+				t.Fatalf("call %d of the same token: %v", n+2, err)
+			}
+			w.steady(t, 1, 12)
+			if got := w.apply(t, member.Record{Deleted: true, UpdatedAt: w.now * 1e6, Call: &member.CallRecord{ID: id}}); got[0].Err != nil {
+				t.Fatal(got[0].Err)
+			}
+			hold(t, "deleted", w.look(t, id), member.CallLoss, 0, true)
+			if n < 4 {
+				id = w.must(t, "u1")
+			}
+		}
+		if _, err := w.call(t, "u1"); !errors.Is(err, member.ErrManyCalls) {
+			t.Errorf("a sixth call within a day: %v", err)
+		}
+		if got, want := w.items(t), []string{"-1", "-3", "-5", "-7", "-9"}; !slices.Equal(got, want) {
+			t.Errorf("the stream has %v of five deleted calls, want %v", got, want)
+		}
+		w.block(t, 24*3600-5*12-1, nil)
+		if _, err := w.call(t, "u1"); !errors.Is(err, member.ErrManyCalls) {
+			t.Errorf("a sixth call a second before the first is a day old: %v", err)
+		}
+		w.block(t, 1, nil)
+		w.must(t, "u1")
+	})
+}
+
+// TestWhatCanNotBeCalled tells why.
+func TestWhatCanNotBeCalled(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t, "sqlite"))
+	w.closes(t, 1, pool, 10, 100_000)
+	p := judge.Pricer{Store: w.Store.Served(), Now: func() time.Time { return time.Unix(w.now, 0) }}
+	for _, c := range []struct {
+		chain string
+		mint  market.Address
+		want  error
+	}{{"bsc", token, member.ErrNotIndexed}, {"base", address(77), member.ErrUnknownToken}, {"base", other, member.ErrUnpriced}, {"base", token, nil}} {
+		if got, err := p.Price(t.Context(), c.chain, c.mint); !errors.Is(err, c.want) || err == nil && got != (member.CallPrice{USD: 10, Block: w.Last.Number, Time: w.Last.Time}) {
+			t.Errorf("%s on %s: %+v, %v; want %v", c.mint, c.chain, got, err, c.want)
+		}
+	}
+	w.now += 3600 + 121 // its nodes are silent for two minutes
+	if _, err := p.Price(t.Context(), "base", token); !errors.Is(err, member.ErrChainBehind) {
+		t.Errorf("on a chain of which nothing is heard: %v", err)
+	}
+}
+
+// TestAChainThatStops: a day after its time a call ends as it stands.
+func TestAChainThatStops(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t, "sqlite"))
+	w.closes(t, 1, pool, 10, 100_000)
+	id := w.must(t, "u1")
+	w.steady(t, 12, 12)
+	w.now = start + 2 + member.CallSpan + 24*3600
+	hold(t, "a day after its time", w.look(t, id), member.CallOpen, 10, false)
+	w.now++
+	hold(t, "a second later", w.look(t, id), member.CallLoss, 10, true)
+}

@@ -1,0 +1,204 @@
+package judge
+
+import (
+	"cmp"
+	"context"
+	"math"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+)
+
+// token is a token with calls that aren't settled.
+type token struct {
+	store.TokenAt
+
+	calls []*call
+	// isRunning is false until the token is looked at, and where it has to be looked at again from the blocks on that were final.
+	isRunning bool
+	// rewinds and generation are the chain's at the last look.
+	rewinds, generation int64
+	// pool is the one that priced the token at the last look; none where none did.
+	pool market.Address
+	held held
+	// at and since are the block, and its time, up to which closings were taken in.
+	at    uint64
+	since int64
+	// called are the calls' own prices that are still to be taken in, as closings.
+	called []closing
+	// marks say, of blocks that weren't final, from where on prices have to be looked for again that aren't held by them.
+	marks []mark
+}
+
+// mark says that by a block every price is found that is held from a closing before from on.
+type mark struct {
+	block uint64
+	from  closing
+}
+
+// add has a call judged, too. One of a block that the token is past has the blocks since looked at again.
+func (t *token) add(c *call) {
+	t.calls = append(t.calls, c)
+	if c.Price.Block != t.at {
+		t.isRunning = false
+		return
+	}
+	t.called = append(t.called, c.called())
+}
+
+// called is the call's own price as a closing.
+func (c *call) called() closing { return closing{c.Price.Block, c.Price.Time, c.Price.USD} }
+
+// restart has the token looked at again from the blocks on that were final. Peaks of blocks that are gone are taken back.
+func (t *token) restart(ctx context.Context, st *store.Store) error {
+	type block struct {
+		number uint64
+		hash   market.Hash
+	}
+	there := map[block]bool{}
+	t.held, t.marks, t.called, t.pool = held{}, nil, nil, market.Address{}
+	t.at, t.since = math.MaxUint64, math.MaxInt64
+	for _, c := range t.calls {
+		c.rises, c.overAt = nil, 0
+		if c.PeakUSD > c.SureUSD {
+			b := block{c.PeakBlock, c.PeakHash}
+			has, known := there[b]
+			if !known {
+				var err error
+				if has, err = st.HasBlock(ctx, t.Chain, b.number, b.hash); err != nil {
+					return err
+				}
+				there[b] = has
+			}
+			if has {
+				c.rises = []rise{{c.PeakUSD, c.PeakBlock}}
+			} else {
+				c.PeakUSD, c.PeakBlock, c.PeakHash = c.SureUSD, 0, market.Hash{}
+			}
+		}
+		t.at, t.since = min(t.at, c.SureBlock), min(t.since, c.SureTime)
+	}
+	for _, c := range t.calls {
+		if c.Price.Block >= t.at {
+			t.called = append(t.called, c.called())
+		}
+	}
+	if t.at > 0 {
+		t.at-- // the closing of the block itself is looked at, too
+	}
+	t.isRunning = true
+	return nil
+}
+
+// lookAtToken takes in what happened to a token up to the chain's newest block. seen is nil where the token isn't there.
+func (j *Judge) lookAtToken(ctx context.Context, t *token, seen *tokenNow, chain *store.ChainStatus) error {
+	isNew := !t.isRunning || t.rewinds != chain.Rewinds || t.generation != chain.Generation
+	if isNew {
+		if err := t.restart(ctx, j.Store); err != nil {
+			return err
+		}
+		t.rewinds, t.generation = chain.Rewinds, chain.Generation
+	}
+	head := chain.Last
+	var pool market.Address
+	var countsSince int64
+	if seen != nil && seen.usd() > 0 {
+		pool, countsSince = seen.pool.ID, seen.pool.CountsSince
+	}
+	if !isNew && pool != t.pool { // what was held in the former pool is known; the other one begins with its price of now
+		t.held, t.called, t.at, t.since = held{}, nil, head.Number, head.Time
+		if !pool.IsNone() {
+			t.called = []closing{{head.Number, head.Time, seen.usd()}}
+		}
+	}
+	t.pool = pool
+	upTo := head.Number
+	closings := t.called
+	if !pool.IsNone() && t.at < head.Number {
+		closes, last, err := j.Store.Trades.BlockCloses(ctx, t.Chain, pool, t.at+1, t.since, head.Number, tradesAtOnce)
+		if err != nil {
+			return err
+		}
+		upTo = last
+		for _, c := range closes {
+			closings = append(closings, closing{c.Block, c.Time, c.USD})
+		}
+	}
+	slices.SortStableFunc(closings, func(a, b closing) int { return cmp.Compare(a.block, b.block) })
+	t.called = nil
+	found := func(from closing) {
+		if countsSince > 0 && from.time >= countsSince {
+			t.raise(from, &head)
+		}
+	}
+	for i, c := range closings {
+		if c.block > upTo { // a call's own price waits for the closings before it
+			t.called = closings[i:]
+			break
+		}
+		t.held.close(c, found)
+		t.since = c.time
+	}
+	t.at = upTo
+	final := min(chain.Head.Final, head.Number)
+	if upTo == head.Number {
+		t.held.end(head.Number, head.Time, found)
+		t.mark(&head, final)
+	}
+	for _, c := range t.calls {
+		c.settle(t, &head, final)
+	}
+	return nil
+}
+
+// raise takes in that a price was held, which is known by the block head.
+func (t *token) raise(from closing, head *market.Header) {
+	for _, c := range t.calls {
+		if from.usd > c.PeakUSD && from.block >= c.Price.Block && from.time <= c.Deadline() {
+			c.PeakUSD, c.PeakBlock, c.PeakHash = from.usd, head.Number, head.Hash
+			c.rises = append(c.rises, rise{from.usd, head.Number})
+		}
+	}
+}
+
+// mark notes from where on prices have to be looked for again once the block head is final, and forgets what the final block makes old.
+func (t *token) mark(head *market.Header, final uint64) {
+	from := closing{block: head.Number, time: head.Time}
+	if len(t.held.starts) > 0 {
+		from = t.held.starts[0]
+	}
+	if n := len(t.marks); n == 0 || t.marks[n-1].block < head.Number {
+		t.marks = append(t.marks, mark{head.Number, from})
+	}
+	for len(t.marks) > 1 && t.marks[1].block <= final {
+		t.marks = t.marks[1:]
+	}
+}
+
+// settle says how the call stands by the block head. final is the newest block that no reorg reaches.
+func (c *call) settle(t *token, head *market.Header, final uint64) {
+	for len(c.rises) > 0 && c.rises[0].block <= final {
+		c.SureUSD = c.rises[0].usd
+		c.rises = c.rises[1:]
+	}
+	if len(t.marks) > 0 && t.marks[0].block <= final && t.marks[0].from.block > c.SureBlock {
+		c.SureBlock, c.SureTime = t.marks[0].from.block, t.marks[0].from.time
+	}
+	isOver := t.at == head.Number && head.Time > c.Deadline() && (len(t.held.starts) == 0 || t.held.starts[0].time > c.Deadline())
+	if isOver && c.overAt == 0 {
+		c.overAt = head.Number
+	}
+	outcome, decided := member.CallOpen, int64(0)
+	switch {
+	case c.PeakUSD >= member.WinMultiple*c.Price.USD:
+		outcome, decided = member.CallWin, head.Time
+	case isOver:
+		outcome, decided = member.CallLoss, c.Deadline()
+	}
+	if outcome != c.Outcome {
+		c.Outcome, c.DecidedAt = outcome, decided
+	}
+	c.Closed = isOver && c.overAt <= final && len(c.rises) == 0
+}
