@@ -96,7 +96,7 @@ func (p *Program) serve(ctx context.Context, listener net.Listener, tokens *keyf
 	}
 	defer func() { _ = st.Close() }()
 	s, err := New(Options{
-		Store: st.Social, Holder: store.NewHolder(p.Database), Tokens: tokens, Deployment: p.Deployment, Now: p.Now, Log: p.Log, Metrics: p.Metrics,
+		Store: st, Holder: store.NewHolder(p.Database), Tokens: tokens, Deployment: p.Deployment, Now: p.Now, Log: p.Log, Metrics: p.Metrics,
 	})
 	if err != nil {
 		return err

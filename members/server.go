@@ -1,5 +1,5 @@
-// Package members is the program that the platform's app writes its members to: the intake, and the count of those who are present. Of several processes
-// one is active; the others wait for its lease.
+// Package members is the program that the platform's app writes its members to: the intake, the count of those who are present, and the judge of their calls. Of
+// several processes one is active; the others wait for its lease.
 package members
 
 import (
@@ -17,10 +17,12 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/boardwalkhq/boardwalk/internal/keyfile"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/social"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 	"github.com/boardwalkhq/boardwalk/members/intake"
+	"github.com/boardwalkhq/boardwalk/members/judge"
 	"github.com/boardwalkhq/boardwalk/members/presence"
 )
 
@@ -41,7 +43,7 @@ const (
 
 // Options are what the server works with.
 type Options struct {
-	Store *social.Store
+	Store *store.Store
 	// Holder names this process in the lease.
 	Holder string
 	Tokens *keyfile.File
@@ -56,7 +58,9 @@ type Options struct {
 type Server struct {
 	Options
 
+	social  *social.Store
 	counter *presence.Counter
+	judge   *judge.Judge
 	handler http.Handler
 	active  atomic.Bool
 	online  prometheus.Gauge
@@ -68,15 +72,18 @@ func New(o Options) (*Server, error) {
 		return nil, fmt.Errorf("the deployment's address %q: allowed is one like https://app.example.com", o.Deployment)
 	}
 	s := &Server{
-		Options: o, counter: presence.New(o.Store, o.Now),
+		Options: o, social: o.Store.Social, counter: presence.New(o.Store.Social, o.Now),
 		online: prometheus.NewGauge(prometheus.GaugeOpts{Name: "boardwalk_members_online", Help: "Members who are present; 0 in a process that isn't active."}),
 	}
-	if err := o.Metrics.Register(s.online); err != nil {
+	open := prometheus.NewGauge(prometheus.GaugeOpts{Name: "boardwalk_calls_open", Help: "Calls of which it isn't settled how they end; 0 in a process that isn't active."})
+	if err := errors.Join(o.Metrics.Register(s.online), o.Metrics.Register(open)); err != nil {
 		return nil, err
 	}
+	served := o.Store.Served()
+	s.judge = judge.New(judge.Options{Store: served, Now: o.Now, Open: open})
 	var err error
 	s.handler, err = intake.New(intake.Options{
-		Registry: o.Store, Presence: s.counter, Tokens: o.Tokens, Deployment: o.Deployment, Active: s.active.Load, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
+		Registry: s.social, Presence: s.counter, Prices: &judge.Pricer{Store: served, Now: o.Now}, Tokens: o.Tokens, Deployment: o.Deployment, Active: s.active.Load, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
 	})
 	return s, err
 }
@@ -119,13 +126,17 @@ func (s *Server) try(ctx context.Context) error {
 		lost(errLate)
 	})
 	defer ends.Stop()
-	lease, err := s.Store.Acquire(held, s.Holder, leaseTime.Milliseconds())
+	lease, err := s.social.Acquire(held, s.Holder, leaseTime.Milliseconds())
 	if err != nil || lease == nil {
 		return err
 	}
 	var g errgroup.Group
 	g.Go(func() error {
 		s.renew(held, lease, ends, lost)
+		return nil
+	})
+	g.Go(func() error {
+		s.judgeCalls(held, lease)
 		return nil
 	})
 	err = s.hold(held, lease)
@@ -139,7 +150,7 @@ func (s *Server) try(ctx context.Context) error {
 	if err == nil {
 		err = s.counter.End(end, lease)
 	}
-	return errors.Join(err, s.Store.Release(end, lease))
+	return errors.Join(err, s.social.Release(end, lease))
 }
 
 var errLate = errors.New("the database hasn't prolonged the lease in time")
@@ -148,7 +159,7 @@ var errLate = errors.New("the database hasn't prolonged the lease in time")
 func (s *Server) renew(ctx context.Context, lease *social.Lease, ends *time.Timer, lost context.CancelCauseFunc) {
 	for wait.For(ctx, renewEvery) {
 		asked, cancel := context.WithTimeout(ctx, renewEvery)
-		err := s.Store.Renew(asked, lease, leaseTime.Milliseconds())
+		err := s.social.Renew(asked, lease, leaseTime.Milliseconds())
 		cancel()
 		switch {
 		case err == nil:
@@ -159,6 +170,18 @@ func (s *Server) renew(ctx context.Context, lease *social.Lease, ends *time.Time
 		case ctx.Err() == nil:
 			s.Log.WarnContext(ctx, "the database doesn't prolong the lease", "err", err.Error())
 		}
+	}
+}
+
+// judgeCalls judges calls until its context ends.
+func (s *Server) judgeCalls(ctx context.Context, lease *social.Lease) {
+	failing := false
+	for wait.For(ctx, tick) {
+		err := errors.Join(s.social.KeepNumbers(ctx, lease, s.Now().Unix()), s.judge.Look(ctx, lease))
+		if err != nil && !failing && ctx.Err() == nil {
+			s.Log.WarnContext(ctx, "calls can't be judged: their outcomes come late", "err", err.Error())
+		}
+		failing = err != nil
 	}
 }
 
@@ -201,7 +224,7 @@ func (h *holding) tick(ctx context.Context, n int) error {
 	online := h.counter.Online()
 	h.online.Set(float64(online))
 	if online != h.written || n-h.writtenAt >= writeEvery {
-		if err := h.Store.SetOnline(ctx, h.lease, online); err != nil {
+		if err := h.social.SetOnline(ctx, h.lease, online); err != nil {
 			return err
 		}
 		h.written, h.writtenAt = online, n
@@ -216,7 +239,7 @@ func (h *holding) tick(ctx context.Context, n int) error {
 	if n%cleanEvery != 0 {
 		return nil
 	}
-	erased, err := h.Store.Clean(ctx, now)
+	erased, err := h.social.Clean(ctx, now)
 	if erased > 0 {
 		h.Log.InfoContext(ctx, "erased members who left an hour ago", "members", erased)
 	}

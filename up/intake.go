@@ -19,7 +19,7 @@ func (p *Program) newIntake(ctx context.Context, st *store.Store) (run func(cont
 		return nil, err
 	}
 	server, err := members.New(members.Options{
-		Store: st.Social, Holder: store.NewHolder(p.Database), Tokens: tokens, Deployment: p.Members.Deployment, Now: p.Now, Log: p.Log, Metrics: p.Metrics,
+		Store: st, Holder: store.NewHolder(p.Database), Tokens: tokens, Deployment: p.Members.Deployment, Now: p.Now, Log: p.Log, Metrics: p.Metrics,
 	})
 	if err != nil {
 		return nil, err

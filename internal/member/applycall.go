@@ -95,7 +95,7 @@ func (r *Registry) newCall(owner *Member, rec *Record) (Outcome, error) {
 	c := &Call{
 		ID: rec.Call.ID, Number: r.LastCall, Member: owner.Number, Chain: rec.Call.Chain, Mint: rec.Call.Mint, Text: rec.Call.Text, Refs: rec.Call.Refs,
 		CalledAt: calledAt, Price: rec.Call.Price, UpdatedAt: rec.UpdatedAt, Change: r.LastCall,
-		Standing: Standing{Outcome: CallOpen, SureBlock: rec.Call.Price.Block, SureTime: rec.Call.Price.Time},
+		Standing: Standing{Outcome: CallOpen, SureBlock: rec.Call.Price.Block, SureTime: rec.Call.Price.FinalTime},
 	}
 	r.AddCall(c)
 	r.ChangedCalls[c.ID] = true

@@ -48,8 +48,8 @@ type TokenRef struct {
 type CallPrice struct {
 	USD   float64
 	Block uint64
-	// Time is the block's; unix seconds.
-	Time int64
+	// Time is the block's, and FinalTime that of the chain's final block: no block that comes in the place of this one is before it. Unix seconds.
+	Time, FinalTime int64
 }
 
 // CallOutcome is how a call ended.

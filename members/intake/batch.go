@@ -56,6 +56,9 @@ func (h *handler) postBatch(r *request) (*reply, error) {
 	}
 	whole := len(records) == len(lines)
 	if whole || !atomic {
+		if err := h.price(r.Context(), records); err != nil {
+			return nil, err
+		}
 		applied, written, err := h.Registry.Apply(r.Context(), records, atomic, h.Now().Unix())
 		if err != nil {
 			return nil, err
@@ -95,14 +98,16 @@ func (a *lineAnswer) refuse(err error) {
 func answerLines(answers []lineAnswer, kept bool) (*reply, error) {
 	var out bytes.Buffer
 	var errs []error
+	isForNow := false
 	for i := range answers {
+		isForNow = isForNow || answers[i].Problem != nil && answers[i].Problem.isForNow()
 		errs = append(errs, json.NewEncoder(&out).Encode(&answers[i]))
 	}
 	status := http.StatusOK
 	if kept {
 		status = http.StatusConflict
 	}
-	return &reply{status: status, media: ndjsonMedia, body: out.Bytes()}, errors.Join(errs...)
+	return &reply{status: status, media: ndjsonMedia, body: out.Bytes(), isForNow: isForNow}, errors.Join(errs...)
 }
 
 // linesOf are the lines of a body; an empty last one is none.

@@ -22,8 +22,10 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/keyfile"
 	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/social"
 	"github.com/boardwalkhq/boardwalk/members/contract"
+	"github.com/boardwalkhq/boardwalk/members/judge"
 )
 
 // Registry keeps members. It is social.Store.
@@ -32,6 +34,10 @@ type Registry interface {
 	Member(ctx context.Context, id member.ID) (*member.Member, []member.Wallet, error)
 	Changes(ctx context.Context, after int64, limit int) ([]social.Change, error)
 	LastChange(ctx context.Context) (int64, error)
+	Call(ctx context.Context, id member.CallID) (*member.Call, error)
+	CallChanges(ctx context.Context, after int64, limit int) ([]member.Call, error)
+	LastCallChange(ctx context.Context) (int64, error)
+	CallersOf(ctx context.Context, calls []member.Call) (map[member.Number]member.ID, error)
 	Challenge(ctx context.Context, text string, until int64) error
 	Kept(ctx context.Context, key string, now int64) (*social.KeptAnswer, error)
 	Keep(ctx context.Context, key string, a *social.KeptAnswer, until int64) error
@@ -43,10 +49,16 @@ type Presence interface {
 	Seen(ctx context.Context, ids []member.ID) (unknown []member.ID, err error)
 }
 
+// Prices says what tokens cost when they are called.
+type Prices interface {
+	Prices(ctx context.Context, tokens []store.TokenAt) (map[store.TokenAt]judge.Priced, error)
+}
+
 // Options are what the intake works with.
 type Options struct {
 	Registry Registry
 	Presence Presence
+	Prices   Prices
 	// Tokens are those that a caller may present.
 	Tokens *keyfile.File
 	// Deployment is the address that challenges name, as in https://app.example.com.
@@ -100,6 +112,10 @@ func New(o Options) (http.Handler, error) {
 		{http.MethodPost, "/v1/wallet-challenges", h.postChallenge},
 		{http.MethodPost, "/v1/batch", h.postBatch},
 		{http.MethodPost, "/v1/presence", h.postPresence},
+		{http.MethodGet, "/v1/calls/{id}", h.getCall},
+		{http.MethodPut, "/v1/calls/{id}", h.putCall},
+		{http.MethodDelete, "/v1/calls/{id}", h.deleteCall},
+		{http.MethodGet, "/v1/calls", h.getCalls},
 		{http.MethodGet, "/v1/changes", h.getChanges},
 		{http.MethodGet, "/v1/export", h.getExport},
 		{http.MethodGet, "/openapi.json", h.getDocument},
@@ -130,6 +146,8 @@ type reply struct {
 	body   []byte
 	// lasts is for how long the answer means something; 0 is as long as answers are kept.
 	lasts time.Duration
+	// isForNow says that the same request may be answered otherwise in a moment: the answer isn't kept.
+	isForNow bool
 	// stream, if set, writes the body in place of body. It isn't kept.
 	stream func(w http.ResponseWriter) error
 }
@@ -236,10 +254,13 @@ func (h *handler) doOnce(ctx context.Context, r *request, key string, do func(*r
 		return &reply{status: kept.Status, media: kept.Media, body: kept.Body}, nil
 	}
 	answer, err := do(r)
-	if p := asProblem(err); err != nil && p != nil {
+	if p := asProblem(err); err != nil && p != nil && !p.isForNow() {
 		answer = &reply{status: p.Status, media: "application/problem+json", body: p.encoded()}
 	} else if err != nil {
 		return nil, err
+	}
+	if answer.isForNow {
+		return answer, nil
 	}
 	until := h.Now().Add(cmp.Or(answer.lasts, answersKept))
 	err = h.Registry.Keep(ctx, key, &social.KeptAnswer{Request: sum[:], Status: answer.status, Media: answer.media, Body: answer.body}, until.Unix())

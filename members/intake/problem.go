@@ -76,6 +76,18 @@ var ofRegistry = []struct {
 	{member.ErrKeptByOthers, http.StatusConflict, "not-a-wallet", "The address is nobody's wallet"},
 	{member.ErrNoChallenge, http.StatusConflict, "challenge-unknown", "No such challenge"},
 	{member.ErrNotSigned, http.StatusConflict, "signature-wrong", "The signature is another's"},
+	{member.ErrNoCall, http.StatusNotFound, "call-not-found", "No such call"},
+	{member.ErrCallTaken, http.StatusConflict, "call-taken", "The call is another member's"},
+	{member.ErrCallFixed, http.StatusConflict, "call-fixed", "A call's token can't be changed"},
+	{member.ErrCallDeleted, http.StatusConflict, "call-deleted", "The call was deleted"},
+	{member.ErrCallLate, http.StatusConflict, "call-late", "The call comes too late"},
+	{member.ErrManyCalls, http.StatusConflict, "too-many-calls", "The member has made too many calls"},
+	{member.ErrCallOpen, http.StatusConflict, "call-open", "The member has an open call of this token"},
+	{member.ErrNotIndexed, http.StatusConflict, "token-not-callable", "The token can't be called"},
+	{member.ErrUnknownToken, http.StatusConflict, "token-not-callable", "The token can't be called"},
+	{member.ErrUnpriced, http.StatusConflict, "token-not-callable", "The token can't be called"},
+	{member.ErrThinPool, http.StatusConflict, "token-not-callable", "The token can't be called"},
+	{member.ErrChainBehind, http.StatusServiceUnavailable, "chain-behind", "The chain is behind"},
 }
 
 // asProblem is the answer to an error; nil for a fault of ours.
@@ -90,6 +102,9 @@ func asProblem(err error) *ProblemError {
 	}
 	return nil
 }
+
+// isForNow reports whether the same request may be done in a moment.
+func (p *ProblemError) isForNow() bool { return p.Status == http.StatusServiceUnavailable }
 
 // encoded is the body of a problem.
 func (p *ProblemError) encoded() []byte {
@@ -107,6 +122,8 @@ func (h *handler) fail(w http.ResponseWriter, r *http.Request, id string, err er
 		h.Log.ErrorContext(r.Context(), "request failed", "request_id", id, "err", err.Error())
 		p = problem(http.StatusServiceUnavailable, "unavailable", "The request can't be done at the moment", "Try again after the time in Retry-After.")
 		p.RequestID = id
+	}
+	if p.isForNow() && w.Header().Get("Retry-After") == "" {
 		w.Header().Set("Retry-After", "2")
 	}
 	h.requests.WithLabelValues(strconv.Itoa(p.Status)).Inc()

@@ -28,7 +28,11 @@ func answerJSON(v any) (*reply, error) {
 
 // apply writes one record.
 func (h *handler) apply(r *request, rec *member.Record) (*reply, error) {
-	applied, _, err := h.Registry.Apply(r.Context(), []member.Record{*rec}, false, h.Now().Unix())
+	records := []member.Record{*rec}
+	if err := h.price(r.Context(), records); err != nil {
+		return nil, err
+	}
+	applied, _, err := h.Registry.Apply(r.Context(), records, false, h.Now().Unix())
 	if err != nil {
 		return nil, err
 	}
@@ -287,12 +291,17 @@ func changeOf(c *social.Change) change {
 
 const usualChanges, mostChanges = 100, 1000
 
-func (h *handler) getChanges(r *request) (*reply, error) {
-	after, err := r.number("after", 0, 0, 1<<53-1)
-	if err != nil {
-		return nil, err
+// page says after which change a list begins, and how many changes it has at most.
+func (r *request) page() (after int64, limit int, err error) {
+	if after, err = r.number("after", 0, 0, 1<<53-1); err != nil {
+		return 0, 0, err
 	}
-	limit, err := r.number("limit", usualChanges, 1, mostChanges)
+	most, err := r.number("limit", usualChanges, 1, mostChanges)
+	return after, int(most), err
+}
+
+func (h *handler) getChanges(r *request) (*reply, error) {
+	after, limit, err := r.page()
 	if err != nil {
 		return nil, err
 	}
@@ -300,7 +309,7 @@ func (h *handler) getChanges(r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := h.Registry.Changes(r.Context(), after, int(limit))
+	list, err := h.Registry.Changes(r.Context(), after, limit)
 	if err != nil {
 		return nil, err
 	}

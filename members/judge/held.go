@@ -13,6 +13,11 @@ type closing struct {
 	usd   float64
 }
 
+// isOver reports whether by a block the time is over for which a price has to be held from the closing on.
+func (c *closing) isOver(block uint64, time int64) bool {
+	return block >= c.block+holdBlocks && time >= c.time+holdSeconds
+}
+
 // held finds the prices that were held in one pool, from the closings of its blocks. A price is held if no block closes lower for holdBlocks blocks and
 // holdSeconds seconds, from the block on that closes at it or above. Between two closings the price stays.
 type held struct {
@@ -32,7 +37,7 @@ func (h *held) close(c closing, found func(closing)) {
 // end takes in that nothing else was closed before a block.
 func (h *held) end(block uint64, time int64, found func(closing)) {
 	n := 0
-	for n < len(h.starts) && block >= h.starts[n].block+holdBlocks && time >= h.starts[n].time+holdSeconds {
+	for n < len(h.starts) && h.starts[n].isOver(block, time) {
 		found(h.starts[n])
 		n++
 	}

@@ -53,6 +53,9 @@ func New(o Options) *Judge { return &Judge{Options: o} }
 type call struct {
 	member.Call
 
+	// start is the call's own price as a closing, with the lowest close since, until it is known which price is held from the call on. It is the call's alone: its block
+	// may be gone by now.
+	start *closing
 	// rises are the peaks by blocks that aren't final, in their order.
 	rises []rise
 	// overAt is the block by which nothing could be held within the call's span any more; 0 before.

@@ -103,14 +103,24 @@ func (w *world) apply(t written.TB, records ...member.Record) []social.Applied {
 	return applied
 }
 
+func (w *world) price(t written.TB, chain string, mint market.Address) judge.Priced {
+	t.Helper()
+	p := judge.Pricer{Store: w.Store.Served(), Now: func() time.Time { return time.Unix(w.now, 0) }}
+	at := store.TokenAt{Chain: chain, Mint: mint}
+	prices, err := p.Prices(t.Context(), []store.TokenAt{at})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return prices[at]
+}
+
 // call has a member call the token; the error is why they can't.
 func (w *world) call(t written.TB, of member.ID) (id member.CallID, err error) {
 	t.Helper()
-	p := judge.Pricer{Store: w.Store.Served(), Now: func() time.Time { return time.Unix(w.now, 0) }}
-	price, noPrice := p.Price(t.Context(), "base", token)
+	price := w.price(t, "base", token)
 	w.calls++
 	id = member.CallID(fmt.Sprintf("c%d", w.calls))
-	applied := w.apply(t, member.Record{ID: of, UpdatedAt: w.now * 1e6, Call: &member.CallRecord{ID: id, Chain: "base", Mint: token, Price: price, NoPrice: noPrice}})
+	applied := w.apply(t, member.Record{ID: of, UpdatedAt: w.now * 1e6, Call: &member.CallRecord{ID: id, Chain: "base", Mint: token, Price: price.CallPrice, NoPrice: price.Err}})
 	return id, applied[0].Err
 }
 
@@ -187,7 +197,7 @@ func TestJudgedAsFromScratch(t *testing.T) {
 			case "idle":
 				w.block(t, seconds, nil)
 			case "reorg":
-				if final = max(final, w.Last.Number-min(w.Last.Number, w.FinalAfter)); w.Last.Number > final {
+				if final = max(final, w.Last.Number-uint64(w.FinalAfter)); w.Last.Number > final {
 					w.Rewind(t, rapid.IntRange(1, int(w.Last.Number-final)).Draw(t, "depth"))
 					blocks = slices.DeleteFunc(blocks, func(b closing) bool { return b.block > w.Last.Number })
 				}
@@ -217,7 +227,7 @@ func TestJudgedAsFromScratch(t *testing.T) {
 					return c.Closed
 				})
 			}
-			final = max(final, w.Last.Number-min(w.Last.Number, w.FinalAfter))
+			final = max(final, w.Last.Number-uint64(w.FinalAfter))
 		}
 	})
 }
@@ -431,19 +441,19 @@ func TestWhatCanNotBeCalled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Open(t, "sqlite"))
 	w.closes(t, 1, pool, 10, 100_000)
-	p := judge.Pricer{Store: w.Store.Served(), Now: func() time.Time { return time.Unix(w.now, 0) }}
 	for _, c := range []struct {
 		chain string
 		mint  market.Address
 		want  error
 	}{{"bsc", token, member.ErrNotIndexed}, {"base", address(77), member.ErrUnknownToken}, {"base", other, member.ErrUnpriced}, {"base", token, nil}} {
-		if got, err := p.Price(t.Context(), c.chain, c.mint); !errors.Is(err, c.want) || err == nil && got != (member.CallPrice{USD: 10, Block: w.Last.Number, Time: w.Last.Time}) {
-			t.Errorf("%s on %s: %+v, %v; want %v", c.mint, c.chain, got, err, c.want)
+		got := w.price(t, c.chain, c.mint)
+		if !errors.Is(got.Err, c.want) || got.Err == nil && (got.USD != 10 || got.Block != w.Last.Number || got.Time != w.Last.Time) {
+			t.Errorf("%s on %s: %+v; want %v", c.mint, c.chain, got, c.want)
 		}
 	}
 	w.now += 3600 + 121 // its nodes are silent for two minutes
-	if _, err := p.Price(t.Context(), "base", token); !errors.Is(err, member.ErrChainBehind) {
-		t.Errorf("on a chain of which nothing is heard: %v", err)
+	if got := w.price(t, "base", token); !errors.Is(got.Err, member.ErrChainBehind) {
+		t.Errorf("on a chain of which nothing is heard: %+v", got)
 	}
 }
 

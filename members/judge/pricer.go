@@ -10,40 +10,46 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
-// Pricer says what a token costs when it is called.
+// Pricer says what tokens cost when they are called.
 type Pricer struct {
 	// Store goes by chains' ids (store.Served).
 	Store *store.Store
 	Now   func() time.Time
 }
 
-// Price gives a token's price in its reference pool by the newest indexed block. The error is one of package member where the token can't be called.
-func (p *Pricer) Price(ctx context.Context, chain string, mint market.Address) (member.CallPrice, error) {
+// Priced is what a token costs, or why it can't be called: an error of package member.
+type Priced struct {
+	member.CallPrice
+	Err error
+}
+
+// Prices gives the prices of tokens in their reference pools, by the newest indexed blocks of their chains.
+func (p *Pricer) Prices(ctx context.Context, tokens []store.TokenAt) (map[store.TokenAt]Priced, error) {
 	chains, err := p.Store.Chains(ctx)
 	if err != nil {
-		return member.CallPrice{}, err
+		return nil, err
 	}
-	i := slices.IndexFunc(chains, func(c store.ChainStatus) bool { return c.ID == chain })
-	if i < 0 || chains[i].Last.Hash == (market.Hash{}) {
-		return member.CallPrice{}, member.ErrNotIndexed
+	mints := make([]market.Address, len(tokens))
+	for i := range tokens {
+		mints[i] = tokens[i].Mint
 	}
-	if c := &chains[i]; store.IsStale(c.State, c.Last.Time, c.Head, p.Now()) {
-		return member.CallPrice{}, member.ErrChainBehind
-	}
-	tokens, err := readTokens(ctx, p.Store, []market.Address{mint})
+	seen, err := readTokens(ctx, p.Store, mints)
 	if err != nil {
-		return member.CallPrice{}, err
+		return nil, err
 	}
-	t, ok := tokens[store.TokenAt{Chain: chain, Mint: mint}]
-	switch {
-	case !ok:
-		return member.CallPrice{}, member.ErrUnknownToken
-	case t.usd() == 0:
-		return member.CallPrice{}, member.ErrUnpriced
-	case t.pool.CountsSince == 0:
-		return member.CallPrice{}, member.ErrThinPool
+	out := make(map[store.TokenAt]Priced, len(tokens))
+	for _, at := range tokens {
+		i := slices.IndexFunc(chains, func(c store.ChainStatus) bool { return c.ID == at.Chain })
+		switch {
+		case i < 0 || chains[i].Last.Hash == (market.Hash{}):
+			out[at] = Priced{Err: member.ErrNotIndexed}
+		case store.IsStale(chains[i].State, chains[i].Last.Time, chains[i].Head, p.Now()):
+			out[at] = Priced{Err: member.ErrChainBehind}
+		default:
+			out[at] = seen[at].priced(chains[i].Head.FinalTime)
+		}
 	}
-	return member.CallPrice{USD: t.usd(), Block: t.block, Time: t.time}, nil
+	return out, nil
 }
 
 // tokenNow is a token with the pool that prices it; pool is nil where none does.
@@ -59,6 +65,20 @@ func (t *tokenNow) usd() float64 {
 		return 0
 	}
 	return t.pool.Price * t.pool.QuotePrice.USD
+}
+
+// priced is what the token costs; it is nil for one that isn't there. finalTime is that of its chain's final block.
+func (t *tokenNow) priced(finalTime int64) Priced {
+	switch {
+	case t == nil:
+		return Priced{Err: member.ErrUnknownToken}
+	case t.usd() == 0:
+		return Priced{Err: member.ErrUnpriced}
+	case t.pool.CountsSince == 0:
+		return Priced{Err: member.ErrThinPool}
+	default:
+		return Priced{CallPrice: member.CallPrice{USD: t.usd(), Block: t.block, Time: t.time, FinalTime: finalTime}}
+	}
 }
 
 // readTokens reads the tokens at some addresses, on all chains.

@@ -1,10 +1,8 @@
 package judge
 
 import (
-	"cmp"
 	"context"
 	"math"
-	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
@@ -26,8 +24,6 @@ type token struct {
 	// at and since are the block, and its time, up to which closings were taken in.
 	at    uint64
 	since int64
-	// called are the calls' own prices that are still to be taken in, as closings.
-	called []closing
 	// marks say, of blocks that weren't final, from where on prices have to be looked for again that aren't held by them.
 	marks []mark
 }
@@ -41,15 +37,12 @@ type mark struct {
 // add has a call judged, too. One of a block that the token is past has the blocks since looked at again.
 func (t *token) add(c *call) {
 	t.calls = append(t.calls, c)
-	if c.Price.Block != t.at {
-		t.isRunning = false
-		return
-	}
-	t.called = append(t.called, c.called())
+	c.begin()
+	t.isRunning = t.isRunning && c.Price.Block == t.at
 }
 
-// called is the call's own price as a closing.
-func (c *call) called() closing { return closing{c.Price.Block, c.Price.Time, c.Price.USD} }
+// begin has the price looked for that is held from the call on.
+func (c *call) begin() { c.start = &closing{c.Price.Block, c.Price.Time, c.Price.USD} }
 
 // restart has the token looked at again from the blocks on that were final. Peaks of blocks that are gone are taken back.
 func (t *token) restart(ctx context.Context, st *store.Store) error {
@@ -58,10 +51,10 @@ func (t *token) restart(ctx context.Context, st *store.Store) error {
 		hash   market.Hash
 	}
 	there := map[block]bool{}
-	t.held, t.marks, t.called, t.pool = held{}, nil, nil, market.Address{}
+	t.held, t.marks, t.pool = held{}, nil, market.Address{}
 	t.at, t.since = math.MaxUint64, math.MaxInt64
 	for _, c := range t.calls {
-		c.rises, c.overAt = nil, 0
+		c.rises, c.overAt, c.start = nil, 0, nil
 		if c.PeakUSD > c.SureUSD {
 			b := block{c.PeakBlock, c.PeakHash}
 			has, known := there[b]
@@ -82,7 +75,7 @@ func (t *token) restart(ctx context.Context, st *store.Store) error {
 	}
 	for _, c := range t.calls {
 		if c.Price.Block >= t.at {
-			t.called = append(t.called, c.called())
+			c.begin()
 		}
 	}
 	if t.at > 0 {
@@ -107,15 +100,16 @@ func (j *Judge) lookAtToken(ctx context.Context, t *token, seen *tokenNow, chain
 	if seen != nil && seen.usd() > 0 {
 		pool, countsSince = seen.pool.ID, seen.pool.CountsSince
 	}
-	if !isNew && pool != t.pool { // what was held in the former pool is known; the other one begins with its price of now
-		t.held, t.called, t.at, t.since = held{}, nil, head.Number, head.Time
-		if !pool.IsNone() {
-			t.called = []closing{{head.Number, head.Time, seen.usd()}}
-		}
+	if !isNew && pool != t.pool {
+		t.change(&head, seen)
 	}
 	t.pool = pool
+	found := func(from closing, of *call) {
+		if countsSince > 0 && from.time >= countsSince {
+			t.raise(from, of, &head)
+		}
+	}
 	upTo := head.Number
-	closings := t.called
 	if !pool.IsNone() && t.at < head.Number {
 		closes, last, err := j.Store.Trades.BlockCloses(ctx, t.Chain, pool, t.at+1, t.since, head.Number, tradesAtOnce)
 		if err != nil {
@@ -123,28 +117,13 @@ func (j *Judge) lookAtToken(ctx context.Context, t *token, seen *tokenNow, chain
 		}
 		upTo = last
 		for _, c := range closes {
-			closings = append(closings, closing{c.Block, c.Time, c.USD})
+			t.close(closing{c.Block, c.Time, c.USD}, found)
 		}
-	}
-	slices.SortStableFunc(closings, func(a, b closing) int { return cmp.Compare(a.block, b.block) })
-	t.called = nil
-	found := func(from closing) {
-		if countsSince > 0 && from.time >= countsSince {
-			t.raise(from, &head)
-		}
-	}
-	for i, c := range closings {
-		if c.block > upTo { // a call's own price waits for the closings before it
-			t.called = closings[i:]
-			break
-		}
-		t.held.close(c, found)
-		t.since = c.time
 	}
 	t.at = upTo
 	final := min(chain.Head.Final, head.Number)
 	if upTo == head.Number {
-		t.held.end(head.Number, head.Time, found)
+		t.end(head.Number, head.Time, found)
 		t.mark(&head, final)
 	}
 	for _, c := range t.calls {
@@ -153,10 +132,44 @@ func (j *Judge) lookAtToken(ctx context.Context, t *token, seen *tokenNow, chain
 	return nil
 }
 
-// raise takes in that a price was held, which is known by the block head.
-func (t *token) raise(from closing, head *market.Header) {
+// change has prices looked for in another pool, from its price of now on. What was held in the former one is known.
+func (t *token) change(head *market.Header, seen *tokenNow) {
+	t.held, t.at, t.since = held{}, head.Number, head.Time
 	for _, c := range t.calls {
-		if from.usd > c.PeakUSD && from.block >= c.Price.Block && from.time <= c.Deadline() {
+		c.start = nil
+	}
+	if seen != nil && seen.usd() > 0 {
+		t.held.starts = []closing{{head.Number, head.Time, seen.usd()}}
+	}
+}
+
+// close takes in the next closing. found is called with what was held by then, from a closing on, or from a call on for that call alone.
+func (t *token) close(c closing, found func(from closing, of *call)) {
+	t.end(c.block, c.time, found)
+	for _, of := range t.calls {
+		if of.start != nil && c.block >= of.start.block {
+			of.start.usd = min(of.start.usd, c.usd)
+		}
+	}
+	t.held.close(c, nil) // what ends has ended
+	t.since = c.time
+}
+
+// end takes in that nothing else was closed before a block.
+func (t *token) end(block uint64, time int64, found func(from closing, of *call)) {
+	for _, of := range t.calls {
+		if of.start != nil && of.start.isOver(block, time) {
+			found(*of.start, of)
+			of.start = nil
+		}
+	}
+	t.held.end(block, time, func(from closing) { found(from, nil) })
+}
+
+// raise takes in that a price was held, which is known by the block head: for one call, or for all where of is nil.
+func (t *token) raise(from closing, of *call, head *market.Header) {
+	for _, c := range t.calls {
+		if (of == nil || of == c) && from.usd > c.PeakUSD && from.block >= c.Price.Block && from.time <= c.Deadline() {
 			c.PeakUSD, c.PeakBlock, c.PeakHash = from.usd, head.Number, head.Hash
 			c.rises = append(c.rises, rise{from.usd, head.Number})
 		}
@@ -168,6 +181,11 @@ func (t *token) mark(head *market.Header, final uint64) {
 	from := closing{block: head.Number, time: head.Time}
 	if len(t.held.starts) > 0 {
 		from = t.held.starts[0]
+	}
+	for _, c := range t.calls {
+		if c.start != nil && c.start.block < from.block {
+			from = closing{block: c.start.block, time: min(from.time, c.SureTime)} // its own time is that of a block which may be gone
+		}
 	}
 	if n := len(t.marks); n == 0 || t.marks[n-1].block < head.Number {
 		t.marks = append(t.marks, mark{head.Number, from})
@@ -186,7 +204,7 @@ func (c *call) settle(t *token, head *market.Header, final uint64) {
 	if len(t.marks) > 0 && t.marks[0].block <= final && t.marks[0].from.block > c.SureBlock {
 		c.SureBlock, c.SureTime = t.marks[0].from.block, t.marks[0].from.time
 	}
-	isOver := t.at == head.Number && head.Time > c.Deadline() && (len(t.held.starts) == 0 || t.held.starts[0].time > c.Deadline())
+	isOver := t.at == head.Number && head.Time > c.Deadline() && c.start == nil && (len(t.held.starts) == 0 || t.held.starts[0].time > c.Deadline())
 	if isOver && c.overAt == 0 {
 		c.overAt = head.Number
 	}

@@ -27,14 +27,15 @@ type Chain struct {
 	Store *store.Store
 	Last  market.Header
 	// FinalAfter is how many blocks later a block is final.
-	FinalAfter uint64
+	FinalAfter int
 
 	id      string
 	machine *derive.Machine
 	state   *derive.State
 	lease   *store.Lease
-	blocks  []market.Header
-	forks   uint64
+	// blocks begin with the one before all others.
+	blocks []market.Header
+	forks  uint64
 }
 
 // New begins a chain at a block that is before all others.
@@ -48,7 +49,7 @@ func New(tb TB, st *store.Store, cfg *chainconfig.Chain, last market.Header) *Ch
 	if err != nil {
 		tb.Fatal(err)
 	}
-	return &Chain{Store: st, Last: last, id: cfg.ID, machine: machine, state: derive.NewState(market.Beginning{Last: last}), lease: lease}
+	return &Chain{Store: st, Last: last, id: cfg.ID, machine: machine, state: derive.NewState(market.Beginning{Last: last}), lease: lease, blocks: []market.Header{last}}
 }
 
 // Block writes a block of one transaction, seconds after the last one.
@@ -78,23 +79,17 @@ func (c *Chain) Block(tb TB, seconds int64, facts []market.Fact, events ...marke
 	if err := c.machine.Apply(c.state, blocks, b.Header); err != nil {
 		tb.Fatal(err)
 	}
-	final := n - min(n, c.FinalAfter)
-	finalTime := b.Time
-	for _, h := range c.blocks {
-		if h.Number == final {
-			finalTime = h.Time
-		}
-	}
+	c.blocks = append(c.blocks, b.Header)
+	final := c.blocks[max(len(c.blocks)-1-c.FinalAfter, 0)]
 	err := c.Store.Commit(tb.Context(), c.lease, &store.Commit{
 		Last: b.Header, Blocks: []market.Header{b.Header}, Undo: true, Horizon: n - min(n, undoable),
-		Head:    store.HeadStatus{Number: n, Time: b.Time, Final: final, FinalTime: finalTime, SilentFrom: b.Time + int64(time.Hour/time.Second)},
+		Head:    store.HeadStatus{Number: n, Time: b.Time, Final: final.Number, FinalTime: final.Time, SilentFrom: b.Time + int64(time.Hour/time.Second)},
 		Changes: c.state.Flush(100_000),
 	})
 	if err != nil {
 		tb.Fatal(err)
 	}
 	c.Last = b.Header
-	c.blocks = append(c.blocks, b.Header)
 }
 
 // hash is another one for each block that is ever written.
