@@ -45,6 +45,7 @@ var operationTargets = []string{
 	"/api/auth/social/providers", "/api/version", "/openapi.json",
 	"/api/token/" + token + "/family", "/api/leaderboard", "/api/leaderboard/series", "/api/live/members-in?mints=" + token,
 	"/api/feed/trades?launches=1", "/api/feed/trades?filter=new&before=djF8MQ", "/api/live/since", "/api/live/since?trade=0&launch=0&call=0&mints=" + token,
+	"/api/platform/landing-live",
 }
 
 // gate stands between the server and a database that can be cut off and be there again.
@@ -215,7 +216,7 @@ func TestBeforeTheFirstSnapshot(t *testing.T) {
 	c := &client{s.Handler()}
 	for _, target := range []string{
 		"/api/market/live", "/api/majors", "/api/dexscreener/search?q=x", "/api/launch/launches", "/api/pnl-card/trader/" + trader + ".png",
-		"/api/feed/trades", "/api/live/since", "/api/live/since?trade=0", "/api/live/stream",
+		"/api/feed/trades", "/api/live/since", "/api/live/since?trade=0", "/api/live/stream", "/api/platform/landing-live",
 	} {
 		if res, _ := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("%s: %d", target, res.StatusCode)
@@ -338,6 +339,8 @@ func (broken) Search(_ context.Context, _ *declared.Catalog, query string) (*pai
 	}
 	return nil, errors.New(secret)
 }
+
+func (broken) Ticker(*declared.Catalog, string) (read.TokenAt, bool) { panic(secret) }
 
 func (broken) Bars(context.Context, string, market.Address, candle.Width, int64, int64, candle.Currency,
 ) ([]candle.Bar, candle.Bar, error) {

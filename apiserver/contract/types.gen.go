@@ -24,6 +24,27 @@ func (e BuyMode) Valid() bool {
 	}
 }
 
+// Defines values for CallOutcome.
+const (
+	CallOutcomeLoss CallOutcome = "loss"
+	CallOutcomeOpen CallOutcome = "open"
+	CallOutcomeWin  CallOutcome = "win"
+)
+
+// Valid indicates whether the value is a known member of the CallOutcome enum.
+func (e CallOutcome) Valid() bool {
+	switch e {
+	case CallOutcomeLoss:
+		return true
+	case CallOutcomeOpen:
+		return true
+	case CallOutcomeWin:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CandleRange.
 const (
 	CandleRangeAll CandleRange = "all"
@@ -858,6 +879,60 @@ type Blocks map[string]BlockRef
 // BuyMode `sheet` where the token trades in the app, `external` where it links out.
 type BuyMode string
 
+// Call A member's word that a token's price will rise, held against the chain for seven days of its time.
+type Call struct {
+	// CalledAt RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	CalledAt Timestamp `json:"called_at"`
+
+	// Chain Id of a chain that the deployment declares.
+	//
+	// Examples: solana, base
+	Chain ChainID `json:"chain"`
+
+	// Handle A member's name, without an @.
+	Handle Handle `json:"handle"`
+
+	// ID A number of the stream. Every JavaScript number has room for it.
+	ID StreamNumber `json:"id"`
+
+	// Mint A token's address. A Solana mint as it is, a contract address in lower case.
+	//
+	// Examples: So11111111111111111111111111111111111111112, 0x4ed4e862860bed51a9570b96d89af5e1b0efefed
+	Mint Mint `json:"mint"`
+
+	// MultipleNow The price now, as a multiple of the call's.
+	MultipleNow *float64 `json:"multiple_now"`
+
+	// Outcome `win` once the peak is twice the price or more, `loss` after seven days without, else `open`.
+	Outcome CallOutcome `json:"outcome"`
+
+	// PeakMultiple The highest price since the call, as a multiple of its price. A price counts once no block has closed lower for ten blocks and twenty seconds, in the pool that
+	// prices the token, and only while that holds as much liquidity as the launch board's quality bar asks for. Null while none has counted yet.
+	PeakMultiple *float64 `json:"peak_multiple"`
+
+	// PriceAtCallUSD The token's price in the pool that prices it, when the call came.
+	PriceAtCallUSD float64 `json:"price_at_call_usd"`
+
+	// Rich What a text names, at most 50 of each kind, in the text's order. What goes on in letters that look like others, in invisible characters or in controls of
+	// direction is no name. `span` counts Unicode code points.
+	Rich *Rich `json:"rich,omitempty"`
+
+	// Symbol What the token calls itself.
+	Symbol string `json:"symbol"`
+
+	// Text What the member wrote; left out where there is nothing.
+	Text string `json:"text,omitempty"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+}
+
+// CallOutcome `win` once the peak is twice the price or more, `loss` after seven days without, else `open`.
+type CallOutcome string
+
 // Candle defines model for Candle.
 type Candle struct {
 	// C Last price.
@@ -1419,6 +1494,50 @@ type HeartbeatStatus string
 // balances, or it has too many accounts or transfers to be counted.
 type HoldersSource string
 
+// LandingLaunch defines model for LandingLaunch.
+type LandingLaunch struct {
+	// Chain Id of a chain that the deployment declares.
+	//
+	// Examples: solana, base
+	Chain ChainID `json:"chain"`
+
+	// CreatedAt RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	CreatedAt    Timestamp `json:"created_at"`
+	ImageURL     *string   `json:"image_url"`
+	Launchpad    string    `json:"launchpad"`
+	MarketCapUSD *float64  `json:"market_cap_usd"`
+
+	// Mint A token's address. A Solana mint as it is, a contract address in lower case.
+	//
+	// Examples: So11111111111111111111111111111111111111112, 0x4ed4e862860bed51a9570b96d89af5e1b0efefed
+	Mint   Mint   `json:"mint"`
+	Name   string `json:"name"`
+	Symbol string `json:"symbol"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+}
+
+// LandingLive defines model for LandingLive.
+type LandingLive struct {
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf Timestamp `json:"as_of"`
+
+	// Calls What was called or decided last first.
+	Calls []Call `json:"calls"`
+
+	// Launches Newest first.
+	Launches []LandingLaunch `json:"launches"`
+
+	// Stale True when the answer is an old one, served because there is no new one for now.
+	Stale bool `json:"stale,omitempty"`
+}
+
 // LaunchBase What a launched token's card and its own answer have in common. `gate_pass`, `gate_fails`, `traction` and the figures of the last hour are as of the last ranking,
 // at most 15 seconds ago.
 type LaunchBase struct {
@@ -1844,12 +1963,10 @@ type LiveSince struct {
 	// AsOf RFC 3339 in UTC with whole seconds.
 	//
 	// Examples: 2026-03-02T12:00:05Z
-	AsOf Timestamp `json:"as_of"`
-
-	// Calls There are none yet.
-	Calls    []interface{} `json:"calls"`
-	Cursor   LiveCursor    `json:"cursor"`
-	Launches []FeedItem    `json:"launches"`
+	AsOf     Timestamp  `json:"as_of"`
+	Calls    []Call     `json:"calls"`
+	Cursor   LiveCursor `json:"cursor"`
+	Launches []FeedItem `json:"launches"`
 
 	// Missing Items of `mints` of which no chain has a token.
 	Missing []string `json:"missing"`
@@ -2269,6 +2386,84 @@ type Resource struct {
 
 // ResourceKind defines model for ResourceKind.
 type ResourceKind string
+
+// Rich What a text names, at most 50 of each kind, in the text's order. What goes on in letters that look like others, in invisible characters or in controls of
+// direction is no name. `span` counts Unicode code points.
+type Rich struct {
+	Addresses []RichAddress `json:"addresses"`
+	Links     []RichLink    `json:"links"`
+	Mentions  []RichMention `json:"mentions"`
+	Tags      []RichTag     `json:"tags"`
+}
+
+// RichAddress defines model for RichAddress.
+type RichAddress struct {
+	// Address A token's address. A Solana mint as it is, a contract address in lower case.
+	//
+	// Examples: So11111111111111111111111111111111111111112, 0x4ed4e862860bed51a9570b96d89af5e1b0efefed
+	Address Mint `json:"address"`
+
+	// Chain The chain on which a token has the address; null where none or several do.
+	Chain *ChainID `json:"chain"`
+	Span  RichSpan `json:"span"`
+	Text  string   `json:"text"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+}
+
+// RichLink defines model for RichLink.
+type RichLink struct {
+	Span RichSpan `json:"span"`
+	Text string   `json:"text"`
+
+	// URL Over http or https. Nobody has looked where it leads.
+	URL string `json:"url"`
+}
+
+// RichMention defines model for RichMention.
+type RichMention struct {
+	// Exists Whether a member has the handle; its case is ignored.
+	Exists bool `json:"exists"`
+
+	// Handle Without @, as the text has it.
+	Handle string   `json:"handle"`
+	Span   RichSpan `json:"span"`
+
+	// Text Examples: @ada
+	Text string `json:"text"`
+}
+
+// RichSpan defines model for RichSpan.
+type RichSpan struct {
+	// End Behind the last code point.
+	End   int `json:"end"`
+	Start int `json:"start"`
+}
+
+// RichTag A ticker. `mint` and `chain` are there where it is resolved.
+type RichTag struct {
+	// Chain Id of a chain that the deployment declares.
+	//
+	// Examples: solana, base
+	Chain ChainID `json:"chain,omitempty"`
+
+	// Mint A token's address. A Solana mint as it is, a contract address in lower case.
+	//
+	// Examples: So11111111111111111111111111111111111111112, 0x4ed4e862860bed51a9570b96d89af5e1b0efefed
+	Mint Mint `json:"mint,omitempty"`
+
+	// Resolved True where the author says which token is meant, or where exactly one token has the ticker.
+	Resolved bool     `json:"resolved"`
+	Span     RichSpan `json:"span"`
+
+	// Symbol Without the dollar sign, as the text has it.
+	Symbol string `json:"symbol"`
+
+	// Text Examples: $DEGEN
+	Text string `json:"text"`
+}
 
 // SignInProvider defines model for SignInProvider.
 type SignInProvider struct {

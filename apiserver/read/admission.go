@@ -14,6 +14,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
 
@@ -91,6 +92,10 @@ func (a admittedTokens) TokensAt(ctx context.Context, mints []market.Address) (m
 type admittedPairs struct {
 	of Pairs
 	*Admission
+}
+
+func (a admittedPairs) Ticker(in *declared.Catalog, ticker string) (t TokenAt, ok bool) {
+	return a.of.Ticker(in, ticker)
 }
 
 func (a admittedPairs) Search(ctx context.Context, in *declared.Catalog, query string) (*pairs.Found, error) {
@@ -192,6 +197,10 @@ func (a admittedStream) OlderLaunches(ctx context.Context, below int64, limit in
 	}
 	defer a.leave()
 	return a.of.OlderLaunches(ctx, below, limit)
+}
+
+func (a admittedStream) Calls(ctx context.Context, list []stream.Call) (map[int64]member.Call, error) {
+	return admit(a.Admission, func() (map[int64]member.Call, error) { return a.of.Calls(ctx, list) })
 }
 
 func (a admittedStream) Critical(ctx context.Context, tokens []TokenAt) (map[TokenAt]bool, error) {

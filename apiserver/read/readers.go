@@ -12,6 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/trust"
 )
@@ -44,6 +45,8 @@ type Tokens interface {
 
 // Pairs finds pairs by a name, a ticker or an address on the chains of a catalogue.
 type Pairs interface {
+	// Ticker is the token with a ticker, where exactly one on the chains of a catalogue has it. It reads nothing.
+	Ticker(in *declared.Catalog, ticker string) (t TokenAt, ok bool)
 	Search(ctx context.Context, in *declared.Catalog, query string) (*pairs.Found, error)
 }
 
@@ -91,6 +94,8 @@ type Stream interface {
 	// are none. token, if it isn't none, asks for those of the token at an address.
 	OlderTrades(ctx context.Context, below int64, token market.Address, limit int) (list []*stream.Trade, next int64, err error)
 	OlderLaunches(ctx context.Context, below int64, limit int) (list []stream.Launch, next int64, err error)
+	// Calls reads how some calls stand, by the calls' own numbers. One that isn't there isn't told.
+	Calls(ctx context.Context, list []stream.Call) (map[int64]member.Call, error)
 	// Critical says of which of some tokens a critical trust check failed.
 	Critical(ctx context.Context, tokens []TokenAt) (map[TokenAt]bool, error)
 	// Closes are the closes of some minutes in USD, as far as they are known; of one that hasn't ended the close before it. final is the time (unix seconds) before

@@ -112,7 +112,7 @@ func (l *live) makeEvents(ctx context.Context) error {
 	for last.to < seen.Stream.Head {
 		part := seen.Stream.Next(last.to, eventItems)
 		at := last.to
-		news, err := l.h.collectNews(ctx, seen, part, cursors{&at, &at, &at}, eventItems)
+		news, err := l.h.collectNews(ctx, seen, part, cursors{&at, &at, &at}, eventItems, withoutTexts)
 		if err != nil {
 			return err
 		}
@@ -196,7 +196,7 @@ func (h *Handlers) stream(r *serve.Request) (*serve.Answer, error) {
 		}
 		sub.pending = eventOf(cursor, data)
 	} else {
-		news, err := h.collectNews(r.Context(), last.seen, last.seen.Stream.At(last.to), at, eventItems)
+		news, err := h.collectNews(r.Context(), last.seen, last.seen.Stream.At(last.to), at, eventItems, withoutTexts)
 		if err != nil {
 			return nil, serve.Unavailable(err)
 		}

@@ -39,7 +39,7 @@ func (h *Handlers) since(r *serve.Request) (*serve.Answer, error) {
 	if err != nil {
 		return nil, err
 	}
-	news, err := h.collectNews(r.Context(), r.Seen, r.Seen.Stream, at, mostSince)
+	news, err := h.collectNews(r.Context(), r.Seen, r.Seen.Stream, at, mostSince, withTexts)
 	if err != nil {
 		return nil, serve.Unavailable(err)
 	}
@@ -68,7 +68,7 @@ type news struct {
 // noNews has nothing new. Its body has a null where trades and launches go: lists of the same names are empty elsewhere.
 func noNews() *news {
 	return &news{LiveSince: contract.LiveSince{
-		Trades: []contract.FeedItem{nil}, Launches: []contract.FeedItem{nil}, Calls: []any{}, Prices: map[string]contract.PriceView{}, Missing: []string{},
+		Trades: []contract.FeedItem{nil}, Launches: []contract.FeedItem{nil}, Calls: []contract.Call{}, Prices: map[string]contract.PriceView{}, Missing: []string{},
 		Retracted: contract.LiveRetracted{Trades: []int64{}, Launches: []int64{}, Calls: []int64{}},
 	}}
 }
@@ -112,7 +112,7 @@ func (n *news) encode(seen *read.Snapshot) ([]byte, error) {
 }
 
 // collectNews collects what came since some cursors up to the head of a stream, at most so many items of a kind.
-func (h *Handlers) collectNews(ctx context.Context, seen *read.Snapshot, s *stream.Newest, at cursors, most int) (out *news, err error) {
+func (h *Handlers) collectNews(ctx context.Context, seen *read.Snapshot, s *stream.Newest, at cursors, most int, texts texts) (out *news, err error) {
 	out = noNews()
 	if out.Cursor.Trade, out.Reset.Trade, err = h.nextCursor(ctx, s, at.trade); err != nil {
 		return nil, err
@@ -151,6 +151,13 @@ func (h *Handlers) collectNews(ctx context.Context, seen *read.Snapshot, s *stre
 		return nil, err
 	}
 	out.newest, out.Stale = newest, stale
+	if at.call != nil && *at.call <= s.Head && !out.Reset.Call {
+		since := s.CallsSince(*at.call, most)
+		out.Retracted.Calls, out.Truncated.Call = append(out.Retracted.Calls, since.Retracted...), since.IsTruncated
+		if err := h.addCalls(ctx, seen, out, since.Items, texts); err != nil {
+			return nil, err
+		}
+	}
 	for i, body := range bodies {
 		switch {
 		case body == nil:
@@ -161,6 +168,15 @@ func (h *Handlers) collectNews(ctx context.Context, seen *read.Snapshot, s *stre
 		}
 	}
 	return out, nil
+}
+
+func (h *Handlers) addCalls(ctx context.Context, seen *read.Snapshot, out *news, list []stream.Call, texts texts) error {
+	shown, err := h.showCalls(ctx, seen, list, texts)
+	if err != nil {
+		return err
+	}
+	out.Calls, out.newest, out.Stale = append(out.Calls, shown.calls...), max(out.newest, shown.newest), out.Stale || shown.stale
+	return nil
 }
 
 // nextCursor is where a client stands after the answer. Another server may have seen higher numbers than this one has yet: a cursor counts as

@@ -31,12 +31,13 @@ type Handlers struct {
 	Options
 
 	launchCards wire.LaunchCards
+	rich        *richTexts
 	live        live
 }
 
 // New makes the handlers.
 func New(o Options) *Handlers {
-	h := &Handlers{Options: o, launchCards: wire.LaunchCards{Links: o.Links}}
+	h := &Handlers{Options: o, launchCards: wire.LaunchCards{Links: o.Links}, rich: newRichTexts(o.Readers.Pairs)}
 	h.live.h = h
 	return h
 }
@@ -52,6 +53,7 @@ func (h *Handlers) Routes() []serve.Route {
 		{Operation: "getTradeFeed", Handle: h.feed},
 		{Operation: "getLiveSince", Handle: h.since},
 		{Operation: "getLiveStream", Handle: h.stream},
+		{Operation: "getLandingLive", Handle: h.landingLive},
 	}
 }
 

@@ -199,6 +199,7 @@ func TestJudgedAsFromScratch(t *testing.T) {
 			case "reorg":
 				if final = max(final, w.Last.Number-uint64(w.FinalAfter)); w.Last.Number > final {
 					w.Rewind(t, rapid.IntRange(1, int(w.Last.Number-final)).Draw(t, "depth"))
+					w.now = w.Last.Time
 					blocks = slices.DeleteFunc(blocks, func(b closing) bool { return b.block > w.Last.Number })
 				}
 			case "call":

@@ -30,6 +30,7 @@ func TestTypesHoldExamples(t *testing.T) {
 		"getTokenFamily":       &contract.TokenFamily{},
 		"getTradeFeed":         &contract.TradeFeed{},
 		"getLiveSince":         &contract.LiveSince{},
+		"getLandingLive":       &contract.LandingLive{},
 		"getMembersIn":         &contract.MembersIn{},
 		"getLeaderboard":       &contract.Leaderboard{},
 		"getLeaderboardSeries": &contract.ProfitSeries{},

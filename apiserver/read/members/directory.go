@@ -47,6 +47,8 @@ type Directory struct {
 	mu      sync.RWMutex
 	members map[member.ID]*person
 	numbers map[member.Number]member.ID
+	// handles has who has a handle, by what two spellings of one share.
+	handles map[string]member.ID
 	wallets map[member.WalletKey]owned
 	// last is the number of the newest change that was taken in.
 	last int64
@@ -80,7 +82,8 @@ func NewDirectory(r Registry) *Directory {
 }
 
 func (d *Directory) clear() {
-	d.members, d.numbers, d.wallets, d.last = map[member.ID]*person{}, map[member.Number]member.ID{}, map[member.WalletKey]owned{}, 0
+	d.members, d.numbers, d.handles = map[member.ID]*person{}, map[member.Number]member.ID{}, map[string]member.ID{}
+	d.wallets, d.last = map[member.WalletKey]owned{}, 0
 	d.whole = false
 	d.version++
 }
@@ -142,6 +145,14 @@ func (d *Directory) Member(n member.Number) (m Member, ok bool) {
 		return m, false
 	}
 	return p.Member, true
+}
+
+// Has reports whether a member has a handle; its case is ignored.
+func (d *Directory) Has(handle string) bool {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	_, ok := d.handles[member.HandleKey(handle)]
+	return ok
 }
 
 // IsWhole reports whether everybody is known whom the registry had a moment ago.
@@ -250,16 +261,26 @@ func (d *Directory) take(c *social.Change) {
 		for _, key := range slices.Clone(p.wallets) { // they may be erased before their changes were seen
 			d.remove(key)
 		}
+		d.forgetHandle(p.Handle, m.ID)
 		delete(d.numbers, p.Number)
 		delete(d.members, m.ID)
 		return
 	}
 	p = d.person(m.ID)
+	d.forgetHandle(p.Handle, m.ID)
+	d.handles[member.HandleKey(m.Handle)] = m.ID
 	if p.Handle != m.Handle && slices.ContainsFunc(p.wallets, func(k member.WalletKey) bool { return d.wallets[k].isPublic }) {
 		d.version++
 	}
 	p.Member = Member{Number: m.Number, Handle: m.Handle, AvatarURL: m.AvatarURL}
 	d.numbers[m.Number] = m.ID
+}
+
+// forgetHandle has a handle be nobody's, unless somebody else has it by now.
+func (d *Directory) forgetHandle(handle string, of member.ID) {
+	if key := member.HandleKey(handle); d.handles[key] == of {
+		delete(d.handles, key)
+	}
 }
 
 // person is a member, known or not yet.

@@ -225,6 +225,25 @@ func (f *Finder) settle(ctx context.Context, chain string) error {
 	return nil
 }
 
+// tickers bounds the tokens with one ticker that are looked at. Of one that more have, on whichever chains, nobody is meant alone.
+const tickers = 16
+
+// Ticker is the token with a ticker, where exactly one on the chains of a catalogue has it.
+func (f *Finder) Ticker(in *declared.Catalog, ticker string) (t store.TokenAt, ok bool) {
+	if !f.loaded.Load() {
+		return t, false
+	}
+	found := f.index.Tickers(ticker, tickers)
+	if len(found) == tickers {
+		return t, false
+	}
+	found = slices.DeleteFunc(found, func(h search.Hit) bool { return in.Chain(h.Chain) == nil })
+	if len(found) != 1 {
+		return t, false
+	}
+	return store.TokenAt{Chain: found[0].Chain, Mint: found[0].Mint}, true
+}
+
 // Search finds pairs by a name, a ticker or an address on the chains of a catalogue. Answers are shared and must not be changed.
 func (f *Finder) Search(ctx context.Context, in *declared.Catalog, query string) (*Found, error) {
 	if !f.loaded.Load() {

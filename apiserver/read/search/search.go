@@ -24,8 +24,18 @@ type scratch struct {
 // Within these, more liquid tokens stand first, then it goes by chain and mint. Dollar signs before q, a ticker or
 // a name are left out unless there is nothing else. A token is found once, for the best reason. The work is bounded, whatever q is.
 func (x *Index) Search(q string, limit int) []Hit {
-	limit = min(limit, MaxHits)
+	return x.search(queryOf(q), limit)
+}
+
+// Tickers finds the tokens whose ticker q is, the most liquid first, at most limit or MaxHits of them.
+func (x *Index) Tickers(q string, limit int) []Hit {
 	want := queryOf(q)
+	want.classes = []Match{Ticker}
+	return x.search(want, limit)
+}
+
+func (x *Index) search(want query, limit int) []Hit {
+	limit = min(limit, MaxHits)
 	if limit <= 0 || len(want.text) == 0 {
 		return nil
 	}

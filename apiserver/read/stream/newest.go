@@ -1,4 +1,4 @@
-// Package stream keeps the newest members' trades and launches of the stream in memory, in the order of their numbers, and reads older ones from the database.
+// Package stream keeps the newest members' trades, their calls and the launches of the stream in memory, in the order of their numbers, and reads older ones from the database.
 // It knows neither members' names nor tokens' prices: the callers look those up.
 package stream
 
@@ -34,6 +34,16 @@ type Launch struct {
 	Time   int64 // unix seconds
 }
 
+// Call is a member's call of a token, as it was made or decided.
+type Call struct {
+	Number int64
+	Chain  string
+	Token  market.Address
+	// Call is the number of the call itself, which it keeps when it is told anew.
+	Call int64
+	Time int64 // unix seconds, of the clock
+}
+
 // Retraction says that an item is taken back: by a reorg, or since its wallet is a member's no longer.
 type Retraction struct {
 	Number int64
@@ -46,13 +56,14 @@ type Retraction struct {
 type Newest struct {
 	// Head is the highest number that is known to be taken, of whatever kind.
 	Head int64
-	// Trades, Launches and Retractions are in the order of their numbers.
+	// Trades, Launches, Calls and Retractions are in the order of their numbers.
 	Trades      []*Trade
 	Launches    []Launch
+	Calls       []Call
 	Retractions []Retraction
-	// TradesFrom and LaunchesFrom are numbers above which memory has every item of the kind that stands, RetractionsFrom is one above which it has every
-	// retraction.
-	TradesFrom, LaunchesFrom, RetractionsFrom int64
+	// TradesFrom, LaunchesFrom and CallsFrom are numbers above which memory has every item of the kind that stands, RetractionsFrom is one above which it has
+	// every retraction.
+	TradesFrom, LaunchesFrom, CallsFrom, RetractionsFrom int64
 	// ResetAt is a number: cursors below it are of a stream that the database has lost a part of.
 	ResetAt int64
 	// Oldest is a number: when the newest items were read, the database had none with this number or a lower one.
@@ -81,6 +92,11 @@ func (n *Newest) LaunchesSince(cursor int64, most int) Since[Launch] {
 	return since(n, market.StreamLaunch, n.Launches, numberOfLaunch, n.LaunchesFrom, cursor, most)
 }
 
+// CallsSince are the calls after a cursor, the newest of them if they are more than most.
+func (n *Newest) CallsSince(cursor int64, most int) Since[Call] {
+	return since(n, market.StreamCall, n.Calls, numberOfCall, n.CallsFrom, cursor, most)
+}
+
 // At is the stream as it was at a number.
 func (n *Newest) At(number int64) *Newest {
 	out := *n
@@ -89,6 +105,7 @@ func (n *Newest) At(number int64) *Newest {
 	}
 	out.Trades = n.Trades[:above(n.Trades, numberOfTrade, out.Head)]
 	out.Launches = n.Launches[:above(n.Launches, numberOfLaunch, out.Head)]
+	out.Calls = n.Calls[:above(n.Calls, numberOfCall, out.Head)]
 	out.Retractions = n.Retractions[:above(n.Retractions, numberOfRetraction, out.Head)]
 	return &out
 }
@@ -97,7 +114,7 @@ func (n *Newest) At(number int64) *Newest {
 func (n *Newest) Next(number int64, most int) *Newest {
 	return n.At(min(
 		headAfter(n.Trades, numberOfTrade, number, most, n.Head), headAfter(n.Launches, numberOfLaunch, number, most, n.Head),
-		headAfter(n.Retractions, numberOfRetraction, number, most, n.Head),
+		headAfter(n.Calls, numberOfCall, number, most, n.Head), headAfter(n.Retractions, numberOfRetraction, number, most, n.Head),
 	))
 }
 
@@ -112,6 +129,8 @@ func headAfter[T any](items []T, numberOf func(T) int64, number int64, most int,
 func numberOfTrade(t *Trade) int64 { return t.Number }
 
 func numberOfLaunch(l Launch) int64 { return l.Number }
+
+func numberOfCall(c Call) int64 { return c.Number }
 
 func numberOfRetraction(r Retraction) int64 { return r.Number }
 
@@ -181,11 +200,14 @@ func (n *Newest) with(rows []store.StreamItem, trades map[int64]store.StreamTrad
 			next.ResetAt = it.Number
 		case it.Kind == market.StreamLaunch:
 			next.Launches = append(next.Launches, newLaunch(it))
+		case it.Kind == market.StreamCall:
+			next.Calls = append(next.Calls, newCall(it))
 		}
 	}
 	if len(gone) > 0 {
 		next.Trades = slices.DeleteFunc(slices.Clone(next.Trades), func(t *Trade) bool { return gone[t.Number] })
 		next.Launches = slices.DeleteFunc(slices.Clone(next.Launches), func(l Launch) bool { return gone[l.Number] })
+		next.Calls = slices.DeleteFunc(slices.Clone(next.Calls), func(c Call) bool { return gone[c.Number] })
 	}
 	next.trim()
 	return &next
@@ -199,6 +221,9 @@ func (n *Newest) trim() {
 	}
 	if over := len(n.Launches) - n.kept; len(n.Launches) > most {
 		n.LaunchesFrom, n.Launches = n.Launches[over-1].Number, slices.Clone(n.Launches[over:])
+	}
+	if over := len(n.Calls) - n.kept; len(n.Calls) > most {
+		n.CallsFrom, n.Calls = n.Calls[over-1].Number, slices.Clone(n.Calls[over:])
 	}
 	if over := len(n.Retractions) - n.kept; len(n.Retractions) > most {
 		n.RetractionsFrom, n.Retractions = n.Retractions[over-1].Number, slices.Clone(n.Retractions[over:])
@@ -214,4 +239,8 @@ func newTrade(it *store.StreamItem, sum store.StreamTrade) *Trade {
 
 func newLaunch(it *store.StreamItem) Launch {
 	return Launch{Number: it.Number, Chain: it.Chain, Token: it.Token, Time: it.Time}
+}
+
+func newCall(it *store.StreamItem) Call {
+	return Call{Number: it.Number, Chain: it.Chain, Token: it.Token, Call: it.Call, Time: it.Time}
 }

@@ -9,8 +9,10 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/recent"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/social"
 )
 
 const (
@@ -18,8 +20,10 @@ const (
 	atOnce = 5_000
 	// checkedAgain is the age from which on it is read anew whether a critical check of a token failed, and closedAgain the same of a minute's close.
 	checkedAgain, closedAgain = 30 * time.Second, time.Second
-	// keptTokens and keptMinutes are how many of both are remembered.
-	keptTokens, keptMinutes = 4_096, 16_384
+	// callTTL is for how long a call is taken for what was read of it.
+	callTTL = time.Second
+	// keptTokens, keptMinutes and keptCalls are how many of each are remembered.
+	keptTokens, keptMinutes, keptCalls = 4_096, 16_384, 4_096
 )
 
 // Follower keeps the newest items. One goroutine calls it.
@@ -122,7 +126,7 @@ func (f *Follower) load(ctx context.Context, last int64) (*Newest, error) {
 	if err != nil {
 		return nil, err
 	}
-	n := &Newest{Head: last, TradesFrom: first - 1, LaunchesFrom: first - 1, RetractionsFrom: first - 1, Oldest: first - 1, kept: f.kept}
+	n := &Newest{Head: last, TradesFrom: first - 1, LaunchesFrom: first - 1, CallsFrom: first - 1, RetractionsFrom: first - 1, Oldest: first - 1, kept: f.kept}
 	trades, err := f.stream.Before(ctx, last+1, market.StreamTrade, market.Address{}, f.kept)
 	if err != nil {
 		return nil, err
@@ -149,6 +153,16 @@ func (f *Follower) load(ctx context.Context, last int64) (*Newest, error) {
 	if len(launches) == f.kept {
 		n.LaunchesFrom = launches[f.kept-1].Number - 1
 	}
+	calls, err := f.stream.Before(ctx, last+1, market.StreamCall, market.Address{}, f.kept)
+	if err != nil {
+		return nil, err
+	}
+	for i := range slices.Backward(calls) {
+		n.Calls = append(n.Calls, newCall(&calls[i]))
+	}
+	if len(calls) == f.kept {
+		n.CallsFrom = calls[f.kept-1].Number - 1
+	}
 	resets, err := f.stream.Before(ctx, last+1, market.StreamReset, market.Address{}, 1)
 	if err != nil {
 		return nil, err
@@ -172,18 +186,20 @@ func (f *Follower) load(ctx context.Context, last int64) (*Newest, error) {
 // Reader reads what isn't in memory. Any number of goroutines may ask.
 type Reader struct {
 	stream  store.Stream
+	social  *social.Store
 	trust   store.Trust
 	candles store.Candles
 	now     func() time.Time
 	checked *recent.Cache[store.TokenAt, recent.Dated[bool]]
 	closes  *recent.Cache[Minute, minuteClose]
+	calls   *recent.Cache[int64, recent.Dated[member.Call]]
 	flight  singleflight.Group
 }
 
 // NewReader makes a reader.
 func NewReader(st *store.Store, now func() time.Time) *Reader {
 	return &Reader{
-		stream: st.Stream, trust: st.Trust, candles: st.Candles, now: now, checked: recent.New[store.TokenAt, recent.Dated[bool]](keptTokens),
+		stream: st.Stream, social: st.Social, calls: recent.New[int64, recent.Dated[member.Call]](keptCalls), trust: st.Trust, candles: st.Candles, now: now, checked: recent.New[store.TokenAt, recent.Dated[bool]](keptTokens),
 		closes: recent.New[Minute, minuteClose](keptMinutes),
 	}
 }
@@ -268,6 +284,50 @@ func (r *Reader) Critical(ctx context.Context, tokens []store.TokenAt) (map[stor
 	for _, t := range unread {
 		out[t] = found[t]
 		r.checked.Put(t, recent.Dated[bool]{Value: found[t], At: at})
+	}
+	return out, nil
+}
+
+// Calls reads how some calls stand, by the calls' own numbers. One that isn't there isn't told. While they can't be read, what was read last is told. What is
+// remembered goes by the numbers of the items: a call that is told anew is read anew.
+func (r *Reader) Calls(ctx context.Context, list []Call) (map[int64]member.Call, error) {
+	out := make(map[int64]member.Call, len(list))
+	var unread []Call
+	hasAll := true
+	for _, c := range list {
+		hit, ok := r.calls.Get(c.Number)
+		if ok {
+			out[c.Call] = hit.Value
+		}
+		if !ok || r.now().Sub(hit.At) >= callTTL {
+			unread, hasAll = append(unread, c), hasAll && ok
+		}
+	}
+	if len(unread) == 0 {
+		return out, nil
+	}
+	at := r.now()
+	ctx, cancel := context.WithTimeout(ctx, figures.ReadTime)
+	defer cancel()
+	numbers := make([]int64, len(unread))
+	for i := range unread {
+		numbers[i] = unread[i].Call
+	}
+	found, err := r.social.Calls(ctx, numbers)
+	if err != nil {
+		if hasAll {
+			return out, nil
+		}
+		return nil, err
+	}
+	for _, item := range unread {
+		c, ok := found[item.Call]
+		if !ok {
+			delete(out, item.Call)
+			continue
+		}
+		out[item.Call] = c
+		r.calls.Put(item.Number, recent.Dated[member.Call]{Value: c, At: at})
 	}
 	return out, nil
 }

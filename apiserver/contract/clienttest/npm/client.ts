@@ -341,11 +341,47 @@ function liveSince(answer: Answer<'getLiveSince'>): unknown[] {
   return [
     cursor,
     freshness(answer.as_of, answer.stale, undefined),
-    [answer.trades.map(feedTrade), answer.launches.map(feedLaunch), count(answer.calls.length)],
+    [answer.trades.map(feedTrade), answer.launches.map(feedLaunch), answer.calls.map(call)],
     Object.entries(answer.prices).map(([asked, price]) => [asked, priceView(price)]),
     answer.missing.map(word),
     [answer.retracted.trades.map(count), answer.retracted.launches.map(count), answer.retracted.calls.map(count)],
     [flags(answer.truncated), flags(answer.reset)],
+  ];
+}
+
+const outcomes: Record<Schemas['Call']['outcome'], string> = { open: '…', win: '+', loss: '-' };
+
+function call(of: Schemas['Call']): unknown[] {
+  return [
+    [count(of.id), word(of.handle), word(of.mint), word(of.chain), word(of.symbol), time(of.called_at)],
+    count(of.price_at_call_usd),
+    figure(of.peak_multiple, of.unknown_reasons.peak_multiple),
+    figure(of.multiple_now, of.unknown_reasons.multiple_now),
+    outcomes[of.outcome],
+    of.text === undefined || of.rich === undefined ? '' : [word(of.text), rich(of.rich)],
+  ];
+}
+
+function rich(of: Schemas['Rich']): unknown[] {
+  const span = (at: Schemas['RichSpan']): string => count(at.end - at.start);
+  return [
+    of.mentions.map((name) => [span(name.span), word(name.text), word(name.handle), flag(name.exists)]),
+    of.tags.map((tag) => [span(tag.span), word(tag.text), word(tag.symbol), flag(tag.resolved), word(tag.mint ?? ''), word(tag.chain ?? '')]),
+    of.addresses.map((seen) => [span(seen.span), word(seen.text), word(seen.address), seen.chain === null ? why(seen.unknown_reasons.chain) : word(seen.chain)]),
+    of.links.map((link) => [span(link.span), word(link.text), word(link.url)]),
+  ];
+}
+
+function landingLive(answer: Answer<'getLandingLive'>): unknown[] {
+  return [
+    freshness(answer.as_of, answer.stale, undefined),
+    answer.launches.map((of) => [
+      [of.mint, of.chain, of.name, of.symbol, of.launchpad].map(word),
+      of.image_url === null ? why(of.unknown_reasons.image_url) : word(of.image_url),
+      time(of.created_at),
+      figure(of.market_cap_usd, of.unknown_reasons.market_cap_usd),
+    ]),
+    answer.calls.map(call),
   ];
 }
 
@@ -601,6 +637,7 @@ export const readers: { [Op in Operation]: (answer: Answer<Op>) => unknown[] } =
   getTradeFeed: tradeFeed,
   getLiveSince: liveSince,
   getMembersIn: membersIn,
+  getLandingLive: landingLive,
   getLeaderboard: leaderboard,
   getLeaderboardSeries: leaderboardSeries,
   getHeartbeat: heartbeat,

@@ -1,0 +1,145 @@
+package social
+
+import (
+	"context"
+	"slices"
+
+	"github.com/boardwalkhq/boardwalk/apiserver/contract"
+	"github.com/boardwalkhq/boardwalk/apiserver/read"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
+	"github.com/boardwalkhq/boardwalk/apiserver/serve"
+	"github.com/boardwalkhq/boardwalk/apiserver/wire"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+)
+
+// texts says whether calls are told with what their members wrote. An event of the stream goes to thousands of readers, and a text is up to 16 KiB long.
+type texts bool
+
+const withTexts, withoutTexts texts = true, false
+
+// shownCalls are calls in their wire form. newest is when the newest data in them is of; unix seconds, 0 without any.
+type shownCalls struct {
+	calls  []contract.Call
+	newest int64
+	stale  bool
+}
+
+// showCalls gives the wire form of calls, in their order. Those of who isn't a member any more, of chains that aren't declared, and those that were deleted
+// aren't shown.
+func (h *Handlers) showCalls(ctx context.Context, seen *read.Snapshot, list []stream.Call, texts texts) (out shownCalls, err error) {
+	out.calls, out.stale = make([]contract.Call, 0, len(list)), seen.Failing()
+	if len(list) == 0 {
+		return out, nil
+	}
+	calls, err := h.Readers.Stream.Calls(ctx, list)
+	if err != nil {
+		return out, err
+	}
+	var mints []market.Address
+	for i := range list {
+		c := calls[list[i].Call]
+		mints = append(mints, c.Mint)
+		if texts == withTexts {
+			for _, a := range h.rich.find(&c).Addresses {
+				mints = append(mints, a.Address)
+			}
+		}
+	}
+	slices.SortFunc(mints, market.Address.Compare)
+	tokens, err := h.Readers.Tokens.TokensAt(ctx, slices.Compact(mints))
+	if err != nil {
+		return out, err
+	}
+	for i := range list {
+		c, ok := calls[list[i].Call]
+		by, isMember := seen.Members.Member(c.Member)
+		if !ok || !isMember || c.DeletedAt > 0 || seen.Catalog.Chain(c.Chain) == nil {
+			continue
+		}
+		token := onChain(tokens[c.Mint], c.Chain)
+		shown := showCall(&c, by.Handle, token)
+		shown.ID = list[i].Number
+		if texts == withTexts && c.Text != "" {
+			shown.Text, shown.Rich = c.Text, h.rich.show(seen, &c, tokens)
+		}
+		out.calls, out.newest = append(out.calls, shown), max(out.newest, list[i].Time)
+		if token != nil {
+			out.newest = max(out.newest, token.Changed.At)
+		}
+	}
+	return out, nil
+}
+
+// onChain is the one of some tokens that is on a chain; nil where none is.
+func onChain(list []figures.Token, chain string) *figures.Token {
+	i := slices.IndexFunc(list, func(t figures.Token) bool { return t.Chain == chain })
+	if i < 0 {
+		return nil
+	}
+	return &list[i]
+}
+
+// showCall is a call without its number in the stream and its text. token is nil where a reorg took the token.
+func showCall(c *member.Call, handle string, token *figures.Token) contract.Call {
+	out := contract.Call{
+		Handle: handle, Mint: c.Mint.String(), Chain: c.Chain, CalledAt: wire.Timestamp(c.CalledAt), PriceAtCallUSD: wire.Rounded(c.Price.USD),
+		Outcome: contract.CallOutcome(c.Outcome), UnknownReasons: contract.UnknownReasons{},
+	}
+	why := wire.EmptyNotes()
+	if c.PeakUSD > 0 {
+		peak := c.PeakUSD / c.Price.USD
+		out.PeakMultiple = wire.Number(&peak)
+	}
+	if token != nil {
+		out.Symbol = token.Token.Symbol
+		if price := token.Figures().Price; price != nil {
+			now := *price / c.Price.USD
+			out.MultipleNow = wire.Number(&now)
+		}
+	}
+	why.Note("peak_multiple", out.PeakMultiple != nil, "")
+	why.Note("multiple_now", out.MultipleNow != nil, "")
+	out.UnknownReasons = why.Unknown
+	return out
+}
+
+// onLandingPage is how many launches, and how many calls, a landing page shows. Of the latest calls so many are looked at, since some may not be shown.
+const onLandingPage, looksForCalls = 12, 60
+
+func (h *Handlers) landingLive(r *serve.Request) (*serve.Answer, error) {
+	if r.Seen.Board == nil || !r.Seen.HasStream() {
+		return nil, serve.Unavailable(serve.ErrNoSnapshot)
+	}
+	out := contract.LandingLive{Launches: []contract.LandingLaunch{}}
+	page := r.Seen.Board.Page(boards.PageQuery{Sort: boards.SortNew, Launchpad: declared.AllLaunchpads, Chain: declared.AllBoardChains, Limit: onLandingPage})
+	for i := range page.Cards {
+		out.Launches = append(out.Launches, h.landingLaunch(&page.Cards[i]))
+	}
+	latest := slices.Clone(r.Seen.Stream.Calls[max(len(r.Seen.Stream.Calls)-looksForCalls, 0):])
+	slices.Reverse(latest)
+	shown, err := h.showCalls(r.Context(), r.Seen, latest, withoutTexts)
+	if err != nil {
+		return nil, serve.Unavailable(err)
+	}
+	out.Calls = shown.calls[:min(len(shown.calls), onLandingPage)]
+	out.AsOf, out.Stale = r.AsOf(max(page.AsOf, shown.newest)), page.Stale || shown.stale
+	return serve.Encode(out)
+}
+
+func (h *Handlers) landingLaunch(c *boards.Shown) contract.LandingLaunch {
+	of := h.launchCards.Base(c, 0)
+	why := contract.UnknownReasons{}
+	for _, name := range []string{"image_url", "market_cap_usd"} {
+		if reason, ok := of.UnknownReasons[name]; ok {
+			why[name] = reason
+		}
+	}
+	return contract.LandingLaunch{
+		Mint: of.Mint, Chain: of.Chain, Name: of.Name, Symbol: of.Symbol, ImageURL: of.ImageURL, Launchpad: of.Launchpad, CreatedAt: of.CreatedAt,
+		MarketCapUSD: of.MarketCapUSD, UnknownReasons: why,
+	}
+}
