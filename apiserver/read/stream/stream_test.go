@@ -13,7 +13,9 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
+	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/social"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -93,16 +95,17 @@ func (c *chain) rewind(t rapidTB, depth uint64) {
 
 // client is one that follows the stream by cursors, whenever it likes.
 type client struct {
-	trade, launch    int64
-	trades, launches map[int64]bool
-	// tradesFrom and launchesFrom are the numbers above which it began with everything.
-	tradesFrom, launchesFrom int64
+	cursor                  int64
+	trades, launches, calls map[int64]bool
+	// tradesFrom, launchesFrom and callsFrom are the numbers above which it began with everything.
+	tradesFrom, launchesFrom, callsFrom int64
 }
 
 // begin takes everything that there is.
 func (c *client) begin(n *stream.Newest) {
-	c.trade, c.launch = n.Head, n.Head
-	c.trades, c.launches, c.tradesFrom, c.launchesFrom = tradesIn(n), launchesIn(n), n.TradesFrom, n.LaunchesFrom
+	c.cursor = n.Head
+	c.trades, c.launches, c.calls = tradesIn(n), launchesIn(n), callsIn(n)
+	c.tradesFrom, c.launchesFrom, c.callsFrom = n.TradesFrom, n.LaunchesFrom, n.CallsFrom
 }
 
 func tradesIn(n *stream.Newest) map[int64]bool {
@@ -121,10 +124,18 @@ func launchesIn(n *stream.Newest) map[int64]bool {
 	return out
 }
 
-// call asks what is new. Where not all is told, it begins anew.
-func (c *client) call(t rapidTB, n *stream.Newest, most int) {
-	trades, launches := n.TradesSince(c.trade, most), n.LaunchesSince(c.launch, most)
-	if trades.IsTruncated || launches.IsTruncated {
+func callsIn(n *stream.Newest) map[int64]bool {
+	out := map[int64]bool{}
+	for _, c := range n.Calls {
+		out[c.Number] = true
+	}
+	return out
+}
+
+// ask asks what is new. Where not all is told, it begins anew.
+func (c *client) ask(t rapidTB, n *stream.Newest, most int) {
+	trades, launches, calls := n.TradesSince(c.cursor, most), n.LaunchesSince(c.cursor, most), n.CallsSince(c.cursor, most)
+	if trades.IsTruncated || launches.IsTruncated || calls.IsTruncated {
 		c.begin(n)
 		return
 	}
@@ -137,13 +148,69 @@ func (c *client) call(t rapidTB, n *stream.Newest, most int) {
 	for _, x := range launches.Items {
 		c.launches[x.Number] = true
 	}
+	for _, x := range calls.Items {
+		c.calls[x.Number] = true
+	}
 	for _, id := range trades.Retracted {
 		delete(c.trades, id)
 	}
 	for _, id := range launches.Retracted {
 		delete(c.launches, id)
 	}
-	c.trade, c.launch = n.Head, n.Head
+	for _, id := range calls.Retracted {
+		delete(c.calls, id)
+	}
+	c.cursor = n.Head
+}
+
+// callers are members who call tokens, and how their calls stand.
+type callers struct {
+	st    *store.Store
+	lease *social.Lease
+	at    int64 // of the next record
+	calls []int64
+	ids   []member.CallID
+}
+
+func newCallers(t rapidTB, st *store.Store, name string) *callers {
+	lease, err := st.Social.Acquire(t.Context(), "test", time.Hour.Milliseconds())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &callers{st: st, lease: lease, at: 1}
+	c.apply(t, member.Record{ID: member.ID(name), Handle: name, JoinedAt: 1})
+	return c
+}
+
+func (c *callers) apply(t rapidTB, rec member.Record) {
+	rec.UpdatedAt = c.at
+	applied, _, err := c.st.Social.Apply(t.Context(), []member.Record{rec}, false, c.at*100_000) // one a day
+	if err != nil || applied[0].Err != nil {
+		t.Fatal(err, applied)
+	}
+	c.at++
+}
+
+// say has a member call a token that nobody has called yet.
+func (c *callers) say(t rapidTB, name string) {
+	id := member.CallID(fmt.Sprint(name, len(c.ids)))
+	c.apply(t, member.Record{ID: member.ID(name), Call: &member.CallRecord{ID: id, Chain: name, Mint: address(1_000 + len(c.ids)), Price: member.CallPrice{USD: 1}}})
+	call, err := c.st.Social.Call(t.Context(), id)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.calls, c.ids = append(c.calls, call.Number), append(c.ids, id)
+}
+
+// judge has a call stand otherwise, or deletes it.
+func (c *callers) judge(t rapidTB, i int, outcome member.CallOutcome, deletes bool) {
+	if deletes {
+		c.apply(t, member.Record{Deleted: true, Call: &member.CallRecord{ID: c.ids[i]}})
+		return
+	}
+	if err := c.st.Social.Judge(t.Context(), c.lease, []social.Judged{{Number: c.calls[i], Standing: member.Standing{Outcome: outcome}}}, c.at); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // pager reads the trades page by page, the newest first.
@@ -199,6 +266,8 @@ func TestClientsSeeWhatThereIs(t *testing.T) {
 			return follower.Newest()
 		}
 		reader := stream.NewReader(st, time.Now)
+		name := fmt.Sprintf("m%d", fresh)
+		people := newCallers(t, st, name)
 		most := rapid.IntRange(1, 20).Draw(t, "most at once")
 		clients := make([]client, 3)
 		for i := range clients {
@@ -225,11 +294,18 @@ func TestClientsSeeWhatThereIs(t *testing.T) {
 				}
 				delete(c.watched, w)
 			},
+			"say": func(t *rapid.T) { people.say(t, name) },
+			"judge": func(t *rapid.T) {
+				if len(people.calls) > 0 {
+					people.judge(t, rapid.IntRange(0, len(people.calls)-1).Draw(t, "which"),
+						rapid.SampledFrom([]member.CallOutcome{member.CallOpen, member.CallWin}).Draw(t, "outcome"), rapid.IntRange(0, 4).Draw(t, "deletes") == 0)
+				}
+			},
 			"look":    func(*rapid.T) { look() },
 			"restart": func(*rapid.T) { follower = stream.NewFollower(st.Stream, func() int64 { return 0 }).Keeping(kept) },
-			"call": func(t *rapid.T) {
+			"ask": func(t *rapid.T) {
 				if n := follower.Newest(); n != nil {
-					clients[rapid.IntRange(0, len(clients)-1).Draw(t, "client")].call(t, n, most)
+					clients[rapid.IntRange(0, len(clients)-1).Draw(t, "client")].ask(t, n, most)
 				}
 			},
 			"page": func(t *rapid.T) {
@@ -240,8 +316,8 @@ func TestClientsSeeWhatThereIs(t *testing.T) {
 		})
 		n := look()
 		for i := range clients {
-			clients[i].call(t, n, most)
-			trades, launches := tradesIn(n), launchesIn(n)
+			clients[i].ask(t, n, most)
+			trades, launches, calls := tradesIn(n), launchesIn(n), callsIn(n)
 			// Either may know older items than the other.
 			for _, known := range []map[int64]bool{trades, clients[i].trades} {
 				maps.DeleteFunc(known, func(id int64, _ bool) bool { return id <= max(n.TradesFrom, clients[i].tradesFrom) })
@@ -249,8 +325,13 @@ func TestClientsSeeWhatThereIs(t *testing.T) {
 			for _, known := range []map[int64]bool{launches, clients[i].launches} {
 				maps.DeleteFunc(known, func(id int64, _ bool) bool { return id <= max(n.LaunchesFrom, clients[i].launchesFrom) })
 			}
-			if !maps.Equal(clients[i].trades, trades) || !maps.Equal(clients[i].launches, launches) {
-				t.Fatalf("client %d has the trades %v and launches %v; a fresh one has %v and %v", i, sorted(clients[i].trades), sorted(clients[i].launches), sorted(trades), sorted(launches))
+			for _, known := range []map[int64]bool{calls, clients[i].calls} {
+				maps.DeleteFunc(known, func(id int64, _ bool) bool { return id <= max(n.CallsFrom, clients[i].callsFrom) })
+			}
+			for kind, has := range map[string][2]map[int64]bool{"trades": {clients[i].trades, trades}, "launches": {clients[i].launches, launches}, "calls": {clients[i].calls, calls}} {
+				if !maps.Equal(has[0], has[1]) {
+					t.Fatalf("client %d has the %s %v; a fresh one has %v", i, kind, sorted(has[0]), sorted(has[1]))
+				}
 			}
 		}
 		for !p.ended {
