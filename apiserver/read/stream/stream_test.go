@@ -193,7 +193,7 @@ func (c *callers) apply(t rapidTB, rec member.Record) {
 
 // say has a member call a token that nobody has called yet.
 func (c *callers) say(t rapidTB, name string) {
-	id := member.CallID(fmt.Sprint(name, len(c.ids)))
+	id := member.CallID(fmt.Sprintf("%s-%d", name, len(c.ids)))
 	c.apply(t, member.Record{ID: member.ID(name), Call: &member.CallRecord{ID: id, Chain: name, Mint: address(1_000 + len(c.ids)), Price: member.CallPrice{USD: 1}}})
 	call, err := c.st.Social.Call(t.Context(), id)
 	if err != nil {
