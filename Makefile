@@ -70,12 +70,13 @@ simulate: ## Run the whole system against fresh seeds of faults for FOR=10m
 	go run ./hack/simulate --for $(or $(FOR),10m)
 
 .PHONY: fuzz
-fuzz: ## Fuzz the decoders, the log scanner, the cleaning of names and the lines of the intake for a minute each
+fuzz: ## Fuzz the decoders, the log scanner, the cleaning of names, the lines of the intake and the reading of texts for a minute each
 	go test -run '^$$' -fuzz FuzzParseLogs -fuzztime 60s ./indexer/evm/decode
 	go test -run '^$$' -fuzz 'FuzzDecode$$' -fuzztime 60s ./indexer/evm/decode
 	go test -run '^$$' -fuzz FuzzDecodeLaunch -fuzztime 60s ./indexer/evm/decode
 	go test -run '^$$' -fuzz FuzzText -fuzztime 60s ./internal/plain
 	go test -run '^$$' -fuzz FuzzLine -fuzztime 60s ./members/intake
+	go test -run '^$$' -fuzz FuzzFind -fuzztime 60s ./internal/rich
 
 .PHONY: mutate
 mutate: ## Change operators of the pure rules one by one, and fail where their tests don't notice; MUTATE=internal/price for one package

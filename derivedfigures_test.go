@@ -17,11 +17,11 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/limit"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
+	"github.com/boardwalkhq/boardwalk/hack/written"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
-	"github.com/boardwalkhq/boardwalk/internal/store/storetest/written"
 )
 
 // writtenChain is a chain whose blocks a test writes, answered by the API server.

@@ -8,10 +8,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/boardwalkhq/boardwalk/hack/written"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
-	"github.com/boardwalkhq/boardwalk/internal/store/storetest/written"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 

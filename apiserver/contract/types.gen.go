@@ -879,7 +879,7 @@ type Blocks map[string]BlockRef
 // BuyMode `sheet` where the token trades in the app, `external` where it links out.
 type BuyMode string
 
-// Call A member's word that a token's price will rise, held against the chain for seven days of its time.
+// Call A member's claim that a token's price will rise, which is compared with the chain for seven days of its time (docs, calls).
 type Call struct {
 	// CalledAt RFC 3339 in UTC with whole seconds.
 	//

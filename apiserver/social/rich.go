@@ -10,7 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/rich"
 )
 
-// richTexts find what members' texts name. What was found in a text is remembered, and who and what it is is looked up each time.
+// richTexts find what members' texts name. What was found in a text is remembered; who and what is meant by it is looked up each time.
 type richTexts struct {
 	pairs read.Pairs
 	found *recent.Cache[textKey, rich.Found]

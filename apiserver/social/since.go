@@ -125,26 +125,14 @@ func (h *Handlers) collectNews(ctx context.Context, seen *read.Snapshot, s *stre
 	}
 	var items []item
 	if at.trade != nil && *at.trade <= s.Head && !out.Reset.Trade {
-		since := s.TradesSince(*at.trade, most)
-		out.Retracted.Trades, out.Truncated.Trade = append(out.Retracted.Trades, since.Retracted...), since.IsTruncated
-		for _, t := range since.Items {
-			if shown, ok := showTrade(seen, t); ok {
-				items = append(items, item{trade: shown})
-			}
-		}
+		items = out.takeTrades(seen, s.TradesSince(*at.trade, most))
 	}
 	if at.launch != nil && *at.launch <= s.Head && !out.Reset.Launch {
-		since := s.LaunchesSince(*at.launch, most)
-		out.Retracted.Launches, out.Truncated.Launch = append(out.Retracted.Launches, since.Retracted...), since.IsTruncated
-		for i := range since.Items {
-			card, ok, err := h.showNewLaunch(ctx, seen, &since.Items[i])
-			if err != nil {
-				return nil, err
-			}
-			if ok {
-				items = append(items, item{launch: &since.Items[i], card: card})
-			}
+		launches, err := h.takeLaunches(ctx, seen, out, s.LaunchesSince(*at.launch, most))
+		if err != nil {
+			return nil, err
 		}
+		items = append(items, launches...)
 	}
 	bodies, newest, stale, err := h.encodeItems(ctx, seen, items)
 	if err != nil {
@@ -152,9 +140,7 @@ func (h *Handlers) collectNews(ctx context.Context, seen *read.Snapshot, s *stre
 	}
 	out.newest, out.Stale = newest, stale
 	if at.call != nil && *at.call <= s.Head && !out.Reset.Call {
-		since := s.CallsSince(*at.call, most)
-		out.Retracted.Calls, out.Truncated.Call = append(out.Retracted.Calls, since.Retracted...), since.IsTruncated
-		if err := h.addCalls(ctx, seen, out, since.Items, texts); err != nil {
+		if err := h.takeCalls(ctx, seen, out, s.CallsSince(*at.call, most), texts); err != nil {
 			return nil, err
 		}
 	}
@@ -170,8 +156,36 @@ func (h *Handlers) collectNews(ctx context.Context, seen *read.Snapshot, s *stre
 	return out, nil
 }
 
-func (h *Handlers) addCalls(ctx context.Context, seen *read.Snapshot, out *news, list []stream.Call, texts texts) error {
-	shown, err := h.showCalls(ctx, seen, list, texts)
+// takeTrades takes in which trades were taken back, and gives those that are shown.
+func (n *news) takeTrades(seen *read.Snapshot, since stream.Since[*stream.Trade]) (items []item) {
+	n.Retracted.Trades, n.Truncated.Trade = append(n.Retracted.Trades, since.Retracted...), since.IsTruncated
+	for _, t := range since.Items {
+		if shown, ok := showTrade(seen, t); ok {
+			items = append(items, item{trade: shown})
+		}
+	}
+	return items
+}
+
+// takeLaunches is takeTrades for launches.
+func (h *Handlers) takeLaunches(ctx context.Context, seen *read.Snapshot, out *news, since stream.Since[stream.Launch]) (items []item, err error) {
+	out.Retracted.Launches, out.Truncated.Launch = append(out.Retracted.Launches, since.Retracted...), since.IsTruncated
+	for i := range since.Items {
+		card, ok, err := h.showNewLaunch(ctx, seen, &since.Items[i])
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			items = append(items, item{launch: &since.Items[i], card: card})
+		}
+	}
+	return items, nil
+}
+
+// takeCalls takes in which calls were taken back, and those that are shown.
+func (h *Handlers) takeCalls(ctx context.Context, seen *read.Snapshot, out *news, since stream.Since[stream.Call], texts texts) error {
+	out.Retracted.Calls, out.Truncated.Call = append(out.Retracted.Calls, since.Retracted...), since.IsTruncated
+	shown, err := h.showCalls(ctx, seen, since.Items, texts)
 	if err != nil {
 		return err
 	}

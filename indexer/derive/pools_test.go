@@ -228,7 +228,7 @@ func TestSinceWhenAPoolCounts(t *testing.T) {
 			events = append(events, synced(poolA, e18(10_000), e6(d)))
 		}
 		b.next(12, nil, tx(events...))
-		return b.chain.last.Time
+		return b.last.Time
 	}
 	b.next(12, nil, tx(pair(poolA, dog, usdc), synced(poolA, e18(10_000), raw(9_999_999_999))))
 	since(0, "a millionth of a dollar short")

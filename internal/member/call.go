@@ -13,7 +13,7 @@ import (
 // CallID is what the platform's app calls a call by. Nothing public shows it.
 type CallID string
 
-// Call is a member's public word that a token's price will rise, held against the chain for seven days.
+// Call is a member's claim that a token's price will rise, which is compared with the chain for seven days.
 type Call struct {
 	ID CallID
 	// Number is what Boardwalk calls it by. Nothing public shows it either.

@@ -111,8 +111,8 @@ type result struct {
 }
 
 type problem struct {
-	Title, Detail string
-	Errors        []struct{ Field, Reason string }
+	Type, Title, Detail string
+	Errors              []struct{ Field, Reason string }
 }
 
 func (p *problem) String() string {
@@ -222,6 +222,16 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte) (io.R
 // longestProblem is the most bytes that are read of a refusal.
 const longestProblem = 1 << 16
 
+// RefusedError is a request that an intake understood and refused.
+type RefusedError struct {
+	// Status is the HTTP status, and Type the last part of the problem's type, as in handle-taken.
+	Status int
+	Type   string
+	text   string
+}
+
+func (e *RefusedError) Error() string { return e.text }
+
 func refusal(res *http.Response) error {
 	raw, err := io.ReadAll(io.LimitReader(res.Body, longestProblem))
 	if err := errors.Join(err, res.Body.Close()); err != nil {
@@ -231,5 +241,5 @@ func refusal(res *http.Response) error {
 	if json.Unmarshal(raw, &p) != nil || p.Title == "" {
 		return fmt.Errorf("the intake answers %s: is this its address?", res.Status)
 	}
-	return fmt.Errorf("the intake answers %s: %s", res.Status, p.String())
+	return &RefusedError{Status: res.StatusCode, Type: p.Type[strings.LastIndex(p.Type, "/")+1:], text: fmt.Sprintf("the intake answers %s: %s", res.Status, p.String())}
 }

@@ -13,13 +13,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"pgregory.net/rapid"
 
+	"github.com/boardwalkhq/boardwalk/hack/written"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/social"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
-	"github.com/boardwalkhq/boardwalk/internal/store/storetest/written"
 	"github.com/boardwalkhq/boardwalk/members/judge"
 )
 
@@ -153,7 +153,7 @@ func peakOf(c *member.Call, blocks []closing, head market.Header) (peak float64)
 		}
 	}
 	for i, from := range list {
-		isOver := func(block uint64, time int64) bool { return block >= from.block+10 && time >= from.time+20 }
+		isOver := func(block uint64, at int64) bool { return block >= from.block+10 && at >= from.time+20 }
 		if !isOver(head.Number, head.Time) || from.time > c.Deadline() {
 			continue
 		}
@@ -175,7 +175,7 @@ func TestJudgedAsFromScratch(t *testing.T) {
 	dir, n := t.TempDir(), 0
 	rapid.Check(t, func(t *rapid.T) {
 		n++
-		st, err := store.Open(context.Background(), "sqlite:"+filepath.Join(dir, fmt.Sprintf("%d.db", n))) //nolint:usetesting // a property's context ends before it is closed
+		st, err := store.Open(context.Background(), "sqlite:"+filepath.Join(dir, fmt.Sprintf("%d.db", n)))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -294,6 +294,7 @@ func hold(t *testing.T, what string, c *member.Call, outcome member.CallOutcome,
 func TestAWinThatAReorgTakesBack(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
+		t.Helper()
 		id := w.must(t, "u1")
 		hold(t, "at once", w.look(t, id), member.CallOpen, 0, false)
 		w.closes(t, 12, pool, 20, 100_000)
@@ -357,6 +358,7 @@ func TestALoss(t *testing.T) {
 func TestAThinPool(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
+		t.Helper()
 		id := w.must(t, "u1")
 		w.closes(t, 12, pool, 40, 2_000)
 		if _, err := w.call(t, "u2"); !errors.Is(err, member.ErrThinPool) {
@@ -408,6 +410,7 @@ func TestAnotherReferencePool(t *testing.T) {
 func TestWhoMayCallWhat(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
+		t.Helper()
 		id := w.must(t, "u1")
 		for n := range 5 {
 			if _, err := w.call(t, "u1"); !errors.Is(err, member.ErrCallOpen) {

@@ -1,5 +1,5 @@
 // Package people has the members of a platform in a local world: the chains' traders join through a real intake, with wallets that the chain's node
-// signs for, and come and go.
+// signs for, come and go, and call tokens.
 package people
 
 import (
@@ -22,18 +22,24 @@ type Options struct {
 	// Node signs for Traders, whose wallets the members have.
 	Node    *anvil.Node
 	Traders []string
-	Seed    uint64
-	// Every is the time between two signs of who is present.
+	// Tokens are what members call.
+	Tokens []Token
+	Seed   uint64
+	// Every is the time between two signs of who is present, and between two calls.
 	Every time.Duration
 	Now   func() time.Time
 }
+
+// Token is a token that members know.
+type Token struct{ Chain, Mint, Symbol string }
 
 // People are the members of a world.
 type People struct {
 	Options
 
-	rng *rand.Rand
-	ids []string
+	rng   *rand.Rand
+	ids   []string
+	calls int
 }
 
 // New has one member for each trader.
@@ -65,6 +71,9 @@ func (p *People) Live(ctx context.Context) error {
 	for {
 		if err := p.appear(ctx); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("members are present: %w", err)
+		}
+		if err := p.call(ctx); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("a member calls a token: %w", err)
 		}
 		if !wait.For(ctx, p.Every) {
 			return nil
@@ -115,4 +124,23 @@ func (p *People) appear(ctx context.Context) error {
 		}
 	}
 	return p.Intake.Do(ctx, http.MethodPost, "/v1/presence", map[string]any{"ids": present}, nil)
+}
+
+// call has somebody call a token. Not everybody may call everything: the intake refuses what it has to.
+func (p *People) call(ctx context.Context) error {
+	if len(p.Tokens) == 0 {
+		return nil
+	}
+	by, token := p.rng.IntN(len(p.ids)), p.Tokens[p.rng.IntN(len(p.Tokens))]
+	now := p.Now().UTC().Format(time.RFC3339Nano)
+	p.calls++
+	err := p.Intake.Do(ctx, http.MethodPut, fmt.Sprintf("/v1/calls/local:%d:%d", p.Now().Unix(), p.calls), map[string]any{
+		"member": p.ids[by], "chain": token.Chain, "mint": token.Mint, "updated_at": now,
+		"text":       fmt.Sprintf("$%s doubles within the week. What do you say, @local_%d?", token.Symbol, 1+p.rng.IntN(len(p.ids))),
+		"token_refs": []map[string]string{{"symbol": token.Symbol, "mint": token.Mint, "chain": token.Chain}},
+	}, nil)
+	if refused, ok := errors.AsType[*client.RefusedError](err); ok && (refused.Status == http.StatusConflict || refused.Status == http.StatusServiceUnavailable) {
+		return nil
+	}
+	return err
 }

@@ -39,7 +39,7 @@ func TestPeople(t *testing.T) {
 	defer ends()
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
-	p := people.New(people.Options{Intake: intake, Node: node, Traders: accounts[:6], Seed: 1, Every: 50 * time.Millisecond, Now: time.Now})
+	p := people.New(people.Options{Intake: intake, Node: node, Traders: accounts[:6], Tokens: []people.Token{{Chain: "base", Mint: accounts[7], Symbol: "DOG"}}, Seed: 1, Every: 50 * time.Millisecond, Now: time.Now})
 	lived := make(chan error, 1)
 	go func() { lived <- p.Live(ctx) }()
 	var last struct{ Last int }

@@ -24,6 +24,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/hack/simnet/traffic"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/venues"
 	"github.com/boardwalkhq/boardwalk/hack/simnet/world"
+	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/members/client"
 )
 
@@ -170,7 +171,7 @@ func runChains(ctx context.Context, s settings) error {
 		fmt.Printf("venues: wrote %s\n", path)
 	}
 	fmt.Println("simnet ready")
-	members, err := s.members(chains[0])
+	members, err := s.members(chains)
 	if err != nil {
 		return err
 	}
@@ -191,7 +192,7 @@ func runChains(ctx context.Context, s settings) error {
 const mostMembers = 50
 
 // members gives who has the world's members come and go; nil where there are none. All chains have the same accounts.
-func (s *settings) members(c *chain) (live func(context.Context), err error) {
+func (s *settings) members(chains []*chain) (live func(context.Context), err error) {
 	if s.tokenFile == "" {
 		return nil, nil
 	}
@@ -199,8 +200,19 @@ func (s *settings) members(c *chain) (live func(context.Context), err error) {
 	if err != nil {
 		return nil, err
 	}
+	c := chains[0]
 	traders := c.world.Traders
+	var tokens []people.Token
+	for _, on := range chains {
+		for _, t := range on.world.Tokens {
+			if member.CheckSymbol(t.Symbol) != nil {
+				continue
+			}
+			tokens = append(tokens, people.Token{Chain: on.manifest.ID, Mint: t.Address, Symbol: t.Symbol})
+		}
+	}
 	p := people.New(people.Options{
+		Tokens: tokens,
 		Intake: &client.Client{Address: s.intake, Token: strings.TrimSpace(string(token)), HTTP: &http.Client{Timeout: 30 * time.Second}},
 		Node:   c.world.Node, Traders: traders[:min(len(traders), mostMembers)], Seed: s.seed, Every: 20 * time.Second, Now: time.Now,
 	})
