@@ -45,7 +45,7 @@ var operationTargets = []string{
 	"/api/auth/social/providers", "/api/version", "/openapi.json",
 	"/api/token/" + token + "/family", "/api/leaderboard", "/api/leaderboard/series", "/api/live/members-in?mints=" + token,
 	"/api/feed/trades?launches=1", "/api/feed/trades?filter=new&before=djF8MQ", "/api/live/since", "/api/live/since?trade=0&launch=0&call=0&mints=" + token,
-	"/api/platform/landing-live",
+	"/api/platform/landing-live", "/api/platform/landing-stats",
 }
 
 // gate stands between the server and a database that can be cut off and be there again.
@@ -216,7 +216,7 @@ func TestBeforeTheFirstSnapshot(t *testing.T) {
 	c := &client{s.Handler()}
 	for _, target := range []string{
 		"/api/market/live", "/api/majors", "/api/dexscreener/search?q=x", "/api/launch/launches", "/api/pnl-card/trader/" + trader + ".png",
-		"/api/feed/trades", "/api/live/since", "/api/live/since?trade=0", "/api/live/stream", "/api/platform/landing-live",
+		"/api/feed/trades", "/api/live/since", "/api/live/since?trade=0", "/api/live/stream", "/api/platform/landing-live", "/api/platform/landing-stats",
 	} {
 		if res, _ := c.do(t, http.MethodGet, target, nil); res.StatusCode != http.StatusServiceUnavailable {
 			t.Errorf("%s: %d", target, res.StatusCode)

@@ -44,6 +44,7 @@ func TestOperations(t *testing.T) {
 		{"getMembersIn", "/api/live/members-in", "public, max-age=10, stale-while-revalidate=30", 60},
 		{"getOnlineCount", "/api/online-count", "public, max-age=5, stale-while-revalidate=15", 30},
 		{"getLandingLive", "/api/platform/landing-live", "public, max-age=10, stale-while-revalidate=60", 60},
+		{"getLandingStats", "/api/platform/landing-stats", "public, max-age=60, stale-while-revalidate=600", 60},
 		{"getHeartbeat", "/api/status/heartbeat", "no-cache", 120},
 		{"getMobileHealth", "/api/v1/mobile/health", "public, max-age=300, stale-while-revalidate=3600", 60},
 		{"getSignInProviders", "/api/auth/social/providers", "public, max-age=60, stale-while-revalidate=300", 60},

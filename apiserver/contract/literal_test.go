@@ -18,7 +18,7 @@ var optionalMembers = map[string][]string{
 	"UDFHistory": {"nextTime"}, "LaunchBuy": {"url"}, "LaunchBase": {"holders_excluded", "holders_source"}, "LaunchCard": {"clones"},
 	"LaunchBoard": {"blocks", "stale"}, "LaunchedToken": {"blocks", "chain_candidates", "stale"}, "TrustCheck": {"unknown_reason"},
 	"TrustReport": {"chain_candidates", "reason", "stale"}, "Resource": {"at"},
-	"TradeFeed": {"stale"}, "LiveSince": {"stale"}, "LandingLive": {"stale"}, "Call": {"rich", "text"}, "RichTag": {"chain", "mint"},
+	"TradeFeed": {"stale"}, "LiveSince": {"stale"}, "LandingLive": {"stale"}, "LandingStats": {"stale"}, "Call": {"rich", "text"}, "RichTag": {"chain", "mint"},
 	"TokenFamily": {"chain_candidates", "stale"}, "MembersIn": {"stale"}, "Leaderboard": {"stale"}, "ProfitSeries": {"stale"},
 }
 
@@ -66,7 +66,7 @@ func TestAnswersWithAsOf(t *testing.T) {
 	want := map[string]bool{
 		"getMarketLive": true, "getTokenPrices": true, "getMajors": true, "getTokenInfo": true, "getTokenCandles": true, "getChart": true,
 		"getTokenTrust": true, "getLaunchBoard": true, "getLaunchedToken": true, "getLaunchStatus": true, "getHeartbeat": true, "getOnlineCount": true,
-		"getTokenFamily": true, "getTradeFeed": true, "getLiveSince": true, "getLandingLive": true, "getMembersIn": true, "getLeaderboard": true, "getLeaderboardSeries": true,
+		"getTokenFamily": true, "getTradeFeed": true, "getLiveSince": true, "getLandingLive": true, "getLandingStats": true, "getMembersIn": true, "getLeaderboard": true, "getLeaderboardSeries": true,
 		"getMobileHealth": false, "getSignInProviders": false, "getVersion": false,
 		"searchPairs": false, // in X-Data-As-Of, as its shape is another's
 	}

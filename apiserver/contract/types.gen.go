@@ -1538,6 +1538,37 @@ type LandingLive struct {
 	Stale bool `json:"stale,omitempty"`
 }
 
+// LandingStats defines model for LandingStats.
+type LandingStats struct {
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf Timestamp `json:"as_of"`
+
+	// Chains Chains that are declared.
+	Chains    int   `json:"chains"`
+	Graduated int64 `json:"graduated"`
+	Launches  int64 `json:"launches"`
+
+	// Members Null where members aren't known, as are `trades`, `volume_usd` and `since`.
+	Members *int `json:"members"`
+
+	// Since The hour in which a member traded first; null while none has.
+	Since *Timestamp `json:"since"`
+
+	// Stale True when the answer is an old one, served because there is no new one for now.
+	Stale bool `json:"stale,omitempty"`
+
+	// TokensTraded Tokens that have a price in a pool.
+	TokensTraded int64 `json:"tokens_traded"`
+	Trades       *int  `json:"trades"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+	VolumeUSD      *float64       `json:"volume_usd"`
+}
+
 // LaunchBase What a launched token's card and its own answer have in common. `gate_pass`, `gate_fails`, `traction` and the figures of the last hour are as of the last ranking,
 // at most 15 seconds ago.
 type LaunchBase struct {

@@ -12,6 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/totals"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
@@ -51,7 +52,7 @@ func (a *Admission) Readers(r Readers) Readers {
 	return Readers{
 		Snapshots: r.Snapshots, Tokens: admittedTokens{r.Tokens, a}, Pairs: admittedPairs{r.Pairs, a}, Series: admittedSeries{r.Series, a},
 		Launches: admittedLaunches{r.Launches, a}, Profiles: admittedProfiles{r.Profiles, a},
-		Profit: admittedProfit{r.Profit, a}, Stream: admittedStream{r.Stream, a},
+		Profit: admittedProfit{r.Profit, a}, Stream: admittedStream{r.Stream, a}, Totals: admittedTotals{r.Totals, a},
 	}
 }
 
@@ -209,6 +210,15 @@ func (a admittedStream) Critical(ctx context.Context, tokens []TokenAt) (map[Tok
 
 func (a admittedStream) Closes(ctx context.Context, minutes []stream.Minute, ended func(stream.Minute) bool, final int64) (map[stream.Minute]float64, error) {
 	return admit(a.Admission, func() (map[stream.Minute]float64, error) { return a.of.Closes(ctx, minutes, ended, final) })
+}
+
+type admittedTotals struct {
+	of Totals
+	*Admission
+}
+
+func (a admittedTotals) Counts(ctx context.Context, chains []string) (totals.Counts, error) {
+	return admit(a.Admission, func() (totals.Counts, error) { return a.of.Counts(ctx, chains) })
 }
 
 type admittedProfiles struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/totals"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
@@ -27,6 +28,7 @@ type Readers struct {
 	Profiles  Profiles
 	Profit    Profit
 	Stream    Stream
+	Totals    Totals
 }
 
 // Snapshots has what is in memory: the catalogue and what is hot.
@@ -103,10 +105,15 @@ type Stream interface {
 	Closes(ctx context.Context, minutes []stream.Minute, ended func(stream.Minute) bool, final int64) (map[stream.Minute]float64, error)
 }
 
+// Totals counts what the indexes of some chains have together.
+type Totals interface {
+	Counts(ctx context.Context, chains []string) (totals.Counts, error)
+}
+
 // TokenAt names a token of a chain.
 type TokenAt = store.TokenAt
 
 // Readers are the interfaces through which handlers read what the view reads.
 func (v *View) Readers() Readers {
-	return Readers{Snapshots: v, Tokens: v.tokens, Pairs: v.pairs, Series: v.series, Launches: v.launches, Profiles: v, Profit: v.profit, Stream: v.older}
+	return Readers{Snapshots: v, Tokens: v.tokens, Pairs: v.pairs, Series: v.series, Launches: v.launches, Profiles: v, Profit: v.profit, Stream: v.older, Totals: v.totals}
 }

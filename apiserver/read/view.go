@@ -21,6 +21,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/series"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/totals"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -60,6 +61,7 @@ type View struct {
 	majors  *foundMajors // of the last look
 	members *members.Directory
 	profit  *profit.Reader
+	totals  *totals.Reader
 	// follower has the newest items of the stream, and older reads the others.
 	follower *stream.Follower
 	older    *stream.Reader
@@ -77,6 +79,7 @@ func New(st *store.Store, live *catalog.Live, gate board.Gate, now func() time.T
 	v := &View{
 		store: st, looks: looks, live: live, now: now, log: log, ranks: boards.NewRanker(looks, gate, now, log), series: series.NewReader(st),
 	}
+	v.totals = totals.NewReader(st, now)
 	v.tokens = figures.NewReader(st, now, v.away)
 	v.launches = boards.NewLaunches(st, gate, now, v.away)
 	v.pairs = pairs.NewFinder(pairs.Options{Store: st, Looks: looks, Tokens: v.tokens, Now: now, Log: log})

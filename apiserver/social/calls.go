@@ -6,11 +6,8 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/read"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
-	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
@@ -105,41 +102,4 @@ func showCall(c *member.Call, handle string, token *figures.Token) contract.Call
 	why.Note("multiple_now", out.MultipleNow != nil, "")
 	out.UnknownReasons = why.Unknown
 	return out
-}
-
-// onLandingPage is how many launches, and how many calls, a landing page shows. Of the latest calls so many are looked at, since some may not be shown.
-const onLandingPage, looksForCalls = 12, 60
-
-func (h *Handlers) landingLive(r *serve.Request) (*serve.Answer, error) {
-	if r.Seen.Board == nil || !r.Seen.HasStream() {
-		return nil, serve.Unavailable(serve.ErrNoSnapshot)
-	}
-	out := contract.LandingLive{Launches: []contract.LandingLaunch{}}
-	page := r.Seen.Board.Page(boards.PageQuery{Sort: boards.SortNew, Launchpad: declared.AllLaunchpads, Chain: declared.AllBoardChains, Limit: onLandingPage})
-	for i := range page.Cards {
-		out.Launches = append(out.Launches, h.landingLaunch(&page.Cards[i]))
-	}
-	latest := slices.Clone(r.Seen.Stream.Calls[max(len(r.Seen.Stream.Calls)-looksForCalls, 0):])
-	slices.Reverse(latest)
-	shown, err := h.showCalls(r.Context(), r.Seen, latest, withoutTexts)
-	if err != nil {
-		return nil, serve.Unavailable(err)
-	}
-	out.Calls = shown.calls[:min(len(shown.calls), onLandingPage)]
-	out.AsOf, out.Stale = r.AsOf(max(page.AsOf, shown.newest)), page.Stale || shown.stale
-	return serve.Encode(out)
-}
-
-func (h *Handlers) landingLaunch(c *boards.Shown) contract.LandingLaunch {
-	of := h.launchCards.Base(c, 0)
-	why := contract.UnknownReasons{}
-	for _, name := range []string{"image_url", "market_cap_usd"} {
-		if reason, ok := of.UnknownReasons[name]; ok {
-			why[name] = reason
-		}
-	}
-	return contract.LandingLaunch{
-		Mint: of.Mint, Chain: of.Chain, Name: of.Name, Symbol: of.Symbol, ImageURL: of.ImageURL, Launchpad: of.Launchpad, CreatedAt: of.CreatedAt,
-		MarketCapUSD: of.MarketCapUSD, UnknownReasons: why,
-	}
 }

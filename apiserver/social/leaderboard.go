@@ -67,13 +67,11 @@ func chainsOf(r *serve.Request) ([]profit.Chain, error) {
 	if id != "" && r.Seen.Catalog.Chain(id) == nil {
 		return nil, r.UnsupportedChain("chain", id)
 	}
-	var out []profit.Chain
-	for i := range r.Seen.Catalog.Chains {
-		if c := &r.Seen.Catalog.Chains[i]; id == "" || c.ID == id {
-			out = append(out, profit.Chain{ID: c.ID, Family: c.Family})
-		}
+	all := allChains(r.Seen.Catalog)
+	if id == "" {
+		return all, nil
 	}
-	return out, nil
+	return slices.DeleteFunc(all, func(c profit.Chain) bool { return c.ID != id }), nil
 }
 
 // traderOf is a member's place on the leaderboard. The amounts of who keeps a wallet private are rounded, since exact ones would tell the wallet.

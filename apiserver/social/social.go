@@ -54,6 +54,7 @@ func (h *Handlers) Routes() []serve.Route {
 		{Operation: "getLiveSince", Handle: h.since},
 		{Operation: "getLiveStream", Handle: h.stream},
 		{Operation: "getLandingLive", Handle: h.landingLive},
+		{Operation: "getLandingStats", Handle: h.landingStats},
 	}
 }
 

@@ -31,6 +31,7 @@ func TestTypesHoldExamples(t *testing.T) {
 		"getTradeFeed":         &contract.TradeFeed{},
 		"getLiveSince":         &contract.LiveSince{},
 		"getLandingLive":       &contract.LandingLive{},
+		"getLandingStats":      &contract.LandingStats{},
 		"getMembersIn":         &contract.MembersIn{},
 		"getLeaderboard":       &contract.Leaderboard{},
 		"getLeaderboardSeries": &contract.ProfitSeries{},

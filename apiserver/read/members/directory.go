@@ -147,6 +147,13 @@ func (d *Directory) Member(n member.Number) (m Member, ok bool) {
 	return p.Member, true
 }
 
+// Count is how many members there are.
+func (d *Directory) Count() int {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	return len(d.numbers)
+}
+
 // Has reports whether a member has a handle; its case is ignored.
 func (d *Directory) Has(handle string) bool {
 	d.mu.RLock()

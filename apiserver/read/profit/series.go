@@ -30,6 +30,9 @@ type Point struct {
 	Sales    int
 	// Members is how many realised something.
 	Members int
+	// Volume is of every valued purchase and sale, and Trades counts those.
+	Volume market.USD
+	Trades int
 	// IsFinal says that no reorg reaches the bucket any more, on any chain.
 	IsFinal bool
 }
@@ -71,6 +74,7 @@ func (r *Reader) point(ctx context.Context, chains []Chain, t int64, span *Span)
 		if err != nil {
 			return p, err
 		}
+		p.Volume, p.Trades = p.Volume.Add(h.Volume), p.Trades+h.Trades-h.Unvalued
 		if h.Sales == 0 {
 			continue
 		}

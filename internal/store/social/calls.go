@@ -159,7 +159,7 @@ func keepCalls(ctx context.Context, tx *database.Transaction, r *member.Registry
 		}
 		switch {
 		case c.DeletedAt > 0:
-			gone, err := streamlog.Delete(ctx, tx, r.Now, "call = ?", c.Number)
+			gone, err := streamlog.Delete(ctx, tx, r.Now, "call > 0 AND call = ?", c.Number)
 			if err != nil {
 				return nil, err
 			}
@@ -322,7 +322,7 @@ func judgeSome(ctx context.Context, tx *database.Transaction, r *member.Registry
 		if was.Outcome == c.Outcome {
 			continue
 		}
-		gone, err := streamlog.Delete(ctx, tx, r.Now, "call = ?", c.Number)
+		gone, err := streamlog.Delete(ctx, tx, r.Now, "call > 0 AND call = ?", c.Number)
 		if err != nil {
 			return nil, err
 		}

@@ -385,6 +385,18 @@ function landingLive(answer: Answer<'getLandingLive'>): unknown[] {
   ];
 }
 
+function landingStats(answer: Answer<'getLandingStats'>): unknown[] {
+  const unknown = answer.unknown_reasons;
+  return [
+    freshness(answer.as_of, answer.stale, undefined),
+    answer.since === null ? why(unknown.since) : time(answer.since),
+    figure(answer.members, unknown.members),
+    figure(answer.trades, unknown.trades),
+    figure(answer.volume_usd, unknown.volume_usd),
+    [answer.launches, answer.graduated, answer.tokens_traded, answer.chains].map(count),
+  ];
+}
+
 function membersIn(answer: Answer<'getMembersIn'>): unknown[] {
   return [
     freshness(answer.as_of, answer.stale, undefined),
@@ -638,6 +650,7 @@ export const readers: { [Op in Operation]: (answer: Answer<Op>) => unknown[] } =
   getLiveSince: liveSince,
   getMembersIn: membersIn,
   getLandingLive: landingLive,
+  getLandingStats: landingStats,
   getLeaderboard: leaderboard,
   getLeaderboardSeries: leaderboardSeries,
   getHeartbeat: heartbeat,

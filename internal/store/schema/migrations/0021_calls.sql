@@ -37,7 +37,6 @@ CREATE INDEX calls_by_member ON calls (member, called_at);
 CREATE INDEX calls_to_judge ON calls (number) WHERE closed = FALSE;
 
 ALTER TABLE stream ADD COLUMN call BIGINT NOT NULL DEFAULT 0;
-CREATE INDEX stream_by_call ON stream (call) WHERE call > 0;
 
 -- Since when a pool holds as much liquidity as it must for what happens in it to count for members; 0 while it holds less, and while that isn't known.
 ALTER TABLE pools ADD COLUMN counts_since BIGINT NOT NULL DEFAULT 0;
