@@ -265,14 +265,15 @@ func TestSeries(t *testing.T) {
 	if first, ok, err := r.FirstHour(t.Context(), chains); first != open-3*3600 || !ok || err != nil {
 		t.Errorf("the first hour is %d, %v, %v", first, ok, err)
 	}
-	s, stale, err := r.Series(t.Context(), chains, profit.Span{Interval: 3600, From: open - 2*3600, To: now, Final: open + 10})
-	if err != nil || stale || len(s.Points) != 3 {
+	s, stale, err := r.Series(t.Context(), chains, profit.Span{Interval: 3600, From: open - 3*3600, To: now, Final: open + 10})
+	if err != nil || stale || len(s.Points) != 4 {
 		t.Fatalf("%+v, %v, %v", s, stale, err)
 	}
 	for i, want := range []profit.Point{
+		{T: open - 3*3600, Volume: market.NanoUSD(600), Trades: 6, IsFinal: true},
 		{T: open - 7200, IsFinal: true},
-		{T: open - 3600, Realised: market.NanoUSD(1), Sales: 3, Members: 2, IsFinal: true},
-		{T: open, Realised: market.NanoUSD(200), Sales: 1, Members: 1},
+		{T: open - 3600, Realised: market.NanoUSD(1), Sales: 3, Members: 2, Volume: market.NanoUSD(301), Trades: 3, IsFinal: true},
+		{T: open, Realised: market.NanoUSD(200), Sales: 1, Members: 1, Volume: market.NanoUSD(300), Trades: 1},
 	} {
 		if s.Points[i] != want {
 			t.Errorf("point %d is %+v, want %+v", i, s.Points[i], want)
