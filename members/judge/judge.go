@@ -5,7 +5,6 @@ package judge
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
 	"time"
 
@@ -41,6 +40,8 @@ type Judge struct {
 
 	calls  map[int64]*call
 	tokens map[store.TokenAt]*token
+	// commits are the chains' commit numbers at the last look.
+	commits map[string]int64
 	// change is the number of the last change of a call that was taken in, and servers says how often the database's server had been another one then.
 	change, servers int64
 	isLoaded        bool
@@ -83,10 +84,8 @@ func (j *Judge) Look(ctx context.Context, l *social.Lease) error {
 	if err != nil {
 		return err
 	}
-	for some := range slices.Chunk(slices.Collect(maps.Values(j.tokens)), tokensAtOnce) {
-		if err := j.lookAt(ctx, before, some); err != nil {
-			return err
-		}
+	if err := j.lookAtAll(ctx, before); err != nil {
+		return err
 	}
 	after, err := j.chains(ctx)
 	if err != nil {
@@ -162,7 +161,7 @@ func (j *Judge) follow(ctx context.Context) error {
 
 // load reads all calls anew that aren't settled.
 func (j *Judge) load(ctx context.Context, last, servers int64) error {
-	j.calls, j.tokens, j.isLoaded = map[int64]*call{}, map[store.TokenAt]*token{}, false
+	j.calls, j.tokens, j.commits, j.isLoaded = map[int64]*call{}, map[store.TokenAt]*token{}, map[string]int64{}, false
 	for above := int64(0); ; {
 		list, err := j.Store.Social.CallsToJudge(ctx, above, callsAtOnce)
 		if err != nil {
@@ -212,19 +211,34 @@ func (j *Judge) drop(c *call) {
 	}
 }
 
-// lookAt takes in what happened to some tokens.
-func (j *Judge) lookAt(ctx context.Context, chains map[string]*store.ChainStatus, tokens []*token) error {
-	mints := make([]market.Address, len(tokens))
-	for i, t := range tokens {
-		mints[i] = t.Mint
-	}
-	seen, err := readTokens(ctx, j.Store, mints)
+// lookAtAll takes in what happened to all tokens with open calls. Those are read that are new here or have changed since the last look.
+func (j *Judge) lookAtAll(ctx context.Context, chains map[string]*store.ChainStatus) error {
+	changed, err := j.changed(ctx, chains)
 	if err != nil {
 		return err
 	}
-	for _, t := range tokens {
+	var unread []*token
+	for at, t := range j.tokens {
+		if chain := chains[t.Chain]; chain != nil && (t.mustRestart(chain) || changed[at]) {
+			unread = append(unread, t)
+		}
+	}
+	for some := range slices.Chunk(unread, tokensAtOnce) {
+		mints := make([]market.Address, len(some))
+		for i, t := range some {
+			mints[i] = t.Mint
+		}
+		seen, err := readTokens(ctx, j.Store, mints)
+		if err != nil {
+			return err
+		}
+		for _, t := range some {
+			t.seen, t.hasNews = seen[t.TokenAt], true // a trade changes its pool, and thereby the token
+		}
+	}
+	for _, t := range j.tokens {
 		if chain := chains[t.Chain]; chain != nil && chain.Last.Hash != (market.Hash{}) {
-			if err := j.lookAtToken(ctx, t, seen[t.TokenAt], chain); err != nil {
+			if err := j.lookAt(ctx, t, chain); err != nil {
 				return fmt.Errorf("judge the calls of %s on %s: %w", t.Mint, t.Chain, err)
 			}
 		}
@@ -234,7 +248,36 @@ func (j *Judge) lookAt(ctx context.Context, chains map[string]*store.ChainStatus
 			}
 		}
 	}
+	for id, chain := range chains {
+		j.commits[id] = chain.CommitNo
+	}
 	return nil
+}
+
+// changed are the tokens that have changed since the last look. Of a chain that is new here, or has gone back, all tokens are looked at again anyway.
+func (j *Judge) changed(ctx context.Context, chains map[string]*store.ChainStatus) (map[store.TokenAt]bool, error) {
+	since := map[string]int64{}
+	for at := range j.tokens {
+		chain, last := chains[at.Chain], j.commits[at.Chain]
+		switch {
+		case chain == nil || last == 0 || chain.CommitNo == last:
+		case chain.CommitNo < last:
+			j.tokens[at].isRunning = false
+		default:
+			since[at.Chain] = last
+		}
+	}
+	found, err := j.Store.ChangedSince(ctx, since)
+	if err != nil {
+		return nil, err
+	}
+	out := map[store.TokenAt]bool{}
+	for chain, c := range found {
+		for _, mint := range c.Tokens {
+			out[store.TokenAt{Chain: chain, Mint: mint}] = true
+		}
+	}
+	return out, nil
 }
 
 // close settles a call as it stands.

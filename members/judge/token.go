@@ -18,6 +18,9 @@ type token struct {
 	isRunning bool
 	// rewinds and generation are the chain's at the last look.
 	rewinds, generation int64
+	// seen is the token as it was read last; nil where it wasn't there. hasNews says that closings may be there that weren't taken in yet.
+	seen    *tokenNow
+	hasNews bool
 	// pool is the one that priced the token at the last look; none where none did.
 	pool market.Address
 	held held
@@ -85,9 +88,14 @@ func (t *token) restart(ctx context.Context, st *store.Store) error {
 	return nil
 }
 
-// lookAtToken takes in what happened to a token up to the chain's newest block. seen is nil where the token isn't there.
-func (j *Judge) lookAtToken(ctx context.Context, t *token, seen *tokenNow, chain *store.ChainStatus) error {
-	isNew := !t.isRunning || t.rewinds != chain.Rewinds || t.generation != chain.Generation
+// mustRestart reports whether the token has to be looked at from the blocks on that were final.
+func (t *token) mustRestart(chain *store.ChainStatus) bool {
+	return !t.isRunning || t.rewinds != chain.Rewinds || t.generation != chain.Generation
+}
+
+// lookAt takes in what happened to a token up to the chain's newest block.
+func (j *Judge) lookAt(ctx context.Context, t *token, chain *store.ChainStatus) error {
+	isNew := t.mustRestart(chain)
 	if isNew {
 		if err := t.restart(ctx, j.Store); err != nil {
 			return err
@@ -97,11 +105,11 @@ func (j *Judge) lookAtToken(ctx context.Context, t *token, seen *tokenNow, chain
 	head := chain.Last
 	var pool market.Address
 	var countsSince int64
-	if seen != nil && seen.usd() > 0 {
-		pool, countsSince = seen.pool.ID, seen.pool.CountsSince
+	if t.seen != nil && t.seen.usd() > 0 {
+		pool, countsSince = t.seen.pool.ID, t.seen.pool.CountsSince
 	}
 	if !isNew && pool != t.pool {
-		t.change(&head, seen)
+		t.change(&head)
 	}
 	t.pool = pool
 	found := func(from closing, of *call) {
@@ -110,7 +118,7 @@ func (j *Judge) lookAtToken(ctx context.Context, t *token, seen *tokenNow, chain
 		}
 	}
 	upTo := head.Number
-	if !pool.IsNone() && t.at < head.Number {
+	if t.hasNews && !pool.IsNone() && t.at < head.Number {
 		closes, last, err := j.Store.Trades.BlockCloses(ctx, t.Chain, pool, t.at+1, t.since, head.Number, tradesAtOnce)
 		if err != nil {
 			return err
@@ -120,7 +128,7 @@ func (j *Judge) lookAtToken(ctx context.Context, t *token, seen *tokenNow, chain
 			t.close(closing{c.Block, c.Time, c.USD}, found)
 		}
 	}
-	t.at = upTo
+	t.at, t.hasNews = upTo, upTo < head.Number
 	final := min(chain.Head.Final, head.Number)
 	if upTo == head.Number {
 		t.end(head.Number, head.Time, found)
@@ -133,13 +141,13 @@ func (j *Judge) lookAtToken(ctx context.Context, t *token, seen *tokenNow, chain
 }
 
 // change has prices looked for in another pool, from its price of now on. What was held in the former one is known.
-func (t *token) change(head *market.Header, seen *tokenNow) {
+func (t *token) change(head *market.Header) {
 	t.held, t.at, t.since = held{}, head.Number, head.Time
 	for _, c := range t.calls {
 		c.start = nil
 	}
-	if seen != nil && seen.usd() > 0 {
-		t.held.starts = []closing{{head.Number, head.Time, seen.usd()}}
+	if t.seen != nil && t.seen.usd() > 0 {
+		t.held.starts = []closing{{head.Number, head.Time, t.seen.usd()}}
 	}
 }
 
