@@ -174,6 +174,28 @@ func TestCallsInEvents(t *testing.T) {
 	}
 }
 
+// TestLongCalls: of calls whose texts are too long together the newest are told.
+func TestLongCalls(t *testing.T) {
+	t.Parallel()
+	st := seeded(t, "sqlite")
+	var records []member.Record
+	for n := range 20 {
+		records = append(records, member.Record{ID: member.ID(fmt.Sprint("u", n)), Handle: fmt.Sprint("h", n), JoinedAt: 1})
+	}
+	for n := range 20 {
+		records = append(records, callOf(t, fmt.Sprint("u", n), fmt.Sprint("c", n), token, strings.Repeat("x", 16<<10)))
+	}
+	writeMembers(t, st, 1, records...)
+	c := start(t, st)
+	eventually(t, "they are told", func() bool { return len(newCalls(t, c, 0).Calls) > 0 })
+	if s := newCalls(t, c, 0); len(s.Calls) != 16 || !s.Truncated.Call || s.Calls[0].ID != 5 || s.Cursor.Call != 20 {
+		t.Errorf("%d calls of 20, from %d on, and more are said to be there: %v", len(s.Calls), s.Calls[0].ID, s.Truncated.Call)
+	}
+	if s := newCalls(t, c, 4); len(s.Calls) != 16 || s.Truncated.Call {
+		t.Errorf("of the last 16, %d calls, and more are said to be there: %v", len(s.Calls), s.Truncated.Call)
+	}
+}
+
 // TestManyCalls: of more than 200 new calls the newest are told, and a landing page has twelve.
 func TestManyCalls(t *testing.T) {
 	t.Parallel()

@@ -340,6 +340,8 @@ func (broken) Search(_ context.Context, _ *declared.Catalog, query string) (*pai
 	return nil, errors.New(secret)
 }
 
+func (broken) ChainsOf(*declared.Catalog, market.Address) []string { panic(secret) }
+
 func (broken) Ticker(*declared.Catalog, string) (read.TokenAt, bool) { panic(secret) }
 
 func (broken) Bars(context.Context, string, market.Address, candle.Width, int64, int64, candle.Currency,

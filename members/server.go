@@ -175,9 +175,16 @@ func (s *Server) renew(ctx context.Context, lease *social.Lease, ends *time.Time
 
 // judgeCalls judges calls until its context ends.
 func (s *Server) judgeCalls(ctx context.Context, lease *social.Lease) {
+	s.judge.Forget()
+	defer s.judge.Forget()
 	failing := false
 	for wait.For(ctx, tick) {
-		err := errors.Join(s.social.KeepNumbers(ctx, lease, s.Now().Unix()), s.judge.Look(ctx, lease))
+		lost, err := s.social.KeepNumbers(ctx, lease, s.Now().Unix())
+		if lost {
+			s.Log.WarnContext(ctx, "the database has lost a part of the stream: clients begin anew")
+			s.judge.Forget()
+		}
+		err = errors.Join(err, s.judge.Look(ctx, lease))
 		if err != nil && !failing && ctx.Err() == nil {
 			s.Log.WarnContext(ctx, "calls can't be judged: their outcomes come late", "err", err.Error())
 		}
@@ -241,6 +248,7 @@ func (h *holding) tick(ctx context.Context, n int) error {
 	}
 	erased, err := h.social.Clean(ctx, now)
 	if erased > 0 {
+		h.judge.Forget()
 		h.Log.InfoContext(ctx, "erased members who left an hour ago", "members", erased)
 	}
 	return err

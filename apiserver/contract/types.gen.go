@@ -909,13 +909,13 @@ type Call struct {
 	Outcome CallOutcome `json:"outcome"`
 
 	// PeakMultiple The highest price since the call, as a multiple of its price. A price counts once no block has closed lower for ten blocks and twenty seconds, in the pool that
-	// prices the token, and only while that holds as much liquidity as the launch board's quality bar asks for. Null while none has counted yet.
+	// prices the token, and only while that holds the liquidity that the chain asks for (`tracking.countedLiquidityUSD`). Null while none has counted yet.
 	PeakMultiple *float64 `json:"peak_multiple"`
 
 	// PriceAtCallUSD The token's price in the pool that prices it, when the call came.
 	PriceAtCallUSD float64 `json:"price_at_call_usd"`
 
-	// Rich What a text names, at most 50 of each kind, in the text's order. What goes on in letters that look like others, in invisible characters or in controls of
+	// Rich What a text names, at most 20 of each kind, in the text's order. A word that goes on in letters of another script, in invisible characters or in controls of
 	// direction is no name. `span` counts Unicode code points.
 	Rich *Rich `json:"rich,omitempty"`
 
@@ -1528,7 +1528,7 @@ type LandingLive struct {
 	// Examples: 2026-03-02T12:00:05Z
 	AsOf Timestamp `json:"as_of"`
 
-	// Calls What was called or decided last first.
+	// Calls Newest first, by when the call was made or decided.
 	Calls []Call `json:"calls"`
 
 	// Launches Newest first.
@@ -2418,7 +2418,7 @@ type Resource struct {
 // ResourceKind defines model for ResourceKind.
 type ResourceKind string
 
-// Rich What a text names, at most 50 of each kind, in the text's order. What goes on in letters that look like others, in invisible characters or in controls of
+// Rich What a text names, at most 20 of each kind, in the text's order. A word that goes on in letters of another script, in invisible characters or in controls of
 // direction is no name. `span` counts Unicode code points.
 type Rich struct {
 	Addresses []RichAddress `json:"addresses"`

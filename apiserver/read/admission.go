@@ -99,6 +99,10 @@ func (a admittedPairs) Ticker(in *declared.Catalog, ticker string) (t TokenAt, o
 	return a.of.Ticker(in, ticker)
 }
 
+func (a admittedPairs) ChainsOf(in *declared.Catalog, mint market.Address) []string {
+	return a.of.ChainsOf(in, mint)
+}
+
 func (a admittedPairs) Search(ctx context.Context, in *declared.Catalog, query string) (*pairs.Found, error) {
 	return admit(a.Admission, func() (*pairs.Found, error) { return a.of.Search(ctx, in, query) })
 }

@@ -49,6 +49,8 @@ type Tokens interface {
 type Pairs interface {
 	// Ticker is the token with a ticker, where exactly one on the chains of a catalogue has it. It reads nothing.
 	Ticker(in *declared.Catalog, ticker string) (t TokenAt, ok bool)
+	// ChainsOf are those of a catalogue on which there is a token at an address. It reads nothing.
+	ChainsOf(in *declared.Catalog, mint market.Address) []string
 	Search(ctx context.Context, in *declared.Catalog, query string) (*pairs.Found, error)
 }
 

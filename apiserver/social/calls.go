@@ -23,10 +23,28 @@ type shownCalls struct {
 	calls  []contract.Call
 	newest int64
 	stale  bool
+	// first is the place of the first call that is told: those before it are left out, since their texts are too long together.
+	first int
 }
 
-// showCalls gives the wire form of calls, in their order. Those of who isn't a member any more, of chains that aren't declared, and those that were deleted
-// aren't shown.
+// longestTexts is how long the texts of an answer's calls are together at most, in bytes, but for the last one.
+const longestTexts = 256 << 10
+
+// firstTold is the place of the first of some calls that is told.
+func firstTold(list []stream.Call, calls map[int64]member.Call, texts texts) int {
+	if texts == withoutTexts {
+		return 0
+	}
+	length := 0
+	for i := range slices.Backward(list) {
+		if length += len(calls[list[i].Call].Text); length > longestTexts && i < len(list)-1 {
+			return i + 1
+		}
+	}
+	return 0
+}
+
+// showCalls gives the wire form of calls, in their order. It leaves out deleted calls, calls of members who left, and calls on chains that aren't declared.
 func (h *Handlers) showCalls(ctx context.Context, seen *read.Snapshot, list []stream.Call, texts texts) (out shownCalls, err error) {
 	out.calls, out.stale = make([]contract.Call, 0, len(list)), seen.Failing()
 	if len(list) == 0 {
@@ -38,20 +56,15 @@ func (h *Handlers) showCalls(ctx context.Context, seen *read.Snapshot, list []st
 	}
 	var mints []market.Address
 	for i := range list {
-		c := calls[list[i].Call]
-		mints = append(mints, c.Mint)
-		if texts == withTexts {
-			for _, a := range h.rich.find(&c).Addresses {
-				mints = append(mints, a.Address)
-			}
-		}
+		mints = append(mints, calls[list[i].Call].Mint)
 	}
+	out.first = firstTold(list, calls, texts)
 	slices.SortFunc(mints, market.Address.Compare)
 	tokens, err := h.Readers.Tokens.TokensAt(ctx, slices.Compact(mints))
 	if err != nil {
 		return out, err
 	}
-	for i := range list {
+	for i := out.first; i < len(list); i++ {
 		c, ok := calls[list[i].Call]
 		by, isMember := seen.Members.Member(c.Member)
 		if !ok || !isMember || c.DeletedAt > 0 || seen.Catalog.Chain(c.Chain) == nil {
@@ -61,7 +74,7 @@ func (h *Handlers) showCalls(ctx context.Context, seen *read.Snapshot, list []st
 		shown := showCall(&c, by.Handle, token)
 		shown.ID = list[i].Number
 		if texts == withTexts && c.Text != "" {
-			shown.Text, shown.Rich = c.Text, h.rich.show(seen, &c, tokens)
+			shown.Text, shown.Rich = c.Text, h.rich.show(seen, &c)
 		}
 		out.calls, out.newest = append(out.calls, shown), max(out.newest, list[i].Time)
 		if token != nil {

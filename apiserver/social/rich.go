@@ -3,8 +3,6 @@ package social
 import (
 	"github.com/boardwalkhq/boardwalk/apiserver/contract"
 	"github.com/boardwalkhq/boardwalk/apiserver/read"
-	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
-	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/recent"
 	"github.com/boardwalkhq/boardwalk/internal/rich"
@@ -39,8 +37,8 @@ func (x *richTexts) find(c *member.Call) rich.Found {
 	return found
 }
 
-// show is what the text of a call names. tokens are those at the addresses in it.
-func (x *richTexts) show(seen *read.Snapshot, c *member.Call, tokens map[market.Address][]figures.Token) *contract.Rich {
+// show is what the text of a call names.
+func (x *richTexts) show(seen *read.Snapshot, c *member.Call) *contract.Rich {
 	found := x.find(c)
 	out := &contract.Rich{Mentions: []contract.RichMention{}, Tags: []contract.RichTag{}, Addresses: []contract.RichAddress{}, Links: []contract.RichLink{}}
 	for _, m := range found.Mentions {
@@ -57,12 +55,7 @@ func (x *richTexts) show(seen *read.Snapshot, c *member.Call, tokens map[market.
 	}
 	for _, a := range found.Addresses {
 		address := contract.RichAddress{Text: a.Text, Address: a.Address.String(), Span: spanOf(a.Span), UnknownReasons: contract.UnknownReasons{}}
-		var on []string
-		for i := range tokens[a.Address] {
-			if chain := tokens[a.Address][i].Chain; seen.Catalog.Chain(chain) != nil {
-				on = append(on, chain)
-			}
-		}
+		on := x.pairs.ChainsOf(seen.Catalog, a.Address)
 		switch len(on) {
 		case 0:
 			address.UnknownReasons["chain"] = contract.UnknownReasonUnavailable

@@ -189,6 +189,7 @@ func (h *Handlers) takeCalls(ctx context.Context, seen *read.Snapshot, out *news
 	if err != nil {
 		return err
 	}
+	out.Truncated.Call = out.Truncated.Call || shown.first > 0
 	out.Calls, out.newest, out.Stale = append(out.Calls, shown.calls...), max(out.newest, shown.newest), out.Stale || shown.stale
 	return nil
 }

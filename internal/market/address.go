@@ -174,6 +174,21 @@ func ParseSolanaAddress(s string) (Address, error) {
 	return SolanaAddress(key), nil
 }
 
+// ParseMint reads the address of a token, of whichever family of chains it has the form. A chain's own coin is none.
+func ParseMint(s string) (a Address, err error) {
+	if strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X") {
+		a, err = ParseEVMAddress(s)
+	} else {
+		a, err = ParseSolanaAddress(s)
+	}
+	if err == nil && a.IsNative() {
+		return Address{}, errNativeMint
+	}
+	return a, err
+}
+
+var errNativeMint = errors.New("no token's address: it is that of the chain's own coin")
+
 // curvePrefix begins the text of a Solana token's curve.
 const curvePrefix = "curve:"
 

@@ -127,8 +127,8 @@ type Pool struct {
 
 	LastTradeAt int64 // unix seconds
 	Day         Window
-	// CountsSince is the time of the block since which the pool, whenever something happened in it, was trusted and held as much liquidity as what happens in it
-	// must have to count for members; unix seconds, 0 while that isn't so.
+	// CountsSince is the time of the block since which the pool, whenever something happened in it, was trusted and held at least what
+	// tracking.countedLiquidityUSD says; a curve is no exception. Unix seconds, 0 while that isn't so.
 	CountsSince int64
 }
 

@@ -64,7 +64,7 @@ func (r *Registry) deleteCall(c *Call, rec *Record) (Outcome, error) {
 	if c.Outcome == CallOpen {
 		c.Outcome, c.DecidedAt = CallLoss, r.Now
 	}
-	c.Closed = true
+	c.Settled = true
 	return Written, nil
 }
 
@@ -98,7 +98,7 @@ func (r *Registry) newCall(owner *Member, rec *Record) (Outcome, error) {
 		Standing: Standing{Outcome: CallOpen, SureBlock: rec.Call.Price.Block, SureTime: rec.Call.Price.FinalTime},
 	}
 	r.AddCall(c)
-	r.ChangedCalls[c.ID] = true
+	r.ChangedCalls[c.ID], r.NewCalls[c.ID] = true, true
 	return Written, nil
 }
 

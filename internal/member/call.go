@@ -65,7 +65,7 @@ const (
 	CallLoss CallOutcome = "loss"
 )
 
-// What makes and ends a call.
+// The rules of calls.
 const (
 	// CallSpan is for how long the price is held against a call, in seconds of its chain's time.
 	CallSpan = 7 * 24 * 60 * 60
@@ -93,8 +93,8 @@ type Standing struct {
 	SureUSD   float64
 	SureBlock uint64
 	SureTime  int64
-	// Closed says that nothing changes any more.
-	Closed bool
+	// Settled says that nothing changes any more.
+	Settled bool
 }
 
 // Deadline is until when the price is held against the call; unix seconds of its chain's time.
@@ -128,7 +128,7 @@ var (
 	ErrChainBehind  = errors.New("the chain's newest blocks aren't indexed at the moment: try again")
 	ErrUnknownToken = errors.New("no such token is known on the chain")
 	ErrUnpriced     = errors.New("the token has no price in a trusted pool")
-	ErrThinPool     = errors.New("the pool that prices the token holds less than the chain asks for (tracking.countedLiquidityUSD)")
+	ErrThinPool     = errors.New("the pool that prices the token holds less than the chain asks for (tracking.countedLiquidityUSD), or nothing has happened in it since that is noted")
 )
 
 // The bounds of a call's text, and of its refs.
@@ -175,7 +175,7 @@ func CheckRefs(refs []TokenRef) error {
 	return nil
 }
 
-// SymbolKey is what two symbols share that are the same one: their case is ignored.
+// SymbolKey is the same for symbols that differ in case alone.
 func SymbolKey(symbol string) string { return strings.ToLower(symbol) }
 
 var chainPattern = regexp.MustCompile(`^[a-z0-9-]{1,32}$`)
@@ -191,14 +191,10 @@ func CheckChain(id string) error {
 var errMint = errors.New("allowed is the address of a token: 0x and 40 hexadecimal digits that aren't all 0, or the base58 of 32 bytes on Solana")
 
 // ParseMint reads a token's address, of whichever family of chains it has the form.
-func ParseMint(text string) (a market.Address, err error) {
-	if strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X") {
-		a, err = market.ParseEVMAddress(text)
-	} else {
-		a, err = market.ParseSolanaAddress(text)
-	}
-	if err != nil || a.IsNative() {
-		return market.Address{}, errMint
+func ParseMint(text string) (market.Address, error) {
+	a, err := market.ParseMint(text)
+	if err != nil {
+		return a, errMint
 	}
 	return a, nil
 }

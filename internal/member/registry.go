@@ -36,8 +36,10 @@ type Registry struct {
 	ChangedMembers map[ID]bool
 	ChangedWallets map[WalletKey]bool
 	ChangedCalls   map[CallID]bool
-	NewlyReleased  map[string]bool
-	Answered       []string
+	// NewCalls are those of ChangedCalls that weren't there before.
+	NewCalls      map[CallID]bool
+	NewlyReleased map[string]bool
+	Answered      []string
 	// WithWallets are the members whose wallets change with them: who left, came back, or joined at another time.
 	WithWallets map[Number]bool
 
@@ -52,7 +54,7 @@ func NewRegistry(now, last, lastCall int64) *Registry {
 		Members: map[ID]*Member{}, Wallets: map[WalletKey]*Wallet{}, Handles: map[string]ID{}, Released: map[string]Released{},
 		Challenges: map[string]bool{}, Contracts: map[WalletKey]bool{}, Calls: map[CallID]*Call{}, Last: last, LastCall: lastCall, Now: now,
 		ChangedMembers: map[ID]bool{}, ChangedWallets: map[WalletKey]bool{}, NewlyReleased: map[string]bool{}, WithWallets: map[Number]bool{},
-		ChangedCalls: map[CallID]bool{}, at: map[WalletKey][]WalletKey{}, callsOf: map[Number][]*Call{},
+		ChangedCalls: map[CallID]bool{}, NewCalls: map[CallID]bool{}, at: map[WalletKey][]WalletKey{}, callsOf: map[Number][]*Call{},
 	}
 }
 

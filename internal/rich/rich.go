@@ -1,5 +1,5 @@
 // Package rich finds what a member's text names: other members, tokens by their tickers, addresses and links. It knows neither members nor tokens: the callers
-// look those up. What isn't plainly what it seems is no name: one that goes on in letters of another script, in invisible characters or in controls of direction.
+// look those up. A word is no name if it goes on in letters of another script, in invisible characters, or in controls of direction.
 package rich
 
 import (
@@ -11,7 +11,7 @@ import (
 )
 
 // Most is the most of each kind that is found in a text.
-const Most = 50
+const Most = 20
 
 // Span says where in its text something stands, in Unicode code points; End is behind the last one.
 type Span struct{ Start, End int }
@@ -174,14 +174,7 @@ func (f *finder) address() int {
 		return end
 	}
 	text, span := f.span(end)
-	var address market.Address
-	var err error
-	if strings.HasPrefix(text, "0x") || strings.HasPrefix(text, "0X") {
-		address, err = market.ParseEVMAddress(text)
-	} else {
-		address, err = market.ParseSolanaAddress(text)
-	}
-	if err == nil && !address.IsNative() {
+	if address, err := market.ParseMint(text); err == nil {
 		f.found.Addresses = append(f.found.Addresses, Address{text, address, span})
 	}
 	return end
@@ -205,12 +198,14 @@ func (f *finder) link() int {
 	end = f.beforeClosing(f.at+scheme, end)
 	text, span := f.span(end)
 	u, err := url.Parse(text)
-	if err != nil || u.Hostname() == "" || u.User != nil || len(f.found.Links) == Most {
+	if err != nil || u.Hostname() == "" || !isASCII(u.Hostname()) || u.User != nil || len(f.found.Links) == Most {
 		return end
 	}
 	f.found.Links = append(f.found.Links, Link{text, u.String(), span})
 	return end
 }
+
+func isASCII(s string) bool { return !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x7f }) }
 
 // beforeClosing is the place before what closes a sentence at the end of a link, and before brackets that were opened before it.
 func (f *finder) beforeClosing(from, end int) int {

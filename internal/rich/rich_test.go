@@ -68,6 +68,7 @@ func TestFind(t *testing.T) {
 		"https:// https://? javascript://x":                   nil,
 		"https://\u0430pple.example/":                         nil, // begins with a Cyrillic letter
 		"https://a.example/\u202egpj.exe":                     nil,
+		"https://%D0%B0pple.example/":                         nil, // the same letter, escaped
 		"https://a.example/" + evm:                            {"link https://a.example/" + evm},
 		"https://a.example/@ada$PEPE":                         {"link https://a.example/@ada$PEPE"},
 		"<https://a.example/\"onclick=\"x>":                   {"link https://a.example/"},

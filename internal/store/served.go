@@ -20,7 +20,9 @@ type served struct {
 func (s *Store) Served() *Store {
 	later := &served{}
 	later.later.Store(&map[string]string{})
-	return newStore(s.db, later)
+	out := newStore(s.db, later)
+	out.Social = s.Social // which knows the numbers that this process has taken
+	return out
 }
 
 // take goes by the indexes that are served, and gives their rows.

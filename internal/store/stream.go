@@ -125,13 +125,18 @@ func replaceStream(ctx context.Context, tx *database.Transaction, next *position
 	return writeStream(ctx, tx, next, append(rows, more...))
 }
 
+// callsLonger is for how much longer calls are kept than other items, in seconds: a call can be decided more than seven days after it was made, and is taken
+// back then.
+const callsLonger = 2 * 24 * 60 * 60
+
 // pruneStream deletes some of the items, of whatever chain, that are older than a time (unix seconds), the oldest first.
 func pruneStream(ctx context.Context, tx *database.Transaction, before int64) (more bool, err error) {
 	lock := ""
 	if tx.Postgres {
 		lock = " FOR UPDATE SKIP LOCKED" // another indexer deletes them just now
 	}
-	res, err := tx.NewRaw("DELETE FROM stream WHERE number IN (SELECT number FROM stream WHERE time < ? ORDER BY time LIMIT ?"+lock+")", before, pruneRows).Exec(ctx)
+	res, err := tx.NewRaw("DELETE FROM stream WHERE number IN (SELECT number FROM stream WHERE time < ? AND (kind <> ? OR time < ?) ORDER BY time LIMIT ?"+lock+")",
+		before, string(market.StreamCall), before-callsLonger, pruneRows).Exec(ctx)
 	if err != nil {
 		return false, err
 	}

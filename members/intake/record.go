@@ -433,7 +433,7 @@ type callAnswer struct {
 func answerCall(c *member.Call, of member.ID) callAnswer {
 	out := callAnswer{
 		ID: c.ID, Member: of, Chain: c.Chain, Mint: addressText(c.Mint), CalledAt: seconds(c.CalledAt), PriceUSD: c.Price.USD, Outcome: c.Outcome,
-		Settled: c.Closed, Deleted: c.DeletedAt > 0, UpdatedAt: micros(c.UpdatedAt), Change: c.Change,
+		Settled: c.Settled, Deleted: c.DeletedAt > 0, UpdatedAt: micros(c.UpdatedAt), Change: c.Change,
 	}
 	if c.DecidedAt > 0 {
 		out.DecidedAt = new(seconds(c.DecidedAt))

@@ -58,10 +58,10 @@ func TestDocument(t *testing.T) {
 				if r.time != second {
 					t.Errorf("block %d is at second %d", block, second)
 				}
-				h.close(r.closing, found)
+				h.add(r.closing, found)
 			}
 		}
-		h.end(block, second, found)
+		h.advance(block, second, found)
 	}
 	for _, said := range []string{
 		fmt.Sprintf("a multiple of **%v**", peak/rows[0].usd), "is a **win**", "**ten blocks and twenty seconds**", "`win` once the peak is twice the price",

@@ -25,20 +25,20 @@ type held struct {
 	starts []closing
 }
 
-// close takes in the next closing. It calls found with each earlier closing whose time is over by then, with the price that was held from there on.
-func (h *held) close(c closing, found func(closing)) {
-	h.end(c.block, c.time, found)
+// add takes in the next closing. onHeld is called with each earlier closing whose time is over by then, with the price that was held from there on.
+func (h *held) add(c closing, onHeld func(closing)) {
+	h.advance(c.block, c.time, onHeld)
 	for i := len(h.starts) - 1; i >= 0 && h.starts[i].usd > c.usd; i-- {
 		h.starts[i].usd = c.usd
 	}
 	h.starts = append(h.starts, c)
 }
 
-// end takes in that nothing else was closed before a block.
-func (h *held) end(block uint64, time int64, found func(closing)) {
+// advance takes in that there is no other closing before a block.
+func (h *held) advance(block uint64, time int64, onHeld func(closing)) {
 	n := 0
 	for n < len(h.starts) && h.starts[n].isOver(block, time) {
-		found(h.starts[n])
+		onHeld(h.starts[n])
 		n++
 	}
 	h.starts = h.starts[n:]

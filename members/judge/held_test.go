@@ -36,10 +36,10 @@ func TestHeldPrices(t *testing.T) {
 			time += int64(rapid.SampledFrom([]int{0, 0, 1, 2, 12, 20}).Draw(t, "seconds"))
 			if rapid.Bool().Draw(t, "closes") {
 				c := closing{block, time, float64(rapid.IntRange(1, 6).Draw(t, "usd"))}
-				h.close(c, collect)
+				h.add(c, collect)
 				all = append(all, c)
 			} else {
-				h.end(block, time, collect)
+				h.advance(block, time, collect)
 			}
 		}
 		if want := naively(all, block, time); !slices.Equal(got, want) {
@@ -58,8 +58,8 @@ func TestHeldAtTheBounds(t *testing.T) {
 	}{{10, 20, true}, {9, 500, false}, {900, 19, false}} {
 		var h held
 		found := 0
-		h.close(closing{0, 0, 2}, func(closing) { found++ })
-		h.close(closing{c.block, c.time, 1}, func(s closing) {
+		h.add(closing{0, 0, 2}, func(closing) { found++ })
+		h.add(closing{c.block, c.time, 1}, func(s closing) {
 			if found++; s.usd != 2 {
 				t.Errorf("%v was held", s)
 			}

@@ -3,9 +3,12 @@
 package judge
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -17,8 +20,10 @@ import (
 )
 
 const (
-	// callsAtOnce, tokensAtOnce and tradesAtOnce are how many of each are read at once.
+	// callsAtOnce and tokensAtOnce are how many of either are read at once, and tradesAtOnce is the default of Options.TradesAtOnce.
 	callsAtOnce, tokensAtOnce, tradesAtOnce = 1_000, 500, 5_000
+	// writtenAtOnce is of how many calls it is written at once how they stand: the intake waits meanwhile.
+	writtenAtOnce = 500
 	// sureEvery is after how much of a chain's time it is written from where on a call is looked at again after a restart, in seconds.
 	sureEvery = 10 * 60
 	// silentFor is for how long after a call's deadline its chain is waited for, in seconds of the clock.
@@ -30,11 +35,13 @@ type Options struct {
 	// Store goes by chains' ids (store.Served).
 	Store *store.Store
 	Now   func() time.Time
-	// Open tells how many calls there are of which it isn't settled how they end.
+	// Open tells how many calls there are that aren't settled.
 	Open prometheus.Gauge
+	// TradesAtOnce is how many trades of a token are read at once; 0 is 5,000.
+	TradesAtOnce int
 }
 
-// Judge judges calls. One goroutine calls it.
+// Judge judges calls. One goroutine calls Look.
 type Judge struct {
 	Options
 
@@ -42,9 +49,11 @@ type Judge struct {
 	tokens map[store.TokenAt]*token
 	// commits are the chains' commit numbers at the last look.
 	commits map[string]int64
-	// change is the number of the last change of a call that was taken in, and servers says how often the database's server had been another one then.
-	change, servers int64
-	isLoaded        bool
+	// change is the number of the last change of a call that was taken in.
+	change   int64
+	isLoaded bool
+	// forgotten says that Forget was called since.
+	forgotten atomic.Bool
 }
 
 // New is a judge that knows no call yet.
@@ -54,8 +63,8 @@ func New(o Options) *Judge { return &Judge{Options: o} }
 type call struct {
 	member.Call
 
-	// start is the call's own price as a closing, with the lowest close since, until it is known which price is held from the call on. It is the call's alone: its block
-	// may be gone by now.
+	// start has the price at the call, lowered to the lowest close since. It is nil once it is known which price is held from the call on. It is the call's
+	// alone: its block may be gone by now.
 	start *closing
 	// rises are the peaks by blocks that aren't final, in their order.
 	rises []rise
@@ -84,9 +93,7 @@ func (j *Judge) Look(ctx context.Context, l *social.Lease) error {
 	if err != nil {
 		return err
 	}
-	if err := j.lookAtAll(ctx, before); err != nil {
-		return err
-	}
+	failed := j.lookAtAll(ctx, before) // what the others brought is written all the same
 	after, err := j.chains(ctx)
 	if err != nil {
 		return err
@@ -100,24 +107,32 @@ func (j *Judge) Look(ctx context.Context, l *social.Lease) error {
 			judged = append(judged, social.Judged{Number: c.Number, Standing: c.Standing})
 		}
 	}
-	if len(judged) == 0 {
-		return nil
-	}
-	if err := j.Store.Social.Judge(ctx, l, judged, j.Now().Unix()); err != nil {
-		return err
-	}
-	for _, done := range judged {
-		c := j.calls[done.Number]
-		if c.saved = c.Standing; c.Closed {
-			j.drop(c)
+	for some := range slices.Chunk(judged, writtenAtOnce) {
+		if err := j.Store.Social.Judge(ctx, l, some, j.Now().Unix()); err != nil {
+			return err
+		}
+		for _, done := range some {
+			c := j.calls[done.Number]
+			if c.saved = c.Standing; c.Settled {
+				j.drop(c)
+			}
 		}
 	}
-	return nil
+	return failed
 }
+
+// Forget has all calls read anew at the next look: another process may have judged them meanwhile, some may have been erased, or the database may have lost
+// something. Any goroutine may call it.
+func (j *Judge) Forget() {
+	j.forgotten.Store(true)
+	j.Open.Set(0)
+}
+
+func (j *Judge) tradesAtOnce() int { return cmp.Or(j.TradesAtOnce, tradesAtOnce) }
 
 // isDirty reports whether how the call stands has to be written.
 func (c *call) isDirty() bool {
-	return c.Outcome != c.saved.Outcome || c.Closed != c.saved.Closed || c.PeakUSD != c.saved.PeakUSD || c.SureTime-c.saved.SureTime >= sureEvery
+	return c.Outcome != c.saved.Outcome || c.Settled != c.saved.Settled || c.PeakUSD != c.saved.PeakUSD || c.SureTime-c.saved.SureTime >= sureEvery
 }
 
 func (j *Judge) chains(ctx context.Context) (map[string]*store.ChainStatus, error) {
@@ -132,15 +147,14 @@ func (j *Judge) chains(ctx context.Context) (map[string]*store.ChainStatus, erro
 	return out, nil
 }
 
-// follow takes in which calls there are. A database that has gone back, or is another server's, is read anew.
+// follow takes in which calls there are. A database that has gone back is read anew.
 func (j *Judge) follow(ctx context.Context) error {
-	servers := j.Store.Social.ServerChanges() // before the change: it may be another server's already, and then differs the next time
 	last, err := j.Store.Social.LastCallChange(ctx)
 	if err != nil {
 		return err
 	}
-	if !j.isLoaded || last < j.change || servers != j.servers {
-		return j.load(ctx, last, servers)
+	if j.forgotten.Swap(false) || !j.isLoaded || last < j.change {
+		return j.load(ctx, last)
 	}
 	for j.change < last {
 		list, err := j.Store.Social.CallChanges(ctx, j.change, callsAtOnce)
@@ -160,7 +174,7 @@ func (j *Judge) follow(ctx context.Context) error {
 }
 
 // load reads all calls anew that aren't settled.
-func (j *Judge) load(ctx context.Context, last, servers int64) error {
+func (j *Judge) load(ctx context.Context, last int64) error {
 	j.calls, j.tokens, j.commits, j.isLoaded = map[int64]*call{}, map[store.TokenAt]*token{}, map[string]int64{}, false
 	for above := int64(0); ; {
 		list, err := j.Store.Social.CallsToJudge(ctx, above, callsAtOnce)
@@ -177,7 +191,7 @@ func (j *Judge) load(ctx context.Context, last, servers int64) error {
 			above = max(above, list[i].Number)
 		}
 	}
-	j.change, j.servers, j.isLoaded = last, servers, true
+	j.change, j.isLoaded = last, true
 	return nil
 }
 
@@ -185,7 +199,7 @@ func (j *Judge) load(ctx context.Context, last, servers int64) error {
 func (j *Judge) take(now *member.Call) {
 	c := j.calls[now.Number]
 	switch {
-	case now.Closed:
+	case now.Settled:
 		if c != nil {
 			j.drop(c)
 		}
@@ -197,7 +211,7 @@ func (j *Judge) take(now *member.Call) {
 		if j.tokens[at] == nil {
 			j.tokens[at] = &token{TokenAt: at}
 		}
-		j.tokens[at].add(c)
+		j.tokens[at].addCall(c)
 	}
 }
 
@@ -211,8 +225,31 @@ func (j *Judge) drop(c *call) {
 	}
 }
 
-// lookAtAll takes in what happened to all tokens with open calls. Those are read that are new here or have changed since the last look.
+// lookAtAll takes in what happened to all tokens with open calls.
 func (j *Judge) lookAtAll(ctx context.Context, chains map[string]*store.ChainStatus) error {
+	if err := j.read(ctx, chains); err != nil {
+		return err
+	}
+	var errs []error // a token that can't be read leaves the others as they are
+	for _, t := range j.tokens {
+		if chain := chains[t.Chain]; chain != nil && chain.Last.Hash != (market.Hash{}) {
+			if err := j.lookAt(ctx, t, chain); err != nil {
+				errs = append(errs, fmt.Errorf("judge the calls of %s on %s: %w", t.Mint, t.Chain, err))
+				continue
+			}
+		}
+		t.settleLate(j.Now().Unix())
+	}
+	if len(errs) == 0 { // else those that were read are read again
+		for id, chain := range chains {
+			j.commits[id] = chain.CommitNo
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// read reads the tokens that are new here or have changed since the last look.
+func (j *Judge) read(ctx context.Context, chains map[string]*store.ChainStatus) error {
 	changed, err := j.changed(ctx, chains)
 	if err != nil {
 		return err
@@ -236,22 +273,16 @@ func (j *Judge) lookAtAll(ctx context.Context, chains map[string]*store.ChainSta
 			t.seen, t.hasNews = seen[t.TokenAt], true // a trade changes its pool, and thereby the token
 		}
 	}
-	for _, t := range j.tokens {
-		if chain := chains[t.Chain]; chain != nil && chain.Last.Hash != (market.Hash{}) {
-			if err := j.lookAt(ctx, t, chain); err != nil {
-				return fmt.Errorf("judge the calls of %s on %s: %w", t.Mint, t.Chain, err)
-			}
-		}
-		for _, c := range t.calls {
-			if j.Now().Unix() > c.Deadline()+silentFor { // its chain has stopped, or is gone
-				c.close()
-			}
-		}
-	}
-	for id, chain := range chains {
-		j.commits[id] = chain.CommitNo
-	}
 	return nil
+}
+
+// settleLate settles calls, as they stand, whose chain has stopped or is gone a day after their time. now is unix seconds.
+func (t *token) settleLate(now int64) {
+	for _, c := range t.calls {
+		if !t.hasNews && now > c.Deadline()+silentFor {
+			c.settle()
+		}
+	}
 }
 
 // changed are the tokens that have changed since the last look. Of a chain that is new here, or has gone back, all tokens are looked at again anyway.
@@ -280,9 +311,9 @@ func (j *Judge) changed(ctx context.Context, chains map[string]*store.ChainStatu
 	return out, nil
 }
 
-// close settles a call as it stands.
-func (c *call) close() {
-	if c.Closed = true; c.Outcome == member.CallOpen {
+// settle settles a call as it stands.
+func (c *call) settle() {
+	if c.Settled = true; c.Outcome == member.CallOpen {
 		c.Outcome, c.DecidedAt = member.CallLoss, c.Deadline()
 	}
 }

@@ -47,6 +47,8 @@ type world struct {
 	lease *social.Lease
 	now   int64
 	calls int
+	// tradesAtOnce is how many trades the judge reads at once; 0 is as many as usual.
+	tradesAtOnce int
 }
 
 const start = 1_760_000_000
@@ -77,6 +79,7 @@ func newWorld(t written.TB, st *store.Store) *world {
 func (w *world) restart() {
 	w.judge = judge.New(judge.Options{
 		Store: w.Store.Served(), Now: func() time.Time { return time.Unix(w.now, 0) }, Open: prometheus.NewGauge(prometheus.GaugeOpts{}),
+		TradesAtOnce: w.tradesAtOnce,
 	})
 }
 
@@ -127,8 +130,14 @@ func (w *world) call(t written.TB, of member.ID) (id member.CallID, err error) {
 // look has the calls judged, and gives how one stands.
 func (w *world) look(t written.TB, id member.CallID) *member.Call {
 	t.Helper()
-	if err := w.judge.Look(t.Context(), w.lease); err != nil {
-		t.Fatal(err)
+	looks := 1
+	if w.tradesAtOnce > 0 {
+		looks = 40 // until everything is read
+	}
+	for range looks {
+		if err := w.judge.Look(t.Context(), w.lease); err != nil {
+			t.Fatal(err)
+		}
 	}
 	c, err := w.Store.Social.Call(t.Context(), id)
 	if err != nil || c == nil {
@@ -144,8 +153,9 @@ type closing struct {
 	usd   float64
 }
 
-// peakOf is the highest price that was held by a block, from a call on.
-func peakOf(c *member.Call, blocks []closing, head market.Header) (peak float64) {
+// stands says how a call stands by a block: the highest price that was held since, and how it ends.
+func stands(c *member.Call, blocks []closing, head market.Header) (peak float64, outcome member.CallOutcome) {
+	isDecided := head.Time > c.Deadline()
 	list := []closing{{c.Price.Block, c.Price.Time, c.Price.USD}}
 	for _, b := range blocks {
 		if b.block >= c.Price.Block {
@@ -154,7 +164,11 @@ func peakOf(c *member.Call, blocks []closing, head market.Header) (peak float64)
 	}
 	for i, from := range list {
 		isOver := func(block uint64, at int64) bool { return block >= from.block+10 && at >= from.time+20 }
-		if !isOver(head.Number, head.Time) || from.time > c.Deadline() {
+		if from.time > c.Deadline() {
+			continue
+		}
+		if !isOver(head.Number, head.Time) {
+			isDecided = false
 			continue
 		}
 		low := from.usd
@@ -165,7 +179,14 @@ func peakOf(c *member.Call, blocks []closing, head market.Header) (peak float64)
 		}
 		peak = max(peak, low)
 	}
-	return peak
+	switch {
+	case peak >= 2*c.Price.USD:
+		return peak, member.CallWin
+	case isDecided:
+		return peak, member.CallLoss
+	default:
+		return peak, member.CallOpen
+	}
 }
 
 // TestJudgedAsFromScratch: whatever blocks come and are taken back, and however often the program looks or begins anew, a call stands as somebody says who has
@@ -188,7 +209,10 @@ func TestJudgedAsFromScratch(t *testing.T) {
 		}
 		trade(1, 10)
 		final := w.Last.Number
+		w.tradesAtOnce = rapid.SampledFrom([]int{0, 0, 2}).Draw(t, "trades at once")
+		w.restart()
 		var calls []member.CallID
+		settled := map[member.CallID]member.Standing{}
 		for range rapid.IntRange(5, 60).Draw(t, "steps") {
 			seconds := rapid.SampledFrom([]int64{1, 2, 3, 12, 40, 20 * 3600}).Draw(t, "seconds")
 			switch rapid.SampledFrom([]string{"trade", "trade", "trade", "idle", "reorg", "call", "look", "look", "restart"}).Draw(t, "step") {
@@ -212,21 +236,22 @@ func TestJudgedAsFromScratch(t *testing.T) {
 			case "restart":
 				w.restart()
 			case "look":
-				calls = slices.DeleteFunc(calls, func(id member.CallID) bool {
+				for _, id := range calls {
 					c := w.look(t, id)
-					want := peakOf(c, blocks, w.Last)
-					outcome := member.CallOpen
-					switch {
-					case want >= 2*c.Price.USD:
-						outcome = member.CallWin
-					case c.Outcome == member.CallLoss && w.Last.Time > c.Deadline():
-						outcome = member.CallLoss
+					if was, ok := settled[id]; ok {
+						if was != c.Standing {
+							t.Fatalf("%s was settled as %+v, and is %+v", id, was, c.Standing)
+						}
+						continue
 					}
+					want, outcome := stands(c, blocks, w.Last)
 					if math.Abs(c.PeakUSD-want) > 1e-9 || c.Outcome != outcome {
 						t.Fatalf("at block %d, %s of %v USD in block %d has the peak %v and is %s; want %v, %s\n%v", w.Last.Number, id, c.Price.USD, c.Price.Block, c.PeakUSD, c.Outcome, want, outcome, blocks)
 					}
-					return c.Closed
-				})
+					if c.Settled {
+						settled[id] = c.Standing
+					}
+				}
 			}
 			final = max(final, w.Last.Number-uint64(w.FinalAfter))
 		}
@@ -284,8 +309,8 @@ func (w *world) must(t *testing.T, of member.ID) member.CallID {
 
 func hold(t *testing.T, what string, c *member.Call, outcome member.CallOutcome, peak float64, closed bool) {
 	t.Helper()
-	if c.Outcome != outcome || math.Abs(c.PeakUSD-peak) > 1e-9 || c.Closed != closed {
-		t.Errorf("%s, the call is %s with a peak of %v USD, closed: %v; want %s, %v, %v", what, c.Outcome, c.PeakUSD, c.Closed, outcome, peak, closed)
+	if c.Outcome != outcome || math.Abs(c.PeakUSD-peak) > 1e-9 || c.Settled != closed {
+		t.Errorf("%s, the call is %s with a peak of %v USD, closed: %v; want %s, %v, %v", what, c.Outcome, c.PeakUSD, c.Settled, outcome, peak, closed)
 	}
 }
 
@@ -400,10 +425,108 @@ func TestAnotherReferencePool(t *testing.T) {
 		}
 	}
 	w.closes(t, 12, pool, 400, 10_000)
+	w.steady(t, 4, 12)
+	w.look(t, id)
+	w.Rewind(t, 2) // the second pool isn't traded any more, and its price stands all the same
+	w.now = w.Last.Time
 	w.steady(t, 12, 12)
 	if c := w.look(t, id); c.PeakUSD != 16 {
 		t.Errorf("the peak is %v USD, want that of the second pool", c.PeakUSD)
 	}
+}
+
+// TestPriceAtTheCall: it is the highest of the time for which a price has to be held, so that nobody makes a call cheap by pushing the price down for a moment.
+func TestPriceAtTheCall(t *testing.T) {
+	t.Parallel()
+	for _, seconds := range []int64{1, 12} {
+		w := newWorld(t, storetest.Open(t, "sqlite"))
+		w.closes(t, 1, pool, 10, 100_000)
+		w.steady(t, 30, seconds)
+		w.closes(t, seconds, pool, 5, 100_000)
+		blocks := max(10, 20/int(seconds))
+		w.steady(t, blocks, seconds)
+		if got := w.price(t, "base", token); got.USD != 10 {
+			t.Errorf("%d blocks of %d s after it fell from 10 to 5, it is %v", blocks, seconds, got.USD)
+		}
+		w.steady(t, 1, seconds)
+		if got := w.price(t, "base", token); got.USD != 5 {
+			t.Errorf("a block later it is %v", got.USD)
+		}
+	}
+}
+
+// TestAnotherProcessJudged: a process that gets the lease back doesn't write over what another one found meanwhile.
+func TestAnotherProcessJudged(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t, "sqlite"))
+	w.closes(t, 1, pool, 10, 100_000)
+	id := w.must(t, "u1")
+	hold(t, "at first", w.look(t, id), member.CallOpen, 0, false)
+	first := w.judge
+	w.restart()
+	w.closes(t, 12, pool, 20, 100_000)
+	w.steady(t, 10, 12)
+	hold(t, "by the other process", w.look(t, id), member.CallWin, 20, false)
+	w.block(t, 12, nil, market.Reserves{Pool: pool, Reserve0: whole(1, 18), Reserve1: whole(20, 6)}) // whoever looks only now can't know it
+	w.steady(t, 60, 12)
+	w.judge = first
+	w.judge.Forget()
+	hold(t, "by the first process again", w.look(t, id), member.CallWin, 20, false)
+}
+
+// TestACallThatIsWrittenTwiceInABatch is told once.
+func TestACallThatIsWrittenTwiceInABatch(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		t.Helper()
+		price := w.price(t, "base", token)
+		rec := func(at int64, text string) member.Record {
+			return member.Record{ID: "u1", UpdatedAt: at, Call: &member.CallRecord{ID: "c1", Chain: "base", Mint: token, Text: text, Price: price.CallPrice}}
+		}
+		for i, a := range w.apply(t, rec(1, "a"), rec(2, "b")) {
+			if a.Err != nil || a.Outcome != member.Written {
+				t.Errorf("record %d: %+v", i, a)
+			}
+		}
+		if got := w.items(t); !slices.Equal(got, []string{"+1"}) {
+			t.Errorf("the stream has %v", got)
+		}
+		if c := w.look(t, "c1"); c.Text != "b" {
+			t.Errorf("the text is %q", c.Text)
+		}
+		w.closes(t, 12, pool, 20, 100_000)
+		w.steady(t, 10, 12)
+		if c := w.look(t, "c1"); c.Outcome != member.CallWin || c.Text != "b" {
+			t.Errorf("once it has won it is %+v", c)
+		}
+	})
+}
+
+// TestNumbersThatTheDatabaseLost: what a failover has lost of the stream's numbers isn't used again, and clients are told to begin anew.
+func TestNumbersThatTheDatabaseLost(t *testing.T) {
+	t.Parallel()
+	both(t, func(t *testing.T, w *world) {
+		t.Helper()
+		for _, of := range []member.ID{"u1", "u2"} {
+			w.must(t, of)
+		}
+		if lost, err := w.Store.Social.KeepNumbers(t.Context(), w.lease, w.now); lost || err != nil {
+			t.Fatalf("nothing is lost: %v, %v", lost, err)
+		}
+		db := w.Store.Inspect.Database().Write
+		for _, q := range []string{"UPDATE sequences SET last = 1 WHERE stream = 'stream'", "DELETE FROM stream WHERE number > 1"} {
+			if _, err := db.ExecContext(t.Context(), q); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if lost, err := w.Store.Social.KeepNumbers(t.Context(), w.lease, w.now); !lost || err != nil {
+			t.Fatalf("a number is lost: %v, %v", lost, err)
+		}
+		list, err := w.Store.Served().Stream.After(t.Context(), 1, 10)
+		if err != nil || len(list) != 1 || list[0].Kind != market.StreamReset || list[0].Number != 3 {
+			t.Errorf("the stream has %+v, %v; want a reset with the number 3", list, err)
+		}
+	})
 }
 
 // TestWhoMayCallWhat: a member calls a token once at a time, and five tokens a day; a call that is deleted is a loss and counts among them.

@@ -23,7 +23,8 @@ type Priced struct {
 	Err error
 }
 
-// Prices gives the prices of tokens in their reference pools, by the newest indexed blocks of their chains.
+// Prices gives the prices of tokens in their reference pools, by the newest indexed blocks of their chains: of the time for which a price has to be held the
+// highest. So nobody makes a call cheap by pushing the price down for a moment.
 func (p *Pricer) Prices(ctx context.Context, tokens []store.TokenAt) (map[store.TokenAt]Priced, error) {
 	chains, err := p.Store.Chains(ctx)
 	if err != nil {
@@ -46,11 +47,52 @@ func (p *Pricer) Prices(ctx context.Context, tokens []store.TokenAt) (map[store.
 		case store.IsStale(chains[i].State, chains[i].Last.Time, chains[i].Head, p.Now()):
 			out[at] = Priced{Err: member.ErrChainBehind}
 		default:
-			out[at] = seen[at].priced(chains[i].Head.FinalTime)
+			priced := seen[at].priced(chains[i].Head.FinalTime)
+			if priced.Err == nil {
+				if priced.USD, err = p.highest(ctx, at, seen[at]); err != nil {
+					return nil, err
+				}
+			}
+			out[at] = priced
 		}
 	}
 	return out, nil
 }
+
+// mostCloses is how many trades of a pool are read to find the highest of its last prices.
+const mostCloses = 5_000
+
+// highest is the highest price that the token has had in the last holdBlocks blocks and holdSeconds seconds, the one at their beginning among them.
+func (p *Pricer) highest(ctx context.Context, at store.TokenAt, now *tokenNow) (float64, error) {
+	highest := now.usd()
+	first := now.block - min(now.block, holdBlocks)
+	trades := p.Store.Trades
+	// Ten blocks may take less than twenty seconds, or more.
+	since := now.time - holdSeconds
+	late, _, err := trades.BlockCloses(ctx, at.Chain, now.pool.ID, first, since-holdLonger, now.block, mostCloses)
+	if err != nil {
+		return 0, err
+	}
+	fast, _, err := trades.BlockCloses(ctx, at.Chain, now.pool.ID, 0, since, now.block, mostCloses)
+	if err != nil {
+		return 0, err
+	}
+	begins := since
+	for _, c := range append(late, fast...) {
+		highest, begins = max(highest, c.USD), min(begins, c.Time)
+	}
+	before, err := trades.Ticks(ctx, at.Chain, now.pool.ID, 0, begins, false, 1)
+	if err != nil {
+		return 0, err
+	}
+	for _, t := range before {
+		highest = max(highest, t.Price)
+	}
+	return highest, nil
+}
+
+// holdLonger bounds how much longer than holdSeconds the last holdBlocks blocks are looked at, in seconds, on a chain that hardly makes any.
+const holdLonger = 10 * 60
 
 // tokenNow is a token with the pool that prices it; pool is nil where none does.
 type tokenNow struct {
@@ -77,7 +119,7 @@ func (t *tokenNow) priced(finalTime int64) Priced {
 	case t.pool.CountsSince == 0:
 		return Priced{Err: member.ErrThinPool}
 	default:
-		return Priced{CallPrice: member.CallPrice{USD: t.usd(), Block: t.block, Time: t.time, FinalTime: finalTime}}
+		return Priced{CallPrice: member.CallPrice{USD: t.usd(), Block: t.block, Time: t.time, FinalTime: min(finalTime, t.time)}}
 	}
 }
 

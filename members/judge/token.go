@@ -21,54 +21,78 @@ type token struct {
 	// seen is the token as it was read last; nil where it wasn't there. hasNews says that closings may be there that weren't taken in yet.
 	seen    *tokenNow
 	hasNews bool
-	// pool is the one that priced the token at the last look; none where none did.
-	pool market.Address
-	held held
+	// pool is the one that priced the token at the last look, if wasPriced says that there was one; none where none did. entered is its price when it became that; nil where the pool did so before
+	// this process looked.
+	pool      market.Address
+	wasPriced bool
+	entered   *closing
+	held      held
 	// at and since are the block, and its time, up to which closings were taken in.
 	at    uint64
 	since int64
-	// marks say, of blocks that weren't final, from where on prices have to be looked for again that aren't held by them.
+	// marks has, for each block that wasn't final when it was the newest, the first closing of which it wasn't known then which price is held.
 	marks []mark
 }
 
-// mark says that by a block every price is found that is held from a closing before from on.
+// mark says that by a block it was known which prices are held from all closings before one.
 type mark struct {
 	block uint64
+	hash  market.Hash
 	from  closing
 }
 
-// add has a call judged, too. One of a block that the token is past has the blocks since looked at again.
-func (t *token) add(c *call) {
+// addCall has a call judged, too. If the call's block was read already, the blocks since then are read again.
+func (t *token) addCall(c *call) {
 	t.calls = append(t.calls, c)
 	c.begin()
-	t.isRunning = t.isRunning && c.Price.Block == t.at
+	t.isRunning = t.isRunning && c.Price.Block >= t.at
 }
 
 // begin has the price looked for that is held from the call on.
 func (c *call) begin() { c.start = &closing{c.Price.Block, c.Price.Time, c.Price.USD} }
 
+// block names a block of the token's chain.
+type block struct {
+	number uint64
+	hash   market.Hash
+}
+
+// chainHas looks blocks up, each once.
+func (t *token) chainHas(ctx context.Context, st *store.Store) func(block) (bool, error) {
+	known := map[block]bool{}
+	return func(b block) (bool, error) {
+		has, ok := known[b]
+		if ok {
+			return has, nil
+		}
+		has, err := st.HasBlock(ctx, t.Chain, b.number, b.hash)
+		known[b] = has
+		return has, err
+	}
+}
+
 // restart has the token looked at again from the blocks on that were final. Peaks of blocks that are gone are taken back.
 func (t *token) restart(ctx context.Context, st *store.Store) error {
-	type block struct {
-		number uint64
-		hash   market.Hash
+	has := t.chainHas(ctx, st)
+	for n := len(t.marks); n > 0; n-- {
+		there, err := has(block{t.marks[n-1].block, t.marks[n-1].hash})
+		if err != nil {
+			return err
+		}
+		if there {
+			break
+		}
+		t.marks = t.marks[:n-1]
 	}
-	there := map[block]bool{}
-	t.held, t.marks, t.pool = held{}, nil, market.Address{}
-	t.at, t.since = math.MaxUint64, math.MaxInt64
+	t.held, t.at, t.since = held{}, math.MaxUint64, math.MaxInt64
 	for _, c := range t.calls {
 		c.rises, c.overAt, c.start = nil, 0, nil
 		if c.PeakUSD > c.SureUSD {
-			b := block{c.PeakBlock, c.PeakHash}
-			has, known := there[b]
-			if !known {
-				var err error
-				if has, err = st.HasBlock(ctx, t.Chain, b.number, b.hash); err != nil {
-					return err
-				}
-				there[b] = has
+			there, err := has(block{c.PeakBlock, c.PeakHash})
+			if err != nil {
+				return err
 			}
-			if has {
+			if there {
 				c.rises = []rise{{c.PeakUSD, c.PeakBlock}}
 			} else {
 				c.PeakUSD, c.PeakBlock, c.PeakHash = c.SureUSD, 0, market.Hash{}
@@ -84,7 +108,10 @@ func (t *token) restart(ctx context.Context, st *store.Store) error {
 	if t.at > 0 {
 		t.at-- // the closing of the block itself is looked at, too
 	}
-	t.isRunning = true
+	if t.entered != nil { // the pool priced nothing before
+		t.at, t.held.starts = max(t.at, t.entered.block), []closing{*t.entered}
+	}
+	t.isRunning, t.hasNews = true, true
 	return nil
 }
 
@@ -95,8 +122,7 @@ func (t *token) mustRestart(chain *store.ChainStatus) bool {
 
 // lookAt takes in what happened to a token up to the chain's newest block.
 func (j *Judge) lookAt(ctx context.Context, t *token, chain *store.ChainStatus) error {
-	isNew := t.mustRestart(chain)
-	if isNew {
+	if t.mustRestart(chain) {
 		if err := t.restart(ctx, j.Store); err != nil {
 			return err
 		}
@@ -108,70 +134,74 @@ func (j *Judge) lookAt(ctx context.Context, t *token, chain *store.ChainStatus) 
 	if t.seen != nil && t.seen.usd() > 0 {
 		pool, countsSince = t.seen.pool.ID, t.seen.pool.CountsSince
 	}
-	if !isNew && pool != t.pool {
-		t.change(&head)
+	switch {
+	case !t.wasPriced:
+		t.pool, t.wasPriced = pool, true
+	case pool != t.pool:
+		t.switchPool(pool, &head)
 	}
-	t.pool = pool
-	found := func(from closing, of *call) {
+	onHeld := func(from closing, of *call) {
 		if countsSince > 0 && from.time >= countsSince {
 			t.raise(from, of, &head)
 		}
 	}
 	upTo := head.Number
 	if t.hasNews && !pool.IsNone() && t.at < head.Number {
-		closes, last, err := j.Store.Trades.BlockCloses(ctx, t.Chain, pool, t.at+1, t.since, head.Number, tradesAtOnce)
+		closes, last, err := j.Store.Trades.BlockCloses(ctx, t.Chain, pool, t.at+1, t.since, head.Number, j.tradesAtOnce())
 		if err != nil {
 			return err
 		}
 		upTo = last
 		for _, c := range closes {
-			t.close(closing{c.Block, c.Time, c.USD}, found)
+			t.addClosing(closing{c.Block, c.Time, c.USD}, onHeld)
 		}
 	}
-	t.at, t.hasNews = upTo, upTo < head.Number
+	t.at, t.hasNews = max(t.at, upTo), upTo < head.Number
 	final := min(chain.Head.Final, head.Number)
-	if upTo == head.Number {
-		t.end(head.Number, head.Time, found)
+	if !t.hasNews {
+		t.advance(head.Number, head.Time, onHeld)
 		t.mark(&head, final)
 	}
 	for _, c := range t.calls {
-		c.settle(t, &head, final)
+		c.update(t, &head, final)
 	}
 	return nil
 }
 
-// change has prices looked for in another pool, from its price of now on. What was held in the former one is known.
-func (t *token) change(head *market.Header) {
-	t.held, t.at, t.since = held{}, head.Number, head.Time
+// switchPool has prices looked for in another pool, from its price of now on. Prices that were still being held in the former one are dropped.
+func (t *token) switchPool(pool market.Address, head *market.Header) {
+	t.pool, t.held, t.marks, t.at, t.since = pool, held{}, nil, head.Number, head.Time
 	for _, c := range t.calls {
 		c.start = nil
 	}
+	t.entered = &closing{block: head.Number, time: head.Time}
 	if t.seen != nil && t.seen.usd() > 0 {
-		t.held.starts = []closing{{head.Number, head.Time, t.seen.usd()}}
+		t.entered.usd = t.seen.usd()
+		t.held.starts = []closing{*t.entered}
 	}
 }
 
-// close takes in the next closing. found is called with what was held by then, from a closing on, or from a call on for that call alone.
-func (t *token) close(c closing, found func(from closing, of *call)) {
-	t.end(c.block, c.time, found)
+// addClosing takes in the next closing. onHeld is called with the prices that were held by then, from a closing on, or from a call on for that call alone.
+func (t *token) addClosing(c closing, onHeld func(from closing, of *call)) {
+	t.advance(c.block, c.time, onHeld)
 	for _, of := range t.calls {
 		if of.start != nil && c.block >= of.start.block {
 			of.start.usd = min(of.start.usd, c.usd)
 		}
 	}
-	t.held.close(c, nil) // what ends has ended
+	t.held.add(c, nil) // what ends has ended
 	t.since = c.time
 }
 
-// end takes in that nothing else was closed before a block.
-func (t *token) end(block uint64, time int64, found func(from closing, of *call)) {
+// advance takes in that there is no other closing before a block.
+func (t *token) advance(block uint64, time int64, onHeld func(from closing, of *call)) {
 	for _, of := range t.calls {
 		if of.start != nil && of.start.isOver(block, time) {
-			found(*of.start, of)
+			onHeld(*of.start, of)
 			of.start = nil
 		}
 	}
-	t.held.end(block, time, func(from closing) { found(from, nil) })
+	t.held.advance(block, time, func(from closing) { onHeld(from, nil) })
 }
 
 // raise takes in that a price was held, which is known by the block head: for one call, or for all where of is nil.
@@ -196,15 +226,15 @@ func (t *token) mark(head *market.Header, final uint64) {
 		}
 	}
 	if n := len(t.marks); n == 0 || t.marks[n-1].block < head.Number {
-		t.marks = append(t.marks, mark{head.Number, from})
+		t.marks = append(t.marks, mark{head.Number, head.Hash, from})
 	}
 	for len(t.marks) > 1 && t.marks[1].block <= final {
 		t.marks = t.marks[1:]
 	}
 }
 
-// settle says how the call stands by the block head. final is the newest block that no reorg reaches.
-func (c *call) settle(t *token, head *market.Header, final uint64) {
+// update says how the call stands by the block head. final is the newest block that no reorg reaches.
+func (c *call) update(t *token, head *market.Header, final uint64) {
 	for len(c.rises) > 0 && c.rises[0].block <= final {
 		c.SureUSD = c.rises[0].usd
 		c.rises = c.rises[1:]
@@ -212,13 +242,17 @@ func (c *call) settle(t *token, head *market.Header, final uint64) {
 	if len(t.marks) > 0 && t.marks[0].block <= final && t.marks[0].from.block > c.SureBlock {
 		c.SureBlock, c.SureTime = t.marks[0].from.block, t.marks[0].from.time
 	}
-	isOver := t.at == head.Number && head.Time > c.Deadline() && c.start == nil && (len(t.held.starts) == 0 || t.held.starts[0].time > c.Deadline())
+	isWin := c.PeakUSD >= member.WinMultiple*c.Price.USD
+	if t.hasNews && !isWin {
+		return // what isn't read yet may change it back
+	}
+	isOver := !t.hasNews && head.Time > c.Deadline() && c.start == nil && (len(t.held.starts) == 0 || t.held.starts[0].time > c.Deadline())
 	if isOver && c.overAt == 0 {
 		c.overAt = head.Number
 	}
 	outcome, decided := member.CallOpen, int64(0)
 	switch {
-	case c.PeakUSD >= member.WinMultiple*c.Price.USD:
+	case isWin:
 		outcome, decided = member.CallWin, head.Time
 	case isOver:
 		outcome, decided = member.CallLoss, c.Deadline()
@@ -226,5 +260,5 @@ func (c *call) settle(t *token, head *market.Header, final uint64) {
 	if outcome != c.Outcome {
 		c.Outcome, c.DecidedAt = outcome, decided
 	}
-	c.Closed = isOver && c.overAt <= final && len(c.rises) == 0
+	c.Settled = isOver && c.overAt <= final && len(c.rises) == 0
 }

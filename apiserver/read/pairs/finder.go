@@ -244,6 +244,19 @@ func (f *Finder) Ticker(in *declared.Catalog, ticker string) (t store.TokenAt, o
 	return store.TokenAt{Chain: found[0].Chain, Mint: found[0].Mint}, true
 }
 
+// ChainsOf are those of a catalogue on which there is a token at an address.
+func (f *Finder) ChainsOf(in *declared.Catalog, mint market.Address) (chains []string) {
+	if !f.loaded.Load() {
+		return nil
+	}
+	for _, h := range f.index.At(mint, search.MaxHits) {
+		if in.Chain(h.Chain) != nil {
+			chains = append(chains, h.Chain)
+		}
+	}
+	return chains
+}
+
 // Search finds pairs by a name, a ticker or an address on the chains of a catalogue. Answers are shared and must not be changed.
 func (f *Finder) Search(ctx context.Context, in *declared.Catalog, query string) (*Found, error) {
 	if !f.loaded.Load() {

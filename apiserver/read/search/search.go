@@ -34,6 +34,11 @@ func (x *Index) Tickers(q string, limit int) []Hit {
 	return x.search(want, limit)
 }
 
+// At finds the tokens at an address, the most liquid first, at most limit or MaxHits of them.
+func (x *Index) At(mint market.Address, limit int) []Hit {
+	return x.search(query{classes: []Match{Address}, mint: mint, text: []byte{0}}, limit)
+}
+
 func (x *Index) search(want query, limit int) []Hit {
 	limit = min(limit, MaxHits)
 	if limit <= 0 || len(want.text) == 0 {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/streamlog"
 )
 
 // Applied is what became of a record: an outcome, or the error that refused it.
@@ -21,18 +22,18 @@ type Applied struct {
 // Apply writes records in their order, each for itself: a refused one leaves the others as they are. With atomic set nothing is written unless all of
 // them can be, which written reports. now is unix seconds.
 func (s *Store) Apply(ctx context.Context, records []member.Record, atomic bool, now int64) (applied []Applied, written bool, err error) {
-	err = s.write(ctx, func(tx *database.Transaction, last int64) (int64, error) {
+	err = s.write(ctx, func(tx *database.Transaction, last int64) (int64, []streamlog.Row, error) {
 		secret, err := secretOf(ctx, tx)
 		if err != nil {
-			return last, err
+			return last, nil, err
 		}
 		lastCall, err := lastCallChange(ctx, tx)
 		if err != nil {
-			return last, err
+			return last, nil, err
 		}
 		r := member.NewRegistry(now, last, lastCall)
 		if err := load(ctx, tx, r, records, secret); err != nil {
-			return last, err
+			return last, nil, err
 		}
 		applied, written = make([]Applied, len(records)), true
 		for i := range records {
@@ -42,19 +43,16 @@ func (s *Store) Apply(ctx context.Context, records []member.Record, atomic bool,
 			}
 		}
 		if !written {
-			return last, nil
+			return last, nil, nil
 		}
 		if err := keep(ctx, tx, r, secret); err != nil {
-			return last, err
+			return last, nil, err
 		}
 		if err := renumberWallets(ctx, tx, r); err != nil {
-			return last, err
+			return last, nil, err
 		}
 		items, err := keepCalls(ctx, tx, r)
-		if err != nil {
-			return last, err
-		}
-		return r.Last, s.writeStream(ctx, tx, items)
+		return r.Last, items, err
 	})
 	return applied, written, err
 }

@@ -39,7 +39,7 @@ type callRow struct {
 	SureUSD   float64 `bun:"sure_usd"`
 	SureBlock int64
 	SureTime  int64
-	Closed    bool
+	Settled   bool
 	Change    int64
 }
 
@@ -48,7 +48,7 @@ func callToRow(c *member.Call) (callRow, error) {
 	row := callRow{
 		Number: c.Number, ID: string(c.ID), Member: int64(c.Member), Chain: c.Chain, Mint: c.Mint.Bytes(), Text: c.Text, TokenRefs: string(refs), CalledAt: c.CalledAt,
 		PriceUSD: c.Price.USD, Block: int64(c.Price.Block), BlockTime: c.Price.Time, UpdatedAt: c.UpdatedAt, DeletedAt: c.DeletedAt, Outcome: string(c.Outcome),
-		DecidedAt: c.DecidedAt, PeakUSD: c.PeakUSD, PeakBlock: int64(c.PeakBlock), SureUSD: c.SureUSD, SureBlock: int64(c.SureBlock), SureTime: c.SureTime, Closed: c.Closed,
+		DecidedAt: c.DecidedAt, PeakUSD: c.PeakUSD, PeakBlock: int64(c.PeakBlock), SureUSD: c.SureUSD, SureBlock: int64(c.SureBlock), SureTime: c.SureTime, Settled: c.Settled,
 		Change: c.Change,
 	}
 	if c.PeakUSD > 0 {
@@ -63,12 +63,12 @@ func (r *callRow) value() (*member.Call, error) {
 		Price: member.CallPrice{USD: r.PriceUSD, Block: uint64(r.Block), Time: r.BlockTime}, UpdatedAt: r.UpdatedAt, DeletedAt: r.DeletedAt, Change: r.Change,
 		Standing: member.Standing{
 			Outcome: member.CallOutcome(r.Outcome), DecidedAt: r.DecidedAt, PeakUSD: r.PeakUSD, PeakBlock: uint64(r.PeakBlock), SureUSD: r.SureUSD,
-			SureBlock: uint64(r.SureBlock), SureTime: r.SureTime, Closed: r.Closed,
+			SureBlock: uint64(r.SureBlock), SureTime: r.SureTime, Settled: r.Settled,
 		},
 	}
 	copy(c.PeakHash[:], r.PeakHash)
 	var err error
-	if c.Mint, err = market.AddressFromBytes(r.Mint); err == nil {
+	if c.Mint, err = market.AddressFromBytes(r.Mint); err == nil && r.TokenRefs != "" {
 		err = json.Unmarshal([]byte(r.TokenRefs), &c.Refs)
 	}
 	if err != nil {
@@ -100,14 +100,18 @@ func loadCalls(ctx context.Context, tx *database.Transaction, r *member.Registry
 		}
 	}
 	for some := range slices.Chunk(ids, database.LoadKeys) {
-		if err := addCalls(ctx, tx, r, "id IN (?)", database.Among(tx.Postgres, some)); err != nil {
+		calls, err := listCalls(ctx, tx, "id IN (?)", database.Among(tx.Postgres, some))
+		if err != nil {
 			return err
 		}
+		addCalls(r, calls)
 	}
 	for some := range slices.Chunk(members, database.LoadKeys) {
-		if err := addCalls(ctx, tx, r, "member IN (?) AND called_at > ?", database.Among(tx.Postgres, some), r.Now-member.CallSpan-callSlack); err != nil {
+		calls, err := listCallsWithoutTexts(ctx, tx, "member IN (?) AND called_at > ?", database.Among(tx.Postgres, some), r.Now-member.CallSpan-callSlack)
+		if err != nil {
 			return err
 		}
+		addCalls(r, calls)
 	}
 	return nil
 }
@@ -115,22 +119,28 @@ func loadCalls(ctx context.Context, tx *database.Transaction, r *member.Registry
 // callSlack is for how much longer than its span a call can be open, in seconds, by the clock: a chain's own time may be behind it.
 const callSlack = 48 * 60 * 60
 
-func addCalls(ctx context.Context, tx *database.Transaction, r *member.Registry, condition string, args ...any) error {
-	calls, err := listCalls(ctx, tx, condition, args...)
-	if err != nil {
-		return err
-	}
+func addCalls(r *member.Registry, calls []member.Call) {
 	for i := range calls {
 		r.AddCall(&calls[i])
 	}
-	return nil
 }
 
 func listCalls(ctx context.Context, db bun.IDB, condition string, args ...any) ([]member.Call, error) {
 	var rows []callRow
-	if err := db.NewSelect().Model(&rows).Where(condition, args...).Order("change").Scan(ctx); err != nil {
+	return scanCalls(ctx, db.NewSelect().Model(&rows).Where(condition, args...), &rows)
+}
+
+// listCallsWithoutTexts is listCalls for who needs no texts, which may be long.
+func listCallsWithoutTexts(ctx context.Context, db bun.IDB, condition string, args ...any) ([]member.Call, error) {
+	var rows []callRow
+	return scanCalls(ctx, db.NewSelect().Model(&rows).ExcludeColumn("text", "token_refs").Where(condition, args...), &rows)
+}
+
+func scanCalls(ctx context.Context, q *bun.SelectQuery, into *[]callRow) ([]member.Call, error) {
+	if err := q.Order("change").Scan(ctx); err != nil {
 		return nil, wrap("read calls", err)
 	}
+	rows := *into
 	out := make([]member.Call, len(rows))
 	for i := range rows {
 		c, err := rows[i].value()
@@ -164,15 +174,20 @@ func keepCalls(ctx context.Context, tx *database.Transaction, r *member.Registry
 				return nil, err
 			}
 			items = append(items, gone...)
-		case c.Change == c.Number:
+		case r.NewCalls[c.ID]:
 			items = append(items, itemOf(c, r.Now))
 		}
 	}
 	if err := database.Upsert(ctx, tx, rows); err != nil {
 		return nil, err
 	}
-	_, err = tx.NewRaw("INSERT INTO sequences (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET last = excluded.last", callsCounter, r.LastCall).Exec(ctx)
-	return items, wrap("number the changes of calls", err)
+	return items, numberCalls(ctx, tx, r.LastCall)
+}
+
+// numberCalls keeps the number of the last change of a call.
+func numberCalls(ctx context.Context, tx *database.Transaction, last int64) error {
+	_, err := tx.NewRaw("INSERT INTO sequences (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET last = excluded.last", callsCounter, last).Exec(ctx)
+	return wrap("number the changes of calls", err)
 }
 
 // itemOf is a call's item in the stream. now is unix seconds.
@@ -242,9 +257,9 @@ func (s *Store) CallersOf(ctx context.Context, calls []member.Call) (map[member.
 	return out, nil
 }
 
-// CallsToJudge lists up to limit calls with numbers above one of which it isn't settled how they end, by their numbers.
+// CallsToJudge lists up to limit calls after a number that aren't settled, by their numbers and without their texts.
 func (s *Store) CallsToJudge(ctx context.Context, above int64, limit int) ([]member.Call, error) {
-	return listCalls(ctx, s.db.Read, "number IN (SELECT number FROM calls WHERE closed = FALSE AND number > ? ORDER BY number LIMIT ?)", above, limit)
+	return listCallsWithoutTexts(ctx, s.db.Read, "number IN (SELECT number FROM calls WHERE settled = FALSE AND number > ? ORDER BY number LIMIT ?)", above, limit)
 }
 
 // Judged is how a call stands now.
@@ -254,31 +269,66 @@ type Judged struct {
 }
 
 // Judge writes how calls stand, under the lease; a call that was deleted meanwhile stays as it is. One whose outcome changes is told anew in the stream. now is
-// unix seconds.
+// unix seconds. Other writers wait until it is done: a caller writes no more than some hundreds at once.
 func (s *Store) Judge(ctx context.Context, l *Lease, judged []Judged, now int64) error {
-	return s.write(ctx, func(tx *database.Transaction, last int64) (int64, error) {
+	return s.write(ctx, func(tx *database.Transaction, last int64) (int64, []streamlog.Row, error) {
 		if err := holds(ctx, tx, l); err != nil {
-			return last, err
+			return last, nil, err
 		}
 		lastCall, err := lastCallChange(ctx, tx)
 		if err != nil {
-			return last, err
+			return last, nil, err
 		}
-		r := member.NewRegistry(now, last, lastCall)
 		var items []streamlog.Row
 		for some := range slices.Chunk(judged, database.LoadKeys) {
-			more, err := judgeSome(ctx, tx, r, some)
+			more, err := judgeSome(ctx, tx, some, &lastCall, now)
 			if err != nil {
-				return last, err
+				return last, nil, err
 			}
 			items = append(items, more...)
 		}
-		// Numbers of the stream come last.
-		if _, err := keepCalls(ctx, tx, r); err != nil {
-			return last, err
-		}
-		return last, s.writeStream(ctx, tx, items)
+		return last, items, numberCalls(ctx, tx, lastCall)
 	})
+}
+
+// judgeSome writes how some calls stand, and gives what that brings to the stream. lastCall is the number of the last change of a call.
+func judgeSome(ctx context.Context, tx *database.Transaction, judged []Judged, lastCall *int64, now int64) (items []streamlog.Row, err error) {
+	of := make(map[int64]*Judged, len(judged))
+	keys := make([]any, len(judged))
+	for i := range judged {
+		of[judged[i].Number], keys[i] = &judged[i], judged[i].Number
+	}
+	calls, err := listCallsWithoutTexts(ctx, tx, "settled = FALSE AND number IN (?)", database.Among(tx.Postgres, keys))
+	if err != nil {
+		return nil, err
+	}
+	for i := range calls {
+		c := &calls[i]
+		was := c.Standing
+		c.Standing = of[c.Number].Standing
+		if was.Outcome != c.Outcome || was.Settled != c.Settled {
+			*lastCall++
+			c.Change = *lastCall
+		}
+		row, err := callToRow(c)
+		if err != nil {
+			return nil, err
+		}
+		_, err = tx.NewUpdate().Model(&row).WherePK().
+			Column("outcome", "decided_at", "peak_usd", "peak_block", "peak_hash", "sure_usd", "sure_block", "sure_time", "settled", "change").Exec(ctx)
+		if err != nil {
+			return nil, wrap("write how a call stands", err)
+		}
+		if was.Outcome == c.Outcome {
+			continue
+		}
+		gone, err := streamlog.Delete(ctx, tx, now, "call > 0 AND call = ?", c.Number)
+		if err != nil {
+			return nil, err
+		}
+		items = append(append(items, gone...), itemOf(c, now))
+	}
+	return items, nil
 }
 
 // writeStream writes rows of the stream, as the last thing of a transaction.
@@ -298,63 +348,32 @@ func (s *Store) took(number int64) {
 	}
 }
 
-func judgeSome(ctx context.Context, tx *database.Transaction, r *member.Registry, judged []Judged) (items []streamlog.Row, err error) {
-	of := make(map[int64]*Judged, len(judged))
-	keys := make([]any, len(judged))
-	for i := range judged {
-		of[judged[i].Number], keys[i] = &judged[i], judged[i].Number
+// KeepNumbers keeps the stream's next numbers above those that this process took, where the database lacks some of them, as after a failover, and tells clients
+// to begin anew. lost says that it was so. now is unix seconds.
+func (s *Store) KeepNumbers(ctx context.Context, l *Lease, now int64) (lost bool, err error) {
+	highest := s.streamed.Load()
+	taken, err := lastOfStream(ctx, s.db.Write)
+	if err != nil || taken >= highest {
+		return false, err
 	}
-	calls, err := listCalls(ctx, tx, "closed = FALSE AND number IN (?)", database.Among(tx.Postgres, keys))
-	if err != nil {
-		return nil, err
-	}
-	for i := range calls {
-		c := &calls[i]
-		was := c.Standing
-		c.Standing = of[c.Number].Standing
-		r.AddCall(c)
-		r.ChangedCalls[c.ID] = true
-		if was.Outcome == c.Outcome && was.Closed == c.Closed {
-			continue
-		}
-		r.LastCall++
-		c.Change = r.LastCall
-		if was.Outcome == c.Outcome {
-			continue
-		}
-		gone, err := streamlog.Delete(ctx, tx, r.Now, "call > 0 AND call = ?", c.Number)
-		if err != nil {
-			return nil, err
-		}
-		items = append(append(items, gone...), itemOf(c, r.Now))
-	}
-	return items, nil
-}
-
-// KeepNumbers keeps the stream's next numbers above those that this process took, where the database's server is another one now and lacks some of them, and
-// tells clients to begin anew. now is unix seconds.
-func (s *Store) KeepNumbers(ctx context.Context, l *Lease, now int64) error {
-	servers, highest := s.db.Servers.Changed(), s.streamed.Load()
-	if servers == s.servers.Load() {
-		return nil
-	}
-	err := s.db.InTransaction(ctx, func(tx *database.Transaction) error {
+	err = s.db.InTransaction(ctx, func(tx *database.Transaction) error {
 		if err := holds(ctx, tx, l); err != nil {
 			return err
 		}
-		var taken int64
-		err := tx.NewRaw("SELECT COALESCE(max(last), 0) FROM sequences WHERE stream = ?", streamlog.Counter).Scan(ctx, &taken)
+		taken, err := lastOfStream(ctx, tx)
 		if err != nil || taken >= highest {
-			return wrap("read the last number of the stream", err)
+			return err
 		}
 		last, err := streamlog.Reset(ctx, tx, highest, "", now)
 		s.took(last)
 		return err
 	})
-	if err == nil {
-		s.servers.Store(servers)
-	}
-	return err
+	return true, err
+}
+
+func lastOfStream(ctx context.Context, db bun.IDB) (last int64, err error) {
+	err = db.NewRaw("SELECT COALESCE(max(last), 0) FROM sequences WHERE stream = ?", streamlog.Counter).Scan(ctx, &last)
+	return last, wrap("read the last number of the stream", err)
 }
 
 // eraseCalls deletes the calls of a member, and gives what takes their items back.

@@ -13,6 +13,7 @@ import (
 	"sync/atomic"
 
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
+	"github.com/boardwalkhq/boardwalk/internal/store/streamlog"
 )
 
 // Store reads and writes members. It is a part of store.Store.
@@ -21,8 +22,6 @@ type Store struct {
 
 	// streamed is the highest number of the stream that this process took; 0 for none.
 	streamed atomic.Int64
-	// servers counts how often the database's server had been another one when that was held against the database.
-	servers atomic.Int64
 }
 
 // New is the part of an open database.
@@ -32,8 +31,8 @@ func New(db *database.DB) *Store { return &Store{db: db} }
 const registryStream = "registry"
 
 // write runs f in a transaction in which nobody else writes to the registry. f gets the number of the last change, and gives that of its own last
-// one. Readers see the changes in the order of their numbers.
-func (s *Store) write(ctx context.Context, f func(tx *database.Transaction, last int64) (int64, error)) error {
+// one, and what it brings to the stream. Readers see the changes in the order of their numbers.
+func (s *Store) write(ctx context.Context, f func(tx *database.Transaction, last int64) (int64, []streamlog.Row, error)) error {
 	return s.db.InTransaction(ctx, func(tx *database.Transaction) error {
 		var last int64
 		err := tx.NewRaw("INSERT INTO sequences (stream, last) VALUES (?, 0) ON CONFLICT (stream) DO UPDATE SET last = sequences.last RETURNING last",
@@ -41,14 +40,16 @@ func (s *Store) write(ctx context.Context, f func(tx *database.Transaction, last
 		if err != nil {
 			return fmt.Errorf("database: lock the registry: %w", err)
 		}
-		next, err := f(tx, last)
-		if err != nil || next == last {
+		next, rows, err := f(tx, last)
+		if err != nil {
 			return err
 		}
-		if _, err := tx.NewRaw("UPDATE sequences SET last = ? WHERE stream = ?", next, registryStream).Exec(ctx); err != nil {
-			return fmt.Errorf("database: number the registry's changes: %w", err)
+		if next != last {
+			if _, err := tx.NewRaw("UPDATE sequences SET last = ? WHERE stream = ?", next, registryStream).Exec(ctx); err != nil {
+				return fmt.Errorf("database: number the registry's changes: %w", err)
+			}
 		}
-		return nil
+		return s.writeStream(ctx, tx, rows)
 	})
 }
 

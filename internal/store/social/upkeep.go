@@ -50,33 +50,33 @@ func (s *Store) eraseSome(ctx context.Context, now int64) (erased int, err error
 	if err != nil || !due {
 		return 0, wrap("look for members who left", err)
 	}
-	err = s.write(ctx, func(tx *database.Transaction, last int64) (int64, error) {
+	err = s.write(ctx, func(tx *database.Transaction, last int64) (int64, []streamlog.Row, error) {
 		_, err := tx.NewRaw("UPDATE member_wallets SET proof_text = '', signature = '', checked_at = 0 WHERE "+wallets, now-revocable).Exec(ctx)
 		if err != nil {
-			return last, wrap("forget proofs of wallets that were taken away", err)
+			return last, nil, wrap("forget proofs of wallets that were taken away", err)
 		}
 		var gone []memberRow
 		if err := tx.NewSelect().Model(&gone).Where(members, now-revocable).Limit(erasedAtOnce).Scan(ctx); err != nil {
-			return last, wrap("look for members who left", err)
+			return last, nil, wrap("look for members who left", err)
 		}
 		secret, err := secretOf(ctx, tx)
 		if err != nil {
-			return last, err
+			return last, nil, err
 		}
 		var retractions []streamlog.Row
 		for i := range gone {
 			last++
 			if err := erase(ctx, tx, &gone[i], secret, last, now); err != nil {
-				return last, err
+				return last, nil, err
 			}
 			more, err := eraseCalls(ctx, tx, member.Number(gone[i].Number), now)
 			if err != nil {
-				return last, err
+				return last, nil, err
 			}
 			retractions = append(retractions, more...)
 		}
 		erased = len(gone)
-		return last, s.writeStream(ctx, tx, retractions)
+		return last, retractions, nil
 	})
 	return erased, err
 }

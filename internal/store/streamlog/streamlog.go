@@ -1,6 +1,6 @@
-// Package streamlog writes the stream that clients follow by cursor: items, and what is taken back, each under a number of its own. Whoever writes to it
-// takes numbers as the last thing that a transaction does. Their counter stays locked until the transaction ends: numbers are seen in their order, so that
-// no reader ever passes one over, and no other writer waits longer than a transaction takes to end.
+// Package streamlog writes the stream that clients follow by cursor: items, and what is taken back, each under a number of its own. A transaction takes
+// numbers as the last thing that it does. Their counter stays locked until the transaction ends: numbers are seen in their order, so that no reader ever
+// passes one over, and no other writer waits longer than a transaction takes to end.
 package streamlog
 
 import (
@@ -26,13 +26,13 @@ type Row struct {
 	Block    int64
 	Time     int64 // unix seconds
 	Token    []byte
-	// Of a trade.
+	// Wallet, Member, Tx and Sell are set for trades; calls have the Member too.
 
 	Wallet []byte
 	Member int64
 	Tx     []byte
 	Sell   bool
-	// Call is of a call: its number among calls.
+	// Call is set for calls: the call's own number.
 	Call int64
 }
 

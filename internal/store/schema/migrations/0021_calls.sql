@@ -30,13 +30,13 @@ CREATE TABLE calls (
     sure_block  BIGINT NOT NULL,
     sure_time   BIGINT NOT NULL,
     -- Nothing changes how it stands any more.
-    closed      BOOLEAN NOT NULL,
+    settled     BOOLEAN NOT NULL,
     change      BIGINT NOT NULL UNIQUE
 ) {{clustered}};
 CREATE INDEX calls_by_member ON calls (member, called_at);
-CREATE INDEX calls_to_judge ON calls (number) WHERE closed = FALSE;
+CREATE INDEX calls_to_judge ON calls (number) WHERE settled = FALSE;
 
 ALTER TABLE stream ADD COLUMN call BIGINT NOT NULL DEFAULT 0;
 
--- Since when a pool holds as much liquidity as it must for what happens in it to count for members; 0 while it holds less, and while that isn't known.
+-- Since when a pool holds as much as tracking.countedLiquidityUSD says, a curve too; 0 while it holds less, and until something happens in it.
 ALTER TABLE pools ADD COLUMN counts_since BIGINT NOT NULL DEFAULT 0;
