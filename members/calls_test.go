@@ -9,48 +9,21 @@ import (
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/written"
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 )
 
-func contractAt(n byte) market.Address { return market.EVMAddress([32]byte{12: 0xca, 31: n}) }
-
-func units(n uint64, decimals int) (v market.Amount) {
-	var ten market.Amount
-	ten.SetUint64(10)
-	v.SetUint64(n)
-	for range decimals {
-		v.Mul(&v, &ten)
-	}
-	return v
-}
-
 // priced is a chain on which a token is traded, in a database of its own with an intake.
 type priced struct {
 	*intake
-	*written.Chain
-
-	token, pool market.Address
+	*written.Market
 }
 
 func newPriced(t *testing.T) *priced {
 	t.Helper()
 	in := open(t, "postgres")
-	usdc, factory := contractAt(1), contractAt(4)
-	w := &priced{intake: in, token: contractAt(2), pool: contractAt(11)}
-	w.Chain = written.New(t, storetest.OpenAt(t, in.dsn), &chainconfig.Chain{
-		ID: "base", Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "ETH", Wrapped: contractAt(99)},
-		Quotes:    []chainconfig.Quote{{Symbol: "USDC", Address: usdc, PegUSD: 1, PegBoundPct: 5}},
-		Exchanges: []chainconfig.Exchange{{Name: "v2", Protocol: market.UniswapV2, Factory: factory}},
-		Tracking:  chainconfig.Tracking{CountedLiquidityUSD: 5_000},
-	}, market.Header{Number: 99, Hash: market.Hash{99}, Time: in.clock.Now().Unix() - 60})
-	told := func(mint market.Address, decimals uint8) market.Fact {
-		return market.TokenFact{Token: mint, Name: "n", Symbol: "s", HasDecimals: true, Decimals: decimals, FromCreation: true}
-	}
-	w.Block(t, 1, []market.Fact{told(usdc, 6), told(w.token, 18)},
-		market.PoolCreated{Protocol: market.UniswapV2, Factory: factory, Pool: w.pool, Token0: w.token, Token1: usdc})
+	w := &priced{in, written.NewMarket(t, storetest.OpenAt(t, in.dsn), in.clock.Now().Unix()-60)}
 	w.trade(t, 1, 10)
 	return w
 }
@@ -58,9 +31,7 @@ func newPriced(t *testing.T) *priced {
 // trade writes a block in which the token is traded to a price.
 func (w *priced) trade(t *testing.T, seconds int64, usd uint64) {
 	t.Helper()
-	w.Block(t, seconds, nil, market.Reserves{Pool: w.pool, Reserve0: units(100_000/usd, 18), Reserve1: units(100_000, 6)}, market.Swap{
-		Pool: w.pool, Sender: contractAt(90), Recipient: contractAt(90), Amount0: market.SignedAmount{Abs: units(1, 18), Neg: true}, Amount1: market.SignedAmount{Abs: units(usd, 6)},
-	})
+	w.Block(t, seconds, nil, written.TradeAt(w.Pair, usd, 100_000)...)
 }
 
 // body is a call of a token by a member; more are further fields.
@@ -84,19 +55,19 @@ func TestCalls(t *testing.T) {
 	w := newPriced(t)
 	w.member("u1", "ada")
 	w.member("u2", "bob")
-	body := func(of, more string) string { return w.body(of, w.token, more) }
-	first := body("u1", `,"text":"$S to the moon","token_refs":[{"symbol":"S","mint":"`+w.token.String()+`","chain":"base"}]`)
+	body := func(of, more string) string { return w.body(of, w.Token, more) }
+	first := body("u1", `,"text":"$S to the moon","token_refs":[{"symbol":"S","mint":"`+w.Token.String()+`","chain":"base"}]`)
 	for _, c := range []struct{ name, id, body, want string }{
 		{"a call", "c1", first, "written"},
 		{"the same again", "c1", first, "unchanged"},
 		{"the same with another text and time", "c1", body("u1", `,"text":"soon"`), "written"},
 		{"an older one", "c1", first, "older"},
 		{"of another member", "c1", body("u2", ""), "call-taken"},
-		{"of another token", "c1", w.body("u1", contractAt(3), ""), "call-fixed"},
+		{"of another token", "c1", w.body("u1", written.Contract(3), ""), "call-fixed"},
 		{"a second one of the token", "c2", body("u1", ""), "call-open"},
 		{"of nobody", "c3", body("nobody", ""), "member-not-found"},
 		{"of a chain that isn't there", "c3", strings.Replace(body("u2", ""), `"base"`, `"bsc"`, 1), "token-not-callable"},
-		{"of a token that isn't there", "c3", w.body("u2", contractAt(77), ""), "token-not-callable"},
+		{"of a token that isn't there", "c3", w.body("u2", written.Contract(77), ""), "token-not-callable"},
 		{"of a minute ago and more", "c3", body("u2", `,"called_at":"`+w.clock.Now().Add(-61*time.Second).Format(time.RFC3339)+`"`), "call-late"},
 		{"of a minute ago", "c4", body("u2", `,"called_at":"`+w.clock.Now().Add(-60*time.Second).Format(time.RFC3339)+`"`), "written"},
 	} {
@@ -106,7 +77,7 @@ func TestCalls(t *testing.T) {
 	}
 	var call callAnswer
 	w.get("/v1/calls/c1", &call)
-	if call.ID != "c1" || call.Member != "u1" || call.Mint != w.token.String() || call.Outcome != "open" || call.Price != 10 || call.Peak != nil || call.Settled {
+	if call.ID != "c1" || call.Member != "u1" || call.Mint != w.Token.String() || call.Outcome != "open" || call.Price != 10 || call.Peak != nil || call.Settled {
 		t.Errorf("it is %+v", call)
 	}
 	w.trade(t, 12, 20)
@@ -156,7 +127,7 @@ func TestCallsInABatch(t *testing.T) {
 	line := func(kind, id, more string) string {
 		return fmt.Sprintf(`{"kind":%q,"id":%q,"updated_at":%q%s}`, kind, id, w.tick(), more)
 	}
-	of := `,"member":"u1","chain":"base","mint":"` + w.token.String() + `"`
+	of := `,"member":"u1","chain":"base","mint":"` + w.Token.String() + `"`
 	got, _ := w.batch("", line("member", "u1", `,"handle":"ada","joined_at":"2026-01-01T00:00:00Z"`), line("call", "c1", of), line("call", "c2", of),
 		line("call", "c1", `,"deleted":true`), line("call", "c3", of), line("call", "c4", `,"member":"u1"`))
 	for i, want := range []string{"written", "written", "refused", "written", "written", "refused"} {
@@ -178,7 +149,7 @@ func TestACallWhileItsChainIsBehind(t *testing.T) {
 	t.Parallel()
 	w := newPriced(t)
 	w.member("u1", "ada")
-	body := w.body("u1", w.token, "")
+	body := w.body("u1", w.Token, "")
 	w.clock.add(2 * time.Hour)
 	a := w.do(http.MethodPut, "/v1/calls/c1", []byte(body), "Idempotency-Key", "k1")
 	if a.problem() != "chain-behind" || a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
@@ -242,7 +213,7 @@ func TestCallsOfWhoLeaves(t *testing.T) {
 	t.Parallel()
 	w := newPriced(t)
 	w.member("u1", "ada")
-	if got := w.put("/v1/calls/c1", w.body("u1", w.token, "")); got != "written" {
+	if got := w.put("/v1/calls/c1", w.body("u1", w.Token, "")); got != "written" {
 		t.Fatal(got)
 	}
 	if got := w.delete("/v1/members/u1?updated_at=" + w.tick()); got != "written" {

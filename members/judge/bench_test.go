@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/boardwalkhq/boardwalk/hack/written"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -27,21 +28,11 @@ func BenchmarkLook(b *testing.B) {
 			pair := func(n int) market.Address {
 				return market.EVMAddress([32]byte{12: 0xcc, 30: byte(n >> 8), 31: byte(n)})
 			}
-			trades := func(n int, usd uint64) []market.Event {
-				return []market.Event{
-					market.Reserves{Pool: pair(n), Reserve0: whole(100_000/usd, 18), Reserve1: whole(100_000, 6)},
-					market.Swap{
-						Pool: pair(n), Sender: address(90), Recipient: address(90), Amount0: market.SignedAmount{Abs: whole(1, 18), Neg: true},
-						Amount1: market.SignedAmount{Abs: whole(usd, 6)},
-					},
-				}
-			}
 			var facts []market.Fact
 			var events []market.Event
 			for n := range tokens {
-				facts = append(facts, market.TokenFact{Token: mint(n), Name: "n", Symbol: "s", HasDecimals: true, Decimals: 18, FromCreation: true})
-				events = append(events, market.PoolCreated{Protocol: market.UniswapV2, Factory: factory, Pool: pair(n), Token0: mint(n), Token1: usdc})
-				events = append(events, trades(n, 10)...)
+				facts = append(facts, written.Told(mint(n), 18))
+				events = append(append(events, written.PairOf(w.Factory, pair(n), mint(n), w.USDC)), written.TradeAt(pair(n), 10, 100_000)...)
 			}
 			w.block(b, 1, facts, events...)
 			for n := range tokens { // as many members as tokens, with five calls each
@@ -75,7 +66,7 @@ func BenchmarkLook(b *testing.B) {
 					b.StopTimer()
 					var events []market.Event
 					for i := range tokens / 10 {
-						events = append(events, trades((n*tokens/10+i)%tokens, 10+uint64(n%3))...)
+						events = append(events, written.TradeAt(pair((n*tokens/10+i)%tokens), 10+uint64(n%3), 100_000)...)
 					}
 					w.block(b, 2, nil, events...)
 					b.StartTimer()

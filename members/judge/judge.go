@@ -102,7 +102,7 @@ func (j *Judge) Look(ctx context.Context, l *social.Lease) error {
 	for _, c := range j.calls {
 		was, ok := before[c.Chain]
 		is := after[c.Chain]
-		// What was read of a chain while it was rewound may be of both sides: it is read again.
+		// A chain that was rewound meanwhile may have been read before and after that: it is read again.
 		if c.isDirty() && (!ok || is != nil && was.Rewinds == is.Rewinds && was.Generation == is.Generation) {
 			judged = append(judged, social.Judged{Number: c.Number, Standing: c.Standing})
 		}

@@ -14,7 +14,6 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/boardwalkhq/boardwalk/hack/written"
-	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -25,23 +24,12 @@ import (
 
 func TestMain(m *testing.M) { storetest.Main(m) }
 
-func address(n byte) market.Address { return market.EVMAddress([32]byte{12: 0xca, 31: n}) }
-
-var usdc, token, other, factory, pool, second = address(1), address(2), address(3), address(4), address(11), address(12)
-
-func whole(n uint64, decimals int) (v market.Amount) {
-	var ten market.Amount
-	ten.SetUint64(10)
-	v.SetUint64(n)
-	for range decimals {
-		v.Mul(&v, &ten)
-	}
-	return v
-}
+// second is another pair of the token.
+var second = written.Contract(12)
 
 // world is a chain with a token, and members who call it.
 type world struct {
-	*written.Chain
+	*written.Market
 
 	judge *judge.Judge
 	lease *social.Lease
@@ -55,18 +43,8 @@ const start = 1_760_000_000
 
 func newWorld(t written.TB, st *store.Store) *world {
 	t.Helper()
-	told := func(mint market.Address, decimals uint8) market.Fact {
-		return market.TokenFact{Token: mint, Name: "n", Symbol: "s", HasDecimals: true, Decimals: decimals, FromCreation: true}
-	}
-	w := &world{now: start, Chain: written.New(t, st, &chainconfig.Chain{
-		ID: "base", Family: chainconfig.EVM, Native: chainconfig.Native{Symbol: "ETH", Wrapped: address(99)},
-		Quotes:    []chainconfig.Quote{{Symbol: "USDC", Address: usdc, PegUSD: 1, PegBoundPct: 5}},
-		Exchanges: []chainconfig.Exchange{{Name: "v2", Protocol: market.UniswapV2, Factory: factory}},
-		Tracking:  chainconfig.Tracking{CountedLiquidityUSD: 5_000},
-	}, market.Header{Number: 99, Hash: market.Hash{99}, Time: start})}
-	w.FinalAfter = 6
-	w.block(t, 1, []market.Fact{told(usdc, 6), told(token, 18), told(other, 18)},
-		market.PoolCreated{Protocol: market.UniswapV2, Factory: factory, Pool: pool, Token0: token, Token1: usdc})
+	w := &world{Market: written.NewMarket(t, st, start)}
+	w.FinalAfter, w.now = 6, w.Last.Time
 	var err error
 	if w.lease, err = st.Social.Acquire(t.Context(), "test", time.Hour.Milliseconds()); err != nil || w.lease == nil {
 		t.Fatal("no lease", err)
@@ -92,9 +70,7 @@ func (w *world) block(t written.TB, seconds int64, facts []market.Fact, events .
 // closes writes a block in which the token is traded to a price, in a pool that holds so many USD on either side.
 func (w *world) closes(t written.TB, seconds int64, in market.Address, usd, side uint64) {
 	t.Helper()
-	w.block(t, seconds, nil, market.Reserves{Pool: in, Reserve0: whole(side/usd, 18), Reserve1: whole(side, 6)}, market.Swap{
-		Pool: in, Sender: address(90), Recipient: address(90), Amount0: market.SignedAmount{Abs: whole(1, 18), Neg: true}, Amount1: market.SignedAmount{Abs: whole(usd, 6)},
-	})
+	w.block(t, seconds, nil, written.TradeAt(in, usd, side)...)
 }
 
 func (w *world) apply(t written.TB, records ...member.Record) []social.Applied {
@@ -120,10 +96,10 @@ func (w *world) price(t written.TB, chain string, mint market.Address) judge.Pri
 // call has a member call the token; the error is why they can't.
 func (w *world) call(t written.TB, of member.ID) (id member.CallID, err error) {
 	t.Helper()
-	price := w.price(t, "base", token)
+	price := w.price(t, "base", w.Token)
 	w.calls++
 	id = member.CallID(fmt.Sprintf("c%d", w.calls))
-	applied := w.apply(t, member.Record{ID: of, UpdatedAt: w.now * 1e6, Call: &member.CallRecord{ID: id, Chain: "base", Mint: token, Price: price.CallPrice, NoPrice: price.Err}})
+	applied := w.apply(t, member.Record{ID: of, UpdatedAt: w.now * 1e6, Call: &member.CallRecord{ID: id, Chain: "base", Mint: w.Token, Price: price.CallPrice, NoPrice: price.Err}})
 	return id, applied[0].Err
 }
 
@@ -204,7 +180,7 @@ func TestJudgedAsFromScratch(t *testing.T) {
 		w := newWorld(t, st)
 		var blocks []closing
 		trade := func(seconds int64, usd uint64) {
-			w.closes(t, seconds, pool, usd, 100_000)
+			w.closes(t, seconds, w.Pair, usd, 100_000)
 			blocks = append(blocks, closing{w.Last.Number, w.Last.Time, float64(usd)})
 		}
 		trade(1, 10)
@@ -292,7 +268,7 @@ func both(t *testing.T, f func(t *testing.T, w *world)) {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
 			w := newWorld(t, storetest.Open(t, kind))
-			w.closes(t, 1, pool, 10, 100_000)
+			w.closes(t, 1, w.Pair, 10, 100_000)
 			f(t, w)
 		})
 	}
@@ -322,7 +298,7 @@ func TestAWinThatAReorgTakesBack(t *testing.T) {
 		t.Helper()
 		id := w.must(t, "u1")
 		hold(t, "at once", w.look(t, id), member.CallOpen, 0, false)
-		w.closes(t, 12, pool, 20, 100_000)
+		w.closes(t, 12, w.Pair, 20, 100_000)
 		w.steady(t, 9, 12)
 		hold(t, "a block before", w.look(t, id), member.CallOpen, 10, false)
 		w.steady(t, 1, 12)
@@ -333,11 +309,11 @@ func TestAWinThatAReorgTakesBack(t *testing.T) {
 		}
 		w.Rewind(t, 1)
 		hold(t, "without the tenth block", w.look(t, id), member.CallOpen, 10, false)
-		w.closes(t, 12, pool, 15, 100_000) // lower, but outside what was held
+		w.closes(t, 12, w.Pair, 15, 100_000) // lower, but outside what was held
 		w.restart()
 		hold(t, "with another tenth block", w.look(t, id), member.CallWin, 20, false)
 		w.steady(t, 7, 12)
-		w.closes(t, 12, pool, 5, 100_000)
+		w.closes(t, 12, w.Pair, 5, 100_000)
 		hold(t, "once it fell", w.look(t, id), member.CallWin, 20, false)
 		w.block(t, member.CallSpan, nil)
 		hold(t, "after seven days", w.look(t, id), member.CallWin, 20, false)
@@ -362,10 +338,10 @@ func TestALoss(t *testing.T) {
 		peak    float64
 	}{{0, member.CallWin, 32}, {1, member.CallLoss, 10}} {
 		w := newWorld(t, storetest.Open(t, "sqlite"))
-		w.closes(t, 1, pool, 10, 100_000)
+		w.closes(t, 1, w.Pair, 10, 100_000)
 		id := w.must(t, "u1")
 		w.steady(t, 12, 12)
-		w.closes(t, member.CallSpan-12*12+c.late, pool, 32, 100_000)
+		w.closes(t, member.CallSpan-12*12+c.late, w.Pair, 32, 100_000)
 		if stands := w.look(t, id); stands.Outcome == member.CallLoss != (c.late > 0) {
 			t.Errorf("%d s late: it is a %s as soon as its time is over", c.late, stands.Outcome)
 		}
@@ -385,19 +361,19 @@ func TestAThinPool(t *testing.T) {
 	both(t, func(t *testing.T, w *world) {
 		t.Helper()
 		id := w.must(t, "u1")
-		w.closes(t, 12, pool, 40, 2_000)
+		w.closes(t, 12, w.Pair, 40, 2_000)
 		if _, err := w.call(t, "u2"); !errors.Is(err, member.ErrThinPool) {
 			t.Errorf("a call of a token in a thin pool: %v", err)
 		}
 		w.steady(t, 12, 12)
 		hold(t, "held in a thin pool", w.look(t, id), member.CallOpen, 0, false)
-		w.closes(t, 12, pool, 32, 100_000)
+		w.closes(t, 12, w.Pair, 32, 100_000)
 		w.steady(t, 5, 12)
-		w.block(t, 12, nil, market.Reserves{Pool: pool, Reserve0: whole(10, 18), Reserve1: whole(320, 6)}) // the owner takes nearly all out
+		w.block(t, 12, nil, market.Reserves{Pool: w.Pair, Reserve0: written.Whole(10, 18), Reserve1: written.Whole(320, 6)}) // the owner takes nearly all out
 		w.steady(t, 12, 12)
-		w.block(t, 12, nil, market.Reserves{Pool: pool, Reserve0: whole(100_000, 18), Reserve1: whole(3_200_000, 6)})
+		w.block(t, 12, nil, market.Reserves{Pool: w.Pair, Reserve0: written.Whole(100_000, 18), Reserve1: written.Whole(3_200_000, 6)})
 		hold(t, "with its liquidity away for a while", w.look(t, id), member.CallOpen, 0, false)
-		w.closes(t, 12, pool, 32, 100_000)
+		w.closes(t, 12, w.Pair, 32, 100_000)
 		w.steady(t, 10, 12)
 		hold(t, "held in a deep pool", w.look(t, id), member.CallWin, 32, false)
 	})
@@ -407,16 +383,16 @@ func TestAThinPool(t *testing.T) {
 func TestAnotherReferencePool(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Open(t, "sqlite"))
-	w.closes(t, 1, pool, 10, 100_000)
+	w.closes(t, 1, w.Pair, 10, 100_000)
 	id := w.must(t, "u1")
 	w.steady(t, 12, 12)
 	hold(t, "in the first pool", w.look(t, id), member.CallOpen, 10, false)
-	w.block(t, 12, nil, market.PoolCreated{Protocol: market.UniswapV2, Factory: factory, Pool: second, Token0: token, Token1: usdc})
+	w.block(t, 12, nil, written.PairOf(w.Factory, second, w.Token, w.USDC))
 	for n := 0; ; n++ {
 		w.closes(t, 60, second, 16, 1_000_000)
-		w.closes(t, 60, pool, 40, 10_000)
+		w.closes(t, 60, w.Pair, 40, 10_000)
 		w.look(t, id)
-		now, err := w.Store.Tokens.Now(t.Context(), []market.Address{token})
+		now, err := w.Store.Tokens.Now(t.Context(), []market.Address{w.Token})
 		if err != nil || n > 200 {
 			t.Fatal("the second pool never prices the token", err)
 		}
@@ -424,7 +400,7 @@ func TestAnotherReferencePool(t *testing.T) {
 			break
 		}
 	}
-	w.closes(t, 12, pool, 400, 10_000)
+	w.closes(t, 12, w.Pair, 400, 10_000)
 	w.steady(t, 4, 12)
 	w.look(t, id)
 	w.Rewind(t, 2) // the second pool isn't traded any more, and its price stands all the same
@@ -440,16 +416,16 @@ func TestPriceAtTheCall(t *testing.T) {
 	t.Parallel()
 	for _, seconds := range []int64{1, 12} {
 		w := newWorld(t, storetest.Open(t, "sqlite"))
-		w.closes(t, 1, pool, 10, 100_000)
+		w.closes(t, 1, w.Pair, 10, 100_000)
 		w.steady(t, 30, seconds)
-		w.closes(t, seconds, pool, 5, 100_000)
+		w.closes(t, seconds, w.Pair, 5, 100_000)
 		blocks := max(10, 20/int(seconds))
 		w.steady(t, blocks, seconds)
-		if got := w.price(t, "base", token); got.USD != 10 {
+		if got := w.price(t, "base", w.Token); got.USD != 10 {
 			t.Errorf("%d blocks of %d s after it fell from 10 to 5, it is %v", blocks, seconds, got.USD)
 		}
 		w.steady(t, 1, seconds)
-		if got := w.price(t, "base", token); got.USD != 5 {
+		if got := w.price(t, "base", w.Token); got.USD != 5 {
 			t.Errorf("a block later it is %v", got.USD)
 		}
 	}
@@ -459,15 +435,15 @@ func TestPriceAtTheCall(t *testing.T) {
 func TestAnotherProcessJudged(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Open(t, "sqlite"))
-	w.closes(t, 1, pool, 10, 100_000)
+	w.closes(t, 1, w.Pair, 10, 100_000)
 	id := w.must(t, "u1")
 	hold(t, "at first", w.look(t, id), member.CallOpen, 0, false)
 	first := w.judge
 	w.restart()
-	w.closes(t, 12, pool, 20, 100_000)
+	w.closes(t, 12, w.Pair, 20, 100_000)
 	w.steady(t, 10, 12)
 	hold(t, "by the other process", w.look(t, id), member.CallWin, 20, false)
-	w.block(t, 12, nil, market.Reserves{Pool: pool, Reserve0: whole(1, 18), Reserve1: whole(20, 6)}) // whoever looks only now can't know it
+	w.block(t, 12, nil, market.Reserves{Pool: w.Pair, Reserve0: written.Whole(1, 18), Reserve1: written.Whole(20, 6)}) // whoever looks only now can't know it
 	w.steady(t, 60, 12)
 	w.judge = first
 	w.judge.Forget()
@@ -479,9 +455,9 @@ func TestACallThatIsWrittenTwiceInABatch(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
 		t.Helper()
-		price := w.price(t, "base", token)
+		price := w.price(t, "base", w.Token)
 		rec := func(at int64, text string) member.Record {
-			return member.Record{ID: "u1", UpdatedAt: at, Call: &member.CallRecord{ID: "c1", Chain: "base", Mint: token, Text: text, Price: price.CallPrice}}
+			return member.Record{ID: "u1", UpdatedAt: at, Call: &member.CallRecord{ID: "c1", Chain: "base", Mint: w.Token, Text: text, Price: price.CallPrice}}
 		}
 		for i, a := range w.apply(t, rec(1, "a"), rec(2, "b")) {
 			if a.Err != nil || a.Outcome != member.Written {
@@ -494,7 +470,7 @@ func TestACallThatIsWrittenTwiceInABatch(t *testing.T) {
 		if c := w.look(t, "c1"); c.Text != "b" {
 			t.Errorf("the text is %q", c.Text)
 		}
-		w.closes(t, 12, pool, 20, 100_000)
+		w.closes(t, 12, w.Pair, 20, 100_000)
 		w.steady(t, 10, 12)
 		if c := w.look(t, "c1"); c.Outcome != member.CallWin || c.Text != "b" {
 			t.Errorf("once it has won it is %+v", c)
@@ -567,19 +543,19 @@ func TestWhoMayCallWhat(t *testing.T) {
 func TestWhatCanNotBeCalled(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Open(t, "sqlite"))
-	w.closes(t, 1, pool, 10, 100_000)
+	w.closes(t, 1, w.Pair, 10, 100_000)
 	for _, c := range []struct {
 		chain string
 		mint  market.Address
 		want  error
-	}{{"bsc", token, member.ErrNotIndexed}, {"base", address(77), member.ErrUnknownToken}, {"base", other, member.ErrUnpriced}, {"base", token, nil}} {
+	}{{"bsc", w.Token, member.ErrNotIndexed}, {"base", written.Contract(77), member.ErrUnknownToken}, {"base", w.Unpriced, member.ErrUnpriced}, {"base", w.Token, nil}} {
 		got := w.price(t, c.chain, c.mint)
 		if !errors.Is(got.Err, c.want) || got.Err == nil && (got.USD != 10 || got.Block != w.Last.Number || got.Time != w.Last.Time) {
 			t.Errorf("%s on %s: %+v; want %v", c.mint, c.chain, got, c.want)
 		}
 	}
 	w.now += 3600 + 121 // its nodes are silent for two minutes
-	if got := w.price(t, "base", token); !errors.Is(got.Err, member.ErrChainBehind) {
+	if got := w.price(t, "base", w.Token); !errors.Is(got.Err, member.ErrChainBehind) {
 		t.Errorf("on a chain of which nothing is heard: %+v", got)
 	}
 }
@@ -588,7 +564,7 @@ func TestWhatCanNotBeCalled(t *testing.T) {
 func TestAChainThatStops(t *testing.T) {
 	t.Parallel()
 	w := newWorld(t, storetest.Open(t, "sqlite"))
-	w.closes(t, 1, pool, 10, 100_000)
+	w.closes(t, 1, w.Pair, 10, 100_000)
 	id := w.must(t, "u1")
 	w.steady(t, 12, 12)
 	w.now = start + 2 + member.CallSpan + 24*3600
