@@ -248,7 +248,7 @@ func (h *holding) tick(ctx context.Context, n int) error {
 	}
 	erased, err := h.social.Clean(ctx, now)
 	if erased > 0 {
-		h.judge.Forget()
+		h.judge.Prune()
 		h.Log.InfoContext(ctx, "erased members who left an hour ago", "members", erased)
 	}
 	return err

@@ -47,9 +47,9 @@ type Tokens interface {
 
 // Pairs finds pairs by a name, a ticker or an address on the chains of a catalogue.
 type Pairs interface {
-	// Ticker is the token with a ticker, where exactly one on the chains of a catalogue has it. It reads nothing.
+	// Ticker finds the token that has a ticker; ok is false unless exactly one token on the chains of a catalogue has it. It reads nothing.
 	Ticker(in *declared.Catalog, ticker string) (t TokenAt, ok bool)
-	// ChainsOf are those of a catalogue on which there is a token at an address. It reads nothing.
+	// ChainsOf lists the chains of a catalogue on which a token has an address. It reads nothing.
 	ChainsOf(in *declared.Catalog, mint market.Address) []string
 	Search(ctx context.Context, in *declared.Catalog, query string) (*pairs.Found, error)
 }
@@ -98,7 +98,7 @@ type Stream interface {
 	// are none. token, if it isn't none, asks for those of the token at an address.
 	OlderTrades(ctx context.Context, below int64, token market.Address, limit int) (list []*stream.Trade, next int64, err error)
 	OlderLaunches(ctx context.Context, below int64, limit int) (list []stream.Launch, next int64, err error)
-	// Calls reads how some calls stand, by the calls' own numbers. One that isn't there isn't told.
+	// Calls reads how some calls stand, by the calls' own numbers. It leaves out calls that aren't there.
 	Calls(ctx context.Context, list []stream.Call) (map[int64]member.Call, error)
 	// Critical says of which of some tokens a critical trust check failed.
 	Critical(ctx context.Context, tokens []TokenAt) (map[TokenAt]bool, error)

@@ -13,24 +13,24 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/member"
 )
 
-// texts says whether calls are told with what their members wrote. An event of the stream goes to thousands of readers, and a text is up to 16 KiB long.
+// texts says whether calls are told with their texts. An event of the stream goes to thousands of readers, and a text is up to 16 KiB long.
 type texts bool
 
 const withTexts, withoutTexts texts = true, false
 
-// shownCalls are calls in their wire form. newest is when the newest data in them is of; unix seconds, 0 without any.
+// shownCalls are calls in their wire form. newest is the time of the newest data in them; unix seconds, 0 without any.
 type shownCalls struct {
 	calls  []contract.Call
 	newest int64
 	stale  bool
-	// first is the place of the first call that is told: those before it are left out, since their texts are too long together.
+	// first is the place of the first call that is told. The calls before it are left out, since all texts together are too long.
 	first int
 }
 
-// longestTexts is how long the texts of an answer's calls are together at most, in bytes, but for the last one.
+// longestTexts bounds the texts of an answer's calls together, in bytes. The newest call is told whatever its length.
 const longestTexts = 256 << 10
 
-// firstTold is the place of the first of some calls that is told.
+// firstTold is the place of the first call that is told.
 func firstTold(list []stream.Call, calls map[int64]member.Call, texts texts) int {
 	if texts == withoutTexts {
 		return 0
@@ -84,7 +84,7 @@ func (h *Handlers) showCalls(ctx context.Context, seen *read.Snapshot, list []st
 	return out, nil
 }
 
-// onChain is the one of some tokens that is on a chain; nil where none is.
+// onChain finds the token of a chain in a list; nil where there is none.
 func onChain(list []figures.Token, chain string) *figures.Token {
 	i := slices.IndexFunc(list, func(t figures.Token) bool { return t.Chain == chain })
 	if i < 0 {

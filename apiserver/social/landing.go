@@ -13,7 +13,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// onLandingPage is how many launches, and how many calls, a landing page shows. Of the latest calls so many are looked at, since some may not be shown.
+// onLandingPage is how many launches, and how many calls, a landing page shows. looksForCalls is how many of the latest calls are looked at for that: some may
+// not be shown.
 const onLandingPage, looksForCalls = 12, 60
 
 func (h *Handlers) landingLive(r *serve.Request) (*serve.Answer, error) {
@@ -94,7 +95,7 @@ func (h *Handlers) landingStats(r *serve.Request) (*serve.Answer, error) {
 	return serve.Encode(out)
 }
 
-// allChains are the declared chains, as sums over members' wallets name them.
+// allChains are the declared chains.
 func allChains(in *declared.Catalog) (out []profit.Chain) {
 	for i := range in.Chains {
 		out = append(out, profit.Chain{ID: in.Chains[i].ID, Family: in.Chains[i].Family})
@@ -102,7 +103,7 @@ func allChains(in *declared.Catalog) (out []profit.Chain) {
 	return out
 }
 
-// threeDigits has three significant digits: from one answer to the next, an exact sum would tell what a private trade was worth.
+// threeDigits rounds to three significant digits. Two exact sums would tell what a private trade between them was worth.
 func threeDigits(v float64) float64 {
 	rounded, err := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64)
 	if err != nil {

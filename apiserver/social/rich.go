@@ -8,7 +8,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/rich"
 )
 
-// richTexts find what members' texts name. What was found in a text is remembered; who and what is meant by it is looked up each time.
+// richTexts find the names in members' texts. The names that were found are remembered; their meaning is looked up each time.
 type richTexts struct {
 	pairs read.Pairs
 	found *recent.Cache[textKey, rich.Found]
@@ -17,7 +17,7 @@ type richTexts struct {
 // textKey names a call's text.
 type textKey struct{ call, updatedAt int64 }
 
-// keptTexts is of how many texts it is remembered what they name.
+// keptTexts is how many texts' names are remembered.
 const keptTexts = 1_024
 
 func newRichTexts(pairs read.Pairs) *richTexts {
@@ -72,7 +72,7 @@ func (x *richTexts) show(seen *read.Snapshot, c *member.Call) *contract.Rich {
 	return out
 }
 
-// resolve is the token that a ticker means: the one that the author says, else the only one that has the ticker.
+// resolve finds the token that a ticker means: the token that the author says, else the only token that has the ticker.
 func (x *richTexts) resolve(seen *read.Snapshot, t *rich.Tag, refs []member.TokenRef) (at read.TokenAt, ok bool) {
 	for _, r := range refs {
 		if member.SymbolKey(r.Symbol) == member.SymbolKey(t.Symbol) {

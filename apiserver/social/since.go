@@ -156,7 +156,7 @@ func (h *Handlers) collectNews(ctx context.Context, seen *read.Snapshot, s *stre
 	return out, nil
 }
 
-// takeTrades takes in which trades were taken back, and gives those that are shown.
+// takeTrades adds which trades were retracted, and gives the new trades that are shown.
 func (n *news) takeTrades(seen *read.Snapshot, since stream.Since[*stream.Trade]) (items []item) {
 	n.Retracted.Trades, n.Truncated.Trade = append(n.Retracted.Trades, since.Retracted...), since.IsTruncated
 	for _, t := range since.Items {
@@ -182,7 +182,7 @@ func (h *Handlers) takeLaunches(ctx context.Context, seen *read.Snapshot, out *n
 	return items, nil
 }
 
-// takeCalls takes in which calls were taken back, and those that are shown.
+// takeCalls adds which calls were retracted, and the new calls that are shown.
 func (h *Handlers) takeCalls(ctx context.Context, seen *read.Snapshot, out *news, since stream.Since[stream.Call], texts texts) error {
 	out.Retracted.Calls, out.Truncated.Call = append(out.Retracted.Calls, since.Retracted...), since.IsTruncated
 	shown, err := h.showCalls(ctx, seen, since.Items, texts)

@@ -12,7 +12,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
-// TB is what is used of a test, or of a property's.
+// TB has the methods of testing.TB and of rapid.T that are used here.
 type TB interface {
 	Helper()
 	Context() context.Context
@@ -33,12 +33,12 @@ type Chain struct {
 	machine *derive.Machine
 	state   *derive.State
 	lease   *store.Lease
-	// blocks begin with the one before all others.
+	// blocks has all headers, the one before the first block too.
 	blocks []market.Header
 	forks  uint64
 }
 
-// New begins a chain at a block that is before all others.
+// New begins a chain. The first block will come after last.
 func New(tb TB, st *store.Store, cfg *chainconfig.Chain, last market.Header) *Chain {
 	tb.Helper()
 	machine, err := derive.New(cfg)
@@ -92,7 +92,7 @@ func (c *Chain) Block(tb TB, seconds int64, facts []market.Fact, events ...marke
 	c.Last = b.Header
 }
 
-// hash is another one for each block that is ever written.
+// hash makes a hash that no other block has.
 func (c *Chain) hash(n uint64) (h market.Hash) {
 	binary.BigEndian.PutUint64(h[:8], c.forks+1)
 	binary.BigEndian.PutUint64(h[8:16], n)

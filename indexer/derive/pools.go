@@ -179,7 +179,7 @@ func (ps *pools) reprice(p *market.Pool) {
 	}
 }
 
-// count notes since when what happens in a pool counts for members.
+// count notes since when a pool has held the liquidity that counts for members.
 func (ps *pools) count(p *market.Pool) {
 	switch liquidity := p.Locked * ps.s.usd(p.Quote); {
 	case p.Untrusted != market.Trusted || liquidity == 0 || liquidity < ps.countedUSD:

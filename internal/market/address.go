@@ -174,7 +174,7 @@ func ParseSolanaAddress(s string) (Address, error) {
 	return SolanaAddress(key), nil
 }
 
-// ParseMint reads the address of a token, of whichever family of chains it has the form. A chain's own coin is none.
+// ParseMint reads the address of a token, of whichever family of chains it has the form. A chain's own coin has no such address.
 func ParseMint(s string) (a Address, err error) {
 	if strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X") {
 		a, err = ParseEVMAddress(s)

@@ -11,7 +11,7 @@ func (r *Registry) AddCall(c *Call) {
 	r.callsOf[c.Member] = append(r.callsOf[c.Member], c)
 }
 
-// applyCall writes a record of a call. Of its member the calls of the last day and the open ones are there.
+// applyCall writes a record of a call. The registry must have the member's open calls and those of the last day.
 func (r *Registry) applyCall(rec *Record) (Outcome, error) {
 	c := r.Calls[rec.Call.ID]
 	if rec.Deleted {
@@ -44,12 +44,12 @@ func (r *Registry) applyCall(rec *Record) (Outcome, error) {
 	return Written, nil
 }
 
-// saysOf reports whether the record says what is there of its call.
+// saysOf reports whether the call is as the record says.
 func (cr *CallRecord) saysOf(c *Call) bool {
 	return c.Chain == cr.Chain && c.Mint == cr.Mint && c.Text == cr.Text && slices.Equal(c.Refs, cr.Refs)
 }
 
-// deleteCall takes the text of a call. One that is open ends as a loss: who deletes what goes badly has lost all the same.
+// deleteCall deletes the text of a call. An open call becomes a loss, so that nobody avoids a loss by deleting the call.
 func (r *Registry) deleteCall(c *Call, rec *Record) (Outcome, error) {
 	if c == nil {
 		return "", ErrNoCall

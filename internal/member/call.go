@@ -10,13 +10,13 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// CallID is what the platform's app calls a call by. Nothing public shows it.
+// CallID is the platform's app's own name of a call. Nothing public shows it.
 type CallID string
 
 // Call is a member's claim that a token's price will rise, which is compared with the chain for seven days.
 type Call struct {
 	ID CallID
-	// Number is what Boardwalk calls it by. Nothing public shows it either.
+	// Number is Boardwalk's own name of the call. Nothing public shows it either.
 	Number int64
 	// Member is who called.
 	Member Number
@@ -44,11 +44,13 @@ type TokenRef struct {
 	Chain  string         `json:"chain"`
 }
 
-// CallPrice is a token's price in its reference pool, by the newest block when the call came.
+// CallPrice is the price of a token that is called, by the newest block when the call comes.
 type CallPrice struct {
-	USD   float64
+	// USD is the highest price of the last blocks and seconds, which the call is compared with. CloseUSD is the price by the newest block.
+	USD, CloseUSD float64
+
 	Block uint64
-	// Time is the block's, and FinalTime that of the chain's final block: no block that comes in the place of this one is before it. Unix seconds.
+	// Time is the block's. FinalTime is the time of the chain's final block: after a reorg, another block with this number can't be earlier. Unix seconds.
 	Time, FinalTime int64
 }
 
@@ -57,17 +59,17 @@ type CallOutcome string
 
 // The outcomes.
 const (
-	// CallOpen can become either of the others.
+	// CallOpen is a call that hasn't won or lost yet.
 	CallOpen CallOutcome = "open"
-	// CallWin was held at WinMultiple times its price.
+	// CallWin is a call whose token was held at WinMultiple times its price.
 	CallWin CallOutcome = "win"
-	// CallLoss wasn't within CallSpan, or was deleted before.
+	// CallLoss is a call whose token wasn't within CallSpan, or that was deleted while it was open.
 	CallLoss CallOutcome = "loss"
 )
 
 // The rules of calls.
 const (
-	// CallSpan is for how long the price is held against a call, in seconds of its chain's time.
+	// CallSpan is how long a call stands, in seconds of its chain's time.
 	CallSpan = 7 * 24 * 60 * 60
 	// WinMultiple times its price makes a call a win.
 	WinMultiple = 2
@@ -82,14 +84,14 @@ const (
 // Standing is how a call stands by the blocks that were looked at.
 type Standing struct {
 	Outcome CallOutcome
-	// DecidedAt is when it became what Outcome is, in the chain's time; unix seconds, 0 while it is open.
+	// DecidedAt is when the call was won or lost, in the chain's time; unix seconds, 0 while it is open.
 	DecidedAt int64
 	// PeakUSD is the highest price that was held since the call; 0 while none was.
 	PeakUSD float64
-	// PeakBlock and PeakHash are the block by which it had been held.
+	// PeakBlock and PeakHash name the block by which that was known.
 	PeakBlock uint64
 	PeakHash  market.Hash
-	// SureUSD is the highest price that was held by a final block, and what was held by later ones is looked for from SureBlock and SureTime on.
+	// SureUSD is the peak by a final block. After a reorg or a restart prices are looked for from SureBlock on, whose time is at least SureTime.
 	SureUSD   float64
 	SureBlock uint64
 	SureTime  int64
@@ -97,17 +99,17 @@ type Standing struct {
 	Settled bool
 }
 
-// Deadline is until when the price is held against the call; unix seconds of its chain's time.
+// Deadline is when the call's time ends; unix seconds of its chain's time.
 func (c *Call) Deadline() int64 { return c.CalledAt + CallSpan }
 
-// CallRecord is what the app writes of a call by the member with the record's ID. Of a deletion it has the ID alone, and the record none.
+// CallRecord is a call as the app writes it; the record's ID is its member's. A deletion has the call's ID alone, and no member.
 type CallRecord struct {
 	ID    CallID
 	Chain string
 	Mint  market.Address
 	Text  string
 	Refs  []TokenRef
-	// CalledAt is the app's own time of the call, in unix seconds; 0 is when the record came.
+	// CalledAt is the app's own time of the call, in unix seconds; 0 stands for the time at which the record comes.
 	CalledAt int64
 
 	// Price is the token's, and NoPrice says why there is none. Only a call that isn't there yet needs it.
@@ -115,7 +117,7 @@ type CallRecord struct {
 	NoPrice error
 }
 
-// The errors of a call that is right by itself and can't be written.
+// The errors of a record of a call that has the right form and can't be written.
 var (
 	ErrNoCall       = errors.New("there is no such call")
 	ErrCallTaken    = errors.New("the call is another member's")

@@ -24,7 +24,7 @@ type Registry struct {
 	Challenges map[string]bool
 	// Contracts are the addresses of the records that are pools, curves or other contracts of exchanges and venues.
 	Contracts map[WalletKey]bool
-	// Calls are the calls that the records are about, and of the records' members those of the last day and the open ones.
+	// Calls are the calls that the records are about. The open calls of the records' members, and those of the last day, are there too.
 	Calls map[CallID]*Call
 	// Last is the number of the last change of a member or a wallet, LastCall that of the last change of a call.
 	Last, LastCall int64
@@ -36,7 +36,7 @@ type Registry struct {
 	ChangedMembers map[ID]bool
 	ChangedWallets map[WalletKey]bool
 	ChangedCalls   map[CallID]bool
-	// NewCalls are those of ChangedCalls that weren't there before.
+	// NewCalls are the calls that weren't there before.
 	NewCalls      map[CallID]bool
 	NewlyReleased map[string]bool
 	Answered      []string

@@ -10,7 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Most is the most of each kind that is found in a text.
+// Most bounds how many names of each kind are found in a text.
 const Most = 20
 
 // Span says where in its text something stands, in Unicode code points; End is behind the last one.
@@ -70,7 +70,7 @@ type finder struct {
 	found Found
 }
 
-// next is the end of what begins at the finder's place; no more than that place where nothing does.
+// next finds a name that begins at the finder's place, and gives the place behind it; 0 where none begins.
 func (f *finder) next() int {
 	if f.at > 0 && isWord(f.text[f.at-1]) {
 		return 0 // in the midst of a word
@@ -92,7 +92,7 @@ func (f *finder) next() int {
 	}
 }
 
-// isWord reports whether a character goes on with a word, or hides that a word goes on.
+// isWord reports whether a character belongs to a word. Invisible characters do: they could hide how a word goes on.
 func isWord(r rune) bool {
 	return r == '_' || r == '@' || r == '$' || unicode.In(r, unicode.L, unicode.N, unicode.M, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point)
 }
@@ -101,7 +101,7 @@ func isASCIIWord(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
 }
 
-// run is the place behind the characters from a place on that are of a kind.
+// run gives the place behind a run of characters of one kind.
 func (f *finder) run(from int, of func(rune) bool) (end int) {
 	for end = from; end < len(f.text) && of(f.text[end]); {
 		end++
@@ -152,7 +152,7 @@ func (f *finder) hasLetter(end int) bool {
 	return false
 }
 
-// scripts are those whose letters look like one another's.
+// scripts have letters that look like letters of one another.
 var scripts = []*unicode.RangeTable{unicode.Latin, unicode.Greek, unicode.Cyrillic, unicode.Armenian, unicode.Cherokee, unicode.Lisu}
 
 func isMixed(text string) bool {
@@ -180,7 +180,7 @@ func (f *finder) address() int {
 	return end
 }
 
-// link is 0 where no link begins.
+// link finds a link, and gives the place behind it; 0 where none begins.
 func (f *finder) link() int {
 	var scheme int
 	for _, s := range []string{"https://", "http://"} {
@@ -207,7 +207,7 @@ func (f *finder) link() int {
 
 func isASCII(s string) bool { return !strings.ContainsFunc(s, func(r rune) bool { return r >= 0x7f }) }
 
-// beforeClosing is the place before what closes a sentence at the end of a link, and before brackets that were opened before it.
+// beforeClosing finds the end of a link: before punctuation that closes the sentence, and before closing brackets that the link doesn't open.
 func (f *finder) beforeClosing(from, end int) int {
 	surplus := map[rune]int{} // of closing brackets
 	for _, r := range f.text[from:end] {

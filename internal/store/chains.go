@@ -127,7 +127,7 @@ func (s *Store) Chain(ctx context.Context, id string) (status ChainStatus, ok bo
 	return status, true, err
 }
 
-// HasBlock reports whether a block is still in a chain, as far as its index knows: one that is below all that a reorg can reach always is.
+// HasBlock reports whether a block is still in a chain, as its index has it. A block that no reorg can reach always is.
 func (s *Store) HasBlock(ctx context.Context, chain string, number uint64, hash market.Hash) (has bool, err error) {
 	index := s.served.indexOf(chain)
 	err = s.db.Read.NewRaw("SELECT EXISTS (SELECT 1 FROM blocks WHERE chain = ? AND number = ? AND hash = ?) OR "+

@@ -10,7 +10,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/streamlog"
 )
 
-// Stream is what is kept of the stream that clients follow by cursor.
+// Stream reads and writes the stream that clients follow by cursor.
 type Stream struct{ *rows }
 
 // writeStream writes rows as the last thing of a transaction under a lease.
@@ -125,8 +125,8 @@ func replaceStream(ctx context.Context, tx *database.Transaction, next *position
 	return writeStream(ctx, tx, next, append(rows, more...))
 }
 
-// callsLonger is for how much longer calls are kept than other items, in seconds: a call can be decided more than seven days after it was made, and is taken
-// back then.
+// callsLonger is how much longer calls are kept than other items, in seconds. A call may get its outcome more than seven days after it was made. Its item
+// has to be there still, so that it can be retracted.
 const callsLonger = 2 * 24 * 60 * 60
 
 // pruneStream deletes some of the items, of whatever chain, that are older than a time (unix seconds), the oldest first.

@@ -66,9 +66,10 @@ func (s Stream) Retractions(ctx context.Context, number int64, limit int) ([]Str
 	return s.list(ctx, s.db.Read.NewSelect().Where("number < ? AND retracts > 0", number).Order("number DESC").Limit(int64(limit)))
 }
 
-// First is the lowest number that is kept; where none is, the next one that will be taken.
+// First is the lowest number that is kept of trades and launches, and of what was taken back of them; where there is none, the next one that will be taken. Calls
+// are kept longer.
 func (s Stream) First(ctx context.Context) (first int64, err error) {
-	err = s.db.Read.NewRaw("SELECT COALESCE((SELECT min(number) FROM stream), (SELECT last + 1 FROM sequences WHERE stream = ?), 1)", streamlog.Counter).Scan(ctx, &first)
+	err = s.db.Read.NewRaw("SELECT COALESCE((SELECT min(number) FROM stream WHERE kind <> 'call'), (SELECT last + 1 FROM sequences WHERE stream = ?), 1)", streamlog.Counter).Scan(ctx, &first)
 	if err != nil {
 		return 0, fmt.Errorf("database: read the first number of the stream: %w", err)
 	}

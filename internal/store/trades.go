@@ -137,8 +137,8 @@ type BlockClose struct {
 	USD   float64
 }
 
-// BlockCloses lists the closes of a pool's blocks from one on, of a time of at least since, up to another block, oldest first: those of the first limit trades.
-// upTo is the block up to which that is all; a block's trades have one close, so that one of them is enough. Blocks whose price in USD isn't known are left out.
+// BlockCloses lists the closes of a pool's blocks, oldest first: of the blocks from one number to another, with a time of at least since. It reads limit trades at
+// most; upTo is the last block that it has read. All trades of a block have the block's close. It leaves out blocks whose price in USD isn't known.
 func (s Trades) BlockCloses(ctx context.Context, chain string, pool market.Address, from uint64, since int64, to uint64, limit int,
 ) (closes []BlockClose, upTo uint64, err error) {
 	rows, err := s.db.Ask(ctx, "SELECT block, time, close_usd FROM trades WHERE chain = ? AND pool = ? AND time >= ? AND block >= ? AND block <= ? "+

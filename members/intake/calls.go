@@ -7,7 +7,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
-// price says of the tokens that records call what they cost.
+// price looks up what the tokens cost that the records call.
 func (h *handler) price(ctx context.Context, records []member.Record) error {
 	var tokens []store.TokenAt
 	for i := range records {

@@ -146,7 +146,7 @@ type reply struct {
 	body   []byte
 	// lasts is for how long the answer means something; 0 is as long as answers are kept.
 	lasts time.Duration
-	// isForNow says that the same request may be answered otherwise in a moment: the answer isn't kept.
+	// isForNow says that the same request may get another answer in a moment. Such an answer isn't kept.
 	isForNow bool
 	// stream, if set, writes the body in place of body. It isn't kept.
 	stream func(w http.ResponseWriter) error

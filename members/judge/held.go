@@ -1,6 +1,6 @@
 package judge
 
-// A price counts once it was held for both.
+// A price counts once it was held for so many blocks and for so many seconds.
 const (
 	holdBlocks  = 10
 	holdSeconds = 20
@@ -13,7 +13,7 @@ type closing struct {
 	usd   float64
 }
 
-// isOver reports whether by a block the time is over for which a price has to be held from the closing on.
+// isOver reports whether the hold time that begins with the closing is over by a block.
 func (c *closing) isOver(block uint64, time int64) bool {
 	return block >= c.block+holdBlocks && time >= c.time+holdSeconds
 }
@@ -21,11 +21,11 @@ func (c *closing) isOver(block uint64, time int64) bool {
 // held finds the prices that were held in one pool, from the closings of its blocks. A price is held if no block closes lower for holdBlocks blocks and
 // holdSeconds seconds, from the block on that closes at it or above. Between two closings the price stays.
 type held struct {
-	// starts are the closings from which on it isn't known yet which price is held, in their order. The price of each is the lowest since, so that they rise.
+	// starts are the closings whose hold time isn't over, in their order. Each has the lowest price since, so that the prices ascend.
 	starts []closing
 }
 
-// add takes in the next closing. onHeld is called with each earlier closing whose time is over by then, with the price that was held from there on.
+// add takes in the next closing. It calls onHeld with each closing whose hold time is over by then; its price is the price that was held.
 func (h *held) add(c closing, onHeld func(closing)) {
 	h.advance(c.block, c.time, onHeld)
 	for i := len(h.starts) - 1; i >= 0 && h.starts[i].usd > c.usd; i-- {
@@ -34,7 +34,7 @@ func (h *held) add(c closing, onHeld func(closing)) {
 	h.starts = append(h.starts, c)
 }
 
-// advance takes in that there is no other closing before a block.
+// advance takes in that no other closing comes before a block.
 func (h *held) advance(block uint64, time int64, onHeld func(closing)) {
 	n := 0
 	for n < len(h.starts) && h.starts[n].isOver(block, time) {

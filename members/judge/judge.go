@@ -22,11 +22,11 @@ import (
 const (
 	// callsAtOnce and tokensAtOnce are how many of either are read at once, and tradesAtOnce is the default of Options.TradesAtOnce.
 	callsAtOnce, tokensAtOnce, tradesAtOnce = 1_000, 500, 5_000
-	// writtenAtOnce is of how many calls it is written at once how they stand: the intake waits meanwhile.
+	// writtenAtOnce is how many calls are written at once. The intake waits meanwhile.
 	writtenAtOnce = 500
-	// sureEvery is after how much of a chain's time it is written from where on a call is looked at again after a restart, in seconds.
+	// sureEvery is how often SureBlock is written if nothing else changes, in seconds of a chain's time.
 	sureEvery = 10 * 60
-	// silentFor is for how long after a call's deadline its chain is waited for, in seconds of the clock.
+	// silentFor is how long a chain that stands still is waited for after a call's deadline, in seconds of the clock.
 	silentFor = 24 * 60 * 60
 )
 
@@ -52,8 +52,8 @@ type Judge struct {
 	// change is the number of the last change of a call that was taken in.
 	change   int64
 	isLoaded bool
-	// forgotten says that Forget was called since.
-	forgotten atomic.Bool
+	// forgotten says that Forget was called since, and pruned that Prune was.
+	forgotten, pruned atomic.Bool
 }
 
 // New is a judge that knows no call yet.
@@ -63,18 +63,18 @@ func New(o Options) *Judge { return &Judge{Options: o} }
 type call struct {
 	member.Call
 
-	// start has the price at the call, lowered to the lowest close since. It is nil once it is known which price is held from the call on. It is the call's
-	// alone: its block may be gone by now.
+	// start has the price at the call, lowered to the lowest close since. It is nil once its hold time is over. It counts for this call alone, since a reorg may
+	// have taken its block.
 	start *closing
-	// rises are the peaks by blocks that aren't final, in their order.
+	// rises are the peaks that were known by blocks that aren't final, in their order.
 	rises []rise
-	// overAt is the block by which nothing could be held within the call's span any more; 0 before.
+	// overAt is the block by which the call's time, and every hold time that began in it, was over; 0 before.
 	overAt uint64
-	// saved is how it stands in the database.
+	// saved is the standing in the database.
 	saved member.Standing
 }
 
-// rise is a price that was held by a block, higher than any before.
+// rise is a new peak, and the block by which it was known.
 type rise struct {
 	usd   float64
 	block uint64
@@ -121,16 +121,19 @@ func (j *Judge) Look(ctx context.Context, l *social.Lease) error {
 	return failed
 }
 
-// Forget has all calls read anew at the next look: another process may have judged them meanwhile, some may have been erased, or the database may have lost
-// something. Any goroutine may call it.
+// Forget has all calls read anew at the next look: another process may have judged them meanwhile, or the database may have lost something. Any goroutine may
+// call it.
 func (j *Judge) Forget() {
 	j.forgotten.Store(true)
 	j.Open.Set(0)
 }
 
+// Prune has the next look drop calls that were erased. Any goroutine may call it.
+func (j *Judge) Prune() { j.pruned.Store(true) }
+
 func (j *Judge) tradesAtOnce() int { return cmp.Or(j.TradesAtOnce, tradesAtOnce) }
 
-// isDirty reports whether how the call stands has to be written.
+// isDirty reports whether the call's standing has to be written.
 func (c *call) isDirty() bool {
 	return c.Outcome != c.saved.Outcome || c.Settled != c.saved.Settled || c.PeakUSD != c.saved.PeakUSD || c.SureTime-c.saved.SureTime >= sureEvery
 }
@@ -156,6 +159,17 @@ func (j *Judge) follow(ctx context.Context) error {
 	if j.forgotten.Swap(false) || !j.isLoaded || last < j.change {
 		return j.load(ctx, last)
 	}
+	if j.pruned.Swap(false) {
+		there := map[int64]bool{}
+		if err := j.eachToJudge(ctx, func(c *member.Call) { there[c.Number] = true }); err != nil {
+			return err
+		}
+		for n, c := range j.calls {
+			if !there[n] {
+				j.drop(c)
+			}
+		}
+	}
 	for j.change < last {
 		list, err := j.Store.Social.CallChanges(ctx, j.change, callsAtOnce)
 		if err != nil {
@@ -173,26 +187,31 @@ func (j *Judge) follow(ctx context.Context) error {
 	return nil
 }
 
-// load reads all calls anew that aren't settled.
+// load reads all calls that aren't settled.
 func (j *Judge) load(ctx context.Context, last int64) error {
 	j.calls, j.tokens, j.commits, j.isLoaded = map[int64]*call{}, map[store.TokenAt]*token{}, map[string]int64{}, false
+	if err := j.eachToJudge(ctx, j.take); err != nil {
+		return err
+	}
+	j.change, j.isLoaded = last, true
+	return nil
+}
+
+// eachToJudge reads the calls that aren't settled.
+func (j *Judge) eachToJudge(ctx context.Context, do func(*member.Call)) error {
 	for above := int64(0); ; {
 		list, err := j.Store.Social.CallsToJudge(ctx, above, callsAtOnce)
 		if err != nil {
 			return err
 		}
 		for i := range list {
-			j.take(&list[i])
-		}
-		if len(list) < callsAtOnce {
-			break
-		}
-		for i := range list {
+			do(&list[i])
 			above = max(above, list[i].Number)
 		}
+		if len(list) < callsAtOnce {
+			return nil
+		}
 	}
-	j.change, j.isLoaded = last, true
-	return nil
 }
 
 // take takes in a call that is new or has changed.
@@ -232,13 +251,17 @@ func (j *Judge) lookAtAll(ctx context.Context, chains map[string]*store.ChainSta
 	}
 	var errs []error // a token that can't be read leaves the others as they are
 	for _, t := range j.tokens {
-		if chain := chains[t.Chain]; chain != nil && chain.Last.Hash != (market.Hash{}) {
+		chain := chains[t.Chain]
+		isThere := chain != nil && chain.Last.Hash != (market.Hash{})
+		if isThere {
 			if err := j.lookAt(ctx, t, chain); err != nil {
 				errs = append(errs, fmt.Errorf("judge the calls of %s on %s: %w", t.Mint, t.Chain, err))
 				continue
 			}
 		}
-		t.settleLate(j.Now().Unix())
+		if !isThere || !t.hasNews {
+			t.settleLate(j.Now().Unix())
+		}
 	}
 	if len(errs) == 0 { // else those that were read are read again
 		for id, chain := range chains {
@@ -276,16 +299,16 @@ func (j *Judge) read(ctx context.Context, chains map[string]*store.ChainStatus) 
 	return nil
 }
 
-// settleLate settles calls, as they stand, whose chain has stopped or is gone a day after their time. now is unix seconds.
+// settleLate settles calls a day after their time, as they stand: their chain has stopped, or is gone. now is unix seconds.
 func (t *token) settleLate(now int64) {
 	for _, c := range t.calls {
-		if !t.hasNews && now > c.Deadline()+silentFor {
+		if now > c.Deadline()+silentFor {
 			c.settle()
 		}
 	}
 }
 
-// changed are the tokens that have changed since the last look. Of a chain that is new here, or has gone back, all tokens are looked at again anyway.
+// changed finds the tokens that have changed since the last look. It leaves out chains that are new here or have gone back: all their tokens are read anyway.
 func (j *Judge) changed(ctx context.Context, chains map[string]*store.ChainStatus) (map[store.TokenAt]bool, error) {
 	since := map[string]int64{}
 	for at := range j.tokens {

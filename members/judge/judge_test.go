@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/testutil"
 	"pgregory.net/rapid"
 
 	"github.com/boardwalkhq/boardwalk/hack/written"
@@ -132,7 +133,7 @@ type closing struct {
 // stands says how a call stands by a block: the highest price that was held since, and how it ends.
 func stands(c *member.Call, blocks []closing, head market.Header) (peak float64, outcome member.CallOutcome) {
 	isDecided := head.Time > c.Deadline()
-	list := []closing{{c.Price.Block, c.Price.Time, c.Price.USD}}
+	list := []closing{{c.Price.Block, c.Price.Time, c.Price.CloseUSD}}
 	for _, b := range blocks {
 		if b.block >= c.Price.Block {
 			list = append(list, b)
@@ -379,35 +380,85 @@ func TestAThinPool(t *testing.T) {
 	})
 }
 
-// TestAnotherReferencePool: once another pool prices the token, prices are held in that one.
+// TestAnotherReferencePool: once another pool prices the token, prices are held in that one, and from then on.
 func TestAnotherReferencePool(t *testing.T) {
 	t.Parallel()
-	w := newWorld(t, storetest.Open(t, "sqlite"))
-	w.closes(t, 1, w.Pair, 10, 100_000)
-	id := w.must(t, "u1")
-	w.steady(t, 12, 12)
-	hold(t, "in the first pool", w.look(t, id), member.CallOpen, 10, false)
-	w.block(t, 12, nil, written.PairOf(w.Factory, second, w.Token, w.USDC))
-	for n := 0; ; n++ {
-		w.closes(t, 60, second, 16, 1_000_000)
-		w.closes(t, 60, w.Pair, 40, 10_000)
-		w.look(t, id)
-		now, err := w.Store.Tokens.Now(t.Context(), []market.Address{w.Token})
-		if err != nil || n > 200 {
-			t.Fatal("the second pool never prices the token", err)
-		}
-		if now[0].Pool == second {
-			break
-		}
+	for name, c := range map[string]struct {
+		// falls is the close of the block after the other pool has become the reference pool; 0 is none.
+		falls uint64
+		depth int
+		peak  float64
+	}{
+		"its price stands":                {0, 2, 16},
+		"its price falls":                 {12, 2, 12},
+		"it becomes that anew":            {0, 6, 16},
+		"it becomes that anew, and falls": {12, 6, 12},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			w := newWorld(t, storetest.Open(t, "sqlite"))
+			w.closes(t, 1, w.Pair, 10, 100_000)
+			id := w.must(t, "u1")
+			w.steady(t, 12, 12)
+			hold(t, "in the first pool", w.look(t, id), member.CallOpen, 10, false)
+			w.block(t, 12, nil, written.PairOf(w.Factory, second, w.Token, w.USDC))
+			for n := 0; ; n++ {
+				w.closes(t, 60, second, 16, 1_000_000)
+				w.closes(t, 60, w.Pair, 40, 10_000)
+				w.look(t, id)
+				now, err := w.Store.Tokens.Now(t.Context(), []market.Address{w.Token})
+				if err != nil || n > 200 {
+					t.Fatal("the second pool never prices the token", err)
+				}
+				if now[0].Pool == second {
+					break
+				}
+			}
+			w.steady(t, 3, 12)
+			if w.look(t, id); c.falls > 0 {
+				w.closes(t, 12, second, c.falls, 1_000_000)
+			}
+			w.closes(t, 12, w.Pair, 400, 10_000)
+			w.steady(t, 2, 12)
+			w.look(t, id)
+			w.Rewind(t, c.depth)
+			w.now = w.Last.Time
+			w.look(t, id)
+			if c.falls > 0 {
+				w.closes(t, 12, second, c.falls, 1_000_000)
+			}
+			w.steady(t, 30, 12)
+			w.look(t, id)
+			w.steady(t, 8, 12)
+			w.look(t, id) // all of that is final
+			w.Rewind(t, 1)
+			w.now = w.Last.Time
+			w.steady(t, 2, 12)
+			if got := w.look(t, id); math.Abs(got.PeakUSD-c.peak) > 0.001 {
+				t.Errorf("the peak is %v USD, want %v", got.PeakUSD, c.peak)
+			}
+		})
 	}
-	w.closes(t, 12, w.Pair, 400, 10_000)
-	w.steady(t, 4, 12)
+}
+
+// TestErasedCallsAreDropped: a call of a member who is erased isn't judged any more.
+func TestErasedCallsAreDropped(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t, storetest.Open(t, "sqlite"))
+	open := prometheus.NewGauge(prometheus.GaugeOpts{})
+	w.judge = judge.New(judge.Options{Store: w.Store.Served(), Now: func() time.Time { return time.Unix(w.now, 0) }, Open: open})
+	w.closes(t, 1, w.Pair, 10, 100_000)
+	w.must(t, "u1")
+	id := w.must(t, "u2")
 	w.look(t, id)
-	w.Rewind(t, 2) // the second pool isn't traded any more, and its price stands all the same
-	w.now = w.Last.Time
-	w.steady(t, 12, 12)
-	if c := w.look(t, id); c.PeakUSD != 16 {
-		t.Errorf("the peak is %v USD, want that of the second pool", c.PeakUSD)
+	w.apply(t, member.Record{ID: "u1", Deleted: true, UpdatedAt: w.now * 1e6})
+	if erased, err := w.Store.Social.Clean(t.Context(), w.now+3601); erased != 1 || err != nil {
+		t.Fatal(erased, err)
+	}
+	w.judge.Prune()
+	w.look(t, id)
+	if n := testutil.ToFloat64(open); n != 1 {
+		t.Errorf("%v calls are judged, want 1", n)
 	}
 }
 
@@ -424,9 +475,14 @@ func TestPriceAtTheCall(t *testing.T) {
 		if got := w.price(t, "base", w.Token); got.USD != 10 {
 			t.Errorf("%d blocks of %d s after it fell from 10 to 5, it is %v", blocks, seconds, got.USD)
 		}
+		id := w.must(t, "u1")
 		w.steady(t, 1, seconds)
 		if got := w.price(t, "base", w.Token); got.USD != 5 {
 			t.Errorf("a block later it is %v", got.USD)
+		}
+		w.steady(t, 20, seconds)
+		if c := w.look(t, id); c.Price.USD != 10 || c.PeakUSD != 5 {
+			t.Errorf("a call at a price that fell from 10 to 5 has the price %v and the peak %v", c.Price.USD, c.PeakUSD)
 		}
 	}
 }

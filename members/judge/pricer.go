@@ -23,8 +23,8 @@ type Priced struct {
 	Err error
 }
 
-// Prices gives the prices of tokens in their reference pools, by the newest indexed blocks of their chains: of the time for which a price has to be held the
-// highest. So nobody makes a call cheap by pushing the price down for a moment.
+// Prices gives the prices of tokens in their reference pools, by the newest indexed blocks of their chains. It gives the highest price of the hold time that ends
+// now, so that nobody makes a call cheap by pushing the price down for a moment.
 func (p *Pricer) Prices(ctx context.Context, tokens []store.TokenAt) (map[store.TokenAt]Priced, error) {
 	chains, err := p.Store.Chains(ctx)
 	if err != nil {
@@ -40,6 +40,9 @@ func (p *Pricer) Prices(ctx context.Context, tokens []store.TokenAt) (map[store.
 	}
 	out := make(map[store.TokenAt]Priced, len(tokens))
 	for _, at := range tokens {
+		if _, ok := out[at]; ok {
+			continue
+		}
 		i := slices.IndexFunc(chains, func(c store.ChainStatus) bool { return c.ID == at.Chain })
 		switch {
 		case i < 0 || chains[i].Last.Hash == (market.Hash{}):
@@ -62,7 +65,7 @@ func (p *Pricer) Prices(ctx context.Context, tokens []store.TokenAt) (map[store.
 // mostCloses is how many trades of a pool are read to find the highest of its last prices.
 const mostCloses = 5_000
 
-// highest is the highest price that the token has had in the last holdBlocks blocks and holdSeconds seconds, the one at their beginning among them.
+// highest finds the highest price of the last holdBlocks blocks and holdSeconds seconds, the price at their beginning too.
 func (p *Pricer) highest(ctx context.Context, at store.TokenAt, now *tokenNow) (float64, error) {
 	highest := now.usd()
 	first := now.block - min(now.block, holdBlocks)
@@ -91,7 +94,7 @@ func (p *Pricer) highest(ctx context.Context, at store.TokenAt, now *tokenNow) (
 	return highest, nil
 }
 
-// holdLonger bounds how much longer than holdSeconds the last holdBlocks blocks are looked at, in seconds, on a chain that hardly makes any.
+// holdLonger bounds how far back the last holdBlocks blocks are looked at, in seconds beyond holdSeconds, on a chain that makes few blocks.
 const holdLonger = 10 * 60
 
 // tokenNow is a token with the pool that prices it; pool is nil where none does.
@@ -109,7 +112,7 @@ func (t *tokenNow) usd() float64 {
 	return t.pool.Price * t.pool.QuotePrice.USD
 }
 
-// priced is what the token costs; it is nil for one that isn't there. finalTime is that of its chain's final block.
+// priced gives what the token costs. t is nil for a token that isn't there. finalTime is the time of its chain's final block.
 func (t *tokenNow) priced(finalTime int64) Priced {
 	switch {
 	case t == nil:
@@ -119,7 +122,7 @@ func (t *tokenNow) priced(finalTime int64) Priced {
 	case t.pool.CountsSince == 0:
 		return Priced{Err: member.ErrThinPool}
 	default:
-		return Priced{CallPrice: member.CallPrice{USD: t.usd(), Block: t.block, Time: t.time, FinalTime: min(finalTime, t.time)}}
+		return Priced{CallPrice: member.CallPrice{USD: t.usd(), CloseUSD: t.usd(), Block: t.block, Time: t.time, FinalTime: min(finalTime, t.time)}}
 	}
 }
 

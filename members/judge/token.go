@@ -14,31 +14,32 @@ type token struct {
 	store.TokenAt
 
 	calls []*call
-	// isRunning is false until the token is looked at, and where it has to be looked at again from the blocks on that were final.
+	// isRunning is false before the first look, and where the next look has to begin again at a final block.
 	isRunning bool
 	// rewinds and generation are the chain's at the last look.
 	rewinds, generation int64
-	// seen is the token as it was read last; nil where it wasn't there. hasNews says that closings may be there that weren't taken in yet.
+	// seen is the token as it was read last; nil where it wasn't there. hasNews says that there may be closings that weren't taken in yet.
 	seen    *tokenNow
 	hasNews bool
-	// pool is the one that priced the token at the last look, if wasPriced says that there was one; none where none did. entered is its price when it became that; nil where the pool did so before
-	// this process looked.
+	// pool is the reference pool at the last look; none where no pool priced the token. wasLooked says that there was a last look. entered is the block in which
+	// the pool became the reference pool, with its price then; nil where it was so at the first look.
 	pool      market.Address
-	wasPriced bool
-	entered   *closing
+	wasLooked bool
+	// mustEnter says that the pool of the next look becomes the reference pool by that look.
+	mustEnter bool
+	entered   *mark
 	held      held
 	// at and since are the block, and its time, up to which closings were taken in.
 	at    uint64
 	since int64
-	// marks has, for each block that wasn't final when it was the newest, the first closing of which it wasn't known then which price is held.
+	// marks are in the order of their blocks, the newest final one first.
 	marks []mark
 }
 
-// mark says that by a block it was known which prices are held from all closings before one.
+// mark says that by a block the hold time was over of every closing before from.
 type mark struct {
-	block uint64
-	hash  market.Hash
-	from  closing
+	block
+	from closing
 }
 
 // addCall has a call judged, too. If the call's block was read already, the blocks since then are read again.
@@ -48,8 +49,8 @@ func (t *token) addCall(c *call) {
 	t.isRunning = t.isRunning && c.Price.Block >= t.at
 }
 
-// begin has the price looked for that is held from the call on.
-func (c *call) begin() { c.start = &closing{c.Price.Block, c.Price.Time, c.Price.USD} }
+// begin begins the hold time of the price at the call.
+func (c *call) begin() { c.start = &closing{c.Price.Block, c.Price.Time, c.Price.CloseUSD} }
 
 // block names a block of the token's chain.
 type block struct {
@@ -57,7 +58,7 @@ type block struct {
 	hash   market.Hash
 }
 
-// chainHas looks blocks up, each once.
+// chainHas looks up whether the chain still has a block, each block once.
 func (t *token) chainHas(ctx context.Context, st *store.Store) func(block) (bool, error) {
 	known := map[block]bool{}
 	return func(b block) (bool, error) {
@@ -71,11 +72,11 @@ func (t *token) chainHas(ctx context.Context, st *store.Store) func(block) (bool
 	}
 }
 
-// restart has the token looked at again from the blocks on that were final. Peaks of blocks that are gone are taken back.
+// restart has the next look begin at a final block. It takes back peaks that were known by blocks which are gone.
 func (t *token) restart(ctx context.Context, st *store.Store) error {
 	has := t.chainHas(ctx, st)
 	for n := len(t.marks); n > 0; n-- {
-		there, err := has(block{t.marks[n-1].block, t.marks[n-1].hash})
+		there, err := has(t.marks[n-1].block)
 		if err != nil {
 			return err
 		}
@@ -108,14 +109,33 @@ func (t *token) restart(ctx context.Context, st *store.Store) error {
 	if t.at > 0 {
 		t.at-- // the closing of the block itself is looked at, too
 	}
-	if t.entered != nil { // the pool priced nothing before
-		t.at, t.held.starts = max(t.at, t.entered.block), []closing{*t.entered}
-	}
 	t.isRunning, t.hasNews = true, true
+	return t.reenter(has)
+}
+
+// reenter has nothing looked for from before the pool became the reference pool. If the block is gone in which it did, the pool becomes that with the next look.
+func (t *token) reenter(has func(block) (bool, error)) error {
+	if t.entered == nil {
+		return nil
+	}
+	there, err := has(t.entered.block)
+	switch {
+	case err != nil:
+		return err
+	case !there:
+		t.wasLooked, t.mustEnter = false, true
+	case t.entered.number > t.at:
+		t.at, t.held.starts = t.entered.number, []closing{t.entered.from}
+		for _, c := range t.calls {
+			if c.Price.Block < t.entered.number {
+				c.start = nil
+			}
+		}
+	}
 	return nil
 }
 
-// mustRestart reports whether the token has to be looked at from the blocks on that were final.
+// mustRestart reports whether the next look has to begin at a final block.
 func (t *token) mustRestart(chain *store.ChainStatus) bool {
 	return !t.isRunning || t.rewinds != chain.Rewinds || t.generation != chain.Generation
 }
@@ -135,11 +155,12 @@ func (j *Judge) lookAt(ctx context.Context, t *token, chain *store.ChainStatus) 
 		pool, countsSince = t.seen.pool.ID, t.seen.pool.CountsSince
 	}
 	switch {
-	case !t.wasPriced:
-		t.pool, t.wasPriced = pool, true
-	case pool != t.pool:
+	case t.mustEnter, t.wasLooked && pool != t.pool:
 		t.switchPool(pool, &head)
+	default:
+		t.pool = pool
 	}
+	t.wasLooked, t.mustEnter = true, false
 	onHeld := func(from closing, of *call) {
 		if countsSince > 0 && from.time >= countsSince {
 			t.raise(from, of, &head)
@@ -174,14 +195,14 @@ func (t *token) switchPool(pool market.Address, head *market.Header) {
 	for _, c := range t.calls {
 		c.start = nil
 	}
-	t.entered = &closing{block: head.Number, time: head.Time}
+	t.entered = &mark{block{head.Number, head.Hash}, closing{block: head.Number, time: head.Time}}
 	if t.seen != nil && t.seen.usd() > 0 {
-		t.entered.usd = t.seen.usd()
-		t.held.starts = []closing{*t.entered}
+		t.entered.from.usd = t.seen.usd()
+		t.held.starts = []closing{t.entered.from}
 	}
 }
 
-// addClosing takes in the next closing. onHeld is called with the prices that were held by then, from a closing on, or from a call on for that call alone.
+// addClosing takes in the next closing. It calls onHeld with each closing, and each call's start, whose hold time is over by then; of is the call of a start.
 func (t *token) addClosing(c closing, onHeld func(from closing, of *call)) {
 	t.advance(c.block, c.time, onHeld)
 	for _, of := range t.calls {
@@ -193,7 +214,7 @@ func (t *token) addClosing(c closing, onHeld func(from closing, of *call)) {
 	t.since = c.time
 }
 
-// advance takes in that there is no other closing before a block.
+// advance takes in that no other closing comes before a block.
 func (t *token) advance(block uint64, time int64, onHeld func(from closing, of *call)) {
 	for _, of := range t.calls {
 		if of.start != nil && of.start.isOver(block, time) {
@@ -204,7 +225,7 @@ func (t *token) advance(block uint64, time int64, onHeld func(from closing, of *
 	t.held.advance(block, time, func(from closing) { onHeld(from, nil) })
 }
 
-// raise takes in that a price was held, which is known by the block head: for one call, or for all where of is nil.
+// raise takes in that a price was held, which is known by the block head. It counts for the call of, or for all calls where of is nil.
 func (t *token) raise(from closing, of *call, head *market.Header) {
 	for _, c := range t.calls {
 		if (of == nil || of == c) && from.usd > c.PeakUSD && from.block >= c.Price.Block && from.time <= c.Deadline() {
@@ -214,7 +235,7 @@ func (t *token) raise(from closing, of *call, head *market.Header) {
 	}
 }
 
-// mark notes from where on prices have to be looked for again once the block head is final, and forgets what the final block makes old.
+// mark notes the first closing whose hold time isn't over by the block head, and drops marks that the final block makes useless.
 func (t *token) mark(head *market.Header, final uint64) {
 	from := closing{block: head.Number, time: head.Time}
 	if len(t.held.starts) > 0 {
@@ -225,21 +246,21 @@ func (t *token) mark(head *market.Header, final uint64) {
 			from = closing{block: c.start.block, time: min(from.time, c.SureTime)} // its own time is that of a block which may be gone
 		}
 	}
-	if n := len(t.marks); n == 0 || t.marks[n-1].block < head.Number {
-		t.marks = append(t.marks, mark{head.Number, head.Hash, from})
+	if n := len(t.marks); n == 0 || t.marks[n-1].number < head.Number {
+		t.marks = append(t.marks, mark{block{head.Number, head.Hash}, from})
 	}
-	for len(t.marks) > 1 && t.marks[1].block <= final {
+	for len(t.marks) > 1 && t.marks[1].number <= final {
 		t.marks = t.marks[1:]
 	}
 }
 
-// update says how the call stands by the block head. final is the newest block that no reorg reaches.
+// update works out how the call stands by the block head. final is the newest indexed block that the chain's nodes call final.
 func (c *call) update(t *token, head *market.Header, final uint64) {
 	for len(c.rises) > 0 && c.rises[0].block <= final {
 		c.SureUSD = c.rises[0].usd
 		c.rises = c.rises[1:]
 	}
-	if len(t.marks) > 0 && t.marks[0].block <= final && t.marks[0].from.block > c.SureBlock {
+	if len(t.marks) > 0 && t.marks[0].number <= final && t.marks[0].from.block > c.SureBlock {
 		c.SureBlock, c.SureTime = t.marks[0].from.block, t.marks[0].from.time
 	}
 	isWin := c.PeakUSD >= member.WinMultiple*c.Price.USD

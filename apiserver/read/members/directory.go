@@ -47,7 +47,7 @@ type Directory struct {
 	mu      sync.RWMutex
 	members map[member.ID]*person
 	numbers map[member.Number]member.ID
-	// handles has who has a handle, by what two spellings of one share.
+	// handles has the members by their handles, in lower case.
 	handles map[string]member.ID
 	wallets map[member.WalletKey]owned
 	// last is the number of the newest change that was taken in.
@@ -283,7 +283,7 @@ func (d *Directory) take(c *social.Change) {
 	d.numbers[m.Number] = m.ID
 }
 
-// forgetHandle has a handle be nobody's, unless somebody else has it by now.
+// forgetHandle removes a member's handle, unless somebody else has it by now.
 func (d *Directory) forgetHandle(handle string, of member.ID) {
 	if key := member.HandleKey(handle); d.handles[key] == of {
 		delete(d.handles, key)

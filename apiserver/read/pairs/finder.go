@@ -225,10 +225,10 @@ func (f *Finder) settle(ctx context.Context, chain string) error {
 	return nil
 }
 
-// tickers bounds the tokens with one ticker that are looked at. Of one that more have, on whichever chains, nobody is meant alone.
+// tickers bounds how many tokens with one ticker are looked at. A ticker that so many tokens have names none of them.
 const tickers = 16
 
-// Ticker is the token with a ticker, where exactly one on the chains of a catalogue has it.
+// Ticker finds the token that has a ticker; ok is false unless exactly one token on the chains of a catalogue has it.
 func (f *Finder) Ticker(in *declared.Catalog, ticker string) (t store.TokenAt, ok bool) {
 	if !f.loaded.Load() {
 		return t, false
@@ -244,7 +244,7 @@ func (f *Finder) Ticker(in *declared.Catalog, ticker string) (t store.TokenAt, o
 	return store.TokenAt{Chain: found[0].Chain, Mint: found[0].Mint}, true
 }
 
-// ChainsOf are those of a catalogue on which there is a token at an address.
+// ChainsOf lists the chains of a catalogue on which a token has an address.
 func (f *Finder) ChainsOf(in *declared.Catalog, mint market.Address) (chains []string) {
 	if !f.loaded.Load() {
 		return nil

@@ -20,7 +20,7 @@ const (
 	atOnce = 5_000
 	// checkedAgain is the age from which on it is read anew whether a critical check of a token failed, and closedAgain the same of a minute's close.
 	checkedAgain, closedAgain = 30 * time.Second, time.Second
-	// callTTL is for how long a call is taken for what was read of it.
+	// callTTL is how long a call that was read is used again.
 	callTTL = time.Second
 	// keptTokens, keptMinutes and keptCalls are how many of each are remembered.
 	keptTokens, keptMinutes, keptCalls = 4_096, 16_384, 4_096
@@ -288,8 +288,8 @@ func (r *Reader) Critical(ctx context.Context, tokens []store.TokenAt) (map[stor
 	return out, nil
 }
 
-// Calls reads how some calls stand, by the calls' own numbers. One that isn't there isn't told. While they can't be read, what was read last is told. What is
-// remembered goes by the numbers of the items: a call that is told anew is read anew.
+// Calls reads how some calls stand, by the calls' own numbers. It leaves out calls that aren't there. While the database can't be read, it gives the calls as
+// they were read last. The memory goes by the numbers of the items, so that a call that is told anew is read anew.
 func (r *Reader) Calls(ctx context.Context, list []Call) (map[int64]member.Call, error) {
 	out := make(map[int64]member.Call, len(list))
 	var unread []Call

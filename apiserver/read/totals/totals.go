@@ -1,5 +1,5 @@
-// Package totals counts what an index has altogether: launches, and tokens that have a price. Counting walks whole tables, so that a count is an answer for
-// a while.
+// Package totals counts what an index has altogether: launches, and tokens that have a price. Counting walks whole tables, so that a count is used for
+// some minutes.
 package totals
 
 import (
@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	// again is the age from which on a chain is counted anew for who asks; until that is done the last count is the answer.
+	// again is the age from which on a chain is counted anew. Until that is done the last count is the answer.
 	again = 5 * time.Minute
 	// countTime bounds the counting of one chain.
 	countTime = time.Minute
-	// kept is of how many chains counts are remembered.
+	// kept bounds how many chains' counts are remembered.
 	kept = 256
 )
 

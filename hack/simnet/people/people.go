@@ -126,7 +126,7 @@ func (p *People) appear(ctx context.Context) error {
 	return p.Intake.Do(ctx, http.MethodPost, "/v1/presence", map[string]any{"ids": present}, nil)
 }
 
-// call has somebody call a token. Not everybody may call everything: the intake refuses what it has to.
+// call has some member call some token. It goes on where the intake refuses the call, as a second call of the same token.
 func (p *People) call(ctx context.Context) error {
 	if len(p.Tokens) == 0 {
 		return nil

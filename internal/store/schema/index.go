@@ -49,7 +49,7 @@ var lateIndexes = []lateIndex{
 	{name: "tokens_mute", table: "tokens", columns: "has_decimals, first_block", where: "has_decimals = FALSE"},
 	// The facts that say that a wallet is a member's (kind watch), found by the wallet.
 	{name: "facts_watch", table: "facts", columns: "ref, block", where: "kind = 'watch'"},
-	// A call's item of the stream.
+	// The stream's item of a call.
 	{name: "stream_by_call", table: "stream", columns: "call", where: "call > 0"},
 	// The key of trades with their time, by which they are partitioned. A log index has room for the order of other families than EVM: 63 bits.
 	{name: "trades_key", table: "trades", columns: "chain, block, log_index, time", replacesKey: "trades_pkey"},

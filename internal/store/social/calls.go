@@ -27,6 +27,7 @@ type callRow struct {
 	TokenRefs string
 	CalledAt  int64
 	PriceUSD  float64 `bun:"price_usd"`
+	CloseUSD  float64 `bun:"close_usd"`
 	Block     int64
 	BlockTime int64
 	UpdatedAt int64
@@ -47,7 +48,7 @@ func callToRow(c *member.Call) (callRow, error) {
 	refs, err := json.Marshal(c.Refs)
 	row := callRow{
 		Number: c.Number, ID: string(c.ID), Member: int64(c.Member), Chain: c.Chain, Mint: c.Mint.Bytes(), Text: c.Text, TokenRefs: string(refs), CalledAt: c.CalledAt,
-		PriceUSD: c.Price.USD, Block: int64(c.Price.Block), BlockTime: c.Price.Time, UpdatedAt: c.UpdatedAt, DeletedAt: c.DeletedAt, Outcome: string(c.Outcome),
+		PriceUSD: c.Price.USD, CloseUSD: c.Price.CloseUSD, Block: int64(c.Price.Block), BlockTime: c.Price.Time, UpdatedAt: c.UpdatedAt, DeletedAt: c.DeletedAt, Outcome: string(c.Outcome),
 		DecidedAt: c.DecidedAt, PeakUSD: c.PeakUSD, PeakBlock: int64(c.PeakBlock), SureUSD: c.SureUSD, SureBlock: int64(c.SureBlock), SureTime: c.SureTime, Settled: c.Settled,
 		Change: c.Change,
 	}
@@ -60,7 +61,7 @@ func callToRow(c *member.Call) (callRow, error) {
 func (r *callRow) value() (*member.Call, error) {
 	c := &member.Call{
 		ID: member.CallID(r.ID), Number: r.Number, Member: member.Number(r.Member), Chain: r.Chain, Text: r.Text, CalledAt: r.CalledAt,
-		Price: member.CallPrice{USD: r.PriceUSD, Block: uint64(r.Block), Time: r.BlockTime}, UpdatedAt: r.UpdatedAt, DeletedAt: r.DeletedAt, Change: r.Change,
+		Price: member.CallPrice{USD: r.PriceUSD, CloseUSD: r.CloseUSD, Block: uint64(r.Block), Time: r.BlockTime}, UpdatedAt: r.UpdatedAt, DeletedAt: r.DeletedAt, Change: r.Change,
 		Standing: member.Standing{
 			Outcome: member.CallOutcome(r.Outcome), DecidedAt: r.DecidedAt, PeakUSD: r.PeakUSD, PeakBlock: uint64(r.PeakBlock), SureUSD: r.SureUSD,
 			SureBlock: uint64(r.SureBlock), SureTime: r.SureTime, Settled: r.Settled,
@@ -86,7 +87,7 @@ func lastCallChange(ctx context.Context, db bun.IDB) (last int64, err error) {
 	return last, wrap("read the last change of a call", err)
 }
 
-// loadCalls takes in the calls that the records are about, and of their members those of the last day and the open ones. The members are there.
+// loadCalls takes in the calls that the records are about, and the members' calls of the last days. The members are there already.
 func loadCalls(ctx context.Context, tx *database.Transaction, r *member.Registry, records []member.Record) error {
 	var ids, members []any
 	for i := range records {
@@ -116,7 +117,7 @@ func loadCalls(ctx context.Context, tx *database.Transaction, r *member.Registry
 	return nil
 }
 
-// callSlack is for how much longer than its span a call can be open, in seconds, by the clock: a chain's own time may be behind it.
+// callSlack is how much longer than CallSpan a call can be open by the clock, in seconds. A chain's own time may be behind the clock.
 const callSlack = 48 * 60 * 60
 
 func addCalls(r *member.Registry, calls []member.Call) {
@@ -130,7 +131,7 @@ func listCalls(ctx context.Context, db bun.IDB, condition string, args ...any) (
 	return scanCalls(ctx, db.NewSelect().Model(&rows).Where(condition, args...), &rows)
 }
 
-// listCallsWithoutTexts is listCalls for who needs no texts, which may be long.
+// listCallsWithoutTexts is listCalls without the texts, which may be long.
 func listCallsWithoutTexts(ctx context.Context, db bun.IDB, condition string, args ...any) ([]member.Call, error) {
 	var rows []callRow
 	return scanCalls(ctx, db.NewSelect().Model(&rows).ExcludeColumn("text", "token_refs").Where(condition, args...), &rows)
@@ -152,7 +153,7 @@ func scanCalls(ctx context.Context, q *bun.SelectQuery, into *[]callRow) ([]memb
 	return out, nil
 }
 
-// keepCalls writes the calls that changed, and gives what that brings to the stream.
+// keepCalls writes the calls that changed, and gives the rows that the stream gets for them.
 func keepCalls(ctx context.Context, tx *database.Transaction, r *member.Registry) (items []streamlog.Row, err error) {
 	if len(r.ChangedCalls) == 0 {
 		return nil, nil
@@ -204,7 +205,7 @@ func (s *Store) Call(ctx context.Context, id member.CallID) (*member.Call, error
 	return &list[0], nil
 }
 
-// Calls gives calls by their numbers, those that are there.
+// Calls gives calls by their numbers. It leaves out calls that aren't there.
 func (s *Store) Calls(ctx context.Context, numbers []int64) (map[int64]member.Call, error) {
 	out := make(map[int64]member.Call, len(numbers))
 	for some := range slices.Chunk(numbers, database.LoadKeys) {
@@ -228,7 +229,7 @@ func (s *Store) LastCallChange(ctx context.Context) (int64, error) {
 	return lastCallChange(ctx, s.db.Read)
 }
 
-// CallChanges lists up to limit calls that changed after the change with a number, by the numbers of their last changes. What changed several times is there once.
+// CallChanges lists up to limit calls that changed after the change with a number, by the numbers of their last changes. A call that changed several times is there once.
 func (s *Store) CallChanges(ctx context.Context, after int64, limit int) ([]member.Call, error) {
 	last, err := s.LastCallChange(ctx) // a change that comes between the two reads must not hide what came before it
 	if err != nil || last == after {
@@ -268,8 +269,8 @@ type Judged struct {
 	member.Standing
 }
 
-// Judge writes how calls stand, under the lease; a call that was deleted meanwhile stays as it is. One whose outcome changes is told anew in the stream. now is
-// unix seconds. Other writers wait until it is done: a caller writes no more than some hundreds at once.
+// Judge writes how calls stand, under the lease. A call that was deleted meanwhile stays as it is. A call whose outcome changes is told anew in the stream. now
+// is unix seconds. The intake waits meanwhile, so that a caller writes some hundreds of calls at once and no more.
 func (s *Store) Judge(ctx context.Context, l *Lease, judged []Judged, now int64) error {
 	return s.write(ctx, func(tx *database.Transaction, last int64) (int64, []streamlog.Row, error) {
 		if err := holds(ctx, tx, l); err != nil {
@@ -291,7 +292,7 @@ func (s *Store) Judge(ctx context.Context, l *Lease, judged []Judged, now int64)
 	})
 }
 
-// judgeSome writes how some calls stand, and gives what that brings to the stream. lastCall is the number of the last change of a call.
+// judgeSome writes how some calls stand, and gives the rows that the stream gets for them. lastCall is the number of the last change of a call.
 func judgeSome(ctx context.Context, tx *database.Transaction, judged []Judged, lastCall *int64, now int64) (items []streamlog.Row, err error) {
 	of := make(map[int64]*Judged, len(judged))
 	keys := make([]any, len(judged))
@@ -331,14 +332,7 @@ func judgeSome(ctx context.Context, tx *database.Transaction, judged []Judged, l
 	return items, nil
 }
 
-// writeStream writes rows of the stream, as the last thing of a transaction.
-func (s *Store) writeStream(ctx context.Context, tx *database.Transaction, rows []streamlog.Row) error {
-	last, err := streamlog.Write(ctx, tx, rows)
-	s.took(last)
-	return err
-}
-
-// took notes a number of the stream. That of a transaction that fails counts too: the database may have it all the same.
+// took notes that this process has taken a number of the stream.
 func (s *Store) took(number int64) {
 	for {
 		highest := s.streamed.Load()
@@ -351,24 +345,28 @@ func (s *Store) took(number int64) {
 // KeepNumbers keeps the stream's next numbers above those that this process took, where the database lacks some of them, as after a failover, and tells clients
 // to begin anew. lost says that it was so. now is unix seconds.
 func (s *Store) KeepNumbers(ctx context.Context, l *Lease, now int64) (lost bool, err error) {
-	highest := s.streamed.Load()
 	taken, err := lastOfStream(ctx, s.db.Write)
-	if err != nil || taken >= highest {
+	if err != nil || taken >= s.streamed.Load() {
 		return false, err
 	}
-	err = s.db.InTransaction(ctx, func(tx *database.Transaction) error {
+	var last int64
+	err = s.write(ctx, func(tx *database.Transaction, change int64) (int64, []streamlog.Row, error) {
 		if err := holds(ctx, tx, l); err != nil {
-			return err
+			return change, nil, err
 		}
+		highest := s.streamed.Load() // nobody else of this process takes any for now
 		taken, err := lastOfStream(ctx, tx)
 		if err != nil || taken >= highest {
-			return err
+			return change, nil, err
 		}
-		last, err := streamlog.Reset(ctx, tx, highest, "", now)
-		s.took(last)
-		return err
+		last, err = streamlog.Reset(ctx, tx, highest, "", now)
+		return change, nil, err
 	})
-	return true, err
+	if err != nil || last == 0 {
+		return false, err
+	}
+	s.took(last)
+	return true, nil
 }
 
 func lastOfStream(ctx context.Context, db bun.IDB) (last int64, err error) {
@@ -376,7 +374,7 @@ func lastOfStream(ctx context.Context, db bun.IDB) (last int64, err error) {
 	return last, wrap("read the last number of the stream", err)
 }
 
-// eraseCalls deletes the calls of a member, and gives what takes their items back.
+// eraseCalls deletes the calls of a member, and gives the rows that retract their items.
 func eraseCalls(ctx context.Context, tx *database.Transaction, m member.Number, now int64) (retractions []streamlog.Row, err error) {
 	retractions, err = streamlog.Delete(ctx, tx, now, "call > 0 AND call IN (SELECT number FROM calls WHERE member = ?)", int64(m))
 	if err != nil {

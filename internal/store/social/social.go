@@ -31,9 +31,10 @@ func New(db *database.DB) *Store { return &Store{db: db} }
 const registryStream = "registry"
 
 // write runs f in a transaction in which nobody else writes to the registry. f gets the number of the last change, and gives that of its own last
-// one, and what it brings to the stream. Readers see the changes in the order of their numbers.
+// one, and the rows that the stream gets for it. Readers see the changes in the order of their numbers.
 func (s *Store) write(ctx context.Context, f func(tx *database.Transaction, last int64) (int64, []streamlog.Row, error)) error {
-	return s.db.InTransaction(ctx, func(tx *database.Transaction) error {
+	var streamed int64
+	err := s.db.InTransaction(ctx, func(tx *database.Transaction) error {
 		var last int64
 		err := tx.NewRaw("INSERT INTO sequences (stream, last) VALUES (?, 0) ON CONFLICT (stream) DO UPDATE SET last = sequences.last RETURNING last",
 			registryStream).Scan(ctx, &last)
@@ -49,8 +50,13 @@ func (s *Store) write(ctx context.Context, f func(tx *database.Transaction, last
 				return fmt.Errorf("database: number the registry's changes: %w", err)
 			}
 		}
-		return s.writeStream(ctx, tx, rows)
+		streamed, err = streamlog.Write(ctx, tx, rows)
+		return err
 	})
+	if err == nil {
+		s.took(streamed)
+	}
+	return err
 }
 
 // secretOf is the key by which a database hides handles that were given up. It is made on first use.

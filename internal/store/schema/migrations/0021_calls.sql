@@ -11,8 +11,9 @@ CREATE TABLE calls (
     -- A JSON list of the tokens that the text's tickers mean.
     token_refs  TEXT NOT NULL,
     called_at   BIGINT NOT NULL,
-    -- The token's price when the call came, and the newest block by then.
+    -- The highest price of the last blocks when the call came, the price by the newest block, and that block.
     price_usd   DOUBLE PRECISION NOT NULL,
+    close_usd   DOUBLE PRECISION NOT NULL,
     block       BIGINT NOT NULL,
     block_time  BIGINT NOT NULL,
     -- The app's time of what it wrote last, in unix microseconds.
