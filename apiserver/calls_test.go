@@ -221,3 +221,34 @@ func TestManyCalls(t *testing.T) {
 		t.Errorf("the landing page has %d calls", len(landing.Calls))
 	}
 }
+
+// TestOldCalls: a call is kept longer than trades. Who comes back from before it is told that trades may be missing.
+func TestOldCalls(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			st := seeded(t, kind)
+			call := func(id string, age time.Duration) {
+				records := []member.Record{{ID: member.ID(id), Handle: id, JoinedAt: 1, UpdatedAt: 1}, callOf(t, id, id, token, "")}
+				records[1].UpdatedAt = 1
+				if applied, _, err := st.Social.Apply(t.Context(), records, false, clock.Add(-age).Unix()); err != nil || applied[1].Err != nil {
+					t.Fatal(err, applied)
+				}
+			}
+			call("u1", time.Duration(store.StreamKept)+time.Minute)
+			call("u2", time.Duration(store.StreamKept)-2*time.Hour)
+			c := start(t, st)
+			since := func(cursor int) contract.LiveSince {
+				return get[contract.LiveSince](t, c, fmt.Sprintf("/api/live/since?trade=%d&call=%d", cursor, cursor))
+			}
+			eventually(t, "they are told", func() bool { return len(since(0).Calls) == 2 })
+			if s := since(0); !s.Truncated.Trade || s.Calls[0].ID != 1 {
+				t.Errorf("from before the old call on, trades are said to be missing: %v", s.Truncated.Trade)
+			}
+			if s := since(1); s.Truncated.Trade || s.Truncated.Call || len(s.Calls) != 1 {
+				t.Errorf("from the old call on, %d calls, and items are said to be missing: %+v", len(s.Calls), s.Truncated)
+			}
+		})
+	}
+}

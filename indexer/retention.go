@@ -9,9 +9,6 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
 
-// streamKept is for how long items of the stream are kept that clients follow by cursor.
-const streamKept = 7 * 24 * time.Hour
-
 // prune deletes a piece of what the chain's retention lets go; the rest goes between later blocks. What goes follows
 // from the hour of the newest final block alone, so that every index of the same blocks keeps the same rows, whenever
 // it prunes and whatever reorgs it saw. A block whose time is false can't let more go than this machine's clock does.
@@ -38,7 +35,7 @@ func (ix *Indexer) prune(ctx context.Context) error {
 	err = ix.untilWritten(ctx, func() (err error) {
 		more, err = ix.store.Upkeep.Prune(ctx, ix.lease, store.Pruning{
 			TradesBefore: before(keep.Trades), MinutesBefore: before(keep.MinuteCandles), Final: final.Number,
-			StreamBefore: before(chainconfig.Duration(streamKept)),
+			StreamBefore: before(store.StreamKept),
 		})
 		return err
 	})

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
@@ -124,6 +125,9 @@ func replaceStream(ctx context.Context, tx *database.Transaction, next *position
 	}
 	return writeStream(ctx, tx, next, append(rows, more...))
 }
+
+// StreamKept is how long the items of the stream are kept. Calls are kept longer.
+const StreamKept = chainconfig.Duration(7 * 24 * time.Hour)
 
 // callsLonger is how much longer calls are kept than other items, in seconds. A call may get its outcome more than seven days after it was made. Its item
 // has to be there still, so that it can be retracted.

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"fmt"
 	"math"
+	"time"
 
 	"github.com/uptrace/bun"
 
@@ -66,15 +67,20 @@ func (s Stream) Retractions(ctx context.Context, number int64, limit int) ([]Str
 	return s.list(ctx, s.db.Read.NewSelect().Where("number < ? AND retracts > 0", number).Order("number DESC").Limit(int64(limit)))
 }
 
-// First is the lowest number that is kept of trades and launches, and of what was taken back of them; where there is none, the next one that will be taken. Calls
-// are kept longer.
-func (s Stream) First(ctx context.Context) (first int64, err error) {
-	err = s.db.Read.NewRaw("SELECT COALESCE((SELECT min(number) FROM stream WHERE kind <> 'call'), (SELECT last + 1 FROM sequences WHERE stream = ?), 1)", streamlog.Counter).Scan(ctx, &first)
+// First is the lowest number from which on all items are kept; where no item is kept, the next number that will be taken. A call that is older than StreamKept
+// doesn't count: trades after it may have been deleted.
+func (s Stream) First(ctx context.Context, now time.Time) (first int64, err error) {
+	since := now.Add(clockSlack - time.Duration(StreamKept)).Unix()
+	err = s.db.Read.NewRaw("SELECT COALESCE((SELECT min(number) FROM stream WHERE kind <> ? OR time >= ?), (SELECT last + 1 FROM sequences WHERE stream = ?), 1)",
+		string(market.StreamCall), since, streamlog.Counter).Scan(ctx, &first)
 	if err != nil {
 		return 0, fmt.Errorf("database: read the first number of the stream: %w", err)
 	}
 	return first, nil
 }
+
+// clockSlack is how much the clock of the program that deletes old items may be ahead of ours.
+const clockSlack = time.Hour
 
 func (s Stream) list(ctx context.Context, q *bun.SelectQuery) ([]StreamItem, error) {
 	var rows []streamlog.Row

@@ -32,6 +32,7 @@ type Follower struct {
 	newest *Newest
 	// servers counts how often the database's server was another one.
 	servers func() int64
+	now     func() time.Time
 	last    int64
 	// kept is how many items of a kind are kept.
 	kept int
@@ -44,8 +45,8 @@ type Follower struct {
 const keptItems = 10_000
 
 // NewFollower has no items yet. servers counts how often the database's server was another one, which may lack the newest numbers of the last.
-func NewFollower(s store.Stream, servers func() int64) *Follower {
-	return &Follower{stream: s, servers: servers, kept: keptItems}
+func NewFollower(s store.Stream, servers func() int64, now func() time.Time) *Follower {
+	return &Follower{stream: s, servers: servers, now: now, kept: keptItems}
 }
 
 // Newest are the newest items; nil before the first look.
@@ -122,7 +123,7 @@ const awaitedLooks = 20
 
 // load reads the newest items up to a number, and the newest of what was taken back.
 func (f *Follower) load(ctx context.Context, last int64) (*Newest, error) {
-	first, err := f.stream.First(ctx)
+	first, err := f.stream.First(ctx, f.now())
 	if err != nil {
 		return nil, err
 	}

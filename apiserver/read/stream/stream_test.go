@@ -258,7 +258,11 @@ func TestClientsSeeWhatThereIs(t *testing.T) {
 		fresh++
 		chains := []*chain{newChain(t, st, fmt.Sprintf("a%d", fresh)), newChain(t, st, fmt.Sprintf("b%d", fresh))}
 		kept := rapid.IntRange(4, 40).Draw(t, "kept")
-		follower := stream.NewFollower(st.Stream, func() int64 { return 0 }).Keeping(kept)
+		afterBlocks := func() time.Time { return time.Unix(2_000, 0) } // soon after the chains' blocks
+		newFollower := func() *stream.Follower {
+			return stream.NewFollower(st.Stream, func() int64 { return 0 }, afterBlocks).Keeping(kept)
+		}
+		follower := newFollower()
 		look := func() *stream.Newest {
 			if err := follower.Follow(t.Context()); err != nil {
 				t.Fatal(err)
@@ -302,7 +306,7 @@ func TestClientsSeeWhatThereIs(t *testing.T) {
 				}
 			},
 			"look":    func(*rapid.T) { look() },
-			"restart": func(*rapid.T) { follower = stream.NewFollower(st.Stream, func() int64 { return 0 }).Keeping(kept) },
+			"restart": func(*rapid.T) { follower = newFollower() },
 			"ask": func(t *rapid.T) {
 				if n := follower.Newest(); n != nil {
 					clients[rapid.IntRange(0, len(clients)-1).Draw(t, "client")].ask(t, n, most)
