@@ -29,7 +29,7 @@ type Call struct {
 	// CalledAt is unix seconds.
 	CalledAt int64
 	Price    CallPrice
-	// UpdatedAt is as that of Member. DeletedAt is when the app deleted the call, in unix seconds; 0 is a call.
+	// UpdatedAt is as that of Member. DeletedAt is when the app deleted the call, in unix seconds; 0 if it wasn't deleted.
 	UpdatedAt, DeletedAt int64
 	Standing
 	// Change is the number of the last change of any call that changed this one.
@@ -61,9 +61,9 @@ type CallOutcome string
 const (
 	// CallOpen is a call that hasn't won or lost yet.
 	CallOpen CallOutcome = "open"
-	// CallWin is a call whose token was held at WinMultiple times its price.
+	// CallWin is a call after which the token's price was held at WinMultiple times the price at the call.
 	CallWin CallOutcome = "win"
-	// CallLoss is a call whose token wasn't within CallSpan, or that was deleted while it was open.
+	// CallLoss is a call after which the price wasn't held there within CallSpan, or that was deleted while it was open.
 	CallLoss CallOutcome = "loss"
 )
 
@@ -95,14 +95,14 @@ type Standing struct {
 	SureUSD   float64
 	SureBlock uint64
 	SureTime  int64
-	// Settled says that nothing changes any more.
+	// Settled says that the outcome and the peak stay as they are.
 	Settled bool
 }
 
 // Deadline is when the call's time ends; unix seconds of its chain's time.
 func (c *Call) Deadline() int64 { return c.CalledAt + CallSpan }
 
-// CallRecord is a call as the app writes it; the record's ID is its member's. A deletion has the call's ID alone, and no member.
+// CallRecord is a call as the app writes it. Record.ID names its member. A deletion has the call's ID alone, and no member.
 type CallRecord struct {
 	ID    CallID
 	Chain string

@@ -423,7 +423,7 @@ type callAnswer struct {
 	Outcome      member.CallOutcome `json:"outcome"`
 	DecidedAt    *string            `json:"decided_at"`
 	PeakMultiple *float64           `json:"peak_multiple"`
-	// Settled says that nothing changes any more.
+	// Settled says that the outcome and the peak stay as they are.
 	Settled   bool   `json:"settled"`
 	Deleted   bool   `json:"deleted"`
 	UpdatedAt string `json:"updated_at"`

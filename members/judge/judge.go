@@ -37,7 +37,7 @@ type Options struct {
 	Now   func() time.Time
 	// Open tells how many calls there are that aren't settled.
 	Open prometheus.Gauge
-	// TradesAtOnce is how many trades of a token are read at once; 0 is 5,000.
+	// TradesAtOnce is how many trades of a token are read at once; 0 stands for 5,000.
 	TradesAtOnce int
 }
 

@@ -36,7 +36,7 @@ type world struct {
 	lease *social.Lease
 	now   int64
 	calls int
-	// tradesAtOnce is how many trades the judge reads at once; 0 is as many as usual.
+	// tradesAtOnce is the judge's Options.TradesAtOnce.
 	tradesAtOnce int
 }
 

@@ -113,7 +113,8 @@ func (t *token) restart(ctx context.Context, st *store.Store) error {
 	return t.reenter(has)
 }
 
-// reenter has nothing looked for from before the pool became the reference pool. If the block is gone in which it did, the pool becomes that with the next look.
+// reenter leaves out the prices from before the pool became the reference pool. If a reorg took the block in which that happened, the pool becomes the reference
+// pool at the next look.
 func (t *token) reenter(has func(block) (bool, error)) error {
 	if t.entered == nil {
 		return nil

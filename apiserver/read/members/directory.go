@@ -88,8 +88,8 @@ func (d *Directory) clear() {
 	d.version++
 }
 
-// Of returns the handle of the member whose public wallet this account is on this chain; "" if it is no member's public wallet. A wallet
-// belongs to a member either on every chain of the family or on one chain alone.
+// Of returns the handle of the member who shows a wallet on a chain; "" if no member shows it there. A member shows a wallet on one chain, or on all
+// chains of its family.
 func (d *Directory) Of(f chainconfig.Family, account market.Address, chain string) string {
 	d.mu.RLock()
 	defer d.mu.RUnlock()

@@ -148,7 +148,7 @@ func (v *volley) work(ctx context.Context, x *connection) {
 	}
 }
 
-// Of lists the latencies of all answers of one kind of request with one HTTP status, in ascending order. With kind -1 it lists those of every kind.
+// Of lists how long the answers with an HTTP status took, the shortest first: the answers to one kind of request, or to all kinds if kind is -1.
 func (r *OpenRun) Of(kind, status int) []time.Duration {
 	var out []time.Duration
 	for i := range r.Shots {
