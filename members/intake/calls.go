@@ -2,6 +2,7 @@ package intake
 
 import (
 	"context"
+	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -53,36 +54,12 @@ func (h *handler) getCall(r *request) (*reply, error) {
 	return answerJSON(answerCall(c, callers[c.Member]))
 }
 
-func (h *handler) putCall(r *request) (*reply, error) {
-	id, err := r.text("id")
-	if err != nil {
-		return nil, err
-	}
-	var b callBody
-	if err := strict(r.body, &b); err != nil {
-		return nil, err
-	}
-	rec, err := h.reader.call(id, &b, false)
-	if err != nil {
-		return nil, err
-	}
-	return h.apply(r, &rec)
-}
+func (h *handler) putCall(r *request) (*reply, error) { return put(h, r, h.reader.call) }
 
 func (h *handler) deleteCall(r *request) (*reply, error) {
-	id, err := r.text("id")
-	if err != nil {
-		return nil, err
-	}
-	at, err := r.updatedAt()
-	if err != nil {
-		return nil, err
-	}
-	rec, err := h.reader.call(id, &callBody{UpdatedAt: at}, true)
-	if err != nil {
-		return nil, err
-	}
-	return h.apply(r, &rec)
+	return h.remove(r, func(id string, at *time.Time) (member.Record, error) {
+		return h.reader.call(id, &callBody{UpdatedAt: at}, true)
+	})
 }
 
 func (h *handler) getCalls(r *request) (*reply, error) {

@@ -69,23 +69,33 @@ func (h *handler) getMember(r *request) (*reply, error) {
 	return answerJSON(answerMember(m, wallets))
 }
 
-func (h *handler) putMember(r *request) (*reply, error) {
+func (h *handler) putMember(r *request) (*reply, error) { return put(h, r, h.reader.member) }
+
+func (h *handler) deleteMember(r *request) (*reply, error) {
+	return h.remove(r, func(id string, at *time.Time) (member.Record, error) {
+		return h.reader.member(id, &memberBody{UpdatedAt: at}, true)
+	})
+}
+
+// put writes the record that read makes of the id in the path and of the body.
+func put[B any](h *handler, r *request, read func(id string, body *B, deleted bool) (member.Record, error)) (*reply, error) {
 	id, err := r.text("id")
 	if err != nil {
 		return nil, err
 	}
-	var b memberBody
+	var b B
 	if err := strict(r.body, &b); err != nil {
 		return nil, err
 	}
-	rec, err := h.reader.member(id, &b, false)
+	rec, err := read(id, &b, false)
 	if err != nil {
 		return nil, err
 	}
 	return h.apply(r, &rec)
 }
 
-func (h *handler) deleteMember(r *request) (*reply, error) {
+// remove writes the deletion that read makes of the id in the path and of updated_at.
+func (h *handler) remove(r *request, read func(id string, updatedAt *time.Time) (member.Record, error)) (*reply, error) {
 	id, err := r.text("id")
 	if err != nil {
 		return nil, err
@@ -94,7 +104,7 @@ func (h *handler) deleteMember(r *request) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	rec, err := h.reader.member(id, &memberBody{UpdatedAt: at}, true)
+	rec, err := read(id, at)
 	if err != nil {
 		return nil, err
 	}
