@@ -23,7 +23,7 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 	others := []string{module + "indexer", module + "apiserver", module + "renderer", module + "internal/store"}
 	subjects := []string{
 		module + "apiserver/tokens", module + "apiserver/launches", module + "apiserver/traders", module + "apiserver/platform", module + "apiserver/pages",
-		module + "apiserver/social",
+		module + "apiserver/social", module + "apiserver/game",
 	}
 	for from, forbidden := range map[string][][]string{
 		"internal/market":          {{module}, sql, {"net/http"}, kubernetes},
@@ -68,6 +68,8 @@ func TestNobodyReachesWhatTheyMustNot(t *testing.T) {
 		"apiserver/platform":       {without(subjects, module+"apiserver/platform"), kubernetes},
 		"apiserver/pages":          {without(subjects, module+"apiserver/pages"), kubernetes},
 		"apiserver/social":         {without(subjects, module+"apiserver/social"), kubernetes},
+		"apiserver/game":           {without(subjects, module+"apiserver/game"), kubernetes},
+		"internal/game":            {programs, sql, {"net/http"}, kubernetes, {module + "internal/store", module + "internal/member"}},
 		"internal/member":          {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/member/proof":    {programs, sql, {"net/http"}, kubernetes, {module + "internal/store"}},
 		"internal/rich":            {programs, sql, {"net/http"}, kubernetes, {module + "internal/store", module + "internal/member"}},

@@ -9,6 +9,7 @@ import (
 	"sync"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/caller"
+	"github.com/boardwalkhq/boardwalk/apiserver/game"
 	"github.com/boardwalkhq/boardwalk/apiserver/launches"
 	"github.com/boardwalkhq/boardwalk/apiserver/pages"
 	"github.com/boardwalkhq/boardwalk/apiserver/platform"
@@ -50,6 +51,7 @@ func newSubjects(o *Options, readers read.Readers, latencies *serve.Latencies) (
 		launches.New(launches.Options{Readers: readers, Links: links, Cards: cards, Gate: o.Site.LaunchGate()}).Routes(),
 		traders.New(traders.Options{Readers: readers, Cards: cards}).Routes(),
 		members.Routes(),
+		(&game.Handlers{Now: o.Now}).Routes(),
 		people.Routes(),
 		service.Routes(),
 	)}, nil

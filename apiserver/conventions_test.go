@@ -214,6 +214,7 @@ var quotas = map[string]int{
 	"getMarketLive": 60, "getTokenPrices": 120, "getMajors": 60, "searchPairs": 90, "getTokenInfo": 120, "getTokenCandles": 120,
 	"getChart": 120, "getTokenTrust": 30, "getLaunchBoard": 90, "getLaunchedToken": 60, "getLaunchStatus": 60,
 	"getTokenCard": 60, "getLaunchCard": 60, "getTraderCard": 60, "getSharePage": 60, "getOnlineCount": 30, "getTokenFamily": 60, "getTradeFeed": 90, "getLiveSince": 90, "getMembersIn": 60, "getLandingLive": 60, "getLandingStats": 60, "getLeaderboard": 60, "getLeaderboardSeries": 60,
+	"getGameLadder": 60, "getGameProfile": 120, "getGameRanks": 120, "getGameSeason": 60,
 	"getHeartbeat": 120, "getMobileHealth": 60, "getSignInProviders": 60, "getVersion": 120, "getOpenAPI": 60,
 }
 

@@ -46,6 +46,7 @@ var operationTargets = []string{
 	"/api/token/" + token + "/family", "/api/leaderboard", "/api/leaderboard/series", "/api/live/members-in?mints=" + token,
 	"/api/feed/trades?launches=1", "/api/feed/trades?filter=new&before=djF8MQ", "/api/live/since", "/api/live/since?trade=0&launch=0&call=0&mints=" + token,
 	"/api/platform/landing-live", "/api/platform/landing-stats",
+	"/api/game/ladder", "/api/game/profile/" + resident, "/api/game/ranks?handles=nobody," + resident, "/api/game/season",
 }
 
 // gate stands between the server and a database that can be cut off and be there again.

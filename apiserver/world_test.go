@@ -30,6 +30,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/keyfile"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
@@ -110,9 +111,13 @@ func seeded(t *testing.T, kind string) *store.Store {
 	return st
 }
 
-// fill writes two chains: on each a token with a pool, one without any, and namesakes.
+// resident is the handle of a member who does nothing.
+const resident = "Resident"
+
+// fill writes a member and two chains: on each a token with a pool, one without any, and namesakes.
 func fill(tb testing.TB, st *store.Store) {
 	tb.Helper()
+	writeMembers(tb, st, 1, member.Record{ID: "u0", Handle: resident, JoinedAt: clock.Unix() - 86400})
 	for i, chain := range []string{"base", "bsc"} {
 		l, err := st.Leases.Acquire(tb.Context(), chain, "test", time.Minute)
 		if err != nil {

@@ -19,6 +19,8 @@ import (
 	"github.com/boardwalkhq/boardwalk/members/client"
 )
 
+const gameUsage = "YAML file with the rules of the members' game (docs/game.md); the default ones are used when it isn't given"
+
 func membersCommand() *cobra.Command {
 	var ops operations
 	var db database
@@ -46,6 +48,7 @@ alone.`,
 	f := cmd.Flags()
 	f.StringVar(&p.Listen, "listen", "127.0.0.1:8090", "address of the intake")
 	f.StringVar(&p.TokensFile, "tokens", "", "file with the SHA-256 of the tokens that callers present")
+	f.StringVar(&p.GameFile, "game", "", gameUsage)
 	f.StringVar(&p.Deployment, "deployment", "", "address of this deployment, as in https://app.example.com, which the texts name that wallets' owners sign")
 	f.DurationVar(&p.SchemaDeadline, "wait-for-schema", 5*time.Minute, "how long to wait for the database and its schema before giving up")
 	_ = cmd.MarkFlagRequired("tokens")

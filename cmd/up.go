@@ -75,6 +75,7 @@ replaces that of the samples beside --chain.`,
 	cmd.Flags().BoolVar(&u.DrawCards, "draw-cards", true, "draw share cards here, with a Chromium of this machine, unless --renderer names another renderer")
 	cmd.Flags().StringVar(&intake.Listen, "intake", "127.0.0.1:8090", "address of the intake, which the platform's app writes its members to (docs/intake.md)")
 	cmd.Flags().StringVar(&intake.TokensFile, "intake-tokens", "", "file with the SHA-256 of the tokens of the intake; without it there is no intake")
+	cmd.Flags().StringVar(&intake.GameFile, "game", "", gameUsage)
 	cmd.Flags().StringVar(&intake.Deployment, "deployment", "", "address that texts name which wallets' owners sign; without it that of the API")
 	p.register(cmd)
 	out.register(cmd)

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/boardwalkhq/boardwalk/internal/game"
 	"github.com/boardwalkhq/boardwalk/internal/keyfile"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
@@ -26,6 +27,8 @@ type Program struct {
 	TokensFile string
 	// Deployment is that of Options.
 	Deployment string
+	// GameFile has the rules of the members' game (docs/game.md); empty stands for the default ones.
+	GameFile string
 	// Database is sqlite:PATH or postgres://….
 	Database string
 	// SchemaDeadline is how long to wait for the database and its schema; 0 is 5 minutes.
@@ -53,6 +56,10 @@ func (p *Program) Run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	rules, err := game.Read(p.GameFile)
+	if err != nil {
+		return err
+	}
 	listener, err := telemetry.Listen(ctx, "the intake", p.Listen)
 	if err != nil {
 		return err
@@ -74,7 +81,7 @@ func (p *Program) Run(ctx context.Context) error {
 	g.Go(func() error {
 		return telemetry.Serve(ctx, operations, telemetry.Operations(p.Metrics, telemetry.Always, ready, p.Operations.Pprof), time.Second, p.Log)
 	})
-	g.Go(func() error { return p.serve(ctx, listener, tokens, server.Store) })
+	g.Go(func() error { return p.serve(ctx, listener, tokens, rules, server.Store) })
 	if p.Ready != nil {
 		g.Go(func() error {
 			if wait.Until(ctx, readyPause, func() bool { return ready(ctx) == nil }) {
@@ -86,7 +93,7 @@ func (p *Program) Run(ctx context.Context) error {
 	return g.Wait()
 }
 
-func (p *Program) serve(ctx context.Context, listener net.Listener, tokens *keyfile.File, made func(*Server)) error {
+func (p *Program) serve(ctx context.Context, listener net.Listener, tokens *keyfile.File, rules *game.Rules, made func(*Server)) error {
 	st, err := store.OpenMigratedPatiently(ctx, p.Database, store.Waiting{Deadline: cmp.Or(p.SchemaDeadline, schemaDeadline), Now: p.Now, Log: p.Log})
 	if err != nil {
 		if ctx.Err() != nil { // the program was told to end while it waited
@@ -96,7 +103,7 @@ func (p *Program) serve(ctx context.Context, listener net.Listener, tokens *keyf
 	}
 	defer func() { _ = st.Close() }()
 	s, err := New(Options{
-		Store: st, Holder: store.NewHolder(p.Database), Tokens: tokens, Deployment: p.Deployment, Now: p.Now, Log: p.Log, Metrics: p.Metrics,
+		Store: st, Holder: store.NewHolder(p.Database), Tokens: tokens, Deployment: p.Deployment, Game: rules, Now: p.Now, Log: p.Log, Metrics: p.Metrics,
 	})
 	if err != nil {
 		return err

@@ -1,5 +1,5 @@
-// Package members is the program that the platform's app writes its members to: the intake, the count of those who are present, and the judge of their calls. Of
-// several processes one is active; the others wait for its lease.
+// Package members is the program that the platform's app writes its members to: the intake, the count of those who are present, the judge of their calls, and the
+// keeper of their game. Of several processes one is active; the others wait for its lease.
 package members
 
 import (
@@ -16,6 +16,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/boardwalkhq/boardwalk/internal/game"
 	"github.com/boardwalkhq/boardwalk/internal/keyfile"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/social"
@@ -23,6 +24,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/wait"
 	"github.com/boardwalkhq/boardwalk/members/intake"
 	"github.com/boardwalkhq/boardwalk/members/judge"
+	"github.com/boardwalkhq/boardwalk/members/keeper"
 	"github.com/boardwalkhq/boardwalk/members/presence"
 )
 
@@ -49,9 +51,11 @@ type Options struct {
 	Tokens *keyfile.File
 	// Deployment is the address that the texts name which wallets' owners sign, as in https://app.example.com.
 	Deployment string
-	Now        func() time.Time
-	Log        *slog.Logger
-	Metrics    prometheus.Registerer
+	// Game has the rules of the members' game; nil stands for the default ones.
+	Game    *game.Rules
+	Now     func() time.Time
+	Log     *slog.Logger
+	Metrics prometheus.Registerer
 }
 
 // Server answers the platform's app.
@@ -61,6 +65,7 @@ type Server struct {
 	social  *social.Store
 	counter *presence.Counter
 	judge   *judge.Judge
+	keeper  *keeper.Keeper
 	handler http.Handler
 	active  atomic.Bool
 	online  prometheus.Gauge
@@ -76,10 +81,16 @@ func New(o Options) (*Server, error) {
 		online: prometheus.NewGauge(prometheus.GaugeOpts{Name: "boardwalk_members_online", Help: "Members who are present; 0 in a process that isn't active."}),
 	}
 	open := prometheus.NewGauge(prometheus.GaugeOpts{Name: "boardwalk_calls_open", Help: "Calls of which it isn't settled how they end; 0 in a process that isn't active."})
-	if err := errors.Join(o.Metrics.Register(s.online), o.Metrics.Register(open)); err != nil {
+	behind := prometheus.NewGauge(prometheus.GaugeOpts{Name: "boardwalk_game_behind", Help: "Numbers of the stream that the game hasn't taken in; 0 in a process that isn't active."})
+	if err := errors.Join(o.Metrics.Register(s.online), o.Metrics.Register(open), o.Metrics.Register(behind)); err != nil {
 		return nil, err
 	}
 	served := o.Store.Served()
+	rules := o.Game
+	if rules == nil {
+		rules = game.Default()
+	}
+	s.keeper = keeper.New(keeper.Options{Store: served, Rules: rules, Now: o.Now, Log: o.Log, Behind: behind})
 	s.judge = judge.New(judge.Options{Store: served, Now: o.Now, Open: open})
 	var err error
 	s.handler, err = intake.New(intake.Options{
@@ -136,7 +147,7 @@ func (s *Server) try(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error {
-		s.judgeCalls(held, lease)
+		s.judgeAndKeep(held, lease)
 		return nil
 	})
 	err = s.hold(held, lease)
@@ -173,23 +184,41 @@ func (s *Server) renew(ctx context.Context, lease *social.Lease, ends *time.Time
 	}
 }
 
-// judgeCalls judges calls until its context ends.
-func (s *Server) judgeCalls(ctx context.Context, lease *social.Lease) {
-	s.judge.Forget()
-	defer s.judge.Forget()
-	failing := false
+// judgeAndKeep judges calls and keeps the game until its context ends.
+func (s *Server) judgeAndKeep(ctx context.Context, lease *social.Lease) {
+	forget := func() {
+		s.judge.Forget()
+		s.keeper.Forget()
+	}
+	forget()
+	defer forget()
+	judged := work{log: s.Log, fails: "calls can't be judged: their outcomes come late"}
+	kept := work{log: s.Log, fails: "the game can't be kept: what members have come to is old"}
 	for wait.For(ctx, tick) {
 		lost, err := s.social.KeepNumbers(ctx, lease, s.Now().Unix())
 		if lost {
 			s.Log.WarnContext(ctx, "the database has lost a part of the stream: clients begin anew")
-			s.judge.Forget()
+			forget()
 		}
-		err = errors.Join(err, s.judge.Look(ctx, lease))
-		if err != nil && !failing && ctx.Err() == nil {
-			s.Log.WarnContext(ctx, "calls can't be judged: their outcomes come late", "err", err.Error())
-		}
-		failing = err != nil
+		judged.done(ctx, errors.Join(err, s.judge.Look(ctx, lease)))
+		kept.done(ctx, s.keeper.Look(ctx, lease))
 	}
+}
+
+// work is something that is done again and again, and may fail.
+type work struct {
+	log *slog.Logger
+	// fails says what it means that it fails.
+	fails     string
+	isFailing bool
+}
+
+// done logs the first of several errors.
+func (w *work) done(ctx context.Context, err error) {
+	if err != nil && !w.isFailing && ctx.Err() == nil {
+		w.log.WarnContext(ctx, w.fails, "err", err.Error())
+	}
+	w.isFailing = err != nil
 }
 
 // hold is active until its context ends, or the database refuses what it writes.

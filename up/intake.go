@@ -3,6 +3,7 @@ package up
 import (
 	"context"
 
+	"github.com/boardwalkhq/boardwalk/internal/game"
 	"github.com/boardwalkhq/boardwalk/internal/keyfile"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/telemetry"
@@ -18,8 +19,12 @@ func (p *Program) newIntake(ctx context.Context, st *store.Store) (run func(cont
 	if err != nil {
 		return nil, err
 	}
+	rules, err := game.Read(p.Members.GameFile)
+	if err != nil {
+		return nil, err
+	}
 	server, err := members.New(members.Options{
-		Store: st, Holder: store.NewHolder(p.Database), Tokens: tokens, Deployment: p.Members.Deployment, Now: p.Now, Log: p.Log, Metrics: p.Metrics,
+		Store: st, Holder: store.NewHolder(p.Database), Tokens: tokens, Deployment: p.Members.Deployment, Game: rules, Now: p.Now, Log: p.Log, Metrics: p.Metrics,
 	})
 	if err != nil {
 		return nil, err

@@ -59,6 +59,8 @@ type Members struct {
 	TokensFile string
 	// Deployment is the address that texts name which wallets' owners sign.
 	Deployment string
+	// GameFile is members.Program's.
+	GameFile string
 }
 
 // Run checks everything that can be checked before it writes anything: manifests, ports, chain ids, the database.

@@ -1407,11 +1407,147 @@ type Formula struct {
 // FormulaID defines model for Formula.ID.
 type FormulaID string
 
+// GameBadge A badge that a member has. It was earned on the day that `earned_at` begins, in UTC.
+type GameBadge struct {
+	// EarnedAt RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	EarnedAt Timestamp `json:"earned_at"`
+	ID       string    `json:"id"`
+	ImageURL *string   `json:"image_url"`
+	Name     string    `json:"name"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+}
+
+// GameLadder defines model for GameLadder.
+type GameLadder struct {
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf Timestamp `json:"as_of"`
+
+	// Ranks From the lowest to the highest.
+	Ranks []GameLadderRank `json:"ranks"`
+
+	// Stale true where what members did in the last minutes may be missing.
+	Stale bool `json:"stale,omitempty"`
+
+	// Total All members.
+	Total int `json:"total"`
+}
+
+// GameLadderRank defines model for GameLadderRank.
+type GameLadderRank struct {
+	ID      string `json:"id"`
+	Level   int    `json:"level"`
+	Members int    `json:"members"`
+
+	// MinXP The XP that the rank takes.
+	MinXP int    `json:"min_xp"`
+	Name  string `json:"name"`
+}
+
+// GameNextRank defines model for GameNextRank.
+type GameNextRank struct {
+	ID string `json:"id"`
+
+	// MinXP The XP that the rank takes.
+	MinXP int `json:"min_xp"`
+}
+
+// GameProfile defines model for GameProfile.
+type GameProfile struct {
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf      Timestamp `json:"as_of"`
+	AvatarURL *string   `json:"avatar_url"`
+
+	// Badges In the order in which they were earned.
+	Badges []GameBadge `json:"badges"`
+
+	// Handle A member's name, without an @.
+	Handle   Handle     `json:"handle"`
+	JoinedAt *Timestamp `json:"joined_at"`
+
+	// NextRank null for who has the highest.
+	NextRank *GameNextRank `json:"next_rank"`
+
+	// Rank A rank of the game's ladder.
+	Rank GameRank `json:"rank"`
+
+	// Stale true where what members did in the last minutes may be missing.
+	Stale bool `json:"stale,omitempty"`
+
+	// UnknownReasons For each figure that is null, by its name, the reason: of this object, or of those within it that have no reasons of
+	// their own.
+	UnknownReasons UnknownReasons `json:"unknown_reasons"`
+	XP             int            `json:"xp"`
+}
+
 // GameRank A rank of the game's ladder.
 type GameRank struct {
-	ID    string `json:"id"`
+	ID string `json:"id"`
+
+	// Level The place on the ladder; 1 is the lowest.
 	Level int    `json:"level"`
 	Name  string `json:"name"`
+}
+
+// GameRanks defines model for GameRanks.
+type GameRanks struct {
+	// Missing Handles that nobody has.
+	Missing []string `json:"missing"`
+
+	// Ranks By the spelling of the request.
+	Ranks map[string]GameRank `json:"ranks"`
+
+	// Stale true where what members did in the last minutes may be missing.
+	Stale bool `json:"stale,omitempty"`
+}
+
+// GameSeason defines model for GameSeason.
+type GameSeason struct {
+	// AsOf RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	AsOf Timestamp `json:"as_of"`
+
+	// Entries The highest score first.
+	Entries []GameSeasonEntry `json:"entries"`
+	Season  GameSeasonWeek    `json:"season"`
+
+	// Stale true where what members did in the last minutes may be missing.
+	Stale bool `json:"stale,omitempty"`
+}
+
+// GameSeasonEntry Never more than this.
+type GameSeasonEntry struct {
+	// Handle A member's name, without an @.
+	Handle Handle `json:"handle"`
+
+	// Rank The place in the season; 1 is the first.
+	Rank  int     `json:"rank"`
+	Score float64 `json:"score"`
+}
+
+// GameSeasonWeek defines model for GameSeasonWeek.
+type GameSeasonWeek struct {
+	// EndsAt RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	EndsAt Timestamp `json:"ends_at"`
+
+	// ID The week as ISO 8601 names it.
+	ID string `json:"id"`
+
+	// StartsAt RFC 3339 in UTC with whole seconds.
+	//
+	// Examples: 2026-03-02T12:00:05Z
+	StartsAt Timestamp `json:"starts_at"`
 }
 
 // Gate The quality bar of `running`. A token passes at the very value of each bound. One in a pool needs liquidity, volume,
@@ -1469,6 +1605,9 @@ type GraduationState string
 
 // Handle A member's name, without an @.
 type Handle = string
+
+// HandleParameter A member's name, without an @.
+type HandleParameter = string
 
 // Heartbeat defines model for Heartbeat.
 type Heartbeat struct {
@@ -2328,7 +2467,10 @@ type Problem struct {
 	Errors []ParameterError `json:"errors,omitempty"`
 
 	// Got Items that the list has.
-	Got      int    `json:"got,omitempty"`
+	Got int `json:"got,omitempty"`
+
+	// Handle The handle that was looked up.
+	Handle   string `json:"handle,omitempty"`
 	Instance string `json:"instance,omitempty"`
 
 	// Max Most items that a list may have.

@@ -7,6 +7,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/boards"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/standings"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
@@ -23,6 +24,8 @@ type Snapshot struct {
 	Stream *stream.Newest
 	// Members are the platform's members. They are no part of the moment: who hides isn't named any more.
 	Members *members.Directory
+	// Standings are what they have come to in their game. They are no part of the moment either.
+	Standings *standings.Standings
 
 	// What the lists are made of.
 	database *databaseState  // nil before the first look

@@ -20,6 +20,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/series"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/standings"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/totals"
 	"github.com/boardwalkhq/boardwalk/internal/board"
@@ -65,8 +66,10 @@ type View struct {
 	// follower has the newest items of the stream, and older reads the others.
 	follower *stream.Follower
 	older    *stream.Reader
-	// streamFailed says that it couldn't be followed the last time.
-	streamFailed bool
+	// standings are what members have come to in their game.
+	standings *standings.Standings
+	// streamFailed and standingsFailed say that either couldn't be followed the last time.
+	streamFailed, standingsFailed bool
 	// followed is when the members were followed last; unfollowed says that it failed since.
 	followed   time.Time
 	unfollowed bool
@@ -86,7 +89,8 @@ func New(st *store.Store, live *catalog.Live, gate board.Gate, now func() time.T
 	v.members = members.NewDirectory(looks.Social)
 	v.profit = profit.NewReader(st.Wallets, v.members, now)
 	v.follower, v.older = stream.NewFollower(looks.Stream, looks.Social.ServerChanges, now), stream.NewReader(st, now)
-	v.snapshot.Store(&Snapshot{Catalog: declared.New(live.Now()), Members: v.members})
+	v.standings = standings.New(looks.Social, now)
+	v.snapshot.Store(&Snapshot{Catalog: declared.New(live.Now()), Members: v.members, Standings: v.standings})
 	return v
 }
 
@@ -167,6 +171,7 @@ func (v *View) refresh(ctx context.Context) error {
 	}
 	if v.followMembers(ctx) { // whose trades may come
 		v.followStream(ctx)
+		v.followStandings(ctx)
 	}
 	if err = v.ranks.Refresh(ctx, next.statuses(), next.Catalog); err != nil {
 		return err
@@ -195,6 +200,17 @@ func (v *View) followStream(ctx context.Context) {
 		v.log.WarnContext(ctx, "the stream can't be followed: what is new comes late", "err", err.Error())
 	}
 	v.streamFailed = err != nil
+}
+
+// followStandings takes in what members have come to. Where that alone can't be read, the markets are read all the same.
+func (v *View) followStandings(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, followTime)
+	defer cancel()
+	err := v.standings.Follow(ctx)
+	if err != nil && !v.standingsFailed {
+		v.log.WarnContext(ctx, "the members' game can't be followed: ranks are old", "err", err.Error())
+	}
+	v.standingsFailed = err != nil
 }
 
 // lost marks everything stale that is still served while the database is away.

@@ -14,6 +14,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/profit"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/standings"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/stream"
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
@@ -143,6 +144,7 @@ func (h *Handlers) readShownWith(ctx context.Context, seen *read.Snapshot, trade
 // tradeBody is all that a trade's body follows from besides the trade.
 type tradeBody struct {
 	owner        members.Member
+	rank         standings.Rank // of level 0 while unknown
 	isPublic     bool
 	name, symbol string
 	image        string
@@ -178,6 +180,7 @@ func (h *Handlers) encodeTrade(seen *read.Snapshot, s *shownTrade, l *shownWith)
 	of := tradeBody{
 		owner: s.owner.Member, isPublic: s.owner.IsPublic, name: token.Token.Name, symbol: token.Token.Symbol, launched: token.Launched, paid: paid, inCount: len(in),
 	}
+	of.rank, _ = seen.Standings.Rank(s.owner.Number)
 	for _, m := range in[:min(len(in), mostFaces+1)] { // one of them may be who trades
 		of.faces += m.Handle + " " + m.AvatarURL + "\n"
 	}
@@ -227,8 +230,13 @@ func (s *shownTrade) encode(of *tradeBody, in []members.Member) contract.FeedTra
 		Token: contract.FeedToken{Mint: s.Token.String(), Chain: s.Chain, Symbol: of.symbol, Name: of.name, UnknownReasons: contract.UnknownReasons{}},
 		Now:   contract.FeedNow{UnknownReasons: contract.UnknownReasons{}},
 		UnknownReasons: contract.UnknownReasons{
-			"rank": contract.UnknownReasonUnavailable, "note": contract.UnknownReasonNotApplicable, "realised": contract.UnknownReasonNotApplicable,
+			"note": contract.UnknownReasonNotApplicable, "realised": contract.UnknownReasonNotApplicable,
 		},
+	}
+	if of.rank.Level > 0 {
+		out.Rank = new(wire.GameRank(of.rank))
+	} else {
+		out.UnknownReasons["rank"] = contract.UnknownReasonUnavailable
 	}
 	if of.owner.AvatarURL != "" {
 		out.AvatarURL = &of.owner.AvatarURL

@@ -86,7 +86,12 @@ func traderOf(r *serve.Request, t *profit.Trader, m members.Member, rank int) co
 	out := contract.LeaderboardTrader{
 		Rank: rank, Handle: m.Handle, RealisedPnlUSD: amount(t.Realised()), CostUSD: amount(t.Cost), ProceedsUSD: amount(t.Proceeds), FeesUSD: amount(t.Fees),
 		Sells: t.Sales, Wins: t.Wins, Losses: t.Losses, ExcludedSellsUSD: amount(t.Excluded), Wallet: public,
-		UnknownReasons: contract.UnknownReasons{"game_rank": contract.UnknownReasonUnavailable, "gas_usd": contract.UnknownReasonUnavailable},
+		UnknownReasons: contract.UnknownReasons{"gas_usd": contract.UnknownReasonUnavailable},
+	}
+	if rank, ok := r.Seen.Standings.Rank(t.Member); ok {
+		out.GameRank = new(wire.GameRank(rank))
+	} else {
+		out.UnknownReasons["game_rank"] = contract.UnknownReasonUnavailable
 	}
 	none := func(what string) { out.UnknownReasons[what] = contract.UnknownReasonNotApplicable }
 	if m.AvatarURL != "" {

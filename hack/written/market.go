@@ -53,6 +53,11 @@ func TradeAt(pair market.Address, usd, side uint64) []market.Event {
 	}
 }
 
+// BoughtAt is TradeAt with a wallet that buys the token.
+func BoughtAt(wallet, token, pair market.Address, usd, side uint64) []market.Event {
+	return append(TradeAt(pair, usd, side), market.Transfer{Token: token, From: pair, To: wallet, Amount: Whole(1, 18)})
+}
+
 // Whole is a number of whole tokens with so many decimals.
 func Whole(n uint64, decimals int) (v market.Amount) {
 	var ten market.Amount

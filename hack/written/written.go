@@ -28,6 +28,8 @@ type Chain struct {
 	Last  market.Header
 	// FinalAfter is how many blocks later a block is final.
 	FinalAfter int
+	// IsPast has blocks be committed as those that lie too deep for a reorg.
+	IsPast bool
 
 	id      string
 	machine *derive.Machine
@@ -82,7 +84,7 @@ func (c *Chain) Block(tb TB, seconds int64, facts []market.Fact, events ...marke
 	c.blocks = append(c.blocks, b.Header)
 	final := c.blocks[max(len(c.blocks)-1-c.FinalAfter, 0)]
 	err := c.Store.Commit(tb.Context(), c.lease, &store.Commit{
-		Last: b.Header, Blocks: []market.Header{b.Header}, Undo: true, Horizon: n - min(n, undoable),
+		Last: b.Header, Blocks: []market.Header{b.Header}, Undo: !c.IsPast, Horizon: n - min(n, undoable),
 		Head:    store.HeadStatus{Number: n, Time: b.Time, Final: final.Number, FinalTime: final.Time, SilentFrom: b.Time + int64(time.Hour/time.Second)},
 		Changes: c.state.Flush(100_000),
 	})
@@ -111,7 +113,22 @@ func (c *Chain) Rewind(tb TB, n int) {
 	if err != nil {
 		tb.Fatal(err)
 	}
+	if b.Watched, err = c.Store.Wallets.Watched(tb.Context(), c.id); err != nil {
+		tb.Fatal(err)
+	}
 	b.Last = to
 	c.Last, c.state = to, derive.NewState(b)
 	c.forks++
+}
+
+// Forget deletes what is kept of a wallet, as an indexer does once it is no member's.
+func (c *Chain) Forget(tb TB, wallet market.Address) {
+	tb.Helper()
+	for more := true; more; {
+		var err error
+		if more, err = c.Store.Wallets.Forget(tb.Context(), c.lease, wallet); err != nil {
+			tb.Fatal(err)
+		}
+	}
+	c.state.ForgetWallets([]market.Address{wallet})
 }

@@ -232,7 +232,7 @@ func (ps *positions) close() {
 		}
 		sold.conclude(ps)
 	}
-	ps.s.streamTrades(ps.s.entries[before:])
+	ps.streamTrades(ps.s.entries[before:])
 	ps.settleEmpty()
 }
 

@@ -1,42 +1,62 @@
 package derive
 
-import "github.com/boardwalkhq/boardwalk/internal/market"
+import (
+	"math"
 
-// streamTrades adds what members traded in the block to the stream: an item for what a wallet bought, or sold, of one token in one transaction. entries are
-// those of the block. A trade whose value isn't known is none, nor is one from before the wallet was the member's.
-func (s *State) streamTrades(entries []market.Entry) {
+	"github.com/boardwalkhq/boardwalk/internal/market"
+)
+
+// streamTrades adds what members traded in the block to the stream: an item for what a wallet bought, or sold, of one token in one transaction. A trade whose
+// value isn't known is none, nor is one from before the wallet was the member's. entries are those of the block; those of items that are worth the chain's
+// least trade count in the game, as far as they count.
+func (ps *positions) streamTrades(entries []market.Entry) {
 	type tradeKey struct {
 		wallet, token market.Address
 		tx            market.TxID
 		kind          market.EntryKind
 	}
-	var items []market.StreamItem
+	type trade struct {
+		market.StreamItem
+		isUnvalued  bool
+		countedNano int64
+	}
+	var trades []trade
 	indexOf := make(map[tradeKey]int, len(entries))
-	unvalued := make(map[int]bool)
+	keyOf := func(e *market.Entry) tradeKey { return tradeKey{e.Wallet, e.Token, e.Tx, e.Kind} }
 	for i := range entries {
 		e := &entries[i]
 		if e.Kind != market.Bought && e.Kind != market.Sold {
 			continue
 		}
-		w := s.watched.get(e.Wallet)
+		w := ps.s.watched.get(e.Wallet)
 		if e.Time < w.Since {
 			continue
 		}
-		k := tradeKey{e.Wallet, e.Token, e.Tx, e.Kind}
-		item, ok := indexOf[k]
+		n, ok := indexOf[keyOf(e)]
 		if !ok {
-			item = len(items)
-			indexOf[k] = item
-			items = append(items, market.StreamItem{
+			n = len(trades)
+			indexOf[keyOf(e)] = n
+			trades = append(trades, trade{StreamItem: market.StreamItem{
 				Kind: market.StreamTrade, Token: e.Token, Time: e.Time,
 				Trade: market.StreamTradeRef{Wallet: e.Wallet, Member: w.Member, Block: e.Block, Tx: e.Tx, Sell: e.Kind == market.Sold},
-			})
+			}})
 		}
-		unvalued[item] = unvalued[item] || !e.HasUSD
+		t := &trades[n]
+		t.isUnvalued = t.isUnvalued || !e.HasUSD
+		if e.Counts {
+			t.countedNano += min(e.NanoUSD, math.MaxInt64-t.countedNano)
+		}
 	}
-	for i := range items {
-		if !unvalued[i] {
-			s.stream = append(s.stream, items[i])
+	for i := range entries {
+		e := &entries[i]
+		n, ok := indexOf[keyOf(e)]
+		if ok && e.Counts && !trades[n].isUnvalued && ps.isWorth(trades[n].countedNano, true) {
+			e.Player = trades[n].Trade.Member
+		}
+	}
+	for i := range trades {
+		if !trades[i].isUnvalued {
+			ps.s.stream = append(ps.s.stream, trades[i].StreamItem)
 		}
 	}
 }

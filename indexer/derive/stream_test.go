@@ -63,3 +63,43 @@ func TestStreamOfLaunches(t *testing.T) {
 		t.Error("it counts as valued")
 	}
 }
+
+// wantPlayed wants for whom the entries since the last look count in the game; 0 is nobody.
+func (b *bench) wantPlayed(what string, want ...int64) {
+	b.t.Helper()
+	var got []int64
+	for i := range b.db.entries {
+		got = append(got, b.db.entries[i].Player)
+	}
+	if !slices.Equal(got, want) {
+		b.t.Errorf("%s: the entries count for %v; want %v", what, got, want)
+	}
+	b.db.entries = nil
+}
+
+// TestWhoPlays: a trade counts in the game where it counts for profit, and is worth the chain's least trade, here 2 USD.
+func TestWhoPlays(t *testing.T) {
+	t.Parallel()
+	b := dogPool(t)
+	b.next(12, nil, tx(pair(poolB, dog, usdc), moved(dog, nobody, poolB, e18(1_000)), synced(poolB, e18(1_000), e6(1_000)))) // too shallow to count
+	b.next(12, []market.Fact{watched(alice, 1, b.last.Time+12), watched(bob, 2, b.last.Time+13)}, buys(alice, 10, 2), buys(bob, 10, 10))
+	b.wantPlayed("worth just enough, and of the last second before he is a member", 1, 0)
+	b.next(12, nil, buys(alice, 10, 1), sells(bob, 5, 5))
+	b.wantPlayed("worth too little, and a sale", 0, 2)
+	twice := tx(moved(dog, poolA, alice, e18(2)),
+		swapped(poolA, out(e18(1)), in(e6(1)), router, alice), swapped(poolA, out(e18(1)), in(e6(1)), router, alice))
+	b.next(12, nil, twice)
+	b.wantPlayed("parts that are worth enough together", 1, 1)
+	shallow := tx(moved(dog, poolB, bob, e18(5)), swapped(poolB, out(e18(5)), in(e6(5)), router, bob))
+	mixed := tx(moved(dog, poolA, alice, e18(1)), moved(dog, poolB, alice, e18(5)),
+		swapped(poolA, out(e18(1)), in(e6(1)), router, alice), swapped(poolB, out(e18(5)), in(e6(5)), router, alice))
+	b.next(12, nil, shallow, mixed)
+	b.wantPlayed("in a pool that is too shallow, and in part", 0, 0, 0)
+	b.next(12, nil, tx(moved(dog, alice, bob, e18(5))))
+	b.wantPlayed("a transfer", 0, 0)
+	b.next(12, []market.Fact{watched(carol, 1, 1)})
+	b.next(12, nil, buys(carol, 10, 10), sells(alice, 5, 5))
+	b.wantPlayed("between two wallets of one member", 0, 0)
+	b.next(12, []market.Fact{watched(alice, 3, b.last.Time+12)}, buys(alice, 10, 10))
+	b.wantPlayed("for whom the wallet is by now", 3)
+}

@@ -77,6 +77,8 @@ type Entry struct {
 	HasUSD  bool
 	// Counts says that the trade is after the wallet became the member's, and eligible.
 	Counts bool
+	// Player is the number of the member for whom the trade counts in the game: it Counts, and is worth at least the chain's least trade. 0 is none.
+	Player int64
 	// Proceeds and Cost are what the quantity of a sale that had a basis brought and had cost, less fees and with them.
 	Proceeds, Cost USD
 	// MovedOut is the cost of what went to strangers: by this entry, or unseen before this trade.

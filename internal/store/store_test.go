@@ -128,7 +128,7 @@ func commitOf(n, k int, before map[string]*market.Changes) *store.Commit {
 		c.Changes.Entries = append(c.Changes.Entries, market.Entry{
 			Wallet: watched.Wallet, Block: uint64(n), Seq: uint32(i), Time: header(n).Time, Tx: market.EVMTx(hash(i)), Token: address(i), Kind: market.EntryKind(i % 4),
 			Pool: poolID(i), LogIndex: uint64(i), To: address(i + 1), Amount: huge(1), Before: amount(0), HasBefore: i%2 == 0, NanoUSD: 7, HasUSD: true, Counts: i%2 == 1,
-			Proceeds: market.NanoUSD(9), Cost: market.NanoUSD(int64(i)),
+			Proceeds: market.NanoUSD(9), Cost: market.NanoUSD(int64(i)), Player: int64(i % 2),
 		})
 		if old != nil {
 			c.Changes.Watched[i].Before, c.Changes.Positions[i].Before, c.Changes.Hours[i].Before = old.Watched[i].After, old.Positions[i].After, old.Hours[i].After

@@ -87,6 +87,9 @@ func forgetStream(ctx context.Context, tx *database.Transaction, next *position,
 	if err != nil {
 		return false, err
 	}
+	for i := range gone {
+		gone[i].Member = 0 // the member keeps what the trades earned in the game
+	}
 	return len(gone) > 0, writeStream(ctx, tx, next, gone)
 }
 

@@ -25,6 +25,8 @@ type StreamItem struct {
 	market.StreamItem
 	// Call is the number of the call that the item is; 0 for others.
 	Call int64
+	// Of a retraction: whose item it was, and its time (unix seconds). Of a launch, and of the trades of a wallet that was taken away, there is no member.
+	RetractedMember, RetractedTime int64
 }
 
 func streamItem(r *streamlog.Row) (StreamItem, error) {
@@ -35,6 +37,9 @@ func streamItem(r *streamlog.Row) (StreamItem, error) {
 		it.Trade = market.StreamTradeRef{Wallet: c.Address(r.Wallet), Member: r.Member, Block: uint64(r.Block), Tx: c.Tx(r.Tx), Sell: r.Sell}
 	}
 	it.Call = r.Call
+	if it.Retracts > 0 {
+		it.RetractedMember, it.RetractedTime = r.Member, r.ItemTime
+	}
 	return it, c.Err
 }
 

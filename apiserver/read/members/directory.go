@@ -27,6 +27,7 @@ type Registry interface {
 type Member struct {
 	Number            member.Number
 	Handle, AvatarURL string
+	JoinedAt          int64 // unix seconds
 }
 
 // Wallet is a member's wallet.
@@ -162,6 +163,17 @@ func (d *Directory) Has(handle string) bool {
 	return ok
 }
 
+// Named gives the member with a handle, whose case is ignored; ok is false if there is none.
+func (d *Directory) Named(handle string) (m Member, ok bool) {
+	d.mu.RLock()
+	defer d.mu.RUnlock()
+	p := d.members[d.handles[member.HandleKey(handle)]]
+	if p == nil {
+		return m, false
+	}
+	return p.Member, true
+}
+
 // IsWhole reports whether everybody is known whom the registry had a moment ago.
 func (d *Directory) IsWhole() bool {
 	d.mu.RLock()
@@ -279,7 +291,7 @@ func (d *Directory) take(c *social.Change) {
 	if p.Handle != m.Handle && slices.ContainsFunc(p.wallets, func(k member.WalletKey) bool { return d.wallets[k].isPublic }) {
 		d.version++
 	}
-	p.Member = Member{Number: m.Number, Handle: m.Handle, AvatarURL: m.AvatarURL}
+	p.Member = Member{Number: m.Number, Handle: m.Handle, AvatarURL: m.AvatarURL, JoinedAt: m.JoinedAt}
 	d.numbers[m.Number] = m.ID
 }
 

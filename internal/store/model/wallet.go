@@ -52,6 +52,7 @@ type Entry struct {
 	Proceeds  []byte
 	Cost      []byte
 	MovedOut  []byte
+	Player    int64
 }
 
 // entryKinds are the texts of the kinds of entries.
@@ -62,7 +63,7 @@ func OfEntry(chain string, e *market.Entry) Entry {
 	r := Entry{
 		Chain: chain, Wallet: e.Wallet.Bytes(), Block: int64(e.Block), Seq: int64(e.Seq), Time: e.Time, Tx: e.Tx.AppendTo([]byte{}), Token: e.Token.Bytes(),
 		Kind: entryKinds[e.Kind], Pool: e.Pool.Bytes(), LogIndex: int64(e.LogIndex), Other: e.To.Bytes(), Amount: shortBytesOf(&e.Amount), Counts: e.Counts,
-		Proceeds: bytesOfUSD(e.Proceeds), Cost: bytesOfUSD(e.Cost), MovedOut: bytesOfUSD(e.MovedOut),
+		Proceeds: bytesOfUSD(e.Proceeds), Cost: bytesOfUSD(e.Cost), MovedOut: bytesOfUSD(e.MovedOut), Player: e.Player,
 	}
 	if e.HasBefore {
 		r.HadBefore = shortBytesOf(&e.Before)
@@ -79,7 +80,7 @@ func (r *Entry) Value() (market.Entry, error) {
 	e := market.Entry{
 		Wallet: c.Address(r.Wallet), Block: uint64(r.Block), Seq: uint32(r.Seq), Time: r.Time, Tx: c.Tx(r.Tx), Token: c.Address(r.Token), Kind: c.entryKind(r.Kind),
 		Pool: c.Address(r.Pool), LogIndex: uint64(r.LogIndex), To: c.Address(r.Other), Counts: r.Counts,
-		Proceeds: c.usd(r.Proceeds), Cost: c.usd(r.Cost), MovedOut: c.usd(r.MovedOut),
+		Proceeds: c.usd(r.Proceeds), Cost: c.usd(r.Cost), MovedOut: c.usd(r.MovedOut), Player: r.Player,
 	}
 	e.Amount, _ = c.ShortAmount(r.Amount)
 	e.Before, e.HasBefore = c.ShortAmount(r.HadBefore)

@@ -69,6 +69,9 @@ func (s *Store) eraseSome(ctx context.Context, now int64) (erased int, err error
 			if err := erase(ctx, tx, &gone[i], secret, last, now); err != nil {
 				return last, nil, err
 			}
+			if err := eraseGame(ctx, tx, member.Number(gone[i].Number)); err != nil {
+				return last, nil, err
+			}
 			more, err := eraseCalls(ctx, tx, member.Number(gone[i].Number), now)
 			if err != nil {
 				return last, nil, err

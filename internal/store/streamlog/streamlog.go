@@ -21,19 +21,20 @@ type Row struct {
 	Kind   string
 	// Chain is a chain, not one of its indexes.
 	Chain string
-	// Retracts is the number of the item that is taken back; 0 for an item. A retraction has the kind and the chain of its item.
+	// Retracts is the number of the item that is taken back; 0 for an item. A retraction has the kind, the chain and the member of its item.
 	Retracts int64
 	Block    int64
 	Time     int64 // unix seconds
 	Token    []byte
 	// Wallet, Member, Tx and Sell are set for trades; calls have the Member too.
-
 	Wallet []byte
 	Member int64
 	Tx     []byte
 	Sell   bool
 	// Call is set for calls: the call's own number.
 	Call int64
+	// ItemTime is set for a retraction, as is the Member: the time of the item that is taken back.
+	ItemTime int64
 }
 
 // Counter is the counter of the stream's numbers, a row of sequences.
@@ -78,14 +79,14 @@ func Reset(ctx context.Context, tx *database.Transaction, highest int64, chain s
 
 // Delete deletes the items that fulfil a condition, and gives the rows that retract them, in the order of the items' numbers. now is unix seconds.
 func Delete(ctx context.Context, tx *database.Transaction, now int64, condition string, args ...any) (retractions []Row, err error) {
-	err = tx.NewRaw("DELETE FROM stream WHERE retracts = 0 AND kind <> 'reset' AND "+condition+" RETURNING number, kind, chain", args...).Scan(ctx, &retractions)
+	err = tx.NewRaw("DELETE FROM stream WHERE retracts = 0 AND kind <> 'reset' AND "+condition+" RETURNING number, kind, chain, member, time", args...).Scan(ctx, &retractions)
 	if err != nil {
 		return nil, fmt.Errorf("database: take items of the stream back: %w", err)
 	}
 	slices.SortFunc(retractions, func(a, b Row) int { return int(a.Number - b.Number) })
 	for i := range retractions {
 		gone := &retractions[i]
-		retractions[i] = Row{Kind: gone.Kind, Chain: gone.Chain, Retracts: gone.Number, Time: now}
+		retractions[i] = Row{Kind: gone.Kind, Chain: gone.Chain, Retracts: gone.Number, Time: now, Member: gone.Member, ItemTime: gone.Time}
 	}
 	return retractions, nil
 }

@@ -436,6 +436,41 @@ function leaderboardSeries(answer: Answer<'getLeaderboardSeries'>): unknown[] {
   ];
 }
 
+function gameRank(rank: Schemas['GameRank']): unknown[] {
+  return [word(rank.id), count(rank.level), word(rank.name)];
+}
+
+function gameLadder(answer: Answer<'getGameLadder'>): unknown[] {
+  return [
+    freshness(answer.as_of, answer.stale, undefined), count(answer.total),
+    answer.ranks.map((rank) => [...gameRank(rank), count(rank.min_xp), count(rank.members)]),
+  ];
+}
+
+function gameProfile(answer: Answer<'getGameProfile'>): unknown[] {
+  const reasons = answer.unknown_reasons;
+  return [
+    freshness(answer.as_of, answer.stale, undefined), word(answer.handle), answer.avatar_url === null ? why(reasons.avatar_url) : word(answer.avatar_url),
+    gameRank(answer.rank), count(answer.xp),
+    answer.next_rank === null ? why(reasons.next_rank) : [word(answer.next_rank.id), count(answer.next_rank.min_xp)],
+    answer.badges.map((badge) => [
+      word(badge.id), word(badge.name), badge.image_url === null ? why(badge.unknown_reasons.image_url) : word(badge.image_url), time(badge.earned_at),
+    ]),
+    answer.joined_at === null ? why(reasons.joined_at) : time(answer.joined_at),
+  ];
+}
+
+function gameRanks(answer: Answer<'getGameRanks'>): unknown[] {
+  return [Object.entries(answer.ranks).map(([handle, rank]) => [word(handle), ...gameRank(rank)]), words(answer.missing), flag(answer.stale ?? false)];
+}
+
+function gameSeason(answer: Answer<'getGameSeason'>): unknown[] {
+  return [
+    word(answer.season.id), time(answer.season.starts_at), time(answer.season.ends_at), freshness(answer.as_of, answer.stale, undefined),
+    answer.entries.map((entry) => [word(entry.handle), count(entry.rank), count(entry.score)]),
+  ];
+}
+
 const families: Record<Schemas['VenueFamily'], string> = { own: 'ours', further: 'ours too', outside: 'theirs' };
 const doors: Record<Schemas['LaunchState'], string> = { open: 'come in', closed: 'another time' };
 
@@ -653,6 +688,10 @@ export const readers: { [Op in Operation]: (answer: Answer<Op>) => unknown[] } =
   getLandingStats: landingStats,
   getLeaderboard: leaderboard,
   getLeaderboardSeries: leaderboardSeries,
+  getGameLadder: gameLadder,
+  getGameProfile: gameProfile,
+  getGameRanks: gameRanks,
+  getGameSeason: gameSeason,
   getHeartbeat: heartbeat,
   getMobileHealth: mobileHealth,
   getSignInProviders: signInProviders,
@@ -689,6 +728,8 @@ export const queries: { [Op in keyof operations]?: [Query<Op>, Query<Op>] } = {
   getMembersIn: [{ mints: ['base:0x4ed4e862860bed51a9570b96d89af5e1b0efefed'] }, { mints: [] }],
   getLeaderboard: [{ chain: 'base', limit: 5 }, {}],
   getLeaderboardSeries: [{ range: '24h' }, {}],
+  getGameRanks: [{ handles: ['ada', 'grace'] }, { handles: [] }],
+  getGameSeason: [{ limit: 5 }, {}],
   getLaunchBoard: [{ sort: 'new', limit: 10, launchpad: 'ours', chain: 'base', before: 'x' }, {}],
   getLaunchedToken: [{ chain: 'base' }, {}],
   getTokenCard: [{ chain: 'base' }, {}],

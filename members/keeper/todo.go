@@ -1,0 +1,163 @@
+package keeper
+
+import (
+	"context"
+	"math"
+
+	"github.com/boardwalkhq/boardwalk/internal/game"
+	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/social"
+)
+
+// todo is what has to be counted anew, and how far everything is read once it is.
+type todo struct {
+	*Keeper
+
+	next *social.GameState
+	days map[member.Number]*todoDays
+}
+
+// todoDays are a member's days to be counted anew.
+type todoDays struct {
+	// traded are those with another trade, or without one.
+	traded map[int64]bool
+	// calledFrom is the day from which on calls may have won, or not any more; noDay is none.
+	calledFrom int64
+}
+
+const noDay = math.MinInt64
+
+func newTodo(k *Keeper) *todo {
+	return &todo{Keeper: k, next: cloneOf(k.state), days: map[member.Number]*todoDays{}}
+}
+
+func (t *todo) of(n member.Number) *todoDays {
+	d := t.days[n]
+	if d == nil {
+		d = &todoDays{traded: map[int64]bool{}, calledFrom: noDay}
+		t.days[n] = d
+	}
+	return d
+}
+
+// recount has all days be counted anew that may have lost trades, and the chains be read again from them on. A reorg reaches back a day at most.
+func (t *todo) recount(ctx context.Context) error {
+	oldest := int64(math.MaxInt64)
+	for _, at := range t.next.Chains {
+		oldest = min(oldest, at)
+	}
+	if oldest == math.MaxInt64 {
+		return nil
+	}
+	from := game.DateOf(oldest) - 1
+	list, err := t.Store.Social.GameDaysSince(ctx, from)
+	if err != nil {
+		return err
+	}
+	clear(t.traded)
+	for n, days := range list {
+		for _, date := range days {
+			t.of(n).traded[date] = true
+		}
+		t.calls(n, from)
+	}
+	for chain, at := range t.next.Chains {
+		t.next.Chains[chain] = min(at, game.Opens(from))
+	}
+	return nil
+}
+
+// trade takes in a trade that counts.
+func (t *todo) trade(n member.Number, date int64, at store.TokenAt) {
+	if known := t.traded[memberDay{n, date}]; known == nil || !known.changesNothing(at, t.next.Rules.XP.TokensADay) {
+		t.of(n).traded[date] = true
+	}
+}
+
+// calls has a member's calls be looked at that won on a day or later.
+func (t *todo) calls(n member.Number, from int64) {
+	if d := t.of(n); d.calledFrom == noDay || from < d.calledFrom {
+		d.calledFrom = from
+	}
+}
+
+// read takes in a piece of what is new; more says that there may be more.
+func (t *todo) read(ctx context.Context, chains []store.ChainStatus) (more bool, err error) {
+	for _, read := range []func(context.Context) (bool, error){
+		t.readStream,
+		t.readCalls,
+		func(ctx context.Context) (bool, error) { return t.readChains(ctx, chains) },
+	} {
+		some, err := read(ctx)
+		if err != nil {
+			return false, err
+		}
+		more = more || some
+	}
+	return more, nil
+}
+
+// readStream takes in what members traded near the heads of the chains, and what reorgs took back.
+func (t *todo) readStream(ctx context.Context) (more bool, err error) {
+	list, err := t.Store.Stream.After(ctx, t.next.Stream, readAtOnce)
+	if err != nil {
+		return false, err
+	}
+	for i := range list {
+		it := &list[i]
+		t.next.Stream = it.Number
+		switch {
+		case it.Kind == market.StreamReset:
+			if err := t.recount(ctx); err != nil {
+				return false, err
+			}
+		case it.Kind != market.StreamTrade:
+		case it.Retracts == 0:
+			t.trade(member.Number(it.Trade.Member), game.DateOf(it.Time), store.TokenAt{Chain: it.Chain, Mint: it.Token})
+		case it.RetractedMember > 0:
+			t.of(member.Number(it.RetractedMember)).traded[game.DateOf(it.RetractedTime)] = true
+		}
+	}
+	return len(list) == readAtOnce, nil
+}
+
+// readCalls takes in which calls have won, or not any more.
+func (t *todo) readCalls(ctx context.Context) (more bool, err error) {
+	list, err := t.Store.Social.CallChanges(ctx, t.next.CallChange, readAtOnce)
+	if err != nil {
+		return false, err
+	}
+	for i := range list {
+		c := &list[i]
+		t.next.CallChange = c.Change
+		t.calls(c.Member, game.DateOf(c.CalledAt))
+	}
+	return len(list) == readAtOnce, nil
+}
+
+// readChains takes in what members traded in blocks that are in no stream: those that an index reads of the past.
+func (t *todo) readChains(ctx context.Context, chains []store.ChainStatus) (more bool, err error) {
+	for i := range chains {
+		c := &chains[i]
+		from, had := t.next.Chains[c.ID]
+		if had && from >= c.Last.Time {
+			continue
+		}
+		list, next, err := t.Store.Wallets.PlayedFrom(ctx, c.ID, from)
+		if err != nil {
+			return false, err
+		}
+		for _, p := range list {
+			t.trade(member.Number(p.Member), p.Day, p.TokenAt)
+		}
+		if next == 0 || next > c.Last.Time {
+			next = c.Last.Time
+		} else {
+			more = true
+		}
+		t.next.Chains[c.ID] = next
+	}
+	return more, nil
+}
