@@ -51,7 +51,7 @@ func TestCalls(t *testing.T) {
 	for _, kind := range storetest.Both {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			st := seeded(t, kind)
+			st := withoutMembers(t, kind)
 			writeMembers(t, st, 1, member.Record{ID: "u1", Handle: "ada", JoinedAt: 1}, member.Record{ID: "u2", Handle: "Grace", JoinedAt: 1})
 			o := options(t, st)
 			begun := time.Now()
@@ -105,7 +105,7 @@ func TestCalls(t *testing.T) {
 // TestRichTexts: names in a call's text are looked up when it is told.
 func TestRichTexts(t *testing.T) {
 	t.Parallel()
-	st := seeded(t, "sqlite")
+	st := withoutMembers(t, "sqlite")
 	o := options(t, st)
 	only := chains()
 	only.Chains = slices.DeleteFunc(only.Chains, func(c catalog.Chain) bool { return c.ID == "bsc" })
@@ -162,7 +162,7 @@ func TestRichTexts(t *testing.T) {
 // TestCallsInEvents: the stream tells calls without their texts, which may be long.
 func TestCallsInEvents(t *testing.T) {
 	t.Parallel()
-	st := seeded(t, "sqlite")
+	st := withoutMembers(t, "sqlite")
 	writeMembers(t, st, 1, member.Record{ID: "u1", Handle: "ada", JoinedAt: 1})
 	s := follow(t, answering(t, st, nil), "", nil)
 	s.next(t)
@@ -177,7 +177,7 @@ func TestCallsInEvents(t *testing.T) {
 // TestLongCalls: of calls whose texts are too long together the newest are told.
 func TestLongCalls(t *testing.T) {
 	t.Parallel()
-	st := seeded(t, "sqlite")
+	st := withoutMembers(t, "sqlite")
 	var records []member.Record
 	for n := range 20 {
 		records = append(records, member.Record{ID: member.ID(fmt.Sprint("u", n)), Handle: fmt.Sprint("h", n), JoinedAt: 1})
@@ -199,7 +199,7 @@ func TestLongCalls(t *testing.T) {
 // TestManyCalls: of more than 200 new calls the newest are told, and a landing page has twelve.
 func TestManyCalls(t *testing.T) {
 	t.Parallel()
-	st := seeded(t, "sqlite")
+	st := withoutMembers(t, "sqlite")
 	var records []member.Record
 	for n := range 201 {
 		records = append(records, member.Record{ID: member.ID(fmt.Sprint("u", n)), Handle: fmt.Sprint("h", n), JoinedAt: 1})
@@ -228,7 +228,7 @@ func TestOldCalls(t *testing.T) {
 	for _, kind := range storetest.Both {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			st := seeded(t, kind)
+			st := withoutMembers(t, kind)
 			call := func(id string, age time.Duration) {
 				records := []member.Record{{ID: member.ID(id), Handle: id, JoinedAt: 1, UpdatedAt: 1}, callOf(t, id, id, token, "")}
 				records[1].UpdatedAt = 1

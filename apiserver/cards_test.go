@@ -128,7 +128,7 @@ func near2(a *float64, b float64) bool { return a != nil && *a == b }
 // TestTokenCard holds what is drawn against what the other operations answer.
 func TestTokenCard(t *testing.T) {
 	t.Parallel()
-	st := seeded(t, "sqlite")
+	st := withoutMembers(t, "sqlite")
 	l, err := st.Leases.Acquire(t.Context(), "base", "test", time.Minute)
 	if err != nil {
 		t.Fatal(err)

@@ -28,6 +28,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/pairs"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/standings"
 	"github.com/boardwalkhq/boardwalk/internal/candle"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
@@ -121,6 +122,7 @@ func TestDatabaseGoneAndBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	fill(t, st)
+	addResident(t, st)
 	if err := st.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -291,7 +293,7 @@ func (w *waiting) Tokens(context.Context, market.Address) ([]figures.Token, erro
 // catalogAlone is a snapshot without anything from a database.
 func catalogAlone(t *testing.T) *read.Snapshot {
 	t.Helper()
-	return &read.Snapshot{Catalog: declared.New(chains()), Members: members.NewDirectory(nil)}
+	return &read.Snapshot{Catalog: declared.New(chains()), Members: members.NewDirectory(nil), Standings: standings.New(nil, nil)}
 }
 
 // reader is all that the API reads through.
@@ -395,4 +397,7 @@ func TestFaultsStayInside(t *testing.T) {
 		fails(c, target, http.StatusInternalServerError)
 	}
 	fails(c, "/api/dexscreener/search?q=pepe", http.StatusServiceUnavailable)
+	for _, target := range []string{"/api/game/ladder", "/api/game/profile/" + resident, "/api/game/ranks?handles=" + resident, "/api/game/season"} {
+		fails(c, target, http.StatusServiceUnavailable) // nobody was read yet
+	}
 }

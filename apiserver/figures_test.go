@@ -69,7 +69,7 @@ func TestAReasonStandsBesideWhatIsUnknown(t *testing.T) {
 // would say that there is none.
 func TestMembersAreNotCounted(t *testing.T) {
 	t.Parallel()
-	st := seeded(t, "sqlite")
+	st := withoutMembers(t, "sqlite")
 	mintCoins(t, st, "base", 101, good(1, "Otter"))
 	c := start(t, st)
 	type held struct {

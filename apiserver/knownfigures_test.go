@@ -82,7 +82,7 @@ func TestNewHoldersOfKnownHolders(t *testing.T) {
 // TestMembersAreUnknownAndNotNone: a service that knows no members answers an object without a count, and says why.
 func TestMembersAreUnknownAndNotNone(t *testing.T) {
 	t.Parallel()
-	st := seeded(t, "sqlite")
+	st := withoutMembers(t, "sqlite")
 	mintCoins(t, st, "base", 101, good(1, "Otter"))
 	c := start(t, st)
 	alone := get[object](t, c, "/api/launch/token/"+(&coin{n: 1}).mint())

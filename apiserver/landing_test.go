@@ -15,7 +15,7 @@ func TestLandingStats(t *testing.T) {
 	for _, kind := range storetest.Both {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			st := seeded(t, kind)
+			st := withoutMembers(t, kind)
 			s := get[contract.LandingStats](t, start(t, st), "/api/platform/landing-stats")
 			if s.Members != nil || s.Trades != nil || s.VolumeUSD != nil || s.Since != nil || s.UnknownReasons["members"] != contract.UnknownReasonUnavailable {
 				t.Errorf("where nobody is a member: %+v", s)

@@ -87,7 +87,7 @@ func TestLeaderboard(t *testing.T) {
 	for _, kind := range storetest.Both {
 		t.Run(kind, func(t *testing.T) {
 			t.Parallel()
-			st := seeded(t, kind)
+			st := withoutMembers(t, kind)
 			withProfit(t, st)
 			c := start(t, st)
 			eventually(t, "the members are known", func() bool { return len(get[contract.Leaderboard](t, c, "/api/leaderboard?limit=9").Traders) > 0 })
@@ -134,7 +134,7 @@ func TestLeaderboard(t *testing.T) {
 
 func TestMembersOfATokenAndProfitOverTime(t *testing.T) {
 	t.Parallel()
-	st := seeded(t, "sqlite")
+	st := withoutMembers(t, "sqlite")
 	c := start(t, st)
 	target := "/api/live/members-in?mints=base:" + token + ",bsc:" + token + "," + unmet
 	nobody := get[contract.MembersIn](t, c, target)
@@ -185,7 +185,7 @@ func TestMembersOfATokenAndProfitOverTime(t *testing.T) {
 // TestPrivateWalletsAreNotTold: nothing of the answers about members has a private wallet, or an amount by which it could be found.
 func TestPrivateWalletsAreNotTold(t *testing.T) {
 	t.Parallel()
-	st := seeded(t, "sqlite")
+	st := withoutMembers(t, "sqlite")
 	withProfit(t, st)
 	c := start(t, st)
 	eventually(t, "the members are known", func() bool { return len(get[contract.Leaderboard](t, c, "/api/leaderboard").Traders) > 0 })

@@ -16,7 +16,7 @@ import (
 func TestNothingPrivateIsAnswered(t *testing.T) {
 	t.Parallel()
 	const hiddenWallet, hiddenSignature = "0xd1dde20000000000000000000000000000000001", "0x51617a7e"
-	private := []string{"id-of-shown", "id-of-hidden", "id-of-left", "hidden_handle", "left_handle", hiddenWallet[2:], hiddenSignature, "text of a proof", "joined_at"}
+	private := []string{"id-of-shown", "id-of-hidden", "id-of-left", "hidden_handle", "left_handle", hiddenWallet[2:], hiddenSignature, "text of a proof"}
 	st := seeded(t, "sqlite")
 	wallet := func(id member.ID, text string, public bool) member.Record {
 		return member.Record{ID: id, Wallet: &member.WalletRecord{

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"flag"
 	"io"
 	"log/slog"
@@ -28,11 +29,13 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/site"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
+	"github.com/boardwalkhq/boardwalk/internal/game"
 	"github.com/boardwalkhq/boardwalk/internal/keyfile"
 	"github.com/boardwalkhq/boardwalk/internal/market"
-	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
+	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/social"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -106,18 +109,52 @@ func set[K comparable, V any](k K, v V) market.Change[K, V] {
 // seeded is a store with the test's world in it.
 func seeded(t *testing.T, kind string) *store.Store {
 	t.Helper()
+	st := withoutMembers(t, kind)
+	addResident(t, st)
+	return st
+}
+
+// addResident adds the resident to a world.
+func addResident(tb testing.TB, st *store.Store) {
+	tb.Helper()
+	writeMembers(tb, st, 1, member.Record{ID: "resident", Handle: resident, JoinedAt: clock.Unix() - 86400})
+	keepGame(tb, st)
+}
+
+// withoutMembers is the test's world without anybody.
+func withoutMembers(t *testing.T, kind string) *store.Store {
+	t.Helper()
 	st := storetest.Open(t, kind)
 	fill(t, st)
 	return st
 }
 
+// keepGame writes what some members have come to in their game, into which everything was taken that the chains have.
+func keepGame(tb testing.TB, st *store.Store, played ...social.Played) {
+	tb.Helper()
+	l, err := st.Social.Acquire(tb.Context(), "the game's", time.Minute.Milliseconds())
+	if err != nil || l == nil {
+		tb.Fatal("no lease", err)
+	}
+	chains, err := st.Served().Chains(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	state := &social.GameState{Chains: map[string]int64{}, Rules: game.Default()}
+	for _, c := range chains {
+		state.Chains[c.ID] = c.Last.Time
+	}
+	if err := errors.Join(st.Social.KeepGame(tb.Context(), l, played, state, clock.Unix()), st.Social.Release(tb.Context(), l)); err != nil {
+		tb.Fatal(err)
+	}
+}
+
 // resident is the handle of a member who does nothing.
 const resident = "Resident"
 
-// fill writes a member and two chains: on each a token with a pool, one without any, and namesakes.
+// fill writes two chains: on each a token with a pool, one without any, and namesakes.
 func fill(tb testing.TB, st *store.Store) {
 	tb.Helper()
-	writeMembers(tb, st, 1, member.Record{ID: "u0", Handle: resident, JoinedAt: clock.Unix() - 86400})
 	for i, chain := range []string{"base", "bsc"} {
 		l, err := st.Leases.Acquire(tb.Context(), chain, "test", time.Minute)
 		if err != nil {

@@ -204,6 +204,12 @@ func TestWhatIsRendered(t *testing.T) {
 			more: []string{"Ingress/boardwalk-apiserver"},
 		},
 		"metrics": {set: []string{"metrics.serviceMonitor.enabled=true"}, more: []string{"ServiceMonitor/boardwalk"}},
+		"game": {
+			set: []string{
+				"members.enabled=true", "members.tokens.existingSecret.name=intake", "members.game.ranks[0].id=first", "members.game.ranks[0].name=First", "members.game.ranks[0].minXP=0",
+			},
+			more: []string{"ConfigMap/boardwalk-members-game", "Deployment/boardwalk-members", "Service/boardwalk-members", "NetworkPolicy/boardwalk-members"},
+		},
 		"site": {
 			set: []string{
 				"apiserver.site.resources[0].id=docs", "apiserver.site.resources[0].label=Docs",

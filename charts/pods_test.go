@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/boardwalkhq/boardwalk/internal/game"
 )
 
 // template is the pod template of a workload; ok is false for other objects.
@@ -259,6 +261,14 @@ func TestFlags(t *testing.T) {
 		"--max-in-flight=200", "--max-event-streams=1000", "--access-log", "--renderer=/run/boardwalk/renderer/renderer.sock", "--pprof",
 	}; !slices.Equal(got, want) {
 		t.Errorf("the API server has %q, wanted %q", got, want)
+	}
+	pod, _ = template(one(t, all, "Deployment", "markets-members"))
+	if got := args(t, container(t, pod, "members")); !slices.Contains(got, "--game=/etc/boardwalk/game/game.yaml") {
+		t.Errorf("the members program has %q", got)
+	}
+	rules, ok := at(one(t, all, "ConfigMap", "markets-members-game"), "data", "game.yaml").(string)
+	if parsed, err := game.Parse("the chart's", []byte(rules)); !ok || err != nil || len(parsed.Ranks) != 2 || parsed.Badges[0].Image == "" {
+		t.Errorf("the rules of the game are %s: %v", rules, err)
 	}
 }
 

@@ -102,6 +102,7 @@ func TestMistakesAreRefused(t *testing.T) {
 			`at '/apiserver/topologySpread/0': additional properties 'labelSelector' not allowed`,
 		},
 		"day of the changelog": {`apiserver: {site: {changelog: [{id: a, at: March, label: x}]}}`, `at '/apiserver/site/changelog/0/at': 'March' does not match pattern`},
+		"what a badge is for":  {`members: {game: {badges: [{id: a, name: A, for: luck, count: 1}]}}`, `at '/members/game/badges/0/for': value must be one of 'days', 'streak'`},
 		"kind of a resource":   {`apiserver: {site: {resources: [{id: a, label: A, kind: forum, url: /}]}}`, `value must be one of 'docs', 'developers', 'blog', 'status', 'support'`},
 		"address without a length": {
 			`networkPolicy: {kubernetes: {cidrs: [10.0.0.1]}}`,
@@ -186,9 +187,9 @@ type schema struct {
 	Definitions map[string]schema `json:"definitions"`
 }
 
-// optional are values whose members aren't given in values.yaml: they are those of Kubernetes, or shown in docs/api.md.
+// optional are values whose members aren't given in values.yaml: they are those of Kubernetes, or shown in docs/api.md and docs/game.md.
 var optional = []string{
-	".apiserver.site", ".apiserver.autoscaling.behavior",
+	".apiserver.site", ".members.game", ".apiserver.autoscaling.behavior",
 	".operator.resources.requests", ".operator.resources.limits", ".apiserver.resources.requests", ".apiserver.resources.limits",
 	".renderer.resources.requests", ".renderer.resources.limits",
 }

@@ -20,6 +20,7 @@ var optionalMembers = map[string][]string{
 	"TrustReport": {"chain_candidates", "reason", "stale"}, "Resource": {"at"},
 	"TradeFeed": {"stale"}, "LiveSince": {"stale"}, "LandingLive": {"stale"}, "LandingStats": {"stale"}, "Call": {"rich", "text"}, "RichTag": {"chain", "mint"},
 	"TokenFamily": {"chain_candidates", "stale"}, "MembersIn": {"stale"}, "Leaderboard": {"stale"}, "ProfitSeries": {"stale"},
+	"GameLadder": {"stale"}, "GameProfile": {"stale"}, "GameRanks": {"stale"}, "GameSeason": {"stale"},
 }
 
 func TestOnlyTheseMembersMayBeLeftOut(t *testing.T) {

@@ -1524,7 +1524,7 @@ type GameSeason struct {
 	Stale bool `json:"stale,omitempty"`
 }
 
-// GameSeasonEntry Never more than this.
+// GameSeasonEntry A member with their place and score; nothing else is told.
 type GameSeasonEntry struct {
 	// Handle A member's name, without an @.
 	Handle Handle `json:"handle"`

@@ -114,7 +114,7 @@ func (s *fake) plain(r *http.Request) (operation string, a answer) {
 	case id == "getMarketLive" && values["per_chain"] != "":
 		n, _ := strconv.Atoi(values["per_chain"]) // it fits already
 		a = a.with(s.t, n, "per_chain")
-	case id == "getTradeFeed" && r.URL.Query().Get("before") != "":
+	case id == "getTradeFeed" && strings.TrimSpace(r.URL.Query().Get("before")) != "":
 		a = a.withHeader("Cache-Control", s.kit.operations[id].Cache.Older.Header())
 	case id == "getHeartbeat":
 		a = a.with(s.t, s.requests.Load(), "latency_ms")

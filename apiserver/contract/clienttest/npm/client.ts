@@ -443,7 +443,7 @@ function gameRank(rank: Schemas['GameRank']): unknown[] {
 function gameLadder(answer: Answer<'getGameLadder'>): unknown[] {
   return [
     freshness(answer.as_of, answer.stale, undefined), count(answer.total),
-    answer.ranks.map((rank) => [...gameRank(rank), count(rank.min_xp), count(rank.members)]),
+    answer.ranks.map((rank) => [word(rank.id), count(rank.level), word(rank.name), count(rank.min_xp), count(rank.members)]),
   ];
 }
 
@@ -758,6 +758,7 @@ export function problem(of: Failure): unknown[] {
       return [word(error.name), place, word(error.reason), words(error.allowed ?? []), extra(error.min), extra(error.max)];
     }),
     words(of.chains ?? []),
+    word(of.handle ?? ''),
     word(of.mint ?? ''),
     word(of.chain ?? ''),
     word(of.wallet ?? ''),
