@@ -192,8 +192,8 @@ func (s *Server) judgeAndKeep(ctx context.Context, lease *social.Lease) {
 	}
 	forget()
 	defer forget()
-	judged := work{log: s.Log, fails: "calls can't be judged: their outcomes come late"}
-	kept := work{log: s.Log, fails: "the game can't be kept: what members have come to is old"}
+	judged := work{log: s.Log, what: "the outcomes of calls"}
+	kept := work{log: s.Log, what: "what members have come to in the game"}
 	for wait.For(ctx, tick) {
 		lost, err := s.social.KeepNumbers(ctx, lease, s.Now().Unix())
 		if lost {
@@ -208,15 +208,15 @@ func (s *Server) judgeAndKeep(ctx context.Context, lease *social.Lease) {
 // work is something that is done again and again, and may fail.
 type work struct {
 	log *slog.Logger
-	// fails says what it means that it fails.
-	fails     string
+	// what comes of it.
+	what      string
 	isFailing bool
 }
 
 // done logs the first of several errors.
 func (w *work) done(ctx context.Context, err error) {
 	if err != nil && !w.isFailing && ctx.Err() == nil {
-		w.log.WarnContext(ctx, w.fails, "err", err.Error())
+		w.log.WarnContext(ctx, "something comes late", "what", w.what, "err", err.Error())
 	}
 	w.isFailing = err != nil
 }

@@ -69,7 +69,7 @@ func TestAnswersWithAsOf(t *testing.T) {
 		"getTokenTrust": true, "getLaunchBoard": true, "getLaunchedToken": true, "getLaunchStatus": true, "getHeartbeat": true, "getOnlineCount": true,
 		"getTokenFamily": true, "getTradeFeed": true, "getLiveSince": true, "getLandingLive": true, "getLandingStats": true, "getMembersIn": true, "getLeaderboard": true, "getLeaderboardSeries": true,
 		"getGameLadder": true, "getGameProfile": true, "getGameSeason": true,
-		"getGameRanks": false, // as the contract has it
+		"getGameRanks":    false, // as the contract has it
 		"getMobileHealth": false, "getSignInProviders": false, "getVersion": false,
 		"searchPairs": false, // in X-Data-As-Of, as its shape is another's
 	}

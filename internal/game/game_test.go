@@ -81,8 +81,14 @@ func TestStand(t *testing.T) {
 		t.Errorf("%d XP, want %d", got.XP, want)
 	}
 	want := []game.Earned{
-		{"first-trade", 100}, {"full-day", 103}, {"three-chains", 103}, {"week-streak", 106}, {"first-season", game.FirstDay(week + 1)}, {"podium", game.FirstDay(week + 1)},
-		{"first-win", 110}, {"two-wins", 110},
+		{"first-trade", 100},
+		{"full-day", 103},
+		{"three-chains", 103},
+		{"week-streak", 106},
+		{"first-season", game.FirstDay(week + 1)},
+		{"podium", game.FirstDay(week + 1)},
+		{"first-win", 110},
+		{"two-wins", 110},
 	}
 	if !slices.Equal(got.Badges, want) {
 		t.Errorf("the badges are %v, want %v", got.Badges, want)

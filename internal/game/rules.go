@@ -109,7 +109,7 @@ var defaultRules []byte
 func Default() *Rules {
 	r, err := Parse("the default rules", defaultRules)
 	if err != nil {
-		panic(err) // a test reads them
+		panic(err) //nolint:forbidigo // they are a part of the program, and a test reads them
 	}
 	return r
 }

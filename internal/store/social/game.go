@@ -116,43 +116,26 @@ func (s *Store) KeepGame(ctx context.Context, l *Lease, played []Played, state *
 		if err != nil {
 			return err
 		}
-		var days, gone []gameDayRow
-		var standings []gameMemberRow
 		last, err := lastGameChange(ctx, tx)
 		if err != nil {
 			return err
 		}
+		var rows gameRows
 		for i := range played {
-			p := &played[i]
-			if !there[p.Member] {
-				continue
-			}
-			for _, d := range p.Days {
-				row := gameDayRow{
-					Member: int64(p.Member), Day: d.Date, Tokens: int64(d.Tokens), Chains: int64(d.Chains), Wins: int64(d.Wins), XP: state.Rules.DayXP(&d),
-				}
-				if d.IsEmpty() {
-					gone = append(gone, row)
-				} else {
-					days = append(days, row)
+			if p := &played[i]; there[p.Member] {
+				last++
+				if err := rows.add(p, state.Rules, last, now); err != nil {
+					return err
 				}
 			}
-			badges, err := json.Marshal(p.Badges)
-			if err != nil {
-				return err
-			}
-			last++
-			standings = append(standings, gameMemberRow{
-				Member: int64(p.Member), XP: p.XP, Week: p.Week, WeekXP: p.WeekXP, Badges: string(badges), ChangedAt: now, Change: last,
-			})
 		}
-		if len(standings) == 0 {
+		if len(rows.standings) == 0 {
 			return nil
 		}
 		for _, write := range []func() error{
-			func() error { return database.Remove(ctx, tx, gone) },
-			func() error { return database.Upsert(ctx, tx, days) },
-			func() error { return database.Upsert(ctx, tx, standings) },
+			func() error { return database.Remove(ctx, tx, rows.gone) },
+			func() error { return database.Upsert(ctx, tx, rows.days) },
+			func() error { return database.Upsert(ctx, tx, rows.standings) },
 		} {
 			if err := write(); err != nil {
 				return err
@@ -161,6 +144,28 @@ func (s *Store) KeepGame(ctx context.Context, l *Lease, played []Played, state *
 		_, err = tx.NewRaw("INSERT INTO sequences (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET last = excluded.last", gameCounter, last).Exec(ctx)
 		return wrap("number what members have come to", err)
 	})
+}
+
+// gameRows are the rows of some members: the days that are written and those that are deleted, and what they have come to.
+type gameRows struct {
+	days, gone []gameDayRow
+	standings  []gameMemberRow
+}
+
+func (r *gameRows) add(p *Played, rules *game.Rules, change, now int64) error {
+	for _, d := range p.Days {
+		row := gameDayRow{Member: int64(p.Member), Day: d.Date, Tokens: int64(d.Tokens), Chains: int64(d.Chains), Wins: int64(d.Wins), XP: rules.DayXP(&d)}
+		if d.IsEmpty() {
+			r.gone = append(r.gone, row)
+		} else {
+			r.days = append(r.days, row)
+		}
+	}
+	badges, err := json.Marshal(p.Badges)
+	r.standings = append(r.standings, gameMemberRow{
+		Member: int64(p.Member), XP: p.XP, Week: p.Week, WeekXP: p.WeekXP, Badges: string(badges), ChangedAt: now, Change: change,
+	})
+	return err
 }
 
 // keepGame writes something of the game under the lease, and the state of it.
