@@ -207,6 +207,9 @@ func TestWhatIsRendered(t *testing.T) {
 		"game": {
 			set: []string{
 				"members.enabled=true", "members.tokens.existingSecret.name=intake", "members.game.ranks[0].id=first", "members.game.ranks[0].name=First", "members.game.ranks[0].minXP=0",
+				"members.game.xp.activeDay=1", "members.game.xp.token=1", "members.game.xp.tokensADay=1", "members.game.xp.win=1", "members.game.xp.winsADay=1",
+				"members.game.season.bonus[0].places=1", "members.game.season.bonus[0].xp=1", "members.game.badges[0].id=a", "members.game.badges[0].name=A",
+				"members.game.badges[0].for=days", "members.game.badges[0].count=1",
 			},
 			more: []string{"ConfigMap/boardwalk-members-game", "Deployment/boardwalk-members", "Service/boardwalk-members", "NetworkPolicy/boardwalk-members"},
 		},

@@ -102,6 +102,7 @@ func TestMistakesAreRefused(t *testing.T) {
 			`at '/apiserver/topologySpread/0': additional properties 'labelSelector' not allowed`,
 		},
 		"day of the changelog": {`apiserver: {site: {changelog: [{id: a, at: March, label: x}]}}`, `at '/apiserver/site/changelog/0/at': 'March' does not match pattern`},
+		"a part of the rules":  {`members: {game: {ranks: [{id: a, name: A, minXP: 0}]}}`, `missing properties 'xp', 'season', 'badges'`},
 		"what a badge is for":  {`members: {game: {badges: [{id: a, name: A, for: luck, count: 1}]}}`, `at '/members/game/badges/0/for': value must be one of 'days', 'streak'`},
 		"kind of a resource":   {`apiserver: {site: {resources: [{id: a, label: A, kind: forum, url: /}]}}`, `value must be one of 'docs', 'developers', 'blog', 'status', 'support'`},
 		"address without a length": {

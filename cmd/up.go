@@ -15,6 +15,8 @@ import (
 var errNoChains = errors.New("nothing says which chains to run: give --chain base --rpc https://YOUR-NODE for a chain of the samples " +
 	"(boardwalk samples lists them), or -f DIR for manifests of your own")
 
+var errNoIntake = errors.New("--game has the rules of the members' game, and there is no intake: give --intake-tokens, or leave it out")
+
 func upCommand(build serve.Build) *cobra.Command {
 	var ops operations
 	var db database
@@ -47,6 +49,9 @@ replaces that of the samples beside --chain.`,
 			}
 			if len(u.Samples)+len(u.Manifests) == 0 {
 				return errNoChains
+			}
+			if intake.GameFile != "" && intake.TokensFile == "" {
+				return errNoIntake
 			}
 			if intake.TokensFile != "" {
 				intake.Deployment = cmp.Or(intake.Deployment, p.BaseURL, "http://"+p.Listen)

@@ -147,7 +147,11 @@ func (s *Server) try(ctx context.Context) error {
 		return nil
 	})
 	g.Go(func() error {
-		s.judgeAndKeep(held, lease)
+		s.judgeCalls(held, lease)
+		return nil
+	})
+	g.Go(func() error {
+		s.keepGame(held, lease)
 		return nil
 	})
 	err = s.hold(held, lease)
@@ -184,23 +188,27 @@ func (s *Server) renew(ctx context.Context, lease *social.Lease, ends *time.Time
 	}
 }
 
-// judgeAndKeep judges calls and keeps the game until its context ends.
-func (s *Server) judgeAndKeep(ctx context.Context, lease *social.Lease) {
-	forget := func() {
-		s.judge.Forget()
-		s.keeper.Forget()
-	}
-	forget()
-	defer forget()
+// judgeCalls judges calls until its context ends.
+func (s *Server) judgeCalls(ctx context.Context, lease *social.Lease) {
+	s.judge.Forget()
+	defer s.judge.Forget()
 	judged := work{log: s.Log, what: "the outcomes of calls"}
-	kept := work{log: s.Log, what: "what members have come to in the game"}
 	for wait.For(ctx, tick) {
 		lost, err := s.social.KeepNumbers(ctx, lease, s.Now().Unix())
 		if lost {
 			s.Log.WarnContext(ctx, "the database has lost a part of the stream: clients begin anew")
-			forget()
+			s.judge.Forget()
 		}
 		judged.done(ctx, errors.Join(err, s.judge.Look(ctx, lease)))
+	}
+}
+
+// keepGame keeps the game until its context ends. After a long outage one look takes long.
+func (s *Server) keepGame(ctx context.Context, lease *social.Lease) {
+	s.keeper.Forget()
+	defer s.keeper.Forget()
+	kept := work{log: s.Log, what: "what members have come to in the game"}
+	for wait.For(ctx, tick) {
 		kept.done(ctx, s.keeper.Look(ctx, lease))
 	}
 }

@@ -158,7 +158,7 @@ func (h *Handlers) season(r *serve.Request) (*serve.Answer, error) {
 		Season: contract.GameSeasonWeek{
 			ID: rules.WeekID(week), StartsAt: wire.Timestamp(rules.Opens(rules.FirstDay(week))), EndsAt: wire.Timestamp(rules.Opens(rules.FirstDay(week + 1))),
 		},
-		AsOf: asOf(r), Entries: entries[:min(len(entries), int(r.Number("limit")))], Stale: isLate(r.Seen),
+		AsOf: r.AsOf(max(r.Seen.Standings.ChangedAt(), rules.Opens(rules.FirstDay(week)))), Entries: entries[:min(len(entries), int(r.Number("limit")))], Stale: isLate(r.Seen),
 	})
 }
 

@@ -29,7 +29,7 @@ func (d *Day) isActive() bool { return d.Tokens > 0 }
 type Place struct {
 	// Week is the season's.
 	Week int64
-	// Place is 1 for the highest score; members with equal scores have the same place.
+	// Place is 1 for the highest score. Members with equal scores have the last of their places: three who share the highest have place 3.
 	Place int
 	Score int64
 }

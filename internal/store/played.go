@@ -52,8 +52,8 @@ func (s Wallets) PlayedBy(ctx context.Context, chains []string, members []int64,
 // 0 where there is none.
 func (s Wallets) PlayedFrom(ctx context.Context, chain string, from int64) (list []PlayedToken, next int64, err error) {
 	index := s.served.indexOf(chain)
-	var first int64
-	err = s.db.AskOne(ctx, []any{&first}, "SELECT time FROM wallet_entries WHERE chain = ? AND time >= ? AND player > 0 ORDER BY time LIMIT 1", index, from)
+	var first int64 // no look-up: until its index is built this may take long
+	err = s.db.Read.NewRaw("SELECT time FROM wallet_entries WHERE chain = ? AND time >= ? AND player > 0 ORDER BY time LIMIT 1", index, from).Scan(ctx, &first)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, 0, nil
 	}

@@ -49,10 +49,12 @@ type Options struct {
 type Keeper struct {
 	Options
 
-	// state is what was taken in, and saved is that of the database.
+	// state is what was taken in, and saved is what of it was written last; nil is nothing yet.
 	state, saved *social.GameState
 	// traded has the tokens that are counted of the days of late.
 	traded map[memberDay]*tradedTokens
+	// seen is what was seen of each chain last.
+	seen map[string]chainSeen
 	// today is the day of the last look.
 	today     int64
 	forgotten atomic.Bool
@@ -66,6 +68,9 @@ func (k *Keeper) Forget() {
 	k.forgotten.Store(true)
 	k.Behind.Set(0)
 }
+
+// chainSeen is a chain's commit number, and since when it has been the same; unix seconds of the clock.
+type chainSeen struct{ commit, since int64 }
 
 type memberDay struct {
 	member member.Number
@@ -102,13 +107,12 @@ func (k *Keeper) Look(ctx context.Context, l *social.Lease) error {
 }
 
 func (k *Keeper) look(ctx context.Context, l *social.Lease) error {
-	list, err := k.Store.Chains(ctx)
+	stored, err := k.Store.Social.GameState(ctx)
 	if err != nil {
 		return err
 	}
-	list = slices.DeleteFunc(list, func(c store.ChainStatus) bool { return c.Last.Hash == (market.Hash{}) })
-	if k.forgotten.Swap(false) || k.state == nil {
-		if err := k.load(ctx, l); err != nil {
+	if k.forgotten.Swap(false) || k.state == nil || !reflect.DeepEqual(stored, k.saved) { // the database has lost what was written last
+		if err := k.load(ctx, l, stored); err != nil {
 			return err
 		}
 	}
@@ -116,70 +120,77 @@ func (k *Keeper) look(ctx context.Context, l *social.Lease) error {
 		k.today = today
 		maps.DeleteFunc(k.traded, func(d memberDay, _ *tradedTokens) bool { return d.date < today-1 })
 	}
-	last, err := k.Store.Stream.Last(ctx)
-	if err != nil {
-		return err
-	}
-	first, err := k.Store.Stream.First(ctx, k.Now())
-	if err != nil {
-		return err
-	}
-	t := newTodo(k)
-	if last < k.state.Stream || first > k.state.Stream+1 { // the database has gone back, or what was taken back isn't known any more
-		if err := t.recount(ctx); err != nil {
-			return err
-		}
-		t.next.Stream = min(k.state.Stream, last)
-		if first > t.next.Stream+1 {
-			t.next.Stream = first - 1
-		}
-	}
-	for {
-		k.Behind.Set(float64(max(last-t.next.Stream, 0)))
-		more, err := t.read(ctx, list)
+	for last := newestOf(k.state.Chains); ; {
+		chains, err := k.chains(ctx) // anew each time: another index may be served by then
 		if err != nil {
 			return err
 		}
-		if err := k.write(ctx, l, t, list); err != nil {
+		t := newTodo(k, last)
+		more, err := t.read(ctx, chains)
+		if err != nil {
+			return err
+		}
+		if err := k.write(ctx, l, t, chains); err != nil {
 			return err
 		}
 		if !more {
-			break
+			return k.closeSeasons(ctx, l, chains)
 		}
-		t = newTodo(k)
 	}
-	k.Behind.Set(0)
-	return k.closeSeasons(ctx, l, list)
 }
 
-// load reads what was taken in. Other rules than before are applied to all that was counted.
-func (k *Keeper) load(ctx context.Context, l *social.Lease) error {
-	k.traded, k.state = map[memberDay]*tradedTokens{}, nil
-	state, err := k.Store.Social.GameState(ctx)
-	if err != nil {
-		return err
+// newestOf is the newest of the times up to which chains were read; 0 without any.
+func newestOf(chains map[string]int64) (at int64) {
+	for _, t := range chains {
+		at = max(at, t)
 	}
-	isNew := state == nil
-	if isNew {
+	return at
+}
+
+// chains are those that have blocks. It notes which of them move.
+func (k *Keeper) chains(ctx context.Context) ([]store.ChainStatus, error) {
+	list, err := k.Store.Chains(ctx)
+	if err != nil {
+		return nil, err
+	}
+	list = slices.DeleteFunc(list, func(c store.ChainStatus) bool { return c.Last.Hash == (market.Hash{}) })
+	for i := range list {
+		c := &list[i]
+		if was, ok := k.seen[c.ID]; !ok || was.commit != c.CommitNo {
+			k.seen[c.ID] = chainSeen{c.CommitNo, k.Now().Unix()}
+		}
+	}
+	return list, nil
+}
+
+// load takes over what was taken in, as it is stored; nil is nothing yet. Other rules than before are applied to all that was counted.
+func (k *Keeper) load(ctx context.Context, l *social.Lease, stored *social.GameState) error {
+	k.traded, k.state, k.saved = map[memberDay]*tradedTokens{}, nil, stored
+	if k.seen == nil {
+		k.seen = map[string]chainSeen{}
+	}
+	if stored == nil {
 		last, err := k.Store.Stream.Last(ctx)
 		if err != nil {
 			return err
 		}
-		state = &social.GameState{Stream: last, Chains: map[string]int64{}, Season: math.MinInt64, Rules: k.Rules}
+		// What is of earlier weeks is counted, but their seasons are over.
+		k.state = &social.GameState{Stream: last, Chains: map[string]int64{}, Season: k.week() - 1, Rules: k.Rules}
+		return nil
 	}
-	if !reflect.DeepEqual(state.Rules, k.Rules) {
+	if !reflect.DeepEqual(stored.Rules, k.Rules) {
 		k.Log.InfoContext(ctx, "the rules of the game have changed: what members have come to is computed anew")
-		state.Rules = k.Rules
-		if err := k.standAll(ctx, l, state); err != nil {
+		if err := k.standAll(ctx, l, stored); err != nil {
+			return err
+		}
+		stored = cloneOf(stored)
+		stored.Rules = k.Rules // now that all are computed: who begins anew before that computes all of them
+		if err := k.Store.Social.KeepGame(ctx, l, nil, stored, k.Now().Unix()); err != nil {
 			return err
 		}
 	}
-	k.state, k.saved = state, cloneOf(state)
-	if isNew {
-		k.saved = &social.GameState{}
-		return nil
-	}
-	return k.standPlaced(ctx, l, state.Season) // it may have been closed just before the process ended
+	k.state, k.saved = cloneOf(stored), cloneOf(stored)
+	return k.standPlaced(ctx, l, stored.Season) // it may have been closed just before the process ended
 }
 
 func cloneOf(s *social.GameState) *social.GameState {
@@ -222,9 +233,9 @@ func (k *Keeper) stand(ctx context.Context, l *social.Lease, members []member.Nu
 		}
 		var played []social.Played
 		for _, n := range some {
-			p, isNew := r.standing(n, state.Rules, k.week())
+			p, isNew := r.standing(n, k.Rules, k.week())
 			if allDays {
-				p.Days = r.days[n]
+				p.Days = k.valued(r.days[n])
 			}
 			if isNew || len(p.Days) > 0 {
 				played = append(played, p)
@@ -235,6 +246,15 @@ func (k *Keeper) stand(ctx context.Context, l *social.Lease, members []member.Nu
 		}
 	}
 	return nil
+}
+
+// valued says what days are worth.
+func (k *Keeper) valued(days []game.Day) []social.PlayedDay {
+	out := make([]social.PlayedDay, len(days))
+	for i := range days {
+		out[i] = social.PlayedDay{Day: days[i], XP: k.Rules.DayXP(&days[i])}
+	}
+	return out
 }
 
 // week is this week.
@@ -258,9 +278,12 @@ func (k *Keeper) readRecords(ctx context.Context, members []member.Number) (r re
 	return r, err
 }
 
-// standing is what a member has come to by their days; isNew says that something else is stored.
+// standing is what a member has come to by their days; isNew says that something else is stored. week is this week, by a clock that a chain may be ahead of.
 func (r *records) standing(n member.Number, rules *game.Rules, week int64) (p social.Played, isNew bool) {
 	was, had := r.standings[n]
+	if days := r.days[n]; len(days) > 0 {
+		week = max(week, game.WeekOf(days[len(days)-1].Date))
+	}
 	p.Member, p.Standing, p.Week = n, rules.Stand(r.days[n], r.places[n]), week
 	for i := range r.days[n] {
 		if d := &r.days[n][i]; game.WeekOf(d.Date) == week {
@@ -294,7 +317,7 @@ func (k *Keeper) write(ctx context.Context, l *social.Lease, t *todo, chains []s
 	if err != nil {
 		return err
 	}
-	if len(played) > 0 || k.isFarther(t.next) {
+	if len(played) > 0 || k.saved == nil || k.isFarther(t.next) {
 		if err := k.Store.Social.KeepGame(ctx, l, played, t.next, k.Now().Unix()); err != nil {
 			return err
 		}
@@ -336,8 +359,8 @@ func (k *Keeper) count(ctx context.Context, members []member.Number, t *todo, ch
 	var out []social.Played
 	for _, n := range members {
 		r.days[n] = slices.DeleteFunc(r.days[n], func(d game.Day) bool { return d.IsEmpty() })
-		p, isNew := r.standing(n, k.state.Rules, k.week())
-		p.Days = changedDays(before[n], r.days[n])
+		p, isNew := r.standing(n, k.Rules, k.week())
+		p.Days = k.valued(changedDays(before[n], r.days[n]))
 		if isNew || len(p.Days) > 0 {
 			out = append(out, p)
 		}
@@ -384,7 +407,7 @@ func (k *Keeper) countTokens(ctx context.Context, members []member.Number, t *to
 	for i := range chains {
 		ids[i] = chains[i].ID
 	}
-	most := k.state.Rules.XP.TokensADay
+	most := k.Rules.XP.TokensADay
 	for date, list := range on {
 		traded, err := k.Store.Wallets.PlayedBy(ctx, ids, list, date)
 		if err != nil {

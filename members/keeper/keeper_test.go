@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"log/slog"
 	"maps"
-	"math"
 	"path/filepath"
 	"reflect"
 	"slices"
@@ -72,7 +71,7 @@ type world struct {
 	calls []member.Call
 	// closed are the scores of the seasons that are closed. They stay: a chain that stands still is waited for one day alone.
 	closed map[int64]map[member.Number]int64
-	// season is the last week that was closed at the last check.
+	// season is the last week that was closed at the last check; 0 before the first one.
 	season int64
 }
 
@@ -85,7 +84,7 @@ func pair(n int) market.Address { return written.Contract(byte(40 + n)) }
 
 func newWorld(t written.TB, st *store.Store) *world {
 	t.Helper()
-	w := &world{store: st, now: start, rules: game.Default(), wins: map[int64]int64{}, closed: map[int64]map[member.Number]int64{}, season: math.MinInt64}
+	w := &world{store: st, now: start, rules: game.Default(), wins: map[int64]int64{}, closed: map[int64]map[member.Number]int64{}}
 	var err error
 	if w.lease, err = st.Social.Acquire(t.Context(), "test", time.Hour.Milliseconds()); err != nil || w.lease == nil {
 		t.Fatal("no lease", err)
@@ -302,9 +301,9 @@ func (w *world) check(t written.TB) {
 			t.Fatal(fmt.Sprintf("member %d has the days %v, want %v", of, stored[of], list[of]))
 		}
 	}
-	if state != nil && state.Season > w.season {
+	if state != nil {
 		for week, score := range scores {
-			if week > w.season && week <= state.Season {
+			if w.season != 0 && week > w.season && week <= state.Season {
 				w.closed[week] = score
 			}
 		}
@@ -315,7 +314,7 @@ func (w *world) check(t written.TB) {
 		for _, week := range slices.Sorted(maps.Keys(w.closed)) {
 			if score := w.closed[week][of]; score > 0 {
 				place := 1
-				if w.closed[week][3-of] > score {
+				if w.closed[week][3-of] >= score {
 					place = 2
 				}
 				placed = append(placed, game.Place{Week: week, Place: place, Score: score})

@@ -2,7 +2,7 @@ package keeper
 
 import (
 	"context"
-	"math"
+	"slices"
 
 	"github.com/boardwalkhq/boardwalk/internal/game"
 	"github.com/boardwalkhq/boardwalk/internal/member"
@@ -12,17 +12,10 @@ import (
 
 // closeSeasons closes the seasons that are over on all chains. Everything that the chains have by now was taken in.
 func (k *Keeper) closeSeasons(ctx context.Context, l *social.Lease, chains []store.ChainStatus) error {
-	this := k.week()
-	if k.state.Season == math.MinInt64 { // nothing was closed yet
-		first, ok, err := k.Store.Social.FirstGameDay(ctx)
-		if err != nil {
-			return err
-		}
-		if k.state.Season = this - 1; ok {
-			k.state.Season = min(game.WeekOf(first), this) - 1
-		}
+	if len(chains) == 0 {
+		return nil
 	}
-	for week := k.state.Season + 1; week < this; week++ {
+	for week := k.state.Season + 1; week < k.week(); week++ {
 		if !k.isOver(week, chains) {
 			return nil
 		}
@@ -33,14 +26,14 @@ func (k *Keeper) closeSeasons(ctx context.Context, l *social.Lease, chains []sto
 	return nil
 }
 
-// isOver reports whether nothing more comes of a week: the final blocks of all chains are behind it, or it is long over.
+// isOver reports whether nothing more comes of a week: the final blocks of all chains are behind it. A chain that stands still is waited for a day.
 func (k *Keeper) isOver(week int64, chains []store.ChainStatus) bool {
 	end := game.Opens(game.FirstDay(week + 1))
-	if k.Now().Unix() >= end+silentFor {
-		return true
-	}
+	now := k.Now().Unix()
 	for i := range chains {
-		if min(chains[i].Head.FinalTime, chains[i].Last.Time) < end {
+		c := &chains[i]
+		isStill := now >= end+silentFor && now >= k.seen[c.ID].since+silentFor
+		if min(c.Head.FinalTime, c.Last.Time) < end && !isStill {
 			return false
 		}
 	}
@@ -48,17 +41,24 @@ func (k *Keeper) isOver(week int64, chains []store.ChainStatus) bool {
 }
 
 func (k *Keeper) closeSeason(ctx context.Context, l *social.Lease, week int64) error {
-	scores, err := k.Store.Social.SeasonScores(ctx, week, game.MostPlaces)
+	scores, err := k.Store.Social.SeasonScores(ctx, week, game.MostPlaces+1)
 	if err != nil {
 		return err
 	}
 	places := make(map[member.Number]game.Place, len(scores))
-	place := 0
-	for i, s := range scores {
-		if i == 0 || s.XP < scores[i-1].XP {
-			place = i + 1
+	for len(scores) > 0 { // those with equal scores have the last of their places
+		n := slices.IndexFunc(scores, func(s social.Score) bool { return s.XP < scores[0].XP })
+		if n < 0 {
+			n = len(scores)
 		}
-		places[s.Member] = game.Place{Week: week, Place: place, Score: s.XP}
+		place := len(places) + n
+		if place > game.MostPlaces {
+			break
+		}
+		for _, s := range scores[:n] {
+			places[s.Member] = game.Place{Week: week, Place: place, Score: s.XP}
+		}
+		scores = scores[n:]
 	}
 	next := cloneOf(k.state)
 	next.Season = week

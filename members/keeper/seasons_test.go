@@ -78,6 +78,7 @@ func TestASeasonEnds(t *testing.T) {
 		w.trade(t, w.chains[1], wallets[2], 0, 5)
 		w.look(t)
 		w.wantXP(t, "on Sunday", 1, 14, 14)
+		w.check(t)
 
 		w.now = monday + 1
 		w.trade(t, w.chains[0], wallets[0], 0, 5)
@@ -99,11 +100,14 @@ func TestASeasonEnds(t *testing.T) {
 		w.now++
 		w.restart()
 		w.look(t)
+		w.wantSeason(t, "whoever begins anew doesn't know for how long it has stood still", week, game.Place{Week: week, Place: 1, Score: 14}, game.Place{Week: week, Place: 2, Score: 12})
+		w.now += 86400
+		w.look(t)
 		w.wantSeason(t, "a day later", week+1, game.Place{Week: week, Place: 1, Score: 14}, game.Place{Week: week + 1, Place: 1, Score: 12}, game.Place{Week: week, Place: 2, Score: 12})
 	})
 }
 
-// TestEqualScores: members with equal scores have the same place.
+// TestEqualScores: members with equal scores have the last of their places.
 func TestEqualScores(t *testing.T) {
 	t.Parallel()
 	both(t, func(t *testing.T, w *world) {
@@ -114,9 +118,9 @@ func TestEqualScores(t *testing.T) {
 		w.look(t)
 		w.now = monday + 2*86400
 		w.look(t)
-		w.wantSeason(t, "two of a score", week, game.Place{Week: week, Place: 1, Score: 12}, game.Place{Week: week, Place: 1, Score: 12})
-		w.wantXP(t, "one", 1, 212, 0)
-		w.wantXP(t, "the other", 2, 212, 0)
+		w.wantSeason(t, "two of a score", week, game.Place{Week: week, Place: 2, Score: 12}, game.Place{Week: week, Place: 2, Score: 12})
+		w.wantXP(t, "one", 1, 112, 0)
+		w.wantXP(t, "the other", 2, 112, 0)
 	})
 }
 

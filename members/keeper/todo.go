@@ -17,6 +17,9 @@ type todo struct {
 
 	next *social.GameState
 	days map[member.Number]*todoDays
+	// lastRead is the newest of the times up to which the chains were read before this look; unix seconds.
+	lastRead    int64
+	isRecounted bool
 }
 
 // todoDays are a member's days to be counted anew.
@@ -29,8 +32,8 @@ type todoDays struct {
 
 const noDay = math.MinInt64
 
-func newTodo(k *Keeper) *todo {
-	return &todo{Keeper: k, next: cloneOf(k.state), days: map[member.Number]*todoDays{}}
+func newTodo(k *Keeper, lastRead int64) *todo {
+	return &todo{Keeper: k, next: cloneOf(k.state), days: map[member.Number]*todoDays{}, lastRead: lastRead}
 }
 
 func (t *todo) of(n member.Number) *todoDays {
@@ -42,16 +45,14 @@ func (t *todo) of(n member.Number) *todoDays {
 	return d
 }
 
-// recount has all days be counted anew that may have lost trades, and the chains be read again from them on. A reorg reaches back a day at most.
+// recount has the days of late be counted anew, which may have lost trades, and the chains be read again from them on. What a reorg or a failover takes is less
+// than a day old.
 func (t *todo) recount(ctx context.Context) error {
-	oldest := int64(math.MaxInt64)
-	for _, at := range t.next.Chains {
-		oldest = min(oldest, at)
-	}
-	if oldest == math.MaxInt64 {
+	if t.isRecounted || t.lastRead == 0 {
 		return nil
 	}
-	from := game.DateOf(oldest) - 1
+	t.isRecounted = true
+	from := game.DateOf(t.lastRead) - 1
 	list, err := t.Store.Social.GameDaysSince(ctx, from)
 	if err != nil {
 		return err
@@ -63,15 +64,22 @@ func (t *todo) recount(ctx context.Context) error {
 		}
 		t.calls(n, from)
 	}
-	for chain, at := range t.next.Chains {
-		t.next.Chains[chain] = min(at, game.Opens(from))
+	for chain := range t.next.Chains {
+		t.readFrom(chain, game.Opens(from))
 	}
 	return nil
 }
 
+// readFrom has a chain be read again from a time on.
+func (t *todo) readFrom(chain string, at int64) {
+	if read, ok := t.next.Chains[chain]; ok {
+		t.next.Chains[chain] = min(read, at)
+	}
+}
+
 // trade takes in a trade that counts.
 func (t *todo) trade(n member.Number, date int64, at store.TokenAt) {
-	if known := t.traded[memberDay{n, date}]; known == nil || !known.changesNothing(at, t.next.Rules.XP.TokensADay) {
+	if known := t.traded[memberDay{n, date}]; known == nil || !known.changesNothing(at, t.Rules.XP.TokensADay) {
 		t.of(n).traded[date] = true
 	}
 }
@@ -101,6 +109,21 @@ func (t *todo) read(ctx context.Context, chains []store.ChainStatus) (more bool,
 
 // readStream takes in what members traded near the heads of the chains, and what reorgs took back.
 func (t *todo) readStream(ctx context.Context) (more bool, err error) {
+	last, err := t.Store.Stream.Last(ctx)
+	if err != nil {
+		return false, err
+	}
+	first, err := t.Store.Stream.First(ctx, t.Now())
+	if err != nil {
+		return false, err
+	}
+	t.Behind.Set(float64(max(last-t.next.Stream, 0)))
+	if last < t.next.Stream || first > t.next.Stream+1 { // the database has gone back, or what was taken back isn't known any more
+		if err := t.recount(ctx); err != nil {
+			return false, err
+		}
+		t.next.Stream = max(min(t.next.Stream, last), first-1)
+	}
 	list, err := t.Store.Stream.After(ctx, t.next.Stream, readAtOnce)
 	if err != nil {
 		return false, err
@@ -118,6 +141,7 @@ func (t *todo) readStream(ctx context.Context) (more bool, err error) {
 			t.trade(member.Number(it.Trade.Member), game.DateOf(it.Time), store.TokenAt{Chain: it.Chain, Mint: it.Token})
 		case it.RetractedMember > 0:
 			t.of(member.Number(it.RetractedMember)).traded[game.DateOf(it.RetractedTime)] = true
+			t.readFrom(it.Chain, it.RetractedTime) // the blocks that take its place may be ones of the past, in no stream
 		}
 	}
 	return len(list) == readAtOnce, nil
@@ -143,6 +167,7 @@ func (t *todo) readChains(ctx context.Context, chains []store.ChainStatus) (more
 		c := &chains[i]
 		from, had := t.next.Chains[c.ID]
 		if had && from >= c.Last.Time {
+			t.next.Chains[c.ID] = c.Last.Time // it may have gone back
 			continue
 		}
 		list, next, err := t.Store.Wallets.PlayedFrom(ctx, c.ID, from)

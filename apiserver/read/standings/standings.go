@@ -81,7 +81,9 @@ func (s *Standings) Follow(ctx context.Context) error {
 	}
 	if last < s.last || servers != s.servers {
 		s.clear()
+		s.mu.Lock()
 		s.servers = servers
+		s.mu.Unlock()
 	}
 	for s.last < last {
 		list, err := s.game.GameChanges(ctx, s.last, changesAtOnce)
@@ -132,13 +134,18 @@ func (s *Standings) take(list []social.GameStanding) {
 	defer s.mu.Unlock()
 	for i := range list {
 		c := &list[i]
+		s.last, s.changedAt = c.Change, max(s.changedAt, c.ChangedAt)
+		if c.XP == 0 && c.WeekXP == 0 && len(c.Badges) == 0 { // they were erased
+			delete(s.of, c.Member)
+			continue
+		}
 		st := standing{xp: c.XP, week: c.Week, weekXP: c.WeekXP}
 		for _, e := range c.Badges {
 			if place := slices.IndexFunc(s.rules.Badges, func(b game.Badge) bool { return b.ID == e.Badge }); place >= 0 {
 				st.badges = append(st.badges, badge{int32(place), int32(e.Date)})
 			}
 		}
-		s.of[c.Member], s.last, s.changedAt = st, c.Change, max(s.changedAt, c.ChangedAt)
+		s.of[c.Member] = st
 	}
 }
 
@@ -146,13 +153,13 @@ func (s *Standings) take(list []social.GameStanding) {
 func (s *Standings) Version() Version {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	return Version{s.last, s.rules}
+	return Version{s.last, s.servers, s.rules}
 }
 
 // Version can be compared.
 type Version struct {
-	last  int64
-	rules *game.Rules
+	last, servers int64
+	rules         *game.Rules
 }
 
 // IsWhole reports whether everything is known that was there a moment ago.

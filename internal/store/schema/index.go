@@ -53,6 +53,8 @@ var lateIndexes = []lateIndex{
 	{name: "stream_by_call", table: "stream", columns: "call", where: "call > 0"},
 	// The trades of a member that count in the game.
 	{name: "wallet_entries_player", table: "wallet_entries", columns: "player, time", where: "player > 0"},
+	// The same of all members, by the chain's time.
+	{name: "wallet_entries_played", table: "wallet_entries", columns: "chain, time", where: "player > 0"},
 	// The key of trades with their time, by which they are partitioned. A log index has room for the order of other families than EVM: 63 bits.
 	{name: "trades_key", table: "trades", columns: "chain, block, log_index, time", replacesKey: "trades_pkey"},
 }

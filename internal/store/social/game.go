@@ -105,7 +105,13 @@ type GameStanding struct {
 type Played struct {
 	GameStanding
 	// Days are those that have changed. One without anything is deleted.
-	Days []game.Day
+	Days []PlayedDay
+}
+
+// PlayedDay is a day with what it is worth.
+type PlayedDay struct {
+	game.Day
+	XP int64
 }
 
 // KeepGame writes, under the lease, what has changed of some members, and what the game has taken in by that. Who was erased meanwhile is left out. The intake
@@ -124,7 +130,7 @@ func (s *Store) KeepGame(ctx context.Context, l *Lease, played []Played, state *
 		for i := range played {
 			if p := &played[i]; there[p.Member] {
 				last++
-				if err := rows.add(p, state.Rules, last, now); err != nil {
+				if err := rows.add(p, last, now); err != nil {
 					return err
 				}
 			}
@@ -141,9 +147,13 @@ func (s *Store) KeepGame(ctx context.Context, l *Lease, played []Played, state *
 				return err
 			}
 		}
-		_, err = tx.NewRaw("INSERT INTO sequences (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET last = excluded.last", gameCounter, last).Exec(ctx)
-		return wrap("number what members have come to", err)
+		return numberStandings(ctx, tx, last)
 	})
+}
+
+func numberStandings(ctx context.Context, tx *database.Transaction, last int64) error {
+	_, err := tx.NewRaw("INSERT INTO sequences (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET last = excluded.last", gameCounter, last).Exec(ctx)
+	return wrap("number what members have come to", err)
 }
 
 // gameRows are the rows of some members: the days that are written and those that are deleted, and what they have come to.
@@ -152,9 +162,9 @@ type gameRows struct {
 	standings  []gameMemberRow
 }
 
-func (r *gameRows) add(p *Played, rules *game.Rules, change, now int64) error {
+func (r *gameRows) add(p *Played, change, now int64) error {
 	for _, d := range p.Days {
-		row := gameDayRow{Member: int64(p.Member), Day: d.Date, Tokens: int64(d.Tokens), Chains: int64(d.Chains), Wins: int64(d.Wins), XP: rules.DayXP(&d)}
+		row := gameDayRow{Member: int64(p.Member), Day: d.Date, Tokens: int64(d.Tokens), Chains: int64(d.Chains), Wins: int64(d.Wins), XP: d.XP}
 		if d.IsEmpty() {
 			r.gone = append(r.gone, row)
 		} else {
@@ -325,17 +335,14 @@ type Score struct {
 	XP     int64
 }
 
-// SeasonScores lists the members with the highest scores of a week, the highest first: up to limit, and those who have as many as the last of them. Who left
-// isn't among them.
+// SeasonScores lists up to limit members with the highest scores of a week, the highest first. Who left isn't among them.
 func (s *Store) SeasonScores(ctx context.Context, week int64, limit int) ([]Score, error) {
-	const scores = "SELECT d.member, sum(d.xp) AS xp FROM game_days d JOIN members m ON m.number = d.member AND m.left_at = 0 WHERE d.day >= ? AND d.day < ? GROUP BY d.member HAVING sum(d.xp) > 0"
-	from, to := game.FirstDay(week), game.FirstDay(week+1)
 	var rows []struct {
 		Member int64
 		XP     int64
 	}
-	err := s.db.Read.NewRaw("SELECT member, xp FROM ("+scores+") a WHERE xp >= COALESCE((SELECT xp FROM ("+scores+") b ORDER BY xp DESC LIMIT 1 OFFSET ?), 0) ORDER BY xp DESC, member",
-		from, to, from, to, limit-1).Scan(ctx, &rows)
+	err := s.db.Read.NewRaw("SELECT d.member, sum(d.xp) AS xp FROM game_days d JOIN members m ON m.number = d.member AND m.left_at = 0 WHERE d.day >= ? AND d.day < ? "+
+		"GROUP BY d.member HAVING sum(d.xp) > 0 ORDER BY sum(d.xp) DESC, d.member LIMIT ?", game.FirstDay(week), game.FirstDay(week+1), limit).Scan(ctx, &rows)
 	if err != nil {
 		return nil, wrap("read the scores of a season", err)
 	}
@@ -344,13 +351,6 @@ func (s *Store) SeasonScores(ctx context.Context, week int64, limit int) ([]Scor
 		out[i] = Score{member.Number(r.Member), r.XP}
 	}
 	return out, nil
-}
-
-// FirstGameDay is the first day on which any member did something; ok is false where there is none.
-func (s *Store) FirstGameDay(ctx context.Context) (day int64, ok bool, err error) {
-	var first sql.NullInt64
-	err = s.db.Read.NewRaw("SELECT min(day) FROM game_days").Scan(ctx, &first)
-	return first.Int64, first.Valid, wrap("read the first day of the game", err)
 }
 
 // CloseSeason writes, under the lease, how a season ended, and what the game has taken in by that. Who was erased meanwhile has no place.
@@ -387,10 +387,10 @@ func (s *Store) PlacedIn(ctx context.Context, week int64) ([]member.Number, erro
 	return out, nil
 }
 
-// GameMembers lists up to limit members above a number, who haven't left, by their numbers.
+// GameMembers lists up to limit members above a number, who aren't erased, by their numbers.
 func (s *Store) GameMembers(ctx context.Context, above member.Number, limit int) ([]member.Number, error) {
 	var found []int64
-	err := s.db.Read.NewRaw("SELECT number FROM members WHERE number > ? AND left_at = 0 ORDER BY number LIMIT ?", int64(above), limit).Scan(ctx, &found)
+	err := s.db.Read.NewRaw("SELECT number FROM members WHERE number > ? AND handle_key IS NOT NULL ORDER BY number LIMIT ?", int64(above), limit).Scan(ctx, &found)
 	if err != nil {
 		return nil, wrap("read members", err)
 	}
@@ -401,9 +401,9 @@ func (s *Store) GameMembers(ctx context.Context, above member.Number, limit int)
 	return out, nil
 }
 
-// CountMembers counts the members who haven't left.
+// CountMembers counts the members who aren't erased.
 func (s *Store) CountMembers(ctx context.Context) (n int, err error) {
-	err = s.db.Read.NewRaw("SELECT count(*) FROM members WHERE left_at = 0").Scan(ctx, &n)
+	err = s.db.Read.NewRaw("SELECT count(*) FROM members WHERE handle_key IS NOT NULL").Scan(ctx, &n)
 	return n, wrap("count members", err)
 }
 
@@ -430,12 +430,23 @@ func (s *Store) Wins(ctx context.Context, members []member.Number, from int64) (
 	return out, nil
 }
 
-// eraseGame deletes what the game knows of a member.
+// eraseGame deletes what the game knows of a member. Where there was something, a row stays that says that there isn't any more: readers follow the changes.
 func eraseGame(ctx context.Context, tx *database.Transaction, m member.Number) error {
-	for _, table := range []string{"game_days", "game_members", "season_places"} {
+	for _, table := range []string{"game_days", "season_places"} {
 		if _, err := tx.NewRaw("DELETE FROM "+table+" WHERE member = ?", int64(m)).Exec(ctx); err != nil {
 			return wrap("erase the game of a member who left", err)
 		}
 	}
-	return nil
+	last, err := lastGameChange(ctx, tx)
+	if err != nil {
+		return err
+	}
+	res, err := tx.NewRaw("UPDATE game_members SET xp = 0, week = 0, week_xp = 0, badges = '[]', changed_at = 0, change = ? WHERE member = ?", last+1, int64(m)).Exec(ctx)
+	if err != nil {
+		return wrap("erase the game of a member who left", err)
+	}
+	if n, err := res.RowsAffected(); err != nil || n == 0 {
+		return err
+	}
+	return numberStandings(ctx, tx, last+1)
 }

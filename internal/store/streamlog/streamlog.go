@@ -21,19 +21,20 @@ type Row struct {
 	Kind   string
 	// Chain is a chain, not one of its indexes.
 	Chain string
-	// Retracts is the number of the item that is taken back; 0 for an item. A retraction has the kind, the chain and the member of its item.
+	// Retracts is the number of the item that is taken back; 0 for an item. A retraction has the kind and the chain of its item.
 	Retracts int64
 	Block    int64
 	Time     int64 // unix seconds
 	Token    []byte
 	// Wallet, Member, Tx and Sell are set for trades; calls have the Member too.
+
 	Wallet []byte
 	Member int64
 	Tx     []byte
 	Sell   bool
 	// Call is set for calls: the call's own number.
 	Call int64
-	// ItemTime is set for a retraction, as is the Member: the time of the item that is taken back.
+	// ItemTime is set for a retraction: the time of the item that is taken back. The Member is the item's, too, unless the item goes with its wallet.
 	ItemTime int64
 }
 
