@@ -97,7 +97,7 @@ func TestGame(t *testing.T) {
 				t.Errorf("the first two are %+v", s.Entries)
 			}
 
-			// Whoever leaves is named nowhere, and those behind them move up.
+			// No answer names a member who has left, and the next members move up.
 			writeMembers(t, st, 2, member.Record{ID: "u2", Deleted: true}, member.Record{ID: "u3", Handle: "Zoe", JoinedAt: 1})
 			eventually(t, "bob is gone", func() bool {
 				s := get[contract.GameSeason](t, c, "/api/game/season").Entries
@@ -114,7 +114,7 @@ func TestGame(t *testing.T) {
 				t.Errorf("bob's profile: %d %s", res.StatusCode, body)
 			}
 
-			// What comes later is told, and what was told is told anew.
+			// A later change of a member's XP is answered.
 			keepGame(t, st, stands(dan, 112, 52, "first-trade"))
 			eventually(t, "dan leads", func() bool {
 				s := get[contract.GameSeason](t, c, "/api/game/season").Entries

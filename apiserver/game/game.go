@@ -162,7 +162,7 @@ func (h *Handlers) season(r *serve.Request) (*serve.Answer, error) {
 	})
 }
 
-// firstOf are the first entries of a season, of those who are still members: as many as any answer tells.
+// firstOf lists the entries of a season, the highest score first. It leaves out who isn't a member any more, and stops after rules.MostPlaces.
 func firstOf(scores []standings.Score, directory *members.Directory) []contract.GameSeasonEntry {
 	out := []contract.GameSeasonEntry{}
 	for len(scores) > 0 && len(out) < rules.MostPlaces {

@@ -63,10 +63,10 @@ type Badge struct {
 	Count int64  `json:"count"           yaml:"count"`
 }
 
-// For is what a badge is given for.
+// For says what is counted for a badge.
 type For string
 
-// What badges are given for. A day counts if the member traded on it.
+// The conditions of badges. A day counts if the member traded on it.
 const (
 	// ForDays counts days, ForStreak days without a gap, and ForFullDays days with TokensADay tokens.
 	ForDays     For = "days"
