@@ -114,7 +114,7 @@ func owners(t *testing.T, rt *rapid.T, st *store.Store) map[market.Address]Walle
 		for i := range theirs {
 			w := &theirs[i]
 			out[w.Address] = Wallet{
-				Member:   Member{Number: m.Number, Handle: m.Handle, AvatarURL: m.AvatarURL},
+				Member:   Member{Number: m.Number, Handle: m.Handle, AvatarURL: m.AvatarURL, JoinedAt: m.JoinedAt},
 				IsPublic: w.Public, IsProved: w.Proof != nil, Since: w.Since,
 			}
 		}
