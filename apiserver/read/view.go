@@ -87,7 +87,7 @@ func New(st *store.Store, live *catalog.Live, gate board.Gate, now func() time.T
 	v.launches = boards.NewLaunches(st, gate, now, v.away)
 	v.pairs = pairs.NewFinder(pairs.Options{Store: st, Looks: looks, Tokens: v.tokens, Now: now, Log: log})
 	v.members = members.NewDirectory(looks.Social)
-	v.profit = profit.NewReader(st.Wallets, v.members, now)
+	v.profit = profit.NewReader(st.Wallets, st.Social, v.members, now)
 	v.follower, v.older = stream.NewFollower(looks.Stream, looks.Social.ServerChanges, now), stream.NewReader(st, now)
 	v.standings = standings.New(looks.Social, now)
 	v.snapshot.Store(&Snapshot{Catalog: declared.New(live.Now()), Members: v.members, Standings: v.standings})

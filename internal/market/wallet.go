@@ -155,3 +155,13 @@ type BestSale struct {
 	At    int64 // unix seconds
 	Gain  USD
 }
+
+// HourSums are what the hours of several wallets, on whichever chains, come to.
+type HourSums struct {
+	// Realised is of Sales, which members made: Members of them.
+	Realised       USD
+	Members, Sales int
+	// Volume is of every valued purchase and sale, and Trades counts those.
+	Volume USD
+	Trades int
+}

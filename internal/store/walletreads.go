@@ -32,6 +32,23 @@ func (s Wallets) Hours(ctx context.Context, chains []string, from, to int64) ite
 	}, func(h *WalletHour) *string { return &h.Chain })
 }
 
+// SumHours adds up the hours of all watched wallets on some chains that open in [from, to), unix seconds.
+func (s Wallets) SumHours(ctx context.Context, chains []string, from, to int64) (sums market.HourSums, err error) {
+	sold := map[int64]bool{}
+	for h, err := range s.Hours(ctx, chains, from, to) {
+		if err != nil {
+			return sums, err
+		}
+		sums.Volume, sums.Trades = sums.Volume.Add(h.Volume), sums.Trades+h.Trades-h.Unvalued
+		if h.Sales > 0 {
+			sums.Realised, sums.Sales = sums.Realised.Add(h.Realised()), sums.Sales+h.Sales
+			sold[h.Member] = true
+		}
+	}
+	sums.Members = len(sold)
+	return sums, nil
+}
+
 // Between walks the entries of all watched wallets on some chains with a time in [from, to], unix seconds, in no order.
 func (s Wallets) Between(ctx context.Context, chains []string, from, to int64) iter.Seq2[WalletEntry, error] {
 	return walkWallets(ctx, s.rows, "wallet_entries", chains, "time >= ? AND time <= ?", from, to, func(r *model.Entry) (WalletEntry, error) {

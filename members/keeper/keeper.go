@@ -55,6 +55,8 @@ type Keeper struct {
 	traded map[memberDay]*tradedTokens
 	// seen is what was seen of each chain last.
 	seen map[string]chainSeen
+	// opens is when the next bucket of each width opens that isn't closed; unix seconds.
+	opens map[int64]int64
 	// today is the day of the last look.
 	today     int64
 	forgotten atomic.Bool
@@ -134,7 +136,10 @@ func (k *Keeper) look(ctx context.Context, l *social.Lease) error {
 			return err
 		}
 		if !more {
-			return k.closeSeasons(ctx, l, chains)
+			if err := k.closeSeasons(ctx, l, chains); err != nil {
+				return err
+			}
+			return k.closeBuckets(ctx, l, chains)
 		}
 	}
 }
@@ -165,7 +170,7 @@ func (k *Keeper) chains(ctx context.Context) ([]store.ChainStatus, error) {
 
 // load takes over what was taken in, as it is stored; nil is nothing yet. Other rules than before are applied to all that was counted.
 func (k *Keeper) load(ctx context.Context, l *social.Lease, stored *social.GameState) error {
-	k.traded, k.state, k.saved = map[memberDay]*tradedTokens{}, nil, stored
+	k.traded, k.state, k.saved, k.opens = map[memberDay]*tradedTokens{}, nil, stored, map[int64]int64{}
 	if k.seen == nil {
 		k.seen = map[string]chainSeen{}
 	}

@@ -16,7 +16,7 @@ func (k *Keeper) closeSeasons(ctx context.Context, l *social.Lease, chains []sto
 		return nil
 	}
 	for week := k.state.Season + 1; week < k.week(); week++ {
-		if !k.isOver(week, chains) {
+		if !k.isOver(game.Opens(game.FirstDay(week+1)), chains) {
 			return nil
 		}
 		if err := k.closeSeason(ctx, l, week); err != nil {
@@ -26,9 +26,9 @@ func (k *Keeper) closeSeasons(ctx context.Context, l *social.Lease, chains []sto
 	return nil
 }
 
-// isOver reports whether nothing more comes of a week: the final blocks of all chains are behind it. A chain that stands still is waited for a day.
-func (k *Keeper) isOver(week int64, chains []store.ChainStatus) bool {
-	end := game.Opens(game.FirstDay(week + 1))
+// isOver reports whether nothing more comes from before a time, in unix seconds: the final blocks of all chains are behind it. A chain that stands still is waited
+// for a day.
+func (k *Keeper) isOver(end int64, chains []store.ChainStatus) bool {
 	now := k.Now().Unix()
 	for i := range chains {
 		c := &chains[i]

@@ -76,7 +76,7 @@ func BenchmarkReads(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			var cold, warm []time.Duration
 			for b.Loop() {
-				r := profit.NewReader(st.Wallets, d, time.Now)
+				r := profit.NewReader(st.Wallets, st.Social, d, time.Now)
 				for _, took := range []*[]time.Duration{&cold, &warm} {
 					began := time.Now()
 					if err := read(r); err != nil {

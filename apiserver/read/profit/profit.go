@@ -19,6 +19,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/pnl"
 	"github.com/boardwalkhq/boardwalk/internal/recent"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/social"
 )
 
 const (
@@ -45,6 +46,7 @@ type Chain struct {
 // Reader reads profit. Any number of goroutines may ask.
 type Reader struct {
 	wallets   store.Wallets
+	buckets   Buckets
 	directory *members.Directory
 	now       func() time.Time
 	boards    *recent.Cache[string, recent.Dated[*Board]]
@@ -54,10 +56,15 @@ type Reader struct {
 	flight    singleflight.Group
 }
 
+// Buckets has what members realised in stretches of time that can't change any more. It is social.Store.
+type Buckets interface {
+	ProfitBuckets(ctx context.Context, width, from, to int64) ([]social.ProfitBucket, error)
+}
+
 // NewReader makes a reader.
-func NewReader(w store.Wallets, d *members.Directory, now func() time.Time) *Reader {
+func NewReader(w store.Wallets, b Buckets, d *members.Directory, now func() time.Time) *Reader {
 	return &Reader{
-		wallets: w, directory: d, now: now, boards: recent.New[string, recent.Dated[*Board]](kept), series: recent.New[string, recent.Dated[*Series]](kept),
+		wallets: w, buckets: b, directory: d, now: now, boards: recent.New[string, recent.Dated[*Board]](kept), series: recent.New[string, recent.Dated[*Series]](kept),
 		closed: recent.New[string, recent.Dated[Point]](closedPoints), in: recent.New[store.TokenAt, recent.Dated[*owners]](keptTokens),
 	}
 }

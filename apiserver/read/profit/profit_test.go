@@ -3,6 +3,7 @@ package profit_test
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"sync/atomic"
 	"testing"
@@ -17,6 +18,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/pnl"
 	"github.com/boardwalkhq/boardwalk/internal/store"
+	"github.com/boardwalkhq/boardwalk/internal/store/social"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
 
@@ -102,7 +104,7 @@ func TestBoardIsWhatWindowsAre(t *testing.T) {
 			at := rapid.SampledFrom(all).Draw(rt, "near").At
 			to = at - at%60 + rapid.SampledFrom([]int64{0, pnl.Day, 60, pnl.Day - 60}).Draw(rt, "how near")
 		}
-		got, stale, err := profit.NewReader(st.Wallets, d, time.Now).Board(t.Context(), of, to, false)
+		got, stale, err := profit.NewReader(st.Wallets, st.Social, d, time.Now).Board(t.Context(), of, to, false)
 		if err != nil || stale {
 			rt.Fatal(stale, err)
 		}
@@ -228,7 +230,7 @@ func TestProvedAlone(t *testing.T) {
 		}
 	}
 	b.write(t, st, "base")
-	r := profit.NewReader(st.Wallets, d, time.Now)
+	r := profit.NewReader(st.Wallets, st.Social, d, time.Now)
 	for provedAlone, want := range map[bool]int{false: 3, true: 1} {
 		got, _, err := r.Board(t.Context(), chains, now-now%60, provedAlone)
 		if err != nil || len(got.Traders) != want {
@@ -261,7 +263,7 @@ func TestSeries(t *testing.T) {
 	trade(3, pnl.Sell, open-1800, 101)
 	trade(3, pnl.Sell, open, 300)
 	b.write(t, st, "base")
-	r := profit.NewReader(st.Wallets, members.NewDirectory(st.Social), time.Now)
+	r := profit.NewReader(st.Wallets, st.Social, members.NewDirectory(st.Social), time.Now)
 	if first, ok, err := r.FirstHour(t.Context(), chains); first != open-3*3600 || !ok || err != nil {
 		t.Errorf("the first hour is %d, %v, %v", first, ok, err)
 	}
@@ -270,10 +272,10 @@ func TestSeries(t *testing.T) {
 		t.Fatalf("%+v, %v, %v", s, stale, err)
 	}
 	for i, want := range []profit.Point{
-		{T: open - 3*3600, Volume: market.NanoUSD(600), Trades: 6, IsFinal: true},
+		{T: open - 3*3600, HourSums: market.HourSums{Volume: market.NanoUSD(600), Trades: 6}, IsFinal: true},
 		{T: open - 7200, IsFinal: true},
-		{T: open - 3600, Realised: market.NanoUSD(1), Sales: 3, Members: 2, Volume: market.NanoUSD(301), Trades: 3, IsFinal: true},
-		{T: open, Realised: market.NanoUSD(200), Sales: 1, Members: 1, Volume: market.NanoUSD(300), Trades: 1},
+		{T: open - 3600, HourSums: market.HourSums{Realised: market.NanoUSD(1), Sales: 3, Members: 2, Volume: market.NanoUSD(301), Trades: 3}, IsFinal: true},
+		{T: open, HourSums: market.HourSums{Realised: market.NanoUSD(200), Sales: 1, Members: 1, Volume: market.NanoUSD(300), Trades: 1}},
 	} {
 		if s.Points[i] != want {
 			t.Errorf("point %d is %+v, want %+v", i, s.Points[i], want)
@@ -284,13 +286,52 @@ func TestSeries(t *testing.T) {
 	}
 }
 
+// TestClosedBuckets: a bucket that is closed is told as it was, whatever its hours come to by now.
+func TestClosedBuckets(t *testing.T) {
+	t.Parallel()
+	for _, kind := range storetest.Both {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			st := storetest.Open(t, kind)
+			l, err := st.Social.Acquire(t.Context(), "test", time.Hour.Milliseconds())
+			if err != nil || l == nil {
+				t.Fatal(err)
+			}
+			const open = now - now%3600
+			lost := market.HourSums{Realised: market.NanoUSD(-1_500), Sales: 7, Members: 3, Volume: market.NanoUSD(math.MaxInt64).Add(market.NanoUSD(math.MaxInt64)), Trades: 9}
+			for _, b := range []social.ProfitBucket{
+				{Width: 3600, OpenAt: open - 4*3600, HourSums: market.HourSums{Sales: 1}}, {Width: 3600, OpenAt: open - 2*3600, HourSums: lost}, {Width: 6 * 3600, OpenAt: open - 3600, HourSums: market.HourSums{Sales: 1}},
+			} {
+				if err := st.Social.CloseProfitBuckets(t.Context(), l, b.Width, 0, []social.ProfitBucket{b}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			r := profit.NewReader(st.Wallets, st.Social, members.NewDirectory(st.Social), time.Now)
+			s, stale, err := r.Series(t.Context(), chains, profit.Span{Interval: 3600, From: open - 3*3600, To: now, Final: 0})
+			if err != nil || stale {
+				t.Fatal(stale, err)
+			}
+			want := []profit.Point{{T: open - 3*3600}, {T: open - 2*3600, HourSums: lost, IsFinal: true}, {T: open - 3600}, {T: open}}
+			if !slices.Equal(s.Points, want) {
+				t.Errorf("the points are %+v, want %+v", s.Points, want)
+			}
+			if err := st.Social.CloseProfitBuckets(t.Context(), l, 3600, open-2*3600, nil); err != nil {
+				t.Fatal(err)
+			}
+			if all, err := st.Social.ProfitBuckets(t.Context(), 3600, 0, now); err != nil || len(all) != 1 || all[0].OpenAt != open-2*3600 {
+				t.Errorf("of the old ones there are %+v, %v", all, err)
+			}
+		})
+	}
+}
+
 // TestAskedAgain: sums are made anew beside who asks; after a while, or at first, who asks waits for them.
 func TestAskedAgain(t *testing.T) {
 	t.Parallel()
 	st := storetest.Open(t, "sqlite")
 	owners, d := enrol(t, st)
 	var passed atomic.Int64
-	r := profit.NewReader(st.Wallets, d, func() time.Time { return time.Unix(now+passed.Load(), 0) })
+	r := profit.NewReader(st.Wallets, st.Social, d, func() time.Time { return time.Unix(now+passed.Load(), 0) })
 	sales := func() int {
 		t.Helper()
 		b, stale, err := r.Board(t.Context(), chains, now-now%60, false)

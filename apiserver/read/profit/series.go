@@ -3,10 +3,12 @@ package profit
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/recent"
+	"github.com/boardwalkhq/boardwalk/internal/store/social"
 )
 
 const (
@@ -25,14 +27,8 @@ type Series struct {
 
 // Point is what all members together realised in a bucket that opens at T, unix seconds.
 type Point struct {
-	T        int64
-	Realised market.USD
-	Sales    int
-	// Members is how many realised something.
-	Members int
-	// Volume is of every valued purchase and sale, and Trades counts those.
-	Volume market.USD
-	Trades int
+	T int64
+	market.HourSums
 	// IsFinal says that no reorg reaches the bucket any more, on any chain.
 	IsFinal bool
 }
@@ -45,12 +41,21 @@ type Span struct {
 	Final int64
 }
 
-// Series sums up what members realised on some chains. stale says that it is an old answer.
+// Series sums up what members realised on some chains. Buckets that the members program has closed are taken as they are: of all chains, whoever has left since.
+// stale says that it is an old answer.
 func (r *Reader) Series(ctx context.Context, chains []Chain, span Span) (s *Series, stale bool, err error) {
 	key := fmt.Sprint("series ", span.Interval, span.From, keyOf(chains))
 	return remembered(ctx, r, r.series, key, func(ctx context.Context) (*Series, error) {
+		closed, err := r.buckets.ProfitBuckets(ctx, span.Interval, span.From, span.To+1)
+		if err != nil {
+			return nil, err
+		}
 		out := &Series{Interval: span.Interval}
 		for t := span.From; t <= span.To; t += span.Interval {
+			if i := slices.IndexFunc(closed, func(b social.ProfitBucket) bool { return b.OpenAt == t }); i >= 0 {
+				out.Points = append(out.Points, Point{t, closed[i].HourSums, true})
+				continue
+			}
 			p, err := r.point(ctx, chains, t, &span)
 			if err != nil {
 				return nil, err
@@ -68,21 +73,12 @@ func (r *Reader) point(ctx context.Context, chains []Chain, t int64, span *Span)
 		return hit.Value, nil
 	}
 	at := r.now()
-	p := Point{T: t, IsFinal: t+span.Interval <= span.Final}
-	members := map[int64]bool{}
-	for h, err := range r.wallets.Hours(ctx, ids(chains), t, t+span.Interval) {
-		if err != nil {
-			return p, err
-		}
-		p.Volume, p.Trades = p.Volume.Add(h.Volume), p.Trades+h.Trades-h.Unvalued
-		if h.Sales == 0 {
-			continue
-		}
-		p.Realised = p.Realised.Add(h.Realised())
-		p.Sales += h.Sales
-		members[h.Member] = true
+	sums, err := r.wallets.SumHours(ctx, ids(chains), t, t+span.Interval)
+	if err != nil {
+		return Point{}, err
 	}
-	if p.Members = len(members); p.IsFinal {
+	p := Point{t, sums, t+span.Interval <= span.Final}
+	if p.IsFinal {
 		r.closed.Put(key, recent.Dated[Point]{Value: p, At: at})
 	}
 	return p, nil
