@@ -14,7 +14,7 @@ const (
 	// monday is how far the first Monday of unix time is from its beginning, a Thursday.
 	monday = 4 * day
 	// bucketsAtOnce is how many buckets of a width one look closes.
-	bucketsAtOnce = 50
+	bucketsAtOnce = 10
 )
 
 // widths are those of the buckets that the API server's series have, in seconds, and for how long a closed one is kept; 0 is for ever.
@@ -58,8 +58,8 @@ func (k *Keeper) closeBuckets(ctx context.Context, l *social.Lease, chains []sto
 // nextBucket is when the first bucket of a width opens that isn't closed: after the last one that is, or else with the first hour in which a member did anything, and
 // not before what is kept.
 func (k *Keeper) nextBucket(ctx context.Context, width, kept int64, chains []string) (open int64, err error) {
-	if open, ok := k.opens[width]; ok {
-		return open, nil
+	if known, ok := k.opens[width]; ok {
+		return known, nil
 	}
 	last, ok, err := k.Store.Social.LastProfitBucket(ctx, width)
 	if err != nil {
@@ -69,11 +69,11 @@ func (k *Keeper) nextBucket(ctx context.Context, width, kept int64, chains []str
 	if ok {
 		open = last + width
 	} else {
-		first, any, err := k.Store.Wallets.FirstHour(ctx, chains)
+		first, hasHours, err := k.Store.Wallets.FirstHour(ctx, chains)
 		if err != nil {
 			return 0, err
 		}
-		if open = now; any {
+		if open = now; hasHours {
 			open = first
 		}
 	}

@@ -73,7 +73,9 @@ func TestBuckets(t *testing.T) {
 		for w.now < start+10*24*hour {
 			w.now += 24 * hour
 			w.idle(t, w.chains...)
-			w.look(t)
+			for range 3 { // a look closes some of them
+				w.look(t)
+			}
 		}
 		w.wantTraded(t, "of a week", week, 2, 5, 1)
 		w.wantTraded(t, "of a day", 24*hour, 10, 5, 1)
