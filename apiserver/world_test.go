@@ -140,7 +140,13 @@ func keepGame(tb testing.TB, st *store.Store, played ...social.Played) {
 	if err != nil {
 		tb.Fatal(err)
 	}
-	state := &social.GameState{Chains: map[string]int64{}, Rules: game.Default()}
+	state, err := st.Social.GameState(tb.Context())
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if state == nil {
+		state = &social.GameState{Chains: map[string]int64{}, Rules: game.Default()}
+	}
 	for _, c := range chains {
 		state.Chains[c.ID] = c.Last.Time
 	}

@@ -26,10 +26,13 @@ const (
 	readAtOnce = 1_000
 	// membersAtOnce is how many members are written at once. The intake waits meanwhile.
 	membersAtOnce = 200
+	// anewAtOnce is how many members are written at once with all of their days.
+	anewAtOnce = 20
 	// saveEvery is how often it is noted how far the chains were read if nothing else changes, in seconds of their time.
 	saveEvery = 60
-	// silentFor is how long after a season's end a chain is waited for that stands still, in seconds of the clock.
+	// silentFor is how old the newest block of a chain is that isn't waited for any more, if the chain hasn't moved for stillFor; both in seconds.
 	silentFor = 24 * 60 * 60
+	stillFor  = 10 * 60
 	// logEvery is the time between two lines about a long work.
 	logEvery = 5 * time.Second
 )
@@ -55,8 +58,10 @@ type Keeper struct {
 	traded map[memberDay]*tradedTokens
 	// seen is what was seen of each chain last.
 	seen map[string]chainSeen
-	// opens is when the next bucket of each width opens that isn't closed; unix seconds.
-	opens map[int64]int64
+	// opens is when the next bucket of each width opens that isn't closed, and first when the first hour of a member opens, which was read at firstAt; 0 without
+	// any. Nothing is closed before bucketsAt, after an error. Unix seconds.
+	opens                     map[int64]int64
+	first, firstAt, bucketsAt int64
 	// today is the day of the last look.
 	today     int64
 	forgotten atomic.Bool
@@ -71,8 +76,11 @@ func (k *Keeper) Forget() {
 	k.Behind.Set(0)
 }
 
-// chainSeen is a chain's commit number, and since when it has been the same; unix seconds of the clock.
-type chainSeen struct{ commit, since int64 }
+// chainSeen is how far a chain was, and since when it has been there; unix seconds of the clock.
+type chainSeen struct {
+	number           uint64
+	finalTime, since int64
+}
 
 type memberDay struct {
 	member member.Number
@@ -101,21 +109,23 @@ func (t *tradedTokens) add(at store.TokenAt, most int) {
 
 // Look takes in what the chains and the members' calls brought since the last time, and closes seasons, under the lease.
 func (k *Keeper) Look(ctx context.Context, l *social.Lease) error {
-	err := k.look(ctx, l)
+	chains, err := k.look(ctx, l)
 	if err != nil {
 		k.forgotten.Store(true) // a part may have been written
+		return err
 	}
-	return err
+	return k.closeBuckets(ctx, l, chains)
 }
 
-func (k *Keeper) look(ctx context.Context, l *social.Lease) error {
+// look gives the chains of which everything was taken in.
+func (k *Keeper) look(ctx context.Context, l *social.Lease) ([]store.ChainStatus, error) {
 	stored, err := k.Store.Social.GameState(ctx)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if k.forgotten.Swap(false) || k.state == nil || !reflect.DeepEqual(stored, k.saved) { // the database has lost what was written last
 		if err := k.load(ctx, l, stored); err != nil {
-			return err
+			return nil, err
 		}
 	}
 	if today := game.DateOf(k.Now().Unix()); today != k.today {
@@ -125,21 +135,18 @@ func (k *Keeper) look(ctx context.Context, l *social.Lease) error {
 	for last := newestOf(k.state.Chains); ; {
 		chains, err := k.chains(ctx) // anew each time: another index may be served by then
 		if err != nil {
-			return err
+			return nil, err
 		}
 		t := newTodo(k, last)
 		more, err := t.read(ctx, chains)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		if err := k.write(ctx, l, t, chains); err != nil {
-			return err
+			return nil, err
 		}
 		if !more {
-			if err := k.closeSeasons(ctx, l, chains); err != nil {
-				return err
-			}
-			return k.closeBuckets(ctx, l, chains)
+			return chains, k.closeSeasons(ctx, l, chains)
 		}
 	}
 }
@@ -161,8 +168,10 @@ func (k *Keeper) chains(ctx context.Context) ([]store.ChainStatus, error) {
 	list = slices.DeleteFunc(list, func(c store.ChainStatus) bool { return c.Last.Hash == (market.Hash{}) })
 	for i := range list {
 		c := &list[i]
-		if was, ok := k.seen[c.ID]; !ok || was.commit != c.CommitNo {
-			k.seen[c.ID] = chainSeen{c.CommitNo, k.Now().Unix()}
+		now := chainSeen{c.Last.Number, c.Head.FinalTime, k.seen[c.ID].since}
+		if k.seen[c.ID] != now || now.since == 0 {
+			now.since = k.Now().Unix()
+			k.seen[c.ID] = now
 		}
 	}
 	return list, nil
@@ -170,7 +179,7 @@ func (k *Keeper) chains(ctx context.Context) ([]store.ChainStatus, error) {
 
 // load takes over what was taken in, as it is stored; nil is nothing yet. Other rules than before are applied to all that was counted.
 func (k *Keeper) load(ctx context.Context, l *social.Lease, stored *social.GameState) error {
-	k.traded, k.state, k.saved, k.opens = map[memberDay]*tradedTokens{}, nil, stored, map[int64]int64{}
+	k.traded, k.state, k.saved = map[memberDay]*tradedTokens{}, nil, stored
 	if k.seen == nil {
 		k.seen = map[string]chainSeen{}
 	}
@@ -183,13 +192,17 @@ func (k *Keeper) load(ctx context.Context, l *social.Lease, stored *social.GameS
 		k.state = &social.GameState{Stream: last, Chains: map[string]int64{}, Season: k.week() - 1, Rules: k.Rules}
 		return nil
 	}
-	if !reflect.DeepEqual(stored.Rules, k.Rules) {
+	if stored.IsApplying || !reflect.DeepEqual(stored.Rules, k.Rules) {
 		k.Log.InfoContext(ctx, "the rules of the game have changed: what members have come to is computed anew")
+		stored = cloneOf(stored)
+		stored.IsApplying = true // whoever begins anew before all are computed computes all of them, by whatever rules
+		if err := k.Store.Social.KeepGame(ctx, l, nil, stored, k.Now().Unix()); err != nil {
+			return err
+		}
 		if err := k.standAll(ctx, l, stored); err != nil {
 			return err
 		}
-		stored = cloneOf(stored)
-		stored.Rules = k.Rules // now that all are computed: who begins anew before that computes all of them
+		stored.Rules, stored.IsApplying = k.Rules, false
 		if err := k.Store.Social.KeepGame(ctx, l, nil, stored, k.Now().Unix()); err != nil {
 			return err
 		}
@@ -212,7 +225,7 @@ func (k *Keeper) standAll(ctx context.Context, l *social.Lease, state *social.Ga
 	}
 	began, said, done := k.Now(), k.Now(), 0
 	for above := member.Number(0); ; {
-		list, err := k.Store.Social.GameMembers(ctx, above, membersAtOnce)
+		list, err := k.Store.Social.GameMembers(ctx, above, anewAtOnce)
 		if err != nil || len(list) == 0 {
 			return err
 		}
@@ -316,8 +329,10 @@ func (k *Keeper) write(ctx context.Context, l *social.Lease, t *todo, chains []s
 		if err := k.Store.Social.KeepGame(ctx, l, played, k.state, k.Now().Unix()); err != nil {
 			return err
 		}
+		k.saved = cloneOf(k.state)
 		members = members[membersAtOnce:]
 	}
+	t.next.Revision = k.state.Revision
 	played, err := k.count(ctx, members, t, chains)
 	if err != nil {
 		return err

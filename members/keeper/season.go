@@ -26,13 +26,13 @@ func (k *Keeper) closeSeasons(ctx context.Context, l *social.Lease, chains []sto
 	return nil
 }
 
-// isOver reports whether nothing more comes from before a time, in unix seconds: the final blocks of all chains are behind it. A chain that stands still is waited
-// for a day.
+// isOver reports whether nothing more comes from before a time, in unix seconds: the final blocks of all chains are behind it. A chain that has had no block for a
+// day isn't waited for.
 func (k *Keeper) isOver(end int64, chains []store.ChainStatus) bool {
 	now := k.Now().Unix()
 	for i := range chains {
 		c := &chains[i]
-		isStill := now >= end+silentFor && now >= k.seen[c.ID].since+silentFor
+		isStill := now >= c.Last.Time+silentFor && now >= k.seen[c.ID].since+stillFor
 		if min(c.Head.FinalTime, c.Last.Time) < end && !isStill {
 			return false
 		}

@@ -149,6 +149,16 @@ func (t *todo) readStream(ctx context.Context) (more bool, err error) {
 
 // readCalls takes in which calls have won, or not any more.
 func (t *todo) readCalls(ctx context.Context) (more bool, err error) {
+	last, err := t.Store.Social.LastCallChange(ctx)
+	if err != nil {
+		return false, err
+	}
+	if last < t.next.CallChange { // the database has gone back
+		if err := t.recount(ctx); err != nil {
+			return false, err
+		}
+		t.next.CallChange = last
+	}
 	list, err := t.Store.Social.CallChanges(ctx, t.next.CallChange, readAtOnce)
 	if err != nil {
 		return false, err

@@ -84,7 +84,18 @@ func (r *Reader) point(ctx context.Context, chains []Chain, t int64, span *Span)
 	return p, nil
 }
 
-// FirstHour is the unix second at which the first hour opens in which a member's wallet did anything; ok is false where none did.
+// FirstHour is the unix second at which the first hour opens in which a member's wallet did anything, or the first closed bucket, whose members may have left since;
+// ok is false where there is neither.
 func (r *Reader) FirstHour(ctx context.Context, chains []Chain) (open int64, ok bool, err error) {
-	return r.wallets.FirstHour(ctx, ids(chains))
+	open, ok, err = r.wallets.FirstHour(ctx, ids(chains))
+	if err != nil {
+		return 0, false, err
+	}
+	closed, hasClosed, err := r.buckets.FirstProfitBucket(ctx, week)
+	if hasClosed && (!ok || closed < open) {
+		open, ok = closed, true
+	}
+	return open, ok, err
 }
+
+const week = 7 * 24 * hour

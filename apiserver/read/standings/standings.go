@@ -135,7 +135,7 @@ func (s *Standings) take(list []social.GameStanding) {
 	for i := range list {
 		c := &list[i]
 		s.last, s.changedAt = c.Change, max(s.changedAt, c.ChangedAt)
-		if c.XP == 0 && c.WeekXP == 0 && len(c.Badges) == 0 { // they were erased
+		if c.XP == 0 && c.WeekXP == 0 && len(c.Badges) == 0 { // they were erased, or a reorg took what they had
 			delete(s.of, c.Member)
 			continue
 		}

@@ -71,8 +71,17 @@ func usdOfText(text string) (u market.USD, ok bool) {
 
 // LastProfitBucket is when the last closed bucket of a width opens; ok is false where none is closed.
 func (s *Store) LastProfitBucket(ctx context.Context, width int64) (open int64, ok bool, err error) {
+	return s.profitBucket(ctx, width, "open_at DESC")
+}
+
+// FirstProfitBucket is when the first closed bucket of a width opens; ok is false where none is closed.
+func (s *Store) FirstProfitBucket(ctx context.Context, width int64) (open int64, ok bool, err error) {
+	return s.profitBucket(ctx, width, "open_at")
+}
+
+func (s *Store) profitBucket(ctx context.Context, width int64, order string) (open int64, ok bool, err error) {
 	var found []int64
-	err = s.db.Read.NewRaw("SELECT open_at FROM profit_buckets WHERE width = ? ORDER BY open_at DESC LIMIT 1", width).Scan(ctx, &found)
+	err = s.db.Read.NewRaw("SELECT open_at FROM profit_buckets WHERE width = ? ORDER BY "+order+" LIMIT 1", width).Scan(ctx, &found)
 	if err != nil || len(found) == 0 {
 		return 0, false, wrap("read what members realised", err)
 	}

@@ -25,7 +25,14 @@ type GameState struct {
 	// Season is the last week whose season is closed.
 	Season int64
 	Rules  *game.Rules
+	// IsApplying says that other rules are being applied to what was counted: some of it is by them.
+	IsApplying bool
+	// Revision counts the writes of all this.
+	Revision int64
 }
+
+// ErrGameChanged means that what the game has taken in isn't stored as it was written last: the database has lost something, or another process keeps the game.
+var ErrGameChanged = errors.New("the state of the game isn't the one that was written last")
 
 type gameStateRow struct {
 	bun.BaseModel `bun:"table:game_state"`
@@ -36,6 +43,8 @@ type gameStateRow struct {
 	Chains     string
 	Season     int64
 	Rules      string
+	IsApplying bool
+	Revision   int64
 }
 
 type gameDayRow struct {
@@ -84,7 +93,9 @@ func (s *Store) GameState(ctx context.Context) (*GameState, error) {
 	if err != nil {
 		return nil, wrap("read the state of the game", err)
 	}
-	out := &GameState{Stream: row.Stream, CallChange: row.CallChange, Season: row.Season, Rules: &game.Rules{}}
+	out := &GameState{
+		Stream: row.Stream, CallChange: row.CallChange, Season: row.Season, Rules: &game.Rules{}, IsApplying: row.IsApplying, Revision: row.Revision,
+	}
 	if err := errors.Join(json.Unmarshal([]byte(row.Chains), &out.Chains), json.Unmarshal([]byte(row.Rules), out.Rules)); err != nil {
 		return nil, fmt.Errorf("database: a row of game_state: %w", err)
 	}
@@ -178,7 +189,8 @@ func (r *gameRows) add(p *Played, change, now int64) error {
 	return err
 }
 
-// keepGame writes something of the game under the lease, and the state of it.
+// keepGame writes something of the game under the lease, and the state of it, which has the next revision then. ErrGameChanged says that the stored one isn't the
+// revision before.
 func (s *Store) keepGame(ctx context.Context, l *Lease, state *GameState, write func(*database.Transaction) error) error {
 	chains, err := json.Marshal(state.Chains)
 	if err != nil {
@@ -190,16 +202,28 @@ func (s *Store) keepGame(ctx context.Context, l *Lease, state *GameState, write 
 	}
 	row := gameStateRow{
 		Program: membersProgram, Stream: state.Stream, CallChange: state.CallChange, Chains: string(chains), Season: state.Season, Rules: string(rules),
+		IsApplying: state.IsApplying, Revision: state.Revision + 1,
 	}
-	return s.write(ctx, func(tx *database.Transaction, last int64) (int64, []streamlog.Row, error) {
+	err = s.write(ctx, func(tx *database.Transaction, last int64) (int64, []streamlog.Row, error) {
 		if err := holds(ctx, tx, l); err != nil {
 			return last, nil, err
+		}
+		var stored int64
+		if err := tx.NewRaw("SELECT COALESCE(max(revision), 0) FROM game_state WHERE program = ?", membersProgram).Scan(ctx, &stored); err != nil {
+			return last, nil, wrap("read the state of the game", err)
+		}
+		if stored != state.Revision {
+			return last, nil, ErrGameChanged
 		}
 		if err := write(tx); err != nil {
 			return last, nil, err
 		}
 		return last, nil, database.Upsert(ctx, tx, []gameStateRow{row})
 	})
+	if err == nil {
+		state.Revision++
+	}
+	return err
 }
 
 // notErased says which of the members aren't erased.

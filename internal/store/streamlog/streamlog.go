@@ -27,7 +27,6 @@ type Row struct {
 	Time     int64 // unix seconds
 	Token    []byte
 	// Wallet, Member, Tx and Sell are set for trades; calls have the Member too.
-
 	Wallet []byte
 	Member int64
 	Tx     []byte

@@ -14,8 +14,11 @@ CREATE TABLE game_state (
     chains      TEXT NOT NULL,
     -- The last week, counted from 1970 on, whose season is closed.
     season      BIGINT NOT NULL,
-    -- The rules in JSON.
-    rules       TEXT NOT NULL
+    -- The rules in JSON, and whether others are being applied to what was counted.
+    rules       TEXT NOT NULL,
+    is_applying BOOLEAN NOT NULL,
+    -- Counts the writes of the row: who writes it names the one before.
+    revision    BIGINT NOT NULL
 ) {{clustered}};
 
 -- What a member did on a day, which is counted from 1970-01-01 on, and what it is worth.
