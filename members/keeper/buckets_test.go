@@ -30,7 +30,7 @@ func (w *world) buckets(t *testing.T, width int64) []social.ProfitBucket {
 	return list
 }
 
-// looks looks until everything is closed that is over: one look closes some.
+// looks has the keeper look until everything is closed that is over: one look closes some.
 func (w *world) looks(t *testing.T) {
 	t.Helper()
 	for range 20 {
