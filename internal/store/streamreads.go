@@ -25,7 +25,8 @@ type StreamItem struct {
 	market.StreamItem
 	// Call is the number of the call that the item is; 0 for others.
 	Call int64
-	// Of a retraction: whose item it was, and its time (unix seconds). Of a launch, and of the trades of a wallet that was taken away, there is no member.
+	// RetractedMember and RetractedTime are set for a retraction: the number of the item's member, and the item's time in unix seconds. The member is 0 if the item
+	// is a launch, or a trade of a wallet that was taken away.
 	RetractedMember, RetractedTime int64
 }
 

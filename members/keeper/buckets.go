@@ -3,6 +3,7 @@ package keeper
 import (
 	"context"
 
+	"github.com/boardwalkhq/boardwalk/internal/game"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/social"
@@ -12,8 +13,6 @@ const (
 	hour = 60 * 60
 	day  = 24 * hour
 	week = 7 * day
-	// monday is how far the first Monday of unix time is from its beginning, a Thursday.
-	monday = 4 * day
 	// bucketsAtOnce is how many buckets of a width one look closes.
 	bucketsAtOnce = 10
 	// firstEvery is the time between two looks for the first hour of a member, and after an error until the next one, in seconds.
@@ -130,7 +129,7 @@ func (k *Keeper) nextBucket(ctx context.Context, width, kept int64, chains []str
 // opensAt is when the bucket of a time opens.
 func opensAt(t, width int64) int64 {
 	if width == week {
-		return t - (t-monday)%week
+		return game.Opens(game.FirstDay(game.WeekOf(game.DateOf(t))))
 	}
 	return t - t%width
 }

@@ -87,7 +87,7 @@ type memberDay struct {
 	date   int64
 }
 
-// tradedTokens are tokens of a member's day, as many as count, and all chains of the others.
+// tradedTokens has the tokens that a member traded on a day, up to the number that counts, and all chains on which the member traded on that day.
 type tradedTokens struct {
 	tokens []store.TokenAt
 	chains []string
@@ -188,7 +188,7 @@ func (k *Keeper) load(ctx context.Context, l *social.Lease, stored *social.GameS
 		if err != nil {
 			return err
 		}
-		// What is of earlier weeks is counted, but their seasons are over.
+		// Trades of earlier weeks count for XP. Nobody gets a place in the seasons of those weeks.
 		k.state = &social.GameState{Stream: last, Chains: map[string]int64{}, Season: k.week() - 1, Rules: k.Rules}
 		return nil
 	}

@@ -11,7 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/store/social"
 )
 
-// todo is what has to be counted anew, and how far everything is read once it is.
+// todo lists the days that have to be counted anew, and says how far stream, calls and chains are read when that is done.
 type todo struct {
 	*Keeper
 
@@ -24,9 +24,9 @@ type todo struct {
 
 // todoDays are a member's days to be counted anew.
 type todoDays struct {
-	// traded are those with another trade, or without one.
+	// traded has the days on which a trade was added or taken back.
 	traded map[int64]bool
-	// calledFrom is the day from which on calls may have won, or not any more; noDay is none.
+	// calledFrom is the first day on which the number of winning calls may have changed; noDay is none.
 	calledFrom int64
 }
 
