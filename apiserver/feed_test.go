@@ -67,7 +67,7 @@ func (x *traders) block(tb testing.TB, trades []trade, launches ...string) {
 	held := map[market.PositionKey]bool{}
 	for i, tr := range trades {
 		e := market.Entry{
-			Wallet: address(tb, tr.wallet), Block: next.Number, Seq: uint32(i), Time: next.Time, Tx: market.EVMTx(market.Hash{7, byte(next.Number), byte(i)}), Token: address(tb, tr.mint),
+			Wallet: address(tb, tr.wallet), Block: next.Number, Seq: uint32(i), Time: next.Time, Tx: txOf(byte(next.Number), byte(i)), Token: address(tb, tr.mint),
 			Kind: market.Bought, Pool: address(tb, pairID), Amount: amount(fmt.Sprintf("%d000000000000000000", tr.tokens)), NanoUSD: int64(tr.usd * 1e9), HasUSD: true, Counts: true,
 		}
 		if tr.sell {

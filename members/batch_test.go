@@ -151,9 +151,22 @@ func TestExportImports(t *testing.T) {
 	if got := in.delete("/v1/members/u3?updated_at=" + in.tick()); got != "written" {
 		t.Fatal(got)
 	}
+	for id, body := range map[string]string{
+		"p1": `"kind":"post","member":"u1","trade":{"chain":"base","tx":"` + aTx + `","mint":"` + aToken + `"},"token_refs":[{"symbol":"S","chain":"base","mint":"` + aToken + `"}]`,
+		"p2": `"kind":"post","member":"u1"`, "p3": `"kind":"post","member":"u3"`,
+	} {
+		if got := in.put("/v1/posts/"+id, `{`+body+`,"text":"gm","updated_at":"`+in.tick()+`"}`); got != map[string]string{"p1": "written", "p2": "written", "p3": "member-not-found"}[id] {
+			t.Fatal(id, got)
+		}
+	}
 	in.clock.add(time.Hour / 2)
+	posts, _ := in.batch("", `{"kind":"reply","id":"p4","member":"u2","parent":"p2","text":"gm, @ada","posted_at":"2026-01-02T03:04:05Z","updated_at":"`+in.tick()+`"}`,
+		`{"kind":"comment","id":"p5","member":"u2","chain":"base","mint":"`+aToken+`","text":"<up>","updated_at":"`+in.tick()+`"}`, `{"kind":"post","id":"p2","deleted":true,"updated_at":"`+in.tick()+`"}`)
+	if slices.ContainsFunc(posts, func(r lineResult) bool { return r.Result != "written" }) {
+		t.Fatalf("%+v", posts)
+	}
 	was := in.export()
-	if strings.Contains(was, "left") || strings.Contains(was, "u3") || !strings.Contains(was, `"checked_at"`) || strings.Count(was, "\n") != 5 {
+	if strings.Contains(was, "left") || strings.Contains(was, "u3") || !strings.Contains(was, `"checked_at"`) || strings.Count(was, "\n") != 8 {
 		t.Fatalf("the export is\n%s", was)
 	}
 	// Where it is from, it changes nothing.

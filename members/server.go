@@ -94,7 +94,8 @@ func New(o Options) (*Server, error) {
 	s.judge = judge.New(judge.Options{Store: served, Now: o.Now, Open: open})
 	var err error
 	s.handler, err = intake.New(intake.Options{
-		Registry: s.social, Presence: s.counter, Prices: &judge.Pricer{Store: served, Now: o.Now}, Tokens: o.Tokens, Deployment: o.Deployment, Active: s.active.Load, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
+		Registry: s.social, Presence: s.counter, Prices: &judge.Pricer{Store: served, Now: o.Now}, Market: served, Tokens: o.Tokens,
+		Deployment: o.Deployment, Active: s.active.Load, Now: o.Now, Log: o.Log, Metrics: o.Metrics,
 	})
 	return s, err
 }

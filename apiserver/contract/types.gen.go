@@ -1292,6 +1292,14 @@ type FeedLaunch struct {
 // FeedLaunchKind defines model for FeedLaunch.Kind.
 type FeedLaunchKind string
 
+// FeedNote A member's note on a trade of theirs.
+type FeedNote struct {
+	// Rich What a text names, at most 20 of each kind, in the text's order. A word that goes on in letters of another script, in invisible characters or in controls of
+	// direction is no name. `span` counts Unicode code points.
+	Rich Rich   `json:"rich"`
+	Text string `json:"text"`
+}
+
 // FeedNow The token's price now, and its change since the trade.
 type FeedNow struct {
 	// ChangeSincePct From the trade's price.
@@ -1357,8 +1365,9 @@ type FeedTrade struct {
 	ID   StreamNumber  `json:"id"`
 	Kind FeedTradeKind `json:"kind"`
 
-	// Note What the member wrote to it. There are no notes yet.
-	Note any `json:"note"`
+	// Note What the member wrote to it. It can be written, changed and deleted later, and the trade isn't told anew then. Events of the stream leave out a note of more than
+	// 500 bytes: it is null there, for the reason `unavailable`.
+	Note *FeedNote `json:"note"`
 
 	// Now The token's price now, and its change since the trade.
 	Now FeedNow `json:"now"`

@@ -204,6 +204,10 @@ func (a admittedStream) OlderLaunches(ctx context.Context, below int64, limit in
 	return a.of.OlderLaunches(ctx, below, limit)
 }
 
+func (a admittedStream) Notes(ctx context.Context, trades []*stream.Trade) (map[*stream.Trade]*member.Post, error) {
+	return admit(a.Admission, func() (map[*stream.Trade]*member.Post, error) { return a.of.Notes(ctx, trades) })
+}
+
 func (a admittedStream) Calls(ctx context.Context, list []stream.Call) (map[int64]member.Call, error) {
 	return admit(a.Admission, func() (map[int64]member.Call, error) { return a.of.Calls(ctx, list) })
 }

@@ -100,6 +100,8 @@ type Stream interface {
 	OlderLaunches(ctx context.Context, below int64, limit int) (list []stream.Launch, next int64, err error)
 	// Calls reads how some calls stand, by the calls' own numbers. It leaves out calls that aren't there.
 	Calls(ctx context.Context, list []stream.Call) (map[int64]member.Call, error)
+	// Notes are the posts that are notes on some trades.
+	Notes(ctx context.Context, trades []*stream.Trade) (map[*stream.Trade]*member.Post, error)
 	// Critical says of which of some tokens a critical trust check failed.
 	Critical(ctx context.Context, tokens []TokenAt) (map[TokenAt]bool, error)
 	// Closes are the closes of some minutes in USD, as far as they are known; of one that hasn't ended the close before it. final is the time (unix seconds) before

@@ -74,7 +74,7 @@ func (h *Handlers) showCalls(ctx context.Context, seen *read.Snapshot, list []st
 		shown := showCall(&c, by.Handle, token)
 		shown.ID = list[i].Number
 		if texts == withTexts && c.Text != "" {
-			shown.Text, shown.Rich = c.Text, h.rich.show(seen, &c)
+			shown.Text, shown.Rich = c.Text, h.rich.ofCall(seen, &c)
 		}
 		out.calls, out.newest = append(out.calls, shown), max(out.newest, list[i].Time)
 		if token != nil {

@@ -62,9 +62,12 @@ func (h *Handlers) feed(r *serve.Request) (*serve.Answer, error) {
 			return nil, serve.Unavailable(err)
 		}
 	}
-	bodies, newest, stale, err := h.encodeItems(r.Context(), r.Seen, page.items)
+	bodies, newest, stale, err := h.encodeItems(r.Context(), r.Seen, page.items, withTexts)
 	if err != nil {
 		return nil, err
+	}
+	if told := within(bodies); told < len(bodies) {
+		bodies, page.next = bodies[:told], page.items[told-1].number()
 	}
 	out.Stale, out.AsOf = stale, r.AsOf(newest)
 	if page.next > 0 {

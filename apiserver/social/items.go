@@ -3,6 +3,7 @@ package social
 import (
 	"context"
 	"encoding/base64"
+	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,8 +20,15 @@ import (
 	"github.com/boardwalkhq/boardwalk/apiserver/serve"
 	"github.com/boardwalkhq/boardwalk/apiserver/wire"
 	"github.com/boardwalkhq/boardwalk/internal/market"
+	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/price"
 )
+
+// longestNote is the length of the longest note that an event tells, in bytes: an event goes to thousands of readers.
+const longestNote = 500
+
+// longestItems bounds the items of an answer together, in bytes: a note may have 16 KiB. One item is told whatever its length.
+const longestItems = 1 << 20
 
 // minute is how exactly the time of a private trade is told, in seconds.
 const minute = 60
@@ -65,8 +73,8 @@ func (i *item) number() int64 {
 	return i.trade.Number
 }
 
-// encodeItems gives the bodies of items in their order; nil of one that isn't told. newest is when the newest data in them is of; unix seconds, 0 without any.
-func (h *Handlers) encodeItems(ctx context.Context, seen *read.Snapshot, items []item) (bodies [][]byte, newest int64, stale bool, err error) {
+// encodeItems gives the bodies of items in their order; nil of one that isn't told. Without texts, long notes are left out. newest is when the newest data in them is of; unix seconds, 0 without any.
+func (h *Handlers) encodeItems(ctx context.Context, seen *read.Snapshot, items []item, texts texts) (bodies [][]byte, newest int64, stale bool, err error) {
 	var trades []*shownTrade
 	for i := range items {
 		if items[i].launch == nil {
@@ -85,7 +93,7 @@ func (h *Handlers) encodeItems(ctx context.Context, seen *read.Snapshot, items [
 			continue
 		}
 		var at int64
-		if bodies[i], at, err = h.encodeTrade(seen, items[i].trade, &with); err != nil {
+		if bodies[i], at, err = h.encodeTrade(seen, items[i].trade, &with, texts); err != nil {
 			return nil, 0, false, err
 		}
 		newest = max(newest, at)
@@ -101,11 +109,24 @@ func (h *Handlers) encodeItems(ctx context.Context, seen *read.Snapshot, items [
 	return bodies, newest, with.stale || seen.Failing(), nil
 }
 
+// within is how many of some bodies are told, in their order.
+func within(bodies [][]byte) (told int) {
+	length := 0
+	for _, b := range bodies {
+		if length += len(b); length > longestItems && told > 0 {
+			return told
+		}
+		told++
+	}
+	return told
+}
+
 // shownWith is what items are shown with, read for all items of an answer at once.
 type shownWith struct {
 	tokens map[market.Address][]figures.Token
 	in     map[profit.Token][]members.Member
 	closes map[stream.Minute]float64
+	notes  map[*stream.Trade]*member.Post
 	stale  bool
 }
 
@@ -113,8 +134,9 @@ func (h *Handlers) readShownWith(ctx context.Context, seen *read.Snapshot, trade
 	var mints []market.Address
 	var tokens []profit.Token
 	var minutes []stream.Minute
-	for i := range trades {
-		t := trades[i]
+	list := make([]*stream.Trade, len(trades))
+	for i, t := range trades {
+		list[i] = t.Trade
 		if !slices.Contains(mints, t.Token) {
 			mints = append(mints, t.Token)
 		}
@@ -132,6 +154,9 @@ func (h *Handlers) readShownWith(ctx context.Context, seen *read.Snapshot, trade
 		return l, err
 	}
 	if l.in, l.stale, err = h.Readers.Profit.In(ctx, tokens); err != nil {
+		return l, err
+	}
+	if l.notes, err = h.Readers.Stream.Notes(ctx, list); err != nil {
 		return l, err
 	}
 	if len(minutes) > 0 {
@@ -154,11 +179,14 @@ type tradeBody struct {
 	// inCount is how many members are in the token, and faces the first of them, as one text.
 	inCount int
 	faces   string
+	// note is the note, encoded; empty without one, and where it is left out, as hasLongNote says.
+	note        string
+	hasLongNote bool
 }
 
 // encodeTrade gives the body of a trade, encoded once for each change of what it follows from; nil of a trade whose price nobody knows. at is when the newest data in
 // it is of.
-func (h *Handlers) encodeTrade(seen *read.Snapshot, s *shownTrade, l *shownWith) (body []byte, at int64, err error) {
+func (h *Handlers) encodeTrade(seen *read.Snapshot, s *shownTrade, l *shownWith, texts texts) (body []byte, at int64, err error) {
 	i := slices.IndexFunc(l.tokens[s.Token], func(t figures.Token) bool { return t.Chain == s.Chain })
 	if i < 0 {
 		return nil, 0, nil
@@ -195,8 +223,31 @@ func (h *Handlers) encodeTrade(seen *read.Snapshot, s *shownTrade, l *shownWith)
 			}
 		}
 	}
-	body, err = s.Body.Get(of, func() ([]byte, error) { return serve.Marshal(s.encode(&of, in)) })
+	note, err := h.note(seen, s, l, texts, &of)
+	if err != nil {
+		return nil, 0, err
+	}
+	body, err = s.Body.Get(of, func() ([]byte, error) { return serve.Marshal(s.encode(&of, in, note)) })
 	return body, max(s.shownAt(), token.Changed.At), err
+}
+
+// note is the note on a trade; nil without one, and where it is left out.
+func (h *Handlers) note(seen *read.Snapshot, s *shownTrade, l *shownWith, texts texts, of *tradeBody) (*contract.FeedNote, error) {
+	post := l.notes[s.Trade]
+	if post == nil {
+		return nil, nil //nolint:nilnil // there is none
+	}
+	if texts == withoutTexts && len(post.Text) > longestNote {
+		of.hasLongNote = true
+		return nil, nil //nolint:nilnil // it is left out
+	}
+	note := &contract.FeedNote{Text: post.Text, Rich: *h.rich.ofPost(seen, post)}
+	encoded, err := serve.Marshal(note)
+	if err != nil {
+		return nil, fmt.Errorf("social: encode a note: %w", err)
+	}
+	of.note = string(encoded)
+	return note, nil
 }
 
 // shownUSD is the trade's value in USD as it is told: filters go by it, since a more exact one would be told by them.
@@ -217,7 +268,7 @@ func (s *shownTrade) shownAt() int64 {
 }
 
 // encode is the wire form of a trade. Of who keeps a wallet private amounts and times are less exact, since exact ones would tell the wallet.
-func (s *shownTrade) encode(of *tradeBody, in []members.Member) contract.FeedTrade {
+func (s *shownTrade) encode(of *tradeBody, in []members.Member, note *contract.FeedNote) contract.FeedTrade {
 	amount := func(v float64) float64 {
 		if !of.isPublic {
 			return coarse(v)
@@ -226,7 +277,7 @@ func (s *shownTrade) encode(of *tradeBody, in []members.Member) contract.FeedTra
 	}
 	out := contract.FeedTrade{
 		Kind: contract.FeedTradeKindTrade, ID: s.Number, Cursor: cursorOf(s.Number), At: wire.Timestamp(s.shownAt()), Handle: of.owner.Handle,
-		Side: contract.TradeSideBuy, AmountUSD: s.shownUSD(), PriceUSD: of.paid, OthersIn: membersExcept(in, of.owner),
+		Note: note, Side: contract.TradeSideBuy, AmountUSD: s.shownUSD(), PriceUSD: of.paid, OthersIn: membersExcept(in, of.owner),
 		Token: contract.FeedToken{Mint: s.Token.String(), Chain: s.Chain, Symbol: of.symbol, Name: of.name, UnknownReasons: contract.UnknownReasons{}},
 		Now:   contract.FeedNow{UnknownReasons: contract.UnknownReasons{}},
 		UnknownReasons: contract.UnknownReasons{
@@ -265,6 +316,12 @@ func (s *shownTrade) encode(of *tradeBody, in []members.Member) contract.FeedTra
 	if s.Sell {
 		out.Side, out.Realised = contract.TradeSideSell, s.realised(amount)
 		delete(out.UnknownReasons, "realised")
+	}
+	switch {
+	case note != nil:
+		delete(out.UnknownReasons, "note")
+	case of.hasLongNote:
+		out.UnknownReasons["note"] = contract.UnknownReasonUnavailable
 	}
 	return out
 }

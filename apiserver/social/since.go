@@ -134,11 +134,10 @@ func (h *Handlers) collectNews(ctx context.Context, seen *read.Snapshot, s *stre
 		}
 		items = append(items, launches...)
 	}
-	bodies, newest, stale, err := h.encodeItems(ctx, seen, items)
-	if err != nil {
+	var bodies [][]byte
+	if bodies, out.newest, out.Stale, err = h.encodeItems(ctx, seen, items, texts); err != nil {
 		return nil, err
 	}
-	out.newest, out.Stale = newest, stale
 	if at.call != nil && *at.call <= s.Head && !out.Reset.Call {
 		if err := h.takeCalls(ctx, seen, out, s.CallsSince(*at.call, most), texts); err != nil {
 			return nil, err
@@ -152,6 +151,11 @@ func (h *Handlers) collectNews(ctx context.Context, seen *read.Snapshot, s *stre
 		default:
 			out.trades = append(out.trades, body)
 		}
+	}
+	newest := slices.Clone(out.trades)
+	slices.Reverse(newest)
+	if told := within(newest); told < len(newest) {
+		out.trades, out.Truncated.Trade = out.trades[len(newest)-told:], true
 	}
 	return out, nil
 }

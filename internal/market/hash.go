@@ -3,6 +3,7 @@ package market
 import (
 	"encoding/hex"
 	"fmt"
+	"strings"
 )
 
 // Hash is a block's hash.
@@ -49,6 +50,19 @@ func TxIDFromBytes(b []byte) (id TxID, err error) {
 	default:
 		return id, fmt.Errorf("a transaction of %d bytes: it must have 32 or 64", len(b))
 	}
+}
+
+// ParseTx reads what String gives: 0x and 64 hexadecimal digits in any case, or the base58 of 64 bytes.
+func ParseTx(s string) (id TxID, err error) {
+	if strings.HasPrefix(s, "0x") || strings.HasPrefix(s, "0X") {
+		h, err := ParseHash("0x" + s[2:])
+		return EVMTx(h), err
+	}
+	var signature [64]byte
+	if !DecodeBase58(signature[:], s) {
+		return id, fmt.Errorf("%.100q is no transaction: it must be 0x and 64 hexadecimal digits, or the base58 of 64 bytes", s)
+	}
+	return SolanaTx(signature), nil
 }
 
 // IsNone reports whether id names no transaction.

@@ -50,7 +50,19 @@ func TestTxID(t *testing.T) {
 		if id.String() != want {
 			t.Fatalf("%x is written as %s, want %s", b, id, want)
 		}
+		if read, err := market.ParseTx(id.String()); n > 0 && (err != nil || read != id) {
+			t.Fatalf("%s is read as %s, %v", id, read, err)
+		}
 	})
+	upper := "0X" + strings.Repeat("AB", 32)
+	if id, err := market.ParseTx(upper); err != nil || id.String() != strings.ToLower(upper) {
+		t.Errorf("%s is read as %s, %v", upper, id, err)
+	}
+	for _, text := range []string{"", "0x", "0x" + strings.Repeat("a", 63), "0x" + strings.Repeat("a", 65), "0x" + strings.Repeat("g", 64), strings.Repeat("1", 63), strings.Repeat("0", 88)} {
+		if id, err := market.ParseTx(text); err == nil {
+			t.Errorf("%q passed for the transaction %s", text, id)
+		}
+	}
 	for _, n := range []int{1, 31, 33, 63, 65} {
 		if _, err := market.TxIDFromBytes(make([]byte, n)); err == nil {
 			t.Errorf("%d bytes passed for a transaction", n)

@@ -91,10 +91,10 @@ func (r *Registry) newCall(owner *Member, rec *Record) (Outcome, error) {
 	if at := rec.Call.CalledAt; at > 0 {
 		calledAt = min(at, r.Now)
 	}
-	r.LastCall++
+	r.Last.Calls++
 	c := &Call{
-		ID: rec.Call.ID, Number: r.LastCall, Member: owner.Number, Chain: rec.Call.Chain, Mint: rec.Call.Mint, Text: rec.Call.Text, Refs: rec.Call.Refs,
-		CalledAt: calledAt, Price: rec.Call.Price, UpdatedAt: rec.UpdatedAt, Change: r.LastCall,
+		ID: rec.Call.ID, Number: r.Last.Calls, Member: owner.Number, Chain: rec.Call.Chain, Mint: rec.Call.Mint, Text: rec.Call.Text, Refs: rec.Call.Refs,
+		CalledAt: calledAt, Price: rec.Call.Price, UpdatedAt: rec.UpdatedAt, Change: r.Last.Calls,
 		Standing: Standing{Outcome: CallOpen, SureBlock: rec.Call.Price.Block, SureTime: rec.Call.Price.FinalTime},
 	}
 	r.AddCall(c)
@@ -103,7 +103,7 @@ func (r *Registry) newCall(owner *Member, rec *Record) (Outcome, error) {
 }
 
 func (r *Registry) changeCall(c *Call) {
-	r.LastCall++
-	c.Change = r.LastCall
+	r.Last.Calls++
+	c.Change = r.Last.Calls
 	r.ChangedCalls[c.ID] = true
 }

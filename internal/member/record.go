@@ -7,12 +7,12 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/market"
 )
 
-// Record is what the app writes of a member, of one of their wallets or of a call of theirs. What it says was checked field by field.
+// Record is what the app writes of a member, of one of their wallets, or of a call or a post of theirs. What it says was checked field by field.
 type Record struct {
 	ID ID
 	// UpdatedAt is the app's time of this write, in unix microseconds.
 	UpdatedAt int64
-	// Deleted has the member leave, takes the wallet away, or deletes the call.
+	// Deleted has the member leave, takes the wallet away, or deletes the call or the post.
 	Deleted bool
 	// Of a member:
 
@@ -20,9 +20,11 @@ type Record struct {
 	// JoinedAt is unix seconds.
 	JoinedAt int64
 
-	// Wallet is nil in other records, as is Call.
+	// Of these one is set in records of something else than a member.
+
 	Wallet *WalletRecord
 	Call   *CallRecord
+	Post   *PostRecord
 }
 
 // WalletRecord is what the app writes of a wallet of the member with the record's ID.

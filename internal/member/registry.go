@@ -11,7 +11,7 @@ type Released struct {
 	Until int64
 }
 
-// Registry is the part of all members, wallets and calls that some records are about, and applies them one by one. It decides; the store loads and keeps.
+// Registry is the part of all members, wallets, calls and posts that some records are about, and applies them one by one. It decides; the store loads and keeps.
 // A record that is refused leaves everything as it was.
 type Registry struct {
 	Members map[ID]*Member
@@ -26,8 +26,9 @@ type Registry struct {
 	Contracts map[WalletKey]bool
 	// Calls are the calls that the records are about. The open calls of the records' members, and those of the last day, are there too.
 	Calls map[CallID]*Call
-	// Last is the number of the last change of a member or a wallet, LastCall that of the last change of a call.
-	Last, LastCall int64
+	// Posts are the posts that the records are about.
+	Posts map[PostID]*Post
+	Last  Changes
 	// Now is unix seconds.
 	Now int64
 
@@ -38,6 +39,7 @@ type Registry struct {
 	ChangedCalls   map[CallID]bool
 	// NewCalls are the calls that weren't there before.
 	NewCalls      map[CallID]bool
+	ChangedPosts  map[PostID]bool
 	NewlyReleased map[string]bool
 	Answered      []string
 	// WithWallets are the members whose wallets change with them: who left, came back, or joined at another time.
@@ -48,13 +50,16 @@ type Registry struct {
 	callsOf map[Number][]*Call
 }
 
-// NewRegistry is an empty registry at a time, in unix seconds, and after the changes with the numbers last and lastCall.
-func NewRegistry(now, last, lastCall int64) *Registry {
+// Changes are the numbers of the last changes: of members and wallets together, of calls, and of posts.
+type Changes struct{ Members, Calls, Posts int64 }
+
+// NewRegistry is an empty registry at a time, in unix seconds, and after some changes.
+func NewRegistry(now int64, last Changes) *Registry {
 	return &Registry{
 		Members: map[ID]*Member{}, Wallets: map[WalletKey]*Wallet{}, Handles: map[string]ID{}, Released: map[string]Released{},
-		Challenges: map[string]bool{}, Contracts: map[WalletKey]bool{}, Calls: map[CallID]*Call{}, Last: last, LastCall: lastCall, Now: now,
+		Challenges: map[string]bool{}, Contracts: map[WalletKey]bool{}, Calls: map[CallID]*Call{}, Posts: map[PostID]*Post{}, Last: last, Now: now,
 		ChangedMembers: map[ID]bool{}, ChangedWallets: map[WalletKey]bool{}, NewlyReleased: map[string]bool{}, WithWallets: map[Number]bool{},
-		ChangedCalls: map[CallID]bool{}, NewCalls: map[CallID]bool{}, at: map[WalletKey][]WalletKey{}, callsOf: map[Number][]*Call{},
+		ChangedCalls: map[CallID]bool{}, NewCalls: map[CallID]bool{}, ChangedPosts: map[PostID]bool{}, at: map[WalletKey][]WalletKey{}, callsOf: map[Number][]*Call{},
 	}
 }
 
@@ -83,6 +88,8 @@ func (r *Registry) Apply(rec *Record) (Outcome, error) {
 		return r.applyWallet(rec)
 	case rec.Call != nil:
 		return r.applyCall(rec)
+	case rec.Post != nil:
+		return r.applyPost(rec)
 	default:
 		return r.applyMember(rec)
 	}
@@ -114,7 +121,7 @@ func (r *Registry) applyMember(rec *Record) (Outcome, error) {
 		return "", ErrHandleTaken
 	}
 	if m == nil {
-		m = &Member{ID: rec.ID, Number: Number(r.Last + 1), JoinedAt: rec.JoinedAt} // the number of the change that makes the member
+		m = &Member{ID: rec.ID, Number: Number(r.Last.Members + 1), JoinedAt: rec.JoinedAt} // the number of the change that makes the member
 		r.AddMember(m)
 	} else if former := HandleKey(m.Handle); former != key && m.Handle != "" {
 		delete(r.Handles, former)
@@ -250,13 +257,13 @@ func since(w *WalletRecord, p *Proof, now int64) int64 {
 }
 
 func (r *Registry) changeMember(m *Member) {
-	r.Last++
-	m.Change = r.Last
+	r.Last.Members++
+	m.Change = r.Last.Members
 	r.ChangedMembers[m.ID] = true
 }
 
 func (r *Registry) changeWallet(w *Wallet) {
-	r.Last++
-	w.Change = r.Last
+	r.Last.Members++
+	w.Change = r.Last.Members
 	r.ChangedWallets[w.Key()] = true
 }

@@ -37,7 +37,12 @@ type Registry interface {
 	Call(ctx context.Context, id member.CallID) (*member.Call, error)
 	CallChanges(ctx context.Context, after int64, limit int) ([]member.Call, error)
 	LastCallChange(ctx context.Context) (int64, error)
-	CallersOf(ctx context.Context, calls []member.Call) (map[member.Number]member.ID, error)
+	Post(ctx context.Context, id member.PostID) (*member.Post, error)
+	PostChanges(ctx context.Context, after int64, limit int) ([]member.Post, error)
+	LastPostChange(ctx context.Context) (int64, error)
+	Posts(ctx context.Context, above int64, limit int) ([]member.Post, error)
+	IDsOf(ctx context.Context, numbers []member.Number) (map[member.Number]member.ID, error)
+	HandlesThatAre(ctx context.Context, keys []string) (map[string]bool, error)
 	Challenge(ctx context.Context, text string, until int64) error
 	Kept(ctx context.Context, key string, now int64) (*social.KeptAnswer, error)
 	Keep(ctx context.Context, key string, a *social.KeptAnswer, until int64) error
@@ -59,6 +64,8 @@ type Options struct {
 	Registry Registry
 	Presence Presence
 	Prices   Prices
+	// Market says which tokens posts name. It goes by chains' ids (store.Served).
+	Market *store.Store
 	// Tokens are those that a caller may present.
 	Tokens *keyfile.File
 	// Deployment is the address that challenges name, as in https://app.example.com.
@@ -116,6 +123,10 @@ func New(o Options) (http.Handler, error) {
 		{http.MethodPut, "/v1/calls/{id}", h.putCall},
 		{http.MethodDelete, "/v1/calls/{id}", h.deleteCall},
 		{http.MethodGet, "/v1/calls", h.getCalls},
+		{http.MethodGet, "/v1/posts/{id}", h.getPost},
+		{http.MethodPut, "/v1/posts/{id}", h.putPost},
+		{http.MethodDelete, "/v1/posts/{id}", h.deletePost},
+		{http.MethodGet, "/v1/posts", h.getPosts},
 		{http.MethodGet, "/v1/changes", h.getChanges},
 		{http.MethodGet, "/v1/export", h.getExport},
 		{http.MethodGet, "/openapi.json", h.getDocument},

@@ -62,31 +62,14 @@ type walletLine struct {
 	walletBody
 }
 
-// callBody is what is written of a call.
-type callBody struct {
-	Member    string         `json:"member"`
-	Chain     string         `json:"chain"`
-	Mint      string         `json:"mint"`
-	Text      string         `json:"text"`
-	TokenRefs []tokenRefBody `json:"token_refs"`
-	CalledAt  *time.Time     `json:"called_at"`
-	UpdatedAt *time.Time     `json:"updated_at"`
-}
-
+// tokenRefBody says which token a text means by a ticker.
 type tokenRefBody struct {
 	Symbol string `json:"symbol"`
 	Mint   string `json:"mint"`
 	Chain  string `json:"chain"`
 }
 
-type callLine struct {
-	Kind    string `json:"kind"`
-	ID      string `json:"id"`
-	Deleted bool   `json:"deleted"`
-	callBody
-}
-
-// The kinds of lines.
+// The kinds of lines, but for those of posts.
 const (
 	kindMember = "member"
 	kindWallet = "wallet"
@@ -127,12 +110,18 @@ func (rd *Reader) Line(raw []byte) (member.Record, error) {
 			return member.Record{}, err
 		}
 		return rd.call(l.ID, &l.callBody, l.Deleted)
+	case string(member.PostAlone), string(member.PostReply), string(member.PostFamily), string(member.PostComment):
+		var l postLine
+		if err := strict(raw, &l); err != nil {
+			return member.Record{}, err
+		}
+		return rd.post(l.ID, &l.postBody, l.Deleted)
 	default:
 		return member.Record{}, invalid(FieldError{"kind", notAllowed(kind.Kind, errKind)})
 	}
 }
 
-var errKind = errors.New("allowed are member, wallet and call")
+var errKind = errors.New("allowed are member, wallet, call, post, reply, family and comment")
 
 // member makes the record of a member.
 func (rd *Reader) member(id string, b *memberBody, deleted bool) (member.Record, error) {
@@ -213,42 +202,6 @@ func checkChain(id string, f chainconfig.Family) error {
 	return nil
 }
 
-// call makes the record of a call.
-func (rd *Reader) call(id string, b *callBody, deleted bool) (member.Record, error) {
-	c := &member.CallRecord{ID: member.CallID(id)}
-	rec := member.Record{ID: member.ID(b.Member), Deleted: deleted, Call: c}
-	var f faults
-	f.check("id", id, member.CheckID(id))
-	rec.UpdatedAt = f.updatedAt(b.UpdatedAt, rd.Now())
-	if deleted {
-		rec.ID = ""
-		return rec, f.problem()
-	}
-	f.check("member", b.Member, member.CheckID(b.Member))
-	f.check("chain", b.Chain, member.CheckChain(b.Chain))
-	c.Chain = b.Chain
-	var err error
-	c.Mint, err = member.ParseMint(b.Mint)
-	f.check("mint", b.Mint, err)
-	f.check("text", b.Text, member.CheckText(b.Text))
-	c.Text = b.Text
-	for i, ref := range b.TokenRefs {
-		at := fmt.Sprintf("token_refs[%d].", i)
-		f.check(at+"symbol", ref.Symbol, member.CheckSymbol(ref.Symbol))
-		f.check(at+"chain", ref.Chain, member.CheckChain(ref.Chain))
-		mint, err := member.ParseMint(ref.Mint)
-		f.check(at+"mint", ref.Mint, err)
-		c.Refs = append(c.Refs, member.TokenRef{Symbol: ref.Symbol, Mint: mint, Chain: ref.Chain})
-	}
-	if err := member.CheckRefs(c.Refs); err != nil {
-		f.add("token_refs", "are "+strconv.Itoa(len(c.Refs))+"; "+err.Error())
-	}
-	if b.CalledAt != nil {
-		c.CalledAt = f.pastTime("called_at", b.CalledAt, rd.Now())
-	}
-	return rec, f.problem()
-}
-
 // faults collects what is wrong with the fields of a record.
 type faults struct{ list []FieldError }
 
@@ -264,6 +217,28 @@ func (f *faults) check(field, value string, err error) {
 	default:
 		f.add(field, notAllowed(value, err))
 	}
+}
+
+// token reads the chain and the address of a token, whose fields stand behind a prefix.
+func (f *faults) token(at, chain, address string) (string, market.Address) {
+	f.check(at+"chain", chain, member.CheckChain(chain))
+	mint, err := member.ParseMint(address)
+	f.check(at+"mint", address, err)
+	return chain, mint
+}
+
+// tokenRefs reads which tokens a text's tickers mean.
+func (f *faults) tokenRefs(list []tokenRefBody) (refs []member.TokenRef) {
+	for i, ref := range list {
+		at := fmt.Sprintf("token_refs[%d].", i)
+		f.check(at+"symbol", ref.Symbol, member.CheckSymbol(ref.Symbol))
+		chain, mint := f.token(at, ref.Chain, ref.Mint)
+		refs = append(refs, member.TokenRef{Symbol: ref.Symbol, Mint: mint, Chain: chain})
+	}
+	if err := member.CheckRefs(refs); err != nil {
+		f.add("token_refs", "are "+strconv.Itoa(len(refs))+"; "+err.Error())
+	}
+	return refs
 }
 
 // ahead is how far a clock may be ahead of ours.
@@ -408,38 +383,6 @@ func answerWallet(w *member.Wallet) walletAnswer {
 	}
 	if p := w.Proof; p != nil {
 		out.Proof = &proofAnswer{p.Text, p.Signature, seconds(p.CheckedAt)}
-	}
-	return out
-}
-
-// callAnswer is a call as it stands. It has no text: the app has that itself.
-type callAnswer struct {
-	ID           member.CallID      `json:"id"`
-	Member       member.ID          `json:"member"`
-	Chain        string             `json:"chain"`
-	Mint         string             `json:"mint"`
-	CalledAt     string             `json:"called_at"`
-	PriceUSD     float64            `json:"price_at_call_usd"`
-	Outcome      member.CallOutcome `json:"outcome"`
-	DecidedAt    *string            `json:"decided_at"`
-	PeakMultiple *float64           `json:"peak_multiple"`
-	// Settled says that the outcome and the peak stay as they are.
-	Settled   bool   `json:"settled"`
-	Deleted   bool   `json:"deleted"`
-	UpdatedAt string `json:"updated_at"`
-	Change    int64  `json:"change"`
-}
-
-func answerCall(c *member.Call, of member.ID) callAnswer {
-	out := callAnswer{
-		ID: c.ID, Member: of, Chain: c.Chain, Mint: addressText(c.Mint), CalledAt: seconds(c.CalledAt), PriceUSD: c.Price.USD, Outcome: c.Outcome,
-		Settled: c.Settled, Deleted: c.DeletedAt > 0, UpdatedAt: micros(c.UpdatedAt), Change: c.Change,
-	}
-	if c.DecidedAt > 0 {
-		out.DecidedAt = new(seconds(c.DecidedAt))
-	}
-	if c.PeakUSD > 0 {
-		out.PeakMultiple = new(c.PeakUSD / c.Price.USD)
 	}
 	return out
 }

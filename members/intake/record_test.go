@@ -17,6 +17,10 @@ func FuzzLine(f *testing.F) {
 		`{"kind":"member","id":1e400}`, `{"kind":"member","joined_at":"9999999-01-01"}`, "{\"kind\":\"member\",\"handle\":\"\xff\"}", `[]`, `null`, ``,
 		`{"kind":"member","updated_at":"0000-01-01T00:00:00Z"}`, `{"kind":"member","updated_at":"9999-12-31T23:59:60Z"}`,
 		`{"kind":"wallet","chain":"` + strings.Repeat("x", 1000) + `"}`,
+		`{"kind":"call","id":"c1","member":"u1","chain":"base","mint":"0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed","updated_at":"2026-03-04T05:06:07Z"}`,
+		`{"kind":"call","id":"c1","deleted":true,"updated_at":"2026-03-04T05:06:07Z"}`,
+		`{"kind":"comment","id":"p1","member":"u1","chain":"base","mint":"0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed","text":"gm","updated_at":"2026-03-04T05:06:07Z"}`,
+		`{"kind":"post","id":"p1","member":"u1","text":"gm","trade":{"chain":"base","tx":"0x","mint":""},"updated_at":"2026-03-04T05:06:07Z"}`,
 	} {
 		f.Add([]byte(line))
 	}
@@ -25,7 +29,8 @@ func FuzzLine(f *testing.F) {
 	f.Fuzz(func(t *testing.T, line []byte) {
 		rec, err := rd.Line(line)
 		if err == nil {
-			if rec.ID == "" || rec.UpdatedAt <= 0 || rec.UpdatedAt > now.Add(time.Minute).UnixMicro() || rec.Wallet == nil && !rec.Deleted && (rec.Handle == "" || rec.JoinedAt <= 0) {
+			isText := rec.Call != nil || rec.Post != nil // whose deletion names no member
+			if (rec.ID == "") != (isText && rec.Deleted) || rec.UpdatedAt <= 0 || rec.UpdatedAt > now.Add(time.Minute).UnixMicro() || rec.Wallet == nil && !isText && !rec.Deleted && (rec.Handle == "" || rec.JoinedAt <= 0) {
 				t.Errorf("%q is %+v", line, rec)
 			}
 			return

@@ -301,17 +301,17 @@ func changeOf(c *social.Change) change {
 
 const usualChanges, mostChanges = 100, 1000
 
-// page says after which change a list begins, and how many changes it has at most.
-func (r *request) page() (after int64, limit int, err error) {
+// page says after which change a list begins, and how many changes it has, of at most so many.
+func (r *request) page(most int64) (after int64, limit int, err error) {
 	if after, err = r.number("after", 0, 0, 1<<53-1); err != nil {
 		return 0, 0, err
 	}
-	most, err := r.number("limit", usualChanges, 1, mostChanges)
-	return after, int(most), err
+	n, err := r.number("limit", usualChanges, 1, most)
+	return after, int(n), err
 }
 
 func (h *handler) getChanges(r *request) (*reply, error) {
-	after, limit, err := r.page()
+	after, limit, err := r.page(mostChanges)
 	if err != nil {
 		return nil, err
 	}
@@ -348,7 +348,7 @@ func (r *request) number(name string, usual, least, most int64) (int64, error) {
 	return n, nil
 }
 
-// getExport writes all members and their wallets as lines that an import reads: members first, since a wallet's line needs its member.
+// getExport writes all members, their wallets and their posts as lines that an import reads: members first, since the other lines need them.
 func (h *handler) getExport(r *request) (*reply, error) {
 	return &reply{status: http.StatusOK, media: ndjsonMedia, stream: func(w http.ResponseWriter) error {
 		written := map[member.ID]bool{} // each once, and no wallet without its member, whatever changes meanwhile
@@ -360,23 +360,30 @@ func (h *handler) getExport(r *request) (*reply, error) {
 		if err != nil {
 			return err
 		}
-		return h.export(r.Context(), w, func(c *change) bool { return c.Kind == kindWallet && written[c.Member] })
+		if err := h.export(r.Context(), w, func(c *change) bool { return c.Kind == kindWallet && written[c.Member] }); err != nil {
+			return err
+		}
+		return h.exportPosts(r, w, written)
 	}}, nil
 }
 
 // pageTime is how long a client may take for a page of an export.
 const pageTime = 30 * time.Second
 
-// export writes the lines that are wanted, of what is there.
+// givePage gives a client the time for a page.
+func givePage(w http.ResponseWriter) error {
+	return http.NewResponseController(w).SetWriteDeadline(time.Now().Add(pageTime)) //nolint:forbidigo // of a connection, which goes by the machine's own clock
+}
+
+// export writes the lines of members and wallets that are wanted, of what is there.
 func (h *handler) export(ctx context.Context, w http.ResponseWriter, wanted func(*change) bool) error {
-	out, controls := json.NewEncoder(w), http.NewResponseController(w)
+	out := json.NewEncoder(w)
 	for after := int64(0); ; {
 		list, err := h.Registry.Changes(ctx, after, mostChanges)
 		if err != nil || len(list) == 0 {
 			return err
 		}
-		err = controls.SetWriteDeadline(time.Now().Add(pageTime)) //nolint:forbidigo // of a connection, which goes by the machine's own clock
-		if err != nil {
+		if err := givePage(w); err != nil {
 			return err
 		}
 		for i := range list {

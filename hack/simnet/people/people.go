@@ -1,5 +1,5 @@
 // Package people has the members of a platform in a local world: the chains' traders join through a real intake, with wallets that the chain's node
-// signs for, come and go, and call tokens.
+// signs for, come and go, call tokens and write posts.
 package people
 
 import (
@@ -9,6 +9,8 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"net/url"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/boardwalkhq/boardwalk/hack/simnet/anvil"
@@ -19,13 +21,14 @@ import (
 // Options are what people live by.
 type Options struct {
 	Intake *client.Client
-	// Node signs for Traders, whose wallets the members have.
+	// Node is the node of Chain. It signs for Traders, whose wallets the members have.
 	Node    *anvil.Node
+	Chain   string
 	Traders []string
 	// Tokens are what members call.
 	Tokens []Token
 	Seed   uint64
-	// Every is the time between two signs of who is present, and between two calls.
+	// Every is the time between two signs of who is present, between two calls, and between two posts.
 	Every time.Duration
 	Now   func() time.Time
 }
@@ -40,6 +43,9 @@ type People struct {
 	rng   *rand.Rand
 	ids   []string
 	calls int
+	// posts are the ids of what was posted. noted is the block up to which a note on a trade was looked for.
+	posts []string
+	noted uint64
 }
 
 // New has one member for each trader.
@@ -74,6 +80,12 @@ func (p *People) Live(ctx context.Context) error {
 		}
 		if err := p.call(ctx); err != nil && ctx.Err() == nil {
 			return fmt.Errorf("a member calls a token: %w", err)
+		}
+		if err := p.post(ctx); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("a member writes a post: %w", err)
+		}
+		if err := p.note(ctx); err != nil && ctx.Err() == nil {
+			return fmt.Errorf("a member writes to a trade: %w", err)
 		}
 		if !wait.For(ctx, p.Every) {
 			return nil
@@ -143,4 +155,79 @@ func (p *People) call(ctx context.Context) error {
 		return nil
 	}
 	return err
+}
+
+// post has some member write a post that stands alone, a reply, a post to who is in a token, or a comment, in turn.
+func (p *People) post(ctx context.Context) error {
+	if len(p.Tokens) == 0 {
+		return nil
+	}
+	token := p.Tokens[p.rng.IntN(len(p.Tokens))]
+	post := map[string]any{"text": fmt.Sprintf("What do you think of $%s, @local_%d?", token.Symbol, 1+p.rng.IntN(len(p.ids)))}
+	switch len(p.posts) % 4 {
+	case 0:
+		post["kind"] = "post"
+	case 1:
+		post["kind"], post["parent"], post["text"] = "reply", p.posts[len(p.posts)-1], "Not much. https://example.com/"+token.Mint
+	case 2:
+		post["kind"], post["chain"], post["mint"] = "family", token.Chain, token.Mint
+	default:
+		post["kind"], post["chain"], post["mint"] = "comment", token.Chain, token.Mint
+	}
+	return p.write(ctx, p.rng.IntN(len(p.ids)), post)
+}
+
+// write posts as a member.
+func (p *People) write(ctx context.Context, by int, post map[string]any) error {
+	id := fmt.Sprintf("local:%d:%d", p.Now().Unix(), len(p.posts))
+	post["member"], post["updated_at"] = p.ids[by], p.Now().UTC().Format(time.RFC3339Nano)
+	if err := p.Intake.Do(ctx, http.MethodPut, "/v1/posts/"+id, post, nil); err != nil {
+		return err
+	}
+	p.posts = append(p.posts, id)
+	return nil
+}
+
+// transferTopic is keccak256("Transfer(address,address,uint256)").
+const transferTopic = "0xddf252ad1be2c89b69c2b068fc378daa952ba7f163c4a11628f55a4df523b3ef"
+
+// note has a member write to the last of the purchases that members made since the last time.
+func (p *People) note(ctx context.Context) error {
+	last, err := p.Node.Latest(ctx)
+	if err != nil || p.noted == 0 || p.noted >= last.Number {
+		p.noted = last.Number
+		return err
+	}
+	var mints, traders []string
+	for _, t := range p.Tokens {
+		if t.Chain == p.Chain {
+			mints = append(mints, t.Mint)
+		}
+	}
+	if len(mints) == 0 {
+		return nil
+	}
+	for _, t := range p.Traders {
+		traders = append(traders, topicOf(t))
+	}
+	var bought []struct {
+		Address, TransactionHash string
+		Topics                   []string
+	}
+	err = p.Node.Call(ctx, &bought, "eth_getLogs", map[string]any{
+		"fromBlock": fmt.Sprintf("0x%x", p.noted+1), "toBlock": fmt.Sprintf("0x%x", last.Number), "address": mints, "topics": []any{transferTopic, nil, traders},
+	})
+	if p.noted = last.Number; err != nil || len(bought) == 0 {
+		return err
+	}
+	log := bought[len(bought)-1]
+	return p.write(ctx, slices.Index(traders, log.Topics[2]), map[string]any{
+		"kind": "post", "trade": map[string]string{"chain": p.Chain, "tx": log.TransactionHash, "mint": log.Address},
+		"text": fmt.Sprintf("I'm in, with @local_%d", 1+p.rng.IntN(len(p.ids))),
+	})
+}
+
+// topicOf is an account as it stands among the topics of a log.
+func topicOf(account string) string {
+	return "0x" + strings.Repeat("0", 24) + strings.ToLower(strings.TrimPrefix(account, "0x"))
 }

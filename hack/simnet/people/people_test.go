@@ -39,7 +39,7 @@ func TestPeople(t *testing.T) {
 	defer ends()
 	ctx, leave := context.WithCancel(t.Context())
 	defer leave()
-	p := people.New(people.Options{Intake: intake, Node: node, Traders: accounts[:6], Tokens: []people.Token{{Chain: "base", Mint: accounts[7], Symbol: "DOG"}}, Seed: 1, Every: 50 * time.Millisecond, Now: time.Now})
+	p := people.New(people.Options{Intake: intake, Node: node, Chain: "base", Traders: accounts[:6], Tokens: []people.Token{{Chain: "base", Mint: accounts[7], Symbol: "DOG"}}, Seed: 1, Every: 50 * time.Millisecond, Now: time.Now})
 	lived := make(chan error, 1)
 	go func() { lived <- p.Live(ctx) }()
 	var last struct{ Last int }
@@ -49,6 +49,15 @@ func TestPeople(t *testing.T) {
 		}
 		if time.Now().After(until) {
 			t.Fatalf("after a minute the registry has %d changes", last.Last)
+		}
+	}
+	var posts struct{ Last int }
+	for until := time.Now().Add(time.Minute); posts.Last < 5; time.Sleep(50 * time.Millisecond) {
+		if err := intake.Do(ctx, http.MethodGet, "/v1/posts", nil, &posts); err != nil {
+			t.Fatal(err)
+		}
+		if time.Now().After(until) {
+			t.Fatalf("after a minute there are %d posts", posts.Last)
 		}
 	}
 	leave()

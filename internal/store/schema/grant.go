@@ -60,7 +60,7 @@ func (m *Migration) Run(ctx context.Context) error {
 // memberTables are what the members program writes: what the platform's app says of members, and the counters of streams.
 var memberTables = []string{
 	"members", "member_wallets", "wallet_challenges", "kept_answers", "presence", "presence_minutes", "program_leases", "released_handles",
-	"registry_secret", "sequences", "calls", "stream", "game_state", "game_days", "game_members", "season_places", "profit_buckets",
+	"registry_secret", "sequences", "calls", "posts", "stream", "game_state", "game_days", "game_members", "season_places", "profit_buckets",
 }
 
 // privateTables are what no reader needs: the key that hides handles, what it hides, and what the intake keeps for callers.

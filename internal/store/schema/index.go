@@ -49,6 +49,8 @@ var lateIndexes = []lateIndex{
 	{name: "tokens_mute", table: "tokens", columns: "has_decimals, first_block", where: "has_decimals = FALSE"},
 	// The facts that say that a wallet is a member's (kind watch), found by the wallet.
 	{name: "facts_watch", table: "facts", columns: "ref, block", where: "kind = 'watch'"},
+	// The tokens that have a ticker, whatever its case. A ticker can be too long for an index.
+	{name: "tokens_ticker", table: "tokens", columns: "lower(substr(symbol, 1, 40))"},
 	// The stream's item of a call.
 	{name: "stream_by_call", table: "stream", columns: "call", where: "call > 0"},
 	// The trades of a member that count in the game.

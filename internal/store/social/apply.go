@@ -27,11 +27,15 @@ func (s *Store) Apply(ctx context.Context, records []member.Record, atomic bool,
 		if err != nil {
 			return last, nil, err
 		}
-		lastCall, err := lastCallChange(ctx, tx)
+		lastCall, err := lastOf(ctx, tx, callsCounter)
 		if err != nil {
 			return last, nil, err
 		}
-		r := member.NewRegistry(now, last, lastCall)
+		lastPost, err := lastOf(ctx, tx, postsCounter)
+		if err != nil {
+			return last, nil, err
+		}
+		r := member.NewRegistry(now, member.Changes{Members: last, Calls: lastCall, Posts: lastPost})
 		if err := load(ctx, tx, r, records, secret); err != nil {
 			return last, nil, err
 		}
@@ -51,8 +55,11 @@ func (s *Store) Apply(ctx context.Context, records []member.Record, atomic bool,
 		if err := renumberWallets(ctx, tx, r); err != nil {
 			return last, nil, err
 		}
+		if err := keepPosts(ctx, tx, r); err != nil {
+			return last, nil, err
+		}
 		items, err := keepCalls(ctx, tx, r)
-		return r.Last, items, err
+		return r.Last.Members, items, err
 	})
 	return applied, written, err
 }
@@ -72,7 +79,7 @@ func load(ctx context.Context, tx *database.Transaction, r *member.Registry, rec
 			if p := rec.Wallet.Proof; p != nil && rec.Wallet.Names && p.CheckedAt == 0 { // others are no challenges, whatever bytes they have
 				texts[p.Text] = true
 			}
-		case rec.Call == nil && !rec.Deleted:
+		case rec.Call == nil && rec.Post == nil && !rec.Deleted:
 			handles[member.HandleKey(rec.Handle)] = true
 		}
 	}
@@ -83,6 +90,7 @@ func load(ctx context.Context, tx *database.Transaction, r *member.Registry, rec
 		func() error { return loadWallets(ctx, tx, r, wallets) },
 		func() error { return loadChallenges(ctx, tx, r, texts) },
 		func() error { return loadCalls(ctx, tx, r, records) },
+		func() error { return loadPosts(ctx, tx, r, records) },
 	} {
 		if err := step(); err != nil {
 			return err
@@ -254,8 +262,8 @@ func renumberWallets(ctx context.Context, tx *database.Transaction, r *member.Re
 			return wrap("read a member's wallets", err)
 		}
 		for i := range rows {
-			r.Last++
-			rows[i].Change = r.Last
+			r.Last.Members++
+			rows[i].Change = r.Last.Members
 		}
 		if err := database.Upsert(ctx, tx, rows); err != nil {
 			return err

@@ -81,11 +81,6 @@ func (r *callRow) value() (*member.Call, error) {
 // callsCounter is the counter of the calls' changes.
 const callsCounter = "calls"
 
-// lastCallChange is the number of the last change of a call.
-func lastCallChange(ctx context.Context, db bun.IDB) (last int64, err error) {
-	err = db.NewRaw("SELECT COALESCE(max(last), 0) FROM sequences WHERE stream = ?", callsCounter).Scan(ctx, &last)
-	return last, wrap("read the last change of a call", err)
-}
 
 // loadCalls takes in the calls that the records are about, and the members' calls of the last days. The members are there already.
 func loadCalls(ctx context.Context, tx *database.Transaction, r *member.Registry, records []member.Record) error {
@@ -182,13 +177,7 @@ func keepCalls(ctx context.Context, tx *database.Transaction, r *member.Registry
 	if err := database.Upsert(ctx, tx, rows); err != nil {
 		return nil, err
 	}
-	return items, numberCalls(ctx, tx, r.LastCall)
-}
-
-// numberCalls keeps the number of the last change of a call.
-func numberCalls(ctx context.Context, tx *database.Transaction, last int64) error {
-	_, err := tx.NewRaw("INSERT INTO sequences (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET last = excluded.last", callsCounter, last).Exec(ctx)
-	return wrap("number the changes of calls", err)
+	return items, number(ctx, tx, callsCounter, r.Last.Calls)
 }
 
 // itemOf is a call's item in the stream. now is unix seconds.
@@ -226,7 +215,7 @@ func (s *Store) Calls(ctx context.Context, numbers []int64) (map[int64]member.Ca
 
 // LastCallChange is the number of the last change of a call.
 func (s *Store) LastCallChange(ctx context.Context) (int64, error) {
-	return lastCallChange(ctx, s.db.Read)
+	return lastOf(ctx, s.db.Read, callsCounter)
 }
 
 // CallChanges lists up to limit calls that changed after the change with a number, by the numbers of their last changes. A call that changed several times is there once.
@@ -236,26 +225,6 @@ func (s *Store) CallChanges(ctx context.Context, after int64, limit int) ([]memb
 		return nil, err
 	}
 	return listCalls(ctx, s.db.Read, "number IN (SELECT number FROM calls WHERE change > ? AND change <= ? ORDER BY change LIMIT ?)", after, last, limit)
-}
-
-// CallersOf gives the ids of the members of some calls, by their numbers.
-func (s *Store) CallersOf(ctx context.Context, calls []member.Call) (map[member.Number]member.ID, error) {
-	out := make(map[member.Number]member.ID, len(calls))
-	numbers := make([]any, len(calls))
-	for i := range calls {
-		numbers[i] = int64(calls[i].Member)
-	}
-	for some := range slices.Chunk(numbers, database.LoadKeys) {
-		var rows []memberRow
-		err := s.db.Read.NewSelect().Model(&rows).Where("number IN (?)", database.Among(s.db.IsPostgres(), some)).Scan(ctx)
-		if err != nil {
-			return nil, wrap("read members", err)
-		}
-		for i := range rows {
-			out[member.Number(rows[i].Number)] = member.ID(rows[i].ID)
-		}
-	}
-	return out, nil
 }
 
 // CallsToJudge lists up to limit calls after a number that aren't settled, by their numbers and without their texts.
@@ -276,7 +245,7 @@ func (s *Store) Judge(ctx context.Context, l *Lease, judged []Judged, now int64)
 		if err := holds(ctx, tx, l); err != nil {
 			return last, nil, err
 		}
-		lastCall, err := lastCallChange(ctx, tx)
+		lastCall, err := lastOf(ctx, tx, callsCounter)
 		if err != nil {
 			return last, nil, err
 		}
@@ -288,7 +257,7 @@ func (s *Store) Judge(ctx context.Context, l *Lease, judged []Judged, now int64)
 			}
 			items = append(items, more...)
 		}
-		return last, items, numberCalls(ctx, tx, lastCall)
+		return last, items, number(ctx, tx, callsCounter, lastCall)
 	})
 }
 
@@ -345,7 +314,7 @@ func (s *Store) took(number int64) {
 // KeepNumbers keeps the stream's next numbers above those that this process took, where the database lacks some of them, as after a failover, and tells clients
 // to begin anew. lost says that it was so. now is unix seconds.
 func (s *Store) KeepNumbers(ctx context.Context, l *Lease, now int64) (lost bool, err error) {
-	taken, err := lastOfStream(ctx, s.db.Write)
+	taken, err := lastOf(ctx, s.db.Write, streamlog.Counter)
 	if err != nil || taken >= s.streamed.Load() {
 		return false, err
 	}
@@ -355,7 +324,7 @@ func (s *Store) KeepNumbers(ctx context.Context, l *Lease, now int64) (lost bool
 			return change, nil, err
 		}
 		highest := s.streamed.Load() // nobody else of this process takes any for now
-		taken, err := lastOfStream(ctx, tx)
+		taken, err := lastOf(ctx, tx, streamlog.Counter)
 		if err != nil || taken >= highest {
 			return change, nil, err
 		}
@@ -367,11 +336,6 @@ func (s *Store) KeepNumbers(ctx context.Context, l *Lease, now int64) (lost bool
 	}
 	s.took(last)
 	return true, nil
-}
-
-func lastOfStream(ctx context.Context, db bun.IDB) (last int64, err error) {
-	err = db.NewRaw("SELECT COALESCE(max(last), 0) FROM sequences WHERE stream = ?", streamlog.Counter).Scan(ctx, &last)
-	return last, wrap("read the last number of the stream", err)
 }
 
 // eraseCalls deletes the calls of a member, and gives the rows that retract their items.

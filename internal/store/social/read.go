@@ -8,6 +8,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/member"
+	"github.com/boardwalkhq/boardwalk/internal/store/database"
 )
 
 // Member gives a member with their wallets, those that were taken away left out; nil where there is none, or where they left.
@@ -91,7 +92,46 @@ func (s *Store) Changes(ctx context.Context, after int64, limit int) ([]Change, 
 func (s *Store) ServerChanges() int64 { return s.db.Servers.Changed() }
 
 // LastChange is the number of the registry's last change.
-func (s *Store) LastChange(ctx context.Context) (last int64, err error) {
-	err = s.db.Read.NewRaw("SELECT COALESCE(max(last), 0) FROM sequences WHERE stream = ?", registryStream).Scan(ctx, &last)
-	return last, wrap("read the registry's last change", err)
+func (s *Store) LastChange(ctx context.Context) (int64, error) {
+	return lastOf(ctx, s.db.Read, registryStream)
+}
+
+// IDsOf gives the app's ids of some members by their numbers. Members who left and aren't erased yet have theirs too.
+func (s *Store) IDsOf(ctx context.Context, numbers []member.Number) (map[member.Number]member.ID, error) {
+	out := make(map[member.Number]member.ID, len(numbers))
+	keys := make([]any, len(numbers))
+	for i, n := range numbers {
+		keys[i] = int64(n)
+	}
+	for some := range slices.Chunk(keys, database.LoadKeys) {
+		var rows []memberRow
+		err := s.db.Read.NewSelect().Model(&rows).Column("number", "id").Where("number IN (?)", database.Among(s.db.IsPostgres(), some)).Scan(ctx)
+		if err != nil {
+			return nil, wrap("read members", err)
+		}
+		for i := range rows {
+			out[member.Number(rows[i].Number)] = member.ID(rows[i].ID)
+		}
+	}
+	return out, nil
+}
+
+// HandlesThatAre gives those of some handles that members have, by the handles' keys (member.HandleKey).
+func (s *Store) HandlesThatAre(ctx context.Context, keys []string) (map[string]bool, error) {
+	out := make(map[string]bool, len(keys))
+	wanted := make([]any, len(keys))
+	for i, k := range keys {
+		wanted[i] = k
+	}
+	for some := range slices.Chunk(wanted, database.LoadKeys) {
+		var found []string
+		err := s.db.Read.NewRaw("SELECT handle_key FROM members WHERE left_at = 0 AND handle_key IN (?)", database.Among(s.db.IsPostgres(), some)).Scan(ctx, &found)
+		if err != nil {
+			return nil, wrap("read handles", err)
+		}
+		for _, k := range found {
+			out[k] = true
+		}
+	}
+	return out, nil
 }

@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"sync/atomic"
 
+	"github.com/uptrace/bun"
+
 	"github.com/boardwalkhq/boardwalk/internal/store/database"
 	"github.com/boardwalkhq/boardwalk/internal/store/streamlog"
 )
@@ -29,6 +31,18 @@ func New(db *database.DB) *Store { return &Store{db: db} }
 
 // registryStream is the counter of the registry's changes.
 const registryStream = "registry"
+
+// lastOf is the last number that a counter gave.
+func lastOf(ctx context.Context, db bun.IDB, counter string) (last int64, err error) {
+	err = db.NewRaw("SELECT COALESCE(max(last), 0) FROM sequences WHERE stream = ?", counter).Scan(ctx, &last)
+	return last, wrap("read the last number of "+counter, err)
+}
+
+// number keeps the last number that a counter gave.
+func number(ctx context.Context, tx *database.Transaction, counter string, last int64) error {
+	_, err := tx.NewRaw("INSERT INTO sequences (stream, last) VALUES (?, ?) ON CONFLICT (stream) DO UPDATE SET last = excluded.last", counter, last).Exec(ctx)
+	return wrap("number the changes of "+counter, err)
+}
 
 // write runs f in a transaction in which nobody else writes to the registry. f gets the number of the last change, and gives that of its own last
 // one, and the rows that the stream gets for it. Readers see the changes in the order of their numbers.

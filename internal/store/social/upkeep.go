@@ -72,6 +72,9 @@ func (s *Store) eraseSome(ctx context.Context, now int64) (erased int, err error
 			if err := eraseGame(ctx, tx, member.Number(gone[i].Number)); err != nil {
 				return last, nil, err
 			}
+			if err := erasePosts(ctx, tx, member.Number(gone[i].Number)); err != nil {
+				return last, nil, err
+			}
 			more, err := eraseCalls(ctx, tx, member.Number(gone[i].Number), now)
 			if err != nil {
 				return last, nil, err

@@ -214,7 +214,7 @@ func (s *settings) members(chains []*chain) (live func(context.Context), err err
 	p := people.New(people.Options{
 		Tokens: tokens,
 		Intake: &client.Client{Address: s.intake, Token: strings.TrimSpace(string(token)), HTTP: &http.Client{Timeout: 30 * time.Second}},
-		Node:   c.world.Node, Traders: traders[:min(len(traders), mostMembers)], Seed: s.seed, Every: 20 * time.Second, Now: time.Now,
+		Node:   c.world.Node, Chain: c.manifest.ID, Traders: traders[:min(len(traders), mostMembers)], Seed: s.seed, Every: 20 * time.Second, Now: time.Now,
 	})
 	return func(ctx context.Context) {
 		if err := p.Live(ctx); err != nil {
