@@ -42,8 +42,20 @@ func TestTickers(t *testing.T) {
 			tokens["half"] = add("half", true)
 			add("HALF", false)
 			for _, c := range []struct{ ticker, of string }{
-				{"solo", "Solo"}, {"SOLO", "Solo"}, {"CASH", "$cash"}, {"ДОЖ", "ДОЖ"}, {"дож", "ДОЖ"}, {"TWIN", ""}, {"ghost", ""}, {"half", "half"}, {"sol", ""}, {"a", ""},
-				{strings.Repeat("L", 32), ""}, {"", ""}, {"none", ""}, {"%", ""},
+				{"solo", "Solo"},
+				{"SOLO", "Solo"},
+				{"CASH", "$cash"},
+				{"ДОЖ", "ДОЖ"},
+				{"дож", "ДОЖ"},
+				{"TWIN", ""},
+				{"ghost", ""},
+				{"half", "half"},
+				{"sol", ""},
+				{"a", ""},
+				{strings.Repeat("L", 32), ""},
+				{"", ""},
+				{"none", ""},
+				{"%", ""},
 			} {
 				at, ok, err := st.Tokens.OnlyWithTicker(t.Context(), c.ticker)
 				want := store.TokenAt{}

@@ -75,17 +75,15 @@ func (p *People) Live(ctx context.Context) error {
 		}
 	}
 	for {
-		if err := p.appear(ctx); err != nil && ctx.Err() == nil {
-			return fmt.Errorf("members are present: %w", err)
-		}
-		if err := p.call(ctx); err != nil && ctx.Err() == nil {
-			return fmt.Errorf("a member calls a token: %w", err)
-		}
-		if err := p.post(ctx); err != nil && ctx.Err() == nil {
-			return fmt.Errorf("a member writes a post: %w", err)
-		}
-		if err := p.note(ctx); err != nil && ctx.Err() == nil {
-			return fmt.Errorf("a member writes to a trade: %w", err)
+		for _, d := range []struct {
+			what string
+			do   func(context.Context) error
+		}{
+			{"members are present", p.appear}, {"a member calls a token", p.call}, {"a member writes a post", p.post}, {"a member writes to a trade", p.note},
+		} {
+			if err := d.do(ctx); err != nil && ctx.Err() == nil {
+				return fmt.Errorf("%s: %w", d.what, err)
+			}
 		}
 		if !wait.For(ctx, p.Every) {
 			return nil

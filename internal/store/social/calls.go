@@ -81,7 +81,6 @@ func (r *callRow) value() (*member.Call, error) {
 // callsCounter is the counter of the calls' changes.
 const callsCounter = "calls"
 
-
 // loadCalls takes in the calls that the records are about, and the members' calls of the last days. The members are there already.
 func loadCalls(ctx context.Context, tx *database.Transaction, r *member.Registry, records []member.Record) error {
 	var ids, members []any
