@@ -40,6 +40,7 @@ func (s *Store) Plans(ctx context.Context) (map[string]string, error) {
 		"metadata new":     {metadataNew, []any{"base", 10}},
 		"metadata again":   {metadataAgain, []any{"base", 1, 10}},
 		"trust":            {trustDue, []any{"base", 1, make([]byte, 32), "base", 1, 10}},
+		"ticker":           {ofTicker, []any{database.Among(false, []any{"dog", "$dog"}), 10}},
 		"first fact":       {firstTokenFact, []any{[]byte{1}, "base"}},
 		"wallet traded":    {walletTraded + "('base', 'bsc')" + walletBeyond, []any{[]byte{1}, []byte{1}, 0}},
 		"watch facts":      {"SELECT body FROM facts WHERE " + watchFacts, []any{[]byte{}, 1, "base"}},

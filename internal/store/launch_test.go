@@ -330,6 +330,7 @@ func TestPlans(t *testing.T) {
 		"metadata new":   {"INDEX launches_waiting (chain=?)"},
 		"metadata again": {"INDEX token_metadata_next (chain=? AND next_at>? AND next_at<?)", "SEARCH l USING"},
 		"trust":          {"INDEX pools_traded (chain=? AND last_trade_at>?)", "SEARCH l USING"},
+		"ticker":         {"INDEX tokens_ticker (<expr>=?)"},
 		"first fact":     {"INDEX facts_token (ref=?)"},
 		"wallet traded":  {"COVERING INDEX trades_trader (trader>? AND trader<?)"},
 		"wallet trades":  {"INDEX trades_trader (trader=?)", "SEARCH p USING PRIMARY KEY (chain=? AND id=?)"},

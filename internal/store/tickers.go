@@ -15,6 +15,8 @@ import (
 // tickerKey is what the index of tokens by their tickers goes by. A contract may name itself at any length.
 const tickerKey = "lower(substr(symbol, 1, 40))"
 
+const ofTicker = "SELECT chain, symbol, mint FROM tokens WHERE " + tickerKey + " IN (?) LIMIT ?"
+
 // mostTickers is how many tokens with one ticker are looked at. A ticker that more tokens have names none of them.
 const mostTickers = 1_000
 
@@ -33,7 +35,7 @@ func (s Tokens) OnlyWithTicker(ctx context.Context, ticker string) (at TokenAt, 
 		spelt = append(spelt, form, "$"+form)
 	}
 	var rows []tokenRow
-	err = s.db.Read.NewRaw("SELECT chain, symbol, mint FROM tokens WHERE "+tickerKey+" IN (?) LIMIT ?", database.Among(s.db.IsPostgres(), spelt), mostTickers+1).Scan(ctx, &rows)
+	err = s.db.Read.NewRaw(ofTicker, database.Among(s.db.IsPostgres(), spelt), mostTickers+1).Scan(ctx, &rows)
 	if err != nil {
 		return at, false, fmt.Errorf("database: look for a ticker: %w", err)
 	}

@@ -308,9 +308,8 @@ function feedTrade(item: Schemas['FeedTrade']): unknown[] {
   const kind: 'trade' = item.kind;
   const side: 'buy' | 'sell' = item.side;
   const unknown = item.unknown_reasons;
-  const note: null = item.note;
   return [
-    [kind, side, note, count(item.id), word(item.cursor), time(item.at), word(item.handle)],
+    [kind, side, count(item.id), word(item.cursor), time(item.at), word(item.handle)],
     item.avatar_url === null ? why(unknown.avatar_url) : word(item.avatar_url),
     item.rank === null ? why(unknown.rank) : word(item.rank.id),
     [word(item.token.mint), word(item.token.chain), word(item.token.symbol), word(item.token.name)],
@@ -324,6 +323,7 @@ function feedTrade(item: Schemas['FeedTrade']): unknown[] {
       : [figure(item.realised.pnl_usd, item.realised.unknown_reasons.pnl_usd), figure(item.realised.pnl_pct, item.realised.unknown_reasons.pnl_pct)],
     figure(item.others_in.count, item.others_in.unknown_reasons.count),
     item.others_in.faces.map((face) => word(face.handle)),
+    item.note === null ? why(unknown.note) : [word(item.note.text), rich(item.note.rich)],
   ];
 }
 
