@@ -199,7 +199,7 @@ type source struct {
 }
 
 func madeFrom(s *read.Snapshot, week int64) source {
-	return source{s.Standings.Version(), s.Members.Last(), week}
+	return source{s.Standings.Version(), s.Members.Version(), week}
 }
 
 func (k *kept[V]) get(from source, made func() V) V {

@@ -25,8 +25,8 @@ var boardSorts = map[contract.LaunchSort]boards.Sort{
 type boardKey struct {
 	sort, launchpad, chain, before string
 	limit                          int64
-	// handles is the version of the members' handles.
-	handles int64
+	// members is the version of what is known of members.
+	members int64
 }
 
 func (h *Handlers) board(r *serve.Request) (*serve.Answer, error) {
@@ -84,7 +84,7 @@ func (h *Handlers) boardPage(r *serve.Request, key *boardKey, q boards.PageQuery
 	cards := make([][]byte, len(page.Cards))
 	for i := range page.Cards {
 		c := &page.Cards[i]
-		if cards[i], err = h.launchCards.Append(nil, c, wire.CreatorHandle(r.Seen.Members, c.Chain, c.Launch), page.AsOf, q.Sort == boards.SortNew); err != nil {
+		if cards[i], err = h.launchCards.Append(nil, c, r.Seen.Members, page.AsOf, q.Sort == boards.SortNew); err != nil {
 			return nil, err
 		}
 	}

@@ -51,10 +51,8 @@ func (h *Handlers) launchedToken(r *serve.Request) (*serve.Answer, error) {
 	return serve.Encode(out)
 }
 
-const (
-	// mostHandles are named of a launched token's members, mostCardHandles on its card.
-	mostHandles, mostCardHandles = 100, 5
-)
+// mostHandles is how many members are named of a launched token's.
+const mostHandles = 100
 
 // noteMembers tells the members who are in the token. They stay uncounted where they can't be read: the launch is told all the same.
 func (h *Handlers) noteMembers(r *serve.Request, l *launched, out *contract.LaunchedToken) {
@@ -64,7 +62,7 @@ func (h *Handlers) noteMembers(r *serve.Request, l *launched, out *contract.Laun
 		return
 	}
 	known := !r.Seen.Members.IsEmpty()
-	out.Family, out.Members = wire.MembersOf(in[t], known, mostHandles), wire.MembersOf(in[t], known, mostCardHandles)
+	out.Family, out.Members = wire.MembersOf(in[t], known, mostHandles), wire.MembersOf(in[t], known, wire.MostCardHandles)
 	out.Stale = out.Stale || stale
 }
 

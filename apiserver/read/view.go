@@ -80,13 +80,14 @@ func New(st *store.Store, live *catalog.Live, gate board.Gate, now func() time.T
 	st = st.Served()
 	looks := st.Reserved()
 	v := &View{
-		store: st, looks: looks, live: live, now: now, log: log, ranks: boards.NewRanker(looks, gate, now, log), series: series.NewReader(st),
+		store: st, looks: looks, live: live, now: now, log: log, series: series.NewReader(st),
 	}
 	v.totals = totals.NewReader(st, now)
 	v.tokens = figures.NewReader(st, now, v.away)
 	v.launches = boards.NewLaunches(st, gate, now, v.away)
 	v.pairs = pairs.NewFinder(pairs.Options{Store: st, Looks: looks, Tokens: v.tokens, Now: now, Log: log})
 	v.members = members.NewDirectory(looks.Social)
+	v.ranks = boards.NewRanker(looks, v.members, gate, now, log)
 	v.profit = profit.NewReader(st.Wallets, st.Social, v.members, now)
 	v.follower, v.older = stream.NewFollower(looks.Stream, looks.Social.ServerChanges, now), stream.NewReader(st, now)
 	v.standings = standings.New(looks.Social, now)

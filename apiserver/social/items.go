@@ -361,7 +361,7 @@ func membersExcept(in []members.Member, but members.Member) contract.TokenMember
 
 // encodeLaunch gives the body of a launch with its card, as of a time (unix seconds).
 func (h *Handlers) encodeLaunch(seen *read.Snapshot, l *stream.Launch, c *boards.Shown, asOf int64) ([]byte, error) {
-	card, err := h.launchCards.Append(nil, c, wire.CreatorHandle(seen.Members, l.Chain, c.Launch), asOf, false)
+	card, err := h.launchCards.Append(nil, c, seen.Members, asOf, false)
 	if err != nil {
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func liveList(r *serve.Request, list *boards.Live, perChain int) contract.Market
 
 func liveTraction(t *boards.Ranked) contract.Traction {
 	status := t.Token.Token.Holders.Status
-	return wire.TractionOf(&t.Parts, wire.Rounded(t.Score), wire.UnknownHolders(status == market.HoldersCurrent && !t.Stale, t.Stale, status))
+	return wire.TractionOf(&t.Parts, wire.Rounded(t.Score), wire.UnknownHolders(status == market.HoldersCurrent && !t.Stale, t.Stale, status), t.KnowsMembers)
 }
 
 func (h *Handlers) info(r *serve.Request) (*serve.Answer, error) {

@@ -28,6 +28,9 @@ func Uncounted() contract.FamilyHolders {
 	return contract.FamilyHolders{Handles: []string{}, UnknownReasons: contract.UnknownReasons{"count": contract.UnknownReasonUnavailable}}
 }
 
+// MostCardHandles is how many members a launch's card names.
+const MostCardHandles = 5
+
 // MembersOf are the members who are in a token, up to some handles. They are uncounted where none is there and no member is known at all.
 func MembersOf(in []members.Member, known bool, most int) contract.FamilyHolders {
 	if len(in) == 0 && !known {

@@ -28,9 +28,14 @@ var (
 	cardNewborn   = []byte(`{"age_s":0`)
 )
 
-// Append appends the body of a card, as of a time (unix seconds). handle is that of who launched the token. All but the age is encoded once for each change.
-func (w LaunchCards) Append(dst []byte, c *boards.Shown, handle string, asOf int64, withClones bool) ([]byte, error) {
-	card, err := c.Encoded(withClones, handle, func() ([]byte, error) { return w.encode(c, handle, withClones) })
+// Append appends the body of a card, as of a time (unix seconds). All but the age is encoded once for each change.
+func (w LaunchCards) Append(dst []byte, c *boards.Shown, d *members.Directory, asOf int64, withClones bool) ([]byte, error) {
+	handle, in := CreatorHandle(d, c.Chain, c.Launch), MembersOf(c.MembersIn(d), !d.IsEmpty(), MostCardHandles)
+	named := append([]string{handle}, in.Handles...)
+	if in.Count != nil {
+		named = append(named, strconv.Itoa(*in.Count))
+	}
+	card, err := c.Encoded(withClones, strings.Join(named, "\n"), func() ([]byte, error) { return w.encode(c, handle, in, withClones) })
 	if err != nil {
 		return nil, err
 	}
@@ -40,8 +45,9 @@ func (w LaunchCards) Append(dst []byte, c *boards.Shown, handle string, asOf int
 }
 
 // encode is a card's body from after its age on.
-func (w LaunchCards) encode(c *boards.Shown, handle string, withClones bool) ([]byte, error) {
+func (w LaunchCards) encode(c *boards.Shown, handle string, in contract.FamilyHolders, withClones bool) ([]byte, error) {
 	card := contract.LaunchCard{LaunchBase: w.Base(c, 0), Creator: LaunchCreator(c.Launch, handle), Graduation: Graduation(c.Launch)}
+	card.Members = in
 	if withClones {
 		card.Clones = new(int(c.Clones))
 	}
@@ -56,7 +62,7 @@ func (w LaunchCards) encode(c *boards.Shown, handle string, withClones bool) ([]
 	return slices.Clone(rest), nil
 }
 
-// Base is the wire form of what a card and the answer about one launch have in common.
+// Base is the wire form of what a card and the answer about one launch have in common, but for the members who are in the token.
 func (w LaunchCards) Base(c *boards.Shown, ageS int64) contract.LaunchBase {
 	l, f := c.Launch, c.Figures(c.On)
 	name, symbol := c.Names()
@@ -142,7 +148,7 @@ func launchCurve(l *boards.Launched) *contract.LaunchCurve {
 func boardTraction(c *boards.Shown) *contract.LaunchTraction {
 	_, known, status := c.Holders(c.On)
 	out := &contract.LaunchTraction{
-		Traction: TractionOf(&c.Parts, math.Round(c.Score*10)/10, UnknownHolders(known, c.On.Stale, status)),
+		Traction: TractionOf(&c.Parts, math.Round(c.Score*10)/10, UnknownHolders(known, c.On.Stale, status), c.KnowsMembers),
 	}
 	if c.Rank > 0 {
 		out.Rank = new(int(c.Rank))

@@ -6,14 +6,14 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/traction"
 )
 
-// TractionOf is a score with its parts; noHolders is why the holders are unknown, empty where they aren't.
-func TractionOf(p *traction.Parts, score float64, noHolders contract.UnknownReason) contract.Traction {
+// TractionOf is a score with its parts; noHolders is why the holders are unknown, empty where they aren't. knowsMembers is false where nobody knows who is in the token.
+func TractionOf(p *traction.Parts, score float64, noHolders contract.UnknownReason, knowsMembers bool) contract.Traction {
 	out := contract.Traction{
 		Score: score,
 		Parts: contract.TractionParts{
 			Buyers: Number(&p.Buyers), VolumeUSD: Number(&p.VolumeUSD), LiquidityUSD: Number(&p.LiquidityUSD), AgeS: new(int64(p.AgeS)),
 			Wash: Number(&p.Wash), Concentration: Number(&p.Concentration),
-			UnknownReasons: contract.UnknownReasons{"members": contract.UnknownReasonUnavailable},
+			UnknownReasons: contract.UnknownReasons{},
 		},
 		UnknownReasons: contract.UnknownReasons{},
 	}
@@ -21,6 +21,11 @@ func TractionOf(p *traction.Parts, score float64, noHolders contract.UnknownReas
 		out.Parts.NewHolders = Number(&p.NewHolders)
 	} else {
 		out.Parts.UnknownReasons["new_holders"] = noHolders
+	}
+	if knowsMembers {
+		out.Parts.Members = new(int(p.Members))
+	} else {
+		out.Parts.UnknownReasons["members"] = contract.UnknownReasonUnavailable
 	}
 	return out
 }

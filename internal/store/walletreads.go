@@ -112,25 +112,38 @@ func (s Wallets) In(ctx context.Context, tokens []TokenAt) (map[TokenAt][]market
 	for i, t := range tokens {
 		keys[i] = []any{t.Mint.Bytes(), s.served.indexOf(t.Chain)}
 	}
-	q := s.db.Read.NewRaw(walletsIn, database.Among(s.db.IsPostgres(), keys))
-	type in struct {
-		at     TokenAt
-		wallet market.Address
-	}
-	for row, err := range database.Walk(ctx, s.db.Read, q, "wallet_positions", func(rows *sql.Rows) (v in, err error) {
-		var token, wallet sql.RawBytes
-		if err := rows.Scan(&v.at.Chain, &token, &wallet); err != nil {
-			return v, err
-		}
-		c := model.Columns{Table: "wallet_positions"}
-		v.at.Mint, v.wallet = c.Address(token), c.Address(wallet)
-		v.at.Chain, _ = s.served.chainOf(v.at.Chain)
-		return v, c.Err
-	}) {
+	for row, err := range s.walkIn(ctx, walletsIn, database.Among(s.db.IsPostgres(), keys)) {
 		if err != nil {
 			return nil, err
 		}
-		out[row.at] = append(out[row.at], row.wallet)
+		out[row.TokenAt] = append(out[row.TokenAt], row.Wallet)
 	}
 	return out, nil
+}
+
+const allWalletsIn = "SELECT chain, token, wallet FROM wallet_positions WHERE is_in AND chain = ?"
+
+// AllIn walks the watched wallets whose members are in tokens of a chain, in no order.
+func (s Wallets) AllIn(ctx context.Context, chain string) iter.Seq2[WalletIn, error] {
+	return s.walkIn(ctx, allWalletsIn, s.served.indexOf(chain))
+}
+
+// WalletIn is a watched wallet whose member is in a token.
+type WalletIn struct {
+	TokenAt
+
+	Wallet market.Address
+}
+
+func (s Wallets) walkIn(ctx context.Context, query string, args ...any) iter.Seq2[WalletIn, error] {
+	return database.Walk(ctx, s.db.Read, s.db.Read.NewRaw(query, args...), "wallet_positions", func(rows *sql.Rows) (v WalletIn, err error) {
+		var token, wallet sql.RawBytes
+		if err := rows.Scan(&v.Chain, &token, &wallet); err != nil {
+			return v, err
+		}
+		c := model.Columns{Table: "wallet_positions"}
+		v.Mint, v.Wallet = c.Address(token), c.Address(wallet)
+		v.Chain, _ = s.served.chainOf(v.Chain)
+		return v, c.Err
+	})
 }

@@ -40,6 +40,8 @@ type BoardChain struct {
 	// Ranked is its newest indexed block as of the last ranking.
 	Ranked figures.Stamp
 	Stale  bool
+	// KnowsMembers is false while no member is known: then nobody knows who is in a token.
+	KnowsMembers bool
 
 	tag        uint32 // chainTag of ID
 	index      *boardIndex

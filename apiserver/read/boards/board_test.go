@@ -13,11 +13,13 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/readtest"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/catalog"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
+	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -33,6 +35,9 @@ type follower struct {
 
 // refresh takes in what was committed.
 func (f *follower) refresh(ctx context.Context) error {
+	if err := f.directory.Follow(ctx); err != nil {
+		return err
+	}
 	list, err := f.store.Chains(ctx)
 	if err != nil {
 		return err
@@ -51,18 +56,19 @@ func (f *follower) board() *Board { return f.Ranking().Board(1, f.in, f.away) }
 
 // follow makes a follower with the ledger's time.
 func follow(w *readtest.Ledger, clock func() time.Time) *follower {
-	return &follower{Ranker: NewRanker(w.Store, board.DefaultGate(), clock, slog.New(slog.DiscardHandler)), live: catalog.NewLive(readtest.Catalog())}
+	return &follower{Ranker: NewRanker(w.Store, members.NewDirectory(w.Store.Social), board.DefaultGate(), clock, slog.New(slog.DiscardHandler)), live: catalog.NewLive(readtest.Catalog())}
 }
 
 // listing writes a whole order of the board as text, page by page.
-func listing(b *Board, by Sort) []string {
+func listing(f *follower, by Sort) []string {
+	b := f.board()
 	var out []string
 	for q := (PageQuery{Sort: by, Launchpad: declared.AllLaunchpads, Chain: declared.AllBoardChains, Limit: 7}); ; {
 		p := b.Page(q)
 		for _, c := range p.Cards {
 			name, symbol := c.Names()
-			out = append(out, fmt.Sprintf("%s %s %s %s clones %d rank %d pass %v %v score %.6f progress %v", c.Chain, c.Launch.Mint, name, symbol,
-				c.Clones, c.Rank, c.Pass, c.Fails, c.Score, c.Launch.Progress))
+			out = append(out, fmt.Sprintf("%s %s %s %s clones %d rank %d pass %v %v score %.6f progress %v members %v %v", c.Chain, c.Launch.Mint, name, symbol,
+				c.Clones, c.Rank, c.Pass, c.Fails, c.Score, c.Launch.Progress, c.Parts.Members, c.MembersIn(f.directory)))
 		}
 		if q.After = p.Next; p.Next == nil {
 			return out
@@ -76,7 +82,7 @@ func liveListing(f *follower) []string {
 	for _, c := range f.Ranking().Live(1, f.in, f.away).Chains {
 		for i := range c.Tokens {
 			t := &c.Tokens[i]
-			out = append(out, fmt.Sprintf("%s %s %s score %.6f buyers %.6f price %v", c.ID, t.Token.Token.Mint, t.Token.Token.Name, t.Score, t.Parts.Buyers, *t.Figures.Price))
+			out = append(out, fmt.Sprintf("%s %s %s score %.6f buyers %.6f members %v price %v", c.ID, t.Token.Token.Mint, t.Token.Token.Name, t.Score, t.Parts.Buyers, t.Parts.Members, *t.Figures.Price))
 		}
 	}
 	return out
@@ -96,6 +102,12 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 			}
 			v.Wait()
 		}
+		people := map[member.ID]market.Address{}
+		for _, id := range []member.ID{"u1", "u2", "u3"} {
+			people[id] = markettest.Address(fmt.Sprintf("0xd0%037x%s", 0, id[1:]))
+			w.Join(id, people[id])
+		}
+		someone := rapid.SampledFrom([]member.ID{"u1", "u2", "u3"})
 		look(following)
 		names := []string{"Otter", "otter", "Moon", "Cat", "cat ", "Dog"}
 		symbols := []string{"OTR", "otr", "MOON", "C", "D"}
@@ -114,10 +126,19 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 					for i, mint := range w.Mints[chain] {
 						if w.Has(chain, mint) && rapid.Bool().Draw(rt, "trades") {
 							w.Trade(ch, chain, mint, uint64(i))
+							for _, id := range rapid.SliceOfDistinct(someone, rapid.ID).Draw(rt, "members") {
+								w.Hold(ch, people[id], mint, rapid.IntRange(0, 3).Draw(rt, "holds") > 0)
+							}
 							return
 						}
 					}
 				})
+			case step == 3:
+				if id := someone.Draw(rt, "member"); rapid.Bool().Draw(rt, "leaves") {
+					w.Apply(member.Record{ID: id, Deleted: true})
+				} else {
+					w.Join(id, people[id])
+				}
 			default:
 				w.Commit(chain, func(ch *market.Changes) {
 					for i := range rapid.IntRange(1, 4).Draw(rt, "launches") {
@@ -156,7 +177,7 @@ func TestBoardIsWhatARebuildGives(t *testing.T) {
 		fresh := follow(w, clock)
 		look(fresh)
 		for by := range sorts {
-			got, want := listing(following.board(), by), listing(fresh.board(), by)
+			got, want := listing(following, by), listing(fresh, by)
 			if !slices.Equal(got, want) {
 				rt.Fatalf("sort %d:\n%s\na rebuild gives\n%s", by, strings.Join(got, "\n"), strings.Join(want, "\n"))
 			}
@@ -238,7 +259,7 @@ func TestACardIsHeldForOneRanking(t *testing.T) {
 		if c, ok := s.Launched("base", mint); !ok || c.Pass != step.pass || (len(c.Fails) == 0) != step.pass || (c.Rank == 1) != step.pass {
 			t.Errorf("at look %d it is %+v", i, c.Standing)
 		}
-		if got := len(listing(s, SortRunning)); got != step.running {
+		if got := len(listing(v, SortRunning)); got != step.running {
 			t.Errorf("at look %d there are %d in Running", i, got)
 		}
 		if i == 0 {
@@ -287,7 +308,7 @@ func TestAStandingChainIsNoTrend(t *testing.T) {
 				t.Errorf("with %q halted sort %d has %d cards (stale %v), %d on base", c.halt, by, len(all.Cards), all.Stale, len(one.Cards))
 			}
 		}
-		if n := len(listing(s, SortNew)); n != 2 {
+		if n := len(listing(v, SortNew)); n != 2 {
 			t.Errorf("with %q halted New has %d", c.halt, n)
 		}
 		if card, ok := s.Launched("base", mint); !ok || card.Rank != c.baseRank {

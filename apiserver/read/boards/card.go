@@ -6,6 +6,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/traction"
@@ -19,6 +20,8 @@ type Card struct {
 	Metadata *Metadata
 
 	facts *figures.Facts
+	// group is who is in the token; nil for nobody.
+	group *members.Group
 	verdict
 }
 
@@ -34,6 +37,8 @@ type verdict struct {
 	pass         bool
 	// listed is false while the launch isn't valued in USD; then it is on no board.
 	listed bool
+	// members is how many were in the token when it was measured last.
+	members int32
 }
 
 // traded is what was measured of a launch that trades.
@@ -58,19 +63,22 @@ type Standing struct {
 	Rank int32
 	// Clones is how many launches are folded into it.
 	Clones int32
+	// KnowsMembers is false where Parts have no members because nobody knows who is in the token.
+	KnowsMembers bool
 }
 
-// standing is how a card stands. rankedAt is when its chain was ranked (unix seconds); stale says whether the chain is stale.
-func (c *Card) standing(rankedAt int64, stale bool) Standing {
-	out := Standing{Listed: c.listed, Pass: c.pass, Fails: c.fails.Names(), Rank: c.rank, Clones: c.clones}
+// standing is how a card stands on a chain. rankedAt is when that was ranked (unix seconds).
+func (c *Card) standing(on *BoardChain, rankedAt int64) Standing {
+	out := Standing{Listed: c.listed, Pass: c.pass, Fails: c.fails.Names(), Rank: c.rank, Clones: c.clones, KnowsMembers: on.KnowsMembers}
 	if c.traded != nil {
 		out.Parts, out.Score, out.Hour = c.traded.parts, c.traded.score, c.traded.hour
 		return out
 	}
 	at := max(rankedAt, int64(c.judgedAt))
 	if out.Parts = resting(c.Launch, c.liquidity, at); c.facts != nil {
-		out.Parts.NewHolders = c.facts.NewHolders(at, stale)
+		out.Parts.NewHolders = c.facts.NewHolders(at, on.Stale)
 	}
+	out.Parts.Members = float64(c.members)
 	out.Score = traction.Score(out.Parts)
 	return out
 }
@@ -133,13 +141,16 @@ type Shown struct {
 
 // shown is a card as it is shown.
 func (b *Board) shown(c *Card, on *BoardChain, v declared.Venue) Shown {
-	return Shown{Card: c, Standing: c.standing(on.Ranked.At, on.Stale), Chain: on.ID, On: on, Venue: v, in: b.in, bodies: b.bodies}
+	return Shown{Card: c, Standing: c.standing(on, on.Ranked.At), Chain: on.ID, On: on, Venue: v, in: b.in, bodies: b.bodies}
 }
 
-// Encoded is the card's body, made by encode once for each change of what it follows from, the creator's handle among it. It must not be changed.
-func (c *Shown) Encoded(withClones bool, handle string, encode func() ([]byte, error)) ([]byte, error) {
+// MembersIn are the members who are in the token, in the order of their handles. The list is shared and must not be changed.
+func (c *Card) MembersIn(d *members.Directory) []members.Member { return c.group.Members(d) }
+
+// Encoded is the card's body, made by encode once for each change of what it follows from, the members that it names among it. It must not be changed.
+func (c *Shown) Encoded(withClones bool, named string, encode func() ([]byte, error)) ([]byte, error) {
 	key := bodyKey{c.Chain, c.Launch.Mint, withClones}
-	made := cardBody{card: c.Card, handle: handle, usdNo: c.On.usdNo, stale: c.On.Stale, in: c.in}
+	made := cardBody{card: c.Card, named: named, usdNo: c.On.usdNo, stale: c.On.Stale, in: c.in}
 	if body, ok := c.bodies.get(key, made); ok {
 		return body, nil
 	}
@@ -169,12 +180,12 @@ type bodyKey struct {
 // cardBody is a card's body with what it was made of.
 type cardBody struct {
 	card *Card
-	// handle is the creator's.
-	handle string
-	usdNo  int64
-	stale  bool
-	in     *declared.Catalog
-	body   []byte
+	// named are the members that it names, and how many it counts.
+	named string
+	usdNo int64
+	stale bool
+	in    *declared.Catalog
+	body  []byte
 }
 
 // bodyRoom bounds the encoded cards that are kept, in bytes: those of a hundred pages.
@@ -189,7 +200,7 @@ func (k *cardBodies) get(key bodyKey, of cardBody) ([]byte, bool) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	last, ok := k.made[key]
-	if !ok || last.card != of.card || last.handle != of.handle || last.usdNo != of.usdNo || last.stale != of.stale || last.in != of.in {
+	if !ok || last.card != of.card || last.named != of.named || last.usdNo != of.usdNo || last.stale != of.stale || last.in != of.in {
 		return nil, false
 	}
 	return last.body, true

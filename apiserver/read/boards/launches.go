@@ -172,7 +172,7 @@ func (r *Launches) CardNow(kept *Board, in *declared.Catalog, l *LaunchNow, t *f
 		judging := chainTokens{chain: l.Chain, status: store.ChainStatus{Last: market.Header{Time: at}}, stale: t.Stale}
 		judging.judge(&e, &r.gate, &measured{w, resting(c.Launch, w.Liquidity, at)})
 		c.verdict = e.verdict
-		c.Standing = c.standing(at, t.Stale)
+		c.Standing = c.standing(on, at)
 	}
 	c.Listed = w.Valued()
 	return c, true

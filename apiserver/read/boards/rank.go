@@ -74,7 +74,7 @@ func (b *chainTokens) judge(e *entry, gate *board.Gate, m *measured) {
 		}
 		e.traded = &traded{m.parts, e.score, hour}
 	}
-	e.rankedScore, e.liquidity = e.score, m.worth.Liquidity
+	e.rankedScore, e.liquidity, e.members = e.score, m.worth.Liquidity, int32(m.parts.Members)
 	if !e.judged {
 		e.judgedAt = uint32(b.status.Last.Time)
 	}
@@ -149,7 +149,7 @@ func (b *chainTokens) place() (running bool) {
 func (b *chainTokens) makeCards() {
 	for _, e := range b.touched {
 		if e.board != nil {
-			next := Card{Launch: e.launch, Metadata: e.meta, facts: e.facts, verdict: e.verdict}
+			next := Card{Launch: e.launch, Metadata: e.meta, facts: e.facts, group: e.group, verdict: e.verdict}
 			if last := e.board.cards.at(e.place); last == nil || *last != next {
 				e.board.set(e.place, &next)
 			}

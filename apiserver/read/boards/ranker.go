@@ -12,6 +12,7 @@ import (
 
 	"github.com/boardwalkhq/boardwalk/apiserver/read/declared"
 	"github.com/boardwalkhq/boardwalk/apiserver/read/figures"
+	"github.com/boardwalkhq/boardwalk/apiserver/read/members"
 	"github.com/boardwalkhq/boardwalk/internal/board"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 )
@@ -26,12 +27,14 @@ const (
 // Ranker keeps, for each chain, the data that ranking needs. Its cost depends on the number of trades, not on the
 // number of tokens. Only one goroutine at a time may use it.
 type Ranker struct {
-	store  *store.Store
-	now    func() time.Time
-	log    *slog.Logger
-	gate   board.Gate
-	most   int // launches of one chain that are kept
-	chains map[string]*chainTokens
+	store *store.Store
+	// directory says whose wallets are whose.
+	directory *members.Directory
+	now       func() time.Time
+	log       *slog.Logger
+	gate      board.Gate
+	most      int // launches of one chain that are kept
+	chains    map[string]*chainTokens
 	// clones folds the launches of all chains.
 	clones cloneFolder
 	// reading are the chains that are read anew after a reorg; each takes its place in chains once it is read.
@@ -77,10 +80,10 @@ type reading struct {
 	done   chan struct{}
 }
 
-// NewRanker makes a ranker that reads a store, whose launch board has a quality bar.
-func NewRanker(st *store.Store, gate board.Gate, now func() time.Time, log *slog.Logger) *Ranker {
+// NewRanker makes a ranker that reads a store, whose launch board has a quality bar. The caller has the directory follow the registry.
+func NewRanker(st *store.Store, directory *members.Directory, gate board.Gate, now func() time.Time, log *slog.Logger) *Ranker {
 	return &Ranker{
-		store: st, now: now, log: log, gate: gate, most: launchesPerChain, chains: make(map[string]*chainTokens), clones: newCloneFolder(), reading: make(map[string]*reading),
+		store: st, directory: directory, now: now, log: log, gate: gate, most: launchesPerChain, chains: make(map[string]*chainTokens), clones: newCloneFolder(), reading: make(map[string]*reading),
 	}
 }
 
@@ -204,7 +207,7 @@ func (r *Ranker) forget(statuses map[string]store.ChainStatus) (gone bool) {
 func (r *Ranker) tokensOf(ctx context.Context, id string, status store.ChainStatus, in *declared.Catalog) (b *chainTokens, anew bool) {
 	b = r.chains[id]
 	if b == nil && r.last == nil {
-		b = newChainTokens(id, status.Rewinds, r.most)
+		b = newChainTokens(id, status.Rewinds, r.most, r.directory)
 		r.chains[id] = b
 		return b, true
 	}
@@ -229,7 +232,7 @@ func (r *Ranker) tokensOf(ctx context.Context, id string, status store.ChainStat
 func (r *Ranker) rereadTokens(ctx context.Context, id string, status store.ChainStatus, in *declared.Catalog) *chainTokens {
 	next := r.reading[id]
 	if next == nil {
-		next = &reading{tokens: newChainTokens(id, status.Rewinds, r.most), done: make(chan struct{})}
+		next = &reading{tokens: newChainTokens(id, status.Rewinds, r.most, r.directory), done: make(chan struct{})}
 		r.reading[id] = next
 		src := r.source(in)
 		r.readings.Go(func() {
@@ -264,7 +267,7 @@ func (r *Ranker) publish(everything bool) publishedBoard {
 	for id, b := range r.chains {
 		b.makeCards()
 		next.chains[id] = &BoardChain{
-			ID: id, Ranked: b.ranked, Stale: b.stale, tag: chainTag(id), index: b.index, usd: b.usd, usdChanged: b.usdChanged,
+			ID: id, Ranked: b.ranked, Stale: b.stale, KnowsMembers: !r.directory.IsEmpty(), tag: chainTag(id), index: b.index, usd: b.usd, usdChanged: b.usdChanged,
 			hourUSD: b.hourUSD, usdNo: b.usdNo,
 		}
 		for venue, c := range b.venues {

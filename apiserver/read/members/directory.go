@@ -55,7 +55,7 @@ type Directory struct {
 	last int64
 	// servers are the registry's ServerChanges.
 	servers int64
-	// version counts the changes of what is public.
+	// version counts the changes.
 	version int64
 	// whole says that all changes were taken in that there were at some moment.
 	whole bool
@@ -123,13 +123,6 @@ func keysOf(f chainconfig.Family, account market.Address, chain string) []member
 	return keys
 }
 
-// Last is the number of the newest change that is taken in: whatever the directory gives is the same until there is a newer one.
-func (d *Directory) Last() int64 {
-	d.mu.RLock()
-	defer d.mu.RUnlock()
-	return d.last
-}
-
 // IsEmpty reports whether no member is known: there is none, or the registry couldn't be read for long.
 func (d *Directory) IsEmpty() bool {
 	d.mu.RLock()
@@ -181,7 +174,7 @@ func (d *Directory) IsWhole() bool {
 	return d.whole
 }
 
-// Version is another one after each change of what Of gives.
+// Version is another one after each change: until then the directory gives the same.
 func (d *Directory) Version() int64 {
 	d.mu.RLock()
 	defer d.mu.RUnlock()
@@ -267,6 +260,7 @@ func (d *Directory) erasedWallets(ctx context.Context, list []social.Change) (er
 // take takes a change in. The caller holds mu.
 func (d *Directory) take(c *social.Change) {
 	d.last = c.Number
+	d.version++
 	if c.Wallet != nil {
 		d.takeWallet(c.Wallet)
 		return
@@ -288,9 +282,6 @@ func (d *Directory) take(c *social.Change) {
 	p = d.person(m.ID)
 	d.forgetHandle(p.Handle, m.ID)
 	d.handles[member.HandleKey(m.Handle)] = m.ID
-	if p.Handle != m.Handle && slices.ContainsFunc(p.wallets, func(k member.WalletKey) bool { return d.wallets[k].isPublic }) {
-		d.version++
-	}
 	p.Member = Member{Number: m.Number, Handle: m.Handle, AvatarURL: m.AvatarURL, JoinedAt: m.JoinedAt}
 	d.numbers[m.Number] = m.ID
 }
@@ -326,9 +317,6 @@ func (d *Directory) takeWallet(w *member.Wallet) {
 	}
 	d.remove(key)
 	d.wallets[key] = now
-	if now.isPublic {
-		d.version++
-	}
 	p := d.person(w.Member)
 	p.wallets = append(p.wallets, key)
 }
@@ -338,9 +326,6 @@ func (d *Directory) remove(key member.WalletKey) {
 	w, ok := d.wallets[key]
 	if !ok {
 		return
-	}
-	if w.isPublic {
-		d.version++
 	}
 	delete(d.wallets, key)
 	p := d.members[w.of]

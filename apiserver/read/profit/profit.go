@@ -52,7 +52,7 @@ type Reader struct {
 	boards    *recent.Cache[string, recent.Dated[*Board]]
 	series    *recent.Cache[string, recent.Dated[*Series]]
 	closed    *recent.Cache[string, recent.Dated[Point]]
-	in        *recent.Cache[store.TokenAt, recent.Dated[*owners]]
+	in        *recent.Cache[store.TokenAt, recent.Dated[*members.Group]]
 	flight    singleflight.Group
 }
 
@@ -66,7 +66,7 @@ type Buckets interface {
 func NewReader(w store.Wallets, b Buckets, d *members.Directory, now func() time.Time) *Reader {
 	return &Reader{
 		wallets: w, buckets: b, directory: d, now: now, boards: recent.New[string, recent.Dated[*Board]](kept), series: recent.New[string, recent.Dated[*Series]](kept),
-		closed: recent.New[string, recent.Dated[Point]](closedPoints), in: recent.New[store.TokenAt, recent.Dated[*owners]](keptTokens),
+		closed: recent.New[string, recent.Dated[Point]](closedPoints), in: recent.New[store.TokenAt, recent.Dated[*members.Group]](keptTokens),
 	}
 }
 

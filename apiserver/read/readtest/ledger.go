@@ -11,6 +11,7 @@ import (
 	"github.com/boardwalkhq/boardwalk/internal/chainconfig"
 	"github.com/boardwalkhq/boardwalk/internal/market"
 	"github.com/boardwalkhq/boardwalk/internal/market/markettest"
+	"github.com/boardwalkhq/boardwalk/internal/member"
 	"github.com/boardwalkhq/boardwalk/internal/store"
 	"github.com/boardwalkhq/boardwalk/internal/store/storetest"
 )
@@ -30,12 +31,15 @@ type Ledger struct {
 	births map[launchKey]birth
 	// rows are what each block of a chain left, so that a commit says what it replaces, which is what a reorg brings back.
 	rows map[string][]ledgerRows
+	// records is how many records of members were written.
+	records int64
 }
 
 type ledgerRows struct {
-	launches map[market.Address]market.Launch
-	pools    map[market.Address]market.Pool
-	tokens   map[market.Address]market.Token
+	launches  map[market.Address]market.Launch
+	pools     map[market.Address]market.Pool
+	tokens    map[market.Address]market.Token
+	positions map[market.PositionKey]market.Position
 }
 
 // launchKey names a launch.
@@ -91,6 +95,7 @@ func (w *Ledger) Commit(chain string, change func(*market.Changes)) {
 	before := w.rows[chain][n-1]
 	w.rows[chain] = append(w.rows[chain], ledgerRows{
 		replaced(before.launches, c.Changes.Launches), replaced(before.pools, c.Changes.Pools), replaced(before.tokens, c.Changes.Tokens),
+		replaced(before.positions, c.Changes.Positions),
 	})
 	if err := w.Store.Commit(w.t.Context(), w.Leases[chain], c); err != nil {
 		w.t.Fatal(err)
@@ -98,8 +103,8 @@ func (w *Ledger) Commit(chain string, change func(*market.Changes)) {
 }
 
 // replaced notes in changes what they replace, and gives the rows with them.
-func replaced[V any](rows map[market.Address]V, changes []market.Change[market.Address, V]) map[market.Address]V {
-	next := make(map[market.Address]V, len(rows)+len(changes))
+func replaced[K comparable, V any](rows map[K]V, changes []market.Change[K, V]) map[K]V {
+	next := make(map[K]V, len(rows)+len(changes))
 	maps.Copy(next, rows)
 	for i := range changes {
 		if was, ok := rows[changes[i].Key]; ok {
@@ -181,6 +186,30 @@ func (w *Ledger) Has(chain string, mint market.Address) bool {
 func (w *Ledger) Trade(ch *market.Changes, chain string, mint market.Address, log uint64) {
 	w.Set(ch, chain, mint, log, Launch{Locked: 3, Volume: 20_000, Buyers: 1})
 	ch.Launches, ch.Tokens = nil, nil
+}
+
+// Join writes a member with a wallet.
+func (w *Ledger) Join(id member.ID, wallet market.Address) {
+	w.t.Helper()
+	w.Apply(member.Record{ID: id, Handle: string(id), JoinedAt: 1}, member.Record{ID: id, Wallet: &member.WalletRecord{Family: chainconfig.EVM, Address: wallet}})
+}
+
+// Apply writes records of members, as of now.
+func (w *Ledger) Apply(records ...member.Record) {
+	w.t.Helper()
+	for i := range records {
+		records[i].UpdatedAt = w.Now*1_000_000 + w.records
+		w.records++
+	}
+	if _, _, err := w.Store.Social.Apply(w.t.Context(), records, false, w.Now); err != nil {
+		w.t.Fatal(err)
+	}
+}
+
+// Hold writes whether a member's wallet is in a token.
+func (w *Ledger) Hold(ch *market.Changes, wallet, mint market.Address, isIn bool) {
+	k := market.PositionKey{Wallet: wallet, Token: mint}
+	ch.Positions = append(ch.Positions, changed(k, market.Position{IsIn: isIn}))
 }
 
 // Catalog declares the ledger's chains, and its venues on each of them.
